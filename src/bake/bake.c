@@ -21,9 +21,9 @@
 #include "plan/analyse.h"
 #include "plan/verdict.h"
 
-/* The library's folder without links and "..", and its name there: a copy has the name under which
- * a program loads the library, and lies in the output folder, however the library was named. NULL:
- * there is no such folder. */
+/* Returns the library's folder without links and "..", with the library's name: a copy has the name
+ * under which a program loads the library, and lies in the output folder, no matter how the library
+ * was named. NULL if there is no such folder. */
 static char *place_of_library(struct jw_error *err, const char *path)
 {
 	char *folder = os_dir_name(path), *real = NULL, *place = NULL;
@@ -35,8 +35,8 @@ static char *place_of_library(struct jw_error *err, const char *path)
 	return place;
 }
 
-/* The length of the path of the innermost folder that holds all of them, with its separator; at
- * least the root's. */
+/* Returns the length of the path of the innermost folder that contains all of them, with its
+ * separator; at least the root's. */
 static size_t common_folder(char *const *places, size_t count)
 {
 	size_t length = count ? (size_t)(os_base_name(places[0]) - places[0]) : 0;
@@ -54,12 +54,12 @@ static size_t common_folder(char *const *places, size_t count)
 
 struct bake {
 	const struct jw_bake_options *options;
-	struct jw_bake_options given; /* `options`, with `system` instead of the caller's */
+	struct jw_bake_options given; /* `options`, with `system` in place of the caller's */
 	struct jw_system system;      /* with the driver and the stamp that the compiler stands for */
 	struct jw_bake_result *result;
 	struct cache_profile profile;
-	struct bake_files files; /* the result's */
-	uint32_t code_cuda;      /* of the compiler (1000 * major + 10 * minor) */
+	struct bake_files files; /* the files of the result */
+	uint32_t code_cuda;      /* the CUDA version of the compiler (1000 * major + 10 * minor) */
 	struct linker linker;
 };
 
@@ -84,11 +84,12 @@ int jw_bake_check(struct jw_error *err, const struct jw_bake_options *options)
 	return options->nvjitlink ? linker_named(err, options->nvjitlink) : 0;
 }
 
-/* What a start would have to compile, for the choice of a compiler for other machines. */
+/* The modules that a start would have to compile, for the choice of a compiler for other
+ * machines. */
 struct compiler_work {
 	const struct jw_system *system;
-	struct gpu_isa isa; /* the newest; zeros: nothing */
-	bool link;          /* some of it may be linked */
+	struct gpu_isa isa; /* the newest ISA; zeros if there is nothing to compile */
+	bool link;          /* some of them may be linked */
 };
 
 static void note_ptx_isa(struct compiler_work *work, const struct devcode_container *container)
@@ -116,7 +117,7 @@ static int find_work(struct jw_error *err, const struct jw_bake_options *options
 
 		if (code_open(err, options->found->files[i].path, &options->cancel, &reader))
 			return -1;
-		/* A library that cannot be read is told of when it is baked. */
+		/* A library that cannot be read is reported when it is baked. */
 		while ((step = code_next(err, reader, &found)) > CODE_END) {
 			if (step == CODE_CONTAINER)
 				note_ptx_isa(work, found.container);
@@ -130,7 +131,7 @@ static int find_work(struct jw_error *err, const struct jw_bake_options *options
 	return 0;
 }
 
-/* The oldest version that will do; `driver` 0: none is named. */
+/* Returns the oldest sufficient version; `driver` is 0 if no driver is named. */
 static uint32_t least_version(const struct compiler_work *work, uint32_t driver)
 {
 	uint32_t least = gpu_isa_driver(work->isa).cuda;
@@ -146,7 +147,7 @@ static uint32_t least_version(const struct compiler_work *work, uint32_t driver)
 	return least;
 }
 
-/* A named ptxas of any version: no driver says which is too new. */
+/* Uses a named ptxas of any version, since no driver decides which one is too new. */
 static int named_ptxas(struct jw_error *err, const char *file, struct jw_compiler *ret_compiler)
 {
 	struct jw_compiler compiler = {0};
@@ -161,10 +162,11 @@ static int named_ptxas(struct jw_error *err, const char *file, struct jw_compile
 	return 0;
 }
 
-/* Without a driver's name (the system's driver is unknown) GPUs and PTX alone decide: *ret_compiler
- * is the oldest ptxas at hand, or that can be fetched, that knows the GPUs and reads the PTX that a
- * start would compile; newer than CUDA 12 only where it has to be. With one, it is not newer than
- * that driver. `path` NULL: nothing is to be compiled. The caller frees it with jw_compiler_free */
+/* Chooses the compiler. Without a driver's name (the system's driver is unknown) only GPUs and PTX
+ * decide: *ret_compiler is the oldest ptxas, installed or fetchable, that knows the GPUs and reads
+ * the PTX that a start would compile; newer than CUDA 12 only if necessary. With a driver's name,
+ * it is not newer than that driver. `path` is NULL if nothing is to be compiled. The caller frees
+ * it with jw_compiler_free. */
 static int choose_compiler(struct jw_error *err, const struct jw_bake_options *options,
 						   const struct jw_prime_options *prime, struct jw_compiler *ret_compiler)
 {
@@ -180,7 +182,7 @@ static int choose_compiler(struct jw_error *err, const struct jw_bake_options *o
 	if (prime->compile.ptxas)
 		return driver->cuda ? compiler_find(err, driver, prime->compile.ptxas, NULL, ret_compiler)
 							: named_ptxas(err, prime->compile.ptxas, ret_compiler);
-	/* What is newer than the table is tried with the driver's own. */
+	/* For PTX that is newer than the table, the driver's own version is tried. */
 	if (!gpu_isa_driver(work.isa).cuda && driver->cuda)
 		return compiler_find(err, driver, NULL, prime->compile.fetch, ret_compiler);
 	if (!gpu_isa_driver(work.isa).cuda)
@@ -205,12 +207,12 @@ static void describe_failure(struct jw_error *why, const struct jw_prime_failure
 			  failure->reason, first_line ? ": " : "", first_line, failure->log);
 }
 
-/* The name of the code in the cache, where no driver has one: the entries' stamp has the form of a
- * driver's, and the compiler's version for a time. No driver looks for such an entry. */
+/* Names the code in the cache if no driver does: the entries' stamp has the form of a driver's,
+ * with the compiler's version as the time. No driver looks for such an entry. */
 static void name_code(struct bake *bake, const struct jw_compiler *compiler)
 {
 	struct jw_driver_info *driver = &bake->system.driver;
-	/* A cache that was named may hold what the driver itself has made. */
+	/* A cache that the user named may hold entries that the driver itself has made. */
 	const bool only_this = !driver->stamp[0] || bake->system.scratch;
 
 	if (!driver->version.cuda)
@@ -281,8 +283,8 @@ static struct bake_file_job job_of(struct bake *bake, const char *output)
 	};
 }
 
-/* Whether the copy would overwrite another library that has something to bake, maybe before it is
- * read. An earlier copy has nothing, and is replaced. */
+/* Whether the copy would overwrite another library that has something to bake, perhaps before it is
+ * read. An earlier copy has nothing to bake, and is replaced. */
 static int overwrites_input(struct jw_error *err, struct bake *bake,
 							const struct jw_found_file *found, const char *output,
 							bool *ret_overwrites)
@@ -306,8 +308,8 @@ static int overwrites_input(struct jw_error *err, struct bake *bake,
 	return 0;
 }
 
-/* `output`: the copy's path, NULL in a dry run. Also reads a library that may not be copied: it is
- * refused only if there is something to bake. */
+/* Bakes a library; `output` is the copy's path, NULL in a dry run. Also reads a library that may
+ * not be copied: it is refused only if there is something to bake. */
 static int bake_one(struct jw_error *err, struct bake *bake, const struct jw_found_file *found,
 					const char *output, struct jw_bake_file *file)
 {
@@ -331,7 +333,7 @@ static int bake_one(struct jw_error *err, struct bake *bake, const struct jw_fou
 	return 0;
 }
 
-/* `place`: as for bake_found; only its folder counts. */
+/* Bakes a package; only the folder of `place` counts (bake_found). */
 static int bake_found_package(struct jw_error *err, struct bake *bake,
 							  const struct jw_found_file *found, const char *place, bool only_check,
 							  struct bake_files *files)
@@ -358,7 +360,7 @@ static int bake_found_package(struct jw_error *err, struct bake *bake,
 	return result;
 }
 
-/* Whether nothing of it would be baked: then nothing of it is compiled either. */
+/* Whether nothing of a file would be baked; then nothing of it is compiled either. */
 static int is_refused(struct jw_error *err, struct bake *bake, const struct jw_found_file *found,
 					  const char *place, bool *ret_refused)
 {
@@ -396,7 +398,7 @@ static int compile_accepted(struct jw_error *err, struct bake *bake, char *const
 	return result;
 }
 
-/* `place`: of its copy, below the output folder. */
+/* Bakes a found file; `place` is the place of its copy, below the output folder. */
 static int bake_found(struct jw_error *err, struct bake *bake, const struct jw_found_file *found,
 					  const char *place)
 {

@@ -60,7 +60,7 @@ static void add_cubin(struct baking *baking, const struct bake_place *place, siz
 								 .flags = baking->entries[index].flags};
 }
 
-/* The drivers that load what was written into the container at hand, for each GPU. */
+/* Records which drivers load the code that was written into the current container, for each GPU. */
 static void note_drivers(const struct baking *baking, struct jw_bake_file *file)
 {
 	for (size_t i = 0; i < baking->write_count; i++) {
@@ -71,7 +71,8 @@ static void note_drivers(const struct baking *baking, struct jw_bake_file *file)
 		struct gpu_code_range range;
 		size_t at = 0;
 
-		/* Whether drivers of CUDA 12 load what compilers of CUDA 13 make for sm_100 is not known */
+		/* It is unknown whether drivers of CUDA 12 load the code for sm_100 that compilers of CUDA
+		 * 13 make. */
 		if (write->target.sm >= 100 && made >= 13000)
 			cuda = 13000;
 		range = gpu_code_range(cuda, write->target);
@@ -89,7 +90,7 @@ static void note_drivers(const struct baking *baking, struct jw_bake_file *file)
 	}
 }
 
-/* Writes the container at hand, with what is added, into the copy. */
+/* Writes the current container, with the added code, into the copy. */
 static int put_container(struct jw_error *err, struct baking *baking,
 						 const struct bake_place *place)
 {
@@ -115,8 +116,8 @@ static int put_container(struct jw_error *err, struct baking *baking,
 	return result;
 }
 
-/* Bakes the container at `place`, which becomes the one at hand. `linked`: its number if it is a
- * linked one, whose objects are linked then. */
+/* Bakes the container at `place`, which becomes the current one. For a linked container, `linked`
+ * is its number, and its objects are linked then. */
 static int bake_place(struct jw_error *err, struct baking *baking, const struct bake_place *place,
 					  size_t linked)
 {
@@ -138,7 +139,7 @@ static int bake_place(struct jw_error *err, struct baking *baking, const struct 
 	}
 	if (!baking->write_count)
 		return 0;
-	/* The containers of its objects were at hand meanwhile. */
+	/* The containers of its objects were the current ones meanwhile. */
 	if (place->linked)
 		(void)baking_open(baking, place);
 	return put_container(err, baking, place);
@@ -176,7 +177,7 @@ static int bake_places(struct jw_error *err, struct baking *baking)
 	link_place_read(baking);
 	if (bake_each(err, baking, /* linked= */ true))
 		return -1;
-	/* Objects need code of their own only if a start links them. */
+	/* Objects need their own code only if a start links them. */
 	if (!baking->job->output || file->baked == file->modules)
 		memset(baking->link, 0, sizeof baking->link);
 	if (bake_each(err, baking, /* linked= */ false))

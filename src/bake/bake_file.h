@@ -1,4 +1,5 @@
-/* One library: its containers that the driver would compile, and their copy with machine code. */
+/* Bakes one library: its containers that the driver would compile, and their copy with machine
+ * code. */
 #pragma once
 
 #include <jitwarm/bake.h>
@@ -7,17 +8,18 @@
 #include "cache/profile.h"
 
 struct bake_file_job {
-	const struct jw_system *system; /* whose driver links; NULL: nothing is linked */
-	struct linker *linker;          /* what links */
+	const struct jw_system *system; /* the system whose driver links; NULL to link nothing */
+	struct linker *linker;          /* links the objects */
 	const char *cache_dir;          /* the cache whose entries supply the code */
 	const struct cache_profile *profile;
-	uint32_t code_cuda;              /* of the compiler of that code (1000 * major + 10 * minor) */
-	const struct jw_target *targets; /* GPUs */
+	uint32_t
+		code_cuda; /* the CUDA version of the compiler of that code (1000 * major + 10 * minor) */
+	const struct jw_target *targets; /* one for each GPU */
 	size_t target_count;
-	const char *output; /* the copy's path; NULL: only count */
+	const char *output; /* the copy's path; NULL only to count */
 	struct jw_cancel cancel;
 };
 
-/* Fills in all of `file` but its path. A failure of the library goes to file->failed;
- * JW_ERR_INTERRUPTED: cancelled. */
+/* Fills in all of `file` except its path. A failure of the library is stored in file->failed;
+ * JW_ERR_INTERRUPTED if cancelled. */
 int bake_file(struct jw_error *err, const struct bake_file_job *job, struct jw_bake_file *file);

@@ -20,32 +20,34 @@
 
 enum { VERIFY_LIMIT_S = 3600, MAX_LOADS = 1 << 24 };
 
-/* A container that a start loads on a GPU, or hands to the link at start. */
+/* A container that a start loads on a GPU, or passes to the link at start. */
 struct verify_load {
 	uint64_t offset, size_bytes;
 	int device;
-	bool runs, compiled; /* machine code; PTX */
-	bool too_old;        /* the driver, for what it would choose: a start fails */
+	bool runs, compiled; /* the driver runs machine code, or compiles PTX */
+	bool too_old;        /* the driver is too old for its choice, so a start fails */
 	bool relocatable;
 };
 
 struct verifying {
 	const struct jw_bake_verify_options *options;
 	struct jw_bake_verify_result *result;
-	size_t capacity; /* of its items */
+	size_t capacity; /* the capacity of the array */
 	struct jw_bake_verified *file;
-	char *folder; /* the run's */
-	char *cache;  /* of the library at hand */
+	char *folder; /* the run's folder */
+	char *cache;  /* the cache for the current library */
 	struct verify_load *loads;
 	size_t load_count, load_capacity;
-	size_t gpu;                      /* the GPU that containers are judged for */
-	size_t first;                    /* its first load */
-	bool linked_runs, linked_exists; /* on it */
-	size_t at;                       /* the load that is next */
+	size_t gpu;   /* the GPU that containers are judged for */
+	size_t first; /* the index of its first load */
+	bool linked_runs,
+		linked_exists; /* whether a linked container runs on this GPU, and whether there is one */
+	size_t at;         /* the index of the next load */
 	struct protocol_job job;
 };
 
-/* Such code is not handed to the driver: one of CUDA 12 ends its process at code of CUDA 13. */
+/* Whether the driver is too old for the code. Such code is not passed to the driver: a driver of
+ * CUDA 12 ends its process at code of CUDA 13. */
 static bool is_driver_too_old(struct plan_judgement judged)
 {
 	return judged.verdict == VERDICT_CANNOT &&
@@ -75,7 +77,7 @@ static int judge_load(struct jw_error *err, struct verifying *verifying,
 	return 0;
 }
 
-/* Mostly the one behind the last that was found. */
+/* Finds a load, which mostly follows the one found last. */
 static struct verify_load *find_load(struct verifying *verifying, uint64_t offset, size_t *hint)
 {
 	const size_t count = verifying->load_count - verifying->first;
@@ -91,7 +93,7 @@ static struct verify_load *find_load(struct verifying *verifying, uint64_t offse
 	return NULL;
 }
 
-/* What only the whole image tells of its containers. */
+/* Adds the facts about containers that only the whole image shows. */
 static int complete_loads(struct jw_error *err, struct verifying *verifying,
 						  const struct devcode_image *image)
 {
@@ -104,7 +106,7 @@ static int complete_loads(struct jw_error *err, struct verifying *verifying,
 		const struct devcode_container *container = &image->containers[i];
 		struct verify_load *load = find_load(verifying, container->offset, &hint);
 
-		if (!load) /* a text */
+		if (!load) /* this container is a text */
 			continue;
 		load->relocatable = container->section < image->section_count &&
 							image->sections[container->section].role == DEVCODE_RELOCATABLE;
@@ -209,7 +211,7 @@ static const struct protocol_job *job_at(struct verifying *verifying, size_t at)
 	return &verifying->job;
 }
 
-/* The worker is waiting, and shows what it has opened. */
+/* Called after a load, while the worker is waiting, and has its files open. */
 static const struct protocol_job *after_load(void *context, const struct protocol_answer *answer)
 {
 	struct verifying *verifying = context;

@@ -24,17 +24,17 @@
 #include "os/platform.h"
 
 enum {
-	MAX_RATIO = 250, /* of a library; zeros give 1,030 */
+	MAX_RATIO = 250, /* the most that a library can expand; zeros give 1,030 */
 	SMALL_BYTES = 64 << 20,
 	SHA256 = crypto_hash_sha256_BYTES,
-	UNIX = 3, /* the system in zip_member.made_by */
+	UNIX = 3, /* a system in zip_member.made_by */
 };
 
 static const char info_end[] = ".dist-info/", data_end[] = ".data/";
 
 struct wheel_member {
-	char *row;   /* RECORD's; NULL: not listed */
-	char *baked; /* its new file in the run's folder; NULL: as it was */
+	char *row;   /* its row of RECORD; NULL if not listed */
+	char *baked; /* its new file in the run's folder; NULL if unchanged */
 	uint8_t before[SHA256];
 };
 
@@ -43,27 +43,27 @@ struct wheel {
 	struct bake_files *files;
 	struct os_map map;
 	struct zip_directory directory;
-	struct wheel_member *members; /* of all */
-	size_t metadata, record;      /* their indices */
-	char *stem, *new_stem;        /* NAME-VERSION of its .dist-info */
-	char *package;                /* its name */
+	struct wheel_member *members; /* an array of all members */
+	size_t metadata, record;      /* the indices of METADATA and RECORD */
+	char *stem, *new_stem;        /* NAME-VERSION of the .dist-info */
+	char *package;                /* the package's name */
 	char *output;
 	struct buf new_metadata, new_record;
 	bool nvidia; /* METADATA names NVIDIA's licence */
 	size_t baked;
 	struct run_folder run;
-	/* The new wheel */
+	/* The new wheel: */
 	char *path;
 	struct os_file *file;
 	uint64_t written;
 	struct archive *archive;
-	crypto_hash_sha256_state sum; /* of the member at hand */
+	crypto_hash_sha256_state sum; /* the hash of the current member */
 	uint64_t size_bytes;
-	uint64_t packed_bytes, total_bytes; /* of all members, unpacked */
-	struct jw_error why;                /* what libarchive was told to end for */
+	uint64_t packed_bytes, total_bytes; /* the sizes of all members, packed so far and in total */
+	struct jw_error why;                /* why libarchive was stopped */
 };
 
-/* The length of NAME-VERSION in NAME-VERSION.dist-info/…, 0 for other members. */
+/* Returns the length of NAME-VERSION in NAME-VERSION.dist-info/…, 0 for other members. */
 static size_t stem_length(const char *name)
 {
 	const char *slash = strchr(name, '/');
@@ -107,7 +107,7 @@ static int find_own(struct jw_error *err, const struct wheel *wheel, const char 
 	return 0;
 }
 
-/* A name in STEM.dist-info/ or STEM.data/ with the new stem. */
+/* Returns a name in STEM.dist-info/ or STEM.data/ with the new stem. */
 static char *new_name(const struct wheel *wheel, const char *name)
 {
 	const size_t length = strlen(wheel->stem);
@@ -118,7 +118,7 @@ static char *new_name(const struct wheel *wheel, const char *name)
 	return mem_string(name);
 }
 
-/* METADATA and names with the version that has the GPUs in its label. */
+/* Writes METADATA and names with the version whose label has the GPUs. */
 static int take_wheel_version(struct jw_error *err, struct wheel *wheel)
 {
 	const struct bake_package_job *job = wheel->job;
@@ -146,7 +146,7 @@ static int take_wheel_version(struct jw_error *err, struct wheel *wheel)
 	return result;
 }
 
-/* Whether it signs RECORD, which the new wheel's differs from: RECORD.jws, RECORD.p7s. */
+/* Whether a member signs RECORD, which the new wheel changes: RECORD.jws, RECORD.p7s. */
 static bool is_signature(const struct wheel *wheel, const char *name)
 {
 	const char *record = wheel->directory.members[wheel->record].name;
@@ -156,7 +156,8 @@ static bool is_signature(const struct wheel *wheel, const char *name)
 		   (!strcmp(name + length, ".jws") || !strcmp(name + length, ".p7s"));
 }
 
-/* Files that are not in the wheel lose their rows: XGBoost 1.0.2's RECORD lists one that is gone */
+/* Takes a row; those of files that are not in the wheel are dropped: XGBoost 1.0.2's RECORD lists a
+ * file that is gone. */
 static int take_wheel_row(struct jw_error *err, void *context, const char *path, const char *row)
 {
 	struct wheel *wheel = context;
@@ -189,7 +190,7 @@ static int take_rows(struct jw_error *err, struct wheel *wheel)
 	return result;
 }
 
-/* What nobody has listed gets a row now, except for what is changed. */
+/* Adds a row for a member that RECORD does not list; a changed member must be listed. */
 static int check_row(struct jw_error *err, const struct wheel *wheel, size_t index, bool changed,
 					 const uint8_t sha256[SHA256])
 {
@@ -224,7 +225,7 @@ static int put_wheel_row(struct jw_error *err, struct wheel *wheel, const char *
 	return result;
 }
 
-/* From the `from`-th on. */
+/* Drops the files from number `from` on. */
 static void drop_files(struct bake_files *files, size_t from)
 {
 	for (; files->count > from; files->count--) {
@@ -310,8 +311,8 @@ static int bake_unpacked(struct jw_error *err, struct wheel *wheel, size_t index
 	result = bake_file(err, &how, &file);
 	if (!result && why.code && file.modules && !file.failed.code)
 		file.failed = why;
-	/* A library that is not what it seems, or may not be changed, stays as it is in the new
-	 * package; for other failures there is no new package. */
+	/* A library that is damaged, or may not be changed, stays as it is in the new package; other
+	 * failures prevent the new package. */
 	if (!result && file.failed.code && file.failed.code != JW_ERR_UNSUPPORTED &&
 		file.failed.code != JW_ERR_FORMAT && file.failed.code != JW_ERR_LIMIT)
 		result = error_copy(err, &file.failed);
@@ -400,7 +401,7 @@ static int put_file(struct jw_error *err, struct wheel *wheel, const struct os_m
 	return 0;
 }
 
-/* The time is local in both files. */
+/* Returns a member's time, which is local in both files. */
 static time_t time_of(const struct zip_member *member)
 {
 	struct tm time = {.tm_year = (member->date >> 9) + 80,
@@ -492,7 +493,7 @@ static int write_member(struct jw_error *err, struct wheel *wheel, size_t index)
 	return result;
 }
 
-/* RECORD comes last. */
+/* Writes RECORD, which comes last. */
 static int write_wheel_record(struct jw_error *err, struct wheel *wheel)
 {
 	const struct zip_member *record = &wheel->directory.members[wheel->record];
@@ -562,7 +563,7 @@ static int write_wheel(struct jw_error *err, struct wheel *wheel)
 	if (identity && identity == baked_copy_identity(wheel->job->path))
 		return error_set(err, JW_ERR_USAGE,
 						 "the new package would overwrite it: name another folder");
-	/* Whether the old one is still what was mapped */
+	/* The old wheel must still be the file that was mapped. */
 	if (baked_copy_check(err, wheel->job->path, &wheel->map.stat) ||
 		os_map_open(err, wheel->path, &made))
 		return -1;
@@ -573,7 +574,7 @@ static int write_wheel(struct jw_error *err, struct wheel *wheel)
 	return result;
 }
 
-/* Whether its libraries are those of Windows, none of which is changed. */
+/* Whether the wheel's libraries are those of Windows, none of which is changed. */
 static bool is_for_windows(const struct wheel *wheel)
 {
 	size_t libraries = 0, windows = 0;
@@ -648,7 +649,7 @@ bool bake_is_package(const char *path)
 	return false;
 }
 
-/* Its libraries have the same output. */
+/* Bakes the libraries of a wheel, which have the same output. */
 static int bake_kind(struct jw_error *err, const struct bake_package_job *job,
 					 struct bake_files *files)
 {

@@ -1,4 +1,4 @@
-/* A wheel: a new one, whose libraries have machine code. */
+/* Bakes a wheel: writes a new one, whose libraries have machine code. */
 #pragma once
 
 #include <jitwarm/bake.h>
@@ -6,15 +6,16 @@
 #include "bake/bake_file.h"
 
 struct bake_package_job {
-	struct bake_file_job file; /* for each library; its output is ignored */
-	bool any_owner;            /* as jw_bake_options has it */
-	const char *path;          /* of the package */
-	const char *folder;        /* for the new one; NULL: only count */
+	struct bake_file_job file; /* the job of each library; its output is ignored */
+	bool any_owner;            /* as in jw_bake_options */
+	const char *path;          /* the path of the package */
+	const char *folder;        /* the folder for the new package; NULL only to count */
 	const char *state_dir;
-	/* How much of the new package is packed; NULL: nobody is told. */
+	/* Called with the number of bytes of the new package that are packed; may be NULL. */
 	void (*packing)(void *context, uint64_t done_bytes, uint64_t total_bytes);
 	void *context;
-	/* Only looks for what refuses the package before a library is unpacked: nothing is counted. */
+	/* Only checks whether the package is refused, before a library is unpacked; nothing is
+	 * counted. */
 	bool only_check;
 };
 
@@ -23,17 +24,17 @@ struct bake_files {
 	size_t count, capacity;
 };
 
-/* Takes the texts of the item over. */
+/* Adds an item and takes ownership of its texts. */
 void bake_files_add(struct bake_files *files, const struct jw_bake_file *file);
 void bake_files_free(struct bake_files *files);
 
-/* Whether the name is one of a package, also of one that cannot be baked. */
+/* Whether the name is a package's, even one that cannot be baked. */
 bool bake_is_package(const char *path);
-/* Adds its libraries with something to bake, or that failed; or one item, which has no member: why
- * there is no new package. JW_ERR_INTERRUPTED: cancelled. */
+/* Adds the package's libraries that have something to bake, or that failed; or a single item
+ * without a member, the reason why there is no new package. JW_ERR_INTERRUPTED if cancelled. */
 int bake_package(struct jw_error *err, const struct bake_package_job *job,
 				 struct bake_files *files);
 
-/* Why a member is not unpacked at all: it unpacks to too much. */
+/* Refuses a member that would unpack to too much; it is not unpacked at all. */
 int bake_package_check_size(struct jw_error *err, const char *member, uint64_t packed_bytes,
 							uint64_t size_bytes);

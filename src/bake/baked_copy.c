@@ -67,7 +67,8 @@ int baked_copy_begin(struct jw_error *err, const char *path, const struct os_map
 	if (os_make_parent(err, output, 0755) || os_replaceable(err, output, &ret_copy->output))
 		return -1;
 	os_sweep_beside(ret_copy->output, OS_LEFT_S);
-	/* Only this account may read it before it has its rights: the original may be secret. */
+	/* Only this account may read the copy before it has its rights, since the original may be
+	 * secret. */
 	start = os_beside(ret_copy->output);
 	result = os_file_make(err, start, &ret_copy->file, &ret_copy->part);
 	if (!result)

@@ -10,28 +10,29 @@
 
 struct baked_copy {
 	char *output, *part;  /* its final path, and its path until then */
-	struct os_file *file; /* NULL: not begun */
-	const char *path;     /* of the original, which the caller keeps */
+	struct os_file *file; /* NULL before the copy begins */
+	const char *path;     /* the original's path, which the caller keeps */
 	const struct os_map *from;
 	uint64_t size_bytes;
 };
 
 /* Begins a copy of `path`, which is mapped as `from`, and which the caller keeps open, and makes
- * missing folders of `output`. It shares the original's blocks where the file system can. -1:
- * removes what it began. JW_ERR_USAGE if `output` is the copied file. */
+ * missing folders of `output`. The copy shares the original's blocks if the file system can do
+ * that. On failure, removes what it began. JW_ERR_USAGE if `output` is the copied file. */
 int baked_copy_begin(struct jw_error *err, const char *path, const struct os_map *from,
 					 const char *output, struct baked_copy *ret_copy);
 /* Overwrites a range, or appends one. */
 int baked_copy_write(struct jw_error *err, struct baked_copy *copy, uint64_t offset,
 					 const void *data, size_t size);
-/* The same with zeros. */
+/* Overwrites a range with zeros. */
 int baked_copy_clear(struct jw_error *err, struct baked_copy *copy, uint64_t offset, uint64_t size);
-/* Completes it. Refuses if the original was changed meanwhile (JW_ERR_IO). Syncs the copy, gives it
- * `mode`, and moves it to its place. */
+/* Completes the copy. Refuses if the original was changed meanwhile (JW_ERR_IO). Syncs the copy,
+ * gives it `mode`, and moves it to its place. */
 int baked_copy_finish(struct jw_error *err, struct baked_copy *copy, uint32_t mode);
-/* Whether the file is still the one that was mapped then (JW_ERR_IO). */
+/* Whether the file is still the one that was mapped (JW_ERR_IO if not). */
 int baked_copy_check(struct jw_error *err, const char *path, const struct os_stat *before);
-/* Of the file, or of its path if the system does not identify files. 0: there is none. */
+/* Returns the identity of the file, or a hash of its path if the system does not identify files; 0
+ * if there is no file. */
 uint64_t baked_copy_identity(const char *path);
 /* Removes an unfinished copy; does nothing after baked_copy_finish. */
 void baked_copy_drop(struct baked_copy *copy);

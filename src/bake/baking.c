@@ -65,7 +65,7 @@ bool baking_open(struct baking *baking, const struct bake_place *place)
 	return true;
 }
 
-/* Judges the container at hand by what is known of its texts. */
+/* Judges the current container by what is known of its texts. */
 static struct plan_judgement judge(const struct baking *baking, bool relocatable, size_t target)
 {
 	return plan_judge(&baking->container, baking->texts, relocatable, baking->job->targets[target],
@@ -77,7 +77,7 @@ size_t baking_find_ptx(struct baking *baking, const struct bake_place *place, si
 	const bool relocatable = place->role == DEVCODE_RELOCATABLE;
 	struct plan_judgement judged = judge(baking, relocatable, target);
 
-	/* Reads the texts only if no cubin runs. */
+	/* The texts are read only if no cubin runs. */
 	if (judged.verdict == VERDICT_JIT || judged.verdict == VERDICT_LINK) {
 		for (size_t i = 0; i < baking->container.entry_count; i++)
 			plan_read_text(&baking->container, &baking->entries[i], &baking->texts[i]);
@@ -85,7 +85,7 @@ size_t baking_find_ptx(struct baking *baking, const struct bake_place *place, si
 	}
 	if (judged.verdict != VERDICT_JIT && judged.verdict != VERDICT_LINK)
 		return SIZE_MAX;
-	/* A library itself links other relocatable code, and needs its PTX. */
+	/* Other relocatable code is linked by the library itself, which needs its PTX. */
 	return judged.verdict == VERDICT_JIT || (relocatable && baking->link[target]) ? judged.entry
 																				  : SIZE_MAX;
 }
@@ -142,7 +142,7 @@ bool baking_is_written(const struct baking *baking, struct devcode_view cubin,
 		   (header.abi == CUBIN_ABI_8 && cubin_compat(cubin).size > 0);
 }
 
-/* Into the copy */
+/* ---- writing into the copy */
 
 int baking_output_open(struct jw_error *err, struct baking *baking)
 {
@@ -190,7 +190,7 @@ static int move_container(struct jw_error *err, struct baking *baking,
 	return result;
 }
 
-/* Only zeros follow the shortened container, as between any two. */
+/* Writes a shortened container into its room; only zeros follow it, as between any two. */
 static int write_in_room(struct jw_error *err, struct baking *baking,
 						 const struct container_room *room, const struct container_form *form)
 {

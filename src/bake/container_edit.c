@@ -6,8 +6,8 @@
 #include "base/mem.h"
 #include "code/container.h"
 
-/* The flags of an entry whose header is understood: other flags may belong to another form of
- * header, which is copied unchanged. */
+/* The flags of an entry whose header is understood: with other flags the header may have another
+ * form, and is copied unchanged. */
 static const uint64_t known_flags =
 	CONTAINER_SYSTEM | CONTAINER_DEBUG | CONTAINER_SUFFIX_A | CONTAINER_SUFFIX_F | CONTAINER_COMPAT;
 
@@ -18,7 +18,7 @@ static bool may_pack(const struct devcode_entry *entry)
 		   !(entry->flags & ~known_flags);
 }
 
-/* Takes the packed form if it is smaller. */
+/* Packs a part, and keeps the packed form if it is smaller. */
 static int pack_part(struct jw_error *err, const struct devcode_container *container,
 					 const struct devcode_entry *entry, uint32_t header_bytes,
 					 struct container_form *form, struct container_part *part)
@@ -39,8 +39,8 @@ static int pack_part(struct jw_error *err, const struct devcode_container *conta
 	return result;
 }
 
-/* The old entries as they are, the new ones, and then packed what can be, while there is no room.
- */
+/* Makes the new form: the old entries as they are, the new ones, and, as long as they do not fit,
+ * packed parts. */
 static int make_form(struct jw_error *err, const struct devcode_container *container,
 					 const struct write_cubin *cubins, size_t cubin_count, uint32_t *header_bytes,
 					 struct container_form *form)

@@ -9,12 +9,12 @@ enum {
 	RELOCATION_SIZE = 24,
 	RELR_SIZE = 8,
 	RELR_BITS = 63,
-	SEGMENT_SLACK = 1 << 12, /* what two segments may share of a file: a page */
+	SEGMENT_SLACK = 1 << 12, /* how much of a file two segments may share: a page */
 	MACHINE_AMD64 = 62,
 	MACHINE_ARM64 = 183,
 };
 
-/* Tags of the dynamic section. */
+/* The tags of the dynamic section. */
 enum {
 	TAG_NULL,
 	TAG_HASH = 4,
@@ -35,7 +35,8 @@ enum {
 	TAG_VERNEED = 0x6ffffffe,
 };
 
-/* A table of the dynamic section: the tags of its address and of its size; 0: its beginning. */
+/* A table of the dynamic section, by the tags of its address and of its size; 0 for the file's
+ * beginning. */
 static const struct loader_table {
 	uint32_t address, size;
 } loader_tables[] = {
@@ -97,7 +98,7 @@ static bool find_tag(const struct dynamic_tags *tags, uint64_t tag, uint64_t *re
 	return false;
 }
 
-/* Where a table is in the file; false: there is none, or it is not in the file. */
+/* Finds a table in the file; false if there is none, or it is not in the file. */
 static bool find_table(const struct elf_view *view, const struct dynamic_tags *tags,
 					   const struct loader_table *table, struct container_room *ret_place)
 {
@@ -188,8 +189,8 @@ void elf_view_free(struct elf_view *view)
 	*view = (struct elf_view){0};
 }
 
-/* A loader wants segments by address; what they have together bounds how many pointers there can
- * be. */
+/* Checks that segments are sorted by address, as a loader requires; their sizes bound the number of
+ * pointers. */
 static int check_loads(struct jw_error *err, const struct elf_view *view)
 {
 	uint64_t left = view->map->size + (uint64_t)view->elf.phnum * SEGMENT_SLACK, end = 0;
@@ -208,7 +209,7 @@ static int check_loads(struct jw_error *err, const struct elf_view *view)
 	return 0;
 }
 
-/* Notes a pointer whose value is an address in a container. */
+/* Records a pointer whose value is an address in a container. */
 static int note_pointer(struct jw_error *err, struct elf_view *view, uint64_t address,
 						uint64_t value, uint64_t addend_at)
 {
@@ -244,8 +245,8 @@ static int note_pointer_in_place(struct jw_error *err, struct elf_view *view, ui
 	return note_pointer(err, view, address, load_u64(view->map->data + offset), 0);
 }
 
-/* An even word is an address; an odd one says by its bits which of the next 63 words have pointers,
- * too. Each pointer has 8 bytes of the file. */
+/* Reads packed relocations. An even word is an address; the bits of an odd one say which of the
+ * next 63 words are pointers, too. Each pointer has 8 bytes of the file. */
 static int read_packed_relocations(struct jw_error *err, struct elf_view *view,
 								   const struct container_room *table)
 {
@@ -270,7 +271,7 @@ static int read_packed_relocations(struct jw_error *err, struct elf_view *view,
 	return 0;
 }
 
-/* A program at a fixed address has its pointers in place, in its variables. */
+/* Reads the pointers of a program at a fixed address, which are in its variables. */
 static int read_fixed_pointers(struct jw_error *err, struct elf_view *view)
 {
 	for (size_t i = 0; i < view->elf.phnum; i++) {

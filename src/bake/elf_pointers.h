@@ -10,25 +10,27 @@
 #include "bake/room_pointers.h"
 #include "code/elf64.h"
 
-enum { ELF_MAX_SEGMENTS = 64 }; /* few enough to look through them for each pointer */
+enum { ELF_MAX_SEGMENTS = 64 }; /* few enough to search them for each pointer */
 
 struct elf_view {
 	const struct os_map *map;
 	struct elf64_header elf;
-	struct elf64_segment *segments; /* elf.phnum */
+	struct elf64_segment *segments; /* elf.phnum of them */
 	struct room_pointers pointers;
 };
 
-/* `rooms`: by offset; the caller keeps them and the map. JW_ERR_FORMAT: a header leaves the file.
- * JW_ERR_UNSUPPORTED: no 64-bit program or library. JW_ERR_LIMIT: more than ELF_MAX_SEGMENTS. */
+/* Opens a view. `rooms` are sorted by offset; the caller keeps them and the map. JW_ERR_FORMAT if a
+ * header is outside the file, JW_ERR_UNSUPPORTED if it is not a 64-bit program or library,
+ * JW_ERR_LIMIT for more than ELF_MAX_SEGMENTS. */
 int elf_view_open(struct jw_error *err, const struct os_map *map,
 				  const struct container_room *rooms, size_t count, struct elf_view *ret_view);
-/* JW_ERR_FORMAT if a container overlaps what the loader reads: rewriting it would break the file */
+/* JW_ERR_FORMAT if a container overlaps bytes that the loader reads, so that rewriting it would
+ * break the file. */
 int elf_view_check(struct jw_error *err, const struct elf_view *view);
-/* From a place in the file to its address; false: no segment has it. */
+/* Converts a place in the file to its address; false if no segment has it. */
 bool elf_view_address(const struct elf_view *view, uint64_t offset, uint64_t size_bytes,
 					  uint64_t *ret_address);
-/* Reads the pointers into containers. JW_ERR_FORMAT: segments overlap, or there are more pointers
- * than the file has room for. */
+/* Reads the pointers into containers. JW_ERR_FORMAT if segments overlap, or there are more pointers
+ * than fit into the file. */
 int elf_view_references(struct jw_error *err, struct elf_view *view);
 void elf_view_free(struct elf_view *view);

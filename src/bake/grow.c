@@ -1,5 +1,4 @@
 /* A longer copy of an ELF file. Source: System V ABI, chapters 4 and 5, and docs/internals/bake.md.
- *
  * The new places are in a segment at the end of the file, behind a copy of the program headers with
  * one more. */
 #include "bake/grow.h"
@@ -13,13 +12,13 @@
 enum {
 	MAX_FREE = 1 << 20,
 	PAGE = 1 << 12,
-	LARGE_PAGE = 1 << 16, /* the largest of arm64 */
+	LARGE_PAGE = 1 << 16, /* the largest page of arm64 */
 	MAX_HOLE = 1 << 30,
-	FEW_SECTIONS = 0xff00, /* e_shnum from there on is elsewhere */
+	FEW_SECTIONS = 0xff00, /* from this number on, e_shnum is stored elsewhere */
 	MACHINE_ARM_64 = 183,
 	SECTION_DATA = 1, /* SHT_PROGBITS */
 	HEADERS_ALIGN = 16,
-	PHOFF_AT = 32, /* in the file's header */
+	PHOFF_AT = 32, /* the place in the file's header */
 	SHOFF_AT = 40,
 	PHNUM_AT = 56,
 	SHNUM_AT = 60,
@@ -46,8 +45,8 @@ static void note_end(const struct elf_view *view, uint64_t offset, uint64_t size
 		*end = offset + size_bytes;
 }
 
-/* Programs that unpack themselves and readers of archives look for their data at the end of the
- * file. */
+/* Refuses appended data: programs that unpack themselves, and readers of archives, look for it at
+ * the end of the file. */
 static int check_appended(struct jw_error *err, const struct elf_view *view)
 {
 	const struct elf64_header *elf = &view->elf;
@@ -87,7 +86,7 @@ static int place_segment(struct jw_error *err, struct grow *grow)
 		if (segment->address > INT64_MAX || segment->memory_bytes > INT64_MAX ||
 			segment->address + segment->memory_bytes < memory_end)
 			return error_set(err, JW_ERR_FORMAT, "segments that are out of order");
-		/* The loader maps the rest of it over what lies behind. */
+		/* The loader maps the rest of the segment over the bytes behind it. */
 		if (segment->file_bytes > segment->memory_bytes)
 			return error_set(err, JW_ERR_FORMAT,
 							 "a segment that is longer in the file than in memory");
@@ -98,8 +97,8 @@ static int place_segment(struct jw_error *err, struct grow *grow)
 		return error_set(err, JW_ERR_FORMAT, "no segments");
 	grow->start = grow_aligned(view->map->size, grow->align);
 	grow->delta = grow_aligned(memory_end, grow->align) - grow->start;
-	/* Kernels before 5.18 compute the address of a program's headers from its first segment: the
-	 * new one has the same distance. */
+	/* Kernels before 5.18 compute the address of a program's headers from its first segment, so the
+	 * new segment has the same distance. */
 	if (is_program(view)) {
 		grow->delta = first->address - first->offset;
 		if (grow->delta % grow->align || grow->delta > memory_end)
@@ -152,7 +151,7 @@ int grow_check(struct jw_error *err, const struct os_map *map, const struct cont
 	int result;
 
 	if (elf_view_open(&why, map, rooms, count, &view))
-		/* What is too much to look at is not sound for it. */
+		/* A file that is too large to check is not sound for this purpose. */
 		return why.code == JW_ERR_LIMIT ? error_copy(err, &why) : 0;
 	result = elf_view_check(err, &view);
 	elf_view_free(&view);
@@ -178,7 +177,7 @@ int grow_may_move(struct jw_error *err, const struct grow *grow, const struct co
 	return 0;
 }
 
-/* A former room, or the end of the new segment. */
+/* Takes a former room, or the end of the new segment. */
 static uint64_t take_free_place(struct grow *grow, size_t size, uint64_t *ret_address)
 {
 	uint64_t at;
@@ -200,7 +199,8 @@ static uint64_t take_free_place(struct grow *grow, size_t size, uint64_t *ret_ad
 	return at;
 }
 
-/* It stays as it is until grow_finish: what is written is compared with the original. */
+/* Frees a room, whose bytes stay until grow_finish, because written bytes are compared with the
+ * original. */
 static int free_room(struct jw_error *err, struct grow *grow, const struct container_room *room)
 {
 	struct container_room *last = grow->free_count ? &grow->free[grow->free_count - 1] : NULL;
@@ -215,7 +215,8 @@ static int free_room(struct jw_error *err, struct grow *grow, const struct conta
 	return 0;
 }
 
-/* The relocation gives the pointer's value; what is there counts where a library was prelinked */
+/* Writes a pointer. The relocation has its value; the bytes at its place count if a library was
+ * prelinked. */
 static int point_to(struct jw_error *err, const struct grow *grow, struct baked_copy *copy,
 					const struct room_pointer *reference, uint64_t before, uint64_t address)
 {
@@ -290,7 +291,8 @@ static int write_segments(struct jw_error *err, const struct grow *grow, struct 
 	return result;
 }
 
-/* The name of the section where the containers were: readers find the new places like the others */
+/* Returns the name of the section where the containers were, so that readers find the new places
+ * like the others. */
 static uint32_t name_of_added(const struct grow *grow)
 {
 	const struct elf_view *view = &grow->elf;

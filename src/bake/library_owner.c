@@ -10,7 +10,7 @@
 #include "os/file.h"
 #include "os/process.h"
 
-/* Files of a toolkit are recognised by their names. */
+/* Whether a file of a toolkit is NVIDIA's by its name. */
 static bool is_named_by_nvidia(const char *package, const char *path)
 {
 	static const char *const packages[] = {"nvidia-", "nvidia_", "tensorrt", "cuda-"};
@@ -28,7 +28,8 @@ static bool is_named_by_nvidia(const char *package, const char *path)
 	return false;
 }
 
-/* “License: NVIDIA Proprietary Software”, “License-Expression: LicenseRef-NVIDIA-Proprietary” */
+/* Whether a line is “License: NVIDIA Proprietary Software” or “License-Expression:
+ * LicenseRef-NVIDIA-Proprietary”. */
 static bool is_nvidia_licence(const char *line, size_t length)
 {
 	static const char nvidia[] = "NVIDIA";
@@ -52,7 +53,7 @@ bool library_owner_is_nvidia(const struct buf *metadata)
 	return false;
 }
 
-/* The metadata of the package that lists the file. */
+/* Reads the metadata of the package that lists the file. */
 static int is_licensed_by_nvidia(struct jw_error *err, const char *library, bool *ret_is)
 {
 	struct package_row row;
@@ -81,7 +82,7 @@ static int refuse_nvidia(struct jw_error *err)
 	return error_set(err, JW_ERR_UNSUPPORTED, "belongs to NVIDIA, whose licence forbids changes");
 }
 
-/* Nobody has tried a longer copy of a PE file on Windows. */
+/* Refuses a PE file: nobody has tried a longer copy of one on Windows. */
 int library_refuse_windows(struct jw_error *err)
 {
 	return error_set(err, JW_ERR_UNSUPPORTED,

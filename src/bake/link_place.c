@@ -19,14 +19,14 @@
 #include "os/file.h"
 #include "plan/verdict.h"
 
-/* What the CUDA runtime links at each start, linked once. Source: docs/internals/fatbin.md, "Who
+/* Links once what the CUDA runtime would link at each start. Source: docs/internals/fatbin.md, "Who
  * links, and when". The driver does it in a worker; for another machine, nvJitLink. */
 
 /* The objects of one linked container, for one GPU. */
 struct linking {
 	struct baking *baking;
-	const struct jw_system *system; /* worker, GPUs, folders */
-	struct linker *linker;          /* which does it */
+	const struct jw_system *system; /* provides worker, GPUs and folders */
+	struct linker *linker;          /* links the objects */
 	const struct jw_cancel *cancel;
 	size_t target, linked;
 	struct jw_target device;
@@ -43,7 +43,7 @@ static const struct jw_gpu *find_gpu(const struct jw_system *system, struct jw_t
 	return NULL;
 }
 
-/* The newest compiler whose code for the GPU the container has. */
+/* Records the newest compiler whose code for the GPU the container has. */
 static int note_object_compiler(struct jw_error *err, const struct buf *object,
 								struct jw_target device, uint32_t *compiler)
 {
@@ -73,7 +73,7 @@ static int note_object_compiler(struct jw_error *err, const struct buf *object,
 	return result;
 }
 
-/* A container of the object's machine code alone. */
+/* Makes a container with only the object's machine code. */
 static int pack_object(struct jw_error *err, struct jw_target device, struct devcode_view cubin,
 					   uint64_t flags, struct buf *out)
 {
@@ -89,8 +89,8 @@ static int pack_object(struct jw_error *err, struct jw_target device, struct dev
 	return 0;
 }
 
-/* What the driver gets at a start: the object's container as it is where its code runs, else what
- * the cache holds for it. */
+/* Adds what the driver gets at a start: the object's container if its code runs, else the code for
+ * it in the cache. */
 static int add_object(struct jw_error *err, const struct linking *linking,
 					  const struct bake_place *place, struct buf *out)
 {
@@ -122,7 +122,7 @@ static int add_empty_object(struct jw_error *err, struct buf *out)
 	return write_container(err, &ptx, out);
 }
 
-/* The containers, one behind the other. */
+/* Writes the containers, one after the other. */
 static int write_objects(struct jw_error *err, const struct linking *linking, const char *path,
 						 uint64_t *ret_bytes, uint32_t *compiler)
 {
@@ -181,7 +181,7 @@ static int ask_linker(struct jw_error *err, const struct linking *linking, const
 									 .limit_s = LINKER_LIMIT_S,
 									 .cancel = linking->cancel};
 	struct protocol_answer *answer = mem_alloc(sizeof *answer);
-	/* As the objects were compiled */
+	/* The objects were compiled for this target. */
 	const struct jw_target target =
 		gpu_jit_target(linking->device, linking->system->driver.version.cuda);
 	int result;
@@ -212,8 +212,9 @@ static int report_no_linker(struct jw_error *err, const struct linking *linking,
 		jw_target_sm(sm, linking->device), first / 1000, first % 1000 / 10);
 }
 
-/* The oldest linker that knows the GPU and is not older than what compiled the objects: most
- * drivers load its code. A newer one is asked where it fails. */
+/* Tries linkers, beginning with the oldest one that knows the GPU and is not older than the
+ * compilers of the objects, because most drivers load its code. If it fails, a newer one is
+ * tried. */
 static int try_linkers(struct jw_error *err, const struct linking *linking, const char *folder,
 					   const struct protocol_job *what, uint32_t compiler)
 {
@@ -245,7 +246,7 @@ static int try_linkers(struct jw_error *err, const struct linking *linking, cons
 	return why.code ? error_copy(err, &why) : report_no_linker(err, linking, least, most);
 }
 
-/* `gpu`: whose driver links; NULL: a linker does. */
+/* Links for a GPU: its driver does, or, if `gpu` is NULL, a linker. */
 static int link_in(struct jw_error *err, const struct linking *linking, const char *folder,
 				   const struct jw_gpu *gpu, struct buf *cubin)
 {
@@ -274,10 +275,10 @@ done:
 	return result;
 }
 
-/* What a program can ask the linked container for, by its code for its newest other GPU. Without
- * any symbols no program can ask for anything: CMake links the device runtime alone into one. Then
- * an empty object is what has to be linked for another GPU: the runtime's own result is larger,
- * and has nothing more that can be reached. The caller frees them. */
+/* Finds the symbols that a program can use of the linked container, by its code for its newest
+ * other GPU. If that has no symbols, no program can use any: CMake links only the device runtime
+ * into such a container. Then an empty object is linked for another GPU, because the runtime's own
+ * result is larger and has nothing more that can be reached. The caller frees the symbols. */
 static int linked_model(struct jw_error *err, const struct devcode_container *container,
 						struct cubin_symbols *ret_model)
 {
@@ -302,8 +303,8 @@ static int linked_model(struct jw_error *err, const struct devcode_container *co
 	return result;
 }
 
-/* Whether `cubin` can take its place in the linked container: it is machine code for the GPU,
- * linked, and has the model's kernels. JW_ERR_FORMAT says why not. */
+/* Checks that `cubin` can take the place in the linked container: it is machine code for the GPU,
+ * linked, and has the model's kernels. JW_ERR_FORMAT with the reason if not. */
 static int linked_check(struct jw_error *err, struct devcode_view cubin, struct jw_target device,
 						const struct cubin_symbols *model)
 {
@@ -358,7 +359,8 @@ void link_place_read(struct baking *baking)
 	}
 }
 
-/* JW_ERR_NOT_FOUND: nothing can link it. Otherwise a start may do what failed here. */
+/* Links the objects. JW_ERR_NOT_FOUND if nothing can link them; after other failures a start may
+ * still succeed. */
 static int link_objects(struct jw_error *err, struct baking *baking, size_t target, size_t linked,
 						bool empty, struct buf *cubin)
 {
@@ -411,7 +413,7 @@ int link_place_add(struct jw_error *err, struct baking *baking, const struct bak
 	buf_free(cubin);
 	if (linked_model(&why, &baking->container, &model))
 		goto refused;
-	/* It may be as large as all others together. */
+	/* This container may be as large as all others together. */
 	os_map_forget(&baking->map, (size_t)place->offset, (size_t)place->size_bytes);
 	if (link_objects(&why, baking, target, linked, !model.any, cubin))
 		goto refused;

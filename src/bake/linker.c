@@ -16,7 +16,7 @@
 
 enum { ASK_LIMIT_S = 60 };
 
-/* libnvJitLink.so.12, nvJitLink_120_0.dll */
+/* Whether the name is libnvJitLink.so.12 or nvJitLink_120_0.dll. */
 static bool is_nvjitlink(const char *name)
 {
 	return text_starts(name, "libnvJitLink.so") ||
@@ -78,7 +78,7 @@ static bool is_known_linker(const struct linker *linker, const char *path)
 	return false;
 }
 
-/* Keeps the list in order. Takes the path over. */
+/* Adds a library, keeps the list sorted, and takes ownership of the path. */
 static void add_library(struct linker *linker, char *path, uint32_t cuda)
 {
 	size_t at = linker->count++;
@@ -88,7 +88,7 @@ static void add_library(struct linker *linker, char *path, uint32_t cuda)
 	linker->items[at] = (struct linker_library){path, cuda};
 }
 
-/* One that cannot be used is passed over. Takes the path over. */
+/* Adds a library that can be used, skips others, and takes ownership of the path. */
 static int try_library(struct jw_error *err, struct linker_search *search, char *path)
 {
 	struct linker *linker = search->linker;

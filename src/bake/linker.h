@@ -1,4 +1,4 @@
-/* What links: the driver, in a worker that stays until the end, or for another machine NVIDIA's
+/* What links: the driver, in a worker that lives until the end, or, for another machine, NVIDIA's
  * nvJitLink, in a worker for each link. */
 #pragma once
 
@@ -20,46 +20,47 @@ struct linker_library {
 
 struct driver_session;
 
-/* {0} with the name that the user gave, or NULL, is valid. */
+/* Valid as {0}, with the name that the user gave, or NULL. */
 struct linker {
-	/* Of the driver's worker */
+	/* The driver's worker: */
 	struct run_folder folder;
 	struct driver_session *driver;
 	char *cache_dir;
 	struct jw_cancel cancel;
-	/* Those at hand */
+	/* The libraries that were found: */
 	const char *named;
-	uint32_t most;                                 /* the driver's version; 0: not named */
-	const struct jw_compiler_fetch_options *fetch; /* NULL: nothing is fetched */
+	uint32_t most; /* the newest allowed version, which is the driver's; 0 if no driver is named */
+	const struct jw_compiler_fetch_options *fetch; /* NULL to fetch nothing */
 	bool looked;
 	struct linker_library items[LINKER_MAX]; /* the oldest first */
 	size_t count;
 	uint32_t used;       /* the newest version that has linked */
-	struct jw_error why; /* why the first one that cannot be used is not */
+	struct jw_error why; /* why the first unusable library cannot be used */
 };
 
-/* Whether what the user named leads to a library: JW_ERR_NOT_FOUND. */
+/* JW_ERR_NOT_FOUND if the name that the user gave leads to no library. */
 int linker_named(struct jw_error *err, const char *name);
-/* Looks for them once: the named one alone; else those of the environment, of toolkits, and fetched
- * ones. Asks each for its version. -1: the named one is of no use, or JW_ERR_INTERRUPTED */
+/* Searches once: only for the named one; otherwise in the environment, toolkits, and fetched
+ * compilers. Asks each for its version. -1 if the named one cannot be used, or
+ * JW_ERR_INTERRUPTED. */
 int linker_search(struct jw_error *err, struct linker *linker, const struct jw_system *system,
 				  const struct jw_cancel *cancel);
-/* Where none at hand is of a version from `least` to `most`, fetches the first if that is asked
- * for, and looks again. */
+/* Fetches a linker, if the caller allows it, when none has a version from `least` to `most`, and
+ * searches again. */
 int linker_fetch(struct jw_error *err, struct linker *linker, uint32_t least, uint32_t most,
 				 const struct jw_system *system, const struct jw_cancel *cancel);
 void linker_free(struct linker *linker);
 
-/* The folder of this run for what is linked. */
+/* Makes the run's folder for the results of links. */
 int linker_folder(struct jw_error *err, struct linker *linker, const struct jw_system *system,
 				  const char **ret_folder);
-/* Has the driver do what `what` says, which lies in that folder. The answer's failures are the
+/* Has the driver do the job `what`, whose files are in that folder. Failures in the answer are the
  * driver's, as is JW_ERR_DRIVER. */
 int linker_ask_driver(struct jw_error *err, struct linker *linker, const struct jw_system *system,
 					  const struct jw_cancel *cancel, const struct protocol_job *what,
 					  struct protocol_answer *ret_answer);
-/* Has one of them do what `ask` says, in `folder`, and tell its version, if `ret_cuda` is not NULL.
- * The answer's failures are the linker's. */
+/* Has one of the libraries do the job of `ask`, in `folder`; `ret_cuda`, if not NULL, gets its
+ * version. Failures in the answer are the linker's. */
 int linker_ask(struct jw_error *err, const char *library, struct jw_target target,
 			   const char *folder, struct driver_query ask, uint32_t *ret_cuda,
 			   struct protocol_answer *ret_answer);

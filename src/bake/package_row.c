@@ -52,8 +52,8 @@ static bool row_names(const char *base, const char *row, size_t length, const ch
 	return names;
 }
 
-/* NULL: it has none. Only a row with the library's own name in it is taken apart; quotes may split
- * the name. */
+/* Finds the library's row; NULL if there is none. Only a row that contains the library's own name
+ * is split; quotes may split the name. */
 static char *find_in_record(const char *base, const struct buf *text, const char *library)
 {
 	const char *name = os_base_name(library);
@@ -137,7 +137,7 @@ static void hash_text(char text[HASH_CHARACTERS], const uint8_t hash[32])
 							sodium_base64_VARIANT_URLSAFE_NO_PADDING);
 }
 
-/* The length of the first field, which may be quoted. */
+/* Returns the length of the first field, which may be quoted. */
 static size_t field_length(const char *row)
 {
 	bool quoted = false;

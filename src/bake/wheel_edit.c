@@ -30,7 +30,8 @@ static char lower_ascii(char c)
 	return c;
 }
 
-/* PEP 440: lower case, parts of letters and digits with dots between them. */
+/* Normalises a label as PEP 440 does: lower case, parts of letters and digits with dots between
+ * them. */
 static bool normalise_label(const char *label, char text[MAX_VERSION])
 {
 	size_t length = 0;
@@ -60,7 +61,7 @@ static bool has_part(const char *label, const char *part)
 	return false;
 }
 
-/* The public part: with a release in front. */
+/* Whether this is a public version, which begins with a release. */
 static bool is_public_version(const char *version, size_t length)
 {
 	if (!length || !(text_is_digit(*version) || *version == 'v' || *version == 'V'))
@@ -103,7 +104,7 @@ char *wheel_edit_version(struct jw_error *err, const char *version, const struct
 	return (char *)text.data;
 }
 
-/* `before`, the version as file names have it, and `after`. */
+/* Joins `before`, the version in the form of file names, and `after`. */
 static char *join_version(const char *before, size_t before_length, const char *version,
 						  const char *after)
 {
@@ -115,7 +116,7 @@ static char *join_version(const char *before, size_t before_length, const char *
 	return name;
 }
 
-/* Whether both are the same but for what PEP 440 normalises most often. */
+/* Whether both versions are equal, except for what PEP 440 normalises most often. */
 static bool is_same_version(const char *a, const char *b)
 {
 	for (;;) {
@@ -123,7 +124,7 @@ static bool is_same_version(const char *a, const char *b)
 			a++;
 		while (is_separator_of_label(*b))
 			b++;
-		/* Some tools escape the plus too. */
+		/* Some tools escape the plus, too. */
 		if (*a == '+' && *b != '+')
 			a++;
 		else if (*b == '+' && *a != '+')
@@ -176,7 +177,7 @@ char *wheel_edit_stem(struct jw_error *err, const char *stem, const char *old_ve
 	return join_version(stem, (size_t)(dash + 1 - stem), version, "");
 }
 
-/* The value of the field “Version” in the header, without blanks around it. */
+/* Finds the value of the field “Version” in the header, without blanks around it. */
 static int find_version(struct jw_error *err, const struct buf *metadata, size_t *ret_at,
 						size_t *ret_length)
 {

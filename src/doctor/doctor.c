@@ -1,4 +1,4 @@
-/* Looks at everything once, then asks each row of the table of findings. */
+/* Examines everything once, then tests each row of the table of findings. */
 #include <stdio.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@
 
 enum { MAX_FINDINGS = 64 };
 
-/* ---- what several findings share */
+/* ---- shared by several findings */
 
 void draft_word(struct finding_draft *draft, const char *word)
 {
@@ -59,7 +59,8 @@ void draft_prime(const struct examination *seen, struct finding_draft *draft)
 
 /* ---- the table */
 
-/* A name from outside may hold a line break, and what follows it would look like a finding. */
+/* Makes a name one line: it may come from outside and hold a line break, and the text behind it
+ * would look like a finding. */
 static char *one_line(char *text)
 {
 	for (char *at = text; *at; at++)
@@ -97,11 +98,12 @@ static void find_all(const struct examination *seen, struct jw_doctor_result *re
 }
 
 /* ---- the probe: the driver loads a tiny module twice, each time in a new process with the
- * settings that programs have, and its entry is looked at */
+ * settings that programs have, and its entry is examined */
 
 enum { LIMIT_S = 60, LOADS = 2, LEAST_LIMIT = 1 << 16 };
 
-/* Another entry would evict or delete what is there, or the driver would hang. */
+/* Whether the probe does no harm: its entry might evict or delete others, or the driver might
+ * hang. */
 static bool is_worth_a_probe(const struct jw_system *system)
 {
 	const struct jw_cache_info *cache = &system->cache;
@@ -111,7 +113,7 @@ static bool is_worth_a_probe(const struct jw_system *system)
 		   !strcmp(cache->outlook.next_insert, "adds");
 }
 
-/* A driver that compiles a module again writes its entry again. */
+/* Whether the entry is unchanged: a driver that compiles a module again writes its entry again. */
 static bool is_as_before(const struct os_stat *before, const struct os_stat *after)
 {
 	return before->inode == after->inode && before->size_bytes == after->size_bytes &&
@@ -142,7 +144,7 @@ static int load_probe(struct jw_error *err, const struct jw_system *system,
 	return 0;
 }
 
-/* Loads it until the entry is there before a load, at most twice. */
+/* Loads the module, at most twice, until the entry exists before a load. */
 static int load_twice(struct jw_error *err, const struct jw_system *system,
 					  const struct protocol_job *job, const struct jw_cancel *cancel,
 					  struct cache_probe *probe)
@@ -167,9 +169,9 @@ static int load_twice(struct jw_error *err, const struct jw_system *system,
 	return 0;
 }
 
-/* Does nothing (JW_PROBE_NOT) without a GPU, a profile or a folder for temporary files, and in a
- * cache that the next entry would harm, nor for the superuser in a cache that another account could
- * replace (JW_PROBE_UNSAFE). The caller frees `entry`. -1: cancelled. */
+/* Probes the cache. Does nothing (JW_PROBE_NOT) without a GPU, a profile or a folder for temporary
+ * files, or in a cache that the next entry would harm, nor for the superuser in a cache that
+ * another account could replace (JW_PROBE_UNSAFE). The caller frees `entry`. -1 if cancelled. */
 static int cache_probe(struct jw_error *err, const struct jw_system *system,
 					   const struct jw_cancel *cancel, struct cache_probe *ret_probe)
 {
@@ -181,7 +183,8 @@ static int cache_probe(struct jw_error *err, const struct jw_system *system,
 	struct os_stat stat;
 	int result = -1;
 
-	/* Another account could have put a link there, which the superuser's driver would follow. */
+	/* Another account could have put a link into the cache, which the superuser's driver would
+	 * follow. */
 	if (is_worth_a_probe(system) && !os_is_private(system->cache.path))
 		probe.use = JW_PROBE_UNSAFE;
 	if (probe.use || !is_worth_a_probe(system)) {
@@ -213,7 +216,7 @@ done:
 	return result;
 }
 
-/* ---- the whole */
+/* ---- the whole examination */
 
 static int examine(struct jw_error *err, struct examination *seen,
 				   struct jw_check_result **ret_check)
@@ -238,7 +241,7 @@ static int examine(struct jw_error *err, struct examination *seen,
 	return options->probe ? cache_probe(err, seen->system, &options->cancel, &seen->probe) : 0;
 }
 
-/* The result takes over what it shows. */
+/* Moves to the result what it shows. */
 static void keep_examined(struct examination *seen, struct jw_check_result *check,
 						  struct jw_doctor_result *result)
 {
@@ -255,7 +258,7 @@ static void keep_examined(struct examination *seen, struct jw_check_result *chec
 	result->verdict = check->verdict;
 	result->warm = check->all.warm;
 	result->cold = check->all.cold;
-	result->troubles = check->troubles; /* with those of the search */
+	result->troubles = check->troubles; /* these include the troubles of the search */
 	result->notes = check->notes;
 	result->note_count = check->note_count;
 	result->assumptions = check->assumptions;

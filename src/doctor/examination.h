@@ -1,4 +1,4 @@
-/* What is known when findings are looked for, and a finding while it is written down. */
+/* The facts when findings are tested, and a finding while it is being written. */
 #pragma once
 
 #include <jitwarm/bake.h>
@@ -8,22 +8,22 @@
 #include "base/text.h"
 #include "cache/settings.h"
 
-/* Of the cache, and of the driver (doctor.c). */
+/* The result of probing the cache and the driver (doctor.c). */
 struct cache_probe {
 	enum jw_probe_use use;
-	char *entry;    /* its path; NULL where the driver was not asked */
-	char why[1024]; /* JW_PROBE_FAILED: a line */
+	char *entry;    /* the entry's path; NULL if the driver was not asked */
+	char why[1024]; /* for JW_PROBE_FAILED: the reason, one line */
 };
 
 struct examination {
 	const struct jw_doctor_options *options;
 	const struct jw_system *system;
-	const struct jw_check_result *check; /* NULL: no file was named, or there is no GPU */
-	struct jw_cache_info settings;       /* of the environment */
+	const struct jw_check_result *check; /* NULL if no file was named, or there is no GPU */
+	struct jw_cache_info settings;       /* from the environment */
 	struct jw_settings *sources;         /* where its variables are set */
-	char **objections;                   /* to the directory of the cache */
+	char **objections;                   /* objections to the directory of the cache */
 	size_t objection_count;
-	char *doubt; /* about the account; NULL: none */
+	char *doubt; /* a doubt about the account; NULL if there is none */
 	struct cache_probe probe;
 };
 
@@ -33,10 +33,10 @@ struct finding_draft {
 	char evidence[DRAFT_TEXT], fix[DRAFT_TEXT];
 	bool hopeless;
 	const char *command[DRAFT_WORDS]; /* points to texts that outlive the draft, or to `word` */
-	size_t word_count, dropped;       /* words; those that the command has no room for */
+	size_t word_count, dropped;       /* the number of words, and of those that did not fit */
 	char word[32];
 	const char *variable; /* as in struct jw_finding */
-	char value[32];       /* "": not set */
+	char value[32];       /* "" if not set */
 };
 
 #define EVIDENCE(draft, ...)                                                                       \
@@ -44,13 +44,14 @@ struct finding_draft {
 #define FIX(draft, ...) (void)text_format((draft)->fix, sizeof(draft)->fix, __VA_ARGS__)
 
 void draft_word(struct finding_draft *draft, const char *word);
-/* Says what the command leaves out. */
+/* Says which words the command leaves out. */
 void draft_finish(struct finding_draft *draft);
-/* What `jitwarm prime` is told: what the user has named; without names, the environment. */
+/* Adds the arguments of `jitwarm prime`: what the user has named; without names, the
+ * environment. */
 void draft_prime(const struct examination *seen, struct finding_draft *draft);
 
-/* CUDA_CACHE_PATH as the process has it that is looked as, where it is relative: in the environment
- * it is absolute now. */
+/* Returns the relative CUDA_CACHE_PATH of the process that is examined; in our environment it is
+ * absolute now. NULL if it is not relative. */
 const char *examine_relative_cache(void);
 
 /* A kind of finding: `test` returns whether it applies, and then fills in the draft. */
@@ -59,5 +60,5 @@ struct finding_kind {
 	bool (*test)(const struct examination *seen, struct finding_draft *draft);
 };
 
-/* The likeliest first; an id of NULL at the end. */
+/* The likeliest kinds come first; a NULL id ends the list. */
 extern const struct finding_kind finding_kinds[];

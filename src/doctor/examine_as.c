@@ -1,7 +1,7 @@
-/* Looks as a process, or as a login of this account: with the variables of its driver.
- * The variables of a process are hostile: only those that decide what the driver compiles and for
- * which GPUs are taken. Others name libraries that the driver loads (CUDA_INJECTION64_PATH), files
- * that it writes and programs that it talks to. */
+/* Examines as a process, or as a login of this account: with the variables of its driver. The
+ * variables of a process are hostile: only those that decide what the driver compiles and for which
+ * GPUs are taken. Others name libraries that the driver loads (CUDA_INJECTION64_PATH), files that
+ * it writes and programs that it contacts. */
 #include <jitwarm/doctor.h>
 
 #include <stdio.h>
@@ -47,7 +47,7 @@ static bool is_forgotten(const char *name)
 	return is_of_driver(name) || is_taken(name);
 }
 
-/* Our own variables say nothing about another account's programs. */
+/* Removes our own variables, which say nothing about another account's programs. */
 static int forget_own(struct jw_error *err, bool (*forgets)(const char *name))
 {
 	uv_env_item_t *items = NULL;
@@ -63,7 +63,8 @@ static int forget_own(struct jw_error *err, bool (*forgets)(const char *name))
 	return result;
 }
 
-/* By its name, or by its number where that is NULL. No process takes another account's place. */
+/* Finds an account by its name, or, if that is NULL, by its number. Only root examines as another
+ * account. */
 static int check_found(struct jw_error *err, const char *name, uint32_t owner)
 {
 	struct jw_account account = {0};
@@ -76,8 +77,9 @@ static int check_found(struct jw_error *err, const char *name, uint32_t owner)
 		result =
 			error_set(err, JW_ERR_UNSUPPORTED, "%s: run jitwarm in that account", account.name);
 	if (!result)
-		result = os_env_set(err, "HOME", account.home); /* sudo may have kept another's */
-	/* Root that looks as root does not mean the account that called sudo. */
+		result =
+			os_env_set(err, "HOME", account.home); /* sudo may have kept another account's HOME */
+	/* Root that examines as root does not mean the account that called sudo. */
 	if (!result)
 		result = os_env_set(err, "SUDO_USER", NULL);
 	os_account_free(&own);
@@ -93,7 +95,7 @@ int jw_examine_as_user(struct jw_error *err, const char *name)
 	if (check_found(err, name, 0) || forget_own(err, is_of_driver) ||
 		jw_settings_read(err, &settings))
 		return -1;
-	/* What the account's own profiles set, only its login shows. */
+	/* Variables that the account's own profiles set are visible only in its login. */
 	for (size_t i = 0; !result && i < settings->count; i++)
 		if (strcmp(settings->items[i].source, "process") != 0)
 			result = os_env_set(err, settings->items[i].name, settings->items[i].value);
@@ -111,7 +113,7 @@ struct taken {
 
 enum { MAX_TAKEN = 256 };
 
-/* Of the process that this one looks as from now on; NULL: it is not relative. */
+/* The relative cache path of the process that is examined; NULL if it is not relative. */
 static char *relative_cache;
 
 const char *examine_relative_cache(void)
@@ -119,7 +121,8 @@ const char *examine_relative_cache(void)
 	return relative_cache;
 }
 
-/* Its driver counts a relative path from the folder of the process, not from ours. */
+/* Takes the cache path. The process's driver resolves a relative one from the folder of the
+ * process, not from ours. */
 static int take_cache_path(struct jw_error *err, int pid, const char *value, char **ret_path)
 {
 	char *folder = NULL, *said = mem_string(value);
@@ -135,7 +138,8 @@ static int take_cache_path(struct jw_error *err, int pid, const char *value, cha
 	return 0;
 }
 
-/* A program sees the first of two variables of the same name. */
+/* Whether a variable was already taken: a program sees the first of two variables of the same
+ * name. */
 static bool is_known(const struct taken *taken, const char *name)
 {
 	for (size_t i = 0; i < taken->count; i++)
@@ -165,7 +169,8 @@ static int keep_variable(struct jw_error *err, void *context, const char *name, 
 	return 0;
 }
 
-/* A program of root's may work in a place of another account's. Root does not look there. */
+/* Refuses places of other accounts: a program of root's may work there, but root does not examine
+ * them. */
 static int refuse_foreign_places(struct jw_error *err, int pid)
 {
 	static const char *const names[] = {"HOME", "CUDA_CACHE_PATH"};

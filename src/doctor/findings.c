@@ -1,5 +1,4 @@
-/* The findings: a row for each, and the test that it stands for. docs/troubleshooting.md lists
- * them. */
+/* The findings: a row for each, and its test. docs/troubleshooting.md lists them. */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +13,7 @@
 #include "os/platform.h"
 #include "os/shell.h"
 
-/* A start that links for a shorter time is not worth a changed library. */
+/* A shorter link at each start is not worth a changed library. */
 #define LEAST_LINK_S 1.0
 
 /* ---- the machine */
@@ -45,7 +44,7 @@ static bool has_no_gpu(const struct examination *seen, struct finding_draft *dra
 			system->example, name);
 	else if (targets_unfit_driver(NULL, &system->driver.version))
 		FIX(draft, "install a driver that runs this GPU");
-	/* Where the driver fails for another reason, it would fail without that variable, too. */
+	/* If the driver fails for another reason, it would fail without that variable, too. */
 	else if (shown && strstr(system->why_none, "CUDA_VISIBLE_DEVICES"))
 		FIX(draft, "unset CUDA_VISIBLE_DEVICES (it is “%.100s”)", shown);
 	else
@@ -55,7 +54,7 @@ static bool has_no_gpu(const struct examination *seen, struct finding_draft *dra
 	return true;
 }
 
-/* Either its file is missing, or the driver has said so itself. */
+/* Whether the driver's compiler is missing: its file is, or the driver has reported so itself. */
 static bool has_no_compiler(const struct examination *seen, struct finding_draft *draft)
 {
 	const bool shown = seen->system->cache.no_compiler;
@@ -80,7 +79,7 @@ static bool is_other_account(const struct examination *seen, struct finding_draf
 {
 	if (!seen->doubt)
 		return false;
-	/* What it says to do, behind the colon, is for `jitwarm prime`. */
+	/* The part behind the colon says what to do for `jitwarm prime`, and is left out. */
 	EVIDENCE(draft, "%.*s", (int)strcspn(seen->doubt, ":"), seen->doubt);
 	FIX(draft, "run “jitwarm doctor” in the account whose programs are slow, without sudo or as "
 			   "“sudo -u NAME -H jitwarm doctor”");
@@ -89,7 +88,7 @@ static bool is_other_account(const struct examination *seen, struct finding_draf
 
 /* ---- settings */
 
-/* NULL: the process does not have it. */
+/* Returns the setting of a variable in the process; NULL if the process does not have it. */
 static const struct jw_setting *setting_in_process(const struct examination *seen, const char *name)
 {
 	for (size_t i = 0; i < seen->sources->count; i++)
@@ -99,7 +98,8 @@ static const struct jw_setting *setting_in_process(const struct examination *see
 	return NULL;
 }
 
-/* The last place that sets a variable to what the process has. NULL: none that jitwarm reads. */
+/* Returns the last place that sets a variable to the process's value; NULL if it is none that
+ * jitwarm reads. */
 static const struct jw_setting *source_of(const struct examination *seen, const char *name)
 {
 	const struct jw_setting *last = NULL, *in_process = setting_in_process(seen, name);
@@ -118,12 +118,12 @@ static const char *value_in_process(const struct examination *seen, const char *
 {
 	const struct jw_setting *setting = setting_in_process(seen, name);
 
-	/* What was adopted is that of a file. */
+	/* An adopted value comes from a file. */
 	setting = setting ? setting : source_of(seen, name);
 	return setting ? setting->value : "";
 }
 
-/* How programs get another directory: no login reads what nobody can write. */
+/* Returns how programs get another directory: no login reads a file that nobody can write. */
 static const char *directory_command(void)
 {
 	return jw_tune_can_apply(JW_SCOPE_USER)
@@ -132,7 +132,7 @@ static const char *directory_command(void)
 				 "CUDA_CACHE_PATH=DIR; “jitwarm tune --print sh --path DIR” prints the lines)";
 }
 
-/* A variable that must not be set. */
+/* Drafts the fix for a variable that must not be set. */
 static void draft_unset(const struct examination *seen, struct finding_draft *draft,
 						const char *name, const char *effect)
 {
@@ -154,7 +154,7 @@ static void draft_unset(const struct examination *seen, struct finding_draft *dr
 	jw_text_free(grep);
 }
 
-/* The settings do not matter to programs with device code that compile nothing. */
+/* Whether programs with device code compile nothing, so that the settings do not matter to them. */
 static bool compiles_nothing(const struct examination *seen)
 {
 	return seen->check && seen->check->images && seen->check->verdict == JW_VERDICT_RUNS;
@@ -198,7 +198,7 @@ static bool is_jit_disabled(const struct examination *seen, struct finding_draft
 	return true;
 }
 
-/* A variable that no driver reads, and that was meant for another one. */
+/* Whether a variable is set that no driver reads, and that was meant for another one. */
 static bool is_misnamed(const struct examination *seen, struct finding_draft *draft)
 {
 	for (size_t i = 0; i < seen->sources->count; i++) {
@@ -250,7 +250,7 @@ static bool is_cache_unwritable(const struct examination *seen, struct finding_d
 	if (!settings->path || settings->usable || settings->not_yours || compiles_nothing(seen) ||
 		(settings->reads && !(seen->check && seen->check->all.cold)))
 		return false;
-	/* The directory's warning comes last. */
+	/* The directory's warning is the last one. */
 	EVIDENCE(draft, "%s",
 			 settings->warning_count ? settings->warnings[settings->warning_count - 1]
 									 : settings->path);
@@ -337,7 +337,7 @@ static const char *limit_text(char text[TEXT_SHORT], uint64_t bytes)
 	return text;
 }
 
-/* A larger CUDA_CACHE_MAXSIZE. */
+/* Drafts a larger CUDA_CACHE_MAXSIZE. */
 static void draft_limit(const struct examination *seen, struct finding_draft *draft, uint64_t bytes)
 {
 	const struct jw_setting *ours;
@@ -375,7 +375,7 @@ static uint64_t bytes_to_come(const struct examination *seen)
 	return seen->check ? seen->check->all.forecast.cache_bytes : 0;
 }
 
-/* ---- what the next login has, and this one does not */
+/* ---- variables that the next login has, and this one does not */
 
 static bool is_before_login(const struct examination *seen, struct finding_draft *draft)
 {
@@ -410,7 +410,8 @@ static bool is_limit_misread(const struct examination *seen, struct finding_draf
 	const bool found = line != NULL && seen->settings.limit_bytes < CACHE_MAX_LIMIT;
 
 	if (found) {
-		/* What to write, behind the semicolon, is the fix, which knows what is to fit. */
+		/* The part behind the semicolon says what to write; the fix knows it better, so it is left
+		 * out. */
 		EVIDENCE(draft, "%.*s", (int)strcspn(line, ";"), line);
 		draft_limit(seen, draft, jw_cache_limit(&seen->system->cache, bytes_to_come(seen)));
 	}
@@ -499,7 +500,7 @@ static bool is_probe_refused(const struct examination *seen, struct finding_draf
 
 static bool is_probe_failed(const struct examination *seen, struct finding_draft *draft)
 {
-	/* jit-disabled names what to unset, and no-compiler what to install. */
+	/* jit-disabled names the variable to unset, and no-compiler the package to install. */
 	if (seen->probe.use != JW_PROBE_FAILED || seen->settings.disable_ptx_jit ||
 		has_no_compiler(seen, &(struct finding_draft){0}))
 		return false;
@@ -511,7 +512,7 @@ static bool is_probe_failed(const struct examination *seen, struct finding_draft
 
 /* ---- the programs */
 
-/* The first file that fails, of those that a newer driver helps (or does not help). */
+/* Drafts the first failing file among those that a newer driver helps, or does not help. */
 static bool draft_failing(const struct examination *seen, struct finding_draft *draft,
 						  bool with_newer, struct jw_driver *ret_needs)
 {
@@ -534,7 +535,7 @@ static bool draft_failing(const struct examination *seen, struct finding_draft *
 	return count != 0;
 }
 
-/* What to install in place of the first of them whose package the list of releases has:
+/* Describes what to install in place of the first of them whose package is in the list of releases:
  * "torch 2.7.1, the newest that runs here (pip install torch==2.7.1)". */
 static bool describe_cure(const struct examination *seen, bool with_newer, char *text, size_t size)
 {
@@ -571,8 +572,8 @@ static bool is_for_compat(const char *name)
 			 (*name != 'T' || strspn(name + 1, "0123456789") < strlen("400"))));
 }
 
-/* Whether that package of a CUDA version works on what is installed here. Of the branches that it
- * works on, the oldest ones are in NVIDIA's container images of that CUDA version
+/* Whether that package of a CUDA version works with the driver installed here. Of the branches that
+ * it works with, the oldest ones are in NVIDIA's container images of that CUDA version
  * (NVIDIA_REQUIRE_CUDA): 470 up to 12.8, then 535. */
 static bool takes_compat(const struct jw_system *system, uint32_t cuda)
 {
@@ -620,7 +621,7 @@ static bool has_no_code(const struct examination *seen, struct finding_draft *dr
 	return true;
 }
 
-/* What the driver does not take for what is in it, whatever jitwarm does. */
+/* Whether the driver refuses modules because of their content, whatever jitwarm does. */
 static bool is_refused(const struct examination *seen, struct finding_draft *draft)
 {
 	size_t count = 0;
@@ -641,7 +642,7 @@ static bool is_refused(const struct examination *seen, struct finding_draft *dra
 	return count != 0;
 }
 
-/* Of what jitwarm cannot look for in the cache. */
+/* Whether there are modules that jitwarm cannot look up in the cache. */
 static bool is_unsure(const struct examination *seen, struct finding_draft *draft)
 {
 	const struct jw_check_gpu *all = seen->check ? &seen->check->all : NULL;
@@ -684,7 +685,7 @@ static bool is_cold(const struct examination *seen, struct finding_draft *draft)
 		return true;
 	}
 	draft_prime(seen, draft);
-	/* `prime` refuses what the driver would evict again. */
+	/* `prime` refuses modules that the driver would evict again. */
 	if (draft->word_count && check->all.forecast.cache_bytes > seen->system->cache.free_bytes)
 		FIX(draft, "first free some space where the cache is, then");
 	else if (draft->word_count && check->all.forecast.cache_bytes > seen->system->cache.limit_bytes)
@@ -701,7 +702,7 @@ static bool is_compiler_unfit(const struct examination *seen, struct finding_dra
 	char text[JW_DRIVER_TEXT];
 	size_t failing = 0;
 
-	/* With what the newest one needs, the others fit, too. */
+	/* The requirement of the newest compiler covers the others. */
 	for (size_t i = 0; seen->check && i < seen->check->compiler_count; i++) {
 		const struct jw_check_compiler *compiler = &seen->check->compilers[i];
 

@@ -13,15 +13,15 @@
 #include "find/packages.h"
 #include "os/shell.h"
 
-/* State while the names are resolved. */
+/* The state while the names are resolved. */
 struct name_search {
 	struct found_list list;
 	struct sites environment;
 	struct packages packages;
-	bool is_open;                      /* environment and packages are open */
-	struct jw_error environment_error; /* why they are not, after an attempt */
+	bool is_open;                      /* the environment and its packages are open */
+	struct jw_error environment_error; /* why they could not be opened, after an attempt */
 	bool was_tried;
-	struct set visited; /* "name[extras]" that were resolved, by their hash */
+	struct set visited; /* resolved "name[extras]", by their hash */
 };
 
 /* Opens the environment when a name first needs it. */
@@ -41,7 +41,7 @@ static int open_environment(struct jw_error *err, struct name_search *finder)
 	return cancel_check(err, &finder->list.cancel);
 }
 
-/* Reads every record of one package: Python's and conda's. *ret_found counts them. */
+/* Reads every record of one package: Python's and conda's. *ret_found is their number. */
 static int take_records_of(struct jw_error *err, struct name_search *finder,
 						   const struct requirement *wanted, struct requirements *more,
 						   size_t *ret_found)
@@ -72,7 +72,7 @@ static int take_package(struct jw_error *err, struct name_search *finder,
 	int result = requirements_add(err, &wanted, first);
 
 	for (size_t i = 0; !result && i < wanted.count; i++) {
-		/* A copy, since the list grows during the loop. */
+		/* This is a copy, since the list grows during the loop. */
 		struct requirement next = wanted.items[i];
 
 		result = take_records_of(err, finder, &next, &wanted, &found);
@@ -87,7 +87,7 @@ static int take_package(struct jw_error *err, struct name_search *finder,
 	return result;
 }
 
-/* Whether that stands between hyphens in a package's name, or before the first one. */
+/* Whether `part` stands between hyphens in a package's name, or before the first one. */
 static bool has_name_part(const char *name, const char *part)
 {
 	const size_t length = strlen(part);
@@ -110,11 +110,12 @@ static void not_there(struct name_search *finder, const char *name,
 
 	if (finder->is_open) {
 		packages_name_gpu(&finder->packages, others, sizeof others);
-		/* "lib" is a folder's name rather than the beginning of libcst's. */
+		/* Matches only whole names: “lib” is a folder's name rather than the beginning of
+		 * “libcst”. */
 		nearest.whole = true;
 		for (size_t i = 0; i < finder->packages.count; i++)
 			suggest_offer(&nearest, finder->packages.items[i].name);
-		/* "flash" of flash-attn, "curand" of nvidia-curand-cu12 */
+		/* Finds “flash” in flash-attn, and “curand” in nvidia-curand-cu12. */
 		for (size_t i = 0; i < finder->packages.count && !nearest.best; i++)
 			if (has_name_part(finder->packages.items[i].name, typed->name))
 				nearest.best = finder->packages.items[i].name;
@@ -123,7 +124,7 @@ static void not_there(struct name_search *finder, const char *name,
 	}
 	(void)snprintf(wanted, sizeof wanted, "%s%s%s", asked->written, *asked->version ? "==" : "",
 				   asked->version);
-	/* A package's name has a dot less often than a file's. */
+	/* A name with a dot is more likely a file's than a package's. */
 	if (!strchr(asked->written, '.') && strlen(wanted) < PACKAGE_MAX_NAME)
 		(void)text_format(index, sizeof index, "; “jitwarm scan --index %s” asks the package index",
 						  shell_word(word, wanted));
@@ -184,7 +185,7 @@ static int take_named_package(struct jw_error *err, struct name_search *finder, 
 		return 0;
 	}
 	at = packages_find(packages, wanted->name, 0);
-	/* "cv2" is a module of opencv-python, "tensorflow" one of tensorflow-gpu. */
+	/* “cv2” is a module of opencv-python, “tensorflow” one of tensorflow-gpu. */
 	if (at == SET_NONE) {
 		at = packages_find_module(packages, typed->written);
 		module = true;
@@ -238,7 +239,8 @@ static int take_typed_name(struct jw_error *err, struct name_search *finder, con
 	return take_named_package(err, finder, name, &typed);
 }
 
-/* The files of folders that belong to the environment as a whole, after packages took theirs. */
+/* Adds the files of folders that belong to the environment as a whole, after packages took
+ * theirs. */
 static int walk_sites(struct jw_error *err, struct name_search *finder)
 {
 	const struct sites *environment = &finder->environment;
@@ -264,7 +266,8 @@ static int take_environment(struct jw_error *err, struct name_search *finder)
 	for (size_t i = 0; i < finder->packages.count; i++) {
 		const char *name = finder->packages.items[i].name;
 
-		/* Each package once: those hidden by another of the same name are not in use. */
+		/* Takes each package once: a package that another one of the same name hides is not in
+		 * use. */
 		if (packages_find(&finder->packages, name, i) == i &&
 			packages_take(err, &finder->packages, i, "", &finder->list, NULL))
 			return -1;
@@ -277,7 +280,7 @@ static int take_environment(struct jw_error *err, struct name_search *finder)
 	return 0;
 }
 
-/* If nothing was found and a reason is known, the call fails with it. */
+/* Fails if nothing was found and a reason is known. */
 static int fail_if_empty(struct jw_error *err, const struct jw_found *found)
 {
 	if (found->file_count || !found->trouble_count)

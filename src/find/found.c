@@ -40,7 +40,7 @@ void jw_found_free(struct jw_found *found)
 	mem_free(found);
 }
 
-/* Records a file or directory; *ret_new is false if it was known. */
+/* Records a file or directory; *ret_new is false if it was already recorded. */
 static int found_see(struct jw_error *err, struct found_seen *seen, const struct os_stat *stat,
 					 bool *ret_new)
 {
@@ -82,7 +82,7 @@ int found_file(struct jw_error *err, struct found_list *list, const char *path,
 	if (VEC_ROOM(err, found->files, list->file_capacity, found->file_count, FOUND_MAX_FILES))
 		return -1;
 	file.path = mem_string(path);
-	/* Records name files with '/'; cmd takes what follows one for an option. */
+	/* Records name files with '/', but cmd takes a word after '/' for an option. */
 	for (char *c = file.path; *c; c++)
 		if (os_is_separator(*c))
 			*c = os_separator;
@@ -92,7 +92,7 @@ int found_file(struct jw_error *err, struct found_list *list, const char *path,
 
 void found_unseen(struct found_list *list, const char *path, const struct jw_error *why)
 {
-	/* It may well be there, and have to be compiled */
+	/* The file may well exist, and contain modules to compile. */
 	if (os_ignore_unreadable(NULL, path, why))
 		found_trouble(list, why);
 }
@@ -155,7 +155,7 @@ static bool is_walked(const char *name, enum os_kind kind)
 								: kind == OS_REGULAR && code_file_by_name(name) != CODE_FILE_OTHER;
 }
 
-/* Directories to be read, last in, first out. */
+/* The directories to be read; the last one added is read first. */
 struct waiting {
 	char **paths;
 	size_t count, capacity;
@@ -166,8 +166,8 @@ struct directory_walking {
 	const struct find_package *package;
 	struct waiting waiting;
 	bool linked;
-	uint64_t device; /* of the last folder */
-	bool made_up;    /* its file system */
+	uint64_t device; /* the device of the last folder */
+	bool made_up;    /* whether its file system is a pseudo one */
 };
 
 static int walk_next(struct jw_error *err, struct waiting *waiting, char *path)
@@ -212,7 +212,7 @@ static int take_walked_file(struct jw_error *err, struct directory_walking *walk
 static int take_names(struct jw_error *err, struct directory_walking *walking,
 					  const char *directory, const struct os_names *names)
 {
-	/* In reverse, since the last directory on the stack is read first. */
+	/* Adds in reverse, since the last directory on the stack is read first. */
 	for (size_t i = names->count; i-- > 0;) {
 		char *path;
 
@@ -237,7 +237,8 @@ static int take_names(struct jw_error *err, struct directory_walking *walking,
 	return 0;
 }
 
-/* `first`: the directory that the user named; a note says so if it is not searched. */
+/* Enters a directory. `first` is the one that the user named; if it is not searched, a note says
+ * so. */
 static int enter_directory(struct jw_error *err, struct directory_walking *walking,
 						   const char *directory, bool first)
 {
@@ -250,7 +251,7 @@ static int enter_directory(struct jw_error *err, struct directory_walking *walki
 
 	if (cancel_check(err, &list->cancel))
 		return -1;
-	/* Before it is read: any number of links may lead to a large one. */
+	/* Checked before reading, since any number of links may lead to a large directory. */
 	if (os_stat(&why, directory, &stat)) {
 		found_trouble(list, &why);
 		return 0;

@@ -30,7 +30,7 @@ struct found_seen {
 struct found_list {
 	struct jw_found *found;
 	struct jw_cancel cancel;
-	bool sources; /* CUDA C sources are taken (jw_find_options) */
+	bool sources; /* take CUDA C sources (jw_find_options) */
 	size_t file_capacity, note_capacity, package_capacity;
 	struct found_seen seen;
 };
@@ -39,27 +39,27 @@ void found_open(struct found_list *list);
 /* Frees the parts that only the search needs; the caller keeps `found`. */
 void found_close(struct found_list *list);
 
-/* Adds the regular file at `path`, which is copied, unless it is in the list. `package` is from
- * found_package, or NULL. */
+/* Adds the regular file at `path`, which is copied, unless it is already in the list. `package` is
+ * from found_package, or NULL. */
 int found_file(struct jw_error *err, struct found_list *list, const char *path,
 			   const struct os_stat *stat, const struct find_package *package);
-/* Whether a file may hold device code, where its name allows it. */
+/* Whether a file may hold device code; asked for names that allow it. */
 bool found_may_hold_code(const char *path, enum code_file name, const struct os_stat *stat);
-/* After a path could not be looked at: a trouble, unless there is nothing. */
+/* Records a trouble for a path that could not be examined, unless it does not exist. */
 void found_unseen(struct found_list *list, const char *path, const struct jw_error *why);
-/* Strings that live as long as `found`. */
+/* Adds a package; its strings live as long as `found`. */
 int found_package(struct jw_error *err, struct found_list *list, const char *name,
 				  const char *version, struct find_package *ret_package);
-/* Notes are capped at FOUND_MAX_NOTES, the count of troubles is not. */
+/* Adds a note. There are at most FOUND_MAX_NOTES of them; troubles are counted without a limit. */
 void found_note(struct found_list *list, const char *format, ...) JW_PRINTF(2, 3);
-/* A note about a failure: `why` is its text. */
+/* Adds a note with the text of `why`, a failure. */
 void found_trouble(struct found_list *list, const struct jw_error *why);
 
-/* Files below a directory. */
+/* ---- files below a directory */
 
 /* Adds every file below `directory` that may hold device code (code/code_file.h). Follows links,
  * and enters each directory once. A directory that cannot be read becomes a trouble in the list,
- * and the walk continues. Skips pseudo file systems (/proc), unless `directory` is on one.
- * `linked`: also what only linkers read. */
+ * and the walk continues. Skips pseudo file systems (/proc), unless `directory` is on one. With
+ * `linked`, also adds files that only linkers read. */
 int directory_walk(struct jw_error *err, struct found_list *list, const char *directory,
 				   const struct find_package *package, bool linked);

@@ -10,7 +10,7 @@ enum absent_name absent_decide(const struct absent_facts *facts)
 		return ABSENT_PROJECT;
 	if (facts->others)
 		return ABSENT_OTHERS;
-	/* Most people who see this have forgotten to activate the environment that has it. */
+	/* Most people who see this have forgotten to activate the environment that has the package. */
 	return facts->asks_index && facts->installation ? ABSENT_NOT_ACTIVE : ABSENT;
 }
 

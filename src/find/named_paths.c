@@ -14,7 +14,8 @@
 #include "os/process.h"
 #include "os/shell.h"
 
-/* The last name is the newest version: libnvrtc.so < libnvrtc.so.11.2 < libnvrtc.so.12. */
+/* Takes the newest version, which has the last name: libnvrtc.so < libnvrtc.so.11.2 <
+ * libnvrtc.so.12. */
 static bool identify_member(const struct library_kind *kind, const char *folder, char **ret_path)
 {
 	struct os_names names;
@@ -134,7 +135,7 @@ static bool is_python(const char *path, const uint8_t *head, size_t size)
 	return text_ends(path, ".py") || (text_starts(line, "#!") && strstr(line, "python"));
 }
 
-/* requirements.txt, requirements-dev.txt, pylock.toml, pylock.dev.toml */
+/* Whether the name is requirements.txt, requirements-dev.txt, pylock.toml or pylock.dev.toml. */
 static bool is_package_list(const char *path)
 {
 	const char *name = os_base_name(path);
@@ -155,8 +156,8 @@ static const char *compression_of(const uint8_t *head, size_t size)
 	return NULL;
 }
 
-/* Whether a named file is of a kind that holds no device code: `why` says which one, and what to
- * name instead. What is called like code is judged as in a folder. */
+/* Whether a named file is of a kind that holds no device code; `why` says which kind, and what to
+ * name instead. A file whose name is typical of code is judged as in a folder. */
 static bool is_no_code(const struct found_list *list, const char *path, const struct os_stat *stat,
 					   struct jw_error *why)
 {

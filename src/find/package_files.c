@@ -11,7 +11,8 @@
 #include "find/requirement.h"
 #include "os/file.h"
 
-/* One character of the row's first field; -1 at the field's end. `quoted` is kept between calls. */
+/* Returns the next character of the row's first field; -1 at the field's end. `quoted` is kept
+ * between calls. */
 static int field_next(struct cursor *cursor, bool *quoted)
 {
 	while (cursor_left(cursor)) {
@@ -31,10 +32,12 @@ static int field_next(struct cursor *cursor, bool *quoted)
 	return -1;
 }
 
-/* The bytes of a field up to the first special one: usually the whole field. */
+/* Returns the number of bytes of a field up to the first special one, which is usually the end of
+ * the field. */
 static size_t plain_length(const struct cursor *cursor)
 {
-	/* The line's end first: of the rest of the text no byte is looked at again for each line. */
+	/* Starts with the line's end, so that the rest of the text is not searched again for each
+	 * line. */
 	static const char special[] = {'\n', ',', '"', '\r', '\0'};
 	const size_t left = cursor_left(cursor);
 	size_t length = left < RECORD_MAX_PATH ? left : RECORD_MAX_PATH;
@@ -127,7 +130,7 @@ char *wheel_record_resolve(struct jw_error *err, const char *root, const char *b
 						   const char *path)
 {
 	bool absolute = os_is_absolute(path);
-	/* On Windows "C:x" is relative to the drive's own directory: refused. */
+	/* "C:x" is relative to the drive's own directory on Windows, and refused. */
 	bool odd = os_list_separator == ';' && !absolute && strchr(path, ':');
 	size_t start = absolute ? 0 : trimmed_length(base);
 	char *full = mem_alloc(start + strlen(path) + 2);
@@ -156,7 +159,7 @@ static int copy_conda_text(struct jw_error *err, const cJSON *object, const char
 	return 0;
 }
 
-/* The strings of a list, each cut off before the first character of `stop`. Skips other values. */
+/* Copies the strings of a list, each up to the first character of `stop`. Skips other values. */
 static void copy_list(const cJSON *object, const char *name, const char *stop, char ***ret_items,
 					  size_t *ret_count)
 {
@@ -221,7 +224,7 @@ void conda_free(struct conda_package *package)
 	*package = (struct conda_package){0};
 }
 
-/* The files and requirements of one package. */
+/* ---- the files and requirements of one package */
 
 enum { MAX_WANTED = 1 << 16, MAX_TOP_LEVEL = 1 << 20 };
 
@@ -234,15 +237,17 @@ int requirements_add(struct jw_error *err, struct requirements *wanted,
 	return 0;
 }
 
-/* The folder to which the paths in a package's record are relative, and the one not to be left */
+/* The folder to which the paths in a package's record are relative, and the folder that they must
+ * not leave. */
 struct record_base {
 	const char *base, *root;
-	/* A Python package's metadata is read when its first file is found: most packages have none. */
+	/* A Python package's metadata is read when its first file is found, because most packages have
+	 * none. */
 	const struct package *unnamed;
 	struct metadata metadata;
 	struct find_package package;
-	size_t refused; /* paths that leave the root */
-	size_t shut;    /* files that could not be looked at */
+	size_t refused; /* the number of paths that leave the root */
+	size_t shut;    /* the number of files that could not be examined */
 	char first_refused[256];
 };
 
@@ -278,7 +283,7 @@ static int take_package_file(struct jw_error *err, struct found_list *list,
 	struct os_stat stat;
 
 	if (os_stat(&why, path, &stat)) {
-		/* One speaks for all in a folder that this account may not enter. */
+		/* One message is enough for a folder that this account may not enter. */
 		if (why.code != JW_ERR_IO)
 			found_unseen(list, path, &why);
 		else if (!place->shut++)
@@ -300,8 +305,8 @@ static int take_record_path(struct jw_error *err, struct found_list *list,
 	char *path;
 	int result = 0;
 
-	/* Most files of most packages are .py: do not build a path for them. What only a linker reads
-	 * is compiled in no start of the package. */
+	/* Most files of most packages are .py, so no path is built for them. Object files that only a
+	 * linker reads are not compiled at any start. */
 	if (kind == CODE_FILE_OTHER || kind == CODE_FILE_LINKED)
 		return 0;
 	path = wheel_record_resolve(&why, place->root, place->base, relative);
@@ -321,7 +326,7 @@ static void note_refused_paths(struct found_list *list, const struct record_base
 				   place->first_refused);
 }
 
-/* For a package without a record: the folders and extension modules of its top-level names. */
+/* Takes the folders and extension modules of the top-level names of a package without a record. */
 static int take_top_level(struct jw_error *err, struct found_list *list, struct record_base *place,
 						  const char *name)
 {
@@ -364,7 +369,7 @@ static int take_without_record(struct jw_error *err, struct found_list *list,
 
 	if (!result && os_read_file(&why, path, MAX_TOP_LEVEL, &text)) {
 		found_unseen(list, path, &why);
-		/* As if it listed the package's own name */
+		/* Continues as if the package listed its own name. */
 		(void)buf_printf(NULL, &text, "%s", package->name);
 		for (size_t i = 0; i < text.size; i++)
 			text.data[i] = text.data[i] == '-' ? '_' : text.data[i];

@@ -1,4 +1,4 @@
-/* The files of an installed package: RECORD (PEP 376 and 627: CSV) and paths in it. */
+/* The files of an installed package: its RECORD (PEP 376 and 627: CSV), and the paths in it. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,12 +9,13 @@
 
 enum { RECORD_MAX_BYTES = 64 << 20, RECORD_MAX_PATH = 32768 };
 
-/* The first field of the next row, unquoted, into `path` (cleared first). False at the end. Skips
- * rows whose field is empty, contains a NUL or is longer than RECORD_MAX_PATH. */
+/* Reads the first field of the next row, unquoted, into `path` (cleared first). False at the end.
+ * Skips rows whose field is empty, contains a NUL or is longer than RECORD_MAX_PATH. */
 bool wheel_record_next(struct cursor *cursor, struct buf *path);
 
-/* `path`, relative to `base` or absolute, without "." and "..", resolved by its text only. NULL and
- * JW_ERR_FORMAT if that leaves `root`. `base` and `root` are absolute. The caller frees it. */
+/* Returns `path`, relative to `base` or absolute, without "." and "..", resolved by its text only.
+ * NULL and JW_ERR_FORMAT if it leaves `root`. `base` and `root` are absolute. The caller frees
+ * it. */
 char *wheel_record_resolve(struct jw_error *err, const char *root, const char *base,
 						   const char *path);
 
@@ -23,9 +24,9 @@ enum { CONDA_MAX_BYTES = 64 << 20 };
 
 struct conda_package {
 	char *name, *version;
-	char **files; /* relative to the environment's prefix, '/' between names */
+	char **files; /* relative to the environment's prefix, with '/' between names */
 	size_t file_count;
-	char **depends; /* only the names, as conda writes them */
+	char **depends; /* only their names, as conda writes them */
 	size_t depend_count;
 };
 

@@ -21,7 +21,7 @@ static bool name_on_disk(const char *file, enum package_kind *ret_kind, char nam
 	if (text_ends(file, ".dist-info")) {
 		*ret_kind = PACKAGE_DIST_INFO;
 		stem = length - strlen(".dist-info");
-		/* In older names the package may contain dashes too; the version never does. */
+		/* In older names the package may also contain dashes; the version never does. */
 		while (stem && file[stem - 1] != '-')
 			stem--;
 		return stem > 1 && package_normalise(file, stem - 1, name);
@@ -34,7 +34,7 @@ static bool name_on_disk(const char *file, enum package_kind *ret_kind, char nam
 	return package_normalise(file, stem, name);
 }
 
-/* NAME-VERSION-BUILD.json: the last two dashes end the name. */
+/* Reads NAME-VERSION-BUILD.json, where the last two dashes end the name. */
 static bool name_in_conda(const char *file, char name[PACKAGE_MAX_NAME])
 {
 	size_t stem = strlen(file);
@@ -43,12 +43,13 @@ static bool name_in_conda(const char *file, char name[PACKAGE_MAX_NAME])
 		return false;
 	for (int dashes = 0; stem && dashes < 2; stem--)
 		dashes += file[stem - 1] == '-';
-	/* conda's names may begin with an underscore ("_libgcc_mutex"); users do not type those. */
+	/* conda's names may begin with an underscore ("_libgcc_mutex"); users do not type such
+	 * names. */
 	return stem && package_normalise(file, stem, name);
 }
 
-/* The version in a record's name: after the last dash, for conda after the last but one, for an egg
- * after the first. Empty if there is none. */
+/* Finds the version in a record's name: after the last dash; for conda, after the last but one; for
+ * an egg, after the first. Empty if there is none. */
 static void version_on_disk(const struct package *package, char version[PACKAGE_MAX_NAME])
 {
 	const char *file = package->path, *at;
@@ -71,8 +72,8 @@ static void version_on_disk(const struct package *package, char version[PACKAGE_
 	(void)snprintf(version, PACKAGE_MAX_NAME, "%.*s", (int)length, length ? at + 1 : "");
 }
 
-/* The length of a version without what does not tell it from others: ".0" at its end, and "+cu118"
- * where no such label is asked for. */
+/* Returns the length of a version without parts that do not distinguish it: ".0" at its end, and
+ * "+cu118" if no such label is asked for. */
 static size_t version_length(const char *version, bool labelled)
 {
 	size_t length = labelled ? strlen(version) : strcspn(version, "+");
@@ -178,7 +179,7 @@ size_t packages_find(const struct packages *packages, const char *name, size_t s
 	return best;
 }
 
-/* The first package that has it. */
+/* Records the first package that has a module. */
 static void add_module(struct packages *packages, const char *name, size_t length, size_t at)
 {
 	const uint64_t key = fnv_update(FNV_START, name, length);
@@ -187,7 +188,8 @@ static void add_module(struct packages *packages, const char *name, size_t lengt
 		set_add(&packages->modules, key, at);
 }
 
-/* The lines of top_level.txt; of RECORD what has a line MODULE/__init__.py or MODULE.*.so. */
+/* Adds the lines of top_level.txt, or the modules whose RECORD has a line MODULE/__init__.py or
+ * MODULE.*.so. */
 static void add_modules_of(struct packages *packages, size_t at, const char *name)
 {
 	char *file = os_join(packages->items[at].path, name);
@@ -230,7 +232,8 @@ size_t packages_find_module(struct packages *packages, const char *module)
 	return set_find(&packages->modules, name_key(module), &cursor);
 }
 
-/* Packages whose code runs on GPUs, and whether wheels of this name come with and without it. */
+/* The packages whose code runs on GPUs, and whether there are wheels of this name with and without
+ * such code. */
 static const struct {
 	const char *name;
 	bool both;
@@ -242,8 +245,9 @@ static const struct {
 	{"bitsandbytes", true}, {"flash-attn", true},   {"numba", false},
 };
 
-/* Packages whose wheels have no code for GPUs, but on some systems, and what has it. Tried on the
- * public index. `pure`: no build for CPUs, but Python alone. */
+/* The packages whose wheels have no code for GPUs on some systems, and the package or index that
+ * has it. Tried on the public index. With `pure`, the wheel has no build for CPUs either, but only
+ * Python code. */
 #define TORCH_INDEX "PyTorch's own index, whose address its installation page gives,"
 static const struct {
 	const char *name, *with;
@@ -273,7 +277,7 @@ void packages_name_gpu(const struct packages *packages, char *text, size_t size)
 						   for_gpus[i].name);
 }
 
-/* Of “tensorflow” 2.0.0, or of tensorflow-2.0.0-cp37-cp37m-win_amd64.whl. */
+/* Splits “tensorflow” 2.0.0, or tensorflow-2.0.0-cp37-cp37m-win_amd64.whl. */
 static void take_apart(const char *name, const char *version, char ret_name[PACKAGE_MAX_NAME],
 					   struct version *ret_version, bool *ret_windows)
 {

@@ -12,15 +12,15 @@ struct package {
 	char *name; /* normalised */
 	char *path; /* its .dist-info or .egg-info (folder or file), or its JSON in conda-meta */
 	enum package_kind kind;
-	size_t site; /* index in environment.sites; unused for conda */
+	size_t site; /* index into environment.sites; unused for conda */
 };
 
 struct packages {
 	const struct sites *environment;
-	struct package *items; /* in the order of the sites, conda's last */
+	struct package *items; /* sorted in the order of the sites, conda's last */
 	size_t count, capacity;
 	struct set by_name;
-	struct set modules; /* by the hash of a module's name: its package */
+	struct set modules; /* the package of each module, by the hash of the module's name */
 	bool modules_read;
 };
 
@@ -29,25 +29,25 @@ int packages_open(struct jw_error *err, const struct sites *environment,
 				  struct packages *ret_packages);
 void packages_close(struct packages *packages);
 
-/* The first package with that normalised name at or after `start`, SET_NONE if there is none. A
- * package in an earlier folder of sys.path hides one in a later folder; conda's own record of a
- * package counts in addition. */
+/* Returns the first package with that normalised name at or after `start`, or SET_NONE. A package
+ * in an earlier folder of sys.path hides one in a later folder; conda's own record of a package
+ * counts in addition. */
 size_t packages_find(const struct packages *packages, const char *name, size_t start);
 
-/* Whether its version is the wanted one ("": any); true if the record's name has no version.
- * `ret_is`, of PACKAGE_MAX_NAME: the installed version. */
+/* Whether the package's version is the wanted one ("": any); true if the record's name has no
+ * version. `ret_is`, of PACKAGE_MAX_NAME, is the installed version. */
 bool packages_is_version(const struct package *package, const char *wanted, char *ret_is);
 
-/* The package with a top-level module of this name ("cv2"), SET_NONE if there is none. The
- * first call reads the records of all packages. */
+/* Returns the package with a top-level module of this name ("cv2"), or SET_NONE. The first call
+ * reads the records of all packages. */
 size_t packages_find_module(struct packages *packages, const char *module);
 
-/* Some of the installed packages whose code runs on GPUs, for those who look for one: "a, b". */
+/* Lists some of the installed packages whose code runs on GPUs, for a message: "a, b". */
 void packages_name_gpu(const struct packages *packages, char *text, size_t size);
 
 /* Adds the files of a package that may hold device code to the list, and appends its requirements
- * to `wanted` unless that is NULL. `extras` as in requirement_applies. An unreadable file becomes a
- * trouble or a note in the list. */
+ * to `wanted` unless that is NULL. requirement_applies describes `extras`. An unreadable file
+ * becomes a trouble or a note in the list. */
 struct requirements {
 	struct requirement *items;
 	size_t count, capacity;

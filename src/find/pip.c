@@ -20,10 +20,11 @@ enum {
 	MAX_PYTHONS = 3,
 	MAX_WORDS = 160,
 	MAX_TAGS = 64,
-	NO_PIP = 96 /* `start`'s exit status without pip */
+	NO_PIP = 96 /* the exit status of `start` without pip */
 };
 
-#define MAX_BYTES (UINT64_C(16) << 30) /* of what pip has got while it runs */
+/* the most bytes that pip may have downloaded while it runs */
+#define MAX_BYTES (UINT64_C(16) << 30)
 
 /* Arguments: the folder for temporary files, that of a lent pip, "list" and names of wheels with
  * which `note` prints what pages of an index tell, then pip's own. The current folder
@@ -90,24 +91,24 @@ static const char start[] =
 
 struct pip {
 	const struct pip_options *options;
-	char *folder;               /* the whole path of the options' */
-	char *pythons[MAX_PYTHONS]; /* the active environment's, that of PATH, uv's */
-	size_t count, at;           /* before `at`, none has pip */
-	char active[16];            /* the environment's version, "3.11"; "" if it is not known */
-	bool active_first;          /* pythons[0] is the environment's */
-	char *uv_pip;               /* the folder of the pip that uv has lent */
-	char *uv;                   /* NULL: there is none */
-	char *tmp, *wheels, *said, *asked; /* in the folder */
+	char *folder;                      /* the absolute path of the options' folder */
+	char *pythons[MAX_PYTHONS];        /* those of the active environment, of PATH and of uv */
+	size_t count, at;                  /* the Pythons before `at` have no pip */
+	char active[16];                   /* the environment's version, "3.11"; "" if unknown */
+	bool active_first;                 /* pythons[0] is the environment's */
+	char *uv_pip;                      /* the folder of the pip that uv provided */
+	char *uv;                          /* NULL if there is no uv */
+	char *tmp, *wheels, *said, *asked; /* paths in the folder */
 	char tags[MAX_TAGS][40];
 	size_t tag_count;
 	char *listed;             /* while it lists: "list" and names; else NULL */
-	enum pip_lack lack;       /* of the last download that failed */
-	struct jw_error distrust; /* why root runs the first one not */
+	enum pip_lack lack;       /* what the last failed download lacked */
+	struct jw_error distrust; /* why root does not run the first Python */
 };
 
 /* ---- which Python */
 
-/* "3.11" of ".../python3.11/site-packages", else of its pyvenv.cfg. */
+/* Reads the "3.11" of ".../python3.11/site-packages", or the version in its pyvenv.cfg. */
 static int read_active_version(struct jw_error *err, const struct sites *sites, char version[16])
 {
 	static const char *const keys[] = {"version", "version_info"};
@@ -132,7 +133,8 @@ static int read_active_version(struct jw_error *err, const struct sites *sites, 
 	return 0;
 }
 
-/* Whether modules of the current folder would be Python's own: an empty member means it, too. */
+/* Whether Python would load modules of the current folder; an empty part of PYTHONPATH means that
+ * folder, too. */
 static bool python_path_leads_here(void)
 {
 	char *list = os_env("PYTHONPATH"), *at = list && *list ? list : NULL;
@@ -150,8 +152,8 @@ static bool python_path_leads_here(void)
 	return leads;
 }
 
-/* A machine without Python may have uv, which tells the programs that it starts (uvx) where it is.
- */
+/* Finds Pythons. A machine without Python may have uv, which sets a variable with its own path for
+ * the programs that it starts (uvx). */
 static int find_pythons(struct jw_error *err, struct pip *pip)
 {
 	static const char *const names[] = {"bin/python3", "bin/python", "Scripts/python.exe",
@@ -195,8 +197,8 @@ static int find_pythons(struct jw_error *err, struct pip *pip)
 	return result;
 }
 
-/* ---- for which machine: platform tags of PEP 600, those of newer systems first, since these are
- * built with more */
+/* ---- platform tags (PEP 600), those of newer systems first, since more wheels are built with
+ * these */
 
 static void add_tag(struct pip *pip, const char *system, unsigned minor, const char *machine)
 {
@@ -235,9 +237,9 @@ static void list_tags(struct pip *pip)
 	add_tag(pip, "linux", 0, machine);
 }
 
-/* ---- running it */
+/* ---- running pip */
 
-/* What pip says of a wheel that it gets: "Downloading x.whl (173.6 MB)" */
+/* Reads the size in pip's line about a wheel that it downloads: "Downloading x.whl (173.6 MB)". */
 static uint64_t reported_bytes(const struct pip *pip)
 {
 	struct buf text = {0};
@@ -297,12 +299,12 @@ static int run_watched(struct jw_error *err, struct pip *pip, const char *const 
 	if (os_run_helper(err, words, pip->said, &helper, ret_ended))
 		return -1;
 	if (helper.on_size && !ret_ended->status && !ret_ended->signal)
-		report_progress(pip, UINT64_MAX); /* the last look was before the end */
+		report_progress(pip, UINT64_MAX); /* the last poll was before the end */
 	return 0;
 }
 
-/* One of uv's, where there is none that may be started: it is the last of them. Files of the
- * current folder, and of those above, may be anybody's: uv reads none. */
+/* Adds a Python of uv's as the last one, if there is no other that may be started. uv reads no
+ * files of the current folder, or of those above, which may be anybody's. */
 static int ask_uv_python(struct jw_error *err, struct pip *pip)
 {
 	const char *const words[] = {
@@ -329,7 +331,7 @@ static int ask_uv_python(struct jw_error *err, struct pip *pip)
 	return result;
 }
 
-/* A pip that uv gets for a Python without one, and keeps nowhere else. */
+/* Gets a pip for a Python without one by uv, which keeps it nowhere else. */
 static int provide_pip(struct jw_error *err, struct pip *pip)
 {
 	const char *get[] = {pip->uv,       "pip",        "install",
@@ -355,7 +357,7 @@ static int provide_pip(struct jw_error *err, struct pip *pip)
 													 : result;
 }
 
-/* `words`: a command of pip and its options. */
+/* Runs pip; `words` are a command and its options. */
 static int run_pip_by(struct jw_error *err, struct pip *pip, const char *python,
 					  const char *const *words, struct os_ended *ret_ended)
 {
@@ -387,7 +389,7 @@ static int run_pip_by(struct jw_error *err, struct pip *pip, const char *python,
 		for (const char *at = version; *at; at++)
 			if (*at != '.')
 				(void)snprintf(abi + strlen(abi), sizeof abi - strlen(abi), "%c", *at);
-		/* Up to 3.7 it is named after its allocator: cp37m (PEP 425). */
+		/* Up to 3.7 the ABI is named after its allocator: cp37m (PEP 425). */
 		if (version_read(version, &numbers, &rest) && version_order(&numbers, &last_m, 2) <= 0)
 			text_append(abi, sizeof abi, "m");
 		arguments[count++] = "--python-version";
@@ -433,9 +435,9 @@ static int run_pip(struct jw_error *err, struct pip *pip, const char *const *wor
 	return ended.status || ended.signal ? fail_with_output(err, pip, "pip", &ended) : 0;
 }
 
-/* ---- its commands */
+/* ---- pip's commands */
 
-/* Asks once more, for all that pip can say. */
+/* Asks once more, with all of pip's output, what is lacking. */
 static int find_lack(struct jw_error *err, struct pip *pip, const char **words, size_t count)
 {
 	struct jw_error why = {0};
@@ -564,7 +566,7 @@ int pip_download_all(struct jw_error *err, struct pip *pip, const char *lines,
 	if (os_make_dirs(err, pip->wheels, 0700) || ask_pip(err, pip, lines, command) ||
 		os_list(err, pip->wheels, &names))
 		return -1;
-	/* Each file is itself there, and no link to another one. */
+	/* Each file must be a file itself, and no link to another one. */
 	for (size_t i = 0; sound && i < names.count; i++) {
 		char *path = pip_downloaded(pip, names.items[i]), *real = NULL;
 

@@ -1,7 +1,7 @@
-/* pip, which alone speaks to package indexes: that of the active environment's Python, else of the
- * Python on PATH, else one that uv lends. It runs as this account, never runs code of what it gets
- * (wheels alone, none of the packages that they require), and ends with this process. Nothing that
- * it says is trusted: texts, files and times are bounded. */
+/* pip, the only program that contacts package indexes: that of the active environment's Python,
+ * else of the Python on PATH, else one that uv provides. It runs as this account, never runs code
+ * of the packages that it gets (only wheels, without the packages that they require), and ends with
+ * this process. Its output is not trusted: texts, files and times are bounded. */
 #pragma once
 
 #include <jitwarm/compiler.h>
@@ -12,41 +12,44 @@
 #include "os/file.h"
 
 struct pip_options {
-	const char *folder;   /* an empty one that only this account can write to: all that pip writes
-							 goes there, and it is its caller's to remove */
-	const char *platform; /* "x86_64-linux", as jw_platform; NULL: that of the Python */
-	const char *python;   /* "3.11"; NULL: the active environment's */
-	bool any_python;      /* what is asked for is no Python code */
-	const char *by_hand;  /* what to do without pip and uv */
-	const struct jw_compiler_fetch_options *fetch; /* how far it is; when to end */
+	const char *folder;   /* an empty folder that only this account can write to: pip writes all its
+							 files there, and the caller removes it */
+	const char *platform; /* "x86_64-linux", as in jw_platform; NULL for the Python's platform */
+	const char *python;   /* "3.11"; NULL for the active environment's */
+	bool any_python;      /* the package contains no Python code, so any version will do */
+	const char *by_hand;  /* for a message: what to do without pip and uv */
+	const struct jw_compiler_fetch_options
+		*fetch; /* receives the progress, and tells when to stop */
 };
 
 struct pip;
 
-/* Starts nothing yet. `options` and what it points to must outlive it. */
+/* Prepares pip, and starts nothing yet. `options` and the objects that it points to must outlive
+ * it. */
 int pip_open(struct jw_error *err, const struct pip_options *options, struct pip **ret_pip);
 void pip_close(struct pip *pip);
 
-/* Gets the wheel of a requirements file's content (pip_lines_read). *ret_path is in the folder, for
- * the caller to free, and gone with the next call. Otherwise the error has pip's own words, without
- * a password. JW_ERR_NOT_FOUND: it finds none, or there is neither pip nor uv. */
+/* Gets the wheel for the content of a requirements file (pip_lines_read). *ret_path is in the
+ * folder; the caller frees the text, and the next call removes the file. Otherwise the error has
+ * pip's own words, without a password. JW_ERR_NOT_FOUND if pip finds no wheel, or there is neither
+ * pip nor uv. */
 int pip_download(struct jw_error *err, struct pip *pip, const char *lines, char **ret_path);
-/* Gets the wheels of many lines at once, each one time; the caller frees their names. A line may
- * have none, by its marker. */
+/* Gets the wheels for many lines at once, each once; the caller frees their names. A line may have
+ * no wheel because of its marker. */
 int pip_download_all(struct jw_error *err, struct pip *pip, const char *lines,
 					 struct os_names *ret_names);
-/* The path of a wheel that pip_download_all has named, for the caller to free. */
+/* Returns the path of a wheel that pip_download_all has named; the caller frees it. */
 char *pip_downloaded(const struct pip *pip, const char *name);
 
 /* Why the last download has failed with JW_ERR_NOT_FOUND, or with JW_ERR_IO for PIP_LACKS_INDEX. */
 enum pip_lack {
-	PIP_LACKS_NOTHING,   /* it failed for another reason: there is neither pip nor uv */
-	PIP_LACKS_INDEX,     /* an index cannot be reached, refuses the login, or fails */
-	PIP_LACKS_PACKAGE,   /* an unknown name */
-	PIP_LACKS_ACCESS,    /* an index keeps the package to itself, or does not know it */
-	PIP_LACKS_ANY_WHEEL, /* there is source code alone */
-	PIP_LACKS_WHEEL,     /* for this Python and system */
-	PIP_LACKS_VERSION    /* the asked one */
+	PIP_LACKS_NOTHING, /* another reason: there is neither pip nor uv */
+	PIP_LACKS_INDEX,   /* an index cannot be reached, refuses the login, or fails */
+	PIP_LACKS_PACKAGE, /* the name is unknown */
+	PIP_LACKS_ACCESS, /* the index does not show the package to this account, or does not know it */
+	PIP_LACKS_ANY_WHEEL, /* there is only source code */
+	PIP_LACKS_WHEEL,     /* there is no wheel for this Python and system */
+	PIP_LACKS_VERSION    /* the requested version does not exist */
 };
 enum pip_lack pip_lack(const struct pip *pip);
 
@@ -71,29 +74,29 @@ int pip_list(struct jw_error *err, struct pip *pip, const char *package, const c
 			 struct pip_listing *ret_listing);
 void pip_listing_free(struct pip_listing *listing);
 
-/* Takes what may be a password out of a text, in place: what is before the host of each address in
+/* Removes text that may be a password, in place: everything before the host of each address in
  * it. */
 void pip_hide_passwords(char *text);
 
-/* ---- what pip may be asked for (pip_lines.c): it builds what is no wheel, and that runs code of
- * the package. */
+/* ---- the input that pip may get (pip_lines.c), since pip builds packages that are not wheels,
+ * which runs their code */
 
-/* NAME, with extras and version clauses ("torch>=2.1,<2.3"), as pip gets it: the name is normalised
- * (PEP 503), so it has no dot, and no version ends like an archive, so pip finds no file by it.
- * NULL: a file, an address, an option, or something else. The caller frees it. */
+/* Returns NAME, with extras and version clauses ("torch>=2.1,<2.3"), in the form for pip: the name
+ * is normalised (PEP 503), so it has no dot, and no version ends like an archive, so pip finds no
+ * file by it. NULL for a file, an address, an option, or something else. The caller frees it. */
 char *pip_requirement(const char *text);
 
 struct pip_lines {
-	struct buf options;      /* lines with indexes of the list's own */
+	struct buf options;      /* lines with indexes that the list itself names */
 	struct buf requirements; /* lines of requirements, with markers and hashes */
 	struct jw_package_list left_out;
-	struct jw_package_list packages; /* of a report; then there are no lines */
+	struct jw_package_list packages; /* the packages of a report, which has no lines */
 };
-/* Of a requirements file, a pylock.toml or pip's report; `name` is the file's. JW_ERR_FORMAT: it is
- * none, or names no package. */
+/* Reads a requirements file, a pylock.toml or pip's report; `name` is the file's. JW_ERR_FORMAT if
+ * it is none of these, or names no package. */
 int pip_lines_read(struct jw_error *err, const char *name, const void *data, size_t size,
 				   struct pip_lines *ret_lines);
 void pip_lines_free(struct pip_lines *lines);
-/* The packages of pip's report. */
+/* Reads the packages of pip's report. */
 int pip_report_read(struct jw_error *err, const void *data, size_t size,
 					struct jw_package_list *ret_packages);

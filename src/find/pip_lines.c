@@ -16,8 +16,9 @@ static bool has_only(const char *text, const char *letters)
 	return !text[strspn(text, letters)];
 }
 
-/* pip takes a name or a version for a file of the current folder if it ends like an archive; people
- * mean a file by the other endings. */
+/* Whether a text is the name of a file rather than a package. pip takes a name or a version that
+ * ends like an archive for a file of the current folder; people mean a file by the other
+ * endings. */
 static bool ends_like_file(const char *text, size_t length)
 {
 	static const char *const ends[] = {".whl", ".zip", ".gz",   ".bz2",  ".xz",   ".tar",
@@ -63,11 +64,11 @@ char *pip_requirement(const char *text)
 struct reading {
 	struct pip_lines lines;
 	char *at;           /* the rest of the text */
-	size_t line, count; /* the number of the line at hand; of the lines read */
+	size_t line, count; /* the number of the current line, and of the lines read */
 	size_t capacity, left_capacity;
 };
 
-/* Takes the package's texts over. */
+/* Adds a package and takes ownership of its texts. */
 static int add_package(struct jw_error *err, struct jw_package_list *list, size_t *capacity,
 					   struct jw_listed_package package)
 {
@@ -80,8 +81,8 @@ static int add_package(struct jw_error *err, struct jw_package_list *list, size_
 	return 0;
 }
 
-/* Nothing of the line itself is kept: it may hold a password, or be another account's secret that
- * the list is a link to. */
+/* Leaves a line out. Its text is not kept, since it may hold a password, or another account's
+ * secret if the list is a link to it. */
 static int leave_out(struct jw_error *err, struct reading *reading, const char *kind)
 {
 	const struct jw_listed_package package = {.asked = mem_string(kind), .line = reading->line};
@@ -89,7 +90,7 @@ static int leave_out(struct jw_error *err, struct reading *reading, const char *
 	return add_package(err, &reading->lines.left_out, &reading->left_capacity, package);
 }
 
-/* What a line is that is neither a requirement nor an option of indexes. */
+/* Returns what a line is that is neither a requirement nor an option about indexes. */
 static const char *line_kind(const char *line)
 {
 	static const char *const lists[] = {"-r", "-c", "--requirement", "--constraint"};
@@ -123,8 +124,8 @@ static void cut_blanks(char *text)
 		text[--length] = 0;
 }
 
-/* The next line, cut off there, with those in which it goes on, without blanks at its ends. NULL at
- * the end. */
+/* Cuts off the next line, joined with its continuations, without blanks at its ends. NULL at the
+ * end. */
 static char *next_line(struct reading *reading)
 {
 	char *line = reading->at, *end = line;
@@ -146,8 +147,9 @@ static char *next_line(struct reading *reading)
 	return behind_blanks(line);
 }
 
-/* Where packages come from: an index of the list's own. Nothing else of pip's options: they could
- * have it build, or read other files. A variable (${NAME}) in an address would be sent there. */
+/* Whether a line names an index of the list's own. No other option is passed to pip, since it could
+ * have pip build, or read other files. A variable (${NAME}) in an address would be sent to the
+ * index. */
 static bool is_index_option(const char *line)
 {
 	static const char *const alone[] = {"--no-index", "--pre", "--prefer-binary",
@@ -171,7 +173,7 @@ static bool is_index_option(const char *line)
 	return false;
 }
 
-/* “ --hash=sha256:…” again and again; nothing else. */
+/* Whether a text is “ --hash=sha256:…”, repeated, and nothing else. */
 static bool are_hashes(const char *text)
 {
 	while (*(text += strspn(text, " \t"))) {
@@ -191,7 +193,7 @@ static bool are_hashes(const char *text)
 	return true;
 }
 
-/* NAME[EXTRA] >= VERSION, < VERSION ; MARKER --hash=… # COMMENT */
+/* Takes a line NAME[EXTRA] >= VERSION, < VERSION ; MARKER --hash=… # COMMENT. */
 static int take_line(struct jw_error *err, struct reading *reading, char *line)
 {
 	struct pip_lines *lines = &reading->lines;
@@ -234,13 +236,13 @@ static int read_requirements(struct jw_error *err, struct reading *reading)
 }
 
 struct locked {
-	const char *name, *version, *marker; /* "": none */
-	const char *kind;                    /* of a place other than an index; NULL: an index */
+	const char *name, *version, *marker; /* "" if there is none */
+	const char *kind; /* the kind of a source other than an index; NULL for an index */
 	struct buf hashes;
 	size_t line;
 };
 
-/* As a line of requirements. */
+/* Takes a locked package, as a line of requirements. */
 static int take_locked(struct jw_error *err, struct reading *reading, struct locked *locked)
 {
 	char name[PACKAGE_MAX_NAME], *line;
@@ -261,7 +263,7 @@ static int take_locked(struct jw_error *err, struct reading *reading, struct loc
 	return result;
 }
 
-/* KEY = "VALUE", as pip, uv and PDM write it. */
+/* Reads KEY = "VALUE", in the form of pip, uv and PDM. */
 static void read_toml_text(char *line, const char *key, const char **ret_value)
 {
 	char *value = text_starts(line, key) ? behind_blanks(line + strlen(key)) : line;
@@ -275,7 +277,7 @@ static void read_toml_text(char *line, const char *key, const char **ret_value)
 	value[1 + strcspn(value + 1, *value == '"' ? "\"" : "'")] = 0;
 }
 
-/* Each SHA-256 of a line: sha256 = "…" */
+/* Reads each SHA-256 of a line: sha256 = "…". */
 static int read_toml_hashes(struct jw_error *err, const char *line, struct buf *hashes)
 {
 	for (const char *at = line; (at = strstr(at, "sha256"));) {
@@ -288,14 +290,14 @@ static int read_toml_hashes(struct jw_error *err, const char *line, struct buf *
 	return 0;
 }
 
-/* Tables [[packages]] with lines name, version and marker; vcs, directory and archive are in them,
- * or tables behind them. */
+/* Reads tables [[packages]] with lines name, version and marker; vcs, directory and archive are in
+ * them, or are tables behind them. */
 static int read_lock(struct jw_error *err, struct reading *reading)
 {
 	static const char *const places[][2] = {
 		{"vcs", "address"}, {"directory", "file"}, {"archive", "address"}};
 	struct locked package = {"", "", "", NULL, BUF_MAX(MAX_LINES), 0};
-	bool inside = false; /* the table itself, not one behind it */
+	bool inside = false; /* inside the table itself, not one behind it */
 	int result = 0;
 
 	for (char *line; !result && (line = next_line(reading));) {
@@ -324,7 +326,7 @@ static int read_lock(struct jw_error *err, struct reading *reading)
 	return result;
 }
 
-/* The wheel's name in an address, whose “+” may be written %2B; "" if it is none. */
+/* Finds the wheel's name in an address, whose “+” may be written %2B; "" if it is not a wheel. */
 static char *wheel_in_address(const char *address)
 {
 	const char *name = strrchr(address, '/');
@@ -390,7 +392,7 @@ int pip_report_read(struct jw_error *err, const void *data, size_t size,
 	return result;
 }
 
-/* Files of others that name packages, too; each line of them would be left out. */
+/* Recognises lists in other formats, of which every line would be left out. */
 static int other_list(struct jw_error *err, const char *name)
 {
 	static const struct {
@@ -420,7 +422,8 @@ int pip_lines_read(struct jw_error *err, const char *name, const void *data, siz
 	char *text = mem_string_n(data, size);
 	int result;
 
-	reading.at = text + (text_starts(text, "\xEF\xBB\xBF") ? 3 : 0); /* of Windows' editors */
+	/* skip the mark that Windows' editors write */
+	reading.at = text + (text_starts(text, "\xEF\xBB\xBF") ? 3 : 0);
 	if (other_list(err, name))
 		result = -1;
 	else if (memchr(data, 0, size))

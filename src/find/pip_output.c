@@ -10,7 +10,7 @@
 #include "os/platform.h"
 
 enum {
-	MAX_SHOWN_BYTES = 600, /* bytes of pip's words in an error */
+	MAX_SHOWN_BYTES = 600, /* the most bytes of pip's output in an error */
 	MAX_HOST = 256,
 	MAX_WORDS = 24
 };
@@ -29,7 +29,7 @@ void pip_hide_passwords(char *text)
 	}
 }
 
-/* Replaces each `secret` of a text. */
+/* Replaces each occurrence of `secret` in a text. */
 static void hide_secret(char *text, const char *secret)
 {
 	static const char stars[] = "****";
@@ -41,7 +41,7 @@ static void hide_secret(char *text, const char *secret)
 	}
 }
 
-/* "%40" → "@", in place */
+/* Decodes "%40" to "@", in place. */
 static void decode_percent(char *text)
 {
 	char *to = text;
@@ -61,8 +61,8 @@ static void decode_percent(char *text)
 	*to = 0;
 }
 
-/* The passwords of the addresses in the environment (PIP_INDEX_URL, https_proxy), however a program
- * writes them. */
+/* Hides the passwords of the addresses in the environment (PIP_INDEX_URL, https_proxy), in
+ * whichever form a program prints them. */
 static void hide_known_passwords(char *text)
 {
 	uv_env_item_t *items;
@@ -74,7 +74,7 @@ static void hide_known_passwords(char *text)
 		for (char *at = items[i].value; (at = strstr(at, "://")); at += 3) {
 			char *user = mem_string_n(at + 3, strcspn(at + 3, " \t\r\n"));
 
-			/* Each “@” may be the last of it. */
+			/* Each “@” may be the end of the name and password. */
 			for (char *end = user; (end = strchr(end, '@')); *end++ = '@') {
 				char *password, *decoded;
 
@@ -101,9 +101,9 @@ static char *without_passwords(const char *said)
 	return text;
 }
 
-/* ---- its words in an error */
+/* ---- a program's output in an error */
 
-/* The line at *at, which is cut off there; NULL at the end. */
+/* Cuts off the line at *at; NULL at the end. */
 static char *next_line(char **at)
 {
 	char *line = *at, *end = line + strcspn(line, "\r\n");
@@ -115,7 +115,8 @@ static char *next_line(char **at)
 	return line;
 }
 
-/* Of many versions the first two and the last two: “(from versions: 1.0, 1.1, …, 2.0, 2.1)”. */
+/* Shortens a list of many versions to the first two and the last two: “(from versions: 1.0, 1.1, …,
+ * 2.0, 2.1)”. */
 static void shorten_versions(char *text)
 {
 	static const char dots[] = " …";
@@ -137,9 +138,10 @@ static void shorten_versions(char *text)
 	memmove(commas[1] + sizeof dots, last[0], strlen(last[0]) + 1);
 }
 
-/* The first error of a program, with the lines that go on, and its last warning, which may be the
- * reason (a server that does not answer); else the last line. pip calls versions that it left out
- * (for another Python, yanked) an error, before the one that says what is missing. */
+/* Finds the first error of a program, with its continuation lines, and its last warning, which may
+ * be the reason (a server that does not answer); if there is no error, the last line. pip prints
+ * versions that it left out (for another Python, yanked) as an error, before the error that says
+ * what is missing. */
 int pip_output_error(struct jw_error *err, const char *said, const char *program,
 					 const char *folder, const struct os_ended *ended)
 {
@@ -150,7 +152,7 @@ int pip_output_error(struct jw_error *err, const char *said, const char *program
 	bool within = false;
 
 	at = copy = without_passwords(said);
-	/* Of a file that is ours: “ (from -r …/asked.txt (line 1))” */
+	/* Removes the mention of our own file: “ (from -r …/asked.txt (line 1))”. */
 	for (char *from = copy, *behind; (from = strstr(from, " (from -r "));) {
 		if (!(behind = strstr(from, "))")))
 			break;
@@ -179,7 +181,7 @@ int pip_output_error(struct jw_error *err, const char *said, const char *program
 						 "%s: no space is left for what %s downloads; free some, or name another "
 						 "folder: %s=DIR",
 						 folder, program, os_is_windows ? "TEMP" : "TMPDIR");
-	if (!strcmp(error, "Exception:")) /* a traceback, whose last line says more */
+	if (!strcmp(error, "Exception:")) /* a traceback: its last line is more useful */
 		*error = 0;
 	if (!*error && !*last)
 		return ended->signal
@@ -196,7 +198,7 @@ int pip_output_error(struct jw_error *err, const char *said, const char *program
 
 /* ---- what an index lacks */
 
-/* Words in order, each one time: numbers by their size. */
+/* A sorted list of words, each once; numbers are sorted by size. */
 struct word_list {
 	char items[MAX_WORDS][16];
 	size_t count;
@@ -238,7 +240,8 @@ struct other_wheels {
 	struct word_list pythons, platforms;
 };
 
-/* “cp310.cp311” with “abi3”: 3.10+, 3.11+; “py3”: 3; “cp313” with “cp313t”: 3.13t. */
+/* Adds the Pythons of a tag: “cp310.cp311” with “abi3” are 3.10+ and 3.11+; “py3” is 3; “cp313”
+ * with “cp313t” is 3.13t. */
 static void add_pythons(struct word_list *list, const char *tags, size_t length, const char *abi)
 {
 	const char *more = text_starts(abi, "abi3")                                      ? "+"
@@ -261,7 +264,7 @@ static void add_pythons(struct word_list *list, const char *tags, size_t length,
 	}
 }
 
-/* As --platform has them, if it does. */
+/* Adds platforms, with the names of --platform if it has any. */
 static void add_platforms(struct word_list *list, const char *tags, size_t length)
 {
 	for (const char *at = tags, *end = tags + length; at < end;) {
@@ -281,7 +284,7 @@ static void add_platforms(struct word_list *list, const char *tags, size_t lengt
 	}
 }
 
-/* Whether “1.0+cu121” is what “==1.0” or “==1.*” asks for. */
+/* Whether “1.0+cu121” fits “==1.0” or “==1.*”. */
 static bool is_asked(const char *version, const char *asked)
 {
 	const size_t length = strlen(asked);
@@ -291,8 +294,8 @@ static bool is_asked(const char *version, const char *asked)
 			   : !strncmp(version, asked, length) && (!version[length] || version[length] == '+');
 }
 
-/* NAME-VERSION[-BUILD]-PYTHON-ABI-PLATFORM.whl. Without `asked`, the wheels of the newest version
- * count. */
+/* Adds NAME-VERSION[-BUILD]-PYTHON-ABI-PLATFORM.whl. Without `asked`, the wheels of the newest
+ * version count. */
 static void add_other_wheel(struct other_wheels *others, char *file, const char *name,
 							const char *asked)
 {
@@ -322,7 +325,7 @@ static void add_other_wheel(struct other_wheels *others, char *file, const char 
 	add_platforms(&others->platforms, parts[count - 1], strlen(parts[count - 1]) - strlen(".whl"));
 }
 
-/* The name of the file at an address in a line, which is cut off there; NULL: there is none. */
+/* Cuts off the name of the file at an address in a line; NULL if there is none. */
 static char *linked_file(char *line)
 {
 	char *at = strstr(line, "://"), *slash;
@@ -335,7 +338,7 @@ static char *linked_file(char *line)
 	return slash + 1;
 }
 
-/* The reason of “connection error: …(Caused by NewConnectionError('…: [Errno 111] Connection
+/* Finds the reason in “connection error: …(Caused by NewConnectionError('…: [Errno 111] Connection
  * refused'))”. */
 static void find_reason(const char *words, char *reason, size_t size)
 {
@@ -360,9 +363,10 @@ static void find_reason(const char *words, char *reason, size_t size)
 	(void)snprintf(reason, size, "%.*s", (int)length, at);
 }
 
-/* “Could not fetch URL https://HOST/…: REASON - skipping”: to pip, an index that does not answer or
- * refuses the login is one without the package. One that has no such package (404), or keeps it to
- * itself (403, which some indexes say of each unknown name), is no reason yet. */
+/* Explains “Could not fetch URL https://HOST/…: REASON - skipping”: pip treats an index that does
+ * not answer or refuses the login like one without the package. An index that has no such package
+ * (404), or does not show it (403, which some indexes return for each unknown name), is no reason
+ * yet. */
 static bool explain_fetch(struct jw_error *err, const char *host, char unknown[MAX_HOST],
 						  char refused[MAX_HOST])
 {
@@ -398,7 +402,7 @@ static bool explain_fetch(struct jw_error *err, const char *host, char unknown[M
 	return true;
 }
 
-/* What is wrong if each index answers. */
+/* Finds out what is lacking if each index answers. */
 static enum pip_lack explain_lack(struct jw_error *err, const char *requirement,
 								  const struct other_wheels *others, const char *unknown,
 								  const char *refused, bool source)

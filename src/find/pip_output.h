@@ -1,4 +1,4 @@
-/* What pip and uv print, in errors, without passwords. Nothing in it is trusted. */
+/* What pip and uv print, in errors, without passwords. The output is not trusted. */
 #pragma once
 
 #include "base/error.h"
@@ -6,12 +6,12 @@
 #include "os/process.h"
 
 /* Sets the error of a program (“pip”, “uv”) that failed: its first error with its last warning,
- * else its last line, else how it ended. JW_ERR_NOT_FOUND: pip finds no wheel. `folder`: where it
- * keeps its files. */
+ * else its last line, else how it ended. JW_ERR_NOT_FOUND if pip finds no wheel. `folder` is where
+ * it keeps its files. */
 int pip_output_error(struct jw_error *err, const char *said, const char *program,
 					 const char *folder, const struct os_ended *ended);
-/* Why pip finds no wheel, from all that it prints with “-vv”. Leaves *err if pip's own words are
- * the best answer (PIP_LACKS_VERSION). */
+/* Finds out why pip finds no wheel, from all of its output with “-vv”. Leaves *err if pip's own
+ * words are the best answer (PIP_LACKS_VERSION). */
 enum pip_lack pip_output_lack(struct jw_error *err, const char *said);
 /* The wheels that pip and the lines of pip_list's own (`PIP_FILE_LINE`) name. */
 #define PIP_FILE_LINE "jitwarm-file "

@@ -14,25 +14,26 @@
 
 enum { MAX_NAMES = 10000, MAX_PLACES = 4096, MAX_NOTES = 100 };
 
-/* An installation of conda, which is an environment, and those that it has made */
+/* An installation of conda, which is an environment, and the environments that it has made. */
 #define CONDA(from, path)                                                                          \
 	{"conda", NULL, from, path, NULL, NULL},                                                       \
 	{                                                                                              \
 		"conda", NULL, from, path "/envs", "", NULL                                                \
 	}
-/* Under the names that its installers propose */
+/* The same under the names that its installers propose. */
 #define CONDAS(from, above)                                                                        \
 	CONDA(from, above "anaconda3"), CONDA(from, above "miniconda3"),                               \
 		CONDA(from, above "miniforge3"), CONDA(from, above "mambaforge")
 
-/* Environments: only where one is. docs/commands.md says where each comes from. */
+/* The places to search, for environments only if one is there. docs/commands.md has the source of
+ * each. */
 static const struct place_rule {
-	const char *kind, *program; /* program NULL: environments */
-	/* "/"; "~": the account's folder; ":ollama": that of this program on PATH; else a variable,
-	 * each member of which counts */
+	const char *kind, *program; /* a NULL program stands for environments */
+	/* "/"; "~" for the account's folder; ":ollama" for the folder of this program on PATH; or a
+	 * variable, each part of which counts */
 	const char *from, *path;
-	/* Of what is in it the names that begin so, with or without "lib" before it, and what lies
-	 * below them; NULL: the path itself. */
+	/* Selects the names in it that begin like this, with or without "lib" before it, and the path
+	 * below them; NULL for the path itself. */
 	const char *names, *below;
 } rules[] = {
 	{"venv", NULL, "VIRTUAL_ENV", "", NULL, NULL},
@@ -112,7 +113,7 @@ struct place_list {
 	struct jw_cancel cancel;
 };
 
-/* Takes `text` over. */
+/* Adds a note and takes ownership of `text`. */
 static void place_note(struct place_list *list, char *text)
 {
 	struct jw_places *places = list->places;
@@ -121,8 +122,9 @@ static void place_note(struct place_list *list, char *text)
 	mem_free(text);
 }
 
-/* Adds a path to the place of this name, which is made if it is not there, unless there are too
- * many. An environment is one whatever finds it. Skips a path that is there already. */
+/* Adds a path to the place of this name, which is made if it is missing, unless there are too many.
+ * A place that is an environment counts as one, no matter which rule finds it. Skips a path that is
+ * already in the list. */
 static void place_add(struct place_list *list, const char *kind, const char *name, bool environment,
 					  const char *real)
 {
@@ -159,8 +161,8 @@ static void place_add_path(struct place_list *list, const char *kind, const char
 	mem_free(real);
 }
 
-/* The kind of the environment at `path`, which then is added; NULL: there is none. `kind` NULL:
- * what it looks like. */
+/* Adds the environment at `path` and returns its kind, or NULL if there is none. A NULL `kind`
+ * stands for the kind that it looks like. */
 static const char *place_add_environment(struct place_list *list, const char *kind,
 										 const char *path)
 {
@@ -227,7 +229,7 @@ static int take_from(struct jw_error *err, struct place_list *list, const struct
 	return result;
 }
 
-/* The folder of a program. Takes its path over. */
+/* Takes the folder of a program, and ownership of its path. */
 static int take_program(struct jw_error *err, struct place_list *list,
 						const struct place_rule *rule, char *path)
 {
@@ -252,7 +254,7 @@ static int take_rule(struct jw_error *err, struct place_list *list, const struct
 	const char *at;
 	int result = 0;
 
-	/* Anyone may make "\\opt" on Windows' current drive. */
+	/* Any account may make "\\opt" on Windows' current drive. */
 	if (!strcmp(rule->from, "/"))
 		return os_is_whole_path("/") ? take_from(err, list, rule, "/") : 0;
 	if (!strcmp(rule->from, "~")) {
@@ -303,10 +305,11 @@ static int take_conda_list(struct jw_error *err, struct place_list *list)
 
 /* ---- folders */
 
-/* Nearer folders first: where there are too many names, the farther ones are left out. */
+/* The folders below, nearer ones first: if there are too many names, the farther ones are left
+ * out. */
 struct below {
-	size_t depth, most_names; /* levels of folders; names that are looked at */
-	bool one_device;          /* other file systems are not entered: they may not answer */
+	size_t depth, most_names; /* the most levels of folders, and the most names */
+	bool one_device;          /* do not enter other file systems, which may not answer */
 	uint64_t device;
 	size_t names;
 	struct below_folder {
@@ -321,7 +324,7 @@ static bool may_hold_environments(const char *name)
 	static const char *const never[] = {
 		"node_modules", "__pycache__", "site-packages", "dist-packages", "proc", "sys", "dev"};
 
-	/* Hidden ones but for projects' .venv; the well-known ones are in the table. */
+	/* Hidden folders are skipped except projects' .venv; the table has the well-known ones. */
 	if (name[0] == '.')
 		return strcmp(name, ".venv") == 0;
 	for (size_t i = 0; i < sizeof never / sizeof *never; i++)
@@ -330,7 +333,7 @@ static bool may_hold_environments(const char *name)
 	return true;
 }
 
-/* Takes the path over. */
+/* Adds a folder for later and takes ownership of the path. */
 static int below_later(struct jw_error *err, struct below *below, char *path)
 {
 	const size_t level = below->count ? below->folders[below->next].level + 1 : 0;
@@ -343,7 +346,7 @@ static int below_later(struct jw_error *err, struct below *below, char *path)
 	return 0;
 }
 
-/* 1: enough. */
+/* Returns 1 if there are enough. */
 static int below_take(struct jw_error *err, void *context, const char *name,
 					  const struct os_stat *stat)
 {
@@ -357,8 +360,9 @@ static int below_take(struct jw_error *err, void *context, const char *name,
 	return below_later(err, below, os_join(below->folders[below->next].path, name));
 }
 
-/* One folder. What is in an environment is its own, but for conda's `envs`; below an installation
- * (/usr) may be others. What cannot be listed holds nothing for this account. */
+/* Searches one folder. The folders in an environment belong to it, except conda's `envs`; below an
+ * installation (/usr) there may be other environments. A folder that this account cannot list
+ * counts as empty. */
 static int below_find(struct jw_error *err, struct below *below, struct place_list *list,
 					  bool *ret_any)
 {
@@ -368,7 +372,7 @@ static int below_find(struct jw_error *err, struct below *below, struct place_li
 
 	if (cancel_check(err, &list->cancel))
 		return -1;
-	/* /lib is a link to that of /usr. */
+	/* /lib is a link to the folder in /usr. */
 	kind = strcmp(folder.path, "/") != 0 ? place_add_environment(list, NULL, folder.path) : NULL;
 	*ret_any = *ret_any || kind;
 	if (folder.level == below->depth || below->names > below->most_names)
@@ -385,8 +389,8 @@ static int below_find(struct jw_error *err, struct below *below, struct place_li
 	return 0;
 }
 
-/* Adds the environments below a folder, without following links. *ret_any: there are some, though
- * they were known. */
+/* Adds the environments below a folder, without following links. *ret_any is set if there are some,
+ * even if they were known. */
 static int place_below(struct jw_error *err, struct place_list *list, const char *folder,
 					   struct below below, bool *ret_any)
 {

@@ -16,7 +16,7 @@
 
 enum { MAX_CONFIG = 65536, MAX_ANSWER = 4096, ANSWER_MS = 10000 };
 
-/* A regular file that is not the Store's stub (size 0). */
+/* Whether this is a regular file that is not the Store's stub (size 0). */
 static bool is_executable(const char *path)
 {
 	struct os_stat stat;
@@ -42,7 +42,8 @@ char *path_list_next(const char **list)
 	return end > start ? mem_string_n(start, (size_t)(end - start)) : NULL;
 }
 
-/* The executable that a script starts, as pyenv's select a version at each start; NULL: not told */
+/* Finds the executable that a script starts: those of pyenv select a version at each start. NULL if
+ * it does not tell. */
 static int ask_script(struct jw_error *err, const char *script, const struct jw_cancel *cancel,
 					  char **ret_executable)
 {
@@ -79,7 +80,8 @@ static int ask_script(struct jw_error *err, const char *script, const struct jw_
 	return result;
 }
 
-/* What a file on PATH starts: itself, or what a script says; NULL for neither. Takes over `file` */
+/* Returns the file that a file on PATH starts: itself, or the one that a script names; NULL for
+ * neither. Takes ownership of `file`. */
 static int started_by(struct jw_error *err, char *file, const struct jw_cancel *cancel,
 					  char **ret_executable)
 {
@@ -105,7 +107,7 @@ int python_on_path(struct jw_error *err, const struct jw_cancel *cancel, char **
 	char *path = os_env("PATH"), *found = NULL;
 	int result = 0;
 
-	/* The first member of PATH with a name that can be started */
+	/* Finds the first part of PATH with a name that can be started. */
 	for (; path && !result && !found && *names; names++) {
 		const char *rest = path;
 		char *folder;
@@ -174,7 +176,7 @@ int python_has_mark(struct jw_error *err, const char *prefix, const char *name, 
 	return result;
 }
 
-/* The parent of the real file's folder, or on Windows the folder itself. */
+/* Returns the parent of the real file's folder, or on Windows the folder itself. */
 static int real_prefix(struct jw_error *err, const char *executable, char **ret_prefix)
 {
 	char *real, *folder;
@@ -216,9 +218,10 @@ int python_prefix(struct jw_error *err, const char *executable, char **ret_prefi
 	return 0;
 }
 
-/* Finds NVRTC: in a toolkit, a wheel, a conda environment. */
+/* ---- NVRTC in a toolkit, a wheel or a conda environment */
 
-/* libnvrtc.so.12, nvrtc64_120_0.dll; but neither their builtins nor CUDA's "alt" variant. */
+/* Whether the name is libnvrtc.so.12 or nvrtc64_120_0.dll, but not of their builtins or CUDA's
+ * "alt" variant. */
 static bool is_nvrtc(const char *name)
 {
 	bool shared = text_starts(name, "libnvrtc.so");
@@ -245,7 +248,7 @@ static const struct library_kind nvrtc_kind = {
 	.folders = folders,
 };
 
-/* Takes `path` over, unless it is there. */
+/* Adds a path, unless it is in the list, and takes ownership of it. */
 static void add_outside(char *paths[NVRTC_OUTSIDE], size_t *count, char *path)
 {
 	for (size_t i = 0; i < *count; i++)

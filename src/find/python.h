@@ -1,4 +1,4 @@
-/* Finds the python that a user would start, without starting it (on Windows it may be the Store's
+/* Finds the Python that a user would start, without starting it (on Windows it may be the Store's
  * stub, on a login node it may take seconds), unless it is a script. */
 #pragma once
 
@@ -7,28 +7,28 @@
 #include "base/cancel.h"
 #include "base/error.h"
 
-/* The executable of `python3`, else `python`, on PATH, as the user's shell would start it (links
- * not resolved). A script of that name, as pyenv's, is run and asked which one it starts, for ten
- * seconds at most, and skipped if it does not tell; root runs none that others may replace.
- * JW_ERR_NOT_FOUND. The caller frees it. */
+/* Finds the executable of `python3`, else `python`, on PATH, as the user's shell would start it
+ * (links not resolved). A script of that name, as pyenv has, is run and asked which one it starts,
+ * for ten seconds at most, and skipped if it does not tell; root runs no script that others may
+ * replace. JW_ERR_NOT_FOUND. The caller frees it. */
 int python_on_path(struct jw_error *err, const struct jw_cancel *cancel, char **ret_executable);
 
-/* An executable's environment: the folder of the pyvenv.cfg beside or above it (*ret_virtual true),
- * else the parent of the real file's folder (the folder itself on Windows). */
+/* Finds an executable's environment: the folder of the pyvenv.cfg beside or above it (*ret_virtual
+ * true), else the parent of the real file's folder (the folder itself on Windows). */
 int python_prefix(struct jw_error *err, const char *executable, char **ret_prefix,
 				  bool *ret_virtual);
 
-/* Whether a folder has a file or folder of this name; false too where that cannot be looked at. */
+/* Whether a folder has a file or folder of this name; false if that cannot be found out. */
 int python_has_mark(struct jw_error *err, const char *prefix, const char *name, bool *ret_has);
 
-/* The value of `key` in a pyvenv.cfg; NULL if it is missing. The caller frees it. */
+/* Returns the value of `key` in a pyvenv.cfg; NULL if it is missing. The caller frees it. */
 int pyvenv_value(struct jw_error *err, const char *directory, const char *key, char **ret_value);
 
-/* The next non-empty member of a list such as PATH; NULL at its end. The caller frees it. */
+/* Returns the next non-empty part of a list such as PATH; NULL at its end. The caller frees it. */
 char *path_list_next(const char **list);
 
-/* The NVRTCs outside environments: those of CUDA_HOME and CUDA_PATH, else that of /usr/local/cuda,
- * and those that a program gets by name (os_find_library). Returns how many; the caller frees
- * each. */
+/* Finds the NVRTCs outside environments: those of CUDA_HOME and CUDA_PATH, else that of
+ * /usr/local/cuda, and those that a program gets by name (os_find_library). Returns how many there
+ * are; the caller frees each. */
 enum { NVRTC_OUTSIDE = 8 };
 size_t find_nvrtc_outside(char *ret_paths[NVRTC_OUTSIDE]);

@@ -66,7 +66,7 @@ int metadata_parse(struct jw_error *err, const void *data, size_t size,
 				goto fail;
 			used = 0;
 		}
-		/* A field longer than any sensible one is cut off. */
+		/* A field longer than any sensible one is truncated. */
 		if (length > sizeof field - 1 - used)
 			length = sizeof field - 1 - used;
 		memcpy(field + used, line, length);
@@ -153,7 +153,7 @@ static void read_marker(const char *text, char when[PACKAGE_MAX_NAME])
 	}
 }
 
-/* ---- packages as they are typed */
+/* ---- packages as users type them */
 
 static size_t typed_length(const char *text)
 {
@@ -212,7 +212,7 @@ bool requirement_parse(const char *text, struct requirement *ret_requirement)
 	return true;
 }
 
-/* Whether a list "a,b" holds `name`. */
+/* Whether a list "a,b" contains `name`. */
 static bool requirement_lists(const char *list, const char *name)
 {
 	size_t wanted = strlen(name);

@@ -15,22 +15,23 @@ struct metadata {
 };
 
 /* Reads the header, not the description behind the first empty line. Skips malformed fields. Fails
- * only out of memory or past the limits. */
+ * only past the limits. */
 int metadata_parse(struct jw_error *err, const void *data, size_t size,
 				   struct metadata *ret_metadata);
 int metadata_read(struct jw_error *err, const char *path, struct metadata *ret_metadata);
 void metadata_free(struct metadata *metadata);
 
-/* One line of `size` bytes at *at, without its line feed or carriage return; false at the end. */
+/* Reads one line of `size` bytes at *at, without its line feed or carriage return; false at the
+ * end. */
 bool metadata_line(const char **at, const char *end, const char **ret_line, size_t *ret_length);
 
-/* Names of packages and requirements (PEP 503, PEP 508). */
+/* ---- names of packages and requirements (PEP 503, PEP 508) */
 
-/* "nvidia-cudnn-cu12 (==9.3.0.75) ; extra == 'and-cuda'" */
+/* A requirement: "nvidia-cudnn-cu12 (==9.3.0.75) ; extra == 'and-cuda'". */
 struct requirement {
 	char name[PACKAGE_MAX_NAME];   /* normalised */
-	char extras[PACKAGE_MAX_NAME]; /* the extras it asks for, normalised: "a,b"; "" for no
-										   extra */
+	char extras[PACKAGE_MAX_NAME]; /* the extras that it asks for, normalised: "a,b"; "" for no
+									  extra */
 	char when[PACKAGE_MAX_NAME];   /* the extras that its marker names: "a,b"; "" for no extra */
 };
 
@@ -42,17 +43,16 @@ bool requirement_parse(const char *text, struct requirement *ret_requirement);
 struct typed_package {
 	struct requirement requirement;
 	char written[PACKAGE_MAX_NAME]; /* the name as it was typed */
-	const char *version;            /* in the text that was read; "": any */
+	const char *version;            /* points into the text that was read; "" for any version */
 };
 
-/* False for anything else: a path, several names, a marker. */
+/* Reads a typed package; false for anything else: a path, several names, a marker. */
 bool requirement_typed(const char *text, struct typed_package *ret_typed);
 
-/* Whether the requirement applies to a package whose extras `extras` ("a,b") are requested. It does
- * if its marker has no extra, or one of these, or one that concerns CUDA or a GPU
- * (tensorflow[and-cuda], jax[cuda12]): such a package, if installed beside the framework, serves
- * it. */
+/* Whether the requirement applies to a package for which `extras` ("a,b") are requested. It does if
+ * its marker has no extra, one of these, or one about CUDA or a GPU (tensorflow[and-cuda],
+ * jax[cuda12]): such a package, if installed beside the framework, serves it. */
 bool requirement_applies(const struct requirement *requirement, const char *extras);
 
-/* The package of a project that is called otherwise: "torch" of "pytorch"; NULL: none is known. */
+/* Returns the package of a project whose name differs: "torch" for "pytorch"; NULL if unknown. */
 const char *package_of_project(const char *name);

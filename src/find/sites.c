@@ -16,7 +16,7 @@
 #include "os/platform.h"
 #include "os/process.h"
 
-enum { MAX_MISSING = 400 }; /* bytes of what is said of a variable */
+enum { MAX_MISSING = 400 }; /* the most bytes of a message about a variable */
 
 void sites_free(struct sites *environment)
 {
@@ -52,7 +52,7 @@ static bool has_site(const struct sites *environment, const struct os_stat *stat
 	return false;
 }
 
-/* Adds a folder if it exists and is new. Takes over `path`. */
+/* Adds a folder if it exists and is new. Takes ownership of `path`. */
 static int add_site(struct jw_error *err, struct sites *environment, char *path, const char *root,
 					bool whole)
 {
@@ -72,7 +72,7 @@ static int add_site(struct jw_error *err, struct sites *environment, char *path,
 	return 0;
 }
 
-/* PREFIX/LIB/python3.X/site-packages and dist-packages; only those of `version` ("3.11") and
+/* Adds PREFIX/LIB/python3.X/site-packages and dist-packages; only those of `version` ("3.11") and
  * Debian's "python3" unless it is NULL. */
 static int add_lib(struct jw_error *err, struct sites *environment, const char *prefix,
 				   const char *lib, const char *version)
@@ -82,7 +82,7 @@ static int add_lib(struct jw_error *err, struct sites *environment, const char *
 	struct os_names names;
 	int result = 0;
 
-	/* No packages were seen there: not that there are none */
+	/* No packages were seen in it, which does not mean that there are none. */
 	if (os_list(&why, folder, &names)) {
 		result = os_ignore_unreadable(err, folder, &why);
 	} else {
@@ -105,7 +105,7 @@ static int add_lib(struct jw_error *err, struct sites *environment, const char *
 	return result;
 }
 
-/* The folders of one installation of Python. */
+/* Adds the folders of one installation of Python. */
 static int add_prefix(struct jw_error *err, struct sites *environment, const char *prefix,
 					  const char *version)
 {
@@ -118,11 +118,10 @@ static int add_prefix(struct jw_error *err, struct sites *environment, const cha
 	return add_site(err, environment, mem_printf("%s/Lib/site-packages", prefix), prefix, true);
 }
 
-/* The folder of an installation by Microsoft's Store is
- * ...\WindowsApps\NAME_VERSION_MACHINE__PUBLISHER,
- * which nobody may write to: its pip installs into %LOCALAPPDATA%\Packages\NAME_PUBLISHER\
- * LocalCache\local-packages. NULL for another one. Source: Microsoft, "Package identity"; Python's
- * documentation, "Using Python on Windows". */
+/* Returns the folder into which the pip of Microsoft's Store installs:
+ * %LOCALAPPDATA%\Packages\NAME_PUBLISHER\ LocalCache\local-packages, because nobody may write to
+ * the installation, ...\WindowsApps\NAME_VERSION_MACHINE__PUBLISHER. NULL for other installations.
+ * Source: Microsoft, "Package identity"; Python's documentation, "Using Python on Windows". */
 static char *store_base(const char *prefix)
 {
 	const char *name = os_base_name(prefix), *rest = strchr(name, '_'),
@@ -138,8 +137,8 @@ static char *store_base(const char *prefix)
 	return base;
 }
 
-/* The folder with the packages of the account: PYTHONUSERBASE, else the Store's, else ~/.local or
- * %APPDATA%\Python; NULL if Python is to use none, or the account has none. */
+/* Returns the folder with the packages of the account: PYTHONUSERBASE, else the Store's, else
+ * ~/.local or %APPDATA%\Python; NULL if Python is to use none, or the account has none. */
 static char *user_base(const char *prefix)
 {
 	char *none = os_env("PYTHONNOUSERSITE"), *base = NULL, *home = NULL;
@@ -163,7 +162,7 @@ static char *user_base(const char *prefix)
 	return base;
 }
 
-/* BASE\Python311\site-packages for the prefix that holds python311.dll. */
+/* Adds BASE\Python311\site-packages for the prefix that has python311.dll. */
 static int add_windows_sites(struct jw_error *err, struct sites *environment, const char *prefix,
 							 const char *base)
 {
@@ -184,7 +183,7 @@ static int add_windows_sites(struct jw_error *err, struct sites *environment, co
 	return result;
 }
 
-/* ~/.local/lib/python3.X/site-packages; %APPDATA%\Python\Python311\site-packages. */
+/* Adds ~/.local/lib/python3.X/site-packages or %APPDATA%\Python\Python311\site-packages. */
 static int add_user_site(struct jw_error *err, struct sites *environment, const char *prefix,
 						 const char *version)
 {
@@ -197,7 +196,7 @@ static int add_user_site(struct jw_error *err, struct sites *environment, const 
 	return result;
 }
 
-/* Folders of PYTHONPATH, where clusters' module systems put frameworks. */
+/* Adds the folders of PYTHONPATH, where clusters' module systems put frameworks. */
 static int add_python_path(struct jw_error *err, struct sites *environment)
 {
 	char *list = os_env("PYTHONPATH"), *path;
@@ -213,7 +212,8 @@ static int add_python_path(struct jw_error *err, struct sites *environment)
 	return result;
 }
 
-/* The installation that a virtual environment was made from, if it may use its packages. */
+/* Adds the installation that a virtual environment was made from, if the environment may use its
+ * packages. */
 static int add_base(struct jw_error *err, struct sites *environment)
 {
 	char *shared = NULL, *home = NULL, *base = NULL, *lib = NULL;
@@ -248,8 +248,8 @@ static int fill_virtual(struct jw_error *err, struct sites *environment, char *p
 	return add_base(err, environment);
 }
 
-/* "3.11" for an executable (NULL: the python3 of the prefix), by its real name "python3.11"; "" if
- * that lacks the version. The caller frees it. */
+/* Returns "3.11" for an executable (NULL: the python3 of the prefix), by its real name
+ * "python3.11"; "" if that lacks the version. The caller frees it. */
 static char *version_in(const char *prefix, const char *known)
 {
 	char *executable = known ? mem_string(known) : mem_printf("%s/bin/python3", prefix);
@@ -266,7 +266,7 @@ static char *version_in(const char *prefix, const char *known)
 	return version ? version : mem_string("");
 }
 
-/* Takes over `prefix`. */
+/* Fills in an installation and takes ownership of `prefix`. */
 static int fill_installation(struct jw_error *err, struct sites *environment, char *prefix,
 							 const char *executable)
 {
@@ -286,7 +286,8 @@ static int fill_installation(struct jw_error *err, struct sites *environment, ch
 	return result;
 }
 
-/* The folder that a variable names; NULL if it is unset or does not exist, which `missing` says. */
+/* Returns the folder that a variable names; NULL if it is unset, or if the folder does not exist,
+ * which `missing` says. */
 static int named_folder(struct jw_error *err, const char *variable, char **ret_folder,
 						char missing[MAX_MISSING])
 {
@@ -307,8 +308,8 @@ static int named_folder(struct jw_error *err, const char *variable, char **ret_f
 	return result;
 }
 
-/* The virtual or conda environment that the program lies in; NULL if there is none. What pipx and
- * uv make for a command holds nothing but that command. */
+/* Finds the virtual or conda environment that the program is installed in; NULL if there is none.
+ * An environment that pipx or uv made for the command contains nothing else and does not count. */
 static int own_environment(struct jw_error *err, char **ret_prefix, bool *ret_virtual)
 {
 	char *self = NULL, *folder = NULL, *prefix = NULL;
@@ -335,9 +336,9 @@ static int own_environment(struct jw_error *err, char **ret_prefix, bool *ret_vi
 	return result;
 }
 
-/* Anybody may make a folder in /tmp: what is not asked for by name has to be of this account or
- * root's, and for root in a folder that nobody else can change. Without links: theirs could lead
- * elsewhere after this look. NULL: it is not ours. */
+/* Accepts a folder that was not asked for by name only if it belongs to this account or root, and
+ * for root only if nobody else can change it, because anybody may make a folder in /tmp. Resolves
+ * links, since others' links could lead elsewhere after this check. NULL if it is not accepted. */
 static int take_ours(struct jw_error *err, const char *path, char **ret_prefix)
 {
 	struct os_account account;
@@ -360,7 +361,8 @@ static int take_ours(struct jw_error *err, const char *path, char **ret_prefix)
 	return 0;
 }
 
-/* As uv does it: .venv in the current folder, or in the nearest above that has one. NULL: none */
+/* Finds .venv in the current folder, or in the nearest one above that has it, as uv does. NULL if
+ * there is none. */
 static int project_environment(struct jw_error *err, char **ret_prefix)
 {
 	char *folder = NULL;
@@ -395,7 +397,7 @@ static int fill_from_path(struct jw_error *err, const struct jw_cancel *cancel,
 	int result;
 
 	if (python_on_path(&why, cancel, &executable)) {
-		/* Windows: the registered python (PEP 514), if there is no python on PATH. */
+		/* On Windows, the registered Python (PEP 514) is used if there is none on PATH. */
 		if (why.code != JW_ERR_NOT_FOUND || os_python_registered(NULL, &prefix))
 			return error_copy(err, &why);
 		return fill_installation(err, environment, prefix, NULL);
@@ -431,7 +433,7 @@ int sites_find(struct jw_error *err, struct found_list *list, struct sites *ret_
 		result = !prefix      ? fill_from_path(err, &list->cancel, &environment)
 				 : is_virtual ? fill_virtual(err, &environment, prefix)
 							  : fill_installation(err, &environment, prefix, NULL);
-	/* So that each answer about it says why it is not the one that was meant. */
+	/* Each answer about the environment then says why it is not the one that was meant. */
 	if (!result && *missing) {
 		char *label = mem_printf("%s (%s)", environment.label, missing);
 
@@ -459,8 +461,8 @@ int conda_list_each(struct jw_error *err,
 	int result = 0;
 
 	*ret_unread = (struct jw_error){0};
-	/* The superuser believes no list that somebody else has written, or could have led it to. What
-	 * holds for the path holds when it is read, too: only the superuser can change that. */
+	/* The superuser reads no list that somebody else has written, or could have made it read. The
+	 * check of the path stays true while it is read, because only the superuser can change that. */
 	if (!os_home_dir(NULL, &home)) {
 		file = os_join(home, ".conda/environments.txt");
 		if ((os_check_exists(NULL, file, &there) || there) &&
@@ -488,7 +490,7 @@ int conda_list_each(struct jw_error *err,
 
 struct conda_name {
 	const char *name;
-	char *prefix; /* NULL: none has it */
+	char *prefix; /* NULL if no list has it */
 };
 
 static int match_conda(struct jw_error *err, void *context, const char *prefix)
@@ -520,7 +522,7 @@ const char *environment_kind(const char *path)
 	return has_mark(path, "bin/python3") || has_mark(path, "python.exe") ? "Python" : NULL;
 }
 
-/* Names the environment that a path leads into: that of .venv/bin/python. */
+/* Refuses a path inside an environment, such as .venv/bin/python, and names the environment. */
 static int refuse_environment(struct jw_error *err, const char *dir)
 {
 	char *above = os_dir_name(dir), *higher = os_dir_name(above);
@@ -555,7 +557,7 @@ int jw_use_environment(struct jw_error *err, const char *dir)
 
 	if (!os_exists(dir) && !strpbrk(dir, "/\\") && conda_list_each(err, match_conda, &named, &why))
 		goto done;
-	/* What could not be read may have had it. */
+	/* A list that could not be read may have had it. */
 	if (!named.prefix && why.code) {
 		error_set(err, why.code, "--environment %s: %s", dir, why.message);
 		goto done;
@@ -567,7 +569,7 @@ int jw_use_environment(struct jw_error *err, const char *dir)
 		goto done;
 	}
 	kind = environment_kind(path);
-	/* A project, by the environment that uv and others make in it. */
+	/* A project is replaced by the environment that uv and others make in it. */
 	if (!kind) {
 		char *project = os_join(path, ".venv"), *real = NULL;
 
@@ -595,7 +597,7 @@ done:
 	return result ? -1 : 0;
 }
 
-/* "3.11" of …/lib/python3.11/site-packages. */
+/* Reads the "3.11" of …/lib/python3.11/site-packages. */
 static bool python_version_in(const char *path, char version[JW_PYTHON_VERSION])
 {
 	static const char mark[] = "python";

@@ -1,4 +1,4 @@
-/* jw_carry: entries of the cache first, since they need no unpacking. */
+/* jw_carry: takes entries of the cache first, since they need no unpacking. */
 #include <jitwarm/carry.h>
 
 #include <string.h>
@@ -24,7 +24,8 @@ static bool is_same_carry(const void *element, const void *like)
 		   !strcmp(a->target, b->target);
 }
 
-/* `like` has no modules yet. Groups beyond MAX_GROUPS are not listed. */
+/* Adds a module to the group that equals `like`, which has no modules yet. Groups beyond MAX_GROUPS
+ * are not listed. */
 static void add_to_carry_group(struct carry *carry, const struct jw_carry_group *like,
 							   size_t modules)
 {
@@ -37,7 +38,7 @@ static void add_to_carry_group(struct carry *carry, const struct jw_carry_group 
 		result->groups[at].modules += modules;
 }
 
-/* Counts the entries carried within the live cache. */
+/* Counts the entries that were carried over within the live cache. */
 static void sum_up(struct carry *carry, const bool *by_store)
 {
 	struct jw_carry_result *result = carry->result;
@@ -105,14 +106,15 @@ static int carry_from_store(struct jw_error *err, struct carry *carry, bool *by_
 	return result;
 }
 
-/* Entries that cannot be carried over are compiled: a failure here is only a line. */
+/* Carries all entries over. Entries for which that fails are compiled, so a failure here is only a
+ * line. */
 static void carry_all(struct carry *carry, bool *by_store)
 {
 	const struct jw_carry_options *options = carry->options;
 	const char *cache_dir = options->system->cache.path;
 	struct jw_error why = {0};
 
-	/* Entries that are in the cache now are not wanted. */
+	/* Entries that are in the cache now are no longer wanted. */
 	for (size_t i = 0; i < options->count; i++) {
 		carry->done[i] = cache_presence(cache_dir, options->keys[i], options->key_bytes[i], NULL) ==
 						 CACHE_PRESENT;
@@ -130,7 +132,7 @@ static void carry_all(struct carry *carry, bool *by_store)
 	sum_up(carry, by_store);
 }
 
-/* The rest of the budget beside the wanted entries in the cache. */
+/* Returns what remains of the budget beside the wanted entries in the cache. */
 static uint64_t left_of(const struct jw_carry_options *options)
 {
 	uint64_t left = options->most_bytes;

@@ -12,7 +12,7 @@
 #include "os/file.h"
 #include "pack/carry_live.h"
 
-/* Entries that are inserted together. */
+/* How many entries, and bytes, are inserted together. */
 enum { TOGETHER = 16, TOGETHER_BYTES = 64 << 20 };
 
 struct inserting {
@@ -82,7 +82,7 @@ static int insert_carried_batch(struct jw_error *err, struct inserting *insertin
 	return result;
 }
 
-/* The entry's key with the new stamp, over the same bytes. */
+/* Adds an entry with the new stamp in its key; its other bytes stay. */
 static void add_carried(struct inserting *inserting, size_t at, const struct buf *file,
 						const struct cache_entry *entry)
 {
@@ -109,7 +109,7 @@ static void add_carried(struct inserting *inserting, size_t at, const struct buf
 													  .verified = true};
 }
 
-/* ---- which, and in which order */
+/* ---- which entries, and in which order */
 
 struct carried_place {
 	size_t module, row;
@@ -122,7 +122,7 @@ static int by_row(const void *a, const void *b)
 	return (left->row > right->row) - (left->row < right->row);
 }
 
-/* In the order of the index: the oldest entries, which may be evicted, are read first. */
+/* Sorts the entries in the order of the index: the oldest, which may be evicted, are read first. */
 static size_t choose_places(struct carry *carry, struct carried_place *places)
 {
 	size_t count = 0;
@@ -170,7 +170,7 @@ static int insert_carried(struct jw_error *err, struct carry *carry,
 		if (cancel_asked(&options->cancel))
 			break;
 		path = cache_entry_path(options->system->cache.path, carry->finds[at].key);
-		/* A missing, changed or damaged entry is compiled. */
+		/* The module of a missing, changed or damaged entry is compiled. */
 		if (!os_read_file(NULL, path, CACHE_MAX_ENTRY, &file) && verify(carry, at, &file, &entry))
 			add_carried(inserting, at, &file, &entry);
 		else

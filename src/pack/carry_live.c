@@ -13,10 +13,10 @@
 
 enum { MAX_DRIVERS = 64 };
 
-/* State of reading the cache. */
+/* The state of reading the cache. */
 struct live {
 	struct carry *carry;
-	struct pack_driver drivers[MAX_DRIVERS]; /* stamps of other drivers seen so far */
+	struct pack_driver drivers[MAX_DRIVERS]; /* the stamps of other drivers seen so far */
 	size_t driver_count;
 	struct set rows;
 	struct buf key;
@@ -29,20 +29,20 @@ static const struct pack_driver *driver_of_stamp(struct live *live, const char *
 	for (size_t i = 0; i < live->driver_count; i++)
 		if (!strcmp(live->drivers[i].stamp, stamp))
 			return &live->drivers[i];
-	/* More drivers than this are rare: beyond them the last slot is used again. */
+	/* More drivers than this are rare; beyond them the last slot is used again. */
 	driver =
 		&live->drivers[live->driver_count < MAX_DRIVERS ? live->driver_count++ : MAX_DRIVERS - 1];
 	pack_driver_of_stamp(driver, stamp, live->carry->options->system);
 	return driver;
 }
 
-/* Any will do, but the choice must not vary. */
+/* Whether one place is better than another. Any would do, but the choice must not vary. */
 static bool is_better_place(const struct carry_find *one, const struct carry_find *other)
 {
 	return !other->found || strcmp(one->driver.release, other->driver.release) > 0;
 }
 
-/* The wanted module with this name under the system's stamp; SIZE_MAX: no wanted module. */
+/* Returns the wanted module with this name under the system's stamp; SIZE_MAX if there is none. */
 static size_t wanted_as(const struct carry *carry, const struct cache_key_parts *parts,
 						const uint8_t *end)
 {

@@ -1,4 +1,4 @@
-/* The live cache's entries of wanted modules that other drivers have compiled. */
+/* The entries of wanted modules in the live cache that other drivers have compiled. */
 #pragma once
 
 #include <jitwarm/carry.h>
@@ -15,21 +15,21 @@ struct carry_find {
 	enum cache_key_form form;
 	uint64_t key; /* its present name */
 	uint64_t value_bytes, checksum;
-	size_t row; /* its position in the index; SIZE_MAX: not in the index */
+	size_t row; /* its position in the index; SIZE_MAX if it is not there */
 };
 
 struct carry {
 	const struct jw_carry_options *options;
 	struct jw_carry_result *result;
 	struct carry_find *finds; /* for each wanted module */
-	bool *done;               /* for each: its entry is in the cache now */
+	bool *done;               /* for each wanted module: its entry is in the cache now */
 	struct set by_key, by_length;
-	uint64_t left_bytes; /* bytes used of options->most_bytes */
+	uint64_t left_bytes; /* what remains of options->most_bytes */
 	size_t group_capacity, tried, to_try;
 };
 
-/* Fills in `finds`. A missing or unreadable cache yields no entries. */
+/* Fills in `finds`. If the cache is missing or unreadable, nothing is found. */
 void carry_list_live(struct carry *carry);
-/* Inserts what was found under the new names; each entry is read and verified again. -1: the cache
- * cannot be written; entries inserted before stay. */
+/* Inserts the found entries under their new names; each entry is read and verified again. -1 if the
+ * cache cannot be written; entries inserted before stay. */
 int carry_insert(struct jw_error *err, struct carry *carry);

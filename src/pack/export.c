@@ -1,4 +1,4 @@
-/* jw_export: from a cache directory to a pack. */
+/* jw_export: writes the entries of a cache directory into a pack. */
 #include <jitwarm/pack.h>
 
 #include <string.h>
@@ -29,17 +29,17 @@ struct job {
 	char *dir;
 	struct gather gather;
 	struct pack_manifest manifest;
-	size_t *contributors; /* for each member, the gathered item that has it */
-	struct buf bytes;     /* the contributor that was read last: */
+	size_t *contributors; /* for each member, the gathered item that contributes it */
+	struct buf bytes;     /* the bytes of the contributor that was read last: */
 	size_t loaded;
 	struct gather_parts parts;
 	struct os_file *file;
 	uint64_t written_bytes;
-	struct minisign_secret secret; /* set where the pack is signed */
-	struct set wanted;             /* names of the entries of the modules that were named */
+	struct minisign_secret secret; /* set if the pack is signed */
+	struct set wanted;             /* the names of the entries of the modules that the user named */
 };
 
-/* Threads call this; by then the set is only read. */
+/* Whether an entry is exported. Threads call this; by then the set is only read. */
 static bool is_export_wanted(void *context, uint64_t key)
 {
 	return set_has(&((const struct job *)context)->wanted, key);
@@ -77,8 +77,8 @@ static int make_export_manifest(struct jw_error *err, struct job *job)
 	manifest->members = mem_array(2 * count, sizeof *manifest->members);
 	manifest->drivers = mem_array(PACK_MAX_DRIVERS, sizeof *manifest->drivers);
 	job->contributors = mem_array(2 * count, sizeof *job->contributors);
-	/* Each payload, then the cubins compiled from it: a cubin holds its module's names, and with
-	 * line numbers its text, so that one helps to compress the other. */
+	/* Writes each payload, then the cubins compiled from it: a cubin has its module's names, and
+	 * with line numbers its text, so that one helps to compress the other. */
 	for (size_t i = 0; !result && i < count; i++) {
 		struct gathered *item = &job->gather.items[i];
 		const struct pack_member ptx = {
@@ -183,7 +183,7 @@ static bool is_same_pack(const char *a, const char *b)
 	return same;
 }
 
-/* Written beside the final file, and renamed when it is complete. */
+/* Writes the pack beside the final file, and renames it when it is complete. */
 static int replace_pack_file(struct jw_error *err, struct job *job, struct written *ret_written)
 {
 	const struct jw_export_options *options = job->options;
@@ -206,20 +206,20 @@ static int replace_pack_file(struct jw_error *err, struct job *job, struct writt
 	path = mem_printf("%s%08x", start, (unsigned)randombytes_random());
 	signature = mem_printf("%s.minisig", options->output);
 	if (os_file_open(&why, path, OS_OPEN_CREATE, &job->file)) {
-		/* The name that was given, not the one beside it */
+		/* The message names the path that the user typed, not the temporary file. */
 		error_set(err, why.code == JW_ERR_NOT_FOUND ? JW_ERR_IO : why.code, "%s%s", options->output,
 				  why.message + (text_starts(why.message, path) ? strlen(path) : 0));
 		goto done;
 	}
 	result = writer_pack(err, &how, &job->manifest, ret_written);
-	/* Its entries may leave the cache next: the pack has to outlast a power loss. */
+	/* The exported entries may leave the cache next, so the pack has to outlast a power loss. */
 	if (!result)
 		result = os_file_sync(err, job->file);
 	os_file_close(job->file);
 	job->file = NULL;
 	if (!result) {
-		/* No import would take the former pack's signature beside another pack. The same entries
-		 * give the same pack, whose signature holds. */
+		/* Removes the signature of a former pack, unless it is still valid: no import would accept
+		 * it, but the same entries make the same pack, whose signature holds. */
 		left = !options->sign_key && os_exists(signature) && !is_same_pack(path, real);
 		result = os_rename(err, path, real);
 	}
@@ -237,7 +237,7 @@ done:
 	return result;
 }
 
-/* Marks are stored under the cache's canonical name, which every program that fills it computes */
+/* Marks are stored under the cache's canonical name, which every program that fills it computes. */
 static int find_export_directory(struct jw_error *err, struct job *job)
 {
 	const struct jw_export_options *options = job->options;
@@ -303,7 +303,7 @@ int jw_export(struct jw_error *err, const struct jw_export_options *options,
 	uint64_t started_ns = os_monotonic_ns();
 	int done = -1;
 
-	/* Reads the key first: a key that cannot sign is noticed before the work is done. */
+	/* Reads the key first, so that a key that cannot sign is noticed before the work is done. */
 	if (sodium_init() < 0)
 		return error_set(err, JW_ERR_UNSUPPORTED, "this system has no random numbers");
 	if (!options->output)

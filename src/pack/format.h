@@ -1,5 +1,5 @@
 /* The pack: entries of drivers' caches in one portable file. docs/internals/formats.md has its
- * grammar; below are the limits of a reader. */
+ * grammar. The limits here are those of a reader. */
 #pragma once
 
 #include <stdint.h>
@@ -7,19 +7,20 @@
 enum {
 	PACK_TRAILER_SIZE = 48, /* the skippable frame at the end */
 	PACK_WINDOW_LOG = 27, /* the window that `zstd -d` and `tar --zstd` accept without an option */
-	PACK_MAX_MANIFEST = 16 << 20, /* json_parse bounds the values in it */
+	PACK_MAX_MANIFEST = 16 << 20, /* json_parse bounds the number of values in it */
 	PACK_MAX_MEMBERS = 1 << 18,
 	PACK_MAX_ENTRIES = 1 << 18,
 	PACK_MAX_DRIVERS = 256,
 	PACK_MAX_OPTIONS = 4000, /* bytes of an option string; the longest seen has 71 */
-	PACK_MAX_RATIO = 1000,   /* content beyond the free bytes to compressed ones */
+	PACK_MAX_RATIO = 1000,   /* the most content, beyond the free bytes, for each compressed byte */
 };
 
-/* All members together. A driver keeps 4 GiB at most. */
+/* The most bytes of all members together. A driver keeps 4 GiB at most. */
 #define PACK_MAX_TOTAL (UINT64_C(16) << 30)
-/* Members that are kept until the last entry that needs them is complete. */
+/* The most bytes of members that are kept until the last entry that needs them is complete. */
 #define PACK_MAX_RETAINED (UINT64_C(1) << 30)
-/* What a cache can hold may be compressed at will: a module's table of zeros takes nothing */
+/* The content up to this size may be compressed at will: a module's table of zeros takes almost
+ * nothing. */
 #define PACK_FREE_BYTES (UINT64_C(4) << 30)
 
 #define PACK_FORMAT   "jitwarm.pack/1"

@@ -22,8 +22,8 @@
 #include "plan/plan.h"
 
 enum { MAX_THREADS = 8 };
-/* Entries that a thread reads and hashes together: their keys are three times as fast side by side
- */
+/* The most entries that a thread reads and hashes together: hashing their keys side by side is
+ * three times as fast. */
 enum { MAX_TOGETHER = 8, MAX_BYTES_TOGETHER = 16 << 20 };
 
 enum fate {
@@ -34,33 +34,33 @@ enum fate {
 	OTHER_DRIVER,
 	OTHER_TARGET,
 	UNSUITED,
-	UNWANTED, /* or gone meanwhile */
+	UNWANTED, /* not wanted, or removed in the meantime */
 };
 
 struct work {
 	const struct jw_export_options *options;
 	const char *dir;
 	struct cache_files scan;
-	struct gathered *items; /* as many as files */
+	struct gathered *items; /* as many items as files */
 	uint8_t *fates;
 	size_t next;
 	uv_mutex_t mutex;
-	struct jw_error why; /* where it was cancelled */
+	struct jw_error why; /* the reason if it was cancelled */
 	bool cancelled;
 };
 
-/* Buffers of one thread, used again for each file. */
+/* The buffers of one thread, used again for each file. */
 struct room {
 	struct buf bytes[MAX_TOGETHER];
 	struct cache_entry entries[MAX_TOGETHER];
 	struct cache_key_parts parts[MAX_TOGETHER];
 	uint64_t key_states[MAX_TOGETHER], value_states[MAX_TOGETHER];
 	bool read[MAX_TOGETHER]; /* the entry's parsed header */
-	size_t first, count;     /* indices of the scan's files */
+	size_t first, count;     /* indices into the scan's files */
 	struct cache_loads loads;
 };
 
-/* The name of a payload's first kernel or function. */
+/* Finds the name of a payload's first kernel or function. */
 static void find_lead(char lead[GATHER_LEAD], const uint8_t *payload, size_t size)
 {
 	static const char mark[] = ".entry ";
@@ -133,7 +133,7 @@ done:
 	return result;
 }
 
-/* Keys first, then values, so that parallel lanes have similar sizes. */
+/* Hashes keys first, then values, so that parallel lanes have similar sizes. */
 static void hash_together(struct room *room)
 {
 	struct fnv_lane lanes[2 * MAX_TOGETHER];
@@ -194,7 +194,7 @@ static enum fate judge_gathered(struct work *work, struct room *room, size_t i)
 		return OTHER_DRIVER;
 	if (!is_suited(entry, parts, &item->entry))
 		return UNSUITED;
-	/* Whether the driver of its stamp, here or wherever the pack is imported, loads its code */
+	/* The code must load in the driver of its stamp, here or where the pack is imported. */
 	if (cache_code_damage(&room->loads, &code) != CACHE_SOUND)
 		return DAMAGED;
 	item->file_bytes = room->bytes[i].size;
@@ -239,7 +239,7 @@ static void read_one(struct work *work, struct room *room, size_t i)
 	mem_free(path);
 }
 
-/* The next files for this thread; false when there are no more. */
+/* Takes the next files for this thread; false if there are no more. */
 static bool take_batch(struct work *work, struct room *room)
 {
 	const struct cache_file *files = work->scan.files;
@@ -287,7 +287,7 @@ static void gather_thread(void *argument)
 		buf_free(&room.bytes[i]);
 }
 
-/* Where no thread can be started, this one does all the work. */
+/* Gathers all entries; if no thread can be started, this one does all the work. */
 static void gather_all(struct work *work)
 {
 	uv_thread_t threads[MAX_THREADS];
@@ -396,7 +396,7 @@ int gather_read(struct jw_error *err, const char *dir, const struct gathered *it
 	return result;
 }
 
-/* The names of the entries of files' modules. */
+/* Computes the names of the entries of files' modules. */
 
 int wanted_of_paths(struct jw_error *err, const struct jw_export_options *options,
 					struct set *ret_keys)
@@ -433,7 +433,7 @@ int wanted_of_paths(struct jw_error *err, const struct jw_export_options *option
 	for (size_t i = 0; !result && i < plan->module_count; i++)
 		if (plan->modules[i].key)
 			set_add(&keys, plan->modules[i].key, i);
-	/* A file that could not be read is no file without modules. */
+	/* A file that could not be read does not count as one without modules. */
 	if (!result && !keys.count && plan->troubles && plan->note_count)
 		result = error_set(err, JW_ERR_IO, "%s", plan->notes[0]);
 	if (!result)

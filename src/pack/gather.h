@@ -1,4 +1,4 @@
-/* What goes into a pack: the entries of a cache directory. Every entry is read and checked as an
+/* Collects the entries of a cache directory for a pack. Every entry is read and checked as an
  * import will check it, on all cores. */
 #pragma once
 
@@ -15,31 +15,31 @@ struct gathered {
 	char stamp[CACHE_STAMP_SIZE + 1];
 	struct digest payload, cubin;
 	uint64_t payload_bytes, cubin_bytes, file_bytes;
-	int64_t mtime_ns;       /* tells whether the file has changed since */
+	int64_t mtime_ns;       /* shows whether the file has changed since */
 	char lead[GATHER_LEAD]; /* the payload's first kernel: modules with similar names compress best
 							   next to each other */
 };
 
 struct gather {
-	struct gathered *items; /* by lead, then payload, then cubin, then key */
+	struct gathered *items; /* sorted by lead, then payload, then cubin, then key */
 	size_t count;
 };
 
-/* Counts the entries that are skipped into `result`, by reason. */
+/* Gathers the entries, and counts those that are skipped in `result`, by reason. */
 int gather_cache(struct jw_error *err, const struct jw_export_options *options, const char *dir,
 				 struct gather *ret_gather, struct jw_export_result *result);
 void gather_free(struct gather *gather);
 
 /* Reads a gathered entry's file again, with its parts at the same offsets; JW_ERR_BUSY if it has
- * changed since or is gone. The caller owns `bytes`. */
+ * changed since or was removed. The caller owns `bytes`. */
 struct gather_parts {
 	const uint8_t *payload, *cubin;
 };
 int gather_read(struct jw_error *err, const char *dir, const struct gathered *item,
 				struct buf *bytes, struct gather_parts *ret_parts);
 
-/* Computes the names of the entries of the modules in options->found, else options->paths, under
- * the system's driver, for the given GPUs or else the system's, warm or not. JW_ERR_USAGE: the
- * driver's names or the GPUs are not known. The caller frees the set. */
+/* Computes the names of the entries of the modules in options->found, or else options->paths, warm
+ * or not, under the system's driver, for the given GPUs or else the system's. JW_ERR_USAGE if the
+ * driver's names or the GPUs are unknown. The caller frees the set. */
 int wanted_of_paths(struct jw_error *err, const struct jw_export_options *options,
 					struct set *ret_keys);

@@ -21,9 +21,11 @@
 #include "os/identity.h"
 #include "pack/trust.h"
 
-/* Free disk space required beside the new entries: index, folders, rounding to blocks. */
+/* Free disk space required beside the new entries: for the index, folders, and rounding to
+ * blocks. */
 enum { SPARE_BYTES = 1 << 20 };
-/* The decompressor needs no window for content that is kept: an import stays below 300 MB. */
+/* The most content that is kept in memory, for which the decompressor needs no window; an import
+ * stays below 300 MB. */
 enum { KEPT_BYTES = 256 << 20 };
 enum { MAX_ANSWER = 1 << 20, MAX_ACCOUNT_S = 600 };
 
@@ -138,7 +140,7 @@ static void import_free(struct import *import)
 	jw_import_result_free(import->result);
 }
 
-/* Leaves what it has opened open. */
+/* Imports the pack; files that it opens stay open. */
 static int import_run(struct jw_error *err, struct import *import)
 {
 	const struct jw_import_options *options = import->options;
@@ -149,8 +151,8 @@ static int import_run(struct jw_error *err, struct import *import)
 		return error_set(err, JW_ERR_UNSUPPORTED, "this system has no random numbers");
 	import->system = options->system;
 	import->most_kept_bytes = options->pack_only ? 0 : KEPT_BYTES;
-	/* A directory that the superuser fills by name is for other accounts: for example in an image.
-	 */
+	/* A directory that the superuser fills by name is for other accounts, for example in an
+	 * image. */
 	import->new_mode = os_is_superuser() && options->cache_dir ? 0755 : 0;
 	import->result = mem_alloc(sizeof *import->result);
 	if ((!options->pack_only && find_import_directory(err, import)) || check(err, import) ||
@@ -190,15 +192,16 @@ void jw_import_result_free(struct jw_import_result *result)
 	mem_free(result);
 }
 
-/* jw_import_all: imports a pack into every person's account. */
+/* jw_import_all: imports a pack into the account of every person. */
 
 struct account_import {
 	const struct jw_import_options *given;
 	const struct jw_account *account;
-	const struct import *checked; /* the pack, which this process has opened and found good */
+	const struct import *checked; /* the pack, which this process has opened and verified */
 };
 
-/* In a process that is the account. Its answer: the result, its groups, its path. */
+/* Imports in a process that runs as the account. Its answer has the result, its groups and its
+ * path. */
 static int import_as_account(struct jw_error *err, void *context, struct buf *answer)
 {
 	const struct account_import *job = context;
@@ -223,7 +226,8 @@ static int import_as_account(struct jw_error *err, void *context, struct buf *an
 	return result;
 }
 
-/* That process has another account's rights: what it answers is as hostile as a file. */
+/* Reads the answer of that process, which is as hostile as a file, since the process has another
+ * account's rights. */
 static int take_answer(struct jw_error *err, const struct buf *answer,
 					   struct jw_import_result **ret_result)
 {
@@ -259,7 +263,8 @@ bad:
 	return error_set(err, JW_ERR_IO, "the process that acted as that account ended early");
 }
 
-/* A damaged folder of one account must not keep the others from their import. */
+/* Imports for one account. A damaged folder of one account must not keep the others from their
+ * import. */
 static int import_for(struct jw_error *err, struct account_import *job,
 					  struct jw_import_all_result *all)
 {
@@ -288,7 +293,7 @@ int jw_import_all(struct jw_error *err, const struct jw_import_options *given,
 	struct jw_import_all_result *all = NULL;
 	int result = -1;
 
-	/* The whole pack, by our own keys and without a directory. */
+	/* Checks the whole pack with our own keys and without a directory. */
 	options.dry_run = options.pack_only = true;
 	if ((given->system && import_needs_stamp(err, given->system)) || import_run(err, &checked) ||
 		jw_accounts_people(err, &accounts))

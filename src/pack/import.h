@@ -13,7 +13,7 @@ struct import;
 
 struct import_fate {
 	enum jw_import_verdict verdict;
-	bool insert;  /* accepted, and the only entry of the pack with this name */
+	bool insert;  /* accepted, and to be inserted as the only entry of the pack with this name */
 	bool carried; /* inserted under this machine's stamp */
 	uint64_t key; /* its name in this cache */
 	uint64_t key_bytes;
@@ -23,42 +23,44 @@ struct import_fate {
 struct import {
 	const struct jw_import_options *options;
 	const struct jw_system
-		*system; /* its driver and GPUs decide; NULL: entries are inserted unchanged */
-	const struct import *checked; /* of jw_import_all: the open pack, which is trusted; else NULL */
+		*system; /* its driver and GPUs decide; NULL to insert entries unchanged */
+	const struct import
+		*checked; /* for jw_import_all: the open pack, which is trusted; else NULL */
 	struct jw_import_result *result;
 	struct source *source;
 	struct pack_manifest manifest;
 	uint64_t limit_bytes;
-	uint64_t new_bytes;            /* bytes that the disk must have room for */
-	uint64_t evicts_nothing_bytes; /* the limit that would evict nothing, where one would */
+	uint64_t new_bytes;            /* the bytes that must fit on the disk */
+	uint64_t evicts_nothing_bytes; /* a limit with which nothing would be evicted, if the present
+									  one would evict something */
 	uint64_t most_kept_bytes;      /* content up to this size is decompressed once and kept for the
 									  second pass */
-	uint32_t new_mode; /* mode of a directory that is created; 0: for this account alone */
+	uint32_t new_mode; /* the mode of a directory that is created; 0 for this account alone */
 	size_t wanted;     /* entries that are inserted or checked again */
 
-	/* For a pack of entries */
+	/* For a pack of entries: */
 	struct import_fate *fates; /* for each entry */
 	size_t group_capacity;
-	uint64_t room_bytes; /* only_missing: the rest of the limit */
-	struct set keys;     /* names of this pack's entries in this cache */
+	uint64_t room_bytes; /* with only_missing: what remains of the limit */
+	struct set keys;     /* the names of this pack's entries in this cache */
 	struct member_walk walk;
 };
 
-/* JW_ERR_UNSUPPORTED: the names of the driver's entries are not known. */
+/* JW_ERR_UNSUPPORTED if the names of the driver's entries are unknown. */
 int import_needs_stamp(struct jw_error *err, const struct jw_system *system);
 
 int import_check_entries(struct jw_error *err, struct import *import, struct reader *reader);
 int import_decide_entries(struct jw_error *err, struct import *import);
-/* Decides about each entry, and refuses the pack where the limit, or the disk, has no room for it:
+/* Decides about each entry, and refuses the pack if the limit, or the disk, has no room for it:
  * JW_ERR_LIMIT, JW_ERR_IO. Nothing is written before. */
 int import_decide(struct jw_error *err, struct import *import);
 int import_insert_entries(struct jw_error *err, struct import *import);
 
-/* What to do where that many bytes need a larger limit, and so many are better: a part of a
- * message */
+/* Writes a part of a message: what to do if `needed` bytes require a larger limit, and which limit
+ * is better. */
 enum { IMPORT_ADVICE = 128 };
 
-/* The room that the driver's limit leaves in this cache, by its index. */
+/* Computes the bytes that the driver's limit leaves in this cache, by its index. */
 int import_free_room(struct jw_error *err, const char *dir, uint64_t limit_bytes,
 					 uint64_t *ret_room_bytes);
 

@@ -14,7 +14,8 @@
 #include "pack/import.h"
 #include "pack/judge.h"
 
-/* Entries whose keys are hashed in parallel; all of one payload: the lanes have equal lengths */
+/* The most entries whose keys are hashed in parallel. All have one payload, so that the lanes have
+ * equal lengths. */
 enum { MAX_TOGETHER = 16 };
 
 int import_needs_stamp(struct jw_error *err, const struct jw_system *system)
@@ -31,7 +32,7 @@ int import_needs_stamp(struct jw_error *err, const struct jw_system *system)
 					 "machine, name it with --cache DIR");
 }
 
-/* The entries of each kind are a group of the result. */
+/* The entries of each kind are one group of the result. */
 
 enum { MAX_GROUPS = 256 };
 
@@ -58,8 +59,8 @@ static void put_into_group(struct import *import, uint32_t at, const char *why)
 	(void)pack_driver_text(like.driver, &import->manifest.drivers[entry->driver]);
 	TEXT_COPY(like.why, why);
 	group = mem_find_or_add(&groups, &like, is_same_kind);
-	/* Hostile packs may have any number of kinds: beyond MAX_GROUPS, each verdict has one group.
-	 */
+	/* A hostile pack may have any number of kinds: beyond MAX_GROUPS, each verdict has one
+	 * group. */
 	if (group == groups.most) {
 		groups.most += JW_IMPORT_REFUSED + 1;
 		like = (struct jw_import_group){.verdict = fate->verdict};
@@ -92,7 +93,7 @@ static int contradiction(struct jw_error *err, const struct import *import, uint
 					 (unsigned long long)import->manifest.entries[at].key, what);
 }
 
-/* The stamp of the entry's key in this cache. */
+/* Returns the stamp of the entry's key in this cache. */
 static const char *stamp_here(const struct import *import, uint32_t at)
 {
 	return import->fates[at].carried
@@ -100,7 +101,7 @@ static const char *stamp_here(const struct import *import, uint32_t at)
 			   : import->manifest.drivers[import->manifest.entries[at].driver].stamp;
 }
 
-/* The lane that hashes an entry's key under a stamp, up to the options; notes its length. */
+/* Returns the lane that hashes an entry's key under a stamp, up to the options; sets its length. */
 static struct fnv_lane name_lane(struct import *import, const struct member_walk *walk, uint32_t at,
 								 const char *stamp)
 {
@@ -119,8 +120,8 @@ static int check_hashes(struct jw_error *err, struct import *import, const struc
 						const uint32_t *entries, size_t count)
 {
 	struct fnv_lane lanes[3 * MAX_TOGETHER];
-	/* For each entry its lanes: its name under its original driver, its name here if that is
-	 * another, and its cubin, which neighbours may share. */
+	/* The lanes of each entry: its name under its original driver, its name here if that differs,
+	 * and its cubin, which neighbours may share. */
 	size_t own[MAX_TOGETHER], here[MAX_TOGETHER], cubin[MAX_TOGETHER], filled = 0;
 
 	for (size_t i = 0; i < count; i++) {
@@ -218,7 +219,7 @@ int import_check_entries(struct jw_error *err, struct import *import, struct rea
 	return member_walk_pack(err, &import->walk, reader, source_name(import->source));
 }
 
-/* Between the passes: decides about each entry by comparing it with the cache. */
+/* ---- between the passes: decides about each entry by comparing it with the cache */
 
 /* Compares with the header and size of the file in the cache; the insertion compares every byte. */
 static bool is_in_cache(const struct import *import, uint32_t at)
@@ -233,8 +234,7 @@ static bool is_in_cache(const struct import *import, uint32_t at)
 		   probed.checksum == fate->checksum;
 }
 
-/* Chooses the entries to insert, each name once: of those that are carried over, or of the others.
- */
+/* Chooses the entries to insert, each name once: those that are carried over, or the others. */
 static void claim_names(struct import *import, bool carried)
 {
 	const struct jw_import_options *options = import->options;
@@ -270,7 +270,8 @@ int import_free_room(struct jw_error *err, const char *dir, uint64_t limit_bytes
 	return 0;
 }
 
-/* Refilling a cache: existing entries stay, and entries without room are left out. */
+/* Accepts a missing entry for refilling a cache: existing entries stay, and entries without room
+ * are left out. */
 static bool take_missing(struct import *import, struct import_fate *fate, uint64_t row_bytes)
 {
 	if (fate->verdict == JW_IMPORT_THERE || row_bytes > import->room_bytes) {
@@ -301,14 +302,14 @@ static void decide_accepted(struct import *import, uint32_t at)
 		import->new_bytes += (row_bytes + CACHE_ENTRY_HEADER + block - 1) / block * block;
 }
 
-/* Which entries of others an import would evict: the oldest, as at a driver's own insert. */
+/* ---- the entries of others that an import would evict: the oldest, as at a driver's own insert */
 
-/* Entries that are there and that the import does not write. */
+/* The entries in the cache that the import does not write. */
 struct others {
 	const struct import *import;
 	struct cache_files files;
-	bool *counted;         /* of the files: neither written by the import nor given up */
-	uint64_t excess_bytes; /* that still have to go */
+	bool *counted;         /* for each file: neither written by the import nor evicted */
+	uint64_t excess_bytes; /* the bytes that still have to be evicted */
 };
 
 static void choose_evicted(struct others *others, const struct cache_file *file)
@@ -324,7 +325,8 @@ static void choose_evicted(struct others *others, const struct cache_file *file)
 	others->import->result->evicted_bytes += bytes;
 }
 
-/* Files without a row get one behind the others, the oldest first, before anything is inserted. */
+/* Orders files by age: those without a row get one behind the others, the oldest first, before
+ * anything is inserted. */
 static int compare_file_ages(const void *a, const void *b)
 {
 	const struct cache_file *const *x = a, *const *y = b;
@@ -371,7 +373,7 @@ static int count_evicted(struct jw_error *err, struct import *import)
 
 	if (import->options->only_missing || !import->wanted)
 		return 0;
-	/* The insertion reports what is wrong with a directory. */
+	/* If the directory is damaged, the insertion reports that. */
 	if (cache_files_scan(NULL, import->result->path, /* headers= */ false, &others.files))
 		return 0;
 	others.counted = mem_array(others.files.count, sizeof *others.counted);
@@ -398,7 +400,8 @@ int import_decide_entries(struct jw_error *err, struct import *import)
 {
 	struct jw_import_result *result = import->result;
 
-	/* An entry under its original stamp wins over one that is carried over to the same name. */
+	/* An entry under its original stamp has priority over one that is carried over to the same
+	 * name. */
 	claim_names(import, /* carried= */ false);
 	claim_names(import, /* carried= */ true);
 	if (import_free_room(err, result->path, import->limit_bytes, &import->room_bytes))
@@ -413,16 +416,16 @@ int import_decide_entries(struct jw_error *err, struct import *import)
 		result->refused += fate->verdict == JW_IMPORT_REFUSED;
 		result->there += fate->verdict == JW_IMPORT_THERE;
 		result->accepted += fate->verdict == JW_IMPORT_NEW;
-		/* What was refused before is in its group already. */
+		/* An entry that was refused before is in its group already. */
 		if (!refused_before)
 			put_into_group(import, i, fate->verdict == JW_IMPORT_REFUSED ? IMPORT_NO_ROOM : "");
 	}
 	return count_evicted(err, import);
 }
 
-/* The second pass over a pack of entries: inserts the new ones. */
+/* ---- the second pass over a pack of entries: inserts the new ones */
 
-/* Entries that are inserted together. */
+/* The most entries that are inserted together. */
 enum { WRITTEN_TOGETHER = 64 };
 
 struct writing {
@@ -494,7 +497,8 @@ static int write_entries(struct jw_error *err, void *context, const struct membe
 	return insert_imported_batch(err, writing);
 }
 
-/* The source compares every block with the first reading, so the manifest is the same. */
+/* Inserts all new entries. The source compares every block with the first reading, so the manifest
+ * is the same. */
 static int write_all(struct jw_error *err, struct import *import, struct writing *writing)
 {
 	struct pack_manifest again = {0};

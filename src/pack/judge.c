@@ -46,8 +46,8 @@ static void judge_pack_target(const struct jw_system *system, struct jw_target t
 				 system->gpu_count > 1 ? " and others" : "");
 }
 
-/* The same stamp is the same driver. The same CUDA minor version compiles to the same bytes
- * (docs/internals/driver-cache.md). */
+/* Judges the driver: the same stamp is the same driver, and the same CUDA minor version compiles to
+ * the same bytes (docs/internals/driver-cache.md). */
 static void judge_driver(const struct pack_driver *theirs, const struct jw_system *system,
 						 struct judgement *judgement)
 {
@@ -165,7 +165,8 @@ enum { MAX_SM = 1000 };
 
 const char *pack_targets_text(char text[PACK_TARGETS_TEXT], const struct pack_manifest *manifest)
 {
-	bool there[MAX_SM + 1] = {false}; /* the last: larger ones, which are not shown */
+	bool there[MAX_SM + 1] = {
+		false}; /* the last element stands for larger numbers, which are not shown */
 
 	text[0] = '\0';
 	for (size_t i = 0; i < manifest->entry_count; i++) {

@@ -16,7 +16,7 @@ enum { MAX_NAME = 40, MAX_KEYS = 10000 };
 
 static const char own_folder[] = "keys", trusted_folder[] = "trusted";
 
-/* A public key in a folder; the trusted folders are those that say which keys are trusted. */
+/* A public key in a folder; `trusted` marks folders whose keys are trusted. */
 struct key_file {
 	struct jw_key key;
 	char *path;
@@ -91,7 +91,7 @@ static void describe_key(struct jw_key *key, const char *name,
 	minisign_public_text(key->public_key, public_key);
 }
 
-/* An account that may not read the secret key cannot sign with it. */
+/* Finds out whether this account can sign: one that may not read the secret key cannot. */
 static int check_secret(struct jw_error *err, const char *folder, struct jw_key *key)
 {
 	char *path = mem_printf("%s/%s.key", folder, key->name);
@@ -110,7 +110,7 @@ static int check_secret(struct jw_error *err, const char *folder, struct jw_key 
 	return result;
 }
 
-/* Other files are skipped, and names that jw_key has no room for. */
+/* Adds a key; skips other files, and names that do not fit into jw_key. */
 static int add_key_file(struct jw_error *err, const char *folder, const char *file, bool trusted,
 						struct key_files *files)
 {
@@ -141,7 +141,7 @@ static int add_key_file(struct jw_error *err, const char *folder, const char *fi
 	return result;
 }
 
-/* `folder` NULL: there is none. */
+/* Adds the keys of a folder; `folder` is NULL if there is none. */
 static int add_key_folder(struct jw_error *err, const char *folder, bool trusted,
 						  struct key_files *files)
 {
@@ -180,7 +180,7 @@ void jw_use_trusted_keys(const char *folder)
 	more_trusted = folder ? mem_string(folder) : NULL;
 }
 
-/* By name. The caller frees them, on failure too. */
+/* Reads all keys, sorted by name. The caller frees them, also on failure. */
 static int read_key_files(struct jw_error *err, const char *state_dir, struct key_files *files)
 {
 	char *own = state_dir ? os_join(state_dir, own_folder) : NULL;
@@ -198,13 +198,14 @@ static int read_key_files(struct jw_error *err, const char *state_dir, struct ke
 	return result;
 }
 
-/* An id alone does not make a key the same. */
+/* Whether two keys are equal; the same id is not enough. */
 static bool is_same_key(const struct jw_key *a, const struct jw_key *b)
 {
 	return !strcmp(a->public_key, b->public_key);
 }
 
-/* Whether the key is an own one of that name without its secret key: writing the pair was ended. */
+/* Whether the key is one of our own without its secret key, because writing the pair was
+ * interrupted. */
 static bool is_unfinished(const struct key_files *files, const struct jw_key *key)
 {
 	for (size_t i = 0; i < files->count; i++) {
@@ -239,7 +240,7 @@ static int check_free(struct jw_error *err, const char *state_dir, const struct 
 	return result;
 }
 
-/* The secret key is written last: a name is taken once the secret key exists. */
+/* Stores a pair. The secret key is written last: a name is taken once the secret key exists. */
 static int store_pair(struct jw_error *err, const char *state_dir,
 					  const struct minisign_secret *secret, const struct buf *text,
 					  struct jw_key *key)
@@ -327,7 +328,7 @@ int jw_key_distrust(struct jw_error *err, const char *state_dir, const char *nam
 
 	if (!result)
 		result = read_key_files(err, state_dir, &files);
-	/* A key may be trusted under several names, and an own one under another. */
+	/* A key may be trusted under several names, and an own key under another name. */
 	for (size_t i = 0; i < files.count; i++)
 		for (size_t at = 0; !result && !strcmp(files.items[i].key.name, name) && at < files.count;
 			 at++) {
@@ -345,7 +346,8 @@ int jw_key_distrust(struct jw_error *err, const char *state_dir, const char *nam
 	return result;
 }
 
-/* Text with a separator, or that names an existing file, is a path; other text is a key's name. */
+/* Returns the path of a secret key. A text with a separator, or that names an existing file, is a
+ * path; any other text is a key's name. */
 static char *secret_path(struct jw_error *err, const char *state_dir, const char *key)
 {
 	char *path;
@@ -411,7 +413,7 @@ int jw_key_list(struct jw_error *err, const char *state_dir, struct jw_keys *ret
 		const struct jw_key *key = &files.items[i].key;
 		struct jw_key *former = keys.count ? &keys.items[keys.count - 1] : NULL;
 
-		/* An own key that is trusted under its own name */
+		/* An own key that is trusted under its own name. */
 		if (former && !strcmp(former->name, key->name) && is_same_key(former, key)) {
 			former->trusted = former->trusted || key->trusted;
 			former->can_sign = former->can_sign || key->can_sign;
@@ -440,7 +442,7 @@ int keys_find_trusted(struct jw_error *err, const char *state_dir, const uint8_t
 
 	if (read_key_files(&why, state_dir, &files)) {
 		free_files(&files);
-		/* A signer is not unknown because the keys cannot be listed. */
+		/* A signer does not become unknown because the keys cannot be listed. */
 		if (why.code == JW_ERR_NOT_FOUND)
 			why.code = JW_ERR_IO;
 		return error_copy(err, &why);

@@ -9,7 +9,7 @@
 #include "driver/run_folder.h"
 #include "os/file.h"
 
-/* The holder of the lock writes some megabytes. */
+/* How long to wait for the lock; its holder writes some megabytes. */
 enum { LOCK_MS = 2000 };
 
 static const uint8_t magic[8] = {'J', 'W', 'L', 'E', 'D', 0, 2, 0};
@@ -47,7 +47,7 @@ static void free_list(struct ledger_list *list)
 	*list = (struct ledger_list){0};
 }
 
-/* Drops those in `gone`, and of the others all but the newest `most`. */
+/* Drops the items in `gone`, and all but the newest `most` of the others. */
 static void keep_items(struct ledger_list *list, const struct set *gone, size_t most)
 {
 	struct ledger_list kept = {0};
@@ -73,7 +73,8 @@ int ledger_put(struct jw_error *err, struct ledger_list *list, size_t most,
 	return 0;
 }
 
-/* LEDGER_MAX_STAMPS if there is no room for another: machines change drivers less often. */
+/* Returns LEDGER_MAX_STAMPS if there is no room for another stamp: machines change drivers less
+ * often. */
 uint32_t ledger_stamp_number(struct ledger *ledger, const char *stamp)
 {
 	size_t i = 0;
@@ -252,7 +253,8 @@ int ledger_lock(struct jw_error *err, const char *state_dir, struct os_file **re
 	return result;
 }
 
-/* Takes the lock and reads the file; close_locked follows, and writes it where it has changed. */
+/* Takes the lock and reads the file; the caller then calls close_locked, which writes the file if
+ * it has changed. */
 struct locked_ledger {
 	struct ledger ledger;
 	char *path;
@@ -329,7 +331,7 @@ static void note_record(struct ledger *ledger, uint64_t place, uint64_t key, uin
 	ledger->changed = true;
 }
 
-/* A driver that was once seen here is no other machine's alone. */
+/* A driver that was once seen here does not belong to another machine alone. */
 static uint32_t note_stamp(struct ledger *ledger, const char *stamp)
 {
 	const size_t known = ledger->stamp_count;
@@ -349,7 +351,7 @@ static bool is_made(const struct plan *plan, const struct plan_module *module)
 		   cache_presence(plan->cache_dir, module->key, module->key_bytes, NULL) == CACHE_PRESENT;
 }
 
-/* Notes the plan of `from` in `ledger`, which may be the same one. */
+/* Records the plan of `from` in `ledger`, which may be the same ledger. */
 static void note_plan(struct ledger *ledger, const struct ledger *from, bool reread_damaged)
 {
 	const struct plan *plan = from->plan;
@@ -375,7 +377,7 @@ void ledger_note(struct ledger *ledger, const char *state_dir, bool reread_damag
 	if (!ledger->changed)
 		return;
 	ledger->changed = false;
-	/* Others may have written it since. */
+	/* Other processes may have written the file since. */
 	result = open_locked(NULL, state_dir, plan->cache_dir, &file);
 	file.ledger.elsewhere = ledger->elsewhere;
 	if (!result)
@@ -394,14 +396,14 @@ int ledger_change_marks(struct jw_error *err, const char *state_dir, const char 
 
 	if (result)
 		return close_locked(err, &file, result);
-	/* Nothing is written where there is nothing new. */
+	/* The file is written only if something is new. */
 	ledger->changed = coming > 0;
 	for (size_t i = 0; i < change->cleared_count; i++) {
 		set_add(&gone, change->cleared[i], i);
 		if (ledger_item(&ledger->marks, change->cleared[i]))
 			ledger->changed = true;
 	}
-	/* The oldest marks go where the new ones do not fit beside them. */
+	/* The oldest marks are dropped if the new ones do not fit beside them. */
 	if (ledger->changed)
 		keep_items(&ledger->marks, &gone, coming < most ? most - coming : 0);
 	for (size_t i = 0; !result && i < coming; i++) {

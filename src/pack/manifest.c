@@ -15,7 +15,7 @@
 static const char *const kind_names[] = {[PACK_PTX] = "ptx", [PACK_CUBIN] = "cubin"};
 static const char *const pack_form_names[] = {
 	[PACK_LOAD] = "load", [PACK_LINK] = "link", [PACK_BARE] = "bare"};
-/* By chance no two hashes begin alike; each is compared with those that do. */
+/* Hashes that begin alike are rare; each is compared with those that do. */
 enum { KINDS = 2, FORMS = 3, MAX_ALIKE = 32 };
 
 const char *pack_member_name(char name[TAR_MAX_NAME + 1], const struct pack_member *member)
@@ -111,7 +111,7 @@ static int malformed(struct jw_error *err)
 	return error_set(err, JW_ERR_FORMAT, "malformed");
 }
 
-/* A whole number from 0 to `most`; false if the member is missing or anything else. */
+/* Reads a whole number from 0 to `most`; false if the member is missing or anything else. */
 static bool read_count(const cJSON *object, const char *name, uint64_t most, uint64_t *ret_value)
 {
 	double value = json_number(object, name, -1);
@@ -132,7 +132,7 @@ static bool read_index(const cJSON *object, const char *name, size_t count, uint
 	return true;
 }
 
-/* A text, "" where it is missing; false if the member is anything else. */
+/* Reads a text, "" if it is missing; false if the member is anything else. */
 static bool read_manifest_word(const cJSON *object, const char *name, const char **ret_text)
 {
 	*ret_text = json_text(object, name, "");
@@ -216,7 +216,7 @@ static int read_manifest_entry(struct jw_error *err, void *context, const cJSON 
 	return 0;
 }
 
-/* A member that no entry needs could hold anything: it is refused. */
+/* Refuses a member that no entry needs, because it could hold anything. */
 static int check_use(struct jw_error *err, const struct pack_manifest *manifest)
 {
 	uint8_t *used = mem_alloc(manifest->member_count);
@@ -237,7 +237,7 @@ struct reading_members {
 	uint64_t total;
 };
 
-/* Members lie in the array from its beginning, so that each is compared with those before. */
+/* Reads a member, which is compared with the earlier members of the array. */
 static int read_manifest_member(struct jw_error *err, void *context, const cJSON *object,
 								void *element)
 {
@@ -306,7 +306,7 @@ static int read_head(struct jw_error *err, const cJSON *document, struct pack_ma
 						 format, PACK_FORMAT);
 	if (!cJSON_IsArray(features))
 		return error_set(err, JW_ERR_FORMAT, "manifest: no list “requires”");
-	/* None is known now. */
+	/* No feature is known now. */
 	if (features->child)
 		return error_set(
 			err, JW_ERR_UNSUPPORTED,
@@ -345,7 +345,7 @@ int manifest_parse(struct jw_error *err, const char *text, size_t size,
 	return 0;
 }
 
-/* The manifest as text, by tables: docs/internals/formats.md says what the members mean. */
+/* ---- the manifest as text, by tables; docs/internals/formats.md describes the members */
 
 struct head {
 	const char *format;

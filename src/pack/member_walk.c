@@ -9,8 +9,8 @@
 
 struct order {
 	uint32_t *entries,
-		*first; /* entries by the member that completes them: first[m] to first[m+1] */
-	uint32_t *dead, *dead_first; /* members by the last member that needs them */
+		*first; /* the entries, grouped by the member that completes them: first[m] to first[m+1] */
+	uint32_t *dead, *dead_first; /* the members, grouped by the last member that needs them */
 };
 
 static uint32_t later(uint32_t a, uint32_t b)
@@ -36,7 +36,7 @@ static void sort_by(const uint32_t *where, size_t count, uint32_t *things, uint3
 		first[i + 1] += first[i];
 	for (size_t i = count; i-- > 0;)
 		things[--first[where[i] + 1]] = (uint32_t)i;
-	/* Each place's number is its start now: move all back by one place. */
+	/* Each place's number is its start now, so all are moved back by one place. */
 	memmove(first, first + 1, places * sizeof *first);
 	first[places] = (uint32_t)count;
 }
@@ -67,7 +67,7 @@ static struct order order_make(const struct pack_manifest *manifest)
 	return order;
 }
 
-/* The largest amount that is kept at a time is known in advance. */
+/* Checks the largest amount that is kept at a time, which is known in advance. */
 static int check_retained(struct jw_error *err, const struct pack_manifest *manifest,
 						  const struct order *order, const char *name)
 {
@@ -86,7 +86,8 @@ static int check_retained(struct jw_error *err, const struct pack_manifest *mani
 	return 0;
 }
 
-/* Reading ahead: one thread decompresses, the caller's checks or writes, and both hash. */
+/* How far to read ahead: one thread decompresses, the caller's thread checks or writes, and both
+ * hash. */
 
 enum { MAX_AHEAD = 16, MAX_BYTES_AHEAD = 48 << 20 };
 enum { MAX_TOGETHER = 8, MAX_BYTES_TOGETHER = 16 << 20 };
@@ -97,12 +98,13 @@ struct ahead {
 	const char *name;
 	uv_mutex_t mutex;
 	uv_cond_t changed;
-	size_t read, taken;   /* members */
-	uint64_t bytes_ahead; /* bytes of members that are read and not handed over */
-	size_t hashed;        /* members that are hashed, or being hashed */
-	size_t other; /* the first member that the reading thread is hashing, SIZE_MAX: no member */
+	size_t read, taken;   /* the numbers of members read and taken */
+	uint64_t bytes_ahead; /* the bytes of members that were read and not passed on */
+	size_t hashed;        /* the number of members that are hashed, or being hashed */
+	size_t
+		other; /* the first member that the reading thread is hashing; SIZE_MAX if there is none */
 	bool stop;
-	bool failed, wrong; /* reading failed; a member does not match its name */
+	bool failed, wrong; /* reading failed, or a member does not match its name */
 	struct jw_error why;
 };
 
@@ -121,8 +123,8 @@ static int hash_member(struct jw_error *err, const struct ahead *ahead, size_t a
 
 enum step { READ, HASH, DONE };
 
-/* Reads while there is room. Without room or at the end of the pack it hashes the members that were
- * read; without those it waits. */
+/* Reads if there is room. Without room or at the end of the pack it hashes the members that were
+ * read; if there are none, it waits. */
 static enum step next_step(struct ahead *ahead)
 {
 	for (;;) {
@@ -200,7 +202,8 @@ static int take_read_member(struct jw_error *err, struct ahead *ahead, size_t at
 	return there ? 0 : error_copy(err, &ahead->why);
 }
 
-/* Hashes the members up to `end` that the other thread has not taken, and waits for its one */
+/* Hashes the members up to `end` that the other thread has not taken, and waits for the one that it
+ * has. */
 static int verify_members(struct jw_error *err, struct ahead *ahead, size_t end)
 {
 	bool wrong;
@@ -234,8 +237,8 @@ static int complete(struct jw_error *err, struct member_walk *walk, const struct
 	return count ? walk->complete(err, walk->context, walk, order->entries + first, count) : 0;
 }
 
-/* Hands over members from `at` on, several together: one entry alone gives fnv_update_many no
- * lanes. *ret_end: the next one. */
+/* Passes on members from `at` on, several together, since one entry alone gives fnv_update_many no
+ * lanes. *ret_end is the next one. */
 static int walk_batch(struct jw_error *err, struct ahead *ahead, const struct order *order,
 					  size_t at, size_t *ret_end)
 {

@@ -1,4 +1,4 @@
-/* Reads a pack's members once, and hands over each entry as soon as its module and its cubin are
+/* Reads a pack's members once, and passes on each entry as soon as its module and its cubin are
  * both in memory. A member is kept until the last entry that needs it. */
 #pragma once
 
@@ -15,10 +15,10 @@ struct member_walk {
 	bool keep;   /* members stay in memory for member_walk_again */
 	void *context;
 	struct jw_cancel cancel;
-	/* `entries`: indices of those that are now complete, for several members together. */
+	/* Called with the indices of entries that are now complete, for several members together. */
 	int (*complete)(struct jw_error *err, void *context, const struct member_walk *walk,
 					const uint32_t *entries, size_t count);
-	uint8_t **bytes; /* each member's bytes, while in memory */
+	uint8_t **bytes; /* the bytes of each member that is in memory */
 	uint8_t *whole;  /* all members of the pack one after the other, if they are kept */
 };
 
@@ -26,6 +26,6 @@ struct member_walk {
  * member_walk_free. */
 int member_walk_pack(struct jw_error *err, struct member_walk *walk, struct reader *reader,
 					 const char *name);
-/* Hands over the entries of kept members again, all at once. */
+/* Passes on the entries of kept members again, all at once. */
 int member_walk_again(struct jw_error *err, struct member_walk *walk);
 void member_walk_free(struct member_walk *walk);

@@ -10,7 +10,7 @@
 
 enum {
 	PUBLIC_SIZE = 2 + MINISIGN_ID + MINISIGN_PUBLIC,
-	SECRET_AT = 6 + 32 + 8 + 8, /* behind what concerns a passphrase */
+	SECRET_AT = 6 + 32 + 8 + 8, /* after the fields about a passphrase */
 	SECRET_SIZE = SECRET_AT + MINISIGN_ID + MINISIGN_SECRET + 32,
 	SIGNATURE_SIZE = 2 + MINISIGN_ID + MINISIGN_SIGNATURE,
 	MAX_BASE64 = 512,
@@ -29,7 +29,7 @@ void minisign_forget(void *secret, size_t size)
 	sodium_memzero(secret, size);
 }
 
-/* The next line without its end (LF, CR LF or the end of the text); false at the end. */
+/* Reads the next line without its end (LF, CR LF or the end of the text); false at the end. */
 static bool next_line(struct cursor *at, const char **ret_line, size_t *ret_length)
 {
 	size_t left = cursor_left(at), length;
@@ -51,8 +51,8 @@ static bool starts_line(const char *line, size_t length, const char *lead)
 	return length >= strlen(lead) && !memcmp(line, lead, strlen(lead));
 }
 
-/* Decodes a line of base64 of exactly `size` bytes, and accepts only their canonical encoding:
- * libsodium 1.0.18 also takes characters whose highest bit is set. */
+/* Decodes a line of base64 of exactly `size` bytes. Accepts only its canonical encoding: libsodium
+ * 1.0.18 also accepts characters whose highest bit is set. */
 static bool read_base64(struct cursor *at, uint8_t *bytes, size_t size)
 {
 	char again[MAX_BASE64];
@@ -71,7 +71,7 @@ static bool read_base64(struct cursor *at, uint8_t *bytes, size_t size)
 	return same;
 }
 
-/* Decodes a file of one untrusted comment and one line. */
+/* Decodes a file that consists of an untrusted comment and one line. */
 static bool read_two_lines(const char *text, size_t size, uint8_t *bytes, size_t wanted)
 {
 	struct cursor at = cursor_of(text, size);
@@ -82,7 +82,7 @@ static bool read_two_lines(const char *text, size_t size, uint8_t *bytes, size_t
 		   starts_line(line, length, untrusted) && read_base64(&at, bytes, wanted);
 }
 
-/* All that is written is smaller than MINISIGN_MAX_FILE, the texts' maximum. */
+/* Appends base64. Every text written here is smaller than MINISIGN_MAX_FILE, its maximum. */
 static void append_base64(struct buf *text, const uint8_t *bytes, size_t size)
 {
 	char line[MAX_BASE64];
@@ -145,8 +145,8 @@ static void secret_checksum(uint8_t checksum[32], const struct minisign_secret *
 	sodium_memzero(&state, sizeof state);
 }
 
-/* minisign itself leaves the checksum of a key without passphrase empty (0.11): for those the key's
- * two halves must match. */
+/* Whether a secret key is sound. minisign itself leaves the checksum of a key without passphrase
+ * empty (0.11): for such a key its two halves must match. */
 static bool secret_holds(const struct minisign_secret *secret, const uint8_t checksum[32])
 {
 	uint8_t wanted[32], seed[crypto_sign_SEEDBYTES], public_key[MINISIGN_PUBLIC];
@@ -257,7 +257,7 @@ void minisign_write_signature(const struct minisign_signature *signature, struct
 	append_base64(text, signature->global, sizeof signature->global);
 }
 
-/* The bytes that the second signature covers. */
+/* Makes the bytes that the second signature covers. */
 static size_t global_message(uint8_t message[MINISIGN_SIGNATURE + MINISIGN_MAX_COMMENT],
 							 const struct minisign_signature *signature)
 {

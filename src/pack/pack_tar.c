@@ -62,7 +62,7 @@ bool tar_read(const uint8_t header[TAR_BLOCK], const char *name, uint64_t *ret_s
 	uint8_t wanted[TAR_BLOCK];
 	uint64_t size = 0;
 
-	/* What is no digit differs from what is wanted. */
+	/* A character that is not a digit makes the size differ from the expected one. */
 	for (size_t i = 0; i < SIZE_DIGITS; i++)
 		size = size << 3 | (header[AT_SIZE + i] & 7);
 	tar_header(wanted, name, size);

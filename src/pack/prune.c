@@ -1,4 +1,4 @@
-/* jw_prune: chooses entries by driver and age, and takes them out of the cache. */
+/* jw_prune: chooses entries by driver and age, and removes them from the cache. */
 #include <jitwarm/prune.h>
 
 #include <string.h>
@@ -24,7 +24,8 @@ struct prune {
 	struct jw_prune_result *result;
 	struct former_drivers drivers;
 	struct jw_cache_listing *list;
-	struct cache_removal *chosen; /* as the files were listed, in the driver's order of eviction */
+	struct cache_removal *chosen; /* in the order in which the files were listed, which is the
+									 driver's order of eviction */
 	size_t chosen_count, group_capacity, staying_capacity;
 };
 
@@ -63,7 +64,7 @@ static bool is_chosen(const struct prune *prune, const struct jw_cache_entry *en
 	if (maker_of(prune, entry) == FORMER_UNKNOWN)
 		return false;
 	return options->former_drivers ? maker_of(prune, entry) == FORMER_FORMER
-								   : !options->driver_count; /* by age alone */
+								   : !options->driver_count; /* chosen only by age */
 }
 
 static bool is_same_group(const void *element, const void *like)
@@ -89,8 +90,8 @@ static void count_in_group(const struct mem_list *groups, const struct jw_cache_
 	}
 }
 
-/* Chooses the file as it was listed; a file that has changed since is skipped this time, and what
- * is no file always. */
+/* Chooses the file as it was listed. A file that has changed since is skipped this time, and
+ * anything but a file always. */
 static bool take_removal(const struct prune *prune, const struct jw_cache_entry *entry,
 						 struct cache_removal *removal)
 {
@@ -154,8 +155,8 @@ static int read_cache_drivers(struct jw_error *err, struct prune *prune)
 		result =
 			(ledger.ahead[i] ? former_spare : former_add)(err, &prune->drivers, ledger.stamps[i]);
 	ledger_close(&ledger);
-	/* An upgrade that was undone is often repeated: what was made ahead for it stays for a month.
-	 */
+	/* An upgrade that was undone is often repeated, so entries that were made ahead for it stay for
+	 * a month. */
 	prepared = prepared_read(system->state_dir, MONTH_S);
 	if (!result && prepared)
 		result = former_spare(err, &prune->drivers, json_text(prepared, "next_stamp", ""));
@@ -163,7 +164,7 @@ static int read_cache_drivers(struct jw_error *err, struct prune *prune)
 	return result;
 }
 
-/* Fills in what the result says of the choice, which the caller owns on failure too. */
+/* Fills in the result's choice, which the caller owns also on failure. */
 static int find_chosen(struct jw_error *err, struct prune *prune)
 {
 	const struct jw_prune_options *options = prune->options;
@@ -211,7 +212,7 @@ static int remove_chosen(struct jw_error *err, struct prune *prune, struct cache
 
 static int apply_prune(struct jw_error *err, struct prune *prune)
 {
-	/* Nothing is added: the limit only decides which files get rows. */
+	/* Nothing is added, so the limit only decides which files get rows. */
 	const struct cache_live_options how = {.limit_bytes =
 											   prune->options->system->cache.limit_bytes};
 	struct cache_live_counts counts;

@@ -4,7 +4,7 @@
 
 #include <sodium.h>
 
-/* For ZSTD_d_stableOutBuffer, which a libzstd may refuse. */
+/* for ZSTD_d_stableOutBuffer, which a libzstd may refuse */
 #define ZSTD_STATIC_LINKING_ONLY
 #include <zstd.h>
 #include <zstd_errors.h>
@@ -40,7 +40,7 @@ static int read_block(struct jw_error *err, struct source *source, size_t at, si
 	return 0;
 }
 
-/* The digest covers all before the trailer, whose bytes may begin in the last block but one. */
+/* The digest covers all bytes before the trailer, which may begin in the last block but one. */
 struct first_reading {
 	crypto_generichash_state digest, prehash;
 	uint8_t trailer[PACK_TRAILER_SIZE];
@@ -144,8 +144,8 @@ const uint8_t *source_prehash(const struct source *source)
 	return source->prehash;
 }
 
-/* The next compressed block, without the trailer; *ret_size is 0 at the end. The bytes are valid
- * until the next call. */
+/* Finds the next compressed block, without the trailer; *ret_size is 0 at the end. The bytes are
+ * valid until the next call. */
 static int source_block(struct jw_error *err, struct source *source, size_t at,
 						const uint8_t **ret_data, size_t *ret_size)
 {
@@ -166,20 +166,20 @@ static int source_block(struct jw_error *err, struct source *source, size_t at,
 	return 0;
 }
 
-/* Compressed bytes that are decompressed at a time, so that the walk gets a member before the whole
- * block is decompressed. */
+/* The most compressed bytes that are decompressed at a time, so that the walk gets a member before
+ * the whole block is decompressed. */
 enum { MAX_STEP = 32 << 10 };
 
-/* One of the manifest, and one of the members. */
+/* one frame of the manifest, and one of the members */
 enum { MAX_FRAMES = 2 };
 
 struct reader {
 	struct source *source;
 	ZSTD_DCtx *decompressor;
-	ZSTD_inBuffer in; /* the part of the block that is being decompressed */
+	ZSTD_inBuffer in; /* the input that is being decompressed, a part of the block */
 	size_t block_size, next_block;
 	bool at_frame_end;
-	unsigned frames;      /* begun so far */
+	unsigned frames;      /* the number of frames begun so far */
 	ZSTD_outBuffer whole; /* the output of reader_into; dst is NULL without it */
 	size_t taken;         /* bytes decompressed so far */
 };
@@ -189,7 +189,7 @@ static int damaged(struct jw_error *err, const struct reader *reader, const char
 	return error_set(err, JW_ERR_FORMAT, "%s: %s", source_name(reader->source), what);
 }
 
-/* Takes more compressed bytes, if there are any. */
+/* Adds more compressed bytes to the input, if there are any. */
 static int refill_input(struct jw_error *err, struct reader *reader)
 {
 	const uint8_t *data = NULL;
@@ -209,7 +209,8 @@ static int refill_input(struct jw_error *err, struct reader *reader)
 	return 0;
 }
 
-/* One step of the decompressor, which may output nothing; *ret_ended at the end of the input. */
+/* Takes one step of the decompressor, which may output nothing; *ret_ended is set at the end of the
+ * input. */
 static int step_stream(struct jw_error *err, struct reader *reader, ZSTD_outBuffer *out,
 					   bool *ret_ended)
 {
@@ -258,8 +259,8 @@ static int read_exactly(struct jw_error *err, struct reader *reader, void *data,
 	return fill_output(err, reader, &out, size);
 }
 
-/* The next bytes, at *bytes if that is not NULL, else where they are in the whole; *bytes says
- * where. */
+/* Takes the next bytes: copied to *bytes if that is not NULL; otherwise *bytes points to their
+ * place in the whole. */
 static int take_plain(struct jw_error *err, struct reader *reader, uint8_t **bytes, size_t size)
 {
 	if (!reader->whole.dst)
@@ -285,7 +286,7 @@ static int read_zeros(struct jw_error *err, struct reader *reader, size_t size)
 	return 0;
 }
 
-/* The size that the first frame says it has. */
+/* Reads the size that the first frame states. */
 static int read_frame_size(struct jw_error *err, struct reader *reader, uint64_t *ret_size)
 {
 	const uint8_t *data;
@@ -373,7 +374,7 @@ fail:
 
 void reader_into(struct reader *reader, void *room, size_t size)
 {
-	/* In the middle of a frame the decompressor has its window already. */
+	/* In the middle of a frame the decompressor already has its window. */
 	if (reader->at_frame_end)
 		(void)ZSTD_DCtx_setParameter(reader->decompressor, ZSTD_d_stableOutBuffer, 1);
 	reader->whole = (ZSTD_outBuffer){room, size, 0};

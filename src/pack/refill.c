@@ -16,8 +16,9 @@
 struct refill {
 	const struct refill_request *request;
 	struct set asked, lengths;
-	struct set counted;  /* names that newer packs had no room for, or with dry_run have counted */
-	uint64_t room_bytes; /* the rest of the limit */
+	struct set
+		counted; /* names that newer packs had no room for, or, with dry_run, that were counted */
+	uint64_t room_bytes; /* what remains of the limit */
 	struct jw_store_refilled done;
 };
 
@@ -40,8 +41,8 @@ static bool is_asked_for(void *context, uint64_t key)
 	return set_has(&((const struct refill *)context)->asked, key);
 }
 
-/* The name of a carried entry depends on its PTX, which the manifest lacks; the lengths of keys
- * suffice to skip the packs of other programs. */
+/* Whether a pack may have entries to carry over. The name of a carried entry depends on its PTX,
+ * which the manifest lacks; the lengths of keys suffice to skip the packs of other programs. */
 static bool may_be_carried(const struct refill *refill, const struct pack_manifest *manifest,
 						   const struct pack_entry *entry)
 {
@@ -55,8 +56,8 @@ static bool may_be_carried(const struct refill *refill, const struct pack_manife
 		   set_has(&refill->lengths, pack_key_bytes(manifest, entry));
 }
 
-/* By the manifest alone: counts the requested names that the pack would insert. Returns whether it
- * is worth unpacking. */
+/* Counts the requested names that the pack would insert, by the manifest alone. Returns whether the
+ * pack is worth unpacking. */
 static bool count_useful(struct refill *refill, const char *path)
 {
 	const struct refill_request *request = refill->request;
@@ -82,7 +83,7 @@ static bool count_useful(struct refill *refill, const char *path)
 		if (!set_has(&refill->asked, entry->key) || set_has(&refill->counted, entry->key) ||
 			cache_presence(system->cache.path, entry->key, 0, NULL) == CACHE_PRESENT)
 			continue;
-		/* What a pack should have inserted may be in an older one, if it is damaged. */
+		/* If a pack is damaged, its entries may be in an older one. */
 		if (request->dry_run || !fits)
 			set_add(&refill->counted, entry->key, i);
 		cursor = 0;
@@ -120,7 +121,7 @@ static int refill_from(struct jw_error *err, struct refill *refill, const char *
 	struct jw_error why = {0};
 
 	if (jw_import(&why, &options, &result)) {
-		/* A failure of one pack: another may succeed. */
+		/* If one pack fails, another may succeed. */
 		if (why.code != JW_ERR_FORMAT && why.code != JW_ERR_LIMIT && why.code != JW_ERR_UNSUPPORTED)
 			return error_copy(err, &why);
 		note_refill(refill, "%s", why.message);
@@ -154,7 +155,8 @@ int refill_from_store(struct jw_error *err, const struct refill_request *request
 	folder = store_path(err, system->state_dir);
 	if (!folder)
 		return -1;
-	/* The superuser puts nothing into a cache that another account could have put into the store */
+	/* The superuser puts nothing into a cache that another account could have put into the
+	 * store. */
 	if (os_exists(folder) && state_check_writers(&why, folder))
 		note_refill(&refill, "root takes nothing from a store that another account may change: %s",
 					why.message);
@@ -169,7 +171,7 @@ int refill_from_store(struct jw_error *err, const struct refill_request *request
 		if (request->key_bytes)
 			set_add(&refill.lengths, request->key_bytes[i], i);
 	}
-	/* The newest pack first: the oldest is left out when room ends. */
+	/* The newest pack comes first, so the oldest is left out when there is no more room. */
 	for (size_t i = store ? store->count : 0; !result && i-- > 0;) {
 		const struct jw_store_pack *pack = &store->packs[i];
 		char *path;
@@ -208,7 +210,8 @@ int jw_store_refill(struct jw_error *err, const struct jw_store_refill_options *
 	struct os_file *lock = NULL;
 	int result;
 
-	/* While packs are removed, a listed one may be missing. Without the lock only that is lost. */
+	/* While packs are removed, a listed pack may be missing; without the lock only that pack is
+	 * lost. */
 	if (!options->dry_run && folder && os_exists(folder))
 		(void)store_lock(NULL, system->state_dir, &lock);
 	result = refill_from_store(err, &request, ret_refilled);

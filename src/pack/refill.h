@@ -8,11 +8,11 @@
 
 struct refill_request {
 	const struct jw_system *system;
-	/* Entries missing from the cache. With their keys' lengths (else NULL) also those of other
-	 * builds of the driver's CUDA minor version. */
+	/* Entries missing from the cache. With the lengths of their keys (or NULL), also entries of
+	 * other builds of the driver's CUDA minor version are found. */
 	const uint64_t *keys, *key_bytes;
 	size_t count;
-	bool dry_run; /* without key_bytes: reads the manifests only */
+	bool dry_run; /* read only the manifests (without key_bytes) */
 	bool *found;  /* as in jw_store_refill_options */
 	bool evict;   /* as in jw_store_refill_options */
 	void *context;

@@ -17,7 +17,7 @@
 
 enum { MAX_PACKS = 10000 };
 
-/* Waits up to a minute while another run keeps its results. */
+/* How long to wait while another run keeps its results: up to a minute. */
 enum { LOCK_MS = 60000 };
 
 /* ---- the folder */
@@ -45,7 +45,7 @@ int store_lock(struct jw_error *err, const char *state_dir, struct os_file **ret
 	if (!result)
 		result = os_lock_file(err, path, LOCK_MS, &lock);
 	if (lock) {
-		/* Of killed runs */
+		/* Removes the temporary files of killed runs. */
 		os_sweep(folder, STORE_UNFINISHED, "", OS_REGULAR, 0);
 		os_sweep_beside(unfinished, 0);
 		os_sweep(folder, STORE_UNFINISHED, OS_MADE_FORM, OS_REGULAR, 0);
@@ -152,11 +152,11 @@ void jw_store_free(struct jw_store *store)
 
 /* jw_store_keep: adding packs to the store and removing them. */
 
-/* Each keeping reads all manifests, which takes a few milliseconds a pack. What a removed pack held
- * and the cache still has is kept again. */
+/* The most packs that are kept: each keeping reads all manifests, which takes a few milliseconds a
+ * pack. Entries of a removed pack that the cache still has are kept again. */
 enum { MAX_KEPT = 256, MAX_TARGETS = 32 };
 
-/* What waits there for a boot is no more than a cache's, and stays. */
+/* Whether a pack waits for a boot. Such packs hold no more than a cache does, and stay. */
 static bool waits_for_boot(const cJSON *ahead, const struct jw_store_pack *pack)
 {
 	const char *next = json_count(ahead, "stored") ? json_text(ahead, "next", "") : "";
@@ -183,7 +183,7 @@ int jw_store_clear(struct jw_error *err, const struct jw_store_options *options,
 	cJSON *ahead = NULL;
 	int result = jw_store_open(err, options, &store);
 
-	/* Without a store, none is made for its lock. */
+	/* If there is no store, none is made for its lock. */
 	if (!result && store->count && !dry_run) {
 		jw_store_free(store);
 		store = NULL;
@@ -209,8 +209,8 @@ int jw_store_clear(struct jw_error *err, const struct jw_store_options *options,
 	return result ? -1 : 0;
 }
 
-/* Broken packs, and the oldest ones until at most so many are left. A failure does not undo the
- * keeping: the next run tries again. */
+/* Removes broken packs, and the oldest ones until at most so many are left. A failure does not undo
+ * the keeping: the next run tries again. */
 static void sweep_packs(const char *state_dir, const struct jw_store *store, uint64_t most_bytes)
 {
 	cJSON *ahead = prepared_read(state_dir, 0);
@@ -229,13 +229,14 @@ static void sweep_packs(const char *state_dir, const struct jw_store *store, uin
 	cJSON_Delete(ahead);
 }
 
-/* `context`: a set of the names of the entries in the store's packs. */
+/* Whether no pack of the store has an entry; `context` is a set of the names of the entries in the
+ * store's packs. */
 static bool is_unknown(void *context, uint64_t key)
 {
 	return !set_has(context, key);
 }
 
-/* Whose manifest cannot be read has no entries. */
+/* A pack whose manifest cannot be read has no entries. */
 static void learn_store(const struct jw_store *store, struct set *known)
 {
 	for (size_t i = 0; i < store->count; i++) {
@@ -254,7 +255,8 @@ static void learn_store(const struct jw_store *store, struct set *known)
 	}
 }
 
-/* A pack is named by its content, so that the same content twice is one pack. */
+/* Keeps the entries of one target. A pack is named by its content, so that the same content twice
+ * is one pack. */
 static int keep_target(struct jw_error *err, const struct jw_store_keep_options *how,
 					   const struct jw_store *store, struct set *known, struct jw_target target,
 					   size_t *entries)

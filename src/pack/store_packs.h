@@ -10,9 +10,10 @@
 #define STORE_UNFINISHED "new"
 #define STORE_EXTENSION  ".jwpack"
 
-/* The caller frees it. JW_ERR_NOT_FOUND: the account has no state directory. */
+/* Returns the store's path; the caller frees it. JW_ERR_NOT_FOUND if the account has no state
+ * directory. */
 char *store_path(struct jw_error *err, const char *state_dir);
-/* One run writes at a time, so that no two write the same file or keep the same entries. Waits a
- * minute at most for another run (JW_ERR_BUSY). *ret_lock, released by os_file_close, is NULL where
- * files cannot be locked. */
+/* Locks the store for writing, so that no two runs write the same file or keep the same entries.
+ * Waits a minute at most for another run (JW_ERR_BUSY). *ret_lock, released by os_file_close, is
+ * NULL if files cannot be locked. */
 int store_lock(struct jw_error *err, const char *state_dir, struct os_file **ret_lock);

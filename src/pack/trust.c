@@ -11,7 +11,7 @@
 #include "pack/judge.h"
 #include "pack/key_files.h"
 
-/* The comment's fields, separated by tabs, as in minisign's comments. */
+/* Begins the comment, whose fields are separated by tabs, as in minisign's comments. */
 static const char lead[] = "jitwarm pack\tname:";
 
 /* The name without characters that would end a field or a line. */
@@ -67,7 +67,8 @@ static int unsigned_pack(struct jw_error *err, const struct jw_import_options *o
 	return 0;
 }
 
-/* minisign's users choose the comment freely, so only jitwarm's tells the name. */
+/* Takes the pack's former name from the comment. minisign's users choose the comment freely, so
+ * only a comment of jitwarm's counts. */
 static void note_former_name(const char *path, const struct minisign_signature *signature,
 							 struct jw_import_result *result)
 {

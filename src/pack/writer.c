@@ -32,12 +32,13 @@ struct writer {
 	struct writer_options options;
 	ZSTD_CCtx *compressor;
 	crypto_generichash_state digest, prehash;
-	uint64_t left_bytes; /* of the current frame */
+	uint64_t left_bytes; /* what remains of the current frame */
 	uint64_t written_bytes;
 	uint8_t out[OUT_SIZE];
 };
 
-/* libzstd 1.5.4 crashes if memory runs out while it makes its threads: it never sees that. */
+/* Returns memory or ends the process: libzstd 1.5.4 crashes if memory runs out while it makes its
+ * threads. */
 static void *take_memory(void *context, size_t size)
 {
 	(void)context;
@@ -55,10 +56,10 @@ static int zstd_failed(struct jw_error *err, size_t code)
 	return error_set(err, JW_ERR_LIMIT, "zstd: %s", ZSTD_getErrorName(code));
 }
 
-/* The first four of all packs; all for WRITER_USUAL, tuned for PTX and cubins: the search depth of
- * higher levels, matches from 6 bytes on, and long-distance matches from 128 bytes on, looked up
- * twice as often. On the 126 MB of a framework's cache the result is as small as with level 6, in
- * three quarters of its time. */
+/* Sets the parameters. The first four are for all packs; all are for WRITER_USUAL, tuned for PTX
+ * and cubins: the search depth of higher levels, matches from 6 bytes on, and long-distance matches
+ * from 128 bytes on, looked up twice as often. For the 126 MB of a framework's cache the result is
+ * as small as with level 6, in three quarters of its time. */
 static size_t set_parameters(ZSTD_CCtx *compressor, int level)
 {
 	const struct {
@@ -151,7 +152,7 @@ int writer_put(struct jw_error *err, struct writer *writer, const void *data, si
 	if (size > writer->left_bytes)
 		return error_set(err, JW_ERR_LIMIT, "more bytes than the frame should have");
 	writer->left_bytes -= size;
-	/* The frame is ended with its last bytes, so that a small one is compressed in one piece. */
+	/* Ends the frame with its last bytes, so that a small frame is compressed in one piece. */
 	return compress_data(err, writer, data, size,
 						 writer->left_bytes ? ZSTD_e_continue : ZSTD_e_end);
 }

@@ -30,7 +30,7 @@ struct lines {
 	size_t count;
 };
 
-/* Takes `line` over. */
+/* Adds a line and takes ownership of it. */
 static void add_advice(struct lines *lines, char *line)
 {
 	mem_add_string(&lines->items, &lines->count, MAX_LINES, line);
@@ -54,7 +54,7 @@ static int check_owner(struct jw_error *err, const char *path, struct lines *lin
 	return 0;
 }
 
-/* Profiles that follow the user from machine to machine, or to a cloud. */
+/* Whether a path lies in a profile that follows the user from machine to machine, or to a cloud. */
 static bool is_synchronised(const char *path)
 {
 	static const char *const names[] = {"OneDrive", "Dropbox", "iCloudDrive"};
@@ -84,7 +84,7 @@ static void check_place(const char *path, const char *there, uint64_t more_bytes
 		add_advice(lines, mem_printf("%s is in a folder that is copied to other machines; a cache "
 									 "belongs on a local disk",
 									 path));
-	/* This one and that of little room as the directory's settings say them, so that each is said
+	/* This line and that about little space equal the settings' warnings, so that each is printed
 	 * once. */
 	if (has_space && space.network)
 		add_advice(lines,
@@ -121,12 +121,12 @@ int jw_tune_check_path(struct jw_error *err, const char *path, uint64_t more_byt
 	return 0;
 }
 
-/* What the settings of the driver's cache should be, and the limit that files need. */
+/* ---- advice on the settings of the driver's cache, and on the limit that files need */
 
 enum { MAX_WARNINGS = 10000 };
 
-/* The predicted growth of the system's cache by the results of these files (`count` may be 0), in
- * bytes: 0 if no GPU is known, or nothing is cold. */
+/* Predicts by how many bytes the system's cache will grow with the results of these files (`count`
+ * may be 0); 0 if no GPU is known, or nothing is cold. */
 static int predict_growth(struct jw_error *err, const struct jw_system *system,
 						  const char *const *paths, size_t count, uint64_t *ret_bytes)
 {
@@ -157,7 +157,7 @@ int jw_tune_for_files(struct jw_error *err, struct jw_system *system, const char
 	if (predict_growth(err, system, paths, count, &predicted_bytes))
 		return -1;
 	request.limit_bytes = jw_cache_limit(&system->cache, predicted_bytes);
-	/* What holds all of it is left alone. */
+	/* A limit that holds all of it is left alone. */
 	if (jw_cache_holds(&system->cache, predicted_bytes) ||
 		system->cache.limit_bytes >= request.limit_bytes) {
 		*ret_result = NULL;
@@ -179,7 +179,7 @@ static int predict(struct jw_error *err, const struct jw_system *system,
 	const char **paths;
 	int result;
 
-	/* Without names or an environment, there is no prediction. */
+	/* Without names or an environment there is no prediction. */
 	if (jw_find(&why, &find, &found))
 		return question->name_count ? error_copy(err, &why) : 0;
 	paths = mem_array(found->file_count, sizeof *paths);
@@ -191,7 +191,7 @@ static int predict(struct jw_error *err, const struct jw_system *system,
 	return result;
 }
 
-/* Each once. */
+/* Adds warnings, each once. */
 static void add_warnings(struct jw_tune_advice *advice, char *const *lines, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -204,7 +204,7 @@ static void add_warnings(struct jw_tune_advice *advice, char *const *lines, size
 	}
 }
 
-/* Whether the driver can use the directory, and what is to be said against it. */
+/* Checks whether the driver can use the directory, and lists objections to it. */
 static int check_path(struct jw_error *err, const struct jw_cache_info *cache,
 					  const struct jw_tune_question *question, struct jw_tune_advice *advice)
 {
@@ -232,7 +232,7 @@ static int check_path(struct jw_error *err, const struct jw_cache_info *cache,
 	return result;
 }
 
-/* Of a limit that somebody has named, and that does not hold what is there and what would come. */
+/* Warns if a limit that somebody has set does not hold the present and the predicted entries. */
 static void warn_of_limit(const struct jw_cache_info *cache, struct jw_tune_advice *advice)
 {
 	const uint64_t both = cache->outlook.bytes + advice->predicted_bytes,

@@ -17,15 +17,15 @@
 
 enum { MAX_CHANGES = 1024, MAX_FOLDERS = 3 }; /* .config/fish/conf.d */
 
-/* One run. */
+/* The state of one run. */
 struct applying {
-	const struct jw_tune_request *request; /* zeros: everything is undone */
+	const struct jw_tune_request *request; /* zeros to undo everything */
 	struct jw_tune_result *result;
 	bool dry_run;
 	bool announce; /* variables of the registry have changed */
 };
 
-/* One change, for the caller's report; `what` as in struct jw_tune_change. */
+/* Records one change for the caller's report; struct jw_tune_change describes `what`. */
 static int note_change(struct jw_error *err, struct applying *run, const char *where,
 					   const char *what)
 {
@@ -53,7 +53,7 @@ void jw_tune_result_free(struct jw_tune_result *result)
 
 /* ---- files */
 
-/* Empty if it is missing. */
+/* Reads a profile; a missing one is empty. */
 static int read_profile(struct jw_error *err, const char *path, struct buf *text, bool *ret_there)
 {
 	struct jw_error why = {0};
@@ -64,8 +64,8 @@ static int read_profile(struct jw_error *err, const char *path, struct buf *text
 	return *ret_there || why.code == JW_ERR_NOT_FOUND ? 0 : error_copy(err, &why);
 }
 
-/* Through links, with the file's owner and rights. All accounts may read the system's files, only
- * the superuser writes them, whatever the umask. */
+/* Writes a profile through links, with the file's owner and rights. All accounts may read the
+ * system's files, and only the superuser may write them, whatever the umask. */
 static int write_profile(struct jw_error *err, const struct applying *run, const char *path,
 						 const struct buf *text)
 {
@@ -83,7 +83,7 @@ static int write_profile(struct jw_error *err, const struct applying *run, const
 						system ? "the system's files need sudo" : "is it this account's own?");
 }
 
-/* Takes `after` over. */
+/* Replaces a profile and takes ownership of `after`. */
 static int replace_profile(struct jw_error *err, struct applying *run, const char *path,
 						   const struct buf *before, struct buf *after)
 {
@@ -129,7 +129,7 @@ static int apply_marked(struct jw_error *err, struct applying *run,
 	return result;
 }
 
-/* First what is loaded, then what loads it. */
+/* Writes the loaded file before the line that loads it. */
 static int apply_place(struct jw_error *err, struct applying *run,
 					   const struct setting_place *place)
 {
@@ -155,7 +155,7 @@ static int remove_with_folders(struct jw_error *err, const char *path)
 		if (text_same(at, home))
 			break;
 		if (os_remove_empty_dir(&why, at)) {
-			/* One that others use stays. */
+			/* A folder that others use stays. */
 			if (!os_list(NULL, at, &left)) {
 				result = left.count ? 0 : error_copy(err, &why);
 				os_names_free(&left);
@@ -209,14 +209,14 @@ done:
 /* ---- Windows' registry */
 
 static const struct variable_place {
-	enum os_variables where, record; /* the variables, and what jitwarm remembers of them */
+	enum os_variables where, record; /* the variables, and jitwarm's record of them */
 } for_user = {OS_VARIABLES_USER, OS_VARIABLES_USER_RECORD},
   for_machine = {OS_VARIABLES_MACHINE, OS_VARIABLES_MACHINE_RECORD};
 
 static const char *const variable_names[] = {"CUDA_CACHE_MAXSIZE", "CUDA_CACHE_PATH"};
 enum { VARIABLES = sizeof variable_names / sizeof *variable_names };
 
-/* What jitwarm has set a variable to, and what was there before: NAME and “NAME before” */
+/* The value that jitwarm has set, and the value before: NAME and “NAME before”. */
 struct variable_record {
 	struct os_variable set, before;
 };
@@ -228,7 +228,7 @@ static void forget_record(struct variable_record *record)
 	*record = (struct variable_record){0};
 }
 
-/* A value of NULL if there is none. */
+/* Reads a variable; the value is NULL if it is not set. */
 static int read_variable(struct jw_error *err, enum os_variables where, const char *name,
 						 struct os_variable *ret_variable)
 {
@@ -256,7 +256,8 @@ static int read_variable_record(struct jw_error *err, enum os_variables where, c
 	return 0;
 }
 
-/* The set value is written last and removed first: a kill between leaves no wrong pair. */
+/* Writes a record. The set value is written last and removed first, so that a kill in between
+ * leaves no wrong pair. */
 static int write_variable_record(struct jw_error *err, enum os_variables where, const char *name,
 								 const struct variable_record *record)
 {
@@ -300,7 +301,8 @@ static int apply_variable(struct jw_error *err, struct applying *run,
 		result = note_variable(err, run, place->where, name, "unchanged");
 		goto done;
 	}
-	/* A value that expands stays one; ours contains no % that could be taken for a variable. */
+	/* A value with %NAME% in it stays of that type; ours contains no % that could be taken for a
+	 * variable. */
 	wanted.expands = now.expands && !strchr(value, '%');
 	/* A value that another program has set since becomes the former value. */
 	still_ours = known.set.value && now.value && !strcmp(now.value, known.set.value);
@@ -345,7 +347,7 @@ static int undo_variable(struct jw_error *err, struct applying *run,
 	if (read_variable_record(err, place->record, name, &known))
 		return -1;
 	if (!known.set.value) {
-		/* The rest of one that could not be removed as a whole */
+		/* Removes the rest of a record that could not be removed as a whole. */
 		result = 0;
 		if (known.before.value && !run->dry_run)
 			result = write_variable_record(err, place->record, name, &none);
@@ -381,9 +383,9 @@ static int undo_variables(struct jw_error *err, struct applying *run,
 	return result;
 }
 
-/* ---- where, and in which order */
+/* ---- which files, and in which order */
 
-/* What is not requested stays as the scope's file has it. The caller frees `*ret_kept`. */
+/* Copies settings that are not requested from the scope's file. The caller frees `*ret_kept`. */
 static int keep_rest(struct jw_error *err, struct jw_tune_request *request,
 					 struct jw_settings **ret_kept)
 {
@@ -445,8 +447,8 @@ static int apply_scope(struct jw_error *err, struct applying *run)
 			   : 0;
 }
 
-/* Whichever shell wrote there. What cannot be undone does not keep the rest; the first failure is
- * reported. */
+/* Undoes the files of a scope, whichever shell's they are. A file that cannot be undone does not
+ * keep the others; the first failure is reported. */
 static int undo_scope_files(struct jw_error *err, struct applying *run, enum jw_scope scope)
 {
 	struct setting_places places;
@@ -455,7 +457,7 @@ static int undo_scope_files(struct jw_error *err, struct applying *run, enum jw_
 
 	if (places_of_all(err, scope, &places))
 		return -1;
-	/* First what loads a file, then the file */
+	/* The line that loads a file is removed first, then the file. */
 	for (size_t i = 0; i < places.count; i++) {
 		const struct setting_place *place = &places.items[i];
 		const char *marked = place->form == PLACE_SHARED ? place->path : place->loader;
@@ -480,7 +482,7 @@ static int undo_scope(struct jw_error *err, struct applying *run)
 	return undo_variables(err, run, scope == JW_SCOPE_USER ? &for_user : &for_machine);
 }
 
-/* The system's only by who may write it. */
+/* Undoes all scopes; the system's only if this account may write it. */
 static int undo_everywhere(struct jw_error *err, struct applying *run)
 {
 	const bool administrator = jw_is_administrator();
@@ -488,7 +490,7 @@ static int undo_everywhere(struct jw_error *err, struct applying *run)
 	char *home = NULL;
 	int result = 0;
 
-	/* A HOME that nobody may enter holds nothing of jitwarm's. */
+	/* A HOME that may not be entered holds nothing of jitwarm's. */
 	if (!os_variables_kept() && !os_home_dir(NULL, &home)) {
 		result = undo_scope_files(err, run, JW_SCOPE_SHELL);
 		if (undo_scope_files(result ? &later : err, run, JW_SCOPE_USER))
@@ -522,7 +524,7 @@ static int run_and_report(struct jw_error *err, struct applying run,
 		*ret_result = run.result;
 		return 0;
 	}
-	/* What was changed before a failure stays. */
+	/* Changes made before a failure stay. */
 	for (size_t i = 0; i < run.result->count && !run.dry_run; i++)
 		if (strcmp(run.result->changes[i].what, "unchanged") != 0)
 			buf_add(&changed, "%s%s", changed.size ? ", " : "", run.result->changes[i].where);

@@ -6,7 +6,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-/* Characters that would need quoting which readers of such files do not undo alike. */
+/* Refuses characters that would need quoting, which the readers of such files undo in different
+ * ways. */
 static int refuse_path(struct jw_error *err, const char *path, const char *characters,
 					   const char *where)
 {
@@ -19,7 +20,7 @@ static int refuse_path(struct jw_error *err, const char *path, const char *chara
 	return 0;
 }
 
-/* `text` between `quote`s; `with` precedes each character of `escape`. */
+/* Appends `text` between `quote`s; `with` precedes each character of `escape`. */
 static int append_quoted(struct jw_error *err, struct buf *buf, const char *text, const char *quote,
 						 const char *escape, const char *with)
 {
@@ -34,7 +35,8 @@ static int append_quoted(struct jw_error *err, struct buf *buf, const char *text
 
 enum quoting { QUOTE_SH, QUOTE_FISH, QUOTE_LIST, QUOTE_UNIT, QUOTE_BAT, QUOTE_PS1, QUOTE_YAML };
 
-/* Within double quotes. Source: systemd.exec(5), Environment=; systemd.syntax(7), quoting. */
+/* Appends a value within double quotes. Source: systemd.exec(5), Environment=; systemd.syntax(7),
+ * quoting. */
 static int append_unit_value(struct jw_error *err, struct buf *buf, const char *text)
 {
 	for (; *text; text++) {
@@ -55,7 +57,7 @@ static int append_value(struct jw_error *err, struct buf *buf, enum quoting quot
 	case QUOTE_SH: return append_quoted(err, buf, text, "'", "'", "'\\'");
 	case QUOTE_FISH: return append_quoted(err, buf, text, "'", "'\\", "\\");
 	case QUOTE_LIST:
-		/* pam_env knows no escapes, environment.d expands $ and \, a shell ` too. */
+		/* pam_env has no escapes, environment.d expands $ and \, and a shell also expands `. */
 		if (refuse_path(err, text, "\"'$#\\`", "a list of variables"))
 			return -1;
 		return buf_printf(err, buf, "%s", text);
@@ -72,20 +74,21 @@ static int append_value(struct jw_error *err, struct buf *buf, enum quoting quot
 struct manner {
 	const char *name; /* its name for --print */
 	const char *head;
-	const char *set;   /* for each variable */
-	const char *mount; /* if a path is requested: then the variable is @I */
+	const char *set;   /* the text for each variable */
+	const char *mount; /* the text if a path is requested, whose variable is then @I */
 	const char *tail;
-	const char *own_path; /* `head` sets the path itself, below this one or the given one */
+	const char *own_path; /* `head` itself sets the path: this one, or the given one */
 	enum quoting quoting;
 };
 
 /* A container's user may have no home. */
 static const char inside[] = "/var/cache/ComputeCache";
 
-/* Prolog and TaskProlog in one. As Prolog it must never fail: that takes the node out of service.
- * TaskProlog: lines that it prints as “export NAME=VALUE” enter the task's environment, as they
- * are, without quotes (slurm.conf(5)); so what is read must be root's. Only root writes to the
- * folder of all accounts, by names in the folder that was looked at, and enters none of theirs. */
+/* Prolog and TaskProlog in one script. As Prolog it must never fail, because that takes the node
+ * out of service. As TaskProlog, lines that it prints as “export NAME=VALUE” enter the task's
+ * environment as they are, without quotes (slurm.conf(5)); so the file that is read must be root's.
+ * Only root writes to the folder of all accounts, by names in the folder that was checked, and
+ * never enters other accounts' folders. */
 static const char slurm_recipe[] =
 	"#!/bin/sh\n"
 	"# A cache for each account on each node's own disk, by driver and GPU architecture "
@@ -174,11 +177,11 @@ static const struct manner print_manners[] = {
 };
 
 struct setting {
-	const char *name, *value; /* NULL value: not requested */
+	const char *name, *value; /* a NULL value is not requested */
 	const char *path;
 };
 
-/* `text` with its placeholders replaced; NULL is empty. */
+/* Appends `text` with its placeholders replaced; NULL appends nothing. */
 static int expand_value(struct jw_error *err, struct buf *buf, const char *text,
 						enum quoting quoting, const struct setting *setting)
 {

@@ -21,7 +21,7 @@ int jw_log_path(struct jw_error *err, char **ret_path)
 	return 0;
 }
 
-/* Works in place, since others may have the file open: moves the second half to the front. */
+/* Moves the second half of the file to its front, in place, since others may have the file open. */
 static int halve(struct jw_error *err, struct os_file *file, uint64_t size)
 {
 	struct buf half = BUF_MAX(2 * MAX_LOG);
@@ -44,10 +44,10 @@ done:
 	return result;
 }
 
-/* Every line of such a log begins so. */
+/* The beginning of every line of such a log. */
 static const char beginning[] = "{\"schema\":\"jitwarm.run/";
 
-/* A foreign file that was named by mistake is neither extended nor cut. */
+/* Refuses a foreign file that was named by mistake: it is neither extended nor shortened. */
 static int check_ours(struct jw_error *err, struct os_file *file, const char *path)
 {
 	char start[sizeof beginning - 1];
@@ -89,7 +89,8 @@ static int append(struct jw_error *err, const char *path, const char *line)
 	return result;
 }
 
-/* The log in the state directory was damaged, as by a power cut: it stays beside the new one. */
+/* Renames a damaged log in the state directory (after a power cut), which stays beside the new
+ * one. */
 static int put_aside(struct jw_error *err, const char *path)
 {
 	char *aside = mem_printf("%s.damaged", path);
@@ -105,7 +106,7 @@ int jw_log_append(struct jw_error *err, const char *path, const char *line)
 	char *real, *own = NULL;
 	int result;
 
-	/* Not a device or a pipe, which opening may act upon. */
+	/* Devices and pipes are refused, because opening alone may have an effect. */
 	if (os_replaceable(err, path, &real))
 		return -1;
 	mem_free(real);
@@ -136,7 +137,7 @@ int jw_log_tail(struct jw_error *err, const char *path, size_t most, char ***ret
 		end = start;
 	}
 	buf_free(&text);
-	/* The newest last */
+	/* Reverses the order, so that the newest is last. */
 	for (size_t i = 0; i < count / 2; i++) {
 		char *line = lines[i];
 

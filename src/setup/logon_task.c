@@ -19,8 +19,9 @@ char *task_name(const struct jw_startup_options *options, const char *account)
 							 : mem_printf("jitwarm prime %s", account);
 }
 
-/* A copy of the XML stays in the state directory, since not every system can read a task back. It
- * is never what schtasks is handed: other programs of the account may write to it. */
+/* Returns the path of the XML's copy in the state directory, which is kept since not every system
+ * can read a task back. schtasks never reads this copy, because other programs of the account may
+ * write to it. */
 static int kept_path(struct jw_error *err, const char *task, char **ret_path)
 {
 	char *folder;
@@ -33,8 +34,8 @@ static int kept_path(struct jw_error *err, const char *task, char **ret_path)
 	return 0;
 }
 
-/* Whether it runs as this account, or as the group Users. The trigger's <UserId> may have become a
- * name; the principal's stays a SID. */
+/* Whether the task runs as this account, or as the group Users. The trigger's <UserId> may have
+ * become a name; the principal's stays a SID. */
 static bool is_our_task(const struct jw_startup_item *item, const char *xml)
 {
 	const char *start = strstr(xml, "<Principals>");
@@ -49,7 +50,8 @@ static bool is_our_task(const struct jw_startup_item *item, const char *xml)
 	found = strstr(start, principal);
 	mem_free(principal);
 	mem_free(account);
-	/* The apostrophe in the mark may have become an entity, so only its end is compared. */
+	/* The apostrophe in the mark may have become an entity, so only the end of the mark is
+	 * compared. */
 	return found && found < end && strstr(xml, "JIT cache (jitwarm startup)");
 }
 
@@ -64,14 +66,14 @@ int task_find(struct jw_error *err, struct jw_startup_item *item)
 	if (kept_path(err, item->where, &kept) ||
 		startup_command(err, NULL, schtasks, words, &output, &good))
 		goto done;
-	/* It is in the console's code page, or in UTF-16: what is looked for is ASCII. */
+	/* The output is in the console's code page, or in UTF-16; the searched text is ASCII. */
 	for (size_t i = 0; i < output.size; i++)
 		if (output.data[i] && buf_append(NULL, &xml, output.data + i, 1))
 			break;
 	item->there = good && strstr(buf_text(&xml), "<Task");
 	item->ours = item->there && is_our_task(item, buf_text(&xml));
-	/* Wine's schtasks prints nothing and ends with 0. One that fails knows no such task: somebody
-	 * has deleted it, whatever we remember. */
+	/* Wine's schtasks prints nothing and ends with 0. If schtasks fails, it knows no such task:
+	 * somebody has deleted it, even if we have a copy. */
 	if (good && !output.size && os_exists(kept))
 		item->there = item->ours = true;
 	result = 0;
@@ -90,7 +92,8 @@ int task_register(struct jw_error *err, struct jw_startup *startup)
 	bool good;
 	int result = -1;
 
-	/* The file that schtasks reads: an administrator's lies where only those write. */
+	/* Writes the file that schtasks reads; an administrator's is in a folder where only
+	 * administrators write. */
 	if (kept_path(err, item->where, &kept) || startup_utf16(err, item->text, &wide) ||
 		os_make_temp_dir(err, "jitwarm-task", &folder))
 		goto done;

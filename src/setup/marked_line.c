@@ -29,7 +29,8 @@ bool marked_claims(const char *at, size_t size, const char *mark, unsigned *clai
 	return false;
 }
 
-/* *ret_at: where the first marked line was in the text that remains; SIZE_MAX: there was none. */
+/* Removes the marked lines; *ret_at is the place of the first one in the remaining text, or
+ * SIZE_MAX. */
 static int take(struct jw_error *err, const char *text, size_t size, const char *mark,
 				struct buf *rest, size_t *ret_at)
 {

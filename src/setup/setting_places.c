@@ -39,7 +39,7 @@ char *place_config_path(struct jw_error *err, const char *rest)
 	return path;
 }
 
-/* Takes `path` and `loader` over. */
+/* Adds a place and takes ownership of `path` and `loader`. */
 static int add_setting_place(struct setting_places *places, enum jw_scope scope, char *path,
 							 enum place_form form, char *loader)
 {
@@ -105,8 +105,8 @@ static char *profile_of(struct jw_error *err, enum shell shell, bool login)
 	return place_home_path(err, ".profile");
 }
 
-/* The file that login shells load is the one that systemd reads; fish loads files by their folder,
- * and has no profile for login shells. */
+/* Adds the places of a scope. Login shells load the file that systemd reads; fish loads files by
+ * their folder, and has no profile for login shells. */
 static int add_places(struct jw_error *err, enum jw_scope scope, enum shell shell,
 					  struct setting_places *places)
 {
@@ -151,7 +151,7 @@ int places_of(struct jw_error *err, enum jw_scope scope, struct setting_places *
 
 int places_of_all(struct jw_error *err, enum jw_scope scope, struct setting_places *ret_places)
 {
-	/* bash's own three, since another one may be there now */
+	/* all three profiles of bash, since another one may exist now */
 	static const char *const profiles[] = {".profile", ".bash_profile", ".bash_login"};
 	struct setting_places places = {0};
 	int result = 0;
@@ -204,7 +204,7 @@ bool jw_tune_can_apply(enum jw_scope scope)
 	return can;
 }
 
-/* The files that the account's shell reads at a login. */
+/* Returns the files that the account's shell reads at a login. */
 static const char *profiles_of(enum shell shell)
 {
 	switch (shell) {

@@ -15,11 +15,11 @@ enum place_form {
 };
 
 struct setting_place {
-	char *path; /* a file of jitwarm's own, but for PLACE_SHARED */
+	char *path; /* a file of jitwarm's own, except for PLACE_SHARED */
 	enum place_form form;
 	enum jw_scope scope;
-	char
-		*loader; /* the profile that gets the marked line that loads `path`; NULL: none is needed */
+	char *loader; /* the profile that gets the marked line that loads `path`; NULL if none is needed
+				   */
 };
 
 enum { PLACE_MAX = 8 };
@@ -28,14 +28,14 @@ struct setting_places {
 	size_t count;
 };
 
-/* The files of a scope for the account's shell; they may be missing. On Windows the user's and the
- * machine's scope have no files (os/env.h). */
+/* Lists the files of a scope for the account's shell; they may be missing. On Windows the user's
+ * and the machine's scope have no files (os/env.h). */
 int places_of(struct jw_error *err, enum jw_scope scope, struct setting_places *ret_places);
-/* The same for all shells, for undoing: some files are named more than once. */
+/* Lists the files of a scope for all shells, for undoing; some are listed more than once. */
 int places_of_all(struct jw_error *err, enum jw_scope scope, struct setting_places *ret_places);
 void places_free(struct setting_places *places);
 
-/* A system path, after $JITWARM_SYSTEM_ROOT if the test beds set it. The caller frees it. */
+/* Returns a system path, after $JITWARM_SYSTEM_ROOT if tests set it. The caller frees it. */
 char *place_system_path(const char *path);
-/* $XDG_CONFIG_HOME or ~/.config, followed by `rest`. */
+/* Returns $XDG_CONFIG_HOME or ~/.config, followed by `rest`. */
 char *place_config_path(struct jw_error *err, const char *rest);

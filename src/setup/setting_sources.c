@@ -16,7 +16,8 @@
 
 enum { MAX_SETTINGS = 4096 };
 
-/* The driver's variables, and names that users take for them. The first are what jitwarm sets. */
+/* The driver's variables, and names that users mistake for them. The first ones are those that
+ * jitwarm sets. */
 static const char *const names[] = {
 	"CUDA_CACHE_MAXSIZE", "CUDA_CACHE_PATH",      "CUDA_CACHE_DISABLE",  "CUDA_FORCE_PTX_JIT",
 	"CUDA_FORCE_JIT",     "CUDA_DISABLE_PTX_JIT", "CUDA_DISABLE_JIT",    "CUDA_CACHE_MAX_SIZE",
@@ -24,10 +25,10 @@ static const char *const names[] = {
 };
 enum { NAMES = sizeof names / sizeof *names };
 
-/* jitwarm's files set it last: a process that has the same value has read the file. */
+/* jitwarm's files set this variable last: a process with the same value has read the file. */
 static const char stamp_name[] = "JITWARM_TUNED";
 
-/* Takes `value` over. */
+/* Adds a setting and takes ownership of `value`. */
 static int add_setting(struct jw_error *err, struct jw_settings *settings, const char *source,
 					   const char *where, const char *name, char *value, bool ours)
 {
@@ -59,7 +60,7 @@ static int read_process(struct jw_error *err, struct jw_settings *settings)
 	return result;
 }
 
-/* The value behind the name, without quotes and backslashes of fish. */
+/* Returns the value behind the name, without quotes and fish's backslashes. */
 static char *value_of(const char *at, const char *end)
 {
 	struct buf value = BUF_MAX(1 << 16);
@@ -80,7 +81,7 @@ static char *value_of(const char *at, const char *end)
 	return text;
 }
 
-/* Whether the line sets a variable, as NAME=value, or as “set -gx NAME value” of fish. */
+/* Whether the line sets a variable, as NAME=value or as fish's “set -gx NAME value”. */
 static bool sets(const char **at, const char *end, const char *name)
 {
 	static const char fish[] = "set -gx ";
@@ -119,7 +120,7 @@ static int read_line(struct jw_error *err, struct jw_settings *settings, const c
 	return 0;
 }
 
-/* What cannot be read sets nothing. */
+/* Reads the settings of a place; an unreadable file sets nothing. */
 static int read_place(struct jw_error *err, struct jw_settings *settings, const char *source,
 					  const struct setting_place *place)
 {
@@ -176,7 +177,7 @@ static int read_scope(struct jw_error *err, struct jw_settings *settings, enum j
 	struct jw_error why = {0};
 	int result = 0;
 
-	/* Without a home there is nothing of the account's. */
+	/* Without a home there are no files of the account. */
 	if (places_of(&why, scope, &places))
 		return 0;
 	/* fish's file for logins has the same settings as environment.d's. */
@@ -199,7 +200,7 @@ int settings_read_scope(struct jw_error *err, enum jw_scope scope,
 	return 0;
 }
 
-/* From the general to the specific, as a login reads them. */
+/* Reads the scopes from the general to the specific, as a login does. */
 static int read_kept(struct jw_error *err, struct jw_settings *settings, bool as_superuser)
 {
 	if (os_variables_kept())
@@ -228,7 +229,8 @@ int jw_settings_read(struct jw_error *err, struct jw_settings **ret_settings)
 	return 0;
 }
 
-/* The last place wins, as at a login. NULL: none sets it, or only a login can tell to what. */
+/* Returns the value that a login will have: the last place counts. NULL if none sets the variable,
+ * or only a login can know its value. */
 static const char *value_kept(const struct jw_settings *settings, const char *name)
 {
 	const char *value = NULL;
@@ -242,10 +244,10 @@ static const char *value_kept(const struct jw_settings *settings, const char *na
 int jw_settings_adopt(struct jw_error *err)
 {
 	struct jw_settings *settings = mem_alloc(sizeof *settings);
-	/* Another account's file decides nothing for the superuser, who may have its HOME. */
+	/* Another account's file does not count for the superuser, who may have that account's HOME. */
 	int result = read_kept(err, settings, true);
 
-	/* The path, the limit and the switch of the cache; no shell runs what sets them. */
+	/* The path, the limit and the switch of the cache; no shell that would set them is run. */
 	for (size_t i = 0; !result && i < 3; i++) {
 		const char *kept = value_kept(settings, names[i]);
 		char *own = os_env(names[i]);
@@ -268,7 +270,7 @@ enum jw_tune_state jw_tune_state(const struct jw_settings *settings, const char 
 {
 	const struct jw_setting *process = NULL, *kept = NULL, *ours = NULL;
 
-	/* The last place wins. */
+	/* The last place counts. */
 	for (size_t i = 0; i < settings->count; i++) {
 		const struct jw_setting *setting = &settings->items[i];
 

@@ -1,8 +1,9 @@
-/* What is set where. */
+/* Which variables are set, and where. */
 #pragma once
 
 #include <jitwarm/tune.h>
 
-/* What the file of a scope sets; nothing on Windows. The caller frees with jw_settings_free. */
+/* Reads the settings in the file of a scope; none on Windows. The caller frees them with
+ * jw_settings_free. */
 int settings_read_scope(struct jw_error *err, enum jw_scope scope,
 						struct jw_settings **ret_settings);

@@ -39,7 +39,7 @@ int startup_command(struct jw_error *err, struct jw_startup *startup, const char
 	if (!os_run(&why, arguments, output, NULL, &ended)) {
 		*ret_good = !ended.status && !ended.signal;
 		if (!os_read_file(NULL, output, STARTUP_MAX_TEXT, &text) && !*ret_good) {
-			/* The first line that it printed, without blanks at its end */
+			/* The first line of the output, without blanks at its end. */
 			char *said = os_system_text(buf_text(&text) + strspn(buf_text(&text), " \r\n"));
 			size_t length = strcspn(said, "\r\n");
 
@@ -80,7 +80,7 @@ done:
 
 /* Writes tasks and units, and registers them with the system. */
 
-enum { MAX_ITEMS = 6 }; /* units, and links to them */
+enum { MAX_ITEMS = 6 }; /* units, and links to units */
 
 void jw_startup_free(struct jw_startup *startup)
 {
@@ -97,7 +97,7 @@ void jw_startup_free(struct jw_startup *startup)
 	mem_free(startup);
 }
 
-/* Takes `where` over. */
+/* Adds an item and takes ownership of `where`. */
 static int add_item(struct jw_error *err, struct jw_startup *startup, char *where,
 					enum startup_form form, const struct startup_facts *facts)
 {
@@ -110,7 +110,7 @@ static int add_item(struct jw_error *err, struct jw_startup *startup, char *wher
 	return result;
 }
 
-/* The content of an existing file. */
+/* Reads the content of an existing file. */
 static int read_item(struct jw_error *err, struct jw_startup_item *item)
 {
 	struct jw_error why = {0};
@@ -133,7 +133,7 @@ static bool is_service_name(const char *name)
 		   !text_ends(name, ".service");
 }
 
-/* Of the system, for one service; of everyone's manager; or of this account's. */
+/* Adds the units of the system for one service, of everyone's manager, or of this account's. */
 static int add_units(struct jw_error *err, struct jw_startup *startup,
 					 const struct startup_facts *facts)
 {
@@ -173,7 +173,7 @@ static int add_units(struct jw_error *err, struct jw_startup *startup,
 	return result;
 }
 
-/* The folder that changes when packages are installed. NULL: no environment has one. */
+/* Finds the folder that changes when packages are installed; NULL if no environment has one. */
 static int packages_folder(struct jw_error *err, char **ret_path)
 {
 	struct found_list list = {0};
@@ -193,7 +193,7 @@ static int packages_folder(struct jw_error *err, char **ret_path)
 	return result;
 }
 
-/* jitwarmw.exe beside jitwarm.exe: no console window. */
+/* Returns the path of jitwarmw.exe beside jitwarm.exe, which opens no console window. */
 static int program_path(struct jw_error *err, const char *given, char **ret_path)
 {
 	char *self = given ? mem_string(given) : NULL, *folder, *quiet;
@@ -224,8 +224,9 @@ static char *absolute_variable(const char *name)
 	return NULL;
 }
 
-/* What there is, and what would be written. It runs elsewhere: paths become absolute, and the
- * active environment is named. `removing`: what cannot be looked at keeps nobody from removing. */
+/* Finds what exists, and what would be written. The command will run elsewhere, so paths become
+ * absolute, and the active environment is named. With `removing`, an item that cannot be examined
+ * does not prevent removing the others. */
 static int look(struct jw_error *err, const struct jw_startup_options *given, bool removing,
 				struct jw_startup **ret_startup)
 {
@@ -251,7 +252,7 @@ static int look(struct jw_error *err, const struct jw_startup_options *given, bo
 	if (program_path(err, options.program, &startup->program) || os_account_id(err, &account))
 		goto done;
 	if (!os_is_windows) {
-		/* The name that survives an update: the file of this version is then gone. */
+		/* Uses the name that survives an update, after which this version's file is gone. */
 		if (!os_find_driver(NULL, &driver)) {
 			char *folder = os_dir_name(driver), *lasting = os_join(folder, "libcuda.so.1");
 
@@ -308,7 +309,7 @@ int jw_startup_find(struct jw_error *err, const struct jw_startup_options *optio
 	return look(err, options, false, ret_startup);
 }
 
-/* A program that runs as another account, or for it, must not be under a third one's control. An
+/* Checks a program that runs as another account, or for it: a third account must not control it. An
  * account that does not exist yet has no files either. Only an administrator can register it. */
 static int check_program(struct jw_error *err, const struct jw_startup_options *options)
 {
@@ -334,7 +335,8 @@ static int check_program(struct jw_error *err, const struct jw_startup_options *
 	return result;
 }
 
-/* Those of another account are resolved in its environment, which is not known here. */
+/* Checks the typed names. Those of another account are resolved in its environment, which is
+ * unknown here. */
 static int check_named(struct jw_error *err, const struct jw_startup_options *options)
 {
 	int result = 0;

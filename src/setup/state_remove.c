@@ -10,12 +10,13 @@
 #include "os/folders.h"
 
 static const char own_keys[] = "keys";
-static const char unfinished[] = ".new.jitwarm-%"; /* os_beside */
+static const char unfinished[] = ".new.jitwarm-%"; /* see os_beside */
 
-/* All that jitwarm writes there. JITWARM_STATE may name a folder with other files, and folders that
- * have these names too: what others have put there stays. Compilers are compiler_fetch_remove's. */
+/* The files that jitwarm writes into the state directory. JITWARM_STATE may name a folder with
+ * other files, and folders may have these names by chance: files of others stay.
+ * compiler_fetch_remove removes compilers. */
 static const struct {
-	const char *folder, *form; /* as text_has_form has it */
+	const char *folder, *form; /* a form of text_has_form */
 } own_files[] = {
 	{"", "ahead-lock"},       {"", "inventory-%"},
 	{"", "ledger-%"},         {"", "ledger-lock"},
@@ -33,7 +34,8 @@ static const struct {
 static const char *const own_folders[] = {"drivers", "runs",   "store",
 										  "trusted", "wheels", own_keys};
 
-/* Also what a killed run has not renamed yet, unless that could be a word (“.backup”). */
+/* Whether a file has a name of ours. This includes temporary files of a killed run, unless the name
+ * could be a word (“.backup”). */
 static bool has_own_name(const char *folder, const char *name)
 {
 	const char *dot = strrchr(name, '.');
@@ -60,7 +62,7 @@ static bool is_own_folder(const char *name)
 	return false;
 }
 
-/* Keys of other programs have such names too. */
+/* Whether a file is a key of ours; keys of other programs have such names too. */
 static bool is_key(const char *path)
 {
 	static const char start[] = "untrusted comment: ";
@@ -77,7 +79,7 @@ static bool is_key(const char *path)
 
 struct removing {
 	struct jw_state_removal *removal;
-	bool removed; /* anything */
+	bool removed; /* something was removed */
 };
 
 static int remove_own(struct jw_error *err, struct removing *job, const char *folder,
@@ -99,7 +101,7 @@ static int remove_own(struct jw_error *err, struct removing *job, const char *fo
 	return 0;
 }
 
-/* With what is not ours in it, it stays; an empty one that stays is named. */
+/* Removes a folder if it is empty. One with other files stays; an empty one that stays is named. */
 static int remove_emptied(struct jw_error *err, struct removing *job, const char *dir)
 {
 	struct jw_error why;
@@ -117,7 +119,8 @@ static int remove_emptied(struct jw_error *err, struct removing *job, const char
 	return empty ? error_copy(err, &why) : 0;
 }
 
-/* `folder`: "", or one of own_folders. What is a folder where we have a file is not ours. */
+/* Removes our files from `folder`: "", or one of own_folders. A folder with the name of one of our
+ * files is not ours. */
 static int remove_from(struct jw_error *err, struct removing *job, const char *folder)
 {
 	const bool holds_folders = !strcmp(folder, "runs");

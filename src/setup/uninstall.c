@@ -1,4 +1,4 @@
-/* jw_uninstall: what “startup disable” and “tune --undo” do, and two folders. */
+/* jw_uninstall: does what “startup disable” and “tune --undo” do, and removes two folders. */
 #include <jitwarm/uninstall.h>
 
 #include <jitwarm/startup.h>
@@ -16,7 +16,7 @@ struct uninstall {
 	size_t failed;
 };
 
-/* A failure ends no other step. */
+/* Reports a step; a failure does not end the other steps. */
 static void report(struct uninstall *job, struct jw_uninstall_step step)
 {
 	job->failed += step.failed.code != JW_OK;
@@ -24,7 +24,7 @@ static void report(struct uninstall *job, struct jw_uninstall_step step)
 		job->options->step(job->options->context, &step);
 }
 
-/* `shared`: a service that goes later has the same template. */
+/* Disables a service; with `shared`, a service that is disabled later has the same template. */
 static void disable(struct uninstall *job, const char *service, bool everyone, bool shared)
 {
 	const bool dry_run = job->options->dry_run;
@@ -46,7 +46,7 @@ static void disable(struct uninstall *job, const char *service, bool everyone, b
 	jw_startup_free(startup);
 }
 
-/* A run's work is in the state directory, which goes. */
+/* Refuses while a run is active, whose work is in the state directory. */
 static int check_idle(struct jw_error *err, const struct jw_uninstall_options *options)
 {
 	char *state = NULL;
@@ -100,7 +100,7 @@ size_t jw_uninstall(const struct jw_uninstall_options *options)
 		report(&job, (struct jw_uninstall_step){.where = compilers, .what = "removed"});
 	mem_free(compilers);
 
-	/* The next call finds in it what could not be reverted. */
+	/* The state directory stays, so that the next call finds what could not be reverted. */
 	if (job.failed)
 		return job.failed;
 	if (jw_state_remove(&failed, &state))

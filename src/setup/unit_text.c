@@ -29,7 +29,8 @@ static int append_arguments(struct jw_error *err, const struct jw_startup_option
 					   options->fetch ? " --fetch" : ""))
 			return -1;
 	} else if (buf_printf(err, line, "%sprime%s --quiet --if-changed", line->size ? " " : "",
-						  /* A service waits for this run: at full speed, and on battery too. */
+						  /* A service waits for this run, so it runs at full speed, and on battery
+						   * too. */
 						  options->service ? "" : " --background"))
 		return -1;
 	if (options->environment &&
@@ -43,8 +44,8 @@ static int append_arguments(struct jw_error *err, const struct jw_startup_option
 	return 0;
 }
 
-/* A line of a template with {NAME} has its value, and is left out where that is missing; one that
- * begins with ; says why, to readers of data/units. */
+/* The templates. A line with {NAME} has its value, and is left out if that is missing. A line that
+ * begins with ; explains something to readers of data/units. */
 static const char *const texts[] = {
 	[STARTUP_TASK] = unit_task,         [STARTUP_SERVICE] = unit_service,
 	[STARTUP_AHEAD] = unit_ahead,       [STARTUP_TIMER] = unit_timer,
@@ -53,11 +54,12 @@ static const char *const texts[] = {
 };
 
 struct text_value {
-	const char *name, *value; /* NULL: missing */
-	bool quoted;              /* as the form wants it */
+	const char *name, *value; /* NULL if missing */
+	bool quoted;              /* quoted as the form requires */
 };
 
-/* XML's entities; paths in Path units are literal but for %. */
+/* Returns the escape of a character: XML's entities; paths in Path units are literal except for
+ * %. */
 static const char *escape_of(enum startup_form form, char c)
 {
 	if (form != STARTUP_TASK)
@@ -120,7 +122,7 @@ static const char *without_line_feed(const char *path)
 	return path && !strpbrk(path, "\n\r") ? path : NULL;
 }
 
-/* As a list of paths has them. "/" would take back what is not to be written. */
+/* Returns a path for a list of paths; "/" would allow writing everywhere again. */
 static const char *without_blanks(const char *path)
 {
 	return path && path[0] == '/' && path[1] && !strpbrk(path, " \t\n\r\\\"'") ? path : NULL;
@@ -129,7 +131,7 @@ static const char *without_blanks(const char *path)
 int startup_text(struct jw_error *err, enum startup_form form, const struct startup_facts *facts,
 				 struct buf *text)
 {
-	/* BUILTIN\Users: a task of a group runs as its member who logged on. With IgnoreNew the second
+	/* BUILTIN\Users: a task of a group runs as the member who logged on. With IgnoreNew, the second
 	 * of two accounts that are logged on would get no run. */
 	static const char users[] = "S-1-5-32-545";
 	const bool task = form == STARTUP_TASK, everyone = facts->options->everyone;
@@ -198,7 +200,7 @@ int startup_utf16(struct jw_error *err, const char *text, struct buf *wide)
 	return 0;
 }
 
-/* systemd's units: files, and calls of systemctl. */
+/* ---- systemd's units: files, and calls of systemctl */
 
 static int systemctl(struct jw_error *err, struct jw_startup *startup, const char *const *words)
 {
@@ -210,7 +212,7 @@ static int systemctl(struct jw_error *err, struct jw_startup *startup, const cha
 static int reload_units(struct jw_error *err, const struct jw_startup_options *options,
 						struct jw_startup *startup)
 {
-	/* Each account's manager reads the units of all accounts when it starts: at the next logon. */
+	/* Each account's manager reads the units of all accounts when it starts, at the next logon. */
 	if (options->everyone)
 		return 0;
 	return systemctl(err, startup,
@@ -218,7 +220,7 @@ static int reload_units(struct jw_error *err, const struct jw_startup_options *o
 									  : STARTUP_WORDS("--user", "daemon-reload"));
 }
 
-/* `verb`: enable or disable. */
+/* Calls systemctl with `verb`, enable or disable. */
 static int switch_units(struct jw_error *err, const struct jw_startup_options *options,
 						struct jw_startup *startup, const char *verb)
 {
@@ -242,8 +244,8 @@ static int write_item(struct jw_error *err, const struct jw_startup_options *opt
 {
 	const size_t size = strlen(item->text);
 
-	/* All accounts may read the system's units, only the superuser writes them, whatever the umask.
-	 */
+	/* All accounts may read the system's units, and only the superuser may write them, whatever the
+	 * umask. */
 	if (options->service || options->everyone
 			? os_make_shared_parent(err, item->where, 0755) ||
 				  os_write_mode(err, item->where, item->text, size, 0644)
@@ -254,10 +256,10 @@ static int write_item(struct jw_error *err, const struct jw_startup_options *opt
 	return 0;
 }
 
-enum { TIMER_ITEM = 2 }; /* of an account's units (startup.c): the timer, then the path */
+enum { TIMER_ITEM = 2 }; /* the order of an account's units (startup.c): the timer, then the path */
 
-/* The link that enabling a unit makes, in the folder of the unit that wants it. NULL: there are no
- * more. The caller frees it. */
+/* Returns the link that enabling a unit makes, in the folder of the unit that wants it; NULL if
+ * there are no more. The caller frees it. */
 static char *link_of(const struct jw_startup_options *options, const struct jw_startup *startup,
 					 size_t i)
 {
@@ -274,7 +276,7 @@ static char *link_of(const struct jw_startup_options *options, const struct jw_s
 	return link;
 }
 
-/* Also of a link to a unit that is gone. */
+/* Whether a path exists, also as a link to a removed unit. */
 static bool is_listed(const char *path)
 {
 	char *folder = os_dir_name(path);
@@ -289,8 +291,8 @@ static bool is_listed(const char *path)
 	return listed;
 }
 
-/* Without a running manager systemctl leaves the links, so they are removed like the units. The
- * link to somebody else's unit stays. */
+/* Without a running manager systemctl leaves the links, so they are removed like the units. A link
+ * to somebody else's unit stays. */
 void units_add_links(const struct jw_startup_options *options, struct jw_startup *startup)
 {
 	const struct jw_startup_item *unit = &startup->items[options->service ? 0 : TIMER_ITEM];
@@ -304,7 +306,7 @@ void units_add_links(const struct jw_startup_options *options, struct jw_startup
 			mem_free(link);
 }
 
-/* Removes a unit or a link, and its folder if it is empty and counts as one of a service. */
+/* Removes a unit or a link, and its folder if it is empty and belongs to a service. */
 static int remove_file(struct jw_error *err, const char *path)
 {
 	char *folder = os_dir_name(path);
@@ -327,13 +329,14 @@ static void clean_up(const struct jw_startup *startup)
 	mem_free(folder);
 }
 
-/* A unit's file as it was before. */
+/* A unit's file before the change. */
 struct former_unit {
-	struct buf text; /* empty: there was none */
+	struct buf text; /* empty if there was none */
 	bool ours;
 };
 
-/* What the system has refused is not to be found installed. */
+/* Restores the former units, so that units that the system has refused do not count as
+ * installed. */
 static int take_back(struct jw_error *err, const struct jw_startup_options *options,
 					 struct jw_startup *startup, const struct former_unit *former)
 {
@@ -402,8 +405,8 @@ int units_enable(struct jw_error *err, const struct jw_startup_options *options,
 	return result;
 }
 
-/* "web" of "jitwarm@web.service.d", or of "web.service.wants" with a link to its unit. NULL: none.
- */
+/* Returns "web" for "jitwarm@web.service.d", or for "web.service.wants" with a link to its unit;
+ * NULL for others. */
 static char *service_of(const char *folder, const char *name)
 {
 	static const char *const ends[][2] = {{"jitwarm@", ".service.d"}, {"", ".service.wants"}};
@@ -461,7 +464,7 @@ int jw_startup_services(struct jw_error *err, char ***ret_names, size_t *ret_cou
 	return 0;
 }
 
-/* The template is removed with the last service that uses it. */
+/* Removes the template with the last service that uses it. */
 static int remove_template(struct jw_error *err, struct jw_startup_item *item)
 {
 	char **names;

@@ -13,12 +13,13 @@
 
 enum { MAX_WORDS = 10, MAX_WORD = 8192, MAX_TAGS_TEXT = 300, NOT_STARTED = 127 };
 
-/* Of a pack, its signature, and what the programs write beside them. */
+/* The most bytes of a pack, its signature, and the programs' own files beside them. */
 #define MAX_BYTES (PACK_MAX_SIZE + (UINT64_C(1) << 30))
 
-/* Their command lines. LAYOUT, NAME, TAG and PLACE are replaced; a word after "?" is for plain HTTP
- * alone. Sources: skopeo-copy(1), skopeo-list-tags(1) of 1.9; “oras cp”, “oras repo tags” of 1.3.
- * Packs have signatures of their own, so skopeo's policy for images does not count. */
+/* The programs and their command lines. LAYOUT, NAME, TAG and PLACE are replaced; a word after "?"
+ * is only for plain HTTP. Sources: skopeo-copy(1), skopeo-list-tags(1) of 1.9; “oras cp”, “oras
+ * repo tags” of 1.3. Packs have their own signatures, so skopeo's policy for images does not
+ * count. */
 static const struct carrier_program {
 	const char *name;
 	const char *push[MAX_WORDS], *pull[MAX_WORDS], *tags[MAX_WORDS];
@@ -77,22 +78,22 @@ static int fill_word(struct jw_error *err, struct buf *word, const char *form,
 	return 0;
 }
 
-/* What registries answer (“manifest unknown”, “name unknown”, of the OCI Distribution
- * Specification), and what oras says. */
+/* Whether the output means that something is missing: registries answer “manifest unknown” or “name
+ * unknown” (OCI Distribution Specification), and oras has its own words. */
 static bool is_missing(const char *words)
 {
 	return strstr(words, "manifest unknown") || strstr(words, "name unknown") ||
 		   strstr(words, ": not found");
 }
 
-/* What Go's TLS, of both programs, says of a server that speaks plain HTTP */
+/* Whether the output is that of Go's TLS, in both programs, about a server that uses plain HTTP. */
 static bool is_plain(const char *words)
 {
 	return strstr(words, "HTTP response to HTTPS") ||
 		   strstr(words, "first record does not look like a TLS handshake");
 }
 
-/* What the program says last: a line, of skopeo's its msg="…". */
+/* Sets an error with the last line of the program's output; for skopeo, its msg="…". */
 static int fail_with_output(struct jw_error *err, const struct carrier *carrier,
 							const struct buf *said, const struct os_ended *ended)
 {
@@ -108,7 +109,7 @@ static int fail_with_output(struct jw_error *err, const struct carrier *carrier,
 	for (line = message ? message + 5 : line; line < end && used + 1 < sizeof words; line++) {
 		if (message && *line == '"')
 			break;
-		/* A line's end is “\n” there. */
+		/* In a message, the end of a line is “\n”. */
 		const bool escaped = message && *line == '\\' && line + 1 < end;
 
 		line += escaped;
@@ -126,7 +127,7 @@ static int fail_with_output(struct jw_error *err, const struct carrier *carrier,
 		is_plain(words) ? host : "");
 }
 
-/* `ret_said` NULL: its output is of no interest. */
+/* Runs the program; `ret_said` is NULL if its output does not matter. */
 static int carrier_run(struct jw_error *err, const struct carrier *carrier,
 					   const char *const *forms, const char *layout, const char *tag,
 					   struct buf *ret_said)
@@ -216,7 +217,7 @@ int carrier_tags(struct jw_error *err, const struct carrier *carrier, struct buf
 	size_t more = 0;
 	int result = 0;
 
-	/* skopeo 1.9 says no more of a repository that is not there. */
+	/* skopeo 1.9 prints nothing more about a missing repository. */
 	if (carrier_run(&why, carrier, carrier->program->tags, "", "", &tags))
 		return error_set(
 			err, strstr(why.message, "registry 404 (Not Found)") ? JW_ERR_NOT_FOUND : why.code,

@@ -36,7 +36,7 @@ static void hash_of(char ret_hex[LAYOUT_HEX], const void *data, size_t size)
 	sodium_bin2hex(ret_hex, LAYOUT_HEX, hash, sizeof hash);
 }
 
-/* `title`: a file's name for other tools (“oras pull” writes it); NULL: none */
+/* Appends a part; `title` is a file's name for other tools (“oras pull” writes it), or NULL. */
 static void add_part(struct buf *list, const char *type, const char *hex, uint64_t size_bytes,
 					 const char *title)
 {
@@ -46,7 +46,7 @@ static void add_part(struct buf *list, const char *type, const char *hex, uint64
 			title ? title : "", title ? "\"}" : "");
 }
 
-/* Moves the file to the name that its bytes have. */
+/* Renames the file by the hash of its bytes. */
 static int add_blob(struct jw_error *err, const char *blobs, const char *path, const char *type,
 					const char *title, struct buf *list)
 {
@@ -144,7 +144,7 @@ int layout_parts_read(struct jw_error *err, const char *text, size_t size,
 	return 0;
 }
 
-/* The manifest that the index names, which has one. */
+/* Reads the only manifest that the index names. */
 static int read_manifest(struct jw_error *err, const char *folder, const char *blobs,
 						 struct layout_parts *ret_parts)
 {

@@ -7,11 +7,11 @@
 #include "share/object_entry.h"
 
 enum { DIRECTORY_MODE = 0777 }; /* less umask */
-/* After so many unreadable objects in a row, the folder itself does not work. */
+/* After this many unreadable objects in a row, the folder itself counts as not working. */
 enum { MAX_UNREADABLE = 4 };
 
-/* While the directory itself is there, a failure is about one object: another account's, a bad
- * block, a file that was replaced, a full disk. */
+/* Blames a failure on one object if the directory itself exists: the object may be another
+ * account's, on a bad block, or replaced, or the disk may be full. */
 static int blame_object(struct jw_error *err, const struct object_directory *directory,
 						const struct jw_error *why)
 {
@@ -23,7 +23,8 @@ static int blame_object(struct jw_error *err, const struct object_directory *dir
 	return error_set(err, JW_ERR_FORMAT, "%s", why->message);
 }
 
-/* An object is a regular file: nothing waits for a pipe, and nothing reads a device. */
+/* Opens an object, which must be a regular file, so that nothing waits for a pipe or reads a
+ * device. */
 static int open_object(struct jw_error *err, const char *path, uint64_t most_bytes,
 					   struct os_file **ret_file, uint64_t *ret_size)
 {
@@ -51,7 +52,7 @@ fail:
 	return -1;
 }
 
-/* `lasting`: an object that others find there holds its bytes after a power loss, too. */
+/* Copies an object; with `lasting`, others find the whole object also after a power loss. */
 static int copy_object(struct jw_error *err, struct os_file *from, uint64_t size, const char *path,
 					   bool lasting)
 {
@@ -84,7 +85,7 @@ int object_directory_get(struct jw_error *err, struct object_directory *director
 	return result;
 }
 
-/* A folder in an object's place is about that object alone. */
+/* Renames an object. If a folder is in its place, only that object is affected. */
 static int rename_object(struct jw_error *err, const char *fresh, const char *object)
 {
 	struct os_stat stat;
@@ -98,8 +99,9 @@ static int rename_object(struct jw_error *err, const char *fresh, const char *ob
 	return -1;
 }
 
-/* A rename takes the place of a link too, instead of following it; and nobody can have made the
- * file of a random name. A mount that has gone meanwhile is not filled. */
+/* Puts an object into the folder. A rename replaces a link instead of following it, and nobody can
+ * have made the file with the random name. If the mount is gone meanwhile, its place is not
+ * filled. */
 int object_directory_put(struct jw_error *err, const struct object_directory *directory,
 						 const char *name, const char *path)
 {
@@ -143,10 +145,10 @@ int object_directory_open(struct jw_error *err, const char *folder,
 	struct os_stranger named, reached;
 	char *real;
 
-	/* A mount that is missing must not be filled. */
+	/* The place of a missing mount must not be filled. */
 	if (os_stat(err, folder, &stat) || os_real_path(err, folder, &real))
 		return -1;
-	/* Root does not go where another account's link leads out of its reach. */
+	/* Root does not follow a link of another account that leads out of root's reach. */
 	if (os_find_stranger(folder, &named) != os_find_stranger(real, &reached) ||
 		named.owner != reached.owner) {
 		mem_free(real);

@@ -61,7 +61,7 @@ bool object_claim_read(const char *text, size_t size, uint64_t *ret_claim)
 /* The files of one job. */
 struct object_files {
 	char *name, *signature_name, *claim_name;
-	char *pack, *signature, *claim; /* here */
+	char *pack, *signature, *claim; /* paths of the run's own files */
 };
 
 static struct object_files object_files_of(const struct object_context *context,
@@ -96,7 +96,7 @@ static void object_files_free(struct object_files *files)
 	mem_free(files->claim_name);
 }
 
-/* Whether a failure concerns this object alone. */
+/* Whether a failure concerns only this object. */
 static bool is_of_object(const struct jw_error *why)
 {
 	return why->code == JW_ERR_FORMAT || why->code == JW_ERR_LIMIT ||
@@ -104,7 +104,7 @@ static bool is_of_object(const struct jw_error *why)
 		   why->code == JW_ERR_BUSY;
 }
 
-/* An object has its name in the place, not that of the file here. */
+/* Reports a refused object by its name in the shared folder, not by that of the temporary file. */
 static void report_refused(struct object_answer *answer, const struct object_files *files,
 						   const struct jw_error *why)
 {
@@ -119,14 +119,15 @@ static void report_refused(struct object_answer *answer, const struct object_fil
 					  *words == ':' ? "" : ": ", words);
 }
 
-/* ---- taking */
+/* ---- taking an entry */
 
 static bool is_key(void *context, uint64_t key)
 {
 	return *(const uint64_t *)context == key;
 }
 
-/* The pack, checked as any import, becomes a cache of one entry, as if a worker had made it. */
+/* Makes a cache of one entry from the pack, which is checked like any import, as if a worker had
+ * made it. */
 static int unpack_object(struct jw_error *err, const struct object_context *context,
 						 const struct object_job *job, const struct object_files *files)
 {
@@ -158,7 +159,7 @@ static int unpack_object(struct jw_error *err, const struct object_context *cont
 	return result;
 }
 
-/* 0: it is here or not there, as the answer says. */
+/* Takes an object; after 0, the answer says whether it was there. */
 static int take_object(struct jw_error *err, struct object_thread *thread,
 					   const struct object_job *job, const struct object_files *files,
 					   struct object_answer *answer)
@@ -185,7 +186,7 @@ static int take_object(struct jw_error *err, struct object_thread *thread,
 fail:
 	if (why.code == JW_ERR_NOT_FOUND && !os_exists(files->pack))
 		return 0;
-	/* An object that is not sound says nothing about the place. */
+	/* An unsound object says nothing about the folder. */
 	if (!is_of_object(&why))
 		return error_copy(err, &why);
 	report_refused(answer, files, &why);
@@ -194,7 +195,7 @@ fail:
 
 /* ---- claims */
 
-/* 0 and *ret_claim 0: there is none. */
+/* Reads a claim; returns 0 with *ret_claim 0 if there is none. */
 static int read_claim(struct jw_error *err, struct object_thread *thread,
 					  const struct object_files *files, uint64_t *ret_claim)
 {
@@ -227,8 +228,8 @@ static int write_claim(struct jw_error *err, struct object_thread *thread,
 	return object_directory_put(err, &thread->directory, files->claim_name, files->claim);
 }
 
-/* A claim is read again after it was written: of several that write at the same time, the last one
- * counts. Where that goes wrong a module is compiled twice. */
+/* Claims an object. A claim is read again after it was written: if several nodes write at the same
+ * time, the last one counts. If that fails, a module is compiled twice. */
 static int claim_object(struct jw_error *err, struct object_thread *thread,
 						const struct object_job *job, const struct object_files *files,
 						struct object_answer *answer)
@@ -239,7 +240,8 @@ static int claim_object(struct jw_error *err, struct object_thread *thread,
 	if (read_claim(err, thread, files, &answer->claim))
 		return -1;
 	if (!answer->claim || answer->claim == job->dead) {
-		/* A place that takes no claim may have other objects: it is only a hint. */
+		/* A folder that accepts no claim may still have other objects, since a claim is only a
+		 * hint. */
 		if (write_claim(&why, thread, files, &ours)) {
 			if (!is_of_object(&why))
 				return error_copy(err, &why);
@@ -257,7 +259,7 @@ static int claim_object(struct jw_error *err, struct object_thread *thread,
 
 /* ---- putting */
 
-/* Signs the pack that was made so as the object `name`, into the file `signature`. */
+/* Signs the pack that was made as the object `name`; the signature is written to `signature`. */
 static int object_sign(struct jw_error *err, const struct object_context *context, const char *name,
 					   const struct jw_export_options *how, const struct jw_export_result *made,
 					   const char *signature)
@@ -276,7 +278,7 @@ static int object_sign(struct jw_error *err, const struct object_context *contex
 	return result;
 }
 
-/* The signature first: whoever sees a pack finds it. */
+/* Puts the signature first, so that everybody who sees a pack finds it. */
 static int put_object_there(struct jw_error *err, struct object_thread *thread,
 							const struct object_job *job, const struct object_files *files,
 							struct object_answer *answer)
@@ -299,7 +301,7 @@ static int put_object_there(struct jw_error *err, struct object_thread *thread,
 	if (!result && setup->options->sign_key)
 		result = object_sign(err, thread->context, files->name, &how, &made, files->signature);
 	if (result) {
-		/* It may have been evicted meanwhile. */
+		/* The entry may have been evicted meanwhile. */
 		answer->said = OBJECT_MISSING;
 		return err->code == JW_ERR_NOT_FOUND ? 0 : -1;
 	}

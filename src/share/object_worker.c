@@ -1,6 +1,5 @@
-/* The worker that reads and writes a shared folder, in a process of its own: a thread that waits
- * for a dead file server may be one that no signal ends, and would keep the supervisor from
- * ending. */
+/* The worker that reads and writes a shared folder, in its own process: no signal may be able to
+ * end a thread that waits for a dead file server, and it would keep the supervisor from ending. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -27,11 +26,11 @@ struct object_worker {
 	int out;
 	struct object_received given;
 	struct object_context context;
-	uv_mutex_t mutex; /* of all below, and of `out` */
+	uv_mutex_t mutex; /* protects everything below, and `out` */
 	uv_cond_t more;
-	struct object_job *jobs; /* not begun, the next one last */
+	struct object_job *jobs; /* jobs not begun, the next one last */
 	size_t job_count, capacity;
-	size_t under_way; /* jobs that are begun, and not answered */
+	size_t under_way; /* the number of jobs that are begun, and not answered */
 	size_t thread_count;
 };
 
@@ -44,7 +43,7 @@ static void answer_object(struct object_worker *worker, const struct object_answ
 	buf_free(&line);
 }
 
-/* Without a folder, the answer to each job is OBJECT_GONE. */
+/* Runs a thread. Without a folder, the answer to each job is OBJECT_GONE. */
 static void run_object_thread(void *context)
 {
 	struct object_worker *worker = context;
@@ -76,7 +75,7 @@ static void run_object_thread(void *context)
 	}
 }
 
-/* What an idle worker waits for comes before what may only be there; the looks stay in order. */
+/* Adds a job. Jobs that an idle worker waits for come before others; the searches stay in order. */
 static int add_object_job(struct jw_error *err, struct object_worker *worker,
 						  const struct object_job *job)
 {
@@ -116,7 +115,7 @@ static int take_object_line(struct jw_error *err, struct object_worker *worker, 
 	if (object_get_setup(err, line, size, given))
 		return -1;
 	worker->context.setup = &given->setup;
-	/* Other accounts write there. */
+	/* Other accounts write to the shared folder. */
 	os_follow_none_below(options->folder, true);
 	if (options->sign_key &&
 		keys_read(err, options->state_dir, options->sign_key, &worker->context.secret))
@@ -157,7 +156,8 @@ bool jw_is_share_worker(void)
 	return is;
 }
 
-/* The threads end with the process, wherever they wait: this call does not return before them. */
+/* Runs the worker. The threads end with the process, wherever they wait; this call does not return
+ * before them. */
 int jw_share_worker_main(void)
 {
 	struct object_worker worker = {0};

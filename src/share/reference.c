@@ -12,7 +12,8 @@ static const char lower[] = "abcdefghijklmnopqrstuvwxyz0123456789",
 				  tag_characters[] =
 					  "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
 
-/* The length of “.”, “_”, “__” or dashes between two parts of a name; 0 for anything else. */
+/* Returns the length of “.”, “_”, “__” or dashes between two parts of a name; 0 for anything
+ * else. */
 static size_t separator_length(const char *at)
 {
 	if (*at == '-')
@@ -48,7 +49,7 @@ bool reference_is_tag(const char *text)
 		   strspn(text, tag_characters) == length;
 }
 
-/* "example.org", "127.0.0.1:5000", "[::1]:5000" */
+/* Whether the text is "example.org", "127.0.0.1:5000" or "[::1]:5000". */
 static bool is_host(const char *text)
 {
 	size_t length;
@@ -93,7 +94,7 @@ int reference_parse(struct jw_error *err, const char *text, struct reference *re
 	*slash++ = '\0';
 	if (strlen(copy) >= sizeof reference.host || !is_host(copy))
 		return wrong_name(err, text, "not a host, with or without a port");
-	/* skopeo would take it for a name at docker.io. */
+	/* skopeo would take this for a name at docker.io. */
 	if (!strpbrk(copy, ".:") && strcmp(copy, "localhost") != 0)
 		return wrong_name(err, text, "a host without a dot needs its port, such as :443");
 	if ((colon = strrchr(slash, ':')))

@@ -15,12 +15,12 @@ enum {
 };
 
 struct reference {
-	char host[REFERENCE_HOST]; /* with its port */
+	char host[REFERENCE_HOST]; /* the host with its port */
 	char repository[REFERENCE_REPOSITORY];
-	char tag[REFERENCE_TAG]; /* "" without one */
+	char tag[REFERENCE_TAG]; /* "" without a tag */
 };
 
-/* JW_ERR_USAGE says what is wrong with it. */
+/* Parses a reference. JW_ERR_USAGE with the reason if it is malformed. */
 int reference_parse(struct jw_error *err, const char *text, struct reference *ret_reference);
 /* Whether `plain`, an item of the setting plain-http, means this host, which may have a port:
  * "HOST", "HOST:PORT"; "localhost" and "127.0.0.1" mean this machine by all its names, and all

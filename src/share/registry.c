@@ -19,7 +19,7 @@
 #include "share/layout.h"
 #include "share/reference.h"
 
-/* In the run's folder, and in signatures that push makes. */
+/* The pack's name in the run's folder, and in signatures that push makes. */
 #define PACK_NAME   "pack.jwpack"
 #define TAG_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
@@ -42,8 +42,8 @@ static int registry_open(struct jw_error *err, struct registry *registry, const 
 	for (size_t i = 0; i < count; i++)
 		registry->carrier.plain |= reference_host_is(registry->reference.host, plain_hosts[i]);
 	registry->carrier.cancel = *cancel;
-	/* In the layout's name oras ends the folder at the last “@”, skopeo at the first “:”, which
-	 * after a drive's letter ends none: then the run's folder is among the temporary files. */
+	/* In the layout's name oras ends the folder at the last “@”, and skopeo at the first “:” except
+	 * after a drive's letter; then the run's folder is in the temporary directory. */
 	if (state_dir &&
 		(strchr(state_dir, '@') || (strlen(state_dir) > 2 && strchr(state_dir + 2, ':'))))
 		state_dir = NULL;
@@ -63,7 +63,8 @@ static void registry_close(struct registry *registry)
 
 /* ---- tags: NAMES-GPU-DRIVER, "torch-sm_86-550.163.01" */
 
-/* Packages and files as they were named: what a tag may not have becomes dashes. */
+/* Writes a tag from packages and files as they were named; characters that a tag may not have
+ * become dashes. */
 static void tag_of_names(char *tag, size_t size, const char *const *names, size_t count)
 {
 	size_t used = 0;
@@ -109,10 +110,10 @@ struct push {
 	const struct jw_push_options *options;
 	struct registry registry;
 	struct jw_push_result *result;
-	char *pack, *signature; /* in the run's folder */
+	char *pack, *signature; /* paths in the run's folder */
 };
 
-/* The pack in the folder and its signature, if there is one, go to the tag. */
+/* Pushes the pack in the folder, and its signature, if there is one, to the tag. */
 static int push_pack(struct jw_error *err, struct push *push, struct jw_pushed_pack *pushed)
 {
 	struct registry *registry = &push->registry;
@@ -139,7 +140,8 @@ static int push_pack(struct jw_error *err, struct push *push, struct jw_pushed_p
 	return result;
 }
 
-/* Of one GPU, NULL: of all. Without entries of it *ret_none says why. */
+/* Exports and pushes the entries of one GPU; NULL for all. If there are none, *ret_none has the
+ * reason. */
 static int push_exported(struct jw_error *err, struct push *push, const struct jw_target *target,
 						 struct jw_error *ret_none)
 {
@@ -200,7 +202,7 @@ static int copy_into(struct jw_error *err, const char *from, const char *to)
 	return result;
 }
 
-/* A file that was signed before brings its signature along. */
+/* Pushes a file; if it was signed before, with its signature. */
 static int push_file(struct jw_error *err, struct push *push)
 {
 	const struct jw_push_options *options = push->options;
@@ -366,7 +368,7 @@ static int pull_all(struct jw_error *err, struct registry *registry,
 	}
 	if (result->failed < count)
 		return 0;
-	/* What is wrong counts more than what is missing. */
+	/* A failure counts more than a missing pack. */
 	for (size_t i = 0; i < count; i++)
 		if (result->packs[i].failed.code != JW_ERR_NOT_FOUND)
 			return error_copy(err, &result->packs[i].failed);
