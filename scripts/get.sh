@@ -5,6 +5,8 @@
 #                                   there are (“*”: already here); --tested: those of tests/phantom/drivers.txt
 #   nvrtc, nvjitlink, cudart [--here] VERSION...   NVIDIA's libraries of these CUDA versions (12.4), from PyPI's wheels; prints the path of each.
 #                                   --here fetches nothing, and also looks into /usr/local/cuda-VERSION
+#   nvcc [--here] VERSION           NVIDIA's compiler of this CUDA version (13.0 or newer), with its headers and runtime, from PyPI's wheels;
+#                                   prints the path of nvcc
 #   frameworks [NAME...]            the real wheels that tests/real reads, by default all of them (about 5 GB); they
 #                                   stay wheels. --list instead: their names
 #
@@ -158,27 +160,32 @@ fetch_version() { # VERSION
 	[ "${version%%.*}" -ge 13 ] || wheel=$package-cu${version%%.*} # PyPI's names, up to CUDA 12
 	mkdir -p "$store"
 	new=$(mktemp -d "$store/.new-XXXXXX")
-	python3 -m pip download -q --disable-pip-version-check --no-deps --only-binary=:all: --platform manylinux1_x86_64 \
-		--platform manylinux2014_x86_64 --platform manylinux_2_17_x86_64 -d "$new" "$wheel==$version.*" >&2 ||
-		fail 3 "$what $version cannot be fetched"
-	python3 -m zipfile -e "$new"/*.whl "$new" && rm "$new"/*.whl && chmod 755 "$new"
+	for wheel in "$wheel" "${beside[@]}"; do
+		python3 -m pip download -q --disable-pip-version-check --no-deps --only-binary=:all: --platform manylinux1_x86_64 \
+			--platform manylinux2014_x86_64 --platform manylinux_2_17_x86_64 -d "$new" "$wheel==$version.*" >&2 ||
+			fail 3 "$what $version cannot be fetched"
+		python3 -m zipfile -e "$new"/*.whl "$new" && rm "$new"/*.whl
+	done
+	chmod 755 "$new"
+	[ ${#beside[@]} = 0 ] || find "$new" \( -path '*/bin/*' -o -name cicc \) -type f -exec chmod 755 {} +
 	mv -T "$new" "$store/$version" 2>/dev/null || [ -d "$store/$version" ] # another run was faster
 }
 get_versions() {
-	local fetching=1 version
+	local fetching=1 version beside=()
 	[ "${1:-}" != --here ] || { fetching=''; shift; }
 	[ $# -gt 0 ] || usage
 	case $what in
 	nvrtc) names=(-name 'libnvrtc.so.*' ! -name '*alt*') package=nvidia-cuda-nvrtc ;;
 	nvjitlink) names=(-name 'libnvJitLink.so.*') package=nvidia-nvjitlink ;;
 	cudart) names=(-name 'libcudart.so.*') package=nvidia-cuda-runtime ;;
+	nvcc) names=(-path '*/bin/nvcc' -size +0) package=nvidia-cuda-nvcc beside=(nvidia-nvvm nvidia-cuda-crt nvidia-cuda-runtime) ;;
 	esac
 	for version; do
 		[[ $version != -* ]] || usage
 		[[ $version =~ ^[0-9]+\.[0-9]+$ ]] || fail 64 "'$version' is not a CUDA version (like 12.4)"
 		in_folder "$store/$version" && continue
 		if [ -z "$fetching" ]; then
-			in_folder "/usr/local/cuda-$version/lib64" || exit 3
+			in_folder "/usr/local/cuda-$version/$([ "$what" = nvcc ] && echo bin || echo lib64)" || exit 3
 			continue
 		fi
 		fetch_version "$version"
@@ -255,7 +262,7 @@ what=${1:-} quiet=''
 case $what in
 -h | --help) help; exit 0 ;;
 drivers) get=get_drivers ;;
-nvrtc | nvjitlink | cudart) get=get_versions ;;
+nvrtc | nvjitlink | cudart | nvcc) get=get_versions ;;
 frameworks) get=get_frameworks ;;
 *) usage ;;
 esac

@@ -62,6 +62,8 @@ if [ -n "$tests" ]; then
 		echo "setup.sh: the real drivers cannot be had: the tests that need one will be skipped" >&2
 	"$here/get.sh" nvjitlink 12.2 >&2 || # 20 MB
 		echo "setup.sh: nvJitLink cannot be had: the test that links without a driver will be skipped" >&2
+	"$here/get.sh" nvcc 13.0 >&2 || # 250 MB
+		echo "setup.sh: nvcc cannot be had: the test of lint on what it makes will be skipped" >&2
 	uv=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/uv # where tests/elsewhere/index.sh looks
 	[ -x "$uv/bin/uv" ] || python3 -m pip install -q --disable-pip-version-check --only-binary=:all: --target "$uv" uv >"$scratch/log" 2>&1 ||
 		echo "setup.sh: uv cannot be had: the test that it lends pip will be left out" >&2

@@ -65,7 +65,29 @@ struct jw_lint_code {
 	uint64_t bytes; /* its size, uncompressed, as predicted; 0: unknown, since there is no PTX */
 };
 
+enum jw_lint_claim_kind {
+	JW_LINT_MISSING,  /* no piece has code that the list names */
+	JW_LINT_SOME,     /* some pieces lack it */
+	JW_LINT_NO_NEWER, /* it has no PTX that GPUs newer than the list can compile */
+	JW_LINT_EXEMPT,   /* it was left out of all that lint says */
+};
+
+/* How a library differs from the list that its build was given. */
+struct jw_lint_claim {
+	enum jw_lint_claim_kind kind;
+	enum jw_lint_level level;
+	char *path, *member;    /* member: inside an archive; NULL for a file */
+	char *why;              /* a line for people */
+	struct jw_arch arch;    /* that is missing; sm 0 with the last two kinds */
+	size_t lacking, pieces; /* pieces with code: those without `arch`, and all */
+	uint64_t size_bytes;    /* about what `arch` adds to the library, by code that is there; 0:
+							   unknown */
+};
+
 struct jw_lint_result {
+	struct jw_lint_claim *claims; /* by file, in the order of the files */
+	size_t claim_count;
+	size_t compared;          /* libraries that were compared with the list */
 	struct jw_lint_gpu *gpus; /* in the requested order */
 	size_t gpu_count;
 	struct jw_lint_code *codes; /* each once */
@@ -88,6 +110,13 @@ struct jw_lint_options {
 	bool bounded;
 	double most_start_s; /* with `bounded`: a first start that is predicted to take longer is an
 							error */
+	/* The code that the build of all libraries was given; of none by default. Loose files that are
+	 * variants of each other count as one library. */
+	struct jw_arch_list arch;
+	bool each; /* every piece has to have it, not only one of a library */
+	/* Patterns with * and ?: libraries whose path or name fits one are left out */
+	const char *const *except;
+	size_t except_count;
 	struct jw_cancel cancel;
 };
 

@@ -26,7 +26,7 @@
 struct jw_scan_count {
 	char name[JW_SCAN_NAME]; /* "sm_90a", "compute_75", "lto-ir", "kind 0x80" */
 	size_t entries;
-	uint64_t size_bytes; /* of all of them, decompressed */
+	uint64_t stored_bytes; /* of all of them, compressed as they are in the file */
 };
 
 enum jw_scan_need { JW_SCAN_NEED_NO, JW_SCAN_NEED_YES, JW_SCAN_NEED_UNKNOWN };
@@ -191,6 +191,9 @@ struct jw_scan_options {
 						   large files, since no PTX has to be decompressed completely */
 	struct jw_cancel cancel;
 	void *context; /* of the functions below */
+	/* Whether an image is left out, as if it were not there; it may be asked several times in a
+	 * row. May be NULL. */
+	bool (*except)(void *context, const char *path, const char *member);
 	/* Called for each image as soon as it is read; all that it points to is valid during the call.
 	 * A return other than 0 (with *err set) ends the scan. */
 	int (*image)(struct jw_error *err, void *context, const struct jw_scan_image *image);

@@ -189,6 +189,29 @@ bool text_has_form(const char *text, const char *form)
 	return !*text;
 }
 
+bool text_fits(const char *text, const char *pattern)
+{
+	const char *star = NULL, *from = text;
+
+	while (*text) {
+		if (*pattern == '*') {
+			star = pattern++;
+			from = text;
+		} else if (*pattern == '?' || *pattern == *text) {
+			pattern++;
+			text++;
+		} else if (star) {
+			pattern = star + 1;
+			text = ++from;
+		} else {
+			return false;
+		}
+	}
+	while (*pattern == '*')
+		pattern++;
+	return !*pattern;
+}
+
 bool text_ends(const char *text, const char *end)
 {
 	size_t length = strlen(text), tail = strlen(end);

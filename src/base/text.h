@@ -84,6 +84,8 @@ bool text_ends(const char *text, const char *end);
  * in lower case, “?” for one of a-z0-9, “*” at the beginning for anything before a rest without “#”
  * and “%”, and other characters for themselves. */
 bool text_has_form(const char *text, const char *form);
+/* Whether all of it fits a pattern: “*” stands for anything, “?” for one byte. */
+bool text_fits(const char *text, const char *pattern);
 /* These two ignore ASCII case. */
 bool text_starts_fold(const char *text, const char *start);
 bool text_equal_fold(const char *a, const char *b);

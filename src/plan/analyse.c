@@ -231,8 +231,8 @@ static int note_entries(struct jw_error *err, struct reading *reading,
 
 			noted.compiler = cuda > noted.compiler ? cuda : noted.compiler;
 		}
-		judged->entries[judged->entry_count++] =
-			(struct judged_entry){entry->kind, target, entry->size_bytes, entry->offset};
+		judged->entries[judged->entry_count++] = (struct judged_entry){
+			entry->kind, target, entry->size_bytes, entry->offset, entry->stored_bytes};
 	}
 	if (count == 1 && container->entries[0].kind == DEVCODE_KIND_PTX &&
 		!container->entries[0].payload_offset)
@@ -457,7 +457,7 @@ static int count_entry(struct jw_error *err, struct account *account,
 		count = &account->counts[i];
 		if (count->kind == entry->kind && jw_target_equal(count->target, entry->target)) {
 			count->entries++;
-			count->size_bytes += entry->size_bytes;
+			count->stored_bytes += entry->stored_bytes;
 			return 0;
 		}
 	}
@@ -465,7 +465,7 @@ static int count_entry(struct jw_error *err, struct account *account,
 	if (VEC_ROOM(err, account->counts, account->count_capacity, account->count_count, 4096))
 		return -1;
 	account->counts[account->count_count++] =
-		(struct analyse_count){entry->kind, entry->target, 1, entry->size_bytes};
+		(struct analyse_count){entry->kind, entry->target, 1, entry->stored_bytes};
 	return 0;
 }
 

@@ -120,7 +120,7 @@ struct analyse_count {
 	uint32_t kind;
 	struct jw_target target;
 	size_t entries;
-	uint64_t size_bytes; /* decompressed */
+	uint64_t stored_bytes; /* compressed, as they are in the file */
 };
 
 /* An image, read from its file or known from the inventory. Valid during the call that hands it

@@ -30,6 +30,7 @@ struct judged_entry {
 	uint32_t kind;
 	struct jw_target target; /* the text's, if it names a narrower one than the header */
 	uint64_t size_bytes, offset;
+	uint64_t stored_bytes; /* compressed, as it is in the file */
 };
 
 struct judged_container {

@@ -8,10 +8,12 @@
 #include "base/text.h"
 #include "code/rules.h"
 #include "code/target_names.h"
+#include "prime/lint_claims.h"
 
 enum { MAX_FINDINGS = 1 << 20, MAX_TROUBLES = 10000 };
 
 struct lint {
+	struct lint_claims *claims;
 	const struct jw_lint_options *options;
 	struct jw_lint_result *result;
 	size_t capacity;
@@ -105,6 +107,13 @@ static int note_unsure(struct jw_error *err, struct lint *lint, const struct jw_
 	return note_finding(err, lint, &finding, image->path, image->member, why);
 }
 
+static bool lint_except(void *context, const char *path, const char *member)
+{
+	struct lint *lint = context;
+
+	return lint_claims_except(lint->claims, path, member);
+}
+
 static int lint_image(struct jw_error *err, void *context, const struct jw_scan_image *image)
 {
 	struct lint *lint = context;
@@ -120,6 +129,7 @@ static int lint_image(struct jw_error *err, void *context, const struct jw_scan_
 				  image->member ? ": " : "", image->member ? image->member : "");
 		lint_trouble(lint, image->path, &why);
 	}
+	lint_claims_take(lint->claims, image);
 	for (size_t i = 0; i < image->verdict_count; i++) {
 		const struct jw_lint_finding finding = first_start(&image->verdicts[i]);
 
@@ -288,7 +298,10 @@ int jw_lint(struct jw_error *err, const struct jw_lint_options *options,
 		.driver = options->driver,
 		.speed = options->speed,
 		.cancel = options->cancel,
+		.pieces = true,
+		.kernels = options->arch.count,
 		.context = &lint,
+		.except = lint_except,
 		.image = lint_image,
 		.trouble = lint_trouble,
 		.total = lint_total,
@@ -303,7 +316,9 @@ int jw_lint(struct jw_error *err, const struct jw_lint_options *options,
 	lint.result->gpus = mem_array(count, sizeof *lint.result->gpus);
 	lint.result->codes = mem_array(count, sizeof *lint.result->codes);
 	lint.code_bytes = mem_array(count, sizeof *lint.code_bytes);
+	lint.claims = lint_claims_open(options);
 	result = jw_scan(err, &scan);
+	lint_claims_close(lint.claims, lint.result);
 	if (lint.failed)
 		result = -1;
 	if (!result) {
@@ -328,6 +343,12 @@ void jw_lint_free(struct jw_lint_result *result)
 	}
 	for (size_t i = 0; i < result->trouble_count; i++)
 		mem_free(result->troubles[i]);
+	for (size_t i = 0; i < result->claim_count; i++) {
+		mem_free(result->claims[i].path);
+		mem_free(result->claims[i].member);
+		mem_free(result->claims[i].why);
+	}
+	mem_free(result->claims);
 	mem_free(result->findings);
 	mem_free(result->troubles);
 	mem_free(result->gpus);

@@ -76,11 +76,11 @@ static void put_count(struct jw_scan_count *counts, size_t *count, const struct 
 	for (size_t i = 0; i < *count; i++)
 		if (!strcmp(counts[i].name, name)) {
 			counts[i].entries += from->entries;
-			counts[i].size_bytes += from->size_bytes;
+			counts[i].stored_bytes += from->stored_bytes;
 			return;
 		}
 	memcpy(counts[*count].name, name, sizeof name);
-	counts[*count].size_bytes = from->size_bytes;
+	counts[*count].stored_bytes = from->stored_bytes;
 	counts[(*count)++].entries = from->entries;
 }
 
@@ -267,6 +267,9 @@ static int report_image(struct jw_error *err, void *context, const struct analys
 	};
 	int result = -1;
 
+	if (scan->options->except &&
+		scan->options->except(scan->options->context, from->path, from->member))
+		return 0;
 	if (scan->question.releases && keep_image(err, scan, from))
 		return -1;
 	if (!from->asked)

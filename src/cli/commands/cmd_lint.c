@@ -6,6 +6,7 @@
 #include <jitwarm/lint.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/cure.h"
@@ -92,6 +93,39 @@ static const struct json_field finding_fields[] = {
 	{0},
 };
 
+static const char *const claim_names[] = {
+	[JW_LINT_MISSING] = "missing", [JW_LINT_SOME] = "some",     [JW_LINT_NO_NEWER] = "no-newer",
+	[JW_LINT_EXEMPT] = "exempt",   [JW_LINT_EXEMPT + 1] = NULL,
+};
+
+static const char *claim_arch(char room[JSON_ROOM], const void *values)
+{
+	const struct jw_lint_claim *claim = values;
+
+	return claim->arch.target.sm ? jw_arch_name(room, claim->arch) : "";
+}
+
+#define CLAIM(member, ...) JSON(struct jw_lint_claim, member, __VA_ARGS__)
+
+static const struct json_field claim_fields[] = {
+	CLAIM(
+		kind,
+		"`missing`: no piece has code that the list names; `some`: pieces lack it, with `--each`; "
+		"`no-newer`: no PTX that newer GPUs can compile; `exempt`: `--except`",
+		.names = claim_names),
+	CLAIM(level, NULL, .names = lint_level_names),
+	CLAIM(path, NULL),
+	CLAIM(member, "inside an archive", .presence = JSON_UNLESS_NULL),
+	CLAIM(why, "a line for people"),
+	JSON_FORMATTED_OF(
+		"code", claim_arch,
+		"that is missing: `sm_120`, `compute_120`; empty with `no-newer` and `exempt`"),
+	CLAIM(lacking, "pieces without it"),
+	CLAIM(pieces, "all pieces of the library"),
+	CLAIM(size_bytes, "about what it adds to the library, by the nearest code in it; 0: unknown"),
+	{0},
+};
+
 static const struct json_field lint_fields[] = {
 	JSON_LIST_OF("gpus", struct jw_lint_result, gpus, gpu_count,
 				 JSON_TABLE(struct jw_lint_gpu, lint_gpu_fields), "in the order of `--gpus`"),
@@ -100,6 +134,10 @@ static const struct json_field lint_fields[] = {
 				 "missing machine code: `-gencode arch=compute_90,code=sm_90` for `sm_90`"),
 	JSON_LIST_OF("findings", struct jw_lint_result, findings, finding_count,
 				 JSON_TABLE(struct jw_lint_finding, finding_fields), "of one library on one GPU"),
+	JSON_LIST_OF("claims", struct jw_lint_result, claims, claim_count,
+				 JSON_TABLE(struct jw_lint_claim, claim_fields),
+				 "how libraries differ from `--arch-list`"),
+	JSON(struct jw_lint_result, compared, "libraries that were compared with `--arch-list`"),
 	JSON_LINES_OF("troubles", struct jw_lint_result, troubles, trouble_count,
 				  "files that could not be read, or hold damaged device code, with the reason"),
 	JSON(struct jw_lint_result, images, "files and members of archives with device code"),
@@ -227,6 +265,32 @@ static void print_lint_findings(const struct output *out, const struct jw_lint_r
 	end_lint_findings(out, result, &lines);
 }
 
+static void print_claims(const struct output *out, const struct jw_lint_result *result,
+						 const struct jw_arch_list *list)
+{
+	struct buf names = BUF_MAX(MAX_LINT_LINE);
+	bool holds = result->compared;
+
+	for (size_t i = 0; i < result->claim_count; i++) {
+		const struct jw_lint_claim *claim = &result->claims[i];
+
+		output_line(out, level_style(claim->level), "%s%s%s: %s", claim->path,
+					claim->member ? ": " : "", claim->member ? claim->member : "", claim->why);
+		holds = holds && claim->level != JW_LINT_ERROR;
+	}
+	for (size_t i = 0; i < list->count; i++) {
+		char name[JW_TARGET_TEXT];
+
+		buf_add(&names, "%s%s", i ? ", " : "", jw_arch_name(name, list->items[i]));
+	}
+	if (holds)
+		output_line(out, STYLE_GOOD,
+					result->compared == 1 ? "The library has the code of --arch-list: %s"
+										  : "All libraries have the code of --arch-list: %s",
+					buf_text(&names));
+	buf_free(&names);
+}
+
 static int print_linted_gpus(struct jw_error *err, const struct output *out,
 							 const struct jw_lint_result *result, const struct lint_bound *bound)
 {
@@ -325,6 +389,21 @@ static void lint_github_print(const struct output *out, const struct jw_found *f
 		output_line(out, STYLE_PLAIN, "%s", buf_text(&line));
 		buf_free(&line);
 	}
+	for (size_t i = 0; i < result->claim_count; i++) {
+		const struct jw_lint_claim *claim = &result->claims[i];
+		struct buf line = BUF_MAX(MAX_LINT_LINE);
+
+		buf_add(&line, "::%s file=", levels[claim->level]);
+		add_escaped(&line, claim->path, true);
+		buf_add(&line, ",title=--arch-list::");
+		if (claim->member) {
+			add_escaped(&line, claim->member, false);
+			buf_add(&line, ": ");
+		}
+		add_escaped(&line, claim->why, false);
+		output_line(out, STYLE_PLAIN, "%s", buf_text(&line));
+		buf_free(&line);
+	}
 	for (size_t i = 0; i < result->gpu_count; i++) {
 		const struct jw_lint_gpu *gpu = &result->gpus[i];
 		const struct jw_lint_finding *worst = worst_finding(result, gpu->target);
@@ -351,7 +430,7 @@ static void lint_github_print(const struct output *out, const struct jw_found *f
 
 static int print_result(struct jw_error *err, struct cli *cli, const struct jw_found *found,
 						const struct jw_lint_result *result, const struct lint_bound *bound,
-						const struct jw_driver *driver)
+						const struct jw_driver *driver, const struct jw_arch_list *list)
 {
 	struct cures cures = {.count = 0};
 
@@ -362,11 +441,13 @@ static int print_result(struct jw_error *err, struct cli *cli, const struct jw_f
 	if (cli->out.json)
 		return document_print(&cli->out, &document_lint, result);
 	if (!result->images) {
-		if (!result->trouble_count)
+		print_claims(&cli->out, result, list);
+		if (!result->trouble_count && !result->claim_count)
 			found_files_none(cli, found);
 		return 0;
 	}
 	print_lint_findings(&cli->out, result);
+	print_claims(&cli->out, result, list);
 	if (output_wants_text(&cli->out) && print_linted_gpus(err, &cli->out, result, bound))
 		return -1;
 	print_codes(&cli->out, result);
@@ -378,6 +459,7 @@ static int print_result(struct jw_error *err, struct cli *cli, const struct jw_f
 }
 
 static int lint_files(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
+					  const struct jw_arch_list *list, const char *const *except,
 					  const struct jw_index_wheel *wheel)
 {
 	const char *const path = wheel ? wheel->path : NULL;
@@ -390,6 +472,10 @@ static int lint_files(struct jw_error *err, struct cli *cli, const struct gpu_ta
 		.driver = gpus->driver,
 		.bounded = bound.set,
 		.most_start_s = bound.most_start_s,
+		.arch = *list,
+		.each = options_given(given, "each"),
+		.except = except,
+		.except_count = options_count(given, "except"),
 		.cancel = cli_cancel,
 	};
 	struct jw_lint_result *result;
@@ -405,6 +491,11 @@ static int lint_files(struct jw_error *err, struct cli *cli, const struct gpu_ta
 	if (!failed) {
 		for (size_t i = 0; i < result->finding_count; i++)
 			(void)index_wheel_hide_folder(wheel, result->findings[i].path);
+		for (size_t i = 0; i < result->claim_count; i++) {
+			(void)index_wheel_hide_folder(wheel, result->claims[i].path);
+			if (result->claims[i].level == JW_LINT_ERROR)
+				cli_end_with(cli, EXIT_COLD);
+		}
 		for (size_t i = 0; i < result->trouble_count; i++)
 			output_error(&cli->out, "%s", index_wheel_hide_folder(wheel, result->troubles[i]));
 		cli_end_with(cli, exit_of_troubles(result->trouble_count + files.found->trouble_count,
@@ -420,7 +511,7 @@ static int lint_files(struct jw_error *err, struct cli *cli, const struct gpu_ta
 				cli->status = EXIT_COLD;
 		if (!files.count && !cli->status)
 			cli->status = EXIT_CANNOT; /* nothing was judged, in whatever format that is said */
-		failed = print_result(err, cli, files.found, result, &bound, &gpus->driver);
+		failed = print_result(err, cli, files.found, result, &bound, &gpus->driver, list);
 		jw_lint_free(result);
 	}
 	found_files_free(&files);
@@ -434,7 +525,9 @@ static int lint_run(struct jw_error *err, struct cli *cli)
 																			   &cli->options,
 																			   "driver");
 	struct gpu_targets gpus;
+	struct jw_arch_list list = {.count = 0};
 	struct index_wheel asked;
+	const char **except;
 	int result;
 
 	if (!cli->options.operand_count)
@@ -450,12 +543,21 @@ static int lint_run(struct jw_error *err, struct cli *cli)
 		(driver && jw_driver_parse(err, driver, &gpus.driver)))
 		return -1;
 	gpu_targets_warn(cli, &gpus.driver);
-	/* The GPUs on sale since 2018 but Jetson that the driver runs, unless --gpus names others. */
+	for (size_t i = 0; i < options_count(&cli->options, "arch-list"); i++)
+		if (jw_arch_list_read(err, options_item(&cli->options, "arch-list", i), &list))
+			return -1;
+	if (!list.count && options_given(&cli->options, "each"))
+		return error_set(err, JW_ERR_USAGE, "--each goes with --arch-list");
+	/* Without --gpus those of the list, else the GPUs on sale since 2018 but Jetson; of them those
+	 * that the driver runs. */
 	if (!gpus.count) {
 		size_t run = 0;
 
-		if (jw_targets_read(err, "rtx20..rtx50,a100,h100,b200", NULL, gpus.targets, GPUS_MAX,
-							&gpus.count))
+		for (size_t i = 0; i < list.count; i++)
+			gpus.count = jw_target_add(gpus.targets, gpus.count, GPUS_MAX,
+									   (struct jw_target){list.items[i].target.sm, 0});
+		if (!list.count && jw_targets_read(err, "rtx20..rtx50,a100,h100,b200", NULL, gpus.targets,
+										   GPUS_MAX, &gpus.count))
 			return -1;
 		for (size_t i = 0; i < gpus.count; i++)
 			if (!jw_driver_supports(NULL, &gpus.driver, gpus.targets[i]))
@@ -466,7 +568,11 @@ static int lint_run(struct jw_error *err, struct cli *cli)
 		return cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
 	if (index_wheel_get(err, cli, &gpus, &asked))
 		return -1;
-	result = lint_files(err, cli, &gpus, asked.wheel);
+	except = mem_array(options_count(&cli->options, "except") + 1, sizeof *except);
+	for (size_t i = 0; i < options_count(&cli->options, "except"); i++)
+		except[i] = options_item(&cli->options, "except", i);
+	result = lint_files(err, cli, &gpus, &list, except, asked.wheel);
+	mem_free(except);
 	jw_index_close(asked.index);
 	return result;
 }
@@ -474,8 +580,19 @@ static int lint_run(struct jw_error *err, struct cli *cli)
 static const struct cli_option options[] = {
 	CLI_LIST("gpus", "GPUS",
 			 "For these GPUs: rtx4090, h100, sm_86, ranges (rtx20..rtx50, sm_80..sm_90), several "
-			 "with commas; may be repeated. Without it: rtx20..rtx50,a100,h100,b200",
+			 "with commas; may be repeated. Without it: those of --arch-list, else "
+			 "rtx20..rtx50,a100,h100,b200",
 			 .alias = "target"),
+	CLI_LIST("arch-list", "LIST",
+			 "The architectures that the build was given, as for TORCH_CUDA_ARCH_LIST "
+			 "(\"8.6;12.0+PTX\"), CMAKE_CUDA_ARCHITECTURES (\"86-real;120\") or nvcc (\"-gencode "
+			 "arch=compute_86,code=sm_86\"): the status is 1 if a library has none of one of them; "
+			 "may be repeated"),
+	CLI_FLAG("each",
+			 "Every piece of code needs the code of --arch-list, not only one of a library"),
+	CLI_LIST(
+		"except", "GLOB",
+		"Leave out libraries whose name or path fits this pattern, and name each; may be repeated"),
 	CLI_DURATION("max-start", "TIME",
 				 "The bound: the status is 1 if the first start is predicted to compile for longer "
 				 "than this (5s, 2m)"),
@@ -500,7 +617,8 @@ const struct cli_command command_lint = {
 		"how long on one core, and which -gencode of nvcc avoids this: for several GPUs of one "
 		"major version the oldest, whose machine code the others run, too. Times assume a typical "
 		"machine; the bound is compared with the middle of the range.\n\nExit status: 1 over the "
-		"bound, if a part of a file has no code for one of these GPUs, or if a file "
+		"bound, if a library lacks code of --arch-list, if a part of a file has no code for one "
+		"of these GPUs, or if a file "
 		"cannot be read or holds "
 		"damaged device code, 2 if a program will fail "
 		"on one of these GPUs since no code in a file runs there, or jitwarm cannot tell (Tile "

@@ -1,0 +1,284 @@
+#include "prime/lint_claims.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "code/devcode.h"
+#include "code/kernel_names.h"
+#include "os/file.h"
+#include "plan/plan.h"
+
+enum { MAX_WHY = 512 };
+
+/* A library, or loose files that are variants of each other. */
+struct subject {
+	char *path, *member;
+	uint64_t variants; /* of loose files; 0: a library */
+	size_t pieces;
+	bool newer; /* PTX that any newer GPU can compile */
+	struct wanted {
+		size_t having;
+		size_t exempt; /* pieces that need not have it */
+		uint64_t size_bytes;
+		char kernels[KERNELS_TEXT]; /* of pieces that lack it */
+	} * wanted;                     /* as many as the list has */
+};
+
+struct lint_claims {
+	const struct jw_lint_options *options;
+	struct subject *subjects;
+	size_t count, capacity;
+	struct jw_lint_claim *exempt;
+	size_t exempt_count, exempt_capacity;
+};
+
+struct lint_claims *lint_claims_open(const struct jw_lint_options *options)
+{
+	struct lint_claims *claims = mem_alloc(sizeof *claims);
+
+	claims->options = options;
+	return claims;
+}
+
+static unsigned distance(struct jw_target a, struct jw_target b)
+{
+	return a.sm > b.sm ? a.sm - b.sm : b.sm - a.sm;
+}
+
+uint64_t lint_neighbour_bytes(const struct jw_scan_image *image, struct jw_arch arch, size_t pieces)
+{
+	const struct jw_scan_count *counts = arch.ptx ? image->ptx : image->cubins, *nearest = NULL;
+	const size_t count = arch.ptx ? image->ptx_count : image->cubin_count;
+	unsigned least = 0;
+	size_t most = 0;
+
+	for (size_t i = 0; i < count; i++)
+		most = counts[i].entries > most ? counts[i].entries : most;
+	/* Of an architecture that few pieces are built for the sizes say little. */
+	for (size_t i = 0; i < count; i++) {
+		struct jw_target target;
+
+		if (counts[i].entries * 2 < most || !jw_target_parse(counts[i].name, &target) ||
+			(nearest && distance(target, arch.target) >= least))
+			continue;
+		nearest = &counts[i];
+		least = distance(target, arch.target);
+	}
+	return nearest ? nearest->stored_bytes / nearest->entries * pieces : 0;
+}
+
+/* Whether the pattern fits the whole path, the member's path, or the name of either. */
+static bool is_except(const char *path, const char *member, const char *pattern)
+{
+	const char *name = member ? member : path;
+
+	return text_fits(path, pattern) || text_fits(os_base_name(path), pattern) ||
+		   text_fits(name, pattern) || text_fits(os_base_name(name), pattern);
+}
+
+static bool has_arch(const struct jw_piece *piece, struct jw_arch arch)
+{
+	for (size_t i = 0; i < piece->entry_count; i++) {
+		const struct jw_piece_entry *entry = &piece->entries[i];
+		const bool ptx = devcode_kind_is_ptx(entry->kind);
+
+		if (!entry->damaged && (ptx || entry->kind == DEVCODE_KIND_CUBIN) && ptx == arch.ptx &&
+			jw_target_equal(ptx && entry->text.sm ? entry->text : entry->target, arch.target))
+			return true;
+	}
+	return false;
+}
+
+static bool has_newer(const struct jw_piece *piece)
+{
+	for (size_t i = 0; i < piece->entry_count; i++) {
+		const struct jw_piece_entry *entry = &piece->entries[i];
+
+		if (!entry->damaged && devcode_kind_is_ptx(entry->kind) && !entry->target.suffix &&
+			!entry->text.suffix)
+			return true;
+	}
+	return false;
+}
+
+/* LTO-IR alone is what the linker of the build has left. */
+static bool has_code(const struct jw_piece *piece)
+{
+	for (size_t i = 0; !piece->empty && i < piece->entry_count; i++)
+		if (piece->entries[i].kind != DEVCODE_KIND_LTOIR)
+			return true;
+	return false;
+}
+
+static struct subject *subject_of(struct lint_claims *claims, const struct jw_scan_image *image)
+{
+	const bool library = !strcmp(image->format, "elf") || !strcmp(image->format, "pe");
+	const uint64_t variants = library ? 0 : fate_variants(image->path, image->member);
+	struct subject *subject;
+
+	for (size_t i = 0; variants && i < claims->count; i++)
+		if (claims->subjects[i].variants == variants)
+			return &claims->subjects[i];
+	VEC_GROW(claims->subjects, claims->capacity, claims->count);
+	subject = &claims->subjects[claims->count++];
+	*subject = (struct subject){
+		.path = mem_string(image->path),
+		.member = image->member ? mem_string(image->member) : NULL,
+		.variants = variants,
+		.wanted = mem_array(claims->options->arch.count, sizeof *subject->wanted),
+	};
+	return subject;
+}
+
+bool lint_claims_except(struct lint_claims *claims, const char *path, const char *member)
+{
+	const struct jw_lint_claim *last =
+		claims->exempt_count ? &claims->exempt[claims->exempt_count - 1] : NULL;
+	char why[MAX_WHY];
+	size_t at = 0;
+
+	while (at < claims->options->except_count &&
+		   !is_except(path, member, claims->options->except[at]))
+		at++;
+	if (at == claims->options->except_count)
+		return false;
+	if (last && !strcmp(last->path, path) && text_same(last->member, member))
+		return true;
+	(void)text_format(why, sizeof why, "exempt by --except %s", claims->options->except[at]);
+	VEC_GROW(claims->exempt, claims->exempt_capacity, claims->exempt_count);
+	claims->exempt[claims->exempt_count++] = (struct jw_lint_claim){
+		.kind = JW_LINT_EXEMPT,
+		.path = mem_string(path),
+		.member = member ? mem_string(member) : NULL,
+		.why = mem_string(why),
+	};
+	return true;
+}
+
+void lint_claims_take(struct lint_claims *claims, const struct jw_scan_image *image)
+{
+	const struct jw_arch_list *list = &claims->options->arch;
+	struct subject *subject = NULL;
+
+	if (!list->count)
+		return;
+	for (size_t i = 0; i < image->piece_count; i++) {
+		const struct jw_piece *piece = &image->pieces[i];
+
+		if (!has_code(piece))
+			continue;
+		if (!subject)
+			subject = subject_of(claims, image);
+		subject->pieces += piece->containers;
+		subject->newer = subject->newer || has_newer(piece);
+		for (size_t k = 0; k < list->count; k++) {
+			struct wanted *wanted = &subject->wanted[k];
+
+			if (has_arch(piece, list->items[k]))
+				wanted->having += piece->containers;
+			else if (list->items[k].ptx && piece->linked)
+				wanted->exempt += piece->containers; /* nvlink makes machine code alone */
+			else if (piece->kernels)
+				kernels_join(wanted->kernels, piece->kernels);
+		}
+	}
+	for (size_t k = 0; subject && k < list->count; k++) {
+		struct wanted *wanted = &subject->wanted[k];
+
+		wanted->size_bytes = lint_neighbour_bytes(
+			image, list->items[k], subject->pieces - wanted->having - wanted->exempt);
+	}
+}
+
+static void add_claim(struct jw_lint_result *result, size_t *capacity,
+					  const struct jw_lint_claim *claim, const struct subject *subject,
+					  const char *why)
+{
+	VEC_GROW(result->claims, *capacity, result->claim_count);
+	result->claims[result->claim_count] = *claim;
+	result->claims[result->claim_count].path = mem_string(subject->path);
+	result->claims[result->claim_count].member =
+		subject->member ? mem_string(subject->member) : NULL;
+	result->claims[result->claim_count].pieces = subject->pieces;
+	result->claims[result->claim_count++].why = mem_string(why);
+}
+
+static void say_missing(char why[MAX_WHY], const struct jw_lint_claim *claim,
+						const struct subject *subject, const struct wanted *wanted)
+{
+	char name[JW_TARGET_TEXT], compute[JW_TARGET_TEXT], size[TEXT_SHORT];
+
+	(void)jw_arch_name(name, claim->arch);
+	if (claim->kind == JW_LINT_MISSING)
+		(void)text_format(why, MAX_WHY,
+						  subject->pieces == 1 ? "it lacks %s"
+											   : "it lacks %s: none of its %zu pieces has it",
+						  name, subject->pieces);
+	else
+		(void)text_format(why, MAX_WHY,
+						  claim->lacking == 1 ? "%zu of %s lacks %s" : "%zu of %s lack %s",
+						  claim->lacking, TEXT_COUNT(subject->pieces, "piece", "pieces"), name);
+	if (claim->kind == JW_LINT_SOME && *wanted->kernels)
+		text_append(why, MAX_WHY, " (kernels: %s)", wanted->kernels);
+	text_append(why, MAX_WHY, "; build it with -gencode arch=%s,code=%s",
+				jw_target_compute(compute, claim->arch.target), name);
+	if (claim->size_bytes)
+		text_append(why, MAX_WHY, ", which adds about %s", text_bytes(size, claim->size_bytes));
+}
+
+static void judge_subject(const struct lint_claims *claims, const struct subject *subject,
+						  struct jw_lint_result *result, size_t *capacity)
+{
+	const struct jw_arch_list *list = &claims->options->arch;
+	struct jw_target newest = {0};
+	char why[MAX_WHY], sm[JW_TARGET_TEXT];
+
+	for (size_t k = 0; k < list->count; k++) {
+		const struct wanted *wanted = &subject->wanted[k];
+		const struct jw_lint_claim claim = {
+			.kind = wanted->having ? JW_LINT_SOME : JW_LINT_MISSING,
+			.level = JW_LINT_ERROR,
+			.arch = list->items[k],
+			.lacking = subject->pieces - wanted->having - wanted->exempt,
+			.size_bytes = wanted->size_bytes,
+		};
+
+		if (list->items[k].target.sm > newest.sm)
+			newest = (struct jw_target){list->items[k].target.sm, 0};
+		if (!claim.lacking || (wanted->having && !claims->options->each))
+			continue;
+		say_missing(why, &claim, subject, wanted);
+		add_claim(result, capacity, &claim, subject, why);
+	}
+	if (subject->newer)
+		return;
+	(void)text_format(why, sizeof why,
+					  "GPUs newer than %s have no code in it: it has no PTX that they can compile",
+					  jw_target_sm(sm, newest));
+	add_claim(result, capacity,
+			  &(struct jw_lint_claim){.kind = JW_LINT_NO_NEWER, .level = JW_LINT_WARNING}, subject,
+			  why);
+}
+
+void lint_claims_close(struct lint_claims *claims, struct jw_lint_result *result)
+{
+	size_t capacity = 0;
+
+	result->compared = claims->count;
+	for (size_t i = 0; i < claims->count; i++) {
+		struct subject *subject = &claims->subjects[i];
+
+		judge_subject(claims, subject, result, &capacity);
+		mem_free(subject->path);
+		mem_free(subject->member);
+		mem_free(subject->wanted);
+	}
+	for (size_t i = 0; i < claims->exempt_count; i++) {
+		VEC_GROW(result->claims, capacity, result->claim_count);
+		result->claims[result->claim_count++] = claims->exempt[i];
+	}
+	mem_free(claims->exempt);
+	mem_free(claims->subjects);
+	mem_free(claims);
+}

@@ -1,0 +1,80 @@
+# What a wheel claims: the list that its build was given, in each notation, against each library, or each piece of it.
+PYTHONPATH=$cases/../../framework python3 - "$work" <<'PYTHON'
+import sys, zipfile
+import fatbin
+
+def ptx(target, kernel):
+    text = b".version 8.0\n.target %s\n.address_size 64\n.visible .entry %s()\n{\n\tret;\n}\n" % (target.encode(), kernel.encode())
+    return fatbin.entry(fatbin.PTX, int(target.strip("smaf_")), fatbin.ptx_payload(text), isa=(8, 0))
+
+def cubin(sm, kernel):
+    return fatbin.entry(fatbin.CUBIN, sm, fatbin.old_cubin(sm, kernel, 4096))
+
+whole = [fatbin.container(cubin(80, f"k{i}"), cubin(90, f"k{i}"), ptx("sm_90", f"k{i}")) for i in range(3)]
+files = {"pkg/liball.so": fatbin.library(*whole),
+         "pkg/libpart.so": fatbin.library(*whole, fatbin.container(cubin(80, "_ZN3app4gemmEPf"), ptx("sm_90", "_ZN3app4gemmEPf"))),
+         "pkg/libold.so": fatbin.library(fatbin.container(cubin(80, "old"), ptx("sm_90a", "old"))),
+         "pkg/k_sm_80.cubin": fatbin.old_cubin(80, "k", 64), "pkg/k_sm_90.cubin": fatbin.old_cubin(90, "k", 64),
+         "pkg/k_compute_90.ptx": b".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n"}
+with zipfile.ZipFile(sys.argv[1] + "/p-1-py3-none-any.whl", "w") as wheel:
+    for name, data in files.items():
+        wheel.writestr(name, data)
+for name in "liball.so", "libpart.so", "libold.so":
+    open(f"{sys.argv[1]}/{name}", "wb").write(files["pkg/" + name])
+PYTHON
+cd "$work" || fail "cd"
+
+# Each notation
+for list in "8.0;9.0+PTX" "80-real;90" "-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=[sm_90,compute_90]"; do
+	run 0 lint --arch-list "$list" --each liball.so
+	out_has "The library has the code of --arch-list: sm_80, sm_90, compute_90"
+done
+run 0 lint --arch-list 80-real --arch-list 90 liball.so
+out_has "sm_80, sm_90, compute_90"
+# Without --gpus, those of the list
+run 0 lint --arch-list "8.0;9.0" --json liball.so
+json '[g["target"] for g in d["gpus"]] == ["sm_80", "sm_90"] and d["claims"] == [] and d["compared"] == 1'
+
+# A library lacks one in all of its pieces; the code that is there says how large it would be
+run 1 lint --arch-list "8.0;9.0;12.0+PTX" liball.so
+out_has "liball.so: it lacks sm_120: none of its 3 pieces has it; build it with -gencode arch=compute_120,code=sm_120, which adds about 13.1 KiB"
+out_has "liball.so: it lacks compute_120"
+run 1 lint --arch-list "8.0;12.0" --json liball.so
+json '[(c["kind"], c["level"], c["code"], c["lacking"], c["pieces"], c["path"]) for c in d["claims"]] == [("missing", "error", "sm_120", 3, 3, "liball.so")]'
+json '12000 < d["claims"][0]["size_bytes"] < 14000'
+# One piece does: only with --each, with its kernels
+run 0 lint --arch-list "8.0;9.0" --gpus a100 libpart.so
+run 1 lint --arch-list "8.0;9.0" --gpus a100 --each libpart.so
+out_has "libpart.so: 1 of 4 pieces lacks sm_90 (kernels: app::gemm); build it with -gencode arch=compute_90,code=sm_90, which adds about 4."
+# PTX for one GPU alone is no PTX for newer ones
+run 1 lint --arch-list "8.0;9.0+PTX" --gpus a100 libold.so
+out_has "libold.so: it lacks compute_90;"
+out_has "libold.so: GPUs newer than sm_90 have no code in it: it has no PTX that they can compile"
+run 0 lint --arch-list "-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90a,code=compute_90a" --gpus a100 --json libold.so
+json '[(c["kind"], c["level"], c["code"]) for c in d["claims"]] == [("no-newer", "warning", "")]'
+
+# In a wheel: members are named, loose files that are variants of each other count as one, and what is exempt is left out and named
+run 1 lint --arch-list "80-real;90" --gpus a100 p-1-py3-none-any.whl
+out_has "p-1-py3-none-any.whl: pkg/libold.so: it lacks sm_90"
+out_lacks "cubin: it lacks"
+run 0 lint --arch-list "80-real;90" --gpus a100 --except "libold.*" p-1-py3-none-any.whl
+out_has "p-1-py3-none-any.whl: pkg/libold.so: exempt by --except libold.*"
+out_has "All libraries have the code of --arch-list: sm_80, sm_90, compute_90"
+run 2 lint --gpus rtx20 libold.so
+run 0 lint --gpus rtx20 --except "lib?ld.so" libold.so
+out_has "libold.so: exempt by --except lib?ld.so"
+run 0 lint --gpus h100 --except "*" --json libold.so
+json '[c["kind"] for c in d["claims"]] == ["exempt"] and d["findings"] == []'
+# Annotations name the file
+run 1 lint --arch-list "8.0;9.0" --gpus a100 --format github p-1-py3-none-any.whl
+out_has "::error file=p-1-py3-none-any.whl,title=--arch-list::pkg/libold.so: it lacks sm_90"
+
+# Lists that are none
+run 64 lint --arch-list native liball.so
+err_has "“native” means the GPU of the machine that builds, which jitwarm does not know; name the architectures"
+run 64 lint --arch-list all-major liball.so
+err_has "“all-major” depends on the version of nvcc"
+run 64 lint --arch-list rtx4090 liball.so
+err_has "“rtx4090” is no architecture"
+run 64 lint --each liball.so
+err_has "--each goes with --arch-list"
