@@ -12,7 +12,7 @@
 
 struct jw_account {
 	char *name;            /* "alice", "LocalSystem" */
-	char *home;            /* its folder, absolute */
+	char *home;            /* its home folder, absolute */
 	char *id;              /* the SID on Windows, the number elsewhere */
 	uint32_t owner, group; /* POSIX ids; 0 on Windows */
 };
@@ -22,10 +22,11 @@ struct jw_accounts {
 	size_t count, capacity;
 };
 
-/* The accounts of people with a folder here. Linux: user ids from UID_MIN to UID_MAX of
- * /etc/login.defs, as far as getpwent(3) lists them (most directory services list none). Windows:
- * the profiles of local, domain and cloud accounts (HKEY_LOCAL_MACHINE\SOFTWARE\Microsoft\Windows
- * NT\CurrentVersion\ProfileList). The caller frees with jw_accounts_free. */
+/* Lists the accounts of people with a folder on this machine. Linux: user ids from UID_MIN to
+ * UID_MAX of /etc/login.defs, as far as getpwent(3) lists them (most directory services list none).
+ * Windows: the profiles of local, domain and cloud accounts
+ * (HKEY_LOCAL_MACHINE\SOFTWARE\Microsoft\Windows NT\CurrentVersion\ProfileList). The caller frees
+ * the list with jw_accounts_free. */
 int jw_accounts_people(struct jw_error *err, struct jw_accounts *ret_accounts);
 void jw_accounts_free(struct jw_accounts *accounts);
 
@@ -33,9 +34,9 @@ void jw_accounts_free(struct jw_accounts *accounts);
  * elevated process. */
 bool jw_is_administrator(void);
 
-/* One line on why the live cache of this process is probably not the intended one: under sudo it is
- * root's; Windows' SYSTEM has a cache that no user's program reads. NULL: it is the user's. The
- * caller frees it with jw_text_free. */
+/* Returns a line that says why the live cache of this process is probably not the intended one:
+ * under sudo it is root's; Windows' SYSTEM has a cache that no user's program reads. NULL if it is
+ * the user's. The caller frees it with jw_text_free. */
 int jw_account_doubt(struct jw_error *err, char **ret_line);
 
 #endif

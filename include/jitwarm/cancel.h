@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* A member of the options of each call that may take long. Zeros: the call runs to its end. The
+/* A member of the options of each call that may take long. With zeros the call runs to its end. The
  * call polls `is_cancelled` often, at least once for each file, entry or module, on its threads.
  * Once it has returned true, it must return true from then on. The call then ends soon: with
  * JW_ERR_INTERRUPTED, or, if its header says so, with a result of the work done so far. Caches,

@@ -17,38 +17,37 @@
 struct jw_compiler {
 	char *path;
 	uint32_t cuda; /* 1000 * major + 10 * minor */
-	bool exact;    /* of the driver's own minor version; false: an older one, whose code works but
-					  differs */
+	bool exact; /* of the driver's own minor version; otherwise an older one, whose code works but
+				   differs */
 };
 
-/* Finds the ptxas for a driver. `file`: only this one; JW_ERR_UNSUPPORTED if it is newer than the
- * driver, which would refuse its code. NULL: the one of the driver's own version, from those that
- * jw_compiler_fetch has fetched, or of a toolkit (/usr/local/cuda-12.4, CUDA_HOME, CUDA_PATH,
- * PATH); JW_ERR_NOT_FOUND names the missing version, how to fetch it, and the drawback of an older
- * one. The caller frees with jw_compiler_free. */
+/* Finds the ptxas for a driver. If `file` is not NULL, only this one; JW_ERR_UNSUPPORTED if it is
+ * newer than the driver, which would refuse its code. If NULL, the one of the driver's own version,
+ * from those that jw_compiler_fetch has fetched, or of a toolkit (/usr/local/cuda-12.4, CUDA_HOME,
+ * CUDA_PATH, PATH); JW_ERR_NOT_FOUND names the missing version, how to fetch it, and the drawback
+ * of an older one. The caller frees it with jw_compiler_free. */
 int jw_compiler_find(struct jw_error *err, const struct jw_driver *driver, const char *file,
 					 struct jw_compiler *ret_compiler);
 void jw_compiler_free(struct jw_compiler *compiler);
 
-/* Keeps and finds fetched compilers in this folder from now on; NULL: in
- * $XDG_CACHE_HOME/jitwarm/ptxas or ~/.cache/jitwarm/ptxas (%LOCALAPPDATA%\jitwarm\ptxas). Called
- * before other threads start. */
+/* Sets the folder of fetched compilers from now on; NULL for $XDG_CACHE_HOME/jitwarm/ptxas or
+ * ~/.cache/jitwarm/ptxas (%LOCALAPPDATA%\jitwarm\ptxas). Called before other threads start. */
 void jw_use_compilers(const char *folder);
 
-/* `progress`, which may be NULL: gets the number of bytes received. `cancel` is polled at least
- * every second. */
+/* Options of fetching. `progress`, which may be NULL, is called with the number of bytes received.
+ * `cancel` is polled at least every second. */
 struct jw_compiler_fetch_options {
 	void *context;
 	void (*progress)(void *context, uint64_t done_bytes, uint64_t total_bytes);
 	struct jw_cancel cancel;
 };
 
-/* Gets the ptxas of a CUDA version ("12.4", "12.4.131") in NVIDIA's wheel, by pip, from the index
- * that it is configured to, into the folder of jw_use_compilers. The version that the compiler says
- * is checked (ptxas is started); a failure leaves no files. A compiler that exists and says this
- * version is not fetched again. `options` may be NULL. JW_ERR_NOT_FOUND: no such wheel, or neither
- * pip nor uv; JW_ERR_IO: what pip says; JW_ERR_INTERRUPTED: cancelled. The caller frees *ret_path
- * with jw_text_free. */
+/* Fetches the ptxas of a CUDA version ("12.4", "12.4.131") from NVIDIA's wheel, by pip, from its
+ * configured index, into the folder of jw_use_compilers. The version that the compiler reports is
+ * checked (ptxas is started); a failure leaves no files. A compiler that is already there with this
+ * version is not fetched again. `options` may be NULL. JW_ERR_NOT_FOUND if there is no such wheel,
+ * or neither pip nor uv; JW_ERR_IO with pip's message; JW_ERR_INTERRUPTED if cancelled. The caller
+ * frees *ret_path with jw_text_free. */
 int jw_compiler_fetch(struct jw_error *err, const char *version,
 					  const struct jw_compiler_fetch_options *options, char **ret_path);
 

@@ -18,70 +18,73 @@
 #include <jitwarm/verdict.h>
 
 struct jw_finding {
-	const char *id; /* "cache-disabled": docs/troubleshooting.md lists all */
-	bool hopeless;  /* nothing that this account or jitwarm can do helps */
-	char *evidence; /* a line: what is wrong, and where this is seen */
+	const char *id; /* "cache-disabled"; docs/troubleshooting.md lists all ids */
+	bool hopeless;  /* neither this account nor jitwarm can do anything about it */
+	char *evidence; /* a line: what is wrong, and where it can be seen */
 	char *fix;      /* a line: what to do */
-	/* The arguments of a jitwarm command that does it and can be undone, or loses nothing; NULL at
-	 * the end. NULL: it is done by hand. */
+	/* The arguments of a jitwarm command that fixes it, and can be undone or loses nothing; NULL at
+	 * the end. NULL if it is fixed by hand. */
 	char **command;
 	size_t word_count;
-	/* After the command, programs that start with a new login have this variable of the environment
-	 * so (`value` NULL: not set). NULL: none changes. */
+	/* The variable that programs of a new login have after the command, with this value (`value` is
+	 * NULL if it is not set). NULL if none changes. */
 	char *variable, *value;
 };
 
-/* What the driver did with a tiny module that it was given twice, with the settings in force. */
+/* The result of giving the driver a tiny module twice, with the settings in force. */
 enum jw_probe_use {
-	JW_PROBE_NOT, /* it was not asked: no GPU, no usable cache, or the entry's name is unknown */
-	JW_PROBE_HIT, /* the second load took the entry */
-	JW_PROBE_REFUSED, /* it stored no entry */
-	JW_PROBE_UNREAD,  /* it compiled the module again although the entry was there */
-	JW_PROBE_FAILED,  /* it did not load the module */
-	JW_PROBE_UNSAFE, /* it was not asked: this is the superuser, and another account could lead what
-						the driver writes elsewhere */
+	JW_PROBE_NOT,     /* the driver was not asked: no GPU, no usable cache, or the entry's name is
+						 unknown */
+	JW_PROBE_HIT,     /* the second load used the entry */
+	JW_PROBE_REFUSED, /* the driver stored no entry */
+	JW_PROBE_UNREAD,  /* the driver compiled the module again although the entry was there */
+	JW_PROBE_FAILED,  /* the driver did not load the module */
+	JW_PROBE_UNSAFE,  /* the driver was not asked: this is the superuser, and another account could
+						 redirect what the driver writes */
 };
 
 struct jw_doctor_options {
 	const struct jw_system *system;
-	const struct jw_found *found; /* the programs and packages; NULL: only the machine */
-	/* How a user names them, for commands; 0: the active environment. */
+	const struct jw_found *found; /* the programs and packages; NULL for the machine only */
+	/* How the user named them, for commands; 0 for the active environment. */
 	const char *const *names;
 	size_t name_count;
-	bool process; /* `found` is what a process has loaded: the command names those files of it that
-					 have modules to compile */
+	bool process; /* `found` has the files that a process has loaded; the command names those of
+					 them that have modules to compile */
 	bool probe;   /* has the driver load a tiny module twice, which adds an entry of 3 KB to the
 					 cache; needs jw_system_options.worker */
 	struct jw_cancel cancel;
 };
 
 struct jw_doctor_result {
-	struct jw_finding *findings; /* the likeliest cause first; none: all is well */
+	struct jw_finding *findings; /* the likeliest cause first; none if all is well */
 	size_t finding_count;
 	enum jw_probe_use probe;
-	char *probe_entry; /* the entry of the probe, "" if it was not asked */
+	char *probe_entry; /* the entry of the probe; "" if the driver was not asked */
 	size_t warm, cold; /* modules of `found`, on all GPUs */
-	char **notes;      /* of jw_check, one line each */
+	char **notes;      /* the notes of jw_check, one line each */
 	size_t note_count, assumptions;
-	size_t troubles; /* names without a file, and files that could not be read: nothing is known of
-						them, so that no finding does not mean that all is well */
-	enum jw_verdict verdict; /* on `found`; without it on the settings: JW_VERDICT_USELESS or
+	size_t
+		troubles; /* names without a file, and files that could not be read. Nothing is known about
+					 them, so that an empty list of findings does not mean that all is well */
+	enum jw_verdict verdict; /* about `found`; without it about the settings: JW_VERDICT_USELESS or
 								JW_VERDICT_RUNS; without a GPU JW_VERDICT_NOTHING */
 };
 
-/* Reads settings, cache and files; only the probe writes. -1: cancelled, or what jw_check
- * returns. The caller frees with jw_doctor_result_free. */
+/* Reads settings, cache and files; only the probe writes. -1 if cancelled, or with an error of
+ * jw_check. The caller frees the result with jw_doctor_result_free. */
 int jw_doctor(struct jw_error *err, const struct jw_doctor_options *options,
 			  struct jw_doctor_result **ret_result);
 void jw_doctor_result_free(struct jw_doctor_result *result);
 
 /* Turns this process permanently into that account, with the variables of the driver that its next
- * login will have. Only root may, except for its own account (JW_ERR_IO). JW_ERR_NOT_FOUND: no such
- * account; JW_ERR_UNSUPPORTED on Windows. */
+ * login will have. Only root may do that, except for its own account (JW_ERR_IO). JW_ERR_NOT_FOUND
+ * if there is no such account; JW_ERR_UNSUPPORTED on Windows. */
 int jw_examine_as_user(struct jw_error *err, const char *name);
-/* The same for the account of a process, with the variables that it was started with: those of the
- * driver, HOME, and the active environment. JW_ERR_NOT_FOUND: no such process; JW_ERR_UNSUPPORTED:
- * it is in a container, or this is Windows; JW_ERR_IO: only root may. */
+/* Turns this process into the account of another process, with the variables that it was started
+ * with: those of the driver, HOME, and the active environment. JW_ERR_NOT_FOUND if there is no such
+ * process; JW_ERR_UNSUPPORTED if it is in a container, or on Windows; JW_ERR_IO if only root
+ * may. */
 int jw_examine_as_process(struct jw_error *err, int pid);
 
 #endif

@@ -1,11 +1,11 @@
 /* Finds the files that may hold device code, from the names that a user types.
  *
  * A name is a path (file, directory, wheel; a file of a kind that holds no device code, such as a
- * script, is refused with JW_ERR_USAGE), else a package of the active environment, with or
- * without extras and versions ("jax[cuda12]", "xgboost>=1.3,<2"). Without names it is the whole
- * environment: VIRTUAL_ENV, else CONDA_PREFIX, else that in which the program of this process lies,
- * else that of the python3 or python on PATH, which is found without running it. Reads environment
- * variables; writes only to the state directory.
+ * script, is refused with JW_ERR_USAGE), else a package of the active environment, with or without
+ * extras and versions ("jax[cuda12]", "xgboost>=1.3,<2"). Without names it is the whole
+ * environment: VIRTUAL_ENV, else CONDA_PREFIX, else the one in which the program of this process is
+ * installed, else that of the python3 or python on PATH, which is found without running it. Reads
+ * environment variables; writes only to the state directory.
  *
  * Threads: any number of threads may call these functions at the same time, except
  * jw_use_environment. */
@@ -20,20 +20,21 @@
 #include <jitwarm/error.h>
 
 struct jw_found_file {
-	char *path;          /* as given, or absolute; a file that exists */
+	char *path;          /* as given, or absolute; the file exists */
 	const char *package; /* the package that installed it, and its version; NULL if unknown */
 	const char *version;
-	uint64_t size_bytes; /* the members below describe the file when it was found */
-	int64_t mtime_ns;    /* since 1970, UTC */
+	uint64_t size_bytes; /* when the file was found: its size, */
+	int64_t mtime_ns;    /* nanoseconds since 1970, UTC */
 	int64_t changed_ns; /* the last change of content or attributes, which programs cannot set; 0 if
-						   the system does not tell */
+						   the system does not report it */
 	uint64_t device, inode;
 };
 
-/* A line for people; UTF-8 if the names in it are. */
+/* A line for messages; UTF-8 if the names in it are. */
 struct jw_found_note {
 	char *text;
-	bool is_trouble; /* an unresolved name or something unreadable; otherwise information */
+	bool is_trouble; /* about an unresolved name or something unreadable; otherwise only information
+					  */
 	enum jw_code code;
 };
 
@@ -42,51 +43,51 @@ struct jw_found {
 	size_t file_count;
 	struct jw_found_note *notes;
 	size_t note_count, trouble_count;
-	char *environment; /* the environment that was searched; NULL if only paths were given */
-	bool whole;        /* all of it, since no name was given */
+	char *environment; /* the environment that was searched; NULL if the user named only paths */
+	bool whole;        /* the whole environment, since the user gave no name */
 	struct find_package *packages; /* private */
 	size_t package_count;
 };
 
 struct jw_find_options {
 	const char *const *names;
-	size_t name_count;           /* 0, and no packages: the whole environment */
-	const char *const *packages; /* names of packages, even if files have these names too */
+	size_t name_count;           /* 0, and no packages, for the whole environment */
+	const char *const *packages; /* names of packages, even if there are files with these names */
 	size_t package_count;
 	struct jw_cancel cancel;
-	bool sources; /* take CUDA C sources (*.cu) too, which jw_prime compiles */
+	bool sources; /* take CUDA C sources (*.cu), too, which jw_prime compiles */
 };
 
-/* Finds the files behind the names. -1 only if no name was found (with the first one's reason),
- * if there is no environment to fall back on, or JW_ERR_INTERRUPTED. The caller frees *ret_found.
- */
+/* Finds the files that the names mean. -1 only if no name was found (with the first one's reason),
+ * if there is no environment to fall back on, or JW_ERR_INTERRUPTED. The caller frees
+ * *ret_found. */
 int jw_find(struct jw_error *err, const struct jw_find_options *options,
 			struct jw_found **ret_found);
 void jw_found_free(struct jw_found *found);
 
-/* Whether a package in which no device code was found is one that was built for the CPU: its name
- * promises device code, or its version denies it (2.9.0+cpu). `version` NULL: `name` is a wheel's
- * file name. */
+/* Whether a package in which no device code was found was built for the CPU: its name promises
+ * device code, or its version denies it (2.9.0+cpu). If `version` is NULL, `name` is a wheel's file
+ * name. */
 bool jw_is_cpu_build(const char *name, const char *version);
-/* What has the device code that such a package, or another one, lacks: “faiss-gpu” for faiss-cpu;
- * NULL: unknown. */
+/* Returns the package that has the device code which such a package lacks: “faiss-gpu” for
+ * faiss-cpu; NULL if unknown. */
 const char *jw_with_gpu_code(const char *name, const char *version);
 
 /* Makes `dir`, a virtual or conda environment, the active one for all calls of this process, and
- * for the processes that it starts. Sets VIRTUAL_ENV or CONDA_PREFIX and unsets the other: no other
- * thread may read the environment meanwhile. JW_ERR_NOT_FOUND: no such directory; JW_ERR_USAGE: it
- * has neither an environment's mark nor packages. */
+ * for the processes that it starts. Sets VIRTUAL_ENV or CONDA_PREFIX and unsets the other one, so
+ * no other thread may read the environment meanwhile. JW_ERR_NOT_FOUND if there is no such
+ * directory; JW_ERR_USAGE if it has neither an environment's mark nor packages. */
 int jw_use_environment(struct jw_error *err, const char *dir);
 
-/* The version of the active environment's Python, "3.11", by the names of its folders. False: there
- * is no environment, or its folders do not name the version (Windows). */
+/* Finds the version of the active environment's Python, "3.11", by the names of its folders. False
+ * if there is no environment, or its folders do not name the version (Windows). */
 enum { JW_PYTHON_VERSION = 8 };
 bool jw_environment_python(char version[JW_PYTHON_VERSION]);
 
-/* The file of an NVRTC (libnvrtc.so.12, nvrtc64_120_0.dll). `name`: a file, a folder that is or
- * contains a toolkit, or a package that includes or requires one; NULL: the environment's, else
- * that of CUDA_HOME, CUDA_PATH or /usr/local/cuda. JW_ERR_NOT_FOUND. The caller frees *ret_path
- * with jw_text_free. */
+/* Finds the file of an NVRTC (libnvrtc.so.12, nvrtc64_120_0.dll). `name` is a file, a folder that
+ * is or contains a toolkit, or a package that includes or requires one; NULL for the environment's,
+ * else that of CUDA_HOME, CUDA_PATH or /usr/local/cuda. JW_ERR_NOT_FOUND. The caller frees
+ * *ret_path with jw_text_free. */
 int jw_find_nvrtc(struct jw_error *err, const char *name, char **ret_path);
 
 #endif

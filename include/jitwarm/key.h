@@ -24,22 +24,23 @@ struct jw_key {
  * it. The secret key's file is readable only for its account. JW_ERR_USAGE if the name is taken. */
 int jw_key_generate(struct jw_error *err, const char *state_dir, const char *name,
 					struct jw_key *ret_key);
-/* Trusts a public key: a file, or its base64 text. `name` NULL: its id. JW_ERR_USAGE: another key
- * is trusted under that name. */
+/* Trusts a public key: a file, or its base64 text. A NULL `name` stands for its id. JW_ERR_USAGE if
+ * another key is trusted under that name. */
 int jw_key_trust(struct jw_error *err, const char *state_dir, const char *name,
 				 const char *path_or_text, struct jw_key *ret_key);
-/* Stops trusting a key, whatever names it is trusted under; JW_ERR_NOT_FOUND. */
+/* Stops trusting a key under all of its names; JW_ERR_NOT_FOUND. */
 int jw_key_distrust(struct jw_error *err, const char *state_dir, const char *name);
 
-/* Whether jw_export can sign with a key: a name, or a path to a secret key. JW_ERR_UNSUPPORTED: it
- * has a passphrase. */
+/* Whether jw_export can sign with a key: a name, or a path to a secret key. JW_ERR_UNSUPPORTED if
+ * it has a passphrase. */
 int jw_key_check(struct jw_error *err, const char *state_dir, const char *key);
 
 struct jw_keys {
-	struct jw_key *items; /* by name; one that is trusted under two names is two */
+	struct jw_key
+		*items; /* sorted by name; a key that is trusted under two names is listed twice */
 	size_t count;
 };
-/* The public keys in this folder (NAME.pub) are trusted, too, from now on; NULL: in none. Called
+/* Trusts the public keys in this folder (NAME.pub), too, from now on; NULL for no folder. Called
  * before other threads start. */
 void jw_use_trusted_keys(const char *folder);
 int jw_key_list(struct jw_error *err, const char *state_dir, struct jw_keys *ret_keys);

@@ -1,5 +1,5 @@
-/* For those who make packages: what their device code costs at the first start on whose GPU, and
- * which machine code would avoid it. Needs neither driver nor GPU.
+/* For authors of packages: how long their device code is compiled at the first start on each GPU,
+ * and which machine code would avoid that. Needs neither driver nor GPU.
  *
  * Threads: any number of threads may call these functions at the same time. */
 #ifndef JITWARM_LINT_H
@@ -16,44 +16,44 @@
 
 enum jw_lint_kind {
 	JW_LINT_COMPILES, /* the driver compiles modules at the first start */
-	JW_LINT_FAILS,    /* a program fails: no code that runs there */
-	JW_LINT_LACKS,    /* pieces of it have no code for this GPU: a program that uses one fails */
-	JW_LINT_UNSURE,   /* Tile IR, or a kind of entry that jitwarm does not know */
+	JW_LINT_FAILS,    /* a program fails because no code runs on the GPU */
+	JW_LINT_LACKS, /* some of its pieces have no code for this GPU: a program that uses one fails */
+	JW_LINT_UNSURE, /* Tile IR, or a kind of entry that jitwarm does not know */
 };
 
 enum jw_lint_level {
 	JW_LINT_NOTE,    /* within the bound */
 	JW_LINT_WARNING, /* there is no bound */
-	JW_LINT_ERROR,   /* over the bound, or not known to be within, or it fails */
+	JW_LINT_ERROR,   /* over the bound, or not known to be within it, or it fails */
 };
 
-/* Of one library on one GPU. */
+/* The finding for one library on one GPU. */
 struct jw_lint_finding {
 	enum jw_lint_kind kind;
-	enum jw_lint_level level; /* as that GPU's; with JW_LINT_LACKS a warning, or a note */
+	enum jw_lint_level level; /* the level of that GPU; with JW_LINT_LACKS a warning, or a note */
 	struct jw_target target;
-	char *path, *member; /* member: inside an archive; NULL for a file */
+	char *path, *member; /* member is the name inside an archive; NULL for a file */
 	char *why;           /* NULL with JW_LINT_COMPILES */
-	size_t modules;      /* of this library alone; modules of several libraries count in each */
-	uint64_t ptx_bytes;  /* decompressed */
+	size_t modules;      /* of this library alone; a module in several libraries counts in each */
+	uint64_t ptx_bytes;  /* decompressed size */
 	enum jw_loading loading;
 	struct jw_seconds start;
 };
 
-/* All files together on one GPU, each module once. */
+/* All files together on one GPU; each module counts once. */
 struct jw_lint_gpu {
 	struct jw_target target;
 	enum jw_lint_level level; /* JW_LINT_NOTE also if nothing is compiled */
-	size_t modules, failing;  /* failing: files with which a program fails */
-	size_t lacking;           /* files, of JW_LINT_LACKS */
-	size_t parts; /* of these: not only for want of kernels for the GPUs of a family alone */
+	size_t modules, failing;  /* failing is the number of files with which a program fails */
+	size_t lacking;           /* the number of files with JW_LINT_LACKS */
+	size_t parts;         /* those of them that lack more than kernels for the GPUs of one family */
 	size_t tile, unknown; /* as in jw_scan_total */
 	uint64_t ptx_bytes;
 	enum jw_loading loading;
-	struct jw_seconds start; /* the first start, with linking */
-	/* Machine code that avoids this: for this GPU, or for an older one of the asked that also lacks
-	 * code and whose code this GPU runs; with a suffix if the PTX is for this GPU alone
-	 * (sm_90a). One of `codes`; sm 0: none is missing. */
+	struct jw_seconds start; /* the predicted time of the first start, with linking */
+	/* The machine code that avoids this: for this GPU, or for an older requested GPU that also
+	 * lacks code and whose code this GPU runs; with a suffix if the PTX is only for this GPU
+	 * (sm_90a). It is one of `codes`; sm is 0 if none is missing. */
 	struct jw_target code;
 	uint32_t driver_from, fails_from, fails_to; /* branches of drivers, as in jw_scan_total */
 };
@@ -61,8 +61,9 @@ struct jw_lint_gpu {
 /* Missing machine code: -gencode arch=compute_86,code=sm_86. */
 struct jw_lint_code {
 	struct jw_target target;
-	uint32_t cuda;  /* of the first compiler that makes it, as in struct jw_driver; 0: unknown */
-	uint64_t bytes; /* its size, uncompressed, as predicted; 0: unknown, since there is no PTX */
+	uint32_t cuda;  /* the CUDA version of the first compiler that makes it, as in struct jw_driver;
+					   0 if unknown */
+	uint64_t bytes; /* the predicted size, uncompressed; 0 if unknown, since there is no PTX */
 };
 
 enum jw_lint_claim_kind {
@@ -85,7 +86,7 @@ struct jw_lint_claim {
 };
 
 struct jw_lint_result {
-	struct jw_lint_claim *claims; /* by file, in the order of the files */
+	struct jw_lint_claim *claims; /* sorted by file, in the order of the files */
 	size_t claim_count;
 	size_t compared;          /* libraries that were compared with the list */
 	struct jw_lint_gpu *gpus; /* in the requested order */
@@ -97,16 +98,17 @@ struct jw_lint_result {
 	char **troubles; /* files that could not be read, or hold damaged code, with the reason */
 	size_t trouble_count;
 	size_t images;  /* files and members with device code */
-	size_t damaged; /* places in them that look like device code but are unsound */
+	size_t damaged; /* places in files that look like device code but are unsound */
 };
 
 struct jw_lint_options {
 	const char *const *paths; /* wheels, conda packages, archives, libraries, directories */
 	size_t path_count;
-	const struct jw_target *targets; /* GPUs, at least one, at most 32 */
+	const struct jw_target *targets; /* the GPUs: at least one, at most 32 */
 	size_t target_count;
-	struct jw_driver driver; /* zeros: a driver that reads everything */
-	struct jw_speed speed;   /* zeros: a usual machine, so that the result is the same anywhere */
+	struct jw_driver driver; /* zeros stand for a driver that reads everything */
+	struct jw_speed
+		speed; /* zeros stand for a usual machine, so that the result is the same anywhere */
 	bool bounded;
 	double most_start_s; /* with `bounded`: a first start that is predicted to take longer is an
 							error */
@@ -120,7 +122,8 @@ struct jw_lint_options {
 	struct jw_cancel cancel;
 };
 
-/* -1: it could not be completed. The caller frees with jw_lint_free. */
+/* Examines the files. -1 if that could not be completed. The caller frees the result with
+ * jw_lint_free. */
 int jw_lint(struct jw_error *err, const struct jw_lint_options *options,
 			struct jw_lint_result **ret_result);
 void jw_lint_free(struct jw_lint_result *result);

@@ -18,19 +18,19 @@
 #include <jitwarm/target.h>
 
 struct jw_nvrtc_options {
-	/* Which NVRTC, in the form for jw_find_nvrtc. NULL: that of the environment or toolkit, else
+	/* The name of an NVRTC, as for jw_find_nvrtc. NULL for that of the environment or toolkit, else
 	 * the one that the system's linker finds. */
 	const char *where;
-	const char *const *options; /* for the compiler, verbatim */
+	const char *const *options; /* options for the compiler, verbatim */
 	size_t option_count;
-	const char *name;          /* the program's name for the source; NULL: the file's own */
-	struct jw_driver driver;   /* the driver that will compile the PTX; {0}: unknown */
+	const char *name;          /* the program's name for the source; NULL for the file's own */
+	struct jw_driver driver;   /* the driver that will compile the PTX; {0} if unknown */
 	const char *state_dir;     /* jw_system.state_dir */
 	const char *const *worker; /* as in jw_system_options; must outlive this NVRTC */
 	struct jw_cancel cancel;   /* polled while a process compiles */
 };
 
-/* One NVRTC. Members are read-only. */
+/* An NVRTC; its members are read-only. */
 struct jw_nvrtc {
 	char library[1024]; /* the file that was loaded */
 	unsigned major, minor;
@@ -49,15 +49,16 @@ void jw_nvrtc_close(struct jw_nvrtc *nvrtc);
 struct jw_nvrtc_result {
 	char *ptx;                     /* the file with the PTX; NULL if the source was not compiled */
 	char arch[JW_TARGET_TEXT];     /* the architecture of its PTX: "compute_86" */
-	uint16_t isa_major, isa_minor; /* of the PTX */
-	bool too_new;                  /* for the driver */
-	char *log;                     /* the compiler's own, or "" */
+	uint16_t isa_major, isa_minor; /* the ISA of the PTX */
+	bool too_new;                  /* too new for the driver */
+	char *log;                     /* the compiler's own log, or "" */
 };
 
 /* Compiles one source for a GPU, in a separate process: --gpu-architecture is the newest that NVRTC
  * supports and the GPU runs, unless the options name one. -1 with one line that names the source;
- * if the compiler refused it, the line is the first error and ret_result->log its log.
- * JW_ERR_UNSUPPORTED: an architecture that this NVRTC lacks. Free *ret_result in both cases. */
+ * if the compiler refused it, the line is the first error, and ret_result->log is the compiler's
+ * log. JW_ERR_UNSUPPORTED for an architecture that this NVRTC lacks. The caller frees *ret_result
+ * in both cases. */
 int jw_nvrtc_compile(struct jw_error *err, struct jw_nvrtc *nvrtc, const char *source,
 					 struct jw_target device, struct jw_nvrtc_result *ret_result);
 void jw_nvrtc_result_free(struct jw_nvrtc_result *result);

@@ -20,47 +20,48 @@ struct jw_found; /* jitwarm/find.h */
 /* ---- export */
 
 struct jw_export_options {
-	const char *cache_dir;           /* the directory; NULL: that of `system` */
+	const char *cache_dir;           /* the directory; NULL for that of `system` */
 	const struct jw_system *system;  /* may be NULL if cache_dir is given */
 	const struct jw_target *targets; /* only for these GPUs */
-	size_t target_count;             /* 0: of any */
-	const char *const *paths; /* only entries of modules in these files, as jw_find gives them */
-	size_t path_count;        /* 0: any */
-	bool all_drivers;         /* also entries of other drivers than the system's, or without one */
-	const char *output;       /* the file; replaced when the pack is complete */
-	bool best;                /* as small as possible, in forty times the time */
-	const char *sign_key;     /* NULL: not signed; a key's name, or the file of a secret key; the
-							 signature is `output` plus ".minisig" */
-	const char *state_dir;    /* the directory with the keys */
+	size_t target_count;             /* 0 for any GPU */
+	const char *const *paths; /* only entries of modules in these files, as jw_find lists them */
+	size_t path_count;        /* 0 for any files */
+	bool all_drivers;     /* also entries of other drivers than the system's, or without a system */
+	const char *output;   /* the file; replaced when the pack is complete */
+	bool best;            /* as small as possible, in forty times the time */
+	const char *sign_key; /* a key's name, or the file of a secret key; NULL to leave the pack
+							 unsigned. The signature is `output` plus ".minisig" */
+	const char *state_dir; /* the directory with the keys */
 	struct jw_cancel cancel;
-	void *context; /* of the function below */
-	/* Which entries, by their names; called by several threads. NULL: all. */
+	void *context; /* passed to the function below */
+	/* Whether to export an entry, by its name; several threads call it. NULL for all entries. */
 	bool (*wanted)(void *context, uint64_t key);
-	const struct jw_found *found; /* only entries of modules in these; stands for `paths` */
+	const struct jw_found *found; /* only entries of modules in these files, in place of `paths` */
 };
 
 struct jw_export_result {
 	size_t entries, modules, cubins; /* in the pack: entries, distinct PTX, distinct cubins */
-	uint64_t entry_bytes;            /* the entries' files */
-	uint64_t content_bytes;          /* distinct PTX and cubins */
+	uint64_t entry_bytes;            /* the size of the entries' files */
+	uint64_t content_bytes;          /* the size of distinct PTX and cubins */
 	uint64_t pack_bytes;
-	size_t damaged;       /* left out: not sound, or the driver refuses it */
-	size_t not_cuda;      /* OpenCL's, and of a form that is not known */
-	size_t other_drivers; /* of other drivers */
+	size_t damaged;       /* left out because they are not sound, or the driver refuses them */
+	size_t not_cuda;      /* left out: OpenCL's entries, and those of an unknown form */
+	size_t other_drivers; /* left out: entries of other drivers */
 	size_t other_targets;
-	size_t unsuited; /* sound, but no pack can hold them: a cubin of an unknown ABI or another
+	size_t unsuited; /* sound, but unsuited for a pack: a cubin of an unknown ABI or another
 						architecture, options that are not text, 32 bits */
 	double seconds;
-	char blake2b_512[129]; /* of the whole file, as `b2sum` prints it */
+	char blake2b_512[129]; /* the hash of the whole file, as `b2sum` prints it */
 	char targets[256];     /* "sm_70 sm_86" */
-	char signed_by[17];    /* id of the key, "" if it was not signed */
-	char public_key[64];   /* of that key, as its receivers give it to jw_key_trust */
-	char drivers[512];     /* "550.163.01", or "built Feb  9 2019 19:17:30", comma between them */
-	size_t unreadable;     /* left out: files that this account may not read, or the disk cannot */
+	char signed_by[17];    /* the id of the key; "" if the pack was not signed */
+	char public_key[64];   /* the public key, as its receivers pass it to jw_key_trust */
+	char drivers[512]; /* "550.163.01", or "built Feb  9 2019 19:17:30", with commas between them */
+	size_t
+		unreadable; /* left out because this account may not read the files, or the disk cannot */
 };
 
-/* JW_ERR_NOT_FOUND: no such directory, or nothing in it to export; JW_ERR_UNSUPPORTED: `found` is
- * empty. Then no file is written. */
+/* Exports a pack. JW_ERR_NOT_FOUND if there is no such directory, or nothing in it to export;
+ * JW_ERR_UNSUPPORTED if `found` is empty. Then no file is written. */
 int jw_export(struct jw_error *err, const struct jw_export_options *options,
 			  struct jw_export_result *ret_result);
 
@@ -68,69 +69,74 @@ int jw_export(struct jw_error *err, const struct jw_export_options *options,
 
 enum jw_import_verdict {
 	JW_IMPORT_NEW,
-	JW_IMPORT_THERE,   /* the cache has it already */
-	JW_IMPORT_REFUSED, /* no program would find it here, or it would do harm: `why` */
+	JW_IMPORT_THERE,   /* the cache already has it */
+	JW_IMPORT_REFUSED, /* no program would find it here, or it would do harm; `why` has the reason
+						*/
 };
 
-/* Entries of a pack with something in common. */
+/* Entries of a pack that share these values. */
 struct jw_import_group {
 	enum jw_import_verdict verdict;
 	char target[JW_TARGET_TEXT];
 	char driver[64]; /* the driver that made them: "550.163.01 (CUDA 12.4)", "built …" */
-	bool carried;    /* of another build of its CUDA version: with this machine's stamp */
+	bool carried;    /* made by another build of its CUDA version, and inserted with this machine's
+						stamp */
 	size_t entries;
-	char why[512]; /* refused: each mismatching field by name */
+	char why[512]; /* if refused: each mismatching field by name */
 };
 
 struct jw_import_options {
-	const char *path;      /* the pack; its signature has ".minisig" behind that */
-	const char *cache_dir; /* the directory; NULL: the system's */
-	/* Its driver and GPUs decide. NULL, or a missing driver, or one with an unknown stamp: the
-	 * entries go unchanged into cache_dir, on any machine; without cache_dir that is
-	 * JW_ERR_UNSUPPORTED. */
+	const char *path;      /* the pack; its signature is this path plus ".minisig" */
+	const char *cache_dir; /* the directory; NULL for the system's */
+	/* The system whose driver and GPUs decide. If it is NULL, or has no driver, or one with an
+	 * unknown stamp, the entries go unchanged into cache_dir, on any machine; without cache_dir
+	 * that is JW_ERR_UNSUPPORTED. */
 	const struct jw_system *system;
-	uint64_t limit_bytes;  /* the driver's; 0: the system's, or by the environment */
-	const char *state_dir; /* where trusted keys are */
-	bool allow_unsigned;   /* accepts a pack without signature, or by a key that is not trusted */
-	bool dry_run;          /* checks everything, write permissions too; writes nothing */
-	bool pack_only;        /* with dry_run: checks the pack, and ignores the directory */
-	bool only_missing;     /* keeps existing entries, and evicts nothing: entries without room are
-							  refused */
+	uint64_t limit_bytes;  /* the driver's limit; 0 for the system's, or that of the environment */
+	const char *state_dir; /* the directory with trusted keys */
+	bool allow_unsigned; /* accept a pack without signature, or signed by a key that is not trusted
+						  */
+	bool dry_run;        /* check everything, also write permissions; write nothing */
+	bool pack_only;      /* with dry_run: check the pack, and ignore the directory */
+	bool only_missing; /* keep existing entries, and evict nothing: entries without room are refused
+						*/
 	struct jw_cancel cancel;
-	void *context; /* of the function below */
-	/* Which entries, by their new names; the others are refused. NULL: all. */
+	void *context; /* passed to the function below */
+	/* Whether to import an entry, by its new name; others are refused. NULL for all entries. */
 	bool (*wanted)(void *context, uint64_t key);
-	bool evict; /* if the limit requires it, evict the oldest entries of others; otherwise such
-				   an import is JW_ERR_LIMIT before anything is written */
+	bool evict; /* if the limit requires it, evict the oldest entries of others; otherwise such an
+				   import fails with JW_ERR_LIMIT before anything is written */
 };
 
 struct jw_import_result {
 	char *path; /* the cache directory */
 	struct jw_import_group *groups;
 	size_t group_count;
-	bool as_is;   /* no driver of this machine decided: jw_import_options.system */
-	bool dry_run; /* nothing was written: jw_import_options.dry_run */
+	bool as_is;   /* no driver of this machine decided (see jw_import_options.system) */
+	bool dry_run; /* nothing was written (see jw_import_options.dry_run) */
 	size_t entries;
-	size_t accepted, there, refused; /* their sum is `entries` */
-	size_t added, replaced;          /* of the accepted; 0 for a dry run */
-	size_t evicted;         /* oldest entries of others, to keep to the cache's limit; those that
-							   would be evicted (jw_import_options.evict) for a dry run */
-	uint64_t evicted_bytes; /* theirs */
+	size_t accepted, there, refused; /* the sum of these is `entries` */
+	size_t added, replaced;          /* those of the accepted entries; 0 for a dry run */
+	size_t evicted; /* the oldest entries of others, evicted to keep to the cache's limit; in a dry
+					   run, those that would be evicted (jw_import_options.evict) */
+	uint64_t evicted_bytes; /* the size of the evicted entries */
 	uint64_t accepted_bytes, added_bytes, pack_bytes, content_bytes;
 	double seconds;
-	char signed_by[64]; /* name of the trusted key, "" if none has signed */
+	char signed_by[64]; /* the name of the trusted key; "" if none has signed */
 	char note[256];     /* a line about the signature, or "" */
-	/* Of the evicted: entries of the system's driver (without a system, of any), now cold */
+	/* Those of the evicted entries that belong to the system's driver (without a system, to any),
+	 * and are cold now. */
 	size_t evicted_in_use;
 };
 
-/* Writes nothing before the whole pack has been read and found sound. JW_ERR_NOT_FOUND: no such
- * file, or no signature by a trusted key; JW_ERR_FORMAT: not a pack, or damaged;
- * JW_ERR_UNSUPPORTED: it needs a newer jitwarm, or the driver caches nothing; JW_ERR_LIMIT: larger
- * than a pack may be, or than the limit of the driver's cache, or entries of others would be
- * evicted and jw_import_options.evict does not allow it; JW_ERR_IO: no space, no permission;
- * JW_ERR_INTERRUPTED. Entries added before the failure stay and are sound; another run completes
- * the import. The caller frees with jw_import_result_free. */
+/* Imports a pack. Writes nothing before the whole pack has been read and found sound.
+ * JW_ERR_NOT_FOUND if there is no such file, or no signature by a trusted key; JW_ERR_FORMAT if it
+ * is not a pack, or damaged; JW_ERR_UNSUPPORTED if it needs a newer jitwarm, or the driver caches
+ * nothing; JW_ERR_LIMIT if it is larger than a pack may be, or than the limit of the driver's
+ * cache, or if entries of others would be evicted and jw_import_options.evict does not allow it;
+ * JW_ERR_IO for missing space or permission; JW_ERR_INTERRUPTED. Entries added before a failure
+ * stay and are sound; another run completes the import. The caller frees the result with
+ * jw_import_result_free. */
 int jw_import(struct jw_error *err, const struct jw_import_options *options,
 			  struct jw_import_result **ret_result);
 void jw_import_result_free(struct jw_import_result *result);
@@ -138,7 +144,7 @@ void jw_import_result_free(struct jw_import_result *result);
 /* The result for one account's cache. */
 struct jw_import_account {
 	char *name;
-	struct jw_import_result *result; /* NULL: it could not be filled: */
+	struct jw_import_result *result; /* NULL if the cache could not be filled: */
 	struct jw_error failed;
 };
 struct jw_import_all_result {
@@ -147,10 +153,10 @@ struct jw_import_all_result {
 };
 
 /* Imports into the cache of each person's account on this machine (jw_accounts_people), with that
- * account's rights and in its own folder: POSIX in a process for each, which becomes the account
+ * account's rights and in its own folder: on POSIX in a process for each, which becomes the account
  * and gets the open pack. Ignores `cache_dir` of the options; `path` is a file. An error of the
  * pack itself fails before any folder is read. If one account fails, the others are still filled.
- * JW_ERR_NOT_FOUND: no such pack, or no such account. The caller frees with
+ * JW_ERR_NOT_FOUND if there is no such pack, or no such account. The caller frees the result with
  * jw_import_all_result_free. */
 int jw_import_all(struct jw_error *err, const struct jw_import_options *given,
 				  struct jw_import_all_result **ret_result);

@@ -1,6 +1,6 @@
 /* The main job: has the driver compile in advance the modules that it would compile at an
  * application's first start. Earlier results of this machine come from the store, results of other
- * drivers of its CUDA minor version are carried over, and new results are kept in the store.
+ * drivers of its CUDA minor version are carried over, and new results are stored.
  *
  * Threads: any number of threads may call these functions at the same time. In a process, one call
  * of jw_prime at a time per cache. Callbacks run on the calling thread. */
@@ -29,50 +29,52 @@
 /* The part of the work for one GPU architecture. */
 struct jw_prime_gpu {
 	struct jw_target target;
-	size_t cold, restored;       /* of the cold ones: not compiled (jw_prime_plan) */
-	struct jw_forecast forecast; /* its `prime` assumes that it has the workers to itself */
+	size_t cold, restored;       /* its `prime` assumes that this GPU has the workers to itself */
+	struct jw_forecast forecast; /* The first step: the work, as known before compiling. */
 };
 
-/* The first step: the work, as known before compiling. */
+/* one for each architecture of this machine */
 struct jw_prime_plan {
 	struct jw_prime_gpu *gpus; /* one for each architecture of this machine */
 	size_t gpu_count;
 	size_t images;         /* files and members of archives with device code that were read */
-	size_t sources_failed; /* CUDA C sources that were not compiled, for each architecture */
+	size_t sources_failed; /* the number of CUDA C sources that were not compiled, for each
+							  architecture */
 	size_t modules;        /* modules that the driver would compile for these GPUs: warm, cold,
 							  over_budget, and with dry_run restored */
-	size_t warm;           /* of them, already in the cache */
+	size_t warm;           /* those of them that are already in the cache */
 	size_t cold;
-	size_t restored; /* cold ones that are not compiled, since an earlier result takes their place:
-						warm by now, or with dry_run neither warm nor cold */
-	size_t damaged;  /* of the cold ones, those with a damaged entry, which is replaced */
+	size_t restored; /* cold modules that are not compiled, since an earlier result takes their
+						place: warm by now, or with dry_run neither warm nor cold */
+	size_t damaged;  /* cold modules with a damaged entry, which is replaced */
 	size_t refused;  /* modules that the driver has refused before, which are not tried again */
 	struct jw_unplanned unplanned;
 	size_t hopeless;     /* GPU architectures on which a program fails (jw_check_failing) */
-	size_t link;         /* of the cold ones, inputs of run-time linking */
+	size_t link;         /* cold modules that are inputs of run-time linking */
 	size_t left_out;     /* modules outside the registered sections that --all would include */
-	uint64_t cold_bytes; /* their PTX */
-	struct jw_forecast forecast; /* of the cold ones */
+	uint64_t cold_bytes; /* the size of the cold modules' PTX */
+	struct jw_forecast forecast; /* the time and cost of compiling the cold modules */
 	char why[1024]; /* why modules are cold, in one line: "8 modules: never primed; 2 modules: the
 					   driver has changed from … to …"; "" if none is cold */
-	size_t recorded, recorded_missing; /* with a recording: its modules from files, and those of
-										  them that are not in the paths */
+	size_t recorded, recorded_missing; /* with a recording: the number of its modules that come from
+										  files, and of those whose files are not in the paths */
 	size_t recorded_texts;             /* its modules whose PTX is in the recording */
-	size_t recorded_unfiled;           /* its modules that are in no file, and whose PTX is not */
-	struct jw_cache_outlook cache;     /* before the run */
-	uint64_t limit_bytes;              /* of the cache */
-	uint64_t used_bytes;               /* of its entries, including those of other programs */
-	uint64_t warm_bytes;               /* size of the warm ones in it */
-	size_t over_budget;         /* cold modules that a budget leaves out; not counted in cold */
-	uint64_t over_budget_bytes; /* predicted */
-	double over_budget_seconds; /* on one core */
-	bool too_much; /* more than the cache keeps: compiles nothing, jw_prime_compiled.stopped */
+	size_t recorded_unfiled;       /* its modules that are in no file, and whose PTX is not in the
+									  recording either */
+	struct jw_cache_outlook cache; /* the cache before the run */
+	uint64_t limit_bytes;          /* the limit of the cache */
+	uint64_t used_bytes;           /* the size of its entries, including those of other programs */
+	uint64_t warm_bytes;           /* the size of the warm modules' entries in it */
+	size_t over_budget;            /* cold modules that a budget leaves out; not counted in cold */
+	uint64_t over_budget_bytes;    /* their predicted bytes in the cache */
+	double over_budget_seconds;    /* their predicted time on one core */
+	bool too_much; /* more than the cache can hold: compiles nothing (jw_prime_compiled.stopped) */
 };
 
 /* The phases of a run. A phase without work is skipped. */
 enum jw_prime_phase {
 	JW_PRIME_COMPILING,
-	JW_PRIME_CARRYING, /* results of other drivers: done and total count these */
+	JW_PRIME_CARRYING, /* adapting results of other drivers: done and total count these */
 	JW_PRIME_KEEPING,  /* storing new results; reported once, at the start, with all of them done */
 };
 
@@ -80,99 +82,107 @@ struct jw_prime_progress {
 	enum jw_prime_phase phase;
 	size_t done, total; /* modules; total is fixed for the whole phase */
 	size_t failed;
-	uint64_t done_bytes, total_bytes; /* of PTX */
+	uint64_t done_bytes, total_bytes; /* bytes of PTX */
 	/* Predicted milliseconds, for a progress bar. done_weight begins at 0, includes the elapsed
 	 * part of running compiles, and never decreases. */
 	double done_weight, total_weight;
-	double seconds_left; /* by the prediction and the run so far; 0: unknown */
-	/* A file being worked on, never NULL; valid during the call that reports it: copy what is
-	 * kept. */
+	double seconds_left; /* predicted from the run so far; 0 if unknown */
+	/* A file being worked on, never NULL. Valid only during the call, so copy what you need
+	 * later. */
 	const char *current;
 };
 
 /* The second step: earlier results. A failure here does not fail the run: modules that cannot be
  * reused are compiled. */
 struct jw_prime_reuse {
-	bool store;                        /* the store is used: see jw_prime_reuse_options.no_store */
-	struct jw_store_refilled refilled; /* restored from it, or would be */
-	struct jw_error not_refilled;      /* why it was skipped, JW_OK if it was not */
-	struct jw_carry_result *carried;   /* NULL: the cache lacked nothing, or it failed: */
+	bool store; /* the store is used (see jw_prime_reuse_options.no_store) */
+	struct jw_store_refilled
+		refilled; /* the entries restored from it; in a dry run, those that would be */
+	struct jw_error not_refilled; /* why the store was skipped; JW_OK if it was not */
+	struct jw_carry_result
+		*carried; /* NULL if the cache lacked nothing, or carrying over failed: */
 	struct jw_error not_carried;
 };
 
 /* A CUDA C source among the paths, compiled by NVRTC for one architecture. */
 struct jw_prime_source {
-	const char *path;             /* NULL: no source was compiled, since no NVRTC was found */
-	const struct jw_nvrtc *nvrtc; /* these two are NULL with it */
+	const char *path;             /* NULL if no source was compiled, since no NVRTC was found */
+	const struct jw_nvrtc *nvrtc; /* these two are also NULL then */
 	const struct jw_nvrtc_result *made;
-	struct jw_error failed; /* JW_OK: its PTX is primed like a file's */
+	struct jw_error failed; /* JW_OK if its PTX is primed like a file's */
 };
 
 struct jw_prime_failure {
 	char *path, *member; /* member NULL for a file */
-	uint64_t offset;     /* of the container */
+	uint64_t offset;     /* the place of the container in the file */
 	struct jw_target target;
 	char *reason; /* one line */
-	char *log;    /* the driver's log, "" if it wrote none */
+	char *log;    /* the driver's log; "" if it wrote none */
 };
 
-/* The third step. */
+/* The third step: compiling. */
 struct jw_prime_compiled {
-	size_t compiled; /* here, and in the cache now */
+	size_t compiled; /* modules compiled here, and in the cache now */
 	size_t failed;
-	size_t refused;         /* of these: by the driver, for what is in them; it is remembered */
-	size_t unchanged;       /* the driver loaded them without leaving an entry: there was nothing to
-							   compile */
-	size_t misjudged;       /* of the compiled ones, those with other names than predicted */
-	size_t met;             /* inserted meanwhile by another run */
-	size_t lost;            /* inserted, but gone at the end of the run; they count as undone too */
-	size_t undone;          /* not compiled because the run was interrupted or had to stop */
-	uint64_t added_bytes;   /* growth of the cache, without the entries that replaced others */
-	bool repaired;          /* the cache's index was unsound, or lacked rows (plan.cache) */
-	size_t evicted;         /* the oldest entries of others, to stay within the cache's limit */
-	double seconds;         /* wall time of compiling */
+	size_t refused; /* those of the failed modules that the driver refused because of their content;
+					   this is remembered */
+	size_t unchanged; /* modules that the driver loaded without leaving an entry, since there was
+						 nothing to compile */
+	size_t misjudged; /* compiled modules with other names than predicted */
+	size_t met;       /* modules that another run inserted in the meantime */
+	size_t
+		lost; /* inserted entries that were gone at the end of the run; they also count as undone */
+	size_t
+		undone; /* modules that were not compiled because the run was interrupted or had to stop */
+	uint64_t added_bytes; /* the growth of the cache, without entries that replaced others */
+	bool repaired;        /* the cache's index was unsound, or lacked rows (plan.cache) */
+	size_t evicted; /* the oldest entries of others, evicted to stay within the cache's limit */
+	double seconds; /* the wall time of compiling */
 	double compile_seconds; /* the sum of the modules' times in their workers, and the longest of
 							   them */
 	double longest_seconds;
-	double compile_cpu_seconds; /* the same sum in processor time: smaller on a busy machine */
+	double compile_cpu_seconds; /* the same sum in processor time, which is smaller on a busy
+								   machine */
 	bool interrupted;
 	bool out_of_time;        /* the time budget ended before the work was done */
 	struct jw_error stopped; /* why the run had to stop early (the cache or the disk is full, no
 								worker stays alive), or did not begin (JW_ERR_UNSUPPORTED: more than
-								the cache keeps); JW_OK if it ended normally */
-	bool opaque; /* the form of the driver's cache is unknown: its own entries were counted */
+								the cache can hold); JW_OK if it ended normally */
+	bool opaque; /* the form of the driver's cache is unknown, so the driver's own entries were
+					counted */
 	uint64_t peak_worker_bytes;
 	struct jw_prime_failure *failures;
 	size_t failure_count;
-	char inexact[1024]; /* one line on how the code of this ptxas differs from the driver's own; "":
-						   it does not */
-	struct jw_shared shared; /* jw_prime_compile_options.share */
+	char inexact[1024]; /* one line on how the code of this ptxas differs from the driver's own; ""
+						   if it does not */
+	struct jw_shared shared; /* see jw_prime_compile_options.share */
 };
 
-/* The fourth step. A failure here does not fail the run. */
+/* The fourth step: storing. A failure here does not fail the run. */
 struct jw_prime_kept {
 	size_t kept; /* entries that are new in the store */
 	struct jw_error not_kept;
-	struct jw_error not_remembered; /* why jw_prime_keep_options.run was not remembered, although
-									   requested */
-	struct jw_export_result *pack;  /* jw_prime_keep_options.pack, if written; else NULL */
-	struct jw_error not_packed;     /* why it was not written, although requested */
+	struct jw_error
+		not_remembered; /* why jw_prime_keep_options.run was not remembered, although requested */
+	struct jw_export_result
+		*pack;                  /* the pack of jw_prime_keep_options.pack, if written; else NULL */
+	struct jw_error not_packed; /* why the pack was not written, although requested */
 };
 
 struct jw_prime_result {
-	enum jw_verdict verdict; /* before the run, on all modules, whatever the store has of them */
+	enum jw_verdict verdict; /* about all modules before the run, whatever the store has of them */
 	struct jw_prime_plan plan;
 	struct jw_prime_reuse reuse;
 	struct jw_prime_compiled compile;
 	struct jw_prime_kept keep;
-	/* Of what was evicted, here or for what was carried over: entries of the driver that uses the
-	 * cache; for another machine's cache, of any. They were warm and are cold now. */
+	/* Entries of the driver that uses the cache (of any driver for another machine's cache) that
+	 * were evicted, in this step or for carrying over. They were warm and are cold now. */
 	size_t evicted_in_use;
-	/* One line each: files that could not be read; and last, `assumptions` of them: modules that
-	 * were left out, and how others are taken to be loaded. */
+	/* One line each, about files that could not be read; the last `assumptions` of them are about
+	 * modules that were left out, and how others are assumed to be loaded. */
 	char **notes;
 	size_t note_count, assumptions;
-	size_t troubles; /* of the notes, those about files that could not be read */
+	size_t troubles; /* the number of notes about files that could not be read */
 };
 
 /* What to compile. */
@@ -181,21 +191,23 @@ struct jw_prime_plan_options {
 	 * compiles first, for each GPU architecture. */
 	const char *const *paths;
 	size_t path_count;
-	bool whole; /* they are a whole environment's (jw_found) */
-	/* Files of `paths` whose modules are tried even if the driver has refused them before, or
+	bool whole; /* the paths are those of a whole environment (jw_found) */
+	/* The files of `paths` whose modules are tried even if the driver has refused them before, or
 	 * they lie below a package's tests folder. */
 	const char *const *retried;
 	size_t retried_count;
-	bool everything;                      /* include modules outside the registered sections */
-	const struct jw_recording *recording; /* only its modules, and its texts; NULL: all */
-	/* Besides the paths: the modules of the entries in the cache that the driver with this stamp
-	 * (jw_driver_info.stamp) has compiled, for these GPUs. NULL: none. */
+	bool everything; /* include modules outside the registered sections */
+	const struct jw_recording
+		*recording; /* only its modules, and its texts; NULL for all modules */
+	/* In addition to the paths: the modules of the entries in the cache that the driver with this
+	 * stamp (jw_driver_info.stamp) has compiled, for these GPUs. NULL for none. */
 	const char *of_stamp;
-	/* For the sources among the paths: `where`, `options` and `name` as in the program. The system
-	 * gives the rest. NULL: zeros. */
+	/* For the sources among the paths: `where`, `options` and `name` as in the program. The other
+	 * members come from the system. NULL stands for zeros. */
 	const struct jw_nvrtc_options *nvrtc;
-	uint64_t budget_bytes; /* for warm and new modules in the cache; 0: the cache's limit */
-	uint64_t budget_ms;    /* wall time of compiling: no module begins later; 0: no limit */
+	uint64_t budget_bytes; /* the most bytes of warm and new modules in the cache; 0 for the cache's
+							  limit */
+	uint64_t budget_ms;    /* the wall time after which no module begins; 0 for no limit */
 };
 
 struct jw_prime_reuse_options {
@@ -205,33 +217,35 @@ struct jw_prime_reuse_options {
 };
 
 struct jw_prime_compile_options {
-	unsigned jobs;             /* workers; 0: as many as cores */
-	uint64_t max_memory_bytes; /* for all workers; 0: three quarters of the available memory */
+	unsigned jobs;             /* the number of workers; 0 for as many as cores */
+	uint64_t max_memory_bytes; /* for all workers together; 0 for three quarters of the available
+								  memory */
 	bool low_priority;
-	/* A module that takes longer counts as hung. 0: forty times the prediction, at least ten
+	/* The time after which a module counts as hung; 0 for forty times the prediction, at least ten
 	 * minutes. */
 	uint64_t module_timeout_ms;
-	/* Compiles with this program (jw_compiler_find) instead of the driver. NULL: with the driver,
-	 * or for another machine (jw_system.elsewhere) with the ptxas of its driver's version. */
+	/* Compiles with this program (jw_compiler_find) instead of the driver. NULL to use the driver,
+	 * or, for another machine (jw_system.elsewhere), the ptxas of its driver's version. */
 	const char *ptxas;
-	/* Fetches the ptxas that is wanted for another machine and not at hand; jw_bake also its
-	 * nvJitLink. NULL: nothing is fetched. */
+	/* Fetches the ptxas for another machine if it is missing; jw_bake also fetches its nvJitLink.
+	 * NULL to fetch nothing. */
 	const struct jw_compiler_fetch_options *fetch;
-	/* Takes each module from this place before compiling it, and puts there what was compiled. Not
-	 * with `ptxas`, not for another machine, not in a dry run. NULL: no such place. */
+	/* Takes each module from this shared folder before compiling it, and puts compiled ones there.
+	 * Not with `ptxas`, not for another machine, not in a dry run. NULL for none. */
 	const struct jw_share_options *share;
-	/* Compiles for the store alone, whatever the limit of the cache, which stays as it is. What the
-	 * store has is not compiled again. JW_ERR_UNSUPPORTED where the store is not used. */
+	/* Compiles only for the store, whatever the limit of the cache, which stays as it is. Modules
+	 * in the store are not compiled again. JW_ERR_UNSUPPORTED if the store is not used. */
 	bool store_only;
 };
 
-/* What is kept besides the cache and the store. */
+/* What to write in addition to the cache and the store. */
 struct jw_prime_keep_options {
-	/* What jw_run_compare saw before this run: remembered at its end, if nothing was left undone.
-	 * Modules that cannot be compiled do not count: they would fail again. NULL: none is kept. */
+	/* The state that jw_run_compare saw before this run: remembered at its end if nothing was left
+	 * undone. Modules that cannot be compiled do not count, since they would fail again. NULL for
+	 * none. */
 	const struct jw_run_state *run;
 	/* Writes a pack of the system's cache at the end of the run: `output`, and how it is made and
-	 * signed. The system gives the rest. NULL: no pack. */
+	 * signed. The other members come from the system. NULL for no pack. */
 	const struct jw_export_options *pack;
 };
 
@@ -241,23 +255,24 @@ struct jw_prime_options {
 	struct jw_prime_compile_options compile;
 	struct jw_prime_keep_options keep;
 	bool dry_run;    /* only report which modules would be restored, carried over and compiled */
-	bool no_compile; /* only restores and carries over; no compiler is looked for */
+	bool no_compile; /* only restore and carry over; no compiler is searched for */
 	struct jw_cancel cancel;
-	void *context; /* of the functions below */
-	/* All may be NULL. `planned` gets a result with plan and reuse; false stops before compiling */
+	void *context; /* passed to the functions below */
+	/* Called with a result that has plan and reuse; false stops the run before compiling. All
+	 * callbacks may be NULL. */
 	bool (*planned)(void *context, const struct jw_prime_result *result);
 	void (*progress)(void *context, const struct jw_prime_progress *progress);
 	void (*message)(void *context, const char *line);
-	/* Reports each source when it is compiled. NULL: failures are in the notes. */
+	/* Called for each source when it is compiled. If NULL, failures are in the notes. */
 	void (*source)(void *context, const struct jw_prime_source *source);
 };
 
 /* Primes the live cache of `system` for its GPUs, with workers that `system->worker` starts;
- * JW_ERR_USAGE: it names no worker (and this is not a dry run), or the caller is a worker. 0: the
- * run ended, and *ret_result says how. -1: it could not begin (no GPU; JW_ERR_UNSUPPORTED: the
- * driver does not write its cache, or does not read it; JW_ERR_INTERRUPTED: cancelled while files
- * were read). The caller frees with jw_prime_result_free. If the run is interrupted or killed, the
- * cache is sound, and the next run continues from there. */
+ * JW_ERR_USAGE if it names no worker (and this is not a dry run), or the caller is a worker.
+ * Returns 0 if the run ended, with the outcome in *ret_result; -1 if it could not begin (no GPU;
+ * JW_ERR_UNSUPPORTED: the driver does not write its cache, or does not read it; JW_ERR_INTERRUPTED:
+ * cancelled while files were read). The caller frees the result with jw_prime_result_free. If the
+ * run is interrupted or killed, the cache is sound, and the next run continues from there. */
 int jw_prime(struct jw_error *err, const struct jw_system *system,
 			 const struct jw_prime_options *options, struct jw_prime_result **ret_result);
 void jw_prime_result_free(struct jw_prime_result *result);

@@ -1,6 +1,6 @@
-/* A recording: the modules that a command had compiled, and their files (docs/internals/formats.md), so that
- * `prime` can compile the same modules on any machine with the same files. Of what is in no file it
- * holds the PTX.
+/* A recording: the modules that a command had compiled, and their files
+ * (docs/internals/formats.md), so that `prime` can compile the same modules on any machine with the
+ * same files. It holds the PTX of modules that are in no file.
  *
  * Threads: any number of threads may call these functions at the same time. Several threads may
  * read a recording that no thread changes. */
@@ -22,62 +22,65 @@ enum jw_recorded_kind {
 	JW_RECORDED_OPENCL,  /* OpenCL source, which became PTX */
 	JW_RECORDED_OTHER,   /* of an unknown form */
 };
-/* "load", "link", "nvjitlink", "opencl", "other" */
+/* Returns "load", "link", "nvjitlink", "opencl" or "other". */
 const char *jw_recorded_kind_name(enum jw_recorded_kind kind);
 
 struct jw_recorded_file {
 	char *path;    /* with a package: relative to its installation folder */
 	char *package; /* the package that installed it, and its version; NULL if unknown */
 	char *version;
-	char *member; /* inside an archive; NULL for a file */
+	char *member; /* the name inside an archive; NULL for a file */
 	uint64_t size_bytes;
 };
 
-/* PTX that the program had compiled and that no file has as it is, each once. */
+/* A PTX text that the program had compiled and that no file contains in this form; each is listed
+ * once. */
 struct jw_recorded_text {
-	uint64_t size_bytes; /* unpacked */
+	uint64_t size_bytes; /* the unpacked size */
 	char *zstd;          /* a zstd frame in base64 */
 };
 
 #define JW_RECORDED_NO_FILE UINT32_MAX
 
 struct jw_recorded_module {
-	uint32_t file; /* index in recording.files, JW_RECORDED_NO_FILE: in no searched file */
+	uint32_t
+		file; /* an index into recording.files; JW_RECORDED_NO_FILE if it is in no searched file */
 	enum jw_recorded_kind kind;
-	uint64_t key, key_bytes; /* name of the entry that the driver made, length of its key */
-	struct jw_target target; /* sm 0 if unknown */
-	uint64_t container_offset, entry_offset; /* in the file */
+	uint64_t key,
+		key_bytes; /* the name of the entry that the driver made, and the length of its key */
+	struct jw_target target;                 /* sm is 0 if unknown */
+	uint64_t container_offset, entry_offset; /* places in the file */
 	bool has_text;                           /* it is compiled from recording.texts[text] */
 	uint32_t text;
-	uint64_t payload_bytes; /* of PTX, with the zeros at its end */
-	char digest[65];        /* BLAKE2b-256 of it in hex */
+	uint64_t payload_bytes; /* the size of the PTX, with the zeros at its end */
+	char digest[65];        /* the payload's BLAKE2b-256 in hex */
 	char *options;
-	char *producer;    /* the compiler that its PTX names ("NVIDIA NVVM", "LLVM"), NULL if it names
+	char *producer;    /* the compiler that its PTX names ("NVIDIA NVVM", "LLVM"); NULL if it names
 						  none */
-	double seconds;    /* of compiling, predicted */
-	bool known_before; /* the user's cache had it already: it is the same in every run */
+	double seconds;    /* the predicted time of compiling it */
+	bool known_before; /* the user's cache already had it, so it is the same in every run */
 };
 
 struct jw_recording {
 	char *command; /* the program's name, without folder and arguments */
 	struct jw_driver driver;
-	char stamp[20]; /* of the driver, "" if nothing was compiled */
+	char stamp[20]; /* the driver's stamp; "" if nothing was compiled */
 	struct jw_recorded_file *files;
 	size_t file_count;
 	struct jw_recorded_module *modules; /* in the order in which they were compiled */
 	size_t module_count;
 	struct jw_recorded_text *texts;
 	size_t text_count;
-	char *path; /* of the file that was read; NULL: it was not read from one */
+	char *path; /* the path of the file that was read; NULL if it was not read from a file */
 };
 
-/* Reads a recording. JW_ERR_FORMAT: not a recording, or one of an unknown version. The caller frees
- * with jw_recording_free. */
+/* Reads a recording. JW_ERR_FORMAT if it is not a recording, or one of an unknown version. The
+ * caller frees it with jw_recording_free. */
 int jw_recording_read(struct jw_error *err, const char *path, struct jw_recording **ret_recording);
-/* The same from `size` bytes, which may be hostile. */
+/* Reads a recording from `size` bytes, which may be hostile. */
 int jw_recording_parse(struct jw_error *err, const char *text, size_t size,
 					   struct jw_recording **ret_recording);
-/* Readers of the file see the old recording or the new one, never a part. */
+/* Writes a recording. Readers of the file see the old recording or the new one, never a part. */
 int jw_recording_write(struct jw_error *err, const char *path,
 					   const struct jw_recording *recording);
 void jw_recording_free(struct jw_recording *recording);
@@ -85,11 +88,11 @@ void jw_recording_free(struct jw_recording *recording);
 struct jw_found; /* jitwarm/find.h */
 
 /* Replaces the paths of files that were found here by names with the same meaning on another
- * machine: a package with the path below its folder, "~" for the home directory. `given`: the files
- * that the user named; NULL: none. */
+ * machine: a package with the path below its folder, "~" for the home directory. `given` has the
+ * files that the user named; NULL for none. */
 void jw_recording_name_files(struct jw_recording *recording, const struct jw_found *given);
-/* The reverse: the files of this machine that the recording names. Missing files are not a failure:
- * *ret_found may be empty. The caller frees with jw_found_free. */
+/* Finds the files of this machine that the recording names. Missing files are not a failure:
+ * *ret_found may be empty. The caller frees it with jw_found_free. */
 int jw_recording_find(struct jw_error *err, const struct jw_recording *recording,
 					  struct jw_found **ret_found);
 #endif

@@ -17,9 +17,9 @@
 #include <jitwarm/target.h>
 #include <jitwarm/verdict.h>
 
-/* Room for any name in these structures. */
+/* The size of any name in these structures. */
 #define JW_SCAN_NAME 32
-/* Room for the name of a file and a line about it. */
+/* The size of the name of a file and a line about it. */
 #define JW_SCAN_REASON 1024
 
 /* The number of fat binary entries for one target or of one kind. */
@@ -34,62 +34,67 @@ enum jw_scan_need { JW_SCAN_NEED_NO, JW_SCAN_NEED_YES, JW_SCAN_NEED_UNKNOWN };
 /* Work for the driver's compiler, as predicted (docs/internals/estimates.md). */
 struct jw_scan_work {
 	size_t modules;          /* distinct pairs of payload and option string */
-	uint64_t ptx_bytes;      /* theirs, decompressed */
+	uint64_t ptx_bytes;      /* their size, decompressed */
 	enum jw_loading loading; /* when a program compiles them */
 	struct jw_seconds start; /* all of them one after another, on one core */
 	double longest_seconds;  /* the most expensive of them */
 	uint64_t cache_bytes;    /* their size in the driver's cache */
 };
 
-/* One image on one GPU architecture. Verdicts count containers; for each, the first that applies */
+/* One image on one GPU architecture. Verdicts count containers; each counts for the first one that
+ * applies. */
 struct jw_scan_verdicts {
 	struct jw_target target;
-	size_t native;           /* a cubin of exactly this architecture */
-	size_t compatible;       /* another cubin that runs */
-	size_t link;             /* relocatable, with usable PTX */
-	size_t jit;              /* usable PTX, which the driver compiles */
-	size_t tile;             /* Tile IR, which the driver compiles at its first load; jitwarm cannot
-								tell if it is in the cache */
+	size_t native;     /* a cubin of exactly this architecture */
+	size_t compatible; /* another cubin that runs */
+	size_t link;       /* relocatable, with usable PTX */
+	size_t jit;        /* relocatable code with usable PTX */
+	size_t tile; /* Tile IR, which the driver compiles at its first load; jitwarm cannot find out if
+					it is in the cache */
 	size_t unknown;          /* a kind of entry that jitwarm does not know, */
-	uint32_t unknown_kind;   /* this one, */
-	size_t cannot;           /* the code that the driver chooses is unusable: */
+	uint32_t unknown_kind;   /* the number of that kind, */
+	size_t cannot;           /* containers whose code the driver chooses and cannot use: */
 	size_t cannot_exclusive; /* only for another GPU (an 'a' or 'f' target) */
-	size_t cannot_too_new;   /* newer than the driver */
-	size_t cannot_kind;      /* of these, Tile IR and other kinds that the driver does not know */
-	/* The first driver that is new enough for those that are too new, for Tile IR and the like, and
-	 * for those in zstd; zeros: unknown */
+	size_t cannot_too_new;   /* those that are newer than the driver */
+	size_t cannot_kind; /* those that are Tile IR or another kind that the driver does not know */
+	/* The first driver that is new enough for those that are too new, for Tile IR and other kinds,
+	 * and for those in zstd; zeros if unknown */
 	struct jw_driver needs, kind_needs, zstd_needs;
-	size_t cannot_zstd; /* compressed in a way that this driver cannot read */
+	size_t cannot_zstd; /* those that are compressed in a way that this driver cannot read */
 	size_t cannot_damaged;
-	size_t nothing; /* code for other or newer architectures only */
-	/* Of the containers that the CUDA runtime registers, with the objects that a link left out, or
-	 * of a loose file: all with code, and those without code for this GPU. Where others have some,
-	 * a program that uses one fails. */
+	size_t nothing; /* containers with code for other or newer architectures only */
+	/* The containers that the CUDA runtime registers, with the objects that a link left out, or
+	 * those of a loose file: all with code, and those without code for this GPU. If only some lack
+	 * code, a program that uses one of them fails. */
 	size_t pieces, lacking;
-	bool runs;           /* and others have some: no program fails but with these */
-	const char *kernels; /* names of some that the GPU cannot use: "gemm, axpy, copy, …", or "" */
+	bool runs; /* others have code: a program fails only if it uses one of these */
+	const char
+		*kernels; /* names of some kernels that the GPU cannot use: "gemm, axpy, copy, …", or "" */
 
 	struct jw_scan_work work; /* modules that the driver would compile, without link-time inputs */
-	struct jw_scan_work link_work;  /* link-time inputs; compiled only if link_needed */
+	struct jw_scan_work link_work;  /* link-time inputs, which are compiled only if link_needed */
 	enum jw_scan_need link_needed;  /* whether the CUDA runtime links when a program starts */
 	struct jw_scan_work loose_work; /* the part of `work` that the library loads by itself when it
 									   needs it */
-	bool left_out; /* that part is so large, or of a package's own tests (then it is all of `work`),
-					  that priming leaves it out unless everything is requested */
-	struct jw_scan_work start_work; /* the part of `work` that a start compiles: all but what is
-									   left out */
+	bool left_out; /* that part is so large, or belongs to a package's own tests (then it is all of
+					  `work`), that priming leaves it out unless everything is requested */
+	struct jw_scan_work start_work; /* the part of `work` that a start compiles: everything except
+									   what is left out */
 };
 
-/* One entry of a piece, as far as verdicts depend on it. */
+/* One entry of a piece, with the values that verdicts depend on. */
 struct jw_piece_entry {
 	uint32_t kind;
-	struct jw_target target; /* as its header says; which the driver chooses by */
-	struct jw_target text;   /* PTX: the target that its text names, if it was read; else sm is 0 */
-	uint16_t isa_major, isa_minor; /* PTX: of its ISA; cubin: 1 and the number of its ABI */
-	uint32_t cuda;                 /* cubin: the first CUDA version whose drivers load it, 0: any */
-	uint32_t toolkit; /* cubin: the CUDA version of the ptxas that wrote it (12020), 0: unknown */
+	struct jw_target target; /* the target in its header, by which the driver chooses */
+	struct jw_target
+		text; /* for PTX: the target that its text names, if it was read; else sm is 0 */
+	uint16_t isa_major, isa_minor; /* for PTX: its ISA; for a cubin: 1 and the number of its ABI */
+	uint32_t cuda;    /* for a cubin: the first CUDA version whose drivers load it; 0 for any */
+	uint32_t toolkit; /* for a cubin: the CUDA version of the ptxas that wrote it (12020); 0 if
+						 unknown */
 	bool zstd, relocatable, damaged;
-	/* PTX that some target of the question compiles: distinct modules, and what they cost */
+	/* PTX that some target of the question compiles: the number of distinct modules, and their
+	 * cost */
 	size_t modules;
 	uint64_t ptx_bytes, cache_bytes;
 	double cost_ms, longest_ms;
@@ -98,11 +103,11 @@ struct jw_piece_entry {
 /* Containers of an image that every GPU and driver judges alike. */
 struct jw_piece {
 	size_t containers;
-	unsigned role; /* 0: the CUDA runtime hands it to the driver at start; 1: the runtime may link
+	unsigned role; /* 0: the CUDA runtime passes it to the driver at start; 1: the runtime may link
 					  it; 2: the library loads it itself (enum devcode_role) */
 	bool linked, empty; /* empty: no program can use it (PTX or cubins without a symbol) */
-	/* The names of a few of its kernels, if some target cannot use it, or jw_scan_options.kernels:
-	 * "gemm, axpy, copy, …"; NULL or "": not known */
+	/* The names of a few of its kernels, if some target cannot use it, or with
+	 * jw_scan_options.kernels: "gemm, axpy, copy, …"; NULL or "" if unknown */
 	const char *kernels;
 	const struct jw_piece_entry *entries;
 	size_t entry_count;
@@ -111,28 +116,28 @@ struct jw_piece {
 /* A file, or a member of an archive, with device code. */
 struct jw_scan_image {
 	const char *path;
-	const char *member; /* inside an archive; NULL for a file */
+	const char *member; /* the name inside an archive; NULL for a file */
 	uint64_t size_bytes;
 	const char *format; /* "elf", "pe", "fatbin", "cubin", "ptx" */
 	size_t containers;
 	const struct jw_scan_count *cubins, *ptx, *other; /* each in the order of targets or kinds */
 	size_t cubin_count, ptx_count, other_count;
-	uint64_t ptx_bytes;                      /* all PTX entries, decompressed */
+	uint64_t ptx_bytes;                      /* the size of all PTX entries, decompressed */
 	size_t damaged;                          /* places that look like a container but are unsound */
-	const struct jw_scan_verdicts *verdicts; /* one per target, in the requested order */
+	const struct jw_scan_verdicts *verdicts; /* one for each target, in the requested order */
 	size_t verdict_count;
-	/* The CUDA version (12040) of its CUDA runtime; 0: none, or unknown. Shared: another file is
-	 * that runtime (libcudart.so.12), else it is in this one, and has the version of the compiler.
-	 */
+	/* The CUDA version (12040) of the image's CUDA runtime; 0 if there is none, or it is unknown.
+	 * If shared, another file is that runtime (libcudart.so.12); otherwise it is in this image, and
+	 * has the version of the compiler. */
 	uint32_t runtime_cuda;
 	bool runtime_shared;
-	bool wrappers_known;           /* whether `linked` of the pieces can be relied on */
-	const struct jw_piece *pieces; /* the containers, alike ones together */
+	bool wrappers_known;           /* whether `linked` of the pieces is reliable */
+	const struct jw_piece *pieces; /* the containers, with equal ones together */
 	size_t piece_count;
 };
 
-/* From this branch of Linux drivers on: the modules to compile, and the files with which a program
- * fails. Where neither is another number, more of the code runs. */
+/* A change from this branch of Linux drivers on: the modules to compile, and the files with which a
+ * program fails. If neither number differs, more of the code runs. */
 struct jw_scan_change {
 	uint32_t driver;
 	size_t modules, failing;
@@ -140,110 +145,117 @@ struct jw_scan_change {
 };
 enum { JW_SCAN_MAX_CHANGES = 32 };
 
-/* All images together, on one GPU architecture: what priming them would compile, each module once,
- * even if several files hold it. */
+/* All images together, on one GPU architecture: the modules that priming them would compile, each
+ * counted once, even if several files contain it. */
 struct jw_scan_total {
 	struct jw_target target;
 	size_t modules;
-	uint64_t ptx_bytes; /* decompressed */
-	size_t left_out;    /* modules that it would leave out */
-	/* Branches of Linux drivers (550) that run this GPU: the oldest from which up to the driver in
-	 * question all is the same and no program fails for want of a newer driver, and those, older or
-	 * that driver's own, with which one fails. 0: none, or all of it fails with every driver. */
+	uint64_t ptx_bytes; /* decompressed size */
+	size_t left_out;    /* modules that priming would leave out */
+	/* Branches of Linux drivers (550) that run this GPU: the oldest one from which, up to the
+	 * driver in question, nothing changes and no program fails for lack of a newer driver; and the
+	 * first and last branch, older or that driver's own, with which a program fails. 0 if there is
+	 * none, or everything fails with every driver. */
 	uint32_t driver_from, fails_from, fails_to;
-	bool older_differ; /* other verdicts with an older one, with which no program fails */
-	/* What newer ones change, one after the other; driver_to: the last branch before, or the last
-	 * one that runs this GPU; 0: none changes anything */
+	bool older_differ; /* an older driver gives other verdicts, but no program fails with it */
+	/* The changes with newer drivers, one after the other. driver_to is the last branch before
+	 * them, or the last one that runs this GPU; 0 if none changes anything */
 	uint32_t driver_to;
 	struct jw_scan_change newer[JW_SCAN_MAX_CHANGES];
 	size_t newer_count;
-	size_t tile, unknown; /* containers, as in jw_scan_verdicts, of those that are registered */
+	size_t tile, unknown; /* registered containers, as in jw_scan_verdicts */
 	struct jw_forecast forecast;
 	enum jw_runs verdict;
-	/* Why it fails, and which part of what runs fails: "FILE: a line for people"; "": none does */
+	/* Why a program fails, and which part of the running code fails: "FILE: a line"; "" if none
+	 * does */
 	char reason[JW_SCAN_REASON], part[JW_SCAN_REASON];
-	size_t failing, lacking; /* files */
-	struct jw_driver needs;  /* the first driver with which it does not fail; zeros: no driver's age
-								is why it does */
-	/* No start compiles all of it: code that runs as it is is beside what is compiled, or two
-	 * libraries are one for several CUDA versions (libx_cuda118.so, libx_cuda121.so). */
+	size_t failing, lacking; /* numbers of files */
+	struct jw_driver needs;  /* the first driver with which no program fails; zeros if the driver's
+								age is not the reason */
+	/* No start compiles all of it: there is code that runs as it is beside the modules to compile,
+	 * or two libraries are variants for several CUDA versions (libx_cuda118.so,
+	 * libx_cuda121.so). */
 	bool at_most;
 };
 
 enum jw_scan_part {
-	JW_SCAN_PART,   /* pieces without code for the GPU, or all of an optional file */
-	JW_SCAN_FAMILY, /* the same of kernels for the GPUs of a family alone, which others have, too */
-	JW_SCAN_VARIANT, /* a variant that fails, of which another one runs */
+	JW_SCAN_PART,   /* pieces without code for the GPU, or all pieces of an optional file */
+	JW_SCAN_FAMILY, /* only kernels for the GPUs of another family, which has equivalent kernels for
+					   this GPU */
+	JW_SCAN_VARIANT, /* a variant that fails, while another one runs */
 };
 
 struct jw_scan_options {
 	const char *const *paths; /* files; directories, which are searched as jw_find does */
 	size_t path_count;
-	const char *const *named; /* of these, what counts even below a package's tests folder */
+	const char *const
+		*named; /* those of these files that count even below a package's tests folder */
 	size_t named_count;
 	const struct jw_target *targets; /* GPUs, without suffix; may be none, at most 32 */
 	size_t target_count;
-	struct jw_driver driver; /* zeros: a driver that reads everything */
-	struct jw_speed speed;   /* of the machine in question */
-	bool pieces;             /* groups the containers (jw_scan_image.pieces) */
-	bool kernels;            /* names kernels of all pieces */
+	struct jw_driver driver; /* zeros stand for a driver that reads everything */
+	struct jw_speed speed;   /* the speed of the machine in question */
+	bool pieces;             /* group the containers (jw_scan_image.pieces) */
+	bool kernels;            /* name the kernels of all pieces */
 	bool verdicts_only; /* count verdicts without the work of compiling: several times faster for
 						   large files, since no PTX has to be decompressed completely */
 	struct jw_cancel cancel;
-	void *context; /* of the functions below */
+	void *context; /* passed to the functions below */
 	/* Whether an image is left out, as if it were not there; it may be asked several times in a
 	 * row. May be NULL. */
 	bool (*except)(void *context, const char *path, const char *member);
-	/* Called for each image as soon as it is read; all that it points to is valid during the call.
-	 * A return other than 0 (with *err set) ends the scan. */
+	/* Called for each image as soon as it is read; its pointers are valid during the call. A return
+	 * value other than 0 (with *err set) ends the scan. */
 	int (*image)(struct jw_error *err, void *context, const struct jw_scan_image *image);
 	/* Called for a file that cannot be read; the scan continues. May be NULL. */
 	void (*trouble)(void *context, const char *path, const struct jw_error *why);
 	/* Called at the end, for each GPU in the requested order. May be NULL. */
 	void (*total)(void *context, const struct jw_scan_total *total);
-	/* Then called for each file with which programs will fail (as jw_check_failing). May be NULL */
+	/* Called after that for each file with which programs will fail (as in jw_check_failing). May
+	 * be NULL. */
 	void (*failing)(void *context, const char *file, struct jw_target target, const char *why);
-	/* And for each one of which a part fails, or which is optional and fails: `all` of it.
-	 * May be NULL. */
+	/* Called for each file a part of which fails, or which is optional and fails (`all` of it). May
+	 * be NULL. */
 	void (*lacking)(void *context, const char *file, struct jw_target target, const char *why,
 					enum jw_scan_part part, bool all);
-	/* Called behind `paths`, again and again until it gives NULL: the next file, which may be gone
-	 * with the next call. -1 ends the scan. May be NULL. */
+	/* Called after `paths`, again and again until it returns NULL: the next file, which may be gone
+	 * at the next call. -1 ends the scan. May be NULL. */
 	int (*more)(struct jw_error *err, void *context, const char **ret_path);
 };
 
-/* Scans. -1: it could not be completed (the callback's own error, JW_ERR_INTERRUPTED). */
+/* Scans the files. -1 if the scan could not be completed (the callback's own error,
+ * JW_ERR_INTERRUPTED). */
 int jw_scan(struct jw_error *err, const struct jw_scan_options *options);
 
-/* The package index that pip is configured to. pip asks it: that of the active Python environment,
- * else of the Python on PATH, else one that uv lends. It is told never to build, so no code of a
- * package runs. */
+/* The package index that pip is configured to use. It is asked by pip: that of the active Python
+ * environment, else of the Python on PATH, else one that uv provides. pip never builds, so no code
+ * of a package runs. */
 struct jw_index;
 
 struct jw_index_options {
 	const char
-		*platform;      /* linux, linux-aarch64, windows; NULL: that of the GPUs, else pip's own */
-	const char *python; /* for this version of Python ("3.11"); NULL: the active one */
+		*platform; /* linux, linux-aarch64, windows; NULL for that of the GPUs, else pip's own */
+	const char *python; /* for this version of Python ("3.11"); NULL for the active one */
 	const struct jw_target *targets;
 	size_t target_count;
 	bool arm; /* the GPUs are in machines with a 64-bit Arm processor (GH200, GB10) */
 	struct jw_compiler_fetch_options fetch;
 };
 
-/* -1: the platform is unknown, or not that of the GPUs. */
+/* Opens the index. -1 if the platform is unknown, or not that of the GPUs. */
 int jw_index_open(struct jw_error *err, const struct jw_index_options *options,
 				  struct jw_index **ret_index);
 void jw_index_close(struct jw_index *index);
 
-/* What a list asks for. */
+/* A package that a list names. */
 struct jw_listed_package {
-	char *asked; /* NAME==VERSION, or as jw_index_names got it; of a line that is left out its kind:
-					"list", "option" (of pip), "address", "file", "other" */
-	char sha256[65]; /* of its file; "": not known */
-	char *file;      /* the file's name; "": not known; NULL: left out */
-	size_t line;     /* of what is left out; 0: a package */
+	char *asked; /* NAME==VERSION, or the text that was passed to jw_index_names; for a line that is
+					left out, its kind: "list", "option" (of pip), "address", "file", "other" */
+	char sha256[65]; /* the hash of its file; "" if unknown */
+	char *file;      /* the file's name; "" if unknown; NULL if left out */
+	size_t line;     /* the number of a line that is left out; 0 for a package */
 	bool direct;     /* not from an index */
-	bool fetched;    /* jw_index_list has got its wheel */
+	bool fetched;    /* jw_index_list has fetched its wheel */
 };
 
 struct jw_package_list {
@@ -251,36 +263,35 @@ struct jw_package_list {
 	size_t count;
 };
 
-/* The packages of a requirements file, a pylock.toml (PEP 751) or the report of “pip install
- * --report”, as pip resolves them for the platform, and before them what is left out: options of
- * pip but the indexes, other lists, and what is in no index. pip gets all wheels of lines at once,
- * each one time. The error has pip's words.
- * JW_ERR_FORMAT: the file is none of these, or names no package. The caller frees with the next
- * one. */
+/* Lists the packages of a requirements file, a pylock.toml (PEP 751) or the report of “pip install
+ * --report”, as pip resolves them for the platform, preceded by lines that are left out: options of
+ * pip except for indexes, other lists, and packages that are in no index. pip fetches all wheels of
+ * lines at once, each once. The error has pip's words. JW_ERR_FORMAT if the file is none of these,
+ * or names no package. The caller frees the list with jw_index_list_free. */
 int jw_index_list(struct jw_error *err, struct jw_index *index, const char *path,
 				  struct jw_package_list *ret_list);
-/* The same list of requirements (as for jw_index_wheel_get), which nobody is asked about yet.
- * JW_ERR_USAGE: one is none. */
+/* Makes the same list from requirements (as for jw_index_wheel_get), without asking the index.
+ * JW_ERR_USAGE if one is not a requirement. */
 int jw_index_names(struct jw_error *err, const char *const *packages, size_t count,
 				   struct jw_package_list *ret_list);
 void jw_package_list_free(struct jw_package_list *list);
 
-/* A wheel of it, to be looked at. */
+/* A wheel of the index, for reading. */
 struct jw_index_wheel {
-	char *path, *name;    /* name: of the file; path NULL: it was left where it is */
-	char *folder;         /* in which it is */
-	const char *platform; /* as jw_platform */
+	char *path, *name;    /* name is the file's; path is NULL if the wheel was not fetched */
+	char *folder;         /* the folder that contains it */
+	const char *platform; /* as for jw_platform */
 	uint64_t size_bytes;
 };
 
-/* `package`: a requirement: NAME, NAME==VERSION, NAME>=2.1,<2.3. The wheel is in a run's own folder
- * among the temporary files, which after a killed run the next one removes, until the next one is
- * got, or the index closed. JW_ERR_USAGE: `package` is a file, or something else. JW_ERR_NOT_FOUND,
- * JW_ERR_IO: pip's words. */
+/* Fetches the wheel of a requirement, `package`: NAME, NAME==VERSION, NAME>=2.1,<2.3. The wheel is
+ * in a run's own folder in the temporary directory (the next run removes it after a killed one),
+ * until the next wheel is fetched, or the index closed. JW_ERR_USAGE if `package` is a file, or
+ * something else. JW_ERR_NOT_FOUND or JW_ERR_IO with pip's words. */
 int jw_index_wheel_get(struct jw_error *err, struct jw_index *index, const char *package,
 					   const struct jw_index_wheel **ret_wheel);
-/* The same of one of jw_index_list's; a wheel for any platform, which has no device code, is left
- * where it is. JW_ERR_USAGE: the package is left out. */
+/* Fetches the wheel of a package that jw_index_list has listed; a wheel for any platform, which has
+ * no device code, is not fetched. JW_ERR_USAGE if the package is left out. */
 int jw_index_listed_get(struct jw_error *err, struct jw_index *index,
 						const struct jw_listed_package *package,
 						const struct jw_index_wheel **ret_wheel);

@@ -13,91 +13,94 @@
 #include <jitwarm/error.h>
 
 struct jw_startup_options {
-	/* Names for `prime`; paths among them become absolute; without names: the environment. */
+	/* Names for `prime`; paths among them become absolute; without names, the environment. */
 	const char *const *names;
 	size_t name_count;
-	const char *environment; /* a virtual or conda environment, absolute; NULL: the active one */
-	/* Linux: a unit of the system instead, which runs before this service starts, and as its
+	const char *environment; /* a virtual or conda environment, absolute; NULL for the active one */
+	/* On Linux, a unit of the system instead, which runs before this service starts, and as its
 	 * account (NULL: root). */
 	const char *service, *account;
 	bool everyone; /* for every account of this machine, each in its own account and at its own
 					  logon; needs an administrator */
 	bool replace;  /* replace a task or unit of that name that is not ours */
-	bool dry_run;  /* jw_startup_disable: removes nothing; what is `ours` would go */
-	const char *program; /* the jitwarm that it starts, absolute; NULL: the calling program, which
-							must then support `prime --if-changed` */
-	bool fetch; /* Linux, without a service: the unit that prepares for the next driver may fetch a
-				   compiler that is missing, and so reach the network */
+	bool dry_run;  /* for jw_startup_disable: remove nothing; the items with `ours` would be removed
+					*/
+	const char *program; /* the jitwarm program to start, absolute; NULL for the calling program,
+							which must then support `prime --if-changed` */
+	bool fetch; /* on Linux, without a service: the unit that prepares for the next driver may fetch
+				   a missing compiler, and so access the network */
 };
 
-/* A file of systemd's, or the task. */
+/* A file of systemd, or the task. */
 struct jw_startup_item {
-	char *where;  /* the file; the task's name */
+	char *where;  /* the file's path, or the task's name */
 	char *text;   /* its content */
 	bool ours;    /* it exists and is ours */
 	bool there;   /* it exists */
-	bool removed; /* by this call */
+	bool removed; /* removed by this call */
 };
 struct jw_startup {
 	struct jw_startup_item *items;
 	size_t count;
-	char *program;   /* the jitwarm that it starts */
+	char *program;   /* the jitwarm program that it starts */
 	char **commands; /* commands that were run; one line each */
 	size_t command_count;
-	char *failed; /* why the first of them failed, NULL if all succeeded; nothing is enabled then,
+	char *failed; /* why the first of them failed; NULL if all succeeded. Then nothing is enabled,
 					 and the files are as before */
-	bool not_running; /* Linux, jw_startup_enable: systemd, which would start it, is not running */
+	bool not_running; /* on Linux, for jw_startup_enable: systemd, which would start it, is not
+						 running */
 };
 
-/* Reports what would be written and what exists. Changes nothing. The caller frees with
+/* Reports what exists, and what would be written. Changes nothing. The caller frees the result with
  * jw_startup_free, here and below. */
 int jw_startup_find(struct jw_error *err, const struct jw_startup_options *options,
 					struct jw_startup **ret_startup);
-/* The same for what jw_startup_enable would write: its errors for names. */
+/* Reports what jw_startup_enable would write, with the same errors for names. */
 int jw_startup_preview(struct jw_error *err, const struct jw_startup_options *options,
 					   struct jw_startup **ret_startup);
-/* Writes and registers it. JW_ERR_BUSY: an item of that name exists and is not ours; JW_ERR_IO: no
- * permission; jw_find's error: a name that is neither a path nor a package of the active
- * environment (not looked for with `environment`, `service` or `everyone`). */
+/* Writes and registers the items. JW_ERR_BUSY if an item of that name exists and is not ours;
+ * JW_ERR_IO for a missing permission; an error of jw_find for a name that is neither a path nor a
+ * package of the active environment (not checked with `environment`, `service` or `everyone`). */
 int jw_startup_enable(struct jw_error *err, const struct jw_startup_options *options,
 					  struct jw_startup **ret_startup);
-/* Removes it, and nothing that jitwarm did not write. */
+/* Removes the items, and nothing that jitwarm did not write. */
 int jw_startup_disable(struct jw_error *err, const struct jw_startup_options *options,
 					   struct jw_startup **ret_startup);
 void jw_startup_free(struct jw_startup *startup);
-/* The services that have a unit of ours. The caller frees with jw_lines_free. */
+/* Lists the services that have a unit of ours. The caller frees the list with jw_lines_free. */
 int jw_startup_services(struct jw_error *err, char ***ret_names, size_t *ret_count);
 
-/* ---- has anything changed since the last run? */
+/* ---- whether anything has changed since the last run */
 
 struct jw_run_key {
-	const char *const *names; /* as given to `prime` */
+	const char *const *names; /* as passed to `prime` */
 	size_t name_count;
-	const char *cache_dir; /* NULL: the live cache */
-	const char *recording; /* the file; NULL: none */
+	const char *cache_dir; /* NULL for the live cache */
+	const char *recording; /* the recording's file; NULL if there is none */
 };
 
-/* What a run depends on: driver file, GPUs, packages and files, settings, the cache. */
+/* The facts that a run depends on: driver file, GPUs, packages and files, settings, the cache. */
 struct jw_run_state;
 
-/* Examines it without loading the driver. *ret_changes: the differences from the last complete run
- * ("driver, packages"), "first run", or "" if there are none. The caller frees both. */
+/* Examines the state without loading the driver. *ret_changes lists the differences from the last
+ * complete run ("driver, packages"), or is "first run", or "" if there are none. The caller frees
+ * both. */
 int jw_run_compare(struct jw_error *err, const struct jw_run_key *key,
 				   struct jw_run_state **ret_state, char **ret_changes);
-/* The next jw_run_compare compares with this state. jw_prime calls it with
- * jw_prime_keep_options.run.
- */
+/* Makes the next jw_run_compare compare with this state. jw_prime calls it for
+ * jw_prime_keep_options.run. */
 int jw_run_remember(struct jw_error *err, const struct jw_run_state *state);
 void jw_run_state_free(struct jw_run_state *state);
 
 /* Appends a line to a log of JSON lines; a log over a megabyte loses its older half. If the log of
  * jw_log_path is damaged, it is renamed to runs.jsonl.damaged, and a new one begins; any other file
- * that does not begin as a log stays as it is: JW_ERR_FORMAT. */
+ * that does not begin like a log stays as it is: JW_ERR_FORMAT. */
 int jw_log_append(struct jw_error *err, const char *path, const char *line);
-/* The log that runs with --if-changed write (in the state directory). The caller frees it with
- * jw_text_free. */
+/* Finds the log that runs with --if-changed write (in the state directory). The caller frees it
+ * with jw_text_free. */
 int jw_log_path(struct jw_error *err, char **ret_path);
-/* Its last lines, the newest last; at most `most`. The caller frees with jw_lines_free. */
+/* Reads the last lines of a log, at most `most`, the newest last. The caller frees them with
+ * jw_lines_free. */
 int jw_log_tail(struct jw_error *err, const char *path, size_t most, char ***ret_lines,
 				size_t *ret_count);
 

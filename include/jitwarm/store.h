@@ -22,8 +22,8 @@ struct jw_store_pack {
 	size_t entries;
 	char targets[256], drivers[512];
 	int64_t mtime_ns;
-	char damage[512]; /* why it cannot be read, "" if it can */
-	bool broken;      /* permanently: not a pack, or only a part of one */
+	char damage[512]; /* why it cannot be read; "" if it can */
+	bool broken;      /* permanently unreadable: not a pack, or only a part of one */
 };
 
 struct jw_store {
@@ -37,32 +37,34 @@ struct jw_store_options {
 	const char *state_dir;
 };
 
-/* Lists the store of this state directory, by the digest of each pack and its manifest. A missing
- * store is empty. The caller frees it. */
+/* Lists the store of this state directory, with the digest of each pack and its manifest. A missing
+ * store is empty. The caller frees the list. */
 int jw_store_open(struct jw_error *err, const struct jw_store_options *options,
 				  struct jw_store **ret_store);
 void jw_store_free(struct jw_store *store);
 
 struct jw_store_cleared {
-	size_t removed; /* packs; with dry_run: that would be */
+	size_t removed; /* packs removed; with dry_run, those that would be */
 	uint64_t removed_bytes;
-	size_t waiting; /* that stay for the driver of the next boot (jw_ahead.stored) */
+	size_t waiting; /* packs that stay for the driver of the next boot (jw_ahead.stored) */
 };
 
-/* Removes all packs but those that wait for a boot. JW_ERR_BUSY: another process adds some. */
+/* Removes all packs except those that wait for a boot. JW_ERR_BUSY if another process is adding
+ * some. */
 int jw_store_clear(struct jw_error *err, const struct jw_store_options *options, bool dry_run,
 				   struct jw_store_cleared *ret_cleared);
 
 struct jw_store_keep_options {
 	const struct jw_system *system;
-	uint64_t most_bytes; /* the store's maximum size then; 0: JW_STORE_DEFAULT_BYTES */
+	uint64_t
+		most_bytes; /* the maximum size of the store after that; 0 for JW_STORE_DEFAULT_BYTES */
 	struct jw_cancel cancel;
 };
 
-/* Keeps entries of the system's cache for its driver and GPUs that no pack of the store has yet, in
- * one new pack for each architecture. Then removes broken packs, and the oldest ones until at
+/* Stores entries of the system's cache for its driver and GPUs that no pack of the store has yet,
+ * in one new pack for each architecture. Then removes broken packs, and the oldest ones until at
  * most `most_bytes` and 256 packs are left; those that wait for a boot (jw_ahead.stored) stay.
- * JW_ERR_BUSY: another process does the same. */
+ * JW_ERR_BUSY if another process is doing the same. */
 int jw_store_keep(struct jw_error *err, const struct jw_store_keep_options *options,
 				  size_t *ret_entries);
 
@@ -70,24 +72,24 @@ struct jw_store_refill_options {
 	const struct jw_system *system;
 	const uint64_t *keys; /* names of the wanted entries */
 	size_t count;
-	bool dry_run; /* report, from the packs' manifests, what would be added; write nothing */
-	bool *found;  /* with dry_run: set for each of these that would be; may be NULL */
-	bool evict;   /* also in place of the oldest entries of others */
+	bool dry_run; /* only report, from the packs' manifests, what would be added */
+	bool *found;  /* with dry_run: set for each entry that would be restored; may be NULL */
+	bool evict;   /* add entries also in place of the oldest entries of others */
 	struct jw_cancel cancel;
 };
 
 enum { JW_STORE_MAX_NOTES = 8 };
 
 struct jw_store_refilled {
-	size_t entries; /* restored, or would be */
+	size_t entries; /* entries restored; with dry_run, those that would be */
 	uint64_t bytes;
-	/* The first problems, one line each: packs damaged or unread, entries without room */
+	/* The first problems, one line each: damaged or unread packs, entries without room */
 	char notes[JW_STORE_MAX_NOTES][512];
 	size_t note_count, more_notes;
 };
 
-/* Adds to the system's cache those of the wanted entries that it lacks and the store has, while
- * there is room: evicts nothing (but `evict`). Skips damaged packs. */
+/* Adds the wanted entries that the system's cache lacks and the store has, as long as there is
+ * room: evicts nothing (except with `evict`). Skips damaged packs. */
 int jw_store_refill(struct jw_error *err, const struct jw_store_refill_options *options,
 					struct jw_store_refilled *ret_refilled);
 

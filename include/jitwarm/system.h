@@ -17,8 +17,8 @@
 struct jw_gpu {
 	char name[128];
 	struct jw_target target;
-	char bus[32];  /* "0000:01:00.0", "" if unknown */
-	char uuid[48]; /* as nvidia-smi prints it, "" if unknown */
+	char bus[32];  /* "0000:01:00.0"; "" if unknown */
+	char uuid[48]; /* as nvidia-smi prints it; "" if unknown */
 	uint64_t memory_bytes;
 	int ordinal;      /* the driver's number, in the order of CUDA_DEVICE_ORDER */
 	int compute_mode; /* CUcomputemode: 0 default, 2 prohibited, 3 exclusive process */
@@ -29,52 +29,55 @@ enum jw_trust {
 	JW_TRUST_NONE,      /* the driver's stamp is unknown */
 	JW_TRUST_READ,      /* read from the library, not confirmed yet */
 	JW_TRUST_CONFIRMED, /* seen in an entry that this driver made */
-	JW_TRUST_OPAQUE,    /* an entry that this driver made has another form than the predicted one */
-	JW_TRUST_TABLE,     /* from the table of known drivers; jw_system calls it JW_TRUST_READ */
+	JW_TRUST_OPAQUE,    /* an entry that this driver made has another form than predicted */
+	JW_TRUST_TABLE,     /* from the table of known drivers; jw_system reports it as JW_TRUST_READ */
 };
 
 struct jw_driver_info {
 	char library[1024]; /* the file; "" if no driver is installed */
 	struct jw_driver version;
-	char stamp[20]; /* "Apr  8 202512:10:18", "" if unknown */
+	char stamp[20]; /* "Apr  8 202512:10:18"; "" if unknown */
 	enum jw_trust trust;
 };
 
-/* The cache's settings, from the environment, and what follows from them. */
+/* The cache's settings from the environment, and their consequences. */
 struct jw_cache_info {
-	char *path; /* absolute, of the live cache; NULL if the driver would not cache at all (a warning
-				   gives the reason) */
-	bool path_set;        /* CUDA_CACHE_PATH is set */
-	bool named;           /* by jw_system_options.cache_dir */
-	uint64_t limit_bytes; /* CUDA_CACHE_MAXSIZE as the driver interprets it; 0: nothing is stored */
-	bool limit_set;       /* by the variable, not the driver's default */
-	uint64_t meant_bytes; /* by a limit with a unit, which the driver misreads ("8G"); 0: none is */
-	uint64_t free_bytes;  /* of the file system; UINT64_MAX: not known */
-	/* The three that programs have which this process starts: jw_settings_adopt takes the rest from
-	 * their next login. `path` NULL: none. */
+	char *path; /* the absolute path of the live cache; NULL if the driver would not cache at all (a
+				   warning gives the reason) */
+	bool path_set; /* CUDA_CACHE_PATH is set */
+	bool named;    /* the path is from jw_system_options.cache_dir */
+	uint64_t
+		limit_bytes; /* CUDA_CACHE_MAXSIZE as the driver interprets it; 0 if nothing is stored */
+	bool limit_set;  /* the limit is from the variable, not the driver's default */
+	uint64_t meant_bytes; /* the limit that the user meant by a unit, which the driver misreads
+							 ("8G"); 0 without a unit */
+	uint64_t free_bytes;  /* on the file system; UINT64_MAX if unknown */
+	/* The three values that programs started by this process have; jw_settings_adopt takes the
+	 * other values from their next login. `path` is NULL if it is not set. */
 	struct {
 		char *path;
 		uint64_t limit_bytes;
 		bool limit_set, disabled;
 	} now;
-	bool disabled; /* CUDA_CACHE_DISABLE=1: neither read nor written */
-	/* The cache is written and never read: by CUDA_FORCE_PTX_JIT, or by CUDA_FORCE_JIT (force_jit),
-	 * which old drivers ignore. */
+	bool disabled; /* CUDA_CACHE_DISABLE=1: the cache is neither read nor written */
+	/* The cache is written and never read, because of CUDA_FORCE_PTX_JIT, or of CUDA_FORCE_JIT
+	 * (force_jit), which old drivers ignore. */
 	bool force_ptx_jit, force_jit;
 	bool disable_ptx_jit; /* CUDA_DISABLE_PTX_JIT or CUDA_DISABLE_JIT: cold modules fail to load */
-	bool usable;          /* the driver can read and write there, as far as shows without writing */
-	char *not_yours;      /* a line: what in it belongs to another account, and keeps this one out;
-							 NULL: nothing */
-	bool reads;           /* it can only read there: entries are loaded, and none is added */
-	bool no_compiler;     /* the library with which the driver compiles PTX is missing: entries are
-							 loaded, and what is not in the cache fails with error 221 */
+	bool usable; /* the driver can read and write the directory, as far as that can be seen without
+					writing */
+	char *not_yours; /* a line: which files in it belong to another account, and keep this one out;
+						NULL if there are none */
+	bool reads; /* the driver can only read the directory: entries are loaded, and none is added */
+	bool no_compiler; /* the library with which the driver compiles PTX is missing: entries are
+						 loaded, and modules that are not in the cache fail with error 221 */
 	/* One line on why programs with these settings do not use a warm cache (one of the above, or no
-	 * usable directory), or why nothing can be added to it (`reads`, `no_compiler`); "" if they do.
-	 * A directory other than the live cache is always usable. */
+	 * usable directory), or why nothing can be added to it (`reads`, `no_compiler`); "" if they use
+	 * it. A directory other than the live cache is always usable. */
 	char why_useless[1024];
 	bool exists;
-	struct jw_cache_outlook outlook; /* when the system was opened; with `asleep` entries
-										and bytes are those of a sound index */
+	struct jw_cache_outlook outlook; /* as of when the system was opened; with `asleep`, entries and
+										bytes are those of a sound index */
 	char **warnings;                 /* one line each */
 	size_t warning_count;
 };
@@ -86,31 +89,31 @@ struct jw_system {
 	size_t gpu_count;
 	size_t pci_count; /* NVIDIA display devices that the operating system lists, whether the driver
 						 supports them or not */
-	/* For an example of --target and --driver: the architecture of a GPU that is here, though no
-	 * driver runs it, else a usual one ("rtx4090"); a driver that runs it. */
+	/* Values for an example of --target and --driver: the architecture of a GPU that is installed,
+	 * though no driver runs it, else a usual one ("rtx4090"); and a driver that runs it. */
 	char example[JW_TARGET_TEXT];
 	const char *example_driver;
 	struct jw_driver_info driver;
 	struct jw_cache_info cache;
-	char *state_dir;       /* NULL: the account has no home directory, so nothing is kept */
-	char why_forgets[512]; /* one line on why nothing can be kept in state_dir, "" if it can */
+	char *state_dir; /* NULL if the account has no home directory, so that nothing is stored */
+	char why_forgets[512]; /* one line on why nothing can be stored in state_dir; "" if it can */
 	bool remembered; /* an earlier worker reported these GPUs, for this driver and these devices */
-	bool unasked; /* there may be GPUs: the driver was not asked because of `asleep` or `let_sleep`.
-					 If all of them are known by their PCI device ids, they are listed here, without
-					 `uuid` and memory */
-	char why_none[512];         /* one line on why there are no GPUs, "" if there are */
-	struct jw_speed speed;      /* learned from runs here, measured before the first; zeros for
-								   another machine */
+	bool unasked;    /* there may be GPUs, but the driver was not asked because of `asleep` or
+						`let_sleep`. If all of them are known by their PCI device ids, they are listed
+						here, without `uuid` and memory */
+	char why_none[512];         /* one line on why there are no GPUs; "" if there are */
+	struct jw_speed speed;      /* learned from runs on this machine, measured before the first run;
+								   zeros for another machine */
 	const char *const *worker;  /* as the caller gave it */
 	struct run_folder *scratch; /* private */
-	bool elsewhere;             /* another machine: that of jw_system_options.targets */
-	/* The stamp of the driver that uses this cache meanwhile, or of this one: entries of neither
-	 * are evicted. "": they are, or it is not known. */
+	bool elsewhere;             /* another machine, the one of jw_system_options.targets */
+	/* The stamp of the driver that uses this cache besides this one: entries of neither are
+	 * evicted. "" if they may be, or if it is unknown. */
 	char user_stamp[20];
 };
 
-/* With jw_system_options.asleep: whether to start the driver anyway, once, if the GPUs are unknown
- * without it. Its answer is remembered. */
+/* With jw_system_options.asleep: whether to start the driver once nevertheless, if the GPUs are
+ * unknown without it. Its answer is remembered. */
 enum jw_ask {
 	JW_ASK_NEVER,
 	JW_ASK_UNKNOWN,  /* if they are neither remembered nor known by their PCI device ids */
@@ -121,73 +124,80 @@ struct jw_system_options {
 	bool asleep; /* use only remembered facts and files; do not start the driver */
 	bool probe;  /* have the driver compile a tiny module if its stamp is not confirmed yet, and
 					larger ones for up to 0.3 s if its speed is unknown */
-	/* The command that runs jw_worker_main, ending with NULL (worker.h). Not copied. Needed if the
-	 * driver may have to be started: unless `asleep`, with `probe` or `ask`, and for jw_prime. */
+	/* The command that runs jw_worker_main, ending with NULL (worker.h). Not copied. Required if
+	 * the driver may have to be started: unless `asleep`, with `probe` or `ask`, and for
+	 * jw_prime. */
 	const char *const *worker;
-	const char *cache_dir; /* another directory instead of the live cache; NULL: the live cache */
-	bool scratch; /* a new one for this run only, which jw_system_free removes with its content */
-	/* Another machine, with these GPUs; 0: this machine. The driver is then that of `driver`
+	const char *cache_dir; /* a directory in place of the live cache; NULL for the live cache */
+	bool scratch; /* use a new directory for this run only, which jw_system_free removes with its
+					 content */
+	/* Another machine, with these GPUs; 0 for this machine. The driver is then that of `driver`
 	 * ("550.163.01", or a CUDA version in addition to the file), of the library `driver_library`,
-	 * of the profile `driver_profile` (jw_system_write_profile), or, if all are NULL, the one that
-	 * is installed here. `driver` "": none (jw_bake needs none). */
+	 * of the profile `driver_profile` (jw_system_write_profile), or, if all are NULL, the installed
+	 * one. A `driver` of "" stands for none (jw_bake needs none). */
 	const struct jw_target *targets;
 	size_t target_count;
 	const char *driver, *driver_library, *driver_profile;
-	bool nameless; /* then an unknown stamp is not a failure: nothing is warm, and nothing is
-					  compiled */
+	bool nameless; /* with these GPUs, an unknown stamp is not a failure: nothing is warm, and
+					  nothing is compiled */
 	enum jw_ask ask;
-	/* If the system has put a GPU to sleep, and all of them are known by their PCI device ids, the
-	 * driver is not asked: that would wake it. Then as with `asleep` (jw_system.unasked). */
+	/* If the system has put a GPU to sleep, and all GPUs are known by their PCI device ids, the
+	 * driver is not asked, because that would wake the GPU; the result is then as with `asleep`
+	 * (jw_system.unasked). */
 	bool let_sleep;
 };
 
-/* The advised CUDA_CACHE_MAXSIZE: the present size, and 1.25 times the predicted growth, rounded up
- * to 256 MiB; at least 1 GiB, the default of new drivers, and at most 4 GiB, the largest limit that
- * a driver counts. */
+/* Returns the advised CUDA_CACHE_MAXSIZE: the present size, and 1.25 times the predicted growth,
+ * rounded up to 256 MiB; at least 1 GiB, the default of new drivers, and at most 4 GiB, the largest
+ * limit that a driver counts. */
 uint64_t jw_tune_limit(uint64_t present_bytes, uint64_t predicted_bytes);
-/* The advised limit of a cache: never less than the limit in force; if a limit was meant that holds
- * all of it, that one. */
+/* Returns the advised limit of a cache: never less than the limit in force. If the user meant a
+ * limit that holds everything, that one. */
 uint64_t jw_cache_limit(const struct jw_cache_info *cache, uint64_t predicted_bytes);
-/* Whether its limit keeps what is there and this growth, and is no mistake. */
+/* Whether the cache's limit holds its present content and this growth, and is not a mistake. */
 bool jw_cache_holds(const struct jw_cache_info *cache, uint64_t predicted_bytes);
-/* Whether programs that this process starts use this cache without evicting anything of this size.
- */
+/* Whether programs that this process starts use this cache without evicting anything of this
+ * size. */
 bool jw_cache_serves_now(const struct jw_cache_info *cache, uint64_t bytes);
 
-/* A driver that runs all of these GPUs and the names of whose cache entries are known, for an
- * example: "550.163.01". */
+/* Returns a driver, for an example, that runs all of these GPUs and whose names of cache entries
+ * are known: "550.163.01". */
 const char *jw_driver_example(const struct jw_target *targets, size_t count);
-/* All drivers whose names are known: "418.39, 460.106.00, …". Returns `text`. */
+/* Lists all drivers whose names are known: "418.39, 460.106.00, …". Returns `text`. */
 enum { JW_DRIVER_NAMES = 1024 };
 const char *jw_driver_names(char text[JW_DRIVER_NAMES]);
 
-/* As jw_cache_info.not_yours, of `dir` (NULL: the live cache); the caller frees *ret_line. */
+/* Finds the line of jw_cache_info.not_yours for `dir` (NULL: the live cache); the caller frees
+ * *ret_line. */
 int jw_cache_not_yours(struct jw_error *err, const char *dir, char **ret_line);
 
-/* A missing GPU or driver is not a failure: why_none describes it. JW_ERR_USAGE: a worker is needed
- * and not named, or the caller is a worker. With targets, an unknown stamp of the driver is a
- * failure (JW_ERR_UNSUPPORTED), unless `nameless`. The caller frees with jw_system_free. */
+/* Opens a system. A missing GPU or driver is not a failure: why_none describes it. JW_ERR_USAGE if
+ * a worker is required and not named, or the caller is a worker. With targets, an unknown stamp of
+ * the driver is a failure (JW_ERR_UNSUPPORTED), unless `nameless`. The caller frees it with
+ * jw_system_free. */
 int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
 				   struct jw_system **ret_system);
 void jw_system_free(struct jw_system *system);
-/* The architectures of its GPUs, each once and in order, at most `most`. Returns their number. */
+/* Lists the architectures of the system's GPUs, each once and in order, at most `most`. Returns
+ * their number. */
 size_t jw_system_targets(const struct jw_system *system, struct jw_target *targets, size_t most);
 
 /* Writes the profile of this system's driver, with which another machine can prime for it.
- * JW_ERR_NOT_FOUND without a driver; JW_ERR_UNSUPPORTED: unknown stamp or form of its cache */
+ * JW_ERR_NOT_FOUND without a driver; JW_ERR_UNSUPPORTED for an unknown stamp or form of its
+ * cache. */
 int jw_system_write_profile(struct jw_error *err, const struct jw_system *system, const char *path);
 
-/* What jw_state_remove is asked, and what it has found. */
+/* The options of jw_state_remove, and its results. */
 struct jw_state_removal {
-	bool with_keys;              /* secret keys, too, which cannot be made again */
-	bool dry_run;                /* removes nothing, and tells what it would */
-	char *path;                  /* of the state directory; NULL: nothing was removed */
-	bool keys_stay, others_stay; /* secret keys; files that jitwarm has not written */
+	bool with_keys;              /* remove secret keys, too, which cannot be made again */
+	bool dry_run;                /* remove nothing, and report what would be removed */
+	char *path;                  /* the path of the state directory; NULL if nothing was removed */
+	bool keys_stay, others_stay; /* secret keys stay; files that jitwarm has not written stay */
 };
 
-/* Removes what jitwarm has written into its state directory, and the directory if nothing else is
- * in it. Other files stay, in folders of jitwarm's names too. Not while another call uses the
- * directory. The caller frees the path with jw_text_free. */
+/* Removes the files that jitwarm has written into its state directory, and the directory if nothing
+ * else is in it. Other files stay, even in folders with jitwarm's names. Not while another call
+ * uses the directory. The caller frees the path with jw_text_free. */
 int jw_state_remove(struct jw_error *err, struct jw_state_removal *removal);
 
 #endif

@@ -19,39 +19,40 @@ struct jw_target {
 	char suffix; /* 'a', 'f' or 0 */
 };
 
-/* The properties of a driver that decide which code it loads. One may be unknown: 0 */
+/* The properties of a driver that decide which code it loads; one of them may be unknown (0). */
 struct jw_driver {
-	uint32_t cuda;       /* as cuDriverGetVersion: 1000 * major + 10 * minor */
+	uint32_t cuda;       /* as by cuDriverGetVersion: 1000 * major + 10 * minor */
 	uint32_t release[3]; /* 550, 163, 1 */
 };
 
-/* Room for "compute_120a" and its NUL. */
+/* The size of "compute_120a" and its NUL. */
 #define JW_TARGET_TEXT 20
 
 /* Reads "sm_86", "compute_90a", "86" or "8.6". Returns false and leaves *ret_target unchanged if
  * the text is not a target. */
 bool jw_target_parse(const char *text, struct jw_target *ret_target);
-/* "sm_86", "sm_90a"; returns `text`. */
+/* Writes "sm_86" or "sm_90a"; returns `text`. */
 const char *jw_target_sm(char text[JW_TARGET_TEXT], struct jw_target target);
-/* "compute_86", "compute_90a"; returns `text`. */
+/* Writes "compute_86" or "compute_90a"; returns `text`. */
 const char *jw_target_compute(char text[JW_TARGET_TEXT], struct jw_target target);
-/* Whether that names a GPU of machines with a 64-bit Arm processor alone: Jetson's, and those
- * beside a processor of NVIDIA's own ("gh200", "GB10", "dgx spark"). */
+/* Whether the name is that of a GPU which exists only in machines with a 64-bit Arm processor:
+ * Jetson's, and those beside a processor of NVIDIA's own ("gh200", "GB10", "dgx spark"). */
 bool jw_target_named_arm(const char *name);
 /* Appends the GPUs that `text` names to a list without duplicates: a capability ("sm_86", "sm86",
- * "8.6"), a product ("RTX 4090", "h100", "NVIDIA A100-SXM4-80GB"), "all" (each on sale that the
- * driver runs, without Jetson), a range ("rtx20..rtx50": these generations; "sm_80..h100": what
- * "all" has between them), or several of these separated by commas. `driver` may be NULL. The list
+ * "8.6"), a product ("RTX 4090", "h100", "NVIDIA A100-SXM4-80GB"), "all" (each GPU on sale that the
+ * driver runs, without Jetson), a range ("rtx20..rtx50": these generations; "sm_80..h100": the GPUs
+ * of "all" between them), or several of these separated by commas. `driver` may be NULL. The list
  * has room for `most`. JW_ERR_USAGE leaves it unchanged. */
 int jw_targets_read(struct jw_error *err, const char *text, const struct jw_driver *driver,
 					struct jw_target *targets, size_t most, size_t *count);
-/* The common names of the GPUs of a capability: "RTX 30, A10, A40" for 8.6, "" if it is unknown. */
+/* Returns the common names of the GPUs of a capability: "RTX 30, A10, A40" for 8.6; "" if
+ * unknown. */
 const char *jw_target_products(struct jw_target target);
-/* Whether a device of this capability exists, or may: it is known, or newer than all known ones. */
+/* Whether a device of this capability may exist: it is known, or newer than all known ones. */
 bool jw_target_plausible(struct jw_target target);
 bool jw_target_equal(struct jw_target a, struct jw_target b);
-/* A list of targets without duplicates, with room for `most`: appends one unless the list contains
- * it or is full. Returns the new number. */
+/* Appends a target to a list with room for `most`, unless the list contains it or is full. Returns
+ * the new number. */
 size_t jw_target_add(struct jw_target *targets, size_t count, size_t most, struct jw_target target);
 
 /* Code that a build makes: machine code (sm_90), or PTX (compute_90). */
@@ -67,30 +68,30 @@ struct jw_arch_list {
 /* Adds the code that a build makes for such a list, in the build's own notation:
  * TORCH_CUDA_ARCH_LIST ("8.6;12.0+PTX", "Ampere"), CMAKE_CUDA_ARCHITECTURES
  * ("75-real;80;90-virtual") or words of nvcc ("-gencode arch=compute_90,code=[sm_90,compute_90]",
- * "-arch=sm_86"). JW_ERR_USAGE leaves the list unchanged: the text is none of these, or depends on
- * the machine that builds ("native"). */
+ * "-arch=sm_86"). JW_ERR_USAGE leaves the list unchanged if the text is none of these, or depends
+ * on the machine that builds ("native"). */
 int jw_arch_list_read(struct jw_error *err, const char *text, struct jw_arch_list *list);
-/* "sm_90", "compute_90"; returns `name`. */
+/* Writes "sm_90" or "compute_90"; returns `name`. */
 const char *jw_arch_name(char name[JW_TARGET_TEXT], struct jw_arch arch);
 
 /* Reads a CUDA version ("12.2") or a driver's ("550.163.01", whose CUDA version comes from the
  * table of releases). */
 int jw_driver_parse(struct jw_error *err, const char *text, struct jw_driver *ret_driver);
 
-/* Whether a driver is newer than all known ones, of which *ret_newest is the newest. */
+/* Whether a driver is newer than all known ones; *ret_newest is the newest known one. */
 bool jw_driver_is_beyond(const struct jw_driver *driver, struct jw_driver *ret_newest);
 
-/* Whether such a driver runs a GPU of this capability. If not, JW_ERR_UNSUPPORTED names the drivers
- * that do. An unknown driver runs all. */
+/* Whether a driver runs a GPU of this capability. If not, JW_ERR_UNSUPPORTED names the drivers that
+ * do. An unknown driver runs all. */
 int jw_driver_supports(struct jw_error *err, const struct jw_driver *driver,
 					   struct jw_target target);
 
-/* The first driver that runs a GPU of this capability; zeros: none that is known. */
+/* Returns the first driver that runs a GPU of this capability; zeros if none is known. */
 struct jw_driver jw_driver_first(struct jw_target target);
 
-/* Room for any driver's text. */
+/* The size of any driver's text. */
 #define JW_DRIVER_TEXT 64
-/* "CUDA 12.2", "550.163.01 (CUDA 12.4)" or "unknown driver"; returns `text`. */
+/* Writes "CUDA 12.2", "550.163.01 (CUDA 12.4)" or "unknown driver"; returns `text`. */
 const char *jw_driver_text(char text[JW_DRIVER_TEXT], const struct jw_driver *driver);
 
 #endif

@@ -7,26 +7,26 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* MAJOR changes with what breaks programs that run jitwarm, MINOR with what is added, PATCH with
- * neither. */
+/* MAJOR changes if programs that run jitwarm break, MINOR if something is added, PATCH
+ * otherwise. */
 #define JW_VERSION_MAJOR 0
 #define JW_VERSION_MINOR 1
 #define JW_VERSION_PATCH 0
 
-/* "0.1.0" */
+/* Returns "0.1.0". */
 const char *jw_version(void);
-/* "gcc 12.2.0" */
+/* Returns "gcc 12.2.0". */
 const char *jw_build_compiler(void);
-/* "RelWithDebInfo", with any sanitizers in parentheses */
+/* Returns "RelWithDebInfo", with any sanitizers in parentheses. */
 const char *jw_build_type(void);
-/* "x86_64-linux" */
+/* Returns "x86_64-linux". */
 const char *jw_platform(void);
 
 /* A library that jitwarm uses, and its version at run time. */
 struct jw_component {
 	const char *name, *version;
 };
-/* The one at `index` by name, from 0 on; false after the last. */
+/* Finds the component at `index`, sorted by name, from 0 on; false after the last. */
 bool jw_component_at(size_t index, struct jw_component *ret_component);
 
 #endif

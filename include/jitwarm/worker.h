@@ -6,14 +6,14 @@
 
 #include <jitwarm/error.h>
 
-/* What “jitwarm worker” does, the command of jw_system_options.worker: serves jobs from stdin until
- * its end, answers on the original stdout (one JSON object per line, src/driver/protocol.h), and
+/* Runs “jitwarm worker”, the command of jw_system_options.worker: serves jobs from stdin until its
+ * end, answers on the original stdout (one JSON object per line, src/driver/protocol.h), and
  * returns the exit status. Takes over the whole process: changes signals, priorities and standard
  * output. */
 int jw_worker_main(void);
 
-/* The absolute path of the running program, which starts itself as a worker. The caller frees it
- * with jw_text_free. */
+/* Finds the absolute path of the running program, which starts itself as a worker. The caller frees
+ * it with jw_text_free. */
 int jw_program_path(struct jw_error *err, char **ret_path);
 
 #endif
