@@ -9,47 +9,12 @@
 #include "code/release.h"
 #include "code/rules.h"
 #include "driver/compiler_fetch.h"
+#include "driver/compiler_trust.h"
 #include "driver/installed_compilers.h"
 #include "driver/ptxas.h"
 #include "os/env.h"
 #include "os/file.h"
-#include "os/identity.h"
 #include "os/process.h"
-
-/* ---- trust */
-
-int compiler_check_trust(struct jw_error *err, const char *path)
-{
-	if (!os_is_superuser() || !os_check_private(err, path, 0, false))
-		return 0;
-	return error_prefix(err,
-						"%s is not run as root; run jitwarm as the account that it belongs to, or "
-						"install a CUDA toolkit where root alone may write",
-						path);
-}
-
-int compiler_check_name(struct jw_error *err, const char *name)
-{
-	char *list = os_env("LD_LIBRARY_PATH"), *at = list;
-	bool found = false;
-	int result = 0;
-
-	while (at && !result && !found) {
-		char *end = strpbrk(at, ":;"), *path;
-
-		if (end)
-			*end = '\0';
-		/* An empty part of the list is the current folder. */
-		path = os_join(*at ? at : ".", name);
-		found = os_exists(path);
-		if (found)
-			result = compiler_check_trust(err, path);
-		mem_free(path);
-		at = end ? end + 1 : NULL;
-	}
-	mem_free(list);
-	return result;
-}
 
 /* ---- versions */
 

@@ -25,12 +25,3 @@ uint32_t compiler_nvrtc_cuda(const char *path);
 /* Returns a line that says why the driver refuses the PTX of a compiler with that name and CUDA
  * version; NULL if the driver accepts it, or if that is unknown. The caller frees it. */
 char *compiler_refused_ptx(const char *name, uint32_t cuda, const struct jw_driver *driver);
-
-/* Whether a compiler may be run: ptxas, or a library of NVRTC. */
-
-/* Refuses, for the superuser, a compiler that another account could replace (os/file.h). JW_ERR_IO
- * has the reason and what to do. Other accounts may run any compiler. */
-int compiler_check_trust(struct jw_error *err, const char *path);
-/* Checks a library that is opened by its name: the first folder of LD_LIBRARY_PATH that has it
- * decides; the system's own folders are the superuser's. */
-int compiler_check_name(struct jw_error *err, const char *name);

@@ -5,29 +5,12 @@
 
 #include "code/container.h"
 #include "code/devcode.h"
-#include "driver/installed_compilers.h"
+#include "driver/compiler_trust.h"
 #include "os/file.h"
 #include "os/library.h"
 
 /* Source: nvJitLink.h, nvJitLinkInputType and nvJitLinkResult */
 enum { INPUT_FATBIN = 4, ERROR_INVALID_INPUT = 3 };
-
-enum { LAST_MAJOR = 19, LAST_MINOR = 9 };
-
-/* Whether the library has all functions of a version. */
-static bool find_linker_version(struct nvjitlink *nvjitlink, unsigned major, unsigned minor)
-{
-	char symbol[64];
-
-#define NVJITLINK_FIND(name, parameters)                                                           \
-	(void)snprintf(symbol, sizeof symbol, "__nvJitLink" #name "_%u_%u", major, minor);             \
-	if (!os_library_function(nvjitlink->library, symbol, &nvjitlink->name))                        \
-		return false;
-	NVJITLINK_FUNCTIONS(NVJITLINK_FIND)
-#undef NVJITLINK_FIND
-	nvjitlink->cuda = major * 1000 + minor * 10;
-	return true;
-}
 
 /* Reads "12_4" of __nvJitLinkCreate_12_4, with the NUL at its end; 0 if it is something else. */
 static uint32_t read_symbol_version(const uint8_t *text, size_t size)
@@ -76,16 +59,21 @@ int nvjitlink_version(struct jw_error *err, const char *path, uint32_t *ret_cuda
 int nvjitlink_open(struct jw_error *err, const char *path, struct nvjitlink *ret_nvjitlink)
 {
 	struct nvjitlink nvjitlink = {0};
+	char symbol[64];
 
-	if (compiler_check_trust(err, path) || os_library_open(err, path, &nvjitlink.library))
+	if (compiler_check_trust(err, path) || nvjitlink_version(err, path, &nvjitlink.cuda) ||
+		os_library_open(err, path, &nvjitlink.library))
 		return -1;
-	for (unsigned major = LAST_MAJOR; major >= NVJITLINK_FIRST_CUDA / 1000; major--)
-		for (unsigned minor = LAST_MINOR + 1; minor-- > 0;)
-			if (find_linker_version(&nvjitlink, major, minor)) {
-				*ret_nvjitlink = nvjitlink;
-				return 0;
-			}
-	return error_set(err, JW_ERR_UNSUPPORTED, "%s: not an nvJitLink of CUDA 12.0 or newer", path);
+#define NVJITLINK_FIND(name, parameters)                                                           \
+	(void)snprintf(symbol, sizeof symbol, "__nvJitLink" #name "_%u_%u", nvjitlink.cuda / 1000,     \
+				   nvjitlink.cuda % 1000 / 10);                                                    \
+	if (!os_library_function(nvjitlink.library, symbol, &nvjitlink.name))                          \
+		return error_set(err, JW_ERR_UNSUPPORTED, "%s: not an nvJitLink of CUDA 12.0 or newer",    \
+						 path);
+	NVJITLINK_FUNCTIONS(NVJITLINK_FIND)
+#undef NVJITLINK_FIND
+	*ret_nvjitlink = nvjitlink;
+	return 0;
 }
 
 static int add_inputs(const struct nvjitlink *nvjitlink, void *handle,

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "driver/installed_compilers.h"
+#include "driver/compiler_trust.h"
 #include "os/file.h"
 #include "os/folders.h"
 #include "os/process.h"

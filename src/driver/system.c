@@ -458,15 +458,6 @@ int jw_system_write_profile(struct jw_error *err, const struct jw_system *system
 	return cache_profile_write(err, path, &profile);
 }
 
-size_t jw_system_targets(const struct jw_system *system, struct jw_target *targets, size_t most)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < system->gpu_count; i++)
-		count = jw_target_add(targets, count, most, system->gpus[i].target);
-	return count;
-}
-
 void jw_system_free(struct jw_system *system)
 {
 	if (!system)

@@ -20,6 +20,15 @@ bool targets_unfit_driver(struct jw_error *why, const struct jw_driver *driver)
 	return count > 0;
 }
 
+size_t jw_system_targets(const struct jw_system *system, struct jw_target *targets, size_t most)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < system->gpu_count; i++)
+		count = jw_target_add(targets, count, most, system->gpus[i].target);
+	return count;
+}
+
 size_t targets_wanted(const struct jw_system *system, const struct jw_target *named,
 					  size_t named_count, struct jw_target *ret_targets, size_t most)
 {

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "driver/installed_compilers.h"
+#include "driver/compiler_trust.h"
 #include "driver/task.h"
 #include "os/file.h"
 #include "os/library.h"

@@ -337,3 +337,11 @@ const char *fate_reason(char text[FATE_TEXT], const struct file_fate *fate, stru
 		(void)text_format(text, FATE_TEXT, "no code for %s", sm);
 	return text;
 }
+
+void unplanned_add(struct jw_unplanned *sum, const struct jw_unplanned *more)
+{
+	sum->cannot += more->cannot;
+	sum->lacking += more->lacking;
+	sum->tile += more->tile;
+	sum->unknown += more->unknown;
+}

@@ -150,14 +150,6 @@ void plan_refuse(struct plan *plan, struct plan_module *module, unsigned result)
 	fates_add_refused(&plan->fates, file->path, file->member, module->target, result);
 }
 
-void unplanned_add(struct jw_unplanned *sum, const struct jw_unplanned *more)
-{
-	sum->cannot += more->cannot;
-	sum->lacking += more->lacking;
-	sum->tile += more->tile;
-	sum->unknown += more->unknown;
-}
-
 bool plan_is_compiled(const char *cache_dir, const struct plan_module *module)
 {
 	return module->key &&

@@ -9,6 +9,7 @@
 #include <jitwarm/compiler.h>
 
 #include "base/mem.h"
+#include "driver/compiler_trust.h"
 #include "driver/installed_compilers.h"
 #include "driver/ptxas.h"
 #include "os/file.h"
