@@ -39,12 +39,12 @@ struct reading {
 	const struct analyse_question *question;
 	const struct analyse_sink *sink;
 	struct jw_driver releases[GPU_MAX_RELEASES];
-	size_t release_count; /* 0: not asked for */
-	bool stopped;         /* by the sink */
+	size_t release_count; /* 0 if not requested */
+	bool stopped;         /* the sink has stopped it */
 	struct judged judged;
 	struct picks picks;
 	/* For the current container: verdicts, as many rows as there may be; its entries, corrected by
-	 * their texts; and the targets that these name, if they were read (else sm is 0). */
+	 * their texts; and the targets that the texts name, if they were read (else sm is 0). */
 	struct plan_judgement *rows;
 	struct devcode_entry *corrected;
 	struct jw_target *texts;
@@ -82,7 +82,7 @@ static void reading_free(struct reading *reading)
 	*reading = (struct reading){0};
 }
 
-/* For the next image. */
+/* Clears the state for the next image. */
 static void reading_clear(struct reading *reading)
 {
 	reading->judged.count = 0;
@@ -115,8 +115,7 @@ static bool is_empty_cubin(struct devcode_view cubin)
 }
 
 /* Whether the container's PTX declares nothing, or, if it has no PTX, its cubins: no program can
- * use it, for whatever GPU it is. nvcc makes such containers for files without kernels
- * (libcufftw.so). */
+ * use it on any GPU. nvcc makes such containers for files without kernels (libcufftw.so). */
 static bool is_empty(struct reading *reading, const struct devcode_container *container)
 {
 	enum { MAX_PTX = 1024, MAX_CUBIN = 4096 };
@@ -143,8 +142,8 @@ static bool is_empty(struct reading *reading, const struct devcode_container *co
 	return true;
 }
 
-/* Whether it is a PTX text of OptiX programs, which reach the driver's compiler through OptiX
- * alone. Such texts are files, or in a program's data, and never compressed. */
+/* Whether it is a PTX text of OptiX programs, which reach the driver's compiler only through OptiX.
+ * Such texts are files, or in a program's data, and never compressed. */
 static bool is_optix(struct reading *reading, const struct devcode_container *container)
 {
 	const struct devcode_entry *entry = container->entries;
@@ -159,8 +158,8 @@ static bool is_optix(struct reading *reading, const struct devcode_container *co
 	return features.optix;
 }
 
-/* A row of verdicts with one driver, by the headers first. If no cubin runs, reads the texts: the
- * driver chooses by the entry's header, but compiles the text. */
+/* Fills in a row of verdicts with one driver, by the headers first. If no cubin runs, reads the
+ * texts, because the driver chooses by the entry's header, but compiles the text. */
 static void judge_with(struct reading *reading, const struct devcode_container *container,
 					   const struct jw_driver *driver, bool *texts_read, struct plan_judgement *row)
 {
@@ -264,9 +263,9 @@ static int judge_container(struct jw_error *err, struct reading *reading,
 				   &texts_read, row);
 		if (!d && !optix)
 			noted->empty = is_empty(reading, container);
-		/* A program misses nothing where nothing is in the container: code for other GPUs, or PTX
-		 * of a newer ISA or for a family of other GPUs. Damaged code and machine code of a newer
-		 * CUDA make it fail all the same. */
+		/* An empty container lacks nothing for a program: code for other GPUs, or PTX of a newer
+		 * ISA or for a family of other GPUs. Damaged code and machine code of a newer CUDA make the
+		 * program fail all the same. */
 		for (size_t t = 0; noted->empty && t < targets; t++)
 			if (optix || row[t].reason == REASON_TOO_NEW || row[t].reason == REASON_EXCLUSIVE ||
 				row[t].verdict == VERDICT_NOTHING)
@@ -344,7 +343,7 @@ static void name_kernels(struct reading *reading, const struct devcode_container
 	kernels_add(form->kernels, container, &reading->scratch);
 }
 
-/* Steps 2 to 4 for a container that was read. */
+/* Does steps 2 to 4 for a container that was read. */
 static int add_container(struct jw_error *err, struct reading *reading,
 						 const struct devcode_container *container)
 {
@@ -357,10 +356,10 @@ static int add_container(struct jw_error *err, struct reading *reading,
 		reading->stopped = true;
 		return error_set(err, JW_ERR_INTERRUPTED, "interrupted while files were read");
 	}
-	/* An image that turned out to be unreadable was never completed. */
+	/* The image before it turned out to be unreadable and was never completed. */
 	if (!container->index)
 		reading_clear(reading);
-	/* Verdicts and containers are looked up by its index. */
+	/* Verdicts and containers are found by the container's index. */
 	if (container->index != judged->count)
 		return error_set(err, JW_ERR_FORMAT, "containers out of order");
 	if (VEC_ROOM(err, judged->containers, judged->capacity, judged->count, MAX_CONTAINERS) ||
@@ -405,7 +404,7 @@ struct plan_module *module_find(struct plan_module *modules, const struct set *k
 struct account_target {
 	struct analyse_target sums;
 	struct decide_counts counts;
-	/* Of registered containers for one architecture each, which may be a set (decide.h) */
+	/* registered containers for one architecture each, which may be a set (decide.h) */
 	char set_kernels[KERNELS_TEXT];
 	size_t to_link;   /* containers of relocatable sections that need a link */
 	struct set known; /* modules by key or identity */
@@ -420,7 +419,7 @@ struct text_copies {
 struct account {
 	const struct reading *reading;
 	const struct devcode_image *image;
-	size_t driver;    /* as in judged_container.rows */
+	size_t driver;    /* the number of the verdicts in judged_container.rows */
 	uint32_t runtime; /* the oldest CUDA version that a driver must have for the CUDA runtime */
 	struct account_target targets[ANALYSE_MAX_TARGETS];
 	struct plan_module *modules;
@@ -428,7 +427,7 @@ struct account {
 	struct analyse_count *counts;
 	size_t count_count, count_capacity;
 	uint64_t ptx_bytes;
-	/* Texts with the same kernels, of which a program loads one: by ptx_text_kernels. */
+	/* Texts with the same kernels, of which a program loads one, by ptx_text_kernels. */
 	struct set copies_by_kernels;
 	struct text_copies *copies;
 	size_t copy_count, copy_capacity;
@@ -469,7 +468,7 @@ static int count_entry(struct jw_error *err, struct account *account,
 	return 0;
 }
 
-/* Makes a module of a pick, each once in the image. */
+/* Makes a module from a pick, once for each image. */
 static void add_module(struct account *account, uint32_t t, enum plan_verdict verdict,
 					   enum devcode_role role, uint32_t index, bool superseded)
 {
@@ -493,7 +492,7 @@ static void add_module(struct account *account, uint32_t t, enum plan_verdict ve
 		module.key_bytes = picks->targets[t].start_bytes + pick->body_bytes +
 						   (link ? pick->link_tail_bytes : pick->load_tail_bytes);
 	known = module_find(account->modules, &account->targets[t].known, &module);
-	/* A loose one found again in a registered section counts as registered. */
+	/* A loose module that is found again in a registered section counts as registered. */
 	if (known && known->role == DEVCODE_LOOSE && role != DEVCODE_LOOSE) {
 		if (!link)
 			target->loose_bytes -= known->payload_bytes;
@@ -522,7 +521,8 @@ static bool is_loose_file(const struct devcode_image *image)
 	return image->format != DEVCODE_ELF && image->format != DEVCODE_PE;
 }
 
-/* The newest usable target ranks best, with a suffix before without; 0: unusable. */
+/* Returns the rank of a text: the newest usable target ranks best, with a suffix before without; 0
+ * if unusable. */
 static uint32_t rank_of(const struct account *account, const struct judged_container *container,
 						size_t target)
 {
@@ -593,7 +593,7 @@ static void count_container(struct account *account, size_t index, enum devcode_
 
 		if (verdict == VERDICT_JIT && role == DEVCODE_RELOCATABLE)
 			verdict = VERDICT_LINK;
-		/* An empty one has no code for other GPUs either. */
+		/* An empty container has no code for other GPUs either. */
 		target->verdicts[verdict] += verdict != VERDICT_NOTHING || judged.code;
 		if (verdict == VERDICT_CANNOT)
 			target->reasons[judged.reason]++;
@@ -630,7 +630,7 @@ static void count_container(struct account *account, size_t index, enum devcode_
 	}
 }
 
-/* Of the texts with the same kernels the best one for each target. */
+/* Chooses the best one of the texts with the same kernels, for each target. */
 static void rank_texts(struct account *account)
 {
 	const struct devcode_image *image = account->image;
@@ -733,7 +733,7 @@ static int add_image_with(struct jw_error *err, struct reading *reading,
 }
 
 /* Adds an image with the question's driver and all releases that judge each container alike, then
- * with the other releases, likewise. */
+ * with the other releases in the same way. */
 static int add_image(struct jw_error *err, struct reading *reading,
 					 const struct devcode_image *image)
 {
@@ -757,8 +757,8 @@ static int add_image(struct jw_error *err, struct reading *reading,
 		if (devcode_role_of(image, container) == DEVCODE_REGISTERED && noted->compiler > compiler)
 			compiler = noted->compiler;
 	}
-	/* A runtime inside the library is that of the compiler, as is the minor version of a shared
-	 * one, whose name has not got it. */
+	/* A runtime inside the library has the compiler's version, and a shared one has the compiler's
+	 * minor version, which its name lacks. */
 	runtime = !image->runtime_cuda || image->runtime_cuda / 1000 == compiler / 1000
 				  ? compiler
 				  : image->runtime_cuda;
@@ -798,9 +798,9 @@ static void name_trouble(const struct analyse_sink *sink, const char *path, cons
 		sink->trouble(sink->context, path, member, &named);
 }
 
-/* ---- The parts of the file (code_parts), each read up to its first image, a trouble or its
- * end. In a wheel with several large libraries, another thread reads the next parts that far, and
- * so does this one instead of waiting. */
+/* ---- The parts of the file (code_parts), each read up to its first image, a trouble or its end.
+ * In a wheel with several large libraries, another thread reads the next parts up to that point,
+ * and this thread does, too, instead of waiting. */
 
 enum { MAX_AHEAD = 8, MAX_HELD = 1 << 18 };
 
@@ -809,7 +809,7 @@ struct part {
 	struct reading reading;
 	struct code_reader *reader;
 	struct code_found found;
-	int step; /* of enum code_step, the last one */
+	int step; /* the last enum code_step */
 	struct jw_error why;
 };
 
@@ -819,10 +819,10 @@ struct parts {
 	struct code_reader *whole;
 	struct part *items;
 	size_t count;
-	uv_mutex_t mutex; /* of the states, and of these: */
+	uv_mutex_t mutex; /* protects the states, and these counts: */
 	uv_cond_t changed;
-	size_t ahead; /* read before their turn, or being read */
-	size_t held;  /* notes of these: hostile libraries have millions */
+	size_t ahead; /* the number of parts read before their turn, or being read */
+	size_t held;  /* the number of their notes; hostile libraries have millions */
 	bool stop;
 };
 
@@ -831,7 +831,7 @@ static size_t notes_of(const struct reading *reading)
 	return reading->judged.entry_count + reading->judged.verdict_count;
 }
 
-/* Step 1, and 2 to 4 for each container. */
+/* Does step 1, and steps 2 to 4 for each container. */
 static void read_until_image(struct part *part)
 {
 	do
@@ -852,8 +852,8 @@ static void part_read(struct parts *parts, struct part *part)
 		read_until_image(part);
 }
 
-/* The next large library that is left, if one may be read ahead. The mutex is held, except
- * meanwhile. */
+/* Reads the next large library that is left, if one may be read ahead. The mutex is held, except
+ * while reading. */
 static bool part_read_ahead(struct parts *parts)
 {
 	size_t at = 1;
@@ -902,7 +902,7 @@ static void part_take(struct parts *parts, struct part *part)
 	uv_mutex_unlock(&parts->mutex);
 }
 
-/* Step 5 for each image of a part. -1: the rest of the file cannot be read either. */
+/* Does step 5 for each image of a part. -1 if the rest of the file cannot be read either. */
 static int part_images(struct part *part, const char *path)
 {
 	for (; part->step != CODE_END; read_until_image(part))
@@ -938,7 +938,7 @@ int analyse_path(struct jw_error *err, const char *path, const struct analyse_qu
 	if (!result) {
 		parts.count = code_parts(parts.whole);
 		parts.items = mem_array(parts.count, sizeof *parts.items);
-		/* One large library alone is read with the rest. */
+		/* A single large library is read with the rest. */
 		helped =
 			parts.count > 3 && os_cores() > 1 && !os_thread_start(&thread, part_thread, &parts);
 		if (!helped)
@@ -962,7 +962,7 @@ int analyse_path(struct jw_error *err, const char *path, const struct analyse_qu
 		uv_mutex_unlock(&parts.mutex);
 		(void)uv_thread_join(&thread);
 	}
-	/* Those that were read ahead, if one before them ended it. */
+	/* Frees the parts that were read ahead if an earlier one ended the file. */
 	for (; at < parts.count; at++)
 		part_free(&parts, &parts.items[at]);
 	mem_free(parts.items);

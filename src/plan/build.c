@@ -57,8 +57,8 @@ void build_note(struct build *build, bool trouble, const char *format, ...)
 	struct plan *plan = build->plan;
 	va_list arguments;
 
-	/* It counts also where it cannot be kept. A tree full of unreadable files must not fill the
-	 * memory with notes. */
+	/* A trouble counts even if its note cannot be kept: a tree full of unreadable files must not
+	 * fill the memory with notes. */
 	plan->troubles += trouble;
 	if (plan->note_count == PLAN_MAX_NOTES)
 		return;
@@ -86,7 +86,7 @@ static int plan_add_file(struct jw_error *err, struct build *build,
 	return 0;
 }
 
-/* Adds a module of an image, or to the one that the plan already has what this one says of it. */
+/* Adds a module of an image, or adds the image's facts to the module that the plan already has. */
 static int plan_add_module(struct jw_error *err, struct build *build,
 						   const struct plan_module *module)
 {
@@ -104,14 +104,14 @@ static int plan_add_module(struct jw_error *err, struct build *build,
 	}
 	known->on_demand = known->on_demand && module->on_demand;
 	known->keyed = known->keyed || module->keyed;
-	/* Included here, although left out there. */
+	/* The module is included here, although it was left out elsewhere. */
 	if (known->state == PLAN_LEFT_OUT && module->state != PLAN_LEFT_OUT)
 		*known = *module;
 	return 0;
 }
 
-/* Whether a start may do without a module. Of an installed package a loose file may be one that its
- * own tests read. */
+/* Whether a start may not need a module. A loose file of an installed package may be one that only
+ * its tests read. */
 static bool is_on_demand(const struct build *build, const struct analyse_image *image, bool loose)
 {
 	const struct jw_found *found = build->request->found;
@@ -137,13 +137,14 @@ bool plan_is_named(const char *const *names, size_t count, const char *path)
 
 bool build_is_of_tests(const struct plan_request *request, const struct analyse_image *image)
 {
-	static const char installed[] = "-packages", tests[] = "tests"; /* site-, Debian's dist- */
+	/* site-packages, or Debian's dist-packages */
+	static const char installed[] = "-packages", tests[] = "tests";
 	const char *inside = image->member;
 
 	if (image->library || request->everything ||
 		(!inside && plan_is_named(request->named, request->named_count, image->path)))
 		return false;
-	/* Where the environment itself lies does not matter. */
+	/* The place of the environment itself does not matter. */
 	for (const char *at = image->path; !image->member && (at = strstr(at, installed));)
 		inside = at += sizeof installed - 1;
 	for (const char *at = inside; at && (at = strstr(at, tests)); at++)
@@ -153,14 +154,14 @@ bool build_is_of_tests(const struct plan_request *request, const struct analyse_
 	return false;
 }
 
-/* The name of an image: "path" or "path: member". */
+/* Writes the name of an image: "path" or "path: member". */
 static const char *image_name(char *text, size_t size, const struct analyse_image *image)
 {
 	(void)snprintf(text, size, image->member ? "%s: %s" : "%s", image->path, image->member);
 	return text;
 }
 
-/* What the plan does not say of an image. */
+/* Records facts about an image that the plan lacks. */
 static void note_image(struct build *build, const struct analyse_image *image)
 {
 	char name[1024], sm[JW_TARGET_TEXT], driver[JW_DRIVER_TEXT];
@@ -194,7 +195,7 @@ static void note_image(struct build *build, const struct analyse_image *image)
 					   "uses it: %s; “jitwarm scan” says why",
 					   name, sm, TEXT_COUNT(old, "container", "containers"));
 	}
-	/* What may be compiled, or in the cache, without jitwarm's knowing. */
+	/* Modules that may be compiled, or in the cache, without jitwarm's knowledge. */
 	for (size_t t = 0; t < build->request->target_count; t++) {
 		const struct analyse_target *target = &image->targets[t];
 
@@ -224,7 +225,7 @@ static void note_image(struct build *build, const struct analyse_image *image)
 				   name);
 }
 
-/* Of a library for several GPUs, those of the GPU with the most. */
+/* Mentions the modules of a library for the GPU with the most, if there are several. */
 static void mention(struct build_mention *all, const struct analyse_image *image, size_t modules,
 					uint64_t bytes)
 {
@@ -237,7 +238,7 @@ static void mention(struct build_mention *all, const struct analyse_image *image
 }
 
 enum { MENTIONED = 1024 + TEXT_SHORT + 64 };
-/* "libcufft.so.12 and 2 other libraries" */
+/* Writes "libcufft.so.12 and 2 other libraries". */
 static const char *mentioned(char text[MENTIONED], const struct build_mention *all)
 {
 	if (all->images == 1)
@@ -247,7 +248,7 @@ static const char *mentioned(char text[MENTIONED], const struct build_mention *a
 	return text;
 }
 
-/* Of the files that lack code for a GPU; several in one line. */
+/* Notes the files that lack code for a GPU; several in one line. */
 void build_note_lacking(struct build *build)
 {
 	const struct fates *fates = &build->plan->fates;
@@ -333,7 +334,7 @@ int build_add_image(struct jw_error *err, struct build *build, const struct anal
 {
 	struct plan *plan = build->plan;
 	struct {
-		size_t left_out, texts, superseded; /* modules */
+		size_t left_out, texts, superseded; /* numbers of modules */
 	} counts[ANALYSE_MAX_TARGETS] = {0};
 	size_t most_left = 0, most_texts = 0;
 	uint32_t file = UINT32_MAX;
@@ -364,7 +365,7 @@ int build_add_image(struct jw_error *err, struct build *build, const struct anal
 		const bool linked = module.form == CACHE_KEY_LINK && module.role == DEVCODE_RELOCATABLE &&
 							target->link_needed == NEED_YES;
 
-		/* The CUDA runtime links all of these, even if other files hold them too. */
+		/* The CUDA runtime links all of these, even if other files contain them, too. */
 		if (linked) {
 			struct plan_estimate estimate;
 
@@ -372,7 +373,7 @@ int build_add_image(struct jw_error *err, struct build *build, const struct anal
 			plan->targets[module.target].link_bytes += estimate.cubin_bytes;
 		}
 		/* Inputs of a link are compiled only if the CUDA runtime links, and only those that it
-		 * hands to the linker; a loose file exists to be linked. cuSPARSE links its own inputs
+		 * passes to the linker; a loose file exists to be linked. cuSPARSE links its own inputs
 		 * through nvJitLink, which has its own cache. */
 		if (module.form == CACHE_KEY_LINK && !build->request->link_inputs && image->library &&
 			!linked)

@@ -11,7 +11,7 @@
 
 enum { PLAN_MAX_MODULES = 1 << 24, PLAN_MAX_FILES = 1 << 24, PLAN_MAX_NOTES = 1 << 16 };
 
-/* Modules of libraries that one line tells of: a package of CUDA's has a dozen such libraries. */
+/* Modules of libraries that one line mentions: a package of CUDA's has a dozen such libraries. */
 struct build_mention {
 	char first[1024]; /* the name of the first library */
 	size_t images, modules;
@@ -22,35 +22,35 @@ struct build {
 	const struct plan_request *request;
 	struct plan *plan;
 	struct set known[ANALYSE_MAX_TARGETS]; /* modules by key or identity */
-	uint32_t found;      /* index of the file that is read, in the request's search */
-	const char *package; /* of the file that is read; NULL: none */
+	uint32_t found;      /* the index of the current file in the request's search */
+	const char *package; /* the package of the current file; NULL if there is none */
 	size_t module_capacity, file_capacity, note_capacity;
-	size_t tests;                         /* loose files with PTX that packages' own tests read */
+	size_t tests; /* the number of loose files with PTX that packages' own tests read */
 	size_t loose_texts, loose_inputs;     /* files that are one PTX text, or an input of a link */
-	struct build_mention left_out, texts; /* texts: PTX in the data of libraries */
+	struct build_mention left_out, texts; /* texts are PTX in the data of libraries */
 	size_t superseded;                    /* copies of such texts for older GPUs */
 };
 
-/* Begins an empty plan. -1: too many targets. In any case the caller ends with
+/* Begins an empty plan. -1 if there are too many targets. In any case the caller ends with
  * build_end, and frees the plan. */
 int build_begin(struct jw_error *err, struct build *build, const struct plan_request *request);
 void build_end(struct build *build);
-/* Whether it is loose code below a tests folder of a package, installed or an archive: its users
- * wait for none of it. */
+/* Whether it is loose code below a tests folder of a package, installed or an archive, so that the
+ * package's users do not wait for it. */
 bool build_is_of_tests(const struct plan_request *request, const struct analyse_image *image);
 int build_add_image(struct jw_error *err, struct build *build, const struct analyse_image *image);
 
-/* Adds what the request's `of_stamp` asks for. */
+/* Adds the modules that the request's `of_stamp` asks for. */
 int build_add_cached(struct jw_error *err, struct build *build);
 
-/* Once the fates are settled. */
+/* Notes the files that lack code, once the fates are settled. */
 void build_note_lacking(struct build *build);
 
-/* At the end: notes what was left out, and how PTX texts and loose files are treated. */
+/* Notes at the end what was left out, and how PTX texts and loose files are treated. */
 void build_note_assumptions(struct build *build);
 
 /* Estimates each module from its text. */
 void build_estimate(struct plan *plan);
 
-/* Adds a line for people; `trouble`: about a file that could not be read. */
+/* Adds a line; with `trouble`, about a file that could not be read. */
 void build_note(struct build *build, bool trouble, const char *format, ...) JW_PRINTF(3, 4);

@@ -1,9 +1,9 @@
-/* Modules out of the keys of entries, in the cache or in a recording. The key of an entry holds the
- * whole PTX and its options, so what one driver has compiled can be compiled for another, also what
- * a program made at run time.
+/* Makes modules from the keys of entries, in the cache or in a recording. The key of an entry has
+ * the whole PTX and its options, so modules that one driver has compiled can be compiled for
+ * another, even if a program made them at run time.
  *
- * Left out: entries of libnvJitLink and other libraries, which have stamps of their own, and of
- * OpenCL, whose first step is not compiled from PTX. */
+ * Entries of libnvJitLink and other libraries, which have their own stamps, are left out, and so
+ * are those of OpenCL, whose first step is not compiled from PTX. */
 #include "plan/build.h"
 
 #include <string.h>
@@ -22,14 +22,15 @@ struct cached {
 	const struct plan_request *request;
 	struct plan_module *modules;
 	size_t count, capacity;
-	struct os_file *file; /* NULL: none is written */
+	struct os_file *file; /* NULL if none is written */
 	uint64_t used_bytes;
 	struct buf container;
-	size_t unfit, too_new; /* of a recording: for none of the GPUs, or for newer drivers */
+	size_t unfit, too_new; /* modules of a recording for none of the GPUs, or for newer drivers */
 };
 
-/* PTX that was stored raw and fills its eight bytes has no NUL, and neither has its key: all that
- * follows the target is then the payload, and the blank before the options ends it. */
+/* Whether the key's payload is bare: PTX that was stored raw and fills its eight bytes has no NUL,
+ * and neither has its key; then everything after the target is the payload, and the blank before
+ * the options ends it. */
 static bool is_bare_key(const struct cache_key_parts *parts)
 {
 	return !memchr(parts->payload, '\0', parts->payload_size) && !parts->options_length &&
@@ -68,7 +69,7 @@ static int write_cached(struct jw_error *err, struct cached *cached,
 	return result;
 }
 
-/* The key with the plan's stamp and target in place of its own names the new entry. */
+/* Takes an entry: its key with the plan's stamp and target names the new entry. */
 static int take_cached_entry(struct jw_error *err, struct cached *cached, const struct buf *key)
 {
 	const struct plan_request *request = cached->request;
@@ -78,7 +79,7 @@ static int take_cached_entry(struct jw_error *err, struct cached *cached, const 
 	struct gpu_isa isa;
 	size_t rest_bytes, taken = 0;
 
-	/* No driver has compiled a text without a head of PTX. */
+	/* No driver has compiled a text that does not begin like PTX. */
 	if (!cache_key_split(key->data, key->size, &parts) || parts.jitlink || parts.word_bits != 64 ||
 		strcmp(parts.stamp, request->of_stamp) != 0 ||
 		ptx_header_read(NULL, parts.payload, parts.payload_size, &header))
@@ -99,7 +100,7 @@ static int take_cached_entry(struct jw_error *err, struct cached *cached, const 
 		const uint64_t start =
 			cache_key_start(request->profile, request->targets[t].sm, &start_bytes);
 
-		/* Wanted is the target of its entry; of a recording any that its PTX fits. */
+		/* The target of the entry is wanted; for a recording, any target that its PTX fits. */
 		if (request->targets[t].sm != parts.target.sm &&
 			!(request->next_key && gpu_ptx_fits(header.target, request->targets[t])))
 			continue;
@@ -182,7 +183,7 @@ int build_add_cached(struct jw_error *err, struct build *build)
 			.module_count = cached.count,
 		};
 
-		build->found = UINT32_MAX; /* of none of the files */
+		build->found = UINT32_MAX; /* from none of the files */
 		result = build_add_image(err, build, &image);
 	}
 	build->plan->unfit = cached.unfit;

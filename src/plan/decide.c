@@ -11,16 +11,16 @@ bool decide_is_fatal(enum plan_reason reason)
 	return reason != REASON_NONE && reason != REASON_EXCLUSIVE;
 }
 
-/* Whether a start fails because of registered code that the driver refuses for that reason, rather
- * than what uses it. */
+/* Whether a start fails because the driver refuses registered code for that reason; otherwise only
+ * its users fail. */
 static bool fails_start(enum plan_reason reason, enum loading loading)
 {
 	return reason == REASON_RUNTIME || loading == LOADING_ALL ||
 		   (loading == LOADING_LENIENT && reason != REASON_TOO_NEW);
 }
 
-/* A registered container for one architecture: with others for two more it is a set, of which a
- * program uses those for its GPU. */
+/* Counts a registered container for one architecture: together with containers for two other ones
+ * it is a set, of which a program uses those for its GPU. */
 static void count_of_set(struct decide_counts *counts, const struct decide_piece *piece,
 						 bool lacking, size_t count)
 {
@@ -84,7 +84,8 @@ void decide_count(struct decide_counts *counts, const struct decide_piece *piece
 	}
 }
 
-/* What the driver refuses goes before what only lacks code for the GPU. */
+/* Returns the first reason. Code that the driver refuses comes before code that is only missing for
+ * the GPU. */
 static enum plan_reason first_reason(uint32_t reasons)
 {
 	static const enum plan_reason order[] = {REASON_NEWER_CODE, REASON_RUNTIME, REASON_DAMAGED,
@@ -126,21 +127,21 @@ struct decided decide_counted(const struct decide_counts *counts)
 	const bool links = counts->unlinked != 0,
 			   linkable = counts->inputs && !counts->inputs_lacking && !counts->inputs_refused,
 			   skipped = counts->inputs && counts->inputs_lacking == counts->inputs;
-	/* A set without code is never more than a part that fails; and no part at all, if its
-	 * containers are for several architectures and other code runs: the library chooses by the GPU,
-	 * and does without the set on others (FlashAttention 3 in torch 2.15, for sm_90 and sm_100). */
+	/* A set without code is never more than a part that fails; and no part at all if its containers
+	 * are for several architectures and other code runs: the library chooses by the GPU, and does
+	 * without the set on others (FlashAttention 3 in torch 2.15, for sm_90 and sm_100). */
 	const size_t alone =
 		counts->alone_running || (counts->alone_differ && counts->pieces > counts->lacking)
 			? 0
 			: counts->alone_lacking;
-	/* What a registered set has for other GPUs, if other code of the library runs. */
+	/* Containers of a registered set for other GPUs, if other code of the library runs. */
 	const size_t others = decide_has_set(counts) ? counts->set_lacking : 0;
 	size_t share, failing;
 
 	decided.pieces -= others;
 	decided.lacking -= others;
-	/* The linker of a build only warns of an object without code for its GPU, and leaves it out:
-	 * what it links has none of that object's kernels, or none at all. */
+	/* The linker of a build only warns about an object without code for its GPU, and leaves it out:
+	 * its result has none of that object's kernels, or none at all. */
 	if (!links && counts->prelinked && !counts->lto) {
 		decided.pieces += counts->inputs_lacking;
 		decided.lacking += counts->inputs_lacking + (skipped ? counts->prelinked : 0);
@@ -185,7 +186,7 @@ static bool is_too_old(const struct jw_driver *driver, uint32_t needed)
 	return driver->cuda && driver->cuda < needed;
 }
 
-/* What plan_judge reads of it. */
+/* Makes an entry with the members that plan_judge reads. */
 static struct devcode_entry entry_of(const struct jw_piece_entry *fact)
 {
 	return (struct devcode_entry){
@@ -288,10 +289,10 @@ void decide_library(const struct decide_facts *facts, struct jw_target device,
 
 /* ---- packages */
 
-/* Of those with one number. */
+/* The members that share a number. */
 struct together {
 	bool runs;
-	size_t most; /* pieces of the library with the most, variants as one */
+	size_t most; /* the number of pieces in the largest library; variants count as one */
 	bool most_fails;
 };
 
@@ -329,7 +330,8 @@ void decide_packages(struct decide_member *members, size_t count, size_t numbers
 		struct decide_member *member = &members[i];
 		const struct decided *decided = &member->decided;
 		const struct together *package = &packages[member->package];
-		/* Its own runtime registers its code, or it loads it: the start of others goes on. */
+		/* The library's own runtime registers its code, or the library loads it; other starts
+		 * continue. */
 		const bool optional = member->bundled || decided->by_share;
 
 		member->part = DECIDE_GOOD;

@@ -50,98 +50,102 @@
 enum decide_fate {
 	DECIDE_NO_CODE, /* nothing is counted: no code, or code from which the library chooses */
 	DECIDE_RUNS,    /* with `lacking`: a part fails */
-	DECIDE_LACKS,   /* too much has only code for other GPUs */
-	DECIDE_REFUSED, /* the driver refuses too much, or the start fails */
+	DECIDE_LACKS,   /* too much of it has code only for other GPUs */
+	DECIDE_REFUSED, /* the driver refuses too much of it, or the start fails */
 };
 
-/* What runs of a library on a GPU under a driver. */
+/* The decision about a library on a GPU under a driver. */
 struct decided {
 	enum decide_fate fate;
-	/* Containers that count; those of them that this GPU cannot use; and those whose code the
-	 * driver is too old for. */
+	/* The containers that count; those of them that this GPU cannot use; and those for whose code
+	 * the driver is too old. */
 	size_t pieces, lacking, too_new;
-	bool special;            /* all of them are for the GPUs of a family alone ('a', 'f') */
-	bool family_alone;       /* all that this GPU cannot use is */
-	enum plan_reason reason; /* with DECIDE_REFUSED; none: inputs of a link have no code */
-	bool by_share;           /* that many pieces decide, not the start */
-	bool tile_too;           /* it also has Tile IR that the driver is too old for */
-	struct jw_driver needs;  /* the first driver that is new enough; zeros: its age is not why */
+	bool special;            /* all of them are only for the GPUs of a family ('a', 'f') */
+	bool family_alone;       /* everything that this GPU cannot use is for a family */
+	enum plan_reason reason; /* with DECIDE_REFUSED; none if inputs of a link have no code */
+	bool by_share;           /* the share of pieces decides, not the start */
+	bool tile_too;           /* it also has Tile IR for which the driver is too old */
+	struct jw_driver
+		needs; /* the first driver that is new enough; zeros if its age is not the reason */
 };
 
-/* ---- from facts, as scan --json gives them */
+/* ---- from facts in the form of scan --json */
 
-/* A library; or a file that is itself a container, a cubin or PTX. */
+/* A library, or a file that is itself a container, a cubin or PTX. */
 struct decide_facts {
 	const struct jw_piece *pieces;
 	size_t piece_count;
 	bool library;          /* ELF or PE */
-	bool windows;          /* it is one for Windows */
-	const char *path;      /* of the library, below the folder of its package */
-	uint32_t runtime_cuda; /* the CUDA version of its CUDA runtime; 0: none, or unknown */
+	bool windows;          /* a library for Windows */
+	const char *path;      /* the path of the library, below the folder of its package */
+	uint32_t runtime_cuda; /* the CUDA version of its CUDA runtime; 0 if there is none, or it is
+							  unknown */
 };
 
-/* PTX that the driver compiles: distinct modules, and what they cost by the model. */
+/* PTX that the driver compiles: the number of distinct modules, and their cost by the model. */
 struct decide_work {
 	size_t modules;
 	uint64_t ptx_bytes;
 	double cost_ms, longest_ms;
 };
 
-/* How programs without CUDA_MODULE_LOADING load it. */
+/* Returns how programs without CUDA_MODULE_LOADING load it. */
 enum loading decide_loading(const struct decide_facts *facts, const struct jw_driver *driver);
-/* *ret_work: what a start compiles of it, with the inputs of a link if there is one; *ret_loose:
- * what the library loads itself. Both may be NULL. */
+/* Decides about a library. *ret_work is what a start compiles of it, with the inputs of a link if
+ * there is one; *ret_loose is what the library loads itself. Both may be NULL. */
 void decide_library(const struct decide_facts *facts, struct jw_target device,
 					const struct jw_driver *driver, struct decided *ret_decided,
 					struct decide_work *ret_work, struct decide_work *ret_loose);
 void decide_add_work(struct decide_work *sum, const struct decide_work *more);
 
-/* ---- the same step by step, for one who has judged each container */
+/* ---- the same decision step by step, for callers that have judged each container */
 
 struct decide_piece {
 	enum plan_verdict verdict;
 	enum plan_reason reason;
 	struct jw_driver needs;
 	enum devcode_role role;
-	bool in_file; /* the file is no library: it is the code itself */
+	bool in_file; /* the file is not a library: it is the code itself */
 	bool linked;
-	bool code;    /* there is something that a program can use */
+	bool code;    /* it has something that a program can use */
 	bool lto;     /* LTO-IR, which only the linker of the build compiles */
-	bool special; /* for the GPUs of a family alone */
+	bool special; /* only for the GPUs of a family */
 	bool several; /* for several architectures */
-	uint16_t sm;  /* the first of them; 0: none */
+	uint16_t sm;  /* the first architecture; 0 if there is none */
 };
 
 enum { DECIDE_SET = 3 };
 
-/* All zeros at the beginning, but for `loading`. */
+/* The counts of a library. All start as zeros, except `loading`. */
 struct decide_counts {
-	enum loading loading; /* of what is registered */
+	enum loading loading; /* how registered code is loaded */
 	size_t pieces, lacking, special, special_lacking;
-	size_t refused;                      /* the start fails */
-	size_t late_refused;                 /* what uses it fails: in the data, or registered */
-	size_t alone_running, alone_lacking; /* of what is in the data */
-	/* Registered, for one architecture each: a set, if they have so many different ones */
+	size_t refused;      /* containers that make the start fail */
+	size_t late_refused; /* containers whose users fail, in the data or registered */
+	size_t alone_running, alone_lacking; /* containers in the data */
+	/* Registered containers for one architecture each: a set, if they have so many different
+	 * ones. */
 	size_t set_lacking, set_sm_count;
 	uint16_t set_sm[DECIDE_SET];
-	uint16_t alone_sm;                    /* of one of those for one architecture alone */
-	bool alone_differ;                    /* and others are for another one */
-	size_t relinked, prelinked, unlinked; /* linked: without code, with a cubin, without one */
+	uint16_t alone_sm; /* the architecture of one container in the data for a single one */
+	bool alone_differ; /* others are for another architecture */
+	size_t relinked, prelinked,
+		unlinked; /* linked containers: without code, with a cubin, without one */
 	size_t inputs, inputs_lacking, inputs_refused;
 	bool lto;
-	uint32_t reasons, late_reasons; /* bits */
+	uint32_t reasons, late_reasons; /* a bit for each reason */
 	struct jw_driver needs, late_needs;
-	/* Of what is registered nowhere and in the data for one architecture alone: usable, refused */
+	/* Containers in the data for one architecture that are registered nowhere: usable, refused. */
 	size_t usable, unusable;
 	uint32_t other_reasons;
 	struct jw_driver other_needs;
 };
 
-/* Whether the driver refuses code with that reason: a program that loads it fails. */
+/* Whether the driver refuses code for that reason, so that a program that loads it fails. */
 bool decide_is_fatal(enum plan_reason reason);
 void decide_count(struct decide_counts *counts, const struct decide_piece *piece, size_t count);
-/* Whether registered containers for one architecture each are a set, and what it lacks for the GPU
- * does not count. */
+/* Whether registered containers for one architecture each are a set, so that its missing code for
+ * the GPU does not count. */
 bool decide_has_set(const struct decide_counts *counts);
 struct decided decide_counted(const struct decide_counts *counts);
 /* Whether the CUDA runtime links at a start on that GPU: a linked container has no cubin for it,
@@ -159,11 +163,11 @@ enum decide_part {
 
 struct decide_member {
 	struct decided decided;
-	/* Numbers from 0: those of a package are alike, those of variants, and those of files in one
-	 * folder, or in one archive's folder. */
+	/* Numbers from 0 that are equal for members of one package, for variants, and for files in one
+	 * folder or one archive's folder. */
 	size_t package, variants, folder;
 	bool bundled;          /* another package's library, which a tool has copied into the wheel */
-	enum decide_part part; /* the answer */
+	enum decide_part part; /* set to the answer */
 };
-/* Each number is less than `numbers`. */
+/* Decides about packages; each number is less than `numbers`. */
 void decide_packages(struct decide_member *members, size_t count, size_t numbers);

@@ -3,13 +3,14 @@
 #include "code/ptx.h"
 #include "os/platform.h"
 
-/* By scripts/fit-costs.py from the test data; tests/unit/test_plan_fit.c fits them again. */
+/* Fitted by scripts/fit-costs.py to the test data; tests/unit/test_plan_fit.c fits them again. */
 #define START_MS     1.89
 #define ENTRY_MS     1.59
 #define DIVISION_MS  0.98
 #define STATEMENT_MS 0.0267 /* in a kernel of a thousand statements */
 
-/* cuLinkAddData and cuLinkComplete, per MB of machine code (docs/internals/estimates.md). */
+/* The time of cuLinkAddData and cuLinkComplete, per MB of machine code
+ * (docs/internals/estimates.md). */
 static const double LINK_MB_MS = 6;
 
 /* The throughput that the second thread of a core adds to the first: 62 s of compiles in one to
@@ -21,8 +22,9 @@ static const double SECOND_THREAD = 0.15;
  * (docs/internals/driver-cache.md). */
 enum { KEY_BYTES = 19 + 6 + 5 + 2 };
 
-/* Newton's method from above, for values from 0 to 2^32; accurate to a millionth, without libm. It
- * ends where a step changes nothing any more: a library has thousands of modules. */
+/* Computes a cube root by Newton's method from above, for values from 0 to 2^32; accurate to a
+ * millionth, without libm. It ends when a step changes nothing: a library has thousands of
+ * modules. */
 static double cube_root(double value)
 {
 	double root = value > 1 ? value : 1, last = 0;
@@ -34,7 +36,7 @@ static double cube_root(double value)
 	return value > 0 ? root : 0;
 }
 
-/* A statement of a long kernel takes longer than one of a short one. */
+/* A statement of a long kernel takes longer than one of a short kernel. */
 static double model_ms(const struct plan_features *features)
 {
 	const double statements = features->statements;

@@ -26,7 +26,7 @@ static bool is_after_mark(const char *name, const char *number)
 	return false;
 }
 
-/* Behind 118, 12.8, 90a. */
+/* Returns the place behind 118, 12.8 or 90a. */
 static const char *skip_number(const char *at)
 {
 	while (text_is_digit(*at) || (*at && strchr("._", *at) && text_is_digit(at[1])))
@@ -61,8 +61,8 @@ uint64_t fate_variants(const char *path, const char *member)
 	return hash;
 }
 
-/* The hash of a file's folder, or of its archive and the member's folder. What is in site-packages
- * itself is of different packages: each file has a folder of its own. */
+/* Returns the hash of a file's folder, or of its archive and the member's folder. Files in
+ * site-packages itself belong to different packages, so each has a folder of its own. */
 static uint64_t folder_of(const char *path, const char *member)
 {
 	static const char packages[] = "-packages";
@@ -73,7 +73,7 @@ static uint64_t folder_of(const char *path, const char *member)
 	if (!member && length >= sizeof packages &&
 		!memcmp(name + length - sizeof packages, packages, sizeof packages - 1))
 		length = strlen(name);
-	/* No name of variants ends so. */
+	/* No name of variants ends like this. */
 	return fnv_update(fnv_update(start, name, length), "", 1);
 }
 
@@ -82,7 +82,8 @@ static uint64_t of_target(uint64_t hash, uint32_t target)
 	return fnv_update(hash, &target, sizeof target);
 }
 
-/* A package, or what counts as one: its hash. No name of variants or of a folder ends so. */
+/* Returns the hash of a package, or of what counts as one. No name of variants or of a folder ends
+ * like this. */
 static uint64_t package_of(const char *path, const char *package)
 {
 	const char *name = package ? package : path;
@@ -237,7 +238,7 @@ void fates_free(struct fates *fates)
 	*fates = (struct fates){0};
 }
 
-/* How many of its pieces lack code, or need a newer driver. */
+/* Writes how many of its pieces lack code, or need a newer driver. */
 static void format_share(char text[FATE_TEXT], const struct file_fate *fate, const char *sm)
 {
 	const struct decided *is = &fate->is;

@@ -20,17 +20,18 @@
 
 enum {
 	MAX_FILE = 256 << 20,
-	KEEP_FILE = 64 << 20, /* beyond this size, records not used today are dropped */
+	KEEP_FILE = 64 << 20, /* beyond this size, records that were not used today are dropped */
 	MAX_KEY = 1 << 20,
 	MAX_NAME = UINT16_MAX,
 	VERSION = 4,
 	HEAD_SIZE = 8,
-	/* In a record: */
+	/* Places in a record: */
 	SUM_AT = 4,
 	DAY_AT = 12,
 	KEY_SIZE_AT = 16,
 	KEY_AT = 20,
-	USED_DAYS = 7, /* precision of the day of last use: not every check rewrites the file */
+	USED_DAYS =
+		7, /* the precision of the day of last use, so that not every check rewrites the file */
 };
 
 static const char file_start[] = "inventory-", file_name[] = "inventory-" JITWARM_RULES;
@@ -40,40 +41,40 @@ enum { OTHERS_S = 60 * 86400 };
 static const uint8_t head[HEAD_SIZE] = {'J', 'W', 'I', 'N', 'V', 0, VERSION, sizeof(size_t)};
 
 struct inventory_slot {
-	size_t at;     /* of its record in the bytes */
-	size_t images; /* and of its images */
-	bool gone;     /* replaced, or found damaged */
-	bool verified; /* or made by this run */
+	size_t at;     /* the place of its record in the bytes */
+	size_t images; /* the place of its images */
+	bool gone;     /* replaced, or found to be damaged */
+	bool verified; /* its sum was verified, or this run made it */
 };
 
-/* Of a file, and of a question about it. */
+/* The key of a file, and of a question about it. */
 struct inventory_key {
 	struct buf text;
-	size_t file_size; /* the part that is the file's */
+	size_t file_size; /* the length of the file's part */
 	uint64_t file_hash, hash;
 };
 
 struct inventory {
-	char *path; /* NULL: not to be saved */
+	char *path; /* NULL if it must not be saved */
 	char *state_dir;
-	struct buf bytes; /* of its file, and of records that were added */
+	struct buf bytes; /* the bytes of the file, and of records that were added */
 	struct inventory_slot *slots;
 	size_t count, capacity;
-	struct set index; /* by the key's FNV-1a-64 */
+	struct set index; /* the records by their keys' FNV-1a-64 */
 	uint32_t today;
 	bool changed;
-	/* The file that is being read. */
+	/* The file that is being read: */
 	bool open;
 	size_t target_count;
 	struct inventory_key key;
 	struct buf images;
 };
 
-/* ---- images, as members of structs: each table serves reading and writing */
+/* ---- images, as members of structs; each table serves reading and writing */
 
 struct image_member {
 	size_t offset, size;
-	uint32_t most; /* of a bool or an enum; 0: anything */
+	uint32_t most; /* the largest value of a bool or an enum; 0 for any */
 };
 #define MEMBER(type, name, most)                                                                   \
 	{                                                                                              \
@@ -83,7 +84,7 @@ _Static_assert(sizeof(enum devcode_role) == sizeof(uint32_t), "enums have 4 byte
 
 struct image_head {
 	uint32_t modules;
-	uint16_t member_size; /* with its NUL; 0: not in an archive */
+	uint16_t member_size; /* with its NUL; 0 if not in an archive */
 	bool library;
 	enum loading loading;
 };
@@ -171,7 +172,7 @@ static size_t size_of_members(const struct image_member *members, size_t count)
 	return size;
 }
 
-/* Hands an image over. A damaged module, which the sum has not shown, is left out. */
+/* Passes an image on. A damaged module, which the sum has not shown, is left out. */
 static int pass_image(struct jw_error *err, struct analyse_image *image, struct cursor rows,
 					  size_t count, size_t target_count, inventory_image_fn take, void *context)
 {
@@ -188,7 +189,8 @@ static int pass_image(struct jw_error *err, struct analyse_image *image, struct 
 	return result;
 }
 
-/* Reads one image, and hands it to `take` if there is one. *ret_sound is false for a damaged one */
+/* Reads one image, and passes it to `take` if that is not NULL. *ret_sound is false for a damaged
+ * one. */
 static int read_seen_image(struct jw_error *err, struct cursor *cursor, const char *path,
 						   size_t target_count, inventory_image_fn take, void *context,
 						   bool *ret_sound)
@@ -231,7 +233,7 @@ void inventory_image(struct inventory *inventory, const struct analyse_image *im
 									 image->loading};
 	struct buf *images = &inventory->images;
 
-	/* A part of its images would be wrong. */
+	/* Only a part of its images would be wrong, so the file is not recorded. */
 	if (name > MAX_NAME)
 		inventory->open = false;
 	if (!inventory->open)
@@ -256,7 +258,7 @@ static uint64_t sum_of_record(const uint8_t *record)
 	return fnv_update(FNV_START, record + DAY_AT, load_u32(record));
 }
 
-/* The record at `at` begins so, and is not checked yet. */
+/* Adds the record at `at`, whose beginning is valid, and which is not checked yet. */
 static void add_slot(struct inventory *inventory, size_t at, bool verified)
 {
 	const uint8_t *record = inventory->bytes.data + at;
@@ -270,7 +272,7 @@ static void add_slot(struct inventory *inventory, size_t at, bool verified)
 		(struct inventory_slot){.at = at, .images = at + KEY_AT + size, .verified = verified};
 }
 
-/* The sound record of that key; NULL if there is none. */
+/* Returns the sound record of that key; NULL if there is none. */
 static struct inventory_slot *find_slot(struct inventory *inventory, uint64_t hash,
 										const struct buf *text, size_t size)
 {
@@ -292,7 +294,7 @@ static struct inventory_slot *find_slot(struct inventory *inventory, uint64_t ha
 	return NULL;
 }
 
-/* A file without images answers every question. */
+/* Finds a file's record; a file without images answers every question. */
 static struct inventory_slot *find_key(struct inventory *inventory, const struct inventory_key *key)
 {
 	struct inventory_slot *slot = find_slot(inventory, key->file_hash, &key->text, key->file_size);
@@ -328,8 +330,8 @@ static void make_key(const struct jw_found_file *from, const struct analyse_ques
 		fnv_update(key->file_hash, text->data + key->file_size, text->size - key->file_size);
 }
 
-/* Reads the images of a record, and passes each to `take` if there is one. *ret_sound is false if
- * one is damaged; those behind it are not read. */
+/* Reads the images of a record, and passes each to `take` if that is not NULL. *ret_sound is false
+ * if one is damaged; those behind it are not read. */
 static int read_images(struct jw_error *err, const struct inventory *inventory,
 					   const struct inventory_slot *slot, const char *path, size_t target_count,
 					   inventory_image_fn take, void *context, bool *ret_sound)
@@ -369,7 +371,7 @@ int inventory_replay(struct jw_error *err, struct inventory *inventory,
 	if (read_images(err, inventory, slot, from->path, question->target_count, take, context,
 					ret_known))
 		return -1;
-	/* Updates the day of last use from time to time. */
+	/* The day of last use is updated from time to time. */
 	record = inventory->bytes.data + slot->at;
 	if (inventory->today >= load_u32(record + DAY_AT) + USED_DAYS) {
 		store_u32(record + DAY_AT, inventory->today);
@@ -382,8 +384,8 @@ int inventory_replay(struct jw_error *err, struct inventory *inventory,
 void inventory_begin(struct inventory *inventory, const struct jw_found_file *from,
 					 const struct analyse_question *question)
 {
-	/* A file that was written a moment ago may change again within its time stamps' resolution. Its
-	 * mtime may have been set since. */
+	/* A file that was just written may change again within its time stamps' resolution. Its mtime
+	 * may have been set since. */
 	const int64_t newest_ns = from->changed_ns > from->mtime_ns ? from->changed_ns : from->mtime_ns;
 
 	buf_clear(&inventory->images);
@@ -422,9 +424,9 @@ void inventory_end(struct inventory *inventory)
 	add_slot(inventory, at, true);
 }
 
-/* ---- the file */
+/* ---- the inventory's file */
 
-/* Takes the bytes over. */
+/* Makes an inventory and takes ownership of the bytes. */
 static struct inventory *make_inventory(struct buf from)
 {
 	struct inventory *inventory = mem_alloc(sizeof *inventory);
@@ -435,7 +437,7 @@ static struct inventory *make_inventory(struct buf from)
 	*bytes = from;
 	bytes->most = MAX_FILE;
 	inventory->images = BUF_MAX(MAX_FILE);
-	inventory->key.text = BUF_MAX(MAX_KEY); /* a path, and what else is short */
+	inventory->key.text = BUF_MAX(MAX_KEY); /* room for a path, and other short parts */
 	inventory->today = (uint32_t)(os_now_s() / 86400);
 	if (!start || memcmp(start, head, sizeof head) != 0) {
 		buf_clear(bytes);
@@ -447,7 +449,7 @@ static struct inventory *make_inventory(struct buf from)
 		const uint32_t size = cursor_u32(&cursor);
 
 		(void)cursor_u64(&cursor);
-		/* Keeps the records before damage, and drops those behind it. */
+		/* The records before damage stay, and those behind it are dropped. */
 		if (size < KEY_AT - DAY_AT || !cursor_take(&cursor, size)) {
 			bytes->size = at;
 			inventory->changed = true;
@@ -493,7 +495,7 @@ void inventory_close(struct inventory *inventory)
 	mem_free(inventory);
 }
 
-/* Appends the records that were used today, or those that were not, as long as there is space. */
+/* Appends the records that were used today, or the others, as long as there is space. */
 static void append_records(const struct inventory *inventory, bool used_today, struct buf *file)
 {
 	for (size_t i = 0; i < inventory->count; i++) {
@@ -527,7 +529,7 @@ int inventory_save(struct jw_error *err, struct inventory *inventory)
 		result = os_write_atomic(err, inventory->path, file.data, file.size);
 	if (!result) {
 		inventory->changed = false;
-		/* For other versions; ours was written just now. */
+		/* This removes files of other versions; ours was just written. */
 		os_sweep(inventory->state_dir, file_start, "%", OS_REGULAR, OTHERS_S);
 		os_sweep(inventory->state_dir, file_start, "%" OS_MADE_FORM, OS_REGULAR, OTHERS_S);
 	}

@@ -23,14 +23,14 @@
 
 struct inventory;
 
-/* An inventory without a usable file is empty. */
+/* Opens an inventory; without a usable file it is empty. */
 struct inventory *inventory_open(const char *state_dir);
-/* The same from the bytes of such a file (tests, fuzzing); it cannot be saved. */
+/* Opens an inventory from the bytes of such a file (tests, fuzzing); it cannot be saved. */
 struct inventory *inventory_parse(const void *data, size_t size);
 void inventory_close(struct inventory *inventory);
 
-/* Hands over the record of an unchanged file, image by image. Without one for this question,
- * *ret_known is false and nothing was handed over. -1: the callback failed. */
+/* Passes on the record of an unchanged file, image by image. If there is none for this question,
+ * *ret_known is false and nothing was passed on. -1 if the callback failed. */
 typedef int (*inventory_image_fn)(struct jw_error *err, void *context,
 								  const struct analyse_image *image);
 int inventory_replay(struct jw_error *err, struct inventory *inventory,
@@ -45,7 +45,7 @@ void inventory_begin(struct inventory *inventory, const struct jw_found_file *fr
 void inventory_image(struct inventory *inventory, const struct analyse_image *image);
 void inventory_end(struct inventory *inventory);
 
-/* The bytes of its file. */
+/* Writes the bytes of its file. */
 void inventory_format(const struct inventory *inventory, struct buf *file);
-/* Writes the file if there is something new. After a failure the next run reads the files again. */
+/* Writes the file if something is new. After a failure the next run reads the files again. */
 int inventory_save(struct jw_error *err, struct inventory *inventory);

@@ -1,6 +1,6 @@
 /* The containers of an image, judged as they are read. They are kept until the image is complete:
  * only then is each one's section known, and whether it is a container at all. analyse.c fills
- * these, pieces.c groups them. */
+ * these, and pieces.c groups them. */
 #pragma once
 
 #include <stdbool.h>
@@ -20,43 +20,44 @@ struct judged_verdict {
 	uint8_t verdict, reason; /* enum plan_verdict, enum plan_reason */
 	bool tile;
 	uint32_t kind;
-	struct jw_driver needs; /* these as in plan_judgement */
-	uint32_t pick;          /* its number in struct picks; JUDGED_NO_PICK: nothing to compile */
-	bool code;              /* there is something that a program could miss */
+	struct jw_driver needs; /* these are as in plan_judgement */
+	uint32_t pick; /* its number in struct picks; JUDGED_NO_PICK if there is nothing to compile */
+	bool code;     /* there is something that a program could miss */
 };
 #define JUDGED_NO_PICK UINT32_MAX
 
 struct judged_entry {
 	uint32_t kind;
-	struct jw_target target; /* the text's, if it names a narrower one than the header */
+	struct jw_target target; /* the text's target, if it is narrower than the header's */
 	uint64_t size_bytes, offset;
-	uint64_t stored_bytes; /* compressed, as it is in the file */
+	uint64_t stored_bytes; /* the compressed size, as it is in the file */
 };
 
 struct judged_container {
-	uint32_t first_entry, entry_count; /* in judged.entries */
+	uint32_t first_entry, entry_count; /* a range of judged.entries */
 	bool code;                         /* contains something that a driver may load */
-	bool special;                      /* and that is for GPUs of a family alone ('a', 'f') */
+	bool special;                      /* it is only for GPUs of a family ('a', 'f') */
 	bool empty;                        /* no program can use it */
-	uint32_t form;                     /* number in judged.forms */
+	uint32_t form;                     /* a number in judged.forms */
 	bool several;                      /* for several architectures */
-	uint16_t sm;                       /* the first of them; 0: none */
+	uint16_t sm;                       /* the first architecture; 0 if there is none */
 	bool lto;                          /* contains LTO-IR */
-	uint64_t kernels;                  /* of a text: ptx_text_kernels; else 0 */
-	/* The newest CUDA version that wrote some of it, except bake's; 0: unknown */
+	uint64_t kernels;                  /* for a text, ptx_text_kernels; else 0 */
+	/* The newest CUDA version that wrote some of it, without bake; 0 if unknown. */
 	uint32_t compiler;
-	/* Its verdicts: a row of all GPUs for each different outcome, and the row that holds with the
-	 * question's driver (0), and with those of gpu_releases */
+	/* Its verdicts: a row of all GPUs for each different outcome, and the number of the row for the
+	 * question's driver (0), and for those of gpu_releases. */
 	size_t first_verdict;
 	uint8_t rows[1 + GPU_MAX_RELEASES];
 };
 
-/* What verdicts depend on, once for all containers that have it (analyse_image.pieces). */
+/* The facts that verdicts depend on, once for all containers that share them
+ * (analyse_image.pieces). */
 struct judged_form {
 	struct jw_piece_entry *entries;
 	size_t entry_count;
 	bool empty;
-	unsigned named; /* containers whose kernels are in: */
+	unsigned named; /* the number of containers whose kernels are in: */
 	char kernels[KERNELS_TEXT];
 };
 
@@ -69,5 +70,5 @@ struct judged {
 	size_t entry_count, entry_capacity;
 	struct judged_form *forms;
 	size_t form_count, form_capacity, form_entries;
-	struct set by_form; /* hash of a form → its number */
+	struct set by_form; /* the number of each form, by its hash */
 };

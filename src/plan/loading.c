@@ -8,8 +8,9 @@
 #include "os/file.h"
 
 enum {
-	LAZY_RUNTIME = 11080, /* the first that loads lazily; 11.7 does not, whatever it is asked */
-	LAZY_DRIVER = 11070,  /* 515 */
+	LAZY_RUNTIME =
+		11080,           /* the first runtime that loads lazily; 11.7 never does, whatever is set */
+	LAZY_DRIVER = 11070, /* driver 515 */
 	LAZY_BY_DEFAULT = 12020,
 	LAZY_BY_DEFAULT_WINDOWS = 12030,
 	LENIENT_RUNTIME = 12000,
@@ -26,8 +27,9 @@ static bool has_folder(const char *path, const char *folder)
 	return false;
 }
 
-/* PyTorch sets CUDA_MODULE_LOADING=LAZY unless it is set: since 1.13, which is older than its
- * wheels with a runtime that loads lazily. What these packages bring runs in its processes. */
+/* Whether PyTorch loads the library. PyTorch sets CUDA_MODULE_LOADING=LAZY unless it is set; it has
+ * done so since 1.13, which is older than its wheels with a runtime that loads lazily. The
+ * libraries of these packages run in its processes. */
 static bool is_with_torch(const struct loading_facts *facts)
 {
 	static const char *const folders[] = {"torch", "torchvision", "torchaudio", "xformers", "vllm"};
@@ -55,7 +57,7 @@ enum loading_setting loading_setting_here(void)
 	char *value = os_env("CUDA_MODULE_LOADING");
 	enum loading_setting setting = LOADING_DEFAULT;
 
-	/* The driver reads EAGER in any case, and LAZY in capitals alone. */
+	/* The driver reads EAGER in any case, and LAZY only in capitals. */
 	if (value && !strcmp(value, "LAZY"))
 		setting = LOADING_ASKED;
 	else if (value && text_starts_fold(value, "eager") && !value[5])

@@ -9,12 +9,12 @@
 #include "os/platform.h"
 #include "os/uv.h"
 
-/* Collected payloads take at most this much memory, or as much as one larger payload alone. With
- * fewer bytes than this, a second thread is not worth the 50 us for its start and end. */
+/* Collected payloads use at most this much memory, or as much as one larger payload alone. With
+ * fewer bytes than KEEP_BYTES, a second thread is not worth the 50 us for its start and end. */
 enum { GATHER_BYTES = 12 << 20, KEEP_BYTES = 1 << 18, MAX_THREADS = 4, THREAD_BYTES = 1 << 19 };
 
 struct picks_slot {
-	struct devcode_entry entry; /* its payload_offset counts in `stored` */
+	struct devcode_entry entry; /* its payload_offset is a place in `stored` */
 	struct devcode_view stored; /* the bytes to decompress: in `copy`, or in the container */
 	struct buf copy;
 	struct buf payload;
@@ -107,7 +107,7 @@ struct cache_key_input picks_key_input(const struct devcode_container *container
 	};
 }
 
-/* Facts that are known before decompression. */
+/* Records facts that are known before decompression. */
 static void describe_options(struct pick *pick, struct picks_slot *slot,
 							 const struct devcode_container *container,
 							 const struct devcode_entry *entry)
@@ -132,13 +132,13 @@ static void describe_options(struct pick *pick, struct picks_slot *slot,
 int picks_add(struct jw_error *err, struct picks *picks, const struct devcode_container *container,
 			  const struct devcode_entry *entry, uint32_t targets, size_t *ret_index)
 {
-	/* The size before or after decompression: hostile headers may exaggerate either. */
+	/* The larger of both sizes counts, because hostile headers may exaggerate either. */
 	const uint64_t bulk =
 		entry->size_bytes > entry->stored_bytes ? entry->size_bytes : entry->stored_bytes;
 	struct picks_slot *slot;
 	struct pick *pick;
 
-	/* A large one is not held beside others. */
+	/* A large payload is not held beside others. */
 	if (picks->used_slots && bulk > GATHER_BYTES - picks->used_bytes)
 		picks_flush(picks);
 	if (VEC_ROOM(err, picks->items, picks->capacity, picks->count, PICKS_MAX))
@@ -160,7 +160,8 @@ int picks_add(struct jw_error *err, struct picks *picks, const struct devcode_co
 	if (!devcode_stored(NULL, container, entry, &slot->stored)) {
 		slot->entry = *entry;
 		slot->entry.payload_offset = 0;
-		/* The container's bytes do not outlive the call, in which a large one is processed. */
+		/* The container's bytes do not outlive the call, so smaller payloads are copied; a large
+		 * one is processed during the call. */
 		if (bulk < GATHER_BYTES) {
 			buf_clear(&slot->copy);
 			(void)buf_append(NULL, &slot->copy, slot->stored.data, slot->stored.size);
@@ -178,7 +179,7 @@ int picks_add(struct jw_error *err, struct picks *picks, const struct devcode_co
 	return 0;
 }
 
-/* Decompresses and counts one. It stays unreadable if it cannot be unpacked. */
+/* Decompresses and counts a payload. It stays unreadable if it cannot be unpacked. */
 static void unpack_payload(const struct picks *picks, struct picks_slot *slot)
 {
 	struct pick *pick = &picks->items[slot->pick];
@@ -199,9 +200,9 @@ static void unpack_payload(const struct picks *picks, struct picks_slot *slot)
 	pick->module.features.line_info = line_info;
 }
 
-/* A lane for each target's key, or one for the identity, and the number that distinguishes them. */
+/* The use of a lane: each target's key, or the identity, and the number that distinguishes them. */
 struct lane_use {
-	uint16_t slot, target; /* target == ANALYSE_MAX_TARGETS: the identity */
+	uint16_t slot, target; /* ANALYSE_MAX_TARGETS stands for the identity */
 };
 
 static size_t set_lanes(const struct picks *picks, size_t slot_index, struct fnv_lane *lanes,
@@ -234,7 +235,7 @@ struct share {
 	size_t first, step;
 };
 
-/* Decompresses and counts each payload, then hashes them side by side. */
+/* Decompresses and counts each payload of a share, then hashes them side by side. */
 static void work_off(void *context)
 {
 	const struct share *share = context;
@@ -274,7 +275,7 @@ void picks_flush(struct picks *picks)
 	count = count < picks->used_slots ? count : picks->used_slots;
 	count = count < worth ? count : (size_t)worth;
 	count = count ? count : 1;
-	/* The longest payloads first, so that few lanes are idle at the end. */
+	/* The longest payloads come first, so that few lanes are idle at the end. */
 	for (size_t i = 0; i < picks->used_slots; i++) {
 		const uint64_t size = picks->slots[i].entry.size_bytes;
 		size_t at = i;

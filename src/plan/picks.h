@@ -34,7 +34,7 @@ struct picks_target {
 
 struct pick {
 	struct plan_module module; /* without target, role and form, on which its keys depend */
-	uint64_t body_bytes;       /* of the part of the payload that keys contain */
+	uint64_t body_bytes;       /* the length of the payload's part that is in keys */
 	uint32_t load_tail_bytes, link_tail_bytes;
 	bool text;     /* PTX text without a container */
 	bool readable; /* its payload was decompressed, and its option string fits into a key */
@@ -54,7 +54,7 @@ struct picks {
 	struct pick *items;
 	size_t count, capacity;
 	struct pick_keys *keys; /* count * target_count */
-	size_t keys_capacity;   /* in picks */
+	size_t keys_capacity;   /* the capacity of keys, in picks */
 	struct picks_slot *slots;
 	size_t used_slots;
 	uint64_t used_bytes;
@@ -66,7 +66,7 @@ int picks_init(struct jw_error *err, struct picks *picks, const struct jw_target
 void picks_free(struct picks *picks);
 
 /* Adds one entry of a container for the targets whose bits are set in `targets`. A payload that
- * cannot be decompressed is marked unreadable; -1: more than PICKS_MAX. Its facts are complete
+ * cannot be decompressed is marked unreadable; -1 for more than PICKS_MAX. Its facts are complete
  * after picks_flush. */
 int picks_add(struct jw_error *err, struct picks *picks, const struct devcode_container *container,
 			  const struct devcode_entry *entry, uint32_t targets, size_t *ret_index);
@@ -74,7 +74,7 @@ int picks_add(struct jw_error *err, struct picks *picks, const struct devcode_co
 void picks_flush(struct picks *picks);
 void picks_clear(struct picks *picks);
 
-/* The same for one entry whose payload is at hand: what is in its key. */
+/* Makes the input of the key of one entry whose payload is in memory. */
 struct cache_key_input picks_key_input(const struct devcode_container *container,
 									   const struct devcode_entry *entry,
 									   struct devcode_view payload, uint16_t sm,

@@ -93,7 +93,7 @@ void pieces_forms_clear(struct judged *judged)
 	judged->by_form = (struct set){0};
 }
 
-/* The piece of that form, role and link, which is added if it is new. */
+/* Returns the piece with that form, role and link, and adds it if it is new. */
 static uint32_t piece_of(struct pieces *pieces, struct set *known, const struct judged *judged,
 						 uint32_t form, enum devcode_role role, bool linked)
 {
@@ -120,7 +120,7 @@ static uint32_t piece_of(struct pieces *pieces, struct set *known, const struct 
 	return (uint32_t)pieces->count++;
 }
 
-/* The container at that offset; they are in the order of their offsets. */
+/* Returns the container at that offset; they are sorted by offset. */
 static size_t container_at(const struct devcode_image *image, uint64_t offset)
 {
 	size_t low = 0, high = image->container_count;

@@ -30,11 +30,11 @@ void plan_free(struct plan *plan)
 	mem_free(plan);
 }
 
-/* State while the files of a plan are read. */
+/* The state while the files of a plan are read. */
 struct plan_reading {
 	struct build build;
-	struct inventory *inventory; /* NULL: no inventory is kept */
-	bool remembers;              /* of the current file */
+	struct inventory *inventory; /* NULL without an inventory */
+	bool remembers;              /* the inventory remembers the current file */
 };
 
 static int plan_image(struct jw_error *err, void *context, const struct analyse_image *image)
@@ -76,7 +76,7 @@ static int read_found_file(struct jw_error *err, struct plan_reading *reading,
 
 	if (cancel_asked(&request->cancel))
 		return error_set(err, JW_ERR_INTERRUPTED, "interrupted while files were read");
-	/* What the inventory hands over it knows. */
+	/* An image from the inventory need not be remembered again. */
 	reading->remembers = false;
 	if (reading->inventory &&
 		inventory_replay(err, reading->inventory, file, &question, plan_image, reading, &known))
@@ -93,7 +93,8 @@ static int read_found_file(struct jw_error *err, struct plan_reading *reading,
 	return 0;
 }
 
-/* Most expensive first; then by key and place, so that two runs give the same order. */
+/* Orders by cost, the most expensive first; then by key and place, so that two runs give the same
+ * order. */
 static int by_cost(const void *a, const void *b)
 {
 	const struct plan_module *left = a, *right = b;
@@ -127,7 +128,7 @@ static struct sound_driver driver_of_plan(const struct plan *plan)
 	return (struct sound_driver){plan->profile.stamp, plan->profile.driver.cuda};
 }
 
-/* Reads damaged entries again: they may be written by now. */
+/* Damaged entries are read again, because they may be written by now. */
 void plan_probe_again(struct plan *plan)
 {
 	for (size_t i = 0; i < plan->module_count; i++) {
@@ -170,8 +171,8 @@ void plan_note(struct plan *plan, bool trouble, const char *format, ...)
 	plan->troubles += trouble;
 }
 
-/* Estimates the modules, and looks each up in the cache: entries with sound headers are warm if the
- * rest is sound too. */
+/* Estimates the modules, and looks up each in the cache: entries with sound headers are warm if the
+ * rest is sound, too. */
 static int probe_modules(struct jw_error *err, struct plan *plan,
 						 const struct plan_request *request)
 {
@@ -216,7 +217,7 @@ int plan_build(struct jw_error *err, const struct plan_request *request, struct 
 			reading.inventory = inventory_open(request->state_dir);
 		for (size_t i = 0; i < request->found->note_count; i++)
 			build_note(&reading.build, false, "%s", request->found->notes[i].text);
-		/* Notes are capped, troubles are not. */
+		/* The number of notes is limited, that of troubles is not. */
 		reading.build.plan->troubles += request->found->trouble_count;
 	}
 	for (size_t i = 0; !result && i < request->found->file_count; i++) {
@@ -234,7 +235,7 @@ int plan_build(struct jw_error *err, const struct plan_request *request, struct 
 	}
 	if (!result && (request->of_stamp || request->next_key))
 		result = build_add_cached(err, &reading.build);
-	/* Remembers files that were read, even if others failed. */
+	/* Files that were read are remembered, even if others failed. */
 	if (reading.inventory)
 		(void)inventory_save(NULL, reading.inventory);
 	inventory_close(reading.inventory);

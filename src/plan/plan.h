@@ -21,82 +21,84 @@
 #include "plan/analyse.h"
 #include "plan/estimate.h"
 
-/* Files whose device code cannot run on a GPU, or not all of it, as decide.h judges them. */
+/* ---- files whose device code cannot run on a GPU, or not all of it, as decide.h judges them */
 
-/* Of a file or member on one GPU architecture. */
+/* The fate of a file or member on one GPU architecture. */
 struct file_fate {
 	char *file;    /* "path" or "path: member" */
-	char *package; /* normalised; NULL: the file is in none */
+	char *package; /* normalised; NULL if no package has the file */
 	uint32_t target;
-	char *kernels; /* names of some that the target cannot use, or "" */
+	char *kernels; /* names of some kernels that the target cannot use, or "" */
 	struct decided is;
 	enum decide_part part;
-	uint32_t kind; /* with REASON_KIND */
-	/* The driver has refused so many of its modules, the first with this result: not 0, and nothing
-	 * else is said of the file. */
+	uint32_t kind; /* the kind with REASON_KIND */
+	/* The driver has refused so many of its modules, the first with this result; if not 0, nothing
+	 * else is reported for the file. */
 	size_t refused;
 	unsigned result;
 };
 
 struct fates {
-	struct file_fate *items; /* once settled: those with which a package fails */
+	struct file_fate *items; /* once settled: the files with which a package fails */
 	size_t count, capacity;
-	struct file_fate *parts; /* once settled: those with which a part fails, or a variant */
+	struct file_fate *parts; /* once settled: the files with which a part fails, or a variant */
 	size_t part_count;
-	struct decide_member *members; /* of all files with code, until settled */
+	struct decide_member *members; /* one for each file with code, until settled */
 	size_t member_count, member_capacity;
-	struct set numbers; /* of packages, variants and folders, by hash and target */
+	struct set numbers; /* the numbers of packages, variants and folders, by hash and target */
 	size_t number_count;
 	size_t hopeless_count;
 	struct set hopeless; /* once settled: packages whose start fails, whatever is compiled */
 };
 
-/* Equal for files whose names differ in a version or a GPU only, which makes them variants:
- * libx_cuda118.so and libx_cuda12.8.so, sm90/x.so and sm100/x.so, or in being PTX:
- * kernel_sm_86.cubin and kernel_compute_75.ptx (Cycles); or in lacking something:
- * libx_cuda118_nocublaslt.so (bitsandbytes). In a folder's name that is a number behind cu, cuda or
- * sm, in a file's each one. */
+/* Returns a hash that is equal for variants: files whose names differ only in a version or a GPU
+ * (libx_cuda118.so and libx_cuda12.8.so, sm90/x.so and sm100/x.so), in being PTX
+ * (kernel_sm_86.cubin and kernel_compute_75.ptx, Cycles), or in lacking something
+ * (libx_cuda118_nocublaslt.so, bitsandbytes). In a folder's name a number behind cu, cuda or sm
+ * counts, in a file's name each number. */
 uint64_t fate_variants(const char *path, const char *member);
-/* `package`: of the file; NULL: it is in none, and its archive, or the file alone, is one. */
+/* Adds a file; `package` is its package, or NULL if it is in none: then its archive, or the file
+ * alone, counts as one. */
 int fates_add(struct jw_error *err, struct fates *fates, const char *path, const char *member,
 			  const char *package, const struct analyse_target *targets, size_t target_count);
-/* Once settled: whether the start of a program of that package fails, whatever is compiled. */
+/* Whether, once settled, the start of a program of that package fails, whatever is compiled. */
 bool fates_hopeless(const struct fates *fates, const char *path, const char *package,
 					uint32_t target);
-/* Adds a module that the driver has refused, after fates_settle: its file fails, if it did not. */
+/* Adds, after fates_settle, a module that the driver has refused, so that its file fails. */
 void fates_add_refused(struct fates *fates, const char *path, const char *member, uint32_t target,
 					   unsigned result);
-/* The name of a result with which the driver refuses a module for what is in it, whenever it is
- * loaded; NULL: of another result, which may have other causes. */
+/* Returns the name of a result with which the driver refuses a module because of its content,
+ * whenever it is loaded; NULL for other results, which may have other causes. */
 const char *refusal_name(unsigned result);
-/* After the last file. */
+/* Settles the fates after the last file. */
 void fates_settle(struct fates *fates);
 void fates_free(struct fates *fates);
 
 enum { FATE_TEXT = 512 };
-/* "will fail: no kernel image for sm_90", "1 of 2 pieces has no code for sm_90: a program that uses
- * it fails" */
+/* Writes "will fail: no kernel image for sm_90" or "1 of 2 pieces has no code for sm_90: a program
+ * that uses it fails". */
 const char *fate_text(char text[FATE_TEXT], const struct file_fate *fate, struct jw_target device);
-/* The reason alone, which is equal for releases that fail alike: "no code for sm_90", "needs driver
- * 580 (CUDA 13.0) or newer" */
+/* Writes only the reason, which is equal for releases that fail alike: "no code for sm_90", "needs
+ * driver 580 (CUDA 13.0) or newer". */
 const char *fate_reason(char text[FATE_TEXT], const struct file_fate *fate,
 						struct jw_target device);
 
 struct plan_file {
 	char *path;
 	char *member;        /* NULL for a file */
-	uint32_t found;      /* index of the file in the request's search */
-	const char *package; /* of the search; NULL: none */
-	/* The request's `containers`, which has the bytes of its modules; NULL: the file itself has
-	 * them. */
+	uint32_t found;      /* the index of the file in the request's search */
+	const char *package; /* from the search; NULL if there is none */
+	/* The request's `containers`, if that file has the bytes of its modules; NULL if the file
+	 * itself has them. */
 	const char *containers;
 };
 
 struct plan_target {
 	struct jw_target device;
-	struct jw_unplanned unplanned; /* `lacking` once the fates are settled */
-	uint64_t link_bytes;    /* predicted machine code that the CUDA runtime links at each start */
-	size_t link_containers; /* relocatable containers with usable PTX, needed or not */
+	struct jw_unplanned unplanned; /* `lacking` is set once the fates are settled */
+	uint64_t link_bytes; /* the predicted machine code that the CUDA runtime links at each start */
+	size_t
+		link_containers; /* the number of relocatable containers with usable PTX, needed or not */
 };
 
 struct plan {
@@ -107,79 +109,85 @@ struct plan {
 	struct plan_module *modules; /* most expensive first */
 	size_t module_count;
 	struct cache_profile profile;
-	struct jw_speed speed; /* the basis of its predictions */
+	struct jw_speed speed; /* the speed on which its predictions are based */
 	char *cache_dir;
-	/* Lines for people, UTF-8: unreadable files; and last, `assumptions` of them: modules that were
-	 * left out, with the option that includes them, and how others are taken to be loaded. */
+	/* Lines in UTF-8 about unreadable files; the last `assumptions` of them are about modules that
+	 * were left out, with the option that includes them, and how others are assumed to be
+	 * loaded. */
 	char **notes;
 	size_t note_count, assumptions;
-	size_t troubles; /* files that could not be read, or not in full: of most there is a note */
+	size_t
+		troubles; /* the number of files that could not be read, or not in full; most have a note */
 	/* Keys of a recording whose PTX fits none of the targets, or is too new for the driver. */
 	size_t unfit, too_new;
-	size_t images;      /* files and members with device code that were read */
-	bool *has_code;     /* of each file of the request's search: device code was read in it */
-	uint32_t *unsure;   /* of each, the targets on which it has pieces of `tile` or `unknown` */
-	struct fates fates; /* those that will fail, or lack pieces */
+	size_t images;  /* files and members with device code that were read */
+	bool *has_code; /* for each file of the request's search: device code was read in it */
+	uint32_t
+		*unsure; /* for each of them, the targets on which it has pieces of `tile` or `unknown` */
+	struct fates fates; /* the files that will fail, or lack pieces */
 };
 
 struct plan_request {
-	const struct jw_found *found; /* the files, each once; its notes become the plan's */
+	const struct jw_found *found; /* the files, each once; the search's notes become the plan's */
 	const struct jw_target *targets;
 	size_t target_count;
 	const struct cache_profile *profile;
-	const char *cache_dir; /* the live cache to check; NULL: everything is cold */
-	const char *state_dir; /* inventory of known files, entries that were verified; NULL: keeps
-							  neither */
-	bool everything;       /* --all: nothing is left out */
-	/* Files that are not left out as a package's tests: the user named them. */
+	const char *cache_dir; /* the live cache to check; NULL if everything is cold */
+	const char *state_dir; /* stores the inventory of known files and the verified entries; NULL to
+							  store neither */
+	bool everything;       /* --all: leave nothing out */
+	/* Files that are not left out as a package's tests, because the user named them. */
 	const char *const *named;
 	size_t named_count;
-	bool link_inputs; /* includes relocatable code that the CUDA runtime does not link: a library
-						 may link it itself */
+	bool link_inputs; /* include relocatable code that the CUDA runtime does not link, because a
+						 library may link it itself */
 	/* Adds the modules of the entries in `cache_dir` that the driver with this stamp has compiled,
-	 * for the same GPUs. NULL: none. */
+	 * for the same GPUs. NULL for none. */
 	const char *of_stamp;
-	/* Instead of the cache's: the keys of a recording, one a call (1; 0: there are no more), and
-	 * its name. Its modules are for all GPUs that their PTX fits. */
+	/* Replaces the cache's keys by those of a recording: returns 1 for each key, with the
+	 * recording's name, and 0 at the end. Its modules are for all GPUs that their PTX fits. */
 	int (*next_key)(struct jw_error *err, void *context, struct buf *ret_key);
 	void *keys;
 	const char *keys_name;
-	/* The file to which their PTX is written, for a compiler; NULL: they are not to be compiled. */
+	/* The file to which their PTX is written, for a compiler; NULL if they are not to be
+	 * compiled. */
 	const char *containers;
 	struct jw_cancel cancel;
-	struct jw_speed speed; /* of this machine */
+	struct jw_speed speed; /* this machine's speed */
 };
 
-/* Files that cannot be read become notes (troubles). -1: too many targets, or modules
- * (JW_ERR_LIMIT), or JW_ERR_INTERRUPTED. The caller frees with plan_free. */
+/* Makes a plan. Files that cannot be read become notes (troubles). -1 if there are too many
+ * targets, or modules (JW_ERR_LIMIT), or JW_ERR_INTERRUPTED. The caller frees the plan with
+ * plan_free. */
 int plan_build(struct jw_error *err, const struct plan_request *request, struct plan **ret_plan);
 void plan_free(struct plan *plan);
-/* Adds a line for people, in front of the assumptions; `trouble` as of a file that is not read. */
+/* Adds a line before the assumptions; with `trouble`, about a file that is not read. */
 void plan_note(struct plan *plan, bool trouble, const char *format, ...) JW_PRINTF(3, 4);
 /* Whether a found file is one of the names that the user gave. */
 bool plan_is_named(const char *const *names, size_t count, const char *path);
-/* Cold modules whose entries are in the cache by now become warm. */
+/* Marks cold modules whose entries are in the cache by now as warm. */
 void plan_probe_again(struct plan *plan);
-/* A cold module that the driver has refused with `result` (0: it has not) is not to be compiled,
- * and its file fails. */
+/* Marks a cold module that the driver has refused with `result` (0: it has not) as not to be
+ * compiled; its file fails. */
 void plan_refuse(struct plan *plan, struct plan_module *module, unsigned result);
 void unplanned_add(struct jw_unplanned *sum, const struct jw_unplanned *more);
-/* Whether the module was compiled meanwhile: its entry exists. */
+/* Whether the module was compiled in between, so that its entry exists. */
 bool plan_is_compiled(const char *cache_dir, const struct plan_module *module);
 
-/* The cost of a plan's cold modules: time of a first start, time of priming, room in the cache. */
+/* ---- the cost of a plan's cold modules: time of a first start, time of priming, space in the
+ * cache */
 
-/* Adds a cold module, or one that is restored: a start compiles it, `prime` does not. */
+/* Adds a cold module, or one that is restored, which a start compiles, but not `prime`. */
 void forecast_add(struct jw_forecast *forecast, const struct plan *plan,
 				  const struct plan_module *module);
 /* Adds the time for linking at each start on one of the plan's targets. */
 void forecast_add_link(struct jw_forecast *forecast, const struct plan *plan, size_t target);
 /* Adds the modules of another GPU. */
 void forecast_join(struct jw_forecast *forecast, const struct jw_forecast *other);
-/* The number of workers that `prime` starts for so many modules without other limits. */
+/* Returns the number of workers that `prime` starts for so many modules without other limits. */
 unsigned forecast_workers(size_t modules);
-/* After the last module: computes the time with so many workers. */
+/* Computes, after the last module, the time with so many workers. */
 void forecast_share(struct jw_forecast *forecast, unsigned workers);
-/* After that, where the GPUs are other machines': these share no first start, and the sum has the
- * longest. */
+/* Called after that if the GPUs are in several machines: these share no first start, so the sum has
+ * the longest one. */
 void forecast_part(struct jw_forecast *sum, const struct jw_forecast *gpu, bool first);

@@ -22,12 +22,12 @@ bool plan_entry_relocatable(const struct devcode_container *container,
 
 enum {
 	CUDA_OF_RELOCATABLE = 12050,
-	CUDA_OF_TILE = 13000,    /* NVIDIA's documents; older drivers that were tried refuse it */
-	CUDA_OF_UNKNOWN = 12060, /* the first that was not tried with kinds that jitwarm lacks */
+	CUDA_OF_TILE = 13000,    /* from NVIDIA's documents; older drivers that were tried refuse it */
+	CUDA_OF_UNKNOWN = 12060, /* the first driver that was not tried with unknown kinds */
 };
 
-/* The CUDA version of the first driver that may know that kind of entry. An older one refuses to
- * load it (209), and compiles none in a link. */
+/* Returns the CUDA version of the first driver that may know that kind of entry. An older one
+ * refuses to load it (209), and compiles none in a link. */
 static uint32_t first_cuda_of(uint32_t kind)
 {
 	return kind == DEVCODE_KIND_RELOCATABLE_PTX ? CUDA_OF_RELOCATABLE
@@ -55,7 +55,7 @@ static void refuse_kind(struct plan_judgement *judgement, const struct devcode_e
 						   : (struct jw_driver){0};
 }
 
-/* Whether the driver may compile Tile IR of it. */
+/* Whether the container has Tile IR that the driver may compile. */
 static bool has_tile(const struct devcode_container *container, struct jw_target device,
 					 const struct jw_driver *driver)
 {
@@ -67,9 +67,9 @@ static bool has_tile(const struct devcode_container *container, struct jw_target
 	return false;
 }
 
-/* If machine code of that target would run, a driver before CUDA 12.5 takes an entry of a kind that
- * it does not know for machine code, before any PTX: the container fails, or even the process that
- * loads it (code/release.h). NULL: there is none. */
+/* Returns an entry that spoils the container, or NULL. If machine code of that target would run, a
+ * driver before CUDA 12.5 takes an entry of a kind that it does not know for machine code, before
+ * any PTX: the container fails, or even the process that loads it (code/release.h). */
 static const struct devcode_entry *find_spoiler(const struct devcode_container *container,
 												struct jw_target device,
 												const struct jw_driver *driver)
@@ -82,7 +82,7 @@ static const struct devcode_entry *find_spoiler(const struct devcode_container *
 	return NULL;
 }
 
-/* Whether an entry's architecture is 0 or too large. The driver then refuses the container,
+/* Whether an entry's architecture is 0 or too large; then the driver refuses the container,
  * whatever else is in it. */
 static bool is_lost(const struct devcode_container *container, const struct jw_driver *driver)
 {
@@ -99,7 +99,7 @@ static bool is_lost(const struct devcode_container *container, const struct jw_d
 	return false;
 }
 
-/* Why the driver does not compile the PTX that it chooses; REASON_NONE if it does. */
+/* Returns why the driver does not compile the PTX that it chooses; REASON_NONE if it does. */
 static enum plan_reason objection(const struct devcode_entry *entry, struct jw_target text,
 								  struct jw_target device, const struct jw_driver *driver)
 {
@@ -116,8 +116,8 @@ static enum plan_reason objection(const struct devcode_entry *entry, struct jw_t
 	return REASON_NONE;
 }
 
-/* Why the driver does not load the cubin that it chooses. It returns 200, or the process ends
- * (550); it tries no other cubin and no PTX (measured on 470, 535, 550 and 555). */
+/* Returns why the driver does not load the cubin that it chooses. The driver returns 200, or the
+ * process ends (550); it tries no other cubin and no PTX (measured on 470, 535, 550 and 555). */
 static enum plan_reason cubin_objection(const struct devcode_entry *entry,
 										const struct jw_driver *driver)
 {
@@ -134,10 +134,10 @@ static bool fits(const struct devcode_entry *entry, struct jw_target device)
 											 : gpu_ptx_fits(entry->target, device);
 }
 
-/* The driver chooses the newest target that runs. Of several for one target it chooses the first,
- * or the last if that is the GPU's own target (for cubins only up to CUDA 12). Nothing else
- * matters, and there is no second choice: measured on 535, 550 and 555 (tests/conformance,
- * "choice/"). */
+/* Returns the driver's choice: the newest target that runs. If several entries are for one target,
+ * it chooses the first, or the last if that is the GPU's own target (for cubins only up to CUDA
+ * 12). Nothing else matters, and there is no second choice: measured on 535, 550 and 555
+ * (tests/conformance, "choice/"). */
 static size_t choose_of_kind(const struct devcode_container *container, uint32_t kind,
 							 struct jw_target device, const struct jw_driver *driver)
 {
@@ -156,8 +156,8 @@ static size_t choose_of_kind(const struct devcode_container *container, uint32_t
 	return taken;
 }
 
-/* If no cubin and no PTX is usable: finds code for an architecture that no GPU has, else entries
- * that are neither, else PTX that is old enough and that only its suffix excludes. */
+/* Judges a container without a usable cubin or PTX: finds code for an architecture that no GPU has,
+ * else entries that are neither, else PTX that is old enough and that only its suffix excludes. */
 static void judge_the_rest(const struct devcode_container *container, struct jw_target device,
 						   const struct jw_driver *driver, struct plan_judgement *judgement)
 {
@@ -227,7 +227,7 @@ struct plan_judgement plan_judge(const struct devcode_container *container,
 		return judgement;
 	}
 	/* Kind 0x40 counts only if no other PTX is usable, in loads and links alike (measured on 555).
-	 * Then the driver compiles all usable ones; this takes the newest. */
+	 * Then the driver compiles all usable ones; this code takes the newest. */
 	taken = choose_of_kind(container, DEVCODE_KIND_PTX, device, driver);
 	if (taken == SIZE_MAX && gpu_branch_of(driver)->relocatable == GPU_RELOCATABLE_KNOWN)
 		taken = choose_of_kind(container, DEVCODE_KIND_RELOCATABLE_PTX, device, driver);

@@ -9,14 +9,14 @@
 #include "code/devcode.h"
 #include "code/release.h"
 
-/* The first one that applies, in this order. */
+/* The verdicts; the first one that applies, in this order, counts. */
 enum plan_verdict {
 	VERDICT_NATIVE,     /* a cubin of exactly this capability */
-	VERDICT_COMPATIBLE, /* another cubin that runs there */
-	VERDICT_LINK,       /* relocatable, and its PTX is usable */
+	VERDICT_COMPATIBLE, /* another cubin that runs on the GPU */
+	VERDICT_LINK,       /* relocatable code with usable PTX */
 	VERDICT_JIT,        /* usable PTX */
 	VERDICT_TILE,       /* Tile IR, which the driver compiles */
-	VERDICT_UNKNOWN,    /* a kind of entry of which jitwarm does not know what a driver does */
+	VERDICT_UNKNOWN,    /* a kind of entry whose treatment by drivers is unknown */
 	VERDICT_CANNOT,     /* the code that the driver chooses is unusable */
 	VERDICT_NOTHING,    /* only code for other or newer capabilities, or no code */
 	VERDICT_COUNT
@@ -40,28 +40,28 @@ enum plan_reason {
 struct plan_judgement {
 	enum plan_verdict verdict;
 	enum plan_reason reason; /* with VERDICT_CANNOT: why the chosen entry is unusable */
-	uint32_t kind; /* with VERDICT_UNKNOWN and REASON_KIND: that of the entry which decides */
-	bool tile;     /* the driver compiles Tile IR of it, or may do so instead of the PTX */
-	struct jw_driver needs; /* the first driver that is new enough; zeros: its age is not the
+	uint32_t kind; /* with VERDICT_UNKNOWN and REASON_KIND: the kind of the entry that decides */
+	bool tile; /* the driver compiles the container's Tile IR, or may do so instead of its PTX */
+	struct jw_driver needs; /* the first driver that is new enough; zeros if its age is not the
 							   reason, or no known driver is new enough */
-	size_t
-		entry; /* with VERDICT_LINK and VERDICT_JIT: the PTX that the driver chooses; else SIZE_MAX
-				*/
+	size_t entry; /* with VERDICT_LINK and VERDICT_JIT: the PTX that the driver chooses; else
+					 SIZE_MAX */
 };
 
-/* Judges one container. `texts`: for each entry the target that its PTX text names, if it was read
- * (else sm is 0); NULL if no text was read. The driver chooses by the entries' headers, but
- * compiles the text. `relocatable`: the container is in a section of relocatable code. */
+/* Judges one container. `texts` has for each entry the target that its PTX text names, if it was
+ * read (else sm is 0); NULL if no text was read. The driver chooses by the entries' headers, but
+ * compiles the text. `relocatable` means that the container is in a section of relocatable code. */
 struct plan_judgement plan_judge(const struct devcode_container *container,
 								 const struct jw_target *texts, bool relocatable,
 								 struct jw_target device, const struct jw_driver *driver);
 
-/* Whether an entry has to be linked before it can be loaded: its kind says so, or its option string
- * does. (Entries in `__nv_relfatbin` are relocatable without either; the section decides.) */
+/* Whether an entry has to be linked before it can be loaded, according to its kind or its option
+ * string. (Entries in `__nv_relfatbin` are relocatable without either; the section decides.) */
 bool plan_entry_relocatable(const struct devcode_container *container,
 							const struct devcode_entry *entry);
 
-/* What the text of a PTX entry names, unless it was read before (text->sm is not 0): corrects the
- * entry. One whose text cannot be read is damaged; entries that are no PTX stay as they are. */
+/* Reads the target that the text of a PTX entry names, unless it was read before (text->sm is not
+ * 0), and corrects the entry. An entry whose text cannot be read is damaged; entries that are not
+ * PTX stay as they are. */
 void plan_read_text(const struct devcode_container *container, struct devcode_entry *entry,
 					struct jw_target *text);

@@ -14,7 +14,7 @@ enum { MAX_FACTS = 16 << 20, MAX_LIBRARIES = 1 << 14, CUDA_12 = 12000, CUDA_12_2
 
 /* ---- a scan's pieces as lines */
 
-/* The words of an entry before and behind its work, which several pieces add up. */
+/* The words of an entry before and behind its work, which is added up over several pieces. */
 struct entry_words {
 	char *before, *after;
 	size_t modules;
@@ -27,7 +27,7 @@ struct piece_words {
 	struct entry_words *entries;
 };
 
-/* Milliseconds, as “scan --json” prints seconds. */
+/* Rounds to milliseconds, as “scan --json” prints seconds. */
 static uint64_t rounded_ms(double cost_ms)
 {
 	return (uint64_t)(cost_ms + 0.5);
@@ -47,8 +47,8 @@ static char *target_word(const struct jw_piece_entry *entry)
 			   : mem_printf("kind%u:%s", entry->kind, name);
 }
 
-/* The first CUDA version whose drivers load machine code: those of CUDA 11 load that of 12.0 and
- * 12.1. */
+/* Returns the first CUDA version whose drivers load machine code: those of CUDA 11 load the code of
+ * 12.0 and 12.1. */
 static uint32_t first_cuda(const struct jw_piece_entry *entry, uint32_t compiler)
 {
 	const uint32_t toolkit = entry->toolkit ? entry->toolkit : compiler;
@@ -154,7 +154,7 @@ static void forget_piece(struct piece_words *piece)
 	mem_free(piece->entries);
 }
 
-/* The newest compiler of its machine code. */
+/* Returns the newest compiler of its machine code. */
 static uint32_t compiler_of(const struct jw_scan_image *image)
 {
 	uint32_t compiler = 0;
@@ -180,7 +180,7 @@ int wheel_facts_add(struct jw_error *err, struct wheel_facts *facts,
 	struct wheel_facts_library added = {.lines = BUF_MAX(MAX_FACTS)};
 	int result;
 
-	/* The name of a shared runtime has the major version alone. */
+	/* The name of a shared runtime has only the major version. */
 	if (compiler / 1000 == runtime / 1000 && compiler > runtime)
 		runtime = compiler;
 	for (size_t i = 0; i < image->piece_count; i++)
@@ -222,7 +222,7 @@ void wheel_facts_free(struct wheel_facts *facts)
 	*facts = (struct wheel_facts){.items = NULL};
 }
 
-/* ---- what a wheel requires */
+/* ---- the packages that a wheel requires */
 
 static bool list_has(const char *list, const char *package)
 {
@@ -233,8 +233,8 @@ static bool list_has(const char *list, const char *package)
 	return has;
 }
 
-/* “nvidia-cudnn-cu12 (==9.1.0.70); platform_system == 'Linux'”: a package of NVIDIA's in one
- * version. */
+/* Adds a package of NVIDIA's that is required in one version: “nvidia-cudnn-cu12 (==9.1.0.70);
+ * platform_system == 'Linux'”. */
 static int add_pin(struct jw_error *err, const char *requirement, const char *list,
 				   struct buf *pins)
 {
@@ -347,7 +347,7 @@ char *wheel_facts_find(const char *list, const char *sha256)
 	return mem_string_n(start, (size_t)(end - start));
 }
 
-/* The lines without what releases that are alike may differ in: requirements, digits of the
+/* Returns the lines without parts in which similar releases may differ: requirements, digits of the
  * libraries' names, the numbers of pieces and modules. */
 static char *likeness(const char *lines)
 {

@@ -1,5 +1,5 @@
-/* What a list of wheels (plan/wheel_list.h) says of one wheel, as text: its lines behind the one
- * that begins with “wheel”. Written from a scan of the wheel, by the rules of
+/* The facts about one wheel in a list of wheels (plan/wheel_list.h), as text: its lines behind the
+ * one that begins with “wheel”. Written from a scan of the wheel, by the rules of
  * scripts/list-wheels.py, and found again by the wheel's SHA-256. */
 #pragma once
 
@@ -11,7 +11,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 
-/* The libraries of a wheel, in the order in which a scan gives them. */
+/* The libraries of a wheel, in the order of a scan. */
 struct wheel_facts {
 	struct wheel_facts_library {
 		char *name;
@@ -24,11 +24,12 @@ int wheel_facts_add(struct jw_error *err, struct wheel_facts *facts,
 					const struct jw_scan_image *image);
 void wheel_facts_free(struct wheel_facts *facts);
 
-/* The lines of the wheel at `path`: the packages that it requires in one version, if `list` has
- * them, and these libraries. The caller frees them. */
+/* Writes the lines of the wheel at `path`: the packages that it requires in one version, if `list`
+ * has them, and these libraries. The caller frees the text. */
 int wheel_facts_text(struct jw_error *err, struct wheel_facts *facts, const char *path,
 					 const char *list, char **ret_text);
-/* The lines that a list has for the wheel with this SHA-256, for the caller to free; NULL: none. */
+/* Returns the lines that a list has for the wheel with this SHA-256; NULL if there are none. The
+ * caller frees them. */
 char *wheel_facts_find(const char *list, const char *sha256);
 /* Whether two wheels' libraries have code for the same architectures, from the same compilers and
  * for the same runtimes; numbers of modules may differ. */

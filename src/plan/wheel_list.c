@@ -12,13 +12,13 @@
 
 enum {
 	MAX_WHEELS = 1 << 12,
-	MAX_THINGS = 1 << 20, /* libraries, pieces, entries and pins of a package, each */
+	MAX_THINGS = 1 << 20, /* the most libraries, pieces, entries and pins of a package, each */
 };
 
-/* All that a list points to. Arrays grow while the text is read, so wheels and libraries hold
- * indices until its end. */
+/* The memory of a list. Arrays grow while the text is read, so wheels and libraries hold indices
+ * until its end. */
 struct wheel_memory {
-	char *text; /* cut into words */
+	char *text; /* split into words */
 	struct wheel_library *libraries;
 	struct jw_piece *pieces;
 	struct jw_piece_entry *entries;
@@ -28,7 +28,7 @@ struct wheel_memory {
 };
 
 struct reading {
-	const char *name; /* of the list */
+	const char *name; /* the name of the list */
 	size_t line;
 	struct wheel_list *list;
 	struct wheel_memory *memory;
@@ -40,7 +40,7 @@ static int refuse(struct jw_error *err, const struct reading *reading, const cha
 	return error_set(err, JW_ERR_FORMAT, "%s: line %zu: %s", reading->name, reading->line, what);
 }
 
-/* The next word of a line, which is cut off; NULL: there is none. */
+/* Cuts off the next word of a line; NULL if there is none. */
 static char *next_word(char **line)
 {
 	char *word = *line, *end;
@@ -65,7 +65,7 @@ static bool take_number(const char *text, size_t length, uint64_t most, uint64_t
 	return text_number(digits, most, ret_value);
 }
 
-/* M:S:B; S has at most three decimals. */
+/* Reads M:S:B, where S has at most three decimals. */
 static bool read_work(const char *text, size_t length, struct jw_piece_entry *entry)
 {
 	const char *const end = text + length, *seconds = memchr(text, ':', length), *bytes, *dot;
@@ -112,7 +112,7 @@ static bool read_target(const char *text, size_t length, struct jw_target *ret_t
 	return jw_target_parse(name, ret_target);
 }
 
-/* sm_90a#12080, compute_90=90a@8.0+12:33.200:5123456z, kind8:sm_90 */
+/* Reads an entry: sm_90a#12080, compute_90=90a@8.0+12:33.200:5123456z, kind8:sm_90. */
 static bool read_entry(const char *word, struct jw_piece_entry *entry)
 {
 	static const char marks[] = "=@#+zrd";
@@ -131,7 +131,7 @@ static bool read_entry(const char *word, struct jw_piece_entry *entry)
 		entry->kind = DEVCODE_KIND_PTX;
 	}
 	length = strcspn(word, marks);
-	/* Of an entry of another kind the target may be unknown. */
+	/* The target of another kind of entry may be unknown. */
 	if (!(length == 4 && text_starts(word, "sm_0")) && !read_target(word, length, &entry->target))
 		return false;
 	if (devcode_kind_is_ptx(entry->kind))
@@ -219,7 +219,7 @@ static int read_piece(struct jw_error *err, struct reading *reading, char *rest)
 	return 0;
 }
 
-/* Whether the line belongs to a wheel that was looked at. */
+/* Whether the line belongs to a wheel that was examined. */
 static bool is_below_wheel(const struct reading *reading)
 {
 	const struct wheel_list *list = reading->list;
@@ -234,7 +234,7 @@ static int read_library(struct jw_error *err, struct reading *reading, char *res
 	const bool inside = runtime && *runtime == '~';
 	uint64_t cuda;
 
-	/* The rest is the name, which may have blanks. */
+	/* The rest of the line is the name, which may have blanks. */
 	if (!kind || (strcmp(kind, "library") != 0 && strcmp(kind, "file") != 0) || !runtime ||
 		!text_number(runtime + inside, 1 << 20, &cuda) || !rest || !*rest)
 		return refuse(err, reading, "not “library KIND RUNTIME NAME”");
@@ -323,8 +323,8 @@ static int read_line(struct jw_error *err, struct reading *reading, char *line)
 	return refuse(err, reading, "neither wheel, same, unseen, pin, library nor piece");
 }
 
-/* The CUDA runtime of a library: one inside the library is the compiler's, which registers the code
- * (plan/analyse.c). */
+/* Returns the CUDA runtime of a library; a runtime inside the library is the compiler's, which
+ * registers the code (plan/analyse.c). */
 static uint32_t runtime_of(const struct wheel_library *library)
 {
 	uint32_t cuda = library->runtime_cuda;
@@ -396,7 +396,8 @@ static int connect_wheels(struct jw_error *err, const struct reading *reading)
 	return 0;
 }
 
-/* The lines of one package: *ret_line, the number of its first line. NULL: there are none. */
+/* Finds the lines of one package; *ret_line is the number of its first line. NULL if there are
+ * none. */
 static const char *find_package(const char *text, size_t size, const char *package,
 								size_t *ret_size, size_t *ret_line)
 {
@@ -496,7 +497,7 @@ void wheel_list_free(struct wheel_list *list)
 	*list = (struct wheel_list){.date = NULL};
 }
 
-/* "3.11" as 311, "310" of cp310 likewise; 0: neither. */
+/* Returns 311 for "3.11", and 310 for the "310" of cp310; 0 for neither. */
 static unsigned python_number(const char *text, size_t length)
 {
 	uint64_t major, minor = 0;
@@ -510,8 +511,8 @@ static unsigned python_number(const char *text, size_t length)
 
 /* One of the words of `pythons`: cp310, cp38+, py3. */
 struct python_tag {
-	unsigned number; /* 310; 0: any */
-	bool newer;      /* or a newer one */
+	unsigned number; /* 310; 0 for any */
+	bool newer;      /* newer versions count, too */
 };
 
 static struct python_tag next_tag(const char **at)

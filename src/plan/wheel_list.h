@@ -39,9 +39,9 @@
 struct wheel_library {
 	const char *name; /* its path in the wheel */
 	struct decide_facts facts;
-	uint32_t runtime_cuda; /* as the list has it: of a shared CUDA runtime from 11 on at least the
-							  major version; 0: unknown */
-	bool runtime_shared;   /* it is linked to a shared library */
+	uint32_t runtime_cuda; /* as the list has it: for a shared CUDA runtime from 11 on at least the
+							  major version; 0 if unknown */
+	bool runtime_shared;   /* it is linked to a shared runtime */
 };
 
 struct wheel_pin {
@@ -51,8 +51,8 @@ struct wheel_pin {
 struct wheel {
 	const char *version, *platform, *pythons;
 	const char *file,
-		*sha256;    /* "": it was not looked at itself; its libraries are those of `of` */
-	const char *of; /* the version that was looked at; NULL: this one, or none */
+		*sha256;    /* "" if it was not examined itself; then its libraries are those of `of` */
+	const char *of; /* the version that was examined; NULL if this one was, or none */
 	bool unseen;
 	const struct wheel_library *libraries;
 	size_t library_count;
@@ -68,15 +68,16 @@ struct wheel_list {
 };
 
 /* Reads one package (its name by PEP 503) of a list's text. `name`, the list's, begins each error.
- * JW_ERR_NOT_FOUND: the list lacks the package; JW_ERR_FORMAT names the line. */
+ * JW_ERR_NOT_FOUND if the list lacks the package; JW_ERR_FORMAT names the line. */
 int wheel_list_read(struct jw_error *err, const char *name, const char *text, size_t size,
 					const char *package, struct wheel_list *ret_list);
-/* The text of the list in the program, for the caller to free. */
+/* Returns the text of the list in the program; the caller frees it. */
 int wheel_list_text(struct jw_error *err, char **ret_text, size_t *ret_size);
 #define WHEEL_LIST_OWN "the program's list of wheels"
 void wheel_list_free(struct wheel_list *list);
 
-/* Whether a wheel installs into that version of Python ("3.11"). */
+/* Whether a wheel can be installed for that version of Python ("3.11"). */
 bool wheel_fits_python(const struct wheel *wheel, const char *python);
-/* "3.8 to 3.12", "3.9 or newer", of all that it installs into; the caller frees. */
+/* Returns all versions for which it can be installed: "3.8 to 3.12", "3.9 or newer"; the caller
+ * frees the text. */
 char *wheel_pythons(const struct wheel *wheel);

@@ -21,14 +21,14 @@
 
 static const char schema[] = "jitwarm.ahead/1";
 
-/* What the state file keeps, with what the public struct does not have. */
+/* The content of the state file, with members that the public struct does not have. */
 struct record {
 	struct jw_ahead ahead;
-	char stamp[CACHE_STAMP_SIZE + 1];      /* of the driver that ran */
-	char next_stamp[CACHE_STAMP_SIZE + 1]; /* src/pack/prune.c spares its entries */
-	/* The limit that had no room, and when the machine was booted that had it. */
+	char stamp[CACHE_STAMP_SIZE + 1];      /* the running driver's stamp */
+	char next_stamp[CACHE_STAMP_SIZE + 1]; /* src/pack/prune.c spares entries with this stamp */
+	/* The limit that had no room, and when the machine with this limit was booted. */
 	uint64_t held_bytes, held_boot_s;
-	uint64_t written_s; /* src/pack/prepared.c */
+	uint64_t written_s; /* see src/pack/prepared.c */
 };
 
 static const char *const state_names[] = {
@@ -64,24 +64,25 @@ static const struct json_field record_fields[] = {
 	KEPT("held_boot_s", held_boot_s),
 	KEPT("written_s", written_s),
 	KEPT("why", ahead.why),
-	/* Last: where it is none, all else is read. */
+	/* This row is the last: if the state is unknown, everything else is read. */
 	JSON_AS("state", struct record, ahead.state, NULL, .names = state_names),
 	{0},
 };
 static const struct json_table record_table = {.schema = schema, .fields = record_fields};
 
-/* One call at a time. */
+/* The state of one call; only one prepares at a time. */
 struct ahead_work {
 	const struct jw_ahead_options *options;
 	struct jw_prime_options prime;
 	struct record record;
-	char *state_dir;      /* NULL: nothing is kept */
-	char *library;        /* of the driver that is compared with the running one; NULL: none */
-	bool booted;          /* `next` runs, and the record does not say so yet */
-	struct os_file *lock; /* NULL: not taken, or files cannot be locked */
+	char *state_dir; /* NULL if nothing is stored */
+	char *library; /* the library of the driver that is compared with the running one; NULL if there
+					  is none */
+	bool booted;   /* `next` is running, and the record does not say so yet */
+	struct os_file *lock; /* NULL if not taken, or if files cannot be locked */
 };
 
-/* Without it a later call only tells less. */
+/* Stores the record; without it a later call only reports less. */
 static void keep_record(const struct ahead_work *work, enum jw_ahead_state state)
 {
 	struct record record = work->record;
@@ -91,7 +92,7 @@ static void keep_record(const struct ahead_work *work, enum jw_ahead_state state
 	(void)state_write(NULL, work->state_dir, STATE_AHEAD, json_object(&record_table, &record));
 }
 
-/* Whether no other process is at work; then none is until the lock is closed. */
+/* Whether no other process is preparing; then none can until the lock is closed. */
 static bool take_ahead_lock(struct ahead_work *work, enum os_open how)
 {
 	char *path = work->state_dir ? os_join(work->state_dir, "ahead-lock") : NULL;
@@ -104,9 +105,9 @@ static bool take_ahead_lock(struct ahead_work *work, enum os_open how)
 	return taken;
 }
 
-/* ---- which driver runs, and which one is next */
+/* ---- which driver is running, and which one is next */
 
-/* Of a run that has ended early, or found everything there. */
+/* Returns the state of a run that has ended early, or had nothing to compile. */
 static enum jw_ahead_state state_by_counts(const struct jw_ahead *ahead)
 {
 	if (ahead->modules && ahead->ready == ahead->modules)
@@ -114,7 +115,7 @@ static enum jw_ahead_state state_by_counts(const struct jw_ahead *ahead)
 	return ahead->ready ? JW_AHEAD_UNFINISHED : JW_AHEAD_NOTICED;
 }
 
-/* What a compiling process says of itself holds only while it lives. */
+/* The state that a compiling process has stored holds only while it lives. */
 static void settle_state(struct ahead_work *work, struct jw_ahead *ahead)
 {
 	if (ahead->state == JW_AHEAD_COMPILING) {
@@ -142,7 +143,7 @@ static int find_next(struct jw_error *err, struct ahead_work *work, const char *
 		return -1;
 	if (!library && os_find_driver(NULL, &work->library))
 		work->library = NULL;
-	/* Mostly the file's name says that it is the one. */
+	/* Mostly the file's name shows that it is this driver. */
 	if (work->library && (library || !*text || !text_ends(work->library, text)) &&
 		!cache_profile_find(NULL, work->state_dir, work->library, NULL, &next) && release[0])
 		(void)text_format(name, sizeof name, release[2] ? "%u.%u.%02u" : "%u.%02u", release[0],
@@ -195,10 +196,10 @@ int jw_ahead_find(struct jw_error *err, const char *library, struct jw_ahead *re
 	return result;
 }
 
-/* ---- the work */
+/* ---- preparing */
 
-/* The stamp of the driver that runs: of the table or of a profile that was kept when its library
- * was there. */
+/* Finds the stamp of the running driver in the table, or in a profile that was kept when its
+ * library was there. */
 static int find_running_stamp(struct jw_error *err, struct ahead_work *work,
 							  const struct jw_system *next)
 {
@@ -222,8 +223,8 @@ static int find_running_stamp(struct jw_error *err, struct ahead_work *work,
 	return 0;
 }
 
-/* The driver that comes next, on this machine's GPUs. They are asked about without a driver: the
- * installed one does not start under the running kernel module. */
+/* Opens the next driver's system with this machine's GPUs. They are found without a driver, because
+ * the installed one does not start under the running kernel module. */
 static int open_next(struct jw_error *err, struct ahead_work *work, struct jw_system **ret_system)
 {
 	const struct jw_system_options asleep = {.asleep = true};
@@ -252,7 +253,7 @@ static int open_next(struct jw_error *err, struct ahead_work *work, struct jw_sy
 	return 0;
 }
 
-/* The driver that was next runs by now. */
+/* Opens the system of the driver that was next, and is running by now. */
 static int open_booted(struct jw_error *err, const struct ahead_work *work,
 					   struct jw_system **ret_system)
 {
@@ -261,16 +262,16 @@ static int open_booted(struct jw_error *err, const struct ahead_work *work,
 
 	if (jw_system_open(err, &how, ret_system))
 		return -1;
-	/* It too costs itself no entry, only the former one. */
+	/* It evicts none of its own entries either, only the former driver's. */
 	TEXT_COPY((*ret_system)->user_stamp, (*ret_system)->driver.stamp);
 	return 0;
 }
 
-/* What takes tenths of a second, without a compiler. */
+/* The part that takes tenths of a second, without a compiler. */
 static const struct jw_prime_options reuse = {.no_compile = true};
 static const struct jw_prime_options only_count = {.dry_run = true};
 
-/* Counts the entries as they are then. */
+/* Reuses entries, and counts those that exist then. */
 static int prepare_at_once(struct jw_error *err, struct ahead_work *work,
 						   const struct jw_system *system, struct jw_prime_options prime)
 {
@@ -291,7 +292,8 @@ static int prepare_at_once(struct jw_error *err, struct ahead_work *work,
 	return 0;
 }
 
-/* What programs compile meanwhile evicts the oldest, which is to be what the other driver has. */
+/* Moves the running driver's entries behind all others: programs that compile meanwhile evict the
+ * oldest, which should be those of the other driver. */
 static void spare_running(const struct ahead_work *work, const struct jw_system *system)
 {
 	const struct cache_live_options how = {
@@ -299,14 +301,14 @@ static void spare_running(const struct ahead_work *work, const struct jw_system 
 		.stamp = work->record.ahead.pending ? work->record.stamp : system->driver.stamp};
 	struct cache_live *live;
 
-	/* Not to make an empty one. */
+	/* Without modules, no empty cache is made. */
 	if (!work->record.ahead.modules || cache_live_open(NULL, system->cache.path, &how, &live))
 		return;
 	(void)cache_put_own_last(NULL, live);
 	(void)cache_live_close(NULL, live);
 }
 
-/* The limit has none. A disk that is full may have some at the next call. */
+/* Whether the limit has no room; a full disk may have some at the next call. */
 static bool is_short_of_room(const struct jw_prime_result *result, const struct jw_system *system)
 {
 	return (result->plan.too_much &&
@@ -314,7 +316,7 @@ static bool is_short_of_room(const struct jw_prime_result *result, const struct 
 		   result->compile.stopped.code == JW_ERR_LIMIT;
 }
 
-/* Without room the rest waits in the store: the first run after the boot takes it. */
+/* Compiles the modules without room into the store; the first run after the boot takes them. */
 static void compile_for_boot(struct ahead_work *work, const struct jw_system *system,
 							 struct jw_prime_options prime)
 {
@@ -322,7 +324,7 @@ static void compile_for_boot(struct ahead_work *work, const struct jw_system *sy
 	struct jw_error why = {0};
 
 	prime.compile.store_only = true;
-	/* What the limit does not hold then is not taken then. */
+	/* Entries that the limit will not hold then are not taken then. */
 	prime.plan.budget_bytes = system->cache.limit_bytes;
 	if (jw_prime(&why, system, &prime, &result))
 		return;
@@ -332,7 +334,8 @@ static void compile_for_boot(struct ahead_work *work, const struct jw_system *sy
 	jw_prime_result_free(result);
 }
 
-/* `full`: a former call had no room, and would compile in vain again. */
+/* Compiles the remaining modules. With `full`, a former call had no room, and compiling would be in
+ * vain again. */
 static int compile(struct jw_error *err, struct ahead_work *work, const struct jw_system *system,
 				   bool full, enum jw_ahead_state *ret_state)
 {
@@ -357,7 +360,7 @@ static int compile(struct jw_error *err, struct ahead_work *work, const struct j
 		result = jw_prime(&why, system, &prime, &primed);
 	}
 	if (result) {
-		/* A network that does not answer leaves what was reused. */
+		/* If a network does not answer, the reused entries stay. */
 		if (why.code != JW_ERR_NOT_FOUND &&
 			!(fetches && (why.code == JW_ERR_IO || why.code == JW_ERR_FORMAT)))
 			return error_copy(err, &why);
@@ -396,8 +399,8 @@ static int prepare_next(struct jw_error *err, struct ahead_work *work)
 
 	if (ahead->pending ? open_next(err, work, &system) : open_booted(err, work, &system))
 		return -1;
-	/* Whatever was set since: programs that run keep the limit with which they have started, and
-	 * would evict the oldest, which are the running driver's. */
+	/* Programs keep the limit with which they have started, whatever was set since, and would evict
+	 * the oldest entries, which are the running driver's. */
 	full = ahead->pending && work->record.held_bytes &&
 		   settled_same_boot(work->record.held_boot_s, settled_boot_s());
 	if (full && system->cache.limit_bytes > work->record.held_bytes)
@@ -423,7 +426,7 @@ static int prepare_next(struct jw_error *err, struct ahead_work *work)
 			result = prepare_at_once(err, work, system, only_count);
 	}
 	jw_system_free(system);
-	/* Also where it was ready: entries may be evicted or wiped meanwhile. */
+	/* Also applies if it was ready: entries may be evicted or wiped in between. */
 	if (result || (state == JW_AHEAD_READY && ahead->modules))
 		state = state_by_counts(ahead);
 	ahead->state = ahead->pending ? state : JW_AHEAD_LIVE;

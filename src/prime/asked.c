@@ -1,6 +1,6 @@
 /* The releases of an index for jw_which: a list of wheels (plan/wheel_list.h), whose facts are
- * those of the program's list, those that an earlier run remembered, and those of wheels that are
- * fetched. */
+ * those of the program's list, those that an earlier run remembered, and those of fetched
+ * wheels. */
 #include <jitwarm/which.h>
 
 #include <stdio.h>
@@ -27,7 +27,7 @@
 enum {
 	SHA256 = crypto_hash_sha256_BYTES,
 	SHA256_TEXT = 2 * SHA256 + 1,
-	MAX_REMEMBERED = 16 << 20, /* bytes of one wheel's facts */
+	MAX_REMEMBERED = 16 << 20, /* the most bytes of one wheel's facts */
 	MAX_TEXT = 256 << 20,
 	MAX_TARGETS = 32
 };
@@ -35,19 +35,19 @@ enum {
 /* A release with the wheels of the platform. */
 struct release {
 	char *version;
-	bool here;                    /* it has a wheel for the platform */
-	bool pure;                    /* for every platform: no code for GPUs */
-	const struct pip_file *file;  /* that pip takes; NULL: none */
-	const struct pip_file *known; /* that `facts` are of */
-	char *facts;                  /* NULL: it was not looked at */
-	bool inferred;                /* the known ones beside it are alike */
+	bool here;                    /* the release has a wheel for the platform */
+	bool pure;                    /* its wheel is for every platform, so it has no code for GPUs */
+	const struct pip_file *file;  /* the wheel that pip would take; NULL if there is none */
+	const struct pip_file *known; /* the wheel that `facts` describe */
+	char *facts;                  /* NULL if it was not examined */
+	bool inferred;                /* the known releases before and after it are alike */
 };
 
 struct jw_asked {
 	struct jw_ask_options options;
 	char package[PACKAGE_MAX_NAME];
-	char *index, *folder; /* folder: of remembered facts, or NULL */
-	char *own;            /* the program's list */
+	char *index, *folder; /* the folder of remembered facts, or NULL */
+	char *own;            /* the program's own list */
 	struct run_folder run;
 	struct pip_options how;
 	struct pip *pip;
@@ -55,7 +55,7 @@ struct jw_asked {
 	struct release *releases; /* newest first */
 	size_t count, capacity;
 	char *text;
-	struct jw_target targets[MAX_TARGETS]; /* whose PTX is measured: all */
+	struct jw_target targets[MAX_TARGETS]; /* the GPUs for which PTX is measured: all */
 	size_t target_count;
 };
 
@@ -94,7 +94,7 @@ static bool read_name(const char *file, struct wheel_name *name)
 	return true;
 }
 
-/* “1.0”, “1.0.post1”, “1.0+cu126”: no pre-release. */
+/* Whether a version is no pre-release: “1.0”, “1.0.post1”, “1.0+cu126”. */
 static bool is_release(const char *version)
 {
 	struct version numbers;
@@ -107,7 +107,7 @@ static bool is_release(const char *version)
 	return (!*rest || *rest == '+') && !strpbrk(version, " \n");
 }
 
-/* Whether one of its tags is the platform's; *ret_pure: it is for every platform. */
+/* Whether one of the tags is the platform's; *ret_pure is set if it is for every platform. */
 static bool is_for(const char *tags, const char *platform, bool *ret_pure)
 {
 	const char *machine = !strcmp(platform, "linux-aarch64") ? "_aarch64" : "_x86_64";
@@ -128,7 +128,7 @@ static bool is_for(const char *tags, const char *platform, bool *ret_pure)
 	return fits || *ret_pure;
 }
 
-/* Appends the Pythons of a wheel, as a list has them: cp310, cp38+, py3. */
+/* Appends the Pythons of a wheel in the form of a list: cp310, cp38+, py3. */
 static int add_pythons(struct jw_error *err, struct buf *tags, const struct wheel_name *name,
 					   const char *least)
 {
@@ -164,7 +164,8 @@ static void put_sha256(char text[SHA256_TEXT], const void *data, size_t size)
 		(void)snprintf(text + 2 * i, SHA256_TEXT - 2 * i, "%02x", hash[i]);
 }
 
-/* The file for a wheel: by its SHA-256, or that of its address if the index tells none. */
+/* Returns the file for a wheel: by its SHA-256, or by that of its address if the index does not
+ * have it. */
 static char *remembered_path(const struct jw_asked *asked, const struct pip_file *file)
 {
 	char id[SHA256_TEXT];
@@ -176,7 +177,7 @@ static char *remembered_path(const struct jw_asked *asked, const struct pip_file
 	return mem_printf("%s/%s.txt", asked->folder, id);
 }
 
-/* NULL: there are none, or they are damaged. */
+/* Returns NULL if there are no facts, or they are damaged. */
 static char *read_remembered(const struct jw_asked *asked, const struct pip_file *file)
 {
 	char *path = remembered_path(asked, file), *facts = NULL;
@@ -194,7 +195,7 @@ static char *read_remembered(const struct jw_asked *asked, const struct pip_file
 	return facts;
 }
 
-/* A failure costs the next run a download. */
+/* Stores the facts; a failure costs the next run a download. */
 static void remember(const struct jw_asked *asked, const struct release *release,
 					 const char *sha256)
 {
@@ -211,7 +212,7 @@ static void remember(const struct jw_asked *asked, const struct release *release
 
 /* ---- the list */
 
-/* Of a version, which may be new. */
+/* Returns the release of a version, and adds it if it is new. */
 static struct release *release_of(struct jw_asked *asked, const char *version)
 {
 	size_t at = 0;
@@ -237,7 +238,7 @@ static bool is_wheel(const struct jw_asked *asked, const struct pip_file *file,
 		   !strcmp(package, asked->package);
 }
 
-/* Finds the releases, and a wheel of each that pip would take. */
+/* Finds the releases, and for each a wheel that pip would take. */
 static void sort_files(struct jw_asked *asked)
 {
 	for (size_t i = 0; i < asked->listing.count; i++) {
@@ -262,7 +263,8 @@ static void sort_files(struct jw_asked *asked)
 	}
 }
 
-/* Any wheel of a release for the platform stands for it, whatever Python it is for. */
+/* Finds known facts. Any wheel of a release for the platform stands for it, whatever Python it is
+ * for. */
 static void find_facts(struct jw_asked *asked)
 {
 	for (size_t i = 0; i < asked->listing.count; i++) {
@@ -305,8 +307,8 @@ static int print_pythons(struct jw_error *err, const struct jw_asked *asked,
 	return result;
 }
 
-/* The release that an unknown one is like: the next newer known one, if the next older known one is
- * alike. */
+/* Returns the release that an unknown one resembles: the next newer known one, if the next older
+ * known one is alike. */
 static const struct release *like_of(const struct jw_asked *asked, size_t at)
 {
 	const struct release *newer = NULL, *older = NULL;
@@ -369,8 +371,7 @@ static bool can_look(const struct release *release)
 	return release->file && !release->facts && !release->inferred;
 }
 
-/* Asks the index for the sizes of wheels that may be fetched, if it does not tell them by itself.
- */
+/* Asks the index for the sizes of wheels that may be fetched, if its list does not have them. */
 static void find_sizes(struct jw_asked *asked)
 {
 	struct buf names = BUF_MAX(1 << 16);
@@ -481,7 +482,7 @@ const char *jw_asked_text(const struct jw_asked *asked)
 	return asked->text;
 }
 
-/* ---- looking */
+/* ---- examining wheels */
 
 struct look {
 	struct wheel_facts facts;
@@ -531,7 +532,7 @@ static int look_at_file(struct jw_error *err, struct jw_asked *asked, struct rel
 	char sha256[SHA256_TEXT];
 	int result = hash_file(err, path, sha256);
 
-	/* pip may have another wheel of the release, for a newer C library. */
+	/* pip may take another wheel of the release, for a newer C library. */
 	for (size_t i = 0; i < asked->listing.count; i++)
 		if (!strcmp(asked->listing.items[i].name, os_base_name(path)))
 			release->file = &asked->listing.items[i];
@@ -553,7 +554,7 @@ static int look_at_file(struct jw_error *err, struct jw_asked *asked, struct rel
 	return result;
 }
 
-/* Its wheel is on the disk as long as it is looked at. */
+/* Examines a release; its wheel is on the disk only meanwhile. */
 static int look_at(struct jw_error *err, struct jw_asked *asked, struct release *release)
 {
 	char *lines = mem_printf("%s==%s\n", asked->package, release->version), *path = NULL;
@@ -577,7 +578,8 @@ static bool is_known(const struct jw_which_release *release)
 		   release->answer != JW_WHICH_NO_PYTHON;
 }
 
-/* The one in the middle of those that can be looked at between two; NULL: there is none. */
+/* Returns the middle one of the releases between two that can be examined; NULL if there is
+ * none. */
 static struct release *middle_of(struct jw_asked *asked, const struct jw_which *which, size_t from,
 								 size_t to)
 {
@@ -600,9 +602,9 @@ static bool differ(const struct jw_which_release *a, const struct jw_which_relea
 	return a->answer != b->answer || !text_same(a->why, b->why);
 }
 
-/* The next release to look at: the newest one, the oldest one, then one between two neighbours with
- * different answers, first those of which the older one runs. NULL: as well as bisection tells, the
- * newest one that runs as it is is known, or that there is none. */
+/* Returns the next release to examine: the newest one, the oldest one, then one between two
+ * neighbours with different answers, first those of which the older one runs. NULL if the newest
+ * one that runs as it is is known, or that there is none, as far as bisection shows. */
 static struct release *next_release(struct jw_asked *asked, const struct jw_which *which)
 {
 	const struct jw_which_release *newer = NULL;
@@ -654,8 +656,8 @@ static int order_sizes(const void *a, const void *b)
 	return (left < right) - (left > right);
 }
 
-/* Of so many releases: the newest one, the oldest one, and two for each halving between them, since
- * both halves may hold a change. */
+/* Returns the most examinations of so many releases: the newest one, the oldest one, and two for
+ * each halving between them, since both halves may hold a change. */
 static size_t most_looks(size_t releases)
 {
 	size_t looks = 2;

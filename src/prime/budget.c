@@ -11,10 +11,11 @@
 /* A cold module and the keys that order it. */
 struct candidate {
 	struct plan_module *module;
-	double worth; /* milliseconds, or milliseconds per byte where the cache is short */
+	double worth; /* milliseconds, or milliseconds per byte if the cache is short */
 };
 
-/* Ties keep the plan's order (dearest first), so that two runs choose alike. */
+/* Orders by worth; equal ones keep the plan's order (most expensive first), so that two runs choose
+ * alike. */
 static int by_worth(const void *a, const void *b)
 {
 	const struct candidate *left = a, *right = b;
@@ -28,10 +29,10 @@ static int by_worth(const void *a, const void *b)
 
 /* The amounts taken so far, and their limits. */
 struct purse {
-	uint64_t left_bytes; /* UINT64_MAX: no budget */
+	uint64_t left_bytes; /* UINT64_MAX for no budget */
 	double total_ms, longest_ms;
-	double budget_ms; /* 0: no budget */
-	double capacity;  /* of the workers */
+	double budget_ms; /* 0 for no budget */
+	double capacity;  /* the workers' throughput */
 };
 
 static bool spend_on(struct purse *purse, const struct plan_module *module)
@@ -100,7 +101,7 @@ void budget_choose(struct plan *plan, const struct budget_request *request,
 	mem_free(candidates);
 }
 
-/* A value for --budget-size: a little below the limit. */
+/* Writes a value for --budget-size: a little below the limit. */
 static const char *part_of(char text[TEXT_SHORT], uint64_t limit_bytes)
 {
 	const uint64_t mib = limit_bytes >> 20;
@@ -114,7 +115,7 @@ bool budget_is_too_much(const struct jw_prime_plan *sum, const struct jw_cache_i
 						struct jw_error *ret_why)
 {
 	const uint64_t most = UINT64_C(4)
-						  << 30; /* docs/internals/driver-cache.md, "Limits and variables" */
+						  << 30; /* see docs/internals/driver-cache.md, "Limits and variables" */
 	const uint64_t wanted = sum->warm_bytes + sum->forecast.cache_bytes;
 	char size[TEXT_SHORT], limit[TEXT_SHORT], part[TEXT_SHORT];
 

@@ -23,8 +23,8 @@
 
 /* ---- packages */
 
-/* The place of a file's package; package_count if it is not listed. The files of a package mostly
- * follow one another. */
+/* Returns the place of a file's package; package_count if it is not listed. The files of a package
+ * mostly follow one another. */
 static size_t package_place(const struct jw_check_result *result, const struct jw_found_file *file)
 {
 	for (size_t i = result->package_count; i-- > 0;)
@@ -48,7 +48,7 @@ static void list_package(const struct jw_found_file *file, struct jw_check_resul
 		package->gpus[t].target = result->gpus[t].target;
 }
 
-/* Whether a failing file ("path" or "path: member") is this one or in it. */
+/* Whether a failing file ("path" or "path: member") is this file, or a member of it. */
 static bool is_of_file(const char *failing, const char *path)
 {
 	const size_t length = strlen(path);
@@ -63,7 +63,7 @@ static void count_failing(const struct plan *plan, const struct jw_found *found,
 {
 	size_t file = 0, gpu = 0;
 
-	/* A file without code may be called as the beginning of another one's name. */
+	/* A file without code may have a name with which another file's name begins. */
 	while (file < found->file_count &&
 		   (!plan->has_code[file] || !is_of_file(failing->file, found->files[file].path)))
 		file++;
@@ -110,8 +110,8 @@ static void check_packages(const struct plan *plan, const struct jw_found *found
 		for (size_t t = 0; plan->unsure[i] >> t && t < result->gpu_count; t++)
 			if (plan->unsure[i] >> t & 1)
 				result->packages[package_place(result, &found->files[i])].gpus[t].unsure = true;
-	/* A file with modules has code, and so its package is listed. What a recording holds itself is
-	 * of no package. */
+	/* A file with modules has code, so its package is listed. Texts in a recording belong to no
+	 * package. */
 	for (size_t i = 0; i < plan->module_count; i++) {
 		const struct plan_module *module = &plan->modules[i];
 		const uint32_t file = plan->files[module->file].found;
@@ -237,7 +237,7 @@ static int by_seconds(const void *a, const void *b)
 	return strcmp(left->path, right->path);
 }
 
-/* Names for each failing file the release of its package that runs; forgets packages of which the
+/* Sets for each failing file the release of its package that runs; forgets packages for which the
  * list has none. */
 static void add_cures(struct jw_check_result *result)
 {
@@ -270,7 +270,7 @@ static void add_cures(struct jw_check_result *result)
 	}
 }
 
-/* Moves names and notes out of the plan. */
+/* Moves names and notes from the plan to the result. */
 static void summarise(struct plan *plan, const struct jw_check_options *options,
 					  struct jw_check_result *result)
 {
@@ -352,7 +352,7 @@ static int list_causes(struct jw_error *err, const struct jw_cache_info *cache,
 	return 0;
 }
 
-/* Whether the question is about this machine, whose GPUs may be named, too. */
+/* Whether the question is about this machine, even if its GPUs are named. */
 static bool is_here(const struct jw_check_options *options)
 {
 	const struct jw_system *system = options->system;
@@ -418,7 +418,7 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 							   : settings->limit_bytes;
 	cache_outlook(request.cache_dir, settings->limit_bytes, false, &checked->cache);
 
-	/* Other GPUs are another machine's, of whose processor nothing is known. */
+	/* Other GPUs are in another machine, whose processor is unknown. */
 	if (checked->here || !options->target_count)
 		request.speed = speed_recall(options->system->state_dir, &profile.driver);
 	if (options->recording)
@@ -433,7 +433,7 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 		plan_refuse(plan, &plan->modules[i], ledger_refused(&ledger, plan->modules[i].key));
 	if (options->explain && list_causes(err, settings, plan, &ledger, checked))
 		goto done;
-	/* So that a later check can say why a module is cold that is warm now. */
+	/* A later check can then say why a module is cold that is warm now. */
 	if (!options->driver && !options->system->elsewhere)
 		ledger_note(&ledger, request.state_dir, false);
 

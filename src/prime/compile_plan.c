@@ -21,8 +21,8 @@
 /* The longest time that the event loop waits for the cache's lock; drivers wait as long. */
 enum { LOCK_WAIT_MS = 200 };
 
-/* Without a known form the driver fills the live cache itself, one worker at a time (several could
- * wipe it), and new entries are counted. */
+/* Runs without a known form: the driver fills the live cache itself, one worker at a time (several
+ * could wipe it), and new entries are counted. */
 static int run_opaque(struct jw_error *err, struct run_setup *setup,
 					  struct jw_prime_result *outcome)
 {
@@ -31,7 +31,7 @@ static int run_opaque(struct jw_error *err, struct run_setup *setup,
 	uint64_t before = run_folder_count_entries(cache), after;
 	int result;
 
-	/* A superuser's driver would follow any link there. */
+	/* The superuser's driver would follow any link there. */
 	if (!os_is_private(cache))
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "%s: another account could replace it, and the driver itself would have "
@@ -56,7 +56,7 @@ static int open_live(struct jw_error *err, const struct run_setup *setup,
 {
 	const struct plan *plan = setup->plan;
 	const char *user = cache_user_stamp(setup->system);
-	/* Whose entries another machine's cache has is not known: it loses none. */
+	/* It is unknown whose entries another machine's cache has, so it loses none. */
 	struct cache_live_options how = {.limit_bytes = setup->system->cache.limit_bytes,
 									 .when_full = user ? CACHE_FULL_EVICT : CACHE_FULL_REFUSE,
 									 .stamp = user,
@@ -79,8 +79,8 @@ static int open_live(struct jw_error *err, const struct run_setup *setup,
 	return 0;
 }
 
-/* Drivers wipe and evict, people remove folders: one that is gone again is not warm. Counts by
- * existing entries: a module that is compiled again may yield the same bytes. */
+/* Finds entries that are gone again: drivers wipe and evict, people remove folders. Counts by
+ * existing entries, because a module that is compiled again may result in the same bytes. */
 static void note_lost(const struct run_setup *setup, struct jw_prime_result *outcome)
 {
 	const struct plan *plan = setup->plan;
@@ -120,7 +120,7 @@ static int run_known(struct jw_error *err, struct run_setup *setup, struct jw_pr
 	cache_live_counts(live, &counts);
 	outcome->compile.evicted = counts.evicted;
 	outcome->evicted_in_use += counts.evicted_in_use;
-	/* Rows that a driver's late write has undone hardly matter: their files exist. */
+	/* Rows that a driver's late write has undone hardly matter, since their files exist. */
 	if (cache_live_close(&why, live) && !result && why.code != JW_ERR_BUSY)
 		result = error_copy(err, &why);
 	if (!result && !outcome->compile.opaque)
@@ -128,7 +128,7 @@ static int run_known(struct jw_error *err, struct run_setup *setup, struct jw_pr
 	return result;
 }
 
-/* A folder with other content is never filled: it was named by mistake. */
+/* Refuses a folder with other content, which was named by mistake. */
 static int refuse_foreign(struct jw_error *err, const char *path)
 {
 	const struct jw_cache_options options = {.path = path};
@@ -166,7 +166,8 @@ static void change_marks(const struct jw_system *system, const struct plan *plan
 	mem_free(keys);
 }
 
-/* By predicted names where the driver is known, else, or where one was wrong, by counting. */
+/* Runs by predicted names if the driver is known; otherwise, or if a name was wrong, by
+ * counting. */
 static int run_by_names_or_count(struct jw_error *why, struct run_setup *setup,
 								 struct jw_prime_result *outcome)
 {
@@ -179,7 +180,7 @@ static int run_by_names_or_count(struct jw_error *why, struct run_setup *setup,
 	if (setup->options->compile.ptxas && !result && outcome->compile.opaque)
 		result = error_set(why, JW_ERR_FORMAT, "ptxas's entry does not have the predicted name");
 	/* A prediction has failed. Asking the driver again detects a changed stamp or form, so that the
-	 * next run knows it; this run goes on by counting. */
+	 * next run knows it; this run continues by counting. */
 	if (profile_is_known(system) && !result && outcome->compile.opaque &&
 		!cache_profile_find(NULL, NULL, system->driver.library, NULL, &profile))
 		(void)driver_probe_confirm(NULL, system, &profile);
@@ -212,7 +213,7 @@ static int compile_planned(struct jw_error *err, const struct plan *plan,
 		goto done;
 	if (spool_fill(&why, plan, folder.path, options->message, options->context, &options->cancel,
 				   &spool)) {
-		/* Cancelled before it began: not a failure. */
+		/* Cancelling before the run began is not a failure. */
 		outcome->compile.interrupted = why.code == JW_ERR_INTERRUPTED;
 		result = outcome->compile.interrupted ? 0 : error_copy(err, &why);
 		goto done;
@@ -233,7 +234,7 @@ static int compile_planned(struct jw_error *err, const struct plan *plan,
 	/* A request that came after the last module has stopped nothing. */
 	outcome->compile.interrupted = outcome->compile.interrupted && outcome->compile.undone;
 	speed_remember(system->state_dir, &compiler, &learnt);
-	/* What `check` will still call cold, and why. */
+	/* These modules will still be cold for `check`, and this note says why. */
 	if (outcome->compile.misjudged)
 		prime_result_add_note(
 			outcome,
@@ -259,14 +260,14 @@ int compile_plan(struct jw_error *err, const struct plan *plan, const struct jw_
 {
 	const struct cache_turn_wait wait = {options->context, options->message, options->cancel};
 	struct cache_turn turn = {0};
-	size_t met = 0; /* the other run has compiled them meanwhile */
+	size_t met = 0; /* modules that the other run has compiled in between */
 	int result = 0;
 
 	if (refuse_foreign(err, system->cache.path))
 		return -1;
 	/* A cache directory that the superuser names, for another machine or in an image, is for other
-	 * accounts. Makes a missing one, and missing levels above, readable for them, as are the
-	 * entries. */
+	 * accounts. If it is missing, it is made, with missing levels above, so that they can read it
+	 * and its entries. */
 	if (system->cache.named && os_is_superuser() && !os_exists(system->cache.path) &&
 		os_make_shared_dirs(err, system->cache.path, 0755))
 		return -1;

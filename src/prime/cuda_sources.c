@@ -23,10 +23,10 @@ enum {
 struct jw_nvrtc_inner {
 	struct jw_nvrtc_options options;
 	struct run_folder folder;
-	unsigned count; /* for each result so far */
+	unsigned count; /* the number of results so far */
 };
 
-/* `arch`: one more option; "": none. */
+/* Runs NVRTC; `arch` is an additional option, or "". */
 static int ask_nvrtc(struct jw_error *err, const struct jw_nvrtc *nvrtc, const char *name,
 					 const char *arch, const char *output, const struct protocol_job *job,
 					 struct protocol_hello *ret_hello, struct protocol_answer *ret_answer)
@@ -108,8 +108,8 @@ void jw_nvrtc_close(struct jw_nvrtc *nvrtc)
 	mem_free(nvrtc);
 }
 
-/* "compute_86" of "--gpu-architecture=compute_86", "-arch=…" or of two consecutive options; NULL:
- * the options name no architecture. */
+/* Returns "compute_86" for "--gpu-architecture=compute_86", "-arch=…" or two consecutive options;
+ * NULL if the options name no architecture. */
 static const char *arch_given(const struct jw_nvrtc_options *options)
 {
 	static const char *const names[] = {"--gpu-architecture", "-arch", "--arch"};
@@ -159,7 +159,7 @@ static int check_given(struct jw_error *err, const struct jw_nvrtc *nvrtc, const
 					 nvrtc->major, nvrtc->minor, arch, span(nvrtc, text));
 }
 
-/* The newest architecture that the GPU runs. */
+/* Chooses the newest architecture that the GPU runs. */
 static int choose_nvrtc_arch(struct jw_error *err, const struct jw_nvrtc *nvrtc,
 							 struct jw_target device, char arch[JW_TARGET_TEXT])
 {
@@ -177,7 +177,7 @@ static int choose_nvrtc_arch(struct jw_error *err, const struct jw_nvrtc *nvrtc,
 	return 0;
 }
 
-/* The first line that mentions an error, else the first line. */
+/* Finds the first line that mentions an error, else the first line. */
 static void first_error(const char *log, char *line, size_t size)
 {
 	const char *at = strstr(log, "error");

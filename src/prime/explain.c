@@ -21,11 +21,12 @@ const char *jw_cold_reason_name(enum jw_cold_reason reason)
 	return names[reason];
 }
 
-/* What the cache's index says of entries that are gone. */
+/* The facts about missing entries in the cache's index. */
 struct index_view {
-	bool small;      /* all of these do not fit */
-	bool crowded;    /* a driver evicts only as much as the new entry needs: it stays nearly full */
-	bool keeps_none; /* it counts bytes that no entry has: each insert evicts everything */
+	bool small;      /* not all of these modules fit */
+	bool crowded;    /* the cache stays nearly full, because a driver evicts only as much as the new
+						entry needs */
+	bool keeps_none; /* it counts bytes that no entry has, so each insert evicts everything */
 };
 
 static int view_index(struct jw_error *err, const struct explain_request *request,
@@ -110,7 +111,7 @@ int explain_plan(struct jw_error *err, const struct explain_request *request,
 	return 0;
 }
 
-/* "535.309.01", or the build's date if the release is not known. */
+/* Returns "535.309.01", or the build's date if the release is unknown. */
 static const char *driver_name(char text[64], const char *stamp)
 {
 	const char *known = jw_cache_driver_of_stamp(stamp);
@@ -176,10 +177,10 @@ const char *explain_text(char text[EXPLAIN_TEXT], const struct explain_request *
 	return text;
 }
 
-/* Modules of one cause; the first of them represents all. */
+/* Modules that are cold for one cause; the first of them represents all. */
 struct group {
 	size_t first, modules;
-	uint32_t file, target; /* 0 where files and targets are not told apart */
+	uint32_t file, target; /* 0 if files and targets are not distinguished */
 	const struct explanation *cause;
 };
 
@@ -200,7 +201,7 @@ static int by_cause(const void *a, const void *b)
 	return order;
 }
 
-/* By file and target, the most frequent cause first. */
+/* Orders by file and target, the most frequent cause first. */
 static int by_modules(const void *a, const void *b)
 {
 	const struct group *left = a, *right = b;
@@ -214,7 +215,8 @@ static int by_modules(const void *a, const void *b)
 	return (left->first > right->first) - (left->first < right->first);
 }
 
-/* The cold modules; `each_file`: each file's and target's by themselves. The caller frees them. */
+/* Groups the cold modules; with `each_file`, separately for each file and target. The caller frees
+ * the groups. */
 static void group_modules(const struct explain_request *request,
 						  const struct explanation *explanations, bool each_file,
 						  struct group **ret_groups, size_t *ret_count)

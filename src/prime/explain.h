@@ -7,40 +7,41 @@
 #include "pack/ledger.h"
 #include "plan/plan.h"
 
-/* For one module. Phrases are constants. Members that the reason does not use are empty. */
+/* The explanation for one module. Phrases are constants. Members that the reason does not use are
+ * empty. */
 struct explanation {
 	enum jw_cold_reason reason;
 	const char *damage;               /* a phrase */
-	const char *how;                  /* who deleted or evicted it: a phrase */
-	bool crowded;                     /* never seen: it may have been evicted before */
-	char stamp[CACHE_STAMP_SIZE + 1]; /* the driver that has compiled it */
+	const char *how;                  /* who deleted or evicted the entry, a phrase */
+	bool crowded;                     /* if never seen: it may have been evicted before */
+	char stamp[CACHE_STAMP_SIZE + 1]; /* the stamp of the driver that has compiled it */
 };
 
 struct explain_request {
 	const struct plan *plan;
 	const struct ledger *ledger; /* created for this plan */
-	uint64_t limit_bytes;        /* of the cache; 0 where unknown */
+	uint64_t limit_bytes;        /* the limit of the cache; 0 if unknown */
 };
 
-/* One for each module of the plan; JW_COLD_NOT for those that are not cold. The caller frees
+/* Explains each module of the plan; JW_COLD_NOT for those that are not cold. The caller frees
  * *ret_explanations with mem_free. */
 int explain_plan(struct jw_error *err, const struct explain_request *request,
 				 struct explanation **ret_explanations);
 
-/* A sentence without its full stop, beginning in lower case: "the driver has changed from
+/* Writes a sentence without its full stop, beginning in lower case: "the driver has changed from
  * 535.309.01 to 550.163.01". Returns `text`. */
 enum { EXPLAIN_TEXT = 320 };
 const char *explain_text(char text[EXPLAIN_TEXT], const struct explain_request *request,
 						 const struct explanation *explanation);
 
-/* All reasons of a plan in one line, the most frequent first: "8 modules were never primed; 2:
- * ...". Empty if nothing is cold. */
+/* Writes all reasons of a plan in one line, the most frequent first: "8 modules were never primed;
+ * 2: ...". Empty if nothing is cold. */
 enum { EXPLAIN_LINE = 1024 };
 void explain_line(char line[EXPLAIN_LINE], const struct explain_request *request,
 				  const struct explanation *explanations);
 
-/* One cause for each library, architecture and reason, ordered by library and architecture, the
- * most frequent first. The caller frees *ret_causes with explain_causes_free. */
+/* Lists one cause for each library, architecture and reason, sorted by library and architecture,
+ * the most frequent first. The caller frees *ret_causes with explain_causes_free. */
 void explain_causes(const struct explain_request *request, const struct explanation *explanations,
 					struct jw_check_cause **ret_causes, size_t *ret_count);
 void explain_causes_free(struct jw_check_cause *causes, size_t count);

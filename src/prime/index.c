@@ -17,16 +17,16 @@ enum { MAX_LIST = 16 << 20 };
 
 struct jw_index {
 	struct jw_index_options options;
-	const char *platform; /* NULL: pip's own */
+	const char *platform; /* NULL for pip's own */
 	struct run_folder folder;
 	struct pip_options how;
 	struct pip *pip;
-	struct buf list_options; /* lines of the last list */
+	struct buf list_options; /* options in the last list */
 	struct jw_index_wheel wheel;
 };
 
-/* Jetson's CPUs are arm64, and a wheel for another one says nothing of it. Other GPUs are in
- * machines of all kinds: this one's counts. */
+/* Chooses the platform. Jetson's CPUs are arm64, and a wheel for another CPU says nothing about it.
+ * Other GPUs are in machines of all kinds, so this machine's platform is taken. */
 static int choose_platform(struct jw_error *err, const struct jw_index_options *options,
 						   const char **ret_platform)
 {
@@ -87,7 +87,7 @@ int jw_index_open(struct jw_error *err, const struct jw_index_options *options,
 	return 0;
 }
 
-/* Its file makes room for the next one. */
+/* Removes the wheel's file, to make room for the next one. */
 static void forget_wheel(struct jw_index_wheel *wheel)
 {
 	if (wheel->path)
@@ -123,7 +123,7 @@ static void add_all(struct jw_package_list *from, struct jw_package_list *to)
 	*from = (struct jw_package_list){.items = NULL};
 }
 
-/* NAME-VERSION-TAGS.whl */
+/* Adds NAME-VERSION-TAGS.whl. */
 static void add_fetched(char *file, struct jw_package_list *list)
 {
 	const size_t name = strcspn(file, "-"),
@@ -145,7 +145,7 @@ static int report_not_found(struct jw_error *err, const struct jw_index *index,
 	const enum pip_lack lack = pip_lack(index->pip);
 	char *name = mem_string_n(package, strcspn(package, "[<>=!~ "));
 	const char *called = package_of_project(name), *dash = strrchr(name, '-');
-	/* PyPI has no label such as “+cu118”, and of some packages no wheel at all. */
+	/* PyPI has no versions with a label such as “+cu118”, and for some packages no wheel at all. */
 	const char *with =
 		strchr(package, '+') || lack == PIP_LACKS_PACKAGE || lack == PIP_LACKS_ANY_WHEEL
 			? jw_with_gpu_code(name, "")
@@ -180,7 +180,7 @@ static int report_not_found(struct jw_error *err, const struct jw_index *index,
 	return -1;
 }
 
-/* All of them in one call, which gets each wheel once. */
+/* Fetches all wheels in one call, which gets each wheel once. */
 static int fetch_listed(struct jw_error *err, struct jw_index *index, const struct pip_lines *lines,
 						struct jw_package_list *ret_list)
 {
@@ -225,7 +225,7 @@ int jw_index_list(struct jw_error *err, struct jw_index *index, const char *path
 	return result;
 }
 
-/* What is known of the wheel at its path. */
+/* Records what is known about the wheel at its path. */
 static int note_wheel(struct jw_error *err, struct jw_index *index,
 					  const struct jw_index_wheel **ret_wheel)
 {
@@ -254,7 +254,8 @@ static int get_wheel(struct jw_error *err, struct jw_index *index, const char *p
 	return note_wheel(err, index, ret_wheel);
 }
 
-/* As pip gets it; the caller frees it. NULL: it is none. */
+/* Returns a requirement in the form for pip; the caller frees it. NULL with an error if it is not a
+ * requirement. */
 static char *must_be_requirement(struct jw_error *err, const char *package)
 {
 	const size_t name = strcspn(package, "=@ ");

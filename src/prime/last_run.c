@@ -29,12 +29,13 @@ enum { MAX_GPUS = 64, MAX_PART = 64 << 20, MAX_STATE = 1 << 20 };
 enum state_part { PART_DRIVER, PART_GPUS, PART_PACKAGES, PART_SETTINGS, PARTS };
 
 struct jw_run_state {
-	char *state_dir;                                     /* NULL: nothing is kept */
-	char name[sizeof STATE_LAST_RUN + DIGEST_TEXT_SIZE]; /* in the state file */
+	char *state_dir;                                     /* NULL if nothing is stored */
+	char name[sizeof STATE_LAST_RUN + DIGEST_TEXT_SIZE]; /* the member's name in the state file */
 	char parts[PARTS][DIGEST_TEXT_SIZE];
 	char *cache_dir;
 	uint64_t limit_bytes;
-	/* In the state file besides: the entries at its end (struct left_entries). */
+	/* Additional members in the state file: the entries at the end of the run (struct
+	 * left_entries). */
 	char entries[DIGEST_TEXT_SIZE], until_ns[24], boot_s[24];
 	bool settled;
 };
@@ -91,7 +92,7 @@ static int add_gpus(struct jw_error *err, struct buf *text)
 	return 0;
 }
 
-/* The files that the run would read: by size and time. */
+/* Adds the files that the run would read, by size and time. */
 static int add_files(struct jw_error *err, const struct jw_run_key *key, struct buf *text)
 {
 	struct jw_found *found;
@@ -170,9 +171,10 @@ static int find_cache(struct jw_error *err, const struct jw_run_key *key,
 
 /* The entries that existed at some time. */
 struct left_entries {
-	int64_t until_ns;              /* that time; of INT64_MAX the newest entry's */
-	char digest[DIGEST_TEXT_SIZE]; /* of their names, inodes, sizes and times: one that is lost, cut
-									  or written again changes it, and a newer one does not */
+	int64_t until_ns;              /* that time; INT64_MAX stands for the newest entry's */
+	char digest[DIGEST_TEXT_SIZE]; /* a hash of their names, inodes, sizes and times: an entry that
+									  is lost, truncated or written again changes it, and a newer
+									  entry does not */
 	bool settled;                  /* all of them are on the disk by now */
 };
 
@@ -214,12 +216,12 @@ static int digest_entries(struct jw_error *err, const char *dir, struct left_ent
 	return result;
 }
 
-/* Whether entries of the last run are, or may be, lost or damaged, or unused by the driver. */
+/* Whether entries of the last run may be lost or damaged, or are not used by the driver. */
 static int has_suffered(struct jw_error *err, const struct jw_run_state *state,
 						const struct jw_run_state *last, bool *ret_has)
 {
 	struct left_entries left = {.until_ns = strtoll(last->until_ns, NULL, 10)};
-	/* Its entries may have been lost with the power, and have their sizes and times. */
+	/* Entries may have been lost in a power cut although they have the same sizes and times. */
 	const bool restarted =
 		!last->settled && !settled_same_boot(strtoull(last->boot_s, NULL, 10), settled_boot_s());
 	struct jw_cache_outlook outlook;
@@ -231,7 +233,7 @@ static int has_suffered(struct jw_error *err, const struct jw_run_state *state,
 	return 0;
 }
 
-/* One name for each set of names, so that several tasks do not disturb each other. */
+/* Chooses a name for each set of names, so that several tasks do not disturb each other. */
 static int choose_name(struct jw_error *err, const struct jw_run_key *key,
 					   struct jw_run_state *state)
 {

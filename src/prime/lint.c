@@ -17,11 +17,11 @@ struct lint {
 	const struct jw_lint_options *options;
 	struct jw_lint_result *result;
 	size_t capacity;
-	uint64_t *code_bytes; /* of each GPU's modules, compiled */
-	char **files;         /* those with device code, in their order; a wheel once */
+	uint64_t *code_bytes; /* for each GPU: the size of its modules' compiled code */
+	char **files;         /* the files with device code, in their order; a wheel is listed once */
 	size_t file_count, file;
-	uint32_t exclusive;   /* GPUs, by their place: PTX that only they run is compiled for them */
-	struct jw_error *err; /* of callbacks that return nothing */
+	uint32_t exclusive;   /* a bit for each GPU for which PTX is compiled that only it runs */
+	struct jw_error *err; /* for callbacks that return nothing */
 	bool failed;
 };
 
@@ -47,7 +47,7 @@ static int note_finding(struct jw_error *err, struct lint *lint,
 	return 0;
 }
 
-/* What a start compiles. */
+/* Returns the finding about the modules that a start compiles. */
 static struct jw_lint_finding first_start(const struct jw_scan_verdicts *verdicts)
 {
 	struct jw_lint_finding finding = {
@@ -68,7 +68,8 @@ static struct jw_lint_finding first_start(const struct jw_scan_verdicts *verdict
 	return finding;
 }
 
-/* Whether PTX for that GPU alone (compute_90a) is in it, whose features no plain -gencode knows. */
+/* Whether the image contains PTX for that GPU alone (compute_90a), whose features no plain -gencode
+ * has. */
 static bool has_exclusive(const struct jw_scan_image *image, struct jw_target gpu)
 {
 	char name[JW_TARGET_TEXT];
@@ -151,7 +152,7 @@ static void lint_total(void *context, const struct jw_scan_total *total)
 	const uint64_t cache = forecast->cache_bytes;
 	struct jw_seconds start = sum_seconds(forecast->start, forecast->link);
 
-	/* Of two wheels one may run as it is; of what compiles, links are a part. */
+	/* One of two wheels may run as it is; links are a part of the modules that compile. */
 	if (total->at_most)
 		start.low = 0;
 	lint->result->gpus[lint->result->gpu_count++] = (struct jw_lint_gpu){
@@ -179,7 +180,8 @@ static struct jw_lint_gpu *linted_gpu(const struct jw_lint_result *result, struc
 	return NULL;
 }
 
-/* Of "path" or "path: member"; NULL: a file. They come in the order of the files. */
+/* Returns the member of "path" or "path: member"; NULL for a file. They come in the order of the
+ * files. */
 static const char *failing_member(struct lint *lint, const char *failing)
 {
 	for (size_t i = 0; i < lint->file_count; i++) {
@@ -231,8 +233,8 @@ static bool lacks_code(const struct jw_lint_gpu *gpu)
 	return gpu->modules || gpu->failing;
 }
 
-/* The oldest of the asked GPUs that lack code and whose code this one runs, too: one more -gencode
- * serves them all. */
+/* Advises code for the oldest requested GPU that lacks code and whose code this one also runs, so
+ * that one more -gencode serves them all. */
 static void advise_code(const struct lint *lint, size_t at)
 {
 	struct jw_lint_result *result = lint->result;

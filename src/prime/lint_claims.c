@@ -14,15 +14,15 @@ enum { MAX_WHY = 512 };
 /* A library, or loose files that are variants of each other. */
 struct subject {
 	char *path, *member;
-	uint64_t variants; /* of loose files; 0: a library */
+	uint64_t variants; /* the loose files' hash of variants; 0 for a library */
 	size_t pieces;
 	bool newer; /* PTX that any newer GPU can compile */
 	struct wanted {
 		size_t having;
-		size_t exempt; /* pieces that need not have it */
+		size_t exempt; /* the number of pieces that need not have it */
 		uint64_t size_bytes;
-		char kernels[KERNELS_TEXT]; /* of pieces that lack it */
-	} * wanted;                     /* as many as the list has */
+		char kernels[KERNELS_TEXT]; /* names of kernels in pieces that lack it */
+	} * wanted;                     /* one for each architecture of the list */
 };
 
 struct lint_claims {
@@ -55,7 +55,7 @@ uint64_t lint_neighbour_bytes(const struct jw_scan_image *image, struct jw_arch 
 
 	for (size_t i = 0; i < count; i++)
 		most = counts[i].entries > most ? counts[i].entries : most;
-	/* Of an architecture that few pieces are built for the sizes say little. */
+	/* If only few pieces are built for an architecture, their sizes say little. */
 	for (size_t i = 0; i < count; i++) {
 		struct jw_target target;
 
@@ -102,7 +102,7 @@ static bool has_newer(const struct jw_piece *piece)
 	return false;
 }
 
-/* LTO-IR alone is what the linker of the build has left. */
+/* Whether a piece has code; only LTO-IR is left over by the linker of the build. */
 static bool has_code(const struct jw_piece *piece)
 {
 	for (size_t i = 0; !piece->empty && i < piece->entry_count; i++)
@@ -178,7 +178,7 @@ void lint_claims_take(struct lint_claims *claims, const struct jw_scan_image *im
 			if (has_arch(piece, list->items[k]))
 				wanted->having += piece->containers;
 			else if (list->items[k].ptx && piece->linked)
-				wanted->exempt += piece->containers; /* nvlink makes machine code alone */
+				wanted->exempt += piece->containers; /* nvlink makes only machine code */
 			else if (piece->kernels)
 				kernels_join(wanted->kernels, piece->kernels);
 		}

@@ -7,14 +7,14 @@
 struct lint_claims;
 
 struct lint_claims *lint_claims_open(const struct jw_lint_options *options);
-/* Whether the image is exempt, which the result says. */
+/* Whether the image is exempt; the result lists it then. */
 bool lint_claims_except(struct lint_claims *claims, const char *path, const char *member);
-/* Any other image, with its pieces. */
+/* Adds any other image, with its pieces. */
 void lint_claims_take(struct lint_claims *claims, const struct jw_scan_image *image);
-/* After the last one: the result gets the claims. Frees. */
+/* Puts the claims into the result after the last image, and frees the rest. */
 void lint_claims_close(struct lint_claims *claims, struct jw_lint_result *result);
 
-/* About how much so many pieces' code for an architecture adds to the image, by the nearest code of
- * that kind in it; 0: it has none. */
+/* Returns about how much code for an architecture in so many pieces adds to the image, by its
+ * nearest code of that kind; 0 if it has none. */
 uint64_t lint_neighbour_bytes(const struct jw_scan_image *image, struct jw_arch arch,
 							  size_t pieces);

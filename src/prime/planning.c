@@ -20,7 +20,8 @@
 #include "work/memory_budget.h"
 #include "work/run.h"
 
-/* ---- CUDA C sources among the paths of a run: compiled to PTX files, then like others */
+/* ---- CUDA C sources among the paths of a run, which are compiled to PTX files, then treated like
+ * others */
 
 static bool is_source(const char *path)
 {
@@ -29,7 +30,7 @@ static bool is_source(const char *path)
 	return text_ends(path, ".cu") && !os_stat(NULL, path, &stat) && stat.kind == OS_REGULAR;
 }
 
-/* -1 if the run cannot go on after this source. */
+/* Reports a source. -1 if the run cannot continue after it. */
 static int report_source(struct jw_error *err, const struct jw_prime_options *options,
 						 const struct jw_prime_source *source, struct jw_prime_result *outcome)
 {
@@ -45,9 +46,9 @@ static int report_source(struct jw_error *err, const struct jw_prime_options *op
 	return 0;
 }
 
-/* Compiles each source for each of these GPUs. A failure is told and counted in *outcome, and the
- * rest is compiled nevertheless; -1: interrupted. `sources` is empty before; the caller frees it in
- * any case. */
+/* Compiles each source for each of these GPUs. A failure is reported and counted in *outcome, and
+ * the others are compiled nevertheless; -1 if interrupted. `sources` is empty before; the caller
+ * frees it in any case. */
 static int source_paths_compile(struct jw_error *err, const struct jw_system *system,
 								const struct jw_prime_options *options,
 								const struct jw_target *targets, size_t target_count,
@@ -154,7 +155,7 @@ int planning_make(struct jw_error *err, const struct jw_system *system,
 		.named = wanted->retried,
 		.named_count = wanted->retried_count,
 		.of_stamp = wanted->of_stamp,
-		/* ptxas runs on this machine, whatever machine it is for. */
+		/* ptxas runs on this machine, whatever machine it compiles for. */
 		.speed =
 			options->compile.ptxas ? speed_recall(system->state_dir, &compiler) : system->speed,
 		.cancel = options->cancel,
@@ -189,7 +190,7 @@ void planning_note_refused(struct plan *plan, const struct ledger *ledger,
 {
 	const size_t before = plan->fates.count;
 
-	/* What a recording holds is named by its name. */
+	/* The content of a recording has the recording's name. */
 	for (size_t i = 0; i < plan->module_count; i++)
 		if (!plan_is_named(options->plan.retried, options->plan.retried_count,
 						   plan->files[plan->modules[i].file].path) &&
@@ -226,20 +227,20 @@ int planning_explain(struct jw_error *err, const struct jw_system *system, const
 		.plan = plan, .ledger = ledger, .limit_bytes = system->cache.limit_bytes};
 	struct explanation *explanations;
 
-	/* A cache for this run alone was never primed, whatever the account's has. */
+	/* A cache for this run only was never primed, whatever the account's cache has. */
 	if (!sum->cold || system->scratch)
 		return 0;
 	if (explain_plan(err, &request, &explanations))
 		return -1;
 	explain_line(sum->why, &request, explanations);
 	mem_free(explanations);
-	/* Released while the compilers run, which can use the memory. */
+	/* The memory is released while the compilers run, which can use it. */
 	os_release_memory();
 	return 0;
 }
 
-/* As many as were asked for and have memory for medium modules; then each is admitted by its own
- * need. */
+/* Returns as many workers as requested that have memory for medium modules; later each is admitted
+ * by its own need. */
 static unsigned worker_count(const struct plan *plan, const struct jw_prime_options *options,
 							 size_t cold)
 {
@@ -311,7 +312,7 @@ void planning_choose(struct plan *plan, const struct jw_system *system,
 	const struct budget_request request = {
 		.limit_bytes = system->cache.limit_bytes,
 		.budget_bytes = options->plan.budget_bytes,
-		/* Workers start first. */
+		/* The workers' start is not part of the budget. */
 		.budget_ms =
 			budget_ms > 2 * PLAN_START_MS ? budget_ms - PLAN_START_MS : (budget_ms + 1) / 2,
 		.capacity = jw_workers_capacity(sum->forecast.workers),
@@ -323,7 +324,7 @@ void planning_choose(struct plan *plan, const struct jw_system *system,
 		planning_sum_up(plan, options, sum);
 	sum->too_much = !options->compile.store_only &&
 					budget_is_too_much(sum, &system->cache, &outcome->compile.stopped);
-	/* The chosen modules by GPU architecture. */
+	/* The chosen modules by GPU architecture: */
 	sum->gpus = mem_array(plan->target_count, sizeof *sum->gpus);
 	sum->gpu_count = plan->target_count;
 	for (size_t t = 0; t < plan->target_count; t++) {

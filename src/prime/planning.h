@@ -11,14 +11,14 @@
 
 /* CUDA C sources among the paths of a run, compiled to PTX files. */
 struct source_paths {
-	struct jw_nvrtc *nvrtc; /* owns the PTX files; NULL: there are no sources, or no NVRTC */
+	struct jw_nvrtc *nvrtc; /* owns the PTX files; NULL if there are no sources, or no NVRTC */
 	char **ptx;
 	size_t ptx_count;
-	const char **paths; /* of the run: those that are no sources, then the PTX files */
+	const char **paths; /* the paths of the run: those that are not sources, then the PTX files */
 	size_t count;
 };
 
-/* A plan with its request, which may be used again: must not be copied. */
+/* A plan with its request, which may be used again; it must not be copied. */
 struct planning {
 	struct plan *plan;
 	struct plan_request request;
@@ -28,18 +28,18 @@ struct planning {
 	struct jw_found *found;
 	struct recorded_keys keys;
 	struct recorded_account recorded;
-	struct run_folder folder; /* of the containers of what is in no file */
+	struct run_folder folder; /* has the containers of modules that are in no file */
 	char *containers;
 };
 
 /* ---- plan (planning.c) */
 
-/* Notes about the files go into the result. `planning` is empty before; the caller frees it with
- * planning_free in any case. */
+/* Makes the plan; notes about the files go into the result. `planning` is empty before; the caller
+ * frees it with planning_free in any case. */
 int planning_make(struct jw_error *err, const struct jw_system *system,
 				  const struct jw_prime_options *options, struct jw_prime_result *outcome,
 				  struct planning *planning);
-/* At the end: the last of the result's notes. */
+/* Adds the last of the result's notes at the end. */
 void planning_note_assumptions(const struct plan *plan, struct jw_prime_result *outcome);
 void planning_free(struct planning *planning);
 /* Leaves out the cold modules that the driver has refused before, with a note in *outcome, unless
@@ -55,7 +55,8 @@ int planning_explain(struct jw_error *err, const struct jw_system *system, const
 /* Chooses the modules of this run by limit and budgets, and counts them by GPU. */
 void planning_choose(struct plan *plan, const struct jw_system *system,
 					 const struct jw_prime_options *options, struct jw_prime_result *outcome);
-/* The compiler, as its speed is remembered: the driver's, or ptxas of its CUDA version. */
+/* Returns the compiler under which its speed is remembered: the driver's, or ptxas of its CUDA
+ * version. */
 struct jw_driver planning_compiler(const struct jw_system *system,
 								   const struct jw_prime_options *options);
 
@@ -67,7 +68,7 @@ void store_would_restore(const struct jw_system *system, struct plan *plan,
 
 /* ---- compile (compile_plan.c) */
 
-/* Compiles a plan's cold modules into the live cache. Runs on one cache wait for each other; adds
- * what was done to *outcome, also the reason for stopping early. -1: the run could not be begun. */
+/* Compiles a plan's cold modules into the live cache. Runs on one cache wait for each other. Adds
+ * the results to *outcome, also the reason for stopping early. -1 if the run could not begin. */
 int compile_plan(struct jw_error *err, const struct plan *plan, const struct jw_system *system,
 				 const struct jw_prime_options *options, struct jw_prime_result *outcome);

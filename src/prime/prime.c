@@ -23,18 +23,18 @@
 #include "prime/start_verdict.h"
 #include "work/run.h"
 
-/* What the four steps share. */
+/* The state of the four steps. */
 struct priming {
 	const struct jw_system *system;
-	struct jw_prime_options options; /* the caller's, with what the system adds */
+	struct jw_prime_options options; /* the caller's options, with the system's additions */
 	struct jw_share_options share;
-	struct jw_compiler compiler; /* for another machine */
+	struct jw_compiler compiler; /* used for another machine */
 	struct planning planning;
-	struct ledger ledger; /* from the second step on */
+	struct ledger ledger; /* used from the second step on */
 	struct jw_prime_result *result;
 };
 
-/* ---- before the first: what cannot be done is refused before anything is read */
+/* ---- before the first step: impossible requests are refused before anything is read */
 
 static void describe_difference(const struct jw_system *system, const struct jw_compiler *compiler,
 								char inexact[1024])
@@ -71,7 +71,7 @@ static int check_request(struct jw_error *err, struct priming *run)
 		return -1;
 	if (!system->gpu_count)
 		return error_set(err, JW_ERR_NOT_FOUND, "%s", system->why_none);
-	/* What other compilers make is not the driver's own. */
+	/* The code of other compilers differs from the driver's own. */
 	if (options->compile.share && (options->compile.ptxas || system->elsewhere))
 		return error_set(err, JW_ERR_USAGE,
 						 "a shared folder takes only what this machine's driver compiles");
@@ -91,7 +91,7 @@ static int check_request(struct jw_error *err, struct priming *run)
 			return -1;
 		describe_difference(system, &run->compiler, run->result->compile.inexact);
 	}
-	/* What compiles nothing looks for no compiler, but predicts for ptxas. */
+	/* A run that compiles nothing searches for no compiler, but predicts for ptxas. */
 	if (system->elsewhere)
 		options->compile.ptxas = compiles ? run->compiler.path : "ptxas";
 	return compiles && pack && pack->sign_key ? jw_key_check(err, system->state_dir, pack->sign_key)
@@ -108,7 +108,8 @@ static int plan_step(struct jw_error *err, struct priming *run)
 	struct ledger ledger;
 	struct jw_cache_outlook cache;
 
-	/* Also if everything is warm: an earlier run may have been killed after its last module. */
+	/* This is done even if everything is warm: an earlier run may have been killed after its last
+	 * module. */
 	run_folder_sweep(system->state_dir);
 	if (planning_make(err, system, &run->options, outcome, &run->planning))
 		return -1;
@@ -120,7 +121,7 @@ static int plan_step(struct jw_error *err, struct priming *run)
 	if (run->options.plan.recording)
 		outcome->verdict = recorded_verdict(plan, &run->planning.recorded, outcome->verdict);
 	ledger_close(&ledger);
-	/* What no cache helps is refused before anything is fetched or compiled. */
+	/* A plan that no cache helps is refused before anything is fetched or compiled. */
 	if (outcome->verdict == JW_VERDICT_USELESS)
 		return error_set(err, JW_ERR_UNSUPPORTED, "%s", system->cache.why_useless);
 	if (outcome->verdict == JW_VERDICT_NO_ROOM && !system->cache.limit_bytes)
@@ -136,13 +137,13 @@ static int plan_step(struct jw_error *err, struct priming *run)
 /* Names of entries that the cache lacks, and the lengths of their keys. */
 struct wanted {
 	uint64_t *keys, *key_bytes, *warm;
-	size_t *modules; /* in the plan */
-	bool *found;     /* with dry_run */
+	size_t *modules; /* indices into the plan */
+	bool *found;     /* for dry_run */
 	size_t count, warm_count;
 };
 
-/* `budget_bytes`, 0: none; what it has no room for is not wanted. The most expensive modules come
- * first in the plan. */
+/* Lists the wanted modules that fit into `budget_bytes` (0: no budget). The most expensive modules
+ * come first in the plan. */
 static void list_wanted(const struct plan *plan, uint64_t budget_bytes, struct wanted *wanted)
 {
 	uint64_t left = budget_bytes ? budget_bytes : UINT64_MAX;
@@ -172,7 +173,8 @@ static void list_wanted(const struct plan *plan, uint64_t budget_bytes, struct w
 	}
 }
 
-/* What is there now is warm; what a dry run has found would be. */
+/* Marks the modules whose entries exist now as warm; in a dry run, those that were found as
+ * restored. */
 static void take_restored(struct plan *plan, const struct wanted *wanted)
 {
 	plan_probe_again(plan);
@@ -209,7 +211,7 @@ static void refill(const struct jw_system *system, const struct jw_cancel *cance
 		.count = wanted->count,
 		.dry_run = dry_run,
 		.found = wanted->found,
-		/* After the boot into a driver that was prepared, in place of the former one's. */
+		/* After the boot into a prepared driver, its entries replace the former driver's. */
 		.evict = !strcmp(system->user_stamp, system->driver.stamp),
 		.cancel = *cancel};
 
@@ -232,8 +234,8 @@ void store_would_restore(const struct jw_system *system, struct plan *plan,
 	wanted_free(&wanted);
 }
 
-/* Takes out entries that are damaged and still as they were, so that others can take their names.
- * If that fails, they are replaced when their modules are compiled. */
+/* Removes damaged entries that are still unchanged, so that others can take their names. If that
+ * fails, they are replaced when their modules are compiled. */
 static void remove_damaged(const struct jw_system *system, const struct plan *plan)
 {
 	const struct cache_live_options how = {.limit_bytes = system->cache.limit_bytes};
@@ -253,8 +255,8 @@ static void remove_damaged(const struct jw_system *system, const struct plan *pl
 	mem_free(removals);
 }
 
-/* Takes missing entries of the plan from the store, and sets those modules warm; with dry_run it
- * writes nothing, and they are PLAN_RESTORED. A failure does not stop the run. */
+/* Takes missing entries of the plan from the store, and marks those modules as warm; with dry_run
+ * it writes nothing, and they are PLAN_RESTORED. A failure does not stop the run. */
 static void reuse_store(struct priming *run)
 {
 	const struct jw_system *system = run->system;
@@ -298,7 +300,7 @@ static void reuse_other_drivers(struct priming *run)
 			.count = wanted.count,
 			.kept = wanted.warm,
 			.kept_count = wanted.warm_count,
-			/* What comes from packs is not measured against a budget. */
+			/* Entries from packs are not counted against a budget. */
 			.store = reuse->store && !options->plan.budget_bytes,
 			.dry_run = options->dry_run,
 			.found = wanted.found,
@@ -316,7 +318,7 @@ static void reuse_other_drivers(struct priming *run)
 		run->result->evicted_in_use += reuse->carried->evicted_in_use;
 }
 
-/* Then what is left to compile, why, and what the limit and budgets allow of it. */
+/* Then finds what is left to compile, why, and how much of it the limit and budgets allow. */
 static int reuse_step(struct jw_error *err, struct priming *run)
 {
 	const struct jw_system *system = run->system;
@@ -335,7 +337,7 @@ static int reuse_step(struct jw_error *err, struct priming *run)
 	if (planning_explain(err, system, plan, &run->ledger, sum))
 		return -1;
 	planning_choose(plan, system, options, outcome);
-	/* A budget makes room. */
+	/* A budget makes the rest fit. */
 	if (outcome->verdict == JW_VERDICT_NO_ROOM && !sum->too_much)
 		outcome->verdict = JW_VERDICT_COLD;
 	return 0;
@@ -348,7 +350,7 @@ static void keep_in_store(const struct jw_system *system, const struct jw_prime_
 {
 	const struct jw_store_keep_options how = {.system = system, .cancel = options->cancel};
 	const size_t made = outcome->compile.compiled + outcome->compile.shared.fetched;
-	/* The last report: all is done. */
+	/* The last report: everything is done. */
 	const struct jw_prime_progress progress = {.phase = JW_PRIME_KEEPING,
 											   .done = made,
 											   .total = made,
@@ -362,7 +364,8 @@ static void keep_in_store(const struct jw_system *system, const struct jw_prime_
 	(void)jw_store_keep(&outcome->keep.not_kept, &how, &outcome->keep.kept);
 }
 
-/* Into a folder of this run, which has first what the store has: that is not compiled again. */
+/* Compiles into a folder of this run, which first gets the store's entries, so that these are not
+ * compiled again. */
 static int compile_for_store(struct jw_error *err, struct priming *run)
 {
 	const struct jw_prime_options *options = &run->options;
@@ -381,7 +384,7 @@ static int compile_for_store(struct jw_error *err, struct priming *run)
 	aside.user_stamp[0] = '\0';
 	list_wanted(run->planning.plan, 0, &wanted);
 	refill(&aside, &options->cancel, true, &wanted, &outcome->reuse);
-	/* Nothing is unpacked to find all of it. */
+	/* If the store has everything, nothing is unpacked. */
 	if (outcome->reuse.refilled.entries == outcome->plan.cold) {
 		outcome->compile.undone = 0;
 	} else {
@@ -396,7 +399,7 @@ static int compile_for_store(struct jw_error *err, struct priming *run)
 	return result;
 }
 
-/* The index alone, where nothing is compiled that would be inserted. */
+/* Repairs only the index, if nothing is compiled that would be inserted. */
 static int repair_index(struct jw_error *err, const struct jw_system *system)
 {
 	const struct cache_live_options how = {.limit_bytes = system->cache.limit_bytes};
@@ -420,7 +423,7 @@ static int compile_step(struct jw_error *err, struct priming *run)
 	const bool unsound = (cache->text[0] && !cache->evicted) || cache->uncounted;
 	int result = 0;
 
-	/* Until a run has counted what it has done (run_plan), whatever keeps it from that. */
+	/* This holds until a run has counted its results (run_plan), whatever prevents that. */
 	outcome->compile.undone = outcome->plan.cold;
 	if ((!options->planned || options->planned(options->context, outcome)) && !options->dry_run &&
 		!options->no_compile && !outcome->plan.too_much && !system->cache.why_useless[0]) {
@@ -438,7 +441,7 @@ static int compile_step(struct jw_error *err, struct priming *run)
 	return result;
 }
 
-/* ---- 4. keep: in the store, in a pack, and that the run was complete */
+/* ---- 4. keep: in the store, in a pack, and the fact that the run was complete */
 
 static void write_pack(const struct priming *run)
 {
@@ -481,11 +484,11 @@ static void keep_step(const struct priming *run)
 	struct jw_prime_result *outcome = run->result;
 	const struct jw_prime_compiled *compiled = &outcome->compile;
 
-	/* Skipped after Ctrl-C: the next run that compiles keeps these results too. */
+	/* Skipped after Ctrl-C: the next run that compiles stores these results, too. */
 	if (outcome->reuse.store && (compiled->compiled || compiled->shared.fetched) &&
 		!options->compile.store_only && !cancel_asked(&options->cancel))
 		keep_in_store(run->system, options, outcome);
-	/* Modules that cannot be compiled would fail again: only a change starts another try. */
+	/* Modules that cannot be compiled would fail again, so only a change starts another try. */
 	if (options->keep.run && !options->dry_run && !compiled->undone && !compiled->interrupted &&
 		!outcome->plan.sources_failed && (outcome->plan.images || !outcome->troubles))
 		(void)jw_run_remember(&outcome->keep.not_remembered, options->keep.run);
@@ -503,7 +506,7 @@ int jw_prime(struct jw_error *err, const struct jw_system *system,
 	if (check_request(err, &run) || plan_step(err, &run) || reuse_step(err, &run) ||
 		compile_step(err, &run))
 		result = -1;
-	/* What packs the results can use the memory. */
+	/* The memory is freed for packing the results. */
 	ledger_close(&run.ledger);
 	planning_free(&run.planning);
 	if (!result) {

@@ -12,13 +12,13 @@
 
 enum { RECORD_MAX_PATHS = 1 << 20 };
 
-/* An entry of the command's cache: data that the recording lacks and the user's cache needs. */
+/* An entry of the command's cache: facts that the recording lacks and the user's cache needs. */
 struct record_entry {
 	enum cache_key_form form;
 	bool insertable; /* a cubin of a known form */
-	bool in_file;    /* a file that was searched has the module as it was compiled */
+	bool in_file;    /* a searched file has the module in the form that was compiled */
 	int64_t written_ns;
-	/* Name and length of the key for the payload as a text without options. */
+	/* The name and the length of the key if the payload is a text without options. */
 	uint64_t text_key, text_key_bytes;
 	char stamp[CACHE_STAMP_SIZE + 1];
 };
@@ -28,22 +28,24 @@ struct recorder {
 	const struct jw_record_options *options;
 	struct jw_record_result *result;
 	char *cache_dir;           /* the command's cache */
-	struct cache_files before; /* the user's cache before the command ran, if that is its cache */
-	/* Files to search for modules: those given, or those that the command's processes mapped. */
+	struct cache_files before; /* the user's cache before the command ran, if the command uses it */
+	/* The files to search for modules: those of the caller, or those that the command's processes
+	 * mapped. */
 	char **paths;
 	size_t path_count, path_capacity;
-	bool given; /* the caller named some */
+	bool given; /* the caller named files */
 	struct set known_paths;
-	uint32_t nvrtc_cuda;          /* of the newest that a process had loaded; 0: none */
+	uint32_t nvrtc_cuda; /* the CUDA version of the newest NVRTC that a process had loaded; 0 if
+							there was none */
 	struct record_entry *entries; /* one for each module of the recording */
-	struct plan *plan;            /* of the files; NULL: nothing was compiled */
+	struct plan *plan;            /* the plan of the files; NULL if nothing was compiled */
 };
 
 /* Fills in the recording's modules, in the order in which they were written, and the entries. */
 int record_read_entries(struct jw_error *err, struct recorder *recorder);
 /* Fills in the recording's driver and files, and each module's file. */
 int record_find_owners(struct jw_error *err, struct recorder *recorder);
-/* Fills in the texts of what no file has. */
+/* Fills in the texts of modules that are in no file. */
 void record_keep_texts(struct recorder *recorder);
 /* Inserts the entries into the user's cache; the result says why any are left out. */
 void record_warm(struct recorder *recorder);

@@ -14,8 +14,8 @@
 #include "prime/record_entries.h"
 #include "prime/recording.h"
 
-/* The driver's own stamp: the profile's if an entry has it, else the stamp of most modules.
- * libnvJitLink's entries have another. */
+/* Returns the driver's own stamp: the profile's if an entry has it, else the stamp of most modules.
+ * libnvJitLink's entries have another one. */
 static const char *stamp_of(const struct recorder *recorder)
 {
 	const struct jw_recording *recording = recorder->result->recording;
@@ -56,7 +56,7 @@ static size_t targets_of_owners(const struct jw_recording *recording, struct jw_
 struct matching {
 	struct jw_recording *recording;
 	const struct plan *plan;
-	uint32_t *files; /* for each of the plan's files its index in the recording, NO_FILE: none */
+	uint32_t *files; /* for each of the plan's files its index in the recording, or NO_FILE */
 	size_t capacity, left_out;
 };
 
@@ -120,7 +120,8 @@ static void match_all(const struct recorder *recorder)
 
 		if (module->kind > JW_RECORDED_LINK)
 			continue;
-		/* By name, or as a text that is loaded with options or linked, which has other names */
+		/* Compares by name, or as a text that is loaded with options or linked, which has other
+		 * names. */
 		entry->in_file = match(&matching, &names, module->key, module->key_bytes, module);
 		texts += !entry->in_file &&
 				 match(&matching, &names, entry->text_key, entry->text_key_bytes, module);
@@ -145,7 +146,7 @@ static bool is_cancelled(void *context)
 	return record_is_stopped(context);
 }
 
-/* A failure to read the files does not lose the recording. */
+/* Builds the plan of the files; if they cannot be read, the recording is not lost. */
 static int build(struct jw_error *err, struct recorder *recorder,
 				 const struct plan_request *request)
 {
@@ -195,7 +196,8 @@ int record_find_owners(struct jw_error *err, struct recorder *recorder)
 	return result;
 }
 
-/* Inserts a command's compiled modules into the user's cache: they are not compiled again. */
+/* ---- inserts a command's compiled modules into the user's cache, so that they are not compiled
+ * again */
 
 /* The most entries added under one lock; cache_insert also releases it in between. */
 enum { BATCH = 64 };
@@ -280,7 +282,7 @@ static int insert_recorded(struct jw_error *err, struct cache_live *live, struct
 			break;
 		}
 		if (!recorder->entries[i].insertable) {
-			/* NVRTC's own results are no code */
+			/* NVRTC's own results are not code */
 			recorder->result->refused +=
 				recorder->result->recording->modules[i].kind != JW_RECORDED_JITLINK;
 			continue;

@@ -35,7 +35,7 @@ void recorded_request(const struct jw_recording *recording, struct recorded_keys
 					  struct plan_request *request)
 {
 	*keys = (struct recorded_keys){.recording = recording, .text = BUF_MAX(RECORDING_MAX_UNPACKED)};
-	/* What is recorded is wanted wherever it lies. */
+	/* Recorded modules are wanted in whichever section they are. */
 	request->everything = request->link_inputs = true;
 	request->next_key = next_recorded_key;
 	request->keys = keys;
@@ -134,7 +134,8 @@ static const struct plan_module *find_recorded_key(const struct plan *plan, cons
 	return NULL;
 }
 
-/* What is in no file has its name from the recorded driver alone. */
+/* Whether an entry is in the cache. A module that is in no file has its name from the recorded
+ * driver alone. */
 static bool is_in_cache(const struct jw_recording *recording, const struct plan_request *request,
 						const struct jw_recorded_module *module)
 {
@@ -143,7 +144,7 @@ static bool is_in_cache(const struct jw_recording *recording, const struct plan_
 			   CACHE_PRESENT;
 }
 
-/* What is missing of each file, or of none. */
+/* Notes which modules are missing, by file. */
 static void note_missing(const struct jw_recording *recording, const size_t *missing,
 						 size_t unfiled_cold, struct plan *plan)
 {

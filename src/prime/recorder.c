@@ -52,7 +52,8 @@ static int take_path(struct jw_error *err, struct recorder *recorder, const char
 	return 0;
 }
 
-/* The newest NVRTC, if the driver does not read its PTX: of what it refuses it keeps nothing. */
+/* Records the newest NVRTC if the driver does not read its PTX; the driver stores nothing for PTX
+ * that it refuses. */
 static void note_nvrtc(struct recorder *recorder, const char *path, const char *name)
 {
 	const uint64_t key = fnv_update(FNV_START, path, strlen(path));
@@ -100,7 +101,7 @@ static int take_given(struct jw_error *err, struct recorder *recorder)
 
 struct running {
 	struct recorder *recorder;
-	char *program; /* of the command, as libuv takes it */
+	char *program; /* the command's program, as libuv resolves it */
 	uv_loop_t loop;
 	uv_process_t process;
 	uv_timer_t clock;
@@ -108,7 +109,7 @@ struct running {
 	uint64_t every_ms, looked_ns;
 	int64_t exit_status;
 	int signal;
-	struct jw_error why; /* why polling was given up */
+	struct jw_error why; /* why polling was stopped */
 };
 
 static void poll_processes(struct running *running)
@@ -216,8 +217,8 @@ static int run_to_its_end(struct jw_error *err, struct running *running, char **
 	return failed;
 }
 
-/* The command may end before its maps are looked at for the first time; what it is itself is known
- * before. A script has no code. */
+/* Records the program's file, because the command may end before its maps are read for the first
+ * time. A script has no code. */
 static int take_recorded_program(struct jw_error *err, struct recorder *recorder,
 								 const char *program)
 {
@@ -266,7 +267,7 @@ static struct jw_record_result *result_new(const char *program)
 	return result;
 }
 
-/* A later report can then say why a module is cold. */
+/* Records warm modules, so that a later report can say why a module is cold. */
 static void remember(const struct recorder *recorder)
 {
 	const struct jw_system *system = recorder->system;
@@ -289,15 +290,15 @@ static void write_recording(const struct jw_record_options *options,
 	(void)jw_recording_write(&result->not_written, options->output, result->recording);
 }
 
-/* The command has run: what fails now is no reason to lose its status. */
+/* Learns the modules. The command has run, so a failure here must not lose its status. */
 static void learn_modules(struct recorder *recorder)
 {
 	struct jw_record_result *result = recorder->result;
 	struct jw_error *why = &result->unread;
 
 	if (!why->code && !record_read_entries(why, recorder)) {
-		/* Inserts before the owners are searched for, which may take a while: the compiled entries
-		 * are kept even if the user cancels the search. */
+		/* The entries are inserted before the owners are searched for, which may take a while, so
+		 * that they stay even if the user cancels the search. */
 		record_warm(recorder);
 		if (!record_find_owners(why, recorder)) {
 			remember(recorder);
@@ -310,7 +311,7 @@ static void learn_modules(struct recorder *recorder)
 		result->not_written = *why;
 }
 
-/* Decides which cache the command has, and remembers what it holds */
+/* Decides which cache the command has, and remembers its content. */
 static int choose_cache(struct jw_error *err, struct recorder *recorder, const char *folder)
 {
 	const struct jw_cache_info *cache = &recorder->system->cache;

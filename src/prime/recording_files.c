@@ -28,7 +28,7 @@ static char *portable(const char *path)
 	return made;
 }
 
-/* The part after ".../site-packages/", or the path itself: a pointer into it. */
+/* Returns the part after ".../site-packages/", or the path itself: a pointer into it. */
 static const char *installed_name(const char *path)
 {
 	static const char *const folders[] = {"site-packages", "dist-packages"};
@@ -68,15 +68,15 @@ static void name_file(const struct jw_found *found, struct jw_recorded_file *fil
 		file->version = owner->version ? mem_string(owner->version) : NULL;
 	}
 	path = owner ? mem_string(installed_name(owner->path)) : portable(file->path);
-	for (char *c = path; owner && *c; c++) /* for other systems, too */
+	for (char *c = path; owner && *c; c++) /* in the form for other systems, too */
 		if (os_is_separator(*c))
 			*c = '/';
 	mem_free(file->path);
 	file->path = path;
 }
 
-/* The packages of the environment that jitwarm sees. Files of a command in another environment are
- * found by their paths. */
+/* Uses the packages of the environment that jitwarm sees. Files of a command in another environment
+ * are found by their paths. */
 void jw_recording_name_files(struct jw_recording *recording, const struct jw_found *given)
 {
 	struct jw_found *found = NULL;
@@ -91,7 +91,7 @@ void jw_recording_name_files(struct jw_recording *recording, const struct jw_fou
 	jw_found_free(found);
 }
 
-/* The path on this machine; the caller frees it. */
+/* Returns the path on this machine; the caller frees it. */
 static char *local_path(const char *path)
 {
 	char *home = NULL, *made;
@@ -103,7 +103,7 @@ static char *local_path(const char *path)
 	return made;
 }
 
-/* Of what cannot be looked at, the search says why. */
+/* Whether a path may exist; if it cannot be examined, the search reports why. */
 static bool may_be_there(const char *path)
 {
 	bool there;
@@ -111,7 +111,7 @@ static bool may_be_there(const char *path)
 	return os_check_exists(NULL, path, &there) || there;
 }
 
-/* What the recorded files are searched by. */
+/* The names by which the recorded files are searched. */
 struct recorded_names {
 	char **packages, **paths;
 	size_t package_count, path_count;
@@ -127,7 +127,7 @@ static void names_free(struct recorded_names *names)
 	mem_free(names->paths);
 }
 
-/* Each package once, and the paths that exist. */
+/* Collects each package once, and the paths that exist. */
 static int collect_names(struct jw_error *err, const struct jw_recording *recording,
 						 struct recorded_names *names)
 {
@@ -157,7 +157,7 @@ static int collect_names(struct jw_error *err, const struct jw_recording *record
 	return result;
 }
 
-/* Of a relative path, with '/' or '\\' as separators. */
+/* Hashes a relative path with '/' or '\\' as separators. */
 static uint64_t path_key(const char *path)
 {
 	uint64_t key = FNV_START;
@@ -167,13 +167,13 @@ static uint64_t path_key(const char *path)
 	return key;
 }
 
-/* What is not there is reported module by module; what cannot be told is no such answer. */
+/* Whether the error means that a package is missing, which is reported module by module. */
 static bool is_missing_package(enum jw_code code)
 {
 	return code == JW_ERR_NOT_FOUND || code == JW_ERR_USAGE;
 }
 
-/* Finding a package also finds its dependencies: keeps only the recorded files. */
+/* Keeps only the recorded files, because finding a package also finds its dependencies. */
 static void keep_recorded(const struct jw_recording *recording, struct jw_found *found)
 {
 	struct set paths = {0};

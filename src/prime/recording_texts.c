@@ -1,5 +1,5 @@
-/* The texts of a recording: PTX that no file has, packed, and the keys of the entries that were
- * made of it. */
+/* The texts of a recording: compressed PTX that is in no file, and the keys of the entries that
+ * were made of it. */
 #include "prime/recording.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "code/devcode.h"
 #include "driver/ptxas.h"
 
-/* Of Dr.Jit's PTX level 19 leaves a tenth less than 9, at 5 instead of 40 MB/s. */
+/* Level 19 compresses Dr.Jit's PTX to a tenth of what level 9 leaves, at 5 instead of 40 MB/s. */
 enum { PACK_LEVEL = 19, PACK_LARGE_LEVEL = 9, PACK_LARGE_BYTES = 4 << 20 };
 
 bool recording_may_have_text(const struct jw_recorded_module *module)
@@ -84,7 +84,7 @@ int recording_key(struct jw_error *err, const struct jw_recording *recording,
 				   cache_key_write_start(start, recording->stamp, module->target)) ||
 		buf_append(err, ret_key, payload, size))
 		return -1;
-	/* PTX that was stored raw and had no NUL has the rest of its key in it (cache/key.h). */
+	/* PTX that was stored raw and had no NUL contains the rest of its key (cache/key.h). */
 	if (ret_key->size != module->key_bytes && buf_append(err, ret_key, tail, tail_length))
 		return -1;
 	if (ret_key->size != module->key_bytes ||

@@ -32,7 +32,7 @@ static const char *format_recorded_target(char room[JSON_ROOM], const void *memb
 	return target->sm ? jw_target_sm(room, *target) : "";
 }
 
-/* Milliseconds are precise enough. */
+/* Rounds to milliseconds, which are precise enough. */
 static double round_seconds(const void *member)
 {
 	return (double)(int64_t)(*(const double *)member * 1000 + 0.5) / 1000;
@@ -54,7 +54,7 @@ static const char *format_recorded_cuda(char room[JSON_ROOM], const void *member
 	return cuda ? room : "";
 }
 
-/* Rows that are no list's are read with their checks, below. */
+/* Rows that are not lists are read with their checks, below. */
 static const struct json_field driver_fields[] = {
 	JSON_FORMATTED("version", struct jw_recording, driver, format_recorded_release, NULL,
 				   .presence = JSON_IF_SET),
@@ -149,7 +149,7 @@ int recording_format(struct jw_error *err, const struct jw_recording *recording,
 {
 	put_row(&command_table, recording, "", text);
 	if (text->size)
-		text->size--; /* its closing brace */
+		text->size--; /* remove its closing brace */
 	put_row(&driver_table, recording, ",\n\"driver\":", text);
 	buf_add(text, ",\n\"files\":[");
 	for (size_t i = 0; i < recording->file_count; i++)
@@ -203,7 +203,7 @@ static int wrong(struct jw_error *err, const char *what, size_t at)
 	return error_set(err, JW_ERR_FORMAT, "%s %zu is malformed", what, at);
 }
 
-/* A row of a list. */
+/* Reads a row of a list. */
 static int take_row(struct jw_error *err, const cJSON *object, const struct json_table *table,
 					const char *what, size_t at, void *values)
 {
@@ -220,14 +220,14 @@ static bool is_package_name(const char *name)
 	return !strchr("-.", *name) && !name[strspn(name, letters)];
 }
 
-/* On the recorded machine, whatever its system is. */
+/* Whether a path is absolute on the recorded machine, whatever its system is. */
 static bool begins_at_root(const char *path)
 {
 	return *path == '/' || text_starts(path, "~/") || text_starts(path, "~\\") ||
 		   text_starts(path, "\\\\") || (*path && path[1] == ':');
 }
 
-/* No part of the path is “..”, and nothing in it stands for several names. */
+/* Whether no part of the path is “..”, and no part stands for several names. */
 static bool leads_to_one_file(const char *path)
 {
 	for (const char *at = path; (at = strstr(at, "..")); at++)
@@ -274,7 +274,7 @@ static bool read_recorded_target(const cJSON *object, struct jw_target *ret_targ
 	return !text || (text_starts(text, "sm_") && jw_target_parse(text, ret_target));
 }
 
-/* An index below `count`. */
+/* Reads an index below `count`. */
 static bool read_place(const cJSON *object, const char *name, size_t count, uint32_t *ret_place)
 {
 	const double place = json_number(object, name, -1);
@@ -285,7 +285,7 @@ static bool read_place(const cJSON *object, const char *name, size_t count, uint
 	return true;
 }
 
-/* What is compiled from a text of the recording. */
+/* Reads a module that is compiled from a text of the recording. */
 static int read_with_text(struct jw_error *err, const cJSON *object, const char *what, size_t at,
 						  const struct jw_recording *recording, struct jw_recorded_module *module)
 {
@@ -388,7 +388,7 @@ static int read_texts(struct jw_error *err, const cJSON *array, struct jw_record
 			break;
 		if (take_row(err, item, &text_table, "text", recording->text_count++, text))
 			return -1;
-		/* A frame that is longer than it need be would be read again for each module. */
+		/* A frame that is longer than necessary would be read again for each module. */
 		if (!text->zstd || text->size_bytes > RECORDING_MAX_UNPACKED ||
 			strlen(text->zstd) > recording_packed_most((size_t)text->size_bytes))
 			return wrong(err, "text", recording->text_count - 1);

@@ -18,32 +18,34 @@
 
 enum { MAX_IMAGES = 1 << 24 };
 
-/* What is kept of an image, to be judged with other drivers once all are read. */
+/* The facts that are kept of an image, to judge it with other drivers once all images are read. */
 struct kept_image {
 	char *path, *member;
-	bool library, asked; /* asked: with the driver in question */
+	bool library, asked; /* asked: read with the driver in question */
 	enum loading loading;
-	uint32_t releases; /* and with these of gpu_releases */
+	uint32_t releases; /* and with these drivers of gpu_releases */
 	struct analyse_target *targets;
 	struct plan_module *modules;
 	size_t module_count;
 };
 
-/* What a scan with one driver says of a GPU, in sizes alone, which memcmp compares up to `needed`.
- * too_old: of those that fail, because the driver is too old, even if none is known that is not. */
+/* The result for a GPU with one driver, only in sizes, which memcmp compares up to `needed`.
+ * too_old counts files that fail because the driver is too old, even if no known driver is new
+ * enough. */
 struct scan_outcome {
 	size_t modules, left_out, failing, too_old, verdicts[VERDICT_COUNT];
-	size_t needed; /* of the modules: those that a start compiles, whatever it uses */
+	size_t needed; /* those modules that a start compiles in any case */
 };
 
 struct scan {
 	const struct jw_scan_options *options;
 	struct analyse_question question;
-	struct build build; /* of all images, for what they hold together */
+	struct build build; /* over all images, for modules that they share */
 	struct kept_image *images;
 	size_t image_count, image_capacity;
-	struct set compiled;                     /* libraries, by their variants, and GPUs */
-	uint32_t native, compiles, alternatives; /* GPUs, by their place: of some libraries */
+	struct set compiled; /* libraries that compile modules, by their variants, and GPUs */
+	uint32_t native, compiles, alternatives; /* a bit for each GPU: some library is native,
+												compiles, or has alternatives */
 };
 
 /* The caller's view of one image. */
@@ -53,13 +55,13 @@ struct scanned {
 	struct jw_scan_verdicts verdicts[ANALYSE_MAX_TARGETS];
 };
 
-/* 0 cubins, 1 PTX, 2 other. */
+/* Returns 0 for cubins, 1 for PTX, 2 for others. */
 static int family_of(uint32_t kind)
 {
 	return kind == DEVCODE_KIND_CUBIN ? 0 : devcode_kind_is_ptx(kind) ? 1 : 2;
 }
 
-/* Adds one to the count of a family, which is appended if new (relocatable PTX counts as PTX,
+/* Adds one to the count of a family, which is appended if it is new (relocatable PTX counts as PTX,
  * LTO-IR is not divided by target). */
 static void put_count(struct jw_scan_count *counts, size_t *count, const struct analyse_count *from)
 {
@@ -191,14 +193,14 @@ static void fill_work(struct scanned *scanned, const struct analyse_image *from,
 
 		if (!module->superseded && module->form != CACHE_KEY_LINK && !test &&
 			!(verdicts->left_out && module->role == DEVCODE_LOOSE)) {
-			/* A library loads loose code itself, when it is needed. */
+			/* A library loads loose code itself, when it needs it. */
 			add_work(&verdicts->start_work, module, speed,
 					 library && (lazy || module->role == DEVCODE_LOOSE));
 		}
 	}
 }
 
-/* What several files on one GPU tell of each other (jw_scan_total.at_most). */
+/* Compares several files on one GPU (jw_scan_total.at_most). */
 static void compare_files(struct scan *scan, const struct scanned *scanned, bool library)
 {
 	const uint64_t name = fate_variants(scanned->image.path, scanned->image.member);
@@ -214,7 +216,7 @@ static void compare_files(struct scan *scan, const struct scanned *scanned, bool
 			continue;
 		}
 		scan->compiles |= gpu;
-		/* Loose texts with numbers in their names are seldom the same once more. */
+		/* Loose texts with numbers in their names are rarely the same text again. */
 		scan->alternatives |= library && set_has(&scan->compiled, key) ? gpu : 0;
 		set_add(&scan->compiled, key, t);
 	}
@@ -297,7 +299,7 @@ static void report_trouble(void *context, const char *path, const char *member,
 		scan->options->trouble(scan->options->context, path, why);
 }
 
-/* Of all images with one driver, on each GPU. */
+/* Judges all images with one driver, on each GPU. */
 static int judge_release(struct jw_error *err, const struct scan *scan, const bool *chosen,
 						 struct scan_outcome *outcomes)
 {
@@ -346,8 +348,8 @@ static int judge_release(struct jw_error *err, const struct scan *scan, const bo
 	return result;
 }
 
-/* outcomes[d * targets + t]: of the driver in question (0), and of those of gpu_releases. Releases
- * with which all images are alike have one plan. */
+/* Fills in outcomes[d * targets + t] for the driver in question (0), and for those of gpu_releases.
+ * Releases with which all images are alike share one plan. */
 static int judge_all_releases(struct jw_error *err, const struct scan *scan, size_t releases,
 							  struct scan_outcome *outcomes)
 {
@@ -380,7 +382,7 @@ static bool same_outcome(const struct scan_outcome *a, const struct scan_outcome
 	return !memcmp(a, b, offsetof(struct scan_outcome, needed));
 }
 
-/* Whether all of it fails, and no driver's age is why. */
+/* Whether everything fails, and a driver's age is not the reason. */
 static bool runs_with_none(const struct scan_outcome *outcome)
 {
 	const size_t *verdicts = outcome->verdicts;
@@ -390,8 +392,8 @@ static bool runs_with_none(const struct scan_outcome *outcome)
 		   !verdicts[VERDICT_UNKNOWN];
 }
 
-/* What other drivers that run the GPU change; `of`: the outcome with the one in question, and those
- * with gpu_releases, `stride` apart. */
+/* Fills in what other drivers that run the GPU change; `of` has the outcomes with the driver in
+ * question and those with gpu_releases, `stride` apart. */
 static void fill_releases(struct jw_scan_total *total, const struct jw_driver *asked,
 						  const struct scan_outcome *of, size_t stride)
 {
@@ -442,7 +444,7 @@ static void fill_releases(struct jw_scan_total *total, const struct jw_driver *a
 		total->driver_from = 0;
 }
 
-/* What becomes of the files together, and the first of those of which each kind of line tells. */
+/* Fills in how the files run together, and the first file for each kind of line. */
 static void fill_runs(const struct scan *scan, uint32_t t, struct jw_scan_total *total)
 {
 	const struct fates *fates = &scan->build.plan->fates;

@@ -49,11 +49,12 @@ enum jw_verdict verdict_of(const struct plan *plan, const struct jw_found *found
 		if (module->state != PLAN_LEFT_OUT && module->state != PLAN_REFUSED)
 			bytes += module->entry_bytes;
 	}
-	/* A whole environment without device code may be the wrong one; a name was meant. */
+	/* A whole environment without device code may be the wrong one; a name was chosen
+	 * deliberately. */
 	if (!plan->images && (plan->troubles || found->whole || !found->file_count))
 		return plan->troubles ? JW_VERDICT_UNREAD : JW_VERDICT_NOTHING;
-	/* What is left out is loaded on demand, and compiled then. Where PTX is forced, the driver
-	 * compiles also what runs as it is. */
+	/* Modules that are left out are loaded on demand, and compiled then. With forced PTX, the
+	 * driver also compiles code that runs as it is. */
 	if (here && settings->why_useless[0] && (cold || !settings->reads) &&
 		(plan->module_count || (settings->force_ptx_jit && plan->images)))
 		return JW_VERDICT_USELESS;

@@ -7,9 +7,10 @@
 
 #include "plan/plan.h"
 
-/* `found`: what was looked into, with or without device code. `here`: the programs run with this
- * machine's settings, which --cache (jw_cache_info.named) and another machine's driver take out of
- * the question. `cache`: what the driver does with it. */
+/* Returns the verdict on a plan. `found` has all examined files, with or without device code.
+ * `here` means that the programs run with this machine's settings, which do not apply with --cache
+ * (jw_cache_info.named) or another machine's driver. `cache` is what the driver will do with the
+ * cache. */
 enum jw_verdict verdict_of(const struct plan *plan, const struct jw_found *found,
 						   const struct jw_cache_info *settings, bool here,
 						   const struct jw_cache_outlook *cache);

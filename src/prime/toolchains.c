@@ -14,15 +14,16 @@
 
 enum {
 	MAX_COMPILERS = 64,
-	MAX_READ = 1 << 17,   /* of a section: ptxas says its version in the first 16 KB of one */
-	MACHINE_CODE = 12020, /* from here on a compiler's machine code needs a driver of its CUDA's
-							 major version (tests/conformance, compiler_cases) */
+	MAX_READ =
+		1 << 17, /* the most bytes of a section: ptxas has its version in the first 16 KB of one */
+	MACHINE_CODE = 12020, /* from this version on a compiler's machine code needs a driver of its
+							 CUDA's major version (tests/conformance, compiler_cases) */
 };
 
 static const char *const compiler_names[] = {"NVRTC", "NVVM", "nvJitLink", "ptxas"};
 enum compiler_kind { COMPILER_NVRTC, COMPILER_NVVM, COMPILER_NVJITLINK, COMPILER_PTXAS };
 
-/* Of a package that has CUDA's own version. */
+/* Returns the version of a package that has CUDA's own version. */
 static uint32_t cuda_of_package(const struct jw_found_file *file)
 {
 	static const char *const names[] = {"nvvm", "nvcc", "nvjitlink", "cudatoolkit"};
@@ -33,7 +34,7 @@ static uint32_t cuda_of_package(const struct jw_found_file *file)
 	return 0;
 }
 
-/* A program says of itself: “Cuda compilation tools, release 12.8, V12.8.93”. */
+/* Finds a program's own version: “Cuda compilation tools, release 12.8, V12.8.93”. */
 static uint32_t cuda_of_bytes(const uint8_t *at, size_t size)
 {
 	static const char words[] = "Cuda compilation tools, release ";
@@ -78,7 +79,8 @@ static uint32_t cuda_of_program(const char *path)
 	return cuda;
 }
 
-/* The CUDA version of a compiler, by its name, its package, or its own words; 0: it is none. */
+/* Finds the CUDA version of a compiler, by its name, its package, or its bytes; 0 if it is not a
+ * compiler. */
 static uint32_t find_compiler(const struct jw_found_file *file, enum compiler_kind *ret_kind)
 {
 	const char *name = os_base_name(file->path);
@@ -100,7 +102,8 @@ static uint32_t find_compiler(const struct jw_found_file *file, enum compiler_ki
 																	  : 0;
 }
 
-/* Triton uses another ptxas on GPUs from sm_100 on, where it has one. */
+/* Whether a compiler is not used: Triton uses another ptxas on GPUs from sm_100 on, if it has
+ * one. */
 static bool is_passed_over(const struct jw_found *found, const struct jw_found_file *file,
 						   struct jw_target device)
 {
@@ -115,8 +118,8 @@ static bool is_passed_over(const struct jw_found *found, const struct jw_found_f
 	return false;
 }
 
-/* Why a program fails whose compiler this is, NULL if it fits. A compiler that does not know the
- * GPU stays so with a newer driver. */
+/* Returns why a program with this compiler fails; NULL if the compiler fits. A compiler that does
+ * not know the GPU does not learn it from a newer driver. */
 static char *misfit_text(enum compiler_kind kind, uint32_t cuda, const struct jw_driver *driver,
 						 struct jw_target device, struct jw_check_compiler *misfit)
 {
@@ -146,7 +149,7 @@ static char *misfit_text(enum compiler_kind kind, uint32_t cuda, const struct jw
 					  version, compiler_names[kind], jw_target_sm(sm, device));
 }
 
-/* Whether a package of that name, or one whose name begins so, has one of the files. */
+/* Whether a package of that name, or one whose name begins like this, has one of the files. */
 static bool has_package(const struct jw_found *found, const char *const *names, size_t count)
 {
 	for (size_t i = 0; i < found->file_count; i++)
@@ -156,8 +159,9 @@ static bool has_package(const struct jw_found *found, const char *const *names, 
 	return false;
 }
 
-/* JAX and TensorFlow have ptxas compile, and use no NVVM, which comes with it. With a ptxas that is
- * newer than the driver they compile on one core. Source: XLA's gpu_executable, jax#19821. */
+/* Returns why programs compile more slowly. JAX and TensorFlow have ptxas compile, and do not use
+ * NVVM, which comes with it. With a ptxas that is newer than the driver they compile on one core.
+ * Source: XLA's gpu_executable, jax#19821. */
 static char *slower_text(enum compiler_kind kind, uint32_t cuda, const struct jw_driver *driver)
 {
 	char name[JW_DRIVER_TEXT];
@@ -169,7 +173,8 @@ static char *slower_text(enum compiler_kind kind, uint32_t cuda, const struct jw
 					  cuda / 1000, cuda % 1000 / 10, jw_driver_text(name, driver));
 }
 
-/* What is said of several is listed once. Takes `misfit.why` over. */
+/* Lists a misfit; the same text for several compilers is listed once. Takes ownership of
+ * `misfit.why`. */
 static void list_compiler(const struct jw_found_file *file, struct jw_check_compiler misfit,
 						  struct jw_check_result *result)
 {
@@ -188,8 +193,8 @@ static void list_compiler(const struct jw_found_file *file, struct jw_check_comp
 	result->compilers[result->compiler_count++] = misfit;
 }
 
-/* Starts nothing and loads no library: names, versions, and of ptxas a few kilobytes. Returns
- * whether an NVRTC is among them. */
+/* Checks the compilers by names, versions, and, for ptxas, a few kilobytes; starts nothing and
+ * loads no library. Returns whether an NVRTC is among them. */
 static bool check_compilers(const struct jw_found *found, const struct jw_driver *driver,
 							struct jw_check_result *result)
 {
@@ -222,8 +227,8 @@ static bool check_compilers(const struct jw_found *found, const struct jw_driver
 	return has_nvrtc;
 }
 
-/* That of CUDA_HOME, /usr/local/cuda or the linker's cache, which programs load that bring none
- * (hashcat, CuPy without its wheel). */
+/* Checks the compiler in CUDA_HOME, /usr/local/cuda or the linker's cache, which programs load that
+ * bring none (hashcat, CuPy without its wheel). */
 static void check_outside(const struct jw_driver *driver, struct jw_check_result *result)
 {
 	char *paths[NVRTC_OUTSIDE];

@@ -6,8 +6,9 @@
 #include <jitwarm/find.h>
 
 /* Lists in result->compilers those that do not fit the driver or one of the result's GPUs. A
- * program uses the compilers of its whole environment, so of an environment all is searched,
- * whatever `search` has of it. `here`: the question is about this machine, whose NVRTC outside the
- * environment counts if the environment has none. Starts no program and loads no library. */
+ * program uses the compilers of its whole environment, so the whole environment is searched, even
+ * if `search` has only a part of it. `here` means that the question is about this machine, whose
+ * NVRTC outside the environment counts if the environment has none. Starts no program and loads no
+ * library. */
 void toolchains_check(const struct jw_found *search, const struct jw_driver *driver, bool here,
 					  const struct jw_cancel *cancel, struct jw_check_result *result);

@@ -14,8 +14,8 @@
 #include "plan/plan.h"
 #include "plan/wheel_list.h"
 
-/* A start that compiles for less than this runs as it is: every TensorFlow 2 has some modules of a
- * few milliseconds. */
+/* A start that compiles for less than this counts as running as it is: every TensorFlow 2 has some
+ * modules of a few milliseconds. */
 static const double MAX_NEGLIGIBLE_S = 1;
 
 enum { MAX_LIST = 16 << 20 };
@@ -31,14 +31,14 @@ struct question {
 	const struct jw_which_options *options;
 	char package[PACKAGE_MAX_NAME];
 	struct wheel_list list;
-	char *text; /* of the list in the program */
+	char *text; /* the text of the list in the program */
 	size_t size;
 	struct known_pin *pins;
 	size_t pin_count, pin_capacity;
 };
 
-/* The library's name without its folder, and without what auditwheel or delvewheel has put in:
- * libx.so.0 of libx-1a2b3c4d.so.0. */
+/* Returns the library's name without its folder, and without the hash that auditwheel or delvewheel
+ * has added: libx.so.0 for libx-1a2b3c4d.so.0. */
 static char *library_of(const struct file_fate *fate)
 {
 	enum { FEWEST_DIGITS = 8 };
@@ -62,7 +62,8 @@ static void note_fate(struct jw_which_release *release, const struct file_fate *
 		release->needs = fate->is.needs;
 }
 
-/* The largest of those; one for the GPUs of a family alone ('a', 'f') only if there is no other. */
+/* Returns the largest one; one only for the GPUs of a family ('a', 'f') only if there is no
+ * other. */
 static const struct file_fate *largest_of(const struct file_fate *fates, size_t count)
 {
 	const struct file_fate *largest = fates;
@@ -74,9 +75,9 @@ static const struct file_fate *largest_of(const struct file_fate *fates, size_t 
 	return largest;
 }
 
-/* The largest library of which a part fails. Variants of which another one runs, and kernels for
- * the GPUs of a family alone, are no such parts: programs choose them by the GPU. NULL: there is
- * none. */
+/* Returns the largest library of which a part fails; NULL if there is none. Variants of which
+ * another one runs, and kernels for the GPUs of one family, do not count, because programs choose
+ * them by the GPU. */
 static const struct file_fate *largest_part(const struct fates *fates)
 {
 	const struct file_fate *largest = NULL;
@@ -91,7 +92,7 @@ static const struct file_fate *largest_part(const struct fates *fates)
 	return largest;
 }
 
-/* Judges all libraries of a wheel as a package that is installed. */
+/* Judges all libraries of a wheel like an installed package. */
 static int judge_wheel(struct jw_error *err, const struct question *question,
 					   const struct wheel *wheel, struct jw_which_release *release,
 					   size_t *ret_running)
@@ -159,7 +160,7 @@ static const struct wheel *find_wheel(const struct wheel_list *list, const char 
 	return NULL;
 }
 
-/* The wheels of a pinned package, which is read from the list once. */
+/* Finds the wheels of a pinned package, which is read from the list once. */
 static int find_pin(struct jw_error *err, struct question *question, const char *name,
 					const struct known_pin **ret_pin)
 {
@@ -181,8 +182,9 @@ static int find_pin(struct jw_error *err, struct question *question, const char 
 	return 0;
 }
 
-/* A package that the wheel requires in one version, if none of that version's libraries runs though
- * the wheel does: a library such as cuDNN chooses among its own ones. */
+/* Judges a package that the wheel requires in one version. It counts if none of that version's
+ * libraries runs though the wheel does; otherwise a library such as cuDNN chooses among its own
+ * ones. */
 static int judge_pins(struct jw_error *err, struct question *question, const struct wheel *wheel,
 					  struct jw_which_release *release)
 {
@@ -203,7 +205,7 @@ static int judge_pins(struct jw_error *err, struct question *question, const str
 			return -1;
 		if (of_pin.answer == JW_WHICH_FAILS && !running) {
 			release->pin = mem_printf("%s %s", required->name, required->version);
-			/* A program that uses it fails. */
+			/* A program that uses the package fails. */
 			if (release->answer == JW_WHICH_RUNS) {
 				release->answer = JW_WHICH_PART;
 				release->library = mem_string(required->name);
@@ -218,7 +220,7 @@ static int judge_pins(struct jw_error *err, struct question *question, const str
 	return 0;
 }
 
-/* The answer of one release, from its wheels for all platforms. */
+/* Judges one release, from its wheels for all platforms. */
 static int judge_release(struct jw_error *err, struct question *question, const char *version,
 						 struct jw_which_release *release)
 {
@@ -249,7 +251,7 @@ static int judge_release(struct jw_error *err, struct question *question, const 
 		   (release->answer != JW_WHICH_FAILS && judge_pins(err, question, for_platform, release));
 }
 
-/* The versions of the list, each once, newest first. */
+/* Lists the versions of the list, each once, newest first. */
 static size_t list_versions(const struct wheel_list *list, const char **versions)
 {
 	size_t count = 0;
@@ -356,8 +358,8 @@ const char *jw_which_own_platform(void)
 												 : "linux";
 }
 
-/* The package and the platform of a wheel's name: NAME-VERSION-TAGS.whl, with ": MEMBER" behind it
- * or not. False: the file is no wheel. */
+/* Reads the package and the platform of a wheel's name: NAME-VERSION-TAGS.whl, with or without ":
+ * MEMBER" behind it. False if the file is not a wheel. */
 static bool read_wheel_name(const char *file, char package[PACKAGE_MAX_NAME],
 							const char **ret_platform)
 {
