@@ -103,12 +103,15 @@ static const struct json_field library_fields[] = {
 };
 
 static const struct json_field version_fields[] = {
-	JSON(struct version_document, version, "of jitwarm"),
-	JSON(struct version_document, platform, "`x86_64-linux`"),
-	JSON(struct version_document, compiler, "`gcc 12.2.0`"),
-	JSON(struct version_document, build_type, "with the sanitizers, where there are any"),
+	JSON(struct version_document, version, "the version of jitwarm"),
+	JSON(struct version_document, platform,
+		 "the platform that jitwarm was built for: `x86_64-linux`"),
+	JSON(struct version_document, compiler, "the compiler that built jitwarm: `gcc 12.2.0`"),
+	JSON(struct version_document, build_type,
+		 "the build type, with the sanitizers if there are any"),
 	JSON_MAP_OF("libraries", struct version_document, libraries, library_count,
-				JSON_TABLE(struct jw_component, library_fields), "their versions by name"),
+				JSON_TABLE(struct jw_component, library_fields),
+				"the versions of the libraries in jitwarm, by name"),
 	{0},
 };
 const struct json_table document_version = {

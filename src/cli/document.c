@@ -88,9 +88,9 @@ const struct json_table document_text = {
 };
 
 static const struct json_field span_fields[] = {
-	JSON(struct jw_seconds, low, "it takes less in 5 % of cases"),
-	JSON(struct jw_seconds, likely, NULL),
-	JSON(struct jw_seconds, high, "it takes more in 5 % of cases"),
+	JSON(struct jw_seconds, low, "the lower bound in seconds; in 5 % of cases it takes less time"),
+	JSON(struct jw_seconds, likely, "the most likely time in seconds"),
+	JSON(struct jw_seconds, high, "the upper bound in seconds; in 5 % of cases it takes more time"),
 	{0},
 };
 const struct json_table document_span = {.fields = span_fields, .size = sizeof(struct jw_seconds)};
@@ -109,14 +109,14 @@ static const struct json_field forecast_fields[] = {
 				   "on one core; of several other machines together: the longest"),
 	JSON_FORMATTED(
 		"loading", struct jw_forecast, loading, document_loading,
-		"when a program compiles the modules: `eager` (all of them when it starts), `lazy` "
-		"(those that it uses, when it first uses them) or `mixed`; missing without modules",
+		"when a program compiles the modules: `eager` (all of them when it starts), `lazy` (those "
+		"that it uses, when it first uses them) or `mixed`; absent without modules",
 		.presence = JSON_IF_SET),
-	FORECAST(longest_seconds, "of the longest module"),
+	FORECAST(longest_seconds, "the time that the longest module takes"),
 	JSON_OBJECT_OF("prime_seconds", struct jw_forecast, prime, &document_span,
 				   "wall time of `prime` with these workers"),
 	FORECAST(workers, "processes that compile at the same time"),
-	FORECAST(cache_bytes, "growth of the driver's cache"),
+	FORECAST(cache_bytes, "by how many bytes the driver's cache grows"),
 	JSON_OBJECT_OF("link_seconds", struct jw_forecast, link, &document_span,
 				   "run-time linking, which every start repeats, also a warm one; not in "
 				   "`start_seconds`"),
@@ -135,8 +135,8 @@ static const struct json_field outlook_fields[] = {
 	OUTLOOK(next_insert, OUTLOOK_NEXT),
 	OUTLOOK(harmful, "`prime` or `cache verify --repair` is needed before the next start"),
 	OUTLOOK(evicted, OUTLOOK_EVICTED),
-	OUTLOOK(evicted_bytes, "the size of these entries"),
-	OUTLOOK(text, "a line for people", .presence = JSON_IF_SET),
+	OUTLOOK(evicted_bytes, "the size of the entries that are evicted"),
+	OUTLOOK(text, "the state of the cache, in one line", .presence = JSON_IF_SET),
 	{0},
 };
 const struct json_table document_outlook = {.fields = outlook_fields,

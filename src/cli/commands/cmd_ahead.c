@@ -28,16 +28,19 @@ static const char *format_ahead(char room[JSON_ROOM], const void *state)
 
 static const struct json_field ahead_fields[] = {
 	JSON_FORMATTED("state", struct jw_ahead, state, format_ahead,
-				   "`none`, `noticed`, `unfinished`, `compiling`, `ready`, `live`, `undone`, "
-				   "`no-room`, `no-compiler` or `failed`"),
-	AHEAD(running, "the driver that runs; `\"\"` where unknown"),
-	AHEAD(next, "the one that was or is prepared", .presence = JSON_IF_SET),
+				   "how far the preparation has got: `none`, `noticed`, `unfinished`, `compiling`, "
+				   "`ready`, `live`, `undone`, `no-room`, `no-compiler` or `failed`"),
+	AHEAD(running, "the driver that is running; `\"\"` if unknown"),
+	AHEAD(next, "the driver that is prepared or was prepared last", .presence = JSON_IF_SET),
 	AHEAD(pending, "`next` is installed and starts at the next boot, or `--driver` has named it"),
-	AHEAD(modules, "that the running driver has compiled, for this machine's GPUs"),
-	AHEAD(ready, "of them, those with an entry of `next`"),
-	AHEAD(stored, "`no-room`: those that wait in the store for the boot", .presence = JSON_IF_SET),
-	AHEAD(limit_bytes, "`no-room`: the limit that all would need", .presence = JSON_IF_SET),
-	AHEAD(why, "one line about the last three states", .presence = JSON_IF_SET),
+	AHEAD(modules, "modules that the running driver has compiled for this machine's GPUs"),
+	AHEAD(ready, "modules among `modules` that have an entry for the driver `next`"),
+	AHEAD(stored, "with the state `no-room`: the modules that wait in the store for the boot",
+		  .presence = JSON_IF_SET),
+	AHEAD(limit_bytes, "with the state `no-room`: the cache limit that all results need",
+		  .presence = JSON_IF_SET),
+	AHEAD(why, "why the preparation is in one of the last three states, in one line",
+		  .presence = JSON_IF_SET),
 	{0},
 };
 const struct json_table document_ahead = {.schema = "jitwarm.ahead/1", .fields = ahead_fields};

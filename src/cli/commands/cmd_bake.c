@@ -32,42 +32,49 @@ static const char *format_range_end(char room[JSON_ROOM], const void *driver)
 }
 
 static const struct json_field baked_drivers_fields[] = {
-	JSON_FORMATTED("target", struct jw_bake_drivers, target, document_sm, "`sm_86`"),
+	JSON_FORMATTED("target", struct jw_bake_drivers, target, document_sm,
+				   "the GPU architecture: `sm_86`"),
 	JSON_FORMATTED(
 		"from", struct jw_bake_drivers, from, format_range_end,
-		"the first driver that loads the code in the copy; with an older one programs fail",
+		"the first driver that loads the code in the copy; with an older driver programs fail",
 		.presence = JSON_IF_SET),
-	JSON_FORMATTED(
-		"to", struct jw_bake_drivers, to, format_range_end,
-		"the newest with which such code was measured; newer ones are expected to load it too",
-		.presence = JSON_IF_SET),
+	JSON_FORMATTED("to", struct jw_bake_drivers, to, format_range_end,
+				   "the newest driver with which such code was measured; newer drivers are "
+				   "expected to load it, too",
+				   .presence = JSON_IF_SET),
 	{0},
 };
 
 static const struct json_field baked_file_fields[] = {
 	FILE_MEMBER(path, "the library, or the package that it is a member of"),
-	FILE_MEMBER(member, "of a wheel", .presence = JSON_UNLESS_NULL),
-	FILE_MEMBER(output, "its copy; of a member the new package", .presence = JSON_UNLESS_NULL),
+	FILE_MEMBER(member, "for a library inside a wheel: its name in the wheel",
+				.presence = JSON_UNLESS_NULL),
+	FILE_MEMBER(output, "the copy that was written; for a member of a wheel, the new wheel",
+				.presence = JSON_UNLESS_NULL),
 	FILE_MEMBER(modules,
 				"containers that the driver would compile or the CUDA runtime link, once for each "
 				"GPU: `baked` + `no_room` + `uncompiled` + `unknown` + `unlinked`, unless "
 				"`dry_run`"),
-	FILE_MEMBER(baked, "have machine code in the copy"),
-	FILE_MEMBER(no_room, "too small for it, and cannot move"),
-	FILE_MEMBER(uncompiled, "their machine code is not in the cache"),
-	FILE_MEMBER(unknown, "of a form that is not written, or that the driver does not load"),
+	FILE_MEMBER(baked, "containers that have machine code for the GPU in the copy"),
+	FILE_MEMBER(no_room, "containers that are too small for the code and cannot move"),
+	FILE_MEMBER(uncompiled, "containers whose machine code is not in the cache"),
+	FILE_MEMBER(
+		unknown,
+		"containers whose code has a form that bake does not write or the driver does not load"),
 	FILE_MEMBER(texts, "PTX texts in the program's data, which cannot be replaced"),
-	FILE_MEMBER(linked, "of `baked`: results of device linking, which no start links again"),
+	FILE_MEMBER(
+		linked,
+		"containers among `baked` that hold the result of a link, which no start has to repeat"),
 	FILE_MEMBER(unlinked,
 				"results of device linking that could not be made: a start may still link them"),
-	FILE_MEMBER(moved,
-				"containers that moved to the end of the copy, since their own place had no room"),
-	FILE_MEMBER(size_before_bytes, "of the library"),
-	FILE_MEMBER(size_after_bytes, "of the copy"),
+	FILE_MEMBER(moved, "containers that moved to the end of the copy because they did not fit into "
+					   "their own space"),
+	FILE_MEMBER(size_before_bytes, "the size of the library"),
+	FILE_MEMBER(size_after_bytes, "the size of the copy"),
 	JSON_INSIDE_OF("drivers", struct jw_bake_file, drivers, driver_count,
-				   "for each GPU the drivers that the copy is for; empty without one",
+				   "for each GPU, the drivers that load the copy; empty if there is no copy",
 				   .table = JSON_TABLE(struct jw_bake_drivers, baked_drivers_fields)),
-	JSON_AS("failed", struct jw_bake_file, failed.message, "one line: why there is no copy",
+	JSON_AS("failed", struct jw_bake_file, failed.message, "why there is no copy, in one line",
 			.presence = JSON_IF_SET),
 	{0},
 };
@@ -75,11 +82,12 @@ static const struct json_field baked_file_fields[] = {
 static const struct json_field bake_fields[] = {
 	JSON(struct bake_document, dry_run, "nothing was compiled or written"),
 	JSON_FORMATTED("driver", struct bake_document, result.driver, document_driver,
-				   "whose compiler's code this is"),
+				   "the driver or compiler that made the machine code"),
 	JSON(struct bake_document, result.uncompiled, "modules that could not be compiled"),
 	JSON_AS("uncompiled_why", struct bake_document, result.uncompiled_why.message,
-			"one line: the first of them, and why", .presence = JSON_IF_SET),
-	JSON(struct bake_document, result.interrupted, "by Ctrl-C"),
+			"the first container that was not compiled, and why, in one line",
+			.presence = JSON_IF_SET),
+	JSON(struct bake_document, result.interrupted, "the run was ended by Ctrl-C"),
 	JSON_LIST_OF("files", struct bake_document, result.files, result.file_count,
 				 JSON_TABLE(struct jw_bake_file, baked_file_fields),
 				 "the libraries with something to bake"),
@@ -423,15 +431,17 @@ const struct cli_command command_bake = {
 
 static const struct json_field verified_bake_fields[] = {
 	VERIFIED(path, "the library, or the wheel that it is a member of"),
-	VERIFIED(member, "of a wheel", .presence = JSON_UNLESS_NULL),
-	VERIFIED(containers, "that a start loads, once for each GPU architecture"),
-	VERIFIED(refused, "of these: the driver did not load them"),
-	VERIFIED(too_old,
-			 "of these: the driver is too old for their code, and a program that loads them fails"),
-	VERIFIED(entries, "that loading them added to an empty cache"),
+	VERIFIED(member, "for a library inside a wheel: its name in the wheel",
+			 .presence = JSON_UNLESS_NULL),
+	VERIFIED(containers, "containers that a start loads, counted once for each GPU architecture"),
+	VERIFIED(refused, "containers that the driver did not load"),
+	VERIFIED(
+		too_old,
+		"containers whose code is too new for the driver, so that a program that loads them fails"),
+	VERIFIED(entries, "entries that loading the containers added to an empty cache"),
 	VERIFIED(compiler_opened, "the driver opened its compiler library, which links too"),
 	JSON_AS("failed", struct jw_bake_verified, failed.message,
-			"one line: why nothing can be said of it", .presence = JSON_IF_SET),
+			"why the library could not be verified, in one line", .presence = JSON_IF_SET),
 	{0},
 };
 

@@ -71,31 +71,31 @@ static const char *format_form(char room[JSON_ROOM], const void *values)
 
 static const struct json_field entry_fields[] = {
 	JSON_FORMATTED("key", struct jw_cache_entry, key, key_text, "the entry's name, 16 hex digits"),
-	ENTRY(kind, "`cuda`, `opencl` or `other`", .names = cached_kinds),
+	ENTRY(kind, "the kind of entry: `cuda`, `opencl` or `other`", .names = cached_kinds),
 	JSON_FORMATTED_OF(
 		"form", format_form,
 		"CUDA: `load` (a module), `link` (an input of run-time linking) or `nvjitlink`",
 		.presence = JSON_UNLESS_NULL),
 	JSON_FORMATTED("arch", struct jw_cache_entry, target, document_sm,
-				   "`sm_86`, `\"\"` where unknown"),
-	ENTRY(driver, "the stamp in the key; OpenCL: the release"),
+				   "the GPU architecture of the entry: `sm_86`; `\"\"` if unknown"),
+	ENTRY(driver, "the driver's stamp in the key; for OpenCL the driver's version"),
 	ENTRY(options, "the compiler's options in the key, cut at 79 bytes"),
-	JSON_AS("source_bytes", struct jw_cache_entry, payload_bytes, "of the PTX in the key"),
-	ENTRY(value_bytes, "of the result"),
-	ENTRY(file_bytes, "of the file"),
+	JSON_AS("source_bytes", struct jw_cache_entry, payload_bytes, "the size of the PTX in the key"),
+	ENTRY(value_bytes, "the size of the machine code in the entry"),
+	ENTRY(file_bytes, "the size of the entry's file"),
 	JSON_NUMBERED("mtime_s", struct jw_cache_entry, mtime_ns, document_whole_seconds,
-				  "seconds since 1970"),
-	ENTRY(in_index, "the index has a row for it"),
-	ENTRY(damaged, "by its header; values are not hashed (`cache verify` does that)"),
+				  "the time of the last change, in seconds since 1970"),
+	ENTRY(in_index, "true: the index has a row for the entry"),
+	ENTRY(damaged, "the header of the entry is damaged; only `cache verify` checks the contents"),
 	{0},
 };
 
 static const struct json_field list_fields[] = {
-	JSON(struct jw_cache_listing, path, "the directory"),
+	JSON(struct jw_cache_listing, path, "the cache directory"),
 	JSON_LIST_OF("entries", struct jw_cache_listing, entries, count,
 				 JSON_TABLE(struct jw_cache_entry, entry_fields),
-				 "in the order in which the driver will evict them; entries that its index does "
-				 "not count come last"),
+				 "the entries, in the order in which the driver will evict them; entries that are "
+				 "not in the index come last"),
 	{0},
 };
 const struct json_table document_cache_list = {
@@ -207,24 +207,26 @@ struct cache_verify_document {
 	JSON_AS(name, struct cache_verify_document, member, __VA_ARGS__)
 
 static const struct json_field kind_fields[] = {
-	REPORT_AS("cuda", report.kinds[JW_CACHE_CUDA], NULL),
-	REPORT_AS("opencl", report.kinds[JW_CACHE_OPENCL], NULL),
-	REPORT_AS("other", report.kinds[JW_CACHE_OTHER], NULL),
+	REPORT_AS("cuda", report.kinds[JW_CACHE_CUDA], "sound entries of CUDA"),
+	REPORT_AS("opencl", report.kinds[JW_CACHE_OPENCL], "sound entries of OpenCL"),
+	REPORT_AS("other", report.kinds[JW_CACHE_OTHER], "sound entries of another kind"),
 	{0},
 };
 
 static const struct json_field index_fields[] = {
 	REPORT_AS("state", report.outlook.index, OUTLOOK_INDEX),
 	REPORT_AS("total_bytes", report.index_bytes, "what the driver counts against its limit"),
-	REPORT(rows_bytes, "the sum of its rows, which that should equal"),
-	REPORT(rows_repeated, "rows that repeat another"),
-	REPORT(rows_of_other_size, "rows with another size than their files"),
+	REPORT(rows_bytes,
+		   "the sum of the sizes in the index's rows, which `total_bytes` should equal"),
+	REPORT(rows_repeated, "rows of the index that repeat another row"),
+	REPORT(rows_of_other_size, "rows of the index whose size is not the size of the file"),
 	{0},
 };
 
 static const struct json_field damaged_fields[] = {
-	JSON_AS("file", struct jw_cache_damaged, name, "below the directory"),
-	JSON(struct jw_cache_damaged, reason, NULL),
+	JSON_AS("file", struct jw_cache_damaged, name,
+			"the path of the damaged entry, below the cache directory"),
+	JSON(struct jw_cache_damaged, reason, "what is damaged"),
 	{0},
 };
 
@@ -236,14 +238,14 @@ static double repaired_rows(const void *values)
 }
 
 static const struct json_field verify_fields[] = {
-	REPORT(path, "the directory"),
-	REPORT(entries, "files in the places of entries"),
-	REPORT(sound, NULL),
-	REPORT(damaged, NULL),
-	REPORT(bytes, "of all entries"),
-	REPORT(rows, "of the index"),
-	REPORT(rows_without_file, NULL),
-	REPORT(files_without_row, NULL),
+	REPORT(path, "the cache directory"),
+	REPORT(entries, "files that stand where the driver keeps entries"),
+	REPORT(sound, "sound entries"),
+	REPORT(damaged, "damaged entries"),
+	REPORT(bytes, "the size of all entries"),
+	REPORT(rows, "rows in the index"),
+	REPORT(rows_without_file, "rows of the index without a file"),
+	REPORT(files_without_row, "files without a row in the index"),
 	REPORT(foreign, "files and folders that do not belong to a driver's cache; left alone"),
 	REPORT_AS("repaired_entries", repaired.removed,
 			  "with `--repair`: damaged entries that were removed before"),
@@ -252,12 +254,14 @@ static const struct json_field verify_fields[] = {
 	JSON_NUMBERED("repaired_hold_seconds", struct cache_verify_document, repaired.longest_hold_ns,
 				  document_seconds, "with `--repair`: the longest hold of the driver's lock"),
 	JSON_PART("kinds", JSON_TABLE(struct cache_verify_document, kind_fields),
-			  "counts of sound entries by kind"),
-	JSON_PART("index", JSON_TABLE(struct cache_verify_document, index_fields), NULL),
+			  "the numbers of sound entries, by kind"),
+	JSON_PART("index", JSON_TABLE(struct cache_verify_document, index_fields),
+			  "the state of the index"),
 	REPORT(outlook.next_insert, OUTLOOK_NEXT),
 	REPORT(outlook.evicted, OUTLOOK_EVICTED),
 	JSON_LIST_OF("damaged_entries", struct cache_verify_document, report.damaged_entries,
-				 report.damaged, JSON_TABLE(struct jw_cache_damaged, damaged_fields), NULL),
+				 report.damaged, JSON_TABLE(struct jw_cache_damaged, damaged_fields),
+				 "the damaged entries"),
 	{0},
 };
 const struct json_table document_cache_verify = {
@@ -390,31 +394,33 @@ struct cache_prune_document {
 #define PRUNE(member, ...) JSON(struct cache_prune_document, member, __VA_ARGS__)
 
 static const struct json_field prune_group_fields[] = {
-	JSON(struct jw_prune_group, driver, "the stamp; OpenCL: the release"),
+	JSON(struct jw_prune_group, driver, "the driver's stamp; for OpenCL the driver's version"),
 	JSON_FORMATTED("arch", struct jw_prune_group, target, document_sm,
-				   "`sm_86`, `\"\"` where unknown"),
+				   "the GPU architecture of the entry: `sm_86`; `\"\"` if unknown"),
 	JSON(struct jw_prune_group, newer,
-		 "of those that stay: the driver is newer than this machine's"),
-	JSON(struct jw_prune_group, entries, NULL),
-	JSON(struct jw_prune_group, bytes, NULL),
+		 "true: the entries stay because their driver is newer than this machine's"),
+	JSON(struct jw_prune_group, entries, "entries of the group"),
+	JSON(struct jw_prune_group, bytes, "the size of the group's entries"),
 	{0},
 };
 
 static const struct json_field prune_fields[] = {
-	PRUNE(result.path, "the directory"),
-	PRUNE(applied, "with `--apply`"),
-	PRUNE(result.entries, "in the cache before"),
-	PRUNE(result.bytes, "in the cache before"),
-	PRUNE(result.chosen_entries, "of them: the entries to remove"),
-	PRUNE(result.chosen_bytes, "of the entries to remove"),
+	PRUNE(result.path, "the cache directory"),
+	PRUNE(applied, "true: `--apply` was given"),
+	PRUNE(result.entries, "entries in the cache before the command"),
+	PRUNE(result.bytes, "the size of the entries in the cache before the command"),
+	PRUNE(result.chosen_entries, "entries of this group that are to be removed"),
+	PRUNE(result.chosen_bytes, "the size of the entries to remove"),
 	PRUNE(result.removed, "with `--apply`: entries that were removed"),
-	PRUNE(result.removed_bytes, "of the removed entries"),
-	PRUNE(result.changed, "not removed: rewritten meanwhile"),
-	PRUNE(result.not_judged, "not removed: damaged, or they cannot be read"),
+	PRUNE(result.removed_bytes, "the size of the removed entries"),
+	PRUNE(result.changed, "entries that were not removed because they were rewritten meanwhile"),
+	PRUNE(result.not_judged,
+		  "entries that were not removed because they are damaged or cannot be read"),
 	JSON_NUMBERED("longest_hold_seconds", struct cache_prune_document, result.longest_hold_ns,
-				  document_seconds, "with the driver's lock"),
+				  document_seconds, "the longest time for which the driver's lock was held"),
 	JSON_LIST_OF("groups", struct cache_prune_document, result.groups, result.group_count,
-				 JSON_TABLE(struct jw_prune_group, prune_group_fields), "the chosen ones"),
+				 JSON_TABLE(struct jw_prune_group, prune_group_fields),
+				 "the groups of entries that are to be removed"),
 	JSON_LIST_OF(
 		"staying", struct cache_prune_document, result.staying, result.staying_count,
 		JSON_TABLE(struct jw_prune_group, prune_group_fields),

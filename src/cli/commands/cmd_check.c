@@ -29,12 +29,12 @@ struct check_document {
 #define GPU_AS(name, member, ...) JSON_AS(name, struct jw_check_gpu, member, __VA_ARGS__)
 
 static const struct json_field count_fields[] = {
-	GPU(modules, "that the driver would compile: `warm` + `cold`"),
-	GPU(warm, "with a sound entry in the cache"),
-	GPU(cold, "without one"),
-	GPU(restored, "of the cold ones: the store gives them back at once (`check` alone looks)"),
-	GPU(damaged, "of the cold ones: the entry is there and damaged; `prime` replaces it"),
-	GPU(unread, "of the cold ones: this account cannot read the entry"),
+	GPU(modules, "modules that the driver would compile: `warm` + `cold`"),
+	GPU(warm, "modules with a sound entry in the cache"),
+	GPU(cold, "modules without a sound entry in the cache"),
+	GPU(restored, "cold modules that the store restores at once; only `check` counts them"),
+	GPU(damaged, "cold modules whose entry is damaged; `prime` replaces the entry"),
+	GPU(unread, "cold modules whose entry this account cannot read"),
 	GPU(unplanned.cannot, "containers with code that the driver cannot use"),
 	GPU(unplanned.lacking,
 		"pieces of code that have none for this GPU, of files that do not fail: a program "
@@ -43,41 +43,47 @@ static const struct json_field count_fields[] = {
 		"pieces of Tile IR, which the driver compiles at their first load; whether they are "
 		"in the cache is unknown"),
 	GPU(unplanned.unknown, "pieces of a kind that jitwarm does not know"),
-	GPU(link, "of the cold ones: inputs of a link that is needed"),
+	GPU(link, "cold modules that are inputs of a link at start"),
 	GPU(left_out, "modules that `--all` would include"),
 	GPU(cold_bytes, "PTX of the cold modules"),
-	GPU_AS("predicted_cache_bytes", forecast.cache_bytes,
-		   "their size in the cache once compiled: keys, which hold the PTX, and cubins"),
+	GPU_AS(
+		"predicted_cache_bytes", forecast.cache_bytes,
+		"the predicted size of the cold modules' entries: keys, which contain the PTX, and cubins"),
 	GPU_AS("predicted_cpu_seconds", forecast.start.likely,
-		   "their predicted time on one core: that of a first start"),
+		   "the predicted time to compile the cold modules on one core, as a first start does"),
 	GPU_AS("predicted_longest_seconds", forecast.longest_seconds,
-		   "the predicted time of the longest of them"),
+		   "the predicted time of the longest cold module"),
 	JSON_OBJECT_OF("forecast", struct jw_check_gpu, forecast, &document_forecast,
 				   "the predicted times, with how sure they are"),
 	{0},
 };
 
 static const struct json_field gpu_fields[] = {
-	JSON_FORMATTED("target", struct jw_check_gpu, target, document_sm, "`sm_86`"),
+	JSON_FORMATTED("target", struct jw_check_gpu, target, document_sm,
+				   "the GPU architecture: `sm_86`"),
 	JSON_SAME(JSON_TABLE(struct jw_check_gpu, count_fields)),
 	{0},
 };
 
 static const struct json_field file_fields[] = {
-	JSON(struct jw_check_file, path, NULL),
-	JSON(struct jw_check_file, member, "inside an archive: its name there",
+	JSON(struct jw_check_file, path, "the path of the library"),
+	JSON(struct jw_check_file, member, "for a file inside an archive: its name in the archive",
 		 .presence = JSON_UNLESS_NULL),
-	JSON(struct jw_check_file, warm, NULL),
-	JSON(struct jw_check_file, cold, NULL),
-	JSON(struct jw_check_file, seconds, "to compile the cold ones on one core"),
+	JSON(struct jw_check_file, warm, "modules of the library with a sound entry in the cache"),
+	JSON(struct jw_check_file, cold, "modules of the library without a sound entry in the cache"),
+	JSON(struct jw_check_file, seconds,
+		 "the predicted time to compile the file's cold modules on one core"),
 	{0},
 };
 
 static const struct json_field failing_fields[] = {
-	JSON(struct jw_check_failing, file, "its path; of a member of an archive with its name there"),
-	JSON_FORMATTED("target", struct jw_check_failing, target, document_sm, "`sm_86`"),
-	JSON(struct jw_check_failing, why, "a line for people"),
-	JSON(struct jw_check_failing, package, "its package, if the list of releases has it",
+	JSON(struct jw_check_failing, file,
+		 "the path of the file; for a file inside an archive, with its name in the archive"),
+	JSON_FORMATTED("target", struct jw_check_failing, target, document_sm,
+				   "the GPU architecture: `sm_86`"),
+	JSON(struct jw_check_failing, why, "the reason, in one line"),
+	JSON(struct jw_check_failing, package,
+		 "the package that installed the file, if `which` knows the package",
 		 .presence = JSON_UNLESS_NULL),
 	JSON(struct jw_check_failing, runs,
 		 "the newest release of that package on PyPI that runs on the GPU under this driver",
@@ -86,11 +92,11 @@ static const struct json_field failing_fields[] = {
 };
 
 static const struct json_field compiler_fields[] = {
-	JSON(struct jw_check_compiler, name, "`NVRTC`, `NVVM`, `nvJitLink` or `ptxas`"),
-	JSON(struct jw_check_compiler, file, "its path"),
+	JSON(struct jw_check_compiler, name, "the compiler: `NVRTC`, `NVVM`, `nvJitLink` or `ptxas`"),
+	JSON(struct jw_check_compiler, file, "the path of the compiler"),
 	JSON(struct jw_check_compiler, fails,
 		 "programs that use it fail; false: they compile more slowly"),
-	JSON(struct jw_check_compiler, why, "a line for people"),
+	JSON(struct jw_check_compiler, why, "the reason, in one line"),
 	{0},
 };
 
@@ -101,19 +107,22 @@ static const char *format_reason(char room[JSON_ROOM], const void *reason)
 }
 
 static const struct json_field cause_fields[] = {
-	JSON(struct jw_check_cause, path, NULL),
-	JSON(struct jw_check_cause, member, "inside an archive: its name there",
+	JSON(struct jw_check_cause, path, "the path of the library"),
+	JSON(struct jw_check_cause, member, "for a file inside an archive: its name in the archive",
 		 .presence = JSON_UNLESS_NULL),
-	JSON_FORMATTED("target", struct jw_check_cause, target, document_sm, "`sm_86`"),
-	JSON(struct jw_check_cause, modules, "their number"),
-	JSON_FORMATTED("reason", struct jw_check_cause, reason, format_reason, "see below"),
-	JSON(struct jw_check_cause, text, "a line for people"),
+	JSON_FORMATTED("target", struct jw_check_cause, target, document_sm,
+				   "the GPU architecture: `sm_86`"),
+	JSON(struct jw_check_cause, modules, "the number of modules that are cold for this reason"),
+	JSON_FORMATTED("reason", struct jw_check_cause, reason, format_reason,
+				   "why the modules are cold; the table below has the names"),
+	JSON(struct jw_check_cause, text, "the reason in words, in one line"),
 	{0},
 };
 
 static const struct json_field check_fields[] = {
 	JSON_LIST_OF("gpus", struct check_document, result.gpus, result.gpu_count,
-				 JSON_TABLE(struct jw_check_gpu, gpu_fields), "an object for each architecture"),
+				 JSON_TABLE(struct jw_check_gpu, gpu_fields),
+				 "an object for each GPU architecture of the machine, or of `--target`"),
 	JSON_FORMATTED(
 		"verdict", struct check_document, result.verdict, document_verdict,
 		"the answer, which decides the exit status: `runs`, `warm` (0), `cold`, `partly` "
@@ -127,8 +136,8 @@ static const struct json_field check_fields[] = {
 	JSON(struct check_document, result.limit_bytes,
 		 "the limit of the cache under that driver: `CUDA_CACHE_MAXSIZE`, or the driver's default"),
 	JSON(struct check_document, result.names_known,
-		 "`false`: the names of this driver's entries cannot be predicted, so everything counts as "
-		 "cold"),
+		 "false: jitwarm cannot predict the names of this driver's entries, so every module counts "
+		 "as cold"),
 	JSON(struct check_document, why_useless,
 		 "a line on driver settings that make a warm cache useless "
 		 "(`CUDA_CACHE_DISABLE=1`, `CUDA_FORCE_PTX_JIT=1`, no place for a cache)",
@@ -149,8 +158,9 @@ static const struct json_field check_fields[] = {
 				 JSON_TABLE(struct jw_check_cause, cause_fields),
 				 "with `--explain`: for each library, GPU and reason why modules are cold",
 				 JSON_IF(struct check_document, explain)),
-	JSON_LINES_OF("notes", struct check_document, result.notes, result.note_count,
-				  "lines: modules left out, files that could not be read"),
+	JSON_LINES_OF(
+		"notes", struct check_document, result.notes, result.note_count,
+		"remarks on modules that were left out and files that could not be read, one a line"),
 	{0},
 };
 const struct json_table document_check = {

@@ -21,13 +21,13 @@ struct clear_document {
 };
 
 static const struct json_field clear_fields[] = {
-	JSON(struct clear_document, path, "the directory"),
+	JSON(struct clear_document, path, "the cache directory"),
 	JSON(struct clear_document, dry_run, "nothing was removed: `removed` is what would be"),
 	JSON(struct clear_document, removed, "entries of the cache, or packs of the store"),
-	JSON(struct clear_document, removed_bytes, "of their files"),
+	JSON(struct clear_document, removed_bytes, "the size of the removed files"),
 	JSON(struct clear_document, left,
-		 "that stay: entries that are no files or were rewritten meanwhile; packs that wait for "
-		 "the driver of the next boot"),
+		 "entries or packs that stay: entries that are no files or were rewritten meanwhile; packs "
+		 "for the driver of the next boot"),
 	{0},
 };
 const struct json_table document_cache_clear = {

@@ -17,13 +17,14 @@ struct compiler_document {
 
 static const struct json_field compiler_fields[] = {
 	JSON(struct compiler_row, version, "the CUDA version as it was asked for"),
-	JSON(struct compiler_row, path, "its ptxas"),
+	JSON(struct compiler_row, path, "the path of the fetched ptxas"),
 	{0},
 };
 
 static const struct json_field compilers_fields[] = {
 	JSON_LIST_OF("compilers", struct compiler_document, rows, count,
-				 JSON_TABLE(struct compiler_row, compiler_fields), "in the order of the arguments"),
+				 JSON_TABLE(struct compiler_row, compiler_fields),
+				 "the fetched compilers, in the order of the arguments"),
 	{0},
 };
 const struct json_table document_compiler = {

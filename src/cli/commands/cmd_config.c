@@ -22,21 +22,25 @@ struct config_document {
 };
 
 static const struct json_field kept_setting_fields[] = {
-	JSON(struct config_row, name, NULL),
-	JSON(struct config_row, value, "of a list with blanks between them; absent: not set",
+	JSON(struct config_row, name, "the name of the setting"),
+	JSON(struct config_row, value,
+		 "the value; a list has blanks between its values; absent: not set",
 		 .presence = JSON_IF_SET),
-	JSON_AS("from", struct config_row, origin, "a variable, or a file and its line",
+	JSON_AS("from", struct config_row, origin,
+			"where the value comes from: a variable, or a file and a line number",
 			.presence = JSON_UNLESS_NULL),
 	{0},
 };
 
 static const struct json_field config_fields[] = {
-	JSON_AS("account", struct config_document, account_file, "the account's file, there or not",
+	JSON_AS("account", struct config_document, account_file,
+			"the path of the account's settings file, which need not exist",
 			.presence = JSON_UNLESS_NULL),
-	JSON_AS("machine", struct config_document, machine_file, "the machine's"),
+	JSON_AS("machine", struct config_document, machine_file,
+			"the path of the machine's settings file"),
 	JSON_LIST_OF("settings", struct config_document, rows, count,
 				 JSON_TABLE(struct config_row, kept_setting_fields),
-				 "every setting; the one that was named or changed, as its file has it"),
+				 "all settings, or the one setting that was named or changed"),
 	{0},
 };
 const struct json_table document_config = {

@@ -44,8 +44,8 @@ struct doctor_document {
 static const struct json_field finding_fields[] = {
 	JSON(struct jw_finding, id, "the finding's name, such as `cache-disabled`"),
 	JSON(struct jw_finding, hopeless, "nothing that jitwarm or this account can do helps"),
-	JSON(struct jw_finding, evidence, "a line: what is wrong, and the evidence"),
-	JSON(struct jw_finding, fix, "a line: what to do"),
+	JSON(struct jw_finding, evidence, "what is wrong, with the evidence, in one line"),
+	JSON(struct jw_finding, fix, "what to do, in one line"),
 	JSON_LINES_OF("command", struct jw_finding, command, word_count,
 				  "the arguments with which `--fix` calls jitwarm; empty if the user has to do it"),
 	{0},
@@ -58,14 +58,14 @@ static const char *const probe_names[] = {
 };
 
 static const struct json_field process_fields[] = {
-	JSON(struct doctor_document, process.pid, "its number"),
-	JSON(struct doctor_document, process.name, "its program"),
-	JSON(struct doctor_document, process.driver, "it has loaded NVIDIA's driver"),
+	JSON(struct doctor_document, process.pid, "the number of the process"),
+	JSON(struct doctor_document, process.name, "the name of the process's program"),
+	JSON(struct doctor_document, process.driver, "the process has loaded NVIDIA's driver"),
 	JSON(struct doctor_document, process.compiler,
-		 "it has loaded the driver's compiler: it has compiled or linked something"),
+		 "the process has loaded the driver's compiler, so it has compiled or linked something"),
 	JSON(struct doctor_document, process.others, "compilers that cache their own results"),
 	JSON_LINES_OF("replaced", struct doctor_document, process.replaced, process.replaced_count,
-				  "libraries that it has loaded, and that were replaced or removed since"),
+				  "libraries that the process has loaded and that were replaced or removed since"),
 	{0},
 };
 
@@ -73,10 +73,9 @@ static const struct json_field doctor_fields[] = {
 	JSON_LIST_OF("findings", struct doctor_document, result.findings, result.finding_count,
 				 JSON_TABLE(struct jw_finding, finding_fields),
 				 "the likeliest cause first; empty where all is well"),
-	JSON_FORMATTED(
-		"verdict", struct doctor_document, result.verdict, document_verdict,
-		"as in `check`; without files `runs`, or `useless` by the settings; `nothing` without "
-		"a GPU"),
+	JSON_FORMATTED("verdict", struct doctor_document, result.verdict, document_verdict,
+				   "the answer of `check`; without files `runs`, or `useless` because of the "
+				   "settings; `nothing` without a GPU"),
 	JSON_AS(
 		"probe", struct doctor_document, result.probe,
 		"what the driver did with a tiny module that it was given twice: `hit`, `refused` (it "
@@ -89,7 +88,7 @@ static const struct json_field doctor_fields[] = {
 	JSON(struct doctor_document, result.warm, "modules in the cache"),
 	JSON(struct doctor_document, result.cold, "modules that a start compiles"),
 	JSON_ROW("process", JSON_OBJECT, .table = JSON_TABLE(struct doctor_document, process_fields),
-			 .text = "with `--pid`", JSON_IF(struct doctor_document, process.pid)),
+			 .text = "the process of `--pid`", JSON_IF(struct doctor_document, process.pid)),
 	JSON(struct doctor_document, words.before,
 		 "with `--user` or `--pid`: what stands before `jitwarm` in a shell, to give the commands "
 		 "the same account, files and variables",

@@ -12,16 +12,18 @@
 #include "os/interrupt.h"
 
 static const struct json_field account_fields[] = {
-	JSON_AS("account", struct jw_import_account, name, "its name"),
-	JSON_POINTER_OF("import", struct jw_import_account, result, &document_import, NULL),
-	JSON_AS("failed", struct jw_import_account, failed.message, "one line, instead of `import`",
-			.presence = JSON_IF_SET),
+	JSON_AS("account", struct jw_import_account, name, "the name of the account"),
+	JSON_POINTER_OF("import", struct jw_import_account, result, &document_import,
+					"the result of the import into this account's cache"),
+	JSON_AS("failed", struct jw_import_account, failed.message,
+			"why the import failed, in one line; `import` is absent then", .presence = JSON_IF_SET),
 	{0},
 };
 
 static const struct json_field all_fields[] = {
 	JSON_LIST_OF("accounts", struct jw_import_all_result, accounts, count,
-				 JSON_TABLE(struct jw_import_account, account_fields), NULL),
+				 JSON_TABLE(struct jw_import_account, account_fields),
+				 "an object for each account"),
 	{0},
 };
 const struct json_table document_import_all = {

@@ -11,17 +11,17 @@
 #include "cli/pack_report.h"
 
 static const struct json_field key_fields[] = {
-	JSON(struct jw_key, name, "its name here"),
-	JSON(struct jw_key, id, "as minisign writes it"),
+	JSON(struct jw_key, name, "the name of the key on this machine"),
+	JSON(struct jw_key, id, "the id of the key, as minisign writes it"),
 	JSON(struct jw_key, public_key, "the text that `minisign -P` takes"),
-	JSON(struct jw_key, can_sign, "there is a secret key without a passphrase"),
-	JSON(struct jw_key, trusted, "`import` takes packs that it signed"),
+	JSON(struct jw_key, can_sign, "true: this account has the secret key, so it can sign"),
+	JSON(struct jw_key, trusted, "true: `import` accepts packs that the key has signed"),
 	{0},
 };
 
 static const struct json_field keys_fields[] = {
 	JSON_LIST_OF("keys", struct jw_keys, items, count, JSON_TABLE(struct jw_key, key_fields),
-				 "in the order of their names"),
+				 "the signing keys and trusted keys, in the order of their names"),
 	{0},
 };
 const struct json_table document_key = {

@@ -34,40 +34,42 @@ static const char *const kind_names[] = {
 #define LINT_GPU(member, ...) JSON(struct jw_lint_gpu, member, __VA_ARGS__)
 
 static const struct json_field lint_gpu_fields[] = {
-	JSON_FORMATTED("target", struct jw_lint_gpu, target, document_sm, NULL),
+	JSON_FORMATTED("target", struct jw_lint_gpu, target, document_sm,
+				   "the GPU architecture: `sm_86`"),
 	LINT_GPU(level,
 			 "`error`: over the bound or not known to be within, or a program fails; `warning`: "
 			 "something is compiled, and there is no bound",
 			 .names = lint_level_names),
-	LINT_GPU(modules, "that the first start compiles, each once"),
+	LINT_GPU(modules, "modules that the first start compiles, each counted once"),
 	LINT_GPU(failing, "files with which a program fails on this GPU"),
 	LINT_GPU(lacking, "files with pieces of code that have none for this GPU"),
 	LINT_GPU(tile, "pieces of Tile IR, which the driver compiles at their first load"),
 	LINT_GPU(unknown, "pieces of a kind that jitwarm does not know"),
-	LINT_GPU(ptx_bytes, "of these modules, decompressed"),
-	JSON_FORMATTED(
-		"loading", struct jw_lint_gpu, loading, document_loading,
-		"when a program compiles them: `eager` (when it starts), `lazy` (those that it uses, "
-		"when it first uses them) or `mixed`",
-		.presence = JSON_IF_SET),
+	LINT_GPU(ptx_bytes, "the size of the PTX of these modules, decompressed"),
+	JSON_FORMATTED("loading", struct jw_lint_gpu, loading, document_loading,
+				   "when a program compiles the modules: `eager` (when it starts), `lazy` (those "
+				   "that it uses, when it first uses them) or `mixed`",
+				   .presence = JSON_IF_SET),
 	JSON_OBJECT_OF("start_seconds", struct jw_lint_gpu, start, &document_span,
 				   "the first start on one core, with run-time linking"),
 	JSON_FORMATTED("code", struct jw_lint_gpu, code, document_sm,
-				   "one of `codes`: it avoids that; empty: none is missing"),
+				   "the one of `codes` that avoids compiling on this GPU; empty if no machine code "
+				   "is missing"),
 	LINT_GPU(driver_from, "the oldest branch of Linux drivers with the same code in use; 0: none"),
-	LINT_GPU(fails_from, "branches with which a program fails: the first"),
-	LINT_GPU(fails_to, "and the last; 0: none"),
+	LINT_GPU(fails_from, "the first driver branch with which a program fails; 0: none"),
+	LINT_GPU(fails_to, "the last driver branch with which a program fails; 0: none"),
 	{0},
 };
 
 #define LINT_CODE(member, ...) JSON(struct jw_lint_code, member, __VA_ARGS__)
 
 static const struct json_field code_fields[] = {
-	JSON_FORMATTED("target", struct jw_lint_code, target, document_sm, "of `-gencode`"),
-	LINT_CODE(
-		cuda,
-		"the first CUDA version whose compiler makes it, 12080 for 12.8; 0: older than known"),
-	LINT_CODE(bytes, "its size as predicted, uncompressed; 0: unknown, since there is no PTX"),
+	JSON_FORMATTED("target", struct jw_lint_code, target, document_sm,
+				   "the architecture that `-gencode` names"),
+	LINT_CODE(cuda, "the first CUDA version whose compiler makes this code: 12080 for 12.8; 0: "
+					"older than jitwarm knows"),
+	LINT_CODE(bytes, "the predicted size of the machine code, uncompressed; 0: unknown, because "
+					 "there is no PTX"),
 	{0},
 };
 
@@ -78,18 +80,24 @@ static const struct json_field finding_fields[] = {
 			"`lacks`: pieces of it have no code for this GPU; `unsure`: Tile IR, or a kind of "
 			"entry that jitwarm does not know",
 			.names = kind_names),
-	FINDING(level, "that of the GPU; of `lacks` `note`", .names = lint_level_names),
-	JSON_FORMATTED("target", struct jw_lint_finding, target, document_sm, NULL),
-	FINDING(path, NULL),
-	FINDING(member, "inside an archive", .presence = JSON_UNLESS_NULL),
-	FINDING(why, "not with `compiles`", .presence = JSON_UNLESS_NULL),
-	FINDING(modules, "of this library; one that several libraries hold counts in each"),
-	FINDING(ptx_bytes, "of these modules, decompressed"),
+	FINDING(level, "the level of the GPU, or `note` for the kind `lacks`",
+			.names = lint_level_names),
+	JSON_FORMATTED("target", struct jw_lint_finding, target, document_sm,
+				   "the GPU architecture: `sm_86`"),
+	FINDING(path, "the path of the library"),
+	FINDING(member, "for a file inside an archive: its name in the archive",
+			.presence = JSON_UNLESS_NULL),
+	FINDING(why, "the reason in one line; absent with the kind `compiles`",
+			.presence = JSON_UNLESS_NULL),
+	FINDING(modules, "modules of this library that are compiled; a module that several libraries "
+					 "hold counts in each"),
+	FINDING(ptx_bytes, "the size of the PTX of these modules, decompressed"),
 	JSON_FORMATTED("loading", struct jw_lint_finding, loading, document_loading,
-				   "when a program compiles them: `eager`, `lazy` or `mixed`",
+				   "when a program compiles the modules: `eager` (when it starts), `lazy` (those "
+				   "that it uses, when it first uses them) or `mixed`",
 				   .presence = JSON_IF_SET),
 	JSON_OBJECT_OF("start_seconds", struct jw_lint_finding, start, &document_span,
-				   "they take, on one core"),
+				   "the predicted time to compile these modules on one core"),
 	{0},
 };
 
@@ -113,27 +121,33 @@ static const struct json_field claim_fields[] = {
 		"`missing`: no piece has code that the list names; `some`: pieces lack it, with `--each`; "
 		"`no-newer`: no PTX that newer GPUs can compile; `exempt`: `--except`",
 		.names = claim_names),
-	CLAIM(level, NULL, .names = lint_level_names),
-	CLAIM(path, NULL),
-	CLAIM(member, "inside an archive", .presence = JSON_UNLESS_NULL),
-	CLAIM(why, "a line for people"),
+	CLAIM(level, "the level of the finding", .names = lint_level_names),
+	CLAIM(path, "the path of the library"),
+	CLAIM(member, "for a file inside an archive: its name in the archive",
+		  .presence = JSON_UNLESS_NULL),
+	CLAIM(why, "the reason, in one line"),
 	JSON_FORMATTED_OF(
 		"code", claim_arch,
-		"that is missing: `sm_120`, `compute_120`; empty with `no-newer` and `exempt`"),
-	CLAIM(lacking, "pieces without it"),
+		"the code that is missing: `sm_120`, `compute_120`; empty with `no-newer` and `exempt`"),
+	CLAIM(lacking, "pieces of the library without that code"),
 	CLAIM(pieces, "all pieces of the library"),
-	CLAIM(size_bytes, "about what it adds to the library, by the nearest code in it; 0: unknown"),
+	CLAIM(
+		size_bytes,
+		"about how many bytes the code adds to the library, by the nearest code in it; 0: unknown"),
 	{0},
 };
 
 static const struct json_field lint_fields[] = {
 	JSON_LIST_OF("gpus", struct jw_lint_result, gpus, gpu_count,
-				 JSON_TABLE(struct jw_lint_gpu, lint_gpu_fields), "in the order of `--gpus`"),
-	JSON_LIST_OF("codes", struct jw_lint_result, codes, code_count,
-				 JSON_TABLE(struct jw_lint_code, code_fields),
-				 "missing machine code: `-gencode arch=compute_90,code=sm_90` for `sm_90`"),
+				 JSON_TABLE(struct jw_lint_gpu, lint_gpu_fields),
+				 "an object for each GPU, in the order of `--gpus`"),
+	JSON_LIST_OF(
+		"codes", struct jw_lint_result, codes, code_count,
+		JSON_TABLE(struct jw_lint_code, code_fields),
+		"the machine code that the files lack: `-gencode arch=compute_90,code=sm_90` for `sm_90`"),
 	JSON_LIST_OF("findings", struct jw_lint_result, findings, finding_count,
-				 JSON_TABLE(struct jw_lint_finding, finding_fields), "of one library on one GPU"),
+				 JSON_TABLE(struct jw_lint_finding, finding_fields),
+				 "what was found, an object for each library and GPU"),
 	JSON_LIST_OF("claims", struct jw_lint_result, claims, claim_count,
 				 JSON_TABLE(struct jw_lint_claim, claim_fields),
 				 "how libraries differ from `--arch-list`"),
@@ -142,7 +156,7 @@ static const struct json_field lint_fields[] = {
 				  "files that could not be read, or hold damaged device code, with the reason"),
 	JSON(struct jw_lint_result, images, "files and members of archives with device code"),
 	JSON(struct jw_lint_result, damaged,
-		 "places in them that look like device code but are unsound"),
+		 "places in the files that look like device code and are damaged"),
 	{0},
 };
 

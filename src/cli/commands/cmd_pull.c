@@ -11,20 +11,22 @@
 #define PULLED(member, ...) JSON(struct jw_pulled_pack, member, __VA_ARGS__)
 
 static const struct json_field pulled_fields[] = {
-	PULLED(tag, "that was asked for"),
-	PULLED(pack_bytes, "of the pack"),
-	JSON_POINTER_OF("import", struct jw_pulled_pack, import, &document_import, NULL),
-	JSON_AS("failed", struct jw_pulled_pack, failed.message, "one line, instead of `import`",
-			.presence = JSON_IF_SET),
+	PULLED(tag, "the tag that was asked for"),
+	PULLED(pack_bytes, "the size of the pack's file"),
+	JSON_POINTER_OF("import", struct jw_pulled_pack, import, &document_import,
+					"the result of importing the pack"),
+	JSON_AS("failed", struct jw_pulled_pack, failed.message,
+			"why the import failed, in one line; `import` is absent then", .presence = JSON_IF_SET),
 	{0},
 };
 
 static const struct json_field pull_fields[] = {
-	JSON(struct jw_pull_result, place, "`HOST/REPOSITORY`"),
+	JSON(struct jw_pull_result, place, "the registry and the repository: `HOST/REPOSITORY`"),
 	JSON_LIST_OF("packs", struct jw_pull_result, packs, pack_count,
-				 JSON_TABLE(struct jw_pulled_pack, pulled_fields), "in the order of their imports"),
+				 JSON_TABLE(struct jw_pulled_pack, pulled_fields),
+				 "the packs that were pulled, in the order in which they were imported"),
 	JSON(struct jw_pull_result, failed, "packs that were not imported"),
-	JSON(struct jw_pull_result, seconds, "wall time, with the imports"),
+	JSON(struct jw_pull_result, seconds, "the wall time, including the imports"),
 	{0},
 };
 const struct json_table document_pull = {

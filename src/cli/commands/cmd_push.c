@@ -12,22 +12,24 @@
 #define PUSHED(member, ...) JSON(struct jw_pushed_pack, member, __VA_ARGS__)
 
 static const struct json_field pushed_fields[] = {
-	PUSHED(tag, "that was set"),
-	PUSHED(targets, "as in `export`"),
-	PUSHED(drivers, "as in `export`"),
-	PUSHED(entries, "in the pack"),
-	PUSHED(pack_bytes, "of the pack"),
-	PUSHED(signed_by, "id of the key, where it is signed now", .presence = JSON_IF_SET),
+	PUSHED(tag, "the tag that was set"),
+	PUSHED(targets, "the GPU architectures of the pack's entries: `sm_70 sm_86`"),
+	PUSHED(drivers, "the drivers of the pack's entries: `550.163.01`"),
+	PUSHED(entries, "entries in the pack"),
+	PUSHED(pack_bytes, "the size of the pack's file"),
+	PUSHED(signed_by, "the id of the key that has signed the pack; absent without a signature",
+		   .presence = JSON_IF_SET),
 	PUSHED(public_key, "the argument of `key trust` on receiving machines",
 		   JSON_IF(struct jw_pushed_pack, signed_by)),
 	{0},
 };
 
 static const struct json_field push_fields[] = {
-	JSON(struct jw_push_result, place, "`HOST/REPOSITORY`"),
+	JSON(struct jw_push_result, place, "the registry and the repository: `HOST/REPOSITORY`"),
 	JSON_LIST_OF("packs", struct jw_push_result, packs, pack_count,
-				 JSON_TABLE(struct jw_pushed_pack, pushed_fields), "one for each architecture"),
-	JSON(struct jw_push_result, seconds, "wall time"),
+				 JSON_TABLE(struct jw_pushed_pack, pushed_fields),
+				 "the packs that were pushed, one for each GPU architecture"),
+	JSON(struct jw_push_result, seconds, "the wall time of the command"),
 	{0},
 };
 const struct json_table document_push = {

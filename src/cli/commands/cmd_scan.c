@@ -41,11 +41,14 @@ struct scan_package_document {
 #define VERDICT_AS(name, member, ...) JSON_AS(name, struct jw_scan_verdicts, member, __VA_ARGS__)
 
 static const struct json_field reason_fields[] = {
-	VERDICT_AS("exclusive", cannot_exclusive, "an `a` or `f` target"),
-	VERDICT_AS("too_new", cannot_too_new,
-			   "a PTX version, a kind of entry or machine code that the driver does not know"),
-	VERDICT_AS("zstd", cannot_zstd, "compressed in a way that this driver cannot read"),
-	VERDICT_AS("damaged", cannot_damaged, NULL),
+	VERDICT_AS("exclusive", cannot_exclusive,
+			   "containers whose only code is for an `a` or `f` target that is not this GPU"),
+	VERDICT_AS(
+		"too_new", cannot_too_new,
+		"containers whose PTX version, kind of entry or machine code is too new for the driver"),
+	VERDICT_AS("zstd", cannot_zstd,
+			   "containers whose code is compressed in a way that this driver cannot read"),
+	VERDICT_AS("damaged", cannot_damaged, "containers whose code is damaged"),
 	{0},
 };
 
@@ -100,53 +103,61 @@ static double cache_bytes(const void *values)
 }
 
 static const struct json_field estimate_fields[] = {
-	JSON_NUMBER_OF("cpu_seconds", start_seconds, "on one core"),
-	JSON_NUMBER_OF("low_seconds", low_seconds, "it takes less in 5 % of cases"),
-	JSON_NUMBER_OF("high_seconds", high_seconds, "it takes more in 5 % of cases"),
-	JSON_NUMBER_OF("longest_seconds", longest_seconds, "of the longest module"),
-	JSON_NUMBER_OF("cache_bytes", cache_bytes, "growth of the driver's cache"),
+	JSON_NUMBER_OF("cpu_seconds", start_seconds, "the predicted time on one core"),
+	JSON_NUMBER_OF("low_seconds", low_seconds,
+				   "the lower bound in seconds; in 5 % of cases it takes less time"),
+	JSON_NUMBER_OF("high_seconds", high_seconds,
+				   "the upper bound in seconds; in 5 % of cases it takes more time"),
+	JSON_NUMBER_OF("longest_seconds", longest_seconds, "the time that the longest module takes"),
+	JSON_NUMBER_OF("cache_bytes", cache_bytes, "by how many bytes the driver's cache grows"),
 	{0},
 };
 
 static const struct json_field verdict_fields[] = {
-	VERDICT(native, "machine code of exactly this architecture"),
-	VERDICT(compatible, "other machine code that runs"),
-	VERDICT(link, "relocatable, with usable PTX"),
-	VERDICT(jit, "PTX that the driver compiles"),
-	VERDICT(tile, "Tile IR, which the driver compiles at its first load; whether it is in the "
-				  "cache is unknown"),
-	VERDICT(unknown, "a kind of entry that jitwarm does not know: `other` has its number"),
-	VERDICT(cannot, "the code that the driver takes is unusable"),
-	VERDICT(nothing, "code for other or newer architectures"),
+	VERDICT(native, "containers with machine code for exactly this architecture"),
+	VERDICT(compatible,
+			"containers with machine code for another architecture that runs on this GPU"),
+	VERDICT(link, "containers with relocatable code and usable PTX"),
+	VERDICT(jit, "containers with PTX that the driver compiles"),
+	VERDICT(tile, "containers with Tile IR, which the driver compiles at its first load; whether "
+				  "it is in the cache is unknown"),
+	VERDICT(unknown, "containers with a kind of entry that jitwarm does not know; `other` has the "
+					 "number of the kind"),
+	VERDICT(cannot, "containers in which the driver takes code that it cannot use"),
+	VERDICT(nothing, "containers that have code only for other or newer architectures"),
 	VERDICT(pieces,
 			"containers with code that the CUDA runtime registers, with the objects that a link "
 			"left out, or of a loose file"),
-	VERDICT(lacking, "of these: without code for this GPU; a program that uses one fails"),
+	VERDICT(lacking, "containers among `pieces` without code for this GPU; a program that uses one "
+					 "of them fails"),
 	VERDICT_AS("jit_modules", work.modules,
 			   "distinct pairs of payload and option string that would be compiled"),
-	VERDICT_AS("jit_bytes", work.ptx_bytes, "their PTX, decompressed"),
+	VERDICT_AS("jit_bytes", work.ptx_bytes, "the size of the PTX of these modules, decompressed"),
 	JSON_FORMATTED(
 		"loading", struct jw_scan_verdicts, start_work.loading, document_loading,
-		"when a program compiles them: `eager` (all of them when it starts), `lazy` (those "
-		"that it uses, when it first uses them) or `mixed`; missing without modules",
+		"when a program compiles the modules: `eager` (all of them when it starts), `lazy` (those "
+		"that it uses, when it first uses them) or `mixed`; absent without modules",
 		.presence = JSON_IF_SET),
 	JSON_OF(
 		JSON_MAYBE, "link_needed", struct jw_scan_verdicts, link_needed,
 		.text =
 			"whether the CUDA runtime links at start for this GPU; `null`: the file does not tell"),
-	VERDICT_AS("link_modules", link_work.modules, "as `jit_modules`, of inputs of that link"),
-	VERDICT_AS("link_bytes", link_work.ptx_bytes, "their PTX, decompressed"),
+	VERDICT_AS("link_modules", link_work.modules,
+			   "distinct modules that the driver would compile as inputs of a link at start"),
+	VERDICT_AS("link_bytes", link_work.ptx_bytes,
+			   "the size of the PTX of these modules, decompressed"),
 	VERDICT_AS("loose_modules", loose_work.modules,
-			   "of `jit_modules`: outside the sections that the CUDA runtime registers"),
-	VERDICT_AS("loose_bytes", loose_work.ptx_bytes, "their PTX, decompressed"),
+			   "modules among `jit_modules` outside the sections that the CUDA runtime registers"),
+	VERDICT_AS("loose_bytes", loose_work.ptx_bytes,
+			   "the size of the PTX of these modules, decompressed"),
 	VERDICT(
 		left_out,
 		"`prime` leaves that part out without `--all`; also true for what packages' tests load, "
 		"where that part is all of `jit_modules`"),
 	JSON_PART("cannot_reasons", JSON_TABLE(struct jw_scan_verdicts, reason_fields),
-			  "the same containers as `cannot`, by reason"),
+			  "the containers of `cannot`, by reason"),
 	JSON_PART("estimate", JSON_TABLE(struct jw_scan_verdicts, estimate_fields),
-			  "of compiling `jit_modules` and a link that is needed"),
+			  "the predicted cost of compiling `jit_modules`, and of a link if one is needed"),
 	{0},
 };
 
@@ -216,41 +227,47 @@ static const struct json_field entry_fields[] = {
 		  .presence = JSON_IF_SET),
 	ENTRY(toolkit, "machine code: the CUDA version of the compiler that wrote it; 0: unknown",
 		  .presence = JSON_IF_SET),
-	ENTRY(zstd, "compressed with zstd", .presence = JSON_IF_SET),
-	ENTRY(relocatable, "has to be linked before it can be loaded", .presence = JSON_IF_SET),
-	ENTRY(damaged, "cannot be decoded", .presence = JSON_IF_SET),
+	ENTRY(zstd, "true: the code is compressed with zstd", .presence = JSON_IF_SET),
+	ENTRY(relocatable, "true: the code has to be linked before it can be loaded",
+		  .presence = JSON_IF_SET),
+	ENTRY(damaged, "true: the code cannot be decoded", .presence = JSON_IF_SET),
 	ENTRY(modules,
 		  "PTX that one of the GPUs compiles: distinct modules, each counted in the "
 		  "first piece that has it",
 		  .presence = JSON_IF_SET),
-	ENTRY(ptx_bytes, "their PTX, decompressed", .presence = JSON_IF_SET),
-	ENTRY(cache_bytes, "their predicted size in the driver's cache", .presence = JSON_IF_SET),
-	JSON_NUMBER_OF("cost_seconds", piece_cost, "their predicted time by the model, on one core",
+	ENTRY(ptx_bytes, "the size of the PTX of these modules, decompressed", .presence = JSON_IF_SET),
+	ENTRY(cache_bytes, "the predicted size of the modules in the driver's cache",
+		  .presence = JSON_IF_SET),
+	JSON_NUMBER_OF("cost_seconds", piece_cost,
+				   "the time that the model predicts for the modules, on one core",
 				   .presence = JSON_IF_SET),
-	JSON_NUMBER_OF("longest_seconds", piece_longest, "of the longest of them",
-				   .presence = JSON_IF_SET),
+	JSON_NUMBER_OF("longest_seconds", piece_longest,
+				   "the predicted time of the longest of these modules", .presence = JSON_IF_SET),
 	{0},
 };
 
 static const struct json_field piece_fields[] = {
-	JSON(struct jw_piece, containers, "how many are alike"),
+	JSON(struct jw_piece, containers, "the number of containers that this object describes"),
 	JSON(
 		struct jw_piece, role,
 		"`registered`: the CUDA runtime hands it to the driver at start; `relocatable`: input of a "
 		"link; `loose`: the library loads it itself",
 		.names = role_names),
 	JSON(struct jw_piece, linked, "the result of device linking", .presence = JSON_IF_SET),
-	JSON(struct jw_piece, empty, "without a kernel or variable", .presence = JSON_IF_SET),
+	JSON(struct jw_piece, empty, "true: the container holds no kernel and no variable",
+		 .presence = JSON_IF_SET),
 	JSON_LIST_OF("entries", struct jw_piece, entries, entry_count,
-				 JSON_TABLE(struct jw_piece_entry, entry_fields), "in their order"),
+				 JSON_TABLE(struct jw_piece_entry, entry_fields),
+				 "the entries of a container, in the order of the file"),
 	{0},
 };
 
 static const struct json_field image_fields[] = {
-	ROW(path, "the file"),
-	ROW(member, "inside an archive: its name there", .presence = JSON_UNLESS_NULL),
-	ROW(size_bytes, "of the file or member"),
-	ROW(format, "`elf`, `pe`, `fatbin`, `cubin` or `ptx`"),
+	ROW(path, "the path of the file"),
+	ROW(member, "for a file inside an archive: its name in the archive",
+		.presence = JSON_UNLESS_NULL),
+	ROW(size_bytes, "the size of the file, or of the member of the archive"),
+	ROW(format, "the format of the file: `elf`, `pe`, `fatbin`, `cubin` or `ptx`"),
 	ROW(containers, "fat binaries; a loose cubin or PTX counts as one, as does each PTX text in a "
 					"program's data"),
 	JSON_MAP_OF("cubins", struct jw_scan_image, cubins, cubin_count,
@@ -259,28 +276,34 @@ static const struct json_field image_fields[] = {
 	JSON_MAP_OF("ptx", struct jw_scan_image, ptx, ptx_count,
 				JSON_TABLE(struct jw_scan_count, count_pair),
 				"entries of PTX by target: `{\"compute_120\": 188}`"),
-	ROW(ptx_bytes, "all of them, decompressed"),
+	ROW(ptx_bytes, "the size of all PTX in the file, decompressed"),
 	JSON_MAP_OF("other", struct jw_scan_image, other, other_count,
 				JSON_TABLE(struct jw_scan_count, count_pair),
 				"entries of other kinds by name: `lto-ir`, `kind 0x80`"),
 	ROW(damaged, "places that look like a container but are not sound"),
-	ROW(runtime_cuda, "the CUDA version (12040) of its CUDA runtime: of the library that it is "
-					  "linked to, and of its own compiler; 0: unknown"),
-	ROW(runtime_shared, "that runtime is another file (`libcudart.so.12`), not a part of this one"),
+	ROW(runtime_cuda, "the CUDA version (12040) of the file's CUDA runtime: the version of the "
+					  "library that the file is linked to, and of its own compiler; 0: unknown"),
+	ROW(runtime_shared,
+		"true: the CUDA runtime is another file (`libcudart.so.12`), not a part of this file"),
 	ROW(wrappers_known, "whether it is known which containers are `linked`"),
 	JSON_LIST_OF("pieces", struct jw_scan_image, pieces, piece_count,
 				 JSON_TABLE(struct jw_piece, piece_fields),
-				 "its containers, those together that every GPU and driver judges alike"),
+				 "the containers of the file; containers that are alike for every GPU and driver "
+				 "share an object"),
 	JSON_MAP_OF("verdicts", struct jw_scan_image, verdicts, verdict_count,
-				JSON_TABLE(struct jw_scan_verdicts, verdict_pair), "by GPU; `{}` without a GPU"),
+				JSON_TABLE(struct jw_scan_verdicts, verdict_pair),
+				"what becomes of the file's code on each GPU; `{}` without a GPU"),
 	{0},
 };
 const struct json_table document_scan_image = {.fields = image_fields};
 
 static const struct json_field change_fields[] = {
-	JSON(struct jw_scan_change, driver, "from this branch on"),
-	JSON(struct jw_scan_change, modules, "that `prime` would compile then"),
-	JSON(struct jw_scan_change, failing, "files with which a program fails then"),
+	JSON(struct jw_scan_change, driver,
+		 "the driver branch from which on the numbers of this object hold"),
+	JSON(struct jw_scan_change, modules,
+		 "modules that `prime` would compile from this driver branch on"),
+	JSON(struct jw_scan_change, failing,
+		 "files with which a program fails from this driver branch on"),
 	{0},
 };
 
@@ -293,7 +316,8 @@ static const char *format_runs(char room[JSON_ROOM], const void *runs)
 }
 
 static const struct json_field total_fields[] = {
-	JSON_FORMATTED("target", struct jw_scan_total, target, document_sm, "`sm_86`"),
+	JSON_FORMATTED("target", struct jw_scan_total, target, document_sm,
+				   "the GPU architecture: `sm_86`"),
 	JSON_FORMATTED(
 		"verdict", struct jw_scan_total, verdict, format_runs,
 		"`fails`, `unsure` (jitwarm cannot tell), `compiles`, `runs` or `no-code`: the files "
@@ -303,13 +327,12 @@ static const struct json_field total_fields[] = {
 		  .presence = JSON_IF_SET),
 	TOTAL(failing, "files with which a program fails"),
 	TOTAL(lacking, "other files of which a part fails, or that are optional and fail"),
-	JSON_FORMATTED(
-		"needs", struct jw_scan_total, needs, document_needs,
-		"the first driver with which they do not fail (`550.54.14 (CUDA 12.4)`), if a newer "
-		"one helps",
-		.presence = JSON_IF_SET),
-	TOTAL(modules, "that `prime` would compile, each once, whichever files hold it"),
-	TOTAL(ptx_bytes, "their PTX, decompressed"),
+	JSON_FORMATTED("needs", struct jw_scan_total, needs, document_needs,
+				   "the first driver with which the files do not fail: `550.54.14 (CUDA 12.4)`; "
+				   "absent if no newer driver helps",
+				   .presence = JSON_IF_SET),
+	TOTAL(modules, "modules that `prime` would compile, each counted once"),
+	TOTAL(ptx_bytes, "the size of the PTX of these modules, decompressed"),
 	TOTAL(left_out, "modules that `prime` leaves out without `--all`"),
 	TOTAL(driver_from, "the oldest branch of Linux drivers from which up to this driver all is the "
 					   "same and no program fails; 0: none, or no driver runs any of it"),
@@ -317,14 +340,15 @@ static const struct json_field total_fields[] = {
 					 "that runs this GPU; 0: none"),
 	JSON_INSIDE_OF("newer", struct jw_scan_total, newer, newer_count, "what newer drivers change",
 				   .table = JSON_TABLE(struct jw_scan_change, change_fields)),
-	TOTAL(older_differ, "older branches have other verdicts, with which no program fails"),
-	TOTAL(fails_from, "branches with which a program fails: the first"),
-	TOTAL(fails_to, "and the last; 0: none"),
+	TOTAL(older_differ,
+		  "true: older driver branches have other verdicts, and no program fails with them"),
+	TOTAL(fails_from, "the first driver branch with which a program fails; 0: none"),
+	TOTAL(fails_to, "the last driver branch with which a program fails; 0: none"),
 	TOTAL(at_most,
 		  "no start compiles all of it: some files also have code that runs as it is, or two "
 		  "libraries are variants for CUDA versions (`libx_cuda118.so`)"),
 	JSON_OBJECT_OF("forecast", struct jw_scan_total, forecast, &document_forecast,
-				   "what compiling them takes on this machine"),
+				   "the predicted cost of compiling the modules on this machine"),
 	{0},
 };
 
@@ -334,18 +358,21 @@ static const struct json_field package_fields[] = {
 	PACKAGE(package.asked, "`torch==2.1.0`, as pip resolves it, or as it was typed; if a line is "
 						   "left out, its kind: `list`, `option` (of pip), `address`, `file` or "
 						   "`other`"),
-	PACKAGE(package.line, "the line in the file, if left out; 0: a package"),
-	PACKAGE(wheel, "the wheel's file, the `path` of its `files`", .presence = JSON_UNLESS_NULL),
-	PACKAGE(why, "why it is missing, in one line", .presence = JSON_UNLESS_NULL),
+	PACKAGE(package.line, "the number of the line that was left out; 0 for a package"),
+	PACKAGE(wheel, "the name of the wheel, which is the `path` of its `files`",
+			.presence = JSON_UNLESS_NULL),
+	PACKAGE(why, "why the wheel is missing, in one line", .presence = JSON_UNLESS_NULL),
 	{0},
 };
 const struct json_table document_scan_package = {.fields = package_fields};
 
 static const struct json_field refused_fields[] = {
-	JSON_FORMATTED("target", struct gpu_refused, target, document_sm, "`sm_120`"),
-	JSON(struct gpu_refused, why, "a line for people"),
+	JSON_FORMATTED("target", struct gpu_refused, target, document_sm,
+				   "the GPU architecture that the driver does not run: `sm_120`"),
+	JSON(struct gpu_refused, why, "why the driver does not run this GPU, in one line"),
 	JSON_FORMATTED("needs", struct gpu_refused, needs, document_needs,
-				   "the first driver that runs it, if a newer one does", .presence = JSON_IF_SET),
+				   "the first driver that runs this GPU, if a newer driver does",
+				   .presence = JSON_IF_SET),
 	{0},
 };
 
@@ -360,7 +387,7 @@ static const struct json_field scan_fields[] = {
 				 "the GPUs of `--target` that the driver does not run, which are in no `totals`"),
 	JSON_LIST_OF("totals", struct scan_document, totals, total_count,
 				 JSON_TABLE(struct jw_scan_total, total_fields),
-				 "all files together, an object for each GPU; `[]` without a GPU"),
+				 "the sums over all files: an object for each GPU; `[]` without a GPU"),
 	{0},
 };
 const struct json_table document_scan = {

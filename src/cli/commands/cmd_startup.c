@@ -24,8 +24,8 @@ extern const struct json_table document_run; /* cmd_prime.c */
 
 static const struct json_field item_fields[] = {
 	JSON(struct jw_startup_item, where, "a file, or the task's name"),
-	JSON(struct jw_startup_item, there, "it exists"),
-	JSON_AS("by_jitwarm", struct jw_startup_item, ours, "it is jitwarm's"),
+	JSON(struct jw_startup_item, there, "true: the unit or task exists"),
+	JSON_AS("by_jitwarm", struct jw_startup_item, ours, "true: jitwarm has made the unit or task"),
 	JSON(struct jw_startup_item, text, "the content that `startup enable` with these names writes"),
 	{0},
 };
@@ -34,16 +34,17 @@ static const struct json_field startup_fields[] = {
 	JSON(struct startup_document, enabled,
 		 "the task, or all of the units, exist and are jitwarm's"),
 	JSON_LIST_OF("items", struct startup_document, startup.items, startup.count,
-				 JSON_TABLE(struct jw_startup_item, item_fields), NULL),
+				 JSON_TABLE(struct jw_startup_item, item_fields), "the units or the task"),
 	JSON_LIST_OF(
 		"all_users", struct startup_document, everyone.items, everyone.count,
 		JSON_TABLE(struct jw_startup_item, item_fields),
 		"with `startup status`: what `startup enable --all-users` has set up on this machine"),
 	JSON_LINES_OF("commands", struct startup_document, startup.commands, startup.command_count,
-				  "run for the system, one line each"),
-	JSON(struct startup_document, startup.failed,
-		 "why one of them failed; nothing is enabled then, and the files are as before",
-		 .presence = JSON_UNLESS_NULL),
+				  "the commands that were run for the system, one a line"),
+	JSON(
+		struct startup_document, startup.failed,
+		"why a command for the system failed; then nothing is enabled, and the files are as before",
+		.presence = JSON_UNLESS_NULL),
 	JSON_READY_OF("runs", struct startup_document, runs, &document_run,
 				  "with `startup status`: the last lines of the log"),
 	{0},

@@ -40,11 +40,11 @@ struct status_document {
 #define ROW_AS(name, member, ...) JSON_AS(name, struct status_document, member, __VA_ARGS__)
 
 static const struct json_field gpu_fields[] = {
-	JSON(struct jw_gpu, name, "as the driver calls it"),
-	JSON_FORMATTED("target", struct jw_gpu, target, document_sm, "`sm_86`"),
-	JSON(struct jw_gpu, bus, "`0000:01:00.0`; `\"\"` where unknown"),
-	JSON(struct jw_gpu, uuid, "as nvidia-smi writes it; `\"\"` where unknown"),
-	JSON(struct jw_gpu, memory_bytes, NULL),
+	JSON(struct jw_gpu, name, "the name of the GPU, as the driver reports it"),
+	JSON_FORMATTED("target", struct jw_gpu, target, document_sm, "the GPU architecture: `sm_86`"),
+	JSON(struct jw_gpu, bus, "the address on the PCI bus: `0000:01:00.0`; `\"\"` if unknown"),
+	JSON(struct jw_gpu, uuid, "the UUID of the GPU, as nvidia-smi writes it; `\"\"` if unknown"),
+	JSON(struct jw_gpu, memory_bytes, "the memory of the GPU"),
 	{0},
 };
 
@@ -76,11 +76,13 @@ static const char *const trust_names[] = {
 };
 
 static const struct json_field driver_fields[] = {
-	JSON_FORMATTED("version", struct jw_driver_info, version, format_release, "`550.163.01`",
+	JSON_FORMATTED("version", struct jw_driver_info, version, format_release,
+				   "the version of the driver: `550.163.01`", .presence = JSON_UNLESS_NULL),
+	JSON_FORMATTED("cuda", struct jw_driver_info, version, format_cuda,
+				   "the newest CUDA version that the driver supports: `12.4`",
 				   .presence = JSON_UNLESS_NULL),
-	JSON_FORMATTED("cuda", struct jw_driver_info, version, format_cuda, "`12.4`",
-				   .presence = JSON_UNLESS_NULL),
-	JSON(struct jw_driver_info, library, "the file; `\"\"` where no driver is installed"),
+	JSON(struct jw_driver_info, library,
+		 "the path of the driver's library; `\"\"` if no driver is installed"),
 	JSON(struct jw_driver_info, stamp,
 		 "the date and time of the build, on which the names of cache entries depend; `\"\"` "
 		 "where unknown"),
@@ -92,41 +94,47 @@ static const struct json_field driver_fields[] = {
 };
 
 static const struct json_field cache_fields[] = {
-	ROW(system.cache.path, "absent where the driver would not cache", .presence = JSON_UNLESS_NULL),
-	ROW(system.cache.exists, "the directory is there"),
-	ROW(system.cache.outlook.entries, "files of entries"),
+	ROW(system.cache.path, "the cache directory; absent if the driver would not cache",
+		.presence = JSON_UNLESS_NULL),
+	ROW(system.cache.exists, "true: the cache directory exists"),
+	ROW(system.cache.outlook.entries, "the number of entries in the cache"),
 	ROW_AS("size_bytes", system.cache.outlook.bytes,
 		   "the size of the entries, as the limit counts it"),
 	JSON_MEMBERS_OF(struct status_document, system.cache.outlook, &document_outlook),
 	ROW(system.cache.limit_bytes, "the limit of the driver's cache"),
-	ROW(system.cache.limit_set, "by `CUDA_CACHE_MAXSIZE`, not by the driver's default"),
-	ROW(system.cache.disabled, "by `CUDA_CACHE_DISABLE`"),
+	ROW(system.cache.limit_set,
+		"`CUDA_CACHE_MAXSIZE` sets the limit; false: the limit is the driver's default"),
+	ROW(system.cache.disabled, "`CUDA_CACHE_DISABLE` switches the cache off"),
 	ROW(system.cache.force_ptx_jit,
 		"`CUDA_FORCE_PTX_JIT` is set: the cache is written and never read"),
 	JSON_LINES_OF("warnings", struct status_document, system.cache.warnings,
-				  system.cache.warning_count, "lines"),
+				  system.cache.warning_count,
+				  "warnings about the settings and the directory, one a line"),
 	{0},
 };
 
 static const struct json_field package_gpu_fields[] = {
-	JSON_FORMATTED("target", struct jw_check_package_gpu, target, document_sm, "`sm_86`"),
+	JSON_FORMATTED("target", struct jw_check_package_gpu, target, document_sm,
+				   "the GPU architecture: `sm_86`"),
 	JSON(struct jw_check_package_gpu, warm, "modules with a sound entry in the cache"),
-	JSON(struct jw_check_package_gpu, cold, "modules without one"),
+	JSON(struct jw_check_package_gpu, cold, "modules without a sound entry in the cache"),
 	JSON(struct jw_check_package_gpu, failing,
-		 "files whose code cannot run there, so that programs fail"),
+		 "files whose code cannot run on this GPU, so that programs fail"),
 	JSON_OBJECT_OF("forecast", struct jw_check_package_gpu, forecast, &document_forecast,
-				   "of the cold ones"),
+				   "the predicted cost of compiling the cold modules"),
 	{0},
 };
 
 static const struct json_field package_fields[] = {
-	JSON(struct jw_check_package, name, "absent for files that no package has installed",
+	JSON(struct jw_check_package, name,
+		 "the name of the package; absent for files that no package has installed",
 		 .presence = JSON_UNLESS_NULL),
-	JSON(struct jw_check_package, version, "absent where unknown", .presence = JSON_UNLESS_NULL),
+	JSON(struct jw_check_package, version, "the version of the package; absent if unknown",
+		 .presence = JSON_UNLESS_NULL),
 	JSON_LIST_OF("gpus", struct jw_check_package, gpus, gpu_count,
 				 JSON_TABLE(struct jw_check_package_gpu, package_gpu_fields),
-				 "an object for each architecture; where all three numbers are 0, everything runs "
-				 "as it is"),
+				 "an object for each GPU architecture; if `warm`, `cold` and `failing` are 0, the "
+				 "package runs as it is"),
 	{0},
 };
 
@@ -134,12 +142,14 @@ static const struct json_field status_fields[] = {
 	JSON_LIST_OF("gpus", struct status_document, system.gpus, system.gpu_count,
 				 JSON_TABLE(struct jw_gpu, gpu_fields), "the GPUs of this machine"),
 	JSON_AS("why_no_gpu", struct status_document, system.why_none,
-			"one line, where `gpus` is empty", .presence = JSON_IF_SET),
+			"why there is no GPU, in one line; absent if `gpus` is not empty",
+			.presence = JSON_IF_SET),
 	ROW(system.remembered,
 		"the GPUs were found by an earlier run with this driver and these devices"),
 	JSON_OBJECT_OF("driver", struct status_document, system.driver,
-				   JSON_TABLE(struct jw_driver_info, driver_fields), NULL),
-	JSON_PART("cache", JSON_TABLE(struct status_document, cache_fields), "the driver's"),
+				   JSON_TABLE(struct jw_driver_info, driver_fields),
+				   "the driver that programs use"),
+	JSON_PART("cache", JSON_TABLE(struct status_document, cache_fields), "the driver's cache"),
 	JSON_OBJECT_OF("ahead", struct status_document, ahead, &document_ahead_members,
 				   "how far the cache is prepared for a driver that is installed and starts at the "
 				   "next boot",
@@ -148,12 +158,14 @@ static const struct json_field status_fields[] = {
 		.presence = JSON_UNLESS_NULL),
 	JSON_LIST_OF("packages", struct status_document, packages.packages, packages.package_count,
 				 JSON_TABLE(struct jw_check_package, package_fields),
-				 "its packages with device code, the slowest to compile first; a module that "
-				 "several packages hold counts for the first"),
-	JSON_FORMATTED("verdict", struct status_document, packages.verdict, document_verdict,
-				   "as in `check`; absent like `environment`",
-				   JSON_IF(struct status_document, environment)),
-	ROW(troubles, "its files and folders that could not be read, whose contents are unknown"),
+				 "the packages of the environment that have device code, the slowest to compile "
+				 "first; a module that several packages hold counts for the first of them"),
+	JSON_FORMATTED(
+		"verdict", struct status_document, packages.verdict, document_verdict,
+		"the answer of `check` for the environment; absent without an environment or a GPU",
+		JSON_IF(struct status_document, environment)),
+	ROW(troubles, "files and folders of the environment that could not be read, so that their "
+				  "contents are unknown"),
 	ROW(wsl, "this Linux runs inside Windows (WSL), whose programs have another cache"),
 	JSON_AS("state", struct status_document, system.state_dir, "jitwarm's own folder",
 			.presence = JSON_UNLESS_NULL),

@@ -8,22 +8,25 @@
 
 static const struct json_field pack_fields[] = {
 	JSON(struct jw_store_pack, name, "the file in the store"),
-	JSON(struct jw_store_pack, targets, "as in `export`"),
-	JSON(struct jw_store_pack, drivers, "as in `export`"),
-	JSON(struct jw_store_pack, entries, "as in `export`"),
-	JSON(struct jw_store_pack, content_bytes, "as in `export`"),
-	JSON_AS("pack_bytes", struct jw_store_pack, bytes, "of the file"),
+	JSON(struct jw_store_pack, targets,
+		 "the GPU architectures of the pack's entries: `sm_70 sm_86`"),
+	JSON(struct jw_store_pack, drivers, "the drivers of the pack's entries: `550.163.01`"),
+	JSON(struct jw_store_pack, entries, "entries in the pack"),
+	JSON(struct jw_store_pack, content_bytes,
+		 "the size of the distinct modules and cubins, unpacked"),
+	JSON_AS("pack_bytes", struct jw_store_pack, bytes, "the size of the pack's file"),
 	JSON_NUMBERED("mtime_s", struct jw_store_pack, mtime_ns, document_whole_seconds,
-				  "seconds since 1970"),
-	JSON(struct jw_store_pack, damage, "a line, if it cannot be read", .presence = JSON_IF_SET),
+				  "the time of the last change, in seconds since 1970"),
+	JSON(struct jw_store_pack, damage, "why the pack cannot be read, in one line",
+		 .presence = JSON_IF_SET),
 	{0},
 };
 
 static const struct json_field store_fields[] = {
-	JSON(struct jw_store, path, "the folder"),
-	JSON(struct jw_store, bytes, "of all packs"),
+	JSON(struct jw_store, path, "the folder of the store"),
+	JSON(struct jw_store, bytes, "the size of all packs"),
 	JSON_LIST_OF("packs", struct jw_store, packs, count,
-				 JSON_TABLE(struct jw_store_pack, pack_fields), "the oldest first"),
+				 JSON_TABLE(struct jw_store_pack, pack_fields), "the packs, the oldest first"),
 	{0},
 };
 const struct json_table document_store = {.schema = "jitwarm.store/1", .fields = store_fields};

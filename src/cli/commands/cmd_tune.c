@@ -41,33 +41,36 @@ static const char *const state_names[] = {
 #define TUNE_AS(name, member, ...) JSON_AS(name, struct tune_document, member, __VA_ARGS__)
 
 static const struct json_field force_fields[] = {
-	TUNE(cache.now.path, "absent where the driver would not cache", .presence = JSON_UNLESS_NULL),
-	TUNE(cache.now.limit_bytes, NULL),
-	TUNE(cache.now.limit_set, "by `CUDA_CACHE_MAXSIZE`"),
+	TUNE(cache.now.path, "the cache directory; absent if the driver would not cache",
+		 .presence = JSON_UNLESS_NULL),
+	TUNE(cache.now.limit_bytes, "the cache limit that is in force"),
+	TUNE(cache.now.limit_set, "`CUDA_CACHE_MAXSIZE` sets the limit"),
 	{0},
 };
 
 static const struct json_field login_fields[] = {
-	TUNE(cache.path, "absent where the driver would not cache", .presence = JSON_UNLESS_NULL),
-	TUNE(cache.limit_bytes, NULL),
-	TUNE(cache.limit_set, "by `CUDA_CACHE_MAXSIZE`"),
+	TUNE(cache.path, "the cache directory; absent if the driver would not cache",
+		 .presence = JSON_UNLESS_NULL),
+	TUNE(cache.limit_bytes, "the cache limit from the next login on"),
+	TUNE(cache.limit_set, "`CUDA_CACHE_MAXSIZE` sets the limit"),
 	{0},
 };
 
 static const struct json_field wanted_fields[] = {
-	TUNE(path, "absent if unchanged", .presence = JSON_UNLESS_NULL),
-	TUNE(limit_bytes, NULL),
+	TUNE(path, "the cache directory to set; absent if it does not change",
+		 .presence = JSON_UNLESS_NULL),
+	TUNE(limit_bytes, "the cache limit to set"),
 	{0},
 };
 
 static const struct json_field setting_fields[] = {
 	JSON(struct jw_setting, source,
-		 "`process`, `/etc/environment`, `environment.d`, `shell`, `Windows machine`, `Windows "
-		 "user`"),
-	JSON(struct jw_setting, where, "file or registry key"),
-	JSON(struct jw_setting, name, "of the variable"),
-	JSON(struct jw_setting, value, NULL),
-	JSON_AS("by_jitwarm", struct jw_setting, ours, "jitwarm wrote it"),
+		 "where the setting was found: `process`, `/etc/environment`, `environment.d`, `shell`, "
+		 "`Windows machine`, `Windows user`"),
+	JSON(struct jw_setting, where, "the file or registry key that holds the setting"),
+	JSON(struct jw_setting, name, "the name of the variable"),
+	JSON(struct jw_setting, value, "the value of the setting"),
+	JSON_AS("by_jitwarm", struct jw_setting, ours, "true: jitwarm has written the setting"),
 	{0},
 };
 
@@ -88,16 +91,17 @@ static const char *format_path_state(char room[JSON_ROOM], const void *values)
 }
 
 static const struct json_field change_fields[] = {
-	JSON(struct jw_tune_change, where, "file or registry key"),
+	JSON(struct jw_tune_change, where, "the file or registry key that holds the setting"),
 	JSON(struct jw_tune_change, what,
-		 "`written`, `unchanged`, `restored`, `removed`; "
-		 "`left`: changed by others since"),
+		 "what happened to the setting: `written`, `unchanged`, `restored`, `removed`, or `left` "
+		 "because another program has changed it since"),
 	{0},
 };
 
 static const struct json_field undone_fields[] = {
 	JSON_LIST_OF("changes", struct tune_document, changes.changes, changes.count,
-				 JSON_TABLE(struct jw_tune_change, change_fields), "of `--apply` and `--undo`"),
+				 JSON_TABLE(struct jw_tune_change, change_fields),
+				 "the changes that `--apply` or `--undo` has made"),
 	{0},
 };
 const struct json_table document_tune_undone = {
@@ -107,23 +111,27 @@ const struct json_table document_tune_undone = {
 };
 
 static const struct json_field tune_fields[] = {
-	JSON_PART("in_force", JSON_TABLE(struct tune_document, force_fields), "of this process"),
+	JSON_PART("in_force", JSON_TABLE(struct tune_document, force_fields),
+			  "the settings of the cache in this process"),
 	JSON_PART("next_login", JSON_TABLE(struct tune_document, login_fields),
 			  "what programs have from the next login on, and jitwarm at once"),
-	JSON_PART("should_be", JSON_TABLE(struct tune_document, wanted_fields), "`--apply` sets it"),
-	TUNE_AS("present_bytes", cache.outlook.bytes, "in the cache"),
-	TUNE(predicted_bytes, "that the named packages would add"),
+	JSON_PART("should_be", JSON_TABLE(struct tune_document, wanted_fields),
+			  "the settings that `--apply` writes"),
+	TUNE_AS("present_bytes", cache.outlook.bytes, "the size of the entries in the cache"),
+	TUNE(predicted_bytes, "the predicted size of the entries that the named packages would add"),
 	JSON_LIST_OF("settings", struct tune_document, settings.items, settings.count,
 				 JSON_TABLE(struct jw_setting, setting_fields),
 				 "what this process, jitwarm's files, `/etc/environment` and the registry set"),
 	JSON_FORMATTED_OF(
 		"limit_state", format_limit_state,
-		"of `CUDA_CACHE_MAXSIZE` as jitwarm has set it: `not-set`, `in-force`, `pending` "
-		"(from the next login on), `overridden` (something else sets it later)"),
-	JSON_FORMATTED_OF("path_state", format_path_state, "of `CUDA_CACHE_PATH`, as `limit_state`"),
-	JSON_LINES_OF(
-		"warnings", struct tune_document, warnings, warning_count,
-		"lines: misleading values, names unknown to the driver, problems with the directory"),
+		"the state of the `CUDA_CACHE_MAXSIZE` that jitwarm has set: `not-set`, `in-force`, "
+		"`pending` (from the next login on) or `overridden` (something else sets it later)"),
+	JSON_FORMATTED_OF("path_state", format_path_state,
+					  "the state of the `CUDA_CACHE_PATH` that jitwarm has set, with the values of "
+					  "`limit_state`"),
+	JSON_LINES_OF("warnings", struct tune_document, warnings, warning_count,
+				  "warnings about misleading values, names that the driver does not know, and "
+				  "problems with the directory, one a line"),
 	JSON_SAME(&document_tune_undone),
 	{0},
 };

@@ -44,10 +44,10 @@ struct watch_document {
 };
 
 static const struct json_field watched_fields[] = {
-	JSON(struct watch_document, process.pid, "its number"),
-	JSON(struct watch_document, process.name, "its program"),
-	JSON(struct watch_document, process.driver, "it has loaded NVIDIA's driver"),
-	JSON(struct watch_document, process.compiler, "it has loaded the driver's compiler"),
+	JSON(struct watch_document, process.pid, "the number of the process"),
+	JSON(struct watch_document, process.name, "the name of the process's program"),
+	JSON(struct watch_document, process.driver, "the process has loaded NVIDIA's driver"),
+	JSON(struct watch_document, process.compiler, "the process has loaded the driver's compiler"),
 	JSON(struct watch_document, process.others, "compilers that cache their own results"),
 	{0},
 };
@@ -58,24 +58,31 @@ static const char *const watch_names[] = {
 };
 
 static const struct json_field watch_fields[] = {
-	JSON_PART("process", JSON_TABLE(struct watch_document, watched_fields), NULL),
-	JSON(struct watch_document, cache, "that the driver uses for it", .presence = JSON_UNLESS_NULL),
-	JSON(struct watch_document, seconds, "that it was watched"),
-	JSON(struct watch_document, cpu_seconds, "processor time that it used meanwhile"),
+	JSON_PART("process", JSON_TABLE(struct watch_document, watched_fields),
+			  "the process that was watched"),
+	JSON(struct watch_document, cache, "the cache directory that the driver uses for the process",
+		 .presence = JSON_UNLESS_NULL),
+	JSON(struct watch_document, seconds, "how long the process was watched"),
+	JSON(struct watch_document, cpu_seconds,
+		 "the processor time that the process used while it was watched"),
 	JSON_AS("compiling_seconds", struct watch_document, compiling_s,
-			"of those: the driver compiled for it"),
+			"the time during which the driver compiled for the process"),
 	JSON_AS("linking_seconds", struct watch_document, linking_s,
 			"the driver's compiler was loaded, the process was busy, and no entry appeared"),
 	JSON_AS("busy_seconds", struct watch_document, busy_s,
 			"the process was busy with something else"),
 	JSON_AS("waiting_seconds", struct watch_document, waiting_s, "the process waited"),
-	JSON(struct watch_document, entries, "that appeared in the cache meanwhile, of any program"),
-	JSON(struct watch_document, bytes, "of them"),
-	JSON(struct watch_document, left, "modules of its libraries that are not in the cache"),
+	JSON(struct watch_document, entries,
+		 "entries of any program that appeared in the cache while the process was watched"),
+	JSON(struct watch_document, bytes, "the size of the entries that appeared"),
+	JSON(struct watch_document, left,
+		 "modules of the process's libraries that are not in the cache"),
 	JSON_AS("left_seconds", struct watch_document, left_s,
-			"that compiling them will take, by the prediction and the pace so far; -1: unknown"),
-	JSON(struct watch_document, processes, "it and those that it has started, at the last look"),
-	JSON(struct watch_document, state, "the last one", .names = watch_names),
+			"the time that compiling the modules in `left` will take, by the prediction and the "
+			"pace so far; -1: unknown"),
+	JSON(struct watch_document, processes,
+		 "the number of processes: the watched one and those that it has started"),
+	JSON(struct watch_document, state, "the last state of the process", .names = watch_names),
 	JSON(struct watch_document, ended, "the process has ended"),
 	{0},
 };

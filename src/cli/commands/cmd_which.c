@@ -35,7 +35,7 @@ static const char *const answer_names[] = {
 };
 
 static const struct json_field release_fields[] = {
-	RELEASE(version, "the release"),
+	RELEASE(version, "the version of the release"),
 	RELEASE(
 		answer,
 		"`runs`: as it is, or after compiling for less than a second; `part_fails`: it runs, but a "
@@ -46,8 +46,8 @@ static const struct json_field release_fields[] = {
 		"platform; `unknown`: the list has nothing of its wheel",
 		.names = answer_names),
 	RELEASE(why,
-			"why it, or a part of it, fails; with `other_python`: the versions of Python that it "
-			"is for",
+			"why the release or a part of it fails; with `other_python`, the versions of Python "
+			"that the release is for",
 			.presence = JSON_UNLESS_NULL),
 	RELEASE(library,
 			"the largest library that fails, or of which a part does; or the package of `pin`",
@@ -83,7 +83,8 @@ static const struct json_field answer_fields[] = {
 		 "the newest release that runs after compiling, if it is newer",
 		 .presence = JSON_UNLESS_NULL),
 	JSON_LIST_OF("releases", struct jw_which, releases, count,
-				 JSON_TABLE(struct jw_which_release, release_fields), "newest first"),
+				 JSON_TABLE(struct jw_which_release, release_fields),
+				 "the releases, the newest first"),
 	{0},
 };
 
@@ -101,11 +102,13 @@ static const struct json_field which_fields[] = {
 		 "`https://`"),
 	JSON(struct which_document, date,
 		 "the day on which the list of releases was made; with `--ask`: today"),
-	JSON(struct which_document, platform, "`linux`, `linux-aarch64` or `windows`"),
+	JSON(struct which_document, platform,
+		 "the platform of the wheels: `linux`, `linux-aarch64` or `windows`"),
 	JSON(struct which_document, python, "the version of Python", .presence = JSON_UNLESS_NULL),
-	JSON_FORMATTED("driver", struct which_document, driver, document_driver, "the driver"),
+	JSON_FORMATTED("driver", struct which_document, driver, document_driver,
+				   "the driver in question"),
 	JSON_LIST_OF("answers", struct which_document, answers, count,
-				 JSON_TABLE(struct jw_which, answer_fields), "for each package and GPU"),
+				 JSON_TABLE(struct jw_which, answer_fields), "an object for each package and GPU"),
 	{0},
 };
 const struct json_table document_which = {.schema = "jitwarm.which/1", .fields = which_fields};
