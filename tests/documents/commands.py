@@ -107,7 +107,9 @@ FIRST = {
 }
 # Settings under which a page's commands are typed
 SETTINGS = {
-    "troubleshooting.md": {"CUDA_CACHE_MAXSIZE": "200000"},
+    "commands.md": {"CUDA_MODULE_LOADING": "EAGER"},
+    "get-started.md": {"CUDA_MODULE_LOADING": "EAGER"},
+    "troubleshooting.md": {"CUDA_CACHE_MAXSIZE": "200000", "CUDA_MODULE_LOADING": "EAGER"},
 }
 # The wheel of which a page shows the table; without it, the table is not compared
 WHEEL = pathlib.Path.home() / ".cache/jitwarm/frameworks/xgboost-1.3.3-linux/xgboost-1.3.3-py3-none-manylinux2010_x86_64.whl"
