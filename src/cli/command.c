@@ -215,8 +215,8 @@ void cli_forget(struct cli *cli, const char *why, bool can_be_named)
 {
 	if (!cli->stateless)
 		output_note(&cli->out,
-					can_be_named ? "%.700s; jitwarm remembers nothing of this run; name a folder "
-								   "that can be written to: JITWARM_STATE=DIR"
+					can_be_named ? "%.700s; jitwarm remembers nothing of this run; name a writable "
+								   "folder: JITWARM_STATE=DIR"
 								 : "%.700s; jitwarm remembers nothing of this run",
 					why);
 	cli->stateless = true;
@@ -257,8 +257,7 @@ const char *cli_state(struct jw_error *err, struct cli *cli)
 		(void)os_state_dir(err, &cli->state);
 	if (!cli->state || cli->command->reads || !os_may_make(&why, cli->state))
 		return cli->state;
-	error_set(err, why.code, "%s; name a folder that can be written to: JITWARM_STATE=DIR",
-			  why.message);
+	error_set(err, why.code, "%s; name a writable folder: JITWARM_STATE=DIR", why.message);
 	return NULL;
 }
 
@@ -269,9 +268,8 @@ int cli_need_administrator(struct jw_error *err, const char *option)
 	return error_set(
 		err, JW_ERR_IO,
 		os_is_windows
-			? "%s: Permission denied: only an administrator changes other accounts; start the "
-			  "command from a console opened with “Run as "
-			  "administrator”"
+			? "%s: Permission denied: only an administrator may change other accounts; start the "
+			  "command from a console that was opened with “Run as administrator”"
 			: "%s: Permission denied: only root may change other accounts; run it with sudo",
 		option);
 }

@@ -19,17 +19,17 @@ enum { MAX_CONFIG = 1 << 16, FILES = 2 };
 #define ORDER_MARK "\xef\xbb\xbf"
 
 static const struct config_value every_setting[CONFIG_SETTINGS] = {
-	{.name = "registry", .help = "The place of “push” and “pull” if none is named"},
+	{.name = "registry", .help = "The registry for “push” and “pull” if none is named"},
 	{.name = "share", .help = "The folder of “prime --share”, for every prime"},
 	{.name = "share-unsigned",
-	 .help = "Trust whoever can write to that folder, even without a signature",
+	 .help = "Trust whoever can write to the folder of --share, even without a signature",
 	 .kind = CONFIG_SWITCH},
 	{.name = "plain-http",
 	 .help = "Hosts that may be reached by plain HTTP: HOST or HOST:PORT",
 	 .kind = CONFIG_LIST},
 	{.name = "key", .help = "The key of --sign: one of “jitwarm key list”, or minisign's file"},
 	{.name = "trusted-keys",
-	 .help = "A folder of further public keys whose packs are accepted, NAME.pub each"},
+	 .help = "A folder with more public keys whose packs are accepted, as NAME.pub"},
 	{.name = "jobs", .help = "How many workers compile; without it one per core"},
 	{.name = "max-mem",
 	 .help = "Memory for all workers together; without it three quarters of what is available"},
@@ -44,7 +44,7 @@ static const struct config_value every_setting[CONFIG_SETTINGS] = {
 	 .help = "The folder with the compilers of other CUDA versions",
 	 .variable = "JITWARM_PTXAS"},
 	{.name = "trust-accounts",
-	 .help = "Numbers of accounts that count as root, * for all: whoever can change root's places "
+	 .help = "Numbers of accounts that count as root, * for all: whoever can change root's files "
 			 "then acts as root",
 	 .kind = CONFIG_ACCOUNTS},
 	{.name = "language", .help = "en or ko; without it the system's", .kind = CONFIG_LANGUAGE},
@@ -324,7 +324,7 @@ int config_check(struct jw_error *err, const struct output *output, const struct
 		if (fault->line)
 			(void)setting_called(fault->text, &nearest);
 		if (!fault->line)
-			output_warning(output, "settings are not read: %s", fault->text);
+			output_warning(output, "the settings were not read: %s", fault->text);
 		else if (nearest)
 			output_warning(output,
 						   "%s, line %u: no setting is called “%.100s” (did you mean “%s”?); see "

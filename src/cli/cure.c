@@ -70,8 +70,8 @@ void cures_print(const struct cli *cli, struct cures *cures, bool named)
 							  version);
 		else
 			(void)text_format(text, sizeof text,
-							  "No release of %s on PyPI runs on %s; what each one lacks: ", package,
-							  gpu_targets_name(name, cure->target));
+							  "No release of %s on PyPI runs on %s; see what each one lacks: ",
+							  package, gpu_targets_name(name, cure->target));
 		if (version) {
 			buf_add(&command, "pip install %s==%s", package, version);
 		} else {

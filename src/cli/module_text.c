@@ -47,7 +47,7 @@ void plan_notes_print(const struct output *out, const struct options *options, c
 		buf_add(&line, " --all");
 	next_step_names(&line, options);
 	if (!line.overflowed)
-		output_note(out, "some PTX was left out, or its use is assumed: “%s” lists it",
+		output_note(out, "some PTX was left out, or its use is assumed: “%s” lists this PTX",
 					buf_text(&line));
 	buf_free(&line);
 }

@@ -87,11 +87,10 @@ static int unknown_name(struct jw_error *err, const struct cli_option *table, co
 	char list[MAX_LIST];
 
 	if (is_named("target", name, length))
-		return error_set(
-			err, JW_ERR_USAGE,
-			"no --target here: “jitwarm scan --target rtx3070” asks about another GPU, "
-			"“jitwarm make --target rtx3070 --driver 550.163.01 -o lab.jwpack torch” "
-			"compiles for it");
+		return error_set(err, JW_ERR_USAGE,
+						 "this command has no --target: “jitwarm scan --target rtx3070” asks about "
+						 "another GPU, “jitwarm make --target rtx3070 --driver 550.163.01 -o "
+						 "lab.jwpack torch” compiles for it");
 	for (size_t i = 0; (option = table_at(table, i)); i++)
 		if (!option->hidden)
 			suggest_offer(&nearest, option->name);

@@ -117,7 +117,7 @@ static void print_left_out(const struct output *out, const struct jw_export_resu
 		size_t count;
 		const char *what;
 	} lines[] = {
-		{result->other_drivers, "of other drivers than this machine's (--all includes them)"},
+		{result->other_drivers, "of drivers other than this machine's (--all includes them)"},
 		{result->other_targets, "for other GPUs"},
 		{result->not_cuda, "of OpenCL or of an unknown form"},
 		{result->unsuited, "whose cubin or options another machine could not check"},
@@ -206,8 +206,8 @@ void pack_report_import(const struct output *out, const struct jw_import_result 
 				 "entries with other bytes replaced");
 	if (result->dry_run && result->evicted)
 		output_line(out, STYLE_WARN,
-					"%s of others, %s, would be evicted: without a larger CUDA_CACHE_MAXSIZE "
-					"nothing is imported",
+					"%s of other programs, %s, would be evicted: nothing is imported without a "
+					"larger CUDA_CACHE_MAXSIZE",
 					TEXT_COUNT(result->evicted, "old entry", "old entries"),
 					text_bytes(bytes, result->evicted_bytes));
 }

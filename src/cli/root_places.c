@@ -349,7 +349,7 @@ int root_need_account(struct jw_error *err, struct cli *cli, uint32_t owner)
 	add_line(&line, cli, &stranger, NULL);
 	cli->failure = EXIT_CANNOT;
 	error_set(err, JW_ERR_UNSUPPORTED,
-			  "jitwarm looks at programs of its own account only; for these: %s",
+			  "jitwarm looks only at programs of its own account; for these programs, type: %s",
 			  line.size ? buf_text(&line) + 1 : "");
 	buf_free(&line);
 	return -1;

@@ -38,7 +38,7 @@ void tune_change_print(const struct output *output, const struct jw_tune_request
 	if (!is_served)
 		output_warning(output,
 					   "%s does not read ~/.profile: write the settings of “jitwarm tune --print "
-					   "sh” into its start-up file, in its syntax",
+					   "sh” into the shell's start-up file, in its syntax",
 					   shell);
 	mem_free(path);
 	/* Programs that start others read the settings only at their own start. */

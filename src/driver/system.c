@@ -295,7 +295,7 @@ static int profile_elsewhere(struct jw_error *err, const struct jw_system_option
 		return cache_profile_for_release(err, options->driver, ret_profile);
 	} else if (os_find_driver(&why, &library)) {
 		return error_set(err, JW_ERR_USAGE,
-						 "--driver names the other machine's driver, for example --driver %s: %s",
+						 "name the other machine's driver, for example --driver %s: %s",
 						 jw_driver_example(options->targets, options->target_count), why.message);
 	}
 	/* A library shows its build, and often its release; another source of the release has

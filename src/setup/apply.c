@@ -428,8 +428,7 @@ static int apply_scope(struct jw_error *err, struct applying *run)
 	int result;
 
 	if (request->path && !os_is_absolute(request->path))
-		return error_set(err, JW_ERR_USAGE, "%s: a path for every program has to be absolute",
-						 request->path);
+		return error_set(err, JW_ERR_USAGE, "%s: name an absolute path", request->path);
 	if (places_of(err, request->scope, &places))
 		return -1;
 	result = apply_files(&why, run, &places);

@@ -55,9 +55,9 @@ if [ "$kind" = fake ]; then
 	fake 12.5 'exit 1'
 	sm="--target sm_86"
 	timeout 300 "$jitwarm" make $sm --driver 550.163.01 "$library" >out 2>&1
-	[ $? = 64 ] && grep -q -- "-o names" out && ok "--target without -o" || fail "--target without -o: $(cat out)"
+	[ $? = 64 ] && grep -q -- "with -o, or add -n" out && ok "--target without -o" || fail "--target without -o: $(cat out)"
 	timeout 300 "$jitwarm" make --driver 550.163.01 "$library" >out 2>&1
-	[ $? = 64 ] && grep -q -- "--target names" out && ok "--driver without --target" || fail "--driver without --target: $(cat out)"
+	[ $? = 64 ] && grep -q -- "with --target" out && ok "--driver without --target" || fail "--driver without --target: $(cat out)"
 	# A pack
 	refuse() { # STATUS TEXT ARGUMENT...: and no pack is there, nor anything of it
 		local status=$1 text=$2 got=0
@@ -66,8 +66,8 @@ if [ "$kind" = fake ]; then
 		[ "$got" = "$status" ] && grep -qF -- "$text" out && [ -z "$(find . -name '*.jwpack*')$(ls -A "$JITWARM_STATE/runs" 2>/dev/null)" ] &&
 			ok "make $* ($text)" || { fail "make $*: status $got, not $status, or not “$text”, or something is left:"; sed 's/^/    /' out; }
 	}
-	refuse 64 "--target names the other machine's GPU" -o x.jwpack "$library"
-	refuse 64 "--sign is for the pack that -o names" -o cache/ $sm --driver 550.163.01 --sign "$library"
+	refuse 64 "name the other machine's GPU with --target" -o x.jwpack "$library"
+	refuse 64 "--sign needs a pack: -o FILE" -o cache/ $sm --driver 550.163.01 --sign "$library"
 	refuse 64 "name a file" -o - $sm --driver 550.163.01 "$library"
 	refuse 64 "no key “default”" -o x.jwpack --sign $sm --driver 550.163.01 --ptxas 12.4/ptxas "$library"
 	refuse 1 "x.jwpack is not written: no entry is left to put into it" -o x.jwpack $sm --driver 550.163.01 --ptxas 12.4/ptxas "$library"

@@ -56,5 +56,5 @@ plain() {
 		-e 's/([0-9.]+ (ms|s|min|h)? ?to )?\b[0-9][0-9.]* (ms|s|min|h)\b/T/g; s/[0-9]+ workers?\b/N workers/g; s/under T/T/g; s/ +$//' \
 		-e 's/\([0-9.]+ KiB, ([0-9]+ pieces of code)\)/(SIZE, \1)/; s/needed [0-9]+ bytes/needed N bytes/' \
 		-e '/^Times assume a typical machine|^jitwarm: compiling [0-9]|has the driver loaded/d' \
-		-e '/src.jitwarmw.exe: files in such a folder are often deleted/d' # a clone among temporary files
+		-e '/src.jitwarmw.exe: files in this folder are often deleted/d' # a clone among temporary files
 }

@@ -76,6 +76,6 @@ for open in "$machines" "$machines/config"; do
 	chmod a+w "$open"
 	jitwarm config
 	exits 0 config
-	! grep -q 'jobs .*3' "$out" && grep -q 'settings are not read: ' "$err" || fail "everybody's settings count: $open"
+	! grep -q 'jobs .*3' "$out" && grep -q 'the settings were not read: ' "$err" || fail "everybody's settings count: $open"
 	chmod go-w "$open"
 done

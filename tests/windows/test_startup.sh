@@ -21,7 +21,7 @@ mkdir -p "$work/Downloads"
 cp "$build/src/jitwarm.exe" "$build/src/jitwarmw.exe" "$work/Downloads/"
 under "$gpus" "$work/Downloads/jitwarm.exe" startup enable "$folder"
 exits 0 'startup enable of a downloaded program'
-complains 'files in such a folder are often deleted'
+complains 'files in this folder are often deleted'
 jitwarm startup enable "$folder"
 exits 0 'startup enable of the program in its place'
 jitwarm startup status --json

@@ -61,12 +61,11 @@ static const char *ahead_rest(const struct jw_ahead *ahead)
 	case JW_AHEAD_COMPILING: return "; the rest is being compiled";
 	case JW_AHEAD_NO_ROOM:
 		return !ahead_is_prepared(ahead)
-				   ? "; the limit leaves no room for the rest beside the running driver's entries: "
-					 "“jitwarm "
-					 "ahead --tune” raises it, and the rest is compiled after the boot"
-				   : "; the limit leaves no room for the rest beside the running driver's entries: "
-					 "the rest "
-					 "is compiled, and waits in the store for the boot";
+				   ? "; the cache limit leaves no space for the rest beside the running driver's "
+					 "entries: “jitwarm ahead --tune” raises the limit, else the rest is compiled "
+					 "after the boot"
+				   : "; the cache limit leaves no space for the rest beside the running driver's "
+					 "entries: the rest is compiled, and waits in the store for the boot";
 	case JW_AHEAD_NO_COMPILER: return "; its compiler is missing: ";
 	case JW_AHEAD_FAILED: return "; the rest failed: ";
 	case JW_AHEAD_NONE:
@@ -103,27 +102,26 @@ void ahead_print(const struct output *out, const char *head, const struct jw_ahe
 static void print_ahead(const struct output *out, const struct jw_ahead *ahead)
 {
 	if (ahead->pending || ahead->state == JW_AHEAD_LIVE)
-		output_note(
-			out,
-			"jitwarm cannot know beforehand what a program writes anew for each driver (Dr.Jit): "
-			"after the boot, record its start (“jitwarm run --record FILE -- COMMAND”), and "
-			"prime the recording on the other machines");
+		output_note(out,
+					"jitwarm cannot know PTX that a program writes anew for each driver (Dr.Jit): "
+					"after the boot, record the program's start (“jitwarm run --record FILE -- "
+					"COMMAND”), and prime the recording on the other machines");
 	if (ahead->pending)
 		ahead_print(out, "", ahead);
 	else if (ahead->state == JW_AHEAD_LIVE)
 		output_line(out, ahead->ready < ahead->modules ? STYLE_WARN : STYLE_GOOD,
-					"Driver %s runs: %zu of %s ready that the former one had compiled.",
+					"Driver %s is running: %zu of %s ready that the previous driver had compiled.",
 					ahead->running, ahead->ready,
 					TEXT_COUNT(ahead->modules, "module is", "modules are"));
 	else if (ahead->state == JW_AHEAD_UNDONE)
 		output_line(out, STYLE_PLAIN,
-					"Driver %s runs and is installed; driver %s, which was prepared, is not.",
+					"Driver %s is running and installed; driver %s, for which the cache was "
+					"prepared, is not installed.",
 					ahead->running, ahead->next);
 	else if (*ahead->running)
 		output_line(out, STYLE_PLAIN,
-					ahead->named
-						? "Driver %s runs, and is the one that was named: nothing to prepare."
-						: "Driver %s is installed and running: nothing to prepare.",
+					ahead->named ? "The named driver %s is already running: nothing to prepare."
+								 : "Driver %s is installed and running: nothing to prepare.",
 					ahead->running);
 }
 
@@ -141,13 +139,13 @@ static void on_reused(void *context, const struct jw_ahead *ahead)
 	const struct output *out = &preparing->cli->out;
 
 	if (ahead->pending && ahead->named)
-		output_line(out, STYLE_PLAIN, "Driver %s runs: %zu of %s an entry for driver %s.",
+		output_line(out, STYLE_PLAIN, "Driver %s is running: %zu of %s an entry for driver %s.",
 					ahead->running, ahead->ready,
 					TEXT_COUNT(ahead->modules, "module has", "modules have"), ahead->next);
 	else if (ahead->pending)
 		output_line(out, STYLE_PLAIN,
-					"Driver %s runs, driver %s starts after the next boot: %zu of %s an entry for "
-					"it.",
+					"Driver %s is running, and driver %s starts after the next boot: %zu of %s an "
+					"entry for the next driver.",
 					ahead->running, ahead->next, ahead->ready,
 					TEXT_COUNT(ahead->modules, "module has", "modules have"));
 }
@@ -210,7 +208,8 @@ static int raise_limit(struct jw_error *err, const struct preparing *preparing)
 		jw_tune_result_free(result);
 	}
 	output_line(out, STYLE_PLAIN,
-				"The next login has a larger limit; what had no room follows after the boot.");
+				"The cache limit is larger from the next login on; the remaining modules follow "
+				"after the boot.");
 	return 0;
 }
 
@@ -264,11 +263,10 @@ static int ahead_run(struct jw_error *err, struct cli *cli)
 	int failed = 0;
 
 	if (library && !os_exists(library) && !jw_driver_parse(NULL, library, &version))
-		return error_set(
-			err, JW_ERR_USAGE,
-			"--driver takes a file here, the libcuda.so of driver %.40s: only its bytes show what "
-			"that driver will look for",
-			library);
+		return error_set(err, JW_ERR_USAGE,
+						 "--driver: name the libcuda.so file of driver %.40s: only its bytes show "
+						 "which entries this driver will look for",
+						 library);
 	if (cli->options.operand_count)
 		failed = found_files_find(err, &cli->out, cli->options.operands, cli->options.operand_count,
 								  true, &files);
@@ -283,10 +281,9 @@ static int ahead_run(struct jw_error *err, struct cli *cli)
 		return cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
 	if (!*ahead->running) {
 		cli->failure = EXIT_CANNOT;
-		return error_set(
-			err, JW_ERR_NOT_FOUND,
-			"cannot tell which driver is running: no NVIDIA kernel module is loaded here, or its "
-			"version cannot be read");
+		return error_set(err, JW_ERR_NOT_FOUND,
+						 "cannot tell which driver is running: no NVIDIA kernel module is loaded, "
+						 "or its version cannot be read");
 	}
 	print_ahead(&cli->out, ahead);
 	if (ahead->state != JW_AHEAD_UNDONE &&

@@ -125,15 +125,16 @@ static void print_baked(const struct cli *cli, const struct jw_bake_file *file, 
 		(void)jw_driver_text(from, &drivers->from);
 		if (drivers->to.cuda)
 			output_line(out, STYLE_PLAIN,
-						"  %s: for drivers from %s on, measured up to %s; with older ones programs "
-						"fail",
+						"  %s: for driver %s or newer, measured up to %s; programs fail with an "
+						"older driver",
 						sm, from, jw_driver_text(to, &drivers->to));
 		else
 			output_line(out, STYLE_PLAIN,
-						"  %s: for drivers from %s on; with older ones programs fail", sm, from);
+						"  %s: for driver %s or newer; programs fail with an older driver", sm,
+						from);
 	}
 	if (file->no_room)
-		output_line(out, STYLE_WARN, "  %s: no room for the machine code, and cannot move: %s",
+		output_line(out, STYLE_WARN, "  %s: no space for the machine code, and cannot move: %s",
 					TEXT_COUNT(file->no_room, "container", "containers"),
 					file->no_room_why.message);
 	if (file->uncompiled)
@@ -148,13 +149,13 @@ static void print_baked(const struct cli *cli, const struct jw_bake_file *file, 
 	if (file->unlinked)
 		output_line(out, STYLE_WARN,
 					file->unlinked_why.code == JW_ERR_NOT_FOUND
-						? "  %s: not linked, and a start cannot do it either: %s"
-						: "  %s: not linked, so a start may do it each time: %s",
+						? "  %s: not linked, and no start can link it: %s"
+						: "  %s: not linked, so each start may link it: %s",
 					TEXT_COUNT(file->unlinked, "container", "containers"),
 					file->unlinked_why.message);
 	if (file->moved)
 		output_line(
-			out, STYLE_PLAIN, "  %s moved to make room: the copy is longer by %s",
+			out, STYLE_PLAIN, "  %s moved to make space: the copy is longer by %s",
 			TEXT_COUNT(file->moved, "container", "containers"),
 			text_bytes((char[TEXT_SHORT]){0}, file->size_after_bytes - file->size_before_bytes));
 }
@@ -196,9 +197,9 @@ static void print_summary(const struct cli *cli, const struct jw_bake_result *re
 		shell_add_word(&line, name);
 		next_step(out, STYLE_PLAIN,
 				  cli->system->scratch
-					  ? "Next: make the package's wheel, which compiles again, "
-						"and install it with pip: "
-					  : "Next: make the package's wheel, and install it with pip: ",
+					  ? "Next: make a wheel of the package, which compiles everything again, and "
+						"install it with pip: "
+					  : "Next: make a wheel of the package, and install it with pip: ",
 				  &line);
 	}
 	if (copies && !installed)
@@ -333,8 +334,8 @@ static int run_bake(struct jw_error *err, struct cli *cli)
 							 "--%s is for another machine: name its GPU with --target", only[i]);
 	if (!options_given(options, "output") && !options_given(options, "dry-run"))
 		return error_set(err, JW_ERR_USAGE,
-						 "-o DIR names the folder for the copies; -n only reports what would be "
-						 "baked");
+						 "name the folder for the copies with -o DIR, or add -n, which only "
+						 "reports what would be baked");
 	if (open_bake_system(err, cli, &gpus))
 		return cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
 	/* Before anything is fetched */
@@ -467,7 +468,7 @@ static void print_verified(struct cli *cli, const struct jw_bake_verified *file)
 				file->compiler_opened ? ", the compiler library opened"
 									  : ", the compiler library not opened");
 	if (file->refused)
-		output_line(&cli->out, STYLE_BAD, "  %s: the driver does not load them",
+		output_line(&cli->out, STYLE_BAD, "  %s: the driver refuses them",
 					TEXT_COUNT(file->refused, "container", "containers"));
 	if (file->too_old)
 		output_line(

@@ -190,7 +190,7 @@ const struct cli_command command_cache_list = {
 				   "not hashed; “jitwarm cache verify” does that.",
 	.examples = "jitwarm cache list\n",
 	.options = list_options,
-	.no_operands = "a directory is named with --cache DIR",
+	.no_operands = "name a directory with --cache DIR",
 	.reads = true,
 	.run = run_cache_list,
 };
@@ -379,7 +379,7 @@ const struct cli_command command_cache_verify = {
 		"directory cannot be read or is not a driver's. A missing cache counts as empty.",
 	.examples = "jitwarm cache verify\njitwarm cache verify --repair\n",
 	.options = verify_options,
-	.no_operands = "a directory is named with --cache DIR",
+	.no_operands = "name a directory with --cache DIR",
 	.reads = true,
 	.run = verify_run,
 };
@@ -467,10 +467,10 @@ static void print_staying(const struct output *out, const struct jw_prune_result
 	for (size_t i = 0; i < result->staying_count && i < MAX_SHOWN; i++)
 		output_line(out, STYLE_FAINT,
 					result->staying[i].newer
-						? "  kept: %s of a driver newer than this machine's (--driver with its "
-						  "version removes such entries): %s"
-						: "  kept: %s of an unknown driver or compiler library (--driver with its "
-						  "stamp removes such entries): %s",
+						? "  kept: %s of a driver newer than this machine's (remove them by "
+						  "--driver with its version): %s"
+						: "  kept: %s of an unknown driver or compiler library (remove them by "
+						  "--driver with its stamp): %s",
 					TEXT_COUNT(result->staying[i].entries, "entry", "entries"),
 					group_text(what, &result->staying[i]));
 }
@@ -528,7 +528,7 @@ static int read_age(struct jw_error *err, const struct options *given, uint64_t 
 	*ret_s = options_number(given, "older-than", 0) / 1000;
 	if (text && text[strspn(text, "0123456789")] == '\0')
 		return error_set(err, JW_ERR_USAGE,
-						 "--older-than %.20s: the unit is missing; for days say %.20sd", text,
+						 "--older-than %.20s: the unit is missing; write %.20sd for days", text,
 						 text);
 	if (text && !*ret_s)
 		return error_set(err, JW_ERR_USAGE,
@@ -602,7 +602,7 @@ const struct cli_command command_cache_prune = {
 	.examples = "jitwarm cache prune --driver former\n"
 				"jitwarm cache prune --driver former --apply\n",
 	.options = prune_options,
-	.no_operands = "a directory is named with --cache DIR",
+	.no_operands = "name a directory with --cache DIR",
 	.reads = true,
 	.run = prune_run,
 };

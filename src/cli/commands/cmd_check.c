@@ -179,13 +179,15 @@ const struct json_table document_check = {
 static void print_entries(const struct output *out, const struct jw_check_gpu *gpu)
 {
 	if (gpu->restored)
-		output_line(out, STYLE_PLAIN, "  the store gives back %zu of them at once", gpu->restored);
+		output_line(out, STYLE_PLAIN,
+					"  “jitwarm prime” restores %zu of them from the store at once", gpu->restored);
 	if (gpu->damaged)
 		output_line(out, STYLE_BAD, "  %zu of them %s damaged; “jitwarm prime” replaces %s",
 					gpu->damaged, gpu->damaged == 1 ? "is" : "are",
 					gpu->damaged == 1 ? "it" : "them");
 	if (gpu->unread)
-		output_line(out, STYLE_BAD, "  %zu of them: this account cannot read what the cache has",
+		output_line(out, STYLE_BAD,
+					"  %zu of them are in the cache, but this account cannot read them",
 					gpu->unread);
 }
 
@@ -335,20 +337,20 @@ static void print_no_room(const struct output *out, const struct jw_check_result
 	char size[TEXT_SHORT], room[TEXT_SHORT], driver[JW_DRIVER_TEXT];
 
 	if (!result->here && more > result->limit_bytes)
-		output_warning(out,
-					   "the results take about %s, and driver %s keeps only %s: set "
-					   "CUDA_CACHE_MAXSIZE=%llu there, and here for “jitwarm make”",
-					   text_bytes(size, more), jw_driver_text(driver, &result->driver),
-					   text_bytes(room, result->limit_bytes),
-					   (unsigned long long)jw_tune_limit(0, more));
+		output_warning(
+			out,
+			"the results take about %s, and the default cache limit of driver %s is only %s: set "
+			"CUDA_CACHE_MAXSIZE=%llu on that machine, and here for “jitwarm make”",
+			text_bytes(size, more), jw_driver_text(driver, &result->driver),
+			text_bytes(room, result->limit_bytes), (unsigned long long)jw_tune_limit(0, more));
 	else if (more > cache->free_bytes)
 		output_warning(out,
-					   "the results take about %s, and only %s are free at %s: make room there, or "
+					   "the results take about %s, and only %s are free at %s: free some space, or "
 					   "name another directory (CUDA_CACHE_PATH)",
 					   text_bytes(size, more), text_bytes(room, cache->free_bytes), cache->path);
 	else
 		output_warning(out,
-					   "these programs need more than the %s that the driver keeps: “jitwarm prime "
+					   "these programs need more than the cache limit of %s: “jitwarm prime "
 					   "--tune” raises the limit",
 					   text_bytes(room, cache->limit_bytes));
 }
@@ -367,9 +369,10 @@ static void print_check_result(struct cli *cli, const struct jw_check_result *re
 	if (!result->images && recording &&
 		(result->verdict == JW_VERDICT_NOTHING || result->verdict == JW_VERDICT_RUNS))
 		output_line(out, STYLE_PLAIN,
-					"There is nothing here that the driver would compile for these GPUs.");
+					"Nothing to compile: the driver compiles none of these files for these GPUs.");
 	if (!result->images && result->verdict == JW_VERDICT_WARM)
-		output_line(out, STYLE_GOOD, "Warm: what was recorded is in no file, but in the cache.");
+		output_line(out, STYLE_GOOD,
+					"Warm: the recorded modules are in the cache, although in no file.");
 	for (size_t i = 0; result->images && i < result->gpu_count; i++)
 		print_gpu(out, &result->gpus[i], result, explain);
 	if (result->names_known && explain)

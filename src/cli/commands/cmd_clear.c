@@ -144,7 +144,7 @@ const struct cli_command command_cache_clear = {
 		"--yes, or if the driver does not cache at all, 3 on failure.",
 	.examples = "jitwarm cache clear -n\njitwarm cache clear --yes\n",
 	.options = cache_options,
-	.no_operands = "a directory is named with --cache DIR",
+	.no_operands = "name a directory with --cache DIR",
 	.run = cache_clear_run,
 };
 

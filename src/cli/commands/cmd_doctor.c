@@ -146,9 +146,9 @@ static const char *probe_text(enum jw_probe_use use)
 	case JW_PROBE_HIT: return "the driver stores what it compiles, and loads it from its cache";
 	case JW_PROBE_REFUSED: return "the driver stores nothing";
 	case JW_PROBE_UNREAD: return "the driver stores what it compiles, and does not read it";
-	case JW_PROBE_FAILED: return "the driver does not load a tiny module";
+	case JW_PROBE_FAILED: return "the driver refused a tiny module";
 	case JW_PROBE_UNSAFE:
-		return "left out: another account could redirect what the driver writes to this cache as "
+		return "skipped: another account could redirect what the driver writes to this cache as "
 			   "root";
 	case JW_PROBE_NOT: break;
 	}
@@ -161,19 +161,20 @@ static void put_process(struct buf *text, const struct process_view *process)
 
 	if (!process->pid)
 		return;
-	buf_add(text, "Process %d (%s): %s%s%s\n", process->pid, process->name,
-			!process->driver    ? "it has not loaded NVIDIA's driver"
-			: process->compiler ? "the driver's compiler is loaded: it compiles or links, "
-								  "or has done so"
-								: "the driver's compiler is not loaded: so far the driver "
-								  "has compiled nothing for it",
-			process->others[0] ? "; other compilers that are loaded: " : "", process->others);
+	buf_add(
+		text, "Process %d (%s): %s%s%s\n", process->pid, process->name,
+		!process->driver ? "the process has not loaded NVIDIA's driver"
+		: process->compiler
+			? "the driver's compiler is loaded: the driver is compiling or linking, or has done so"
+			: "the driver's compiler is not loaded: so far the driver "
+			  "has compiled nothing for it",
+		process->others[0] ? "; other compilers that are loaded: " : "", process->others);
 	if (!process->replaced_count)
 		return;
 	from = text->size;
 	buf_add(text,
-			"        %s replaced or removed since it started (%s%s): jitwarm cannot "
-			"judge what it has loaded there; start it again",
+			"        %s replaced or removed since the process started (%s%s): jitwarm cannot judge "
+			"what it has loaded; start the process again",
 			TEXT_COUNT(process->replaced_count, "library was", "libraries were"),
 			process->replaced[0], process->replaced_count > 1 ? ", …" : "");
 	/* Of a text with names from outside: a line break in them would begin a line of ours. */
@@ -356,7 +357,8 @@ static int describe_view(struct jw_error *err, char *const values[DECIDING],
 	if (unset.size + set.size)
 		buf_add(&line, " env%s%s", buf_text(&unset), buf_text(&set));
 	if (line.overflowed || unset.overflowed || set.overflowed)
-		result = error_set(err, JW_ERR_LIMIT, "its variables are too long for a command");
+		result =
+			error_set(err, JW_ERR_LIMIT, "the variables of the process are too long for a command");
 	buf_free(&unset);
 	buf_free(&set);
 	if (!result && line.size)
@@ -389,11 +391,11 @@ static int take_viewpoint(struct jw_error *err, struct cli *cli, struct viewpoin
 	int result;
 
 	if (user && pid)
-		return error_set(err, JW_ERR_USAGE, "--user and --pid: name one, it has its own account");
+		return error_set(err, JW_ERR_USAGE, "--user and --pid: name only one of them");
 	if (pid && options->operand_count)
-		return error_set(err, JW_ERR_USAGE,
-						 "--pid looks at what the process has loaded: name "
-						 "either it or files");
+		return error_set(
+			err, JW_ERR_USAGE,
+			"--pid looks at what the process has loaded: name either a process or files");
 	if (!user && !pid)
 		return 0;
 	if (need_its_account(err, cli, user, pid))

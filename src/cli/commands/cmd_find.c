@@ -291,12 +291,13 @@ static int print_places(struct jw_error *err, struct finding_places *finding)
 		unknown = unknown || (nameless && !any_driver);
 	}
 	if (unknown)
-		output_note(out, "cannot tell what of this is in the cache: “jitwarm check” says why");
+		output_note(
+			out, "cannot tell which of these modules are in the cache: “jitwarm check” says why");
 	cli_end_with(finding->cli, finding->judged ? EXIT_DONE : EXIT_CANNOT);
 	for (size_t i = 0; i < document->places.note_count; i++)
 		output_note(out, "%s", document->places.notes[i]);
 	if (!finding->judged)
-		output_note(out, "%s; “--target %s” says what a GPU's driver would compile",
+		output_note(out, "%s; “--target %s” shows what the driver of that GPU would compile",
 					finding->cli->system->why_none, finding->cli->system->example);
 	if (document->count)
 		print_find_next(finding, &document->rows[0]);

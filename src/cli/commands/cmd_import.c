@@ -78,11 +78,12 @@ static int import_into(struct jw_error *err, struct cli *cli)
 	if (failed)
 		return fail_import(err, cli);
 	if (result->as_is && !options_given(given, "as-is"))
-		output_note(&cli->out,
-					cli->system->driver.library[0]
-						? "the names of this driver's entries are not known: the entries keep the "
-						  "drivers that made them"
-						: "no driver is installed: the entries keep the drivers that made them");
+		output_note(
+			&cli->out,
+			cli->system->driver.library[0]
+				? "jitwarm does not know the names of this driver's entries: the imported entries "
+				  "keep the drivers that made them"
+				: "no driver is installed: the imported entries keep the drivers that made them");
 	if (*result->note)
 		output_note(&cli->out, "%s: %s", options.path, result->note);
 	pack_report_import(&cli->out, result);
@@ -146,17 +147,17 @@ static int run_import(struct jw_error *err, struct cli *cli)
 	if (!cli->options.operand_count)
 		return error_set(err, JW_ERR_USAGE, "name a pack");
 	if (cli->options.operand_count > 1)
-		return error_set(err, JW_ERR_USAGE, "%s: one pack, and nothing beside it",
+		return error_set(err, JW_ERR_USAGE, "%s: name one pack and nothing else",
 						 cli->options.operands[0]);
 	if (!strcmp(cli->options.operands[0], "-"))
 		return error_set(
 			err, JW_ERR_USAGE,
-			"a pack is not read from standard input, which brings no signature: name a file");
+			"a pack cannot come from standard input, which has no signature: name a file");
 	if (text_ends(cli->options.operands[0], ".minisig"))
 		return error_set(err, JW_ERR_USAGE, "%s: this is the signature: name the pack beside it",
 						 cli->options.operands[0]);
 	if (text_starts(cli->options.operands[0], "oci://"))
-		return error_set(err, JW_ERR_USAGE, "%s: a registry: “jitwarm pull” takes packs from there",
+		return error_set(err, JW_ERR_USAGE, "%s: a registry: use “jitwarm pull”",
 						 cli->options.operands[0]);
 	if (strstr(cli->options.operands[0], "://"))
 		return error_set(err, JW_ERR_USAGE,

@@ -386,8 +386,7 @@ static int prime_share_check(struct jw_error *err, const struct cli *cli)
 
 	for (size_t i = 0; !share && i < sizeof only / sizeof *only; i++)
 		if (options_typed(&cli->options, only[i]))
-			return error_set(err, JW_ERR_USAGE, "--%s is for the folder that --share names",
-							 only[i]);
+			return error_set(err, JW_ERR_USAGE, "--%s needs --share DIR", only[i]);
 	if (!share)
 		return 0;
 	if (jw_share_check(err, folder))
@@ -433,10 +432,10 @@ static int prime_share_read(struct jw_error *err, const struct cli *cli, struct 
 		!trusts_a_key(key.state_dir))
 		return error_set(
 			err, JW_ERR_USAGE,
-			"only results that a trusted key has signed count there, and no key is trusted here: "
-			"run “jitwarm key generate” on one machine, the line that it prints on "
-			"machines with another home, and this command again; or add --share-unsigned, which "
-			"trusts whoever can write there");
+			"only results that a trusted key has signed are taken from a shared folder, and this "
+			"account trusts no key: run “jitwarm key generate” on one machine, the line that it "
+			"prints on machines with another home, and this command again; or add "
+			"--share-unsigned, which trusts whoever can write to the folder");
 	share->options.sign_key = key.sign_key;
 	share->options.state_dir = key.state_dir;
 	return 0;
@@ -454,17 +453,17 @@ static void prime_share_print(const struct output *out, const struct prime_share
 					text_bytes(bytes, shared->fetched_bytes),
 					text_duration(time, shared->saved_seconds));
 	if (shared->placed)
-		output_line(out, STYLE_PLAIN, "%s put there (%s).",
+		output_line(out, STYLE_PLAIN, "%s put into the shared folder (%s).",
 					TEXT_COUNT(shared->placed, "module", "modules"),
 					text_bytes(bytes, shared->placed_bytes));
 	if (shared->placed && !share->options.sign_key && !share->options.allow_unsigned)
-		output_note(out,
-					"they are not signed: other machines need --share-unsigned; --sign signs them");
+		output_note(out, "the results in the shared folder are not signed: other machines need "
+						 "--share-unsigned; --sign signs them");
 	if (shared->refused)
-		output_warning(out, "%s there not used: %s",
+		output_warning(out, "%s in the shared folder not used: %s",
 					   TEXT_COUNT(shared->refused, "module", "modules"), shared->refused_why);
 	if (shared->unplaced)
-		output_warning(out, "%s could not be put there: %s",
+		output_warning(out, "%s could not be put into the shared folder: %s",
 					   TEXT_COUNT(shared->unplaced, "module", "modules"), shared->trouble);
 	else if (*shared->trouble)
 		output_warning(out, "the shared folder is no longer used: %s", shared->trouble);
@@ -484,16 +483,16 @@ static int check_make_usage(struct jw_error *err, const struct options *options)
 
 	if (!options_given(options, "target"))
 		return error_set(err, JW_ERR_USAGE,
-						 "--target names the other machine's GPU: jitwarm make --target rtx3070 "
-						 "--driver 550.163.01 -o lab.jwpack torch");
+						 "name the other machine's GPU with --target: jitwarm make --target "
+						 "rtx3070 --driver 550.163.01 -o lab.jwpack torch");
 	if (!output && !options_given(options, "dry-run"))
-		return error_set(err, JW_ERR_USAGE,
-						 "-o names the pack to write, or the folder of a cache to fill; -n needs "
-						 "neither");
+		return error_set(
+			err, JW_ERR_USAGE,
+			"name the pack to write, or the folder of a cache to fill, with -o, or add -n");
 	if (output && !strcmp(output, "-"))
 		return error_set(err, JW_ERR_USAGE, "-o: name a file");
 	if (options_given(options, "sign") && (!output || options_name_folder(output)))
-		return error_set(err, JW_ERR_USAGE, "--sign is for the pack that -o names");
+		return error_set(err, JW_ERR_USAGE, "--sign needs a pack: -o FILE");
 	return 0;
 }
 
@@ -535,8 +534,8 @@ static int target_machine_lacks_driver(struct jw_error *err, const struct cli *c
 	buf_add(&line, " --driver %s%s", driver, fetch ? "" : " --fetch");
 	shell_add_words(&line, (const char *const *)cli->argv, (size_t)cli->argc);
 	error_set(err, JW_ERR_USAGE,
-			  "--driver names the other machine's driver, whose version nvidia-smi shows there: "
-			  "“%s”",
+			  "name the other machine's driver with --driver; nvidia-smi on that machine shows its "
+			  "version: “%s”",
 			  line.overflowed ? driver : buf_text(&line));
 	buf_free(&line);
 	return -1;
@@ -554,10 +553,10 @@ static bool print_login(const struct output *output, const struct jw_cache_info 
 					"Log out and in again, then start your program: until then the driver uses %s.",
 					cache->now.path ? cache->now.path : "no cache");
 	else
-		output_line(output, STYLE_PLAIN,
-					"Log out and in again, then start your program: until then the driver keeps "
-					"only %s.",
-					text_bytes(limit, cache->now.limit_bytes));
+		output_line(
+			output, STYLE_PLAIN,
+			"Log out and in again, then start your program: until then the cache limit is %s.",
+			text_bytes(limit, cache->now.limit_bytes));
 	return true;
 }
 
@@ -578,7 +577,7 @@ static void print_reuse(const struct output *out, const struct jw_prime_result *
 	for (size_t i = 0; i < refilled->note_count; i++)
 		output_warning(out, "from the store: %s", refilled->notes[i]);
 	if (refilled->more_notes)
-		output_warning(out, "from the store: %zu more (“jitwarm store list” shows all of it)",
+		output_warning(out, "from the store: %zu more (“jitwarm store list” shows all packs)",
 					   refilled->more_notes);
 	if (refilled->entries)
 		output_line(out, STYLE_GOOD,
@@ -587,24 +586,26 @@ static void print_reuse(const struct output *out, const struct jw_prime_result *
 					TEXT_COUNT(refilled->entries, "entry", "entries"),
 					text_bytes(bytes, refilled->bytes), refilled->entries == 1 ? "was" : "were");
 	if (reuse->not_carried.code)
-		output_warning(out, "nothing is carried over: %s", reuse->not_carried.message);
+		output_warning(out, "no entry of another driver is reused: %s", reuse->not_carried.message);
 	for (size_t i = 0; carried && i < carried->group_count; i++) {
 		const struct jw_carry_group *group = &carried->groups[i];
 
-		output_line(out, STYLE_GOOD,
-					"%s for %s %s carried over from driver %s%s, whose compiler is this driver's.",
-					TEXT_COUNT(group->modules, "module", "modules"), group->target,
-					dry_run               ? "would be"
-					: group->modules == 1 ? "was"
-										  : "were",
-					group->driver, group->in_store ? ", out of the store" : "");
+		output_line(
+			out, STYLE_GOOD,
+			"%s for %s %s reused from driver %s%s, which has the same compiler as this driver.",
+			TEXT_COUNT(group->modules, "module", "modules"), group->target,
+			dry_run               ? "would be"
+			: group->modules == 1 ? "was"
+								  : "were",
+			group->driver, group->in_store ? ", out of the store" : "");
 	}
 	if (carried && carried->carried && !dry_run)
 		output_line(out, STYLE_PLAIN, "That took %s; the cache grew by %s.",
 					text_duration(time, carried->seconds), text_bytes(bytes, carried->bytes));
 	if (carried && carried->evicted)
-		output_warning(out, "%s evicted for them: the cache is at its limit (CUDA_CACHE_MAXSIZE)",
-					   TEXT_COUNT(carried->evicted, "old entry", "old entries"));
+		output_warning(
+			out, "%s evicted to make space: the cache has reached its limit (CUDA_CACHE_MAXSIZE)",
+			TEXT_COUNT(carried->evicted, "old entry", "old entries"));
 	if (carried && *carried->note)
 		output_warning(out, "%s", carried->note);
 	/* As “jitwarm check” counts. */
@@ -625,7 +626,7 @@ static void print_limit(const struct output *out, const struct jw_prime_plan *pl
 
 	if (all <= plan->limit_bytes / 2)
 		return;
-	output_line(out, STYLE_PLAIN, "The driver keeps at most %s of cache, of which %s are used%s.",
+	output_line(out, STYLE_PLAIN, "The cache limit is %s, of which %s are used%s.",
 				text_bytes(limit, plan->limit_bytes), text_bytes(used, plan->used_bytes),
 				evicts ? ": the driver will evict the oldest entries" : "");
 }
@@ -713,18 +714,20 @@ static void print_plan(const struct output *out, const struct jw_prime_result *r
 	case PLAN_SILENT: return;
 	case PLAN_IN_CACHE:
 		output_line(
-			out, STYLE_GOOD, "Warm: %s in no file, but in the cache.",
+			out, STYLE_GOOD, "Warm: %s in the cache, although in no file.",
 			TEXT_COUNT(plan->recorded_unfiled, "recorded module is", "recorded modules are"));
 		return;
 	case PLAN_NOT_JUDGED:
-		output_line(out, STYLE_WARN, "There is nothing here that jitwarm could compile.");
+		output_line(out, STYLE_WARN,
+					"Nothing to compile: these files have no code that jitwarm could compile.");
 		return;
 	case PLAN_CANNOT_RUN:
-		output_line(out, STYLE_BAD, "Nothing is compiled: what is here cannot run on these GPUs.");
+		output_line(out, STYLE_BAD,
+					"Nothing is compiled: no code in these files can run on these GPUs.");
 		return;
 	case PLAN_NO_MODULES:
 		output_line(out, STYLE_PLAIN,
-					"There is nothing here that the driver would compile for these GPUs.");
+					"Nothing to compile: the driver compiles none of these files for these GPUs.");
 		return;
 	case PLAN_OVER_BUDGET:
 		print_limit(out, plan);
@@ -764,7 +767,7 @@ static int unattended_begin(struct jw_error *err, struct cli *cli, struct unatte
 		return 0;
 	/* It would pass over what the other GPUs lack from then on. */
 	if (options_given(options, "gpu"))
-		return error_set(err, JW_ERR_USAGE, "--if-changed is for all GPUs: without --gpu");
+		return error_set(err, JW_ERR_USAGE, "--if-changed looks at all GPUs: leave out --gpu");
 	key.cache_dir = options_value(options, "cache");
 	key.recording = options_value(options, "recording");
 	if (jw_run_compare(err, &key, &run->state, &run->changes))
@@ -901,11 +904,11 @@ static void print_compiled(const struct output *out, const struct jw_prime_resul
 	switch (compiled_decide(&facts)) {
 	case COMPILED_NOTHING: break;
 	case COMPILED_OPAQUE:
-		output_warning(
-			out,
-			"jitwarm does not know the form of this driver's cache: the driver filled it "
-			"in %s and added %s; their kinds are unknown",
-			text_duration(time, run->seconds), TEXT_COUNT(run->compiled, "entry", "entries"));
+		output_warning(out,
+					   "jitwarm does not know the form of this driver's cache: the driver has "
+					   "filled the cache in %s and added %s, whose kinds are unknown",
+					   text_duration(time, run->seconds),
+					   TEXT_COUNT(run->compiled, "entry", "entries"));
 		break;
 	case COMPILED_PACKED:
 		output_line(out, STYLE_GOOD, "Compiled %s: predicted %s, took %s; the pack holds %s.",
@@ -940,7 +943,7 @@ static void print_start(const struct prime_outcome *priming, const struct jw_pri
 {
 	static const char *const sentences[START_SENTENCES] = {
 		[START_ALL] = "Start your program again: it has nothing left to compile.",
-		[START_RECORDED] = "No recorded module is left to compile here.",
+		[START_RECORDED] = "No recorded module is left to compile on this machine.",
 		[START_HOPELESS] = "Start your program again: it has nothing left to compile, but fails if "
 						   "it uses code that cannot run.",
 		[START_UNJUDGED] = "Start your program again: it has nothing left to compile, except for "
@@ -1059,15 +1062,16 @@ static void print_outcome(const struct prime_outcome *priming, const struct jw_p
 		output_line(out, STYLE_GOOD, "The cache's index is repaired.");
 	if (run->evicted)
 		output_warning(out,
-					   "%s evicted, as at a driver's own insert: the cache keeps %s "
-					   "(CUDA_CACHE_MAXSIZE)",
+					   "%s evicted, as the driver does when it stores a module: the cache limit is "
+					   "%s (CUDA_CACHE_MAXSIZE)",
 					   TEXT_COUNT(run->evicted, "old entry", "old entries"),
 					   text_bytes(bytes, priming->cli->system->cache.limit_bytes));
 	if (result->evicted_in_use)
-		output_warning(out,
-					   "%s of them made by the driver in use: what they kept warm is cold again; "
-					   "set a larger CUDA_CACHE_MAXSIZE (“jitwarm tune”), or prime fewer packages",
-					   TEXT_COUNT(result->evicted_in_use, "entry is", "entries are"));
+		output_warning(
+			out,
+			"%s of them belonged to the driver in use, and their modules are cold again: set a "
+			"larger CUDA_CACHE_MAXSIZE (“jitwarm tune”), or prime fewer packages",
+			TEXT_COUNT(result->evicted_in_use, "entry is", "entries are"));
 	if (run->failed)
 		output_warning(out, "%s could not be compiled",
 					   TEXT_COUNT(run->failed, "module", "modules"));
@@ -1396,11 +1400,11 @@ static int prime_now(struct jw_error *err, struct prime_outcome *priming)
 	if (elsewhere->given && !cli->system->driver.stamp[0]) {
 		char driver[JW_DRIVER_TEXT];
 
-		output_warning(
-			&cli->out,
-			"the names of entries under driver %s are not known: jitwarm cannot tell "
-			"which modules are warm; “jitwarm make” needs its library or profile (--driver FILE)",
-			jw_driver_text(driver, &cli->system->driver.version));
+		output_warning(&cli->out,
+					   "jitwarm does not know the names of entries under driver %s, and cannot "
+					   "tell which modules are warm; “jitwarm make” needs the driver's library or "
+					   "profile (--driver FILE)",
+					   jw_driver_text(driver, &cli->system->driver.version));
 	}
 	if (!cli->system->gpu_count) {
 		const char *name = cli->options.operand_count ? cli->options.operands[0] : NULL;

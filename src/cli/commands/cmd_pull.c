@@ -118,12 +118,11 @@ static int pull_run(struct jw_error *err, struct cli *cli)
 		cli->failure = EXIT_CANNOT;
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 cli->system->driver.library[0]
-							 ? "%s: packs are chosen by the driver's version, and this one's is "
-							   "not known: “jitwarm "
-							   "status” asks the driver on a machine with a GPU"
-							 : "no NVIDIA driver is installed here, and packs are chosen by its "
+							 ? "%s: packs are chosen by the driver's version, which jitwarm does "
+							   "not know: “jitwarm status” asks the driver on a machine with a GPU"
+							 : "no NVIDIA driver is installed, and packs are chosen by its "
 							   "version: pull on the machine with the GPU, or fill a directory for "
-							   "it with “jitwarm import --cache DIR --as-is FILE”",
+							   "that machine with “jitwarm import --cache DIR --as-is FILE”",
 						 cli->system->driver.library);
 	}
 	registry_arguments_read(cli, &registry);

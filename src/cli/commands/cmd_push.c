@@ -55,11 +55,12 @@ static int read_pushed_names(struct jw_error *err, struct cli *cli, struct pushi
 		pushing->options.pack = names[0];
 		if (options_given(&cli->options, "sign"))
 			return error_set(err, JW_ERR_USAGE,
-							 "%s: a pack is signed where it is made, with “jitwarm export --sign”",
+							 "%s: an existing pack cannot be signed: sign it when you make it, "
+							 "with “jitwarm export --sign”",
 							 names[0]);
 		return count == 1
 				   ? 0
-				   : error_set(err, JW_ERR_USAGE, "%s: one pack, and nothing beside it", names[0]);
+				   : error_set(err, JW_ERR_USAGE, "%s: name one pack and nothing else", names[0]);
 	}
 	if (found_files_find(err, &cli->out, names, count, false, &pushing->files))
 		return -1;

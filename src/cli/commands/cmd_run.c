@@ -117,11 +117,11 @@ static void print_unowned(const struct output *out, const size_t counts[OTHER + 
 {
 	if (counts[JW_RECORDED_LOAD])
 		output_note(out,
-					"%s in no file that was looked at: made at run time (NVRTC, Triton), or in "
+					"%s in no file that was searched: made at run time (NVRTC, Triton), or in "
 					"another file; name such files before “--”",
 					TEXT_COUNT(counts[JW_RECORDED_LOAD], "module", "modules"));
 	if (counts[JW_RECORDED_LINK])
-		output_note(out, "%s of run-time linking in no file that was looked at",
+		output_note(out, "%s of run-time linking in no file that was searched",
 					TEXT_COUNT(counts[JW_RECORDED_LINK], "input", "inputs"));
 	if (counts[JW_RECORDED_JITLINK])
 		output_note(out, "%s made by compiler libraries (libnvJitLink, NVRTC)",
@@ -198,10 +198,11 @@ static void print_kept(const struct output *out, const struct jw_record_result *
 		output_warning(out, "%s evicted: set a larger CUDA_CACHE_MAXSIZE",
 					   TEXT_COUNT(result->evicted, "old entry", "old entries"));
 	if (result->evicted_in_use)
-		output_warning(out,
-					   "%s of them made by the driver in use: what they kept warm is cold again; "
-					   "set a larger CUDA_CACHE_MAXSIZE (“jitwarm tune”), or prime fewer packages",
-					   TEXT_COUNT(result->evicted_in_use, "entry is", "entries are"));
+		output_warning(
+			out,
+			"%s of them belonged to the driver in use, and their modules are cold again: set a "
+			"larger CUDA_CACHE_MAXSIZE (“jitwarm tune”), or prime fewer packages",
+			TEXT_COUNT(result->evicted_in_use, "entry is", "entries are"));
 	if (result->refused)
 		output_warning(out,
 					   "%s not added to your cache: damaged, or of a kind that no driver "
@@ -246,14 +247,14 @@ static void print_advice(const struct output *out, const struct command_document
 					   "code into copies of the libraries",
 					   document->why_useless);
 	else if (document->recording.module_count && !result->refused_ptx) {
-		output_note(out, "they are in your cache: the next start does not compile them");
+		output_note(out, "the modules are in your cache: the next start does not compile them");
 		/* What `prime` of one name compiles is not all that was compiled. */
 		if (result->not_by_prime || document->not_in_files || document->owner_count != 1) {
-			output_note(out, "after an update of the driver, and on other machines: record the "
-							 "command (“jitwarm run --record FILE -- …”), and prime the recording");
+			output_note(out, "after a driver update, and on other machines: record the command "
+							 "(“jitwarm run --record FILE -- …”), and prime the recording");
 			return;
 		}
-		print_step(out, "after an update of the driver, and on other machines", "jitwarm prime",
+		print_step(out, "after a driver update, and on other machines", "jitwarm prime",
 				   document->owners[0].file.package ? document->owners[0].file.package
 													: document->owners[0].file.path);
 	}
@@ -299,12 +300,10 @@ static int report_command(struct jw_error *err, struct cli *cli,
 		output_note(&cli->out, "%s ran %s, and the driver compiled nothing into its cache",
 					document.recording.command, ran);
 		if (result->compiler_seen && !result->refused_ptx)
-			output_warning(
-				&cli->out,
-				"its processes loaded the driver's compiler: either they link device code at each "
-				"start, "
-				"which “jitwarm bake” may avoid, or the command sets CUDA_CACHE_DISABLE or "
-				"CUDA_CACHE_PATH itself");
+			output_warning(&cli->out,
+						   "the command's processes loaded the driver's compiler: either they link "
+						   "device code at each start, which “jitwarm bake” may avoid, or the "
+						   "command sets CUDA_CACHE_DISABLE or CUDA_CACHE_PATH itself");
 	}
 	if (result->compiler_seen && result->refused_ptx)
 		output_warning(&cli->out, "the driver refused PTX of this command: %s",
@@ -357,7 +356,7 @@ static int run_run(struct jw_error *err, struct cli *cli)
 	int result;
 
 	if (!options->divided || options->divided_at == options->operand_count)
-		return error_set(err, JW_ERR_USAGE, "the command to run is missing: it follows “--”");
+		return error_set(err, JW_ERR_USAGE, "the command to run is missing: write it after “--”");
 	/* Root may keep nothing here: the command runs all the same, as without jitwarm. */
 	if (cli->stateless) {
 		(void)os_become_program(err, how.command);

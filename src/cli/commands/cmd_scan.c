@@ -525,13 +525,12 @@ static enum style add_verdict_counts(struct buf *line, const struct jw_scan_verd
 	}
 	if (verdicts->link) {
 		buf_add(line, verdicts->link_needed == JW_SCAN_NEED_UNKNOWN
-						  ? "relocatable code; whether it is linked at start is not "
-							"known"
+						  ? "relocatable code; jitwarm cannot tell whether a start links it"
 						  : "relocatable code, not linked at start");
 		return STYLE_FAINT;
 	}
 	buf_add(line, verdicts->nothing || fails ? "no kernel image for this GPU"
-											 : "nothing in it that a driver loads");
+											 : "no code that a driver loads");
 	return verdicts->nothing || fails ? STYLE_BAD : STYLE_FAINT;
 }
 
@@ -623,21 +622,21 @@ static void add_drivers(struct buf *line, const struct jw_scan_total *total, siz
 	if (!total->driver_from && total->fails_to)
 		buf_add(line, "a program fails with driver %s", fails);
 	else if (total->driver_from && !total->driver_to)
-		buf_add(line, "the same from driver %u on", total->driver_from);
+		buf_add(line, "the same answer from driver %u on", total->driver_from);
 	else if (total->driver_from && total->driver_from != total->driver_to)
-		buf_add(line, "the same with driver %u to %u", total->driver_from, total->driver_to);
+		buf_add(line, "the same answer with driver %u to %u", total->driver_from, total->driver_to);
 	else if (total->driver_from)
-		buf_add(line, "the same with driver %u only", total->driver_from);
+		buf_add(line, "the same answer with driver %u only", total->driver_from);
 	else if (total->newer_count)
 		buf_add(line, "with this driver only");
 	if (total->driver_from && total->fails_to)
 		buf_add(line,
 				total->older_differ
-					? "; with older ones less of it is loaded, and with %s a program fails"
+					? "; with older drivers less of it is loaded, and with %s a program fails"
 					: "; a program fails with %s",
 				fails);
 	else if (total->driver_from && total->older_differ)
-		buf_add(line, "; with older ones less of it is loaded");
+		buf_add(line, "; with older drivers less of it is loaded");
 	add_changes(line, total, failing);
 }
 
@@ -1088,8 +1087,8 @@ static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpu
 		return -1;
 	if (!gpus->count)
 		output_note(&run->cli->out,
-					"%s: this is what the files hold; “--target %s” says what a GPU's driver "
-					"would compile",
+					"%s: this is what the files hold; “--target %s” shows what the driver of that "
+					"GPU would compile",
 					run->cli->system->why_none, run->cli->system->example);
 	run->troubles += files.found ? files.found->trouble_count : 0;
 	run->found = files.found;
@@ -1171,9 +1170,8 @@ static int scan_and_print(struct jw_error *err, struct scan_run *run)
 			forecast_text_doubt(&cli->out, &run->totals[doubt].forecast);
 		cures_print(cli, &run->cures, options_given(&cli->options, "target"));
 		if (cli->system && run->images && run->total_count && run->totals[0].modules)
-			output_line(
-				&cli->out, STYLE_FAINT,
-				"This is what the files hold: “jitwarm check” says what the cache has of it.");
+			output_line(&cli->out, STYLE_FAINT,
+						"This is what the files hold; “jitwarm check” says what is in the cache.");
 		cli_end_with(cli, exit_of_troubles(run->troubles, run->images + run->got));
 		if (run->listed && !run->got)
 			cli_end_with(cli, EXIT_CANNOT); /* then nothing was judged */

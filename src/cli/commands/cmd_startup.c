@@ -147,8 +147,8 @@ static void print_when(const struct cli *cli, const struct jw_startup *startup)
 				startup->program);
 	if (is_in_passing(startup->program))
 		output_warning(out,
-					   "%s: files in such a folder are often deleted: move the program first, then "
-					   "enable it again from there",
+					   "%s: files in this folder are often deleted: move the program first, then "
+					   "enable it again from its new folder",
 					   startup->program);
 }
 
@@ -257,18 +257,16 @@ static int report_enabled(struct jw_error *err, struct cli *cli, const struct jw
 
 	(void)err;
 	if (startup->failed) {
-		output_error(&cli->out, "the system refused it, and nothing was changed: %s",
+		output_error(&cli->out, "the system refused the task or units, and nothing was changed: %s",
 					 startup->failed);
 		/* Units of an account need its systemd, which a login starts, and containers have none. */
 		if (strstr(startup->failed, " bus") || strstr(startup->failed, "booted with systemd")) {
 			if (!options_given(&cli->options, "service"))
-				output_note(
-					&cli->out,
-					"units of this account need its own login, by ssh or at the machine: sudo and "
-					"su "
-					"start "
-					"no session. Or root lets them run without one (loginctl enable-linger), with "
-					"XDG_RUNTIME_DIR=/run/user/UID. Or, without systemd, as in a container:");
+				output_note(&cli->out,
+							"units of this account need a login of this account, by ssh or at the "
+							"machine: sudo and su start no session. Or root lets units run without "
+							"a login (loginctl enable-linger), with XDG_RUNTIME_DIR=/run/user/UID. "
+							"Or, without systemd, as in a container:");
 			buf_add(&line, "jitwarm prime --if-changed");
 			next_step_names(&line, &cli->options);
 			next_step_below(&cli->out, "before your program starts", &line);
@@ -277,9 +275,8 @@ static int report_enabled(struct jw_error *err, struct cli *cli, const struct jw
 		print_items(&cli->out, startup);
 		print_when(cli, startup);
 		if (startup->not_running)
-			output_note(&cli->out,
-						"systemd is not running on this machine: nothing starts until it "
-						"is; in a container, run “jitwarm prime” instead");
+			output_note(&cli->out, "systemd is not running on this machine, so nothing starts "
+								   "automatically; in a container, run “jitwarm prime” instead");
 	}
 	cli->status = startup->failed ? EXIT_FAILED : EXIT_DONE;
 	return print_document(&cli->out, startup, NULL, NULL, 0);
@@ -291,7 +288,7 @@ static int report_disabled(struct jw_error *err, struct cli *cli, const struct j
 	if (is_any_there(startup))
 		print_items(&cli->out, startup);
 	else
-		output_line(&cli->out, STYLE_PLAIN, "Nothing was set up here.");
+		output_line(&cli->out, STYLE_PLAIN, "Nothing was set up on this machine.");
 	if (startup->failed)
 		output_note(&cli->out, "the system said: %s", startup->failed);
 	return print_document(&cli->out, startup, NULL, NULL, 0);
@@ -327,8 +324,9 @@ static int report_status(struct jw_error *err, struct cli *cli, const struct jw_
 	if (is_any_there(startup))
 		print_items(&cli->out, startup);
 	else if (!for_all)
-		output_line(&cli->out, STYLE_PLAIN,
-					"Nothing primes automatically here: “jitwarm startup enable” sets it up.");
+		output_line(
+			&cli->out, STYLE_PLAIN,
+			"Nothing primes automatically on this machine: “jitwarm startup enable” sets this up.");
 	ahead_print(&cli->out, "", &ahead);
 	for (size_t i = 0; i < count; i++)
 		print_run(&cli->out, lines[i]);

@@ -270,7 +270,7 @@ static void packages_text(const struct output *out, const char *environment,
 			more++;
 	}
 	if (more)
-		output_line(out, STYLE_PLAIN, "%sand %zu more: “jitwarm check” shows all", head, more);
+		output_line(out, STYLE_PLAIN, "%sand %zu more: “jitwarm check” lists all", head, more);
 	print_native(out, result);
 	if (result->all.cold)
 		forecast_text_line(out, head, &result->all.forecast, "");
@@ -327,7 +327,8 @@ static void print_driver(const struct output *out, const struct jw_driver_info *
 	if (explain)
 		output_line(out, STYLE_FAINT, "        %s", driver->library);
 	if (driver->trust == JW_TRUST_OPAQUE)
-		output_line(out, STYLE_WARN, "        jitwarm does not know the form of its cache");
+		output_line(out, STYLE_WARN,
+					"        jitwarm does not know the form of this driver's cache");
 	else if (driver->trust == JW_TRUST_READ || driver->trust == JW_TRUST_NONE)
 		output_line(out, STYLE_FAINT,
 					"        not yet tried with this driver: the first prime checks it");
@@ -349,7 +350,7 @@ static void print_cache(const struct output *out, const struct jw_cache_info *ca
 		output_line(out, STYLE_PLAIN, "Cache   %s (empty, limit %s%s)", cache->path, limit, from);
 	if (tune_change_is_ahead(cache))
 		output_line(out, STYLE_WARN,
-					"        from the next login on: until then programs have %s, limit %s%s",
+					"        from the next login on; until then programs use %s, limit %s%s",
 					cache->now.path ? cache->now.path : "no cache",
 					text_bytes(size, cache->now.limit_bytes),
 					cache->now.limit_set ? "" : ", the driver's default");
@@ -382,23 +383,23 @@ static void print_status_next(const struct output *out, const struct status_docu
 
 	if (found->ahead.pending && found->ahead.modules &&
 		found->ahead.ready == found->ahead.modules) {
-		what = "Next    restart the machine: nothing that is known is compiled after it";
+		what = "Next    restart the machine: afterwards no known module is compiled";
 		command = NULL;
 	} else if (found->ahead.pending) {
 		what = "Next    prepare the cache before the machine restarts: ";
 		command = "jitwarm ahead";
 	} else if (!system->gpu_count && system->driver.library[0]) {
-		what = "Next    why programs find no GPU: ";
+		what = "Next    find out why programs find no GPU: ";
 		command = "jitwarm doctor";
 	} else if (!system->gpu_count) {
 		what = system->pci_count
-				   ? "Next    install NVIDIA's driver (in a container: --gpus all); what it would "
-					 "compile: "
-				   : "Next    what that GPU's driver would compile in this environment: ";
+				   ? "Next    install NVIDIA's driver (in a container: --gpus all); see what it "
+					 "would compile: "
+				   : "Next    see what that GPU's driver would compile in this environment: ";
 		command = scan;
 		(void)snprintf(scan, sizeof scan, "jitwarm scan --target %s", system->example);
 	} else if (cache->no_compiler) {
-		what = "Next    how to get the driver's compiler: ";
+		what = "Next    get the driver's compiler: ";
 		command = "jitwarm doctor";
 	} else if (cache->disabled || cache->force_ptx_jit) {
 		what = "Next    unset the variable above; to see where it is set: ";
@@ -419,38 +420,39 @@ static void print_status_next(const struct output *out, const struct status_docu
 		what = "Next    name an absolute path: ";
 		command = "jitwarm tune --path DIR --apply";
 	} else if (cache->outlook.evicted) {
-		what = "Next    how to raise the limit, before the driver evicts what it has: ";
+		what = "Next    raise the limit before the driver evicts entries: ";
 		command = "jitwarm tune";
 	} else if (!jw_cache_holds(cache, 0)) {
 		what = "Next    raise CUDA_CACHE_MAXSIZE, and compile this now: ";
 		command = "jitwarm prime --tune";
 	} else if (packages && jw_may_need_none(&packages->all.forecast.start)) {
-		what = "Next    if a start takes long (programs may need none of this): ";
+		what = "Next    compile this if a start takes long (programs may need none of it): ";
 	} else if (packages && packages->all.forecast.cache_bytes > cache->free_bytes) {
-		what = "Next    make room where the cache is, or name a directory that has some: ";
+		what = "Next    free some space where the cache is, or name a directory that has space: ";
 		command = "jitwarm tune --path DIR --apply";
 	} else if (packages && packages->all.cold) {
 		what = "Next    compile this now, so that the first start compiles nothing: ";
 	} else if (found->troubles) {
-		what = "Next    what could not be read may hold something to compile: ";
+		what = "Next    see which files could not be read; they may hold something to compile: ";
 		command = "jitwarm check";
 	} else if (packages && packages->verdict == JW_VERDICT_COLD) {
 		what = "Next    repair the cache, so that the first start compiles nothing: ";
 	} else if (!jw_cache_serves_now(cache, cache->outlook.bytes)) {
-		what = "Next    log out and in again: until then programs use another cache or limit";
+		what = "Next    log out and in again; until then programs use another cache or limit";
 		command = NULL;
 	} else if (packages && packages->verdict == JW_VERDICT_UNSURE) {
-		what = "Next    what jitwarm cannot tell: ";
+		what = "Next    see what jitwarm cannot tell: ";
 		command = "jitwarm check";
 	} else if (packages && packages->failing_count) {
-		what = "Next    what helps these packages: ";
+		what = "Next    see what helps these packages: ";
 		command = "jitwarm doctor";
 	} else if (packages && packages->images) {
-		what = "Next    nothing: these packages compile nothing; other environments and programs: ";
+		what = "Next    nothing: these packages compile nothing; look at other environments and "
+			   "programs: ";
 		command = "jitwarm find";
 	} else {
-		what = "Next    which environments and programs here compile something at their first "
-			   "start: ";
+		what =
+			"Next    find environments and programs that compile something at their first start: ";
 		command = "jitwarm find";
 	}
 	if (command)
@@ -496,7 +498,7 @@ static void print_status(const struct output *out, const struct status_document 
 	if (packages)
 		packages_text(out, found->environment, packages);
 	if (found->troubles)
-		output_line(out, STYLE_WARN, "        %s could not be read: “jitwarm check” tells why",
+		output_line(out, STYLE_WARN, "        %s could not be read: “jitwarm check” says why",
 					TEXT_COUNT(found->troubles, "file", "files"));
 	if (explain && system->state_dir)
 		output_line(out, STYLE_FAINT, "State   %s", system->state_dir);

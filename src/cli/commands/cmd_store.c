@@ -67,8 +67,7 @@ static void print_off(const struct cli *cli)
 
 	if (!cli_uses_store(cli))
 		output_note(&cli->out,
-					"the store is off (%s is %s): “jitwarm prime” puts nothing there and takes "
-					"nothing from there",
+					"the store is off (%s is %s): “jitwarm prime” neither fills nor uses it",
 					setting->origin, setting->value);
 }
 

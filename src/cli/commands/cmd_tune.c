@@ -341,11 +341,10 @@ static int print_tune_report(struct jw_error *err, const struct tuning *tuning)
 	if (print_settings(err, tuning))
 		return -1;
 	if (!tuning->cli->system->gpu_count)
-		output_note(
-			out,
-			"%s: cannot predict how much the cache will grow; “jitwarm scan --target %s” says it "
-			"for that GPU, and --max-size sets the limit",
-			tuning->cli->system->why_none, tuning->cli->system->example);
+		output_note(out,
+					"%s: cannot predict how much the cache will grow; “jitwarm scan --target %s” "
+					"predicts it for that GPU, and --max-size sets the limit",
+					tuning->cli->system->why_none, tuning->cli->system->example);
 	if (!tuning->document.settings.count)
 		output_line(out, STYLE_PLAIN, "Nothing here sets a variable of the driver's cache.");
 	output_line(out, STYLE_STRONG, "In force   %s, limit %s%s",
@@ -381,11 +380,10 @@ static int warn_of_sudo(struct jw_error *err, const struct output *out, enum jw_
 	if (os_account(err, &account))
 		return -1;
 	if (account.sudo_user && (scope == JW_SCOPE_USER || scope == JW_SCOPE_SHELL))
-		output_warning(
-			out,
-			"under sudo this sets the cache of root's programs, not of those of %s: run it without "
-			"sudo, or with --scope system",
-			account.sudo_user);
+		output_warning(out,
+					   "under sudo this sets the cache of root's programs, not of %s's programs: "
+					   "run it without sudo, or with --scope system",
+					   account.sudo_user);
 	os_account_free(&account);
 	return 0;
 }
@@ -466,8 +464,7 @@ static int work_of_tune(struct jw_error *err, struct tuning *tuning)
 						 "%s: not a path of Windows; it begins with a drive, such as C:\\cache",
 						 path);
 	if (path && !is_absolute_for(form, path))
-		return error_set(err, JW_ERR_USAGE, "%s: a path for every program has to be absolute",
-						 path);
+		return error_set(err, JW_ERR_USAGE, "%s: name an absolute path", path);
 
 	if (options_given(options, "apply") + options_given(options, "undo") + (form != NULL) > 1)
 		return error_set(err, JW_ERR_USAGE, "only one of --apply, --undo and --print can be given");
@@ -486,7 +483,7 @@ static int work_of_tune(struct jw_error *err, struct tuning *tuning)
 		uint64_t bytes;
 
 		if (options_parse_size(name, &bytes) && !os_exists(name))
-			return error_set(err, JW_ERR_USAGE, "“%.100s”: a limit is named with --max-size %.100s",
+			return error_set(err, JW_ERR_USAGE, "“%.100s”: name a limit with --max-size %.100s",
 							 name, name);
 	}
 	if (options_given(options, "undo"))
@@ -499,7 +496,7 @@ static int work_of_tune(struct jw_error *err, struct tuning *tuning)
 		return -1;
 	if (options_given(options, "apply") && defaults_suffice(tuning)) {
 		output_line(&tuning->cli->out, STYLE_FAINT,
-					"The driver's defaults suffice: nothing is written.");
+					"The driver's defaults are enough: nothing was written.");
 		return 0;
 	}
 	return options_given(options, "apply") ? apply_settings(err, tuning, &request) : 0;

@@ -214,15 +214,15 @@ static enum watch_state judge_sample(const struct watching *watching,
 static const char *watch_text(const struct watching *watching)
 {
 	switch (watching->document.state) {
-	case WATCH_COMPILING: return "the driver compiles";
+	case WATCH_COMPILING: return "the driver is compiling";
 	case WATCH_LINKING:
-		return "busy, with the driver's compiler loaded: it links, compiles what is in no file, or "
-			   "is done";
+		return "busy, with the driver's compiler loaded: it is linking, compiling code that is in "
+			   "no file, or done";
 	case WATCH_BUSY: return "busy with something other than the driver's compiler";
 	case WATCH_WAITING:
 	case WATCH_STATES: break;
 	}
-	return "waits (for a disk, the network, the GPU, another process)";
+	return "waiting (for a disk, the network, the GPU, another process)";
 }
 
 /* ", about 3 min": of compiling what is left; "" where that is not known, or not going on. */
@@ -402,11 +402,12 @@ static void print_summary(const struct watching *watching)
 				TEXT_COUNT(document->entries, "entry", "entries"));
 	if (!document->process.driver)
 		output_line(out, STYLE_PLAIN,
-					"It had not loaded NVIDIA's driver: until it does, nothing is compiled for it");
+					"The process had not loaded NVIDIA's driver; until it does, nothing is "
+					"compiled for it");
 	if (document->left || document->entries) {
 		buf_add(&line, "jitwarm doctor --pid %d", watching->pid);
 		next_step(out, STYLE_FAINT,
-				  "Next    why they are compiled, and what avoids it next time: ", &line);
+				  "Next    find out why they are compiled, and what avoids it: ", &line);
 	}
 }
 
@@ -422,7 +423,7 @@ static int watch_run(struct jw_error *err, struct cli *cli)
 	os_catch_interrupts();
 	if (options->operand_count != 1 || !text_number(options->operands[0], INT32_MAX, &pid) || !pid)
 		return error_set(err, JW_ERR_USAGE,
-						 "name one process by its number; nvidia-smi and pgrep list them");
+						 "name one process by its number; nvidia-smi and pgrep list processes");
 	watching.pid = (int)pid;
 	result = os_process_owner(err, watching.pid, &owner) || root_need_account(err, cli, owner) ||
 			 jw_examine_as_process(err, watching.pid);

@@ -322,7 +322,9 @@ static int print_which(struct jw_error *err, const struct cli *cli,
 	if (left_out)
 		output_line(out, STYLE_FAINT, "  older ones: --all");
 	if (all && inferred)
-		output_line(out, STYLE_FAINT, "  * not looked at itself: the releases beside it are alike");
+		output_line(
+			out, STYLE_FAINT,
+			"  * this release was not looked at: the releases before and after it are alike");
 	for (size_t i = 0; i < which->count; i++)
 		if (which->releases[i].pin && text_same(which->releases[i].version, which->newest))
 			output_warning(out, "%s %s requires %s, which fails on this GPU", which->package,
@@ -521,7 +523,7 @@ static int which_run(struct jw_error *err, struct cli *cli)
 		if (cli_open_asking(err, cli, NULL, false) || gpu_targets_add_own(err, &gpus, cli->system))
 			return -1;
 		if (!gpus.count)
-			return error_set(err, JW_ERR_USAGE, "%s; “--target %s” asks for a GPU",
+			return error_set(err, JW_ERR_USAGE, "%s; name a GPU, for example “--target %s”",
 							 cli->system->why_none, cli->system->example);
 		if (!options_given(given, "driver"))
 			gpus.driver = cli->system->driver.version;

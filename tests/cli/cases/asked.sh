@@ -48,7 +48,7 @@ err_has "“cache” needs a second word: list, verify, prune, clear; see “jit
 run 64 startup on
 err_has "it takes: enable, disable, status; see “jitwarm startup --help”"
 run 64 ahead --driver 555.58.02
-err_has "--driver takes a file here, the libcuda.so of driver 555.58.02"
+err_has "--driver: name the libcuda.so file of driver 555.58.02"
 run 3 ahead --driver ./none
 run 64 startup enabel
 err_has "no command is called “startup enabel”; it takes: enable, disable, status"

@@ -15,7 +15,7 @@ cp "$build/tests/framework/$name" "$work/$name"
 before=$(sha256sum <"$work/$name")
 
 run 64 bake "$work/$name"
-err_has "-o DIR names the folder for the copies"
+err_has "name the folder for the copies with -o DIR"
 run 64 bake --driver 550.163.01 -o "$work/out" "$work/$name"
 err_has "--driver is for another machine: name its GPU with --target"
 run 0 bake -n "$work/$name"
@@ -76,14 +76,14 @@ run '0|1' bake --json -o "$work/linked" "$work/other/$name"
 json 'd["files"][0]["unlinked"] == 1 and d["files"][0]["linked"] == 0'
 json 'd["files"][0]["baked"] + d["files"][0]["no_room"] == 8 and d["files"][0]["modules"] == 9'
 run '0|1' bake -o "$work/linked" "$work/other/$name"
-out_has "1 container: not linked, so a start may do it each time: the linked code lacks kernels"
+out_has "1 container: not linked, so each start may link it: the linked code lacks kernels"
 
 # The worker that links dies: the rest is baked. Another worker links the next library's.
 mkdir -p "$work/links/a" "$work/links/b"
 cp "$work/$name" "$work/links/a"
 cp "$work/$name" "$work/links/b"
 SIMDRIVER_FAULT=crash:cuLinkComplete run 1 bake -o "$work/died" "$work/$name"
-out_has "1 container: not linked, so a start may do it each time: the process that loads the driver"
+out_has "1 container: not linked, so each start may link it: the process that loads the driver"
 SIMDRIVER_FAULT=crash:cuLinkComplete:once run 1 bake --json -o "$work/died" "$work/links/a/$name" "$work/links/b/$name"
 json 'sorted((one["linked"], one["unlinked"]) for one in d["files"]) == [(0, 1), (1, 0)]'
 json 'all(one["baked"] + one["no_room"] + one["unlinked"] == one["modules"] == 9 - 2 * one["linked"] for one in d["files"])'
@@ -158,9 +158,9 @@ run '2|3' bake -o "$work/taken" "$work/$name"
 	export SIMDRIVER_CUDA=12080 SIMDRIVER_VERSION=570.86.10 CUDA_CACHE_PATH=$work/cache-two
 	JITWARM=${JITWARM/ sm_86 / sm_90,sm_120 }
 	run '0|1' bake -o "$work/two" "$work/$name"
-	out_has "  sm_90: for drivers from 525 (CUDA 12.0) on, measured up to 555.58.02 (CUDA 12.5); with older ones programs fail"
-	out_has "  sm_120: for drivers from 570 (CUDA 12.8) on; with older ones programs fail"
-	[[ $(grep -c "for drivers from" "$out") == 2 ]] || fail "not a line for each GPU"
+	out_has "  sm_90: for driver 525 (CUDA 12.0) or newer, measured up to 555.58.02 (CUDA 12.5); programs fail with an older driver"
+	out_has "  sm_120: for driver 570 (CUDA 12.8) or newer; programs fail with an older driver"
+	[[ $(grep -c " or newer" "$out") == 2 ]] || fail "not a line for each GPU"
 	run '0|1' bake --json -o "$work/two" "$work/$name"
 	json '[(g["target"], g["from"]) for g in d["files"][0]["drivers"]] == [("sm_90", "525 (CUDA 12.0)"), ("sm_120", "570 (CUDA 12.8)")]'
 ) || exit 1

@@ -29,10 +29,10 @@ err_one_line
 err_has "the driver keeps 195 KiB: it would evict a part of them again."
 err_has "Set CUDA_CACHE_MAXSIZE=1073741824 (“jitwarm prime --tune” does so for this account's programs), or compile a part with --budget-size 200000"
 err_has "--budget-size 200000"
-out_has "The driver keeps at most 195 KiB of cache, of which 0 B are used."
+out_has "The cache limit is 195 KiB, of which 0 B are used."
 [[ -z $(find "$work/cache" -type f 2>/dev/null) ]] || fail "something was compiled"
 CUDA_CACHE_MAXSIZE=200000 run 2 check "$sample"
-err_has "these programs need more than the 195 KiB that the driver keeps: “jitwarm prime --tune” raises the limit"
+err_has "these programs need more than the cache limit of 195 KiB: “jitwarm prime --tune” raises the limit"
 CUDA_CACHE_MAXSIZE=200000 run 2 prime --json --quiet "$sample"
 json 'd["limit_bytes"] == 200000 and d["predicted_cache_bytes"] > 200000 and d["predicted_seconds"] > 0 and "CUDA_CACHE_MAXSIZE" in d["stopped"] and d["compiled"] == 0'
 

@@ -37,7 +37,7 @@ make $elsewhere -o made/ $sample|2|needs ptxas 12.4
 make $elsewhere -o made/ --ptxas none $sample|3|--ptxas: none: 
 make $elsewhere -o none/made $sample|3|--output: none: 
 make $elsewhere -o plain/ $sample|64|: not a directory
-make $elsewhere -o folder/ --sign $sample|64|--sign is for the pack that -o names
+make $elsewhere -o folder/ --sign $sample|64|--sign needs a pack: -o FILE
 make --target sm_86 -o made --driver none/lib $sample|3|--driver: none/lib: 
 run --cache plain -- $app|64|--cache: plain: not a directory
 run --record none/made -- $app|3|--record: none: 

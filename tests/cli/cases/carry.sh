@@ -9,7 +9,7 @@ driver_535_216
 run 0 prime "$sample" --no-store
 driver_535_309
 run 1 prime "$sample" --dry-run --no-store
-out_has "8 modules for sm_86 would be carried over from driver 535.216.03 (CUDA 12.2), whose compiler is this driver's."
+out_has "8 modules for sm_86 would be reused from driver 535.216.03 (CUDA 12.2), which has the same compiler as this driver."
 out_has "Cold: 8 of 8 modules; from earlier results at once: 8."
 (cd "$work/cache" && find . -type f -exec sha256sum {} + | sort) >"$work/before"
 run 1 prime "$sample" --dry-run --no-store --json

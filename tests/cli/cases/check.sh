@@ -70,7 +70,7 @@ for driver in 12.4 550 550.1.2; do
 	run 0 scan --target sm_86 --driver $driver lib/a.ptx
 	out_has "1 module to compile"
 	run 2 make -n --target sm_86 --driver $driver -o cache/ lib/a.ptx
-	err_has "jitwarm cannot tell which modules are warm"
+	err_has "cannot tell which modules are warm"
 done
 # The limit is that driver's
 for each in 460.106.00:268435456 550.163.01:1073741824; do
@@ -79,7 +79,7 @@ for each in 460.106.00:268435456 550.163.01:1073741824; do
 	err_lacks CUDA_CACHE_MAXSIZE
 done
 CUDA_CACHE_MAXSIZE=1000 run 2 check --target sm_86 --driver 460.106.00 lib/a.ptx
-err_has "and driver 460.106 (CUDA 11.2) keeps only 1000 B: set CUDA_CACHE_MAXSIZE=1073741824 there, and here for “jitwarm make”"
+err_has "and the default cache limit of driver 460.106 (CUDA 11.2) is only 1000 B: set CUDA_CACHE_MAXSIZE=1073741824 on that machine, and here for “jitwarm make”"
 out_lacks "Next"
 run 2 check --target sm_86 --driver 550.1.2 lib/a.ptx
 err_has "cannot tell: jitwarm does not know the names of driver 550.1.2's cache entries; it knows those of 418.39, 460.106.00, "

@@ -58,7 +58,7 @@ from jobs "('2', '$mine, line 1')"
 err_empty
 printf '\xff\xfej\0o\0b\0s\0' >"$mine"
 run 0 config
-err_has "settings are not read: $mine: not UTF-8"
+err_has "the settings were not read: $mine: not UTF-8"
 printf 'jobs\n' >"$mine"
 run 64 status
 err_has "$mine, line 1: no “=” in “jobs”; see “jitwarm config --help”"
@@ -117,7 +117,7 @@ chmod 600 "$mine"
 # Nor does what is no file
 rm "$mine" && mkfifo "$mine"
 run 0 config --json
-err_has "settings are not read: $mine"
+err_has "the settings were not read: $mine"
 rm "$mine" && mkdir "$mine"
 run 0 config
-err_has "settings are not read: $mine"
+err_has "the settings were not read: $mine"

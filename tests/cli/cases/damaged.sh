@@ -108,7 +108,7 @@ run 2 prime -n "$work/bent/${sample##*/}"
 first=$(find "$cache"/?/?/* | head -n 1)
 mv "$first" "$work/kept" && mkdir "$first"
 run 1 check "$sample"
-out_has "1 of them: this account cannot read what the cache has"
+out_has "1 of them are in the cache, but this account cannot read them"
 out_lacks damaged
 run 1 check --json --explain "$sample"
 json 'd["unread"] == 1 and d["damaged"] == 0 and [c["reason"] for c in d["causes"]] == ["unknown"]'

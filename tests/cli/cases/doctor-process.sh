@@ -47,7 +47,7 @@ ctypes.CDLL(None).execve(b"/bin/sleep", words(b"sleep", b"60"), words(b"HOME=" +
 	victim=$!
 	await grep -q sleep "/proc/$victim/comm"
 	run 3 doctor --pid "$victim"
-	err_has "its variables are too long for a command"
+	err_has "the variables of the process are too long for a command"
 	kill "$victim"
 	wait "$victim" 2>/dev/null || true
 	# One that has ended, and that nobody waits for: it has nothing mapped any more.

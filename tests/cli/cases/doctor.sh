@@ -111,7 +111,7 @@ if ! is_wine; then
 		err_has "jitwarm: libnvidia-ptxjitcompiler.so.1 is missing"
 		run 2 prime --cache "$place/other" "$sample"
 		run "0|2" status
-		out_has "Next    how to get the driver's compiler: jitwarm doctor"
+		out_has "Next    get the driver's compiler: jitwarm doctor"
 	) || exit 1
 fi
 SIMDRIVER_COMPUTE_MODE=2 probed 1 probe-failed "$place/plain/none.so"

@@ -18,7 +18,7 @@ run 64 prime --gpu sm_75 "$sample"
 err_has "--gpu: no GPU here is sm_75 (RTX 20): “jitwarm make --target sm_75 --driver "
 run 64 prime --gpu nonsense "$sample"
 run 64 prime --if-changed --gpu sm_86 "$sample"
-err_has "without --gpu"
+err_has "leave out --gpu"
 run 64 prime --gpu rtx5090 "$sample"
 err_has "“jitwarm make --target sm_120 --driver 580.159.04 -o FILE.jwpack”"
 run 0 prime --gpu rtx3070 "$sample" --json

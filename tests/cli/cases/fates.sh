@@ -79,7 +79,7 @@ run 0 scan --target sm_75 --driver 550.163.01 lto.so
 out_lacks "has no code"
 
 is_wine || run 2 prime tile/libtile.so # under driver 550
-is_wine || out_has "Nothing is compiled: what is here cannot run on these GPUs."
+is_wine || out_has "Nothing is compiled: no code in these files can run on these GPUs."
 
 # A driver that is too old is not forgiven because a neighbour, or another piece of the file, runs.
 for what in folder inside.so; do
@@ -181,7 +181,7 @@ is_wine || {
 	export SIMDRIVER_VERSION=580.65.06 SIMDRIVER_CUDA=13000
 	rm -rf "$work/state"
 	run 2 prime tile/libtile.so
-	out_has "There is nothing here that jitwarm could compile."
+	out_has "Nothing to compile: these files have no code that jitwarm could compile."
 	err_has "1 piece of Tile IR for sm_86, compiled by the driver at first load"
 	run 2 prime libtile_and_ptx.so
 	out_has "it has nothing left to compile, except for code that jitwarm cannot judge"

@@ -67,4 +67,4 @@ run 0 prime --json "$sample"
 json 'd["cache"]["next_insert"] == "evicts" and d["cache"]["evicted"] > 0 and not d["repaired"]'
 run "0|2" status
 out_has "evicts"
-out_has "Next    how to raise the limit, before the driver evicts what it has: jitwarm tune"
+out_has "Next    raise the limit before the driver evicts entries: jitwarm tune"

@@ -32,7 +32,7 @@ err_has "this is the signature: name the pack beside it"
 run 64 import https://host.example/lab.jwpack
 err_has "an address: download the file first, and the signature beside it"
 run 64 import oci://host.example/lab
-err_has "“jitwarm pull” takes packs from there"
+err_has "a registry: use “jitwarm pull”"
 [[ -s $work/lab.jwpack.minisig ]] || fail "no signature beside the pack"
 run 0 import --as-is --dry-run --cache "$copy" "$pack"
 out_has "signed by “default”"

@@ -14,7 +14,7 @@ if has_command push; then
 	done
 fi
 run 2 prime --share "$work" "$work"
-has_command push && { run 2 pull oci://host.example/lab; err_has "no NVIDIA driver is installed here, and packs are chosen by its version: pull on the machine with the GPU"; }
+has_command push && { run 2 pull oci://host.example/lab; err_has "no NVIDIA driver is installed, and packs are chosen by its version: pull on the machine with the GPU"; }
 
 # What a GPU's driver would compile is known without one.
 (
@@ -29,7 +29,7 @@ has_command push && { run 2 pull oci://host.example/lab; err_has "no NVIDIA driv
 
 JITWARM_PCI_DEVICES=10de:2484@0000:01:00.0 run 2 status
 out_has "; but an NVIDIA GPU is here: install NVIDIA's driver"
-out_has "Next    install NVIDIA's driver (in a container: --gpus all); what it would compile: jitwarm scan --target sm_86"
+out_has "Next    install NVIDIA's driver (in a container: --gpus all); see what it would compile: jitwarm scan --target sm_86"
 # Each example names the GPU that is here, and a driver that runs it; none is of another one
 : >"$work/x.so"
 for each in 2484:sm_86:550.163.01 2b85:sm_120:580 1021:sm_35:470.256.02 ffff:rtx4090:550.163.01; do
@@ -69,7 +69,7 @@ out_has "; in WSL it comes with the driver of Windows"
 pack_entry "$work/made" 1 "Apr  8 202512:10:18" 86
 run 0 export --all --cache "$work/made" -o "$work/a.jwpack"
 run 0 import --allow-unsigned --cache "$work/other" "$work/a.jwpack"
-err_has "no driver is installed: the entries keep the drivers that made them"
+err_has "no driver is installed: the imported entries keep the drivers that made them"
 mkdir "$work/unknown" && printf 'no driver' >"$work/unknown/libcuda.so.1"
 LD_LIBRARY_PATH=$work/unknown run 0 import --allow-unsigned --cache "$work/another" "$work/a.jwpack"
-err_has "the names of this driver's entries are not known: the entries keep the drivers that made them"
+err_has "jitwarm does not know the names of this driver's entries: the imported entries keep the drivers that made them"

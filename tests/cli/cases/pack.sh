@@ -53,7 +53,7 @@ out_has "left out: 2 entries for other GPUs"
 run 64 export -o -
 err_has "-o: name a file"
 run 64 import -
-err_has "a pack is not read from standard input, which brings no signature: name a file"
+err_has "a pack cannot come from standard input, which has no signature: name a file"
 
 # Without a driver and without a name there is nothing to fill; with one its verdict counts
 run "0|1|2" import --allow-unsigned "$pack"

@@ -17,7 +17,7 @@ chmod +x "$work/read-only"
 "$work/read-only" true || skip "a file system that cannot be made read-only"
 unset JITWARM_STATE XDG_STATE_HOME XDG_CONFIG_HOME CUDA_CACHE_PATH TMPDIR
 export HOME=/ JITWARM="$work/read-only $JITWARM"
-forgets="jitwarm: //.local/state/jitwarm cannot be written to (/: Read-only file system); jitwarm remembers nothing of this run; name a folder that can be written to: JITWARM_STATE=DIR"
+forgets="jitwarm: //.local/state/jitwarm cannot be written to (/: Read-only file system); jitwarm remembers nothing of this run; name a writable folder: JITWARM_STATE=DIR"
 once() { [ "$(grep -cxF -- "$forgets" "$err")" = 1 ] && [ "$(grep -c "Read-only" "$err")" = 1 ] || fail "not said once"; }
 for words in "" status tune find "scan $sample" "scan --target sm_86 $sample" "lint --gpus sm_86 $sample"; do
 	# shellcheck disable=SC2086
@@ -31,10 +31,10 @@ json '"state-unwritable" in [finding["id"] for finding in d["findings"]]'
 for command in "key generate" "key trust x"; do
 	# shellcheck disable=SC2086
 	run 3 $command
-	err_has "Read-only file system; name a folder that can be written to: JITWARM_STATE=DIR"
+	err_has "Read-only file system; name a writable folder: JITWARM_STATE=DIR"
 done
 for command in "key list" "store list" config "config jobs"; do run 0 $command; done
 run 3 prime "$sample"
-err_has "name a folder that can be written to: JITWARM_STATE=DIR"
+err_has "name a writable folder: JITWARM_STATE=DIR"
 run 3 scan --index torch
 err_has "Read-only file system; name a folder that can be written to: TMPDIR=DIR"

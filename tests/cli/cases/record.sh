@@ -4,7 +4,7 @@ err_one_line
 is_wine || run 0 run --record ls.json ls -d . # there is no such program
 rm -f ls.json
 run 64 run --record r.json --
-err_has "follows “--”"
+err_has "write it after “--”"
 run 3 prime --recording "$work/nosuch.json"
 err_one_line
 printf '{"schema":"jitwarm.recording/9"}' >"$work/newer.json"
@@ -28,7 +28,7 @@ out_has hello
 json_file() { python3 -c "import json,sys; d=json.load(open('$1')); sys.exit(0 if ($2) else 1)" || fail "$1: not so: $2"; }
 run 0 prime --recording r.json
 run 0 check --recording r.json
-out_has "There is nothing here that the driver would compile for these GPUs."
+out_has "Nothing to compile: the driver compiles none of these files for these GPUs."
 json_file r.json 'd["schema"] == "jitwarm.recording/2" and d["command"] == "'"${shell[0]}"'" and d["modules"] == d["files"] == []'
 is_wine || run 143 run --record r.json -- sh -c 'kill -TERM $$' # Windows has no signals
 run 127 run --record r.json -- "$work/nosuch"
@@ -168,7 +168,7 @@ run 0 prime --recording package.json --json
 json 'd["compiled"] == '"$before"
 printf "no code\n" >none.so
 run 0 run --record none.json none.so -- "$app"
-err_has "in no file that was looked at"
+err_has "in no file that was searched"
 json_file none.json 'd["modules"] == [] and len(d["not_in_files"]) == '"$before"' and all(m["known_before"] for m in d["not_in_files"])'
 
 # A command that keeps the driver from the cache that it was given: told as far as it can be seen, and nothing is claimed.
@@ -205,7 +205,7 @@ if [[ -x $probe ]]; then
 	# Without --record the recording is the next step
 	rm -rf "$CUDA_CACHE_PATH"
 	ASAN_OPTIONS=${ASAN_OPTIONS-}:verify_asan_link_order=0 run 0 run -- "$probe" load 0 "$work/made.ptx"
-	err_has "they are in your cache: the next start does not compile them"
+	err_has "the modules are in your cache: the next start does not compile them"
 	err_has "record the command (“jitwarm run --record FILE -- …”), and prime the recording"
 	# No file has it: the recording does
 	run 0 check --recording made.json
@@ -241,14 +241,14 @@ del document["texts"], document["not_in_files"][0]["text"]
 document["schema"] = "jitwarm.recording/1"
 json.dump(document, open("made.json", "w"))'
 	run 0 check --recording made.json
-	out_has "Warm: what was recorded is in no file, but in the cache."
+	out_has "Warm: the recorded modules are in the cache, although in no file."
 	run 0 prime --recording made.json --json
 	json 'd["modules"] == 0 and d["recorded_not_in_files"] == 1 and d["verdict"] == "warm"'
 	run 0 prime --recording made.json
-	out_has "Warm: 1 recorded module is in no file, but in the cache."
+	out_has "Warm: 1 recorded module is in the cache, although in no file."
 	find "$CUDA_CACHE_PATH" -path '*/?/?/*' -type f -delete
 	run 1 prime --recording made.json
-	out_lacks "There is nothing here"
+	out_lacks "Nothing to compile"
 	err_has "1 recorded module is in no file, and not in the cache: the program makes it while it runs"
 	run 1 prime -n --recording made.json --json
 	json 'd["recorded_not_in_files"] == 1 and d["verdict"] == "partly"'

@@ -57,7 +57,7 @@ place_ends() {
 	head -c 10M /dev/zero >"$work/small/filled" 2>/dev/null || true
 	run 0 prime --share "$work/small" --share-unsigned "$sample" --json
 	json 'd["compiled"] == d["shared"]["unplaced"] == 4 and d["shared"]["fetched"] == 4 and "No space left" in d["shared"]["trouble"]'
-	err_has "4 modules could not be put there: "
+	err_has "4 modules could not be put into the shared folder: "
 	app_compiles 0
 }
 if [[ $(id -u) == 0 ]]; then

@@ -67,7 +67,7 @@ run 0 key generate other
 run 0 prime --share "$place" "$sample"
 err_has "8 modules there not used"
 err_has "no trusted key has signed it"
-err_has "they are not signed"
+err_has "the results in the shared folder are not signed"
 app_compiles 0
 
 # Signed, unasked by this account's key

@@ -73,7 +73,7 @@ err_one_line
 # A pack, with the signature that it has
 machine maker
 run 64 push --sign "oci://$site/lab/packs:v1" "$work/lab.jwpack"
-err_has "a pack is signed where it is made"
+err_has "an existing pack cannot be signed"
 run 3 push "oci://$site/lab/packs:v1" "$work/lab.jwpack"
 run 0 export -o "$work/lab.jwpack" --sign
 run 0 push "oci://$site/lab/packs" "$work/lab.jwpack"

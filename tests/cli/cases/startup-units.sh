@@ -27,10 +27,10 @@ done
 mkdir -p "$work/root/etc/systemd/system"
 
 run 1 startup status
-out_has "Nothing primes automatically here: “jitwarm startup enable” sets it up."
+out_has "Nothing primes automatically on this machine: “jitwarm startup enable” sets this up."
 out_lacks "missing"
 run 0 startup disable
-out_has "Nothing was set up here."
+out_has "Nothing was set up on this machine."
 run 3 startup enable --print no-such-package
 err_has "no-such-package: not installed"
 run 0 startup enable --print "$site"
@@ -47,7 +47,7 @@ done
 [[ ! -e $HOME/.config && ! -e $work/bin/systemctl.log ]] || fail "a name that is refused leaves units"
 # What the system refuses is undone
 FAIL=1 run 3 startup enable frame
-err_has "the system refused it, and nothing was changed: systemctl: Failed to connect to bus"
+err_has "the system refused the task or units, and nothing was changed: systemctl: Failed to connect to bus"
 out_empty
 [[ ! -e $HOME/.config/systemd ]] || fail "left: $(find "$HOME/.config")"
 run 1 startup status
@@ -175,7 +175,7 @@ run 0 startup disable --service ollama
 # For all users: promised only where systemd runs, and shown to each account
 if ((EUID == 0)); then
 	run 0 startup enable --all-users frame
-	err_has "systemd is not running on this machine: nothing starts until it is"
+	err_has "systemd is not running on this machine, so nothing starts automatically"
 	run 0 startup status
 	out_has "installed      $work/root/etc/systemd/user/jitwarm.timer" "An administrator has set this up for all accounts."
 	out_lacks "Nothing primes automatically"

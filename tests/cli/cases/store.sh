@@ -84,7 +84,7 @@ alike() { # MODULES RESTORED: cold ones, in the named files
 	shift 2
 	rm -rf "$work/cache"
 	run 1 check "$@"
-	out_has "the store gives back $compiled of them at once"
+	out_has "“jitwarm prime” restores $compiled of them from the store at once"
 	run 1 check --json "$@"
 	json "$module_counts"' and d["forecast"]["start_seconds"]["likely"] > 0'
 	json '(d["forecast"]["prime_seconds"]["likely"] > 0) == (d["cold"] > d["restored"])'

@@ -29,7 +29,7 @@ if ! is_wine; then # where nvcuda.dll is always there
 	err_has "--arch native: "
 	err_has "name a GPU (rtx4090)"
 	run 0 scan lib
-	err_has "“--target rtx4090” says what a GPU's driver would compile"
+	err_has "“--target rtx4090” shows what the driver of that GPU would compile"
 fi
 
 for driver in 580 580.95.05 12.8; do
@@ -46,16 +46,16 @@ err_has "“jitwarm status --driver-profile FILE”"
 for driver in 580 580.95.05 12.8; do
 	run 2 make -n --json --target rtx4090 --driver $driver lib
 	json 'd["modules"] == d["cold"] == 1'
-	err_has "are not known: jitwarm cannot tell which modules are warm; “jitwarm make” needs its library or profile (--driver FILE)"
+	err_has ", and cannot tell which modules are warm; “jitwarm make” needs the driver's library or profile (--driver FILE)"
 done
 run 1 make -n --target rtx4090 --driver 550.163.01 lib
 out_has "1 of 1 module to compile"
-out_lacks "The driver keeps at most" # this machine's
+out_lacks "The cache limit is" # this machine's
 run 1 make -n --json --target rtx4090 --driver 550.163.01 lib
 json 'd["cold"] == 1 and "why" not in d'
 err_lacks "unknown"
 run 64 make --target rtx4090 --driver 550.163.01 lib
-err_has "-n needs neither"
+err_has "or add -n"
 run 2 make --target rtx4090 --driver 580 -o x.jwpack lib
 err_has "driver 580 (CUDA 13.0): give the full version, for example --driver 580.159.04, or its library or profile (--driver FILE)"
 [[ ! -e x.jwpack ]] || fail "a pack was written"

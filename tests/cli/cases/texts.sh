@@ -117,7 +117,7 @@ printf '.version 6.3\n.target sm_52\n.address_size 64\n.visible .entry __raygen_
 run 0 check --json "$work/optix"
 json 'd["modules"] == 0 and not d["failing"] and d["verdict"] == "runs"'
 run 0 scan "$work/optix"
-out_has "nothing in it that a driver loads"
+out_has "no code that a driver loads"
 cp "$work/k.ptx" "$work/optix"
 run 1 check --json "$work/optix"
 json 'd["modules"] == 1 and not d["failing"]'

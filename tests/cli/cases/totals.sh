@@ -25,13 +25,13 @@ out_has "  first start "
 module newer.ptx k4 100
 sed -i 's/^.version 7.0/.version 8.4/' newer.ptx
 run 0 scan --target sm_86 lib
-out_has "sm_86 (RTX 30): the same from driver 455 on"
+out_has "sm_86 (RTX 30): the same answer from driver 455 on"
 out_lacks "a program fails"
 run 0 scan --target sm_86 newer.ptx
-out_has "sm_86 (RTX 30): the same from driver 550 on; a program fails with 455 to 545"
+out_has "sm_86 (RTX 30): the same answer from driver 550 on; a program fails with 455 to 545"
 sed 's/^.version 8.4/.version 7.5/' newer.ptx >between.ptx
 run 0 scan --target sm_86 "$sample" between.ptx
-out_has "sm_86 (RTX 30): the same from driver 550 on; a program fails with 455 to 545"
+out_has "sm_86 (RTX 30): the same answer from driver 550 on; a program fails with 455 to 545"
 run 0 lint --gpus sm_86 "$sample" between.ptx --json
 json '[(g["driver_from"], g["fails_from"], g["fails_to"]) for g in d["gpus"]] == [(550, 455, 545)]'
 run 0 scan --target sm_86 --driver 580 lib newer.ptx --json
@@ -40,11 +40,11 @@ run 2 scan --target sm_86 --driver 535 newer.ptx --json
 json '[(t["driver_from"], t["fails_from"], t["fails_to"]) for t in d["totals"]] == [(0, 455, 535)]'
 run 2 scan --target sm_86 --driver 535 newer.ptx
 out_has "sm_86 (RTX 30): a program fails with driver 455 to 535"
-out_lacks "the same from driver"
+out_lacks "the same answer from driver"
 # A text without code is compiled, too; with a driver that does not read it no program fails.
 printf '.version 8.4\n.target sm_70\n.address_size 64\n' >empty.ptx
 run 0 scan --target sm_86 lib empty.ptx
-out_has "sm_86 (RTX 30): the same from driver 550 on; with older ones less of it is loaded"
+out_has "sm_86 (RTX 30): the same answer from driver 550 on; with older drivers less of it is loaded"
 out_lacks "a program fails"
 # Nor machine code without a symbol, for whatever GPU it is.
 python3 - "$cases/../../framework" <<'PYTHON'
@@ -65,7 +65,7 @@ out_has "sm_100a.cubin: will fail: no kernel image for sm_103"
 out_lacks "for sm_100"
 run 0 scan --target sm_86 lib empty.cubin
 out_lacks "will fail"
-out_has "nothing in it that a driver loads"
+out_has "no code that a driver loads"
 out_lacks "no kernel image"
 run 0 scan --target sm_86 empty.cubin --json
 json 'd["files"][0]["verdicts"]["sm_86"]["nothing"] == 0'
@@ -138,7 +138,7 @@ PYTHON
 	out_has "  first start up to "
 	out_has "  beside/old.so "
 	out_has "beside/new.so: will fail: no kernel image for sm_120"
-	out_has "sm_120 (RTX 50): the same from driver 570 on" # no driver is to blame
+	out_has "sm_120 (RTX 50): the same answer from driver 570 on" # no driver is to blame
 	# Of libraries for several CUDA versions a program loads one
 	mkdir versions
 	python3 - "$cases/../../framework" <<'PYTHON'
@@ -163,7 +163,7 @@ PYTHON
 	json '[(t["driver_from"], t["fails_to"], t["driver_to"], [n["driver"] for n in t["newer"]]) for t in d["totals"]] == [(550, 545, 575, [580])]'
 	mv versions/libx_cuda.native.so versions/libx_cuda118.so
 	run 0 scan --target sm_86 --driver 580 versions
-	out_has "the same from driver 580 on; with older ones less of it is loaded"
+	out_has "the same answer from driver 580 on; with older drivers less of it is loaded"
 	run 0 scan --target sm_86 --driver 580 --json versions
 	json '[(t["driver_from"], t["at_most"]) for t in d["totals"]] == [(580, True)]'
 	# What most containers of a library do without, a start may do without
@@ -191,7 +191,7 @@ PYTHON
 	echo mostly.so,, >"$site/mostly-1.0.dist-info/RECORD"
 	cp mostly.so "$site"
 	VIRTUAL_ENV=$work/env run 1 status
-	out_has "Next    if a start takes long (programs may need none of this): jitwarm prime"
+	out_has "Next    compile this if a start takes long (programs may need none of it): jitwarm prime"
 	cp partly.so "$site/mostly.so"
 	VIRTUAL_ENV=$work/env run 1 status
 	out_has "Next    compile this now, so that the first start compiles nothing: jitwarm prime"

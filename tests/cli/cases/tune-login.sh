@@ -32,7 +32,7 @@ out_lacks "--apply"
 run 0 tune --json
 json 'd["in_force"] == {"path": d["in_force"]["path"], "limit_bytes": 2**30, "limit_set": False} and d["next_login"]["limit_bytes"] == 3 * 2**30 and d["next_login"]["limit_set"]'
 run "0|2" status
-out_has "        from the next login on: until then programs have $now, limit 1 GiB, the driver's default"
+out_has "        from the next login on; until then programs use $now, limit 1 GiB, the driver's default"
 run 0 doctor --no-probe "$sample"
 rm -rf "$now"
 run 0 prime --no-store "$sample"
@@ -89,8 +89,8 @@ out_has "In force   $now, "
 out_has "Next login $place/other, limit 3 GiB"
 run "0|2" status
 out_has "Cache   $place/other "
-out_has "        from the next login on: until then programs have $now, "
-out_has "Next    log out and in again: "
+out_has "        from the next login on; until then programs use $now, "
+out_has "Next    log out and in again; until then"
 run 1 doctor --no-probe "$sample"
 out_has "before-login: programs of this login use $now, and programs of the next login $place/other"
 CUDA_CACHE_PATH=$place/other run 0 doctor --no-probe "$sample"
@@ -104,7 +104,7 @@ nothing_is_written
 # A limit that is too small, raised on the way: “again” is only after the next login
 rm -rf "$now"
 CUDA_CACHE_MAXSIZE=300000 run 0 prime --tune --no-store "$sample"
-out_has "Log out and in again, then start your program: until then the driver keeps only 293 KiB."
+out_has "Log out and in again, then start your program: until then the cache limit is 293 KiB."
 run 0 tune --undo
 
 # One number for a fault, and the driver's maximum
@@ -142,12 +142,12 @@ err_has "the results take about 500 KiB, and only 300 KiB are free at $small/cac
 out_lacks "Compiled"
 SMALL=300k run 2 prime -n "$sample"
 SMALL=300k run 2 check "$sample"
-err_has "the results take about 500 KiB, and only 300 KiB are free at $small/cache: make room there, or name another directory (CUDA_CACHE_PATH)"
+err_has "the results take about 500 KiB, and only 300 KiB are free at $small/cache: free some space, or name another directory (CUDA_CACHE_PATH)"
 SMALL=300k run 2 doctor --no-probe "$sample"
 out_has "Do: first free some space where the cache is, then: jitwarm prime"
 environment "$work/env" 1.0
 SMALL=300k VIRTUAL_ENV=$work/env run 2 status
-out_has "Next    make room where the cache is, or name a directory that has some: jitwarm tune --path DIR --apply"
+out_has "Next    free some space where the cache is, or name a directory that has space: jitwarm tune --path DIR --apply"
 for size in 300k 20m 90m; do
 	wanted="$small/cache: only "
 	SMALL=$size run "1|2" doctor --no-probe "$sample"

@@ -3,7 +3,7 @@ run 0 tune --json
 json 'd["schema"] == "jitwarm.tune/1" and d["should_be"]["limit_bytes"] >= 2**30 and d["changes"] == []'
 run 64 tune --apply --undo
 run 64 tune 4G
-err_has "“4G”: a limit is named with --max-size 4G"
+err_has "“4G”: name a limit with --max-size 4G"
 # What is written for all accounts, and nothing more
 run 0 tune --scope system --max-size 4G
 out_has "CUDA_CACHE_MAXSIZE=4294967296"
@@ -188,7 +188,7 @@ fi
 	out_has "at their first start: jitwarm find"
 ) || exit 1
 run 2 status
-out_has "Next    what that GPU's driver would compile in this environment: jitwarm scan --target rtx4090"
+out_has "Next    see what that GPU's driver would compile in this environment: jitwarm scan --target rtx4090"
 # Where HOME is not set, and the driver caches nothing. passwd's home is not this test's: nothing is written.
 (
 	with_simdriver sm_86
@@ -372,7 +372,7 @@ snapshot "$HOME" >before.relative
 for scope in user shell; do
 	for how in --apply --print=sh --json; do
 		run 64 tune $how --scope $scope --path relative/cache
-		err_has "a path for every program has to be absolute"
+		err_has "name an absolute path"
 	done
 done
 # environment.d would put a variable in its place

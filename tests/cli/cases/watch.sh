@@ -25,9 +25,9 @@ run 0 watch --for 600ms --json "$victim"
 json 'd["state"] == "waiting" and d["waiting_seconds"] == d["seconds"] >= 0.6 and d["entries"] == 0 and not d["ended"]'
 json 'd["process"]["name"] == "a) R 1 (b" and not d["process"]["driver"] and not d["process"]["compiler"]'
 run 0 watch --for 500ms "$victim"
-out_has "waits (for a disk"
+out_has "waiting (for a disk"
 out_has "was watched for"
-out_has "It had not loaded NVIDIA's driver: until it does, nothing is compiled for it"
+out_has "The process had not loaded NVIDIA's driver; until it does, nothing is compiled for it"
 # It still waits while another program fills the cache that it would use.
 end_victim
 with_simdriver sm_86
