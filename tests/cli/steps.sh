@@ -114,7 +114,7 @@ follow_steps() {
 		fi
 		restore_machine
 	done < <(awk '/^ *[0-9]+  [a-z-]+: /{id=$2; sub(":","",id)} {print (($1=="Do:")?id:"-") "\t" $0}' "$out" "$err" |
-		sed -nE '/, then: |first (fix|make room)/d; s/^([^\t]*)\t *(Next|Do|jitwarm: {4}).*: (jitwarm( .*)?)$/\1\t\3/p; s/^([^\t]*)\t(Next:?|다음:?) +(jitwarm( .*)?)$/\1\t\3/p; s/^([^\t]*)\t.*\<try “(jitwarm [^”]*)”.*/\1\t\2/p')
+		sed -nE '/, then: |first (fix|free some space)/d; s/^([^\t]*)\t *(Next|Do|jitwarm: {4}).*: (jitwarm( .*)?)$/\1\t\3/p; s/^([^\t]*)\t(Next:?|다음:?) +(jitwarm( .*)?)$/\1\t\3/p; s/^([^\t]*)\t.*\<try “(jitwarm [^”]*)”.*/\1\t\2/p')
 }
 keep_machine() {
 	local folder

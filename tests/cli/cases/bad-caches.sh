@@ -42,7 +42,7 @@ elif mkdir "$work/small" && mount -t tmpfs -o size=96k,mode=700 none "$work/smal
 	trap 'umount "$work/small"' EXIT
 	# Too small: nothing is begun
 	CUDA_CACHE_PATH=$work/small run 2 prime "$sample"
-	err_has "are free at $(native "$work/small"): make room there"
+	err_has "are free at $(native "$work/small"): free some space"
 	[[ -z $(find "$work/small" -type f) ]] || fail "something was written"
 	# Full, which is seen only then: what does not fit is left undone and said; what is there stays sound.
 	varies names '^small/' # how many entries fit depends on their order

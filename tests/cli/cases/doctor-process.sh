@@ -21,7 +21,7 @@ else
 	# A command with the same eyes names what differs.
 	json "d['before'] == \"env -u HOME 'CUDA_CACHE_PATH=$place/a \\\"b\\\"' CUDA_CACHE_DISABLE=1\""
 	run 64 doctor --pid "$victim" --user nobody
-	err_has "name one"
+	err_has "name only one"
 	kill "$victim"
 	wait "$victim" 2>/dev/null || true
 	# A program sees the first of two variables; too many are not left out unsaid.

@@ -54,7 +54,7 @@ fi
 # Under sudo: whose cache it is, without the caller's name for strangers.
 export HOME=$all/none
 SUDO_USER=nobody run "1|2" doctor --no-probe --json
-json '"not that of nobody" in next(f["evidence"] for f in d["findings"] if f["id"] == "other-account")'
+json '"not the cache of nobody" in next(f["evidence"] for f in d["findings"] if f["id"] == "other-account")'
 SUDO_USER=nobody run "1|2" doctor --no-probe --report
-out_has "not that of USER"
+out_has "not the cache of USER"
 out_lacks nobody

@@ -102,7 +102,7 @@ if ! is_wine; then
 		run 0 check "$sample"
 		fresh
 		found 2 "no-compiler cold" "$sample"
-		says_of no-compiler evidence "libnvidia-ptxjitcompiler.so.1, with which the driver compiles, is missing"
+		says_of no-compiler evidence "libnvidia-ptxjitcompiler.so.1 is missing, with which the driver compiles"
 		says_of no-compiler fix "NVIDIA_DRIVER_CAPABILITIES=compute,utility; on Debian install the package libnvidia-ptxjitcompiler1"
 		run 2 check "$sample"
 		err_has "warning: libnvidia-ptxjitcompiler.so.1 is missing"

@@ -199,7 +199,7 @@ out_lacks "missing"
 mkdir -p "$units"
 printf '[Service]\nExecStart=/bin/true\n' >"$units/jitwarm.service"
 run 3 startup enable
-err_has "not jitwarm's"
+err_has "not made by jitwarm"
 run 0 startup disable
 [[ -s $units/jitwarm.service ]] || fail "somebody else's unit was removed"
 run 0 startup enable --replace

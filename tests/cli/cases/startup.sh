@@ -39,7 +39,7 @@ done
 # Nor one that left modules uncompiled.
 for _ in 1 2; do
 	CUDA_CACHE_PATH=$work/small CUDA_CACHE_MAXSIZE=1000 run 2 prime --if-changed --no-store "$sample"
-	err_has "the driver keeps 1000 B"
+	err_has "the cache limit is 1000 B"
 done
 touch -d '2001-01-01' "$work/lib/"*
 run 0 prime --if-changed "$work/lib"

@@ -76,11 +76,11 @@ if ! is_wine; then
 	err_has "“jitwarm bake --target rtx4090 --fetch -o DIR wheel.whl”"
 	rm -r wheel.whl
 	run 64 make -o "a b.jwpack" lib --target rtx4090
-	err_has "shows there: “jitwarm make --driver 550.163.01 --fetch -o 'a b.jwpack' lib --target rtx4090”"
+	err_has "on that machine shows its version: “jitwarm make --driver 550.163.01 --fetch -o 'a b.jwpack' lib --target rtx4090”"
 	run 2 prime lib
 	err_has "--target rtx4090"
 	run 0 tune lib
-	err_has "cannot predict how much the cache will grow; “jitwarm scan --target rtx4090” says it"
+	err_has "cannot predict how much the cache will grow; “jitwarm scan --target rtx4090” predicts it"
 fi
 
 # PTX that is too new names the driver that reads it.

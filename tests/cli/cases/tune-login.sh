@@ -138,7 +138,7 @@ SMALL=1m unshare -rm "$work/with-small" true 2>/dev/null || exit 0
 export CUDA_CACHE_PATH=$small/cache
 JITWARM="unshare -rm $work/with-small $JITWARM"
 SMALL=300k run 2 prime "$sample"
-err_has "the results take about 500 KiB, and only 300 KiB are free at $small/cache: make room there"
+err_has "the results take about 500 KiB, and only 300 KiB are free at $small/cache: free some space"
 out_lacks "Compiled"
 SMALL=300k run 2 prime -n "$sample"
 SMALL=300k run 2 check "$sample"

@@ -219,7 +219,7 @@ printf '#!/bin/sh\nmount -t tmpfs -o size=1m,nr_inodes=20 none "%s" && exec "$@"
 chmod +x "$work/with-small"
 if unshare -rm "$work/with-small" true 2>/dev/null; then
 	JITWARM="unshare -rm $work/with-small $JITWARM" run 0 tune --json --path "$small/cache"
-	json 'any("only 1 MiB free there" in w for w in d["warnings"]) and any("more files can be made there" in w for w in d["warnings"])'
+	json 'any("only 1 MiB are free" in w for w in d["warnings"]) and any("more files can be made there" in w for w in d["warnings"])'
 fi
 
 # A container's and conda's variables are the process's, once it runs in them.

@@ -78,9 +78,9 @@ bash -c 'read -r _ <go; while :; do :; done' &
 victim=$!
 await ready bash
 : >"$out"
-(await says "$out" ": waits" && echo >go && await says "$out" ": busy with something other than the driver's compiler" && kill -9 "$victim") &
+(await says "$out" ": waiting" && echo >go && await says "$out" ": busy with something other than the driver's compiler" && kill -9 "$victim") &
 run 0 watch --for 100s "$victim"
-out_has ": waits"
+out_has ": waiting"
 out_has ": busy with something other than the driver's compiler"
 end_victim
 # One that waits for a program that it has started does what that does, also when another one follows that.
@@ -137,29 +137,29 @@ for part in re.findall(r"\r\x1b\[K|\x1b\[[0-9;]*[A-Za-z]|\r|\n|[^\x1b\r\n]+", op
     elif part != "\r":
         lines[-1] += part
         # A command is on one line
-        assert len(lines[-1]) < columns + (": waits" not in part) or lines[-1].startswith("Next "), lines[-1]
+        assert len(lines[-1]) < columns + (": waiting" not in part) or lines[-1].startswith("Next "), lines[-1]
 print("\n".join(lines))
 assert times >= int(sys.argv[3]), times
 PYTHON
 for columns in 50 200; do # the first cuts the line
 	# shellcheck disable=SC2086
 	TERM=xterm timeout 200 "$python" "$cases/../on-terminal.py" --both $columns $JITWARM watch --for 600ms "$victim" >written 2>&1 || fail "status $? at a terminal"
-	grep -q ": waits" written || fail "no line: $(cat written)"
+	grep -q ": waiting" written || fail "no line: $(cat written)"
 	python3 line.py $columns written 2 >stands || fail "at $columns columns: $(cat written)"
-	! grep -q ": waits" stands && grep -q "was watched for" stands || fail "this stands: $(cat stands)"
+	! grep -q ": waiting" stands && grep -q "was watched for" stands || fail "this stands: $(cat stands)"
 done
 grep -q "8 modules left" written || fail "the line is cut: $(cat written)"
 # shellcheck disable=SC2086
 TERM=xterm "$python" "$cases/../on-terminal.py" --both 80 $JITWARM watch "$victim" >interrupted 2>&1 &
 watcher=$!
-written_twice() { (($(grep -o ": waits" interrupted | wc -l) >= 2)); }
+written_twice() { (($(grep -o ": waiting" interrupted | wc -l) >= 2)); }
 await written_twice
 kill -INT "$(pgrep -P $watcher)" || fail "nothing to interrupt"
 ended=0
 wait $watcher || ended=$?
 [[ $ended == 130 ]] || fail "status $ended after Ctrl-C"
 python3 line.py 80 interrupted 3 >stands || fail "after Ctrl-C: $(cat interrupted)"
-! grep -q ": waits" stands && grep -q "was watched for" stands || fail "this stands: $(cat stands)"
+! grep -q ": waiting" stands && grep -q "was watched for" stands || fail "this stands: $(cat stands)"
 end_victim
 
 ! is_emulated || exit 0 # which shows no library of a process
