@@ -601,8 +601,8 @@ static char *late_path(const struct run *run, size_t index)
 					  (unsigned long long)module_of(run, index)->key);
 }
 
-int run_put_off(struct jw_error *err, struct run *run, size_t index, const char *path,
-				const struct jw_error *why)
+int run_defer_entry(struct jw_error *err, struct run *run, size_t index, const char *path,
+					const struct jw_error *why)
 {
 	struct late_entries *late = &run->late;
 	char *waiting = late_path(run, index);
@@ -726,7 +726,7 @@ static void take_collected(struct run *run, size_t index, const struct collected
 	if (why.code == JW_ERR_BUSY) {
 		if (foreign)
 			run_module_failed(run, index, why.message, "");
-		else if (run_put_off(&worse, run, index, entry->path, &why))
+		else if (run_defer_entry(&worse, run, index, entry->path, &why))
 			run_break_off(run, &worse);
 	} else if (why.code == JW_ERR_FORMAT) {
 		/* A torn entry, for example from a full disk, is tried once more, alone. */
@@ -1134,7 +1134,8 @@ static void kill_if_late(struct run *run, struct slot *slot)
 	kill_workers(run, slot);
 }
 
-static uint64_t put_off(uint64_t since, uint64_t gap, uint64_t now)
+/* The time since which something lasts, without a pause that has just ended. */
+static uint64_t shift_by_pause(uint64_t since, uint64_t gap, uint64_t now)
 {
 	return now - since > gap ? since + gap : now;
 }
@@ -1150,10 +1151,10 @@ static void leave_out_suspension(struct run *run)
 	for (unsigned i = 0; i < run->setup->workers; i++) {
 		struct slot *slot = &run->workers.slots[i];
 
-		slot->since_ns = put_off(slot->since_ns, gap, now);
+		slot->since_ns = shift_by_pause(slot->since_ns, gap, now);
 		slot->cpu_ms = 0;
 	}
-	run->late.news_ns = put_off(run->late.news_ns, gap, now);
+	run->late.news_ns = shift_by_pause(run->late.news_ns, gap, now);
 }
 
 static void on_tick(uv_timer_t *timer)

@@ -172,7 +172,7 @@ static bool insert_fetched(struct run *run, size_t index, struct jw_error *why)
 	if (done)
 		run_inserted(run, index, grown_bytes, NULL);
 	else if (why->code == JW_ERR_BUSY)
-		done = !run_put_off(NULL, run, index, entry.path, why);
+		done = !run_defer_entry(NULL, run, index, entry.path, why);
 	(void)os_remove_tree(NULL, folder);
 	mem_free(entry.path);
 	mem_free(folder);

@@ -132,8 +132,8 @@ unsigned run_busy_workers(const struct run *run);
 /* Records that the entry of a module is in the live cache, or was refused (`why`). */
 void run_inserted(struct run *run, size_t index, int64_t grown_bytes, const struct jw_error *why);
 /* Keeps the entry at `path`, which waits for the lock; `why` is the reason of the refusal. */
-int run_put_off(struct jw_error *err, struct run *run, size_t index, const char *path,
-				const struct jw_error *why);
+int run_defer_entry(struct jw_error *err, struct run *run, size_t index, const char *path,
+					const struct jw_error *why);
 /* Gives work to workers that were held back, and starts new ones if there is room again. */
 void run_wake_workers(struct run *run);
 
