@@ -22,7 +22,7 @@
 #include "os/platform.h"
 #include "os/shell.h"
 
-/* One line a command, in the order of help, whose groups begin in help.c. */
+/* One line for each command, in the order of help, whose groups begin in help.c. */
 /* clang-format off */
 #define COMMANDS(X) \
 	X(status) \
@@ -140,7 +140,7 @@ static int show_version(struct cli *cli)
 	return document_print(&cli->out, &document_version, &built);
 }
 
-/* What is written on the command line is a name, or a value: no language changes it. */
+/* Marks the arguments as names or values, which no language changes. */
 static void keep_arguments(int argc, char **argv)
 {
 	for (int i = 0; i < argc; i++) {
@@ -150,10 +150,11 @@ static void keep_arguments(int argc, char **argv)
 	}
 }
 
-/* What the words may have meant. */
+/* Suggests what the words may have meant. */
 static int no_command(struct jw_error *err, struct cli *cli, char **words, size_t count)
 {
-	/* What other programs call it: the first word, and the second one where there are two. */
+	/* Words that other programs use for a command: the first word, and the second one if there are
+	 * two. */
 	static const struct {
 		const char *words[2], *name;
 	} called[] = {{{"install"}, "prime"},
@@ -220,7 +221,7 @@ static int no_command(struct jw_error *err, struct cli *cli, char **words, size_
 	return -1;
 }
 
-/* “-n prime torch”, “torch check” */
+/* Finds a command behind other words: “-n prime torch”, “torch check”. */
 static int command_later(struct jw_error *err, const struct cli *cli, int argc, char **argv)
 {
 	const char *const *words = (const char *const *)argv;
@@ -256,7 +257,7 @@ static bool is_help(const char *word)
 	return !strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "/?");
 }
 
-/* “--json check torch”, “-e VENV check torch”: the command's words go to the front. */
+/* Moves the command's words to the front: “--json check torch”, “-e VENV check torch”. */
 static void put_command_first(const struct cli *cli, int argc, char **argv)
 {
 	const int lead = options_leading(argc, argv);
@@ -276,13 +277,13 @@ static void put_command_first(const struct cli *cli, int argc, char **argv)
 	}
 }
 
-/* Names that a shell has taken apart, or put together, otherwise than they were meant; options
- * without their dashes (“tune undo”). */
+/* Refuses names that a shell has split or joined otherwise than intended, and options without their
+ * dashes (“tune undo”). */
 static int check_operands(struct jw_error *err, const struct cli *cli)
 {
 	const struct options *options = &cli->options;
 
-	/* Two words that are one path with a blank, without its quotes */
+	/* Two words that are one path with a blank, typed without quotes. */
 	for (size_t i = 0; i + 1 < options->operand_count; i++) {
 		char *path = mem_printf("%s %s", options->operands[i], options->operands[i + 1]);
 		const bool one = os_exists(path) && !os_exists(options->operands[i]);
@@ -298,8 +299,8 @@ static int check_operands(struct jw_error *err, const struct cli *cli)
 			options_is_flag(options, options->operands[i]) && !os_exists(options->operands[i]))
 			return error_set(err, JW_ERR_USAGE, "“%.100s”: an option has dashes: --%.100s",
 							 options->operands[i], options->operands[i]);
-	/* Windows ends no quoted word at a backslash and a quote: from "C:\t\" --json a program gets
-	 * one word, C:\t" --json. No file there can be called so. */
+	/* On Windows a quoted word does not end at a backslash and a quote: from "C:\t\" --json a
+	 * program gets one word, C:\t" --json. No file there can have that name. */
 	for (size_t i = 0; i < options->operand_count; i++)
 		if (os_is_separator('\\') && strchr(options->operands[i], '"'))
 			return error_set(err, JW_ERR_USAGE,
@@ -318,7 +319,7 @@ static const char *setting_of(const struct cli *cli, const char *name)
 	return setting ? setting->value : NULL;
 }
 
-/* The settings' language, if they name one, is that of every text from here on. */
+/* Reads the settings; a language in them applies to every text from here on. */
 static void read_settings(struct cli *cli)
 {
 	const char *language;
@@ -331,11 +332,11 @@ static void read_settings(struct cli *cli)
 	jw_use_compilers(setting_of(cli, "compilers"));
 }
 
-/* Finds the command, and reads its options. Whoever asks for help gets it, whatever is wrong with
- * the rest of the line. */
+/* Finds the command, and reads its options. A request for help is always answered, whatever is
+ * wrong with the rest of the line. */
 static int parse_line(struct jw_error *err, struct cli *cli, int argc, char **argv)
 {
-	size_t words = 0, used = 0; /* the leading arguments that are no options: "cache", "list" */
+	size_t words = 0, used = 0; /* the leading arguments that are not options: "cache", "list" */
 	const struct cli_command *command = &command_status;
 	struct jw_error wrong = {0};
 	bool group;
@@ -371,7 +372,7 @@ static int parse_line(struct jw_error *err, struct cli *cli, int argc, char **ar
 		return no_command(err, cli, argv, words);
 
 	cli->command = command;
-	/* Commands of Windows are asked for help by “/?”; elsewhere it may name a file. */
+	/* Windows' commands are asked for help by “/?”; elsewhere that may be a file. */
 	if (options_given(&cli->options, "help") ||
 		(cli->argc && os_is_separator('\\') && !strcmp(cli->argv[0], "/?")))
 		cli->asks = ASKS_HELP;
@@ -380,7 +381,7 @@ static int parse_line(struct jw_error *err, struct cli *cli, int argc, char **ar
 	return 0;
 }
 
-/* Completes the options by the settings, and checks them. */
+/* Completes the options from the settings, and checks them. */
 static int apply_settings(struct jw_error *err, struct cli *cli)
 {
 	const struct cli_command *command = cli->command;
@@ -393,7 +394,7 @@ static int apply_settings(struct jw_error *err, struct cli *cli)
 		return -1;
 	if (!command->hidden && !mends && options_settle(err, options, &cli->config))
 		return -1;
-	/* Text for a program, or for an issue that others read, is English. */
+	/* Output for a program, or for an issue that others read, is in English. */
 	if ((options_has(options, "report") && options_given(options, "report")) ||
 		(options_has(options, "format") && options_given(options, "format")))
 		language_close();
@@ -409,7 +410,7 @@ static int apply_settings(struct jw_error *err, struct cli *cli)
 	return 0;
 }
 
-/* Takes over what a login of this account would set, and checks that root stays out of places that
+/* Adopts what a login of this account would set, and checks that root stays out of places that
  * others can change. */
 static int enter_account(struct jw_error *err, struct cli *cli)
 {
@@ -448,7 +449,7 @@ enum exit_status cli_run(int argc, char **argv)
 		cli_fail(&cli, &err);
 	if (output_close(&err))
 		cli_fail(&cli, &err);
-	/* Scripts end with what was interrupted, whatever it had done by then. */
+	/* Scripts end together with an interrupted command, whatever it had done by then. */
 	if (os_interrupted() && !cli.status_of_command)
 		cli.status = (enum exit_status)os_interrupt_status();
 	options_free(&cli.options);

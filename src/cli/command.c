@@ -125,7 +125,7 @@ const char *commands_suggest(const struct cli_command *const *commands, const ch
 {
 	struct suggest nearest = suggest_for(word, strlen(word));
 
-	/* Never what removes something */
+	/* A command that removes something is never suggested. */
 	for (size_t i = 0; commands[i]; i++)
 		if (!commands[i]->hidden && strcmp(commands[i]->name, "uninstall") != 0 &&
 			!strstr(commands[i]->name, "remove"))

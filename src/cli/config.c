@@ -15,7 +15,7 @@
 
 enum { MAX_CONFIG = 1 << 16, FILES = 2 };
 
-/* Windows' shells begin a file with it. */
+/* the mark with which Windows' shells begin a file */
 #define ORDER_MARK "\xef\xbb\xbf"
 
 static const struct config_value every_setting[CONFIG_SETTINGS] = {
@@ -50,7 +50,7 @@ static const struct config_value every_setting[CONFIG_SETTINGS] = {
 	{.name = "language", .help = "en or ko; without it the system's", .kind = CONFIG_LANGUAGE},
 };
 
-/* "JITWARM_MAX_MEM" */
+/* Returns "JITWARM_MAX_MEM" and the like. */
 static char *name_of_variable(const struct config_value *setting)
 {
 	char *variable =
@@ -61,7 +61,8 @@ static char *name_of_variable(const struct config_value *setting)
 	return variable;
 }
 
-/* ~/.config/jitwarm/config, and beside the system's root of the test beds /etc/jitwarm/config. */
+/* Returns ~/.config/jitwarm/config, or /etc/jitwarm/config, below the tests' system root if there
+ * is one. */
 static char *posix_settings(struct jw_error *err, int which)
 {
 	char *base = os_env(which ? "JITWARM_SYSTEM_ROOT" : "XDG_CONFIG_HOME"), *home = NULL, *path;
@@ -77,7 +78,7 @@ static char *posix_settings(struct jw_error *err, int which)
 	return path;
 }
 
-/* Of the account (0), of the machine (1) */
+/* Returns the path of the account's file (0), or of the machine's (1). */
 static char *settings_path(struct jw_error *err, int which)
 {
 	char *base, *path;
@@ -92,7 +93,7 @@ static char *settings_path(struct jw_error *err, int which)
 	return path;
 }
 
-/* Takes both texts over. */
+/* Sets a value and takes ownership of both texts. */
 static void set_value(struct config_value *setting, char *value, char *origin)
 {
 	mem_free(setting->value);
@@ -101,7 +102,7 @@ static void set_value(struct config_value *setting, char *value, char *origin)
 	setting->origin = origin;
 }
 
-/* Cuts the blanks off both ends, in place. */
+/* Removes the blanks at both ends, in place. */
 static char *bare(char *text)
 {
 	size_t length;
@@ -114,7 +115,8 @@ static char *bare(char *text)
 	return text;
 }
 
-/* The number of the setting; CONFIG_SETTINGS: none, and *ret_meant (or NULL) is the nearest. */
+/* Returns the number of the setting; CONFIG_SETTINGS if there is none, and then *ret_meant (or
+ * NULL) is the nearest one. */
 static size_t setting_called(const char *name, const char **ret_meant)
 {
 	struct suggest nearest = suggest_for(name, strlen(name));
@@ -157,8 +159,9 @@ static void read_setting_line(struct config *config, const char *path, unsigned 
 		add_fault(config, path, number, name, false);
 }
 
-/* The superuser's settings are nobody else's. The machine's are an administrator's on Windows,
- * where every account may make folders in %ProgramData%. */
+/* Reads a file that only trusted accounts can change. The superuser's settings must be its own. The
+ * machine's must be an administrator's on Windows, where every account may make folders in
+ * %ProgramData%. */
 static int read_trusted(struct jw_error *err, int which, const char *path, struct buf *text)
 {
 	return os_read_file(err, path, MAX_CONFIG, text) ||
@@ -202,7 +205,7 @@ static void read_config_file(int which, struct config *config, const char *path)
 	buf_free(&text);
 }
 
-/* $JITWARM_… comes before a file's value. */
+/* Takes the value of $JITWARM_…, which comes before a file's value. */
 static void take_setting_variable(struct config_value *setting)
 {
 	char *variable = name_of_variable(setting), *value = os_env(variable);
@@ -246,7 +249,7 @@ static int check_setting(struct jw_error *err, const struct config_value *settin
 	return 0;
 }
 
-/* A list's values become strings of their own. */
+/* Splits a list's values into strings. */
 static void split_list(struct config_value *setting)
 {
 	char *list, *to;
@@ -281,7 +284,8 @@ int config_paths(struct jw_error *err, char **ret_account, char **ret_machine)
 	return *ret_machine ? 0 : -1;
 }
 
-/* From the machine's file on: who counts as root decides whether root believes the next one. */
+/* Applies the trusted accounts of the machine's file, which decide whether root trusts the next
+ * file. */
 static void trust_accounts(const struct config *config)
 {
 	const struct config_value *setting = config_find(config, "trust-accounts");
@@ -398,8 +402,8 @@ static bool line_sets(const char *line, const char *name)
 	return sets;
 }
 
-/* The last line of the name gets the value, since it is the one that counts; without one a line is
- * added at the end. Without a value all lines of the name go. */
+/* Changes the lines of a name: the last one, which counts, gets the value; if there is none, a line
+ * is added at the end. Without a value all lines of the name are removed. */
 static unsigned change_lines(const char *old, const char *name, const char *value, struct buf *text)
 {
 	const size_t mark = text_starts(old, ORDER_MARK) ? strlen(ORDER_MARK) : 0;
@@ -436,7 +440,7 @@ int config_write(struct jw_error *err, bool machine, const char *name, const cha
 	bool there;
 	int result = -1;
 
-	/* What would not be read is not written either. */
+	/* A file that would not be read is not written either. */
 	if (!path || os_check_exists(err, path, &there) ||
 		(there && read_trusted(err, machine, path, &old)))
 		goto done;

@@ -33,7 +33,7 @@ void cures_add(const struct cli *cli, struct cures *cures, const char *file,
 
 	if (cures->count == CURES_MAX)
 		return;
-	/* The file's name says which package it is of; else the only operand may be one. */
+	/* The file's name may show its package; otherwise the only operand may be the package. */
 	if (jw_which_cure(NULL, file, target, driver, NULL, &cure) ||
 		(given->operand_count == 1 && !strpbrk(given->operands[0], "/\\") &&
 		 package_normalise(given->operands[0], strcspn(given->operands[0], "[<>=!~ "), name) &&

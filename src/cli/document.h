@@ -1,7 +1,7 @@
-/* The documents that --json prints, as tables (base/json_table.h): docs/programs.md and the schemas
- * in data/schemas are made from them by scripts/make-documents.sh. Each stands in the file of its
- * command, and is named in tests/documents/schemas.c; here is what several print, or have as a
- * part. */
+/* The documents that --json prints, as tables (base/json_table.h); scripts/make-documents.sh makes
+ * docs/programs.md and the schemas in data/schemas from them. Each table is in the file of its
+ * command, and is named in tests/documents/schemas.c. The tables here are shared by several
+ * documents. */
 #pragma once
 
 #include <jitwarm/cache.h>
@@ -16,13 +16,13 @@ int document_print(struct output *out, const struct json_table *document, const 
 
 extern const struct json_table document_error; /* struct jw_error */
 
-/* Of a command that prints one text. */
+/* The document of a command that prints one text. */
 extern const struct json_table document_text;
 struct text_document {
 	const char *text;
 };
 
-/* Parts of others */
+/* ---- parts of other documents */
 extern const struct json_table document_span;                            /* struct jw_seconds */
 extern const struct json_table document_forecast;                        /* struct jw_forecast */
 const char *document_loading(char room[JSON_ROOM], const void *loading); /* enum jw_loading */
@@ -38,11 +38,12 @@ extern const struct json_table document_outlook; /* struct jw_cache_outlook */
 	"stores entries; `hangs`: every program hangs at its first look-up"
 #define OUTLOOK_EVICTED "with `evicts`: at least this many entries are evicted"
 
-/* For rows: "sm_86" of a struct jw_target, "" if it is unknown; nanoseconds as seconds, and as
- * whole seconds. */
+/* Functions for rows: "sm_86" for a struct jw_target, "" if it is unknown; nanoseconds as seconds,
+ * and as whole seconds. */
 const char *document_sm(char room[JSON_ROOM], const void *target);
 const char *document_verdict(char room[JSON_ROOM], const void *verdict); /* enum jw_verdict */
 const char *document_driver(char room[JSON_ROOM], const void *driver);   /* struct jw_driver */
-const char *document_needs(char room[JSON_ROOM], const void *driver);    /* the same; zeros: "" */
+/* struct jw_driver; zeros become "" */
+const char *document_needs(char room[JSON_ROOM], const void *driver);
 double document_seconds(const void *ns);
 double document_whole_seconds(const void *ns);

@@ -75,7 +75,7 @@ void found_files_none(struct cli *cli, const struct jw_found *found)
 					found->environment);
 	else
 		output_line(&cli->out, STYLE_PLAIN, "no device code found");
-	/* Then nothing was judged. */
+	/* In that case nothing was judged. */
 	if (found && (found->whole || !found->file_count) && !found->trouble_count)
 		cli_end_with(cli, EXIT_CANNOT);
 }

@@ -10,7 +10,7 @@
 
 enum { MAX_GPU_LINE = 1 << 16 };
 
-/* A GPU that was named as a product is headed by that name: “sm_75 (T4)”. */
+/* A GPU that was named as a product; its heading has that name: “sm_75 (T4)”. */
 static struct typed_gpu {
 	struct jw_target target;
 	char names[GPUS_NAME / 2];
@@ -26,7 +26,7 @@ static struct typed_gpu *typed_as(struct jw_target target)
 	return i < GPUS_MAX ? &typed_gpus[i] : NULL;
 }
 
-/* Whether that is what the heading says anyway, letters of either case and spaces apart. */
+/* Whether a name equals the heading anyway, apart from letter case and spaces. */
 static bool is_heading(const char *name, struct jw_target target)
 {
 	const char *heading = jw_target_products(target);
@@ -93,7 +93,7 @@ static int add_native(struct jw_error *err, struct cli *cli, const char *option,
 	return 0;
 }
 
-/* Adds the GPUs of one value of --target or --arch. `driver` NULL: not asked. */
+/* Adds the GPUs of one value of --target or --arch. `driver` is NULL if it does not matter. */
 static int add_named(struct jw_error *err, struct cli *cli, const char *option, const char *text,
 					 const struct jw_driver *driver, struct gpu_targets *gpus)
 {
@@ -102,7 +102,7 @@ static int add_named(struct jw_error *err, struct cli *cli, const char *option, 
 	return jw_targets_read(err, text, driver, gpus->targets, GPUS_MAX, &gpus->count);
 }
 
-/* A file tells by its head whether it is a library. */
+/* Takes a driver; a file's first bytes show whether it is a library. */
 static void take_named_driver(const char *text, struct named_driver *named)
 {
 	struct jw_driver driver;
@@ -117,7 +117,7 @@ static void take_named_driver(const char *text, struct named_driver *named)
 		named->profile = text;
 }
 
-/* Whether all of an option's names are those of Arm's machines; false without any. */
+/* Whether all names of an option are those of Arm machines; false without any. */
 static bool all_arm(const struct options *options, const char *option)
 {
 	bool arm = options_count(options, option) > 0;
@@ -250,7 +250,7 @@ const char *gpu_targets_name(char text[GPUS_NAME], struct jw_target target)
 	return text;
 }
 
-/* "RTX 3070 Ti" of "rtx3070ti", "H100" of "h100", in place of what was typed. */
+/* Writes "RTX 3070 Ti" for "rtx3070ti", "H100" for "h100". */
 static void market(char *ret_text, size_t size, const char *typed)
 {
 	static const struct {
@@ -268,7 +268,7 @@ static void market(char *ret_text, size_t size, const char *typed)
 			const char *marketed = words[i].marketed;
 
 			at += strlen(words[i].typed);
-			/* One blank, whatever was typed. */
+			/* Writes one blank, however many were typed. */
 			marketed += *marketed == ' ' && used && ret_text[used - 1] == ' ';
 			while (*marketed && !(*marketed == ' ' && !marketed[1] && (!*at || *at == ' ')))
 				ret_text[used++] = *marketed++;
@@ -315,7 +315,7 @@ void gpu_lines_print(const struct output *out, struct gpu_lines *lines, const ch
 					 bool column)
 {
 	const bool many = lines->count > GPUS_FEW;
-	uint32_t said = 0; /* by their place */
+	uint32_t said = 0; /* a bit for each, by its place */
 
 	for (size_t i = 0; i < lines->count; i++) {
 		const struct jw_target first = lines->items[i].target;
@@ -323,7 +323,7 @@ void gpu_lines_print(const struct output *out, struct gpu_lines *lines, const ch
 		char name[GPUS_MAX * JW_TARGET_TEXT], list[GPUS_MAX * JW_TARGET_TEXT], sm[JW_TARGET_TEXT];
 		uint32_t alike = 0;
 		size_t count = 0;
-		bool between = false; /* one of which something else is said */
+		bool between = false; /* another GPU between them has another text */
 
 		if (said >> i & 1 || !lines->items[i].text.size)
 			continue;

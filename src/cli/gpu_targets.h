@@ -11,18 +11,18 @@
 
 enum { GPUS_MAX = 32 };
 
-/* What --driver names: a profile alone, a library or a version, or both of these. */
+/* The driver that --driver names: only a profile, or a library or a version, or both of these. */
 struct named_driver {
 	const char *version; /* "550.163.01", "12.4" */
 	const char *library; /* a file: libcuda.so, nvcuda64.dll */
 	const char *profile; /* a file of “jitwarm status --driver-profile” */
 };
 
-/* One of --target that the driver does not run. */
+/* A GPU of --target that the driver does not run. */
 struct gpu_refused {
 	struct jw_target target;
-	char why[256];          /* a line */
-	struct jw_driver needs; /* the first driver that runs it; zeros: no newer one does */
+	char why[256];          /* the reason, one line */
+	struct jw_driver needs; /* the first driver that runs it; zeros if no newer one does */
 };
 
 struct gpu_targets {
@@ -30,41 +30,42 @@ struct gpu_targets {
 	struct jw_target targets[GPUS_MAX]; /* each once */
 	size_t count;
 	bool arm; /* all were named as GPUs of machines with a 64-bit Arm processor (GH200, GB10) */
-	struct jw_driver driver;              /* zeros: a driver that reads everything */
-	struct gpu_refused refused[GPUS_MAX]; /* by gpu_targets_keep_run */
+	struct jw_driver driver;              /* zeros for a driver that reads everything */
+	struct gpu_refused refused[GPUS_MAX]; /* set by gpu_targets_keep_run */
 	size_t refused_count;
 };
 
-/* --target (repeatable) and --driver. Without --target: count is 0. */
+/* Reads --target (repeatable) and --driver. Without --target, count is 0. */
 int gpu_targets_read(struct jw_error *err, struct cli *cli, struct gpu_targets *ret_gpus);
-/* Warns of an answer about a driver that is newer than all known ones. */
+/* Warns if the answer is about a driver that is newer than all known ones. */
 void gpu_targets_warn(const struct cli *cli, const struct jw_driver *driver);
 
-/* The GPUs of another repeatable option, with names as of --target. */
+/* Reads the GPUs of another repeatable option, with names as for --target. */
 int gpu_targets_list(struct jw_error *err, struct cli *cli, const char *option,
 					 struct gpu_targets *ret_gpus);
 
-/* Says which of them the driver does not run, and leaves these out: the command ends with 2, and
- * answers for the others. Without another one it fails with JW_ERR_UNSUPPORTED. */
+/* Leaves out GPUs that the driver does not run, and says so: the command ends with 2, and answers
+ * for the others. If none is left, fails with JW_ERR_UNSUPPORTED. */
 int gpu_targets_keep_run(struct jw_error *err, struct cli *cli, struct gpu_targets *gpus);
 
 /* Adds the machine's own GPUs. */
 int gpu_targets_add_own(struct jw_error *err, struct gpu_targets *gpus,
 						const struct jw_system *system);
 
-/* --arch (repeatable), the architectures of code: names as of --target, and sm_90a too. */
+/* Reads --arch (repeatable), the architectures of code: names as for --target, and sm_90a, too. */
 int gpu_targets_arch(struct jw_error *err, struct cli *cli, struct gpu_targets *gpus);
 
-/* "sm_86 (RTX 30)", or with the names that were typed; returns `text`. */
+/* Writes "sm_86 (RTX 30)", or the typed names; returns `text`. */
 #define GPUS_NAME     64
 #define GPUS_MARKETED 192
 const char *gpu_targets_name(char text[GPUS_NAME], struct jw_target target);
-/* As it is marketed: "NVIDIA GeForce RTX 3070 (sm_86)" of a GPU of this machine, "RTX 3070 (sm_86)"
- * of --target rtx3070; else as gpu_targets_name. `system` may be NULL. */
+/* Writes the marketed name: "NVIDIA GeForce RTX 3070 (sm_86)" for a GPU of this machine, "RTX 3070
+ * (sm_86)" for --target rtx3070; otherwise as gpu_targets_name. `system` may be NULL. */
 const char *gpu_targets_marketed(char text[GPUS_MARKETED], struct jw_target target,
 								 const struct jw_system *system);
 
-/* What is said of each GPU. Of more than a few, those of which the same is said share a line. */
+/* The text for each GPU. If there are more than a few GPUs, those with the same text share a
+ * line. */
 enum { GPUS_FEW = 2 };
 struct gpu_lines {
 	struct gpu_line {
@@ -75,10 +76,10 @@ struct gpu_lines {
 	size_t count;
 };
 
-/* Adds a GPU; the text is to be filled, and items[count - 1].style to be set. */
+/* Adds a GPU; the caller fills the returned text, and sets items[count - 1].style. */
 struct buf *gpu_lines_add(struct gpu_lines *lines, struct jw_target target);
-/* Prints them, and frees the texts: `head`, the GPUs, in a column or with a colon, and what is
- * said, unless that is nothing. */
+/* Prints the lines and frees the texts: `head`, the GPUs, in a column or with a colon, and the
+ * text, unless it is empty. */
 void gpu_lines_print(const struct output *out, struct gpu_lines *lines, const char *head,
 					 bool column);
 

@@ -16,13 +16,13 @@ enum {
 	MAX_HELP = 1 << 20
 };
 
-/* The column of the options' help text; on a line of its own if an option is too long. */
+/* Returns the column of the options' help text; a longer option has a line of its own. */
 static size_t option_column(size_t columns)
 {
 	return columns < NARROW ? NARROW_COLUMN : OPTION_COLUMN;
 }
 
-/* "  -j, --workers N", padded to the column of the help text. */
+/* Writes " -j, --workers N", padded to the column of the help text. */
 static void option_head(struct buf *buf, const struct cli_option *option, size_t columns)
 {
 	char head[96];
@@ -53,7 +53,7 @@ static void option_list(struct buf *buf, const struct cli_option *options, size_
 	}
 }
 
-/* Where a command's own are under headings, those of every command have one, too. */
+/* Lists the options. If a command's own options have headings, the common ones have one, too. */
 static void option_lists(struct buf *buf, const struct cli_option *own, size_t columns, bool all)
 {
 	const bool grouped = all && options_grouped(own);
@@ -102,7 +102,7 @@ static void write_help(struct buf *buf, const struct cli_command *command, size_
 	struct buf first = BUF_MAX(MAX_HELP);
 
 	usage_line(buf, command->name, command->usage, columns);
-	/* The first paragraph, or all */
+	/* only the first paragraph, or all of them */
 	(void)buf_append(NULL, &first, description,
 					 end && !all ? (size_t)(end - description) : strlen(description));
 	terminal_wrap(buf, buf_text(&first), 0, columns);
@@ -134,7 +134,7 @@ void help_command(struct buf *buf, const struct cli_command *command, size_t col
 	buf_add(buf, "\n");
 }
 
-/* Groups of commands, a line each in the list. */
+/* The groups of commands, each with a line in the list. */
 static const struct {
 	const char *name, *summary;
 } groups[] = {
@@ -152,7 +152,7 @@ static const char *group_summary(const char *word)
 	return NULL;
 }
 
-/* The groups of the list, each by the command that it begins with; the README's five first. */
+/* The groups of the list, each by its first command; the README's five come first. */
 static const struct {
 	const char *name, *title;
 } sections[] = {
@@ -180,7 +180,7 @@ static void command_row(struct buf *buf, const char *name, const char *summary, 
 	buf_add(buf, "\n");
 }
 
-/* In the short list the first of a group stands for it. */
+/* Writes a command's line; in the short list the first command of a group stands for the group. */
 static void command_in_list(struct buf *buf, const struct cli_command *const *commands,
 							const struct cli_command *command, size_t columns)
 {

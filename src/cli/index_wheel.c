@@ -68,7 +68,7 @@ char *index_wheel_hide_folder(const struct jw_index_wheel *wheel, char *text)
 	const size_t length = wheel && wheel->folder ? strlen(wheel->folder) : 0;
 
 	for (char *at = text; length && at && (at = strstr(at, wheel->folder));) {
-		const char *rest = at + length + (at[length] != 0); /* behind the separator */
+		const char *rest = at + length + (at[length] != 0); /* after the separator */
 
 		memmove(at, rest, strlen(rest) + 1);
 	}

@@ -1,4 +1,4 @@
-/* --index: a wheel of the package index, as long as a command looks at it. */
+/* --index: a wheel of the package index, for the time in which a command examines it. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,22 +10,22 @@
 #include "cli/gpu_targets.h"
 #include "cli/progress.h"
 
-/* What --index has got: `wheel` lives until jw_index_close. */
+/* The result of --index; `wheel` lives until jw_index_close. */
 struct index_wheel {
 	struct jw_index *index;
 	const struct jw_index_wheel *wheel;
 	struct fetching fetching;
 };
 
-/* Gets the wheel of the one operand, NAME or NAME==VERSION, for --platform or, without it, the
- * platform of these GPUs, and for --python, and says which one it is. Without --index: zeros. From
- * here on Ctrl-C asks to end. */
+/* Gets the wheel of the only operand, NAME or NAME==VERSION, for --platform, or else the platform
+ * of these GPUs, and for --python, and prints which one it is. Without --index the result is zeros.
+ * From here on Ctrl-C asks to end. */
 int index_wheel_get(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
 					struct index_wheel *asked);
-/* The index alone, for many packages. `asked` must outlive it. */
+/* Opens only the index, for many packages. `asked` must outlive it. */
 int index_wheel_open(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
 					 struct index_wheel *asked);
-/* Takes its folder out of a text, in place; returns it. `wheel` may be NULL. */
+/* Removes the wheel's folder from a text, in place; returns the text. `wheel` may be NULL. */
 char *index_wheel_hide_folder(const struct jw_index_wheel *wheel, char *text);
 
 /* The options, for tables of commands. */

@@ -17,24 +17,25 @@
 
 #include "messages_ko.h"
 
-/* Formats have ten conversions at most. A longer text is no message. When there are more texts than
- * that, all but the catalogue is forgotten. */
+/* Formats have ten conversions at most. A longer text is not a message. Beyond that many texts,
+ * everything except the catalogue is forgotten. */
 enum { MAX_ARGUMENTS = 16, MAX_TEXT = 1 << 13, MAX_TEXTS = 1 << 16, MAX_FORMAT = 1 << 11 };
 
-/* What the program prints, and what stands for it. */
+/* A text of the program, and its translation. */
 struct phrase {
-	const char *english, *text; /* of a made text one piece of memory, of the catalogue's none */
-	bool is_format;             /* with conversions: no text is this */
-	bool is_name;               /* from outside: stays as it is */
+	const char *english,
+		*text;      /* for a formatted text one allocation; for a text of the catalogue none */
+	bool is_format; /* it has conversions, so no text equals it */
+	bool is_name;   /* a name from outside, which stays as it is */
 };
 
 static struct {
-	const struct message *messages; /* NULL: English */
+	const struct message *messages; /* NULL for English */
 	size_t message_count;
-	struct phrase *texts; /* those of the catalogue first */
+	struct phrase *texts; /* those of the catalogue come first */
 	size_t count, capacity, first_made;
 	struct set index;
-	uv_mutex_t lock; /* texts are made by any thread */
+	uv_mutex_t lock; /* any thread formats texts */
 } language;
 
 static uint64_t hash_of(const char *text)
@@ -52,7 +53,7 @@ static struct phrase *find(const char *english)
 	return NULL;
 }
 
-/* What stands for a text; NULL: it is none of ours. */
+/* Returns the translation of a text; NULL if it is not a text of the program. */
 static const char *translation_of(const char *english)
 {
 	const struct phrase *phrase = find(english);
@@ -60,7 +61,7 @@ static const char *translation_of(const char *english)
 	return phrase && !phrase->is_format && !phrase->is_name ? phrase->text : NULL;
 }
 
-/* The first translation stays. There are MAX_TEXTS beside the catalogue at most. */
+/* Adds a translation; the first one stays. There are at most MAX_TEXTS besides the catalogue. */
 static void add(struct phrase phrase)
 {
 	(void)VEC_ROOM(NULL, language.texts, language.capacity, language.count, SIZE_MAX);
@@ -93,7 +94,7 @@ static void add_catalogue(void)
 	language.first_made = language.count;
 }
 
-/* `text` NULL: a name. */
+/* Adds a formatted text; a NULL `text` marks a name. */
 static void add_made(const char *english, const char *text)
 {
 	const size_t size = strlen(english) + 1, more = text ? strlen(text) + 1 : 0;
@@ -112,8 +113,8 @@ static void add_made(const char *english, const char *text)
 	add((struct phrase){.english = copy, .text = copy + (text ? size : 0), .is_name = !text});
 }
 
-/* The length of the conversion at '%', its type, and its number where it has one ("%2$s"), else 0.
- * 0: it is none, as in "%APPDATA%". */
+/* Returns the length of the conversion at '%', its type, and its number if it has one ("%2$s"),
+ * else 0. The length is 0 if it is none, as in "%APPDATA%". */
 static size_t conversion(const char *at, char *ret_type, size_t *ret_number)
 {
 	size_t used = 1, number = 0, digits = strspn(at + 1, "0123456789");
@@ -130,7 +131,7 @@ static size_t conversion(const char *at, char *ret_type, size_t *ret_number)
 	return at[used] && strchr("%cdefgipsuxX", at[used]) ? used + 1 : 0;
 }
 
-/* How much stands before the next conversion, or the end. */
+/* Returns the length of the text before the next conversion, or the end. */
 static size_t literal_size(const char *form)
 {
 	size_t size = strcspn(form, "%"), number;
@@ -141,7 +142,8 @@ static size_t literal_size(const char *form)
 	return size;
 }
 
-/* A quoted name is a user's, whatever it says; so is a part of a path. */
+/* Whether an argument is a name: a quoted name is a user's, whatever it reads like, and so is a
+ * part of a path. */
 static bool is_name(const char *form, const char *at, size_t length)
 {
 	return (at > form && strchr("'\"/", at[-1])) || at[length] == '/' ||
@@ -149,7 +151,8 @@ static bool is_name(const char *form, const char *at, size_t length)
 }
 
 /* Korean particles depend on the last sound of the word before them. Translations have both forms
- * behind an argument; where that sound is known, of Hangul, digits and units of size, one stays. */
+ * after an argument; if the sound is known, for Hangul, digits and units of size, one form
+ * stays. */
 enum sound { SOUND_UNKNOWN, SOUND_VOWEL, SOUND_CONSONANT, SOUND_L };
 
 static const struct particle {
@@ -160,8 +163,8 @@ static const struct particle {
 				 {"은(는)", "은", "는", false},
 				 {"(으)로", "으로", "로", true}};
 
-/* Of the last character. Hangul syllables are in the order of their 28 endings; digits are read in
- * Chinese numbers. */
+/* Finds the sound of the last character. Hangul syllables are sorted by their 28 endings; digits
+ * are read as Chinese numbers. */
 static enum sound last_sound(const uint8_t *text, size_t size)
 {
 	enum { LONGEST_REMARK = 80 };
@@ -171,7 +174,7 @@ static enum sound last_sound(const uint8_t *text, size_t size)
 	uint32_t point = 0;
 	unsigned ending;
 
-	/* "항목 9개(521 KiB)": what stands before a remark is the word. */
+	/* In "항목 9개(521 KiB)" the word is the text before the remark. */
 	for (size_t i = 1; size && text[size - 1] == ')' && i < size && i < LONGEST_REMARK; i++)
 		if (text[size - 1 - i] == '(')
 			return last_sound(text, size - 1 - i - (i + 1 < size && text[size - 2 - i] == ' '));
@@ -219,18 +222,18 @@ static void particles_settle(struct buf *text)
 	*text = settled;
 }
 
-/* What a text was made of, in its language. */
+/* The arguments of a text, in its language. */
 struct format_arguments {
 	va_list list;
-	struct buf texts; /* one behind the other */
+	struct buf texts; /* one after the other */
 	size_t begins[MAX_ARGUMENTS + 1], count;
-	bool translated; /* at least one */
+	bool translated; /* at least one argument */
 };
 
 static void translate_argument(struct format_arguments *arguments, const char *format,
 							   const char *at, size_t length)
 {
-	/* `spec` is a piece of the program's own format; the attribute asks for a literal. */
+	/* `spec` is a piece of the program's own format; the attribute requires a literal. */
 	int (*const print)(char *, size_t, const char *, va_list) = vsnprintf;
 	char spec[64], type = at[length - 1];
 	struct buf *texts = &arguments->texts;
@@ -249,7 +252,7 @@ static void translate_argument(struct format_arguments *arguments, const char *f
 	if (type == 's') {
 		const char *const text = va_arg(arguments->list, const char *);
 
-		/* With a precision a text may have no end. */
+		/* With a precision a text may have no NUL. */
 		phrase = texts->overflowed
 					 ? NULL
 					 : translation_of(strchr(spec, '.') ? (char *)texts->data + texts->size : text);
@@ -272,7 +275,7 @@ static void translate_argument(struct format_arguments *arguments, const char *f
 	}
 	arguments->translated = true;
 	(void)buf_append(NULL, texts, phrase, strlen(phrase));
-	/* "%-10s": columns stay in line */
+	/* "%-10s": columns stay aligned. */
 	for (columns = terminal_width(phrase); spec[1] == '-' && columns < size; columns++)
 		(void)buf_append(NULL, texts, " ", 1);
 }
@@ -294,7 +297,7 @@ static bool translate_arguments(struct format_arguments *arguments, const char *
 	return !arguments->texts.overflowed;
 }
 
-/* A translation may move arguments, and (precision 0) leave them out. */
+/* Fills in a translation, which may move arguments, and leave them out (precision 0). */
 static void fill_in(struct buf *buf, const char *form, const struct format_arguments *arguments)
 {
 	size_t next = 0, number, length;
@@ -320,7 +323,8 @@ static void fill_in(struct buf *buf, const char *form, const struct format_argum
 	}
 }
 
-/* The line feed at the end of a line is no part of the message: lines are printed one by one. */
+/* Translates a formatted text. The line feed at the end of a line is not part of the message,
+ * because lines are printed one by one. */
 static void translate_made(const char *english, const char *format, va_list list)
 {
 	struct format_arguments arguments = {.texts = BUF_MAX(2 * MAX_ARGUMENTS * MAX_TEXT)};
@@ -345,7 +349,7 @@ static void translate_made(const char *english, const char *format, va_list list
 	buf_free(&line);
 }
 
-/* A text to which a piece was added. */
+/* Translates a text to which a piece was added. */
 static void join(const char *whole, size_t from)
 {
 	char before[MAX_FORMAT];
@@ -368,7 +372,7 @@ static void join(const char *whole, size_t from)
 static void note_made(const char *whole, size_t from, const char *format, va_list list)
 {
 	uv_mutex_lock(&language.lock);
-	/* Most texts are made again and again. */
+	/* Most texts are formatted again and again. */
 	if (strchr(format, '%') && strlen(whole + from) < MAX_TEXT && !find(whole + from))
 		translate_made(whole + from, format, list);
 	if (from && from < MAX_FORMAT && whole[from])
@@ -454,7 +458,7 @@ const char *language_text(const char *english)
 		return english;
 	uv_mutex_lock(&language.lock);
 	phrase = find(english);
-	/* Only what is of the catalogue lives on. */
+	/* Only texts of the catalogue live on. */
 	if (phrase && phrase < language.texts + language.first_made)
 		text = phrase->text;
 	uv_mutex_unlock(&language.lock);

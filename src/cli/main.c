@@ -14,8 +14,8 @@ int main(int argc, char **argv)
 	os_keep_standard_descriptors();
 	argv = os_arguments(&argc, argv);
 	os_terminal_prepare();
-	/* Must run before the first hash: otherwise libsodium does not use the processor's vectors.
-	 * Code that uses its random numbers calls it again. */
+	/* Runs before the first hash: otherwise libsodium does not use the processor's vectors. Code
+	 * that uses its random numbers calls it again. */
 	ready = sodium_init();
 	(void)ready;
 	language_open();

@@ -14,7 +14,7 @@ void module_text_link(const struct output *out, const char *head, size_t link,
 {
 	char time[TEXT_SHORT];
 
-	/* Nobody waits for less. */
+	/* A shorter time is not worth a line. */
 	if (forecast->link.high < 0.1)
 		return;
 	(void)text_span(time, forecast->link.low, forecast->link.high);
@@ -57,7 +57,7 @@ void forecast_text_line(const struct output *out, const char *head,
 {
 	char start[TEXT_SHORT], prime[TEXT_SHORT], cache[TEXT_SHORT];
 
-	/* All of it comes from the store. */
+	/* Everything comes from the store. */
 	if (!forecast->workers)
 		output_line(out, STYLE_PLAIN, "%sfirst start %s on one core, prime %s, %s of cache%s", head,
 					text_span(start, forecast->start.low, forecast->start.high),

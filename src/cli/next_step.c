@@ -64,7 +64,7 @@ void next_step_cache(const struct output *output, const struct jw_cache_info *ca
 {
 	struct buf line = BUF_MAX(NEXT_STEP_MAX);
 
-	/* The warning above says what to do. */
+	/* The warning above already says what to do. */
 	if (cache->not_yours || cache->no_compiler)
 		return;
 	if (cache->disabled || cache->force_ptx_jit) {

@@ -15,7 +15,7 @@ struct option_given {
 	const struct cli_option *option;
 	const char *value;
 	uint64_t number;
-	const char *origin; /* of a setting; NULL: the command line */
+	const char *origin; /* from a setting; NULL for the command line */
 };
 
 const struct cli_option options_common[] = {
@@ -31,7 +31,7 @@ bool options_grouped(const struct cli_option *table)
 	return table && table->title;
 }
 
-/* The command's options in order, then the common ones; NULL at the end. */
+/* Returns the command's options in order, then the common ones; NULL at the end. */
 static const struct cli_option *table_at(const struct cli_option *table, size_t at)
 {
 	size_t own = 0;
@@ -62,7 +62,7 @@ static const struct cli_option *find_in_table(const struct cli_option *table, co
 	return NULL;
 }
 
-/* "--a, --b", if the command has few. */
+/* Writes "--a, --b" if the command has few options. */
 static const char *few_options(char *text, size_t size, const struct cli_option *table)
 {
 	enum { FEW = 12 };
@@ -120,7 +120,7 @@ bool options_parse_size(const char *text, uint64_t *ret_bytes)
 		power = (size_t)(letter - letters) + 1;
 		unit++;
 	}
-	/* As in GNU tools: "1G" and "1GiB" are 2^30, "1GB" is 10^9. */
+	/* As in GNU tools, "1G" and "1GiB" are 2^30, and "1GB" is 10^9. */
 	step = text_equal_fold(unit, "b") ? 1000 : 1024;
 	unit += power && *unit == 'i';
 	if (*unit && !text_equal_fold(unit, "b"))
@@ -157,7 +157,7 @@ bool options_parse_duration(const char *text, uint64_t *ret_ms)
 		size_t digits = strspn(text, "0123456789"), letters = strcspn(text + digits, "0123456789");
 		uint64_t value = 0, step_ms = unit_ms(text + digits, letters);
 
-		/* Units must get smaller; "1h30" is ambiguous. */
+		/* Units must become smaller; "1h30" is ambiguous. */
 		if (!digits || digits > MAX_DIGITS || step_ms >= above_ms ||
 			(!letters && above_ms != UINT64_MAX))
 			return false;
@@ -175,7 +175,7 @@ bool options_parse_duration(const char *text, uint64_t *ret_ms)
 
 enum { MAX_OPTION_NAME = 200 };
 
-/* "--jobs", or "jobs (/etc/jitwarm/config, line 3)" */
+/* Writes "--jobs", or "jobs (/etc/jitwarm/config, line 3)". */
 static const char *called(char text[MAX_OPTION_NAME], const struct option_given *given)
 {
 	if (given->origin)
@@ -224,14 +224,14 @@ static int add_given(struct jw_error *err, struct options *options, struct optio
 	return 0;
 }
 
-/* Arguments that remain to be read. */
+/* The arguments that remain to be read. */
 struct arguments {
 	char **at;
 	char **end;
 };
 
-/* An option's value: after '=' or in the next argument. An option of the same table is none, but
- * NVRTC's own are. */
+/* Takes an option's value: after '=' or in the next argument. An option of the same table is not a
+ * value, but NVRTC's own options are. */
 static int take_option_value(struct jw_error *err, const struct cli_option *table,
 							 const struct cli_option *option, const char *attached,
 							 struct arguments *rest, const char **ret_value)
@@ -281,7 +281,7 @@ static int unknown_letter(struct jw_error *err, const struct cli_option *table, 
 	return error_set(err, JW_ERR_USAGE, "unknown option -%.20s; this command takes %s", text, list);
 }
 
-/* "-q", "-qh", "-j4", "-j 4", "-j=4" */
+/* Reads "-q", "-qh", "-j4", "-j 4", "-j=4". */
 static int read_short(struct jw_error *err, struct options *options, const char *text,
 					  struct arguments *rest)
 {
@@ -311,7 +311,7 @@ int options_read(struct jw_error *err, const struct cli_option *table, bool take
 
 	*ret_options = (struct options){.table = table};
 	ret_options->operands = mem_array((size_t)argc + 1, sizeof *ret_options->operands);
-	/* With a “--” the command begins there. */
+	/* With a “--” the command begins after it. */
 	for (char **at = argv; takes_command && at < rest.end; at++)
 		takes_command = strcmp(*at, "--") != 0;
 	while (rest.at < rest.end) {
@@ -413,7 +413,7 @@ static int check_value_file(struct jw_error *err, const char *path, bool or_fold
 	return os_is_denied(path) ? error_set(err, JW_ERR_USAGE, "%s: Permission denied", path) : 0;
 }
 
-/* The folder that `path` lies in has to be there. */
+/* Checks that the folder of `path` exists. */
 static int check_parent(struct jw_error *err, const char *path)
 {
 	char *folder = os_dir_name(path);
@@ -439,7 +439,7 @@ static int check_output(struct jw_error *err, const char *path, bool made)
 		return made ? os_may_be_folder(err, path) : check_parent(err, path);
 	if (stat.kind == OS_DIRECTORY)
 		return error_set(err, JW_ERR_USAGE, "%s: Is a directory", path);
-	/* A log is written into whatever it is. */
+	/* A log is extended, whatever kind of file it is. */
 	return made || stat.kind == OS_REGULAR
 			   ? 0
 			   : error_set(err, JW_ERR_USAGE, "%s: is not a regular file: not replaced", path);

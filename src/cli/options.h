@@ -1,5 +1,4 @@
 /* The command line of one command, read by its table of options.
- *
  *     static const struct cli_option options[] = {
  *         CLI_LIST("target", "SM", "Ask about ..."),
  *         CLI_NUMBER("workers", "N", "...", .letter = 'j', .most = 1024),
@@ -8,7 +7,7 @@
  *
  * Every command also has the common options (--json, --quiet, --help). Options and operands may be
  * mixed; "--" ends the options. Help is written from the same tables (help.h). Asking for a name
- * that the table does not hold is a mistake in the program (assert) */
+ * that the table does not contain is a mistake in the program (assert). */
 #pragma once
 
 #include <stdbool.h>
@@ -19,45 +18,48 @@
 
 enum option_kind {
 	OPTION_FLAG,     /* no value */
-	OPTION_VALUE,    /* one value; the last one wins */
+	OPTION_VALUE,    /* one value; the last one counts */
 	OPTION_LIST,     /* repeatable; every value counts */
 	OPTION_NUMBER,   /* a whole number from 0 to `most` */
 	OPTION_SIZE,     /* bytes: "512M", "2G", "2 GB" */
 	OPTION_DURATION, /* milliseconds: "90", "90s", "5m", "1h30m" */
 };
 
-/* What a value names: options_check refuses what cannot be that. */
+/* What a value names; options_check refuses values that cannot name that. */
 enum option_names {
 	NAMES_OTHER,
 	NAMES_FILE,             /* a file to be read */
-	NAMES_FILE_OR_NAME,     /* with a separator the path of a file or folder */
-	NAMES_FOLDER,           /* made if missing */
-	NAMES_FOLDER_LATER,     /* the same, by other programs */
-	NAMES_OUTPUT,           /* a file to be written, in a folder that is there */
-	NAMES_LOG,              /* the same; the folder is made if missing */
-	NAMES_OUTPUT_OR_FOLDER, /* a folder if it is one, or ends in a separator */
+	NAMES_FILE_OR_NAME,     /* with a separator, the path of a file or folder */
+	NAMES_FOLDER,           /* a folder; made if missing */
+	NAMES_FOLDER_LATER,     /* a folder that other programs make */
+	NAMES_OUTPUT,           /* a file to be written, in an existing folder */
+	NAMES_LOG,              /* a file to be written; its folder is made if missing */
+	NAMES_OUTPUT_OR_FOLDER, /* a file to be written; a folder if it is one, or ends in a separator
+							 */
 	NAMES_HOST,             /* HOST or HOST:PORT */
 };
 
 struct cli_option {
 	const char *name;  /* without "--"; NULL ends the table */
-	const char *alias; /* a second name, which help does not show; NULL: none */
-	char letter;       /* without "-"; 0 for none */
+	const char *alias; /* a second name, which help does not show; NULL if there is none */
+	char letter;       /* without "-"; 0 if there is none */
 	enum option_kind kind;
-	const char *value;   /* name of the value in help: "DIR" */
-	const char *help;    /* a sentence without its full stop; help wraps it */
-	const char *choices; /* all values that there are: “user|system|shell”; NULL: others */
+	const char *value; /* the name of the value in help: "DIR" */
+	const char *help;  /* a sentence without its full stop; help wraps it */
+	const char *choices; /* all possible values, “user|system|shell”; NULL if others are possible */
 	enum option_names names;
-	uint64_t most;     /* OPTION_NUMBER: 0 means the type's limit */
-	bool positive;     /* a number: 0 is refused */
-	bool hidden;       /* not in help: for tests and repairs */
-	bool rare;         /* in help with --all alone, where there are many */
-	bool setting;      /* where it is not given, the setting of this name counts (cli/config.h) */
-	bool only_setting; /* and it cannot be given */
-	const char *title; /* no option, but the heading of those below it, “Where to”; NULL: none */
+	uint64_t most;     /* for OPTION_NUMBER; 0 means the type's limit */
+	bool positive;     /* for a number: refuse 0 */
+	bool hidden;       /* not shown in help: for tests and repairs */
+	bool rare;         /* shown in help only with --all, if there are many options */
+	bool setting;      /* if not given, the setting of this name counts (cli/config.h) */
+	bool only_setting; /* and it cannot be given on the command line */
+	const char
+		*title; /* not an option, but the heading of those below it, “Where to”; NULL for options */
 };
 
-/* Rows: the option's name, its value's name in help, the help text; then .letter, .most, .hidden */
+/* The macros for rows: the option's name, its value's name in help, the help text; then .letter,
+ * .most, .hidden. */
 #define CLI_FLAG(name_, ...)                                                                       \
 	{                                                                                              \
 		.name = (name_), .kind = OPTION_FLAG, .help = __VA_ARGS__                                  \
@@ -72,7 +74,7 @@ struct cli_option {
 		.name = (name_), .kind = (kind_), .value = (value_), .help = __VA_ARGS__                   \
 	}
 
-/* What a command takes from the settings alone. */
+/* A value that a command takes only from the settings. */
 #define CLI_SETTING(kind_, name_)                                                                  \
 	{                                                                                              \
 		.name = (name_), .kind = (kind_), .hidden = true, .setting = true, .only_setting = true    \
@@ -84,12 +86,13 @@ struct cli_option {
 		.name = "", .hidden = true, __VA_ARGS__                                                    \
 	}
 
-/* For every command on the driver's cache. */
+/* For every command about the driver's cache. */
 #define CLI_CACHE                                                                                  \
 	CLI_VALUE("cache", "DIR", "Use the cache in this directory instead of the driver's",           \
 			  .names = NAMES_FOLDER)
 
-/* For every command that takes packages; the frame makes it the active environment. */
+/* For every command that takes packages; the environment becomes the active one before the command
+ * runs. */
 #define CLI_ENVIRONMENT                                                                            \
 	CLI_VALUE("environment", "DIR",                                                                \
 			  "Use the environment DIR (virtual, conda by name, or a project with a .venv) "       \
@@ -98,19 +101,19 @@ struct cli_option {
 
 /* --json, --quiet/-q, --help/-h. Ends with a name of NULL. */
 extern const struct cli_option options_common[];
-/* How many leading words are options of every command, and -e with its value: they may stand before
- * the command. */
+/* Returns how many leading words are options of every command, or -e with its value, which may
+ * precede the command. */
 int options_leading(int count, char **words);
-/* Their heading, where a table has headings. */
+/* The heading of the common options in tables with headings. */
 extern const char options_common_title[];
-/* Whether the table has headings: then it begins with one. */
+/* Whether the table has headings; then it begins with one. */
 bool options_grouped(const struct cli_option *table);
 
 struct options {
 	const struct cli_option *table;
 	struct option_given *given; /* private */
 	size_t given_count, given_capacity;
-	const char **operands; /* point into argv; NULL behind the last */
+	const char **operands; /* point into argv; NULL after the last */
 	size_t operand_count;
 	bool divided;      /* there was a "--" */
 	size_t divided_at; /* the number of operands before it */
@@ -118,35 +121,39 @@ struct options {
 
 /* Reads argv[0 … argc), without the names of program and command. JW_ERR_USAGE names the first
  * mistake and, for an unknown option, the most similar one; the rest of the line is read
- * nonetheless. `table` may be NULL. `takes_command`: without a “--” the first operand begins the
- * command line of another program. Always call options_free. */
+ * nonetheless. `table` may be NULL. With `takes_command`, without a “--” the first operand begins
+ * the command line of another program. Always call options_free. */
 int options_read(struct jw_error *err, const struct cli_option *table, bool takes_command, int argc,
 				 char **argv, struct options *ret_options);
 void options_free(struct options *options);
-/* Takes what was not given from the settings. `options` holds pointers into `config` afterwards. */
+/* Takes values that were not given from the settings. Afterwards `options` has pointers into
+ * `config`. */
 struct config;
 int options_settle(struct jw_error *err, struct options *options, const struct config *config);
-/* Refuses values that name what they cannot name, before the command starts. JW_ERR_USAGE, and
- * JW_ERR_NOT_FOUND for what is missing: its name may be right, and only a disk not mounted. */
+/* Refuses values that cannot name what they should, before the command starts. JW_ERR_USAGE;
+ * JW_ERR_NOT_FOUND if the thing is missing, because its name may be right, and only a disk not
+ * mounted. */
 int options_check(struct jw_error *err, const struct options *options);
 
-/* Whether it is the path of a folder, there or to be made. */
+/* Whether a path is that of a folder, existing or to be made. */
 bool options_name_folder(const char *path);
 
 /* Whether the command has such an option. */
 bool options_has(const struct options *options, const char *name);
 /* Whether that option takes no value, and --help shows it. */
 bool options_is_flag(const struct options *options, const char *name);
-/* Whether the option was given at all. */
+/* Whether the option was given, or set by a setting. */
 bool options_given(const struct options *options, const char *name);
-/* The same of the command line alone: not by a setting. */
+/* Whether the option was given on the command line, not by a setting. */
 bool options_typed(const struct options *options, const char *name);
-/* The last value, or NULL. Points into argv, or the settings. */
+/* Returns the last value, or NULL. Points into argv, or the settings. */
 const char *options_value(const struct options *options, const char *name);
-/* The number of times that a repeatable option was given, and its values in order (at < count). */
+/* Return the number of times that a repeatable option was given, and its values in order (at <
+ * count). */
 size_t options_count(const struct options *options, const char *name);
 const char *options_item(const struct options *options, const char *name, size_t at);
-/* OPTION_NUMBER, OPTION_SIZE or OPTION_DURATION; `otherwise` if it was not given. */
+/* Returns the value of OPTION_NUMBER, OPTION_SIZE or OPTION_DURATION; `otherwise` if it was not
+ * given. */
 uint64_t options_number(const struct options *options, const char *name, uint64_t otherwise);
 
 /* Reads "1500", "2 GB" (10^3 steps), "512M", "1GiB" (2^10 steps). False if it is not a size. */

@@ -28,7 +28,7 @@ static bool variable_is(const char *name, const char *wanted)
 
 struct output output_open(bool json, bool quiet)
 {
-	/* https://no-color.org: set and not empty. */
+	/* https://no-color.org: the variable counts if it is set and not empty. */
 	bool color = !variable_is("NO_COLOR", NULL) && !variable_is("TERM", "dumb");
 
 	return (struct output){.json = json,
@@ -51,7 +51,7 @@ static const char *style_begin(bool color, enum style style)
 	return color ? codes[style] : "";
 }
 
-/* Escape sequences that begin and end a style; "" if colour is off. */
+/* Return the escape sequences that begin and end a style; "" if colour is off. */
 static const char *style_end(bool color, enum style style)
 {
 	return color && style != STYLE_PLAIN ? "\x1b[0m" : "";
@@ -68,7 +68,7 @@ unsigned output_columns(int fd)
 	return columns < NARROWEST ? NARROWEST : columns > WIDEST ? WIDEST : (unsigned)columns;
 }
 
-/* Makes a line harmless; fits it to a terminal's width. In a file a line is not broken. */
+/* Makes a line harmless, and fits it to a terminal's width; in a file a line is not broken. */
 static void lay_out(struct buf *ret_line, int fd, size_t taken, const char *text)
 {
 	struct buf folded = BUF_MAX(MAX_LINE);
@@ -86,7 +86,7 @@ static void lay_out(struct buf *ret_line, int fd, size_t taken, const char *text
 	terminal_to_locale(ret_line);
 }
 
-/* If nobody reads standard error, waits until somebody does, or until the command has to end. */
+/* Waits, if nobody reads standard error, until somebody does, or until the command has to end. */
 static bool may_write(int fd)
 {
 	enum { POLL_MS = 100 };
@@ -97,7 +97,8 @@ static bool may_write(int fd)
 	return true;
 }
 
-/* Why standard output failed first: calls in between change errno. 0: it has not failed. */
+/* The first reason why standard output failed, because calls in between change errno; 0 if it has
+ * not failed. */
 static int output_failure;
 
 static void note_failure(bool failed)
@@ -293,7 +294,7 @@ struct table_cell {
 	const char *text; /* already harmless for terminals */
 	size_t width;
 	enum style style;
-	char *own; /* the text of a cell; NULL: a title */
+	char *own; /* the text of a cell; NULL for a title */
 };
 
 void table_name(struct table *table, enum style style, const char *name)
@@ -344,7 +345,7 @@ static size_t title_width(const struct table *table, size_t column)
 	return terminal_width(language_text(table->titles[column]));
 }
 
-/* "title  text", one line per non-empty cell; without titles one line per row. */
+/* Prints "title text", one line for each non-empty cell; without titles one line for each row. */
 static void print_as_lines(const struct table *table, size_t first, const struct output *output)
 {
 	struct buf line = BUF_MAX(MAX_TEXT);
@@ -371,7 +372,7 @@ static void print_as_lines(const struct table *table, size_t first, const struct
 	buf_free(&line);
 }
 
-/* Used if the terminal is too narrow for the columns side by side. */
+/* Prints a table for a terminal that is too narrow for the columns side by side. */
 static bool print_narrow(const struct table *table, const size_t *widths,
 						 const struct output *output)
 {

@@ -18,7 +18,7 @@
 
 struct output {
 	bool json, quiet;
-	bool progress_json;      /* --progress json */
+	bool progress_json;      /* for --progress json */
 	bool color, error_color; /* for standard output, for standard error */
 	bool has_document;       /* output_json has printed */
 };
@@ -28,36 +28,39 @@ enum style { STYLE_PLAIN, STYLE_STRONG, STYLE_FAINT, STYLE_GOOD, STYLE_WARN, STY
 /* Examines the streams and the environment. */
 struct output output_open(bool json, bool quiet);
 
-/* The columns for layout: the terminal's behind `fd`, else $COLUMNS, else 80; from 40 to 200. */
+/* Returns the columns for layout: the terminal's at `fd`, else $COLUMNS, else 80; from 40 to
+ * 200. */
 unsigned output_columns(int fd);
 
-/* Whether text goes to standard output. */
+/* Whether text is printed on standard output. */
 bool output_wants_text(const struct output *output);
 
-/* One line (without its line feed) on standard output, unless --json or --quiet. */
+/* Prints one line (without its line feed) on standard output, unless --json or --quiet. */
 void output_line(const struct output *output, enum style style, const char *format, ...)
 	JW_PRINTF(3, 4);
-/* A line about `count` things, nothing if it is 0: `head`, the count, the text that agrees */
+/* Prints a line about `count` things, or nothing if it is 0: `head`, the count, the text that
+ * agrees. */
 void output_count(const struct output *output, enum style style, const char *head, size_t count,
 				  const char *one, const char *many);
-/* Prints as it is, to standard output or (2) standard error, in one piece if that is a console */
+/* Prints a text as it is, to standard output or (2) standard error, in one piece if that is a
+ * console. */
 void output_put(int fd, const char *text);
-/* Prepared text with its own line feeds (help, tables), printed unchanged. */
+/* Prints prepared text with its own line feeds (help, tables) unchanged. */
 void output_text(const struct output *output, const char *text);
 
-/* "jitwarm: …" on standard error. A note or a warning is silent with --quiet; an error never is. */
+/* Print "jitwarm: …" on standard error. A note or a warning is silent with --quiet; an error never
+ * is. */
 void output_note(const struct output *output, const char *format, ...) JW_PRINTF(2, 3);
 void output_warning(const struct output *output, const char *format, ...) JW_PRINTF(2, 3);
 void output_error(const struct output *output, const char *format, ...) JW_PRINTF(2, 3);
 
-/* Commands for copying are on one line, however long: what a shell gets as a line of its own is a
- * command of its own. And they stay as they are, in every language and locale: a translation could
- * move a quote.
- *
- * next_step.h prints them. A line on standard output: `text`, and the command. */
+/* Commands for copying are on one line, however long, because a shell takes each line for a
+ * command. They stay as they are in every language and locale, because a translation could move a
+ * quote. next_step.h prints them. This prints a line on standard output: `text`, and the
+ * command. */
 void output_line_command(const struct output *output, enum style style, const char *text,
 						 const char *command);
-/* The same below a warning, or a note. */
+/* Prints a command below a warning, or a note. */
 void output_command(const struct output *output, const char *what, const char *command);
 
 /* Prints the first `most` lines of a compiler's log with one of these three functions, indented
@@ -88,14 +91,14 @@ enum { TABLE_MAX_COLUMNS = 16 };
 
 struct table {
 	size_t columns;
-	const char *titles[TABLE_MAX_COLUMNS]; /* without any, the table has no head */
+	const char *titles[TABLE_MAX_COLUMNS]; /* if there are none, the table has no head */
 	enum table_align align[TABLE_MAX_COLUMNS];
 	struct table_cell *cells; /* private */
 	size_t count, capacity;
 };
 
 void table_cell(struct table *table, enum style style, const char *format, ...) JW_PRINTF(3, 4);
-/* A name from outside: it stays as it is, in every language. */
+/* Adds a name from outside, which stays as it is in every language. */
 void table_name(struct table *table, enum style style, const char *name);
 int table_print(struct jw_error *err, const struct table *table, const struct output *output);
 void table_free(struct table *table);

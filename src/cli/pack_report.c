@@ -158,7 +158,7 @@ void pack_report_print(const struct output *out, const char *file,
 		pack_report_signature(out, result->signed_by, result->public_key);
 	if (*result->signed_by && beside)
 		output_line(out, STYLE_PLAIN, "  copy both files: %s and %s", file, beside);
-	else if (!os_exists(beside)) /* that of the same bytes stays */
+	else if (!os_exists(beside)) /* the signature of the same bytes stays */
 		output_line(out, STYLE_PLAIN,
 					"  not signed: receivers need --allow-unsigned; --sign signs");
 	mem_free(beside);

@@ -1,4 +1,4 @@
-/* Reports on packs that were written or imported, as text and as documents; and how a new one is
+/* Reports on packs that were written or imported, as text and as documents; and how a new pack is
  * signed. */
 #pragma once
 
@@ -9,7 +9,7 @@
 
 extern const struct json_table document_import; /* struct jw_import_result */
 extern const struct json_table document_export;
-extern const struct json_table document_export_members; /* in another document */
+extern const struct json_table document_export_members; /* the same as a part of another document */
 struct export_document {
 	const char *file;
 	struct jw_export_result result;
@@ -26,9 +26,9 @@ struct export_document {
 
 #define PACKING_DEFAULT_KEY "default"
 
-/* Stores the state of cli->system, --sign and --key in the options. -1: the key cannot sign. */
+/* Stores the state of cli->system, --sign and --key in the options. -1 if the key cannot sign. */
 int pack_report_key(struct jw_error *err, const struct cli *cli, struct jw_export_options *options);
-/* Who signed a new pack, and the command with which receivers accept it. */
+/* Prints who signed a new pack, and the command with which receivers accept it. */
 void pack_report_signature(const struct output *out, const char *signed_by, const char *public_key);
 void pack_report_print(const struct output *out, const char *file,
 					   const struct jw_export_result *result);

@@ -7,15 +7,15 @@
 
 #include "cli/command.h"
 
-/* The one sentence about the plan, before anything is compiled. */
+/* The only sentence about the plan, before anything is compiled. */
 enum plan_sentence {
-	PLAN_SILENT,     /* a trouble has said it */
+	PLAN_SILENT,     /* a trouble was already printed */
 	PLAN_IN_CACHE,   /* recorded modules are in no file, but in the cache */
 	PLAN_NOT_JUDGED, /* only code that jitwarm cannot judge */
 	PLAN_CANNOT_RUN,
 	PLAN_NO_MODULES,
 	PLAN_OVER_BUDGET,  /* the budget leaves all cold modules to a later run */
-	PLAN_NOTHING_LEFT, /* what is not warm has been restored */
+	PLAN_NOTHING_LEFT, /* all modules that were not warm have been restored */
 	PLAN_WARM,
 	PLAN_COLD,
 };
@@ -37,7 +37,7 @@ enum plan_sentence plan_decide(const struct plan_facts *facts);
 /* The sentence about what was compiled. */
 enum compiled_sentence {
 	COMPILED_NOTHING,
-	COMPILED_OPAQUE, /* entries of a form that jitwarm does not know */
+	COMPILED_OPAQUE, /* entries of an unknown form */
 	COMPILED_PACKED,
 	COMPILED_ALL,
 	COMPILED_SOME,
@@ -63,7 +63,7 @@ enum left_sentence {
 	LEFT_INTERRUPTED,
 	LEFT_INTERRUPTED_REST, /* the same command compiles the rest */
 	LEFT_TIME_UP,
-	LEFT_TIME_UP_SIZE, /* both budgets */
+	LEFT_TIME_UP_SIZE, /* both budgets are exhausted */
 	LEFT_OVER_SIZE,
 	LEFT_OVER_BUDGET,
 };
@@ -83,15 +83,15 @@ enum left_sentence left_decide(const struct left_facts *facts);
 /* The sentence about the next step, if left_decide has none. */
 enum prime_next {
 	NEXT_NONE,
-	NEXT_FILLED, /* a folder for another driver */
-	NEXT_START,  /* start the program again: start_decide */
+	NEXT_FILLED, /* a folder for another driver was filled */
+	NEXT_START,  /* start the program again (start_decide) */
 };
 
 struct next_facts {
 	bool elsewhere; /* for another machine */
 	bool scratch;
 	bool compiled; /* at least one module */
-	bool fetched;  /* at least one module, from the shared folder */
+	bool fetched;  /* at least one module came from the shared folder */
 	bool failed;
 	bool undone;
 	bool opaque;
@@ -112,22 +112,22 @@ enum start_sentence {
 };
 
 struct start_facts {
-	bool recorded; /* --recording */
+	bool recorded; /* with --recording */
 	bool hopeless;
 	bool unjudged;
-	bool gpus;     /* --gpu */
+	bool gpus;     /* with --gpu */
 	bool left_out; /* a module is left out, or a container cannot be used */
-	bool packages; /* some of an environment, whose others were not looked at */
+	bool packages; /* only some packages of an environment were examined */
 };
 
 enum start_sentence start_decide(const struct start_facts *facts);
 
-/* The exit status after a run that was not only a plan, apart from troubles with files and errors
- * that ended it. */
+/* The facts for the exit status after a run that was not only a plan, apart from troubles with
+ * files and errors that ended it. */
 struct status_facts {
 	bool interrupted;
 	bool undone;
-	bool failed; /* more modules than the driver refused */
+	bool failed; /* more modules failed than the driver refused */
 	bool refused;
 	bool unchanged; /* a module has no entry after its compile */
 	bool misjudged;

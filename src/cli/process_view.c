@@ -16,7 +16,7 @@
 
 enum { MAX_PATHS = 8192, MAX_REPLACED = 256 };
 
-/* Compilers whose results the driver's cache does not hold, by the beginning of a library's name */
+/* Compilers whose results are not in the driver's cache, by the beginning of a library's name. */
 static const struct {
 	const char *start, *name;
 } other_compilers[] = {
@@ -85,8 +85,8 @@ static int note_replaced(struct jw_error *err, void *context, const char *path)
 	return 0;
 }
 
-/* Every program has mapped its own code, but for moments: one that starts another program in its
- * place has nothing mapped yet, and one that ends nothing any more. */
+/* Reads the view. Every program has mapped its own code, except for moments: a program that starts
+ * another one in its place has not mapped anything yet, and one that is ending has nothing left. */
 int process_view_read(struct jw_error *err, int pid, struct process_view *ret_view)
 {
 	enum { LOOKS = 10, BETWEEN_MS = 50 };

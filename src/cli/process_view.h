@@ -10,16 +10,18 @@
 struct process_view {
 	int pid;
 	char name[64];
-	char **paths; /* programs and libraries, each once, of its descendants too */
+	char **paths; /* programs and libraries, each once, also those of its descendants */
 	size_t count;
-	char **replaced; /* of these, those that are not there any more: no paths to look at */
+	char **replaced; /* those of them that no longer exist, so that they cannot be examined */
 	size_t replaced_count;
-	bool driver;      /* NVIDIA's driver */
-	bool compiler;    /* the driver's compiler: it is loaded at the first compile or link */
-	char others[200]; /* "Triton, NVRTC": compilers with results of their own; "" without one */
+	bool driver;      /* NVIDIA's driver is loaded */
+	bool compiler;    /* the driver's compiler is loaded, as it is at the first compile or link */
+	char others[200]; /* "Triton, NVRTC": compilers with results of their own; "" if there are none
+					   */
 };
 
-/* Descendants that this account may not see are missing. JW_ERR_NOT_FOUND: the process has ended,
- * or is ending; JW_ERR_IO: this account may not see it; JW_ERR_UNSUPPORTED: nobody tells. */
+/* Reads the files of a process. Descendants that this account may not see are missing.
+ * JW_ERR_NOT_FOUND if the process has ended, or is ending; JW_ERR_IO if this account may not see
+ * it; JW_ERR_UNSUPPORTED if the system does not report it. */
 int process_view_read(struct jw_error *err, int pid, struct process_view *ret_view);
 void process_view_free(struct process_view *view);

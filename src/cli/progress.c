@@ -15,7 +15,7 @@
 static const uint64_t DRAW_EVERY_NS = 100000000, LINE_EVERY_NS = 10000000000;
 enum { NARROWEST_BAR = 10, WIDEST_BAR = 40, MAX_MESSAGE = 1 << 16, WORDS = 160 };
 
-/* Between 0 and 1; 1 only when all modules are done. */
+/* Returns a share between 0 and 1; 1 only when all modules are done. */
 static double progress_share(const struct progress *progress)
 {
 	double share;
@@ -34,7 +34,7 @@ double progress_seconds_left(double elapsed_s, double changed_s, double share)
 	double left = changed_s * (1 - share) / share - (elapsed_s - changed_s);
 
 	/* The first modules are the most expensive, so an early estimate would jump. There is no
-	 * estimate while one module takes longer than predicted for all of the rest. */
+	 * estimate while one module takes longer than predicted for all the others. */
 	return share < 0.01 || changed_s < 1 || left <= 0 ? -1 : left;
 }
 
@@ -46,7 +46,7 @@ static double seconds_between(uint64_t from_ns, uint64_t to_ns)
 /* The order in which details are dropped on a narrow terminal. */
 enum detail { WITHOUT_UNIT, WITHOUT_SIZE, WHOLE };
 
-/* ", 3 min 20 s left" */
+/* Appends ", 3 min 20 s left". */
 static void append_left(char *text, size_t room, const char *time)
 {
 	char *said = language_translated(mem_printf("%s left", time));
@@ -55,7 +55,7 @@ static void append_left(char *text, size_t room, const char *time)
 	mem_free(said);
 }
 
-/* A terminal's line has fewer columns than bytes: what is cut off ends with a whole letter. */
+/* Cuts a text at a whole letter: a terminal's line has fewer columns than bytes. */
 static const char *cut_letters(char *text)
 {
 	size_t size = strlen(text), begin = size;
@@ -67,7 +67,7 @@ static const char *cut_letters(char *text)
 	return text;
 }
 
-/* Not positive: not known. */
+/* Returns the seconds left; not positive if unknown. */
 static double seconds_left(const struct progress *progress, uint64_t now_ns)
 {
 	return progress->told_left_s > 0
@@ -77,7 +77,7 @@ static double seconds_left(const struct progress *progress, uint64_t now_ns)
 									   progress_share(progress));
 }
 
-/* "37 %  152/412 modules, 210 MiB, 3 min 20 s left" */
+/* Writes "37 % 152/412 modules, 210 MiB, 3 min 20 s left". */
 static void describe_progress(char text[WORDS], const struct progress *progress, uint64_t now_ns,
 							  enum detail detail)
 {
@@ -121,7 +121,7 @@ const char *progress_line(char text[PROGRESS_LINE], const struct progress *progr
 	return cut_letters(text);
 }
 
-/* Returns to the beginning of the line and erases it: works wherever escape sequences do. */
+/* Returns to the beginning of the line and erases it; this works wherever escape sequences do. */
 static void erase(struct progress *progress)
 {
 	if (progress->is_drawn)
@@ -132,7 +132,7 @@ static void erase(struct progress *progress)
 static void draw(struct progress *progress)
 {
 	char line[PROGRESS_LINE], whole[PROGRESS_LINE + 8];
-	/* Leaves the last column free: some terminals wrap after writing it. */
+	/* Leaves the last column free, because some terminals wrap after writing it. */
 	unsigned columns = os_terminal_columns(2);
 
 	progress->columns = columns;
@@ -180,7 +180,7 @@ static void print_object(struct progress *progress)
 	cJSON_Delete(object);
 }
 
-/* Prints the messages that came while nobody read. */
+/* Prints the messages that came while nobody was reading. */
 static void print_kept(struct progress *progress)
 {
 	for (size_t i = 0; i < progress->kept_count; i++) {
@@ -217,7 +217,7 @@ static void show(struct progress *progress)
 		/* progress_finish prints the last one. */
 		if (progress->is_drawn && (since < DRAW_EVERY_NS || share >= 1))
 			return;
-		/* Compiling goes on while nobody reads: this event is dropped. */
+		/* Compiling continues while nobody reads, so this event is dropped. */
 		if (!os_fd_takes(2, 0))
 			return;
 		print_kept(progress);
@@ -259,7 +259,8 @@ void progress_update(struct progress *progress, size_t done_modules, double done
 
 void progress_message(struct progress *progress, const char *line)
 {
-	const bool was_drawn = progress->is_drawn && progress->is_terminal; /* else: lines, objects */
+	/* false for lines and objects */
+	const bool was_drawn = progress->is_drawn && progress->is_terminal;
 
 	if (progress->output->quiet)
 		return;
@@ -300,7 +301,7 @@ void fetching_report(void *context, uint64_t done_bytes, uint64_t total_bytes)
 {
 	struct fetching *fetching = context;
 
-	if (total_bytes < mebibyte) /* too small to show */
+	if (total_bytes < mebibyte) /* too small to display */
 		return;
 	if (fetching->total_bytes != total_bytes)
 		fetching_end(fetching);

@@ -13,21 +13,21 @@
 #include "os/shell.h"
 
 enum place_use {
-	PLACE_STATE,  /* written to by every command; those that only read go on without */
-	PLACE_CACHE,  /* written to by commands that do not only read */
+	PLACE_STATE,  /* every command writes there; those that only read continue without it */
+	PLACE_CACHE,  /* commands that do not only read write there */
 	PLACE_FILE,   /* a file that is written, or a folder for such files */
 	PLACE_STARTS, /* programs or libraries are loaded from there */
-	PLACE_PYTHON, /* the same, by commands that start Python */
-	PLACE_READ    /* only read; what is started from there is looked at when it is started */
+	PLACE_PYTHON, /* commands that start Python load programs from there */
+	PLACE_READ    /* only read; a program is checked when it is started */
 };
 
-/* Every variable and option that names a place. tests/attack/cases/table.sh compares the rows with
+/* All variables and options that name a place. tests/attack/cases/table.sh compares the rows with
  * the manual page and with the options of all commands. */
 static const struct place_row {
 	const char *name;
 	enum place_use use;
-	const char *below;  /* what counts is this path below it */
-	const char *unless; /* and only where this variable is not set */
+	const char *below;  /* the path below it that counts */
+	const char *unless; /* counts only if this variable is not set */
 } rows[] = {
 	{"HOME", PLACE_STATE, "", ""},
 	{"HOME", PLACE_CACHE, ".nv/ComputeCache", "CUDA_CACHE_PATH"},
@@ -75,7 +75,7 @@ static const struct place_row {
 
 struct refusal {
 	const struct place_row *row;
-	char *given; /* what names the place */
+	char *given; /* the value that names the place */
 	struct os_stranger stranger;
 };
 
@@ -84,7 +84,7 @@ static bool is_given(const struct options *options, const char *name)
 	return options_has(options, name) && options_given(options, name);
 }
 
-/* The value of a variable or an option; NULL: none. The caller frees it. */
+/* Returns the value of a variable or an option; NULL if there is none. The caller frees it. */
 static char *value_of(const struct cli *cli, const struct place_row *row)
 {
 	const struct options *options = &cli->options;
@@ -103,7 +103,7 @@ static char *value_of(const struct cli *cli, const struct place_row *row)
 	} else if (options_has(options, row->name + 2) && !options_is_flag(options, row->name + 2)) {
 		const char *given = options_value(options, row->name + 2);
 
-		/* Without -o it is a file of this folder. */
+		/* Without -o the output is a file in this folder. */
 		if (!given && !strcmp(row->name, "--output"))
 			given = ".";
 		value = given ? mem_string(given) : NULL;
@@ -115,7 +115,7 @@ static char *value_of(const struct cli *cli, const struct place_row *row)
 	return value;
 }
 
-/* Whether the command, as it was given, leaves all but jitwarm's state and its outputs alone. */
+/* Whether the command, with its options, changes only jitwarm's state and its outputs. */
 static bool only_reads(const struct cli *cli)
 {
 	const struct options *options = &cli->options;
@@ -145,8 +145,8 @@ static bool counts(const struct cli *cli, const struct place_row *row)
 		   (row->use != PLACE_PYTHON || starts_python(cli));
 }
 
-/* Whether root must stay out of a place. A new name in a folder for all is root's from now on,
- * before another account can take it: a folder is made at once. */
+/* Whether root must stay out of a place. A new name in a folder for everyone becomes root's before
+ * another account can take it: a folder is made at once. */
 static bool is_refused(const struct place_row *row, const char *path, struct os_stranger *stranger)
 {
 	const bool named = !strcmp(row->name, "--cache");
@@ -161,7 +161,7 @@ static bool is_refused(const struct place_row *row, const char *path, struct os_
 	return os_find_stranger(path, stranger);
 }
 
-/* The first place of that row that is refused: some variables name several. */
+/* Finds the first place of that row that is refused; some variables name several. */
 static bool find_refusal(const struct cli *cli, const struct place_row *row,
 						 struct refusal *ret_refusal)
 {
@@ -187,14 +187,14 @@ static bool find_refusal(const struct cli *cli, const struct place_row *row,
 
 /* ---- the line to type */
 
-/* What is done for others is root's. */
+/* Whether the command works for other accounts, so that root has to run it. */
 static bool is_for_others(const struct options *options)
 {
 	return is_given(options, "all-users") || is_given(options, "service") ||
 		   (is_given(options, "scope") && !strcmp(options_value(options, "scope"), "system"));
 }
 
-/* As much as a message has room for. */
+/* The most characters that fit into a message. */
 enum { MAX_LINE = 550 };
 
 static void add_command(struct buf *line, const struct cli *cli)
@@ -207,7 +207,7 @@ static void add_command(struct buf *line, const struct cli *cli)
 	buf_free(&words);
 }
 
-/* The variables of the table, each once: those that are refused stay, and root's own do not. */
+/* Appends the variables of the table, each once: the refused ones stay, and root's own do not. */
 static void add_variables(struct buf *line, bool keeps)
 {
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -240,7 +240,7 @@ static bool has_program(const char *name)
 	return has;
 }
 
-/* `home`: where it is not the account's own. */
+/* Appends the account; `home` is set if it is not the account's own. */
 static void add_account(struct buf *line, const struct cli *cli, const struct jw_account *account,
 						const char *home)
 {
@@ -256,7 +256,7 @@ static void add_account(struct buf *line, const struct cli *cli, const struct jw
 		buf_add(line, " setpriv --reuid=%lu --regid=%lu %s", (unsigned long)account->owner,
 				(unsigned long)account->group, account->name ? "--init-groups" : "--clear-groups");
 	}
-	/* sudo begins with an environment of its own. env takes what is unset first. */
+	/* sudo begins with its own environment. env takes unset variables first. */
 	if (!sudo)
 		add_variables(&variables, false);
 	if (sudo && !home)
@@ -272,7 +272,7 @@ static void add_account(struct buf *line, const struct cli *cli, const struct jw
 	mem_free(pair);
 }
 
-/* As the account of that number. */
+/* Appends the line for the account with that number. */
 static void add_line(struct buf *line, const struct cli *cli, const struct os_stranger *stranger,
 					 const char *home)
 {
@@ -286,7 +286,7 @@ static void add_line(struct buf *line, const struct cli *cli, const struct os_st
 	os_found_free(&account);
 }
 
-/* "HOME=/home/ann belongs to ann", "--output=ann/x: /home/ann belongs to ann" */
+/* Writes "HOME=/home/ann belongs to ann" or "--output=ann/x: /home/ann belongs to ann". */
 static const char *what_is_wrong(char text[2 * OS_STRANGER_TEXT], const struct refusal *refusal)
 {
 	char why[OS_STRANGER_TEXT];
@@ -355,10 +355,10 @@ int root_need_account(struct jw_error *err, struct cli *cli, uint32_t owner)
 	return -1;
 }
 
-/* ---- the look */
+/* ---- the check */
 
-/* Below its own cache and state root follows no link at all: one that was put there before a chmod
- * stays. */
+/* Makes root follow no links below its own cache and state: a link that was put there before a
+ * chmod stays. */
 static void follow_no_links(const struct cli *cli)
 {
 	const bool named = is_given(&cli->options, "cache");

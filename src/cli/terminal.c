@@ -12,7 +12,7 @@ struct code_range {
 	uint32_t first, last;
 };
 
-/* Blocks of East Asian Wide and Fullwidth characters (Unicode 15, EastAsianWidth.txt, joined to
+/* The blocks of East Asian Wide and Fullwidth characters (Unicode 15, EastAsianWidth.txt, joined to
  * blocks), and emoji. */
 static const struct code_range wide[] = {
 	{0x1100, 0x115f},   {0x2e80, 0x303e},   {0x3041, 0x33ff},   {0x3400, 0x4dbf},
@@ -21,7 +21,7 @@ static const struct code_range wide[] = {
 	{0x1f300, 0x1f64f}, {0x1f680, 0x1f6ff}, {0x1f900, 0x1f9ff}, {0x20000, 0x3fffd},
 };
 
-/* Blocks of combining marks. */
+/* The blocks of combining marks. */
 static const struct code_range combining[] = {
 	{0x300, 0x36f},   {0x483, 0x489},   {0x591, 0x5bd},   {0x610, 0x61a},
 	{0x64b, 0x65f},   {0x1160, 0x11ff}, {0x1ab0, 0x1aff}, {0x1dc0, 0x1dff},
@@ -71,7 +71,7 @@ static const char *in_ascii(uint32_t point)
 	}
 }
 
-/* The printed width, also before terminal_to_locale. */
+/* Returns the printed width, also before terminal_to_locale. */
 static size_t width_of(const char *text, size_t size)
 {
 	const bool utf8 = os_prints_utf8();
@@ -168,8 +168,8 @@ void terminal_wrap(struct buf *buf, const char *text, size_t indent, size_t colu
 	}
 }
 
-/* The column where the text after a label begins ("Cache /x", " sm_86 7 modules"), else two columns
- * right of the line's indentation. */
+/* Returns the column where the text after a label begins ("Cache /x", " sm_86 7 modules"), else two
+ * columns to the right of the line's indentation. */
 static size_t hanging_indent(const char *line, size_t columns)
 {
 	enum { WIDEST_LABEL = 24 };

@@ -6,16 +6,16 @@
 
 #include "base/buf.h"
 
-/* Whether a line can be written again in its place: a terminal that knows escape sequences */
+/* Whether a line can be rewritten in place: the terminal knows escape sequences. */
 bool terminal_rewrites(int fd);
 
-/* Columns of `text` (UTF-8): Hangul, kana and ideographs take two, combining marks none; this
- * program's own signs as many as terminal_to_locale makes of them. */
+/* Returns the columns of `text` (UTF-8): Hangul, kana and ideographs take two, combining marks
+ * none; this program's own signs as many as terminal_to_locale makes of them. */
 size_t terminal_width(const char *text);
 
 /* Appends `text` and escapes everything that could control a terminal: control characters,
- * ill-formed bytes ("\x1b"), and what disguises text ("\u202e", text_is_hidden). Names of files and
- * archive members are hostile too. */
+ * ill-formed bytes ("\x1b"), and characters that disguise text ("\u202e", text_is_hidden). Names of
+ * files and archive members are hostile too. */
 void terminal_append(struct buf *buf, const char *text);
 
 /* Replaces this program's own quotes, dots and signs by ASCII if the locale is not UTF-8. File
@@ -23,10 +23,10 @@ void terminal_append(struct buf *buf, const char *text);
 void terminal_to_locale(struct buf *buf);
 
 /* Appends `text`, broken at spaces so that no line is wider than `columns`; each line after the
- * first begins with `indent` spaces. Line feeds in the text are kept. Adds none at the end. */
+ * first begins with `indent` spaces. Line feeds in the text are kept; none is added at the end. */
 void terminal_wrap(struct buf *buf, const char *text, size_t indent, size_t columns);
 
 /* Appends a line, broken at spaces to fit `columns`, of which `taken` are used on the first line.
- * Keeps its spaces except at breaks; continuation lines are indented to the text behind the line's
+ * Keeps its spaces except at breaks; continuation lines are indented to the text after the line's
  * label, if it has one. A word that is wider stays whole. */
 void terminal_fold(struct buf *buf, const char *line, size_t taken, size_t columns);

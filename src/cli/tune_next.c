@@ -4,7 +4,7 @@ enum tune_next tune_decide(const struct tune_facts *facts)
 {
 	if (facts->switched_off)
 		return facts->gpus ? TUNE_UNSET_THEN_PRIME : TUNE_UNSET;
-	/* What is in force and warned of is the folder. */
+	/* The folder is in force, and a warning is about it. */
 	if (!facts->path_advised || !facts->path_usable ||
 		(facts->in_force && !facts->path_named && facts->warnings))
 		return facts->can_apply ? TUNE_NAME_FOLDER : TUNE_NAME_FOLDER_THERE;

@@ -4,13 +4,13 @@
 #include <stdbool.h>
 
 enum tune_next {
-	TUNE_UNSET, /* a variable switches the cache off */
+	TUNE_UNSET, /* a variable disables the cache */
 	TUNE_UNSET_THEN_PRIME,
-	TUNE_NAME_FOLDER, /* jitwarm can set it */
+	TUNE_NAME_FOLDER, /* jitwarm can set the folder */
 	TUNE_NAME_FOLDER_THERE,
 	TUNE_OVERRIDDEN,
 	TUNE_LOG_IN,     /* for a value that jitwarm has set */
-	TUNE_LOG_IN_ALL, /* for all that the next login has */
+	TUNE_LOG_IN_ALL, /* for everything that the next login has */
 	TUNE_NO_CHANGE,
 	TUNE_APPLY,
 };
@@ -20,7 +20,7 @@ struct tune_facts {
 	bool gpus;
 	bool path_advised;
 	bool path_usable;
-	bool path_named; /* --path */
+	bool path_named; /* with --path */
 	bool in_force;
 	bool warnings;
 	bool can_apply;

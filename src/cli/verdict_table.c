@@ -43,7 +43,7 @@ static void add_compiled(struct buf *text, const struct verdict_row *row, unsign
 	if (details & VERDICT_PTX || row->nameless)
 		buf_add(text, " (%s of PTX)", text_bytes(size, row->ptx_bytes));
 	if (row->nameless)
-		return; /* nobody may have to spend that time */
+		return; /* this much time need not be saved */
 	if (lazy) {
 		if (details & (VERDICT_PRIME | VERDICT_START))
 			buf_add(text, ", %s", start);

@@ -13,55 +13,58 @@
 #include "base/error.h"
 #include "cli/output.h"
 
-/* What is known of one thing on one GPU, or on all of them. */
+/* The facts about one thing on one GPU, or on all of them. */
 struct verdict_row {
-	const char *kind, *name; /* name NULL: the GPU names the row */
+	const char *kind, *name; /* name is NULL if the GPU names the row */
 	struct jw_target target;
-	size_t modules;          /* that the driver compiles */
-	size_t cold;             /* of these: not in its cache; all of them without a look at one */
-	size_t failing, refused; /* files with which a program fails; of these: the driver has refused
-								modules of them */
-	bool unsure;             /* Tile IR, or code of an unknown kind */
+	size_t modules; /* modules that the driver compiles */
+	size_t cold; /* those of them that are not in its cache; all of them if no cache was examined */
+	size_t failing, refused; /* files with which a program fails; those of them of which the driver
+								has refused modules */
+	bool unsure;             /* it has Tile IR, or code of an unknown kind */
 	bool useless;            /* the settings keep the driver from its cache */
 	bool harmful;            /* the driver would delete or ignore what the cache holds */
-	bool nameless;           /* the names of entries are unknown: nobody can look into the cache */
-	uint64_t ptx_bytes;      /* of the cold ones */
+	bool nameless;           /* the names of entries are unknown, so the cache cannot be examined */
+	uint64_t ptx_bytes;      /* the size of the cold modules' PTX */
 	struct jw_forecast forecast;
-	uint32_t driver_from, driver_to; /* branches of drivers with this answer; 0: as in
-										jw_scan_total */
-	double most_start_s;             /* a bound; 0: none */
-	size_t held_files; /* without a GPU: files that may hold device code, the only number then */
+	uint32_t driver_from,
+		driver_to;       /* branches of drivers with this answer; 0 as in jw_scan_total */
+	double most_start_s; /* a bound; 0 if there is none */
+	size_t held_files;   /* without a GPU: the number of files that may hold device code, the only
+							number in that case */
 };
 
 enum { VERDICT_SENTENCE = 1 << 12 };
 
-/* Details of a sentence. */
+/* The details of a sentence. */
 enum verdict_detail {
 	VERDICT_PTX = 1,   /* "(2.1 MB of PTX)" */
 	VERDICT_START = 2, /* "2 to 3 s on one core" */
 	VERDICT_PRIME = 4, /* "first start 2 to 3 s, prime 1 s" */
-	VERDICT_OF = 8,    /* "5 of 5 modules", also if all of them are to be compiled */
+	VERDICT_OF = 8,    /* "5 of 5 modules", also if all of them have to be compiled */
 };
 
-/* "a program fails with 1 file; 3 of 5 modules to compile: 2 to 3 s on one core". */
+/* Writes "a program fails with 1 file; 3 of 5 modules to compile: 2 to 3 s on one core". */
 enum style verdict_print(struct buf *text, const struct verdict_row *row, unsigned details);
-/* A line: `head`, the row's name or GPU, the sentence. */
+/* Prints a line: `head`, the row's name or GPU, the sentence. */
 void verdict_line(const struct output *out, const char *head, const struct verdict_row *row,
 				  unsigned details);
-/* Whether there is nothing to say but that all of it runs as it is. */
+/* Whether the only fact is that everything runs as it is. */
 bool verdict_is_plain(const struct verdict_row *row);
-/* Whether all of it, or nearly all, is compiled when a program first uses it: “up to” so much. */
+/* Whether everything, or almost everything, is compiled when a program first uses it: “up to” so
+ * much. */
 bool verdict_is_lazy(enum jw_loading loading, const struct jw_seconds *start);
-/* Kernels of a few instructions in the data of a library that measures or tests something (CUPTI's
- * has 87 bytes): a line about all of them is enough. */
+/* Whether the time is that of a few tiny kernels in the data of a library that measures or tests
+ * something (CUPTI's has 87 bytes), so that one line about all of them is enough. */
 bool verdict_is_trifle(const struct jw_seconds *start);
 
-/* A file with which a program fails, or a part of one: every "will fail" of check, scan and doctor
- * is printed here. */
+/* Prints a file with which a program, or a part of it, fails: every "will fail" of check, scan and
+ * doctor is printed here. */
 void verdict_print_file(const struct output *out, enum style style, const char *head,
 						const char *file, const char *why);
 
-/* Pieces without code for a GPU, in a file of which others run. `kernels`: names of some, or "". */
+/* Writes that pieces lack code for a GPU, in a file of which others run. `kernels` has names of
+ * some, or is "". */
 void verdict_print_lacking(struct buf *text, size_t lacking, size_t pieces, const char *kernels);
 
 enum verdict_column {

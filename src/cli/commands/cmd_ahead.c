@@ -52,7 +52,7 @@ static bool ahead_is_prepared(const struct jw_ahead *ahead)
 	return ahead->ready + ahead->stored >= ahead->modules;
 }
 
-/* What is left to do, behind the counts. */
+/* Returns what is left to do, for the text after the counts. */
 static const char *ahead_rest(const struct jw_ahead *ahead)
 {
 	switch (ahead->state) {
@@ -125,11 +125,11 @@ static void print_ahead(const struct output *out, const struct jw_ahead *ahead)
 					ahead->running);
 }
 
-/* The task at hand: the command itself, or prime's unattended run. */
+/* The task: the command itself, or prime's unattended run. */
 struct preparing {
 	struct cli *cli;
 	struct prime_bar bar;
-	uint64_t login_bytes; /* the limit that a login sets; 0: none */
+	uint64_t login_bytes; /* the limit that a login sets; 0 if there is none */
 	struct jw_ahead result;
 };
 
@@ -164,9 +164,9 @@ static void on_ahead_message(void *context, const char *line)
 	prime_bar_message(&preparing->bar, line);
 }
 
-/* The limit of this account's programs is this process's or a login's: a call may have one of its
- * own, and what “tune” writes is later than programs that run. The smaller one counts: the driver
- * of a program that has it evicts what is beyond. */
+/* Finds the limit of this account's programs: this process's or a login's. A call may have one of
+ * its own, and running programs are older than what “tune” writes. The smaller limit counts,
+ * because a program that has it evicts everything beyond. */
 static int take_account_limit(struct jw_error *err, struct preparing *preparing)
 {
 	struct jw_settings *settings;
@@ -180,7 +180,7 @@ static int take_account_limit(struct jw_error *err, struct preparing *preparing)
 
 		if (strcmp(setting->name, "CUDA_CACHE_MAXSIZE") != 0)
 			continue;
-		/* As drivers read it. */
+		/* Parses the value as drivers do. */
 		if (!strcmp(setting->source, "process"))
 			own = strtoull(setting->value, NULL, 10);
 		else
@@ -193,7 +193,8 @@ static int take_account_limit(struct jw_error *err, struct preparing *preparing)
 			   : 0;
 }
 
-/* In force from the next login on, which is not later than the boot. A larger one stays. */
+/* Raises the limit from the next login on, which is not later than the boot. A larger limit
+ * stays. */
 static int raise_limit(struct jw_error *err, const struct preparing *preparing)
 {
 	const struct output *out = &preparing->cli->out;
@@ -308,7 +309,7 @@ int ahead_besides(struct jw_error *err, struct cli *cli, bool unattended, bool *
 		found_files_find(err, &cli->out, cli->options.operands, cli->options.operand_count, true,
 						 &files))
 		return -1;
-	/* What is to be compiled, and how, prime's own options say. */
+	/* prime's own options say what to compile, and how. */
 	failed = prepare_ahead(err, &preparing, &files, NULL, false, unattended, unattended);
 	found_files_free(&files);
 	if (failed)

@@ -175,7 +175,7 @@ static void print_summary(const struct cli *cli, const struct jw_bake_result *re
 	if (wheels)
 		next_step(out, STYLE_PLAIN,
 				  "Next: install the new package (pip install FILE) instead of the old one.", NULL);
-	/* An installed package is replaced as a whole, by pip, which also restores it. Files of a
+	/* An installed package is replaced as a whole, by pip, which can also restore it. Files of a
 	 * package mostly follow one another. */
 	for (size_t k = 0; k < found->file_count; k++) {
 		const struct jw_found_file *file = &found->files[k];
@@ -238,7 +238,7 @@ static int report(struct cli *cli, const struct jw_bake_result *result,
 
 /* ---- the run */
 
-/* “--target native” alone is what no --target means. */
+/* Whether it is for other machines; “--target native” alone equals no --target. */
 static bool is_for_others(const struct options *options)
 {
 	return options_count(options, "target") > 1 ||
@@ -264,7 +264,7 @@ static int open_bake_system(struct jw_error *err, struct cli *cli, struct gpu_ta
 	how.targets = gpus->targets;
 	how.target_count = gpus->count;
 	how.scratch = gpus->count && !how.cache_dir;
-	/* The driver that happens to be here does not count. */
+	/* The driver that happens to be installed does not count. */
 	if (others && !how.driver && !how.driver_library && !how.driver_profile)
 		how.driver = "";
 	return cli_open(err, cli, &how);
@@ -338,7 +338,7 @@ static int run_bake(struct jw_error *err, struct cli *cli)
 						 "reports what would be baked");
 	if (open_bake_system(err, cli, &gpus))
 		return cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
-	/* Before anything is fetched */
+	/* Checked before anything is fetched. */
 	if (jw_bake_check(err,
 					  &(struct jw_bake_options){.system = cli->system,
 												.output = options_value(options, "output"),
@@ -426,7 +426,7 @@ const struct cli_command command_bake = {
 	.run = run_bake,
 };
 
-/* jitwarm bake verify: whether the driver compiles anything of baked libraries. */
+/* jitwarm bake verify: whether the driver compiles anything from baked libraries. */
 
 #define VERIFIED(member, ...) JSON(struct jw_bake_verified, member, __VA_ARGS__)
 

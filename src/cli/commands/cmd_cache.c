@@ -14,7 +14,7 @@
 #include "cli/output.h"
 #include "os/interrupt.h"
 
-/* ---- shared by the three */
+/* ---- shared by the three commands */
 
 enum { CACHE_DRIVER_TEXT = 64 };
 
@@ -27,7 +27,8 @@ static struct jw_cache_options cache_command_options(const struct cli *cli)
 static const char *const cached_kinds[] = {"cuda", "opencl", "other", NULL};
 static const char *const cached_forms[] = {"load", "link", "nvjitlink"};
 
-/* `system`: whose driver may be too new for the table of releases; NULL: not known. */
+/* Describes a driver. `system`, NULL if unknown, may have a driver that is too new for the table of
+ * releases. */
 static const char *cache_command_driver_text(char text[CACHE_DRIVER_TEXT], const char *driver,
 											 const struct jw_system *system)
 {
@@ -37,7 +38,7 @@ static const char *cache_command_driver_text(char text[CACHE_DRIVER_TEXT], const
 	if (!release && system && *driver && !strcmp(driver, system->driver.stamp) &&
 		system->driver.version.release[0]) {
 		(void)jw_driver_text(text, &system->driver.version);
-		/* As the table has it: without “ (CUDA 12.4)” */
+		/* without “ (CUDA 12.4)”, as in the table */
 		text[strcspn(text, " ")] = '\0';
 		return text;
 	}
@@ -434,7 +435,7 @@ const struct json_table document_cache_prune = {
 
 enum { MAX_DRIVERS = 64, GROUP_TEXT = 96 };
 
-/* "sm_86, driver 535.309.01" */
+/* Writes "sm_86, driver 535.309.01". */
 static const char *group_text(char text[GROUP_TEXT], const struct jw_prune_group *group)
 {
 	char arch[JW_TARGET_TEXT] = "unknown GPU", driver[CACHE_DRIVER_TEXT];
@@ -520,7 +521,7 @@ static int read_given_drivers(struct jw_error *err, const struct options *given,
 	return 0;
 }
 
-/* “30” would mean half a minute and is refused. */
+/* Reads an age; “30” would mean half a minute, and is refused. */
 static int read_age(struct jw_error *err, const struct options *given, uint64_t *ret_s)
 {
 	const char *text = options_value(given, "older-than");

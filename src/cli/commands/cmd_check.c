@@ -175,7 +175,7 @@ const struct json_table document_check = {
 
 /* ---- the text */
 
-/* What the store has of the cold ones, and what is wrong with entries that are there. */
+/* Prints which of the cold modules the store has, and what is wrong with existing entries. */
 static void print_entries(const struct output *out, const struct jw_check_gpu *gpu)
 {
 	if (gpu->restored)
@@ -191,7 +191,7 @@ static void print_entries(const struct output *out, const struct jw_check_gpu *g
 					gpu->unread);
 }
 
-/* The command for what is cold: with the names, and where they were looked for. */
+/* Prints the command for cold modules, with the names and options of the call. */
 static void print_next(const struct cli *cli, const struct jw_check_result *result)
 {
 	const struct output *out = &cli->out;
@@ -200,7 +200,7 @@ static void print_next(const struct cli *cli, const struct jw_check_result *resu
 	static const char *const place[] = {"environment", "cache", NULL};
 	static const char *const what[] = {"recording", NULL};
 	struct jw_ahead ahead;
-	/* This machine's GPUs, under a driver that is installed and waits for the boot */
+	/* This is about this machine's GPUs, and a driver that is installed and waits for the boot. */
 	const bool pending = options_count(options, "target") == 1 &&
 						 !strcmp(options_item(options, "target", 0), "native") &&
 						 !options_given(options, "driver") && !jw_ahead_find(NULL, NULL, &ahead) &&
@@ -211,13 +211,13 @@ static void print_next(const struct cli *cli, const struct jw_check_result *resu
 	struct buf line = BUF_MAX(NEXT_STEP_MAX);
 
 	buf_add(&line, "jitwarm %s", pending ? "ahead" : elsewhere ? "make" : "prime");
-	/* It refuses what the driver would evict again. */
+	/* `prime` refuses modules that the driver would evict again. */
 	if (!pending && !elsewhere &&
 		!jw_cache_holds(&cli->system->cache, result->all.forecast.cache_bytes) &&
 		jw_tune_can_apply(JW_SCOPE_USER))
 		buf_add(&line, " --tune");
-	/* A pack is made for a GPU and a driver: what was not named is this machine's, whose driver's
-	 * names are in its library. */
+	/* A pack is made for a GPU and a driver. Anything that the user has not named is this
+	 * machine's, whose driver's names are in its library. */
 	if (elsewhere && !options_given(options, "target"))
 		buf_add(&line, " --target native");
 	if (elsewhere)
@@ -236,7 +236,7 @@ static void print_next(const struct cli *cli, const struct jw_check_result *resu
 	next_step_names(&line, options);
 	if (pending)
 		ahead_print(out, "", &ahead);
-	/* A cache of another machine is filled there. */
+	/* The cache of another machine is filled on that machine. */
 	if (elsewhere && options_given(options, "cache"))
 		buf_free(&line);
 	else
@@ -246,8 +246,8 @@ static void print_next(const struct cli *cli, const struct jw_check_result *resu
 				  &line);
 }
 
-/* With `explain` whatever is known of the GPU; else its line, and what is wrong with its entries.
- */
+/* Prints everything about a GPU with `explain`; otherwise its line, and what is wrong with its
+ * entries. */
 static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu,
 					  const struct jw_check_result *result, bool explain)
 {
@@ -277,7 +277,7 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu,
 		module_text_link(out, "  ", gpu->link, &gpu->forecast, "");
 }
 
-/* The libraries with cold modules, and why they are cold. */
+/* Prints the libraries with cold modules, and why they are cold. */
 static void print_files(const struct output *out, const struct jw_check_result *result)
 {
 	char time[TEXT_SHORT], target[JW_TARGET_TEXT];
@@ -302,7 +302,8 @@ static void print_files(const struct output *out, const struct jw_check_result *
 	}
 }
 
-/* `typed`: what --driver named, NULL without it; 550.1 is not answered as 550.01. */
+/* Says that the driver's names are unknown. `typed` is the driver that --driver named, or NULL, so
+ * that 550.1 is not answered as 550.01. */
 static void print_nameless(const struct output *out, const struct jw_check_result *result,
 						   const char *typed)
 {
@@ -329,7 +330,7 @@ static void print_nameless(const struct output *out, const struct jw_check_resul
 			jw_driver_names(names));
 }
 
-/* Why no cache helps here: what `prime` says, too. */
+/* Prints why no cache helps, in the words of `prime`. */
 static void print_no_room(const struct output *out, const struct jw_check_result *result,
 						  const struct jw_cache_info *cache)
 {
@@ -391,7 +392,7 @@ static void print_check_result(struct cli *cli, const struct jw_check_result *re
 		print_files(out, result);
 	if (result->names_known && result->all.cold && result->verdict == JW_VERDICT_COLD)
 		print_next(cli, result);
-	/* Those of the search come first, and were printed as it went on. */
+	/* The notes of the search come first, and were printed during the search. */
 	plan_notes_print(out, &cli->options, result->notes + found->note_count,
 					 result->note_count - found->note_count, result->assumptions, explain);
 }

@@ -39,8 +39,8 @@ const struct json_table document_store_clear = {
 	.fields = clear_fields,
 };
 
-/* Whether to remove what does not come back: --yes, or “y” at the terminal. `what`: "14 entries".
- */
+/* Asks whether to remove something that cannot be restored: --yes, or “y” at the terminal. `what`
+ * is "14 entries". */
 static int ask_first(struct jw_error *err, struct cli *cli, const char *what, uint64_t bytes,
 					 const char *path, bool *ret_yes)
 {

@@ -1,4 +1,4 @@
-/* jitwarm completion, and jitwarm complete, which a shell runs for the candidates. */
+/* jitwarm completion, and jitwarm complete, which a shell runs to get the candidates. */
 #include <stdio.h>
 #include <string.h>
 
@@ -22,14 +22,14 @@ static const uint16_t newest_sm = 200;
 
 /* The word that is being completed, and its candidates. */
 struct completion {
-	const char *word; /* its part that is completed: the value of “--option=” */
-	const char *head; /* what comes before that part, "" or "--option=" */
+	const char *word; /* the part that is completed: the value of “--option=” */
+	const char *head; /* the text before that part, "" or "--option=" */
 	size_t head_length;
 	struct buf text;
 };
 
-/* A shell puts the candidate into its command line as it is: a name from a file must not become a
- * command there. */
+/* Whether a candidate can do no harm: a shell puts it into its command line as it is, and a name
+ * from a file must not become a command. */
 static bool is_harmless(const char *candidate, size_t length)
 {
 	for (size_t i = 0; i < length; i++)
@@ -39,7 +39,7 @@ static bool is_harmless(const char *candidate, size_t length)
 	return true;
 }
 
-/* A candidate, if the word is its beginning. */
+/* Adds a candidate if the word is its beginning. */
 static void offer_candidate(struct completion *completion, const char *candidate, size_t length,
 							const char *about)
 {
@@ -54,7 +54,7 @@ static void offer_candidate(struct completion *completion, const char *candidate
 	buf_add(&completion->text, "\n");
 }
 
-/* "bash|zsh|fish" */
+/* Offers the parts of "bash|zsh|fish". */
 static void offer_choices(struct completion *completion, const char *choices)
 {
 	while (*choices) {
@@ -65,7 +65,7 @@ static void offer_choices(struct completion *completion, const char *choices)
 	}
 }
 
-/* The shell knows its files better. */
+/* Leaves files to the shell, which knows them better. */
 static void offer_files(struct completion *completion, bool folders)
 {
 	buf_add(&completion->text, "%s", folders ? ":folders\n" : ":files\n");
@@ -85,7 +85,7 @@ static void offer_gpus(struct completion *completion)
 	}
 }
 
-/* Those of the active environment that may hold device code. */
+/* Offers the packages of the active environment that may hold device code. */
 static void offer_packages(struct completion *completion)
 {
 	const struct jw_find_options all = {0};
@@ -107,7 +107,7 @@ static void offer_packages(struct completion *completion)
 	jw_found_free(found);
 }
 
-/* What `names` stand for in help: "PATH|PACKAGE", "DIR". */
+/* Offers what a name in help stands for: "PATH|PACKAGE", "DIR". */
 static void offer_what(struct completion *completion, const char *names)
 {
 	if (strstr(names, "PACKAGE"))
@@ -140,7 +140,7 @@ static void offer_options(struct completion *completion, const struct cli_option
 		}
 }
 
-/* Whether a command before the i-th begins with the same word. */
+/* Whether an earlier command begins with the same word. */
 static bool is_listed_before(const struct cli_command *const *commands, size_t i, size_t length)
 {
 	for (size_t k = 0; k < i; k++)
@@ -150,7 +150,7 @@ static bool is_listed_before(const struct cli_command *const *commands, size_t i
 	return false;
 }
 
-/* Commands, or with `group` the second words of its commands; each word once. */
+/* Offers commands, or, with `group`, the second words of its commands; each word once. */
 static void offer_commands(struct completion *completion, const struct cli_command *const *commands,
 						   const char *group)
 {
@@ -171,7 +171,7 @@ static void offer_commands(struct completion *completion, const struct cli_comma
 	}
 }
 
-/* ---- where the word stands */
+/* ---- the place of the word */
 
 static const struct cli_option *option_named(const struct cli_option *table, const char *name,
 											 size_t length)
@@ -182,7 +182,7 @@ static const struct cli_option *option_named(const struct cli_option *table, con
 	return NULL;
 }
 
-/* The option with a value that the word is: "--target", "-o"; NULL for others. */
+/* Returns the option whose value the word is: "--target", "-o"; NULL for others. */
 static const struct cli_option *option_that_waits(const struct cli_option *table, const char *word)
 {
 	if (text_starts(word, "--")) {
@@ -196,7 +196,7 @@ static const struct cli_option *option_that_waits(const struct cli_option *table
 	return NULL;
 }
 
-/* The last of `count` words, behind the command's name. */
+/* Completes the last of `count` words after the command's name. */
 static void complete_of_command(struct completion *completion, const struct cli_command *command,
 								const char *const *words, size_t count)
 {

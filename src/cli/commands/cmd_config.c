@@ -1,4 +1,4 @@
-/* jitwarm config: the settings, where each comes from, and how one is changed. */
+/* jitwarm config: lists the settings with their origins, and changes them. */
 #include <string.h>
 
 #include <jitwarm/share.h>
@@ -14,8 +14,8 @@ struct config_document {
 	char *account_file, *machine_file;
 	struct config_row {
 		const char *name;
-		char *value;  /* "": not set */
-		char *origin; /* NULL: not set */
+		char *value;  /* "" if not set */
+		char *origin; /* NULL if not set */
 		const char *help;
 	} * rows;
 	size_t count;
@@ -54,7 +54,7 @@ static void print_file(const struct output *out, const char *path)
 	output_line(out, STYLE_FAINT, os_exists(path) ? "%s" : "%s (not there)", path);
 }
 
-/* A list's values are strings one behind the other. */
+/* Returns a value as text; a list's values are strings one after the other. */
 static char *value_as_text(const struct config_value *setting)
 {
 	char *text = mem_string("");
@@ -68,7 +68,7 @@ static char *value_as_text(const struct config_value *setting)
 	return text;
 }
 
-/* What is set, else what it is for */
+/* Prints the value, or, if it is not set, what the setting is for. */
 static void print_setting(const struct output *out, const struct config_row *row, bool named)
 {
 	language_keep(row->value);
@@ -105,7 +105,7 @@ static int config_show(struct jw_error *err, struct cli *cli, struct config_docu
 	return result;
 }
 
-/* What every command checks of a value, and those that it is for. */
+/* Checks a new value like every command, and like the commands that use it. */
 static int check_new(struct jw_error *err, struct cli *cli, const char *name, const char *value)
 {
 	struct config one = {0};
@@ -155,7 +155,8 @@ static int config_change(struct jw_error *err, struct cli *cli, struct config_do
 			document->rows->origin = mem_printf("%s, line %u", path, line);
 			print_setting(&cli->out, document->rows, true);
 		}
-		/* As it was read before; a variable, and for the machine the account's file. */
+		/* Compares with the value that counted before: a variable, and for the machine the
+		 * account's file. */
 		if (now && !text_starts(now->origin, document->machine_file) &&
 			(machine || !text_starts(now->origin, path)))
 			output_warning(&cli->out, "%s overrides it here: %s", now->origin, now->value);
@@ -184,7 +185,7 @@ static int config_run(struct jw_error *err, struct cli *cli)
 	return result;
 }
 
-/* What other commands would refuse is refused here, too. */
+/* Values that other commands would refuse are refused here, too. */
 static const struct cli_option config_options[] = {
 	{.name = "jobs",
 	 .kind = OPTION_NUMBER,

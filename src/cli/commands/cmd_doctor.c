@@ -26,7 +26,7 @@
 
 /* ---- the document */
 
-/* What a command of a finding has before it, and behind its name; NULL: nothing. */
+/* The words before a finding's command, and those after its name; NULL if there are none. */
 struct doctor_words {
 	const char *before, *environment;
 };
@@ -34,9 +34,9 @@ struct doctor_words {
 struct doctor_document {
 	struct jw_doctor_result result;
 	struct doctor_words words;
-	struct process_view process; /* pid 0: none */
-	const char *empty; /* the environment that was looked at and has no device code; NULL: others */
-	bool unnamed;      /* nobody has named it: that is no failure */
+	struct process_view process; /* pid is 0 without a process */
+	const char *empty; /* the examined environment, if it has no device code; otherwise NULL */
+	bool unnamed;      /* the user has not named it, so this is no failure */
 	char **fixed;
 	size_t fixed_count;
 };
@@ -101,13 +101,13 @@ const struct json_table document_doctor = {.schema = "jitwarm.doctor/1", .fields
 
 /* ---- the text */
 
-/* Before a command, in a text of lines. Another one in a line is a name's, and only keeps what is
- * behind it in English: a command holds none. */
+/* Marks a command in a text of lines. Other occurrences come from names; they only make the rest of
+ * their line English, because a command contains no mark. */
 #define COMMAND_MARK "\x01"
 
 enum { MAX_REPORT = 1 << 20 };
 
-/* "sudo -u ollama jitwarm prime torch"; the caller frees it. */
+/* Returns "sudo -u ollama jitwarm prime torch"; the caller frees it. */
 static char *doctor_text_command(const struct doctor_words *words, const struct jw_finding *finding)
 {
 	struct buf line = BUF_MAX(NEXT_STEP_MAX);
@@ -122,7 +122,7 @@ static char *doctor_text_command(const struct doctor_words *words, const struct 
 		}
 	}
 	text = next_step_take(&line);
-	/* What follows a line break in a name would look like a line of ours. */
+	/* Text after a line break in a name would look like a line of ours. */
 	for (char *at = text; *at; at++)
 		if ((unsigned char)*at < ' ')
 			*at = '?';
@@ -177,7 +177,8 @@ static void put_process(struct buf *text, const struct process_view *process)
 			"what it has loaded; start the process again",
 			TEXT_COUNT(process->replaced_count, "library was", "libraries were"),
 			process->replaced[0], process->replaced_count > 1 ? ", …" : "");
-	/* Of a text with names from outside: a line break in them would begin a line of ours. */
+	/* Replaces line breaks in a text with names from outside, because they would begin a line of
+	 * ours. */
 	for (size_t i = from; i < text->size; i++)
 		if (text->data[i] < ' ')
 			text->data[i] = '?';
@@ -214,7 +215,7 @@ static void put_findings(struct buf *text, const struct doctor_document *documen
 		buf_add(text, "Probe   %s\n", probe_text(result->probe));
 }
 
-/* Line by line: output_line makes each harmless and fits it to the terminal. */
+/* Prints line by line: output_line makes each harmless and fits it to the terminal. */
 static void print_lines_of(const struct output *out, char *text)
 {
 	for (char *line = text, *end, *command; *line; line = end + 1) {
@@ -251,11 +252,11 @@ static void put_machine(struct buf *text, const struct jw_system *system)
 			system->cache.path ? "" : "; the driver caches nothing");
 }
 
-/* ---- for strangers */
+/* ---- the report for strangers */
 
-/* What is hidden, and what stands there instead. */
+/* A name that is hidden, and its replacement. */
 struct hidden_name {
-	char *name; /* NULL: there is none */
+	char *name; /* NULL if there is none */
 	const char *shown;
 };
 
@@ -273,7 +274,8 @@ static bool begins_hidden(const char *text, size_t at, const struct hidden_name 
 		   !is_in_word(text[at + length]) && (!at || !is_in_word(text[at - 1]));
 }
 
-/* A copy with "~" for the account's folder, and "USER" for its name or that of sudo's caller. */
+/* Copies a text with "~" for the account's folder, and "USER" for its name or that of sudo's
+ * caller. */
 static void hide_names(struct buf *copy, const char *text)
 {
 	static const char *const variables[] = {"USER", "USERNAME", "LOGNAME", "SUDO_USER"};
@@ -298,7 +300,8 @@ static void hide_names(struct buf *copy, const char *text)
 		mem_free(names[i].name);
 }
 
-/* One block to paste, with the machine, and without folders and the account's name. */
+/* Prints one block to paste, with facts about the machine, but without folders and the account's
+ * name. */
 static void doctor_text_report(const struct output *out, const struct jw_system *system,
 							   const struct doctor_document *document)
 {
@@ -315,9 +318,9 @@ static void doctor_text_report(const struct output *out, const struct jw_system 
 	buf_free(&hidden);
 }
 
-/* ---- whose view it takes: this account's, another one's, a process's */
+/* ---- the view: this account's, another one's, or a process's */
 
-/* The variables that decide which cache is meant, and which GPUs. */
+/* The variables that decide which cache and which GPUs are meant. */
 static const char *const deciding[] = {"HOME",
 									   "CUDA_CACHE_PATH",
 									   "CUDA_CACHE_MAXSIZE",
@@ -329,12 +332,13 @@ static const char *const deciding[] = {"HOME",
 enum { DECIDING = sizeof deciding / sizeof *deciding, MAX_BEFORE = 1 << 18 };
 
 struct viewpoint {
-	struct process_view process; /* pid 0: none */
-	char *before; /* what a command needs before it to have the same view, in a shell; NULL: none */
+	struct process_view process; /* pid is 0 without a process */
+	char *before; /* the words that a command needs before it to have the same view, in a shell;
+					 NULL if there are none */
 };
 
-/* How the view is had by a command: “env” with the variables that differ, which takes what is not
- * set before what is. */
+/* Describes how a command gets the same view: “env” with the variables that differ; unset ones come
+ * first. */
 static int describe_view(struct jw_error *err, char *const values[DECIDING],
 						 struct viewpoint *viewpoint)
 {
@@ -367,7 +371,7 @@ static int describe_view(struct jw_error *err, char *const values[DECIDING],
 	return result;
 }
 
-/* The account of --user NAME or --pid PID has to be this process's own. */
+/* Checks that the account of --user NAME or --pid PID is this process's own. */
 static int need_its_account(struct jw_error *err, struct cli *cli, const char *user, int pid)
 {
 	struct jw_account account = {0};
@@ -381,7 +385,7 @@ static int need_its_account(struct jw_error *err, struct cli *cli, const char *u
 	return result;
 }
 
-/* --user, --pid */
+/* Handles --user and --pid. */
 static int take_viewpoint(struct jw_error *err, struct cli *cli, struct viewpoint *viewpoint)
 {
 	const struct options *options = &cli->options;
@@ -416,12 +420,12 @@ static int take_viewpoint(struct jw_error *err, struct cli *cli, struct viewpoin
 
 enum { MAX_ROUNDS = 4, MAX_FIXES = 32, MAX_ARGUMENTS = 64 };
 
-/* One run. */
+/* The state of one run. */
 struct doctoring {
 	struct cli *cli;
-	const char *const *names; /* what to look at */
+	const char *const *names; /* what to examine */
 	size_t name_count;
-	bool loaded; /* they are what a process has loaded */
+	bool loaded; /* the names are files that a process has loaded */
 	struct jw_found *found;
 	struct jw_doctor_result *result;
 	struct viewpoint viewpoint;
@@ -447,7 +451,7 @@ static int choose_names(struct jw_error *err, struct doctoring *doctoring)
 	return 0;
 }
 
-/* Without names the active environment, where there is one. */
+/* Finds the named programs; without names those of the active environment, if there is one. */
 static int find_programs(struct jw_error *err, struct doctoring *doctoring)
 {
 	const struct jw_find_options find = {
@@ -484,13 +488,14 @@ static int find_faults(struct jw_error *err, struct doctoring *doctoring)
 		return -1;
 	options.system = cli->system;
 	options.found = doctoring->found;
-	/* A process has hundreds of libraries: those with modules to compile are found in it. */
+	/* A process has hundreds of libraries, so the findings name only those with modules to
+	 * compile. */
 	options.names = doctoring->names;
 	options.name_count = doctoring->loaded ? 0 : doctoring->name_count;
 	options.process = doctoring->loaded;
 	if (jw_doctor(err, &options, &doctoring->result))
 		return -1;
-	/* What a process has loaded, and is no longer there, nobody can look at. */
+	/* Files that a process has loaded, and that no longer exist, cannot be examined. */
 	doctoring->result->troubles += doctoring->viewpoint.process.replaced_count;
 	return 0;
 }
@@ -504,7 +509,7 @@ static struct doctor_words words_of(const struct doctoring *doctoring)
 
 /* ---- --fix */
 
-/* Runs jitwarm itself, in this process: it has the account and environment that were looked at */
+/* Runs jitwarm itself in this process, which has the account and environment that were examined. */
 static int run_fix(struct jw_error *err, struct doctoring *doctoring,
 				   const struct jw_finding *finding, const char *line)
 {
@@ -514,7 +519,7 @@ static int run_fix(struct jw_error *err, struct doctoring *doctoring,
 	int count = 1;
 
 	output_line(out, STYLE_STRONG, "Fix     %s", line);
-	/* Behind the command's words, and before a "--". */
+	/* The options go after the command's words, and before a "--". */
 	for (size_t i = 0; i < finding->word_count && count < MAX_ARGUMENTS; i++) {
 		if (tells_less && !strcmp(finding->command[i], "--")) {
 			arguments[count++] = quiet;
@@ -528,11 +533,12 @@ static int run_fix(struct jw_error *err, struct doctoring *doctoring,
 		output_warning(out, "“%s” failed", line);
 	if (!finding->variable)
 		return 0;
-	/* As after the next login. */
+	/* Adopts the value as after the next login. */
 	return jw_settings_take(err, finding->variable, finding->value);
 }
 
-/* *ret_done: a command was run, so that another look is worthwhile. */
+/* Fixes findings; *ret_done is set if a command was run, so that a further examination is
+ * worthwhile. */
 static int fix_found(struct jw_error *err, struct doctoring *doctoring, bool *ret_done)
 {
 	const struct jw_doctor_result *result = doctoring->result;
@@ -545,7 +551,7 @@ static int fix_found(struct jw_error *err, struct doctoring *doctoring, bool *re
 		char *line = NULL;
 		size_t done = 0;
 
-		/* Under too small a limit prime refuses. */
+		/* If the limit is too small, prime refuses to compile. */
 		if (!finding->command && text_starts(finding->id, "limit-"))
 			first = i + 1;
 		if (first && finding->command && !strcmp(finding->command[0], "prime")) {
@@ -570,7 +576,8 @@ static int fix_found(struct jw_error *err, struct doctoring *doctoring, bool *re
 	return 0;
 }
 
-/* A finding with a command was run, or it was said what it waits for. */
+/* Says that nothing was fixed, unless a command was run, or what a finding waits for was
+ * printed. */
 static void print_nothing_fixed(const struct doctoring *doctoring)
 {
 	const struct jw_doctor_result *result = doctoring->result;
@@ -609,7 +616,7 @@ static enum exit_status status_of_findings(const struct doctor_document *documen
 	const struct jw_doctor_result *result = &document->result;
 	enum exit_status status = document->unnamed ? EXIT_DONE : exit_of_verdict(result->verdict);
 
-	/* Findings beyond the answer of `check`. */
+	/* Other findings do not change the answer of `check`. */
 	if (status != EXIT_DONE)
 		return status;
 	status = result->troubles ? EXIT_COLD : result->finding_count ? EXIT_CANNOT : EXIT_DONE;

@@ -12,7 +12,7 @@
 #include "os/interrupt.h"
 #include "os/shell.h"
 
-/* Of the named files only the modules' entries are wanted; without names all. */
+/* Exports only entries of modules in the named files; without names all entries. */
 static int export_pack(struct jw_error *err, struct cli *cli, struct jw_export_options *options,
 					   struct found_files *found)
 {

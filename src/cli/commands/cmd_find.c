@@ -1,4 +1,4 @@
-/* jitwarm find: environments and programs on this machine, and what a start of them compiles. */
+/* jitwarm find: finds environments and programs on this machine, and what their start compiles. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,14 +23,15 @@ struct find_document {
 	struct jw_places places;
 	struct find_row {
 		struct jw_place place;
-		size_t files, images, warm, cold, failing; /* images 0: no device code, or not looked at */
-		struct jw_seconds start;                   /* that a first start takes for the cold ones */
-		char *trouble;                             /* NULL: none */
-		char **dearest;                            /* files with cold modules */
+		size_t files, images, warm, cold,
+			failing; /* images is 0 if there is no device code, or if it was not examined */
+		struct jw_seconds start; /* the time that a first start needs for the cold ones */
+		char *trouble;           /* NULL if there is none */
+		char **dearest;          /* the files with cold modules, the most expensive first */
 		size_t dearest_count;
 		enum jw_verdict verdict;
-		bool judged; /* for GPUs; otherwise only files are counted */
-	} * rows;        /* what costs most first */
+		bool judged; /* judged for GPUs; otherwise only files are counted */
+	} * rows;        /* sorted by cost, the highest first */
 	size_t count;
 };
 
@@ -158,7 +159,7 @@ static int analyse_place(struct jw_error *err, const struct finding_places *find
 		result =
 			finding->judged && found->file_count && judge_row(err, finding, found, row, &troubles);
 	}
-	/* What is in these is not in its numbers */
+	/* The numbers do not include these files. */
 	if (!result && troubles)
 		row->trouble = mem_printf("%s: %s could not be read", place->name,
 								  TEXT_COUNT(troubles, "file", "files"));
@@ -177,7 +178,7 @@ static int analyse_places(struct jw_error *err, struct finding_places *finding)
 		row->judged = finding->judged;
 		if (!analyse_place(&why, finding, row))
 			continue;
-		/* What the driver does not run it runs nowhere. */
+		/* A place that the driver does not support runs nowhere. */
 		if (why.code == JW_ERR_INTERRUPTED || why.code == JW_ERR_USAGE ||
 			(row->files && why.code == JW_ERR_UNSUPPORTED))
 			return error_copy(err, &why);
@@ -244,7 +245,7 @@ static int print_rows(struct jw_error *err, const struct output *out,
 	return result;
 }
 
-/* The command for the dearest place. */
+/* Prints the command for the most expensive place. */
 static void print_find_next(const struct finding_places *finding, const struct find_row *row)
 {
 	struct buf line = BUF_MAX(NEXT_STEP_MAX);
@@ -283,8 +284,8 @@ static int print_places(struct jw_error *err, struct finding_places *finding)
 
 		if (row->trouble)
 			output_warning(out, "%s", row->trouble);
-		/* That a place holds no device code is what was to be found out. Without a driver there is
-		 * no cache to be looked into: all of it is to be compiled. */
+		/* A place without device code is an answer, too. Without a driver there is no cache, so
+		 * everything has to be compiled. */
 		cli_end_with(finding->cli, row->trouble || (nameless && any_driver) ? EXIT_COLD
 								   : row->images ? exit_of_verdict(row->verdict)
 												 : EXIT_DONE);

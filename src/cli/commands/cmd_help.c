@@ -8,8 +8,8 @@
 #include "cli/help.h"
 #include "cli/language.h"
 
-/* Text of a paragraph: a backslash becomes \e, a line never starts with a macro, an empty line
- * starts a new paragraph. */
+/* Appends the text of a paragraph: a backslash becomes \e, a line never starts with a macro, and an
+ * empty line starts a new paragraph. */
 static void append_text(struct buf *buf, const char *text)
 {
 	bool line_begins = true;
@@ -35,7 +35,7 @@ static void append_heading(struct buf *buf, const char *title)
 	buf_add(buf, ".Ss %s\n.Bl -tag -width Ds\n", language_text(title));
 }
 
-/* A list is begun; where it has headings, each begins another one. */
+/* Appends a list of options; if it has headings, each begins another list. */
 static void append_options(struct buf *buf, const struct cli_option *options)
 {
 	for (const struct cli_option *at = options; at && at->name; at++) {
@@ -84,7 +84,7 @@ static void manual_page(struct buf *buf, const struct cli_command *command)
 				"cannot help, and has said why; 3 failed; 64 wrong usage; 130 ended by Ctrl-C."));
 	if (command->examples) {
 		buf_add(buf, "%s\n.Bd -literal -offset indent\n", language_text(".Sh EXAMPLES"));
-		/* They are copied: a hyphen and a tilde are those of the keyboard. */
+		/* Examples are copied, so hyphens and tildes have to be those of the keyboard. */
 		for (const char *at = command->examples; *at; at++)
 			if (*at == '-')
 				buf_add(buf, "\\-");
@@ -113,7 +113,8 @@ static int help_for(struct jw_error *err, struct buf *buf, const struct cli *cli
 	if (name)
 		command = commands_find(commands, options->operands, options->operand_count, &used);
 	if (command && man) {
-		/* English unless another language is named: an installation has pages in several. */
+		/* English unless another language is named, because an installation has pages in several
+		 * languages. */
 		if (!language_choose(language ? language : "en"))
 			return error_set(err, JW_ERR_USAGE, "--language is en or ko, not “%.20s”", language);
 		manual_page(buf, command);

@@ -54,8 +54,8 @@ static struct jw_import_options import_options_of(struct cli *cli)
 	};
 }
 
-/* Without a driver, without a directory for another machine, or where the driver has no cache,
- * jitwarm cannot help. */
+/* Fails with EXIT_CANNOT if jitwarm cannot help: without a driver, without a directory for another
+ * machine, or if the driver has no cache. */
 static int fail_import(const struct jw_error *err, struct cli *cli)
 {
 	const bool no_help = !options_given(&cli->options, "cache") &&

@@ -1,4 +1,4 @@
-/* jitwarm lint: for those who make packages. */
+/* jitwarm lint: for authors of packages. */
 #include <stdio.h>
 #include <string.h>
 
@@ -171,7 +171,7 @@ struct lint_bound {
 
 enum { MAX_LINT_LINE = 1 << 16, LINT_GENCODE = 64 };
 
-/* The -gencode that spares what a GPU lacks; returns `text`. */
+/* Writes the -gencode option that adds the code which a GPU lacks; returns `text`. */
 static const char *lint_gencode(char text[LINT_GENCODE], struct jw_target code)
 {
 	char compute[JW_TARGET_TEXT], sm[JW_TARGET_TEXT];
@@ -194,7 +194,7 @@ static struct verdict_row lint_row(const struct jw_lint_gpu *gpu, const struct l
 								.most_start_s = bound->set ? bound->most_start_s : 0};
 }
 
-/* What is the matter on a GPU, in one line; `text` is empty where nothing is. */
+/* Describes the problem on a GPU in one line; `text` is empty if there is none. */
 static void lint_print_gpu(struct buf *text, const struct jw_lint_gpu *gpu,
 						   const struct lint_bound *bound)
 {
@@ -214,7 +214,7 @@ static void lint_print_gpu(struct buf *text, const struct jw_lint_gpu *gpu,
 		buf_add(text, "; avoided by %s", lint_gencode(gencode, gpu->code));
 }
 
-/* The same of one finding, without the file's name and the GPU's. */
+/* Describes one finding, without the names of file and GPU. */
 static void lint_print_finding(struct buf *text, const struct jw_lint_finding *finding)
 {
 	const struct verdict_row row = {
@@ -239,7 +239,7 @@ static enum style level_style(enum jw_lint_level level)
 	return STYLE_PLAIN;
 }
 
-/* Of the other GPUs there is nothing to say. */
+/* The other GPUs have no problem. */
 static void end_lint_findings(const struct output *out, const struct jw_lint_result *result,
 							  struct gpu_lines *lines)
 {
@@ -347,18 +347,19 @@ static void print_codes(const struct output *out, const struct jw_lint_result *r
 	}
 }
 
-/* As GitHub's runner takes them apart again; a comma and a colon end a property. */
+/* Appends a text with the escapes of GitHub's runner; a comma and a colon would end a property. */
 static void add_escaped(struct buf *text, const char *from, bool property)
 {
 	for (; *from; from++)
 		if (*from == '%' || *from == '\r' || *from == '\n' ||
 			(property && (*from == ':' || *from == ',')))
 			buf_add(text, "%%%02X", (unsigned)(unsigned char)*from);
-		else /* a file's name as in the repository */
+		else /* the file's name as in the repository */
 			(void)buf_append(NULL, text, property && *from == os_separator ? "/" : from, 1);
 }
 
-/* The first library with which a program fails there, else the first one compiled. NULL: none. */
+/* Returns the first library with which a program fails on the GPU, else the first one that is
+ * compiled; NULL if there is none. */
 static const struct jw_lint_finding *worst_finding(const struct jw_lint_result *result,
 												   struct jw_target target)
 {
@@ -374,7 +375,7 @@ static const struct jw_lint_finding *worst_finding(const struct jw_lint_result *
 	return worst;
 }
 
-/* Why the next file was not judged; NULL after the last one. *cursor begins at 0. */
+/* Returns why the next file was not judged; NULL after the last one. *cursor starts at 0. */
 static const char *lint_trouble_next(const struct jw_found *found,
 									 const struct jw_lint_result *result, size_t *cursor)
 {
@@ -386,8 +387,8 @@ static const char *lint_trouble_next(const struct jw_found *found,
 			   : NULL;
 }
 
-/* ::error file=…,title=…::… for each GPU on which something is the matter, and for each file that
- * was not judged. */
+/* Prints ::error file=…,title=…::… for each GPU with a problem, and for each file that was not
+ * judged. */
 static void lint_github_print(const struct output *out, const struct jw_found *found,
 							  const struct jw_lint_result *result, const struct lint_bound *bound)
 {
@@ -524,7 +525,7 @@ static int lint_files(struct jw_error *err, struct cli *cli, const struct gpu_ta
 			if (result->gpus[i].parts)
 				cli->status = EXIT_COLD;
 		if (!files.count && !cli->status)
-			cli->status = EXIT_CANNOT; /* nothing was judged, in whatever format that is said */
+			cli->status = EXIT_CANNOT; /* nothing was judged, in whichever format that is printed */
 		failed = print_result(err, cli, files.found, result, &bound, &gpus->driver, list);
 		jw_lint_free(result);
 	}
@@ -562,8 +563,8 @@ static int lint_run(struct jw_error *err, struct cli *cli)
 			return -1;
 	if (!list.count && options_given(&cli->options, "each"))
 		return error_set(err, JW_ERR_USAGE, "--each goes with --arch-list");
-	/* Without --gpus those of the list, else the GPUs on sale since 2018 but Jetson; of them those
-	 * that the driver runs. */
+	/* Without --gpus, uses those of the list, else the GPUs on sale since 2018 except Jetson; of
+	 * these, those that the driver runs. */
 	if (!gpus.count) {
 		size_t run = 0;
 

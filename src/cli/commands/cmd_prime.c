@@ -1,4 +1,4 @@
-/* jitwarm prime, and make: compile now what a first start would compile. */
+/* jitwarm prime and make: compile in advance what a first start would compile. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@
 
 /* ---- the document */
 
-/* Unattended runs of `prime`: --if-changed, --environment, --json-log. */
+/* An unattended run of `prime`: --if-changed, --environment, --json-log. */
 struct unattended {
 	struct jw_run_state *state; /* NULL without --if-changed */
 	char *changes;
@@ -42,24 +42,24 @@ struct unattended {
 	uint64_t began_ns;
 	double seconds; /* set when the run has ended */
 	unsigned status;
-	/* The run's results, for the log. */
+	/* The run's results, for the log: */
 	size_t modules, compiled, failed, undone;
 	size_t restored;      /* from the store, a shared folder or another driver's entries */
-	double saved_seconds; /* processor time of the compiled ones: what a first start is spared */
-	char problem[512];    /* one line; "": none */
+	double saved_seconds; /* the processor time of compiled modules, which a first start saves */
+	char problem[512];    /* one line; "" if there is none */
 };
 
 struct prime_document {
 	struct jw_prime_result result;
 	struct prime_failure {
 		struct jw_prime_failure failure;
-		char *command; /* reproduces it */
+		char *command; /* the command that reproduces it */
 	} * failures;
 	uint64_t peak_supervisor_bytes;
 	const struct jw_store_refilled *refilled;
 	const struct jw_carry_result *carried;
 	const struct export_document *pack;
-	const struct jw_shared *shared; /* with --share */
+	const struct jw_shared *shared; /* set with --share */
 };
 
 #define ROW(member, ...)          JSON(struct prime_document, result.member, __VA_ARGS__)
@@ -306,7 +306,7 @@ const struct json_table document_run = {
 struct nvrtc_options {
 	struct jw_nvrtc_options how;
 	char *text;         /* the options, each ending in a NUL */
-	const char **words; /* they point into it */
+	const char **words; /* pointers into the text */
 	size_t capacity;
 };
 
@@ -391,14 +391,14 @@ static int prime_share_check(struct jw_error *err, const struct cli *cli)
 		return 0;
 	if (jw_share_check(err, folder))
 		return -1;
-	/* A setting's folder may be mounted later. */
+	/* The folder of a setting may be mounted later. */
 	if (options_typed(&cli->options, "share") && !os_exists(folder))
 		return error_set(err, JW_ERR_NOT_FOUND, "%s: no such folder: create it, or correct --share",
 						 folder);
 	return 0;
 }
 
-/* Whether what others have put there can be taken; also if that cannot be told. */
+/* Whether entries of others can be trusted; true if that cannot be found out. */
 static bool trusts_a_key(const char *state_dir)
 {
 	struct jw_keys keys;
@@ -424,10 +424,11 @@ static int prime_share_read(struct jw_error *err, const struct cli *cli, struct 
 	share->options.folder = options_value(&cli->options, "share");
 	share->options.allow_unsigned = options_given(&cli->options, "share-unsigned");
 	own = own ? own : PACKING_DEFAULT_KEY;
-	/* Other machines take only what is signed: this account's key signs unasked. */
+	/* Other machines accept only signed entries, so this account's key signs without being asked
+	 * for. */
 	if (!key.sign_key && !share->options.allow_unsigned && !jw_key_check(NULL, key.state_dir, own))
 		key.sign_key = own;
-	/* A setting's folder is no reason not to compile. */
+	/* The folder of a setting must not prevent compiling. */
 	if (!key.sign_key && !share->options.allow_unsigned && options_typed(&cli->options, "share") &&
 		!trusts_a_key(key.state_dir))
 		return error_set(
@@ -474,7 +475,7 @@ static void prime_share_print(const struct output *out, const struct prime_share
 struct target_machine {
 	bool given; /* “jitwarm make” */
 	struct gpu_targets gpus;
-	struct jw_export_options pack; /* `output` NULL: no pack */
+	struct jw_export_options pack; /* a NULL `output` stands for no pack */
 };
 
 static int check_make_usage(struct jw_error *err, const struct options *options)
@@ -562,7 +563,7 @@ static bool print_login(const struct output *output, const struct jw_cache_info 
 
 /* ---- the store, other drivers */
 
-/* Before compiling: entries from the store and from other drivers. */
+/* Prints which entries the store and other drivers provide before compiling. */
 static void print_reuse(const struct output *out, const struct jw_prime_result *result,
 						bool dry_run)
 {
@@ -608,7 +609,7 @@ static void print_reuse(const struct output *out, const struct jw_prime_result *
 			TEXT_COUNT(carried->evicted, "old entry", "old entries"));
 	if (carried && *carried->note)
 		output_warning(out, "%s", carried->note);
-	/* As “jitwarm check” counts. */
+	/* Counts like “jitwarm check”. */
 	if (plan->restored)
 		output_line(out, STYLE_PLAIN, "Cold: %zu of %s; from earlier results at once: %zu.",
 					plan->cold + plan->over_budget + plan->restored,
@@ -617,7 +618,7 @@ static void print_reuse(const struct output *out, const struct jw_prime_result *
 
 /* ---- the plan and the results */
 
-/* The limit of the cache and its use, where that may matter. */
+/* Prints the limit of the cache and its use if they may matter. */
 static void print_limit(const struct output *out, const struct jw_prime_plan *plan)
 {
 	char used[TEXT_SHORT], limit[TEXT_SHORT];
@@ -649,8 +650,8 @@ static void print_over_budget(const struct output *out, const struct jw_prime_pl
 					text_bytes(all_bytes, plan->over_budget_bytes + plan->forecast.cache_bytes));
 }
 
-/* With several GPUs, prints a line for each, then their total. Those of other machines share no
- * first start. */
+/* Prints the forecast: with several GPUs a line for each, then their total. GPUs of several
+ * machines share no first start. */
 static void print_forecast(const struct output *out, const struct jw_prime_result *result,
 						   bool for_others)
 {
@@ -704,7 +705,7 @@ static void print_plan(const struct output *out, const struct jw_prime_result *r
 	if (plan->cache.text[0])
 		output_warning(out, "%s%s%s", plan->cache.text, plan->cache.evicted ? "; " : "",
 					   plan->cache.evicted ? plan->cache.next_step : "");
-	/* The notes of files that run say which of their containers are not used. */
+	/* The notes about working files already say which of their containers are not used. */
 	if (plan->unplanned.cannot && plan->hopeless)
 		output_line(out, STYLE_WARN,
 					"%s with code that this driver cannot use for these GPUs; “jitwarm "
@@ -765,7 +766,7 @@ static int unattended_begin(struct jw_error *err, struct cli *cli, struct unatte
 	run->began_ns = os_monotonic_ns();
 	if (!options_has(options, "if-changed") || !options_given(options, "if-changed"))
 		return 0;
-	/* It would pass over what the other GPUs lack from then on. */
+	/* The last run would hide what the other GPUs lack from then on. */
 	if (options_given(options, "gpu"))
 		return error_set(err, JW_ERR_USAGE, "--if-changed looks at all GPUs: leave out --gpu");
 	key.cache_dir = options_value(options, "cache");
@@ -819,7 +820,7 @@ static void next_step_failure(struct buf *command, const struct options *options
 	next_step_keep(command, options, kept);
 	if (make && options_given(options, "fetch"))
 		buf_add(command, " --fetch");
-	/* What is recorded may be what is left out otherwise. */
+	/* A recording may include modules that are otherwise left out. */
 	if (options_given(options, "all") || (options_given(options, "recording") && !recorded))
 		buf_add(command, " --all");
 	if (output && options_name_folder(output)) {
@@ -837,7 +838,7 @@ static void next_step_failure(struct buf *command, const struct options *options
 
 struct prime_outcome {
 	struct cli *cli;
-	struct jw_recording *recording; /* NULL: not given */
+	struct jw_recording *recording; /* NULL without --recording */
 	struct nvrtc_options nvrtc;
 	struct found_files files;
 	struct target_machine elsewhere;
@@ -852,7 +853,7 @@ extern const struct cli_command command_make;
 
 enum { LOG_LINES = 6 };
 
-/* Programs of this account use the folder as it is. */
+/* Whether programs of this account use the folder as it is. */
 static bool is_own_cache(const char *path)
 {
 	const struct jw_system_options how = {.asleep = true};
@@ -866,7 +867,7 @@ static bool is_own_cache(const char *path)
 	return own;
 }
 
-/* Each failed module with the driver's log and the command that reproduces it. */
+/* Prints each failed module with the driver's log and the command that reproduces the failure. */
 static void print_failures(const struct prime_outcome *priming, const struct jw_prime_compiled *run)
 {
 	const struct output *out = &priming->cli->out;
@@ -938,7 +939,7 @@ static void print_compiled(const struct output *out, const struct jw_prime_resul
 	}
 }
 
-/* Says how much of the program is warm, unless it must wait for the next login. */
+/* Prints how much of the program is warm, unless that depends on the next login. */
 static void print_start(const struct prime_outcome *priming, const struct jw_prime_plan *plan)
 {
 	static const char *const sentences[START_SENTENCES] = {
@@ -1120,8 +1121,8 @@ static int print_outcome_document(const struct prime_outcome *priming,
 	return failed;
 }
 
-/* EXIT_CANNOT for a driver that does not cache, or a cache whose files cannot be locked; a full
- * cache is work left undone. */
+/* Returns EXIT_CANNOT for a driver that does not cache, or a cache whose files cannot be locked; a
+ * full cache is work left undone. */
 static enum exit_status status_of_error(const struct jw_error *err)
 {
 	switch ((int)err->code) {
@@ -1158,7 +1159,7 @@ static enum exit_status status_of_outcome(const struct prime_outcome *priming,
 	if (priming->only_plan)
 		return status;
 	status = exit_combine(status, status_decide(&facts));
-	/* The reason why modules are left undone. */
+	/* The status is that of the reason why modules are left undone. */
 	if (run->stopped.code)
 		status = exit_combine(run->stopped.code == JW_ERR_UNSUPPORTED ? EXIT_DONE : status,
 							  status_of_error(&run->stopped));
@@ -1304,7 +1305,7 @@ static int work_of_prime(struct jw_error *err, struct prime_outcome *priming)
 	prime_bar_end(&priming->bar);
 	fetching_end(&fetching);
 	if (failed) {
-		/* There it is the compiler that is not there. */
+		/* For `make`, “not found” means that the compiler is missing. */
 		cli->failure = priming->for_others && err->code == JW_ERR_NOT_FOUND ? EXIT_CANNOT
 																			: status_of_error(err);
 		return -1;
@@ -1314,7 +1315,7 @@ static int work_of_prime(struct jw_error *err, struct prime_outcome *priming)
 	return failed;
 }
 
-/* ---- whose cache */
+/* ---- choosing account and GPUs */
 
 static int choose_account(struct jw_error *err, const struct cli *cli)
 {
@@ -1339,7 +1340,7 @@ static int choose_account(struct jw_error *err, const struct cli *cli)
 	return 0;
 }
 
-/* --gpu: of the GPUs that are here, those alone. */
+/* Handles --gpu: uses only those of the installed GPUs. */
 static int choose_gpus(struct jw_error *err, struct cli *cli)
 {
 	struct jw_system *system = cli->system;
@@ -1470,7 +1471,7 @@ done:
 	return unattended_end(err, cli, unattended);
 }
 
-/* What is compiled, of both commands. */
+/* Options about what to compile, for both commands. */
 #define WHAT_OPTIONS                                                                                 \
 	CLI_FLAG("all",                                                                                  \
 			 "Include modules outside the sections that the CUDA runtime registers, however "        \

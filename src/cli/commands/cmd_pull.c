@@ -91,7 +91,7 @@ static int pull_and_report(struct jw_error *err, struct cli *cli,
 	int failed;
 
 	if (jw_pull(err, &options, &result)) {
-		/* A registry that has no such pack is no failure of it: the work is left. */
+		/* A registry without such a pack is not a failure, but work is left. */
 		if (err->code == JW_ERR_NOT_FOUND)
 			cli->failure = EXIT_COLD;
 		return cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
@@ -111,7 +111,7 @@ static int pull_run(struct jw_error *err, struct cli *cli)
 	if (registry_arguments_place(err, cli, &registry))
 		return -1;
 	os_catch_interrupts();
-	/* Which pack fits is decided by the driver's release. */
+	/* The driver's release decides which pack fits. */
 	if (cli_open_asking(err, cli, options_value(&cli->options, "cache"), true))
 		return -1;
 	if (!cli->system->driver.stamp[0]) {

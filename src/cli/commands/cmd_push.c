@@ -41,7 +41,7 @@ struct pushing {
 	struct found_files files;
 };
 
-/* A pack, or files whose modules' entries are wanted. */
+/* Reads the operands: a pack, or files whose modules' entries are wanted. */
 static int read_pushed_names(struct jw_error *err, struct cli *cli, struct pushing *pushing)
 {
 	const char **names = cli->options.operands + pushing->registry.rest;

@@ -1,4 +1,4 @@
-/* jitwarm run: runs a command, and says what its start has compiled. */
+/* jitwarm run: runs a command, and prints what its start has compiled. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,16 +19,16 @@
 /* ---- the document */
 
 struct command_document {
-	const char *file; /* the recording; NULL: none */
+	const char *file; /* the recording; NULL if there is none */
 	struct jw_record_result result;
 	struct jw_recording recording;
 	struct command_owner {
 		struct jw_recorded_file file;
 		size_t modules;
 		double seconds;
-	} * owners; /* the dearest first */
+	} * owners; /* sorted by time, the longest first */
 	size_t owner_count, not_in_files;
-	const char *why_useless; /* "": programs use the cache */
+	const char *why_useless; /* "" if programs use the cache */
 };
 
 #define COMMAND(member, ...) JSON(struct command_document, member, __VA_ARGS__)
@@ -107,12 +107,12 @@ const struct json_table document_command = {
 
 enum { MAX_OWNERS = 8 };
 
-/* Exit statuses of env(1), nohup(1) and timeout(1) when the command cannot be started. */
+/* The exit statuses of env(1), nohup(1) and timeout(1) if the command cannot be started. */
 enum { NOT_STARTED = 126, NOT_THERE = 127 };
 
 enum { OTHER = JW_RECORDED_JITLINK + 1 };
 
-/* Of each kind how many are in no file. */
+/* Prints for each kind how many modules are in no file. */
 static void print_unowned(const struct output *out, const size_t counts[OTHER + 1])
 {
 	if (counts[JW_RECORDED_LOAD])
@@ -150,7 +150,7 @@ static void print_others(const struct output *out, const struct jw_recording *re
 					new, new ? "; a second run shows whether every run makes the same ones" : "");
 }
 
-/* ---- whose modules */
+/* ---- the files of the modules */
 
 static int by_owner_time(const void *a, const void *b)
 {
@@ -159,8 +159,8 @@ static int by_owner_time(const void *a, const void *b)
 	return (left->seconds < right->seconds) - (left->seconds > right->seconds);
 }
 
-/* The files with modules, the dearest first. Predicted times may be more than the command took:
- * then each is less in proportion. The caller frees the array. */
+/* Returns the files with modules, the most expensive first. If the predicted times exceed the
+ * command's own, all are reduced in proportion. The caller frees the array. */
 static struct command_owner *owners_of(const struct jw_recording *recording, double compile_seconds)
 {
 	struct command_owner *owners = mem_array(recording->file_count, sizeof *owners);
@@ -185,7 +185,7 @@ static struct command_owner *owners_of(const struct jw_recording *recording, dou
 
 /* ---- the report */
 
-/* What became of the entries that a recorded command left in its own cache. */
+/* Prints what happened to the entries that a recorded command left in its own cache. */
 static void print_kept(const struct output *out, const struct jw_record_result *result)
 {
 	char bytes[TEXT_SHORT];
@@ -222,7 +222,7 @@ static void print_step(const struct output *out, const char *what, const char *c
 	next_step_below(out, what, &line);
 }
 
-/* What to do now. */
+/* Prints what to do now. */
 static void print_advice(const struct output *out, const struct command_document *document)
 {
 	const struct jw_record_result *result = &document->result;
@@ -248,7 +248,7 @@ static void print_advice(const struct output *out, const struct command_document
 					   document->why_useless);
 	else if (document->recording.module_count && !result->refused_ptx) {
 		output_note(out, "the modules are in your cache: the next start does not compile them");
-		/* What `prime` of one name compiles is not all that was compiled. */
+		/* `prime` of one name would not compile everything that was compiled. */
 		if (result->not_by_prime || document->not_in_files || document->owner_count != 1) {
 			output_note(out, "after a driver update, and on other machines: record the command "
 							 "(“jitwarm run --record FILE -- …”), and prime the recording");
@@ -276,7 +276,7 @@ static int report_command(struct jw_error *err, struct cli *cli,
 
 	if (result->unread.code || result->not_written.code)
 		return error_copy(err, result->unread.code ? &result->unread : &result->not_written);
-	/* A package's name is what a user types. */
+	/* Users type the names of packages. */
 	if (!how->output)
 		jw_recording_name_files(result->recording, how->found);
 	document.recording = *result->recording;
@@ -285,7 +285,8 @@ static int report_command(struct jw_error *err, struct cli *cli,
 		output_note(&cli->out, "%s", result->notes[i]);
 	(void)text_duration(ran, result->seconds);
 	if (document.recording.module_count) {
-		/* How much of it was compiling is a prediction: another run shows what it takes without. */
+		/* The time of compiling is a prediction; another run shows how long the command takes
+		 * without it. */
 		output_note(&cli->out, "%s ran %s; %s compiled for it", document.recording.command, ran,
 					TEXT_COUNT(document.recording.module_count, "module was", "modules were"));
 		for (size_t i = 0; i < document.owner_count && i < MAX_OWNERS; i++)
@@ -337,7 +338,7 @@ static int run_and_report(struct jw_error *err, struct cli *cli,
 	}
 	if (report_command(err, cli, how, result))
 		cli_fail(cli, err);
-	/* The command's own status, unless it is 0. */
+	/* The status is the command's own, unless it is 0. */
 	cli->status_of_command = result->exit_status != 0;
 	if (result->exit_status)
 		cli->status = (enum exit_status)result->exit_status;
@@ -357,7 +358,7 @@ static int run_run(struct jw_error *err, struct cli *cli)
 
 	if (!options->divided || options->divided_at == options->operand_count)
 		return error_set(err, JW_ERR_USAGE, "the command to run is missing: write it after “--”");
-	/* Root may keep nothing here: the command runs all the same, as without jitwarm. */
+	/* Root may store nothing here, so the command runs as it would without jitwarm. */
 	if (cli->stateless) {
 		(void)os_become_program(err, how.command);
 		cli->failure = (enum exit_status)(err->code == JW_ERR_NOT_FOUND ? NOT_THERE : NOT_STARTED);

@@ -23,7 +23,7 @@
 /* ---- the document */
 
 struct scan_document {
-	const cJSON *packages; /* NULL: without -r */
+	const cJSON *packages; /* NULL without -r */
 	const cJSON *files;
 	const struct jw_scan_total *totals;
 	size_t total_count;
@@ -58,7 +58,7 @@ static double rounded(double seconds)
 	return (double)(uint64_t)(seconds * 1000 + 0.5) / 1000;
 }
 
-/* The inputs of a link, if there is one. */
+/* Returns the inputs of a link, if there is one. */
 static struct jw_scan_work linked(const struct jw_scan_verdicts *verdicts)
 {
 	return verdicts->link_needed == JW_SCAN_NEED_YES ? verdicts->link_work
@@ -410,7 +410,7 @@ static void add_scan_work(struct jw_scan_work *sum, const struct jw_scan_work *w
 	sum->start.high += work->start.high;
 }
 
-/* What a start compiles of it. */
+/* Returns the modules that a start compiles. */
 static struct jw_scan_work start_work(const struct jw_scan_verdicts *verdicts)
 {
 	struct jw_scan_work work = verdicts->start_work;
@@ -479,7 +479,7 @@ static enum style add_verdict_counts(struct buf *line, const struct jw_scan_verd
 {
 	const struct jw_scan_work *work = &verdicts->start_work;
 	const bool compiles = work->modules && !verdict_is_trifle(&work->start);
-	/* What runs is then a part of what has to be linked. */
+	/* The running code is then a part of what has to be linked. */
 	const bool fails = verdicts->pieces && !verdicts->runs,
 			   native = (verdicts->native || verdicts->compatible) && !fails;
 	bool link = verdicts->link_needed == JW_SCAN_NEED_YES && verdicts->link_work.modules;
@@ -551,8 +551,8 @@ static void print_content(const struct output *output, const struct jw_scan_imag
 	buf_free(&line);
 }
 
-/* Prints an image with a line for each GPU, or without GPUs the code that it contains. An archive
- * is named once, before its members: *archive is the last one. */
+/* Prints an image with a line for each GPU, or, without GPUs, the code that it contains. An archive
+ * is named once, before its members; *archive is the last one. */
 static void scan_text_image(const struct output *output, const struct jw_scan_image *image,
 							char **archive)
 {
@@ -578,7 +578,7 @@ static void scan_text_image(const struct output *output, const struct jw_scan_im
 	gpu_lines_print(output, &lines, "  ", true);
 }
 
-/* With newer drivers, one after the other. */
+/* Adds the changes with newer drivers, one after the other. */
 static void add_changes(struct buf *line, const struct jw_scan_total *total, size_t failing)
 {
 	size_t modules = total->modules;
@@ -607,8 +607,8 @@ static void add_changes(struct buf *line, const struct jw_scan_total *total, siz
 	}
 }
 
-/* The drivers with the same verdicts, those with which a program fails, and what newer ones change.
- */
+/* Adds the drivers with the same verdicts, those with which a program fails, and the changes with
+ * newer ones. */
 static void add_drivers(struct buf *line, const struct jw_scan_total *total, size_t failing)
 {
 	char first[16], last[16], fails[TEXT_SHORT];
@@ -640,7 +640,7 @@ static void add_drivers(struct buf *line, const struct jw_scan_total *total, siz
 	add_changes(line, total, failing);
 }
 
-/* A file or member of which a start compiles something. */
+/* A file or member from which a start compiles something. */
 struct scan_library {
 	char *name;
 	struct jw_target target;
@@ -655,7 +655,7 @@ static int order_libraries(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-/* The largest of those on a GPU; they are ordered. */
+/* Prints the largest libraries on a GPU; they are sorted. */
 static void print_largest(const struct output *output, const struct scan_library *libraries,
 						  size_t count, struct jw_target target)
 {
@@ -698,7 +698,7 @@ static struct verdict_row total_row(const struct jw_scan_total *total, size_t fa
 								.driver_to = total->driver_to};
 }
 
-/* On one GPU; `several`: all images together. */
+/* Prints the total for one GPU; `several` if it is over several images. */
 static void scan_text_total(const struct output *output, const struct jw_scan_total *total,
 							bool several, size_t failing, const struct scan_library *libraries,
 							size_t count)
@@ -726,7 +726,7 @@ static void scan_text_total(const struct output *output, const struct jw_scan_to
 	scan_text_drivers(output, name, total, failing);
 }
 
-/* What is in no column. */
+/* Adds facts that have no column. */
 static void add_besides(struct buf *line, const struct jw_scan_total *total, size_t failing)
 {
 	char time[TEXT_SHORT];
@@ -762,7 +762,7 @@ static int scan_text_totals(struct jw_error *err, const struct output *out,
 	return failed;
 }
 
-/* Of which file it was said last why it fails, and on which other GPUs it does so, too. */
+/* The file whose failure was printed last, with the other GPUs on which it fails. */
 struct printed_file {
 	char *file, *why;
 	enum style style;
@@ -779,23 +779,23 @@ struct scan_run {
 	const struct jw_driver *driver;
 	struct jw_scan_total totals[GPUS_MAX];
 	size_t total_count, failing_on[GPUS_MAX];
-	char *archive; /* whose members were printed last */
+	char *archive; /* the archive whose members were printed last */
 	struct printed_file last_printed;
 	const struct jw_found *found;
-	struct set seen; /* of these: with code, or trouble */
+	struct set seen; /* those of the files that have code, or a trouble */
 	struct index_wheel asked;
-	const struct jw_index_wheel *wheel; /* NULL: without --index */
+	const struct jw_index_wheel *wheel; /* NULL without --index */
 	struct scan_library *libraries;
 	size_t library_count, library_capacity;
 
-	/* With -r, or several names */
+	/* With -r, or several names: */
 	bool listed;
-	const char *file; /* of -r: its name */
+	const char *file; /* the name of the file of -r */
 	struct jw_package_list list;
-	size_t next, got;                       /* of the list; those with a wheel */
-	cJSON *packages;                        /* the document's array; NULL without --json */
-	struct jw_scan_verdicts sums[GPUS_MAX]; /* of the wheel at hand, */
-	bool read;                              /* in which there is something, or trouble */
+	size_t next, got; /* the next package of the list, and the number with a wheel */
+	cJSON *packages;  /* the document's array; NULL without --json */
+	struct jw_scan_verdicts sums[GPUS_MAX]; /* for the current wheel: */
+	bool read;                              /* something in it was read, or is a trouble */
 };
 
 static void keep_newer(struct jw_driver *sum, const struct jw_driver *image)
@@ -804,7 +804,7 @@ static void keep_newer(struct jw_driver *sum, const struct jw_driver *image)
 		*sum = *image;
 }
 
-/* For what add_verdict_counts tells. */
+/* Adds the verdicts that add_verdict_counts prints. */
 static void add_verdicts(struct jw_scan_verdicts *sum, const struct jw_scan_verdicts *image)
 {
 	sum->target = image->target;
@@ -896,7 +896,7 @@ static void take_total(void *context, const struct jw_scan_total *total)
 	run->unsure += total->tile + total->unknown;
 }
 
-/* Ends what is said of a file. */
+/* Ends the text about a file. */
 static void end_file(struct scan_run *run)
 {
 	char sm[JW_TARGET_TEXT], last[JW_TARGET_TEXT];
@@ -913,7 +913,7 @@ static void end_file(struct scan_run *run)
 	run->last_printed = (struct printed_file){.file = NULL};
 }
 
-/* A line about "path" or "path: member". Of many GPUs only the first one has a line. */
+/* Prints a line about "path" or "path: member"; for many GPUs only a line for the first one. */
 static void print_of_file(struct scan_run *run, enum style style, const char *file,
 						  struct jw_target target, const char *why)
 {
@@ -935,7 +935,7 @@ static void print_of_file(struct scan_run *run, enum style style, const char *fi
 		(struct printed_file){.file = mem_string(file), .why = plain, .style = style};
 	for (; wheel && wheel > file && !os_is_separator(wheel[-1]); wheel--)
 		;
-	file = wheel ? wheel : file; /* its folder is gone */
+	file = wheel ? wheel : file; /* its folder has been removed */
 	named = mem_string(file);
 	verdict_print_file(&run->cli->out, style, "", index_wheel_hide_folder(run->wheel, named), why);
 	mem_free(named);
@@ -952,7 +952,7 @@ static void take_failing(void *context, const char *file, struct jw_target targe
 	print_of_file(run, STYLE_BAD, file, target, why);
 }
 
-/* What is said of the files themselves is not said again. */
+/* Facts about the files themselves are not printed again. */
 static void take_lacking(void *context, const char *file, struct jw_target target, const char *why,
 						 enum jw_scan_part part, bool all)
 {
@@ -961,7 +961,7 @@ static void take_lacking(void *context, const char *file, struct jw_target targe
 		print_of_file(context, STYLE_WARN, file, target, why);
 }
 
-/* A line for each GPU, and the end of the wheel. */
+/* Prints a line for each GPU, and ends the wheel. */
 static void end_listed(struct scan_run *run)
 {
 	const struct output *out = &run->cli->out;
@@ -1106,7 +1106,8 @@ static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpu
 	return result;
 }
 
-/* Without --target, scan reports on this machine's GPUs; without GPUs, on the files' contents */
+/* Uses this machine's GPUs without --target; if there are none, scan reports on the files'
+ * contents. */
 static int take_machine(struct jw_error *err, struct scan_run *run, struct gpu_targets *gpus)
 {
 	struct cli *cli = run->cli;
@@ -1125,14 +1126,14 @@ static int scan_and_print(struct jw_error *err, struct scan_run *run)
 {
 	struct cli *cli = run->cli;
 	struct gpu_targets gpus;
-	size_t doubt = 0; /* the first GPU of whose times something is said */
+	size_t doubt = 0; /* the first GPU whose times are printed */
 	int result;
 
 	run->driver = &gpus.driver;
 	if (gpu_targets_read(err, cli, &gpus) || take_machine(err, run, &gpus))
 		return -1;
 	if (gpu_targets_keep_run(err, cli, &gpus)) {
-		/* None is left: the document has the answer. */
+		/* None of the GPUs is left; the document has the answer. */
 		if (!cli->out.json || err->code != JW_ERR_UNSUPPORTED)
 			return cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
 		output_error(&cli->out, "%s", err->message);
@@ -1174,7 +1175,7 @@ static int scan_and_print(struct jw_error *err, struct scan_run *run)
 						"This is what the files hold; “jitwarm check” says what is in the cache.");
 		cli_end_with(cli, exit_of_troubles(run->troubles, run->images + run->got));
 		if (run->listed && !run->got)
-			cli_end_with(cli, EXIT_CANNOT); /* then nothing was judged */
+			cli_end_with(cli, EXIT_CANNOT); /* in this case nothing was judged */
 		cli_end_with(cli, run->damaged                  ? EXIT_COLD
 						  : run->failing || run->unsure ? EXIT_CANNOT
 														: EXIT_DONE);

@@ -16,11 +16,11 @@
 struct startup_document {
 	struct jw_startup startup;
 	bool enabled;
-	struct jw_startup everyone; /* for all accounts; empty: not asked */
+	struct jw_startup everyone; /* for all accounts; empty if not asked about */
 	const cJSON *runs;
 };
 
-extern const struct json_table document_run; /* cmd_prime.c */
+extern const struct json_table document_run; /* defined in cmd_prime.c */
 
 static const struct json_field item_fields[] = {
 	JSON(struct jw_startup_item, where, "a file, or the task's name"),
@@ -111,7 +111,7 @@ static void print_items(const struct output *out, const struct jw_startup *start
 	}
 }
 
-/* Of a folder that a person or the system empties. */
+/* Whether a path is in a folder that a person or the system empties. */
 static bool is_in_passing(const char *path)
 {
 	static const char *const passing[] = {"Downloads", "Temp", "tmp"};
@@ -126,7 +126,7 @@ static bool is_in_passing(const char *path)
 	return false;
 }
 
-/* When it runs, and what that depends on. */
+/* Prints when it runs, and what that depends on. */
 static void print_when(const struct cli *cli, const struct jw_startup *startup)
 {
 	const struct output *out = &cli->out;
@@ -180,7 +180,8 @@ static void print_run(const struct output *out, const char *line)
 
 extern const struct cli_command command_startup_enable;
 
-/* Nothing reaches the network unasked: at a terminal it is asked. */
+/* Whether the network may be used, which is never done without asking; at a terminal the user is
+ * asked. */
 static bool may_fetch(const struct cli *cli)
 {
 	const struct options *given = &cli->options;
@@ -196,7 +197,7 @@ static bool may_fetch(const struct cli *cli)
 		&cli->out, STYLE_PLAIN,
 		"After an upgrade of the driver, may a unit fetch the new driver's compiler from the "
 		"package index if it is missing (--fetch)? y: yes, Enter: no");
-	/* The whole line: a shell would take the rest for a command. */
+	/* Reads the whole line, because a shell would take the rest for a command. */
 	for (bool first = true; !os_fd_read_some(NULL, 0, answer, sizeof answer, &got) && got;
 		 first = false) {
 		yes = first ? answer[0] == 'y' || answer[0] == 'Y' : yes;
@@ -259,7 +260,7 @@ static int report_enabled(struct jw_error *err, struct cli *cli, const struct jw
 	if (startup->failed) {
 		output_error(&cli->out, "the system refused the task or units, and nothing was changed: %s",
 					 startup->failed);
-		/* Units of an account need its systemd, which a login starts, and containers have none. */
+		/* Units of an account need its systemd, which a login starts; containers have none. */
 		if (strstr(startup->failed, " bus") || strstr(startup->failed, "booted with systemd")) {
 			if (!options_given(&cli->options, "service"))
 				output_note(&cli->out,
@@ -307,7 +308,7 @@ static int report_status(struct jw_error *err, struct cli *cli, const struct jw_
 
 	if (jw_ahead_find(err, NULL, &ahead))
 		return -1;
-	/* A task that root has enabled for all users runs for this account, too. */
+	/* A task that root has enabled for all users also runs for this account. */
 	if (own && jw_startup_find(err, &of_all, &for_all))
 		return -1;
 	/* Each account has its own log. */

@@ -30,7 +30,7 @@
 struct status_document {
 	struct jw_system system;
 	bool wsl;
-	const char *environment; /* NULL: none was found, or there is no GPU */
+	const char *environment; /* NULL if none was found, or there is no GPU */
 	struct jw_check_result packages;
 	size_t troubles; /* files and folders of the environment that could not be read */
 	struct jw_ahead ahead;
@@ -48,7 +48,7 @@ static const struct json_field gpu_fields[] = {
 	{0},
 };
 
-/* NVIDIA's form: two digits in the third number, which some releases lack. */
+/* Writes a release in NVIDIA's form: two digits in the third number, which some releases lack. */
 static const char *format_release(char room[JSON_ROOM], const void *driver)
 {
 	const uint32_t *release = ((const struct jw_driver *)driver)->release;
@@ -225,7 +225,7 @@ static void print_package(const struct output *out, const struct jw_check_packag
 	mem_free(name);
 }
 
-/* Nothing has to be done for these. */
+/* Prints packages for which nothing has to be done. */
 static void print_native(const struct output *out, const struct jw_check_result *result)
 {
 	char names[1024] = "";
@@ -243,7 +243,7 @@ static void print_native(const struct output *out, const struct jw_check_result 
 		output_line(out, STYLE_GOOD, "%snothing to compile: %s", head, names);
 }
 
-/* A block of lines that begins with the environment's folder. */
+/* Prints a block of lines that begins with the environment's folder. */
 static void packages_text(const struct output *out, const char *environment,
 						  const struct jw_check_result *result)
 {
@@ -276,8 +276,8 @@ static void packages_text(const struct output *out, const char *environment,
 		forecast_text_line(out, head, &result->all.forecast, "");
 }
 
-/* As on the box. A driver reports less than that, on data-centre cards a tenth. Parts of a GPU
- * (MIG, virtual ones) have any size. */
+/* Writes the memory as on the box. A driver reports less than that, on data-centre cards by a
+ * tenth. Parts of a GPU (MIG, virtual GPUs) have any size. */
 static const char *memory_text(char text[TEXT_SHORT], uint64_t bytes)
 {
 	static const uint64_t sold[] = {2,  3,  4,  5,  6,  8,  10, 11,  12,  16,  20,  24,  32,
@@ -361,7 +361,7 @@ static void print_cache(const struct output *out, const struct jw_cache_info *ca
 		output_line(out, STYLE_WARN, "        %s", cache->warnings[i]);
 }
 
-/* A relative path names another cache in each working directory. */
+/* Whether the path is relative, and so names another cache in each working directory. */
 static bool is_relative(void)
 {
 	char *path = os_env("CUDA_CACHE_PATH");
@@ -371,13 +371,13 @@ static bool is_relative(void)
 	return relative;
 }
 
-/* Prints the next step: a warm cache is useless while the driver does not read it. */
+/* Prints the next step; a warm cache is useless as long as the driver does not read it. */
 static void print_status_next(const struct output *out, const struct status_document *found,
 							  const struct jw_check_result *packages)
 {
 	const struct jw_system *system = &found->system;
 	const struct jw_cache_info *cache = &system->cache;
-	/* Where nothing can be typed, the command is NULL. */
+	/* command is NULL if there is nothing to type. */
 	const char *what, *command = "jitwarm prime";
 	char scan[256];
 
@@ -461,8 +461,8 @@ static void print_status_next(const struct output *out, const struct status_docu
 		next_step(out, STYLE_FAINT, what, NULL);
 }
 
-/* Of the active environment; without one, or without a GPU, *ret_found stays NULL. An environment
- * that cannot be read must not hide the rest of the page. */
+/* Checks the packages of the active environment; without one, or without a GPU, *ret_found stays
+ * NULL. An environment that cannot be read must not hide the rest of the page. */
 static int check_packages(struct jw_error *err, struct cli *cli, struct jw_found **ret_found,
 						  struct jw_check_result **ret_result)
 {
@@ -529,7 +529,7 @@ static int report_status(struct jw_error *err, struct cli *cli)
 		print_status(&cli->out, &found, packages, options_given(&cli->options, "explain"));
 		if (packages)
 			cures_print_checked(cli, packages);
-		/* An environment that nobody has named may well hold no device code. */
+		/* An environment that the user has not named may well hold no device code. */
 		if (!options_value(&cli->options, "driver-profile") &&
 			(!packages || packages->verdict != JW_VERDICT_NOTHING ||
 			 options_given(&cli->options, "environment")))

@@ -77,7 +77,7 @@ static int list_run(struct jw_error *err, struct cli *cli)
 	struct jw_store *store = NULL, none = {.path = (char[]){""}};
 	int result;
 
-	/* Root reads no store of another account's. */
+	/* Root does not read another account's store. */
 	if (cli->stateless)
 		return document_print(&cli->out, &document_store, &none);
 	result = !options.state_dir || jw_store_open(err, &options, &store) ||

@@ -23,7 +23,7 @@ struct tune_document {
 	const char *path; /* the expected path */
 	uint64_t limit_bytes, predicted_bytes;
 	struct jw_settings settings;
-	enum jw_tune_state states[2]; /* of tuned_names */
+	enum jw_tune_state states[2]; /* one for each of tuned_names */
 	char **warnings;
 	size_t warning_count;
 	struct jw_tune_result changes;
@@ -144,7 +144,7 @@ struct tuning {
 	struct jw_tune_advice *advice;
 	struct jw_tune_result *result;
 	enum jw_scope scope;
-	struct tune_document document; /* points into the rest */
+	struct tune_document document; /* points into the other members */
 };
 
 /* ---- the settings to reach */
@@ -217,8 +217,8 @@ static void print_overridden(const struct tuning *tuning)
 	}
 }
 
-/* jitwarm's setting that the next login has, and that is what is wanted; NULL: --apply is of use.
- */
+/* Returns the setting of jitwarm's that the next login has, if it is the wanted one; NULL if
+ * --apply is useful. */
 static const struct jw_setting *find_pending(const struct tuning *tuning)
 {
 	const struct options *options = &tuning->cli->options;
@@ -238,7 +238,7 @@ static const struct jw_setting *find_pending(const struct tuning *tuning)
 	return limit_state == JW_TUNE_PENDING ? limit : path_state == JW_TUNE_PENDING ? path : NULL;
 }
 
-/* As it was called, and with --apply. */
+/* Prints the command as it was called, with --apply. */
 static void print_apply(const struct output *out, const struct options *options)
 {
 	static const char *const kept[] = {"scope", "max-size", "path", "environment", NULL};
@@ -254,7 +254,7 @@ static void print_apply(const struct output *out, const struct options *options)
 			  &line);
 }
 
-/* What is advised is in force. */
+/* Whether the advised settings are in force. */
 static bool is_in_force(const struct tuning *tuning)
 {
 	const uint64_t limit = tuning->cli->system->cache.limit_bytes;
@@ -264,7 +264,8 @@ static bool is_in_force(const struct tuning *tuning)
 		   tuning->advice->path_in_force && !tuning->cli->system->cache.warning_count;
 }
 
-/* Nothing sets a variable, and nothing has to: a default is not pinned unasked. */
+/* Whether nothing sets a variable, and nothing has to: a default is not made permanent without a
+ * request. */
 static bool defaults_suffice(const struct tuning *tuning)
 {
 	const struct options *options = &tuning->cli->options;
@@ -372,7 +373,7 @@ static int print_tune_report(struct jw_error *err, const struct tuning *tuning)
 	return 0;
 }
 
-/* Under sudo this account is root, which is seldom intended. */
+/* Warns that under sudo this account is root, which is rarely intended. */
 static int warn_of_sudo(struct jw_error *err, const struct output *out, enum jw_scope scope)
 {
 	struct os_account account;
@@ -388,8 +389,8 @@ static int warn_of_sudo(struct jw_error *err, const struct output *out, enum jw_
 	return 0;
 }
 
-/* Where one of the two is asked for, the other stays as it is. One directory does not suit all
- * accounts or a service, so it is set there only with --path. */
+/* Applies the settings. If only one of the two is requested, the other stays as it is. One
+ * directory does not suit all accounts or a service, so it is set for these only with --path. */
 static int apply_settings(struct jw_error *err, struct tuning *tuning,
 						  struct jw_tune_request *request)
 {
@@ -412,7 +413,7 @@ static bool is_of_windows(const char *form)
 	return form && (!strcmp(form, "cmd") || !strcmp(form, "powershell"));
 }
 
-/* Lines can be for another system than this one. */
+/* Whether a path is absolute; the lines can be for another system than this one. */
 static bool is_absolute_for(const char *form, const char *path)
 {
 	const bool drive =
@@ -426,7 +427,7 @@ static bool is_absolute_for(const char *form, const char *path)
 
 static int print_lines(struct jw_error *err, const struct tuning *tuning, const char *form)
 {
-	/* This account's folder is of no use on a node's own disk, nor on Windows. */
+	/* This account's folder is useless on a node's own disk, and on Windows. */
 	const bool is_own = strcmp(form, "slurm") != 0 && (os_is_windows || !is_of_windows(form));
 	const char *named = options_value(&tuning->cli->options, "path"),
 			   *path = named || !is_own ? named : tuning->document.path;
@@ -458,7 +459,7 @@ static int work_of_tune(struct jw_error *err, struct tuning *tuning)
 			   *path = options_value(options, "path");
 	struct jw_tune_request request = {.scope = JW_SCOPE_USER};
 
-	/* Before it is recommended. */
+	/* This is checked before the path is recommended. */
 	if (path && is_of_windows(form) && !is_absolute_for(form, path))
 		return error_set(err, JW_ERR_USAGE,
 						 "%s: not a path of Windows; it begins with a drive, such as C:\\cache",

@@ -32,15 +32,15 @@ enum watch_state { WATCH_COMPILING, WATCH_LINKING, WATCH_BUSY, WATCH_WAITING, WA
 
 struct watch_document {
 	struct process_view process;
-	const char *cache; /* NULL: the driver has none for it */
+	const char *cache; /* NULL if the driver has none for it */
 	double seconds, cpu_seconds;
 	double compiling_s, linking_s, busy_s, waiting_s;
-	double left_s;        /* for those left; less than 0: not known */
-	size_t entries, left; /* that appeared; that its files have and the cache lacks */
+	double left_s;        /* for the modules left; negative if unknown */
+	size_t entries, left; /* entries that appeared, and modules of its files that the cache lacks */
 	uint64_t bytes;
-	unsigned processes;     /* it, and those that it has started, at the last look */
-	enum watch_state state; /* the last one */
-	bool ended;             /* the process has */
+	unsigned processes;     /* the process and those that it has started, at the last poll */
+	enum watch_state state; /* the last state */
+	bool ended;             /* the process has ended */
 };
 
 static const struct json_field watched_fields[] = {
@@ -88,12 +88,12 @@ static const struct json_field watch_fields[] = {
 };
 const struct json_table document_watch = {.schema = "jitwarm.watch/1", .fields = watch_fields};
 
-/* A process waits that uses less than this part of a core, and wants none. */
+/* A process that uses less than this part of a core, and wants none, is waiting. */
 #define BUSY_PART 0.2
 
 enum { POLL_MS = 500, NEWS_EVERY_S = 10, LINE_EVERY_S = 60, MAX_LINE = 1 << 12 };
 
-/* What is known at one moment. */
+/* The facts at one moment. */
 struct watch_sample {
 	struct os_process_use use;
 	size_t entries;
@@ -105,22 +105,22 @@ struct watching {
 	struct cli *cli;
 	int pid;
 	struct watch_sample first, last;
-	size_t files; /* that were mapped at the last check */
+	size_t files; /* files that were mapped at the last check */
 	size_t checked_entries;
-	bool counted; /* at the last look */
-	/* then: predicted for the modules left, and for the longest of them */
+	bool counted; /* modules were counted at the last poll */
+	/* if counted: the predictions for all modules left, and for the longest of them */
 	double model_ms, longest_ms;
 	struct watch_left left;
-	double unsure_s;     /* of linking_s: since an entry appeared last */
-	bool rewrites, said; /* each line in the place of the one before; there is one */
-	double said_s;       /* when the last one was said, and of how many */
+	double unsure_s;     /* the part of linking_s since the last entry appeared */
+	bool rewrites, said; /* each line replaces the one before; a line was printed */
+	double said_s;       /* when the last line was printed, and the number in it */
 	size_t said_entries, said_left;
 	struct watch_document document;
 };
 
-/* ---- looking */
+/* ---- polling */
 
-/* The system is opened each time: the cache may not exist yet. */
+/* Reads the cache's state. The system is opened each time, because the cache may not exist yet. */
 static int sample_cache(struct jw_error *err, struct watching *watching,
 						struct watch_sample *sample)
 {
@@ -136,7 +136,7 @@ static int sample_cache(struct jw_error *err, struct watching *watching,
 	return 0;
 }
 
-/* Modules of the files that it has mapped, and that the cache lacks. */
+/* Counts the modules of the mapped files that the cache lacks. */
 static int count_left(struct jw_error *err, struct watching *watching)
 {
 	const struct process_view *code = &watching->document.process;
@@ -163,7 +163,7 @@ static int count_left(struct jw_error *err, struct watching *watching)
 	return failed;
 }
 
-/* -1 with JW_ERR_NOT_FOUND: it has ended. */
+/* Reads one sample; -1 with JW_ERR_NOT_FOUND if the process has ended. */
 static int read_sample(struct jw_error *err, struct watching *watching, struct watch_sample *sample)
 {
 	struct process_view code;
@@ -184,8 +184,9 @@ static int read_sample(struct jw_error *err, struct watching *watching, struct w
 
 /* ---- judging */
 
-/* A program that it started may end between two looks: what that used is then gone, where nobody
- * waited for it, or is counted in neither look and whole in the next. */
+/* Returns the processor time since the last sample. A program that the process started may end
+ * between two polls: its time is then lost if nobody waited for it, or is missing in one poll and
+ * complete in the next. */
 static double used_since(const struct watch_sample *sample, const struct watch_sample *before)
 {
 	const double used_ms = sample->use.cpu_ms - before->use.cpu_ms;
@@ -204,7 +205,7 @@ static enum watch_state judge_sample(const struct watching *watching,
 
 	if (!busy)
 		return WATCH_WAITING;
-	/* Another process may fill the same cache; and a long module adds no entry for minutes. */
+	/* Another process may fill the same cache, and a long module adds no entry for minutes. */
 	if (code->driver && code->compiler &&
 		(sample->entries > watching->last.entries || watching->document.left))
 		return WATCH_COMPILING;
@@ -225,7 +226,7 @@ static const char *watch_text(const struct watching *watching)
 	return "waiting (for a disk, the network, the GPU, another process)";
 }
 
-/* ", about 3 min": of compiling what is left; "" where that is not known, or not going on. */
+/* Writes ", about 3 min" for the modules left; "" if unknown, or if it is not compiling. */
 static const char *left_text(char text[TEXT_SHORT], const struct watching *watching)
 {
 	const double seconds = watch_left_seconds(&watching->left);
@@ -239,7 +240,7 @@ static const char *left_text(char text[TEXT_SHORT], const struct watching *watch
 	return text;
 }
 
-/* Nothing of the terminal is changed that would have to be restored. */
+/* Rewrites the line without changing anything of the terminal that would have to be restored. */
 static void rewrite_line(const char *line)
 {
 	struct buf shown = BUF_MAX(MAX_LINE);
@@ -247,7 +248,7 @@ static void rewrite_line(const char *line)
 
 	terminal_append(&shown, line);
 	terminal_to_locale(&shown);
-	/* Never a part of a character; and some terminals wrap behind their last column. */
+	/* Cuts only whole characters; and some terminals wrap after their last column. */
 	while (shown.size && terminal_width(buf_text(&shown)) >= columns) {
 		do
 			shown.size--;
@@ -263,7 +264,7 @@ static void print_sample(struct watching *watching)
 {
 	const struct watch_document *document = &watching->document;
 	char time[TEXT_SHORT], size[TEXT_SHORT], left[TEXT_SHORT];
-	/* What matters first: a narrow terminal shows the beginning. */
+	/* The important facts come first, since a narrow terminal shows only the beginning. */
 	char *line = mem_printf(
 		"%s: %s; %s left%s; %s (%s) appeared%s%s", text_duration(time, document->seconds),
 		watch_text(watching), TEXT_COUNT(document->left, "module", "modules"),
@@ -282,11 +283,12 @@ static void print_sample(struct watching *watching)
 		output_line(&watching->cli->out, STYLE_PLAIN, "%s", line);
 	}
 	mem_free(line);
-	/* A log, or the reader of a pipe, is to see it now. */
+	/* A log, or the reader of a pipe, has to see the line now. */
 	output_flush();
 }
 
-/* On a terminal each time; elsewhere what changes, and at least each minute. */
+/* Whether a line is due: each time on a terminal; elsewhere after a change, and at least each
+ * minute. */
 static bool is_line_due(const struct watching *watching, bool changed)
 {
 	const struct watch_document *document = &watching->document;
@@ -297,7 +299,7 @@ static bool is_line_due(const struct watching *watching, bool changed)
 		   document->seconds - watching->said_s >= (news ? NEWS_EVERY_S : LINE_EVERY_S);
 }
 
-/* What went by counts for the modules that were left before. */
+/* Updates the estimate; the elapsed time counts for the modules that were left before. */
 static void estimate_left(struct watching *watching, const struct watch_sample *sample)
 {
 	const enum watch_state state = watching->document.state;
@@ -326,7 +328,7 @@ static void add_sample(struct watching *watching, const struct watch_sample *sam
 	*times[document->state] += (double)(sample->at_ns - watching->last.at_ns) / 1e9;
 	if (document->state == WATCH_LINKING)
 		watching->unsure_s += (double)(sample->at_ns - watching->last.at_ns) / 1e9;
-	/* A module that is in no file was compiled before its entry appears; a link leaves none. */
+	/* A module that is in no file was compiled before its entry appears; a link leaves no entry. */
 	if (sample->entries > watching->last.entries) {
 		document->compiling_s += watching->unsure_s;
 		document->linking_s -= watching->unsure_s;
@@ -346,7 +348,7 @@ static void add_sample(struct watching *watching, const struct watch_sample *sam
 		print_sample(watching);
 }
 
-/* ---- the whole */
+/* ---- the whole run */
 
 static int watch_to_end(struct jw_error *err, struct watching *watching, double most_s)
 {

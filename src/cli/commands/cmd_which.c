@@ -115,7 +115,7 @@ const struct json_table document_which = {.schema = "jitwarm.which/1", .fields =
 
 /* ---- the text */
 
-/* Whether two releases beside each other share a row. */
+/* Whether two adjacent releases share a row. */
 static bool same_answer(const struct jw_which_release *a, const struct jw_which_release *b)
 {
 	return a->answer == b->answer && text_same(a->why, b->why) &&
@@ -138,7 +138,7 @@ static enum style style_of(enum jw_which_answer answer)
 	return STYLE_FAINT;
 }
 
-/* The answer of some releases in one line; `most`: the one that compiles most. */
+/* Prints the answer for some releases in one line; `most` is the one that compiles most. */
 static void print_answer(struct table *table, const struct jw_which_release *release,
 						 const struct jw_which_release *most, bool several)
 {
@@ -196,7 +196,7 @@ static void print_answer(struct table *table, const struct jw_which_release *rel
 	}
 }
 
-/* Whether something is known of any release. */
+/* Whether anything is known about some release. */
 static bool is_any_known(const struct jw_which *which)
 {
 	for (size_t i = 0; i < which->count; i++)
@@ -206,8 +206,8 @@ static bool is_any_known(const struct jw_which *which)
 	return false;
 }
 
-/* Rows of releases with one answer, newest first; the number of rows that were left out. Releases
- * of which nothing is known have a row only if all are asked for, or known of none. */
+/* Adds rows of releases with the same answer, newest first; returns the number of rows that were
+ * left out. Unknown releases have a row only if all are requested, or none is known. */
 static size_t add_rows(struct table *table, const struct jw_which *which, bool all)
 {
 	const bool known_alone = !all && is_any_known(which);
@@ -251,7 +251,8 @@ static const char *platform_text(const char *platform)
 												: "Linux x86-64";
 }
 
-/* "torch from PyPI on NVIDIA GeForce RTX 3070 (sm_86), driver 550.163.01, linux, Python 3.11" */
+/* Prints "torch from PyPI on NVIDIA GeForce RTX 3070 (sm_86), driver 550.163.01, linux, Python
+ * 3.11". */
 static void print_head(const struct cli *cli, const struct which_document *document,
 					   const struct jw_which *which)
 {
@@ -282,7 +283,7 @@ static void print_install(const struct cli *cli, const struct which_document *do
 	next_step(&cli->out, STYLE_GOOD, text, &command);
 }
 
-/* Packages that PyTorch's index builds for several versions of CUDA, too. */
+/* Whether PyTorch's index builds the package for several versions of CUDA, too. */
 static bool has_other_index(const char *package)
 {
 	static const char *const packages[] = {"torch", "torchvision", "torchaudio", "xformers",
@@ -345,7 +346,8 @@ static int print_which(struct jw_error *err, const struct cli *cli,
 
 /* ---- the command */
 
-/* 0: the newest release runs as it is; 1: an older one does, or one compiles; 2: none runs. */
+/* Returns 0 if the newest release runs as it is; 1 if an older one does, or one compiles; 2 if none
+ * runs. */
 static enum exit_status status_of(const struct jw_which *which)
 {
 	if (which->newest && text_same(which->newest, which->releases[0].version))
@@ -353,7 +355,7 @@ static enum exit_status status_of(const struct jw_which *which)
 	return which->newest || which->newest_compiles ? EXIT_COLD : EXIT_CANNOT;
 }
 
-/* The command for releases that the list lacks. */
+/* Prints the command for releases that the list lacks. */
 static void print_ask(const struct cli *cli, const char *text, const char *package)
 {
 	static const char *const kept[] = {"target", "driver", "platform", "python", NULL};
@@ -397,7 +399,7 @@ static void begin_fetching(void *context, const char *file)
 	fetching->label = file;
 }
 
-/* --ask: the releases of pip's index, as far as the GPUs' answers need them. */
+/* Handles --ask: examines the releases of pip's index, as far as the GPUs' answers need them. */
 static int ask_index(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
 					 struct jw_which_options *options, struct which_document *document,
 					 struct jw_asked **ret_asked)
@@ -468,7 +470,7 @@ static int answer_package(struct jw_error *err, struct cli *cli, const struct gp
 	return result;
 }
 
-/* The packages that are asked for. Those of a list that jitwarm's list lacks are counted. */
+/* Answers for all requested packages. Packages of a file that jitwarm's list lacks are counted. */
 static int answer_all(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
 					  const char *const *packages, size_t count, bool listed,
 					  struct which_document *document)
