@@ -3,8 +3,8 @@
 # make-documents.sh man JITWARM FOLDER [LANGUAGE]   writes jitwarm-COMMAND.1 for each command of the program into FOLDER; LANGUAGE is en or ko
 # make-documents.sh site [-o FOLDER]                makes a web site of README.md, README.ko.md and docs/ in FOLDER (default: build/site), with mkdocs
 #
-# mkdocs checks every link of the site, and that packaging/site/mkdocs.yml lists every page: a warning ends it. mkdocs comes from pip, into
-# ~/.cache/jitwarm/site. Exit status 3: it cannot be had; 64: wrong usage.
+# The site has llms.txt, a list of the pages for users. mkdocs checks every link of the site, and that packaging/site/mkdocs.yml lists every
+# page: a warning ends it. mkdocs comes from pip, into ~/.cache/jitwarm/site. Exit status 3: it cannot be had; 64: wrong usage.
 set -euo pipefail
 
 help() { sed -n '2,7s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
@@ -23,6 +23,13 @@ make_man() { # JITWARM FOLDER [LANGUAGE]
 	LC_ALL=C.UTF-8 "$jitwarm" help --all | sed -n '/^Commands:/,/^$/p' | grep -oE '^  [a-z]+( [a-z]+)?' | sed 's/^ *//' | while read -r command; do
 		# shellcheck disable=SC2086
 		LC_ALL=C.UTF-8 "$jitwarm" help --man --language "$language" $command >"$folder/jitwarm-${command// /-}.1"
+	done
+}
+write_llms() { # WORK: the pages for users, each with its first sentence, for programs that read a site (llmstxt.org)
+	local title page
+	printf '# jitwarm\n\n> %s\n\n## Pages\n\n' "$(sed -n 's/^\*\*\(.*\)\*\*$/\1/p' "$1/pages/index.md")"
+	sed -n '/^  - JSON documents:/q; s/^  - \([A-Z].*\): \(.*\)\.md$/\1:\2/p' "$1/mkdocs.yml" | while IFS=: read -r title page; do
+		printf -- '- [%s](%s/): %s\n' "$title" "$page" "$(awk 'found && /^$/ { exit } NR > 1 && !/^(#|$)/ { found = 1 } found' "$1/pages/$page.md" | tr '\n' ' ' | sed -E 's/`//g; s/\[([^]]*)\]\([^)]*\)/\1/g; s/([.]) .*/\1/')"
 	done
 }
 make_site() { # [-o FOLDER]
@@ -59,6 +66,8 @@ make_site() { # [-o FOLDER]
 	rm -rf "$out"
 	mkdir -p "$(dirname "$out")"
 	mv "$work/site" "$out"
+	write_llms "$work" >"$out/llms.txt"
+	[ "$(grep -c '^- \[.*/): [A-Za-z]' "$out/llms.txt")" -ge 16 ] || { echo "make-documents.sh: llms.txt lacks pages" >&2; exit 1; }
 	echo "make-documents.sh: $out ($(find "$out" -name '*.html' | wc -l) pages)"
 }
 

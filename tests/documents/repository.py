@@ -9,7 +9,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCHEMAS = [("action.yml", "vendor.github-actions"), (".github/workflows/*.yml", "vendor.github-workflows"),
-           (".github/workflows/*.yml", "custom.github-workflows-require-timeout"), (".github/ISSUE_TEMPLATE/config.yml", "vendor.github-issue-config"),
+           (".github/workflows/*.yml", "custom.github-workflows-require-timeout"), (".github/dependabot.yml", "vendor.dependabot"), (".github/ISSUE_TEMPLATE/config.yml", "vendor.github-issue-config"),
            (".github/ISSUE_TEMPLATE/[!c]*.yml", "vendor.github-issue-forms")]
 failures = []
 texts = {path: path.read_text(encoding="utf-8") for path in [*ROOT.glob(".github/**/*.*"), ROOT / "action.yml", ROOT / "SECURITY.md"]}
