@@ -13,7 +13,7 @@ while IFS=$' \t' read -r line; do
 		continue
 	fi
 	# A pattern; one that fits nothing stays as it is, and jitwarm names it
-	while IFS= read -r path; do paths+=("$path"); done < <(compgen -G "$line" || printf '%s\n' "$line")
+	while IFS= read -r path; do paths+=("$path"); done < <(compgen -G "$line" | LC_ALL=C sort || printf '%s\n' "$line")
 done <<<"${given//$'\r'/}"
 options=()
 [ -z "${LINT_GPUS:-}" ] || options+=(--gpus "$LINT_GPUS")

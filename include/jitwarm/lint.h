@@ -34,6 +34,8 @@ struct jw_lint_finding {
 	struct jw_target target;
 	char *path, *member; /* member is the name inside an archive; NULL for a file */
 	char *why;           /* NULL with JW_LINT_COMPILES */
+	char *cause;         /* with JW_LINT_FAILS: "its only PTX is compute_90a, which no other GPU
+							accepts"; else NULL */
 	size_t modules;      /* of this library alone; a module in several libraries counts in each */
 	uint64_t ptx_bytes;  /* decompressed size */
 	enum jw_loading loading;
@@ -63,7 +65,12 @@ struct jw_lint_code {
 	struct jw_target target;
 	uint32_t cuda;  /* the CUDA version of the first compiler that makes it, as in struct jw_driver;
 					   0 if unknown */
-	uint64_t bytes; /* the predicted size, uncompressed; 0 if unknown, since there is no PTX */
+	uint64_t bytes; /* about the size; 0 if unknown, since there is no other code */
+	bool measured;  /* `bytes` is measured on the code that is there, as it is in the files;
+					   otherwise  it is predicted, uncompressed */
+	bool ptx;       /* PTX without the suffix of `target`, in place of the PTX with it */
+	struct jw_seconds
+		saves; /* the time that it saves of a first start, at most; zeros with `ptx` */
 };
 
 enum jw_lint_claim_kind {

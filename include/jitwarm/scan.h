@@ -178,6 +178,14 @@ struct jw_scan_total {
 	bool at_most;
 };
 
+/* A file with which programs fail on a GPU. */
+struct jw_scan_failing {
+	const char *file; /* "path" or "path: member" */
+	struct jw_target target;
+	const char *why, *cause;    /* lines for people */
+	struct jw_target exclusive; /* its only PTX, if that is for some GPUs alone; sm 0: it is not */
+};
+
 enum jw_scan_part {
 	JW_SCAN_PART,   /* pieces without code for the GPU, or all pieces of an optional file */
 	JW_SCAN_FAMILY, /* only kernels for the GPUs of another family, which has equivalent kernels for
@@ -213,7 +221,7 @@ struct jw_scan_options {
 	void (*total)(void *context, const struct jw_scan_total *total);
 	/* Called after that for each file with which programs will fail (as in jw_check_failing). May
 	 * be NULL. */
-	void (*failing)(void *context, const char *file, struct jw_target target, const char *why);
+	void (*failing)(void *context, const struct jw_scan_failing *failing);
 	/* Called for each file a part of which fails, or which is optional and fails (`all` of it). May
 	 * be NULL. */
 	void (*lacking)(void *context, const char *file, struct jw_target target, const char *why,

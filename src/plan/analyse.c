@@ -657,6 +657,32 @@ static void rank_texts(struct account *account)
 	}
 }
 
+static struct analyse_cause cause_of(const struct account *account, struct jw_target device,
+									 uint32_t toolkit)
+{
+	struct analyse_cause cause = {.toolkit = toolkit};
+	bool plain = false;
+
+	for (size_t i = 0; i < account->count_count; i++) {
+		const struct analyse_count *count = &account->counts[i];
+		const bool ptx = devcode_kind_is_ptx(count->kind);
+
+		if (!ptx && count->kind != DEVCODE_KIND_CUBIN)
+			continue;
+		plain = plain || (ptx && !count->target.suffix);
+		if (count->target.sm > cause.newest.sm)
+			cause.newest = count->target;
+		if (!cause.oldest.sm || count->target.sm < cause.oldest.sm)
+			cause.oldest = count->target;
+		if (ptx && count->target.suffix && count->target.sm <= device.sm &&
+			count->target.sm > cause.exclusive.sm)
+			cause.exclusive = count->target;
+	}
+	if (plain)
+		cause.exclusive = (struct jw_target){0};
+	return cause;
+}
+
 /* Adds an image with one driver, which stands for those of gpu_releases whose bits are set. */
 static int add_image_with(struct jw_error *err, struct reading *reading,
 						  const struct devcode_image *image, uint32_t runtime_cuda, size_t driver,
@@ -704,6 +730,7 @@ static int add_image_with(struct jw_error *err, struct reading *reading,
 			target->sums.link_needed = NEED_YES;
 		else if (target->to_link && !image->wrappers_known)
 			target->sums.link_needed = NEED_UNKNOWN;
+		target->sums.cause = cause_of(&account, reading->question->targets[t], runtime_cuda);
 		sums[t] = target->sums;
 	}
 	if (account.count_count)

@@ -39,7 +39,16 @@ struct analyse_question {
 /* Whether the CUDA runtime links the image's relocatable code when a program starts on a GPU. */
 enum analyse_need { NEED_NO, NEED_YES, NEED_UNKNOWN };
 
+/* Why code does not run on a target, as far as its architectures tell. */
+struct analyse_cause {
+	struct jw_target newest, oldest; /* of all machine code and PTX; sm 0: none */
+	struct jw_target exclusive;      /* PTX for some GPUs alone (compute_90a) that is not newer than
+										the target, if there is no other PTX; sm 0: none */
+	uint32_t toolkit;                /* the CUDA version of the compiler; 0: unknown */
+};
+
 struct analyse_target {
+	struct analyse_cause cause;
 	struct decided is;              /* the decision about registered code */
 	char kernels[KERNELS_TEXT];     /* names of some kernels that the target cannot use */
 	size_t verdicts[VERDICT_COUNT]; /* the number of containers for each verdict */

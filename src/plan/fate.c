@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "code/release.h"
 #include "os/file.h"
 
 enum { MOST = 1 << 24 };
@@ -131,8 +132,8 @@ int fates_add(struct jw_error *err, struct fates *fates, const char *path, const
 			.folder = number_of(fates, folder_of(path, member), t),
 			.bundled = is_bundled(member ? member : path),
 		};
-		fates->items[fates->count] =
-			(struct file_fate){.target = t, .is = *is, .kind = target->kind};
+		fates->items[fates->count] = (struct file_fate){
+			.target = t, .is = *is, .kind = target->kind, .cause = target->cause};
 		if (is->fate != DECIDE_RUNS || is->lacking || is->too_new) {
 			fates->items[fates->count].file = mem_printf(member ? "%s: %s" : "%s", path, member);
 			fates->items[fates->count].package = package ? mem_string(package) : NULL;
@@ -318,6 +319,72 @@ const char *fate_text(char text[FATE_TEXT], const struct file_fate *fate, struct
 						  reason, sm, jw_driver_text(driver, &is->needs));
 	else
 		(void)text_format(text, FATE_TEXT, "will fail: %s for %s", reason, sm);
+	return text;
+}
+
+const char *fate_error(char text[FATE_TEXT], const struct file_fate *fate)
+{
+	/* cudaGetErrorString */
+	static const char no_image[] = "no kernel image is available for execution on the device (209)",
+					  invalid[] = "device kernel image is invalid (200)";
+	static const char *const errors[REASON_COUNT] = {
+		[REASON_NONE] = no_image,
+		[REASON_EXCLUSIVE] = no_image,
+		[REASON_TOO_NEW] = "the provided PTX was compiled with an unsupported toolchain. (222)",
+		[REASON_TILE] = no_image,
+		[REASON_KIND] = no_image,
+		[REASON_ZSTD] = invalid,
+		[REASON_DAMAGED] = "a PTX JIT compilation failed (218)",
+		[REASON_NEWER_CODE] = invalid,
+		[REASON_RUNTIME] = "CUDA driver version is insufficient for CUDA runtime version (35)",
+		[REASON_UNLINKED] = invalid,
+	};
+
+	if (fate->result)
+		(void)snprintf(text, FATE_TEXT, "%s (%u)", refusal_name(fate->result), fate->result);
+	else
+		(void)snprintf(text, FATE_TEXT, "%s", errors[fate->is.reason]);
+	return text;
+}
+
+const char *fate_cause(char text[FATE_TEXT], const struct file_fate *fate, struct jw_target device)
+{
+	const struct analyse_cause *cause = &fate->cause;
+	const struct decided *is = &fate->is;
+	char sm[JW_TARGET_TEXT], compute[JW_TARGET_TEXT], driver[JW_DRIVER_TEXT];
+
+	(void)jw_driver_text(driver, &is->needs);
+	if (fate->result)
+		(void)text_format(text, FATE_TEXT, "the driver has refused %s of it",
+						  TEXT_COUNT(fate->refused, "module", "modules"));
+	else if (is->reason == REASON_ZSTD)
+		(void)text_format(text, FATE_TEXT,
+						  "it is compressed with zstd: drivers before %s refuse it",
+						  jw_driver_text(driver, &gpu_first_zstd));
+	else if (is->reason == REASON_DAMAGED)
+		(void)text_format(text, FATE_TEXT, "its device code is damaged");
+	else if (is->reason == REASON_UNLINKED)
+		(void)text_format(text, FATE_TEXT,
+						  "its linked code has none for %s, and its objects are not in it",
+						  jw_target_sm(sm, device));
+	else if (is->needs.cuda && cause->toolkit)
+		(void)text_format(text, FATE_TEXT, "toolkit %u.%u requires driver %s or newer",
+						  cause->toolkit / 1000, cause->toolkit % 1000 / 10, driver);
+	else if (is->needs.cuda)
+		(void)text_format(text, FATE_TEXT, "its code requires driver %s or newer", driver);
+	else if (cause->exclusive.sm)
+		(void)text_format(text, FATE_TEXT, "its only PTX is %s, which no other GPU accepts",
+						  jw_target_compute(compute, cause->exclusive));
+	else if (cause->oldest.sm > device.sm)
+		(void)text_format(text, FATE_TEXT, "its oldest code is for %s",
+						  jw_target_sm(sm, cause->oldest));
+	else if (cause->newest.sm && cause->newest.sm < device.sm)
+		(void)text_format(
+			text, FATE_TEXT,
+			"its newest code is for %s, and it has no PTX that newer GPUs can compile",
+			jw_target_sm(sm, cause->newest));
+	else
+		(void)text_format(text, FATE_TEXT, "it has no code for %s", jw_target_sm(sm, device));
 	return text;
 }
 

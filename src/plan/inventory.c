@@ -94,6 +94,10 @@ static const struct image_member head_members[] = {
 static const struct image_member target_members[] = {
 	MEMBER(analyse_target, is.fate, DECIDE_REFUSED),
 	MEMBER(analyse_target, kernels, 0),
+	MEMBER(analyse_target, cause.newest, 0),
+	MEMBER(analyse_target, cause.oldest, 0),
+	MEMBER(analyse_target, cause.exclusive, 0),
+	MEMBER(analyse_target, cause.toolkit, 0),
 	MEMBER(analyse_target, is.pieces, 0),
 	MEMBER(analyse_target, is.lacking, 0),
 	MEMBER(analyse_target, is.too_new, 0),

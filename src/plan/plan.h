@@ -29,6 +29,7 @@ struct file_fate {
 	char *package; /* normalised; NULL if no package has the file */
 	uint32_t target;
 	char *kernels; /* names of some kernels that the target cannot use, or "" */
+	struct analyse_cause cause;
 	struct decided is;
 	enum decide_part part;
 	uint32_t kind; /* the kind with REASON_KIND */
@@ -78,6 +79,12 @@ enum { FATE_TEXT = 512 };
 /* Writes "will fail: no kernel image for sm_90" or "1 of 2 pieces has no code for sm_90: a program
  * that uses it fails". */
 const char *fate_text(char text[FATE_TEXT], const struct file_fate *fate, struct jw_target device);
+/* Writes what a program prints: "no kernel image is available for execution on the device (209)".
+ */
+const char *fate_error(char text[FATE_TEXT], const struct file_fate *fate);
+/* Writes the cause: "its only PTX is compute_90a, which no other GPU accepts", "toolkit 13.2
+ * requires driver 580 (CUDA 13.0) or newer". */
+const char *fate_cause(char text[FATE_TEXT], const struct file_fate *fate, struct jw_target device);
 /* Writes only the reason, which is equal for releases that fail alike: "no code for sm_90", "needs
  * driver 580 (CUDA 13.0) or newer". */
 const char *fate_reason(char text[FATE_TEXT], const struct file_fate *fate,

@@ -152,6 +152,9 @@ void jw_check_result_free(struct jw_check_result *result)
 	for (size_t i = 0; i < result->failing_count; i++) {
 		mem_free(result->failing[i].file);
 		mem_free(result->failing[i].why);
+		mem_free(result->failing[i].error);
+		mem_free(result->failing[i].cause);
+		mem_free(result->failing[i].cure);
 		mem_free(result->failing[i].package);
 		mem_free(result->failing[i].runs);
 	}
@@ -239,6 +242,25 @@ static int by_seconds(const void *a, const void *b)
 
 /* Sets for each failing file the release of its package that runs; forgets packages for which the
  * list has none. */
+/* What to do about a failing file: another release, a newer driver, or another build. */
+static char *cure_of(const struct jw_check_failing *failing)
+{
+	char text[512], driver[JW_DRIVER_TEXT], compute[JW_TARGET_TEXT], sm[JW_TARGET_TEXT];
+
+	if (failing->package && failing->runs)
+		(void)text_format(text, sizeof text, "install %s==%s", failing->package, failing->runs);
+	else if (failing->needs.cuda)
+		(void)text_format(text, sizeof text, "install driver %s or a newer one",
+						  jw_driver_text(driver, &failing->needs));
+	else if (failing->refused)
+		(void)text_format(text, sizeof text, "install another release of it");
+	else
+		(void)text_format(text, sizeof text, "use a build that has -gencode arch=%s,code=%s",
+						  jw_target_compute(compute, failing->target),
+						  jw_target_sm(sm, failing->target));
+	return mem_string(text);
+}
+
 static void add_cures(struct jw_check_result *result)
 {
 	char own[JW_PYTHON_VERSION];
@@ -268,13 +290,15 @@ static void add_cures(struct jw_check_result *result)
 		}
 		failing->runs = cure.version;
 	}
+	for (size_t i = 0; i < result->failing_count; i++)
+		result->failing[i].cure = cure_of(&result->failing[i]);
 }
 
 /* Moves names and notes from the plan to the result. */
 static void summarise(struct plan *plan, const struct jw_check_options *options,
 					  struct jw_check_result *result)
 {
-	char text[FATE_TEXT];
+	char text[FATE_TEXT], error[FATE_TEXT], cause[FATE_TEXT];
 	size_t kept = 0;
 
 	result->gpus = mem_array(plan->target_count, sizeof *result->gpus);
@@ -288,6 +312,8 @@ static void summarise(struct plan *plan, const struct jw_check_options *options,
 			(struct jw_check_failing){fate->file,
 									  device,
 									  mem_string(fate_text(text, fate, device)),
+									  mem_string(fate_error(error, fate)),
+									  mem_string(fate_cause(cause, fate, device)),
 									  .refused = fate->result != 0,
 									  .needs = fate->is.needs,
 									  .package = fate->package};

@@ -17,8 +17,10 @@ struct lint {
 	const struct jw_lint_options *options;
 	struct jw_lint_result *result;
 	size_t capacity;
-	uint64_t *code_bytes; /* for each GPU: the size of its modules' compiled code */
-	char **files;         /* the files with device code, in their order; a wheel is listed once */
+	uint64_t *neighbour_bytes; /* for each GPU: about what lacks code, by the code that is there */
+	struct jw_target *plain;   /* for each GPU: PTX that it could compile but for the suffix */
+	uint64_t *code_bytes;      /* for each GPU: the size of its modules' compiled code */
+	char **files; /* the files with device code, in their order; a wheel is listed once */
 	size_t file_count, file;
 	uint32_t exclusive;   /* a bit for each GPU for which PTX is compiled that only it runs */
 	struct jw_error *err; /* for callbacks that return nothing */
@@ -44,6 +46,7 @@ static int note_finding(struct jw_error *err, struct lint *lint,
 	added->path = mem_string(path);
 	added->member = member ? mem_string(member) : NULL;
 	added->why = why ? mem_string(why) : NULL;
+	added->cause = finding->cause ? mem_string(finding->cause) : NULL;
 	return 0;
 }
 
@@ -132,8 +135,12 @@ static int lint_image(struct jw_error *err, void *context, const struct jw_scan_
 	}
 	lint_claims_take(lint->claims, image);
 	for (size_t i = 0; i < image->verdict_count; i++) {
-		const struct jw_lint_finding finding = first_start(&image->verdicts[i]);
+		const struct jw_scan_verdicts *verdicts = &image->verdicts[i];
+		const struct jw_lint_finding finding = first_start(verdicts);
 
+		lint->neighbour_bytes[i] += lint_neighbour_bytes(
+			image, (struct jw_arch){verdicts->target, false},
+			verdicts->jit + verdicts->link + verdicts->nothing + verdicts->cannot);
 		if (note_unsure(err, lint, image, &image->verdicts[i]))
 			return -1;
 		if (!finding.modules)
@@ -197,21 +204,29 @@ static const char *failing_member(struct lint *lint, const char *failing)
 }
 
 static void note_fate(struct lint *lint, enum jw_lint_kind kind, const char *file,
-					  struct jw_target target, const char *why)
+					  struct jw_target target, const char *why, char *cause)
 {
 	struct jw_lint_gpu *gpu = linted_gpu(lint->result, target);
 	const char *member = failing_member(lint, file);
 
 	if (gpu)
 		++*(kind == JW_LINT_FAILS ? &gpu->failing : &gpu->lacking);
-	if (note_finding(lint->err, lint, &(struct jw_lint_finding){.kind = kind, .target = target},
+	if (note_finding(lint->err, lint,
+					 &(struct jw_lint_finding){.kind = kind, .target = target, .cause = cause},
 					 member ? lint->files[lint->file] : file, member, why))
 		lint->failed = true;
 }
 
-static void lint_failing(void *context, const char *file, struct jw_target target, const char *why)
+static void lint_failing(void *context, const struct jw_scan_failing *failing)
 {
-	note_fate(context, JW_LINT_FAILS, file, target, why);
+	struct lint *lint = context;
+	char *cause = mem_string(failing->cause);
+
+	note_fate(lint, JW_LINT_FAILS, failing->file, failing->target, failing->why, cause);
+	mem_free(cause);
+	for (size_t i = 0; failing->exclusive.sm && i < lint->result->gpu_count; i++)
+		if (jw_target_equal(lint->result->gpus[i].target, failing->target))
+			lint->plain[i] = failing->exclusive;
 }
 
 static void lint_lacking(void *context, const char *file, struct jw_target target, const char *why,
@@ -221,7 +236,7 @@ static void lint_lacking(void *context, const char *file, struct jw_target targe
 	struct jw_lint_gpu *gpu = linted_gpu(lint->result, target);
 
 	(void)all;
-	note_fate(lint, JW_LINT_LACKS, file, target, why);
+	note_fate(lint, JW_LINT_LACKS, file, target, why, NULL);
 	if (part != JW_SCAN_PART || lint->failed)
 		return;
 	gpu->parts++;
@@ -240,6 +255,7 @@ static void advise_code(const struct lint *lint, size_t at)
 	struct jw_lint_result *result = lint->result;
 	struct jw_lint_gpu *gpu = &result->gpus[at];
 	struct jw_lint_code *code = result->codes;
+	uint64_t bytes;
 
 	if (!lacks_code(gpu))
 		return;
@@ -253,13 +269,36 @@ static void advise_code(const struct lint *lint, size_t at)
 			gpu_sass_fit(other, gpu->target) != GPU_FIT_NONE)
 			gpu->code = other;
 	}
-	while (code < result->codes + result->code_count && !jw_target_equal(code->target, gpu->code))
+	while (code < result->codes + result->code_count &&
+		   (code->ptx || !jw_target_equal(code->target, gpu->code)))
 		code++;
 	if (code == result->codes + result->code_count)
 		result->code_count++;
 	code->target = gpu->code;
 	code->cuda = gpu_first_compiler(gpu->code);
-	code->bytes = lint->code_bytes[at] > code->bytes ? lint->code_bytes[at] : code->bytes;
+	code->measured = lint->neighbour_bytes[at] != 0;
+	bytes = code->measured ? lint->neighbour_bytes[at] : lint->code_bytes[at];
+	code->bytes = bytes > code->bytes ? bytes : code->bytes;
+	if (gpu->start.likely > code->saves.likely)
+		code->saves = gpu->start;
+}
+
+/* PTX without its suffix, which costs nothing and serves all newer GPUs. */
+static void advise_plain(const struct lint *lint, size_t at)
+{
+	struct jw_lint_result *result = lint->result;
+	const struct jw_target plain = lint->plain[at];
+
+	if (!plain.sm)
+		return;
+	for (size_t i = 0; i < result->code_count; i++)
+		if (result->codes[i].ptx && jw_target_equal(result->codes[i].target, plain))
+			return;
+	result->codes[result->code_count++] = (struct jw_lint_code){
+		.target = plain,
+		.ptx = true,
+		.cuda = gpu_first_compiler((struct jw_target){plain.sm, 0}),
+	};
 }
 
 static void judge(const struct lint *lint)
@@ -277,6 +316,8 @@ static void judge(const struct lint *lint)
 		else if (!options->bounded && (gpu->modules || unsure))
 			gpu->level = JW_LINT_WARNING;
 	}
+	for (size_t i = 0; i < result->gpu_count; i++)
+		advise_plain(lint, i);
 	for (size_t i = 0; i < result->gpu_count; i++)
 		advise_code(lint, i);
 	for (size_t i = 0; i < result->finding_count; i++) {
@@ -316,7 +357,9 @@ int jw_lint(struct jw_error *err, const struct jw_lint_options *options,
 		return error_set(err, JW_ERR_USAGE, "no GPU is named");
 	lint.result = mem_alloc(sizeof *lint.result);
 	lint.result->gpus = mem_array(count, sizeof *lint.result->gpus);
-	lint.result->codes = mem_array(count, sizeof *lint.result->codes);
+	lint.result->codes = mem_array(2 * count, sizeof *lint.result->codes);
+	lint.neighbour_bytes = mem_array(count, sizeof *lint.neighbour_bytes);
+	lint.plain = mem_array(count, sizeof *lint.plain);
 	lint.code_bytes = mem_array(count, sizeof *lint.code_bytes);
 	lint.claims = lint_claims_open(options);
 	result = jw_scan(err, &scan);
@@ -329,6 +372,8 @@ int jw_lint(struct jw_error *err, const struct jw_lint_options *options,
 		lint.result = NULL;
 	}
 	mem_free(lint.code_bytes);
+	mem_free(lint.neighbour_bytes);
+	mem_free(lint.plain);
 	jw_lines_free(lint.files, lint.file_count);
 	jw_lint_free(lint.result);
 	return result;
@@ -342,6 +387,7 @@ void jw_lint_free(struct jw_lint_result *result)
 		mem_free(result->findings[i].path);
 		mem_free(result->findings[i].member);
 		mem_free(result->findings[i].why);
+		mem_free(result->findings[i].cause);
 	}
 	for (size_t i = 0; i < result->trouble_count; i++)
 		mem_free(result->troubles[i]);

@@ -531,9 +531,12 @@ static void report_fates(const struct scan *scan)
 	for (size_t i = 0; scan->options->failing && i < fates->count; i++) {
 		const struct file_fate *fate = &fates->items[i];
 		const struct jw_target device = scan->question.targets[fate->target];
+		char cause[FATE_TEXT];
 
-		scan->options->failing(scan->options->context, fate->file, device,
-							   fate_text(text, fate, device));
+		scan->options->failing(
+			scan->options->context,
+			&(struct jw_scan_failing){fate->file, device, fate_text(text, fate, device),
+									  fate_cause(cause, fate, device), fate->cause.exclusive});
 	}
 	for (size_t i = 0; scan->options->lacking && i < fates->part_count; i++) {
 		const struct file_fate *fate = &fates->parts[i];

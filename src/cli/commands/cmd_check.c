@@ -82,6 +82,13 @@ static const struct json_field failing_fields[] = {
 	JSON_FORMATTED("target", struct jw_check_failing, target, document_sm,
 				   "the GPU architecture: `sm_86`"),
 	JSON(struct jw_check_failing, why, "the reason, in one line"),
+	JSON(struct jw_check_failing, error,
+		 "what a program prints that fails: `no kernel image is available for execution on the "
+		 "device (209)`"),
+	JSON(struct jw_check_failing, cause,
+		 "the cause, in one line: `toolkit 13.2 requires driver 580 (CUDA 13.0) or newer`"),
+	JSON(struct jw_check_failing, cure,
+		 "what to do, in one line: `install torch==2.7.1`, install a driver, or use another build"),
 	JSON(struct jw_check_failing, package,
 		 "the package that installed the file, if `which` knows the package",
 		 .presence = JSON_UNLESS_NULL),

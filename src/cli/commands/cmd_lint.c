@@ -68,8 +68,13 @@ static const struct json_field code_fields[] = {
 				   "the architecture that `-gencode` names"),
 	LINT_CODE(cuda, "the first CUDA version whose compiler makes this code: 12080 for 12.8; 0: "
 					"older than jitwarm knows"),
-	LINT_CODE(bytes, "the predicted size of the machine code, uncompressed; 0: unknown, because "
-					 "there is no PTX"),
+	LINT_CODE(bytes, "about the size of the code; 0: unknown, because there is no other code"),
+	LINT_CODE(measured, "`bytes` is measured on the code that is there, as it is in the files; "
+						"otherwise it is predicted, uncompressed"),
+	LINT_CODE(ptx, "build PTX without the suffix of `target`, in place of the PTX with it: "
+				   "`compute_90` for `sm_90a`"),
+	JSON_OBJECT_OF("saves_seconds", struct jw_lint_code, saves, &document_span,
+				   "the time that the code saves of a first start, at most"),
 	{0},
 };
 
@@ -88,6 +93,8 @@ static const struct json_field finding_fields[] = {
 	FINDING(member, "for a file inside an archive: its name in the archive",
 			.presence = JSON_UNLESS_NULL),
 	FINDING(why, "the reason in one line; absent with the kind `compiles`",
+			.presence = JSON_UNLESS_NULL),
+	FINDING(cause, "the cause, in one line; only with the kind `fails`",
 			.presence = JSON_UNLESS_NULL),
 	FINDING(modules, "modules of this library that are compiled; a module that several libraries "
 					 "hold counts in each"),
@@ -223,7 +230,9 @@ static void lint_print_finding(struct buf *text, const struct jw_lint_finding *f
 		.ptx_bytes = finding->ptx_bytes,
 		.forecast = {.loading = finding->loading, .start = finding->start}};
 
-	if (finding->why)
+	if (finding->cause)
+		buf_add(text, "%s: %s", finding->why, finding->cause);
+	else if (finding->why)
 		buf_add(text, "%s", finding->why);
 	else
 		(void)verdict_print(text, &row, VERDICT_PTX | VERDICT_START);
@@ -326,7 +335,18 @@ static void print_codes(const struct output *out, const struct jw_lint_result *r
 	for (size_t i = 0; i < result->code_count; i++) {
 		const struct jw_lint_code *code = &result->codes[i];
 		struct buf names = BUF_MAX(MAX_LINT_LINE);
-		char adds[TEXT_SHORT + 40] = "", needs[40] = "";
+		char adds[TEXT_SHORT + 40] = "", needs[40] = "", saves[2 * TEXT_SHORT + 40] = "";
+
+		if (code->ptx) {
+			const struct jw_target plain = {code->target.sm, 0};
+			char own[JW_TARGET_TEXT], all[JW_TARGET_TEXT];
+
+			output_line(out, STYLE_PLAIN,
+						"Building %s in place of %s costs nothing: newer GPUs compile it at their "
+						"first start instead of failing",
+						jw_target_compute(all, plain), jw_target_compute(own, code->target));
+			continue;
+		}
 
 		for (size_t k = 0; k < result->gpu_count; k++) {
 			char name[GPUS_NAME];
@@ -336,13 +356,17 @@ static void print_codes(const struct output *out, const struct jw_lint_result *r
 						gpu_targets_name(name, result->gpus[k].target));
 		}
 		if (code->bytes)
-			(void)text_format(adds, sizeof adds, "; adds about %s, uncompressed",
+			(void)text_format(adds, sizeof adds,
+							  code->measured ? "; adds about %s" : "; adds about %s, uncompressed",
 							  text_bytes(size, code->bytes));
+		if (code->saves.high > 0)
+			(void)text_format(saves, sizeof saves, ", and saves %s of a first start",
+							  text_span(size, code->saves.low, code->saves.high));
 		if (code->cuda)
 			(void)text_format(needs, sizeof needs, "; needs CUDA %u.%u or newer", code->cuda / 1000,
 							  code->cuda % 1000 / 10);
-		output_line(out, STYLE_PLAIN, "%s avoids this on %s%s%s",
-					lint_gencode(gencode, code->target), buf_text(&names), adds, needs);
+		output_line(out, STYLE_PLAIN, "%s avoids this on %s%s%s%s",
+					lint_gencode(gencode, code->target), buf_text(&names), adds, saves, needs);
 		buf_free(&names);
 	}
 }
@@ -358,21 +382,60 @@ static void add_escaped(struct buf *text, const char *from, bool property)
 			(void)buf_append(NULL, text, property && *from == os_separator ? "/" : from, 1);
 }
 
-/* Returns the first library with which a program fails on the GPU, else the first one that is
- * compiled; NULL if there is none. */
-static const struct jw_lint_finding *worst_finding(const struct jw_lint_result *result,
-												   struct jw_target target)
+/* What one file or archive does on a GPU: the sum of its findings there. `why`: of the first
+ * library that fails, or of which a part does; NULL: none does. */
+struct lint_file {
+	size_t modules, failing, lacking;
+	struct jw_seconds start;
+	enum jw_lint_level level;
+	const char *why, *cause, *member;
+};
+
+static struct lint_file lint_file_of(const struct jw_lint_result *result, const char *path,
+									 struct jw_target target)
 {
-	const struct jw_lint_finding *worst = NULL;
+	struct lint_file file = {.why = NULL};
 
 	for (size_t i = 0; i < result->finding_count; i++) {
 		const struct jw_lint_finding *finding = &result->findings[i];
 
-		if (jw_target_equal(finding->target, target) &&
-			(!worst || (finding->kind == JW_LINT_FAILS && worst->kind != JW_LINT_FAILS)))
-			worst = finding;
+		if (!jw_target_equal(finding->target, target) || strcmp(finding->path, path) != 0)
+			continue;
+		file.modules += finding->modules;
+		file.start.low += finding->start.low;
+		file.start.likely += finding->start.likely;
+		file.start.high += finding->start.high;
+		file.failing += finding->kind == JW_LINT_FAILS;
+		file.lacking += finding->kind == JW_LINT_LACKS;
+		file.level = finding->level > file.level ? finding->level : file.level;
+		if (finding->why && (!file.why || (finding->cause && !file.cause))) {
+			file.why = finding->why;
+			file.cause = finding->cause;
+			file.member = finding->member;
+		}
 	}
-	return worst;
+	return file;
+}
+
+/* Whether the finding is of another GPU, or its file has an annotation for the GPU already. */
+static bool is_annotated(const struct jw_lint_result *result, size_t at, struct jw_target target)
+{
+	if (!jw_target_equal(result->findings[at].target, target))
+		return true;
+	for (size_t i = 0; i < at; i++)
+		if (jw_target_equal(result->findings[i].target, target) &&
+			!strcmp(result->findings[i].path, result->findings[at].path))
+			return true;
+	return false;
+}
+
+static size_t annotated_files(const struct jw_lint_result *result, struct jw_target target)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < result->finding_count; i++)
+		count += !is_annotated(result, i, target);
+	return count;
 }
 
 /* Returns why the next file was not judged; NULL after the last one. *cursor starts at 0. */
@@ -421,25 +484,48 @@ static void lint_github_print(const struct output *out, const struct jw_found *f
 	}
 	for (size_t i = 0; i < result->gpu_count; i++) {
 		const struct jw_lint_gpu *gpu = &result->gpus[i];
-		const struct jw_lint_finding *worst = worst_finding(result, gpu->target);
-		struct buf line = BUF_MAX(MAX_LINT_LINE), what = BUF_MAX(MAX_LINT_LINE);
-		char name[GPUS_NAME];
+		const bool alone = annotated_files(result, gpu->target) == 1;
 
-		lint_print_gpu(&what, gpu, bound);
-		buf_add(&line, "::%s ", levels[gpu->level]);
-		if (worst) {
-			buf_add(&line, "file=");
-			add_escaped(&line, worst->path, true);
-			buf_add(&line, ",");
+		for (size_t k = 0; k < result->finding_count; k++) {
+			const char *path = result->findings[k].path;
+			struct lint_file file = lint_file_of(result, path, gpu->target);
+			struct jw_lint_gpu part = *gpu;
+			struct buf line = BUF_MAX(MAX_LINT_LINE), what = BUF_MAX(MAX_LINT_LINE);
+			char name[GPUS_NAME];
+
+			/* Once for each path, whose findings follow each other or not */
+			if (is_annotated(result, k, gpu->target))
+				continue;
+			if (!alone) {
+				part.modules = file.modules;
+				part.failing = file.failing;
+				part.lacking = file.lacking;
+				part.start = file.start;
+			}
+			/* What fails in another file is no error of this one. */
+			if (alone)
+				file.level = gpu->level;
+			else if (gpu->failing && !file.failing && file.level == JW_LINT_ERROR &&
+					 !(bound->set && gpu->start.likely > bound->most_start_s))
+				file.level = JW_LINT_WARNING;
+			lint_print_gpu(&what, &part, bound);
+			if (file.why) {
+				buf_add(&what, "; %s%s%s", file.member ? file.member : "", file.member ? ": " : "",
+						file.why);
+				if (file.cause)
+					buf_add(&what, ": %s", file.cause);
+			}
+			buf_add(&line, "::%s file=", levels[file.level]);
+			add_escaped(&line, path, true);
+			buf_add(&line, ",title=");
+			add_escaped(&line, gpu_targets_name(name, gpu->target), true);
+			buf_add(&line, "::");
+			add_escaped(&line, buf_text(&what), false);
+			if (what.size)
+				output_line(out, STYLE_PLAIN, "%s", buf_text(&line));
+			buf_free(&what);
+			buf_free(&line);
 		}
-		buf_add(&line, "title=");
-		add_escaped(&line, gpu_targets_name(name, gpu->target), true);
-		buf_add(&line, "::");
-		add_escaped(&line, buf_text(&what), false);
-		if (what.size)
-			output_line(out, STYLE_PLAIN, "%s", buf_text(&line));
-		buf_free(&what);
-		buf_free(&line);
 	}
 }
 

@@ -941,8 +941,10 @@ static void print_of_file(struct scan_run *run, enum style style, const char *fi
 	mem_free(named);
 }
 
-static void take_failing(void *context, const char *file, struct jw_target target, const char *why)
+static void take_failing(void *context, const struct jw_scan_failing *failing)
 {
+	const char *file = failing->file, *why = failing->why;
+	const struct jw_target target = failing->target;
 	struct scan_run *run = context;
 
 	run->failing++;

@@ -22,3 +22,27 @@ done
 # All of them run, and none is named
 run 0 scan --target a100 "$work/libpart.so"
 out_lacks "kernels"
+
+# What fails has the error that a program prints, the cause and the cure
+PYTHONPATH=$cases/../../framework python3 - "$work" <<'PYTHON'
+import sys
+import fatbin
+
+text = b".version %s\n.target %s\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n\0"
+def library(name, *entries):
+    open(f"{sys.argv[1]}/{name}.so", "wb").write(fatbin.library(fatbin.container(*entries)))
+
+library("own", fatbin.entry(fatbin.CUBIN, 80, fatbin.old_cubin(80, "k", 64)), fatbin.entry(fatbin.PTX, 90, text % (b"8.0", b"sm_90a"), isa=(8, 0)))
+library("new", fatbin.entry(fatbin.PTX, 75, text % (b"8.7", b"sm_75"), isa=(8, 7)))
+library("packed", fatbin.entry(fatbin.CUBIN, 80, fatbin.old_cubin(80, "k", 64), compression="zstd"))
+PYTHON
+failing() { # LIBRARY TARGET DRIVER ERROR CAUSE CURE
+	run 2 check --json --target "$2" --driver "$3" "$work/$1.so"
+	json "[(f['error'], f['cause'], f['cure']) for f in d['failing']] == [('$4', '$5', '$6')]"
+}
+failing own sm_120 580.65.06 "no kernel image is available for execution on the device (209)" "its only PTX is compute_90a, which no other GPU accepts" \
+	"use a build that has -gencode arch=compute_120,code=sm_120"
+failing new sm_80 550.163.01 "the provided PTX was compiled with an unsupported toolchain. (222)" "toolkit 12.8 requires driver 570 (CUDA 12.8) or newer" \
+	"install driver 570 (CUDA 12.8) or a newer one"
+failing packed sm_80 535.309.01 "device kernel image is invalid (200)" "it is compressed with zstd: drivers before 550.54.14 (CUDA 12.4) refuse it" \
+	"install driver 550.54.14 (CUDA 12.4) or a newer one"

@@ -78,3 +78,23 @@ run 64 lint --arch-list rtx4090 liball.so
 err_has "“rtx4090” is no architecture"
 run 64 lint --each liball.so
 err_has "--each goes with --arch-list"
+
+# The cause in one line, and the cheapest cure first: PTX for one GPU alone becomes PTX for all newer ones
+run 2 lint --gpus rtx50 libold.so
+out_has "sm_120 (RTX 50): will fail: no kernel image for sm_120: its only PTX is compute_90a, which no other GPU accepts"
+out_has "Building compute_90 in place of compute_90a costs nothing"
+[[ $(grep -n "in place of" "$out" | cut -d: -f1) -lt $(grep -n "code=sm_120 avoids this" "$out" | cut -d: -f1) ]] || fail "not the cheapest first"
+out_has "avoids this on sm_120 (RTX 50); adds about 4."
+run 2 lint --gpus rtx50 --json libold.so
+json '[(c["target"], c["ptx"]) for c in d["codes"]] == [("sm_90a", True), ("sm_120", False)] and d["findings"][0]["cause"].startswith("its only PTX is compute_90a")'
+run 2 lint --gpus rtx20 liball.so
+out_has "its oldest code is for sm_80"
+run 0 lint --gpus rtx50 liball.so
+out_has ", and saves under 0.1 s of a first start"
+
+# With two files, each has its annotation, with its own numbers
+mkdir two && cp libold.so two/a.so && cp liball.so two/b.so
+run 2 lint --gpus rtx50 --format github two/a.so two/b.so
+out_has "::error file=two/a.so,title=sm_120 (RTX 50)::a program fails with 1 file; avoided by -gencode arch=compute_120,code=sm_120; will fail"
+out_has "::warning file=two/b.so,title=sm_120 (RTX 50)::up to 3 modules"
+[[ $(wc -l <"$out") == 2 ]] || fail "not an annotation for each file"

@@ -130,7 +130,7 @@ LINT_JITWARM=$JITWARM LINT_PATHS=$' p-*.whl \r\nlib\n\t\n' LINT_GPUS=rtx30 LINT_
 	GITHUB_STEP_SUMMARY=$work/summary.md bash -c "$action" >"$out" 2>"$err" || ended=$?
 [[ $ended == 1 ]] || fail "the action ended with $ended"
 out_has "::error file="
-[[ $(wc -l <"$out") == 1 ]] || fail "not one annotation"
+[[ $(wc -l <"$out") == 2 ]] || fail "not an annotation for each file"
 grep -q "p-1-py3-none-any.whl:" "$work/summary.md" && grep -q "^ pkg/a.ptx" "$work/summary.md" || fail "no table in the summary"
 # A name that ends a block of Markdown, and one that reads like HTML, stay text
 mkdir "$work/names" && ptx sm_80 >"$work/names/b.ptx"
