@@ -1,9 +1,13 @@
-/* Entries: the files of the driver's cache. Source: docs/internals/driver-cache.md, "Files". The
- * path is <cache>/h/h/hhhhhhhhhhhhhh: 16 lower-case hex digits of FNV-1a-64(key), split 1/1/14. The
- * file is u32 version (0x41) · u64 key_bytes · u64 value_bytes · u64 FNV-1a-64(value) · key · value
- * · anything; little endian, packed. The driver accepts a file that is longer, but not one that is
- * shorter. The value of a CUDA entry is a cubin; OpenCL's entries (value: PTX) share the directory.
- * cache/key.h has the grammar of keys. */
+/* Entries: the files of the driver's cache. Source: docs/internals/driver-cache.md, "Files".
+ *
+ *     <cache>/h/h/hhhhhhhhhhhhhh      16 lower-case hex digits of FNV-1a-64(key), split 1/1/14
+ *
+ *     entry    = u32 version (0x41) · u64 key_bytes · u64 value_bytes · u64 FNV-1a-64(value)
+ *                · key · value · anything                              little endian, packed
+ *
+ * The driver accepts a file that is longer, but not one that is shorter. The value of a CUDA entry
+ * is a cubin; OpenCL's entries (value: PTX) share the directory. cache/key.h has the grammar of
+ * keys. */
 #pragma once
 
 #include <stdbool.h>

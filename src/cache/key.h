@@ -1,9 +1,12 @@
 /* Keys: the bytes that the driver hashes to name a module's entry. Source:
- * docs/internals/driver-cache.md, "Key". A module that is loaded has key = stamp "HOST64" "sm_NN"
- * payload "\0" " " options; an input of run-time linking has key = stamp "HOST64" "sm_NN" payload
- * "\0" " -c" options. `payload` is the PTX image of the fat binary, decompressed, with its own
- * trailing NULs; `options` is the entry's option string verbatim. For parts of kind 0x40 the
- * payload ends before its first NUL, and the entry's options are ignored. */
+ * docs/internals/driver-cache.md, "Key".
+ *
+ *     key = stamp "HOST64" "sm_NN" payload "\0" " " options          a module that is loaded
+ *     key = stamp "HOST64" "sm_NN" payload "\0" " -c" options        an input of run-time linking
+ *
+ * `payload` is the PTX image of the fat binary, decompressed, with its own trailing NULs; `options`
+ * is the entry's option string verbatim. For parts of kind 0x40 the payload ends before its first
+ * NUL, and the entry's options are ignored. */
 #pragma once
 
 #include <stdbool.h>

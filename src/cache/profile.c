@@ -148,9 +148,10 @@ const char *cache_beside_stamp(const struct jw_system *system)
 }
 
 /* Profiles in the state directory: one JSON file for each library, named by the hash of its path.
- * For a driver that another one has replaced in the same file, the hash of its stamp follows:
- * {"schema":"jitwarm.driver/1","library":…,"size_bytes":…,"mtime_ns":"16 hex digits",
- * "build_id":…,"stamp":…,"trust":"confirmed","cuda":12040,"release":[550,163,1]} */
+ * For a driver that another one has replaced in the same file, the hash of its stamp follows.
+ *
+ *     {"schema":"jitwarm.driver/1","library":…,"size_bytes":…,"mtime_ns":"16 hex digits",
+ *      "build_id":…,"stamp":…,"trust":"confirmed","cuda":12040,"release":[550,163,1]} */
 
 enum { MAX_FILE = 64 << 10 };
 

@@ -27,8 +27,10 @@ struct cache_profile {
 /* Finds the profile of one driver's library (the file itself, links resolved): the one stored in
  * the state directory, if the file is unchanged; else the stamp read from the file, and the release
  * from the file's name and the table of known drivers, confirmed by an entry of `cache_dir` with
- * this stamp, if there is one. Without a known stamp the profile is empty; that is not a failure.
- * `state_dir` and `cache_dir` may be NULL. -1 if the file cannot be read. */
+ * this stamp, if there is one.
+ *
+ * Without a known stamp the profile is empty; that is not a failure. `state_dir` and `cache_dir`
+ * may be NULL. -1 if the file cannot be read. */
 int cache_profile_find(struct jw_error *err, const char *state_dir, const char *library,
 					   const char *cache_dir, struct cache_profile *ret_profile);
 /* Stores a profile for its library in state_dir/drivers. A stored profile of that file with another

@@ -1,4 +1,5 @@
 /* The command line of one command, read by its table of options.
+ *
  *     static const struct cli_option options[] = {
  *         CLI_LIST("target", "SM", "Ask about ..."),
  *         CLI_NUMBER("workers", "N", "...", .letter = 'j', .most = 1024),

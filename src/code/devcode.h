@@ -1,16 +1,25 @@
-/* Device code in files: its place and its content. The caller pulls: each step returns a container,
- * a complete image, or the reason why a file (a library, a program, an archive, a wheel, a loose
- * file) cannot be read. Usage: `code_open(err, path, cancel, &reader); while ((step =
- * code_next(err, reader, &found)) > CODE_END) …; code_close(reader);` An image is the file, or a
- * member of the archive. Its containers come first, in the order of their offsets, with their bytes
- * in memory until the next step. The image itself comes last, with its sections, since a file that
- * is streamed out of a wheel has its section headers at its end. For the same reason a container
- * from an archive comes before its section is known. devcode_image.containers is the authority: a
- * container that this list lacks (by `index`) was a chance hit in code or debug data, and the
- * caller drops what it recorded about it. The caller does the same if an image ends in a trouble,
- * or if no image follows its containers. At most one container is held in memory, so memory use
- * does not grow with the file. For a large container from an archive, only headers, PTX and small
- * cubins are held. */
+/* Device code in files: its place and its content.
+ *
+ * The caller pulls: each step returns a container, a complete image, or the reason why a file (a
+ * library, a program, an archive, a wheel, a loose file) cannot be read.
+ *
+ *     if (code_open(err, path, cancel, &reader))
+ *             return -1;
+ *     while ((step = code_next(err, reader, &found)) > CODE_END)
+ *             ...
+ *     code_close(reader);
+ *
+ * An image is the file, or a member of the archive. Its containers come first, in the order of
+ * their offsets, with their bytes in memory until the next step. The image itself comes last, with
+ * its sections, since a file that is streamed out of a wheel has its section headers at its end.
+ *
+ * For the same reason a container from an archive comes before its section is known.
+ * devcode_image.containers is the authority: a container that this list lacks (by `index`) was a
+ * chance hit in code or debug data, and the caller drops what it recorded about it. The caller does
+ * the same if an image ends in a trouble, or if no image follows its containers.
+ *
+ * At most one container is held in memory, so memory use does not grow with the file. For a large
+ * container from an archive, only headers, PTX and small cubins are held. */
 #pragma once
 
 #include <stdatomic.h>
@@ -243,9 +252,12 @@ struct devcode_part {
 /* The size of a piece; only the last piece of a part is smaller. */
 enum { DEVCODE_PIECE = 3 << 16 };
 
-/* Reads a file once more, and returns its parts piece by piece. Usage: `struct code_copy copy =
- * {.path = path, .parts = parts, .count = count}; while ((step = code_copy_next(err, &copy)) > 0)
- * …; code_copy_close(&copy);` */
+/* Reads a file once more, and returns its parts piece by piece.
+ *
+ *     struct code_copy copy = {.path = path, .parts = parts, .count = count};
+ *     while ((step = code_copy_next(err, &copy)) > 0)
+ *             ...
+ *     code_copy_close(&copy); */
 struct code_copy {
 	const char *path;
 	/* Parts of one member are adjacent, in ascending order, without overlaps. */

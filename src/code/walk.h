@@ -1,7 +1,10 @@
 /* Walks through a file and its layers of packing: archives, wheels, zstd. Each step returns one
  * unpacked file or member, whose stream the caller reads before the next step, as far as it wants.
- * Usage: `walk_open(err, path, cancel, NULL, &walk); while ((step = walk_next(err, walk, &found)) >
- * WALK_END) …; walk_close(walk);` */
+ *
+ *     walk_open(err, path, cancel, NULL, &walk);
+ *     while ((step = walk_next(err, walk, &found)) > WALK_END)
+ *             ...
+ *     walk_close(walk); */
 #pragma once
 
 #include <stdatomic.h>

@@ -1,7 +1,10 @@
-/* The supervisor's end of one worker process. child_start(err, loop, &setup, &events, &child)
- * starts it. Then events.hello is called once, events.answer for each job in the order they were
- * sent, and events.end last of all. Everything runs on the loop's thread. After events.end the
- * child is freed. */
+/* The supervisor's end of one worker process.
+ *
+ *     child_start(err, loop, &setup, &events, &child);
+ *     ... events.hello once; events.answer for each job, in the order they were sent;
+ *         events.end last of all ...
+ *
+ * Everything runs on the loop's thread. After events.end the child is freed. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,16 +1,19 @@
 /* The protocol between supervisor and worker: one JSON object per line, jobs on the worker's stdin,
  * answers on its original stdout. A worker runs foreign code that may do anything, so its answers
- * are read as hostile input (tests/fuzz/fuzz_protocol.c). The first answer, "hello", comes without
- * a job when the driver has started; then one answer for each job, in order. The worker ends with
- * its parent, at the end of stdin, and after an answer that reports the loss of its context. It
- * redirects stdout to stderr before it loads the driver, which prints at any time; the supervisor
- * shows the worker's stderr when it dies. The supervisor sets a private CUDA_CACHE_PATH,
- * CUDA_MODULE_LOADING=EAGER, none of the variables that force or forbid compiling
- * (driver/environment.c), JITWARM_WORKER=1, by which a worker refuses to start others, and for the
- * lowest priority JITWARM_BACKGROUND=1. JITWARM_WORKER_TASK names a file that replaces the driver
- * by ptxas, nvJitLink or NVRTC (driver/task.h). By hand: echo
- * '{"job":1,"device":0,"form":"load","path":"/x.fatbin","offset":0,"size_bytes":344}' |
- * CUDA_CACHE_PATH=/tmp/cache scripts/with-driver.sh sm_86 -- jitwarm worker */
+ * are read as hostile input (tests/fuzz/fuzz_protocol.c).
+ *
+ * The first answer, "hello", comes without a job when the driver has started; then one answer for
+ * each job, in order. The worker ends with its parent, at the end of stdin, and after an answer
+ * that reports the loss of its context. It redirects stdout to stderr before it loads the driver,
+ * which prints at any time; the supervisor shows the worker's stderr when it dies.
+ *
+ * The supervisor sets a private CUDA_CACHE_PATH, CUDA_MODULE_LOADING=EAGER, none of the variables
+ * that force or forbid compiling (driver/environment.c), JITWARM_WORKER=1, by which a worker
+ * refuses to start others, and for the lowest priority JITWARM_BACKGROUND=1. JITWARM_WORKER_TASK
+ * names a file that replaces the driver by ptxas, nvJitLink or NVRTC (driver/task.h). By hand:
+ *
+ *     echo '{"job":1,"device":0,"form":"load","path":"/x.fatbin","offset":0,"size_bytes":344}' |
+ *         CUDA_CACHE_PATH=/tmp/cache scripts/with-driver.sh sm_86 -- jitwarm worker */
 #pragma once
 
 #include <stdbool.h>

@@ -1,11 +1,14 @@
 /* How much longer this machine takes than the model predicts (docs/internals/estimates.md): one
  * factor for each driver branch's compiler, which each run's compiles improve. The state directory
  * keeps them in a file, which is read as hostile input:
- * {"schema":"jitwarm.speed/4","rows":[{"release":550,"cuda":12040,"model_ms":58312.8,
- * "real_ms":81044.2}, …]}. The latest row is the last. Times are of the processor, not of the
- * clock, so other programs, pauses and a low priority do not count. Beside other programs even
- * processor time grows (shared caches and cores, a virtual machine's stolen time), so a run counts
- * less, the smaller its share of the wall time is. */
+ *
+ *     {"schema":"jitwarm.speed/4","rows":[{"release":550,"cuda":12040,"model_ms":58312.8,
+ *      "real_ms":81044.2}, …]}
+ *
+ * The latest row is the last. Times are of the processor, not of the clock, so other programs,
+ * pauses and a low priority do not count. Beside other programs even processor time grows (shared
+ * caches and cores, a virtual machine's stolen time), so a run counts less, the smaller its share
+ * of the wall time is. */
 #pragma once
 
 #include <stdbool.h>

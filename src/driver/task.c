@@ -65,8 +65,9 @@ int task_write(struct jw_error *err, const char *folder, cJSON *document, char *
 }
 
 /* A worker with nvJitLink: the job is containers, one after the other, and the result is their
- * linked code in the job's output. {"compiler": "nvjitlink", "library": "/…/libnvJitLink.so.12",
- * "target": "sm_86"} */
+ * linked code in the job's output.
+ *
+ *     {"compiler": "nvjitlink", "library": "/…/libnvJitLink.so.12", "target": "sm_86"} */
 
 struct nvjitlink_task {
 	char *library;
@@ -137,8 +138,10 @@ int task_nvjitlink(struct jw_error *err, const cJSON *document, struct task *ret
 }
 
 /* A worker that runs ptxas and leaves the entry in its private cache that the driver would have
- * left. {"compiler": "ptxas", "program": "/…/ptxas", "stamp": "Apr 8 202512:10:18", "targets": [86,
- * 89]} */
+ * left.
+ *
+ *     {"compiler": "ptxas", "program": "/…/ptxas", "stamp": "Apr  8 202512:10:18",
+ *      "targets": [86, 89]} */
 
 enum { MAX_ENTRIES = 1 << 16 };
 

@@ -1,6 +1,8 @@
 /* The task of a worker that runs another compiler than the driver's, in a file of the run's folder.
- * The worker's environment names that file in JITWARM_WORKER_TASK. {"compiler": "nvrtc", "library":
- * "/…/libnvrtc.so.12", "name": "kernels.cu", "options": ["-DN=4"], "output": "/…/kernels.ptx"} */
+ * The worker's environment names that file in JITWARM_WORKER_TASK.
+ *
+ *     {"compiler": "nvrtc", "library": "/…/libnvrtc.so.12", "name": "kernels.cu",
+ *      "options": ["-DN=4"], "output": "/…/kernels.ptx"} */
 #pragma once
 
 #include "base/buf.h"

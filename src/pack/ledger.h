@@ -1,17 +1,25 @@
 /* The entries that a cache has held, as far as jitwarm has seen them: for each module of a file its
  * entry and that entry's driver. They explain why a module is cold that was warm: the driver has
- * changed, the file has changed, or the entry was removed. One file in the state directory for each
- * cache directory. Missing, damaged and foreign parts are ignored. It is changed under a lock, so
- * that no other process's changes are lost. Little endian: file = "JWLED" 0 · u16 version · u32
- * stamps, records · u8 reserved[172] (0) · stamp… · record… · [marks] · u64 FNV-1a-64 of everything
- * before it. stamp = char[19], the first one 0x80 higher if entries were made ahead for that
- * driver. record = u64 place (FNV-1a-64 of the path without links, member, offset, architecture and
- * form) · u64 key · u8 stamp (its number) · u8[3] 0 · u32, unused. marks = u32 number · mark…; mark
- * = u64 key · u64 result of the driver · u32 LEDGER_REFUSED. Former versions used the reserved
- * bytes, and a record's last number, for how a cache had lost entries. A mark records that the
- * driver of that key has refused the module, which would be compiled in vain at each run. Marks
- * with another last number, and bytes behind the marks, are skipped, and dropped when the file is
- * written: former versions had other kinds of marks there. */
+ * changed, the file has changed, or the entry was removed.
+ *
+ * One file in the state directory for each cache directory. Missing, damaged and foreign parts are
+ * ignored. It is changed under a lock, so that no other process's changes are lost.
+ *
+ *     file    "JWLED" 0 u16 version   u32 stamps, records   u8 reserved[172] (0)
+ *             stamp…   record…   [marks]   u64 FNV-1a-64 of everything before it
+ *             little endian
+ *     stamp   char[19], the first one 0x80 higher if entries were made ahead for that driver
+ *     record  u64 place (FNV-1a-64 of the path without links, member, offset, architecture and
+ *             form)   u64 key   u8 stamp (its number)   u8[3] 0   u32, unused
+ *     marks   u32 number   mark…
+ *     mark    u64 key   u64 result of the driver   u32 LEDGER_REFUSED
+ *
+ * Former versions used the reserved bytes, and a record's last number, for how a cache had lost
+ * entries.
+ *
+ * A mark records that the driver of that key has refused the module, which would be compiled in
+ * vain at each run. Marks with another last number, and bytes behind the marks, are skipped, and
+ * dropped when the file is written: former versions had other kinds of marks there. */
 #pragma once
 
 #include <jitwarm/system.h>

@@ -1,11 +1,14 @@
 /* Keys and signatures in minisign's format (https://jedisct1.github.io/minisign), only the
  * prehashed form ("ED"): Ed25519 of the BLAKE2b-512 of a file. In memory; pack/key_files.h has
- * files. Each file begins with "untrusted comment: …" LF. public key: base64("Ed" · id[8] ·
- * key[32]) LF. secret key: base64("Ed" · kdf[2] · "B2" · salt[32] · opslimit u64 · memlimit u64 ·
- * (id[8] · key[64] · checksum[32]) ^ stream) LF; with kdf 0 0 the stream is zeros; with "Sc" it
- * comes from a passphrase, which is not supported; checksum = BLAKE2b-256("Ed" · id · key).
- * signature: base64("ED" · id[8] · signature[64]) LF "trusted comment: " comment LF
- * base64(signature of (signature · comment)) LF. */
+ * files.
+ *
+ *     public key   "untrusted comment: …" LF  base64("Ed" · id[8] · key[32]) LF
+ *     secret key   "untrusted comment: …" LF  base64("Ed" · kdf[2] · "B2" · salt[32] · opslimit u64
+ *                  · memlimit u64 · (id[8] · key[64] · checksum[32]) ^ stream) LF
+ *                  kdf 0 0: stream = zeros; "Sc": from a passphrase, which is not supported
+ *                  checksum = BLAKE2b-256("Ed" · id · key)
+ *     signature    "untrusted comment: …" LF  base64("ED" · id[8] · signature[64]) LF
+ *                  "trusted comment: " comment LF  base64(signature of (signature · comment)) LF */
 #pragma once
 
 #include <stdbool.h>

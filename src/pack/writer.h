@@ -1,7 +1,12 @@
 /* Writes a pack: takes bytes, and outputs compressed frames and the closing digest. The order of
- * calls follows docs/internals/formats.md: writer_open(err, &options, &writer); then for each frame
- * writer_frame(err, writer, bytes) and writer_put(...) for exactly so many bytes; at the end
- * writer_close(err, writer, &written). Only the compressor's buffers are in memory. */
+ * calls follows docs/internals/formats.md:
+ *
+ *     writer_open(err, &options, &writer);
+ *     writer_frame(err, writer, bytes);  writer_put(...) ...   a frame of exactly so many bytes
+ *     ...
+ *     writer_close(err, writer, &written);
+ *
+ * Only the compressor's buffers are in memory. */
 #pragma once
 
 #include <stddef.h>

@@ -1,5 +1,7 @@
-/* A pack in an OCI image layout, the folder that skopeo and oras copy: FOLDER/oci-layout,
- * FOLDER/index.json, FOLDER/blobs/sha256/HEX. docs/internals/formats.md has the form. */
+/* A pack in an OCI image layout, the folder that skopeo and oras copy. docs/internals/formats.md
+ * has the form.
+ *
+ *     FOLDER/oci-layout, FOLDER/index.json, FOLDER/blobs/sha256/HEX */
 #pragma once
 
 #include "base/buf.h"

@@ -1,7 +1,10 @@
 /* Resolves the paths of calls that change something: below the folders of os_follow_none_below no
- * link is followed, whoever made it, and the superuser writes through none at a path's end. Usage:
- * `if (at_enter(err, path, true, &at)) return -1; result = mkdirat(at.dir, at.name, 0700) ?
- * posix_error(err, path) : 0; at_leave(&at);` */
+ * link is followed, whoever made it, and the superuser writes through none at a path's end.
+ *
+ *     if (at_enter(err, path, true, &at))
+ *         return -1;
+ *     result = mkdirat(at.dir, at.name, 0700) ? posix_error(err, path) : 0;
+ *     at_leave(&at); */
 #pragma once
 
 #include <limits.h>
