@@ -29,7 +29,7 @@ struct jw_cache_damaged {
 	const char *reason;
 };
 
-/* What a driver will do with the cache in its present state. */
+/* The reaction of a driver to the cache in its present state. */
 struct jw_cache_outlook {
 	const char *index; /* "sound", "missing", "empty", "truncated", "not an index", "a device", "a
 						  pipe", "not a file"; "unknown" if it cannot be read */

@@ -124,7 +124,7 @@ struct jw_import_result {
 	double seconds;
 	char signed_by[64]; /* the name of the trusted key; "" if none has signed */
 	char note[256];     /* a line about the signature, or "" */
-	/* Those of the evicted entries that belong to the system's driver (without a system, to any),
+	/* The evicted entries that belong to the system's driver (without a system, to any),
 	 * and are cold now. */
 	size_t evicted_in_use;
 };

@@ -185,7 +185,7 @@ struct jw_prime_result {
 	size_t troubles; /* the number of notes about files that could not be read */
 };
 
-/* What to compile. */
+/* The modules to compile. */
 struct jw_prime_plan_options {
 	/* Files; directories, which are searched as by jw_find; CUDA C sources (*.cu), which `nvrtc`
 	 * compiles first, for each GPU architecture. */
@@ -238,7 +238,7 @@ struct jw_prime_compile_options {
 	bool store_only;
 };
 
-/* What to write in addition to the cache and the store. */
+/* The output in addition to the cache and the store. */
 struct jw_prime_keep_options {
 	/* The state that jw_run_compare saw before this run: remembered at its end if nothing was left
 	 * undone. Modules that cannot be compiled do not count, since they would fail again. NULL for

@@ -14,7 +14,7 @@
 #include <jitwarm/error.h>
 #include <jitwarm/target.h>
 
-/* What made the driver compile. */
+/* The reason why the driver compiled a module. */
 enum jw_recorded_kind {
 	JW_RECORDED_LOAD,    /* a module of a container that was loaded */
 	JW_RECORDED_LINK,    /* an input of run-time linking */

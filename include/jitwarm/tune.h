@@ -14,7 +14,7 @@
 #include <jitwarm/error.h>
 #include <jitwarm/system.h>
 
-/* Where settings can be written. */
+/* The places where settings can be written. */
 enum jw_scope {
 	JW_SCOPE_USER, /* this account: environment.d, which the login shell's profile loads; on Windows
 					  HKEY_CURRENT_USER\Environment */

@@ -1,4 +1,4 @@
-/* What links: the driver, in a worker that lives until the end, or, for another machine, NVIDIA's
+/* The linker: the driver, in a worker that lives until the end, or, for another machine, NVIDIA's
  * nvJitLink, in a worker for each link. */
 #pragma once
 

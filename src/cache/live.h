@@ -20,7 +20,7 @@ struct live_own {
 	uint64_t added_ns; /* by os_monotonic_ns */
 };
 
-/* What is known about index.rows. */
+/* The state of index.rows. */
 struct live_rows {
 	struct buf image, fresh; /* the file's bytes at the last hold, and at this hold */
 	bool known;              /* the rows are those of `image` */

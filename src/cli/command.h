@@ -66,7 +66,7 @@ struct cli_command {
 	int (*run)(struct jw_error *err, struct cli *cli);
 };
 
-/* What a command line requests. */
+/* The request of a command line. */
 enum cli_asks { ASKS_COMMAND, ASKS_HELP, ASKS_VERSION };
 
 /* One run of one command. */

@@ -1,4 +1,5 @@
-/* What to install in place of a package that fails, by the list of releases (jitwarm/which.h). */
+/* The release to install in place of a package that fails, by the list of releases
+ * (jitwarm/which.h). */
 #pragma once
 
 #include <jitwarm/check.h>

@@ -26,7 +26,7 @@ enum option_kind {
 	OPTION_DURATION, /* milliseconds: "90", "90s", "5m", "1h30m" */
 };
 
-/* What a value names; options_check refuses values that cannot name that. */
+/* The kind of thing that a value names; options_check refuses values that cannot name that. */
 enum option_names {
 	NAMES_OTHER,
 	NAMES_FILE,             /* a file to be read */

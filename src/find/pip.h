@@ -53,7 +53,7 @@ enum pip_lack {
 };
 enum pip_lack pip_lack(const struct pip *pip);
 
-/* What indexes have of a package: each wheel one time, also for other systems and Pythons. */
+/* The wheels of a package in the indexes, each once, also for other systems and Pythons. */
 struct pip_file {
 	char *name;
 	char *address;       /* without a password */

@@ -1,4 +1,4 @@
-/* What pip and uv print, in errors, without passwords. The output is not trusted. */
+/* Quotes the output of pip and uv in errors, without passwords. The output is not trusted. */
 #pragma once
 
 #include "base/error.h"

@@ -23,7 +23,8 @@ enum { PATH_LETTERS = 6 };
 int path_choose_letters(struct jw_error *err, const char *path, char *ret_letters);
 bool path_is_link(const char *path);
 
-/* What the common part of os/file.h needs from each system. Files are libuv's descriptors. */
+/* The functions that each system provides for the common part of os/file.h. Files are libuv's
+ * descriptors. */
 struct os_file {
 	int fd;
 	bool locked; /* on Windows */

@@ -98,7 +98,7 @@ int os_pci_gpus(struct jw_error *err, struct os_pci_device *devices, size_t most
  * would wake it. False if the system does not report it (Windows). */
 bool os_pci_sleeps(const struct os_pci_device *device);
 
-/* What the common part needs from each system. */
+/* The functions that each system provides for the common part. */
 enum { OS_PCI_VENDOR_NVIDIA = 0x10de };
 
 /* The system's own list: NVIDIA's display devices (class 03xx). */

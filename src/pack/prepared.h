@@ -1,4 +1,5 @@
-/* What “jitwarm ahead” has recorded about the driver that it prepared for (src/prime/ahead.c). */
+/* Reads what “jitwarm ahead” has recorded about the driver that it prepared for
+ * (src/prime/ahead.c). */
 #pragma once
 
 #include "base/json.h"
