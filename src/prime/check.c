@@ -242,7 +242,7 @@ static int by_seconds(const void *a, const void *b)
 
 /* Sets for each failing file the release of its package that runs; forgets packages for which the
  * list has none. */
-/* What to do about a failing file: another release, a newer driver, or another build. */
+/* Returns what to do about a failing file: another release, a newer driver, or another build. */
 static char *cure_of(const struct jw_check_failing *failing)
 {
 	char text[512], driver[JW_DRIVER_TEXT], compute[JW_TARGET_TEXT], sm[JW_TARGET_TEXT];

@@ -382,8 +382,8 @@ static void add_escaped(struct buf *text, const char *from, bool property)
 			(void)buf_append(NULL, text, property && *from == os_separator ? "/" : from, 1);
 }
 
-/* What one file or archive does on a GPU: the sum of its findings there. `why`: of the first
- * library that fails, or of which a part does; NULL: none does. */
+/* One file or archive on a GPU: the sum of its findings there. `why` is the reason of the first
+ * library that fails in whole or in part; NULL if none does. */
 struct lint_file {
 	size_t modules, failing, lacking;
 	struct jw_seconds start;
@@ -502,7 +502,7 @@ static void lint_github_print(const struct output *out, const struct jw_found *f
 				part.lacking = file.lacking;
 				part.start = file.start;
 			}
-			/* What fails in another file is no error of this one. */
+			/* A failure in another file is no error of this one. */
 			if (alone)
 				file.level = gpu->level;
 			else if (gpu->failing && !file.failing && file.level == JW_LINT_ERROR &&
