@@ -137,7 +137,7 @@ static void run(const struct test_case *test, unsigned counts[3])
 int main(int argc, char **argv)
 {
 	static const struct test_case *const families[] = {
-		key_cases,  lookup_cases,  damage_cases, insert_cases,      limit_cases,   lock_cases,
+		key_cases,  lookup_cases,  damage_cases, insert_cases,      limit_cases,    lock_cases,
 		disk_cases, setting_cases, choice_cases, relocatable_cases, compiler_cases, loading_cases};
 	const char *temporary = getenv("TMPDIR");
 	unsigned counts[3] = {0, 0, 0};

@@ -1,6 +1,6 @@
-/* The conformance suite: one case for each fact of docs/internals/driver-cache.md that jitwarm relies on, run
- * against any driver: NVIDIA's own ones on the phantom GPU, or the simulated one. It uses nothing
- * of libjitwarm.
+/* The conformance suite: one case for each fact of docs/internals/driver-cache.md that jitwarm
+ * relies on, run against any driver: NVIDIA's own ones on the phantom GPU, or the simulated one. It
+ * uses nothing of libjitwarm.
  *
  * A case gets an empty cache directory and a client, a process with the driver, which lives from
  * case to case (the driver reads its variables once, the cache's files at every load). Cases about

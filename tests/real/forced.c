@@ -1,9 +1,10 @@
 /* forced FILE: hands every fat binary of a file to the driver with CUDA_FORCE_PTX_JIT=1, so that
  * the driver compiles the PTX of a library even if its machine code fits.
  *
- * The containers are found as docs/internals/fatbin.md describes; adjacent ones belong to one library. Prints
- * a line for each that the driver refuses, and the number of accepted ones. The results are in the
- * driver's cache (CUDA_CACHE_PATH). Exit status: 0; 1 one was refused; 2 no driver; 64 usage. */
+ * The containers are found as docs/internals/fatbin.md describes; adjacent ones belong to one
+ * library. Prints a line for each that the driver refuses, and the number of accepted ones. The
+ * results are in the driver's cache (CUDA_CACHE_PATH). Exit status: 0; 1 one was refused; 2 no
+ * driver; 64 usage. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdint.h>

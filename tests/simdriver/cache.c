@@ -1,4 +1,5 @@
-/* The driver's cache, as docs/internals/driver-cache.md describes it: look-up, insert, wipe, eviction. */
+/* The driver's cache, as docs/internals/driver-cache.md describes it: look-up, insert, wipe,
+ * eviction. */
 #include "sim.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* The stamp, laid out as in a real libcuda for a byte scan (docs/internals/driver-cache.md): date, hour and
- * minute of the build as one run in read-only data, the seconds five times among the code.
+/* The stamp, laid out as in a real libcuda for a byte scan (docs/internals/driver-cache.md): date,
+ * hour and minute of the build as one run in read-only data, the seconds five times among the code.
  * SIMDRIVER_STAMP may name another stamp: then the file's stamp is wrong. */
 #include "sim.h"
 

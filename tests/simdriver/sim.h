@@ -1,7 +1,8 @@
 /* The simulated driver: declarations that its files share.
  *
  * It is an independent witness of the driver's cache format and uses nothing of libjitwarm: hash,
- * key, entry, index and lock are implemented a second time, from docs/internals/driver-cache.md alone. */
+ * key, entry, index and lock are implemented a second time, from docs/internals/driver-cache.md
+ * alone. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
-/* Limits, settings and budgets in a second wording: as plainly as docs/internals/driver-cache.md and the help
- * put them, without code of src, for every value of small sets. */
+/* Limits, settings and budgets in a second wording: as plainly as docs/internals/driver-cache.md
+ * and the help put them, without code of src, for every value of small sets. */
 #include "check.h"
 
 #include <stdio.h>

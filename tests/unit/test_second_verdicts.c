@@ -1,6 +1,6 @@
-/* The verdict on a container in a second wording: as docs/internals/compat.md and the conformance tests put
- * it, without code of src, for small containers, GPUs and drivers: each pair of entries, and
- * triples by a seed. */
+/* The verdict on a container in a second wording: as docs/internals/compat.md and the conformance
+ * tests put it, without code of src, for small containers, GPUs and drivers: each pair of entries,
+ * and triples by a seed. */
 #include "check.h"
 
 #include <stdio.h>

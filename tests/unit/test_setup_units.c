@@ -156,7 +156,8 @@ TEST_WITH(others_units_stay, usual, NULL)
 	struct buf text = {0};
 
 	root_put(timer, "[Timer]\n");
-	expect_failure(jw_startup_enable, &own, JW_ERR_BUSY, "jitwarm.timer: exists and was not made by jitwarm");
+	expect_failure(jw_startup_enable, &own, JW_ERR_BUSY,
+				   "jitwarm.timer: exists and was not made by jitwarm");
 	assert_false(is_there("home/.config/systemd/user/jitwarm.service"));
 	expect(jw_startup_disable, &own,
 		   "i -- /home/.config/systemd/user/jitwarm.service\n"
