@@ -189,26 +189,6 @@ static int damaged(struct jw_error *err, const struct reader *reader, const char
 	return error_set(err, JW_ERR_FORMAT, "%s: %s", source_name(reader->source), what);
 }
 
-/* Adds more compressed bytes to the input, if there are any. */
-static int refill_input(struct jw_error *err, struct reader *reader)
-{
-	const uint8_t *data = NULL;
-	size_t size;
-
-	if (reader->in.pos < reader->in.size)
-		return 0;
-	if (reader->in.size == reader->block_size) {
-		if (source_block(err, reader->source, reader->next_block, &data, &size))
-			return -1;
-		reader->next_block++;
-		reader->in = (ZSTD_inBuffer){data, 0, 0};
-		reader->block_size = size;
-	}
-	size = reader->block_size - reader->in.size;
-	reader->in.size += size < MAX_STEP ? size : MAX_STEP;
-	return 0;
-}
-
 /* Takes one step of the decompressor, which may output nothing; *ret_ended is set at the end of the
  * input. */
 static int step_stream(struct jw_error *err, struct reader *reader, ZSTD_outBuffer *out,
@@ -216,8 +196,20 @@ static int step_stream(struct jw_error *err, struct reader *reader, ZSTD_outBuff
 {
 	size_t before = out->pos, taken, code;
 
-	if (refill_input(err, reader))
-		return -1;
+	if (reader->in.pos == reader->in.size) {
+		size_t size = reader->block_size - reader->in.size;
+
+		if (!size) {
+			const uint8_t *data = NULL;
+
+			if (source_block(err, reader->source, reader->next_block, &data, &size))
+				return -1;
+			reader->next_block++;
+			reader->in = (ZSTD_inBuffer){data, 0, 0};
+			reader->block_size = size;
+		}
+		reader->in.size += size < MAX_STEP ? size : MAX_STEP;
+	}
 	taken = reader->in.pos;
 	if (reader->in.size == 0 && reader->at_frame_end) {
 		*ret_ended = true;
@@ -238,10 +230,17 @@ static int step_stream(struct jw_error *err, struct reader *reader, ZSTD_outBuff
 	return 0;
 }
 
-static int fill_output(struct jw_error *err, struct reader *reader, ZSTD_outBuffer *out,
-					   size_t until)
+/* Takes the next `size` bytes: decompressed to *bytes, or, after reader_into, into the whole, where
+ * *bytes points to them. */
+static int take_bytes(struct jw_error *err, struct reader *reader, uint8_t **bytes, size_t size)
 {
-	while (out->pos < until) {
+	const bool whole = reader->whole.dst != NULL;
+	ZSTD_outBuffer room = {*bytes, size, 0}, *out = whole ? &reader->whole : &room;
+	const size_t from = whole ? reader->taken : 0;
+
+	if (size > out->size - from)
+		return damaged(err, reader, "holds more than its manifest says");
+	while (out->pos < from + size) {
 		bool ended = false;
 
 		if (step_stream(err, reader, out, &ended))
@@ -249,28 +248,10 @@ static int fill_output(struct jw_error *err, struct reader *reader, ZSTD_outBuff
 		if (ended)
 			return damaged(err, reader, "holds less than its manifest says");
 	}
-	return 0;
-}
-
-static int read_exactly(struct jw_error *err, struct reader *reader, void *data, size_t size)
-{
-	ZSTD_outBuffer out = {data, size, 0};
-
-	return fill_output(err, reader, &out, size);
-}
-
-/* Takes the next bytes: copied to *bytes if that is not NULL; otherwise *bytes points to their
- * place in the whole. */
-static int take_plain(struct jw_error *err, struct reader *reader, uint8_t **bytes, size_t size)
-{
-	if (!reader->whole.dst)
-		return read_exactly(err, reader, *bytes, size);
-	if (size > reader->whole.size - reader->taken)
-		return damaged(err, reader, "holds more than its manifest says");
-	if (fill_output(err, reader, &reader->whole, reader->taken + size))
-		return -1;
-	*bytes = (uint8_t *)reader->whole.dst + reader->taken;
-	reader->taken += size;
+	if (whole) {
+		*bytes = (uint8_t *)reader->whole.dst + reader->taken;
+		reader->taken += size;
+	}
 	return 0;
 }
 
@@ -278,7 +259,7 @@ static int read_zeros(struct jw_error *err, struct reader *reader, size_t size)
 {
 	uint8_t room[TAR_END], *zeros = room;
 
-	if (take_plain(err, reader, &zeros, size))
+	if (take_bytes(err, reader, &zeros, size))
 		return -1;
 	for (size_t i = 0; i < size; i++)
 		if (zeros[i])
@@ -307,13 +288,11 @@ static int read_frame_size(struct jw_error *err, struct reader *reader, uint64_t
 static int read_manifest(struct jw_error *err, struct reader *reader,
 						 struct pack_manifest *ret_manifest)
 {
-	uint8_t header[TAR_BLOCK];
+	uint8_t room[TAR_BLOCK], *header = room, *text;
 	uint64_t size, frame_size = 0;
-	char *text;
 	int result = -1;
 
-	if (read_frame_size(err, reader, &frame_size) ||
-		read_exactly(err, reader, header, sizeof header))
+	if (read_frame_size(err, reader, &frame_size) || take_bytes(err, reader, &header, sizeof room))
 		return -1;
 	if (!tar_read(header, PACK_MANIFEST, &size))
 		return damaged(err, reader, "not a pack: it does not begin with a manifest");
@@ -323,9 +302,9 @@ static int read_manifest(struct jw_error *err, struct reader *reader,
 	if (frame_size != tar_extent(size))
 		return damaged(err, reader, "its first frame does not hold the manifest alone");
 	text = mem_alloc((size_t)size + 1);
-	if (!read_exactly(err, reader, text, (size_t)size) &&
+	if (!take_bytes(err, reader, &text, (size_t)size) &&
 		!read_zeros(err, reader, tar_padding(size))) {
-		result = manifest_parse(err, text, (size_t)size, ret_manifest);
+		result = manifest_parse(err, (const char *)text, (size_t)size, ret_manifest);
 		if (result)
 			error_prefix(err, "%s", source_name(reader->source));
 	}
@@ -387,11 +366,11 @@ int reader_member(struct jw_error *err, struct reader *reader, const struct pack
 	char name[TAR_MAX_NAME + 1];
 	uint64_t size;
 
-	if (take_plain(err, reader, &header, sizeof room))
+	if (take_bytes(err, reader, &header, sizeof room))
 		return -1;
 	if (!tar_read(header, pack_member_name(name, member), &size) || size != member->size_bytes)
 		return damaged(err, reader, "its members differ from those in its manifest");
-	if (take_plain(err, reader, bytes, (size_t)size))
+	if (take_bytes(err, reader, bytes, (size_t)size))
 		return -1;
 	return read_zeros(err, reader, tar_padding(size));
 }
