@@ -240,7 +240,7 @@ env -u JITWARM_BASE_URL -u JITWARM_PUBLIC_KEY -u JITWARM_VERSION PATH="$work/pre
 ! grep -q "not in PATH" out || fail "PATH has it"
 # The line of the documents, from a host that leads elsewhere
 cp release.sh site/install.sh
-for page in install.md ko/install.md contributing/packages.md; do
+for page in install.md contributing/packages.md; do
 	line=$(grep -o 'curl [-A-Za-z]* https://HOST/PATH/install.sh && sh install.sh' "$here/../../docs/$page") || fail "no line in $page"
 	(mkdir fetched && cd fetched && sh -c "${line/https:\/\/HOST\/PATH/$JITWARM_BASE_URL\/moved} --help") >out 2>&1
 	says "install.sh [--prefix DIR]" && rm -r fetched

@@ -14,7 +14,7 @@ mkdir -p home repository/{scripts,include/jitwarm,packaging,tests/share,tests/in
 fail() { cat "$work/out"; echo "FAILED: $*"; exit 1; }
 cp "$root"/scripts/{release,lib}.sh scripts/
 cp "$root/include/jitwarm/version.h" include/jitwarm/
-(cd "$root" && cp --parents -t "$work/repository" README*.md docs/install.md docs/ko/install.md) || fail "the pages"
+(cd "$root" && cp --parents -t "$work/repository" README*.md docs/install.md) || fail "the pages"
 minisign -G -W -p "$work/key.pub" -s "$work/key" >/dev/null 2>&1 && minisign -G -W -p "$work/other.pub" -s "$work/other" >/dev/null 2>&1 || fail "minisign -G"
 sed "s|=\$|=x|; s|^public_key=.*|public_key=$(tail -n 1 "$work/key.pub")|" "$root/packaging/release.conf" >packaging/release.conf
 printf '# Changes\n\n## 9.8.7 (unreleased)\n\n- new\n' >CHANGELOG.md
