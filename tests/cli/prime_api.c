@@ -41,7 +41,7 @@ static int fail(const struct jw_error *err)
 	return 1;
 }
 
-/* What follows `name`, or NULL. */
+/* Returns the text that follows `name`, or NULL. */
 static const char *value_of(const char *text, const char *name)
 {
 	return strncmp(text, name, strlen(name)) != 0 ? NULL : text + strlen(name);

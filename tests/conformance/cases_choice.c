@@ -68,7 +68,7 @@ static enum outcome newest_usable_ptx(void)
 	return PASSED;
 }
 
-/* Of entries for one architecture the first is taken; the last if that is the GPU's own
+/* The first of several entries for one architecture is taken; the last if that is the GPU's own
  * architecture. */
 static enum outcome equal_ptx(void)
 {

@@ -48,7 +48,7 @@ static struct blob compile(const char *ptxas, const struct blob *text, const cha
 	return cubin;
 }
 
-/* Of a kernel "k". */
+/* Compiles a kernel "k". */
 static struct blob compile_kernel(const char *ptxas)
 {
 	char target[16];

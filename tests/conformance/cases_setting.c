@@ -335,7 +335,7 @@ static enum outcome every_mode(void)
 			client_stop(client);
 			return case_failed(__FILE__, __LINE__, "these modes");
 		}
-		/* What it can write to may have changed. */
+		/* The case may have changed the files that it can write to. */
 		if ((writes || folder & 2 || index < 0) && system(restore) != 0)
 			return case_failed(__FILE__, __LINE__, restore);
 	}

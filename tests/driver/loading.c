@@ -91,7 +91,7 @@ static void *read_file(const char *path)
 	return bytes;
 }
 
-/* Of the driver's cache: files in folders of folders, except the index. */
+/* Counts the entries of the driver's cache: files in folders of folders, except the index. */
 static unsigned entries_below(const char *folder, unsigned depth)
 {
 	DIR *directory = opendir(folder);

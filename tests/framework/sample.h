@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What nvcc puts into .nvFatBinSegment and hands to __cudaRegisterFatBinary. */
+/* The wrapper that nvcc puts into .nvFatBinSegment and passes to __cudaRegisterFatBinary. */
 struct sample_wrapper {
 	uint32_t magic;
 	uint32_t version; /* 2: linked from relocatable objects */

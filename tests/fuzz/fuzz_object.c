@@ -1,5 +1,5 @@
-/* What is said to and by the worker that speaks to a shared folder, and other nodes'
- * claims there. The packs themselves are those of fuzz_pack.c. */
+/* The lines to and from the worker that speaks to a shared folder, and other nodes' claims there.
+ * fuzz_pack.c has the packs themselves. */
 #include <stddef.h>
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-/* What is asked of pip: lines of requirements, pylock.toml, the report of pip. */
+/* The texts that jitwarm reads for pip: lines of requirements, pylock.toml, the report of pip. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -26,7 +26,7 @@ static void check_lines(const struct buf *lines, bool options)
 	}
 }
 
-/* What pip gets is a requirement once more, the same one. */
+/* Checks that the text for pip is the same requirement once more. */
 static void check_requirement(const char *asked)
 {
 	char *again = pip_requirement(asked);

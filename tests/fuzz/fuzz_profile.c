@@ -1,4 +1,4 @@
-/* What is read about drivers: a profile from the state directory, and a library's bytes. */
+/* The two sources on drivers: a profile from the state directory, and a library's bytes. */
 #include "fuzz.h"
 
 #include <string.h>

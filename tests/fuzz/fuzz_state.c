@@ -1,4 +1,5 @@
-/* What jitwarm remembers of a machine: the speed and the GPUs, from the state directory. */
+/* The files in which jitwarm remembers a machine: its speed and its GPUs, in the state
+ * directory. */
 #include "fuzz.h"
 
 #include "driver/known_gpus.h"

@@ -1,4 +1,5 @@
-/* What the engine's files share: a channel and its methods, and memory by GPU address. */
+/* The declarations that the engine's files share: a channel and its methods, and memory by GPU
+ * address. */
 #pragma once
 
 #include "phantom.h"
@@ -30,7 +31,8 @@ static inline uint32_t bits(uint32_t word, uint32_t high, uint32_t low)
 bool gpu_read(uint64_t from, void *to, size_t size);
 bool gpu_write(uint64_t to, const void *from, size_t size);
 
-/* What a semaphore release writes; four words are the payload and the time in nanoseconds. */
+/* The bytes that a semaphore release writes; four words are the payload and the time in
+ * nanoseconds. */
 enum release_size { ONE_WORD = 4, TWO_WORDS = 8, FOUR_WORDS = 16 };
 void release(const char *who, uint64_t address, uint64_t payload, enum release_size size);
 

@@ -278,8 +278,8 @@ static int run_on(int device, bool block)
 	return result ? 1 : run(block);
 }
 
-/* What programs do between two uses of the GPU: children close every descriptor, in their own
- * memory (fork) or in ours (vfork). The context must survive it. */
+/* The context must survive what programs do between two uses of the GPU: children close every
+ * descriptor, in their own memory (fork) or in ours (vfork). */
 
 static pid_t fork_child(void)
 {

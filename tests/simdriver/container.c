@@ -34,7 +34,7 @@ static bool is_tegra(int sm)
 	return sm == 53 || sm == 62 || sm == 72 || sm == 87 || sm == 101 || sm == 110;
 }
 
-/* Of the numbers below 100; code for others is passed over. */
+/* Says whether an architecture below 100 is known; code for others is passed over. */
 static bool is_architecture(int sm)
 {
 	static const char known[] = {10, 11, 12, 13, 20, 21, 30, 32, 35, 37, 50, 52, 53,

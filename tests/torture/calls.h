@@ -54,7 +54,7 @@ enum which {
 /* Whether this call fails; errno is set. `fd` stands for the path where that is NULL, and is the
  * folder of a relative one. */
 static bool strike(enum which which, const char *path, int fd);
-/* What the name of a file that is renamed was, and its folder, while `strike` is asked. */
+/* The former name and folder of a file that is renamed, while `strike` is asked. */
 static _Thread_local const char *renamed_from;
 static _Thread_local int renamed_in;
 

@@ -28,7 +28,8 @@
 static int log_fd = -1;
 static bool in_workers;
 
-/* Of all workers one is struck: the first that makes a file beside the log. */
+/* Says whether this is the one worker that is struck: the first that makes a file beside the
+ * log. */
 static bool is_first(void)
 {
 	char path[TORTURE_MAX_PATH];

@@ -243,7 +243,7 @@ static int repairs(struct jw_error *err)
 
 	if (jw_cache_repair(err, &options, &repaired))
 		return -1;
-	/* What cannot be looked at stays */
+	/* A file that cannot be examined stays. */
 	return repaired.removed < 2 || repaired.counted < 2 ? STRUCK_NOT_WHOLE : 0;
 }
 

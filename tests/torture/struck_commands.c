@@ -58,7 +58,7 @@ static const char *const kind_names[KINDS] = {"call", "refused call"};
 static const char *const kind_calls[KINDS] = {NULL, "open,create,stat,mkdir,rename,unlink"};
 static struct torture torture = {.is_own = true};
 static enum kind failing;
-/* What is come to in that way first; of each kind anew */
+/* The calls that a command reaches: first the usual ones, then each kind anew. */
 static struct {
 	uint64_t sum;
 	size_t number;
@@ -272,7 +272,7 @@ static bool is_whole_json(const char *text)
 	return whole;
 }
 
-/* What is wrong; NULL: nothing. */
+/* Returns what is wrong; NULL if nothing is. */
 static const char *judge(const struct struck_line *line, const struct outcome *usual,
 						 const struct outcome *now)
 {
@@ -288,7 +288,7 @@ static const char *judge(const struct struck_line *line, const struct outcome *u
 		return "a part of a document";
 	if (now->left > usual->left)
 		return "memory is not given back";
-	/* What completes a command line is silent */
+	/* The completion of a command line prints nothing. */
 	if (strstr(line->text, "complete --"))
 		return NULL;
 	if (now->status == usual->status && now->words == usual->words)
@@ -326,7 +326,7 @@ static const char *try_failure(const struct struck_line *line, const struct outc
 	return what || tree_open_files() == files ? what : "a file is left open";
 }
 
-/* What a run without failure says now: commands look at the machine, too, on which others work. */
+/* Runs the line without a failure: commands also look at the machine, on which others work. */
 static struct outcome run_untroubled(const struct struck_line *line)
 {
 	if (line->writes)
@@ -390,7 +390,7 @@ static size_t try_line(const struct struck_line *line)
 				tried[failing]++;
 			}
 	}
-	/* Of a whole run only what failed: test.sh shows the end of what is printed. */
+	/* A whole run prints failures only: test.sh shows the end of the output. */
 	if (bad || getenv("STRUCK"))
 		print_message("%s: %zu of %zu calls tried, %zu of %zu refused, %zu wrong\n", line->text,
 					  tried[0], of[0], tried[1], of[1], bad);

@@ -68,7 +68,7 @@ const struct struck_line struck_lines[] = {
 	{"help --man --language ko check", 0, false, false},
 	{"find --help", 0, false, false},
 	{"--help", 0, false, false},
-	/* What writes */
+	/* Commands that write */
 	{"prime --json --jobs 1 tree", 0, true, false},
 	{"tune --apply --max-size 3GiB --json", 0, true, false},
 	{"tune --undo", 0, true, false},
@@ -118,7 +118,7 @@ static void put_environment(void)
 				   "{\"name\":\"frame\",\"version\":\"1.2\",\"files\":[\"lib/a.fatbin\"]}");
 }
 
-/* What `find` looks at without a name. */
+/* Makes the places that `find` searches without a name. */
 static void put_places(void)
 {
 	char list[4096];
@@ -184,7 +184,8 @@ static void set_variables(void)
 	OK(os_env_set(why, "SHELL", "/bin/bash"));
 	OK(os_env_set(why, "LC_ALL", "C.UTF-8"));
 	OK(os_env_set(why, "NO_COLOR", "1"));
-	/* Of the calls those for its own files: some commands look at every process of the machine */
+	/* Only calls for the command's own files count: some commands look at every process of the
+	 * machine. */
 	for (size_t i = 0; environ[i] && i + 1 < MAX_VARIABLES; i++)
 		variables[i] = mem_string(environ[i]);
 }

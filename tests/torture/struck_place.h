@@ -12,7 +12,7 @@ struct struck_line {
 };
 
 extern const struct struck_line struck_lines[];
-/* What is run once before them. */
+/* The commands that are run once before them. */
 extern const char *const struck_before[];
 
 /* The one that commands work in. */

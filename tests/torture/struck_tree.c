@@ -117,7 +117,7 @@ static uint64_t sum_below(const char *dir, size_t outer)
 		OK(os_stat(why, path, &stat));
 		if (stat.kind != OS_DIRECTORY)
 			all += text_ends(path, "lock") ? 0 : sum_file(path, inner, sum);
-		/* What cannot be removed of a folder beside the cache's tree is, an hour later. */
+		/* A folder beside the cache's tree that cannot be removed now can be an hour later. */
 		else if (strncmp(names.items[i], ".jitwarm-", 9) != 0)
 			all += sum + sum_below(path, outer);
 		mem_free(path);

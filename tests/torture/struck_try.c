@@ -227,7 +227,7 @@ static int set_up(void **unused)
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		OK(os_env_set(why, others[i], NULL));
 	OK(os_env_set(why, "SHELL", "/bin/bash"));
-	/* Of a script that stands for Python there it would be asked each time which one it starts. */
+	/* If Python were a script there, jitwarm would ask it each time which one it starts. */
 	OK(os_env_set(why, "PATH", "/usr/bin:/bin"));
 	/* No disk has to be waited for */
 	if (!access("/dev/shm", W_OK))

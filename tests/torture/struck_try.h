@@ -10,7 +10,7 @@
 
 #include <jitwarm/system.h>
 
-/* What a scenario's function says beside 0 and -1: something is missing. */
+/* A third result of a scenario's function beside 0 and -1: something is missing. */
 enum { STRUCK_NOT_WHOLE = 1 };
 
 struct struck_scenario {
@@ -25,7 +25,7 @@ struct struck_scenario {
 	} is_same;
 };
 
-/* Where a path of the folder is kept, and its name there; the last one has none. */
+/* The place of a path of the folder, and its name there; the last one has none. */
 struct struck_path {
 	char **path;
 	const char *name;

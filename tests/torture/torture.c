@@ -29,8 +29,9 @@ static size_t path_of(int fd, char to[MAX_PATH_BYTES])
 	return (size_t)length;
 }
 
-/* Of each file once: to have the kernel write its path takes ten times as long as to ask which file
- * it is, and is the most of all that a trial does. Only one thread comes here. */
+/* Returns the path of a file, asked once for each: the kernel takes ten times as long to write the
+ * path as to say which file it is, and that is most of the time of a trial. Only one thread comes
+ * here. */
 static const char *known_path_of(int fd)
 {
 	static struct {
@@ -49,7 +50,7 @@ static const char *known_path_of(int fd)
 	return known[at].path;
 }
 
-/* Where a path is NULL or relative, what `fd` is comes before it. */
+/* Puts the path of `fd` before a path that is NULL or relative. */
 static const char *whole_path(char to[MAX_PATH_BYTES], const char *path, int fd)
 {
 	size_t length;
@@ -64,9 +65,9 @@ static const char *whole_path(char to[MAX_PATH_BYTES], const char *path, int fd)
 	return to;
 }
 
-/* What no kernel lets fail, what messages are written to, and where libuv ends the process, does
- * not count; nor what was learnt about this machine: jitwarm learns it again, and works by its
- * model until then. */
+/* Says whether a call may fail. It may not if no kernel lets it fail, if it writes messages, if
+ * libuv ends the process, or if it keeps a measurement of this machine: jitwarm measures again, and
+ * works by its model until then. */
 static bool may_fail_here(enum which which, const char *path, int fd)
 {
 	const char *name = strrchr(path, '/');

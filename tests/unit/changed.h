@@ -19,7 +19,7 @@ enum { MAX_OUTCOMES = 64, MAX_SIZE = 1 << 20, LONGEST = 1 << 18, MAX_TEXT = 1300
 
 struct document {
 	const char *name, *sample; /* a file below tests */
-	/* What was read, for comparing: appended to `facts`. */
+	/* Appends to `facts` what was read, for comparing. */
 	int (*reads)(struct jw_error *err, const char *data, size_t size, struct buf *facts);
 	struct buf (*makes)(void); /* in place of a sample */
 	bool is_bytes;

@@ -89,7 +89,7 @@ void check_range(const char *file, int line, const char *text, uintmax_t is, uin
 				   (unsigned long long)least, (unsigned long long)most);
 }
 
-/* Of longer texts the first line that differs */
+/* Fails if two strings differ; prints only the first line that differs of longer texts. */
 void check_strings(const char *file, int line, const char *text, const char *is, const char *wanted)
 {
 	size_t start = 0;

@@ -16,7 +16,8 @@
 
 #include "base/error.h"
 
-/* What a failing assertion says is printed once more at the end: the last line names the cause. */
+/* Fails the test. The message is printed once more at the end, so that the last line names the
+ * cause. */
 _Noreturn void check_fail(const char *file, int line, const char *format, ...) JW_PRINTF(3, 4);
 /* Goes on: it is the test that fails, at its end. */
 void check_wrong(const char *format, ...) JW_PRINTF(1, 2);

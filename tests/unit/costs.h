@@ -1,4 +1,4 @@
-/* What the modules of real libraries cost to compile (tests/data/compile-costs). */
+/* The measured cost of compiling the modules of real libraries (tests/data/compile-costs). */
 #pragma once
 
 #include <stdlib.h>

@@ -7,9 +7,9 @@
 #include "os/file.h"
 #include "os/folders.h"
 
-/* Of many trials that each write files, Windows makes one in so many: under Wine each takes a
- * hundred times as long, and the code that is tried is the same. No divisor of 8: all bits of a
- * byte have their turn. */
+/* Windows makes one in so many of the trials that each write files: under Wine each takes a hundred
+ * times as long, and tries the same code. The number is no divisor of 8, so that all bits of a byte
+ * have their turn. */
 #ifdef _WIN32
 enum { EACH_TRIAL = 11 };
 #else

@@ -136,7 +136,7 @@ struct make_seen {
 	struct buf log; /* a line per container, image and trouble */
 	size_t containers, images, troubles;
 	enum jw_code code; /* of the last trouble */
-	/* Of the last image: */
+	/* Facts of the last image */
 	enum devcode_format format;
 	size_t listed, damaged, linked, sections;
 	bool wrappers_known;
@@ -144,7 +144,7 @@ struct make_seen {
 	enum devcode_role role;
 	uint64_t offset; /* of its last container */
 	uint64_t size_bytes;
-	/* Of the last entry: */
+	/* Facts of the last entry */
 	struct devcode_entry entry;
 	char options[256];
 	char payload[512]; /* decompressed, its beginning; "" if that fails */

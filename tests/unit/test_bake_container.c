@@ -152,7 +152,8 @@ TEST(raw_code_is_packed_where_room_is_needed)
 	made_free(before);
 }
 
-/* What gets another place has the size that it needs, and its entries are as they were. */
+/* A container that gets another place has the size that it needs, and its entries are as they
+ * were. */
 TEST(without_room_nothing_leaves)
 {
 	struct made *before = make(DEVCODE_LZ4, 0, 2 * NOISE);
@@ -166,7 +167,7 @@ TEST(without_room_nothing_leaves)
 	made_free(before);
 }
 
-/* What fits to the last byte has room, and stays as it is. */
+/* An entry that fits to the last byte has room, and stays as it is. */
 TEST(the_last_bytes_of_the_room_count)
 {
 	struct made *before = make(DEVCODE_RAW, NOISE, 0), *after;

@@ -231,7 +231,7 @@ TEST(what_is_malformed_is_named)
 	takes(KEPT("\"/a\"", "00000000000000ff", "no", "\"inside\":7"), "its “inside” is malformed");
 }
 
-/* Of another type, or too large for its member: zero. */
+/* A value of another type, or too large for its member, becomes zero. */
 TEST(what_does_not_fit_stays_zero)
 {
 	static const char text[] =

@@ -1,5 +1,5 @@
-/* What other processes do between two steps of this one, and steps that fail: each comes through
- * the gates at its moment. */
+/* Other processes act between two steps of this one, and steps fail: each comes through the gates
+ * at its moment. */
 #include "gates_posix.h"
 
 #include "cache/live.h"

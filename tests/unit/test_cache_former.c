@@ -50,7 +50,7 @@ TEST(stamps_and_releases_are_told_apart)
 		assert_int_equal(former_of(&drivers, "x"), FORMER_UNKNOWN);
 	}
 	former_free(&drivers);
-	/* Of an installed driver whose release is unknown it may be the release. */
+	/* An installed driver whose release is unknown may be this release. */
 	OK(former_read(why, NULL, "Feb  3 202301:02:03", unknown, &drivers));
 	assert_int_equal(former_of(&drivers, "418.40"), FORMER_UNKNOWN);
 	former_free(&drivers);
@@ -96,7 +96,7 @@ static void write_version(const char *text)
 	mem_free(dir);
 }
 
-/* Of the table's drivers between its oldest and its newest. */
+/* Asserts the verdict for the table's drivers between its oldest and its newest. */
 static void assert_verdict_between(const struct former_drivers *drivers,
 								   enum former_verdict verdict)
 {

@@ -13,7 +13,7 @@
 #include "cache/view.h"
 #include "files.h"
 
-/* Of several rows of one key the first one is meant. */
+/* The first of several rows of one key counts. */
 TEST(a_map_has_the_first_row_of_a_key)
 {
 	struct cache_row rows[] = {{5, 1}, {6, 1}, {5, 2}, {7, 1}, {6, 3}};

@@ -1,4 +1,4 @@
-/* What the index is when its lock is taken: something else than a file, or not yet written. */
+/* The index may be something else than a file, or not yet written, when its lock is taken. */
 #include "gates_posix.h"
 
 #include "files.h"

@@ -232,8 +232,8 @@ TEST(a_file_is_refused_as_a_directory)
 	OK(os_remove(why, dir));
 }
 
-/* What killed runs have left beside the tree goes with the next one; without a lock, an hour later:
- * it may be a living one's. */
+/* Files that killed runs have left beside the tree go with the next run; without a lock an hour
+ * later, since they may be a living run's. */
 TEST(leftovers_are_swept)
 {
 	char *old = os_join(dir, ".jitwarm-999999999-1"), *young = os_join(dir, ".jitwarm-999999999-2"),

@@ -177,7 +177,7 @@ TEST(a_release_has_its_bounds)
 	}
 }
 
-/* What lies behind the key is no part of it. */
+/* Bytes behind the key are no part of it. */
 TEST(an_opencl_target_ends_with_the_key)
 {
 	static const struct {

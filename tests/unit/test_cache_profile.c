@@ -207,7 +207,7 @@ TEST(a_long_path_is_no_profile)
 	GIVES(JW_ERR_NOT_FOUND, cache_profile_find(why, NULL, "/no/such", NULL, &profile));
 }
 
-/* Of another library under the name of this one: nothing is known of this one. */
+/* A profile of another library under this one's name says nothing of this one. */
 TEST(a_profile_is_of_its_library)
 {
 	char *library = write_library("libcuda.so.3", "x", 1);

@@ -15,7 +15,7 @@
 #include "os/env.h"
 #include "os/file.h"
 
-/* What the kernel says of file systems from this call on; 0: the truth. */
+/* The kernel's answer on file systems from this call on; 0: the truth. */
 static struct {
 	unsigned from, calls, type;
 	uint64_t free_bytes;
@@ -281,7 +281,7 @@ TEST_WITH(paths_are_absolute_in_the_end, clean_environment, NULL)
 	mem_free(here);
 }
 
-/* What stands in the place of the cache, and what the kernel says of it. */
+/* The place of the cache is examined, and so is the kernel's answer on its file system. */
 TEST(a_place_is_looked_at)
 {
 	enum { PROC = 0x9fa0, NFS = 0x6969, EXT = 0xef53, LITTLE = 64 << 20 };

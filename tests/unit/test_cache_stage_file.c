@@ -82,8 +82,8 @@ TEST(pieces_make_the_whole)
 	mem_free(made);
 }
 
-/* What waits beside the tree is bounded: a large entry has its place before the next one is read,
- * here from that place. */
+/* The memory of entries that wait beside the tree is bounded: a large entry has its place before
+ * the next one is read, here from that place. */
 TEST(a_large_entry_does_not_wait_for_the_next)
 {
 	enum { LARGE = 257 << 20 };

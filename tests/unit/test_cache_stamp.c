@@ -44,7 +44,7 @@ TEST(seconds_are_told_or_not)
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char stamp[CACHE_STAMP_SIZE + 1] = "untouched";
-		/* Of its own size: what lies behind it is not read. */
+		/* A block of the text's own size: no byte behind it is read. */
 		uint8_t *bytes = test_malloc(cases[i].size);
 
 		memcpy(bytes, cases[i].bytes, cases[i].size);

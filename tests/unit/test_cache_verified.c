@@ -94,7 +94,7 @@ TEST(damage_is_found_and_sound_entries_are_remembered)
 	assert_int_equal(candidates[0].damage, CACHE_SOUND);
 	assert_int_equal(candidates[1].damage, CACHE_DAMAGE_VALUE);
 	assert_int_equal(candidates[2].damage, CACHE_SOUND);
-	/* What was known of it is gone. */
+	/* The former knowledge of it is gone. */
 	assert_int_equal(count_remembered(kept), ENTRIES - 1);
 
 	/* Damaged in place, with its old write time restored */
@@ -134,7 +134,7 @@ static bool cancels_another(void *context)
 	return !uv_thread_equal(&self, &first);
 }
 
-/* What one of several threads did not read is not judged. */
+/* An entry that one of several threads did not read is not judged. */
 TEST(a_thread_that_fails_fails_all)
 {
 	const struct jw_cancel cancel = {NULL, cancels_another};
@@ -162,7 +162,7 @@ TEST(a_thread_that_fails_fails_all)
 	GIVES(JW_ERR_INTERRUPTED, cache_verified_judge(why, NULL, dir, (struct sound_driver){0},
 												   &cancel, candidates, ENTRIES));
 	assert_true(atomic_load(&another));
-	/* Where none fails, neither do all. */
+	/* If none fails, all succeed. */
 	OK(cache_verified_judge(why, NULL, dir, (struct sound_driver){0}, &(struct jw_cancel){0},
 							candidates, ENTRIES));
 	mem_free(dir);

@@ -1,9 +1,9 @@
-/* What is read and checked, with one change at a time: of JSON each value, of bytes each byte. Sums
- * and signatures around it are made right again, so that the inner check is reached. What becomes
- * of each change is compared with tests/data/changed/NAME, as a whole: a check that is left out
- * changes it.
+/* Every document and file that is read and checked, with one change at a time: each value of JSON,
+ * each byte of others. Sums and signatures around it are made right again, so that the inner check
+ * is reached. The outcome of each change is compared with tests/data/changed/NAME, as a whole: a
+ * missing check changes it.
  *
- * $CHANGED_RECORD: writes these files anew; $CHANGED: only what has this name. */
+ * $CHANGED_RECORD: writes these files anew; $CHANGED: only the one of this name. */
 #include <string.h>
 
 #include <sodium.h>
@@ -340,7 +340,7 @@ static int import_pack(struct jw_error *err, struct jw_import_options options, s
 		OK(buf_printf(why, facts, "; %d %d %s %s %s", (int)group->verdict, group->carried,
 					  group->target, group->driver, group->why));
 	}
-	/* What was left out says why */
+	/* A document that is refused says why. */
 	if (result->refused)
 		error_set(err, JW_ERR_UNSUPPORTED, "left out: %s", result->groups[0].why);
 	jw_import_result_free(result);

@@ -95,7 +95,7 @@ TEST(arguments_move_and_are_translated)
 	/* A format that the catalogue lacks keeps its own words. */
 	EXPECT_MADE("  WARM; then MOD 9", "  %s; then %s", "warm", more);
 	EXPECT_MADE(NULL, "nothing of ours: %s", "cold");
-	/* What was not made is not known, whatever it reads like. */
+	/* A sentence that was not made is not known, whatever it reads like. */
 	expect("7 of 9 modules evicted", NULL);
 }
 

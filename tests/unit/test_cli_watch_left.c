@@ -43,7 +43,7 @@ static double longest_from(const struct start *start, size_t at)
 	return longest_ms;
 }
 
-/* Where little is left, one module decides: a twentieth of the whole is close enough. */
+/* If little is left, one module decides: a twentieth of the whole is close enough. */
 static void take_ratio(double said_ms, double true_ms, double whole_ms, double *worst)
 {
 	if (fabs(said_ms - true_ms) > whole_ms / 20 && fabs(said_ms / true_ms - 1) > fabs(*worst - 1))

@@ -112,7 +112,7 @@ TEST(names_before_long_symbols_are_not_unpacked_once_more)
 
 	make_container(&container, DEVCODE_LZ4, "");
 	make_zeros(&code, CODE);
-	/* What begins like PTX is looked at alone. */
+	/* A file that begins like PTX is examined alone. */
 	make_elf(&library, MAKE_ELF_X86_64,
 			 (struct make_section[]){
 				 {.name = ".gnu.version", .data = container.data, .size = 8},
@@ -290,7 +290,7 @@ TEST(a_reader_may_be_closed_at_any_step)
 		assert_int_not_equal(step, CODE_FAILED);
 		code_close(reader);
 	}
-	/* Of each library a container, one in its code, and the image */
+	/* Each library has a container, one in its code, and the image. */
 	assert_int_equal(steps, 1 + 2 * 3 + 1);
 	copy.path = path;
 	assert_int_equal(code_copy_next(NULL, &copy), 1);

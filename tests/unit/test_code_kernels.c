@@ -1,4 +1,4 @@
-/* What is read of cubins: kernels, symbols, and what their entries repeat. */
+/* Kernels, symbols, and the repeated facts of the entries are read from cubins. */
 #include "check.h"
 
 #include <string.h>

@@ -7,7 +7,7 @@
 #include "code/rules.h"
 #include "code/target_names.h"
 
-/* What it compiles for, and the first CUDA version that knows it: a ptxas of 11.8 refuses sm_90a */
+/* A JIT's targets and the first CUDA version that knows each: a ptxas of 11.8 refuses sm_90a. */
 TEST(the_target_of_a_jit_is_known_to_its_release)
 {
 	static const struct {

@@ -1,4 +1,4 @@
-/* What lies behind a stream's end is not read: the next page cannot be. */
+/* Bytes behind a stream's end are not read: the next page cannot be. */
 #include "check.h"
 
 #include <string.h>

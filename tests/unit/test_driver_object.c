@@ -1,5 +1,5 @@
-/* What supervisor and the worker of a shared folder say is read back as it was written; all else is
- * refused. Names of objects, and claims. */
+/* The lines of the supervisor and of a shared folder's worker are read back as they were written;
+ * all else is refused. Names of objects, and claims, are tried too. */
 #include "check.h"
 
 #include <string.h>

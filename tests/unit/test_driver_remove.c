@@ -20,7 +20,7 @@ static void remove_it(bool with_keys, bool kept_expected)
 	struct jw_state_removal removal = {.with_keys = with_keys, .dry_run = true};
 	bool others = false;
 
-	/* What it would remove is told as what it has removed. */
+	/* A dry run reports the same removals as the run itself. */
 	for (int i = 0; i < 2; i++) {
 		OK(jw_state_remove(why, &removal));
 		assert_non_null(removal.path);

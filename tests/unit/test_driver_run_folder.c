@@ -187,8 +187,8 @@ TEST(two_folders_of_one_process_do_not_harm_each_other)
 	assert_int_equal(in_work(), 0);
 }
 
-/* Where locks do not work, age decides; a lock alone is a leftover if it is old, and if it can be
- * told that its folder is not there. */
+/* If locks do not work, age decides; a lock alone is a leftover if it is old and its folder is
+ * known to be gone. */
 TEST(age_decides_where_locks_do_not)
 {
 	static const struct {

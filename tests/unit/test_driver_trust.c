@@ -222,7 +222,7 @@ TEST(options_of_a_library_name_no_files)
 		{"-lineinfo=1 --keep", false},
 		{"-lineinfo /dev/zero", false},
 		{"--opt", false},
-		/* What is no option's value is an input. */
+		/* A word that is no option's value is an input. */
 		{"-v passwd", false},
 		{"passwd", false},
 		{"-maxrregcount=32 passwd", false},

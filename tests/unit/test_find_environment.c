@@ -55,7 +55,7 @@ CASE(a_package_hides_its_namesake_in_a_later_folder)
 	assert_int_equal(found->file_count, 1);
 	expect_file(found, "first/frame/new.so", "frame", "3");
 	jw_found_free(found);
-	/* What it hides is in the folder, and no package's. */
+	/* A hidden file is in the folder, and belongs to no package. */
 	found = find_one(NULL);
 	expect_file(found, "first/frame/new.so", "frame", "3");
 	expect_file(found, SITE "frame/lib.so.1", NULL, NULL);
@@ -202,7 +202,8 @@ struct dirent *readdir(DIR *folder)
 	return NULL;
 }
 
-/* What may hold code, and what says where it is: a failure to look at it is no “there is none”. */
+/* A failure to examine a file that may hold code, or one that says where code is, does not count as
+ * “there is none”. */
 CASE(what_cannot_be_looked_at_is_said)
 {
 	static const struct {

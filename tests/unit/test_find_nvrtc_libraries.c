@@ -1,4 +1,5 @@
-/* Where an NVRTC is found: in a toolkit's folder, a wheel, an environment, and which of several */
+/* An NVRTC is found in a toolkit's folder, a wheel and an environment; and one of several is
+ * chosen. */
 #include "check.h"
 
 #include <stdio.h>
@@ -84,7 +85,7 @@ TEST(the_newest_is_taken)
 	check_found("many", "many/lib/libnvrtc.so.12", NULL);
 	/* The file itself, whatever its name */
 	check_found("many/lib/libnvrtc.so.11.2", "many/lib/libnvrtc.so.11.2", NULL);
-	/* What is no library is none */
+	/* A file that is no library is not found. */
 	put("none/lib/libnvrtc-builtins.so.13");
 	put("none/lib/libnvrtc.so.12/a");
 	check_found("none", NULL, "none");

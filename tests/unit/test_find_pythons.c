@@ -238,7 +238,7 @@ static bool always(void *context)
 	return true;
 }
 
-/* What the script waits for comes when somebody asks. */
+/* Lets the script go on as soon as somebody asks. */
 static bool let_go(void *context)
 {
 	(void)context;
@@ -350,7 +350,8 @@ static bool has_place(const char *folder, const char *end)
 	return has;
 }
 
-/* Of another file system nothing unasked: it may not answer. A relative folder is anybody's. */
+/* Nothing on another file system is asked without a request: it may not answer. A relative folder
+ * could be anybody's. */
 CASE(places_are_near_and_whole)
 {
 	struct jw_places_options options = {.cancel = {NULL, always}};

@@ -59,7 +59,7 @@ struct row {
 	unsigned n;
 	uint64_t bytes;
 };
-/* What a cache is: its rows in their order. */
+/* A model of the cache: its rows in their order. */
 struct model {
 	struct row rows[MAX_ROWS];
 	unsigned count;
@@ -215,7 +215,7 @@ static unsigned drivers_entry(void)
 	return trial.operation == REPAIR ? 6 : DRIVERS;
 }
 
-/* What the other does to the model; the directory follows. */
+/* Does the other process's action to the model; the directory follows. */
 static void act_on(struct model *model)
 {
 	const unsigned deleted = find_row(model, trial.act == DELETES ? 1 : FIRST_OWN);
@@ -570,7 +570,7 @@ static void check_rows(void)
 		return;
 	if (!read_model(bytes, got, &rows))
 		wrong("the index is unsound at the end");
-	/* What is late or torn may undo a repair. It does no harm, and the next repair finds it. */
+	/* A late or torn write may undo a repair. It does no harm, and the next repair finds it. */
 	if ((late || trial.act == TEARS) && (trial.operation == REPAIR || trial.operation == REMOVE))
 		return;
 	if (got > 0 && load_u64(bytes + 8) != total_of(&rows))
@@ -672,7 +672,7 @@ static unsigned try(void)
 		trial.act = NOTHING;
 	check_instant();
 	running = false;
-	/* What is being added may be gone, or what is there already. */
+	/* The entry that is being added may be gone, or may be there already. */
 	if (result && trial.act != CLEARS &&
 		!(why->code == JW_ERR_BUSY && (trial.act == WIPES || !needs_lock())))
 		wrong(why->message);

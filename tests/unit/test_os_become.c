@@ -19,8 +19,8 @@
 
 enum { NOBODY = 65534 };
 
-/* What the child is: ids, group, session, terminal, descriptors, and a variable of root's in its
- * memory */
+/* The state of the child: ids, group, session, terminal, descriptors, and a variable of root's in
+ * its memory. */
 struct seen {
 	uid_t ids[3];
 	gid_t group;

@@ -28,7 +28,7 @@ static VOID WINAPI sleep_and_let_go(DWORD ms)
 	(void)SleepEx(ms, FALSE);
 }
 
-/* What the program's own call finds in place of the library's */
+/* The function that the program's own call finds in place of the library's. */
 typedef __typeof__(Sleep) sleep_function;
 extern sleep_function *const __imp_Sleep;
 sleep_function *const __imp_Sleep = sleep_and_let_go;

@@ -1,4 +1,4 @@
-/* What is removed where a link might be planted; Windows: junctions. */
+/* Files are removed where a link might be planted; on Windows, a junction. */
 #include "check.h"
 
 #include <string.h>

@@ -168,7 +168,7 @@ TEST(a_place_is_a_strangers_if_a_part_of_its_path_is)
 	mem_free(base);
 }
 
-/* What root would write to. */
+/* Root writes to its own files only. */
 TEST(root_writes_through_no_link_and_no_second_name)
 {
 	static const char *const names[] = {"a link", "second", "pipe", "missing link"};
@@ -248,8 +248,8 @@ TEST(below_some_folders_no_link_is_followed)
 	mem_free(second);
 }
 
-/* Of its own attributes a file has the original's, and no others: not those that its folder gives,
- * nor what the system keeps of the content. */
+/* A copy has the original's attributes and no others: neither those that its folder gives, nor what
+ * the system keeps of the content. */
 TEST(attributes_are_copied_as_far_as_they_are_the_files)
 {
 	static const char *const names[] = {"user.kept", "system.posix_acl_access", "security.other"};

@@ -169,7 +169,7 @@ TEST_WITH(anothers_link_is_not_followed, empty, NULL)
 	expect("file", "old", 0644);
 }
 
-/* What was there is there, and nothing beside it. */
+/* The former file is there, and nothing beside it. */
 TEST_WITH(a_failure_leaves_the_old_file, empty, NULL)
 {
 	OK(os_write_atomic(why, inside("file"), "old", 3));
@@ -217,7 +217,7 @@ TEST_WITH(an_output_may_be_no_file, empty, NULL)
 	expect("file", "two", 0640);
 	assert_int_equal(mkdir(inside("directory"), 0700), 0);
 	assert_int_equal(os_write_output(NULL, inside("directory"), "x", 1), -1);
-	/* What takes everything is no file, and stays what it is. */
+	/* A device that takes everything is no file, and stays what it is. */
 	assert_int_equal(os_write_output(NULL, "/dev/null", "x", 1), -1);
 }
 
@@ -240,7 +240,7 @@ TEST_WITH(only_a_lack_of_rights_is_a_denial, empty, NULL)
 	assert_true(closed && !open_file && !loop && !none);
 }
 
-/* What cannot be looked at is not old. */
+/* A file that cannot be examined is not old. */
 TEST_WITH(leftovers_that_cannot_be_looked_at_stay, empty, NULL)
 {
 	assert_int_equal(symlink("run-1", inside("run-1")), 0);

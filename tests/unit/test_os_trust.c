@@ -38,7 +38,7 @@ static DWORD WINAPI made_up_info(HANDLE handle, SE_OBJECT_TYPE type, SECURITY_IN
 	return 0;
 }
 
-/* What the program's own call finds in place of the library's */
+/* The function that the program's own call finds in place of the library's. */
 typedef __typeof__(GetSecurityInfo) get_security_info;
 extern get_security_info *const __imp_GetSecurityInfo;
 get_security_info *const __imp_GetSecurityInfo = made_up_info;

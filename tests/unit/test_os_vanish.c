@@ -71,7 +71,8 @@ TEST(a_folder_that_vanishes_is_made_again)
 	mem_free(above);
 }
 
-/* Of a cache that others remove from: first the folder's mode is set, then the entry moved. */
+/* Others remove files from the cache meanwhile: first the folder's mode is set, then the entry
+ * moved. */
 TEST(an_entry_reaches_a_folder_that_vanishes)
 {
 	struct cache_live *live;

@@ -99,7 +99,7 @@ TEST_WITH(the_store_is_read_behind_its_lock, begin, end)
 	mem_free(in_store);
 }
 
-/* Of killed runs, by whoever has the lock. */
+/* Leftovers of killed runs go, by whichever run has the lock. */
 TEST_WITH(leftovers_go_with_the_lock_alone, begin, end)
 {
 	static const char *const names[] = {"new", ".new.jitwarm-0123abcd", "new.a1b2c3"};

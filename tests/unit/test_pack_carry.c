@@ -114,7 +114,7 @@ static uint64_t put_older(const struct machine *machine, size_t at)
 	return entry.key;
 }
 
-/* Of two entries for one module. */
+/* The cache has two entries for one module. */
 static void the_same_compiler_wins_over_another_one(void **state)
 {
 	struct machine *machine = *state;
@@ -180,7 +180,7 @@ static bool count_down(void *context)
 	return !*left || !--*left;
 }
 
-/* What was read before Ctrl-C is inserted, and no more is read. */
+/* Entries that were read before Ctrl-C are inserted, and no more are read. */
 static void an_interrupt_keeps_what_was_read(void **state)
 {
 	bool between = false;

@@ -71,7 +71,7 @@ static void the_store_has_what_the_cache_has_lost(void **state)
 	remove_store();
 }
 
-/* Those of another compiler stay there. */
+/* Entries of another compiler stay there. */
 static void the_store_keeps_what_another_compiler_made(void **state)
 {
 	struct machine *machine = *state;
@@ -84,7 +84,7 @@ static void the_store_keeps_what_another_compiler_made(void **state)
 	remove_store();
 }
 
-/* Of each its share, by its own line. */
+/* Each has its share, by its own line. */
 static void the_cache_and_the_store_complete_each_other(void **state)
 {
 	struct machine *machine = *state;
@@ -123,7 +123,7 @@ static void the_store_has_what_is_damaged(void **state)
 	remove_store();
 }
 
-/* What the store keeps of this driver itself is restored, too, and is not carried. */
+/* Entries of this driver itself in the store are restored, too, and not carried. */
 static void this_drivers_own_are_not_carried(void **state)
 {
 	struct machine *machine = *state;
@@ -178,7 +178,7 @@ static bool ends(void *context)
 	return count_there(context) >= end_after;
 }
 
-/* What was carried until then stays; nothing else is begun. */
+/* Entries carried until then stay; no other is begun. */
 static void an_end_is_no_failure(void **state)
 {
 	struct machine *machine = *state;

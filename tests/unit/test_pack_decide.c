@@ -1,5 +1,5 @@
-/* What an import decides between its passes: which of two entries of one name is written, and which
- * entries of others would go. */
+/* The decisions of an import between its passes: which of two entries of one name is written, and
+ * which entries of others would go. */
 #include "folder.h"
 
 #include <jitwarm/cache.h>
@@ -135,7 +135,7 @@ TEST(its_own_wins_over_one_that_is_carried)
 	}
 }
 
-/* Of the same size, and another checksum */
+/* The other entry has the same size, and another checksum. */
 TEST(another_entry_of_its_name_is_replaced)
 {
 	enum { CHECKSUM = 20 };
@@ -276,7 +276,7 @@ static bool acts(void *context)
 	return false;
 }
 
-/* What the import says to have evicted is what has gone by it, not what was predicted. */
+/* The import reports the evictions that have happened, not those that were predicted. */
 TEST(evictions_are_counted_when_they_have_happened)
 {
 	static const uint64_t ages[] = {2, 3, 1};
@@ -427,7 +427,7 @@ TEST(a_pack_of_more_than_the_driver_keeps_is_refused)
 	}
 }
 
-/* Where the rows of an index cannot be read, nobody knows what room is left. */
+/* If the rows of an index cannot be read, the room left is unknown. */
 TEST(an_index_that_cannot_be_read_leaves_no_room)
 {
 	char *index = os_join(target, "index");

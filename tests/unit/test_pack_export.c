@@ -93,7 +93,7 @@ TEST(an_entry_that_leaves_is_no_empty_cache)
 	mem_free(file);
 }
 
-/* What its names and keys mean is not known. */
+/* The meaning of its names and keys is not known. */
 TEST(entries_of_an_unknown_form_are_not_packed)
 {
 	const struct jw_system unknown = {.driver.trust = JW_TRUST_OPAQUE};
@@ -216,7 +216,8 @@ TEST(dry_run_writes_nothing)
 	jw_import_result_free(result);
 }
 
-/* What the superuser fills by name is for all, and the driver's own for one. */
+/* Asserts who may read: all, if the superuser named the folder; its owner alone, if it is the
+ * driver's own. */
 static void assert_created(const char *path, bool by_name)
 {
 	struct os_stat stat;

@@ -1,4 +1,4 @@
-/* What an export gathers: entries that change meanwhile, and the order of what it packs. */
+/* An export gathers entries that change meanwhile, and packs them in order. */
 #include "folder.h"
 
 #include "cache/sound.h"
@@ -164,7 +164,7 @@ TEST(entries_that_change_later)
 		*why = (struct jw_error){0};
 		GIVES(JW_ERR_BUSY, gather_read(why, cache, &item, &bytes, &parts));
 	}
-	/* Of the same size and time, and no entry any more */
+	/* A file of the same size and time that is no longer an entry */
 	other = entry;
 	memset(other.bytes, 0, CACHE_ENTRY_HEADER);
 	packs_put(cache, entry.key, other.bytes, other.size);

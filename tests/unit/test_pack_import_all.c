@@ -92,7 +92,7 @@ static bool has_cache(size_t i)
 	return has;
 }
 
-/* Of the pack, the driver and the accounts: nothing is written anywhere. */
+/* Failures of the pack, the driver or the accounts: nothing is written anywhere. */
 TEST(what_fails_for_all_fails_at_once)
 {
 	static const enum jw_code codes[] = {JW_ERR_NOT_FOUND, JW_ERR_FORMAT, JW_ERR_UNSUPPORTED,

@@ -124,7 +124,7 @@ TEST(what_the_driver_refuses_is_a_mark)
 	}
 }
 
-/* Those of former versions: their records and marks count, the rest does not. */
+/* A ledger of a former version is read: its records and marks count, the rest does not. */
 TEST(a_ledger_of_before_is_read)
 {
 	struct buf bytes = make_bytes_of(make_ledger());

@@ -1,4 +1,4 @@
-/* What a plan and changed marks leave in a ledger, and when its file is written. */
+/* A plan and changed marks leave notes in a ledger, whose file is written at certain moments. */
 #include "folder.h"
 
 #include <string.h>
@@ -134,7 +134,7 @@ TEST(what_has_its_entry_is_noted)
 	}
 }
 
-/* What is known already is not written again. */
+/* Known notes are not written again. */
 TEST_WITH(news_alone_are_written, start, NULL)
 {
 	struct ledger ledger;

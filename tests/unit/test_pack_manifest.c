@@ -186,7 +186,7 @@ TEST(keys)
 	assert_int_equal(pack_key_tail(tail, &entry), 2 + PACK_MAX_OPTIONS);
 }
 
-/* What is known of a driver by its stamp: from the machine, then the table. */
+/* A driver is known by its stamp: from the machine first, then from the table. */
 TEST(drivers_of_stamps)
 {
 	static const struct {

@@ -107,7 +107,7 @@ static bool has(uint64_t key)
 	return there;
 }
 
-/* Those of these numbers are gone. */
+/* Asserts that the entries of these numbers are gone. */
 static void assert_gone(unsigned gone)
 {
 	for (unsigned i = 0; i < ALL; i++)
@@ -321,7 +321,7 @@ TEST(many_go_until_it_is_cancelled)
 	assert_int_equal(count_left(), ALL - 3);
 }
 
-/* Of different sizes, in several parts */
+/* The entries have different sizes, and are in several parts. */
 TEST(what_goes_is_counted)
 {
 	struct jw_prune_result *result;

@@ -239,7 +239,7 @@ TEST_WITH(what_waits_for_a_boot_is_not_swept, begin, end)
 	}
 }
 
-/* What is kept is kept once, at whatever maximum; the store's own limit holds afterwards. */
+/* The store keeps each entry once, whatever its maximum; its own limit holds afterwards. */
 TEST_WITH(what_is_known_is_not_kept_again, begin, end)
 {
 	const struct jw_store_keep_options options = {.system = &system_of, .most_bytes = 1};
@@ -262,7 +262,7 @@ static bool at_once(void *context)
 	return true;
 }
 
-/* What two packs hold is restored once; looking for it makes no store. */
+/* An entry that two packs hold is restored once; the search for it makes no store. */
 TEST_WITH(an_entry_in_two_packs_counts_once, begin, end)
 {
 	struct jw_store *opened;

@@ -64,11 +64,11 @@ TEST(a_pack_is_refused_where_the_disk_has_no_room_for_what_is_new)
 	free_bytes = needed;
 	OK(import_into(why, target, 1 << 20, &added));
 	assert_int_equal(added, NEW);
-	/* What is there needs none. */
+	/* An entry that is there already needs no room. */
 	free_bytes = 0;
 	OK(import_into(why, target, 1 << 20, &added));
 	assert_int_equal(added, 0);
-	/* What others' entries have is free once they are evicted. */
+	/* The room of others' entries is free once they are evicted. */
 	assert_int_equal(put_entries(full, NEW), row_bytes);
 	free_bytes = needed - row_bytes - 1;
 	assert_int_equal(import_into(why, full, row_bytes, &added), -1);

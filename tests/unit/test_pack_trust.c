@@ -156,7 +156,7 @@ TEST(comments_have_a_length)
 
 TEST(secret_keys)
 {
-	/* Of "minisign -G", with a passphrase */
+	/* A key of "minisign -G", with a passphrase */
 	static const char sealed[] =
 		"untrusted comment: opslimit\n"
 		"RWRTY0IyAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABAAACAAAAAAAAAEAAAAAA" SEALED_ZEROS

@@ -400,8 +400,8 @@ TEST_WITH(a_piece_without_code_is_said, make_folder, remove_folder)
 	buf_free(&data);
 }
 
-/* What is linked needs code in each of its objects. Whether a start fails without them, or what
- * uses them, depends on when the runtime loads. */
+/* A link needs code in each of its objects. It depends on the runtime's time of loading whether a
+ * start fails without them, or only their use. */
 TEST_WITH(a_link_without_code_fails, make_folder, remove_folder)
 {
 	static const struct {

@@ -7,9 +7,9 @@
 
 #include "costs.h"
 
-/* Of each its time and its cubins by the model, as parts of what was measured: a factor that is
- * another one changes them. scripts/fit-costs.py fits the factors, and predicts each library from
- * the others; the driver's machine was three times as slow as that of ptxas. */
+/* The model's time and cubins for each library, as parts of the measured ones: another factor
+ * changes them. scripts/fit-costs.py fits the factors, and predicts each library from the others;
+ * the driver's machine was three times as slow as that of ptxas. */
 TEST(real_libraries_cost_what_the_model_says)
 {
 	static const struct {
@@ -56,7 +56,7 @@ TEST(real_libraries_cost_what_the_model_says)
 	}
 }
 
-/* What ptxas took at most for one module of each */
+/* The most memory that ptxas took for one module of each library is enough. */
 TEST(memory_is_enough_for_real_libraries)
 {
 	static const struct {

@@ -4,7 +4,8 @@
 
 #include "plan/plan.h"
 
-/* What the driver on the phantom took to link real libraries (docs/internals/estimates.md). */
+/* The forecast is compared with the time that the driver on the phantom took to link real libraries
+ * (docs/internals/estimates.md). */
 TEST(linking_takes_as_long_as_measured)
 {
 	static const struct {

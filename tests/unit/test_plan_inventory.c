@@ -293,7 +293,7 @@ TEST(another_version_is_not_believed)
 	OK(inventory_save(why, inventory));
 	inventory_close(inventory);
 	assert_true(os_exists(path) && os_exists(other));
-	/* Those of other versions and copies that were left go after two months, when one is written */
+	/* Inventories left by other versions and copies go after two months, when one is written. */
 	for (size_t i = 0; i < sizeof old / sizeof *old; i++) {
 		files_put_text(folder, old[i].name, "");
 		make_older(folder, old[i].name, old[i].days);

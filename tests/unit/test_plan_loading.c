@@ -11,7 +11,7 @@ TEST(the_runtime_the_driver_and_the_program_decide)
 		uint32_t runtime, driver;
 		enum loading by_default, asked, declined, windows;
 	} cases[] = {
-		/* Those of which nothing is known */
+		/* Runtimes of which nothing is known */
 		{0, 12040, LOADING_ALL, LOADING_ALL, LOADING_ALL, LOADING_ALL},
 		{10020, 12040, LOADING_ALL, LOADING_ALL, LOADING_ALL, LOADING_ALL},
 		{11070, 12020, LOADING_ALL, LOADING_ALL, LOADING_ALL, LOADING_ALL},
@@ -61,9 +61,9 @@ TEST(the_variable_is_read_as_the_driver_reads_it)
 	}
 }
 
-/* Of each ten pieces, so many that the driver refuses for that reason. A letter is what becomes of
- * the library with each of enum loading: 'r' it runs, 'p' a part fails, 's' a start fails, 'f' too
- * much of it fails. */
+/* Each library has ten pieces, so many that the driver refuses for that reason. A letter is the
+ * fate of the library with each value of enum loading: 'r' it runs, 'p' a part fails, 's' a start
+ * fails, 'f' too much of it fails. */
 TEST(refused_code_fails_at_the_start_or_when_it_is_used)
 {
 	static const struct {

@@ -121,7 +121,7 @@ TEST(a_failed_decompression_is_reported)
 	picks_free(&picks);
 }
 
-/* What bake names its code by. */
+/* The key is the one by which bake names its code. */
 TEST(one_entrys_key_is_the_same)
 {
 	static const uint32_t kinds[] = {DEVCODE_KIND_PTX, DEVCODE_KIND_RELOCATABLE_PTX};

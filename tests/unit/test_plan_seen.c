@@ -46,7 +46,7 @@ TEST(a_library_that_is_cut_off_spoils_no_other)
 	buf_free(&archive);
 }
 
-/* What a pass over a wheel tells: the names of its images, and of what cannot be read. */
+/* The output of a pass over a wheel: the names of its images, and of files that cannot be read. */
 struct told {
 	char text[256];
 	size_t most; /* from here on an image is refused */
@@ -152,7 +152,8 @@ TEST(large_libraries_are_told_in_their_order)
 	buf_free(&wheel);
 }
 
-/* What is behind the last large library that is read alone is one part, with more of them. */
+/* The files behind the last large library, which is read alone, form one part, with more of
+ * them. */
 TEST(a_wheel_may_have_any_number_of_large_libraries)
 {
 	enum { COUNT = 18 };

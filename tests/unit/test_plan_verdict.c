@@ -271,7 +271,7 @@ TEST(the_header_chooses_and_the_text_is_compiled)
 	assert_int_equal(got.entry, 1);
 }
 
-/* What has no text that could be read, or was read before, stays as it is. */
+/* An image without a readable text, or one that was read before, stays as it is. */
 TEST(only_ptx_is_read_and_once)
 {
 	static const uint8_t bytes[64] = "no PTX";

@@ -57,7 +57,7 @@ TEST(the_most_valuable_are_taken)
 		 .budget_ms = 5000,
 		 .workers = 1,
 		 .taken = "nnyny"},
-		/* What the store gives takes its room, too. */
+		/* Entries of the store take their room, too. */
 		{.limit_bytes = 100000,
 		 .budget_bytes = 7699,
 		 .workers = 1,
@@ -119,7 +119,7 @@ TEST(more_than_the_cache_keeps_is_refused)
 		 .warm_bytes = 800 * mb,
 		 .cache_bytes = 800 * mb,
 		 .says = {"about 1.49 GiB", "CUDA_CACHE_MAXSIZE=1879048192"}},
-		/* What was meant by "3G" is said again, unless it is too little */
+		/* The message says the meaning of "3G" again, unless that is too little. */
 		{.limit_bytes = 3,
 		 .meant_bytes = 3 * gib,
 		 .cache_bytes = 100 * mb,

@@ -1,5 +1,5 @@
-/* What a recorded command has compiled goes into the user's cache: what ends that half-way is said.
- */
+/* The modules that a recorded command has compiled go into the user's cache; an end half-way is
+ * reported. */
 #include "gates_posix.h"
 
 #include "index_bytes.h"

@@ -1,4 +1,4 @@
-/* What record reads of the cache that a command has filled. */
+/* Record reads the cache that a command has filled. */
 #include "inserting.h"
 
 #include "prime/record_entries.h"

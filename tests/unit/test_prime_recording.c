@@ -148,7 +148,7 @@ TEST(hostile_texts_are_refused)
 	}
 }
 
-/* What unpacks to more or less than it says, or is no frame at all */
+/* A text that unpacks to more or less than it says, or is no frame at all, is refused. */
 TEST(texts_unpack_to_what_they_say)
 {
 	static const size_t sizes[] = {sizeof ptx - 1, sizeof ptx + 1, 0, 1 << 20};

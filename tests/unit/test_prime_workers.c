@@ -54,7 +54,7 @@ TEST(a_quarter_of_the_memory_stays_free)
 	release_memory(1);
 	assert_int_equal(workers(12, 0), 1);
 	assert_int_equal(workers(12, (uint64_t)8 * NEED_MIB << 20), 8);
-	/* What is warm needs none. */
+	/* A warm module needs no memory. */
 	release_memory(8 * NEED_MIB);
 	for (size_t i = 3; i < MODULES; i++)
 		modules[i].state = PLAN_WARM;

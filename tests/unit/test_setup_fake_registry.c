@@ -169,7 +169,7 @@ TEST_WITH(a_users_variables_are_set_and_restored, usual, NULL)
 	put(OS_VARIABLES_USER, "CUDA_CACHE_PATH", "%TEMP%\\c", true);
 	expect(false, &for_user, "written USER\\CUDA_CACHE_MAXSIZE|written USER\\CUDA_CACHE_PATH|");
 	assert_true(announced);
-	/* What expands still does: there is nothing to expand. */
+	/* A value that expands still does: there is nothing to expand. */
 	assert_string_equal(text_of(OS_VARIABLES_USER), "CUDA_CACHE_MAXSIZE=7|CUDA_CACHE_PATH=%/a|");
 	assert_string_equal(text_of(OS_VARIABLES_MACHINE), "");
 	assert_string_equal(text_of(OS_VARIABLES_MACHINE_RECORD), "");
@@ -237,7 +237,7 @@ TEST_WITH(the_machines_have_their_own_record, usual, NULL)
 	expect(true, &path, "restored MACHINE\\CUDA_CACHE_PATH|");
 	assert_string_equal(order, "MACHINE CUDA_CACHE_PATH|RECORD CUDA_CACHE_PATH|"
 							   "RECORD CUDA_CACHE_PATH before|");
-	/* What cannot be read is not taken for none. */
+	/* A value that cannot be read does not count as none. */
 	writes = 0;
 	unreadable = "CUDA_CACHE_PATH";
 	assert_int_equal(jw_tune_apply(NULL, &path, &result), -1);
@@ -286,7 +286,7 @@ TEST_WITH(a_write_that_fails_loses_nothing, usual, NULL)
 			assert_string_equal(text_of(where), "CUDA_CACHE_PATH=%was|");
 			assert_string_equal(text_of(OS_VARIABLES_MACHINE_RECORD), "");
 			assert_string_equal(text_of(OS_VARIABLES_USER_RECORD), "");
-			/* What was not written is not on record either. */
+			/* A variable that was not written is not on record either. */
 			assert_null(strstr(text, "left"));
 		}
 }

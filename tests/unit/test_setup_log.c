@@ -102,7 +102,7 @@ TEST(a_file_system_needs_no_locks)
 	assert_string_equal(text, LINE "\n");
 }
 
-/* What cannot be read may be a foreign file. */
+/* A file that cannot be read may be a foreign one. */
 TEST(a_file_that_cannot_be_read_stays)
 {
 	const char *text;

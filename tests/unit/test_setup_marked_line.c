@@ -63,7 +63,7 @@ TEST(what_stands_before_and_after_is_untouched)
 			assert_string_equal(after, wanted);
 			assert_string_equal(again, wanted);
 			assert_string_equal(undone, whole);
-			/* What somebody appends stays where it is, with a new line before it, too. */
+			/* A line that somebody appends stays where it is, with a new line before it, too. */
 			more = mem_printf("%sexport B=2", after);
 			mem_free(again);
 			again = put(more, "other " MARK, false);

@@ -1,4 +1,5 @@
-/* What is read from where, and how a variable that jitwarm has set stands in this process. */
+/* Settings are read from several places, and a variable that jitwarm has set has a state in this
+ * process. */
 #include "root.h"
 
 #include <stdio.h>
@@ -55,7 +56,7 @@ TEST_WITH(files_are_read_from_the_general_to_the_specific, usual, NULL)
 										 "environment.d*=/2 a\nshell*=/3\n");
 }
 
-/* What tune writes is what it reads, for each shell and scope. */
+/* Tune reads what it has written, for each shell and scope. */
 TEST_WITH(what_is_written_is_read, usual, NULL)
 {
 	static const struct {

@@ -95,7 +95,7 @@ static void set_things_up(void)
 	set("HOME", "home");
 	set("JITWARM_STATE", "state");
 	OK(os_env_set(why, "SHELL", "/bin/bash"));
-	/* Of a script that stands for Python there it would be asked each time which one it starts. */
+	/* If Python were a script there, jitwarm would ask it each time which one it starts. */
 	OK(os_env_set(why, "PATH", "/usr/bin:/bin"));
 	make_dir("tuned/cache");
 	files_put_text(root, "state/keys/a.key", "untrusted comment: x");
@@ -106,7 +106,7 @@ static void set_things_up(void)
 	mem_free(cache);
 }
 
-/* What a dry run tells is what the next one does. */
+/* The run after a dry run does what that one reported. */
 static struct seen uninstall(bool with_keys)
 {
 	struct seen would = {0}, seen = {0};

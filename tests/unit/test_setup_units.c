@@ -289,7 +289,7 @@ TEST_WITH(a_manager_that_fails_is_quoted, usual, NULL)
 	put_systemctl(true);
 	expect(jw_startup_enable, &own,
 		   OWN("ot") RELOAD "c systemctl --user enable --now jitwarm.timer jitwarm.path\n");
-	/* What was there before is there again, ours or not. */
+	/* The former file is there again, ours or not. */
 	(void)snprintf(former, sizeof former, "# %s, before", startup_mark);
 	root_put("home/.config/systemd/user/jitwarm.service", former);
 	root_put("home/.config/systemd/user/jitwarm.timer", "theirs");
@@ -394,7 +394,8 @@ TEST_WITH(what_cannot_be_written_is_said, usual, NULL)
 	expect_failure(jw_startup_enable, &own, JW_ERR_NOT_FOUND, "/home/.config");
 }
 
-/* What runs for others is nobody's else to change; the account's own is its own matter. */
+/* Nobody else may change a program that runs for others; an account's own program is its own
+ * matter. */
 TEST_WITH(programs_for_others_are_checked, usual, NULL)
 {
 	enum { NOBODY = 65534, THIRD = 12345 };
@@ -444,7 +445,7 @@ TEST_WITH(what_is_named_is_looked_for, usual, NULL)
 	options.name_count = 1;
 	assert_int_equal(jw_startup_enable(NULL, &options, &startup), -1);
 	assert_false(is_there("home/.config/systemd"));
-	/* Those of another account are resolved there. */
+	/* Names in another account's command are resolved for that account. */
 	options.service = "a";
 	OK(jw_startup_enable(why, &options, &startup));
 	jw_startup_free(startup);
@@ -506,7 +507,7 @@ TEST_WITH(services_are_listed_by_their_folders, usual, NULL)
 	assert_true(!strcmp(names[0], "b") || !strcmp(names[1], "b"));
 	assert_true(!strcmp(names[0], "a-") || !strcmp(names[1], "a-"));
 	jw_lines_free(names, count);
-	/* What cannot be listed is not empty. */
+	/* A folder that cannot be listed is not empty. */
 	OK(root_empty(NULL));
 	root_put("etc/systemd/other", "");
 	folder_of_units = mem_printf("%s/etc/systemd/system", root);

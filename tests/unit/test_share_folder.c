@@ -80,7 +80,7 @@ TEST(a_folder_in_the_way_stays)
 	mem_free(object);
 }
 
-/* Of a few objects in a row, and of the place from then on */
+/* The place is blamed for a few unreadable objects in a row, and from then on. */
 TEST(what_cannot_be_read_is_blamed)
 {
 	char *where = os_join(folder, "unreadable"), *loop = os_join(where, "loop");

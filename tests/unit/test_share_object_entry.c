@@ -36,7 +36,7 @@ static void end(void)
 {
 	struct os_names names;
 
-	/* Of files on their way nothing stays here. */
+	/* Files on their way leave nothing here. */
 	OK(os_list(why, run, &names));
 	for (size_t i = 0; i < names.count; i++)
 		assert_int_equal(names.kinds[i], OS_DIRECTORY);
@@ -118,7 +118,7 @@ TEST(an_entry_is_put_and_taken)
 		fail_msg("%s", got.why);
 	assert_int_equal(got.bytes, put.bytes);
 	assert_true(is_taken(keys[0]));
-	/* What is there is not claimed. */
+	/* An object that is there is not claimed. */
 	OK(os_remove_tree(why, run));
 	OK(os_make_dirs(why, run, 0700));
 	assert_int_equal(does(OBJECT_CLAIM, keys[0], MOST, 0).said, OBJECT_HERE);
@@ -202,7 +202,7 @@ TEST(claims_are_made_and_respected)
 	longer[256] = '\0';
 	put_object(keys[1], ".claim", longer);
 	assert_int_equal(does(OBJECT_CLAIM, keys[1], MOST, 0).said, OBJECT_THEIRS);
-	/* Where none can be written it is compiled all the same. */
+	/* If no claim can be written, the module is compiled all the same. */
 	OK(os_make_dirs(why, blocked, 0700));
 	assert_int_equal(does(OBJECT_CLAIM, keys[2], MOST, 0).said, OBJECT_OURS);
 	mem_free(blocked);

@@ -119,7 +119,7 @@ TEST(plain_hosts_have_their_names)
 
 /* ---- packs */
 
-/* What is written is read, moved both times, with and without a signature. */
+/* A pack that is written is read again, moved both times, with and without a signature. */
 TEST(a_layout_holds_a_pack)
 {
 	char *layout = os_join(folder, "layout"), *pack = os_join(folder, "pack"),

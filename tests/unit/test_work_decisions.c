@@ -1,4 +1,4 @@
-/* What a run decides by its queue, without workers or a clock. */
+/* The decisions of a run by its queue, without workers or a clock. */
 #include "check.h"
 
 #include <stdlib.h>
@@ -357,7 +357,7 @@ CASE(each_end_has_its_blame)
 	assert_string_equal(result.failures[0].log, "log");
 }
 
-/* Of a worker that ended outside a compile, three in a row; then one of several is given up. */
+/* A worker ends outside a compile three times in a row; then one of several is given up. */
 CASE(workers_that_do_not_live_end_a_run)
 {
 	static const struct {
@@ -523,7 +523,7 @@ CASE(only_compiles_teach)
 	assert_int_equal(result.compiled, 1);
 }
 
-/* Those beyond a limit count, too; and none of a run before. */
+/* Failures beyond a limit count, too; those of a former run do not. */
 CASE(failures_are_counted)
 {
 	run_break_off(run, &(struct jw_error){.code = JW_ERR_LIMIT, .message = "first"});

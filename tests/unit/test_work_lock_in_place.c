@@ -48,7 +48,7 @@ static void expect_nothing(const char *cache)
 	os_names_free(&names);
 }
 
-/* Where there are no locks nobody waits, and nobody has the turn. */
+/* If there are no locks, nobody waits, and nobody has the turn. */
 TEST(without_locks_a_run_goes_on)
 {
 	static const struct cache_turn_wait wait;

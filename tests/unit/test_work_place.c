@@ -40,7 +40,7 @@ static bool is_marked(const char *name)
 	return is;
 }
 
-/* What each answer of a place leads to */
+/* Each answer of a place has one outcome. */
 CASE(each_answer_of_a_place_counts)
 {
 	static const struct {
@@ -56,7 +56,7 @@ CASE(each_answer_of_a_place_counts)
 		{.about = "about() { [ $1 != 3 ] || { take $1 $2; return; }; usual $1 $2; }",
 		 .fetched = 1,
 		 .placed = 5},
-		/* What is not to be trusted, or torn, is compiled. */
+		/* An object that is torn, or not trusted, is compiled. */
 		{.about = "about() { case $2 in 2) told $1 2 $missing bad;; *) told $1 $2 $missing bad;;\n"
 				  "esac; }",
 		 .refused = 6,
@@ -134,7 +134,7 @@ CASE(a_dead_claim_is_named)
 	assert_int_equal(result->compile.shared.placed, MODULES);
 }
 
-/* What comes when the budget is over is not taken any more. */
+/* An object that comes after the budget's end is not taken. */
 CASE(a_budget_ends_fetching)
 {
 	options.plan.budget_ms = 500;

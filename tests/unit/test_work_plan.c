@@ -98,7 +98,7 @@ CASE(what_was_not_asked_is_not_taken)
 	expect_all();
 }
 
-/* What has waited for the lock, and cannot be written then, ends the run as it would at once. */
+/* A run that has waited for the lock and cannot write then ends as it would have at once. */
 CASE(a_cache_that_cannot_be_written_ends_the_run)
 {
 	for (unsigned held_ms = 0; held_ms < 1000; held_ms += 700) {

@@ -1,4 +1,4 @@
-/* Where workers find the bytes of each module: in plain files, or taken out of archives. */
+/* Workers find the bytes of each module in plain files, or taken out of archives. */
 #include "make_archive.h"
 
 #include "work/spool.h"
