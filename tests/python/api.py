@@ -35,7 +35,7 @@ cold = jitwarm.check(library)
 assert [gpu.target for gpu in cold.gpus] == ["sm_86"] and not cold.warm and cold.status == 1 and cold.verdict == "cold", cold
 assert cold.cold == cold.gpus[0].cold == cold.gpus[0].modules == cold.files[0].cold == 8, cold
 assert cold.files[0].path == library and cold.files[0].member is None and cold.files[0].seconds > 0, cold
-assert 0 < cold.gpus[0].start.low <= cold.gpus[0].start.likely <= cold.gpus[0].start.high, cold
+assert 0 <= cold.gpus[0].start.low <= cold.gpus[0].start.likely <= cold.gpus[0].start.high, cold
 assert cold.driver.startswith("550.") and cold.names_known and not cold.failing, cold
 
 # Another machine, by a product's name
@@ -44,6 +44,27 @@ assert [gpu.target for gpu in other.gpus] == ["sm_89", "sm_90"], other
 as_bytes = jitwarm.check(os.fsencode(library), cache=os.fsencode(folder + "/other"), targets=("sm_86",))
 assert as_bytes.cold == 8 and as_bytes.files[0].path == library, as_bytes
 assert jitwarm.check(pathlib.Path(library), cache=None, targets=None, driver=None, cancelled=None) == cold
+
+# A server's start: what will fail is one exception, whose text has the error, the cause and the cure
+cold.raise_for_status()
+assert cold.failures == (), cold
+root = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(root / "tests/framework"))
+import fatbin
+own = pathlib.Path(folder, "libown.so")
+own.write_bytes(fatbin.library(fatbin.container(fatbin.entry(fatbin.CUBIN, 90, fatbin.old_cubin(90, "k", 64)))))
+failing = jitwarm.check(own)
+assert failing.verdict == "fails" and [one.target for one in failing.failures] == ["sm_86"], failing
+text = str(raises(jitwarm.WillFailError, failing.raise_for_status))
+assert text == (f"{own}: no kernel image is available for execution on the device (209) on sm_86: its oldest code is for sm_90; "
+                "use a build that has -gencode arch=compute_86,code=sm_86"), text
+server = [sys.executable, "-B", str(root / "examples/server_start.py")]
+ended = subprocess.run([*server, str(own)], capture_output=True, text=True)
+assert ended.returncode == 1 and ended.stderr == f"{own} cannot run here: {text}\n" and not ended.stdout, ended
+apart = {**os.environ, "CUDA_CACHE_PATH": folder + "/server", "JITWARM_STATE": folder + "/server-state"}
+for said in "compiling 8 modules before the first request\nready\n", "ready\n":
+    ended = subprocess.run([*server, library], capture_output=True, text=True, env=apart)
+    assert ended.returncode == 0 and ended.stdout == said, ended
 
 # Which releases run, without a GPU or a network
 assert cold.cures == (), cold

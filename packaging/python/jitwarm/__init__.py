@@ -66,6 +66,10 @@ class BusyError(JitwarmError):
     """Another process holds a lock."""
 
 
+class WillFailError(JitwarmError):
+    """A program will fail on this GPU with this driver (CheckResult.raise_for_status)."""
+
+
 class InterruptedCallError(JitwarmError):
     """The call was cancelled before it had a result."""
 
@@ -144,6 +148,30 @@ class CheckedFile:
 
 
 @dataclass(frozen=True)
+class CheckFailure:
+    """A file with which a program fails on a GPU, whatever is in the cache.
+
+    Attributes:
+        file: The path; for a file inside an archive, with the name in it.
+        target: The GPU architecture: "sm_86".
+        error: What the program prints: "no kernel image is available for execution
+            on the device (209)".
+        cause: Why: "its only PTX is compute_90a, which no other GPU accepts".
+        cure: What to do: "install torch==2.7.1".
+    """
+
+    file: str
+    target: str
+    error: str
+    cause: str
+    cure: str
+
+    def __str__(self) -> str:
+        """The failure in one line."""
+        return f"{self.file}: {self.error} on {self.target}: {self.cause}; {self.cure}"
+
+
+@dataclass(frozen=True)
 class CheckResult:
     """What check() found.
 
@@ -152,6 +180,7 @@ class CheckResult:
         files: The files that have modules to compile, the most expensive first.
         failing: Files that no GPU code of theirs runs for, whatever is in the
             cache, as "FILE: will fail: …".
+        failures: The same files, each with the error, the cause and the cure.
         cures: Releases to install in their place, as "torch==2.7.1", if jitwarm
             knows one that runs.
         driver: The version of the driver that check() computed the names for.
@@ -169,6 +198,7 @@ class CheckResult:
     gpus: tuple[CheckedGpu, ...]
     files: tuple[CheckedFile, ...]
     failing: tuple[str, ...]
+    failures: tuple[CheckFailure, ...]
     cures: tuple[str, ...]
     driver: str
     names_known: bool
@@ -182,6 +212,15 @@ class CheckResult:
     def cold(self) -> int:
         """The number of cold modules for all GPU architectures together."""
         return sum(gpu.cold for gpu in self.gpus)
+
+    def raise_for_status(self) -> None:
+        """Raises if a program will fail; a cold cache is no failure.
+
+        Raises:
+            WillFailError: The text has a line for each failure.
+        """
+        if self.failures:
+            raise WillFailError("\n".join(map(str, self.failures)))
 
 
 @dataclass(frozen=True)
@@ -552,6 +591,16 @@ def version() -> str:
     return str(run("--version").document["version"])
 
 
+def _check_failure(one: Document) -> CheckFailure:
+    return CheckFailure(
+        file=_path(one["file"]),
+        target=one["target"],
+        error=one["error"],
+        cause=one["cause"],
+        cure=one["cure"],
+    )
+
+
 def check(
     *names: Name,
     targets: str | Iterable[str] | None = None,
@@ -594,6 +643,7 @@ def check(
         gpus=tuple(map(_checked_gpu, document["gpus"])),
         files=tuple(map(_checked_file, document["files"])),
         failing=tuple(f"{one['file']}: {one['why']}" for one in failing),
+        failures=tuple(map(_check_failure, failing)),
         cures=tuple(dict.fromkeys(cures)),
         driver=document["driver"],
         names_known=document["names_known"],
