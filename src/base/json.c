@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <sodium.h>
+
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/hash.h"
@@ -178,9 +180,11 @@ void json_add_hex64(cJSON *object, const char *name, uint64_t value)
 cJSON *json_string(const char *text)
 {
 	struct buf clean = BUF_MAX(SIZE_MAX / 4);
-	size_t left = strlen(text);
+	size_t left = text ? strlen(text) : 0;
 	cJSON *made;
 
+	if (!text)
+		return cJSON_CreateNull();
 	while (left) {
 		size_t length = text_utf8_next(text, left, NULL);
 
@@ -197,6 +201,22 @@ cJSON *json_string(const char *text)
 void json_add_text(cJSON *object, const char *name, const char *text)
 {
 	(void)cJSON_AddItemToObject(object, name, json_string(text));
+}
+
+cJSON *json_path(const char *path)
+{
+	const size_t length = strlen(path);
+	cJSON *object;
+	char *hex;
+
+	if (text_is_utf8(path, length))
+		return json_string(path);
+	object = cJSON_CreateObject();
+	hex = mem_array(2 * length + 1, 1);
+	(void)sodium_bin2hex(hex, 2 * length + 1, (const uint8_t *)path, length);
+	json_add_text(object, "hex", hex);
+	mem_free(hex);
+	return object;
 }
 
 enum { ESCAPE = sizeof "\\udb40\\udc41" };

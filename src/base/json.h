@@ -38,8 +38,10 @@ int json_list_read(struct jw_error *err, const cJSON *object, const struct json_
 bool json_hex64(const cJSON *object, const char *name, uint64_t *ret_value);
 void json_add_hex64(cJSON *object, const char *name, uint64_t value);
 
-/* Makes a JSON text from any bytes: invalid UTF-8 becomes U+FFFD. */
+/* Makes a JSON text from any bytes: invalid UTF-8 becomes U+FFFD. NULL becomes null. */
 cJSON *json_string(const char *text);
+/* A file's name, which may be any bytes: one that is not UTF-8 becomes {"hex": "..."}. */
+cJSON *json_path(const char *path);
 void json_add_text(cJSON *object, const char *name, const char *text);
 
 /* The document in lines, or as one line without blanks; the caller frees it with cJSON_free.

@@ -80,28 +80,6 @@ static cJSON *array_of(const struct json_field *field, const uint8_t *values)
 	return array;
 }
 
-static cJSON *text_item(const char *text)
-{
-	return text ? json_string(text) : cJSON_CreateNull();
-}
-
-/* A name of a file may be any bytes, and a JSON text may not. */
-static cJSON *path_item(const char *path)
-{
-	const size_t length = strlen(path);
-	cJSON *object;
-	char *hex;
-
-	if (text_is_utf8(path, length))
-		return json_string(path);
-	object = cJSON_CreateObject();
-	hex = mem_array(2 * length + 1, 1);
-	(void)sodium_bin2hex(hex, 2 * length + 1, (const uint8_t *)path, length);
-	json_add_text(object, "hex", hex);
-	mem_free(hex);
-	return object;
-}
-
 static cJSON *item_of(const struct json_field *field, const uint8_t *values)
 {
 	const uint8_t *at = values + field->offset;
@@ -115,13 +93,13 @@ static cJSON *item_of(const struct json_field *field, const uint8_t *values)
 	case JSON_DOUBLE: return cJSON_CreateNumber(*(const double *)(const void *)at);
 	case JSON_NUMBER: return cJSON_CreateNumber(field->number(at));
 	case JSON_CHARS: return json_string((const char *)at);
-	case JSON_PATH: return path_item((const char *)at);
+	case JSON_PATH: return json_path((const char *)at);
 	case JSON_HEX:
 		number = unsigned_at(at, sizeof number);
 		(void)snprintf(room, sizeof room, "%016llx", (unsigned long long)number);
-		return json_string(room);
-	case JSON_TEXT: return text_item(pointer_at(at));
-	case JSON_SAY: return text_item(field->say(room, at));
+		return cJSON_CreateString(room);
+	case JSON_TEXT: return json_string(pointer_at(at));
+	case JSON_SAY: return json_string(field->say(room, at));
 	case JSON_OBJECT:
 		at = field->pointer ? pointer_at(at) : at;
 		return at ? json_object(field->table, at) : cJSON_CreateNull();
@@ -135,7 +113,7 @@ static cJSON *item_of(const struct json_field *field, const uint8_t *values)
 	default:
 		number = unsigned_at(at, field->width);
 		if (field->names)
-			return json_string(field->names[number]);
+			return cJSON_CreateString(field->names[number]);
 		if (field->kind != JSON_MAYBE)
 			return cJSON_CreateNumber((double)number);
 		return number > 1 ? cJSON_CreateNull() : cJSON_CreateBool(number == 1);

@@ -322,9 +322,12 @@ static const char *setting_of(const struct cli *cli, const char *name)
 /* Reads the settings; a language in them applies to every text from here on. */
 static void read_settings(struct cli *cli)
 {
+	const struct config_value *store;
 	const char *language;
 
 	config_read(&cli->config);
+	store = config_find(&cli->config, "store");
+	cli->uses_store = !store || config_is_on(store);
 	language = setting_of(cli, "language");
 	if (language && os_prints_utf8() && language_is_known(language))
 		(void)language_choose(language);
@@ -357,7 +360,7 @@ static int parse_line(struct jw_error *err, struct cli *cli, int argc, char **ar
 
 	if (argc && (is_help(argv[0]) || (group && words == 1 && argc > 1 && is_help(argv[1])))) {
 		cli->asks = ASKS_HELP;
-		cli->group = words ? argv[0] : NULL;
+		cli->group = group ? argv[0] : NULL;
 		return 0;
 	}
 	if (argc &&

@@ -194,13 +194,6 @@ void cli_warn_useless(struct cli *cli)
 	next_step_cache(&cli->out, cache);
 }
 
-bool cli_uses_store(const struct cli *cli)
-{
-	const struct config_value *setting = config_find(&cli->config, "store");
-
-	return !setting || config_is_on(setting);
-}
-
 int cli_worker(struct jw_error *err, struct cli *cli, const char *const **ret_worker)
 {
 	if (!cli->program && jw_program_path(err, &cli->program))
@@ -222,31 +215,21 @@ void cli_forget(struct cli *cli, const char *why, bool can_be_named)
 	cli->stateless = true;
 }
 
-int cli_open(struct jw_error *err, struct cli *cli, const struct jw_system_options *how)
+int cli_open(struct jw_error *err, struct cli *cli, const struct jw_system_options *options)
 {
-	if (jw_system_open(err, how, &cli->system))
+	struct jw_system_options how = *options;
+
+	if (cli_worker(err, cli, &how.worker) || jw_system_open(err, &how, &cli->system))
 		return -1;
 	if (cli->system->why_forgets[0])
 		cli_forget(cli, cli->system->why_forgets, true);
 	return 0;
 }
 
-int cli_open_asleep(struct jw_error *err, struct cli *cli)
+int cli_open_asleep(struct jw_error *err, struct cli *cli, const char *cache_dir, enum jw_ask ask)
 {
-	const struct jw_system_options how = {.asleep = true,
-										  .cache_dir = options_value(&cli->options, "cache")};
-
-	return cli_open(err, cli, &how);
-}
-
-int cli_open_asking(struct jw_error *err, struct cli *cli, const char *cache_dir, bool certain)
-{
-	struct jw_system_options how = {
-		.asleep = true, .cache_dir = cache_dir, .ask = certain ? JW_ASK_UNCERTAIN : JW_ASK_UNKNOWN};
-
-	if (cli_worker(err, cli, &how.worker))
-		return -1;
-	return cli_open(err, cli, &how);
+	return cli_open(
+		err, cli, &(struct jw_system_options){.asleep = true, .cache_dir = cache_dir, .ask = ask});
 }
 
 const char *cli_state(struct jw_error *err, struct cli *cli)

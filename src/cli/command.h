@@ -6,6 +6,7 @@
 
 #include <jitwarm/cancel.h>
 #include <jitwarm/error.h>
+#include <jitwarm/system.h>
 #include <jitwarm/verdict.h>
 
 #include "cli/config.h"
@@ -38,9 +39,7 @@ enum exit_status exit_of_troubles(size_t troubles, size_t images);
 
 /* A command of the program. To add one: write src/cli/commands/cmd_NAME.c with a `const struct
  * cli_command command_NAME`, and add its line to COMMANDS (cli.c). */
-struct jw_system_options;
 struct cli;
-struct jw_system;
 
 struct cli_command {
 	const char *name;        /* "scan", "cache list" */
@@ -79,6 +78,7 @@ struct cli {
 	int argc;               /* the arguments behind the command's name, as typed */
 	char **argv;
 	struct config config;
+	bool uses_store; /* earlier results come from the store, and new ones go there: the setting */
 	struct output out;
 	/* cli_run, which runs another command in this process. */
 	enum exit_status (*run_other)(int argc, char **argv);
@@ -122,9 +122,6 @@ int cli_fail_of_cache(struct jw_error *err, struct cli *cli);
 void cli_warn_of_settings(struct cli *cli);
 /* Warns why a warm cache does not help, or why nothing can be added to it, and says what to do. */
 void cli_warn_useless(struct cli *cli);
-/* Whether earlier results come from the store, and new ones are added to it (the setting
- * “store”). */
-bool cli_uses_store(const struct cli *cli);
 /* Combines cli->status with this one. */
 void cli_end_with(struct cli *cli, enum exit_status status);
 
@@ -134,13 +131,11 @@ extern const struct jw_cancel cli_cancel;
 int cli_worker(struct jw_error *err, struct cli *cli, const char *const **ret_worker);
 /* Says once why jitwarm remembers nothing about this run, and whether JITWARM_STATE would help. */
 void cli_forget(struct cli *cli, const char *why, bool can_be_named);
-/* Opens cli->system, and says so if nothing can be remembered. */
-int cli_open(struct jw_error *err, struct cli *cli, const struct jw_system_options *how);
-/* Opens cli->system on the cache of --cache, without asking the driver. */
-int cli_open_asleep(struct jw_error *err, struct cli *cli);
-/* Opens cli->system on this cache (NULL: the driver's). Asks the driver once if the GPUs are
- * neither remembered nor, unless `certain`, known by their PCI device ids. */
-int cli_open_asking(struct jw_error *err, struct cli *cli, const char *cache_dir, bool certain);
+/* Opens cli->system, whose worker is this program, and says so if nothing can be remembered. */
+int cli_open(struct jw_error *err, struct cli *cli, const struct jw_system_options *options);
+/* Opens cli->system on this cache (NULL: the driver's) without the driver, unless `ask` has it
+ * asked. */
+int cli_open_asleep(struct jw_error *err, struct cli *cli, const char *cache_dir, enum jw_ask ask);
 /* Returns jitwarm's own folder, to which a command can write unless it only reads; valid until the
  * end. NULL on failure, and for root without a state. */
 const char *cli_state(struct jw_error *err, struct cli *cli);

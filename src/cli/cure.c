@@ -89,7 +89,7 @@ void cures_print(const struct cli *cli, struct cures *cures, bool named)
 	cures->count = 0;
 }
 
-void cures_print_checked(const struct cli *cli, const struct jw_check_result *result)
+void cures_print_checked(const struct cli *cli, const struct jw_check_result *result, bool named)
 {
 	struct cures cures = {.count = 0};
 
@@ -103,6 +103,5 @@ void cures_print_checked(const struct cli *cli, const struct jw_check_result *re
 								failing->runs ? mem_string(failing->runs) : NULL};
 		take(&cures, &cure, failing->target);
 	}
-	cures_print(cli, &cures,
-				options_has(&cli->options, "target") && options_given(&cli->options, "target"));
+	cures_print(cli, &cures, named);
 }

@@ -22,8 +22,8 @@ struct cures {
  * else the only name on the command line. */
 void cures_add(const struct cli *cli, struct cures *cures, const char *file,
 			   struct jw_target target, const struct jw_driver *driver);
-/* Prints the cures that a check has found. */
-void cures_print_checked(const struct cli *cli, const struct jw_check_result *result);
+/* Prints the cures that a check has found; `named` as for cures_print. */
+void cures_print_checked(const struct cli *cli, const struct jw_check_result *result, bool named);
 /* Prints a line for each: the release and how to install it; if none runs, the command that shows
  * the releases. With `named`, the user or a list named the GPUs, so the command names them. Frees
  * the cures. */

@@ -65,19 +65,17 @@ size_t found_files_print_cpu_builds(const struct output *out, const struct jw_fo
 	return said;
 }
 
-void found_files_none(struct cli *cli, const struct jw_found *found)
+bool found_files_none(const struct cli *cli, const struct jw_found *found)
 {
 	if (found_files_print_cpu_builds(&cli->out, found, NULL) && cli->options.operand_count)
-		return;
+		return false;
 	if (!cli->options.operand_count && found && found->environment)
 		output_line(&cli->out, STYLE_PLAIN,
 					"no device code found in %s; “jitwarm find” shows the environments here",
 					found->environment);
 	else
 		output_line(&cli->out, STYLE_PLAIN, "no device code found");
-	/* In that case nothing was judged. */
-	if (found && (found->whole || !found->file_count) && !found->trouble_count)
-		cli_end_with(cli, EXIT_CANNOT);
+	return found && (found->whole || !found->file_count) && !found->trouble_count;
 }
 
 void found_files_take(const struct output *out, struct jw_found *found,
@@ -111,19 +109,21 @@ int found_files_find(struct jw_error *err, const struct output *out, const char 
 	return 0;
 }
 
-int found_files_recorded(struct jw_error *err, const struct cli *cli, bool sources,
-						 struct jw_recording **ret_recording, struct found_files *ret_files)
+int found_files_recorded(struct jw_error *err, const struct cli *cli, const char *recording,
+						 bool sources, struct jw_recording **ret_recording,
+						 struct found_files *ret_files)
 {
 	const struct options *options = &cli->options;
-	const char *path = options_value(options, "recording");
+	const struct jw_find_options names = {.names = options->operands,
+										  .name_count = options->operand_count,
+										  .cancel = cli_cancel,
+										  .sources = sources};
 	struct jw_found *found;
 
-	if (path && jw_recording_read(err, path, ret_recording))
+	if (recording && jw_recording_read(err, recording, ret_recording))
 		return -1;
-	if (!path || options->operand_count)
-		return found_files_find(err, &cli->out, options->operands, options->operand_count, sources,
-								ret_files);
-	if (jw_recording_find(err, *ret_recording, &found))
+	if (recording && !options->operand_count ? jw_recording_find(err, *ret_recording, &found)
+											 : jw_find(err, &names, &found))
 		return -1;
 	found_files_take(&cli->out, found, ret_files);
 	return 0;

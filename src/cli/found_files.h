@@ -17,10 +17,11 @@ struct found_files {
  * names it finds the active environment. */
 int found_files_find(struct jw_error *err, const struct output *out, const char *const *names,
 					 size_t name_count, bool sources, struct found_files *ret_files);
-/* Finds the operands' files; without operands those of --recording, if it is given. The caller
- * frees *ret_recording, which is NULL before, in any case. */
-int found_files_recorded(struct jw_error *err, const struct cli *cli, bool sources,
-						 struct jw_recording **ret_recording, struct found_files *ret_files);
+/* Finds the operands' files; without operands those of this recording (--recording; NULL: none).
+ * The caller frees *ret_recording, which is NULL before, in any case. */
+int found_files_recorded(struct jw_error *err, const struct cli *cli, const char *recording,
+						 bool sources, struct jw_recording **ret_recording,
+						 struct found_files *ret_files);
 /* Takes the files, and ownership, of a finished search. */
 void found_files_take(const struct output *out, struct jw_found *found,
 					  struct found_files *ret_files);
@@ -33,9 +34,9 @@ size_t found_files_print_cpu_builds(const struct output *out, const struct jw_fo
 									const struct set *seen);
 /* Remembers that a file, and its package, has code or could not be read. */
 void found_files_see(struct set *seen, const struct jw_found *found, const char *path);
-/* Says that there was no device code; without operands, in which environment. Ends with 2 if there
- * was no file. */
-void found_files_none(struct cli *cli, const struct jw_found *found);
+/* Says that there was no device code; without operands, in which environment. Returns whether
+ * nothing was judged, so that the command ends with EXIT_CANNOT. */
+bool found_files_none(const struct cli *cli, const struct jw_found *found);
 /* Ends with 1 if a name led to no file, or something could not be read. */
 void found_files_end(struct cli *cli, const struct found_files *files);
 void found_files_free(struct found_files *files);

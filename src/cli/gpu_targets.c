@@ -78,28 +78,25 @@ int gpu_targets_add_own(struct jw_error *err, struct gpu_targets *gpus,
 	return 0;
 }
 
-static int add_native(struct jw_error *err, struct cli *cli, const char *option,
-					  struct gpu_targets *gpus)
-{
-	if (cli_open_asking(err, cli, NULL, false))
-		return -1;
-	if (!cli->system->gpu_count)
-		return error_set(err, JW_ERR_USAGE, "--%s native: %s; name a GPU (%s)", option,
-						 cli->system->why_none, cli->system->example);
-	if (gpu_targets_add_own(err, gpus, cli->system))
-		return -1;
-	jw_system_free(cli->system);
-	cli->system = NULL;
-	return 0;
-}
-
 /* Adds the GPUs of one value of --target or --arch. `driver` is NULL if it does not matter. */
 static int add_named(struct jw_error *err, struct cli *cli, const char *option, const char *text,
 					 const struct jw_driver *driver, struct gpu_targets *gpus)
 {
-	if (text_equal_fold(text, "native"))
-		return add_native(err, cli, option, gpus);
-	return jw_targets_read(err, text, driver, gpus->targets, GPUS_MAX, &gpus->count);
+	struct jw_system_options how = {.asleep = true, .ask = JW_ASK_UNKNOWN};
+	struct jw_system *here;
+	int result = -1;
+
+	if (!text_equal_fold(text, "native"))
+		return jw_targets_read(err, text, driver, gpus->targets, GPUS_MAX, &gpus->count);
+	if (cli_worker(err, cli, &how.worker) || jw_system_open(err, &how, &here))
+		return -1;
+	if (here->gpu_count)
+		result = gpu_targets_add_own(err, gpus, here);
+	else
+		error_set(err, JW_ERR_USAGE, "--%s native: %s; name a GPU (%s)", option, here->why_none,
+				  here->example);
+	jw_system_free(here);
+	return result;
 }
 
 /* Takes a driver; a file's first bytes show whether it is a library. */
@@ -117,21 +114,17 @@ static void take_named_driver(const char *text, struct named_driver *named)
 		named->profile = text;
 }
 
-/* Whether all names of an option are those of Arm machines; false without any. */
-static bool all_arm(const struct options *options, const char *option)
+/* Whether all of these names are those of Arm machines. */
+static bool all_arm(const char *text)
 {
-	bool arm = options_count(options, option) > 0;
+	bool arm = true;
 
-	for (size_t i = 0; arm && i < options_count(options, option); i++) {
-		const char *text = options_item(options, option, i);
+	for (size_t length; arm && *(text += strspn(text, " ,")); text += length) {
+		char name[GPUS_NAME];
 
-		for (size_t length; arm && *(text += strspn(text, " ,")); text += length) {
-			char name[GPUS_NAME];
-
-			length = strcspn(text, ",");
-			(void)snprintf(name, sizeof name, "%.*s", (int)length, text);
-			arm = jw_target_named_arm(name);
-		}
+		length = strcspn(text, ",");
+		(void)snprintf(name, sizeof name, "%.*s", (int)length, text);
+		arm = jw_target_named_arm(name);
 	}
 	return arm;
 }
@@ -151,19 +144,20 @@ void gpu_targets_warn(const struct cli *cli, const struct jw_driver *driver)
 int gpu_targets_read(struct jw_error *err, struct cli *cli, struct gpu_targets *ret_gpus)
 {
 	const struct options *options = &cli->options;
-	struct gpu_targets gpus = {0};
+	struct gpu_targets gpus = {.arm = options_given(options, "target")};
+	const char *text;
 
-	for (size_t i = 0; i < options_count(options, "driver"); i++)
-		take_named_driver(options_item(options, "driver", i), &gpus.named);
+	for (size_t i = 0; (text = options_item(options, "driver", i)); i++)
+		take_named_driver(text, &gpus.named);
 	if (gpus.named.version && jw_driver_parse(err, gpus.named.version, &gpus.driver))
 		return -1;
 	gpu_targets_warn(cli, &gpus.driver);
-	for (size_t i = 0; i < options_count(options, "target"); i++) {
-		if (add_named(err, cli, "target", options_item(options, "target", i), &gpus.driver, &gpus))
+	for (size_t i = 0; (text = options_item(options, "target", i)); i++) {
+		if (add_named(err, cli, "target", text, &gpus.driver, &gpus))
 			return -1;
-		remember_typed(options_item(options, "target", i));
+		remember_typed(text);
+		gpus.arm = gpus.arm && all_arm(text);
 	}
-	gpus.arm = all_arm(options, "target");
 	*ret_gpus = gpus;
 	return 0;
 }
@@ -206,15 +200,15 @@ int gpu_targets_list(struct jw_error *err, struct cli *cli, const char *option,
 					 struct gpu_targets *ret_gpus)
 {
 	const struct options *options = &cli->options;
-	struct gpu_targets gpus = {0};
+	struct gpu_targets gpus = {.arm = options_given(options, option)};
+	const char *text;
 
-	for (size_t i = 0; i < options_count(options, option); i++) {
-		if (jw_targets_read(err, options_item(options, option, i), NULL, gpus.targets, GPUS_MAX,
-							&gpus.count))
+	for (size_t i = 0; (text = options_item(options, option, i)); i++) {
+		if (jw_targets_read(err, text, NULL, gpus.targets, GPUS_MAX, &gpus.count))
 			return error_prefix(err, "--%s", option);
-		remember_typed(options_item(options, option, i));
+		remember_typed(text);
+		gpus.arm = gpus.arm && all_arm(text);
 	}
-	gpus.arm = all_arm(options, option);
 	*ret_gpus = gpus;
 	return 0;
 }

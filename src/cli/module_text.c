@@ -9,72 +9,71 @@ const char *module_text_all(char text[TEXT_SHORT], size_t count)
 	return text;
 }
 
-void module_text_link(const struct output *out, const char *head, size_t link,
-					  const struct jw_forecast *forecast, const char *end)
+const char *module_text_link(char text[MODULE_TEXT], const char *head, size_t link,
+							 const struct jw_forecast *forecast, const char *end)
 {
 	char time[TEXT_SHORT];
 
 	/* A shorter time is not worth a line. */
 	if (forecast->link.high < 0.1)
-		return;
+		return NULL;
 	(void)text_span(time, forecast->link.low, forecast->link.high);
 	if (link)
-		output_line(out, STYLE_PLAIN,
-					link == 1 ? "%s%zu of them feeds a link step that repeats at every start (%s)%s"
+		(void)text_format(text, MODULE_TEXT,
+						  link == 1
+							  ? "%s%zu of them feeds a link step that repeats at every start (%s)%s"
 							  : "%s%zu of them feed a link step that repeats at every start (%s)%s",
-					head, link, time, end);
+						  head, link, time, end);
 	else
-		output_line(out, STYLE_PLAIN,
-					*end ? "%sA link step repeats at every start (%s)%s"
-						 : "%sa link step repeats at every start (%s)%s",
-					head, time, end);
+		(void)text_format(text, MODULE_TEXT,
+						  *end ? "%sA link step repeats at every start (%s)%s"
+							   : "%sa link step repeats at every start (%s)%s",
+						  head, time, end);
+	return text;
 }
 
 void plan_notes_print(const struct output *out, const struct options *options, char *const *notes,
 					  size_t count, size_t assumptions, bool all)
 {
-	static const char *const kept[] = {"target", "driver",    "environment",
-									   "cache",  "recording", NULL};
+	static const char *const kept[] = {"target",    "driver", "environment", "cache",
+									   "recording", "all",    NULL};
 	struct buf line = BUF_MAX(NEXT_STEP_MAX);
 
-	for (size_t i = 0; i < (all ? count : count - assumptions); i++)
-		output_note(out, "%s", notes[i]);
-	if (all || !assumptions)
-		return;
 	buf_add(&line, "jitwarm check --explain");
 	next_step_keep(&line, options, kept);
-	if (options_has(options, "all") && options_given(options, "all"))
-		buf_add(&line, " --all");
 	next_step_names(&line, options);
-	if (!line.overflowed)
+	for (size_t i = 0; i < (all ? count : count - assumptions); i++)
+		output_note(out, "%s", notes[i]);
+	if (!all && assumptions && !line.overflowed)
 		output_note(out, "some PTX was left out, or its use is assumed: “%s” lists this PTX",
 					buf_text(&line));
 	buf_free(&line);
 }
 
-void forecast_text_line(const struct output *out, const char *head,
-						const struct jw_forecast *forecast, const char *end)
+const char *forecast_text(char text[MODULE_TEXT], const char *head,
+						  const struct jw_forecast *forecast, const char *end)
 {
 	char start[TEXT_SHORT], prime[TEXT_SHORT], cache[TEXT_SHORT];
 
 	/* Everything comes from the store. */
 	if (!forecast->workers)
-		output_line(out, STYLE_PLAIN, "%sfirst start %s on one core, prime %s, %s of cache%s", head,
-					text_span(start, forecast->start.low, forecast->start.high),
-					text_span(prime, forecast->prime.low, forecast->prime.high),
-					text_bytes(cache, forecast->cache_bytes), end);
+		(void)text_format(text, MODULE_TEXT,
+						  "%sfirst start %s on one core, prime %s, %s of cache%s", head,
+						  text_span(start, forecast->start.low, forecast->start.high),
+						  text_span(prime, forecast->prime.low, forecast->prime.high),
+						  text_bytes(cache, forecast->cache_bytes), end);
 	else
-		output_line(
-			out, STYLE_PLAIN,
+		(void)text_format(
+			text, MODULE_TEXT,
 			"%sfirst start %s on one core, prime %s with %s if nothing else runs, %s of cache%s",
 			head, text_span(start, forecast->start.low, forecast->start.high),
 			text_span(prime, forecast->prime.low, forecast->prime.high),
 			TEXT_COUNT(forecast->workers, "worker", "workers"),
 			text_bytes(cache, forecast->cache_bytes), end);
+	return text;
 }
 
-void forecast_text_doubt(const struct output *out, const struct jw_forecast *forecast)
+const char *forecast_doubt(const struct jw_forecast *forecast)
 {
-	if (forecast->cache_bytes && !forecast->measured)
-		output_line(out, STYLE_PLAIN, "Times assume a typical machine.");
+	return forecast->cache_bytes && !forecast->measured ? "Times assume a typical machine." : NULL;
 }

@@ -33,12 +33,16 @@ void next_step_below(const struct output *output, const char *text, struct buf *
 
 void next_step_keep(struct buf *command, const struct options *options, const char *const *names)
 {
-	for (; *names; names++)
-		for (size_t i = 0; options_has(options, *names) && i < options_count(options, *names);
-			 i++) {
+	const char *value;
+
+	for (; *names; names++) {
+		if (options_is_flag(options, *names) && options_given(options, *names))
 			buf_add(command, " --%s", *names);
-			shell_add_word(command, options_item(options, *names, i));
+		for (size_t i = 0; (value = options_item(options, *names, i)); i++) {
+			buf_add(command, " --%s", *names);
+			shell_add_word(command, value);
 		}
+	}
 }
 
 void next_step_names(struct buf *command, const struct options *options)
@@ -63,18 +67,19 @@ char *next_step_take(struct buf *command)
 void next_step_cache(const struct output *output, const struct jw_cache_info *cache)
 {
 	struct buf line = BUF_MAX(NEXT_STEP_MAX);
+	const char *text = "to name another directory where your programs are started";
 
 	/* The warning above already says what to do. */
 	if (cache->not_yours || cache->no_compiler)
 		return;
 	if (cache->disabled || cache->force_ptx_jit) {
+		text = "where that is set";
 		buf_add(&line, "jitwarm tune");
-		next_step_below(output, "where that is set", &line);
 	} else if (jw_tune_can_apply(JW_SCOPE_USER)) {
+		text = "to name another directory";
 		buf_add(&line, "jitwarm tune --path DIR --apply");
-		next_step_below(output, "to name another directory", &line);
 	} else {
 		buf_add(&line, "jitwarm tune --print sh --path DIR");
-		next_step_below(output, "to name another directory where your programs are started", &line);
 	}
+	next_step_below(output, text, &line);
 }

@@ -23,7 +23,8 @@ void next_step_fixed(const struct output *output, enum style style, const char *
 					 const char *command);
 void next_step_below(const struct output *output, const char *text, struct buf *command);
 
-/* Appends those of these options that were given, with their values. NULL ends the names. */
+/* Appends those of these options that were given, with their values. NULL ends the names; the
+ * command may lack some. */
 void next_step_keep(struct buf *command, const struct options *options, const char *const *names);
 /* Appends the operands, after a "--" if one looks like an option. */
 void next_step_names(struct buf *command, const struct options *options);

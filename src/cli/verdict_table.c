@@ -110,12 +110,6 @@ void verdict_line(const struct output *out, const char *head, const struct verdi
 	buf_free(&text);
 }
 
-void verdict_print_file(const struct output *out, enum style style, const char *head,
-						const char *file, const char *why)
-{
-	output_line(out, style, "%s%s: %s", head, file, why);
-}
-
 void verdict_print_lacking(struct buf *text, size_t lacking, size_t pieces, const char *kernels)
 {
 	buf_add(text,

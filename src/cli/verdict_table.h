@@ -58,11 +58,6 @@ bool verdict_is_lazy(enum jw_loading loading, const struct jw_seconds *start);
  * something (CUPTI's has 87 bytes), so that one line about all of them is enough. */
 bool verdict_is_trifle(const struct jw_seconds *start);
 
-/* Prints a file with which a program, or a part of it, fails: every "will fail" of check, scan and
- * doctor is printed here. */
-void verdict_print_file(const struct output *out, enum style style, const char *head,
-						const char *file, const char *why);
-
 /* Writes that pieces lack code for a GPU, in a file of which others run. `kernels` has names of
  * some, or is "". */
 void verdict_print_lacking(struct buf *text, size_t lacking, size_t pieces, const char *kernels);

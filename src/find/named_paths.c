@@ -122,7 +122,8 @@ static bool reads_as_text(const uint8_t *head, size_t size)
 	return true;
 }
 
-static bool is_python(const char *path, const uint8_t *head, size_t size)
+/* Whether the first line starts Python. */
+static bool runs_python(const uint8_t *head, size_t size)
 {
 	char line[128];
 	size_t length = 0;
@@ -132,16 +133,7 @@ static bool is_python(const char *path, const uint8_t *head, size_t size)
 		length++;
 	}
 	line[length] = '\0';
-	return text_ends(path, ".py") || (text_starts(line, "#!") && strstr(line, "python"));
-}
-
-/* Whether the name is requirements.txt, requirements-dev.txt, pylock.toml or pylock.dev.toml. */
-static bool is_package_list(const char *path)
-{
-	const char *name = os_base_name(path);
-
-	return (text_ends(name, ".txt") && strstr(name, "requirements")) ||
-		   (text_ends(name, ".toml") && text_starts(name, "pylock."));
+	return text_starts(line, "#!") && strstr(line, "python");
 }
 
 static const char *compression_of(const uint8_t *head, size_t size)
@@ -165,6 +157,7 @@ static bool is_no_code(const struct found_list *list, const char *path, const st
 	const size_t size = os_read_head(path, head, sizeof head);
 	const char *compression = compression_of(head, size);
 	const enum code_file kind = code_file_by_name(path);
+	const char *name = os_base_name(path);
 	char word[SHELL_WORD];
 	const struct no_code_facts facts = {
 		.unread = !size && stat->size_bytes,
@@ -176,11 +169,14 @@ static bool is_no_code(const struct found_list *list, const char *path, const st
 		.sources = list->sources,
 		.compressed = compression,
 		.text = reads_as_text(head, size),
-		.packages = is_package_list(path),
-		.project = !strcmp(os_base_name(path), "pyproject.toml"),
-		.python = is_python(path, head, size),
+		/* requirements.txt, requirements-dev.txt, pylock.toml, pylock.dev.toml */
+		.packages = (text_ends(name, ".txt") && strstr(name, "requirements")) ||
+					(text_ends(name, ".toml") && text_starts(name, "pylock.")),
+		.project = !strcmp(name, "pyproject.toml"),
+		.python = text_ends(name, ".py") || runs_python(head, size),
 	};
 
+	(void)shell_word(word, path);
 	switch (no_code_decide(&facts)) {
 	case NO_CODE_IS_CODE: return false;
 	case NO_CODE_EMPTY: error_set(why, JW_ERR_USAGE, "%s: empty", path); break;
@@ -204,7 +200,7 @@ static bool is_no_code(const struct found_list *list, const char *path, const st
 				  "%s: a list of packages: “jitwarm scan --index -r %s” says what their wheels "
 				  "compile, before they are installed; afterwards no name means the whole "
 				  "environment",
-				  path, shell_word(word, path));
+				  path, word);
 		break;
 	case NO_CODE_PROJECT:
 		error_set(
@@ -212,7 +208,7 @@ static bool is_no_code(const struct found_list *list, const char *path, const st
 			"%s: a project: “uv pip compile %s -o requirements.txt” lists its packages, then "
 			"“jitwarm scan --index -r requirements.txt” says what their wheels compile; -e DIR "
 			"names the project's environment",
-			path, shell_word(word, path));
+			path, word);
 		break;
 	case NO_CODE_PYTHON:
 		error_set(why, JW_ERR_USAGE,

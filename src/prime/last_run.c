@@ -289,12 +289,11 @@ int jw_run_compare(struct jw_error *err, const struct jw_run_key *key,
 {
 	struct jw_run_state *state = mem_alloc(sizeof *state);
 	struct buf changes = BUF_MAX(1024);
-	int result = 0;
+	int result = choose_name(err, key, state) || find_cache(err, key, state) ? -1 : 0;
 
 	for (size_t i = 0; !result && i < PARTS; i++)
 		result = digest_state_part(err, key, (enum state_part)i, state->parts[i]);
-	if (result || find_cache(err, key, state) || choose_name(err, key, state) ||
-		compare_with_last(err, state, &changes)) {
+	if (result || compare_with_last(err, state, &changes)) {
 		jw_run_state_free(state);
 		result = -1;
 	} else {

@@ -78,6 +78,8 @@ static const char *ahead_rest(const struct jw_ahead *ahead)
 
 void ahead_print(const struct output *out, const char *head, const struct jw_ahead *ahead)
 {
+	const char *rest = ahead_rest(ahead);
+
 	if (!ahead->pending)
 		return;
 	if (ahead->state == JW_AHEAD_NOTICED && !ahead->modules) {
@@ -94,7 +96,7 @@ void ahead_print(const struct output *out, const char *head, const struct jw_ahe
 							 : "%sDriver %s is installed and starts after the next boot: %zu of %s "
 							   "ready for it%s%s.",
 				head, ahead->next, ahead->ready,
-				TEXT_COUNT(ahead->modules, "module is", "modules are"), ahead_rest(ahead),
+				TEXT_COUNT(ahead->modules, "module is", "modules are"), rest,
 				ahead->state == JW_AHEAD_FAILED || ahead->state == JW_AHEAD_NO_COMPILER ? ahead->why
 																						: "");
 }
@@ -193,33 +195,15 @@ static int take_account_limit(struct jw_error *err, struct preparing *preparing)
 			   : 0;
 }
 
-/* Raises the limit from the next login on, which is not later than the boot. A larger limit
- * stays. */
-static int raise_limit(struct jw_error *err, const struct preparing *preparing)
-{
-	const struct output *out = &preparing->cli->out;
-	const struct jw_tune_request request = {
-		.scope = JW_SCOPE_USER, .limit_bytes = jw_tune_limit(preparing->result.limit_bytes, 0)};
-	struct jw_tune_result *result;
-
-	if (preparing->login_bytes < request.limit_bytes) {
-		if (jw_tune_apply(err, &request, &result))
-			return -1;
-		tune_change_print(out, &request, result);
-		jw_tune_result_free(result);
-	}
-	output_line(out, STYLE_PLAIN,
-				"The cache limit is larger from the next login on; the remaining modules follow "
-				"after the boot.");
-	return 0;
-}
-
 static int prepare_ahead(struct jw_error *err, struct preparing *preparing,
 						 const struct found_files *files, const char *library, bool fetches,
 						 bool raises, bool compiles)
 {
 	struct cli *cli = preparing->cli;
+	const struct output *out = &cli->out;
 	const struct options *given = &cli->options;
+	struct jw_tune_request request = {.scope = JW_SCOPE_USER};
+	struct jw_tune_result *tuned;
 	struct fetching fetching = {.output = &cli->out, .label = "compiler"};
 	const struct jw_compiler_fetch_options fetch = fetching_options(&fetching);
 	const struct jw_prime_options prime = {
@@ -230,7 +214,7 @@ static int prepare_ahead(struct jw_error *err, struct preparing *preparing,
 		.compile.jobs = (unsigned)options_number(given, "jobs", 0),
 		.compile.low_priority = options_given(given, "background"),
 		.compile.fetch = fetches ? &fetch : NULL,
-		.reuse.no_store = !cli_uses_store(cli),
+		.reuse.no_store = !cli->uses_store,
 		.no_compile = !compiles,
 		.context = preparing,
 		.progress = on_ahead_progress,
@@ -243,15 +227,27 @@ static int prepare_ahead(struct jw_error *err, struct preparing *preparing,
 									   .reused = on_reused};
 	int result;
 
-	if (cli_worker(err, cli, &options.worker) || take_account_limit(err, preparing))
+	if (cli_worker(err, cli, &options.worker))
 		return -1;
 	os_catch_interrupts();
 	result = jw_ahead_prepare(err, &options, &preparing->result);
 	prime_bar_end(&preparing->bar);
 	fetching_end(&fetching);
-	if (!result && raises && preparing->result.state == JW_AHEAD_NO_ROOM)
-		result = raise_limit(err, preparing);
-	return result;
+	if (result || !raises || preparing->result.state != JW_AHEAD_NO_ROOM)
+		return result;
+	/* Raises the limit from the next login on, which is not later than the boot. A larger limit
+	 * stays. */
+	request.limit_bytes = jw_tune_limit(preparing->result.limit_bytes, 0);
+	if (preparing->login_bytes < request.limit_bytes) {
+		if (jw_tune_apply(err, &request, &tuned))
+			return -1;
+		tune_change_print(out, &request, tuned);
+		jw_tune_result_free(tuned);
+	}
+	output_line(out, STYLE_PLAIN,
+				"The cache limit is larger from the next login on; the remaining modules follow "
+				"after the boot.");
+	return 0;
 }
 
 static int ahead_run(struct jw_error *err, struct cli *cli)
@@ -274,9 +270,10 @@ static int ahead_run(struct jw_error *err, struct cli *cli)
 	if (!failed)
 		failed = options_given(&cli->options, "dry-run")
 					 ? jw_ahead_find(err, library, ahead)
-					 : prepare_ahead(err, &preparing, &files, library,
-									 options_given(&cli->options, "fetch"),
-									 options_given(&cli->options, "tune"), true);
+					 : take_account_limit(err, &preparing) ||
+						   prepare_ahead(err, &preparing, &files, library,
+										 options_given(&cli->options, "fetch"),
+										 options_given(&cli->options, "tune"), true);
 	found_files_free(&files);
 	if (failed)
 		return cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
@@ -293,32 +290,36 @@ static int ahead_run(struct jw_error *err, struct cli *cli)
 	return document_print(&cli->out, &document_ahead, ahead);
 }
 
-int ahead_besides(struct jw_error *err, struct cli *cli, bool unattended, bool *ret_pending)
+int ahead_besides(struct jw_error *err, struct cli *cli, bool unattended, bool recorded,
+				  bool *ret_pending)
 {
 	struct preparing preparing = {.cli = cli, .bar = {.output = &cli->out}};
+	struct jw_ahead *ahead = &preparing.result;
 	struct found_files files = {0};
 	int failed;
 
-	if (jw_ahead_find(err, NULL, &preparing.result))
+	if (jw_ahead_find(err, NULL, ahead))
 		return -1;
-	*ret_pending = unattended && preparing.result.pending;
-	if (!*ret_pending &&
-		(preparing.result.state != JW_AHEAD_LIVE || !(unattended || preparing.result.stored)))
+	*ret_pending = unattended && ahead->pending;
+	if (!*ret_pending && (ahead->state != JW_AHEAD_LIVE || !(unattended || ahead->stored)))
 		return 0;
-	if ((*ret_pending || preparing.result.stored) && !options_given(&cli->options, "recording") &&
+	if ((*ret_pending || ahead->stored) && !recorded &&
 		found_files_find(err, &cli->out, cli->options.operands, cli->options.operand_count, true,
 						 &files))
 		return -1;
 	/* prime's own options say what to compile, and how. */
-	failed = prepare_ahead(err, &preparing, &files, NULL, false, unattended, unattended);
+	failed = take_account_limit(err, &preparing) ||
+			 prepare_ahead(err, &preparing, &files, NULL, false, unattended, unattended);
 	found_files_free(&files);
-	if (failed)
-		return cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
-	if (*ret_pending) {
-		print_ahead(&cli->out, &preparing.result);
-		if (!ahead_is_prepared(&preparing.result))
-			cli_end_with(cli, EXIT_COLD);
+	if (failed) {
+		if (err->code == JW_ERR_UNSUPPORTED)
+			cli->failure = EXIT_CANNOT;
+		return -1;
 	}
+	if (*ret_pending && !ahead_is_prepared(ahead))
+		cli_end_with(cli, EXIT_COLD);
+	if (*ret_pending)
+		print_ahead(&cli->out, ahead);
 	return 0;
 }
 

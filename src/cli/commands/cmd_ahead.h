@@ -13,5 +13,7 @@ extern const struct json_table document_ahead_members; /* struct jw_ahead */
 void ahead_print(const struct output *out, const char *head, const struct jw_ahead *ahead);
 /* Takes, for `prime`, the entries that wait in the store for the current boot, and compiles
  * nothing. With --if-changed (unattended) also prepares the cache; *ret_pending is set if the
- * installed driver is not running yet, so that nothing else can be primed. */
-int ahead_besides(struct jw_error *err, struct cli *cli, bool unattended, bool *ret_pending);
+ * installed driver is not running yet, so that nothing else can be primed. `recorded`: --recording
+ * names the modules. */
+int ahead_besides(struct jw_error *err, struct cli *cli, bool unattended, bool recorded,
+				  bool *ret_pending);

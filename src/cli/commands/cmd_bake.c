@@ -256,7 +256,7 @@ static int open_bake_system(struct jw_error *err, struct cli *cli, struct gpu_ta
 		.nameless = others,
 	};
 
-	if ((others && gpu_targets_read(err, cli, gpus)) || cli_worker(err, cli, &how.worker))
+	if (others && gpu_targets_read(err, cli, gpus))
 		return -1;
 	how.driver = gpus->named.version;
 	how.driver_library = gpus->named.library;
@@ -287,7 +287,7 @@ static int bake_now(struct jw_error *err, struct cli *cli, const struct found_fi
 		.progress = prime_bar_report,
 		.message = prime_bar_message,
 		.compile.fetch = options_given(&cli->options, "fetch") ? &fetch : NULL,
-		.reuse.no_store = !cli_uses_store(cli),
+		.reuse.no_store = !cli->uses_store,
 	};
 	const struct jw_bake_options options = {
 		.system = cli->system,
@@ -490,7 +490,7 @@ static int verify_paths(struct jw_error *err, struct cli *cli, const char *const
 	size_t troubles = 0;
 	int failed;
 
-	if (cli_worker(err, cli, &how.worker) || cli_open(err, cli, &how))
+	if (cli_open(err, cli, &how))
 		return -1;
 	options.system = cli->system;
 	os_catch_interrupts();

@@ -167,7 +167,7 @@ static int run_cache_list(struct jw_error *err, struct cli *cli)
 	os_catch_interrupts();
 	if (jw_cache_list(err, &options, &list))
 		return cli_fail_of_cache(err, cli);
-	(void)cli_open_asleep(NULL, cli);
+	(void)cli_open_asleep(NULL, cli, options_value(&cli->options, "cache"), JW_ASK_NEVER);
 	if (!list->count)
 		output_line(&cli->out, STYLE_PLAIN, "%s: empty", list->path);
 	if (list->count && output_wants_text(&cli->out))
@@ -335,7 +335,7 @@ static int verify_run(struct jw_error *err, struct cli *cli)
 
 	os_catch_interrupts();
 	/* Without the profile, only machine code of known drivers is judged. */
-	if (!cli_open_asleep(NULL, cli))
+	if (!cli_open_asleep(NULL, cli, options_value(&cli->options, "cache"), JW_ASK_NEVER))
 		options.driver = &cli->system->driver;
 	if ((options_given(&cli->options, "repair") &&
 		 jw_cache_repair(err, &options, &found.repaired)) ||
@@ -559,7 +559,7 @@ static int prune_run(struct jw_error *err, struct cli *cli)
 	if (!options.older_s && !options_given(given, "driver"))
 		return error_set(err, JW_ERR_USAGE,
 						 "select entries: give --driver former, or --older-than 30d");
-	if (cli_worker(err, cli, &how.worker) || cli_open(err, cli, &how))
+	if (cli_open(err, cli, &how))
 		return -1;
 	options.system = cli->system;
 	if (jw_prune(err, &options, &result))

@@ -182,79 +182,62 @@ const struct json_table document_check = {
 
 /* ---- the text */
 
-/* Prints which of the cold modules the store has, and what is wrong with existing entries. */
-static void print_entries(const struct output *out, const struct jw_check_gpu *gpu)
+/* The command for what is cold: with the names, and the places that were searched. */
+static void print_next(const struct cli *cli, const struct jw_check_options *asked,
+					   const struct jw_check_result *result)
 {
-	if (gpu->restored)
-		output_line(out, STYLE_PLAIN,
-					"  “jitwarm prime” restores %zu of them from the store at once", gpu->restored);
-	if (gpu->damaged)
-		output_line(out, STYLE_BAD, "  %zu of them %s damaged; “jitwarm prime” replaces %s",
-					gpu->damaged, gpu->damaged == 1 ? "is" : "are",
-					gpu->damaged == 1 ? "it" : "them");
-	if (gpu->unread)
-		output_line(out, STYLE_BAD,
-					"  %zu of them are in the cache, but this account cannot read them",
-					gpu->unread);
-}
-
-/* Prints the command for cold modules, with the names and options of the call. */
-static void print_next(const struct cli *cli, const struct jw_check_result *result)
-{
-	const struct output *out = &cli->out;
-	const struct options *options = &cli->options;
 	static const char *const machine[] = {"target", "driver", NULL};
 	static const char *const place[] = {"environment", "cache", NULL};
-	static const char *const what[] = {"recording", NULL};
+	static const char *const what[] = {"recording", "all", NULL};
+	const struct options *options = &cli->options;
+	const bool native = options_count(options, "target") == 1 &&
+						!strcmp(options_item(options, "target", 0), "native"),
+			   targets = options_given(options, "target"), cache = options_given(options, "cache");
 	struct jw_ahead ahead;
-	/* This is about this machine's GPUs, and a driver that is installed and waits for the boot. */
-	const bool pending = options_count(options, "target") == 1 &&
-						 !strcmp(options_item(options, "target", 0), "native") &&
-						 !options_given(options, "driver") && !jw_ahead_find(NULL, NULL, &ahead) &&
-						 ahead.pending;
-	const bool elsewhere =
-		((options_given(options, "target") && !result->here) || options_given(options, "driver")) &&
-		!pending;
+	/* This machine's GPUs, under a driver that is installed and waits for the boot */
+	const bool pending =
+		native && !asked->driver && !jw_ahead_find(NULL, NULL, &ahead) && ahead.pending;
+	const bool elsewhere = ((targets && !result->here) || asked->driver) && !pending;
+	/* Prime refuses modules that the driver would evict again. */
+	const bool tunes = !pending && !elsewhere &&
+					   !jw_cache_holds(&cli->system->cache, result->all.forecast.cache_bytes) &&
+					   jw_tune_can_apply(JW_SCOPE_USER);
 	struct buf line = BUF_MAX(NEXT_STEP_MAX);
 
-	buf_add(&line, "jitwarm %s", pending ? "ahead" : elsewhere ? "make" : "prime");
-	/* `prime` refuses modules that the driver would evict again. */
-	if (!pending && !elsewhere &&
-		!jw_cache_holds(&cli->system->cache, result->all.forecast.cache_bytes) &&
-		jw_tune_can_apply(JW_SCOPE_USER))
-		buf_add(&line, " --tune");
-	/* A pack is made for a GPU and a driver. Anything that the user has not named is this
-	 * machine's, whose driver's names are in its library. */
-	if (elsewhere && !options_given(options, "target"))
-		buf_add(&line, " --target native");
-	if (elsewhere)
+	if (pending)
+		ahead_print(&cli->out, "", &ahead);
+	buf_add(&line, "jitwarm %s%s",
+			pending     ? "ahead"
+			: elsewhere ? "make"
+						: "prime",
+			tunes ? " --tune" : "");
+	/* A pack is made for a GPU and a driver: those that were not named are this machine's, whose
+	 * driver's names are in its library. */
+	if (elsewhere) {
+		buf_add(&line, "%s", targets ? "" : " --target native");
 		next_step_keep(&line, options, machine);
-	if (elsewhere && !options_given(options, "driver")) {
+	}
+	if (elsewhere && !asked->driver) {
 		buf_add(&line, " --driver");
 		shell_add_word(&line, cli->system->driver.library);
 	}
 	next_step_keep(&line, options, place);
 	if (!pending)
 		next_step_keep(&line, options, what);
-	if (!pending && options_given(options, "all"))
-		buf_add(&line, " --all");
-	if (elsewhere)
-		buf_add(&line, " --fetch -o FILE.jwpack");
+	buf_add(&line, "%s", elsewhere ? " --fetch -o FILE.jwpack" : "");
 	next_step_names(&line, options);
-	if (pending)
-		ahead_print(out, "", &ahead);
-	/* The cache of another machine is filled on that machine. */
-	if (elsewhere && options_given(options, "cache"))
+	/* A cache of another machine is filled there. */
+	if (elsewhere && cache)
 		buf_free(&line);
 	else
-		next_step(out, STYLE_PLAIN,
+		next_step(&cli->out, STYLE_PLAIN,
 				  jw_may_need_none(&result->all.forecast.start) ? "Next, if a start takes long: "
 																: "Next: ",
 				  &line);
 }
 
-/* Prints everything about a GPU with `explain`; otherwise its line, and what is wrong with its
- * entries. */
+/* With `explain` all that is known of the GPU; else its line, and what is wrong with its entries.
+ */
 static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu,
 					  const struct jw_check_result *result, bool explain)
 {
@@ -267,6 +250,9 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu,
 							  .nameless = !result->names_known,
 							  .ptx_bytes = gpu->cold_bytes,
 							  .forecast = gpu->forecast};
+	struct buf answer = BUF_MAX(VERDICT_SENTENCE);
+	char name[GPUS_NAME], text[MODULE_TEXT];
+	enum style style;
 
 	for (size_t k = 0; k < result->failing_count; k++)
 		if (jw_target_equal(result->failing[k].target, gpu->target)) {
@@ -274,22 +260,86 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu,
 			row.refused += result->failing[k].refused;
 		}
 	explain = explain || row.failing;
-	verdict_line(out, "", &row, VERDICT_OF | (explain ? VERDICT_PTX : VERDICT_PRIME));
+	style = verdict_print(&answer, &row, VERDICT_OF | (explain ? VERDICT_PTX : VERDICT_PRIME));
+	output_line(out, style, "%s: %s", gpu_targets_name(name, gpu->target), buf_text(&answer));
+	buf_free(&answer);
 	if (row.nameless && gpu->cold)
 		return;
 	if (explain && gpu->cold)
-		forecast_text_line(out, "  ", &gpu->forecast, "");
-	print_entries(out, gpu);
-	if (explain || !gpu->cold)
-		module_text_link(out, "  ", gpu->link, &gpu->forecast, "");
+		output_line(out, STYLE_PLAIN, "%s", forecast_text(text, "  ", &gpu->forecast, ""));
+	if (gpu->restored)
+		output_line(out, STYLE_PLAIN,
+					"  “jitwarm prime” restores %zu of them from the store at once", gpu->restored);
+	if (gpu->damaged)
+		output_line(out, STYLE_BAD, "  %zu of them %s damaged; “jitwarm prime” replaces %s",
+					gpu->damaged, gpu->damaged == 1 ? "is" : "are",
+					gpu->damaged == 1 ? "it" : "them");
+	if (gpu->unread)
+		output_line(out, STYLE_BAD,
+					"  %zu of them are in the cache, but this account cannot read them",
+					gpu->unread);
+	if ((explain || !gpu->cold) && module_text_link(text, "  ", gpu->link, &gpu->forecast, ""))
+		output_line(out, STYLE_PLAIN, "%s", text);
 }
 
-/* Prints the libraries with cold modules, and why they are cold. */
-static void print_files(const struct output *out, const struct jw_check_result *result)
+enum { ANSWER_TEXT = 1 << 13 }; /* with a path */
+
+/* Why there is no answer: the names of the driver's entries are not known. Returns `text`. */
+static const char *nameless_text(char text[ANSWER_TEXT], const struct jw_check_options *asked,
+								 const struct jw_check_result *result)
+{
+	const struct jw_driver *driver = &result->driver;
+	const bool unknown = !driver->cuda && !driver->release[0], exact = driver->release[1] != 0;
+	char name[JW_DRIVER_TEXT], names[JW_DRIVER_NAMES];
+	struct jw_target targets[GPUS_MAX];
+	size_t count = 0;
+
+	for (; count < result->gpu_count && count < GPUS_MAX; count++)
+		targets[count] = result->gpus[count].target;
+	if (unknown || (!exact && result->named))
+		(void)text_format(
+			text, ANSWER_TEXT,
+			"cannot tell: the names of entries depend on the driver's exact release; give it "
+			"(--driver %s), or check on a machine that has it",
+			unknown ? jw_driver_example(targets, count) : result->named);
+	else
+		/* As it was typed: 550.1 is not answered as 550.01. */
+		(void)text_format(
+			text, ANSWER_TEXT,
+			"cannot tell: jitwarm does not know the names of driver %s's cache entries; it "
+			"knows those of %s. Check on a machine that has it",
+			asked->driver && driver->release[0] ? asked->driver : jw_driver_text(name, driver),
+			jw_driver_names(names));
+	return text;
+}
+
+/* The answer for each GPU, and the files with which programs fail. */
+static void print_answer(const struct output *out, const struct jw_check_options *asked,
+						 const struct jw_check_result *result)
+{
+	for (size_t i = 0; result->images && i < result->gpu_count; i++)
+		print_gpu(out, &result->gpus[i], result, asked->explain);
+	if (result->names_known && asked->explain && forecast_doubt(&result->all.forecast))
+		output_line(out, STYLE_PLAIN, "%s", forecast_doubt(&result->all.forecast));
+	for (size_t i = 0; i < result->failing_count; i++)
+		output_line(out, STYLE_BAD, "  %s: %s", result->failing[i].file, result->failing[i].why);
+}
+
+/* The compilers that do not fit, and with --explain the libraries with cold modules and why they
+ * are cold. */
+static void print_reasons(const struct output *out, const struct jw_check_options *asked,
+						  const struct jw_check_result *result)
 {
 	char time[TEXT_SHORT], target[JW_TARGET_TEXT];
 
-	for (size_t i = 0; i < result->file_count; i++) {
+	for (size_t i = 0; i < result->compiler_count; i++) {
+		const struct jw_check_compiler *compiler = &result->compilers[i];
+
+		output_line(out, compiler->fails ? STYLE_WARN : STYLE_PLAIN,
+					compiler->version ? "%s (%s %s)" : "%s (%s)", compiler->why,
+					compiler->package ? compiler->package : compiler->file, compiler->version);
+	}
+	for (size_t i = 0; result->names_known && asked->explain && i < result->file_count; i++) {
 		const struct jw_check_file *file = &result->files[i];
 
 		if (!file->cold)
@@ -309,168 +359,117 @@ static void print_files(const struct output *out, const struct jw_check_result *
 	}
 }
 
-/* Says that the driver's names are unknown. `typed` is the driver that --driver named, or NULL, so
- * that 550.1 is not answered as 550.01. */
-static void print_nameless(const struct output *out, const struct jw_check_result *result,
-						   const char *typed)
-{
-	const struct jw_driver *driver = &result->driver;
-	const bool none = !driver->cuda && !driver->release[0], exact = driver->release[1] != 0;
-	char text[JW_DRIVER_TEXT], names[JW_DRIVER_NAMES];
-	struct jw_target targets[GPUS_MAX];
-	size_t count = 0;
-
-	for (; count < result->gpu_count && count < GPUS_MAX; count++)
-		targets[count] = result->gpus[count].target;
-	if (none || (!exact && result->named))
-		output_warning(
-			out,
-			"cannot tell: the names of entries depend on the driver's exact release; give it "
-			"(--driver %s), or check on a machine that has it",
-			none ? jw_driver_example(targets, count) : result->named);
-	else
-		output_warning(
-			out,
-			"cannot tell: jitwarm does not know the names of driver %s's cache entries; it "
-			"knows those of %s. Check on a machine that has it",
-			typed && driver->release[0] ? typed : jw_driver_text(text, driver),
-			jw_driver_names(names));
-}
-
-/* Prints why no cache helps, in the words of `prime`. */
-static void print_no_room(const struct output *out, const struct jw_check_result *result,
-						  const struct jw_cache_info *cache)
+/* Why no cache helps here, as `prime` says it, too. Returns `text`. */
+static const char *no_room_text(char text[ANSWER_TEXT], const struct jw_check_result *result,
+								const struct jw_cache_info *cache)
 {
 	const uint64_t more = result->all.forecast.cache_bytes;
 	char size[TEXT_SHORT], room[TEXT_SHORT], driver[JW_DRIVER_TEXT];
 
 	if (!result->here && more > result->limit_bytes)
-		output_warning(
-			out,
+		(void)text_format(
+			text, ANSWER_TEXT,
 			"the results take about %s, and the default cache limit of driver %s is only %s: set "
 			"CUDA_CACHE_MAXSIZE=%llu on that machine, and here for “jitwarm make”",
 			text_bytes(size, more), jw_driver_text(driver, &result->driver),
 			text_bytes(room, result->limit_bytes), (unsigned long long)jw_tune_limit(0, more));
 	else if (more > cache->free_bytes)
-		output_warning(out,
-					   "the results take about %s, and only %s are free at %s: free some space, or "
-					   "name another directory (CUDA_CACHE_PATH)",
-					   text_bytes(size, more), text_bytes(room, cache->free_bytes), cache->path);
+		(void)text_format(
+			text, ANSWER_TEXT,
+			"the results take about %s, and only %s are free at %s: free some space, or "
+			"name another directory (CUDA_CACHE_PATH)",
+			text_bytes(size, more), text_bytes(room, cache->free_bytes), cache->path);
 	else
-		output_warning(out,
-					   "these programs need more than the cache limit of %s: “jitwarm prime "
-					   "--tune” raises the limit",
-					   text_bytes(room, cache->limit_bytes));
-}
-
-static void print_check_result(struct cli *cli, const struct jw_check_result *result,
-							   const struct jw_found *found)
-{
-	const struct output *out = &cli->out;
-	const bool explain = options_given(&cli->options, "explain"),
-			   recording = options_given(&cli->options, "recording");
-
-	if (!result->names_known && result->all.modules)
-		print_nameless(out, result, options_value(&cli->options, "driver"));
-	if (!result->images && !result->troubles && !recording)
-		found_files_none(cli, found);
-	if (!result->images && recording &&
-		(result->verdict == JW_VERDICT_NOTHING || result->verdict == JW_VERDICT_RUNS))
-		output_line(out, STYLE_PLAIN,
-					"Nothing to compile: the driver compiles none of these files for these GPUs.");
-	if (!result->images && result->verdict == JW_VERDICT_WARM)
-		output_line(out, STYLE_GOOD,
-					"Warm: the recorded modules are in the cache, although in no file.");
-	for (size_t i = 0; result->images && i < result->gpu_count; i++)
-		print_gpu(out, &result->gpus[i], result, explain);
-	if (result->names_known && explain)
-		forecast_text_doubt(out, &result->all.forecast);
-	for (size_t i = 0; i < result->failing_count; i++)
-		verdict_print_file(out, STYLE_BAD, "  ", result->failing[i].file, result->failing[i].why);
-	cures_print_checked(cli, result);
-	for (size_t i = 0; i < result->compiler_count; i++) {
-		const struct jw_check_compiler *compiler = &result->compilers[i];
-
-		output_line(out, compiler->fails ? STYLE_WARN : STYLE_PLAIN,
-					compiler->version ? "%s (%s %s)" : "%s (%s)", compiler->why,
-					compiler->package ? compiler->package : compiler->file, compiler->version);
-	}
-	if (result->names_known && explain)
-		print_files(out, result);
-	if (result->names_known && result->all.cold && result->verdict == JW_VERDICT_COLD)
-		print_next(cli, result);
-	/* The notes of the search come first, and were printed during the search. */
-	plan_notes_print(out, &cli->options, result->notes + found->note_count,
-					 result->note_count - found->note_count, result->assumptions, explain);
-}
-
-static int check_found(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
-					   const struct found_files *files, const struct jw_recording *recording)
-{
-	const struct jw_check_options options = {
-		.found = files->found,
-		.named = cli->options.operands,
-		.named_count = cli->options.operand_count,
-		.system = cli->system,
-		.targets = gpus->targets,
-		.target_count = gpus->count,
-		.driver = options_value(&cli->options, "driver"),
-		.everything = options_given(&cli->options, "all"),
-		.recording = recording,
-		.explain = options_given(&cli->options, "explain"),
-		.store = cli_uses_store(cli),
-	};
-	const char *useless = options.driver ? "" : cli->system->cache.why_useless;
-	struct jw_check_result *result;
-	int failed;
-
-	if (!gpus->count && !cli->system->gpu_count) {
-		cli->failure = EXIT_CANNOT;
-		return error_set(err, JW_ERR_NOT_FOUND,
-						 "%s; “--target %s --driver %s” asks about another machine",
-						 cli->system->why_none, cli->system->example, cli->system->example_driver);
-	}
-	if (jw_check(err, &options, &result))
-		return cli_hopeless(err, cli,
-							err->code == JW_ERR_NOT_FOUND ? JW_ERR_NOT_FOUND : JW_ERR_UNSUPPORTED);
-	print_check_result(cli, result, files->found);
-	cli_end_with(cli, exit_of_verdict(result->verdict));
-	if (result->cache.text[0])
-		output_warning(&cli->out, "%s; %s", result->cache.text, result->cache.next_step);
-	if (result->verdict == JW_VERDICT_COLD && !options.driver)
-		cli_warn_of_settings(cli);
-	if (result->verdict == JW_VERDICT_USELESS) {
-		cli_warn_useless(cli);
-	}
-	if (result->verdict == JW_VERDICT_NO_ROOM)
-		print_no_room(&cli->out, result, &cli->system->cache);
-	failed = document_print(&cli->out, &document_check,
-							&(struct check_document){.result = *result,
-													 .sum = result->all,
-													 .why_useless = useless,
-													 .explain = options.explain});
-	jw_check_result_free(result);
-	return failed;
+		(void)text_format(text, ANSWER_TEXT,
+						  "these programs need more than the cache limit of %s: “jitwarm prime "
+						  "--tune” raises the limit",
+						  text_bytes(room, cache->limit_bytes));
+	return text;
 }
 
 static int check_run(struct jw_error *err, struct cli *cli)
 {
-	const struct options *options = &cli->options;
+	const struct options *given = &cli->options;
+	struct jw_check_options options = {
+		.named = given->operands,
+		.named_count = given->operand_count,
+		.driver = options_value(given, "driver"),
+		.everything = options_given(given, "all"),
+		.explain = options_given(given, "explain"),
+	};
+	const char *cache = options_value(given, "cache"),
+			   *recorded = options_value(given, "recording");
+	const bool targets = options_given(given, "target");
 	struct jw_recording *recording = NULL;
+	struct jw_check_result *result = NULL;
 	struct found_files files = {0};
 	struct gpu_targets gpus;
-	int result = gpu_targets_read(err, cli, &gpus) ||
-						 (gpus.count && options_given(options, "driver")
-							  ? cli_open_asleep(err, cli)
-							  : cli_open_asking(err, cli, options_value(options, "cache"), true)) ||
-						 found_files_recorded(err, cli, false, &recording, &files) ||
-						 check_found(err, cli, &gpus, &files, recording)
-					 ? -1
-					 : 0;
+	char text[ANSWER_TEXT];
+	int failed = -1;
 
+	if (gpu_targets_read(err, cli, &gpus) ||
+		cli_open_asleep(err, cli, cache,
+						gpus.count && options.driver ? JW_ASK_NEVER : JW_ASK_UNCERTAIN) ||
+		found_files_recorded(err, cli, recorded, false, &recording, &files))
+		goto done;
+	if (!gpus.count && !cli->system->gpu_count) {
+		cli->failure = EXIT_CANNOT;
+		error_set(err, JW_ERR_NOT_FOUND, "%s; “--target %s --driver %s” asks about another machine",
+				  cli->system->why_none, cli->system->example, cli->system->example_driver);
+		goto done;
+	}
+	options.found = files.found;
+	options.system = cli->system;
+	options.targets = gpus.targets;
+	options.target_count = gpus.count;
+	options.recording = recording;
+	options.store = cli->uses_store;
+	if (jw_check(err, &options, &result)) {
+		if (err->code == JW_ERR_NOT_FOUND || err->code == JW_ERR_UNSUPPORTED)
+			cli->failure = EXIT_CANNOT;
+		goto done;
+	}
+	/* The verdict says whether nothing was judged. */
+	if (!result->images && !result->troubles && !recording)
+		(void)found_files_none(cli, files.found);
+	if (!result->names_known && result->all.modules)
+		output_warning(&cli->out, "%s", nameless_text(text, &options, result));
+	if (!result->images && recording &&
+		(result->verdict == JW_VERDICT_NOTHING || result->verdict == JW_VERDICT_RUNS))
+		output_line(&cli->out, STYLE_PLAIN,
+					"Nothing to compile: the driver compiles none of these files for these GPUs.");
+	if (!result->images && result->verdict == JW_VERDICT_WARM)
+		output_line(&cli->out, STYLE_GOOD,
+					"Warm: the recorded modules are in the cache, although in no file.");
+	print_answer(&cli->out, &options, result);
+	cures_print_checked(cli, result, targets);
+	print_reasons(&cli->out, &options, result);
+	if (result->names_known && result->all.cold && result->verdict == JW_VERDICT_COLD)
+		print_next(cli, &options, result);
+	/* The notes of the search come first, and were printed as it went on. */
+	plan_notes_print(&cli->out, given, result->notes + files.found->note_count,
+					 result->note_count - files.found->note_count, result->assumptions,
+					 options.explain);
+	if (result->cache.text[0])
+		output_warning(&cli->out, "%s; %s", result->cache.text, result->cache.next_step);
+	if (result->verdict == JW_VERDICT_NO_ROOM)
+		output_warning(&cli->out, "%s", no_room_text(text, result, &cli->system->cache));
+	cli_end_with(cli, exit_of_verdict(result->verdict));
+	if (result->verdict == JW_VERDICT_COLD && !options.driver)
+		cli_warn_of_settings(cli);
+	if (result->verdict == JW_VERDICT_USELESS)
+		cli_warn_useless(cli);
+	failed = document_print(&cli->out, &document_check,
+							&(struct check_document){
+								.result = *result,
+								.sum = result->all,
+								.why_useless = options.driver ? "" : cli->system->cache.why_useless,
+								.explain = options.explain});
+done:
+	jw_check_result_free(result);
 	found_files_free(&files);
 	jw_recording_free(recording);
-	return result;
+	return failed;
 }
 
 static const struct cli_option check_options[] = {

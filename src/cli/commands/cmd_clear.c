@@ -95,7 +95,7 @@ static int cache_clear_run(struct jw_error *err, struct cli *cli)
 	bool yes = false;
 	int result = -1;
 
-	if (cli_open_asleep(err, cli))
+	if (cli_open_asleep(err, cli, options_value(&cli->options, "cache"), JW_ASK_NEVER))
 		return -1;
 	options.system = cli->system;
 	if (jw_prune(err, &options, &found))

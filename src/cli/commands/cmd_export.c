@@ -58,7 +58,8 @@ static int export_run(struct jw_error *err, struct cli *cli)
 	os_catch_interrupts();
 	if (!strcmp(options.output, "-"))
 		return error_set(err, JW_ERR_USAGE, "-o: name a file");
-	if (gpu_targets_arch(err, cli, &gpus) || cli_open_asleep(err, cli))
+	if (gpu_targets_arch(err, cli, &gpus) ||
+		cli_open_asleep(err, cli, options_value(&cli->options, "cache"), JW_ASK_NEVER))
 		return -1;
 	options.target_count = gpus.count;
 	result = export_pack(err, cli, &options, &found);

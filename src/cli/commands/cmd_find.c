@@ -313,8 +313,10 @@ static int run_find(struct jw_error *err, struct cli *cli)
 	if (options_given(&cli->options, "environment") && cli->options.operand_count)
 		return error_set(err, JW_ERR_USAGE, "--environment names the place: give no other");
 	result = gpu_targets_read(err, cli, &finding.gpus) ||
-					 (finding.gpus.count ? cli_open_asleep(err, cli)
-										 : cli_open_asking(err, cli, NULL, true))
+					 (finding.gpus.count
+						  ? cli_open_asleep(err, cli, options_value(&cli->options, "cache"),
+											JW_ASK_NEVER)
+						  : cli_open_asleep(err, cli, NULL, JW_ASK_UNCERTAIN))
 				 ? -1
 				 : 0;
 	os_catch_interrupts();

@@ -39,72 +39,55 @@ static enum exit_status status_of(const struct jw_import_result *result)
 	return result->refused == result->entries ? EXIT_CANNOT : EXIT_COLD;
 }
 
-static struct jw_import_options import_options_of(struct cli *cli)
+static int import_into(struct jw_error *err, struct cli *cli,
+					   const struct jw_import_options *options)
 {
-	const struct options *given = &cli->options;
-
-	return (struct jw_import_options){
-		.path = given->operands[0],
-		.cache_dir = options_value(given, "cache"),
-		.system = options_given(given, "as-is") ? NULL : cli->system,
-		.state_dir = cli->system->state_dir,
-		.allow_unsigned = options_given(given, "allow-unsigned"),
-		.dry_run = options_given(given, "dry-run"),
-		.cancel = cli_cancel,
-	};
-}
-
-/* Fails with EXIT_CANNOT if jitwarm cannot help: without a driver, without a directory for another
- * machine, or if the driver has no cache. */
-static int fail_import(const struct jw_error *err, struct cli *cli)
-{
-	const bool no_help = !options_given(&cli->options, "cache") &&
-						 (!cli->system->driver.stamp[0] || !cli->system->cache.path ||
-						  options_given(&cli->options, "all-users"));
-
-	return cli_hopeless(err, cli, no_help ? JW_ERR_UNSUPPORTED : JW_OK);
-}
-
-static int import_into(struct jw_error *err, struct cli *cli)
-{
-	const struct options *given = &cli->options;
-	struct jw_import_options options = import_options_of(cli);
+	const bool as_is = !options->system;
+	const struct jw_cache_info *cache = &cli->system->cache;
 	struct jw_import_result *result;
 	int failed;
 
-	if (options_given(given, "as-is") && !options_value(given, "cache"))
-		return error_set(err, JW_ERR_USAGE, "--as-is: name the directory with --cache DIR");
-	failed = jw_import(err, &options, &result);
-	if (failed)
-		return fail_import(err, cli);
-	if (result->as_is && !options_given(given, "as-is"))
-		output_note(
-			&cli->out,
-			cli->system->driver.library[0]
-				? "jitwarm does not know the names of this driver's entries: the imported entries "
-				  "keep the drivers that made them"
-				: "no driver is installed: the imported entries keep the drivers that made them");
+	if (jw_import(err, options, &result)) {
+		/* Without a driver, or where the driver has no cache, jitwarm cannot help. */
+		if (err->code == JW_ERR_UNSUPPORTED && !options->cache_dir &&
+			(!cli->system->driver.stamp[0] || !cache->path))
+			cli->failure = EXIT_CANNOT;
+		return -1;
+	}
+	if (result->as_is && !as_is)
+		output_note(&cli->out,
+					cli->system->driver.library[0]
+						? "jitwarm does not know the names of this driver's entries: the imported "
+						  "entries keep the drivers that made them"
+						: "no driver is installed: the imported entries keep the drivers that made "
+						  "them");
 	if (*result->note)
-		output_note(&cli->out, "%s: %s", options.path, result->note);
+		output_note(&cli->out, "%s: %s", options->path, result->note);
 	pack_report_import(&cli->out, result);
-	if (cli->system->cache.why_useless[0] && !cli->system->cache.no_compiler)
-		output_warning(&cli->out, "a warm cache does not help here: %s",
-					   cli->system->cache.why_useless);
+	if (cache->why_useless[0] && !cache->no_compiler)
+		output_warning(&cli->out, "a warm cache does not help here: %s", cache->why_useless);
 	cli->status = status_of(result);
 	failed = document_print(&cli->out, &document_import, result);
 	jw_import_result_free(result);
 	return failed;
 }
 
-static void print_accounts(struct cli *cli, const struct jw_import_all_result *all)
+static int import_for_all(struct jw_error *err, struct cli *cli,
+						  const struct jw_import_options *options)
 {
 	char *elsewhere = os_env("CUDA_CACHE_PATH");
+	struct jw_import_all_result *all = NULL;
+	int result = -1;
 
+	if (cli_need_administrator(err, "--all-users") || jw_import_all(err, options, &all)) {
+		if (err->code == JW_ERR_UNSUPPORTED)
+			cli->failure = EXIT_CANNOT;
+		goto done;
+	}
 	if (elsewhere)
 		output_warning(&cli->out,
 					   "CUDA_CACHE_PATH is set: programs with that setting do not read the "
 					   "caches in the accounts' folders, which this command fills");
-	mem_free(elsewhere);
 	for (size_t i = 0; i < all->count; i++) {
 		const struct jw_import_account *account = &all->accounts[i];
 
@@ -118,56 +101,56 @@ static void print_accounts(struct cli *cli, const struct jw_import_all_result *a
 	}
 	if (all->failed)
 		cli_end_with(cli, all->failed == all->count ? EXIT_FAILED : EXIT_COLD);
-}
-
-static int import_for_all(struct jw_error *err, struct cli *cli)
-{
-	static const char *const others[] = {"cache", "as-is"};
-	struct jw_import_options options = import_options_of(cli);
-	struct jw_import_all_result *all;
-	int result;
-
-	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-		if (options_given(&cli->options, others[i])) {
-			error_set(err, JW_ERR_USAGE,
-					  "--all-users fills each account's own cache: it cannot be combined with --%s",
-					  others[i]);
-			return fail_import(err, cli);
-		}
-	if (cli_need_administrator(err, "--all-users") || jw_import_all(err, &options, &all))
-		return fail_import(err, cli);
-	print_accounts(cli, all);
 	result = document_print(&cli->out, &document_import_all, all);
 	jw_import_all_result_free(all);
+done:
+	mem_free(elsewhere);
 	return result;
 }
 
 static int run_import(struct jw_error *err, struct cli *cli)
 {
-	if (!cli->options.operand_count)
+	const struct options *given = &cli->options;
+	const char *pack = given->operand_count ? given->operands[0] : NULL;
+	struct jw_import_options options = {
+		.path = pack,
+		.cache_dir = options_value(given, "cache"),
+		.allow_unsigned = options_given(given, "allow-unsigned"),
+		.dry_run = options_given(given, "dry-run"),
+		.cancel = cli_cancel,
+	};
+	const bool all = options_given(given, "all-users"), as_is = options_given(given, "as-is");
+	const char *other = options.cache_dir ? "cache" : as_is ? "as-is" : NULL;
+
+	if (!pack)
 		return error_set(err, JW_ERR_USAGE, "name a pack");
-	if (cli->options.operand_count > 1)
-		return error_set(err, JW_ERR_USAGE, "%s: name one pack and nothing else",
-						 cli->options.operands[0]);
-	if (!strcmp(cli->options.operands[0], "-"))
+	if (given->operand_count > 1)
+		return error_set(err, JW_ERR_USAGE, "%s: name one pack and nothing else", pack);
+	if (!strcmp(pack, "-"))
 		return error_set(
 			err, JW_ERR_USAGE,
 			"a pack cannot come from standard input, which has no signature: name a file");
-	if (text_ends(cli->options.operands[0], ".minisig"))
+	if (text_ends(pack, ".minisig"))
 		return error_set(err, JW_ERR_USAGE, "%s: this is the signature: name the pack beside it",
-						 cli->options.operands[0]);
-	if (text_starts(cli->options.operands[0], "oci://"))
-		return error_set(err, JW_ERR_USAGE, "%s: a registry: use “jitwarm pull”",
-						 cli->options.operands[0]);
-	if (strstr(cli->options.operands[0], "://"))
+						 pack);
+	if (text_starts(pack, "oci://"))
+		return error_set(err, JW_ERR_USAGE, "%s: a registry: use “jitwarm pull”", pack);
+	if (strstr(pack, "://"))
 		return error_set(err, JW_ERR_USAGE,
 						 "%s: an address: download the file first, and the signature beside it",
-						 cli->options.operands[0]);
+						 pack);
+	if (all && other)
+		return error_set(
+			err, JW_ERR_USAGE,
+			"--all-users fills each account's own cache: it cannot be combined with --%s", other);
+	if (as_is && !options.cache_dir)
+		return error_set(err, JW_ERR_USAGE, "--as-is: name the directory with --cache DIR");
 	os_catch_interrupts();
-	if (cli_open_asking(err, cli, options_value(&cli->options, "cache"), false))
+	if (cli_open_asleep(err, cli, options.cache_dir, JW_ASK_UNKNOWN))
 		return -1;
-	return options_given(&cli->options, "all-users") ? import_for_all(err, cli)
-													 : import_into(err, cli);
+	options.system = as_is ? NULL : cli->system;
+	options.state_dir = cli->system->state_dir;
+	return all ? import_for_all(err, cli, &options) : import_into(err, cli, &options);
 }
 
 static const struct cli_option import_options[] = {

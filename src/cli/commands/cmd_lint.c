@@ -543,8 +543,8 @@ static int print_result(struct jw_error *err, struct cli *cli, const struct jw_f
 		return document_print(&cli->out, &document_lint, result);
 	if (!result->images) {
 		print_claims(&cli->out, result, list);
-		if (!result->trouble_count && !result->claim_count)
-			found_files_none(cli, found);
+		if (!result->trouble_count && !result->claim_count && found_files_none(cli, found))
+			cli_end_with(cli, EXIT_CANNOT);
 		return 0;
 	}
 	print_lint_findings(&cli->out, result);

@@ -36,6 +36,7 @@
 /* An unattended run of `prime`: --if-changed, --environment, --json-log. */
 struct unattended {
 	struct jw_run_state *state; /* NULL without --if-changed */
+	const char *log;            /* of --json-log; NULL: none */
 	char *changes;
 	bool skip; /* nothing has changed: skip the run */
 	int64_t time_s;
@@ -378,26 +379,6 @@ struct prime_share {
 	struct jw_share_options options;
 };
 
-static int prime_share_check(struct jw_error *err, const struct cli *cli)
-{
-	static const char *const only[] = {"share-unsigned", "sign"};
-	const bool share = options_given(&cli->options, "share");
-	const char *folder = options_value(&cli->options, "share");
-
-	for (size_t i = 0; !share && i < sizeof only / sizeof *only; i++)
-		if (options_typed(&cli->options, only[i]))
-			return error_set(err, JW_ERR_USAGE, "--%s needs --share DIR", only[i]);
-	if (!share)
-		return 0;
-	if (jw_share_check(err, folder))
-		return -1;
-	/* The folder of a setting may be mounted later. */
-	if (options_typed(&cli->options, "share") && !os_exists(folder))
-		return error_set(err, JW_ERR_NOT_FOUND, "%s: no such folder: create it, or correct --share",
-						 folder);
-	return 0;
-}
-
 /* Whether entries of others can be trusted; true if that cannot be found out. */
 static bool trusts_a_key(const char *state_dir)
 {
@@ -656,7 +637,7 @@ static void print_forecast(const struct output *out, const struct jw_prime_resul
 						   bool for_others)
 {
 	const struct jw_forecast *all = &result->plan.forecast;
-	char prime[TEXT_SHORT], cache[TEXT_SHORT];
+	char text[MODULE_TEXT], prime[TEXT_SHORT], cache[TEXT_SHORT];
 	size_t busy = 0;
 
 	for (size_t i = 0; i < result->plan.gpu_count; i++)
@@ -667,7 +648,7 @@ static void print_forecast(const struct output *out, const struct jw_prime_resul
 
 		(void)snprintf(head, sizeof head, "%s: ", jw_target_sm(target, gpu->target));
 		if (gpu->cold > gpu->restored)
-			forecast_text_line(out, head, &gpu->forecast, ".");
+			output_line(out, STYLE_PLAIN, "%s", forecast_text(text, head, &gpu->forecast, "."));
 	}
 	if (busy > 1 && for_others)
 		output_line(out, STYLE_PLAIN,
@@ -676,8 +657,10 @@ static void print_forecast(const struct output *out, const struct jw_prime_resul
 					TEXT_COUNT(all->workers, "worker", "workers"),
 					text_bytes(cache, all->cache_bytes));
 	else
-		forecast_text_line(out, busy > 1 ? "All together: " : "Predicted: ", all, ".");
-	forecast_text_doubt(out, all);
+		output_line(out, STYLE_PLAIN, "%s",
+					forecast_text(text, busy > 1 ? "All together: " : "Predicted: ", all, "."));
+	if (forecast_doubt(all))
+		output_line(out, STYLE_PLAIN, "%s", forecast_doubt(all));
 }
 
 static void print_plan(const struct output *out, const struct jw_prime_result *result,
@@ -700,7 +683,7 @@ static void print_plan(const struct output *out, const struct jw_prime_result *r
 		.over_budget = plan->over_budget,
 		.all_warm = plan->warm >= plan->modules,
 	};
-	char bytes[TEXT_SHORT];
+	char bytes[TEXT_SHORT], link[MODULE_TEXT];
 
 	if (plan->cache.text[0])
 		output_warning(out, "%s%s%s", plan->cache.text, plan->cache.evicted ? "; " : "",
@@ -738,7 +721,8 @@ static void print_plan(const struct output *out, const struct jw_prime_result *r
 	case PLAN_WARM:
 		output_line(out, STYLE_GOOD, "Warm: %s that the driver would compile %s in its cache.",
 					module_text_all(bytes, plan->modules), plan->modules == 1 ? "is" : "are");
-		module_text_link(out, "", 0, &plan->forecast, ".");
+		if (module_text_link(link, "", 0, &plan->forecast, "."))
+			output_line(out, STYLE_PLAIN, "%s", link);
 		return;
 	case PLAN_COLD: break;
 	}
@@ -748,7 +732,8 @@ static void print_plan(const struct output *out, const struct jw_prime_result *r
 	print_forecast(out, result, for_others);
 	if (plan->why[0])
 		output_line(out, STYLE_PLAIN, "Why: %s.", plan->why);
-	module_text_link(out, "", plan->link, &plan->forecast, ".");
+	if (module_text_link(link, "", plan->link, &plan->forecast, "."))
+		output_line(out, STYLE_PLAIN, "%s", link);
 	if (!for_others)
 		print_limit(out, plan);
 	print_over_budget(out, plan);
@@ -756,25 +741,14 @@ static void print_plan(const struct output *out, const struct jw_prime_result *r
 
 /* ---- unattended runs */
 
-/* Reads the options; with --if-changed checks whether anything has changed. */
-static int unattended_begin(struct jw_error *err, struct cli *cli, struct unattended *run)
+/* With --if-changed checks whether anything has changed. */
+static int unattended_begin(struct jw_error *err, const struct output *out,
+							const struct jw_run_key *key, struct unattended *run)
 {
-	const struct options *options = &cli->options;
-	struct jw_run_key key = {.names = options->operands, .name_count = options->operand_count};
-
-	run->time_s = os_now_s();
-	run->began_ns = os_monotonic_ns();
-	if (!options_has(options, "if-changed") || !options_given(options, "if-changed"))
-		return 0;
-	/* The last run would hide what the other GPUs lack from then on. */
-	if (options_given(options, "gpu"))
-		return error_set(err, JW_ERR_USAGE, "--if-changed looks at all GPUs: leave out --gpu");
-	key.cache_dir = options_value(options, "cache");
-	key.recording = options_value(options, "recording");
-	if (jw_run_compare(err, &key, &run->state, &run->changes))
+	if (jw_run_compare(err, key, &run->state, &run->changes))
 		return -1;
 	run->skip = !*run->changes;
-	output_line(&cli->out, STYLE_PLAIN,
+	output_line(out, STYLE_PLAIN,
 				run->skip ? "Nothing has changed since the last run%s." : "Changed: %s.",
 				run->changes);
 	return 0;
@@ -783,19 +757,17 @@ static int unattended_begin(struct jw_error *err, struct cli *cli, struct unatte
 /* Records that the run ends with cli->status, writes the logs and frees everything. */
 static int unattended_end(struct jw_error *err, struct cli *cli, struct unattended *run)
 {
-	const char *file =
-		options_has(&cli->options, "json-log") ? options_value(&cli->options, "json-log") : NULL;
 	int result = run->skip ? document_print(&cli->out, &document_prime_skipped, run) : 0;
 
 	run->seconds = (double)(os_monotonic_ns() - run->began_ns) / 1e9;
 	run->status = (unsigned)cli->status;
-	if (!result && (run->state || file)) {
+	if (!result && (run->state || run->log)) {
 		char *line = json_object_line(&document_run, run), *own = NULL;
 
 		/* An account without a home has no log. */
 		if (run->state && !jw_log_path(NULL, &own))
 			result = jw_log_append(err, own, line);
-		if (file && jw_log_append(err, file, line))
+		if (run->log && jw_log_append(err, run->log, line))
 			result = -1;
 		jw_text_free(own);
 		cJSON_free(line);
@@ -1179,7 +1151,7 @@ static bool on_planned(void *context, const struct jw_prime_result *result)
 	if (result->plan.images || priming->recording)
 		print_plan(&priming->cli->out, result, priming->for_others);
 	else if (!result->troubles)
-		found_files_none(priming->cli, priming->files.found);
+		(void)found_files_none(priming->cli, priming->files.found);
 	return true;
 }
 
@@ -1300,7 +1272,7 @@ static int work_of_prime(struct jw_error *err, struct prime_outcome *priming)
 		options.compile.low_priority = options_given(&cli->options, "background");
 	}
 	options.reuse.no_store =
-		!cli_uses_store(cli) || (!priming->for_others && options_given(&cli->options, "no-store"));
+		!cli->uses_store || (!priming->for_others && options_given(&cli->options, "no-store"));
 	failed = jw_prime(err, cli->system, &options, &result);
 	prime_bar_end(&priming->bar);
 	fetching_end(&fetching);
@@ -1375,9 +1347,8 @@ static int open_system(struct jw_error *err, struct prime_outcome *priming)
 
 	if (!priming->for_others)
 		how.cache_dir = options_value(&cli->options, "cache");
-	if (cli_worker(err, cli, &how.worker) ||
-		(priming->for_others ? target_machine_read(err, cli, elsewhere, &how)
-							 : choose_account(err, cli)))
+	if (priming->for_others ? target_machine_read(err, cli, elsewhere, &how)
+							: choose_account(err, cli))
 		return -1;
 	if (!cli_open(err, cli, &how))
 		return priming->for_others ? 0 : choose_gpus(err, cli);
@@ -1393,7 +1364,8 @@ static int prime_now(struct jw_error *err, struct prime_outcome *priming)
 	struct target_machine *elsewhere = &priming->elsewhere;
 
 	if (nvrtc_options_read(err, cli, &priming->nvrtc) || open_system(err, priming) ||
-		found_files_recorded(err, cli, true, &priming->recording, &priming->files) ||
+		found_files_recorded(err, cli, options_value(&cli->options, "recording"), true,
+							 &priming->recording, &priming->files) ||
 		(elsewhere->pack.output && !priming->only_plan &&
 		 pack_report_key(err, cli, &elsewhere->pack)))
 		return cli_hopeless(err, cli, priming->for_others ? JW_ERR_UNSUPPORTED : JW_OK);
@@ -1437,23 +1409,59 @@ static int prime_now(struct jw_error *err, struct prime_outcome *priming)
 	return work_of_prime(err, priming);
 }
 
+/* --share and --if-changed exclude other options, whatever is found later. */
+static int check_prime_usage(struct jw_error *err, const struct options *options)
+{
+	static const char *const only[] = {"share-unsigned", "sign"};
+	const char *folder = options_value(options, "share");
+	const bool typed = options_typed(options, "share");
+
+	for (size_t i = 0; !folder && i < sizeof only / sizeof *only; i++)
+		if (options_typed(options, only[i]))
+			return error_set(err, JW_ERR_USAGE, "--%s needs --share DIR", only[i]);
+	/* The last run would hide what the other GPUs lack from then on. */
+	if (options_given(options, "if-changed") && options_given(options, "gpu"))
+		return error_set(err, JW_ERR_USAGE, "--if-changed looks at all GPUs: leave out --gpu");
+	if (folder && jw_share_check(err, folder))
+		return -1;
+	/* The folder of a setting may be mounted later. */
+	if (typed && !os_exists(folder))
+		return error_set(err, JW_ERR_NOT_FOUND, "%s: no such folder: create it, or correct --share",
+						 folder);
+	return 0;
+}
+
 static int prime_run(struct jw_error *err, struct cli *cli)
 {
-	struct prime_outcome priming = {.cli = cli,
-									.bar = {.output = &cli->out},
-									.only_plan = options_given(&cli->options, "dry-run"),
-									.for_others = cli->command == &command_make};
+	const struct options *options = &cli->options;
+	const bool for_others = cli->command == &command_make,
+			   changed = !for_others && options_given(options, "if-changed");
+	struct prime_outcome priming = {
+		.cli = cli,
+		.bar = {.output = &cli->out},
+		.only_plan = options_given(options, "dry-run"),
+		.for_others = for_others,
+		.unattended = {.log = for_others ? NULL : options_value(options, "json-log"),
+					   .time_s = os_now_s(),
+					   .began_ns = os_monotonic_ns()},
+	};
 	struct unattended *unattended = &priming.unattended;
-	bool keeps, pending = false;
+	const struct jw_run_key key = {
+		.names = options->operands,
+		.name_count = options->operand_count,
+		.recording = options_value(options, "recording"),
+		.cache_dir = for_others ? NULL : options_value(options, "cache"),
+	};
+	const bool keeps =
+		!for_others && !priming.only_plan && !options_given(options, "no-store") && !key.cache_dir;
+	bool pending = false;
 
-	if (!priming.for_others && prime_share_check(err, cli))
+	if (!for_others && check_prime_usage(err, options))
 		goto failed;
-	if (unattended_begin(err, cli, unattended))
+	if (changed && unattended_begin(err, &cli->out, &key, unattended))
 		goto failed;
-	keeps = !priming.for_others && !priming.only_plan &&
-			!options_given(&cli->options, "no-store") && !options_given(&cli->options, "cache");
 	if ((unattended->state || keeps) &&
-		ahead_besides(err, cli, unattended->state != NULL, &pending))
+		ahead_besides(err, cli, unattended->state != NULL, key.recording, &pending))
 		goto failed;
 	if (!unattended->skip && !pending && prime_now(err, &priming))
 		goto failed;

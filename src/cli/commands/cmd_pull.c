@@ -112,7 +112,7 @@ static int pull_run(struct jw_error *err, struct cli *cli)
 		return -1;
 	os_catch_interrupts();
 	/* The driver's release decides which pack fits. */
-	if (cli_open_asking(err, cli, options_value(&cli->options, "cache"), true))
+	if (cli_open_asleep(err, cli, options_value(&cli->options, "cache"), JW_ASK_UNCERTAIN))
 		return -1;
 	if (!cli->system->driver.stamp[0]) {
 		cli->failure = EXIT_CANNOT;

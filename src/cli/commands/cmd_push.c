@@ -112,7 +112,7 @@ static int push_run(struct jw_error *err, struct cli *cli)
 		return -1;
 	os_catch_interrupts();
 	registry_arguments_read(cli, &pushing.registry);
-	result = cli_open_asking(err, cli, options_value(&cli->options, "cache"), false);
+	result = cli_open_asleep(err, cli, options_value(&cli->options, "cache"), JW_ASK_UNKNOWN);
 	if (!result)
 		result = read_pushed_names(err, cli, &pushing);
 	if (!result)

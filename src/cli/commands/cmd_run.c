@@ -365,7 +365,7 @@ static int run_run(struct jw_error *err, struct cli *cli)
 		return -1;
 	}
 	how.live = !how.output;
-	result = cli_open_asleep(err, cli) ||
+	result = cli_open_asleep(err, cli, options_value(&cli->options, "cache"), JW_ASK_NEVER) ||
 					 (options->divided_at && found_files_find(err, &cli->out, options->operands,
 															  options->divided_at, false, &files))
 				 ? -1

@@ -705,7 +705,7 @@ static void scan_text_total(const struct output *output, const struct jw_scan_to
 {
 	struct verdict_row row = total_row(total, failing);
 	struct buf line = BUF_MAX(MAX_LINE);
-	char name[GPUS_NAME];
+	char name[GPUS_NAME], text[MODULE_TEXT];
 	bool trifle = true;
 	enum style style;
 
@@ -718,10 +718,11 @@ static void scan_text_total(const struct output *output, const struct jw_scan_to
 	output_line(output, style == STYLE_BAD ? style : STYLE_STRONG, "%s", buf_text(&line));
 	buf_free(&line);
 	if (total->modules) {
-		forecast_text_line(output, "  ", &total->forecast, "");
+		output_line(output, STYLE_PLAIN, "%s", forecast_text(text, "  ", &total->forecast, ""));
 		if (total->at_most && !trifle && !verdict_is_trifle(&total->forecast.start))
 			print_largest(output, libraries, count, total->target);
-		module_text_link(output, "  ", 0, &total->forecast, "");
+		if (module_text_link(text, "  ", 0, &total->forecast, ""))
+			output_line(output, STYLE_PLAIN, "%s", text);
 	}
 	scan_text_drivers(output, name, total, failing);
 }
@@ -937,7 +938,7 @@ static void print_of_file(struct scan_run *run, enum style style, const char *fi
 		;
 	file = wheel ? wheel : file; /* its folder has been removed */
 	named = mem_string(file);
-	verdict_print_file(&run->cli->out, style, "", index_wheel_hide_folder(run->wheel, named), why);
+	output_line(&run->cli->out, style, "%s: %s", index_wheel_hide_folder(run->wheel, named), why);
 	mem_free(named);
 }
 
@@ -1098,10 +1099,12 @@ static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpu
 	options.path_count = files.count;
 	result = jw_scan(err, &options) ? cli_hopeless(err, run->cli, JW_ERR_UNSUPPORTED) : 0;
 	end_file(run);
-	if (!result && !run->images && !run->troubles && !run->listed)
-		found_files_none(run->cli, files.found);
-	else if (!result && given->operand_count)
+	if (!result && !run->images && !run->troubles && !run->listed) {
+		if (found_files_none(run->cli, files.found))
+			cli_end_with(run->cli, EXIT_CANNOT);
+	} else if (!result && given->operand_count) {
 		(void)found_files_print_cpu_builds(&run->cli->out, files.found, &run->seen);
+	}
 	set_free(&run->seen);
 	mem_free(run->archive);
 	found_files_free(&files);
@@ -1116,7 +1119,8 @@ static int take_machine(struct jw_error *err, struct scan_run *run, struct gpu_t
 
 	if (gpus->count)
 		return 0;
-	if (cli_open_asking(err, cli, NULL, false) || gpu_targets_add_own(err, gpus, cli->system))
+	if (cli_open_asleep(err, cli, NULL, JW_ASK_UNKNOWN) ||
+		gpu_targets_add_own(err, gpus, cli->system))
 		return -1;
 	if (gpus->count && !options_given(&cli->options, "driver"))
 		gpus->driver = cli->system->driver.version;
@@ -1169,8 +1173,8 @@ static int scan_and_print(struct jw_error *err, struct scan_run *run)
 							run->failing_on[i], run->libraries, run->library_count);
 		while (doubt + 1 < run->total_count && !run->totals[doubt].forecast.cache_bytes)
 			doubt++;
-		if (run->images && run->total_count)
-			forecast_text_doubt(&cli->out, &run->totals[doubt].forecast);
+		if (run->images && run->total_count && forecast_doubt(&run->totals[doubt].forecast))
+			output_line(&cli->out, STYLE_PLAIN, "%s", forecast_doubt(&run->totals[doubt].forecast));
 		cures_print(cli, &run->cures, options_given(&cli->options, "target"));
 		if (cli->system && run->images && run->total_count && run->totals[0].modules)
 			output_line(&cli->out, STYLE_FAINT,

@@ -248,6 +248,7 @@ static void packages_text(const struct output *out, const char *environment,
 						  const struct jw_check_result *result)
 {
 	size_t shown = 0, more = 0, named = 0;
+	char text[MODULE_TEXT];
 
 	if (!result->images) {
 		output_line(out, STYLE_PLAIN, "Python  %s: no package with device code", environment);
@@ -273,7 +274,7 @@ static void packages_text(const struct output *out, const char *environment,
 		output_line(out, STYLE_PLAIN, "%sand %zu more: “jitwarm check” lists all", head, more);
 	print_native(out, result);
 	if (result->all.cold)
-		forecast_text_line(out, head, &result->all.forecast, "");
+		output_line(out, STYLE_PLAIN, "%s", forecast_text(text, head, &result->all.forecast, ""));
 }
 
 /* Writes the memory as on the box. A driver reports less than that, on data-centre cards by a
@@ -528,7 +529,7 @@ static int report_status(struct jw_error *err, struct cli *cli)
 	if (!result) {
 		print_status(&cli->out, &found, packages, options_given(&cli->options, "explain"));
 		if (packages)
-			cures_print_checked(cli, packages);
+			cures_print_checked(cli, packages, false);
 		/* An environment that the user has not named may well hold no device code. */
 		if (!options_value(&cli->options, "driver-profile") &&
 			(!packages || packages->verdict != JW_VERDICT_NOTHING ||
@@ -546,7 +547,7 @@ static int run_status(struct jw_error *err, struct cli *cli)
 	const char *profile = options_value(&cli->options, "driver-profile");
 	struct jw_system_options how = {.probe = profile, .let_sleep = !profile};
 
-	if (cli_worker(err, cli, &how.worker) || cli_open(err, cli, &how))
+	if (cli_open(err, cli, &how))
 		return -1;
 	if (profile && jw_system_write_profile(err, cli->system, profile)) {
 		cli->failure = err->code == JW_ERR_IO ? EXIT_FAILED : EXIT_CANNOT;

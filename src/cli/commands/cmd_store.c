@@ -65,7 +65,7 @@ static void print_off(const struct cli *cli)
 {
 	const struct config_value *setting = config_find(&cli->config, "store");
 
-	if (!cli_uses_store(cli))
+	if (!cli->uses_store)
 		output_note(&cli->out,
 					"the store is off (%s is %s): “jitwarm prime” neither fills nor uses it",
 					setting->origin, setting->value);

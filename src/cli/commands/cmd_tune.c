@@ -164,8 +164,7 @@ static int collect_settings(struct jw_error *err, struct tuning *tuning)
 	const struct jw_tune_advice *advice;
 	const struct jw_setting *ours;
 
-	if (cli_worker(err, cli, &how.worker) || cli_open(err, cli, &how) ||
-		jw_tune_advise(err, cli->system, &question, &tuning->advice))
+	if (cli_open(err, cli, &how) || jw_tune_advise(err, cli->system, &question, &tuning->advice))
 		return -1;
 	advice = tuning->advice;
 	tuning->document = (struct tune_document){.cache = cli->system->cache,

@@ -522,7 +522,8 @@ static int which_run(struct jw_error *err, struct cli *cli)
 	if (gpu_targets_read(err, cli, &gpus))
 		return -1;
 	if (!gpus.count) {
-		if (cli_open_asking(err, cli, NULL, false) || gpu_targets_add_own(err, &gpus, cli->system))
+		if (cli_open_asleep(err, cli, NULL, JW_ASK_UNKNOWN) ||
+			gpu_targets_add_own(err, &gpus, cli->system))
 			return -1;
 		if (!gpus.count)
 			return error_set(err, JW_ERR_USAGE, "%s; name a GPU, for example “--target %s”",
