@@ -212,7 +212,7 @@ done >>"$work/folders"
 LC_ALL=C sort -u "$work/former" "$work/files" "$work/folders" >"$work/both"
 put "$work/both" "$manifest"
 while IFS= read -r file; do put "$work/$name/$file" "$prefix/$file"; done <"$work/files"
-# What an older release had and this one lacks
+# Files that an older release had and this one lacks
 grep -vxFf "$work/files" "$work/former" | while IFS= read -r file; do remove "$file"; done
 LC_ALL=C sort -u "$work/files" "$work/folders" >"$work/installed.txt"
 put "$work/installed.txt" "$manifest"

@@ -29,7 +29,7 @@ if command -v ccache >/dev/null && [ -z "${CMAKE_C_COMPILER_LAUNCHER:-}" ]; then
 	export CMAKE_C_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
 fi
 
-# What redhat-rpm-config's %optflags and %build_ldflags are on x86_64 (its buildflags.md says what each is for). “rpm --eval” on Debian
+# The flags are redhat-rpm-config's %optflags and %build_ldflags on x86_64 (its buildflags.md says what each is for). “rpm --eval” on Debian
 # knows “-O2 -g” alone. Left out are -specs=, for files of that package, which make programs position-independent and annotate them.
 fedora_compiling="-O2 -flto=auto -ffat-lto-objects -fexceptions -g -grecord-gcc-switches -pipe -Wall -Werror=format-security
 	-Wp,-U_FORTIFY_SOURCE,-D_FORTIFY_SOURCE=3 -Wp,-D_GLIBCXX_ASSERTIONS -fstack-protector-strong -fasynchronous-unwind-tables

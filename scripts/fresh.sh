@@ -5,7 +5,7 @@
 # repository's last commit is put below its /root, which no other account reads. There quickstart.sh runs, then test.sh, or
 # COMMAND (a line for bash) if one is given. Each takes an hour on two cores.
 # --quick  bookworm alone, and of the tests only those that depend on where the checkout lies: three minutes on two cores.
-#          What this machine's ccache holds is not compiled again
+#          Files in this machine's ccache are not compiled again
 #
 # The mirror, proxies and certificates are this machine's. What scripts have fetched into ~/.cache/jitwarm is copied into the
 # root; roots are kept in ~/.cache/jitwarm/roots for a week. All mounts are made in a mount namespace that ends with this script.
@@ -47,7 +47,7 @@ work='' child=''
 finish() {
 	local first
 	if [ -n "$child" ]; then
-		# Of unshare its child, which is the first process there: unshare ends when all of them have.
+		# The process is unshare's child, the first one there: unshare ends when all of them have.
 		read -ra first <"/proc/$child/task/$child/children"
 		kill -KILL "${first[@]:-$child}"
 		wait "$child"
@@ -73,12 +73,12 @@ mirror=$(debian_mirror)
 [ -n "$mirror" ] || skip "no Debian mirror in this machine's apt sources"
 command -v git >/dev/null || skip "git is missing, which makes the clone"
 mkdir -p "$store" || skip "$store cannot be made"
-# What runs have left that were killed
+# Removes what killed runs have left.
 find "$store" -mindepth 1 -maxdepth 1 -name '.run-*' -mmin +1440 -exec rm -rf --one-file-system {} +
 
 # ---- a root
 
-# What this machine's apt and pip need to get out, and nothing else of it
+# The settings that this machine's apt and pip need to get out, and nothing else of it
 settings_into() {
 	local file
 	echo "deb $mirror $release main" >"$1/etc/apt/sources.list" # as debootstrap has it, and today's mirror in a kept root
@@ -144,7 +144,7 @@ step() { # WHAT COMMAND...
 	return $status
 }
 enter() { apart bash -c 'inside "$@"; exit $?' inside "$work/root" "$1" "$compiled"; }
-# What --quick runs speaks up where it fails.
+# A failing part of --quick prints its output.
 enter_quietly() { enter "$1" >"$work/log" 2>&1 || { local status=$?; tail -n 60 "$work/log"; return "$status"; }; }
 run() { step "$1" "enter${quick:+_quietly}" "$1"; }
 

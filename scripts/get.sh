@@ -71,7 +71,7 @@ fetch_driver() {
 	return 2
 }
 
-# Of several at once one works, the others wait.
+# Several at once: one works, the others wait.
 get_drivers() {
 	local argument state=$store/.apt list='' asked=() wanted=() tool mirror security keyring suite prefix version full code status=0
 	for argument; do

@@ -389,7 +389,7 @@ try {
     $facts.libraries = @($libraries | ForEach-Object { [ordered]@{ name = $_.Name; version = $_.VersionInfo.FileVersion; bytes = $_.Length
                 sha256 = (Get-FileHash -LiteralPath $_.FullName -Algorithm SHA256).Hash.ToLowerInvariant() } })
     foreach ($one in $facts.libraries) { Show $one.name $one.version }
-    # Where the stamp's two forms lie in the library (docs/internals/windows.md, “What the stamp of a Windows driver would need”)
+    # The places of the stamp's two forms in the library (docs/internals/windows.md, “What the stamp of a Windows driver would need”)
     $facts.stamps = @(foreach ($one in $libraries) {
             $text = [Text.Encoding]::GetEncoding(28591).GetString([IO.File]::ReadAllBytes($one.FullName))
             foreach ($match in [regex]::Matches($text, '(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ 0-3][0-9] 20[0-9]{2}(.{0,4}[0-2][0-9]:[0-5][0-9](:[0-5][0-9])?)?', 'Singleline')) {

@@ -36,7 +36,7 @@ import threading
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# What the caller may steer the driver with here; everything else named CUDA_... would change what is measured.
+# The caller may steer the driver with these here; everything else named CUDA_... would change what is measured.
 KEPT = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER")
 
 

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What several scripts do, for those that source it.
+# Functions that several scripts share, for those that source this file.
 
 # ---- building
 
@@ -21,7 +21,7 @@ build_preset() {
 
 # ---- releases
 
-# What scripts/package.sh builds for a release. The last four are made of others, which lie in the same folder.
+# The files that scripts/package.sh builds for a release. The last four are made of others, which lie in the same folder.
 # shellcheck disable=SC2034 # for those that source this
 release_targets=(source x86_64 aarch64 x86_64-musl aarch64-musl windows deb rpm conda image manifests)
 
@@ -98,7 +98,7 @@ for part in re.split(r"^\d+/\d+ Testing: ", read("LastTest.log"), flags=re.M)[1:
     outputs[name] = output[1].splitlines() if output else []
 for name in failed:
     lines = [line[:WIDTH] for line in outputs.get(name, []) if line.strip()]
-    # What cmocka says of tests that pass
+    # Lines that cmocka prints of tests that pass
     lines = [line for line in lines if not re.match(r"\[ +(RUN|OK) +\]", line)]
     print("---- %s failed%s" % (name, ", at the end:" if len(lines) > LINES else ":"))
     print("\n".join(lines[-LINES:]))

@@ -159,7 +159,7 @@ build_libuv1() {
 
 # For the unit tests
 build_cmocka() {
-	# Of 64 bits it knows x86-64 and what glibc says; musl does not say
+	# It knows x86-64 for 64 bits, and what glibc says; musl does not say
 	sed -i 's/^# if (defined(__x86_64__)/# if defined(__LP64__) || (defined(__x86_64__)/' include/cmocka.h
 	grep -q 'if defined(__LP64__)' include/cmocka.h
 	cmake_configure . -DWITH_STATIC_LIB=ON -DWITH_EXAMPLES=OFF

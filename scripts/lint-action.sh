@@ -5,7 +5,7 @@ set -uo pipefail
 
 jitwarm=${LINT_JITWARM:-jitwarm} given=${LINT_PATHS:-}
 paths=()
-# What YAML or an editor leaves at a line's ends is no part of a name
+# White space that YAML or an editor leaves at a line's ends is no part of a name
 while IFS=$' \t' read -r line; do
 	[ -n "$line" ] || continue
 	if [ -e "$line" ]; then

@@ -31,7 +31,7 @@ complain "The platform shows outside src/os:" \
 complain "A character that no locale without UTF-8 has (in_ascii of src/cli/terminal.c):" \
 	"$(LC_ALL=C.UTF-8 git grep -nP '[^\x00-\x7f“”…·→×½–]' -- 'src/*.c' ':!src/cli/language.c')"
 complain "A comment that begins with Of, What, Where or Those: begin with its subject, or with “if” (CONTRIBUTING.md):" \
-	"$(git grep -nE '(/\*|//) +(Of|What|Where|Those|That of)\b' -- 'src/*.[ch]' 'include/*.h')"
+	"$(git grep -nE '(/\*|//|^[[:space:]]*#) +(Of|What|Where|Those|That of)\b' -- '*.[ch]' '*.sh' '*.py' '*.ps1')"
 complain "Called outside its wrapper (base/mem.h, os/file.h, base/buf.h):" \
 	"$(git ls-files 'src/*.c' | grep -vE '^src/(os/|base/mem\.c)' |
 		xargs grep -nE '\b(malloc|calloc|realloc|strdup|fopen|rename|sprintf|strcpy|strcat|gets)\(' |

@@ -48,7 +48,7 @@ def manifests(folder):
     place = said["url"].replace("VERSION", version).rstrip("/")
     values = {"VERSION": version, "HOMEPAGE": said["homepage"], "PUBLISHER": said["publisher"], "IDENTIFIER": said["identifier"],
               "DESCRIPTION": re.search(r'DESCRIPTION "([^"]*)"', (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"))[1],
-              # Where Scoop finds a newer one
+              # Scoop finds a newer one here
               "LATEST": said["url"].rstrip("/").replace("VERSION", "$version") + "/jitwarm-$version-windows-x64.zip"}
     for name, end in FILES.items():
         path = folder / f"jitwarm-{version}-{end}"

@@ -21,7 +21,7 @@ ELSEWHERE = ("src/setup/logon_task.c", "src/os/win32/*")
 # A mistake is given up after so many seconds of tests, as they take without it.
 MAX_TESTS_S = 60
 
-# What is found in a line, what it becomes.
+# Pairs: a piece of a line, and its replacement.
 RULES = [
     ("negated condition", r"\bif \((?!\()([^()]*(?:\([^()]*\)[^()]*)*)\)$", lambda m: "if (!(%s))" % m.group(1)),
     ("bound off by one", r" (<|>) ", lambda m: " %s= " % m.group(1)),
@@ -224,7 +224,7 @@ class Place:
         """[(test, its limit in seconds)], as long as they take less than all that is spent on one mistake"""
         tests, took = [], {False: 0, True: 0}
         for name in self.reach.tests(path, number, text):
-            # What has each call fail takes longest, and alone sees what is done then.
+            # The test in which each call fails takes longest, and it alone sees what is done then.
             each = name.startswith("unit-struck")
             took[each] += self.reach.seconds[name]
             if took[each] < MAX_TESTS_S:

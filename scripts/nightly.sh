@@ -16,7 +16,7 @@
 #   machines the README on bare machines (fresh.sh); the release's packages on older systems too, and by autopkgtest; an upgrade of the driver (tests/driver/machine.sh)
 #
 # --hours N   of processor time for “fuzz” together: 4 by default
-# What a stage prints goes to build/nightly/STAGE.log, too. Last line: “stages: N passed, N failed, N skipped”. A stage that lacks
+# Each stage's output goes to build/nightly/STAGE.log, too. Last line: “stages: N passed, N failed, N skipped”. A stage that lacks
 # what it needs is skipped. Exit status: 0, or 1 where a stage failed; 64 wrong usage.
 # shellcheck disable=SC2317 # functions are called by name
 set -uo pipefail

@@ -29,7 +29,7 @@ usage() { sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0"; exit 64; }
 wrong() { echo "package.sh: $*" >&2; exit 64; }
 missing() { echo "package.sh: $*" >&2; exit 3; }
 installer() { # URL PUBLIC-KEY VERSION
-	# What would end a word of the script is in none of them.
+	# None of them has a character that would end a word of the script.
 	[[ $1 =~ ^https?://[A-Za-z0-9._~:/%@+-]+$ ]] || wrong "not a plain address: $1"
 	[[ $2 =~ ^RW[A-Za-z0-9+/]{54}$ ]] || wrong "not a public key of minisign: $2"
 	[[ $3 =~ ^[0-9]+(\.[0-9]+)*$ ]] || wrong "not a version: $3"

@@ -102,7 +102,7 @@ for i in 0 1 2; do
 done
 sed -i "s/^## $version (unreleased)\$/## $version ($today)/" CHANGELOG.md
 grep -qE "^## $version \([0-9-]+\)\$" CHANGELOG.md || wrong "CHANGELOG.md has no heading for $version"
-# What the pages say from the first release on is a comment in them before it
+# A sentence that the pages have from the first release on is a comment in them before it
 sed -i '/^<!-- until the first release -->$/,/^<!-- from the first release on$/d; /^<!-- from the first release on$/d; /^from the first release on -->$/d' README*.md docs/install.md
 if [ -n "$dry" ]; then
 	example=(https://example.invalid/jitwarm https://example.invalid/jitwarm/vVERSION "Example Publisher" Example.jitwarm

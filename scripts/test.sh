@@ -47,7 +47,7 @@ run() { # BUILD CTEST-OPTION...
 	(cd "$folder" && TMPDIR=${memory:-${TMPDIR:-/tmp}} ctest "$@" ${without:+-E "$without"}) | tee "$folder/test.log" || status=1
 	return $status
 }
-# What the logs of this run say: seconds, the build, the test
+# Prints a line for each log of this run: seconds, the build, the test
 slowest() {
 	local name
 	for name in release sanitize windows; do
@@ -103,7 +103,7 @@ test_threads() {
 # Without Wine nothing was tested, which is no success here.
 test_windows() { ./scripts/test-windows.sh || return 1; }
 
-# What needs no test's result, one piece after the other
+# The pieces that need no test's result, one after the other
 work_ahead() {
 	piece sanitize build_preset sanitize
 	piece threads test_threads
@@ -131,10 +131,10 @@ memory=$(folder_in_memory 2>/dev/null)
 trap '[ -z "$worker" ] || kill -- -"$worker" 2>/dev/null; rm -rf "$ahead" "$mark" ${memory:+"$memory"}' EXIT
 
 stage "set up" ./scripts/setup.sh --tests || { summary; exit 1; }
-# What a version manager puts before Python is a script: it begins in 140 ms, the program in 10. The tests start thousands, and
+# A version manager's python on PATH is a script: it begins in 140 ms, the program in 10. The tests start thousands, and
 # so does jitwarm, which asks Python for its packages.
 [ ! -x /usr/bin/python3 ] || export PATH=/usr/bin:$PATH
-# What was compiled before is not compiled again, from whatever folder.
+# Files compiled before are not compiled again, from whatever folder.
 if command -v ccache >/dev/null && [ -z "${CMAKE_C_COMPILER_LAUNCHER:-}" ]; then
 	export CMAKE_C_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
 fi

@@ -132,7 +132,7 @@ must_end() { # STATUS COMMAND
 
 library=/opt/tests/libsample_framework.so
 units() { find "$root/etc/systemd" -name '*jitwarm*' 2>/dev/null | LC_ALL=C sort; }
-# What is the user's own: every file below the home folder, with its content
+# Lists the user's own: every file below the home folder, with its content
 own() { (cd "$root/root" && find . -type f ! -name .bash_history -print0 | LC_ALL=C sort -z | xargs -0 sha256sum); }
 # Names in the root that are jitwarm's, but for the tests', the user's and $1
 traces() {

@@ -27,7 +27,7 @@ gone() { # FILE
 	for turn in $(seq 300); do [ -e "$1" ] || return 0; sleep 0.1; done
 	fail "$1 is still there"
 }
-# What Wine's registry and disk hold but for what every program changes
+# Lists Wine's registry and disk, except what every program changes
 traces() {
 	env WINEPREFIX="$build/wine/$user" wineserver -w >/dev/null 2>&1 || true
 	(cd "$build/wine/$user/drive_c" && find . -iname '*jitwarm*' ! -path '*/AppData/Local/jitwarm/keys*' | LC_ALL=C sort)

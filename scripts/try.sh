@@ -247,7 +247,7 @@ site() {
 		name=$(basename "$archive") && name=${name/$version/$1}
 		mkdir "$work/unpacked" && tar -xzf "$archive" -C "$work/unpacked" || fail "$archive"
 		[ "$1" = "$version" ] || mv "$work/unpacked/jitwarm-$version"-* "$work/unpacked/${name%.tar.gz}"
-		# What the next one lacks
+		# Facts that the next one lacks
 		[ "$1" = "$version" ] || rm "$work/unpacked/${name%.tar.gz}/share/doc/jitwarm/CHANGELOG.md"
 		tar -czf "$place/$name" -C "$work/unpacked" "${name%.tar.gz}" && rm -rf "$work/unpacked"
 	done

@@ -81,7 +81,7 @@ for file in "$store/$version"/**/*.so*; do
 done
 
 export PHANTOM_GPU=$gpus PHANTOM_DRIVER_VERSION=$version JITWARM_PCI_DEVICES=$devices
-# What was compiled before must not come back where it is compiled on purpose: tests of the store set it to 1
+# Modules compiled before must not come back where a test compiles on purpose: tests of the store set it to 1
 export JITWARM_STORE=${JITWARM_STORE:-0}
 export CUDA_DEVICE_ORDER=${CUDA_DEVICE_ORDER:-PCI_BUS_ID}
 sanitizer=verify_asan_link_order=0:protect_shadow_gap=0:detect_leaks=0

@@ -43,7 +43,7 @@ fi
 [[ $build == /* ]] || build=$(cd "$build" 2>/dev/null && pwd) || fail "no such build folder: $build"
 [ -e "$build/$library" ] || fail "$build/$library is missing: build the target simdriver"
 
-# What jitwarm is told in place of the PCI bus: the same device ids and bus addresses as the driver's.
+# jitwarm reads this in place of the PCI bus: the same device ids and bus addresses as the driver's.
 pci= position=0
 known=$(<"$root/tests/simdriver/gpus.inc")
 for name in ${gpus//,/ }; do
@@ -51,11 +51,11 @@ for name in ${gpus//,/ }; do
 	position=$((position + 1))
 	printf -v pci '%s10de:%s@0000:%02x:00.0' "${pci:+$pci,}" "${BASH_REMATCH[2]}" "$position"
 done
-# What was compiled before must not come back where it is compiled on purpose: tests of the store set it to 1
+# Modules compiled before must not come back where a test compiles on purpose: tests of the store set it to 1
 export JITWARM_STORE=${JITWARM_STORE:-0}
 export SIMDRIVER_GPUS=$gpus JITWARM_PCI_DEVICES=$pci
 
-# Where faults of the kind ":once" leave their marks; made by the driver, if ever.
+# Faults of the kind ":once" leave their marks here; the driver makes the folder, if ever.
 if [ -z "${SIMDRIVER_STATE:-}" ]; then
 	export SIMDRIVER_STATE=$build/tests/simdriver/state/$$
 	[ -d "${SIMDRIVER_STATE%/*}" ] || mkdir -p "${SIMDRIVER_STATE%/*}"

@@ -198,7 +198,7 @@ app_compiles() {
 	out_has "compiled $1 of"
 }
 
-# What a virtual environment has where
+# The files of a virtual environment
 site_of() { if is_wine; then printf '%s\n' "$1/Lib/site-packages"; else printf '%s\n' "$1/lib/python3.11/site-packages"; fi; }
 empty_environment() {
 	mkdir -p "$(site_of "$1")"

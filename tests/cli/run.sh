@@ -40,7 +40,7 @@ set +e
 (
 	# shellcheck source=/dev/null
 	. "$here/lib.sh"
-	# What ends a case without a word of its own
+	# This trap names the command that ends a case without a message
 	trap '[[ ${BASH_SOURCE[0]} == "$0" ]] || printf "%s: %s" "$LINENO" "$BASH_COMMAND" >"$work/.failed"' ERR
 	# shellcheck source=/dev/null
 	. "$cases/$case.sh"

@@ -8,7 +8,7 @@ trap 'rm -rf "$work"' EXIT
 python3 -B scripts/make-catalogue.py --check
 for po in po/*.po; do
 	! command -v msgfmt >/dev/null || msgfmt -c -o "$work/checked.mo" "$po"
-	# What Korean may say: Hangul, ASCII, quotation marks
+	# The characters of Korean: Hangul, ASCII, quotation marks
 	! grep -nP '^(msgstr|")' "$po" | grep -P '[^\x00-\x7f\x{AC00}-\x{D7A3}“”…·→×½]' || { echo "$po: letters of another script"; exit 1; }
 done
 

@@ -46,7 +46,7 @@ ELSEWHERE = [
 ENDS = {
     ("troubleshooting.md", "jitwarm doctor"): (2,),
 }
-# What the examples of a command's --help need, beside the packages and files that they name
+# The files and settings that the examples of a command's --help need, beside the packages and files that they name
 BEFORE = {
     "export": ["jitwarm prime tensorflow", "jitwarm key generate"],
     "import": ["jitwarm prime torch", "jitwarm key generate", "jitwarm export -o lab.jwpack --sign"],

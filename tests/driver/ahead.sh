@@ -56,7 +56,7 @@ stamp_of() { sed -n "s/^$1,linux,\([^,]*\),\([^,]*\),.*/\1\2/p" "$root/data/driv
 entries() { find "$scratch/cache" -path '*/?/?/*' -type f | sort; }
 state() { so "d['state'] == '$1' and d['pending'] == $2 and d['ready'] <= d['modules']"; }
 sound() { as "${1:-0}" cache verify; so "d['damaged'] == 0 and d['rows_without_file'] == 0"; }
-# What a program compiles at run time with an option: CU_JIT_OPTIMIZATION_LEVEL 4
+# The module that a program compiles at run time with an option: CU_JIT_OPTIMIZATION_LEVEL 4
 cat >"$scratch/level.py" <<'P'
 import ctypes, sys
 cuda, device, context, module = ctypes.CDLL("libcuda.so.1"), ctypes.c_int(), ctypes.c_void_p(), ctypes.c_void_p()
@@ -159,7 +159,7 @@ for pack in sys.argv[1:]:
 	installed=$next
 	as 0 ahead "$library"
 	ahead_again
-	# What the limit does not hold then either does not wait for the boot
+	# Modules that the limit does not hold then do not wait for the boot either
 	mkdir "$scratch/more"
 	for i in 1 2 3; do
 		{ printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry more%d() { ret; }\n// ' $i
@@ -213,7 +213,7 @@ limit)
 	cp -a "$scratch/cache" "$scratch/copy"
 	CUDA_CACHE_PATH=$scratch/copy JITWARM_STATE=$scratch/copy-state as 0 ahead "$library"
 	both=$(CUDA_CACHE_PATH=$scratch/copy bytes)
-	# What “tune” has written counts where the login's environment is missing, and beside a larger one that only this process has
+	# The setting that “tune” has written counts if the login's environment is missing, and beside a larger one that only this process has
 	as 0 tune --apply --max-size $((used + 20000))
 	as 1 ahead "$library"
 	state no-room True
@@ -241,7 +241,7 @@ limit)
 	as 0 tune --apply --max-size 2147483648
 	CUDA_CACHE_MAXSIZE=1000 as 1 ahead --tune "$library"
 	grep -qx 'CUDA_CACHE_MAXSIZE="2147483648"' "$settings" || fail "the limit is lower than it was"
-	# What is made for another machine evicts nothing either
+	# Modules made for another machine evict nothing either
 	CUDA_CACHE_MAXSIZE=$((used + (both - used) * 2 / 3)) as 1 make --target native --driver "$(find "$JITWARM_DRIVERS/$next" -name 'libcuda.so.*.*')" -o "$scratch/cache/" "$library"
 	here make
 	warm_before
@@ -262,7 +262,7 @@ limit)
 	load "$next" sm_86 1 4 0
 	as 0 check "$library"
 	sound
-	# What is left to compile then costs none of its own
+	# The modules left to compile then cost none of its own
 	make_modules 91 94
 	own=$(entries | xargs -d '\n' grep -l "$(stamp_of "$next")" | xargs -d '\n' stat -c %s | awk '{ sum += $1 - 28 } END { print sum }')
 	sed -i 's/"ready":[0-9]*/"ready":1/' "$scratch/state/state.json"
@@ -289,9 +289,9 @@ second)
 	as 0 ahead "$library"
 	state ready True
 	so "d['running'] == '$former' and d['next'] == '555.58.02'"
-	# What runs unattended finds it done
+	# An unattended run finds it done
 	as 0 prime --if-changed "$library"
-	# What was made for the first one is a former driver's
+	# Entries made for the first one are a former driver's
 	as 1 cache prune --driver former
 	so "{g['driver'] for g in d['groups']} == {'$(stamp_of "$next")'}"
 	warm_before

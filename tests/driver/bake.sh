@@ -40,7 +40,7 @@ read -r no_room modules < <(python3 -c 'import json, sys
 file = json.load(open(sys.argv[1]))["files"][0]
 print(file["no_room"], file["modules"])' "$scratch/json")
 
-# What the program compiles of the original and of the copy
+# The modules that the program compiles of the original and of the copy
 cp "$framework/framework-app" "$scratch/out"
 compiled() { "$@" | sed -n '$s/^compiled \([0-9]*\) of .*/\1/p'; }
 for driver in "${drivers[@]}"; do

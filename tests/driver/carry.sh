@@ -43,7 +43,7 @@ start()
 	[ "$(entries "$scratch/cache")" = "$before" ] || fail "the start under $1 has added entries"
 }
 modules() { ask "$scratch/out" 'd["modules"]' && echo "$answer"; }
-# What the present driver makes by itself
+# The entries that the present driver makes by itself
 own() { CUDA_CACHE_PATH=$scratch/own JITWARM_STATE=$scratch/own-state run "$present" prime "$library" --json || fail "priming under $present alone"; }
 same_as_own()
 {

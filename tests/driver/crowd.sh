@@ -73,7 +73,7 @@ if longest > 20:
 P
 }
 
-# What judge says of prime beside four programs
+# The judge's verdict on prime beside four programs
 experiment()
 {
 	local prime p programs=() status=0

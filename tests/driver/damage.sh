@@ -14,7 +14,7 @@ need_driver "$version"
 export JITWARM_STATE=$scratch/state CUDA_CACHE_PATH=$scratch/cache JITWARM_STORE=0
 library=$build/tests/framework/libsample_framework.so
 
-# What a start of the framework does: "compiled N", or "fails"
+# The outcome of a start of the framework: "compiled N", or "fails"
 start() { under "$version" sm_86 "$build/tests/framework/framework-app" >"$scratch/app" 2>&1 || { echo fails; return; }; sed -n 's/^\(compiled [0-9]*\) of .*/\1/p' "$scratch/app"; }
 starts() { local does; does=$(start); [ "$does" = "$1" ] || { cat "$scratch/app"; fail "$kind: a start $2: $does, not $1"; }; }
 harm() { python3 - "$CUDA_CACHE_PATH" "$1" <<'END'

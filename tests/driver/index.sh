@@ -59,7 +59,7 @@ state()
 	all) [ "$answer" = "compiled $count of $count" ] ;;
 	hangs) [ "$answer" = hangs ] ;;
 	esac || fail "$name: the application: $answer, not $wanted"
-	# What it stores next, and what is said of that afterwards
+	# The entry that it stores next, and the report of that afterwards
 	if [[ $wanted = 0 && $next != adds ]]; then
 		fresh "$4"
 		jitwarm 1 check "$library"

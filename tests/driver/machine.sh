@@ -95,7 +95,7 @@ boot()
 halt() { kill -KILL "${first% }" 2>/dev/null; wait "$machine" 2>/dev/null; machine=''; }
 trap '[ -z "${machine-}" ] || halt; [ -z "${server-}" ] || kill "$server"; trial_end' EXIT
 in_machine() { nsenter -t "${first% }" -a env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive "$@" >"$work/out" 2>&1; }
-# What the account types in a session of its own
+# The commands that the account types in a session of its own
 types()
 {
 	in_machine setpriv --reuid 1000 --regid 1000 --init-groups env HOME=/home/me XDG_RUNTIME_DIR=/run/user/1000 \

@@ -32,7 +32,7 @@ left_out=$(python3 -c 'import json, sys; print(340 - json.load(open(sys.argv[1])
 so 'd["damaged"] == 0 and d["next_insert"] in ("adds", "evicts_soon")'
 load "$version" sm_86 1 340 "$left_out"
 
-# What was pruned is in the pack, and hits again
+# Pruned entries are in the pack, and hit again
 jitwarm 0 import --as-is --allow-unsigned --cache "$scratch/back" "$scratch/kept.jwpack"
 (CUDA_CACHE_PATH=$scratch/back; load "$former" sm_86 1 40 0) || exit 1
 

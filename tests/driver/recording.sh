@@ -101,7 +101,7 @@ for each in 89:0:1 75:2:0; do
 	[ $? = "$status" ] || fail "for sm_$sm: $(cat "$scratch/json" "$scratch/err")"
 	so "d['compiled'] == 3 * $made"
 done
-# What the driver refuses is said with the recording's name, and tried again where that is named.
+# A module that the driver refuses is reported with the recording's name, and tried again if that is named.
 on broken
 python3 - "$scratch/packed.json" "$scratch/broken.json" <<'P'
 import base64, json, sys
@@ -124,7 +124,7 @@ for _ in 1 2; do
 done
 jitwarm 2 check --recording "$scratch/broken.json"
 
-# What is written for a driver is too new for an older one.
+# A module written for a driver is too new for an older one.
 if [ "$cuda" = 12.4 ]; then
 	HOME=$scratch "$build/src/jitwarm" make --target sm_86 --driver 535.309.01 --recording "$scratch/written.json" -o "$scratch/older/" >"$scratch/out" 2>&1
 	[ $? = 1 ] && grep -q "1 recorded module is too new for driver 535.309.01" "$scratch/out" || fail "for an older driver: $(cat "$scratch/out")"

@@ -12,7 +12,7 @@ jitwarm=$build/src/jitwarm
 # shellcheck source=tests/elsewhere/indexes.sh
 . "$here/indexes.sh"
 
-# Of “grown”, 1.0 to 1.9 run everywhere, 1.10 to 1.19 only from sm_90 on, and 1.20 to 1.23 have no code. “torch” is not PyPI's.
+# The versions 1.0 to 1.9 of “grown” run everywhere, 1.10 to 1.19 only from sm_90 on, and 1.20 to 1.23 have no code. “torch” is not PyPI's.
 mkdir -p http/packages/{grown,pure,torch,older,pinned}
 python3 - <<'P'
 import zipfile

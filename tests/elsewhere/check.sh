@@ -22,7 +22,7 @@ cd "$scratch" || exit 3
 failed=0
 fail() { echo "FAILED: $*"; failed=1 first=${first:-$*}; }
 ok() { echo "ok: $*"; }
-# What takes as long as the machine is slow is waited for, three minutes at most.
+# Steps that take as long as the machine is slow are waited for, three minutes at most.
 await() {
 	local end=$((SECONDS + 180))
 	until "$@"; do [ $SECONDS -lt $end ] || return 1; sleep 0.05; done
@@ -71,7 +71,7 @@ if [ "$kind" = fake ]; then
 	refuse 64 "name a file" -o - $sm --driver 550.163.01 "$library"
 	refuse 64 "no key “default”" -o x.jwpack --sign $sm --driver 550.163.01 --ptxas 12.4/ptxas "$library"
 	refuse 1 "x.jwpack is not written: no entry is left to put into it" -o x.jwpack $sm --driver 550.163.01 --ptxas 12.4/ptxas "$library"
-	# What shows a failure again leaves the pack as it is.
+	# A command that shows a failure again leaves the pack as it is.
 	refuse 1 "to see it again: jitwarm make --target sm_86 --driver 550.163.01 --ptxas 12.4/ptxas --all -o FILE.jwpack $library" \
 		-o x.jwpack --all $sm --driver 550.163.01 --ptxas 12.4/ptxas "$library"
 	expect 1 0 "jitwarm make --target sm_86 --driver 550.163.01 --ptxas 12.4/ptxas --fetch -o cache/ $library" --fetch $sm \

@@ -125,7 +125,7 @@ bare "torch-2.4.1-py3-none-win_amd64.whl: $cpu; PyTorch's own index, whose addre
 bare "faiss_cpu-1.8-py3-none-manylinux2014_x86_64.whl: $cpu; faiss-gpu has it" faiss-cpu
 bare "jax-0.5-py3-none-any.whl: no device code; jax-cuda12-pjrt has it" jax
 
-# What is known without the wheel is said without it, and the other GPU is answered
+# Facts that are known without the wheel are reported without it, and the other GPU is answered
 : >http/log
 ask good scan --index asked==1.1 --target rtx5090,b200 --driver 550; got=$?
 [ $got = 2 ] && [ ! -s http/log ] && grep -q "sm_120 (rtx5090): driver 550 (CUDA 12.4) does not run sm_120, which needs driver 570" err && [ "$(grep -c "does not run" err)" = 2 ] &&
@@ -265,7 +265,7 @@ fake_pip 'while True: print("ERROR: " + "x" * 100000)'
 bad "words without end" "pip printed more than 4194304 bytes" good asked
 fake_pip 'import os, tempfile, time' 'open(tempfile.gettempdir() + "/x", "w").truncate(20 << 30)' 'time.sleep(60)'
 bad "files without end" "pip downloaded more than 16 GiB" good asked
-# What it says holds no password, however it is written there.
+# Its messages hold no password, however it is written there.
 export PIP_INDEX_URL=https://us%20er:p%40ss%2Fw@127.0.0.1:1/simple https_proxy=http://me:other-p@ss/w@127.0.0.1:1
 for line in 'print("ERROR:", os.environ["PIP_INDEX_URL"], os.environ["https_proxy"], "x=https://another:p@ss@host", "p@ss/w is wrong, and p%40ss%2Fw", os.environ)' \
 	'print(os.environ["PIP_INDEX_URL"]); print("WARNING: p@ss/w"); print("ERROR: no\n  other-p@ss/w")' 'raise ValueError(os.environ["https_proxy"])'; do
@@ -421,7 +421,7 @@ printf '%s\n' '--no-binary :all:' '--proxy=me:word@localhost:1' asked==1.1 >opti
 said err "options.txt:1: an option of pip is left out" "options.txt:2: an option of pip is left out"
 printf '%s\n' "--index-url $site/good/simple" asked==1.1 >options.txt
 PIP_INDEX_URL=$site/empty/simple listed 0 --index -r options.txt
-# What would run code of a package stays where it is
+# A folder whose setup would run code of a package stays where it is
 mkdir setup && echo "open('$scratch/ran', 'w')" >setup/setup.py && echo "-e ./setup" >nested.txt
 printf '%s\n' ./setup "-e ./setup" "--editable=./setup" setup/ "x @ file://$scratch/setup" "-r nested.txt" $'\\\n-e ./setup' "asked==1.1 --no-binary=:all:" >code.txt
 printf '%s\n' '# coding: utf-7' '+AC0-e ./setup' >coded.txt

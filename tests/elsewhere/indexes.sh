@@ -27,7 +27,7 @@ mkdir home bin tmp
 cache=${XDG_CACHE_HOME:-$HOME/.cache}
 ln -s "$python" bin/python3
 export HOME=$scratch/home JITWARM_STATE=$scratch/state TMPDIR=$scratch/tmp NO_COLOR=1 LC_ALL=C.UTF-8 PIP_CONFIG_FILE=/dev/null PIP_RETRIES=0 no_proxy='*' PATH=$scratch/bin:$PATH
-# What a pip says and leaves that somebody else has written: a module of that name.
+# The output and files of a pip that somebody else has written: a module of that name.
 fake_pip() { # PYTHON-LINE...
 	mkdir -p fake/pip
 	printf '%s\n' "$@" >fake/pip/__main__.py

@@ -64,7 +64,7 @@ def main():
         for sm in (52, 70)
     ]
     add("sample_choice", fatbin.container(*two), "SECTION_FATBIN", "SAMPLE_PLAIN")
-    # What nvcc -dc and a link leave: linked code for one old GPU, whose wrapper has version 2, and the objects' PTX.
+    # The output of nvcc -dc and a link: linked code for one old GPU, whose wrapper has version 2, and the objects' PTX.
     linked = fatbin.container(fatbin.entry(fatbin.CUBIN, 52, fatbin.old_cubin(52, "sample_link", 16384, 118)))
     add("sample_linked", linked, "SECTION_FATBIN", "SAMPLE_LINKED", version=2)
     for name in RELOCATABLE:

@@ -125,7 +125,7 @@ if [ "$(id -u)" = 0 ]; then
 	[ ! -e ran ] || fail "it ran another account's program"
 	[ ! -e prefix/bin/jitwarm ] || fail "the program is there"
 	rm -rf prefix
-	# What was set up for the machine goes with the program
+	# Files set up for the machine go with the program
 	run 0 "$minisign_path"
 	# shellcheck source=tests/accounts.sh
 	. "$here/../accounts.sh"
@@ -214,9 +214,9 @@ run 0 "$minisign_path" --uninstall
 run 1 "$minisign_path" --uninstall
 says "nothing was installed"
 rm prefix/share/doc/jitwarm/mine
-# What it is, asked of a release's script, too, in a pipe
+# A release's script explains itself, too, in a pipe as well
 sh -s -- --help <"$script" >out 2>&1 && says "--uninstall    remove" || fail "--help"
-# What is wrong ends package.sh and release.sh before they build anything
+# An error ends package.sh and release.sh before they build anything
 while IFS=, read -r wrong words; do
 	# shellcheck disable=SC2086
 	timeout 60 "$here/../../scripts/"$wrong </dev/null >out 2>&1

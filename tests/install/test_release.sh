@@ -18,7 +18,7 @@ cp "$root/include/jitwarm/version.h" include/jitwarm/
 minisign -G -W -p "$work/key.pub" -s "$work/key" >/dev/null 2>&1 && minisign -G -W -p "$work/other.pub" -s "$work/other" >/dev/null 2>&1 || fail "minisign -G"
 sed "s|=\$|=x|; s|^public_key=.*|public_key=$(tail -n 1 "$work/key.pub")|" "$root/packaging/release.conf" >packaging/release.conf
 printf '# Changes\n\n## 9.8.7 (unreleased)\n\n- new\n' >CHANGELOG.md
-# What a user would install, and whatever CHANGED says
+# The files that a user would install, and whatever CHANGED says
 cat >scripts/package.sh <<'END'
 #!/bin/sh
 mkdir -p "$2" && cd "$2" || exit 1
@@ -97,7 +97,7 @@ mv dist "$work/published"
 release 64 --no-sign 9.8.7
 says "there is a tag v9.8.7"
 
-# What the tag's workflow does, in a clone
+# The steps of the tag's workflow, in a clone
 git clone -q . "$work/elsewhere" && cd "$work/elsewhere" || fail "git clone"
 release 0 --rebuild
 grep -q '^setup.sh .*--windows --release' "$work/calls" || fail "what building needs was not installed"

@@ -6,9 +6,9 @@ import concurrent.futures, copy, difflib, json, os, pathlib, re, resource, shuti
 # Tests of real drivers and of the machine's own cases, whose seconds would be days: tests/long and nightly.sh look after them.
 LEFT_OUT = r"(driver|real|conformance|framework|prime-5|story|share-(nodes|crowd|slurm|image|fleets|manifests|registry)|torture|install|library|documents|elsewhere|gpu-check|n.*-real|python)(-.*)?|cli-tmux"
 LONGEST_S = 60
-# What no longer ends is noticed: a test's own limit may be a quarter of an hour.
+# A run that no longer ends is noticed: a test's own limit may be a quarter of an hour.
 MAX_CPU_S = 100
-# Where a line begins before what gcc counts it as: a condition of several lines
+# Finds lines that begin before the line that gcc counts: a condition of several lines
 MAX_LINES_BACK = 12
 
 

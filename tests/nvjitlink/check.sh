@@ -23,7 +23,7 @@ fail() { echo "FAILED: $*"; failed=1 first=${first:-$*}; }
 
 if [ "$kind" = real ]; then
 	nvjitlink=$("$root/scripts/get.sh" nvjitlink --here 12.2) || { echo "skipped: nvJitLink 12.2 is not at hand (scripts/get.sh nvjitlink 12.2)"; exit 77; }
-	# Of these the oldest that will do is taken, whatever else this account has fetched.
+	# The oldest of these that will do is taken, whatever else this account has fetched.
 	mkdir ptxas
 	for release in 11.8 12.2; do
 		timeout 300 "$jitwarm" compiler fetch "$release" >out 2>&1 || { echo "skipped: no ptxas $release (jitwarm compiler fetch $release)"; exit 77; }
@@ -50,7 +50,7 @@ CUDA_CACHE_PATH=$scratch/cache simulated "$jitwarm" prime --all "$library" >out 
 mkdir -p ptxas/12.4
 printf '#!/bin/sh\n[ "$1" = --version ] && echo "ptxas: NVIDIA (R) Ptx optimizing assembler" && echo "Cuda compilation tools, release 12.4, V12.4.1"\n' >ptxas/12.4/ptxas
 chmod +x ptxas/12.4/ptxas
-# What the linker gives: the library's linked code for another GPU, with the number of this one.
+# The linker's output: the library's linked code for another GPU, with the number of this one.
 python3 - "$library" <<'P'
 import struct, sys
 data = open(sys.argv[1], "rb").read()

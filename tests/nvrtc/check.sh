@@ -56,7 +56,7 @@ if [ "$kind" = fake ]; then
 	expect 64 4 "with sm_86 NVRTC makes no PTX" good.cu --nvrtc "$JITWARM_FAKE" --nvrtc-options -arch=sm_86
 	expect 64 4 "is not an architecture" good.cu --nvrtc "$JITWARM_FAKE" --nvrtc-options -arch=turing
 	expect 64 4 "a quote is not closed" good.cu --nvrtc "$JITWARM_FAKE" --nvrtc-options "-D'A"
-	# What is no PTX is told of in a line, and not primed
+	# A file that is no PTX is reported in a line, and not primed
 	for each in "64 empty.cu" "3 text.cu"; do
 		expect "${each% *}" 4 "${each#* }: " "${each#* }" --nvrtc "$JITWARM_FAKE"
 		[ "$(wc -l <out)" = 1 ] || { echo "FAILED: $(cat out)"; failed=1; }
@@ -75,7 +75,7 @@ if [ "$kind" = fake ]; then
 	expect 2 5 "cannot be loaded" good.cu --nvrtc "$scratch/empty.so"
 	expect 2 5 "not an NVRTC of CUDA 11.2 or newer" good.cu --nvrtc "$build/tests/framework/libsample_framework.so"
 	expect 3 5 "--nvrtc no-such-package: " good.cu --nvrtc no-such-package
-	# What stops prime stops the compiler
+	# An end of prime stops the compiler
 	export FAKE_NVRTC_HANGS=$scratch/hangs
 	(until [ -s hangs ]; do sleep 0.05; done; kill -TERM "$(cat hangs)") &
 	expect 143 5 "jitwarm: hang.cu: interrupted" hang.cu --nvrtc "$JITWARM_FAKE"

@@ -61,7 +61,7 @@ case_a_slow_machine_is_learnt() {
 		! python3 -c "exit(not $factor > 1.001)" || break
 		echo "    round $round: the factor is $factor"
 	done
-	# Of the same program
+	# Modules of the same program
 	[ "$(python3 -c 'import json,sys; s = json.load(open(sys.argv[1]))["forecast"]["start_seconds"]; print(round(s["high"] / s["likely"], 2))' "$out")" = 1.25 ] || say "another range"
 	python3 -c "exit(not $factor > 1.001)" || say "the factor is $factor" || return 1
 	# Garbage in its place is as good as nothing.

@@ -14,7 +14,7 @@ case_the_cache_is_removed_meanwhile() {
 	expect_status 0 prime "$library" && sound && expect_status 0 check "$library" && no_leftovers
 }
 
-# Where a small file system can be had: first the workers' place is full, then the cache's.
+# A small file system is needed here: first the workers' place is full, then the cache's.
 case_a_full_disk_ends_the_run_with_a_line() {
 	local place
 	unshare -rm mount -t tmpfs -o size=100k tmpfs "$scratch/$1" 2>/dev/null || { echo "    (needs a name space of one's own: left out)"; return 0; }

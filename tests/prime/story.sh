@@ -61,7 +61,7 @@ entries() { find "$CUDA_CACHE_PATH" -path "$CUDA_CACHE_PATH/?/?/*" -type f 2>/de
 number() { ask "$out" "d['$1']" && echo "$answer"; }
 say() { echo "    $*"; said=$*; return 1; }
 expect_status() { local wanted=$1 got=0; shift; run "$@" || got=$?; [ "$got" = "$wanted" ] || say "jitwarm $*: status $got, not $wanted: $(tail -3 "$err")"; }
-# Where all is done: a module of the sample is packed with zstd, which this driver may be too old for.
+# The whole of the work is done: a module of the sample is packed with zstd, which this driver may be too old for.
 complete=0
 [[ $driver != 535.* ]] || complete=2
 expect_number() { ask "$out" "d['$1']" && [ "$answer" = "$2" ] || say "$1 is $answer, not $2"; }
@@ -69,7 +69,7 @@ sound() {
 	"$jitwarm" cache verify --cache "$CUDA_CACHE_PATH" --json >"$out" 2>"$err" || say "the cache is not sound: $(cat "$err")" || return 1
 	keep_document "$out"
 }
-# What a killed run leaves is swept by the next one, unless another process has its number by now.
+# Leftovers of a killed run are swept by the next one, unless another process has its number by now.
 no_leftovers() {
 	local run
 	for run in $(ls -A "$JITWARM_STATE/runs" 2>/dev/null); do
@@ -86,7 +86,7 @@ workers() {
 }
 no_worker() { [ -z "$(workers)" ]; }
 
-# What takes as long as the machine is slow is waited for, three minutes at most.
+# Steps that take as long as the machine is slow are waited for, three minutes at most.
 await() {
 	local end=$((SECONDS + 180))
 	until "$@"; do

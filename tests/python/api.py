@@ -93,7 +93,7 @@ os.rename(folder + "/bin", folder + "/away")
 raises(jitwarm.NotFoundError, jitwarm.check, library)
 os.rename(folder + "/away", folder + "/bin")
 os.environ["PATH"] = place
-# What a dry run and a budget leave is cold: they are not complete
+# Modules that a dry run or a budget leaves are cold: they are not complete
 dry = jitwarm.prime(library, dry_run=True)
 assert (dry.cold, dry.compiled, dry.undone, dry.complete) == (8, 0, 8, False), dry
 part = jitwarm.prime(library, budget_bytes=1)
@@ -101,7 +101,7 @@ assert (part.cold, part.compiled, part.undone, part.complete) == (8, 0, 8, False
 assert jitwarm.check(library).cold == 8
 
 
-# What the callback raises comes out, and what was compiled by then stays
+# An exception of the callback comes out, and the modules compiled by then stay
 class Enough(Exception):
     pass
 
@@ -174,7 +174,7 @@ os.rename(index, index + ".away")
 assert not jitwarm.check(library).warm and jitwarm.check(library).notes
 os.rename(index + ".away", index)
 
-# What the program has started holds its pipes after its end
+# A process that the program has started holds its pipes after its end
 holder, program = os.path.join(folder, "holder"), jitwarm.program
 with open(holder, "w") as file:
     file.write("#!/bin/sh\nsleep 60 &\necho note >&2\necho '{}'\n")

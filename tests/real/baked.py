@@ -74,7 +74,7 @@ class Baked:
         self.bed, self.scratch = bed, scratch
         self.targets = options.target or (bed["gpu"] if bed.get("start") in ("scan", "nothing") else None)
         self.tools = [word for name in ("ptxas", "nvjitlink") if getattr(options, name) for word in ("--" + name, getattr(options, name))]
-        # What has a small share of a busy machine takes its time.
+        # A process with a small share of a busy machine takes its time.
         self.jobs = ["--jobs", options.jobs] if options.jobs else []
         self.copy = os.path.join(scratch, "copy")
         subprocess.run(["cp", "-al", packages, self.copy], check=True)
@@ -202,7 +202,7 @@ def measure(baked):
             seen = states[gpu + ", " + state] = baked.observe(driver, gpu, state)
             print("  %s: status %d, %d entries, compiler %s" % (where, seen["status"], seen["entries"], "opened" if seen["opened"] else "not opened"), flush=True)
             if below:
-                # Where only parts are packed with zstd, a start may do without them.
+                # If only parts are packed with zstd, a start may do without them.
                 promise(result["bake"]["from"].startswith("550.54") or not ended_well(bed, seen) or seen["opened"], "%s is too old, and the start is as any other" % driver)
                 continue
             promise(ended_well(bed, seen), "%s: status %d: %s" % (where, seen["status"], seen["said"]))

@@ -50,7 +50,7 @@ lacks "it lacks sm_90"
 wheel executorch-1.1-py3-none-any.whl liball.so
 lint 0 --arch-list "8.0;9.0;12.0+PTX" --each executorch-1.1-py3-none-any.whl
 has "The library has the code of --arch-list: sm_80, sm_90, sm_120, compute_120"
-# What was given to nvcc itself
+# The architectures given to nvcc itself
 lint 0 --arch-list "${all[*]}" --each liball.so
 lint 0 --arch-list "80-real;90-real;120" --each liball.so
 

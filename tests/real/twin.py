@@ -33,7 +33,7 @@ CACHE = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.
 DRIVERS = os.environ.get("JITWARM_DRIVERS") or os.path.join(CACHE, "drivers")
 # Drivers and their CUDA minor version
 VERSIONS = os.path.join(ROOT, "tests/phantom/drivers.txt")
-# Where the GPU has features that no other has, the driver compiles for them; the key does not say so (docs/internals/driver-cache.md).
+# If the GPU has features that no other has, the driver compiles for them; the key does not say so (docs/internals/driver-cache.md).
 TARGET_OF_GPU = {"sm_90": "sm_90a"}
 
 # From CUDA 13 cubins name the compiler, its build and its options

@@ -10,7 +10,7 @@ machine() {
 }
 nothing_imported() { [[ -z $(find "$CUDA_CACHE_PATH" -type f ! -name index 2>/dev/null) ]] || fail "something was imported"; }
 nothing_left() { [[ -z $(find "$JITWARM_STATE/runs" -mindepth 1 2>/dev/null) ]] || fail "something of the download is left: $(find "$JITWARM_STATE/runs")"; }
-# Those that wait for their limits do so beside the others: `beside MACHINE COMMAND…` runs the command as a copy of that machine, in a folder
+# Tests that wait for their limits do so beside the others: `beside MACHINE COMMAND…` runs the command as a copy of that machine, in a folder
 # of its own; `together` waits for all of them.
 waiting=()
 beside() {

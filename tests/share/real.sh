@@ -47,7 +47,7 @@ serve open
 jw push --sign "oci://$site/lab/cache:v1" "$sample" || fail "push"
 skopeo inspect --raw --tls-verify=false "docker://$site/lab/cache:v1" >out 2>err || fail "skopeo inspect"
 python3 -c 'import json; d = json.load(open("out")); assert d["artifactType"] == "application/vnd.jitwarm.pack.v1" and len(d["layers"]) == 2, d' || fail "not the manifest"
-# What skopeo copies elsewhere is pulled from there
+# An image that skopeo copies elsewhere is pulled from there
 copy "docker://$site/lab/cache:v1" "docker://$site/copied/cache:v2" || fail "skopeo copy"
 for place in lab/cache:v1 copied/cache:v2; do
 	machine "${place//[\/:]/-}"

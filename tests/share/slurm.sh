@@ -12,7 +12,7 @@ PATH=$PATH:/usr/sbin
 for program in slurmctld slurmd srun munged; do command -v $program >/dev/null || { echo "skipped: no $program"; exit 77; }; done
 unshare -m true 2>/dev/null && open=$(folder_for_all) || { echo "skipped: this needs root, and mount namespaces"; exit 77; }
 servers=() nodes=()
-# What slurmd leaves ends with its namespace of processes.
+# Processes that slurmd leaves end with its namespace of processes.
 trap 'kill -KILL "${nodes[@]}"; kill "${servers[@]}"; wait; rm -rf "$open"' EXIT
 cd "$open" || exit 3
 for name in $(env | grep -oE '^(SLURM|SRUN|SBATCH|CUDA|JITWARM)[A-Z_]*=' | tr -d =); do unset "$name"; done
@@ -83,7 +83,7 @@ run='SIMDRIVER_STATE=$HOME/sim-$SLURMD_NODENAME JITWARM_STATE=$HOME/$SLURMD_NODE
 sim=("$open/scripts/with-simdriver.sh" "$open/build")
 on_nodes bash -c "$run" "${sim[@]}" "$open/build/src/jitwarm" "${prime[@]}" --json || { cat out err; fail "prime"; }
 sed -nE 's/^[0-9]:\s*"compiled":\s*([0-9]+),$/\1/p' out | paste -sd+ >compiled
-# Where two claim a module in the same moment, both compile it.
+# If two claim a module in the same moment, both compile it.
 [ "$(grep -c '"placed"' out)" = 4 ] && [ "$(($(cat compiled)))" -ge 8 ] && [ "$(($(cat compiled)))" -lt 16 ] || { cat out err; fail "the nodes compiled $(cat compiled), not 8"; }
 on_nodes bash -c "$run" "${sim[@]}" "$open/build/tests/framework/framework-app" || { cat out err; fail "the application"; }
 [ "$(grep -c 'compiled 0 of ' out)" = 4 ] || { cat out err; fail "a start compiled"; }

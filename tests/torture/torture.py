@@ -145,7 +145,7 @@ class Case:
     def __init__(self, command, done, setup=(), status=(0,), same_output=False, within=False, changes=(), whole=None, final=None, says=None, starts=False, removes=False):
         self.command, self.done, self.setup, self.status = command, done, setup, status
         self.same_output, self.within, self.changes = same_output, within, changes
-        # What holds at any moment; what holds at the end; a failure's line on standard output
+        # Conditions at any moment; conditions at the end; a failure's line on standard output
         self.whole, self.final, self.says = whole or always, final or always, says
         # A program that prints something: 126 says that it was not started
         self.starts = starts
@@ -396,7 +396,7 @@ def trial(place, name, case, mode, calls, n, output):
         left = litter(place)
         if left:
             return wrong("left: %s" % re.sub(r"[0-9a-f]{8,}|\.[a-z0-9]{6}$|[0-9]{2,}", "*", left[0]))
-    # What a killed process has left is taken for another process's until it is an hour old.
+    # A file that a killed process has left is taken for another process's until it is an hour old.
     for path in litter(place):
         os.utime(place.dir + "/" + path, (1, 1), follow_symlinks=False)
         os.utime(place.dir + "/" + os.path.dirname(path), (1, 1), follow_symlinks=False)

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What the tests of this folder share: . lib.sh BUILD-FOLDER. Each test is a list of steps; the first that does not hold ends it.
+# Functions that the tests of this folder share: . lib.sh BUILD-FOLDER. Each test is a list of steps; the first that does not hold ends it.
 set -euo pipefail
 
 build=$1

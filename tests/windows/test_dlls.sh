@@ -38,7 +38,7 @@ for command in --version status 'prime LIBRARY' 'cache verify' 'check LIBRARY' '
 	[ ! -e "$work/loaded" ] || fail "“$command” loaded $(cat "$work/loaded")"
 done
 
-# What Wine's loader does not read: where those come from that are linked, and not loaded at the first call
+# Wine's loader does not read the flags of a program, nor the sources of libraries that are linked, and not loaded at the first call
 for program in "$build"/{src/,}jitwarm{,w}.exe; do
 	flags=$(python3 "$root/scripts/pe-load-config.py" --show "$program")
 	[ "$flags" = 0x800 ] || fail "$program: DependentLoadFlags $flags"

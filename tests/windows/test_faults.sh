@@ -9,7 +9,7 @@ for fault in crash abort exit overflow error sticky oom; do
 	export SIMDRIVER_FAULT=$fault:sample_filter
 	jitwarm prime --json "$dll"
 	unset SIMDRIVER_FAULT
-	# What the driver itself refuses fails in programs, too.
+	# A file that the driver itself refuses fails in programs, too.
 	exits "$([ "$fault" = error ] && echo 2 || echo 1)" "prime with the fault $fault"
 	json_is 'd["compiled"], d["failed"]' '(7, 1)'
 	json_is 'len(d["failures"]), d["failures"][0]["path"] != ""' '(1, True)'

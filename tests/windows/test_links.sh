@@ -48,7 +48,7 @@ jitwarm export -o 'C:\open\out.jwpack'
 untouched 'export over a link'
 [ "$status" != 0 ] || fail 'export over a link'
 
-# What is removed
+# The files that are removed
 plant
 state=$home/AppData/Local/jitwarm
 mkdir -p "$state/runs"

@@ -57,7 +57,7 @@ BATCH
 	[ "$(grep -ao '949' "$out" | wc -l)" = 2 ] || fail 'the code page is not as it was'
 	grep -qF 'nosuch한글' "$build/tests/windows/codepage.err" || fail "the pipe has: $(cat "$build/tests/windows/codepage.err")"
 	rm -f "$build/tests/windows/"codepage.*
-	# What a console shows has whole characters, in any code page: the account's name in the cache's path
+	# A console shows whole characters, in any code page: the account's name in the cache's path
 	printf '@echo off\nchcp 437 > nul\n"%%~dp0..\\..\\src\\jitwarm.exe" status\n' > "$build/tests/windows/shown.bat"
 	script -qec "env WINEDEBUG=-all $(printf %q "$root/scripts/with-simdriver.sh") -B $(printf %q "$build") -w -u $user $gpus -- cmd /c $(printf %q "$(windows_path "$build/tests/windows/shown.bat")")" /dev/null > "$out" 2>&1 < /dev/null || true
 	grep -qaF "$user" "$out" || fail 'a console does not show the name of the account'

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What another program of the account may plant does nothing with an administrator's rights: a record of settings that
+# Nothing that another program of the account may plant acts with an administrator's rights: a record of settings that
 # names other variables, or the machine's.
 . "$(dirname "$0")/lib.sh"
 has_command tune || exit 77
@@ -47,7 +47,7 @@ cd "$root"
 rm -r "$drive/snap"
 ! grep -q Blender "$out" || fail 'a program was found at \snap'
 
-# What the machine's variable was is in the machine's part of the registry, whatever becomes of the account's record
+# The machine's former variable is in the machine's part of the registry, whatever becomes of the account's record
 reg add "$machine" /f /v CUDA_CACHE_MAXSIZE /t REG_EXPAND_SZ /d '%SIZE%G'
 jitwarm tune --apply --scope system --max-size 2GiB
 exits 0 'tune --apply --scope system'

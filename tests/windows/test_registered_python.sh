@@ -1,4 +1,4 @@
-# Where no python is on PATH, the newest one of the registry (PEP 514) is taken, the user's own before the machine's.
+# If no python is on PATH, the newest one of the registry (PEP 514) is taken, the user's own before the machine's.
 . "$(dirname "$0")/lib.sh"
 
 has_command scan || exit 77

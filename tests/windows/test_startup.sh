@@ -52,7 +52,7 @@ assert at("Actions/Exec/Arguments") == f'prime --background --quiet --if-changed
 open(sys.argv[2], "w").write(at("Actions/Exec/Command"))
 PYTHON
 
-# What the task runs: no console, no output, and a log; the second time it ends at once
+# The task's command: no console, no output, and a log; the second time it ends at once
 for _ in 1 2; do
 	under "$gpus" "$build/src/jitwarmw.exe" prime --background --quiet --if-changed -- "$folder"
 	exits 0 jitwarmw
@@ -93,7 +93,7 @@ exits 0 'startup enable --replace'
 grep -q /create "$tasks/told.txt" || fail 'nothing was registered'
 jitwarm startup status
 exits 0 'startup status of our own task'
-# What schtasks reads is not below the folders of the account, and is lost atwards
+# The file that schtasks reads is not below the folders of the account, and is gone afterwards
 handed=$(sed -n 's/^.create [^:]* \([A-Z]:.*\)$/\1/p' "$tasks/told.txt" | tail -1)
 [[ ${handed,,} == 'c:\windows\'* ]] || fail "schtasks reads $handed, to which every program of the account may write"
 [ ! -e "$build/wine/$user/drive_c/windows/${handed##*indows\\}" ] || fail 'that file is left'

@@ -1,4 +1,4 @@
-# What jitwarm asks for a wheel, a key of an object store or a registry never runs as root if another account may replace it
+# No helper that jitwarm asks for a wheel, a key of an object store or a registry runs as root if another account may replace it
 . "$cases/../lib.sh"
 with_simdriver sm_86
 unset JITWARM_STATE CUDA_CACHE_PATH

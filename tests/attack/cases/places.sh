@@ -141,7 +141,7 @@ for number in $mallory ${account:+$(id -u nobody)}; do
 	[[ -z $(find "$open/theirs" -not -user "$number") ]] || fail "not the account's: $(find "$open/theirs" -not -user "$number")"
 	rm -rf "$open/theirs"
 done
-# What is done for others is root's, with its own home
+# Files made for others are root's, with its own home
 HOME=$home JITWARM_STATE=$home/state refused "else: env HOME=" import --all-users "$open/pack"
 JITWARM_STATE=$home/state refused "else: env -u JITWARM_STATE HOME=" startup enable --all-users
 

@@ -72,7 +72,7 @@ anew && chown -R $mallory "$safe/x"
 enabled "$safe/x/jitwarm" --service=web --account=mallory
 anew && chown -R $mallory "$safe/x" && refused "belongs to" "$safe/x"
 
-# What a unit may do
+# The rights of a unit
 anew
 JITWARM=$safe/x/jitwarm
 run 0 startup enable --service web --account mallory lib
@@ -90,7 +90,7 @@ common=(NoNewPrivileges=yes RestrictSUIDSGID=yes MemoryMax=75% SystemCallFilter=
 for line in "${common[@]}" ProtectSystem=full PrivateTmp=yes CapabilityBoundingSet=; do has "$system/jitwarm@.service" "$line"; done
 for line in "${common[@]}"; do has "$system/../user/jitwarm.service" "$line"; done
 ! grep -q ^ExecStart= "$system/jitwarm@.service" || fail "the template runs a program for services that nobody enabled"
-# What hides the GPUs: /dev/nvidia*, /proc/driver/nvidia; what an account's own manager cannot do
+# Settings that hide the GPUs: /dev/nvidia*, /proc/driver/nvidia; an account's own manager cannot have them
 ! grep -qE '^(PrivateDevices|DevicePolicy|DeviceAllow|ProtectClock|ProcSubset)=' "$system/jitwarm@.service" || fail "no GPU is seen"
 ! grep -qE '^(Protect|Private|Capab|User=)' "$system/../user/jitwarm.service" || fail "not for an account's manager"
 

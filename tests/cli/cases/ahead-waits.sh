@@ -22,7 +22,7 @@ if ((EUID == 0)) && id nobody >/dev/null 2>&1; then
 	still_waits "$work/callers"
 	[[ $(ls "$work/callers") == state.json ]] || fail "made there: $(ls "$work/callers")"
 fi
-# What the next driver's compiler does not take is not ready: the sentence and the status agree
+# A module that the next driver's compiler refuses is not ready: the sentence and the status agree
 echo "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.309.01  Mon Jan" >"$work/root/proc/driver/nvidia/version"
 failed() { # READY
 	state "$JITWARM_STATE" put ahead "{\"schema\":\"jitwarm.ahead/1\",\"next\":\"550.200.01\",\"modules\":8,\"ready\":$1,\"why\":\"ptxas ended with status 255\",\"state\":\"failed\"}"

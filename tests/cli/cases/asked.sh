@@ -1,4 +1,4 @@
-# What people type: versions of packages, environments that are not active, offsets that another command has printed, and half a
+# People type versions of packages, environments that are not active, offsets that another command has printed, and half a
 # command.
 with_simdriver sm_86
 environment "$work/env" 2.1

@@ -2,7 +2,7 @@
 with_simdriver sm_86
 name=libsample_framework.so app=framework-app
 
-# Of a Windows library no copy is written; one without anything to bake is no failure.
+# A Windows library gets no copy; a library without anything to bake is no failure.
 cp "$cases/../../fuzz/corpus/bake_grow/pe" "$work/sample.dll"
 for what in "-n" "-o $work/windows"; do
 	# shellcheck disable=SC2086
@@ -64,7 +64,7 @@ rm -r "$CUDA_CACHE_PATH"
 simulated "$work/out/deep/$app" >"$out" 2>"$err" || fail "the program ended with $?"
 out_has "compiled $left of 7"
 
-# What the driver links has to have the kernels that the linked container has for its other GPU.
+# The container that the driver links needs the kernels that the linked container has for its other GPU.
 mkdir -p "$work/other"
 python3 - "$work/$name" "$work/other/$name" <<-'P'
 	import sys

@@ -138,7 +138,7 @@ grep -q __asan_init "$build/src/jitwarm" || for how in pie no-pie; do
 	[[ $(stat -c %s "$work/out/followed") == $(stat -c %s "$work/followed") && $(tail -c 7 "$work/out/followed") == payload ]] || fail "followed: other bytes at the end"
 done
 
-# What other pointers lead to stays where it is.
+# Data that other pointers lead to stays where it is.
 cat >"$work/pointer.c" <<'C'
 #include <stddef.h>
 #include "sample_data.c"

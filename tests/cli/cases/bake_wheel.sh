@@ -110,7 +110,7 @@ run 0 bake -o "$work/nothing" "$work/in/nothing/${old##*/}"
 out_has "nothing to bake"
 [[ ! -e $work/nothing ]] || fail "a folder for nothing"
 
-# What is refused is refused before anything is compiled, NVIDIA's libraries too; the others are compiled all the same.
+# Refused libraries are refused before anything is compiled, NVIDIA's too; the others are compiled all the same.
 nothing_compiled() { [[ ! -e $work/no-cache ]] || fail "compiled for nothing: $(find "$work/no-cache")"; }
 mkdir "$work/refused"
 CUDA_CACHE_PATH=$work/no-cache run 3 bake -o "$work/refused/out" "$work/in/bad/two-versions" "$work/in/bad/link" "$work/in/bad/name-version"
@@ -127,7 +127,7 @@ nothing_compiled
 CUDA_CACHE_PATH=$work/no-cache run 3 bake -o "$work/refused/out" "$work/in/bad/two-versions" "$old"
 [[ -e $work/refused/out/in/$new || -e $work/refused/out/$new ]] || fail "the sound one is not baked: $(find "$work/refused/out")"
 
-# What is wrong with a wheel is said in one line, and leaves nothing.
+# A fault of a wheel is reported in one line, and leaves nothing.
 run 3 bake --json -o "$work/bad" "$work/in/bad"
 [[ ! -e $work/bad ]] || fail "left behind: $(find "$work/bad")"
 json 'not any("output" in f or "member" in f for f in d["files"]) and len(d["files"]) == len({f["path"] for f in d["files"]})'
@@ -217,7 +217,7 @@ if python3 -m venv --without-pip "$work/venv" >/dev/null 2>&1 && mkdir "$work/pi
 	fi
 fi
 
-# What the driver compiles of a wheel's libraries: of the old one some, of the new one less. The wheel's packing shows how far it is.
+# The driver compiles some modules of the old wheel's libraries, and fewer of the new one's. The wheel's packing shows its progress.
 run 1 bake verify --json "$old"
 json '[f["member"] for f in d["files"]] == ["sample/libsample_framework.so", "sample-1.0.data/platlib/sample/other.so"] and all(f["path"].endswith(".whl") and f["entries"] > 0 and "failed" not in f for f in d["files"])'
 run "0|1" bake verify "$work/out/$new"

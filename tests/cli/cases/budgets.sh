@@ -71,7 +71,7 @@ python3 -c "import sys; sys.exit(not 3.9 < $(cost) / $usual < 4.1)" || fail "$(c
 run 0 scan --json --target sm_86 "$sample"
 [[ $(cost) == "$usual" ]] || fail "$(cost) s for another machine, not $usual"
 
-# What is warm makes no room for what is not: others' entries go, though they are younger
+# Warm modules make no room for cold ones: others' entries go, though they are younger
 unset CUDA_CACHE_MAXSIZE
 rm -rf "$work/cache"
 run 0 prime --no-store "$sample"

@@ -69,7 +69,7 @@ rm "$cache/index"
 run 1 cache verify --cache "$dir" --json
 json 'd["next_insert"] == "wipes" and d["index"]["state"] == "missing" and d["files_without_row"] == 2'
 
-# What is no cache: one line, nothing written
+# A folder that is no cache: one line, nothing written
 run 3 cache verify --cache "$(native "$work/missing")"
 err_one_line
 out_empty

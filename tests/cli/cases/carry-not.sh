@@ -1,4 +1,4 @@
-# What prime does not carry over: other CUDA versions, other GPUs, damaged entries, unknown drivers; and the limit
+# Prime does not carry over other CUDA versions, other GPUs, damaged entries, unknown drivers; and the limit holds
 with_simdriver sm_86
 . "$cases/../drivers.sh"
 export JITWARM_STORE=1

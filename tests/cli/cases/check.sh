@@ -87,7 +87,7 @@ err_lacks "exact release"
 if ! is_wine; then # there is always a driver there
 	run 2 check --target sm_86 lib/a.ptx
 	err_has "cannot tell: the names of entries depend on the driver's exact release; give it (--driver 550.163.01)"
-	# Where there is no module, none counts as anything
+	# If there is no module, none counts as anything
 	head -c 3000 /dev/zero >lib/none.so
 	run 0 check --target sm_86 lib/none.so
 	err_lacks "cannot tell"
@@ -167,7 +167,7 @@ for command in check scan; do
 	out_has "no device code found"
 done
 
-# What is remembered of the GPUs names the library that the driver was loaded from. Where that is not there, they are asked again.
+# The record of the GPUs names the library that the driver was loaded from. If that is not there, they are asked again.
 with_simdriver sm_86
 run "0|2" status --json
 run "0|2" status --json

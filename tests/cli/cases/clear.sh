@@ -94,7 +94,7 @@ run 0 store clear -n
 out_has "store: 1 pack ("
 run 0 store list --json
 json 'len(d["packs"]) == 1'
-# What waits for the driver of the next boot stays
+# Entries that wait for the driver of the next boot stay
 name=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["packs"][0]["drivers"])' "$out")
 state "$work/state" put ahead '{"schema": "jitwarm.ahead/1", "next": "'"${name%% *}"'", "stored": 1}'
 run 0 store clear --yes --json

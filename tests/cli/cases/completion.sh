@@ -123,7 +123,7 @@ fi
 
 last=(completion in zsh)
 if command -v zsh >/dev/null; then
-	# What zsh's own functions would be given
+	# The arguments that zsh's own functions would get
 	cat >"$work/ask.zsh" <<'ZSH'
 compdef() { :; }
 _files() { print -l -- ":files $*"; }

@@ -42,7 +42,7 @@ run 0 config jobs 3
 run 0 config plain-http localhost lab:5000
 [[ $(cat "$mine") == $'\xef\xbb\xbfjobs = 3\r\nstore = no\r\nplain-http = localhost lab:5000\r' ]] || fail "the file holds: $(od -c "$mine")"
 
-# What no command would read is not written
+# A setting that no command would read is not written
 cp "$mine" "$work/before"
 refused() { # WORDS ARGUMENT…
 	run 64 config "${@:2}"
@@ -69,7 +69,7 @@ run 0 config share "$(native "$work/lab")"
 run 0 config language ko
 run 0 config --unset language
 
-# What counts more is said
+# A setting that counts more is named
 JITWARM_JOBS=2 run 0 config jobs 5
 err_has "JITWARM_JOBS overrides it here: 2"
 run 0 config --scope system jobs 6
@@ -77,7 +77,7 @@ err_has "$mine, line 1 overrides it here: 5"
 [[ $(cat "$machines") == "jobs = 6" && $(stat -c %a "$machines") == 644 ]] || fail "the machine's file"
 run 0 config --scope system --unset jobs
 
-# What would not be read is not written to; a link's target is
+# A file that would not be read is not written to; a link's target is
 printf '\xff\xfej\0' >"$mine"
 run 3 config jobs 4
 err_has "$mine: not UTF-8"

@@ -44,7 +44,7 @@ rm -rf "$CUDA_CACHE_PATH"
 JITWARM_SHARE_UNSIGNED=yes run 0 prime --json "$sample"
 json 'd["shared"]["placed"] == 8'
 
-# What is wrong names its place
+# An error names its place
 printf 'jobs = 3x\n' >"$mine"
 run 64 prime "$sample"
 err_has "jobs ($mine, line 1) takes a whole number up to 1024, not “3x”"
@@ -70,7 +70,7 @@ err_has "share-unsigned ($mine, line 1) takes yes or no, not “perhaps”"
 printf 'language = tlh\n' >"$mine"
 LC_ALL=C.UTF-8 run 64 status
 err_has "language ($mine, line 1) takes en or ko, not “tlh”"
-# Of a wrong command line, too, and of the help of all
+# A wrong command line names its place, too, and so does the help of all
 printf 'language = ko\n' >"$mine"
 run 64 chek
 err_has "“chek”(이)라는 명령은 없습니다"

@@ -1,4 +1,4 @@
-# What fails names the release that runs: in scan, lint, check, status and doctor, of a wheel and of what is installed.
+# A failure names the release that runs: in scan, lint, check, status and doctor, of a wheel and of what is installed.
 with_simdriver sm_61
 export CUDA_CACHE_PATH=$work/cache
 PYTHONPATH=$cases/../../framework python3 - "$work" <<'PYTHON'
@@ -18,7 +18,7 @@ for name, version, tags, targets in [("torch", "2.9.0", "cp312-cp312-manylinux_2
 PYTHON
 cure="torch 2.7.1 is the newest on PyPI that runs on this GPU: pip install torch==2.7.1"
 
-# Of a wheel, by its name
+# A wheel is named by its file
 for command in scan lint; do
 	gpu=--target
 	[[ $command == scan ]] || gpu=--gpus
@@ -37,7 +37,7 @@ out_has "that runs on sm_37 (K80): pip install torch=="
 run 2 scan --json --target gtx1080 torch-2.9.0-cp312-cp312-manylinux_2_28_x86_64.whl
 json 'd["schema"]'
 
-# Of what is installed, by its package: each file once
+# An installed library is named by its package: each file once
 is_wine && exit 0
 empty_environment "$work/env"
 site=$(site_of "$work/env")

@@ -104,7 +104,7 @@ run 2 check "$work/bent/${sample##*/}"
 out_has "will fail: damaged code for sm_86"
 run 2 prime -n "$work/bent/${sample##*/}"
 
-# What cannot be read is not told to be damaged
+# A file that cannot be read is not reported as damaged
 first=$(find "$cache"/?/?/* | head -n 1)
 mv "$first" "$work/kept" && mkdir "$first"
 run 1 check "$sample"
@@ -114,7 +114,7 @@ run 1 check --json --explain "$sample"
 json 'd["unread"] == 1 and d["damaged"] == 0 and [c["reason"] for c in d["causes"]] == ["unknown"]'
 rmdir "$first" && mv "$work/kept" "$first"
 
-# What programs fail with does not come out of a pack either. Only where no driver is at hand does an export not know it for
+# An entry that makes programs fail does not come out of a pack either. An export misses it only if no driver is at hand to know it for
 # what it is; Wine's user has one always.
 is_wine && exit 0
 bend abi

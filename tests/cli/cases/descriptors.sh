@@ -33,7 +33,7 @@ for files in $(seq 5 20); do
 	done
 done
 
-# Where a run that could begin has no descriptors to go on, it says how many modules are left, wherever it stopped
+# If a run that could begin has no descriptors to go on, it says how many modules are left, wherever it stopped
 run 0 prime --no-store "$sample"
 stopped=0
 for files in $(seq 5 20); do

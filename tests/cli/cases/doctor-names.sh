@@ -40,7 +40,7 @@ if ! is_wine; then
 	out_lacks "~"
 fi
 
-# Of what is not there, nothing is known.
+# Nothing is known of an absent file.
 rm -rf "$CUDA_CACHE_PATH"
 CUDA_CACHE_PATH=$(mktemp -d /var/tmp/jitwarm-doctor.XXXXXX) || skip "no /var/tmp"
 trap 'rm -rf "$CUDA_CACHE_PATH"' EXIT

@@ -87,7 +87,7 @@ if ! is_wine && all=$(folder_for_all); then
 	err_has "jitwarm doctor --pid $victim"
 	kill "$victim"
 	wait "$victim" 2>/dev/null || true
-	# What jitwarm and /etc/environment set for an account's logins; profiles are its shell's to read.
+	# Variables that jitwarm and /etc/environment set for an account's logins; profiles are its shell's to read.
 	export JITWARM_SYSTEM_ROOT=$all/system
 	mkdir -p "$all/system/etc" "$all/home/.config/environment.d"
 	echo "root:x:0:0::$all/home:/bin/bash" >"$all/system/etc/passwd"

@@ -38,7 +38,7 @@ run 0 doctor "$sample"
 out_has "All is well: 8 modules in the cache"
 out_has "loads it from its cache"
 
-# What follows needs a driver that fails when it is told to.
+# The rest needs a driver that fails on request.
 ! is_real || return 0
 
 # ---- usage

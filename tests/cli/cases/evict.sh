@@ -106,7 +106,7 @@ rm -r "$work/cache"
 CUDA_CACHE_MAXSIZE=1000000000 run 0 prime --cache "$work/cache" "$work/a.so"
 run 1 prime "$work"/other?.ptx
 err_has "cold again"
-# Of another driver
+# Entries of another driver
 rm -r "$work/cache"
 SIMDRIVER_STAMP='Jan  1 202301:02:03' JITWARM_STATE=$work/former run 0 prime "$work/a.so"
 run 0 prime --no-store --json "$work"/other?.ptx

@@ -75,7 +75,7 @@ json '"has changed from 555.58.02 to " in d["causes"][0]["text"]'
 run 1 prime --dry-run "$sample"
 out_has "Why: 8 modules: the driver has changed from 555.58.02 to"
 
-# What was recorded is remembered too, whatever name the file goes by. Under an emulator no file is seen in a process that starts.
+# A recorded module is remembered too, whatever name the file goes by. Under an emulator no file is seen in a process that starts.
 if ! is_emulated; then
 	rm -rf "$work/state" "$work/cache"
 	SIMDRIVER_COST=1 run 0 run --record r.json -- "$app" # long enough for a look at it
@@ -93,7 +93,7 @@ rm -rf "$work/cache"
 run 1 check --explain --json "$sample"
 reasons '("never", 8)'
 
-# What another driver would find is not remembered as this one's.
+# Another driver's findings are not remembered as this one's.
 . "$cases/../drivers.sh"
 remembered() { find "$work/state" -name 'ledger-*' ! -name ledger-lock; }
 anew

@@ -29,7 +29,7 @@ write("objects.so", fatbin.library(one(cubin(80)), objects=[one(cubin(80)), one(
 write("half.so", fatbin.library(one(cubin(80)), objects=[one(cubin(80), ptx(52, options="--compile-only ")), one(cubin(80))]))
 write("linked.so", fatbin.library(one(cubin(80)), objects=[one(cubin(80), ptx(52, options="--compile-only ")),
                                                            one(ptx(52, kernel=b"l", options="--compile-only "))]))
-# What nvlink links for another GPU than its objects are for has no code of them, or of some of them; LTO-IR is for each newer GPU.
+# The output of an nvlink link for another GPU than its objects are for has no code of them, or of some of them; LTO-IR is for each newer GPU.
 empty, lto = fatbin.entry(fatbin.CUBIN, 75, fatbin.old_cubin(75)), other(8, 75)
 write("wrong.so", fatbin.library(one(empty), objects=[one(cubin(80)), one(cubin(80))]))
 write("wrong_ptx.so", fatbin.library(one(empty), objects=[one(ptx(80)), one(ptx(80, kernel=b"l"))]))
@@ -51,7 +51,7 @@ write("libtile_and_ptx.so", fatbin.library(one(ptx(75)), one(other(0x80, 80))))
 write("libkind.so", fatbin.library(one(other(0x20, 80)), one(cubin(86))))
 PYTHON
 
-# Of relocatable code each object needs code for the GPU.
+# Each object of relocatable code needs code for the GPU.
 for file in objects.so half.so; do
 	for command in check scan lint; do
 		target=("${old[@]}")

@@ -49,7 +49,7 @@ row tools/deep/venv 'c["kind"] == "venv"'
 row marks/own 'c["kind"] == "Python"'
 json 'len(d["places"]) == 2'
 
-# What lies below an installation is looked at, too: “jitwarm find /” on a machine with /usr/bin/python3
+# The folders below an installation are searched, too: “jitwarm find /” on a machine with /usr/bin/python3
 empty_environment "$work/marks/own/later/venv"
 run '0|1' find --json "$work/marks/own"
 row own/later/venv 'c["kind"] == "venv"'

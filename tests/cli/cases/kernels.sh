@@ -1,4 +1,4 @@
-# What has no code for a GPU is named by its kernels, in scan, check and lint alike; check knows them from its inventory, too.
+# A file without code for a GPU is named by its kernels, in scan, check and lint alike; check knows them from its inventory, too.
 export JITWARM_STATE=$work/state
 PYTHONPATH=$cases/../../framework python3 - "$work/libpart.so" <<'PYTHON'
 import sys
@@ -23,7 +23,7 @@ done
 run 0 scan --target a100 "$work/libpart.so"
 out_lacks "kernels"
 
-# What fails has the error that a program prints, the cause and the cure
+# A failure has the error that a program prints, the cause and the cure
 PYTHONPATH=$cases/../../framework python3 - "$work" <<'PYTHON'
 import sys
 import fatbin

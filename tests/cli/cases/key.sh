@@ -138,6 +138,6 @@ cp "$work/p.pub" "$work/state/keys/p.pub"
 run 0 key list --json
 json '[k["can_sign"] for k in d["keys"] if k["name"] == "p"] == [False]'
 
-# What is neither a key nor a file
+# A word that is neither a key nor a file
 run 64 export --all --cache "$dir" -o "$pack" --sign --key nowhere
 err_has "nor a file of that name"

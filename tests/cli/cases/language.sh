@@ -1,4 +1,4 @@
-# What people read follows the locale; what programs read does not, and no catalogue is read from anywhere.
+# Texts for people follow the locale; texts for programs do not, and no catalogue is read from anywhere.
 is_wine && exit 0 # there it follows the language of Windows' surface
 with_simdriver sm_86
 unset LANGUAGE LC_MESSAGES LC_CTYPE LANG

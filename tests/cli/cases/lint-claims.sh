@@ -1,4 +1,4 @@
-# What a wheel claims: the list that its build was given, in each notation, against each library, or each piece of it.
+# A wheel's claim, the list that its build was given, is checked in each notation against each library, or each piece of it.
 PYTHONPATH=$cases/../../framework python3 - "$work" <<'PYTHON'
 import sys, zipfile
 import fatbin

@@ -50,13 +50,13 @@ python3 -c 'import sys, zipfile; zipfile.ZipFile(sys.argv[1], "w").write(sys.arg
 	"$work/p-1-py3-none-any.whl" "$work/lib/a, b%.ptx"
 cd "$work" || fail "cd"
 
-# What fails in a wheel is named as what compiles there is: file and member
+# A failure in a wheel is named as a module that compiles there is: file and member
 run 2 lint --gpus rtx20 --json "p-1-py3-none-any.whl" lib
 json '[(f["kind"], posix(f["path"]).split("/")[-1], f.get("member")) for f in d["findings"]] == [("fails", "p-1-py3-none-any.whl", "pkg/a.ptx"), ("fails", "a, b%.ptx", None)]'
 run 2 lint --gpus rtx20 --format github "p-1-py3-none-any.whl"
 out_has "::error file=p-1-py3-none-any.whl,title="
 
-# What fails on a GPU does not hide that the rest is beyond the bound there
+# A failure on a GPU does not hide that the rest is beyond the bound there
 mkdir "$work/newer" && ptx sm_90 >"$work/newer/c.ptx"
 run 2 lint --gpus rtx30 --max-start 1m lib newer
 run 1 lint --gpus rtx30 --max-start 0 lib newer
@@ -114,7 +114,7 @@ err_one_line
 run 2 lint --gpus rtx50 --driver 470 lib
 err_has "does not run sm_120"
 
-# What would be two lines of a workflow's commands. The GitHub Action: each input arrives, a pattern is expanded, the table goes to the summary, the status is lint's
+# A name of two lines would be two of a workflow's commands. The GitHub Action: each input arrives, a pattern is expanded, the table goes to the summary, the status is lint's
 ! is_wine || exit 0
 mkdir "$work/lines" && ptx sm_80 >"$work/lines/"$'a\nb.ptx'
 run 0 lint --gpus rtx30 --format github "$work/lines"

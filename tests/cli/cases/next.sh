@@ -1,8 +1,8 @@
-# What is to be typed next exists, whatever was asked: run reads each line with the tables of options, and runs it (steps.sh).
+# Each next step that is advised exists, whatever was asked: run reads each line with the tables of options, and runs it (steps.sh).
 with_simdriver sm_86
 environment "$work/env" 1.0
 
-# What is left out otherwise is looked at with --all alone.
+# Files that are left out otherwise are examined with --all alone.
 run 1 check --all "$sample"
 out_has "Next: jitwarm prime --all $(native "$sample")"
 # Another driver's pack is made: prime takes no driver.

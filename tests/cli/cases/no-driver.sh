@@ -6,7 +6,7 @@ run "0|2" status
 grep -q "no NVIDIA driver found" "$out" || skip "this machine has the driver"
 out_lacks "; "
 
-# What is typed wrongly is said first.
+# A mistyped word is reported first.
 if has_command push; then
 	for wrong in "prime --share nosuch://x" "prime --share s3://" "prime --share https://" "prime --share https://host/a?b" "prime --share s3://a/../b" \
 		"prime --share-unsigned" "prime --share https://a/b --target sm_86" "pull host/x" "pull oci://" "push oci://"; do
@@ -16,7 +16,7 @@ fi
 run 2 prime --share "$work" "$work"
 has_command push && { run 2 pull oci://host.example/lab; err_has "no NVIDIA driver is installed, and packs are chosen by its version: pull on the machine with the GPU"; }
 
-# What a GPU's driver would compile is known without one.
+# The modules that a GPU's driver would compile are known without one.
 (
 	with_simdriver sm_86
 	mkdir "$work/place" && cp "$sample" "$work/place"

@@ -24,7 +24,7 @@ without() { # what HOME is without
 	err_has "; “jitwarm tune --print sh” prints the lines instead, for where your programs are started"
 	run 3 tune --apply --path "$work/cache"
 	err_has "; “jitwarm tune --print sh” prints the lines instead, for where your programs are started"
-	# What is advised
+	# The advice
 	run 0 tune --print sh --path "$work/cache" "$sample"
 	cp "$out" "$work/lines"
 	(. "$work/lines" && run 0 prime --no-store "$sample" && run 0 check "$sample") || exit 1

@@ -9,7 +9,7 @@ for kib in $(seq 4000 250 16000); do
 	(ulimit -v "$kib" && exec "$program" scan --target sm_86 "$sample") >"$out" 2>"$err"
 	status=$?
 	[[ $status != 0 ]] || break
-	# What the loader of programs says of its own lack is not ours.
+	# The message of the loader of programs on its own lack of memory is not ours.
 	[[ $status != 127 ]] || continue
 	# A file that the system could not map for want of memory has its own line before.
 	[[ $status == 3 && $(grep -vc "Cannot allocate memory$" "$err") -le 1 && $(wc -l <"$err") -ge 1 ]] || fail "status $status, $(wc -l <"$err") lines ($kib KiB)"

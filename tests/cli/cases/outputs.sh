@@ -1,4 +1,4 @@
-# What is named for output and is no regular file, is neither written to nor replaced
+# A named output that is no regular file is neither written to nor replaced
 . "$cases/../lib.sh"
 is_wine && skip "Windows has neither device files nor named pipes in folders"
 with_simdriver sm_86

@@ -5,7 +5,7 @@ code() { # FOLDER NAME
 	mkdir -p "$(site_of "$1")"
 	printf '.version 7.8\n.target sm_50\n.address_size 64\n.visible .entry %s() { ret; }\n' "$2" >"$(site_of "$1")/$2.ptx"
 }
-# Of the program's words the last is its file.
+# The last of the program's words is its file.
 words=${JITWARM% *} file=${JITWARM##* }
 [[ $words != "$JITWARM" ]] || words=
 if is_wine; then bin=Scripts; else bin=bin; fi
@@ -32,7 +32,7 @@ run 0 scan --environment "$work/named"
 out_has "of_named.ptx"
 unset VIRTUAL_ENV
 
-# What pipx and uv make for a command has nothing else in it.
+# An environment that pipx or uv makes for a command has nothing else in it.
 for mark in pipx_metadata.json uv-receipt.toml; do
 	: >"$work/own/$mark"
 	run 0 scan

@@ -18,7 +18,7 @@ run 0 export --all --cache "$dir" -o "$pack" --json
 json 'd["schema"] == "jitwarm.export/1" and [d[k] for k in ("entries", "modules", "cubins")] == [3, 2, 2]'
 [[ $(b2sum <"$work/a.jwpack") == "$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["blake2b_512"])' "$out")  -" ]] || fail "blake2b_512 is not that of the file"
 
-# What everybody has reads it
+# Everybody can read the format with common tools
 if command -v zstd >/dev/null; then
 	mkdir "$work/unpacked"
 	tar --zstd -xf "$work/a.jwpack" -C "$work/unpacked" || fail "tar --zstd cannot unpack it"
@@ -59,7 +59,7 @@ err_has "a pack cannot come from standard input, which has no signature: name a 
 run "0|1|2" import --allow-unsigned "$pack"
 grep -q 'no NVIDIA driver' "$err" && err_has "--cache DIR"
 
-# What is none
+# Files that are no pack
 printf 'no pack at all, but longer than the trailer of one is' >"$work/bad.jwpack"
 run 3 import --cache "$(native "$work/new")" "$(native "$work/bad.jwpack")"
 err_has "not a pack"

@@ -53,7 +53,7 @@ out_lacks "interrupted"
 primes "compiled 0"
 out_lacks "interrupted"
 
-# What other compilers make is not shared as the driver's own.
+# Entries of other compilers are not shared as the driver's own.
 for each in ptxas=ptxas driver=550.163.01; do
 	run 1 "$program" "$sample" dry-run share="$work/shared" $each
 	err_has "a shared folder takes only what this machine's driver compiles"

@@ -100,7 +100,7 @@ if [[ -e $(dirname "$(dirname "${JITWARM##* }")")/tests/simdriver ]]; then
 	[[ $(count) == $((before - former)) ]] || fail "$(count) of $before left"
 	run 0 check "$sample"
 	run 0 cache verify
-	# What was made ahead for another machine with an older driver is no former one's
+	# Entries made ahead for another machine with an older driver are no former one's
 	ahead=$work/ahead module=$work/module.ptx
 	printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry made()\n{\n\tret;\n}\n' >"$module"
 	JITWARM_STATE=$work/of-another SIMDRIVER_VERSION=535.309.01 SIMDRIVER_STAMP="Mar 25 202615:25:13" SIMDRIVER_CUDA=12020 \

@@ -41,7 +41,7 @@ for ends in 3 5; do
 	mkdir gone
 	run $ends run --record gone/r.json -- "${shell[@]}" "$(is_wine && echo 'rmdir gone &' || echo 'rmdir gone;') exit $((ends == 5 ? 5 : 0))"
 done
-# Where the command's cache cannot be read, it was started all the same.
+# If the command's cache cannot be read, the command was started all the same.
 if ! is_wine; then
 	for verb in "run --record nothing.json" run; do
 		# shellcheck disable=SC2016,SC2086
@@ -55,7 +55,7 @@ if ! is_wine; then
 	rm -f "$work/cache"
 fi
 
-# What it had compiled is written down and warm; the command saw an empty cache.
+# The modules that it had compiled are written down and warm; the command saw an empty cache.
 run 0 prime "$sample"
 before=$(entries)
 recorded 0 run --json --record r.json -- "$app"
@@ -70,7 +70,7 @@ run 0 cache verify --json --cache "$work/cache"
 json 'd["damaged"] == d["files_without_row"] == d["rows_without_file"] == 0'
 [[ -z $(ls -A "$work/state/runs") ]] || fail "left: $(ls -A "$work/state/runs")"
 
-# What was warm and had to go for it is cold again.
+# A warm module that had to go for it is cold again.
 rm -rf "$work/cache"
 for number in 1 2 3 4 5 6; do printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry other%d()\n{\n\tret;\n}\n' "$number" >"$work/other$number.ptx"; done
 run 0 prime "$sample"
@@ -80,7 +80,7 @@ run 0 prime --no-store "$work"/other?.ptx
 CUDA_CACHE_MAXSIZE=$limit recorded 1 run --json --record r.json -- "$app"
 json 'd["cooled"] == d["evicted"] > 0'
 err_has "cold again"
-# Of another driver nothing was warm.
+# Nothing of another driver was warm.
 rm -rf "$work/cache"
 SIMDRIVER_STAMP='Jan  1 202301:02:03' JITWARM_STATE=$work/former run 0 prime --no-store "$work"/other?.ptx
 CUDA_CACHE_MAXSIZE=$limit recorded 0 run --json --record r.json -- "$app"
@@ -234,7 +234,7 @@ json.dump(document, open("names.json", "w"))' "$work/victim"
 	run "2|3" prime --recording names.json
 	err_has "names.json: not_in_files 0: its options may name files: -o"
 	[[ ! -e $work/victim ]] || fail "a file that a recording names is written"
-	# What the first version has of it: that no file has it, and whether the cache does
+	# The first version of the format has only that no file has the module, and whether the cache does
 	python3 -c 'import json
 document = json.load(open("made.json"))
 del document["texts"], document["not_in_files"][0]["text"]

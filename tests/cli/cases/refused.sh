@@ -41,7 +41,7 @@ err_has "bad.ptx: $why; “jitwarm prime FILE” tries it again"
 run 2 prime --json "$bad"
 json 'd["failed"] == d["cold"] == 1 and d["refused"] == 0'
 
-# What the driver takes by now is compiled where it is named, and no longer remembered
+# A module that the driver takes by now is compiled if it is named, and no longer remembered
 ptx later '}' >"$work/folder/later.ptx"
 SIMDRIVER_FAULT=error:later run 2 prime --json "$work/folder"
 json 'd["failed"] == 1'

@@ -1,4 +1,4 @@
-# What scan says of other drivers than the one in question is what it says with each of them in question: every release of
+# The findings of one scan on other drivers equal those of a scan for each of them: every release of
 # src/code/release.c is asked, and what its verdicts tell is compared with what one scan tells of all.
 with_simdriver sm_86
 text() { # FILE VERSION KERNEL [TARGET]

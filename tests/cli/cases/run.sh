@@ -33,7 +33,7 @@ run 0 check "$sample"
 # Warm: nothing of the former entries is told again.
 run 0 run --json "$sample" -- "$app"
 json 'd["modules"] == 0 and d["files"] == []'
-# Of a cache that lost one, one.
+# A cache that lost one entry lacks one module.
 lost=$(find "$work/cache" -path "$work/cache/?/?/*" -type f | head -n 1)
 rm "$lost"
 run 0 run --json "$sample" -- "$app"

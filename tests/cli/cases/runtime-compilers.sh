@@ -27,7 +27,7 @@ compilers() { # STATUS ARGUMENT... -- EXPRESSION about c, a list of their lines
 }
 reads="and driver $driver (CUDA 12.4) reads up to 8.4: programs that load what it compiles fail with error 222"
 
-# What belongs to the driver's CUDA version, or is older, is fine.
+# Compilers that belong to the driver's CUDA version, or are older, are fine.
 package nvidia-cuda-nvrtc-cu12 12.4.127 nvidia/cuda_nvrtc/lib/libnvrtc-builtins.so.12.4 nvidia/cuda_nvrtc/lib/libnvrtc.so.12
 package nvidia-nvjitlink-cu12 12.8.93 nvidia/nvjitlink/lib/libnvJitLink.so.12
 package odd 1 nvidia/odd/libnvrtc-builtins.so.1x nvidia/odd/libnvrtc-builtins.so.99999.1 nvidia/odd/libnvrtc-builtins.so. nvidia/odd/libnvvm.so nvidia/odd/ptxas

@@ -65,7 +65,7 @@ out_has "sm_86 (RTX 30): up to 8 modules ("
 out_lacks "all together"
 run 0 scan --target sm_75,sm_86 "$sample" "$work/outside.ptx"
 out_has "sm_86 (RTX 30), all together: up to 9 modules ("
-# What a newer driver changes is in no column; a GPU that the driver does not run is named, and the others are judged
+# A newer driver's changes are in no column; a GPU that the driver does not run is named, and the others are judged
 printf '.version 8.4\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n' >new.ptx
 run 2 scan --target rtx20,rtx30,rtx40,rtx50 --driver 520 new.ptx
 err_one_line
@@ -81,7 +81,7 @@ json 'all(sum(f[kind].values()) == sum(p["containers"] * (e["kind"] in kinds) fo
 	for f in d["files"] for kind, kinds in (("cubins", [2]), ("ptx", [1, 64])))'
 json 'sum(e.get("modules", 0) for f in d["files"] for p in f["pieces"] for e in p["entries"]) == 8'
 
-# What is typed wrongly is said in one line, without a word on this machine's driver before it
+# A mistyped word is reported in one line, without a word on this machine's driver before it
 run 64 scan --target rtx "$sample"
 err_one_line
 err_lacks "did you mean"

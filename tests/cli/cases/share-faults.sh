@@ -1,4 +1,4 @@
-# What goes wrong between here and a shared folder: a server that never answers, a process that crashes, full disks. Each is bounded
+# The way to a shared folder fails: a server that never answers, a process that crashes, full disks. Each failure is bounded
 # and said in one line, and what was to be shared is compiled here.
 ! is_wine || skip "the system's own calls"
 with_simdriver sm_86
@@ -49,7 +49,7 @@ on_small_disk() { # SIZE COMMAND…
 	trap 'umount "$work/small"' EXIT
 	"${@:2}"
 }
-# What is there is taken, although nothing can be put there
+# Objects that are there are taken, although nothing can be put there
 place_ends() {
 	run 0 prime --share "$work/small" --share-unsigned "$sample"
 	rm -rf "$CUDA_CACHE_PATH"

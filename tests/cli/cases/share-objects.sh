@@ -4,7 +4,7 @@ with_simdriver sm_86
 . "$cases/../../share/lib.sh"
 place=$work/place
 object() { find "$place" -name "$1" | sort | head -n 1; }
-# Where a stranger's objects are: one of each module, as `mess FILE` leaves it
+# The folders of a stranger's objects: one of each module, as `mess FILE` leaves it
 messed() { # HOW
 	rm -rf "$place" && cp -r "$work/good" "$place"
 	find "$place" -name '*.jwpack' | while read -r file; do mess "$file"; done
@@ -52,7 +52,7 @@ run 0 prime --share "$place" --share-unsigned "$sample" --json
 json 'd["compiled"] == 0 and d["shared"]["fetched"] == 8 and d["shared"]["placed"] == 0 and d["shared"]["saved_seconds"] > 0'
 app_compiles 0
 nothing_left
-# What was taken is kept in the store, and what is warm asks for nothing
+# Objects taken are kept in the store, and a warm module asks for nothing
 rm -rf "$CUDA_CACHE_PATH" && mv "$place" "$work/good"
 JITWARM_SHARE=$(native "$place") run 0 prime "$sample" --json
 json 'd["compiled"] == 0 and d["from_store"]["entries"] == 8 and d["shared"]["fetched"] == 0 and "trouble" not in d["shared"]'

@@ -90,7 +90,7 @@ run 0 push "oci://$site/lab/odd:_a..b" "$work/lab.jwpack"
 JITWARM_STATE="$work/odd:state@here" run 0 pull --allow-unsigned --dry-run "oci://$site/lab/odd:_a..b"
 out_has "8 entries"
 
-# Where there is no room, nothing is imported
+# If there is no room, nothing is imported
 machine full
 run 0 key trust "$public"
 for number in 1 2 3 4 5 6; do printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry other%d()\n{\n\tret;\n}\n' "$number" >"$work/other$number.ptx"; done
@@ -99,7 +99,7 @@ limit=$(($(find "$CUDA_CACHE_PATH" "$work/machines/other/cache" -path '*/?/?/*' 
 CUDA_CACHE_MAXSIZE=$limit run 3 pull "oci://$site/lab/cache" "$sample"
 err_has "or free space with “jitwarm cache prune”"
 
-# What strangers push: an image, two packs, a pack that was changed, one that is none
+# Strangers push an image, two packs, a pack that was changed, and one that is none
 machine stranger
 mkdir -p "$work/strange/blobs/sha256"
 strange() { # TAG LAYER-TYPE… (each layer is a few bytes, or $pack if there is one)
@@ -164,7 +164,7 @@ for signal in INT KILL; do
 	[[ $signal == KILL || $ended == 130 ]] || fail "ended with $ended: $(cat "$err")"
 	await gone
 done
-# What a registry sends is bounded before it is looked at.
+# A registry's answer is bounded before it is examined.
 mkdir "$work/much" && printf '#!/bin/sh\nfor last; do :; done\nlayout=${last#oci:}\nmkdir -p "${layout%%:pack}"\ntruncate -s 20G "${layout%%:pack}/blob"\nexec sleep 100\n' >"$work/much/skopeo" && chmod +x "$work/much/skopeo"
 PATH=$work/much:$PATH run 3 pull "oci://$site/lab/cache:v1"
 err_has "$site/lab/cache: skopeo downloaded more than 18 GiB"
@@ -174,7 +174,7 @@ mkdir "$work/bare"
 JITWARM="${JITWARM% *} env PATH=$work/bare ${JITWARM##* }" run 2 pull "oci://$site/lab/cache:v1"
 err_has "a registry needs skopeo or oras, and neither is on PATH"
 
-# Of two packs the signed one's signature is not the other's.
+# The signature of the signed one of two packs is not the other's.
 with_simdriver sm_86,sm_90
 machine pair
 run 0 key trust "$public"

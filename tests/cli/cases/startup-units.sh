@@ -45,7 +45,7 @@ for name in fraem "frame>=2" "$work/nosuch"; do
 	diff "$err" "$work/refusal" || fail "not check's words"
 done
 [[ ! -e $HOME/.config && ! -e $work/bin/systemctl.log ]] || fail "a name that is refused leaves units"
-# What the system refuses is undone
+# A step that the system refuses is undone
 FAIL=1 run 3 startup enable frame
 err_has "the system refused the task or units, and nothing was changed: systemctl: Failed to connect to bus"
 out_empty

@@ -53,7 +53,7 @@ done
 echo >"$work/lib/readme.txt"
 run 0 prime --if-changed --json "$work/lib"
 json 'd["skipped"]'
-# What a killed run has left goes also where nothing is compiled.
+# Leftovers of a killed run go even if nothing is compiled.
 mkdir -p "$JITWARM_STATE/runs/999999999-1" && : >"$JITWARM_STATE/runs/999999999-1.lock"
 run 0 prime "$work/lib"
 [[ -z $(ls "$JITWARM_STATE/runs") ]] || fail "left by a killed run: $(ls "$JITWARM_STATE/runs")"

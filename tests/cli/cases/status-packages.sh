@@ -1,4 +1,4 @@
-# What `jitwarm status` says of the packages of the active environment: compiled or not, for each GPU, and the next step.
+# `jitwarm status` on the packages of the active environment: compiled or not, for each GPU, and the next step.
 with_simdriver sm_86
 package() { # NAME VERSION TARGET...: one PTX text each
 	local info="$site/$1-$2.dist-info" target
@@ -88,7 +88,7 @@ run 2 status
 out_has "Next    see what helps these packages: jitwarm doctor"
 out_lacks "to compile"
 
-# What could not be read may hold something to compile.
+# A file that could not be read may hold something to compile.
 if ! is_wine; then
 	ln -s loop.so "$site/loop.so"
 	run 1 status
@@ -159,7 +159,7 @@ if ! is_wine; then
 	run 1 status
 	out_lacks "sleeps"
 	state "$JITWARM_STATE" get devices >/dev/null || fail "the driver was not asked"
-	# What was asked once is known while it sleeps.
+	# The earlier answer is known while the GPU sleeps.
 	echo suspended >"$work/root/sys/bus/pci/devices/$bus/power/runtime_status"
 	run 1 status
 	out_lacks "sleeps"

@@ -9,7 +9,7 @@ mkdir "$work/bare/lib/python3.11/site-packages/text" "$work/machine"
 printf 'print("no device code")\n' >"$work/bare/lib/python3.11/site-packages/text/train.py"
 export VIRTUAL_ENV=$work/env JITWARM_STORE=0
 
-# What the states are made of
+# The parts that the states are made of
 mkdir "$work/caches" "$work/caches/cold"
 run 0 prime
 cp -a "$cache" "$work/caches/warm"
@@ -46,7 +46,7 @@ state() {
 	esac
 }
 
-# What a command needs behind its name
+# The words that a command needs behind its name
 arguments() {
 	given=()
 	case $1 in

@@ -21,7 +21,7 @@ json 'd["schema"] == "jitwarm.store/1" and d["packs"][0]["entries"] == '"$compil
 run 0 prime "$sample"
 [[ $(packs) == 1 ]] || fail "a warm run kept something"
 
-# What needs no cache, whether there is one or not
+# Commands that need no cache, whether there is one or not
 printf 'no code' >"$work/none.so"
 for there in yes no; do
 	run 2 export -o "$work/none.jwpack" "$work/none.so"

@@ -152,7 +152,7 @@ run 0 scan --json lib
 seen sm_86
 run 0 scan --json --target native lib
 seen sm_86
-# Of entries for sm_89 and sm_86 only the latter's are for a GPU here.
+# Only the latter of the entries for sm_89 and sm_86 are for a GPU here.
 pack_entry "$work/both" 1 "Feb 29 202423:59:58" 89
 pack_entry "$work/both" 2 "Feb 29 202423:59:58" 86
 run 0 export --all --cache "$work/both" --arch native --json -o "$work/native.jwpack"
@@ -179,7 +179,7 @@ if ! is_wine; then
 	) || exit 1
 fi
 
-# Where the id is not known, and where devices may be hidden, the driver is asked once.
+# If the id is not known, or devices may be hidden, the driver is asked once.
 state "$work/state" remove devices
 CUDA_VISIBLE_DEVICES=0 run 2 import --allow-unsigned "$work/ada.jwpack"
 state "$work/state" get devices >/dev/null || fail "the driver was not asked"

@@ -36,7 +36,7 @@ PYTHON
 	json 'd["files"][0]["damaged"] == 0'
 fi
 
-# Of a few instructions that a start does without, one line is enough, however many libraries have them.
+# One line is enough for a few instructions that a start does without, however many libraries have them.
 run 0 scan --target sm_86 --driver 550.163.01 "$program" "$texts"
 out_has "nothing that a start has to compile"
 out_has "sm_86 (RTX 30), all together: up to 3 modules ("
@@ -60,7 +60,7 @@ json 'd["modules"] == d["warm"] == 3'
 run 1 check --json --target sm_75 --driver 550.163.01 "$program"
 json 'd["modules"] == 3'
 
-# What has entries of its own is asked for: all copies; what a run loads.
+# A module that has entries of its own counts with --all: all copies; a run loads one.
 run 1 check --all --json "$program"
 json 'd["modules"] == 6'
 run 0 prime --all "$program"
@@ -90,7 +90,7 @@ is_wine || {
 	compiles 0 opt
 }
 
-# What prime leaves out, since it is more than 32 MB, only a recording brings back.
+# Modules that prime leaves out, since they are more than 32 MB, come back by a recording alone.
 is_wine || is_emulated || { # objcopy knows this machine's programs alone
 	python3 -c 'print(".version 6.3\n.target sm_52\n.address_size 64\n.visible .entry large()\n{\n.reg .b32 %r<2>;\n" + "add.s32 %r1, %r1, 1;\n" * 1600000 + "ret;\n}\n\0")' >large.ptx
 	objcopy --add-section .ptx=large.ptx --set-section-flags .ptx=alloc,readonly,data "$program" "$work/large" 2>/dev/null

@@ -1,4 +1,4 @@
-# What commands show in a terminal that is not ours: tmux takes it in at 60, 80 and 200 columns, and gives out each row with its
+# The output of commands in a terminal that is not ours: tmux takes it in at 60, 80 and 200 columns, and prints each row with its
 # colours. No row is one that the terminal had to continue, and no colour is one that a light or a dark background would hide.
 # JITWARM_CAPTURES=FOLDER keeps the captures.
 is_wine && skip "tmux shows no programs of Windows"

@@ -1,4 +1,4 @@
-# What all files need together: each module once for a GPU, whichever files hold it, in scan, check and prime alike; and one
+# The sums over all files: each module once for a GPU, whichever files hold it, in scan, check and prime alike; and one
 # line that says how long the first start takes, how long prime, and how much cache.
 with_simdriver sm_86,sm_89
 module() { # FILE KERNEL LINES
@@ -139,7 +139,7 @@ PYTHON
 	out_has "  beside/old.so "
 	out_has "beside/new.so: will fail: no kernel image for sm_120"
 	out_has "sm_120 (RTX 50): the same answer from driver 570 on" # no driver is to blame
-	# Of libraries for several CUDA versions a program loads one
+	# A program loads one of the libraries for several CUDA versions
 	mkdir versions
 	python3 - "$cases/../../framework" <<'PYTHON'
 import sys
@@ -166,7 +166,7 @@ PYTHON
 	out_has "the same answer from driver 580 on; with older drivers less of it is loaded"
 	run 0 scan --target sm_86 --driver 580 --json versions
 	json '[(t["driver_from"], t["at_most"]) for t in d["totals"]] == [(580, True)]'
-	# What most containers of a library do without, a start may do without
+	# A start may do without code that most containers of a library do without
 	python3 - "$cases/../../framework" <<'PYTHON'
 import sys
 sys.path.insert(0, sys.argv[1])

@@ -1,4 +1,4 @@
-# What this login's programs have, and what the next one's get: told apart by tune, jitwarm, doctor and prime. One limit everywhere.
+# The settings of this login's programs and of the next one's are told apart by tune, jitwarm, doctor and prime. One limit everywhere.
 is_wine && skip "tests/windows/test_tune.sh has the registry's"
 with_simdriver sm_86
 # A folder for temporary files would be a finding of its own.

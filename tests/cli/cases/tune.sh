@@ -4,7 +4,7 @@ json 'd["schema"] == "jitwarm.tune/1" and d["should_be"]["limit_bytes"] >= 2**30
 run 64 tune --apply --undo
 run 64 tune 4G
 err_has "“4G”: name a limit with --max-size 4G"
-# What is written for all accounts, and nothing more
+# The file for all accounts, and nothing more, is written
 run 0 tune --scope system --max-size 4G
 out_has "CUDA_CACHE_MAXSIZE=4294967296"
 out_lacks "CUDA_CACHE_PATH="
@@ -106,7 +106,7 @@ fi
 mkdir -p "$work/root/etc/profile.d" "$work/root/etc/systemd/system/x.service.d"
 snapshot() { (cd "$1" && find . -not -path './.local*' -printf '%p %y %m %l\n' | sort && find . -type f -exec sha256sum {} + | sort); }
 
-# Where settings come from: no profile and no unit is read.
+# The sources of settings are found: no profile and no unit is read.
 printf 'PATH=/bin\nCUDA_CACHE_DIR=/x\n' >"$work/root/etc/environment"
 printf 'export CUDA_CACHE_MAXSIZE=1G\n' >"$work/root/etc/profile.d/cuda.sh"
 printf '[Service]\nEnvironment=CUDA_CACHE_DISABLE=1\n' >"$work/root/etc/systemd/system/x.service.d/a.conf"
@@ -125,7 +125,7 @@ err_has "a cache limit is at most 4 GiB; the limit is 4294967296"
 run 0 tune --path "$work/cache" --max-size 4GiB
 err_lacks "a cache limit is at most"
 
-# What comes next is what helps.
+# The next step is the one that helps.
 CUDA_CACHE_DISABLE=1 run 0 tune
 out_has "Next       unset the variable that is named above"
 CUDA_CACHE_PATH=/dev/null/cache run 0 tune
@@ -189,7 +189,7 @@ fi
 ) || exit 1
 run 2 status
 out_has "Next    see what that GPU's driver would compile in this environment: jitwarm scan --target rtx4090"
-# Where HOME is not set, and the driver caches nothing. passwd's home is not this test's: nothing is written.
+# HOME is not set, and the driver caches nothing. passwd's home is not this test's: nothing is written.
 (
 	with_simdriver sm_86
 	unset CUDA_CACHE_PATH HOME
@@ -255,7 +255,7 @@ for scope in user shell system; do
 done
 [[ -L $HOME/.bashrc ]] || fail "the link was replaced"
 
-# What was written counts for the programs that read it.
+# A written setting counts for the programs that read it.
 run 0 tune --apply --scope shell --max-size 2GiB --path "$work/my cache"
 got=$(bash -c '. "$HOME/.bashrc"; echo "$CUDA_CACHE_MAXSIZE $CUDA_CACHE_PATH"')
 [[ $got == "2147483648 $work/my cache" ]] || fail "bash has $got"
@@ -280,7 +280,7 @@ snapshot "$HOME" | diff before.home - || fail "the home is not as it was"
 	limit 2147483648 "$work/shared"
 	run 0 tune --apply --scope user --max-size 2GiB --path "$work/my cache"
 	limit 2147483648 "$work/my cache"
-	# What the process has counts; another account's file does not count for root.
+	# The process's own setting counts; another account's file does not count for root.
 	CUDA_CACHE_MAXSIZE=1900000000 limit 1900000000 "$work/my cache"
 	got=$(bash -lc 'echo "$CUDA_CACHE_MAXSIZE $CUDA_CACHE_PATH"' 2>/dev/null)
 	[[ $got == "2147483648 $work/my cache" ]] || fail "a login has $got"
@@ -321,7 +321,7 @@ SHELL=/bin/tcsh run 0 tune --apply --scope shell --max-size 2GiB
 err_has "tcsh does not read ~/.profile"
 run 0 tune --undo
 export SHELL=/bin/bash
-# What is not asked for is not set.
+# A setting that is not asked for is not set.
 run 0 tune --apply --scope shell --path "$work/my cache"
 block() { cat "$HOME/.config/jitwarm/shell.conf"; }
 ! block | grep CUDA_CACHE_MAXSIZE= || fail "a limit was set that nobody asked for"
@@ -366,7 +366,7 @@ rm "$HOME/.bashrc" && mkdir "$HOME/.bashrc"
 run "2|3" tune --apply --scope shell
 run 64 tune --apply --scope conda
 err_has "--scope conda: user, system or shell"
-# What every program reads, from wherever it is started
+# The file that every program reads, from wherever it is started
 rmdir "$HOME/.bashrc"
 snapshot "$HOME" >before.relative
 for scope in user shell; do

@@ -1,4 +1,4 @@
-# What people type first: it works, or the answer is the line to type
+# The words that people type first work, or the answer is the line to type
 with_simdriver sm_86
 run 0 version
 out_has "jitwarm "
@@ -29,7 +29,7 @@ run 64 "a lib.so"
 ! is_wine && err_has "“jitwarm check 'a lib.so'”"
 run 64 check a lib.so
 err_has "a path with a blank needs quotes: \"a lib.so\""
-# What cannot be read is not nothing to compile
+# A file that cannot be read does not count as nothing to compile
 head -c 5000 "$sample" >cut.so
 run 3 prime cut.so
 err_has "cut.so: the file is cut off" && out_empty

@@ -72,7 +72,7 @@ await ready bash
 run 0 watch --for 500ms --json "$victim"
 json 'd["busy_seconds"] > 0 and d["compiling_seconds"] == d["linking_seconds"] == 0 and d["cpu_seconds"] > 0 and d["left_seconds"] == -1'
 end_victim
-# What changes is said at once.
+# A change is reported at once.
 mkfifo go
 bash -c 'read -r _ <go; while :; do :; done' &
 victim=$!

@@ -71,7 +71,7 @@ err_has "none of these packages"
 run "3|64" which --target gtx1080 -r absent.txt
 err_one_line
 
-# What is no package, or none of the list
+# Words that are no package, or none of the list
 run 3 which --target gtx1080 no-such-package
 err_has "jitwarm has no list of no-such-package: “jitwarm which no-such-package --ask”"
 run 64 which --target gtx1080 ./torch.whl

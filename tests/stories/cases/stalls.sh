@@ -29,7 +29,7 @@ while sys.argv[3] == "busy":
 time.sleep(600)
 PYTHON
 
-# What happens | the libraries it has | what it does | what `watch` says | the compiler that it names
+# Columns: the event | the libraries it has | what it does | what `watch` says | the compiler that it names
 stalls=(
 	"sleeping||sleep|waiting|"
 	"sleeping with the driver|libcuda.so.1|sleep|waiting|"
@@ -48,7 +48,7 @@ end_players() { kill "${players[@]}" 2>/dev/null; rm -rf "$place"; } # (the trap
 trap 'end_players || true' EXIT
 for at in "${!stalls[@]}"; do
 	IFS='|' read -r name libraries act state other <<<"${stalls[$at]}"
-	# What appears in the cache of a process with the compiler loaded is taken for its own.
+	# An entry that appears in the cache of a process with the compiler loaded is taken for its own.
 	[ "$state" = linking ] && own=$place/own || own=$CUDA_CACHE_PATH
 	CUDA_CACHE_PATH=$own nice -n "$([ "$act" = busy ] && echo 10 || echo 0)" python3 -I -S "$place/play.py" "$place/lib" "$libraries" "$act" "$place/ready$at" &
 	players[at]=$!
