@@ -59,6 +59,15 @@ int jw_settings_adopt(struct jw_error *err);
 /* Gives this process the value of one variable that a file has from now on. */
 int jw_settings_take(struct jw_error *err, const char *name, const char *value);
 
+/* Says whether a directory is lost with a container, a pod or a job, or is in a read-only image.
+ * *ret_what is a line that says so, *ret_cure one that says what keeps it. The caller frees both
+ * with jw_text_free. */
+bool jw_tune_loss(const char *path, char **ret_what, char **ret_cure);
+/* Names the caches of other compilers (data/jit-caches.csv) that exist and will be lost in one of
+ * these ways, with their sizes, as a part of a line. NULL: none. The caller frees it with
+ * jw_text_free. */
+char *jw_tune_lost_caches(void);
+
 /* Lists objections to a directory for a cache, one line each: volatile, of another account, on a
  * network, with little space (for `more_bytes`) or few files left. jw_tune_advice.path_usable says
  * whether it can be written to. The caller frees the lines and the array with jw_lines_free. */
@@ -155,8 +164,10 @@ void jw_tune_result_free(struct jw_tune_result *result);
 /* Writes the lines that set the variables: "sh", "bash", "zsh", "fish", "cmd", "powershell",
  * "docker", "compose", "k8s", "slurm" (a script for Prolog and TaskProlog; without a path below
  * /var/cache/jitwarm), "systemd" or "conda". JW_ERR_USAGE for another form, and for a value that
- * the form cannot express. The caller frees them with jw_text_free. */
+ * the form cannot express. `all_caches` names a folder for the driver's cache and those of other
+ * compilers, in place of `path`; NULL: the driver's cache alone. The caller frees the lines with
+ * jw_text_free. */
 int jw_tune_print(struct jw_error *err, const char *form, uint64_t limit_bytes, const char *path,
-				  char **ret_text);
+				  const char *all_caches, char **ret_text);
 
 #endif

@@ -290,13 +290,38 @@ static bool is_path_relative(const struct examination *seen, struct finding_draf
 
 static bool has_bad_place(const struct examination *seen, struct finding_draft *draft)
 {
+	const char *path = seen->settings.path;
+	char *what, *cure, *lost = jw_tune_lost_caches();
+	bool found = seen->objection_count != 0;
+
 	for (size_t i = 0; i < seen->objection_count; i++)
 		text_append(draft->evidence, sizeof draft->evidence, "%s%.900s", i ? "; " : "",
 					seen->objections[i]);
 	FIX(draft,
 		"name a local directory of this account that has free space and stays after a restart: %s",
 		directory_command());
-	return seen->objection_count != 0;
+	if (path && jw_tune_loss(path, &what, &cure)) {
+		if (!found)
+			EVIDENCE(draft, "%.900s", what);
+		FIX(draft, "%s", cure);
+		found = true;
+		jw_text_free(what);
+		jw_text_free(cure);
+	}
+	if (lost) {
+		text_append(draft->evidence, sizeof draft->evidence,
+					"%scaches of other compilers are lost, too: %.900s", found ? "; " : "", lost);
+		if (found)
+			text_append(draft->fix, sizeof draft->fix, "; ");
+		else
+			draft->fix[0] = 0;
+		text_append(draft->fix, sizeof draft->fix,
+					"“jitwarm tune --print docker --all-caches DIR” (k8s, slurm) prints the lines "
+					"that keep all caches");
+		found = true;
+	}
+	jw_text_free(lost);
+	return found;
 }
 
 /* ---- the limit */

@@ -237,8 +237,17 @@ bool os_is_made_up(const char *path);
  * (os_check_private). Always true for accounts other than the superuser and administrators. */
 bool os_is_private(const char *path);
 
-/* Whether files at the path are lost at a restart, according to the file system. */
-bool os_is_volatile(const char *path);
+/* With what files at the path are lost, according to the file system and the environment. */
+enum os_loss {
+	OS_STAYS,
+	OS_LOST_AT_RESTART,
+	OS_LOST_WITH_CONTAINER, /* they are in its own layer */
+	OS_LOST_WITH_POD,       /* an emptyDir volume of Kubernetes */
+	OS_LOST_WITH_JOB,       /* the folder that a batch system or a CI runner makes for a job */
+};
+enum os_loss os_loss(const char *path);
+/* Whether the path is in a file system that is mounted to be read alone: an image. */
+bool os_is_read_only(const char *path);
 
 /* Whether the path lies in a profile that Windows copies from machine to machine (a roaming
  * one). */

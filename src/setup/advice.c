@@ -5,11 +5,14 @@
 #include <jitwarm/find.h>
 #include <jitwarm/tune.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/settings.h"
+#include "os/env.h"
 #include "os/file.h"
 #include "os/identity.h"
+#include "setup/jit_caches.h"
 
 /* Each entry is a file, in one of 272 folders; large frameworks have thousands. */
 enum { MAX_LINES = 16, LITTLE_FILES = 4096 };
@@ -65,14 +68,88 @@ static bool is_synchronised(const char *path)
 	return false;
 }
 
+/* The path's own loss, or that of the nearest folder above it that exists. */
+static enum os_loss loss_of(const char *path)
+{
+	char *there = os_nearest(path);
+	enum os_loss loss = os_loss(path);
+
+	if (loss == OS_STAYS)
+		loss = os_loss(there);
+	mem_free(there);
+	return loss;
+}
+
+static bool is_in_image(const char *path)
+{
+	char *there = os_nearest(path);
+	const bool is = os_is_read_only(there);
+
+	mem_free(there);
+	return is;
+}
+
+bool jw_tune_loss(const char *path, char **ret_what, char **ret_cure)
+{
+	char *kubernetes = os_env("KUBERNETES_SERVICE_HOST");
+	const bool pod = kubernetes && *kubernetes, image = is_in_image(path);
+	const enum os_loss loss = loss_of(path);
+
+	mem_free(kubernetes);
+	if (!image && (loss == OS_STAYS || loss == OS_LOST_AT_RESTART))
+		return false;
+	*ret_what =
+		image ? mem_printf("%s is in an image that is mounted read-only", path)
+		: loss == OS_LOST_WITH_CONTAINER
+			? mem_printf("%s is in the container's own layer, and is lost with the container", path)
+		: loss == OS_LOST_WITH_POD
+			? mem_printf("%s is in an emptyDir volume, and is lost with the pod", path)
+			: mem_printf("%s is in a job's own folder, and is lost with the job", path);
+	*ret_cure =
+		loss == OS_LOST_WITH_JOB
+			? mem_string("set CUDA_CACHE_PATH=DIR to a folder that stays on the node; “jitwarm "
+						 "tune --print slurm” prints a script that does so for all accounts")
+		: pod || loss == OS_LOST_WITH_POD
+			? mem_printf("mount a volume that stays at %s; “jitwarm tune --print k8s --path DIR” "
+						 "prints the lines",
+						 path)
+			: mem_printf("keep it in a volume: docker run -v compute-cache:%s", path);
+	return true;
+}
+
+char *jw_tune_lost_caches(void)
+{
+	struct buf line = BUF_MAX(1 << 14);
+	char *text = NULL;
+
+	for (size_t i = 0; i < jit_cache_count; i++) {
+		char *path = jit_cache_path(&jit_caches[i]), size[TEXT_SHORT];
+		const uint64_t bytes = path ? jit_cache_bytes(path) : 0;
+		const enum os_loss loss = bytes ? loss_of(path) : OS_STAYS;
+
+		if (loss != OS_STAYS && loss != OS_LOST_AT_RESTART)
+			buf_add(&line, "%s%s (%s, %s)", line.size ? ", " : "", path, jit_caches[i].package,
+					text_bytes(size, bytes));
+		mem_free(path);
+	}
+	if (line.size && !line.overflowed)
+		text = mem_string(buf_text(&line));
+	buf_free(&line);
+	return text;
+}
+
 static void check_place(const char *path, const char *there, uint64_t more_bytes,
 						struct lines *lines)
 {
 	struct os_space space = {0};
 	char free_text[TEXT_SHORT], more[TEXT_SHORT];
 	const bool has_space = !os_space(NULL, there, &space);
+	char *what, *cure;
 
-	if (os_is_volatile(there) || os_is_volatile(path))
+	if (jw_tune_loss(path, &what, &cure)) {
+		add_advice(lines, what);
+		mem_free(cure);
+	} else if (loss_of(path) == OS_LOST_AT_RESTART)
 		add_advice(lines, mem_printf("%s is lost at a restart (a folder in memory, or one that is "
 									 "emptied): then everything is compiled again",
 									 path));

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "setup/jit_caches.h"
 
 /* Refuses characters that would need quoting, which the readers of such files undo in different
  * ways. */
@@ -77,12 +78,13 @@ struct manner {
 	const char *set;   /* the text for each variable */
 	const char *mount; /* the text if a path is requested, whose variable is then @I */
 	const char *tail;
-	const char *own_path; /* `head` itself sets the path: this one, or the given one */
+	const char *own_path;  /* `head` itself sets the path: this one, or the given one */
+	const char *set_other; /* for the variable of another compiler\'s cache; NULL: `set` */
 	enum quoting quoting;
 };
 
 /* A container's user may have no home. */
-static const char inside[] = "/var/cache/ComputeCache";
+static const char inside[] = "/var/cache/ComputeCache", all_inside[] = "/var/cache/jit";
 
 /* Prolog and TaskProlog in one script. As Prolog it must never fail, because that takes the node
  * out of service. As TaskProlog, lines that it prints as “export NAME=VALUE” enter the task's
@@ -168,6 +170,7 @@ static const struct manner print_manners[] = {
 	 .set = "\tprintf 'export @N=%s\\n' @V\n",
 	 .tail = slurm_recipe_end,
 	 .own_path = "/var/cache/jitwarm",
+	 .set_other = "\tprintf 'export @N=%s\\n' \"$base/${cache%%/*}/@B\"\n",
 	 .quoting = QUOTE_SH},
 	{.name = "systemd",
 	 .head = "[Service]\n",
@@ -179,6 +182,8 @@ static const struct manner print_manners[] = {
 struct setting {
 	const char *name, *value; /* a NULL value is not requested */
 	const char *path;
+	const char *below;  /* another compiler's cache: its folder below that of all caches */
+	const char *inside; /* the path in a container; NULL: that of the driver's cache */
 };
 
 /* Appends `text` with its placeholders replaced; NULL appends nothing. */
@@ -200,7 +205,8 @@ static int expand_value(struct jw_error *err, struct buf *buf, const char *text,
 		case 'P':
 			result = append_value(err, buf, quoting, setting->path ? setting->path : "");
 			break;
-		default: result = buf_printf(err, buf, "%s", inside);
+		case 'B': result = buf_printf(err, buf, "%s", setting->below); break;
+		default: result = buf_printf(err, buf, "%s", setting->inside ? setting->inside : inside);
 		}
 	}
 	return result;
@@ -213,7 +219,9 @@ static int append_manner(struct jw_error *err, struct buf *buf, const struct man
 
 	for (size_t i = 0; !result && i < count; i++)
 		if (settings[i].value)
-			result = expand_value(err, buf, manner->set, manner->quoting, &settings[i]);
+			result = expand_value(
+				err, buf, settings[i].below && manner->set_other ? manner->set_other : manner->set,
+				manner->quoting, &settings[i]);
 	if (!result && path)
 		result = expand_value(err, buf, manner->mount, manner->quoting, settings);
 	if (!result)
@@ -229,13 +237,14 @@ int place_lines(struct jw_error *err, enum place_form form, uint64_t limit_bytes
 
 	(void)snprintf(number, sizeof number, "%llu", (unsigned long long)limit_bytes);
 	stamp = mem_printf("%s:%s", number, path ? path : "");
-	result = append_manner(err, text, &place_manners[form],
-						   (const struct setting[]){
-							   {"CUDA_CACHE_MAXSIZE", limit_bytes ? number : NULL, path},
-							   {"CUDA_CACHE_PATH", path, path},
-							   {"JITWARM_TUNED", stamp, path},
-						   },
-						   3, path);
+	result = append_manner(
+		err, text, &place_manners[form],
+		(const struct setting[]){
+			{.name = "CUDA_CACHE_MAXSIZE", .value = limit_bytes ? number : NULL, .path = path},
+			{.name = "CUDA_CACHE_PATH", .value = path, .path = path},
+			{.name = "JITWARM_TUNED", .value = stamp, .path = path},
+		},
+		3, path);
 	mem_free(stamp);
 	return result;
 }
@@ -269,25 +278,61 @@ static int print_manner(struct jw_error *err, struct buf *buf, const struct mann
 {
 	char number[24];
 	const struct setting settings[] = {
-		{"CUDA_CACHE_MAXSIZE", limit_bytes ? number : NULL, path ? path : manner->own_path},
-		{"CUDA_CACHE_PATH",
-		 manner->own_path        ? NULL
-		 : path && manner->mount ? inside
-								 : path,
-		 path},
+		{.name = "CUDA_CACHE_MAXSIZE",
+		 .value = limit_bytes ? number : NULL,
+		 .path = path ? path : manner->own_path},
+		{.name = "CUDA_CACHE_PATH",
+		 .value = manner->own_path        ? NULL
+				  : path && manner->mount ? inside
+										  : path,
+		 .path = path},
 	};
-
 	(void)snprintf(number, sizeof number, "%llu", (unsigned long long)limit_bytes);
 	return append_manner(err, buf, manner, settings, 2, path);
 }
 
+/* The driver's cache and those of other compilers in one folder, a container's volume. */
+static int print_all(struct jw_error *err, struct buf *buf, const struct manner *manner,
+					 uint64_t limit_bytes, const char *directory)
+{
+	const char *start = manner->mount ? all_inside : directory;
+	struct setting *settings = mem_array(jit_cache_count + 2, sizeof *settings);
+	char number[24], **values = mem_array(jit_cache_count + 1, sizeof *values);
+	int result;
+
+	(void)snprintf(number, sizeof number, "%llu", (unsigned long long)limit_bytes);
+	values[jit_cache_count] = mem_printf("%s/ComputeCache", start);
+	settings[0] = (struct setting){.name = "CUDA_CACHE_MAXSIZE",
+								   .value = limit_bytes ? number : NULL,
+								   .path = directory,
+								   .inside = all_inside};
+	settings[1] = (struct setting){.name = "CUDA_CACHE_PATH",
+								   .value = manner->own_path ? NULL : values[jit_cache_count],
+								   .path = directory};
+	for (size_t i = 0; i < jit_cache_count; i++) {
+		values[i] = mem_printf("%s/%s", start, jit_caches[i].below);
+		settings[i + 2] = (struct setting){.name = jit_caches[i].variable,
+										   .value = values[i],
+										   .path = directory,
+										   .below = jit_caches[i].below};
+	}
+	result = append_manner(err, buf, manner, settings, jit_cache_count + 2, directory);
+	for (size_t i = 0; i <= jit_cache_count; i++)
+		mem_free(values[i]);
+	mem_free(values);
+	mem_free(settings);
+	return result;
+}
+
 int jw_tune_print(struct jw_error *err, const char *form, uint64_t limit_bytes, const char *path,
-				  char **ret_text)
+				  const char *all_caches, char **ret_text)
 {
 	struct buf buf = BUF_MAX(1 << 20);
 	char *text = NULL;
 	size_t at = 0;
 
+	if (!strcmp(form, "kubernetes"))
+		form = "k8s";
 	while (at < sizeof print_manners / sizeof *print_manners &&
 		   strcmp(form, print_manners[at].name) != 0)
 		at++;
@@ -296,7 +341,8 @@ int jw_tune_print(struct jw_error *err, const char *form, uint64_t limit_bytes, 
 				  "--print %.50s: sh, bash, zsh, fish, cmd, powershell, docker, compose, k8s, "
 				  "slurm, systemd or conda",
 				  form);
-	else if (!print_manner(err, &buf, &print_manners[at], limit_bytes, path))
+	else if (all_caches ? !print_all(err, &buf, &print_manners[at], limit_bytes, all_caches)
+						: !print_manner(err, &buf, &print_manners[at], limit_bytes, path))
 		text = mem_string(buf_text(&buf));
 	buf_free(&buf);
 	if (!text)

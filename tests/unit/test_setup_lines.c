@@ -121,13 +121,13 @@ TEST(each_program_has_its_form)
 	char *text = NULL;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		OK(jw_tune_print(why, cases[i].form, 7, cases[i].path, &text));
+		OK(jw_tune_print(why, cases[i].form, 7, cases[i].path, NULL, &text));
 		assert_string_equal(text, cases[i].wanted);
 		mem_free(text);
 	}
 	/* Slurm's script has a folder of its own, and each task another one below it. */
 	for (int given = 0; given < 2; given++) {
-		OK(jw_tune_print(why, "slurm", 0, given ? "/a" : NULL, &text));
+		OK(jw_tune_print(why, "slurm", 0, given ? "/a" : NULL, NULL, &text));
 		assert_int_equal(strstr(text, "\nbase='/a'\n") != NULL, given);
 		assert_int_equal(strstr(text, "\nbase='/var/cache/jitwarm'\n") != NULL, !given);
 		assert_null(strstr(text, "CUDA_CACHE_PATH=%s\\n' '"));
@@ -141,11 +141,11 @@ TEST(another_form_and_too_long_a_path_are_refused)
 	static char path[(1 << 20) + 2];
 	char *text = path;
 
-	GIVES(JW_ERR_USAGE, jw_tune_print(why, "shell", 7, NULL, &text));
+	GIVES(JW_ERR_USAGE, jw_tune_print(why, "shell", 7, NULL, NULL, &text));
 	assert_non_null(strstr(why->message, "--print shell: "));
 	memset(path, '/', sizeof path - 1);
 	*why = (struct jw_error){0};
-	GIVES(JW_ERR_LIMIT, jw_tune_print(why, "cmd", 7, path, &text));
+	GIVES(JW_ERR_LIMIT, jw_tune_print(why, "cmd", 7, path, NULL, &text));
 	assert_ptr_equal(text, path);
 }
 

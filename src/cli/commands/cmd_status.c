@@ -337,7 +337,7 @@ static void print_driver(const struct output *out, const struct jw_driver_info *
 
 static void print_cache(const struct output *out, const struct jw_cache_info *cache)
 {
-	char size[TEXT_SHORT], limit[TEXT_SHORT];
+	char size[TEXT_SHORT], limit[TEXT_SHORT], *what, *cure;
 	const char *from = cache->limit_set ? "" : ", the driver's default";
 
 	(void)text_bytes(limit, cache->limit_bytes);
@@ -360,6 +360,11 @@ static void print_cache(const struct output *out, const struct jw_cache_info *ca
 					cache->outlook.text, cache->outlook.next_step);
 	for (size_t i = 0; i < cache->warning_count; i++)
 		output_line(out, STYLE_WARN, "        %s", cache->warnings[i]);
+	if (cache->path && jw_tune_loss(cache->path, &what, &cure)) {
+		output_line(out, STYLE_WARN, "        %s; %s", what, cure);
+		jw_text_free(what);
+		jw_text_free(cure);
+	}
 }
 
 /* Whether the path is relative, and so names another cache in each working directory. */

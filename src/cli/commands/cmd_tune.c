@@ -337,6 +337,7 @@ static int print_tune_report(struct jw_error *err, const struct tuning *tuning)
 	const struct output *out = &tuning->cli->out;
 	const struct jw_cache_info *cache = &tuning->cli->system->cache;
 	char limit[TEXT_SHORT], size[TEXT_SHORT], predicted[TEXT_SHORT], better[TEXT_SHORT];
+	char *what, *cure;
 
 	if (print_settings(err, tuning))
 		return -1;
@@ -367,6 +368,11 @@ static int print_tune_report(struct jw_error *err, const struct tuning *tuning)
 		output_line(out, STYLE_STRONG, "           CUDA_CACHE_PATH=%s", tuning->document.path);
 	for (size_t i = 0; i < tuning->document.warning_count; i++)
 		output_warning(out, "%s", tuning->document.warnings[i]);
+	if (tuning->document.path && jw_tune_loss(tuning->document.path, &what, &cure)) {
+		output_line(out, STYLE_FAINT, "           %s", cure);
+		jw_text_free(what);
+		jw_text_free(cure);
+	}
 	if (!options_given(&tuning->cli->options, "apply"))
 		print_tune_next(tuning);
 	return 0;
@@ -434,7 +440,8 @@ static int print_lines(struct jw_error *err, const struct tuning *tuning, const 
 
 	for (size_t i = 0; i < tuning->advice->limit_warnings; i++)
 		output_warning(&tuning->cli->out, "%s", tuning->advice->warnings[i]);
-	if (jw_tune_print(err, form, tuning->document.limit_bytes, path, &text))
+	if (jw_tune_print(err, form, tuning->document.limit_bytes, path,
+					  options_value(&tuning->cli->options, "all-caches"), &text))
 		return -1;
 	output_text(&tuning->cli->out, text);
 	jw_text_free(text);
@@ -455,7 +462,7 @@ static int work_of_tune(struct jw_error *err, struct tuning *tuning)
 {
 	const struct options *options = &tuning->cli->options;
 	const char *scope = options_value(options, "scope"), *form = options_value(options, "print"),
-			   *path = options_value(options, "path");
+			   *path = options_value(options, "path"), *all = options_value(options, "all-caches");
 	struct jw_tune_request request = {.scope = JW_SCOPE_USER};
 
 	/* This is checked before the path is recommended. */
@@ -466,6 +473,10 @@ static int work_of_tune(struct jw_error *err, struct tuning *tuning)
 	if (path && !is_absolute_for(form, path))
 		return error_set(err, JW_ERR_USAGE, "%s: name an absolute path", path);
 
+	if (all && (!form || path || !is_absolute_for(form, all)))
+		return error_set(err, JW_ERR_USAGE,
+						 !form || path ? "--all-caches is for --print FORM, without --path"
+									   : "--all-caches: the path has to be absolute");
 	if (options_given(options, "apply") + options_given(options, "undo") + (form != NULL) > 1)
 		return error_set(err, JW_ERR_USAGE, "only one of --apply, --undo and --print can be given");
 	if (scope) {
@@ -530,8 +541,13 @@ static const struct cli_option tune_options[] = {
 		.choices = "user|system|shell"),
 	CLI_VALUE("print", "FORM",
 			  "Print the lines instead: sh, bash, zsh, fish, cmd, powershell, docker, compose, "
-			  "k8s, slurm (a script for Prolog and TaskProlog), systemd or conda",
-			  .choices = "sh|bash|zsh|fish|cmd|powershell|docker|compose|k8s|slurm|systemd|conda"),
+			  "k8s (kubernetes), slurm (a script for Prolog and TaskProlog), systemd or conda",
+			  .choices = "sh|bash|zsh|fish|cmd|powershell|docker|compose|k8s|kubernetes|slurm|"
+						 "systemd|conda"),
+	CLI_VALUE("all-caches", "DIR",
+			  "With --print: also put the caches of Triton, torch.compile, vLLM, FlashInfer, "
+			  "DeepGEMM, JAX, CuPy, Numba and cuDF into this folder",
+			  .names = NAMES_FOLDER_LATER),
 	CLI_SIZE("max-size", "SIZE", "Use this limit (2GiB) instead of the computed one"),
 	CLI_VALUE("path", "DIR", "Use this directory for the cache instead of the one in force",
 			  .names = NAMES_FOLDER_LATER),
@@ -551,6 +567,7 @@ const struct cli_command command_tune = {
 		"a unit or a hook. If something in a shell's profile overrides a setting, jitwarm prints "
 		"the command that finds the line.",
 	.examples = "jitwarm tune\njitwarm tune --apply tensorflow\njitwarm tune --print docker\n"
+				"jitwarm tune --print k8s --all-caches /srv/jit\n"
 				"jitwarm tune --undo\n",
 	.options = tune_options,
 	.reads = true,

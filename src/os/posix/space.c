@@ -1,11 +1,19 @@
 #include "os/file.h"
 
+#include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/buf.h"
+#include "base/mem.h"
 #include "base/text.h"
+#include "os/env.h"
+#include "os/platform.h"
 #include "os/posix/posix.h"
+
+enum { MAX_MOUNTS = 4 << 20 };
 
 static bool is_one_of(unsigned long type, const unsigned long *types, size_t count)
 {
@@ -55,13 +63,101 @@ int os_space(struct jw_error *err, const char *path, struct os_space *ret_space)
 	return 0;
 }
 
-bool os_is_volatile(const char *path)
+/* Whether the mount that a path is on comes from a folder of this name. Each line has the mount's
+ * number, its parent's, the device, the folder in the file system, and the mount point
+ * (proc_pid_mountinfo(5)). */
+static bool is_mounted_from(const char *path, const char *name)
 {
-	static const unsigned long in_memory[] = {0x01021994 /* tmpfs */, 0x858458f6 /* ramfs */};
-	struct statfs info;
+	struct buf text = {0};
+	size_t longest = 0;
+	bool is = false;
 
+	if (os_read_file(NULL, "/proc/self/mountinfo", MAX_MOUNTS, &text))
+		return false;
+	for (char *line = (char *)text.data, *end; line && *line; line = end) {
+		char *words[5], *rest = line;
+		size_t count = 0, length;
+
+		end = line + strcspn(line, "\n");
+		if (*end)
+			*end++ = 0;
+		for (; count < 5 && rest; count++) {
+			words[count] = rest;
+			rest = strchr(rest, ' ');
+			if (rest)
+				*rest++ = 0;
+		}
+		length = count == 5 ? strlen(words[4]) : 0;
+		if (length < longest || !length || !text_starts(path, words[4]) ||
+			(length > 1 && path[length] && path[length] != '/'))
+			continue;
+		longest = length;
+		is = strstr(words[3], name) != NULL;
+	}
+	buf_free(&text);
+	return is;
+}
+
+/* Whether the path is below the folder that a variable of the environment names. */
+static bool is_below_variable(const char *path, const char *name)
+{
+	char *folder = os_env(name);
+	const size_t length = folder ? strlen(folder) : 0;
+	const bool is = length > 1 && os_is_absolute(folder) && text_starts(path, folder) &&
+					(!path[length] || path[length] == '/' || folder[length - 1] == '/');
+
+	mem_free(folder);
+	return is;
+}
+
+static bool is_set(const char *name)
+{
+	char *value = os_env(name);
+	const bool is = value && *value;
+
+	mem_free(value);
+	return is;
+}
+
+/* Folders of Slurm, HTCondor and GitHub's runners, and TMPDIR in a job of a batch system. */
+static bool is_of_job(const char *path)
+{
+	static const char *const folders[] = {"SLURM_TMPDIR", "_CONDOR_SCRATCH_DIR", "RUNNER_TEMP"},
+							 *const jobs[] = {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"};
+
+	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+		if (is_below_variable(path, folders[i]))
+			return true;
+	for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++)
+		if (is_set(jobs[i]) && is_below_variable(path, "TMPDIR"))
+			return true;
+	return false;
+}
+
+bool os_is_read_only(const char *path)
+{
+	struct statvfs info;
+
+	return !statvfs(path, &info) && info.f_flag & ST_RDONLY;
+}
+
+enum os_loss os_loss(const char *path)
+{
+	static const unsigned long in_memory[] = {0x01021994 /* tmpfs */, 0x858458f6 /* ramfs */},
+							   overlay[] = {0x794c7630};
+	struct statfs info;
+	const bool known = !statfs(path, &info);
+
+	if (is_of_job(path))
+		return OS_LOST_WITH_JOB;
 	/* systemd-tmpfiles, or the next start, empties this folder. */
-	return text_starts(path, "/tmp/") || (!statfs(path, &info) && IS_ONE_OF(info, in_memory));
+	if (text_starts(path, "/tmp/") || (known && IS_ONE_OF(info, in_memory)))
+		return OS_LOST_AT_RESTART;
+	/* The root of a container, unless its engine keeps layers otherwise (btrfs, zfs, vfs): a mark
+	 * such as /.dockerenv is also in virtual machines that were made from an image. */
+	if (known && IS_ONE_OF(info, overlay))
+		return OS_LOST_WITH_CONTAINER;
+	return is_mounted_from(path, "/kubernetes.io~empty-dir/") ? OS_LOST_WITH_POD : OS_STAYS;
 }
 
 bool os_is_roaming(const char *path)

@@ -249,13 +249,19 @@ static bool is_below(const char *path, const char *folder)
 }
 
 /* Cleaners empty the folder for temporary files. */
-bool os_is_volatile(const char *path)
+enum os_loss os_loss(const char *path)
 {
 	char *folder = os_temp_dir(NULL);
 	bool is = folder && is_below(path, folder);
 
 	mem_free(folder);
-	return is;
+	return is ? OS_LOST_AT_RESTART : OS_STAYS;
+}
+
+bool os_is_read_only(const char *path)
+{
+	(void)path;
+	return false;
 }
 
 bool os_is_roaming(const char *path)

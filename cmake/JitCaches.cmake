@@ -1,0 +1,16 @@
+# jit_caches(CSV HEADER): caches of other compilers, as rows JIT_CACHE(variable, below, default, inside, package). A line that is not as
+# data/README.md says ends the configuration.
+function(jit_caches csv header)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${csv})
+  file(STRINGS ${csv} lines)
+  list(POP_FRONT lines)
+  set(rows "")
+  foreach(line IN LISTS lines)
+    if(NOT line MATCHES "^([A-Z_]+),([a-z_]+),([~@A-Za-z_./]*),([a-z./]*),([A-Za-z.]+),[^,]+$")
+      message(FATAL_ERROR "${csv}: not a row of the table: ${line}")
+    endif()
+    string(APPEND rows "JIT_CACHE(\"${CMAKE_MATCH_1}\", \"${CMAKE_MATCH_2}\", \"${CMAKE_MATCH_3}\", \"${CMAKE_MATCH_4}\", \"${CMAKE_MATCH_5}\")\n")
+  endforeach()
+  string(REPLACE "@" "$" rows "${rows}")
+  file(CONFIGURE OUTPUT ${header} CONTENT "/* Made from data/jit-caches.csv by CMake. */\n@rows@" @ONLY)
+endfunction()

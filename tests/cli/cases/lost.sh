@@ -1,0 +1,72 @@
+# A cache that is lost with its container, pod or job: status, tune and doctor say so, and how it is kept; and the caches of other compilers
+is_wine && skip "containers of Linux"
+[[ $(id -u) == 0 ]] && unshare -m true 2>/dev/null || skip "needs mounts of its own"
+
+with_simdriver sm_86
+[[ $(stat -f -c %T /var/tmp) != overlay* ]] || skip "/var/tmp is in a container's own layer"
+
+# What the program sees is on an overlay, as in a container. The folder is not below /tmp, which is emptied anyway.
+place=$(mktemp -d "/var/tmp/jitwarm-lost.XXXXXX")
+trap 'rm -rf "$place"' EXIT
+mkdir -p "$place"/{lower,disk,seen,home}
+cat >"$place/inside" <<'S'
+#!/bin/bash
+# inside PLACE JITWARM WORD...: with PLACE/seen in the own layer of a container
+place=$1
+shift
+mount -t tmpfs none "$place/disk" && mkdir "$place/disk/upper" "$place/disk/work" &&
+	mount -t overlay overlay -o "lowerdir=$place/lower,upperdir=$place/disk/upper,workdir=$place/disk/work" "$place/seen" || exit 77
+mkdir -p "$place/seen/.triton/cache" && printf '%2048s' x >"$place/seen/.triton/cache/kernel"
+[[ -z ${LOST_READ_ONLY-} ]] || mount -o remount,ro "$place/seen"
+exec "$@"
+S
+chmod +x "$place/inside"
+unshare -m "$place/inside" "$place" true || skip "no overlay here"
+outside=$JITWARM
+JITWARM="unshare -m $place/inside $place $outside"
+export CUDA_CACHE_PATH=$place/seen/cache
+run "0|1|2" status
+out_has "$place/seen/cache is in the container's own layer, and is lost with the container"
+out_has "docker run -v compute-cache:$place/seen/cache"
+run 0 tune
+err_has "is lost with the container"
+out_has "docker run -v compute-cache:$place/seen/cache"
+run "0|1|2" doctor --json --no-probe
+json '"lost with the container" in next(f for f in d["findings"] if f["id"] == "bad-place")["evidence"]'
+json '"-v compute-cache:" in next(f for f in d["findings"] if f["id"] == "bad-place")["fix"]'
+KUBERNETES_SERVICE_HOST=10.0.0.1 run "0|1|2" doctor --json --no-probe
+json '"tune --print k8s" in next(f for f in d["findings"] if f["id"] == "bad-place")["fix"]'
+LOST_READ_ONLY=1 run "0|1|2" doctor --json --no-probe
+json '"read-only" in next(f for f in d["findings"] if f["id"] == "bad-place")["evidence"]'
+
+# Caches of other compilers, though the driver's is kept
+HOME=$place/seen CUDA_CACHE_PATH=$place/home/cache run "0|1|2" doctor --json --no-probe
+json '"seen/.triton/cache (Triton, 2 KiB)" in next(f for f in d["findings"] if f["id"] == "bad-place")["evidence"].replace("2.00", "2").replace("2.0", "2")'
+json '"--all-caches" in next(f for f in d["findings"] if f["id"] == "bad-place")["fix"]'
+JITWARM=$outside
+
+# A job's own folder, and one that stays
+mkdir -p "$place/job"
+SLURM_TMPDIR=$place/job CUDA_CACHE_PATH=$place/job/cache run "0|1|2" status
+out_has "is in a job's own folder, and is lost with the job"
+SLURM_JOB_ID=7 TMPDIR=$place/job CUDA_CACHE_PATH=$place/job/cache run "0|1|2" status
+out_has "is lost with the job"
+TMPDIR=$place/job CUDA_CACHE_PATH=$place/jobs/cache run "0|1|2" status
+out_lacks "is lost with"
+SLURM_TMPDIR=$place/job CUDA_CACHE_PATH=$place/jobs/cache run "0|1|2" status
+out_lacks "is lost with"
+
+# Lines for all caches: one folder, and every variable of the table
+CUDA_CACHE_PATH=$place/home/cache
+for form in docker kubernetes compose slurm sh systemd; do
+	run 0 tune --print "$form" --all-caches /srv/jit
+	for variable in CUDA_CACHE_PATH $(tail -n +2 "$cases/../../../data/jit-caches.csv" | cut -d, -f1); do out_has "$variable"; done
+done
+run 0 tune --print docker --all-caches /srv/jit
+out_has "-v '/srv/jit':/var/cache/jit"
+out_has "TRITON_CACHE_DIR='/var/cache/jit/triton'"
+run 0 tune --print sh --all-caches /srv/jit
+(eval "$(cat "$out")" && [[ $CUPY_CACHE_DIR == /srv/jit/cupy ]]) || fail "not what a shell sets: $(cat "$out")"
+run 64 tune --all-caches /srv/jit
+run 64 tune --print docker --all-caches srv
+run 64 tune --print docker --all-caches /srv/jit --path /srv/x
