@@ -66,7 +66,7 @@ if [ -n "${files-}" ]; then
 		win "$2" --version
 		says "jitwarm $version"
 		win "$2" scan --target sm_86 "$(windows_path "$sample_dll")"
-		says "8 modules to compile"
+		says "up to 8 modules"
 		under "$gpus" "$2" check "$(windows_path "$sample_dll")"
 		exits 1 "check of the $1"
 		echo "$1: says its version, scans, checks"

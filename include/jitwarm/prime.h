@@ -41,7 +41,7 @@ struct jw_prime_plan {
 	size_t sources_failed; /* the number of CUDA C sources that were not compiled, for each
 							  architecture */
 	size_t modules;        /* modules that the driver would compile for these GPUs: warm, cold,
-							  over_budget, and with dry_run restored */
+							  over_budget, unused, and with dry_run restored */
 	size_t warm;           /* those of them that are already in the cache */
 	size_t cold;
 	size_t restored; /* cold modules that are not compiled, since an earlier result takes their
@@ -65,9 +65,11 @@ struct jw_prime_plan {
 	uint64_t limit_bytes;          /* the limit of the cache */
 	uint64_t used_bytes;           /* the size of its entries, including those of other programs */
 	uint64_t warm_bytes;           /* the size of the warm modules' entries in it */
-	size_t over_budget;            /* cold modules that a budget leaves out; not counted in cold */
-	uint64_t over_budget_bytes;    /* their predicted bytes in the cache */
-	double over_budget_seconds;    /* their predicted time on one core */
+	size_t used;                   /* cold modules that commands of jw_record had compiled here */
+	size_t unused;              /* cold modules that `used_only` leaves out; not counted in cold */
+	size_t over_budget;         /* cold modules that a budget leaves out; not counted in cold */
+	uint64_t over_budget_bytes; /* their predicted bytes in the cache */
+	double over_budget_seconds; /* their predicted time on one core */
 	bool too_much; /* more than the cache can hold: compiles nothing (jw_prime_compiled.stopped) */
 };
 
@@ -82,6 +84,8 @@ struct jw_prime_progress {
 	enum jw_prime_phase phase;
 	size_t done, total; /* modules; total is fixed for the whole phase */
 	size_t failed;
+	size_t used,
+		used_done; /* jw_prime_plan.used, and those of them that are done; they come first */
 	uint64_t done_bytes, total_bytes; /* bytes of PTX */
 	/* Predicted milliseconds, for a progress bar. done_weight begins at 0, includes the elapsed
 	 * part of running compiles, and never decreases. */
@@ -197,6 +201,7 @@ struct jw_prime_plan_options {
 	const char *const *retried;
 	size_t retried_count;
 	bool everything; /* include modules outside the registered sections */
+	bool used_only;  /* only modules that commands of jw_record had compiled here */
 	const struct jw_recording
 		*recording; /* only its modules, and its texts; NULL for all modules */
 	/* In addition to the paths: the modules of the entries in the cache that the driver with this

@@ -100,7 +100,7 @@ static bool parse_items(struct ledger *ledger, struct cursor *at, struct ledger_
 		item.stamp = cursor_u32(at);
 		if (records)
 			(void)cursor_u32(at);
-		if (!at->overrun && !records && item.stamp != LEDGER_REFUSED)
+		if (!at->overrun && !records && item.stamp != LEDGER_REFUSED && item.stamp != LEDGER_USED)
 			continue;
 		if (at->overrun || (records && item.stamp >= ledger->stamp_count) ||
 			ledger_item(list, item.name))
@@ -385,6 +385,43 @@ void ledger_note(struct ledger *ledger, const char *state_dir, bool reread_damag
 	(void)close_locked(NULL, &file, result);
 }
 
+void ledger_note_used(const struct ledger *ledger, const char *state_dir)
+{
+	static const struct set none;
+	const struct plan *plan = ledger->plan;
+	struct locked_ledger file;
+	struct ledger_list *marks = &file.ledger.marks;
+	const int result = open_locked(NULL, state_dir, plan->cache_dir, &file);
+
+	for (size_t i = 0; !result && i < plan->module_count; i++) {
+		const struct plan_module *module = &plan->modules[i];
+		const struct ledger_item mark = {
+			.name = ledger_place_of(ledger, module), .value = module->key, .stamp = LEDGER_USED};
+
+		if (!module->used || ledger_item(marks, mark.name))
+			continue;
+		if (marks->count == LEDGER_MAX_MARKS)
+			keep_items(marks, &none, LEDGER_MAX_MARKS / 2);
+		(void)ledger_put(NULL, marks, LEDGER_MAX_MARKS, &mark);
+		file.ledger.changed = true;
+	}
+	(void)close_locked(NULL, &file, result);
+}
+
+size_t ledger_find_used(const struct ledger *ledger, struct plan *plan)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; ledger->marks.count && i < plan->module_count; i++) {
+		const struct ledger_item *mark =
+			ledger_item(&ledger->marks, ledger_place_of(ledger, &plan->modules[i]));
+
+		plan->modules[i].used = mark && mark->stamp == LEDGER_USED;
+		count += plan->modules[i].used;
+	}
+	return count;
+}
+
 int ledger_change_marks(struct jw_error *err, const char *state_dir, const char *cache_dir,
 						const struct ledger_change *change)
 {
@@ -421,7 +458,8 @@ unsigned ledger_refused(const struct ledger *ledger, uint64_t key)
 {
 	const struct ledger_item *mark = key ? ledger_item(&ledger->marks, key) : NULL;
 
-	return mark && mark->value <= UINT16_MAX && refusal_name((unsigned)mark->value)
+	return mark && mark->stamp == LEDGER_REFUSED && mark->value <= UINT16_MAX &&
+				   refusal_name((unsigned)mark->value)
 			   ? (unsigned)mark->value
 			   : 0;
 }

@@ -13,13 +13,15 @@
  *             form)   u64 key   u8 stamp (its number)   u8[3] 0   u32, unused
  *     marks   u32 number   mark…
  *     mark    u64 key   u64 result of the driver   u32 LEDGER_REFUSED
+ *             u64 place   u64 key   u32 LEDGER_USED
  *
  * Former versions used the reserved bytes, and a record's last number, for how a cache had lost
  * entries.
  *
  * A mark records that the driver of that key has refused the module, which would be compiled in
- * vain at each run. Marks with another last number, and bytes behind the marks, are skipped, and
- * dropped when the file is written: former versions had other kinds of marks there. */
+ * vain at each run; or that a command of `run` had the module of that place compiled, whichever
+ * driver is in use later. Marks with another last number, and bytes behind the marks, are skipped,
+ * and dropped when the file is written: former versions had other kinds of marks there. */
 #pragma once
 
 #include <jitwarm/system.h>
@@ -37,9 +39,10 @@ enum {
 	LEDGER_MAX_MARKS = 1 << 16, /* 20 bytes each; the oldest are forgotten first */
 };
 #define LEDGER_REFUSED (UINT32_MAX - 1)
+#define LEDGER_USED    (UINT32_MAX - 2)
 
 /* A record has a place, its entry's key, and that entry's driver. A mark has a key, the driver's
- * result, and LEDGER_REFUSED. */
+ * result, and LEDGER_REFUSED; or a place, a key, and LEDGER_USED. */
 struct ledger_item {
 	uint64_t name, value;
 	uint32_t stamp;
@@ -84,6 +87,12 @@ const struct ledger_item *ledger_find(const struct ledger *ledger,
 /* Records every module of the plan that is warm (`reread_damaged`: or has its entry by now), and
  * writes the file if something is new. Ignores failures. */
 void ledger_note(struct ledger *ledger, const char *state_dir, bool reread_damaged);
+
+/* Marks the modules of the plan that are `used`, and writes the file if there is something new.
+ * Ignores a failure. */
+void ledger_note_used(const struct ledger *ledger, const char *state_dir);
+/* Sets `used` of the plan's modules that have such a mark; returns their number. */
+size_t ledger_find_used(const struct ledger *ledger, struct plan *plan);
 
 /* Returns the result with which the driver has refused the module of that key; 0 if none is
  * recorded. */

@@ -79,7 +79,7 @@ enum plan_state {
 					  without --all */
 	PLAN_REFUSED,  /* the driver has refused it before (pack/ledger.h) */
 	PLAN_RESTORED, /* in a dry run: cold, and an earlier result would take its place */
-	PLAN_OVER_BUDGET, /* cold, and excluded by a budget of this run (prime/budget.h) */
+	PLAN_OVER_BUDGET, /* cold, and excluded by a budget of this run (prime/budget.h), or not used */
 };
 
 /* One module for one architecture: each distinct (payload, options, form, architecture) once in an
@@ -107,6 +107,7 @@ struct plan_module {
 	 * it is needed, or most containers of the library have code that runs as it is, or it is a
 	 * package's loose file. */
 	bool on_demand;
+	bool used;      /* a command of “jitwarm run” had it compiled (pack/ledger.h) */
 	bool restored;  /* it was cold, and an earlier result takes its place (prime/planning.h) */
 	bool keyed;     /* named by a key of the request's `next_key`, or of its cache */
 	double cost_ms; /* the predicted wall time on one core of this machine */

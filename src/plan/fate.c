@@ -249,8 +249,9 @@ static void format_share(char text[FATE_TEXT], const struct file_fate *fate, con
 
 	if (is->too_new > is->lacking && is->needs.cuda)
 		(void)text_format(text, FATE_TEXT,
-						  fails
-							  ? "will fail: %zu of %s need driver %s or newer"
+						  fails ? "will fail: %zu of %s need driver %s or newer"
+						  : is->too_new == 1
+							  ? "%zu of %s needs driver %s or newer: a program that uses it fails"
 							  : "%zu of %s need driver %s or newer: a program that uses one fails",
 						  is->too_new, TEXT_COUNT(is->pieces, "piece", "pieces"),
 						  jw_driver_text(driver, &is->needs));

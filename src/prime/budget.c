@@ -20,6 +20,8 @@ static int by_worth(const void *a, const void *b)
 {
 	const struct candidate *left = a, *right = b;
 
+	if (left->module->used != right->module->used)
+		return left->module->used ? -1 : 1;
 	if (left->module->on_demand != right->module->on_demand)
 		return left->module->on_demand ? 1 : -1;
 	if (left->worth < right->worth || left->worth > right->worth)

@@ -187,6 +187,7 @@ static void count_module(struct jw_check_gpu *gpu, struct jw_check_file *file,
 	case PLAN_REFUSED: return;
 	case PLAN_WARM:
 		gpu->modules++;
+		gpu->used += module->used;
 		gpu->warm++;
 		file->warm++;
 		return;
@@ -195,6 +196,8 @@ static void count_module(struct jw_check_gpu *gpu, struct jw_check_file *file,
 	case PLAN_OVER_BUDGET: break;
 	}
 	gpu->modules++;
+	gpu->used += module->used;
+	gpu->used_cold += module->used;
 	gpu->cold++;
 	gpu->restored += module->state == PLAN_RESTORED;
 	gpu->damaged += module->damage != CACHE_SOUND && module->damage != CACHE_DAMAGE_READ;
@@ -222,6 +225,8 @@ static struct jw_check_gpu sum_of(const struct jw_check_result *result, bool mac
 		unplanned_add(&sum.unplanned, &gpu->unplanned);
 		sum.link += gpu->link;
 		sum.left_out += gpu->left_out;
+		sum.used += gpu->used;
+		sum.used_cold += gpu->used_cold;
 		sum.cold_bytes += gpu->cold_bytes;
 		forecast_join(&sum.forecast, &gpu->forecast);
 	}
@@ -455,6 +460,7 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 		goto done;
 	ledger_open(&ledger, request.state_dir, request.cache_dir);
 	ledger_begin(&ledger, plan);
+	(void)ledger_find_used(&ledger, plan);
 	for (size_t i = 0; i < plan->module_count; i++)
 		plan_refuse(plan, &plan->modules[i], ledger_refused(&ledger, plan->modules[i].key));
 	if (options->explain && list_causes(err, settings, plan, &ledger, checked))

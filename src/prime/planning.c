@@ -269,6 +269,7 @@ void planning_sum_up(const struct plan *plan, const struct jw_prime_options *opt
 
 	sum.restored = sum.refused = sum.left_out = sum.warm = sum.cold = sum.damaged = sum.link =
 		sum.hopeless = 0;
+	sum.used = 0;
 	sum.unplanned = (struct jw_unplanned){0};
 	sum.cold_bytes = 0;
 	sum.forecast = (struct jw_forecast){0};
@@ -285,6 +286,7 @@ void planning_sum_up(const struct plan *plan, const struct jw_prime_options *opt
 		if (module->state != PLAN_COLD)
 			continue;
 		sum.cold++;
+		sum.used += module->used;
 		sum.damaged += module->damage != CACHE_SOUND;
 		sum.link += module->form == CACHE_KEY_LINK;
 		sum.cold_bytes += module->payload_bytes;
@@ -299,7 +301,7 @@ void planning_sum_up(const struct plan *plan, const struct jw_prime_options *opt
 				break;
 			}
 	}
-	sum.modules = sum.cold + sum.warm + sum.over_budget + missing;
+	sum.modules = sum.cold + sum.warm + sum.over_budget + sum.unused + missing;
 	forecast_share(&sum.forecast, worker_count(plan, options, sum.cold));
 	*ret_sum = sum;
 }
@@ -318,9 +320,15 @@ void planning_choose(struct plan *plan, const struct jw_system *system,
 		.capacity = jw_workers_capacity(sum->forecast.workers),
 	};
 
+	for (size_t i = 0; options->plan.used_only && i < plan->module_count; i++)
+		if (plan->modules[i].state == PLAN_COLD && !plan->modules[i].used) {
+			plan->modules[i].state = PLAN_OVER_BUDGET;
+			sum->unused++;
+		}
 	budget_choose(plan, &request, sum);
 	sum->used_bytes = sum->cache.bytes;
-	if (sum->over_budget)
+	/* Also what runs have used, which is known by now. */
+	if (sum->over_budget || sum->cold)
 		planning_sum_up(plan, options, sum);
 	sum->too_much = !options->compile.store_only &&
 					budget_is_too_much(sum, &system->cache, &outcome->compile.stopped);

@@ -334,6 +334,10 @@ static int reuse_step(struct jw_error *err, struct priming *run)
 	cache_outlook(system->cache.path, system->cache.limit_bytes, true, &sum->cache);
 	planning_sum_up(plan, options, sum);
 	ledger_begin(&run->ledger, plan);
+	if (!ledger_find_used(&run->ledger, plan) && options->plan.used_only && sum->cold)
+		return error_set(err, JW_ERR_NOT_FOUND,
+						 "no “jitwarm run” has noted which of these modules programs use: start "
+						 "one (“jitwarm run -- PROGRAM”), or leave out --used-only");
 	if (planning_explain(err, system, plan, &run->ledger, sum))
 		return -1;
 	planning_choose(plan, system, options, outcome);

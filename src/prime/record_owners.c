@@ -55,7 +55,7 @@ static size_t targets_of_owners(const struct jw_recording *recording, struct jw_
 
 struct matching {
 	struct jw_recording *recording;
-	const struct plan *plan;
+	struct plan *plan;
 	uint32_t *files; /* for each of the plan's files its index in the recording, or NO_FILE */
 	size_t capacity, left_out;
 };
@@ -87,7 +87,7 @@ static bool match(struct matching *matching, const struct set *names, uint64_t k
 	size_t cursor = 0, at;
 
 	while ((at = set_find(names, key, &cursor)) != SET_NONE) {
-		const struct plan_module *planned = &matching->plan->modules[at];
+		struct plan_module *planned = &matching->plan->modules[at];
 
 		if (planned->key_bytes != key_bytes)
 			continue;
@@ -95,6 +95,7 @@ static bool match(struct matching *matching, const struct set *names, uint64_t k
 		module->container_offset = planned->container_offset;
 		module->entry_offset = planned->entry_offset;
 		matching->left_out += planned->state == PLAN_LEFT_OUT;
+		planned->used = true;
 		return module->file != JW_RECORDED_NO_FILE;
 	}
 	return false;
@@ -102,7 +103,7 @@ static bool match(struct matching *matching, const struct set *names, uint64_t k
 
 static void match_all(const struct recorder *recorder)
 {
-	const struct plan *plan = recorder->plan;
+	struct plan *plan = recorder->plan;
 	struct jw_record_result *result = recorder->result;
 	struct matching matching = {.recording = result->recording, .plan = plan};
 	struct set names = {0};

@@ -267,7 +267,8 @@ static struct jw_record_result *result_new(const char *program)
 	return result;
 }
 
-/* Records warm modules, so that a later report can say why a module is cold. */
+/* Records warm modules and those that were compiled, so that a later report can say why a module is
+ * cold, and which ones programs use. */
 static void remember(const struct recorder *recorder)
 {
 	const struct jw_system *system = recorder->system;
@@ -278,6 +279,7 @@ static void remember(const struct recorder *recorder)
 	ledger_open(&ledger, system->state_dir, system->cache.path);
 	ledger_begin(&ledger, recorder->plan);
 	ledger_note(&ledger, system->state_dir, true);
+	ledger_note_used(&ledger, system->state_dir);
 	ledger_close(&ledger);
 }
 

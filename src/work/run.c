@@ -75,6 +75,7 @@ static void module_done(struct run *run, size_t index)
 	const struct plan_module *module = module_of(run, index);
 
 	run->report.progress.done++;
+	run->report.progress.used_done += module->used;
 	run->report.progress.done_bytes += module->payload_bytes;
 	run->report.progress.current = run->setup->plan->files[module->file].path;
 	run->report.done_weight += module->cost_ms;
@@ -1220,6 +1221,7 @@ static void begin(struct run *run)
 	for (size_t i = 0; i < run->queue.count; i++) {
 		const struct plan_module *module = module_of(run, run->queue.order[i]);
 
+		progress->used += module->used;
 		progress->total_bytes += module->payload_bytes;
 		progress->total_weight += module->cost_ms;
 	}

@@ -45,6 +45,8 @@ static const struct json_field count_fields[] = {
 	GPU(unplanned.unknown, "pieces of a kind that jitwarm does not know"),
 	GPU(link, "cold modules that are inputs of a link at start"),
 	GPU(left_out, "modules that `--all` would include"),
+	GPU(used, "of `modules`: those that commands of “jitwarm run” had compiled on this machine"),
+	GPU(used_cold, "of `used`: without an entry in the cache"),
 	GPU(cold_bytes, "PTX of the cold modules"),
 	GPU_AS(
 		"predicted_cache_bytes", forecast.cache_bytes,
@@ -231,8 +233,8 @@ static void print_next(const struct cli *cli, const struct jw_check_options *ask
 		buf_free(&line);
 	else
 		next_step(&cli->out, STYLE_PLAIN,
-				  jw_may_need_none(&result->all.forecast.start) ? "Next, if a start takes long: "
-																: "Next: ",
+				  verdict_is_trifle(&result->all.forecast.start) ? "Next, if a start takes long: "
+																 : "Next: ",
 				  &line);
 }
 
@@ -267,6 +269,12 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu,
 		return;
 	if (explain && gpu->cold)
 		output_line(out, STYLE_PLAIN, "%s", forecast_text(text, "  ", &gpu->forecast, ""));
+	if (gpu->used && gpu->used_cold)
+		output_line(out, STYLE_PLAIN, "  your runs compiled %zu of %s; %zu of them cold", gpu->used,
+					TEXT_COUNT(gpu->modules, "module", "modules"), gpu->used_cold);
+	else if (gpu->used)
+		output_line(out, STYLE_GOOD, "  your runs compiled %zu of %s; all of them warm", gpu->used,
+					TEXT_COUNT(gpu->modules, "module", "modules"));
 	if (gpu->restored)
 		output_line(out, STYLE_PLAIN,
 					"  “jitwarm prime” restores %zu of them from the store at once", gpu->restored);

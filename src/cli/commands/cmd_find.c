@@ -25,6 +25,7 @@ struct find_document {
 		struct jw_place place;
 		size_t files, images, warm, cold,
 			failing; /* images is 0 if there is no device code, or if it was not examined */
+		enum jw_loading loading; /* when a program compiles the cold ones */
 		struct jw_seconds start; /* the time that a first start needs for the cold ones */
 		char *trouble;           /* NULL if there is none */
 		char **dearest;          /* the files with cold modules, the most expensive first */
@@ -57,6 +58,10 @@ static const struct json_field row_fields[] = {
 	JSON(struct find_row, failing,
 		 "files with which a program fails: code that does not run on a GPU",
 		 JSON_IF(struct find_row, judged)),
+	JSON_FORMATTED("loading", struct find_row, loading, document_loading,
+				   "when a program compiles the cold ones: `eager` (when it starts), `lazy` (those "
+				   "that it uses, when it first uses them) or `mixed`",
+				   .presence = JSON_IF_SET),
 	JSON_OBJECT_OF("start_seconds", struct find_row, start, &document_span,
 				   "the time that a first start takes to compile the cold modules, on one core",
 				   JSON_IF(struct find_row, judged)),
@@ -129,6 +134,7 @@ static int judge_row(struct jw_error *err, const struct finding_places *finding,
 	row->warm = result->all.warm;
 	row->cold = result->all.cold;
 	row->failing = result->failing_count;
+	row->loading = result->all.forecast.loading;
 	row->start = result->all.forecast.start;
 	*ret_troubles = result->troubles;
 	for (size_t i = 0; i < result->file_count; i++)
@@ -227,7 +233,7 @@ static int print_rows(struct jw_error *err, const struct output *out,
 				.failing = row->failing,
 				.unsure = row->verdict == JW_VERDICT_UNSURE,
 				.useless = row->verdict == JW_VERDICT_USELESS,
-				.forecast = {.start = row->start},
+				.forecast = {.loading = row->loading, .start = row->start},
 				.held_files = row->judged ? 0 : row->files,
 			};
 	}

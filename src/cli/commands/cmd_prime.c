@@ -209,6 +209,10 @@ static const struct json_field prime_fields[] = {
 				 "an object for each GPU architecture of the machine, or of `--target`"),
 	ROW(plan.limit_bytes, "the limit of the driver's cache"),
 	ROW(plan.used_bytes, "the size of the files in the cache, of all programs"),
+	ROW(plan.used,
+		"cold modules that commands of “jitwarm run” had compiled on this machine, which "
+		"come first"),
+	ROW(plan.unused, "cold modules that `--used-only` leaves out; the predictions leave them out"),
 	ROW(plan.over_budget, "cold modules that `--budget-time` or `--budget-size` leaves for a later "
 						  "run; the predictions leave them out"),
 	ROW_AS("over_budget_cache_bytes", plan.over_budget_bytes,
@@ -593,7 +597,7 @@ static void print_reuse(const struct output *out, const struct jw_prime_result *
 	/* Counts like “jitwarm check”. */
 	if (plan->restored)
 		output_line(out, STYLE_PLAIN, "Cold: %zu of %s; from earlier results at once: %zu.",
-					plan->cold + plan->over_budget + plan->restored,
+					plan->cold + plan->over_budget + plan->unused + plan->restored,
 					TEXT_COUNT(plan->modules, "module", "modules"), plan->restored);
 }
 
@@ -617,6 +621,10 @@ static void print_over_budget(const struct output *out, const struct jw_prime_pl
 {
 	char time[TEXT_SHORT], bytes[TEXT_SHORT], all_time[TEXT_SHORT], all_bytes[TEXT_SHORT];
 
+	if (plan->unused)
+		output_line(out, STYLE_PLAIN,
+					"Left out: %s that no “jitwarm run” here had compiled (--used-only).",
+					TEXT_COUNT(plan->unused, "module", "modules"));
 	if (plan->over_budget)
 		output_line(out, STYLE_WARN,
 					"The budget leaves %s of lower priority to the next run (%s on one core, %s of "
@@ -680,7 +688,7 @@ static void print_plan(const struct output *out, const struct jw_prime_result *r
 		.unjudged = plan->unplanned.tile || plan->unplanned.unknown,
 		.hopeless = plan->hopeless,
 		.cold = plan->cold,
-		.over_budget = plan->over_budget,
+		.over_budget = plan->over_budget || plan->unused,
 		.all_warm = plan->warm >= plan->modules,
 	};
 	char bytes[TEXT_SHORT], link[MODULE_TEXT];
@@ -818,6 +826,7 @@ struct prime_outcome {
 	struct unattended unattended;
 	struct prime_bar bar;
 	bool only_plan;
+	bool used_reported;
 	bool for_others; /* “jitwarm make” */
 };
 
@@ -1076,7 +1085,8 @@ static int print_outcome_document(const struct prime_outcome *priming,
 	};
 	int failed;
 
-	values.result.plan.cold += result->plan.over_budget + result->plan.restored;
+	values.result.plan.cold +=
+		result->plan.over_budget + result->plan.unused + result->plan.restored;
 	values.result.plan.warm -= priming->only_plan ? 0 : result->plan.restored;
 	for (size_t i = 0; i < result->compile.failure_count; i++) {
 		struct prime_failure *failure = &values.failures[i];
@@ -1158,8 +1168,17 @@ static bool on_planned(void *context, const struct jw_prime_result *result)
 static void on_prime_progress(void *context, const struct jw_prime_progress *progress)
 {
 	struct prime_outcome *priming = context;
+	char line[TEXT_SHORT + 256];
 
 	prime_bar_report(&priming->bar, progress);
+	if (progress->phase != JW_PRIME_COMPILING || priming->used_reported || !progress->used ||
+		progress->used_done < progress->used || progress->total == progress->used)
+		return;
+	priming->used_reported = true;
+	(void)text_format(
+		line, sizeof line, "what your recorded runs compiled is warm now: %s; the other %zu follow",
+		TEXT_COUNT(progress->used, "module", "modules"), progress->total - progress->used);
+	prime_bar_message(&priming->bar, line);
 }
 
 static void on_message(void *context, const char *line)
@@ -1242,6 +1261,8 @@ static int work_of_prime(struct jw_error *err, struct prime_outcome *priming)
 		.plan.retried = cli->options.operands,
 		.plan.retried_count = cli->options.operand_count,
 		.plan.everything = options_given(&cli->options, "all"),
+		.plan.used_only =
+			options_has(&cli->options, "used-only") && options_given(&cli->options, "used-only"),
 		.plan.recording = priming->recording,
 		.compile.jobs = (unsigned)options_number(&cli->options, "jobs", 0),
 		.compile.max_memory_bytes = options_number(&cli->options, "max-mem", 0),
@@ -1506,6 +1527,9 @@ done:
 static const struct cli_option prime_options[] = {
 	CLI_HEADING(.title = "What to compile"),
 	WHAT_OPTIONS,
+	CLI_FLAG("used-only",
+			 "Only modules that commands of “jitwarm run” had compiled on this machine; without it "
+			 "these come first"),
 	CLI_LIST("gpu", "GPU",
 			 "Only for these GPUs of this machine: sm_86, rtx3070, “RTX 4090”, or several with "
 			 "commas",

@@ -431,7 +431,7 @@ static void print_status_next(const struct output *out, const struct status_docu
 	} else if (!jw_cache_holds(cache, 0)) {
 		what = "Next    raise CUDA_CACHE_MAXSIZE, and compile this now: ";
 		command = "jitwarm prime --tune";
-	} else if (packages && jw_may_need_none(&packages->all.forecast.start)) {
+	} else if (packages && packages->all.cold && verdict_is_trifle(&packages->all.forecast.start)) {
 		what = "Next    compile this if a start takes long (programs may need none of it): ";
 	} else if (packages && packages->all.forecast.cache_bytes > cache->free_bytes) {
 		what = "Next    free some space where the cache is, or name a directory that has space: ";

@@ -150,6 +150,6 @@ PYTHON
 printf 'frame/tests.ptx,,\n' >"$site/frame-1.0.dist-info/RECORD"
 run 1 check --environment "$work/env" frame
 out_has "up to 1 of 1 module, up to "
-out_has "Next, if a start takes long: jitwarm prime --environment $work/env frame"
+out_has "Next: jitwarm prime --environment $work/env frame"
 run 1 doctor --environment "$work/env" frame
 out_has "up to 1 module, up to "
