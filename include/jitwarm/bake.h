@@ -24,8 +24,8 @@ enum { JW_BAKE_MAX_GPUS = 32 };
 struct jw_bake_drivers {
 	struct jw_target target;
 	struct jw_driver from; /* the first driver, by its branch; with an older one programs fail */
-	struct jw_driver
-		to; /* the newest driver with which such code was measured; zeros if none was */
+	/* The newest driver with which such code was measured; zeros if none was. */
+	struct jw_driver to;
 };
 
 struct jw_bake_file {
@@ -69,8 +69,8 @@ struct jw_bake_result {
 };
 
 struct jw_bake_options {
-	const struct jw_system
-		*system; /* the GPUs, the driver, and the cache that the code is taken from */
+	/* The GPUs, the driver, and the cache that the code is taken from. */
+	const struct jw_system *system;
 	const struct jw_found *found; /* the libraries (jw_find) */
 	const char *output; /* a folder for the copies, made if missing; not used with dry_run */
 	/* How cold modules are compiled: jobs, memory, callbacks. jw_bake sets its paths, `everything`
@@ -115,8 +115,8 @@ struct jw_bake_verified {
 						  program that loads them fails */
 	size_t entries;    /* entries that loading added to an empty cache; each is a compile */
 	bool compiler_opened; /* the driver opened its compiler library, which also links */
-	struct jw_error
-		failed; /* why the library could not be verified; code 0 if all of it was loaded */
+	/* Why the library could not be verified; code 0 if all of it was loaded. */
+	struct jw_error failed;
 };
 
 struct jw_bake_verify_result {

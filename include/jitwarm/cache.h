@@ -128,8 +128,8 @@ struct jw_cache_entry {
 
 struct jw_cache_listing {
 	char *path;
-	struct jw_cache_entry
-		*entries; /* in the driver's order of eviction; entries without a row come last */
+	/* In the driver's order of eviction; entries without a row come last. */
+	struct jw_cache_entry *entries;
 	size_t count;
 };
 

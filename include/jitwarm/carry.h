@@ -32,8 +32,8 @@ struct jw_carry_options {
 	size_t kept_count;
 	bool store;   /* search the store too; not possible with `dry_run` */
 	bool dry_run; /* only report what would be carried over */
-	bool *
-		found; /* with dry_run: set for each wanted entry that would be carried over; may be NULL */
+	/* With dry_run: set for each wanted entry that would be carried over; may be NULL. */
+	bool *found;
 	uint64_t most_bytes; /* the most bytes of these and the kept entries together; 0 for the cache's
 							limit */
 	struct jw_cancel cancel; /* if cancelled, the result has the entries carried over so far */

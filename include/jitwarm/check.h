@@ -29,9 +29,9 @@ struct jw_check_options {
 	const char *driver; /* a driver that is not installed here ("550.163.01", "12.2"); NULL for the
 						   system's */
 	bool everything;    /* include modules outside the registered sections of libraries */
-	const struct jw_recording
-		*recording; /* check only its modules, and its texts; NULL for all modules */
-	bool explain;   /* find out why modules are cold; reads more of the cache and may take longer */
+	/* Check only its modules, and its texts; NULL for all modules. */
+	const struct jw_recording *recording;
+	bool explain; /* find out why modules are cold; reads more of the cache and may take longer */
 	struct jw_cancel cancel;
 	const struct jw_found *found; /* in place of paths, the files of this search; the result then
 									 has their packages, */
@@ -160,8 +160,8 @@ struct jw_check_result {
 	struct jw_check_compiler *compilers; /* the compilers in options.found that do not fit */
 	size_t compiler_count;
 	const char *named; /* if !names_known: a release of its branch whose names are known, or NULL */
-	struct jw_check_package
-		*packages; /* the packages of options.found; the most expensive first, then by name */
+	/* The packages of options.found; the most expensive first, then by name. */
+	struct jw_check_package *packages;
 	size_t package_count;
 	enum jw_verdict verdict;
 };

@@ -64,9 +64,9 @@ struct jw_doctor_result {
 	size_t warm, cold; /* modules of `found`, on all GPUs */
 	char **notes;      /* the notes of jw_check, one line each */
 	size_t note_count, assumptions;
-	size_t
-		troubles; /* names without a file, and files that could not be read. Nothing is known about
-					 them, so that an empty list of findings does not mean that all is well */
+	/* Names without a file, and files that could not be read. Nothing is known about them, so that
+	 * an empty list of findings does not mean that all is well. */
+	size_t troubles;
 	enum jw_verdict verdict; /* about `found`; without it about the settings: JW_VERDICT_USELESS or
 								JW_VERDICT_RUNS; without a GPU JW_VERDICT_NOTHING */
 };

@@ -32,9 +32,9 @@ const char *jw_loading_name(enum jw_loading loading);
 /* The cost of compiling modules, each counted once. */
 struct jw_forecast {
 	enum jw_loading loading;
-	struct jw_seconds
-		start; /* the first start of the programs, whose driver compiles one module after the other,
-				  on one core; `low` leaves out modules that a start may not need */
+	/* The first start of the programs, whose driver compiles one module after the other, on one
+	 * core; `low` leaves out modules that a start may not need. */
+	struct jw_seconds start;
 	double restored_seconds; /* the part of `start` that `prime` takes from earlier results */
 	double longest_seconds; /* the most expensive module: more workers cannot be faster than this */
 	struct jw_seconds prime; /* the wall time of jw_prime with `workers` */

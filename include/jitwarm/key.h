@@ -36,8 +36,8 @@ int jw_key_distrust(struct jw_error *err, const char *state_dir, const char *nam
 int jw_key_check(struct jw_error *err, const char *state_dir, const char *key);
 
 struct jw_keys {
-	struct jw_key
-		*items; /* sorted by name; a key that is trusted under two names is listed twice */
+	/* Sorted by name; a key that is trusted under two names is listed twice. */
+	struct jw_key *items;
 	size_t count;
 };
 /* Trusts the public keys in this folder (NAME.pub), too, from now on; NULL for no folder. Called

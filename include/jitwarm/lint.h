@@ -69,8 +69,8 @@ struct jw_lint_code {
 	bool measured;  /* `bytes` is measured on the code that is there, as it is in the files;
 					   otherwise  it is predicted, uncompressed */
 	bool ptx;       /* PTX without the suffix of `target`, in place of the PTX with it */
-	struct jw_seconds
-		saves; /* the time that it saves of a first start, at most; zeros with `ptx` */
+	/* The time that it saves of a first start, at most; zeros with `ptx`. */
+	struct jw_seconds saves;
 };
 
 enum jw_lint_claim_kind {
@@ -114,8 +114,8 @@ struct jw_lint_options {
 	const struct jw_target *targets; /* the GPUs: at least one, at most 32 */
 	size_t target_count;
 	struct jw_driver driver; /* zeros stand for a driver that reads everything */
-	struct jw_speed
-		speed; /* zeros stand for a usual machine, so that the result is the same anywhere */
+	/* Zeros stand for a usual machine, so that the result is the same anywhere. */
+	struct jw_speed speed;
 	bool bounded;
 	double most_start_s; /* with `bounded`: a first start that is predicted to take longer is an
 							error */

@@ -56,8 +56,8 @@ struct jw_export_result {
 	char signed_by[17];    /* the id of the key; "" if the pack was not signed */
 	char public_key[64];   /* the public key, as its receivers pass it to jw_key_trust */
 	char drivers[512]; /* "550.163.01", or "built Feb  9 2019 19:17:30", with commas between them */
-	size_t
-		unreadable; /* left out because this account may not read the files, or the disk cannot */
+	/* Left out because this account may not read the files, or the disk cannot. */
+	size_t unreadable;
 };
 
 /* Exports a pack. JW_ERR_NOT_FOUND if there is no such directory, or nothing in it to export;

@@ -29,11 +29,11 @@
 /* The part of the work for one GPU architecture. */
 struct jw_prime_gpu {
 	struct jw_target target;
-	size_t cold, restored;       /* its `prime` assumes that this GPU has the workers to itself */
-	struct jw_forecast forecast; /* The first step: the work, as known before compiling. */
+	size_t cold, restored;       /* as in jw_prime_plan */
+	struct jw_forecast forecast; /* its `prime` assumes that this GPU has the workers to itself */
 };
 
-/* one for each architecture of this machine */
+/* The first step: the work, as known before compiling. */
 struct jw_prime_plan {
 	struct jw_prime_gpu *gpus; /* one for each architecture of this machine */
 	size_t gpu_count;
@@ -84,8 +84,8 @@ struct jw_prime_progress {
 	enum jw_prime_phase phase;
 	size_t done, total; /* modules; total is fixed for the whole phase */
 	size_t failed;
-	size_t used,
-		used_done; /* jw_prime_plan.used, and those of them that are done; they come first */
+	/* jw_prime_plan.used, and those of them that are done; they come first. */
+	size_t used, used_done;
 	uint64_t done_bytes, total_bytes; /* bytes of PTX */
 	/* Predicted milliseconds, for a progress bar. done_weight begins at 0, includes the elapsed
 	 * part of running compiles, and never decreases. */
@@ -100,18 +100,18 @@ struct jw_prime_progress {
  * reused are compiled. */
 struct jw_prime_reuse {
 	bool store; /* the store is used (see jw_prime_reuse_options.no_store) */
-	struct jw_store_refilled
-		refilled; /* the entries restored from it; in a dry run, those that would be */
+	/* The entries restored from it; in a dry run, those that would be. */
+	struct jw_store_refilled refilled;
 	struct jw_error not_refilled; /* why the store was skipped; JW_OK if it was not */
-	struct jw_carry_result
-		*carried; /* NULL if the cache lacked nothing, or carrying over failed: */
+	/* NULL if the cache lacked nothing, or carrying over failed: */
+	struct jw_carry_result *carried;
 	struct jw_error not_carried;
 };
 
 /* A CUDA C source among the paths, compiled by NVRTC for one architecture. */
 struct jw_prime_source {
 	const char *path;             /* NULL if no source was compiled, since no NVRTC was found */
-	const struct jw_nvrtc *nvrtc; /* these two are also NULL then */
+	const struct jw_nvrtc *nvrtc; /* NULL if `path` is; `made`, too */
 	const struct jw_nvrtc_result *made;
 	struct jw_error failed; /* JW_OK if its PTX is primed like a file's */
 };
@@ -134,10 +134,10 @@ struct jw_prime_compiled {
 						 nothing to compile */
 	size_t misjudged; /* compiled modules with other names than predicted */
 	size_t met;       /* modules that another run inserted in the meantime */
-	size_t
-		lost; /* inserted entries that were gone at the end of the run; they also count as undone */
-	size_t
-		undone; /* modules that were not compiled because the run was interrupted or had to stop */
+	/* Inserted entries that were gone at the end of the run; they also count as undone. */
+	size_t lost;
+	/* Modules that were not compiled because the run was interrupted or had to stop. */
+	size_t undone;
 	uint64_t added_bytes; /* the growth of the cache, without entries that replaced others */
 	bool repaired;        /* the cache's index was unsound, or lacked rows (plan.cache) */
 	size_t evicted; /* the oldest entries of others, evicted to stay within the cache's limit */
@@ -166,10 +166,10 @@ struct jw_prime_compiled {
 struct jw_prime_kept {
 	size_t kept; /* entries that are new in the store */
 	struct jw_error not_kept;
-	struct jw_error
-		not_remembered; /* why jw_prime_keep_options.run was not remembered, although requested */
-	struct jw_export_result
-		*pack;                  /* the pack of jw_prime_keep_options.pack, if written; else NULL */
+	/* Why jw_prime_keep_options.run was not remembered, although requested. */
+	struct jw_error not_remembered;
+	/* The pack of jw_prime_keep_options.pack, if written; else NULL. */
+	struct jw_export_result *pack;
 	struct jw_error not_packed; /* why the pack was not written, although requested */
 };
 
@@ -202,8 +202,8 @@ struct jw_prime_plan_options {
 	size_t retried_count;
 	bool everything; /* include modules outside the registered sections */
 	bool used_only;  /* only modules that commands of jw_record had compiled here */
-	const struct jw_recording
-		*recording; /* only its modules, and its texts; NULL for all modules */
+	/* Only its modules, and its texts; NULL for all modules. */
+	const struct jw_recording *recording;
 	/* In addition to the paths: the modules of the entries in the cache that the driver with this
 	 * stamp (jw_driver_info.stamp) has compiled, for these GPUs. NULL for none. */
 	const char *of_stamp;

@@ -33,8 +33,8 @@ struct jw_record_options {
 	 * entries that are new afterwards, whichever program made them. If no program uses that cache
 	 * (jw_cache_info.why_useless), the command has a private one nevertheless. */
 	bool live;
-	uint64_t
-		limit_bytes; /* with `live`: the command's CUDA_CACHE_MAXSIZE; 0 to leave it unchanged */
+	/* With `live`: the command's CUDA_CACHE_MAXSIZE; 0 to leave it unchanged. */
+	uint64_t limit_bytes;
 };
 
 struct jw_record_result {
@@ -43,9 +43,9 @@ struct jw_record_result {
 	/* The predicted time of compiling its modules; at most `seconds`. */
 	double compile_seconds;
 	bool live; /* the command had the user's cache */
-	struct jw_recording
-		*recording; /* without jw_record_options.output, paths are as found, and packages unknown */
-	size_t found;   /* those of its modules that were found in files */
+	/* Without jw_record_options.output, paths are as found, and packages unknown. */
+	struct jw_recording *recording;
+	size_t found;        /* those of its modules that were found in files */
 	size_t not_by_prime; /* those of the found modules that jw_prime of their files does not
 							compile: left out without `everything`, or loaded with options */
 	size_t texts;        /* modules whose PTX is in the recording */

@@ -43,11 +43,11 @@ struct jw_recorded_text {
 #define JW_RECORDED_NO_FILE UINT32_MAX
 
 struct jw_recorded_module {
-	uint32_t
-		file; /* an index into recording.files; JW_RECORDED_NO_FILE if it is in no searched file */
+	/* An index into recording.files; JW_RECORDED_NO_FILE if it is in no searched file. */
+	uint32_t file;
 	enum jw_recorded_kind kind;
-	uint64_t key,
-		key_bytes; /* the name of the entry that the driver made, and the length of its key */
+	/* The name of the entry that the driver made, and the length of its key. */
+	uint64_t key, key_bytes;
 	struct jw_target target;                 /* sm is 0 if unknown */
 	uint64_t container_offset, entry_offset; /* places in the file */
 	bool has_text;                           /* it is compiled from recording.texts[text] */

@@ -68,8 +68,8 @@ struct jw_scan_verdicts {
 	 * code, a program that uses one of them fails. */
 	size_t pieces, lacking;
 	bool runs; /* others have code: a program fails only if it uses one of these */
-	const char
-		*kernels; /* names of some kernels that the GPU cannot use: "gemm, axpy, copy, …", or "" */
+	/* Names of some kernels that the GPU cannot use: "gemm, axpy, copy, …", or "". */
+	const char *kernels;
 
 	struct jw_scan_work work; /* modules that the driver would compile, without link-time inputs */
 	struct jw_scan_work link_work;  /* link-time inputs, which are compiled only if link_needed */
@@ -86,8 +86,8 @@ struct jw_scan_verdicts {
 struct jw_piece_entry {
 	uint32_t kind;
 	struct jw_target target; /* the target in its header, by which the driver chooses */
-	struct jw_target
-		text; /* for PTX: the target that its text names, if it was read; else sm is 0 */
+	/* For PTX: the target that its text names, if it was read; else sm is 0. */
+	struct jw_target text;
 	uint16_t isa_major, isa_minor; /* for PTX: its ISA; for a cubin: 1 and the number of its ABI */
 	uint32_t cuda;    /* for a cubin: the first CUDA version whose drivers load it; 0 for any */
 	uint32_t toolkit; /* for a cubin: the CUDA version of the ptxas that wrote it (12020); 0 if
@@ -241,8 +241,8 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options);
 struct jw_index;
 
 struct jw_index_options {
-	const char
-		*platform; /* linux, linux-aarch64, windows; NULL for that of the GPUs, else pip's own */
+	/* linux, linux-aarch64, windows; NULL for that of the GPUs, else pip's own. */
+	const char *platform;
 	const char *python; /* for this version of Python ("3.11"); NULL for the active one */
 	const struct jw_target *targets;
 	size_t target_count;

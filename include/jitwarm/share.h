@@ -27,14 +27,14 @@ struct jw_push_options {
 	/* Provides cache, driver and GPUs. May be NULL with `pack`. */
 	const struct jw_system *system;
 	const char *cache_dir; /* another directory than the system's */
-	const char
-		*pack; /* push this file instead, with its signature in PACK.minisig, if that exists */
+	/* Push this file instead, with its signature in PACK.minisig, if that exists. */
+	const char *pack;
 	/* Only entries of modules in these files. NULL for all entries. */
 	const struct jw_found *found;
 	const char *const *names; /* the names of these files as the user gave them, for the tag */
 	size_t name_count;        /* if 0, the tag begins with "cache" */
-	const char
-		*sign_key; /* a key's name, or the file of a secret key; NULL to leave the pack unsigned */
+	/* A key's name, or the file of a secret key; NULL to leave the pack unsigned. */
+	const char *sign_key;
 	const char *state_dir;          /* the directory with the keys; NULL for the system's */
 	const char *const *plain_hosts; /* use plain HTTP for these: "HOST" or "HOST:PORT" */
 	size_t plain_host_count;

@@ -56,8 +56,8 @@ int jw_store_clear(struct jw_error *err, const struct jw_store_options *options,
 
 struct jw_store_keep_options {
 	const struct jw_system *system;
-	uint64_t
-		most_bytes; /* the maximum size of the store after that; 0 for JW_STORE_DEFAULT_BYTES */
+	/* The maximum size of the store after that; 0 for JW_STORE_DEFAULT_BYTES. */
+	uint64_t most_bytes;
 	struct jw_cancel cancel;
 };
 

@@ -46,9 +46,9 @@ struct jw_cache_info {
 				   warning gives the reason) */
 	bool path_set; /* CUDA_CACHE_PATH is set */
 	bool named;    /* the path is from jw_system_options.cache_dir */
-	uint64_t
-		limit_bytes; /* CUDA_CACHE_MAXSIZE as the driver interprets it; 0 if nothing is stored */
-	bool limit_set;  /* the limit is from the variable, not the driver's default */
+	/* CUDA_CACHE_MAXSIZE as the driver interprets it; 0 if nothing is stored. */
+	uint64_t limit_bytes;
+	bool limit_set;       /* the limit is from the variable, not the driver's default */
 	uint64_t meant_bytes; /* the limit that the user meant by a unit, which the driver misreads
 							 ("8G"); 0 without a unit */
 	uint64_t free_bytes;  /* on the file system; UINT64_MAX if unknown */

@@ -32,8 +32,8 @@ struct jw_setting {
 	const char *source; /* "process", "/etc/environment", "environment.d", "shell", "Windows
 						   machine", "Windows user" */
 	char *where;        /* the file or registry key; "" for a process */
-	char *
-		stamp; /* the value of JITWARM_TUNED in the same file of jitwarm's; NULL if there is none */
+	/* The value of JITWARM_TUNED in the same file, if that is jitwarm's; NULL if there is none. */
+	char *stamp;
 	bool ours; /* written by jitwarm */
 };
 

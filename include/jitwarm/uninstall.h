@@ -13,8 +13,8 @@
 
 /* One thing that was removed (with `dry_run`: would be), or could not be removed. */
 struct jw_uninstall_step {
-	const char *
-		where; /* the file, folder, registry key or task; NULL if the step has `said` or `failed` */
+	/* The file, folder, registry key or task; NULL if the step has `said` or `failed`. */
+	const char *where;
 	const char *what; /* "removed", or as in struct jw_tune_change */
 	bool keys_stay;   /* this is the state directory, which still contains secret keys */
 	bool others_stay; /* this is the state directory, which still contains files of others */

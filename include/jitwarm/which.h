@@ -40,9 +40,9 @@ struct jw_which_release {
 	size_t modules; /* the most modules that a start compiles */
 	struct jw_seconds start; /* the most time that it takes */
 	enum jw_loading loading; /* when a program compiles them */
-	char *
-		pin; /* a package that it requires in one version which fails: "nvidia-cudnn-cu12 9.1.0.70";
-				NULL if none is known. If the release runs otherwise, a part fails. */
+	/* A package that it requires in one version which fails: "nvidia-cudnn-cu12 9.1.0.70"; NULL if
+	 * none is known. If the release runs otherwise, a part fails. */
+	char *pin;
 };
 
 struct jw_which {
@@ -51,8 +51,8 @@ struct jw_which {
 	struct jw_target target;
 	struct jw_which_release *releases; /* newest first */
 	size_t count;
-	const char
-		*newest; /* the newest release that runs as it is, or of which a part fails; or NULL */
+	/* The newest release that runs as it is, or of which a part fails; or NULL. */
+	const char *newest;
 	const char *newest_compiles; /* a newer release that runs after compiling, or NULL */
 };
 
@@ -92,8 +92,8 @@ struct jw_ask_options {
 	const char *package, *platform; /* as in jw_which_options */
 	const char *python;             /* "3.11"; NULL for the active environment's */
 	const char *state_dir;          /* where facts are remembered; NULL to remember none */
-	struct jw_compiler_fetch_options
-		fetch; /* its `context` is also passed to `fetches`, with each wheel's name: */
+	/* Its `context` is also passed to `fetches`, with each wheel's name: */
+	struct jw_compiler_fetch_options fetch;
 	void (*fetches)(void *context, const char *file); /* may be NULL */
 };
 /* Asks the index which releases there are. JW_ERR_USAGE as for jw_which; else pip's words. The

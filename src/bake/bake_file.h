@@ -12,8 +12,8 @@ struct bake_file_job {
 	struct linker *linker;          /* links the objects */
 	const char *cache_dir;          /* the cache whose entries supply the code */
 	const struct cache_profile *profile;
-	uint32_t
-		code_cuda; /* the CUDA version of the compiler of that code (1000 * major + 10 * minor) */
+	/* The CUDA version of the compiler of that code (1000 * major + 10 * minor). */
+	uint32_t code_cuda;
 	const struct jw_target *targets; /* one for each GPU */
 	size_t target_count;
 	const char *output; /* the copy's path; NULL only to count */

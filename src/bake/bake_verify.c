@@ -40,9 +40,9 @@ struct verifying {
 	size_t load_count, load_capacity;
 	size_t gpu;   /* the GPU that containers are judged for */
 	size_t first; /* the index of its first load */
-	bool linked_runs,
-		linked_exists; /* whether a linked container runs on this GPU, and whether there is one */
-	size_t at;         /* the index of the next load */
+	/* Whether a linked container runs on this GPU, and whether there is one. */
+	bool linked_runs, linked_exists;
+	size_t at; /* the index of the next load */
 	struct protocol_job job;
 };
 

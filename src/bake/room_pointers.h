@@ -17,9 +17,9 @@ struct container_room {
 struct room_pointer {
 	uint64_t target;     /* the place that it points to, in the file */
 	uint64_t pointer_at; /* the place of the pointer itself, in the file */
-	uint64_t
-		addend_at; /* the place of the relocation's addend; 0 if the pointer itself has the value */
-	bool wrapper;  /* it is the data pointer of a wrapper */
+	/* The place of the relocation's addend; 0 if the pointer itself has the value. */
+	uint64_t addend_at;
+	bool wrapper; /* it is the data pointer of a wrapper */
 };
 
 struct room_pointers {

@@ -54,8 +54,8 @@ enum json_presence {
 
 struct json_field {
 	const char *name;
-	const char
-		*text; /* for the reference: what the member means, in Markdown; NULL if that is clear */
+	/* For the reference: what the member means, in Markdown; NULL if that is clear. */
+	const char *text;
 	enum json_kind kind;
 	enum json_presence presence;
 	size_t offset, width;

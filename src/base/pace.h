@@ -12,8 +12,8 @@ struct pace {
 	/* Sums over the finished modules: their predictions and processor times; the other three are
 	 * divided by the prediction, to find the extra time of each module. */
 	double model_ms, real_ms, count, count_count, count_real;
-	double cpu_ms,
-		wall_ms; /* the compiles' recent processor time, and the wall time in which they used it */
+	/* The compiles' recent processor time, and the wall time in which they used it. */
+	double cpu_ms, wall_ms;
 };
 
 /* Adds finished modules. */
@@ -44,8 +44,8 @@ struct watch_left {
 	bool known;     /* the modules were counted at least once */
 	size_t files;   /* the number of files in which they were counted */
 	double modules; /* the number of modules left */
-	double model_ms,
-		longest_ms;  /* the predictions for all modules left, and for the longest of them */
+	/* The predictions for all modules left, and for the longest of them. */
+	double model_ms, longest_ms;
 	double since_ms; /* the processor time used for compiling since the last module was finished */
 	struct pace pace;
 };

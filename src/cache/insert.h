@@ -38,8 +38,8 @@ enum cache_when_full {
 };
 
 struct cache_live_options {
-	uint64_t
-		limit_bytes; /* jw_cache_info.limit_bytes: the limit of the driver that uses the cache */
+	/* jw_cache_info.limit_bytes: the limit of the driver that uses the cache. */
+	uint64_t limit_bytes;
 	enum cache_when_full when_full;
 	unsigned lock_wait_ms; /* 0 stands for CACHE_LOCK_WAIT_MS */
 	uint32_t new_mode;     /* the mode of a directory that is made; 0 stands for 0700 */
@@ -47,8 +47,8 @@ struct cache_live_options {
 	 * driver that are evicted were warm and are cold afterwards (cache_live_counts). The string
 	 * must outlive the handle. */
 	const char *stamp;
-	/* The stamp of a driver whose entries are added beside those of `stamp`: entries of neither
-	 * driver, nor of unknown ones, are evicted; JW_ERR_LIMIT if evicting the others does not
+	/* The stamp of a driver whose entries are added beside those of `stamp`. Entries of these two
+	 * drivers and of unknown ones are not evicted; JW_ERR_LIMIT if evicting the others does not
 	 * suffice. If NULL, the oldest entries go. */
 	const char *beside;
 };
@@ -93,20 +93,18 @@ struct cache_addition {
 	uint16_t sm;              /* the expected GPU of its cubin */
 	enum cache_key_form form; /* CACHE_KEY_LINK: a relocatable cubin */
 	bool verified; /* the caller has hashed key and value and read the cubin of these bytes */
-	/* the bytes that count against the limit */
+	/* cache_insert sets these: */
 	enum cache_added added;
-	uint64_t row_bytes; /* the bytes that count against the limit */
-	int64_t
-		grown_bytes; /* Adds the entries in order. The last one is evicted last, so the most
-						valuable belongs there. Each is verified before the lock is taken (name,
-						checksum, the cubin's architecture and kind); an unsound one is refused and
-						does not stop the others. `added` is set for each, also if -1 is returned:
-						JW_ERR_BUSY (the lock was refused), JW_ERR_LIMIT (no room; the entries
-						before it are in), JW_ERR_IO (disk full, permissions; nothing is lost). */
+	uint64_t row_bytes;  /* the bytes that count against the limit */
+	int64_t grown_bytes; /* the change of the counted bytes */
 	struct jw_error why;
 };
 
-/* Protects an entry like an added one: it is not evicted to make room. */
+/* Adds the entries in order. The last one is evicted last, so the most valuable belongs there. Each
+ * is verified before the lock is taken (name, checksum, the cubin's architecture and kind); an
+ * unsound one is refused and does not stop the others. `added` is set for each, also if -1 is
+ * returned: JW_ERR_BUSY (the lock was refused), JW_ERR_LIMIT (no room; the entries before it are
+ * in), JW_ERR_IO (disk full, permissions; nothing is lost). */
 int cache_insert(struct jw_error *err, struct cache_live *live, struct cache_addition *additions,
 				 size_t count);
 
@@ -126,8 +124,8 @@ struct cache_live_counts {
 	uint64_t evicted_bytes;
 	size_t evicted_in_use; /* the evicted entries of the driver that uses the cache */
 	size_t counted;        /* files without rows that got a row */
-	size_t
-		dropped; /* rows that were removed: rows without files, and second rows for the same file */
+	/* Rows that were removed: rows without files, and second rows for the same file. */
+	size_t dropped;
 	size_t restored; /* rows that a driver's late write had removed */
 	bool mended;     /* the index was unsound, or a size or the total in it was wrong */
 	uint64_t longest_hold_ns, holds;

@@ -396,8 +396,8 @@ struct repair {
 	struct cache_live *live;
 	struct repair_task *tasks;
 	size_t count, capacity, next;
-	bool
-		reread_damaged; /* another process has written to the index since the files were compared */
+	/* Another process has written to the index since the files were compared. */
+	bool reread_damaged;
 };
 
 static void add_task(struct repair *repair, struct repair_task task)

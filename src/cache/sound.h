@@ -17,8 +17,8 @@
 enum { CACHE_BRIEF_END = 16 << 10, CACHE_BRIEF_VALUE = 4 << 10 };
 
 struct cache_brief {
-	struct cache_entry
-		entry; /* points into `bytes`: its key without the middle, its value's beginning */
+	/* Points into `bytes`: its key without the middle, its value's beginning. */
+	struct cache_entry entry;
 	uint64_t key_bytes, value_bytes; /* according to the header */
 	uint8_t bytes[2 * CACHE_BRIEF_END + CACHE_BRIEF_VALUE];
 };
@@ -90,8 +90,8 @@ struct cache_sounding {
 	struct sound_driver driver; /* zeros if only known drivers are judged */
 	void *context;
 	struct jw_cancel cancel; /* asked between files */
-	atomic_size_t
-		*next; /* the number of the next file, which several calls share; NULL for one call */
+	/* The number of the next file, which several calls share; NULL for one call. */
+	atomic_size_t *next;
 	/* Called once for each file, in any order; `brief` is NULL unless the entry is sound. */
 	void (*judged)(void *context, size_t at, enum cache_damage damage,
 				   const struct cache_brief *brief);

@@ -196,8 +196,8 @@ enum { PIECE = 1 << 20 };
 
 struct copy {
 	struct cache_addition *addition;
-	struct os_file *from, *place,
-		*to;                /* the worker's file; the existing one, if it may be equal; the copy */
+	/* The worker's file; the existing one, if it may be equal; the copy. */
+	struct os_file *from, *place, *to;
 	uint8_t *piece, *other; /* buffers of piece_bytes */
 	size_t piece_bytes;
 	uint8_t header[CACHE_ENTRY_HEADER];

@@ -47,13 +47,13 @@ struct cli_command {
 	const char *usage;       /* the text after the name: "[OPTION]… [PATH|PACKAGE]…" */
 	const char *description; /* paragraphs, separated by an empty line; wrapped by help */
 	const char *examples;    /* lines, which documents-commands runs; NULL if there are none */
-	const struct cli_option
-		*options;            /* the command's own options (options.h); NULL if there are none */
+	/* The command's own options (options.h); NULL if there are none. */
+	const struct cli_option *options;
 	const char *choices;     /* all possible operands, “a|b|c”; NULL if others are possible */
 	const char *no_operands; /* refuses operands, with this hint; NULL to accept them */
-	bool
-		takes_command; /* without “--” the first operand begins a command line of another program */
-	bool hidden;       /* not listed by help */
+	/* Without “--” the first operand begins a command line of another program. */
+	bool takes_command;
+	bool hidden; /* not listed by help */
 	/* How the command treats places that root must stay out of (cli/root_places.h): */
 	bool reads; /* without --apply, --undo, --repair it writes only to its outputs and jitwarm's
 				   state, and continues without the latter */
@@ -85,8 +85,8 @@ struct cli {
 	enum exit_status status; /* the status so far */
 	bool stateless;          /* set by cli_forget */
 	bool status_of_command;  /* the status is that of the program that `run` has run */
-	enum exit_status
-		failure; /* the status of the next failure; EXIT_DONE to choose it by the code (exit_of) */
+	/* The status of the next failure; EXIT_DONE to choose it by the code (exit_of). */
+	enum exit_status failure;
 	struct jw_system *system; /* freed at the end, like the next two */
 	char *state;              /* set by cli_state */
 	char *program;            /* this executable, set by cli_worker */

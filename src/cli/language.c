@@ -23,8 +23,8 @@ enum { MAX_ARGUMENTS = 16, MAX_TEXT = 1 << 13, MAX_TEXTS = 1 << 16, MAX_FORMAT =
 
 /* A text of the program, and its translation. */
 struct phrase {
-	const char *english,
-		*text;      /* for a formatted text one allocation; for a text of the catalogue none */
+	/* For a formatted text one allocation; for a text of the catalogue none. */
+	const char *english, *text;
 	bool is_format; /* it has conversions, so no text equals it */
 	bool is_name;   /* a name from outside, which stays as it is */
 };

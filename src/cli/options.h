@@ -55,8 +55,8 @@ struct cli_option {
 	bool rare;         /* shown in help only with --all, if there are many options */
 	bool setting;      /* if not given, the setting of this name counts (cli/config.h) */
 	bool only_setting; /* and it cannot be given on the command line */
-	const char
-		*title; /* not an option, but the heading of those below it, “Where to”; NULL for options */
+	/* Not an option, but the heading of those below it, “Where to”; NULL for options. */
+	const char *title;
 };
 
 /* The macros for rows: the option's name, its value's name in help, the help text; then .letter,

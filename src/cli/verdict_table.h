@@ -27,8 +27,8 @@ struct verdict_row {
 	bool nameless;           /* the names of entries are unknown, so the cache cannot be examined */
 	uint64_t ptx_bytes;      /* the size of the cold modules' PTX */
 	struct jw_forecast forecast;
-	uint32_t driver_from,
-		driver_to;       /* branches of drivers with this answer; 0 as in jw_scan_total */
+	/* Branches of drivers with this answer; 0 as in jw_scan_total. */
+	uint32_t driver_from, driver_to;
 	double most_start_s; /* a bound; 0 if there is none */
 	size_t held_files;   /* without a GPU: the number of files that may hold device code, the only
 							number in that case */

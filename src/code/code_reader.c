@@ -193,8 +193,8 @@ enum code_step leaf_next(struct jw_error *err, struct leaf *leaf, struct code_fo
 struct code_reader {
 	const char *path;
 	const struct jw_cancel *cancel;
-	atomic_uint_least64_t again_bytes,
-		*again; /* see walk_again; a part uses the counter of the whole file */
+	/* See walk_again; a part uses the counter of the whole file. */
+	atomic_uint_least64_t again_bytes, *again;
 	struct walk *walk;
 	struct leaf leaf;
 	bool in_leaf;

@@ -21,8 +21,8 @@ struct leaf {
 		LEAF_SEARCHED, /* all containers were returned */
 		LEAF_COMPLETE  /* the image itself was returned */
 	} state;
-	bool
-		may_hold_code; /* reported as possibly holding code, although its sections cannot be read */
+	/* Reported as possibly holding code, although its sections cannot be read. */
+	bool may_hold_code;
 	struct image image;
 	struct devcode_image full; /* the complete image */
 	struct bytes bytes;

@@ -89,24 +89,23 @@ enum devcode_compression {
 struct devcode_entry {
 	uint64_t offset; /* the place of the entry's header in the image */
 	uint32_t kind;
-	struct jw_target
-		target; /* the header's number and flags; `a` also if a cubin's .nv.compat has it. The text
-				   of an unflagged PTX entry may name another target (`.target sm_90a` under 90);
-				   the text decides, and devcode_ptx_header reads it if the answer matters */
+	/* The header's number and flags; `a` also if a cubin's .nv.compat has it. The text of an
+	 * unflagged PTX entry may name another target (`.target sm_90a` under 90); the text decides,
+	 * and devcode_ptx_header reads it if the answer matters. */
+	struct jw_target target;
 	uint16_t isa_major, isa_minor; /* PTX: ISA version in the header; the text is authoritative.
 									  Cubin: 1 and its ABI's number, 7 or 8 */
 	uint64_t flags;
 	enum devcode_compression compression;
 	uint64_t payload_offset; /* the place in the container's bytes, or DEVCODE_NOT_HELD */
-	uint64_t
-		stored_bytes; /* the compressed size without padding; a raw payload's size with padding */
+	/* The compressed size without padding; a raw payload's size with padding. */
+	uint64_t stored_bytes;
 	uint64_t size_bytes; /* the size of the payload from devcode_payload; equal to stored_bytes if
 							the compression is foreign and the header does not have the size */
-	uint32_t options_offset,
-		options_length; /* the option string in the container's bytes, as libcuda reads it, up to
-						   its NUL; length 0 if there are no options. Never set for cubins, whose
-						   options are binary */
-	bool cuda_13;       /* cubin: CUDA 13 or newer wrote it; known for sm_100 and newer */
+	/* The option string in the container's bytes, as libcuda reads it, up to its NUL; length 0 if
+	 * there are no options. Never set for cubins, whose options are binary. */
+	uint32_t options_offset, options_length;
+	bool cuda_13; /* cubin: CUDA 13 or newer wrote it; known for sm_100 and newer */
 	/* for a cubin: the CUDA version (12080) of the first driver that loads it, 0 if every driver
 	 * does; and of the compiler that wrote it, 0 if unknown. Taken from the cubin's own header, or,
 	 * if the cubin is packed in zstd, from the entry's header. */
@@ -125,8 +124,8 @@ struct devcode_container {
 	uint64_t size_bytes;  /* the size with the header */
 	const uint8_t *bytes; /* valid until the next step; NULL in devcode_image.containers */
 	size_t held_bytes; /* the number of bytes held if payloads were not kept; 0 if all are held */
-	const struct devcode_entry
-		*entries; /* valid until the next step; NULL in devcode_image.containers */
+	/* Valid until the next step; NULL in devcode_image.containers. */
+	const struct devcode_entry *entries;
 	size_t entry_count;
 	size_t index; /* the number of the container in its image, from 0 */
 	/* Known only when the image is complete, in devcode_image.containers: */
@@ -146,8 +145,8 @@ struct devcode_image {
 	uint64_t size_bytes;
 	const struct devcode_section *sections; /* sections that hold containers */
 	size_t section_count;
-	const struct devcode_container
-		*containers; /* only offset, size_bytes, index, section, linked are valid */
+	/* Only offset, size_bytes, index, section, linked are valid. */
+	const struct devcode_container *containers;
 	size_t container_count;
 	size_t damaged; /* places that look like a container but are unsound, in sections that hold
 					   containers */

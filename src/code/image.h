@@ -34,8 +34,8 @@ struct image {
 	uint64_t run_end;
 	uint64_t wasted_steps; /* steps over entries at places that turned out not to be containers */
 	uint64_t wasted_bytes; /* bytes read after a ".version" that do not belong to its module */
-	struct devcode_section
-		*sections; /* sections that hold containers, once the image is complete */
+	/* Sections that hold containers, once the image is complete. */
+	struct devcode_section *sections;
 };
 
 /* Reads a sound container's entries into image->entries. */

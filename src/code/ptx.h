@@ -18,8 +18,8 @@ int ptx_header_read(struct jw_error *err, const void *text, size_t size,
 /* Inputs of the cost model (docs/internals/estimates.md). */
 struct ptx_features {
 	uint64_t statements; /* lines that end in `;`, with CR LF (Windows' nvcc) or LF */
-	uint64_t
-		divisions; /* `rem.`, `div.s64`, `div.u64`, `div.rn.f64`: each becomes a loop or a call */
+	/* `rem.`, `div.s64`, `div.u64`, `div.rn.f64`: each becomes a loop or a call. */
+	uint64_t divisions;
 	uint64_t entries; /* `.entry`s */
 	bool optix;       /* programs of OptiX, which compiles them itself */
 	bool code;        /* other PTX with a `.entry` or a `.func`: there is code to compile */

@@ -278,7 +278,7 @@ static const struct {
 	{121, "GB10", 12090, 0, 0},
 };
 
-/* Names with a suffix began with sm_90a, later than sm_90 itself. */
+/* The first CUDA version with names that have a suffix: sm_90a came later than sm_90 itself. */
 enum { FIRST_SUFFIX_CUDA = 12000 };
 
 /* Returns the row of a GPU; SIZE_MAX if unknown. */

@@ -39,8 +39,8 @@ struct child_setup {
 								   programs use */
 	uint64_t cache_limit_bytes; /* the limit of that cache */
 	bool low_priority;
-	const char
-		*task; /* the file that names another compiler (driver/task.h); NULL for the driver's */
+	/* The file that names another compiler (driver/task.h); NULL for the driver's. */
+	const char *task;
 };
 
 int child_start(struct jw_error *err, uv_loop_t *loop, const struct child_setup *setup,

@@ -16,11 +16,11 @@ struct driver_query {
 	 * Failures of these jobs do not change the answer. */
 	const struct protocol_job *(*next)(void *context, const struct protocol_answer *answer);
 	void *context; /* passed to `next` */
-	const char
-		*task; /* the file that names another compiler (driver/task.h); NULL for the driver's */
+	/* The file that names another compiler (driver/task.h); NULL for the driver's. */
+	const char *task;
 	unsigned limit_s; /* the time after which the worker counts as hung */
-	const struct jw_cancel
-		*cancel; /* cancels the call (JW_ERR_INTERRUPTED); NULL if nothing does */
+	/* Cancels the call (JW_ERR_INTERRUPTED); NULL if nothing does. */
+	const struct jw_cancel *cancel;
 };
 
 /* Asks the question. -1 if no worker could be started, or if it died, hung, or sent a malformed

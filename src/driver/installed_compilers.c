@@ -109,8 +109,8 @@ struct compiler_search {
 	char *found;
 	char *older; /* the newest compiler that is older than requested */
 	uint32_t older_cuda;
-	uint32_t
-		least; /* if not 0, the search is for the oldest one from this version on, up to `wanted` */
+	/* If not 0, the search is for the oldest one from this version on, up to `wanted`. */
+	uint32_t least;
 	char *oldest;
 	uint32_t oldest_cuda;
 	struct jw_error distrust; /* why the first refused compiler must not be run */

@@ -174,8 +174,8 @@ static int link_containers(struct jw_error *err, const struct cuda *cuda,
 static int driver_compile(struct jw_error *err, struct driver *driver,
 						  const struct driver_input *input, struct driver_outcome *ret_outcome)
 {
-	static struct logs
-		logs; /* a worker has one thread; 32 KiB of stack would be too much on Windows */
+	/* A worker has one thread; 32 KiB of stack would be too much on Windows. */
+	static struct logs logs;
 	const struct cuda *cuda = &driver->cuda;
 	const bool links = input->form == CACHE_KEY_LINK || input->linked;
 	uint64_t used_ns;

@@ -18,8 +18,8 @@ struct pip_options {
 	const char *python;   /* "3.11"; NULL for the active environment's */
 	bool any_python;      /* the package contains no Python code, so any version will do */
 	const char *by_hand;  /* for a message: what to do without pip and uv */
-	const struct jw_compiler_fetch_options
-		*fetch; /* receives the progress, and tells when to stop */
+	/* Receives the progress, and tells when to stop. */
+	const struct jw_compiler_fetch_options *fetch;
 };
 
 struct pip;

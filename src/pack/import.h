@@ -22,10 +22,10 @@ struct import_fate {
 
 struct import {
 	const struct jw_import_options *options;
-	const struct jw_system
-		*system; /* its driver and GPUs decide; NULL to insert entries unchanged */
-	const struct import
-		*checked; /* for jw_import_all: the open pack, which is trusted; else NULL */
+	/* Its driver and GPUs decide; NULL to insert entries unchanged. */
+	const struct jw_system *system;
+	/* For jw_import_all: the open pack, which is trusted; else NULL. */
+	const struct import *checked;
 	struct jw_import_result *result;
 	struct source *source;
 	struct pack_manifest manifest;

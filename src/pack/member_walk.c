@@ -8,8 +8,8 @@
 #include "os/uv.h"
 
 struct order {
-	uint32_t *entries,
-		*first; /* the entries, grouped by the member that completes them: first[m] to first[m+1] */
+	/* The entries, grouped by the member that completes them: first[m] to first[m+1]. */
+	uint32_t *entries, *first;
 	uint32_t *dead, *dead_first; /* the members, grouped by the last member that needs them */
 };
 
@@ -101,8 +101,8 @@ struct ahead {
 	size_t read, taken;   /* the numbers of members read and taken */
 	uint64_t bytes_ahead; /* the bytes of members that were read and not passed on */
 	size_t hashed;        /* the number of members that are hashed, or being hashed */
-	size_t
-		other; /* the first member that the reading thread is hashing; SIZE_MAX if there is none */
+	/* The first member that the reading thread is hashing; SIZE_MAX if there is none. */
+	size_t other;
 	bool stop;
 	bool failed, wrong; /* reading failed, or a member does not match its name */
 	struct jw_error why;

@@ -16,8 +16,8 @@
 struct refill {
 	const struct refill_request *request;
 	struct set asked, lengths;
-	struct set
-		counted; /* names that newer packs had no room for, or, with dry_run, that were counted */
+	/* Names that newer packs had no room for, or, with dry_run, that were counted. */
+	struct set counted;
 	uint64_t room_bytes; /* what remains of the limit */
 	struct jw_store_refilled done;
 };

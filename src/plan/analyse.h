@@ -96,8 +96,8 @@ struct plan_module {
 	uint64_t key;       /* the entry's name; 0 if the profile has no stamp */
 	uint64_t key_bytes; /* the length of the key */
 	uint64_t identity;  /* the hash of payload and option string; 0 if there are keys */
-	struct plan_features
-		features; /* features of the PTX: inputs of the cost model (docs/internals/estimates.md) */
+	/* Features of the PTX: inputs of the cost model (docs/internals/estimates.md). */
+	struct plan_features features;
 
 	/* Set by the plan: */
 	uint32_t file; /* an index into plan.files: the first file that contains it */

@@ -65,8 +65,8 @@ struct decided {
 	enum plan_reason reason; /* with DECIDE_REFUSED; none if inputs of a link have no code */
 	bool by_share;           /* the share of pieces decides, not the start */
 	bool tile_too;           /* it also has Tile IR for which the driver is too old */
-	struct jw_driver
-		needs; /* the first driver that is new enough; zeros if its age is not the reason */
+	/* The first driver that is new enough; zeros if its age is not the reason. */
+	struct jw_driver needs;
 };
 
 /* ---- from facts in the form of scan --json */
@@ -129,8 +129,8 @@ struct decide_counts {
 	uint16_t set_sm[DECIDE_SET];
 	uint16_t alone_sm; /* the architecture of one container in the data for a single one */
 	bool alone_differ; /* others are for another architecture */
-	size_t relinked, prelinked,
-		unlinked; /* linked containers: without code, with a cubin, without one */
+	/* Linked containers: without code, with a cubin, without one. */
+	size_t relinked, prelinked, unlinked;
 	size_t inputs, inputs_lacking, inputs_refused;
 	bool lto;
 	uint32_t reasons, late_reasons; /* a bit for each reason */

@@ -104,8 +104,8 @@ struct plan_target {
 	struct jw_target device;
 	struct jw_unplanned unplanned; /* `lacking` is set once the fates are settled */
 	uint64_t link_bytes; /* the predicted machine code that the CUDA runtime links at each start */
-	size_t
-		link_containers; /* the number of relocatable containers with usable PTX, needed or not */
+	/* The number of relocatable containers with usable PTX, needed or not. */
+	size_t link_containers;
 };
 
 struct plan {
@@ -123,14 +123,14 @@ struct plan {
 	 * loaded. */
 	char **notes;
 	size_t note_count, assumptions;
-	size_t
-		troubles; /* the number of files that could not be read, or not in full; most have a note */
+	/* The number of files that could not be read, or not in full; most have a note. */
+	size_t troubles;
 	/* Keys of a recording whose PTX fits none of the targets, or is too new for the driver. */
 	size_t unfit, too_new;
 	size_t images;  /* files and members with device code that were read */
 	bool *has_code; /* for each file of the request's search: device code was read in it */
-	uint32_t
-		*unsure; /* for each of them, the targets on which it has pieces of `tile` or `unknown` */
+	/* For each of them, the targets on which it has pieces of `tile` or `unknown`. */
+	uint32_t *unsure;
 	struct fates fates; /* the files that will fail, or lack pieces */
 };
 

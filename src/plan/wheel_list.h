@@ -50,8 +50,8 @@ struct wheel_pin {
 
 struct wheel {
 	const char *version, *platform, *pythons;
-	const char *file,
-		*sha256;    /* "" if it was not examined itself; then its libraries are those of `of` */
+	/* "" if it was not examined itself; then its libraries are those of `of`. */
+	const char *file, *sha256;
 	const char *of; /* the version that was examined; NULL if this one was, or none */
 	bool unseen;
 	const struct wheel_library *libraries;

@@ -444,7 +444,7 @@ static void fill_releases(struct jw_scan_total *total, const struct jw_driver *a
 		total->driver_from = 0;
 }
 
-/* Fills in how the files run together, and the first file for each kind of line. */
+/* Fills in the sum of how the files run, and the first file for each kind of line. */
 static void fill_runs(const struct scan *scan, uint32_t t, struct jw_scan_total *total)
 {
 	const struct fates *fates = &scan->build.plan->fates;

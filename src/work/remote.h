@@ -36,9 +36,9 @@ struct remote {
 	char *folder;                  /* the run's folder for that child's files */
 	struct remote_module *modules; /* one for each module of the plan; NULL if no folder is given */
 	size_t to_put;
-	unsigned asked, ahead,
-		putting; /* pending requests; `ahead` of `asked` are those that no worker waits for */
-	bool found;  /* the last search found something, so others are searched for ahead */
+	/* Pending requests; `ahead` of `asked` are those that no worker waits for. */
+	unsigned asked, ahead, putting;
+	bool found; /* the last search found something, so others are searched for ahead */
 	bool gone;
 	uint64_t stepped_ns; /* when the clock was last read */
 	uint64_t waited_ns;  /* the time that idle workers waited, in all */

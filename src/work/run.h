@@ -13,8 +13,8 @@ struct run_setup {
 	const struct jw_system *system;
 	const struct jw_prime_options *options;
 	const char *const *worker; /* the command that starts a worker */
-	const char
-		*task; /* the file that names another compiler (driver/task.h); NULL for the driver's */
+	/* The file that names another compiler (driver/task.h); NULL for the driver's. */
+	const char *task;
 	const char *folder; /* for the workers' private directories */
 	unsigned workers;
 	struct speed_time *learnt; /* adds the times of the compiles; may be NULL */

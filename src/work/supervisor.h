@@ -64,8 +64,8 @@ struct run_workers {
 	unsigned alive;     /* the number of slots with a child */
 	bool held_back;     /* some worker waits for room */
 	struct device_pool pool;
-	unsigned failed_starts,
-		failed_compiles;  /* children in a row that ended outside a compile, and in one */
+	/* Children in a row that ended outside a compile, and in one. */
+	unsigned failed_starts, failed_compiles;
 	char no_context[256]; /* why the last of them got no context; "" if it got one */
 	double start_ms; /* how long the last worker's driver took to start; 0 if none has started */
 	unsigned threads, cores; /* available to this process */

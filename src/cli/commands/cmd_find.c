@@ -23,8 +23,8 @@ struct find_document {
 	struct jw_places places;
 	struct find_row {
 		struct jw_place place;
-		size_t files, images, warm, cold,
-			failing; /* images is 0 if there is no device code, or if it was not examined */
+		/* Images is 0 if there is no device code, or if it was not examined. */
+		size_t files, images, warm, cold, failing;
 		enum jw_loading loading; /* when a program compiles the cold ones */
 		struct jw_seconds start; /* the time that a first start needs for the cold ones */
 		char *trouble;           /* NULL if there is none */
