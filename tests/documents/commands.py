@@ -7,6 +7,7 @@ command fails, as a command does that is not run for no reason. Commands of othe
 named with the script that runs them, and with words that it then contains. The lines below a command are its output: each stands in what the
 command prints here, in order, but for numbers, sizes, times and folders; a line “…” stands for lines left out. Blocks in Python are run, those
 in YAML are read, and other languages are named with the script that runs them. Pages for users have no indented blocks."""
+import json
 import os
 import pathlib
 import re
@@ -14,6 +15,16 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import xml.dom.minidom
+import xml.parsers.expat
+
+
+def read_xml(text):
+    try:
+        xml.dom.minidom.parseString(text)
+    except xml.parsers.expat.ExpatError as error:
+        raise ValueError(str(error)) from error
+
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(sys.argv[1]).resolve()
@@ -95,10 +106,8 @@ LANGUAGES = [
     ("containers.md", "dockerfile", "--recording app.recording.json", "tests/driver/recording.sh"),
     ("programs.md", "c", "An installer's last step", "tests/cli/cases/progress.sh"),
     ("programs.md", "powershell", "Write-Progress", ""),
-    ("programs.md", "json", '"phase":"compiling"', ""),
     ("windows.md", "nsis", "nsExec", ""),
     ("windows.md", "ini", "runasoriginaluser", ""),
-    ("windows.md", "xml", "CustomAction", ""),
     ("many-machines.md", "ini", "TaskProlog=", "tests/share/slurm.sh"),
 ]
 # Commands after which the next one shows what it shows: page, command, what is done before it
@@ -113,6 +122,7 @@ SETTINGS = {
 }
 # The wheel of which a page shows the table; without it, the table is not compared
 WHEEL = pathlib.Path.home() / ".cache/jitwarm/frameworks/xgboost-1.3.3-linux/xgboost-1.3.3-py3-none-manylinux2010_x86_64.whl"
+READERS = {"json": json.loads, "xml": read_xml}
 # Folders of translated pages, whose blocks are those of the English ones
 LETTERED = ["ko"]
 PROGRAM = (r"(?:sudo )?(?:uvx|pip|pipx|uv|curl|wget|apt|apt-get|rpm|dnf|conda|mamba|msiexec|docker|podman|kubectl|helm|sbatch|srun|git|cmake|ctest|python3?"
@@ -227,8 +237,16 @@ def check_languages(failures):
                     pass
                 except yaml.YAMLError as error:
                     failures.append(f"{page.name}: {error}")
+            elif language in READERS:
+                try:
+                    READERS[language]("\n".join(lines))
+                except ValueError as error:
+                    failures.append(f"{page.name}: the block in {language}: {error}")
             elif language not in ("console", "python") and not known and page.parent.name not in LETTERED:
                 failures.append(f"{page.name}: no script is known to read this block in {language}: {lines[:1]}")
+            if known and known[1] == "dockerfile" and known[3].endswith("Dockerfile"):
+                there = (ROOT / known[3]).read_text().splitlines()
+                failures += [f"{page.name}: {known[3]} has no line {line}" for line in lines if line not in there]
     for other in LANGUAGES:
         if other not in used:
             failures.append(f"no block in {other[1]} of {other[0]} has “{other[2]}”")

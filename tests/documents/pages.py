@@ -61,7 +61,7 @@ def check_command(page, line):
 for page in PAGES:
     text = page.read_text()
     check_links(page, text)
-    for line in re.findall(r"^(?: {4,8}|\$ | +\$ |> (?:\.\\)?)(jitwarm(?:w\.exe)?(?: .*)?)$", text, re.M):
+    for line in re.findall(r"^(?: {4,8}|\$ | +\$ |RUN |> (?:\.\\)?)(jitwarm(?:w\.exe)?(?: .*)?)$", text, re.M):
         check_command(page, line)
 
 def lead(page, target, language):
