@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The path of a compiler, "" where it is not there. */
+/* Returns the path of a compiler, "" if it is not there. */
 static const char *find_compiler(const char *version)
 {
 	static char path[512];
@@ -23,8 +23,8 @@ static const char *find_compiler(const char *version)
 	return path;
 }
 
-/* The machine code of a text for the suite's first GPU; empty where the compiler fails. `level`:
- * an option more, or NULL. */
+/* Returns the machine code of a text for the suite's first GPU; empty if the compiler fails.
+ * `level` is one more option, or NULL. */
 static struct blob compile(const char *ptxas, const struct blob *text, const char *level)
 {
 	char target[16], from[300], to[300];

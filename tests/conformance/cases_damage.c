@@ -73,9 +73,9 @@ static enum outcome heals_zeros(long keep)
 	return outcome;
 }
 
-/* Gives the entry of module 1 another value with a correct checksum: so many bytes of this entry's,
- * which is freed. The driver answers with `result` (200: or it crashes); where that is 0, the
- * kernel returns `function`. */
+/* Replaces the value of module 1's entry by so many bytes of this entry's, which is freed, with a
+ * correct checksum. The driver answers with `result` (200: or it crashes); if that is 0, the kernel
+ * returns `function`. */
 static enum outcome uses_value(struct entry *of, size_t size, int result, int function)
 {
 	uint64_t numbers[2] = {size, fnv(of->value, size)};

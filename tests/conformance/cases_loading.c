@@ -1,5 +1,5 @@
-/* When the CUDA runtime hands what a program registers to the driver: at its start, or when a
- * kernel is first used. Each case is a program with one version of the runtime
+/* Tests when the CUDA runtime passes a program's code to the driver: at its start, or when a kernel
+ * is first used. Each case is a program with one version of the runtime
  * (tests/driver/loading.c). */
 #include "suite.h"
 

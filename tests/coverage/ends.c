@@ -1,5 +1,5 @@
 /* Linked into each program that scripts/coverage.py builds: a process that ends at once, or that
- * its parent kills, writes down first what gcc's counters counted. */
+ * its parent kills, first writes down gcc's counts. */
 #include <signal.h>
 #include <unistd.h>
 #include <uv.h>

@@ -1,4 +1,5 @@
-/* The sample framework: what nvcc puts into a library for the CUDA runtime, and nothing else. */
+/* The sample framework: the data that nvcc puts into a library for the CUDA runtime, and nothing
+ * else. */
 #pragma once
 
 #include <stddef.h>

@@ -2,7 +2,7 @@
 #include "code/container.h"
 #include "fuzz_read.h"
 
-/* The result of a walk that gets no more bytes at a time than it asks for. */
+/* Returns the result of a walk that receives no more bytes at a time than it asks for. */
 static enum container_state feed(const uint8_t *data, size_t size, uint64_t *ret_size)
 {
 	struct container_walk walk = {.needed = 0};

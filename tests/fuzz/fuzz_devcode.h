@@ -1,4 +1,4 @@
-/* Reads everything that a reader gives, and checks what devcode.h promises. */
+/* Reads all that a reader returns, and checks the promises of devcode.h. */
 #pragma once
 
 #include "base/cursor.h"

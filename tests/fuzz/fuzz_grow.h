@@ -109,7 +109,7 @@ static inline size_t fuzz_grow(const char *folder, const uint8_t *data, size_t s
 		os_map_close(&after);
 		fuzz_read_rooms(copy.part, &again);
 		MUST(!again.troubles && again.images == 1 && again.format == rooms.format);
-		/* One that the file's end had cut looks whole where the file is longer. */
+		/* A container that the file's end had cut looks whole in a longer file. */
 		MUST(again.count == rooms.count ||
 			 (rooms.damaged && again.count - rooms.count <= rooms.damaged));
 		baked_copy_drop(&copy);

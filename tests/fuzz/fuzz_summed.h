@@ -1,4 +1,4 @@
-/* Files that end with a sum of what precedes it. */
+/* Files that end with a sum of the bytes before it. */
 #pragma once
 
 #include "base/buf.h"

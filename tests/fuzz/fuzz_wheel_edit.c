@@ -1,4 +1,4 @@
-/* METADATA and RECORD of wheels with another version: nothing but what has to change does. The
+/* METADATA and RECORD of wheels with another version: only the necessary changes are made. The
  * input is METADATA up to a NUL, and RECORD behind it. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* A list of released wheels, and what the rules make of what it says. */
+/* A list of released wheels, and the answers that the rules derive from it. */
 #include <string.h>
 
 #include "base/mem.h"

@@ -40,7 +40,7 @@ void release(const char *who, uint64_t address, uint64_t payload, enum release_s
 enum { LOAD_INLINE_DATA = 0x1b4 };
 void inline_data(struct channel *channel, const uint32_t *values, uint32_t count);
 
-/* Each does what this method triggers, after the method's value was stored. */
+/* Each does the work that this method triggers, after the method's value was stored. */
 void host_method(struct channel *channel, uint32_t method, uint32_t value);
 void compute_method(struct channel *channel, const uint32_t *m, uint32_t method, uint32_t value);
 void copy_method(const uint32_t *m, uint32_t method, uint32_t value);

@@ -5,7 +5,7 @@
 #include "controls.h"
 #include "gpu_info.h"
 
-/* ---- what it is */
+/* ---- the GPU's identity */
 
 /* { count; classes[] } */
 static uint32_t class_list(const struct call *call, void *params)

@@ -33,7 +33,7 @@ void log_hex(const char *what, const void *bytes, size_t size);
 			log_line(__VA_ARGS__);                                                                 \
 	} while (0)
 
-/* ---- gpus.c: what the emulated machine contains */
+/* ---- gpus.c: the contents of the emulated machine */
 #define GPUS_MAX 8
 
 struct gpu_model {
@@ -63,8 +63,9 @@ struct gpu {
 
 extern struct gpu gpus[GPUS_MAX];
 extern uint32_t gpu_count;
-/* Reads a comma list of keys ("sm_86,sm_89") into gpus. False where it names an unknown GPU or too
- * many; *ret_bad then points at the name, of *ret_length characters. What went before is kept. */
+/* Reads a comma list of keys ("sm_86,sm_89") into gpus. Returns false if it names an unknown GPU or
+ * too many; *ret_bad then points at the name, of *ret_length characters. The GPUs before it are
+ * kept. */
 bool gpus_parse(const char *list, const char **ret_bad, size_t *ret_length);
 struct gpu *gpu_by_id(uint32_t id);
 uint32_t gpu_tpc_mask(const struct gpu *gpu, uint32_t gpc);
@@ -74,7 +75,7 @@ uint32_t gpu_tpc_mask(const struct gpu *gpu, uint32_t gpc);
 /* The version of the loaded libcuda; libcuda refuses a kernel module of any other. */
 const char *driver_version(void);
 const char *module_version(void);
-/* The content of this file where the phantom answers for it, else NULL. */
+/* Returns the content of this file if the phantom answers for it, else NULL. */
 const char *module_text(const char *path);
 /* A descriptor that reads this text, or -1 with errno. */
 int module_text_open(const char *text);

@@ -1,4 +1,4 @@
-/* The simulated compiler: what it refuses, its time and memory, its output. */
+/* The simulated compiler: its refusals, its time and memory, its output. */
 #include "sim.h"
 
 #include <stdio.h>
@@ -73,7 +73,7 @@ static void spend(const struct cost *cost)
 	free(memory);
 }
 
-/* Refuses what the real compiler refuses, with its messages. */
+/* Refuses the same texts as the real compiler, with its messages. */
 static int refuse(const struct ptx *ptx, int sm, struct bytes *error)
 {
 	char text[256];

@@ -118,7 +118,7 @@ static bool is_ptx(const struct entry *entry, const struct entry *best)
 			(!best->payload || best->kind == KIND_RELOCATABLE_PTX));
 }
 
-/* The payload as the compiler or loader gets it. */
+/* Unpacks the payload for the compiler or loader. */
 static int unpack(const struct entry *entry, struct bytes *ret_payload)
 {
 	struct bytes plain = {NULL, 0};

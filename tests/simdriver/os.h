@@ -7,7 +7,7 @@
 
 #include "sim.h"
 
-/* A copy to be freed, or NULL where the variable is not set. */
+/* Returns a copy to be freed, or NULL if the variable is not set. */
 char *os_env(const char *name);
 /* The driver's default cache directory: a copy to be freed, or NULL. */
 char *os_default_cache(void);
@@ -48,7 +48,7 @@ void os_sleep_ms(double ms);
 /* Uses up processor time of this thread. */
 void os_burn_ms(double ms);
 unsigned long os_pid(void);
-/* Protects what does not belong to one context: the cache, the process's state. */
+/* Protects the state that belongs to no single context: the cache, the process's state. */
 void os_process_lock(void);
 void os_process_unlock(void);
 

@@ -1,9 +1,10 @@
-/* Reads from a PTX text what the simulated compiler needs: version, target, what cost depends on */
+/* Reads the facts of a PTX text that the simulated compiler needs: its version, its target, and the
+ * inputs of its cost. */
 #include "sim.h"
 
 #include <string.h>
 
-/* The number behind a directive: `.version 8.4` gives 84. */
+/* Returns the number behind a directive: `.version 8.4` gives 84. */
 static unsigned read_isa(const uint8_t *at, const uint8_t *end)
 {
 	unsigned major = 0, minor = 0;

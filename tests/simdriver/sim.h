@@ -173,7 +173,7 @@ size_t cubin_size(const uint8_t *data);
 size_t cubin_functions(const uint8_t *data, size_t size, struct bytes *names);
 bool cubin_has_function(const uint8_t *data, size_t size, const char *name);
 
-/* Does what SIMDRIVER_FAULT asks for this PTX. Returns 0, or the CUresult to return. */
+/* Applies the fault of SIMDRIVER_FAULT for this PTX. Returns 0, or the CUresult to return. */
 int fault_strike(const uint8_t *ptx, size_t size, struct bytes *error);
 /* CU_OK, or the error that every call returns from now on. */
 int fault_sticky(void);

@@ -1,5 +1,5 @@
 /* The calls of the C library that may fail on purpose, in place of its own: a program that includes
- * this has them, and the libraries that it uses call them, too. It says what `strike` answers. */
+ * this has them, and the libraries that it uses call them, too. `strike` decides which fail. */
 #pragma once
 
 #include <dirent.h>
@@ -51,8 +51,8 @@ enum which {
 	PIPE
 };
 
-/* Whether this call fails; errno is set. `fd` stands for the path where that is NULL, and is the
- * folder of a relative one. */
+/* Says whether this call fails; errno is set then. `fd` stands for the path if that is NULL, and is
+ * the folder of a relative one. */
 static bool strike(enum which which, const char *path, int fd);
 /* The former name and folder of a file that is renamed, while `strike` is asked. */
 static _Thread_local const char *renamed_from;

@@ -118,8 +118,8 @@ void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *old, size_t size);
 
-/* glibc's NSS ends the process where its own memory runs out (2.36: a signal, an assertion), and
- * libuv where a new loop cannot make or watch its first pipe; os_loop_open has just made some. */
+/* glibc's NSS ends the process if its own memory runs out (2.36: a signal, an assertion), and libuv
+ * if a new loop cannot make or watch its first pipe; os_loop_open has just made some. */
 int getpwuid_r(uid_t owner, struct passwd *entry, char *text, size_t size, struct passwd **found)
 {
 	REAL(getpwuid_r);

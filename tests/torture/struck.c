@@ -1,4 +1,4 @@
-/* Caches, packs, the store, settings and keys, and what device code is read from files
+/* Caches, packs, the store, settings and keys, and the reading of device code from files
  * (struck_try.h). */
 #include "check.h"
 
@@ -21,12 +21,12 @@
 #include "packs.h"
 #include "struck_try.h"
 
-/* Behind those that have parameters of its names */
+/* It must follow headers that have parameters of its names. */
 #include "make_archive.h"
 
 enum { ENTRIES = 4, USUAL_EVERY = 29, READ_MAX = 2 };
 
-/* ---- what is there */
+/* ---- the state before each call */
 
 static char *now, *cache, *target, *state, *pack, *loose, *codes[READ_MAX];
 static size_t usual[READ_MAX]; /* containers in each of them */
@@ -152,7 +152,8 @@ static void put_codes(void)
 		OK(read_one(why, i, &usual[i]));
 }
 
-/* ---- what is done: 0, STRUCK_NOT_WHOLE where it says that something is missing, or -1 */
+/* ---- the actions: they return 0, STRUCK_NOT_WHOLE if they report that something is missing, or
+ * -1 */
 
 static int inserts(struct jw_error *err)
 {

@@ -10,7 +10,7 @@
 
 #include "entries.h"
 #include "files.h"
-/* Behind those that have parameters of its names */
+/* It must follow headers that have parameters of its names. */
 #include "make_archive.h"
 
 #include "cache/key.h"
@@ -24,7 +24,7 @@ enum { USUAL_EVERY = 23, ROOM = 4096, MAX_KEY = 2048 };
 static char *now, *cache, *out, *site, *library;
 static struct jw_system machine;
 
-/* ---- what is there */
+/* ---- the state before each call */
 
 static size_t write_text(char text[256], unsigned n)
 {
@@ -152,7 +152,7 @@ static void put_wheel(void)
 	buf_free(&wheel);
 }
 
-/* ---- what is done */
+/* ---- the actions */
 
 static int bake_all(struct jw_error *err, const char *name)
 {

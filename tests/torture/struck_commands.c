@@ -53,7 +53,7 @@ enum {
 enum kind { SYSTEM_CALLS, REFUSALS, KINDS };
 static const char *const kind_names[KINDS] = {"call", "refused call"};
 
-/* ---- what fails */
+/* ---- the failing calls */
 
 static const char *const kind_calls[KINDS] = {NULL, "open,create,stat,mkdir,rename,unlink"};
 static struct torture torture = {.is_own = true};
@@ -80,7 +80,7 @@ void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 void __wrap_free(void *old);
 
-/* Waiting for what another process may write: there is none. */
+/* The wait is for a write of another process, of which there is none. */
 void uv_sleep(unsigned ms)
 {
 	(void)ms;
@@ -150,8 +150,8 @@ void __wrap_free(void *old)
 	__real_free(old);
 }
 
-/* Whether a line names what was struck, or its folder, or gives its reason: a folder above it may
- * be what was struck. */
+/* Says whether a line names the struck file or its folder, or gives its reason: the failure may be
+ * in a folder above it. */
 static bool names_it(const char *text)
 {
 	char path[TORTURE_MAX_PATH];
@@ -298,7 +298,7 @@ static const char *judge(const struct struck_line *line, const struct outcome *u
 	if (names_it(texts[0]) || names_it(texts[1]) || (is_korean && strstr(texts[1], "jitwarm: ")))
 		return NULL;
 	/* An entry that cannot be read is none for the driver either, and its name tells nobody
-	 * anything; at the folder of all nobody knows what was wanted below it. */
+	 * anything; a failure at the folder above all does not say which file below it was wanted. */
 	if ((now->status <= STATUS_LESS || now->status == usual->status) &&
 		strstr(struck_path, "/cache/"))
 		return NULL;

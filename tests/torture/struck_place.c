@@ -232,7 +232,7 @@ void struck_place_renew(void)
 
 int struck_place_remove(void **unused)
 {
-	/* The variables stay: what counts branches asks for its own at the end. */
+	/* The variables stay: the program that counts branches asks for its own at the end. */
 	assert_int_equal(chdir("/"), 0);
 	mem_free(now);
 	mem_free(kept);

@@ -19,7 +19,7 @@ extern const char *const struck_before[];
 extern char *struck_folder;
 
 int struck_place_make(void **unused);
-/* Notes what is there now, for struck_place_again. */
+/* Saves the present state, for struck_place_again. */
 void struck_place_keep(void);
 void struck_place_again(void);
 /* The variables and the working directory that were there at first. */

@@ -29,8 +29,8 @@ static bool changes[MAX_CALLS];
 static void *frames[MAX_FRAMES];
 static int depth;
 
-/* Waiting for what another process may write: there is none. Wrapped, since a static libuv has it
- * beside what is needed. */
+/* The wait is for a write of another process, of which there is none. The function is wrapped,
+ * since a static libuv has it beside functions that are needed. */
 void __wrap_uv_sleep(unsigned ms);
 void __wrap_uv_sleep(unsigned ms)
 {

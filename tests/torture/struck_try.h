@@ -31,8 +31,8 @@ struct struck_path {
 	const char *name;
 };
 /* `now` becomes the folder in which scenarios work, with JITWARM_STATE, HOME and
- * JITWARM_SYSTEM_ROOT in it; `paths` those of it; `machine` has one GPU, a known driver and the
- * folder's “cache”. */
+ * JITWARM_SYSTEM_ROOT in it; `paths` are the paths in it; `machine` has one GPU, a known driver and
+ * the folder's “cache”. */
 struct struck_group {
 	char **now;
 	const struct struck_path *paths;

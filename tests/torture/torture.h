@@ -16,9 +16,9 @@ struct torture {
 	int error;             /* 0: the one that such a call has */
 	bool is_own;           /* in the test's own process: its first thread alone counts, and only
 							* what a kernel lets fail and libuv bears */
-	/* Told of each call that is counted (TORTURE_COUNT), or of the one that is to fail; false: it
-	 * does not. Preloaded, it is told behind a “rename” that is counted what was renamed: “from”.
-	 */
+	/* Called for each call that is counted (TORTURE_COUNT), or for the one that is to fail; returns
+	 * false to let it succeed. If preloaded, it also receives the former name of a counted rename:
+	 * “from”. */
 	bool (*strikes)(unsigned long number, const char *call, const char *path);
 };
 

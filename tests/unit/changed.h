@@ -1,5 +1,5 @@
-/* One change at a time of what is read and checked: of JSON each value, of bytes each byte; and
- * what becomes of each (test_changed_documents.c). */
+/* One change at a time of each document and file: each value of JSON, each byte of others; and the
+ * outcome of each change (test_changed_documents.c). */
 #pragma once
 
 #include "folder.h"
@@ -25,7 +25,7 @@ struct document {
 	bool is_bytes;
 };
 
-/* ---- outcomes of a place's changes, those alike together */
+/* ---- the outcomes of the changes at a place; equal ones are put together */
 
 static const struct document *document;
 static struct buf told;

@@ -1,8 +1,8 @@
 /* Every unit test includes this: cmocka, and the headers that must come before it. TEST(name) { … }
  * is a test of its file, TEST_WITH(name, set_up, tear_down) one with functions before and after it,
- * and RUN_TESTS(set_up, tear_down) at the end runs them in their order; TEST_PROGRAM { … } is what
- * does more than that. All files are one program, and main.c runs the one that is named.
- */
+ * and RUN_TESTS(set_up, tear_down) at the end runs them in their order; TEST_PROGRAM { … } is a
+ * program that does more than that. All files are one program, and main.c runs the one that is
+ * named. */
 #pragma once
 
 #include <setjmp.h>
@@ -30,8 +30,9 @@ void check_strings(const char *file, int line, const char *text, const char *is,
 void check_bytes(const char *file, int line, const char *text, const void *is, const void *wanted,
 				 size_t size);
 
-/* The reason of a call, and its first argument: OK(cache_repair(why, live)) prints it where the
- * call fails. GIVES(JW_ERR_BUSY, cache_repair(why, live)): it must fail so, and say why. */
+/* The reason of a call's failure, and its first argument: OK(cache_repair(why, live)) prints it if
+ * the call fails. GIVES(JW_ERR_BUSY, cache_repair(why, live)) expects this failure, with a
+ * reason. */
 extern struct jw_error why[1];
 void check_ok(const char *file, int line, const char *call, int result);
 void check_gives(const char *file, int line, const char *texts[2], enum jw_code code, int result);

@@ -1,5 +1,5 @@
 /* A tree with files of every kind of name, and all functions that decide which of them may hold
- * device code: jw_find, jw_scan, jw_check, jw_prime, and what `prime --if-changed` compares.
+ * device code: jw_find, jw_scan, jw_check, jw_prime, and the comparison of `prime --if-changed`.
  *
  * Each file holds a different module, so that its content identifies it. */
 #pragma once

@@ -1,5 +1,5 @@
-/* Gates: what another process does in the moment before this one locks or removes a file. They are
- * put in place of the C library's calls, so that no time decides whether a test hits. */
+/* Gates: the actions of another process in the moment before this one locks or removes a file. They
+ * replace the C library's calls, so that no time decides whether a test hits. */
 #pragma once
 
 #include "check.h"
@@ -41,7 +41,7 @@ static inline void gate_pass(void (**gate)(const char *path), int fd, const char
 		(void)snprintf(path + length, sizeof path - (size_t)length, "%s%s", name ? "/" : "",
 					   name ? name : "");
 	}
-	/* Not for what it does itself */
+	/* The gate is closed during the other process's own calls. */
 	*gate = NULL;
 	does(path);
 	*gate = does;

@@ -5,7 +5,7 @@
 
 #include "os/file.h"
 
-/* 0 on Windows, where /proc would be that of Wine's machine. */
+/* Returns the number of open files; 0 on Windows, where /proc would be that of Wine's machine. */
 static inline size_t open_files(void)
 {
 #ifdef _WIN32

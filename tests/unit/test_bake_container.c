@@ -26,7 +26,7 @@ static void append_code(struct buf *out, uint16_t sm, size_t size, bool noise)
 	OK(write_cubin_entry(why, &cubin, out));
 }
 
-/* One container: PTX for sm_80, and what `fill` adds. */
+/* One container: PTX for sm_80, and the additions of `fill`. */
 struct made {
 	struct buf bytes;
 	struct devcode_entry entries[MAX_ENTRIES];
@@ -136,7 +136,7 @@ static void assert_same_ptx(const struct made *before, const struct made *after)
 	buf_free(&scratch[1]);
 }
 
-/* Raw code makes room, and only if there is none: what is as it was need not be read again. */
+/* Raw code makes room, and only if there is none: unchanged code need not be read again. */
 TEST(raw_code_is_packed_where_room_is_needed)
 {
 	struct made *before = make(DEVCODE_RAW, 2 * NOISE, NOISE);

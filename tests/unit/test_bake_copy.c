@@ -1,6 +1,6 @@
-/* A copy whose ranges are overwritten: what it says has changed is all that has. */
+/* A copy whose ranges are overwritten: exactly the reported ranges have changed. */
 #include "files.h"
-/* Behind those that have parameters of its names */
+/* It must follow headers that have parameters of its names. */
 #include "folder.h"
 
 #include "bake/baked_copy.h"
@@ -14,8 +14,8 @@ struct written {
 	uint8_t value;
 };
 
-/* Overlapping, touching, equal to the original's bytes, zeros where something was written and where
- * nothing was, and beyond its end. */
+/* Overlapping, touching, equal to the original's bytes, zeros over a former write and elsewhere,
+ * and beyond the file's end. */
 static const struct written writes[] = {
 	{100, 50, 1}, {120, 60, 2}, {130, 10, 0},     {40, 10, 0},        {200, 20, 0},
 	{300, 1, 9},  {301, 9, 3},  {SIZE - 8, 8, 4}, {SIZE + 64, 16, 5},
@@ -65,7 +65,7 @@ TEST(changes_are_what_differs)
 	mem_free(output);
 }
 
-/* Another file has its name: before it is copied, and before the copy gets its place. */
+/* Another file takes its name: before it is copied, and before the copy gets its place. */
 TEST(a_changed_original_is_refused)
 {
 	char *path = os_join(folder, "changing"), *output = os_join(folder, "out/copy2");
@@ -144,7 +144,7 @@ TEST(an_unfinished_copy_is_secret)
 	mem_free(output);
 }
 
-/* However much of it, and nothing beside it. */
+/* A room of any size is cleared to its end, and nothing beside it. */
 TEST(a_room_is_cleared_to_its_end)
 {
 	enum { LARGE = 200000, FROM = 1000, SIZES = 3 };

@@ -2,7 +2,7 @@
 #include "entries.h"
 #include "files.h"
 #include "make_devcode.h"
-/* Behind those that have parameters of its names */
+/* It must follow headers that have parameters of its names. */
 #include "folder.h"
 
 #include "bake/bake_file.h"

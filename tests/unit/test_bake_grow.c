@@ -1,9 +1,9 @@
-/* Copies that become longer: which files can, why others cannot, and many mutated ones. The files
- * are those of the fuzz target. */
+/* Copies that become longer: the files that can, the reasons of those that cannot, and many mutated
+ * ones. The files are those of the fuzz target. */
 #include "files.h"
 
 #include "../fuzz/fuzz_grow.h"
-/* Behind those that have parameters of its names */
+/* It must follow headers that have parameters of its names. */
 #include "bake/grow.h"
 #include "folder.h"
 
@@ -143,7 +143,7 @@ TEST(mutated_files_stay_within_their_copies)
 			mutate(&file, &original, &seed);
 			moved += fuzz_grow(folder, file.data, file.size) > 0;
 		}
-		/* Most of a file is padding and code: what was mutated there does not matter. */
+		/* Most of a file is padding and code: a mutation there does not matter. */
 		assert_in_range(moved, count / 8, count - 1);
 		buf_free(&original);
 		buf_free(&file);

@@ -1,4 +1,4 @@
-/* Parts of a bake that need no library: what is asked for, and pointers to containers. */
+/* Parts of a bake that need no library: its request, and pointers to containers. */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@
 #include "folder.h"
 #include "plan/analyse.h"
 
-/* ---- what is asked for */
+/* ---- the request */
 
 static struct jw_gpu gpus[ANALYSE_MAX_TARGETS + 1];
 static struct jw_system machine;

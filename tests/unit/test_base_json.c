@@ -85,7 +85,7 @@ TEST(all_else_is_refused)
 	assert_false(parses("[\0]", 3));
 }
 
-/* Also in the names of members, and by pairs of surrogates: what is read is what was written. */
+/* A text is read as it was written, in the names of members, too, and by pairs of surrogates. */
 /* Each would take forty times its text's memory. */
 TEST(a_million_of_short_values_are_refused)
 {

@@ -71,7 +71,7 @@ TEST(a_lock_is_tried_until_its_time_is_over)
 	OK(cache_live_close(why, live));
 }
 
-/* Nor does a hold that is given up keep the lock or the file. */
+/* A hold that is given up keeps neither the lock nor the file. */
 TEST(what_fails_lets_go_of_the_lock)
 {
 	static const uint8_t other[32] = {0x42};
@@ -249,7 +249,7 @@ TEST(a_size_is_looked_at_again_beside_others)
 	}
 }
 
-/* ---- what fails */
+/* ---- failing calls */
 
 TEST(an_entry_that_cannot_be_moved_is_not_counted)
 {

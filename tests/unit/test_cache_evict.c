@@ -1,4 +1,4 @@
-/* Inserting into a cache that is full: what is evicted, and what is not. */
+/* Inserting into a full cache evicts some entries and spares others. */
 #include "check.h"
 
 #include "inserting.h"
@@ -86,7 +86,7 @@ TEST(two_drivers_beside_each_other_are_spared)
 	third = insert_of(NULL, live, "Feb  9 201919:17:30", 2, 0);
 	keys[2] = insert_of(NULL, live, running, 2, 0);
 	OK(cache_live_close(why, live));
-	/* A folder in its place cannot be told. */
+	/* A folder in an entry's place has no known driver. */
 	path = cache_entry_path(dir, unread);
 	OK(os_remove(why, path));
 	OK(os_make_dirs(why, path, 0700));
@@ -108,7 +108,7 @@ TEST(two_drivers_beside_each_other_are_spared)
 	cache_index_free(&index);
 }
 
-/* The driver that runs evicts from the front: there is to be what it does not use. */
+/* The running driver evicts from the front: unused entries have to be there. */
 TEST(what_the_driver_in_use_has_goes_last)
 {
 	static const char running[] = "Jun 25 202401:14:48", next[] = "Apr  8 202512:10:18";

@@ -22,7 +22,8 @@ static const struct cache_known_driver *known_driver_at_end(bool newest)
 	return end;
 }
 
-/* However many drivers are known: also where the list has room for no other. */
+/* Stamps and releases are told apart however many drivers are known, even if the list has no room
+ * for another. */
 TEST(stamps_and_releases_are_told_apart)
 {
 	static const char living[] = "Aug 20 202514:13:09";

@@ -166,14 +166,14 @@ TEST(the_usual_patience_lasts_five_seconds)
 	step_ns = 1000000000;
 	GIVES(JW_ERR_BUSY, insert_one(why, live, 2, 0, NULL));
 	step_ns = 0;
-	/* One between two looks; what this machine takes itself comes on top. */
+	/* There is one pause between two reads; the time that this machine needs comes on top. */
 	assert_in_range(pauses, 2, 4);
 	end_lock(release, child);
 	OK(cache_live_close(why, live));
 }
 
-/* By a clock that goes on by two milliseconds at each look, several holds are needed for what takes
- * one on a quick machine. */
+/* The clock goes on by two milliseconds at each reading, so that several holds are needed for work
+ * that takes one on a quick machine. */
 TEST(a_hold_has_an_end)
 {
 	enum { ENTRIES = 20 };

@@ -1,4 +1,4 @@
-/* The index's bytes and what a driver makes of them, at each bound; what is said of it. */
+/* The index's bytes and the driver's reading of them, at each bound; and the report on it. */
 #include "folder.h"
 
 #include <string.h>
@@ -47,7 +47,7 @@ TEST(what_a_driver_does_depends_on_the_state_first)
 	}
 }
 
-/* ---- what is said */
+/* ---- the report */
 
 enum { LIMIT = 1000 };
 

@@ -22,7 +22,7 @@ int fchmodat(int folder_fd, const char *name, mode_t mode, int flags)
 	return (int)syscall(SYS_fchmodat, folder_fd, name, mode);
 }
 
-/* Root changes what it has opened: the index alone. */
+/* Root changes the mode of the index alone, through its descriptor. */
 int fchmod(int fd, mode_t mode)
 {
 	char link[64], path[1024] = "";
@@ -49,7 +49,7 @@ int openat(int folder_fd, const char *name, int flags, ...)
 		mode = va_arg(arguments, mode_t);
 		va_end(arguments);
 	}
-	/* Root looks at it first, and opens what it has looked at. */
+	/* Root examines it first, and opens the file that it has examined. */
 	if (is_index(name) && ((flags & O_ACCMODE) == O_RDWR || flags & O_PATH)) {
 		before_opening = NULL;
 		if (does)
@@ -79,7 +79,7 @@ TEST(what_cannot_be_removed_is_no_index)
 	gate_removal_fails = false;
 	assert_int_equal(why->code, JW_ERR_IO);
 	assert_non_null(strstr(why->message, index));
-	/* In the same hands, when it can be removed */
+	/* It has the same owner, who can remove it. */
 	OK(insert_one(why, live, 1, 0, NULL));
 	OK(cache_live_close(why, live));
 	assert_consistent(1);
@@ -227,8 +227,8 @@ static void remove_index(void)
 	mem_free(index);
 }
 
-/* Removed between the look at it and its opening, it is made again; where it cannot be opened,
- * that is the error, even if it could be a moment later. */
+/* An index that was removed between its examination and its opening is made again; a failure to
+ * open it is the error, even if it would succeed a moment later. */
 TEST(only_a_missing_index_is_made)
 {
 	for (int fails = 0; fails < 2; fails++) {
@@ -370,7 +370,8 @@ static void write_other(const char *path)
 	(void)close(fd);
 }
 
-/* The locks until an insertion has written its row, where others write before each or none does */
+/* Counts the locks until an insertion has written its row, if others write before each or none
+ * does. */
 static unsigned locks_for(size_t rows, bool others_write)
 {
 	struct cache_index index = {.rows = mem_array(rows, sizeof *index.rows), .count = rows};

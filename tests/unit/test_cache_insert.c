@@ -179,7 +179,7 @@ TEST(many_in_parts_are_inserted)
 	assert_consistent(MANY);
 }
 
-/* In parts: what its header, or the caller, says otherwise is refused. */
+/* Parts whose sizes differ from the header's, or from the caller's, are refused. */
 TEST(parts_are_as_long_as_they_say)
 {
 	enum { SOUND, VERSION, KEY, LONGER_KEY, VALUE, UNVERIFIED, CUT, CASES };
@@ -263,7 +263,7 @@ TEST(leftovers_are_swept)
 	mem_free(young);
 }
 
-/* A file that cannot be looked at is not gone: its row stays. */
+/* A file that cannot be examined is not gone: its row stays. */
 TEST(what_cannot_be_told_stays)
 {
 	struct cache_live *live;

@@ -47,7 +47,8 @@ TEST(a_pipe_is_not_an_entry)
 	mem_free(made);
 }
 
-/* Also where reading the index takes as long as a hold may: then one in each hold. */
+/* Rows are restored even if reading the index takes as long as a hold may: then one in each
+ * hold. */
 TEST(rows_are_restored_in_a_large_index)
 {
 	enum { MANY = 2 << 20 };

@@ -1,4 +1,4 @@
-/* Keys byte by byte: what each place of one may hold, and where its parts end. */
+/* Keys byte by byte: the bytes that each place may hold, and the ends of the parts. */
 #include "check.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* An entry is absent where the system says so, and not where it says nothing of it. */
+/* An entry is absent only if the system says so. */
 #include "check.h"
 
 #include <unistd.h>

@@ -29,7 +29,7 @@ __attribute__((visibility("default"))) ssize_t pread64(int fd, void *data, size_
 	return syscall(SYS_pread64, fd, data, size, at);
 }
 
-/* Not os_write_atomic: thousands of files need not be synced to disk. */
+/* Writes without os_write_atomic: thousands of files need not be synced to disk. */
 static void put(const char *name, const void *bytes, size_t size)
 {
 	char *path = os_join(dir, name), *parent = os_dir_name(path);

@@ -1,5 +1,5 @@
 /* The rows of the index from one hold of the lock to the next, beside other processes that write to
- * it: the file always contains what a plain list would. */
+ * it: the file always has the contents of a plain list. */
 #include "folder.h"
 
 #include <string.h>
@@ -272,7 +272,7 @@ TEST(hostile_rows_are_read_like_others)
 	}
 }
 
-/* Nothing is written where nothing has changed; that another one's rows stay shows it. */
+/* A sound index is not written: the rows of another process, which stay, show it. */
 TEST(a_sound_index_is_left_as_it_is)
 {
 	struct cache_live *live = open_live("as-it-is");

@@ -120,7 +120,7 @@ TEST(damage_is_found_and_sound_entries_are_remembered)
 static uv_thread_t first;
 static atomic_bool another;
 
-/* Cancels what another thread reads; the first waits for that. */
+/* Cancels the reading of another thread; the first waits for that. */
 static bool cancels_another(void *context)
 {
 	const uv_thread_t self = uv_thread_self();

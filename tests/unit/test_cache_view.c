@@ -1,4 +1,4 @@
-/* An index that a driver is writing is looked at again; a missing one, or none at all, is not. */
+/* An index that a driver is writing is read again; a missing one is not. */
 #include "folder.h"
 
 #include <string.h>
@@ -63,7 +63,7 @@ TEST(an_index_that_is_being_written_is_waited_for)
 	mem_free(cache);
 }
 
-/* To another account, where this one may read everything */
+/* Another account gets the error, if this one may read everything. */
 TEST(a_folder_that_cannot_be_read_is_no_empty_one)
 {
 	char *cache = os_join(folder, "shut"), *below = os_join(cache, "a");

@@ -398,7 +398,7 @@ static struct buf makes_carried(void)
 	return makes_packed_of("Apr  8 202512:10:18", 12050);
 }
 
-/* The names of the entries are made those of what the manifest says */
+/* Gives the entries the names of the manifest. */
 static void right_names(char *text)
 {
 	struct pack_manifest manifest;

@@ -112,7 +112,7 @@ static bool is_settled(const struct decision *decision, const bool *facts, size_
 	return true;
 }
 
-/* Whether the fact makes no difference, whatever those after it are. */
+/* Says whether the fact makes no difference, whatever the facts after it are. */
 static bool is_idle(const struct decision *decision, const bool *facts, size_t fact)
 {
 	const size_t free = decision->fact_count - fact - 1;

@@ -1,4 +1,4 @@
-/* Texts get their translation where they are made, by their formats (cli/language.h). */
+/* Texts are translated when they are made, by their formats (cli/language.h). */
 #include "check.h"
 
 #include <stdio.h>

@@ -50,8 +50,8 @@ static void take_ratio(double said_ms, double true_ms, double whole_ms, double *
 		*worst = said_ms / true_ms;
 }
 
-/* Watches it as the command does, `crowd` times as long on the clock as on processors, and returns
- * the worst ratio of what was said, and what was true, from a third of the way on. */
+/* Watches a run as the command does, `crowd` times as long on the clock as on processors, and
+ * returns the worst ratio of the predicted and the true time, from a third of the way on. */
 static double worst_ratio(struct start start, double crowd)
 {
 	struct watch_left left = {0};
@@ -99,7 +99,7 @@ TEST(nothing_is_said_where_nothing_is_known)
 	assert_true(watch_left_seconds(&left) < 0);
 	watch_left_count(&left, 3, 0, 0, 0);
 	assert_true(watch_left_seconds(&left) < 0);
-	/* A library that is loaded later hides what was compiled: no pace is learnt from it. */
+	/* A library that is loaded later hides former compiles: no pace is learnt from it. */
 	watch_left_count(&left, 3, 8, 8000, 1000);
 	watch_left_spend(&left, 100, 100);
 	watch_left_count(&left, 4, 4, 4000, 1000);

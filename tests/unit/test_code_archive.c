@@ -34,7 +34,7 @@ static void assert_members(const struct buf *file, const char *expected)
 	mem_free(path);
 }
 
-/* Named, it is said; in a wheel it is one of many files. */
+/* A static library that is named is reported; in a wheel it is one of many files. */
 TEST(a_static_library_is_not_read)
 {
 	struct buf ar = make_buf(), library = make_buf(), wheel = make_buf();
@@ -57,8 +57,8 @@ TEST(a_static_library_is_not_read)
 	buf_free(&wheel);
 }
 
-/* A name that is not ASCII leaves the whole wheel to libarchive: what is in it is the same, and
- * damage of one member is trouble, and not the next member's. */
+/* A name that is not ASCII leaves the whole wheel to libarchive: the result is the same, and a
+ * damaged member is reported, and does not damage the next one. */
 TEST(a_plain_wheel_is_read_like_any_other)
 {
 	static const char *const names[] = {"x/notes.txt", "x/\xed\x95\x9c.txt"};
@@ -85,7 +85,8 @@ TEST(a_plain_wheel_is_read_like_any_other)
 		assert_int_equal(damaged.troubles, 1);
 		assert_int_equal(damaged.code, JW_ERR_FORMAT);
 		assert_string_equal(damaged.member, "x/b.so");
-		/* A directory that is cut off: libarchive takes what it finds, or says what it lacks. */
+		/* A directory that is cut off: libarchive takes the members that it finds, or reports the
+		 * lack. */
 		wheel.data[400000] ^= 1;
 		wheel.size -= 30;
 		assert_int_equal(make_read(&wheel, &damaged), 0);
@@ -264,7 +265,7 @@ TEST(a_small_container_may_be_cut_by_a_streams_end)
 	buf_free(&whole);
 }
 
-/* Also among archives in archives; what it holds is freed. */
+/* A reader may be closed at any step, among archives in archives, too; its memory is freed. */
 TEST(a_reader_may_be_closed_at_any_step)
 {
 	struct buf library = make_buf(), tar = make_buf(), layer = make_buf(), conda = make_buf();

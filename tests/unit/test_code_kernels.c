@@ -248,7 +248,8 @@ TEST(code_for_one_capability_says_so)
 			continue;
 		assert_int_equal(cubin_cuda(view.data, view.size, 0, 120),
 						 cases[i].cuda_13 ? 13000 : 12080);
-		/* A container's entry repeats .nv.compat, and counts where its own flag is missing. */
+		/* A container's entry repeats .nv.compat, which counts if the entry's own flag is
+		 * missing. */
 		OK(write_cubin_entry(
 			why,
 			&(struct write_cubin){.cubin = view, .target = {.sm = 120}, .compression = DEVCODE_LZ4},

@@ -62,7 +62,7 @@ TEST(a_wrong_size_is_damage)
 }
 
 /* Each byte of a payload changed in turn: an error or other bytes, never more than was promised. */
-/* A frame that does not say how long its content is: what came out is counted. */
+/* A frame does not say how long its content is: the unpacked bytes are counted. */
 TEST(a_short_frame_is_damage)
 {
 	static const uint64_t sizes[] = {400, 399, 401, 4000};

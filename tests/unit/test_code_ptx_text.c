@@ -58,7 +58,7 @@ static void append(struct buf *data, const char *text)
 			data->data[i] = 0;
 }
 
-/* All texts of an image, as a reader gives them. */
+/* All texts of an image, as a reader returns them. */
 struct texts {
 	struct buf bytes; /* each with a NUL behind it */
 	size_t count, listed;
@@ -241,7 +241,7 @@ TEST(a_large_text_is_whole)
 	buf_free(&data);
 }
 
-/* Whatever word the window of an archive ends in. */
+/* A text goes on in the next window of an archive, whatever word the first one ends in. */
 TEST(a_text_goes_on_behind_a_window)
 {
 	for (size_t skew = 0; skew < 30; skew += 5) {

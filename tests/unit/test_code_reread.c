@@ -1,4 +1,4 @@
-/* Members of archives read again, and a reading that is told to end. */
+/* Members of archives are read again, and a reading is cancelled. */
 #include "code/reread.h"
 #include "make_archive.h"
 
@@ -151,7 +151,7 @@ TEST(reading_ends_when_it_is_cancelled)
 	buf_free(&conda);
 }
 
-/* A zip in a stream tells its members' sizes behind them: what is passed over is unpacked, too. */
+/* A zip in a stream has its members' sizes behind them: skipped members are unpacked, too. */
 TEST(passing_over_a_member_is_unpacking)
 {
 	enum { PASSED = 32 << 20 };

@@ -49,7 +49,7 @@ TEST(names_are_read)
 		{"NVIDIA GeForce GTX TITAN X", {52}},
 		{"P106-100", {61}},
 		{"Quadro RTX 8000", {75}},
-		/* Modules, and what CUDA calls their GPUs */
+		/* Modules, with CUDA's names for their GPUs */
 		{"jetson orin", {87}},
 		{"Jetson Orin Nano", {87}},
 		{"NVIDIA Jetson Orin Nano Super Developer Kit", {87}},

@@ -94,7 +94,8 @@ static int take(struct jw_error *err, void *context, const uint8_t *data, size_t
 	return buf_append(err, context, data, size);
 }
 
-/* Whichever library inflates it: what was passed on before is right, and comes once. */
+/* A false header is found by each library that inflates the member: the bytes passed on before are
+ * right, and come once. */
 TEST(a_member_that_is_not_what_its_headers_say)
 {
 	static const struct {

@@ -43,7 +43,7 @@ static pid_t start_process(char *const *environment)
 }
 
 /* A driver loads the library that CUDA_INJECTION64_PATH names, and other variables name files that
- * it writes: those of another program are not ours. */
+ * it writes: another program's variables are not taken. */
 TEST(only_what_decides_about_code_is_taken)
 {
 	char environment[][64] = {"CUDA_INJECTION64_PATH=/tmp/evil.so",

@@ -1,4 +1,4 @@
-/* Which compilers are fetched, and what they say of themselves. */
+/* The compilers that are fetched, and their answers on themselves. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -70,7 +70,8 @@ TEST(a_line_that_memory_lacks_for_is_not_sent)
 		buf_free(&lines[i]);
 }
 
-/* Workers run foreign code, and read what strangers wrote: numbers behind the last known one. */
+/* Workers run foreign code, and read strangers' files: numbers behind the last known one are
+ * refused. */
 TEST(what_a_worker_cannot_mean_is_refused)
 {
 	static const struct {

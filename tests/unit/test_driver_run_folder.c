@@ -227,7 +227,7 @@ TEST(age_decides_where_locks_do_not)
 	}
 }
 
-/* A driver may not lock on a network; others may replace what lies in a folder for all. */
+/* A driver may not lock on a network; and others may replace files in a folder for all. */
 TEST(elsewhere_where_the_state_folder_does_not_serve)
 {
 	char *shared = os_join(state_dir, "shared");
@@ -286,8 +286,8 @@ TEST(an_old_folder_without_lock_is_removed)
 	OK(os_remove_tree(why, fresh));
 }
 
-/* Nor is a run dead whose lock cannot be opened; and what could not be removed is found the next
- * time by its lock. */
+/* A run whose lock cannot be opened does not count as dead; and a leftover that could not be
+ * removed is found the next time by its lock. */
 TEST(what_cannot_be_told_or_removed_stays)
 {
 	const struct timespec long_ago[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
@@ -399,7 +399,7 @@ TEST(temporary_ones_of_killed_runs_go_too)
 	mem_free(before);
 }
 
-/* An empty folder that stays is named, and what may be another program's key stays. */
+/* An empty folder that stays is named, and a file that may be another program's key stays. */
 TEST(what_the_removal_cannot_do_is_said)
 {
 	char *state_of = os_join(state_dir, "removed");

@@ -1,5 +1,5 @@
-/* Which compilers are used, of which version and whose; what one that fails is taken for; which
- * libraries the superuser opens by their names (NVRTC in a folder of LD_LIBRARY_PATH). */
+/* The compilers that are used, by version and owner; the judgement on one that fails; and the
+ * libraries that the superuser opens by their names (NVRTC in a folder of LD_LIBRARY_PATH). */
 #include "check.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Which names may hold device code: every part gives the same answer. */
+/* The names that may hold device code: every part gives the same answer. */
 #include "code_files.h"
 
 TEST_WITH(names_have_one_answer, make_tree, remove_tree)

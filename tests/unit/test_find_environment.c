@@ -41,7 +41,8 @@ static void make_environment(void)
 	set("VIRTUAL_ENV", "venv");
 }
 
-/* Python imports what it meets first: of a package in two folders only the first one's files. */
+/* Python imports the first package that it meets: only the first one's files count for a package in
+ * two folders. */
 CASE(a_package_hides_its_namesake_in_a_later_folder)
 {
 	struct jw_found *found;

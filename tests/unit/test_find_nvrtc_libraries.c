@@ -25,7 +25,8 @@ static void forget(const char *name)
 	mem_free(path);
 }
 
-/* `wanted`: what is found in the folder `in`; NULL: nothing, and `error` says so. */
+/* Checks that the folder `in` yields `wanted`; if `wanted` is NULL, that nothing is found, and
+ * `error` is the reason. */
 static void check_found(const char *in, const char *wanted, const char *error)
 {
 	char *where = os_join(folder, in), *found = NULL;

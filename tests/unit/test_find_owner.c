@@ -1,6 +1,6 @@
 /* Whose a library is, by rows of RECORD. */
 #include "files.h"
-/* Behind those that have parameters of its names */
+/* It must follow headers that have parameters of its names. */
 #include "folder.h"
 
 #include "bake/library_owner.h"

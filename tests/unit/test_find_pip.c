@@ -1,4 +1,4 @@
-/* Packages as they are typed, and what pip is asked for. */
+/* Packages as they are typed, and the requests to pip. */
 #include <stdio.h>
 #include <string.h>
 
@@ -48,7 +48,7 @@ TEST(packages_are_read_as_they_are_typed)
 	}
 }
 
-/* pip would build what is no name, or read it as a file: that runs its code. */
+/* pip would build a word that is no name, or read it as a file: that runs its code. */
 TEST(only_names_are_asked_for)
 {
 	static const char *const names[][2] = {{"torch", "torch"},

@@ -103,7 +103,7 @@ CASE(a_projects_environment_is_used_if_it_is_ours)
 	mem_free(venv);
 }
 
-/* Whoever made the link could lead it elsewhere after it was looked at. */
+/* The link's maker could lead it elsewhere after the check. */
 CASE(a_projects_environment_is_what_its_link_leads_to)
 {
 	char *link = at("project/.venv"), *before = NULL, *folder = NULL;
@@ -192,7 +192,8 @@ CASE(virtual_environment_may_share_its_base)
 	mem_free(base);
 }
 
-/* A script in the place of Python, which prints a line, and leaves a file where it has run. */
+/* Puts a script in the place of Python, which prints a line, and leaves a file in its current
+ * folder. */
 static void put_script(const char *relative, const char *line)
 {
 	char *ran = at("ran"),

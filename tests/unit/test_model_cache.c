@@ -441,7 +441,7 @@ static struct model begin(void)
 	write_over(index_path(), bytes, image_of(&rows, bytes));
 	limit_bytes = 1 << 30;
 	if (trial.operation == INSERT_FULL)
-		/* Room for what is added, and for entry 4, which is kept */
+		/* Room for the new entry, and for entry 4, which is kept */
 		limit_bytes = entries[1].row_bytes + entries[SECOND].row_bytes + entries[4].row_bytes +
 					  entries[5].row_bytes + entries[6].row_bytes;
 	now_ns = UINT64_C(1) << 40;

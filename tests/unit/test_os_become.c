@@ -153,7 +153,7 @@ TEST(a_process_of_several_accounts_is_nobodys)
 	}
 }
 
-/* Starts what would go on for ever, and says that it runs by the end that it has of a pipe. */
+/* Runs without end, and says so by its end of a pipe. */
 static void run_for_ever(int end, bool worker)
 {
 	char *output, text[64];

@@ -37,7 +37,7 @@ static bool has_file(const char *name)
 	return has;
 }
 
-/* false where the system makes none (Wine). */
+/* Makes a junction; returns false if the system makes none (Wine). */
 static bool make_junction(const char *path, const char *target)
 {
 	uint8_t data[1024] = {0};

@@ -81,7 +81,7 @@ ssize_t getxattr(const char *path, const char *name, void *value, size_t size)
 	return looking->error ? -1 : 0;
 }
 
-/* On the way of what root believes or starts */
+/* On the way of files that root believes or starts */
 TEST(an_access_list_that_cannot_be_looked_for_is_one)
 {
 	char *path = os_join(folder, "asked");
@@ -97,7 +97,8 @@ TEST(an_access_list_that_cannot_be_looked_for_is_one)
 	mem_free(path);
 }
 
-/* The first part that another account could change, links included; what is missing is nobody's. */
+/* The first part that another account could change is reported, links included; a missing part is
+ * nobody's. */
 TEST(a_place_is_a_strangers_if_a_part_of_its_path_is)
 {
 	static const struct {
@@ -208,7 +209,8 @@ TEST(root_writes_through_no_link_and_no_second_name)
 	mem_free(made);
 }
 
-/* Wherever the link is on the way, and whoever it is; what is looked at only where that is asked */
+/* No link is followed, wherever it is on the way and whoever owns it; folders are checked on
+ * request only. */
 TEST(below_some_folders_no_link_is_followed)
 {
 	char *place = os_join(folder, "place"), *away = os_join(folder, "away"),
@@ -278,7 +280,8 @@ TEST(attributes_are_copied_as_far_as_they_are_the_files)
 	mem_free(to);
 }
 
-/* Nobody else may have made it, or put it there; and what cannot be looked at may be anything. */
+/* A place is private if nobody else may have made it, or put it there; a file that cannot be
+ * examined may be anything. */
 TEST(a_place_is_private_if_nobody_else_can_change_it)
 {
 	char *shared = os_join(folder, "for all"), *below = os_join(shared, "ours");
@@ -308,7 +311,7 @@ TEST(a_place_is_private_if_nobody_else_can_change_it)
 	mem_free(shared);
 }
 
-/* All that a path passes decides who can change what it leads to: links, and what is behind them */
+/* Every link and folder that a path passes decides who can change its target. */
 TEST(a_program_is_private_if_all_of_its_way_is)
 {
 	enum { OTHER = 12345 };

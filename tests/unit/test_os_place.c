@@ -1,5 +1,5 @@
-/* Names of a Korean user's folders, paths beyond Windows' old limit, locks, environment: what both
- * halves of the os layer must do alike, and where they may differ. */
+/* Names of a Korean user's folders, paths beyond Windows' old limit, locks, environment: the duties
+ * that both halves of the os layer share, and their allowed differences. */
 #include "check.h"
 
 #include <string.h>

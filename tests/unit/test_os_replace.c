@@ -1,5 +1,5 @@
-/* Files that are replaced as a whole: whose rights they have, what a link leads to, what is synced,
- * and what a failure leaves. */
+/* Files that are replaced as a whole: their rights, links in their place, the syncs, and the state
+ * after a failure. */
 #include "folder.h"
 
 #include <errno.h>
@@ -154,7 +154,7 @@ TEST_WITH(what_cannot_be_replaced_stays, empty, NULL)
 	assert_int_equal(files(), before);
 }
 
-/* Nor by root. */
+/* Root does not follow another account's link either. */
 TEST_WITH(anothers_link_is_not_followed, empty, NULL)
 {
 	if (geteuid() != 0)

@@ -56,8 +56,8 @@ static int check(const wchar_t *text, enum win32_place place, struct jw_error *e
 	return result;
 }
 
-/* Its owner is O:BA (administrators), O:SY (the system) or another; who may change it, and where
- * that counts: in a file, a folder, one above, a link. */
+/* The owner is O:BA (administrators), O:SY (the system) or another; the list says who may change
+ * it. Both count for a file, a folder, one above, a link. */
 static void owners_and_lists_decide(void **state)
 {
 	static const wchar_t installer[] =

@@ -1,5 +1,5 @@
-/* The store beside other processes: what they do before it is locked, what they leave, and what a
- * bad disk or a file system without locks makes of it. */
+/* The store beside other processes: their actions before it is locked, their leftovers, and the
+ * effects of a bad disk or a file system without locks. */
 #include "folder.h"
 #include "gates_posix.h"
 
@@ -82,7 +82,7 @@ static void bring_back(const char *path)
 		OK(os_rename(why, aside, in_store));
 }
 
-/* Another run may keep a pack until the lock is ours: it is seen by what comes behind the lock. */
+/* Another run may keep a pack until the lock is ours: only a reader behind the lock sees it. */
 TEST_WITH(the_store_is_read_behind_its_lock, begin, end)
 {
 	in_store = pack_path();
@@ -120,7 +120,7 @@ TEST_WITH(leftovers_go_with_the_lock_alone, begin, end)
 	mem_free(pack_path());
 }
 
-/* It may be whole: only what was read and found broken goes. */
+/* The pack may be whole: only one that was read and found broken goes. */
 TEST_WITH(a_pack_that_cannot_be_read_stays, begin, end)
 {
 	char *path = os_join(store, "x.jwpack");
@@ -160,7 +160,7 @@ static bool at_once(void *context)
 	return true;
 }
 
-/* For each GPU, and not after Ctrl-C; a broken one makes room for those that are whole. */
+/* A pack is kept for each GPU, and not after Ctrl-C; a broken one makes room for whole ones. */
 TEST_WITH(what_is_kept_is_of_each_gpu, begin, end)
 {
 	static struct jw_gpu both[] = {{.name = "A", .target = {.sm = 75}},

@@ -1,4 +1,4 @@
-/* Carrying entries over from the store, and how it ends: early, with failures, what it tells. */
+/* Carrying entries over from the store, and its ends: early, with failures, and the report. */
 #include "carrying.h"
 
 #include <jitwarm/store.h>
@@ -39,7 +39,7 @@ static void remove_store(void)
 	mem_free(store);
 }
 
-/* Never for a dry run; what the store has given is counted once. */
+/* A dry run notes nothing; entries from the store are counted once. */
 static void the_store_has_what_the_cache_has_lost(void **state)
 {
 	struct machine *machine = *state;

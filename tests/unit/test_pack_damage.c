@@ -73,7 +73,8 @@ TEST(every_length)
 	buf_free(&pack);
 }
 
-/* Cut at each place, with the digest of what is left: the first frame ends at one place alone. */
+/* A frame is cut at each place, with the digest of the rest: the first frame ends at one place
+ * alone. */
 TEST(a_frame_that_is_cut)
 {
 	struct buf pack = {0};

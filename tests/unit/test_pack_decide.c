@@ -191,8 +191,8 @@ static void assert_evicts(uint64_t limit_bytes, size_t evicted, uint64_t bytes)
 	assert_non_null(strstr(why->message, "would be evicted"));
 }
 
-/* The oldest first, and no more than have to go; what cannot be counted, and what is written again,
- * counts for nothing. */
+/* The oldest would go first, and no more than have to; uncountable entries, and those written
+ * again, count for nothing. */
 TEST(the_oldest_of_others_would_go)
 {
 	static const uint64_t ages[] = {2, 3, 1};

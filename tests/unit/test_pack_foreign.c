@@ -1,5 +1,5 @@
-/* A store that another account may change fills no cache of the superuser's, also where memory runs
- * out while it is looked at. */
+/* A store that another account may change fills no cache of the superuser's, even if memory runs
+ * out during the check. */
 #include "folder.h"
 
 #include <unistd.h>

@@ -79,7 +79,7 @@ TEST(leads)
 	gather_free(&gather);
 }
 
-/* ---- what becomes of an entry between its listing and its reading */
+/* ---- changes of an entry between its listing and its reading */
 
 enum change { NO_CHANGE, GONE, A_FOLDER, TOO_LARGE };
 

@@ -1,5 +1,5 @@
-/* A ledger's bytes: what is written is read, what memory lacks for is not left out, and what
- * becomes of those that are not read. Which are believed: test_changed_documents.c. */
+/* A ledger's bytes: the written parts are read, parts without memory are not left out, and unread
+ * parts have a defined fate. test_changed_documents.c tests which ledgers are believed. */
 #include "folder.h"
 
 #include <stdio.h>
@@ -71,7 +71,7 @@ TEST(what_is_written_is_read)
 	assert_int_equal(again.size, bytes.size);
 	assert_memory_equal(again.data, bytes.data, bytes.size);
 	ledger_close(&ledger);
-	/* Each part that finds no room is said to be missing. */
+	/* Each part that has no room is reported as missing. */
 	for (size_t most = 0; most <= bytes.size; most++) {
 		struct ledger *whole = make_ledger();
 

@@ -76,7 +76,7 @@ static int hold_lock(int ready, int end)
 		   read(end, &byte, 1) != 0;
 }
 
-/* In a process of its own, which ends with 0 where nothing was written. */
+/* Notes a plan in a process of its own, which ends with 0 if nothing was written. */
 static int note_plan(const char *path, char *cache)
 {
 	static char library[] = "/no/such";

@@ -103,7 +103,7 @@ TEST(without_a_place_or_a_driver_nothing_is_noted)
 	assert_null(ledger_file(NULL, state_dir, NULL));
 }
 
-/* Warm ones; and those that have their entry by now, if they are looked for again. */
+/* Warm modules are noted, and those that have their entry by now, if they are asked for again. */
 TEST(what_has_its_entry_is_noted)
 {
 	struct entries_entry entry;
@@ -164,7 +164,7 @@ TEST_WITH(news_alone_are_written, start, NULL)
 	ledger_close(&ledger);
 }
 
-/* A driver of another machine alone is told apart from those that were here, for good. */
+/* A driver of another machine is marked apart from those that were here, for good. */
 TEST_WITH(what_is_made_for_elsewhere_is_told_apart, start, NULL)
 {
 	static const bool elsewhere[] = {true, true, false, true};
@@ -251,7 +251,7 @@ TEST_WITH(records_of_another_process_stay, start, NULL)
 	ledger_close(&ledger);
 }
 
-/* The oldest ones make room for those that come, and not one more. */
+/* The oldest marks make room for new ones, and not one more. */
 TEST(marks_make_room_for_others)
 {
 	enum { MOST = LEDGER_MAX_MARKS };

@@ -1,5 +1,5 @@
-/* The manifest of a pack: each field at its bounds, each list with one more than it may have, and
- * what is written reads as it was. */
+/* The manifest of a pack: each field at its bounds, each list with one more than it may have; and a
+ * written manifest reads as it was. */
 #include "check.h"
 
 #include <stdio.h>
@@ -135,7 +135,7 @@ TEST(text_has_a_size)
 	mem_free(sound);
 }
 
-/* ---- what a manifest says of its content */
+/* ---- the manifest's kinds of content */
 
 TEST(kinds_of_entries)
 {

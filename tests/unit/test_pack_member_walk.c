@@ -1,4 +1,4 @@
-/* Walking through a pack gives the same, kept as a whole or member by member, verified or not. */
+/* Walking through a pack yields the same, kept as a whole or member by member, verified or not. */
 #include "folder.h"
 
 #include <stdio.h>
@@ -12,8 +12,8 @@
 
 enum { PAIRS = 16, MEMBERS = 2 * PAIRS };
 
-/* Sizes around what is decompressed, read and handed over at a time; text that compresses and bytes
- * that do not. */
+/* Sizes around those that are decompressed, read and passed on at a time; text that compresses and
+ * bytes that do not. */
 static uint8_t *contents[MEMBERS];
 static size_t sizes[MEMBERS];
 static char names[MEMBERS][80];

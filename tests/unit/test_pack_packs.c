@@ -115,7 +115,8 @@ TEST_WITH(entries_that_are_not_restored_are_reported, make_folder, remove_folder
 	mem_free(store);
 }
 
-/* The oldest goes first where room is short; of equal age the one whose name comes first. */
+/* The oldest pack goes first if room is short; of two of equal age the one whose name comes
+ * first. */
 TEST_WITH(packs_are_listed_by_their_age, make_folder, remove_folder)
 {
 	static const struct {

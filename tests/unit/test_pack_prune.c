@@ -1,4 +1,4 @@
-/* Which entries are pruned, by driver and age; and that only what was chosen goes. */
+/* The entries that are pruned, by driver and age; only chosen ones go. */
 #include "folder.h"
 
 #include <jitwarm/cache.h>
@@ -167,7 +167,8 @@ TEST(choices)
 	}
 }
 
-/* OpenCL's own entries name the release, those of the PTX that it makes the stamp. */
+/* Writes OpenCL's own entries, which name the release, and those of its PTX, which have the
+ * stamp. */
 static void put_opencl_and_cuda(const char *release, const char *stamp)
 {
 	static const char ptx[] = "\n.version 8.0\n";

@@ -178,7 +178,7 @@ TEST_WITH(without_a_state_there_is_no_store, begin, end)
 	assert_null(opened);
 }
 
-/* However small they are: at most 256, and the oldest goes. */
+/* At most 256 packs stay, however small they are, and the oldest goes. */
 TEST_WITH(many_small_packs_stay_few, begin, end)
 {
 	const struct jw_store_options options = {.state_dir = folder};
@@ -343,7 +343,7 @@ TEST_WITH(one_pack_does_not_keep_the_others_back, begin, end)
 	assert_non_null(strstr(refilled.notes[0], "sm_86-false.jwpack"));
 }
 
-/* Nor the entries of another driver, which are none of this one's losses. */
+/* Entries of another driver are not noted either: they are none of this one's losses. */
 TEST_WITH(what_was_not_asked_for_is_not_noted, begin, end)
 {
 	struct entries_entry other = entries[0];
@@ -375,7 +375,7 @@ static void damage_the_older(void *context, const struct jw_import_result *resul
 	files_put_text(store, "sm_86-older.jwpack", "no pack");
 }
 
-/* A pack that was damaged since it was listed is passed over: where packs are listed it is named */
+/* A pack that was damaged since it was listed is passed over; a list of packs names it. */
 TEST_WITH(a_pack_that_is_damaged_meanwhile_is_none, begin, end)
 {
 	size_t taken = 0;

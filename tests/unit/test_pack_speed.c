@@ -150,7 +150,7 @@ TEST(a_busy_machine_is_hardly_believed)
 	speed_add(&table, &new_driver, &before);
 	speed_add(&table, &new_driver, &busy);
 	assert_true(factor_of(&table, &new_driver) < 1.65);
-	/* Nor a driver that sleeps. */
+	/* A driver that sleeps has no speed either. */
 	busy.cpu_ms = 0.001;
 	speed_add(&table, &new_driver, &busy);
 	assert_true(factor_of(&table, &new_driver) > 1.45);

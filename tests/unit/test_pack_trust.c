@@ -62,7 +62,7 @@ TEST(signed_and_verified)
 	}
 }
 
-/* A folder of public keys that a setting names; what is trusted there is removed there. */
+/* A setting names a folder of public keys; a key that is trusted there is removed there. */
 TEST(a_named_folder_is_trusted_too)
 {
 	char *named = os_join(folder, "named-keys"), *home = os_join(folder, "no-state");
@@ -278,7 +278,7 @@ TEST(a_pack_is_taken_by_what_is_known_of_its_signer)
 	mem_free(signature);
 }
 
-/* The name that a pack was signed under is told where it has another one now. */
+/* Checks that the name that a pack was signed under is reported if the pack has another one now. */
 static void check_renamed(const char *path, const char *name)
 {
 	char *renamed = os_join(folder, name);
@@ -384,7 +384,7 @@ TEST(names_of_keys_are_checked)
 		for (size_t call = 0; call < 3; call++)
 			if (err[call].code != JW_ERR_USAGE)
 				fail_msg("“%s”, call %zu: %s", bad[i], call, err[call].message);
-		/* Text with a separator is a path, and so is what is there. */
+		/* A text with a separator is a path, and so is an existing file. */
 		if (strpbrk(bad[i], "/\\") || os_exists(bad[i]))
 			continue;
 		assert_int_equal(jw_key_check(&err[3], keys, bad[i]), -1);

@@ -1,4 +1,4 @@
-/* A pack's writer: in threads, and where its output finds no room. */
+/* A pack's writer, in threads, and with an output that has no room. */
 #include "check.h"
 
 #include <string.h>

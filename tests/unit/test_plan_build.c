@@ -273,8 +273,8 @@ TEST_WITH(text_has_another_key, make_folder, remove_folder)
 	buf_free(&data);
 }
 
-/* Beside code that runs: PTX that is too new makes the file fail; but what declares nothing, as
- * nvcc makes it for files without kernels, is of no use to any driver. */
+/* PTX that is too new makes the file fail even beside code that runs; but PTX that declares
+ * nothing, as nvcc makes it for files without kernels, is of no use to any driver. */
 TEST_WITH(what_is_too_new_in_a_file_fails_whatever_else_runs, make_folder, remove_folder)
 {
 	static const struct {
@@ -435,7 +435,7 @@ TEST_WITH(a_link_without_code_fails, make_folder, remove_folder)
 	}
 }
 
-/* An object without code for the GPU was left out where the build linked for it. */
+/* An object without code for the GPU was left out when the build linked for it. */
 TEST_WITH(a_link_lacks_what_was_left_out, make_folder, remove_folder)
 {
 	static const struct {

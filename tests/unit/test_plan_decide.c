@@ -5,7 +5,7 @@
 
 #include "plan/decide.h"
 
-/* Groups in short: how many containers, where, and the entries of each. */
+/* Groups in short: the number of containers, their places, and the entries of each. */
 struct brief {
 	size_t count;
 	char where; /* 'r' registered, 'l' linked, 'i' an input of a link, 'd' in the data */
@@ -322,8 +322,8 @@ TEST(a_runtime_newer_than_the_driver_fails)
 	assert_int_equal(got.fate, DECIDE_RUNS);
 }
 
-/* Two libraries of one package. A letter is what becomes of each: 'g' good, 'v' a variant, 'p' a
- * part, 'f' fails. */
+/* Two libraries of one package. A letter is the fate of each: 'g' good, 'v' a variant, 'p' a part,
+ * 'f' fails. */
 static const struct {
 	const char *name;
 	struct {

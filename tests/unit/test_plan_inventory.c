@@ -1,4 +1,5 @@
-/* The inventory returns exactly what was read from a file, and only while the file is unchanged. */
+/* The inventory returns exactly the facts read from a file, and only while the file is
+ * unchanged. */
 #include "make_devcode.h"
 
 #include <uv.h>
@@ -191,7 +192,7 @@ TEST(a_file_that_was_just_written_is_not_remembered)
 	file.mtime_ns = os_now_s() * INT64_C(1000000000);
 	remember(inventory, &file, &question, 1);
 	assert_false(replay(inventory, &file, &question, 1));
-	/* Nor one whose time of writing was set back. */
+	/* A file whose time of writing was set back counts as changed, too. */
 	file.changed_ns = file.mtime_ns;
 	file.mtime_ns = INT64_C(1600000000000000000);
 	remember(inventory, &file, &question, 1);

@@ -6,7 +6,7 @@
 #include "entries.h"
 #include "folder.h"
 
-/* A container of one relocatable cubin, or of PTX for sm_80 where `sm` is 0. */
+/* Makes a container of one relocatable cubin, or of PTX for sm_80 if `sm` is 0. */
 static void make_code(struct buf *code, uint16_t sm)
 {
 	uint8_t entry[64] = {DEVCODE_KIND_CUBIN, 0, 1, 1, 64}, cubin[ENTRIES_CUBIN];

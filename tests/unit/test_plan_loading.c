@@ -1,5 +1,5 @@
-/* When the CUDA runtime hands a library's code to the driver, as tests/driver/loading.sh measures
- * it, and what of refused code follows. */
+/* The time at which the CUDA runtime passes a library's code to the driver, as
+ * tests/driver/loading.sh measures it, and the consequences of refused code. */
 #include "check.h"
 
 #include "os/env.h"
@@ -35,7 +35,7 @@ TEST(the_runtime_the_driver_and_the_program_decide)
 		facts.windows = true;
 		assert_int_equal(loading_of(&facts), cases[i].windows);
 		facts.windows = false;
-		/* PyTorch asks for itself, and for what runs with it. */
+		/* PyTorch sets the variable for itself, and for libraries that run with it. */
 		facts.member = "torch/lib/libtorch_cuda.so";
 		assert_int_equal(loading_of(&facts), cases[i].asked);
 		facts.setting = LOADING_DECLINED;

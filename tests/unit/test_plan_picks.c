@@ -230,7 +230,7 @@ TEST(without_keys_there_is_an_identity)
 	}
 }
 
-/* The third claims to be large: what is there is processed before it is added, and it is damaged */
+/* The third claims to be large: the members before it are processed first, and it is damaged. */
 TEST(a_damaged_one_leaves_the_others)
 {
 	static const size_t sizes[] = {1000, 2000, 4000, 3000};

@@ -1,4 +1,4 @@
-/* The images of an archive, told one after the other: what is seen of one stays out of the next. */
+/* The images of an archive, one after the other: the facts of one stay out of the next. */
 #include "make_archive.h"
 
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-/* Which driver runs, which comes next, and what a former call has left about that. */
+/* The running driver, the next one, and the notes of a former call on them. */
 #include "environments.h"
 
 #include <jitwarm/ahead.h>
@@ -183,7 +183,7 @@ CASE(one_process_prepares_at_a_time)
 	assert_int_equal(waitpid(other, &status, 0), other);
 	assert_int_equal(status, 0);
 	os_file_close(lock);
-	/* Then it gets further, and misses what it compiles with. */
+	/* It gets further then, and lacks the compiler. */
 	assert_int_equal(jw_ahead_prepare(why, &options, &ahead), -1);
 	assert_int_not_equal(why->code, JW_ERR_BUSY);
 	mem_free(path);

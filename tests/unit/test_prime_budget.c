@@ -166,8 +166,8 @@ TEST(more_than_the_cache_keeps_is_refused)
 	}
 }
 
-/* Each row differs from another one in what decides. Modules (of 100 bytes): w(arm), c(old), l(eft
- * out), o(ver the budget). */
+/* Each row differs from another one in a deciding fact. Modules (of 100 bytes): w(arm), c(old),
+ * l(eft out), o(ver the budget). */
 TEST(a_start_is_judged_by_what_decides)
 {
 	static const struct {

@@ -1,4 +1,5 @@
-/* Which files of an environment `prime --if-changed` compares: those that `prime` would read. */
+/* The files of an environment that `prime --if-changed` compares are those that `prime` would
+ * read. */
 #include "environments.h"
 
 #include <jitwarm/startup.h>
@@ -35,8 +36,8 @@ static void make_environment(void)
 static char said[256];
 static const char *named_cache; /* NULL: the account's */
 
-/* Whether it differs from the last time, for a package (NULL: the whole environment); `said`: in
- * what. */
+/* Says whether a package differs from the last time (NULL: the whole environment); `said` is the
+ * difference. */
 static bool has_changed(const char *package)
 {
 	const struct jw_run_key key = {
@@ -143,7 +144,7 @@ CASE(a_cache_that_was_named_is_looked_at)
 	mem_free(cache);
 }
 
-/* Replaces what the last run has remembered of `name`. */
+/* Replaces the last run's record of `name`. */
 static void remember_as(const char *name, const char *value)
 {
 	char *path = at("state/state.json"), *start;
@@ -231,7 +232,7 @@ CASE(each_part_of_a_run_counts)
 		OK(os_env_set(why, "LD_LIBRARY_PATH", folders));
 		(void)has_changed("frame");
 	}
-	/* Other names are another run, and what remembers it may be of another kind. */
+	/* Other names are another run, and the record may be of another kind. */
 	assert_true(has_changed("core") && !has_changed("frame") && !has_changed("core"));
 	OK(os_remove_tree(why, root));
 	make_environment();

@@ -271,8 +271,8 @@ TEST(other_drivers_and_gpus_prime_the_same_containers)
 	mem_free(path);
 }
 
-/* The text of a recording becomes a module for each GPU that its PTX fits, also where a file that
- * is not recorded has it, too. */
+/* The text of a recording becomes a module for each GPU that its PTX fits, even if a file that is
+ * not recorded has it, too. */
 TEST(texts_are_planned_for_the_gpus_that_they_fit)
 {
 	static const struct {

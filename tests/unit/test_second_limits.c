@@ -16,7 +16,8 @@
 #define GIB      (UINT64_C(1) << 30)
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-/* Blanks, a sign, digits: what follows is ignored, and what is too large is the largest. */
+/* Reads blanks, a sign, digits: the rest is ignored, and a number that is too large is the
+ * largest. */
 static uint64_t plain_number(const char *text)
 {
 	uint64_t number = 0;
@@ -55,8 +56,8 @@ static uint64_t plain_limit(const char *text)
 	return number > 4 * GIB ? 4 * GIB : number;
 }
 
-/* Nobody knows a driver: a new one keeps 1 GiB. Of two variables with one meaning the first counts,
- * if it is set at all. What this process took over is not what its programs have. */
+/* No driver is known: a new one keeps 1 GiB. The first of two variables with one meaning counts, if
+ * it is set at all. This process's own settings are not those of its programs. */
 CASE(settings_are_those_of_the_environment)
 {
 	put("cache/index", "");
@@ -95,8 +96,8 @@ CASE(settings_are_those_of_the_environment)
 	cache_settings_forget_adopted();
 }
 
-/* The least multiple of 256 MiB from 1 GiB on that holds what is there and 1.25 times what comes.
- */
+/* Returns the least multiple of 256 MiB from 1 GiB on that holds the present bytes and 1.25 times
+ * the new ones. */
 static uint64_t plain_tune(uint64_t present, uint64_t predicted)
 {
 	for (uint64_t limit = GIB; limit < 4 * GIB; limit += 256 * MIB)
@@ -201,7 +202,7 @@ CASE(a_driver_and_its_gpus_have_a_limit)
 				}
 }
 
-/* The best of those that are left, again and again. */
+/* Takes the best of the remaining modules, again and again. */
 static void plain_budget(struct plan_module *modules, size_t count,
 						 const struct budget_request *request)
 {

@@ -52,7 +52,7 @@ TEST(of_two_drivers_one_is_older)
 
 			assert_memory_equal(&got, newer ? b : a, sizeof got);
 			assert_int_equal((order > 0) - (order < 0), (age(a) > age(b)) - (age(a) < age(b)));
-			/* By the releases where both are known, else by CUDA's version where it is */
+			/* The releases decide if both are known, else CUDA's version if it is. */
 			assert_int_equal(gpu_code_is_newer(a, b), a->release[0] && b->release[0]
 														  ? age(a) > age(b)
 													  : b->cuda ? a->cuda > b->cuda

@@ -181,7 +181,7 @@ static struct plan_judgement plain_judge(const struct piece *pieces, int count, 
 		return (struct plan_judgement){.verdict = piece->sm == device ? VERDICT_NATIVE
 																	  : VERDICT_COMPATIBLE};
 	}
-	/* Before 12.5 what is not known is taken for machine code. */
+	/* Drivers before 12.5 take an unknown kind for machine code. */
 	for (int i = 0; !drivers[driver].knows && i < count; i++)
 		if (!knows(pieces[i].kind, driver) && cubin_runs(pieces[i].sm, pieces[i].suffix, gpu))
 			return refused(pieces[i].kind);

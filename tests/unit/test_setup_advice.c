@@ -1,4 +1,4 @@
-/* jw_tune_advise: what should be set, from one call. */
+/* jw_tune_advise advises settings from one call. */
 #include "root.h"
 
 #include <string.h>

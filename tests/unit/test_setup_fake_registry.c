@@ -1,5 +1,5 @@
-/* Settings that Windows keeps in its registry, with a registry of the test's in memory: what is
- * written, what is recorded, and what undoing makes of it, also where a write or memory fails */
+/* Settings that Windows keeps in its registry, with a registry of the test's in memory: the writes,
+ * the records, and the undoing, also if a write or memory fails. */
 #include "root.h"
 
 #include <stdio.h>
@@ -212,7 +212,7 @@ TEST_WITH(what_others_have_set_since_is_left, usual, NULL)
 	expect(true, &for_user, "left USER\\CUDA_CACHE_PATH|left USER\\CUDA_CACHE_MAXSIZE|");
 	assert_string_equal(text_of(OS_VARIABLES_USER), "CUDA_CACHE_PATH=theirs|");
 	expect(true, &for_user, "");
-	/* And set again, it is what is restored. */
+	/* A variable that is set again has its new value restored. */
 	expect(false, &for_user, "written USER\\CUDA_CACHE_MAXSIZE|written USER\\CUDA_CACHE_PATH|");
 	put(OS_VARIABLES_USER, "CUDA_CACHE_PATH", "later", false);
 	expect(false, &for_user, "unchanged USER\\CUDA_CACHE_MAXSIZE|written USER\\CUDA_CACHE_PATH|");
@@ -261,7 +261,7 @@ TEST_WITH(the_machines_have_their_own_record, usual, NULL)
 	assert_string_equal(text_of(OS_VARIABLES_MACHINE_RECORD), "");
 }
 
-/* Whichever write fails, it is said, and undoing brings back what was. */
+/* Each write that fails is reported, and undoing brings back the former values. */
 TEST_WITH(a_write_that_fails_loses_nothing, usual, NULL)
 {
 	const struct jw_tune_request *const requests[] = {&for_user, &for_all};
@@ -291,7 +291,8 @@ TEST_WITH(a_write_that_fails_loses_nothing, usual, NULL)
 		}
 }
 
-/* Undoing goes on where it failed; what was undone is off the record, whatever failed after it. */
+/* Undoing goes on after a failure; an undone setting is off the record, whatever failed after
+ * it. */
 TEST_WITH(an_undo_that_fails_goes_on, usual, NULL)
 {
 	for (int at = 1; at <= 5; at++) {

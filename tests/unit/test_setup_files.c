@@ -1,5 +1,5 @@
-/* jw_tune_apply and jw_tune_undo in files: what is written and reported, with which rights, and
- * what undoing leaves. */
+/* jw_tune_apply and jw_tune_undo in files: the written lines and reports, their rights, and the
+ * state after undoing. */
 #include "gates_posix.h"
 #include "root.h"
 
@@ -55,7 +55,7 @@ static const char *content_of(const char *name)
 	return content;
 }
 
-/* The changes, "what where" below the test's folder. */
+/* Checks the changes, as "what where" below the test's folder. */
 static void expect(bool undo, const struct jw_tune_request *request, const char *wanted)
 {
 	struct jw_tune_result *result;
@@ -199,7 +199,7 @@ TEST_WITH(what_else_is_there_stays, usual, NULL)
 	assert_string_equal(content_of("etc/environment"), "A=1\nB=1\nCUDA_CACHE_MAXSIZE=9\n");
 }
 
-/* A profile that is not read whole keeps what it holds. */
+/* A profile that is not read whole keeps its contents. */
 TEST_WITH(what_cannot_be_read_stays, usual, NULL)
 {
 	enum { MAX_FILE = 16 << 20 };
@@ -213,13 +213,14 @@ TEST_WITH(what_cannot_be_read_stays, usual, NULL)
 	OK(os_stat(why, inside("home/.bashrc"), &stat));
 	assert_int_equal(stat.size_bytes, MAX_FILE + 1);
 	free(longer);
-	/* Not one that is missing, either. */
+	/* A missing profile is not made either. */
 	OK(os_remove(why, inside("home/.bashrc")));
 	assert_int_equal(symlink(".bashrc", inside("home/.bashrc")), 0);
 	expect_failure(false, &shell, JW_ERR_IO, ".bashrc");
 }
 
-/* Whatever the umask, every account may read the system's; a person's own are their own matter. */
+/* Every account may read the system's files, whatever the umask; a person's own are their own
+ * matter. */
 TEST_WITH(the_systems_files_are_for_all_to_read, usual, NULL)
 {
 	struct stat stat_of;
@@ -272,8 +273,8 @@ TEST_WITH(what_is_asked_for_wrongly_changes_nothing, usual, NULL)
 	assert_false(is_there("home") || is_there("state"));
 }
 
-/* Whichever shell wrote them there, also where zsh has its own folder. Of the system, for who may
- * write there. What cannot be undone does not keep the rest. */
+/* Lines of every shell go, even if zsh has its own folder; the system's too, if the account may
+ * write there. A failure does not keep the rest. */
 TEST_WITH(without_a_scope_all_is_undone, usual, NULL)
 {
 	static const char home[] = "removed /home/.bashrc|removed /home/z/.zshenv|"

@@ -1,4 +1,5 @@
-/* The lines that set variables: each form to the byte, what it cannot hold, and where room ends. */
+/* The lines that set variables: each form to the byte, values that it cannot hold, and the end of
+ * room. */
 #include "check.h"
 
 #include <string.h>
@@ -39,7 +40,7 @@ TEST(each_form_is_written_to_the_byte)
 	}
 }
 
-/* Wherever room ends, it is said. */
+/* Each lack of room is reported. */
 TEST(less_room_is_a_failure)
 {
 	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)

@@ -1,4 +1,4 @@
-/* The log of runs: which files it is kept in, what is cut off, and which lines are its last. */
+/* The log of runs: its files, its cuts, and its last lines. */
 #include "files.h"
 #include "folder.h"
 
@@ -68,7 +68,7 @@ static size_t content(const char **ret_text)
 	return text.size;
 }
 
-/* A file that does not begin as ours, or breaks off before that can be told, is not written to. */
+/* A file that does not begin as ours, or is too short to tell, is not written to. */
 TEST(foreign_files_stay)
 {
 	static const char *const foreign[] = {"x", "{\"schema\":\"jitwarm.run",

@@ -1,4 +1,4 @@
-/* A marked line leaves what stands before and after it untouched, in profiles of all kinds. */
+/* A marked line leaves the text before and after it untouched, in profiles of all kinds. */
 #include "check.h"
 
 #include <stdio.h>
@@ -103,7 +103,7 @@ TEST(a_new_file_and_an_empty_one_are_told_apart)
 	}
 }
 
-/* The mark alone claims what is directly below it, each variable once, and nothing else. */
+/* The mark alone claims the lines directly below it, each variable once, and nothing else. */
 TEST(a_mark_claims_its_variables)
 {
 	static const struct {

@@ -6,7 +6,7 @@
 
 #include "setup/setting_places.h"
 
-/* NULL unsets it; what begins with "./" is inside the test's folder. */
+/* Sets a variable; NULL unsets it. A value that begins with "./" is inside the test's folder. */
 static void set(const char *name, const char *value)
 {
 	char *path = value && !strncmp(value, "./", 2) ? os_join(root, value + 2) : NULL;
@@ -95,7 +95,7 @@ TEST_WITH(each_shell_has_its_files, usual, NULL)
 	}
 }
 
-/* Undoing looks where any shell would have written. */
+/* Undoing searches each place that any shell would have written to. */
 TEST_WITH(all_shells_have_these, usual, NULL)
 {
 	set("SHELL", "/bin/dash");

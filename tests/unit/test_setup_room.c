@@ -1,5 +1,5 @@
-/* The texts of tasks and units: which lines are left out, what is quoted, which accounts are
- * refused, and that a lack of room is said. */
+/* The texts of tasks and units: omitted lines, quoting, refused accounts, and the report of a lack
+ * of room. */
 #include "check.h"
 
 #include <string.h>
@@ -60,7 +60,7 @@ static const struct {
 	 {.program = "p", .options = &least, .account = "S-1"},
 	 "<DisallowStartIfOnBatteries>true</DisallowStartIfOnBatteries>",
 	 "<GroupId>"},
-	/* The unit that runs without a wait, and alone may reach the network, where that is wanted. */
+	/* The unit that runs without a wait, and alone may reach the network, if that is wanted. */
 	{STARTUP_SERVICE, {.program = "/p", .options = &fetching}, "AF_NETLINK\n", "AF_INET"},
 	{STARTUP_SERVICE, {.program = "/p", .options = &fetching}, "/bin/sleep 20", "--fetch"},
 	{STARTUP_AHEAD,

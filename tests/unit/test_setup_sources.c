@@ -22,7 +22,7 @@ static int usual(void **state)
 	return result;
 }
 
-/* "SOURCE=VALUE" of each, "*" where it is ours. */
+/* Returns "SOURCE=VALUE" of each setting, with "*" if it is ours. */
 static char *settings_text(void)
 {
 	static char text[8192];

@@ -1,4 +1,4 @@
-/* jw_uninstall: what it removes, in which order, and what a failure leaves for the next call. */
+/* jw_uninstall: its removals, their order, and the state after a failure, for the next call. */
 #include "root.h"
 
 #include <stdio.h>
@@ -166,8 +166,8 @@ static void enable(const char *service, bool everyone)
 	jw_startup_free(startup);
 }
 
-/* Units of the account, of services and, for an administrator, of everyone; where those of services
- * cannot be listed, that is said, and the state stays. */
+/* Units of the account, of services and, for an administrator, of everyone go; if those of services
+ * cannot be listed, that is reported, and the state stays. */
 TEST_WITH(units_go_too, root_empty, NULL)
 {
 	static const char *const units[] = {

@@ -1,5 +1,5 @@
-/* systemd's units: what is written, which commands are called, what stays, and what a failure says.
- * The systemctl is the test's. */
+/* systemd's units: the written files, the called commands, the files that stay, and the report of a
+ * failure. The systemctl is the test's. */
 #include "root.h"
 
 #include <stdio.h>
@@ -124,7 +124,7 @@ TEST_WITH(an_accounts_units_come_and_go, usual, NULL)
 	assert_true(is_there("home/.config"));
 }
 
-/* Whatever is beside them stays, and so do folders that hold it. */
+/* Other files beside them stay, and so do folders that hold some. */
 TEST_WITH(links_go_with_their_units, usual, NULL)
 {
 	char text[20];
@@ -456,7 +456,7 @@ TEST_WITH(what_is_named_is_looked_for, usual, NULL)
 	jw_startup_free(startup);
 }
 
-/* An environment that cannot be read is not none; but what is installed can be removed. */
+/* An environment that cannot be read does not count as none; but installed units can be removed. */
 TEST_WITH(an_environment_that_cannot_be_read_is_told, usual, NULL)
 {
 	struct jw_startup *startup;
@@ -472,7 +472,7 @@ TEST_WITH(an_environment_that_cannot_be_read_is_told, usual, NULL)
 	OK(os_env_set(why, "VIRTUAL_ENV", inside("venv")));
 	expect(jw_startup_disable, &own,
 		   OWN("--") "c systemctl --user disable --now jitwarm.timer jitwarm.path\n" RELOAD);
-	/* Nor is a unit missing that cannot be read. */
+	/* A unit that cannot be read does not count as missing. */
 	OK(os_env_set(why, "VIRTUAL_ENV", NULL));
 	root_put("home/.config/systemd/user/other", "");
 	assert_int_equal(

@@ -1,4 +1,4 @@
-/* Objects of a shared folder: what each failure means. */
+/* Objects of a shared folder, and the meaning of each failure. */
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
-/* Names of registries, and what registries send: each limit at its edge, and each wrong form. */
+/* Names of registries, and their answers: each limit at its edge, and each wrong form. */
 #include <stdio.h>
 
 #include "files.h"
-/* Behind those that have parameters of its names */
+/* It must follow headers that have parameters of its names. */
 #include "folder.h"
 
 #include <jitwarm/share.h>
@@ -192,7 +192,7 @@ TEST(a_strange_layout_is_refused)
 	mem_free(layout);
 }
 
-/* ---- and what becomes of it */
+/* ---- pulls */
 
 TEST(a_pull_needs_a_name_and_a_system)
 {

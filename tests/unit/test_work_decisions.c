@@ -52,7 +52,7 @@ TEST_WITH(a_module_is_tried_twice_and_no_more, prepare, NULL)
 	job_queue_close(&queue);
 }
 
-/* Idle workers are those that live without a job. */
+/* A worker that lives without a job is idle. */
 TEST_WITH(nothing_is_left_of_a_cleared_queue, prepare, NULL)
 {
 	struct job_queue queue;
@@ -203,7 +203,7 @@ CASE(who_waits_and_who_ends)
 	assert_true(run->workers.held_back);
 	run->memory.on_battery = false;
 	assert_int_equal(run_next_order(run, &slots[0]).job.module, 0);
-	/* A suspect waits for those that work. */
+	/* A suspect waits for the working ones. */
 	slots[1].job_count = 1;
 	assert_int_equal(next_step(), ORDER_FINISH);
 	slots[1].job_count = 0;
@@ -282,7 +282,7 @@ CASE(the_battery_matters_in_the_background)
 	assert_int_equal(root_remove(state), 0);
 }
 
-/* ---- of what a shared folder has */
+/* ---- the contents of a shared folder */
 
 CASE(what_was_inserted_is_counted_and_shared)
 {
@@ -394,7 +394,7 @@ CASE(workers_that_do_not_live_end_a_run)
 						"workers keep dying: the last ended with status 5, saying: oh");
 }
 
-/* A device gives no context: others have one there, it has been had before, or never. */
+/* A device gives no context: others have one there, it has had one before, or never. */
 CASE(a_device_without_a_context_is_barred_or_tried_again)
 {
 	struct run_job job = {0, 1};
@@ -499,7 +499,7 @@ CASE(only_the_first_hello_tells_the_devices)
 	assert_true(run->loop.broken && !slots[0].retired);
 }
 
-/* The times of what was compiled here teach: not refusals, nor what the live cache had. */
+/* Only the times of compiles here teach: neither refusals nor entries of the live cache do. */
 CASE(only_compiles_teach)
 {
 	struct cache_live *const live = setup.live;

@@ -104,7 +104,7 @@ static void expect_locked(const char *path)
 	mem_free(folder_path);
 }
 
-/* Else those of the next holder would go. */
+/* If its files went later, they would be the next holder's. */
 TEST(its_files_go_while_it_is_held)
 {
 	static const struct cache_turn_wait wait;

@@ -109,7 +109,7 @@ CASE(each_answer_of_a_place_counts)
 				? !*said->refused_why || !strstr(said->refused_why, cases[i].refused_why)
 				: *said->refused_why)
 			fail_msg("%s", said->refused_why);
-		/* Nothing is left of what was fetched. */
+		/* Nothing is left of the fetched objects. */
 		OK(os_list(why, left, &names));
 		assert_int_equal(names.count, 0);
 		os_names_free(&names);
@@ -124,7 +124,7 @@ CASE(a_place_that_stays_silent_is_told)
 	assert_non_null(strstr(result->compile.shared.trouble, "/place: no answer within 10 seconds"));
 }
 
-/* A claim counts for a while; then the place is told whose it was. */
+/* A claim counts for a while; then the place learns whose it was. */
 CASE(a_dead_claim_is_named)
 {
 	OK(run_shared(why, 1,
@@ -175,7 +175,7 @@ CASE(who_interrupts_does_not_wait_for_a_place)
 	assert_string_equal(result->compile.shared.trouble, "");
 }
 
-/* No place is asked where nothing is to do, or where nothing can be taken from it. */
+/* No place is asked if nothing is to be done, or nothing can be taken from it. */
 CASE(a_place_is_not_asked_for_nothing)
 {
 	opaque = true;

@@ -163,7 +163,7 @@ static void make_foreign(void)
 	mem_free(root);
 }
 
-/* It does not wait for the lock with the others: those entries have the names of modules. */
+/* A foreign entry does not wait for the lock with the others, whose names are those of modules. */
 CASE(a_foreign_entry_does_not_wait_for_the_lock)
 {
 	char *wanted = os_join(folder, "marks/lock"), *held = os_join(folder, "marks/held");
@@ -326,7 +326,7 @@ CASE(workers_are_stopped_with_the_run)
 	expect_all();
 }
 
-/* The time in which nobody looked at the clock is no time of a compile's. */
+/* The time in which the process was stopped does not count for a compile. */
 CASE(stopped_time_is_not_a_workers)
 {
 	const pid_t child = stop_parent(SIGSTOP, 3000, false);

@@ -1,5 +1,5 @@
-/* Many nodes without a coordinator: each one's order, what claims count for, and when a shared
- * folder is given up. */
+/* Many nodes without a coordinator: each one's order, the effect of claims, and the moment at which
+ * a shared folder is given up. */
 #include "check.h"
 
 #include <string.h>

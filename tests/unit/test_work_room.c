@@ -109,7 +109,7 @@ static void put_memory(unsigned available_kib)
 	root_put("proc/meminfo", text);
 }
 
-/* Memory is there again, and the jobs go on, once a worker has been told to make room. */
+/* Gives the memory back, so that the jobs go on, once a worker was asked to make room. */
 static void on_shortage(void *context, const char *line)
 {
 	char *path = os_join(folder, "marks/told");

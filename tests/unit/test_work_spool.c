@@ -78,8 +78,8 @@ static void count_trouble(void *context, const char *line)
 	assert_true(*line != '\0');
 }
 
-/* Two members of one archive, and a file compressed as a whole: what is wanted of them has a place
- * of its own, each container once. */
+/* Two members of one archive, and a file compressed as a whole: each wanted container has one place
+ * of its own. */
 TEST(each_container_has_one_place)
 {
 	static char members[2][9] = {"lib/a.so", "lib/b.so"};

@@ -174,7 +174,7 @@ TEST(the_time_left_is_near_for_real_libraries)
 	static struct replayed modules[COSTS_MAX];
 	static const double offs[] = {1, 1.25, 0.8, 1.6, 0.625};
 	static const size_t workers[] = {1, 2, 4};
-	/* `right`: the least where the predictions are right; `all`: the mean. */
+	/* `right` is the least if the predictions are right, `all` the mean. */
 	static const struct {
 		const char *name;
 		unsigned right, all;
