@@ -90,4 +90,4 @@ void gpu_lines_print(const struct output *out, struct gpu_lines *lines, const ch
 			 "h100, native, all, or several with commas; may be repeated",                          \
 			 .alias = "gpu"),                                                                       \
 		CLI_VALUE("driver", "VERSION",                                                              \
-				  "For this driver: its version (550.163.01, 580) or its CUDA version (12.2)")
+				  "Answer for this driver: version (550.163.01, 580) or CUDA version (12.2)")

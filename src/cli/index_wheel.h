@@ -34,8 +34,7 @@ char *index_wheel_hide_folder(const struct jw_index_wheel *wheel, char *text);
 		"index",                                                                                   \
 		"Ask a package index instead of this machine, by pip or uv: get the wheel of NAME or "     \
 		"NAME==VERSION, look at it, and keep nothing"),                                            \
-		CLI_VALUE("platform", "NAME",                                                              \
-				  "With --index: the wheel for this platform instead of the GPU's or this one's",  \
+		CLI_VALUE("platform", "NAME", "With --index: download the wheel for this platform",        \
 				  .choices = "linux|linux-aarch64|windows", .rare = true),                         \
 		CLI_VALUE("python", "VERSION",                                                             \
 				  "With --index: the wheel for this version of Python (3.11) instead of the "      \

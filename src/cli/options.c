@@ -20,7 +20,7 @@ struct option_given {
 
 const struct cli_option options_common[] = {
 	CLI_FLAG("json", "Print one JSON document on standard output"),
-	CLI_FLAG("quiet", "Print nothing but errors; the exit status tells the outcome", .letter = 'q'),
+	CLI_FLAG("quiet", "Print only errors; the exit status has the result", .letter = 'q'),
 	CLI_FLAG("help", "Show this help", .letter = 'h'),
 	{0}};
 

@@ -89,8 +89,7 @@ struct cli_option {
 
 /* For every command about the driver's cache. */
 #define CLI_CACHE                                                                                  \
-	CLI_VALUE("cache", "DIR", "Use the cache in this directory instead of the driver's",           \
-			  .names = NAMES_FOLDER)
+	CLI_VALUE("cache", "DIR", "Use the cache in DIR instead of the driver's", .names = NAMES_FOLDER)
 
 /* For every command that takes packages; the environment becomes the active one before the command
  * runs. */

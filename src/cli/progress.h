@@ -79,7 +79,7 @@ struct fetching {
 #define FETCH_OPTION(text) CLI_FLAG("fetch", text)
 #define PROGRESS_OPTION                                                                            \
 	CLI_VALUE("progress", "FORMAT",                                                                \
-			  "json: print progress on standard error as one object a line, for programs",         \
+			  "json: print progress on standard error for programs, one JSON object a line",       \
 			  .choices = "json", .rare = true)
 
 /* Returns options that call fetching_report; `fetching` has output and label, and must live as long

@@ -363,11 +363,11 @@ static int run_bake(struct jw_error *err, struct cli *cli)
 }
 
 static const struct cli_option bake_options[] = {
-	CLI_VALUE("output", "DIR", "Write the copies into DIR, made if missing", .letter = 'o',
-			  .names = NAMES_FOLDER),
+	CLI_VALUE("output", "DIR", "Write the copies into DIR, which is created if it is missing",
+			  .letter = 'o', .names = NAMES_FOLDER),
 	CLI_LIST("target", "GPU",
-			 "For this GPU (sm_86, rtx3070) instead of those here, without GPU or driver; may be "
-			 "repeated",
+			 "Bake for this GPU (sm_86, rtx3070) instead of this machine's; needs neither GPU nor "
+			 "driver; may be repeated",
 			 .alias = "gpu"),
 	CLI_LIST("driver", "VERSION|FILE",
 			 "With --target: the oldest driver that has to load the code (570, 550.163.01, or CUDA "

@@ -484,15 +484,13 @@ static const struct cli_option check_options[] = {
 	GPUS_OPTIONS,
 	CLI_ENVIRONMENT,
 	CLI_CACHE,
-	CLI_FLAG("all",
-			 "Include all modules outside the sections that the CUDA runtime registers, and loose "
-			 "ones in packages' tests"),
+	CLI_FLAG("all", "Include all modules that libraries load by themselves, outside the sections "
+					"that the CUDA runtime registers, and loose ones in packages' tests"),
 	CLI_VALUE("recording", "FILE",
 			  "Check only the modules that this recording of “jitwarm run” names or holds",
 			  .names = NAMES_FILE),
-	CLI_FLAG("explain",
-			 "Say which files have cold modules, and why: never primed, another driver, another "
-			 "version of the file, damaged, evicted, deleted"),
+	CLI_FLAG("explain", "Print which files have cold modules, and why: never primed, another "
+						"driver, another version of the file, damaged, evicted, deleted"),
 	{0},
 };
 

@@ -127,7 +127,7 @@ done:
 
 #define CLEAR_OPTIONS                                                                              \
 	CLI_FLAG("dry-run", "Only report what would be removed", .letter = 'n'),                       \
-		CLI_FLAG("yes", "Remove it without asking", .letter = 'y')
+		CLI_FLAG("yes", "Remove everything without asking", .letter = 'y')
 
 static const struct cli_option cache_options[] = {CLEAR_OPTIONS, CLI_CACHE, {0}};
 

@@ -195,10 +195,9 @@ static const struct cli_option config_options[] = {
 	 .only_setting = true},
 	CLI_SETTING(OPTION_SIZE, "max-mem"),
 	CLI_SETTING(OPTION_DURATION, "module-timeout"),
-	CLI_VALUE("unset", "NAME", "Remove this setting from the file"),
+	CLI_VALUE("unset", "NAME", "Remove the setting NAME from the file"),
 	CLI_VALUE("scope", "SCOPE",
-			  "Whose file: user (this account's; the "
-			  "default) or system (the machine's)",
+			  "Use this file: user (this account's; the default) or system (the machine's)",
 			  .choices = "user|system"),
 	{0}};
 

@@ -685,11 +685,10 @@ static const struct cli_option doctor_options[] = {
 		"Run the suggested commands: each is printed first, and can be undone or loses nothing"),
 	CLI_FLAG("report", "Print one block for a bug report, without the account's name and folder"),
 	CLI_FLAG("no-probe", "Do not have the driver load a tiny module twice"),
-	CLI_NUMBER(
-		"pid", "PID",
-		"Look at a running process of this account (Linux): its variables, the libraries that "
-		"it has loaded",
-		.most = 1 << 30, .positive = true),
+	CLI_NUMBER("pid", "PID",
+			   "Look at a running process of this account: its variables and the libraries that it "
+			   "has loaded (Linux)",
+			   .most = 1 << 30, .positive = true),
 	CLI_VALUE("user", "NAME", "Look with the variables of this account's next login (Linux)"),
 	CLI_ENVIRONMENT,
 	{0},

@@ -75,8 +75,9 @@ static const struct cli_option export_options[] = {
 	CLI_CACHE,
 	CLI_ENVIRONMENT,
 	CLI_LIST("arch", "GPU",
-			 "Only entries for this GPU (sm_86, rtx3070, native: those here); may be repeated"),
-	CLI_FLAG("all", "Include entries of other drivers than this machine's", .rare = true),
+			 "Export only entries for this GPU (sm_86, rtx3070, native for this machine's); may be "
+			 "repeated"),
+	CLI_FLAG("all", "Include entries of drivers other than this machine's", .rare = true),
 	CLI_FLAG("best", "Compress as much as possible: a third smaller, forty times slower",
 			 .rare = true),
 	PACKING_SIGN_OPTIONS,

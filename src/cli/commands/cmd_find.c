@@ -348,8 +348,8 @@ static int run_find(struct jw_error *err, struct cli *cli)
 static const struct cli_option find_options[] = {
 	GPUS_OPTIONS,
 	CLI_CACHE,
-	CLI_VALUE("environment", "DIR", "Same as the DIR argument", .alias = "env"),
-	CLI_FLAG("all-envs", "All environments, as without a name", .hidden = true),
+	CLI_VALUE("environment", "DIR", "Search below DIR, as without “--environment”", .alias = "env"),
+	CLI_FLAG("all-envs", "Search all environments, as without a name", .hidden = true),
 	{0}};
 
 const struct cli_command command_find = {

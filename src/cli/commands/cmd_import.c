@@ -155,16 +155,15 @@ static int run_import(struct jw_error *err, struct cli *cli)
 
 static const struct cli_option import_options[] = {
 	CLI_CACHE,
-	CLI_FLAG("all-users", "Add to the cache of every person's account, each with that account's "
-						  "rights. As an administrator (root); your own keys decide about trust"),
-	CLI_FLAG(
-		"dry-run",
-		"Check everything, including that the directory is writable, and report; write nothing",
-		.letter = 'n'),
-	CLI_FLAG("allow-unsigned", "Accept a pack that no trusted key has signed. It holds code that "
-							   "GPUs run: check its source"),
-	CLI_FLAG("as-is", "With --cache: the directory is for another machine; keep the drivers and "
-					  "GPUs of the entries. The default if no driver is installed"),
+	CLI_FLAG("all-users", "Fill the cache of each person's account, with that account's rights. "
+						  "Needs an administrator (root), whose keys decide about trust"),
+	CLI_FLAG("dry-run",
+			 "Check everything, also whether the directory is writable, but write nothing",
+			 .letter = 'n'),
+	CLI_FLAG("allow-unsigned", "Accept a pack that no trusted key has signed. A pack holds code "
+							   "that GPUs run: know where it comes from"),
+	CLI_FLAG("as-is", "With --cache: fill the directory for another machine, and keep the drivers "
+					  "and GPUs of the entries. The default if no driver is installed"),
 	{0}};
 
 const struct cli_command command_import = {

@@ -698,7 +698,7 @@ static const struct cli_option options[] = {
 				 "The bound: the status is 1 if the first start is predicted to compile for longer "
 				 "than this (5s, 2m)"),
 	CLI_VALUE("driver", "VERSION",
-			  "For this driver: its version (550.163.01, 580) or its CUDA version (12.2)"),
+			  "Answer for this driver: version (550.163.01, 580) or CUDA version (12.2)"),
 	CLI_VALUE("format", "NAME", "github: print annotations for a GitHub workflow",
 			  .choices = "github"),
 	INDEX_OPTIONS,
@@ -712,18 +712,17 @@ const struct cli_command command_lint = {
 	.summary = "Report which GPUs must compile a package at first start",
 	.usage = "[OPTION]… WHEEL|PATH|PACKAGE…",
 	.description =
-		"For those who make packages, in continuous integration: it needs neither driver nor GPU, "
+		"Shows which GPUs must compile a package at its first start, or cannot run it.\n\nIt is "
+		"for those who make packages, in continuous integration: it needs neither driver nor GPU, "
 		"runs none of the files' code, and gives the same result on any machine. For each GPU of "
-		"--gpus it says which libraries would be compiled by the driver at the first start, for "
-		"how long on one core, and which -gencode of nvcc avoids this: for several GPUs of one "
-		"major version the oldest, whose machine code the others run, too. Times assume a typical "
-		"machine; the bound is compared with the middle of the range.\n\nExit status: 1 over the "
-		"bound, if a library lacks code of --arch-list, if a part of a file has no code for one "
-		"of these GPUs, or if a file "
-		"cannot be read or holds "
-		"damaged device code, 2 if a program will fail "
-		"on one of these GPUs since no code in a file runs there, or jitwarm cannot tell (Tile "
-		"IR), 3 if nothing could be read.",
+		"--gpus it says which libraries the driver would compile at the first start, for how long "
+		"on one core, and which -gencode of nvcc avoids this. For several GPUs of one major "
+		"version that is the oldest, whose machine code the others run, too. Times assume a "
+		"typical machine; the bound is compared with the middle of the range.\n\nExit status: 1 "
+		"over the bound, if a library lacks code of --arch-list, if a part of a file has no code "
+		"for one of these GPUs, or if a file cannot be read or holds damaged device code, 2 if a "
+		"program will fail on one of these GPUs since no code in a file runs there, or jitwarm "
+		"cannot tell (Tile IR), 3 if nothing could be read.",
 	.examples = "jitwarm lint dist/model-1.0.whl --gpus rtx20..rtx50 --max-start 5s\n",
 	.options = options,
 	.reads = true,

@@ -1512,7 +1512,8 @@ done:
 				  .names = NAMES_FILE),                                                              \
 		CLI_ENVIRONMENT,                                                                             \
 		CLI_VALUE("nvrtc-options", "OPTIONS",                                                        \
-				  "Compile *.cu by NVRTC with these options, as the program does", .rare = true),    \
+				  "Compile *.cu files with these options of NVRTC, those of the program",            \
+				  .rare = true),                                                                     \
 		CLI_VALUE("nvrtc", "FILE|PACKAGE",                                                           \
 				  "The NVRTC of the program: a library, a toolkit, or a package that has or "        \
 				  "requires one",                                                                    \
@@ -1531,10 +1532,11 @@ static const struct cli_option prime_options[] = {
 			 "Only modules that commands of “jitwarm run” had compiled on this machine; without it "
 			 "these come first"),
 	CLI_LIST("gpu", "GPU",
-			 "Only for these GPUs of this machine: sm_86, rtx3070, “RTX 4090”, or several with "
-			 "commas",
+			 "Prime only for these GPUs of this machine: sm_86, rtx3070, “RTX 4090”, or several "
+			 "with commas",
 			 .rare = true),
-	CLI_VALUE("nvrtc-name", "NAME", "The program's name for the source; without it the file's name",
+	CLI_VALUE("nvrtc-name", "NAME",
+			  "Use this name for the source, the program's, instead of the file's name",
 			  .rare = true),
 	CLI_FLAG("if-changed",
 			 "End at once, without starting the driver, if driver, GPUs, packages, "
@@ -1560,20 +1562,20 @@ static const struct cli_option prime_options[] = {
 	CLI_FLAG("no-store", "Do not restore earlier results from the store, and do not add new ones",
 			 .rare = true),
 	CLI_VALUE("share", "DIR",
-			  "Look for each module in this shared folder before compiling it, and put there what "
-			  "is compiled, signed with --sign",
+			  "Take modules from this shared folder instead of compiling them, and put compiled "
+			  "modules into it, signed with --sign",
 			  .names = NAMES_FOLDER_LATER, .setting = true),
 	CLI_FLAG("share-unsigned",
-			 "With --share: trust whoever can write there, even without a signature",
+			 "With --share: trust whoever can write to the folder, even without a signature",
 			 .setting = true, .rare = true),
-	CLI_FLAG("sign", "With --share: sign what is put there (automatic if there is a key)",
+	CLI_FLAG("sign", "With --share: sign what is put into the folder (automatic if there is a key)",
 			 .rare = true),
 	CLI_SETTING(OPTION_VALUE, "key"),
 
 	CLI_HEADING(.title = "Where results go"),
 	CLI_CACHE,
-	CLI_FLAG("tune", "If the driver's limit is too small for the results, raise it for this "
-					 "account first (“jitwarm tune”)"),
+	CLI_FLAG("tune", "If the cache limit is too small for the results, first raise it for this "
+					 "account (“jitwarm tune”)"),
 	CLI_VALUE("json-log", "FILE",
 			  "Append a line of JSON to FILE at the end of the run, also after a failure",
 			  .names = NAMES_LOG, .rare = true),
@@ -1607,17 +1609,18 @@ const struct cli_command command_prime = {
 
 static const struct cli_option make_options[] = {
 	CLI_HEADING(.title = "For which machine"),
-	CLI_LIST("target", "GPU", "Its GPU: sm_86, rtx3070, “RTX 4090”, or several; may be repeated",
+	CLI_LIST("target", "GPU",
+			 "Compile for this GPU: sm_86, rtx3070, “RTX 4090”, or several; may be repeated",
 			 .alias = "gpu"),
 	CLI_LIST("driver", "VERSION|FILE",
-			 "Its driver: 550.163.01 (for -n also 580 or CUDA 12.8), "
-			 "its libcuda.so or "
-			 "nvcuda64.dll (with a version beside it, if its name has none), or its profile, "
-			 "from “jitwarm status --driver-profile FILE” there",
+			 "Compile for this driver: 550.163.01 (for -n also 580 or CUDA 12.8), its libcuda.so "
+			 "or nvcuda64.dll (with a version beside it, if its name has none), or its profile, "
+			 "which “jitwarm status --driver-profile FILE” on that machine writes",
 			 .names = NAMES_FILE_OR_NAME),
-	CLI_VALUE("output", "FILE|DIR",
-			  "Write a pack, for “jitwarm import” there; or fill a cache in this folder (DIR/)",
-			  .letter = 'o', .names = NAMES_OUTPUT_OR_FOLDER),
+	CLI_VALUE(
+		"output", "FILE|DIR",
+		"Write a pack, for “jitwarm import” on that machine, or fill a cache in this folder (DIR/)",
+		.letter = 'o', .names = NAMES_OUTPUT_OR_FOLDER),
 	CLI_FLAG("sign", "Sign the pack: write the signature into FILE.minisig"),
 	CLI_SETTING(OPTION_VALUE, "key"),
 
@@ -1626,7 +1629,7 @@ static const struct cli_option make_options[] = {
 
 	CLI_HEADING(.title = "How"),
 	CLI_VALUE("ptxas", "FILE",
-			  "Compile with this ptxas instead of that of the driver's CUDA version",
+			  "Compile with this ptxas instead of the one of the driver's CUDA version",
 			  .names = NAMES_FILE, .rare = true),
 	FETCH_OPTION("Fetch a missing compiler first, as “jitwarm compiler fetch” does"),
 	JOBS_OPTION,

@@ -135,8 +135,8 @@ static const struct cli_option pull_options[] = {
 	CLI_CACHE,
 	CLI_FLAG("dry-run", "Download and check everything, and report; write nothing to the cache",
 			 .letter = 'n'),
-	CLI_FLAG("allow-unsigned", "Accept packs that no trusted key has signed. They hold code that "
-							   "GPUs run: check their source"),
+	CLI_FLAG("allow-unsigned", "Accept packs that no trusted key has signed. A pack holds code "
+							   "that GPUs run: know where it comes from"),
 	REGISTRY_OPTIONS,
 	{0}};
 

@@ -381,11 +381,10 @@ static int run_run(struct jw_error *err, struct cli *cli)
 }
 
 static const struct cli_option run_options[] = {
-	CLI_VALUE(
-		"record", "FILE",
-		"Give the command an empty cache, and write into FILE which modules it compiled: “jitwarm "
-		"prime” takes such a recording",
-		.names = NAMES_OUTPUT),
+	CLI_VALUE("record", "FILE",
+			  "Give the command an empty cache, and write into FILE which modules it compiled: a "
+			  "recording, for “jitwarm prime”",
+			  .names = NAMES_OUTPUT),
 	CLI_CACHE,
 	CLI_ENVIRONMENT,
 	{0}};

@@ -1217,11 +1217,10 @@ static int scan_run(struct jw_error *err, struct cli *cli)
 static const struct cli_option options[] = {
 	GPUS_OPTIONS,
 	INDEX_OPTIONS,
-	CLI_VALUE(
-		"requirements", "FILE",
-		"All packages of a requirements.txt, a pylock.toml or pip's report, from the index: a line "
-		"for each",
-		.letter = 'r', .names = NAMES_FILE),
+	CLI_VALUE("requirements", "FILE",
+			  "Download all packages of a requirements.txt, a pylock.toml or pip's report from the "
+			  "index, and print a line for each",
+			  .letter = 'r', .names = NAMES_FILE),
 	PROGRESS_OPTION,
 	CLI_ENVIRONMENT,
 	{0},

@@ -370,13 +370,11 @@ static const struct cli_option enable_options[] = {
 	SERVICE_OPTION,
 	EVERYONE_OPTION,
 	CLI_VALUE("account", "NAME",
-			  "With --service: the account that the service runs as, whose cache is warmed; "
-			  "without it root"),
-	CLI_FLAG(
-		"fetch",
-		"Linux: after an upgrade of the driver, fetch the new driver's compiler if it is missing "
-		"(“jitwarm ahead --fetch”). On a terminal jitwarm asks; otherwise no unit reaches "
-		"the network without this option"),
+			  "With --service: prime the cache of this account, as which the service runs; without "
+			  "it root's"),
+	CLI_FLAG("fetch", "After a driver upgrade, fetch the new driver's compiler if it is missing "
+					  "(“jitwarm ahead --fetch”). On a terminal jitwarm asks; otherwise no unit "
+					  "uses the network without this option (Linux)"),
 	CLI_FLAG("replace", "Overwrite a task or unit of the same name that is not jitwarm's"),
 	CLI_FLAG("print", "Print the units or the task's XML instead"),
 	CLI_ENVIRONMENT,

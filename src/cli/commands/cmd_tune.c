@@ -529,16 +529,16 @@ static int tune_run(struct jw_error *err, struct cli *cli)
 }
 
 static const struct cli_option tune_options[] = {
-	CLI_FLAG("apply", "Set CUDA_CACHE_MAXSIZE and CUDA_CACHE_PATH in a file of jitwarm's own, and "
-					  "add a marked line that loads it to the shell's profile; a second call "
-					  "changes nothing"),
-	CLI_FLAG("undo", "Remove that file and that line; without --scope all that this account may "
-					 "write"),
-	CLI_VALUE(
-		"scope", "SCOPE",
-		"Where: user (this account; the default), system (all accounts) or shell (the shell's "
-		"files). For all accounts CUDA_CACHE_PATH is set only with --path",
-		.choices = "user|system|shell"),
+	CLI_FLAG("apply",
+			 "Set CUDA_CACHE_MAXSIZE and CUDA_CACHE_PATH in a file of jitwarm, and add a marked "
+			 "line that loads the file to the shell's profile; a second call changes nothing"),
+	CLI_FLAG(
+		"undo",
+		"Remove what --apply has set; without --scope in all scopes that this account may write"),
+	CLI_VALUE("scope", "SCOPE",
+			  "Set for user (this account; the default), system (all accounts) or shell (the "
+			  "shell's files). For all accounts, CUDA_CACHE_PATH is set only with --path",
+			  .choices = "user|system|shell"),
 	CLI_VALUE("print", "FORM",
 			  "Print the lines instead: sh, bash, zsh, fish, cmd, powershell, docker, compose, "
 			  "k8s (kubernetes), slurm (a script for Prolog and TaskProlog), systemd or conda",

@@ -566,11 +566,12 @@ static int which_run(struct jw_error *err, struct cli *cli)
 static const struct cli_option which_options[] = {
 	GPUS_OPTIONS,
 	CLI_VALUE("requirements", "FILE",
-			  "For the packages of a requirements.txt, a pylock.toml or pip's report",
+			  "Answer for the packages of a requirements.txt, a pylock.toml or pip's report",
 			  .letter = 'r', .names = NAMES_FILE),
-	CLI_VALUE("platform", "NAME", "For this platform instead of this machine's",
+	CLI_VALUE("platform", "NAME", "Answer for this platform instead of this machine's",
 			  .choices = "linux|linux-aarch64|windows"),
-	CLI_VALUE("python", "VERSION", "For this version of Python (3.11) instead of the active one"),
+	CLI_VALUE("python", "VERSION",
+			  "Answer for this version of Python (3.11) instead of the active one"),
 	CLI_FLAG("all", "Print every release in a row of its own"),
 	CLI_FLAG("ask",
 			 "Ask the package index that pip is set to, by pip or uv: get wheels of releases that "
