@@ -1107,11 +1107,9 @@ static int print_outcome_document(const struct prime_outcome *priming,
  * full cache is work left undone. */
 static enum exit_status status_of_error(const struct jw_error *err)
 {
-	switch ((int)err->code) {
-	case JW_ERR_UNSUPPORTED: return EXIT_CANNOT;
-	case JW_ERR_LIMIT: return EXIT_COLD;
-	default: return exit_of(err->code);
-	}
+	if (err->code == JW_ERR_UNSUPPORTED)
+		return EXIT_CANNOT;
+	return err->code == JW_ERR_LIMIT ? EXIT_COLD : exit_of(err->code);
 }
 
 static enum exit_status status_of_outcome(const struct prime_outcome *priming,
