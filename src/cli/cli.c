@@ -459,6 +459,7 @@ enum exit_status cli_run(int argc, char **argv)
 	config_free(&cli.config);
 	jw_system_free(cli.system);
 	mem_free(cli.state);
+	mem_free(cli.gpu_names);
 	jw_text_free(cli.program);
 	return cli.status;
 }

@@ -78,6 +78,7 @@ struct cli {
 	int argc;               /* the arguments behind the command's name, as typed */
 	char **argv;
 	struct config config;
+	struct gpu_names *gpu_names; /* which `out` refers to; NULL: no GPU was named */
 	bool uses_store; /* earlier results come from the store, and new ones go there: the setting */
 	struct output out;
 	/* cli_run, which runs another command in this process. */

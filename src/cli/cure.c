@@ -63,7 +63,7 @@ void cures_print(const struct cli *cli, struct cures *cures, bool named)
 		if (version && several)
 			(void)text_format(text, sizeof text,
 							  "%s %s is the newest on PyPI that runs on %s: ", package, version,
-							  gpu_targets_name(name, cure->target));
+							  gpu_targets_name(name, &cli->out, cure->target));
 		else if (version)
 			(void)text_format(text, sizeof text,
 							  "%s %s is the newest on PyPI that runs on this GPU: ", package,
@@ -71,7 +71,7 @@ void cures_print(const struct cli *cli, struct cures *cures, bool named)
 		else
 			(void)text_format(text, sizeof text,
 							  "No release of %s on PyPI runs on %s; see what each one lacks: ",
-							  package, gpu_targets_name(name, cure->target));
+							  package, gpu_targets_name(name, &cli->out, cure->target));
 		if (version) {
 			buf_add(&command, "pip install %s==%s", package, version);
 		} else {

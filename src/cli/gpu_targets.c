@@ -5,25 +5,27 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/text.h"
 #include "os/file.h"
 
 enum { MAX_GPU_LINE = 1 << 16 };
 
-/* A GPU that was named as a product; its heading has that name: “sm_75 (T4)”. */
-static struct typed_gpu {
-	struct jw_target target;
-	char names[GPUS_NAME / 2];
-} typed_gpus[GPUS_MAX];
-static size_t typed_count;
+/* A GPU that the user named as a product is headed by that name: “sm_75 (T4)”. */
+struct gpu_names {
+	struct typed_gpu {
+		struct jw_target target;
+		char names[GPUS_NAME / 2];
+	} items[GPUS_MAX];
+	size_t count;
+};
 
-static struct typed_gpu *typed_as(struct jw_target target)
+static const char *typed_as(const struct output *out, struct jw_target target)
 {
-	size_t i = 0;
-
-	while (i < typed_count && !jw_target_equal(typed_gpus[i].target, target))
-		i++;
-	return i < GPUS_MAX ? &typed_gpus[i] : NULL;
+	for (size_t i = 0; out->gpu_names && i < out->gpu_names->count; i++)
+		if (jw_target_equal(out->gpu_names->items[i].target, target))
+			return out->gpu_names->items[i].names;
+	return NULL;
 }
 
 /* Whether a name equals the heading anyway, apart from letter case and spaces. */
@@ -40,23 +42,32 @@ static bool is_heading(const char *name, struct jw_target target)
 	}
 }
 
-static void remember_typed(const char *text)
+static void remember_typed(struct cli *cli, const char *text)
 {
+	struct gpu_names *typed = cli->gpu_names;
+
+	if (!typed)
+		cli->out.gpu_names = cli->gpu_names = typed = mem_alloc(sizeof *typed);
 	for (size_t length; *(text += strspn(text, " ,")); text += length) {
 		char name[GPUS_NAME / 2];
 		struct jw_target targets[2];
 		struct typed_gpu *gpu;
-		size_t count = 0, used;
+		size_t count = 0, used, at = 0;
 
 		length = strcspn(text, ",");
 		(void)snprintf(name, sizeof name, "%.*s", (int)length, text);
 		if (jw_target_parse(name + 2 * text_starts_fold(name, "sm"), &targets[0]) ||
 			jw_target_parse(name, &targets[0]) ||
 			jw_targets_read(NULL, name, NULL, targets, 2, &count) || count != 1 ||
-			is_heading(name, targets[0]) || !(gpu = typed_as(targets[0])))
+			is_heading(name, targets[0]))
 			continue;
+		while (at < typed->count && !jw_target_equal(typed->items[at].target, targets[0]))
+			at++;
+		if (at == GPUS_MAX)
+			continue;
+		gpu = &typed->items[at];
 		gpu->target = targets[0];
-		typed_count += gpu == &typed_gpus[typed_count];
+		typed->count += at == typed->count;
 		used = strlen(gpu->names);
 		if (!strstr(gpu->names, name) && used + strlen(name) + sizeof ", " <= sizeof gpu->names) {
 			text_copy(gpu->names + used, sizeof ", ", used ? ", " : "");
@@ -155,7 +166,7 @@ int gpu_targets_read(struct jw_error *err, struct cli *cli, struct gpu_targets *
 	for (size_t i = 0; (text = options_item(options, "target", i)); i++) {
 		if (add_named(err, cli, "target", text, &gpus.driver, &gpus))
 			return -1;
-		remember_typed(text);
+		remember_typed(cli, text);
 		gpus.arm = gpus.arm && all_arm(text);
 	}
 	*ret_gpus = gpus;
@@ -181,7 +192,8 @@ int gpu_targets_keep_run(struct jw_error *err, struct cli *cli, struct gpu_targe
 			if (refused->needs.cuda <= gpus->driver.cuda)
 				refused->needs = (struct jw_driver){0};
 			if (gpus->count > 1)
-				error_prefix(&whys[left], "%s", gpu_targets_name(name, gpus->targets[i]));
+				error_prefix(&whys[left], "%s",
+							 gpu_targets_name(name, &cli->out, gpus->targets[i]));
 			left++;
 		}
 	}
@@ -206,7 +218,7 @@ int gpu_targets_list(struct jw_error *err, struct cli *cli, const char *option,
 	for (size_t i = 0; (text = options_item(options, option, i)); i++) {
 		if (jw_targets_read(err, text, NULL, gpus.targets, GPUS_MAX, &gpus.count))
 			return error_prefix(err, "--%s", option);
-		remember_typed(text);
+		remember_typed(cli, text);
 		gpus.arm = gpus.arm && all_arm(text);
 	}
 	*ret_gpus = gpus;
@@ -229,12 +241,11 @@ int gpu_targets_arch(struct jw_error *err, struct cli *cli, struct gpu_targets *
 	return 0;
 }
 
-const char *gpu_targets_name(char text[GPUS_NAME], struct jw_target target)
+const char *gpu_targets_name(char text[GPUS_NAME], const struct output *out,
+							 struct jw_target target)
 {
-	const struct typed_gpu *typed = typed_as(target);
-	const bool is_typed = typed && typed < &typed_gpus[typed_count];
-	const char *names = is_typed ? typed->names : jw_target_products(target);
-	const int length = (int)(is_typed ? strlen(names) : strcspn(names, ","));
+	const char *typed = typed_as(out, target), *names = typed ? typed : jw_target_products(target);
+	const int length = (int)(typed ? strlen(names) : strcspn(names, ","));
 	char sm[JW_TARGET_TEXT];
 
 	if (length)
@@ -278,10 +289,10 @@ static void market(char *ret_text, size_t size, const char *typed)
 	ret_text[used] = '\0';
 }
 
-const char *gpu_targets_marketed(char text[GPUS_MARKETED], struct jw_target target,
-								 const struct jw_system *system)
+const char *gpu_targets_marketed(char text[GPUS_MARKETED], const struct output *out,
+								 struct jw_target target, const struct jw_system *system)
 {
-	const struct typed_gpu *typed = typed_as(target);
+	const char *typed = typed_as(out, target);
 	char sm[JW_TARGET_TEXT], name[GPUS_NAME];
 
 	(void)jw_target_sm(sm, target);
@@ -290,11 +301,11 @@ const char *gpu_targets_marketed(char text[GPUS_MARKETED], struct jw_target targ
 			(void)snprintf(text, GPUS_MARKETED, "%s (%s)", system->gpus[i].name, sm);
 			return text;
 		}
-	if (!typed || typed >= &typed_gpus[typed_count]) {
-		(void)text_copy(text, GPUS_MARKETED, gpu_targets_name(name, target));
+	if (!typed) {
+		(void)text_copy(text, GPUS_MARKETED, gpu_targets_name(name, out, target));
 		return text;
 	}
-	market(name, sizeof name, typed->names);
+	market(name, sizeof name, typed);
 	(void)snprintf(text, GPUS_MARKETED, "%s (%s)", name, sm);
 	return text;
 }
@@ -340,7 +351,7 @@ void gpu_lines_print(const struct output *out, struct gpu_lines *lines, const ch
 			between = between || (!(alike >> k & 1) && lines->items[k].target.sm > low.sm &&
 								  lines->items[k].target.sm < high.sm);
 		if (count == 1)
-			(void)gpu_targets_name(name, first);
+			(void)gpu_targets_name(name, out, first);
 		else if (count > 2 && !between)
 			(void)text_format(name, sizeof name, "%s to %s", jw_target_sm(sm, low),
 							  jw_target_sm((char[JW_TARGET_TEXT]){0}, high));

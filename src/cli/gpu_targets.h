@@ -58,11 +58,12 @@ int gpu_targets_arch(struct jw_error *err, struct cli *cli, struct gpu_targets *
 /* Writes "sm_86 (RTX 30)", or the typed names; returns `text`. */
 #define GPUS_NAME     64
 #define GPUS_MARKETED 192
-const char *gpu_targets_name(char text[GPUS_NAME], struct jw_target target);
+const char *gpu_targets_name(char text[GPUS_NAME], const struct output *out,
+							 struct jw_target target);
 /* Writes the marketed name: "NVIDIA GeForce RTX 3070 (sm_86)" for a GPU of this machine, "RTX 3070
  * (sm_86)" for --target rtx3070; otherwise as gpu_targets_name. `system` may be NULL. */
-const char *gpu_targets_marketed(char text[GPUS_MARKETED], struct jw_target target,
-								 const struct jw_system *system);
+const char *gpu_targets_marketed(char text[GPUS_MARKETED], const struct output *out,
+								 struct jw_target target, const struct jw_system *system);
 
 /* The text for each GPU. If there are more than a few GPUs, those with the same text share a
  * line. */

@@ -16,11 +16,14 @@
 #include "base/buf.h"
 #include "base/error.h"
 
+struct gpu_names;
+
 struct output {
 	bool json, quiet;
-	bool progress_json;      /* for --progress json */
-	bool color, error_color; /* for standard output, for standard error */
-	bool has_document;       /* output_json has printed */
+	bool progress_json;                /* for --progress json */
+	bool color, error_color;           /* for standard output, for standard error */
+	const struct gpu_names *gpu_names; /* as the user typed them (gpu_targets.h); NULL: none */
+	bool has_document;                 /* output_json has printed */
 };
 
 enum style { STYLE_PLAIN, STYLE_STRONG, STYLE_FAINT, STYLE_GOOD, STYLE_WARN, STYLE_BAD };

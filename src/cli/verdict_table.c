@@ -106,7 +106,7 @@ void verdict_line(const struct output *out, const char *head, const struct verdi
 	char gpu[GPUS_NAME];
 
 	output_line(out, style, "%s%s: %s", head,
-				row->name ? row->name : gpu_targets_name(gpu, row->target), buf_text(&text));
+				row->name ? row->name : gpu_targets_name(gpu, out, row->target), buf_text(&text));
 	buf_free(&text);
 }
 
@@ -159,7 +159,8 @@ static void add_bound(struct table *table, const struct verdict_row *row)
 				   text_duration(most, row->most_start_s));
 }
 
-static void add_cell(struct table *table, const struct verdict_row *row, enum verdict_column column)
+static void add_cell(struct table *table, const struct output *out, const struct verdict_row *row,
+					 enum verdict_column column)
 {
 	const bool compiles = row->modules && !row->failing;
 	struct buf text = BUF_MAX(VERDICT_SENTENCE);
@@ -170,7 +171,7 @@ static void add_cell(struct table *table, const struct verdict_row *row, enum ve
 	case VERDICT_COLUMN_KIND: table_cell(table, STYLE_PLAIN, "%s", row->kind); break;
 	case VERDICT_COLUMN_NAME: table_name(table, STYLE_STRONG, row->name); break;
 	case VERDICT_COLUMN_GPU:
-		table_cell(table, STYLE_STRONG, "%s", gpu_targets_name(gpu, row->target));
+		table_cell(table, STYLE_STRONG, "%s", gpu_targets_name(gpu, out, row->target));
 		break;
 	case VERDICT_COLUMN_ANSWER:
 		style = verdict_print(&text, row, VERDICT_START);
@@ -218,7 +219,7 @@ int verdict_table_print(struct jw_error *err, const struct output *out,
 	}
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; k < column_count; k++)
-			add_cell(&table, &rows[i], columns[k]);
+			add_cell(&table, out, &rows[i], columns[k]);
 	failed = count ? table_print(err, &table, out) : 0;
 	table_free(&table);
 	return failed;

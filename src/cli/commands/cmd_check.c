@@ -263,7 +263,7 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu,
 		}
 	explain = explain || row.failing;
 	style = verdict_print(&answer, &row, VERDICT_OF | (explain ? VERDICT_PTX : VERDICT_PRIME));
-	output_line(out, style, "%s: %s", gpu_targets_name(name, gpu->target), buf_text(&answer));
+	output_line(out, style, "%s: %s", gpu_targets_name(name, out, gpu->target), buf_text(&answer));
 	buf_free(&answer);
 	if (row.nameless && gpu->cold)
 		return;

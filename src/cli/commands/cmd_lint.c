@@ -353,7 +353,7 @@ static void print_codes(const struct output *out, const struct jw_lint_result *r
 
 			if (jw_target_equal(result->gpus[k].code, code->target))
 				buf_add(&names, "%s%s", names.size ? ", " : "",
-						gpu_targets_name(name, result->gpus[k].target));
+						gpu_targets_name(name, out, result->gpus[k].target));
 		}
 		if (code->bytes)
 			(void)text_format(adds, sizeof adds,
@@ -518,7 +518,7 @@ static void lint_github_print(const struct output *out, const struct jw_found *f
 			buf_add(&line, "::%s file=", levels[file.level]);
 			add_escaped(&line, path, true);
 			buf_add(&line, ",title=");
-			add_escaped(&line, gpu_targets_name(name, gpu->target), true);
+			add_escaped(&line, gpu_targets_name(name, out, gpu->target), true);
 			buf_add(&line, "::");
 			add_escaped(&line, buf_text(&what), false);
 			if (what.size)

@@ -1351,7 +1351,7 @@ static int choose_gpus(struct jw_error *err, struct cli *cli)
 		return error_set(err, JW_ERR_USAGE,
 						 "--gpu: no GPU here is %s: “jitwarm make --target %s --driver %s -o "
 						 "FILE.jwpack” compiles for another machine",
-						 gpu_targets_name(name, wanted.targets[0]),
+						 gpu_targets_name(name, &cli->out, wanted.targets[0]),
 						 jw_target_sm(sm, wanted.targets[0]), jw_driver_example(wanted.targets, 1));
 	system->gpu_count = wanted.count ? kept : system->gpu_count;
 	return 0;

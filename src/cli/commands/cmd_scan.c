@@ -711,7 +711,8 @@ static void scan_text_total(const struct output *output, const struct jw_scan_to
 
 	for (size_t i = 0; i < count; i++)
 		trifle = trifle && !jw_target_equal(libraries[i].target, total->target);
-	buf_add(&line, several ? "%s, all together: " : "%s: ", gpu_targets_name(name, total->target));
+	buf_add(&line,
+			several ? "%s, all together: " : "%s: ", gpu_targets_name(name, output, total->target));
 	style = verdict_print(&line, &row, VERDICT_PTX);
 	if (total->left_out)
 		buf_add(&line, "; %zu more when used", total->left_out);

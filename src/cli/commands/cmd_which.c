@@ -264,7 +264,7 @@ static void print_head(const struct cli *cli, const struct which_document *docum
 				document->driver.cuda ? "%s from %s on %s, driver %s, %s%s"
 									  : "%s from %s on %s, %snewest driver, %s%s",
 				which->package, document->index,
-				gpu_targets_marketed(gpu, which->target, cli->system),
+				gpu_targets_marketed(gpu, &cli->out, which->target, cli->system),
 				document->driver.cuda ? jw_driver_text(driver, &document->driver) : "",
 				platform_text(document->platform), python);
 }
