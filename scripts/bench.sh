@@ -55,6 +55,14 @@ else
 	missing "no wheels in $frameworks"
 fi
 
+title "a second scan of a wheel, beside one that remembers nothing"
+for wheel in "${wheels[@]}"; do
+	JITWARM_STATE=$scratch/known "$build/src/jitwarm" scan --quiet --target sm_86 "$wheel" >/dev/null
+	printf '%-60s ' "${wheel##*/}"
+	tests/bench/side-by-side.py env JITWARM_STATE=/dev/null/none "$build/src/jitwarm" scan --quiet --target sm_86 "$wheel" -- \
+		env JITWARM_STATE="$scratch/known" "$build/src/jitwarm" scan --quiet --target sm_86 "$wheel"
+done
+
 title "two large libraries of one wheel, side by side"
 wheel=$(ls "$frameworks"/xgboost-1.0.2-linux/*.whl 2>/dev/null)
 if [ -n "$wheel" ]; then

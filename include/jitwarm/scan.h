@@ -205,8 +205,10 @@ struct jw_scan_options {
 	struct jw_speed speed;   /* the speed of the machine in question */
 	bool pieces;             /* group the containers (jw_scan_image.pieces) */
 	bool kernels;            /* name the kernels of all pieces */
-	bool verdicts_only; /* count verdicts without the work of compiling: several times faster for
-						   large files, since no PTX has to be decompressed completely */
+	bool verdicts_only;    /* count verdicts without the work of compiling: several times faster for
+							  large files, since no PTX has to be decompressed completely */
+	const char *state_dir; /* the folder that remembers what the files hold, so that the next scan
+							  does not read them; NULL for none. It holds no `pieces` */
 	struct jw_cancel cancel;
 	void *context; /* passed to the functions below */
 	/* Whether an image is left out, as if it were not there; it may be asked several times in a

@@ -146,15 +146,18 @@ struct analyse_image {
 	const struct plan_module *modules;
 	size_t module_count;
 
-	/* For an image that is read from its file: */
-	const struct devcode_image *image;
-	bool asked;        /* judged with the question's driver */
+	/* For a scan: */
+	enum devcode_format format;
+	uint64_t size_bytes;
+	size_t container_count, damaged;
+	bool wrappers_known, runtime_shared; /* as in devcode_image, and whether it names a runtime */
+	bool asked;                          /* judged with the question's driver */
 	uint32_t releases; /* judged with these drivers of gpu_releases, a bit for each */
 	const struct analyse_count *counts; /* sorted by kind and target */
 	size_t count_count;
 	uint64_t ptx_bytes; /* the decompressed size of all PTX entries */
 	/* The CUDA version of its CUDA runtime (12040), which is in the library itself unless
-	 * image->runtime_cuda is set; 0 if there is none, or it is unknown. */
+	 * it is shared; 0 if there is none, or it is unknown. */
 	uint32_t runtime_cuda;
 	const struct jw_piece *pieces; /* if the question asks for them */
 	size_t piece_count;

@@ -4,7 +4,7 @@
  *     record  u32 size of what follows the sum   u64 FNV-1a-64 of it   u32 day of last use
  *             u32 size of the key   key   image…
  *     key     the file's identity; if it has images, also the question
- *     image   head   name of the member with its NUL   target…   module…
+ *     image   head   name of the member with its NUL   target…   module…   count…
  *
  * A record's numbers are little endian. Those of an image are members of structs, as this machine
  * has them: no other program reads the file. */
@@ -23,7 +23,7 @@ enum {
 	KEEP_FILE = 64 << 20, /* beyond this size, records that were not used today are dropped */
 	MAX_KEY = 1 << 20,
 	MAX_NAME = UINT16_MAX,
-	VERSION = 4,
+	VERSION = 5,
 	HEAD_SIZE = 8,
 	/* Places in a record: */
 	SUM_AT = 4,
@@ -85,12 +85,33 @@ _Static_assert(sizeof(enum devcode_role) == sizeof(uint32_t), "enums have 4 byte
 struct image_head {
 	uint32_t modules;
 	uint16_t member_size; /* with its NUL; 0 if not in an archive */
-	bool library;
-	enum loading loading;
+	uint32_t counts;
 };
 static const struct image_member head_members[] = {
-	MEMBER(image_head, modules, 0), MEMBER(image_head, member_size, 0),
-	MEMBER(image_head, library, 1), MEMBER(image_head, loading, LOADING_LAZY)};
+	MEMBER(image_head, modules, 0),
+	MEMBER(image_head, member_size, 0),
+	MEMBER(image_head, counts, 0),
+};
+static const struct image_member image_members[] = {
+	MEMBER(analyse_image, library, 1),
+	MEMBER(analyse_image, loading, LOADING_LAZY),
+	MEMBER(analyse_image, format, DEVCODE_PTX),
+	MEMBER(analyse_image, size_bytes, 0),
+	MEMBER(analyse_image, container_count, 0),
+	MEMBER(analyse_image, damaged, 0),
+	MEMBER(analyse_image, wrappers_known, 1),
+	MEMBER(analyse_image, runtime_shared, 1),
+	MEMBER(analyse_image, asked, 1),
+	MEMBER(analyse_image, releases, 0),
+	MEMBER(analyse_image, ptx_bytes, 0),
+	MEMBER(analyse_image, runtime_cuda, 0),
+};
+static const struct image_member count_members[] = {
+	MEMBER(analyse_count, kind, 0),
+	MEMBER(analyse_count, target, 0),
+	MEMBER(analyse_count, entries, 0),
+	MEMBER(analyse_count, stored_bytes, 0),
+};
 static const struct image_member target_members[] = {
 	MEMBER(analyse_target, is.fate, DECIDE_REFUSED),
 	MEMBER(analyse_target, kernels, 0),
@@ -176,20 +197,34 @@ static size_t size_of_members(const struct image_member *members, size_t count)
 	return size;
 }
 
-/* Passes an image on. A damaged module, which the sum has not shown, is left out. */
-static int pass_image(struct jw_error *err, struct analyse_image *image, struct cursor rows,
-					  size_t count, size_t target_count, inventory_image_fn take, void *context)
+/* Passes an image on. A damaged module or count, which the sum has not shown, is left out. */
+static int pass_image(struct jw_error *err, struct analyse_image *image,
+					  const struct image_head *first, struct cursor modules_from,
+					  struct cursor counts_from, size_t target_count, inventory_image_fn take,
+					  void *context)
 {
-	struct plan_module *modules = mem_array(count, sizeof *modules);
+	struct plan_module *modules = mem_array(first->modules, sizeof *modules);
+	struct analyse_count *counts = mem_array(first->counts, sizeof *counts);
 	int result;
 
-	for (size_t i = 0; i < count; i++)
-		image->module_count +=
-			read_members(&rows, MEMBERS(module_members), &modules[image->module_count]) &&
-			modules[image->module_count].target < target_count;
+	for (size_t i = 0; i < first->modules; i++) {
+		struct plan_module *module = &modules[image->module_count];
+
+		image->module_count += read_members(&modules_from, MEMBERS(module_members), module) &&
+							   module->target < target_count;
+	}
+	for (size_t i = 0; i < first->counts; i++) {
+		struct analyse_count *counted = &counts[image->count_count];
+
+		image->count_count += read_members(&counts_from, MEMBERS(count_members), counted) &&
+							  (!counted->target.suffix || counted->target.suffix == 'a' ||
+							   counted->target.suffix == 'f');
+	}
 	image->modules = modules;
+	image->counts = counts;
 	result = take(err, context, image);
 	mem_free(modules);
+	mem_free(counts);
 	return result;
 }
 
@@ -203,11 +238,12 @@ static int read_seen_image(struct jw_error *err, struct cursor *cursor, const ch
 	struct analyse_image image = {.path = path, .targets = targets};
 	struct image_head first;
 	const char *member;
-	const uint8_t *rows;
-	size_t rows_size;
+	const uint8_t *modules, *counts;
+	size_t modules_size, counts_size;
 
 	*ret_sound = false;
-	if (!read_members(cursor, MEMBERS(head_members), &first))
+	if (!read_members(cursor, MEMBERS(head_members), &first) ||
+		!read_members(cursor, MEMBERS(image_members), &image))
 		return 0;
 	member = (const char *)cursor_take(cursor, first.member_size);
 	if (!member || (first.member_size &&
@@ -217,24 +253,24 @@ static int read_seen_image(struct jw_error *err, struct cursor *cursor, const ch
 		if (!read_members(cursor, MEMBERS(target_members), &targets[t]) ||
 			!memchr(targets[t].kernels, 0, sizeof targets[t].kernels))
 			return 0;
-	rows_size = first.modules * size_of_members(MEMBERS(module_members));
-	rows = cursor_take(cursor, rows_size);
-	if (!rows)
+	modules_size = first.modules * size_of_members(MEMBERS(module_members));
+	counts_size = first.counts * size_of_members(MEMBERS(count_members));
+	modules = cursor_take(cursor, modules_size);
+	counts = cursor_take(cursor, counts_size);
+	if (!modules || !counts)
 		return 0;
 	*ret_sound = true;
 	image.member = first.member_size ? member : NULL;
-	image.library = first.library;
-	image.loading = first.loading;
-	return take ? pass_image(err, &image, cursor_of(rows, rows_size), first.modules, target_count,
-							 take, context)
+	return take ? pass_image(err, &image, &first, cursor_of(modules, modules_size),
+							 cursor_of(counts, counts_size), target_count, take, context)
 				: 0;
 }
 
 void inventory_image(struct inventory *inventory, const struct analyse_image *image)
 {
 	const size_t name = image->member ? strlen(image->member) + 1 : 0;
-	const struct image_head first = {(uint32_t)image->module_count, (uint16_t)name, image->library,
-									 image->loading};
+	const struct image_head first = {(uint32_t)image->module_count, (uint16_t)name,
+									 (uint32_t)image->count_count};
 	struct buf *images = &inventory->images;
 
 	/* Only a part of its images would be wrong, so the file is not recorded. */
@@ -243,11 +279,14 @@ void inventory_image(struct inventory *inventory, const struct analyse_image *im
 	if (!inventory->open)
 		return;
 	write_members(images, MEMBERS(head_members), &first);
+	write_members(images, MEMBERS(image_members), image);
 	(void)buf_append(NULL, images, image->member, name);
 	for (size_t t = 0; t < inventory->target_count; t++)
 		write_members(images, MEMBERS(target_members), &image->targets[t]);
 	for (size_t i = 0; i < image->module_count; i++)
 		write_members(images, MEMBERS(module_members), &image->modules[i]);
+	for (size_t i = 0; i < image->count_count; i++)
+		write_members(images, MEMBERS(count_members), &image->counts[i]);
 }
 
 /* ---- records */
@@ -314,6 +353,7 @@ static void make_key(const struct jw_found_file *from, const struct analyse_ques
 								 (uint64_t)from->mtime_ns, (uint64_t)from->changed_ns};
 	const struct cache_profile *profile = question->profile ? question->profile : &none;
 	const struct jw_driver *driver = &question->driver;
+	const bool kinds[] = {question->verdicts_only, question->releases, question->kernels};
 	struct buf *text = &key->text;
 
 	buf_clear(text);
@@ -324,6 +364,7 @@ static void make_key(const struct jw_found_file *from, const struct analyse_ques
 	(void)buf_append(NULL, text, driver->release, sizeof driver->release);
 	(void)buf_append(NULL, text, profile->stamp, sizeof profile->stamp);
 	(void)buf_append(NULL, text, &question->setting, sizeof question->setting);
+	(void)buf_append(NULL, text, kinds, sizeof kinds);
 	for (size_t t = 0; t < question->target_count; t++) {
 		const uint16_t target[] = {question->targets[t].sm, (uint8_t)question->targets[t].suffix};
 
@@ -426,6 +467,57 @@ void inventory_end(struct inventory *inventory)
 		known->gone = true;
 	inventory->changed = true;
 	add_slot(inventory, at, true);
+}
+
+/* A file whose images are remembered while they are passed on. */
+struct remembering {
+	struct inventory *inventory;
+	const struct analyse_sink *sink;
+	bool whole; /* no part of it was unreadable so far */
+};
+
+static int remember_image(struct jw_error *err, void *context, const struct analyse_image *image)
+{
+	const struct remembering *remembering = context;
+
+	inventory_image(remembering->inventory, image);
+	return remembering->sink->image(err, remembering->sink->context, image);
+}
+
+static void note_trouble(void *context, const char *path, const char *member,
+						 const struct jw_error *why)
+{
+	struct remembering *remembering = context;
+	const struct analyse_sink *sink = remembering->sink;
+
+	remembering->whole = false;
+	if (sink->trouble)
+		sink->trouble(sink->context, path, member, why);
+}
+
+int inventory_analyse(struct jw_error *err, struct inventory *inventory,
+					  const struct jw_found_file *from, const struct analyse_question *question,
+					  const struct analyse_sink *sink)
+{
+	struct remembering remembering = {inventory, sink, true};
+	const struct analyse_sink both = {.context = &remembering,
+									  .image = remember_image,
+									  .trouble = note_trouble,
+									  .cancel = sink->cancel};
+	bool known;
+
+	if (!inventory || question->pieces)
+		return analyse_path(err, from->path, question, sink);
+	if (inventory_replay(err, inventory, from, question, sink->image, sink->context, &known))
+		return -1;
+	if (known)
+		return 0;
+	inventory_begin(inventory, from, question);
+	if (analyse_path(err, from->path, question, &both))
+		return -1;
+	if (remembering.whole)
+		inventory_end(inventory);
+	return 0;
 }
 
 /* ---- the inventory's file */

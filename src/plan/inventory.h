@@ -37,6 +37,13 @@ int inventory_replay(struct jw_error *err, struct inventory *inventory,
 					 const struct jw_found_file *from, const struct analyse_question *question,
 					 inventory_image_fn take, void *context, bool *ret_known);
 
+/* Reads a file like analyse_path, or replays its record if the inventory has one; else it remembers
+ * the file, unless a part of it cannot be read. An inventory of NULL remembers nothing, and no
+ * inventory has pieces. */
+int inventory_analyse(struct jw_error *err, struct inventory *inventory,
+					  const struct jw_found_file *from, const struct analyse_question *question,
+					  const struct analyse_sink *sink);
+
 /* Remembers a file while it is read. Its images come between begin and end, in order; records of
  * the same file for other questions are kept. Without an end nothing is remembered, nor is a file
  * that was written in the last two seconds: it could change again within its time stamp. */

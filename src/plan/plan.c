@@ -33,16 +33,13 @@ void plan_free(struct plan *plan)
 /* The state while the files of a plan are read. */
 struct plan_reading {
 	struct build build;
-	struct inventory *inventory; /* NULL without an inventory */
-	bool remembers;              /* the inventory remembers the current file */
+	struct inventory *inventory; /* NULL: no inventory is kept */
 };
 
 static int plan_image(struct jw_error *err, void *context, const struct analyse_image *image)
 {
 	struct plan_reading *reading = context;
 
-	if (reading->remembers)
-		inventory_image(reading->inventory, image);
 	return build_add_image(err, &reading->build, image);
 }
 
@@ -53,7 +50,6 @@ static void note_unreadable(void *context, const char *path, const char *member,
 
 	(void)path;
 	(void)member;
-	reading->remembers = false;
 	build_note(&reading->build, true, "%s", error_text(why));
 }
 
@@ -72,25 +68,10 @@ static int read_found_file(struct jw_error *err, struct plan_reading *reading,
 		.profile = request->profile,
 		.setting = loading_setting_here(),
 	};
-	bool known = false;
 
 	if (cancel_asked(&request->cancel))
 		return error_set(err, JW_ERR_INTERRUPTED, "interrupted while files were read");
-	/* An image from the inventory need not be remembered again. */
-	reading->remembers = false;
-	if (reading->inventory &&
-		inventory_replay(err, reading->inventory, file, &question, plan_image, reading, &known))
-		return -1;
-	if (known)
-		return 0;
-	reading->remembers = reading->inventory != NULL;
-	if (reading->remembers)
-		inventory_begin(reading->inventory, file, &question);
-	if (analyse_path(err, file->path, &question, &sink))
-		return -1;
-	if (reading->remembers)
-		inventory_end(reading->inventory);
-	return 0;
+	return inventory_analyse(err, reading->inventory, file, &question, &sink);
 }
 
 /* Orders by cost, the most expensive first; then by key and place, so that two runs give the same

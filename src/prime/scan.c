@@ -14,6 +14,7 @@
 #include "plan/analyse.h"
 #include "plan/build.h"
 #include "plan/estimate.h"
+#include "plan/inventory.h"
 #include "plan/plan.h"
 
 enum { MAX_IMAGES = 1 << 24 };
@@ -166,7 +167,7 @@ static void fill_work(struct scanned *scanned, const struct analyse_image *from,
 					  const struct jw_speed *speed)
 {
 	const bool lazy = from->loading == LOADING_LAZY;
-	const bool library = from->image->format == DEVCODE_ELF || from->image->format == DEVCODE_PE;
+	const bool library = from->library;
 
 	for (size_t i = 0; i < from->module_count; i++) {
 		const struct plan_module *module = &from->modules[i];
@@ -251,18 +252,17 @@ static int keep_image(struct jw_error *err, struct scan *scan, const struct anal
 static int report_image(struct jw_error *err, void *context, const struct analyse_image *from)
 {
 	struct scan *scan = context;
-	const struct devcode_image *image = from->image;
 	struct scanned scanned = {
-		.image = {.path = image->path,
-				  .member = image->member,
-				  .size_bytes = image->size_bytes,
-				  .format = devcode_format_name(image->format),
-				  .containers = image->container_count,
+		.image = {.path = from->path,
+				  .member = from->member,
+				  .size_bytes = from->size_bytes,
+				  .format = devcode_format_name(from->format),
+				  .containers = from->container_count,
 				  .ptx_bytes = from->ptx_bytes,
-				  .damaged = image->damaged,
+				  .damaged = from->damaged,
 				  .runtime_cuda = from->runtime_cuda,
-				  .runtime_shared = image->runtime_cuda != 0,
-				  .wrappers_known = image->wrappers_known,
+				  .runtime_shared = from->runtime_shared,
+				  .wrappers_known = from->wrappers_known,
 				  .pieces = from->pieces,
 				  .piece_count = from->piece_count,
 				  .verdict_count = scan->question.target_count},
@@ -281,7 +281,7 @@ static int report_image(struct jw_error *err, void *context, const struct analys
 		fill_verdicts(&scanned.verdicts[t], scan->question.targets[t], &from->targets[t]);
 	fill_work(&scanned, from, build_is_of_tests(scan->build.request, from),
 			  &scan->build.request->speed);
-	compare_files(scan, &scanned, image->format == DEVCODE_ELF || image->format == DEVCODE_PE);
+	compare_files(scan, &scanned, from->library);
 	fill_counts(&scanned, from);
 	if (!build_add_image(err, &scan->build, from))
 		result = scan->options->image(err, scan->options->context, &scanned.image);
@@ -558,6 +558,7 @@ static int scan_files(struct jw_error *err, struct scan *scan)
 									  .image = report_image,
 									  .trouble = report_trouble,
 									  .cancel = options->cancel};
+	struct inventory *inventory = NULL;
 	struct found_list list;
 	const char *path;
 	int result = 0;
@@ -577,8 +578,13 @@ static int scan_files(struct jw_error *err, struct scan *scan)
 				report_trouble(scan, options->paths[i], NULL, &why);
 		}
 	}
+	if (options->state_dir)
+		inventory = inventory_open(options->state_dir);
 	for (size_t i = 0; !result && i < list.found->file_count; i++)
-		result = analyse_path(err, list.found->files[i].path, &scan->question, &sink);
+		result = inventory_analyse(err, inventory, &list.found->files[i], &scan->question, &sink);
+	if (inventory)
+		(void)inventory_save(NULL, inventory);
+	inventory_close(inventory);
 	jw_found_free(list.found);
 	found_close(&list);
 	while (!result && options->more && !(result = options->more(err, options->context, &path)) &&

@@ -10,4 +10,4 @@ for _ in range(9):
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         took.append(time.monotonic() - began)
 first, second = map(statistics.median, times)
-print(f"one core {first:.2f} s  all {second:.2f} s  ratio {second / first:.2f}")
+print(f"first {first:.3f} s  second {second:.3f} s  ratio {second / first:.3f}")

@@ -31,6 +31,9 @@ static struct analyse_question question_of(const struct cache_profile *stamp,
 		.targets = targets, .target_count = count, .driver = {12040, {550, 163, 1}}, stamp};
 }
 
+static const struct analyse_count counts[] = {{2, {90, 'a'}, 3, UINT64_C(1) << 33},
+											  {1, {52, 0}, 4, 5}};
+
 static const struct jw_target gpus[] = {{86, 0}, {90, 0}, {120, 0}};
 
 /* Two images of a file, one of them a member, with a module for each target in the second. */
@@ -64,6 +67,16 @@ static void remember(struct inventory *inventory, const struct jw_found_file *fi
 	image.library = false;
 	image.modules = modules;
 	image.module_count = question->target_count;
+	image.counts = counts;
+	image.count_count = sizeof counts / sizeof *counts;
+	image.format = DEVCODE_PE;
+	image.size_bytes = UINT64_C(1) << 34;
+	image.container_count = 21;
+	image.damaged = 22;
+	image.wrappers_known = image.runtime_shared = image.asked = true;
+	image.releases = 0x80000001;
+	image.ptx_bytes = UINT64_C(1) << 35;
+	image.runtime_cuda = 12040;
 	inventory_image(inventory, &image);
 	inventory_end(inventory);
 }
@@ -87,6 +100,16 @@ static int check_image(struct jw_error *err, void *context, const struct analyse
 	} else {
 		assert_string_equal(image->member, "b.so");
 		assert_false(image->library);
+		assert_int_equal(image->count_count, 2);
+		assert_memory_equal(image->counts, counts, sizeof counts);
+		assert_int_equal(image->format, DEVCODE_PE);
+		assert_int_equal(image->size_bytes, UINT64_C(1) << 34);
+		assert_int_equal(image->container_count, 21);
+		assert_int_equal(image->damaged, 22);
+		assert_true(image->wrappers_known && image->runtime_shared && image->asked);
+		assert_int_equal(image->releases, 0x80000001);
+		assert_int_equal(image->ptx_bytes, UINT64_C(1) << 35);
+		assert_int_equal(image->runtime_cuda, 12040);
 	}
 	for (size_t t = 0; t < replayed->targets; t++) {
 		assert_int_equal(image->targets[t].verdicts[VERDICT_JIT], replayed->seed + t);
@@ -155,7 +178,7 @@ TEST(other_drivers_and_gpus_are_kept_beside_each_other)
 	const struct analyse_question first = question_of(&profile, gpus, 2);
 	const struct analyse_question second = question_of(&other_profile, gpus, 1);
 	const struct analyse_question third = question_of(&profile, gpus + 2, 1);
-	struct analyse_question newer = first, later = first, fourth = first;
+	struct analyse_question newer = first, later = first, fourth = first, kinds[3];
 	struct jw_target suffixed[] = {gpus[0], gpus[1]};
 	const struct jw_found_file file = file_of(1);
 	struct inventory *inventory;
@@ -171,6 +194,11 @@ TEST(other_drivers_and_gpus_are_kept_beside_each_other)
 	assert_false(replay(inventory, &file, &newer, 3));
 	assert_false(replay(inventory, &file, &later, 3));
 	assert_false(replay(inventory, &file, &fourth, 3));
+	for (size_t i = 0; i < 3; i++)
+		kinds[i] = first;
+	kinds[0].verdicts_only = kinds[1].releases = kinds[2].kernels = true;
+	for (size_t i = 0; i < 3; i++)
+		assert_false(replay(inventory, &file, &kinds[i], 3));
 	remember(inventory, &file, &second, 2);
 	remember(inventory, &file, &third, 3);
 	assert_true(replay(inventory, &file, &first, 1));
@@ -198,6 +226,76 @@ TEST(a_file_that_was_just_written_is_not_remembered)
 	remember(inventory, &file, &question, 1);
 	assert_false(replay(inventory, &file, &question, 1));
 	inventory_close(inventory);
+}
+
+/* A count of the images, troubles and modules of a file. */
+struct seen_file {
+	size_t images, troubles, modules;
+};
+
+static int see_image(struct jw_error *err, void *context, const struct analyse_image *image)
+{
+	struct seen_file *seen = context;
+
+	(void)err;
+	seen->images++;
+	seen->modules += image->module_count;
+	return 0;
+}
+
+static void see_trouble(void *context, const char *path, const char *member,
+						const struct jw_error *what)
+{
+	struct seen_file *seen = context;
+
+	(void)path;
+	(void)member;
+	(void)what;
+	seen->troubles++;
+}
+
+static struct seen_file look_at(struct inventory *inventory, const struct jw_found_file *file,
+								const struct analyse_question *question)
+{
+	struct seen_file seen = {0};
+	const struct analyse_sink sink = {.context = &seen, .image = see_image, .trouble = see_trouble};
+
+	OK(inventory_analyse(why, inventory, file, question, &sink));
+	return seen;
+}
+
+TEST(a_file_is_read_once)
+{
+	static const char text[] =
+		".version 6.3\n.target sm_52\n.address_size 64\n.visible .entry k()\n{\nret;\n}\n";
+	struct analyse_question question = question_of(&profile, gpus, 2);
+	struct jw_found_file file = file_of(1), gone = file_of(2);
+	struct inventory *inventory = inventory_parse(NULL, 0);
+	struct seen_file first, second;
+	char *folder;
+
+	OK(os_make_temp_dir(why, "jitwarm-test", &folder));
+	files_put_text(folder, "k.ptx", text);
+	file.path = os_join(folder, "k.ptx");
+	gone.path = os_join(folder, "gone.ptx");
+	first = look_at(inventory, &file, &question);
+	assert_int_equal(first.images, 1);
+	assert_int_equal(first.modules, 2);
+	/* What cannot be read is not remembered. */
+	for (size_t i = 0; i < 2; i++)
+		assert_int_equal(look_at(inventory, &gone, &question).troubles, 1);
+	OK(os_remove_tree(why, folder));
+	second = look_at(inventory, &file, &question);
+	assert_memory_equal(&first, &second, sizeof first);
+	/* Pieces are in no record. */
+	question.pieces = true;
+	assert_int_equal(look_at(inventory, &file, &question).troubles, 1);
+	question.pieces = false;
+	assert_int_equal(look_at(NULL, &file, &question).troubles, 1);
+	inventory_close(inventory);
+	mem_free(file.path);
+	mem_free(gone.path);
+	mem_free(folder);
 }
 
 /* The one file in a state directory; the caller frees its path. */

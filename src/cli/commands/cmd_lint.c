@@ -577,6 +577,7 @@ static int lint_files(struct jw_error *err, struct cli *cli, const struct gpu_ta
 		.each = options_given(given, "each"),
 		.except = except,
 		.except_count = options_count(given, "except"),
+		.state_dir = cli_state(NULL, cli),
 		.cancel = cli_cancel,
 	};
 	struct jw_lint_result *result;

@@ -1073,6 +1073,7 @@ static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpu
 		.target_count = gpus->count,
 		.driver = gpus->driver,
 		.speed = run->speed,
+		.state_dir = cli_state(NULL, run->cli),
 		.cancel = cli_cancel,
 		.context = run,
 		.pieces = run->cli->out.json,
