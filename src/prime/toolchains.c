@@ -249,6 +249,37 @@ static void check_outside(const struct jw_driver *driver, struct jw_check_result
 	}
 }
 
+/* Whether the bytes name NVRTC, whose library programs that bring none load by name. */
+static bool names_nvrtc(const uint8_t *at, size_t size)
+{
+	static const char name[] = "nvrtc";
+	const uint8_t *const end = at + size;
+
+	while ((at = memchr(at, *name, (size_t)(end - at))) && (size_t)(end - at) >= sizeof name - 1) {
+		if (!memcmp(at, name, sizeof name - 1))
+			return true;
+		at++;
+	}
+	return false;
+}
+
+/* Whether a program may load an NVRTC from outside: any of an environment, and of single files
+ * those that name it. */
+static bool may_load_nvrtc(const struct jw_found *search)
+{
+	bool may = search->environment != NULL;
+
+	for (size_t i = 0; i < search->file_count && !may; i++) {
+		struct os_map map;
+
+		if (os_map_open(NULL, search->files[i].path, &map))
+			continue;
+		may = names_nvrtc(map.data, map.size);
+		os_map_close(&map);
+	}
+	return may;
+}
+
 void toolchains_check(const struct jw_found *search, const struct jw_driver *driver, bool here,
 					  const struct jw_cancel *cancel, struct jw_check_result *result)
 {
@@ -256,7 +287,7 @@ void toolchains_check(const struct jw_found *search, const struct jw_driver *dri
 
 	if (search->environment && !search->whole)
 		(void)jw_find(NULL, &(struct jw_find_options){.cancel = *cancel}, &whole);
-	if (!check_compilers(whole ? whole : search, driver, result) && here)
+	if (!check_compilers(whole ? whole : search, driver, result) && here && may_load_nvrtc(search))
 		check_outside(driver, result);
 	jw_found_free(whole);
 }

@@ -205,17 +205,22 @@ if ! is_wine; then
 	mkdir -p "$work/toolkit/lib64"
 	echo x >"$work/toolkit/lib64/libnvrtc.so.13"
 	echo x >"$work/toolkit/lib64/libnvrtc-builtins.so.13.3"
+	{ cat "$sample" && printf 'libnvrtc.so'; } >"$work/jit.so"
 	refused="CUDA 13.3's NVRTC writes PTX 9.3, $reads"
 	for place in CUDA_HOME LD_LIBRARY_PATH; do
 		(
 			if [[ $place == CUDA_HOME ]]; then export CUDA_HOME=$work/toolkit; else export LD_LIBRARY_PATH=$work/toolkit/lib64:$LD_LIBRARY_PATH; fi
-			compilers 1 "$sample" -- "c == [\"$refused\"]"
-			run 1 check "$sample"
+			compilers 1 "$work/jit.so" -- "c == [\"$refused\"]"
+			run 1 check "$work/jit.so"
 			out_has "$refused ($work/toolkit/lib64/libnvrtc.so.13)"
-			run 1 doctor --no-probe "$sample"
+			run 1 doctor --no-probe "$work/jit.so"
 			out_has "compiler: $refused"
 			# Another machine has others
-			compilers "1|2" --target sm_86 --driver 550.163.01 "$sample" -- 'c == []'
+			compilers "1|2" --target sm_86 --driver 550.163.01 "$work/jit.so" -- 'c == []'
+			# A file that names no NVRTC loads none
+			compilers 1 "$sample" -- 'c == []'
+			run 1 doctor --no-probe "$sample"
+			out_lacks NVRTC
 			# A program uses that of its environment
 			package nvidia-cuda-nvrtc-cu12 12.4.127 nvidia/cuda_nvrtc/lib/libnvrtc-builtins.so.12.4
 			compilers 2 -- 'c == []'
