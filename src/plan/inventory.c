@@ -1,13 +1,14 @@
 /* The inventory's file, which is read as hostile input:
  *
- *     file    "JWINV" 0 u8 version   u8 size of a size_t, then records
+ *     file    "JWINV" 0 0   u8 size of a size_t, then records
  *     record  u32 size of what follows the sum   u64 FNV-1a-64 of it   u32 day of last use
  *             u32 size of the key   key   image…
  *     key     the file's identity; if it has images, also the question
  *     image   head   name of the member with its NUL   target…   module…   count…
  *
  * A record's numbers are little endian. Those of an image are members of structs, as this machine
- * has them: no other program reads the file. */
+ * has them: no other program reads the file, and no other version of this one. Its name has the
+ * hash of the sources that make it (JITWARM_RULES). */
 #include "plan/inventory.h"
 
 #include <string.h>
@@ -23,7 +24,6 @@ enum {
 	KEEP_FILE = 64 << 20, /* beyond this size, records that were not used today are dropped */
 	MAX_KEY = 1 << 20,
 	MAX_NAME = UINT16_MAX,
-	VERSION = 5,
 	HEAD_SIZE = 8,
 	/* Places in a record: */
 	SUM_AT = 4,
@@ -38,7 +38,7 @@ static const char file_start[] = "inventory-", file_name[] = "inventory-" JITWAR
 /* Files of other versions are deleted after this many days without a write. */
 enum { OTHERS_S = 60 * 86400 };
 
-static const uint8_t head[HEAD_SIZE] = {'J', 'W', 'I', 'N', 'V', 0, VERSION, sizeof(size_t)};
+static const uint8_t head[HEAD_SIZE] = {'J', 'W', 'I', 'N', 'V', 0, 0, sizeof(size_t)};
 
 struct inventory_slot {
 	size_t at;     /* the place of its record in the bytes */

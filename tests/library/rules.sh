@@ -3,8 +3,8 @@
 set -euo pipefail
 library=$1
 shift
-# Functions on the present contents of the cache, and those that free lists, remember nothing.
-allowed='cache_file_key cache_files_free cache_files_scan cache_presence cache_sound cache_verified_judge jw_lines_free'
+# Functions on the present contents of the cache, those that free lists, and those for the list of wheels remember nothing.
+allowed='cache_file_key cache_files_free cache_files_scan cache_presence cache_sound cache_verified_judge jw_lines_free metadata_line requirement_parse'
 # Functions that remember, and that these sources alone may call
 remembering='inventory_begin inventory_end inventory_image'
 found=$(nm "$library" | awk -v sources="$*" -v allowed="$allowed" -v remembering="$remembering" '
