@@ -83,8 +83,10 @@ run 64 which --target gtx1080 --platform beos torch
 # A program compiles what it uses, when it first uses it: a user of onnxruntime-gpu 1.23 waited ten seconds, not “8 to 31 min”.
 run 0 which --target rtx5090 --driver 580 --platform linux --json onnxruntime-gpu
 json 'next((r["answer"], r["modules"], r["loading"], r["start_seconds"]["low"]) for r in d["answers"][0]["releases"] if r["version"] == "1.23.2") == ("compiles", 151, "lazy", 0)'
-# Drivers before 535 load all of it at the start.
-run "0|1" which --target rtx4090 --driver 525 --platform linux --json ctranslate2
-json '{r["loading"] for r in d["answers"][0]["releases"] if r["answer"] == "compiles"} == {"eager"}'
+# XGBoost 1.7.6 has the runtime of CUDA 11.8, 1.6.2 an older one: drivers from 535 on load the former lazily.
+for driver in 525 550; do
+	run "0|1" which --target sm_90 --driver $driver --platform linux --json xgboost
+	json '[r["loading"] for r in d["answers"][0]["releases"] if r["version"] in ("1.7.6", "1.6.2")] == ["'"$([[ $driver == 525 ]] && echo eager || echo lazy)"'", "eager"]'
+done
 run 0 which --target rtx5090 --driver 580 --platform linux onnxruntime-gpu
 out_has ": a program compiles what it uses, when it first uses it"
