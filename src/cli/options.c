@@ -343,6 +343,21 @@ void options_free(struct options *options)
 	*options = (struct options){0};
 }
 
+int options_add(struct jw_error *err, struct options *options, const char *name, const char *value,
+				const char *origin)
+{
+	const struct cli_option *option = find_in_table(options->table, name, strlen(name), '\0');
+
+	if (!option)
+		return error_set(err, JW_ERR_USAGE, "%s: “%.60s” is no option of this command", origin,
+						 name);
+	for (size_t i = 0; i < options->given_count; i++)
+		if (options->given[i].option == option && options->given[i].origin != origin)
+			return 0;
+	return add_given(err, options,
+					 (struct option_given){.option = option, .value = value, .origin = origin});
+}
+
 int options_settle(struct jw_error *err, struct options *options, const struct config *config)
 {
 	const size_t count = options->given_count;

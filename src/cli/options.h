@@ -129,6 +129,10 @@ void options_free(struct options *options);
 /* Takes values that were not given from the settings. Afterwards `options` has pointers into
  * `config`. */
 struct config;
+/* Adds a value from `origin`, of a project's file, for an option that was not given; neither may go
+ * away. A switch takes no value. JW_ERR_USAGE: the command has no such option. */
+int options_add(struct jw_error *err, struct options *options, const char *name, const char *value,
+				const char *origin);
 int options_settle(struct jw_error *err, struct options *options, const struct config *config);
 /* Refuses values that cannot name what they should, before the command starts. JW_ERR_USAGE;
  * JW_ERR_NOT_FOUND if the thing is missing, because its name may be right, and only a disk not

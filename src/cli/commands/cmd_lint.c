@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/toml_table.h"
 #include "cli/command.h"
 #include "cli/cure.h"
 #include "cli/document.h"
@@ -620,7 +621,59 @@ static int lint_files(struct jw_error *err, struct cli *cli, const struct gpu_ta
 	return failed;
 }
 
-static int lint_run(struct jw_error *err, struct cli *cli)
+/* ---- [tool.jitwarm.lint] of the working directory's pyproject.toml: what the command line does
+ * not give */
+
+static const char project_file[] = "pyproject.toml";
+
+static int add_project_value(struct jw_error *err, struct cli *cli, const struct toml_value *value)
+{
+	static const char *const keys[] = {"arch-list", "each", "except",
+									   "max-start", "gpus", "driver"};
+	size_t at = 0;
+
+	while (at < sizeof keys / sizeof *keys && strcmp(keys[at], value->key) != 0)
+		at++;
+	if (at == sizeof keys / sizeof *keys)
+		return error_set(
+			err, JW_ERR_USAGE,
+			"%s, line %zu: [tool.jitwarm.lint] has no “%.60s”; it has arch-list, each, "
+			"except, max-start, gpus and driver",
+			project_file, value->line, value->key);
+	if (!strcmp(value->key, "each")) {
+		if (value->count != 1 || value->text ||
+			(strcmp(value->items[0], "true") != 0 && strcmp(value->items[0], "false") != 0))
+			return error_set(err, JW_ERR_USAGE, "%s, line %zu: each is true or false", project_file,
+							 value->line);
+		return *value->items[0] == 't' ? options_add(err, &cli->options, "each", NULL, project_file)
+									   : 0;
+	}
+	for (size_t i = 0; i < value->count; i++)
+		if (options_add(err, &cli->options, value->key, value->items[i], project_file))
+			return -1;
+	return 0;
+}
+
+static int read_project(struct jw_error *err, struct cli *cli, struct toml_table *table)
+{
+	enum { MAX_PROJECT = 1 << 20 };
+	struct buf text = {0};
+	struct jw_error why = {0};
+	int result = 0;
+
+	if (os_read_file(&why, project_file, MAX_PROJECT, &text)) {
+		buf_free(&text);
+		return why.code == JW_ERR_NOT_FOUND ? 0 : error_copy(err, &why);
+	}
+	if (toml_table_read(err, buf_text(&text), "tool.jitwarm.lint", table))
+		result = error_prefix(err, "%s", project_file);
+	buf_free(&text);
+	for (size_t i = 0; !result && i < table->count; i++)
+		result = add_project_value(err, cli, &table->values[i]);
+	return result;
+}
+
+static int lint_named(struct jw_error *err, struct cli *cli)
 {
 	const char *const format = options_value(&cli->options, "format"), *const driver =
 																		   options_value(
@@ -679,6 +732,15 @@ static int lint_run(struct jw_error *err, struct cli *cli)
 	return result;
 }
 
+static int lint_run(struct jw_error *err, struct cli *cli)
+{
+	struct toml_table project = {.values = NULL};
+	const int result = read_project(err, cli, &project) || lint_named(err, cli) ? -1 : 0;
+
+	toml_table_free(&project);
+	return result;
+}
+
 static const struct cli_option options[] = {
 	CLI_LIST("gpus", "GPUS",
 			 "For these GPUs: rtx4090, h100, sm_86, ranges (rtx20..rtx50, sm_80..sm_90), several "
@@ -719,7 +781,9 @@ const struct cli_command command_lint = {
 		"--gpus it says which libraries the driver would compile at the first start, for how long "
 		"on one core, and which -gencode of nvcc avoids this. For several GPUs of one major "
 		"version that is the oldest, whose machine code the others run, too. Times assume a "
-		"typical machine; the bound is compared with the middle of the range.\n\nExit status: 1 "
+		"typical machine; the bound is compared with the middle of the range.\n\nThe table "
+		"[tool.jitwarm.lint] of pyproject.toml in the working directory may hold arch-list, each, "
+		"except, max-start, gpus and driver; the command line wins.\n\nExit status: 1 "
 		"over the bound, if a library lacks code of --arch-list, if a part of a file has no code "
 		"for one of these GPUs, or if a file cannot be read or holds damaged device code, 2 if a "
 		"program will fail on one of these GPUs since no code in a file runs there, or jitwarm "

@@ -98,3 +98,33 @@ run 2 lint --gpus rtx50 --format github two/a.so two/b.so
 out_has "::error file=two/a.so,title=sm_120 (RTX 50)::a program fails with 1 file; avoided by -gencode arch=compute_120,code=sm_120; will fail"
 out_has "::warning file=two/b.so,title=sm_120 (RTX 50)::up to 3 modules"
 [[ $(wc -l <"$out") == 2 ]] || fail "not an annotation for each file"
+
+# [tool.jitwarm.lint] of pyproject.toml in the working directory; the command line wins
+mkdir project && cp libpart.so libold.so project/ && cd project || fail "cd"
+cat >pyproject.toml <<'TOML'
+[project]
+name = "model"
+
+[tool.jitwarm.lint]
+arch-list = "8.0;9.0" # as for the build
+each = true
+except = [
+  "libold.*", # another project's
+]
+gpus = ["a100"]
+max-start = '5s'
+TOML
+run 1 lint --json libpart.so libold.so
+json '[g["target"] for g in d["gpus"]] == ["sm_80"] and [(c["kind"], c["code"]) for c in d["claims"]] == [("some", "sm_90"), ("exempt", "")]'
+run 0 lint --arch-list 8.0 libpart.so
+out_has "The library has the code of --arch-list: sm_80"
+run 0 lint --gpus rtx30 --arch-list 80-real --max-start 0 libold.so libpart.so
+out_has "sm_86 (RTX 30)"
+for wrong in 'archs = "8.0"' 'each = "yes"' 'gpus = ["a100"' 'max-start = "soon"' 'arch-list = "native"'; do
+	printf '[tool.jitwarm.lint]\n%s\n' "$wrong" >pyproject.toml
+	run "3|64" lint libpart.so
+	err_one_line
+done
+printf '[tool.jitwarm.lint]\narchs = "8.0"\n' >pyproject.toml
+run 64 lint libpart.so
+err_has "pyproject.toml, line 2: [tool.jitwarm.lint] has no “archs”; it has arch-list, each, except, max-start, gpus and driver"
