@@ -724,7 +724,7 @@ static bool is_compiler_unfit(const struct examination *seen, struct finding_dra
 	const struct jw_check_compiler *first = NULL;
 	const struct jw_driver *driver;
 	struct jw_driver needs;
-	char text[JW_DRIVER_TEXT];
+	char text[JW_DRIVER_TEXT], cure[512];
 	size_t failing = 0;
 
 	/* The requirement of the newest compiler covers the others. */
@@ -755,6 +755,9 @@ static bool is_compiler_unfit(const struct examination *seen, struct finding_dra
 	needs = gpu_cuda_driver(first->cuda);
 	FIX(draft, "install driver %s or a newer one, or %s of CUDA %u.%u",
 		jw_driver_text(text, &needs), first->name, driver->cuda / 1000, driver->cuda % 1000 / 10);
+	/* A package that requires this compiler is as new as it is. */
+	if (describe_cure(seen, true, cure, sizeof cure))
+		text_append(draft->fix, sizeof draft->fix, "; or install %s", cure);
 	return true;
 }
 

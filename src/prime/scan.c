@@ -133,6 +133,7 @@ static void fill_verdicts(struct jw_scan_verdicts *verdicts, struct jw_target ta
 		.nothing = from->verdicts[VERDICT_NOTHING],
 		.pieces = from->is.pieces,
 		.lacking = from->is.lacking,
+		.family_alone = from->is.family_alone,
 		.runs = from->is.fate == DECIDE_RUNS,
 		.kernels = from->kernels,
 	};

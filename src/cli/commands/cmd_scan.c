@@ -130,6 +130,10 @@ static const struct json_field verdict_fields[] = {
 			"left out, or of a loose file"),
 	VERDICT(lacking, "containers among `pieces` without code for this GPU; a program that uses one "
 					 "of them fails"),
+	VERDICT(family_alone,
+			"all of `lacking` is code for the GPUs of one family (`sm_90a`), which programs choose "
+			"by the GPU",
+			.presence = JSON_IF_SET),
 	VERDICT_AS("jit_modules", work.modules,
 			   "distinct pairs of payload and option string that would be compiled"),
 	VERDICT_AS("jit_bytes", work.ptx_bytes, "the size of the PTX of these modules, decompressed"),

@@ -143,7 +143,7 @@ static void print_answer(struct table *table, const struct jw_which_release *rel
 						 const struct jw_which_release *most, bool several)
 {
 	const enum style style = style_of(release->answer);
-	char span[TEXT_SHORT], driver[JW_DRIVER_TEXT];
+	char span[TEXT_SHORT], driver[JW_DRIVER_TEXT], text[256];
 
 	switch (release->answer) {
 	case JW_WHICH_RUNS:
@@ -157,18 +157,23 @@ static void print_answer(struct table *table, const struct jw_which_release *rel
 	case JW_WHICH_COMPILES:
 		(void)text_span(span, most->start.high, most->start.high);
 		if (verdict_is_lazy(most->loading, &most->start))
-			table_cell(table, style,
-					   several
-						   ? "run after compiling up to %s, up to %s: a program compiles what it "
-							 "uses, when it first uses it"
-						   : "runs after compiling up to %s, up to %s: a program compiles what it "
-							 "uses, when it first uses it",
-					   TEXT_COUNT(most->modules, "module", "modules"), span);
+			(void)text_format(
+				text, sizeof text,
+				several ? "run after compiling up to %s, up to %s: a program compiles what it "
+						  "uses, when it first uses it"
+						: "runs after compiling up to %s, up to %s: a program compiles what it "
+						  "uses, when it first uses it",
+				TEXT_COUNT(most->modules, "module", "modules"), span);
 		else
-			table_cell(table, style,
-					   several ? "run after compiling up to %s: up to %s"
-							   : "runs after compiling %s: up to %s",
-					   TEXT_COUNT(most->modules, "module", "modules"), span);
+			(void)text_format(text, sizeof text,
+							  several ? "run after compiling up to %s: up to %s"
+									  : "runs after compiling %s: up to %s",
+							  TEXT_COUNT(most->modules, "module", "modules"), span);
+		if (release->library)
+			table_cell(table, style, "%s; a part fails: %s: %s", text, release->library,
+					   release->why);
+		else
+			table_cell(table, style, "%s", text);
 		break;
 	case JW_WHICH_FAILS:
 		if (several && release->needs.cuda)

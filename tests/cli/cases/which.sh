@@ -43,6 +43,16 @@ out_has "PyTorch's own index has builds of torch"
 run 1 which --platform windows --target rtx5090 --json onnxruntime-gpu
 json '{r["version"]: r["answer"] for r in d["answers"][0]["releases"] if r["version"] in ("1.22.0", "1.23.0", "1.23.2")} == {"1.22.0": "compiles", "1.23.0": "fails", "1.23.2": "compiles"}'
 
+# A release that compiles may have a part that fails
+run 1 which --target rtx5090 --driver 570 vllm
+out_has "run after compiling up to"
+out_has "; a part fails: _C.abi3.so: no code for sm_120"
+
+# Wheels for Linux on arm64
+run "0|1" which --target gh200 torch
+out_has "Linux arm64"
+out_has "run as they are"
+
 # The Python that a release is for
 run 1 which --target rtx3070 --python 3.8 torch
 out_has "need Python 3."
