@@ -8,15 +8,15 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SCHEMAS = [("action.yml", "vendor.github-actions"), (".github/workflows/*.yml", "vendor.github-workflows"),
+SCHEMAS = [("action.yml", "vendor.github-actions"), ("actions/*/action.yml", "vendor.github-actions"), (".github/workflows/*.yml", "vendor.github-workflows"),
            (".github/workflows/*.yml", "custom.github-workflows-require-timeout"), (".github/dependabot.yml", "vendor.dependabot"), (".github/ISSUE_TEMPLATE/config.yml", "vendor.github-issue-config"),
            (".github/ISSUE_TEMPLATE/[!c]*.yml", "vendor.github-issue-forms")]
 failures = []
-texts = {path: path.read_text(encoding="utf-8") for path in [*ROOT.glob(".github/**/*.*"), ROOT / "action.yml", ROOT / "SECURITY.md"]}
+texts = {path: path.read_text(encoding="utf-8") for path in [*ROOT.glob(".github/**/*.*"), ROOT / "action.yml", *ROOT.glob("actions/*/action.yml"), ROOT / "SECURITY.md"]}
 for path, text in texts.items():
     for address in re.findall(r"https?://\S+", text):
         failures.append(f"{path.name} names a host: {address}")
-    for name in re.findall(r"(?<![\w./])(?:\./|\$GITHUB_ACTION_PATH/)?((?:scripts|packaging|docs|tests|\.ci)/[\w./-]*\w)", text):
+    for name in re.findall(r"(?<![\w./])(?:\./|\$GITHUB_ACTION_PATH/(?:\.\./\.\./)?)?((?:scripts|packaging|docs|tests|\.ci)/[\w./-]*\w)", text):
         if not (ROOT / name).exists():
             failures.append(f"{path.name}: there is no {name}")
 fault = texts[ROOT / ".github/ISSUE_TEMPLATE/fault.yml"]
