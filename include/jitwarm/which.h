@@ -82,11 +82,11 @@ const char *jw_which_own_platform(void);
  *
  *     jw_asked_open(...)           what releases there are: pip tells
  *     jw_asked_plan(...)           how many wheels will be fetched, and how large they are
- *     jw_asked_look(...)           fetches them, newest first, then by bisection
+ *     jw_asked_examine(...)           fetches them, newest first, then by bisection
  *     jw_which(... .asked = ...)   the answer
  *
  * A release is known if the program's list has a wheel of it with the SHA-256 that the index tells,
- * or an earlier jw_asked_look has seen it. One between two that are alike is inferred. */
+ * or an earlier jw_asked_examine has seen it. One between two that are alike is inferred. */
 
 struct jw_ask_options {
 	const char *package, *platform; /* as in jw_which_options */
@@ -117,8 +117,8 @@ int jw_asked_plan(struct jw_error *err, struct jw_asked *asked,
 				  size_t count, struct jw_asked_plan *ret_plan);
 /* Examines the newest release and, unless it runs as it is, others by bisection, until the newest
  * one that does is known. `options` are those of the question; `asked` is not used. */
-int jw_asked_look(struct jw_error *err, struct jw_asked *asked,
-				  const struct jw_which_options *options);
+int jw_asked_examine(struct jw_error *err, struct jw_asked *asked,
+					 const struct jw_which_options *options);
 
 /* The release to install in place of one that fails. */
 struct jw_cure {

@@ -99,7 +99,7 @@ static cJSON *item_of(const struct json_field *field, const uint8_t *values)
 		(void)snprintf(room, sizeof room, "%016llx", (unsigned long long)number);
 		return cJSON_CreateString(room);
 	case JSON_TEXT: return json_string(pointer_at(at));
-	case JSON_SAY: return json_string(field->say(room, at));
+	case JSON_FORMAT: return json_string(field->format(room, at));
 	case JSON_OBJECT:
 		at = field->pointer ? pointer_at(at) : at;
 		return at ? json_object(field->table, at) : cJSON_CreateNull();

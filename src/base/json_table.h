@@ -32,7 +32,7 @@ enum json_kind {
 	JSON_PATH,    /* char[] with any bytes: a text, or {"hex": "70617468"} */
 	JSON_HEX,     /* 64 bits as 16 hex digits, since JSON's numbers are doubles */
 	JSON_TEXT,    /* char * */
-	JSON_SAY,     /* a text that `say` makes from the member */
+	JSON_FORMAT,  /* a text that `format` makes from the member */
 	JSON_NUMBER,  /* a number that `number` makes from the member */
 	JSON_OBJECT,  /* a struct with its own `table`; with `pointer`, a pointer to one */
 	JSON_MEMBERS, /* a struct whose members become members of the current object */
@@ -64,7 +64,7 @@ struct json_field {
 	bool pointer;
 	const struct json_table *table;
 	const char *const *names; /* the names of an enum's values; NULL at the end */
-	const char *(*say)(char room[JSON_ROOM], const void *member);
+	const char *(*format)(char room[JSON_ROOM], const void *member);
 	double (*number)(const void *member);
 	enum json_kind when_kind;
 	size_t when_offset, when_width;
@@ -105,8 +105,8 @@ struct json_table {
 #define JSON(type, member, ...) JSON_AS(#member, type, member, __VA_ARGS__)
 #define JSON_OF(kind_, name_, type, member, ...)                                                   \
 	JSON_ROW(name_, kind_, JSON_AT(type, member), __VA_ARGS__)
-#define JSON_FORMATTED(name_, type, member, say_, ...)                                             \
-	JSON_OF(JSON_SAY, name_, type, member, .say = (say_), .text = __VA_ARGS__)
+#define JSON_FORMATTED(name_, type, member, format_, ...)                                          \
+	JSON_OF(JSON_FORMAT, name_, type, member, .format = (format_), .text = __VA_ARGS__)
 #define JSON_NUMBERED(name_, type, member, number_, ...)                                           \
 	JSON_OF(JSON_NUMBER, name_, type, member, .number = (number_), .text = __VA_ARGS__)
 #define JSON_OBJECT_OF(name_, type, member, table_, ...)                                           \
@@ -123,8 +123,8 @@ struct json_table {
 #define JSON_MEMBERS_OF(type, member, table_)                                                      \
 	JSON_OF(JSON_MEMBERS, "", type, member, .table = (table_))
 /* A text that is made from the whole struct. */
-#define JSON_FORMATTED_OF(name_, say_, ...)                                                        \
-	JSON_ROW(name_, JSON_SAY, .say = (say_), .text = __VA_ARGS__)
+#define JSON_FORMATTED_OF(name_, format_, ...)                                                     \
+	JSON_ROW(name_, JSON_FORMAT, .format = (format_), .text = __VA_ARGS__)
 #define JSON_NUMBER_OF(name_, number_, ...)                                                        \
 	JSON_ROW(name_, JSON_NUMBER, .number = (number_), .text = __VA_ARGS__)
 #define JSON_PART(name_, table_, ...)                                                              \
@@ -165,9 +165,9 @@ char *json_object_line(const struct json_table *table, const void *values);
 /* Fills a zeroed struct from an object, by the table that also prints it. A value that is missing,
  * of another type or too large stays zero; a text that is too long for its char[] is truncated, and
  * an empty one is NULL for a char *. The caller checks the values, reads rows with computed values
- * (JSON_SAY, JSON_NUMBER) and lists of structs itself, and calls json_forget also after an error.
- * JW_ERR_FORMAT: another schema, an unknown name of an enum, a malformed JSON_PATH or JSON_HEX, or
- * too many elements. */
+ * (JSON_FORMAT, JSON_NUMBER) and lists of structs itself, and calls json_forget also after an
+ * error. JW_ERR_FORMAT: another schema, an unknown name of an enum, a malformed JSON_PATH or
+ * JSON_HEX, or too many elements. */
 int json_take(struct jw_error *err, const cJSON *object, const struct json_table *table,
 			  void *values);
 /* Frees the texts and lines that json_take has copied. */

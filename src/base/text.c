@@ -255,7 +255,7 @@ bool text_number(const char *text, uint64_t most, uint64_t *ret_value)
 	return true;
 }
 
-size_t text_numbers(const char *text, size_t most_digits, uint32_t *numbers, size_t most)
+size_t text_numbers(const char *text, size_t max_digits, uint32_t *numbers, size_t most)
 {
 	size_t count = 0;
 
@@ -264,7 +264,7 @@ size_t text_numbers(const char *text, size_t most_digits, uint32_t *numbers, siz
 		size_t digits = 0;
 
 		for (; text[digits] >= '0' && text[digits] <= '9'; digits++) {
-			if (digits == most_digits)
+			if (digits == max_digits)
 				return 0;
 			value = value * 10 + (uint32_t)(text[digits] - '0');
 		}

@@ -95,8 +95,8 @@ bool text_equal_fold(const char *a, const char *b);
 bool text_number(const char *text, uint64_t most, uint64_t *ret_value);
 
 /* Reads up to `most` decimal numbers with dots between them ("550.163.01") and returns how many
- * there are; 0 if the text is anything else or a number has more than `most_digits`. */
-size_t text_numbers(const char *text, size_t most_digits, uint32_t *numbers, size_t most);
+ * there are; 0 if the text is anything else or a number has more than `max_digits`. */
+size_t text_numbers(const char *text, size_t max_digits, uint32_t *numbers, size_t most);
 
 enum { PACKAGE_MAX_NAME = 256, VERSION_NUMBERS = 8 };
 

@@ -141,7 +141,7 @@ const struct cache_file *cache_files_find(const struct cache_files *scan, uint64
 
 /* An index that is being written looks unsound for a few milliseconds, so it is read several
  * times. */
-enum { LOOKS = 4, POLL_MS = 10 };
+enum { READS = 4, POLL_MS = 10 };
 
 /* Sets path and limit. */
 static int find_cache_directory(struct jw_error *err, const struct jw_cache_options *options,
@@ -184,7 +184,7 @@ int cache_view_index(struct jw_error *err, const char *dir, struct cache_index *
 			return -1;
 		/* Only a file can be complete a moment later. */
 		if (ret_index->state <= CACHE_INDEX_MISSING || ret_index->state >= CACHE_INDEX_DEVICE ||
-			looks == LOOKS)
+			looks == READS)
 			return 0;
 		cache_index_free(ret_index);
 		uv_sleep(POLL_MS);

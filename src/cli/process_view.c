@@ -89,9 +89,9 @@ static int note_replaced(struct jw_error *err, void *context, const char *path)
  * another one in its place has not mapped anything yet, and one that is ending has nothing left. */
 int process_view_read(struct jw_error *err, int pid, struct process_view *ret_view)
 {
-	enum { LOOKS = 10, BETWEEN_MS = 50 };
+	enum { READS = 10, BETWEEN_MS = 50 };
 
-	for (int look = 0; look < LOOKS; look++) {
+	for (int look = 0; look < READS; look++) {
 		struct view_reading reading = {.view = {.pid = pid}};
 		struct os_process_use use;
 		struct jw_error why;

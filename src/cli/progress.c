@@ -70,8 +70,8 @@ static const char *cut_letters(char *text)
 /* Returns the seconds left; not positive if unknown. */
 static double seconds_left(const struct progress *progress, uint64_t now_ns)
 {
-	return progress->told_left_s > 0
-			   ? progress->told_left_s
+	return progress->shown_left_s > 0
+			   ? progress->shown_left_s
 			   : progress_seconds_left(seconds_between(progress->started_ns, now_ns),
 									   seconds_between(progress->started_ns, progress->changed_ns),
 									   progress_share(progress));
@@ -356,7 +356,7 @@ void prime_bar_report(void *bar, const struct jw_prime_progress *report)
 	prime_bar->is_shown = true;
 	progress->failed = report->failed;
 	progress_set_current(progress, report->current);
-	progress->told_left_s = report->seconds_left;
+	progress->shown_left_s = report->seconds_left;
 	progress_update(progress, report->done, report->done_weight, report->done_bytes);
 }
 

@@ -37,7 +37,7 @@ struct progress {
 	uint64_t done_bytes;
 	uint64_t started_ns, changed_ns, shown_ns; /* changed_ns: when the last module was finished */
 	double shown_share;
-	double told_left_s; /* a better estimate of the caller's, set before progress_update; 0 if
+	double shown_left_s; /* a better estimate of the caller's, set before progress_update; 0 if
 						   unknown */
 	unsigned columns;
 	bool is_terminal, is_drawn;

@@ -235,8 +235,8 @@ static unsigned most_for(const struct device_pool *pool, struct jw_target target
 	return exclusive ? exclusive : UINT_MAX;
 }
 
-unsigned device_pool_most_workers(const struct device_pool *pool, const struct plan_target *targets,
-								  size_t count)
+unsigned device_pool_max_workers(const struct device_pool *pool, const struct plan_target *targets,
+								 size_t count)
 {
 	unsigned most = UINT_MAX;
 

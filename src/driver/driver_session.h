@@ -67,8 +67,8 @@ void device_pool_fill(struct device_pool *pool, const struct protocol_hello *hel
 const char *device_pool_mode_text(int compute_mode);
 /* Returns how many workers can have a context at the same time for modules of these architectures:
  * UINT_MAX, or few if one of them has only devices in exclusive mode. */
-unsigned device_pool_most_workers(const struct device_pool *pool, const struct plan_target *targets,
-								  size_t count);
+unsigned device_pool_max_workers(const struct device_pool *pool, const struct plan_target *targets,
+								 size_t count);
 /* Whether there is a device of this architecture, barred or not. */
 bool device_pool_has(const struct device_pool *pool, struct jw_target target);
 /* Returns an index in pool.devices; DEVICE_NONE if no device is left. Devices of the same

@@ -308,8 +308,8 @@ static int take_conda_list(struct jw_error *err, struct place_list *list)
 /* The folders below, nearer ones first: if there are too many names, the farther ones are left
  * out. */
 struct below {
-	size_t depth, most_names; /* the most levels of folders, and the most names */
-	bool one_device;          /* do not enter other file systems, which may not answer */
+	size_t depth, max_names; /* the most levels of folders, and the most names */
+	bool one_device;         /* do not enter other file systems, which may not answer */
 	uint64_t device;
 	size_t names;
 	struct below_folder {
@@ -338,7 +338,7 @@ static int below_later(struct jw_error *err, struct below *below, char *path)
 {
 	const size_t level = below->count ? below->folders[below->next].level + 1 : 0;
 
-	if (VEC_ROOM(err, below->folders, below->capacity, below->count, below->most_names + 1)) {
+	if (VEC_ROOM(err, below->folders, below->capacity, below->count, below->max_names + 1)) {
 		mem_free(path);
 		return -1;
 	}
@@ -352,7 +352,7 @@ static int below_take(struct jw_error *err, void *context, const char *name,
 {
 	struct below *below = context;
 
-	if (++below->names > below->most_names)
+	if (++below->names > below->max_names)
 		return 1;
 	if (stat->kind != OS_DIRECTORY || !may_hold_environments(name) ||
 		(below->one_device && stat->device != below->device))
@@ -375,7 +375,7 @@ static int below_find(struct jw_error *err, struct below *below, struct place_li
 	/* /lib is a link to the folder in /usr. */
 	kind = strcmp(folder.path, "/") != 0 ? place_add_environment(list, NULL, folder.path) : NULL;
 	*ret_any = *ret_any || kind;
-	if (folder.level == below->depth || below->names > below->most_names)
+	if (folder.level == below->depth || below->names > below->max_names)
 		return 0;
 	if (!kind || !strcmp(kind, "Python")) {
 		if (!os_is_made_up(folder.path))
@@ -404,10 +404,10 @@ static int place_below(struct jw_error *err, struct place_list *list, const char
 	result = below_later(err, &below, mem_string(folder));
 	for (; !result && below.next < below.count; below.next++)
 		result = below_find(err, &below, list, ret_any);
-	if (!result && below.names > below.most_names)
+	if (!result && below.names > below.max_names)
 		place_note(list, mem_printf("%s has more than %zu files and folders near its top, so not "
 									"all were searched; “jitwarm find DIR” searches below DIR",
-									folder, below.most_names));
+									folder, below.max_names));
 	while (below.count)
 		mem_free(below.folders[--below.count].path);
 	mem_free(below.folders);
@@ -416,7 +416,7 @@ static int place_below(struct jw_error *err, struct place_list *list, const char
 
 static int take_home(struct jw_error *err, struct place_list *list)
 {
-	static const struct below near = {.depth = 3, .most_names = 20000, .one_device = true};
+	static const struct below near = {.depth = 3, .max_names = 20000, .one_device = true};
 	char *home, *real;
 	bool any;
 	int result;
@@ -434,7 +434,7 @@ static int take_home(struct jw_error *err, struct place_list *list)
 
 static int take_folder(struct jw_error *err, struct place_list *list, const char *folder)
 {
-	static const struct below far = {.depth = 8, .most_names = 1000000};
+	static const struct below far = {.depth = 8, .max_names = 1000000};
 	struct os_stat stat;
 	char *real;
 	bool any;

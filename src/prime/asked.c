@@ -366,7 +366,7 @@ static int print_list(struct jw_error *err, struct jw_asked *asked)
 
 /* ---- opening */
 
-static bool can_look(const struct release *release)
+static bool can_examine(const struct release *release)
 {
 	return release->file && !release->facts && !release->inferred;
 }
@@ -381,7 +381,7 @@ static void find_sizes(struct jw_asked *asked)
 	for (size_t i = 0; i < asked->count; i++) {
 		const struct release *release = &asked->releases[i];
 
-		if (can_look(release) && !release->file->size_bytes)
+		if (can_examine(release) && !release->file->size_bytes)
 			(void)buf_printf(NULL, &names, "%s%s", names.size ? " " : "", release->file->name);
 	}
 	if (names.size && !pip_list(&why, asked->pip, asked->package, buf_text(&names), &again)) {
@@ -489,14 +489,14 @@ struct look {
 	struct jw_error why;
 };
 
-static int look_image(struct jw_error *err, void *context, const struct jw_scan_image *image)
+static int examine_image(struct jw_error *err, void *context, const struct jw_scan_image *image)
 {
 	struct look *look = context;
 
 	return wheel_facts_add(err, &look->facts, image);
 }
 
-static void look_trouble(void *context, const char *path, const struct jw_error *why)
+static void note_trouble(void *context, const char *path, const struct jw_error *why)
 {
 	struct look *look = context;
 
@@ -515,8 +515,8 @@ static int hash_file(struct jw_error *err, const char *path, char text[SHA256_TE
 	return 0;
 }
 
-static int look_at_file(struct jw_error *err, struct jw_asked *asked, struct release *release,
-						const char *path)
+static int examine_wheel(struct jw_error *err, struct jw_asked *asked, struct release *release,
+						 const char *path)
 {
 	struct look look = {.facts = {.items = NULL}};
 	const char *const paths[] = {path};
@@ -527,8 +527,8 @@ static int look_at_file(struct jw_error *err, struct jw_asked *asked, struct rel
 											.pieces = true,
 											.cancel = asked->options.fetch.cancel,
 											.context = &look,
-											.image = look_image,
-											.trouble = look_trouble};
+											.image = examine_image,
+											.trouble = note_trouble};
 	char sha256[SHA256_TEXT];
 	int result = hash_file(err, path, sha256);
 
@@ -555,7 +555,7 @@ static int look_at_file(struct jw_error *err, struct jw_asked *asked, struct rel
 }
 
 /* Examines a release; its wheel is on the disk only meanwhile. */
-static int look_at(struct jw_error *err, struct jw_asked *asked, struct release *release)
+static int examine_release(struct jw_error *err, struct jw_asked *asked, struct release *release)
 {
 	char *lines = mem_printf("%s==%s\n", asked->package, release->version), *path = NULL;
 	int result;
@@ -564,7 +564,7 @@ static int look_at(struct jw_error *err, struct jw_asked *asked, struct release 
 		asked->options.fetches(asked->options.fetch.context, release->file->name);
 	result = pip_download(err, asked->pip, lines, &path);
 	if (!result)
-		result = look_at_file(err, asked, release, path);
+		result = examine_wheel(err, asked, release, path);
 	if (path)
 		(void)os_remove(NULL, path);
 	mem_free(path);
@@ -586,11 +586,11 @@ static struct release *middle_of(struct jw_asked *asked, const struct jw_which *
 	size_t count = 0, at = 0;
 
 	for (size_t i = from; i < to; i++)
-		count += can_look(release_of(asked, which->releases[i].version));
+		count += can_examine(release_of(asked, which->releases[i].version));
 	for (size_t i = from; i < to; i++) {
 		struct release *release = release_of(asked, which->releases[i].version);
 
-		if (can_look(release) && at++ == count / 2)
+		if (can_examine(release) && at++ == count / 2)
 			return release;
 	}
 	return NULL;
@@ -615,9 +615,9 @@ static struct release *next_release(struct jw_asked *asked, const struct jw_whic
 		const struct jw_which_release *release = &which->releases[i];
 		struct release *own = release_of(asked, release->version), *middle = NULL;
 
-		if (can_look(own) && !newer)
+		if (can_examine(own) && !newer)
 			return own;
-		if (can_look(own))
+		if (can_examine(own))
 			last = own;
 		if (!is_known(release))
 			continue;
@@ -658,7 +658,7 @@ static int order_sizes(const void *a, const void *b)
 
 /* Returns the most examinations of so many releases: the newest one, the oldest one, and two for
  * each halving between them, since both halves may hold a change. */
-static size_t most_looks(size_t releases)
+static size_t max_examinations(size_t releases)
 {
 	size_t looks = 2;
 
@@ -677,7 +677,7 @@ int jw_asked_plan(struct jw_error *err, struct jw_asked *asked,
 	int result = 0;
 
 	for (size_t i = 0; i < asked->count; i++)
-		if (can_look(&asked->releases[i])) {
+		if (can_examine(&asked->releases[i])) {
 			sizes[plan.lacking++] = asked->releases[i].file->size_bytes;
 			unknown = unknown || !asked->releases[i].file->size_bytes;
 		}
@@ -685,7 +685,7 @@ int jw_asked_plan(struct jw_error *err, struct jw_asked *asked,
 		struct release *next = NULL;
 
 		result = find_next(err, asked, options, targets[i], &next);
-		plan.most += next ? most_looks(plan.lacking) : 0;
+		plan.most += next ? max_examinations(plan.lacking) : 0;
 	}
 	plan.most = plan.most < plan.lacking ? plan.most : plan.lacking;
 	qsort(sizes, plan.lacking, sizeof *sizes, order_sizes);
@@ -697,20 +697,20 @@ int jw_asked_plan(struct jw_error *err, struct jw_asked *asked,
 	return result;
 }
 
-int jw_asked_look(struct jw_error *err, struct jw_asked *asked,
-				  const struct jw_which_options *options)
+int jw_asked_examine(struct jw_error *err, struct jw_asked *asked,
+					 const struct jw_which_options *options)
 {
 	size_t left = 0;
 	struct release *next;
 
 	for (size_t i = 0; i < asked->count; i++)
-		left += can_look(&asked->releases[i]);
-	for (left = most_looks(left); left; left--) {
+		left += can_examine(&asked->releases[i]);
+	for (left = max_examinations(left); left; left--) {
 		if (find_next(err, asked, options, options->target, &next))
 			return -1;
 		if (!next)
 			break;
-		if (look_at(err, asked, next))
+		if (examine_release(err, asked, next))
 			return -1;
 	}
 	return 0;

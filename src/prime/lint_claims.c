@@ -204,8 +204,8 @@ static void add_claim(struct jw_lint_result *result, size_t *capacity,
 	result->claims[result->claim_count++].why = mem_string(why);
 }
 
-static void say_missing(char why[MAX_WHY], const struct jw_lint_claim *claim,
-						const struct subject *subject, const struct wanted *wanted)
+static void report_missing(char why[MAX_WHY], const struct jw_lint_claim *claim,
+						   const struct subject *subject, const struct wanted *wanted)
 {
 	char name[JW_TARGET_TEXT], compute[JW_TARGET_TEXT], size[TEXT_SHORT];
 
@@ -248,7 +248,7 @@ static void judge_subject(const struct lint_claims *claims, const struct subject
 			newest = (struct jw_target){list->items[k].target.sm, 0};
 		if (!claim.lacking || (wanted->having && !claims->options->each))
 			continue;
-		say_missing(why, &claim, subject, wanted);
+		report_missing(why, &claim, subject, wanted);
 		add_claim(result, capacity, &claim, subject, why);
 	}
 	if (subject->newer)

@@ -106,7 +106,7 @@ struct running {
 	uv_process_t process;
 	uv_timer_t clock;
 	uv_fs_event_t watch;
-	uint64_t every_ms, looked_ns;
+	uint64_t every_ms, checked_ns;
 	int64_t exit_status;
 	int signal;
 	struct jw_error why; /* why polling was stopped */
@@ -114,7 +114,7 @@ struct running {
 
 static void poll_processes(struct running *running)
 {
-	running->looked_ns = os_monotonic_ns();
+	running->checked_ns = os_monotonic_ns();
 	if (running->why.code ||
 		os_mapped_code(&running->why, running->process.pid, see_code, running->recorder))
 		return;
@@ -141,7 +141,7 @@ static void on_change(uv_fs_event_t *watch, const char *name, int events, int st
 	if (uv_is_closing((uv_handle_t *)&running->clock))
 		return;
 	running->every_ms = FIRST_POLL_MS;
-	if (os_monotonic_ns() - running->looked_ns > FIRST_POLL_MS * UINT64_C(1000000))
+	if (os_monotonic_ns() - running->checked_ns > FIRST_POLL_MS * UINT64_C(1000000))
 		poll_processes(running);
 	(void)uv_timer_start(&running->clock, on_clock, running->every_ms, 0);
 }

@@ -25,7 +25,7 @@ int recording_format(struct jw_error *err, const struct jw_recording *recording,
  * options name. */
 bool recording_may_have_text(const struct jw_recorded_module *module);
 /* Returns the longest `zstd` of a text of so many bytes. */
-size_t recording_packed_most(size_t size);
+size_t recording_max_packed(size_t size);
 struct jw_recorded_text recording_pack_text(const void *payload, size_t size);
 int recording_unpack_text(struct jw_error *err, const struct jw_recorded_text *text,
 						  struct buf *ret_payload);

@@ -23,7 +23,7 @@ bool recording_may_have_text(const struct jw_recorded_module *module)
 		   !ptxas_option_with_file(module->options, NULL);
 }
 
-size_t recording_packed_most(size_t size)
+size_t recording_max_packed(size_t size)
 {
 	return sodium_base64_ENCODED_LEN(ZSTD_compressBound(size), sodium_base64_VARIANT_ORIGINAL);
 }

@@ -390,7 +390,7 @@ static int read_texts(struct jw_error *err, const cJSON *array, struct jw_record
 			return -1;
 		/* A frame that is longer than necessary would be read again for each module. */
 		if (!text->zstd || text->size_bytes > RECORDING_MAX_UNPACKED ||
-			strlen(text->zstd) > recording_packed_most((size_t)text->size_bytes))
+			strlen(text->zstd) > recording_max_packed((size_t)text->size_bytes))
 			return wrong(err, "text", recording->text_count - 1);
 	}
 	return 0;

@@ -276,15 +276,15 @@ struct slot *run_check_machine(struct run *run)
 {
 	struct run_memory *memory = &run->memory;
 	const uint64_t now = os_monotonic_ns();
-	const double passed_ms = (double)(now - memory->looked_ns) / 1e6;
+	const double passed_ms = (double)(now - memory->checked_ns) / 1e6;
 	const bool was_on_battery = memory->on_battery;
 	uint64_t total, available;
 	enum memory_verdict verdict;
 	struct slot *victim = NULL;
 
-	if (run->loop.stopping || now - memory->looked_ns < POLL_NS)
+	if (run->loop.stopping || now - memory->checked_ns < POLL_NS)
 		return NULL;
-	memory->looked_ns = now;
+	memory->checked_ns = now;
 	memory->on_battery = run->setup->options->compile.low_priority && os_on_battery();
 	if (memory->on_battery && !was_on_battery)
 		report_line(run, "the machine runs on battery: waiting for mains power (--background)");
@@ -300,9 +300,9 @@ struct slot *run_check_machine(struct run *run)
 								  total, available);
 	if (verdict == MEMORY_AS_IT_IS)
 		return NULL;
-	if (!memory->told_short)
+	if (!memory->reported_short)
 		report_line(run, "memory is running low: continuing with fewer workers for a while");
-	memory->told_short = true;
+	memory->reported_short = true;
 	/* The worker that began last loses least. */
 	for (unsigned i = 0; verdict == MEMORY_AT_ONCE && i < run->setup->workers; i++) {
 		struct slot *slot = &run->workers.slots[i];
@@ -680,7 +680,7 @@ static int take_devices(struct run *run, const struct slot *first,
 	}
 	if (!usable)
 		return error_set(run->err, JW_ERR_DRIVER, "no GPU can be used: %s", pool->why);
-	most = device_pool_most_workers(pool, plan->targets, plan->target_count);
+	most = device_pool_max_workers(pool, plan->targets, plan->target_count);
 	if (most >= run->setup->workers)
 		return 0;
 	(void)text_format(

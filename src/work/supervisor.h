@@ -73,9 +73,9 @@ struct run_workers {
 
 struct run_memory {
 	struct memory_budget budget;
-	uint64_t looked_ns; /* when the machine was last checked */
-	bool on_battery;    /* all workers wait because the machine runs on its battery */
-	bool told_short;
+	uint64_t checked_ns; /* when the machine was last checked */
+	bool on_battery;     /* all workers wait because the machine runs on its battery */
+	bool reported_short;
 };
 
 struct run_report {

@@ -123,7 +123,7 @@ static void describe(cJSON *schema, const struct json_field *field)
 	case JSON_BOOL: add_text(schema, "type", "boolean"); break;
 	case JSON_CHARS:
 	case JSON_TEXT:
-	case JSON_SAY:
+	case JSON_FORMAT:
 		if (field->presence != JSON_OR_NULL) {
 			add_text(schema, "type", "string");
 			break;

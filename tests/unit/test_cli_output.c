@@ -118,7 +118,7 @@ TEST(bar_shows_the_work_done)
 	(void)progress_line(line, &progress, 10 * SECOND, 100);
 	assert_non_null(strstr(line, " 99 %  399/400"));
 	progress.done_modules = 400;
-	progress.told_left_s = 3;
+	progress.shown_left_s = 3;
 	(void)progress_line(line, &progress, 10 * SECOND, 100);
 	assert_string_equal(strstr(line, "100 %"), "100 %  400/400 modules, 1.9 MiB");
 }
@@ -128,7 +128,7 @@ TEST(bar_shows_the_time_that_it_was_told)
 	struct progress progress = half_done();
 	char line[PROGRESS_LINE];
 
-	progress.told_left_s = 200;
+	progress.shown_left_s = 200;
 	assert_string_equal(progress_line(line, &progress, 10 * SECOND, 50),
 						" 50 %  100/400 modules, 1.9 MiB, 3 min 20 s left");
 	assert_string_equal(progress_line(line, &progress, 10 * SECOND, 34),

@@ -61,12 +61,12 @@ static double worst_ratio(struct start start, double crowd)
 
 	watch_left_count(&left, 7, MODULES, start.left_model_ms, longest_from(&start, 0));
 	for (; now_ms + POLL_MS < whole_ms; now_ms += POLL_MS) {
-		const double said_s = watch_left_seconds(&left);
+		const double shown_s = watch_left_seconds(&left);
 		size_t more = 0;
 
-		assert_true(said_s > 0);
+		assert_true(shown_s > 0);
 		if (now_ms > whole_ms / 3)
-			take_ratio(said_s * 1000, whole_ms - now_ms, whole_ms, &worst);
+			take_ratio(shown_s * 1000, whole_ms - now_ms, whole_ms, &worst);
 		watch_left_spend(&left, POLL_MS, POLL_MS / crowd);
 		for (; at < MODULES && done_ms + start.real_ms[at] * crowd <= now_ms + POLL_MS; more++) {
 			done_ms += start.real_ms[at] * crowd;

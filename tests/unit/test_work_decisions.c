@@ -274,7 +274,7 @@ CASE(the_battery_matters_in_the_background)
 		slots[i].child = NULL;
 	for (unsigned i = 0; i < 4; i++) {
 		options.compile.low_priority = i % 3 > 0;
-		run->memory.looked_ns = 0;
+		run->memory.checked_ns = 0;
 		assert_null(run_check_machine(run));
 		assert_int_equal(run->memory.on_battery, options.compile.low_priority);
 	}

@@ -515,19 +515,19 @@ static int run_fix(struct jw_error *err, struct doctoring *doctoring,
 {
 	const struct output *out = &doctoring->cli->out;
 	char program[] = "jitwarm", quiet[] = "--quiet", *arguments[MAX_ARGUMENTS + 3] = {program};
-	bool tells_less = out->json || out->quiet;
+	bool shows_less = out->json || out->quiet;
 	int count = 1;
 
 	output_line(out, STYLE_STRONG, "Fix     %s", line);
 	/* The options go after the command's words, and before a "--". */
 	for (size_t i = 0; i < finding->word_count && count < MAX_ARGUMENTS; i++) {
-		if (tells_less && !strcmp(finding->command[i], "--")) {
+		if (shows_less && !strcmp(finding->command[i], "--")) {
 			arguments[count++] = quiet;
-			tells_less = false;
+			shows_less = false;
 		}
 		arguments[count++] = finding->command[i];
 	}
-	if (tells_less)
+	if (shows_less)
 		arguments[count++] = quiet;
 	if (doctoring->cli->run_other(count, arguments) == EXIT_FAILED)
 		output_warning(out, "“%s” failed", line);

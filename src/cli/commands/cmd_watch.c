@@ -113,8 +113,8 @@ struct watching {
 	struct watch_left left;
 	double unsure_s;     /* the part of linking_s since the last entry appeared */
 	bool rewrites, said; /* each line replaces the one before; a line was printed */
-	double said_s;       /* when the last line was printed, and the number in it */
-	size_t said_entries, said_left;
+	double shown_s;      /* when the last line was printed, and the number in it */
+	size_t shown_entries, shown_left;
 	struct watch_document document;
 };
 
@@ -273,9 +273,9 @@ static void print_sample(struct watching *watching)
 		document->process.others);
 
 	watching->said = true;
-	watching->said_s = document->seconds;
-	watching->said_entries = document->entries;
-	watching->said_left = document->left;
+	watching->shown_s = document->seconds;
+	watching->shown_entries = document->entries;
+	watching->shown_left = document->left;
 	if (watching->rewrites) {
 		line = language_translated(line);
 		rewrite_line(line);
@@ -293,10 +293,10 @@ static bool is_line_due(const struct watching *watching, bool changed)
 {
 	const struct watch_document *document = &watching->document;
 	const bool news =
-		document->entries != watching->said_entries || document->left != watching->said_left;
+		document->entries != watching->shown_entries || document->left != watching->shown_left;
 
 	return watching->rewrites || !watching->said || changed ||
-		   document->seconds - watching->said_s >= (news ? NEWS_EVERY_S : LINE_EVERY_S);
+		   document->seconds - watching->shown_s >= (news ? NEWS_EVERY_S : LINE_EVERY_S);
 }
 
 /* Updates the estimate; the elapsed time counts for the modules that were left before. */

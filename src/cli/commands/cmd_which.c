@@ -431,7 +431,7 @@ static int ask_index(struct jw_error *err, struct cli *cli, const struct gpu_tar
 	}
 	for (size_t i = 0; !result && i < gpus->count; i++) {
 		options->target = gpus->targets[i];
-		result = jw_asked_look(err, asked, options);
+		result = jw_asked_examine(err, asked, options);
 	}
 	fetching_end(&fetching);
 	mem_free(state_dir);
