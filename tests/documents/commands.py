@@ -41,7 +41,7 @@ ELSEWHERE = [
     ("containers.md", "ahead --driver", "needs the library of another driver; driver-ahead runs it"),
     ("wheel-authors.md", "bake -o baked", "needs NVIDIA's ptxas; the tests of bake and elsewhere-* run it"),
     ("elsewhere.md", "", "needs NVIDIA's ptxas; elsewhere-* run these"),
-    ("recording.md", "", "needs NVIDIA's NVRTC; nvrtc-* run these"),
+    ("recording.md", "--nvrtc", "needs NVIDIA's NVRTC; nvrtc-* run these"),
     ("windows.md", "startup enable --service", "writes units of the machine; cli-startup-units runs it"),
     ("--help", "make --target rtx3070", "needs NVIDIA's ptxas; elsewhere-* run it"),
     ("--help", "ahead", "needs a driver's kernel module; driver-ahead runs it"),
@@ -113,6 +113,7 @@ LANGUAGES = [
 # Commands after which the next one shows what it shows: page, command, what is done before it
 FIRST = {
     ("many-machines.md", "jitwarm import lab.jwpack"): "rm -rf ~/.nv",
+    ("recording.md", "jitwarm prime --recording train.json"): "rm -rf ~/.nv ~/.local",
 }
 # Settings under which a page's commands are typed
 SETTINGS = {
@@ -123,6 +124,17 @@ SETTINGS = {
 # The wheel of which a page shows the table; without it, the table is not compared
 WHEEL = pathlib.Path.home() / ".cache/jitwarm/frameworks/xgboost-1.3.3-linux/xgboost-1.3.3-py3-none-manylinux2010_x86_64.whl"
 READERS = {"json": json.loads, "xml": read_xml}
+# The program that pages call train.py: the driver compiles three kernels that are in no file
+TRAINING = r"""
+import ctypes
+cuda, context, module = ctypes.CDLL("libcuda.so.1"), ctypes.c_void_p(), ctypes.c_void_p()
+cuda.cuInit(0)
+cuda.cuCtxCreate_v2(ctypes.byref(context), 0, 0)
+for name in b"scale", b"add", b"sum":
+    ptx = b".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry %s() { ret; }\n" % name
+    if cuda.cuModuleLoadData(ctypes.byref(module), ptx):
+        raise SystemExit(1)
+"""
 # Folders of translated pages, whose blocks are those of the English ones
 LETTERED = ["ko"]
 PROGRAM = (r"(?:sudo )?(?:uvx|pip|pipx|uv|curl|wget|apt|apt-get|rpm|dnf|conda|mamba|msiexec|docker|podman|kubectl|helm|sbatch|srun|git|cmake|ctest|python3?"
@@ -312,7 +324,7 @@ class Machine:
         (self.here / "dist" / self.wheel()).rename(self.here / "dist/model-1.0.whl")
         shutil.copytree(self.environment["VIRTUAL_ENV"], self.home / "venv")
         (self.home / "projects").mkdir()
-        (self.here / "train.py").write_text("print('trained')\n")
+        (self.here / "train.py").write_text(TRAINING)
         (self.here.parent / "bin/python").symlink_to(sys.executable)
         shutil.copy(ROOT / "tests/data/pack-1.pub", self.here / "lab.pub")
 
