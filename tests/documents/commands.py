@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 import xml.dom.minidom
 import xml.parsers.expat
 
@@ -76,7 +77,6 @@ OTHERS = [
     ("containers.md", "deployment.yaml", "tests/share/fleets.sh", "deployment.yaml"),
     ("containers.md", "daemonset.yaml", "tests/share/image.sh", "daemonset.yaml"),
     ("containers.md", "skopeo copy", "tests/share/image.sh", "skopeo"),
-    ("many-machines.md", "kubectl apply", "tests/share/image.sh", "daemonset.yaml"), # the Korean page still has these
     ("many-machines.md", "aws s3 cp", "tests/share/fleets.sh", "export"),
     ("many-machines.md", "chmod 755", "tests/share/slurm.sh", "chmod 755"),
     ("gpu-check.md", "with-driver.sh", "tests/conformance/run.sh", "with-driver.sh"),
@@ -123,7 +123,7 @@ SETTINGS = {
 }
 # The wheel of which a page shows the table; without it, the table is not compared
 WHEEL = pathlib.Path.home() / ".cache/jitwarm/frameworks/xgboost-1.3.3-linux/xgboost-1.3.3-py3-none-manylinux2010_x86_64.whl"
-READERS = {"json": json.loads, "xml": read_xml}
+READERS = {"json": json.loads, "toml": tomllib.loads, "xml": read_xml}
 # The program that pages call train.py: the driver compiles three kernels that are in no file
 TRAINING = r"""
 import ctypes
