@@ -6,7 +6,7 @@
 #include "os/file.h"
 #include "os/folders.h"
 #include "os/identity.h"
-#include "setup/startup.h"
+#include "setup/startup_command.h"
 #include "setup/unit_text.h"
 
 static const char task_of_everyone[] = "jitwarm prime (all users)";

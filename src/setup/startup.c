@@ -14,7 +14,7 @@
 #include "os/platform.h"
 #include "setup/logon_task.h"
 #include "setup/setting_places.h"
-#include "setup/startup.h"
+#include "setup/startup_command.h"
 #include "setup/unit_text.h"
 
 /* Writes tasks and units, and registers them with the system. */

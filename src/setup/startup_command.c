@@ -1,4 +1,4 @@
-#include "setup/startup.h"
+#include "setup/startup_command.h"
 
 #include <string.h>
 

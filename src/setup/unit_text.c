@@ -8,7 +8,7 @@
 #include "os/platform.h"
 #include "os/process.h"
 #include "setup/setting_places.h"
-#include "setup/startup.h"
+#include "setup/startup_command.h"
 #include "unit_ahead.h"
 #include "unit_instance.h"
 #include "unit_path.h"

@@ -8,7 +8,7 @@
 
 #include <jitwarm/startup.h>
 
-#include "setup/startup.h"
+#include "setup/startup_command.h"
 #include "setup/unit_text.h"
 
 static const char *inside(const char *name)
