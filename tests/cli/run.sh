@@ -27,10 +27,10 @@ else
 	export HOME=$work/home
 fi
 export JITWARM_STATE=$work/state
-# The snapshot: with SNAPSHOT=compare what each `run` did is compared with what is stored (snapshot.py). Stored is what Linux
-# does as root.
+# The snapshot: what each `run` did is compared with what is stored (snapshot.py), which is what Linux does as root. SNAPSHOT=accept
+# stores it, SNAPSHOT=no leaves it out.
 snapshots=$here/snapshots pipes=
-if [[ -z ${JITWARM_CASES-} && $JITWARM != *.exe && -z ${JITWARM_REAL_DRIVER-} && ${SNAPSHOT:-no} != no && $EUID == 0 ]]; then
+if [[ -z ${JITWARM_CASES-} && $JITWARM != *.exe && -z ${JITWARM_REAL_DRIVER-} && ${SNAPSHOT-} != no && $EUID == 0 ]]; then
 	pipes=$(mktemp -d "${TMPDIR:-/tmp}/jitwarm-snapshot.XXXXXX")
 	mkfifo "$pipes/asked" "$pipes/answer"
 	python3 -I -S "$here/snapshot.py" "$pipes" "$snapshots/$case.facts" "$snapshots/$case.text" &
@@ -47,8 +47,9 @@ set +e
 )
 status=$?
 if [[ -n $pipes ]]; then
+	exec {answer}<>"$pipes/answer" # snapshot.py ends as soon as it has answered, and an answer that nobody has open is lost
 	printf '2\0end\0%s\0' "$status" >"$pipes/asked"
-	read -r different <"$pipes/answer"
+	read -r different <&$answer
 	if [[ $different != 0 ]]; then
 		cat "$pipes/difference"
 		echo "FAILED: $case.sh: not what tests/cli/snapshots has (SNAPSHOT=accept ctest -R cli-$case accepts it): $different"

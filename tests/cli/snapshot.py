@@ -31,14 +31,22 @@ plain = [(re.compile(pattern), word) for pattern, word in (
     (r"(?<=jitwarm-)(\w+)\.\w{6}\b", r"\1.RANDOM"),
     (r"(?<=\.jwpack\.jitwarm-)[0-9a-f]{8}\b", "RANDOM"),
     (r"(?<=jitwarm-all-)\w{6}\b", "RANDOM"),
-    (r"(?<=jitwarm-none-)\d+", "PID"),
-    (r"\b(pid|PID|[Pp]rocess|nsenter -t) \d+", r"\1 PID"),
-    (r"(?<=jitwarm-)\d{3,}-\d+\b", "PID"),
-    (r"Times assume a typical machine\.\n?", ""),
+    (r"[\w/$]*/jitwarm-tests-\w{6}\b", "$SAFE"),
+    (r"(?<=\.jwpack\.)[0-9a-f]{16}\b", "RANDOM"),
+    (r"(?<=jitwarm-none-)\d+|(?<=jitwarm-run-)\d+", "PID"),
+    (r"\b(pid|PID|[Pp]rocess|nsenter -t|watch( --for \w+| --json)*) \d+\b", r"\1 PID"),
+    (r"\(\d+\) (was watched|has ended)", r"(PID) \1"),
+    (r"(?<=jitwarm-)\d{3,}-(\d+|HEX)\b", "PID"),
+    (r"(?<=127\.0\.0\.1:)\d+|(?<=localhost:)\d{5}\b", "PORT"),
+    (r"(?<=ComputeCache/)[0-9a-f]/[0-9a-f](?=:)", "X/Y"),
+    (r"(Times assume a typical machine|시간은 일반적인 컴퓨터를 가정합니다)\.\n?", ""),
     (r"the Python of \S*[^\s:,.](: \d+ packages?, \d+ files)?", "the Python of $PYTHON"),
     (r"/\S*(?=의 Python)", "$PYTHON"),
     (r"\b\d+ (workers?|cores?|processors?|threads?)\b", r"N \1"),
 )]
+# One of several, and how far: only text has these
+named = re.compile(r"\b[0-9a-f]{2}/[0-9a-f]{14}\.jwpack\b")
+progress = re.compile(r"jitwarm: compiling +\d\d? %.* left$")
 # Keys of numbers (and of texts with numbers) that no two runs have in common
 measured = re.compile(r"(^|_)(seconds|ms|ns|time|date|since|measured|peak|memory|speed|workers|cores|jobs|pid|process|free|mtime)(_|$)")
 
@@ -72,7 +80,8 @@ class Case:
                 return [], json.loads(raw)
             except ValueError:
                 pass
-        all_lines = [line for line in self.words(raw).split("\n") if not line.startswith('{"phase":') and not self.varies("text", line)]
+        all_lines = [line for line in named.sub("ENTRY.jwpack", self.words(raw)).split("\n")
+                     if not line.startswith('{"phase":') and not progress.match(line) and not self.varies("text", line)]
         while all_lines and not all_lines[-1]:
             all_lines.pop()
         # Entries and failures are in the order of the workers
@@ -100,9 +109,10 @@ class Case:
             return "~" if value or key == "measured" else 0
         if not isinstance(value, str):
             return value
-        text = self.words(value)
+        text = named.sub("ENTRY.jwpack", self.words(value))
         if " " in text and not text.startswith(("$", "/")):
-            sentences.append(f"{key}: {text}")
+            if not self.varies("text", f"{key}: {text}"):
+                sentences.append(f"{key}: {text}")
             return "…"
         return text
 
@@ -153,8 +163,9 @@ class Case:
             folder = entry.group(1) if entry else os.path.dirname(path.rstrip("/")) + "/"
             if entry is None and path.endswith("/") and (re.search(r"(^|/)[0-9a-f]/([0-9a-f]/)?$", path) or sign == "*"):
                 continue
-            if re.search(r"(^|/)(inventory|verified)-", path):
-                continue  # written only if a file has been unchanged for some seconds
+            # Written only if a file has been unchanged for some seconds, or a run took long enough to be measured
+            if re.search(r"(^|/)(inventory|verified)-", path) or (sign == "*" and re.search(r"/state(\.json|-lock)$", path)):
+                continue
             name = self.words(path if entry else re.sub(r"(?<=[-/])[0-9a-f]{8,}\b", "HEX", path))
             mode = tree.get(path, before.get(path))[0]
             found.setdefault((sign, folder), []).append(name + ("" if sign == "-" or path.endswith("/") or mode == "644" else f" {mode}"))
@@ -201,12 +212,14 @@ def compare(case):
             with open(path, encoding="utf-8", errors="surrogateescape", newline="\n") as file:
                 old = file.read()
         except FileNotFoundError:
-            old = None
+            old = ""
         if os.environ.get("SNAPSHOT") == "accept":
-            if old != new:
+            if not new and old:
+                os.remove(path)
+            elif old != new:
                 with open(path, "w", encoding="utf-8", errors="surrogateescape", newline="\n") as file:
                     file.write(new)
-        elif old is not None:
+        else:
             difference += unified_diff(old.split("\n"), new.split("\n"), path, "now", lineterm="")
     with open(pipes + "/difference", "w", encoding="utf-8", errors="surrogateescape") as file:
         file.write("".join(line + "\n" for line in difference))

@@ -19,7 +19,7 @@ beside() {
 	mkdir -p "$place/machines"
 	[[ ! -e $from ]] || cp -r "$from" "$place/machines/"
 	(
-		work=$place out=$place/stdout err=$place/stderr
+		work=$place out=$place/stdout err=$place/stderr pipes= # no snapshot has what ends in any order
 		machine "$name"
 		"$@"
 	) &

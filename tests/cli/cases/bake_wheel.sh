@@ -180,6 +180,7 @@ out_has "run “jitwarm bake” in the build step of its recipe"
 out_has "File too large"
 [[ ! -e $work/short ]] || fail "left behind: $(find "$work/short")"
 mkdir "$work/killed"
+varies tree ^state/runs/ # of the killed ones
 for _ in 1 2 3; do
 	begin bake -o "$work/killed" "$old"
 	sleep "$(moment 900)"

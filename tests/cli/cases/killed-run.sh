@@ -6,6 +6,7 @@ running() { # until $begun has staged or compiled something
 	await has_folder
 }
 has_folder() { compgen -G "$work/state/runs/*-*" >/dev/null; }
+varies tree ^state/runs/ # as far as it has come
 running
 run 1 uninstall
 err_has "is a jitwarm that is running: wait until it has ended, or end it, then uninstall again"

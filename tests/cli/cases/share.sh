@@ -7,6 +7,7 @@ with_simdriver sm_86
 . "$cases/../../share/places.sh"
 trap 'kill "${servers[@]}" 2>/dev/null' EXIT
 start_registry "$work/registry"
+varies tree ^registry/ # its own
 site=$registry tag=$(basename "$sample")-sm_86-550.200.01
 export JITWARM_PLAIN_HTTP=localhost
 tags() { skopeo list-tags --tls-verify=false "docker://$site/$1" 2>/dev/null | tr -d ' ",' | sed '1,/Tags/d; /[]}]/d' | sort | paste -sd ' '; }

@@ -12,6 +12,8 @@ run 3 watch 99999999
 err_has "there is no process"
 err_one_line
 program=$JITWARM
+varies json '^(entries|bytes)$' # how far another program has come
+varies text '^TIME: ' # whether a program that has just begun still waits
 end_victim() { kill -9 "$victim" 2>/dev/null || true; wait "$victim" 2>/dev/null || true; }
 trap end_victim EXIT
 ready() { grep -q "^$1" "/proc/$victim/comm" 2>/dev/null; }
@@ -163,6 +165,7 @@ python3 line.py 80 interrupted 3 >stands || fail "after Ctrl-C: $(cat interrupte
 end_victim
 
 ! is_emulated || exit 0 # which shows no library of a process
+varies json '^(left|(waiting|busy|linking)_seconds)$' && varies tree ^state/ledger # how much of it is seen
 # The driver compiles for it as soon as it is watched; watching ends with it. NVIDIA's loads its compiler for that.
 looking() { pgrep -f "^[^ ]*jitwarm watch --json $victim\$" >/dev/null; }
 rm -rf "$work/cache"
