@@ -30,7 +30,7 @@ if ! is_wine; then
 		run 0 ${command/\// } --help --all
 		! says "$out" --progress || have+=" $command"
 	done
-	[[ $have == " prime scan make bake lint compiler/fetch ahead" ]] || fail "commands with --progress:$have"
+	[[ $have == " prime scan which make bake lint compiler/fetch ahead" ]] || fail "commands with --progress:$have"
 fi
 
 # Nobody reads what is printed: everything is compiled all the same, objects are dropped and the last one waits. A signal ends it.
