@@ -57,6 +57,9 @@ is "by bisection" 1 11 "jitwarm: grown: nothing is known of 24 releases; fetchin
 ask sized --target sm_86 grown
 is "the second time" 1 0 "1.9 – 1.0" "pip install grown==1.9"
 grep -q "nothing is known" err && fail "it says that it fetches: $(cat err)"
+ask sized --target sm_86 --all grown
+is "every release" 1 0 "1.22 *"
+grep -qE "^  1\.4 \* +runs as it is" out && grep -qE "^  1\.5 +runs as it is" out || fail "1.4 is not inferred: $(cat out)"
 ask sized --target sm_90 grown
 is "another GPU, by the same facts" 1 0 "1.19 – 1.0   run as they are" "pip install grown==1.19"
 [ "$(find state -type f | wc -l)" = 11 ] || fail "not a file for each wheel: $(find state)"
