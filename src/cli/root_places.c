@@ -56,6 +56,7 @@ static const struct place_row {
 	{"LD_LIBRARY_PATH", PLACE_READ, "", ""},
 	{"VIRTUAL_ENV", PLACE_READ, "", ""},
 	{"CONDA_PREFIX", PLACE_READ, "", ""},
+	{"--all-caches", PLACE_READ, "", ""}, /* only printed */
 	{"--cache", PLACE_CACHE, "", ""},
 	{"--output", PLACE_FILE, "", ""},
 	{"--json-log", PLACE_FILE, "", ""},

@@ -163,7 +163,7 @@ int run_folder_make(struct jw_error *err, const char *state_dir, struct run_fold
 	}
 	if (!state_dir)
 		why = why_temporary;
-	return error_set(err, why.code, "%s; name a folder that can be written to: %s=DIR", why.message,
+	return error_set(err, why.code, "%s; name a writable folder: %s=DIR", why.message,
 					 state_dir       ? "JITWARM_STATE"
 					 : os_is_windows ? "TEMP"
 									 : "TMPDIR");

@@ -195,7 +195,7 @@ run 0 startup disable --all-users
 [[ -z $(find "$units" -type f) ]] || fail "units are left"
 printf '[Timer]\n' >"$units/jitwarm.timer"
 run 3 startup enable --all-users
-err_has "not jitwarm's"
+err_has "not made by jitwarm"
 rm "$units/jitwarm.timer"
 run 0 startup enable --all-users "$sample" package-of-theirs
 account alice 20002

@@ -36,7 +36,7 @@ err_has "missing.so: no such file"
 run 64 scan "${gpu[@]}" ''
 err_one_line
 run 2 scan "${gpu[@]}" folder
-err_has "folder: no file in it"
+err_has "folder: none of its files could hold device code"
 if ! is_wine; then # links, devices as files, limits of memory: none of it on Windows
 	run 3 scan "${gpu[@]}" loop.so
 	err_one_line

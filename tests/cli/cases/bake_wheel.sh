@@ -158,12 +158,12 @@ elsewhere its own header differs
 many claims 60000 members
 cut is not a zip file
 empty is not a zip file
-hash its SHA-256 is not the one in RECORD
-other-hash sample/__init__.py: its SHA-256 is not the one in RECORD
+hash its SHA-256 differs from the one in RECORD
+other-hash sample/__init__.py: its SHA-256 differs from the one in RECORD
 unlisted RECORD does not list sample/libsample_framework.so
 others lists ../../etc/passwd, which is outside the wheel
 listed-twice lists sample/libsample_framework.so twice
-bomb which no library does
+bomb cannot be a library
 name is not named like a wheel
 name-version has version
 '

@@ -26,7 +26,7 @@ done
 # The plan says what it takes and what there is; beyond the limit nothing is begun.
 CUDA_CACHE_MAXSIZE=200000 run 2 prime "$sample"
 err_one_line
-err_has "the driver keeps 195 KiB: it would evict a part of them again."
+err_has "the cache limit is 195 KiB: the driver would evict a part of them again."
 err_has "Set CUDA_CACHE_MAXSIZE=1073741824 (“jitwarm prime --tune” does so for this account's programs), or compile a part with --budget-size 200000"
 err_has "--budget-size 200000"
 out_has "The cache limit is 195 KiB, of which 0 B are used."

@@ -1,5 +1,6 @@
 # The first estimate is a usual machine's; a run teaches what this one is like.
 with_simdriver sm_86
+export CUDA_MODULE_LOADING=EAGER # the whole start is predicted
 cost() { python3 -c 'import json,sys; print("%.9g" % json.load(open(sys.argv[1]))["forecast"]["start_seconds"]["likely"])' "$out"; }
 
 # Nothing is compiled to find out.

@@ -31,7 +31,7 @@ export CUDA_CACHE_MAXSIZE=$((was + new - two + 1))
 import 1 --dry-run --json
 json 'd["accepted"] == 3 and d["added"] == 0 and d["evicted"] == 2 and d["evicted_bytes"] == '"$two"
 import 1 --dry-run
-out_has "2 old entries of others, "
+out_has "2 old entries of other programs, "
 out_has "nothing is imported without a larger CUDA_CACHE_MAXSIZE"
 import 3
 err_has "2 entries of others ("

@@ -38,4 +38,4 @@ for command in "key list" "store list" config "config jobs"; do run 0 $command; 
 run 3 prime "$sample"
 err_has "name a writable folder: JITWARM_STATE=DIR"
 run 3 scan --index torch
-err_has "Read-only file system; name a folder that can be written to: TMPDIR=DIR"
+err_has "Read-only file system; name a writable folder: TMPDIR=DIR"

@@ -65,7 +65,7 @@ err_has "jitwarm key generate" && err_has "--share-unsigned"
 [[ ! -e $CUDA_CACHE_PATH ]] || fail "compiled all the same"
 run 0 key generate other
 run 0 prime --share "$place" "$sample"
-err_has "8 modules there not used"
+err_has "8 modules in the shared folder not used"
 err_has "no trusted key has signed it"
 err_has "the results in the shared folder are not signed"
 app_compiles 0

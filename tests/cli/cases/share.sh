@@ -22,7 +22,7 @@ done
 
 machine maker
 run 3 push "oci://$site/lab/cache" "$sample"
-err_has "nothing"
+err_has "the cache is empty: run “jitwarm prime” first"
 run 0 prime "$sample"
 run 0 key generate --json
 public=$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["keys"][0]["public_key"])' "$out")
