@@ -12,10 +12,11 @@
 enum { MAX_GPU_LINE = 1 << 16 };
 
 /* A GPU that the user named as a product is headed by that name: “sm_75 (T4)”. */
+enum { TYPED_MAX = GPUS_NAME - JW_TARGET_TEXT };
 struct gpu_names {
 	struct typed_gpu {
 		struct jw_target target;
-		char names[GPUS_NAME / 2];
+		char names[TYPED_MAX];
 	} items[GPUS_MAX];
 	size_t count;
 };
@@ -49,12 +50,14 @@ static void remember_typed(struct cli *cli, const char *text)
 	if (!typed)
 		cli->out.gpu_names = cli->gpu_names = typed = mem_alloc(sizeof *typed);
 	for (size_t length; *(text += strspn(text, " ,")); text += length) {
-		char name[GPUS_NAME / 2];
+		char name[TYPED_MAX];
 		struct jw_target targets[2];
 		struct typed_gpu *gpu;
 		size_t count = 0, used, at = 0;
 
 		length = strcspn(text, ",");
+		if (length >= sizeof name)
+			continue;
 		(void)snprintf(name, sizeof name, "%.*s", (int)length, text);
 		if (jw_target_parse(name + 2 * text_starts_fold(name, "sm"), &targets[0]) ||
 			jw_target_parse(name, &targets[0]) ||
@@ -67,11 +70,14 @@ static void remember_typed(struct cli *cli, const char *text)
 			continue;
 		gpu = &typed->items[at];
 		gpu->target = targets[0];
+		used = at < typed->count ? strlen(gpu->names) : 0;
 		typed->count += at == typed->count;
-		used = strlen(gpu->names);
-		if (!strstr(gpu->names, name) && used + strlen(name) + sizeof ", " <= sizeof gpu->names) {
-			text_copy(gpu->names + used, sizeof ", ", used ? ", " : "");
-			text_copy(gpu->names + strlen(gpu->names), strlen(name) + 1, name);
+		if (!used) {
+			TEXT_COPY(gpu->names, name);
+		} else if (!strstr(gpu->names, name) &&
+				   used + sizeof ", " + strlen(name) <= sizeof gpu->names) {
+			text_copy(gpu->names + used, sizeof ", ", ", ");
+			text_copy(gpu->names + used + 2, strlen(name) + 1, name);
 		}
 	}
 }
@@ -255,6 +261,14 @@ const char *gpu_targets_name(char text[GPUS_NAME], const struct output *out,
 	return text;
 }
 
+/* Whether a name is spelled as it is marketed: "NVIDIA GeForce RTX 4060 Laptop GPU", "Tesla T4". */
+static bool is_marketed(const char *name)
+{
+	while (*name && !(isupper((unsigned char)*name) && islower((unsigned char)name[1])))
+		name++;
+	return *name;
+}
+
 /* Writes "RTX 3070 Ti" for "rtx3070ti", "H100" for "h100". */
 static void market(char *ret_text, size_t size, const char *typed)
 {
@@ -305,7 +319,10 @@ const char *gpu_targets_marketed(char text[GPUS_MARKETED], const struct output *
 		(void)text_copy(text, GPUS_MARKETED, gpu_targets_name(name, out, target));
 		return text;
 	}
-	market(name, sizeof name, typed);
+	if (is_marketed(typed))
+		TEXT_COPY(name, typed);
+	else
+		market(name, sizeof name, typed);
 	(void)snprintf(text, GPUS_MARKETED, "%s (%s)", name, sm);
 	return text;
 }

@@ -360,20 +360,34 @@ static enum exit_status status_of(const struct jw_which *which)
 	return which->newest || which->newest_compiles ? EXIT_COLD : EXIT_CANNOT;
 }
 
-/* Prints the command for releases that the list lacks. */
-static void print_ask(const struct cli *cli, const char *text, const char *package)
+/* Appends the command that looks at releases that the list lacks: for these packages, or, if there
+ * are none, for those that were typed. */
+static void add_ask(struct buf *command, const struct cli *cli, const struct jw_which *answers,
+					size_t count)
 {
 	static const char *const kept[] = {"target", "driver", "platform", "python", NULL};
-	struct buf command = BUF_MAX(NEXT_STEP_MAX);
 
-	buf_add(&command, "jitwarm which");
-	next_step_keep(&command, &cli->options, kept);
-	if (package)
-		shell_add_word(&command, package);
-	else
-		next_step_names(&command, &cli->options);
-	buf_add(&command, " --ask");
-	next_step(&cli->out, STYLE_FAINT, text, &command);
+	buf_add(command, "jitwarm which");
+	next_step_keep(command, &cli->options, kept);
+	for (size_t i = 0; i < count; i++)
+		if (!i || strcmp(answers[i].package, answers[i - 1].package))
+			shell_add_word(command, answers[i].package);
+	if (!count)
+		next_step_names(command, &cli->options);
+	buf_add(command, " --ask");
+}
+
+static int refuse_unknown(struct jw_error *err, const struct cli *cli, const char *package)
+{
+	struct buf command = BUF_MAX(NEXT_STEP_MAX);
+	char *text;
+
+	add_ask(&command, cli, NULL, 0);
+	text = next_step_take(&command);
+	error_set(err, JW_ERR_NOT_FOUND, "jitwarm has no list of %s: “%s” looks at its releases",
+			  package, text);
+	mem_free(text);
+	return -1;
 }
 
 static void print_plan(const struct cli *cli, const struct jw_asked_plan *plan, const char *package)
@@ -491,10 +505,7 @@ static int answer_all(struct jw_error *err, struct cli *cli, const struct gpu_ta
 		if (why.code != JW_ERR_NOT_FOUND || options_given(&cli->options, "ask"))
 			return error_copy(err, &why);
 		if (!listed)
-			return error_set(err, JW_ERR_NOT_FOUND,
-							 "jitwarm has no list of %s: “jitwarm which %s --ask” looks at its "
-							 "releases",
-							 packages[i], packages[i]);
+			return refuse_unknown(err, cli, packages[i]);
 		unknown++;
 	}
 	if (!document->count)
@@ -554,10 +565,12 @@ static int which_run(struct jw_error *err, struct cli *cli)
 	}
 	result = answer_all(err, cli, &gpus, packages, count, file != NULL, &document);
 	if (!result && output_wants_text(&cli->out) && !options_given(given, "ask")) {
+		struct buf command = BUF_MAX(NEXT_STEP_MAX);
 		char text[64];
 
 		(void)text_format(text, sizeof text, "List of %s. Newer releases: ", document.date);
-		print_ask(cli, text, file ? document.answers[0].package : NULL);
+		add_ask(&command, cli, document.answers, file ? document.count : 0);
+		next_step(&cli->out, STYLE_FAINT, text, &command);
 	}
 	if (!result)
 		result = document_print(&cli->out, &document_which, &document);

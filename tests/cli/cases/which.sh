@@ -75,6 +75,7 @@ run 1 which --target gtx1080 -r requirements.txt
 out_has "torch from PyPI"
 out_has "xgboost from PyPI"
 err_has "1 package left out: not in jitwarm's list"
+out_has "Newer releases: jitwarm which --target gtx1080 torch xgboost --ask"
 printf 'numpy\n' >requirements.txt
 run 3 which --target gtx1080 -r requirements.txt
 err_has "none of these packages"
@@ -83,12 +84,13 @@ err_one_line
 
 # Words that are no package, or none of the list
 run 3 which --target gtx1080 no-such-package
-err_has "jitwarm has no list of no-such-package: “jitwarm which no-such-package --ask”"
-run 64 which --target gtx1080 ./torch.whl
-run 64 which --target gtx1080
-err_has "jitwarm which torch"
-run 64 which --target gtx1080 -r requirements.txt torch
-run 64 which --target gtx1080 --platform beos torch
+err_has "jitwarm has no list of no-such-package: “jitwarm which --target gtx1080 no-such-package --ask” looks at its releases"
+run 3 which --target rtx3070 --driver 550 --platform windows --python 3.11 torch no-such-package
+err_has "“jitwarm which --target rtx3070 --driver 550 --platform windows --python 3.11 torch no-such-package --ask”"
+
+# A GPU's name as nvidia-smi prints it
+run 0 which --target "NVIDIA GeForce RTX 4060 Laptop GPU" torch
+out_has "torch from PyPI on NVIDIA GeForce RTX 4060 Laptop GPU (sm_89)"
 
 # A program compiles what it uses, when it first uses it: a user of onnxruntime-gpu 1.23 waited ten seconds, not “8 to 31 min”.
 run 0 which --target rtx5090 --driver 580 --platform linux --json onnxruntime-gpu
