@@ -13,6 +13,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/verdict_table.h"
+#include "os/env.h"
 #include "os/folders.h"
 #include "os/interrupt.h"
 
@@ -516,6 +517,17 @@ static int answer_all(struct jw_error *err, struct cli *cli, const struct gpu_ta
 	return 0;
 }
 
+/* Whether an environment is active: with --target, the Python of PATH does not count. */
+static bool is_active(void)
+{
+	char *venv = os_env("VIRTUAL_ENV"), *conda = os_env("CONDA_PREFIX");
+	const bool active = venv || conda;
+
+	mem_free(venv);
+	mem_free(conda);
+	return active;
+}
+
 static int which_run(struct jw_error *err, struct cli *cli)
 {
 	const struct options *given = &cli->options;
@@ -546,14 +558,13 @@ static int which_run(struct jw_error *err, struct cli *cli)
 							 cli->system->why_none, cli->system->example);
 		if (!options_given(given, "driver"))
 			gpus.driver = cli->system->driver.version;
-		if (!python && jw_environment_python(active))
-			python = active;
 	}
-	if (options_given(given, "ask")) {
-		if (!python && jw_environment_python(active))
-			python = active;
+	if (!python &&
+		(!options_given(given, "target") || options_given(given, "ask") || is_active()) &&
+		jw_environment_python(active))
+		python = active;
+	if (options_given(given, "ask"))
 		os_catch_interrupts();
-	}
 	document.platform = platform ? platform : gpus.arm ? "linux-aarch64" : jw_which_own_platform();
 	document.python = python;
 	document.driver = gpus.driver;

@@ -102,3 +102,13 @@ for driver in 525 550; do
 done
 run 0 which --target rtx5090 --driver 580 --platform linux onnxruntime-gpu
 out_has ": a program compiles what it uses, when it first uses it"
+
+# The Python of the active environment counts with --target, too; --python goes first.
+empty_environment "$work/env"
+[[ $(site_of "$work/env") =~ python(3\.[0-9]+) ]] || fail "no version in $(site_of "$work/env")"
+export VIRTUAL_ENV=$work/env
+run 0 which --target h100 torch
+out_has ", Linux x86-64, Python ${BASH_REMATCH[1]}"
+run "0|1" which --target h100 --python 3.10 torch
+out_has ", Linux x86-64, Python 3.10"
+unset VIRTUAL_ENV
