@@ -94,7 +94,7 @@ whole)
 	as 2 status
 	so "d['ahead']['state'] == 'ready' and 'until the next boot' in d['why_no_gpu']"
 	PHANTOM_MODULE_VERSION=$former under "$next" sm_86 "$build/src/jitwarm" status >"$scratch/out"
-	grep -q '^Next .*restart the machine: nothing that is known' "$scratch/out" || fail "no next step: $(cat "$scratch/out")"
+	grep -q '^Next .*restart the machine: afterwards no known module is compiled$' "$scratch/out" || fail "no next step: $(cat "$scratch/out")"
 	as 0 cache prune --driver former
 	so "d['chosen_entries'] == 0"
 	warm_before
@@ -114,7 +114,7 @@ whole)
 	export CUDA_CACHE_PATH=$scratch/cache JITWARM_STATE=$scratch/state
 	as 0 ahead
 	state live False
-	grep -q 'jitwarm cannot know beforehand what a program writes anew for each driver.*“jitwarm run --record FILE -- COMMAND”' "$scratch/err" || fail "no word of recordings: $(cat "$scratch/err")"
+	grep -q 'jitwarm cannot know PTX that a program writes anew for each driver (Dr.Jit):.*“jitwarm run --record FILE -- COMMAND”' "$scratch/err" || fail "no word of recordings: $(cat "$scratch/err")"
 	sound
 	;;
 states)
