@@ -65,7 +65,7 @@ PYTHON
 # With a read-only root, as a user that it does not know
 anyone() { # NODE ARGUMENT...
 	# shellcheck disable=SC2016
-	unshare -m sh -c 'node=$1 && shift && mount --bind /proc "$node/proc" && mount --bind "$node" "$node" && mount -o remount,ro,bind "$node" &&
+	unshare -m sh -c 'node=$1 && shift && mount --bind /proc "$node/proc" && mount --rbind "$node" "$node" && mount -o remount,ro,bind "$node" &&
 		exec env -i HOME=/tmp PATH=/ "$(command -v chroot)" --userspec=12345:12345 "$node" /jitwarm "$@"' sh "$@" >out 2>err
 }
 sample=$build/tests/framework/libsample_framework.so
@@ -82,7 +82,7 @@ for architecture in "${architectures[@]}"; do
 	[ $architecture = amd64 ] || node=node-$architecture
 	mkdir -p $node/proc && cp -L "$sample" $node/sample.so
 	anyone $node --version && anyone $node scan --target sm_86 /sample.so || fail "read-only, as any user: $architecture"
-	grep -q '8 modules to compile' out || fail "scan: $architecture"
+	grep -q '^sm_86 (RTX 30): up to 8 modules (' out || fail "scan: $architecture"
 	anyone $node check --target sm_86 --driver 550.163.01 /sample.so
 	[ $? = 1 ] || fail "check: $architecture"
 	rm $node/sample.so
