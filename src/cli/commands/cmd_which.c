@@ -116,6 +116,15 @@ const struct json_table document_which = {.schema = "jitwarm.which/1", .fields =
 
 /* ---- the text */
 
+/* Whether two adjacent releases take times that one row can tell. */
+static bool same_time(const struct jw_which_release *a, const struct jw_which_release *b)
+{
+	static const double most = 3;
+
+	return a->answer != JW_WHICH_COMPILES ||
+		   (a->start.high <= most * b->start.high && b->start.high <= most * a->start.high);
+}
+
 /* Whether two adjacent releases share a row. */
 static bool same_answer(const struct jw_which_release *a, const struct jw_which_release *b)
 {
@@ -230,10 +239,10 @@ static size_t add_rows(struct table *table, const struct jw_which *which, bool a
 
 			if (known_alone && release->answer == JW_WHICH_UNKNOWN)
 				continue;
-			if (!same_answer(first, release))
+			if (!same_answer(first, release) || !same_time(last, release))
 				break;
 			last = release;
-			most = release->modules > most->modules ? release : most;
+			most = release->start.high > most->start.high ? release : most;
 		}
 		if (!all && rows == MAX_ROWS) {
 			left_out++;
@@ -276,15 +285,20 @@ static void print_head(const struct cli *cli, const struct which_document *docum
 }
 
 static void print_install(const struct cli *cli, const struct which_document *document,
-						  const struct jw_which *which, const char *version, bool compiles)
+						  const struct jw_which *which, const char *version)
 {
 	struct buf command = BUF_MAX(NEXT_STEP_MAX);
+	const struct jw_which_release *release = which->releases;
 	char text[128];
 
-	(void)text_format(text, sizeof text,
-					  compiles ? "Newest on %s that runs after compiling: "
-							   : "Newest on %s that runs as it is: ",
-					  document->index);
+	while (strcmp(release->version, version))
+		release++;
+	(void)text_format(
+		text, sizeof text,
+		release->answer == JW_WHICH_COMPILES ? "Newest on %s that runs after compiling: "
+		: release->answer == JW_WHICH_PART   ? "Newest on %s that runs, except for a part: "
+											 : "Newest on %s that runs as it is: ",
+		document->index);
 	buf_add(&command, "pip install %s==%s", which->package, version);
 	next_step(&cli->out, STYLE_GOOD, text, &command);
 }
@@ -309,6 +323,52 @@ static void print_other_index(const struct cli *cli, const struct jw_which *whic
 					"where those of PyPI do not. To ask it, set PIP_INDEX_URL to an address of "
 					"PyTorch's page “Get Started”, and use --ask.",
 					which->package);
+}
+
+/* Prints why no release runs: the GPU, or the driver, the Python or the platform. */
+static void print_none(const struct output *out, const struct which_document *document,
+					   const struct jw_which *which)
+{
+	const char *index = document->index, *python = NULL, *platform;
+	char driver[JW_DRIVER_TEXT] = "";
+	size_t failing = 0, without_code = 0, without_wheel = 0;
+
+	for (size_t i = 0; i < which->count; i++) {
+		const struct jw_which_release *release = &which->releases[i];
+
+		failing += release->answer == JW_WHICH_FAILS;
+		without_code += release->answer == JW_WHICH_CPU;
+		without_wheel += release->answer == JW_WHICH_NO_WHEEL;
+		if (release->answer == JW_WHICH_NO_PYTHON)
+			python = document->python;
+		if (release->answer == JW_WHICH_FAILS && release->needs.cuda)
+			(void)jw_driver_text(driver, &document->driver);
+	}
+	platform = platform_text(document->platform);
+	if (without_wheel == which->count)
+		output_line(out, STYLE_BAD, "%s has no wheel of %s for %s.", index, which->package,
+					platform);
+	else if (!is_any_known(which))
+		output_line(out, STYLE_BAD, "Nothing is known of %s's wheels for this platform.",
+					which->package);
+	else if (!failing && without_code && python)
+		output_line(out, STYLE_BAD, "%s has no GPU build of %s for %s and Python %s.", index,
+					which->package, platform, python);
+	else if (!failing && without_code)
+		output_line(out, STYLE_BAD, "%s has no GPU build of %s for %s.", index, which->package,
+					platform);
+	else if (*driver && python)
+		output_line(out, STYLE_BAD,
+					"No release on %s runs on this GPU with driver %s and Python %s.", index,
+					driver, python);
+	else if (*driver)
+		output_line(out, STYLE_BAD, "No release on %s runs on this GPU with driver %s.", index,
+					driver);
+	else if (python)
+		output_line(out, STYLE_BAD, "No release on %s runs on this GPU with Python %s.", index,
+					python);
+	else
+		output_line(out, STYLE_BAD, "No release on %s runs on this GPU.", index);
 }
 
 static int print_which(struct jw_error *err, const struct cli *cli,
@@ -337,14 +397,11 @@ static int print_which(struct jw_error *err, const struct cli *cli,
 			output_warning(out, "%s %s requires %s, which fails on this GPU", which->package,
 						   which->newest, which->releases[i].pin);
 	if (which->newest)
-		print_install(cli, document, which, which->newest, false);
+		print_install(cli, document, which, which->newest);
 	if (which->newest_compiles)
-		print_install(cli, document, which, which->newest_compiles, true);
+		print_install(cli, document, which, which->newest_compiles);
 	if (!which->newest && !which->newest_compiles)
-		output_line(out, STYLE_BAD,
-					is_any_known(which) ? "No release on %s runs on this GPU."
-										: "Nothing is known of %s's wheels for this platform.",
-					document->index);
+		print_none(out, document, which);
 	if (!strcmp(document->index, "PyPI"))
 		print_other_index(cli, which);
 	return result;

@@ -36,7 +36,7 @@ out_has "* this release was not looked at"
 # On Windows PyPI has builds for the CPU alone
 run 2 which --platform windows --target rtx5090 torch
 out_has "have no GPU code: they run on the CPU"
-out_has "No release on PyPI runs on this GPU."
+out_has "PyPI has no GPU build of torch for Windows x86-64."
 out_has "PyTorch's own index has builds of torch"
 
 # A patch between two that compile fails: onnxruntime-gpu 1.23.0
@@ -112,3 +112,20 @@ out_has ", Linux x86-64, Python ${BASH_REMATCH[1]}"
 run "0|1" which --target h100 --python 3.10 torch
 out_has ", Linux x86-64, Python 3.10"
 unset VIRTUAL_ENV
+
+# Where no release runs, the reason may be the Python, the driver or the platform.
+run 2 which --target h100 --platform linux --python 3.3 torch
+out_has "No release on PyPI runs on this GPU with Python 3.3."
+run 2 which --target rtx2080 --driver 450 --platform linux vllm
+out_has "No release on PyPI runs on this GPU with driver 450 (CUDA 11.0)."
+run 2 which --target rtx5090 --platform windows vllm
+out_has "PyPI has no wheel of vllm for Windows x86-64."
+
+# A row holds releases that take similar times: TensorFlow from 2.16 on compiles for seconds, 2.15 for minutes.
+run 1 which --target h100 --platform linux tensorflow
+grep -q -- '– 2\.16\.[0-9]* .*about [0-9]* s:' "$out" || fail "no row of seconds that ends with 2.16"
+grep -q '^  2\.15\.1 .*about [0-9]* min:' "$out" || fail "no row of minutes that begins with 2.15.1"
+
+# The line to install says if a part fails.
+run 1 which --target h100 --driver 550 --platform linux vllm
+out_has "Newest on PyPI that runs, except for a part: pip install vllm==0.19.1"
