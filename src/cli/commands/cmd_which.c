@@ -435,10 +435,27 @@ static void add_ask(struct buf *command, const struct cli *cli, const struct jw_
 	buf_add(command, " --ask");
 }
 
+/* Returns the package of the list that holds another one's GPU code; NULL if there is none. */
+static const char *listed_for(const char *package)
+{
+	static const char *const names[][2] = {
+		{"cupy", "cupy-cuda12x"}, {"jax", "jax-cuda12-plugin"}, {"pytorch", "torch"}};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (text_equal_fold(package, names[i][0]))
+			return names[i][1];
+	return NULL;
+}
+
 static int refuse_unknown(struct jw_error *err, const struct cli *cli, const char *package)
 {
 	struct buf command = BUF_MAX(NEXT_STEP_MAX);
+	const char *listed = listed_for(package);
 	char *text;
+
+	if (listed)
+		return error_set(err, JW_ERR_NOT_FOUND, "jitwarm has no list of %s; did you mean %s?",
+						 package, listed);
 
 	add_ask(&command, cli, NULL, 0);
 	text = next_step_take(&command);

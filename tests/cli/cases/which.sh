@@ -87,6 +87,12 @@ run 3 which --target gtx1080 no-such-package
 err_has "jitwarm has no list of no-such-package: “jitwarm which --target gtx1080 no-such-package --ask” looks at its releases"
 run 3 which --target rtx3070 --driver 550 --platform windows --python 3.11 torch no-such-package
 err_has "“jitwarm which --target rtx3070 --driver 550 --platform windows --python 3.11 torch no-such-package --ask”"
+# The package that holds the GPU code of another one
+for names in cupy=cupy-cuda12x jax=jax-cuda12-plugin PyTorch=torch; do
+	run 3 which --target h100 "${names%=*}"
+	err_has "jitwarm has no list of ${names%=*}; did you mean ${names#*=}?"
+	run "0|1" which --target h100 --platform linux "${names#*=}"
+done
 
 # A GPU's name as nvidia-smi prints it
 run 0 which --target "NVIDIA GeForce RTX 4060 Laptop GPU" torch
