@@ -49,8 +49,9 @@ complain "docs/internals/architecture.md names a file that is not there:" \
 		sed -nE 's#^\| `([a-z]+)` \|(.*)#src/\1 \2#p' docs/internals/architecture.md | while read -r room row; do
 			grep -oE '`[a-z_0-9]+\.c`' <<<"$row" | tr -d '`' | while read -r name; do compgen -G "$room/$name" >/dev/null || echo "$room/$name"; done
 		done)"
-complain "A snapshot without a case, or a case without snapshot (SNAPSHOT=accept ctest -R cli-):" \
-	"$(comm -3 <(cd tests/cli/cases && ls ./*.sh | sed 's/\.sh$//' | sort) <(cd tests/cli/snapshots && ls ./*.facts | sed 's/\.facts$//' | sort))"
+# A case without a snapshot fails when it runs, unless all that it runs is beside other runs, which have none.
+complain "A snapshot without a case:" \
+	"$(comm -13 <(cd tests/cli/cases && ls ./*.sh | sed 's/\.sh$//' | sort) <(cd tests/cli/snapshots && ls ./*.facts | sed 's/\.facts$//' | sort))"
 complain "A pipe into grep -q: with pipefail it fails where grep ends before what it reads from (grep -q … < <(…)):" \
 	"$(git ls-files 'tests/*.sh' 'scripts/*.sh' | xargs grep -nE '[^|]\| *grep -[a-zA-Z]*q' | grep -vE "sh -c '|must \"")"
 complain "Mistakes (tests/mutants) whose lines do not stand once in their file, or whose tests are gone:" "$(./scripts/mutants.py --named --list)"

@@ -68,7 +68,7 @@ struct jw_scan_verdicts {
 	 * code, a program that uses one of them fails. */
 	size_t pieces, lacking;
 	bool family_alone; /* all of `lacking` is for the GPUs of a family alone ('a', 'f') */
-	bool runs; /* others have code: a program fails only if it uses one of these */
+	bool runs;         /* others have code: a program fails only if it uses one of these */
 	/* Names of some kernels that the GPU cannot use: "gemm, axpy, copy, …", or "". */
 	const char *kernels;
 

@@ -13,7 +13,7 @@ void job_queue_open(const struct plan *plan, struct job_queue *ret_queue)
 		.tries = mem_array(plan->module_count, sizeof *queue.tries),
 	};
 
-	/* What programs here are known to use comes first. */
+	/* Modules that programs here are known to use come first. */
 	for (int used = 1; used >= 0; used--)
 		for (size_t i = 0; i < plan->module_count; i++)
 			if (plan->modules[i].state == PLAN_COLD && plan->modules[i].used == (used == 1))

@@ -281,7 +281,7 @@ TEST(a_file_is_read_once)
 	first = look_at(inventory, &file, &question);
 	assert_int_equal(first.images, 1);
 	assert_int_equal(first.modules, 2);
-	/* What cannot be read is not remembered. */
+	/* A file that cannot be read is not remembered. */
 	for (size_t i = 0; i < 2; i++)
 		assert_int_equal(look_at(inventory, &gone, &question).troubles, 1);
 	OK(os_remove_tree(why, folder));

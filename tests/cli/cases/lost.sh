@@ -5,7 +5,7 @@ is_wine && skip "containers of Linux"
 with_simdriver sm_86
 [[ $(stat -f -c %T /var/tmp) != overlay* ]] || skip "/var/tmp is in a container's own layer"
 
-# What the program sees is on an overlay, as in a container. The folder is not below /tmp, which is emptied anyway.
+# The files of the program are on an overlay, as in a container. The folder is not below /tmp, which is emptied anyway.
 place=$(mktemp -d "/var/tmp/jitwarm-lost.XXXXXX")
 trap 'rm -rf "$place"' EXIT
 mkdir -p "$place"/{lower,disk,seen,home}

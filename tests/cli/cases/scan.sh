@@ -106,7 +106,7 @@ is_wine || {
 	TERM=xterm NO_COLOR=1 python3 "$cases/../on-terminal.py" --both 64 $JITWARM scan --target sm_75,sm_86,sm_90 "$sample" >"$out" || fail "status $?"
 	grep -qE '^GPU +to compile +first start +cache +driver$' < <(tr -d '\r' <"$out") || fail "another table"
 }
-# What it has read it remembers, and prints the same again
+# It remembers the files that it has read, and prints the same again
 rm -rf "$work/state"/inventory-*
 run 2 scan --target all "$sample"
 cp "$out" "$work/first"

@@ -119,7 +119,7 @@ run "0|1" which --target h100 --python 3.10 torch
 out_has ", Linux x86-64, Python 3.10"
 unset VIRTUAL_ENV
 
-# Where no release runs, the reason may be the Python, the driver or the platform.
+# If no release runs, the reason may be the Python, the driver or the platform.
 run 2 which --target h100 --platform linux --python 3.3 torch
 out_has "No release on PyPI runs on this GPU with Python 3.3."
 run 2 which --target rtx2080 --driver 450 --platform linux vllm
