@@ -84,7 +84,7 @@ task="$tasks/$task.xml"
 printf '<Task><Description>Mine</Description></Task>' > "$task"
 jitwarm startup enable "$folder"
 exits 3 'startup enable over a foreign task'
-complains "not jitwarm's"
+complains 'exists and was not made by jitwarm; --replace overwrites it'
 jitwarm startup disable
 exits 0 'startup disable of a foreign task'
 [ ! -e "$tasks/told.txt" ] || fail "schtasks was told: $(cat "$tasks/told.txt")"

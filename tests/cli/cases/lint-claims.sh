@@ -57,13 +57,13 @@ json '[(c["kind"], c["level"], c["code"]) for c in d["claims"]] == [("no-newer",
 run 1 lint --arch-list "80-real;90" --gpus a100 p-1-py3-none-any.whl
 out_has "p-1-py3-none-any.whl: pkg/libold.so: it lacks sm_90"
 out_lacks "cubin: it lacks"
-run 0 lint --arch-list "80-real;90" --gpus a100 --except "libold.*" p-1-py3-none-any.whl
+run 0 lint --arch-list "80-real;90" --gpus a100 --except="libold.*" p-1-py3-none-any.whl
 out_has "p-1-py3-none-any.whl: pkg/libold.so: exempt by --except libold.*"
 out_has "All libraries have the code of --arch-list: sm_80, sm_90, compute_90"
 run 2 lint --gpus rtx20 libold.so
-run 0 lint --gpus rtx20 --except "lib?ld.so" libold.so
+run 0 lint --gpus rtx20 --except="lib?ld.so" libold.so
 out_has "libold.so: exempt by --except lib?ld.so"
-run 0 lint --gpus h100 --except "*" --json libold.so
+run 0 lint --gpus h100 --except="*" --json libold.so
 json '[c["kind"] for c in d["claims"]] == ["exempt"] and d["findings"] == []'
 # Annotations name the file
 run 1 lint --arch-list "8.0;9.0" --gpus a100 --format github p-1-py3-none-any.whl
