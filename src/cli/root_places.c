@@ -36,6 +36,8 @@ static const struct place_row {
 	{"HOME", PLACE_STATE, ".config/environment.d", "XDG_CONFIG_HOME"},
 	{"HOME", PLACE_STATE, ".cache/jitwarm/ptxas", "XDG_CACHE_HOME"},
 	{"HOME", PLACE_PYTHON, ".local/lib", "PYTHONUSERBASE"},
+	{"HOME", PLACE_PYTHON, ".config/pip/pip.conf", ""},
+	{"HOME", PLACE_PYTHON, ".pip/pip.conf", ""},
 	{"CUDA_CACHE_PATH", PLACE_CACHE, "", ""},
 	{"JITWARM_STATE", PLACE_STATE, "", ""},
 	{"JITWARM_PTXAS", PLACE_STATE, "", ""},
@@ -127,9 +129,11 @@ static bool only_reads(const struct cli *cli)
 			(!cli->command->sets_values || options->operand_count < 2));
 }
 
+/* Whether the command starts pip, whose settings and modules come from HOME. */
 static bool starts_python(const struct cli *cli)
 {
-	return is_given(&cli->options, "index") || is_given(&cli->options, "fetch") ||
+	return is_given(&cli->options, "index") || is_given(&cli->options, "requirements") ||
+		   is_given(&cli->options, "ask") || is_given(&cli->options, "fetch") ||
 		   !strcmp(cli->command->name, "compiler fetch");
 }
 
@@ -252,7 +256,9 @@ static void add_account(struct buf *line, const struct cli *cli, const struct jw
 	if (sudo) {
 		shell_add_words(line, (const char *const[]){"sudo", "-u", account->name}, 3);
 	} else if (account->name && has_program("runuser")) {
-		shell_add_words(line, (const char *const[]){"runuser", "-u", account->name, "--"}, 4);
+		/* With a terminal of its own: the account cannot type into root's (TIOCSTI). */
+		shell_add_words(line, (const char *const[]){"runuser", "--pty", "-u", account->name, "--"},
+						5);
 	} else {
 		buf_add(line, " setpriv --reuid=%lu --regid=%lu %s", (unsigned long)account->owner,
 				(unsigned long)account->group, account->name ? "--init-groups" : "--clear-groups");
@@ -397,7 +403,8 @@ int root_check_places(struct jw_error *err, struct cli *cli)
 
 		if (!find_refusal(cli, &rows[i], &refusal))
 			continue;
-		goes_on = cli->command->runs_anyway || (only_reads(cli) && rows[i].use == PLACE_STATE);
+		goes_on = cli->command->runs_anyway ||
+				  (only_reads(cli) && rows[i].use == PLACE_STATE && !starts_python(cli));
 		if (!goes_on)
 			(void)refuse(err, cli, &refusal);
 		else

@@ -51,7 +51,7 @@ static void append(char name[MAX_NAME], const char *from, size_t length)
 	size_t used = strlen(name);
 
 	for (size_t i = 0; i < length && used + 1 < MAX_NAME; i++)
-		name[used++] = text_is_alnum(from[i]) || strchr("_$.:", from[i]) ? from[i] : '?';
+		name[used++] = (char)(text_is_alnum(from[i]) || strchr("_$.:", from[i]) ? from[i] : '?');
 	name[used] = '\0';
 }
 

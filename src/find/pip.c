@@ -285,11 +285,50 @@ static int fail_with_output(struct jw_error *err, const struct pip *pip, const c
 	return result;
 }
 
+/* Root's pip and uv get these variables alone: others name files that are loaded or written
+ * (PIP_LOG, OPENSSL_CONF, PYTHONPYCACHEPREFIX, XDG_CONFIG_DIRS …). */
+static const char *const root_variables[] = {"HOME",
+											 "TMPDIR",
+											 "PYTHONPATH",
+											 "PYTHONUSERBASE",
+											 "PYTHONHOME",
+											 "PYTHONNOUSERSITE",
+											 "LANG",
+											 "LC_ALL",
+											 "PIP_CONFIG_FILE",
+											 "PIP_INDEX_URL",
+											 "PIP_EXTRA_INDEX_URL",
+											 "PIP_NO_INDEX",
+											 "PIP_FIND_LINKS",
+											 "PIP_TRUSTED_HOST",
+											 "PIP_CERT",
+											 "PIP_PROXY",
+											 "PIP_RETRIES",
+											 "PIP_TIMEOUT",
+											 "PIP_DEFAULT_TIMEOUT",
+											 "NETRC",
+											 "UV_INDEX_URL",
+											 "UV_DEFAULT_INDEX",
+											 "UV_INDEX",
+											 "https_proxy",
+											 "http_proxy",
+											 "all_proxy",
+											 "no_proxy",
+											 "HTTPS_PROXY",
+											 "HTTP_PROXY",
+											 "ALL_PROXY",
+											 "NO_PROXY",
+											 "SSL_CERT_FILE",
+											 "SSL_CERT_DIR",
+											 "REQUESTS_CA_BUNDLE",
+											 NULL};
+
 static int run_watched(struct jw_error *err, struct pip *pip, const char *const *words,
 					   struct os_ended *ret_ended)
 {
 	const struct jw_compiler_fetch_options *fetch = pip->options->fetch;
 	const struct os_helper helper = {.name = "pip",
+									 .variables = root_variables,
 									 .folder = pip->tmp,
 									 .most_bytes = MAX_BYTES,
 									 .cancel = &fetch->cancel,

@@ -577,9 +577,9 @@ static void read_link(struct pip_listing *listing, char *line)
 		text_copy(file->python, sizeof file->python, version);
 		if (!*file->sha256)
 			note_sha256(file, digits);
-		if (!*file->address) {
-			char *start = strstr(address, "://");
+		char *start = *file->address ? NULL : strstr(address, "://");
 
+		if (start) {
 			while (start > address && start[-1] != ' ')
 				start--;
 			start[strcspn(start, " #")] = 0;

@@ -12,7 +12,7 @@
 
 enum {
 	POLL_MS = 50,
-	MAX_ARGUMENTS = 200,
+	MAX_ARGUMENTS = 260,
 	MAX_DEPTH = 8,
 	POLLS_PER_SIZE = 5 /* the size is summed at every fifth poll */
 };
@@ -159,10 +159,30 @@ static int os_ask_program(struct jw_error *err, const struct os_question *questi
 	return result;
 }
 
+/* "NAME=VALUE" of the variables that a program gets. */
+struct pairs {
+	char *items[64];
+	size_t count;
+};
+
+/* A value that begins with "/" is left out if another account can change that path. */
+static void add_pairs(const char *const *names, struct pairs *pairs)
+{
+	for (; *names && pairs->count < sizeof pairs->items / sizeof *pairs->items; names++) {
+		char *value = os_env(*names);
+
+		if (value && (*value != '/' || !os_check_private(NULL, value, 0, false)))
+			pairs->items[pairs->count++] = mem_printf("%s=%s", *names, value);
+		mem_free(value);
+	}
+}
+
 /* Returns the arguments with which a found program is started; if they differ, they are written
- * into `room`. */
+ * into `room`. `variables`: those of
+ * os_helper; the caller frees the items of `pairs`. */
 static int start_safely(struct jw_error *err, const char *const *arguments,
-						const char *room[MAX_ARGUMENTS], const char *const **ret_arguments)
+						const char *const *variables, const char *room[MAX_ARGUMENTS],
+						const char *const **ret_arguments, struct pairs *pairs)
 {
 	struct jw_error why = {0};
 	size_t count = 0;
@@ -176,7 +196,13 @@ static int start_safely(struct jw_error *err, const char *const *arguments,
 	if (os_separator != '/')
 		return 0;
 	room[count++] = "/usr/bin/env";
+	if (variables)
+		room[count++] = "-i";
 	room[count++] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin";
+	if (variables)
+		add_pairs(variables, pairs);
+	for (size_t i = 0; i < pairs->count; i++)
+		room[count++] = pairs->items[i];
 	for (; *arguments && count + 1 < MAX_ARGUMENTS; arguments++)
 		room[count++] = *arguments;
 	room[count] = NULL;
@@ -189,8 +215,9 @@ int os_ask_found_program(struct jw_error *err, const struct os_question *questio
 	const char *room[MAX_ARGUMENTS];
 	struct os_question safely = *question;
 	char *here = NULL;
+	struct pairs none = {.count = 0};
 
-	if (start_safely(err, question->arguments, room, &safely.arguments))
+	if (start_safely(err, question->arguments, NULL, room, &safely.arguments, &none))
 		return -1;
 	safely.folder = NULL;
 	if (safely.arguments == room &&
@@ -263,9 +290,13 @@ int os_run_helper(struct jw_error *err, const char *const *arguments, const char
 	struct watched watched = {helper, output, os_monotonic_ns(), 0};
 	const struct os_watch watch = {watch_child, &watched};
 	const char *room[MAX_ARGUMENTS];
-	int result = start_safely(err, arguments, room, &arguments)
+	struct pairs pairs = {.count = 0};
+	int result = start_safely(err, arguments, helper->variables, room, &arguments, &pairs)
 					 ? -1
 					 : os_run(err, arguments, output, &watch, ret_ended);
+
+	for (size_t i = 0; i < pairs.count; i++)
+		mem_free(pairs.items[i]);
 
 	/* Ctrl-C reaches both processes, and either may notice it first. */
 	return result || cancel_check(err, helper->cancel) ? -1 : 0;

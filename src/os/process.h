@@ -96,7 +96,10 @@ int os_ask_found_program(struct jw_error *err, const struct os_question *questio
 enum { OS_MAX_OUTPUT = 4 << 20, OS_MAX_HOURS = 4 };
 /* The limits of a program whose behaviour depends on other people's servers. */
 struct os_helper {
-	const char *name;    /* in messages */
+	const char *name; /* in messages */
+	/* Root's program gets these variables alone, without those whose path another account can
+	 * change; ends with NULL. NULL: all variables. */
+	const char *const *variables;
 	const char *folder;  /* the folder below which it writes all its files */
 	uint64_t most_bytes; /* the most bytes of those files */
 	const struct jw_cancel *cancel;

@@ -53,6 +53,8 @@ static void keep_items(struct ledger_list *list, const struct set *gone, size_t 
 	struct ledger_list kept = {0};
 	size_t left = 0;
 
+	if (!list->items)
+		return;
 	for (size_t i = 0; i < list->count; i++)
 		left += !set_has(gone, list->items[i].name);
 	for (size_t i = 0; i < list->count; i++)

@@ -59,7 +59,8 @@ uint64_t lint_neighbour_bytes(const struct jw_scan_image *image, struct jw_arch 
 	for (size_t i = 0; i < count; i++) {
 		struct jw_target target;
 
-		if (counts[i].entries * 2 < most || !jw_target_parse(counts[i].name, &target) ||
+		if (!counts[i].entries || counts[i].entries * 2 < most ||
+			!jw_target_parse(counts[i].name, &target) ||
 			(nearest && distance(target, arch.target) >= least))
 			continue;
 		nearest = &counts[i];

@@ -28,9 +28,9 @@ else
 fi
 export JITWARM_STATE=$work/state
 # The snapshot: what each `run` did is compared with what is stored (snapshot.py), which is what Linux does as root. SNAPSHOT=accept
-# stores it, SNAPSHOT=no leaves it out.
+# stores it, SNAPSHOT=compare compares it (nightly.sh does).
 snapshots=$here/snapshots pipes=
-if [[ -z ${JITWARM_CASES-} && $JITWARM != *.exe && -z ${JITWARM_REAL_DRIVER-} && ${SNAPSHOT-} != no && $EUID == 0 ]]; then
+if [[ -z ${JITWARM_CASES-} && $JITWARM != *.exe && -z ${JITWARM_REAL_DRIVER-} && ${SNAPSHOT-} =~ ^(accept|compare)$ && $EUID == 0 ]]; then
 	pipes=$(mktemp -d "${TMPDIR:-/tmp}/jitwarm-snapshot.XXXXXX")
 	mkfifo "$pipes/asked" "$pipes/answer"
 	python3 -I -S "$here/snapshot.py" "$pipes" "$snapshots/$case.facts" "$snapshots/$case.text" &

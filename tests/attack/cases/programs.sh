@@ -53,6 +53,19 @@ for command in "prime" "scan --index torch" "doctor" "status" "find" "startup st
 	at_terminal PATH="$home/bin:$PATH" VIRTUAL_ENV="$home/.venv" CUDA_HOME="$home" $JITWARM $command
 done
 
+# pip's own files: modules that Python loads by itself, and settings that name files which are written
+mkdir -p "$home/.local/lib/$(python3 -c 'import sys; print("python%d.%d" % sys.version_info[:2])')/site-packages" "$home/.config/pip"
+cp "$home/place/sitecustomize.py" "$home"/.local/lib/python3*/site-packages/usercustomize.py
+printf '[global]\nlog = %s\n' "$open/marks/log" >"$home/.config/pip/pip.conf"
+printf 'torch\n' >"$home/project/list.txt"
+chown -R $mallory "$home"
+for command in "scan --target sm_86 -r list.txt" "which --target rtx4090 --ask torch"; do
+	for variable in HOME="$home" PYTHONPATH="$home/place" PYTHONUSERBASE="$home/.local" PIP_LOG="$open/marks/log" PIP_CONFIG_FILE="$home/.config/pip/pip.conf" PYTHONPYCACHEPREFIX="$open/marks/pyc" XDG_CONFIG_HOME="$home/.config" XDG_CONFIG_DIRS="$home/.config"; do
+		# shellcheck disable=SC2086
+		at_terminal "$variable" PIP_INDEX_URL=http://127.0.0.1:1/simple PIP_RETRIES=0 $JITWARM $command
+	done
+done
+
 # A folder like /tmp, in which the account swaps what root asks for
 mkdir -m 1777 "$open/sticky"
 mkdir "$open/roots"
