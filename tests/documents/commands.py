@@ -351,12 +351,13 @@ class Machine:
         if "RWQ…" in line:
             listed = subprocess.run(["jitwarm", "key", "list"], cwd=self.here, env=self.environment, capture_output=True, text=True, check=True)
             line = line.replace("RWQ…", re.search(r"RW[A-Za-z0-9+/=]{54}", listed.stdout)[0])
+        if line.startswith("jitwarm which "):  # the pages' answers are for no particular Python
+            line = f"unset VIRTUAL_ENV; {line}"
         if re.search(r"\b4242\b", line):
             process = subprocess.Popen(["sleep", "3"])
             line = line.replace("4242", str(process.pid))
             self.processes.append(process)
         return subprocess.run(["sh", "-c", line], cwd=self.here, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-
 
     def run_python(self, text):
         """Runs a program of a page beside the Python package; /opt/product/lib holds the sample framework's library."""
