@@ -577,7 +577,7 @@ static void read_link(struct pip_listing *listing, char *line)
 		text_copy(file->python, sizeof file->python, version);
 		if (!*file->sha256)
 			note_sha256(file, digits);
-		char *start = *file->address ? NULL : strstr(address, "://");
+		char *start = address && !*file->address ? strstr(address, "://") : NULL;
 
 		if (start) {
 			while (start > address && start[-1] != ' ')
