@@ -92,7 +92,7 @@ struct jw_ask_options {
 	const char *package, *platform; /* as in jw_which_options */
 	const char *python;             /* "3.11"; NULL for the active environment's */
 	const char *state_dir;          /* where facts are remembered; NULL to remember none */
-	/* Its `context` is also passed to `fetches`, with each wheel's name: */
+	/* `fetch.context` is also passed to `fetches`, with each wheel's name. */
 	struct jw_compiler_fetch_options fetch;
 	void (*fetches)(void *context, const char *file); /* may be NULL */
 };

@@ -538,7 +538,7 @@ static void read_own_line(struct pip_listing *listing, char *line)
 	file->yanked = yanked[1] == '1';
 }
 
-/* “https://pypi.org/simple/torch/” as “pypi.org/simple”. */
+/* “https://index.example/simple/torch/” as “index.example/simple”. */
 static char *index_of_page(const char *page)
 {
 	const char *host = strstr(page, "://") + 3;

@@ -22,7 +22,7 @@ struct import_fate {
 
 struct import {
 	const struct jw_import_options *options;
-	/* Its driver and GPUs decide; NULL to insert entries unchanged. */
+	/* The system whose driver and GPUs decide; NULL to insert entries unchanged. */
 	const struct jw_system *system;
 	/* For jw_import_all: the open pack, which is trusted; else NULL. */
 	const struct import *checked;

@@ -45,7 +45,7 @@ struct judged_container {
 	uint64_t kernels;                  /* for a text, ptx_text_kernels; else 0 */
 	/* The newest CUDA version that wrote some of it, without bake; 0 if unknown. */
 	uint32_t compiler;
-	/* Its verdicts: a row of all GPUs for each different outcome, and the number of the row for the
+	/* The verdicts: a row of all GPUs for each different outcome, and the number of the row for the
 	 * question's driver (0), and for those of gpu_releases. */
 	size_t first_verdict;
 	uint8_t rows[1 + GPU_MAX_RELEASES];
