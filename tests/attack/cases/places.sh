@@ -27,9 +27,12 @@ for setting in compilers=JITWARM_PTXAS trusted-keys=JITWARM_TRUSTED_KEYS; do
 	JITWARM_SYSTEM_ROOT=$open/root refused "${setting#*=}=$home/place: $home $theirs" prime "$sample"
 done
 rm -rf "$open/root"
+echo torch >"$work/list.txt"
 for name in PYTHONPATH PYTHONUSERBASE PYTHONHOME; do
 	(export $name="$home/place" && refused "$name=$home/place: $home $theirs" compiler fetch 12.4) || exit 1
 	(export $name="$home/place" && refused "$name=$home/place: $home $theirs" scan --index torch) || exit 1
+	(export $name="$home/place" && refused "$name=$home/place: $home $theirs" scan --target sm_86 -r "$work/list.txt") || exit 1
+	(export $name="$home/place" && refused "$name=$home/place: $home $theirs" which --target rtx4090 --ask torch) || exit 1
 	(export $name="$home/place" && run '0|1|2' check "$sample" && err_lacks "$name") || exit 1
 	rm -rf "$roots"/.[a-z]*
 done
