@@ -42,6 +42,8 @@ set +e
 	. "$here/lib.sh"
 	# This trap names the command that ends a case without a message
 	trap '[[ ${BASH_SOURCE[0]} == "$0" ]] || printf "%s: %s" "$LINENO" "$BASH_COMMAND" >"$work/.failed"' ERR
+	# A case that fails leaves no program behind: ctest waits until all that write to its pipe have ended
+	trap 'jobs -p | xargs -r kill -9 2>/dev/null' EXIT
 	# shellcheck source=/dev/null
 	. "$cases/$case.sh"
 )

@@ -15,7 +15,8 @@ program=$JITWARM
 varies json '^(entries|bytes)$' # how far another program has come
 varies text '^TIME: ' # whether a program that has just begun still waits
 end_victim() { kill -9 "$victim" 2>/dev/null || true; wait "$victim" 2>/dev/null || true; }
-trap end_victim EXIT
+end_all() { jobs -p | xargs -r kill -9 2>/dev/null || true; } # ctest waits until each program that has its pipe has ended
+trap end_all EXIT
 ready() { grep -q "^$1" "/proc/$victim/comm" 2>/dev/null; }
 
 # It waits, whatever name it has.
@@ -117,7 +118,7 @@ while True:
 maker=$!
 await test -e compiler-mapped
 run 0 watch --for 500ms "$maker"
-out_has "with the driver's compiler loaded: it links, compiles what is in no file, or is done; 0 modules left"
+out_has "with the driver's compiler loaded: it is linking, compiling code that is in no file, or done; 0 modules left"
 kill "$maker"
 wait "$maker" 2>/dev/null || true
 # Without news it says so once. On a terminal its line is written again in one place, never too wide, and only the summary stays; Ctrl-C ends it, too.
@@ -196,7 +197,7 @@ beside_driver=$JITWARM its_state=$JITWARM_STATE
 # shellcheck source=/dev/null
 . "$cases/../../accounts.sh"
 if all=$(folder_for_all); then
-	trap 'end_victim; rm -rf "$all"' EXIT
+	trap 'end_all; rm -rf "$all"' EXIT
 	cp "$program" "$all/jitwarm" && chmod 755 "$all/jitwarm"
 	JITWARM=$all/jitwarm JITWARM_STATE=$all/none
 	unset CUDA_CACHE_PATH
@@ -215,7 +216,7 @@ if all=$(folder_for_all); then
 	JITWARM=$beside_driver JITWARM_STATE=$its_state
 	export CUDA_CACHE_PATH=$work/cache
 	rm -rf "$all"
-	trap end_victim EXIT
+	trap end_all EXIT
 fi
 
 # A process with other files is watched where it has them.
