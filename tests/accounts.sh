@@ -4,7 +4,8 @@
 
 as_other=(setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all)
 
-# Makes such a folder and prints its path; fails where this account cannot act as another, or no folder for temporary files is open.
+# Makes a folder that every account may enter, and prints its path. Fails if this account cannot act as another one, or no folder for
+# temporary files is open to all.
 folder_for_all() {
 	local base made
 	[ "$(id -u)" = 0 ] && command -v setpriv >/dev/null || return 1
@@ -17,7 +18,8 @@ folder_for_all() {
 	return 1
 }
 
-# Makes a folder that none but root may write to, on the whole way, and prints its path; fails where this is not root, or there is none.
+# Makes a folder to whose whole path only root may write, and prints its path. Fails if this account is not root, or if no such place
+# exists.
 folder_of_root() {
 	local base made
 	[ "$(id -u)" = 0 ] || return 1

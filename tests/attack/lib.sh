@@ -13,7 +13,7 @@ trap 'rm -rf "$open"' EXIT
 mallory=64321
 as_mallory() { setpriv --reuid=$mallory --regid=$mallory --clear-groups --inh-caps=-all "$@"; }
 
-# Root becomes that account, which then needs the program, and the folder that it is in.
+# Root becomes that account, which must be able to read the program and its folder.
 build=$(dirname "$(dirname "$JITWARM")")
 mkdir "$open/build"
 (cd "$build" && ls -d src/jitwarm tests/simdriver/lib tests/framework/libsample_framework.so tests/framework/framework-app tests/nvrtc 2>/dev/null) >"$open/parts"
@@ -33,12 +33,12 @@ chmod 600 "$treasure/secret"
 state_of() { (cd "$treasure" && find . -printf '%p %U %G %m %y\n' | sort && find . -type f -exec sha256sum {} + | sort); }
 before=$(state_of)
 untouched() { [[ $(state_of) == "$before" ]] || fail "root's files have changed: $(diff <(echo "$before") <(state_of))"; }
-# is_theirs PATH…: each belongs to the account
+# is_theirs PATH…: each path belongs to the account
 is_theirs() {
 	local path
 	for path; do [[ $(stat -c %u "$path") == "$mallory" ]] || fail "$path belongs to account $(stat -c %u "$path")"; done
 }
-# The commands that the last one has printed would be run with a state folder of root's (cli/steps.sh).
+# The commands that jitwarm printed are not run here, since they would run with a state folder of root's (cli/steps.sh).
 run_step() { :; }
-# cached DIR: how many entries
+# cached DIR: prints how many entries it has
 cached() { find "$1/" -path '*/?/?/*' -type f 2>/dev/null | wc -l; }

@@ -112,7 +112,7 @@ def batch(jitwarm, work, library, groups, seeds, totals):
         totals["longer"] = totals.get("longer", 0) + (copy.stat().st_size > source.stat().st_size)
         totals["both load"] = totals.get("both load", 0) + (was == "loaded")
         now = loads(copy)
-        # The place that a mutated relocation writes to depends on the addresses that the loader draws.
+        # Which place a mutated relocation writes to depends on the addresses that the loader draws.
         if was == "loaded" and now != was and all(loads_anew(source) and not loads_anew(copy) for _ in range(AGAIN)):
             failures.append("%s: the loader takes it, but of its copy: %s" % (name, now))
             shutil.copy(source, work.parent / ("failed-" + name))

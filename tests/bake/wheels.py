@@ -23,7 +23,7 @@ def digest(data):
 
 
 def rows(members, info):
-    # The first one is not in the wheel, as in XGBoost 1.0.2's.
+    # The wheel lacks the first file that RECORD lists, as XGBoost 1.0.2's wheels do.
     lines = ["sample/gone.so,sha256=x,5"] + ["%s,%s,%d" % ('"%s"' % n.replace('"', '""') if "," in n or '"' in n else n, digest(d), len(d)) for n, d in members if not n.endswith("/")]
     return ("\r\n".join(lines + [info + "/RECORD,,"]) + "\r\n").encode()
 
@@ -77,11 +77,11 @@ def make_one(library, folder):
 def make(library, folder):
     code = make_one(library, folder)
     file_name, plain = FILE_NAME, contents(code)
-    # RECORD before what it lists, with signatures
+    # RECORD comes before the files that it lists, and is signed.
     info = STEM + ".dist-info"
     signed = plain + [(info + "/RECORD.jws", b"{}"), (info + "/RECORD.p7s", b"x")]
     write(folder + "/signed/" + file_name, listed(signed, at=0))
-    # A label that is there, and a build tag
+    # The wheel's version has a label already, and a build tag.
     local = contents(code, "2.0+CU121-x", stem="sample-2.0+CU121_x")
     write(folder + "/local/sample-2.0+CU121_x-1-py3-none-any.whl", listed(local, "sample-2.0+CU121_x.dist-info"))
     nvidia = contents(code, licence="NVIDIA Proprietary Software")
@@ -132,7 +132,7 @@ def make(library, folder):
     bad("far", whole, set_at(lib, 42, "<I", 1 << 30))
     bad("no-header", whole, set_at(lib, 42, "<I", 1))
     bad("method", whole, set_at(lib, 10, "<H", 12))
-    # A member in another one's bytes
+    # One member lies in another one's bytes.
     with zipfile.ZipFile(folder + "/inner.zip", "w") as inner:
         inner.writestr("x/b.py", b"text")
     with open(folder + "/inner.zip", "rb") as inner:
@@ -171,7 +171,7 @@ def check(old, new, version):
     stem = [m.filename for m in old_members if m.filename.endswith("/METADATA")][0].split(".dist-info")[0]
     escaped = stem.split("-")[0] + "-" + version.replace("-", "_")
     old_members = [m for m in old_members if not m.filename.endswith((".jws", ".p7s"))]
-    old_members.sort(key=lambda m: m.filename.endswith("/RECORD"))  # comes last
+    old_members.sort(key=lambda m: m.filename.endswith("/RECORD"))  # it comes last
     assert [m.filename.replace(stem + ".d", escaped + ".d") for m in old_members] == [m.filename for m in new_members]
     record = {}
     for path, sha256, size in csv.reader(after.read(escaped + ".dist-info/RECORD").decode().splitlines()):

@@ -35,9 +35,9 @@ timed() { { time "$@" >"$scratch/out" 2>"$scratch/err"; } 2>"$scratch/time" || {
 
 python3 "$root/tests/bench/make-modules.py" "$modules" "$statements" "$library"
 cache warmup
-timed "${under[@]}" "$jitwarm" status --quiet >/dev/null # what is asked once for each driver is no part of priming
+timed "${under[@]}" "$jitwarm" status --quiet >/dev/null # jitwarm asks this once for each driver; it is not part of priming
 head -2 "$library.list" >"$scratch/two"
-# The list is its standard input: a process of its own for each share, under one bed.
+# Each share is a process of its own under one phantom GPU, and reads its list from standard input.
 alone() { timed "${under[@]}" sh -c 'exec "$0" "$1" 0 1 <"$1.list"' "$load" "$library"; }
 bare() {
 	timed "${under[@]}" bash -c 'for ((i = 0; i < $2; i++)); do CUDA_CACHE_PATH=$3-$i "$0" "$1" $i $2 <"$1.list" & all+=($!); done

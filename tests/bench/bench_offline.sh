@@ -64,7 +64,7 @@ scratch, jobs, title = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 best, used, ours = {}, {}, 1e9
 for row in open(scratch + "/rows"):
     name, seconds, user, system, *compilers = row.split()
-    if compilers: # what prime took beside the compilers that it ran
+    if compilers: # prime's own time, without the compilers that it ran
         ours = min(ours, float(user) + float(system) - float(compilers[0]))
     best[name] = min(best.get(name, 1e9), float(seconds))
     used[name] = min(used.get(name, 1e9), float(user) + float(system))

@@ -23,7 +23,7 @@ trap 'rm -rf "$scratch"' EXIT
 export JITWARM_STATE=$scratch/state CUDA_CACHE_MAXSIZE=4294967296
 cd "$scratch"
 
-# timed NAME COMMAND...: keeps the least seconds and the most memory of all rounds in $scratch/NAME.time
+# timed NAME COMMAND...: keeps the least time in seconds and the largest memory of all rounds in $scratch/NAME.time
 timed() {
 	local what=$1
 	shift

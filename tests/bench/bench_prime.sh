@@ -25,7 +25,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 export JITWARM_STATE=$scratch/state CUDA_CACHE_PATH=$scratch/cache CUDA_CACHE_MAXSIZE=4294967296
 under=("$root/scripts/with-driver.sh" -B "$build" -d "$driver" "$gpu" --)
-"${under[@]}" "$build/src/jitwarm" status --quiet # what is asked once for each driver is no part of priming
+"${under[@]}" "$build/src/jitwarm" status --quiet # jitwarm asks this once for each driver; it is not part of priming
 for library; do
 	rm -rf "$CUDA_CACHE_PATH"
 	echo "$(basename "$library"), $gpu, driver $driver"

@@ -28,7 +28,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "jitwarm"
 PLATFORMS = ("manylinux1_x86_64", "manylinux2010_x86_64", "manylinux2014_x86_64", "manylinux_2_17_x86_64")
 
-# name: requirement, Python, GPU, and the part of the wheel where it is not the whole
+# name: requirement, Python, GPU, and the part of the wheel, unless it is the whole wheel
 LIBRARIES = {
     "ctranslate2 2.24.0": ("ctranslate2==2.24.0", "3.10", "sm_90", None),
     "cupy 12.3.0, random": ("cupy-cuda110==12.3.0", "3.11", "sm_90", "cupy/random/_generator_api*.so"),

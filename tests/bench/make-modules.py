@@ -50,7 +50,7 @@ def main():
     if sys.argv[1] == "--like":
         with open(sys.argv[2]) as file:
             rows = [line.strip().split(",") for line in file][1:]
-        # Two of one size need another byte: the driver's table goes by it.
+        # If two modules have one size, one gets another byte, since the driver's table goes by size.
         for i, row in enumerate(rows):
             row[1] = int(row[1])
             while row[1] < 4096 or any(abs(row[1] - other[1]) < 2 for other in rows[:i]):

@@ -1,11 +1,11 @@
-# import --all-users into twenty homes, most of them hostile: each is filled by a process that is that account, so nothing of root's changes, nothing
-# of root's is left there, and the good ones get their entries
+# import --all-users into twenty homes, most of them hostile: the process that fills a home is that account, so nothing of root's changes,
+# no file of root's is left in the home, and the good homes get their entries.
 . "$cases/../lib.sh"
 with_simdriver sm_86
 run 0 prime --quiet "$sample"
 run 0 export -o "$open/a.jwpack" --json
 entries=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["entries"])' "$out")
-chmod 600 "$open/a.jwpack" # no account opens it by its name
+chmod 600 "$open/a.jwpack" # no account can open it by name
 unset CUDA_CACHE_PATH
 export JITWARM_SYSTEM_ROOT=$open/root
 mkdir -p "$open/root/etc" "$open/homes"
@@ -13,7 +13,7 @@ printf 'UID_MIN 20000\nUID_MAX 29999\n' >"$open/root/etc/login.defs"
 printf 'root:x:0:0::/root:/bin/sh\n' >"$open/root/etc/passwd"
 number=20000
 as() { setpriv --reuid=$number --regid=$number --clear-groups --inh-caps=-all "$@"; }
-# hostile NAME COMMAND…: a home in which the account has run the command, in its .nv/ComputeCache
+# hostile NAME COMMAND…: makes a home in whose .nv/ComputeCache its account has run the command
 hostile() {
 	local name=$1
 	shift
@@ -42,7 +42,7 @@ mknod "$open/homes/second/.nv/device" c 1 3 2>/dev/null && chown -h "$number" "$
 
 (($(wc -l <"$open/root/etc/passwd") == 21)) || fail "not twenty: $(cat "$open/root/etc/passwd")"
 
-# Without the capabilities by which root reads what is not its own, too: nobody but the account looks into its home
+# Run it also without the capabilities by which root reads other accounts' files: nobody but the account reads its home.
 for lessened in "" "setpriv --bounding-set=-dac_override,-dac_read_search,-fowner,-chown,-linux_immutable"; do
 	JITWARM="$lessened $JITWARM" limit=120 run 1 import --all-users --allow-unsigned --json "$open/a.jwpack"
 	untouched

@@ -1,8 +1,8 @@
-# import --all-users from root's terminal: the process for an account has nothing of root's (terminal, open files, variables), one that the
-# account stops holds nobody up, and a folder beside the pack is no cache
+# import --all-users from root's terminal: the process for an account has nothing of root's (terminal, open files, variables), an account
+# that stops its process delays nobody, and a folder beside the pack is not taken for a cache.
 . "$cases/../lib.sh"
 with_simdriver sm_86
-# An account of this test alone: whatever runs as it is stopped
+# The account is this test's alone, since each process that runs as the account is stopped.
 mallory=$((30000 + $$ % 30000))
 chown $mallory:$mallory "$home"
 mkdir -m 1777 "$open/sticky"
@@ -14,7 +14,7 @@ export JITWARM_SYSTEM_ROOT=$open/root
 mkdir -p "$open/root/etc"
 printf 'UID_MIN 20000\nUID_MAX 99999\n' >"$open/root/etc/login.defs"
 printf 'root:x:0:0::/root:/bin/sh\nmallory:x:%s:%s::%s:/bin/sh\n' $mallory $mallory "$home" >"$open/root/etc/passwd"
-# Stops each process of the account at once, as the account may, and writes down what it has
+# The spy stops each process of the account at once, as the account may, and writes down what the process has.
 cat >"$open/spy.py" <<'PYTHON'
 import os, signal, sys
 account, found = int(sys.argv[1]), open(sys.argv[2], "w")
@@ -51,5 +51,5 @@ kill $spy
 grep -q "was stopped" "$open/said" || fail "not said: $(cat "$open/said")"
 [[ -s $open/found ]] || fail "no process of the account was met"
 grep -v "^terminal 0 secret False files \['$open/sticky/a.jwpack'\]$" "$open/found" && fail "of root's: $(cat "$open/found")"
-# Without the spy
+# Without the spy, the same import succeeds.
 run 0 import --all-users --allow-unsigned "$open/sticky/a.jwpack"

@@ -1,16 +1,16 @@
-# No compiler that another account may replace runs as root: ptxas named or found, NVRTC and its second library
+# Root runs no compiler that another account may replace: neither a ptxas that is named or found, nor NVRTC and its second library.
 . "$cases/../lib.sh"
 with_simdriver sm_86
 marks=$open/marks
 mkdir -m 777 "$marks"
-# fake_ptxas FILE: it says that it is of CUDA 12.4, leaves a mark, and compiles nothing
+# fake_ptxas FILE: writes a program that claims to be CUDA 12.4's ptxas, leaves a mark, and compiles nothing
 fake_ptxas() {
 	mkdir -p "$(dirname "$1")"
 	printf '#!/bin/sh\n: >%s/ran\necho "ptxas: NVIDIA (R) Ptx optimizing assembler"\necho "Cuda compilation tools, release 12.4, V12.4.131"\n[ "$1" = --version ]\n' "$marks" >"$1"
 	chmod 755 "$1"
 }
 elsewhere=(make --target sm_86 --driver 550.163.01 -o "$open/made/" "$sample")
-# refused WORD…: what the reason says, and that it did not run
+# refused WORD…: the last message has these words, and the fake compiler left no mark
 refused() {
 	local word
 	for word in "$@" "is not run as root; run jitwarm as the account that it belongs to"; do err_has "$word"; done
@@ -21,13 +21,14 @@ ran() { [[ -e $marks/ran ]] || fail "it was not run: $(cat "$err")"; rm "$marks/
 fake_ptxas "$open/root's/ptxas"
 run '0|1|2|3' "${elsewhere[@]}" --ptxas "$open/root's/ptxas"
 ran
-# Through a link of root's
+# The path leads through a symlink of root's.
 ln -s "root's/ptxas" "$open/link"
 run '0|1|2|3' "${elsewhere[@]}" --ptxas "$open/link"
 ran
 
 fake_ptxas "$home/cuda/bin/ptxas" && chown -R $mallory "$home/cuda"
-named() { # PATH WORD: root does nothing with it
+# named PATH WORD: root refuses a compiler of that name with that word
+named() {
 	run 2 "${elsewhere[@]}" --ptxas "$1"
 	err_has "$2"
 	[[ ! -e $marks/ran ]] || fail "it was run"
@@ -37,7 +38,7 @@ fake_ptxas "$open/shared/ptxas" && chmod 757 "$open/shared"
 named "$open/shared/ptxas" "other accounts may write to $open/shared"
 chmod 755 "$open/shared" && chmod 666 "$open/shared/ptxas"
 named "$open/shared/ptxas" "other accounts may write to $open/shared/ptxas"
-# A folder of root's that a link of the account leads to
+# A symlink of the account leads to a folder of root's.
 mkdir -m 1777 "$open/sticky"
 as_mallory ln -s "$open/root's" "$open/sticky/cuda"
 CUDA_HOME=$open/sticky JITWARM_PTXAS=$open/none run '2|3' "${elsewhere[@]}"
@@ -46,7 +47,7 @@ ln -s "$open/sticky/cuda" "$open/root's/bin"
 (PATH=$open/sticky/cuda:$PATH CUDA_HOME=$open/none JITWARM_PTXAS=$open/none run '2|3' "${elsewhere[@]}" && refused "$open/sticky/cuda belongs to") || exit 1
 rm "$open/root's/bin"
 
-# One that is found is passed over: the next one runs, and without one the reason is said
+# A found compiler that root must not run is passed over for the next one; if there is no other, the message says why.
 (PATH=$home/cuda/bin:$PATH CUDA_HOME=$open/none JITWARM_PTXAS=$open/none run '2|3' "${elsewhere[@]}" && refused "$home belongs to" "needs ptxas 12.4") || exit 1
 (PATH="$home/cuda/bin:$open/root's:$PATH" CUDA_HOME=$open/none JITWARM_PTXAS=$open/none run '0|1|2|3' "${elsewhere[@]}") || exit 1
 ran
@@ -61,7 +62,7 @@ err_has "$home belongs to"
 mkdir "$open/nvrtc" && cp "$fake" "$open/nvrtc/"
 run 0 prime "$open/good.cu" --no-store --nvrtc "$open/nvrtc/libnvrtc.so.12"
 out_has "compiled by NVRTC 12.0"
-# Its builtins beside it
+# The library of NVRTC's builtins lies beside it.
 as_mallory sh -c ": >'$marks/builtins'"
 ln -s "$marks/builtins" "$open/nvrtc/libnvrtc-builtins.so.12.0"
 echo "__global__ void other() {}" >"$open/good.cu"

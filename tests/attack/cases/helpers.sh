@@ -1,10 +1,10 @@
-# No helper that jitwarm asks for a wheel, a key of an object store or a registry runs as root if another account may replace it
+# Root runs no helper that another account may replace: neither pip for a wheel, nor the programs for an object store's key or a registry.
 . "$cases/../lib.sh"
 with_simdriver sm_86
 unset JITWARM_STATE CUDA_CACHE_PATH
 mkdir -m 755 "$open/bin"
 mkdir -m 777 "$open/marks"
-# No index is asked, whatever runs
+# The index's address refuses connections, so that a helper that runs cannot ask any index.
 export PIP_INDEX_URL=http://127.0.0.1:1/simple PIP_RETRIES=0 VIRTUAL_ENV=$open/env
 empty_environment "$open/env"
 rm "$open/env/bin/python3" && ln -s "$open/bin/python3" "$open/env/bin/python3"
@@ -13,7 +13,7 @@ for name in python3 uv aws skopeo oras; do
 	chmod 755 "$open/bin/$name"
 done
 export PATH=$open/bin:$PATH
-# In root's own home none that the account may replace
+# In root's own home, root uses no helper that the account may replace.
 chown -R $mallory "$open/bin"
 run '0|1|2|3' compiler fetch 12.4
 CUDA_CACHE_PATH=$work/cache run 0 prime --quiet "$sample"

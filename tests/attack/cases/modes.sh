@@ -1,4 +1,4 @@
-# The system's files are readable for all and writable for root alone, whatever the umask is
+# System-wide files that jitwarm writes are readable for all and writable for root alone, whatever the umask is.
 . "$cases/../lib.sh"
 mkdir -p "$open/bin"
 printf '#!/bin/sh\nexit 0\n' >"$open/bin/systemctl" && chmod 755 "$open/bin/systemctl"

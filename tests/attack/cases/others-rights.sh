@@ -11,7 +11,7 @@ cp -R "$work/no-nvrtc" "$open/" && export LD_LIBRARY_PATH=$open/no-nvrtc:$LD_LIB
 printf '.version 6.3\n.target sm_52\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n' >"$open/other.ptx"
 found() { json "[f['id'] for f in d['findings']] == '$1'.split()"; }
 
-# Read only: root's, with an index that all may write
+# root's folder, read-only for the account, with an index that all may write
 export CUDA_CACHE_PATH=$open/cache
 HOME=$open JITWARM_STATE=$open/state run 0 prime "$sample"
 chmod -R a+rX "$open/cache"
@@ -34,7 +34,7 @@ chmod 644 "$open/cache/index"
 run 2 check "$sample"
 err_has "not writable for this account"
 
-# Root's files in the account's own cache
+# the account's own cache with files of root's
 export CUDA_CACHE_PATH=$home/cache
 warm() { rm -rf "$home/cache" && run 0 prime "$sample"; }
 folder() { find "$home/cache" -mindepth "$1" -maxdepth "$1" -type d | sort | head -n 1; }

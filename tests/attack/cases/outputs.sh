@@ -20,16 +20,16 @@ ln -s target "$open/link"
 run 0 export -o "$open/link"
 [[ -L $open/link && -s $open/target ]] || fail "the link was replaced"
 
-# Another account's link is not followed
+# The symlink of another account is not followed.
 as_mallory ln -s "$treasure/file" "$home/pack"
 run 2 export -o "$home/pack"
 untouched
-# Not even where the account counts as root
+# It is not followed either if the account counts as root.
 JITWARM_TRUST_ACCOUNTS=$mallory run 3 export -o "$home/pack"
 err_has "is a symlink, which root does not follow"
 untouched
 
-# Nobody's number is no exception, though a user namespace shows it for the accounts that it lacks
+# The number of “nobody” is no exception, though a user namespace shows it for the accounts that the namespace lacks.
 mkdir "$open/of-nobody"
 ln -s "$treasure/folder" "$open/of-nobody/link"
 chown -h 65534:65534 "$open/of-nobody" "$open/of-nobody/link"
@@ -43,10 +43,10 @@ if unshare -r true 2>/dev/null; then
 	JITWARM_TRUST_ACCOUNTS='*' JITWARM="unshare -r $JITWARM" run 0 export -o "$open/of-nobody/written"
 fi
 
-# Every kind of output: a device and a pipe stay what they are, and root's file behind another account's link is not written
+# For every kind of output: a device and a pipe stay what they are, and root's file behind another account's symlink is not written.
 run 0 key generate outputs
 as_mallory ln -s "$treasure/file" "$home/out"
-kinds() { # runs COMMAND with each of the three
+kinds() { # kinds COMMAND: runs it with each of the three
 	local path was
 	for path in "$open/null" "$open/pipe" "$home/out"; do
 		was=$(kind "$path")

@@ -1,11 +1,11 @@
-# Root neither writes, nor deletes, nor starts a program in a place that another account can change: every variable and option that names
-# one is looked at before anything else, and the message ends with the line to type, which works
+# Root neither writes, deletes nor starts a program in a place that another account can change. Every variable and option that names a place
+# is checked before anything else, and the message ends with a command line to type, which works.
 . "$cases/../lib.sh"
 with_simdriver sm_86
 unset JITWARM_STATE CUDA_CACHE_PATH
 roots=$work/home
 nothing_made() { [[ -z $(find "$home" "$roots" -mindepth 1) ]] || fail "made: $(find "$home" "$roots" -mindepth 1)"; }
-# refused WORD COMMAND…: status 2, one line with that word, and nothing was made, by whatever order of look and use
+# refused WORD COMMAND…: ends with status 2 and one line with that word, and made nothing, in whichever order jitwarm checks and uses places
 refused() {
 	local word=$1
 	shift
@@ -53,11 +53,11 @@ for command in "cache prune --apply --older-than 1s" "cache clear" "cache verify
 	# shellcheck disable=SC2086
 	HOME=$home refused "HOME=$home $theirs" $command
 done
-# Behind links of root's
+# The paths lead through symlinks of root's.
 ln -s home "$open/link"
 refused "--cache=$open/link/cache: $open/home $theirs" prime --cache "$open/link/cache" "$sample"
 
-# Folders of root's HOME that are somebody else's, or open to all, as a volume is
+# Folders of root's HOME belong to another account, or are open to all, as a volume is.
 for name in .nv .local .config .cache; do
 	mkdir -p "$roots" && ln -s "$treasure/folder" "$home/index"
 	cp -rP "$home/." "$roots/$name" && chown -hR $mallory "$roots/$name"
@@ -72,12 +72,12 @@ done
 mkdir -m 777 "$open/all" && HOME=$open/all refused "HOME=$open/all: other accounts may write to $open/all" prime "$sample"
 err_has "chmod go-w $open/all"
 [[ -z $(ls -A "$open/all") ]] || fail "made: $(ls -A "$open/all")"
-# … the line to type
+# The printed line works.
 (eval "$(sed 's/.*; else: //' "$err")") || fail "the line does not work"
 HOME=$open/all run 0 prime "$sample"
 rm -rf "$open/all" "$roots"/.[a-z]*
 
-# A folder like /tmp: a new name is root's from now on, one that is there has to be
+# In a folder like /tmp, a new name is root's from now on; an existing name must be root's already.
 mkdir -m 1777 "$open/sticky"
 as_mallory mkdir "$open/sticky/theirs" && as_mallory touch "$open/sticky/lab.jwpack"
 CUDA_CACHE_PATH=$open/sticky/theirs refused "CUDA_CACHE_PATH=$open/sticky/theirs $theirs" prime "$sample"
@@ -92,7 +92,7 @@ for name in .nv .local .config .cache; do
 done
 rm -rf "$open/sticky" "$roots"/.[a-z]*
 
-# Commands that only read answer, and say once that they remember nothing; nothing is written
+# Commands that only read give their answer, say once that they remember nothing, and write nothing.
 for command in "status" "check $sample" "check --target sm_86 $sample" "scan --target sm_86 $sample" "lint $sample" "doctor" "find" "cache list" "startup status" "key list" "store list" config "config jobs"; do
 	# shellcheck disable=SC2086
 	HOME=$home run '0|1|2' $command
@@ -101,7 +101,7 @@ for command in "status" "check $sample" "check --target sm_86 $sample" "scan --t
 	[[ -s $out || $command == *" list" ]] || fail "no answer"
 	nothing_made
 done
-# run always starts its command, whose status is that of run; nothing is recorded
+# run always starts its command and ends with its status, but records nothing.
 HOME=$home run 7 run -- sh -c 'echo "$HOME"; exit 7'
 out_has "$home"
 err_has "jitwarm remembers nothing of this run"
@@ -109,7 +109,7 @@ HOME=$home run 7 run --record "$home/x.json" -- sh -c 'exit 7'
 HOME=$home run 127 run -- /nonexistent/program
 nothing_made
 
-# Accounts that count as root
+# JITWARM_TRUST_ACCOUNTS names accounts that count as root.
 HOME=$home JITWARM_TRUST_ACCOUNTS=$((mallory + 1)) refused "JITWARM_TRUST_ACCOUNTS=$mallory" prime "$sample"
 HOME=$home JITWARM_TRUST_ACCOUNTS=everyone run 64 prime "$sample"
 err_has "takes numbers of accounts or *"
@@ -121,7 +121,7 @@ done
 mkdir -p "$open/system/etc/jitwarm"
 printf 'trust-accounts = %s\n' $mallory >"$open/system/etc/jitwarm/config"
 (export JITWARM_SYSTEM_ROOT=$open/system && HOME=$home run 0 prime "$sample") || exit 1
-# Kubernetes' emptyDir: 0777, with and without a group of its own
+# The folder is like a Kubernetes emptyDir: mode 0777, with and without a group of its own.
 rm -rf "${home:?}"/.[a-z]*
 mkdir -m 777 "$open/volume"
 CUDA_CACHE_PATH=$open/volume/cache refused "JITWARM_TRUST_ACCOUNTS='*'" prime "$sample"
@@ -131,7 +131,7 @@ CUDA_CACHE_PATH=$open/volume/cache refused "other accounts may write to $open/vo
 CUDA_CACHE_PATH=$open/volume/cache JITWARM_TRUST_ACCOUNTS='*' run 0 prime "$sample"
 rm -rf "$roots"/.[a-z]* "$open/volume"
 
-# The line runs the command as the account, with the variables that were refused, and without root's others
+# The printed line runs the command as the account, with the variables that were refused, and without root's others.
 account=$(getent passwd nobody >/dev/null && echo nobody)
 for number in $mallory ${account:+$(id -u nobody)}; do
 	mkdir -m 700 "$open/theirs" && chown "$number" "$open/theirs"
@@ -144,11 +144,11 @@ for number in $mallory ${account:+$(id -u nobody)}; do
 	[[ -z $(find "$open/theirs" -not -user "$number") ]] || fail "not the account's: $(find "$open/theirs" -not -user "$number")"
 	rm -rf "$open/theirs"
 done
-# Files made for others are root's, with its own home
+# Files that root makes for other accounts are root's, with its own home.
 HOME=$home JITWARM_STATE=$home/state refused "else: env HOME=" import --all-users "$open/pack"
 JITWARM_STATE=$home/state refused "else: env -u JITWARM_STATE HOME=" startup enable --all-users
 
-# Accounts that a user namespace lacks are nobody that could be met; and root is no exception without its capabilities
+# No one can log in as an account that a user namespace lacks; and root without its capabilities is no exception.
 if unshare -r true 2>/dev/null; then
 	mkdir -m 777 "$open/lacking" && chown $mallory "$open/lacking" && chmod 755 "$open/lacking"
 	JITWARM="unshare -r $JITWARM" run '2|3' export -o "$open/lacking/pack"
@@ -157,11 +157,11 @@ fi
 mkdir "$roots/.nv" && chmod 700 "$home"
 (JITWARM="setpriv --bounding-set=-dac_override,-dac_read_search,-fowner $JITWARM" run 2 prime --cache "$home/deep/cache" "$sample" && err_has "$home $theirs" && err_lacks "Permission denied") || exit 1
 
-# A project of another account: its .venv is not taken, and nothing is refused
+# jitwarm ignores the .venv in another account's project, and refuses nothing.
 rm -rf "$roots"/.[a-z]*
 as_mallory mkdir "$home/project" && environment "$home/project/.venv" 1.0 && chown -R $mallory "$home/project"
 (cd "$home/project" && run '0|1|2' check --json && err_lacks "root changes" && err_lacks "remembers nothing" && json '".venv" not in (d.get("environment") or "")') || exit 1
-# Other accounts' programs are not looked at: the line to type is printed
+# Root does not examine other accounts' programs: the message is the line to type.
 run 2 doctor --user nobody
 err_has "jitwarm doctor --user nobody"
 as_mallory sleep 60 &

@@ -1,5 +1,5 @@
-# Links, pipes and second names that another account has put where root works: as long as the account could, root does nothing; and after a
-# chmod and a chown, which leave them, root follows none below its cache and its state
+# Another account has put symlinks, pipes and hard links where root works. While the account could do so, root refuses. A chmod and a chown
+# leave the links in place; then root follows none below its cache and its state.
 . "$cases/../lib.sh"
 with_simdriver sm_86
 cache=$open/own/cache
@@ -13,7 +13,7 @@ fresh() {
 	mkdir "$open/own" && chown $mallory "$open/own"
 	as_mallory mkdir "$cache" "$JITWARM_STATE"
 }
-# every command that writes to a cache or to the state: first while the places are the account's, then root's
+# attack: runs every command that writes to a cache or to the state, first while the places are the account's, then when they are root's
 attack() {
 	local command whose
 	for whose in theirs roots; do
@@ -31,7 +31,7 @@ attack() {
 	done
 }
 
-# Without an attack
+# Without an attack, every command works.
 fresh
 chown -R root "$open/own"
 run 0 prime --quiet "$sample"
@@ -48,7 +48,7 @@ for target in file empty missing folder; do
 	for part in 0 1 2 3 4 5 6 7 8 9 a b c d e f jitwarm; do as_mallory ln -s "$treasure/$target" "$cache/$part"; done
 	attack
 done
-# The folders themselves
+# symlinks in the place of the folders themselves
 for place in "$cache" "$JITWARM_STATE"; do
 	fresh
 	rmdir "$place"
@@ -58,7 +58,7 @@ for place in "$cache" "$JITWARM_STATE"; do
 	run 2 prime --quiet "$sample"
 	untouched
 done
-# The lock of a run, and the name of its holder
+# the lock of a run, and the file with its holder's name
 fresh
 for name in .jitwarm-lock .jitwarm-holder; do
 	as_mallory ln -sfn "$treasure/file" "$open/own/$name"
@@ -66,7 +66,7 @@ for name in .jitwarm-lock .jitwarm-holder; do
 	as_mallory ln -sfn "$treasure/secret" "$cache$name"
 done
 attack
-# A pipe, and a second name for root's file, where the system allows one
+# a pipe, and a hard link to root's file, if the system allows one
 fresh
 as_mallory mkfifo "$cache/index" "$JITWARM_STATE/ledger-lock"
 attack
@@ -77,13 +77,13 @@ if as_mallory ln "$treasure/file" "$cache/index" 2>/dev/null; then
 	before=$(state_of)
 fi
 
-# Links that only root can have made are followed
+# Symlinks that only root can have made are followed.
 mkdir "$open/elsewhere"
 ln -s elsewhere "$open/link"
 CUDA_CACHE_PATH=$open/link/cache JITWARM_STATE=$work/state run 0 prime "$sample"
 [[ -e $open/elsewhere/cache/index ]] || fail "not followed"
 untouched
-# … and put there: without the sticky bit the account moves root's own link to where root will write
+# Without the sticky bit the account can move root's own symlink to where root will write.
 export JITWARM_STATE=$work/state
 mkdir "$open/all" && chmod 777 "$open/all"
 ln -s "$treasure/empty" "$open/all/roots"

@@ -1,4 +1,4 @@
-# Root starts no program of another account, whatever names it: a program that it starts types into root's terminal (TIOCSTI)
+# Root starts no program of another account, whatever names it: such a program could type into root's terminal (TIOCSTI).
 . "$cases/../lib.sh"
 with_simdriver sm_86
 mkdir -m 777 "$open/marks"
@@ -26,7 +26,7 @@ for venv in "$home/project/.venv" "$home/.venv"; do
 	printf 'home = %s\n' "$home/bin" >"$venv/pyvenv.cfg"
 done
 chown -R $mallory "$home"
-# at_terminal NAME=VALUE… COMMAND…: in the account's project, from a shell that then reads what was typed
+# at_terminal NAME=VALUE… COMMAND…: runs it in the account's project, from a shell that then reads what was typed
 cat >"$open/terminal.py" <<'PYTHON'
 import os, pty, sys
 sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))
@@ -37,7 +37,7 @@ at_terminal() {
 	[[ -z $(ls "$open/marks") ]] || fail "$*: started: $(ls "$open/marks"): $(cat "$open/said")"
 	! grep -q "No such file" "$open/said" || fail "$*: not started: $(cat "$open/said")"
 }
-# The attack works where root starts the program
+# The attack works if root does start the program.
 (at_terminal "$home/bin/python3") >/dev/null 2>&1 && fail "no attack"
 rm -f "$open/marks"/*
 for variable in HOME=$home PATH="$home/bin:$PATH" VIRTUAL_ENV="$home/.venv" CONDA_PREFIX="$home/.venv" PYENV_ROOT="$home" PYTHONPATH="$home/place" CUDA_HOME="$home" XDG_CACHE_HOME="$home" JITWARM_PTXAS="$home/bin" TMPDIR="$home/place" ZDOTDIR="$home"; do
@@ -53,7 +53,7 @@ for command in "prime" "scan --index torch" "doctor" "status" "find" "startup st
 	at_terminal PATH="$home/bin:$PATH" VIRTUAL_ENV="$home/.venv" CUDA_HOME="$home" $JITWARM $command
 done
 
-# pip's own files: modules that Python loads by itself, and settings that name files which are written
+# pip's own files are modules that Python loads by itself, and settings that name files which pip writes.
 mkdir -p "$home/.local/lib/$(python3 -c 'import sys; print("python%d.%d" % sys.version_info[:2])')/site-packages" "$home/.config/pip"
 cp "$home/place/sitecustomize.py" "$home"/.local/lib/python3*/site-packages/usercustomize.py
 printf '[global]\nlog = %s\n' "$open/marks/log" >"$home/.config/pip/pip.conf"
@@ -66,7 +66,7 @@ for command in "scan --target sm_86 -r list.txt" "which --target rtx4090 --ask t
 	done
 done
 
-# A folder like /tmp, in which the account swaps what root asks for
+# In a folder like /tmp, the account exchanges what root uses.
 mkdir -m 1777 "$open/sticky"
 mkdir "$open/roots"
 (while :; do

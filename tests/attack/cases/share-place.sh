@@ -1,9 +1,9 @@
-# prime --share: links of another account below the shared place, on each level; neither root nor another account writes, reads and
-# removes anything through them
+# prime --share: another account has put symlinks below the shared folder, on each level. Neither root nor another account writes, reads or
+# removes anything through them.
 . "$cases/../lib.sh"
 with_simdriver sm_86
 place=$open/place
-# A machine that has compiled nothing
+# machine: begins a machine that has compiled nothing
 count=0
 fresh_machine() {
 	count=$((count + 1))
@@ -13,13 +13,13 @@ fresh_machine() {
 fresh_machine
 mkdir "$work/good"
 run 0 prime --share "$work/good" --share-unsigned "$sample"
-# The folders of a place, the deepest last, and an object
+# Lists the folders of a place, the deepest last, and one object.
 mapfile -t folders < <(cd "$work/good" && find . -mindepth 1 -type d -printf '%d %P\n' | sort -n | cut -d ' ' -f 2- | awk -F/ '!seen[NF]++')
 object=$(cd "$work/good" && find . -name '*.jwpack' -printf '%P\n' | sort | head -n 1)
 ((${#folders[@]} == 4)) || fail "another layout: ${folders[*]}"
 has_objects() { [[ -n $(find "$treasure" -name '*.jwpack*' -o -name '*.claim*') ]]; }
 
-# As far as the folder above `$1`, everyone may write
+# Makes the place; up to the folder above `$1`, everyone may write.
 make_place() { # OWNER MODE FOLDER
 	rm -rf "$place"
 	mkdir "$place"
@@ -27,14 +27,14 @@ make_place() { # OWNER MODE FOLDER
 	chown -R "$1:$1" "$place"
 	find "$place" -type d -exec chmod "$2" {} +
 }
-attack() { # what was planted
+attack() { # PLANTED: the kind of link
 	run '0|1|2|3' prime --share "$place" --share-unsigned "$sample"
 	untouched
 	has_objects && fail "an object was placed through a link: $1"
 	[[ $(cached "$CUDA_CACHE_PATH") == 8 ]] || fail "what the place refuses is not compiled here: $1"
 }
 
-# Folders: of a place for all as /tmp is, without the sticky bit, and of that account's own
+# The folders of the place are attacked: one for all without the sticky bit, as /tmp would be, and one of that account's own.
 targets=(empty missing folder)
 for folder in "${folders[@]}"; do
 	for kind in "0 1777" "0 0777" "$mallory 0755"; do
@@ -45,10 +45,10 @@ for folder in "${folders[@]}"; do
 		fresh_machine
 		attack "$folder -> $target in a place of $kind"
 	done
-	targets=("${targets[@]:1}" "${targets[0]}") # the next level has other pairs
+	targets=("${targets[@]:1}" "${targets[0]}") # The next level has other pairs.
 done
 
-# The objects themselves, and the claims beside them: read, replaced and removed
+# The objects and the claims beside them are attacked: they are read, replaced and removed.
 for target in file secret missing folder; do
 	rm -rf "$place"
 	cp -r "$work/good" "$place"
@@ -62,7 +62,7 @@ for target in file secret missing folder; do
 	attack "objects and claims -> $target"
 done
 
-# Without an attack the objects are put, and taken
+# Without an attack, objects are put there and taken from there.
 make_place 0 1777 "$object"
 fresh_machine
 run 0 prime --share "$place" --share-unsigned "$sample"
@@ -76,7 +76,7 @@ json 'd["compiled"] == 0 and d["shared"]["fetched"] == 8'
 copy_for_all "$build" "$open" src/jitwarm tests/framework/libsample_framework.so tests/simdriver/lib && mkdir "$open/machine" || fail "copying for another account"
 mkdir -p "$open/ann/own/folder"
 chown -R 65534:65534 "$open/ann"
-# ann_primes PLANTED: 8 modules are in the cache of ann afterwards
+# ann_primes PLANTED: ann's cache has 8 modules afterwards
 ann_primes() {
 	rm -rf "$open/ann/cache" "$open/ann/state"
 	$runner "${as_other[@]}" env HOME="$open/ann" SIMDRIVER_STATE="$open/ann/driver" LD_LIBRARY_PATH="$open/tests/simdriver/lib" CUDA_CACHE_PATH="$open/ann/cache" JITWARM_STATE="$open/ann/state" \
@@ -92,7 +92,7 @@ for folder in "${folders[@]}"; do
 	grep -q "no symlink is followed in this folder" "$out" "$err" || fail "not said: $(cat "$out" "$err")"
 	targets=("${targets[@]:1}" "${targets[0]}")
 done
-# Objects and claims that are links to files of ann: none is read, replaced or removed
+# Objects and claims that are symlinks to files of ann are not read, replaced or removed.
 rm -rf "$place"
 cp -r "$work/good" "$place"
 find "$place" -type d -exec chmod 1777 {} +
@@ -105,7 +105,7 @@ find "$place" -name '*.jwpack' | while read -r path; do
 done
 ann_primes "objects and claims"
 [[ $(cat "$open/ann/file") == own ]] || fail "a file was changed"
-# A place behind a link is fine: it is what was named
+# A symlink to the place itself is followed, since the user named it.
 make_place 0 1777 "$object"
 mv "$place" "$open/real" && ln -s real "$place"
 ann_primes "none"

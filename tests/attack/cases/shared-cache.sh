@@ -1,5 +1,5 @@
-# Root's own cache and state where everybody may write to them, as to a volume of a container whose accounts all count as root: what another
-# account has planted there leads nowhere, whatever name of jitwarm's it has and however far below. A chmod leaves such links, too.
+# Root's own cache and state, where everybody may write, as on a volume of a container whose accounts all count as root. jitwarm follows
+# nothing that another account has put there, whatever name it has and however deep it lies. A chmod leaves such links in place, too.
 . "$cases/../lib.sh"
 with_simdriver sm_86
 CUDA_CACHE_PATH=$work/first JITWARM_STORE=1 run 0 prime "$sample"
@@ -8,7 +8,7 @@ mapfile -t names < <(find "$work/state" -mindepth 1 -maxdepth 1 -printf '%f\n')
 ((${#names[@]} > 5)) || fail "few names: ${names[*]}"
 volume=$open/volume
 export JITWARM_TRUST_ACCOUNTS='*' CUDA_CACHE_PATH=$volume/cache JITWARM_STATE=$volume/state JITWARM_STORE=1
-# fresh MODE: the volume, the cache and the state with that mode
+# fresh MODE: makes the volume, the cache and the state with that mode
 fresh() {
 	rm -rf "$volume"
 	mkdir -m "$1" "$volume" "$volume/cache" "$volume/state"
@@ -31,7 +31,7 @@ while read -r mode target; do
 	fresh $mode
 	for part in 0 1 2 3 4 5 6 7 8 9 a b c d e f; do as_mallory ln -s "$treasure/$target" "$volume/cache/$part"; done
 	attack
-	# Behind a folder of its own
+	# The link lies in a folder that the account made.
 	fresh $mode
 	for part in 0 1 2 3 4 5 6 7 8 9 a b c d e f; do
 		as_mallory mkdir "$volume/cache/$part"
@@ -56,7 +56,7 @@ done <<<"1777 file
 fresh 1777
 as_mallory mkfifo "$volume/cache/index" "$volume/state/ledger-lock"
 limit=60 attack
-# A second name for root's file, where the system allows one
+# a hard link to root's file, if the system allows one
 fresh 0777
 if as_mallory ln "$treasure/file" "$volume/cache/index" 2>/dev/null; then
 	attack

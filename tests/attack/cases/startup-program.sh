@@ -1,4 +1,4 @@
-# startup: a program that another account may replace is registered neither for a service nor for all accounts; units have few rights
+# startup registers a program that another account may replace neither for a service nor for all accounts; its units have few rights.
 . "$cases/../lib.sh"
 mkdir "$open/bin"
 printf '#!/bin/sh\nexit 0\n' >"$open/bin/systemctl" && chmod 755 "$open/bin/systemctl"
@@ -10,11 +10,11 @@ printf 'root:x:0:0::/root:/bin/sh\nmallory:x:%s:%s::%s:/bin/sh\nother:x:64322:64
 	$mallory $mallory "$home" >"$open/root/etc/passwd"
 units() { find "$JITWARM_SYSTEM_ROOT/etc/systemd" -type f; }
 
-# A folder of root's alone, where programs may be; $open itself is mostly in /tmp, whose files anyone may make once they are gone
+# A folder of root's alone may hold programs. $open itself is mostly in /tmp, where anyone may make a file once it is gone.
 safe=$(folder_of_root) || skip "no folder of root's alone"
 trap 'rm -rf "$open" "$safe"' EXIT
 
-# refused WHAT NAMED: in $safe/x/jitwarm, what is wrong with it and the path that the reason names
+# refused WHAT NAMED: refuses $safe/x/jitwarm; the message says what is wrong, and names the path
 refused() {
 	local scope
 	for scope in --service=web "--service=web --account=other" --all-users; do
@@ -32,7 +32,8 @@ anew() {
 	mkdir -m 755 "$safe/x"
 	cp "$program" "$safe/x/jitwarm" && chmod 755 "$safe/x/jitwarm"
 }
-enabled() { # by the first argument, with the others
+# enabled PROGRAM ARGUMENT…: PROGRAM registers itself
+enabled() {
 	local by=$1
 	shift
 	JITWARM=$by run 0 startup enable "$@"
@@ -49,13 +50,13 @@ chmod 757 "$safe/x/jitwarm" && refused "$may" "$safe/x/jitwarm"
 anew && chmod 757 "$safe/x" && refused "$may" "$safe/x"
 anew && chmod 1777 "$safe/x" && refused "$may" "$safe/x"
 anew && chgrp $mallory "$safe/x" && chmod 775 "$safe/x" && refused "$may" "$safe/x"
-# Root's group is root
+# Root's own group may write to a folder of root's.
 anew && chmod 775 "$safe/x" && enabled "$safe/x/jitwarm" --service=web
 anew && chown $mallory "$safe/x/jitwarm" && refused "belongs to" "$safe/x/jitwarm"
 anew && chown $mallory "$safe/x" && refused "belongs to" "$safe/x"
-# Its folder is another account's two levels up
+# The folder two levels up belongs to another account.
 anew && mkdir "$safe/x/bin" && mv "$safe/x/jitwarm" "$safe/x/bin" && chown $mallory "$safe/x" && run_as=$safe/x/bin/jitwarm refused "belongs to" "$safe/x"
-# An access list gives another account what the group's bits alone would not
+# An access list gives another account a right that the group's bits alone would not give.
 if anew && python3 - "$safe/x" $mallory 2>/dev/null <<'PYTHON'; then
 import os, struct, sys
 entry = lambda tag, bits, number=0xffffffff: struct.pack("<HHI", tag, bits, number)
@@ -63,16 +64,16 @@ os.setxattr(sys.argv[1], "system.posix_acl_access", struct.pack("<I", 2) + entry
 PYTHON
 	refused "$may" "$safe/x"
 fi
-# A folder for everyone
+# Everyone may write to the folder.
 cp "$program" "$open/jitwarm"
 [[ $open != /tmp/* ]] || run_as=$open/jitwarm refused "$may" /tmp
 
-# The account's own program may run as that account, and for nobody else
+# The account's own program may be registered for that account, and for nobody else.
 anew && chown -R $mallory "$safe/x"
 enabled "$safe/x/jitwarm" --service=web --account=mallory
 anew && chown -R $mallory "$safe/x" && refused "belongs to" "$safe/x"
 
-# The rights of a unit
+# A unit has few rights.
 anew
 JITWARM=$safe/x/jitwarm
 run 0 startup enable --service web --account mallory lib
@@ -90,7 +91,7 @@ common=(NoNewPrivileges=yes RestrictSUIDSGID=yes MemoryMax=75% SystemCallFilter=
 for line in "${common[@]}" ProtectSystem=full PrivateTmp=yes CapabilityBoundingSet=; do has "$system/jitwarm@.service" "$line"; done
 for line in "${common[@]}"; do has "$system/../user/jitwarm.service" "$line"; done
 ! grep -q ^ExecStart= "$system/jitwarm@.service" || fail "the template runs a program for services that nobody enabled"
-# Settings that hide the GPUs: /dev/nvidia*, /proc/driver/nvidia; an account's own manager cannot have them
+# These settings would hide the GPUs (/dev/nvidia*, /proc/driver/nvidia); an account's own manager cannot have them.
 ! grep -qE '^(PrivateDevices|DevicePolicy|DeviceAllow|ProtectClock|ProcSubset)=' "$system/jitwarm@.service" || fail "no GPU is seen"
 ! grep -qE '^(Protect|Private|Capab|User=)' "$system/../user/jitwarm.service" || fail "not for an account's manager"
 

@@ -1,10 +1,10 @@
-# One table (src/cli/root_places.c) lists every variable and option that names a place: what the manual page and the commands' options have
-# beyond it names none
+# One table (src/cli/root_places.c) lists every variable and option that names a place: those in the manual page and the commands' options
+# that it lacks name no place.
 . "$cases/../lib.sh"
 root=$cases/../../..
 grep -oE '^	\{"[A-Za-z_-]+", PLACE_[A-Z]+' "$root/src/cli/root_places.c" | grep -oE '[A-Za-z_-]{3,}"' | tr -d '"' | sort -u >"$work/table"
 (($(wc -l <"$work/table") > 30)) || fail "few rows: $(cat "$work/table")"
-# Variables that name no place
+# These variables name no place.
 no_place=" PYENV_VERSION PYTHONNOUSERSITE CUDA_CACHE_MAXSIZE CUDA_CACHE_DISABLE JITWARM_STORE JITWARM_TRUST_ACCOUNTS JITWARM_REGISTRY JITWARM_JOBS NO_COLOR "
 for page in "$root/docs/man/jitwarm.1" "$root/docs/man/ko/jitwarm.1"; do
 	grep -E '^\.It Ev ' "$page" | grep -oE '[A-Z][A-Z0-9_]+' | sort -u >"$work/page"
@@ -15,7 +15,7 @@ for page in "$root/docs/man/jitwarm.1" "$root/docs/man/ko/jitwarm.1"; do
 		[[ $name == --* ]] || grep -qxF "$name" "$work/page" || fail "the table has $name, and $page does not"
 	done <"$work/table"
 done
-# Every option whose value is a file or a folder, of all commands
+# Every option of any command whose value is a file or a folder must be in the table.
 run 0 help --all
 sed -n '/^Commands:/,/^$/p' "$out" | grep -oE '^  [a-z]+( [a-z]+)?' >"$work/commands"
 while read -r command; do

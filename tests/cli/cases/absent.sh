@@ -1,7 +1,9 @@
-# Only what the system says is not there is absent: where it cannot tell (a link to itself), a command ends with that reason.
+# Only what the system says does not exist is taken as absent. If the system cannot tell (a symlink to itself), the command ends with that
+# reason.
 is_wine && skip "such links are POSIX's"
 with_simdriver sm_86
-loop() { # PATH COMMAND…: none of them takes it for empty
+# loop PATH COMMAND…: no command takes a place at PATH, a symlink to itself, for empty
+loop() {
 	local place=$1
 	shift
 	mkdir -p "$(dirname "$place")"

@@ -1,7 +1,7 @@
-# Other accounts: `import` and `startup` for all people of this machine, each with its own rights.
+# `import --all-users` and `startup --all-users` act for every account of this machine with that account's own rights.
 run 64 import --all-users --cache "$(native "$work/cache")" x.jwpack
 err_has "it cannot be combined with --cache"
-is_wine && exit 0 # accounts of Windows are no lines of /etc/passwd: tests/windows/test_accounts.sh
+is_wine && exit 0 # Windows' accounts are not in /etc/passwd: tests/windows/test_accounts.sh
 program=$JITWARM
 refused() {
 	run 3 import --all-users x.jwpack
@@ -19,7 +19,7 @@ if open=$(folder_for_all); then
 	trap 'rm -rf "$open"' EXIT
 	cp "$program" "$open/jitwarm" && chmod 755 "$open/jitwarm"
 	JITWARM="${as_other[*]} $open/jitwarm" refused
-	work=$open # whose homes the accounts get into
+	work=$open # the accounts can enter homes below it
 fi
 
 with_simdriver sm_86
@@ -28,7 +28,7 @@ run 0 export -o "$work/a.jwpack" --json
 entries=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["entries"])' "$out")
 unset CUDA_CACHE_PATH
 
-# A machine of our own: three people, three whose folders hold links, a service's account, and one that has no folder
+# The machine has three people, three whose folders hold symlinks, a service's account, and one account without a folder.
 export JITWARM_SYSTEM_ROOT=$work/root
 mkdir -p "$work/root/etc" "$work/homes" "$work/treasure"
 printf '# shadow\nUID_MIN\t20000\n UID_MAX 29999\nSUB_UID_MIN 1\n' >"$work/root/etc/login.defs"
@@ -61,8 +61,8 @@ err_one_line
 run 3 import --all-users --allow-unsigned "$work/nosuch.jwpack"
 err_one_line
 
-# A dry run writes nothing, and predicts the result for each account. Beside those whose links lead to what is not
-# theirs: one whose folder is root's, one whose cache has a folder of root's inside, one that may only read, a link to nowhere.
+# A dry run writes nothing, and predicts the result for each account, also for accounts whose symlinks lead to others' files, whose folder
+# is root's, whose cache has a folder of root's inside, who may only read, or who have a symlink to nowhere.
 spoil() { # NAME NUMBER: beside the others, for this part alone
 	account "$@"
 	chmod 700 "$work/homes/$1"
@@ -97,7 +97,7 @@ out_has "$entries entries would be added"
 err_has "half-of-root: $work/homes/half-of-root/.nv/ComputeCache/0: Permission denied"
 err_has "to-nowhere: $work/homes/to-nowhere/.nv: is a symlink to a file that does not exist"
 err_has "with-file: $work/homes/with-file/.nv: not a directory"
-# And so it comes to pass.
+# The real run has the predicted results.
 cp -a "$work/homes" "$work/tried"
 sed "s,$work/homes/,$work/tried/,; /alice/d" -i.kept "$work/root/etc/passwd"
 run 1 import --all-users --allow-unsigned --json "$work/a.jwpack"
@@ -106,14 +106,14 @@ for a in json.load(open(sys.argv[1]))["accounts"]:
     print(a["account"], "failed" if "failed" in a else a["import"]["accepted"])' "$out") == "$(grep -v alice <<<"$foretold")" ]] || fail "it was foretold otherwise"
 head -n "$before" "$work/root/etc/passwd.kept" >"$work/root/etc/passwd"
 rm -r "$work/tried" "$work/homes"/{of-root,half-of-root,read-only,to-nowhere,with-file}
-# One that no other account may write to, without --all-users
+# The program is one that no other account may write to; the command is without --all-users.
 if setpriv --reuid 20001 --regid 20001 --clear-groups test -x "$program" 2>/dev/null; then
 	mkdir -m 755 "$work/roots"
 	JITWARM="setpriv --reuid 20001 --regid 20001 --clear-groups $program" JITWARM_STATE=$work/homes/하나/state \
 		run 3 import --allow-unsigned --dry-run --as-is --cache "$work/roots/cache" "$work/a.jwpack"
 	err_has "$work/roots: Permission denied"
 	err_one_line
-	# A package whose folder it may not enter is not one without device code
+	# A package whose folder the account may not enter is not reported as one without device code.
 	environment "$work/shut" 1.0
 	printf 'frame/lib/other.so,,\n' >>"$(site_of "$work/shut")/frame-1.0.dist-info/RECORD"
 	chmod 700 "$(site_of "$work/shut")/frame/lib"
@@ -150,14 +150,14 @@ sed -i '/20[0-9]*:/d' "$work/root/etc/passwd"
 run 3 import --all-users --allow-unsigned "$work/a.jwpack"
 err_has "no user's account on this machine has a home directory"
 
-# No package is judged, whatever Python this machine has. Others' caches are nobody's business.
+# `status` does not judge the packages of whatever Python this machine has, and does not report other accounts' caches.
 empty_environment "$work/env"
 export VIRTUAL_ENV=$work/env
 run 0 status --json
 json '"others" not in d'
 (unset JITWARM_STATE && run 0 cache list --json --cache "$work/homes/alice/.nv/ComputeCache" && json "len(d['entries']) == $entries") || exit 1
 
-# Linux inside Windows is recognised, and what its cache is not.
+# status recognises Linux inside Windows (WSL), and explains its cache.
 run 0 status --json
 json 'not d["wsl"]'
 mkdir -p "$work/root/proc/sys/kernel"
@@ -170,14 +170,14 @@ json 'd["wsl"]'
 rm -r "$work/root/proc"
 unset VIRTUAL_ENV
 
-# startup for everyone: units of every account's manager
+# startup for everyone writes units for every account's manager.
 mkdir -p "$work/bin"
 printf '#!/bin/sh\necho "$*" >>"$0.log"\n' >"$work/bin/systemctl" && chmod +x "$work/bin/systemctl"
 export PATH=$work/bin:$PATH
 units=$work/root/etc/systemd/user
 run 64 startup enable --all-users --service ollama
 run 1 startup status --all-users
-# Only a program that nobody else may replace is registered for everyone.
+# A program is registered for everyone only if nobody else may replace it.
 safe=$(folder_of_root) || skip "no folder of root's alone"
 trap 'rm -rf "${open-}" "$safe"' EXIT
 cp "$program" "$safe/jitwarm" && JITWARM="${JITWARM% *} $safe/jitwarm"

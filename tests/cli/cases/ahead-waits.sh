@@ -1,5 +1,5 @@
-# A plain prime after the boot, while what had no room before it waits in the store: prime's own options say what is compiled,
-# another directory is not the cache that it waits for, and the state of another account is left alone.
+# Entries for the next driver wait in the store, since the cache had no room before the boot. After the boot, a plain prime follows its own
+# options about what it compiles, another directory is not the cache that the entries wait for, and another account's state is left alone.
 is_wine && exit 0
 with_simdriver sm_86
 export JITWARM_SYSTEM_ROOT=$work/root
@@ -22,7 +22,7 @@ if ((EUID == 0)) && id nobody >/dev/null 2>&1; then
 	still_waits "$work/callers"
 	[[ $(ls "$work/callers") == state.json ]] || fail "made there: $(ls "$work/callers")"
 fi
-# A module that the next driver's compiler refuses is not ready: the sentence and the status agree
+# A module that the next driver's compiler refuses is not counted as ready, in the sentence and in the status.
 echo "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.309.01  Mon Jan" >"$work/root/proc/driver/nvidia/version"
 failed() { # READY
 	state "$JITWARM_STATE" put ahead "{\"schema\":\"jitwarm.ahead/1\",\"next\":\"550.200.01\",\"modules\":8,\"ready\":$1,\"why\":\"ptxas ended with status 255\",\"state\":\"failed\"}"

@@ -1,5 +1,5 @@
-# People type versions of packages, environments that are not active, offsets that another command has printed, and half a
-# command.
+# Packages are named with versions, in environments that are not active; offsets come from another command's output; and commands are typed
+# by halves.
 with_simdriver sm_86
 environment "$work/env" 2.1
 empty_environment "$work/other"
@@ -18,11 +18,11 @@ for asked in "frame>=2" "frame==2.*" "frame==2.1,<3" "frame~=2.0"; do
 done
 run 3 scan --target sm_86 fraem==2.1
 err_has "did you mean frame?"
-# One name is one package: the second one is not passed over in silence.
+# A name with a comma is one package, so that its second half is not ignored in silence.
 run 3 scan --target sm_86 "frame,other"
 err_has "frame,other: "
 
-# Each command that takes packages takes the environment that they are in.
+# Each command that takes packages also takes the environment that they are in.
 export VIRTUAL_ENV=$work/other
 run 3 scan --target sm_86 frame
 run 0 scan --target sm_86 --environment "$work/env" frame
@@ -34,7 +34,7 @@ run 0 export --environment "$work/env" -o "$work/frame.jwpack" frame
 run 0 startup enable --print --environment "$work/env" frame
 out_has "$work/env"
 run 0 startup enable --print --environment "$work/env" frame==2.1
-is_wine || out_has "frame==2.1" # there in XML
+is_wine || out_has "frame==2.1" # Wine's XML has it
 run 0 check --environment "$work/env" frame==2.1
 run 3 check --environment "$work/env" frame==3
 run 0 export --environment "$work/env" -o "$work/frame.jwpack" frame==2.1
@@ -42,7 +42,7 @@ run 3 scan --target sm_86 --environment "$work/absent" frame
 err_one_line
 rm -r "$work/cache"
 
-# Half a command
+# The first word of a two-word command is an error.
 run 64 cache
 err_has "“cache” needs a second word: list, verify, prune, clear; see “jitwarm cache --help”"
 run 64 startup on
@@ -53,7 +53,7 @@ run 3 ahead --driver ./none
 run 64 startup enabel
 err_has "no command is called “startup enabel”; it takes: enable, disable, status"
 
-# A prime that has waited for another one ends with a word.
+# A prime that has waited for another one says how it ended.
 rm -rf "$work/cache" "$work/gate"
 : >"$work/gate"
 export SIMDRIVER_FAULT=wait:.entry SIMDRIVER_GATE=$work/gate

@@ -1,16 +1,16 @@
-# A cache that is missing, unreadable, read-only, full or none at all: one line, the right status, nothing written, nothing
-# lost. prime is the one command that writes.
+# The cache is missing, unreadable, read-only, full or not a cache: each command prints one line, ends with the right status, and writes and
+# loses nothing. Only prime writes.
 with_simdriver sm_86
 cache=$work/cache
 
-# Missing: made by the first prime.
+# The first prime makes a missing cache.
 rmdir "$cache"
 run 0 prime --quiet "$sample"
 run 0 cache verify --cache "$cache" --json
 json 'd["entries"] > 0 and d["damaged"] == 0 and d["next_insert"] == "adds"'
 full=$(find "$cache" -type f | wc -l)
 
-# None of the driver's: left as it is.
+# A folder that is not a driver's cache is left as it is.
 mkdir "$work/other" && cp "$sample" "$work/other/"
 find "$work/other" -type f -exec md5sum {} + >"$work/before"
 CUDA_CACHE_PATH=$work/other run 3 prime "$sample"
@@ -19,13 +19,13 @@ CUDA_CACHE_PATH=$work/other run 3 cache list
 err_one_line
 find "$work/other" -type f -exec md5sum {} + | cmp -s - "$work/before" || fail "a foreign folder was changed"
 
-# A file where the folder should be.
+# A file lies where the folder should be.
 : >"$work/file"
 CUDA_CACHE_PATH=$work/file run 2 prime "$sample"
 err_has "$work/file"
 [[ ! -s $work/file ]] || fail "the file was written"
 
-# Switched off: nothing can help.
+# The cache is switched off: prime cannot help.
 CUDA_CACHE_DISABLE=1 run 2 prime "$sample"
 err_has "CUDA_CACHE_DISABLE"
 
@@ -40,11 +40,11 @@ if [[ $(id -u) != 0 ]]; then
 	[[ -z $(ls "$work/locked") ]] || fail "something was written"
 elif mkdir "$work/small" && mount -t tmpfs -o size=96k,mode=700 none "$work/small" 2>/dev/null; then
 	trap 'umount "$work/small"' EXIT
-	# Too small: nothing is begun
+	# The cache limit is too small: prime does not begin.
 	CUDA_CACHE_PATH=$work/small run 2 prime "$sample"
 	err_has "are free at $(native "$work/small"): free some space"
 	[[ -z $(find "$work/small" -type f) ]] || fail "something was written"
-	# Full, which is seen only then: what does not fit is left undone and said; what is there stays sound.
+	# The disk fills up during the run: jitwarm says what it could not insert, and the existing entries stay sound.
 	varies names '^small/' # how many entries fit depends on their order
 	varies json '^(bytes|index|entries|rows)$'
 	varies text '; the cache grew by|^jitwarm: compiling'
@@ -62,5 +62,5 @@ elif mkdir "$work/small" && mount -t tmpfs -o size=96k,mode=700 none "$work/smal
 	trap - EXIT
 fi
 
-# The first cache has lost nothing by all this.
+# The first cache has lost no entries.
 [[ $(find "$cache" -type f | wc -l) == "$full" ]] || fail "entries were lost"

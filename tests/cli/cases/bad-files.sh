@@ -1,8 +1,8 @@
-# Damaged and hostile files of every format: one line that names the file, status 3, nothing written, quickly and in little
-# memory. Foreign files that happen to be in the way are passed over.
+# Damaged and hostile files of every format give one line that names the file and status 3, write nothing, and take little time and memory.
+# Foreign files among the named ones are passed over.
 python3 "$cases/../make-bad-files.py" "$work/files" || fail "make-bad-files.py"
 mkdir "$work/files/folder"
-is_wine || ln -s loop.so "$work/files/loop.so" # Windows makes links only for those who may
+is_wine || ln -s loop.so "$work/files/loop.so" # Windows lets only some accounts make symlinks
 cd "$work/files" || exit 1
 find . | sort >"$work/before"
 gpu=(--target sm_86 --driver 550.163.01)
@@ -14,7 +14,7 @@ for file in bad/*; do
 	run 3 scan "${gpu[@]}" --json --quiet "$file"
 	json 'd["schema"] in ("jitwarm.scan/1", "jitwarm.error/1")'
 done
-# One bad file among good ones changes the status, and nothing else.
+# One bad file among good ones changes only the status.
 run 1 scan "${gpu[@]}" --json bad/cut.so odd/empty-container.fatbin
 json 'len(d["files"]) == 1 and d["files"][0]["containers"] == 1'
 
@@ -37,7 +37,7 @@ run 64 scan "${gpu[@]}" ''
 err_one_line
 run 2 scan "${gpu[@]}" folder
 err_has "folder: none of its files could hold device code"
-if ! is_wine; then # links, devices as files, limits of memory: none of it on Windows
+if ! is_wine; then # Windows has no such symlinks, devices as files, or limits of memory
 	run 3 scan "${gpu[@]}" loop.so
 	err_one_line
 	for device in /dev/null /dev/zero /dev/stdin; do
@@ -50,7 +50,7 @@ if ! is_wine; then # links, devices as files, limits of memory: none of it on Wi
 		run 3 scan "${gpu[@]}" "$work/unreadable.so"
 		err_one_line
 	fi
-	# A folder whose name is longer than the system takes is passed over with a word, not in silence.
+	# A folder whose name is longer than the system's limit is passed over with a message.
 	(
 		mkdir deep && cd deep || exit 1
 		cp ../odd/empty-container.fatbin .
@@ -63,13 +63,13 @@ if ! is_wine; then # links, devices as files, limits of memory: none of it on Wi
 	err_has "deep/000"
 	err_has "has paths of more than 4000 bytes: not searched"
 	rm -r deep
-	# A bomb must not be kept: the process may have a fraction of it. (AddressSanitizer wants all addresses; an emulator more than
-	# that for itself.)
+	# An archive that expands to much more than the process's memory limit must not be kept in memory. (AddressSanitizer reserves all
+	# addresses; an emulator needs more than the limit for itself.)
 	run 0 --version
 	is_emulated || grep -q address "$out" || (ulimit -v 150000 && run 0 scan "${gpu[@]}" odd/bomb.whl) || exit 1
 fi
 
-# check and prime: what can be read is dealt with, the rest is left undone and said; the status is that of scan.
+# check and prime handle the files that can be read, and report the rest as not done; their status is that of scan.
 run 1 check "${gpu[@]}" bad/cut.so odd/empty-container.fatbin
 for file in bad/cut.so bad/empty.whl bad/random.ptx.zst bad/static.a; do
 	run 3 check "${gpu[@]}" "$file"
@@ -79,7 +79,7 @@ done
 run 0 check "${gpu[@]}" odd/random.so
 run 3 check "${gpu[@]}" missing.so
 err_one_line
-# Without a driver nothing can help.
+# Without a driver, nothing helps.
 run "0|2" status
 if [[ $ended == 2 ]]; then
 	run 2 prime odd/random.so

@@ -1,8 +1,8 @@
-# jitwarm bake: copies of libraries with machine code in them.
+# `jitwarm bake` makes copies of libraries with machine code in them.
 with_simdriver sm_86
 name=libsample_framework.so app=framework-app
 
-# A Windows library gets no copy; a library without anything to bake is no failure.
+# A Windows library is refused; a library without anything to bake is no failure.
 cp "$cases/../../fuzz/corpus/bake_grow/pe" "$work/sample.dll"
 for what in "-n" "-o $work/windows"; do
 	# shellcheck disable=SC2086
@@ -10,7 +10,7 @@ for what in "-n" "-o $work/windows"; do
 	out_has "sample.dll: not baked: a Windows library, which bake does not change: on Windows, “jitwarm prime” fills the cache"
 done
 [[ ! -e $work/windows ]] || fail "written: $(ls "$work/windows")"
-! is_wine || exit 0 # the sample framework is a Windows library there
+! is_wine || exit 0 # on Windows the sample framework is a Windows library
 cp "$build/tests/framework/$name" "$work/$name"
 before=$(sha256sum <"$work/$name")
 
@@ -29,7 +29,7 @@ printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { ret
 run 2 bake -n "$work/loose.ptx"
 out_has "loose.ptx: not baked: a loose module, without a fat binary for machine code"
 
-# A name that leads to no file is left out, which the exit status says.
+# A name that leads to no file is left out, and the exit status says so.
 run 1 bake -n "$work/$name" "$work/no-such.so"
 out_has "7 containers to bake"
 err_has "no-such.so: "
@@ -39,7 +39,7 @@ run 1 bake verify "$work/plain.so" "$work/no-such.so"
 out_has "plain.so: 0 containers loaded, 0 entries made"
 err_has "no-such.so: "
 
-# The library itself is never written to.
+# bake never writes to the library itself.
 run 3 bake -o "$work" "$work/$name"
 out_has "the copy would overwrite the library itself"
 [[ $(sha256sum <"$work/$name") == "$before" ]] || fail "the library was changed"
@@ -47,13 +47,13 @@ run '0|1' bake --json -o "$work/out/deep" "$work/$name"
 json 'len(d["files"]) == 1 and d["files"][0]["modules"] == 7 and d["files"][0]["linked"] == 1'
 json 'd["files"][0]["baked"] + d["files"][0]["no_room"] == 7'
 json '(d["files"][0]["size_before_bytes"] < d["files"][0]["size_after_bytes"]) == (d["files"][0]["moved"] > 0) != (d["files"][0]["no_room"] > 0)'
-# PTX that is packed with zstd stays beside the code in one of them, and no driver reads it then.
+# PTX that is packed with zstd stays beside the new machine code in one library; drivers that cannot read zstd read neither.
 json 'd["files"][0]["drivers"] == [{"target": "sm_86", "from": "525 (CUDA 12.0)", "to": "555.58.02 (CUDA 12.5)"}]'
 json 'd["uncompiled"] == 0 and not d["dry_run"]'
 [[ $(sha256sum <"$work/$name") == "$before" ]] || fail "the library was changed"
 [[ $(ls "$work/out/deep") == "$name" ]] || fail "left behind: $(ls "$work/out/deep")"
 
-# A copy that is there is replaced, and what a killed run has left goes: nothing of the user's.
+# An existing copy is replaced, and a killed run's leftovers are removed, but no file of the user's.
 for old in "$name.backup" "$name.cuda12" ".$name.jitwarm-.a1b2c3"; do touch -d '2 hours ago' "$work/out/deep/$old"; done
 run '0|1' bake --json -o "$work/out/deep" "$work/$name"
 [[ $(cd "$work/out/deep" && echo .[a-z]* *) == ".[a-z]* $name $name.backup $name.cuda12" ]] || fail "left: $(ls -A "$work/out/deep")"
@@ -64,7 +64,7 @@ rm -r "$CUDA_CACHE_PATH"
 simulated "$work/out/deep/$app" >"$out" 2>"$err" || fail "the program ended with $?"
 out_has "compiled $left of 7"
 
-# The container that the driver links needs the kernels that the linked container has for its other GPU.
+# The container that the driver links needs the same kernels as the linked container has for its other GPU.
 mkdir -p "$work/other"
 python3 - "$work/$name" "$work/other/$name" <<-'P'
 	import sys
@@ -78,7 +78,7 @@ json 'd["files"][0]["baked"] + d["files"][0]["no_room"] == 8 and d["files"][0]["
 run '0|1' bake -o "$work/linked" "$work/other/$name"
 out_has "1 container: not linked, so each start may link it: the linked code lacks kernels"
 
-# The worker that links dies: the rest is baked. Another worker links the next library's.
+# If the worker that links dies, the rest is baked, and another worker links the next library.
 mkdir -p "$work/links/a" "$work/links/b"
 cp "$work/$name" "$work/links/a"
 cp "$work/$name" "$work/links/b"
@@ -89,16 +89,16 @@ json 'sorted((one["linked"], one["unlinked"]) for one in d["files"]) == [(0, 1),
 json 'all(one["baked"] + one["no_room"] + one["unlinked"] == one["modules"] == 9 - 2 * one["linked"] for one in d["files"])'
 [[ -e $work/died/a/$name && -e $work/died/b/$name ]] || fail "no copies"
 
-# The limits of prime: a module that takes too long is given up, and none begins after the budget's end.
+# bake has prime's limits: a module that takes too long is given up, and none begins after the budget's end.
 rm -rf "$CUDA_CACHE_PATH"
 SIMDRIVER_FAULT=hang:.version JITWARM_MODULE_TIMEOUT=2s run 1 bake --json -j 1 --budget-time 1s -o "$work/late" "$work/$name"
 json 'd["files"][0]["uncompiled"] >= 7 and not d["files"][0]["baked"] and d["uncompiled"]'
 
-# A baked copy has nothing more to bake but what had no room.
+# A baked copy has nothing more to bake, except what had no space.
 run '0|1' bake --json -o "$work/again" "$work/out/deep/$name"
 json 'not d["files"] or d["files"][0]["modules"] <= 1'
 
-# NVIDIA's own libraries are left alone, those in archives too.
+# NVIDIA's own libraries are left alone, also in archives.
 cp "$work/$name" "$work/libcublas.so.12"
 run 2 bake -o "$work/nvidia" "$work/libcublas.so.12"
 out_has "belongs to NVIDIA, whose licence forbids changes"
@@ -120,7 +120,7 @@ cp "$work/$name" "$work/two/b"
 run '0|1' bake -o "$work/both" "$work/two"
 [[ -e $work/both/a/$name && -e $work/both/b/$name ]] || fail "not both: $(find "$work/both")"
 
-# A copy does not take the place of another library that is named.
+# A copy does not replace another library that was named on the command line.
 mkdir -p "$work/over/x"
 cp "$work/$name" "$work/over"
 cp "$work/other/$name" "$work/over/x"
@@ -132,13 +132,13 @@ cmp "$work/other/$name" "$work/over/x/$name" || fail "a library was overwritten"
 for _ in first second; do run 0 bake -o "$work/two/copies" "$work/two"; done
 rm -r "$work/two/copies"
 
-# Nothing is written outside the folder, however the libraries are named.
+# Nothing is written outside the output folder, whatever the libraries' names are.
 cd "$work/two/a" || exit 1
 run '0|1' bake -o "$work/inside/deep" "$name" "../b/$name"
 cd "$work" || exit 1
 [[ -e $work/inside/deep/a/$name && -e $work/inside/deep/b/$name && $(ls "$work/inside") == deep ]] || fail "outside: $(find "$work/inside")"
 
-# A copy has its library's mode, and one that could not be finished is gone.
+# A copy has its library's mode, and an unfinished copy is removed.
 chmod 750 "$work/$name"
 run '0|1' bake -o "$work/mode" "$work/$name"
 [[ $(stat -c %a "$work/mode/$name") == 750 ]] || fail "mode $(stat -c %a "$work/mode/$name")"
@@ -146,14 +146,14 @@ run '0|1' bake -o "$work/mode" "$work/$name"
 out_has "File too large"
 [[ -z $(ls "$work/short") ]] || fail "left behind: $(ls "$work/short")"
 
-# A folder that cannot be made, and what is no file in the copy's place
+# The output folder cannot be made, and something other than a file lies in the copy's place.
 echo >"$work/file"
 run 64 bake -o "$work/file/out" "$work/$name"
 mkdir -p "$work/taken/$name"
 run '2|3' bake -o "$work/taken" "$work/$name"
 [[ -d $work/taken/$name ]] || fail "a folder was replaced"
 
-# Each GPU has drivers of its own.
+# bake handles each GPU's own range of drivers.
 (
 	export SIMDRIVER_CUDA=12080 SIMDRIVER_VERSION=570.86.10 CUDA_CACHE_PATH=$work/cache-two
 	JITWARM=${JITWARM/ sm_86 / sm_90,sm_120 }
@@ -165,7 +165,7 @@ run '2|3' bake -o "$work/taken" "$work/$name"
 	json '[(g["target"], g["from"]) for g in d["files"][0]["drivers"]] == [("sm_90", "525 (CUDA 12.0)"), ("sm_120", "570 (CUDA 12.8)")]'
 ) || exit 1
 
-# Two GPUs together load what each alone loads, in either order: sm_90 links at start, and sm_86 does not.
+# For two GPUs together, bake makes the copy that it makes for each alone, in either order: sm_90 links at start, and sm_86 does not.
 (
 	export CUDA_CACHE_PATH=$work/cache-both
 	sum=0
@@ -182,7 +182,7 @@ run '2|3' bake -o "$work/taken" "$work/$name"
 	done
 ) || exit 1
 
-# Code for sm_100 and newer: its entries repeat a section of the cubin, and the driver takes them.
+# The driver accepts entries for sm_100 and newer, which repeat a section of the cubin.
 (
 	export SIMDRIVER_CUDA=12080 SIMDRIVER_VERSION=570.86.10 CUDA_CACHE_PATH=$work/cache120
 	JITWARM=${JITWARM/ sm_86 / sm_120 }
@@ -191,7 +191,7 @@ run '2|3' bake -o "$work/taken" "$work/$name"
 	json 'd["files"][0]["baked"] == 7 and d["files"][0]["unknown"] == 0 and d["files"][0]["linked"] == 1'
 	json 'd["files"][0]["drivers"] == [{"target": "sm_120", "from": "570 (CUDA 12.8)"}]'
 	left=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["files"][0]["no_room"])' "$out")
-	# A later GPU of the same major version takes what PTX is left, not this code.
+	# A later GPU of the same major version uses the remaining PTX, not this machine code.
 	run 0 scan --target sm_121 "$work/blackwell/$name"
 	out_has "modules to compile"
 	rm -r "$CUDA_CACHE_PATH"

@@ -1,4 +1,4 @@
-# jitwarm bake: conda packages are refused with what to do instead.
+# `jitwarm bake` refuses conda packages and says what to do instead.
 with_simdriver sm_86
 for name in sample-1.0-h1_0.conda SAMPLE.CONDA; do
 	printf 'BZh91AY&SY\1' >"$work/$name"

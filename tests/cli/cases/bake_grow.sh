@@ -1,4 +1,4 @@
-# jitwarm bake where containers have no room: the copy of an ELF file becomes longer, loads, and is as sound as the original.
+# `jitwarm bake` when containers have no space: the copy of an ELF file becomes longer, loads, and is as sound as the original.
 ! is_wine || skip "bake writes no Windows libraries"
 ! is_emulated || skip "cc compiles for another processor"
 command -v cc >/dev/null && command -v readelf >/dev/null || skip "cc or readelf is missing"
@@ -10,13 +10,13 @@ sample() { cc -w -O1 -I "$framework" "${names[@]}" "$@" || fail "cc: $*"; }
 library() { local out=$1; shift; sample -fPIC -shared '-DSAMPLE_EXPORT=__attribute__((visibility("default")))' "$@" -o "$out" "$data"; }
 program() { local out=$1; shift; sample -DSAMPLE_EXPORT= "$@" -o "$out" "$framework/app.c" "$framework/driver_posix.c" "$data" -ldl; }
 
-# sound FILE: what the tools object to, each complaint once
+# sound FILE: prints each complaint of the ELF tools once
 sound() {
 	readelf -lSdW "$1" 2>&1 >/dev/null | sed 's/^[^:]*: //' | sort -u
 	if command -v eu-elflint >/dev/null; then eu-elflint --gnu-ld "$1" 2>&1 | sed 's/0x[0-9a-f]*//g; s/\[ *[0-9]*\]//g' | sort -u; fi
 }
 
-# baked NAME [COUNT STATUS]: bakes $work/NAME, and looks whether the copy is longer and sound
+# baked NAME [COUNT STATUS]: bakes $work/NAME, and checks that the copy is longer and sound
 baked() {
 	local count=${2:-7}
 	rm -rf "$CUDA_CACHE_PATH"
@@ -30,7 +30,7 @@ baked() {
 	cmp -s "$work/before" "$work/after" || fail "$1: $(diff "$work/before" "$work/after")"
 }
 
-# starts PROGRAM [COUNT]: without a cache nothing is compiled, or as many
+# starts PROGRAM [COUNT]: without a cache, PROGRAM compiles COUNT modules, by default none
 starts() {
 	rm -rf "$CUDA_CACHE_PATH"
 	simulated "$1" >"$out" 2>"$err" || fail "$1 ended with $?: $(cat "$err")"
@@ -48,13 +48,13 @@ loads plain.so
 run '0|1' bake --json -o "$work/again" "$work/out/plain.so"
 json 'not d["files"] or not d["files"][0]["modules"]'
 
-# Relocations in their packed form
+# The library has packed relocations.
 if library "$work/relr.so" -Wl,-z,pack-relative-relocs 2>/dev/null && [[ $(readelf -dW "$work/relr.so") == *RELR* ]]; then
 	baked relr.so
 	loads relr.so
 fi
 
-# Without symbols; without section headers; in one segment
+# The library has no symbols; no section headers; or one segment.
 cp "$work/plain.so" "$work/stripped.so"
 strip -s "$work/stripped.so"
 baked stripped.so
@@ -68,14 +68,14 @@ phoff, count = *struct.unpack_from("<Q", b, 0x20), *struct.unpack_from("<H", b, 
 del b[max(at + size for at, size in (struct.unpack_from("<Q16xQ", b, phoff + 56 * i + 8) for i in range(count))):]
 open(sys.argv[2], "wb").write(b)
 P
-# Nothing says there that objects are linked at start.
+# Without section headers, nothing says that objects are linked at start.
 baked headerless.so 6 0
 loads headerless.so 2
 library "$work/one.so" -Wl,-z,noseparate-code -Wl,-z,max-page-size=0x200000
 baked one.so
 loads one.so
 
-# Prelinked: the values of the relocations are in place, too.
+# The library is prelinked: the values of the relocations are in place, too.
 python3 - "$work/plain.so" "$work/prelinked.so" <<'P'
 import struct, sys
 b = bytearray(open(sys.argv[1], "rb").read())
@@ -107,7 +107,7 @@ while (at := old.find(struct.pack("<I", 0x466243b1), at)) >= 0:
 sys.exit(changed < 2)
 P
 
-# Changed by patchelf before
+# patchelf has changed the library before.
 if command -v patchelf >/dev/null; then
 	cp "$work/plain.so" "$work/patched.so"
 	patchelf --set-rpath "$(printf '/%0500d' 0)" "$work/patched.so"
@@ -115,7 +115,7 @@ if command -v patchelf >/dev/null; then
 	loads patched.so
 fi
 
-# An archive behind it, which readers look for at the end of the file.
+# An archive is appended to the library, and readers look for it at the end of the file.
 python3 - "$work" <<'P'
 import sys, zipfile
 with zipfile.ZipFile(sys.argv[1] + "/a.zip", "w") as z: z.writestr("inside", "content")
@@ -125,12 +125,12 @@ run 1 bake -o "$work/out" "$work/carrier.so"
 out_has "and cannot move: data after its sections"
 python3 -c 'import sys, zipfile; assert zipfile.ZipFile(sys.argv[1]).read("inside") == b"content"' "$work/out/carrier.so" || fail "the archive is lost"
 
-# Programs: at any address, and at a fixed one
+# Programs are linked for any address, or for a fixed one.
 grep -q __asan_init "$build/src/jitwarm" || for how in pie no-pie; do
 	program "$work/program-$how" "-f$how" "-$how"
 	baked "program-$how"
 	starts "$work/out/program-$how"
-	# With data behind it that it may look for at the end of the file it keeps its length.
+	# A program with appended data, which it may look for at the end of the file, keeps its length.
 	{ cat "$work/program-$how"; printf payload; } >"$work/followed"
 	rm -rf "$CUDA_CACHE_PATH"
 	run 1 bake -o "$work/out" "$work/followed"
@@ -138,7 +138,7 @@ grep -q __asan_init "$build/src/jitwarm" || for how in pie no-pie; do
 	[[ $(stat -c %s "$work/out/followed") == $(stat -c %s "$work/followed") && $(tail -c 7 "$work/out/followed") == payload ]] || fail "followed: other bytes at the end"
 done
 
-# Data that other pointers lead to stays where it is.
+# Data that other pointers lead to is not moved.
 cat >"$work/pointer.c" <<'C'
 #include <stddef.h>
 #include "sample_data.c"
@@ -151,8 +151,9 @@ json 'd["files"][0]["no_room"] >= 2 and d["files"][0]["baked"] + d["files"][0]["
 cp "$work/out/pointer.so" "$work/out/libsample_framework.so"
 simulated "$work/out/app" >"$out" 2>"$err" || fail "the program ended with $?"
 
-# A segment whose bytes the loader would map over what lies behind. Made to take hours: a thousand segments at one address, a hundred of the same content, or more pointers than the file has bytes.
-# None grows; what has room is baked where there are few segments.
+# The loader would map one segment's bytes over what follows it; others are made to take hours: a thousand segments at one address, a
+# hundred of the same content, or more pointers than the file has bytes. None of them grows; if there are few segments, what has space is
+# baked.
 python3 - "$work/plain.so" "$work/overlapping.so" "$work/shared.so" "$work/dense.so" "$work/short.so" <<'P'
 import struct, sys
 plain = open(sys.argv[1], "rb").read()
@@ -179,7 +180,7 @@ dynamic = next(s for s in segments if s[0] == 2)
 at = next(i for i in range(dynamic[2], dynamic[2] + dynamic[5], 16) if not any(b[i:i + 8]))
 assert at + 48 <= dynamic[2] + dynamic[5]
 struct.pack_into("<QQQQ", b, at, 36, place, 35, MORE)
-struct.pack_into("<Q", b, place, place) # they begin behind all others: an addend is no pointer
+struct.pack_into("<Q", b, place, place) # they begin after all others, so the addend is not a pointer
 open(sys.argv[4], "wb").write(b)
 b = bytearray(plain) # its last segment is longer in the file than in memory
 at = phoff + 56 * max(i for i, s in enumerate(segments) if s[0] == 1)

@@ -1,4 +1,4 @@
-# jitwarm bake of mutated libraries: what the loader took of the library, it takes of the copy.
+# `jitwarm bake` of mutated libraries: if the loader accepts the library, it accepts the copy.
 ! is_wine || skip "bake writes no Windows libraries"
 with_simdriver sm_86
 mutate() { # LIBRARY

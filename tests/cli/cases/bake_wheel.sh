@@ -1,4 +1,4 @@
-# jitwarm bake: new wheels whose libraries have machine code in them.
+# `jitwarm bake` makes new wheels whose libraries have machine code in them.
 ! is_wine || skip "bake writes no Windows libraries"
 with_simdriver sm_86
 wheels=$cases/../../bake/wheels.py
@@ -20,14 +20,14 @@ json 'all(posix(f["path"]).endswith("/in/sample-1.0-py3-none-any.whl") for f in 
 changed=$(python3 "$wheels" check "$old" "$work/out/$new" 1.0+jitwarm.sm86) || fail "another wheel than the old one"
 [[ $changed == "sample/libsample_framework.so sample-1.0+jitwarm.sm86.data/platlib/sample/other.so" ]] || fail "changed: $changed"
 
-# The same bytes again; what was there is replaced.
+# A second run makes the same bytes and replaces the first result.
 first=$(sha256sum <"$work/out/$new")
 echo text >"$work/out/$new"
 run '0|1' bake -o "$work/out" "$old"
 out_has "Next: install the new package"
 [[ $(sha256sum <"$work/out/$new") == "$first" ]] || fail "not reproducible"
 
-# One that changes all the time is not baked: at the first try, unless this machine is busy.
+# A wheel that changes all the time is not baked. One try is enough, unless this machine is busy.
 changing=$work/changing/${old##*/}
 mkdir "$work/changing" && cp "$old" "$changing"
 while [[ -e $changing ]]; do touch -c "$changing"; done &
@@ -38,7 +38,7 @@ done
 rm "$changing" && wait
 out_has "was changed while it was baked"
 
-# A folder that has the new wheel already: nothing is left to bake in that one, and the old one's is made again.
+# If the folder has the new wheel already, that wheel has nothing left to bake, and the new wheel is made from the old one again.
 mkdir "$work/beside"
 cp "$old" "$work/beside/"
 run '0|1' bake -o "$work/beside" "$work/beside"
@@ -47,7 +47,7 @@ json '{posix(f["output"]).rsplit("/", 1)[1] for f in d["files"] if f.get("output
 json 'not any(f.get("failed") for f in d["files"])'
 [[ $(sha256sum <"$work/beside/$new") == "$first" && $(ls -A "$work/beside" | wc -l) == 2 ]] || fail "not the same beside the old one"
 
-# A wheel that has the label already, and still something to bake: the new one would take its place.
+# The wheel has jitwarm's label already and still something to bake, so its result would replace the wheel itself.
 python3 - "$old" "$work/labelled" <<-'P' || fail "no labelled wheel"
 	import base64, hashlib, os, re, sys, zipfile
 	label, rows = "1.0+jitwarm.sm86", []
@@ -70,12 +70,12 @@ says "$out" "name another folder" || err_has "name another folder"
 [[ $(sha256sum <"$work/labelled/$new") == "$labelled" && $(ls -A "$work/labelled") == "$new" ]] || fail "the wheel was changed"
 run '0|1' bake -o "$work/elsewhere" "$work/labelled/$new"
 
-# The library of the new wheel is the one that bake makes of the old wheel's.
+# The new wheel's library is the one that bake makes of the old wheel's library.
 python3 -m zipfile -e "$old" "$work/unpacked" && python3 -m zipfile -e "$work/out/$new" "$work/again" || fail "no zip file"
 run '0|1' bake -o "$work/copy" "$work/unpacked/sample/libsample_framework.so"
 cmp "$work/copy/libsample_framework.so" "$work/again/sample/libsample_framework.so" || fail "two libraries"
 
-# For one more GPU, the new wheel's label continues; the next two have none of their own.
+# A second bake for one more GPU extends the new wheel's label; the next two targets have no label of their own.
 (
 	JITWARM=${JITWARM/ sm_86 / sm_86,sm_90 }
 	runner=${runner/ sm_86 / sm_86,sm_90 }
@@ -88,11 +88,11 @@ run '0|1' bake -o "$work/out" "$work/in/local"
 python3 "$wheels" check "$work/in/local/sample-2.0+CU121_x-1-py3-none-any.whl" \
 	"$work/out/sample-2.0+cu121.x.jitwarm.sm86-1-py3-none-any.whl" 2.0+cu121.x.jitwarm.sm86 >/dev/null || fail "a label that is there"
 
-# Signatures of RECORD go, and it may come before what it lists.
+# The signatures of RECORD are removed, and RECORD may come before the files that it lists.
 run '0|1' bake --json -o "$work/signed" "$work/in/signed/${old##*/}"
 python3 "$wheels" check "$work/in/signed/${old##*/}" "$work/signed/$new" 1.0+jitwarm.sm86 >/dev/null || fail "signed"
 
-# NVIDIA's wheels are left alone, and its libraries in other wheels.
+# NVIDIA's wheels are left alone, and so are its libraries in other wheels.
 run 2 bake -o "$work/nvidia" "$work/in/nvidia/${old##*/}"
 out_has "belongs to NVIDIA, whose licence forbids changes"
 left "$work/nvidia"
@@ -102,7 +102,7 @@ run "1|2" bake --json -o "$work/toolkit" "$work/in/toolkit/${old##*/}"
 json '[f["member"] for f in d["files"] if "failed" in f] == ["sample/libcublas.so.12"] and len(d["files"]) == 3'
 changed=$(python3 "$wheels" check "$work/in/toolkit/${old##*/}" "$work/toolkit/$new" 1.0+jitwarm.sm86) || fail "not the others"
 [[ $changed != *cublas* ]] || fail "NVIDIA's library was changed"
-# So is what bake cannot change.
+# Files that bake cannot change are left alone, too.
 run "1|2|3" bake --json -o "$work/many" "$work/in/many/${old##*/}"
 json '[f["failed"] for f in d["files"] if f["member"] == "sample/many.so"] == ["more than 64 program headers"] and len(d["files"]) == 3'
 python3 "$wheels" check "$work/in/many/${old##*/}" "$work/many/$new" 1.0+jitwarm.sm86 >/dev/null || fail "not the others beside many.so"
@@ -110,7 +110,7 @@ run 0 bake -o "$work/nothing" "$work/in/nothing/${old##*/}"
 out_has "nothing to bake"
 [[ ! -e $work/nothing ]] || fail "a folder for nothing"
 
-# Refused libraries are refused before anything is compiled, NVIDIA's too; the others are compiled all the same.
+# Libraries that bake refuses, NVIDIA's included, are refused before anything is compiled; the others are still compiled.
 nothing_compiled() { [[ ! -e $work/no-cache ]] || fail "compiled for nothing: $(find "$work/no-cache")"; }
 mkdir "$work/refused"
 CUDA_CACHE_PATH=$work/no-cache run 3 bake -o "$work/refused/out" "$work/in/bad/two-versions" "$work/in/bad/link" "$work/in/bad/name-version"
@@ -127,11 +127,11 @@ nothing_compiled
 CUDA_CACHE_PATH=$work/no-cache run 3 bake -o "$work/refused/out" "$work/in/bad/two-versions" "$old"
 [[ -e $work/refused/out/in/$new || -e $work/refused/out/$new ]] || fail "the sound one is not baked: $(find "$work/refused/out")"
 
-# A fault of a wheel is reported in one line, and leaves nothing.
+# A faulty wheel is reported in one line, and leaves no files.
 run 3 bake --json -o "$work/bad" "$work/in/bad"
 [[ ! -e $work/bad ]] || fail "left behind: $(find "$work/bad")"
 json 'not any("output" in f or "member" in f for f in d["files"]) and len(d["files"]) == len({f["path"] for f in d["files"]})'
-# NAME WORDS, each in one line of the report
+# NAME WORDS, which are in one line of the report
 bad='
 no-metadata it has no METADATA
 no-record it has no RECORD
@@ -175,12 +175,12 @@ out_has "is a link"
 run 2 bake -o "$work/bad" "$work/in/bad/old-conda/"*
 out_has "run “jitwarm bake” in the build step of its recipe"
 
-# A run that cannot end, or is killed, leaves no wheel; the next run removes what a killed one has left, and nothing of a living one.
+# A run that cannot end or is killed leaves no wheel. The next run removes a killed run's leftovers, but nothing of a living run.
 (ulimit -f 40; run 3 bake -o "$work/short" "$old") || exit 1
 out_has "File too large"
 [[ ! -e $work/short ]] || fail "left behind: $(find "$work/short")"
 mkdir "$work/killed"
-varies tree ^state/runs/ # of the killed ones
+varies tree ^state/runs/ # left by the killed runs
 for _ in 1 2 3; do
 	begin bake -o "$work/killed" "$old"
 	sleep "$(moment 900)"
@@ -197,7 +197,8 @@ chmod 640 "$old"
 run '0|1' bake -o "$work/mode" "$old"
 [[ $(stat -c %a "$work/mode/$new") == 640 ]] || fail "mode $(stat -c %a "$work/mode/$new")"
 
-# pip and uv install it, and the old one again. The pip at hand does it, since an environment's own takes seconds to make.
+# pip and uv install the new wheel, and then the old one again. The test uses the pip at hand, since making an environment's own takes
+# seconds.
 if python3 -m venv --without-pip "$work/venv" >/dev/null 2>&1 && mkdir "$work/pip" &&
 	ln -s "$(python3 -c 'import os, pip; print(os.path.dirname(pip.__file__))')" "$work/pip/pip"; then
 	pip=(env PYTHONPATH="$work/pip" "$work/venv/bin/python" -m pip --disable-pip-version-check --isolated)
@@ -218,7 +219,7 @@ if python3 -m venv --without-pip "$work/venv" >/dev/null 2>&1 && mkdir "$work/pi
 	fi
 fi
 
-# The driver compiles some modules of the old wheel's libraries, and fewer of the new one's. The wheel's packing shows its progress.
+# The driver compiles some modules of the old wheel's libraries, and fewer of the new one's. Packing the wheel shows progress.
 run 1 bake verify --json "$old"
 json '[f["member"] for f in d["files"]] == ["sample/libsample_framework.so", "sample-1.0.data/platlib/sample/other.so"] and all(f["path"].endswith(".whl") and f["entries"] > 0 and "failed" not in f for f in d["files"])'
 run "0|1" bake verify "$work/out/$new"

@@ -1,4 +1,4 @@
-# prime's budgets and the cache's limit: accepted values, and the messages for others.
+# prime's budgets and the cache limit: which values are accepted, and the messages for others.
 for value in 5x 1h30 m "5 m" -1 1.5h; do
 	run 64 prime "--budget-time=$value" x.so
 	err_one_line
@@ -23,7 +23,7 @@ for option in --budget-time=0 --budget-time=0s --budget-size=0 --budget-size=0G;
 	err_has "must be more than 0"
 done
 
-# The plan says what it takes and what there is; beyond the limit nothing is begun.
+# The plan says how much space it needs and how much there is; beyond the limit, prime does not begin.
 CUDA_CACHE_MAXSIZE=200000 run 2 prime "$sample"
 err_one_line
 err_has "the cache limit is 195 KiB: the driver would evict a part of them again."
@@ -39,7 +39,7 @@ json 'd["limit_bytes"] == 200000 and d["predicted_cache_bytes"] > 200000 and d["
 run 1 prime --budget-size 40K "$sample"
 out_has "The budget leaves"
 out_has "the same command with a larger --budget-size compiles them"
-# -n says both, the chosen part and the whole
+# -n prints both the chosen part and the whole.
 run 1 prime -n --budget-size 100K "$sample"
 out_has " of 8 modules ("
 out_has "of lower priority to the next run ("
@@ -49,7 +49,7 @@ run 1 prime --budget-time 1ms "$sample"
 out_has "left: the same command continues."
 run 0 prime --help
 grep -q "finish those in progress" < <(tr -s ' \n' ' ' <"$out") || fail "not what becomes of a compile that goes on"
-# Machines that share no first start: none is added up.
+# Machines that share no first start have no sum.
 run 1 make -n --target rtx3070,rtx4090 --driver 550.163.01 "$sample"
 [[ $(grep -c "first start" "$out") == 2 ]] || fail "not two first starts"
 out_has "All together: compiling takes "
@@ -59,7 +59,7 @@ run 0 prime --budget-size 1G --budget-time 10m "$sample"
 out_lacks "budget"
 err_lacks "CUDA_CACHE_MAXSIZE"
 
-# For the GPUs here scan predicts from earlier compiles of their driver, for others by the usual ratio.
+# scan predicts from earlier compiles of this machine's driver for its GPUs, and by the usual ratio for others.
 run "0|2" status
 state "$work/state" remove speed
 cost() { python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["files"][0]["verdicts"]["sm_86"]["estimate"]["cpu_seconds"])' "$out"; }
@@ -71,7 +71,7 @@ python3 -c "import sys; sys.exit(not 3.9 < $(cost) / $usual < 4.1)" || fail "$(c
 run 0 scan --json --target sm_86 "$sample"
 [[ $(cost) == "$usual" ]] || fail "$(cost) s for another machine, not $usual"
 
-# Warm modules make no room for cold ones: others' entries go, though they are younger
+# Warm modules are not evicted for cold ones; others' entries are, though they are younger.
 unset CUDA_CACHE_MAXSIZE
 rm -rf "$work/cache"
 run 0 prime --no-store "$sample"

@@ -1,4 +1,4 @@
-# The actions restore and save: their script makes a key, a signed pack, and fills the cache of another runner with it
+# The GitHub actions that restore and save: their script makes a key and a signed pack, and fills another runner's cache with the pack.
 is_wine && skip "GitHub's GPU runners have Linux"
 with_simdriver sm_86
 cd "$work" || exit 3
@@ -27,7 +27,7 @@ secret=$(cat "$JITWARM_STATE/keys/default.key") public=$(cat "$JITWARM_STATE/key
 CACHE_SECRET_KEY=$secret acts export || fail "no pack: $(cat "$err")"
 [[ -s $RUNNER_TEMP/jitwarm.jwpack && -s $RUNNER_TEMP/jitwarm.jwpack.minisig ]] || fail "not a signed pack: $(ls "$RUNNER_TEMP")"
 
-# Another runner, which trusts that key alone
+# The other runner trusts that key alone.
 export JITWARM_STATE=$work/other-state CUDA_CACHE_PATH=$work/other-cache
 CACHE_PUBLIC_KEY=$public acts import || fail "not imported: $(cat "$err")"
 run 0 check "$sample"

@@ -1,7 +1,7 @@
-# cache list, cache verify: on a directory made here, whose bytes are written by hand
+# cache list and cache verify on a directory whose bytes this test writes by hand.
 has_command cache verify || skip "no such command yet"
 
-# entry DIR N: one entry for sm_86 with a cubin that is only a header; prints its name
+# entry DIR N: makes an entry for sm_86 whose cubin is only a header, and prints its name
 entry() {
 	python3 - "$1" "$2" <<'PYTHON'
 import os, struct, sys
@@ -54,7 +54,7 @@ json 'd["schema"] == "jitwarm.cache-list/1"'
 json '[e["key"] for e in d["entries"]] == ["'"$first"'", "'"$second"'"]'
 json 'd["entries"][0]["form"] == "load" and d["entries"][0]["options"] == "-v "'
 
-# Damage, a foreign file, a row too few
+# The directory has a damaged entry, a foreign file, and one row too few.
 printf x >>"$cache/index.bak"
 printf y | dd of="$cache/${first:0:1}/${first:1:1}/${first:2}" bs=1 seek=100 conv=notrunc status=none
 run 1 cache verify --cache "$dir" --json
@@ -64,12 +64,12 @@ run 1 cache verify --cache "$dir"
 out_has "1 damaged"
 out_has "Next: jitwarm cache verify --repair --cache $dir"
 
-# An index for which a driver would delete everything
+# With this index, a driver would delete everything.
 rm "$cache/index"
 run 1 cache verify --cache "$dir" --json
 json 'd["next_insert"] == "wipes" and d["index"]["state"] == "missing" and d["files_without_row"] == 2'
 
-# A folder that is no cache: one line, nothing written
+# A folder that is not a cache gives one line, and nothing is written.
 run 3 cache verify --cache "$(native "$work/missing")"
 err_one_line
 out_empty
@@ -84,7 +84,7 @@ json 'd["schema"] == "jitwarm.error/1"'
 run 64 cache verify "$dir"
 err_has "--cache"
 
-# The live cache: by the environment, and empty before a driver has used it
+# The environment names the live cache, which is empty before a driver has used it.
 CUDA_CACHE_PATH=$cache run 1 cache verify
 if is_wine; then # this Wine's user has one already
 	run "0|1" cache verify --json

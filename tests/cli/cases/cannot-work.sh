@@ -1,10 +1,10 @@
-# An option that cannot work is refused before anything is started: status 64 (3 for what is missing, 2 where only a compiler is), one line
-# that says why, nothing compiled and nothing written. In the table: the words of the command, the status, what is said.
+# An option that cannot work is refused before anything starts: status 64 (3 if something is missing, 2 if only a compiler is), one line
+# with the reason, nothing compiled and nothing written. The table holds the command's words, the status and the message.
 with_simdriver sm_86
 rm -r "$CUDA_CACHE_PATH"
 printf x >plain
 mkdir folder
-run 0 key generate # the key “default”
+run 0 key generate # makes the key “default”
 elsewhere="--target sm_86 --driver 550.163.01"
 there() { find . -path ./state -prune -o -path ./home -prune -o ! -name 'std*' ! -name 'raw.*' -print | sort; }
 before=$(there)

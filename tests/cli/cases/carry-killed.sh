@@ -1,4 +1,4 @@
-# A prime that carries entries over, killed at any moment: every entry is whole, and the next run carries the rest over
+# When a prime that carries entries over is killed at any moment, every entry is whole, and the next run carries the rest over.
 with_simdriver sm_86
 . "$cases/../drivers.sh"
 export JITWARM_STORE=0

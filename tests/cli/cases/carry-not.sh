@@ -1,4 +1,4 @@
-# Prime does not carry over other CUDA versions, other GPUs, damaged entries, unknown drivers; and the limit holds
+# prime does not carry entries over from other CUDA versions, other GPUs, damaged entries or unknown drivers, and it keeps to the limit.
 with_simdriver sm_86
 . "$cases/../drivers.sh"
 export JITWARM_STORE=1
@@ -21,7 +21,7 @@ run 1 prime "$sample" --dry-run --no-store --json
 json '"carried_over" not in d'
 with_simdriver sm_86
 
-# ---- what a damaged entry has under another driver's stamp stays where it is
+# ---- a damaged entry under another driver's stamp stays where it is
 anew
 driver_535_216
 run 0 prime "$sample" --no-store
@@ -32,7 +32,7 @@ run 0 prime "$sample" --no-store --json
 json 'd["compiled"] == 1 and d["carried_over"]["modules"] == 7'
 [[ -f $entry ]] || fail "the damaged entry is gone"
 
-# ---- a driver that no table knows is remembered, and one that is not is none
+# ---- entries of a driver that no table knows are carried over if jitwarm remembers the driver, else not
 anew
 driver_is A 12020 'Jan  1 202101:02:03'
 run 0 prime "$sample" --no-store
@@ -48,7 +48,7 @@ run 0 prime "$sample" --no-store --json
 json 'd["compiled"] == 8 and "carried_over" not in d'
 
 varies names ^cache/ && varies json '^(evicted|used_bytes)$' && varies text "evicted for them|sound, " # in the order of the workers
-# ---- the limit: the oldest entries make room, never the requested ones
+# ---- the limit evicts the oldest entries, never the requested ones
 anew
 driver_535_216
 run 0 prime "$sample" --no-store

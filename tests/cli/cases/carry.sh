@@ -1,5 +1,5 @@
-# prime after a change of drivers: results of one CUDA minor version are reused unasked; another version's driver compiles, and
-# back under the former driver nothing is compiled again
+# After a change of drivers, prime reuses results of one CUDA minor version unasked; for another version the driver compiles, and back under
+# the former driver nothing is compiled again.
 with_simdriver sm_86
 . "$cases/../drivers.sh"
 export JITWARM_STORE=1
@@ -15,7 +15,7 @@ out_has "Cold: 8 of 8 modules; from earlier results at once: 8."
 run 1 prime "$sample" --dry-run --no-store --json
 json 'd["cold"] == d["restored"] == d["carried_over"]["modules"] == 8'
 (cd "$work/cache" && find . -type f -exec sha256sum {} + | sort) | cmp - "$work/before" || fail "a dry run wrote into the cache"
-# Within a budget a part goes over; what is warm by then counts against it, so that the rest stays
+# Within a budget, some entries are carried over; modules that are then warm count against the budget, so the rest stays.
 cp -r "$work/cache" "$work/former"
 for part in 1 0; do
 	run 1 prime "$sample" --no-store --budget-size 10k --json
@@ -43,7 +43,7 @@ json 'd["compiled"] == 8 and d["restored"] == 0 and "carried_over" not in d'
 app_compiles 0
 [[ -z $(comm -23 <(echo "$own") <(cd "$work/cache" && find . -path './?/?/*' -type f | sort)) ]] || fail "entries of the former driver are gone"
 
-# ---- and back, also where the cache was wiped: the store has what each driver has made
+# ---- the former driver again, also with a wiped cache: the store has what each driver has made
 driver_535_309
 run 0 prime "$sample" --json
 json 'd["compiled"] == d["restored"] == 0 and d["warm"] == 8'
@@ -54,7 +54,7 @@ run 0 prime "$sample" --json
 json 'd["compiled"] == 0 and d["from_store"]["entries"] == 8'
 app_compiles 0
 
-# ---- a wiped cache and another driver of that version: out of the store
+# ---- a wiped cache and another driver of that version: the store has the entries
 rm -rf "$work/cache"
 driver_is 551.61 12040 'Feb  7 202409:00:00'
 run 0 prime "$sample" --json

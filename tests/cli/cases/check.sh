@@ -2,7 +2,7 @@
 mkdir "$work/lib"
 printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n' >"$work/lib/a.ptx"
 sed 's/entry k/entry other/' "$work/lib/a.ptx" >"$work/lib/b.ptx"
-cp "$work/lib/a.ptx" "$work/lib/c.ptx" # the same module once more
+cp "$work/lib/a.ptx" "$work/lib/c.ptx" # a second copy of one module
 touch -d '2020-01-01 00:00:00' "$work"/lib/*.ptx
 gpu=(--target sm_86 --driver 550.163.01 --cache cache)
 
@@ -27,8 +27,8 @@ out_empty
 err_empty
 [[ ! -e cache/index ]] || fail "check wrote into the cache"
 
-# Another content is noticed, of the same length and with the same time of writing.
-sleep 3 # nothing is remembered of a file that was written a moment ago
+# check notices new contents of the same length and modification time.
+sleep 3 # jitwarm remembers nothing of a file that was written a moment ago
 run 1 check "${gpu[@]}" --json lib
 json 'd["modules"] == 2'
 printf '%s' "$(tr 'a-z' 'x' <lib/b.ptx)" >"$work/garbage"
@@ -50,17 +50,17 @@ run 1 check "${gpu[@]}" --json lib/a.ptx
 json 'd["modules"] == 1'
 rmdir "$inventory"
 
-# PTX that the driver is too old for: nothing can be compiled beforehand.
+# The driver is too old for the PTX: nothing can be compiled in advance.
 sed 's/version 7.0/version 8.4/' lib/a.ptx >lib/new.ptx
 run 2 check --target sm_86 --driver 535.309.01 --json lib/new.ptx
 json 'd["modules"] == 0 and d["cannot"] == 1'
 run 1 check --target sm_86 --driver 550.163.01 --json lib/new.ptx
 json 'd["modules"] == 1 and d["cannot"] == 0'
-# Without a driver's stamp nothing can be said to be warm.
+# Without a driver's stamp, check cannot call anything warm.
 run 2 check --target sm_86 --driver 12.4 --json lib/a.ptx
 json 'not d["names_known"] and d["cold"] == 1'
 err_has "cannot tell: the names of entries depend on the driver's exact release; give it (--driver 550.163.01)"
-# … nor cold: no minutes are predicted as if they would be spent, and no file is said to be cold
+# It cannot call anything cold either: it predicts no minutes, and names no cold file.
 for driver in 12.4 550 550.1.2; do
 	run 2 check --target sm_86 --driver $driver lib/a.ptx
 	out_has "sm_86 (RTX 30): 1 module to compile, if not in the cache"
@@ -72,7 +72,7 @@ for driver in 12.4 550 550.1.2; do
 	run 2 make -n --target sm_86 --driver $driver -o cache/ lib/a.ptx
 	err_has "cannot tell which modules are warm"
 done
-# The limit is that driver's
+# The limit that counts is that driver's.
 for each in 460.106.00:268435456 550.163.01:1073741824; do
 	run 1 check --json --target sm_86 --driver ${each%:*} lib/a.ptx
 	json "d['limit_bytes'] == ${each#*:}"
@@ -84,20 +84,20 @@ out_lacks "Next"
 run 2 check --target sm_86 --driver 550.1.2 lib/a.ptx
 err_has "cannot tell: jitwarm does not know the names of driver 550.1.2's cache entries; it knows those of 418.39, 460.106.00, "
 err_lacks "exact release"
-if ! is_wine; then # there is always a driver there
+if ! is_wine; then # Wine always has a driver
 	run 2 check --target sm_86 lib/a.ptx
 	err_has "cannot tell: the names of entries depend on the driver's exact release; give it (--driver 550.163.01)"
-	# If there is no module, none counts as anything
+	# Without a module, no warm or cold ones are counted.
 	head -c 3000 /dev/zero >lib/none.so
 	run 0 check --target sm_86 lib/none.so
 	err_lacks "cannot tell"
 fi
-# Nothing for this GPU at all: the program will fail, whether jitwarm has been there or not.
+# There is no code for this GPU at all: the program fails, whether it is primed or not.
 sed 's/sm_70/sm_90/' lib/a.ptx >lib/newer.ptx
 run 2 check "${gpu[@]}" --json lib/newer.ptx
 json 'd["modules"] == 0 and d["cannot"] == 0'
 json '[(f["target"], f["why"]) for f in d["failing"]] == [("sm_86", "will fail: no kernel image for sm_86")]'
-run 2 check "${gpu[@]}" lib/newer.ptx # as it was remembered
+run 2 check "${gpu[@]}" lib/newer.ptx # from the inventory
 out_has "sm_86 (RTX 30): a program fails with 1 file"
 out_has "newer.ptx: will fail: no kernel image for sm_86"
 run 2 scan --target sm_86 --driver 550.163.01 lib/newer.ptx
@@ -107,8 +107,8 @@ out_has "newer.ptx: will fail: no kernel image for sm_86"
 run 1 check "${gpu[@]}" lib/newer.ptx lib/a.ptx
 out_has "newer.ptx: will fail"
 
-# Machine code of a newer CUDA than the driver's, alone or before PTX. That a library of its folder runs does not help; where
-# it only lacks code for the GPU, a variant that runs does.
+# The machine code comes from a newer CUDA than the driver's, alone or before PTX. Another library of its folder that runs does not help. If
+# the code only lacks the GPU, a variant that runs does help.
 PYTHONPATH=$cases/../../framework python3 - <<'PYTHON'
 import fatbin
 import struct
@@ -155,19 +155,19 @@ cp both/libother.so variants/libx_cuda121.so
 run 0 check "${gpu[@]}" variants
 out_lacks "will fail"
 
-# No device code is no failure: it is said.
+# A file without device code is reported, and is no failure.
 printf 'no code\n' >"$work/nothing.so"
 mkdir "$work/bare"
 for command in check scan; do
 	run 0 $command "${gpu[@]:0:4}" nothing.so both/libempty.so
 	run 0 $command "${gpu[@]:0:4}" nothing.so
 	out_has "no device code found"
-	# Nothing was judged
+	# Nothing was judged.
 	run 2 $command "${gpu[@]:0:4}" bare
 	out_has "no device code found"
 done
 
-# The record of the GPUs names the library that the driver was loaded from. If that is not there, they are asked again.
+# The record of the GPUs names the driver's library. If that file is gone, the driver is asked for the GPUs again.
 with_simdriver sm_86
 run "0|2" status --json
 run "0|2" status --json

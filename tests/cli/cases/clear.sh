@@ -1,4 +1,4 @@
-# cache clear, store clear: everything goes, once it was asked for; nothing else does
+# cache clear and store clear remove everything after a confirmation, and touch nothing else.
 . "$cases/../pack-entries.sh"
 
 cache=$work/cache
@@ -8,12 +8,12 @@ pack_entry "$cache" 4 "Jan  1 201901:02:03" 75
 dir=$(native "$cache")
 run 0 cache verify --repair --cache "$dir"
 printf foreign >"$cache/notes.txt"
-# A torn entry, and one of another version, go as well
+# A torn entry and an entry of another version are removed as well.
 mkdir -p "$cache/0/1"
 : >"$cache/0/1/23456789abcdef"
 printf 'B%040d' 0 >"$cache/0/1/23456789abcdee"
 
-# Without a terminal only --yes removes
+# Without a terminal, clear removes only with --yes.
 run 2 cache clear --cache "$dir"
 err_one_line
 err_has "“jitwarm cache clear --yes” removes 6 entries without asking"
@@ -35,7 +35,7 @@ if ! is_wine; then
 		grep -qF "Remove 6 entries (" "$work/shown" || fail "no question: $(cat "$work/shown")"
 		[[ $(count) == 6 ]] || fail "removed at “$answer”"
 	done
-	# Links are no entries of the cache, and what they lead to is not in it
+	# Symlinks are not entries of the cache, and their targets are not in it.
 	mkdir -p "$work/outside/a/b" "$cache/c/d"
 	pack_entry "$work/outside" 9 "Apr  8 202512:10:18" 86
 	cp "$(find "$work/outside" -type f | head -1)" "$work/kept"
@@ -59,7 +59,7 @@ out_has ": nothing was removed"
 run "2|3" export -o "$work/none.jwpack" --cache "$dir"
 err_has "the cache is empty: run “jitwarm prime” first"
 
-# Killed at any moment, the cache is sound, and the next call goes on
+# If it is killed at any moment, the cache is sound, and the next call continues.
 for n in $(seq 60); do pack_entry "$work/all" "$n" "Apr  8 202512:10:18" 86; done
 run 0 cache verify --repair --cache "$work/all"
 varies run . && varies tree . # killed at any moment
@@ -75,14 +75,14 @@ fixed run . && fixed tree .
 run 0 cache clear --yes --cache "$cache"
 [[ $(count) == 0 ]] || fail "the next call left something"
 
-# The store: its packs, and what is no pack stays
+# store clear removes packs, and leaves other files.
 with_simdriver sm_86
 export JITWARM_STORE=1
 run 0 store clear --yes
 out_has "store: nothing was removed"
 [[ ! -e $work/state/store ]] || fail "a store was made"
 run 0 prime --quiet "$sample"
-# The driver that is here has its release's name, however new it is
+# The driver that is here is named by its release, however new it is.
 run 0 cache list
 is_wine && driver=551.61 || driver=550.200.01
 out_has "$driver  "
@@ -94,7 +94,7 @@ run 0 store clear -n
 out_has "store: 1 pack ("
 run 0 store list --json
 json 'len(d["packs"]) == 1'
-# Entries that wait for the driver of the next boot stay
+# Entries that wait for the driver of the next boot stay.
 name=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["packs"][0]["drivers"])' "$out")
 state "$work/state" put ahead '{"schema": "jitwarm.ahead/1", "next": "'"${name%% *}"'", "stored": 1}'
 run 0 store clear --yes --json

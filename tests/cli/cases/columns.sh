@@ -1,4 +1,4 @@
-# Text follows the terminal's width from 40 to 200 columns and loses no word; in files and pipes a line stays one.
+# Text follows the terminal's width from 40 to 200 columns without losing a word; in files and pipes each line stays one line.
 for columns in 20 57 200 900; do
 	wide=$((columns < 40 ? 40 : columns > 200 ? 200 : columns))
 	for command in "" scan prime export "cache list"; do
@@ -13,14 +13,14 @@ for columns in 20 57 200 900; do
 done
 COLUMNS=nonsense run 0 help scan
 [[ $(wc -L <"$out") -le 80 ]] || fail "the help is wider than 80"
-is_wine && exit 0 # a console's width is the window's: nothing here makes one
+is_wine && exit 0 # a console has the width of its window, and nothing here makes a window
 
 cat >"$work/fits.py" <<'PYTHON'
 """fits.py COLUMNS PIPED SHOWN: no line that was shown is wider than that, unless it is one word, and no word of the piped one lacks."""
 import re, sys, unicodedata
 columns = int(sys.argv[1])
 piped, shown = (open(name, encoding="utf-8", newline="").read().replace("\r", "") for name in sys.argv[2:])
-# Styles that light and dark terminals show alike: no background, no black, no white
+# Light and dark terminals show these styles alike: no background, no black, no white.
 strange = set(re.findall(r"\x1b\[([0-9;]*)m", shown)) - {"0", "1", "2", "31", "32", "33"}
 if strange:
     sys.exit(f"these styles are not for every terminal: {strange}")
@@ -34,12 +34,13 @@ lacking = sorted(set(piped.split()) - set(shown.split()))
 sys.exit(f"at {columns} columns these are missing: {lacking}" if lacking else 0)
 PYTHON
 narrow=60 wide=200
-shown() { # STATUS ARGUMENT…: at a narrow and a wide width, which take turns: 40 or 60, 80 or 200
+# shown STATUS ARGUMENT…: runs it at a narrow and a wide width in turns, 40 or 60 and 80 or 200
+shown() {
 	local columns try
 	narrow=$((100 - narrow))
 	[[ $narrow == 60 ]] || wide=$((280 - wide))
 	for columns in ${widths-$narrow $wide}; do
-		for try in 1 2; do # others work on the machine that some commands look at, and may change it in between
+		for try in 1 2; do # other programs may change the machine that some commands report on between two runs
 			run "$@"
 			cat "$out" "$err" >"$work/piped"
 			# shellcheck disable=SC2086
@@ -80,7 +81,7 @@ rm -r "$work/cache"
 export CUDA_CACHE_DISABLE=1
 shown 0 status
 
-# Korean: Hangul takes two columns. The shell itself has no such locale.
+# In Korean, a Hangul syllable takes two columns. The shell itself has no such locale.
 unset CUDA_CACHE_DISABLE
 JITWARM="${JITWARM% *} env LC_ALL=ko_KR.UTF-8 ${JITWARM##* }"
 widths="40 60 80"
@@ -109,7 +110,7 @@ def places(line):
     return found
 _, head, *rows = [line for line in open(sys.argv[1], encoding="utf-8").read().splitlines() if line]
 assert "항목" in head, head
-# Numbers stand to the right: of the seven columns, these begin where the head does
+# Columns of numbers are aligned to the right: these seven begin where their heading does.
 left = [column for column in places(head) if sum(column in places(row) for row in rows) == len(rows)]
 assert len(left) >= 4, (head, rows[0], left)
 PYTHON

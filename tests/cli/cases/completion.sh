@@ -1,11 +1,11 @@
-# completion: the scripts, and what they are told.
+# completion: the shells' scripts, and what jitwarm completes for them.
 varies text '\t\d[\w.+]*$' # this machine's packages
 complete() { run 0 complete -- "$@"; }
 has() { grep -qP "^\Q$1\E(\t|\$)" "$out" || fail "no candidate “$1”"; }
 lacks() { ! grep -qP "^\Q$1\E(\t|\$)" "$out" || fail "a candidate “$1”"; }
 count() { [[ $(wc -l <"$out") == "$1" ]] || fail "$(wc -l <"$out") candidates, not $1"; }
 
-# Commands: each word once, hidden ones not.
+# Each command is offered as one word once, hidden ones are not.
 complete ""
 has prime; has store; has tune; lacks list; lacks worker; lacks complete
 [[ $(grep -c '^cache' "$out") == 1 ]] || fail "cache is told more than once"
@@ -20,11 +20,11 @@ count 1; has store
 complete nosuch ""
 out_empty
 complete --ver
-out_empty # not one that a command has
+out_empty # no command has that option
 complete --js
 has --json
 
-# Options with their help, and where they are no longer options.
+# Options are offered with their help, up to a word after which no option can follow.
 complete make --tar
 count 1; has --target
 complete prime ""
@@ -37,7 +37,7 @@ complete run -- --tar
 out_exact_line() { [[ $(cat "$out") == "$1" ]] || fail "not “$1”"; }
 out_exact_line :files
 
-# Values
+# values of options
 complete prime --cache ""
 out_exact_line :folders
 complete make -o ""
@@ -60,9 +60,9 @@ out_exact_line $'zsh\t'
 run 0 complete --
 out_empty
 
-# Packages of the active environment
+# packages of the active environment
 program=$JITWARM
-with_simdriver sm_86 # for the sample library
+with_simdriver sm_86 # makes the sample library loadable
 JITWARM=$program
 environment "$work/venv" 1.2
 export VIRTUAL_ENV=$work/venv
@@ -71,13 +71,13 @@ count 2; has frame; has :files
 out_has $'frame\t1.2'
 complete check x
 lacks frame
-# A name that a shell would run is none.
+# A package's name that a shell would execute is not offered.
 find "$work/venv" -name METADATA | while read -r metadata; do sed -i 's/^Name: .*/Name: frame$(touch fooled)/' "$metadata"; done
 complete check fr
 count 1; has :files
 find "$work/venv" -name METADATA | while read -r metadata; do sed -i 's/^Name: .*/Name: frame/' "$metadata"; done
 
-# The scripts
+# the scripts themselves
 run 64 completion
 run 64 completion tcsh
 err_has "bash, zsh, fish or powershell"
@@ -88,7 +88,7 @@ for shell in bash zsh fish powershell; do
 done
 is_wine && exit 0
 
-# In the shells themselves
+# the shells, with their scripts loaded
 mkdir -p "$work/bin"
 printf '#!/bin/sh\nexec %s "$@"\n' "$JITWARM" >"$work/bin/jitwarm"
 chmod +x "$work/bin/jitwarm"
@@ -123,7 +123,7 @@ fi
 
 last=(completion in zsh)
 if command -v zsh >/dev/null; then
-	# The arguments that zsh's own functions would get
+	# Prints the arguments that zsh's own functions would get.
 	cat >"$work/ask.zsh" <<'ZSH'
 compdef() { :; }
 _files() { print -l -- ":files $*"; }

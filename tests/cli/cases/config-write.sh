@@ -1,4 +1,4 @@
-# config NAME VALUE and --unset: one line changes, and only to what commands would read
+# config NAME VALUE and --unset change one line, and only to a value that commands would accept.
 root=$work/root
 export JITWARM_SYSTEM_ROOT=$root XDG_CONFIG_HOME=$work/config
 is_wine && skip "the files are in Windows' own folders"
@@ -18,7 +18,7 @@ out_has "key              not set: The key of --sign"
 run 0 config key --json
 json 'd["settings"] == [{"name": "key"}]'
 
-# Comments, other lines and rights stay; the line that counts is the last of the name
+# Comments, other lines and the file's mode stay; of several lines for one name, the last one counts.
 printf '# the lab\n; jobs = 9\njobs=1\n\n  jobs =  2\nmax-mem = 1G # not a comment\nnothing = x' >"$mine"
 chmod 640 "$mine"
 run 0 config jobs 8
@@ -32,17 +32,17 @@ out_has "jobs is no longer set ($mine)"
 holds $'# the lab\n; jobs = 9\n\nmax-mem = 1G # not a comment\nnothing = x\nstore = no'
 run 0 config --unset jobs
 out_has "jobs was not set ($mine)"
-# A wrong line is no reason not to mend it, whatever its name
+# A wrong line does not prevent its correction, whatever its name.
 run 0 config max-mem 512M
 run 0 config --unset nothing
 holds $'# the lab\n; jobs = 9\n\nmax-mem = 512M\nstore = no'
-# As Windows' editors write it
+# The file is as Windows' editors write it.
 printf '\xef\xbb\xbfjobs = 2\r\nstore = no\r\n' >"$mine"
 run 0 config jobs 3
 run 0 config plain-http localhost lab:5000
 [[ $(cat "$mine") == $'\xef\xbb\xbfjobs = 3\r\nstore = no\r\nplain-http = localhost lab:5000\r' ]] || fail "the file holds: $(od -c "$mine")"
 
-# A setting that no command would read is not written
+# A setting that no command would accept is not written.
 cp "$mine" "$work/before"
 refused() { # WORDS ARGUMENT…
 	run 64 config "${@:2}"
@@ -69,7 +69,7 @@ run 0 config share "$(native "$work/lab")"
 run 0 config language ko
 run 0 config --unset language
 
-# A setting that counts more is named
+# A setting that takes precedence is named.
 JITWARM_JOBS=2 run 0 config jobs 5
 err_has "JITWARM_JOBS overrides it here: 2"
 run 0 config --scope system jobs 6
@@ -77,7 +77,7 @@ err_has "$mine, line 1 overrides it here: 5"
 [[ $(cat "$machines") == "jobs = 6" && $(stat -c %a "$machines") == 644 ]] || fail "the machine's file"
 run 0 config --scope system --unset jobs
 
-# A file that would not be read is not written to; a link's target is
+# A file that jitwarm would not read is not written to; a symlink's target is.
 printf '\xff\xfej\0' >"$mine"
 run 3 config jobs 4
 err_has "$mine: not UTF-8"
@@ -96,7 +96,7 @@ if [[ $(id -u) == 0 ]]; then
 	rm "$mine"
 fi
 
-# Killed at any moment, the file is the old one or the new one
+# If config is killed at any moment, the file is the old one or the new one.
 for round in $(rounds 15); do
 	printf '# %5000s\njobs = 1\n' "" >"$mine"
 	begin config jobs 2

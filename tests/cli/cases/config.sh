@@ -1,4 +1,4 @@
-# Settings: a variable before the account's file before the machine's, and an option before all of them
+# Settings: an option takes precedence over a variable, a variable over the account's file, and this file over the machine's.
 with_simdriver sm_86
 root=$work/root
 export JITWARM_SYSTEM_ROOT=$root XDG_CONFIG_HOME=$work/config
@@ -15,7 +15,7 @@ from jobs "('3', '$machines, line 2')"
 from plain-http "('a b:5 c', '$machines, line 4')"
 from share "(None, None)"
 printf 'jobs = 2\nlanguage = en\n' >"$mine"
-# A line a setting: what is set and where, else what it is for
+# One line for each setting says its value and origin, or its purpose.
 run 0 config
 out_has "jobs             2 ($mine, line 1)" && out_has "share            The folder of"
 [[ $(wc -l <"$out") == 15 ]] || fail "not a line a setting"
@@ -31,7 +31,7 @@ JITWARM_JOBS=2 JITWARM_STORE=1 run 0 prime --json -j 1 "$sample"
 json 'd["workers"] == 1'
 [[ $(find "$JITWARM_STATE/store" -name '*.jwpack' | wc -l) == 1 ]] || fail "a variable does not come before the file"
 
-# The registry that is not named, and the share
+# The registry comes from the settings if the command names none, and so does the shared folder.
 printf 'registry = oci://127.0.0.1:1/lab\nshare = %s\ntimeout = 1s\n' "$work/none/share" >"$mine"
 run 3 push "$sample"
 err_has "127.0.0.1:1"
@@ -44,14 +44,14 @@ rm -rf "$CUDA_CACHE_PATH"
 JITWARM_SHARE_UNSIGNED=yes run 0 prime --json "$sample"
 json 'd["shared"]["placed"] == 8'
 
-# An error names its place
+# An error names its file and line.
 printf 'jobs = 3x\n' >"$mine"
 run 64 prime "$sample"
 err_has "jobs ($mine, line 1) takes a whole number up to 1024, not “3x”"
 JITWARM_JOBS=many run 64 config
 err_has "jobs (JITWARM_JOBS) takes a whole number up to 1024, not “many”"
 run 0 prime -j 2 "$sample"
-# As Windows' editors and shells write it: with a mark of its order of bytes; in UTF-16 nothing of it is read, and that is said
+# The files are as Windows' editors and shells write them: a byte order mark is accepted; UTF-16 is refused with a message.
 printf '\xef\xbb\xbfjobs = 2\r\n' >"$mine"
 run 0 config --json
 from jobs "('2', '$mine, line 1')"
@@ -70,7 +70,7 @@ err_has "share-unsigned ($mine, line 1) takes yes or no, not “perhaps”"
 printf 'language = tlh\n' >"$mine"
 LC_ALL=C.UTF-8 run 64 status
 err_has "language ($mine, line 1) takes en or ko, not “tlh”"
-# A wrong command line names its place, too, and so does the help of all
+# A wrong command line has its place named, too, and so has the list of all help.
 printf 'language = ko\n' >"$mine"
 run 64 chek
 err_has "“chek”(이)라는 명령은 없습니다"
@@ -87,12 +87,12 @@ run 64 prime "$sample"
 err_has "max-mem ($mine, line 1) takes a size such as 512M or 2G, not “lots”"
 run 64 prime --max-mem 2G "$sample"
 err_has "--max-mem is a setting: “jitwarm config max-mem VALUE” sets it"
-# A key of the settings does not sign by itself
+# A key in the settings does not make exports signed.
 printf 'key = nobody\n' >"$mine"
 run 0 export -o "$work/x.jwpack"
 [[ ! -e $work/x.jwpack.minisig ]] || fail "signed without --sign"
 
-# Folders that a file names
+# folders that a settings file names
 run 0 key generate mine
 mkdir "$work/lab" && mv "$JITWARM_STATE/keys/mine.pub" "$work/lab/theirs.pub"
 printf 'trusted-keys = %s\n' "$work/lab" >"$mine"
@@ -101,7 +101,7 @@ out_has "theirs"
 JITWARM_TRUSTED_KEYS=$work/none run 0 key list
 out_lacks "theirs"
 
-# Whoever may write to a file of root's decides nothing for root
+# Root does not read a settings file of root's that another account may write to.
 printf 'jobs = 3\n' >"$mine"
 chmod 666 "$mine"
 if [[ $(id -u) == 0 ]]; then
@@ -114,7 +114,7 @@ else
 	from jobs "('3', '$mine, line 1')"
 fi
 chmod 600 "$mine"
-# Nor does what is no file
+# Root does not read a settings file that is not a regular file either.
 rm "$mine" && mkfifo "$mine"
 run 0 config --json
 err_has "the settings were not read: $mine"

@@ -1,4 +1,4 @@
-# A failure names the release that runs: in scan, lint, check, status and doctor, of a wheel and of what is installed.
+# If code fails, the message names the release that runs: in scan, lint, check, status and doctor, for a wheel and an installed package.
 with_simdriver sm_61
 export CUDA_CACHE_PATH=$work/cache
 PYTHONPATH=$cases/../../framework python3 - "$work" <<'PYTHON'
@@ -18,7 +18,7 @@ for name, version, tags, targets in [("torch", "2.9.0", "cp312-cp312-manylinux_2
 PYTHON
 cure="torch 2.7.1 is the newest on PyPI that runs on this GPU: pip install torch==2.7.1"
 
-# A wheel is named by its file
+# A wheel is named by its file.
 for command in scan lint; do
 	gpu=--target
 	[[ $command == scan ]] || gpu=--gpus
@@ -30,14 +30,14 @@ for command in scan lint; do
 	run 2 $command $gpu gtx1080 unlisted-1.0-cp312-cp312-linux_x86_64.whl
 	out_lacks "PyPI"
 done
-# With the driver: an older release; on several GPUs each one's
+# The driver calls for an older release; for several GPUs, each has its own.
 run 2 scan --target gtx1080,k80 --driver 470 torch-2.9.0-cp312-cp312-manylinux_2_28_x86_64.whl
 out_has "that runs on sm_61 (gtx1080): pip install torch=="
 out_has "that runs on sm_37 (K80): pip install torch=="
 run 2 scan --json --target gtx1080 torch-2.9.0-cp312-cp312-manylinux_2_28_x86_64.whl
 json 'd["schema"]'
 
-# An installed library is named by its package: each file once
+# An installed library is named by its package, each file once.
 is_wine && exit 0
 empty_environment "$work/env"
 site=$(site_of "$work/env")

@@ -1,9 +1,9 @@
-# Damaged entries, of the same length as before, are cold for check and prime, and said as what they are. prime replaces them.
+# Damaged entries of an unchanged length are cold for check and prime, which say that they are damaged. prime replaces them.
 with_simdriver sm_86
 cache=$work/cache
 
-# Bends one entry. `gpu`, `abi`: its machine code, under its right checksum.
-bend() { # KIND
+# bend KIND: damages one entry. For `gpu` and `abi` its machine code is wrong, and its checksum right.
+bend() {
 	python3 - "$cache" "$1" <<'END'
 import glob, struct, sys
 entries = sorted(glob.glob(sys.argv[1] + "/?/?/*"))
@@ -59,7 +59,7 @@ json 'd["damaged"] == 0 and d["repaired_entries"] == 1'
 run 1 check --json "$sample"
 json 'd["cold"] == 1 and d["damaged"] == 0'
 
-# A driver of which no profile is kept, since no prime has run under it
+# jitwarm keeps no profile of this driver, since no prime has run under it.
 run 0 prime --quiet --no-store "$sample"
 rm -rf "$JITWARM_STATE/drivers"
 bend gpu
@@ -71,7 +71,7 @@ out_has "its machine code is for another GPU"
 run 0 cache verify --repair --json
 json 'd["repaired_entries"] == 1'
 
-# The store has it: nothing is compiled.
+# The store has the entry: nothing is compiled.
 export JITWARM_STORE=1
 rm -rf "$cache"
 run 0 prime --json "$sample"
@@ -80,7 +80,7 @@ run 0 prime --json "$sample"
 json 'd["compiled"] == 0'
 run 0 cache verify
 
-# A pack takes the place of damaged entries.
+# An import replaces damaged entries.
 run 0 export --all -o "$work/whole.jwpack"
 for kind in gpu value; do
 	bend "$kind"
@@ -89,7 +89,7 @@ for kind in gpu value; do
 	run 0 check "$sample"
 done
 
-# A container that cannot be decompressed: what uses it fails; if all code is loaded at the start, the start does.
+# A container cannot be decompressed: its users fail, and if all code is loaded at the start, the start fails.
 mkdir "$work/bent"
 python3 - "$sample" "$work/bent/${sample##*/}" <<'END'
 import sys
@@ -116,8 +116,8 @@ run 1 check --json --explain "$sample"
 json 'd["unread"] == 1 and d["damaged"] == 0 and [c["reason"] for c in d["causes"]] == ["unknown"]'
 rmdir "$first" && mv "$work/kept" "$first"
 
-# An entry that makes programs fail does not come out of a pack either. An export misses it only if no driver is at hand to know it for
-# what it is; Wine's user has one always.
+# An entry that makes programs fail is not imported from a pack either. An export includes it only if no driver is at hand to recognise it;
+# under Wine there is always a driver.
 is_wine && exit 0
 bend abi
 JITWARM=${JITWARM##* } JITWARM_STATE=$work/elsewhere run 0 export --all -o "$work/abi.jwpack"
@@ -127,7 +127,7 @@ run "0|1" import --allow-unsigned "$work/abi.jwpack"
 out_has "cubin ABI 8"
 run 0 cache verify
 
-# An input of a link for an architecture that no GPU has: the link fails, when one of its kernels is used.
+# One input of a link is for an architecture that no GPU has: the link fails when one of its kernels is used.
 python3 - "$sample" "$work/input.so" <<'P'
 import struct, sys
 data = bytearray(open(sys.argv[1], "rb").read())

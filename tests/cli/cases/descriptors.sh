@@ -1,9 +1,9 @@
-# Standard descriptors that the caller has closed, and too few of them: no end by a signal, no file of jitwarm's own in their place,
-# and a line where something could not be done.
+# The caller has closed standard descriptors, or left too few: jitwarm dies of no signal, opens no file of its own in their place, and
+# prints a line if it could not do something.
 is_wine && skip "Windows' C runtime keeps 0 to 2 by itself, and has no such limit"
 with_simdriver sm_86
 
-# Whatever is closed stays closed for what is read and written: only its number goes to no other file.
+# A closed descriptor stays closed for reading and writing; its number goes to no other file.
 for closed in '<&-' '2>&-' '<&- >&- 2>&-'; do
 	for command in tune "startup status" status "check $sample" "prime $sample" "run -- true"; do
 		rm -rf "$work/cache" "$JITWARM_STATE" && mkdir "$work/cache" "$JITWARM_STATE"
@@ -20,7 +20,7 @@ last=("status >&-") ended=0
 [[ $ended == 3 ]] || fail "exit status $ended"
 err_has "standard output: Bad file descriptor"
 
-# libuv would abort where it finds no descriptors for its own pipes
+# libuv would abort if it found no descriptors for its own pipes.
 for files in $(seq 5 20); do
 	for command in tune status "check $sample" "prime $sample" "run -- true" "doctor $sample"; do
 		rm -rf "$work/cache" && mkdir "$work/cache"
@@ -33,7 +33,7 @@ for files in $(seq 5 20); do
 	done
 done
 
-# If a run that could begin has no descriptors to go on, it says how many modules are left, wherever it stopped
+# If a run begins but runs out of descriptors, it says how many modules are left, wherever it stopped.
 run 0 prime --no-store "$sample"
 stopped=0
 for files in $(seq 5 20); do

@@ -1,4 +1,4 @@
-# doctor: faults of the cache and of programs' code are made for real, found, and gone after their fix
+# doctor finds faults of the cache and of programs' code, which this test makes for real, and no longer finds them after their fix.
 # shellcheck source=/dev/null
 . "$cases/../doctors.sh"
 warm
@@ -28,13 +28,13 @@ found 1 "damaged cold" "$sample"
 run 0 doctor --fix --json "$sample"
 json 'len(d["fixed"]) == 2 and "--repair" in d["fixed"][0]'
 app_compiles 0
-# Evicted, by another driver, deleted: why is in the evidence.
+# Entries are evicted, made by another driver, or deleted: the evidence says which.
 rm "$entry"
 found 1 cold "$sample"
 run 0 doctor --fix --quiet "$sample"
 app_compiles 0
 
-# ---- code that does not run here, and what a newer driver runs
+# ---- code that does not run here, and code that a newer driver runs
 printf '.version 7.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n' >"$place/newer.ptx"
 found 2 no-code "$place/newer.ptx"
 json 'd["findings"][0]["hopeless"] and d["findings"][0]["command"] == []'
@@ -54,7 +54,7 @@ fi
 printf '.version 9.0\n.target sm_50\n.address_size 64\n.visible .entry k() { ret; }\n' >"$place/isa.ptx"
 found 2 driver-old "$place/isa.ptx"
 says_of driver-old fix "install driver 580 (CUDA 13.0)"
-# Data-centre GPUs have another way: NVIDIA's package for them, and for no other
+# Data-centre GPUs, and no other GPUs, have another way to a newer driver: NVIDIA's package.
 for gpus in sm_70 sm_90 sm_86 sm_89,sm_90 sm_121 sm_87; do
 	(JITWARM=$program && with_simdriver $gpus && CUDA_CACHE_PATH=$place/cache run "1|2" doctor --no-probe --json "$place/isa.ptx" && cp "$out" "$place/said") || exit 1
 	cp "$place/said" "$out"

@@ -1,4 +1,4 @@
-# doctor --pid of a process whose libraries were replaced, and of one with other files
+# doctor --pid of a process whose libraries were replaced, and of a process in a container with other files.
 # shellcheck source=/dev/null
 . "$cases/../doctors.sh"
 # shellcheck source=/dev/null
@@ -12,7 +12,7 @@ gone() { kill "$1"; wait "$1" 2>/dev/null || true; victim=; }
 # ---- a library that was replaced while the process runs
 cp "$sample" "$place/lib.so"
 python=$(PATH=/usr/bin:/bin command -v python3) || skip "no python3"
-# As code, and not run: this build's sample may need what Python has not.
+# The library is mapped as code and not executed: this build's sample may need what Python lacks.
 map_it='import mmap, sys, time
 file = open(sys.argv[1], "rb")
 mapped = mmap.mmap(file.fileno(), 0, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC)

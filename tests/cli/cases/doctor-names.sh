@@ -1,4 +1,4 @@
-# doctor: names that look like something else, and more names than a command of its own takes
+# doctor prints names that look like something else, and more names than fit in a command.
 with_simdriver sm_86
 cd "$work" || exit 1
 export CUDA_CACHE_PATH=$work/cache
@@ -34,13 +34,13 @@ if ! is_wine; then
 	out_has "~ & Sons/USER (1)/x.so"
 	out_lacks Acme
 	out_lacks earlier
-	# A folder or a name of one letter, or within a word, is no account's.
+	# A folder or a name of one letter, or within a word, is not taken for an account's name.
 	HOME=/ USER=earl USERNAME=x LOGNAME=ons run 1 doctor --no-probe --report "$work/Acme & Sons/earlier (1)/x.so"
 	out_has "$work/Acme & Sons/earlier (1)/x.so"
 	out_lacks "~"
 fi
 
-# Nothing is known of an absent file.
+# An absent file is reported as absent.
 rm -rf "$CUDA_CACHE_PATH"
 CUDA_CACHE_PATH=$(mktemp -d /var/tmp/jitwarm-doctor.XXXXXX) || skip "no /var/tmp"
 trap 'rm -rf "$CUDA_CACHE_PATH"' EXIT

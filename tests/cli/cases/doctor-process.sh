@@ -1,4 +1,4 @@
-# doctor --pid, --user: another's rights and variables
+# doctor --pid and --user use another process's or account's rights and variables.
 # shellcheck source=/dev/null
 . "$cases/../doctors.sh"
 fresh
@@ -18,13 +18,13 @@ else
 	await grep -q sleep "/proc/$victim/comm"
 	found 1 cache-disabled --pid "$victim"
 	json 'd["process"]["name"] == "sleep" and not d["process"]["driver"] and d["process"]["pid"] == '"$victim"
-	# A command with the same eyes names what differs.
+	# The printed command runs with the process's variables that differ from this shell's.
 	json "d['before'] == \"env -u HOME 'CUDA_CACHE_PATH=$place/a \\\"b\\\"' CUDA_CACHE_DISABLE=1\""
 	run 64 doctor --pid "$victim" --user nobody
 	err_has "name only one"
 	kill "$victim"
 	wait "$victim" 2>/dev/null || true
-	# A program sees the first of two variables; too many are not left out unsaid.
+	# If a variable is there twice, a program sees the first; if there are too many, doctor says so.
 	command python3 -c 'import ctypes, sys
 words = lambda *texts: (ctypes.c_char_p * (len(texts) + 1))(*texts, None)
 ctypes.CDLL(None).execve(b"/bin/sleep", words(b"sleep", b"60"), words(b"HOME=" + sys.argv[1].encode(), b"CUDA_CACHE_DISABLE=1", b"CUDA_CACHE_DISABLE=0"))' "$place" &
@@ -41,7 +41,7 @@ ctypes.CDLL(None).execve(b"/bin/sleep", words(b"sleep", b"60"), words(b"HOME=" +
 	err_has "more than 256 variables"
 	kill "$victim"
 	wait "$victim" 2>/dev/null || true
-	# A command that would not have all that the process has is not proposed.
+	# doctor prints no command if it could not hold all variables of the process.
 	long=$(printf '%0131000d' 0)
 	env CUDA_VISIBLE_DEVICES="$long" CUDA_DEVICE_ORDER="$long" CUDA_FORCE_JIT="$long" sleep 60 &
 	victim=$!
@@ -50,7 +50,7 @@ ctypes.CDLL(None).execve(b"/bin/sleep", words(b"sleep", b"60"), words(b"HOME=" +
 	err_has "the variables of the process are too long for a command"
 	kill "$victim"
 	wait "$victim" 2>/dev/null || true
-	# One that has ended, and that nobody waits for: it has nothing mapped any more.
+	# The process has ended and nobody waits for it, so it has nothing mapped.
 	command python3 -c 'import os, time
 child = os.fork()
 if not child:
@@ -87,7 +87,8 @@ if ! is_wine && all=$(folder_for_all); then
 	err_has "jitwarm doctor --pid $victim"
 	kill "$victim"
 	wait "$victim" 2>/dev/null || true
-	# Variables that jitwarm and /etc/environment set for an account's logins; profiles are its shell's to read.
+	# doctor --user uses variables that jitwarm's settings and /etc/environment set for the account's logins; profiles are left to the
+	# account's shell.
 	export JITWARM_SYSTEM_ROOT=$all/system
 	mkdir -p "$all/system/etc" "$all/home/.config/environment.d"
 	echo "root:x:0:0::$all/home:/bin/bash" >"$all/system/etc/passwd"
@@ -97,7 +98,7 @@ if ! is_wine && all=$(folder_for_all); then
 	(unset XDG_CONFIG_HOME && run "0|1|2" doctor --json --user root &&
 		json "'CUDA_CACHE_PATH=$all/home/root_nv' in d['before']") || exit 1
 	unset JITWARM_SYSTEM_ROOT
-	# Nor do others look at root's.
+	# Other accounts cannot examine root's processes either.
 	sleep 60 &
 	victim=$!
 	JITWARM="${as_other[*]} $all/jitwarm"

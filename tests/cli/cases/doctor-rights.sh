@@ -1,4 +1,4 @@
-# doctor --pid as root: whose process it is, where the process would rather have it taken for root's.
+# doctor --pid as root finds whose process it is, even if the process pretends to be root's.
 with_simdriver sm_86
 # shellcheck source=/dev/null
 . "$cases/../../accounts.sh"
@@ -7,11 +7,11 @@ all=$(folder_for_all) || skip "needs root, and setpriv"
 victim=
 trap '[ -z "$victim" ] || kill "$victim"; rm -rf "$all"' EXIT
 mkdir -m 777 "$all/open"
-# Root may make it, and nobody may not.
+# Root may make this folder, and the account “nobody” may not.
 evil=$all/evil
 gone() { kill "$1"; wait "$1" 2>/dev/null || true; victim=; }
 
-# One of another account that has forbidden dumps of itself: not looked at
+# A process of another account that has forbidden core dumps is not examined.
 cat >"$all/hide.py" <<'PYTHON'
 import ctypes, sys, time
 ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)
@@ -29,7 +29,7 @@ err_has "jitwarm doctor --pid $victim"
 [ ! -e "$evil" ] || fail "root has written where another account's process told it to"
 gone "$victim"
 
-# One with the rights of two accounts has the variables of one of them.
+# A process with the rights of two accounts is judged with the variables of one of them.
 (cd / && exec setpriv --ruid=65534 --clear-groups env CUDA_CACHE_PATH="$evil" sleep 300) >/dev/null 2>&1 &
 victim=$!
 await grep -q sleep "/proc/$victim/comm"
@@ -38,7 +38,7 @@ err_has "the rights of several accounts"
 [ ! -e "$evil" ] || fail "root has written where another account's process told it to"
 gone "$victim"
 
-# A setuid program that has become root altogether (sudo, su), under any name, with its caller's variables.
+# A setuid program has become root altogether (sudo, su), under any name, with its caller's variables.
 if command -v perl >/dev/null && perl=$(readlink -f "$(command -v perl)") && [ "${perl#/usr}" != "$perl" ]; then
 	cp "$perl" "$all/open/train" && chmod 4755 "$all/open/train"
 	(cd / && exec "${as_other[@]}" env CUDA_CACHE_PATH="$evil" "$all/open/train" -e '$< = 0; ($<, $>) = (0, 0); sleep 300') >/dev/null 2>&1 &
@@ -51,7 +51,7 @@ if command -v perl >/dev/null && perl=$(readlink -f "$(command -v perl)") && [ "
 	gone "$victim"
 fi
 
-# Under sudo: whose cache it is, without the caller's name for strangers.
+# Under sudo, the report says whose cache it is, and a report for strangers leaves out the caller's name.
 export HOME=$all/none
 SUDO_USER=nobody run "1|2" doctor --no-probe --json
 json '"not the cache of nobody" in next(f["evidence"] for f in d["findings"] if f["id"] == "other-account")'

@@ -1,9 +1,9 @@
-# doctor: each fault of a setting is made for real, found with its evidence, and gone after its fix
+# doctor finds each faulty setting, which this test makes for real, with its evidence, and no longer finds it after its fix.
 # shellcheck source=/dev/null
 . "$cases/../doctors.sh"
 warm
 
-# ---- settings: each fault, its finding, and what it costs; without it nothing is compiled
+# ---- settings: each fault has its finding and its cost; without the fault nothing is compiled
 CUDA_CACHE_DISABLE=1 probed 2 cache-disabled "$sample"
 says_of cache-disabled evidence "CUDA_CACHE_DISABLE=1, set in the environment of this process"
 json 'd["probe"] == "not asked"'
@@ -11,7 +11,7 @@ CUDA_CACHE_DISABLE=1 app_compiles 8
 app_compiles 0
 CUDA_FORCE_PTX_JIT=1 found 2 jit-forced "$sample"
 CUDA_FORCE_PTX_JIT=1 app_compiles 8
-# … of which the driver's refusal of a tiny module comes: it is no second fault
+# This fault also makes the driver refuse the probe's tiny module, which is no second finding.
 CUDA_DISABLE_PTX_JIT=1 probed 1 jit-disabled "$sample"
 CUDA_DISABLE_PTX_JIT=1 CUDA_CACHE_PATH=$place/none run 1 check "$sample"
 err_has "CUDA_DISABLE_PTX_JIT=1: the driver compiles no PTX; a module that is not in its cache fails to load"
@@ -30,7 +30,7 @@ if ! is_wine; then
 	(cd "$place" && CUDA_CACHE_PATH=cache found 1 path-relative "$sample") || exit 1
 	CUDA_CACHE_PATH=$work/cache found 1 "cold bad-place" "$sample"
 	says_of bad-place evidence "lost at a restart"
-	CUDA_CACHE_PATH=/tmp/jitwarm-none-$$ found 1 "cold bad-place" "$sample" # what is above it stays, and is not the place
+	CUDA_CACHE_PATH=/tmp/jitwarm-none-$$ found 1 "cold bad-place" "$sample" # the parent folder stays, and is not what the finding names
 	(unset CUDA_CACHE_PATH; HOME=/dev/null found 2 "cache-unwritable cold" "$sample") || exit 1
 fi
 
@@ -38,7 +38,7 @@ fi
 CUDA_CACHE_MAXSIZE=1G found 1 limit-misread "$sample"
 says_of limit-misread evidence "ignores units"
 json '"--max-size=1073741824" in next(f for f in d["findings"] if f["id"] == "limit-misread")["command"]'
-# The driver keeps 4 GiB then: no fault, and no reason to lower it
+# The driver keeps 4 GiB with that value: this is no fault, and no reason to lower it.
 CUDA_CACHE_MAXSIZE=8589934592 found 0 "" "$sample"
 CUDA_CACHE_MAXSIZE=200000 found 1 limit-small "$sample"
 says_of limit-small evidence ": when it is full, the driver deletes"
@@ -50,7 +50,7 @@ CUDA_CACHE_MAXSIZE=200000 simulated "$app" >"$out" 2>&1
 out_lacks "compiled 0 of"
 warm
 
-# ---- what is set in a profile is found by the command that is printed, and left to its owner
+# ---- the printed command finds a setting in a profile, which jitwarm leaves to its owner
 if ! is_wine; then
 	export SHELL=/bin/bash
 	printf 'export CUDA_CACHE_DISABLE=1\nexport CUDA_CACHE_MAXSIZE=200000\n' >"$HOME/.profile"

@@ -66,7 +66,7 @@ rm -rf "$place/cache"
 run 0 doctor --fix --json "$sample"
 json 'd["findings"] == [] and len(d["fixed"]) == 1 and "prime" in d["fixed"][0]'
 
-# ---- the driver does not use the cache though nothing forbids it: another program holds the index's lock
+# ---- the driver does not use the cache though no setting forbids it: another program holds the index's lock
 if ! is_wine; then
 	rm -rf "$place/cache"
 	warm
@@ -93,7 +93,7 @@ fresh
 SIMDRIVER_FAULT=oom:jitwarm_probe probed 1 probe-failed "$place/plain/none.so"
 says_of probe-failed fix "free the GPU's memory"
 json 'd["probe"] == "failed"'
-# The driver's compiler is missing: the first finding of all; what is warm loads without it
+# The driver's compiler is missing: this is the first finding; warm modules load without the compiler.
 if ! is_wine; then
 	mkdir -p "$place/bare/tests/simdriver/lib" && cp "$build/tests/simdriver/lib/libcuda.so.1" "$place/bare/tests/simdriver/lib"
 	warm
@@ -118,14 +118,14 @@ SIMDRIVER_COMPUTE_MODE=2 probed 1 probe-failed "$place/plain/none.so"
 says_of probe-failed evidence prohibited
 found 0 "" "$place/plain/none.so"
 
-# ---- the driver was upgraded under a running system: its two parts differ until the next start
+# ---- the driver was upgraded under a running system: kernel module and library differ until the next boot
 SIMDRIVER_INIT=803 JITWARM_STATE=$(native "$place/anew") found 2 no-gpu "$place/plain/none.so"
 says_of no-gpu evidence "has another version: restart the machine"
 says_of no-gpu fix "restart the machine or the container"
 SIMDRIVER_INIT=803 JITWARM_STATE=$(native "$place/anew") run 2 status
 out_has "has another version: restart the machine"
 
-# ---- --report: pasted by strangers
+# ---- --report: a report that people paste in public
 fresh
 USER=alice run 1 doctor --report "$sample" --no-probe
 out_has '```text'

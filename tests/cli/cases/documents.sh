@@ -1,4 +1,4 @@
-# Documents of all kinds that other cases do not ask for; they are validated like all (tests/documents).
+# Prints the kinds of documents that no other case prints, so that they are validated like all others (tests/documents).
 run 0 --version --json
 run 64 help nosuch --json
 run 0 help prime --json

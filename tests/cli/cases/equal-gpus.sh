@@ -1,4 +1,4 @@
-# Two GPUs of one architecture: its modules are there once
+# Two GPUs of one architecture share each module's entry.
 . "$cases/../lib.sh"
 with_simdriver sm_86,sm_86
 run 1 check "$sample" --json
@@ -11,7 +11,7 @@ json 'len(d["gpus"]) == 1 and d["compiled"] == 8'
 run 0 check "$sample" --target sm_86 --target sm_86 --json
 json 'len(d["gpus"]) == 1 and d["gpus"][0]["warm"] == 8'
 
-# Two of different ones: --gpu primes for that one alone
+# With GPUs of two architectures, --gpu primes for one alone.
 with_simdriver sm_86,sm_90
 export CUDA_CACHE_PATH=$work/two
 run 64 prime --gpu sm_75 "$sample"
@@ -25,7 +25,7 @@ run 0 prime --gpu rtx3070 "$sample" --json
 json '[(g["target"], g["cold"]) for g in d["gpus"]] == [("sm_86", 8)] and d["compiled"] == 8'
 run 1 check "$sample" --json
 json '[(g["target"], g["cold"] > 0) for g in d["gpus"]] == [("sm_86", False), ("sm_90", True)]'
-# The other one's entries are no driver's to carry over from, and it is not warm yet
+# The other GPU's entries are not carried over from any driver, and that GPU is not warm yet.
 run 0 prime --gpu h100 "$sample"
 out_lacks "carried over"
 out_has "Start your program again: on these GPUs it has nothing left to compile."

@@ -1,4 +1,4 @@
-# import where the cache is nearly full: what others have is counted first, and never evicted
+# import into a cache that is nearly full: entries of others are counted first, and never evicted.
 . "$cases/../pack-entries.sh"
 unset CUDA_CACHE_MAXSIZE
 built="Apr  8 202512:10:18"
@@ -10,7 +10,7 @@ entries() { (cd "$1" && find . -path './?/?/*' -type f -printf '%P\n' | sort); }
 rows() { find "$1" -path "$1/?/?/*" -type f -printf '%s\n' | awk '{ sum += $1 - 28 } END { print sum }'; }
 import() { run "$1" import --allow-unsigned --as-is --cache "$there" "${@:2}" "$pack"; }
 run 0 cache verify --cache "$there" --repair
-# The two that go first by the index, as names below the folder, and what they count together
+# Reads which two entries the index would evict first, as names below the folder, and their size together.
 read -r two < <(python3 - "$work/there/index" <<'PYTHON'
 import struct, sys
 data = open(sys.argv[1], "rb").read()
@@ -21,12 +21,12 @@ PYTHON
 was=$(rows "$work/there") new=$(rows "$work/made")
 before=$(entries "$work/there")
 
-# All has room
+# The limit has space for everything.
 export CUDA_CACHE_MAXSIZE=$((was + new))
 import 0 --dry-run --json
 json 'd["accepted"] == 3 and d["evicted"] == d["evicted_bytes"] == 0'
 
-# Two have to go
+# The limit requires two entries to be evicted.
 export CUDA_CACHE_MAXSIZE=$((was + new - two + 1))
 import 1 --dry-run --json
 json 'd["accepted"] == 3 and d["added"] == 0 and d["evicted"] == 2 and d["evicted_bytes"] == '"$two"
@@ -38,12 +38,12 @@ err_has "2 entries of others ("
 err_has "or free space with “jitwarm cache prune”"
 err_one_line
 [[ $(entries "$work/there") == "$before" ]] || fail "an import that was refused has written"
-# As the message says: with that limit nothing is evicted
+# With the limit that the message names, nothing is evicted.
 more=$(grep -oE -- '--max-size [0-9]+' "$err" | cut -d' ' -f2)
 CUDA_CACHE_MAXSIZE=$more import 0 --dry-run --json
 json 'd["evicted"] == 0'
 
-# No driver keeps more than 4 GiB: a larger limit is no advice
+# No driver keeps more than 4 GiB, so no larger limit is advised.
 if ! is_wine; then
 	for number in 1 2 3 4; do
 		pack_entry "$work/four" $((100 + number)) "$built" 86
@@ -70,7 +70,7 @@ PYTHON
 	err_has "--max-size 4294967296"
 fi
 
-# With room it is imported; then all of it is there, and nothing is evicted
+# With enough space, the pack is imported whole, and nothing is evicted.
 export CUDA_CACHE_MAXSIZE=$more
 import 0
 run 0 cache verify --cache "$there"
@@ -78,7 +78,7 @@ import 0
 import 0 --dry-run --json
 json 'd["there"] == 3 and d["evicted"] == 0'
 
-# A file that the index does not count takes room too
+# A file that the index does not count takes space, too.
 for number in 1 2; do pack_entry "$work/there" $number "$built" 86; done
 rm "$work/there/index"
 export CUDA_CACHE_MAXSIZE=$(rows "$work/there")
@@ -88,7 +88,8 @@ import 1 --dry-run --json
 json 'd["evicted"] >= 1'
 import 3
 
-# prime: results that evict entries of the driver in use make cold what was warm, and say so; those of a former driver do not
+# If prime's results evict entries of the driver in use, modules that were warm become cold, and prime says so; entries of a former driver
+# do not count.
 varies names "^cache/" # which entries the driver evicts depends on the order of the workers
 with_simdriver sm_86
 is_real && exit 0
@@ -106,7 +107,7 @@ rm -r "$work/cache"
 CUDA_CACHE_MAXSIZE=1000000000 run 0 prime --cache "$work/cache" "$work/a.so"
 run 1 prime "$work"/other?.ptx
 err_has "cold again"
-# Entries of another driver
+# The entries are another driver's.
 rm -r "$work/cache"
 SIMDRIVER_STAMP='Jan  1 202301:02:03' JITWARM_STATE=$work/former run 0 prime "$work/a.so"
 run 0 prime --no-store --json "$work"/other?.ptx

@@ -1,4 +1,4 @@
-# check --explain and prime's own word: why is it cold?
+# check --explain and prime say why a module is cold.
 with_simdriver sm_86
 reasons() { json "sorted((c['reason'], c['modules']) for c in d['causes']) == sorted([$1])"; }
 entry() { find "$work/cache" -path "$work/cache/?/?/*" -type f | sort | sed -n "$1p"; }
@@ -43,17 +43,17 @@ run 1 check --explain --json "$lib"
 reasons '("deleted", 8)'
 run 0 prime "$lib"
 
-# Too small a limit
+# The limit is too small.
 rm "$(entry 1)"
 CUDA_CACHE_MAXSIZE=1000 run 2 check --explain --json "$lib"
 json '{c["reason"] for c in d["causes"]} == {"evicted"} and "CUDA_CACHE_MAXSIZE" in d["causes"][0]["text"]'
-# An index whose total is larger than its rows by more than the limit
+# The index's total is larger than its rows by more than the limit.
 printf '\0\0\0\x40\1\0\0\0' | dd of="$work/cache/index" bs=1 seek=8 conv=notrunc status=none
 run 1 check --explain --json "$lib"
 json '[c["reason"] for c in d["causes"]] == ["evicted"] and "the driver keeps none" in d["causes"][0]["text"]'
 run 0 prime "$lib"
 
-# Another version of the library: one module has changed.
+# In another version of the library, one module has changed.
 python3 - "$lib" <<'PYTHON'
 import sys
 data = bytearray(open(sys.argv[1], "rb").read())
@@ -65,7 +65,7 @@ touch -d '2020-01-01' "$lib"
 run 1 check --explain --json "$lib"
 json 'sum(c["modules"] for c in d["causes"] if c["reason"] == "file") >= 1 and {c["reason"] for c in d["causes"]} == {"file"}'
 
-# Another driver: what jitwarm remembers tells
+# Another driver runs: jitwarm remembers the former one.
 rm -rf "$work/cache" "$work/state"
 SIMDRIVER_STAMP='Jun 25 202401:14:48' run 0 prime "$sample"
 rm -rf "$work/state/drivers"
@@ -75,10 +75,10 @@ json '"has changed from 555.58.02 to " in d["causes"][0]["text"]'
 run 1 prime --dry-run "$sample"
 out_has "Why: 8 modules: the driver has changed from 555.58.02 to"
 
-# A recorded module is remembered too, whatever name the file goes by. Under an emulator no file is seen in a process that starts.
+# A recorded module is remembered too, whatever the file's name is. Under an emulator, the recorder sees no files of a process that starts.
 if ! is_emulated; then
 	rm -rf "$work/state" "$work/cache"
-	SIMDRIVER_COST=1 run 0 run --record r.json -- "$app" # long enough for a look at it
+	SIMDRIVER_COST=1 run 0 run --record r.json -- "$app" # long enough for the recorder to look at it
 	rm -rf "$work/cache"
 	cd "$(dirname "$sample")"
 	run 1 check --explain --json "./$(basename "$sample")"
@@ -86,14 +86,14 @@ if ! is_emulated; then
 	cd "$work"
 fi
 
-# A damaged ledger is none.
+# A damaged ledger is ignored.
 run 0 prime "$sample"
 for ledger in "$work"/state/ledger-*; do printf garbage >"$ledger"; done
 rm -rf "$work/cache"
 run 1 check --explain --json "$sample"
 reasons '("never", 8)'
 
-# Another driver's findings are not remembered as this one's.
+# Another driver's refusals are not reported as this driver's.
 . "$cases/../drivers.sh"
 remembered() { find "$work/state" -name 'ledger-*' ! -name ledger-lock; }
 anew
@@ -101,5 +101,5 @@ driver_535_309
 run 0 prime "$sample"
 driver_550
 rm $(remembered)
-run 0 check --driver 535.309.01 "$sample" # one piece is packed with zstd: a part fails
+run 0 check --driver 535.309.01 "$sample" # one piece of code is packed with zstd, so a part of the file fails
 [[ -z $(remembered) ]] || fail "check --driver was remembered"

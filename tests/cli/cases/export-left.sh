@@ -1,4 +1,4 @@
-# export: a pack without some of the entries ends with 1; unreadable files are told from damaged ones
+# If a pack lacks some of the entries, export ends with status 1, and tells unreadable files from damaged ones.
 . "$cases/../pack-entries.sh"
 built="Apr  8 202512:10:18"
 for number in 1 2 3; do pack_entry "$work/cache" $number "$built" 86; done
@@ -8,7 +8,7 @@ export_all() { run "$1" export --all --cache "$dir" -o "$pack" "${@:2}"; }
 file() { find "$work/cache" -path "$work/cache/?/?/*" -type f | sort | sed -n "$1p"; }
 export_all 0 --json
 json 'd["entries"] == 4 and d["damaged"] == d["unreadable"] == 0'
-# Left out by choice
+# Entries are left out by the user's choice.
 export_all 0 --arch sm_75 --json
 json 'd["entries"] == 1 and d["other_targets"] == 3'
 
@@ -19,7 +19,7 @@ json 'd["entries"] == 3 and d["damaged"] == 1 and d["unreadable"] == 0'
 export_all 1
 out_has "left out: 1 entry damaged"
 
-# A folder in the place of an entry cannot be read, by anybody
+# Nobody can read a folder in the place of an entry.
 unreadable=$(file 2)
 rm "$unreadable" && mkdir "$unreadable"
 export_all 1 --json
@@ -31,7 +31,7 @@ export_all 1
 out_has "left out: 1 entry that this account cannot read"
 rmdir "$unreadable"
 
-# One that the account may not read
+# This account may not read an entry.
 if ! is_wine && ((EUID)); then
 	chmod 000 "$(file 2)"
 	export_all 1 --json

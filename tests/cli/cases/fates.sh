@@ -1,5 +1,5 @@
-# Every piece of code has a fate: it runs, is in the cache or compiled, fails, or jitwarm says that it cannot tell. Never is what
-# cannot run “nothing to compile”.
+# Every piece of code has a fate: it runs, is in the cache or compiled, fails, or jitwarm says that it cannot tell. Code that cannot run is
+# never called “nothing to compile”.
 with_simdriver sm_86
 export CUDA_CACHE_PATH=$work/cache
 old=(--target sm_86 --driver 550.163.01) new=(--target sm_86 --driver 580.65.06)
@@ -24,19 +24,20 @@ def write(name, data):
     open(name, "wb").write(data)
 
 one = fatbin.container
-# nvcc -rdc=true: what was linked, for sm_80, and its objects
+# As nvcc -rdc=true makes it: linked code for sm_80, and its objects.
 write("objects.so", fatbin.library(one(cubin(80)), objects=[one(cubin(80)), one(cubin(80))]))
 write("half.so", fatbin.library(one(cubin(80)), objects=[one(cubin(80), ptx(52, options="--compile-only ")), one(cubin(80))]))
 write("linked.so", fatbin.library(one(cubin(80)), objects=[one(cubin(80), ptx(52, options="--compile-only ")),
                                                            one(ptx(52, kernel=b"l", options="--compile-only "))]))
-# The output of an nvlink link for another GPU than its objects are for has no code of them, or of some of them; LTO-IR is for each newer GPU.
+# If nvlink linked for another GPU than its objects are for, the result has the code of some of them, or of none; LTO-IR is for each newer
+# GPU.
 empty, lto = fatbin.entry(fatbin.CUBIN, 75, fatbin.old_cubin(75)), other(8, 75)
 write("wrong.so", fatbin.library(one(empty), objects=[one(cubin(80)), one(cubin(80))]))
 write("wrong_ptx.so", fatbin.library(one(empty), objects=[one(ptx(80)), one(ptx(80, kernel=b"l"))]))
 write("no_link.so", fatbin.library(one(cubin(90)), objects=[one(cubin(75)), one(cubin(80))]))
 write("part.so", fatbin.library(one(cubin(75)), objects=[one(cubin(80)), one(cubin(75), cubin(80))]))
 write("lto.so", fatbin.library(one(cubin(75)), objects=[one(cubin(80), lto), one(cubin(80), lto)]))
-# A text without code, for a family of GPUs; PTX that no known driver reads
+# One PTX has no code and is for a family of GPUs; another is of a version that no known driver reads.
 write("none.so", fatbin.library(one(cubin(80), fatbin.entry(fatbin.PTX, 90, b".version 8.0\n.target sm_90a\n.address_size 64\n\0", isa=(8, 0)))))
 write("loose.so", fatbin.elf((".nv_fatbin", one(ptx(75, b"8.7", b"b")), 1, 0x100000), (".rodata", one(ptx(75, b"9.0", b"c")), 1, 0x200000)))
 broken = fatbin.entry(fatbin.PTX, 75, text(75).replace(b"}", b" "), isa=(7, 0))
@@ -51,12 +52,12 @@ write("libtile_and_ptx.so", fatbin.library(one(ptx(75)), one(other(0x80, 80))))
 write("libkind.so", fatbin.library(one(other(0x20, 80)), one(cubin(86))))
 PYTHON
 
-# Each object of relocatable code needs code for the GPU.
+# Relocatable code runs only if each object has code for the GPU.
 for file in objects.so half.so; do
 	for command in check scan lint; do
 		target=("${old[@]}")
 		[[ $command != lint ]] || target=(--gpus sm_75 --driver 550.163.01)
-		run "2|$([[ $file == half.so && $command == check ]] && echo 1)" $command "${target[@]/sm_86/sm_75}" $file # cold goes first
+		run "2|$([[ $file == half.so && $command == check ]] && echo 1)" $command "${target[@]/sm_86/sm_75}" $file # cold counts
 		out_has "will fail: no kernel image for sm_75"
 		out_lacks "nothing to compile"
 	done
@@ -81,7 +82,7 @@ out_lacks "has no code"
 is_wine || run 2 prime tile/libtile.so # under driver 550
 is_wine || out_has "Nothing is compiled: no code in these files can run on these GPUs."
 
-# A driver that is too old is not forgiven because a neighbour runs.
+# A too old driver is reported even if a neighbouring file runs.
 for what in folder; do
 	run 2 prime $what
 	out_has "Start your program again: it has nothing left to compile, but fails if it uses code that cannot run."
@@ -91,14 +92,14 @@ for what in folder; do
 	run 2 doctor $what
 	out_has "driver-old: "
 	out_has "install driver 570 (CUDA 12.8), or a newer one"
-	run 2 check $what # what could be compiled is
+	run 2 check $what # the rest could be compiled
 	out_has "a program fails with 1 file"
-	run 2 check "${old[@]/550.163.01/570}" $what # of whose entries the names are not known
+	run 2 check "${old[@]/550.163.01/570}" $what # of driver 570, the names of entries are unknown
 	out_lacks "will fail"
 done
-# Another piece of the file runs, and the runtime of both loads lazily, or leaves out what the driver refuses.
+# Another piece of the file runs, and the runtime of both pieces loads lazily, or leaves out what the driver refuses.
 for mode in LAZY EAGER; do
-	CUDA_MODULE_LOADING=$mode run 1 check "${old[@]}" inside.so # what runs is cold
+	CUDA_MODULE_LOADING=$mode run 1 check "${old[@]}" inside.so # the piece that runs is cold
 	err_has "1 of 2 pieces needs driver 570 (CUDA 12.8) or newer: a program that uses it fails"
 done
 run 2 find folder
@@ -113,14 +114,14 @@ out_has "nothing to compile"
 # Loose code fails no file that has other code.
 run 2 check "${old[@]}" loose.so
 out_has "it needs driver 570 (CUDA 12.8) or newer"
-# A file fails once, whatever else the driver refuses of it.
+# A file fails once, even if the driver refuses more of it.
 run "1|2" prime broken/broken.so
 run 2 prime --json broken
 json 'd["refused"] == 1'
 run 2 check --json broken
 json 'len(d["failing"]) == 1 and d["failing"][0]["why"].startswith("the driver refuses 1 module")'
 
-# A piece without code is a part that fails: lint, which packagers run, ends with 1.
+# A piece without code for the GPU is a part that fails: lint, which packagers run, ends with 1.
 run 0 check families.so
 out_has "nothing to compile"
 err_has "families.so: 1 of 2 pieces has no code for sm_86: a program that uses it fails"
@@ -139,7 +140,7 @@ out_has "sm_86 (RTX 30): 1 of 2 pieces has no code for sm_86: a program that use
 run 1 lint --gpus sm_86 --json families.so
 json 'd["gpus"][0]["lacking"] == 1 and [(f["kind"], f["level"]) for f in d["findings"]] == [("lacks", "warning")]'
 
-# Tile IR: drivers before 580 refuse it. Of newer ones jitwarm cannot tell what is in the cache.
+# Drivers before 580 refuse Tile IR. For newer ones, jitwarm cannot tell what is in the cache.
 for command in check scan; do
 	run 2 $command "${old[@]}" tile/libtile.so
 	out_has "will fail: Tile IR for sm_86; it needs driver 580 (CUDA 13.0) or newer"
@@ -156,11 +157,11 @@ run 2 lint --json --gpus sm_86 tile/libtile.so
 json 'd["gpus"][0]["tile"] == 1 and d["gpus"][0]["level"] == "warning" and [f["kind"] for f in d["findings"]] == ["unsure"]'
 run 2 lint --gpus sm_86 --driver 550.163.01 tile/libtile.so
 out_has "will fail: Tile IR"
-# For newer GPUs alone
+# The Tile IR is for newer GPUs alone.
 run 2 check --target sm_75 --driver 580.65.06 tile/libtile.so
 out_has "no kernel image for sm_75"
-# Beside PTX both are said.
-run 2 check "${new[@]}" libtile_and_ptx.so # of whose entries the names are not known
+# Beside PTX, both are reported.
+run 2 check "${new[@]}" libtile_and_ptx.so # of driver 580, the names of entries are unknown
 out_has "1 module to compile, if not in the cache"
 err_has "libtile_and_ptx.so: 1 piece of Tile IR for sm_86"
 run 2 scan "${new[@]}" libtile_and_ptx.so
@@ -169,13 +170,13 @@ out_has "1 piece of Tile IR, compiled by the driver"
 run "1|2" check "${old[@]}" libtile_and_ptx.so
 out_has "will fail: Tile IR"
 
-# Another kind is named by its number.
+# A piece of another kind is named by its number.
 for command in check scan; do
 	run 2 $command "${new[@]}" libkind.so
 	cat "$out" "$err" >"$work/both"
 	says "$work/both" "1 piece of kind 0x20" || fail "$command is silent"
 done
-# Its runtime loads lazily: only what uses it fails, unless all is loaded at the start.
+# The runtime loads lazily, so only the users of the piece fail, unless all is loaded at the start.
 run 0 scan "${old[@]}" libkind.so
 out_has "1 cannot be used (of kind 0x20, which the driver does not know)"
 CUDA_MODULE_LOADING=EAGER run 2 check "${old[@]}" libkind.so
@@ -183,7 +184,7 @@ out_has "will fail: code of the unknown kind 0x20 for sm_86"
 run 2 check --json "${new[@]}" libkind.so
 json 'd["verdict"] == "unsure" and d["unknown"] == 1'
 
-# A machine with such a driver
+# a machine with such a driver
 is_wine || {
 	export SIMDRIVER_VERSION=580.65.06 SIMDRIVER_CUDA=13000
 	rm -rf "$work/state"

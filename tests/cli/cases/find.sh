@@ -1,17 +1,19 @@
-# find: environments and programs at their usual places, below folders, in conda's list; hostile ones
+# find lists environments and programs at their usual places, below folders and in conda's list, also if these are hostile.
 unset VIRTUAL_ENV CONDA_PREFIX CONDA_EXE CONDA_ENVS_PATH MAMBA_ROOT_PREFIX WORKON_HOME PIPX_HOME UV_TOOL_DIR UV_PYTHON_INSTALL_DIR PYENV_ROOT PYTHONPATH
 with_simdriver sm_86
-ptx() { # FILE NAME: a module that has to be compiled
+# ptx FILE NAME: writes a module that has to be compiled
+ptx() {
 	mkdir -p "$(dirname "$1")"
 	printf '.version 7.8\n.target sm_70\n.address_size 64\n.visible .entry %s() { ret; }\n' "$2" >"$1"
 }
 conda() { mkdir -p "$1/conda-meta" "$(site_of "$1")"; }
-row() { # END EXPRESSION: of the place whose name ends so
+# row END EXPRESSION: EXPRESSION is true for the place whose name ends with END
+row() {
 	json "(lambda c: $2)(next(c for c in d['places'] if posix(c['name']).endswith('$1')))"
 }
 no_row() { json "not [c for c in d['places'] if posix(c['name']).endswith('$1')]"; }
 
-# Below a folder: environments, conda's `envs`, nothing twice, nothing inside an environment; no links.
+# Below a folder, find lists environments and conda's `envs`, each once; it lists nothing inside an environment, and follows no symlinks.
 tree=$work/tree
 environment "$tree/a/b/venv" 1.0
 conda "$tree/conda"
@@ -25,7 +27,7 @@ json 'd["schema"] == "jitwarm.find/1" and len(d["places"]) == 3'
 row a/b/venv 'c["kind"] == "venv" and c["environment"] and c["cold"] > 1 and c["images"] == 1 and c["start_seconds"]["likely"] > 0'
 row envs/torch 'c["kind"] == "conda" and c["cold"] == 1 and c["warm"] == 0 and c["failing"] == 0'
 row tree/conda 'c["images"] == 0 and c["cold"] == 0'
-json '"venv" in d["places"][0]["name"]' # what costs most comes first
+json '"venv" in d["places"][0]["name"]' # the most expensive place comes first
 run 1 find "$tree" "$tree/conda" --json
 json 'len(d["places"]) == 3'
 run 1 find "$tree"
@@ -40,7 +42,7 @@ if ! is_wine; then
 	run 1 find "$tree"
 	out_has "warm"
 fi
-# A bin folder with a Python marks one, and without it none: what is below is looked at.
+# A bin folder with a Python marks an environment; without a Python, find searches the folders below.
 environment "$work/marks/tools/deep/venv" 1.0
 mkdir -p "$work/marks/tools/bin" "$work/marks/own/bin" "$(site_of "$work/marks/own")"
 : >"$work/marks/own/bin/python3"
@@ -49,14 +51,14 @@ row tools/deep/venv 'c["kind"] == "venv"'
 row marks/own 'c["kind"] == "Python"'
 json 'len(d["places"]) == 2'
 
-# The folders below an installation are searched, too: “jitwarm find /” on a machine with /usr/bin/python3
+# find also searches the folders below an installation, as in “jitwarm find /” on a machine with /usr/bin/python3.
 empty_environment "$work/marks/own/later/venv"
 run '0|1' find --json "$work/marks/own"
 row own/later/venv 'c["kind"] == "venv"'
 row marks/own 'c["kind"] == "Python"'
 rm -r "$work/marks/own/later"
 
-# One environment by its option, under both names; no other place beside it.
+# The option names one environment, under both of its names; no other place is listed.
 for option in --environment --env; do
 	run '0|1' find --json $option "$tree/a/b/venv"
 	row a/b/venv 'c["kind"] == "venv"'
@@ -65,7 +67,7 @@ done
 run 64 find --env "$tree/a" "$tree/b"
 run '0|1' check --env "$tree/a/b/venv"
 
-# A folder without an environment is a place itself; one that is not there is a failure.
+# A folder without an environment is itself a place; a missing folder is a failure.
 ptx "$work/loose/x/k.ptx" loose
 run 1 find "$work/loose" --json
 row loose 'c["kind"] == "folder" and c["cold"] == 1 and not c["environment"]'
@@ -75,17 +77,17 @@ run 1 find "$work/loose/" --json
 json 'd["places"][0]["cold"] == 1'
 run 3 find "$work/none"
 err_one_line
-# For another GPU without one; without a target and a GPU only files are counted.
+# find works for another GPU on a machine without one; without a target and a GPU it only counts files.
 run 1 find --target sm_90 --driver 550.163.01 "$work/loose" --json
 row loose 'c["cold"] == 1'
-# One that the driver does not run: said once, of all places together, and never “without device code”
+# A GPU that the driver does not run is reported once for all places, and never as “without device code”.
 run 2 find --target sm_120 --driver 550.163.01 "$work/loose" "$tree"
 err_one_line
 err_has "does not run sm_120, which needs driver 570"
 out_empty
 is_wine && exit 0
 
-# The usual places
+# the usual places
 bin=$work/bin
 mkdir -p "$bin" "$HOME/.conda"
 export PIPX_HOME=$work/pipx UV_TOOL_DIR=$work/uv PYENV_ROOT=$work/pyenv WORKON_HOME=$work/hooks
@@ -102,7 +104,7 @@ conda "$work/second/shared"
 mkdir -p "$work/own/bin" && : >"$CONDA_EXE"
 conda "$work/own/envs/inner"
 ptx "$HOME/blender-4.2/lib/k.ptx" blender
-# ollama and llama.cpp by the program on PATH
+# ollama and llama.cpp are found by the program on PATH.
 mkdir -p "$work/ollama/bin" "$work/llama/bin" "$work/llama/lib"
 for program in ollama/bin/ollama llama/bin/llama-server; do
 	cp /bin/true "$work/$program"
@@ -111,7 +113,7 @@ done
 ptx "$work/ollama/lib/ollama/cuda_v12/k.ptx" ollama
 cp "$sample" "$work/llama/lib/libggml-cuda.so"
 program_path=$bin:$PATH
-# conda's list: a million lines, links, a pipe, control characters
+# conda's list has a million lines, symlinks, a pipe, control characters.
 conda "$work/listed"
 conda "$work/last"
 conda "$work/late"
@@ -151,7 +153,7 @@ eval "run 0 $(sed -n 's/^Next    jitwarm //p' "$out")"
 run 1 find --json
 row llama.cpp 'c["cold"] == 0'
 
-# A list that is a pipe, a folder or too large
+# The list is a pipe, a folder, or too large.
 for list in "mkfifo" "mkdir" "truncate -s 2M"; do
 	rm -r "$HOME/.conda/environments.txt"
 	$list "$HOME/.conda/environments.txt"
@@ -160,7 +162,7 @@ for list in "mkfifo" "mkdir" "truncate -s 2M"; do
 	no_row /listed
 done
 rm -r "$HOME/.conda/environments.txt"
-# The superuser believes only its own list.
+# root reads only its own list.
 if [ "$(id -u)" = 0 ]; then
 	conda "$work/far/away"
 	printf '%s\n' "$work/listed" "$work/far/away" >"$HOME/.conda/environments.txt"
@@ -174,7 +176,7 @@ if [ "$(id -u)" = 0 ]; then
 	run 1 find --json
 	no_row /listed
 	json '".conda" in d["notes"][0] and "left out" in d["notes"][0]'
-	# A link of its own leads to its own list; another account's does not, whoever wrote what it leads to, nor does such a folder.
+	# root follows its own symlink to its own list. It does not follow another account's symlink or folder, whoever wrote the file.
 	mv "$HOME/.conda/environments.txt" "$work/list"
 	chown 0 "$work/list"
 	ln -s "$work/list" "$HOME/.conda/environments.txt"
@@ -187,13 +189,13 @@ if [ "$(id -u)" = 0 ]; then
 		json '".conda" in d["notes"][0] and "left out" in d["notes"][0]'
 		chown -h 0 "$theirs"
 	done
-	# Nor one that everybody may write to
+	# root does not read a list that everybody may write to either.
 	chmod 666 "$work/list"
 	run 1 find --json
 	no_row /listed
 	rm "$HOME/.conda/environments.txt"
 fi
-# An environment that cannot be read is told, and hides no other.
+# An environment that cannot be read is reported, and hides no other environment.
 mkdir -p "$(site_of "$WORKON_HOME/hook")/broken-1.0.dist-info/METADATA"
 run 1 find --json
 row hooks/hook 'c["trouble"]'

@@ -1,12 +1,12 @@
-# Help of every command: on standard output, status 0, with the common options, no wider than 80 columns.
+# Every command's help goes to standard output with status 0, has the common options, and is at most 80 columns wide.
 run 0 --help
 out_has "Usage: jitwarm COMMAND"
 err_empty
-# Five groups, the README's five commands first.
+# The list has five groups, and begins with the README's five commands.
 grep -E '^[A-Z].*:$' "$out" | tr '\n' ' ' >"$work/groups"
 [[ $(cat "$work/groups") == "The five that most people need: To find out more: For other machines, and in packages: To share results: Upkeep: " ]] || fail "other groups: $(cat "$work/groups")"
 [[ $(sed -n '/^The five/,/^$/s/^  \([a-z][a-z]*\)  .*/\1/p' "$out" | tr '\n' ' ') == "status check prime doctor tune " ]] || fail "other commands are first"
-# A group of commands is one line.
+# A group of commands has one line.
 cp "$out" "$work/list"
 for group in cache key startup store; do
 	[[ $(grep -cE "^  $group( |\$)" "$work/list") == 1 ]] || fail "not one line for $group"
@@ -31,20 +31,20 @@ while read -r command; do
 	run 0 help --all $command
 	cmp -s "$work/first" "$out" || fail "“help --all $command” differs from “$command --help --all”"
 	[[ $(wc -L <"$out") -le 80 ]] || fail "a line is wider than 80 columns"
-	# Each example is a command with options that it has.
+	# Each example is a command with existing options.
 	sed -n '/^Examples:$/,$s/^  jitwarm *//p' "$out" >"$work/examples"
 	[ -s "$work/examples" ] || fail "no example of $command"
 	grep -qE "^($command\b|\$)" "$work/examples" || fail "no example of $command is one"
-	is_wine && continue # the table is the same, and a program starts slowly there
+	is_wine && continue # Windows has the same table, and programs start slowly there
 	while read -r example; do
 		# shellcheck disable=SC2086
 		run 0 ${example%% -- *} --help
 		out_has "Usage: jitwarm"
 	done <"$work/examples"
-	# … and they come last.
+	# The examples come last.
 	[[ $(sed -n '/^Examples:$/,$p' "$work/first" | grep -cvE '^(Examples:|  jitwarm.*|    .*)$') == 0 ]] || fail "something follows the examples of $command"
 done <<<"$commands"
-# prime's options are in groups, and every one of them in one.
+# prime's options are in groups; each option is in one.
 run 0 prime --help --all
 grep -E '^[A-Z].*:$' "$out" >"$work/groups"
 printf '%s\n' "What to compile:" "Limits:" "Where results come from:" "Where results go:" "As with every command:" "Examples:" |
