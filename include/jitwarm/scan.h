@@ -17,17 +17,18 @@
 #include <jitwarm/target.h>
 #include <jitwarm/verdict.h>
 
-/* The size of any name in these structures. */
-#define JW_SCAN_NAME 32
 /* The size of the name of a file and a line about it. */
 #define JW_SCAN_REASON 1024
 
-/* The number of fat binary entries for one target or of one kind. */
+/* The number of fat binary entries of one kind and, for machine code and PTX, for one target. */
 struct jw_scan_count {
-	char name[JW_SCAN_NAME]; /* "sm_90a", "compute_75", "lto-ir", "kind 0x80" */
+	uint32_t kind; /* of relocatable PTX: that of PTX */
+	struct jw_target target;
 	size_t entries;
 	uint64_t stored_bytes; /* of all of them, compressed as they are in the file */
 };
+/* Writes "sm_90a", "compute_75", "lto-ir" or "kind 0x80"; returns `name`. */
+const char *jw_scan_count_name(char name[JW_TARGET_TEXT], const struct jw_scan_count *count);
 
 enum jw_scan_need { JW_SCAN_NEED_NO, JW_SCAN_NEED_YES, JW_SCAN_NEED_UNKNOWN };
 
@@ -119,9 +120,11 @@ struct jw_scan_image {
 	const char *path;
 	const char *member; /* the name inside an archive; NULL for a file */
 	uint64_t size_bytes;
-	const char *format; /* "elf", "pe", "fatbin", "cubin", "ptx" */
+	unsigned format; /* 0 ELF, 1 PE, 2 fat binary, 3 cubin, 4 PTX (enum devcode_format) */
+	bool library;    /* ELF or PE, rather than a loose file */
 	size_t containers;
-	const struct jw_scan_count *cubins, *ptx, *other; /* each in the order of targets or kinds */
+	/* Parts of one array, each in the order of targets or kinds */
+	const struct jw_scan_count *cubins, *ptx, *other;
 	size_t cubin_count, ptx_count, other_count;
 	uint64_t ptx_bytes;                      /* the size of all PTX entries, decompressed */
 	size_t damaged;                          /* places that look like a container but are unsound */

@@ -392,13 +392,6 @@ void container_entries(const uint8_t *bytes, uint64_t size_bytes, uint64_t offse
 		at += container_entry(bytes, size_bytes, at, offset, &entries[i]);
 }
 
-const char *devcode_format_name(enum devcode_format format)
-{
-	static const char *const names[] = {"elf", "pe", "fatbin", "cubin", "ptx"};
-
-	return names[format];
-}
-
 /* Precedes an object's id in the list of the code that registers a linked container. */
 static const char listed[] = "def ";
 

@@ -41,9 +41,6 @@ enum devcode_format {
 	DEVCODE_PTX,    /* loose PTX text */
 };
 
-/* "elf", "pe", "fatbin", "cubin", "ptx" */
-const char *devcode_format_name(enum devcode_format format);
-
 /* How the CUDA runtime uses a section. Source: docs/internals/fatbin.md. */
 enum devcode_role {
 	DEVCODE_REGISTERED,  /* .nv_fatbin, .nv_fatb: registered with the driver at start */

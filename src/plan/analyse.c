@@ -424,7 +424,7 @@ struct account {
 	struct account_target targets[ANALYSE_MAX_TARGETS];
 	struct plan_module *modules;
 	size_t module_count, module_capacity;
-	struct analyse_count *counts;
+	struct jw_scan_count *counts;
 	size_t count_count, count_capacity;
 	uint64_t ptx_bytes;
 	/* Texts with the same kernels, of which a program loads one, by ptx_text_kernels. */
@@ -433,11 +433,19 @@ struct account {
 	size_t copy_count, copy_capacity;
 };
 
-/* Orders names such as "sm_86" by kind, then capability, then suffix. */
-static int analyse_count_compare(const void *a, const void *b)
+/* Returns 0 for cubins, 1 for PTX, 2 for others. */
+static unsigned list_of(const struct jw_scan_count *count)
 {
-	const struct analyse_count *left = a, *right = b;
+	return count->kind == DEVCODE_KIND_CUBIN ? 0 : count->kind == DEVCODE_KIND_PTX ? 1 : 2;
+}
 
+/* Orders by list, then kind, then capability, then suffix. */
+static int order_counts(const void *a, const void *b)
+{
+	const struct jw_scan_count *left = a, *right = b;
+
+	if (list_of(left) != list_of(right))
+		return list_of(left) < list_of(right) ? -1 : 1;
 	if (left->kind != right->kind)
 		return left->kind < right->kind ? -1 : 1;
 	if (left->target.sm != right->target.sm)
@@ -445,16 +453,38 @@ static int analyse_count_compare(const void *a, const void *b)
 	return left->target.suffix - right->target.suffix;
 }
 
+void analyse_divide_counts(struct jw_scan_image *image, const struct jw_scan_count *counts,
+						   size_t count)
+{
+	size_t ends[3];
+
+	for (size_t i = 0, list = 0; list < 3; ends[list++] = i)
+		while (i < count && list_of(&counts[i]) <= list)
+			i++;
+	image->cubins = counts;
+	image->cubin_count = ends[0];
+	image->ptx = counts + ends[0];
+	image->ptx_count = ends[1] - ends[0];
+	image->other = counts + ends[1];
+	image->other_count = ends[2] - ends[1];
+}
+
 static int count_entry(struct jw_error *err, struct account *account,
 					   const struct judged_entry *entry)
 {
-	struct analyse_count *count;
+	const bool ptx = devcode_kind_is_ptx(entry->kind), cubin = entry->kind == DEVCODE_KIND_CUBIN;
+	const struct jw_scan_count one = {.kind = ptx ? DEVCODE_KIND_PTX : entry->kind,
+									  .target =
+										  ptx || cubin ? entry->target : (struct jw_target){0},
+									  .entries = 1,
+									  .stored_bytes = entry->stored_bytes};
 
-	if (devcode_kind_is_ptx(entry->kind))
+	if (ptx)
 		account->ptx_bytes += entry->size_bytes;
 	for (size_t i = 0; i < account->count_count; i++) {
-		count = &account->counts[i];
-		if (count->kind == entry->kind && jw_target_equal(count->target, entry->target)) {
+		struct jw_scan_count *count = &account->counts[i];
+
+		if (count->kind == one.kind && jw_target_equal(count->target, one.target)) {
 			count->entries++;
 			count->stored_bytes += entry->stored_bytes;
 			return 0;
@@ -463,8 +493,7 @@ static int count_entry(struct jw_error *err, struct account *account,
 	/* Headers of hostile files can name any number of kinds and targets. */
 	if (VEC_ROOM(err, account->counts, account->count_capacity, account->count_count, 4096))
 		return -1;
-	account->counts[account->count_count++] =
-		(struct analyse_count){entry->kind, entry->target, 1, entry->stored_bytes};
+	account->counts[account->count_count++] = one;
 	return 0;
 }
 
@@ -664,8 +693,8 @@ static struct analyse_cause cause_of(const struct account *account, struct jw_ta
 	bool plain = false;
 
 	for (size_t i = 0; i < account->count_count; i++) {
-		const struct analyse_count *count = &account->counts[i];
-		const bool ptx = devcode_kind_is_ptx(count->kind);
+		const struct jw_scan_count *count = &account->counts[i];
+		const bool ptx = count->kind == DEVCODE_KIND_PTX;
 
 		if (!ptx && count->kind != DEVCODE_KIND_CUBIN)
 			continue;
@@ -694,20 +723,20 @@ static int add_image_with(struct jw_error *err, struct reading *reading,
 							  .runtime = gpu_runtime_cuda(runtime_cuda)};
 	struct analyse_target sums[ANALYSE_MAX_TARGETS];
 	struct analyse_image analysed = {
-		.path = image->path,
-		.member = image->member,
-		.library = !is_loose_file(image),
+		.scan = {.path = image->path,
+				 .member = image->member,
+				 .size_bytes = image->size_bytes,
+				 .format = image->format,
+				 .library = !is_loose_file(image),
+				 .containers = image->container_count,
+				 .damaged = image->damaged,
+				 .runtime_cuda = runtime_cuda,
+				 .runtime_shared = image->runtime_cuda != 0,
+				 .wrappers_known = image->wrappers_known},
 		.loading = loading_with(reading, image, runtime_cuda, driver),
-		.format = image->format,
-		.size_bytes = image->size_bytes,
-		.container_count = image->container_count,
-		.damaged = image->damaged,
-		.wrappers_known = image->wrappers_known,
-		.runtime_shared = image->runtime_cuda != 0,
 		.asked = !driver,
 		.releases = releases,
 		.targets = sums,
-		.runtime_cuda = runtime_cuda,
 	};
 	struct pieces pieces = {0};
 	int result = 0;
@@ -739,17 +768,16 @@ static int add_image_with(struct jw_error *err, struct reading *reading,
 		sums[t] = target->sums;
 	}
 	if (account.count_count)
-		qsort(account.counts, account.count_count, sizeof *account.counts, analyse_count_compare);
+		qsort(account.counts, account.count_count, sizeof *account.counts, order_counts);
 	if (!result) {
-		analysed.ptx_bytes = account.ptx_bytes;
-		analysed.counts = account.counts;
-		analysed.count_count = account.count_count;
+		analysed.scan.ptx_bytes = account.ptx_bytes;
+		analyse_divide_counts(&analysed.scan, account.counts, account.count_count);
 		analysed.modules = account.modules;
 		analysed.module_count = account.module_count;
 		if (reading->question->pieces && analysed.asked &&
 			pieces_make(&pieces, &reading->judged, image, account.modules, account.module_count)) {
-			analysed.pieces = pieces.items;
-			analysed.piece_count = pieces.count;
+			analysed.scan.pieces = pieces.items;
+			analysed.scan.piece_count = pieces.count;
 		}
 		result = reading->sink->image(err, reading->sink->context, &analysed);
 		reading->stopped = result != 0;

@@ -32,7 +32,7 @@ struct analyse_question {
 	enum loading_setting setting;        /* CUDA_MODULE_LOADING of the programs */
 	bool verdicts_only;                  /* leave out modules */
 	bool releases; /* judge for the drivers of gpu_releases, too (analyse_image.releases) */
-	bool pieces;   /* group the containers (analyse_image.pieces) */
+	bool pieces;   /* group the containers (jw_scan_image.pieces) */
 	bool kernels;  /* name the kernels of all pieces, not only of those that a target cannot use */
 };
 
@@ -127,41 +127,22 @@ static inline uint64_t module_name(const struct plan_module *module)
 struct plan_module *module_find(struct plan_module *modules, const struct set *known,
 								const struct plan_module *like);
 
-/* The number of entries of one kind and target. */
-struct analyse_count {
-	uint32_t kind;
-	struct jw_target target;
-	size_t entries;
-	uint64_t stored_bytes; /* the compressed size, as it is in the file */
-};
-
 /* An image, read from its file or known from the inventory. Valid during the call that passes it
  * on. */
 struct analyse_image {
-	const char *path, *member;
-	bool library;                         /* ELF or PE, rather than a loose file */
-	enum loading loading;                 /* when registered code is loaded */
-	bool keyed;                           /* as in plan_module */
+	struct jw_scan_image scan; /* all but its verdicts; pieces if the question asks for them */
+	enum loading loading;      /* when registered code is loaded */
+	bool keyed;                /* as in plan_module */
 	const struct analyse_target *targets; /* as many as requested */
 	const struct plan_module *modules;
 	size_t module_count;
-
-	/* For a scan: */
-	enum devcode_format format;
-	uint64_t size_bytes;
-	size_t container_count, damaged;
-	bool wrappers_known, runtime_shared; /* as in devcode_image, and whether it names a runtime */
-	bool asked;                          /* judged with the question's driver */
+	bool asked;        /* judged with the question's driver */
 	uint32_t releases; /* judged with these drivers of gpu_releases, a bit for each */
-	const struct analyse_count *counts; /* sorted by kind and target */
-	size_t count_count;
-	uint64_t ptx_bytes; /* the decompressed size of all PTX entries */
-	/* The CUDA version of its CUDA runtime (12040), which is in the library itself unless
-	 * it is shared; 0 if there is none, or it is unknown. */
-	uint32_t runtime_cuda;
-	const struct jw_piece *pieces; /* if the question asks for them */
-	size_t piece_count;
 };
+
+/* Divides counts, sorted by kind, into the lists of an image. */
+void analyse_divide_counts(struct jw_scan_image *image, const struct jw_scan_count *counts,
+						   size_t count);
 
 struct analyse_sink {
 	void *context;

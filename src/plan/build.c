@@ -76,8 +76,8 @@ static int plan_add_file(struct jw_error *err, struct build *build,
 	if (VEC_ROOM(err, plan->files, build->file_capacity, plan->file_count, PLAN_MAX_FILES))
 		return -1;
 	plan->files[plan->file_count] = (struct plan_file){
-		.path = mem_string(image->path),
-		.member = image->member ? mem_string(image->member) : NULL,
+		.path = mem_string(image->scan.path),
+		.member = image->scan.member ? mem_string(image->scan.member) : NULL,
 		.found = build->found,
 		.package = build->package,
 		.containers = image->keyed ? build->request->containers : NULL,
@@ -116,7 +116,7 @@ static bool is_on_demand(const struct build *build, const struct analyse_image *
 {
 	const struct jw_found *found = build->request->found;
 
-	if (!image->library)
+	if (!image->scan.library)
 		return found && build->found < found->file_count && found->files[build->found].package;
 	return loose || image->loading == LOADING_LAZY;
 }
@@ -139,16 +139,16 @@ bool build_is_of_tests(const struct plan_request *request, const struct analyse_
 {
 	/* site-packages, or Debian's dist-packages */
 	static const char installed[] = "-packages", tests[] = "tests";
-	const char *inside = image->member;
+	const char *inside = image->scan.member;
 
-	if (image->library || request->everything ||
-		(!inside && plan_is_named(request->named, request->named_count, image->path)))
+	if (image->scan.library || request->everything ||
+		(!inside && plan_is_named(request->named, request->named_count, image->scan.path)))
 		return false;
 	/* The place of the environment itself does not matter. */
-	for (const char *at = image->path; !image->member && (at = strstr(at, installed));)
+	for (const char *at = image->scan.path; !image->scan.member && (at = strstr(at, installed));)
 		inside = at += sizeof installed - 1;
 	for (const char *at = inside; at && (at = strstr(at, tests)); at++)
-		if ((at == image->member || os_is_separator(at[-1])) &&
+		if ((at == image->scan.member || os_is_separator(at[-1])) &&
 			os_is_separator(at[sizeof tests - 1]))
 			return true;
 	return false;
@@ -157,7 +157,8 @@ bool build_is_of_tests(const struct plan_request *request, const struct analyse_
 /* Writes the name of an image: "path" or "path: member". */
 static const char *image_name(char *text, size_t size, const struct analyse_image *image)
 {
-	(void)snprintf(text, size, image->member ? "%s: %s" : "%s", image->path, image->member);
+	(void)snprintf(text, size, image->scan.member ? "%s: %s" : "%s", image->scan.path,
+				   image->scan.member);
 	return text;
 }
 
@@ -340,7 +341,7 @@ int build_add_image(struct jw_error *err, struct build *build, const struct anal
 	uint32_t file = UINT32_MAX;
 	const bool test = build_is_of_tests(build->request, image);
 
-	if (!test && fates_add(err, &plan->fates, image->path, image->member, build->package,
+	if (!test && fates_add(err, &plan->fates, image->scan.path, image->scan.member, build->package,
 						   image->targets, plan->target_count))
 		return -1;
 	plan->images++;
@@ -357,9 +358,9 @@ int build_add_image(struct jw_error *err, struct build *build, const struct anal
 	for (size_t i = 0; i < image->module_count; i++) {
 		struct plan_module module = image->modules[i];
 		const struct analyse_target *target = &image->targets[module.target];
-		const bool text = module.form == CACHE_KEY_TEXT && image->library;
+		const bool text = module.form == CACHE_KEY_TEXT && image->scan.library;
 		const bool loose = module.form != CACHE_KEY_LINK && module.role == DEVCODE_LOOSE;
-		const bool leave = loose && !build->request->everything && image->library &&
+		const bool leave = loose && !build->request->everything && image->scan.library &&
 						   target->loose_bytes > PLAN_LOOSE_LIMIT_BYTES;
 		const bool passed = (module.superseded && !build->request->everything) || test;
 		const bool linked = module.form == CACHE_KEY_LINK && module.role == DEVCODE_RELOCATABLE &&
@@ -375,7 +376,7 @@ int build_add_image(struct jw_error *err, struct build *build, const struct anal
 		/* Inputs of a link are compiled only if the CUDA runtime links, and only those that it
 		 * passes to the linker; a loose file exists to be linked. cuSPARSE links its own inputs
 		 * through nvJitLink, which has its own cache. */
-		if (module.form == CACHE_KEY_LINK && !build->request->link_inputs && image->library &&
+		if (module.form == CACHE_KEY_LINK && !build->request->link_inputs && image->scan.library &&
 			!linked)
 			continue;
 		if (file == UINT32_MAX && plan_add_file(err, build, image, &file))
@@ -390,7 +391,7 @@ int build_add_image(struct jw_error *err, struct build *build, const struct anal
 		counts[module.target].texts += text && !leave && !passed;
 		counts[module.target].superseded += passed;
 	}
-	if (file != UINT32_MAX && !image->library && !test) {
+	if (file != UINT32_MAX && !image->scan.library && !test) {
 		build->loose_texts += image->modules[0].form == CACHE_KEY_TEXT;
 		build->loose_inputs += image->modules[0].form == CACHE_KEY_LINK;
 	}

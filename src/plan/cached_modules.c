@@ -176,7 +176,7 @@ int build_add_cached(struct jw_error *err, struct build *build)
 	os_file_close(cached.file);
 	if (!result && cached.count) {
 		const struct analyse_image image = {
-			.path = recorded ? request->keys_name : request->cache_dir,
+			.scan.path = recorded ? request->keys_name : request->cache_dir,
 			.keyed = true,
 			.targets = none,
 			.modules = cached.modules,

@@ -93,24 +93,24 @@ static const struct image_member head_members[] = {
 	MEMBER(image_head, counts, 0),
 };
 static const struct image_member image_members[] = {
-	MEMBER(analyse_image, library, 1),
+	MEMBER(analyse_image, scan.library, 1),
 	MEMBER(analyse_image, loading, LOADING_LAZY),
-	MEMBER(analyse_image, format, DEVCODE_PTX),
-	MEMBER(analyse_image, size_bytes, 0),
-	MEMBER(analyse_image, container_count, 0),
-	MEMBER(analyse_image, damaged, 0),
-	MEMBER(analyse_image, wrappers_known, 1),
-	MEMBER(analyse_image, runtime_shared, 1),
+	MEMBER(analyse_image, scan.format, DEVCODE_PTX),
+	MEMBER(analyse_image, scan.size_bytes, 0),
+	MEMBER(analyse_image, scan.containers, 0),
+	MEMBER(analyse_image, scan.damaged, 0),
+	MEMBER(analyse_image, scan.wrappers_known, 1),
+	MEMBER(analyse_image, scan.runtime_shared, 1),
 	MEMBER(analyse_image, asked, 1),
 	MEMBER(analyse_image, releases, 0),
-	MEMBER(analyse_image, ptx_bytes, 0),
-	MEMBER(analyse_image, runtime_cuda, 0),
+	MEMBER(analyse_image, scan.ptx_bytes, 0),
+	MEMBER(analyse_image, scan.runtime_cuda, 0),
 };
 static const struct image_member count_members[] = {
-	MEMBER(analyse_count, kind, 0),
-	MEMBER(analyse_count, target, 0),
-	MEMBER(analyse_count, entries, 0),
-	MEMBER(analyse_count, stored_bytes, 0),
+	MEMBER(jw_scan_count, kind, 0),
+	MEMBER(jw_scan_count, target, 0),
+	MEMBER(jw_scan_count, entries, 0),
+	MEMBER(jw_scan_count, stored_bytes, 0),
 };
 static const struct image_member target_members[] = {
 	MEMBER(analyse_target, is.fate, DECIDE_REFUSED),
@@ -204,7 +204,8 @@ static int pass_image(struct jw_error *err, struct analyse_image *image,
 					  void *context)
 {
 	struct plan_module *modules = mem_array(first->modules, sizeof *modules);
-	struct analyse_count *counts = mem_array(first->counts, sizeof *counts);
+	struct jw_scan_count *counts = mem_array(first->counts, sizeof *counts);
+	size_t count = 0;
 	int result;
 
 	for (size_t i = 0; i < first->modules; i++) {
@@ -214,14 +215,14 @@ static int pass_image(struct jw_error *err, struct analyse_image *image,
 							   module->target < target_count;
 	}
 	for (size_t i = 0; i < first->counts; i++) {
-		struct analyse_count *counted = &counts[image->count_count];
+		struct jw_scan_count *counted = &counts[count];
 
-		image->count_count += read_members(&counts_from, MEMBERS(count_members), counted) &&
-							  (!counted->target.suffix || counted->target.suffix == 'a' ||
-							   counted->target.suffix == 'f');
+		count += read_members(&counts_from, MEMBERS(count_members), counted) &&
+				 (!counted->target.suffix || counted->target.suffix == 'a' ||
+				  counted->target.suffix == 'f');
 	}
 	image->modules = modules;
-	image->counts = counts;
+	analyse_divide_counts(&image->scan, counts, count);
 	result = take(err, context, image);
 	mem_free(modules);
 	mem_free(counts);
@@ -235,7 +236,7 @@ static int read_seen_image(struct jw_error *err, struct cursor *cursor, const ch
 						   bool *ret_sound)
 {
 	struct analyse_target targets[ANALYSE_MAX_TARGETS];
-	struct analyse_image image = {.path = path, .targets = targets};
+	struct analyse_image image = {.scan.path = path, .targets = targets};
 	struct image_head first;
 	const char *member;
 	const uint8_t *modules, *counts;
@@ -260,7 +261,7 @@ static int read_seen_image(struct jw_error *err, struct cursor *cursor, const ch
 	if (!modules || !counts)
 		return 0;
 	*ret_sound = true;
-	image.member = first.member_size ? member : NULL;
+	image.scan.member = first.member_size ? member : NULL;
 	return take ? pass_image(err, &image, &first, cursor_of(modules, modules_size),
 							 cursor_of(counts, counts_size), target_count, take, context)
 				: 0;
@@ -268,9 +269,11 @@ static int read_seen_image(struct jw_error *err, struct cursor *cursor, const ch
 
 void inventory_image(struct inventory *inventory, const struct analyse_image *image)
 {
-	const size_t name = image->member ? strlen(image->member) + 1 : 0;
+	const struct jw_scan_image *scan = &image->scan;
+	const size_t name = scan->member ? strlen(scan->member) + 1 : 0;
+	const size_t counts = scan->cubin_count + scan->ptx_count + scan->other_count;
 	const struct image_head first = {(uint32_t)image->module_count, (uint16_t)name,
-									 (uint32_t)image->count_count};
+									 (uint32_t)counts};
 	struct buf *images = &inventory->images;
 
 	/* Only a part of its images would be wrong, so the file is not recorded. */
@@ -280,13 +283,13 @@ void inventory_image(struct inventory *inventory, const struct analyse_image *im
 		return;
 	write_members(images, MEMBERS(head_members), &first);
 	write_members(images, MEMBERS(image_members), image);
-	(void)buf_append(NULL, images, image->member, name);
+	(void)buf_append(NULL, images, scan->member, name);
 	for (size_t t = 0; t < inventory->target_count; t++)
 		write_members(images, MEMBERS(target_members), &image->targets[t]);
 	for (size_t i = 0; i < image->module_count; i++)
 		write_members(images, MEMBERS(module_members), &image->modules[i]);
-	for (size_t i = 0; i < image->count_count; i++)
-		write_members(images, MEMBERS(count_members), &image->counts[i]);
+	for (size_t i = 0; i < counts; i++)
+		write_members(images, MEMBERS(count_members), &scan->cubins[i]);
 }
 
 /* ---- records */

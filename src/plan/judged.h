@@ -52,7 +52,7 @@ struct judged_container {
 };
 
 /* The facts that verdicts depend on, once for all containers that share them
- * (analyse_image.pieces). */
+ * (jw_scan_image.pieces). */
 struct judged_form {
 	struct jw_piece_entry *entries;
 	size_t entry_count;

@@ -175,7 +175,6 @@ int wheel_facts_add(struct jw_error *err, struct wheel_facts *facts,
 	const uint32_t compiler = compiler_of(image);
 	const char *member = image->member ? image->member : "";
 	uint32_t runtime = image->runtime_cuda ? image->runtime_cuda : compiler;
-	const bool library = !strcmp(image->format, "elf") || !strcmp(image->format, "pe");
 	struct piece_words *pieces = mem_array(image->piece_count, sizeof *pieces);
 	struct wheel_facts_library added = {.lines = BUF_MAX(MAX_FACTS)};
 	int result;
@@ -187,11 +186,11 @@ int wheel_facts_add(struct jw_error *err, struct wheel_facts *facts,
 		pieces[i] = piece_words(&image->pieces[i], compiler);
 	if (image->piece_count)
 		qsort(pieces, image->piece_count, sizeof *pieces, order_pieces);
-	result =
-		strpbrk(member, "\n\r")
-			? error_set(err, JW_ERR_FORMAT, "a name with a line break")
-			: buf_printf(err, &added.lines, "library %s %s%u %s\n", library ? "library" : "file",
-						 image->runtime_shared ? "" : "~", runtime, member);
+	result = strpbrk(member, "\n\r")
+				 ? error_set(err, JW_ERR_FORMAT, "a name with a line break")
+				 : buf_printf(err, &added.lines, "library %s %s%u %s\n",
+							  image->library ? "library" : "file", image->runtime_shared ? "" : "~",
+							  runtime, member);
 	for (size_t i = 0, next; !result && i < image->piece_count; i = next) {
 		for (next = i + 1; next < image->piece_count && !order_pieces(&pieces[i], &pieces[next]);
 			 next++)

@@ -75,12 +75,9 @@ static struct jw_lint_finding first_start(const struct jw_scan_verdicts *verdict
  * has. */
 static bool has_exclusive(const struct jw_scan_image *image, struct jw_target gpu)
 {
-	char name[JW_TARGET_TEXT];
-
 	gpu.suffix = 'a';
-	(void)jw_target_compute(name, gpu);
 	for (size_t i = 0; i < image->ptx_count; i++)
-		if (!strcmp(image->ptx[i].name, name))
+		if (jw_target_equal(image->ptx[i].target, gpu))
 			return true;
 	return false;
 }

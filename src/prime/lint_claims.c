@@ -57,14 +57,12 @@ uint64_t lint_neighbour_bytes(const struct jw_scan_image *image, struct jw_arch 
 		most = counts[i].entries > most ? counts[i].entries : most;
 	/* If only few pieces are built for an architecture, their sizes say little. */
 	for (size_t i = 0; i < count; i++) {
-		struct jw_target target;
+		const unsigned far = distance(counts[i].target, arch.target);
 
-		if (!counts[i].entries || counts[i].entries * 2 < most ||
-			!jw_target_parse(counts[i].name, &target) ||
-			(nearest && distance(target, arch.target) >= least))
+		if (!counts[i].entries || counts[i].entries * 2 < most || (nearest && far >= least))
 			continue;
 		nearest = &counts[i];
-		least = distance(target, arch.target);
+		least = far;
 	}
 	return nearest ? nearest->stored_bytes / nearest->entries * pieces : 0;
 }
@@ -114,8 +112,7 @@ static bool has_code(const struct jw_piece *piece)
 
 static struct subject *subject_of(struct lint_claims *claims, const struct jw_scan_image *image)
 {
-	const bool library = !strcmp(image->format, "elf") || !strcmp(image->format, "pe");
-	const uint64_t variants = library ? 0 : fate_variants(image->path, image->member);
+	const uint64_t variants = image->library ? 0 : fate_variants(image->path, image->member);
 	struct subject *subject;
 
 	for (size_t i = 0; variants && i < claims->count; i++)

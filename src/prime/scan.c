@@ -52,57 +52,20 @@ struct scan {
 /* The caller's view of one image. */
 struct scanned {
 	struct jw_scan_image image;
-	struct jw_scan_count *counts; /* all three kinds, one after the other */
 	struct jw_scan_verdicts verdicts[ANALYSE_MAX_TARGETS];
 };
 
-/* Returns 0 for cubins, 1 for PTX, 2 for others. */
-static int family_of(uint32_t kind)
+const char *jw_scan_count_name(char name[JW_TARGET_TEXT], const struct jw_scan_count *count)
 {
-	return kind == DEVCODE_KIND_CUBIN ? 0 : devcode_kind_is_ptx(kind) ? 1 : 2;
-}
-
-/* Adds one to the count of a family, which is appended if it is new (relocatable PTX counts as PTX,
- * LTO-IR is not divided by target). */
-static void put_count(struct jw_scan_count *counts, size_t *count, const struct analyse_count *from)
-{
-	char name[JW_SCAN_NAME];
-
-	if (from->kind == DEVCODE_KIND_CUBIN)
-		jw_target_sm(name, from->target);
-	else if (devcode_kind_is_ptx(from->kind))
-		jw_target_compute(name, from->target);
-	else if (from->kind == DEVCODE_KIND_LTOIR)
-		(void)snprintf(name, JW_SCAN_NAME, "lto-ir");
+	if (count->kind == DEVCODE_KIND_CUBIN)
+		return jw_target_sm(name, count->target);
+	if (count->kind == DEVCODE_KIND_PTX)
+		return jw_target_compute(name, count->target);
+	if (count->kind == DEVCODE_KIND_LTOIR)
+		(void)snprintf(name, JW_TARGET_TEXT, "lto-ir");
 	else
-		(void)text_format(name, JW_SCAN_NAME, "kind 0x%x", from->kind);
-	for (size_t i = 0; i < *count; i++)
-		if (!strcmp(counts[i].name, name)) {
-			counts[i].entries += from->entries;
-			counts[i].stored_bytes += from->stored_bytes;
-			return;
-		}
-	memcpy(counts[*count].name, name, sizeof name);
-	counts[*count].stored_bytes = from->stored_bytes;
-	counts[(*count)++].entries = from->entries;
-}
-
-static void fill_counts(struct scanned *scanned, const struct analyse_image *from)
-{
-	const struct jw_scan_count **lists[] = {&scanned->image.cubins, &scanned->image.ptx,
-											&scanned->image.other};
-	size_t *sizes[] = {&scanned->image.cubin_count, &scanned->image.ptx_count,
-					   &scanned->image.other_count};
-	size_t used = 0;
-
-	scanned->counts = mem_array(from->count_count, sizeof *scanned->counts);
-	for (int family = 0; family < 3; family++) {
-		*lists[family] = scanned->counts + used;
-		for (size_t i = 0; i < from->count_count; i++)
-			if (family_of(from->counts[i].kind) == family)
-				put_count(scanned->counts + used, sizes[family], &from->counts[i]);
-		used += *sizes[family];
-	}
+		(void)text_format(name, JW_TARGET_TEXT, "kind 0x%x", count->kind);
+	return name;
 }
 
 static void fill_verdicts(struct jw_scan_verdicts *verdicts, struct jw_target target,
@@ -168,7 +131,7 @@ static void fill_work(struct scanned *scanned, const struct analyse_image *from,
 					  const struct jw_speed *speed)
 {
 	const bool lazy = from->loading == LOADING_LAZY;
-	const bool library = from->library;
+	const bool library = from->scan.library;
 
 	for (size_t i = 0; i < from->module_count; i++) {
 		const struct plan_module *module = &from->modules[i];
@@ -203,7 +166,7 @@ static void fill_work(struct scanned *scanned, const struct analyse_image *from,
 }
 
 /* Compares several files on one GPU (jw_scan_total.at_most). */
-static void compare_files(struct scan *scan, const struct scanned *scanned, bool library)
+static void compare_files(struct scan *scan, const struct scanned *scanned)
 {
 	const uint64_t name = fate_variants(scanned->image.path, scanned->image.member);
 
@@ -219,7 +182,7 @@ static void compare_files(struct scan *scan, const struct scanned *scanned, bool
 		}
 		scan->compiles |= gpu;
 		/* Loose texts with numbers in their names are rarely the same text again. */
-		scan->alternatives |= library && set_has(&scan->compiled, key) ? gpu : 0;
+		scan->alternatives |= scanned->image.library && set_has(&scan->compiled, key) ? gpu : 0;
 		set_add(&scan->compiled, key, t);
 	}
 }
@@ -233,9 +196,9 @@ static int keep_image(struct jw_error *err, struct scan *scan, const struct anal
 		return -1;
 	image = &scan->images[scan->image_count++];
 	*image = (struct kept_image){
-		.path = mem_string(from->path),
-		.member = from->member ? mem_string(from->member) : NULL,
-		.library = from->library,
+		.path = mem_string(from->scan.path),
+		.member = from->scan.member ? mem_string(from->scan.member) : NULL,
+		.library = from->scan.library,
 		.loading = from->loading,
 		.asked = from->asked,
 		.releases = from->releases,
@@ -253,40 +216,25 @@ static int keep_image(struct jw_error *err, struct scan *scan, const struct anal
 static int report_image(struct jw_error *err, void *context, const struct analyse_image *from)
 {
 	struct scan *scan = context;
-	struct scanned scanned = {
-		.image = {.path = from->path,
-				  .member = from->member,
-				  .size_bytes = from->size_bytes,
-				  .format = devcode_format_name(from->format),
-				  .containers = from->container_count,
-				  .ptx_bytes = from->ptx_bytes,
-				  .damaged = from->damaged,
-				  .runtime_cuda = from->runtime_cuda,
-				  .runtime_shared = from->runtime_shared,
-				  .wrappers_known = from->wrappers_known,
-				  .pieces = from->pieces,
-				  .piece_count = from->piece_count,
-				  .verdict_count = scan->question.target_count},
-	};
+	struct scanned scanned = {.image = from->scan};
 	int result = -1;
 
 	if (scan->options->except &&
-		scan->options->except(scan->options->context, from->path, from->member))
+		scan->options->except(scan->options->context, from->scan.path, from->scan.member))
 		return 0;
 	if (scan->question.releases && keep_image(err, scan, from))
 		return -1;
 	if (!from->asked)
 		return 0;
 	scanned.image.verdicts = scanned.verdicts;
+	scanned.image.verdict_count = scan->question.target_count;
 	for (size_t t = 0; t < scan->question.target_count; t++)
 		fill_verdicts(&scanned.verdicts[t], scan->question.targets[t], &from->targets[t]);
 	fill_work(&scanned, from, build_is_of_tests(scan->build.request, from),
 			  &scan->build.request->speed);
-	compare_files(scan, &scanned, from->library);
-	fill_counts(&scanned, from);
+	compare_files(scan, &scanned);
 	if (!build_add_image(err, &scan->build, from))
 		result = scan->options->image(err, scan->options->context, &scanned.image);
-	mem_free(scanned.counts);
 	return result;
 }
 
@@ -311,13 +259,12 @@ static int judge_release(struct jw_error *err, const struct scan *scan, const bo
 	memset(outcomes, 0, targets * sizeof *outcomes);
 	for (size_t i = 0; !result && i < scan->image_count; i++) {
 		const struct kept_image *kept = &scan->images[i];
-		const struct analyse_image image = {.path = kept->path,
-											.member = kept->member,
-											.library = kept->library,
-											.loading = kept->loading,
-											.targets = kept->targets,
-											.modules = kept->modules,
-											.module_count = kept->module_count};
+		const struct analyse_image image = {
+			.scan = {.path = kept->path, .member = kept->member, .library = kept->library},
+			.loading = kept->loading,
+			.targets = kept->targets,
+			.modules = kept->modules,
+			.module_count = kept->module_count};
 
 		if (!chosen[i])
 			continue;

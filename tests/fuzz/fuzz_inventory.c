@@ -26,7 +26,7 @@ static int take(struct jw_error *err, void *context, const struct analyse_image 
 static void go_through(const uint8_t *data, size_t size)
 {
 	struct analyse_target answers[2] = {{.jit_modules = 1}, {.jit_modules = 2}};
-	const struct analyse_image image = {.path = "a", .member = "m", .targets = answers};
+	const struct analyse_image image = {.scan = {.path = "a", .member = "m"}, .targets = answers};
 	struct inventory *inventory;
 	size_t images = 0;
 	bool is_known = false;
@@ -49,7 +49,7 @@ static void go_through_record(const uint8_t *data, size_t size)
 {
 	enum { HEAD = 8, RECORD_HEAD = 12, KEY_SIZE_AT = 16, KEY_AT = 20 };
 	const struct analyse_target answers[2] = {0};
-	const struct analyse_image image = {.path = "a", .targets = answers};
+	const struct analyse_image image = {.scan.path = "a", .targets = answers};
 	struct buf whole = BUF_MAX(1 << 24);
 	struct inventory *inventory;
 	uint8_t *record;

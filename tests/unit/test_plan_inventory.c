@@ -31,7 +31,7 @@ static struct analyse_question question_of(const struct cache_profile *stamp,
 		.targets = targets, .target_count = count, .driver = {12040, {550, 163, 1}}, stamp};
 }
 
-static const struct analyse_count counts[] = {{2, {90, 'a'}, 3, UINT64_C(1) << 33},
+static const struct jw_scan_count counts[] = {{2, {90, 'a'}, 3, UINT64_C(1) << 33},
 											  {1, {52, 0}, 4, 5}};
 
 static const struct jw_target gpus[] = {{86, 0}, {90, 0}, {120, 0}};
@@ -42,7 +42,8 @@ static void remember(struct inventory *inventory, const struct jw_found_file *fi
 {
 	struct analyse_target targets[3] = {0};
 	struct plan_module modules[3] = {0};
-	struct analyse_image image = {.path = file->path, .targets = targets, .library = true};
+	struct analyse_image image = {.scan = {.path = file->path, .library = true},
+								  .targets = targets};
 
 	for (size_t t = 0; t < question->target_count; t++) {
 		targets[t].verdicts[VERDICT_JIT] = seed + t;
@@ -63,20 +64,19 @@ static void remember(struct inventory *inventory, const struct jw_found_file *fi
 	}
 	inventory_begin(inventory, file, question);
 	inventory_image(inventory, &image);
-	image.member = "b.so";
-	image.library = false;
+	image.scan.member = "b.so";
+	image.scan.library = false;
 	image.modules = modules;
 	image.module_count = question->target_count;
-	image.counts = counts;
-	image.count_count = sizeof counts / sizeof *counts;
-	image.format = DEVCODE_PE;
-	image.size_bytes = UINT64_C(1) << 34;
-	image.container_count = 21;
-	image.damaged = 22;
-	image.wrappers_known = image.runtime_shared = image.asked = true;
+	analyse_divide_counts(&image.scan, counts, sizeof counts / sizeof *counts);
+	image.scan.format = DEVCODE_PE;
+	image.scan.size_bytes = UINT64_C(1) << 34;
+	image.scan.containers = 21;
+	image.scan.damaged = 22;
+	image.scan.wrappers_known = image.scan.runtime_shared = image.asked = true;
 	image.releases = 0x80000001;
-	image.ptx_bytes = UINT64_C(1) << 35;
-	image.runtime_cuda = 12040;
+	image.scan.ptx_bytes = UINT64_C(1) << 35;
+	image.scan.runtime_cuda = 12040;
 	inventory_image(inventory, &image);
 	inventory_end(inventory);
 }
@@ -92,24 +92,26 @@ static int check_image(struct jw_error *err, void *context, const struct analyse
 	struct replayed *replayed = context;
 
 	(void)err;
-	assert_string_equal(image->path, "lib/a.so");
+	assert_string_equal(image->scan.path, "lib/a.so");
 	if (!replayed->images++) {
-		assert_null(image->member);
-		assert_true(image->library);
+		assert_null(image->scan.member);
+		assert_true(image->scan.library);
 		assert_int_equal(image->module_count, 0);
 	} else {
-		assert_string_equal(image->member, "b.so");
-		assert_false(image->library);
-		assert_int_equal(image->count_count, 2);
-		assert_memory_equal(image->counts, counts, sizeof counts);
-		assert_int_equal(image->format, DEVCODE_PE);
-		assert_int_equal(image->size_bytes, UINT64_C(1) << 34);
-		assert_int_equal(image->container_count, 21);
-		assert_int_equal(image->damaged, 22);
-		assert_true(image->wrappers_known && image->runtime_shared && image->asked);
+		assert_string_equal(image->scan.member, "b.so");
+		assert_false(image->scan.library);
+		assert_int_equal(image->scan.cubin_count, 1);
+		assert_int_equal(image->scan.ptx_count, 1);
+		assert_int_equal(image->scan.other_count, 0);
+		assert_memory_equal(image->scan.cubins, counts, sizeof counts);
+		assert_int_equal(image->scan.format, DEVCODE_PE);
+		assert_int_equal(image->scan.size_bytes, UINT64_C(1) << 34);
+		assert_int_equal(image->scan.containers, 21);
+		assert_int_equal(image->scan.damaged, 22);
+		assert_true(image->scan.wrappers_known && image->scan.runtime_shared && image->asked);
 		assert_int_equal(image->releases, 0x80000001);
-		assert_int_equal(image->ptx_bytes, UINT64_C(1) << 35);
-		assert_int_equal(image->runtime_cuda, 12040);
+		assert_int_equal(image->scan.ptx_bytes, UINT64_C(1) << 35);
+		assert_int_equal(image->scan.runtime_cuda, 12040);
 	}
 	for (size_t t = 0; t < replayed->targets; t++) {
 		assert_int_equal(image->targets[t].verdicts[VERDICT_JIT], replayed->seed + t);

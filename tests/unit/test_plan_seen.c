@@ -62,7 +62,7 @@ static int tell_name(struct jw_error *err, void *context, const struct analyse_i
 
 	if (told->count++ == told->most)
 		return error_set(err, JW_ERR_IO, "no more");
-	(void)snprintf(told->text + used, sizeof told->text - used, "%s %zu\n", image->member,
+	(void)snprintf(told->text + used, sizeof told->text - used, "%s %zu\n", image->scan.member,
 				   image->module_count);
 	return 0;
 }

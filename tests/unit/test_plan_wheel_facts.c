@@ -111,7 +111,7 @@ TEST(a_scan_becomes_lines)
 	};
 	const struct jw_scan_image image = {.path = "a.whl",
 										.member = "a/lib.so",
-										.format = "elf",
+										.library = true,
 										.runtime_cuda = 12000,
 										.runtime_shared = true,
 										.pieces = pieces,

@@ -171,8 +171,13 @@ static const struct json_field verdict_pair[] = {
 	{0},
 };
 
+static const char *count_name(char room[JSON_ROOM], const void *values)
+{
+	return jw_scan_count_name(room, values);
+}
+
 static const struct json_field count_pair[] = {
-	JSON_AS("target", struct jw_scan_count, name, NULL),
+	JSON_FORMATTED_OF("target", count_name, NULL),
 	JSON(struct jw_scan_count, entries, NULL),
 	{0},
 };
@@ -266,12 +271,15 @@ static const struct json_field piece_fields[] = {
 	{0},
 };
 
+static const char *const format_names[] = {"elf", "pe", "fatbin", "cubin", "ptx", NULL};
+
 static const struct json_field image_fields[] = {
 	ROW(path, "the path of the file"),
 	ROW(member, "for a file inside an archive: its name in the archive",
 		.presence = JSON_UNLESS_NULL),
 	ROW(size_bytes, "the size of the file, or of the member of the archive"),
-	ROW(format, "the format of the file: `elf`, `pe`, `fatbin`, `cubin` or `ptx`"),
+	ROW(format, "the format of the file: `elf`, `pe`, `fatbin`, `cubin` or `ptx`",
+		.names = format_names),
 	ROW(containers, "fat binaries; a loose cubin or PTX counts as one, as does each PTX text in a "
 					"program's data"),
 	JSON_MAP_OF("cubins", struct jw_scan_image, cubins, cubin_count,
@@ -540,8 +548,11 @@ static enum style add_verdict_counts(struct buf *line, const struct jw_scan_verd
 
 static void add_counts(struct buf *line, const struct jw_scan_count *counts, size_t count)
 {
+	char name[JW_TARGET_TEXT];
+
 	for (size_t i = 0; i < count; i++)
-		buf_add(line, "%s%s × %zu", line->size ? ", " : "", counts[i].name, counts[i].entries);
+		buf_add(line, "%s%s × %zu", line->size ? ", " : "", jw_scan_count_name(name, &counts[i]),
+				counts[i].entries);
 }
 
 static void print_content(const struct output *output, const struct jw_scan_image *image)
