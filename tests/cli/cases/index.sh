@@ -1,9 +1,10 @@
-# An index that makes the driver delete or ignore what is warm: check, status and cache verify say so, prime repairs it.
+# With these indexes the driver would delete or ignore warm entries: check, status and cache verify say so, and prime repairs the index.
 with_simdriver sm_86
 cache=$work/cache
 run 0 prime "$sample"
 cp -a "$cache" "$work/warm"
-harmed() { # harmed NEXT STATE COMMAND: what is said of the cache after it, and whether prime repairs it
+# harmed NEXT STATE COMMAND: after COMMAND, the reports of the cache are NEXT and STATE, and prime repairs it if it can
+harmed() {
 	rm -rf "$cache" && cp -a "$work/warm" "$cache"
 	eval "$3"
 	run 1 check --json "$sample"
@@ -12,7 +13,7 @@ harmed() { # harmed NEXT STATE COMMAND: what is said of the cache after it, and 
 	out_has "all 8 modules in the cache"
 	out_lacks "warm, all"
 	err_has "“jitwarm prime” repairs it"
-	run "0|1|2" status --json # 2 where there is no Python, as under Wine
+	run "0|1|2" status --json # 2 without a Python, as under Wine
 	json 'd["cache"]["exists"] and d["cache"]["entries"] == 8 and d["cache"]["next_insert"] == "'"$1"'"'
 	run "0|1|2" status
 	out_has "(8 entries, "
@@ -39,7 +40,8 @@ harmed nothing "not a file" 'rm "$cache/index" && mkdir "$cache/index"'
 is_wine || harmed hangs "a pipe" 'rm "$cache/index" && mkfifo "$cache/index"' repair
 is_wine || harmed wipes "a device" 'rm "$cache/index" && ln -s /dev/zero "$cache/index"'
 
-# Sound, but without the rows of entries, as a run that was killed leaves it: the next run counts them, unless the limit has no room.
+# The index is sound but lacks the rows of some entries, as a killed run leaves it: the next run adds them, unless the limit leaves no
+# space.
 rm -rf "$cache" && cp -a "$work/warm" "$cache"
 printf 'A\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0' >"$cache/index"
 run 0 check "$sample"
@@ -57,7 +59,7 @@ json 'd["files_without_row"] == 0 and d["sound"] == 8'
 run 0 prime --json "$sample"
 json 'not d["repaired"]'
 
-# Larger than its limit: nothing is cold, and the number is said.
+# The cache is larger than its limit: nothing is cold, and the message has the number.
 export CUDA_CACHE_MAXSIZE=9000
 run 0 check "$sample"
 out_has "warm, all 8 modules in the cache"

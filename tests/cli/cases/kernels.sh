@@ -1,4 +1,4 @@
-# A file without code for a GPU is named by its kernels, in scan, check and lint alike; check knows them from its inventory, too.
+# scan, check and lint name a file without code for a GPU by its kernels; check knows them from its inventory, too.
 export JITWARM_STATE=$work/state
 PYTHONPATH=$cases/../../framework python3 - "$work/libpart.so" <<'PYTHON'
 import sys
@@ -19,11 +19,11 @@ for time in first second; do
 	run 0 check --target h100 --driver 550.163.01 "$work/libpart.so"
 	err_has "2 of 6 pieces have no code for sm_90: a program that uses one fails $lacking"
 done
-# All of them run, and none is named
+# All of these kernels run, and none is named.
 run 0 scan --target a100 "$work/libpart.so"
 out_lacks "kernels"
 
-# A failure has the error that a program prints, the cause and the cure
+# A failure comes with the error that a program prints, the cause, and the remedy.
 PYTHONPATH=$cases/../../framework python3 - "$work" <<'PYTHON'
 import sys
 import fatbin
@@ -36,7 +36,8 @@ library("own", fatbin.entry(fatbin.CUBIN, 80, fatbin.old_cubin(80, "k", 64)), fa
 library("new", fatbin.entry(fatbin.PTX, 75, text % (b"8.7", b"sm_75"), isa=(8, 7)))
 library("packed", fatbin.entry(fatbin.CUBIN, 80, fatbin.old_cubin(80, "k", 64), compression="zstd"))
 PYTHON
-failing() { # LIBRARY TARGET DRIVER ERROR CAUSE CURE
+# failing LIBRARY TARGET DRIVER ERROR CAUSE CURE: scan prints these for the library
+failing() {
 	run 2 check --json --target "$2" --driver "$3" "$work/$1.so"
 	json "[(f['error'], f['cause'], f['cure']) for f in d['failing']] == [('$4', '$5', '$6')]"
 }

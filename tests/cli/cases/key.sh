@@ -1,4 +1,4 @@
-# key, export --sign, import: signatures, and minisign's own beside ours
+# key, export --sign and import: signatures by jitwarm, and by minisign itself.
 has_command key || skip "no such command yet"
 . "$cases/../pack-entries.sh"
 
@@ -17,7 +17,7 @@ run 64 key generate
 err_has "already"
 run 64 key generate ../evil
 
-# Unsigned, signed, changed
+# The pack is unsigned, then signed, then changed.
 run 0 export --all --cache "$dir" -o "$pack"
 out_has "not signed: receivers need --allow-unsigned; --sign signs"
 run 3 import --as-is --cache "$copy" "$pack"
@@ -36,7 +36,7 @@ err_has "a registry: use “jitwarm pull”"
 [[ -s $work/lab.jwpack.minisig ]] || fail "no signature beside the pack"
 run 0 import --as-is --dry-run --cache "$copy" "$pack"
 out_has "signed by “default”"
-# Written again without --sign, the same pack keeps its signature, and another one does not get it.
+# The same pack, exported again without --sign, keeps its signature; another pack does not get it.
 run 0 export --all --cache "$dir" -o "$pack"
 out_lacks "not signed"
 run 0 import --as-is --dry-run --cache "$copy" "$pack"
@@ -57,7 +57,7 @@ run 0 import --as-is --dry-run --cache "$copy" "$(native "$work/other.jwpack")"
 err_has "lab.jwpack"
 [[ ! -e $work/copy ]] || fail "something was written"
 
-# Another key: trusted, and no longer
+# Another key is trusted, and then no longer.
 run 0 key distrust default
 run 3 import --as-is --cache "$copy" "$pack"
 err_has "is not trusted on this machine"
@@ -69,7 +69,7 @@ run 0 key list
 out_has "$ours"
 run 0 import --as-is --cache "$copy" "$pack"
 run 3 key trust "$(native "$work/lab.jwpack")"
-# A key has one row of the list, whatever it is trusted as: by any of its names it is no longer trusted
+# A key has one row in the list, under however many names it is trusted; removing it under any name ends the trust.
 run 0 key trust "$ours" again
 run 0 key distrust again
 run 3 import --as-is --cache "$copy" "$pack"
@@ -82,7 +82,7 @@ run 3 import --as-is --cache "$copy" "$pack"
 err_has "is not trusted on this machine"
 run 3 key distrust default
 run 3 key distrust lab
-# A name that stands for another key is not taken from it
+# A name that stands for one key is not given to another.
 run 3 key trust "${ours%?}" lab
 err_has "not a public key in minisign's format"
 run 0 key trust "$ours" lab
@@ -94,14 +94,14 @@ err_has "jitwarm key distrust lab"
 [[ ! -e $work/state/keys/lab.pub ]] || fail "a key was made under a name that is taken"
 run 0 import --as-is --cache "$copy" "$pack"
 run 0 key generate mine
-run 64 key trust "$ours" mine # nor from an own one
+run 64 key trust "$ours" mine # nor does it replace this account's own key
 err_has "jitwarm key distrust mine"
 run 0 key distrust mine
 rm "$work"/state/keys/mine.*
 
 run 64 export --all --cache "$dir" -o "$pack" --sign --key nobody
 
-# The real minisign
+# The rest uses the real minisign.
 command -v minisign >/dev/null || skip "minisign is not installed: the rest was not tried"
 run 0 export --all --cache "$dir" -o "$pack" --sign
 minisign -Vm "$work/lab.jwpack" -P "$ours" >"$out" 2>&1 || fail "minisign does not accept our signature"
@@ -121,7 +121,7 @@ run 0 export --all --cache "$dir" -o "$pack" --sign --key "$work/m.key"
 minisign -Vm "$work/lab.jwpack" -p "$work/m.pub" >/dev/null 2>&1 || fail "minisign does not accept its own key's signature by us"
 minisign -S -s "$work/state/keys/default.key" -m "$work/lab.jwpack" >/dev/null 2>&1 || fail "minisign cannot use our key"
 minisign -Vm "$work/lab.jwpack" -P "$ours" >/dev/null 2>&1 || fail "what minisign signed with our key does not hold"
-# A key with a passphrase is refused, until minisign has removed the passphrase from a copy
+# A key with a passphrase is refused until minisign has removed the passphrase from a copy.
 printf 'pass\npass\n' | minisign -G -p "$work/p.pub" -s "$work/p.key" >/dev/null 2>&1 || fail "minisign -G with a passphrase"
 mv "$work/lab.jwpack" "$work/former.jwpack"
 run 3 export --all --cache "$dir" -o "$pack" --sign --key "$work/p.key"
@@ -132,12 +132,12 @@ cp "$work/p.key" "$work/copy.key"
 printf 'pass\n' | minisign -C -W -s "$work/copy.key" >/dev/null 2>&1 || fail "minisign -C -W"
 run 0 export --all --cache "$dir" -o "$pack" --sign --key "$work/copy.key"
 minisign -Vm "$work/lab.jwpack" -p "$work/p.pub" >/dev/null 2>&1 || fail "minisign does not accept what the copy signed"
-# An own one is in the list, and does not sign
+# This account's own key with a passphrase is listed, and does not sign.
 cp "$work/p.key" "$work/state/keys/p.key"
 cp "$work/p.pub" "$work/state/keys/p.pub"
 run 0 key list --json
 json '[k["can_sign"] for k in d["keys"] if k["name"] == "p"] == [False]'
 
-# A word that is neither a key nor a file
+# The word is neither a key's name nor a file.
 run 64 export --all --cache "$dir" -o "$pack" --sign --key nowhere
 err_has "nor a file of that name"

@@ -1,12 +1,13 @@
-# A run that is in progress, and one that was killed: uninstall waits for no work to be lost, and the next run removes what is left.
+# uninstall refuses while a run is in progress; the next run removes what a killed run has left.
 is_wine && skip "untried on Windows: the folder of a run was not found there"
 with_simdriver sm_86
-running() { # until $begun has staged or compiled something
+# running: waits until $begun has staged or compiled something
+running() {
 	SIMDRIVER_COST=3000 begin prime -j 1 --no-store "$sample"
 	await has_folder
 }
 has_folder() { compgen -G "$work/state/runs/*-*" >/dev/null; }
-varies tree ^state/runs/ # as far as it has come
+varies tree ^state/runs/ # depends on how far the run came
 running
 run 1 uninstall
 err_has "is a jitwarm that is running: wait until it has ended, or end it, then uninstall again"
@@ -19,7 +20,7 @@ run 0 uninstall
 out_has removed
 has_folder && fail "left: $(ls "$work/state/runs")"
 
-# In the cache: of a process that is gone, but not of one that lives.
+# In the cache, leftovers of an ended process are removed, and those of a living one are not.
 if ! is_wine; then
 	mkdir -p "$work/cache/.jitwarm-999999999-1" "$work/cache/.jitwarm-999999998-1"
 	echo torn >"$work/cache/.jitwarm-999999999-1/0"

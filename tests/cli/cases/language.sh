@@ -1,8 +1,8 @@
-# Texts for people follow the locale; texts for programs do not, and no catalogue is read from anywhere.
+# Texts for people follow the locale, and texts for programs do not. jitwarm reads no catalogue from any file.
 is_wine && exit 0 # there it follows the language of Windows' surface
 with_simdriver sm_86
 unset LANGUAGE LC_MESSAGES LC_CTYPE LANG
-# The shell itself has no such locale
+# in_locale VARIABLE=VALUE… STATUS ARGUMENT…: the shell itself has no such locale
 in_locale() { # "VARIABLE=VALUE…" STATUS ARGUMENT…
 	local JITWARM="${JITWARM% *} env -u LC_ALL $1 ${JITWARM##* }"
 	run "${@:2}"
@@ -20,7 +20,7 @@ in_locale "LC_ALL= LANG=ko_KR.utf8" 0 status
 out_has "캐시    "
 in_locale "LANG=en_US.UTF-8 LANGUAGE=ko:en" 0 status
 out_has "캐시    "
-# A short word, what a worker says, a value that is none of the program's words
+# These are a short word, a worker's message, and a value that is not one of the program's words.
 CUDA_VISIBLE_DEVICES=9 korean 2 status
 out_has "보이는 GPU가 없습니다"
 run 0 key generate mine
@@ -52,7 +52,7 @@ rm -rf "$work/cache"
 JITWARM_STORE=1 korean 0 prime "$sample"
 out_has "항목 8개를 저장소에서 되돌려 놓았습니다("
 out_lacks "came back"
-# Columns are as wide as what stands in them
+# Columns are as wide as their contents.
 korean 0 cache list
 python3 - "$out" <<'PYTHON' || fail "columns"
 import re, sys, unicodedata
@@ -60,7 +60,7 @@ rows = re.findall(r"^(.* (?:결과|[0-9.]+ (?:[KMG]i)?B))  ", open(sys.argv[1], 
 ends = {sum(1 + (unicodedata.east_asian_width(letter) in "WF") for letter in row) for row in rows}
 sys.exit(len(rows) < 2 or len(ends) != 1 and f"{rows}")
 PYTHON
-# No line of what people meet first is English: three words of it
+# In these first commands, no line is English, which three English words in one line would show.
 for arguments in "status" "scan $sample" "check --explain $sample" "prime -n $sample" "cache list" "cache verify" "tune $sample" "doctor $sample" \
 	"lint $sample --gpus rtx30..rtx50" "lint --gpus rtx30 --max-start 1s $sample" "key list" "key generate" "store list" \
 	"export -o $work/k.jwpack" "import --allow-unsigned $work/k.jwpack" "startup status" "bake -n $sample" "stauts" "check --foo" "prime -j x $sample" \
@@ -70,7 +70,7 @@ for arguments in "status" "scan $sample" "check --explain $sample" "prime -n $sa
 	! cat "$out" "$err" | sed -E "s|$work[^ ]*||g; s/“[^”]*”//g; s/(jitwarm|-)[^ ]*//g" | grep -E '(^|[ (])[a-z]+ [a-z]+ [a-z]+' || fail "English: jitwarm $arguments"
 done
 
-# Everything else is English: no locale, another one, or one without UTF-8, in which it is ASCII as before
+# Everything else is English: without a locale, in another one, or in one without UTF-8, which gets ASCII.
 for locale in C ko_KR.EUC-KR kor_KR.UTF-8; do
 	in_locale "LC_ALL=$locale" 0 status
 	out_has "Cache   "
@@ -81,7 +81,7 @@ in_locale LC_ALL=ko_KR.EUC-KR 64 stauts
 in_locale "LC_ALL=C.UTF-8 LANGUAGE=ko" 0 status
 out_has "Cache   "
 
-# Documents and blocks for others are the same bytes in every language
+# Documents and blocks for other programs are the same bytes in every language.
 for arguments in "status --json" "check --json $sample" "lint --format github --gpus sm_86 $sample" "doctor --no-probe --report" \
 	"help --man prime" "completion bash"; do
 	# shellcheck disable=SC2086
@@ -95,7 +95,7 @@ done
 korean 64 prime --jbos 3 --json
 json '"unknown option" in d["error"]'
 
-# A command stays as it is, and on one line: no language moves the quotes of a hostile name, no terminal's width makes two commands of it
+# A command stays as it is on one line: no language moves the quotes around a hostile name, and no terminal width breaks the command in two.
 hostile="$work/q/x: will fail: ;touch pwned; for B/a folder with blanks as long as many a terminal is wide/k.ptx"
 mkdir -p "${hostile%/*}"
 printf '.version 7.8\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }\n' >"$hostile"
@@ -112,7 +112,7 @@ for locale in C.UTF-8 ko_KR.UTF-8 C; do
 	! grep -q "tune --apply" "$out" || grep -qF "tune --apply '$hostile'" "$out" || fail "tune with $locale: another command"
 done
 
-# A name that reads like a message stays as it is
+# A name that reads like a message is not translated.
 mkdir -p "$work/names"
 cd "$work/names" || fail "no folder"
 for name in modules "x: nothing to compile" "3 modules; interrupted"; do
@@ -131,7 +131,7 @@ korean 3 check "no: interrupted: yes"
 err_has "no: interrupted: yes: "
 cd "$work" || fail "no folder"
 
-# Catalogues in folders that others can write to
+# Catalogues lie in folders that others can write to.
 mkdir -p "$work/evil/ko/LC_MESSAGES" "$work/evil/ko_KR.UTF-8/LC_MESSAGES"
 printf 'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\nmsgid "Usage: "\nmsgstr "EVIL%%n"\n' >"$work/evil.po"
 if command -v msgfmt >/dev/null; then msgfmt -o "$work/evil.mo" "$work/evil.po"; else cp "$work/evil.po" "$work/evil.mo"; fi
@@ -142,7 +142,7 @@ done
 korean 0 status --help
 cp "$out" "$work/usual"
 cd "$work/evil" || fail "no folder"
-# glibc's newlocale() loses its copy of LOCPATH.
+# glibc's newlocale() leaks its copy of LOCPATH.
 in_locale "LC_ALL=ko_KR.UTF-8 ASAN_OPTIONS=${ASAN_OPTIONS-}:detect_leaks=0 LOCPATH=$work/evil TEXTDOMAINDIR=$work/evil TEXTDOMAIN=jitwarm NLSPATH=$work/evil/%L/LC_MESSAGES/%N.mo" 0 status --help
 cmp "$work/usual" "$out" || fail "another catalogue was read"
 for tricky in "/$work/evil.UTF-8"; do

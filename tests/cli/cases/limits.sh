@@ -1,12 +1,11 @@
-# Limits of the shell on files and stacks, paths that are longer than the system takes, and file systems without an end: each is
-# said in a line, or goes unnoticed.
+# The shell limits files and stacks, paths are longer than the system allows, and file systems are endless: jitwarm works, or prints a line.
 is_wine && skip "Windows has neither these limits nor /proc"
 gpu=(--target sm_86 --driver 550.163.01)
 with_simdriver sm_86
 run 0 --version
 grep -q address "$out" && sanitized=1 || sanitized=
 
-# A file that may not grow: the state is not kept, and an index that could not be written is an error, not the end by a signal.
+# A file may not grow: the state is not kept, and an index that could not be written is an error, not a death by signal.
 (ulimit -f 0 && exec $JITWARM scan "${gpu[@]}" "$sample") | cat >"$work/scanned"
 [[ ${PIPESTATUS[0]} == 0 ]] || fail "scan with ulimit -f 0"
 grep -q "to compile" "$work/scanned" || fail "scan with ulimit -f 0 says nothing"
@@ -28,11 +27,11 @@ err_has "index: "
 [[ $(find "$work/cache" -path '*/?/?/*' | wc -l) == 100 ]] || fail "entries are gone"
 run 0 cache verify --repair --cache "$work/cache"
 out_has "rows added: "
-# On a slow machine the first hold of the lock ended before the limit, so that some rows were there
+# On a slow machine, jitwarm first released the lock before the limit, so that some rows were there.
 run 0 cache verify --json --cache "$work/cache"
 json '(d["sound"], d["rows"], d["files_without_row"]) == (100, 100, 0)'
 
-# A stack that may not grow. A soft limit is raised.
+# A stack may not grow, but a soft limit is raised.
 if [[ ! $sanitized ]]; then
 	(ulimit -S -s 64 && run 0 scan "${gpu[@]}" "$sample") || exit 1
 	(ulimit -s 300 && run 0 scan "${gpu[@]}" "$sample") || exit 1
@@ -41,7 +40,8 @@ if [[ ! $sanitized ]]; then
 	err_has "allow 256 KiB or more (ulimit -s)"
 fi
 
-# A wheel of many loose cubins, as flashinfer's is of 16,000: neither the pages of their headers nor anything else of them stays.
+# A wheel has many loose cubins, as flashinfer's has 16,000: jitwarm keeps neither the pages of their headers nor anything else of them in
+# memory.
 [[ $sanitized ]] || python3 - "$cases/../../framework" "$work/cubins.whl" $JITWARM <<-'P' || fail "a wheel of 3,000 cubins"
 	import json, resource, subprocess, sys, zipfile
 	sys.path.insert(0, sys.argv[1])
@@ -57,7 +57,7 @@ fi
 P
 rm -f "$work/cubins.whl"
 
-# The kernel's own file systems: /dev has a link into one.
+# /dev has a symlink into one of the kernel's own file systems.
 run "0|1|2|3" scan "${gpu[@]}" /dev/ # /dev/shm may hold anything, for a moment
 run 3 scan "${gpu[@]}" /proc/self
 err_one_line
@@ -68,7 +68,7 @@ cp "$sample" "$work/links"
 run 0 scan --json "${gpu[@]}" "$work/links"
 json 'len(d["files"]) == 1'
 
-# Paths beyond what the system takes, and a current folder that has no name any more that is short enough.
+# The paths are longer than the system allows, and then the current folder has no name that is short enough.
 run 3 scan "${gpu[@]}" "/$(printf 'long/%.0s' $(seq 2000))"
 err_one_line
 mkdir "$work/deep"

@@ -1,4 +1,4 @@
-# A wheel's claim, the list that its build was given, is checked in each notation against each library, or each piece of it.
+# lint checks a wheel's claim, the architecture list of its build, in each notation against each library, and against each piece of it.
 PYTHONPATH=$cases/../../framework python3 - "$work" <<'PYTHON'
 import sys, zipfile
 import fatbin
@@ -24,36 +24,36 @@ for name in "liball.so", "libpart.so", "libold.so":
 PYTHON
 cd "$work" || fail "cd"
 
-# Each notation
+# Each notation gives the same answer.
 for list in "8.0;9.0+PTX" "80-real;90" "-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=[sm_90,compute_90]"; do
 	run 0 lint --arch-list "$list" --each liball.so
 	out_has "The library has the code of --arch-list: sm_80, sm_90, compute_90"
 done
 run 0 lint --arch-list 80-real --arch-list 90 liball.so
 out_has "sm_80, sm_90, compute_90"
-# Without --gpus, those of the list
+# Without --gpus, lint judges the GPUs of the list.
 run 0 lint --arch-list "8.0;9.0" --json liball.so
 json '[g["target"] for g in d["gpus"]] == ["sm_80", "sm_90"] and d["claims"] == [] and d["compared"] == 1'
 
-# A library lacks one in all of its pieces; the code that is there says how large it would be
+# All pieces of a library lack one architecture; the existing code shows how large it would be.
 run 1 lint --arch-list "8.0;9.0;12.0+PTX" liball.so
 out_has "liball.so: it lacks sm_120: none of its 3 pieces has it; build it with -gencode arch=compute_120,code=sm_120, which adds about 13.1 KiB"
 out_has "liball.so: it lacks compute_120"
 run 1 lint --arch-list "8.0;12.0" --json liball.so
 json '[(c["kind"], c["level"], c["code"], c["lacking"], c["pieces"], c["path"]) for c in d["claims"]] == [("missing", "error", "sm_120", 3, 3, "liball.so")]'
 json '12000 < d["claims"][0]["size_bytes"] < 14000'
-# One piece does: only with --each, with its kernels
+# One piece lacks it: reported only with --each, with its kernels.
 run 0 lint --arch-list "8.0;9.0" --gpus a100 libpart.so
 run 1 lint --arch-list "8.0;9.0" --gpus a100 --each libpart.so
 out_has "libpart.so: 1 of 4 pieces lacks sm_90 (kernels: app::gemm); build it with -gencode arch=compute_90,code=sm_90, which adds about 4."
-# PTX for one GPU alone is no PTX for newer ones
+# PTX for one GPU alone does not count as PTX for newer ones.
 run 1 lint --arch-list "8.0;9.0+PTX" --gpus a100 libold.so
 out_has "libold.so: it lacks compute_90;"
 out_has "libold.so: GPUs newer than sm_90 have no code in it: it has no PTX that they can compile"
 run 0 lint --arch-list "-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90a,code=compute_90a" --gpus a100 --json libold.so
 json '[(c["kind"], c["level"], c["code"]) for c in d["claims"]] == [("no-newer", "warning", "")]'
 
-# In a wheel: members are named, loose files that are variants of each other count as one, and what is exempt is left out and named
+# In a wheel, members are named, loose files that are variants of each other count as one, and exempt members are left out and named.
 run 1 lint --arch-list "80-real;90" --gpus a100 p-1-py3-none-any.whl
 out_has "p-1-py3-none-any.whl: pkg/libold.so: it lacks sm_90"
 out_lacks "cubin: it lacks"
@@ -65,11 +65,11 @@ run 0 lint --gpus rtx20 --except="lib?ld.so" libold.so
 out_has "libold.so: exempt by --except lib?ld.so"
 run 0 lint --gpus h100 --except="*" --json libold.so
 json '[c["kind"] for c in d["claims"]] == ["exempt"] and d["findings"] == []'
-# Annotations name the file
+# Annotations name the file.
 run 1 lint --arch-list "8.0;9.0" --gpus a100 --format github p-1-py3-none-any.whl
 out_has "::error file=p-1-py3-none-any.whl,title=--arch-list::pkg/libold.so: it lacks sm_90"
 
-# Lists that are none
+# These lists are invalid.
 run 64 lint --arch-list native liball.so
 err_has "“native” means the GPU of the machine that builds, which jitwarm does not know; name the architectures"
 run 64 lint --arch-list all-major liball.so
@@ -79,7 +79,7 @@ err_has "“rtx4090” is no architecture"
 run 64 lint --each liball.so
 err_has "--each goes with --arch-list"
 
-# The cause in one line, and the cheapest cure first: PTX for one GPU alone becomes PTX for all newer ones
+# The cause is one line, and the cheapest cure comes first: PTX for one GPU alone should be PTX for all newer ones.
 run 2 lint --gpus rtx50 libold.so
 out_has "sm_120 (RTX 50): will fail: no kernel image for sm_120: its only PTX is compute_90a, which no other GPU accepts"
 out_has "Building compute_90 in place of compute_90a costs nothing"
@@ -92,21 +92,21 @@ out_has "its oldest code is for sm_80"
 run 0 lint --gpus rtx50 liball.so
 out_has ", and saves under 0.1 s of a first start"
 
-# With two files, each has its annotation, with its own numbers
+# Each of two files has its annotation, with its own numbers.
 mkdir two && cp libold.so two/a.so && cp liball.so two/b.so
 run 2 lint --gpus rtx50 --format github two/a.so two/b.so
 out_has "::error file=two/a.so,title=sm_120 (RTX 50)::a program fails with 1 file; avoided by -gencode arch=compute_120,code=sm_120; will fail"
 out_has "::warning file=two/b.so,title=sm_120 (RTX 50)::up to 3 modules"
 [[ $(wc -l <"$out") == 2 ]] || fail "not an annotation for each file"
 
-# [tool.jitwarm.lint] of pyproject.toml in the working directory; the command line wins
+# The file is [tool.jitwarm.lint] of the working directory's pyproject.toml; the command line takes precedence.
 mkdir project && cp libpart.so libold.so project/ && cd project || fail "cd"
 cat >pyproject.toml <<'TOML'
 [project]
 name = "model"
 
 [tool.jitwarm.lint]
-arch-list = "8.0;9.0" # as for the build
+arch-list = "8.0;9.0" # the notation of the build
 each = true
 except = [
   "libold.*", # another project's

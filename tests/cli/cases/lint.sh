@@ -1,10 +1,10 @@
-# On whose GPU a package is compiled at its first start: the bound, the -gencode that spares it, the formats.
+# lint says on whose GPU a package compiles at its first start: the bound, the -gencode option that avoids it, and the formats.
 ptx() { printf '.version 7.0\n.target %s\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n' "$1"; }
 mkdir "$work/lib"
 ptx sm_80 >"$work/lib/a, b%.ptx"
 package=$work/lib
 
-# The whole range: sm_75 cannot run it, the others compile it
+# The range includes all its GPUs: sm_75 cannot run the package, the others compile it.
 run 0 lint --gpus rtx30..rtx50,h100 "$package"
 ! grep -q " $" "$out" || fail "a line ends in blanks: $(grep " $" "$out")"
 out_has "a, b%.ptx"
@@ -17,7 +17,7 @@ run 0 lint --gpus rtx30..rtx50 --max-start 5s "$package"
 out_has "within 5.0 s"
 run 0 lint --gpus b200 --driver 580 "$package"
 out_has "sm_100 (B200)"
-out_has "needs CUDA 12.8 or newer" # there is no compiler 12.7
+out_has "needs CUDA 12.8 or newer" # there is no CUDA 12.7
 
 run 1 lint --gpus rtx30..rtx40 --max-start 0 --json "$package"
 json 'd["schema"] == "jitwarm.lint/1"'
@@ -30,13 +30,13 @@ run 0 lint --gpus rtx30 --json "$package"
 json 'd["gpus"][0]["level"] == "warning"'
 run 0 lint --gpus rtx30 --max-start 1m --json "$package"
 json 'd["gpus"][0]["level"] == "note"'
-# Without --gpus: those on sale
+# Without --gpus, lint judges the GPUs on sale.
 run 2 lint --json "$package"
 json '[g["target"] for g in d["gpus"]] == "sm_75 sm_86 sm_89 sm_120 sm_80 sm_90 sm_100".split()'
 json '[(f["target"], "sm_75" in f["why"]) for f in d["findings"] if f["kind"] == "fails"] in ([], [("sm_75", True)])'
 json 'd["gpus"][0]["failing"] == 1 and d["gpus"][0]["level"] == "error"'
 
-# Annotations: one line a GPU, with what would end it or a property escaped
+# Each annotation is one line for a GPU; characters that would end the line or a property are escaped.
 run 1 lint --gpus rtx30 --max-start 0 --format github "$package"
 out_has "a%2C b%25.ptx,title=sm_86 (RTX 30)::1 module to compile"
 out_has "over the bound of 0.0 s; avoided by -gencode arch=compute_86,code=sm_86"
@@ -50,22 +50,22 @@ python3 -c 'import sys, zipfile; zipfile.ZipFile(sys.argv[1], "w").write(sys.arg
 	"$work/p-1-py3-none-any.whl" "$work/lib/a, b%.ptx"
 cd "$work" || fail "cd"
 
-# A failure in a wheel is named as a module that compiles there is: file and member
+# A failure in a wheel is named as a module to compile is: by file and member.
 run 2 lint --gpus rtx20 --json "p-1-py3-none-any.whl" lib
 json '[(f["kind"], posix(f["path"]).split("/")[-1], f.get("member")) for f in d["findings"]] == [("fails", "p-1-py3-none-any.whl", "pkg/a.ptx"), ("fails", "a, b%.ptx", None)]'
 run 2 lint --gpus rtx20 --format github "p-1-py3-none-any.whl"
 out_has "::error file=p-1-py3-none-any.whl,title="
 
-# A failure on a GPU does not hide that the rest is beyond the bound there
+# A failure on a GPU does not hide that the other modules exceed the bound there.
 mkdir "$work/newer" && ptx sm_90 >"$work/newer/c.ptx"
 run 2 lint --gpus rtx30 --max-start 1m lib newer
 run 1 lint --gpus rtx30 --max-start 0 lib newer
 out_has "  fails  "
-# The annotation names the file that fails, not the first one
+# The annotation names the file that fails, not the first file.
 run 2 lint --gpus rtx30 --format github lib newer
 out_has "::error file=newer/c.ptx,"
 
-# PTX for one GPU alone uses what nvcc knows with that suffix only
+# PTX for one GPU alone may use what nvcc allows only with that suffix.
 mkdir "$work/exclusive" && ptx sm_90a >"$work/exclusive/d.ptx"
 run 0 lint --gpus h100 --max-start 1m lib exclusive
 out_has "-gencode arch=compute_90a,code=sm_90a avoids this on sm_90 (H100); adds"
@@ -73,7 +73,7 @@ out_has "needs CUDA 12.0 or newer"
 run 0 lint --gpus h100 --json lib
 json '[c["target"] for c in d["codes"]] == ["sm_90"]'
 
-# Damaged device code is said, in every format
+# Damaged device code is reported in every format.
 python3 - "$work/damaged.fatbin" <<'PYTHON'
 import struct, sys
 open(sys.argv[1], "wb").write(struct.pack("<IHHQ", 0xBA55ED50, 1, 16, 1 << 60) + bytes(64))
@@ -85,7 +85,7 @@ json 'd["damaged"] == 1 and len(d["troubles"]) == 1'
 run 1 lint --gpus rtx30 --max-start 1m --format github lib damaged.fatbin absent.whl
 out_has "::error title=jitwarm::" "damaged.fatbin: damaged device code" "absent.whl"
 
-# Nothing in it, a file that is missing, one that is damaged
+# One file has no code, one is missing, one is damaged.
 printf 'no code\n' >"$work/plain.txt"
 run 64 lint --max-start 1s "$work/plain.txt"
 err_has "plain.txt: a text"
@@ -99,7 +99,7 @@ run 1 lint --gpus rtx30 "$work/cut-1-py3-none-any.whl" lib
 err_has "cut-1-py3-none-any.whl"
 out_has "1 module to compile"
 
-# Wrong usage
+# wrong usage
 run 64 lint
 err_has "name a wheel"
 run 64 lint --format xml lib
@@ -114,7 +114,8 @@ err_one_line
 run 2 lint --gpus rtx50 --driver 470 lib
 err_has "does not run sm_120"
 
-# A name of two lines would be two of a workflow's commands. The GitHub Action: each input arrives, a pattern is expanded, the table goes to the summary, the status is lint's
+# A name with a line feed must not become two workflow commands. The GitHub Action passes each input, expands a pattern, puts the table into
+# the summary, and ends with lint's status.
 ! is_wine || exit 0
 mkdir "$work/lines" && ptx sm_80 >"$work/lines/"$'a\nb.ptx'
 run 0 lint --gpus rtx30 --format github "$work/lines"
@@ -132,7 +133,7 @@ LINT_JITWARM=$JITWARM LINT_PATHS=$' p-*.whl \r\nlib\n\t\n' LINT_GPUS=rtx30 LINT_
 out_has "::error file="
 [[ $(wc -l <"$out") == 2 ]] || fail "not an annotation for each file"
 grep -q "p-1-py3-none-any.whl:" "$work/summary.md" && grep -q "^ pkg/a.ptx" "$work/summary.md" || fail "no table in the summary"
-# A name that ends a block of Markdown, and one that reads like HTML, stay text
+# A name that could end a Markdown block, or that looks like HTML, stays text.
 mkdir "$work/names" && ptx sm_80 >"$work/names/b.ptx"
 ln -s "$work/names/b.ptx" '```' && ln -s "$work/names/b.ptx" '[a](http:<b>).ptx'
 LINT_JITWARM=$JITWARM LINT_PATHS=$'```\n[[]a*' LINT_GPUS=rtx30 GITHUB_STEP_SUMMARY=$work/names.md bash -c "$action" >"$out" 2>"$err" || fail "the action ended with $?"
@@ -140,7 +141,7 @@ LINT_JITWARM=$JITWARM LINT_PATHS=$'```\n[[]a*' LINT_GPUS=rtx30 GITHUB_STEP_SUMMA
 	fail "a name leaves the block: $(cat "$work/names.md")"
 LINT_JITWARM=$JITWARM LINT_PATHS='absent-*.whl' bash -c "$action" >"$out" 2>"$err" && fail "nothing was found, and it succeeded"
 err_has "absent-*.whl"
-# The runner takes “##[” for a command even amid a line of the error output
+# The runner takes “##[” for a command even in the middle of a line on standard error.
 printf 'PK\003\004' >"##[stop-commands]x-1-py3-none-any.whl"
 ended=0
 LINT_JITWARM=$JITWARM LINT_PATHS=$'##[[]*.whl\nlib' LINT_GPUS=rtx30 bash -c "$action" >"$out" 2>"$err" || ended=$?
@@ -149,7 +150,7 @@ err_has "## [stop-commands]x"
 ! grep -F '##[' "$err" || fail "a name became a command"
 out_has "::warning file="
 
-# GPUs of which the same is said share a line; those that the driver does not run are none that one asks about without naming them
+# GPUs with the same report share a line. GPUs that the driver does not run are left out, unless the user named them.
 ptx sm_70 >"$work/sm_70.ptx"
 run 0 lint --gpus rtx30,rtx40,rtx50 "$work/sm_70.ptx"
 out_has "  sm_86 to sm_120: 1 module to compile"

@@ -1,17 +1,18 @@
-# A cache that is lost with its container, pod or job: status, tune and doctor say so, and how it is kept; and the caches of other compilers
+# The cache goes with its container, pod or job: status, tune and doctor say so, and how to keep it; they also report the caches of other
+# compilers.
 is_wine && skip "containers of Linux"
 [[ $(id -u) == 0 ]] && unshare -m true 2>/dev/null || skip "needs mounts of its own"
 
 with_simdriver sm_86
 [[ $(stat -f -c %T /var/tmp) != overlay* ]] || skip "/var/tmp is in a container's own layer"
 
-# The files of the program are on an overlay, as in a container. The folder is not below /tmp, which is emptied anyway.
+# The program's files are on an overlay, as in a container. The folder is not below /tmp, which is emptied anyway.
 place=$(mktemp -d "/var/tmp/jitwarm-lost.XXXXXX")
 trap 'rm -rf "$place"' EXIT
 mkdir -p "$place"/{lower,disk,seen,home}
 cat >"$place/inside" <<'S'
 #!/bin/bash
-# inside PLACE JITWARM WORD...: with PLACE/seen in the own layer of a container
+# inside PLACE JITWARM WORD...: runs with PLACE/seen in a container's own layer
 place=$1
 shift
 mount -t tmpfs none "$place/disk" && mkdir "$place/disk/upper" "$place/disk/work" &&
@@ -39,13 +40,13 @@ json '"tune --print k8s" in next(f for f in d["findings"] if f["id"] == "bad-pla
 LOST_READ_ONLY=1 run "0|1|2" doctor --json --no-probe
 json '"read-only" in next(f for f in d["findings"] if f["id"] == "bad-place")["evidence"]'
 
-# Caches of other compilers, though the driver's is kept
+# The driver's cache is kept, but caches of other compilers are not.
 HOME=$place/seen CUDA_CACHE_PATH=$place/home/cache run "0|1|2" doctor --json --no-probe
 json '"seen/.triton/cache (Triton, 2 KiB)" in next(f for f in d["findings"] if f["id"] == "bad-place")["evidence"].replace("2.00", "2").replace("2.0", "2")'
 json '"--all-caches" in next(f for f in d["findings"] if f["id"] == "bad-place")["fix"]'
 JITWARM=$outside
 
-# A job's own folder, and one that stays
+# One folder is the job's own, and the other one stays.
 mkdir -p "$place/job"
 SLURM_TMPDIR=$place/job CUDA_CACHE_PATH=$place/job/cache run "0|1|2" status
 out_has "is in a job's own folder, and is lost with the job"
@@ -56,7 +57,7 @@ out_lacks "is lost with"
 SLURM_TMPDIR=$place/job CUDA_CACHE_PATH=$place/jobs/cache run "0|1|2" status
 out_lacks "is lost with"
 
-# Lines for all caches: one folder, and every variable of the table
+# The printed lines keep all caches: one folder, and every variable of the table.
 CUDA_CACHE_PATH=$place/home/cache
 for form in docker kubernetes compose slurm sh systemd; do
 	run 0 tune --print "$form" --all-caches /srv/jit

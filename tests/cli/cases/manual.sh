@@ -16,7 +16,7 @@ while read -r command; do
 	summary=$(sed -n 's/^\.Nd //p' "$korean")
 	grep -qxF -- "$summary" "$root/docs/man/ko/jitwarm.1" || fail "the Korean jitwarm.1 does not say “$summary” of $command"
 	grep -qF ".It Cm $command" "$root/docs/man/ko/jitwarm.1" || fail "the Korean jitwarm.1 does not list “$command”"
-	# Beside Hangul there are names, examples and choices alone
+	# Besides Hangul, the Korean page has only names, examples and choices.
 	diff <(grep -E '^\.(It|Dd|Os|Xr|Bl|El)' "$page") <(grep -E '^\.(It|Dd|Os|Xr|Bl|El)' "$korean") || fail "the Korean page of $command has other options"
 	! sed '/^\.Bd/,/^\.Ed/d' "$korean" | grep -E '^[^.]' | grep -vP '[\x{AC00}-\x{D7A3}]' | grep -E '[a-z]+ [a-z]+ [a-z]+' || fail "English in the Korean page of $command"
 	grep -q '^jitwarm' < <(grep -A3 '^\.Sh EXAMPLES' "$page") || fail "the page of $command has no example"

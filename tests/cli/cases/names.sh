@@ -1,5 +1,5 @@
-# Names that are no UTF-8, or steer a terminal, turn the direction of writing or cannot be seen: every command does its work with
-# them and with the file beside them, and prints none of these characters as it is, in text and in JSON.
+# File names that are not UTF-8, control a terminal, reverse the writing direction or are invisible: every command handles them and the file
+# beside them, and prints none of these characters as it is, in text and in JSON.
 ! is_wine || skip "Windows takes no such names"
 with_simdriver sm_86
 place=$work/place
@@ -10,7 +10,7 @@ for name in good "${raw[@]}"; do cp "$sample" "$place/$name.so"; done
 for name in "${raw[@]}"; do libraries+=("$place/$name.so"); done
 head -c 30000 "$sample" >"$place/cut.so"
 
-# harmless: nothing of that in what was printed, and (in JSON) the names as they are
+# harmless: the output has no such character, and in JSON the names as they are
 harmless() {
 	python3 - "$out" "$err" <<'PYTHON' || fail "not harmless"
 import json, re, sys
@@ -21,7 +21,8 @@ for path in sys.argv[1:]:
     assert not found, (path, text[max(0, found.start() - 60):found.end() + 20])
 PYTHON
 }
-each() { # STATUS ARGUMENT…: with all libraries, as text and as JSON
+# each STATUS ARGUMENT…: runs it with all libraries, as text and as JSON
+each() {
 	local status=$1
 	shift
 	run "$status" "$@" "${libraries[@]}"
@@ -29,7 +30,7 @@ each() { # STATUS ARGUMENT…: with all libraries, as text and as JSON
 	run "$status" "$@" --json "${libraries[@]}"
 	harmless
 	json '"good.so" in json.dumps(d)'
-	[[ $1 == check || $1 == find ]] || # which name one of several copies
+	[[ $1 == check || $1 == find ]] || # they name one of several copies
 		json 'all(part in json.dumps(d, ensure_ascii=False) for part in ("turned\u202ename", "c1\u009bname", "tag\U000e0041name", "bad\ufffdname", "esc\\u001b[31mname"))'
 }
 each 0 scan --target sm_86
@@ -47,7 +48,7 @@ run 0 bake verify "$work/copies/"*
 harmless
 libraries=("$work/copies/"*)
 each 0 bake verify
-# One that cannot be read is one line, and the others are verified
+# A library that cannot be read gives one line, and the others are verified.
 run 1 bake verify --json "$place/cut.so" "${libraries[@]}"
 harmless
 json 'len(d["files"]) == 11 and [f["path"][-6:] for f in d["files"] if f.get("failed")] == ["cut.so"]'
@@ -56,7 +57,7 @@ run 1 bake verify "$place/cut.so" "${libraries[@]}"
 err_has "$place/cut.so: "
 run 3 bake verify "$place/cut.so"
 
-# The folders of the cache, the state and a pack, too
+# The folders of the cache, the state and a pack have such names, too.
 export CUDA_CACHE_PATH=$place/cache-${raw[0]}-${raw[2]}
 for folder in "$work/state-${raw[0]}-${raw[5]}"; do
 	export JITWARM_STATE=$folder

@@ -1,18 +1,18 @@
-# Each next step that is advised exists, whatever was asked: run reads each line with the tables of options, and runs it (steps.sh).
+# Each advised next step exists for every request: run checks each printed line against the tables of options, and runs it (steps.sh).
 with_simdriver sm_86
 environment "$work/env" 1.0
 
-# Files that are left out otherwise are examined with --all alone.
+# These files are examined only with --all.
 run 1 check --all "$sample"
 out_has "Next: jitwarm prime --all $(native "$sample")"
-# Another driver's pack is made: prime takes no driver.
+# For another driver, the advice is to make a pack, since prime takes no driver.
 run 1 check --driver 555.58.02 "$sample"
 out_has "Next: jitwarm make --target native --driver 555.58.02 --fetch -o FILE.jwpack $(native "$sample")"
-# A pack needs both, whichever was named.
+# A pack needs both a target and a driver, whichever was named.
 run 1 check --target rtx4090 "$sample"
 grep -q -e "--target rtx4090 --driver .*\(nvcuda\|libcuda\).* --fetch -o FILE.jwpack " "$out" || fail "no driver in the line"
 
-# Extras are none of an index's.
+# A name with extras is not looked up in an index.
 export VIRTUAL_ENV=$work/env
 run 3 check 'jax[cuda12]'
 err_has "“jitwarm scan --index jax” asks the package index"
@@ -22,7 +22,7 @@ word=jax==0.4.30
 err_has "“jitwarm scan --index $word” asks"
 unset VIRTUAL_ENV
 
-# A name is one word, also of what is no option.
+# A name stays one word, also if it looks like an option.
 mkdir -p "$work/it is" && cp "$sample" "$work/it is/o'brien & \$(touch x).so"
 odd="$work/it is/o'brien & \$(touch x).so"
 run 1 check "$odd"
@@ -46,14 +46,14 @@ CUDA_CACHE_DISABLE=1 run 2 prime "$sample"
 err_has "    where that is set: jitwarm tune"
 
 is_wine && exit 0
-# A session without its bus: units need one.
+# A login without its session bus cannot use units.
 printf '#!/bin/sh\n[ "$1" = --version ] || { echo "Failed to connect to bus: No medium found" >&2; exit 1; }\n' >"$work/bin/systemctl"
 chmod +x "$work/bin/systemctl"
 program_path=$work/bin:$PATH run 3 startup enable "$sample"
 err_has "loginctl enable-linger"
 err_has "    before your program starts: jitwarm prime --if-changed $(native "$sample")"
 
-# A disk that is full
+# The disk is full.
 printf '#!/bin/sh\nmount -t tmpfs -o size=64k none "%s" && exec "$@"\n' "$work/cache" >"$work/with-small"
 chmod +x "$work/with-small"
 if mkdir -p "$work/cache" && unshare -rm "$work/with-small" true 2>/dev/null; then

@@ -1,4 +1,4 @@
-# A machine without NVIDIA's driver library: what shows of the driver and of GPUs decides which way out is named.
+# On a machine without NVIDIA's driver library, other traces of the driver and of GPUs decide which remedy is named.
 is_wine && skip "nvcuda.dll is always there under Wine"
 export JITWARM_SYSTEM_ROOT=$work/root JITWARM_PCI_DEVICES=
 mkdir -p "$work/root/dev" "$work/root/proc/sys/kernel"
@@ -6,7 +6,7 @@ run "0|2" status
 grep -q "no NVIDIA driver found" "$out" || skip "this machine has the driver"
 out_lacks "; "
 
-# A mistyped word is reported first.
+# A mistyped word is reported before the missing driver.
 if has_command push; then
 	for wrong in "prime --share nosuch://x" "prime --share s3://" "prime --share https://" "prime --share https://host/a?b" "prime --share s3://a/../b" \
 		"prime --share-unsigned" "prime --share https://a/b --target sm_86" "pull host/x" "pull oci://" "push oci://"; do
@@ -16,7 +16,7 @@ fi
 run 2 prime --share "$work" "$work"
 has_command push && { run 2 pull oci://host.example/lab; err_has "no NVIDIA driver is installed, and packs are chosen by its version: pull on the machine with the GPU"; }
 
-# The modules that a GPU's driver would compile are known without one.
+# jitwarm knows the modules that a GPU's driver would compile without a driver.
 (
 	with_simdriver sm_86
 	mkdir "$work/place" && cp "$sample" "$work/place"
@@ -30,7 +30,7 @@ has_command push && { run 2 pull oci://host.example/lab; err_has "no NVIDIA driv
 JITWARM_PCI_DEVICES=10de:2484@0000:01:00.0 run 2 status
 out_has "; but an NVIDIA GPU is here: install NVIDIA's driver"
 out_has "Next    install NVIDIA's driver (in a container: --gpus all); see what it would compile: jitwarm scan --target sm_86"
-# Each example names the GPU that is here, and a driver that runs it; none is of another one
+# Each example names the GPU that is here and a driver that runs it, and no other GPU.
 : >"$work/x.so"
 for each in 2484:sm_86:550.163.01 2b85:sm_120:580 1021:sm_35:470.256.02 ffff:rtx4090:550.163.01; do
 	IFS=: read -r device gpu driver <<<"$each"
@@ -47,7 +47,7 @@ for each in 2484:sm_86:550.163.01 2b85:sm_120:580 1021:sm_35:470.256.02 ffff:rtx
 	run 0 tune
 	err_has "“jitwarm scan --target $gpu”"
 done
-# Without a name it is the environment that is meant, not a package that may not be there
+# Without a name, the advice names the environment, not a package that may be missing.
 run 2 doctor
 out_lacks "torch"
 run 2 prime
@@ -64,7 +64,7 @@ printf '5.15.153.1-microsoft-standard-WSL2\n' >"$work/root/proc/sys/kernel/osrel
 run 2 status
 out_has "; in WSL it comes with the driver of Windows"
 
-# A driver whose entries' names are not known is one all the same, and an import that it cannot judge says so.
+# For a driver whose entry names are unknown, import says that it cannot judge the entries.
 . "$cases/../pack-entries.sh"
 pack_entry "$work/made" 1 "Apr  8 202512:10:18" 86
 run 0 export --all --cache "$work/made" -o "$work/a.jwpack"

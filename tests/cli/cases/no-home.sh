@@ -1,4 +1,4 @@
-# A HOME that is missing, or read-only, as in a container: nothing that is advised writes there, and what is advised works.
+# HOME is missing or read-only, as in a container: no advice writes there, and the advice works.
 is_wine && skip "an account of Windows always has its registry"
 [[ -d /proc/self ]] || skip "no /proc"
 with_simdriver sm_86
@@ -6,7 +6,8 @@ export JITWARM_SYSTEM_ROOT=$work/root SHELL=/bin/bash
 unset CUDA_CACHE_PATH XDG_CONFIG_HOME ZDOTDIR
 mkdir -p "$work/root"
 advice="CUDA_CACHE_PATH=DIR"
-without() { # what HOME is without
+# without: the advice of tune, status, doctor and prime without a usable HOME
+without() {
 	run 0 tune
 	out_has "where your programs are started (docker run -e $advice); the lines: jitwarm tune --print sh --path DIR"
 	run "0|2" status
@@ -24,14 +25,14 @@ without() { # what HOME is without
 	err_has "; “jitwarm tune --print sh” prints the lines instead, for where your programs are started"
 	run 3 tune --apply --path "$work/cache"
 	err_has "; “jitwarm tune --print sh” prints the lines instead, for where your programs are started"
-	# The advice
+	# the advice itself
 	run 0 tune --print sh --path "$work/cache" "$sample"
 	cp "$out" "$work/lines"
 	(. "$work/lines" && run 0 prime --no-store "$sample" && run 0 check "$sample") || exit 1
 	rm -rf "$work/cache"
 }
 (export HOME=/proc/none && without) || exit 1
-# … and of one that may not be entered nothing is said file by file
+# For a HOME that the account may not enter, nothing is reported file by file.
 if [[ $(id -u) == 0 ]] && type -P setpriv >/dev/null; then
 	home=$work/closed
 	mkdir -m 700 "$home"
@@ -45,7 +46,7 @@ chmod +x "$work/with-fixed"
 if unshare -rm "$work/with-fixed" true 2>/dev/null; then
 	(export HOME=$home JITWARM="unshare -rm $work/with-fixed $JITWARM" && without) || exit 1
 fi
-# An account with a HOME has it there
+# An account with a HOME has its cache there.
 run "0|2" status
 CUDA_CACHE_PATH=/proc/none/cache run 0 tune
 out_has "Next       name a local directory that stays after a restart and that this account can write to: jitwarm tune --path DIR --apply"

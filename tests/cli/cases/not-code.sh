@@ -1,4 +1,4 @@
-# A name that leads to no device code: said what it is, and what to name instead, by the same words and status in every command.
+# For a name that leads to no device code, every command says what it is and what to name instead, with the same words and status.
 cd "$work" || fail "cd"
 mkdir lib
 printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n' >lib/a.ptx
@@ -28,7 +28,7 @@ err_has "jitwarm run -- python3"
 refused train "a Python script"
 refused a.c "a text"
 refused a.cu "CUDA C source, which only “jitwarm prime” compiles"
-# Lists of packages are judged by another line
+# Another line handles lists of packages.
 refused requirements-dev.txt "a list of packages: “jitwarm scan --index -r requirements-dev.txt”"
 refused pyproject.toml "a project: “uv pip compile pyproject.toml -o requirements.txt” lists its packages, then “jitwarm scan --index -r requirements.txt”"
 for command in prime scan; do
@@ -40,17 +40,17 @@ refused foo.tar.gz "compressed by gzip"
 err_has "name the wheel"
 refused foo.tar.bz2 "compressed by bzip2"
 refused foo.tar.xz "compressed by xz"
-# Beside a file that was judged a part is left, and a folder is searched for what may hold code
+# Beside a judged file, a part is left; a folder is searched only for files that may hold code.
 run 1 lint --gpus rtx30 lib/a.ptx train.py
 err_has "train.py: a Python script"
 cp train.py a.cu lib
 run 0 lint --gpus rtx30 lib
 out_has "a.ptx"
-# prime takes sources: only the compiler is missing
+# prime takes sources: here only the compiler is missing.
 run "1|2|3" make --nvrtc none --target sm_86 --driver 550.163.01 -o cache/ a.cu
 err_lacks "CUDA C source"
 
-# Real formats without device code are judged
+# Files of real formats without device code are judged.
 python3 -c 'import io, tarfile, zipfile
 zipfile.ZipFile("pure-1-py3-none-any.whl", "w").writestr("pure/a.py", "pass")
 with tarfile.open("a.tar", "w") as tar: tar.add("a.c")'
@@ -59,7 +59,7 @@ for each in pure-1-py3-none-any.whl a.tar; do
 	out_has "no device code found"
 done
 
-# A build for the CPU is said to be one, where a name promises code for GPUs or a version denies it
+# A build for the CPU is reported as such if its name promises GPU code or its version denies it.
 for each in torch-2.9.0-cp312-cp312-manylinux_2_28_aarch64.whl flash_attn-2.8.3-cp312-cp312-win_amd64.whl thing-1.0+cpu-py3-none-any.whl; do
 	cp pure-1-py3-none-any.whl "$each"
 	run 0 check --target sm_86 --driver 550.163.01 "$each"
@@ -72,11 +72,11 @@ for each in torch-2.9.0-cp312-none-macosx_11_0_arm64.whl thing-1.0-py3-none-maco
 done
 run 0 scan --target sm_86 torch-2.9.0-cp312-none-macosx_11_0_arm64.whl thing-1.0-py3-none-macosx_11_0_arm64.whl
 [[ $(grep -c ": for macOS, which has no CUDA$" "$out") == 2 && $(wc -l <"$out") == 2 ]] || fail "not two lines"
-# … and what has the code, if that is known
+# The message also names the package with the code, if it is known.
 cp pure-1-py3-none-any.whl faiss_cpu-1.8-cp312-cp312-manylinux_2_28_x86_64.whl
 run 0 lint faiss_cpu-1.8-cp312-cp312-manylinux_2_28_x86_64.whl
 out_has "a CPU build); faiss-gpu has it"
-# … also beside one that has code; but not of one that could not be read
+# It does so beside a file with code, but not for a file that could not be read.
 printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }\n' >k.ptx
 head -c 20 pure-1-py3-none-any.whl >torch-2.9.1-cp312-cp312-manylinux_2_28_aarch64.whl
 run 1 scan --target sm_86 k.ptx faiss_cpu-1.8-cp312-cp312-manylinux_2_28_x86_64.whl torch-2.9.1-cp312-cp312-manylinux_2_28_aarch64.whl
@@ -84,16 +84,16 @@ out_has "k.ptx ("
 [[ $(grep -c "a CPU build); faiss-gpu has it$" "$out") == 1 ]] || fail "nothing of the second file"
 out_lacks "torch-2.9.1"
 err_has "torch-2.9.1"
-# An address is no file
+# A URL is not a file.
 run 3 scan --target sm_86 https://localhost/torch-2.9.0-cp312-none-any.whl
 err_has "an address: download the file first, or “jitwarm scan --index NAME”"
 
-# An environment without device code is named
+# The message names the environment without device code.
 empty_environment "$work/env"
 export VIRTUAL_ENV=$work/env
 for command in "check --target sm_86 --driver 550.163.01" "scan --target sm_86"; do
 	# shellcheck disable=SC2086
-	run 2 $command # there was no file: nothing was judged
+	run 2 $command # there was no file, so nothing was judged
 	out_has "no device code found in the virtual environment"
 	out_has "env; “jitwarm find”"
 done
@@ -118,17 +118,17 @@ out_lacks "a CPU build"
 rm -r "$site/coded-1.0.dist-info" "$site/coded.ptx"
 run 0 check --target sm_86 --driver 550.163.01 numba
 out_has "no device code found"
-# An environment whose files have none: the same answer, the same status
+# The files of this environment have no code: the answer and the status are the same.
 run 2 scan --target sm_86
 out_has "no device code found in the virtual environment"
 run 2 check --target sm_86 --driver 550.163.01
 out_has "torch 2.9.0+cpu: built without GPU code (a CPU build)"
 out_has "no device code found in the virtual environment"
-# … of every command that works on one, with files and without; jitwarm and doctor are about the machine, unless one is named
+# All commands on an environment agree, with files and without. jitwarm and doctor are about the machine, unless a file is named.
 (
 	with_simdriver sm_86
 	empty_environment "$work/bare"
-	# A cache among temporary files would be a finding
+	# doctor would report a cache among temporary files.
 	CUDA_CACHE_PATH=$(mktemp -d /var/tmp/jitwarm-code.XXXXXX) || skip "no /var/tmp"
 	trap 'rm -rf "$CUDA_CACHE_PATH"' EXIT
 	for VIRTUAL_ENV in "$work/env" "$work/bare"; do
@@ -151,10 +151,10 @@ out_has "no device code found in the virtual environment"
 		out_lacks "all is well"
 	done
 ) || exit 1
-# A file's name is none of a package in an index
+# A file's name is not that of a package in an index.
 run 3 scan --target sm_86 nothing.whl
 err_has "no such file, and no such package"
 err_lacks "--index"
-# An environment that was removed is still the active one: why another is asked
+# A removed environment is still the active one: the message explains why another is used.
 is_wine || VIRTUAL_ENV=$work/gone run 3 check --target sm_86 --driver 550.163.01 frame
 is_wine || err_has "(VIRTUAL_ENV is $work/gone, which is not a folder)"

@@ -1,8 +1,8 @@
-# Output that cannot be written is a failure; no escape sequences where no terminal is.
+# Output that cannot be written is a failure. Escape sequences appear only on terminals.
 run_to_full_disk --help
 [[ $? == 3 ]] || fail "a full disk went unnoticed"
 err_has "standard output"
-# Also if the disk was full before other lines were printed
+# It is a failure also if the disk was full before other lines were printed.
 printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }\n' >k.ptx
 run_to_full_disk check --target sm_86 k.ptx
 [[ $? == 3 ]] || fail "a full disk went unnoticed"
@@ -12,7 +12,7 @@ out_lacks $'\x1b'
 run 64 $'no\x1bsuch'
 err_lacks $'\x1b'
 
-# A locale that is not UTF-8 gets ASCII, in messages and in help; names of files stay.
+# Without a UTF-8 locale, messages and help are ASCII, but file names stay.
 ascii() { ! LC_ALL=C grep -qP '[^\x00-\x7f]' "$1" || fail "$1 is not ASCII"; }
 if ! is_wine; then
 	for locale in C POSIX ko_KR.EUC-KR ""; do

@@ -1,4 +1,4 @@
-# A named output that is no regular file is neither written to nor replaced
+# A named output that is not a regular file is neither written nor replaced.
 . "$cases/../lib.sh"
 is_wine && skip "Windows has neither device files nor named pipes in folders"
 with_simdriver sm_86
@@ -19,7 +19,7 @@ for to in pipe folder socket /dev/null; do
 	[[ $(stat -c %F $to) == "$kind" ]] || fail "$to is a $(stat -c %F $to) now"
 done
 
-# A key is kept in files alone
+# Keys are kept only in files.
 mkfifo "${JITWARM_STATE:?}/keys/second.pub"
 run 3 key generate second
 err_has "second.pub: is not a regular file: not replaced"

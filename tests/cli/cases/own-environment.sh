@@ -1,11 +1,11 @@
-# Without a name and an active environment: the one that the program lies in, and only else that of the Python on PATH.
+# Without a name and an active environment, jitwarm uses the environment in which it lies, and otherwise that of the Python on PATH.
 ! is_emulated || skip "an emulator does not know the copy's name"
 unset VIRTUAL_ENV CONDA_PREFIX PYENV_VERSION PYTHONPATH
 code() { # FOLDER NAME
 	mkdir -p "$(site_of "$1")"
 	printf '.version 7.8\n.target sm_50\n.address_size 64\n.visible .entry %s() { ret; }\n' "$2" >"$(site_of "$1")/$2.ptx"
 }
-# The last of the program's words is its file.
+# The last word of the command is the program's file.
 words=${JITWARM% *} file=${JITWARM##* }
 [[ $words != "$JITWARM" ]] || words=
 if is_wine; then bin=Scripts; else bin=bin; fi
@@ -17,7 +17,7 @@ for name in path own active named; do
 	code "$work/$name" "of_$name"
 done
 program_path=$work/path/$bin
-is_wine || program_path+=:$PATH # Wine has one of its own
+is_wine || program_path+=:$PATH # Wine has its own PATH
 
 run 0 scan
 out_has "of_path.ptx"
@@ -32,7 +32,7 @@ run 0 scan --environment "$work/named"
 out_has "of_named.ptx"
 unset VIRTUAL_ENV
 
-# An environment that pipx or uv makes for a command has nothing else in it.
+# An environment that pipx or uv makes for one command holds nothing else.
 for mark in pipx_metadata.json uv-receipt.toml; do
 	: >"$work/own/$mark"
 	run 0 scan

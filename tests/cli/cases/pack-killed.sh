@@ -1,4 +1,5 @@
-# import killed at any moment: each entry is whole, and a rerun completes; what a killed export has left goes with the next one
+# If import is killed at any moment, each entry is whole, and a second run completes it; the next export removes what a killed export has
+# left.
 . "$cases/../pack-entries.sh"
 
 for n in $(seq 1 60); do pack_entry "$work/cache" "$n" "Apr  8 202512:10:18" 86; done
@@ -16,7 +17,7 @@ fixed run . && fixed tree .
 run 0 cache verify --cache "$work/copy" --json
 json 'd["sound"] == 60 and d["rows"] == 60 and d["damaged"] == 0'
 
-# Only what has a name that nobody gives, and is so old that no export still writes it
+# Only a file with a name that nobody else gives, and too old to be still written, is removed.
 left=$work/.a.jwpack.jitwarm-0123abcd
 own=("$work/.a.jwpack.jitwarm-notes" "$work/.b.jwpack.jitwarm-0123abcd" "$work/a.jwpack.0123abcd.part")
 touch "$left" "${own[@]}"

@@ -1,4 +1,4 @@
-# export, import: a cache made here becomes a pack, and the pack a cache; tar and zstd can read it
+# export and import: a handmade cache becomes a pack, and the pack becomes a cache; tar and zstd can read the pack.
 has_command export || skip "no such command yet"
 
 . "$cases/../pack-entries.sh"
@@ -18,7 +18,7 @@ run 0 export --all --cache "$dir" -o "$pack" --json
 json 'd["schema"] == "jitwarm.export/1" and [d[k] for k in ("entries", "modules", "cubins")] == [3, 2, 2]'
 [[ $(b2sum <"$work/a.jwpack") == "$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["blake2b_512"])' "$out")  -" ]] || fail "blake2b_512 is not that of the file"
 
-# Everybody can read the format with common tools
+# Common tools can read the format.
 if command -v zstd >/dev/null; then
 	mkdir "$work/unpacked"
 	tar --zstd -xf "$work/a.jwpack" -C "$work/unpacked" || fail "tar --zstd cannot unpack it"
@@ -27,14 +27,14 @@ if command -v zstd >/dev/null; then
 	[[ $(zstd -dqc "$work/a.jwpack" | tar -tf -) == manifest.json$'\n'* ]] || fail "the manifest does not come first"
 fi
 
-# A table of zeros takes nothing in a pack
+# A table of zeros takes hardly any space in a pack.
 pack_entry "$work/zeros" 40000 "Apr  8 202512:10:18" 86
 run 0 export --all --cache "$work/zeros" -o "$work/zeros.jwpack"
 (($(stat -c %s "$work/zeros.jwpack") < 3000)) || fail "zeros take much room: nothing is tested here"
 run 0 import --allow-unsigned --as-is --cache "$work/zeros-back" "$work/zeros.jwpack"
 out_has "1 entry added"
 
-# A new directory, then nothing new
+# The import fills a new directory; a second one adds nothing.
 run 0 import --allow-unsigned --as-is --cache "$copy" --dry-run "$pack"
 out_has "nothing was written"
 [[ ! -e $work/copy ]] || fail "--dry-run has written"
@@ -46,7 +46,7 @@ run 0 import --allow-unsigned --cache "$copy" "$pack" --as-is --json
 json '[d[k] for k in ("entries", "accepted", "there", "refused", "added")] == [3, 0, 3, 0, 0]'
 for f in $(cd "$cache" && find . -type f -not -name index); do cmp "$cache/$f" "$work/copy/$f" || fail "$f differs"; done
 
-# Architectures
+# --arch selects architectures.
 run 0 export --all --cache "$dir" --arch sm_75 -o "$pack"
 out_has "1 entry"
 out_has "left out: 2 entries for other GPUs"
@@ -55,17 +55,17 @@ err_has "-o: name a file"
 run 64 import -
 err_has "a pack cannot come from standard input, which has no signature: name a file"
 
-# Without a driver and without a name there is nothing to fill; with one its verdict counts
+# Without a driver and a named directory, there is nothing to fill; with a driver, its verdict counts.
 run "0|1|2" import --allow-unsigned "$pack"
 grep -q 'no NVIDIA driver' "$err" && err_has "--cache DIR"
 
-# Files that are no pack
+# These files are not packs.
 printf 'no pack at all, but longer than the trailer of one is' >"$work/bad.jwpack"
 run 3 import --cache "$(native "$work/new")" "$(native "$work/bad.jwpack")"
 err_has "not a pack"
 [[ ! -e $work/new ]] || fail "something was written"
 run 3 import --allow-unsigned --cache "$copy" "$(native "$work/missing.jwpack")"
-# One that wants what this jitwarm does not know
+# This pack requires a feature that this jitwarm does not have.
 thin=$(native "$cases/../../data/features/pack-1-thin.jwpack")
 run 3 import --allow-unsigned --cache "$(native "$work/new")" "$thin"
 err_has "pack-1-thin.jwpack: it requires “thin”, which this jitwarm does not know: a newer one is needed"

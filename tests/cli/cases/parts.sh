@@ -1,4 +1,4 @@
-# Fails, a part fails, or runs: of libraries in the small, with one answer in each command (docs/internals/compat.md).
+# A library fails, a part of it fails, or it runs: small libraries get one answer from every command (docs/internals/compat.md).
 PYTHONPATH=$cases/../../framework python3 - <<'PYTHON'
 import fatbin
 
@@ -15,17 +15,17 @@ def data(name, good, *others):
     registered = b"".join(good)
     open(name, "wb").write(fatbin.elf((".nv_fatbin", registered, 1, 0x100000), (".rodata", b"".join(others), 1, 0x200000)))
 
-# k80.s and k90a.s: a container in the data for sm_80 alone, and for sm_80 and compute_90a
+# k80.so has a container in its data for sm_80 alone; k90a.so has it for sm_80 and compute_90a.
 data("k80.so", [one(ptx(75))], one(cubin(80)))
 data("k90a.so", [one(ptx(75))], one(cubin(80), ptx(90, b"a")))
 data("most.so", [one(ptx(75))], *[one(cubin(80), ptx(90, b"a"))] * 3)
 data("newer.so", [one(cubin(90))], *[one(cubin(80), ptx(90, version=b"8.7"))] * 3)
 data("set.so", [one(ptx(75))], one(cubin(80)), one(cubin(90)), one(cubin(120)))
-# TensorFlow 2.3.1 for Linux: what is linked has no code for the GPU, and the inputs of the link were stripped
+# As in TensorFlow 2.3.1 for Linux, the linked code lacks the GPU, and the inputs of the link were stripped.
 open("stripped.so", "wb").write(fatbin.library(one(cubin(70, 101)), objects=[]))
-# The runtimes of CUDA 12 give the error to the kernels of what is linked: the start goes on
+# CUDA 12's runtimes report the error only to the linked kernels, so the start goes on.
 open("stripped-12.so", "wb").write(fatbin.library(one(cubin(70)), one(cubin(80)), one(cubin(80)), objects=[]))
-# XGBoost 1.7.6: neither has what is linked, nor its inputs
+# As in XGBoost 1.7.6, both the linked code and its inputs lack the GPU.
 open("linked.so", "wb").write(fatbin.library(one(cubin(80)), objects=[one(cubin(80)), one(cubin(80))]))
 PYTHON
 on=(--target sm_120 --driver 580.65.06)
@@ -47,7 +47,7 @@ run 2 scan --json "${on[@]}" most.so
 json 'd["totals"][0]["verdict"] == "fails" and "3 of 4 pieces" in d["totals"][0]["reason"] and "needs" not in d["totals"][0]'
 run 2 scan --json --target sm_90 --driver 550.163.01 newer.so
 json 'd["totals"][0]["verdict"] == "fails" and d["totals"][0]["needs"].startswith("570") and "3 of 4 pieces need driver 570" in d["totals"][0]["reason"]'
-# A library chooses from a set of containers for one architecture each.
+# The library has a set of containers for one architecture each, and chooses one.
 run "0|1" scan "${on[@]}" set.so
 out_lacks "no code"
 
@@ -59,9 +59,9 @@ run 2 scan --json --target sm_86 --driver 550.163.01 stripped.so
 json 'd["totals"][0]["verdict"] == "fails" and "error 200" in d["totals"][0]["reason"]'
 run 0 scan --target sm_86 --driver 550.163.01 stripped-12.so
 out_has "1 of 3 pieces has no code for this GPU: a program that uses it fails"
-run 2 scan --target sm_90 --driver 550.163.01 linked.so # there is nothing else in it
+run 2 scan --target sm_90 --driver 550.163.01 linked.so # the file has nothing else
 
-# GPUs that the driver does not run are in the document, too.
+# The document also lists GPUs that the driver does not run.
 run 2 scan --json --target sm_86,sm_120 --driver 550.163.01 k80.so
 json '[(r["target"], r["needs"][:3]) for r in d["refused"]] == [("sm_120", "570")] and [t["target"] for t in d["totals"]] == ["sm_86"]'
 
@@ -69,7 +69,7 @@ run 2 scan --json --target sm_120 --driver 550.163.01 k80.so
 json 'd["files"] == [] == d["totals"] and d["refused"][0]["target"] == "sm_120" and d["refused"][0]["needs"][:3] == "570"'
 err_has "does not run sm_120"
 
-# A build for the CPU says so, and names no driver.
+# A build for the CPU is reported as one, and no driver is named.
 python3 -c 'import zipfile; zipfile.ZipFile("torch-2.1.0-py3-none-any.whl", "w").writestr("torch/a.py", "")'
 run "0|2" scan --json --target sm_86 --driver 550.163.01 torch-2.1.0-py3-none-any.whl
 json '[(t["verdict"], t["driver_from"]) for t in d["totals"]] == [("no-code", 0)]'

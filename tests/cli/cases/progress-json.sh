@@ -1,5 +1,5 @@
-# --progress json: each command that has it, to the last object, whose `current` is the file. tests/elsewhere has those that ask
-# a package index.
+# --progress json: each command that has it, up to the last object, whose `current` is the file. tests/elsewhere has the commands that use a
+# package index.
 with_simdriver sm_86
 objects() { # ARGUMENT…
 	rm -rf "$work/cache"
@@ -33,8 +33,9 @@ if ! is_wine; then
 	[[ $have == " prime scan which make bake lint compiler/fetch ahead" ]] || fail "commands with --progress:$have"
 fi
 
-# Nobody reads what is printed: everything is compiled all the same, objects are dropped and the last one waits. A signal ends it.
-stalled() { # SIGNAL ARGUMENT…: 0 for none
+# stalled SIGNAL ARGUMENT…: nobody reads the output. With SIGNAL 0 everything is compiled all the same, objects are dropped, and the last
+# one waits; another signal ends the run.
+stalled() {
 	rm -rf "$work/cache" "$work/asked"
 	mkdir "$work/cache"
 	python3 - "$work/cache" "$@" <<'P' || fail "nobody reads: $*"

@@ -1,12 +1,14 @@
-# Progress: on a terminal one line that is redrawn and fits, through a change of its width; elsewhere plain lines. What it
-# says never goes back, and the denominator never changes.
+# On a terminal, progress is one line that is redrawn and fits, also after a change of width; elsewhere it is plain lines. The numbers never
+# go back, and the denominator never changes.
 with_simdriver sm_86
-bar() { # COLUMNS: prime at a terminal, with a cold cache; what it wrote is in $err
+# bar COLUMNS: runs prime at a terminal with a cold cache, and puts its output into $err
+bar() {
 	rm -rf "$work/cache"
 	# shellcheck disable=SC2086
 	timeout 200 python3 "$cases/../on-terminal.py" "$1" $JITWARM prime -j 1 "$sample" >"$err" 2>&1
 }
-check_shares() { # in $err, split at carriage returns
+# check_shares: checks the numbers in $err, split at carriage returns
+check_shares() {
 	tr '\r' '\n' <"$err" | grep -oE '[0-9]+ %' | tr -d ' %' >"$work/shares"
 	[[ $(wc -l <"$work/shares") -ge $1 ]] || fail "shown too seldom: $(wc -l <"$work/shares") times"
 	sort -n -c "$work/shares" 2>/dev/null || fail "the share goes back"
@@ -19,7 +21,7 @@ terminal() {
 	err_has 'compiling [..'
 	check_shares 5
 	tr '\r' '\n' <"$err" | sed 's/\x1b\[K//g' | awk 'length($0) > 89 { exit 1 }' || fail "a line is too wide"
-	# After the width was halved there is no room for the bar, only for its words.
+	# After the width was halved, there is space only for the words, not for the bar.
 	grep -qE '^ *[0-9]+ %' < <(tr '\r' '\n' <"$err" | sed 's/\x1b\[K//g') || fail "the bar did not follow the terminal's width"
 	TERM=dumb bar 90 || fail "status $?"
 	err_lacks $'\x1b'
@@ -36,7 +38,7 @@ run 0 prime -q "$sample"
 err_empty
 out_empty
 
-# For programs: an object a line, also with -q, from none done to all, and never back.
+# For programs, each line is an object, also with -q, from none done to all, and never back.
 rm -rf "$work/cache"
 SIMDRIVER_COST=12 run 0 prime -q -j 1 --progress json "$sample"
 out_empty
@@ -50,7 +52,7 @@ for member in ("done", "fraction"):
 assert lines[0]["done"] < lines[-1]["done"] == lines[-1]["total"] and lines[-1]["fraction"] == 1 and not lines[-1]["seconds_left"], lines
 assert any(line.get("seconds_left", 0) > 0 for line in lines) and any("framework" in line.get("current", "") for line in lines), lines
 ' "$err" || fail "the lines of --progress json"
-# Messages between them are lines of their own
+# Messages between the progress lines are lines of their own.
 rm -rf "$work/cache"
 SIMDRIVER_COST=40 run 0 prime -j 1 --progress json "$sample"
 err_lacks $'\x1b'
@@ -58,7 +60,7 @@ err_lacks $'\x1b'
 run 64 prime --progress xml "$sample"
 err_has 'xml'
 
-# The programs of docs/programs.md that show it
+# These programs of docs/programs.md show progress.
 block() { awk -v begin="\`\`\`$1" '$0 == begin { inside = 1; next } inside && /^```$/ { exit } inside' "$cases/../../../docs/programs.md"; }
 if ! is_wine; then
 	block c | diff - "$cases/../../../examples/installer_step.c" >"$out" || fail "docs/programs.md and examples/installer_step.c differ"
@@ -76,7 +78,7 @@ if ! is_wine; then
 	out_has "CUDA_CACHE_DISABLE"
 fi
 
-# Whoever asks for it (jw_prime_progress): from 0 to 1 and never back, where each module takes many times as long as predicted.
+# A caller of jw_prime_progress sees it go from 0 to 1 and never back, though each module takes many times as long as predicted.
 measured=$build/tests/bench/bench_progress
 if ! is_wine && [[ -x $measured ]]; then
 	for jobs in 1 3; do
@@ -86,8 +88,8 @@ if ! is_wine && [[ -x $measured ]]; then
 	done
 fi
 
-# Who waits for another run shows no progress of nothing, and Ctrl-C ends the wait.
-hold_turn() { # until let_go
+# hold_turn: holds the turn until let_go. A run that waits for another one shows no progress, and Ctrl-C ends the wait.
+hold_turn() {
 	rm -rf "$work/cache" "$work/held"
 	mkdir "$work/cache"
 	python3 -c 'import fcntl, os, sys, time
@@ -98,11 +100,11 @@ while os.path.exists(sys.argv[2]):
     time.sleep(0.01)' "$work/cache/.jitwarm-lock" "$work/held" &
 	holder=$!
 	await test -e "$work/held"
-	: >"$err" # what was said before is not waited for
+	: >"$err" # output of the former run must not count
 }
 let_go() { rm "$work/held" && wait $holder; }
 hold_turn
-if is_wine; then # no terminal: it waits all the same, in plain lines
+if is_wine; then # without a terminal it waits, too, in plain lines
 	# shellcheck disable=SC2086
 	$JITWARM prime "$(native "$sample")" >"$out" 2>"$err" </dev/null &
 	pid=$!

@@ -1,4 +1,4 @@
-# cache prune, cache verify --repair: what goes, and what stays
+# cache prune and cache verify --repair: which entries go, and which stay.
 has_command cache prune || skip "no such command yet"
 . "$cases/../pack-entries.sh"
 
@@ -25,7 +25,7 @@ run 0 cache prune --cache "$dir" --older-than 2d --apply
 out_has "nothing to prune"
 [[ $(cat "$cache/notes.txt") == foreign ]] || fail "a foreign file was touched"
 
-# Torn entries, an index that would wipe
+# The entries are torn, or the index would make a driver wipe the cache.
 first=$(find "$cache" -type f -path '*/?/?/*' | sort | head -1)
 truncate -s 40 "$first"
 run 1 cache prune --cache "$dir" --older-than 200d --json
@@ -38,7 +38,7 @@ run 0 cache verify --cache "$dir" --repair
 out_has "1 damaged entry removed"
 run 0 cache verify --cache "$dir" --json
 json 'd["sound"] == 4 and d["rows"] == 4 and d["next_insert"] == "adds"'
-# Another version of the format is not ours to remove
+# An entry of another version of the format is not removed.
 first=$(find "$cache" -type f -path '*/?/?/*' | sort | head -1)
 printf '\x42' | dd of="$first" bs=1 conv=notrunc status=none
 run 1 cache verify --cache "$dir" --repair
@@ -50,7 +50,7 @@ run 64 cache prune --cache "$dir" --older-than 0d
 err_has "every entry is older than 0d: “jitwarm cache clear” removes them all"
 run 64 cache prune extra
 
-# Entries of unknown drivers are removed only where their stamp is named: not by age
+# Entries of unknown drivers are removed only if their stamp is named, not by age.
 rm -rf "$cache"
 stay="Jan  1 201901:02:03"
 pack_entry "$cache" 1 "$stay" 86
@@ -67,8 +67,8 @@ out_has "of an unknown driver or compiler library"
 run 0 cache prune --cache "$dir" --driver "$stay" --older-than 30d --apply
 [[ $(count) == 0 ]] || fail "$(count) entries left"
 
-# Former drivers: known ones but this machine's, and one that was seen here whose library is gone; not one whose library is
-# still there, nor an unknown stamp.
+# Former drivers are known drivers other than this machine's, and an unknown one that was seen here and whose library is gone; a driver
+# whose library is still there is not a former one, nor is an unknown stamp.
 if [[ -e $(dirname "$(dirname "${JITWARM##* }")")/tests/simdriver ]]; then
 	rm -rf "$cache"
 	gone="Feb  2 202002:02:02" there="Mar  3 202003:03:03"
@@ -85,7 +85,8 @@ if [[ -e $(dirname "$(dirname "${JITWARM##* }")")/tests/simdriver ]]; then
 	library=$work/libcuda.so.1.2.3
 	printf x >"$library"
 	touch -d '2020-03-03 03:03:03' "$library"
-	profile() { # STAMP MTIME
+	# profile STAMP MTIME: writes the remembered profile of such a driver
+	profile() {
 		printf '{"schema":"jitwarm.driver/1","library":"%s","size_bytes":1,"mtime_ns":"%016x","build_id":"","stamp":"%s","trust":"confirmed","cuda":12040,"release":[1,2,3]}' \
 			"$(native "$library" | sed 's/\\/&&/g')" "$2" "$1" >"$work/state/drivers/$2.json"
 	}
@@ -100,7 +101,7 @@ if [[ -e $(dirname "$(dirname "${JITWARM##* }")")/tests/simdriver ]]; then
 	[[ $(count) == $((before - former)) ]] || fail "$(count) of $before left"
 	run 0 check "$sample"
 	run 0 cache verify
-	# Entries made ahead for another machine with an older driver are no former one's
+	# Entries made ahead for another machine with an older driver do not count as a former driver's.
 	ahead=$work/ahead module=$work/module.ptx
 	printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry made()\n{\n\tret;\n}\n' >"$module"
 	JITWARM_STATE=$work/of-another SIMDRIVER_VERSION=535.309.01 SIMDRIVER_STAMP="Mar 25 202615:25:13" SIMDRIVER_CUDA=12020 \

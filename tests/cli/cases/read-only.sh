@@ -1,11 +1,12 @@
-# A machine on which nothing can be written (docker run --read-only): what only reads answers, and says once that it remembers nothing
+# On a machine on which nothing can be written (docker run --read-only), commands that only read give their answer, and say once that they
+# remember nothing.
 is_wine && skip "mount namespaces are Linux's"
 unshare -rm true 2>/dev/null || unshare -m true 2>/dev/null || skip "no mount namespaces"
 with_simdriver sm_86
 sample=$build/tests/framework/libsample_framework.so
 cat >"$work/read-only" <<'S'
 #!/bin/bash
-# "$@" where no file system can be written to
+# Runs "$@" where no file system can be written to
 [ "$(id -u)" = 0 ] && way=-m || way=-rm
 exec unshare $way bash -c 'for place in $(findmnt -rno TARGET | tac); do
 	case $place in /proc* | /sys* | /dev*) ;; *) mount -o remount,bind,ro "$place" 2>/dev/null ;; esac
@@ -19,10 +20,10 @@ unset JITWARM_STATE XDG_STATE_HOME XDG_CONFIG_HOME CUDA_CACHE_PATH TMPDIR
 export HOME=/ JITWARM="$work/read-only $JITWARM"
 forgets="jitwarm: //.local/state/jitwarm cannot be written to (/: Read-only file system); jitwarm remembers nothing of this run; name a writable folder: JITWARM_STATE=DIR"
 once() { [ "$(grep -cxF -- "$forgets" "$err")" = 1 ] && [ "$(grep -c "Read-only" "$err")" = 1 ] || fail "not said once"; }
-varies run ^find # what this machine has below /
+varies run ^find # depends on this machine's files
 for words in "" status tune find "scan $sample" "scan --target sm_86 $sample" "lint --gpus sm_86 $sample"; do
 	# shellcheck disable=SC2086
-	run "0|2$([ "$words" != find ] || echo "|1")" $words # find meets what others remove meanwhile
+	run "0|2$([ "$words" != find ] || echo "|1")" $words # find may meet files that others are removing
 	case $words in lint* | *--target*) ;; *) once ;; esac
 done
 run "1|2" check "$sample"

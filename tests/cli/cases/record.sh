@@ -1,7 +1,7 @@
-# record: what a command has compiled, and prime --recording, which compiles just that.
+# run --record writes down what a command has compiled; prime --recording compiles just that.
 run 64 run --record r.json
 err_one_line
-is_wine || run 0 run --record ls.json ls -d . # there is no such program
+is_wine || run 0 run --record ls.json ls -d . # Windows has no such program
 rm -f ls.json
 run 64 run --record r.json --
 err_has "write it after “--”"
@@ -19,10 +19,11 @@ shell=(sh -c) nothing=(true)
 ! is_wine || shell=(cmd /c) nothing=(cmd /c rem)
 entries() { find "$work/cache" -path "$work/cache/?/?/*" -type f 2>/dev/null | wc -l; }
 
-# The recorder looks at processes while they run: one that is over before a busy machine lets it look has no files. So compiling takes a while.
+# The recorder looks at processes while they run, and sees no files of one that ends before a busy machine lets it look. Therefore compiling
+# takes a while here.
 recorded() { SIMDRIVER_COST=4 run "$@"; }
 
-# The command's own status and output.
+# The command's own status and output are kept.
 run 7 run --record r.json -- "${shell[@]}" 'echo hello&& exit 7'
 out_has hello
 json_file() { python3 -c "import json,sys; d=json.load(open('$1')); sys.exit(0 if ($2) else 1)" || fail "$1: not so: $2"; }
@@ -36,12 +37,12 @@ err_has "cannot be started"
 run 0 run --record r.json --json -- "${shell[@]}" 'echo hello'
 json 'd["schema"] == "jitwarm.command/1" and d["exit_status"] == 0 and d["modules"] == 0'
 err_has hello
-# A folder that goes while the command runs
+# The folder is removed while the command runs.
 for ends in 3 5; do
 	mkdir gone
 	run $ends run --record gone/r.json -- "${shell[@]}" "$(is_wine && echo 'rmdir gone &' || echo 'rmdir gone;') exit $((ends == 5 ? 5 : 0))"
 done
-# If the command's cache cannot be read, the command was started all the same.
+# The command is started even if its cache cannot be read.
 if ! is_wine; then
 	for verb in "run --record nothing.json" run; do
 		# shellcheck disable=SC2016,SC2086
@@ -55,7 +56,7 @@ if ! is_wine; then
 	rm -f "$work/cache"
 fi
 
-# The modules that it had compiled are written down and warm; the command saw an empty cache.
+# The modules that the command compiled are recorded and warm; the command itself saw an empty cache.
 run 0 prime "$sample"
 before=$(entries)
 recorded 0 run --json --record r.json -- "$app"
@@ -70,7 +71,7 @@ run 0 cache verify --json --cache "$work/cache"
 json 'd["damaged"] == d["files_without_row"] == d["rows_without_file"] == 0'
 [[ -z $(ls -A "$work/state/runs") ]] || fail "left: $(ls -A "$work/state/runs")"
 
-# A warm module that had to go for it is cold again.
+# A warm module that was evicted for the recording is cold again.
 rm -rf "$work/cache"
 for number in 1 2 3 4 5 6; do printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry other%d()\n{\n\tret;\n}\n' "$number" >"$work/other$number.ptx"; done
 run 0 prime "$sample"
@@ -80,14 +81,14 @@ run 0 prime --no-store "$work"/other?.ptx
 CUDA_CACHE_MAXSIZE=$limit recorded 1 run --json --record r.json -- "$app"
 json 'd["cooled"] == d["evicted"] > 0'
 err_has "cold again"
-# Nothing of another driver was warm.
+# Modules of another driver do not count as warm.
 rm -rf "$work/cache"
 SIMDRIVER_STAMP='Jan  1 202301:02:03' JITWARM_STATE=$work/former run 0 prime --no-store "$work"/other?.ptx
 CUDA_CACHE_MAXSIZE=$limit recorded 0 run --json --record r.json -- "$app"
 json 'd["evicted"] > 0 and d["cooled"] == 0'
 CUDA_CACHE_MAXSIZE=$limit run 5 run --record nothing.json -- "${shell[@]}" 'exit 5'
 
-# Wiped, and primed from the recording: the next start compiles nothing.
+# After a wipe, prime with the recording makes the next start compile nothing.
 rm -rf "$work/cache"
 run 0 prime --recording r.json --json
 json 'd["compiled"] == d["recorded"] == '"$before"' and d["recorded_missing"] == 0'
@@ -95,7 +96,7 @@ app_compiles 0
 run 0 prime --recording r.json --json
 json 'd["compiled"] == 0 and d["warm"] == '"$before"
 
-# Unattended: another recording is another run, and a changed one is a change
+# For an unattended run, another recording means another run, and so does a changed recording.
 cp r.json other.json
 run 0 prime --if-changed --recording r.json
 out_has "Changed: first run"
@@ -107,7 +108,7 @@ echo >>other.json
 run 0 prime --if-changed --recording other.json
 out_has "Changed: packages"
 
-# A part of it, where only that was recorded; named files take the place of recorded ones.
+# prime compiles only the recorded part; named files take the place of recorded ones.
 python3 - <<'PYTHON'
 import json
 d = json.load(open("r.json"))
@@ -122,8 +123,8 @@ run 0 prime --recording part.json --json "$sample"
 json 'd["compiled"] == 2'
 [[ $(entries) == 2 ]] || fail "$(entries) entries"
 
-# A recording names files, and nothing that would be searched: no folder, no way out of a package. A package is one, even if a folder
-# here has its name.
+# A recording names files, never folders to search or a path out of a package. A package's name means the package, even if a folder here has
+# that name.
 names() { # STATUS PATH PACKAGE
 	python3 - "$2" "$3" <<'PYTHON'
 import json, sys
@@ -148,13 +149,13 @@ names 1 "$file" frame
 names 1 "frame/$file" frame
 rm -r "$work/frame"
 
-# Another GPU wants the same containers.
+# Another GPU has modules of the same containers.
 JITWARM=$program
 with_simdriver sm_90
 run "0|1" prime --recording part.json --json "$sample"
 json 'd["modules"] == 2 and d["recorded_missing"] == 0'
 
-# A package is found by its name, wherever it lies. What no file holds is named as such.
+# A package is found by its name, wherever it is installed. A module that is in no file is reported as such.
 environment "$work/venv" 1.2
 JITWARM=$program
 with_simdriver sm_86
@@ -171,7 +172,7 @@ run 0 run --record none.json none.so -- "$app"
 err_has "in no file that was searched"
 json_file none.json 'd["modules"] == [] and len(d["not_in_files"]) == '"$before"' and all(m["known_before"] for m in d["not_in_files"])'
 
-# A command that keeps the driver from the cache that it was given: told as far as it can be seen, and nothing is claimed.
+# The command keeps the driver away from its cache: jitwarm reports what it can see, and claims nothing.
 run 0 run --record r.json --json -- "${nothing[@]}"
 json 'd["modules"] == 0 and not d["compiler_seen"]'
 err_has "compiled nothing into its cache"
@@ -179,7 +180,7 @@ if ! is_wine; then
 	rm -rf "$HOME/.nv"
 	run 0 run --record r.json --json -- env -u CUDA_CACHE_PATH "$app"
 	json 'd["modules"] == 0'
-	# In memory, too, where some machines keep whole environments
+	# The copy lies in memory, as whole environments do on some machines.
 	in_memory=$(mktemp -d /dev/shm/jitwarm-record.XXXXXX) || in_memory=$work
 	for at in "$work" "$in_memory"; do
 		cp "$sample" "$at/libnvidia-ptxjitcompiler.so.1"
@@ -192,8 +193,8 @@ if ! is_wine; then
 	done
 fi
 
-# PTX that the command makes itself is told with who made it, by its own words, and whether it was the same the last time.
-# (The probe may be built with a sanitizer, which wants to be loaded before the simulated driver.)
+# For PTX that the command generates, the report says which library made it and whether it was the same the last time. (The probe may be
+# built with a sanitizer, which must be loaded before the simulated driver.)
 probe=$(dirname "$(dirname "$sample")")/phantom/phantom-probe
 if [[ -x $probe ]]; then
 	printf '//\n// Generated by NVIDIA NVVM Compiler\n//\n\n.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry made() { ret; }\n\0' >"$work/made.ptx"
@@ -202,12 +203,12 @@ if [[ -x $probe ]]; then
 		err_has "made at run time (NVRTC"
 		json_file made.json 'd["modules"] == d["files"] == [] and len(d["texts"]) == 1 and [(m["producer"], m["form"], m["known_before"]) for m in d["not_in_files"]] == [("NVIDIA NVVM", "load", '$known')]'
 	done
-	# Without --record the recording is the next step
+	# Without --record, the advised next step is to record.
 	rm -rf "$CUDA_CACHE_PATH"
 	ASAN_OPTIONS=${ASAN_OPTIONS-}:verify_asan_link_order=0 run 0 run -- "$probe" load 0 "$work/made.ptx"
 	err_has "the modules are in your cache: the next start does not compile them"
 	err_has "record the command (“jitwarm run --record FILE -- …”), and prime the recording"
-	# No file has it: the recording does
+	# No file has the module, but the recording does.
 	run 0 check --recording made.json
 	out_has "warm, the only module in the cache"
 	rm -rf "$CUDA_CACHE_PATH"
@@ -220,7 +221,7 @@ if [[ -x $probe ]]; then
 	run 0 check --recording made.json
 	ASAN_OPTIONS=${ASAN_OPTIONS-}:verify_asan_link_order=0 run 0 run --record again.json --json -- "$probe" load 0 "$work/made.ptx"
 	json 'd["modules"] == d["there"] == d["texts"] == 1'
-	# One that has another text than it says, or names files, is refused, and nothing is touched
+	# A recording with a text other than its checksum says, or one that names files, is refused, and nothing is changed.
 	python3 -c 'import json, sys
 document = json.load(open("made.json"))
 document["texts"][0]["zstd"] = document["texts"][0]["zstd"][:-8] + "AAAAAAAA"
@@ -234,7 +235,7 @@ json.dump(document, open("names.json", "w"))' "$work/victim"
 	run "2|3" prime --recording names.json
 	err_has "names.json: not_in_files 0: its options may name files: -o"
 	[[ ! -e $work/victim ]] || fail "a file that a recording names is written"
-	# The first version of the format has only that no file has the module, and whether the cache does
+	# The first version of the format only says that no file has the module, and whether the cache has it.
 	python3 -c 'import json
 document = json.load(open("made.json"))
 del document["texts"], document["not_in_files"][0]["text"]
@@ -255,7 +256,7 @@ json.dump(document, open("made.json", "w"))'
 fi
 
 is_wine && exit 0 # Windows has no signals, and a Ctrl-C of Unix reaches no console
-# Signals reach the command; the recording is still written.
+# Signals reach the command, and the recording is still written.
 cat >"$work/waits.sh" <<'SCRIPT'
 trap 'echo caught; exit 9' TERM
 : >ready
@@ -268,7 +269,7 @@ kill -TERM $pid
 wait $pid
 [[ $? == 9 && $(cat "$work/caught") == caught && -s signal.json ]] || fail "TERM was not passed on"
 
-# After its end Ctrl-C is ours: while another process holds the cache's lock, the search for owners has not begun.
+# After the command's end, Ctrl-C ends jitwarm: another process holds the cache's lock, so the search for owners has not begun.
 cat >"$work/holds.py" <<'PYTHON'
 import fcntl, os, sys, time
 index = open(sys.argv[1], "r+")

@@ -1,5 +1,5 @@
-# A module that the driver refuses: prime says why once, and remembers it by its key, which names the driver, too. check, doctor and
-# prime agree; prime compiles it again only where the file is named. What it remembers may be damaged: then it is as if unknown.
+# If the driver refuses a module, prime says why once and remembers it by its key, which includes the driver. check, doctor and prime agree;
+# prime compiles it again only if the file is named. A damaged memory of refusals counts as none.
 with_simdriver sm_86
 varies text "not enough memory for so many workers"
 mkdir "$work/folder"
@@ -24,10 +24,10 @@ out_has "$bad: $why"
 out_lacks 'never primed'
 run 2 check --target sm_86 "$bad"
 out_has "$bad: $why"
-# Another GPU, another key
+# Another GPU means another key.
 run 1 check --json --target sm_75 "$bad"
 json 'd["cold"] == 1'
-# The same text elsewhere is the same module
+# The same PTX in another file is the same module.
 cp "$bad" "$work/copy.ptx"
 run 2 check "$work/copy.ptx"
 out_has "$work/copy.ptx: $why"
@@ -41,7 +41,7 @@ err_has "bad.ptx: $why; “jitwarm prime FILE” tries it again"
 run 2 prime --json "$bad"
 json 'd["failed"] == d["cold"] == 1 and d["refused"] == 0'
 
-# A module that the driver takes by now is compiled if it is named, and no longer remembered
+# A module that the driver now accepts is compiled if it is named, and its refusal is forgotten.
 ptx later '}' >"$work/folder/later.ptx"
 SIMDRIVER_FAULT=error:later run 2 prime --json "$work/folder"
 json 'd["failed"] == 1'
@@ -55,14 +55,14 @@ find "$CUDA_CACHE_PATH" -path '*/?/?/*' -type f -delete
 run 1 check --json "$work/folder"
 json 'd["cold"] == 2 and len(d["failing"]) == 1'
 
-# A worker that ended says nothing of the module, nor does memory that ran out
+# A crashed worker or a lack of memory says nothing about the module.
 ptx crashes '}' >"$work/folder/crashes.ptx"
 SIMDRIVER_FAULT='crash:crashes;oom:later' run 1 prime --json --no-store "$work/folder"
 json 'd["failed"] == 2'
 run 1 check --json "$work/folder"
 json 'd["cold"] == 2 and len(d["failing"]) == 1'
 
-# A damaged memory is none
+# A damaged memory of refusals is ignored.
 for ledger in "$JITWARM_STATE"/ledger-*[0-9a-f]; do
 	(($(wc -c <"$ledger") < 2000)) || fail "a large ledger"
 	head -c 100 "$ledger" >"$work/part" && cp "$work/part" "$ledger"

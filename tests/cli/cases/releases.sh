@@ -1,7 +1,8 @@
-# The findings of one scan on other drivers equal those of a scan for each of them: every release of
-# src/code/release.c is asked, and what its verdicts tell is compared with what one scan tells of all.
+# One scan's findings for other drivers equal those of a scan for each driver: the case asks every release of src/code/release.c and
+# compares the verdicts with the single scan.
 with_simdriver sm_86
-text() { # FILE VERSION KERNEL [TARGET]
+# text FILE VERSION KERNEL [TARGET]: writes PTX
+text() {
 	printf '.version %s\n.target %s\n.address_size 64\n.visible .entry %s()\n{\n\tret;\n}\n' "$2" "${4:-sm_70}" "$3" >"$1"
 }
 mapfile -t releases < <(sed -n '/^} releases/,/^};/p' "$cases/../../../src/code/release.c" | grep -oE '[0-9]{3}\}' | tr -d '}')
@@ -10,7 +11,7 @@ mkdir texts mixed empty
 text texts/a.ptx 8.5 a
 text texts/b.ptx 8.7 b
 text texts/c.ptx 7.5 c
-# Containers: PTX that only some drivers read beside code that others refuse, in a folder and twice
+# The containers have PTX that only some drivers read beside code that others refuse, in a folder and twice.
 python3 - "$cases/../../framework" <<'PYTHON'
 import sys
 sys.path.insert(0, sys.argv[1])
@@ -21,9 +22,9 @@ def ptx(version, kernel, **more):
     return fatbin.entry(fatbin.PTX, 70, text(version, kernel), **more)
 def cubin(sm, new=False):
     code = bytearray(fatbin.old_cubin(sm, "k", 64))
-    if new:  # of CUDA 13
+    if new:  # as CUDA 13 writes it
         code[7:9], code[48:52] = (0x41, 8), (sm << 8 | 0x6000004).to_bytes(4, "little")
-    else:  # of CUDA 12.2
+    else:  # as CUDA 12.2 writes it
         code[20:24] = (122).to_bytes(4, "little")
     return fatbin.entry(fatbin.CUBIN, sm, bytes(code), isa=(1, 8 if new else 7))
 for name, entries in {
@@ -36,10 +37,10 @@ for name, entries in {
 parts = fatbin.container(cubin(86)) + fatbin.container(ptx(b"7.0", b"r", isa=(7, 0)))
 open("mixed/twelve.fatbin", "wb").write(parts)
 open("mixed/thirteen.fatbin", "wb").write(parts + fatbin.container(cubin(90, True)))
-added = bytearray(cubin(90, True))  # as bake names what it adds
+added = bytearray(cubin(90, True))  # named as bake names what it adds
 added[32:40], added[64:72] = (64).to_bytes(4, "little") + (7).to_bytes(4, "little"), b"jitwarm\0"
 open("mixed/baked.fatbin", "wb").write(parts + fatbin.container(bytes(added)))
-nothing = fatbin.ptx_payload(b".version 8.5\n.target sm_70\n.address_size 64\n")  # the driver makes an entry of it
+nothing = fatbin.ptx_payload(b".version 8.5\n.target sm_70\n.address_size 64\n")  # the driver makes an entry for it
 open("empty/empty.fatbin", "wb").write(fatbin.container(cubin(86)) * 3 + fatbin.container(fatbin.entry(fatbin.PTX, 70, nothing, isa=(8, 5))))
 open("parts", "wb").write(fatbin.container(ptx(b"8.0", b"p", isa=(8, 0))) + fatbin.container(cubin(90)))
 PYTHON
@@ -55,7 +56,7 @@ is_wine || cp "$sample" mixed/libsample.so
 while read -r gpu first what; do
 	rm -f plain-*
 	for release in "${releases[@]}"; do
-		[[ $release -ge $first ]] || continue # it does not know this GPU
+		[[ $release -ge $first ]] || continue # this driver does not know the GPU
 		run "0|2" scan --target $gpu --driver "$release" --json $what
 		cp "$out" "plain-$release.json"
 		run "0|2" scan --target $gpu --driver "$release" $what
@@ -107,7 +108,7 @@ sm_86 455 parts
 sm_86 455 empty
 GPUS
 
-# The line says what a newer driver changes.
+# The line says what changes with a newer driver.
 run 2 scan --target sm_86 --driver 550 texts
 out_has "sm_86 (RTX 30): a program fails with driver 455 to 550; with 555: a program fails with 1 file, 2 modules to compile; with 570: 3 modules to compile"
 out_lacks "the same"
@@ -129,8 +130,8 @@ is_wine || is_emulated || {
 	out_has "sm_86 (RTX 30): the same answer from driver 555 on; with older drivers less of it is loaded, and with 455 to 520 a program fails"
 }
 
-# The CUDA runtime refuses older drivers whatever the GPU: that of the compiler of any of the library's code, and the one that
-# the library is linked to. A file without a runtime is judged by its code.
+# The CUDA runtime refuses older drivers for every GPU. What counts is the compiler of any of the library's code, and the runtime that the
+# library is linked to. A file without a runtime is judged by its code.
 is_wine || is_emulated || {
 	run 2 scan --target sm_86 --driver 550 mixed/libthirteen.so
 	out_has "libthirteen.so: will fail: a CUDA runtime that needs the driver of a newer CUDA for sm_86; it needs driver 580 (CUDA 13.0) or newer"

@@ -1,4 +1,4 @@
-# run: a command with the driver's own cache, and what it has compiled.
+# run starts a command with the driver's own cache, and reports what it has compiled.
 run 64 run
 err_one_line
 is_wine || run 5 run sh -c "exit 5"
@@ -8,7 +8,7 @@ shell=(sh -c) nothing=(true)
 ! is_wine || shell=(cmd /c) nothing=(cmd /c rem)
 entries() { find "$work/cache" -path "$work/cache/?/?/*" -type f 2>/dev/null | wc -l; }
 
-# The command's own status and output.
+# The command's own status and output are kept.
 run 7 run -- "${shell[@]}" 'echo hello&& exit 7'
 out_has hello
 run 127 run -- "$work/nosuch"
@@ -21,7 +21,7 @@ json 'd["schema"] == "jitwarm.command/1" and d["modules"] == d["not_in_files"] =
 err_has hello
 err_has "compiled nothing into its cache"
 
-# Cold: its modules are told, with their library, and stay.
+# Cold modules are reported with their library, and stay in the cache.
 run 0 run --json "$sample" -- "$app"
 json 'd["modules"] == 8 and d["not_in_files"] == 0 and len(d["files"]) == 1 and d["files"][0]["modules"] == 8'
 json '0 < d["compile_seconds"] <= d["seconds"]'
@@ -30,7 +30,7 @@ grep -qE "ran [0-9].* s; 8 modules were compiled for it$" "$err" || fail "not th
 err_has "jitwarm prime "
 [[ $(entries) == 8 ]] || fail "$(entries) entries in the cache, not 8"
 run 0 check "$sample"
-# Warm: nothing of the former entries is told again.
+# The second time the modules are warm and are not reported.
 run 0 run --json "$sample" -- "$app"
 json 'd["modules"] == 0 and d["files"] == []'
 # A cache that lost one entry lacks one module.
@@ -46,7 +46,7 @@ if ! is_wine; then
 fi
 [[ -z $(ls -A "$work/state/runs") ]] || fail "left: $(ls -A "$work/state/runs")"
 
-# No driver of the branch keeps 256 MiB at most in it; a limit that the user has set stays.
+# This branch's drivers keep 256 MiB by default, so run raises the limit; a limit that the user has set stays.
 limit() { is_wine && echo 'echo limit %CUDA_CACHE_MAXSIZE%.' || echo 'echo limit $CUDA_CACHE_MAXSIZE.'; }
 unset CUDA_CACHE_MAXSIZE
 run 0 run -- "${shell[@]}" "$(limit)"
@@ -56,7 +56,7 @@ run 0 run -- "${shell[@]}" "$(limit)"
 out_has "limit 123456789."
 unset CUDA_CACHE_MAXSIZE
 
-# A cache that programs do not use: a private one tells what they compile each time, and why.
+# Programs do not use the cache: through a private one, run reports what they compile each time, and why.
 before=$(entries)
 export CUDA_CACHE_DISABLE=1
 for _ in 1 2; do
@@ -69,7 +69,7 @@ done
 [[ $(entries) == "$before" ]] || fail "$(entries) entries in the cache, not $before"
 unset CUDA_CACHE_DISABLE
 
-# A package is told by its name.
+# A package's modules are reported under its name.
 rm -rf "$work/cache"
 JITWARM=$program
 environment "$work/venv" 1.2

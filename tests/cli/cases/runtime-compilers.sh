@@ -1,12 +1,13 @@
-# Compilers with which programs compile while they run (NVRTC, NVVM, nvJitLink, ptxas), in the packages of an environment: check and
-# doctor say which are too new for the driver, and which are too old for the GPU.
+# An environment's packages bring compilers that programs use at run time (NVRTC, NVVM, nvJitLink, ptxas): check and doctor say which are
+# too new for the driver, and which are too old for the GPU.
 with_simdriver sm_86
 driver=550.200.01
 ! is_wine || driver=551.61
 empty_environment "$work/env"
 site=$(site_of "$work/env")
 export VIRTUAL_ENV=$work/env
-package() { # NAME VERSION FILE...
+# package NAME VERSION FILE...: installs it into the environment
+package() {
 	local info="$site/$1-$2.dist-info" file
 	mkdir -p "$info"
 	printf 'Name: %s\nVersion: %s\n' "$1" "$2" >"$info/METADATA"
@@ -18,7 +19,8 @@ package() { # NAME VERSION FILE...
 	done
 }
 remove() { rm -rf "${site:?}"/*; }
-compilers() { # STATUS ARGUMENT... -- EXPRESSION about c, a list of their lines
+# compilers STATUS ARGUMENT... -- EXPRESSION: EXPRESSION is true for c, the list of lines about compilers
+compilers() {
 	local status=$1 words=()
 	shift
 	while [[ $1 != -- ]]; do words+=("$1"); shift; done
@@ -27,19 +29,20 @@ compilers() { # STATUS ARGUMENT... -- EXPRESSION about c, a list of their lines
 }
 reads="and driver $driver (CUDA 12.4) reads up to 8.4: programs that load what it compiles fail with error 222"
 
-# Compilers that belong to the driver's CUDA version, or are older, are fine.
+# Compilers of the driver's CUDA version, or older ones, are fine.
 package nvidia-cuda-nvrtc-cu12 12.4.127 nvidia/cuda_nvrtc/lib/libnvrtc-builtins.so.12.4 nvidia/cuda_nvrtc/lib/libnvrtc.so.12
 package nvidia-nvjitlink-cu12 12.8.93 nvidia/nvjitlink/lib/libnvJitLink.so.12
 package odd 1 nvidia/odd/libnvrtc-builtins.so.1x nvidia/odd/libnvrtc-builtins.so.99999.1 nvidia/odd/libnvrtc-builtins.so. nvidia/odd/libnvvm.so nvidia/odd/ptxas
 compilers 2 -- 'c == []'
 run "0|1" doctor --no-probe
 out_lacks "CUDA 12.4"
-# … on another GPU they know nothing of it
+# For another GPU, these compilers are too old.
 compilers 2 --target sm_120 --driver 570.26 -- "c == [\"CUDA 12.4's NVRTC knows no sm_120: programs that compile for this GPU while they run fail\"]"
-# … also beside one that they know
+# They are reported also beside a GPU that they know.
 compilers 2 --target sm_86,sm_120 --driver 570.26 -- "c == [\"CUDA 12.4's NVRTC knows no sm_120: programs that compile for this GPU while they run fail\"]"
 
-# Too new: NVRTC and NVVM write PTX; nvJitLink and ptxas write machine code, which a driver of the same CUDA 12 loads.
+# The compilers are too new. NVRTC and NVVM write PTX, which the driver refuses; nvJitLink and ptxas write machine code, which a driver of
+# the same CUDA 12 loads.
 remove
 package nvidia-cuda-nvrtc-cu12 12.8.93 nvidia/cuda_nvrtc/lib/libnvrtc-builtins.so.12.8 nvidia/cuda_nvrtc/lib/libnvrtc-builtins.alt.so.12.8
 package cudatoolkit 11.8.0 nvidia/old/libnvvm.so.4
@@ -53,7 +56,7 @@ run 1 doctor --no-probe --json
 json '[f["fix"] for f in d["findings"] if f["id"] == "compiler"] == ["install driver 580 (CUDA 13.0) or a newer one, or nvJitLink of CUDA 12.4"]'
 compilers 2 --target sm_86 --driver 580.65 -- 'c == []'
 
-# Newer than any CUDA release that is known here
+# The compilers are newer than any CUDA release that jitwarm knows.
 remove
 package nvidia-cuda-nvrtc 99.1.37 nvidia/cu99/lib/libnvrtc-builtins.so.99.1
 newer="CUDA 99.1's NVRTC writes PTX newer than the 8.4 that driver $driver (CUDA 12.4) reads: programs that load what it compiles fail with error 222"
@@ -64,7 +67,7 @@ run 1 doctor --no-probe
 out_has "$newer"
 compilers 2 --target sm_86 --driver 99.1 -- 'c == []'
 
-# Too new for the GPU, whatever the driver: CUDA 13 begins at sm_75
+# The compilers are too new for the GPU, whatever the driver: CUDA 13 begins with sm_75.
 remove
 package nvidia-cuda-nvrtc 13.0.48 nvidia/cu13/lib/libnvrtc-builtins.so.13.0
 package nvidia-nvvm 13.0.48 nvidia/cu13/nvvm/lib64/libnvvm.so
@@ -85,7 +88,7 @@ remove
 package nvidia-cuda-nvrtc-cu11 11.8.89 nvidia/cuda_nvrtc/lib/libnvrtc-builtins.so.11.8
 compilers 2 --target sm_35 --driver 470.256.02 -- 'c == ["CUDA 11.8'"'"'s NVRTC writes PTX 7.8, and driver 470.256.02 (CUDA 11.4) reads up to 7.4: programs that load what it compiles fail with error 222"]'
 
-# One package is named: its programs use the compilers of the whole environment.
+# Even if one package is named, its programs use the compilers of the whole environment.
 remove
 package cupy-cuda12x 13.3.0 cupy/_core.so
 cp "$sample" "$site/cupy/_core.so"
@@ -97,12 +100,12 @@ run 1 check cupy-cuda12x
 out_has "CUDA 12.8's NVRTC writes PTX 8.7, $reads"
 compilers 1 "$site/cupy/_core.so" -- 'c == []'
 
-# A Windows name
+# The file has its Windows name.
 remove
 package nvidia-cuda-nvrtc-cu12 12.9.86 nvidia/cuda_nvrtc/bin/nvrtc-builtins64_129.dll
 compilers 2 -- "c == [\"CUDA 12.9's NVRTC writes PTX 8.8, $reads\"]"
 
-# Code that a package's own tests load is nothing that its users wait for, nor does anything fail for want of it.
+# Users do not wait for code that only a package's own tests load, and nothing fails without it.
 remove
 package numba-cuda 0.20 numba_cuda/numba/cuda/tests/data/jitlink.ptx numba_cuda/tests_of/used.ptx numba_cuda/tests/newer.ptx
 ptx() { printf '.version 7.0\n.target %s\n.address_size 64\n.visible .entry %s() { ret; }\n' "$2" "$1"; }
@@ -117,7 +120,7 @@ run 1 check --json --all
 json 'd["cold"] == 2 and d["lacking"] == 1'
 run 1 check --json "$site/numba_cuda/numba/cuda/tests/data/jitlink.ptx"
 json 'd["cold"] == 1'
-# … whichever command asks, of the wheel, too
+# Every command agrees, also for the wheel.
 (cd "$site" && python3 -m zipfile -c "$work/numba_cuda-0.20-py3-none-any.whl" numba_cuda)
 wheel=$work/numba_cuda-0.20-py3-none-any.whl
 for of in numba-cuda "" "$wheel"; do
@@ -139,10 +142,11 @@ json 'd["cold"] == 1'
 run 0 scan --json "$named"
 json '[t["modules"] for t in d["totals"]] == [1]'
 
-# Triton's ptxas says of itself which one it is; it has another one for newer GPUs.
+# Triton's ptxas contains its own version; Triton has a second one for newer GPUs.
 is_wine && exit 0
 remove
-program() { # FILE RELEASE
+# program FILE RELEASE: writes a ptxas of that release
+program() {
 	mkdir -p "$(dirname "$site/$1")"
 	python3 - "$site/$1" "$2" <<'PYTHON'
 import os, struct, sys
@@ -160,7 +164,7 @@ compilers 2 -- 'c == ["CUDA 13.0'"'"'s ptxas writes machine code that driver '"$
 program triton/backends/nvidia/bin/ptxas 12.4
 compilers 2 -- 'c == []'
 compilers 2 --target sm_120 --driver 580.65 -- 'len(c) == 1 and "ptxas knows no sm_120" in c[0]'
-# JAX and TensorFlow say so of a ptxas that is newer than the driver, and go on; they use no NVVM.
+# JAX and TensorFlow themselves report a ptxas that is newer than the driver, and go on; they do not use NVVM.
 slower="CUDA 12.8's ptxas is newer than driver $driver (CUDA 12.4): JAX and TensorFlow compile more slowly, and nothing fails"
 program nvidia/cuda_nvcc/bin/ptxas 12.8
 package nvidia-cuda-nvcc-cu12 12.8.93 nvidia/cuda_nvcc/bin/ptxas nvidia/cuda_nvcc/nvvm/lib64/libnvvm.so
@@ -180,7 +184,7 @@ program triton/backends/nvidia/bin/ptxas 12.4
 program triton/backends/nvidia/bin/ptxas-blackwell 12.8
 package triton 3.5.0 triton/backends/nvidia/bin/ptxas triton/backends/nvidia/bin/ptxas-blackwell
 compilers 2 --target sm_86,sm_120 --driver 580.65 -- 'c == []'
-# Whatever is wrong in such a file, it is looked at and left alone.
+# Files with any fault are examined and left alone.
 python3 - "$site/triton/backends/nvidia/bin/ptxas" "$site/bad" <<'PYTHON'
 import os, random, sys
 random.seed(1)
@@ -195,11 +199,11 @@ for i in range(120):
 PYTHON
 run "0|1|2|3" check --json --target sm_120 --driver 580.65 "$site/bad"
 rm -r "$site/bad"
-# Cut off, it says nothing
+# A truncated ptxas has no version.
 truncate -s 300 "$site/triton/backends/nvidia/bin/ptxas-blackwell"
 compilers "0|1|3" --target sm_86,sm_120 --driver 580.65 -- 'c == []'
 
-# ---- outside the environment: CUDA_HOME, the linker's cache
+# ---- compilers outside the environment: CUDA_HOME, the linker's cache
 if ! is_wine; then
 	remove
 	mkdir -p "$work/toolkit/lib64"
@@ -215,13 +219,13 @@ if ! is_wine; then
 			out_has "$refused ($work/toolkit/lib64/libnvrtc.so.13)"
 			run 1 doctor --no-probe "$work/jit.so"
 			out_has "compiler: $refused"
-			# Another machine has others
+			# On another machine, this machine's compilers do not count.
 			compilers "1|2" --target sm_86 --driver 550.163.01 "$work/jit.so" -- 'c == []'
-			# A file that names no NVRTC loads none
+			# A file that does not name NVRTC does not load it.
 			compilers 1 "$sample" -- 'c == []'
 			run 1 doctor --no-probe "$sample"
 			out_lacks NVRTC
-			# A program uses that of its environment
+			# A program uses its environment's compiler before these.
 			package nvidia-cuda-nvrtc-cu12 12.4.127 nvidia/cuda_nvrtc/lib/libnvrtc-builtins.so.12.4
 			compilers 2 -- 'c == []'
 			remove

@@ -1,4 +1,4 @@
-# scan's options, and where names come from.
+# scan's options, and how it finds the files for a name.
 run 64 scan --target sm_ninety x.so
 err_one_line
 run 64 scan --driver abc x.so
@@ -7,7 +7,7 @@ program_path=$work/bin
 run 3 scan --target sm_86 --driver 12.4
 err_has "VIRTUAL_ENV"
 
-# A package of a made-up environment, with one container that holds PTX.
+# The environment's package has one container with PTX.
 empty_environment "$work/env"
 site=$(site_of "$work/env")
 mkdir -p "$site/frame-2.0.dist-info" "$site/frame"
@@ -15,7 +15,7 @@ printf 'Name: Frame\nVersion: 2.0\n' >"$site/frame-2.0.dist-info/METADATA"
 printf 'frame/kernel.ptx,,\nframe/part.o,,\n../../../../../outside.ptx,,\n' >"$site/frame-2.0.dist-info/RECORD"
 printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }\n' >"$site/frame/kernel.ptx"
 cp "$site/frame/kernel.ptx" "$work/outside.ptx"
-# No program loads an object file, whatever is in it; by its name it is read.
+# No program loads an object file, whatever it holds; scan reads it only if it is named.
 framework=$(dirname "$(dirname "${JITWARM##* }")")/tests/framework
 sample=$framework/libsample_framework.so
 ! is_wine || sample=$framework/sample_framework.dll
@@ -42,7 +42,7 @@ err_has "did you mean frame?"
 run 3 scan --target sm_86 --json fraem
 json 'd["schema"] == "jitwarm.error/1" and d["code"] == "not_found"'
 
-# Many GPUs: a table, and below a file those together of which the same is said
+# For many GPUs, scan prints a table, and below a file the GPUs with the same answer together.
 run 2 scan --target all "$sample"
 out_has "  sm_60 to sm_121      up to 6 modules to compile"
 out_has "  sm_52 (GTX 9)        up to 6 modules to compile"
@@ -59,13 +59,13 @@ out_lacks "sm_121: "
 run 0 scan --target sm_75,sm_86,sm_90 "$sample" "$work/outside.ptx"
 out_has "  sm_75 to sm_90       up to 6 modules to compile"
 grep -qE '^sm_90 \(H100\) +up to 9 modules ' "$out" || fail "not both files"
-# Two GPUs have lines, of one file without “all together”
+# Two GPUs have lines each; for one file there is no “all together”.
 run 0 scan --target sm_75,sm_86 "$sample"
 out_has "sm_86 (RTX 30): up to 8 modules ("
 out_lacks "all together"
 run 0 scan --target sm_75,sm_86 "$sample" "$work/outside.ptx"
 out_has "sm_86 (RTX 30), all together: up to 9 modules ("
-# A newer driver's changes are in no column; a GPU that the driver does not run is named, and the others are judged
+# No column is about newer drivers. A GPU that the driver does not run is named, and the others are judged.
 printf '.version 8.4\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n' >new.ptx
 run 2 scan --target rtx20,rtx30,rtx40,rtx50 --driver 520 new.ptx
 err_one_line
@@ -75,13 +75,13 @@ out_has "sm_89 (RTX 40): a program fails with driver 520; with 550: 1 module to 
 out_lacks "sm_120"
 run 2 scan --json --target rtx30,rtx50 --driver 550 "$sample"
 json '[total["target"] for total in d["totals"]] == ["sm_86"] and d["totals"][0]["modules"] == 8'
-# Every container is in one piece, and the pieces hold what the maps count; a module is counted once.
+# Every container is in one piece; the pieces' sums equal the maps' counts; a module is counted once.
 json 'sum(p["containers"] for f in d["files"] for p in f["pieces"]) == sum(f["containers"] for f in d["files"])'
 json 'all(sum(f[kind].values()) == sum(p["containers"] * (e["kind"] in kinds) for p in f["pieces"] for e in p["entries"])
 	for f in d["files"] for kind, kinds in (("cubins", [2]), ("ptx", [1, 64])))'
 json 'sum(e.get("modules", 0) for f in d["files"] for p in f["pieces"] for e in p["entries"]) == 8'
 
-# A mistyped word is reported in one line, without a word on this machine's driver before it
+# A mistyped word is reported in one line, before anything about this machine's driver.
 run 64 scan --target rtx "$sample"
 err_one_line
 err_lacks "did you mean"
@@ -94,19 +94,19 @@ run 64 scan --index requirements.txt
 err_one_line
 run 3 scan -r nowhere.txt --target sm_86
 err_one_line
-# GPUs are called as people write them, and said so once
+# GPUs may have the names that people write; the report says once which ones are meant.
 run 2 scan --target ALL --json new.ptx
 json '{"sm_75", "sm_86", "sm_120"} <= {total["target"] for total in d["totals"]}'
 run 0 scan --target SM86 new.ptx
 out_has "sm_86 (RTX 30)"
 out_lacks "SM86"
-# The table fits into a narrow terminal
+# The table fits into a narrow terminal.
 is_wine || {
 	# shellcheck disable=SC2086
 	TERM=xterm NO_COLOR=1 python3 "$cases/../on-terminal.py" --both 64 $JITWARM scan --target sm_75,sm_86,sm_90 "$sample" >"$out" || fail "status $?"
 	grep -qE '^GPU +to compile +first start +cache +driver$' < <(tr -d '\r' <"$out") || fail "another table"
 }
-# It remembers the files that it has read, and prints the same again
+# scan remembers the files that it has read, and prints the same again.
 rm -rf "$work/state"/inventory-*
 run 2 scan --target all "$sample"
 cp "$out" "$work/first"

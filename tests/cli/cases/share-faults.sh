@@ -1,11 +1,12 @@
-# The way to a shared folder fails: a server that never answers, a process that crashes, full disks. Each failure is bounded
-# and said in one line, and what was to be shared is compiled here.
+# The way to a shared folder fails: a server that never answers, a crashing process, full disks. Each failure takes a bounded time, is
+# reported in one line, and the modules are compiled here.
 ! is_wine || skip "the system's own calls"
 with_simdriver sm_86
 . "$cases/../../share/lib.sh"
 folder=$work/folder
 mkdir "$folder"
-shares_nothing() { # WORDS ARGUMENT…
+# shares_nothing WORDS ARGUMENT…: prime succeeds without sharing, and its message has WORDS
+shares_nothing() {
 	run 0 prime --share-unsigned "$sample" --json "${@:2}"
 	json 'd["compiled"] == 8 and d["shared"]["trouble"]'
 	[[ $(grep -c "shared folder" "$err") == 1 ]] || fail "not one line"
@@ -13,8 +14,8 @@ shares_nothing() { # WORDS ARGUMENT…
 	nothing_left
 }
 
-# Servers
-no_server() { # COMMAND…
+# no_server COMMAND…: the server of the shared folder does not answer
+no_server() {
 	export LD_PRELOAD=$build/tests/cli/libhung-folder.so ASAN_OPTIONS=${ASAN_OPTIONS-}:verify_asan_link_order=0
 	"$@"
 }
@@ -22,7 +23,8 @@ crashes() { # COMMAND…
 	export CRASHED_FOLDER=1
 	"$@"
 }
-interrupted() { # ARGUMENT…: by Ctrl-C while nobody answers
+# interrupted ARGUMENT…: Ctrl-C while nobody answers
+interrupted() {
 	local begun ended=0
 	export HUNG_FOLDER=$work/asked SIMDRIVER_COST=30
 	# shellcheck disable=SC2086
@@ -36,20 +38,20 @@ interrupted() { # ARGUMENT…: by Ctrl-C while nobody answers
 	nothing_imported
 	nothing_left
 }
-if ! is_emulated; then # the library is of another processor than the tools that start jitwarm
+if ! is_emulated; then # the preloaded library is for another processor than the tools that start jitwarm
 	beside nobody no_server shares_nothing "no answer within 10 seconds" --share "$folder"
 	beside nobody no_server crashes shares_nothing "its process" --share "$folder"
 	beside nobody no_server interrupted prime --share "$folder" --share-unsigned "$sample"
 fi
 
-# Disks
-on_small_disk() { # SIZE COMMAND…
+# on_small_disk SIZE COMMAND…: the shared folder is on a disk of that size
+on_small_disk() {
 	mkdir "$work/small"
 	mount -t tmpfs -o "size=$1,mode=700" none "$work/small" 2>/dev/null || { echo "no disk can be mounted"; return; }
 	trap 'umount "$work/small"' EXIT
 	"${@:2}"
 }
-# Objects that are there are taken, although nothing can be put there
+# Existing objects are used, although none can be added.
 place_ends() {
 	run 0 prime --share "$work/small" --share-unsigned "$sample"
 	rm -rf "$CUDA_CACHE_PATH"

@@ -1,11 +1,11 @@
-# prime --share: a directory of single entries, which other machines and strangers write to as well
+# prime --share: a directory of single entries, to which other machines and strangers write as well.
 has_command push || skip "no such command yet"
 with_simdriver sm_86
 . "$cases/../../share/lib.sh"
 place=$work/place
 object() { find "$place" -name "$1" | sort | head -n 1; }
-# The folders of a stranger's objects: one of each module, as `mess FILE` leaves it
-messed() { # HOW
+# messed HOW: makes the folders of a stranger, with one object for each module, as `mess FILE` leaves it
+messed() {
 	rm -rf "$place" && cp -r "$work/good" "$place"
 	find "$place" -name '*.jwpack' | while read -r file; do mess "$file"; done
 	machine "after-$1"
@@ -25,7 +25,7 @@ for wrong in https://host/x s3://bucket/x; do
 done
 run 64 prime --share "$place" --sign "$sample"
 err_has "key generate"
-# A dry run touches nothing, and a place that is not there is not made
+# A dry run touches nothing, and does not make a missing place.
 run 1 prime -n --share "$place" --share-unsigned "$sample"
 [[ -z $(ls "$place") ]] || fail "a dry run writes"
 machine without
@@ -37,7 +37,7 @@ err_has "the shared folder is no longer used"
 [[ ! -e $work/none ]] || fail "a directory was made"
 app_compiles 0
 
-# The first one compiles and puts, the next ones take, if they trust whoever can write there, or the key
+# The first machine compiles and adds the entries; the next ones take them if they trust everyone who can write there, or the key.
 machine first
 run 0 prime --share "$place" --share-unsigned "$sample" --json
 json 'd["compiled"] == 8 and d["shared"] == dict(fetched=0, fetched_bytes=0, saved_seconds=0, placed=8, placed_bytes=d["shared"]["placed_bytes"], refused=0) and d["shared"]["placed_bytes"] > 1000'
@@ -52,13 +52,13 @@ run 0 prime --share "$place" --share-unsigned "$sample" --json
 json 'd["compiled"] == 0 and d["shared"]["fetched"] == 8 and d["shared"]["placed"] == 0 and d["shared"]["saved_seconds"] > 0'
 app_compiles 0
 nothing_left
-# Objects taken are kept in the store, and a warm module asks for nothing
+# Entries taken from the place are kept in the store, and a warm module is not looked up.
 rm -rf "$CUDA_CACHE_PATH" && mv "$place" "$work/good"
 JITWARM_SHARE=$(native "$place") run 0 prime "$sample" --json
 json 'd["compiled"] == 0 and d["from_store"]["entries"] == 8 and d["shared"]["fetched"] == 0 and "trouble" not in d["shared"]'
 cp -r "$work/good" "$place"
 unset JITWARM_STORE
-# Without a trusted key nothing there counts, nor what would be put there: said before anything is compiled
+# Without a trusted key, jitwarm takes and adds nothing there, and says so before anything is compiled.
 machine third
 run 64 prime --share "$place" "$sample"
 err_has "jitwarm key generate" && err_has "--share-unsigned"
@@ -70,7 +70,7 @@ err_has "no trusted key has signed it"
 err_has "the results in the shared folder are not signed"
 app_compiles 0
 
-# Signed, unasked by this account's key
+# Entries are signed by this account's key unasked.
 rm -rf "$place" && mkdir "$place"
 machine signer
 run 0 key generate --json
@@ -88,7 +88,7 @@ machine distrusting
 run 0 key generate other
 run 0 prime --share "$place" "$sample" --json
 json 'd["compiled"] == 8 and d["shared"]["refused"] == 8'
-# A pack in another's place, with the signature that belongs to it, is not the entry of that name
+# A pack in another pack's place, with its own valid signature, does not count as the entry of that name.
 cp -r "$place" "$work/swapped"
 one=$(object '*.jwpack') other=$(find "$place" -name '*.jwpack' | sort | tail -n 1)
 cp "$other" "$one" && cp "$other.minisig" "$one.minisig"
@@ -97,11 +97,11 @@ run 0 key trust "$public"
 run 0 prime --share "$place" "$sample" --json
 json 'd["compiled"] == 1 and d["shared"]["fetched"] == 7 and "does not hold the entry" in d["shared"]["refused_why"]'
 app_compiles 0
-# … and another's signature, or a changed byte, is none
+# Another pack's signature, or a changed byte, makes the signature invalid.
 cp "$other.minisig" "$one.minisig"
 printf X | dd of="$other" bs=1 seek=300 conv=notrunc 2>/dev/null
 machine changed
-varies text 'refused_why: |modules there not used' # which of the two is named
+varies text 'refused_why: |modules there not used' # either may be named first
 run 0 key trust "$public"
 run 0 prime --share "$place" "$sample" --json
 json 'd["compiled"] == 2 and d["shared"]["fetched"] == 6 and d["shared"]["refused"] == 2'
@@ -110,7 +110,7 @@ app_compiles 0
 
 rm -rf "$place" && mkdir "$place"
 
-# Whatever strangers leave there, it is compiled, and the place is mended
+# Whatever strangers leave there, the module is compiled, and the place is repaired.
 mess() { head -c 100 "$1" >"$1.short" && mv "$1.short" "$1"; }
 messed short
 mess() { : >"$1"; }
@@ -131,7 +131,7 @@ if ! is_wine; then
 fi
 mess() { rm "$1" && printf '{"claim": "zzz", "seconds": 1e300}' >"${1%.jwpack}.claim"; }
 messed claim-nonsense
-# A folder in a pack's place stays; the rest is put there
+# A folder in a pack's place stays; the other entries are added.
 rm -rf "$place" && cp -r "$work/good" "$place"
 one=$(object '*.jwpack')
 rm "$one" && mkdir "$one"
@@ -139,7 +139,7 @@ machine folder
 run 0 prime --share "$place" --share-unsigned "$sample" --json
 json 'd["compiled"] == 1 and d["shared"]["fetched"] == 7 and d["shared"]["placed"] == 0 and "trouble" not in d["shared"] and "is not a file" in d["shared"]["refused_why"]'
 app_compiles 0
-# … and so does a folder that cannot be read
+# So does a folder that cannot be read.
 if ! is_wine; then
 	rm -rf "$place" && cp -r "$work/good" "$place"
 	one=$(dirname "$(object '*.jwpack')")
@@ -150,7 +150,7 @@ if ! is_wine; then
 	app_compiles 0
 fi
 
-# A claim is waited for as long as it says, or three times what the compile takes, and no longer
+# jitwarm waits for a claim as long as the claim says, or three times the predicted compile, and no longer.
 rm -rf "$place" && cp -r "$work/good" "$place"
 one=$(object '*.jwpack')
 rm "$one" && printf '{"claim": "00000000000000aa", "seconds": 99999999}\n' >"${one%.jwpack}.claim"

@@ -1,4 +1,4 @@
-# push and pull: packs through Debian's docker-registry, carried by skopeo; and what is said without either
+# push and pull: packs in Debian's docker-registry, carried by skopeo; and the messages without either.
 has_command push || skip "no such command yet"
 is_wine && { PATH= run 2 push oci://127.0.0.1:1/a "$sample"; exit 0; }
 command -v docker-registry >/dev/null && command -v skopeo >/dev/null || skip "no docker-registry or skopeo"
@@ -7,7 +7,7 @@ with_simdriver sm_86
 . "$cases/../../share/places.sh"
 trap 'kill "${servers[@]}" 2>/dev/null' EXIT
 start_registry "$work/registry"
-varies tree ^registry/ # its own
+varies tree ^registry/ # the registry's own files
 site=$registry tag=$(basename "$sample")-sm_86-550.200.01
 export JITWARM_PLAIN_HTTP=localhost
 tags() { skopeo list-tags --tls-verify=false "docker://$site/$1" 2>/dev/null | tr -d ' ",' | sed '1,/Tags/d; /[]}]/d' | sort | paste -sd ' '; }
@@ -27,7 +27,7 @@ run 0 prime "$sample"
 run 0 key generate --json
 public=$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["keys"][0]["public_key"])' "$out")
 
-# Nothing there yet is no failure of the registry
+# An empty registry is no failure.
 run 1 pull "oci://$site/lab/cache" "$sample"
 err_has "$site/lab/cache is empty (no tag $tag): compile here with “jitwarm prime”, and upload that with “jitwarm push”"
 err_one_line
@@ -36,7 +36,7 @@ run 0 push --sign "oci://$site/lab/cache" "$sample" --json
 json 'd["schema"] == "jitwarm.push/1" and len(d["packs"]) == 1 and d["packs"][0]["entries"] == 8 and d["packs"][0]["signed_by"]'
 json 'd["packs"][0]["tag"] == "'"$tag"'" and d["packs"][0]["targets"] == "sm_86"'
 nothing_left
-# A tag of one's own, the whole cache, and names in one tag
+# The commands name a tag, the whole cache, and several names in one tag.
 run 0 push "oci://$site/lab/cache:v1" "$sample"
 out_has "lab/cache:v1: 8 entries for sm_86"
 run 0 push "oci://$site/lab/cache"
@@ -44,7 +44,7 @@ mkdir "$work/my lib" && cp "$sample" "$work/my lib/lib+x.so"
 run 0 push "oci://$site/lab/cache" "$work/my lib/lib+x.so" "$sample"
 [[ $(tags lab/cache) == "cache-sm_86-550.200.01 lib-x.so_$tag $tag v1" ]] || fail "tags: $(tags lab/cache)"
 
-# Another machine: nothing without trust, all with it; then it compiles nothing
+# Another machine takes nothing without trust, and everything with it; then it compiles nothing.
 machine other
 run 3 pull "oci://$site/lab/cache" "$sample"
 err_has "jitwarm key trust"
@@ -58,7 +58,7 @@ run 0 pull "oci://$site/lab/cache" "$sample" --json
 json 'd["schema"] == "jitwarm.pull/1" and d["packs"][0]["import"]["added"] == 8 and d["packs"][0]["import"]["signed_by"] and not d["failed"]'
 nothing_left
 app_compiles 0
-# … and what is not signed only where that is allowed
+# Unsigned packs are taken only if that is allowed.
 machine unsigned
 run 3 pull "oci://$site/lab/cache:v1"
 err_has "is not signed: a pack holds code"
@@ -71,7 +71,7 @@ err_has "cache-sm_86-550.200.01"
 err_has ": name one of these after a “:”;"
 err_one_line
 
-# A pack, with the signature that it has
+# A pack is pushed with its signature.
 machine maker
 run 64 push --sign "oci://$site/lab/packs:v1" "$work/lab.jwpack"
 err_has "an existing pack cannot be signed"
@@ -86,12 +86,12 @@ run 0 pull "oci://$site/lab/packs:lab-sm_86-550.200.01"
 out_has "signed by"
 app_compiles 0
 
-# A tag, and a state directory, with letters that skopeo does not take in the name of a layout
+# The tag and the state directory have letters that skopeo does not accept in the name of a layout.
 run 0 push "oci://$site/lab/odd:_a..b" "$work/lab.jwpack"
 JITWARM_STATE="$work/odd:state@here" run 0 pull --allow-unsigned --dry-run "oci://$site/lab/odd:_a..b"
 out_has "8 entries"
 
-# If there is no room, nothing is imported
+# If there is no space, nothing is imported.
 machine full
 run 0 key trust "$public"
 for number in 1 2 3 4 5 6; do printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry other%d()\n{\n\tret;\n}\n' "$number" >"$work/other$number.ptx"; done
@@ -100,10 +100,11 @@ limit=$(($(find "$CUDA_CACHE_PATH" "$work/machines/other/cache" -path '*/?/?/*' 
 CUDA_CACHE_MAXSIZE=$limit run 3 pull "oci://$site/lab/cache" "$sample"
 err_has "or free space with “jitwarm cache prune”"
 
-# Strangers push an image, two packs, a pack that was changed, and one that is none
+# Strangers push an image, two packs, a changed pack, and a file that is not a pack.
 machine stranger
 mkdir -p "$work/strange/blobs/sha256"
-strange() { # TAG LAYER-TYPE… (each layer is a few bytes, or $pack if there is one)
+# strange TAG LAYER-TYPE…: pushes an image whose layers are a few bytes each, or $pack if it exists
+strange() {
 	python3 - "$work/strange" "${pack-}" "$@" <<-'P' && skopeo --insecure-policy copy --quiet --dest-tls-verify=false "oci:$work/strange:$1" "docker://$site/lab/strange:$1" || fail "strange $1"
 		import hashlib, json, sys
 		folder, pack, tag, types = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]
@@ -137,13 +138,13 @@ run 3 pull --allow-unsigned "oci://$site/lab/strange:cut"
 nothing_imported
 nothing_left
 
-# Nobody there, no TLS, a killed pull, and neither program
+# Nobody listens, there is no TLS, a pull is killed, and neither carrier program is installed.
 run 3 pull "oci://127.0.0.1:9/lab/cache:v1"
 err_has "skopeo: "
 err_one_line
 JITWARM_PLAIN_HTTP='' run 3 pull "oci://$site/lab/cache:v1"
 err_has "plain HTTP needs JITWARM_PLAIN_HTTP=$site"
-# One whose answer to a TLS handshake has no status line
+# The server answers a TLS handshake without a status line.
 python3 -u -m http.server --bind 127.0.0.1 0 --directory "$work/bin" >"$work/plain" 2>&1 &
 plain=$!
 await grep -q 'port [0-9]' "$work/plain"
@@ -151,7 +152,7 @@ port=$(sed -n 's/.*port \([0-9]*\).*/\1/p' "$work/plain" | head -1)
 JITWARM_PLAIN_HTTP='' run 3 pull "oci://127.0.0.1:$port/lab/cache:v1"
 kill "$plain"
 err_has "plain HTTP needs JITWARM_PLAIN_HTTP=127.0.0.1:$port"
-# Ctrl-C and a kill end the program that carries, too, and leave nothing but a folder that the next run removes
+# Ctrl-C and a kill end the carrier program, too, and leave only a folder that the next run removes.
 mkdir "$work/slow" && printf '#!/bin/sh\necho $$ >"%s/pid"\nexec sleep 300\n' "$work/slow" >"$work/slow/skopeo" && chmod +x "$work/slow/skopeo"
 has_begun() { [[ -s $work/slow/pid ]]; }
 gone() { ! kill -0 "$(cat "$work/slow/pid")" 2>/dev/null; }
@@ -165,7 +166,7 @@ for signal in INT KILL; do
 	[[ $signal == KILL || $ended == 130 ]] || fail "ended with $ended: $(cat "$err")"
 	await gone
 done
-# A registry's answer is bounded before it is examined.
+# A registry's answer is limited in size before it is examined.
 mkdir "$work/much" && printf '#!/bin/sh\nfor last; do :; done\nlayout=${last#oci:}\nmkdir -p "${layout%%:pack}"\ntruncate -s 20G "${layout%%:pack}/blob"\nexec sleep 100\n' >"$work/much/skopeo" && chmod +x "$work/much/skopeo"
 PATH=$work/much:$PATH run 3 pull "oci://$site/lab/cache:v1"
 err_has "$site/lab/cache: skopeo downloaded more than 18 GiB"
@@ -175,7 +176,7 @@ mkdir "$work/bare"
 JITWARM="${JITWARM% *} env PATH=$work/bare ${JITWARM##* }" run 2 pull "oci://$site/lab/cache:v1"
 err_has "a registry needs skopeo or oras, and neither is on PATH"
 
-# The signature of the signed one of two packs is not the other's.
+# One of two packs is signed; its signature does not count for the other.
 with_simdriver sm_86,sm_90
 machine pair
 run 0 key trust "$public"

@@ -1,4 +1,4 @@
-# startup: units that systemd takes, others' units left alone.
+# startup: units that systemd accepts; other programs' units are left alone.
 is_wine && skip "Windows has a task instead of units: tests/windows/test_startup.sh"
 unset XDG_CONFIG_HOME
 units=$HOME/.config/systemd/user
@@ -6,7 +6,7 @@ mkdir -p "$work/bin"
 cat >"$work/bin/systemctl" <<'SCRIPT'
 #!/bin/sh
 echo "$*" >>"$0.log"
-case $* in # without a manager it makes links all the same
+case $* in # it makes links also without a manager
 "enable jitwarm@"*) wants=$JITWARM_SYSTEM_ROOT/etc/systemd/system/$(expr "$2" : 'jitwarm@\(.*\)').wants && mkdir -p "$wants" && ln -sf ../jitwarm@.service "$wants/$2" ;;
 "--global enable"*) wants=$JITWARM_SYSTEM_ROOT/etc/systemd/user/timers.target.wants && mkdir -p "$wants" && ln -sf ../jitwarm.timer "$wants/jitwarm.timer" ;;
 esac
@@ -17,7 +17,7 @@ export PATH=$work/bin:$PATH JITWARM_SYSTEM_ROOT=$work/root XDG_RUNTIME_DIR=$work
 mkdir -m 700 "$work/run"
 site=$work/venv/lib/python3.11/site-packages
 empty_environment "$work/venv"
-# Neither a driver nor code is here, so these steps are not run
+# This machine has neither a driver nor code, so these steps are not run.
 for step in "" " frame" " other" " /usr/lib/ollama"; do checked_steps[run jitwarm prime --if-changed$step]=1; done
 for name in frame other; do
 	mkdir "$site/$name-1.2.dist-info"
@@ -37,7 +37,7 @@ run 0 startup enable --print "$site"
 out_has "ExecStart="
 [[ ! -e $units ]] || fail "--print writes"
 export VIRTUAL_ENV=$work/venv
-# A name that leads to nothing now would lead to nothing after each logon
+# A name that leads to nothing now would do so after each logon, so it is refused.
 for name in fraem "frame>=2" "$work/nosuch"; do
 	run 3 check "$name"
 	cp "$err" "$work/refusal"
@@ -45,7 +45,7 @@ for name in fraem "frame>=2" "$work/nosuch"; do
 	diff "$err" "$work/refusal" || fail "not check's words"
 done
 [[ ! -e $HOME/.config && ! -e $work/bin/systemctl.log ]] || fail "a name that is refused leaves units"
-# A step that the system refuses is undone
+# If the system refuses a step, the former ones are undone.
 FAIL=1 run 3 startup enable frame
 err_has "the system refused the task or units, and nothing was changed: systemctl: Failed to connect to bus"
 out_empty
@@ -57,11 +57,11 @@ out_has "It runs two minutes after each logon" "It starts $JITWARM: "
 cp -r "$units" "$work/former"
 FAIL=1 run 3 startup enable other
 diff -r "$units" "$work/former" || fail "another text is left"
-# A program in a folder that is emptied
+# The program lies in a folder that is emptied regularly.
 mkdir -p "$work/downloads" && cp "$JITWARM" "$work/downloads/"
 JITWARM=$work/downloads/jitwarm run 0 startup enable frame
 err_has "often deleted: move the program first"
-# Packages that cannot be looked at are not left unwatched in silence, and keep nobody from removing
+# Packages that cannot be examined are reported, since they would go unwatched, and do not prevent removal.
 mkdir "$work/loop" && ln -s lib "$work/loop/lib" && : >"$work/loop/pyvenv.cfg"
 for action in enable status; do VIRTUAL_ENV=$work/loop run 3 startup $action; done
 VIRTUAL_ENV=$work/loop run 0 startup disable
@@ -70,7 +70,7 @@ grep -q AF_INET "$units"/* && fail "a unit reaches the network unasked"
 run 0 startup enable --fetch frame
 grep -lq AF_INET "$units/jitwarm.service" && fail "not only the unit that fetches reaches the network"
 grep -q -e "--fetch --environment \"$work/venv\" -- \"frame\"" "$units/jitwarm-ahead.service" || fail "no unit fetches"
-# At a terminal it is asked, for a whole line
+# At a terminal, startup asks and reads a whole line.
 for answer in "" n y "no, thank you, I would rather not"; do
 	timeout 60 python3 -c 'import os, pty, sys
 pid, terminal = pty.fork()
@@ -86,7 +86,7 @@ try:
         said += more
 except OSError:
     pass
-assert b"left ()" in said, said # for the shell
+assert b"left ()" in said, said # remains for the shell
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))' "$answer" bash -c '"$@"; status=$?; read -rt 1 rest; echo "left ($rest)"; exit $status' _ "$JITWARM" startup enable frame || fail "asked: status $?"
 	[[ $answer == y ]] && wanted=1 || wanted=0
 	[[ $(grep -c -e " --fetch" "$units/jitwarm-ahead.service") == "$wanted" ]] || fail "“$answer” was not heard"
@@ -102,7 +102,7 @@ if command -v systemd-analyze >/dev/null; then
 	! grep -q "jitwarm[a-z-]*\.[a-z]*:" "$work/verify" || fail "systemd-analyze: $(cat "$work/verify")"
 fi
 
-# A manager that does not answer leaves the links that it has made: they go with the units, and so do empty folders.
+# The manager does not answer after it has made its links: they are removed with the units, and so are empty folders.
 mkdir -p "$units/timers.target.wants" "$units/default.target.wants"
 ln -s ../jitwarm.timer "$units/timers.target.wants/jitwarm.timer"
 ln -s ../jitwarm.path "$units/default.target.wants/jitwarm.path"
@@ -123,7 +123,7 @@ if ((EUID == 0)) && setpriv --reuid 20001 --regid 20001 --clear-groups test -x "
 	err_has "system units need sudo: $work/root/etc/systemd/system/jitwarm@.service"
 fi
 
-# Units of the system; root registers only a program that nobody else may replace.
+# System units: root registers only a program that nobody else may replace.
 if ((EUID == 0)); then
 	. "$cases/../../accounts.sh"
 	safe=$(folder_of_root) || skip "no folder of root's alone"
@@ -134,7 +134,7 @@ FAIL=1 run 3 startup enable --service ollama --account ollama /usr/lib/ollama
 err_has "nothing was changed"
 err_lacks "units of this account"
 [[ -z $(ls "$work/root/etc/systemd/system") ]] || fail "left: $(find "$work/root/etc/systemd/system")"
-# A link that is left of a unit is found, also that of a service without a unit
+# A leftover link of a unit is found, also that of a service without a unit.
 for by in "startup disable --service ollama" uninstall; do
 	mkdir "$work/root/etc/systemd/system/ollama.service.wants"
 	ln -s /etc/systemd/system/jitwarm@.service "$work/root/etc/systemd/system/ollama.service.wants/jitwarm@ollama.service"
@@ -160,19 +160,19 @@ if command -v systemd-analyze >/dev/null && ((EUID == 0)); then
 	SYSTEMD_UNIT_PATH=$system: systemd-analyze verify "$system/jitwarm@ollama.service" >"$work/verify" 2>&1
 	! grep -q "jitwarm@[a-z]*\.service:" "$work/verify" || fail "systemd-analyze: $(cat "$work/verify")"
 fi
-# The template stays for as long as another service uses it.
+# The template stays as long as another service uses it.
 run 0 startup enable --service vllm --account vllm /usr/lib/vllm
 run 0 startup disable --service vllm
 [[ -s $system/jitwarm@.service && -s $system/jitwarm@ollama.service.d/60-jitwarm.conf && ! -e $system/jitwarm@vllm.service.d ]] ||
 	fail "not only vllm's units went: $(find "$system" -type f)"
 run 0 startup disable --service ollama
 [[ -z $(find "$system" -type f) ]] || fail "units of the system are left"
-# A folder that somebody has emptied keeps no template
+# If somebody has removed all units of services, the template goes, too.
 run 0 startup enable --service ollama --account ollama /usr/lib/ollama
 rm "$system/jitwarm@ollama.service.d/60-jitwarm.conf"
 run 0 startup disable --service ollama
 [[ -z $(ls "$system") ]] || fail "left: $(find "$system")"
-# For all users: promised only where systemd runs, and shown to each account
+# --all-users is promised only if systemd runs, and each account sees it.
 if ((EUID == 0)); then
 	run 0 startup enable --all-users frame
 	err_has "systemd is not running on this machine, so nothing starts automatically"
@@ -190,7 +190,7 @@ if ((EUID == 0)); then
 	json 'd["all_users"] == []'
 fi
 
-# Others' units stay; a system that does not answer is told of.
+# Other programs' units stay, and a system that does not answer is reported.
 run 0 startup enable frame
 run 0 startup disable
 out_has "removed        $units/jitwarm.path"

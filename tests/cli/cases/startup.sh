@@ -1,4 +1,4 @@
-# startup and uninstall: runs that end at once where nothing has changed, everything taken back.
+# startup and uninstall: runs end at once if nothing has changed, and everything is undone.
 run 64 startup
 run 64 make --if-changed --target sm_86 -o "$work/c/"
 
@@ -10,7 +10,7 @@ if ! is_wine; then
 	export PATH=$work/bin:$PATH JITWARM_SYSTEM_ROOT=$work/root XDG_RUNTIME_DIR=$work/run
 	mkdir -m 700 "$work/run"
 fi
-# Runs: the second ends at once and does not start the driver.
+# The second run ends at once and does not start the driver.
 program=$JITWARM
 with_simdriver sm_86
 mkdir "$work/lib" && cp "$sample" "$work/lib/"
@@ -25,18 +25,18 @@ a, b = map(json.loads, open(sys.argv[1]))
 assert a["changed"] == "first run" and a["compiled"] == a["modules"] > 0 and not a["skipped"] and a["status"] == 0
 assert b["skipped"] and b["changed"] == "" and b["status"] == 0
 PYTHON
-# A driver that does not start makes no last run.
-if ! is_wine; then # where nvcuda.dll is always there
+# A run whose driver does not start is not remembered as done.
+if ! is_wine; then # Wine always has nvcuda.dll
 	JITWARM=$program run 2 prime --if-changed "$sample"
 	JITWARM=$program run 2 prime --if-changed "$sample"
 	err_has "no NVIDIA"
 fi
-# Nor does one that could read nothing.
+# Nor is a run that could read nothing.
 for _ in 1 2; do
 	run 3 prime --if-changed "$work/none.so"
 	out_lacks "hing has changed"
 done
-# Nor one that left modules uncompiled.
+# Nor is a run that left modules uncompiled.
 for _ in 1 2; do
 	CUDA_CACHE_PATH=$work/small CUDA_CACHE_MAXSIZE=1000 run 2 prime --if-changed --no-store "$sample"
 	err_has "the cache limit is 1000 B"
@@ -44,7 +44,7 @@ done
 touch -d '2001-01-01' "$work/lib/"*
 run 0 prime --if-changed "$work/lib"
 out_has "Changed: packages"
-# Whatever prime would read is seen to be new.
+# Every kind of file that prime would read is noticed as new.
 for name in k2.ptx.zst UPPER.PTX libx.so.12; do
 	cp "$sample" "$work/lib/$name"
 	run 0 prime --if-changed "$work/lib"
@@ -53,11 +53,11 @@ done
 echo >"$work/lib/readme.txt"
 run 0 prime --if-changed --json "$work/lib"
 json 'd["skipped"]'
-# Leftovers of a killed run go even if nothing is compiled.
+# Leftovers of a killed run are removed even if nothing is compiled.
 mkdir -p "$JITWARM_STATE/runs/999999999-1" && : >"$JITWARM_STATE/runs/999999999-1.lock"
 run 0 prime "$work/lib"
 [[ -z $(ls "$JITWARM_STATE/runs") ]] || fail "left by a killed run: $(ls "$JITWARM_STATE/runs")"
-# Entries that are lost, cut or written again, and an index that the driver would answer by a wipe; not one that came later.
+# A run follows if entries were lost, cut or rewritten, or if the index would make the driver wipe the cache, but not for a new entry.
 entry() { find "$work/cache" -path "$work/cache/?/?/*" -type f | sort | sed -n "$1p"; }
 printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry later()\n{\n\tret;\n}\n' >"$work/later.ptx"
 run 0 prime "$work/later.ptx"
@@ -94,8 +94,9 @@ run 0 startup status
 out_has "changed: cache"
 run '3|64' prime --json-log "$work/lib/none/../../lib" "$work/lib"
 
-# prime --tune sets what the results need, on the way.
-settings() { # where they are made for good: on Linux in a file that the session and login shells load
+# prime --tune also sets what the results need.
+# settings: prints the lasting settings, on Linux those in a file that the session and login shells load
+settings() {
 	if is_wine; then simulated reg query 'HKCU\Environment' 2>/dev/null; else cat "$HOME"/.config/environment.d/* 2>/dev/null; fi | grep CUDA_CACHE
 }
 export SHELL=/bin/bash
@@ -105,16 +106,16 @@ CUDA_CACHE_MAXSIZE=1000000 run 0 prime --tune "$work/lib"
 out_has written
 grep -q 'CUDA_CACHE_MAXSIZE.*1073741824' < <(settings) || fail "prime --tune did not set it: $(settings)"
 
-# A directory that is named for this run is not one for every program.
+# A directory that is named for this run alone is not set for every program.
 CUDA_CACHE_MAXSIZE=1000000 run 0 prime --tune --cache "$work/named" "$work/lib"
 grep -q named < <(settings) && fail "prime --cache --tune: $(settings)"
 
-# uninstall: all of it but the live cache and keys.
+# uninstall removes everything but the live cache and keys.
 mkdir -p "$JITWARM_STATE/keys" && : >"$JITWARM_STATE/keys/a.key" && : >"$JITWARM_STATE/mine.txt"
 held() { (cd "$1" && find . -mindepth 1 -printf '%p %y %s %T@\n' | sort); }
 held "$work/cache" >"$work/before"
 [[ $(grep -c ' f ' "$work/before") -gt 1 ]] || fail "there is no cache to be left: $(cat "$work/before")"
-# -n says what would go, and changes nothing.
+# -n lists what would go, and changes nothing.
 homes=("$JITWARM_STATE")
 is_wine || homes+=("$HOME") # under Wine that is this machine's, on which others work
 every() { find "${homes[@]}" -type f -printf '%p %s %T@\n' | sort; }
@@ -139,8 +140,8 @@ out_has "except your keys"
 held "$work/cache" | diff "$work/before" - || fail "the live cache was touched"
 run 0 uninstall --json
 json "d['removed'] == []"
-# Compilers as “compiler fetch” leaves them, what a killed one has left, and something of somebody's.
-if ! is_wine; then # there they lie in the state folder
+# The folder holds compilers of “compiler fetch”, a killed fetch's leftovers, and a user's file.
+if ! is_wine; then # Windows keeps them in the state folder
 	compilers=$HOME/.cache/jitwarm/ptxas
 	mkdir -p "$compilers/12.4" "$compilers/13.0.88" "$compilers/.new-1f" "$compilers/mine" "$work/named/12.4"
 	: >"$compilers/12.4/ptxas"

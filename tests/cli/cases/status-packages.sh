@@ -1,6 +1,7 @@
-# `jitwarm status` on the packages of the active environment: compiled or not, for each GPU, and the next step.
+# `jitwarm status` reports for each GPU whether the active environment's packages are compiled, and the next step.
 with_simdriver sm_86
-package() { # NAME VERSION TARGET...: one PTX text each
+# package NAME VERSION TARGET...: installs one with a PTX for each target
+package() {
 	local info="$site/$1-$2.dist-info" target
 	mkdir -p "$info" "$site/$1"
 	printf 'Name: %s\nVersion: %s\n' "$1" "$2" >"$info/METADATA"
@@ -11,7 +12,7 @@ package() { # NAME VERSION TARGET...: one PTX text each
 	done
 }
 
-# Without an environment nothing is judged.
+# Without an environment, no packages are judged.
 if ! is_wine; then
 	mkdir "$work/bin"
 	ln -s /usr/bin/[!p]* /bin/[!p]* "$work/bin" 2>/dev/null
@@ -23,7 +24,7 @@ if ! is_wine; then
 	err_empty
 fi
 
-# The driver in one short line; its library where it is asked for. Memory as on the box.
+# The driver has one short line, and its library appears only on request. Memory sizes are those on the box.
 run "0|1|2" status
 grep -qx 'Driver  [0-9.]*, CUDA [0-9.]*' "$out" || fail "the driver's line"
 grep -qF '(sm_86, 8 GB)' "$out" || fail "the memory's size"
@@ -47,7 +48,7 @@ run 0 status
 out_has "env: no package with device code"
 run 2 status -e "$work/env"
 
-# An environment that cannot be read does not hide the rest.
+# An unreadable part of the environment does not hide the rest.
 mkdir -p "$site/broken-1.0.dist-info/METADATA"
 run 3 status
 out_has "GPU     "
@@ -75,7 +76,7 @@ json '[[(g["target"], g["warm"], g["cold"], g["failing"]) for g in p["gpus"]] fo
 json 'd["packages"][0]["gpus"][0]["forecast"]["start_seconds"]["likely"] > d["packages"][1]["gpus"][0]["forecast"]["start_seconds"]["likely"] > 0'
 json 'd["environment"].endswith("env")'
 
-# One package primed: warm, and no longer first.
+# One package was primed: it is warm, and no longer first.
 run 0 prime beta
 run 1 status
 out_has "        beta 1.1: warm"
@@ -88,7 +89,7 @@ run 2 status
 out_has "Next    see what helps these packages: jitwarm doctor"
 out_lacks "to compile"
 
-# A file that could not be read may hold something to compile.
+# A file that could not be read may have code to compile.
 if ! is_wine; then
 	ln -s loop.so "$site/loop.so"
 	run 1 status
@@ -106,7 +107,7 @@ if ! is_wine; then
 	json 'd["troubles"] == 0'
 fi
 
-# A line for each GPU; code that runs as it is on both has one word.
+# Each GPU has a line; code that runs as it is on both has one word.
 rm -r "$site/newer-0.9.dist-info"
 with_simdriver sm_86,sm_90
 run 1 status
@@ -118,7 +119,7 @@ printf 'empty/%s,,\n' "${sample##*/}" >"$site/empty-3.0.dist-info/RECORD"
 run 1 status --json
 json 'next(p for p in d["packages"] if p["name"] == "empty")["gpus"][1]["cold"] > 0'
 
-# A file without code whose name is the beginning of another package's.
+# A file without code has a name that begins like another package's.
 if ! is_wine; then
 	with_simdriver sm_86
 	package first 1.0
@@ -131,7 +132,7 @@ if ! is_wine; then
 	out_has "        second 1.0: a program fails with 1 file"
 fi
 
-# On Jetson the driver keeps 256 MiB, unless it is told otherwise.
+# On Jetson the driver keeps 256 MiB, unless a limit is set.
 if ! is_wine; then
 	with_simdriver sm_87
 	run 1 status --json
@@ -141,7 +142,7 @@ if ! is_wine; then
 	with_simdriver sm_86
 fi
 
-# A laptop's second GPU that sleeps is not woken: what its PCI id tells is enough.
+# A laptop's sleeping second GPU is not woken: its PCI id says enough.
 if ! is_wine; then
 	bus=0000:01:00.0
 	export JITWARM_SYSTEM_ROOT=$work/root JITWARM_PCI_DEVICES=10de:2484@$bus JITWARM_STATE=$work/asleep
@@ -151,7 +152,7 @@ if ! is_wine; then
 	out_has "at $bus: not asked, since a GPU here sleeps"
 	out_has "        alpha 2.0: warm"
 	! state "$JITWARM_STATE" get devices >/dev/null || fail "the driver was asked"
-	# A GPU that has to be asked is woken; and one that is awake is asked.
+	# If the driver has to be asked, the GPU is woken, and a GPU that is awake is asked.
 	CUDA_VISIBLE_DEVICES=0 run 1 status
 	out_lacks "sleeps"
 	state "$JITWARM_STATE" remove devices
@@ -159,13 +160,13 @@ if ! is_wine; then
 	run 1 status
 	out_lacks "sleeps"
 	state "$JITWARM_STATE" get devices >/dev/null || fail "the driver was not asked"
-	# The earlier answer is known while the GPU sleeps.
+	# jitwarm knows the earlier answer while the GPU sleeps.
 	echo suspended >"$work/root/sys/bus/pci/devices/$bus/power/runtime_status"
 	run 1 status
 	out_lacks "sleeps"
 fi
 
-# Slices of one GPU (MIG) have its address, and names and identifiers of their own.
+# Slices of one GPU (MIG) share its address, and have their own names and identifiers.
 if ! is_wine; then
 	export JITWARM_STATE=$work/slices
 	unset JITWARM_SYSTEM_ROOT JITWARM_PCI_DEVICES

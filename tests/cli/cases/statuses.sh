@@ -1,4 +1,4 @@
-# The table of exit statuses in docs/commands.md: each of its commands is run in each of its states.
+# Each command in docs/commands.md's table of exit statuses is run in each state of the table.
 is_wine && skip "the states are made with Linux's folders and an absent driver"
 plain=$JITWARM
 with_simdriver sm_86
@@ -9,7 +9,7 @@ mkdir "$work/bare/lib/python3.11/site-packages/text" "$work/machine"
 printf 'print("no device code")\n' >"$work/bare/lib/python3.11/site-packages/text/train.py"
 export VIRTUAL_ENV=$work/env JITWARM_STORE=0
 
-# The parts that the states are made of
+# the parts from which the states are made
 mkdir "$work/caches" "$work/caches/cold"
 run 0 prime
 cp -a "$cache" "$work/caches/warm"
@@ -20,7 +20,7 @@ printf 'damage' | dd of="$entry" bs=1 seek=$(($(stat -c %s "$entry") - 100)) con
 cp -a "$cache" "$work/caches/index"
 printf 'no index' >"$work/caches/index/index"
 
-# In which state: the driver, the settings, the cache, the files
+# state NAME: sets up the driver, the settings, the cache and the files
 state() {
 	JITWARM=$simulated settings=(CUDA_CACHE_PATH="$cache") holds=cold driver=() remembers=
 	case $1 in
@@ -46,7 +46,7 @@ state() {
 	esac
 }
 
-# The words that a command needs behind its name
+# arguments NAME: the words that a command needs after its name
 arguments() {
 	given=()
 	case $1 in
@@ -57,7 +57,8 @@ arguments() {
 	esac
 }
 
-judge() { # STATE COMMAND STATUS
+# judge STATE COMMAND STATUS: adds an outcome
+judge() {
 	local words=() files=$work/env
 	state "$1"
 	arguments "$2"
@@ -65,7 +66,7 @@ judge() { # STATE COMMAND STATUS
 	[[ -z $remembers ]] || cp -a "$remembers" "$JITWARM_STATE"
 	[[ -z $holds ]] || cp -a "$work/caches/$holds" "$cache"
 	[[ $2 == jitwarm ]] || read -ra words <<<"$2"
-	# prime is for this machine
+	# prime is only for this machine.
 	if [[ ${driver[*]} && ${words[0]-} == prime ]]; then words[0]=make; fi
 	JITWARM="env ${settings[*]} $JITWARM"
 	run "0|1|2|3|64" "${words[@]}" "${driver[@]}" "${given[@]}"
@@ -73,7 +74,7 @@ judge() { # STATE COMMAND STATUS
 	[[ $ended == "$3" ]] || { echo "$1: $2: $ended, and the table says $3" && wrong=$((wrong + 1)); }
 }
 
-# Code that is for newer GPUs alone, what this account cannot read, and what the driver refuses
+# The files have code for newer GPUs alone, cannot be read by this account, or are refused by the driver.
 for each in newer part refused; do
 	empty_environment "$work/$each"
 	mkdir -p "$(site_of "$work/$each")/$each" "$(site_of "$work/$each")/$each-1.0.dist-info"
@@ -90,7 +91,7 @@ VIRTUAL_ENV=$work/refused run 2 prime
 cp -a "$JITWARM_STATE" "$work/refused-state"
 
 table=$cases/../../../docs/commands.md tried=0 wrong=0
-# A cell counts for each state and each command that its row and column name
+# A cell of the table counts for each state and each command that its row and column name.
 sed -n '/^<!-- statuses -->$/,/^<!-- end -->$/p' "$table" | grep '^|' | grep -v '^|--' | tr -d '`' | awk -F ' *[|] *' '
 	{ $0 = $0 (NR == 1 ? " tune |" : " 0 |"); states = split($2, state, ", ") }
 	NR == 1 { fields = split($0, head); next }

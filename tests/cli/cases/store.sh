@@ -1,4 +1,4 @@
-# the store: filled after prime, and fills a wiped cache again
+# The store: prime fills it, and fills a wiped cache from it.
 has_command store list || skip "no such command yet"
 with_simdriver sm_86
 export JITWARM_STORE=1
@@ -21,7 +21,7 @@ json 'd["schema"] == "jitwarm.store/1" and d["packs"][0]["entries"] == '"$compil
 run 0 prime "$sample"
 [[ $(packs) == 1 ]] || fail "a warm run kept something"
 
-# Commands that need no cache, whether there is one or not
+# These commands need no cache, whether there is one or not.
 printf 'no code' >"$work/none.so"
 for there in yes no; do
 	run 2 export -o "$work/none.jwpack" "$work/none.so"
@@ -31,14 +31,14 @@ for there in yes no; do
 done
 mv "$work/moved" "$work/cache"
 
-# One package's entries
+# one package's entries
 run 0 export -o "$work/one.jwpack" "$sample" --json
 json 'd["entries"] == '"$compiled"
 run 64 export -o "$work/none.jwpack" "$cases/../lib.sh"
 run 3 export -o "$work/none.jwpack" no-such-package
 run 1 export -o "$work/one.jwpack" "$sample" no-such-package
 
-# Wiped: nothing is compiled again, and nothing comes back that was not asked for
+# After a wipe, nothing is compiled again, and only requested entries come back.
 rm -rf "$work/cache"
 printf '.version 6.0\n.target sm_30\n.address_size 64\n' >"$work/other.ptx"
 run 0 prime "$work/other.ptx"
@@ -49,23 +49,23 @@ out_has "came back from the store"
 out_has "Warm"
 run 0 check "$sample"
 run 0 cache verify --cache "$work/cache"
-# A budget holds for what comes back, too
+# A budget also limits what comes back.
 rm -rf "$work/cache"
 run 1 prime --budget-size 40K "$sample"
 out_has "came back from the store"
 (($(du -sb --exclude=index "$work/cache" | cut -f1) < 120000)) || fail "the cache has $(du -sb "$work/cache")"
 run 0 prime "$sample"
-# A named cache is for somebody else: nothing of the store, and nothing for it
+# A named cache is for somebody else: it gets nothing from the store, and adds nothing to it.
 kept=$(packs)
 (umask 077 && run 0 prime --cache "$work/named" "$sample") || exit 1
 [[ $(id -u) != 0 || $(stat -c %a "$work/named") == 755 ]] || fail "no other account may read it: $(stat -c %a "$work/named")"
 out_lacks "from the store"
 [[ $(packs) == "$kept" ]] || fail "a named cache was kept"
-# One entry is lost
+# one entry is lost
 rm -f "$(find "$work/cache" -type f ! -name index | head -1)"
 run 0 prime "$sample" --json
 json 'd["compiled"] == 0 and d["cold"] == d["restored"] == 1 and d["warm"] == d["modules"] - 1'
-# --dry-run says what would come back, and writes nothing; not with --no-store
+# --dry-run says what would come back, and writes nothing; with --no-store it says nothing of the kind.
 rm -rf "$work/cache"
 run 1 prime "$sample" --dry-run
 out_has "$compiled entries ("
@@ -78,8 +78,8 @@ out_lacks "from the store"
 run 0 prime "$sample" --no-store --json
 json 'd["compiled"] == '"$compiled"
 
-# check, prime -n and prime count alike, with what the store gives back
-alike() { # MODULES RESTORED: cold ones, in the named files
+# alike MODULES RESTORED: check, prime -n and prime count alike the cold modules of the named files and those that the store gives back
+alike() {
 	local module_counts='[d["modules"], d["cold"], d["restored"], d["warm"], d["gpus"][0]["cold"], d["gpus"][0]["restored"]] == ['$1', '$1', '$2', 0, '$1', '$2']'
 	shift 2
 	rm -rf "$work/cache"
@@ -123,7 +123,7 @@ out_lacks "the store"
 run 0 prime --no-store "$sample"
 find "$work/state/store" -name '*.jwpack' -size -8k -delete
 
-# A damaged pack is passed over, told, and removed
+# A damaged pack is passed over, reported, and removed.
 pack=$(find "$work/state/store" -name '*.jwpack')
 printf x | dd of="$pack" bs=1 seek=100 conv=notrunc status=none
 run 1 store list
@@ -139,7 +139,7 @@ json 'd["compiled"] == '"$compiled"' and len(d["from_store"]["notes"]) == 1'
 run 0 store list
 run 0 cache verify --cache "$work/cache"
 
-# A budget holds for what is carried over from there, too
+# A budget also limits what is carried over from the store.
 . "$cases/../drivers.sh"
 anew
 driver_535_216

@@ -1,4 +1,4 @@
-# GPUs and drivers as people name them; pairs that do not exist; a machine whose GPU nobody has asked yet.
+# GPUs and drivers have the names that people use; some pairs do not exist; and one machine's GPU has never been asked.
 mkdir "$work/lib"
 printf '.version 7.0\n.target sm_50\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n' >"$work/lib/a.ptx"
 seen() { json "list(d['files'][0]['verdicts']) == '$1'.split()"; }
@@ -21,7 +21,7 @@ seen "sm_50 sm_52 sm_60 sm_61 sm_70 sm_75 sm_80 sm_86 sm_89 sm_90"
 run 64 scan --target "rtx 4091" lib
 err_one_line
 err_has "did you mean rtx4090?"
-if ! is_wine; then # where nvcuda.dll is always there
+if ! is_wine; then # Wine always has nvcuda.dll
 	run 64 scan --target native lib
 	err_has "--target native: "
 	err_has "name a GPU (rtx4090)"
@@ -42,7 +42,7 @@ err_has "cannot tell: the names of entries depend on the driver's exact release;
 run 2 make --target rtx4090 --driver 580.1.1 -o x.jwpack lib
 err_has "“jitwarm status --driver-profile FILE”"
 
-# Verdicts need no names of entries: a dry run goes on, and says that nothing can be seen to be warm.
+# Verdicts do not need names of entries: a dry run goes on, and says that it cannot recognise anything warm.
 for driver in 580 580.95.05 12.8; do
 	run 2 make -n --json --target rtx4090 --driver $driver lib
 	json 'd["modules"] == d["cold"] == 1'
@@ -60,7 +60,7 @@ run 2 make --target rtx4090 --driver 580 -o x.jwpack lib
 err_has "driver 580 (CUDA 13.0): give the full version, for example --driver 580.159.04, or its library or profile (--driver FILE)"
 [[ ! -e x.jwpack ]] || fail "a pack was written"
 
-# Without a GPU each command that can go on says how.
+# Without a GPU, each command that can go on says how.
 if ! is_wine; then
 	run 2 check lib
 	err_has "; “--target rtx4090 --driver 550.163.01” asks about another machine"
@@ -83,7 +83,7 @@ if ! is_wine; then
 	err_has "cannot predict how much the cache will grow; “jitwarm scan --target rtx4090” predicts it"
 fi
 
-# PTX that is too new names the driver that reads it.
+# For PTX that is too new, the report names the driver that reads it.
 sed 's/version 7.0/version 9.0/' lib/a.ptx >"$work/new.ptx"
 run 2 scan --target sm_86 --driver 12.8 new.ptx
 out_has "1 cannot be used (too new: it needs driver 580 (CUDA 13.0) or newer)"
@@ -95,7 +95,7 @@ sed 's/version 7.0/version 9.9/' lib/a.ptx >"$work/newest.ptx"
 run 2 check --target sm_86 --driver 550.163.01 newest.ptx
 out_lacks "needs driver"
 
-# Pairs that do not exist
+# These pairs do not exist.
 for pair in sm_120:550 sm_52:590 sm_70:590 sm_80:440; do
 	run 2 scan --target "${pair%:*}" --driver "${pair#*:}" lib
 	err_one_line
@@ -109,14 +109,15 @@ run 64 check --target sm_999 lib
 run 2 check --json --target sm_120 --driver 550.163.01 lib
 json 'd["code"] == "unsupported"'
 
-# The GPU is known by its PCI device id before the driver was asked.
+# jitwarm knows the GPU by its PCI device id before the driver was asked.
 . "$cases/../pack-entries.sh"
 pack_entry "$work/made" 1 "Feb 29 202423:59:58" 89
 run 0 export --all --cache "$work/made" --arch "RTX 40" -o "$work/ada.jwpack"
 out_has "1 entry"
 with_simdriver sm_86
 
-# This machine's GPU by its name is this machine, also before the driver was ever asked: the same answer, times and next step.
+# This machine's GPU, named by the user, means this machine, also before the driver was ever asked: the answer, times and next step are the
+# same.
 rm -rf "$work/state"
 run 1 check --target sm_86 "$sample"
 named=$(cat "$out")
@@ -130,7 +131,7 @@ for words in "--explain" "--json"; do
 	run 1 check "$words" --target 8.6 "$sample"
 	diff -u "$work/unnamed" "$out" || fail "another answer for this machine's GPU by name"
 done
-# Other machines share no first start: of several together it is the longest, while prime has the work of all.
+# Several machines share no first start: check prints the longest of them, while prime has the work for all.
 for command in check "make -n"; do
 	run 1 $command --json --target sm_89,sm_90 --driver 550.163.01 "$sample"
 	json '[d["modules"], d["cold"]] == [sum(g["cold"] for g in d["gpus"])] * 2'
@@ -140,7 +141,7 @@ run 1 find --json --target sm_89 --driver 550.163.01 lib
 start=$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["places"][0]["start_seconds"])' "$out")
 run 1 find --json --target sm_89,sm_90 --driver 550.163.01 lib
 json 'str(d["places"][0]["start_seconds"]) == "'"$start"'"'
-# Not for others beside it, nor under another driver.
+# Other GPUs beside it, and another driver, do not mean this machine.
 run 1 check --target sm_86,sm_89 "$sample"
 out_has "Next: jitwarm make --target sm_86,sm_89"
 run 1 check --target sm_86 --driver 535.309.01 "$sample"
@@ -152,7 +153,7 @@ run 0 scan --json lib
 seen sm_86
 run 0 scan --json --target native lib
 seen sm_86
-# Only the latter of the entries for sm_89 and sm_86 are for a GPU here.
+# Of the entries for sm_89 and sm_86, only the latter are for a GPU here.
 pack_entry "$work/both" 1 "Feb 29 202423:59:58" 89
 pack_entry "$work/both" 2 "Feb 29 202423:59:58" 86
 run 0 export --all --cache "$work/both" --arch native --json -o "$work/native.jwpack"
@@ -164,7 +165,7 @@ run "0|2" status
 run 2 import --allow-unsigned "$work/ada.jwpack"
 out_has "architecture sm_89 (this machine has sm_86)"
 
-# A driver that is too old for the GPU shows none, and does not say so.
+# A driver that is too old for the GPU lists no GPU, and does not say why.
 if ! is_wine; then
 	(
 		JITWARM="${JITWARM% *} env SIMDRIVER_GPUS= JITWARM_PCI_DEVICES=10de:2b85@0000:01:00.0 ${JITWARM##* }"
@@ -179,7 +180,7 @@ if ! is_wine; then
 	) || exit 1
 fi
 
-# If the id is not known, or devices may be hidden, the driver is asked once.
+# If the id is unknown, or devices may be hidden, the driver is asked once.
 state "$work/state" remove devices
 CUDA_VISIBLE_DEVICES=0 run 2 import --allow-unsigned "$work/ada.jwpack"
 state "$work/state" get devices >/dev/null || fail "the driver was not asked"

@@ -1,4 +1,4 @@
-# PTX texts in a program's data: found, primed, checked; the program then compiles none of them.
+# PTX in a program's data is found, primed and checked; the program then compiles none of it.
 with_simdriver sm_86
 texts=$build/tests/framework/framework-texts
 ! is_wine || texts=$texts.exe
@@ -11,17 +11,17 @@ compiles() {
 	out_has "compiled $wanted of 3"
 }
 
-# One line tells of several.
+# One line reports several texts.
 run 1 check "$program" "$texts"
 err_has "some PTX was left out, or its use is assumed: “jitwarm check --explain "
 err_lacks "6 PTX texts"
 run 1 check --explain "$program" "$texts"
 err_has "program${texts##*/framework-texts} and 1 other library: 6 PTX texts in the data"
 
-# The text that jitwarm has itself compiled is not found in it, and no chance hit in its data counts as damaged.
+# jitwarm's own PTX is not found in jitwarm, and no chance match in its data counts as damaged.
 run 0 scan --target sm_86 "${JITWARM##* }"
 out_has "no device code found"
-# A container's first bytes in the data of a program with texts neither.
+# Nor does a container's first bytes in the data of a program with PTX.
 if ! is_wine && ! is_emulated; then
 	cp "$program" "$work/chance" && chmod u+w "$work/chance"
 	python3 - "$work/chance" <<'PYTHON'
@@ -36,7 +36,7 @@ PYTHON
 	json 'd["files"][0]["damaged"] == 0'
 fi
 
-# One line is enough for a few instructions that a start does without, however many libraries have them.
+# One line is enough for a few instructions that a start can do without, however many libraries have them.
 run 0 scan --target sm_86 --driver 550.163.01 "$program" "$texts"
 out_has "nothing that a start has to compile"
 out_has "sm_86 (RTX 30), all together: up to 3 modules ("
@@ -56,18 +56,18 @@ err_has "3 PTX texts in the data, assumed to be loaded without options (3 copies
 compiles 0
 run 0 check --json "$program"
 json 'd["modules"] == d["warm"] == 3'
-# On another GPU another copy is the newest.
+# For another GPU, another copy is the newest.
 run 1 check --json --target sm_75 --driver 550.163.01 "$program"
 json 'd["modules"] == 3'
 
-# A module that has entries of its own counts with --all: all copies; a run loads one.
+# With --all, all copies count, though each would have its own entry; a program loads one.
 run 1 check --all --json "$program"
 json 'd["modules"] == 6'
 run 0 prime --all "$program"
 run 0 check --all --json "$program"
 json 'd["warm"] == 6'
 
-# A program that adds options has other entries: that cannot be known, but a recording shows it.
+# A program that adds options makes other entries: only a recording can show them.
 compiles 3 opt
 is_wine || {
 	rm -r "$work/cache"
@@ -77,7 +77,7 @@ is_wine || {
 	rm -r "$work/cache"
 	run 0 prime --recording seen.jwrec
 	compiles 0
-	# The text is recognised in a key with options, and the recording has it with them.
+	# The PTX is recognised in a key with options, and the recording has it with them.
 	rm -r "$work/cache"
 	run 0 run --record options.jwrec --json "$program" -- "$program" opt
 	json 'd["modules"] == d["in_files"] == d["not_by_prime"] == 3'
@@ -85,14 +85,14 @@ is_wine || {
 	compiles 0 opt
 	run 0 check --recording options.jwrec
 	rm -r "$work/cache"
-	varies text ^why: # which of two texts of one place the ledger has
+	varies text ^why: # the ledger keeps either of two texts of one place
 	run 0 prime --json --no-store --recording options.jwrec
 	json 'd["compiled"] == d["recorded_texts"] == 3 and "recorded" not in d'
 	fixed text ^why:
 	compiles 0 opt
 }
 
-# Modules that prime leaves out, since they are more than 32 MB, come back by a recording alone.
+# prime leaves out modules of more than 32 MB; only a recording includes them.
 is_wine || is_emulated || { # objcopy knows this machine's programs alone
 	python3 -c 'print(".version 6.3\n.target sm_52\n.address_size 64\n.visible .entry large()\n{\n.reg .b32 %r<2>;\n" + "add.s32 %r1, %r1, 1;\n" * 1600000 + "ret;\n}\n\0")' >large.ptx
 	objcopy --add-section .ptx=large.ptx --set-section-flags .ptx=alloc,readonly,data "$program" "$work/large" 2>/dev/null
@@ -103,17 +103,17 @@ is_wine || is_emulated || { # objcopy knows this machine's programs alone
 	rm "$work/large" large.ptx
 }
 
-# Out of an archive, as a wheel has it.
+# The program lies in an archive, as in a wheel.
 rm -r "$work/cache"
 (cd "$work" && python3 -m zipfile -c texts.whl "${program##*/}")
 run 0 prime "$work/texts.whl"
 compiles 0
 
-# A loose text or fat binary: the form is said that it is taken for.
+# For a loose PTX or fat binary, the report says how it is understood.
 printf '.version 6.3\n.target sm_52\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n' >"$work/k.ptx"
 run 1 check --explain "$work/k.ptx"
 err_has "1 loose PTX text is assumed to be loaded without options, and not linked"
-# OptiX compiles its programs itself: the driver would refuse this one.
+# OptiX compiles its own programs; the driver would refuse this one.
 mkdir "$work/optix"
 printf '.version 6.3\n.target sm_52\n.address_size 64\n.visible .entry __raygen__k()\n{\n\tcall _optix_set_payload, (%%r1, %%r2);\n\tret;\n}\n' >"$work/optix/kernel_optix.ptx"
 run 0 check --json "$work/optix"
@@ -134,13 +134,13 @@ err_has "1 loose relocatable file is assumed to be the input of a link"
 run 0 prime linked.fatbin
 run 0 check linked.fatbin
 
-# Nothing that runs here: said, and no success.
+# Nothing runs here: the report says so, and it is no success.
 sed 's/sm_52/sm_90/' "$work/k.ptx" >"$work/later.ptx"
 run 2 prime "$work/later.ptx"
 err_has "later.ptx: will fail: no kernel image for sm_86"
 run 0 prime "$work/k.ptx" "$work/texts.whl"
 
-# A package's loose file may be one that its own tests read.
+# A loose file of a package may belong to the package's own tests.
 environment "$work/env" 1.0
 site=$(site_of "$work/env")
 python3 - "$site/frame/tests.ptx" <<'PYTHON'

@@ -1,6 +1,5 @@
-# The output of commands in a terminal that is not ours: tmux takes it in at 60, 80 and 200 columns, and prints each row with its
-# colours. No row is one that the terminal had to continue, and no colour is one that a light or a dark background would hide.
-# JITWARM_CAPTURES=FOLDER keeps the captures.
+# tmux shows the output of commands at 60, 80 and 200 columns, and prints each row with its colours. No row was folded by the terminal, and
+# no colour would vanish on a light or a dark background. JITWARM_CAPTURES=FOLDER keeps the captures.
 is_wine && skip "tmux shows no programs of Windows"
 command -v tmux >/dev/null || skip "tmux is not installed"
 with_simdriver sm_86
@@ -13,7 +12,7 @@ columns = int(sys.argv[1])
 rows, whole, styled = (open(name, encoding="utf-8").read().rstrip("\n").split("\n") for name in sys.argv[2:])
 rows = [row.rstrip() for row in rows]
 continued = [line for line in (line.rstrip() for line in whole) if line not in rows]
-# A command is copied: it is on one line, whatever the width
+# A command to be copied is on one line, whatever the width.
 long = [line for line in continued if not re.search(r"^Next +jitwarm|: jitwarm |^ *\S+$", line)]
 assert not long, f"at {columns} columns the terminal continued these: {long}"
 assert max(map(len, rows)) <= columns
@@ -23,7 +22,8 @@ assert not strange, f"these styles are not for every background: {strange}"
 PYTHON
 in_tmux() { env -u TMUX tmux -f /dev/null -S "$work/tmux" "$@"; }
 trap 'in_tmux kill-server 2>/dev/null || true' EXIT
-captured() { # NAME STATUS COMMAND…: at each width
+# captured NAME STATUS COMMAND…: runs it at each width
+captured() {
 	local name=$1 wanted=$2 columns
 	shift 2
 	for columns in 60 80 200; do

@@ -1,5 +1,5 @@
-# Which drivers load the code of which CUDA toolkit, and start its runtime: the table of tests/conformance/cases_compiler.c, in
-# loose files, libraries and archives alike.
+# Which drivers load each CUDA toolkit's code and start its runtime (the table of tests/conformance/cases_compiler.c), in loose files,
+# libraries and archives alike.
 with_simdriver sm_86
 python3 - "$cases/../../framework" <<'PYTHON'
 import sys, zipfile
@@ -12,7 +12,7 @@ for cuda in 117, 118, 120, 121, 122, 124, 129:
     cubin = fatbin.old_cubin(75, "k", 64, cuda)
     open("k-%d.cubin" % cuda, "wb").write(cubin)
     for packed in None, "lz4":
-        # More than 4 MiB are not held whole while an archive is read.
+        # An archive's member of more than 4 MiB is not held whole while it is read.
         for form, room in ("small", 64), ("large", 5 << 20):
             cubin = fatbin.old_cubin(75, "k", room, cuda)
             small = fatbin.entry(fatbin.CUBIN, 61, fatbin.old_cubin(61, "k", 64, cuda), isa=(1, 7))
@@ -21,7 +21,7 @@ for cuda in 117, 118, 120, 121, 122, 124, 129:
                                     fatbin.entry(fatbin.CUBIN, 80, fatbin.old_cubin(80, "k", 6 << 20, cuda), isa=(1, 7)) if room > 64 else small)
             open(name + ".fatbin", "wb").write(data)
             wheel(name + ".whl", data)
-# Nothing in it: no program misses it.
+# The container has no code, so no program misses it.
 data = fatbin.container(fatbin.entry(fatbin.CUBIN, 75, fatbin.old_cubin(75), isa=(1, 7)),
                         *[fatbin.entry(fatbin.CUBIN, 61, fatbin.old_cubin(61), isa=(1, 7))] * 20000)
 open("empty.fatbin", "wb").write(data)
@@ -64,7 +64,7 @@ for of in empty.fatbin empty.whl; do
 	json '[f["verdicts"]["sm_86"]["nothing"] for f in d["files"]] == [0] and d["files"][0]["containers"] == 1'
 done
 
-# The runtime that is in a library is its compiler's; from CUDA 11 on the major version counts.
+# A library's runtime is its compiler's; from CUDA 11 on, the major version decides.
 while read -r name from; do
 	for ending in so dll so.whl dll.whl; do
 		run 0 scan --target sm_61,sm_75 --json "$name.$ending"

@@ -1,14 +1,15 @@
-# The sums over all files: each module once for a GPU, whichever files hold it, in scan, check and prime alike; and one
-# line that says how long the first start takes, how long prime, and how much cache.
+# The sums over all files count each module once for a GPU in scan, check and prime, whichever files hold it; one line has the times of the
+# first start and of prime, and the size of the cache.
 with_simdriver sm_86,sm_89
-module() { # FILE KERNEL LINES
+# module FILE KERNEL LINES: writes PTX
+module() {
 	printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry %s()\n{\n' "$2" >"$1"
 	yes '	add.s32 %r1, %r1, 1;' | head -n "$3" >>"$1"
 	printf '	ret;\n}\n' >>"$1"
 }
 mkdir lib
 for i in 1 2 3; do module "lib/once-$i.ptx" "k$i" $((20000 * i)); done
-for i in 1 2 3 4 5 6; do cp lib/once-3.ptx "lib/again-$i.ptx"; done # 9 files, 3 modules
+for i in 1 2 3 4 5 6; do cp lib/once-3.ptx "lib/again-$i.ptx"; done # now 9 files have 3 modules
 one=(--target sm_86 --driver 550.163.01)
 
 run 0 scan "${one[@]}" --json lib
@@ -21,7 +22,7 @@ out_has "sm_86 (RTX 30), all together: 3 modules to compile"
 run 0 scan "${one[@]}" lib/once-1.ptx
 out_has "sm_86 (RTX 30): 1 module to compile"
 out_has "  first start "
-# The driver belongs to the answer: what the tables say of older ones, up to the one that is asked for.
+# The answer names the driver, and says from the tables what older drivers do, up to the one that was named.
 module newer.ptx k4 100
 sed -i 's/^.version 7.0/.version 8.4/' newer.ptx
 run 0 scan --target sm_86 lib
@@ -30,7 +31,7 @@ out_lacks "a program fails"
 run 0 scan --target sm_86 newer.ptx
 out_has "sm_86 (RTX 30): the same answer from driver 550 on; a program fails with 455 to 545"
 sed 's/^.version 8.4/.version 7.5/' newer.ptx >between.ptx
-run 0 scan --target sm_86 "$sample" between.ptx # from 535 on one piece fails when it is used
+run 0 scan --target sm_86 "$sample" between.ptx # from driver 535 on, only one piece fails when it is used
 out_has "sm_86 (RTX 30): the same answer from driver 550 on; with older drivers less of it is loaded, and with 455 to 530 a program fails"
 run 0 lint --gpus sm_86 "$sample" between.ptx --json
 json '[(g["driver_from"], g["fails_from"], g["fails_to"]) for g in d["gpus"]] == [(550, 455, 530)]'
@@ -41,12 +42,12 @@ json '[(t["driver_from"], t["fails_from"], t["fails_to"]) for t in d["totals"]] 
 run 2 scan --target sm_86 --driver 535 newer.ptx
 out_has "sm_86 (RTX 30): a program fails with driver 455 to 535"
 out_lacks "the same answer from driver"
-# A text without code is compiled, too; with a driver that does not read it no program fails.
+# PTX without code is compiled, too; a driver that cannot read it makes no program fail.
 printf '.version 8.4\n.target sm_70\n.address_size 64\n' >empty.ptx
 run 0 scan --target sm_86 lib empty.ptx
 out_has "sm_86 (RTX 30): the same answer from driver 550 on; with older drivers less of it is loaded"
 out_lacks "a program fails"
-# Nor machine code without a symbol, for whatever GPU it is.
+# Nor does machine code without a symbol, for any GPU.
 python3 - "$cases/../../framework" <<'PYTHON'
 import sys
 sys.path.insert(0, sys.argv[1])
@@ -71,7 +72,7 @@ run 0 scan --target sm_86 empty.cubin --json
 json 'd["files"][0]["verdicts"]["sm_86"]["nothing"] == 0'
 run 2 scan --target sm_86 other.cubin
 out_has "other.cubin: will fail: no kernel image for sm_86"
-# Cycles loads machine code of the GPU instead of this PTX.
+# Cycles loads the GPU's machine code instead of this PTX.
 cp lib/once-1.ptx kernel_compute_52.ptx
 run 0 scan --target sm_75 kernel_compute_52.ptx
 grep -qE "first start (about |[0-9.]+ (s )?to )" "$out" || fail "less than all of it"
@@ -86,7 +87,7 @@ run 1 check --explain "${one[@]}" --cache cache lib
 out_has "3 of 3 modules to compile"
 out_has "  first start "
 
-# The three numbers of a GPU in one line, as a range each; of several GPUs each has its own.
+# A GPU has its three numbers in one line, each as a range; each of several GPUs has its own line.
 line='first start (about |up to |[0-9.]+ (s |min )?to )[0-9.]+ (s|min) on one core, prime (about |up to |[0-9.]+ (s |min )?to )[0-9.]+ (s|min) with [0-9]+ workers? if nothing else runs, [0-9.]+ [KM]iB of cache'
 run 1 prime -n lib
 grep -qE "^Predicted: $line\.$" "$out" && fail "two GPUs in one line"
@@ -104,15 +105,15 @@ run 1 check --explain --target sm_86,sm_89 --driver 550.163.01 lib
 run 0 scan --target sm_86,sm_89 --driver 550.163.01 lib
 [[ $(grep -cE "^  $line\$" "$out") == 2 ]] || fail "not a line for each GPU"
 
-# Run-time linking is repeated at every start, also a warm one: it has a time. Where nothing is linked, or so little that nobody
-# waits for it, there is no word of it.
+# Run-time linking is repeated at every start, also a warm one, so it has a time. Without linking, or with so little that nobody waits for
+# it, it is not mentioned.
 run 1 prime -n --json lib
 json 'd["forecast"]["link_seconds"]["likely"] == 0'
 run 1 prime -n lib
 out_lacks "link step"
 run 1 prime -n "$sample"
 out_lacks "link step"
-# No start compiles all of it: alternatives, and a library beside one that runs as it is. The largest are named.
+# No start compiles all of these: alternatives, and a library beside one that runs as it is. The largest are named.
 mkdir alternatives beside
 for i in 118 121 122 124 126; do cp "$sample" "alternatives/libx_cuda$i.so"; done
 run 0 scan --target sm_86 alternatives
@@ -138,8 +139,8 @@ PYTHON
 	out_has "  first start up to "
 	out_has "  beside/old.so "
 	out_has "beside/new.so: will fail: no kernel image for sm_120"
-	out_has "sm_120 (RTX 50): the same answer from driver 570 on" # no driver is to blame
-	# A program loads one of the libraries for several CUDA versions
+	out_has "sm_120 (RTX 50): the same answer from driver 570 on" # the driver is not to blame
+	# A program loads one of these libraries for several CUDA versions.
 	mkdir versions
 	python3 - "$cases/../../framework" <<'PYTHON'
 import sys
@@ -157,7 +158,7 @@ PYTHON
 	done
 	mv versions/libx_cuda.late.so versions/libx_cuda130.so
 	mv versions/libx_cuda.mixed.so versions/libx_cuda118.so
-	run 0 scan --target sm_86 --driver 565 versions/libx_cuda1* # a program loads the one that runs
+	run 0 scan --target sm_86 --driver 565 versions/libx_cuda1* # a program loads the library that runs
 	out_has "versions/libx_cuda130.so: this variant needs driver 580 (CUDA 13.0) or newer; another variant runs"
 	run 0 scan --target sm_86 --driver 565 --json versions/libx_cuda1*
 	json '[(t["driver_from"], t["fails_to"], t["driver_to"], [n["driver"] for n in t["newer"]]) for t in d["totals"]] == [(550, 545, 575, [580])]'
@@ -166,7 +167,7 @@ PYTHON
 	out_has "the same answer from driver 580 on; with older drivers less of it is loaded"
 	run 0 scan --target sm_86 --driver 580 --json versions
 	json '[(t["driver_from"], t["at_most"]) for t in d["totals"]] == [(580, True)]'
-	# A runtime of CUDA 10 loads all of it at the start, however little that is
+	# CUDA 10's runtime loads everything at the start, however little it is.
 	python3 - "$cases/../../framework" <<'PYTHON'
 import sys
 sys.path.insert(0, sys.argv[1])

@@ -1,7 +1,7 @@
-# The settings of this login's programs and of the next one's are told apart by tune, jitwarm, doctor and prime. One limit everywhere.
+# tune, jitwarm, doctor and prime tell the settings of this login's programs from those of the next login, and use one limit everywhere.
 is_wine && skip "tests/windows/test_tune.sh has the registry's"
 with_simdriver sm_86
-# A folder for temporary files would be a finding of its own.
+# doctor would report a folder for temporary files.
 place=$(mktemp -d /var/tmp/jitwarm-login.XXXXXX) || skip "no /var/tmp"
 trap 'rm -rf "$place"' EXIT
 export HOME=$place/home JITWARM_SYSTEM_ROOT=$work/root SHELL=/bin/bash
@@ -10,7 +10,7 @@ mkdir -p "$HOME" "$work/root"
 now=$HOME/.nv/ComputeCache
 nothing_is_written() { [[ -z $(find "$HOME" -name '*jitwarm*' -o -name .profile) ]] || fail "$(find "$HOME")"; }
 
-# Nothing is needed, so nothing is written; a limit that holds all of it is left alone
+# Nothing is needed, so nothing is written; a limit that is large enough is left alone.
 run 0 prime --tune --no-store "$sample"
 out_has "Start your program again: it has nothing left to compile."
 nothing_is_written
@@ -21,7 +21,7 @@ CUDA_CACHE_MAXSIZE=5000000 run 0 tune "$sample"
 out_has "No setting needs a change."
 CUDA_CACHE_MAXSIZE=5000000 run 0 doctor --no-probe "$sample"
 
-# A larger limit: this login's programs do not have it, and need not for these
+# The new limit is larger: this login's programs do not have it, and do not need it for these modules.
 run 0 tune --apply --max-size 3GiB
 run 0 tune "$sample"
 out_has "In force   $now, limit 1 GiB (the driver's default)"
@@ -37,14 +37,15 @@ run 0 doctor --no-probe "$sample"
 rm -rf "$now"
 run 0 prime --no-store "$sample"
 out_has "Start your program again"
-# As the next login has it
+# the environment of the next login
 CUDA_CACHE_MAXSIZE=3221225472 run 0 tune "$sample"
 out_has "In force   $now, limit 3 GiB"
 out_lacks "Next login"
 CUDA_CACHE_MAXSIZE=3221225472 run "0|2" status
 out_lacks "until then"
 
-# Pending: a limit from before, or from an earlier tune. Overridden: of a login that has read the file. Never --apply again.
+# Pending means a limit from before, or from an earlier tune; overridden, one of a login that has read the file. --apply is never advised
+# again.
 for before in "" "CUDA_CACHE_MAXSIZE=1000000" "CUDA_CACHE_MAXSIZE=1000000 JITWARM_TUNED=1000000:"; do
 	JITWARM="env $before $JITWARM" run 0 tune --json "$sample"
 	json 'd["limit_state"] == "pending" and d["path_state"] == "not-set"'
@@ -79,7 +80,7 @@ rm "$HOME/.profile"
 run 0 tune --undo
 run 0 tune --apply --max-size 3GiB
 
-# Another directory: what is warmed there is of no use before
+# The directory is another one: entries there are useless before the next login.
 run 0 tune --apply --path "$place/other"
 run 0 prime --no-store "$sample"
 out_has "Log out and in again, then start your program: until then the driver uses $now."
@@ -95,19 +96,19 @@ run 1 doctor --no-probe "$sample"
 out_has "before-login: programs of this login use $now, and programs of the next login $place/other"
 CUDA_CACHE_PATH=$place/other run 0 doctor --no-probe "$sample"
 run 0 check "$sample"
-# … unless the process names one
+# They are useful if the process names that directory.
 CUDA_CACHE_PATH=$place/mine run 0 prime --no-store "$sample"
 out_has "Start your program again"
 run 0 tune --undo
 nothing_is_written
 
-# A limit that is too small, raised on the way: “again” is only after the next login
+# A limit that is too small is raised: the advice to prime again is for after the next login.
 rm -rf "$now"
 CUDA_CACHE_MAXSIZE=300000 run 0 prime --tune --no-store "$sample"
 out_has "Log out and in again, then start your program: until then the cache limit is 293 KiB."
 run 0 tune --undo
 
-# One number for a fault, and the driver's maximum
+# A faulty value and the driver's maximum give one number everywhere.
 for each in 8G:4294967296 2G:2147483648; do
 	export CUDA_CACHE_MAXSIZE=${each%:*} number=${each#*:}
 	rm -rf "$now"
@@ -129,7 +130,7 @@ for each in 8G:4294967296 2G:2147483648; do
 done
 unset CUDA_CACHE_MAXSIZE
 
-# A small disk: all judge it alike, and what does not fit is not begun
+# The disk is small: all commands judge it alike, and modules without space are not begun.
 small=$place/small
 mkdir "$small"
 printf '#!/bin/sh\nmount -t tmpfs -o size=$SMALL none "%s" && exec "$@"\n' "$small" >"$work/with-small"

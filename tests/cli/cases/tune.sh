@@ -1,10 +1,10 @@
-# tune: settings in force and their sources, setting them in each scope, and undoing.
+# tune: the settings in force and their sources, setting them in each scope, and undoing.
 run 0 tune --json
 json 'd["schema"] == "jitwarm.tune/1" and d["should_be"]["limit_bytes"] >= 2**30 and d["changes"] == []'
 run 64 tune --apply --undo
 run 64 tune 4G
 err_has "“4G”: name a limit with --max-size 4G"
-# The file for all accounts, and nothing more, is written
+# Only the file for all accounts is written.
 run 0 tune --scope system --max-size 4G
 out_has "CUDA_CACHE_MAXSIZE=4294967296"
 out_lacks "CUDA_CACHE_PATH="
@@ -19,7 +19,7 @@ for form in sh bash zsh fish docker compose k8s slurm systemd conda; do
 	out_has 2147483648
 	out_has CUDA_CACHE_PATH
 done
-# For Windows, wherever that is typed; a path of this system is none of Windows'
+# The printed line is for Windows, wherever it was printed; a path of this system is not a Windows path.
 for form in cmd powershell; do
 	for path in 'C:\cache dir' 'd:/cache' '\\server\share'; do
 		run 0 tune --print "$form" --max-size 2GiB --path "$path"
@@ -33,7 +33,7 @@ for form in cmd powershell; do
 done
 run 0 tune --print cmd --max-size 2GiB
 is_wine || [[ $(cat "$out") == 'set "CUDA_CACHE_MAXSIZE=2147483648"' ]] || fail "a path of this system went into a line for Windows"
-# A limit that is named and holds too little: by how much, in the line and in the document
+# A named limit is too small: the line and the document say by how much.
 (
 	with_simdriver sm_86
 	{ printf '.version 7.0\n.target sm_70\n.address_size 64\n' && for i in $(seq 20000); do printf '.visible .entry k%d()\n{\n\tret;\n}\n' "$i"; done; } >"$work/large.ptx"
@@ -54,13 +54,14 @@ is_wine && exit 0 # shells' profiles, /etc and systemd; what Windows has in thei
 export SHELL=/bin/bash JITWARM_SYSTEM_ROOT=$work/root
 unset XDG_CONFIG_HOME CONDA_PREFIX ZDOTDIR
 
-# Slurm's script, in the two ways that Slurm runs it. What another account has written in its folder reaches no task.
+# Slurm runs the script in two ways. Tasks get nothing from files that another account put into the folder.
 caches=$work/caches
 run 0 tune --print slurm --max-size 1GiB --path "$caches"
 cp "$out" "$work/slurm.sh"
 prolog() { SLURM_JOB_UID=$1 sh "$work/slurm.sh" >"$out" 2>"$err" || fail "Prolog takes the node out of service"; }
 task_prolog() { SLURM_SCRIPT_CONTEXT=prolog_task sh "$work/slurm.sh" >"$out" 2>"$err" || fail "TaskProlog"; }
-plant() { # OWNER MODE: the folder, with a line for the tasks
+# plant OWNER MODE: makes the folder, with a line for the tasks
+plant() {
 	rm -rf "$caches"
 	mkdir -p -m 777 "$caches/$(id -u)"
 	printf 'x\nexport LD_PRELOAD=/evil.so\n' >"$caches/node"
@@ -84,13 +85,13 @@ if [[ $(id -u) == 0 ]]; then
 	done
 	rm -rf "$caches"
 	prolog 0
-	mkdir -m 700 "$caches/1000" # as a Prolog leaves it that is killed
+	mkdir -m 700 "$caches/1000" # as a killed Prolog leaves it
 	prolog 1000
 	[[ $(stat -c %u-%a "$caches/1000") == 1000-700 ]] || fail "not the account's folder"
 	task_prolog
 	out_has "export CUDA_CACHE_PATH=$caches/0/"
 	out_has "export CUDA_CACHE_MAXSIZE=1073741824"
-	# The node's name is what nvidia-smi says; where that fails, or hangs, it is what it was
+	# The node's name is that of nvidia-smi; if nvidia-smi fails or hangs, the name is as before.
 	smi() { mkdir -p "$work/smi" && printf '#!/bin/sh\n%s\n' "$1" >"$work/smi/nvidia-smi" && chmod +x "$work/smi/nvidia-smi" && PATH=$work/smi:$PATH prolog 1000; }
 	printf '#!/bin/sh\nshift 3\nexec %s 0.2 "$@"\n' "$(command -v timeout)" >"$work/timeout"
 	rm "$caches/node"
@@ -106,7 +107,7 @@ fi
 mkdir -p "$work/root/etc/profile.d" "$work/root/etc/systemd/system/x.service.d"
 snapshot() { (cd "$1" && find . -not -path './.local*' -printf '%p %y %m %l\n' | sort && find . -type f -exec sha256sum {} + | sort); }
 
-# The sources of settings are found: no profile and no unit is read.
+# tune finds the sources of settings without reading a profile or a unit.
 printf 'PATH=/bin\nCUDA_CACHE_DIR=/x\n' >"$work/root/etc/environment"
 printf 'export CUDA_CACHE_MAXSIZE=1G\n' >"$work/root/etc/profile.d/cuda.sh"
 printf '[Service]\nEnvironment=CUDA_CACHE_DISABLE=1\n' >"$work/root/etc/systemd/system/x.service.d/a.conf"
@@ -131,7 +132,7 @@ out_has "Next       unset the variable that is named above"
 CUDA_CACHE_PATH=/dev/null/cache run 0 tune
 out_has "Next       name a local directory that stays after a restart and that this account can write to: jitwarm tune --path DIR --apply"
 err_has "/dev/null/cache: cannot be created, since /dev/null is not writable for this account"
-# The superuser may write there, and yet nothing can be made: each says so
+# root may write there, and yet no file can be made: each command says so.
 if [[ -d /proc/self ]] && ! is_wine; then
 	for impossible in /proc/x/deep /proc /sys/x; do
 		[[ -d ${impossible%/x*} ]] || continue
@@ -150,7 +151,7 @@ if [[ -d /proc/self ]] && ! is_wine; then
 			[[ $(grep -c "$impossible: " "$err") == 1 ]] || fail "said more than once"
 			run 0 tune --path "$impossible"
 			[[ $(grep -c "$impossible: " "$err") == 1 ]] || fail "said more than once"
-			# Named while another one is in force: neither what is in force nor --apply would help
+			# The named setting differs from the one in force: neither waiting nor --apply would help.
 			export CUDA_CACHE_PATH=$work/fine
 			run 0 tune --path "$impossible"
 			out_has "Next       name a local directory that stays after a restart and that this account can write to: jitwarm tune --path DIR --apply"
@@ -158,7 +159,7 @@ if [[ -d /proc/self ]] && ! is_wine; then
 		) || exit 1
 	done
 fi
-# … and it is the same call: with another directory or limit, there is something to set.
+# With another directory or limit, the same call has something to set.
 (
 	with_simdriver sm_86
 	export CUDA_CACHE_PATH=$work/fine HOME=$work/plain JITWARM_SYSTEM_ROOT=$work/plain
@@ -168,7 +169,7 @@ fi
 	out_has "Next       set it for this account (--scope: elsewhere; --undo reverts it): jitwarm tune --apply --max-size 512MiB"
 	run 0 tune --path "$work/fine/"
 	out_has "No setting needs a change."
-	# A default is not said to be what should be; a place that is emptied is to be another one
+	# A default is not printed as what should be; a place that is emptied should be another one.
 	(unset CUDA_CACHE_PATH && run 0 tune && out_lacks "Should be" && { ! grep -q "is lost at" "$err" || out_has "Next       name a local directory that stays after a restart and that this account can write to: jitwarm tune --path DIR --apply"; }) || exit 1
 ) || exit 1
 (
@@ -189,7 +190,7 @@ fi
 ) || exit 1
 run 2 status
 out_has "Next    see what that GPU's driver would compile in this environment: jitwarm scan --target rtx4090"
-# HOME is not set, and the driver caches nothing. passwd's home is not this test's: nothing is written.
+# HOME is not set, and the driver caches nothing. The home in passwd is not this test's, so nothing is written.
 (
 	with_simdriver sm_86
 	unset CUDA_CACHE_PATH HOME
@@ -212,7 +213,7 @@ out_has "Next    see what that GPU's driver would compile in this environment: j
 	err_has "is not writable for this account"
 ) || exit 1
 
-# A file system with little space and few inodes, a real one
+# A real file system has little space and few inodes.
 small=$work/small
 mkdir "$small"
 printf '#!/bin/sh\nmount -t tmpfs -o size=1m,nr_inodes=20 none "%s" && exec "$@"\n' "$small" >"$work/with-small"
@@ -222,7 +223,7 @@ if unshare -rm "$work/with-small" true 2>/dev/null; then
 	json 'any("only 1 MiB are free" in w for w in d["warnings"]) and any("more files can be made there" in w for w in d["warnings"])'
 fi
 
-# A container's and conda's variables are the process's, once it runs in them.
+# Variables of a container or of conda are the process's, once it runs there.
 mkdir -p "$work/root/proc/1" "$work/env/conda-meta" && : >"$work/root/.dockerenv"
 printf 'A=1\0CUDA_CACHE_DISABLE=1\0' >"$work/root/proc/1/environ"
 printf '{"env_vars": {"CUDA_CACHE_DISABLE": "1"}}' >"$work/env/conda-meta/state"
@@ -233,7 +234,7 @@ run 0 tune --apply --scope shell
 out_has "open a new shell"
 run 0 tune --undo
 
-# Each scope: applied twice it changes nothing; undone everything is as it was, but for a last line feed that was missing.
+# In each scope, a second --apply changes nothing, and --undo restores everything, except that a missing last line feed is added.
 printf '\n' >>"$HOME/.profile"
 ln -s real-bashrc "$HOME/link" && mv "$HOME/.bashrc" "$HOME/real-bashrc" && ln -s real-bashrc "$HOME/.bashrc"
 chmod 640 "$HOME/.profile"
@@ -259,11 +260,11 @@ done
 run 0 tune --apply --scope shell --max-size 2GiB --path "$work/my cache"
 got=$(bash -c '. "$HOME/.bashrc"; echo "$CUDA_CACHE_MAXSIZE $CUDA_CACHE_PATH"')
 [[ $got == "2147483648 $work/my cache" ]] || fail "bash has $got"
-# Without --scope everything goes.
+# Without --scope, --undo undoes all scopes.
 run 0 tune --undo
 snapshot "$HOME" | diff before.home - || fail "the home is not as it was"
 
-# Also in a unit or a hook, which has nothing of the login: programs will have it, and jitwarm speaks of them.
+# In a unit or a hook without the login's variables, jitwarm reports the settings that programs will have.
 (
 	with_simdriver sm_86
 	unset CUDA_CACHE_PATH CUDA_CACHE_MAXSIZE
@@ -297,7 +298,7 @@ snapshot "$HOME" | diff before.home - || fail "the home is not as it was"
 ) || exit 1
 printf 'PATH=/bin\nCUDA_CACHE_DIR=/x\n' >"$work/root/etc/environment"
 
-# fish has one file for every scope of ours, and its shells read their part of each.
+# fish has one file for all of jitwarm's scopes, and its shells read their part of each.
 export SHELL=/usr/bin/fish
 fish() { XDG_CACHE_HOME=$work/fish command fish "$@"; } # fish 4 makes a folder there whenever it starts
 run 0 tune --apply --scope user --max-size 2GiB --path "$work/my cache"
@@ -316,12 +317,12 @@ fi
 run 0 tune --undo --scope user
 snapshot "$HOME" | diff before.home - || fail "fish: the home is not as it was"
 
-# A shell that reads none of those files is not passed over in silence.
+# A shell that reads none of those files is reported.
 SHELL=/bin/tcsh run 0 tune --apply --scope shell --max-size 2GiB
 err_has "tcsh does not read ~/.profile"
 run 0 tune --undo
 export SHELL=/bin/bash
-# A setting that is not asked for is not set.
+# A setting that was not requested is not set.
 run 0 tune --apply --scope shell --path "$work/my cache"
 block() { cat "$HOME/.config/jitwarm/shell.conf"; }
 ! block | grep CUDA_CACHE_MAXSIZE= || fail "a limit was set that nobody asked for"
@@ -333,7 +334,7 @@ run 0 tune --apply --scope shell --max-size 2GiB
 ! block | grep CUDA_CACHE_PATH= || fail "a path was set that nobody asked for"
 run 0 tune --undo
 
-# Files of two machines were joined: one line is left, and what its file sets counts.
+# The files of two machines were joined: one line is left, and its file's settings count.
 run 0 tune --apply --scope shell --max-size 2GiB
 printf '%s\n' "export MINE=1" "$(grep 'jitwarm tune' "$HOME/.bashrc")" >>"$HOME/.bashrc"
 run 0 tune --apply --scope shell --max-size 3GiB
@@ -348,7 +349,7 @@ err_has "$HOME/.profile: " && err_has "; changed before: $HOME/.config/environme
 rmdir "$HOME/.profile" && mv profile "$HOME/.profile"
 run 0 tune --undo
 
-# Two at once: both end well, and one line is there.
+# Two runs at once both succeed, and there is one line.
 all=()
 for _ in 1 2 3 4; do timeout 200 $JITWARM tune --apply --scope shell -q & all+=($!); done
 wait "${all[@]}"
@@ -356,7 +357,7 @@ wait "${all[@]}"
 run 0 tune --undo
 snapshot "$HOME" | diff before.home - || fail "the home is not as it was after four at once"
 
-# A link to nowhere, a folder in the way: said, and nothing changed.
+# A symlink to nowhere, or a folder in the way, is reported, and nothing is changed.
 rm "$HOME/real-bashrc"
 run 3 tune --apply --scope shell
 err_has "is a symlink to a file that does not exist"
@@ -366,7 +367,7 @@ rm "$HOME/.bashrc" && mkdir "$HOME/.bashrc"
 run "2|3" tune --apply --scope shell
 run 64 tune --apply --scope conda
 err_has "--scope conda: user, system or shell"
-# The file that every program reads, from wherever it is started
+# Every program reads this file, from wherever it is started.
 rmdir "$HOME/.bashrc"
 snapshot "$HOME" >before.relative
 for scope in user shell; do
@@ -375,6 +376,6 @@ for scope in user shell; do
 		err_has "name an absolute path"
 	done
 done
-# environment.d would put a variable in its place
+# environment.d would replace the variable in this path.
 run "3|64" tune --apply --scope user --path "$work/\$HOME/cache"
 snapshot "$HOME" | diff before.relative - || fail "a refused path was written"

@@ -1,15 +1,15 @@
-# The words that people type first work, or the answer is the line to type
+# The words that people type first work, or the answer is the line to type.
 with_simdriver sm_86
 run 0 version
 out_has "jitwarm "
 run 0 "/?"
 out_has "Usage: jitwarm COMMAND"
-# Never a guess that removes something
+# jitwarm never guesses a command that removes something.
 run 64 install frame
 err_has "no command is called “install” (did you mean “prime”?)"
 run 64 uninstal
 err_lacks "did you mean"
-# The Python that every account has lacks what an environment has
+# The account's Python outside the environment lacks what the environment has.
 is_wine || {
 	env_less=$work/plain/bin:$PATH
 	empty_environment "$work/plain" && rm "$work/plain/pyvenv.cfg"
@@ -17,7 +17,7 @@ is_wine || {
 	err_has "nowhere: not installed in the Python of "
 	err_has ": activate its environment or name it with -e DIR; “jitwarm scan --index nowhere”"
 }
-# Options first, a package or a file without a command, what others call it
+# Options come first, a package or a file comes without a command, or the command has another tool's name.
 run 64 -n prime frame
 err_has "the command comes first: jitwarm prime -n frame"
 run 64 torch check
@@ -29,20 +29,20 @@ run 64 "a lib.so"
 ! is_wine && err_has "“jitwarm check 'a lib.so'”"
 run 64 check a lib.so
 err_has "a path with a blank needs quotes: \"a lib.so\""
-# A file that cannot be read does not count as nothing to compile
+# A file that cannot be read is not reported as nothing to compile.
 head -c 5000 "$sample" >cut.so
 run 3 prime cut.so
 err_has "cut.so: the file is cut off" && out_empty
-# Capitals are no other word
+# Capital letters do not make another word.
 run 64 PRIME frame
 err_has "no command is called “PRIME” (did you mean “prime”?)"
 run 64 check --JSON frame
 err_has "unknown option --JSON (did you mean --json?)"
-# One GPU's option, however a command calls it; a key that is no file
+# The option for a GPU works under any command's name for it; the key is not a file.
 run 0 lint --target rtx2080 "$sample"
 run 3 key trust nowhere.pub
 err_has "nowhere.pub: no such file, and not a public key in minisign's format"
-# A driver that finds no GPU is not a machine without one
+# A driver that finds no GPU is not reported as a machine without a driver.
 CUDA_VISIBLE_DEVICES=9 run 2 status
 out_has "why programs find no GPU: jitwarm doctor"
 run 64 help prme
@@ -74,11 +74,11 @@ run 64 compiler fetch 12.4.1
 err_has "“12.4.1”: wheels are not numbered by toolkit update: “jitwarm compiler fetch 12.4” gets the newest"
 run 64 check --driver v550 "$sample"
 err_has "“v550” is neither a CUDA version"
-# … and a folder's last backslash that cmd and PowerShell hand over as a quote
+# cmd and PowerShell pass a folder's last backslash as a quote.
 if is_wine; then
 	run 0 check "/?"
 	out_has "Usage: jitwarm check"
-	# … even where the drive has a folder whose name is one letter
+	# This is so even if the drive has a folder whose name is one letter.
 	# shellcheck disable=SC2086
 	${JITWARM% *} cmd /c "(if not exist C:\\r mkdir C:\\r) & C: & $(native "${JITWARM##* }") check /?" </dev/null >"$out" 2>"$err" || fail "status $?"
 	out_has "Usage: jitwarm check"
@@ -94,7 +94,7 @@ err_has "no command is called “cache clean” (did you mean “cache clear”?
 run 64 status --target rtx3070
 err_has "“jitwarm scan --target rtx3070” asks about another GPU"
 
-# A command behind “run” needs no “--”
+# A command after “run” needs no “--”.
 is_wine || {
 	run 3 run sh -c "echo seen -q; exit 3"
 	out_has "seen -q"
@@ -102,7 +102,7 @@ is_wine || {
 	out_has "seen"
 }
 
-# Environments: named, active, that of the project, that of PATH
+# The environment is named, active, the project's, or that of PATH.
 environment "$work/project/.venv" 1.0
 unset VIRTUAL_ENV CONDA_PREFIX
 mkdir -p "$work/project/src/deep"
@@ -122,10 +122,10 @@ err_lacks "is used"
 run 1 check -e "$(native "$work/active")" frame
 err_lacks "is used"
 out_has "Next: jitwarm prime --environment $(native "$work/active") frame"
-# Paths paste into cmd: none has both slashes
+# A printed path can be pasted into cmd: none mixes slashes and backslashes.
 VIRTUAL_ENV=$(native "$work/active") run 1 check --explain frame
 out_has "  $(native "$(site_of "$work/active")/frame/lib/$(basename "$sample")"): 8 cold"
-# A project is its .venv; options of every command, and -e, may stand before it
+# A project means its .venv; options of every command, and -e, may come first.
 run 1 check -e "$work/project" frame
 err_lacks "is used"
 out_has "up to 8 of 8 modules"
@@ -147,7 +147,7 @@ run 64 -q cache lst
 err_has "no command is called “cache lst”"
 run 64 -e "$work/active" frame
 err_has "“jitwarm check frame”"
-# Never another one than was named
+# jitwarm never uses another environment than the named one.
 for inside in lib "pyvenv.cfg"; do
 	run 64 check -e "$work/active/$inside" frame
 	err_has "not an environment (did you mean --environment $(native "$work/active")?)"
@@ -156,7 +156,7 @@ run 64 check -e "$sample" frame
 err_has "not an environment; “jitwarm find” lists"
 run 3 check pytorch
 err_has "pytorch: no such file; its package is called torch, and is not in the virtual environment "
-# "lib" is rather a folder that is not there than the beginning of a package's name
+# "lib" is taken for a missing folder rather than for the beginning of a package's name.
 for name in libcst flash-attn sympy; do
 	mkdir "$(site_of "$work/project/.venv")/${name//-/_}-1.0.dist-info"
 	printf 'Metadata-Version: 2.1\nName: %s\nVersion: 1.0\n' $name >"$(site_of "$work/project/.venv")/${name//-/_}-1.0.dist-info/METADATA"
@@ -169,7 +169,7 @@ run 3 check libcts
 err_has "did you mean libcst?"
 run 3 check flash
 err_has "did you mean flash-attn?"
-# By the name that conda lists it under
+# An environment has the name under which conda lists it.
 is_wine || {
 	export HOME=$work/conda-home
 	mkdir -p "$HOME/.conda" "$work/envs/lab/conda-meta"
@@ -181,7 +181,7 @@ is_wine || {
 }
 cd "$work" || fail "no folder"
 
-# GPUs and drivers
+# GPUs and drivers as people write them.
 run 0 scan --gpu ga104,T4,rtx30..rtx40 --target "GTX 1660 Super" "$sample"
 out_has "sm_86 (ga104)" && out_has "sm_75 (T4, GTX 1660 Super)" && out_has "sm_89 (RTX 40)"
 run 0 scan --target ampere "$sample"
@@ -195,7 +195,7 @@ out_has "Next: jitwarm make --target rtx4090 --driver 550.163.01 --fetch -o FILE
 run 2 make --target rtx3070 --driver 550 -o x.jwpack "$sample"
 err_has "give the full version, for example --driver 550.163.01"
 
-# A pack is no software; what is exported is named like what is primed
+# A pack is not software to judge; export takes the same names as prime.
 CUDA_CACHE_PATH=$work/none run 2 export "$sample"
 err_has "the cache is empty: run “jitwarm prime” first"
 run 0 prime --quiet "$sample"
@@ -212,7 +212,7 @@ if [[ -d /proc/self ]] && ! is_wine; then
 	err_has "jitwarm: /proc/lab.jwpack: "
 fi
 
-# A wheel is named once, its members below it; one that broke off is to be fetched again
+# A wheel is named once, with its members below it; the message for a truncated wheel is to fetch it again.
 name=frame_gpu_library-1.0.0-cp311-cp311-manylinux_2_17_x86_64.whl
 python3 - "$sample" "$work/$name" <<'PYTHON'
 import sys, zipfile
@@ -225,7 +225,7 @@ for command in "scan --target sm_86" "lint --gpus sm_86"; do
 	[[ $(grep -c "$name" "$out") == 1 ]] || fail "the wheel is named again"
 	out_has " frame/a.so" && out_has " frame/b.so"
 done
-# Cut off in its first member, and behind its last one
+# The wheel is truncated in its first member, and after its last one.
 while read -r bytes status command; do
 	head -c "$bytes" "$work/$name" >"$work/cut.whl"
 	# shellcheck disable=SC2086

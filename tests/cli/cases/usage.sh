@@ -1,4 +1,4 @@
-# Wrong usage: one line on standard error that names the error and the help, status 64, nothing else.
+# Wrong usage gives one line on standard error, which names the error and the help, and status 64.
 wrong() {
 	local say=$1
 	shift
@@ -27,5 +27,5 @@ run 64 help --jsn --json
 json 'd["schema"] == "jitwarm.error/1" and d["code"] == "usage" and "--jsn" in d["error"]'
 run 64 nosuch --json
 json 'd["schema"] == "jitwarm.error/1" and "nosuch" in d["error"]'
-# Behind “--” nothing is an option.
+# After “--”, nothing is an option.
 wrong "no command is called “--json”" help -- --json

@@ -1,18 +1,18 @@
-# used: what commands of run had compiled is noted, and primed first.
+# The modules that `run` commands had compiled are noted, and primed first.
 program=$JITWARM
 with_simdriver sm_86
 ! is_emulated || skip "under an emulator no file is seen in a process that starts"
 files() { find "$work/cache" -path "$work/cache/?/?/*" -type f | sort; }
 forget() { rm -rf "$work/cache"; }
 
-# Nothing is noted: nothing can be chosen by it.
+# Without a note, nothing can be selected by it.
 run 3 prime --used-only "$sample"
 err_one_line
 err_has "start one (“jitwarm run -- PROGRAM”), or leave out --used-only"
 run 1 check --json "$sample"
 json 'd["used"] == d["used_cold"] == 0'
 
-# A command that compiles three of eight modules
+# The command compiles three of eight modules.
 run 0 prime --no-store "$sample"
 files | head -n 3 | xargs rm
 run 0 run "$sample" -- "$app"
@@ -24,7 +24,7 @@ out_has "  your runs compiled 3 of 8 modules; 3 of them cold"
 run 1 check --json "$sample"
 json 'd["used"] == d["used_cold"] == 3 and d["gpus"][0]["used"] == 3'
 
-# These alone
+# --used-only primes these alone.
 run 0 prime --no-store --used-only --json "$sample"
 json 'd["compiled"] == 3 and d["cold"] == 8 and d["unused"] == 5 and d["used"] == 3 and d["over_budget"] == 0'
 run 1 check "$sample"
@@ -32,7 +32,7 @@ out_has "  your runs compiled 3 of 8 modules; all of them warm"
 run 0 prime --no-store --used-only "$sample"
 out_has "Left out: 5 modules that no “jitwarm run” here had compiled (--used-only)."
 
-# All: these come first, and that is said. What runs compile nothing later does not change the note.
+# A plain prime compiles these first, and says so. Runs that compile nothing do not change the note.
 forget
 run 0 prime --no-store --jobs 1 "$sample"
 err_has "what your recorded runs compiled is warm now: 3 modules; the other 5 follow"
@@ -41,7 +41,7 @@ json 'd["modules"] == 0'
 run 0 check --json "$sample"
 json 'd["used"] == 3 and d["used_cold"] == 0 and d["warm"] == 8'
 
-# A budget has them first, too.
+# With a budget, too, these come first.
 forget
 run 1 check --json "$sample"
 size=$(python3 -c "import json; print(json.load(open('$out'))['predicted_cache_bytes'] // 2)")
@@ -49,7 +49,7 @@ run 1 prime --no-store --budget-size "$size" "$sample"
 run 1 check --json "$sample"
 json 'd["used_cold"] == 0 and d["cold"] > 0'
 
-# A recording notes what its command compiled, in a cache of its own.
+# A recording notes what its command compiled in a private cache.
 rm -rf "$work/state"
 SIMDRIVER_COST=4 run 0 run --record r.json "$sample" -- "$app"
 run 0 check --json "$sample"

@@ -10,7 +10,7 @@ run 0 --version --json
 json 'd["schema"] == "jitwarm.version/1"'
 json 'set(d["libraries"]) == {"cJSON", "libarchive", "libsodium", "libuv", "lz4", "zstd"}'
 json 'd["compiler"] and d["build_type"] and d["platform"]'
-# libarchive, where it is not part of the program, is loaded by what needs it, and by nothing else.
+# If libarchive is not part of the program, only commands that need it load it.
 [[ $JITWARM != *.exe ]] && grep -q 'libarchive\.so' "$JITWARM" || exit 0
 mkdir lib
 touch lib/libarchive.so.13 module.ptx
@@ -22,7 +22,7 @@ run 3 lint module.ptx
 err_lacks ".so"
 run 3 lint package.tar
 err_has "package.tar: $work/lib/libarchive.so.13: "
-# Nor does one that lacks what is called pass for a sound one
+# A libarchive without the functions that jitwarm calls is not taken for a sound one.
 cp "$(ldd "$JITWARM" | awk '$1 ~ /^libsodium/ { print $3 }')" lib/libarchive.so.13
 run 3 lint package.tar
 err_has "libarchive.so.13: undefined symbol: archive_read_new"

@@ -1,4 +1,4 @@
-# watch: whether a process compiles, is busy with something else, or waits.
+# watch says whether a process compiles, is busy with something else, or waits.
 run 64 watch x
 run 64 watch 1 2
 run 64 watch
@@ -12,14 +12,14 @@ run 3 watch 99999999
 err_has "there is no process"
 err_one_line
 program=$JITWARM
-varies json '^(entries|bytes)$' # how far another program has come
-varies text '^TIME: ' # whether a program that has just begun still waits
+varies json '^(entries|bytes)$' # depends on how far another program has come
+varies text '^TIME: ' # whether a new program still waits
 end_victim() { kill -9 "$victim" 2>/dev/null || true; wait "$victim" 2>/dev/null || true; }
-end_all() { jobs -p | xargs -r kill -9 2>/dev/null || true; } # ctest waits until each program that has its pipe has ended
+end_all() { jobs -p | xargs -r kill -9 2>/dev/null || true; } # ctest waits until each program with its pipe has ended
 trap end_all EXIT
 ready() { grep -q "^$1" "/proc/$victim/comm" 2>/dev/null; }
 
-# It waits, whatever name it has.
+# The process waits, whatever its name is.
 cp "$(command -v sleep)" "$work/a) R 1 (b"
 "$work/a) R 1 (b" 100 &
 victim=$!
@@ -31,7 +31,7 @@ run 0 watch --for 500ms "$victim"
 out_has "waiting (for a disk"
 out_has "was watched for"
 out_has "The process had not loaded NVIDIA's driver; until it does, nothing is compiled for it"
-# It still waits while another program fills the cache that it would use.
+# The process still waits while another program fills the cache that it would use.
 end_victim
 with_simdriver sm_86
 sleep 100 &
@@ -43,7 +43,7 @@ json 'd["compiling_seconds"] == d["busy_seconds"] == 0 and d["state"] == "waitin
 wait $!
 end_victim
 
-# A relative path of its cache counts from its folder, not from ours, where all would be warm.
+# A relative cache path counts from the process's folder, not from watch's, where all would be warm.
 mkdir "$work/there" "$work/here"
 CUDA_CACHE_PATH=$work/here/own run 0 prime --quiet "$sample"
 (cd "$work/there" && CUDA_CACHE_PATH=own exec "$(python3 -c 'import sys; print(sys.executable)')" -c 'import mmap, sys, time
@@ -68,7 +68,7 @@ err_one_line
 cd "$work" || exit 1
 end_victim
 
-# It is busy, and no driver is in it.
+# The process is busy, and has no driver.
 bash -c 'while :; do :; done' &
 victim=$!
 await ready bash
@@ -86,14 +86,14 @@ run 0 watch --for 100s "$victim"
 out_has ": waiting"
 out_has ": busy with something other than the driver's compiler"
 end_victim
-# One that waits for a program that it has started does what that does, also when another one follows that.
+# A process that waits for its child does what the child does, also if another child follows.
 bash -c 'while :; do timeout 1 bash -c "while :; do :; done"; done' &
 victim=$!
 await ready bash
 run 0 watch --for 1500ms --json "$victim"
 json 'd["busy_seconds"] > 0 and d["cpu_seconds"] > 0 and d["processes"] > 1'
 end_victim
-# So is one that has loaded the driver, and a library with modules to compile, but not the driver's compiler.
+# A process is busy, too, if it has loaded the driver and a library with modules to compile, but not the driver's compiler.
 rm -rf "$work/cache"
 python=$(python3 -c 'import sys; print(sys.executable)') # not a version manager's script before it
 "$python" -c 'import mmap, sys
@@ -107,7 +107,7 @@ await test -e mapped
 run 0 watch --for 500ms --json "$victim"
 json 'd["process"]["driver"] and not d["process"]["compiler"] and d["left"] == 8'
 json 'd["busy_seconds"] > 0 and d["compiling_seconds"] == d["linking_seconds"] == 0'
-# With the driver's compiler, too, and no module left it may be at a kernel that the program has just made.
+# If it has loaded the driver's compiler, and no module is left, it may be compiling a kernel that the program generated.
 cp "$build/tests/simdriver/lib/libcuda.so.1" libnvidia-ptxjitcompiler.so.550.200.01
 "$python" -c 'import mmap, sys
 files = [open(path, "rb") for path in sys.argv[1:]]
@@ -121,8 +121,8 @@ run 0 watch --for 500ms "$maker"
 out_has "with the driver's compiler loaded: it is linking, compiling code that is in no file, or done; 0 modules left"
 kill "$maker"
 wait "$maker" 2>/dev/null || true
-# Without news it says so once. On a terminal its line is written again in one place, never too wide, and only the summary stays; Ctrl-C ends it, too.
-kill -STOP "$victim" # it uses no processor, and its files stay
+# Without news, watch says so once. On a terminal it redraws one line, never too wide, and only the summary stays; Ctrl-C ends it, too.
+kill -STOP "$victim" # it uses no processor, and its files stay open
 run 0 watch --for 1600ms "$victim"
 [ "$(grep -c "8 modules left" "$out")" = 1 ] || fail "more than one line without news"
 cat >line.py <<'PYTHON'
@@ -139,12 +139,12 @@ for part in re.findall(r"\r\x1b\[K|\x1b\[[0-9;]*[A-Za-z]|\r|\n|[^\x1b\r\n]+", op
         assert re.fullmatch(r"\x1b\[(0|1|2|31|32|33)m", part), part
     elif part != "\r":
         lines[-1] += part
-        # A command is on one line
+        # A command is on one line.
         assert len(lines[-1]) < columns + (": waiting" not in part) or lines[-1].startswith("Next "), lines[-1]
 print("\n".join(lines))
 assert times >= int(sys.argv[3]), times
 PYTHON
-for columns in 50 200; do # the first cuts the line
+for columns in 50 200; do # 50 columns cut the line
 	# shellcheck disable=SC2086
 	TERM=xterm timeout 200 "$python" "$cases/../on-terminal.py" --both $columns $JITWARM watch --for 600ms "$victim" >written 2>&1 || fail "status $? at a terminal"
 	grep -q ": waiting" written || fail "no line: $(cat written)"
@@ -165,9 +165,9 @@ python3 line.py 80 interrupted 3 >stands || fail "after Ctrl-C: $(cat interrupte
 ! grep -q ": waiting" stands && grep -q "was watched for" stands || fail "this stands: $(cat stands)"
 end_victim
 
-! is_emulated || exit 0 # which shows no library of a process
-varies json '^(left|(waiting|busy|linking)_seconds)$' && varies tree ^state/ledger # how much of it is seen
-# The driver compiles for it as soon as it is watched; watching ends with it. NVIDIA's loads its compiler for that.
+! is_emulated || exit 0 # an emulator shows no libraries of a process
+varies json '^(left|(waiting|busy|linking)_seconds)$' && varies tree ^state/ledger # depends on how much of it is seen
+# The process compiles once watch looks at it, and watch ends with it. NVIDIA's driver loads its compiler for that.
 looking() { pgrep -f "^[^ ]*jitwarm watch --json $victim\$" >/dev/null; }
 rm -rf "$work/cache"
 : >gate
@@ -181,7 +181,7 @@ await ready framework-app
 run 0 watch --json "$victim"
 json 'd["compiling_seconds"] > 0 and d["entries"] > 0 and d["bytes"] > 0 and d["ended"] and d["process"]["driver"]'
 json 'd["left"] < 8 and d["cache"].endswith("cache")'
-# A program that it has started compiles.
+# A child of the process compiles.
 rm -rf "$work/cache"
 # shellcheck disable=SC2086
 SIMDRIVER_COST=4,busy $runner env ASAN_OPTIONS="${ASAN_OPTIONS-}:verify_asan_link_order=0:detect_leaks=0" its="$work/libnvidia-ptxjitcompiler.so.1" \
@@ -192,7 +192,7 @@ await ready bash
 run 0 watch --json "$victim"
 json 'd["compiling_seconds"] > 0 and d["entries"] > 0 and d["ended"] and d["process"]["name"] == "bash"'
 
-# As root: another account's process.
+# As root, watch examines another account's process.
 beside_driver=$JITWARM its_state=$JITWARM_STATE
 # shellcheck source=/dev/null
 . "$cases/../../accounts.sh"
@@ -219,7 +219,7 @@ if all=$(folder_for_all); then
 	trap end_all EXIT
 fi
 
-# A process with other files is watched where it has them.
+# A process with other files is examined with those files.
 unshare --mount true 2>/dev/null || exit 0
 unshare --mount sleep 100 &
 victim=$!

@@ -1,7 +1,7 @@
-# Which releases of a package run on a GPU: from the list in the program, without network, GPU and driver.
+# which lists the releases of a package that run on a GPU, from the list in the program, without network, GPU and driver.
 is_wine && skip "the rows are of wheels for Linux"
 
-# The answers that the list was made for
+# These are the answers for which the list was made.
 run 1 which --target gtx1080 torch
 out_has "torch from PyPI on GTX 1080 (sm_61), newest driver, Linux x86-64"
 out_has "– 2.8.0  "
@@ -18,7 +18,7 @@ out_has "pip install torch==2.10.0"
 run 0 which --target rtx3070 --driver 580 torch
 out_lacks "need driver"
 
-# Status 0: the newest runs as it is; 1: an older one, or after compiling; 2: none
+# The status is 0 if the newest release runs as it is, 1 if an older one does or it compiles, 2 if none does.
 run 0 which --target h100 --quiet torch
 run 2 which --target gtx1080 vllm
 out_has "No release on PyPI runs on this GPU."
@@ -26,39 +26,39 @@ out_lacks "pip install"
 run 1 which --target gtx1080 xgboost
 out_lacks "PyTorch's own index"
 
-# At most ten rows; --all has one for each release
+# which prints at most ten rows; with --all, one for each release.
 run "0|1" which --target rtx3070 tensorflow
 [[ $(grep -c '^  [0-9]' "$out") -le 10 ]] || fail "more than ten rows"
 run "0|1" which --target rtx3070 --all torch
 [[ $(grep -c '^  [0-9]' "$out") -gt 20 ]] || fail "--all has no row for each release"
 out_has "* this release was not looked at"
 
-# On Windows PyPI has builds for the CPU alone
+# PyPI's builds for Windows are for the CPU alone.
 run 2 which --platform windows --target rtx5090 torch
 out_has "have no GPU code: they run on the CPU"
 out_has "PyPI has no GPU build of torch for Windows x86-64."
 out_has "PyTorch's own index has builds of torch"
 
-# A patch between two that compile fails: onnxruntime-gpu 1.23.0
+# onnxruntime-gpu 1.23.0 fails between two patch releases that compile.
 run 1 which --platform windows --target rtx5090 --json onnxruntime-gpu
 json '{r["version"]: r["answer"] for r in d["answers"][0]["releases"] if r["version"] in ("1.22.0", "1.23.0", "1.23.2")} == {"1.22.0": "compiles", "1.23.0": "fails", "1.23.2": "compiles"}'
 
-# A release that compiles may have a part that fails
+# In a release that compiles, a part may fail.
 run 1 which --target rtx5090 --driver 570 vllm
 out_has "run after compiling up to"
 out_has "; a part fails: _C.abi3.so: no code for sm_120"
 
-# Wheels for Linux on arm64
+# wheels for Linux on arm64
 run "0|1" which --target gh200 torch
 out_has "Linux arm64"
 out_has "run as they are"
 
-# The Python that a release is for
+# the Python that a release is for
 run 1 which --target rtx3070 --python 3.8 torch
 out_has "need Python 3."
 out_has "pip install torch==2.4.1"
 
-# JSON has no sentence but reasons
+# JSON has no sentences except reasons.
 run 1 which --target gtx1080,rtx4090 --json torch xgboost
 json 'd["schema"] == "jitwarm.which/1" and d["index"] == "PyPI" and d["platform"] == "linux" and len(d["answers"]) == 4'
 json '[(a["package"], a["target"]) for a in d["answers"]] == [("torch", "sm_61"), ("torch", "sm_89"), ("xgboost", "sm_61"), ("xgboost", "sm_89")]'
@@ -69,7 +69,7 @@ run 1 which --target rtx3070 --driver 550 --json torch
 json 'd["answers"][0]["releases"][0]["needs"].startswith("580")'
 json 'not any("needs" in r for r in d["answers"][0]["releases"] if r["answer"] == "runs")'
 
-# A list of packages: those that the list lacks are counted
+# A list of packages: the unknown ones are counted.
 printf 'torch>=2.1\nnumpy==1.26 ; python_version < "3.13"\n# a comment\nXGBoost\n' >requirements.txt
 run 1 which --target gtx1080 -r requirements.txt
 out_has "torch from PyPI"
@@ -82,26 +82,26 @@ err_has "none of these packages"
 run "3|64" which --target gtx1080 -r absent.txt
 err_one_line
 
-# Words that are no package, or none of the list
+# These words are not packages, or not in the list.
 run 3 which --target gtx1080 no-such-package
 err_has "jitwarm has no list of no-such-package: “jitwarm which --target gtx1080 no-such-package --ask” looks at its releases"
 run 3 which --target rtx3070 --driver 550 --platform windows --python 3.11 torch no-such-package
 err_has "“jitwarm which --target rtx3070 --driver 550 --platform windows --python 3.11 torch no-such-package --ask”"
-# The package that holds the GPU code of another one
+# The answer names the package with the GPU code of the named one.
 for names in cupy=cupy-cuda12x jax=jax-cuda12-plugin PyTorch=torch; do
 	run 3 which --target h100 "${names%=*}"
 	err_has "jitwarm has no list of ${names%=*}; did you mean ${names#*=}?"
 	run "0|1" which --target h100 --platform linux "${names#*=}"
 done
 
-# A GPU's name as nvidia-smi prints it
+# The GPU has its name from nvidia-smi.
 run 0 which --target "NVIDIA GeForce RTX 4060 Laptop GPU" torch
 out_has "torch from PyPI on NVIDIA GeForce RTX 4060 Laptop GPU (sm_89)"
 
-# A program compiles what it uses, when it first uses it: a user of onnxruntime-gpu 1.23 waited ten seconds, not “8 to 31 min”.
+# A program compiles what it uses at first use: a user of onnxruntime-gpu 1.23 waited ten seconds, not “8 to 31 min”.
 run 0 which --target rtx5090 --driver 580 --platform linux --json onnxruntime-gpu
 json 'next((r["answer"], r["modules"], r["loading"], r["start_seconds"]["low"]) for r in d["answers"][0]["releases"] if r["version"] == "1.23.2") == ("compiles", 151, "lazy", 0)'
-# XGBoost 1.7.6 has the runtime of CUDA 11.8, 1.6.2 an older one: drivers from 535 on load the former lazily.
+# XGBoost 1.7.6 has CUDA 11.8's runtime, 1.6.2 an older one: drivers from 535 on load the former lazily.
 for driver in 525 550; do
 	run "0|1" which --target sm_90 --driver $driver --platform linux --json xgboost
 	json '[r["loading"] for r in d["answers"][0]["releases"] if r["version"] in ("1.7.6", "1.6.2")] == ["'"$([[ $driver == 525 ]] && echo eager || echo lazy)"'", "eager"]'
@@ -109,7 +109,7 @@ done
 run 0 which --target rtx5090 --driver 580 --platform linux onnxruntime-gpu
 out_has ": a program compiles what it uses, when it first uses it"
 
-# The Python of the active environment counts with --target, too; --python goes first.
+# The active environment's Python counts with --target, too; --python takes precedence.
 empty_environment "$work/env"
 [[ $(site_of "$work/env") =~ python(3\.[0-9]+) ]] || fail "no version in $(site_of "$work/env")"
 export VIRTUAL_ENV=$work/env
@@ -127,7 +127,7 @@ out_has "No release on PyPI runs on this GPU with driver 450 (CUDA 11.0)."
 run 2 which --target rtx5090 --platform windows vllm
 out_has "PyPI has no wheel of vllm for Windows x86-64."
 
-# A row holds releases that take similar times: TensorFlow from 2.16 on compiles for seconds, 2.15 for minutes.
+# The releases of a row take similar times: TensorFlow compiles for seconds from 2.16 on, and 2.15 for minutes.
 run 1 which --target h100 --platform linux tensorflow
 grep -q -- '– 2\.16\.[0-9]* .*about [0-9]* s:' "$out" || fail "no row of seconds that ends with 2.16"
 grep -q '^  2\.15\.1 .*about [0-9]* min:' "$out" || fail "no row of minutes that begins with 2.15.1"
