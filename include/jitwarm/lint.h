@@ -12,6 +12,7 @@
 #include <jitwarm/cancel.h>
 #include <jitwarm/error.h>
 #include <jitwarm/estimate.h>
+#include <jitwarm/scan.h>
 #include <jitwarm/target.h>
 
 enum jw_lint_kind {
@@ -44,20 +45,15 @@ struct jw_lint_finding {
 
 /* All files together on one GPU; each module counts once. */
 struct jw_lint_gpu {
-	struct jw_target target;
+	struct jw_scan_total total;
 	enum jw_lint_level level; /* JW_LINT_NOTE also if nothing is compiled */
-	size_t modules, failing;  /* failing is the number of files with which a program fails */
 	size_t lacking;           /* the number of files with JW_LINT_LACKS */
-	size_t parts;         /* those of them that lack more than kernels for the GPUs of one family */
-	size_t tile, unknown; /* as in jw_scan_total */
-	uint64_t ptx_bytes;
-	enum jw_loading loading;
+	size_t parts; /* those of them that lack more than kernels for the GPUs of one family */
 	struct jw_seconds start; /* the predicted time of the first start, with linking */
 	/* The machine code that avoids this: for this GPU, or for an older requested GPU that also
 	 * lacks code and whose code this GPU runs; with a suffix if the PTX is only for this GPU
 	 * (sm_90a). It is one of `codes`; sm is 0 if none is missing. */
 	struct jw_target code;
-	uint32_t driver_from, fails_from, fails_to; /* branches of drivers, as in jw_scan_total */
 };
 
 /* Missing machine code: -gencode arch=compute_86,code=sm_86. */

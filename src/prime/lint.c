@@ -19,7 +19,6 @@ struct lint {
 	size_t capacity;
 	uint64_t *neighbour_bytes; /* for each GPU: about what lacks code, by the code that is there */
 	struct jw_target *plain;   /* for each GPU: PTX that it could compile but for the suffix */
-	uint64_t *code_bytes;      /* for each GPU: the size of its modules' compiled code */
 	char **files; /* the files with device code, in their order; a wheel is listed once */
 	size_t file_count, file;
 	uint32_t exclusive;   /* a bit for each GPU for which PTX is compiled that only it runs */
@@ -153,33 +152,19 @@ static void lint_total(void *context, const struct jw_scan_total *total)
 {
 	struct lint *lint = context;
 	const struct jw_forecast *forecast = &total->forecast;
-	const uint64_t cache = forecast->cache_bytes;
 	struct jw_seconds start = sum_seconds(forecast->start, forecast->link);
 
 	/* One of two wheels may run as it is; links are a part of the modules that compile. */
 	if (total->at_most)
 		start.low = 0;
-	lint->result->gpus[lint->result->gpu_count++] = (struct jw_lint_gpu){
-		.target = total->target,
-		.modules = total->modules,
-		.tile = total->tile,
-		.unknown = total->unknown,
-		.ptx_bytes = total->ptx_bytes,
-		.loading = forecast->loading,
-		.start = start,
-		.driver_from = total->driver_from,
-		.fails_from = total->fails_from,
-		.fails_to = total->fails_to,
-	};
-	/* An entry is the PTX and the machine code that it becomes. */
-	lint->code_bytes[lint->result->gpu_count - 1] =
-		cache > total->ptx_bytes ? cache - total->ptx_bytes : 0;
+	lint->result->gpus[lint->result->gpu_count++] =
+		(struct jw_lint_gpu){.total = *total, .start = start};
 }
 
 static struct jw_lint_gpu *linted_gpu(const struct jw_lint_result *result, struct jw_target target)
 {
 	for (size_t i = 0; i < result->gpu_count; i++)
-		if (jw_target_equal(result->gpus[i].target, target))
+		if (jw_target_equal(result->gpus[i].total.target, target))
 			return &result->gpus[i];
 	return NULL;
 }
@@ -206,8 +191,8 @@ static void note_fate(struct lint *lint, enum jw_lint_kind kind, const char *fil
 	struct jw_lint_gpu *gpu = linted_gpu(lint->result, target);
 	const char *member = failing_member(lint, file);
 
-	if (gpu)
-		++*(kind == JW_LINT_FAILS ? &gpu->failing : &gpu->lacking);
+	if (gpu && kind == JW_LINT_LACKS)
+		gpu->lacking++;
 	if (note_finding(lint->err, lint,
 					 &(struct jw_lint_finding){.kind = kind, .target = target, .cause = cause},
 					 member ? lint->files[lint->file] : file, member, why))
@@ -222,7 +207,7 @@ static void lint_failing(void *context, const struct jw_scan_failing *failing)
 	note_fate(lint, JW_LINT_FAILS, failing->file, failing->target, failing->why, cause);
 	mem_free(cause);
 	for (size_t i = 0; failing->exclusive.sm && i < lint->result->gpu_count; i++)
-		if (jw_target_equal(lint->result->gpus[i].target, failing->target))
+		if (jw_target_equal(lint->result->gpus[i].total.target, failing->target))
 			lint->plain[i] = failing->exclusive;
 }
 
@@ -242,7 +227,7 @@ static void lint_lacking(void *context, const char *file, struct jw_target targe
 
 static bool lacks_code(const struct jw_lint_gpu *gpu)
 {
-	return gpu->modules || gpu->failing;
+	return gpu->total.modules || gpu->total.failing;
 }
 
 /* Advises code for the oldest requested GPU that lacks code and whose code this one also runs, so
@@ -252,18 +237,19 @@ static void advise_code(const struct lint *lint, size_t at)
 	struct jw_lint_result *result = lint->result;
 	struct jw_lint_gpu *gpu = &result->gpus[at];
 	struct jw_lint_code *code = result->codes;
+	const uint64_t entries = gpu->total.forecast.cache_bytes;
 	uint64_t bytes;
 
 	if (!lacks_code(gpu))
 		return;
-	gpu->code = gpu->target;
+	gpu->code = gpu->total.target;
 	if (lint->exclusive >> at & 1)
 		gpu->code.suffix = 'a';
 	for (size_t i = 0; !gpu->code.suffix && i < result->gpu_count; i++) {
-		const struct jw_target other = result->gpus[i].target;
+		const struct jw_target other = result->gpus[i].total.target;
 
 		if (lacks_code(&result->gpus[i]) && other.sm < gpu->code.sm &&
-			gpu_sass_fit(other, gpu->target) != GPU_FIT_NONE)
+			gpu_sass_fit(other, gpu->total.target) != GPU_FIT_NONE)
 			gpu->code = other;
 	}
 	while (code < result->codes + result->code_count &&
@@ -274,7 +260,10 @@ static void advise_code(const struct lint *lint, size_t at)
 	code->target = gpu->code;
 	code->cuda = gpu_first_compiler(gpu->code);
 	code->measured = lint->neighbour_bytes[at] != 0;
-	bytes = code->measured ? lint->neighbour_bytes[at] : lint->code_bytes[at];
+	/* An entry is the PTX and the machine code that it becomes. */
+	bytes = code->measured                   ? lint->neighbour_bytes[at]
+			: entries > gpu->total.ptx_bytes ? entries - gpu->total.ptx_bytes
+											 : 0;
 	code->bytes = bytes > code->bytes ? bytes : code->bytes;
 	if (gpu->start.likely > code->saves.likely)
 		code->saves = gpu->start;
@@ -305,12 +294,12 @@ static void judge(const struct lint *lint)
 
 	for (size_t i = 0; i < result->gpu_count; i++) {
 		struct jw_lint_gpu *gpu = &result->gpus[i];
-		const bool unsure = gpu->tile || gpu->unknown;
+		const bool unsure = gpu->total.tile || gpu->total.unknown;
 
-		if (gpu->failing ||
+		if (gpu->total.failing ||
 			(options->bounded && (unsure || gpu->start.likely > options->most_start_s)))
 			gpu->level = JW_LINT_ERROR;
-		else if (!options->bounded && (gpu->modules || unsure))
+		else if (!options->bounded && (gpu->total.modules || unsure))
 			gpu->level = JW_LINT_WARNING;
 	}
 	for (size_t i = 0; i < result->gpu_count; i++)
@@ -358,7 +347,6 @@ int jw_lint(struct jw_error *err, const struct jw_lint_options *options,
 	lint.result->codes = mem_array(2 * count, sizeof *lint.result->codes);
 	lint.neighbour_bytes = mem_array(count, sizeof *lint.neighbour_bytes);
 	lint.plain = mem_array(count, sizeof *lint.plain);
-	lint.code_bytes = mem_array(count, sizeof *lint.code_bytes);
 	lint.claims = lint_claims_open(options);
 	result = jw_scan(err, &scan);
 	lint_claims_close(lint.claims, lint.result);
@@ -369,7 +357,6 @@ int jw_lint(struct jw_error *err, const struct jw_lint_options *options,
 		*ret_result = lint.result;
 		lint.result = NULL;
 	}
-	mem_free(lint.code_bytes);
 	mem_free(lint.neighbour_bytes);
 	mem_free(lint.plain);
 	jw_lines_free(lint.files, lint.file_count);

@@ -35,19 +35,19 @@ static const char *const kind_names[] = {
 #define LINT_GPU(member, ...) JSON(struct jw_lint_gpu, member, __VA_ARGS__)
 
 static const struct json_field lint_gpu_fields[] = {
-	JSON_FORMATTED("target", struct jw_lint_gpu, target, document_sm,
+	JSON_FORMATTED("target", struct jw_lint_gpu, total.target, document_sm,
 				   "the GPU architecture: `sm_86`"),
 	LINT_GPU(level,
 			 "`error`: over the bound or not known to be within, or a program fails; `warning`: "
 			 "something is compiled, and there is no bound",
 			 .names = lint_level_names),
-	LINT_GPU(modules, "modules that the first start compiles, each counted once"),
-	LINT_GPU(failing, "files with which a program fails on this GPU"),
+	LINT_GPU(total.modules, "modules that the first start compiles, each counted once"),
+	LINT_GPU(total.failing, "files with which a program fails on this GPU"),
 	LINT_GPU(lacking, "files with pieces of code that have none for this GPU"),
-	LINT_GPU(tile, "pieces of Tile IR, which the driver compiles at their first load"),
-	LINT_GPU(unknown, "pieces of a kind that jitwarm does not know"),
-	LINT_GPU(ptx_bytes, "the size of the PTX of these modules, decompressed"),
-	JSON_FORMATTED("loading", struct jw_lint_gpu, loading, document_loading,
+	LINT_GPU(total.tile, "pieces of Tile IR, which the driver compiles at their first load"),
+	LINT_GPU(total.unknown, "pieces of a kind that jitwarm does not know"),
+	LINT_GPU(total.ptx_bytes, "the size of the PTX of these modules, decompressed"),
+	JSON_FORMATTED("loading", struct jw_lint_gpu, total.forecast.loading, document_loading,
 				   "when a program compiles the modules: `eager` (when it starts), `lazy` (those "
 				   "that it uses, when it first uses them) or `mixed`",
 				   .presence = JSON_IF_SET),
@@ -56,9 +56,10 @@ static const struct json_field lint_gpu_fields[] = {
 	JSON_FORMATTED("code", struct jw_lint_gpu, code, document_sm,
 				   "the one of `codes` that avoids compiling on this GPU; empty if no machine code "
 				   "is missing"),
-	LINT_GPU(driver_from, "the oldest branch of Linux drivers with the same code in use; 0: none"),
-	LINT_GPU(fails_from, "the first driver branch with which a program fails; 0: none"),
-	LINT_GPU(fails_to, "the last driver branch with which a program fails; 0: none"),
+	LINT_GPU(total.driver_from,
+			 "the oldest branch of Linux drivers with the same code in use; 0: none"),
+	LINT_GPU(total.fails_from, "the first driver branch with which a program fails; 0: none"),
+	LINT_GPU(total.fails_to, "the last driver branch with which a program fails; 0: none"),
 	{0},
 };
 
@@ -191,15 +192,16 @@ static const char *lint_gencode(char text[LINT_GENCODE], struct jw_target code)
 
 static struct verdict_row lint_row(const struct jw_lint_gpu *gpu, const struct lint_bound *bound)
 {
-	return (struct verdict_row){.target = gpu->target,
-								.modules = gpu->modules,
-								.cold = gpu->modules,
-								.failing = gpu->failing,
-								.unsure = gpu->tile || gpu->unknown,
-								.ptx_bytes = gpu->ptx_bytes,
-								.forecast = {.loading = gpu->loading, .start = gpu->start},
-								.driver_from = gpu->driver_from,
-								.most_start_s = bound->set ? bound->most_start_s : 0};
+	return (struct verdict_row){
+		.target = gpu->total.target,
+		.modules = gpu->total.modules,
+		.cold = gpu->total.modules,
+		.failing = gpu->total.failing,
+		.unsure = gpu->total.tile || gpu->total.unknown,
+		.ptx_bytes = gpu->total.ptx_bytes,
+		.forecast = {.loading = gpu->total.forecast.loading, .start = gpu->start},
+		.driver_from = gpu->total.driver_from,
+		.most_start_s = bound->set ? bound->most_start_s : 0};
 }
 
 /* Describes the problem on a GPU in one line; `text` is empty if there is none. */
@@ -209,9 +211,9 @@ static void lint_print_gpu(struct buf *text, const struct jw_lint_gpu *gpu,
 	const struct verdict_row row = lint_row(gpu, bound);
 	char most[TEXT_SHORT], gencode[LINT_GENCODE];
 
-	if (gpu->failing || gpu->modules || gpu->tile || gpu->unknown)
+	if (gpu->total.failing || gpu->total.modules || gpu->total.tile || gpu->total.unknown)
 		(void)verdict_print(text, &row, VERDICT_PTX | VERDICT_START);
-	if (gpu->modules && bound->set)
+	if (gpu->total.modules && bound->set)
 		buf_add(text, ", %s the bound of %s",
 				gpu->start.likely > bound->most_start_s ? "over" : "within",
 				text_duration(most, bound->most_start_s));
@@ -258,10 +260,10 @@ static void end_lint_findings(const struct output *out, const struct jw_lint_res
 	for (size_t i = 0; count && i < result->gpu_count && lines->count < GPUS_MAX; i++) {
 		size_t k = 0;
 
-		while (k < count && !jw_target_equal(lines->items[k].target, result->gpus[i].target))
+		while (k < count && !jw_target_equal(lines->items[k].target, result->gpus[i].total.target))
 			k++;
 		if (k == count)
-			(void)gpu_lines_add(lines, result->gpus[i].target);
+			(void)gpu_lines_add(lines, result->gpus[i].total.target);
 	}
 	gpu_lines_print(out, lines, "  ", false);
 }
@@ -354,7 +356,7 @@ static void print_codes(const struct output *out, const struct jw_lint_result *r
 
 			if (jw_target_equal(result->gpus[k].code, code->target))
 				buf_add(&names, "%s%s", names.size ? ", " : "",
-						gpu_targets_name(name, out, result->gpus[k].target));
+						gpu_targets_name(name, out, result->gpus[k].total.target));
 		}
 		if (code->bytes)
 			(void)text_format(adds, sizeof adds,
@@ -485,28 +487,28 @@ static void lint_github_print(const struct output *out, const struct jw_found *f
 	}
 	for (size_t i = 0; i < result->gpu_count; i++) {
 		const struct jw_lint_gpu *gpu = &result->gpus[i];
-		const bool alone = annotated_files(result, gpu->target) == 1;
+		const bool alone = annotated_files(result, gpu->total.target) == 1;
 
 		for (size_t k = 0; k < result->finding_count; k++) {
 			const char *path = result->findings[k].path;
-			struct lint_file file = lint_file_of(result, path, gpu->target);
+			struct lint_file file = lint_file_of(result, path, gpu->total.target);
 			struct jw_lint_gpu part = *gpu;
 			struct buf line = BUF_MAX(MAX_LINT_LINE), what = BUF_MAX(MAX_LINT_LINE);
 			char name[GPUS_NAME];
 
 			/* Once for each path, whose findings follow each other or not */
-			if (is_annotated(result, k, gpu->target))
+			if (is_annotated(result, k, gpu->total.target))
 				continue;
 			if (!alone) {
-				part.modules = file.modules;
-				part.failing = file.failing;
+				part.total.modules = file.modules;
+				part.total.failing = file.failing;
 				part.lacking = file.lacking;
 				part.start = file.start;
 			}
 			/* A failure in another file is no error of this one. */
 			if (alone)
 				file.level = gpu->level;
-			else if (gpu->failing && !file.failing && file.level == JW_LINT_ERROR &&
+			else if (gpu->total.failing && !file.failing && file.level == JW_LINT_ERROR &&
 					 !(bound->set && gpu->start.likely > bound->most_start_s))
 				file.level = JW_LINT_WARNING;
 			lint_print_gpu(&what, &part, bound);
@@ -519,7 +521,7 @@ static void lint_github_print(const struct output *out, const struct jw_found *f
 			buf_add(&line, "::%s file=", levels[file.level]);
 			add_escaped(&line, path, true);
 			buf_add(&line, ",title=");
-			add_escaped(&line, gpu_targets_name(name, out, gpu->target), true);
+			add_escaped(&line, gpu_targets_name(name, out, gpu->total.target), true);
 			buf_add(&line, "::");
 			add_escaped(&line, buf_text(&what), false);
 			if (what.size)
@@ -604,7 +606,8 @@ static int lint_files(struct jw_error *err, struct cli *cli, const struct gpu_ta
 		cli_end_with(cli, exit_of_troubles(result->trouble_count + files.found->trouble_count,
 										   result->images));
 		for (size_t i = 0; i < result->gpu_count; i++) {
-			if (result->gpus[i].failing || result->gpus[i].tile || result->gpus[i].unknown)
+			if (result->gpus[i].total.failing || result->gpus[i].total.tile ||
+				result->gpus[i].total.unknown)
 				cli_end_with(cli, EXIT_CANNOT);
 			if (bound.set && result->gpus[i].start.likely > bound.most_start_s)
 				cli_end_with(cli, EXIT_COLD);
