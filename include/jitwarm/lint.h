@@ -73,16 +73,28 @@ enum jw_lint_claim_kind {
 	JW_LINT_MISSING,  /* no piece has code that the list names */
 	JW_LINT_SOME,     /* some pieces lack it */
 	JW_LINT_NO_NEWER, /* it has no PTX that GPUs newer than the list can compile */
+	JW_LINT_CUDA,     /* it needs another CUDA version than the wheel's label says */
 	JW_LINT_EXEMPT,   /* it was left out of all that lint says */
 };
 
-/* How a library differs from the list that its build was given. */
+/* What the variant label in a wheel's name (PEP 825) says of CUDA. */
+struct jw_lint_label {
+	char text[128];              /* "cu129_sm90a" */
+	struct jw_arch_list arch;    /* machine code: sm_90a */
+	uint32_t cuda_from, cuda_to; /* 12090 for cu129; 12000 and 12990 for cu12; 0: none */
+};
+/* Reads the label. False if the file is no wheel with a label that names a GPU architecture or a
+ * CUDA version. */
+bool jw_lint_label(const char *path, struct jw_lint_label *ret_label);
+
+/* How a library differs from the list that its build was given, or from the wheel's label. */
 struct jw_lint_claim {
 	enum jw_lint_claim_kind kind;
 	enum jw_lint_level level;
 	char *path, *member;    /* member: inside an archive; NULL for a file */
 	char *why;              /* a line for people */
-	struct jw_arch arch;    /* that is missing; sm 0 with the last two kinds */
+	char *label;            /* the wheel's label, which it differs from; NULL: from the list */
+	struct jw_arch arch;    /* that is missing; sm 0 with other kinds than the first two */
 	size_t lacking, pieces; /* pieces with code: those without `arch`, and all */
 	uint64_t size_bytes;    /* about what `arch` adds to the library, by code that is there; 0:
 							   unknown */
@@ -92,6 +104,7 @@ struct jw_lint_result {
 	struct jw_lint_claim *claims; /* sorted by file, in the order of the files */
 	size_t claim_count;
 	size_t compared;          /* libraries that were compared with the list */
+	size_t labelled;          /* libraries that were compared with their wheel's label */
 	struct jw_lint_gpu *gpus; /* in the requested order */
 	size_t gpu_count;
 	struct jw_lint_code *codes; /* each once */
@@ -115,8 +128,8 @@ struct jw_lint_options {
 	bool bounded;
 	double most_start_s; /* with `bounded`: a first start that is predicted to take longer is an
 							error */
-	/* The code that the build of all libraries was given; of none by default. Loose files that are
-	 * variants of each other count as one library. */
+	/* The code that the build of all libraries was given; of none by default. A wheel's label adds
+	 * to it. Loose files that are variants of each other count as one library. */
 	struct jw_arch_list arch;
 	bool each; /* every piece has to have it, not only one of a library */
 	/* Patterns with * and ?: libraries whose path or name fits one are left out */

@@ -6,6 +6,7 @@
 #include "base/cursor.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/wheel_name.h"
 #include "find/package_files.h"
 #include "find/requirement.h"
 
@@ -139,23 +140,18 @@ static bool is_same_version(const char *a, const char *b)
 char *wheel_edit_file_name(struct jw_error *err, const char *name, const char *old_version,
 						   const char *version)
 {
-	const char *dashes[5] = {0}, *after;
+	struct wheel_name parts;
 	char *named, *result = NULL;
-	size_t count = 0;
 
-	for (const char *c = name; *c; c++)
-		if (*c == '-' && count++ < 5)
-			dashes[count - 1] = c;
-	after = count == 4 || count == 5 ? dashes[1] : NULL;
-	if (!after || !text_ends(name, ".whl") || dashes[0] == name || after == dashes[0] + 1 ||
-		(count == 5 && !text_is_digit(after[1]))) {
+	if (!wheel_name_read(name, &parts)) {
 		error_set(err, JW_ERR_FORMAT,
 				  "is not named like a wheel (NAME-VERSION-PYTHON-ABI-PLATFORM.whl)");
 		return NULL;
 	}
-	named = mem_string_n(dashes[0] + 1, (size_t)(after - dashes[0] - 1));
+	named = mem_string_n(parts.version.text, parts.version.size);
 	if (is_same_version(named, old_version))
-		result = join_version(name, (size_t)(dashes[0] + 1 - name), version, after);
+		result = join_version(name, (size_t)(parts.version.text - name), version,
+							  parts.version.text + parts.version.size);
 	else
 		error_set(err, JW_ERR_FORMAT,
 				  "has version “%.100s” in its name, but “%.100s” in its METADATA", named,

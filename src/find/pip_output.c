@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/wheel_name.h"
 #include "os/platform.h"
 
 enum {
@@ -294,35 +295,31 @@ static bool is_asked(const char *version, const char *asked)
 			   : !strncmp(version, asked, length) && (!version[length] || version[length] == '+');
 }
 
-/* Adds NAME-VERSION[-BUILD]-PYTHON-ABI-PLATFORM.whl. Without `asked`, the wheels of the newest
- * version count. */
-static void add_other_wheel(struct other_wheels *others, char *file, const char *name,
+/* Adds a wheel that is not for this Python. Without `asked`, the wheels of the newest version
+ * count. */
+static void add_other_wheel(struct other_wheels *others, const char *file, const char *name,
 							const char *asked)
 {
-	char own[PACKAGE_MAX_NAME];
-	char *parts[6], *at = file;
+	char own[PACKAGE_MAX_NAME], text[sizeof others->version_text];
 	const char *rest;
+	struct wheel_name wheel;
 	struct version version;
-	size_t count = 0;
 	int order;
 
-	for (; count < 6 && at; at = strchr(at, '-'), at = at ? at + 1 : NULL)
-		parts[count++] = at;
-	if (count < 5 || !package_normalise(file, (size_t)(parts[1] - file) - 1, own) ||
-		strcmp(own, name) != 0)
+	if (!wheel_name_read(file, &wheel) || wheel.label.text ||
+		!package_normalise(wheel.name.text, wheel.name.size, own) || strcmp(own, name) != 0)
 		return;
-	parts[2][-1] = 0;
-	if (!version_read(parts[1], &version, &rest) || (asked && !is_asked(parts[1], asked)))
+	(void)wheel_part_text(text, sizeof text, wheel.version);
+	if (!version_read(text, &version, &rest) || (asked && !is_asked(text, asked)))
 		return;
 	order = *others->version_text ? version_order(&version, &others->version, VERSION_NUMBERS) : 1;
 	if (!asked && order < 0)
 		return;
 	if (!asked && order > 0)
 		*others = (struct other_wheels){.version = version};
-	text_copy(others->version_text, sizeof others->version_text, parts[1]);
-	add_pythons(&others->pythons, parts[count - 3],
-				(size_t)(parts[count - 2] - parts[count - 3]) - 1, parts[count - 2]);
-	add_platforms(&others->platforms, parts[count - 1], strlen(parts[count - 1]) - strlen(".whl"));
+	TEXT_COPY(others->version_text, text);
+	add_pythons(&others->pythons, wheel.python.text, wheel.python.size, wheel.abi.text);
+	add_platforms(&others->platforms, wheel.platform.text, wheel.platform.size);
 }
 
 /* Cuts off the name of the file at an address in a line; NULL if there is none. */

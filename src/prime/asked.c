@@ -15,6 +15,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/wheel_name.h"
 #include "code/target_names.h"
 #include "driver/run_folder.h"
 #include "find/pip.h"
@@ -64,33 +65,23 @@ static const struct {
 } platforms[] = {
 	{"linux", "x86_64-linux"}, {"linux-aarch64", "aarch64-linux"}, {"windows", "x86_64-windows"}};
 
-/* ---- names of wheels: NAME-VERSION[-BUILD]-PYTHON-ABI-PLATFORM.whl */
+/* ---- names of wheels */
 
-struct wheel_name {
+struct tags {
 	char version[64], python[128], abi[64], platform[256];
 };
 
-static bool read_name(const char *file, struct wheel_name *name)
+/* Reads the tags of a wheel that pip would install, so that has no variant label. */
+static bool read_tags(const char *file, struct tags *tags)
 {
-	const char *parts[6];
-	size_t lengths[6], count = 0;
+	struct wheel_name name;
 
-	for (const char *at = file; count < 6; at++) {
-		parts[count] = at;
-		at += lengths[count] = strcspn(at, "-");
-		count++;
-		if (!*at)
-			break;
-	}
-	if (count < 5 || strchr(parts[count - 1], '-') || lengths[count - 1] < sizeof ".whl")
+	if (!wheel_name_read(file, &name) || name.label.text)
 		return false;
-	lengths[count - 1] -= strlen(".whl");
-	(void)snprintf(name->version, sizeof name->version, "%.*s", (int)lengths[1], parts[1]);
-	(void)snprintf(name->python, sizeof name->python, "%.*s", (int)lengths[count - 3],
-				   parts[count - 3]);
-	(void)snprintf(name->abi, sizeof name->abi, "%.*s", (int)lengths[count - 2], parts[count - 2]);
-	(void)snprintf(name->platform, sizeof name->platform, "%.*s", (int)lengths[count - 1],
-				   parts[count - 1]);
+	(void)wheel_part_text(tags->version, sizeof tags->version, name.version);
+	(void)wheel_part_text(tags->python, sizeof tags->python, name.python);
+	(void)wheel_part_text(tags->abi, sizeof tags->abi, name.abi);
+	(void)wheel_part_text(tags->platform, sizeof tags->platform, name.platform);
 	return true;
 }
 
@@ -129,7 +120,7 @@ static bool is_for(const char *tags, const char *platform, bool *ret_pure)
 }
 
 /* Appends the Pythons of a wheel in the form of a list: cp310, cp38+, py3. */
-static int add_pythons(struct jw_error *err, struct buf *tags, const struct wheel_name *name,
+static int add_pythons(struct jw_error *err, struct buf *tags, const struct tags *name,
 					   const char *least)
 {
 	int result = 0;
@@ -228,12 +219,11 @@ static struct release *release_of(struct jw_asked *asked, const char *version)
 	return &asked->releases[at];
 }
 
-static bool is_wheel(const struct jw_asked *asked, const struct pip_file *file,
-					 struct wheel_name *name)
+static bool is_wheel(const struct jw_asked *asked, const struct pip_file *file, struct tags *name)
 {
 	char package[PACKAGE_MAX_NAME];
 
-	return !file->yanked && read_name(file->name, name) && is_release(name->version) &&
+	return !file->yanked && read_tags(file->name, name) && is_release(name->version) &&
 		   package_normalise(file->name, strcspn(file->name, "-"), package) &&
 		   !strcmp(package, asked->package);
 }
@@ -243,7 +233,7 @@ static void sort_files(struct jw_asked *asked)
 {
 	for (size_t i = 0; i < asked->listing.count; i++) {
 		const struct pip_file *file = &asked->listing.items[i];
-		struct wheel_name name;
+		struct tags name;
 		struct release *release;
 		bool pure;
 
@@ -269,7 +259,7 @@ static void find_facts(struct jw_asked *asked)
 {
 	for (size_t i = 0; i < asked->listing.count; i++) {
 		const struct pip_file *file = &asked->listing.items[i];
-		struct wheel_name name;
+		struct tags name;
 		struct release *release;
 		bool pure;
 
@@ -294,7 +284,7 @@ static int print_pythons(struct jw_error *err, const struct jw_asked *asked,
 
 	for (size_t i = 0; !result && i < asked->listing.count; i++) {
 		const struct pip_file *file = &asked->listing.items[i];
-		struct wheel_name name;
+		struct tags name;
 		bool pure;
 
 		if (is_wheel(asked, file, &name) && !strcmp(name.version, release->version) &&

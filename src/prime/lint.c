@@ -328,8 +328,8 @@ int jw_lint(struct jw_error *err, const struct jw_lint_options *options,
 		.speed = options->speed,
 		.state_dir = options->state_dir,
 		.cancel = options->cancel,
-		.pieces = options->arch.count > 0,
-		.kernels = options->arch.count,
+		.pieces = lint_claims_needs_pieces(options),
+		.kernels = lint_claims_needs_pieces(options),
 		.context = &lint,
 		.except = lint_except,
 		.image = lint_image,
@@ -380,6 +380,7 @@ void jw_lint_free(struct jw_lint_result *result)
 		mem_free(result->claims[i].path);
 		mem_free(result->claims[i].member);
 		mem_free(result->claims[i].why);
+		mem_free(result->claims[i].label);
 	}
 	mem_free(result->claims);
 	mem_free(result->findings);

@@ -1,4 +1,5 @@
-/* Compares libraries with the list of architectures that their build was given. */
+/* Compares libraries with the list of architectures that their build was given, and with the label
+ * of their wheel. */
 #pragma once
 
 #include <jitwarm/lint.h>
@@ -6,6 +7,8 @@
 
 struct lint_claims;
 
+/* Whether something is compared, so that the scan has to group the containers. */
+bool lint_claims_needs_pieces(const struct jw_lint_options *options);
 struct lint_claims *lint_claims_open(const struct jw_lint_options *options);
 /* Whether the image is exempt; the result lists it then. */
 bool lint_claims_except(struct lint_claims *claims, const char *path, const char *member);

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/wheel_name.h"
 #include "code/release.h"
 #include "find/pip.h"
 #include "os/file.h"
@@ -358,29 +359,33 @@ const char *jw_which_own_platform(void)
 												 : "linux";
 }
 
-/* Reads the package and the platform of a wheel's name: NAME-VERSION-TAGS.whl, with or without ":
- * MEMBER" behind it. False if the file is not a wheel. */
+/* Reads the package and the platform of a wheel's name, with or without ": MEMBER" behind it. False
+ * if the file is not a wheel. */
 static bool read_wheel_name(const char *file, char package[PACKAGE_MAX_NAME],
 							const char **ret_platform)
 {
 	static const char end[] = ".whl";
-	const char *at = strstr(file, end), *name = at, *dash;
-	char *tags;
+	const char *at = strstr(file, end);
+	struct wheel_name name;
+	char *path, platform[256];
+	bool result;
 
 	while (at && at[sizeof end - 1] && !text_starts(at + sizeof end - 1, ": "))
-		name = at = strstr(at + 1, end);
-	while (name && name > file && !os_is_separator(name[-1]))
-		name--;
-	dash = name ? memchr(name, '-', (size_t)(at - name)) : NULL;
-	if (!dash || !package_normalise(name, (size_t)(dash - name), package))
+		at = strstr(at + 1, end);
+	if (!at)
 		return false;
-	tags = mem_string_n(dash, (size_t)(at - dash));
-	*ret_platform = text_ends(tags, "_aarch64")    ? "linux-aarch64"
-					: text_ends(tags, "win_amd64") ? "windows"
-					: text_ends(tags, "_x86_64")   ? "linux"
-												   : NULL;
-	mem_free(tags);
-	return *ret_platform;
+	path = mem_string_n(file, (size_t)(at - file) + strlen(end));
+	result = wheel_name_read(os_base_name(path), &name) &&
+			 package_normalise(name.name.text, name.name.size, package);
+	if (result) {
+		(void)wheel_part_text(platform, sizeof platform, name.platform);
+		*ret_platform = text_ends(platform, "_aarch64")    ? "linux-aarch64"
+						: text_ends(platform, "win_amd64") ? "windows"
+						: text_ends(platform, "_x86_64")   ? "linux"
+														   : NULL;
+	}
+	mem_free(path);
+	return result && *ret_platform;
 }
 
 bool jw_which_cure(const char *package, const char *file, struct jw_target target,

@@ -112,7 +112,7 @@ static const struct json_field finding_fields[] = {
 
 static const char *const claim_names[] = {
 	[JW_LINT_MISSING] = "missing", [JW_LINT_SOME] = "some",     [JW_LINT_NO_NEWER] = "no-newer",
-	[JW_LINT_EXEMPT] = "exempt",   [JW_LINT_EXEMPT + 1] = NULL,
+	[JW_LINT_CUDA] = "cuda",       [JW_LINT_EXEMPT] = "exempt", [JW_LINT_EXEMPT + 1] = NULL,
 };
 
 static const char *claim_arch(char room[JSON_ROOM], const void *values)
@@ -125,19 +125,22 @@ static const char *claim_arch(char room[JSON_ROOM], const void *values)
 #define CLAIM(member, ...) JSON(struct jw_lint_claim, member, __VA_ARGS__)
 
 static const struct json_field claim_fields[] = {
-	CLAIM(
-		kind,
-		"`missing`: no piece has code that the list names; `some`: pieces lack it, with `--each`; "
-		"`no-newer`: no PTX that newer GPUs can compile; `exempt`: `--except`",
-		.names = claim_names),
+	CLAIM(kind,
+		  "`missing`: no piece has code that the list or the label names; `some`: pieces lack it, "
+		  "with `--each`; `no-newer`: no PTX that newer GPUs can compile; `cuda`: another CUDA "
+		  "version than the label's; `exempt`: `--except`",
+		  .names = claim_names),
 	CLAIM(level, "the level of the finding", .names = lint_level_names),
 	CLAIM(path, "the path of the library"),
 	CLAIM(member, "for a file inside an archive: its name in the archive",
 		  .presence = JSON_UNLESS_NULL),
 	CLAIM(why, "the reason, in one line"),
+	CLAIM(label, "the variant label in the wheel's name, if the library differs from that",
+		  .presence = JSON_UNLESS_NULL),
 	JSON_FORMATTED_OF(
 		"code", claim_arch,
-		"the code that is missing: `sm_120`, `compute_120`; empty with `no-newer` and `exempt`"),
+		"the code that is missing: `sm_120`, `compute_120`; empty with other kinds than `missing` "
+		"and `some`"),
 	CLAIM(lacking, "pieces of the library without that code"),
 	CLAIM(pieces, "all pieces of the library"),
 	CLAIM(
@@ -159,8 +162,10 @@ static const struct json_field lint_fields[] = {
 				 "what was found, an object for each library and GPU"),
 	JSON_LIST_OF("claims", struct jw_lint_result, claims, claim_count,
 				 JSON_TABLE(struct jw_lint_claim, claim_fields),
-				 "how libraries differ from `--arch-list`"),
+				 "how libraries differ from `--arch-list`, and from the label of their wheel"),
 	JSON(struct jw_lint_result, compared, "libraries that were compared with `--arch-list`"),
+	JSON(struct jw_lint_result, labelled,
+		 "libraries that were compared with the variant label in their wheel's name"),
 	JSON_LINES_OF("troubles", struct jw_lint_result, troubles, trouble_count,
 				  "files that could not be read, or hold damaged device code, with the reason"),
 	JSON(struct jw_lint_result, images, "files and members of archives with device code"),
@@ -295,14 +300,15 @@ static void print_claims(const struct output *out, const struct jw_lint_result *
 						 const struct jw_arch_list *list)
 {
 	struct buf names = BUF_MAX(MAX_LINT_LINE);
-	bool holds = result->compared;
+	bool holds = result->compared, labelled = result->labelled;
 
 	for (size_t i = 0; i < result->claim_count; i++) {
 		const struct jw_lint_claim *claim = &result->claims[i];
 
 		output_line(out, level_style(claim->level), "%s%s%s: %s", claim->path,
 					claim->member ? ": " : "", claim->member ? claim->member : "", claim->why);
-		holds = holds && claim->level != JW_LINT_ERROR;
+		holds = holds && (claim->label || claim->level != JW_LINT_ERROR);
+		labelled = labelled && !claim->label;
 	}
 	for (size_t i = 0; i < list->count; i++) {
 		char name[JW_TARGET_TEXT];
@@ -314,6 +320,10 @@ static void print_claims(const struct output *out, const struct jw_lint_result *
 					result->compared == 1 ? "The library has the code of --arch-list: %s"
 										  : "All libraries have the code of --arch-list: %s",
 					buf_text(&names));
+	if (labelled)
+		output_line(out, STYLE_GOOD,
+					result->labelled == 1 ? "The library fits the label in its wheel's name"
+										  : "All libraries fit the label in their wheel's name");
 	buf_free(&names);
 }
 
@@ -476,7 +486,7 @@ static void lint_github_print(const struct output *out, const struct jw_found *f
 
 		buf_add(&line, "::%s file=", levels[claim->level]);
 		add_escaped(&line, claim->path, true);
-		buf_add(&line, ",title=--arch-list::");
+		buf_add(&line, ",title=%s::", claim->label ? "variant label" : "--arch-list");
 		if (claim->member) {
 			add_escaped(&line, claim->member, false);
 			buf_add(&line, ": ");
@@ -676,6 +686,32 @@ static int read_project(struct jw_error *err, struct cli *cli, struct toml_table
 	return result;
 }
 
+/* Adds the GPUs of the labels, if the name of each operand has one that names GPUs. */
+static void add_labels_gpus(const struct cli *cli, struct gpu_targets *gpus)
+{
+	struct gpu_targets named = *gpus;
+	struct jw_lint_label label;
+
+	for (size_t i = 0; i < cli->options.operand_count; i++) {
+		if (!jw_lint_label(cli->options.operands[i], &label) || !label.arch.count)
+			return;
+		for (size_t k = 0; k < label.arch.count; k++)
+			named.count = jw_target_add(named.targets, named.count, GPUS_MAX,
+										(struct jw_target){label.arch.items[k].target.sm, 0});
+	}
+	*gpus = named;
+}
+
+static bool has_label(const struct cli *cli)
+{
+	struct jw_lint_label label;
+
+	for (size_t i = 0; i < cli->options.operand_count; i++)
+		if (jw_lint_label(cli->options.operands[i], &label) && label.arch.count)
+			return true;
+	return false;
+}
+
 static int lint_named(struct jw_error *err, struct cli *cli)
 {
 	const char *const format = options_value(&cli->options, "format"), *const driver =
@@ -704,17 +740,20 @@ static int lint_named(struct jw_error *err, struct cli *cli)
 	for (size_t i = 0; i < options_count(&cli->options, "arch-list"); i++)
 		if (jw_arch_list_read(err, options_item(&cli->options, "arch-list", i), &list))
 			return -1;
-	if (!list.count && options_given(&cli->options, "each"))
-		return error_set(err, JW_ERR_USAGE, "--each goes with --arch-list");
-	/* Without --gpus, uses those of the list, else the GPUs on sale since 2018 except Jetson; of
-	 * these, those that the driver runs. */
+	if (!list.count && !has_label(cli) && options_given(&cli->options, "each"))
+		return error_set(err, JW_ERR_USAGE,
+						 "--each goes with --arch-list, or a wheel whose label names GPUs");
+	/* Without --gpus, uses those of the list or of the wheels' labels, else the GPUs on sale since
+	 * 2018 except Jetson; of these, those that the driver runs. */
 	if (!gpus.count) {
 		size_t run = 0;
 
 		for (size_t i = 0; i < list.count; i++)
 			gpus.count = jw_target_add(gpus.targets, gpus.count, GPUS_MAX,
 									   (struct jw_target){list.items[i].target.sm, 0});
-		if (!list.count && jw_targets_read(err, "rtx20..rtx50,a100,h100,b200", NULL, gpus.targets,
+		if (!list.count)
+			add_labels_gpus(cli, &gpus);
+		if (!gpus.count && jw_targets_read(err, "rtx20..rtx50,a100,h100,b200", NULL, gpus.targets,
 										   GPUS_MAX, &gpus.count))
 			return -1;
 		for (size_t i = 0; i < gpus.count; i++)
@@ -747,8 +786,8 @@ static int lint_run(struct jw_error *err, struct cli *cli)
 static const struct cli_option options[] = {
 	CLI_LIST("gpus", "GPUS",
 			 "For these GPUs: rtx4090, h100, sm_86, ranges (rtx20..rtx50, sm_80..sm_90), several "
-			 "with commas; may be repeated. Without it: those of --arch-list, else "
-			 "rtx20..rtx50,a100,h100,b200",
+			 "with commas; may be repeated. Without it: those of --arch-list, or of the label in "
+			 "the wheel's name, else rtx20..rtx50,a100,h100,b200",
 			 .alias = "target"),
 	CLI_LIST("arch-list", "LIST",
 			 "The architectures that the build was given, as for TORCH_CUDA_ARCH_LIST "
@@ -784,10 +823,14 @@ const struct cli_command command_lint = {
 		"--gpus it says which libraries the driver would compile at the first start, for how long "
 		"on one core, and which -gencode of nvcc avoids this. For several GPUs of one major "
 		"version that is the oldest, whose machine code the others run, too. Times assume a "
-		"typical machine; the bound is compared with the middle of the range.\n\nThe table "
+		"typical machine; the bound is compared with the middle of the range.\n\nIf the name of a "
+		"wheel ends in a variant label (PEP 825) such as cu129_sm90, its libraries need machine "
+		"code for sm_90, from no newer CUDA than 12.9. jitwarm ignores other words of a "
+		"label.\n\nThe table "
 		"[tool.jitwarm.lint] of pyproject.toml in the working directory may hold arch-list, each, "
 		"except, max-start, gpus and driver; the command line wins.\n\nExit status: 1 "
-		"over the bound, if a library lacks code of --arch-list, if a part of a file has no code "
+		"over the bound, if a library lacks code of --arch-list or of a label, if a part of a file "
+		"has no code "
 		"for one of these GPUs, or if a file cannot be read or holds damaged device code, 2 if a "
 		"program will fail on one of these GPUs since no code in a file runs there, or jitwarm "
 		"cannot tell (Tile IR), 3 if nothing could be read.",

@@ -128,3 +128,36 @@ done
 printf '[tool.jitwarm.lint]\narchs = "8.0"\n' >pyproject.toml
 run 64 lint libpart.so
 err_has "pyproject.toml, line 2: [tool.jitwarm.lint] has no “archs”; it has arch-list, each, except, max-start, gpus and driver"
+
+# The variant label in a wheel's name (PEP 825) names machine code and a CUDA version; other words mean nothing
+cd "$work" || fail "cd"
+label() { cp p-1-py3-none-any.whl "p-1-py3-none-any-$1.whl" && printf 'p-1-py3-none-any-%s.whl' "$1"; }
+run 0 lint --except "libold.*" "$(label cu129_sm90)"
+out_has "All libraries fit the label in their wheel's name"
+out_has "sm_90 (H100)"
+out_lacks "RTX"
+out_lacks "newer than"
+run 1 lint --gpus a100 "$(label cu129_sm_90_sm120)"
+out_has "p-1-py3-none-any-cu129_sm_90_sm120.whl: pkg/liball.so: the wheel's label is “cu129_sm_90_sm120”, but it lacks sm_120: none of its 3 pieces has it; build it with -gencode arch=compute_120,code=sm_120"
+out_has "pkg/libold.so: the wheel's label is “cu129_sm_90_sm120”, but it lacks sm_90"
+run 1 lint --gpus a100 --each --except "libold.*" --json "$(label sm90)"
+json '[(c["kind"], c["code"], c.get("label")) for c in d["claims"]] == [("some", "sm_90", "sm90"), ("exempt", "", None)] and d["labelled"] == 3 and d["compared"] == 0'
+# Together with --arch-list each has its own lines
+run 1 lint --gpus a100 --arch-list "8.0" --except "libold.*" --json "$(label sm80_sm120)"
+json '{(c["code"], c.get("label")) for c in d["claims"] if c["level"] == "error"} == {("sm_120", "sm80_sm120")}'
+# The code's CUDA version: these cubins say 12.4
+for word in cu12 cu12.4 cu124 cuda129; do
+	run 0 lint --gpus a100 "$(label $word)"
+	out_has "All libraries fit the label"
+done
+run 1 lint --gpus a100 "$(label cu118)"
+out_has "the wheel's label is “cu118”, but CUDA 12.4 compiled it, so it may need a newer driver; build it with CUDA 11.8, or change the label"
+run 1 lint --gpus a100 --format github "p-1-py3-none-any-cu118.whl"
+out_has "::error file=p-1-py3-none-any-cu118.whl,title=variant label::"
+# Labels without a known word are no error
+for word in null x86_64_v3 rocm64 abcd1234 cu cubin sm sm_any cuda.9; do
+	run 0 lint --gpus a100 "$(label $word)"
+	out_lacks "label"
+done
+run 0 lint --gpus a100 --json p-1-py3-none-any-null.whl
+json 'd["labelled"] == 0 and d["claims"] == []'

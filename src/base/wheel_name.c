@@ -1,0 +1,58 @@
+#include "base/wheel_name.h"
+
+#include <string.h>
+
+#include "base/text.h"
+
+bool wheel_name_read(const char *file, struct wheel_name *ret_name)
+{
+	enum { LEAST = 5, MOST = 7 };
+	static const char end[] = ".whl", of_label[] = "abcdefghijklmnopqrstuvwxyz0123456789_.";
+	const size_t length = strlen(file);
+	const char *const last = file + length - strlen(end);
+	struct wheel_part parts[MOST], *part = parts;
+	struct wheel_name name = {.label.text = NULL};
+	bool build, label;
+
+	if (length <= strlen(end) || !text_ends(file, end))
+		return false;
+	for (const char *at = file;; part++) {
+		const char *dash = memchr(at, '-', (size_t)(last - at));
+
+		if (part == parts + MOST)
+			return false;
+		*part = (struct wheel_part){at, (size_t)((dash ? dash : last) - at)};
+		if (!part->size)
+			return false;
+		if (!dash)
+			break;
+		at = dash + 1;
+	}
+	/* A build number begins with a digit, and the Python tag does not. */
+	build = part - parts >= LEAST && text_is_digit(*parts[2].text);
+	label = part - parts == LEAST + build;
+	if (part - parts + 1 != LEAST + build + label ||
+		(label && strspn(part->text, of_label) < part->size))
+		return false;
+	part = parts;
+	name.name = *part++;
+	name.version = *part++;
+	if (build)
+		name.build = *part++;
+	name.python = *part++;
+	name.abi = *part++;
+	name.platform = *part++;
+	if (label)
+		name.label = *part;
+	*ret_name = name;
+	return true;
+}
+
+const char *wheel_part_text(char *text, size_t size, struct wheel_part part)
+{
+	const size_t length = part.size < size ? part.size : size - 1;
+
+	memcpy(text, part.text ? part.text : "", length);
+	text[length] = '\0';
+	return text;
+}
