@@ -7,10 +7,10 @@
 
 program=$JITWARM
 with_simdriver sm_86
-# A folder for temporary files would be a finding of its own.
+# doctor would report a folder for temporary files.
 base=/var/tmp
 ! is_wine || base=$build # below a folder for all a cache is no administrator's own
-# So would the own layer of a container.
+# doctor would also report a container's own layer.
 is_wine || [[ $(stat -f -c %T "$base") != overlay* ]] || skip "$base is in a container's own layer"
 place=$(mktemp -d "$base/jitwarm-doctor.XXXXXX") || skip "no $base"
 trap 'rm -rf "$place"' EXIT

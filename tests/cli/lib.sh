@@ -20,7 +20,7 @@
 #   skip REASON            the case cannot run here
 set -u
 export LC_ALL=C.UTF-8
-# NVRTC of this machine (/usr/local/cuda, the linker's cache) is not the cases': check and doctor would name it
+# This machine's NVRTC (/usr/local/cuda, the linker's cache) is hidden from the cases, since check and doctor would name it.
 export CUDA_HOME=/nonexistent/toolkit LD_LIBRARY_PATH=$work/no-nvrtc${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 mkdir -p "$work/no-nvrtc" && touch "$work"/no-nvrtc/libnvrtc.so{,.11.2,.12,.13}
 
@@ -35,7 +35,7 @@ is_wine() { [[ $JITWARM == *.exe ]]; }
 elf_machine() { od -An -tx1 -j18 -N2 "$1"; }
 is_emulated() { ! is_wine && [[ $(elf_machine "${JITWARM##* }") != "$(elf_machine "$BASH")" ]]; }
 
-# The last line says where in the case, and why
+# The last line says where in the case it failed, and why.
 fail() {
 	local at=$((${#BASH_SOURCE[@]} - 1))
 	printf -- '--- jitwarm %s\n--- stdout\n' "${last[*]-}"
@@ -57,7 +57,7 @@ await() {
 }
 skip() { printf 'skipped: %s\n' "$*"; exit 77; }
 
-# Z: is the drive that holds what Unix has. /c of cmd and the like are no paths.
+# Drive Z: holds Unix's files. /c and other options of cmd are not paths.
 native() {
 	local path=$1
 	if is_wine && [[ $path == /*/* ]]; then path=Z:${path//\//\\}; fi
@@ -79,7 +79,7 @@ run() {
 	shift
 	last=("$@")
 	native_each "$@"
-	# with-simdriver.sh wants the PATH of Unix
+	# with-simdriver.sh needs the PATH of Unix.
 	[[ -z ${program_path-} ]] || path=(env "PATH=$program_path")
 	! is_wine || { path=(env "WINEPATH=$(native "${program_path:-}")") raw_out=$work/raw.out raw_err=$work/raw.err; }
 	local try
@@ -87,13 +87,13 @@ run() {
 		ended=0
 		# shellcheck disable=SC2086
 		timeout "${limit:-200}" "${path[@]}" $JITWARM "${given[@]}" >"$raw_out" 2>"$raw_err" </dev/null || ended=$?
-		# A loaded Wine sometimes does not start a program: exit status 1 and no word, which --quiet alone may mean, too
+		# A loaded Wine sometimes fails to start a program: status 1 without any output, which --quiet may also give
 		if ! is_wine || [[ $ended != 1 || -s $raw_out || -s $raw_err || "|$wanted|$*|" == *"|1|"*-q* ]]; then break; fi
 		echo "try $try: Wine did not start jitwarm ${given[*]}" >&2
 	done
 	if is_wine; then
 		tr -d '\r' <"$raw_out" >"$out"
-		# Wine speaks up on standard error about itself
+		# Wine prints messages about itself on standard error.
 		tr -d '\r' <"$raw_err" | grep -vaE '^(wine:|wine client error:|[0-9a-f]{4}:(fixme|err|warn):)' >"$err"
 	fi
 	keep_document "$out"
@@ -105,7 +105,7 @@ run() {
 	check_steps
 }
 
-# snapshot VERB WORD…: asks snapshot.py
+# snapshot VERB WORD…: passes them to snapshot.py and reads its answer
 snapshot() {
 	local answer
 	printf '%s\0' $# "$@" >"$pipes/asked"
@@ -127,8 +127,8 @@ kill_begun() {
 	kill -9 "$begun" 2>/dev/null
 	wait "$begun" 2>/dev/null
 }
-# moment MILLISECONDS: some number of seconds up to that; rounds COUNT: numbers from 1 on. Under Wine a program takes a third of
-# a second to begin, so that there is more time to be killed in, and less for rounds.
+# moment MILLISECONDS: a random number of seconds up to that. rounds COUNT: the numbers from 1 on. Under Wine a program takes a third of a
+# second to begin, so a kill has more time to hit, and there are fewer rounds.
 moment() {
 	local most=$1
 	! is_wine || most=$((most + 600))
@@ -160,10 +160,10 @@ json() { is_so "$out" "$1" || fail "not so: $1 ($answer)"; }
 # shellcheck disable=SC2086
 has_command() { timeout 200 $JITWARM "$@" --help >/dev/null 2>&1 </dev/null; }
 
-# with_simdriver GPUS: from here on jitwarm runs under the simulated driver, with a GPU for each name, and with $work/cache as
-# the driver's cache. $sample is the sample framework's library, $app the application that loads it, $build where they come
-# from; `simulated PROGRAM ARGUMENT…` runs another program under that driver. Where JITWARM_REAL_DRIVER has the version of a
-# driver in JITWARM_DRIVERS, that one takes its place, on GPUs that tests/phantom emulates (tests/stories/stalls.sh).
+# with_simdriver GPUS: from here on jitwarm runs under the simulated driver, with a GPU for each name, and with $work/cache as the driver's
+# cache. $sample is the sample framework's library, $app the application that loads it, $build their build folder; `simulated PROGRAM
+# ARGUMENT…` runs another program under that driver. If JITWARM_REAL_DRIVER has the version of a driver in JITWARM_DRIVERS, that driver is
+# used instead, on GPUs that tests/phantom emulates (tests/stories/stalls.sh).
 with_simdriver() {
 	build=$(dirname "$(dirname "${JITWARM##* }")")
 	if [[ -n ${JITWARM_REAL_DRIVER-} ]]; then
@@ -192,13 +192,13 @@ with_real_driver() {
 is_real() { [[ -n ${JITWARM_REAL_DRIVER-} ]]; }
 # shellcheck disable=SC2086
 simulated() { timeout "${limit:-200}" $runner "$@" </dev/null; }
-# app_compiles NUMBER: so many modules the application had compiled
+# app_compiles NUMBER: the application had this many modules compiled
 app_compiles() {
 	simulated "$app" >"$out" 2>"$err" || fail "the application ended with $?"
 	out_has "compiled $1 of"
 }
 
-# The files of a virtual environment
+# site_of ENVIRONMENT: the folder of a virtual environment's packages
 site_of() { if is_wine; then printf '%s\n' "$1/Lib/site-packages"; else printf '%s\n' "$1/lib/python3.11/site-packages"; fi; }
 empty_environment() {
 	mkdir -p "$(site_of "$1")"

@@ -27,8 +27,8 @@ else
 	export HOME=$work/home
 fi
 export JITWARM_STATE=$work/state
-# The snapshot: what each `run` did is compared with what is stored (snapshot.py), which is what Linux does as root. SNAPSHOT=accept
-# stores it, SNAPSHOT=compare compares it (nightly.sh does).
+# The snapshot has the effects of each `run`. snapshot.py compares them with the stored snapshot, which is of Linux as root. SNAPSHOT=accept
+# stores them, SNAPSHOT=compare compares them.
 snapshots=$here/snapshots pipes=
 if [[ -z ${JITWARM_CASES-} && $JITWARM != *.exe && -z ${JITWARM_REAL_DRIVER-} && ${SNAPSHOT-} =~ ^(accept|compare)$ && $EUID == 0 ]]; then
 	pipes=$(mktemp -d "${TMPDIR:-/tmp}/jitwarm-snapshot.XXXXXX")
@@ -40,16 +40,16 @@ set +e
 (
 	# shellcheck source=/dev/null
 	. "$here/lib.sh"
-	# This trap names the command that ends a case without a message
+	# This trap names the command that ended a case without a message.
 	trap '[[ ${BASH_SOURCE[0]} == "$0" ]] || printf "%s: %s" "$LINENO" "$BASH_COMMAND" >"$work/.failed"' ERR
-	# A case that fails leaves no program behind: ctest waits until all that write to its pipe have ended
+	# A failing case leaves no program behind, since ctest waits until all programs with its pipe have ended.
 	trap 'jobs -p | xargs -r kill -9 2>/dev/null' EXIT
 	# shellcheck source=/dev/null
 	. "$cases/$case.sh"
 )
 status=$?
 if [[ -n $pipes ]]; then
-	exec {answer}<>"$pipes/answer" # snapshot.py ends as soon as it has answered, and an answer that nobody has open is lost
+	exec {answer}<>"$pipes/answer" # snapshot.py ends right after its answer, which is lost if nobody has the pipe open
 	printf '2\0end\0%s\0' "$status" >"$pipes/asked"
 	read -r different <&$answer
 	if [[ $different != 0 ]]; then

@@ -14,7 +14,7 @@ from difflib import unified_diff
 
 pipes, facts_file, text_file = sys.argv[1:]
 ROOT = os.path.realpath(__file__).rsplit("/", 3)[0]
-LINES_MAX = 80  # of one output; the others count as a checksum
+LINES_MAX = 80  # of one output; the others are in a checksum
 ELEMENTS_MAX = 6  # of one array
 FILES_MAX = 4  # in one folder
 
@@ -44,10 +44,10 @@ plain = [(re.compile(pattern), word) for pattern, word in (
     (r"/\S*(?=의 Python)", "$PYTHON"),
     (r"\b\d+ (workers?|cores?|processors?|threads?)\b", r"N \1"),
 )]
-# One of several, and how far: only text has these
+# These appear only in text: one name of several, and how far something came.
 named = re.compile(r"\b[0-9a-f]{2}/[0-9a-f]{14}\.jwpack\b")
 progress = re.compile(r"jitwarm: compiling +\d\d? %.* left$")
-# Keys of numbers (and of texts with numbers) that no two runs have in common
+# No two runs have these keys' numbers (or texts with numbers) in common.
 measured = re.compile(r"(^|_)(seconds|ms|ns|time|date|since|measured|peak|memory|speed|workers|cores|jobs|pid|process|free|mtime)(_|$)")
 
 
@@ -84,7 +84,7 @@ class Case:
                      if not line.startswith('{"phase":') and not progress.match(line) and not self.varies("text", line)]
         while all_lines and not all_lines[-1]:
             all_lines.pop()
-        # Entries and failures are in the order of the workers
+        # Entries and failures come in the order in which the workers finished.
         at = [i for i, line in enumerate(all_lines) if re.match(r"[0-9a-f]{16}\b", line)]
         if at or any(" at 0x" in line for line in all_lines):
             all_lines.sort()
@@ -98,7 +98,7 @@ class Case:
         if isinstance(value, dict):
             return {name: self.value(name, inner, sentences) for name, inner in value.items() if not self.varies("json", name)}
         if isinstance(value, list):
-            if key in ("entries", "failures"):  # in the order of the workers
+            if key in ("entries", "failures"):  # come in the order of the workers
                 value = sorted(value, key=json.dumps)
             found = [self.value(key, inner, sentences) for inner in value]
             if len(found) > ELEMENTS_MAX:
@@ -135,7 +135,7 @@ class Case:
         tree = {}
         for folder, folders, files in os.walk(work):
             if folder == work:
-                # run.sh makes no-nvrtc
+                # run.sh makes no-nvrtc.
                 folders[:] = [name for name in folders if name != "no-nvrtc" and not name.startswith(".")]
                 files = [name for name in files if name not in ("stdout", "stderr", "raw.out", "raw.err") and not name.startswith(".")]
             for name in files + folders:
@@ -158,12 +158,12 @@ class Case:
             if before.get(path) == tree.get(path) or self.varies("tree", path):
                 continue
             sign = "+" if path not in before else "-" if path not in tree else "*"
-            # An entry of the driver's cache lies two folders below it
+            # An entry of the driver's cache lies two folders below the cache.
             entry = re.match(r"(.*?)[0-9a-f]/[0-9a-f]/[0-9a-f]{6,}", path)
             folder = entry.group(1) if entry else os.path.dirname(path.rstrip("/")) + "/"
             if entry is None and path.endswith("/") and (re.search(r"(^|/)[0-9a-f]/([0-9a-f]/)?$", path) or sign == "*"):
                 continue
-            # Written only if a file has been unchanged for some seconds, or a run took long enough to be measured
+            # These are written only if a file has been unchanged for some seconds, or a run took long enough to be measured.
             if re.search(r"(^|/)(inventory|verified)-", path) or (sign == "*" and re.search(r"/state(\.json|-lock)$", path)):
                 continue
             name = self.words(path if entry else re.sub(r"(?<=[-/])[0-9a-f]{8,}\b", "HEX", path))
@@ -182,7 +182,7 @@ class Case:
         return sorted(lines)
 
     def run(self, work, build, out, err, wanted, ended, *arguments):
-        # Longest first: the build is below the sources
+        # The longest comes first, since the build folder is below the source folder.
         self.places = sorted(((path, name) for path, name in ((work, "$WORK"), (build, "$BUILD"), (ROOT, "$ROOT"), (os.path.dirname(work), "$TMP"))
                               if len(path) > 1), key=lambda place: -len(place[0]))
         said, document = self.lines(out)
@@ -240,7 +240,7 @@ def requests(pipe):
 
 
 case = Case()
-# Held open: neither side waits for the other to open a pipe, or meets its end
+# The pipes are held open, so that neither side waits for the other to open one, or reads its end.
 asked, answers = os.open(pipes + "/asked", os.O_RDWR), os.open(pipes + "/answer", os.O_RDWR)
 for verb, *words in requests(asked):
     answer = 0

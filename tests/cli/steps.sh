@@ -14,7 +14,7 @@ check_steps() {
 		split_step "$step" || fail "no shell reads this as one command: $step"
 		parse_step "$step"
 	done < <(printed_steps; sed 's/“[^”]*” is no longer there//' "$out" "$err" | grep -aoE '“jitwarm [^”]*”' | sed 's/^“//; s/”$//; s/ [|].*//')
-	# The report hides names
+	# The report hides names.
 	[[ " ${last[*]} " != *" --report "* ]] || return 0
 	is_wine && return 0 # a program starts slowly there, and the table is the same
 	while IFS= read -r step; do
@@ -27,7 +27,8 @@ check_steps() {
 printed_steps() {
 	sed -nE '/first fix the findings above|, then: /d; s/^ *(Next|Do|jitwarm: {4}).*: (jitwarm( .*)?)$/\2/p; s/^(Next:?|다음:?) +(jitwarm( .*)?)$/\2/p; s/^  (jitwarm key trust .*)$/\1/p; s/^  on other machines: //p' "$out" "$err"
 }
-# Windows' words are in double quotes, in which nothing acts; ours in single ones. What a shell would act on is not printed bare.
+# Windows' words are in double quotes, which protect everything; ours are in single quotes. A character that a shell would interpret is not
+# printed bare.
 split_step() {
 	local bare
 	words=()
@@ -56,7 +57,7 @@ parse_step() {
 }
 run_step() {
 	local word named=() status=0 told
-	# A name with a control character cannot be shown, and its file is not found by what is. --tune has no -n.
+	# A name with a control character is not printed as it is, so the printed name finds no file. --tune has no -n.
 	case "${words[*]}" in
 	*[?]* | *\\x* | *--tune* | "key trust"* | "key generate"* | "run "* | *"--recording"* | *"…"*) return 0 ;;
 	"prime"* | "make"* | "bake -"* | "ahead"* | "import"*) words+=(-n) ;;
@@ -73,18 +74,18 @@ run_step() {
 	done
 	# shellcheck disable=SC2086
 	told=$(unset CUDA_CACHE_DISABLE CUDA_FORCE_PTX_JIT CUDA_FORCE_JIT && JITWARM_STATE=$work/step-state timeout 200 $JITWARM "${named[@]}" 2>&1 </dev/null) || status=$?
-	# doctor says with 2 that nothing helps, check what nobody can tell, scan that the active environment has no device code
+	# doctor ends with 2 if nothing helps, check if it cannot tell, scan if the active environment has no device code.
 	[[ $status == [01] || ($status == 2 && (${named[0]} == doctor || (${named[0]} == scan && $told == *"no device code found in "*) || (${named[0]} == check && $told == *"jitwarm cannot tell"*))) ]] || fail "a step that was printed ends with $status: jitwarm ${named[*]} (“$1”): $told"
 	rm -rf "$work/step-state"
 }
 
-# follow_steps: runs each printed command as it is printed, on this case's machine, which is then as it was. Wrong are status 64, and the
-# same command in what it prints; behind “Do:” of doctor also a finding that is still there. It takes as long as the case again, so that
-# only JITWARM_FOLLOW asks for it: one case a part in ctest, all of them in tests/long (cli-follow).
+# follow_steps: runs each printed command as printed on this case's machine, which is then restored. Status 64 is wrong, and so is a command
+# that prints itself as the next step; after doctor's “Do:”, a finding that remains is wrong, too. This takes as long as the case itself, so
+# only JITWARM_FOLLOW asks for it: one case for each part in ctest, all of them in tests/long (cli-follow).
 follow_steps() {
 	local step id status words=() named=() word said
 	is_wine && return 0
-	# Below unshare each start has a file system of its own
+	# Below unshare, each start has a file system of its own.
 	[[ " ${last[*]} " != *" --report "* && $JITWARM != *unshare* && -z $(jobs -pr) ]] || return 0
 	while IFS=$'\t' read -r id step; do
 		[[ -z ${checked_steps[follow $step]-} ]] || continue

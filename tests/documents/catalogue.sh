@@ -8,12 +8,12 @@ trap 'rm -rf "$work"' EXIT
 python3 -B scripts/make-catalogue.py --check
 for po in po/*.po; do
 	! command -v msgfmt >/dev/null || msgfmt -c -o "$work/checked.mo" "$po"
-	# The characters of Korean: Hangul, ASCII, quotation marks
+	# The Korean catalogue may have Hangul, ASCII and quotation marks.
 	! grep -nP '^(msgstr|")' "$po" | grep -P '[^\x00-\x7f\x{AC00}-\x{D7A3}“”…·→×½]' || { echo "$po: letters of another script"; exit 1; }
 done
 
-# The rules see what they are for
-refuses() { # WHAT SED-SCRIPT
+# refuses WHAT SED-SCRIPT: the rules notice this mistake
+refuses() {
 	sed -E "$2" po/ko.po >"$work/ko.po"
 	! cmp -s po/ko.po "$work/ko.po" || { echo "$1: nothing was changed"; exit 1; }
 	! python3 -B scripts/make-catalogue.py --formats "$work/ko.po" >"$work/said" 2>&1 || { echo "accepted: $1"; cat "$work/said"; exit 1; }

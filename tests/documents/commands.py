@@ -54,17 +54,18 @@ ELSEWHERE = [
     ("--help", "compiler fetch", "needs the package index; elsewhere-* run it"),
     ("--help", "uninstall", "removes what the account of the test itself has; cli-startup runs it"),
 ]
-# Commands of pages that end with another status
+# Commands of pages that end with another status than 0
 ENDS = {
     ("troubleshooting.md", "jitwarm doctor"): (2,),
 }
-# The files and settings that the examples of a command's --help need, beside the packages and files that they name
+# Files and settings that the examples of a command's --help need, besides the packages and files that they name
 BEFORE = {
     "export": ["jitwarm prime tensorflow", "jitwarm key generate"],
     "import": ["jitwarm prime torch", "jitwarm key generate", "jitwarm export -o lab.jwpack --sign"],
     "key distrust": ["jitwarm key trust lab.pub lab"],
 }
-# Commands of other programs: page, pattern, the script that runs it or its like, words in that script; without a script the reason
+# Commands of other programs: page, pattern, and either the script that runs it or something like it, with words of that script, or the
+# reason why nothing runs it
 OTHERS = [
     ("README.md", "uvx jitwarm", "scripts/release.sh", "from the first release on"),
     ("README.md", "pip install jitwarm", "scripts/release.sh", "from the first release on"),
@@ -110,7 +111,7 @@ LANGUAGES = [
     ("windows.md", "ini", "runasoriginaluser", ""),
     ("many-machines.md", "ini", "TaskProlog=", "tests/share/slurm.sh"),
 ]
-# Commands after which the next one shows what it shows: page, command, what is done before it
+# Commands whose output is that of the next one: page, command, and the preparation
 FIRST = {
     ("many-machines.md", "jitwarm import lab.jwpack"): "rm -rf ~/.nv",
     ("recording.md", "jitwarm prime --recording train.json"): "rm -rf ~/.nv ~/.local",
@@ -121,10 +122,10 @@ SETTINGS = {
     "get-started.md": {"CUDA_MODULE_LOADING": "EAGER"},
     "troubleshooting.md": {"CUDA_CACHE_MAXSIZE": "200000", "CUDA_MODULE_LOADING": "EAGER"},
 }
-# The wheel of which a page shows the table; without it, the table is not compared
+# A page shows the table of this wheel; without the wheel, the table is not compared.
 WHEEL = pathlib.Path.home() / ".cache/jitwarm/frameworks/xgboost-1.3.3-linux/xgboost-1.3.3-py3-none-manylinux2010_x86_64.whl"
 READERS = {"json": json.loads, "toml": tomllib.loads, "xml": read_xml}
-# The program that pages call train.py: the driver compiles three kernels that are in no file
+# The pages call this program train.py: the driver compiles three kernels that are in no file.
 TRAINING = r"""
 import ctypes
 cuda, context, module = ctypes.CDLL("libcuda.so.1"), ctypes.c_void_p(), ctypes.c_void_p()
@@ -135,7 +136,7 @@ for name in b"scale", b"add", b"sum":
     if cuda.cuModuleLoadData(ctypes.byref(module), ptx):
         raise SystemExit(1)
 """
-# Folders of translated pages, whose blocks are those of the English ones
+# These folders have translated pages, whose code blocks are those of the English pages.
 LETTERED = ["ko"]
 PROGRAM = (r"(?:sudo )?(?:uvx|pip|pipx|uv|curl|wget|apt|apt-get|rpm|dnf|conda|mamba|msiexec|docker|podman|kubectl|helm|sbatch|srun|git|cmake|ctest|python3?"
            r"|cc|gcc|tar|skopeo|aws|rclone|chmod|winget|scoop|minisign|openssl|jitwarmw\.exe|\./scripts/\S+|scripts/\S+)")
@@ -375,7 +376,7 @@ def main():
     failures, used, ran = [], set(), 0
     check_languages(failures)
     named = check_others(failures)
-    # Temporary folders would be a finding of doctor's.
+    # doctor would report temporary folders.
     with tempfile.TemporaryDirectory(prefix="jitwarm-documents-", dir="/var/tmp") as top:
         for page in PAGES:
             machine = None

@@ -8,14 +8,14 @@ keep_document() {
 	case $first$second in '{"schema":'*) name=${case:-${0##*/}} && cp "$1" "$TEST_DOCUMENTS/${name%.sh}-$BASHPID-$EPOCHREALTIME.json" ;; esac
 }
 
-# ask FILE EXPRESSION: $answer is the value of a Python expression about the document `d` in this file, in one line; where there is
-# none, the exception. is_so FILE EXPRESSION: whether it is true. One Python answers all questions of a shell: to start one takes
-# longer than most commands. A subshell beside it has its own, since neither would know whose answer comes.
+# ask FILE EXPRESSION: $answer is the value of a Python expression about the document `d` in this file, in one line, or the exception if
+# there is none. is_so FILE EXPRESSION: whether it is true. One Python answers all questions of a shell, since starting one takes longer
+# than most commands. A subshell has its own, since two shells could not tell whose answer comes.
 ask() {
 	if [ "${asker_of-}" != "$BASHPID" ]; then
 		asker_of=$BASHPID
 		coproc asker { exec python3 -I -S "$keep_folder/ask.py" 2>/dev/null; }
-		disown "$asker_PID" # a script that ends its jobs is not told of it
+		disown "$asker_PID" # so that a script that ends its jobs prints nothing about it
 		exec {asking}>&"${asker[1]}" {answers}<&"${asker[0]}"
 	fi
 	printf '%s\0' "$PWD" "$1" "$2" >&"$asking"

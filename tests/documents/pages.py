@@ -12,7 +12,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = [*sorted(ROOT.glob("README*.md")), ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").rglob("*.md"))]
 DEVELOPERS = "<!-- From here on for those who work on jitwarm, in English alone -->"
-# Scripts that a page in that language may have letters of, besides ASCII and signs
+# A page in that language may have letters of these scripts, besides ASCII and signs.
 LETTERS = {"ko": r"[가-힣]"}
 program, failures, helps = sys.argv[1], [], {}
 

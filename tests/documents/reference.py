@@ -6,7 +6,7 @@ import difflib, json, pathlib, subprocess, sys, tempfile, textwrap
 
 root = pathlib.Path(__file__).resolve().parent.parent.parent
 schemas, pages = root / "data/schemas", root / "docs/reference"
-# The documents whose schema is installed; docs/reference has a page for every document.
+# These documents' schemas are installed; docs/reference has a page for every document.
 promised = "error status check prime scan doctor export import import-all cache-list cache-verify cache-prune lint".split()
 
 

@@ -20,7 +20,7 @@ spec.loader.exec_module(make_site)
 jitwarm, chromium = sys.argv[1], shutil.which("chromium") or shutil.which("chromium-browser")
 failures = []
 
-# In an iframe as wide as a telephone; what it finds is the title, which --dump-dom prints.
+# The page is in an iframe as wide as a telephone. The result becomes the title, which --dump-dom prints.
 HARNESS = """<!DOCTYPE html><title>-</title><script>
 const pages=%s,said=[];
 const load=name=>new Promise(done=>{const frame=document.createElement("iframe");frame.style="width:360px;height:600px;border:0";

@@ -27,7 +27,7 @@ fi
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh" "$1" "$3"
 need_driver "$former" "$next"
 has_compiler() { timeout 300 "$build/src/jitwarm" compiler fetch "$1" >/dev/null 2>&1; }
-# Mistakes that “states” alone notices would pass unseen if it were skipped.
+# Some mistakes only “states” notices, so it must not be skipped.
 [ "$part" != states ] || has_compiler 12.2 || fail "no ptxas 12.2 (jitwarm compiler fetch 12.2)"
 compiler=$([ "$next" = 535.309.01 ] && echo 12.2 || echo 12.4)
 need_compiler() { has_compiler "$1" || { echo "skipped: no ptxas $1 (jitwarm compiler fetch $1)"; exit 77; }; }
@@ -43,7 +43,7 @@ runs()
 	echo "NVRM version: NVIDIA UNIX x86_64 Kernel Module  $1  Mon Jan  1 00:00:00 UTC 2024" >"$scratch/root/proc/driver/nvidia/version"
 	running=$1
 }
-# Under the installed driver, while the other one runs
+# The new driver is installed while the former one runs.
 installed=$former
 as()
 {
@@ -56,7 +56,7 @@ stamp_of() { sed -n "s/^$1,linux,\([^,]*\),\([^,]*\),.*/\1\2/p" "$root/data/driv
 entries() { find "$scratch/cache" -path '*/?/?/*' -type f | sort; }
 state() { so "d['state'] == '$1' and d['pending'] == $2 and d['ready'] <= d['modules']"; }
 sound() { as "${1:-0}" cache verify; so "d['damaged'] == 0 and d['rows_without_file'] == 0"; }
-# The module that a program compiles at run time with an option: CU_JIT_OPTIMIZATION_LEVEL 4
+# A program compiles this module at run time with the option CU_JIT_OPTIMIZATION_LEVEL 4.
 cat >"$scratch/level.py" <<'P'
 import ctypes, sys
 cuda, device, context, module = ctypes.CDLL("libcuda.so.1"), ctypes.c_int(), ctypes.c_void_p(), ctypes.c_void_p()
@@ -118,19 +118,19 @@ whole)
 	sound
 	;;
 states)
-	# No compiler: nothing is ready
+	# Without a compiler, no module is ready.
 	HOME=$scratch XDG_CACHE_HOME=$scratch/none PATH=/usr/bin:/bin as 1 ahead
 	state no-compiler True
 	so "d['ready'] == 0"
 	warm_before
-	# Nor is one to be had from an index that does not answer
+	# An index that does not answer gives no compiler either.
 	installed=$next
 	no_proxy='*' PIP_CONFIG_FILE=/dev/null PIP_INDEX_URL=http://127.0.0.1:9/simple HOME=$scratch XDG_CACHE_HOME=$scratch/none PATH=/usr/bin:/bin \
 		as 1 ahead --fetch
 	state no-compiler True
 	so "'Connection refused' in d['why']"
 	warm_before
-	# Room for a part: none of the running driver's goes
+	# There is space for some of the modules: none of the running driver's entries are evicted.
 	"$root/tests/state.py" "$scratch/state" remove ahead
 	installed=$next used=$(entries | xargs -d '\n' cat | wc -c)
 	room=$((used + used * 3 / 4))
@@ -139,7 +139,7 @@ states)
 	state no-room True
 	so "d['limit_bytes'] > $room and d['ready'] + d['stored'] == d['modules'] > d['ready']"
 	warm_before
-	# It is not compiled again, nor is a pack unpacked to find it
+	# Nothing is compiled again, and no pack is unpacked to find the entries.
 	ahead_again()
 	{
 		cp -a "$scratch/state/store" "$scratch/store"
@@ -159,7 +159,7 @@ for pack in sys.argv[1:]:
 	installed=$next
 	as 0 ahead "$library"
 	ahead_again
-	# Modules that the limit does not hold then do not wait for the boot either
+	# Modules beyond the limit do not wait for the boot either.
 	mkdir "$scratch/more"
 	for i in 1 2 3; do
 		{ printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry more%d() { ret; }\n// ' $i
@@ -169,7 +169,7 @@ for pack in sys.argv[1:]:
 	as 1 ahead "$library" "$scratch/more"
 	state no-room True
 	warm_before
-	# The rest is in the store: it is not compiled again, neither by another run nor after the boot, whatever the limit is then
+	# The rest is in the store: it is not compiled again, neither by another run nor after the boot, whatever the limit is then.
 	installed=$next
 	as 0 ahead "$library"
 	ahead_again
@@ -192,12 +192,12 @@ for pack in sys.argv[1:]:
 	runs "$former"
 	installed=$former
 	unset CUDA_CACHE_MAXSIZE JITWARM_STORE
-	# Undone, and once more
+	# The upgrade is undone, and made once more.
 	as 0 ahead
 	state undone False
 	installed=$next
 	as 0 ahead --dry-run
-	# After the boot the driver itself compiles what was left
+	# After the boot, the driver itself compiles what was left.
 	runs "$next"
 	CUDA_CACHE_MAXSIZE=1073741824 as 0 prime --if-changed "$library"
 	as 0 ahead
@@ -213,7 +213,7 @@ limit)
 	cp -a "$scratch/cache" "$scratch/copy"
 	CUDA_CACHE_PATH=$scratch/copy JITWARM_STATE=$scratch/copy-state as 0 ahead "$library"
 	both=$(CUDA_CACHE_PATH=$scratch/copy bytes)
-	# The setting that “tune” has written counts if the login's environment is missing, and beside a larger one that only this process has
+	# The limit that “tune” wrote counts if the login's environment is missing, and also against a larger limit that only this process has.
 	as 0 tune --apply --max-size $((used + 20000))
 	as 1 ahead "$library"
 	state no-room True
@@ -221,31 +221,31 @@ limit)
 	CUDA_CACHE_MAXSIZE=4294967296 as 1 ahead "$library"
 	state no-room True
 	[ "$(bytes)" -le $((used + 20000)) ] || fail "beyond the account's limit"
-	# A smaller one than the cache takes nothing away
+	# A limit below the cache's size evicts nothing.
 	CUDA_CACHE_MAXSIZE=1000 as 1 ahead "$library"
 	state no-room True
 	here "a caller's limit"
-	# A limit that was raised is the next login's: until the boot programs run with the old one
+	# A raised limit is the next login's: until the boot, programs run with the old one.
 	as 1 ahead --tune "$library"
 	grep -qx 'CUDA_CACHE_MAXSIZE="1073741824"' "$settings" || fail "not raised"
 	as 1 ahead "$library"
 	state no-room True
 	[ "$(bytes)" -le $((used + 20000)) ] || fail "beyond the limit of programs that run"
-	# … after one more upgrade, too
+	# This holds after one more upgrade, too.
 	sed -i 's/"next":[^,]*/"next":"999.1"/' "$scratch/state/state.json"
 	grep -q '"999.1"' "$scratch/state/state.json" || fail "no other upgrade"
 	as 1 ahead "$library"
 	state no-room True
 	[ "$(bytes)" -le $((used + 20000)) ] || fail "beyond the limit of programs that run, after one more upgrade"
-	# … and it is never lowered
+	# The limit is never lowered.
 	as 0 tune --apply --max-size 2147483648
 	CUDA_CACHE_MAXSIZE=1000 as 1 ahead --tune "$library"
 	grep -qx 'CUDA_CACHE_MAXSIZE="2147483648"' "$settings" || fail "the limit is lower than it was"
-	# Modules made for another machine evict nothing either
+	# Modules made for another machine evict nothing either.
 	CUDA_CACHE_MAXSIZE=$((used + (both - used) * 2 / 3)) as 1 make --target native --driver "$(find "$JITWARM_DRIVERS/$next" -name 'libcuda.so.*.*')" -o "$scratch/cache/" "$library"
 	here make
 	warm_before
-	# With room for both: what FORMER then compiles costs what NEXT has, and after the boot the other way round
+	# There is space for both drivers: what FORMER then compiles evicts NEXT's entries, and after the boot the other way round.
 	"$root/tests/state.py" "$scratch/state" remove ahead
 	export CUDA_CACHE_MAXSIZE=$((both + 1000))
 	installed=$next
@@ -262,7 +262,7 @@ limit)
 	load "$next" sm_86 1 4 0
 	as 0 check "$library"
 	sound
-	# The modules left to compile then cost none of its own
+	# Modules that are compiled then evict none of their own driver's entries.
 	make_modules 91 94
 	own=$(entries | xargs -d '\n' grep -l "$(stamp_of "$next")" | xargs -d '\n' stat -c %s | awk '{ sum += $1 - 28 } END { print sum }')
 	sed -i 's/"ready":[0-9]*/"ready":1/' "$scratch/state/state.json"
@@ -274,7 +274,7 @@ second)
 	need_compiler 12.5
 	as 0 ahead "$library"
 	state ready True
-	# Undone: what was made ahead may go after a month
+	# The upgrade was undone: entries made ahead may be pruned after a month.
 	installed=$former
 	as 0 ahead
 	state undone False
@@ -289,9 +289,9 @@ second)
 	as 0 ahead "$library"
 	state ready True
 	so "d['running'] == '$former' and d['next'] == '555.58.02'"
-	# An unattended run finds it done
+	# An unattended run finds the work done.
 	as 0 prime --if-changed "$library"
-	# Entries made for the first one are a former driver's
+	# The entries made for the first new driver now belong to a former driver.
 	as 1 cache prune --driver former
 	so "{g['driver'] for g in d['groups']} == {'$(stamp_of "$next")'}"
 	warm_before
@@ -335,7 +335,7 @@ box)
 	done
 	libraries=$(dirname "$(find "$JITWARM_DRIVERS/$next" -name 'libcuda.so.*.*')")
 	mkdir "$scratch/box/new" && mount --bind "$libraries" "$scratch/box/new" || exit 1
-	# As many-machines.md has it: the container's own driver is the host's running one
+	# As in many-machines.md, the container's own driver is the host's running one.
 	under "$former" sm_86 chroot "$scratch/box" "$build/src/jitwarm" ahead --driver /new/libcuda.so.1 "$library" --json >"$scratch/json" 2>"$scratch/err" ||
 		fail "in the box: $(cat "$scratch/json" "$scratch/err")"
 	state ready True
@@ -364,7 +364,7 @@ full)
 	;;
 chain)
 	nvrtc=$("$root/scripts/get.sh" nvrtc --here 12.2) || { echo "skipped: NVRTC 12.2 is not at hand (scripts/get.sh nvrtc 12.2)"; exit 77; }
-	# A program as it is in the field: NVRTC, then cuModuleLoadData of the text.
+	# This is a program as it is in the field: NVRTC, then cuModuleLoadData of the PTX.
 	cat >"$scratch/program.py" <<'P'
 import ctypes, sys
 nvrtc, cuda = ctypes.CDLL(sys.argv[1]), ctypes.CDLL("libcuda.so.1")
@@ -381,7 +381,7 @@ for count in range(3):
     check(cuda.cuInit(0) or cuda.cuDeviceGet(ctypes.byref(device), 0) or cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), device)
           or cuda.cuCtxSetCurrent(context) or cuda.cuModuleLoadData(ctypes.byref(module), text))
 P
-	# starts DRIVER: both programs, under it
+	# starts DRIVER: runs both programs under it
 	starts()
 	{
 		under "$1" sm_86 python3 "$scratch/program.py" "$nvrtc" || fail "the program of NVRTC under $1"

@@ -35,12 +35,12 @@ so '(d["files"][0]["size_before_bytes"] < d["files"][0]["size_after_bytes"]) == 
 mv "$scratch/cache" "$scratch/compiled"
 [ "$(sha256sum <"$library")" = "$before" ] || fail "the original was changed"
 [ "$(ls "$scratch/out")" = libsample_framework.so ] || fail "left behind: $(ls "$scratch/out")"
-# 535 does not read one of the nine containers, which is compressed with zstd: it stays as it was, and others compile it.
+# Driver 535 cannot read one of the nine containers, which is compressed with zstd: it stays as it was, and other drivers compile it.
 read -r no_room modules < <(python3 -c 'import json, sys
 file = json.load(open(sys.argv[1]))["files"][0]
 print(file["no_room"], file["modules"])' "$scratch/json")
 
-# The modules that the program compiles of the original and of the copy
+# Counts the modules that the program compiles from the original and from the copy.
 cp "$framework/framework-app" "$scratch/out"
 compiled() { "$@" | sed -n '$s/^compiled \([0-9]*\) of .*/\1/p'; }
 for driver in "${drivers[@]}"; do
@@ -55,7 +55,7 @@ for driver in "${drivers[@]}"; do
 	rm -rf "$scratch/cache"
 	[ "$(CUDA_CACHE_DISABLE=1 compiled under "$driver" sm_86 "$scratch/out/framework-app")" = "$left" ] ||
 		fail "$driver: without a cache the copy does not compile $left"
-	# Nothing is linked: the compiler's library, which links too, is opened only for what is compiled.
+	# Nothing is linked: the driver opens its compiler library, which also links, only to compile.
 	if [ "$version" != simulated ] && [ "$left" = 0 ]; then
 		rm -f "$scratch"/opened.*
 		under "$driver" sm_86 env LD_DEBUG=files LD_DEBUG_OUTPUT="$scratch/opened" "$scratch/out/framework-app" >/dev/null
@@ -65,7 +65,7 @@ for driver in "${drivers[@]}"; do
 	echo "$driver: $left of 8"
 done
 
-# Containers of PTX alone have no room, least of all for several GPUs: they move to the end of the file.
+# Containers with only PTX have no space, least of all for several GPUs: they move to the end of the file.
 gpus=$([ "$version" = simulated ] && echo sm_86 || echo sm_80,sm_86,sm_89)
 rm -rf "$scratch/cache" "$scratch/longer"
 under "$version" "$gpus" "$build/src/jitwarm" bake --json -o "$scratch/longer" "$library" >"$scratch/json" 2>"$scratch/err"
@@ -81,7 +81,7 @@ for driver in "${drivers[@]}"; do
 		[ "$driver" != "$version" ] || [ "$compiled" = 0 ] || fail "$driver: the longer copy compiles $compiled on $gpu"
 	done
 done
-# As jitwarm itself sees the copy
+# jitwarm's own verdict on the copy
 rm -rf "$scratch/cache" && mv "$scratch/compiled" "$scratch/cache"
 jitwarm_status=0
 under "$version" sm_86 "$build/src/jitwarm" bake verify --json "$scratch/out/libsample_framework.so" >"$scratch/json" 2>"$scratch/err" || jitwarm_status=$?
@@ -90,18 +90,18 @@ keep_document "$scratch/json"
 so "len(d['files']) == 1 and d['files'][0]['entries'] == $no_room and d['files'][0]['refused'] == 0"
 so "d['files'][0]['compiler_opened'] == ($no_room > 0) or '$version' == 'simulated'"
 under "$version" sm_86 "$build/src/jitwarm" bake verify --json "$library" >"$scratch/json" 2>"$scratch/err"
-# Its container of zstd is not for drivers before 550 (CUDA 12.4)
+# The zstd container is not for drivers before 550 (CUDA 12.4).
 so "d['files'][0]['entries'] >= 7 and d['files'][0]['too_old'] == ('$version' < '550')"
-# The driver closes its compiler library after the last module, unless it links
+# The driver closes its compiler library after the last module, unless it links.
 so "d['files'][0]['compiler_opened'] or d['files'][0]['entries']"
-# A driver that is older than it is for
+# This driver is older than the copy allows.
 if [ "$version" != simulated ] && [ -d "${JITWARM_DRIVERS:-$HOME/.cache/jitwarm/drivers}/470.256.02" ]; then
 	jitwarm_status=0
 	under 470.256.02 sm_86 "$build/src/jitwarm" bake verify --json "$scratch/out/libsample_framework.so" >"$scratch/json" 2>"$scratch/err" || jitwarm_status=$?
 	so "$jitwarm_status == 1 and d['files'][0]['too_old'] >= 7 and d['files'][0]['refused'] == 0"
 fi
 
-# A GPU that it was not baked for takes the PTX that was kept.
+# A GPU for which the copy was not baked takes the remaining PTX.
 if [ "$version" != simulated ]; then
 	rm -rf "$scratch/cache"
 	under "$version" sm_75 "$scratch/out/framework-app" >"$scratch/out.txt" || fail "sm_75 does not load what was baked for sm_86"

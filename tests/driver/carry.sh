@@ -43,7 +43,7 @@ start()
 	[ "$(entries "$scratch/cache")" = "$before" ] || fail "the start under $1 has added entries"
 }
 modules() { ask "$scratch/out" 'd["modules"]' && echo "$answer"; }
-# The entries that the present driver makes by itself
+# own: the entries that the present driver makes by itself
 own() { CUDA_CACHE_PATH=$scratch/own JITWARM_STATE=$scratch/own-state run "$present" prime "$library" --json || fail "priming under $present alone"; }
 same_as_own()
 {
@@ -67,7 +67,7 @@ same)
 		start "$each"
 	done
 	same_as_own || fail "not what $present makes by itself"
-	# And out of the store, where the cache was wiped
+	# The entries also come out of the store after the cache was wiped.
 	rm -rf "$scratch/cache"
 	run "$present" prime "$library" --json || fail "prime"
 	json "d['compiled'] == 0 and d['carried_over']['modules'] == $modules and d['carried_over']['groups'][0]['from'] == 'store'"
@@ -80,7 +80,7 @@ same)
 	same_as_own || fail "not what $present makes by itself"
 	start "$present"
 	[ -z "$(comm -23 <(echo "$before") <(entries "$scratch/cache"))" ] || fail "entries of $former are gone"
-	# Back: they are there; where the cache was wiped, the store has them
+	# Back under the former driver, the entries are there; after a wipe, the store has them.
 	run "$former" prime "$library" --json || fail "prime under $former again"
 	json "d['compiled'] == d['restored'] == 0 and d['warm'] == $had"
 	start "$former"

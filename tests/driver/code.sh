@@ -14,7 +14,7 @@ need_driver "$version"
 export CUDA_CACHE_PATH=$scratch/cache JITWARM_STATE=$scratch/state JITWARM_STORE=0
 mkdir "$scratch/files"
 
-# A cubin of this driver's own compiler
+# The cubin comes from this driver's own compiler.
 make_modules 1 1
 load "$version" sm_86 1 1 1
 PYTHONPATH=$root/tests/framework python3 - "$scratch" <<'P'
@@ -54,7 +54,7 @@ files = {
     "zstd.fatbin": fatbin.container(ptx(60, compression="zstd")),
     "text.ptx": text(b"6.3", b"sm_61"),
 }
-# Tile IR, and a kind that nobody knows: for this generation of GPUs, and for another
+# Tile IR, and a kind that nobody knows, each for this generation of GPUs and for another.
 for kind in 0x80, 0x200:
     for sm in 80, 52:
         other = fatbin.entry(kind, sm, b"\x7fTileIR\0" + bytes(56))
@@ -68,7 +68,8 @@ for name, data in files.items():
 P
 rm -r "$scratch/cache"
 
-# One start of the driver for all that it is to load; cold, it has no cache. What it is to refuse may end it: one at a time.
+# One start of the driver loads all the code that it should accept; a cold start has no cache. Code that it should refuse may end the
+# process, so each gets its own start.
 verdicts='' no_cache=1
 declare -A said
 load_all() { CUDA_CACHE_DISABLE=$no_cache under "$version" sm_86 "$probe" load 0 "$@" >"$scratch/load.out" 2>&1; }
@@ -127,7 +128,7 @@ rm -r "$scratch/cache"
 under "$version" sm_86 python3 "$scratch/link.py" "$scratch/linked.fatbin" || fail "the driver does not link"
 jitwarm 0 check "$scratch/linked.fatbin"
 
-# A text that is loaded with options, or handed to a linker: recognised in its keys, whatever their tails.
+# PTX that is loaded with options, or passed to a linker, is recognised in its keys, whatever their tails are.
 printf '.version 6.3\n.target sm_61\n.address_size 64\n.visible .entry told()\n{\n\tret;\n}\n' >"$scratch/told.ptx"
 cat >"$scratch/options.py" <<'P'
 import ctypes, sys
@@ -149,7 +150,7 @@ so 'd["modules"] == d["in_files"] == 2'
 grep -q '2 PTX texts are loaded with options' "$scratch/err" || fail "$(cat "$scratch/err")"
 jitwarm 1 check "$scratch/told.ptx"
 
-# PTX as text in a program's data, of which the GPU takes one of several copies
+# PTX as text in a program's data: the GPU uses one of several copies.
 for gpu in sm_86 sm_75; do
 	rm -rf "$scratch/cache"
 	texts=$build/tests/framework/framework-texts

@@ -29,8 +29,8 @@ done
 failed=0
 complain() { echo "FAILED: $*"; failed=1 first=${first:-$*}; }
 
-# A few at a time, for as long as prime is at it: programs start and end beside it.
-program() { # NUMBER
+# program NUMBER: while prime runs, some programs at a time start and end beside it
+program() {
 	local files=("$scratch/$1"/*.fatbin) i
 	for ((i = 0; i < each; i += 25)); do
 		WATCH_LOG=$scratch/log LD_PRELOAD=$build/tests/driver/watch.so under "$version" sm_86 "$probe" load 0 "${files[@]:i:25}" >>"$scratch/$1.out" 2>&1 || return 1
@@ -38,7 +38,7 @@ program() { # NUMBER
 	done
 }
 
-# 0, 1 if something does not hold, 2 if it is only that a program waited too long
+# judge: returns 0, or 1 if something does not hold, or 2 if only a program waited too long
 judge()
 {
 	python3 - "$scratch" "$modules" "$each" <<'P'
@@ -73,7 +73,7 @@ if longest > 20:
 P
 }
 
-# The judge's verdict on prime beside four programs
+# experiment: runs prime beside four programs, and returns judge's verdict
 experiment()
 {
 	local prime p programs=() status=0

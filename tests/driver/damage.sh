@@ -14,7 +14,7 @@ need_driver "$version"
 export JITWARM_STATE=$scratch/state CUDA_CACHE_PATH=$scratch/cache JITWARM_STORE=0
 library=$build/tests/framework/libsample_framework.so
 
-# The outcome of a start of the framework: "compiled N", or "fails"
+# start: prints "compiled N" or "fails", the outcome of a start of the framework
 start() { under "$version" sm_86 "$build/tests/framework/framework-app" >"$scratch/app" 2>&1 || { echo fails; return; }; sed -n 's/^\(compiled [0-9]*\) of .*/\1/p' "$scratch/app"; }
 starts() { local does; does=$(start); [ "$does" = "$1" ] || { cat "$scratch/app"; fail "$kind: a start $2: $does, not $1"; }; }
 harm() { python3 - "$CUDA_CACHE_PATH" "$1" <<'END'
@@ -57,13 +57,13 @@ harmed() { rm -rf "$CUDA_CACHE_PATH"; cp -r "$scratch/whole" "$CUDA_CACHE_PATH";
 kind=whole
 jitwarm 0 prime "$library"
 cp -r "$CUDA_CACHE_PATH" "$scratch/whole"
-sleep 3 # what was written just now is not remembered
+sleep 3 # contents that were just written are not remembered
 jitwarm 0 check "$library"
 so 'd["cold"] == d["damaged"] == 0 and d["warm"] > 6'
 
 for kind in value key checksum header zeros zeros-behind-4096 sm_75 sm_80 abi-8 half garbage; do
 	case $kind in
-	sm_80) does="compiled 0" bad=0 ;; # runs there
+	sm_80) does="compiled 0" bad=0 ;; # it runs there
 	sm_75 | abi-8 | half | garbage) does=fails bad=1 ;;
 	*) does="compiled 1" bad=1 ;;
 	esac

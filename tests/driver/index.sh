@@ -20,7 +20,7 @@ if [ "$version" = simulated ]; then
 	patience=10
 	under() { shift 2; "$root/scripts/with-simdriver.sh" -B "$build" sm_86 -- "$@"; }
 fi
-# starts: the application's answer, "hangs" if it has none within seconds
+# starts: prints the application's answer, or "hangs" if there is none within $patience seconds
 starts()
 {
 	local answer status=0
@@ -38,8 +38,9 @@ count=$(entries)
 [ "$(starts)" = "compiled 0 of $count" ] || fail "not warm: $(starts)"
 cp -a "$CUDA_CACHE_PATH" "$scratch/warm"
 
-# state NAME NEXT STARTS COMMAND [LEFT REASON]: NEXT as `check` says it; STARTS: what the application does with all entries there: 0 (compiles
-# none), all, hangs; LEFT: the entries after one more was stored; REASON: why the others are gone, as `check --explain` says it
+# state NAME NEXT STARTS COMMAND [LEFT REASON]: NEXT is `check`'s word; STARTS is what the application does with all entries there: 0
+# (compiles none), all, hangs; LEFT is the number of entries after one more was stored; REASON says why the others are gone, as in `check
+# --explain`
 state()
 {
 	local name=$1 next=$2 wanted=$3 answer status=1
@@ -59,7 +60,7 @@ state()
 	all) [ "$answer" = "compiled $count of $count" ] ;;
 	hangs) [ "$answer" = hangs ] ;;
 	esac || fail "$name: the application: $answer, not $wanted"
-	# The entry that it stores next, and the report of that afterwards
+	# The application stores one more entry, and the report is read again.
 	if [[ $wanted = 0 && $next != adds ]]; then
 		fresh "$4"
 		jitwarm 1 check "$library"
@@ -68,7 +69,7 @@ state()
 		jitwarm 1 check --explain "$library"
 		so "d['cold'] == $count and [c['reason'] for c in d['causes']] == ['$6'] and 'index' in d['causes'][0]['text']"
 	fi
-	# Repaired, though nothing is cold
+	# prime repairs the index, though nothing is cold.
 	fresh "$4"
 	jitwarm 0 prime "$library"
 	so "d['cold'] == 0 and d['repaired'] == ($status == 1) and d['cache']['next_insert'] == '$next'"
@@ -91,18 +92,18 @@ state directory nothing all 'rm "$index"; mkdir "$index"'
 state pipe hangs hangs 'rm "$index"; mkfifo "$index"'
 state "link to a device" wipes 0 'rm "$index"; ln -s /dev/null "$index"' 1 deleted
 state "link to nowhere" nothing all 'rm "$index"; ln -s nowhere/at/all "$index"'
-# A total that is too large by more than the limit: all are evicted at each insert, and nothing is stored
+# total: makes the total too large by more than the limit, so that each insert evicts everything and stores nothing
 total() { printf '\0\0\0\x40\1\0\0\0' | dd of="$index" bs=1 seek=8 conv=notrunc status=none; }
 state total evicts_all 0 total 0 evicted
 
-# A folder with files in it is left alone
+# A folder with files in it is left alone.
 rm -rf "$CUDA_CACHE_PATH" && cp -a "$scratch/warm" "$CUDA_CACHE_PATH"
 rm "$index" && mkdir "$index" && : >"$index/kept"
 status=0
 under "$version" sm_86 "$build/src/jitwarm" prime "$library" >"$scratch/out" 2>"$scratch/err" || status=$?
 [ "$status" = 3 ] && [ -e "$index/kept" ] && grep -q 'move it away' "$scratch/err" || fail "a folder in the index's place: $status, $(cat "$scratch/err")"
 
-# Larger than its limit: the next module that is stored evicts the oldest entries
+# The cache is larger than its limit: the next insert evicts the oldest entries.
 rm -rf "$CUDA_CACHE_PATH" && cp -a "$scratch/warm" "$CUDA_CACHE_PATH"
 eval "$(python3 - "$index" <<'P'
 import struct, sys

@@ -50,8 +50,8 @@ load()
 	compiled=$(grep -c 'ptxas ran' "$scratch/load.out")
 	[ "$compiled" = "$5" ] || fail "$1 on $2 compiled $compiled of modules $3 to $4, not $5"
 }
-# A driver before 550.54.14 does not read the sample framework's module in zstd: its file fails, whatever is in the cache. Status 2
-# for that reason is 0.
+# but_zstd STATUS FILE…: a driver before 550.54.14 cannot read the sample framework's zstd module, so its file fails with any cache; status
+# 2 for that reason counts as 0
 but_zstd() { if [ "$1" = 2 ] && grep -qs 'packed with zstd' "${@:2}"; then echo 0; else echo "$1"; fi; }
 jitwarm()
 {

@@ -18,7 +18,7 @@ for cuda in 11.7 11.8 12.0; do
 done
 
 cd "$scratch" || exit 1
-# call80 calls the function of fun80
+# The kernel call80 calls the function fun80.
 PYTHONPATH=$root/tests/framework python3 - "$ptxas" <<'P'
 import subprocess, sys
 import fatbin

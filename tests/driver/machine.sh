@@ -40,9 +40,9 @@ for driver in $former $next; do [ -d "$drivers/$driver" ] || skip "driver $drive
 [ -x "$compilers/12.4/ptxas" ] || skip "no ptxas 12.4 (jitwarm compiler fetch 12.4)"
 compgen -G "$packages/jitwarm_*.deb" >/dev/null || skip "no package in $packages"
 
-# ---- the archive
+# ---- the archive of packages
 
-# package_of VERSION LAYOUT: as the real one, but for what it depends on
+# package_of VERSION LAYOUT: makes the driver's package, like the real one except for its dependencies
 package_of()
 {
 	local tree=$work/libcuda1 libraries=usr/lib/x86_64-linux-gnu
@@ -63,7 +63,8 @@ package_of()
 	chmod 755 "$tree/DEBIAN/postinst"
 	dpkg-deb --root-owner-group -Zgzip -z1 -b "$tree" "$root/opt/archive/libcuda1_$1_amd64.deb" >/dev/null
 }
-archive() # LAYOUT
+# archive LAYOUT: makes the archive
+archive()
 {
 	mkdir -p "$root/opt/archive"
 	package_of $former "$1" && package_of $next "$1" || fail "the packages"
@@ -73,7 +74,7 @@ archive() # LAYOUT
 
 # ---- the machine
 
-# Processes, mounts and control groups of its own. boot SOCKET: of what is waited for
+# boot SOCKET: starts the machine with its own processes, mounts and control groups, and waits for the socket
 boot()
 {
 	# shellcheck disable=SC2016
@@ -95,21 +96,21 @@ boot()
 halt() { kill -KILL "${first% }" 2>/dev/null; wait "$machine" 2>/dev/null; machine=''; }
 trap '[ -z "${machine-}" ] || halt; [ -z "${server-}" ] || kill "$server"; trial_end' EXIT
 in_machine() { nsenter -t "${first% }" -a env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive "$@" >"$work/out" 2>&1; }
-# The commands that the account types in a session of its own
+# types: runs the commands that the account types in a session of its own
 types()
 {
 	in_machine setpriv --reuid 1000 --regid 1000 --init-groups env HOME=/home/me XDG_RUNTIME_DIR=/run/user/1000 \
 		DBUS_SESSION_BUS_ADDRESS=unix:path=/run/user/1000/bus sh -c "set -a; . /home/me/.config/environment.d/gpu.conf; set +a; cd; $1"
 }
 must_type() { types "$1" || fail "$1 ($?)"; }
-# The module that the kernel runs, and the GPU, for whatever the account's manager starts
+# runs: sets the kernel's loaded module and the GPU for all programs of the account's manager
 runs()
 {
 	printf '%s\n' LD_PRELOAD=/opt/tests/phantom.so PHANTOM_GPU=sm_86 "PHANTOM_DRIVER_VERSION=$1" "PHANTOM_MODULE_VERSION=$1" CUDA_DEVICE_ORDER=PCI_BUS_ID \
 		"JITWARM_PCI_DEVICES=$("$tests/tests/phantom/phantom-probe" pci sm_86)" LD_LIBRARY_PATH=/opt/tests "${more_settings[@]}" >"$root/home/me/.config/environment.d/gpu.conf"
 }
 record=$root/home/me/.local/state/jitwarm/state.json
-# The record of the units' runs since “mark” has this
+# until_so: waits until the log of the units' runs since “mark” has this
 until_so()
 {
 	local i
@@ -120,7 +121,8 @@ until_so()
 	fail "not $1: $(cat "$record")"
 }
 seconds() { date +%s.%N; }
-# installs VERSION: into took, in seconds; before what else this machine does, which would be measured too
+# installs VERSION: upgrades, and puts the time in seconds into `took`; no other work of this machine may run then, or it would be measured,
+# too
 installs()
 {
 	local began
@@ -130,7 +132,7 @@ installs()
 	took=$(python3 -c 'import sys; print("%.2f" % (float(sys.argv[2]) - float(sys.argv[1])))' "$began" "$(seconds)")
 }
 cached() { (cd "$root/home/me/.nv/ComputeCache" && find . -path './?/?/*' -type f | LC_ALL=C sort); }
-# Nothing that the running driver has is lost
+# keeps: the running driver loses no entries
 keeps() { [ -z "$(comm -23 <(echo "$cached_before") <(cached))" ] || fail "an entry of the running driver is gone"; }
 
 prepare()
@@ -142,11 +144,12 @@ prepare()
 	mkdir -p "$root/opt/tests" "$root/opt/packages"
 	cp "$tests/tests/phantom/phantom.so" "$root/opt/tests/" && cp -L "$tests/tests/framework/libsample_framework.so" "$tests/tests/framework/framework-app" "$root/opt/tests/"
 	cp "$packages"/jitwarm_*.deb "$root/opt/packages/"
-	# Its libraries stay: what is booted has no network
+	# The packages' libraries stay, since the booted machine has no network.
 	must "apt-get -qq install -y --no-install-recommends /opt/packages/jitwarm_*.deb && apt-get -qq remove -y jitwarm"
 	must "rm -f /etc/resolv.conf && chown -R me: /home/me"
 }
-# An index of packages on this machine, which the booted one sees: first only its port is known. It serves the real compiler in wheels like NVIDIA's
+# index: serves an index of packages on this machine, which the booted machine can reach. Before, only its port is known. It has the real
+# compiler in wheels like NVIDIA's.
 index()
 {
 	mkdir -p "$work/index"
@@ -196,13 +199,13 @@ try_layout()
 	cached_before=$(cached)
 	[ "$(wc -l <<<"$cached_before")" -ge 4 ] || fail "nothing was compiled"
 
-	# Nothing may be fetched
+	# jitwarm may not fetch anything.
 	installs $next
 	with=("$took")
 	until_so '"state":"no-compiler"'
 	keeps
 	must_type "jitwarm check $library --target sm_86 --driver $former"
-	# Undone, and once more, where fetching is allowed and the index is not there
+	# The upgrade is undone, and made once more; fetching is allowed, but the index does not answer.
 	installs $former
 	must_type "jitwarm check $library"
 	must_type "jitwarm startup enable --fetch $library"
@@ -210,7 +213,7 @@ try_layout()
 	with+=("$took")
 	until_so '127\.0\.0\.1.*"state":"no-compiler"'
 	keeps
-	# The next run, which the timer starts a day later
+	# This is the next run, which the timer starts a day later.
 	index
 	touch "$work/mark"
 	must_type "systemctl --user start jitwarm-ahead.service"
@@ -218,7 +221,7 @@ try_layout()
 	keeps
 	halt
 
-	# Without linger nothing of the account's runs before it logs on, for which the start of its manager stands
+	# Without linger, nothing of the account's runs before it logs on; the start of its manager stands for the logon.
 	runs $next
 	cp -a "$root/home/me" "$work/home"
 	rm "$root/var/lib/systemd/linger/me"
@@ -236,7 +239,7 @@ try_layout()
 	kill "$server" && server=''
 	rm -rf --one-file-system "$root" "$work/index"
 }
-# After the boot: what the account's manager has run, and the first start of the program
+# first_start: after the boot, what the account's manager has run, and the first start of the program
 first_start()
 {
 	for _ in $(seq 100); do

@@ -18,7 +18,7 @@ trap 'rm -rf "$scratch" ${open:+"$open"}' EXIT
 export JITWARM_STATE=$scratch/state
 
 fail() { cat "$scratch/out" 2>/dev/null; echo "FAILED: $*"; exit 1; }
-# compiles VERSION DIR [COMMAND...]: the driver loads 20 modules with this cache; prints how many it compiled
+# compiles VERSION DIR [COMMAND...]: loads 20 modules with this cache, and prints how many the driver compiled
 compiles()
 {
 	local files=() i v=$1 dir=$2

@@ -18,7 +18,7 @@ load "$version" sm_86 1 300 300
 jitwarm 1 cache prune --driver former
 so 'd["chosen_entries"] == 40 and d["removed"] == 0'
 jitwarm 0 export --all -o "$scratch/kept.jwpack"
-# Beside a driver that adds entries to an index of more than 4 KiB
+# Meanwhile a driver adds entries to an index of more than 4 KiB.
 make_modules 301 340
 (watched load "$version" sm_86 301 340 40 >"$scratch/beside.out" 2>&1) &
 jitwarm 0 cache prune --driver former --apply
@@ -32,11 +32,11 @@ left_out=$(python3 -c 'import json, sys; print(340 - json.load(open(sys.argv[1])
 so 'd["damaged"] == 0 and d["next_insert"] in ("adds", "evicts_soon")'
 load "$version" sm_86 1 340 "$left_out"
 
-# Pruned entries are in the pack, and hit again
+# Pruned entries come back from the pack, and are used again.
 jitwarm 0 import --as-is --allow-unsigned --cache "$scratch/back" "$scratch/kept.jwpack"
 (CUDA_CACHE_PATH=$scratch/back; load "$former" sm_86 1 40 0) || exit 1
 
-# Torn entries go, the rest hits, and the driver compiles just those again
+# Torn entries are removed, the others are used, and the driver compiles only the torn ones again.
 find "$scratch/live" -type f ! -name index | sort | sed -n 1,30p | while read -r file; do truncate -s 2000 "$file"; done
 printf x >"$scratch/live/index"
 jitwarm 0 cache verify --repair

@@ -70,13 +70,13 @@ elif name == "link":
     link([PTX % part + b"\0" for part in parts], (MAX_REGISTERS, 24))
 elif name == "container":
     text = PTX % b".visible .entry bare() { ret; }"
-    text += b" " * (-len(text) % 8)  # stored raw, it has no NUL
+    text += b" " * (-len(text) % 8)  # so that, stored raw, it has no NUL
     entry = struct.pack("<HHIQIIHHIIIQQQQ", 1, 0x101, 72, len(text), 0, 64, 0, 7, 70, 0, 0, 0x11, 0, 0, 0)
     load(struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(entry) + len(text)) + entry + text)
 elif name == "written":
     driver = ctypes.c_int()
     check(cuda.cuDriverGetVersion(ctypes.byref(driver)))
-    # CUDA 12.n is of PTX 8.n
+    # CUDA 12.n has PTX 8.n.
     load(b".version 8.%d\n.target sm_80\n.address_size 64\n.visible .entry written() { ret; }\n" % (driver.value % 1000 // 10))
 else:
     sys.exit("no such program: " + name)

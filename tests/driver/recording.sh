@@ -28,7 +28,7 @@ mkdir -p "$HOME"
 cp "$root/tests/driver/recorded.py" "$scratch/"
 python3 -c 'import sys, zlib; open(sys.argv[1], "wb").write(zlib.compress(b".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry packed() { ret; }\n\0"))' "$scratch/packed.z"
 
-# on NAME   the cache and the state of another machine
+# on NAME: switches to the cache and the state of another machine
 on() { export CUDA_CACHE_PATH=$scratch/$1 JITWARM_STATE=$scratch/$1-state; }
 start() { under "$version" sm_86 "$@" python3 "$scratch/recorded.py" "$program" "$nvrtc" >"$scratch/out" 2>"$scratch/err" || fail "$program: $(cat "$scratch/err")"; }
 entries() { (cd "$CUDA_CACHE_PATH" && find . -path './?/?/*' -type f -exec cksum {} + | sort -k3); }
@@ -92,7 +92,7 @@ for each in nvrtc:3 options:3 packed:1 link:4 container:1 written:1; do
 	echo "ok: $program: $wanted of $wanted, and the next start adds 0"
 done
 
-# Each text once, whatever its options; a GPU that runs the PTX has it compiled, too, one that does not has nothing to compile.
+# Each PTX is there once, whatever its options. A GPU that runs the PTX has it compiled, too; one that does not has nothing to compile.
 python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); sys.exit(len(d["texts"]) != 1 or len({m["options"] for m in d["not_in_files"]}) != 3)' \
 	"$scratch/options.json" || fail "the same text is there twice"
 for each in 89:0:1 75:2:0; do
@@ -101,7 +101,7 @@ for each in 89:0:1 75:2:0; do
 	[ $? = "$status" ] || fail "for sm_$sm: $(cat "$scratch/json" "$scratch/err")"
 	so "d['compiled'] == 3 * $made"
 done
-# A module that the driver refuses is reported with the recording's name, and tried again if that is named.
+# A module that the driver refuses is reported with the recording's name, and tried again if the recording is named.
 on broken
 python3 - "$scratch/packed.json" "$scratch/broken.json" <<'P'
 import base64, json, sys
@@ -124,7 +124,7 @@ for _ in 1 2; do
 done
 jitwarm 2 check --recording "$scratch/broken.json"
 
-# A module written for a driver is too new for an older one.
+# A module written for a driver is too new for an older driver.
 if [ "$cuda" = 12.4 ]; then
 	HOME=$scratch "$build/src/jitwarm" make --target sm_86 --driver 535.309.01 --recording "$scratch/written.json" -o "$scratch/older/" >"$scratch/out" 2>&1
 	[ $? = 1 ] && grep -q "1 recorded module is too new for driver 535.309.01" "$scratch/out" || fail "for an older driver: $(cat "$scratch/out")"

@@ -90,7 +90,7 @@ def key_end(path):
     return HEADER.size + HEADER.unpack_from(path.read_bytes())[1]
 
 
-# ---- what happens to entries; each takes the world and one entry
+# ---- changes of entries; each takes the world and one entry
 
 
 def value_flipped(world, path):
@@ -238,7 +238,7 @@ ENTRY_CHANGES = [
     deleted, folder_instead, linked, dangling, touched, rewritten_same, swapped, other_architecture, other_abi, no_cubin,
 ]
 
-# ---- what happens to the index
+# ---- changes of the index
 
 
 def index_missing(world):
@@ -373,7 +373,7 @@ INDEX_CHANGES = [
     index_total_huge, index_total_small, index_flipped,
 ]
 
-# ---- the cache as a whole
+# ---- changes of the cache as a whole
 
 
 def cache_missing(world):
@@ -468,7 +468,7 @@ CACHE_CHANGES = [
     cache_missing, cache_empty, cache_file, cache_parent_missing, cache_link, cache_slash, cache_dots, cache_moved, cache_strangers,
 ]
 
-# ---- the environment: variables that steer the driver
+# ---- the environment: variables that control the driver
 
 LIMITS = ["1", "1000", "100000", "268435456", "4294967296", "0", "-1", "99999999999999999999", "512M", "none", "", " 1073741824"]
 OTHERS = {
@@ -477,7 +477,7 @@ OTHERS = {
 }
 SWITCHES = ["CUDA_CACHE_DISABLE", "CUDA_FORCE_PTX_JIT", "CUDA_FORCE_JIT", "CUDA_DISABLE_PTX_JIT", "CUDA_DISABLE_JIT"]
 
-# ---- the library
+# ---- changes of the library
 
 
 def library_stripped(world):
@@ -565,9 +565,9 @@ def make(world):
         try:
             change(world, *arguments)
         except FileNotFoundError:
-            return  # an earlier change has taken it
+            return  # an earlier change has removed it
         except (NotADirectoryError, IsADirectoryError, FileExistsError, IndexError, ValueError, struct.error, shutil.Error):
-            return  # or made it something else
+            return  # or replaced it with something else
         world.done.append(change.__name__ + (" " + arguments[0].name if arguments else ""))
 
     for _ in range(rng.choice([0, 1, 1, 1, 2, 3, 5])):
@@ -610,7 +610,7 @@ class Tester:
         keep = os.environ.get("JITWARM_DRIVERS")
         clean |= {"JITWARM_DRIVERS": keep} if keep else {}
         clean |= {"JITWARM_STATE": str(folder / "state"), "JITWARM_STORE": "0", "NO_COLOR": "1"}
-        # run.sh clears the driver's variables: they are set behind it.
+        # run.sh clears the driver's variables, so they are set after it.
         settings = ["CUDA_CACHE_PATH=" + path] if path is not None else ["-u", "CUDA_CACHE_PATH"]
         settings += [name + "=" + value for name, value in env.items()]
         line = [self.run_sh, str(self.build), self.options.driver, "sm_86", "--", "env", *settings, *map(str, command)]
@@ -667,7 +667,7 @@ class Tester:
         before = picture(world.cache)
         status, out, err = self.jitwarm("check", world.folder, world.path, world.env)
         changed = picture(world.cache) != before
-        # A pipe for an index: it hangs, and need not be waited for.
+        # With a pipe as index, the driver hangs, and there is no need to wait long.
         start = self.start(world.folder, world.path, world.env, 10 if "index_pipe" in world.done else 240)
         wrong = ["check has changed the cache"] if changed else []
         wrong += self.contradiction(status, out, start)

@@ -26,7 +26,7 @@ so 'd["modules"] == 0 and d["compiler_seen"]'
 [ -e "$scratch/other/index" ] || fail "the command did not cache elsewhere"
 record env -u CUDA_CACHE_PATH "$app"
 so 'd["modules"] == 0 and d["compiler_seen"]'
-# Machine code and entries load no compiler
+# Machine code and cached entries load no compiler.
 make_modules 1 1
 record "$probe" load 0 "$scratch/1.fatbin"
 so 'd["modules"] == 1'

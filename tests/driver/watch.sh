@@ -17,7 +17,7 @@ start
 jitwarm 0 watch "$victim"
 so "d['ended'] and d['process']['driver'] and d['process']['compiler'] and d['entries'] > 0 and d['compiling_seconds'] > 0"
 wait "$victim"
-# All of them warm: the compiler is not loaded, and nothing appears.
+# All modules are warm: the compiler is not loaded, and no entry appears.
 start
 jitwarm 0 watch "$victim"
 so "not d['process']['compiler'] and d['entries'] == 0 and d['compiling_seconds'] == 0 and d['linking_seconds'] == 0"

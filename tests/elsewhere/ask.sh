@@ -12,7 +12,7 @@ jitwarm=$build/src/jitwarm
 # shellcheck source=tests/elsewhere/indexes.sh
 . "$here/indexes.sh"
 
-# The versions 1.0 to 1.9 of “grown” run everywhere, 1.10 to 1.19 only from sm_90 on, and 1.20 to 1.23 have no code. “torch” is not PyPI's.
+# “grown” 1.0 to 1.9 run everywhere, 1.10 to 1.19 only from sm_90 on, and 1.20 to 1.23 have no code. “torch” is not PyPI's.
 mkdir -p http/packages/{grown,pure,torch,older,pinned}
 python3 - <<'P'
 import zipfile
@@ -37,20 +37,22 @@ wheel("pinned", "1.0", linux, ptx("sm_50"), ["nvidia-cudnn-cu12==9.10.2.21; plat
 P
 serve http
 site=http://127.0.0.1:$(cat http/port)
-ask() { # KIND WORD...
+# ask KIND WORD...: runs which --ask against that kind of index
+ask() {
 	: >http/log
 	PIP_INDEX_URL=${PIP_INDEX_URL-$site/$1/simple} timeout 600 "$jitwarm" which --ask "${@:2}" >out 2>err
 	got=$?
 	fetched=$(grep -c "GET /[a-z-]*/files/" http/log)
 }
-is() { # TEXT STATUS FETCHED SAID...
+# is TEXT STATUS FETCHED SAID...: the last command ended with STATUS, fetched so much, and printed SAID
+is() {
 	local text=$1 said
 	[ "$got" = "$2" ] && [ "$fetched" = "$3" ] && [ -z "$(ls tmp)" ] || { fail "$text: status $got, $fetched fetched: $(cat out err http/log; ls tmp)"; return; }
 	for said in "${@:4}"; do grep -qF -- "$said" out err || { fail "$text: not “$said”: $(cat out err)"; return; }; done
 	ok "$text"
 }
 
-# Newest first, then by bisection; what is alike is inferred; the second time nothing is fetched
+# The newest release is read first, then others by bisection; equal ones are inferred. The second time nothing is fetched.
 ask sized --target sm_86 grown
 is "by bisection" 1 11 "jitwarm: grown: nothing is known of 24 releases; fetching up to 12 wheels (" "grown from ${site#http://}/sized/simple on sm_86" "1.23 – 1.20  have no GPU code" \
 	"1.19 – 1.10  fail: no code for sm_86" "1.9 – 1.0" "run as they are" "pip install grown==1.9"
@@ -67,7 +69,7 @@ for file in state/wheels/*; do printf 'library' >"$file"; done
 ask sized --target sm_86 grown
 is "damaged facts" 1 11 "pip install grown==1.9"
 
-# Sizes: of an index that tells none in its pages; HTML, whose addresses have no hash
+# An index may give no sizes in its pages; its HTML may have addresses without a hash.
 rm -r state
 ask good --target sm_86 grown
 is "sizes that are asked for" 1 11 "fetching up to 12 wheels (" " at most)"
@@ -77,11 +79,11 @@ is "HTML" 1 11 " at most)" "pip install grown==1.9"
 ask html --target sm_86 grown
 is "HTML, the second time" 1 0 "pip install grown==1.9"
 
-# Without a state directory that can be written, each time anew
+# Without a writable state directory, everything is fetched each time.
 JITWARM_STATE=/proc/none ask sized --target sm_86 grown
 is "nothing is remembered" 1 11 "pip install grown==1.9"
 
-# For other systems and Pythons; packages without GPU code, and the requirements of one
+# Other systems and Pythons; packages without GPU code, and the requirements of one.
 ask sized --target sm_86 --platform windows grown
 is "for Windows" 2 1 "1.9" "fails: no code for sm_86" "have no wheel for this platform"
 ask sized --target sm_86 --python 3.12 older
@@ -94,12 +96,12 @@ ask sized --target sm_86 --json pinned
 grep -q "^pin nvidia-cudnn-cu12 9.10.2.21$" state/wheels/* && ! grep -rq "pin nvidia-cudnn-cu12 1.0\|pin numpy" state && ok "what it requires in one version" || fail "pins: $(cat state/wheels/*)"
 python3 -c 'import json; d = json.load(open("out")); assert d["index"].endswith("/sized/simple") and d["answers"][0]["newest"] == "1.0", d' || fail "--json: $(cat out)"
 
-# PyPI's facts are not those of another index's wheel of that name
+# PyPI's facts do not count for another index's wheel of that name.
 ask sized --target sm_86 torch
 is "another torch" 2 1 "torch from ${site#http://}/sized/simple" "fails: no code for sm_86"
 grep -q "PyTorch's own index" out && fail "it names the other index: $(cat out)"
 
-# Several packages and GPUs
+# several packages and GPUs
 rm -r state
 ask sized --target sm_86,sm_90 grown pure
 is "two GPUs" 1 11 "fetching up to 24 wheels (" "grown from ${site#http://}/sized/simple on sm_90" "pure from "
@@ -107,7 +109,7 @@ printf 'grown>=1\npure\n' >list.txt
 ask sized --target sm_86 -r list.txt
 is "a list" 1 0 "pip install grown==1.9"
 
-# Indexes that lack it, lie, or do not answer
+# These indexes lack the package, lie, or do not answer.
 ask sized --target sm_86 nothing
 is "no such package" 3 0 "the package index has no package “nothing”"
 ask wrong-hash --target sm_86 grown
@@ -120,7 +122,7 @@ PIP_INDEX_URL=http://us:p%40ss@${site#http://}/sized/simple ask sized --target s
 is "a login" 1 0 "grown from ${site#http://}/sized/simple"
 ! grep -qE 'p(@|%40)ss' out err && ok "no password" || fail "a password: $(cat out err)"
 
-# Ctrl-C leaves nothing
+# Ctrl-C leaves no files.
 rm -r state
 PIP_INDEX_URL=$site/trickle/simple timeout -s KILL 60 "$jitwarm" which --ask grown --target sm_86 >out 2>err &
 asking=$!

@@ -22,13 +22,13 @@ cd "$scratch" || exit 3
 failed=0
 fail() { echo "FAILED: $*"; failed=1 first=${first:-$*}; }
 ok() { echo "ok: $*"; }
-# Steps that take as long as the machine is slow are waited for, three minutes at most.
+# await waits for steps whose time depends on the machine, for three minutes at most.
 await() {
 	local end=$((SECONDS + 180))
 	until "$@"; do [ $SECONDS -lt $end ] || return 1; sleep 0.05; done
 }
 entries() { find "$1" -path "$1/?/?/*" -type f 2>/dev/null | wc -l; }
-# expect STATUS ENTRIES TEXT ARGUMENT...: what making into the directory `cache` ends with, its entries then, what it says
+# expect STATUS ENTRIES TEXT ARGUMENT...: making into the directory `cache` ends with STATUS, leaves so many ENTRIES, and prints TEXT
 expect() {
 	local status=$1 count=$2 text=$3 got=0
 	shift 3
@@ -43,7 +43,8 @@ expect() {
 }
 
 if [ "$kind" = fake ]; then
-	fake() { # VERSION COMMAND: a ptxas of that version, which otherwise runs COMMAND
+	# fake VERSION COMMAND: writes a ptxas of that version, which runs COMMAND instead of compiling
+	fake() {
 		mkdir -p "$1"
 		printf '#!/bin/sh\n[ "$1" != --version ] || { echo "ptxas: NVIDIA (R) Ptx optimizing assembler"; echo "Cuda compilation tools, release %s, V%s.1"; exit; }\n%s\n' \
 			"$1" "$1" "$2" >"$1/ptxas"
@@ -58,8 +59,8 @@ if [ "$kind" = fake ]; then
 	[ $? = 64 ] && grep -q -- "with -o, or add -n" out && ok "--target without -o" || fail "--target without -o: $(cat out)"
 	timeout 300 "$jitwarm" make --driver 550.163.01 "$library" >out 2>&1
 	[ $? = 64 ] && grep -q -- "with --target" out && ok "--driver without --target" || fail "--driver without --target: $(cat out)"
-	# A pack
-	refuse() { # STATUS TEXT ARGUMENT...: and no pack is there, nor anything of it
+	# refuse STATUS TEXT ARGUMENT...: no pack is made, nor any part of it
+	refuse() {
 		local status=$1 text=$2 got=0
 		shift 2
 		timeout 300 "$jitwarm" make "$@" >out 2>&1 || got=$?
@@ -71,7 +72,7 @@ if [ "$kind" = fake ]; then
 	refuse 64 "name a file" -o - $sm --driver 550.163.01 "$library"
 	refuse 64 "no key “default”" -o x.jwpack --sign $sm --driver 550.163.01 --ptxas 12.4/ptxas "$library"
 	refuse 1 "x.jwpack is not written: no entry is left to put into it" -o x.jwpack $sm --driver 550.163.01 --ptxas 12.4/ptxas "$library"
-	# A command that shows a failure again leaves the pack as it is.
+	# If the printed command, which shows the failure again, is run, the pack stays as it is.
 	refuse 1 "to see it again: jitwarm make --target sm_86 --driver 550.163.01 --ptxas 12.4/ptxas --all -o FILE.jwpack $library" \
 		-o x.jwpack --all $sm --driver 550.163.01 --ptxas 12.4/ptxas "$library"
 	expect 1 0 "jitwarm make --target sm_86 --driver 550.163.01 --ptxas 12.4/ptxas --fetch -o cache/ $library" --fetch $sm \
@@ -93,8 +94,9 @@ if [ "$kind" = fake ]; then
 		$sm --driver 470.256.02 "$library"
 	mkdir store && cp -r 12.2 12.5 store/
 	expect 2 0 "12.2/ptxas (CUDA 12.2) would make working code, but not the driver's own" $sm --driver 550.163.01 "$library"
-	# bake takes the oldest one that knows the GPU and reads the PTX, and none that is newer than the driver.
-	baked_by() { # VERSION DRIVER GPU LIBRARY: which one was asked to compile
+	# baked_by VERSION DRIVER GPU LIBRARY: bake runs this version, the oldest one that knows the GPU and reads the PTX, and none newer than
+	# the driver
+	baked_by() {
 		rm -f asked
 		timeout 300 "$jitwarm" bake --target "$3" --driver "$2" -o copies "$4" >out 2>&1
 		[ "$(sort -u asked 2>/dev/null)" = "$1" ] && ok "baked by $1: driver $2, $3" || fail "baked by $(sort -u asked 2>/dev/null), not $1: driver $2, $3: $(cat out)"
@@ -107,16 +109,16 @@ if [ "$kind" = fake ]; then
 		import struct, sys
 		b = bytearray(open(sys.argv[1], "rb").read())
 		at = b.find(struct.pack("<IHH", 0xBA55ED50, 1, 16))
-		struct.pack_into("<HH", b, at + 16 + 24, 3, 8) # its first PTX says 8.3
+		struct.pack_into("<HH", b, at + 16 + 24, 3, 8) # its first PTX claims version 8.3
 		open(sys.argv[2], "wb").write(b)
 	P
 	baked_by 11.8 520.61.05 sm_86 "$library"
-	baked_by 12.2 550.163.01 sm_86 "$library" # which nvJitLink, new in 12.0, links what it compiles
+	baked_by 12.2 550.163.01 sm_86 "$library" # nvJitLink, new in 12.0, links its result
 	grep -q "with --cache DIR the next run continues" out && ok "bake: what is gone" || fail "nothing is said to be gone: $(cat out)"
-	baked_by 12.2 550.163.01 sm_90 "$library" # 11.8 has no sm_90a, which is what the driver compiles for
+	baked_by 12.2 550.163.01 sm_90 "$library" # 11.8 lacks sm_90a, for which the driver compiles
 	grep -q "8 modules not compiled, the first: $library at 0x[0-9a-f]* (sm_90): ptxas ended with status 3" out && ok "why it was not compiled" || fail "no reason: $(cat out)"
 	baked_by 12.4 550.163.01 sm_86 newer.so
-	baked_by 12.8 570.26 sm_86,sm_120 "$library" # one for both
+	baked_by 12.8 570.26 sm_86,sm_120 "$library" # one version for both
 	rm -rf store/12.8
 	rm -rf store/11.8
 	baked_by 12.2 550.163.01 sm_86 "$library"
@@ -126,7 +128,7 @@ if [ "$kind" = fake ]; then
 	fake 12.4 'echo "ptxas $*" >&2; exit 3'
 	rm -rf store/12.4 store/12.2 && fake 12.2 'exit 1' && cp -r 12.2 store/
 	{ printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(){\n.reg .u32 r;\n'; yes 'mov.u32 r, 1;' | head -50000; echo '}'; } >long.ptx
-	# One that writes no more than a cubin's header
+	# This ptxas writes only a cubin's header.
 	python3 -c 'import struct, sys; sys.stdout.buffer.write(struct.pack("<4s5B7xHHIQQQIHHHHHH", b"\x7fELF", 2, 1, 1, 0x33, 7, 2, 190, 1, 0, 0, 0, 86, 64, 0, 0, 0, 0, 0))' >cubin
 	arguments='all=$*; while [ $# -gt 0 ]; do [ "$1" != -o ] || { out=$2; shift; }; [ ! -f "$1" ] || input=$1; shift; done'
 	fake 13.0 "$arguments; exec cat $scratch/cubin >\"\$out\""
@@ -134,7 +136,7 @@ if [ "$kind" = fake ]; then
 	timeout 300 "$jitwarm" "${making[@]}" -o made/ >out 2>&1 && timeout 300 "$jitwarm" export --all --cache made -o made.jwpack >out 2>&1 &&
 		timeout 300 "$jitwarm" "${making[@]}" -o scratch.jwpack >out 2>&1 || fail "a pack of one module: $(cat out)"
 	cmp made.jwpack scratch.jwpack && ok "the same pack from a run's own directory" || fail "another pack from a run's own directory"
-	# A program on the public headers gets the same, and no compiler that this machine has fetched
+	# api: a program on the public headers gets the same result, without compilers that this machine has fetched
 	api() { XDG_CACHE_HOME=$scratch/nothing timeout 300 "$build/tests/cli/prime-api" "$jitwarm" long.ptx jobs=2 "$@" >out 2>&1; }
 	api driver=580.159.04 ptxas=13.0/ptxas pack=api.jwpack && grep -qx "packed 1" out && cmp -s api.jwpack scratch.jwpack &&
 		ok "jw_prime: the same pack" || fail "jw_prime: another pack: $(cat out)"
@@ -163,7 +165,7 @@ if [ "$kind" = fake ]; then
 	expect 1 0 "not sound" $sm --driver 550.163.01 "$library"
 	fake 12.4 'exit 0'; cp -r 12.4 store/
 	expect 1 0 "module.cubin: No such file" $sm --driver 550.163.01 "$library"
-	# A supervisor that is killed takes the compilers with it.
+	# A killed supervisor takes the compilers with it.
 	fake 12.4 'echo $$ >>'"$scratch"'/pids; exec sleep 300'; cp -r 12.4 store/
 	"$jitwarm" make -o cache/ $sm --driver 550.163.01 "$library" >out 2>&1 &
 	supervisor=$!
@@ -177,12 +179,12 @@ if [ "$kind" = fake ]; then
 	exit $failed
 fi
 
-get_ptxas() { timeout 300 "$jitwarm" compiler fetch "$1" 2>/dev/null; } # from the real index, where it is not there yet
+get_ptxas() { timeout 300 "$jitwarm" compiler fetch "$1" 2>/dev/null; } # from the real index, if it is not there yet
 get_ptxas 12.4 >/dev/null || { echo "skipped: no ptxas 12.4 (jitwarm compiler fetch 12.4)"; exit 77; }
 [ -d "$drivers/550.163.01" ] || { echo "skipped: no driver 550.163.01"; exit 77; }
-# zstd_alone STATUS: drivers before 550 do not read the sample's code that is packed with zstd, which ends with 2
+# zstd_alone STATUS: true if the only failure is code packed with zstd, which drivers before 550 cannot read
 zstd_alone() { [ "$1" = 2 ] && grep -q "will fail: code packed with zstd" out; }
-# compare DRIVER GPU,… : both ways, from nothing
+# compare DRIVER GPU,…: makes the entries both ways from nothing, and compares them
 compare() {
 	local driver=$1 gpus=$2 targets=() gpu
 	[ -d "$drivers/$driver" ] && get_ptxas "$3" >/dev/null || { echo "(left out: driver $driver or ptxas $3 is not at hand)"; return; }
@@ -191,14 +193,14 @@ compare() {
 	timeout 300 "$jitwarm" make -o cache/ "${targets[@]}" --driver "$driver" "$library" >out 2>&1 || zstd_alone $? || fail "$driver $gpus: $(cat out)"
 	CUDA_CACHE_PATH=$scratch/there timeout 300 "$root/scripts/with-driver.sh" -B "$build" -d "$driver" "$gpus" -- "$jitwarm" prime "$library" >out 2>&1 ||
 		zstd_alone $? || fail "under $driver, $gpus: $(cat out)"
-	rm -f cache/index there/index # the order of their rows is that in which compiles ended
+	rm -f cache/index there/index # rows come in the order in which compiles ended
 	diff -r cache there >differences && [ "$(entries cache)" -gt 0 ] && ok "driver $driver, $gpus: $(entries cache) of $(entries there) entries are the driver's own, to the byte" ||
 		fail "driver $driver, $gpus: $(cat differences)"
 }
 compare 550.163.01 sm_86,sm_89,sm_90 12.4
 compare 535.309.01 sm_75,sm_86 12.2
 compare 555.58.02 sm_80,sm_90 12.5
-# Into a pack: imported, it is the directory; signed, it is taken without more words.
+# The result goes into a pack: imported, it equals the directory; a signed pack is accepted without further options.
 rm -rf cache there
 make=("$jitwarm" make --target sm_86 --target sm_89 --driver 550.163.01)
 timeout 300 "${make[@]}" -o cache/ "$library" >out 2>&1 && grep -q "(set CUDA_CACHE_PATH)" out || fail "--cache: $(cat out)"
@@ -234,13 +236,14 @@ CUDA_CACHE_PATH=$scratch/there timeout 300 "$root/scripts/with-driver.sh" -B "$b
 	fail "first start: $(cat out)"
 [ "$(entries there)" = 16 ] && [ -z "$(find there -type f ! -name index -newer began)" ] && ok "the sample's first start adds nothing, and writes nothing anew" ||
 	fail "first start: $(entries there) entries: $(cat out)"
-# The driver, from its library; into the account's own cache, which no variable has to name.
+# The driver is named by its library; the result goes into the account's own cache, which no variable names.
 rm -rf cache
 CUDA_CACHE_PATH=$scratch/cache timeout 300 "$jitwarm" make -o cache/ --target sm_86 --driver \
 	"$(find "$drivers/550.163.01" -name 'libcuda.so.*.*' -type f | head -1)" "$library" >out 2>&1 &&
 	grep -q "now has what driver .* looks for\.$" out || fail "--driver FILE: $(cat out)"
 before=$(entries cache)
-# Whatever the umask is, another account reads what root has filled in a new directory, and opens its index for writing, as a driver does.
+# Whatever the umask is, another account can read entries that root has put into a new directory, and open its index for writing, as a
+# driver does.
 . "$root/tests/accounts.sh"
 if open=$(folder_for_all); then
 	trap 'rm -rf "$scratch" "$open"' EXIT
@@ -253,7 +256,7 @@ if open=$(folder_for_all); then
 			[ "$(entries "$made")" = 16 ] && ok "what root fills others can use ($made)" || fail "$made: $(cat out; ls -lR "$new")"
 	done
 fi
-# The driver, from what the other machine wrote of it.
+# The driver is named by a file that the other machine wrote.
 CUDA_CACHE_PATH=$scratch/unused timeout 300 "$root/scripts/with-driver.sh" -B "$build" -d 550.163.01 sm_86 -- "$jitwarm" status --driver-profile profile --quiet ||
 	fail "status --driver-profile"
 mv cache by-library
@@ -261,7 +264,7 @@ timeout 300 "$jitwarm" make -o cache/ --target sm_86 --driver profile "$library"
 rm by-library/index
 cp cache/index . && rm cache/index && diff -r cache by-library >/dev/null && ok "library and profile name the same driver" || fail "library and profile differ"
 mv index cache/
-# A first start there compiles nothing.
+# A first start on the other machine compiles nothing.
 CUDA_CACHE_PATH=$scratch/cache timeout 300 "$root/scripts/with-driver.sh" -B "$build" -d 550.163.01 sm_86 -- "$jitwarm" prime "$library" >out 2>&1
 [ "$(entries cache)" = "$before" ] && grep -q "^Warm: all" out && ok "the driver finds all of it" || fail "the driver does not find it: $(cat out)"
 [ $failed = 0 ] || echo "FAILED: ${first-see above}"

@@ -17,11 +17,12 @@ site=http://127.0.0.1:$(cat http/port)
 export JITWARM_PTXAS=$scratch/store
 
 fetch() { timeout 120 "$jitwarm" compiler fetch "$@" >out 2>err; }
-whole() { # VERSION: it is there, and nothing else
+# whole VERSION: this version is there, and no other file
+whole() {
 	[ "$(find store -mindepth 1 | sort)" = "$(printf '%s\n' "store/$1" "store/$1/$linker" "store/$1/$program" | sort)" ] && [ -x "store/$1/$program" ] &&
 		rm -rf home/.rustup && [ -z "$(find tmp home -mindepth 1)" ] # pip asks for rustc's version
 }
-# good TEXT KIND [VERSION [FULL]]: fetched from that index
+# good TEXT KIND [VERSION [FULL]]: the compiler is fetched from that kind of index
 good() {
 	local text=$1 kind=$2 version=${3:-12.3} full=${4:-12.3.107}
 	rm -rf store
@@ -32,7 +33,7 @@ good() {
 		fail "$text: $(cat out err; find store tmp home; tail -n 5 http/log)"
 	fi
 }
-# bad TEXT KIND SAID [VERSION]: one line that says SAID, and nothing is left
+# bad TEXT KIND SAID [VERSION]: prints one line with SAID, and leaves no file
 bad() {
 	local text=$1 kind=$2 said=$3 version=${4:-12.3} got
 	rm -rf store
@@ -45,7 +46,7 @@ bad() {
 	fi
 }
 
-# ---- what an index says
+# ---- the index's pages
 good "the newest that fits, for any Python" good
 rm -rf store
 PIP_INDEX_URL=$site/large/simple fetch --progress json 12.3 && whole_progress 12.3 && ok "the last object of --progress json has all of it" ||
@@ -58,7 +59,7 @@ PIP_INDEX_URL=$site/good/simple fetch 12.3 && : >http/log && fetch 12.3 && [ "$(
 	fail "not fetched again: $(cat out err)"
 rm "store/12.3/$linker"
 PIP_INDEX_URL=$site/good/simple fetch 12.3 && whole 12.3 && ok "a kept ptxas gets its linker" || fail "a kept ptxas gets its linker: $(cat out err; find store)"
-PIP_INDEX_URL=$site/good/simple fetch 12.4 && rm -rf store/12.3 && mv store/12.4 store/12.3 # as an earlier jitwarm kept what such an index served
+PIP_INDEX_URL=$site/good/simple fetch 12.4 && rm -rf store/12.3 && mv store/12.4 store/12.3 # stored by an earlier jitwarm
 PIP_INDEX_URL=$site/other-program/simple fetch 12.3; got=$?
 [ $got = 3 ] && [ ! -s out ] && grep -q 'V12.4.99"' "store/12.3/$program" && [ "$(ls -A store)" = 12.3 ] && ok "a kept one of another version stays where another is served" ||
 	fail "a kept one of another version: status $got: $(cat out err; find store)"
@@ -81,7 +82,7 @@ bad "a link" link "has no bin/$program"
 good "members that climb out of the folder stay inside" climbing
 [ -z "$(find . -name outside)" ] && [ ! -e ../outside ] && ok "and nothing is written outside" || fail "written outside"
 
-# ---- names, passwords, certificates: pip's own ways
+# ---- names, passwords and certificates in pip's own ways
 PIP_INDEX_URL=http://us%20er:p%40ss%2Fw@127.0.0.1:${site##*:}/login/simple good "a name and password in the address" login
 bad "none" login ": the package index refused the login (401); correct the name"
 PIP_INDEX_URL=http://us%20er:wrong-p%40ss@127.0.0.1:${site##*:}/login/simple bad "wrong ones" login ": the package index refused the login (401); correct the name"
@@ -104,7 +105,7 @@ fi
 mkdir wheels && PIP_INDEX_URL=$site/good/simple python3 -m pip download -q --no-deps --ignore-requires-python -d wheels nvidia-cuda-nvcc-cu12==12.3.52 nvidia-nvjitlink-cu12==12.3.101
 PIP_NO_INDEX=1 PIP_FIND_LINKS=wheels good "a folder of wheels, without an index" good 12.3 12.3.52
 
-# ---- which pip
+# ---- which pip is used
 mkdir tools && for tool in env sh; do ln -s "$(command -v $tool)" tools; done
 rm -rf store
 path=$PATH
@@ -114,14 +115,14 @@ PATH=$path
 [ $got = 3 ] && grep -qxF "jitwarm: jitwarm asks package indexes through pip (python3 -m pip) or uv, and found neither: install one of them, or name the ptxas of a CUDA toolkit (--ptxas FILE)" err &&
 	[ "$(wc -l <err)" = 1 ] && [ -z "$(find store -mindepth 1 2>/dev/null)" ] && ok "neither pip nor uv" || fail "neither pip nor uv: status $got: $(cat out err; find store)"
 
-# ---- a folder of that name
+# ---- a folder of that name exists
 mkdir -p store/12.3/mine
 PIP_INDEX_URL=$site/good/simple fetch 12.3; got=$?
 [ $got = 3 ] && grep -qF "remove it, then fetch again" err && [ ! -s out ] && [ -d store/12.3/mine ] && ok "a folder without a compiler is no compiler" ||
 	fail "a folder without a compiler: status $got: $(cat out err)"
 rm -rf store
 
-# ---- usage, Ctrl-C, and what killed runs leave
+# ---- usage, Ctrl-C, and leftovers of killed runs
 fetch twelve; [ $? = 64 ] && ok "no version" || fail "no version: $(cat err)"
 fetch 10.2; [ $? = 64 ] && ok "too old" || fail "too old: $(cat err)"
 fetch; [ $? = 64 ] && ok "no version at all" || fail "no version at all: $(cat err)"
@@ -141,11 +142,11 @@ mkdir -p store/.new-f00 store/.new-old/x
 touch -d '2 days ago' store/.new-old "store/$killed"
 PIP_INDEX_URL=$site/good/simple fetch 12.3 && [ -e store/.new-f00 ] && [ -e store/.new-old/x ] && [ "$(ls -A store | wc -l)" = 3 ] && ok "what killed runs left goes after a day, and nothing else" ||
 	fail "left by killed runs: $(cat err; ls -A store)"
-# Only whole ones are looked at.
+# Only complete compilers are used.
 printf '#!/bin/sh\ntouch %s/started\n' "$scratch" >store/.new-f00/ptxas; chmod +x store/.new-f00/ptxas
 "$jitwarm" make -o cache/ --target sm_86 --driver 535.309.01 "$build/tests/framework/libsample_framework.so" >out 2>&1
 [ ! -e started ] && ok "what is being fetched is not started" || fail "what is being fetched was started"
-# On the way, and the exact line where that is not asked for. The fake ptxas compiles nothing.
+# bake fetches the compiler with --fetch, and prints the exact line without it. The fake ptxas compiles nothing.
 library=$build/tests/framework/libsample_framework.so
 export PATH=$scratch/bin:/usr/bin:/bin
 : >http/log
@@ -160,7 +161,7 @@ done
 PIP_INDEX_URL=$site/good/simple "$jitwarm" make --fetch --target sm_86 --driver 550.163.01 -o cache/ "$library" >out 2>err
 whole 12.4 && ok "make --fetch" || fail "make --fetch: $(cat out err; find store)"
 rm -rf store cache
-# Relocatable code: ptxas and nvJitLink of CUDA 12.0 are the first of which both are there. This index has none of them.
+# For relocatable code, CUDA 12.0 is the first version with both ptxas and nvJitLink. This index has neither.
 PIP_INDEX_URL=$site/good/simple "$jitwarm" bake --fetch --target sm_86 -o baked "$library" >out 2>err
 grep -qF "satisfies the requirement nvidia-cuda-nvcc-cu12==12.0.*" err && ok "bake --fetch: the oldest that will do" || fail "bake --fetch: $(cat out err)"
 exit $failed

@@ -30,7 +30,7 @@ def packed(name, version, files, link=False):
              f"{dist}/WHEEL": b"Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: py3-none-any\n"}
     with zipfile.ZipFile(memory, "w", zipfile.ZIP_DEFLATED) as archive:
         for path, content in files.items():
-            info = zipfile.ZipInfo(path)  # of 1980: the same bytes each time
+            info = zipfile.ZipInfo(path)  # has the date 1980: the same bytes each time
             if link and "bin/" in path:
                 info.external_attr = 0o120777 << 16
             archive.writestr(info, content, zipfile.ZIP_DEFLATED)
@@ -51,7 +51,7 @@ def compiler(version, kind):
     if kind == "climbing":
         files = {"../../../../outside/bin/ptxas": code, "/outside": b"x", "../outside": b"x"}
     if kind == "large":
-        files["nvidia/cuda_nvcc/nvvm/y"] = b"".join(hashlib.sha256(b"%d" % number).digest() for number in range(3 << 15))  # which nothing makes smaller
+        files["nvidia/cuda_nvcc/nvvm/y"] = b"".join(hashlib.sha256(b"%d" % number).digest() for number in range(3 << 15))  # incompressible
     data = packed("nvidia_cuda_nvcc_cu12", version, files, kind == "link")
     return {"torn-zip": data[:len(data) // 2], "no-zip": b"<html>please log in</html>"}.get(kind, data)
 

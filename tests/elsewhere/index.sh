@@ -50,7 +50,8 @@ serve http
 site=http://127.0.0.1:$(cat http/port)
 
 timeout=$(command -v timeout)
-ask() { # KIND WORD...; with the PATH that is in `path`
+# ask KIND WORD...: runs it against that kind of index, with the PATH in `path`
+ask() {
 	PIP_INDEX_URL=${PIP_INDEX_URL-$site/$1/simple} PATH=${path:-$PATH} "$timeout" 120 "$jitwarm" "${@:2}" >out 2>err
 }
 clean() { rm -rf home/.rustup && [ -z "$(find tmp state home -mindepth 1 2>/dev/null)" ]; } # pip asks for rustc's version
@@ -82,7 +83,7 @@ good "a wheel for Windows" asked-1.0-py3-none-win_amd64.whl good asked==1.0 --pl
 good "a wheel for Linux, whatever machine this is" asked-1.1.post1-py3-none-manylinux_2_28_x86_64.whl good asked --platform linux
 good "a range" asked-1.0+cu121-py3-none-manylinux2014_x86_64.whl good "asked<1.1"
 good "a wheel for arm64" asked-1.0-py3-none-manylinux2014_aarch64.whl good asked==1.0 --platform linux-aarch64
-# Each GPU's own machine
+# each GPU's own kind of machine
 for gpu in sm_87 gb10 "NVIDIA GH200 480GB" gb200,gb300; do
 	ask good scan --index asked==1.0 --target "$gpu"
 	[ "$(head -n 1 out | cut -d' ' -f1)" = asked-1.0-py3-none-manylinux2014_aarch64.whl ] && ok "the platform of $gpu" || fail "$gpu: $(cat out err)"
@@ -91,7 +92,7 @@ for gpu in h100 gb10,h100; do
 	ask good scan --index asked==1.0 --target "$gpu"
 	[ "$(head -n 1 out | cut -d' ' -f1)" = asked-1.0+cu121-py3-none-manylinux2014_x86_64.whl ] && ok "the platform of $gpu" || fail "$gpu: $(cat out err)"
 done
-# The Python: the active environment's, whether it has pip or not, or the named one
+# The Python is the active environment's, with pip or without, or the named one.
 good "a Python whose ABI has a letter" asked-0.4-cp37-cp37m-manylinux2014_x86_64.whl good asked==0.4 --python 3.7
 this=$("$python" -c 'import sys; print(f"3{sys.version_info[1]}")')
 good "the active Python" "asked-0.5-cp$this-cp$this-manylinux2014_x86_64.whl" good asked==0.5
@@ -112,8 +113,8 @@ for command in scan lint; do
 		fail "$command: the objects of --progress json: $(cat out err)"
 done
 
-# Without device code: what has it
-bare() { # LINE WORD...
+# bare LINE WORD...: the wheel has no device code, and LINE names the package that has it
+bare() {
 	ask good scan --target sm_86 --index "${@:2}"
 	[ $? = 0 ] && grep -qxF -- "$1" out && clean && ok "$1" || fail "not “$1”: $(cat out err)"
 }
@@ -125,7 +126,7 @@ bare "torch-2.4.1-py3-none-win_amd64.whl: $cpu; PyTorch's own index, whose addre
 bare "faiss_cpu-1.8-py3-none-manylinux2014_x86_64.whl: $cpu; faiss-gpu has it" faiss-cpu
 bare "jax-0.5-py3-none-any.whl: no device code; jax-cuda12-pjrt has it" jax
 
-# Facts that are known without the wheel are reported without it, and the other GPU is answered
+# Facts that jitwarm knows without the wheel are reported without fetching it, and the other GPU gets its answer.
 : >http/log
 ask good scan --index asked==1.1 --target rtx5090,b200 --driver 550; got=$?
 [ $got = 2 ] && [ ! -s http/log ] && grep -q "sm_120 (rtx5090): driver 550 (CUDA 12.4) does not run sm_120, which needs driver 570" err && [ "$(grep -c "does not run" err)" = 2 ] &&
@@ -141,7 +142,7 @@ for words in "--target rtx3070,rtx999" "--target orin,rtx3070" "--target rtx3070
 	[ $? = 64 ] && [ "$(wc -l <err)" = 1 ] && [ ! -s http/log ] && ok "nothing is asked for with $words" || fail "$words: $(cat out err http/log)"
 done
 
-# Several names
+# several names
 ask good scan --index asked==1.1 jax asked==7 asked==1.0 tensorflow==2.0.0 --target sm_86,sm_120; got=$?
 [ $got = 1 ] && clean && [ "$(cut -d' ' -f1,2 out | sed 5q)" = "asked-1.1-py3-none-manylinux2014_x86_64.whl, sm_86
 asked-1.1-py3-none-manylinux2014_x86_64.whl, sm_120
@@ -223,7 +224,7 @@ usage "--platform is for --index" scan --platform windows asked
 usage "--python is for --index" lint --python 3.10 asked
 usage "--python is a version such as 3.11, not “three”" scan --index asked --python three
 
-# Another pip, whatever it says and leaves. No module of the current folder is one.
+# Another pip prints and leaves anything. No module of the current folder is taken for pip.
 mkdir pip && echo 'print("mine"); open("../ran", "w")' | tee pip/__init__.py pip/__main__.py tempfile.py runpy.py >/dev/null
 good "no code of the current folder" asked-1.1-py3-none-manylinux2014_x86_64.whl good asked==1.1
 [ ! -e ran ] && [ ! -e ../ran ] || fail "it ran"
@@ -265,7 +266,7 @@ fake_pip 'while True: print("ERROR: " + "x" * 100000)'
 bad "words without end" "pip printed more than 4194304 bytes" good asked
 fake_pip 'import os, tempfile, time' 'open(tempfile.gettempdir() + "/x", "w").truncate(20 << 30)' 'time.sleep(60)'
 bad "files without end" "pip downloaded more than 16 GiB" good asked
-# Its messages hold no password, however it is written there.
+# Messages contain no password, however it is written in the address.
 export PIP_INDEX_URL=https://us%20er:p%40ss%2Fw@127.0.0.1:1/simple https_proxy=http://me:other-p@ss/w@127.0.0.1:1
 for line in 'print("ERROR:", os.environ["PIP_INDEX_URL"], os.environ["https_proxy"], "x=https://another:p@ss@host", "p@ss/w is wrong, and p%40ss%2Fw", os.environ)' \
 	'print(os.environ["PIP_INDEX_URL"]); print("WARNING: p@ss/w"); print("ERROR: no\n  other-p@ss/w")' 'raise ValueError(os.environ["https_proxy"])'; do
@@ -276,9 +277,9 @@ unset PIP_INDEX_URL https_proxy PYTHONPATH
 printf '[global]\nindex-url = https://me:p%%%%40ss@127.0.0.1:1/simple\n' >pip.conf
 PIP_RETRIES=1 PIP_CONFIG_FILE=$scratch/pip.conf PIP_INDEX_URL='' bad "a password of pip's configuration" "the package index cannot be reached (Connection refused)" good asked
 
-# Neither pip nor uv; uv, which lends pip to a Python without one, and leaves nothing
+# Neither pip nor uv is there; then uv, which provides pip to a Python without it, and leaves no files.
 path=$scratch/tools bad "neither" "jitwarm asks package indexes through pip (python3 -m pip) or uv, and found neither: install one of them, or download the wheel on another machine (pip download --no-deps NAME), and name its file" good asked
-uv=$cache/jitwarm/uv/bin/uv # of setup.sh
+uv=$cache/jitwarm/uv/bin/uv # installed by setup.sh
 [ -x "$uv" ] || uv=$(command -v uv)
 if [ -n "$uv" ]; then
 	cp "$uv" tools
@@ -286,10 +287,10 @@ if [ -n "$uv" ]; then
 	mkdir -p http/packages/pip && "$python" -m pip download -q --no-deps --no-cache-dir --disable-pip-version-check -d http/packages/pip pip >/dev/null 2>&1 || rm -rf http/packages/pip
 	if [ -d http/packages/pip ]; then
 		export UV_DEFAULT_INDEX=$site/good/simple
-		printf 'find-links = ["%s/none"]\nno-index = true\n' "$scratch" >uv.toml # of the current folder: not obeyed
+		printf 'find-links = ["%s/none"]\nno-index = true\n' "$scratch" >uv.toml # in the current folder, and ignored
 		echo ./near/python3 >.python-version
 		path=$scratch/tools VIRTUAL_ENV=$scratch/bare good "uv lends pip" asked-1.1-py3-none-manylinux2014_x86_64.whl good asked==1.1
-		# uvx is not on PATH, but says where uv is
+		# uvx is not on PATH, but a variable says where uv is.
 		mkdir apart && mv tools/uv apart
 		UV=$scratch/apart/uv path=$scratch/tools VIRTUAL_ENV=$scratch/bare good "the uv of UV lends pip" asked-1.1-py3-none-manylinux2014_x86_64.whl good asked==1.1
 		UV=apart/uv path=$scratch/tools VIRTUAL_ENV=$scratch/bare bad "a uv that is named from the current folder" "found neither" good asked
@@ -330,13 +331,13 @@ rm -rf state home/.cache
 ask good lint --index missing; got=$?
 [ $got = 3 ] && clean && ok "lint of what is in no index" || fail "lint of what is in no index: status $got: $(cat out err; find tmp)"
 
-# Ctrl-C; what a kill leaves, which the next run removes; neither leaves pip
+# After Ctrl-C and after a kill, no pip is left; the next run removes a kill's leftovers.
 no_children() { ! pgrep -f "^[^ ]*python.*$scratch/tmp/jitwarm-run" >/dev/null; }
 for signal in INT KILL; do
 	PIP_INDEX_URL=$site/trickle/simple timeout -s KILL 60 "$jitwarm" scan --index asked --target sm_86 >out 2>err &
 	asking=$!
 	await sh -c 'find tmp -name "*.whl" | grep -q .' || fail "nothing is fetched: $(cat err)"
-	asker=$(pgrep -P $asking) # below timeout
+	asker=$(pgrep -P $asking) # the child of timeout
 	kill -$signal "$asker"; got=0; wait $asking || got=$?
 	await no_children || fail "pip goes on after SIG$signal"
 	if [ $signal = INT ]; then
@@ -348,7 +349,7 @@ for signal in INT KILL; do
 	fi
 done
 
-# Many packages in a file, in all three forms
+# A file lists many packages, in all three forms.
 hash=$(sha256sum http/packages/asked/asked-1.1-py3-none-manylinux2014_x86_64.whl | cut -d' ' -f1)
 cat >requirements.txt <<E
 # asked==1.5
@@ -373,7 +374,8 @@ name = "own"
 directory = { path = "." }
 E
 echo '{"version": "1", "install": [{"is_direct": false, "metadata": {"name": "asked", "version": "1.1.post1"}}, {"is_direct": false, "metadata": {"name": "Asked", "version": "1.1"}}]}' >report.json
-listed() { # STATUS WORD...; no wheel is fetched twice
+# listed STATUS WORD...: no wheel is fetched twice
+listed() {
 	: >http/log
 	ask good scan --target sm_86 "${@:2}"
 	local got=$?
@@ -413,7 +415,7 @@ done
 printf '%s\n' "asked==1.1 --hash=sha256:$hash" >hashed.txt && listed 0 --index -r hashed.txt
 printf '%s\n' "asked==1.1 --hash=sha256:${hash:1}0" >hashed.txt && listed 3 --index -r hashed.txt
 said err "hashed.txt: pip: " "HASHES"
-# pip is asked once more why, so it fetches what it has already got
+# pip is asked once more for the reason, so it fetches the same wheel again.
 printf '%s\n' asked==1.1 missing==1 >missing.txt && ask good scan --target sm_86 --index -r missing.txt
 [ $? = 3 ] && clean && ok "--index -r missing.txt" || fail "missing.txt: $(cat out err; find tmp state home)"
 said err "missing.txt: the package index has source code of missing==1, and no wheel"
@@ -421,7 +423,7 @@ printf '%s\n' '--no-binary :all:' '--proxy=me:word@localhost:1' asked==1.1 >opti
 said err "options.txt:1: an option of pip is left out" "options.txt:2: an option of pip is left out"
 printf '%s\n' "--index-url $site/good/simple" asked==1.1 >options.txt
 PIP_INDEX_URL=$site/empty/simple listed 0 --index -r options.txt
-# A folder whose setup would run code of a package stays where it is
+# A folder whose setup would run a package's code is not built.
 mkdir setup && echo "open('$scratch/ran', 'w')" >setup/setup.py && echo "-e ./setup" >nested.txt
 printf '%s\n' ./setup "-e ./setup" "--editable=./setup" setup/ "x @ file://$scratch/setup" "-r nested.txt" $'\\\n-e ./setup' "asked==1.1 --no-binary=:all:" >code.txt
 printf '%s\n' '# coding: utf-7' '+AC0-e ./setup' >coded.txt
@@ -430,7 +432,7 @@ for list in code coded source; do
 	ask good scan --target sm_86 --index -r $list.txt
 	[ $? != 0 ] && [ ! -e ran ] && clean && ok "no code of a package: $list.txt" || fail "code of a package, $list.txt: $(cat out err; ls ran)"
 done
-# An archive in the current folder that is called like a requirement: pip built it
+# An archive in the current folder has the name of a requirement, which pip would build.
 mkdir evil && cp setup/setup.py evil && python3 - <<'P'
 import shutil
 for name, kind in (("evil.zip", "zip"), ("evil.ZIP", "zip"), ("evil.tar.gz", "gztar"), ("evil==1.0+a.zip", "zip"), ("evil===1.zip", "zip"), ("evil-zip.zip", "zip")):
@@ -446,7 +448,7 @@ for line in 'evil.zip[x]' 'evil.tar.gz[x]' evil.ZIP 'evil==1.0+a.zip' 'evil===1.
 			fail "an archive for “$line”, $list: status $got: $(cat out err; ls ran)"
 	done
 done
-# Even if one had the name of what pip is asked for
+# It is not built even if its name is exactly the requirement's.
 mkdir empty && cp evil.zip empty/asked && echo "Asked==1.1 --hash=sha256:$hash" >dotted.txt && listed 0 --index -r dotted.txt
 export PYTHONPATH=$scratch/fake
 fake_pip 'import os, sys' 'print("ERROR: in", os.listdir("."), os.path.samefile(os.environ["PIP_FIND_LINKS"], "'"$scratch"'/evil"))' 'sys.exit(1)'
@@ -460,7 +462,7 @@ for hostile in 'n\0u' '' '# nothing\n' '{"install": [' '{"install": {}}'; do
 done
 yes -- -e | head -n 5000 >hostile.txt && listed 3 --index -r hostile.txt
 listed 3 --index -r absent.txt
-listed 0 -r requirements.txt # which is for an index alone
+listed 0 -r requirements.txt # -r is for an index alone
 listed 64 --index -r requirements.txt asked
 export PYTHONPATH=$scratch/fake
 for line in 'os.symlink("/etc/passwd", at + "/x-1.0-py3-none-any.whl")' 'os.mkfifo(at + "/x-1.0-py3-none-any.whl")' 'open(at + "/x.tar.gz", "w")'; do
@@ -469,7 +471,7 @@ for line in 'os.symlink("/etc/passwd", at + "/x-1.0-py3-none-any.whl")' 'os.mkfi
 	[ "$(wc -l <err)" = 1 ] || fail "a pip that lies: $(cat err)"
 done
 unset PYTHONPATH
-# The lines that other commands propose
+# These lines are those that other commands print.
 cp requirements.txt "my requirements.txt"
 ask good check --environment own "my requirements.txt"
 grep -qF "“jitwarm scan --index -r 'my requirements.txt'”" err && ok "a word in quotes" || fail "a word in quotes: $(cat err)"
@@ -479,7 +481,7 @@ for file in requirements.txt pylock.toml; do
 		grep -qF "$file: a list of packages: “jitwarm scan --index -r $file”" err && ok "$command $file" || fail "$command $file: $(cat out err)"
 	done
 done
-# A wheel that is larger than the memory that it may take, stored and packed
+# The wheel is larger than the memory limit, stored and packed.
 PIP_NO_INDEX=1 PIP_FIND_LINKS=$scratch/folder python3 - "$jitwarm" "$build/tests/framework/libsample_framework.so" <<'P' && ok "150 MB of memory" || fail "memory: $(cat out err)"
 import pathlib, resource, subprocess, sys, zipfile
 for way in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):

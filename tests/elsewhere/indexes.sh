@@ -13,7 +13,8 @@ await() {
 	local end=$((SECONDS + 60))
 	until "$@"; do [ $SECONDS -lt $end ] || return 1; sleep 0.05; done
 }
-serve() { # FOLDER [CERTIFICATE]
+# serve FOLDER [CERTIFICATE]: starts the server
+serve() {
 	mkdir -p "$1"
 	python3 "${BASH_SOURCE[0]%/*}/index-server.py" "$@" >"$1/said" 2>&1 &
 	servers+=($!)
@@ -21,19 +22,19 @@ serve() { # FOLDER [CERTIFICATE]
 }
 
 while read -r name; do unset "$name"; done < <(env | grep -oiE '^(PIP_[A-Z_]*|UV_[A-Z_]*|PYTHON[A-Z]*|[a-z]*_proxy|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE|SSL_CERT_FILE|NETRC|VIRTUAL_ENV|CONDA_PREFIX)=' | tr -d =)
-# As a program on PATH: pyenv's scripts look for Python in the home folder.
+# python is the program that PATH means: pyenv's scripts look for Python in the home folder.
 python=$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null) && "$python" -m pip --version >/dev/null 2>&1 || { echo "skipped: no python3 with pip"; exit 77; }
 mkdir home bin tmp
 cache=${XDG_CACHE_HOME:-$HOME/.cache}
 ln -s "$python" bin/python3
 export HOME=$scratch/home JITWARM_STATE=$scratch/state TMPDIR=$scratch/tmp NO_COLOR=1 LC_ALL=C.UTF-8 PIP_CONFIG_FILE=/dev/null PIP_RETRIES=0 no_proxy='*' PATH=$scratch/bin:$PATH
-# The output and files of a pip that somebody else has written: a module of that name.
-fake_pip() { # PYTHON-LINE...
+# fake_pip PYTHON-LINE...: writes somebody's module named pip, with its output and files
+fake_pip() {
 	mkdir -p fake/pip
 	printf '%s\n' "$@" >fake/pip/__main__.py
 	: >fake/pip/__init__.py
 }
-# whole_progress NAME: of a download the objects in `err`: their last one has all of it
+# whole_progress NAME: the last progress object of a download in `err` is complete
 whole_progress() {
 	python3 -c 'import json, sys
 lines = [json.loads(line) for line in open("err") if line.startswith("{")]

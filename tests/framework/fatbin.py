@@ -21,7 +21,7 @@ def lz4_block(data):
         size = library.LZ4_compress_default(data, out, len(data), len(out))
         if size > 0:
             return out.raw[:size]
-    # One sequence of literals, and nothing else.
+    # LZ4: one sequence, with literals alone.
     if len(data) < 15:
         return bytes([len(data) << 4]) + data
     rest = len(data) - 15
@@ -38,7 +38,7 @@ def zstd_frame(data):
         size = library.ZSTD_compress(out, len(out), data, len(data), 3)
         if not library.ZSTD_isError(ctypes.c_size_t(size)):
             return out.raw[:size]
-    # A frame of one segment, its size in four bytes, of raw blocks.
+    # zstd: a frame of one segment with raw blocks, and its size in four bytes.
     out = struct.pack("<IBI", 0xFD2FB528, 0xA0, len(data))
     for at in range(0, len(data), 1 << 17):
         block = data[at : at + (1 << 17)]

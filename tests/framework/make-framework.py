@@ -12,7 +12,7 @@ import sys
 
 import fatbin
 
-# Name, statements where it is generated, options, compression; the driver of CUDA 12.2 reads all but zstd.
+# Each row: name, number of statements if it is generated, options, compression. The driver of CUDA 12.2 reads all of them but zstd.
 MODULES = [
     ("sample_tiny", 0, "", None),
     ("sample_small", 0, " --generate-line-info ", None),
@@ -51,7 +51,7 @@ def main():
         if version:
             wrappers.append("\t{0x466243b1, %d, %s_fatbin, NULL},\n" % (version, name))
         at = "&wrappers[%d]" % (len(wrappers) - 1) if version else "NULL"
-        # Only the wrapper points to what is registered, as with nvcc: it may be moved.
+        # As with nvcc, only the wrapper points to a registered container, so the container may be moved.
         place = "NULL, 0" if version else "%s_fatbin, sizeof %s_fatbin" % (name, name)
         rows.append('\t{"%s", %s, %s, %s},\n' % (name, kind, at, place))
 
@@ -64,7 +64,7 @@ def main():
         for sm in (52, 70)
     ]
     add("sample_choice", fatbin.container(*two), "SECTION_FATBIN", "SAMPLE_PLAIN")
-    # The output of nvcc -dc and a link: linked code for one old GPU, whose wrapper has version 2, and the objects' PTX.
+    # As nvcc -dc and a link leave it: linked code for one old GPU, whose wrapper has version 2, and the objects' PTX.
     linked = fatbin.container(fatbin.entry(fatbin.CUBIN, 52, fatbin.old_cubin(52, "sample_link", 16384, 118)))
     add("sample_linked", linked, "SECTION_FATBIN", "SAMPLE_LINKED", version=2)
     for name in RELOCATABLE:

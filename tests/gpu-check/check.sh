@@ -7,7 +7,8 @@ build=$1 driver=$2
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 fail() { cat "$scratch/out" "$scratch/err"; echo "FAILED: $1"; exit 1; }
-gpu_check() # EXIT-STATUS OPTION...
+# gpu_check EXIT-STATUS OPTION...
+gpu_check()
 {
 	local wanted=$1 status=0
 	shift
@@ -18,11 +19,11 @@ gpu_check() # EXIT-STATUS OPTION...
 }
 holds() { python3 -c "import json, sys; d = json.load(open(sys.argv[1])); sys.exit(not ($1))" "$scratch/report.json" || fail "not so: $1"; }
 
-# The caller's cache, of which not a byte may change
+# Not a byte of the caller's cache may change.
 export HOME=$scratch/home CUDA_CACHE_PATH=$scratch/users
 mkdir -p "$HOME" "$CUDA_CACHE_PATH"
 
-# nvidia-smi of a GPU whose used memory grows by 100 MiB at each look
+# This nvidia-smi shows a GPU whose used memory grows by 100 MiB at each call.
 mkdir "$scratch/bin"
 cat >"$scratch/bin/nvidia-smi" <<'S'
 #!/bin/sh
@@ -45,13 +46,13 @@ if [ "$driver" != simulated ]; then
 fi
 [ -z "$(ls -A "$CUDA_CACHE_PATH" "$HOME" | grep -v ':$')" ] || fail "the caller's folders are no longer empty"
 
-# No GPU
+# There is no GPU.
 JITWARM_PCI_DEVICES='' gpu_check 2
 [ ! -e "$scratch/report.json" ] || fail "a report of nothing"
-# Wrong usage
+# wrong usage
 gpu_check 64 --start true
 
-# A driver whose entries are under other names than its library tells, and one with a module that does not compile
+# One driver names its entries differently from its library's facts; another one refuses a module.
 if [ "$driver" = simulated ]; then
 	SIMDRIVER_STAMP='Jan  1 2031 00:00:00' gpu_check 1
 	grep -q '^DIFFERS: the stamp of this driver' "$scratch/out" || fail "another stamp is not noticed"

@@ -18,7 +18,7 @@ mkdir -p home site
 machine=x86_64
 fail() { cat "$work/out"; echo "FAILED: $*"; exit 1; }
 
-# release VERSION FILE…: an archive with the program, and these files of documentation, signed
+# release VERSION FILE…: makes a signed archive with the program and these files of documentation
 release() {
 	local name=jitwarm-$1-linux-$machine version=$1
 	shift
@@ -40,7 +40,7 @@ for key in key other; do minisign -G -W -p $key.pub -s $key.sec >/dev/null 2>&1 
 python3 - site >port 2>/dev/null <<'PYTHON' &
 import functools, http.server, sys
 class Handler(http.server.SimpleHTTPRequestHandler):
-    def do_GET(self):  # a host of releases that leads elsewhere
+    def do_GET(self):  # the releases' host redirects
         if not self.path.startswith("/moved/"):
             return super().do_GET()
         self.send_response(302)
@@ -56,7 +56,7 @@ until [ -s port ]; do kill -0 $server 2>/dev/null || fail "no server"; sleep 0.0
 export JITWARM_BASE_URL JITWARM_PUBLIC_KEY JITWARM_VERSION=1.0
 JITWARM_BASE_URL=http://127.0.0.1:$(cat port) JITWARM_PUBLIC_KEY=$(tail -n 1 key.pub)
 
-# A system without minisign, and one with neither it nor OpenSSL
+# The system has no minisign, or neither minisign nor OpenSSL.
 for kind in openssl none; do
 	mkdir $kind
 	for tool in sh sed grep awk cat cp mv rm rmdir mkdir mktemp dirname find sort comm tar gzip sha256sum base64 dd cmp wc tr id uname curl head; do
@@ -83,8 +83,8 @@ refused() { # WHAT
 
 release 1.0 README old
 cp -r site sound
-# Links that another account laid under names that may be foreseen, in a folder that it may write to (exec keeps the process's
-# number), and one in a file's own place: nothing is written through them
+# Another account put symlinks under names that can be foreseen into a folder to which it may write (exec keeps the process's number), and
+# one in a file's own place: nothing is written through them.
 mkdir -p prefix/bin prefix/include/jitwarm
 echo mine >victim
 PATH=$minisign_path sh -c 'for name in bin/jitwarm include/jitwarm/key.h; do
@@ -96,7 +96,7 @@ exec sh "$2" --prefix "$1/prefix"' sh "$work" "$script" >out 2>&1 || fail "insta
 [ ! -L prefix/bin/jitwarm ] && [ -x prefix/bin/jitwarm ] && [ -f prefix/include/jitwarm/key.h ] || fail "what lies there is not jitwarm's"
 [ -z "$(find prefix -name '.jitwarm-*')" ] || fail "left: $(find prefix -name '.jitwarm-*')"
 rm -r prefix
-# A folder that takes the place of the new one before anything is written there, as who may write beside it can make it
+# A folder replaces the new one before anything is written there, as an account that may write beside it can do.
 mkdir swap swapped
 ln -s "$work/victim" swapped/file
 printf '#!/bin/sh\nmade=$(%s "$@") && case $made in %s/prefix/*) rm -r "$made" && ln -s %s/swapped "$made" ;; esac\necho "$made"\n' \
@@ -105,7 +105,7 @@ run 1 "$work/swap:$minisign_path"
 says "another account has replaced it"
 [ "$(cat victim)" = mine ] || fail "it wrote into a folder that was swapped"
 rm -rf prefix
-# Root neither believes a list, nor runs a program, nor follows a link of another account
+# Root neither believes another account's list, nor runs its program, nor follows its symlink.
 if [ "$(id -u)" = 0 ]; then
 	mkdir -p prefix theirs && echo mine >theirs/file
 	ln -s "$work/theirs" prefix/include && chown -h 65534 prefix/include
@@ -125,7 +125,7 @@ if [ "$(id -u)" = 0 ]; then
 	[ ! -e ran ] || fail "it ran another account's program"
 	[ ! -e prefix/bin/jitwarm ] || fail "the program is there"
 	rm -rf prefix
-	# Files set up for the machine go with the program
+	# Files set up for the machine are removed with the program.
 	run 0 "$minisign_path"
 	# shellcheck source=tests/accounts.sh
 	. "$here/../accounts.sh"
@@ -148,7 +148,7 @@ sign other && refused "does not have the signature"
 restore
 sed -i '3s/jitwarm/jitwurm/' site/SHA256SUMS.minisig && refused "does not have the signature"
 restore
-# The signer's name is not signed: another key's is refused nevertheless
+# The signer's name is not signed: another key's signature is still refused.
 python3 - site/SHA256SUMS.minisig <<'PYTHON'
 import base64, sys
 lines = open(sys.argv[1]).read().splitlines()
@@ -171,7 +171,7 @@ says "install minisign or OpenSSL 3"
 JITWARM_PUBLIC_KEY='' run 1 "$minisign_path"
 says "belongs to no release"
 
-# “curl | sh” whose connection breaks: what came in runs not at all, wherever it ends
+# The connection of “curl | sh” breaks: the partial script does nothing, wherever it ends.
 mkdir cut
 while read -r line; do
 	head -n "$line" "$script" | PATH=$work/openssl sh -s -- --prefix "$work/prefix" >cut/$line 2>&1
@@ -181,9 +181,9 @@ done < <(grep -nE '^(put|verify|tar|while)|^(\[|fetch).*(manifest|work)' "$scrip
 [ "$(find cut -type f | wc -l)" -gt 8 ] || fail "not cut off often enough"
 PATH=$work/openssl sh -s -- --prefix "$work/prefix" --unknown <"$script" >out 2>&1
 [ $? = 64 ] && says "usage: install.sh" || fail "the usage, from a pipe"
-# The folders that a system has empty are not the script's
+# Folders that the system has empty are not removed.
 mkdir -p prefix/include prefix/lib
-# An installation that ends in its midst can be removed
+# An installation that broke off half way can be removed.
 mkdir -p prefix/share/doc/jitwarm/README/mine
 run 1 "$work/openssl"
 says "README: a folder is in the way"
@@ -195,17 +195,17 @@ rm -r prefix/share/doc
 run 0 "$work/openssl"
 says "installed jitwarm"
 [ -x prefix/bin/jitwarm ] && [ -f prefix/share/doc/jitwarm/old ] || fail "it is not there"
-sign key -l # the older form, without a hash
+sign key -l # the older form of signature, without a hash
 run 0 "$work/openssl"
 run 0 "$minisign_path"
-# An upgrade removes what the new release lacks, and leaves what is not the script's
+# An upgrade removes files that the new release lacks, and leaves files that are not the script's.
 release 2.0 README
 echo mine >prefix/share/doc/jitwarm/mine
 mkdir -p home/.nv/ComputeCache && echo entry >home/.nv/ComputeCache/entry
 JITWARM_VERSION=2.0 run 0 "$minisign_path"
 [ "$(cat prefix/share/doc/jitwarm/README)" = 2.0 ] && [ ! -e prefix/share/doc/jitwarm/old ] && [ -f prefix/share/doc/jitwarm/mine ] ||
 	fail "the upgrade"
-# Names in the list that lead out of the folder are not followed
+# Names in the list that lead out of the folder are ignored.
 echo kept >outside && printf '../outside\n%s/outside\n' "$work" >>prefix/share/jitwarm/installed.txt
 run 0 "$minisign_path" --uninstall
 [ -f outside ] || fail "removed something outside"
@@ -214,9 +214,9 @@ run 0 "$minisign_path" --uninstall
 run 1 "$minisign_path" --uninstall
 says "nothing was installed"
 rm prefix/share/doc/jitwarm/mine
-# A release's script explains itself, too, in a pipe as well
+# A release's script prints its help, also from a pipe.
 sh -s -- --help <"$script" >out 2>&1 && says "--uninstall    remove" || fail "--help"
-# An error ends package.sh and release.sh before they build anything
+# After an error, package.sh and release.sh end before they build anything.
 while IFS=, read -r wrong words; do
 	# shellcheck disable=SC2086
 	timeout 60 "$here/../../scripts/"$wrong </dev/null >out 2>&1
@@ -233,19 +233,19 @@ release.sh -o new 0.0.0.0 x,release.sh --rebuild
 release.sh -o site 1.0.0,site has files in it
 END
 [ ! -e new ] && [ ! -e dist ] || fail "something was made"
-# The script of one release needs no variables
+# The script of a release needs no variables.
 "$here/../../scripts/package.sh" installer "$JITWARM_BASE_URL" "$JITWARM_PUBLIC_KEY" 2.0 >release.sh || fail "package.sh installer"
 "$here/../../scripts/package.sh" installer "http://a/vVERSION" "$JITWARM_PUBLIC_KEY" 2.0 >out && grep -q '^base=.*:-http://a/v2\.0}$' out || fail "a version in the address"
 env -u JITWARM_BASE_URL -u JITWARM_PUBLIC_KEY -u JITWARM_VERSION PATH="$work/prefix/bin:$PATH" sh release.sh --prefix prefix/ >out 2>&1 || fail "the release's script"
 ! grep -q "not in PATH" out || fail "PATH has it"
-# The line of the documents, from a host that leads elsewhere
+# The documents' line works, from a host that redirects.
 cp release.sh site/install.sh
 for page in install.md contributing/packages.md; do
 	line=$(grep -o 'curl [-A-Za-z]* https://HOST/PATH/install.sh && sh install.sh' "$here/../../docs/$page") || fail "no line in $page"
 	(mkdir fetched && cd fetched && sh -c "${line/https:\/\/HOST\/PATH/$JITWARM_BASE_URL\/moved} --help") >out 2>&1
 	says "install.sh [--prefix DIR]" && rm -r fetched
 done
-# The line that checks another file
+# The documents' line verifies another file.
 line=$(sed -n 's/^\$ \(minisign -V.*\)/\1/p' "$here/../../docs/install.md")
 (cd site && sh -c "${line/KEY/$JITWARM_PUBLIC_KEY}") >out 2>&1 || fail "$line"
 says "jitwarm-2.0-linux-$machine.tar.gz: OK"

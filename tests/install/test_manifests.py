@@ -56,7 +56,7 @@ def check(dist, root, work):
     scoop = json.loads(texts["scoop/jitwarm.json"])
     here = scoop["architecture"]["64bit"]
     assert scoop["version"] == version and sums[here["url"]] == here["hash"] and here["url"].endswith(".zip"), scoop
-    # Scoop's steps for the next release: a version from the page, its address, and the hash from the list beside it
+    # Scoop's steps for the next release find the version on the page, its address, and the hash in the list beside it.
     assert re.search(scoop["checkver"]["regex"], '<a href="jitwarm-9.10.11-windows-x64.zip">')[1] == "9.10.11"
     assert scoop["autoupdate"]["architecture"]["64bit"]["url"].replace("$version", version) == here["url"], scoop
     assert scoop["autoupdate"]["hash"]["url"] == "$baseurl/SHA256SUMS"

@@ -18,7 +18,7 @@ cp "$root/include/jitwarm/version.h" include/jitwarm/
 minisign -G -W -p "$work/key.pub" -s "$work/key" >/dev/null 2>&1 && minisign -G -W -p "$work/other.pub" -s "$work/other" >/dev/null 2>&1 || fail "minisign -G"
 sed "s|=\$|=x|; s|^public_key=.*|public_key=$(tail -n 1 "$work/key.pub")|" "$root/packaging/release.conf" >packaging/release.conf
 printf '# Changes\n\n## 9.8.7 (unreleased)\n\n- new\n' >CHANGELOG.md
-# The files that a user would install, and whatever CHANGED says
+# These are the files that a user would install; they contain CHANGED.
 cat >scripts/package.sh <<'END'
 #!/bin/sh
 mkdir -p "$2" && cd "$2" || exit 1
@@ -32,7 +32,7 @@ done
 chmod +x scripts/*.sh tests/*/*
 git init -q . && git config user.name someone && git config user.email a@example.invalid && git add -A && git commit -qm first || fail "git"
 first=$(git rev-parse HEAD)
-# git's signatures, by a program that takes every key for its own
+# git's signatures come from a program that accepts every key as its own.
 printf '#!/bin/sh\ncat >/dev/null\nprintf -- "-----BEGIN PGP SIGNATURE-----\\n\\nx\\n-----END PGP SIGNATURE-----\\n"\nprintf "\\n[GNUPG:] SIG_CREATED \\n" >&2\n' >"$work/gpg" && chmod +x "$work/gpg"
 git config gpg.program "$work/gpg"
 
@@ -72,7 +72,7 @@ untouched "a package cannot be installed"
 FAILS=reproducible.sh release 1 --no-sign 9.8.7
 untouched "not the same bytes twice"
 
-# A trial
+# a trial
 release 0 --dry-run -o "$work/trial/dist"
 says "stages: "
 [ -s "$work/trial/dist/SHA256SUMS.minisig" ] && grep -q '^test_manifests.py' "$work/calls" || fail "the trial"
@@ -80,7 +80,7 @@ untouched "a trial"
 release 64 --dry-run -o "$work/trial/dist"
 says "has files in it"
 
-# The release: in the commit the numbers and the date, in the tag the sums and their signature
+# A release has the version and the date in its commit, and the sums with their signature in its tag.
 release 0 --key "$work/key" 9.8.7
 says "git push --atomic origin HEAD v9.8.7"
 [ "$(git log --format=%s -1)" = "Release 9.8.7" ] && [ "$(git rev-parse v9.8.7^{commit})" = "$(git rev-parse HEAD)" ] && [ "$(git rev-parse HEAD^)" = "$first" ] || fail "the commit"
@@ -97,7 +97,7 @@ mv dist "$work/published"
 release 64 --no-sign 9.8.7
 says "there is a tag v9.8.7"
 
-# The steps of the tag's workflow, in a clone
+# The tag's workflow runs its steps in a clone.
 git clone -q . "$work/elsewhere" && cd "$work/elsewhere" || fail "git clone"
 release 0 --rebuild
 grep -q '^setup.sh .*--windows --release' "$work/calls" || fail "what building needs was not installed"

@@ -11,7 +11,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 [ "$(uname -m)" = x86_64 ] || { echo "skipped: the judged wheel is for x86_64"; exit 77; }
 # shellcheck source=tests/elsewhere/indexes.sh
 . "$here/../elsewhere/indexes.sh"
-uvx=$cache/jitwarm/uv/bin/uvx # of setup.sh
+uvx=$cache/jitwarm/uv/bin/uvx # installed by setup.sh
 [ -x "$uvx" ] || uvx=$(command -v uvx) || { echo "skipped: uv is missing"; exit 77; }
 judged=$(compgen -G "$cache/jitwarm/frameworks/xgboost-1.5.2-linux/*.whl" || compgen -G "$cache/jitwarm/frameworks/xgboost-1.3.3-linux/*.whl") ||
 	{ echo "skipped: no XGBoost: scripts/get.sh frameworks xgboost-1.3.3-linux"; exit 77; }
@@ -29,14 +29,14 @@ serve http
 export UV_DEFAULT_INDEX PIP_INDEX_URL PIP_DISABLE_PIP_VERSION_CHECK=1
 PIP_INDEX_URL=http://127.0.0.1:$(cat http/port)/good/simple UV_DEFAULT_INDEX=$PIP_INDEX_URL
 
-# timed COMMAND...: its status; output in out and err, and how long it took in `took`: other work may go on here
+# timed COMMAND...: returns its status, with its output in out and err, and its time in `took`; other work may run meanwhile
 timed() {
 	local TIMEFORMAT='%1R s (%1U + %1S s of a processor)'
 	{ time timeout 300 "$@" >out 2>err; } 2>took
 }
 timed curl -fsS -o judged "http://127.0.0.1:$(cat http/port)/good/files/xgboost/${judged##*/}" || fail "the download of the judged wheel"
 alone=$(cat took)
-# answers WHAT COMMAND...
+# answers WHAT COMMAND...: the command judges the wheel
 answers() {
 	timed "${@:2}" && grep -q "^${judged##*/}:" out && grep -qE '^sm_120 \(rtx5090\): 14[59] modules to compile' out || { fail "$1: $(cat out err)"; return; }
 	ok "$1: $(cat took), of which the wheel of XGBoost $alone"
