@@ -11,7 +11,7 @@ there bin/jitwarm
 there share/jitwarm/schemas/jitwarm.check-1.json
 for page in jitwarm jitwarm-prime jitwarm-check; do there "share/man/man1/$page.1"; done
 there share/doc/jitwarm/LICENSE
-# Each library that cmake/Dependencies.cmake names has its notice.
+# Each library named in cmake/Dependencies.cmake has its notice.
 for name in $(sed -nE 's/^jitwarm_dependency\(([a-z0-9]+) .*/\1/p' cmake/Dependencies.cmake); do
 	there "share/doc/jitwarm/licences/$name.txt"
 done

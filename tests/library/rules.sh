@@ -3,9 +3,9 @@
 set -euo pipefail
 library=$1
 shift
-# Functions on the present contents of the cache, those that free lists, and those for the list of wheels remember nothing.
+# Functions about the cache's present contents, those that free lists, and those for the list of wheels remember nothing.
 allowed='cache_file_key cache_files_free cache_files_scan cache_presence cache_sound cache_verified_judge jw_lines_free metadata_line requirement_parse'
-# Functions that remember, and that these sources alone may call
+# Only these sources may call the functions that remember.
 remembering='inventory_begin inventory_end inventory_image'
 found=$(nm "$library" | awk -v sources="$*" -v allowed="$allowed" -v remembering="$remembering" '
 	BEGIN {
@@ -32,7 +32,7 @@ found=$(nm "$library" | awk -v sources="$*" -v allowed="$allowed" -v remembering
 			}
 		}
 	}' | sort -u)
-# Functions of the floor below them are for any caller.
+# Any file may call functions of the floor below.
 floor=$(cd "$(dirname "$0")/../../src" && printf '%s\n' base/*.c os/*.c os/*/*.c | sed 's|.*/||; s|$|.o|' | paste -sd'|' | sed 's/\./\\./g')
 found=$(grep -vE " of ($floor)\$" <<<"$found" || true)
 [ -z "$found" ] || { printf 'neither in JITWARM_RULES (src/CMakeLists.txt) nor named in rules.sh, if it does not matter to what is remembered:\n%s\n' "$found"; exit 1; }

@@ -3,12 +3,12 @@ the shortest first. What a test writes in a process that is killed, or that clea
 """
 import concurrent.futures, copy, difflib, json, os, pathlib, re, resource, shutil, subprocess, time
 
-# Tests of real drivers and of the machine's own cases, whose seconds would be days: tests/long and nightly.sh look after them.
+# Tests of real drivers and of the machine's own cases would take days: tests/long and nightly.sh run them.
 LEFT_OUT = r"(driver|real|conformance|framework|prime-5|story|share-(nodes|crowd|slurm|image|fleets|manifests|registry)|torture|install|library|documents|elsewhere|gpu-check|n.*-real|python)(-.*)?|cli-tmux"
 LONGEST_S = 60
-# A run that no longer ends is noticed: a test's own limit may be a quarter of an hour.
+# This limit stops a run that no longer ends; a test's own limit may be a quarter of an hour.
 MAX_CPU_S = 100
-# Finds lines that begin before the line that gcc counts: a condition of several lines
+# A condition of several lines begins before the line that gcc counts; this is how far to look for its beginning.
 MAX_LINES_BACK = 12
 
 
@@ -17,7 +17,7 @@ class Test:
         found = {one["name"]: one["value"] for one in described["properties"]}
         self.name, self.command = described["name"], described["command"]
         self.variables = dict(one.split("=", 1) for one in found.get("ENVIRONMENT", []))
-        # Processor time, which other work does not change
+        # Processor time does not depend on other work.
         self.cpu_s = 0
         self.folder, self.skipped = found["WORKING_DIRECTORY"], found.get("SKIP_RETURN_CODE")
 
@@ -45,7 +45,7 @@ class Test:
 
 
 
-# Programs that have each allocation and each call fail, and the form of a line of their tables: one scenario is one test here.
+# These programs make each allocation and each call fail. With them is the form of a line of their tables: one scenario is one test here.
 STRUCK = {"unit-struck": ("struck*", r'^\t\{"([^"]+)", [a-z]\w*, '),
           "unit-struck_commands": ("struck_place", r'^\t\{"([^"]+)",\s+\d')}
 

@@ -23,7 +23,7 @@ fail() { echo "FAILED: $*"; failed=1 first=${first:-$*}; }
 
 if [ "$kind" = real ]; then
 	nvjitlink=$("$root/scripts/get.sh" nvjitlink --here 12.2) || { echo "skipped: nvJitLink 12.2 is not at hand (scripts/get.sh nvjitlink 12.2)"; exit 77; }
-	# The oldest of these that will do is taken, whatever else this account has fetched.
+	# bake uses the oldest suitable version of these, whatever else this account has fetched.
 	mkdir ptxas
 	for release in 11.8 12.2; do
 		timeout 300 "$jitwarm" compiler fetch "$release" >out 2>&1 || { echo "skipped: no ptxas $release (jitwarm compiler fetch $release)"; exit 77; }
@@ -42,7 +42,7 @@ if [ "$kind" = real ]; then
 	exit $failed
 fi
 
-# Everything but the link is in a cache already: the ptxas is asked for its version alone.
+# Everything but the link is in a cache already, so the ptxas is asked only for its version.
 export JITWARM_STATE=$scratch/state NO_COLOR=1 JITWARM_PTXAS=$scratch/ptxas FAKE_NVJITLINK_SAYS=$scratch/said
 simulated() { timeout 300 "$root/scripts/with-simdriver.sh" -B "$build" sm_86 -- "$@"; }
 CUDA_CACHE_PATH=$scratch/cache simulated "$jitwarm" prime --all "$library" >out 2>&1 && simulated "$jitwarm" status --driver-profile profile >out 2>&1 ||
@@ -50,7 +50,7 @@ CUDA_CACHE_PATH=$scratch/cache simulated "$jitwarm" prime --all "$library" >out 
 mkdir -p ptxas/12.4
 printf '#!/bin/sh\n[ "$1" = --version ] && echo "ptxas: NVIDIA (R) Ptx optimizing assembler" && echo "Cuda compilation tools, release 12.4, V12.4.1"\n' >ptxas/12.4/ptxas
 chmod +x ptxas/12.4/ptxas
-# The linker's output: the library's linked code for another GPU, with the number of this one.
+# The linker's output is the library's linked code for another GPU, with this GPU's number.
 python3 - "$library" <<'P'
 import struct, sys
 data = open(sys.argv[1], "rb").read()
@@ -65,7 +65,7 @@ open("linked", "wb").write(cubin)
 P
 fakes=$build/tests/nvjitlink
 bake() { rm -rf baked said first; timeout 300 "$jitwarm" bake --target sm_86 --driver "${profile:-profile}" --cache cache -o baked "$@" "$library" >out 2>&1; }
-# good TEXT SAID ARGUMENT...: linked, by the one that said this
+# good TEXT SAID ARGUMENT...: the library that printed SAID links
 good() {
 	local text=$1 said=$2
 	shift 2
@@ -73,7 +73,7 @@ good() {
 	grep -q "7 of 7 containers baked" out && ! grep -q "not linked" out && [ "$(cat said 2>/dev/null)" = "$said" ] && ok "$text" ||
 		fail "$text: $(cat out; echo "said:"; cat said)"
 }
-# bad MODE TEXT ARGUMENT...: baked without the link, and the reason, in one line
+# bad MODE TEXT ARGUMENT...: bake leaves the link out, and prints the reason in one line
 bad() {
 	local mode=$1 text=$2 got=0
 	shift 2
@@ -92,7 +92,7 @@ profile=newer CUDA_HOME=$fakes/12.8 CUDA_PATH=$fakes/12.4 good "the oldest that 
 mkdir -p again/lib && cp "$fakes/12.4/lib/libnvJitLink.so.12" again/lib
 CUDA_HOME=$fakes/12.4 CUDA_PATH=$scratch/again FAKE_NVJITLINK_FIRST=$scratch/first good "the next where one fails" "$said
 $said"
-# ptxas 11.8 knows sm_90, but not sm_90a, which is what drivers compile for. A container whose parts are missing says which.
+# ptxas 11.8 knows sm_90, but not sm_90a, for which drivers compile. The message names the parts that a container lacks.
 mkdir ptxas/11.8
 for release in 11.8 12.4; do
 	cat >ptxas/$release/ptxas <<-P

@@ -26,7 +26,7 @@ under() {
 	fi
 }
 entries() { find "$CUDA_CACHE_PATH" -path "$CUDA_CACHE_PATH/?/?/*" -type f 2>/dev/null | wc -l; }
-# expect STATUS ENTRIES TEXT ARGUMENT...: what prime ends with, how many entries there are then, and what it says
+# expect STATUS ENTRIES TEXT ARGUMENT...: prime ends with STATUS, leaves so many ENTRIES, and prints TEXT
 expect() {
 	local status=$1 count=$2 text=$3 got=0
 	shift 3
@@ -56,7 +56,7 @@ if [ "$kind" = fake ]; then
 	expect 64 4 "with sm_86 NVRTC makes no PTX" good.cu --nvrtc "$JITWARM_FAKE" --nvrtc-options -arch=sm_86
 	expect 64 4 "is not an architecture" good.cu --nvrtc "$JITWARM_FAKE" --nvrtc-options -arch=turing
 	expect 64 4 "a quote is not closed" good.cu --nvrtc "$JITWARM_FAKE" --nvrtc-options "-D'A"
-	# A file that is no PTX is reported in a line, and not primed
+	# A file that is not PTX is reported in a line, and not primed.
 	for each in "64 empty.cu" "3 text.cu"; do
 		expect "${each% *}" 4 "${each#* }: " "${each#* }" --nvrtc "$JITWARM_FAKE"
 		[ "$(wc -l <out)" = 1 ] || { echo "FAILED: $(cat out)"; failed=1; }
@@ -75,14 +75,14 @@ if [ "$kind" = fake ]; then
 	expect 2 5 "cannot be loaded" good.cu --nvrtc "$scratch/empty.so"
 	expect 2 5 "not an NVRTC of CUDA 11.2 or newer" good.cu --nvrtc "$build/tests/framework/libsample_framework.so"
 	expect 3 5 "--nvrtc no-such-package: " good.cu --nvrtc no-such-package
-	# An end of prime stops the compiler
+	# If prime is ended, it stops the compiler.
 	export FAKE_NVRTC_HANGS=$scratch/hangs
 	(until [ -s hangs ]; do sleep 0.05; done; kill -TERM "$(cat hangs)") &
 	expect 143 5 "jitwarm: hang.cu: interrupted" hang.cu --nvrtc "$JITWARM_FAKE"
 	wait
 
-	# A program on the public headers gets the same
-	api() { # RESULT SOURCE OPTION...
+	# api RESULT SOURCE OPTION...: a program on the public headers gets the same result
+	api() {
 		local wanted=$1
 		shift
 		under "$build/tests/cli/prime-api" "$jitwarm" "$@" >out 2>&1
@@ -92,10 +92,10 @@ if [ "$kind" = fake ]; then
 	api "compiled 0, kept 0, sources failed 0" good.cu "nvrtc=$JITWARM_FAKE" define no-store
 	api "compiled 0, kept 0, sources failed 1" refuse.cu "nvrtc=$JITWARM_FAKE" define no-store
 	api "note: refuse.cu: NVRTC 12.0 does not compile it: refuse.cu(2): error: two" refuse.cu "nvrtc=$JITWARM_FAKE" no-store
-	# A source that failed is tried again
+	# A source that failed is tried again.
 	api "sources failed 1" refuse.cu good.cu "nvrtc=$JITWARM_FAKE" if-changed
 	api "sources failed 1" refuse.cu good.cu "nvrtc=$JITWARM_FAKE" if-changed
-	# Two sources of one name together make what each makes alone
+	# Two sources of one name, primed together, give what each gives alone.
 	mkdir one other
 	echo "__global__ void one() {}" >one/same.cu
 	echo "__global__ void other() {}" >other/same.cu
@@ -122,7 +122,7 @@ C
 cat >part.h <<'C'
 template<int N> __device__ float part(float x) { float s = 0; for (int i = 0; i < N; i++) s = s * x + i; return s; }
 C
-# A program as it is in the field: NVRTC, then cuModuleLoadDataEx of the text.
+# This is a program as it is in the field: NVRTC, then cuModuleLoadDataEx of the PTX.
 cat >program.py <<'P'
 import ctypes, sys
 library, source, name, *options = sys.argv[1:]

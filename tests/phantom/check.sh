@@ -29,13 +29,14 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 failed=0
 "$probe" container "$scratch/one.fatbin" 1 || exit 1
-# By a path with a blank, where LD_PRELOAD ends a name
+# The path has a blank, at which LD_PRELOAD ends a name.
 mkdir -p "$scratch/a build/tests"
 ln -s "$(realpath "$build/tests/phantom")" "$scratch/a build/tests/"
 
 fresh() { rm -rf "$scratch/cache"; mkdir "$scratch/cache"; }
 entries() { find "$scratch/cache" -type f ! -name index | wc -l; }
-on() # VERSION GPUS COMMAND...
+# on VERSION GPUS COMMAND...: runs it under that driver
+on()
 {
 	CUDA_CACHE_PATH=$scratch/cache CUDA_CACHE_DISABLE=0 timeout 300 \
 		"$with" -B "$scratch/a build" -d "$1" "$2" -- "${@:3}" 2>&1

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154
 # Runs that are killed, interrupted, stopped, and that meet others. story.sh reads this file and defines its functions.
 
-# While the first module is compiled, and while the last one is.
+# The kills come while the first module is compiled, and while the last one is.
 case_killed_and_run_again() {
 	local match done=0
 	for match in sample_ sample_small; do
@@ -38,16 +38,16 @@ case_ctrl_c_ends_in_time() {
 	wait $pid
 	echo "    $((($(date +%s%N) - began) / 1000000)) ms after Ctrl-C"
 	expect_number interrupted True && [ -z "$(workers)" ] && no_leftovers || return 1
-	# Nobody waits for the store then: the next run keeps all of it.
+	# Nobody waits for the store after a kill: the next run keeps everything in it.
 	[ -z "$(find "$JITWARM_STATE/store" -name '*.jwpack' 2>/dev/null)" ] || say "the store was filled after Ctrl-C" || return 1
 	expect_status 0 prime "$library" --json || return 1
 	rm -r "$CUDA_CACHE_PATH"
 	expect_status 0 prime "$library" --json && expect_number compiled 0
 }
 
-# Stopped for longer than a module may take, all of it pauses, and then continues normally. What is not stopped
-# must not take that long: on a machine where it does, modules may take longer.
-stopped_for_longer_than() { # SECONDS
+# stopped_for_longer_than SECONDS: a run that is stopped for longer than a module may take pauses as a whole, and then continues normally.
+# Work that is not stopped must not take that long, so on a slow machine modules get more time.
+stopped_for_longer_than() {
 	local status=0 process
 	rm -rf "$CUDA_CACHE_PATH"
 	JITWARM_MODULE_TIMEOUT=$1s start_gated sample_ prime "$library" --json -j 2 || return 1
@@ -87,7 +87,7 @@ case_in_the_background() {
 	expect_number undone 0 && expect_number failed 0 && sound
 }
 
-# Several at once: each module is compiled once, and who waits says for whom. One that is killed does not keep the next waiting.
+# Of several runs at once, each module is compiled once, and a waiting run says for whom it waits. A killed run does not delay the next.
 all_wait() { [ "$(grep -cE 'jitwarm on .* [(]process [0-9]*, (for .*|started just now)[)] primes the same cache: waiting' "$err.others")" = "$1" ]; }
 case_two_at_once() {
 	local pids modules other failed=0
@@ -104,7 +104,7 @@ case_two_at_once() {
 	open_gate
 	for other in "${pids[@]}"; do wait "$other" || failed=1; done
 	[ $failed = 0 ] || say "one of three failed: $(cat "$err" "$err.others")" || return 1
-	# Each of the three may have asked an unknown driver for one module of its own.
+	# Each of the three runs may have asked an unknown driver to compile one module of jitwarm's own.
 	[ "$(grep ' compile ' "$log" | grep -vc jitwarm_probe)" = "$modules" ] || say "$(grep -c ' compile ' "$log") compiles for $modules modules" || return 1
 	expect_status 0 check "$library" && sound && expect_number files_without_row 0 && expect_number rows_without_file 0 && expect_number foreign 0 && no_leftovers || return 1
 	[ -z "$(ls -A "$CUDA_CACHE_PATH" | grep '^\.')" ] || say "left: $(ls -A "$CUDA_CACHE_PATH")"

@@ -11,11 +11,11 @@ case_settings_that_make_it_useless_are_said() {
 		unset "${setting%%=*}"
 	done
 	CUDA_CACHE_MAXSIZE=0 expect_status 2 prime "$library" && grep -q CUDA_CACHE_MAXSIZE "$err" || return 1
-	# Another directory is for others, whose settings are other.
+	# Another directory is for others, who have other settings.
 	CUDA_CACHE_DISABLE=1 expect_status 0 prime --cache "$CUDA_CACHE_PATH" "$library"
 }
 
-# Sizes are predicted: what turns out larger than was thought is left undone.
+# Sizes are predicted: modules whose entries turn out larger are left out.
 case_a_full_cache_ends_the_run_with_a_line() {
 	local limit
 	run prime -n "$library" --json
@@ -26,7 +26,7 @@ case_a_full_cache_ends_the_run_with_a_line() {
 	sound && expect_number damaged 0 && expect_number next_insert adds
 }
 
-# learnt FACTOR: this machine is said to take so many times as long as the model says
+# learnt FACTOR: pretends that this machine takes so many times as long as the model says
 learnt() {
 	printf '{"schema":"jitwarm.state/1","speed":{"schema":"jitwarm.speed/4","rows":[{"release":550,"cuda":12040,"model_ms":1e5,"real_ms":%se5}]}}' "$1" >"$JITWARM_STATE/state.json"
 }
@@ -34,11 +34,11 @@ case_a_budget_of_time_takes_a_part() {
 	local modules
 	run prime -n "$library" --json
 	modules=$(number modules)
-	# By what is predicted: they are compiled in a twentieth of that.
+	# The budget counts predicted times; the modules are compiled in a twentieth of them.
 	learnt 19
 	expect_status 1 prime "$library" -j 1 --budget-time 4s --json && [ "$(number over_budget)" -gt 0 ] || say "$(number over_budget) over the budget" || return 1
 	[ $(($(number compiled) + $(number over_budget))) = "$modules" ] && expect_number out_of_time False || return 1
-	# A driver that is slower than was thought: the time is up nevertheless.
+	# The driver is slower than predicted, and still the run ends when the time is up.
 	rm -rf "$CUDA_CACHE_PATH"
 	learnt 1
 	SIMDRIVER_COST=8 expect_status 1 prime "$library" -j 1 --budget-time 1s --json && expect_number out_of_time True && expect_number over_budget 0 || return 1
@@ -46,12 +46,12 @@ case_a_budget_of_time_takes_a_part() {
 	expect_status 0 prime "$library" --budget-time 1h30m && no_leftovers
 }
 
-# The simulated driver uses up processor time and takes four times as long as the model says.
+# The simulated driver uses up processor time, four times as much as the model says.
 case_a_slow_machine_is_learnt() {
 	local before factor round
 	run prime -n "$library" --json
 	before=$(number predicted_cpu_seconds)
-	# Beside other programs what was measured counts the less: how much is learnt is not ours to say, nor from how many runs.
+	# Beside other programs, measured times count less; this test cannot say how much is learnt, nor from how many runs.
 	for round in 1 2 3 4 5 6 7 8; do
 		rm -rf "$CUDA_CACHE_PATH"
 		SIMDRIVER_COST=8,busy expect_status 0 prime -j 1 "$library" || return 1
@@ -61,10 +61,10 @@ case_a_slow_machine_is_learnt() {
 		! python3 -c "exit(not $factor > 1.001)" || break
 		echo "    round $round: the factor is $factor"
 	done
-	# Modules of the same program
+	# The modules are of the same program.
 	python3 -c 'import json,sys; s = json.load(open(sys.argv[1]))["forecast"]["start_seconds"]; sys.exit(abs(s["high"] / s["likely"] / 2 - 1) > 0.02)' "$out" || say "another range"
 	python3 -c "exit(not $factor > 1.001)" || say "the factor is $factor" || return 1
-	# Garbage in its place is as good as nothing.
+	# An unreadable state counts as none.
 	echo '{"schema":"jitwarm.state/1","speed":{"schema":"jitwarm.speed/4","rows":[{"release":-1,"model_ms":1e999}]}}' >"$JITWARM_STATE/state.json"
 	run prime -n "$library" --json
 	expect_number predicted_cpu_seconds "$before"

@@ -14,7 +14,7 @@ case_the_cache_is_removed_meanwhile() {
 	expect_status 0 prime "$library" && sound && expect_status 0 check "$library" && no_leftovers
 }
 
-# A small file system is needed here: first the workers' place is full, then the cache's.
+# This case needs a small file system. First the workers' place is full, then the cache's.
 case_a_full_disk_ends_the_run_with_a_line() {
 	local place
 	unshare -rm mount -t tmpfs -o size=100k tmpfs "$scratch/$1" 2>/dev/null || { echo "    (needs a name space of one's own: left out)"; return 0; }
@@ -22,7 +22,7 @@ case_a_full_disk_ends_the_run_with_a_line() {
 	for place in state cache; do
 		mkdir -p "$scratch/$1/small" "$scratch/$1/keep"
 		cat >"$scratch/$1/small.sh" <<-S
-			# Too few bytes for the cache are seen before: it has too few files
+			# prime notices before it compiles if the cache's disk has too few bytes; here it has too few files.
 			[ $place = state ] && size=size=100k || size=size=2m,nr_inodes=16
 			mount -t tmpfs -o \$size tmpfs "$scratch/$1/small" || exit 99
 			[ $place = state ] && export JITWARM_STATE="$scratch/$1/small/state" || export CUDA_CACHE_PATH="$scratch/$1/small/cache"
@@ -34,13 +34,13 @@ case_a_full_disk_ends_the_run_with_a_line() {
 		unshare -rm bash "$scratch/$1/small.sh"
 		status=$?
 		keep_document "$out"
-		# One module after the other may find room where two did not.
+		# One module after the other may have space where two at once did not.
 		[ $status = 3 ] && grep -qi 'disk is full\|no space' "$err" || { [ $place = state ] && [ $status = $complete ]; } || say "$place: status $status: $(cat "$err")" || return 1
 	done
 	expect_status $complete prime "$library"
 }
 
-# A program with a small limit evicts while prime writes: each entry is whole or missing, and the next run adds the missing ones.
+# A program with a small limit evicts entries while prime writes: each entry is whole or missing, and the next run adds the missing ones.
 evicts() { CUDA_CACHE_MAXSIZE=60000 SIMDRIVER_STAMP="Jan  1 20$((RANDOM % 90 + 10)) 00:00:00" under "$framework/framework-app" >/dev/null 2>&1; }
 case_a_driver_evicts_meanwhile() {
 	run status
@@ -53,7 +53,7 @@ case_a_driver_evicts_meanwhile() {
 	expect_status 0 prime "$library" --json && expect_status 0 check "$library" && sound && no_leftovers
 }
 
-# Somebody holds the index until everything is compiled.
+# Another process holds the index until everything is compiled.
 case_a_locked_cache_is_waited_for() {
 	local holder modules
 	expect_status 1 check "$library" --json; modules=$(number modules)
@@ -95,24 +95,24 @@ case_sudo_leaves_its_callers_folders_alone() {
 	local -x CUDA_CACHE_PATH=$open/cache JITWARM_STATE=$open/state JITWARM_SYSTEM_ROOT=$open/machine
 	mkdir -p "$CUDA_CACHE_PATH" "$JITWARM_STATE"
 	chown nobody "$CUDA_CACHE_PATH" "$JITWARM_STATE"
-	# sudo -E: what root wrote into the caller's folders, the caller could not change any more.
+	# Under sudo -E, root would write files into the caller's folders that the caller could not change any more.
 	SUDO_USER=nobody expect_status 2 prime "$library" || return 1
 	grep -q "belongs to nobody; root changes nothing there" "$err" || say "no word about the account: $(cat "$err")" || return 1
 	[ -z "$(find "$CUDA_CACHE_PATH" "$JITWARM_STATE" -mindepth 1)" ] || say "root wrote: $(find "$CUDA_CACHE_PATH" "$JITWARM_STATE" -mindepth 1 | head -3)" || return 1
 }
 
 case_an_unknown_form_is_noticed() {
-	# The simulated driver's library holds one stamp; told to use another after jitwarm has confirmed the first, it makes
-	# entries under names that jitwarm does not expect: as a driver would whose form has changed.
+	# The simulated driver's library contains one stamp. After jitwarm has confirmed it, the driver is told to use another, so it makes
+	# entries under names that jitwarm does not expect, as a driver with a changed form would.
 	run prime "$library" || return 1
-	# A failure before that is told once.
+	# A failure before that is reported once.
 	rm -rf "$CUDA_CACHE_PATH"
 	SIMDRIVER_STAMP='Jan  1 2032 00:00:00' SIMDRIVER_FAULT="error:sample_network" expect_status 2 prime "$library" --json --jobs 1 || return 1
 	expect_number opaque True && expect_number failed 1 || return 1
 	rm -rf "$CUDA_CACHE_PATH"
 	SIMDRIVER_STAMP='Jan  1 2031 00:00:00' expect_status 0 prime "$library" --json || return 1
 	expect_number opaque True && [ "$(entries)" -gt 4 ] || say "opaque $(number opaque), $(entries) entries" || return 1
-	# It was asked again, so that the next run knows.
+	# The driver was asked again, so the next run knows its stamp.
 	rm -rf "$CUDA_CACHE_PATH"
 	SIMDRIVER_STAMP='Jan  1 2031 00:00:00' expect_status 0 prime "$library" --json && expect_number opaque False
 }

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154
 # Modules, drivers and GPUs that fail, as only the simulated driver has them. story.sh reads this file and defines its functions.
 
-# The sample framework's module with the entry named "sample_small" is struck.
+# fault FAULT: prime, while FAULT strikes the sample framework's module with the entry named "sample_small"
 fault() { SIMDRIVER_FAULT=$1 run prime "$library" --json; }
 
 case_a_crashing_module_is_set_aside() {
@@ -24,12 +24,12 @@ case_a_crash_once_is_made_up_for() {
 	done
 }
 
-# The command that a failure comes with shows it again, and once the cause is gone makes up for it.
+# The printed command shows the failure again, and compiles the module once the cause is gone.
 case_a_failure_comes_with_its_command() {
 	local command library=$scratch/$1/"lib rary's.so"
 	cp "$framework/libsample_framework.so" "$library"
 	SIMDRIVER_FAULT=crash:sample_small run prime "$library"
-	# Under the sanitizers it ends with a status.
+	# Under the sanitizers, the worker ends with a status instead.
 	grep -Eq ' at 0x[0-9a-f]* [(]sm_86[)]: .*(segmentation fault|ended with status 1).*twice' "$err" && grep -q 'to see it again: jitwarm prime ' "$err" ||
 		say "not said: $(cat "$err")" || return 1
 	SIMDRIVER_FAULT=crash:sample_small run prime "$library" --json --cache "$CUDA_CACHE_PATH"
@@ -45,8 +45,8 @@ case_a_failure_comes_with_its_command() {
 	expect_status 64 prime --only 0x10 "$library"
 }
 
-# On a machine where others take so long too, modules may take longer.
-hangs_within() { # MILLISECONDS SECONDS
+# hangs_within MILLISECONDS SECONDS: modules get more time on a machine on which healthy ones take that long, too
+hangs_within() {
 	local status=0
 	rm -rf "$CUDA_CACHE_PATH" "$JITWARM_STATE"
 	JITWARM_MODULE_TIMEOUT=$1ms SIMDRIVER_FAULT=hang:sample_small run prime "$library" --json || status=$?
@@ -69,7 +69,7 @@ case_an_exclusive_gpu_takes_one_worker() {
 	expect_status 0 prime "$library" -j 4 --json && expect_number failed 0 && expect_number workers 1 && grep -q 'exclusive-process mode' "$err" ||
 		say "$(cat "$err")" || { unset SIMDRIVER_COMPUTE_MODE SIMDRIVER_COST; return 1; }
 	[ "$(grep -vc ' modules' "$err")" -lt 6 ] && ! grep -q 'no space' "$err" || say "$(cat "$err")" || { unset SIMDRIVER_COMPUTE_MODE SIMDRIVER_COST; return 1; }
-	# Another GPU of the kind takes all that come.
+	# Another GPU of the same kind takes all remaining modules.
 	rm -rf "$CUDA_CACHE_PATH"
 	local gpus=sm_86,sm_86
 	SIMDRIVER_COMPUTE_MODE=3,0 expect_status 0 prime "$library" -j 4 --json && ! grep -q exclusive "$err" || say "$(cat "$err")" || { unset SIMDRIVER_COMPUTE_MODE SIMDRIVER_COST; return 1; }
@@ -101,7 +101,7 @@ case_a_full_gpu_takes_few_workers() {
 	wait $pid && expect_number failed 0 || say "$(cat "$err")"
 }
 
-# A machine that says it is short of memory has one worker at work at a time; a budget for less than one module still has one.
+# A machine that reports a lack of memory has one worker at work at a time; a budget for less than one module still allows one.
 case_memory_is_shared() {
 	local machine=$scratch/$1/root
 	mkdir -p "$machine/proc/pressure"
@@ -116,7 +116,7 @@ case_memory_is_shared() {
 	JITWARM_MAX_MEM=100M expect_status 0 prime "$library" -j 3 --json && expect_number failed 0 && expect_number workers 1
 }
 
-# 39.5 MB of PTX in one module, the largest ever seen in a framework's library, beside ordinary ones.
+# One module has 39.5 MB of PTX, the largest ever seen in a framework's library, beside ordinary ones.
 case_a_huge_module() {
 	local container=$scratch/$1/huge.fatbin
 	python3 - "$container" <<-'P'
@@ -129,7 +129,7 @@ case_a_huge_module() {
 		open(sys.argv[1], "wb").write(struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(entry)) + entry)
 	P
 	JITWARM_MAX_MEM=1G SIMDRIVER_COST=0.01 expect_status 0 prime "$container" "$library" -j 2 --json && expect_number failed 0 && expect_number undone 0 || return 1
-	# The supervisor never holds it: a worker reads it from the file.
+	# The supervisor never holds the PTX in memory: a worker reads it from the file.
 	[ "$(number cold_bytes)" -gt 39000000 ] && [ "$(number peak_supervisor_bytes)" -lt 120000000 ] || say "$(cat "$out")" || return 1
 	expect_status 0 check "$container" "$library" && sound
 }

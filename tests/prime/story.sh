@@ -27,12 +27,12 @@ gate=$scratch/gate log=$scratch/driver.log
 # shellcheck disable=SC2046
 trap 'kill -KILL $(jobs -p) 2>/dev/null; rm -rf "$scratch" ${open:+"$open"}' EXIT
 export NO_COLOR=1
-# How much memory is free, and on what power this machine runs, is not to decide how many workers there are.
+# This machine's free memory and its battery must not decide the number of workers.
 export JITWARM_SYSTEM_ROOT=$scratch/machine
 mkdir -p "$JITWARM_SYSTEM_ROOT/proc"
 printf 'MemTotal: 16000000 kB\nMemAvailable: 12000000 kB\n' >"$JITWARM_SYSTEM_ROOT/proc/meminfo"
 
-# A user of their own for each case: state, cache. Nothing in their environment is another case's.
+# Each case has a user of its own, with a state and a cache. No other case's settings are in the environment.
 begin() {
 	unset CUDA_FORCE_PTX_JIT CUDA_FORCE_JIT CUDA_DISABLE_PTX_JIT CUDA_CACHE_DISABLE CUDA_CACHE_MAXSIZE CUDA_VISIBLE_DEVICES
 	unset "${!SIMDRIVER_@}" 2>/dev/null
@@ -41,7 +41,7 @@ begin() {
 	mkdir -p "$scratch/$1"
 	: >"$log"
 }
-# Limits guard against hanging alone: ten times what anything takes on a slow machine.
+# Limits only stop hangs: they are ten times what anything takes on a slow machine.
 under() {
 	if [ "$driver" = sim ]; then
 		timeout 600 "$root/scripts/with-simdriver.sh" -B "$build" "$gpus" -- "$@"
@@ -61,7 +61,7 @@ entries() { find "$CUDA_CACHE_PATH" -path "$CUDA_CACHE_PATH/?/?/*" -type f 2>/de
 number() { ask "$out" "d['$1']" && echo "$answer"; }
 say() { echo "    $*"; said=$*; return 1; }
 expect_status() { local wanted=$1 got=0; shift; run "$@" || got=$?; [ "$got" = "$wanted" ] || say "jitwarm $*: status $got, not $wanted: $(tail -3 "$err")"; }
-# The whole of the work is done: a module of the sample is packed with zstd, which this driver may be too old for.
+# `complete` is the status of prime when all is done: if this driver is too old for the sample's zstd module, a part fails.
 complete=0
 [[ $driver != 535.* ]] || complete=2
 expect_number() { ask "$out" "d['$1']" && [ "$answer" = "$2" ] || say "$1 is $answer, not $2"; }
@@ -69,7 +69,7 @@ sound() {
 	"$jitwarm" cache verify --cache "$CUDA_CACHE_PATH" --json >"$out" 2>"$err" || say "the cache is not sound: $(cat "$err")" || return 1
 	keep_document "$out"
 }
-# Leftovers of a killed run are swept by the next one, unless another process has its number by now.
+# The next run removes the leftovers of a killed run, unless another process has its number by now.
 no_leftovers() {
 	local run
 	for run in $(ls -A "$JITWARM_STATE/runs" 2>/dev/null); do
@@ -77,7 +77,7 @@ no_leftovers() {
 	done
 }
 
-# Workers of this script's own runs: other tests have theirs beside us.
+# workers: those of this script's own runs, since other tests run at the same time
 workers() {
 	local pid
 	for pid in $(pgrep -f "^$jitwarm worker"); do
@@ -86,7 +86,7 @@ workers() {
 }
 no_worker() { [ -z "$(workers)" ]; }
 
-# Steps that take as long as the machine is slow are waited for, three minutes at most.
+# await waits for steps whose time depends on the machine, for three minutes at most.
 await() {
 	local end=$((SECONDS + 180))
 	until "$@"; do
@@ -96,13 +96,13 @@ await() {
 }
 entries_at_least() { [ "$(entries)" -ge "$1" ]; }
 stands_still() { grep -q '^State:[[:space:]]T' "/proc/$1/status"; }
-# start ARGUMENT...: jitwarm in the background, under the simulated driver; its process is $pid
+# start ARGUMENT...: runs jitwarm in the background, under the simulated driver; its process is $pid
 start() {
-	: >"$err" # what was said before is not waited for
+	: >"$err" # output of the former run must not count
 	"$root/scripts/with-simdriver.sh" -B "$build" "$gpus" -- "$jitwarm" "$@" >"$out" 2>"$err" &
 	pid=$!
 }
-# The same, and the worker that compiles the module with MATCH waits there until open_gate: start_gated MATCH ARGUMENT...
+# start_gated MATCH ARGUMENT...: as start, but the worker that compiles the module with MATCH waits there until open_gate
 start_gated() {
 	: >"$gate"
 	: >"$log"
@@ -111,7 +111,7 @@ start_gated() {
 }
 open_gate() { rm "$gate"; }
 
-# ---- what any driver can play
+# ---- cases for any driver
 
 case_cold_primed_warm() {
 	expect_status 1 check "$library" --json || return 1
@@ -176,7 +176,7 @@ case_dry_run_changes_nothing() {
 	expect_status 1 prime --dry-run "$library" && [ "$(entries)" = 0 ] || say "entries after a dry run"
 }
 
-# Raw PTX that fills its eight bytes to the last has no NUL in the file, and none in the driver's key.
+# Raw PTX that fills its last eight bytes has no NUL in the file, and none in the driver's key.
 case_raw_text_without_nul_is_predicted() {
 	local container=$scratch/$1/bare.fatbin
 	python3 - "$container" <<-'P'
@@ -196,11 +196,11 @@ case_no_gpu_is_said() {
 	[ "$status" = 2 ] && grep -q 'GPU\|driver' "$err" || say "status $status: $(cat "$err")"
 }
 
-# ---- which
+# ---- which cases run
 
 common=(cold_primed_warm first_start_compiles_nothing entries_are_the_applications_own two_gpus_two_architectures
 	recorded_primed_and_warm a_lost_entry_is_compiled_again dry_run_changes_nothing raw_text_without_nul_is_predicted no_gpu_is_said)
-# In the order of the file
+# cases_of GROUP: its cases in the order of the file
 cases_of() { sed -nE 's/^case_(\w+)\(\) \{$/\1/p' "$here/cases-$1.sh"; }
 
 cases=()

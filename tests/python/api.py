@@ -5,7 +5,7 @@ from importlib import metadata
 import jitwarm
 
 library, folder = sys.argv[1:]
-signal.signal(signal.SIGINT, signal.default_int_handler)  # shells start what is in the background with Ctrl-C ignored
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts background processes with Ctrl-C ignored
 
 
 def raises(error, function, *arguments, **options):
@@ -16,7 +16,7 @@ def raises(error, function, *arguments, **options):
     raise AssertionError(f"no {error.__name__}")
 
 
-# The package is the one that was installed, and so is the command
+# The package and the command are the installed ones.
 assert os.path.dirname(jitwarm.__file__) == os.path.join(folder, "jitwarm"), jitwarm.__file__
 assert jitwarm.program() == os.path.join(folder, "bin", "jitwarm"), jitwarm.program()
 planted = os.path.join(folder, "..", "..", "bin")  # where a folder's RECORD says that it is
@@ -38,14 +38,14 @@ assert cold.files[0].path == library and cold.files[0].member is None and cold.f
 assert 0 <= cold.gpus[0].start.low <= cold.gpus[0].start.likely <= cold.gpus[0].start.high, cold
 assert cold.driver.startswith("550.") and cold.names_known and not cold.failing, cold
 
-# Another machine, by a product's name
+# The target is another machine, named by a product.
 other = jitwarm.check(library, targets=["RTX 4090", "sm_90"], driver="550.163.01")
 assert [gpu.target for gpu in other.gpus] == ["sm_89", "sm_90"], other
 as_bytes = jitwarm.check(os.fsencode(library), cache=os.fsencode(folder + "/other"), targets=("sm_86",))
 assert as_bytes.cold == 8 and as_bytes.files[0].path == library, as_bytes
 assert jitwarm.check(pathlib.Path(library), cache=None, targets=None, driver=None, cancelled=None) == cold
 
-# A server's start: what will fail is one exception, whose text has the error, the cause and the cure
+# At a server's start, everything that will fail is one exception, whose text has the error, the cause and the cure.
 cold.raise_for_status()
 assert cold.failures == (), cold
 root = pathlib.Path(__file__).resolve().parents[2]
@@ -66,13 +66,13 @@ for said in "compiling 8 modules before the first request\nready\n", "ready\n":
     ended = subprocess.run([*server, library], capture_output=True, text=True, env=apart)
     assert ended.returncode == 0 and ended.stdout == said, ended
 
-# Which releases run, without a GPU or a network
+# Which releases run is known without a GPU or a network.
 assert cold.cures == (), cold
 answer = jitwarm.which("torch", target="gtx1080")["answers"][0]
 assert answer["newest"] == "2.7.1" and answer["target"] == "sm_61", answer
 raises(jitwarm.NotFoundError, jitwarm.which, "no-such-package", target="gtx1080")
 
-# Failures are exceptions, with the program's text; a name is never an option
+# Failures are exceptions with the program's text; a name is never taken for an option.
 assert "no-such-package" in str(raises(jitwarm.NotFoundError, jitwarm.check, "no-such-package"))
 assert "--help" in str(raises(jitwarm.NotFoundError, jitwarm.check, "--help"))
 raises(LookupError, jitwarm.prime, "no-such-package")
@@ -93,7 +93,7 @@ os.rename(folder + "/bin", folder + "/away")
 raises(jitwarm.NotFoundError, jitwarm.check, library)
 os.rename(folder + "/away", folder + "/bin")
 os.environ["PATH"] = place
-# Modules that a dry run or a budget leaves are cold: they are not complete
+# A dry run or a budget leaves modules cold: the result is not complete.
 dry = jitwarm.prime(library, dry_run=True)
 assert (dry.cold, dry.compiled, dry.undone, dry.complete) == (8, 0, 8, False), dry
 part = jitwarm.prime(library, budget_bytes=1)
@@ -101,7 +101,7 @@ assert (part.cold, part.compiled, part.undone, part.complete) == (8, 0, 8, False
 assert jitwarm.check(library).cold == 8
 
 
-# An exception of the callback comes out, and the modules compiled by then stay
+# An exception in the callback reaches the caller, and the modules compiled before stay.
 class Enough(Exception):
     pass
 
@@ -111,13 +111,13 @@ def enough(now):
         raise Enough(now.done)
 
 
-os.environ["SIMDRIVER_COST"] = "40"  # about a second for each module
+os.environ["SIMDRIVER_COST"] = "40"  # so that each module takes about a second
 raises(Enough, jitwarm.prime, library, progress=enough, jobs=1)
 left = jitwarm.check(library).cold
 assert 0 < left < 8, left
 
 
-# Ctrl-C while the program works, and while progress is shown; cancelled() and cancel() from another thread
+# Ctrl-C comes while the program works, and while progress is shown; cancelled() and cancel() are called from another thread.
 def press(now):
     if not pressed:
         pressed.append(threading.Thread(target=lambda: (time.sleep(0.05), os.kill(os.getpid(), signal.SIGINT))))
@@ -137,7 +137,7 @@ threading.Thread(target=lambda: (begun.wait(), running.cancel())).start()
 answer = running.result()
 assert answer.status and answer.document["interrupted"] and answer.document["undone"], answer
 running.cancel()  # after its end
-# A check may be over before it is asked to end, and then its answer counts.
+# A check may end before it is cancelled, and then its answer counts.
 for attempt in range(100):
     try:
         jitwarm.check(library, cancelled=lambda: True)
@@ -160,7 +160,7 @@ assert all(isinstance(one.current, str) for one in seen), seen
 warm = jitwarm.check(library)
 assert warm.warm and warm.cold == 0 and warm.gpus[0].warm == 8, warm
 
-# Not warm where a name led to nothing, a file cannot be read, or the driver would discard the cache
+# The result is not warm if a name leads to nothing, a file cannot be read, or the driver would discard the cache.
 broken = os.path.join(folder, "cut-1-py3-none-any.whl")
 with open(broken, "wb") as file:
     file.write(b"PK\3\4")
@@ -174,7 +174,7 @@ os.rename(index, index + ".away")
 assert not jitwarm.check(library).warm and jitwarm.check(library).notes
 os.rename(index + ".away", index)
 
-# A process that the program has started holds its pipes after its end
+# A child of the program holds the program's pipes after its end.
 holder, program = os.path.join(folder, "holder"), jitwarm.program
 with open(holder, "w") as file:
     file.write("#!/bin/sh\nsleep 60 &\necho note >&2\necho '{}'\n")
@@ -185,7 +185,7 @@ held = jitwarm.run("status")
 assert time.monotonic() - before < 30 and held.document == {} and held.messages == ("note",), held
 jitwarm.program = program
 
-# Several threads at once
+# several threads at once
 results = []
 threads = [threading.Thread(target=lambda: results.append(jitwarm.check(library).warm)) for _ in range(4)]
 for thread in threads:
@@ -194,7 +194,7 @@ for thread in threads:
     thread.join()
 assert results == [True] * 4, results
 
-# The others give the command's document
+# The other functions return the command's document.
 pack = os.path.join(folder, "sample.jwpack")
 assert jitwarm.scan(library, target=["sm_86", "sm_90"])["schema"] == "jitwarm.scan/1"
 assert jitwarm.export(library, output=pack, arch="sm_86")["entries"] == 8 and os.path.exists(pack)
@@ -206,14 +206,14 @@ baked = jitwarm.run("bake", library, output=os.path.join(folder, "baked"))
 assert [(file["path"], file["baked"], file["modules"]) for file in baked.document["files"]] == [(library, 7, 7)], baked
 assert jitwarm.check(baked.document["files"][0]["output"]).gpus[0].modules == 0
 
-# A name that the locale's encoding does not have: as open() takes it, and comes back so
+# A name that the locale's encoding lacks is passed as open() takes it, and comes back the same.
 place = os.path.join(folder, "\ud55c\uae00.so")
 shutil.copy(library, place)
 script = "import jitwarm, os; p = os.fsdecode(os.environb[b'PLACE']); f, = jitwarm.check(p, cache=p + '.cache').files; assert f.path == p and open(f.path, 'rb'), f"
 subprocess.run([sys.executable, "-B", "-c", script], check=True,
                env={**os.environ, "PLACE": place, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"})
 
-# All with types
+# The package has type annotations.
 assert os.path.exists(os.path.join(folder, "jitwarm", "py.typed"))
 for function in (jitwarm.check, jitwarm.prime, jitwarm.run, jitwarm.Run.__init__, jitwarm.scan):
     assert set(inspect.signature(function).parameters) - {"self"} <= set(function.__annotations__), function

@@ -13,13 +13,13 @@ export PIP_ROOT_USER_ACTION=ignore
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 if [ -z "$wheel" ]; then
-	# As they are released, too: what debuggers read takes longest to compress.
+	# The program is stripped as in a release, since debugging information takes longest to compress.
 	strip -o "$work/jitwarm" "$build/src/jitwarm"
 	wheel=$("$root/scripts/make-wheel.py" "$work/jitwarm" linux_"$(uname -m)" "$work")
 	again=$("$root/scripts/make-wheel.py" "$work/jitwarm" linux_"$(uname -m)" "$work/again")
 	cmp "$wheel" "$again"
 fi
-# An index of packages refuses a field that the named version of metadata does not have (License-File, before 2.4)
+# An index of packages refuses a field that the named version of metadata lacks (License-File, before 2.4).
 python3 - "$wheel" <<'PYTHON'
 import email, sys, zipfile
 with zipfile.ZipFile(sys.argv[1]) as wheel:
@@ -35,7 +35,7 @@ for python in "${pythons[@]}"; do
 		"$root/scripts/with-simdriver.sh" -B "$build" sm_86 -- "$python" -B "$root/tests/python/api.py" \
 		"$build/tests/framework/libsample_framework.so" "$folder"
 	"$folder/bin/jitwarm" --version >/dev/null
-	# A class of error for each code of jitwarm.error/1
+	# Each code of jitwarm.error/1 has its class of exception.
 	PYTHONPATH=$folder "$python" -B -c 'import json, jitwarm, sys
 codes = json.load(open(sys.argv[1]))["properties"]["code"]["enum"]
 assert {"ok", *jitwarm._ERRORS} == set(codes), codes' "$root/data/schemas/jitwarm.error-1.json"

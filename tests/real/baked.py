@@ -41,7 +41,7 @@ import time
 
 import programs
 
-# Runs a command with a root that is read-only but for one folder.
+# Runs a command with a root that is read-only except for one folder.
 READ_ONLY = 'mount --bind / / && mount --bind "$0" "$0" && mount -o remount,bind,ro / && exec "$@"'
 CONTROL_S = 60
 TABLE = os.path.join(programs.HERE, "baked.txt")
@@ -74,7 +74,7 @@ class Baked:
         self.bed, self.scratch = bed, scratch
         self.targets = options.target or (bed["gpu"] if bed.get("start") in ("scan", "nothing") else None)
         self.tools = [word for name in ("ptxas", "nvjitlink") if getattr(options, name) for word in ("--" + name, getattr(options, name))]
-        # A process with a small share of a busy machine takes its time.
+        # A process with a small share of a busy machine takes longer.
         self.jobs = ["--jobs", options.jobs] if options.jobs else []
         self.copy = os.path.join(scratch, "copy")
         subprocess.run(["cp", "-al", packages, self.copy], check=True)
@@ -82,12 +82,12 @@ class Baked:
             kept = os.path.join(options.store, "primed", bed["name"] + ("@" + self.targets if self.targets else ""))
             os.makedirs(kept, exist_ok=True)
             os.symlink(kept, os.path.join(scratch, "primed"))
-            # For another machine bake's cache is gone with its run, unless it is named.
+            # bake's cache for another machine is removed with its run, unless it is named.
             self.tools += ["--cache", kept] if self.targets else []
         self.runner = programs.Runner(os.path.abspath(options.build), bed, self.copy, scratch)
         self.under = self.runner.under
         if self.targets:
-            self.runner.under = []  # no driver is asked
+            self.runner.under = []  # runs without a driver
         self.original = hashes(packages)
         self.packages = packages
 
@@ -202,7 +202,7 @@ def measure(baked):
             seen = states[gpu + ", " + state] = baked.observe(driver, gpu, state)
             print("  %s: status %d, %d entries, compiler %s" % (where, seen["status"], seen["entries"], "opened" if seen["opened"] else "not opened"), flush=True)
             if below:
-                # If only parts are packed with zstd, a start may do without them.
+                # If only parts are packed with zstd, a start may succeed without them.
                 promise(result["bake"]["from"].startswith("550.54") or not ended_well(bed, seen) or seen["opened"], "%s is too old, and the start is as any other" % driver)
                 continue
             promise(ended_well(bed, seen), "%s: status %d: %s" % (where, seen["status"], seen["said"]))

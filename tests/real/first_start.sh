@@ -49,7 +49,7 @@ train=$build/tests/real/train_xgboost
 [ -x "$train" ] || skip "$train is not built"
 "$jitwarm" prime --help >/dev/null 2>&1 || skip "$jitwarm has no prime"
 
-# The library out of its wheel. The folder gets its name when it is whole.
+# unpack: takes the library out of its wheel; the folder gets its name when it is complete
 unpack()
 {
 	local wheel folder=$frameworks/extracted/xgboost-$version
@@ -86,18 +86,19 @@ trap 'exit 130' INT TERM
 unset CUDA_FORCE_PTX_JIT CUDA_FORCE_JIT CUDA_DISABLE_PTX_JIT CUDA_DISABLE_JIT CUDA_MODULE_LOADING CUDA_VISIBLE_DEVICES
 export CUDA_CACHE_DISABLE=0 CUDA_CACHE_MAXSIZE=4294967296 JITWARM_STATE=$scratch/state
 
-on() # CACHE-FOLDER COMMAND...
+# on CACHE-FOLDER COMMAND...: runs it under the driver with this cache
+on()
 {
 	CUDA_CACHE_PATH=$1 timeout 1800 "$root/scripts/with-driver.sh" -B "$build" -d "$driver" "$gpu" -- "${@:2}"
 }
-# Names (16 hexadecimal digits) of a cache's entries; with their times
+# names: the names (16 hexadecimal digits) of a cache's entries, also with their times
 names() { (cd "$1" && find . -type f -path './?/?/??????????????' | tr -d './' | LC_ALL=C sort); }
 times() { (cd "$1" && find . -type f -path './?/?/??????????????' -printf '%p %s %T@\n' | LC_ALL=C sort); }
 sums() { (cd "$1" && find . -type f -path './?/?/??????????????' -exec sha256sum {} + | LC_ALL=C sort); }
 count() { wc -l <"$1"; }
 seconds() { date +%s; }
 
-# 2 is what XGBoost's training ends with on the phantom, after everything is loaded (train_xgboost.c).
+# start: runs the training, which ends with 2 on the phantom GPU after everything is loaded (train_xgboost.c)
 start()
 {
 	local status=0
@@ -108,7 +109,7 @@ start()
 cold=$cold_lists/$driver-$version-$gpu.txt kept=$cold_lists/$driver-$version-$gpu.primed
 [ ! -s "$cold" ] && [ "${JITWARM_LONG_TESTS:-}" != 1 ] || robbed=
 if [ -n "$robbed" ]; then
-	: # no list
+	: # there is no list
 elif [ ! -s "$cold" ] || { [ -n "$elsewhere" ] && [ ! -s "$cold.sums" ]; }; then
 	mkdir -p "$cold_lists" "$scratch/cold"
 	began=$(seconds)
@@ -120,7 +121,7 @@ elif [ ! -s "$cold" ] || { [ -n "$elsewhere" ] && [ ! -s "$cold.sums" ]; }; then
 	echo "cold start: $(count "$cold") entries in $(($(seconds) - began)) s"
 fi
 
-# Primes and keeps the report; $1 is what to call it
+# prime LABEL: primes, and keeps the report under that label
 prime()
 {
 	if [ -n "$elsewhere" ] && [ ! -e "$scratch/there.jwpack" ]; then
@@ -133,7 +134,7 @@ prime()
 	grep -q '"opaque":[[:space:]]*false' "$scratch/report.json" || broken "$1 found the driver's entries to be other than predicted"
 }
 
-# take_some FOLDER: one entry in nine; $scratch/taken.txt has their names, $scratch/all.sums all that were there
+# take_some FOLDER: takes one entry in nine; $scratch/taken.txt has their names, $scratch/all.sums the sums of all
 take_some()
 {
 	sums "$1" >"$scratch/all.sums"
@@ -179,7 +180,7 @@ cmp -s "$scratch/primed.txt" "$scratch/after.txt" || broken "the first start cha
 times "$scratch/primed" | cmp -s - "$scratch/before.txt" || broken "the first start compiled something that was primed"
 [ -n "$elsewhere" ] || [ -d "$kept" ] || { mkdir -p "$cold_lists" && cp -a "$scratch/primed" "$kept.$$" && mv "$kept.$$" "$kept"; }
 
-# One entry in nine is taken.
+# Takes one entry in nine.
 if [ -n "$robbed" ]; then
 	cp -a "$scratch/primed" "$scratch/robbed"
 	take_some "$scratch/robbed"
@@ -189,7 +190,7 @@ if [ -n "$robbed" ]; then
 	echo "a start with $(count "$scratch/taken.txt") entries taken: $(($(seconds) - began)) s, all of them made again to the byte"
 fi
 
-# The linked containers are filled too, so that the runtime links nothing.
+# The linked containers have machine code, too, so that the runtime links nothing.
 if [ -n "$robbed" ]; then
 	began=$(seconds)
 	on "$scratch/primed" "$jitwarm" bake --json -o "$scratch/baked" "$library" >"$scratch/report.json" || broken "bake ended with status $?"

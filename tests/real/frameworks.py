@@ -15,9 +15,9 @@ from keep import keep_document
 STORE = os.environ.get("JITWARM_FRAMEWORKS") or os.path.join(
     os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "jitwarm", "frameworks")
 
-# Per wheel: the library that matters, its containers, and per GPU (modules, MB of PTX). Most were
-# counted by another program; XGBoost 1.0.2's and 1.3.3's modules are the entries that a cold start makes (README.md).
-# TensorFlow's two or three PTX texts, of a kilobyte each, are counted too.
+# For each wheel: the library that matters, its containers, and for each GPU (modules, MB of PTX). Another program counted most of them;
+# XGBoost 1.0.2's and 1.3.3's modules are the entries that a cold start makes (README.md). TensorFlow's two or three PTX texts of a kilobyte
+# each are counted, too.
 GPUS = ("sm_86", "sm_89", "sm_90", "sm_120")
 EXPECTED = {
     "tensorflow-2.3.1-linux": ("_pywrap_tensorflow_internal.so", 243, dict.fromkeys(GPUS, (240, 152.1))),
@@ -70,7 +70,7 @@ def scan(jitwarm, path):
     for gpu in GPUS:
         command += ["--target", gpu]
     run = subprocess.run(command + [path], stdout=subprocess.PIPE, check=False)
-    if run.returncode not in (0, 2):  # 2: on some GPU the framework will fail
+    if run.returncode not in (0, 2):  # 2: the framework fails on some GPU
         run.check_returncode()
     return json.loads(keep_document(run.stdout))["files"]
 

@@ -12,7 +12,8 @@ trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 
 fail() { echo "FAILED: $*"; cat out; exit 1; }
-lint() { # STATUS ARGUMENT…
+# lint STATUS ARGUMENT…: runs jitwarm lint
+lint() {
 	local wanted=$1 ended=0
 	shift
 	"$jitwarm" lint "$@" >out 2>&1 || ended=$?
@@ -21,7 +22,8 @@ lint() { # STATUS ARGUMENT…
 has() { grep -qF -e "$1" out || fail "does not say “$1”"; }
 lacks() { ! grep -qF -e "$1" out || fail "says “$1”"; }
 build() { "$nvcc" -shared -Xcompiler -fPIC "$@" >log 2>&1 || { cat log; exit 1; }; }
-wheel() { # NAME LIBRARY…
+# wheel NAME LIBRARY…: makes a wheel of them
+wheel() {
 	local name=$1
 	shift
 	python3 -c 'import sys, zipfile
@@ -50,11 +52,11 @@ lacks "it lacks sm_90"
 wheel executorch-1.1-py3-none-any.whl liball.so
 lint 0 --arch-list "8.0;9.0;12.0+PTX" --each executorch-1.1-py3-none-any.whl
 has "The library has the code of --arch-list: sm_80, sm_90, sm_120, compute_120"
-# The architectures given to nvcc itself
+# nvcc's own architecture options
 lint 0 --arch-list "${all[*]}" --each liball.so
 lint 0 --arch-list "80-real;90-real;120" --each liball.so
 
-# EasyBuild#4692: an installed tree; binaries of others are exempt; PTX for the highest one
+# EasyBuild#4692: an installed tree has PTX for the highest architecture; others' binaries are exempt.
 mkdir -p tree/bin tree/lib64/vendor
 cp liball.so tree/lib64/ && cp libone.so tree/lib64/vendor/
 cat >main.cu <<'C'
@@ -70,11 +72,11 @@ has "vendor/libone.so: exempt by --except */vendor/*"
 has "All libraries have the code of --arch-list"
 lint 1 --arch-list "80-real;90-real;121" --except "*/vendor/*" tree
 has "bin/app: it lacks compute_121"
-# a library without PTX is a warning if the list asks for none
+# A library without PTX gives a warning if the list asks for none.
 lint 0 --arch-list "90-real" libone.so
 has "libone.so: GPUs newer than sm_90 have no code in it"
 
-# EasyBuild#5008: PTX of separable compilation, which cuobjdump shows only with -all
+# EasyBuild#5008: PTX of separable compilation, which cuobjdump shows only with -all.
 cat >device.cu <<'C'
 __device__ float twice(float x) { return 2 * x; }
 C
@@ -86,11 +88,11 @@ C
 build -rdc=true "${all[@]}" -o librdc.so device.cu caller.cu
 lint 0 --arch-list "80-real;90-real;120" --each librdc.so
 
-# EasyBuild#5084: the same of a toolkit's own libraries, which lack GPUs that are newer
+# EasyBuild#5084: a toolkit's own libraries lack newer GPUs.
 lint 1 --arch-list 10.0 liball.so
 has "it lacks sm_100"
 
-# EESSI#1198: one of several files of a program lacks code: which one, and its kernels
+# EESSI#1198: one of a program's files lacks code; the report names it and its kernels.
 "$nvcc" -Xcompiler -fPIC "${all[@]}" -c -o axpy.o axpy.cu && "$nvcc" -Xcompiler -fPIC "${all[@]:0:4}" -c -o gemm.o gemm.cu ||
 	fail "nvcc -c"
 build -o libpart.so axpy.o gemm.o
@@ -98,7 +100,8 @@ lint 1 --arch-list "8.0;9.0;12.0+PTX" --gpus a100 --each libpart.so
 has "1 of 2 pieces lacks sm_120 (kernels: app::gemm); build it with -gencode arch=compute_120,code=sm_120, which adds about"
 lint 0 --arch-list "8.0;9.0;12.0+PTX" --gpus a100 libpart.so
 
-# fak#4185: what is linked from a static library; without its PTX, or without sm_120, the check fails
+# fak#4185, check_archive STATUS ARGUMENT…: checks a program linked with a static library by nvcc; without its PTX, or without sm_120, the
+# check fails
 check_archive() { # STATUS ARGUMENT…: nvcc's
 	local wanted=$1
 	shift

@@ -46,7 +46,7 @@ PLATFORMS = ["manylinux%s_x86_64" % tag for tag in (
     "1", "2010", "2014", "_2_17", "_2_24", "_2_27", "_2_28", "_2_31", "_2_34", "_2_35")]
 LIBRARIES = ("packages/usr/lib/x86_64-linux-gnu", "packages/usr/lib/x86_64-linux-gnu/*", "packages/usr/lib/x86_64-linux-gnu/*/*",
              "packages/nvidia/*/lib")
-# Variables that would steer the driver, or Python, away from a user's results.
+# These variables would control the driver or Python, and change a user's results.
 STEERING = ("CUDA_", "PYTHON", "JITWARM_", "TEST_")
 
 

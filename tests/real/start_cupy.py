@@ -3,7 +3,7 @@ import os
 import sys
 import time
 
-# The libraries that CuPy 12 links, cuBLAS and its like, are not called here, nor are they there.
+# The libraries that CuPy 12 links, such as cuBLAS, are neither called here nor installed.
 sys.setdlopenflags(os.RTLD_LAZY)
 began = time.monotonic()
 

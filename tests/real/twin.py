@@ -31,15 +31,15 @@ from keep import keep_document
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CACHE = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "jitwarm")
 DRIVERS = os.environ.get("JITWARM_DRIVERS") or os.path.join(CACHE, "drivers")
-# Drivers and their CUDA minor version
+# Drivers with their CUDA minor version
 VERSIONS = os.path.join(ROOT, "tests/phantom/drivers.txt")
-# If the GPU has features that no other has, the driver compiles for them; the key does not say so (docs/internals/driver-cache.md).
+# The driver compiles for these features, which only this GPU has; the key does not say so (docs/internals/driver-cache.md).
 TARGET_OF_GPU = {"sm_90": "sm_90a"}
 
-# From CUDA 13 cubins name the compiler, its build and its options
+# From CUDA 13 on, cubins name the compiler, its build and its options.
 TOOL_NOTE = ".note.nv.tkinfo"
 
-# ELF sections without bytes in the file: SHT_NOBITS, and that of shared memory (.nv_debug.shared)
+# These ELF sections have no bytes in the file: SHT_NOBITS, and that of shared memory (.nv_debug.shared).
 NO_BYTES = (8, 0x7000000A)
 
 
@@ -55,7 +55,7 @@ class Entry:
         key = data[28:28 + key_size]
         self.cubin = data[28 + key_size:28 + key_size + value_size]
         head = re.match(rb".{19}HOST64(sm_\d+)", key, re.S)
-        # The payload may have NULs of its own at its end, the options have none.
+        # The payload may end with NULs of its own; the options have none.
         payload, _, tail = key[head.end():].rpartition(b"\0") if head else (b"", b"", b"")
         if not tail.startswith(b" "):
             raise ValueError("a key of an unknown form")

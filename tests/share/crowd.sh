@@ -15,7 +15,7 @@ for program in cc python3; do command -v $program >/dev/null || { echo "skipped:
 while read -r name; do unset "$name"; done < <(env | grep -oE '^CUDA_[A-Z_]*=' | tr -d =)
 export HOME=$work
 failed=0
-# nodes NAME EXPRESSION OPTION…: with a place of their own; what they report is d
+# nodes NAME EXPRESSION OPTION…: runs nodes.py with a place of their own; EXPRESSION is true for its report d
 nodes() {
 	local name=$1 good=$2
 	shift 2
@@ -34,7 +34,7 @@ shape=(-m $((2 * count)) -s 12000 -c 110)
 nodes together 'd["times_one"] <= 1.1 and not d["troubles"] and not d["refused"]' "${shape[@]}"
 nodes killed 'd["killed"] == d["nodes"] // 3 and not d["refused"]' "${shape[@]}" -k
 rm -f "$work"/libmodules.so*
-# Each compiles the other half alone: less of it
+# Each node compiles the other half alone, so it compiles less.
 shape=(-m 64 -s 3000 -c 20)
 nodes ended 'd["killed"] == d["nodes"] // 3 and d["troubles"]' "${shape[@]}" -k -x
 exit $failed

@@ -30,17 +30,17 @@ printf 'version: 0.1\nlog: {level: error}\nstorage: {filesystem: {rootdirectory:
 docker-registry serve registry.yml >registry.log 2>&1 &
 servers+=($!)
 await_port 443 $! registry.log || exit 77
-# The folder that the jobs mount
+# the folder that the jobs mount
 mount -t tmpfs none /mnt && mkdir /mnt/jitwarm || exit 77
 
-# The simulated driver under the name and with the stamp of a real one, which the build server compiles for
+# The simulated driver has the name and the stamp of a real one, for which the build server compiles.
 mkdir -p sim/tests
 cp -rL "$build/tests/simdriver" sim/tests/
 (cd sim/tests/simdriver/lib && rm libcuda.so libcuda.so.1 && mv libcuda.so.* libcuda.so.550.163.01 && ln -s libcuda.so.550.163.01 libcuda.so.1)
 sed -i 's/Feb 29 2024/Apr  8 2025/g; s/23:59:58/12:10:18/g' sim/tests/simdriver/lib/libcuda.so.550.163.01
 export SIMDRIVER_VERSION=550.163.01 SIMDRIVER_STAMP='Apr  8 2025 12:10:18'
 
-# “tensorflow”, in the active environment
+# “tensorflow” is in the active environment.
 site=$work/env/lib/python3.11/site-packages
 mkdir -p "$site"/tensorflow{,-1.dist-info} bin
 cp "$build/tests/framework/libsample_framework.so" "$site/tensorflow/"
@@ -53,9 +53,9 @@ chmod +x bin/jitwarm
 PATH=$work/bin:$PATH
 
 machine() { export HOME=$work/$1; export CUDA_CACHE_PATH=$HOME/cache JITWARM_STATE=$HOME/state; mkdir -p "$HOME"; }
-# The copied library's stamp is only partly replaced: one compile shows which stamp the driver uses.
+# Only a part of the copied library's stamps is replaced; one compile shows which stamp the driver uses.
 confirm() { jitwarm prime --cache "$work/probe-$1" "$root/ptx/sample_small.ptx" >out 2>err || fail "prime on $1"; }
-# page SECTION WHERE: the lines of this section of a page that are typed there, in order; each must end well
+# page SECTION WHERE: runs the lines of this section of a page that are typed at WHERE, in order; each must succeed
 page() {
 	cat "$root/docs/many-machines.md" "$root/docs/containers.md" | python3 -c 'import re, sys
 page, found = sys.stdin.read(), []
@@ -67,7 +67,7 @@ sys.exit(len(found) != 1)' "$1" "$2" "${public:-}" >lines || fail "no page has o
 	: >out
 	while read -r line; do eval "$line" >>out 2>err </dev/null || fail "$1: $2: $line: status $?"; done <lines
 }
-# The simulated linker cannot link what NVIDIA's compiler made on the build server: what counts is what was compiled.
+# The simulated linker cannot link the output of NVIDIA's compiler on the build server, so only compiled modules count.
 warm() { "$root/scripts/with-simdriver.sh" -B "$work/sim" sm_86 -- "$build/tests/framework/framework-app" >start 2>&1; grep -q '^compiled 0 of' start || { cat start; fail "$1: not warm"; }; }
 took() { grep -qE '^8 entries added|^8 modules from the shared folder|already' out && ! grep -q '^Compiled' out || fail "$1 compiled"; }
 
@@ -93,13 +93,13 @@ took "a job"
 warm "a job"
 [ "$(find /mnt/jitwarm -name '*.jwpack' | wc -l)" = 8 ] || fail "the folder has not eight objects"
 
-# The page's “compiler fetch” finds both there: this network has no index.
+# The page's “compiler fetch” finds both of them here, since this network has no index.
 if [ -x "$JITWARM_PTXAS/12.4/ptxas" ] && [ -e "$JITWARM_PTXAS/12.4/libnvJitLink.so.12" ]; then
 	machine server
 	cp -r "$work/first/state" "$JITWARM_STATE"
 	rm -rf data/docker
 	page "A pack" "after each update, on the build server"
-	# The Deployment's init container, as it stands there
+	# the Deployment's init container, as on the page
 	machine pod
 	confirm pod
 	/usr/bin/python3 -c 'import sys, yaml

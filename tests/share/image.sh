@@ -45,7 +45,7 @@ else
 	"$root/scripts/make-image.py" again amd64 "$program" / >out && diff -r image again >err || fail "not the same bytes again"
 fi
 skopeo --insecure-policy copy --all --dest-tls-verify=false oci:image:latest "docker://$site/jitwarm:latest" >out 2>err || fail "the image is not pushed"
-# taken ARCHITECTURE FOLDER: the files of that image in the registry, into a folder; their size into `size`
+# taken ARCHITECTURE FOLDER: puts the files of the registry's image into a folder, and their size into `size`
 taken() {
 	skopeo --insecure-policy --override-arch "$1" copy --src-tls-verify=false "docker://$site/jitwarm:latest" "oci:back-$1:latest" >out 2>err || fail "the image for $1 does not come back"
 	size=$(/usr/bin/python3 - "back-$1" "$2" "$1" <<'PYTHON'
@@ -62,8 +62,8 @@ for layer in manifest["layers"]:
 PYTHON
 	) || fail "the image for $1 that came back"
 }
-# With a read-only root, as a user that it does not know
-anyone() { # NODE ARGUMENT...
+# anyone NODE ARGUMENT...: runs the program with a read-only root, as a user that the image lacks
+anyone() {
 	# shellcheck disable=SC2016
 	unshare -m sh -c 'node=$1 && shift && mount --bind /proc "$node/proc" && mount --rbind "$node" "$node" && mount -o remount,ro,bind "$node" &&
 		exec env -i HOME=/tmp PATH=/ "$(command -v chroot)" --userspec=12345:12345 "$node" /jitwarm "$@"' sh "$@" >out 2>err
@@ -92,14 +92,14 @@ if command -v umoci >/dev/null; then
 	umoci unpack --rootless --image back-amd64:latest bundle >out 2>err && cmp bundle/rootfs/jitwarm "$program" >>err || fail "umoci does not unpack it"
 fi
 
-# A machine makes the pack
+# A machine makes the pack.
 sim() { "$root/scripts/with-simdriver.sh" -B "$build" sm_86 -- "$@" >out 2>err; }
 export CUDA_CACHE_PATH=$work/maker/cache JITWARM_STATE=$work/maker/state
 sim "$build/src/jitwarm" prime "$sample" && sim "$build/src/jitwarm" key generate --json || fail "the maker"
 public=$(python3 -c 'import json; print(json.load(open("out"))["keys"][0]["public_key"])')
 sim "$build/src/jitwarm" push --sign "oci://$site/lab/cache:tensorflow-sm_86-550.163.01" "$sample" || fail "push"
 
-# The node: the toolkit's part, and what the DaemonSet's init containers say
+# The node has the toolkit's files, and runs the DaemonSet's init containers.
 cp -L "$build/tests/simdriver/lib/libcuda.so.1" "$(echo node/usr/lib/*/libc.so.6 | sed 's|[^/]*$||')libcuda.so.1"
 mkdir -p node/proc node/dev node/var/cache/jitwarm
 sim env || fail "the environment"
@@ -109,7 +109,7 @@ manifest, public, site = sys.argv[1:]
 simulated = [line.split("=", 1) for line in open("out").read().splitlines() if line.startswith(("SIMDRIVER_GPUS=", "JITWARM_PCI_DEVICES="))]
 for container in yaml.safe_load(open(manifest))["spec"]["template"]["spec"]["initContainers"]:
     if "/oras:" in container["image"]:
-        # As oras does, which is not at hand: each layer under its title
+        # oras is not at hand, so its work is done here: each layer becomes a file named by its title.
         folder, name = container["args"][2], container["args"][3].replace("registry.example", site)
         subprocess.run(["skopeo", "--insecure-policy", "copy", "--quiet", "--src-tls-verify=false", "docker://" + name, "oci:pulled:x"], check=True)
         blob = lambda digest: pathlib.Path("pulled/blobs/sha256", digest[7:])
@@ -120,7 +120,7 @@ for container in yaml.safe_load(open(manifest))["spec"]["template"]["spec"]["ini
         continue
     words = [public if word.startswith("RWQ ") else word.replace("registry.example", site) for word in container["args"]]
     given = dict([(e["name"], e["value"]) for e in container["env"]] + simulated, JITWARM_PLAIN_HTTP="localhost", SIMDRIVER_STATE="/tmp/sim", PATH="/usr/sbin:/usr/bin:/sbin:/bin")
-    # The image has no program but one: chroot is this machine's.
+    # The image has only one program, so chroot is this machine's.
     subprocess.run(["unshare", "-m", "sh", "-c", 'mount --bind /proc node/proc && mount --bind /dev node/dev && exec chroot node /jitwarm "$@"', "sh",
                     *words], env=given, check=True)
 PYTHON

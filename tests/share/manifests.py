@@ -31,7 +31,7 @@ for path in files:
         mounts = {mount["name"]: mount["mountPath"] for mount in container.get("volumeMounts", [])}
         assert mounts.keys() <= volumes, (path, container["name"])
         for entry in container.get("env", []):
-            # The cache and the state lie on the volume that both containers have.
+            # The cache and the state are on the volume that both containers mount.
             assert entry["name"] not in ("CUDA_CACHE_PATH", "JITWARM_STATE") or entry["value"].startswith(mounts["cache"] + "/"), (path, entry)
 stages = []
 for line in (root / "packaging/docker/Dockerfile").read_text().splitlines():

@@ -45,7 +45,7 @@ def start(node):
     home = folder / ("node-%d" % node)
     (home / "state").mkdir(parents=True)
     if given.c > 1:
-        # The model takes its modules for twice to four times as dear as the simulated driver does.
+        # The model predicts two to four times the simulated driver's time for its modules.
         learnt = {"release": 550, "cuda": 12040, "model_ms": 120000, "real_ms": 120000 * min(19, max(1, given.c / 2.5))}
         (home / "state" / "state.json").write_text(json.dumps({"schema": "jitwarm.state/1", "speed": {"schema": "jitwarm.speed/4", "rows": [learnt]}}))
     environment = dict(os.environ, CUDA_CACHE_PATH=str(home / "cache"), JITWARM_STATE=str(home / "state"), SIMDRIVER_LOG=str(home / "log"),
@@ -60,7 +60,7 @@ def compiles(node):
         return 0
 
 
-# The probe of the driver compiles too: a node that finds everything shows how much that is.
+# The probe of the driver compiles too: a node that finds everything shows the cost.
 began = time.time()
 nodes = [start(i) for i in range(given.n)]
 started = time.time() - began
@@ -91,7 +91,7 @@ report = {
     "longest_s": round(max(d["longest_seconds"] for d in documents), 2),
 }
 report["times_one"] = round(report["compiled"] / given.m, 3)
-# All workers busy, or the longest module
+# The ideal time has all workers busy, or is that of the longest module.
 report["ideal_s"] = round(max(report["longest_s"], report["compile_s"] / max(1, report["compiled"]) * given.m / given.n / 2), 2)
 report["times_ideal"] = round(took / max(0.01, report["ideal_s"]), 3)
 print(json.dumps(report))

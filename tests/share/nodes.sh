@@ -14,7 +14,7 @@ kill=()
 [ "$2" = together ] || kill=(-k)
 "$here/nodes.py" -n 8 -m 48 -s 3000 -c 10 "${kill[@]}" "$build" "$work/nodes" >"$work/said" || { cat "$work/said"; exit 1; }
 cat "$work/said"
-# Modules that the killed ones had begun are compiled by others
+# Others compile the modules that the killed machines had begun.
 python3 -c 'import json, sys
 d = json.load(open(sys.argv[1]))
 assert d["compiled"] <= d["modules"] * 1.25 and not d["troubles"] and not d["refused"], d

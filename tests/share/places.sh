@@ -3,7 +3,7 @@
 #   start_registry FOLDER   Debian's docker-registry: sets $registry (HOST:PORT); 77 where it is not at hand
 servers=()
 free_port() { python3 -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
-# await_port PORT SERVER LOG
+# await_port PORT SERVER LOG: waits until the server listens
 await_port() {
 	local end=$((SECONDS + 60))
 	until (: </dev/tcp/127.0.0.1/"$1") 2>/dev/null; do

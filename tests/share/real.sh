@@ -23,7 +23,7 @@ jw() { timeout 120 "$here/../../scripts/with-simdriver.sh" -B "$build" $gpu -- "
 machine() { mkdir -p "$work/$1"; export CUDA_CACHE_PATH=$work/$1/cache JITWARM_STATE=$work/$1/state; }
 warm() { [[ $(sim $gpu "$app" 2>/dev/null) == *"compiled 0 of"* ]]; }
 
-# serve NAME [LINES OF ITS http SECTION AND BEHIND]: a registry on a free port, at $site
+# serve NAME [LINES OF ITS http SECTION AND AFTER IT]: starts a registry on a free port, at $site
 serve() {
 	local port end=$((SECONDS + 30))
 	port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
@@ -47,14 +47,14 @@ serve open
 jw push --sign "oci://$site/lab/cache:v1" "$sample" || fail "push"
 skopeo inspect --raw --tls-verify=false "docker://$site/lab/cache:v1" >out 2>err || fail "skopeo inspect"
 python3 -c 'import json; d = json.load(open("out")); assert d["artifactType"] == "application/vnd.jitwarm.pack.v1" and len(d["layers"]) == 2, d' || fail "not the manifest"
-# An image that skopeo copies elsewhere is pulled from there
+# An image that skopeo has copied elsewhere can be pulled from there.
 copy "docker://$site/lab/cache:v1" "docker://$site/copied/cache:v2" || fail "skopeo copy"
 for place in lab/cache:v1 copied/cache:v2; do
 	machine "${place//[\/:]/-}"
 	jw key trust "$public"
 	if jw pull "oci://$site/$place" && warm; then ok "$place"; else fail "pull $place"; fi
 done
-# Two architectures have a tag each, and each machine takes its own
+# Each of two architectures has a tag, and each machine takes its own.
 machine maker
 jw push "oci://$site/lab/both" "$sample" || fail "push of one architecture"
 gpu=sm_70
@@ -65,7 +65,7 @@ for gpu in sm_70 sm_86; do
 	if jw pull --allow-unsigned "oci://$site/lab/both" "$sample" && warm; then ok "$gpu"; else fail "pull for $gpu"; fi
 done
 
-# Names and passwords
+# with names and passwords
 htpasswd -Bbn ann 'se:cret' >htpasswd 2>/dev/null
 serve closed "auth: {htpasswd: {realm: here, path: $work/htpasswd}}"
 machine maker
@@ -77,7 +77,7 @@ machine named
 if jw pull --allow-unsigned "oci://$site/lab/cache" "$sample" && warm; then ok "with a name"; else fail "pull with a name"; fi
 unset REGISTRY_AUTH_FILE
 
-# TLS
+# with TLS
 openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=here -addext subjectAltName=IP:127.0.0.1 2>/dev/null
 export JITWARM_PLAIN_HTTP=
 serve tls "  tls: {certificate: $work/cert.pem, key: $work/key.pem}"

@@ -12,7 +12,7 @@ PATH=$PATH:/usr/sbin
 for program in slurmctld slurmd srun munged; do command -v $program >/dev/null || { echo "skipped: no $program"; exit 77; }; done
 unshare -m true 2>/dev/null && open=$(folder_for_all) || { echo "skipped: this needs root, and mount namespaces"; exit 77; }
 servers=() nodes=()
-# Processes that slurmd leaves end with its namespace of processes.
+# slurmd's leftover processes end with its process namespace.
 trap 'kill -KILL "${nodes[@]}"; kill "${servers[@]}"; wait; rm -rf "$open"' EXIT
 cd "$open" || exit 3
 for name in $(env | grep -oE '^(SLURM|SRUN|SBATCH|CUDA|JITWARM)[A-Z_]*=' | tr -d =); do unset "$name"; done
@@ -21,11 +21,11 @@ mkdir build log state bin
 mkdir -m 777 home share
 copy_for_all "$build" build src/jitwarm tests/framework/{libsample_framework.so,framework-app} tests/simdriver
 mkdir tests && cp -r "$here/../../scripts" scripts && cp -r "$here/../simdriver" tests/
-printf '#!/bin/sh\necho "535.309.01, 8.6"\n' >bin/nvidia-smi # what the simulated driver has
+printf '#!/bin/sh\necho "535.309.01, 8.6"\n' >bin/nvidia-smi # as the simulated driver answers
 chmod -R a+rX build scripts tests bin && chmod 755 bin/nvidia-smi
 read -r -a ports < <(python3 -c 'import socket; s = [socket.create_server(("127.0.0.1", 0)) for _ in range(5)]; print(*(x.getsockname()[1] for x in s))')
 
-# munge, with a key and a socket of its own
+# munge has its own key and socket.
 mkdir -m 700 munge-key && mkdir munge
 head -c 1024 /dev/urandom >munge-key/key && chmod 400 munge-key/key
 munged --foreground --force --key-file="$open/munge-key/key" --socket="$open/munge/socket" --pid-file="$open/munge/pid" --log-file="$open/log/munge" \
@@ -58,7 +58,7 @@ CONF
 export SLURM_CONF=$open/slurm.conf
 disk=$open/disk/caches
 mkdir disk
-# The commands of docs/many-machines.md, with the places of this test
+# typed PATTERN: the commands of docs/many-machines.md, with this test's places
 typed() { sed -n "s|^[$] $1||p" "$here/../../docs/many-machines.md" | sed "s|/var/cache/jitwarm|$disk|; s|/shared/jitwarm|$open/share|; s| >.*||; s|tensorflow|$open/build/tests/framework/libsample_framework.so|"; }
 read -r -a recipe < <(typed 'jitwarm tune ')
 read -r -a prime < <(typed 'srun --nodes=4 --ntasks-per-node=1 jitwarm ')
@@ -66,7 +66,7 @@ read -r -a prime < <(typed 'srun --nodes=4 --ntasks-per-node=1 jitwarm ')
 chmod 755 jitwarm.sh
 slurmctld -D -i -f slurm.conf >log/slurmctld 2>&1 &
 servers+=($!)
-# Prolog gets no PATH: nvidia-smi must be where every shell looks.
+# Prolog gets no PATH: nvidia-smi must be where every shell looks for programs.
 for i in 1 2 3 4; do
 	mkdir "disk-$i"
 	unshare -m -p -f --kill-child --mount-proc sh -c 'mount --bind "$1" "$2" && mount --bind "$5" /usr/local/bin && slurmd -D -N "$3" -f "$4"' sh "$open/disk-$i" "$open/disk" n$i "$open/slurm.conf" "$open/bin" >log/n$i 2>&1 &
@@ -83,7 +83,7 @@ run='SIMDRIVER_STATE=$HOME/sim-$SLURMD_NODENAME JITWARM_STATE=$HOME/$SLURMD_NODE
 sim=("$open/scripts/with-simdriver.sh" "$open/build")
 on_nodes bash -c "$run" "${sim[@]}" "$open/build/src/jitwarm" "${prime[@]}" --json || { cat out err; fail "prime"; }
 sed -nE 's/^[0-9]:\s*"compiled":\s*([0-9]+),$/\1/p' out | paste -sd+ >compiled
-# If two claim a module in the same moment, both compile it.
+# If two nodes claim a module at the same moment, both compile it.
 [ "$(grep -c '"placed"' out)" = 4 ] && [ "$(($(cat compiled)))" -ge 8 ] && [ "$(($(cat compiled)))" -lt 16 ] || { cat out err; fail "the nodes compiled $(cat compiled), not 8"; }
 on_nodes bash -c "$run" "${sim[@]}" "$open/build/tests/framework/framework-app" || { cat out err; fail "the application"; }
 [ "$(grep -c 'compiled 0 of ' out)" = 4 ] || { cat out err; fail "a start compiled"; }

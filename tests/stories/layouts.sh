@@ -6,7 +6,7 @@
 #   user_follows [STATUS]             what the last line that begins with “Next” or “Do:” tells to type is typed
 #   first_start COMPILED [DEVICE]     the program is started, and the driver compiles so many modules for it
 
-# Temporary folders would be a finding of doctor's.
+# doctor would report temporary folders.
 place=$(mktemp -d /var/tmp/jitwarm-story.XXXXXX) || skip "no /var/tmp"
 trap 'rm -rf "$place"' EXIT
 wheel() {
@@ -32,9 +32,9 @@ first_start() {
 	out_has "compiled $1 of"
 }
 
-# An hour of somebody, from the first command on: each line “$ COMMAND” of CASE.txt is typed, and what is printed until the next one has to
-# be what stands there, with [N] behind it for another status than 0 (JITWARM_UPDATE=1 writes it anew). What differs from machine to machine
-# and build to build stands there as T, KEY, ID, SIZE and N; lines that come with time alone are left out; $place is shown as /.
+# hour CASE: somebody's first hour. Each line “$ COMMAND” of CASE.txt is typed, and the output must be the following lines, with [N] after
+# the command for another status than 0 (JITWARM_UPDATE=1 writes the file). Parts that depend on the machine or the build are T, KEY, ID,
+# SIZE and N in the file; lines that only appear after some time are left out; $place is shown as /.
 hour() {
 	local file=$cases/$case.txt typed line
 	# shellcheck disable=SC2086,SC2317
@@ -56,5 +56,5 @@ plain() {
 		-e 's/([0-9.]+ (ms|s|min|h)? ?to )?\b[0-9][0-9.]* (ms|s|min|h)\b/T/g; s/[0-9]+ workers?\b/N workers/g; s/under T/T/g; s/ +$//' \
 		-e 's/\([0-9.]+ KiB, ([0-9]+ pieces of code)\)/(SIZE, \1)/; s/needed [0-9]+ bytes/needed N bytes/' \
 		-e '/^Times assume a typical machine|^jitwarm: compiling [0-9]|has the driver loaded/d' \
-		-e '/src.jitwarmw.exe: files in this folder are often deleted/d' # a clone among temporary files
+		-e '/src.jitwarmw.exe: files in this folder are often deleted/d' # if the clone is among temporary files
 }

@@ -28,7 +28,8 @@ def shared(place):
 
 
 KEY, EXPORT = ["key", "generate"], ["export", "-o", "@/a.jwpack"]
-# name: (what is set up, the command, [(what lasts, before what)]); "": at the end; %s: the group in the second, since threads work beside each other
+# name: (the set-up, the command, [(what lasts, before what)]). "" means: at the end. %s is the group in the second, since threads work side
+# by side.
 ORDERS = {
     "bake": ([t.prime, t.install], t.bake,
              [("out/lib.so", ""), (r"mode out/\.lib\.so\.jitwarm-\S+", "rename out/lib.so", False)]),
@@ -55,7 +56,7 @@ def read(place, log):
             number, call, path = line.rstrip("\n").split(" ", 2)
             path = os.path.relpath(path, place.dir) if path.startswith(place.dir) else path
             if call == "from":
-                # Another process may have come between
+                # Another process may have acted in between.
                 at = next(i for i in reversed(range(len(made))) if made[i][0] == "rename" and numbers[i] == number and made[i][2] is None)
                 made[at] = (*made[at][:2], path)
             else:

@@ -75,7 +75,7 @@ class Place:
         shutil.rmtree(self.dir, ignore_errors=True)
         for name in ("home", "tmp", "root/etc", "root/proc"):
             os.makedirs(self.dir + "/" + name)
-        # Without a list, all accounts of the machine are asked for: glibc's NSS crashes where its own memory runs out.
+        # Without this list, jitwarm asks for all accounts of the machine, and glibc's NSS crashes if its own memory runs out.
         with open(self.dir + "/root/etc/passwd", "w", encoding="utf-8") as file:
             file.write("root:x:0:0:root:/root:/bin/sh\n")
 
@@ -145,11 +145,11 @@ class Case:
     def __init__(self, command, done, setup=(), status=(0,), same_output=False, within=False, changes=(), whole=None, final=None, says=None, starts=False, removes=False):
         self.command, self.done, self.setup, self.status = command, done, setup, status
         self.same_output, self.within, self.changes = same_output, within, changes
-        # Conditions at any moment; conditions at the end; a failure's line on standard output
+        # These are conditions at any moment, conditions at the end, and a failure's line on standard output.
         self.whole, self.final, self.says = whole or always, final or always, says
-        # A program that prints something: 126 says that it was not started
+        # The command starts a program that prints something: 126 means that it was not started.
         self.starts = starts
-        # Sound entries, which is what it is for
+        # The command is meant to remove sound entries.
         self.removes = removes
 
 
@@ -314,7 +314,7 @@ def numbers(place, case, calls):
     status, out, err = place.run(case.command, torture(case, place, "count", calls, log))
     assert status in case.status, (case.command, status, out, err)
     assert case.done(place), (case.command, "not done", out, err)
-    # Each worker counts by itself
+    # Each worker counts its own calls.
     kinds = {}
     with open(log, encoding="utf-8", errors="replace") as file:
         for line in file:
@@ -325,7 +325,7 @@ def numbers(place, case, calls):
 
 def torture(case, place, how, calls, log):
     wanted = {"TORTURE": how, "TORTURE_LOG": log, "TORTURE_CALLS": "alloc" if calls == "alloc" else args.only or CALLS}
-    # These look at every process of the machine.
+    # These commands look at every process of the machine.
     if case.within and calls != "alloc":
         wanted["TORTURE_PATH"] = place.dir
     if args.workers:
@@ -361,7 +361,7 @@ def trial(place, name, case, mode, calls, n, output):
     def wrong(what):
         return what, call, re.sub(r"[0-9a-f]{8,}|\.[a-z0-9]{6}$|run[-/][^/]*|[0-9]{3,}", "*", path), err[-300:]
 
-    # libuv ends the process where its own pipes cannot be read: no kernel does that.
+    # libuv ends the process if its own pipes cannot be read, which no kernel makes happen.
     if re.match(r"pipe:|anon_inode:", path) and mode != "kill" and not args.workers:
         return None
     if status == "hangs":
@@ -390,13 +390,13 @@ def trial(place, name, case, mode, calls, n, output):
         return wrong("entries are lost: %d" % len(lost))
     if index_of(place) is None:
         return wrong("an index that a driver wipes")
-    # A process without memory ends where it is, as a killed one.
+    # A process without memory ends at once, like a killed one.
     ended = killed or call == "alloc"
     if not ended and call not in ("unlink", "readdir", "open", "stat", "close"):
         left = litter(place)
         if left:
             return wrong("left: %s" % re.sub(r"[0-9a-f]{8,}|\.[a-z0-9]{6}$|[0-9]{2,}", "*", left[0]))
-    # A file that a killed process has left is taken for another process's until it is an hour old.
+    # A killed process's file is taken for another process's until it is an hour old.
     for path in litter(place):
         os.utime(place.dir + "/" + path, (1, 1), follow_symlinks=False)
         os.utime(place.dir + "/" + os.path.dirname(path), (1, 1), follow_symlinks=False)
@@ -405,7 +405,7 @@ def trial(place, name, case, mode, calls, n, output):
         return wrong("the second run ends with %s" % status)
     if not case.done(place):
         return wrong("the second run does not do the work")
-    # A lock file without a holder has no effect, no program reads names with six letters, and the next insert sweeps.
+    # A lock file without a holder has no effect, no program reads names with six letters, and the next insert removes them.
     left = [one for one in litter(place) if not ended or not re.search(r"\.[a-z0-9]{6}(\.part)?$|^tmp/|^cache/\.jitwarm-", one)]
     if left and call != "unlink":
         return wrong("left after the second run: %s" % re.sub(r"[0-9a-f]{8,}|\.[a-z0-9]{6}$|[0-9]{2,}", "*", left[0]))

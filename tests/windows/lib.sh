@@ -1,5 +1,5 @@
 #!/bin/bash
-# Functions that the tests of this folder share: . lib.sh BUILD-FOLDER. Each test is a list of steps; the first that does not hold ends it.
+# The tests of this folder share these functions: . lib.sh BUILD-FOLDER. Each test is a list of steps; the first one that fails ends it.
 set -euo pipefail
 
 build=$1
@@ -8,7 +8,7 @@ user=${JITWARM_WINE_USER:-김지원}
 gpus=sm_86
 home=$build/wine/$user/drive_c/users/$user
 cache=$home/AppData/Roaming/NVIDIA/ComputeCache
-# A folder of this test's own, in letters that no western code page has
+# The test's own folder has letters that no western code page has.
 work=$build/tests/windows/시험-$(basename "$0" .sh)
 out=$work/stdout err=$work/stderr
 status=0
@@ -20,7 +20,7 @@ command -v wine > /dev/null || { echo "wine is not installed"; exit 77; }
 rm -rf "$work"
 mkdir -p "$work"
 
-# On stderr, since it also ends a $(json EXPRESSION)
+# The message goes to stderr, since `fail` also ends a $(json EXPRESSION).
 fail() {
 	{
 		for file in "$out" "$err"; do
@@ -31,11 +31,11 @@ fail() {
 	exit 1
 }
 
-# A Unix path as Windows programs under Wine see it
+# windows_path PATH: the Unix path as Windows programs under Wine see it
 windows_path() { local path=Z:$1; printf '%s' "${path//\//\\}"; }
 
-# under_build BUILD GPUS PROGRAM ARGUMENT...: output in $out and $err, exit status in $status. A loaded Wine sometimes fails to
-# start a program, with exit status 1 and no word of the program; none of ours ends like that, so that is tried again.
+# under_build BUILD GPUS PROGRAM ARGUMENT...: puts the output into $out and $err, and the exit status into $status. A loaded Wine sometimes
+# fails to start a program, with exit status 1 and without output; none of our programs ends like that, so this is tried again.
 under_build() {
 	local try
 	for try in 1 2 3; do
@@ -46,7 +46,7 @@ under_build() {
 		echo "try $try: Wine did not start $3" >&2
 	done
 }
-# under GPUS PROGRAM ARGUMENT...
+# under GPUS PROGRAM ARGUMENT...: the same with this build
 under() { under_build "$build" "$@"; }
 
 jitwarm() {
@@ -54,7 +54,7 @@ jitwarm() {
 	keep_document "$out"
 }
 
-# exits STATUS WHAT...: the last command ended so
+# exits STATUS WHAT...: the last command ended with STATUS
 exits() {
 	[ "$status" = "$1" ] || fail "exit status $status instead of $1: ${*:2}"
 }
@@ -62,7 +62,7 @@ exits() {
 says() { grep -qF -- "$1" "$out" || fail "stdout does not say: $1"; }
 complains() { grep -qF -- "$1" "$err" || fail "stderr does not say: $1"; }
 
-# json EXPRESSION: prints it, with `d` the document on stdout
+# json EXPRESSION: prints it, with `d` as the document on stdout
 json() { python3 -c 'import json, sys; d = json.load(open(sys.argv[1], encoding="utf-8")); print(eval(sys.argv[2]))' "$out" "$1" || fail "no JSON with $1"; }
 # json_is EXPRESSION VALUE
 json_is() {
@@ -71,23 +71,23 @@ json_is() {
 	[ "$value" = "$2" ] || fail "$1 is $value instead of $2"
 }
 
-# As after the installation of Windows: no cache, no state
+# fresh_user: as after the installation of Windows, without cache and state
 fresh_user() {
 	rm -rf "$home/AppData/Roaming/NVIDIA" "$home/AppData/Local/jitwarm"
 }
 
-# app: the test application; prints how many modules it had compiled
+# app: runs the test application; prints how many modules it had compiled
 app() {
 	under "$gpus" "$build/tests/framework/framework-app.exe"
 	exits 0 framework-app
 	sed -n 's/^compiled \([0-9]*\) of [0-9]*.*/\1/p' "$out"
 }
 
-# A Task Scheduler of ours instead of Wine's, which keeps no trigger and shows nothing: tasks are files in $SCHTASKS_FOLDER
+# The tests' own Task Scheduler replaces Wine's, which keeps no trigger and shows nothing: tasks are files in $SCHTASKS_FOLDER.
 system32=$build/wine/$user/drive_c/windows/system32
 wine_schtasks=$system32/schtasks-wine.exe
 restore_schtasks() { [ ! -e "$wine_schtasks" ] || mv -f "$wine_schtasks" "$system32/schtasks.exe"; }
-restore_schtasks # a test that was killed
+restore_schtasks # a killed test may have left it
 stand_in_for_schtasks() {
 	tasks=$work/tasks
 	mkdir -p "$tasks"
@@ -101,8 +101,8 @@ stand_in_for_schtasks() {
 sample_dll=$build/tests/framework/sample_framework.dll
 has_command() { jitwarm "$@" --help; [ "$status" = 0 ]; }
 
-# make_newer: a newer driver, that is an nvcuda.dll with another version and stamp, instead of the build's while under_newer
-# PROGRAM ARGUMENT... runs
+# make_newer: makes a newer driver, an nvcuda.dll with another version and stamp, which replaces the build's while under_newer PROGRAM
+# ARGUMENT... runs
 newer=$work/newer
 make_newer() {
 	mkdir -p "$newer/tests/simdriver/lib"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Several accounts of one PC: import and startup for all of them, elevated or not at all; what services have is shown.
+# import and startup for all accounts of one PC, elevated or not; services' caches are listed.
 . "$(dirname "$0")/lib.sh"
 has_command import || exit 77
 fresh_user
@@ -24,7 +24,7 @@ jitwarm export -o "$pack"
 exits 0 export
 cached "$cache" > "$work/wanted"
 
-# One that was here, one whose folder is gone, one that Windows has set aside, a folder in no place
+# The accounts: one that was logged on, one whose folder is gone, one that Windows has set aside, and one whose folder is nowhere.
 mkdir -p "$users/이서연 😀"
 reg add "$list\\S-1-5-21-9-8-7-1001" /f /v ProfileImagePath /t REG_EXPAND_SZ /d '%SystemDrive%\users\이서연 😀'
 exits 0 'reg add'
@@ -40,7 +40,7 @@ json_is '[a["import"]["added"] > 0 for a in d["accounts"] if a["account"] != "�
 cached "$users/이서연 😀/AppData/Roaming/NVIDIA/ComputeCache" > "$work/theirs"
 cmp "$work/wanted" "$work/theirs" || fail 'not the same entries'
 
-# One that is logged on, and whose %APPDATA% was moved
+# This account is logged on, and its %APPDATA% was moved.
 mkdir -p "$users/moved"
 reg add "$list\\S-1-5-21-9-8-7-1005" /f /v ProfileImagePath /t REG_EXPAND_SZ /d '%SystemDrive%\users\moved'
 reg add 'HKU\S-1-5-21-9-8-7-1005\Software\Microsoft\Windows\CurrentVersion\Explorer\User Shell Folders' /f /v AppData \
@@ -55,7 +55,7 @@ cached "$users/moved/다른 곳/NVIDIA/ComputeCache" > "$work/theirs"
 cmp "$work/wanted" "$work/theirs" || fail 'not the same entries in the moved folder'
 [ ! -e "$users/moved/AppData" ] || fail 'and in the usual folder too'
 
-# One that has moved it to what is no drive, or to a server: not opened, and the others get theirs
+# This account has moved it to a place that is not a drive, or to a server: it is not opened, and the others get their entries.
 for place in '\\.\C:\users\moved\device' '\\?\C:\users\moved\device' '\\server\share'; do
 	reg add 'HKU\S-1-5-21-9-8-7-1005\Software\Microsoft\Windows\CurrentVersion\Explorer\User Shell Folders' /f /v AppData \
 		/t REG_EXPAND_SZ /d "$place"
@@ -65,15 +65,15 @@ for place in '\\.\C:\users\moved\device' '\\?\C:\users\moved\device' '\\server\s
 	says '김지원'
 	[ ! -e "$users/moved/device" ] || fail "the administrator wrote to $place"
 done
-# --cache takes what services have
+# --cache names a service's cache.
 mkdir -p "$service/AppData/Roaming/NVIDIA"
 cp -r "$cache" "$service/AppData/Roaming/NVIDIA/"
 jitwarm cache list --json --cache "$(windows_path "$service/AppData/Roaming/NVIDIA/ComputeCache")"
 exits 0 'cache list of LocalSystem'
 json_is 'len(d["entries"])' 8
 
-# A task of the group Users: it runs as the account that logs on. It is registered from a folder that administrators alone write
-# to, which the build need not be.
+# The group Users' task runs as the account that logs on. It is registered from a folder to which only administrators write, which the
+# build's folder need not be.
 installed=$build/wine/$user/drive_c/installed
 mkdir -p "$installed"
 cp "$build/src/"jitwarm*.exe "$installed/"
@@ -107,7 +107,7 @@ exits 0 'startup enable --all-users again'
 jitwarm uninstall
 [ ! -e "$state/startup-task-all.xml" ] || fail 'uninstall leaves the task of everyone'
 
-# A program that others may replace is not registered for all
+# A program that others may replace is not registered for all accounts.
 mkdir "$work/open"
 cp "$build/src/jitwarm.exe" "$work/open/"
 for open in jitwarm.exe .; do
@@ -121,7 +121,7 @@ for open in jitwarm.exe .; do
 done
 chmod 755 "$work/open"
 
-# Not elevated: refused, with what to do
+# Without elevation the command is refused, with what to do.
 lesser() { under "$gpus" "$build/tests/windows/lesser.exe" "$(windows_path "$build/src/jitwarm.exe")" "$@"; }
 lesser --version
 exits 0 'lesser --version'

@@ -34,7 +34,7 @@ says 'Driver 560.70 is installed and starts after the next boot'
 jitwarm check "$sample_dll"
 exits 0 'check under the running driver'
 
-# The boot
+# the boot
 loads "$newer"
 newer_jitwarm ahead --dry-run --json
 exits 1 'ahead --dry-run after the boot, for which no compiler prepared anything'

@@ -14,8 +14,8 @@ done
 export WINE_NATIVE_FIRST
 WINE_NATIVE_FIRST=$(IFS=,; echo "${names[*]}")
 
-# The test itself: a program that is linked with IPHLPAPI.dll as linkers do it loads the planted one. It also loads what
-# Wine's own libraries are linked with; those of Windows take theirs from System32.
+# The test itself works: a program linked with IPHLPAPI.dll in the usual way loads the planted one. It also loads libraries with which
+# Wine's own are linked; Windows' own load theirs from System32.
 cp "$build/tests/windows/careless.exe" "$downloads/"
 under "$gpus" "$downloads/careless.exe"
 grep -qi iphlpapi "$work/loaded" || fail 'the planted library is loaded by nobody'
@@ -38,13 +38,13 @@ for command in --version status 'prime LIBRARY' 'cache verify' 'check LIBRARY' '
 	[ ! -e "$work/loaded" ] || fail "“$command” loaded $(cat "$work/loaded")"
 done
 
-# Wine's loader does not read the flags of a program, nor the sources of libraries that are linked, and not loaded at the first call
+# Wine's loader ignores the program's flags, and where linked libraries come from if they are not loaded at the first call.
 for program in "$build"/{src/,}jitwarm{,w}.exe; do
 	flags=$(python3 "$root/scripts/pe-load-config.py" --show "$program")
 	[ "$flags" = 0x800 ] || fail "$program: DependentLoadFlags $flags"
 done
 linked=$(x86_64-w64-mingw32-objdump -p "$build/src/jitwarm.exe" | sed -n 's/^[[:space:]]*DLL Name: //p' | tr '\n' ' ')
-# Windows always takes those from System32 (KnownDLLs; ntdll is in each process before any other)
+# Windows always loads these from System32 (KnownDLLs; ntdll is in each process before any other).
 for library in $linked; do
 	case ${library,,} in
 	advapi32.dll | kernel32.dll | msvcrt.dll | ntdll.dll | ole32.dll | setupapi.dll | shell32.dll | user32.dll | ws2_32.dll) ;;

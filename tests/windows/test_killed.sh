@@ -1,11 +1,11 @@
 #!/bin/bash
-# A supervisor that is killed takes its workers with it, and the next run goes on where it stopped.
+# A killed supervisor takes its workers with it, and the next run goes on where it stopped.
 . "$(dirname "$0")/lib.sh"
 has_command prime || exit 77
 fresh_user
 dll=$(windows_path "$sample_dll")
 
-# Wine's processes are Unix processes with the Windows command line: ours are those with this test's own copy of the program
+# Wine's processes are Unix processes with the Windows command line: this test's have its own copy of the program.
 mkdir "$work/bin"
 cp "$build/src/jitwarm.exe" "$work/bin/"
 ours() { pgrep -f "시험-test_killed.*jitwarm.exe" || true; }

@@ -11,7 +11,7 @@ clean
 trap clean EXIT
 lesser() { under "$gpus" "$build/tests/windows/lesser.exe" "$(windows_path "$build/src/jitwarm.exe")" "$@"; }
 
-# plant: an empty folder of administrators with one file, and a folder for everybody
+# plant: makes an empty folder of administrators with one file, and a folder for everybody
 plant() {
 	clean
 	mkdir "$closed" "$open"
@@ -19,7 +19,7 @@ plant() {
 	chmod 755 "$drive" "$closed"
 	chmod 777 "$open"
 }
-# untouched WHAT: nothing has changed in the folder of administrators
+# untouched WHAT: nothing has changed in the administrators' folder
 untouched() {
 	[ "$(ls -A "$closed")" = kept ] && [ "$(cat "$closed/kept")" = theirs ] || fail "$1: changed the folder of administrators: $(ls -A "$closed")"
 }
@@ -28,12 +28,12 @@ exits 0 prime
 jitwarm export -o "$pack"
 exits 0 export
 
-# Without links the same folder does
+# Without links, the command works in the same folder.
 plant
 jitwarm import --allow-unsigned --cache 'C:\open\cache' "$pack"
 exits 0 'import into a folder of another account'
 
-# The index
+# a link in the index's place
 plant
 mkdir -m 777 "$open/cache"
 ln -s ../../closed/kept "$open/cache/index"
@@ -41,14 +41,14 @@ jitwarm import --allow-unsigned --cache 'C:\open\cache' "$pack"
 [ "$status" != 0 ] || fail 'import over a link in place of the index'
 untouched 'import over a link in place of the index'
 
-# An output
+# a link in the place of an output
 plant
 ln -s ../closed/kept "$open/out.jwpack"
 jitwarm export -o 'C:\open\out.jwpack'
 untouched 'export over a link'
 [ "$status" != 0 ] || fail 'export over a link'
 
-# The files that are removed
+# links among the files that are removed
 plant
 state=$home/AppData/Local/jitwarm
 mkdir -p "$state/runs"
@@ -59,7 +59,7 @@ jitwarm uninstall
 untouched uninstall
 rm -rf "$state"
 
-# A link on the way is followed, as Windows does
+# A link in the middle of a path is followed, as Windows does.
 plant
 mkdir -m 755 "$closed/inner"
 ln -s inner "$closed/link"

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/lib.sh"
 mkdir -p "$work/build"
 for program in jitwarm jitwarmw; do x86_64-w64-mingw32-strip -o "$work/build/$program.exe" "$build/src/$program.exe"; done
-# With the installers where their tools are (scripts/setup.sh --windows); scripts/try-windows-package.sh runs them
+# The installers are included if their tools are installed (scripts/setup.sh --windows); scripts/try-windows-package.sh runs them.
 installers=''
 if command -v makensis > /dev/null && command -v wixl > /dev/null && command -v msibuild > /dev/null; then installers=--installers; fi
 export JITWARM_PACKAGE_FAST=1
@@ -12,7 +12,7 @@ for turn in 1 2; do
 done
 "$root/scripts/package-windows.sh" --homepage > "$out" 2> "$err" && fail 'wrong use is taken'
 diff -r "$work/1" "$work/2" > "$out" || fail 'two runs differ'
-# Nor does it matter where the programs were linked: imports are sorted by the paths of their libraries
+# The folder of the link does not matter either: imports are sorted by the paths of their libraries.
 ! grep -n -- "-L$build" "$build/build.ninja" > "$out" || fail 'the programs depend on the folder of their build'
 python3 - "$work/1" "$work/build" > "$out" 2> "$err" <<'PYTHON' || fail 'the package is not as it should be'
 import glob, re, struct, sys, zipfile
@@ -21,7 +21,7 @@ folder, build = sys.argv[1:]
 version = re.search(r"jitwarm-([0-9.]+)-windows-x64\.zip$", archive)[1]
 names = zipfile.ZipFile(archive).namelist()
 assert names == ["jitwarm.exe", "jitwarmw.exe", "LICENSE.txt", "README.md"], names
-# Whatever is linked in has its notice: our libraries, and what mingw-w64 and gcc bring
+# All linked libraries have their notices: ours, and those of mingw-w64 and gcc.
 notices = zipfile.ZipFile(archive).read("LICENSE.txt").decode()
 for name in "libarchive cJSON LZ4 libsodium libuv zlib Zstandard mingw-w64 libgcc".split():
     assert re.search(rf"^{re.escape(name)}( \(.*\))?\n=+\n\nCopyright ", notices, re.M), name
@@ -43,15 +43,15 @@ def resource_kinds(data):
 
 for program in "jitwarm", "jitwarmw":
     data = open(f"{build}/{program}.exe", "rb").read()
-    assert resource_kinds(data) >= {3, 14, 16, 24}, resource_kinds(data)  # icons, their group, version, manifest
+    assert resource_kinds(data) >= {3, 14, 16, 24}, resource_kinds(data)  # icons, the icon group, the version, the manifest
     for text in (f"{program}.exe", version):
         assert text.encode("utf-16-le") in data, text
 PYTHON
-# The icon is what its script draws (its PNG depends on zlib: the bitmaps are compared)
+# The icon is the one that its script draws. (Its PNG depends on zlib, so the bitmaps are compared.)
 python3 "$root/packaging/windows/make-icon.py" "$work/icon.ico"
 cmp -s <(tail -c +87 "$work/icon.ico" | head -c 16000) <(tail -c +87 "$root/packaging/windows/jitwarm.ico" | head -c 16000) || fail 'jitwarm.ico is not what make-icon.py draws'
 
-# The wheel's logon task starts the program without a console window, too
+# The wheel's logon task starts the program without a console window, too.
 wheel=$("$root/scripts/make-wheel.py" "$work/build/jitwarm.exe" win_amd64 "$work")
 python3 -m zipfile -e "$wheel" "$work/wheel"
 under "$gpus" "$(find "$work/wheel" -name jitwarm.exe)" startup enable --print

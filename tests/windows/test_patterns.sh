@@ -1,5 +1,5 @@
 #!/bin/bash
-# Windows' shells leave "*.dll" to the program. Folders have Hangul names and lie far down.
+# Windows' shells pass patterns such as "*.dll" to the program. The folders have Hangul names and are deeply nested.
 . "$(dirname "$0")/lib.sh"
 
 has_command scan || exit 77
@@ -17,7 +17,7 @@ scan "$(windows_path "$work")\\*.nothing"
 [ "$status" != 0 ] || fail 'a pattern without a match is no error'
 complains '*.nothing'
 
-# 280 characters and more, and slashes
+# The path has more than 280 characters, and slashes.
 deep=$work
 for _ in 1 2 3 4 5 6; do deep=$deep/a-folder-with-a-name-of-forty-characters-it-is; done
 mkdir -p "$deep"

@@ -14,7 +14,7 @@ cleanup() {
 trap cleanup EXIT
 first_entry() { find "$cache" -path '*/?/?/*' -type f | sort | head -1; }
 
-# A share
+# a share
 mkdir -p "$prefix/dosdevices/unc/연구실" "$work/공유"
 ln -sfn "$work/공유" "$prefix/dosdevices/unc/연구실/자료"
 cp "$sample_dll" "$work/공유/"
@@ -33,7 +33,7 @@ exits 0 'import from a share'
 jitwarm check "$share\\sample_framework.dll"
 exits 0 'check after the import'
 
-# A user's name with an emoji: the folders that Windows would tell
+# A user's name has an emoji: the environment names the folders as Windows would.
 other='C:\users\지원 😀'
 mkdir -p "$home/../지원 😀/AppData"
 in_other() { under "$gpus" cmd /c "set APPDATA=$other\\AppData\\Roaming&& set LOCALAPPDATA=$other\\AppData\\Local&& $program $*"; }
@@ -43,7 +43,7 @@ in_other check --json "$dll"
 exits 0 'check for a name with an emoji'
 [ -n "$(find "$home/../지원 😀/AppData/Roaming/NVIDIA/ComputeCache" -path '*/?/?/*' -type f)" ] || fail 'no cache in the folder with an emoji'
 
-# A console in code page 949: output into a pipe is still UTF-8, and the code page is restored
+# With a console in code page 949, output into a pipe is still UTF-8, and the code page is restored.
 if command -v script > /dev/null; then
 	cat > "$build/tests/windows/codepage.bat" << BATCH
 @echo off
@@ -57,7 +57,7 @@ BATCH
 	[ "$(grep -ao '949' "$out" | wc -l)" = 2 ] || fail 'the code page is not as it was'
 	grep -qF 'nosuch한글' "$build/tests/windows/codepage.err" || fail "the pipe has: $(cat "$build/tests/windows/codepage.err")"
 	rm -f "$build/tests/windows/"codepage.*
-	# A console shows whole characters, in any code page: the account's name in the cache's path
+	# A console shows whole characters in any code page: here the account's name in the cache's path.
 	printf '@echo off\nchcp 437 > nul\n"%%~dp0..\\..\\src\\jitwarm.exe" status\n' > "$build/tests/windows/shown.bat"
 	script -qec "env WINEDEBUG=-all $(printf %q "$root/scripts/with-simdriver.sh") -B $(printf %q "$build") -w -u $user $gpus -- cmd /c $(printf %q "$(windows_path "$build/tests/windows/shown.bat")")" /dev/null > "$out" 2>&1 < /dev/null || true
 	grep -qaF "$user" "$out" || fail 'a console does not show the name of the account'
@@ -65,7 +65,7 @@ BATCH
 	rm -f "$build/tests/windows/shown.bat"
 fi
 
-# A file that is marked read-only is replaced and removed as any other
+# A read-only file is replaced and removed like any other.
 entry=$(first_entry)
 truncate -s -10 "$entry"
 under "$gpus" attrib +R "$(windows_path "$entry")"
@@ -73,7 +73,7 @@ jitwarm cache verify --repair
 exits 0 'cache verify --repair of a read-only entry'
 [ ! -e "$entry" ] || fail 'the read-only entry is left'
 
-# hold MODE FILE MILLISECONDS: in the background
+# hold MODE FILE MILLISECONDS: holds the file in the background
 hold() {
 	rm -f "$work/held"
 	"$root/scripts/with-simdriver.sh" -B "$build" -w -u "$user" "$gpus" -- "$build/tests/windows/holder.exe" "$1" "$(windows_path "$2")" "$3" \
@@ -91,7 +91,7 @@ release() {
 	holder=
 }
 
-# The index locked for longer than anybody waits is said; for a moment it is waited for
+# An index that stays locked is reported; one that is locked for a moment is waited for.
 hold lock "$cache/index" 1000000
 jitwarm import --allow-unsigned "$share\\묶음.jwpack"
 [ "$status" != 0 ] || fail 'import while the index is locked'
@@ -103,7 +103,7 @@ exits 0 'import while the index is locked for a moment'
 wait "$holder" || true
 [ "$(find "$cache" -path '*/?/?/*' -type f | wc -l)" = 8 ] || fail 'not all entries'
 
-# An entry that a program has open without sharing: reported by name, and repaired when it is closed
+# An entry that a program has open without sharing is reported by name, and repaired when it is closed.
 entry=$(first_entry)
 truncate -s -10 "$entry"
 hold open "$entry" 1000000

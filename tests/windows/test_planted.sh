@@ -11,9 +11,9 @@ unset CUDA_CACHE_MAXSIZE CUDA_CACHE_PATH
 
 # reg ARGUMENT...: Wine's own reg.exe, as the same user
 reg() { under "$gpus" reg "$@"; }
-# value KEY NAME: its text, empty where it is not set
+# value KEY NAME: its text, empty if it is not set
 value() { reg query "$1" /v "$2"; tr -d '\r' < "$out" | sed -n 's/^ *[^ ].* REG_[A-Z_]* *//p'; }
-# plant NAME SET BEFORE: the record that a program of the account would write
+# plant NAME SET BEFORE: writes the record as a program of the account could
 plant() {
 	reg add 'HKCU\SOFTWARE\jitwarm' /f /v "$1" /t REG_SZ /d "$2"
 	reg add 'HKCU\SOFTWARE\jitwarm' /f /v "$1 before" /t REG_SZ /d "$3"
@@ -38,7 +38,7 @@ reg delete 'HKCU\Environment' /f /v JITWARM_PLANTED
 reg delete 'HKCU\SOFTWARE\jitwarm' /f
 
 drive=$build/wine/$user/drive_c
-# Nothing is sought at a place of Linux's, which on Windows anyone may make on the current drive
+# jitwarm does not look at Linux's places, which on Windows anyone may create on the current drive.
 mkdir -p "$drive/snap/blender/current"
 cp "$build/tests/framework/sample_framework.dll" "$drive/snap/blender/current"
 cd "$drive"
@@ -47,7 +47,7 @@ cd "$root"
 rm -r "$drive/snap"
 ! grep -q Blender "$out" || fail 'a program was found at \snap'
 
-# The machine's former variable is in the machine's part of the registry, whatever becomes of the account's record
+# The machine's former variable is in the machine's part of the registry, whatever happens to the account's record.
 reg add "$machine" /f /v CUDA_CACHE_MAXSIZE /t REG_EXPAND_SZ /d '%SIZE%G'
 jitwarm tune --apply --scope system --max-size 2GiB
 exits 0 'tune --apply --scope system'
@@ -62,7 +62,7 @@ reg query "$record"
 [ "$status" != 0 ] || fail 'the record is left'
 reg delete "$machine" /f /v CUDA_CACHE_MAXSIZE
 
-# Settings of the machine count only if administrators alone can change them, for every account
+# The machine's settings count for every account, but only if administrators alone can change them.
 machines=$build/wine/$user/drive_c/ProgramData/jitwarm
 trap 'rm -rf "$machines"' EXIT
 mkdir -p "$machines"

@@ -14,27 +14,27 @@ JITWARM_WITNESS=$(windows_path "$work/started")
 cp "$sample_dll" "$work/"
 library=$(windows_path "$work/${sample_dll##*/}")
 
-# not_started WHAT
+# not_started WHAT: the planted program did not run
 not_started() { [ ! -e "$work/started" ] || fail "$1 started $(cat "$work/started")"; }
 
-# The test itself: it tells that it was started
+# The test itself works: the planted program reports its start.
 under "$gpus" "$witness"
 [ -e "$work/started" ] || fail 'the witness tells nothing'
 rm "$work/started"
 
-# Task Scheduler's program, by SystemRoot, by a variable of the tests' own, in the current folder
+# Task Scheduler's program is planted by SystemRoot, by a variable of the tests' own, and in the current folder.
 cp "$witness" "$planted/System32/schtasks.exe"
 cp "$witness" "$planted/schtasks.exe"
 cd "$planted"
 for variable in SystemRoot=$(windows_path "$planted") "JITWARM_SCHTASKS=$(windows_path "$planted/schtasks.exe")"; do
-	# Wine sets SystemRoot for each program that it starts from Linux
+	# Wine sets SystemRoot for each program that it starts from Linux.
 	under "$gpus" cmd /c "set $variable& $(windows_path "$build/src/jitwarm.exe") startup status"
 	not_started "startup status with ${variable%%=*}"
 done
 ! strings -el -a "$build/src/jitwarm.exe" "$build/src/jitwarmw.exe" | grep -E 'JITWARM_(SCHTASKS|SYSTEMCTL)' || fail 'a hook of the tests is in the program'
 ! strings -a "$build/src/jitwarm.exe" "$build/src/jitwarmw.exe" | grep -E 'JITWARM_(SCHTASKS|SYSTEMCTL)' || fail 'a hook of the tests is in the program'
 
-# ptxas: where Linux has its toolkits, below the root of whatever drive is current; and by a relative folder of PATH
+# ptxas is planted at Linux's place for toolkits, below the root of the current drive, and in a relative folder of PATH.
 mkdir -p "$drive/usr/local/cuda-12.4/bin" "$planted/bin"
 trap 'rm -rf "$drive/usr"; restore_schtasks' EXIT
 cp "$witness" "$drive/usr/local/cuda-12.4/bin/ptxas.exe"
@@ -49,7 +49,7 @@ done
 CUDA_PATH='\usr\local\cuda-12.4' jitwarm make --target sm_86 --driver 550.163.01 -o "$(windows_path "$work/pack")" "$library"
 not_started 'CUDA_PATH without a drive'
 
-# The toolkit's own folder counts
+# The toolkit's own folder counts.
 toolkit="$drive/Program Files/NVIDIA GPU Computing Toolkit"
 mkdir -p "$toolkit/CUDA/v12.4/bin"
 trap 'rm -rf "$drive/usr" "$toolkit"; restore_schtasks' EXIT
@@ -58,7 +58,7 @@ jitwarm make --target sm_86 --driver 550.163.01 -o "$(windows_path "$work/pack")
 grep -q 'CUDA.v12\.4.bin.ptxas' "$work/started" || fail 'the toolkit of Program Files is not found'
 rm -f "$work/started"
 
-# run: a bare name is not taken from the current folder
+# run does not take a bare name from the current folder.
 cp "$witness" "$planted/python.exe"
 cd "$planted"
 jitwarm run --record "$(windows_path "$work/r.json")" -- python x.py

@@ -52,7 +52,7 @@ assert at("Actions/Exec/Arguments") == f'prime --background --quiet --if-changed
 open(sys.argv[2], "w").write(at("Actions/Exec/Command"))
 PYTHON
 
-# The task's command: no console, no output, and a log; the second time it ends at once
+# The task's command opens no console, prints nothing, and writes a log; the second time it ends at once.
 for _ in 1 2; do
 	under "$gpus" "$build/src/jitwarmw.exe" prime --background --quiet --if-changed -- "$folder"
 	exits 0 jitwarmw
@@ -65,7 +65,7 @@ jitwarm startup status
 says 'first run; 8 compiled'
 says 'nothing had changed'
 
-# Installers: a log, no prompt, an exit status
+# An installer gets a log and an exit status, and no prompt.
 under "$gpus" "$build/src/jitwarmw.exe" prime --quiet --json-log "$(windows_path "$work/로그.jsonl")" "$folder"
 exits 0 'silent prime'
 grep -q '"schema":"jitwarm.run/1"' "$work/로그.jsonl" || fail 'no log'
@@ -78,7 +78,7 @@ says 'removed  '
 jitwarm startup status
 exits 1 'startup status after'
 
-# A task of that name which is somebody else's stays; ours is known by its mark
+# A task of that name that somebody else made stays; ours is known by its mark.
 stand_in_for_schtasks
 task="$tasks/$task.xml"
 printf '<Task><Description>Mine</Description></Task>' > "$task"
@@ -93,24 +93,24 @@ exits 0 'startup enable --replace'
 grep -q /create "$tasks/told.txt" || fail 'nothing was registered'
 jitwarm startup status
 exits 0 'startup status of our own task'
-# The file that schtasks reads is not below the folders of the account, and is gone afterwards
+# The file that schtasks reads is not below the account's folders, and is removed afterwards.
 handed=$(sed -n 's/^.create [^:]* \([A-Z]:.*\)$/\1/p' "$tasks/told.txt" | tail -1)
 [[ ${handed,,} == 'c:\windows\'* ]] || fail "schtasks reads $handed, to which every program of the account may write"
 [ ! -e "$build/wine/$user/drive_c/windows/${handed##*indows\\}" ] || fail 'that file is left'
 ! find "$build/wine/$user/drive_c/windows/temp" -name 'jitwarm-*' | grep . || fail 'folders are left'
-# Another account's task is not ours, whatever it says of itself
+# Another account's task does not count as ours, even with the mark.
 jitwarm startup enable --print "$folder"
 sed "s/$sid/S-1-5-21-1-2-3-1001/" "$out" > "$task"
 jitwarm startup disable
 [ -e "$task" ] || fail "another account's task was deleted"
 jitwarm startup enable "$folder"
 exits 3 "startup enable over another account's task"
-# Nor is a task that this account made by other means
+# Nor does a task that this account made by other means.
 jitwarm startup enable --print "$folder"
 sed 's/(jitwarm startup)/(by hand)/' "$out" > "$task"
 jitwarm startup disable
 [ -e "$task" ] || fail "this account's own task was deleted"
-# Deleted by hand
+# Somebody deleted the task by hand.
 jitwarm startup enable --replace "$folder"
 exits 0 'startup enable --replace'
 [ -e "$state/startup-task.xml" ] || fail 'nothing is remembered'
@@ -123,14 +123,14 @@ jitwarm startup disable
 exits 0 'startup disable of a task that was deleted by hand'
 [ ! -s "$tasks/told.txt" ] || fail "schtasks was told: $(cat "$tasks/told.txt")"
 [ ! -e "$state/startup-task.xml" ] || fail 'what is remembered of a deleted task stays'
-# Its reasons, in the console's code page, which is UTF-8 under Wine
+# The scheduler's reasons come in the console's code page, which is UTF-8 under Wine.
 printf 'FEHLER: Zugriff verweigert für AäB.\r\n' > "$tasks/says.bin"
 jitwarm startup enable "$folder"
 exits 3 'a schtasks that fails'
 complains 'Zugriff verweigert für AäB.'
 restore_schtasks
 
-# Everything taken back, but the live cache
+# uninstall removes everything but the live cache.
 jitwarm startup enable "$folder"
 jitwarm tune --apply --max-size 2GiB
 exits 0 'tune --apply'

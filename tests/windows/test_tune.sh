@@ -1,5 +1,5 @@
 #!/bin/bash
-# Settings in the registry: set for the user and the machine, taken back to the byte, others' values left alone.
+# Settings in the registry are set for the user and the machine, restored to the byte, and others' values are left alone.
 . "$(dirname "$0")/lib.sh"
 has_command tune || exit 77
 fresh_user
@@ -43,7 +43,7 @@ for scope in user system; do
 	diff "$work/before" "$work/after" > "$out" || fail "$scope: the registry is not as it was"
 done
 
-# A value that somebody else has set since is theirs
+# A value that somebody else has set since stays.
 jitwarm tune --apply --max-size 2GiB
 exits 0 'tune --apply'
 reg query 'HKCU\Environment' /v CUDA_CACHE_PATH
@@ -55,7 +55,7 @@ says left
 reg query 'HKCU\Environment' /v CUDA_CACHE_MAXSIZE
 says 3000000000
 
-# Several at once: each ends well, and what was there before is still known
+# Of several runs at once, each succeeds, and the former values are still known.
 snapshot > "$work/before"
 runs=()
 for run in 1 2 3 4; do
@@ -70,7 +70,7 @@ exits 0 'tune --undo after several at once'
 snapshot > "$work/after"
 diff "$work/before" "$work/after" > "$out" || fail 'several at once: the registry is not as it was'
 
-# Folders that follow their user to other machines are warned of
+# jitwarm warns of folders that follow their user to other machines.
 jitwarm tune --json --path "C:\\users\\$user\\OneDrive\\캐시"
 exits 0 'tune --path OneDrive'
 json_is 'any("copied to other machines" in w for w in d["warnings"])' True

@@ -1,4 +1,4 @@
-# The driver was upgraded over night, and the first start is slow again
+# The driver was upgraded over night, and the first start is slow again.
 with_simdriver sm_86
 # shellcheck source=/dev/null
 . "$cases/../layouts.sh"
@@ -23,7 +23,7 @@ first_start 0
 run 0 doctor --no-probe
 run 0 check torch
 out_has "warm, all 8 modules"
-# Undone: what the former driver had is still there
+# The upgrade is undone: the former driver's entries are still there.
 driver_535_309
 run 0 prime torch
 out_has "Warm: all 8 modules"

@@ -1,4 +1,4 @@
-# Six laptops with RTX 3060, conda, and accounts with Hangul names: one compiles
+# Six laptops have an RTX 3060, conda, and accounts with Hangul names: one laptop compiles for all.
 with_simdriver sm_86
 # shellcheck source=/dev/null
 . "$cases/../layouts.sh"

@@ -1,4 +1,4 @@
-# Somebody's program is slow every time: a line of ~/.profile from an old recipe limits the cache
+# A program is slow at every start: a line of ~/.profile from an old recipe limits the cache.
 with_simdriver sm_86
 # shellcheck source=/dev/null
 . "$cases/../layouts.sh"
@@ -7,7 +7,8 @@ mkdir -p "$HOME/project"
 empty_environment "$HOME/project/.venv"
 wheel "$(site_of "$HOME/project/.venv")" torch 1.7.1 torch/lib/libtorch_cuda.so
 unset VIRTUAL_ENV CUDA_CACHE_PATH
-login() { # with what ~/.profile says
+# login: a shell with the settings of ~/.profile
+login() {
 	unset CUDA_CACHE_MAXSIZE
 	# shellcheck source=/dev/null
 	. "$HOME/.profile"

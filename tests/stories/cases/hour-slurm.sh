@@ -1,4 +1,4 @@
-# The administrator of a Slurm cluster: homes on NFS, two kinds of nodes, a login node without a GPU
+# The administrator of a Slurm cluster with homes on NFS, two kinds of nodes, and a login node without a GPU.
 program=$JITWARM
 with_simdriver sm_80
 # shellcheck source=/dev/null

@@ -1,4 +1,4 @@
-# The author of a wheel, whose users have bought RTX 50
+# The author of a wheel, whose users have bought RTX 50 GPUs.
 with_simdriver sm_86
 # shellcheck source=/dev/null
 . "$cases/../layouts.sh"

@@ -1,4 +1,5 @@
-# A PC with an RTX 3070 and TensorFlow 2.3.1 from pip, which came before that GPU: minutes of silence at “Adding visible gpu devices: 0”
+# A PC with an RTX 3070 has TensorFlow 2.3.1 from pip, which is older than that GPU: minutes of silence after “Adding visible gpu devices:
+# 0”.
 with_simdriver sm_86
 # shellcheck source=/dev/null
 . "$cases/../layouts.sh"

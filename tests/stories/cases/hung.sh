@@ -1,4 +1,4 @@
-# A first start that says nothing for minutes: is it hung? Another window says that the driver compiles
+# A first start prints nothing for minutes, as if it hung. In another window, jitwarm says that the driver compiles.
 with_simdriver sm_86
 # shellcheck source=/dev/null
 . "$cases/../layouts.sh"

@@ -1,4 +1,4 @@
-# A Pascal card (GTX 1080, sm_61): an old framework is compiled for it at its first start; a new one has no code for it
+# A Pascal card (GTX 1080, sm_61): an old framework is compiled for it at its first start; a new one has no code for it.
 with_simdriver sm_61
 # shellcheck source=/dev/null
 . "$cases/../layouts.sh"
@@ -12,7 +12,7 @@ user_follows
 first_start 0
 run 0 doctor --no-probe
 
-# New: PTX for 7.0 and newer alone, which nothing makes run there
+# The new framework has PTX for 7.0 and newer alone, so nothing makes it run on this card.
 empty_environment "$place/new"
 export VIRTUAL_ENV=$place/new
 site=$(site_of "$place/new")
@@ -24,6 +24,6 @@ run 2 prime torch
 run 2 doctor --no-probe
 out_has "no-code"
 out_has "Nothing helps here"
-# A driver of a branch that knows the card no more says so, too.
+# A driver of a branch without support for the card says so, too.
 run 2 check --target gtx1080 --driver 590.44.01 torch
 err_has "driver"

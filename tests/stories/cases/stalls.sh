@@ -9,7 +9,7 @@ map() { cp /bin/true "$place/lib/$1"; }
 for library in libtriton.so libnvrtc.so.12 libnvJitLink.so.12 libnvinfer_builder_resource.so.10 xla_extension.so libcuda.so.1 libnvidia-ptxjitcompiler.so.1; do
 	map $library
 done
-# play LIBRARIES busy|sleep|download: a process that has them mapped
+# play LIBRARIES busy|sleep|download: starts a process that has the libraries mapped
 cat >"$place/play.py" <<'PYTHON'
 import mmap, os, socket, sys, threading, time
 files = [open(os.path.join(sys.argv[1], name), "rb") for name in sys.argv[2].split(",") if name]
@@ -29,7 +29,7 @@ while sys.argv[3] == "busy":
 time.sleep(600)
 PYTHON
 
-# Columns: the event | the libraries it has | what it does | what `watch` says | the compiler that it names
+# Columns: the event | the process's libraries | its activity | what `watch` prints | the compiler that it names
 stalls=(
 	"sleeping||sleep|waiting|"
 	"sleeping with the driver|libcuda.so.1|sleep|waiting|"
@@ -48,15 +48,15 @@ end_players() { kill "${players[@]}" 2>/dev/null; rm -rf "$place"; } # (the trap
 trap 'end_players || true' EXIT
 for at in "${!stalls[@]}"; do
 	IFS='|' read -r name libraries act state other <<<"${stalls[$at]}"
-	# An entry that appears in the cache of a process with the compiler loaded is taken for its own.
+	# A new entry in the cache of a process with the compiler loaded counts as that process's.
 	[ "$state" = linking ] && own=$place/own || own=$CUDA_CACHE_PATH
 	CUDA_CACHE_PATH=$own nice -n "$([ "$act" = busy ] && echo 10 || echo 0)" python3 -I -S "$place/play.py" "$place/lib" "$libraries" "$act" "$place/ready$at" &
 	players[at]=$!
 done
-# Beside them another program compiles into the same cache: that is not theirs.
+# Meanwhile another program compiles into the same cache, which must not count as theirs.
 (SIMDRIVER_COST=3 simulated "$app" >/dev/null 2>&1) &
 compiling=$!
-# Nothing of their libraries is known to the cache, so one look at each is enough: at the same time.
+# The cache has nothing of their libraries, so one look at each is enough, all at the same time.
 watching=()
 for at in "${!stalls[@]}"; do
 	await test -e "$place/ready$at"
@@ -76,7 +76,7 @@ done
 kill "${players[@]}"
 wait "${players[@]}" 2>/dev/null || true
 
-# The driver compiles: a cold start. NVIDIA's own loads its compiler by itself; the simulated one has none.
+# In a cold start, the driver compiles. NVIDIA's own driver loads its compiler by itself; the simulated driver has none.
 rm -rf "$work/cache"
 if is_real; then
 	modules=()
@@ -100,7 +100,7 @@ run 0 watch --json "${players[0]}"
 json 'd["compiling_seconds"] > 0 and d["entries"] > 0 and d["ended"]'
 right=$((right + 1))
 
-# NVIDIA's NVRTC itself, where there is one
+# NVIDIA's NVRTC itself, if it is installed
 nvrtc=$(ls -d /usr/local/cuda*/lib*/libnvrtc.so 2>/dev/null | head -n 1)
 if [ -n "${JITWARM_STALLS-}" ] && [ -n "$nvrtc" ]; then
 	cat >"$place/nvrtc.py" <<-'PYTHON'

@@ -1,4 +1,4 @@
-# Two different GPUs in one machine: one start was warm, that on the other card is not
+# Of two different GPUs in one machine, the start on one was warm, and the start on the other is not.
 with_simdriver sm_75,sm_86
 # shellcheck source=/dev/null
 . "$cases/../layouts.sh"

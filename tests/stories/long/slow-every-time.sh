@@ -5,7 +5,7 @@
 # shellcheck source=/dev/null
 . "$cases/../../cli/drivers.sh"
 right=0
-# slow CAUSE FINDING VARIABLE=VALUE…: with these variables each of two starts compiles, and FINDING comes first
+# slow CAUSE FINDING VARIABLE=VALUE…: with these variables, each of two starts compiles, and FINDING comes first
 slow() {
 	local name=$1 finding=$2
 	shift 2
@@ -35,8 +35,8 @@ slow "below a device" cache-unwritable CUDA_CACHE_PATH=/dev/null/cache
 fresh
 slow "full" limit-small CUDA_CACHE_MAXSIZE=200000
 
-# Once, and again after each event
-event() { # CAUSE FINDING WORDS: of the next start
+# event CAUSE FINDING WORDS: the first start is slow, and again the start after each event
+event() {
 	run "1|2" doctor --json --no-probe "$sample"
 	last=("$1")
 	json "d['findings'][0]['id'] == '$2' and '$3' in d['findings'][0]['evidence']"
