@@ -20,6 +20,7 @@
 #include "os/file.h"
 #include "os/interrupt.h"
 #include "os/platform.h"
+#include "os/process.h"
 #include "os/shell.h"
 
 /* One line for each command, in the order of help, whose groups begin in help.c. */
@@ -438,10 +439,30 @@ static int run_command(struct jw_error *err, struct cli *cli)
 	return cli->command->run(err, cli);
 }
 
+static struct cli *running;
+
+/* Ends the program, whose other threads may be anywhere. */
+static void end_of_cut_file(const char *path)
+{
+	struct jw_error err = {0};
+
+	error_set(&err, JW_ERR_IO,
+			  "%s: cannot be read to its end: its disk failed, or another process shortened the "
+			  "file meanwhile; run the command again when nothing writes to the file",
+			  path);
+	cli_fail(running, &err);
+	output_flush();
+	os_end_now((int)running->status);
+}
+
 enum exit_status cli_run(int argc, char **argv)
 {
 	struct cli cli = {.commands = command_table, .run_other = cli_run};
+	struct cli *const outer = running;
 	struct jw_error err = {0};
+
+	running = &cli;
+	os_on_cut_file(end_of_cut_file);
 
 	cJSON_InitHooks(&(cJSON_Hooks){.malloc_fn = mem_alloc, .free_fn = mem_free});
 	read_settings(&cli);
@@ -461,5 +482,6 @@ enum exit_status cli_run(int argc, char **argv)
 	mem_free(cli.state);
 	mem_free(cli.gpu_names);
 	jw_text_free(cli.program);
+	running = outer;
 	return cli.status;
 }

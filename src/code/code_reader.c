@@ -148,6 +148,9 @@ static int end_stream(struct jw_error *err, struct leaf *leaf)
 static int begin(struct jw_error *err, struct leaf *leaf)
 {
 	if (leaf->kind == KIND_CUBIN || leaf->kind == KIND_PTX) {
+		if (leaf->stream->memory && leaf->stream->size_bytes > DEVCODE_MAX_STREAMED)
+			return error_set(err, JW_ERR_LIMIT, "more than %d MiB; a module is not that large",
+							 DEVCODE_MAX_STREAMED >> 20);
 		leaf->state = LEAF_SINGLE;
 		return 0;
 	}

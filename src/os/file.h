@@ -61,7 +61,7 @@ uint64_t os_identity(const char *path);
 
 /* A regular file mapped for reading. An empty file has data == "" and size 0. Directories, devices
  * and pipes are refused with JW_ERR_UNSUPPORTED. If another process shortens the file while it is
- * mapped, this process ends (SIGBUS), as does any reader that maps. */
+ * mapped, reading ends the process (os_on_cut_file). */
 struct os_map {
 	const uint8_t *data;
 	size_t size;
@@ -71,6 +71,10 @@ struct os_map {
 
 int os_map_open(struct jw_error *err, const char *path, struct os_map *ret_map);
 void os_map_close(struct os_map *map);
+/* Calls `report` in the thread that reads a mapped file whose bytes are gone: another process has
+ * shortened it, or its disk fails. `report` ends the process. Windows lets nobody shorten a mapped
+ * file. */
+void os_on_cut_file(void (*report)(const char *path));
 /* Tells the system that [offset, offset + size) is not needed soon, which reduces resident
  * memory. */
 void os_map_forget(const struct os_map *map, size_t offset, size_t size);

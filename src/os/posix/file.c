@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -272,18 +273,72 @@ int os_file_unlock(struct jw_error *err, struct os_file *file)
 	return fcntl(file->fd, F_SETLK, &lock) ? posix_error(err, file->path) : 0;
 }
 
+/* The files that are mapped now. */
+static struct mapped {
+	const uint8_t *view;
+	size_t size;
+	char *path;
+	struct mapped *next;
+} * all_mapped;
+static pthread_mutex_t mapped_lock = PTHREAD_MUTEX_INITIALIZER;
+static void (*report_cut)(const char *path);
+
+/* The kernel sends SIGBUS to the thread that read the missing byte, so that what it interrupted is
+ * a read of the mapping, and no lock or allocation. */
+static void find_cut(int number, siginfo_t *info, void *context)
+{
+	const uint8_t *at = info->si_addr;
+	const struct mapped *mapped;
+
+	(void)context;
+	(void)pthread_mutex_lock(&mapped_lock);
+	/* Any other thread that finds the file cut waits for the lock until the process has ended. */
+	for (mapped = all_mapped; mapped; mapped = mapped->next)
+		if (at >= mapped->view && at < mapped->view + mapped->size)
+			report_cut(mapped->path);
+	(void)pthread_mutex_unlock(&mapped_lock);
+	(void)signal(number, SIG_DFL);
+}
+
+void os_on_cut_file(void (*report)(const char *path))
+{
+	struct sigaction action = {.sa_sigaction = find_cut, .sa_flags = SA_SIGINFO};
+
+	report_cut = report;
+	(void)sigemptyset(&action.sa_mask);
+	(void)sigaction(SIGBUS, &action, NULL);
+}
+
 void *map_view(struct jw_error *err, int fd, const char *path, size_t size)
 {
 	void *view = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+	struct mapped *mapped;
 
-	if (view != MAP_FAILED)
-		return view;
-	posix_error(err, path);
-	return NULL;
+	if (view == MAP_FAILED) {
+		posix_error(err, path);
+		return NULL;
+	}
+	mapped = mem_alloc(sizeof *mapped);
+	*mapped = (struct mapped){.view = view, .size = size, .path = mem_string(path)};
+	(void)pthread_mutex_lock(&mapped_lock);
+	mapped->next = all_mapped;
+	all_mapped = mapped;
+	(void)pthread_mutex_unlock(&mapped_lock);
+	return view;
 }
 
 void map_unview(void *view, size_t size)
 {
+	struct mapped **at = &all_mapped, *mapped;
+
+	(void)pthread_mutex_lock(&mapped_lock);
+	while ((*at)->view != view)
+		at = &(*at)->next;
+	mapped = *at;
+	*at = mapped->next;
+	(void)pthread_mutex_unlock(&mapped_lock);
+	mem_free(mapped->path);
+	mem_free(mapped);
 	(void)munmap(view, size);
 }
 

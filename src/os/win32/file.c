@@ -314,6 +314,11 @@ int os_file_unlock(struct jw_error *err, struct os_file *file)
 	return 0;
 }
 
+void os_on_cut_file(void (*report)(const char *path))
+{
+	(void)report;
+}
+
 void *map_view(struct jw_error *err, int fd, const char *path, size_t size)
 {
 	HANDLE section = CreateFileMappingW(uv_get_osfhandle(fd), NULL, PAGE_READONLY, 0, 0, NULL);
