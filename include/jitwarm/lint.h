@@ -14,6 +14,7 @@
 #include <jitwarm/estimate.h>
 #include <jitwarm/scan.h>
 #include <jitwarm/target.h>
+#include <jitwarm/which.h>
 
 enum jw_lint_kind {
 	JW_LINT_COMPILES, /* the driver compiles modules at the first start */
@@ -100,6 +101,16 @@ struct jw_lint_claim {
 							   unknown */
 };
 
+/* A wheel that does worse on a GPU than the release before it, by the list of releases
+ * (jitwarm/which.h): a program fails with it, or with a part of it, or it compiles what the other
+ * release did not have to. */
+struct jw_lint_before {
+	char *path;
+	struct jw_target target;
+	enum jw_lint_kind kind; /* what the wheel does: COMPILES, FAILS or LACKS */
+	struct jw_which_release release;
+};
+
 struct jw_lint_result {
 	struct jw_lint_claim *claims; /* sorted by file, in the order of the files */
 	size_t claim_count;
@@ -111,6 +122,8 @@ struct jw_lint_result {
 	size_t code_count;
 	struct jw_lint_finding *findings; /* by file, in the order of the files */
 	size_t finding_count;
+	struct jw_lint_before *before; /* by GPU, then by file */
+	size_t before_count;
 	char **troubles; /* files that could not be read, or hold damaged code, with the reason */
 	size_t trouble_count;
 	size_t images;  /* files and members with device code */

@@ -15,6 +15,10 @@
 #include <jitwarm/estimate.h>
 #include <jitwarm/target.h>
 
+/* A start that compiles for less than this counts as running as it is: every TensorFlow 2 has some
+ * modules of a few milliseconds. */
+enum { JW_WHICH_NEGLIGIBLE_S = 1 };
+
 /* The answer for a release on a GPU. The newest release with one of the first two is installed. */
 enum jw_which_answer {
 	JW_WHICH_RUNS,      /* it runs as it is, or after compiling less than a second's worth */
@@ -133,6 +137,13 @@ struct jw_cure {
 bool jw_which_cure(const char *package, const char *file, struct jw_target target,
 				   const struct jw_driver *driver, const char *python, struct jw_cure *ret_cure);
 void jw_cure_free(struct jw_cure *cure);
+
+/* Finds the newest known release before that of a wheel ("torch-2.9.0-….whl", with or without its
+ * folder), for the wheel's platform, and any Python. False if the list has none. The caller frees
+ * the release. */
+bool jw_which_before(const char *file, struct jw_target target, const struct jw_driver *driver,
+					 const struct jw_speed *speed, struct jw_which_release *ret_release);
+void jw_which_release_free(struct jw_which_release *release);
 
 /* The packages that a requirements file, a pylock.toml or pip's report names, normalised. */
 struct jw_which_names {

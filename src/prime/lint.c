@@ -314,6 +314,55 @@ static void judge(const struct lint *lint)
 	}
 }
 
+/* Returns what the wheel does on a GPU, the worst first; false if it does nothing wrong. */
+static bool worst_of_wheel(const struct jw_lint_result *result, const char *path,
+						   struct jw_target target, enum jw_lint_kind *ret_kind)
+{
+	double seconds = 0;
+	bool fails = false, lacks = false;
+
+	for (size_t i = 0; i < result->finding_count; i++) {
+		const struct jw_lint_finding *finding = &result->findings[i];
+
+		if (!jw_target_equal(finding->target, target) || strcmp(finding->path, path) != 0)
+			continue;
+		fails = fails || finding->kind == JW_LINT_FAILS;
+		lacks = lacks || (finding->kind == JW_LINT_LACKS && finding->level == JW_LINT_WARNING);
+		seconds += finding->start.likely;
+	}
+	*ret_kind = fails ? JW_LINT_FAILS : lacks ? JW_LINT_LACKS : JW_LINT_COMPILES;
+	return fails || lacks || seconds > JW_WHICH_NEGLIGIBLE_S;
+}
+
+/* Compares each wheel with the release before it. */
+static void compare_releases(const struct lint *lint)
+{
+	const struct jw_lint_options *options = lint->options;
+	struct jw_lint_result *result = lint->result;
+	size_t capacity = 0;
+
+	for (size_t i = 0; i < result->gpu_count; i++)
+		for (size_t k = 0; k < lint->file_count; k++) {
+			struct jw_lint_before before = {.target = result->gpus[i].total.target};
+			const enum jw_which_answer *answer = &before.release.answer;
+
+			if (!worst_of_wheel(result, lint->files[k], before.target, &before.kind) ||
+				!jw_which_before(lint->files[k], before.target, &options->driver, &options->speed,
+								 &before.release))
+				continue;
+			if (before.kind == JW_LINT_COMPILES ? *answer == JW_WHICH_RUNS
+				: before.kind == JW_LINT_LACKS
+					? *answer == JW_WHICH_RUNS || *answer == JW_WHICH_COMPILES
+					: *answer <= JW_WHICH_COMPILES) {
+				before.path = mem_string(lint->files[k]);
+				VEC_GROW(result->before, capacity, result->before_count);
+				result->before[result->before_count++] = before;
+			} else {
+				jw_which_release_free(&before.release);
+			}
+		}
+}
+
 int jw_lint(struct jw_error *err, const struct jw_lint_options *options,
 			struct jw_lint_result **ret_result)
 {
@@ -354,6 +403,7 @@ int jw_lint(struct jw_error *err, const struct jw_lint_options *options,
 		result = -1;
 	if (!result) {
 		judge(&lint);
+		compare_releases(&lint);
 		*ret_result = lint.result;
 		lint.result = NULL;
 	}
@@ -374,6 +424,10 @@ void jw_lint_free(struct jw_lint_result *result)
 		mem_free(result->findings[i].why);
 		mem_free(result->findings[i].cause);
 	}
+	for (size_t i = 0; i < result->before_count; i++) {
+		mem_free(result->before[i].path);
+		jw_which_release_free(&result->before[i].release);
+	}
 	for (size_t i = 0; i < result->trouble_count; i++)
 		mem_free(result->troubles[i]);
 	for (size_t i = 0; i < result->claim_count; i++) {
@@ -383,6 +437,7 @@ void jw_lint_free(struct jw_lint_result *result)
 		mem_free(result->claims[i].label);
 	}
 	mem_free(result->claims);
+	mem_free(result->before);
 	mem_free(result->findings);
 	mem_free(result->troubles);
 	mem_free(result->gpus);

@@ -15,10 +15,6 @@
 #include "plan/plan.h"
 #include "plan/wheel_list.h"
 
-/* A start that compiles for less than this counts as running as it is: every TensorFlow 2 has some
- * modules of a few milliseconds. */
-static const double MAX_NEGLIGIBLE_S = 1;
-
 enum { MAX_LIST = 16 << 20 };
 
 /* A package that releases require in one version. */
@@ -137,10 +133,10 @@ static int judge_wheel(struct jw_error *err, const struct question *question,
 			release->loading = (eager_ms > 0 ? JW_LOADING_EAGER : 0) |
 							   (eager_ms < start.cost_ms ? JW_LOADING_LAZY : 0);
 		}
-		release->answer = fates.count                  ? JW_WHICH_FAILS
-						  : seconds > MAX_NEGLIGIBLE_S ? JW_WHICH_COMPILES
-						  : part                       ? JW_WHICH_PART
-													   : JW_WHICH_RUNS;
+		release->answer = fates.count                       ? JW_WHICH_FAILS
+						  : seconds > JW_WHICH_NEGLIGIBLE_S ? JW_WHICH_COMPILES
+						  : part                            ? JW_WHICH_PART
+															: JW_WHICH_RUNS;
 		if (fates.count)
 			note_fate(release, largest_of(fates.items, fates.count), options->target);
 		else if (part)
@@ -337,15 +333,20 @@ int jw_which(struct jw_error *err, const struct jw_which_options *options,
 	return result ? -1 : 0;
 }
 
+void jw_which_release_free(struct jw_which_release *release)
+{
+	mem_free(release->version);
+	mem_free(release->file);
+	mem_free(release->library);
+	mem_free(release->why);
+	mem_free(release->pin);
+	*release = (struct jw_which_release){.version = NULL};
+}
+
 void jw_which_free(struct jw_which *which)
 {
-	for (size_t i = 0; i < which->count; i++) {
-		mem_free(which->releases[i].version);
-		mem_free(which->releases[i].file);
-		mem_free(which->releases[i].library);
-		mem_free(which->releases[i].why);
-		mem_free(which->releases[i].pin);
-	}
+	for (size_t i = 0; i < which->count; i++)
+		jw_which_release_free(&which->releases[i]);
 	mem_free(which->releases);
 	mem_free(which->package);
 	mem_free(which->date);
@@ -359,10 +360,12 @@ const char *jw_which_own_platform(void)
 												 : "linux";
 }
 
-/* Reads the package and the platform of a wheel's name, with or without ": MEMBER" behind it. False
- * if the file is not a wheel. */
+enum { MAX_VERSION = 64 };
+
+/* Reads the package, the version and the platform of a wheel's name, with or without ": MEMBER"
+ * behind it. False if the file is not a wheel. */
 static bool read_wheel_name(const char *file, char package[PACKAGE_MAX_NAME],
-							const char **ret_platform)
+							char version[MAX_VERSION], const char **ret_platform)
 {
 	static const char end[] = ".whl";
 	const char *at = strstr(file, end);
@@ -378,6 +381,7 @@ static bool read_wheel_name(const char *file, char package[PACKAGE_MAX_NAME],
 	result = wheel_name_read(os_base_name(path), &name) &&
 			 package_normalise(name.name.text, name.name.size, package);
 	if (result) {
+		(void)wheel_part_text(version, MAX_VERSION, name.version);
 		(void)wheel_part_text(platform, sizeof platform, name.platform);
 		*ret_platform = text_ends(platform, "_aarch64")    ? "linux-aarch64"
 						: text_ends(platform, "win_amd64") ? "windows"
@@ -388,10 +392,36 @@ static bool read_wheel_name(const char *file, char package[PACKAGE_MAX_NAME],
 	return result && *ret_platform;
 }
 
+bool jw_which_before(const char *file, struct jw_target target, const struct jw_driver *driver,
+					 const struct jw_speed *speed, struct jw_which_release *ret_release)
+{
+	char name[PACKAGE_MAX_NAME], version[MAX_VERSION];
+	struct jw_which_options options = {.target = target, .driver = *driver, .speed = *speed};
+	struct jw_which which;
+	bool found = false;
+
+	if (!read_wheel_name(file, name, version, &options.platform))
+		return false;
+	options.package = name;
+	if (jw_which(NULL, &options, &which))
+		return false;
+	for (size_t i = 0; !found && i < which.count; i++) {
+		struct jw_which_release *release = &which.releases[i];
+
+		if (!version_is_newer(version, release->version) || release->answer > JW_WHICH_FAILS)
+			continue;
+		*ret_release = *release;
+		*release = (struct jw_which_release){.version = NULL};
+		found = true;
+	}
+	jw_which_free(&which);
+	return found;
+}
+
 bool jw_which_cure(const char *package, const char *file, struct jw_target target,
 				   const struct jw_driver *driver, const char *python, struct jw_cure *ret_cure)
 {
-	char name[PACKAGE_MAX_NAME];
+	char name[PACKAGE_MAX_NAME], own[MAX_VERSION];
 	struct jw_which_options options = {.package = package,
 									   .target = target,
 									   .driver = *driver,
@@ -400,7 +430,7 @@ bool jw_which_cure(const char *package, const char *file, struct jw_target targe
 	struct jw_which which;
 	const char *version;
 
-	if (!package && !read_wheel_name(file, name, &options.platform))
+	if (!package && !read_wheel_name(file, name, own, &options.platform))
 		return false;
 	options.package = package ? package : name;
 	if (jw_which(NULL, &options, &which))

@@ -149,6 +149,19 @@ static const struct json_field claim_fields[] = {
 	{0},
 };
 
+#define BEFORE(member, ...) JSON(struct jw_lint_before, member, __VA_ARGS__)
+
+static const struct json_field before_fields[] = {
+	BEFORE(path, "the path of the wheel"),
+	JSON_FORMATTED("target", struct jw_lint_before, target, document_sm,
+				   "the GPU architecture: `sm_86`"),
+	BEFORE(kind, "what the wheel does on the GPU: `fails`, `lacks` (a part fails) or `compiles`",
+		   .names = kind_names),
+	JSON_OBJECT_OF("release", struct jw_lint_before, release, &document_release,
+				   "the release before it, and what that does on the GPU"),
+	{0},
+};
+
 static const struct json_field lint_fields[] = {
 	JSON_LIST_OF("gpus", struct jw_lint_result, gpus, gpu_count,
 				 JSON_TABLE(struct jw_lint_gpu, lint_gpu_fields),
@@ -166,6 +179,10 @@ static const struct json_field lint_fields[] = {
 	JSON(struct jw_lint_result, compared, "libraries that were compared with `--arch-list`"),
 	JSON(struct jw_lint_result, labelled,
 		 "libraries that were compared with the variant label in their wheel's name"),
+	JSON_LIST_OF("before", struct jw_lint_result, before, before_count,
+				 JSON_TABLE(struct jw_lint_before, before_fields),
+				 "wheels that do worse on a GPU than the release before them, by the list of "
+				 "`which`"),
 	JSON_LINES_OF("troubles", struct jw_lint_result, troubles, trouble_count,
 				  "files that could not be read, or hold damaged device code, with the reason"),
 	JSON(struct jw_lint_result, images, "files and members of archives with device code"),
@@ -384,6 +401,59 @@ static void print_codes(const struct output *out, const struct jw_lint_result *r
 	}
 }
 
+/* Says that the release before the wheel did better: "1.22.0 ran on RTX 50 …; this one fails". */
+static void print_before(struct buf *line, const struct jw_lint_before *before, const char *gpu)
+{
+	const struct jw_which_release *release = &before->release;
+
+	if (release->answer == JW_WHICH_COMPILES)
+		buf_add(line,
+				verdict_is_lazy(release->loading, &release->start)
+					? "%s ran on %s after compiling up to %s; "
+					: "%s ran on %s after compiling %s; ",
+				release->version, gpu, TEXT_COUNT(release->modules, "module", "modules"));
+	else
+		buf_add(line,
+				release->answer == JW_WHICH_PART ? "%s ran on %s, except for a part; "
+												 : "%s ran on %s as it was; ",
+				release->version, gpu);
+	buf_add(line, before->kind == JW_LINT_FAILS   ? "this one fails"
+				  : before->kind == JW_LINT_LACKS ? "a part of this one fails"
+												  : "this one has modules to compile");
+}
+
+static bool same_before(const struct jw_lint_before *a, const struct jw_lint_before *b)
+{
+	return a->kind == b->kind && a->release.answer == b->release.answer &&
+		   a->release.modules == b->release.modules && !strcmp(a->path, b->path);
+}
+
+/* Prints a line for each wheel and all GPUs with the same answer. */
+static void print_befores(const struct output *out, const struct jw_lint_result *result)
+{
+	for (size_t i = 0; i < result->before_count; i++) {
+		const struct jw_lint_before *before = &result->before[i];
+		struct buf line = BUF_MAX(MAX_LINT_LINE), gpus = BUF_MAX(MAX_LINT_LINE);
+		bool first = true;
+
+		for (size_t k = 0; k < result->before_count; k++) {
+			char name[GPUS_NAME];
+
+			if (!same_before(before, &result->before[k]))
+				continue;
+			first = first && k >= i;
+			buf_add(&gpus, "%s%s", gpus.size ? ", " : "",
+					gpu_targets_name(name, out, result->before[k].target));
+		}
+		print_before(&line, before, buf_text(&gpus));
+		if (first)
+			output_line(out, before->kind == JW_LINT_FAILS ? STYLE_BAD : STYLE_WARN, "%s: %s",
+						before->path, buf_text(&line));
+		buf_free(&gpus);
+		buf_free(&line);
+	}
+}
+
 /* Appends a text with the escapes of GitHub's runner; a comma and a colon would end a property. */
 static void add_escaped(struct buf *text, const char *from, bool property)
 {
@@ -528,6 +598,13 @@ static void lint_github_print(const struct output *out, const struct jw_found *f
 				if (file.cause)
 					buf_add(&what, ": %s", file.cause);
 			}
+			for (size_t b = 0; b < result->before_count; b++)
+				if (jw_target_equal(result->before[b].target, gpu->total.target) &&
+					!strcmp(result->before[b].path, path)) {
+					buf_add(&what, "; ");
+					print_before(&what, &result->before[b],
+								 gpu_targets_name(name, out, gpu->total.target));
+				}
 			buf_add(&line, "::%s file=", levels[file.level]);
 			add_escaped(&line, path, true);
 			buf_add(&line, ",title=");
@@ -565,6 +642,7 @@ static int print_result(struct jw_error *err, struct cli *cli, const struct jw_f
 	if (output_wants_text(&cli->out) && print_linted_gpus(err, &cli->out, result, bound))
 		return -1;
 	print_codes(&cli->out, result);
+	print_befores(&cli->out, result);
 	for (size_t i = 0; i < result->finding_count; i++)
 		if (result->findings[i].kind == JW_LINT_FAILS)
 			cures_add(cli, &cures, result->findings[i].path, result->findings[i].target, driver);
@@ -606,6 +684,8 @@ static int lint_files(struct jw_error *err, struct cli *cli, const struct gpu_ta
 	if (!failed) {
 		for (size_t i = 0; i < result->finding_count; i++)
 			(void)index_wheel_hide_folder(wheel, result->findings[i].path);
+		for (size_t i = 0; i < result->before_count; i++)
+			(void)index_wheel_hide_folder(wheel, result->before[i].path);
 		for (size_t i = 0; i < result->claim_count; i++) {
 			(void)index_wheel_hide_folder(wheel, result->claims[i].path);
 			if (result->claims[i].level == JW_LINT_ERROR)
@@ -826,7 +906,8 @@ const struct cli_command command_lint = {
 		"typical machine; the bound is compared with the middle of the range.\n\nIf the name of a "
 		"wheel ends in a variant label (PEP 825) such as cu129_sm90, its libraries need machine "
 		"code for sm_90, from no newer CUDA than 12.9. jitwarm ignores other words of a "
-		"label.\n\nThe table "
+		"label.\n\nA wheel of a package that “jitwarm which” lists is compared with the release "
+		"before it, if it does worse on one of the GPUs.\n\nThe table "
 		"[tool.jitwarm.lint] of pyproject.toml in the working directory may hold arch-list, each, "
 		"except, max-start, gpus and driver; the command line wins.\n\nExit status: 1 "
 		"over the bound, if a library lacks code of --arch-list or of a label, if a part of a file "

@@ -75,6 +75,9 @@ static const struct json_field release_fields[] = {
 	{0},
 };
 
+const struct json_table document_release = {.fields = release_fields,
+											.size = sizeof(struct jw_which_release)};
+
 static const struct json_field answer_fields[] = {
 	JSON(struct jw_which, package, "the package, as indexes name it"),
 	JSON_FORMATTED("target", struct jw_which, target, document_sm, "the GPU: `sm_86`"),
@@ -83,8 +86,7 @@ static const struct json_field answer_fields[] = {
 	JSON(struct jw_which, newest_compiles,
 		 "the newest release that runs after compiling, if it is newer",
 		 .presence = JSON_UNLESS_NULL),
-	JSON_LIST_OF("releases", struct jw_which, releases, count,
-				 JSON_TABLE(struct jw_which_release, release_fields),
+	JSON_LIST_OF("releases", struct jw_which, releases, count, &document_release,
 				 "the releases, the newest first"),
 	{0},
 };

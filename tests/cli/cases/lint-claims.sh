@@ -161,3 +161,24 @@ for word in null x86_64_v3 rocm64 abcd1234 cu cubin sm sm_any cuda.9; do
 done
 run 0 lint --gpus a100 --json p-1-py3-none-any-null.whl
 json 'd["labelled"] == 0 and d["claims"] == []'
+
+# A release before the wheel that did better, by the list of releases
+released() { cp two/a.so onnxruntime/capi/libonnxruntime_providers_cuda.so && python3 -m zipfile -c "$1" onnxruntime; }
+mkdir -p onnxruntime/capi
+released onnxruntime_gpu-1.23.0-cp312-cp312-manylinux_2_27_x86_64.whl
+run 2 lint --gpus rtx20,rtx50 onnxruntime_gpu-1.23.0-cp312-cp312-manylinux_2_27_x86_64.whl
+out_has "onnxruntime_gpu-1.23.0-cp312-cp312-manylinux_2_27_x86_64.whl: 1.22.0 ran on sm_120 (RTX 50) after compiling up to 147 modules; this one fails"
+run 2 lint --gpus rtx20,rtx50 --json onnxruntime_gpu-1.23.0-cp312-cp312-manylinux_2_27_x86_64.whl
+json '[(b["target"], b["kind"], b["release"]["version"], b["release"]["answer"], b["release"]["modules"]) for b in d["before"] if b["target"] == "sm_120"] == [("sm_120", "fails", "1.22.0", "compiles", 147)]'
+run 2 lint --gpus rtx50 --format github onnxruntime_gpu-1.23.0-cp312-cp312-manylinux_2_27_x86_64.whl
+out_has "; 1.22.0 ran on sm_120 (RTX 50) after compiling up to 147 modules; this one fails"
+# No release before it, no list for the platform or the package: no comparison
+for name in onnxruntime_gpu-0.1-cp312-cp312-manylinux_2_27_x86_64.whl onnxruntime_gpu-1.23.0-cp312-cp312-macosx_14_0_arm64.whl mine-1.23.0-cp312-cp312-manylinux_2_27_x86_64.whl; do
+	released "$name"
+	run 2 lint --gpus rtx50 --json "$name"
+	json 'd["before"] == []'
+done
+# One that runs as well is none that does worse
+cp liball.so onnxruntime/capi/libonnxruntime_providers_cuda.so && rm -f onnxruntime/capi/a.so && python3 -m zipfile -c onnxruntime_gpu-1.24.0-cp312-cp312-manylinux_2_27_x86_64.whl onnxruntime
+run 0 lint --gpus a100 --json onnxruntime_gpu-1.24.0-cp312-cp312-manylinux_2_27_x86_64.whl
+json 'd["before"] == []'
