@@ -65,7 +65,7 @@ static int run_program(const char *program, const char *state, char *const *file
 		if (posix_spawnp(&pid, program, NULL, NULL, arguments, environ) ||
 			waitpid(pid, &status, 0) != pid)
 			return -1;
-		if (round && ms_since(start) < least) /* the first one fills the inventory */
+		if (round && ms_since(start) < least) /* the first round fills the inventory */
 			least = ms_since(start);
 	}
 	mem_free(arguments[0]);

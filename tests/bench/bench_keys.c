@@ -68,7 +68,7 @@ static int read_file(struct jw_error *err, struct modules *modules, const char *
 	return step;
 }
 
-/* From hundreds of bytes to a megabyte; small ones are more frequent. */
+/* The sizes range from hundreds of bytes to a megabyte; small modules are more frequent. */
 static int make_modules(struct jw_error *err, struct modules *modules)
 {
 	for (size_t i = 0; i < MADE; i++)
@@ -77,7 +77,7 @@ static int make_modules(struct jw_error *err, struct modules *modules)
 	return 0;
 }
 
-/* Processor time, which other programs on the machine disturb less. */
+/* Other programs on the machine disturb processor time less. */
 static double seconds_since(clock_t start)
 {
 	return (double)(clock() - start) / CLOCKS_PER_SEC;

@@ -37,7 +37,7 @@ static double ms_since(uint64_t start_ns)
 	return (double)(os_monotonic_ns() - start_ns) / 1e6;
 }
 
-/* The time of a shell's command in the bench's folder. */
+/* Runs a shell command in the bench's folder, and returns its time. */
 static double time_command(const struct bench *bench, const char *command)
 {
 	static char shell[] = "sh", with[] = "-c";
@@ -54,8 +54,8 @@ static double time_command(const struct bench *bench, const char *command)
 	return ms_since(start_ns);
 }
 
-/* Keys that begin as a driver's, with a number in them. Their stamp is not a driver's, so that
- * values are not judged. */
+/* Keys begin like a driver's, and contain a number. Their stamp is no driver's, so that values are
+ * not judged. */
 static uint64_t make_bytes(uint8_t bytes[ENTRY_BYTES], size_t number)
 {
 	uint8_t *key = bytes + CACHE_ENTRY_HEADER;
@@ -194,7 +194,7 @@ static int repair_all(struct jw_error *err, const struct bench *bench)
 			   : 0;
 }
 
-/* New entries, `together` at a time. */
+/* Inserts new entries, `together` at a time. */
 static int insert(struct jw_error *err, const struct bench *bench, size_t first, size_t together,
 				  uint64_t limit_bytes, const char *what, double copied)
 {

@@ -41,7 +41,7 @@ static int judge_bar(void)
 	if (!event_count || events[0].share > 0.01 || events[0].done)
 		return (void)fprintf(stderr, "the bar does not begin at 0\n"), 1;
 	for (size_t i = 0; i < event_count; i++)
-		/* Sums of the same numbers in another order differ a little. */
+		/* Sums of the same numbers in a different order differ a little. */
 		if (events[i].share > 1 + 1e-9)
 			return (void)fprintf(stderr, "the bar is full too early, at %.1f s\n", events[i].at_s),
 				   1;

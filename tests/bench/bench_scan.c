@@ -65,7 +65,7 @@ static double seconds_since(uint64_t start)
 	return (double)(os_monotonic_ns() - start) / 1e9;
 }
 
-/* One pass of memmem for bytes that do not occur. */
+/* Times one pass of memmem for bytes that do not occur. */
 static double time_memmem(const char *path)
 {
 	static const char needle[] = "\x50\xed\x55\xba\x07\x07\x10\x07";
@@ -82,7 +82,7 @@ static double time_memmem(const char *path)
 	return seconds_since(start);
 }
 
-/* 0: none yet. */
+/* `a` is 0 if there is no time yet. */
 static double least(double a, double b)
 {
 	return a > 0 && a < b ? a : b;

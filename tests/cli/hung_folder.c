@@ -1,6 +1,6 @@
-/* A shared folder on a server that never answers, for the case “share-faults” (LD_PRELOAD): whoever
- * opens an object in it waits forever. The file that HUNG_FOLDER names says that one was opened; if
- * CRASHED_FOLDER is set, the process ends instead. */
+/* For the case “share-faults” (LD_PRELOAD), this imitates a shared folder on a server that never
+ * answers: a process that opens an object in it waits forever. The file named by HUNG_FOLDER says
+ * that an object was opened; if CRASHED_FOLDER is set, the process ends instead. */
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -18,7 +18,7 @@ struct asked {
 	bool if_changed;
 	size_t cancel_at; /* after this many modules; 0: never */
 	bool cancelled;
-	bool of_nothing; /* progress was more than its total, or of a total of 0 */
+	bool of_nothing; /* progress exceeded its total, or its total was 0 */
 };
 
 static bool is_cancelled(void *context)

@@ -5,7 +5,7 @@
 
 #define FLAG_A 0x100000
 
-/* Whether the only entry in the cache was made from a text with this word. */
+/* Says whether the only entry in the cache was made from a text with this word. */
 static bool made_from(const char *word)
 {
 	struct entry entry;
@@ -97,7 +97,8 @@ static enum outcome equal_ptx(void)
 	return PASSED;
 }
 
-/* The same for cubins, which are all for the GPU's own architecture here; from CUDA 13 the first */
+/* The same for cubins, which are all for the GPU's own architecture here; CUDA 13 takes the first.
+ * */
 static enum outcome equal_cubins(void)
 {
 	const char *chosen = suite.cuda >= 13000 ? "former" : "latter";
@@ -122,7 +123,7 @@ static enum outcome equal_cubins(void)
 	return PASSED;
 }
 
-/* Turns it into a cubin as CUDA 13 makes it: ABI 8. */
+/* Turns the entry into a cubin as CUDA 13 makes it, with ABI 8. */
 static void make_newer(struct entry *entry)
 {
 	const uint32_t flags = 0x06000004 | (uint32_t)suite.sm[0] << 8;
@@ -143,7 +144,7 @@ static int load_apart(const char *path)
 	return result;
 }
 
-/* The machine code of a newer CUDA is taken, even beside PTX or an older cubin. */
+/* Machine code of a newer CUDA is chosen, even beside PTX or an older cubin. */
 static enum outcome newer_machine_code(void)
 {
 	struct entry entry, sound;
@@ -226,8 +227,8 @@ static enum outcome newer_than_the_driver(void)
 	return PASSED;
 }
 
-/* Also among several: the newest target is taken even if the driver cannot compile it, and there is
- * no second try. */
+/* The newest target is chosen among several, too, even if the driver cannot compile it; there is no
+ * second try. */
 static enum outcome no_second_try(void)
 {
 	CHECK_IS(
@@ -296,7 +297,7 @@ static enum outcome text_for_another_target(void)
 	return PASSED;
 }
 
-/* In a container it goes to the compiler; alone it is not an image. */
+/* In a container, such PTX goes to the compiler; alone, it is not an image. */
 static enum outcome no_ptx_at_all(void)
 {
 	CHECK_IS(load(CONTAINER({.text = "this is no PTX\n", .nuls = 1})).result, 218);
@@ -306,7 +307,7 @@ static enum outcome no_ptx_at_all(void)
 	return PASSED;
 }
 
-/* So jitwarm remembers it itself. */
+/* The driver stores nothing for a refused module, so jitwarm remembers it itself. */
 static enum outcome refused_leaves_nothing(void)
 {
 	const char *path = CONTAINER(

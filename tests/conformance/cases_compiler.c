@@ -1,6 +1,6 @@
-/* Which drivers load the machine code of which CUDA version's ptxas, in a container as a library
- * has it (docs/internals/bake.md, "Which drivers"; src/code/rules.c). The compilers are those that
- * `jitwarm compiler fetch` has got. */
+/* Which drivers load the machine code of each CUDA version's ptxas, in a container as in a library
+ * (docs/internals/bake.md, "Which drivers"; src/code/rules.c). `jitwarm compiler fetch` gets the
+ * compilers. */
 #include "suite.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Returns the path of a compiler, "" if it is not there. */
+/* Returns the path of a compiler, "" if it does not exist. */
 static const char *find_compiler(const char *version)
 {
 	static char path[512];
@@ -61,7 +61,7 @@ static struct blob compile_kernel(const char *ptxas)
 	return cubin;
 }
 
-/* Loads a container with PTX, if `ptx`, and the compiler's code, in an own client */
+/* Loads a container with the compiler's code, and with PTX if `ptx`, in a client of its own. */
 static enum outcome loads_beside(const char *version, bool ptx, int expected)
 {
 	const char *ptxas = find_compiler(version);
@@ -96,9 +96,9 @@ static enum outcome loads_beside(const char *version, bool ptx, int expected)
 	return PASSED;
 }
 
-/* All drivers that know the GPU load code of CUDA 11, 12.0 and 12.1; drivers of CUDA 12 that
- * of 12.2 to 12.9, for the GPUs before sm_100. Drivers before CUDA 13 refuse that of CUDA
- * 13; 12.4's driver ends the process. */
+/* Code of CUDA 11, 12.0 and 12.1 loads in all drivers that know the GPU, code of 12.2 to 12.9 in
+ * drivers of CUDA 12 for GPUs before sm_100. Drivers before CUDA 13 refuse code of CUDA 13; 12.4's
+ * driver ends the process. */
 static int expected_of(const char *version)
 {
 	const int major = atoi(version);

@@ -39,7 +39,7 @@ static enum outcome heals_byte(long where)
 	return outcome;
 }
 
-/* Keeps so many bytes of the file; a negative number counts from the end. */
+/* Keeps this many bytes of the file; a negative number counts from the end. */
 static enum outcome heals_size(long keep)
 {
 	struct entry entry;
@@ -53,8 +53,8 @@ static enum outcome heals_size(long keep)
 	return outcome;
 }
 
-/* The size was written, the bytes behind `keep` were not: a power loss. A negative number counts
- * from the end. */
+/* After a power loss, the size is written, and the bytes after `keep` are not. A negative number
+ * counts from the end. */
 static enum outcome heals_zeros(long keep)
 {
 	struct entry entry;
@@ -73,7 +73,7 @@ static enum outcome heals_zeros(long keep)
 	return outcome;
 }
 
-/* Replaces the value of module 1's entry by so many bytes of this entry's, which is freed, with a
+/* Replaces the value of module 1's entry by `size` bytes of the entry `of`, which is freed, with a
  * correct checksum. The driver answers with `result` (200: or it crashes); if that is 0, the kernel
  * returns `function`. */
 static enum outcome uses_value(struct entry *of, size_t size, int result, int function)
@@ -132,8 +132,8 @@ static enum outcome other_architectures_value(void)
 	return uses_value(&other, other.value_size, 300, 0);
 }
 
-/* The module's own cubin with another architecture in its flags. The first architecture of a
- * generation runs on its later ones. */
+/* The value is the module's own cubin with another architecture in its flags. The first
+ * architecture of a generation runs on its later ones. */
 static enum outcome first_architectures_value(void)
 {
 	const uint8_t sm = (uint8_t)(suite.sm[0] / 10 * 10);
@@ -205,7 +205,7 @@ static enum outcome garbage_value(void)
 	return uses_value(&entry, sizeof garbage, 200, 0);
 }
 
-/* A value whose header names a cubin of ABI 8, under a driver of CUDA 12.2 to 12.5; 550 crashes. */
+/* The value's header names a cubin of ABI 8, and the driver has CUDA 12.2 to 12.5; 550 crashes. */
 static enum outcome newer_abi(void)
 {
 	struct entry entry;
@@ -222,7 +222,7 @@ static enum outcome newer_abi(void)
 	return uses_value(&entry, entry.value_size, 200, 0);
 }
 
-/* No row, and a dangling link: the driver neither writes through it nor replaces it. */
+/* There is no row, and a dangling symlink: the driver neither writes through it nor replaces it. */
 static enum outcome dangling_symlink(void)
 {
 	static const uint32_t no_rows[4] = {0x41, 0, 0, 0};

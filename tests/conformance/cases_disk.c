@@ -5,7 +5,7 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
-/* A small module whose text, and therefore its key, has this many bytes of comment. */
+/* Returns a small module whose text, and therefore its key, has this many bytes of comment. */
 static const char *padded(int bytes)
 {
 	static char text[50000];
@@ -17,7 +17,7 @@ static const char *padded(int bytes)
 	return CONTAINER({.text = text, .nuls = 1});
 }
 
-/* Whether the only entry is shorter than it says. */
+/* Says whether the only entry is shorter than its header says. */
 static bool is_torn(void)
 {
 	struct entry entry;
@@ -70,7 +70,7 @@ static enum outcome early_part_does_not_fit(void)
 	return PASSED;
 }
 
-/* The index has a page already. */
+/* The index has a page already, so that only the entry can fail. */
 static enum outcome on_small_disk(const char *size, enum outcome (*run)(void))
 {
 	const struct index empty = {.version = 0x41};

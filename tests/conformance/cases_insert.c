@@ -70,7 +70,8 @@ static ino_t hold_index(void)
 	return link(cache_file("index"), held) ? 0 : number_of(held);
 }
 
-/* Two entries, an index with these bytes (NULL: none), then an insert. Returns the content. */
+/* Makes two entries, replaces the index by these bytes (NULL: none), and inserts a third. Returns
+ * the content. */
 static enum outcome insert_over(const void *bytes, size_t size, size_t *ret_entries,
 								struct index *ret_index)
 {
@@ -116,7 +117,7 @@ static enum outcome wipes_with_short_header(void)
 	return wipes("\x41\0\0\0\0\0\0\0\0\0\0", 12);
 }
 
-/* Another driver's insert whose tail is not written yet. */
+/* Another driver has inserted and not yet written the tail. */
 static const uint32_t two_rows_less[] = {0x41, 3, 0, 0, 1, 2, 3, 0};
 
 static enum outcome wipes_with_missing_rows(void)
@@ -145,8 +146,8 @@ static enum outcome wipes_with_garbage(void)
 	return wipes(garbage, 40);
 }
 
-/* If rows are missing, even a look-up wipes, and removes the index; the folder itself and its other
- * files stay. Afterwards all else is new. */
+/* If rows are missing, even a look-up wipes the cache and removes the index; the folder itself and
+ * its other files stay. Everything else is new afterwards. */
 static enum outcome look_up_wipes_with_index(void)
 {
 	ino_t index, folder = number_of(suite.cache);
@@ -167,7 +168,7 @@ static enum outcome look_up_wipes_with_index(void)
 	return PASSED;
 }
 
-/* Otherwise an insert wipes, and the index keeps its inode. */
+/* Otherwise, an insert wipes the cache, and the index keeps its inode. */
 static enum outcome insert_wipes_beside_index(void)
 {
 	ino_t index;
@@ -182,7 +183,7 @@ static enum outcome insert_wipes_beside_index(void)
 	return PASSED;
 }
 
-/* Two entries; `put` replaces the index. */
+/* Makes two entries; `put` replaces the index. */
 static enum outcome no_caching_with(int (*put)(const char *index))
 {
 	CHECK_IS(load(module(1)).compiled, 1);
@@ -219,7 +220,7 @@ static enum outcome link_to_nowhere(void)
 	return no_caching_with(put_link_to_nowhere);
 }
 
-/* Look-ups hit. Each insert deletes the previous one, since its row is not stored. */
+/* Look-ups hit. Each insert deletes the previous entry, since its row is not stored. */
 static enum outcome device_in_its_place(void)
 {
 	CHECK_IS(load(module(1)).compiled, 1);
@@ -287,7 +288,7 @@ static enum outcome wipe_takes_foreign_files(void)
 	return PASSED;
 }
 
-/* The same module again: its row moves to the end, its file is a new one. */
+/* The same module is stored again: its row moves to the end, and its file is a new one. */
 static enum outcome heals_to_the_end(void)
 {
 	struct index index;
@@ -307,7 +308,7 @@ static enum outcome heals_to_the_end(void)
 	return PASSED;
 }
 
-/* The index keeps its inode; a program that replaced the file would lock another one */
+/* The index keeps its inode; a program that replaced the file would lock another one. */
 static enum outcome index_is_written_in_place(void)
 {
 	struct stat before, after;

@@ -94,7 +94,7 @@ static enum outcome key_of_raw_payloads(void)
 	return raw_payloads(1, 0);
 }
 
-/* One of them fills its eight bytes: its key has no NUL. */
+/* A payload that fills its eight bytes has no NUL in its key. */
 static enum outcome key_of_raw_payloads_without_nul(void)
 {
 	return raw_payloads(0, 0);
@@ -243,7 +243,8 @@ static enum outcome name_is_the_keys_hash(void)
 	return PASSED;
 }
 
-/* Type 2, or 1 for an input to a link; the position of the architecture depends on the ABI. */
+/* The cubin's type is 2, or 1 for an input to a link; the position of the architecture depends on
+ * the ABI. */
 static enum outcome value_is_cubin(void)
 {
 	static const char *const calls[] = {"dataex", "link"};

@@ -5,7 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A client of the suite's cache with this limit; "CUDA_CACHE_MAXSIZE" alone means no limit. */
+/* Starts a client of the suite's cache with this limit; "CUDA_CACHE_MAXSIZE" alone means no limit.
+ * */
 static struct client *limited(const char *limit)
 {
 	char cache[320];
@@ -27,7 +28,8 @@ static uint64_t item_size(void)
 	return size;
 }
 
-/* Modules 1 to `count` under a limit of `room` items and `spare` bytes; all are of one size. */
+/* Stores modules 1 to `count` under a limit of `room` items and `spare` bytes; all have one size.
+ * */
 static enum outcome fill(unsigned count, uint64_t room, long spare, struct index *ret_index)
 {
 	uint64_t size = item_size();
@@ -41,7 +43,7 @@ static enum outcome fill(unsigned count, uint64_t room, long spare, struct index
 	client = limited(limit);
 	for (unsigned i = 1; i <= count; i++) {
 		bad |= client_load(client, "dataex", module(i), NULL).result;
-		/* Hits on the first one do not protect it. */
+		/* Hits on the first module do not protect it. */
 		bad |= client_load(client, "dataex", module(1), NULL).result && i < 3;
 	}
 	client_stop(client);
@@ -50,7 +52,7 @@ static enum outcome fill(unsigned count, uint64_t room, long spare, struct index
 	return PASSED;
 }
 
-/* Three fit exactly. */
+/* The limit fits exactly three. */
 static enum outcome limit_is_inclusive(void)
 {
 	struct index index;
@@ -126,7 +128,7 @@ static enum outcome eviction_leaves_folders(void)
 	return PASSED;
 }
 
-/* A larger one evicts as many as it needs. */
+/* A larger entry evicts as many as it needs. */
 static enum outcome evicts_as_many_as_needed(void)
 {
 	struct index index;
@@ -245,7 +247,8 @@ static enum outcome limit_is(const char *setting, uint64_t bytes)
 	return PASSED;
 }
 
-/* 470 and older: a quarter of it. The release between 470 and 525 that raised it is unknown. */
+/* 470 and older drivers keep a quarter of it. The release between 470 and 525 that raised it is
+ * unknown. */
 static enum outcome default_limit(void)
 {
 	if (suite.cuda < 11050)
@@ -273,8 +276,8 @@ static enum outcome two_gib(void)
 	return limit_is("CUDA_CACHE_MAXSIZE=2147483648", UINT64_C(2) << 30);
 }
 
-/* The driver trusts the header's total: one that is too large evicts everything, and never leaves
- * room for a new entry. */
+/* The driver trusts the header's total: a too large total evicts everything, and never leaves space
+ * for a new entry. */
 static enum outcome total_too_large(void)
 {
 	struct index index;
@@ -296,7 +299,7 @@ static enum outcome total_too_large(void)
 	return PASSED;
 }
 
-/* One that is too small stays wrong: the cache exceeds the limit. */
+/* A too small total stays wrong, so the cache exceeds the limit. */
 static enum outcome total_too_small(void)
 {
 	struct index index;

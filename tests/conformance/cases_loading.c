@@ -1,6 +1,5 @@
-/* Tests when the CUDA runtime passes a program's code to the driver: at its start, or when a kernel
- * is first used. Each case is a program with one version of the runtime
- * (tests/driver/loading.c). */
+/* When the CUDA runtime passes a program's code to the driver: at its start, or when a kernel is
+ * first used. Each case is a program with one version of the runtime (tests/driver/loading.c). */
 #include "suite.h"
 
 #include <glob.h>
@@ -10,7 +9,7 @@
 
 enum { MODULES = 3 };
 
-/* The runtime's library as scripts/get.sh cudart keeps it. */
+/* Finds the runtime's library where scripts/get.sh cudart keeps it. */
 static bool find_runtime(const char *version, char path[512])
 {
 	const char *store = getenv("JITWARM_CUDART"), *home = getenv("HOME");
@@ -33,11 +32,12 @@ static bool find_runtime(const char *version, char path[512])
 }
 
 struct loaded {
-	int result;                         /* of cudaFree(0) */
-	unsigned at_start, at_use[MODULES]; /* entries after that, and after each kernel */
+	int result; /* the result of cudaFree(0) */
+	unsigned at_start,
+		at_use[MODULES]; /* the number of entries after that, and after each kernel */
 };
 
-/* `mode`: of CUDA_MODULE_LOADING; "" unsets it. */
+/* `mode` is the value of CUDA_MODULE_LOADING; "" unsets it. */
 static bool start_program(const char *runtime, const char *mode, struct loaded *ret_loaded)
 {
 	char self[512], command[4096], paths[MODULES][256], line[256] = "";
@@ -72,8 +72,8 @@ static bool start_program(const char *runtime, const char *mode, struct loaded *
 	return true;
 }
 
-/* From runtime 11.8 on it is lazy if it is asked (drivers from 515 on), or if nobody declines and
- * the driver is of CUDA 12.2 or newer. */
+/* From 11.8 on, a runtime loads lazily if the variable says so (with drivers from 515 on), or if
+ * the variable is not set and the driver has CUDA 12.2 or newer. */
 static enum outcome runtime_loads(long version)
 {
 	static const char *const modes[] = {"", "LAZY", "EAGER"};

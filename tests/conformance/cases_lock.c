@@ -1,4 +1,5 @@
-/* The lock on the index: fcntl, tried for some 200 ms, then the driver goes on without the cache */
+/* The driver locks the index with fcntl, and tries for some 200 ms; then it goes on without the
+ * cache. */
 #include "suite.h"
 
 #include <errno.h>
@@ -47,7 +48,8 @@ static void let_go(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-/* Loads module 1, which is cached, and 2, which is not, while another process holds the lock */
+/* Loads module 1, which is cached, and module 2, which is not, while another process holds the
+ * lock. */
 static enum outcome load_while_held(enum lock_kind kind, int first_compiled, size_t entries)
 {
 	struct answer there, missing;
@@ -83,7 +85,7 @@ static enum outcome flock_is_ignored(void)
 	return load_while_held(FLOCK, 0, 2);
 }
 
-/* Whether a look-up waits for a holder that unlocks after 50 ms. */
+/* Says whether a look-up waits for a holder that unlocks after 50 ms. */
 static bool waits_for_short_hold(void)
 {
 	pid_t holder = hold(WRITE_LOCK), timer;
@@ -149,15 +151,15 @@ static enum outcome load_while_failing_with(const int *errors, bool is_retried)
 	return outcome;
 }
 
-/* As on some network file systems: neither read nor stored, without waiting, since each lock is
- * requested once. */
+/* On some network file systems, locks fail for good: the driver neither reads nor stores, and does
+ * not wait, since it requests each lock once. */
 static enum outcome failing_for_good(void)
 {
 	return load_while_failing_with((const int[]){ENOLCK, EOPNOTSUPP, EIO, 0}, false);
 }
 
-/* The errors that report another holder: requested repeatedly, for 200 ms by the look-up and 200 by
- * the insert. */
+/* For errors that mean another holder, the driver requests the lock repeatedly, for 200 ms in the
+ * look-up and 200 ms in the insert. */
 static enum outcome failing_for_now(void)
 {
 	return load_while_failing_with((const int[]){EACCES, EAGAIN, 0}, true);

@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Compiles module 1, then replaces the index by these bytes (NULL: removes it): still a hit,
- * without a write. */
+/* Compiles module 1, then replaces the index by these bytes (NULL: removes it); a second load still
+ * hits, and writes nothing. */
 static enum outcome hit_with_index(const void *bytes, size_t size)
 {
 	struct blob before, after;
@@ -94,7 +94,7 @@ static enum outcome through_symlink(void)
 	return PASSED;
 }
 
-/* A copy of the directory is as good. */
+/* A copy of the directory gives hits, too. */
 static enum outcome in_a_copy(void)
 {
 	char command[1024], cache[320];

@@ -10,7 +10,7 @@ static bool is_known(void)
 	return suite.cuda >= 12050;
 }
 
-/* PTX of this kind for the GPU's own architecture, or for another one. */
+/* Makes PTX of this kind for the GPU's own architecture, or for another one. */
 static struct part relocatable(int arch)
 {
 	static char target[8];
@@ -43,7 +43,7 @@ static int load_apart(const char *call, const char *path)
 	return result;
 }
 
-/* Whether some entry was made from a text with this word, and its key ends so. */
+/* Says whether some entry was made from a text with this word, and its key ends with `end`. */
 static bool made(const char *word, const char *end)
 {
 	struct entry entries[4];
@@ -60,8 +60,8 @@ static bool made(const char *word, const char *end)
 	return found;
 }
 
-/* If it could not run as a cubin: ignored before 12.5 (a load gives 209, a link no error); later
- * drivers link it, even in a load. */
+/* If PTX of this architecture could not run as a cubin, drivers before 12.5 ignore it (a load gives
+ * 209, a link no error); later drivers link it, even in a load. */
 static enum outcome of_another_generation(void)
 {
 	static const char *const calls[] = {"dataex", "link"};
@@ -79,8 +79,8 @@ static enum outcome of_another_generation(void)
 	return PASSED;
 }
 
-/* If it could run as a cubin: before 12.5 it is taken for one and refused with 200; in 12.4 a load
- * ends the process. */
+/* If it could, drivers before 12.5 take it for a cubin and refuse it with 200; in 12.4, a load ends
+ * the process. */
 static enum outcome of_this_generation(void)
 {
 	const struct part parts[] = {relocatable(suite.sm[0]), {.kernel = "plain", .nuls = 1}};
@@ -134,7 +134,7 @@ static enum outcome other_ptx_goes_before(void)
 	return PASSED;
 }
 
-/* There is no second try; PTX that this GPU cannot use does not count as other PTX. */
+/* There is no second try. PTX that this GPU cannot use does not count as other PTX. */
 static enum outcome newer_ptx_does_not(void)
 {
 	const struct part parts[] = {
@@ -148,7 +148,7 @@ static enum outcome newer_ptx_does_not(void)
 	return PASSED;
 }
 
-/* All usable ones are compiled, not only the newest. */
+/* The driver compiles all usable parts, not only the newest. */
 static enum outcome all_of_them(void)
 {
 	struct part parts[] = {relocatable(OTHER_GENERATION), relocatable(OTHER_GENERATION),

@@ -1,4 +1,4 @@
-/* NVIDIA's variables, and the cache's directory. */
+/* NVIDIA's environment variables, and the cache's directory. */
 #include "suite.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static void load_twice(const char *const *settings, const char *path, struct ans
 	client_stop(client);
 }
 
-/* The same with CUDA_CACHE_PATH at the suite's cache and one more setting. */
+/* Loads `path` twice with CUDA_CACHE_PATH at the suite's cache and one more setting. */
 static void load_twice_with(const char *setting, const char *path, struct answer ret_answers[2])
 {
 	char cache[320];
@@ -26,7 +26,7 @@ static void load_twice_with(const char *setting, const char *path, struct answer
 	load_twice(settings, path, ret_answers);
 }
 
-/* "NAME=" and a path below the suite's scratch folder. */
+/* Returns "NAME=" and a path below the suite's scratch folder. */
 static const char *setting(const char *name, const char *below)
 {
 	static char settings[4][600];
@@ -149,8 +149,8 @@ static enum outcome jit_disabled(void)
 	return PASSED;
 }
 
-/* A container with PTX and a cubin that runs: forced, the PTX is compiled at each load, and stored
- * under its ordinary key. */
+/* The container has PTX and a cubin that runs. If JIT is forced, each load compiles the PTX, and
+ * stores it under its ordinary key. */
 static enum outcome forced(const char *variable)
 {
 	struct entry entry;
@@ -187,7 +187,7 @@ static enum outcome forced_jit(void)
 	return forced("CUDA_FORCE_JIT=1");
 }
 
-/* Without PTX, neither variable makes the driver take the cubin. */
+/* Without PTX, the driver does not take the cubin with either variable. */
 static enum outcome forced_without_ptx(void)
 {
 	struct entry entry;
@@ -206,7 +206,7 @@ static enum outcome forced_without_ptx(void)
 	return PASSED;
 }
 
-/* EAGER or LAZY: the same entry. */
+/* EAGER and LAZY make the same entry. */
 static enum outcome loading_modes(void)
 {
 	struct answer answers[2];
@@ -235,7 +235,7 @@ static struct answer load_readonly(const char *path)
 	return answer;
 }
 
-/* index 0444: no hits, since it is opened for writing. */
+/* The index has mode 0444: there are no hits, since the driver opens it for writing. */
 static enum outcome readonly_index(void)
 {
 	CHECK_IS(load(module(1)).compiled, 1);
@@ -246,7 +246,7 @@ static enum outcome readonly_index(void)
 	return PASSED;
 }
 
-/* Only the index is writable: hits, and new entries cannot be stored. */
+/* Only the index is writable: there are hits, and new entries cannot be stored. */
 static enum outcome writable_index_alone(void)
 {
 	struct entry entry;
@@ -266,8 +266,8 @@ static enum outcome writable_index_alone(void)
 	return PASSED;
 }
 
-/* The last digit of the modes of the cache's directory, of an entry's two folders, of the index
- * (-1: there is none), and of the entry: what another account may do. */
+/* Sets the last digit, which is what another account may do, in the modes of the cache's directory,
+ * an entry's two folders, the index (-1: there is none), and the entry. */
 static void set_modes(const char *entry, int directory, int folder, int index, int file)
 {
 	char path[512];
@@ -343,7 +343,7 @@ static enum outcome every_mode(void)
 	return PASSED;
 }
 
-/* Switches are on for the number 1; numbers are parsed as in C. */
+/* A switch is on if its value is the number 1, parsed as in C. */
 static enum outcome switches(void)
 {
 	static const struct {

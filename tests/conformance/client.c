@@ -1,4 +1,5 @@
-/* The client: a process of its own with the driver, which does one load for each line it reads. */
+/* The client is a process of its own with the driver, which does one load for each line that it
+ * reads. */
 #include "suite.h"
 
 #include <dlfcn.h>
@@ -174,7 +175,7 @@ static double now_ms(void)
 	return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6;
 }
 
-/* An input to a link; nothing is completed. */
+/* Adds an input to a link, which is never completed. */
 static int link_one(const void *image, size_t size)
 {
 	uintptr_t link = 0;

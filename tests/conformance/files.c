@@ -1,4 +1,4 @@
-/* Reads and changes the cache's files: an entry's parts, the index's rows. */
+/* Reads and changes the cache's files: the parts of an entry and the rows of the index. */
 #include "suite.h"
 
 #include <dirent.h>
@@ -123,7 +123,7 @@ void entry_free(struct entry *entry)
 	blob_free(&entry->file);
 }
 
-/* Entries below CACHE/a/b. */
+/* Reads the entries below CACHE/a/b. */
 static size_t read_folder(const char *cache, unsigned a, unsigned b, struct entry *entries,
 						  size_t most)
 {

@@ -12,7 +12,7 @@
 struct suite suite;
 
 static const char *const words[] = {"ok", "FAIL", "skip"};
-static FILE *json; /* NULL: not wanted */
+static FILE *json; /* NULL: none was requested */
 
 static char reason[512];
 
@@ -128,7 +128,7 @@ static void run(const struct test_case *test, unsigned counts[3])
 		printf("     %.2f s\n", (double)(after.tv_sec - before.tv_sec) +
 									(double)(after.tv_nsec - before.tv_nsec) / 1e9);
 	if (load(module(999)).result == -1) {
-		/* The case ended its client. */
+		/* The case ended its client, so it gets a new one. */
 		client_stop(suite.client);
 		suite.client = ordinary_client();
 	}

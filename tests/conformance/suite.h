@@ -12,7 +12,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#pragma GCC diagnostic ignored "-Wmissing-field-initializers" /* run, or run_at and where */
+/* A case has either run, or run_at and where. */
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 
 enum outcome { PASSED, FAILED, SKIPPED };
 
@@ -51,7 +52,7 @@ struct suite {
 	char cache[272];   /* the client's cache directory, empty when a case begins */
 	struct client *client;
 	int cuda;       /* 12040 */
-	int sm[2];      /* the first device's and the second's; 0: none */
+	int sm[2];      /* the first and the second device's; 0: none */
 	char stamp[20]; /* learnt from the first entry */
 };
 extern struct suite suite;
@@ -66,7 +67,8 @@ struct answer {
 	double ms;
 };
 
-/* `settings`: NULL-ended list of "NAME=VALUE", "NAME" (unset), or "-directory" to start in */
+/* Starts a client. `settings` is a NULL-ended list of "NAME=VALUE", "NAME" (unset), or "-directory"
+ * to start in. */
 struct client *client_start(const char *const *settings);
 void client_stop(struct client *client);
 /* `call`: how to load the file: data, dataex, opt4 (with an optimisation level), fatbin, library,
@@ -76,14 +78,14 @@ void client_stop(struct client *client);
  * result is the number of failures since the last call. `function` may be NULL. */
 struct answer client_load(struct client *client, const char *call, const char *path,
 						  const char *function);
-/* dataex in the suite's client. */
+/* Loads the file by "dataex" in the suite's client. */
 struct answer load(const char *path);
-/* The error log of the last failing load; "" if it is empty. */
+/* Returns the error log of the last failing load; "" if it is empty. */
 const char *client_error(void);
 void client_ask(struct client *client, int *ret_cuda, int ret_sm[2]);
-/* The child's side. */
+/* Runs the client, in the child process. */
 int client_main(void);
-/* interpose.c. Returns the number of failures since the last call. */
+/* Makes locks fail (interpose.c); returns the number of failures since the last call. */
 int locks_fail_with(int error);
 
 /* ---- build.c: modules and containers ---- */
@@ -114,16 +116,17 @@ struct blob {
 void blob_free(struct blob *blob);
 struct blob blob_copy(const void *data, size_t size);
 void blob_add(struct blob *blob, const void *data, size_t size);
-/* The text of a part's PTX, without NULs. */
+/* Returns the text of a part's PTX, without NULs. */
 struct blob part_text(const struct part *part);
-/* Writes a container of these parts into the scratch folder; returns its path, for a few calls */
+/* Writes a container of these parts into the scratch folder. The returned path is valid for a few
+ * further calls. */
 const char *container(const struct part *parts, size_t count);
 #define CONTAINER(...)                                                                             \
 	container((const struct part[]){__VA_ARGS__},                                                  \
 			  sizeof((const struct part[]){__VA_ARGS__}) / sizeof(struct part))
-/* A container with one module of kernel `k`, variant n. */
+/* Writes a container with one module of kernel `k`, variant n. */
 const char *module(unsigned variant);
-/* The bytes as a file in the scratch folder. */
+/* Writes the bytes as a file into the scratch folder. */
 const char *raw_file(const void *data, size_t size);
 
 /* ---- files.c: the cache's files ---- */
@@ -140,15 +143,15 @@ uint64_t fnv(const void *data, size_t size);
 bool read_file(const char *path, struct blob *ret_blob);
 bool write_file(const char *path, const void *data, size_t size);
 bool exists(const char *path);
-/* Entries in the directory, in any order; reads at most `most`. Returns their number. */
+/* Reads at most `most` entries of the directory, in any order. Returns their number. */
 size_t entries_read(const char *cache, struct entry *entries, size_t most);
 size_t entries_count(const char *cache);
 void entry_free(struct entry *entry);
 /* Reads the file at entry->path again. */
 bool entry_reread(struct entry *entry);
-/* The only entry; false if there is none or more than one. */
+/* Reads the only entry; false if there is none or more than one. */
 bool only_entry(struct entry *ret_entry);
-/* Whether some entry in the suite's cache has the key stamp HOST64 sm payload tail. */
+/* Says whether some entry in the suite's cache has the key stamp HOST64 sm payload tail. */
 bool has_key(int sm, const void *payload, size_t size, const char *tail);
 
 struct row {

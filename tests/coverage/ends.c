@@ -1,15 +1,15 @@
-/* Linked into each program that scripts/coverage.py builds: a process that ends at once, or that
- * its parent kills, first writes down gcc's counts. */
+/* Each program that scripts/coverage.py builds is linked with this: a process that ends at once, or
+ * that its parent kills, first writes gcc's counters. */
 #include <signal.h>
 #include <unistd.h>
 #include <uv.h>
 
-/* Longer than writing the counters takes, on a busy machine too */
+/* Writing the counters takes less time than this, also on a busy machine. */
 enum { PATIENCE_US = 300000 };
 
 void __gcov_dump(void);
 _Noreturn void __real__exit(int status);
-/* Programs without libuv have neither. */
+/* Programs without libuv have neither function. */
 __attribute__((weak)) int __real_uv_process_kill(uv_process_t *process, int number);
 __attribute__((weak)) uv_pid_t uv_process_get_pid(const uv_process_t *process);
 

@@ -1,5 +1,5 @@
-/* schemas FOLDER   writes a JSON Schema (draft 2020-12) for each document, from its table, and
- * prints the files' names in the order of docs/programs.md */
+/* schemas FOLDER writes a JSON Schema (draft 2020-12) for each document, from its table, and prints
+ * the files' names in the order of docs/programs.md */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* linked RUNTIME LINKED [INPUT|zeros]...: hands a linked container to the CUDA runtime, as the code
- * does that nvcc writes for -rdc=true. "zeros" is an input that was stripped. It prints the result
- * of cudaFree(0) and of asking for the kernel k. */
+/* linked RUNTIME LINKED [INPUT|zeros]...: passes a linked container to the CUDA runtime, as nvcc's
+ * code for -rdc=true does. "zeros" is an input that was stripped. Prints the results of cudaFree(0)
+ * and of requesting the kernel k. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

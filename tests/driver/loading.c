@@ -1,9 +1,8 @@
-/* loading RUNTIME CONTAINER...: hands containers to the CUDA runtime, as the code does that nvcc
- * writes, each with a kernel k. It prints the result of cudaFree(0) and the number of entries in
- * the driver's cache after it, and for each container the result of asking for its kernel, and the
- * number of entries after that. RUNTIME is a shared library with the CUDA runtime. With
- * STATIC_RUNTIME defined, this program is linked to the runtime's archive, and RUNTIME is ignored.
- */
+/* loading RUNTIME CONTAINER...: passes containers to the CUDA runtime, as nvcc's code does, each
+ * with a kernel k. Prints the result of cudaFree(0) and the number of entries in the driver's cache
+ * after it, and for each container the result of requesting its kernel and the number of entries
+ * after that. RUNTIME is a shared library with the CUDA runtime. With STATIC_RUNTIME defined, this
+ * program is linked to the runtime's archive, and RUNTIME is ignored. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <stdio.h>

@@ -59,7 +59,7 @@ static void note(const char *format, ...)
 		(void)close(fd);
 }
 
-/* The process that holds the lock, if it is a jitwarm. */
+/* Returns the process that holds the lock, if it is a jitwarm. */
 static int find_jitwarm(fcntl_fn *real, int fd)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -172,7 +172,7 @@ int fcntl64(int fd, int command, ...)
 	return locked(real, fd, command, argument);
 }
 
-/* A file whose lock was not taken is closed. */
+/* A driver closes a file whose lock it did not get. */
 static void closing(int fd)
 {
 	if (waiting_since > 0 && fd == waiting_fd)

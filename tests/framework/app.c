@@ -95,7 +95,7 @@ static int find_functions(void)
 	return 0;
 }
 
-/* Log options only: others would change the key. */
+/* Prepares log options only, since others would change the key. */
 static void jit_reset(void)
 {
 	static const int options[] = {JIT_INFO_LOG, JIT_INFO_LOG_SIZE, JIT_ERROR_LOG,
@@ -119,7 +119,7 @@ static unsigned log_lines(void)
 	return count;
 }
 
-/* The compiler has run if the log has grown since `lines_before`. */
+/* Reports that the compiler has run if the log has grown since `lines_before`. */
 static void report(const char *name, int result, unsigned lines_before)
 {
 	int compiled = log_lines() > lines_before;
@@ -134,7 +134,8 @@ static void report(const char *name, int result, unsigned lines_before)
 	printf("%-22s %s\n", name, compiled ? "compiled" : "found");
 }
 
-/* The objects behind a linked container, which the CUDA runtime links if that code does not fit */
+/* Links the objects that follow a linked container, as the CUDA runtime does if the linked code
+ * does not fit. */
 static const struct sample_module *link_objects(const struct sample_module *module)
 {
 	const char *name = module->name;

@@ -1,9 +1,9 @@
-/* The driver's library, found at run time in the way of the CUDA runtime. */
+/* Finds the driver's library at run time as the CUDA runtime does. */
 #pragma once
 
 typedef int driver_fn(void);
 
-/* Opens libcuda.so.1, or nvcuda.dll from the system's folder. false if there is none. */
+/* Opens libcuda.so.1, or nvcuda.dll from the system's folder. Returns false if there is none. */
 _Bool driver_open(void);
-/* NULL if the library has no such function. */
+/* Returns NULL if the library has no such function. */
 driver_fn *driver_function(const char *name);

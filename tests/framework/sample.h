@@ -1,11 +1,10 @@
-/* The sample framework: the data that nvcc puts into a library for the CUDA runtime, and nothing
- * else. */
+/* The sample framework is only the data that nvcc puts into a library for the CUDA runtime. */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* The wrapper that nvcc puts into .nvFatBinSegment and passes to __cudaRegisterFatBinary. */
+/* nvcc puts this wrapper into .nvFatBinSegment and passes it to __cudaRegisterFatBinary. */
 struct sample_wrapper {
 	uint32_t magic;
 	uint32_t version; /* 2: linked from relocatable objects */
@@ -21,7 +20,7 @@ enum sample_kind {
 };
 
 struct sample_module {
-	const char *name; /* NULL behind the last one */
+	const char *name; /* NULL after the last one */
 	enum sample_kind kind;
 	const struct sample_wrapper *wrapper; /* NULL for an object */
 	const void *data;                     /* of an object, else NULL */

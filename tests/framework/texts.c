@@ -38,7 +38,7 @@ static const struct {
 };
 /* A test overwrites it with bytes that look like a container's beginning. */
 const char *chance = "chance hit chance hit chance hit";
-/* No NUL behind either. */
+/* There is no NUL after the text either. */
 static const struct {
 	char before[7], one[sizeof ONE - 1], two[sizeof TWO - 1], after[9];
 } strings = {"string:", ONE, TWO, "(more...)"};
@@ -76,7 +76,7 @@ static bool find_functions(void)
 	return true;
 }
 
-/* 1 compiled, 0 not, -1 failed. */
+/* Returns 1 if the driver compiled it, 0 if not, -1 if it failed. */
 static int load(const char *text, size_t size, bool optimised)
 {
 	static char copy[4096], log[1 << 14];

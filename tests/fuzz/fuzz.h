@@ -9,12 +9,12 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #ifdef FUZZ_CORPUS
-extern const char *fuzz_input; /* the file that is taken (regression_driver.c) */
+extern const char *fuzz_input; /* the input's file (regression_driver.c) */
 #else
 #define fuzz_input "this input"
 #endif
 
-/* An invariant for every input; its failure is a finding. */
+/* An invariant for every input; if it fails, the input is a finding. */
 #define MUST(condition)                                                                            \
 	do {                                                                                           \
 		if (!(condition)) {                                                                        \

@@ -1,4 +1,4 @@
-/* Lists of architectures, in the notations of builds. */
+/* Lists of architectures in the notations of build systems. */
 #include <string.h>
 
 #include <jitwarm/target.h>
@@ -17,7 +17,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			struct jw_arch_list one = {.count = 0};
 			char name[JW_TARGET_TEXT];
 
-			/* Its own name means the same code, and no code is there twice. */
+			/* The name of an architecture is read as that architecture, and none is in the list
+			 * twice. */
 			MUST(!jw_arch_list_read(NULL, jw_arch_name(name, list.items[i]), &one));
 			MUST(one.count == 1 && one.items[0].ptx == list.items[i].ptx &&
 				 jw_target_equal(one.items[0].target, list.items[i].target));

@@ -1,4 +1,4 @@
-/* Wheels, tar and zstd: the output of libarchive and libzstd, and our reading of it. */
+/* Wheels, tar and zstd: reads archives through libarchive and libzstd. */
 #include "fuzz_read.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

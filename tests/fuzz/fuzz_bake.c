@@ -1,5 +1,5 @@
-/* Containers to which machine code is added: the result is sound, and has one entry more. The
- * input's last byte chooses its size. */
+/* Adds machine code to containers: the result is sound, and has one more entry. The input's last
+ * byte chooses the code's size. */
 #include "bake/container_edit.h"
 #include "base/mem.h"
 #include "code/container.h"

@@ -1,4 +1,4 @@
-/* Programs and libraries whose copies become longer. */
+/* Makes longer copies of programs and libraries. */
 #include "code/devcode.h"
 
 #include "fuzz_grow.h"

@@ -1,8 +1,9 @@
-/* Containers: walking one in one go and piece by piece must give the same result. */
+/* Containers: reading one at once and piece by piece gives the same result. */
 #include "code/container.h"
 #include "fuzz_read.h"
 
-/* Returns the result of a walk that receives no more bytes at a time than it asks for. */
+/* Walks through the container with no more bytes at a time than the walk requests, and returns its
+ * result. */
 static enum container_state feed(const uint8_t *data, size_t size, uint64_t *ret_size)
 {
 	struct container_walk walk = {.needed = 0};

@@ -1,4 +1,4 @@
-/* Reads all that a reader returns, and checks the promises of devcode.h. */
+/* Reads everything that a reader returns, and checks the promises of devcode.h. */
 #pragma once
 
 #include "base/cursor.h"
@@ -8,7 +8,7 @@
 
 struct fuzz_seen {
 	size_t containers; /* of the current image */
-	uint64_t unpacked; /* bytes so far: one decompression bomb is enough */
+	uint64_t unpacked; /* bytes so far, since one decompression bomb is enough */
 };
 
 static inline uint64_t fuzz_touch(const uint8_t *data, uint64_t size)

@@ -7,8 +7,8 @@
 #include "cache/entry.h"
 #include "cache/key.h"
 
-/* A key that was split and joined again has the same hash, unless it names a suffix or 32 bits: our
- * keys never do. */
+/* A key that was split and joined again has the same hash, unless it names a suffix or 32 bits,
+ * which jitwarm's keys never do. */
 static void rebuild(const struct cache_entry *entry, const struct cache_key_parts *parts)
 {
 	struct cache_profile profile = {0};

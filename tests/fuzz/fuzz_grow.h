@@ -1,5 +1,5 @@
-/* A program or library of which every container that may move gets a larger place: the reader finds
- * all of it in the copy. */
+/* In a program or library, every container that may move gets a larger place; the reader finds all
+ * of them in the copy. */
 #pragma once
 
 #include <string.h>
@@ -49,7 +49,7 @@ static inline void fuzz_read_rooms(const char *path, struct fuzz_rooms *rooms)
 	code_close(reader);
 }
 
-/* A container longer than its room: an entry of a kind that nobody reads fills it. */
+/* Makes a container longer than its space with an entry of a kind that nobody reads. */
 static inline uint8_t *fuzz_longer(const uint8_t *old, uint64_t size, size_t *ret_size)
 {
 	const size_t longer = (size_t)(size + FUZZ_MORE + 7) / 8 * 8, entry = longer - (size_t)size;
@@ -87,7 +87,7 @@ static inline void fuzz_move_rooms(struct grow *grow, struct baked_copy *copy,
 	MUST(!grow_finish(NULL, grow, copy));
 }
 
-/* Returns how many containers moved. `folder`: for files. */
+/* Returns how many containers moved. Files are made in `folder`. */
 static inline size_t fuzz_grow(const char *folder, const uint8_t *data, size_t size)
 {
 	char *path = os_join(folder, "library"), *output = os_join(folder, "copy");
@@ -109,7 +109,7 @@ static inline size_t fuzz_grow(const char *folder, const uint8_t *data, size_t s
 		os_map_close(&after);
 		fuzz_read_rooms(copy.part, &again);
 		MUST(!again.troubles && again.images == 1 && again.format == rooms.format);
-		/* A container that the file's end had cut looks whole in a longer file. */
+		/* A container that was cut by the file's end looks whole in a longer file. */
 		MUST(again.count == rooms.count ||
 			 (rooms.damaged && again.count - rooms.count <= rooms.damaged));
 		baked_copy_drop(&copy);

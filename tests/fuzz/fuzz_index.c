@@ -1,4 +1,4 @@
-/* The cache's index: no bytes lead to more rows than they hold, or to a sum that overflows. */
+/* The cache's index: no bytes give more rows than they hold, or a sum that overflows. */
 #include "fuzz.h"
 
 #include "cache/index.h"

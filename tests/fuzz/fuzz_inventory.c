@@ -44,7 +44,7 @@ static void go_through(const uint8_t *data, size_t size)
 	inventory_close(inventory);
 }
 
-/* `data` as the images of a file, in a record and a file that are sound otherwise. */
+/* Reads `data` as the images of a file, in a record and a file that are sound otherwise. */
 static void go_through_record(const uint8_t *data, size_t size)
 {
 	enum { HEAD = 8, RECORD_HEAD = 12, KEY_SIZE_AT = 16, KEY_AT = 20 };

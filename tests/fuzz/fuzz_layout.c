@@ -1,4 +1,5 @@
-/* The manifest of a pack in a registry, and the output of the program that lists a place's tags */
+/* The manifest of a pack in a registry, and the output of the program that lists the tags of a
+ * repository. */
 #include <string.h>
 
 #include "base/buf.h"

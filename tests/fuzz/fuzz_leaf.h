@@ -1,4 +1,4 @@
-/* One kind of library read both ways: in memory, and from an archive. */
+/* Reads one kind of library both ways: in memory, and from an archive. */
 #pragma once
 
 #include <string.h>
@@ -11,7 +11,7 @@ struct fuzz_rest {
 	size_t size;
 };
 
-/* In pieces of odd sizes, as decompressors give them. */
+/* Returns the bytes in pieces of odd sizes, as decompressors do. */
 static inline int fuzz_take(struct jw_error *err, void *context, uint8_t *to, size_t size,
 							size_t *ret_got)
 {

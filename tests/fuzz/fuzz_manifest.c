@@ -1,4 +1,4 @@
-/* The manifest of a pack. A manifest that is read can be written and read back unchanged. */
+/* The manifest of a pack: a manifest that was read is written and read back unchanged. */
 #include "fuzz.h"
 #include "pack/manifest.h"
 

@@ -4,7 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* -1 without one. The C library has memfd_create() since 2.27 alone. */
+/* Returns -1 without memfd_create(), which the C library has only since 2.27. */
 static inline int fuzz_memory_file(const char *name)
 {
 	return (int)syscall(SYS_memfd_create, name, 0);

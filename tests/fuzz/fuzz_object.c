@@ -1,4 +1,4 @@
-/* The lines to and from the worker that speaks to a shared folder, and other nodes' claims there.
+/* The lines to and from the worker of a shared folder, and other nodes' claims in the folder.
  * fuzz_pack.c has the packs themselves. */
 #include <stddef.h>
 #include <stdint.h>

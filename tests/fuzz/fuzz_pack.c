@@ -48,7 +48,7 @@ static bool read_pack(const char *path, bool keep)
 	return taken;
 }
 
-/* Makes two frames: the manifest's, if there is one, and the rest. */
+/* Makes two frames: the manifest's, if there is a manifest, and the rest. */
 static size_t compress(uint8_t *pack, size_t room, const uint8_t *tar, size_t size)
 {
 	uint64_t manifest = 0;

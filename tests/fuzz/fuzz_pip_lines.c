@@ -1,11 +1,12 @@
-/* The texts that jitwarm reads for pip: lines of requirements, pylock.toml, the report of pip. */
+/* Texts that pip reads or prints, and jitwarm reads: lines of requirements, pylock.toml, pip's
+ * report. */
 #include <string.h>
 
 #include "base/mem.h"
 #include "find/pip.h"
 #include "fuzz.h"
 
-/* Each line begins with a name, or is an option of indexes; no other option follows. */
+/* Each line begins with a name, or is an option for indexes; no other option follows. */
 static void check_lines(const struct buf *lines, bool options)
 {
 	const char *line = buf_text(lines);

@@ -1,4 +1,4 @@
-/* The two sources on drivers: a profile from the state directory, and a library's bytes. */
+/* Two sources of facts about drivers: a profile in the state directory, and a library's bytes. */
 #include "fuzz.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Answers of a worker: JSON of a process with foreign code */
+/* A worker's answers: JSON from a process with foreign code. */
 #include <stddef.h>
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-/* PTX: its header, and the fast count against a plain one. */
+/* PTX: its header, and the fast count compared with a plain one. */
 #include <string.h>
 
 #include "code/ptx.h"

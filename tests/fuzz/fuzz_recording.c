@@ -1,5 +1,5 @@
-/* Recordings, which users exchange: a recording that is read can be written and read back. Its
- * texts are unpacked, and the keys made of them have the recorded names. */
+/* Recordings, which users exchange: a recording that was read is written and read back. Its texts
+ * are unpacked, and their keys have the recorded names. */
 #include "fuzz.h"
 
 #include <string.h>

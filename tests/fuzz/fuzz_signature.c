@@ -1,4 +1,5 @@
-/* Keys and signatures in minisign's format. What is read can be written and read back unchanged. */
+/* Keys and signatures in minisign's format: a key or signature that was read is written and read
+ * back unchanged. */
 #include "fuzz.h"
 
 #include <string.h>

@@ -1,5 +1,4 @@
-/* The files in which jitwarm remembers a machine: its speed and its GPUs, in the state
- * directory. */
+/* Files of the state directory in which jitwarm remembers a machine: its speed and its GPUs. */
 #include "fuzz.h"
 
 #include "driver/known_gpus.h"

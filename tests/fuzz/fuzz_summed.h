@@ -5,7 +5,8 @@
 #include "base/cursor.h"
 #include "base/hash.h"
 
-/* Checks the bytes unchanged, then with a correct sum behind them, so that a parser gets past it */
+/* Checks the bytes unchanged, and then with a correct sum after them, so that the parser gets past
+ * it. */
 static inline void check_with_sum(const uint8_t *data, size_t size,
 								  void (*check)(const void *data, size_t size))
 {

@@ -1,4 +1,4 @@
-/* A table of a pyproject.toml. */
+/* One table of a pyproject.toml. */
 #include <string.h>
 
 #include "base/mem.h"

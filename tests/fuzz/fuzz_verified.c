@@ -1,4 +1,5 @@
-/* Records of verified entries of the state directory: the bytes unchanged, and with a right sum */
+/* Records of verified entries in the state directory: the bytes unchanged, and with a correct sum.
+ * */
 #include "fuzz.h"
 
 #include "cache/verified.h"

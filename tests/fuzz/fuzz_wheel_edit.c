@@ -1,5 +1,5 @@
-/* METADATA and RECORD of wheels with another version: only the necessary changes are made. The
- * input is METADATA up to a NUL, and RECORD behind it. */
+/* METADATA and RECORD of wheels get another version: only the necessary changes are made. The input
+ * is METADATA up to a NUL, and RECORD after it. */
 #include <stdlib.h>
 #include <string.h>
 

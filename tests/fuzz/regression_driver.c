@@ -1,6 +1,6 @@
-/* Replaces libFuzzer in ordinary builds, for all targets together: the one that is named takes each
- * file of the given folders and files once. Fails without any file, since a target without a corpus
- * tests nothing. */
+/* Replaces libFuzzer in ordinary builds, for all targets: the named target reads each file of the
+ * given folders and files once. Fails without any file, since a target without a corpus tests
+ * nothing. */
 #include <stdio.h>
 #include <string.h>
 
@@ -35,7 +35,7 @@ static int run_file(const char *path, size_t *ran)
 		return -1;
 	}
 	fuzz_input = path;
-	/* A copy of exactly its size, so that the sanitizer detects a read behind its end. */
+	/* The copy has exactly the file's size, so that the sanitizer detects a read after its end. */
 	exact = mem_alloc(content.size);
 	if (content.size)
 		memcpy(exact, content.data, content.size);

@@ -20,8 +20,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The thread sanitizer knows open(), but not openat(): a number that the kernel gives to one thread
- * after another looked like one descriptor that both use. dup3() tells it of the new one. */
+/* The thread sanitizer knows open(), but not openat(): if the kernel gives one number to two
+ * threads, one after the other, it looks like one descriptor that both use. dup3() tells the
+ * sanitizer about the new descriptor. */
 int openat(int dir, const char *path, int flags, ...)
 {
 	va_list list;
@@ -134,8 +135,8 @@ int main(int argc, char **argv)
 	if (argc == 2 && !strcmp(argv[1], "worker"))
 		return jw_worker_main();
 #ifdef __SANITIZE_THREAD__
-	/* The sanitizer allocates itself, so that the C library's own memory would be begun by the
-	 * first malloc_trim: by two threads at a time. */
+	/* The sanitizer has its own allocator, so two threads at once would begin the C library's own
+	 * memory with their first malloc_trim. */
 	(void)malloc_trim(0);
 #endif
 	if (argc < 3 || argc - 2 > MOST || jw_program_path(&err, &program))

@@ -1,8 +1,8 @@
-/* A library with nvJitLink's functions that links nothing: for what a real one seldom does.
- * FAKE_MINOR: its version is 12.FAKE_MINOR. The variable FAKE_NVJITLINK says what happens ("crash",
- * "create", "exit", "refuse", "huge", "junk", "noise"), or names a file, which becomes the linked
- * code, unless it is FAKE_NVJITLINK_FIRST's turn to be refused: there is no such file yet. A line
- * about each link is added to the file of FAKE_NVJITLINK_SAYS. */
+/* A library with nvJitLink's functions that links nothing, to do what a real one seldom does. Its
+ * version is 12.FAKE_MINOR. The variable FAKE_NVJITLINK selects an event ("crash", "create",
+ * "exit", "refuse", "huge", "junk", "noise"), or names a file, which becomes the linked code. If
+ * the file of FAKE_NVJITLINK_FIRST does not exist yet, this link is refused first. Each link adds a
+ * line to the file of FAKE_NVJITLINK_SAYS. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-/* A library with NVRTC's functions that compiles nothing: for what a real one seldom does. The
- * source says what happens ("#crash", "#exit", "#refuse", "#silent", "#hang": writes its parent's
- * number into the file of FAKE_NVRTC_HANGS; "#empty", "#text": what it makes is no PTX); any other
- * source becomes a small PTX text.
- * FAKE_NVRTC_ARCHS: the number of architectures that it supports, from sm_50 on. */
+/* A library with NVRTC's functions that compiles nothing, to do what a real one seldom does. The
+ * source selects an event ("#crash", "#exit", "#refuse", "#silent"; "#hang": writes its parent's
+ * number into the file of FAKE_NVRTC_HANGS; "#empty", "#text": its result is not PTX); any other
+ * source becomes a small PTX text. FAKE_NVRTC_ARCHS is the number of supported architectures, from
+ * sm_50 on. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,10 +110,10 @@ EXPORT int nvrtcCompileProgram(void *program, int count, const char *const *opti
 	(void)snprintf(ptx, sizeof ptx,
 				   ".version 7.0\n.target sm_%s\n.address_size 64\n.visible .entry k() { ret; }\n",
 				   arch ? arch : "52");
-	for (const char *at = source_text; *at; at++) /* so is the source */
+	for (const char *at = source_text; *at; at++) /* the source is part of the text */
 		sum = sum * 31 + (unsigned char)*at;
 	(void)snprintf(ptx + strlen(ptx), sizeof ptx - strlen(ptx), "// %x\n", sum);
-	for (int i = 0; i < count; i++) /* the options are part of the text, as in the real one */
+	for (int i = 0; i < count; i++) /* the options are part of the text, as in the real NVRTC's */
 		(void)snprintf(ptx + strlen(ptx), sizeof ptx - strlen(ptx), "// %s\n", options[i]);
 	if (strstr(source_text, "#empty"))
 		*ptx = '\0';

@@ -8,15 +8,15 @@
 
 enum { NV_OK = 0, NV_ERR_INVALID_ARGUMENT = 0x1f };
 
-/* The object that is asked. gpu and model are NULL if it belongs to no GPU. */
+/* The object that the control is for. gpu and model are NULL if it belongs to no GPU. */
 struct call {
 	struct object *object;
 	struct gpu *gpu;
 	const struct gpu_model *model;
-	uint32_t size; /* of the parameters, in bytes */
+	uint32_t size; /* the size of the parameters, in bytes */
 };
 
-/* Answers into `params`; returns NV_OK or a status. */
+/* Writes the answer into `params`; returns NV_OK or a status. */
 typedef uint32_t control_fn(const struct call *call, void *params);
 
 struct control {
@@ -26,9 +26,10 @@ struct control {
 	control_fn *run;
 };
 
-extern const struct control system_controls[]; /* system_controls.c: of the root, without a GPU */
+extern const struct control
+	system_controls[]; /* system_controls.c: controls of the root, without a GPU */
 extern const size_t system_control_count;
-extern const struct control gpu_controls[]; /* gpu_controls.c: of a device or subdevice */
+extern const struct control gpu_controls[]; /* gpu_controls.c: controls of a device or subdevice */
 extern const size_t gpu_control_count;
 
 uint32_t control_run(struct object *object, uint32_t command, void *params, uint32_t size);
@@ -38,7 +39,7 @@ static inline void *at(void *base, size_t offset)
 	return (uint8_t *)base + offset;
 }
 
-/* An NvP64 in a structure. */
+/* Returns the pointer stored as an NvP64 in a structure. */
 static inline void *pointer_at(void *base, size_t offset)
 {
 	return *(void **)at(base, offset);

@@ -38,7 +38,7 @@ static void copy_line(uint64_t to, uint64_t from, uint64_t size)
 	free(buffer);
 }
 
-/* One element of a fill: components of COMPONENT_SIZE bytes, each of them CONST_A or CONST_B.
+/* Makes one element of a fill: components of COMPONENT_SIZE bytes, each of them CONST_A or CONST_B.
  * Returns its size in bytes. */
 static uint32_t fill_element(const uint32_t *m, uint8_t element[16])
 {

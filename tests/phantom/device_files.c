@@ -28,7 +28,7 @@ struct file {
 };
 
 static struct file files[FILES_MAX];
-static unsigned files_end; /* all files of ours have lower numbers */
+static unsigned files_end; /* all of the phantom's files have lower numbers */
 static pid_t owner;        /* the process that the table describes */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t started = PTHREAD_ONCE_INIT;
@@ -157,8 +157,8 @@ void file_copied(int from, int to)
 		file_put(to, *file);
 }
 
-/* A child of vfork() that closes descriptors which its program must not inherit (Python's
- * subprocess does) runs in its parent's memory: the parent's descriptors stay open. */
+/* A child of vfork() runs in its parent's memory. If it closes descriptors that its program must
+ * not inherit, as Python's subprocess does, the parent's descriptors stay open. */
 void file_closed(unsigned first, unsigned last)
 {
 	if (first >= files_end || owner != getpid())

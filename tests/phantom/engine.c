@@ -87,7 +87,7 @@ static uint32_t run_header(struct channel *channel, const uint32_t *words, uint3
 		count = room;
 	if (operation == NON_INC_METHOD && method == LOAD_INLINE_DATA &&
 		subchannel != COPY_SUBCHANNEL) {
-		inline_data(channel, words, count); /* a module's whole code arrives this way */
+		inline_data(channel, words, count); /* the whole code of a module arrives this way */
 		return count;
 	}
 	for (uint32_t i = 0; i < count; i++) {
@@ -132,8 +132,8 @@ static bool run_channel(struct channel *channel, uint32_t put)
 	return worked;
 }
 
-/* Reads the GP_PUT of every channel, in one call where all can be read: an idle round costs little
- * more than its pause. A channel that cannot be read counts as idle. */
+/* Reads the GP_PUT of every channel, in one call if all can be read, so that an idle round costs
+ * little more than its pause. A channel that cannot be read counts as idle. */
 static void read_puts(uint32_t *puts)
 {
 	enum { USERD_GP_PUT = 0x8c };

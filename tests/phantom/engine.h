@@ -27,11 +27,11 @@ static inline uint32_t bits(uint32_t word, uint32_t high, uint32_t low)
 	return word >> low & (uint32_t)((1ull << (high - low + 1)) - 1);
 }
 
-/* False for an address that has no pages. */
+/* Returns false for an address that has no pages. */
 bool gpu_read(uint64_t from, void *to, size_t size);
 bool gpu_write(uint64_t to, const void *from, size_t size);
 
-/* The bytes that a semaphore release writes; four words are the payload and the time in
+/* The number of bytes that a semaphore release writes; four words are the payload and the time in
  * nanoseconds. */
 enum release_size { ONE_WORD = 4, TWO_WORDS = 8, FOUR_WORDS = 16 };
 void release(const char *who, uint64_t address, uint64_t payload, enum release_size size);
@@ -40,7 +40,7 @@ void release(const char *who, uint64_t address, uint64_t payload, enum release_s
 enum { LOAD_INLINE_DATA = 0x1b4 };
 void inline_data(struct channel *channel, const uint32_t *values, uint32_t count);
 
-/* Each does the work that this method triggers, after the method's value was stored. */
+/* Each function does the work that this method triggers, after the method's value was stored. */
 void host_method(struct channel *channel, uint32_t method, uint32_t value);
 void compute_method(struct channel *channel, const uint32_t *m, uint32_t method, uint32_t value);
 void copy_method(const uint32_t *m, uint32_t method, uint32_t value);

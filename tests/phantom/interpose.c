@@ -17,7 +17,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* Declares `real`, the function of this name that ours replaces. */
+/* Declares `real`, the library's function that this one replaces. */
 #define REAL(name)                                                                                 \
 	static __typeof__(&(name)) real;                                                               \
 	if (!real)                                                                                     \
@@ -38,7 +38,7 @@ static void find_next(const char *name, void *ret_function)
 
 /* ---- open */
 
-/* True: *ret_fd is the answer to opening this path. */
+/* If true, *ret_fd is the answer to opening this path. */
 static bool open_ours(const char *path, int *ret_fd)
 {
 	const char *text;

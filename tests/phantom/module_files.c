@@ -41,7 +41,7 @@ const char *driver_version(void)
 	return named && *named ? named : "unknown";
 }
 
-/* PHANTOM_MODULE_VERSION: the kernel module is another driver's, as after an upgrade */
+/* PHANTOM_MODULE_VERSION makes the kernel module another driver's, as after an upgrade. */
 const char *module_version(void)
 {
 	const char *named = getenv("PHANTOM_MODULE_VERSION");
@@ -59,7 +59,7 @@ static const char *version_text(void)
 
 const char *module_text(const char *path)
 {
-	/* ModifyDeviceFiles: if 0, libcuda does not call nvidia-modprobe to make device files. */
+	/* With ModifyDeviceFiles at 0, libcuda does not call nvidia-modprobe to make device files. */
 	static const struct {
 		const char *path, *text;
 	} files[] = {

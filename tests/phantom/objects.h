@@ -9,11 +9,11 @@ struct object {
 	struct gpu *gpu;  /* of the device above it, or NULL */
 	uint64_t address; /* memory: the address where the process has mapped it, or 0 */
 	struct channel *channel;
-	struct object *next; /* in its bucket */
+	struct object *next; /* the next object in its bucket */
 };
 
 struct object *object_find(uint32_t client, uint32_t handle);
-/* The object, created or given another parent and class; NULL without memory. */
+/* Creates the object, or gives it another parent and class; returns NULL without memory. */
 struct object *object_create(uint32_t client, uint32_t parent, uint32_t handle, uint32_t class);
-/* Frees the object and all that hangs below it. */
+/* Frees the object and everything below it. */
 void object_free(uint32_t client, uint32_t handle);

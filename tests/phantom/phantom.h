@@ -20,12 +20,12 @@
 
 enum fork_moment { FORK_BEFORE, FORK_IN_PARENT, FORK_IN_CHILD };
 
-/* ---- log.c: PHANTOM_LOG=FILE ("-" is stderr), one line an event; PHANTOM_LOG_METHODS adds each
- * engine method. */
+/* ---- log.c: PHANTOM_LOG=FILE ("-" is stderr) logs one line for an event; PHANTOM_LOG_METHODS adds
+ * each engine method. */
 extern bool log_on, log_methods;
 void log_open(void);
 void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* The first 96 words of `bytes`. */
+/* Logs the first 96 words of `bytes`. */
 void log_hex(const char *what, const void *bytes, size_t size);
 #define LOG(...)                                                                                   \
 	do {                                                                                           \
@@ -72,29 +72,29 @@ uint32_t gpu_tpc_mask(const struct gpu *gpu, uint32_t gpc);
 
 /* ---- module_files.c: the text files of the kernel module in /proc and /sys */
 
-/* The version of the loaded libcuda; libcuda refuses a kernel module of any other. */
+/* Returns the version of the loaded libcuda, which refuses a kernel module of any other version. */
 const char *driver_version(void);
 const char *module_version(void);
 /* Returns the content of this file if the phantom answers for it, else NULL. */
 const char *module_text(const char *path);
-/* A descriptor that reads this text, or -1 with errno. */
+/* Returns a descriptor that reads this text, or -1 with errno. */
 int module_text_open(const char *text);
 
 /* ---- device_files.c: /dev/nvidiactl, /dev/nvidiaN, /dev/nvidia-uvm and their open descriptors */
 enum file_kind { FILE_NONE, FILE_CONTROL, FILE_UVM };
 
-/* True for each name below /dev/nvidia, whether that device exists or not. */
+/* Returns true for each name below /dev/nvidia, whether that device exists or not. */
 bool device_path(const char *path);
 bool device_exists(const char *path);
-/* A descriptor for the device, or -1 with errno. */
+/* Returns a descriptor for the device, or -1 with errno. */
 int device_open(const char *path);
 void device_stat(const char *path, struct stat *ret_stat);
 
 enum file_kind file_kind(int fd);
-/* The process copied or closed descriptors. */
+/* Notes that the process copied or closed descriptors. */
 void file_copied(int from, int to);
 void file_closed(unsigned first, unsigned last);
-/* The next mapping of `fd` maps that memory object. */
+/* The next mapping of `fd` will map that memory object. */
 void file_expect_mapping(int fd, uint32_t client, uint32_t memory, uint64_t offset);
 void file_mapped(int fd, void *address, size_t length);
 /* Makes `fd` one of the files that event_signal (the "interrupt") makes readable. */

@@ -26,8 +26,8 @@ static const char usage[] =
 
 static void *library;
 
-/* All functions used here return a CUresult and take integers and pointers: on x86-64 one prototype
- * does for them. -1: this driver has no such function. */
+/* All functions used here return a CUresult and take integers and pointers, so on x86-64 one
+ * prototype is enough. -1 means that this driver lacks the function. */
 #define CU(name, ...) call(#name, (const uintptr_t[10]){__VA_ARGS__})
 #define P(pointer)    ((uintptr_t)(pointer))
 
@@ -129,7 +129,7 @@ static int container_save(const char *path, unsigned n)
 	return fclose(file) || written != size;
 }
 
-/* ---- with one */
+/* ---- with a driver */
 
 static int context_open(int device, unsigned flags, void **ret_context)
 {
@@ -279,7 +279,7 @@ static int run_on(int device, bool block)
 }
 
 /* The context must survive what programs do between two uses of the GPU: children close every
- * descriptor, in their own memory (fork) or in ours (vfork). */
+ * descriptor, in their own memory (fork) or in the parent's (vfork). */
 
 static pid_t fork_child(void)
 {
@@ -293,7 +293,8 @@ static pid_t fork_child(void)
 
 static pid_t vfork_child(void)
 {
-	pid_t child = vfork(); // NOLINT(clang-analyzer-security.insecureAPI.vfork): it is the subject
+	pid_t child =
+		vfork(); // NOLINT(clang-analyzer-security.insecureAPI.vfork): vfork is tested here
 	if (child == 0) {
 		for (int fd = 3; fd < 200; fd++)
 			close(fd);

@@ -69,7 +69,8 @@ static int open_driver(void)
 	return result;
 }
 
-/* Size with its header if a container of version 1 begins here; else 0. */
+/* Returns the size of the container of version 1 that begins here, with its header; 0 if none does.
+ * */
 static size_t container_size(const uint8_t *at, size_t left)
 {
 	static const uint8_t start[8] = {0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0};

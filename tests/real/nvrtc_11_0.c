@@ -1,5 +1,6 @@
-/* NVRTC 11.0 by its own name, for the CuPy that is linked with it: each function forwards to 11.2
- * or newer (libnvrtc.so.11.2), which is published as a wheel; 11.0 is not. x86-64 Linux. */
+/* NVRTC 11.0 under its own name, for the CuPy that is linked with it. Each function forwards to
+ * 11.2 or newer (libnvrtc.so.11.2), which is published as a wheel, while 11.0 is not. x86-64 Linux.
+ * */
 #include <dlfcn.h>
 #include <stddef.h>
 

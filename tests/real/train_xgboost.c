@@ -73,7 +73,7 @@ static double seconds(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* The same numbers in 0...1 each time, from a linear congruential generator. */
+/* Makes the same numbers between 0 and 1 each time, from a linear congruential generator. */
 static void *matrix_make(const struct xgboost *xgboost)
 {
 	static float data[ROWS * COLUMNS], label[ROWS];
@@ -104,7 +104,7 @@ static void *booster_make(const struct xgboost *xgboost, void *matrix)
 	return booster;
 }
 
-/* The first line of the reason: a stack trace follows it. */
+/* Prints the first line of the reason; a stack trace follows it. */
 static void give_reason(const struct xgboost *xgboost, const char *where)
 {
 	const char *reason = xgboost->last_error();

@@ -1,4 +1,4 @@
-/* Contexts: which device, and whose turn it is to compile. */
+/* Contexts: which device they use, and which one may compile. */
 #include "cuda_api.h"
 #include "sim.h"
 
@@ -156,7 +156,7 @@ int cuMemGetInfo_v2(size_t *available, size_t *total)
 	if (bad)
 		return bad;
 	*total = (size_t)sim.gpus[current->device].memory_mib << 20;
-	/* The memory that a desktop and one context take. */
+	/* A desktop and one context take this much memory. */
 	*available = sim.free_mib ? (size_t)sim.free_mib << 20 : *total - ((size_t)400 << 20);
 	return CU_OK;
 }

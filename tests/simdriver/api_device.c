@@ -34,7 +34,7 @@ int cuInit(unsigned flags)
 
 int cuDriverGetVersion(int *version)
 {
-	/* The one call that works before cuInit. */
+	/* This is the only call that works before cuInit. */
 	cuInit(0);
 	if (!version)
 		return CU_INVALID_VALUE;

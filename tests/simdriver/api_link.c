@@ -9,9 +9,9 @@ enum { INPUT_CUBIN = 0, INPUT_PTX = 1, INPUT_FATBINARY = 2, INPUT_OBJECT = 3, IN
 
 struct link {
 	struct build build;
-	uint64_t inputs; /* a hash over their cubins */
+	uint64_t inputs; /* a hash of their cubins */
 	size_t size;
-	struct bytes names; /* of their functions */
+	struct bytes names; /* the names of their functions */
 	size_t functions;
 	struct bytes result;
 };
@@ -43,7 +43,7 @@ static bool has_function(const struct link *link, const char *name)
 	return false;
 }
 
-/* One that another input defines, too. 470 fails with 999, 535 with 300. */
+/* If another input defines a function, too, 470 fails with 999, and 535 with 300. */
 static int add_functions(struct link *link, const struct bytes *cubin)
 {
 	struct bytes names = {NULL, 0};

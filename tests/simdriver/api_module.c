@@ -1,4 +1,4 @@
-/* Modules: loading, functions. A library is a module loaded by another call. */
+/* Modules and their functions. A library is a module loaded by another call. */
 #include "cuda_api.h"
 #include "sim.h"
 

@@ -1,4 +1,4 @@
-/* cuGetProcAddress: names without their version suffix, as cuda.h's macros hide it. */
+/* cuGetProcAddress takes names without their version suffix, as cuda.h's macros hide it. */
 #include "cuda_api.h"
 #include "sim.h"
 
@@ -78,7 +78,7 @@ int cuGetProcAddress_v2(const char *symbol, void **function, int version, uint64
 	return bad;
 }
 
-/* The first form of cuDeviceTotalMem, present for its name alone: 32 bits. */
+/* cuDeviceTotalMem's first form, with 32 bits, exists only for its name. */
 int cuDeviceTotalMem(unsigned *bytes, int device)
 {
 	size_t size;

@@ -22,7 +22,7 @@ void bytes_free(struct bytes *bytes)
 	*bytes = (struct bytes){NULL, 0};
 }
 
-/* Capacity is the next power of two, so that it needs no field of its own. */
+/* The capacity is the next power of two, so it needs no field of its own. */
 static size_t capacity_for(size_t size)
 {
 	size_t capacity = 64;

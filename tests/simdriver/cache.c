@@ -13,10 +13,10 @@
 /* The driver tries the lock every 10 ms, twenty times, then goes on without the cache. */
 #define LOCK_TRIES   20
 #define LOCK_STEP_MS 10
-/* The driver writes its files through a buffer of this size, and unlocks before the last part */
+/* The driver writes its files through a buffer of this size, and unlocks before the last part. */
 #define BUFFER 4096
 
-/* DIRECTORY/suffix, to be freed. */
+/* Returns DIRECTORY/suffix; the caller frees it. */
 static char *cache_path(const char *suffix)
 {
 	size_t size = strlen(sim.cache_directory) + strlen(suffix) + 2;
@@ -57,7 +57,8 @@ static void make_levels(const char *directory)
 	free(copy);
 }
 
-/* Opens `index`, making it if it is missing, and locks it. false: go on without the cache. */
+/* Opens `index`, which it makes if it is missing, and locks it. Returns false if the driver goes on
+ * without the cache. */
 static bool open_index(struct os_file *ret_index, bool exclusive)
 {
 	char *path = cache_path("index");
@@ -85,7 +86,7 @@ static bool open_index(struct os_file *ret_index, bool exclusive)
 	return true;
 }
 
-/* The value of a sound entry of this key. A file with bytes behind the value is sound. */
+/* Finds the value of a sound entry of this key. A file with bytes after the value is sound. */
 static bool entry_parse(const struct bytes *file, const struct bytes *key, struct bytes *ret_value)
 {
 	const uint8_t *value = file->data + ENTRY_HEADER + key->size;
@@ -133,8 +134,8 @@ static void wipe(void)
 	}
 }
 
-/* Whether the index has fewer rows than its header counts, as it has for a moment during an insert:
- * then even a look-up wipes, and removes the index. */
+/* Says whether the index has fewer rows than its header counts, as it has for a moment during an
+ * insert: then even a look-up wipes the cache, and removes the index. */
 static bool lacks_rows(const struct os_file *file)
 {
 	struct bytes content = {NULL, 0};
@@ -177,7 +178,7 @@ bool cache_find(const struct bytes *key, struct bytes *ret_value)
 	return found;
 }
 
-/* The two directories above an entry's file. */
+/* Makes the two directories above an entry's file. */
 static void make_entry_levels(const char *path)
 {
 	size_t length = strlen(path);
@@ -185,7 +186,7 @@ static void make_entry_levels(const char *path)
 
 	memcpy(copy, path, length);
 	for (int level = 2; level > 0; level--) {
-		/* h/h/ and fourteen digits */
+		/* the path ends with h/h/ and fourteen digits */
 		copy[length - (level == 2 ? 17 : 15)] = '\0';
 		os_make_directory(copy);
 		copy[length - (level == 2 ? 17 : 15)] = '/';
@@ -279,7 +280,7 @@ static void store_locked(const struct os_file *file, const struct bytes *key,
 	if (!index_parse(&index, &content))
 		wipe();
 	make_room(&index, hash, size);
-	/* If the header's total was too large, there is no room even after all rows are gone. */
+	/* If the header's total was too large, there is no space even after all rows are removed. */
 	if (index.total + size <= sim.cache_limit && write_entry(hash, key, value)) {
 		index_append(&index, hash, size);
 		log_event("insert", "%016llx %llu", (unsigned long long)hash, (unsigned long long)size);

@@ -13,7 +13,7 @@ struct cost {
 	size_t cubin_bytes;
 };
 
-/* SIMDRIVER_COST in README.md. */
+/* The model is that of SIMDRIVER_COST in README.md. */
 static struct cost modelled(const struct ptx *ptx, size_t size)
 {
 	struct cost cost = {0};
@@ -24,7 +24,8 @@ static struct cost modelled(const struct ptx *ptx, size_t size)
 	return cost;
 }
 
-/* A row of a table of measured costs: PTX bytes, statements, branches, entries, ms, KiB, cubin. */
+/* Finds the row of a table of measured costs: PTX bytes, statements, branches, entries, ms, KiB,
+ * cubin. */
 static bool probe_module(const char *table, size_t ptx_size, struct cost *ret_cost)
 {
 	unsigned long long bytes, peak_kib, cubin;
@@ -129,7 +130,7 @@ static void make(const struct job *job, struct ptx *ptx, size_t size, struct byt
 {
 	struct cubin_wish wish = {.sm = job->sm, .relocatable = job->relocatable, .size = size};
 
-	/* Code that nothing links to keeps its kernels alone. */
+	/* Relocatable code keeps functions for a link; other code keeps only its kernels. */
 	if (job->relocatable && ptx->functions)
 		bytes_add(&ptx->names, ptx->function_names.data, ptx->function_names.size);
 	wish.names = ptx->names.data ? ptx->names.data : (const uint8_t *)"";

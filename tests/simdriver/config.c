@@ -1,4 +1,4 @@
-/* The environment of the simulated driver: its own variables, and NVIDIA's. */
+/* The environment variables of the simulated driver, and NVIDIA's. */
 #include "sim.h"
 
 #include <stdarg.h>
@@ -21,7 +21,7 @@ static const struct gpu known[] = {
 #undef GPU
 };
 
-/* "550.200.01" in numbers. */
+/* Reads "550.200.01" as numbers. */
 static void read_version(const char *text)
 {
 	memset(sim.version, 0, sizeof sim.version);
@@ -103,7 +103,7 @@ static void hide_gpus(char *visible)
 	}
 }
 
-/* A number for each GPU. */
+/* Reads a number for each GPU. */
 static void read_compute_modes(void)
 {
 	char *list = os_env("SIMDRIVER_COMPUTE_MODE");
@@ -144,7 +144,7 @@ static int read_gpus(void)
 	return sim.gpu_count ? CU_OK : CU_NO_DEVICE;
 }
 
-/* The text of a variable, or a default, in a buffer. */
+/* Copies the text of a variable, or a default, to a buffer. */
 static void env_text(char *to, size_t size, const char *name, const char *otherwise)
 {
 	char *value = os_env(name);
@@ -161,7 +161,7 @@ static bool env_on(const char *name)
 	return atoi(text) == 1;
 }
 
-/* The first variable, if set, overrides the second: also with 0. */
+/* The first variable, if set, overrides the second, also with the value 0. */
 static bool env_on_before(const char *first, const char *second)
 {
 	char *set = os_env(first);
@@ -171,7 +171,8 @@ static bool env_on_before(const char *first, const char *second)
 	return env_on(is_set ? first : second);
 }
 
-/* A decimal prefix: "1G" is 1, "abc" and "" are 0; numbers above 4 GiB or below 0 are 4 GiB. */
+/* Reads a decimal prefix: "1G" is 1, "abc" and "" are 0; numbers above 4 GiB or below 0 are 4 GiB.
+ * */
 static uint64_t read_limit(void)
 {
 	const uint64_t most = UINT64_C(4) << 30;
@@ -190,7 +191,7 @@ static void read_cache_variables(void)
 	if (!sim.cache_directory) {
 		sim.cache_directory = os_default_cache();
 	} else if (!*sim.cache_directory) {
-		/* Set and empty: no caching. */
+		/* A variable that is set and empty means no caching. */
 		free(sim.cache_directory);
 		sim.cache_directory = NULL;
 	}

@@ -95,7 +95,7 @@ static bool entry_read(struct entry *ret, const uint8_t *at, size_t left, size_t
 	return true;
 }
 
-/* A number that no architecture can have loses the container. */
+/* An architecture that no GPU can have makes the container invalid. */
 static bool is_fatal(const struct entry *entry)
 {
 	int end = sim.cuda_version < 12000 ? 256 : 1000;
@@ -125,7 +125,7 @@ static int unpack(const struct entry *entry, struct bytes *ret_payload)
 	size_t got = 0;
 
 	if (!entry->compressed_size || (entry->flags & FLAG_ZSTD && !config_reads_zstd())) {
-		/* An older driver takes a zstd frame for text. */
+		/* An older driver reads a zstd frame as text. */
 		bytes_add(ret_payload, entry->payload, entry->payload_size);
 		return CU_OK;
 	}
@@ -151,8 +151,8 @@ static int unpack(const struct entry *entry, struct bytes *ret_payload)
 	return CU_OK;
 }
 
-/* Drivers before 12.5 take kinds that they do not know, such as 0x40, for a cubin if a cubin of
- * that architecture would run. On 550 a load ends the process, a link does not. */
+/* Drivers before 12.5 take unknown kinds, such as 0x40, for a cubin if a cubin of that architecture
+ * would run. On 550, a load ends the process, and a link does not. */
 static int spoil(bool link)
 {
 	if (sim.cuda_version >= 12040 && !link)
@@ -197,7 +197,7 @@ static int container_choose(struct image *ret_image, const uint8_t *data, int gp
 	ret_image->form = taken == &cubin ? IMAGE_CUBIN : IMAGE_PTX;
 	ret_image->options = taken->options;
 	if (taken->kind == KIND_RELOCATABLE_PTX) {
-		/* A C string without options. */
+		/* The payload is a C string without options. */
 		bytes_add(&ret_image->payload, NULL, 1);
 		ret_image->payload.size = strlen((const char *)ret_image->payload.data) + 1;
 		ret_image->options = "";
@@ -259,7 +259,7 @@ int image_choose(struct image *ret_image, const void *data, size_t size, int sm,
 	} else if (!is_text(start, size)) {
 		bad = CU_INVALID_IMAGE;
 	} else {
-		/* Up to its NUL, which goes into the key. */
+		/* The text goes up to and including its NUL, which is part of the key. */
 		size_t length = size ? strnlen((const char *)start, size) : strlen((const char *)start);
 
 		bytes_add(&image.payload, start, length);

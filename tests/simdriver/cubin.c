@@ -1,6 +1,6 @@
-/* The cubins that the simulated compiler makes: valid ELF files with a symbol for each kernel and
- * function, the name of a section for each, and bytes that only the module, the options and the
- * architecture decide. */
+/* The simulated compiler's cubins are valid ELF files with a symbol for each kernel and function,
+ * the name of a section for each, and bytes that depend only on the module, the options and the
+ * architecture. */
 #include "sim.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@
 #define SECTIONS     5 /* null, .shstrtab, .strtab, .symtab, .text; from sm_100 on .nv.compat too */
 #define COMPAT_TYPE  0x70000086u
 
-/* CUDA 13 uses ABI 8, with the SM one byte higher; 12.8 does so for 10.0 and newer. */
+/* CUDA 13 uses ABI 8, with the SM one byte higher; 12.8 uses it for 10.0 and newer. */
 static bool new_abi(int sm)
 {
 	return sim.cuda_version >= 13000 || (sm >= 100 && sim.cuda_version >= 12080);
@@ -139,7 +139,7 @@ void cubin_make(struct bytes *ret_cubin, const struct cubin_wish *wish)
 	compat = elf.size;
 	if (count > SECTIONS) {
 		static const char attributes[] = "\2\11\0\0\2\2\1\0\2\5\5\0\2\6\1\0";
-		const size_t first = sim.cuda_version >= 13000 ? 0 : 4; /* number 9 came with CUDA 13 */
+		const size_t first = sim.cuda_version >= 13000 ? 0 : 4; /* attribute 9 is new in CUDA 13 */
 
 		bytes_add(&elf, attributes + first, 16 - first);
 	}
@@ -163,7 +163,7 @@ size_t cubin_size(const uint8_t *data)
 	return (size_t)(get_u64(data + 40) + 64ull * (get_u32(data + 60) & 0xffff));
 }
 
-/* Loaders up to 12.5 look at no type and no ABI: flags of ABI 8 begin with no architecture. */
+/* Loaders up to 12.5 check neither type nor ABI: flags of ABI 8 begin with no architecture. */
 static int loader_check(const uint8_t *data, int sm)
 {
 	uint32_t flags = get_u32(data + 48);
@@ -177,8 +177,8 @@ static int loader_check(const uint8_t *data, int sm)
 	return made_for < 10 ? CU_INVALID_IMAGE : CU_INVALID_SOURCE;
 }
 
-/* Linkers look at neither byte order nor machine, but at the ABI's version and the toolkit's. The
- * one of 12.5 takes ABI 8. */
+/* Linkers check neither byte order nor machine, but the versions of the ABI and the toolkit. 12.5's
+ * linker takes ABI 8. */
 static int linker_check(const uint8_t *data, int sm)
 {
 	uint32_t flags = get_u32(data + 48), type = get_u32(data + 16) & 0xffff;
@@ -204,7 +204,7 @@ int cubin_check(const uint8_t *data, size_t size, int sm, bool relocatable)
 	return relocatable ? linker_check(data, sm) : loader_check(data, sm);
 }
 
-/* Offset and size of the section at `at`; false if the file does not hold it. */
+/* Reads the offset and size of the section at `at`; false if the file does not hold it. */
 static bool section_read(const uint8_t *data, size_t size, uint64_t at, uint64_t *ret_offset,
 						 uint64_t *ret_size)
 {
@@ -215,7 +215,7 @@ static bool section_read(const uint8_t *data, size_t size, uint64_t at, uint64_t
 	return *ret_offset <= size && *ret_size <= size - *ret_offset;
 }
 
-/* The names of the functions among the symbols. */
+/* Adds the names of the functions among the symbols. */
 static size_t add_names(const uint8_t *symbols, uint64_t size, const uint8_t *strings,
 						uint64_t strings_size, struct bytes *names)
 {

@@ -1,4 +1,4 @@
-/* The entry points of the simulated driver, as cuda.h declares them, with plain types. */
+/* The simulated driver's entry points, as cuda.h declares them, with plain types. */
 #pragma once
 
 #include <stddef.h>

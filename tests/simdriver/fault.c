@@ -1,4 +1,4 @@
-/* Faults at a chosen module: SIMDRIVER_FAULT=KIND:MATCH[:once], several separated by ';'. */
+/* Faults at a selected module: SIMDRIVER_FAULT=KIND:MATCH[:once], several separated by ';'. */
 #include "sim.h"
 
 #include <stdio.h>
@@ -27,7 +27,8 @@ static bool contains(const uint8_t *text, size_t size, const char *match, size_t
 	return false;
 }
 
-/* Whether a fault marked ":once" has struck already, in any process that shares SIMDRIVER_STATE. */
+/* Says whether a fault marked ":once" has struck already, in any process that shares
+ * SIMDRIVER_STATE. */
 static bool first_time(const char *fault, size_t length)
 {
 	char path[1024];
@@ -53,7 +54,8 @@ static unsigned overflow(volatile unsigned char *above)
 	return here[0] + (here[0] < 255 || here[0] == 255 ? overflow(here) : 0) + here[0];
 }
 
-/* Waits while the gate file exists: for tests that need a run at a certain point, on any machine */
+/* Waits while the gate file exists, so that tests can stop a run at a certain point, on any
+ * machine. */
 static void wait_at_gate(void)
 {
 	struct os_file gate;

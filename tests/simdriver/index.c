@@ -1,4 +1,4 @@
-/* The cache's index: u32 version, u32 count, u64 total, then {u64 hash, u64 size} a row. */
+/* The cache's index: u32 version, u32 count, u64 total, then {u64 hash, u64 size} for each row. */
 #include "sim.h"
 
 #include <stdlib.h>

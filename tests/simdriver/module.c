@@ -1,4 +1,5 @@
-/* From an image to a cubin: choice, key, cache, compiler. */
+/* From an image to a cubin: selects the entry, makes the key, looks into the cache, and compiles.
+ * */
 #include "sim.h"
 
 #include <stdio.h>
@@ -35,7 +36,7 @@ void jit_options_read(struct jit_options *ret, unsigned count, const int *option
 			ret->error_filled = &values[i];
 			break;
 		case JIT_OPTIMIZATION:
-			/* Even at its default, 4, the level is in the key. */
+			/* The level is part of the key, even if it is 4, the default. */
 			snprintf(ret->key_text, sizeof ret->key_text, "-O%u ", (unsigned)number);
 			break;
 		case JIT_VERBOSE: ret->verbose = number != 0; break;
@@ -67,8 +68,8 @@ void jit_options_answer(const struct jit_options *options, const struct bytes *i
 	answer(options->error, options->error_size, options->error_filled, error);
 }
 
-/* stamp "HOST64" "sm_NN" payload " " options, or " -c" options for an input to a link. The payload
- * has the NUL that unpacking adds. */
+/* The key is stamp "HOST64" "sm_NN" payload " " options, or " -c" options for an input to a link.
+ * The payload has the NUL that unpacking adds. */
 static void key_make(struct bytes *ret_key, const struct image *image, int sm, bool link,
 					 const struct jit_options *options)
 {
@@ -82,7 +83,7 @@ static void key_make(struct bytes *ret_key, const struct image *image, int sm, b
 	bytes_add_text(ret_key, image->options);
 }
 
-/* The PTX of `image` as a cubin. */
+/* Makes a cubin of the PTX of `image`. */
 static int build_ptx(struct build *build, const struct image *image, int sm,
 					 struct bytes *ret_cubin)
 {

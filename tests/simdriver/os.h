@@ -1,4 +1,4 @@
-/* The two systems under the simulated driver. Paths are UTF-8. */
+/* The two systems that the simulated driver runs on. Paths are UTF-8. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,7 +9,7 @@
 
 /* Returns a copy to be freed, or NULL if the variable is not set. */
 char *os_env(const char *name);
-/* The driver's default cache directory: a copy to be freed, or NULL. */
+/* Returns a copy of the driver's default cache directory, to be freed, or NULL. */
 char *os_default_cache(void);
 
 enum os_mode {
@@ -30,7 +30,7 @@ void os_close(struct os_file *file);
 /* Reads the whole file. */
 bool os_read(const struct os_file *file, struct bytes *ret_bytes);
 bool os_write(const struct os_file *file, uint64_t offset, const void *data, size_t size);
-/* Appends in one piece, also beside other writers. */
+/* Appends in one write, so that it does not mix with other writers. */
 bool os_append(const struct os_file *file, const void *data, size_t size);
 
 enum os_lock { OS_LOCKED, OS_BUSY, OS_NO_LOCKS };
@@ -38,7 +38,7 @@ enum os_lock { OS_LOCKED, OS_BUSY, OS_NO_LOCKS };
 enum os_lock os_try_lock(const struct os_file *file, bool exclusive);
 void os_unlock(const struct os_file *file);
 
-/* Makes one level; an existing one is fine. */
+/* Makes one level; it may exist already. */
 void os_make_directory(const char *path);
 void os_remove_file(const char *path);
 /* Removes a directory and everything in it; a missing one is fine. */
@@ -48,7 +48,7 @@ void os_sleep_ms(double ms);
 /* Uses up processor time of this thread. */
 void os_burn_ms(double ms);
 unsigned long os_pid(void);
-/* Protects the state that belongs to no single context: the cache, the process's state. */
+/* Protects state that belongs to no single context: the cache, the process's state. */
 void os_process_lock(void);
 void os_process_unlock(void);
 

@@ -1,4 +1,4 @@
-/* Linux under the simulated driver. */
+/* The simulated driver on Linux. */
 #include "os.h"
 
 #include <dirent.h>
@@ -67,7 +67,7 @@ bool os_read(const struct os_file *file, struct bytes *ret_bytes)
 		bytes_add(ret_bytes, block, (size_t)got);
 		at += got;
 	}
-	/* The driver reads a pipe too, and waits for a writer, which is itself. */
+	/* The driver reads a pipe, too, and waits for a writer, which is the driver itself. */
 	if (got < 0 && errno == ESPIPE)
 		got = read((int)file->handle, block, sizeof block);
 	return got == 0;

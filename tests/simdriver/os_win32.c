@@ -1,4 +1,4 @@
-/* Windows under the simulated driver; all names are UTF-16. */
+/* The simulated driver on Windows; all names are UTF-16. */
 #include "os.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Returns the number behind a directive: `.version 8.4` gives 84. */
+/* Returns the number after a directive: `.version 8.4` gives 84. */
 static unsigned read_isa(const uint8_t *at, const uint8_t *end)
 {
 	unsigned major = 0, minor = 0;
@@ -49,7 +49,8 @@ static void add_entry(struct ptx *ptx, const uint8_t *at, const uint8_t *end)
 	ptx->entries++;
 }
 
-/* “.visible .func (.param .b32 result) NAME(”; in the sample's texts a declaration is extern. */
+/* Reads “.visible .func (.param .b32 result) NAME(”; in the sample's texts a declaration is extern.
+ * */
 static void add_function(struct ptx *ptx, const uint8_t *at, const uint8_t *end)
 {
 	while (at < end && *at == ' ')
@@ -68,7 +69,7 @@ static bool starts(const uint8_t *at, const uint8_t *end, const char *word)
 	return (size_t)(end - at) > length && memcmp(at, word, length) == 0;
 }
 
-/* One line without its comment. */
+/* Reads one line without its comment. */
 static void read_line(struct ptx *ptx, const uint8_t *at, const uint8_t *end, long *depth)
 {
 	if (end > at && end[-1] == ';')

@@ -88,16 +88,16 @@ struct config {
 	bool force_jit; /* PTX and never a cubin, and the cache is written but not read */
 };
 
-/* CUresult of cuInit. */
+/* Returns the CUresult of cuInit. */
 int config_read(void);
 extern struct config sim;
 
-/* The newest PTX ISA that the simulated driver reads, major * 10 + minor. */
+/* Returns the newest PTX ISA that the simulated driver reads, as major * 10 + minor. */
 unsigned config_newest_isa(void);
-/* Whether zstd entries are understood: from 550.54.14 on. */
+/* Says whether the driver reads zstd entries, as from 550.54.14 on. */
 bool config_reads_zstd(void);
 
-/* One line in SIMDRIVER_LOG: "PID EVENT ...". */
+/* Writes one line to SIMDRIVER_LOG: "PID EVENT ...". */
 void log_event(const char *event, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- container.c: recognising images, and choosing an entry ---- */
@@ -113,12 +113,12 @@ struct image {
 	bool passed_over;     /* it holds relocatable PTX of a kind that this driver does not load */
 };
 
-/* Chooses and decompresses, for a link or a load. `size` is 0 if the caller does not know it.
- * Returns 0 or a CUresult. */
+/* Chooses and decompresses an entry, for a link or a load. `size` is 0 if the caller does not know
+ * it. Returns 0 or a CUresult. */
 int image_choose(struct image *ret_image, const void *data, size_t size, int sm, bool link);
-/* The container that a wrapper of the CUDA runtime points to; any other image unchanged. */
+/* Returns the container that a wrapper of the CUDA runtime points to; any other image unchanged. */
 const void *image_unwrap(const void *image);
-/* Whether code for `sm` (variant 0, 'a' or 'f') runs on `gpu`, as PTX or as a cubin. */
+/* Says whether code for `sm` (variant 0, 'a' or 'f') runs on `gpu`, as PTX or as a cubin. */
 bool ptx_runs(int sm, char variant, int gpu);
 bool cubin_runs(int sm, char variant, int gpu);
 
@@ -134,7 +134,8 @@ struct ptx {
 	bool balanced;      /* as many closing braces as opening ones */
 	struct bytes names; /* of the entries, each with its NUL */
 	size_t functions;
-	struct bytes function_names; /* of those that others may call, each with its NUL */
+	struct bytes
+		function_names; /* the names of functions that others may call, each with its NUL */
 };
 
 void ptx_read(struct ptx *ret_ptx, const uint8_t *text, size_t size);
@@ -164,10 +165,10 @@ struct cubin_wish {
 	size_t entries;
 };
 void cubin_make(struct bytes *ret_cubin, const struct cubin_wish *wish);
-/* 0, or the driver's error: 200 (no cubin, ABI unknown), 209 (not an input of a link), 300
+/* Returns 0, or the driver's error: 200 (no cubin, ABI unknown), 209 (not an input of a link), 300
  * (architecture). */
 int cubin_check(const uint8_t *data, size_t size, int sm, bool relocatable);
-/* Total size according to the section table, for images without a size. 0: not ELF. */
+/* Returns the total size according to the section table, for images without a size. 0: not ELF. */
 size_t cubin_size(const uint8_t *data);
 /* Appends the names of kernels and functions, each with its NUL; returns their number. */
 size_t cubin_functions(const uint8_t *data, size_t size, struct bytes *names);
@@ -175,7 +176,7 @@ bool cubin_has_function(const uint8_t *data, size_t size, const char *name);
 
 /* Applies the fault of SIMDRIVER_FAULT for this PTX. Returns 0, or the CUresult to return. */
 int fault_strike(const uint8_t *ptx, size_t size, struct bytes *error);
-/* CU_OK, or the error that every call returns from now on. */
+/* Returns CU_OK, or the error that every call returns from now on. */
 int fault_sticky(void);
 
 /* ---- cache.c, index.c ---- */
@@ -192,9 +193,10 @@ struct index {
 	size_t count;
 	uint64_t total;
 };
-/* false where the driver would wipe: no header, another version, fewer rows than it counts */
+/* Returns false if the driver would wipe the cache: no header, another version, fewer rows than its
+ * count. */
 bool index_parse(struct index *ret_index, const struct bytes *file);
-/* The last of these, which a look-up checks too. */
+/* Says whether there are fewer rows than the header's count, which a look-up checks, too. */
 bool index_lacks_rows(const struct bytes *file);
 void index_format(struct bytes *ret_file, const struct index *index);
 void index_append(struct index *index, uint64_t hash, uint64_t size);
@@ -229,9 +231,9 @@ struct build {
 	struct jit_options options;
 	struct bytes info, error; /* log so far; a link's log grows from input to input */
 };
-/* Image to cubin, through cache and compiler. */
+/* Makes a cubin of the image, through cache and compiler. */
 int module_build(struct build *build, const void *image, size_t size, struct bytes *ret_cubin);
 void build_free(struct build *build);
 struct context *context_current(void);
-/* CU_OK, or the reason why no call can work now. */
+/* Returns CU_OK, or the reason why no call can work now. */
 int api_state(void);

@@ -1,5 +1,5 @@
-/* The calls of the C library that may fail on purpose, in place of its own: a program that includes
- * this has them, and the libraries that it uses call them, too. `strike` decides which fail. */
+/* These functions replace the C library's, in a program that includes this file and in the
+ * libraries that it uses, so that they may fail on purpose. `strike` decides which calls fail. */
 #pragma once
 
 #include <dirent.h>
@@ -51,10 +51,10 @@ enum which {
 	PIPE
 };
 
-/* Says whether this call fails; errno is set then. `fd` stands for the path if that is NULL, and is
- * the folder of a relative one. */
+/* Says whether this call fails; errno is set then. If `path` is NULL, the file is that of `fd`; if
+ * it is relative, `fd` is its folder. */
 static bool strike(enum which which, const char *path, int fd);
-/* The former name and folder of a file that is renamed, while `strike` is asked. */
+/* While `strike` decides about a rename, these are the file's former name and folder. */
 static _Thread_local const char *renamed_from;
 static _Thread_local int renamed_in;
 

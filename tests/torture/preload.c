@@ -28,8 +28,8 @@
 static int log_fd = -1;
 static bool in_workers;
 
-/* Says whether this is the one worker that is struck: the first that makes a file beside the
- * log. */
+/* Says whether this is the one worker that is struck: the first one to make a file beside the log.
+ * */
 static bool is_first(void)
 {
 	char path[TORTURE_MAX_PATH];
@@ -118,8 +118,8 @@ void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *old, size_t size);
 
-/* glibc's NSS ends the process if its own memory runs out (2.36: a signal, an assertion), and libuv
- * if a new loop cannot make or watch its first pipe; os_loop_open has just made some. */
+/* glibc's NSS ends the process if its own memory runs out (2.36: a signal, an assertion), and so
+ * does libuv if a new loop cannot make or watch its first pipe; os_loop_open has just made some. */
 int getpwuid_r(uid_t owner, struct passwd *entry, char *text, size_t size, struct passwd **found)
 {
 	REAL(getpwuid_r);

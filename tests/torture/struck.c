@@ -21,7 +21,7 @@
 #include "packs.h"
 #include "struck_try.h"
 
-/* It must follow headers that have parameters of its names. */
+/* This header must follow those that have parameters with its names. */
 #include "make_archive.h"
 
 enum { ENTRIES = 4, USUAL_EVERY = 29, READ_MAX = 2 };
@@ -61,7 +61,7 @@ static void put_pack(void)
 	OK(os_remove_tree(why, cache));
 }
 
-/* An entry of the pack is there, another one is damaged. */
+/* Makes an entry of the pack, and a damaged one. */
 static void put_target(void)
 {
 	struct entries_entry entry;
@@ -81,7 +81,7 @@ static void put_loose(void)
 	OK(os_write_atomic(why, loose, entry.bytes, entry.size));
 }
 
-/* An entry that is cut, one whose value is another, and an index without rows. */
+/* Makes a truncated entry, one with another entry's value, and an index without rows. */
 static void put_broken(void)
 {
 	struct entries_entry entry;
@@ -366,7 +366,7 @@ static int lists_keys(struct jw_error *err)
 	return 0;
 }
 
-/* All that is there, or a word about it. */
+/* Either all containers are found, or a message says what is missing. */
 static int reads_code(struct jw_error *err)
 {
 	for (size_t i = 0; i < READ_MAX; i++) {

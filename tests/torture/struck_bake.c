@@ -10,7 +10,7 @@
 
 #include "entries.h"
 #include "files.h"
-/* It must follow headers that have parameters of its names. */
+/* This header must follow those that have parameters with its names. */
 #include "make_archive.h"
 
 #include "cache/key.h"
@@ -35,8 +35,8 @@ static size_t write_text(char text[256], unsigned n)
 		   1;
 }
 
-/* A library with two containers, each with a text, and zeros that make room when compressed: twice
- */
+/* Makes a library with two containers, each with a text and with zeros, which make space when
+ * compressed; both twice. */
 static void make_code_library(struct buf *file)
 {
 	static const uint8_t zeros[ROOM];
@@ -67,7 +67,7 @@ static void make_code_library(struct buf *file)
 	buf_free(&containers);
 }
 
-/* A text's entry in the cache. */
+/* Makes a text's entry in the cache. */
 static void put_entry(unsigned n, uint16_t sm)
 {
 	uint8_t bytes[CACHE_ENTRY_HEADER + MAX_KEY + ENTRIES_CUBIN];

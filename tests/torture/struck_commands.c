@@ -34,8 +34,8 @@
 #include "torture.h"
 
 enum {
-	USUAL_KNOWN = 6,  /* of the ways whose innermost callers are known: so many of a command */
-	INNER_FRAMES = 8, /* this file's and those of torture.c among them */
+	USUAL_KNOWN = 6,  /* of known innermost callers, so many of a command are tried */
+	INNER_FRAMES = 8, /* the frames of this file and of torture.c are among them */
 	MAX_WAYS = 1 << 16,
 	MAX_FRAMES = 64,
 	MAX_WORDS = 16,
@@ -43,13 +43,13 @@ enum {
 };
 enum {
 	MAX_PRINTED = 1 << 20,
-	STATUS_LESS = 1, /* cold, or not all of it */
+	STATUS_LESS = 1, /* some modules are cold, or not everything was done */
 	STATUS_FAILED = 3,
 	STATUS_WRONG_USAGE = 64,
 	STATUS_OWN_FAILURE = 126
 };
 
-/* REFUSALS: the calls that a file's or a folder's rights may refuse (EACCES) */
+/* REFUSALS are calls that a file's or a folder's rights may refuse (EACCES). */
 enum kind { SYSTEM_CALLS, REFUSALS, KINDS };
 static const char *const kind_names[KINDS] = {"call", "refused call"};
 
@@ -58,7 +58,7 @@ static const char *const kind_names[KINDS] = {"call", "refused call"};
 static const char *const kind_calls[KINDS] = {NULL, "open,create,stat,mkdir,rename,unlink"};
 static struct torture torture = {.is_own = true};
 static enum kind failing;
-/* The calls that a command reaches: first the usual ones, then each kind anew. */
+/* The calls that a command makes: first the usual ones, then each kind anew. */
 static struct {
 	uint64_t sum;
 	size_t number;
@@ -71,7 +71,7 @@ static const char *struck; /* NULL: nothing has failed */
 static char struck_path[TORTURE_MAX_PATH];
 static void *frames[MAX_FRAMES];
 static int depth;
-static atomic_long live; /* blocks of memory */
+static atomic_long live; /* the number of memory blocks */
 
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *old, size_t size);
@@ -80,13 +80,13 @@ void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 void __wrap_free(void *old);
 
-/* The wait is for a write of another process, of which there is none. */
+/* jitwarm would wait for a write of another process, and there is none. */
 void uv_sleep(unsigned ms)
 {
 	(void)ms;
 }
 
-/* Whether no command came there by these callers. */
+/* Says whether no earlier command had these innermost callers. */
 static bool is_new_inner(void)
 {
 	const size_t inner = (size_t)(depth < INNER_FRAMES ? depth : INNER_FRAMES);
@@ -165,7 +165,7 @@ static bool names_it(const char *text)
 	for (int up = 0; up < 2; up++) {
 		char *name = strrchr(path, '/');
 
-		/* A digit, as the cache's folders are called, is in many a text */
+		/* The cache's folders have digits as names, which occur in many texts. */
 		if (name && strlen(name) > 2 && strstr(text, name + 1))
 			return true;
 		if (name)
@@ -178,9 +178,9 @@ static bool names_it(const char *text)
 
 struct outcome {
 	int status;
-	uint64_t words; /* of standard output, in any order, without numbers */
+	uint64_t words; /* a sum of the words on standard output, in any order, without numbers */
 	bool is_json;
-	long left; /* blocks of memory */
+	long left; /* the number of memory blocks */
 };
 
 static int printed[2], own[2];
@@ -209,8 +209,8 @@ static void give_streams_back(void)
 	}
 }
 
-/* The same for texts of the same words: times, sizes and process numbers differ from run to run,
- * and so does the order in which two threads speak. */
+/* Returns the same sum for texts of the same words: times, sizes and process numbers differ from
+ * run to run, and so does the order of two threads' lines. */
 static uint64_t words_of(const char *text)
 {
 	uint64_t sum = 0, word = FNV_START;
@@ -225,7 +225,7 @@ static uint64_t words_of(const char *text)
 	return sum + word;
 }
 
-/* "NAME=VALUE… COMMAND ARGUMENT…" */
+/* Runs "NAME=VALUE… COMMAND ARGUMENT…". */
 static struct outcome run(const char *line)
 {
 	char text[1024], *words[MAX_WORDS] = {NULL}, *next, program[] = "jitwarm";
@@ -297,8 +297,8 @@ static const char *judge(const struct struck_line *line, const struct outcome *u
 		return "it says that all is well";
 	if (names_it(texts[0]) || names_it(texts[1]) || (is_korean && strstr(texts[1], "jitwarm: ")))
 		return NULL;
-	/* An entry that cannot be read is none for the driver either, and its name tells nobody
-	 * anything; a failure at the folder above all does not say which file below it was wanted. */
+	/* An entry that cannot be read does not exist for the driver either, and its name means nothing
+	 * to anybody. A failure at the topmost folder does not show which file below it was wanted. */
 	if ((now->status <= STATUS_LESS || now->status == usual->status) &&
 		strstr(struck_path, "/cache/"))
 		return NULL;
@@ -326,7 +326,8 @@ static const char *try_failure(const struct struck_line *line, const struct outc
 	return what || tree_open_files() == files ? what : "a file is left open";
 }
 
-/* Runs the line without a failure: commands also look at the machine, on which others work. */
+/* Runs the line without a failure, more than once: commands also look at the machine, on which
+ * other programs work. */
 static struct outcome run_untroubled(const struct struck_line *line)
 {
 	if (line->writes)
@@ -353,7 +354,7 @@ static bool bears_failure(const struct struck_line *line, struct outcome *usual,
 	return false;
 }
 
-/* Whether the i-th way is tried: each that is new, and a few of the others. */
+/* Says whether the i-th way is tried: each new one, and a few of the others. */
 static bool is_tried(size_t i)
 {
 	const char *every = getenv("STRUCK_EVERY");
@@ -369,7 +370,7 @@ static size_t try_line(const struct struck_line *line)
 	size_t bad = 0, tried[KINDS] = {0}, of[KINDS];
 
 	struck_place_again();
-	(void)run(line->text); /* what is made once */
+	(void)run(line->text); /* the first run makes what is made only once */
 	for (failing = 0; failing < KINDS; failing++) {
 		torture.calls = kind_calls[failing];
 		torture.error = failing == REFUSALS ? EACCES : 0;
@@ -390,7 +391,7 @@ static size_t try_line(const struct struck_line *line)
 				tried[failing]++;
 			}
 	}
-	/* A whole run prints failures only: test.sh shows the end of the output. */
+	/* A whole run prints only failures, since test.sh shows the end of the output. */
 	if (bad || getenv("STRUCK"))
 		print_message("%s: %zu of %zu calls tried, %zu of %zu refused, %zu wrong\n", line->text,
 					  tried[0], of[0], tried[1], of[1], bad);
@@ -433,8 +434,8 @@ int main(int argc, char **argv)
 
 	if (sodium_init() < 0)
 		return 1;
-	(void)backtrace(frames, 1); /* whose first call allocates */
-	/* The program is its own worker. */
+	(void)backtrace(frames, 1); /* backtrace's first call allocates */
+	/* This program is its own worker. */
 	if (argc > 1 && !strcmp(argv[1], "worker"))
 		return (int)cli_run(argc, argv);
 	return check_end(cmocka_run_group_tests(tests, set_up, struck_place_remove));

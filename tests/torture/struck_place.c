@@ -28,7 +28,7 @@ const char *const struck_before[] = {
 };
 
 const struct struck_line struck_lines[] = {
-	/* Settings, the machine, what programs need */
+	/* settings, the machine, what programs need */
 	{"doctor --no-probe --json frame", 1, false, true},
 	{"doctor --no-probe frame tree", 1, false, false},
 	{"doctor --no-probe --report tree", 1, false, true},
@@ -38,7 +38,7 @@ const struct struck_line struck_lines[] = {
 	{"tune --print k8s tree", 0, false, false},
 	{"status", 1, false, true},
 	{"LC_ALL=ko_KR.UTF-8 status", 1, false, true},
-	/* Environments and files */
+	/* environments and files */
 	{"find --json tree", 1, false, true},
 	{"find tree", 1, false, true},
 	{"find", 1, false, true},
@@ -53,7 +53,7 @@ const struct struck_line struck_lines[] = {
 	{"lint --json tree", 2, false, false},
 	{"prime --dry-run --json --recording r.json", 1, false, false},
 	{"prime --dry-run tree", 1, false, false},
-	/* The cache and what belongs to it */
+	/* the cache and what belongs to it */
 	{"cache list", 0, false, false},
 	{"cache verify --json", 0, false, false},
 	{"store list", 0, false, false},
@@ -68,7 +68,7 @@ const struct struck_line struck_lines[] = {
 	{"help --man --language ko check", 0, false, false},
 	{"find --help", 0, false, false},
 	{"--help", 0, false, false},
-	/* Commands that write */
+	/* commands that write */
 	{"prime --json --jobs 1 tree", 0, true, false},
 	{"tune --apply --max-size 3GiB --json", 0, true, false},
 	{"tune --undo", 0, true, false},
@@ -80,7 +80,7 @@ const struct struck_line struck_lines[] = {
 	{"import --allow-unsigned a.jwpack", 0, true, false},
 	{"cache verify --repair", 0, true, false},
 	{"cache prune --older-than 1s --apply", 0, true, false},
-	{"bake verify", 1, false, false}, /* nothing there is baked */
+	{"bake verify", 1, false, false}, /* nothing in it is baked */
 	{"bake -o out k.fatbin", 1, true, false},
 	{"bake -o out k.fatbin", 1, true, true},
 	{"startup disable", 0, true, false},
@@ -192,7 +192,7 @@ static void set_variables(void)
 
 int struck_place_make(void **unused)
 {
-	/* No disk has to be waited for */
+	/* In memory, no trial waits for a disk. */
 	if (!access("/dev/shm", W_OK) && os_env_set(NULL, "TMPDIR", "/dev/shm"))
 		return -1;
 	if (make_folder(unused))

@@ -24,8 +24,8 @@ enum { MAX_FILE = 1 << 22, MAX_OPEN = 16 };
 
 static char text[1 << 16];
 
-/* By the calls of the system alone: it is done before every trial, and jitwarm's own way to open
- * a file asks about each folder above it. */
+/* Only system calls are used here: the copy is made before every trial, and jitwarm's own way to
+ * open a file examines each folder above it. */
 static void copy_file(const char *from, const char *to, mode_t mode)
 {
 	const int source = open(from, O_RDONLY | O_CLOEXEC),
@@ -73,7 +73,7 @@ void tree_remove(const char *dir)
 	assert_true(!nftw(dir, remove_one, MAX_OPEN, FTW_PHYS | FTW_DEPTH) || errno == ENOENT);
 }
 
-/* A driver's index: its number of rows, which may stand in any order before bytes that are left. */
+/* Counts the rows of a driver's index, which may stand in any order, before leftover bytes. */
 static size_t count_rows(const char *path)
 {
 	char *dir = os_dir_name(path);
@@ -117,7 +117,7 @@ static uint64_t sum_below(const char *dir, size_t outer)
 		OK(os_stat(why, path, &stat));
 		if (stat.kind != OS_DIRECTORY)
 			all += text_ends(path, "lock") ? 0 : sum_file(path, inner, sum);
-		/* A folder beside the cache's tree that cannot be removed now can be an hour later. */
+		/* If the folder beside the cache's tree cannot be removed now, it can be an hour later. */
 		else if (strncmp(names.items[i], ".jitwarm-", 9) != 0)
 			all += sum + sum_below(path, outer);
 		mem_free(path);

@@ -24,20 +24,20 @@ static struct jw_gpu gpu = {.name = "GPU", .target = {.sm = 86}};
 enum { MAX_FRAMES = 48, MAX_CALLS = 4096 };
 
 static const char *struck; /* the call that failed; NULL: none */
-static bool is_off_disk;   /* a file's bytes are not on the disk since then */
+static bool is_off_disk;   /* since then, a file's bytes have not reached the disk */
 static bool changes[MAX_CALLS];
 static void *frames[MAX_FRAMES];
 static int depth;
 
-/* The wait is for a write of another process, of which there is none. The function is wrapped,
- * since a static libuv has it beside functions that are needed. */
+/* jitwarm would wait for a write of another process, and there is none. The function is wrapped,
+ * since a static libuv has it in one object with functions that are needed. */
 void __wrap_uv_sleep(unsigned ms);
 void __wrap_uv_sleep(unsigned ms)
 {
 	(void)ms;
 }
 
-/* Whether it writes, renames, locks or the like. */
+/* Says whether the call writes, renames, locks or the like. */
 static bool note(unsigned long number, const char *call, const char *path)
 {
 	static const char *const names[] = {"create", "write", "rename", "fsync",
@@ -60,7 +60,7 @@ static bool strikes(unsigned long number, const char *call, const char *path)
 	return true;
 }
 
-/* The n-th call fails; 0: none. */
+/* Runs the scenario with the n-th call failing; 0: none. */
 static int do_with(const struct struck_scenario *scenario, size_t n, struct jw_error *err)
 {
 	const struct torture torture = {.mode = n ? TORTURE_FAIL : TORTURE_COUNT,
@@ -107,7 +107,7 @@ static bool may_differ_again(const struct struck_scenario *scenario)
 		   (scenario->is_same != NEXT_TIME && !strcmp(struck, "unlink"));
 }
 
-/* Whether it bore that failure. */
+/* Says whether the scenario handles that failure as it should. */
 static bool bears(const struct struck_scenario *scenario, size_t n, uint64_t whole,
 				  bool *ret_struck)
 {
@@ -152,7 +152,7 @@ static void start_anew(const struct struck_scenario *scenario)
 	files_put_text(now, "home/.profile", "\n");
 	scenario->prepare();
 	tree_copy(now, kept);
-	/* A copy's files are of another age */
+	/* The files of a copy have another age. */
 	tree_remove(now);
 	tree_copy(kept, now);
 }
@@ -195,7 +195,7 @@ static void what_fails_is_said_and_done_again(void **unused)
 			try_scenario(&group->scenarios[i], group->usual_every);
 }
 
-/* It may be a variable's value, too. */
+/* The returned path may be a variable's value, too. */
 static char *inside(const char *name, const char *variable)
 {
 	char *path = os_join(now, name);
@@ -227,9 +227,10 @@ static int set_up(void **unused)
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		OK(os_env_set(why, others[i], NULL));
 	OK(os_env_set(why, "SHELL", "/bin/bash"));
-	/* If Python were a script there, jitwarm would ask it each time which one it starts. */
+	/* If Python were a script there, jitwarm would run it each time to learn which Python it
+	 * starts. */
 	OK(os_env_set(why, "PATH", "/usr/bin:/bin"));
-	/* No disk has to be waited for */
+	/* In memory, no trial waits for a disk. */
 	if (!access("/dev/shm", W_OK))
 		OK(os_env_set(why, "TMPDIR", "/dev/shm"));
 	OK(os_make_temp_dir(why, "jitwarm-test", &folder));

@@ -10,14 +10,14 @@
 
 #include <jitwarm/system.h>
 
-/* A third result of a scenario's function beside 0 and -1: something is missing. */
+/* A scenario's function returns this, 0 or -1; this means that something is missing. */
 enum { STRUCK_NOT_WHOLE = 1 };
 
 struct struck_scenario {
 	const char *name;
 	void (*prepare)(void);
 	int (*does)(struct jw_error *err);
-	const char *compared; /* below the folder; "": all of it */
+	const char *compared; /* the part of the folder that is compared; "": all of it */
 	enum {
 		ALWAYS,
 		AT_FIRST,  /* what is left over comes into a pack of its own */
@@ -25,12 +25,12 @@ struct struck_scenario {
 	} is_same;
 };
 
-/* The place of a path of the folder, and its name there; the last one has none. */
+/* Maps a path of the folder to its name there; the last one has none. */
 struct struck_path {
 	char **path;
 	const char *name;
 };
-/* `now` becomes the folder in which scenarios work, with JITWARM_STATE, HOME and
+/* A group of scenarios. `now` becomes the folder in which they work, with JITWARM_STATE, HOME and
  * JITWARM_SYSTEM_ROOT in it; `paths` are the paths in it; `machine` has one GPU, a known driver and
  * the folder's “cache”. */
 struct struck_group {

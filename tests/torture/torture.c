@@ -29,9 +29,9 @@ static size_t path_of(int fd, char to[MAX_PATH_BYTES])
 	return (size_t)length;
 }
 
-/* Returns the path of a file, asked once for each: the kernel takes ten times as long to write the
- * path as to say which file it is, and that is most of the time of a trial. Only one thread comes
- * here. */
+/* Returns the path of a file, which it asks the kernel for only once: writing the path takes ten
+ * times as long as identifying the file, and is most of a trial's time. Only one thread calls this.
+ * */
 static const char *known_path_of(int fd)
 {
 	static struct {
@@ -50,7 +50,7 @@ static const char *known_path_of(int fd)
 	return known[at].path;
 }
 
-/* Puts the path of `fd` before a path that is NULL or relative. */
+/* Completes a path that is NULL or relative with the path of `fd`. */
 static const char *whole_path(char to[MAX_PATH_BYTES], const char *path, int fd)
 {
 	size_t length;
@@ -82,7 +82,7 @@ static bool tell(unsigned long number, const char *call, const char *path)
 	const bool before = is_first_thread;
 	bool strikes;
 
-	is_first_thread = false; /* what is done meanwhile does not count */
+	is_first_thread = false; /* calls in between do not count */
 	strikes = now.strikes(number, call, path);
 	is_first_thread = before;
 	return strikes;

@@ -1,5 +1,5 @@
-/* The injector of faults: one call of the C library after the other fails, in a program that
- * torture.so is preloaded into (preload.c), or in the test's own process (struck….c). */
+/* The injector of faults makes one call of the C library after the other fail, in a program into
+ * which torture.so is preloaded (preload.c), or in the test's own process (struck….c). */
 #pragma once
 
 #include <dlfcn.h>
@@ -12,22 +12,22 @@ struct torture {
 	enum torture_mode mode;
 	unsigned long wanted;  /* the number of the call that fails */
 	const char *calls;     /* names of the table in calls.h, as “open,read”; NULL: all */
-	const char *path_part; /* only calls whose path has this text in it; NULL: all */
-	int error;             /* 0: the one that such a call has */
-	bool is_own;           /* in the test's own process: its first thread alone counts, and only
-							* what a kernel lets fail and libuv bears */
-	/* Called for each call that is counted (TORTURE_COUNT), or for the one that is to fail; returns
-	 * false to let it succeed. If preloaded, it also receives the former name of a counted rename:
-	 * “from”. */
+	const char *path_part; /* only calls whose path contains this text; NULL: all */
+	int error;             /* 0: the error that such a call usually has */
+	bool is_own; /* in the test's own process, only the first thread counts, and only failures that
+					a kernel makes and libuv survives */
+	/* Called for each call that is counted (TORTURE_COUNT), or for the call that should fail;
+	 * returns false to let it succeed. If preloaded, it also receives the former name of a counted
+	 * rename as “from”. */
 	bool (*strikes)(unsigned long number, const char *call, const char *path);
 };
 
 void torture_begin(const struct torture *torture);
 void torture_end(void);
 
-/* Memory and pipes do not fail meanwhile. */
+/* While this is set, memory and pipes do not fail. */
 extern _Thread_local bool torture_spares;
-/* Whether this allocation fails. */
+/* Says whether this allocation fails. */
 bool torture_strikes_memory(void);
 
 #define REAL(name)                                                                                 \

@@ -1,6 +1,6 @@
-/* A program without any precaution, linked with the libraries that Windows always takes from
- * System32, and with IPHLPAPI.dll, which it does not. Like every program with gcc's stack
- * protector it starts with a random number. */
+/* A program without precautions, linked with the libraries that Windows always takes from System32,
+ * and with IPHLPAPI.dll, which Windows does not. Like every program with gcc's stack protector, it
+ * begins with a random number. */
 #include <winsock2.h>
 
 #include <windows.h>

@@ -1,5 +1,4 @@
-/* Says which ptxas it is, as test_fetch.sh has written it over the
- * @, and compiles nothing. */
+/* Prints the version of ptxas that test_fetch.sh has written over the @, and compiles nothing. */
 #include <stdio.h>
 
 int main(void)

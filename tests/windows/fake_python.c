@@ -1,6 +1,6 @@
 /* A Python whose pip has the wheels of the folder FAKE_WHEELS: “download --dest FOLDER …
- * --requirement FILE” copies each whose name begins as the file. Without FAKE_WHEELS it says that
- * it cannot. */
+ * --requirement FILE” copies each wheel whose name begins as the file's text. Without FAKE_WHEELS
+ * it prints that it cannot. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <wchar.h>

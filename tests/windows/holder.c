@@ -1,5 +1,5 @@
 /* holder.exe open|lock FILE MILLISECONDS: holds the file open without sharing it, or holds the lock
- * on it as a driver does; prints "held" when it does. Exit status: 0, or 1 if it cannot. */
+ * on it as a driver does; prints "held" once it does. Exit status: 0, or 1 if it cannot. */
 #include <windows.h>
 
 #include <shellapi.h>

@@ -24,8 +24,8 @@ BOOL WINAPI DllMain(HINSTANCE self, DWORD why, void *reserved)
 	return TRUE;
 }
 
-/* The functions that jitwarm was linked with, so that a loader is content. Windows' headers declare
- * these otherwise, hence the other names. */
+/* These functions satisfy the loader, since jitwarm was linked with them. Windows' headers declare
+ * them otherwise, hence the other names. */
 #define EXPORTED(name)                                                                             \
 	__declspec(dllexport) int planted_##name(void) __asm__(#name);                                 \
 	int planted_##name(void)                                                                       \

@@ -1,6 +1,6 @@
-/* A stand-in for System32\schtasks.exe, since Wine's keeps no trigger and shows nothing. Tasks are
- * files in the folder SCHTASKS_FOLDER, and told.txt there has a line for each call that changes
- * one. A file says.bin there is what it says on stderr, byte for byte, and then it fails. */
+/* Replaces System32\schtasks.exe, since Wine's keeps no trigger and shows nothing. Tasks are files
+ * in the folder SCHTASKS_FOLDER, and told.txt there has a line for each call that changes one. If
+ * there is a file says.bin, this program prints its bytes on stderr and fails. */
 #include <windows.h>
 
 #include <stdio.h>
@@ -24,7 +24,7 @@ static FILE *open_in(const wchar_t *name, const wchar_t *how)
 	return _wfopen(path, how);
 }
 
-/* Task Scheduler's folders are names with a backslash; here they are files of one folder. */
+/* Task Scheduler's folders are names with a backslash; here they are files in one folder. */
 static void file_of(const wchar_t *task, wchar_t path[2 * MAX_PATH])
 {
 	size_t start = (size_t)swprintf(path, 2 * MAX_PATH, L"%ls\\", folder);
