@@ -212,9 +212,20 @@ static void add_command(struct buf *line, const struct cli *cli)
 	buf_free(&words);
 }
 
-/* Appends the variables of the table, each once: the refused ones stay, and root's own do not. */
-static void add_variables(struct buf *line, bool keeps)
+/* The variables that say which driver, GPUs and packages the command is about. */
+static const char *const kept_variables[] = {"LD_LIBRARY_PATH", "VIRTUAL_ENV", "CONDA_PREFIX",
+											 "CUDA_VISIBLE_DEVICES"};
+
+/* Appends the variables that the account's process gets: the refused ones, and kept_variables. */
+static void add_variables(struct buf *line)
 {
+	for (size_t i = 0; i < sizeof kept_variables / sizeof *kept_variables; i++) {
+		char *value = os_env(kept_variables[i]);
+
+		if (value && *value)
+			buf_add(line, " %s=\"$%s\"", kept_variables[i], kept_variables[i]);
+		mem_free(value);
+	}
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		const struct place_row *row = &rows[i];
 		char *value =
@@ -223,13 +234,10 @@ static void add_variables(struct buf *line, bool keeps)
 				: os_env(row->name);
 		struct os_stranger stranger;
 
-		if (value && os_find_stranger(value, &stranger) == keeps) {
+		if (value && os_find_stranger(value, &stranger)) {
 			char *pair = mem_printf("%s=%s", row->name, value);
 
-			if (keeps)
-				shell_add_word(line, pair);
-			else
-				shell_add_words(line, (const char *const[]){"-u", row->name}, 2);
+			shell_add_word(line, pair);
 			mem_free(pair);
 		}
 		mem_free(value);
@@ -250,9 +258,11 @@ static void add_account(struct buf *line, const struct cli *cli, const struct jw
 						const char *home)
 {
 	const bool sudo = account->name && has_program("sudo");
-	struct buf variables = BUF_MAX(1 << 20);
 	char *pair = mem_printf("HOME=%s", home ? home : account->home);
 
+	/* Root's environment stays with root; sudo removes it. */
+	if (!sudo)
+		buf_add(line, " env -i PATH=\"$PATH\" TERM=\"$TERM\" LANG=\"$LANG\"");
 	if (sudo) {
 		shell_add_words(line, (const char *const[]){"sudo", "-u", account->name}, 3);
 	} else if (account->name && has_program("runuser")) {
@@ -263,19 +273,10 @@ static void add_account(struct buf *line, const struct cli *cli, const struct jw
 		buf_add(line, " setpriv --reuid=%lu --regid=%lu %s", (unsigned long)account->owner,
 				(unsigned long)account->group, account->name ? "--init-groups" : "--clear-groups");
 	}
-	/* sudo begins with its own environment. env takes unset variables first. */
-	if (!sudo)
-		add_variables(&variables, false);
-	if (sudo && !home)
-		buf_add(line, " -H");
-	else
-		shell_add_word(&variables, pair);
-	add_variables(&variables, true);
-	if (variables.size)
-		buf_add(line, " env");
-	(void)buf_append(NULL, line, variables.data, variables.size);
+	buf_add(line, " env");
+	shell_add_word(line, pair);
+	add_variables(line);
 	add_command(line, cli);
-	buf_free(&variables);
 	mem_free(pair);
 }
 
@@ -331,11 +332,11 @@ static int refuse(struct jw_error *err, struct cli *cli, const struct refusal *r
 	}
 	cli->failure = EXIT_CANNOT;
 	error_set(err, JW_ERR_UNSUPPORTED,
-			  "%.300s; root changes nothing there. %sIf these accounts count as root, set "
-			  "JITWARM_TRUST_ACCOUNTS=%s; else: %s",
+			  "%.300s; root changes nothing there. %sType: %s  (only if these accounts count as "
+			  "root: JITWARM_TRUST_ACCOUNTS=%s)",
 			  what_is_wrong(text, refusal),
 			  refusal->row->use == PLACE_FILE ? "Name another file or folder. " : "",
-			  stranger->owner ? account : "'*'", line.size ? buf_text(&line) + 1 : "");
+			  line.size ? buf_text(&line) + 1 : "", stranger->owner ? account : "'*'");
 	buf_free(&line);
 	return -1;
 }

@@ -15,6 +15,8 @@ refused() {
 	err_has "root changes nothing there"
 	nothing_made
 }
+# to_type: the line that the refusal prints
+to_type() { sed 's/.*[ .]Type: //; s/  (only if .*//' "$err"; }
 theirs="belongs to account $mallory"
 # Variables and options
 HOME=$home refused "HOME=$home $theirs" prime "$sample"
@@ -73,7 +75,7 @@ mkdir -m 777 "$open/all" && HOME=$open/all refused "HOME=$open/all: other accoun
 err_has "chmod go-w $open/all"
 [[ -z $(ls -A "$open/all") ]] || fail "made: $(ls -A "$open/all")"
 # The printed line works.
-(eval "$(sed 's/.*; else: //' "$err")") || fail "the line does not work"
+(eval "$(to_type)") || fail "the line does not work"
 HOME=$open/all run 0 prime "$sample"
 rm -rf "$open/all" "$roots"/.[a-z]*
 
@@ -132,21 +134,29 @@ CUDA_CACHE_PATH=$open/volume/cache JITWARM_TRUST_ACCOUNTS='*' run 0 prime "$samp
 rm -rf "$roots"/.[a-z]* "$open/volume"
 
 # The printed line runs the command as the account, with the variables that were refused, and without root's others.
+mkdir "$open/bin"
+{
+	printf '#!/bin/bash\n[[ -z ${AWS_SECRET_ACCESS_KEY-}${PIP_INDEX_URL-} ]] || exit 99\n'
+	# shellcheck disable=SC2086
+	$runner env | sed -n "s/^\(SIMDRIVER_[A-Z_]*\|JITWARM_PCI_DEVICES\|JITWARM_STORE\)=\(.*\)/export \1='\2'/p"
+	printf 'SIMDRIVER_STATE=%s/theirs/driver exec %s/build/src/jitwarm "$@"\n' "$open" "$open"
+} >"$open/bin/jitwarm"
+chmod 755 "$open/bin/jitwarm"
 account=$(getent passwd nobody >/dev/null && echo nobody)
 for number in $mallory ${account:+$(id -u nobody)}; do
 	mkdir -m 700 "$open/theirs" && chown "$number" "$open/theirs"
 	(export CUDA_CACHE_PATH="$open/theirs/a cache" JITWARM_STATE=$open/theirs/state XDG_CONFIG_HOME=$work/config && run 2 prime --no-store "$sample") || exit 1
-	line=$(sed 's/.*; else: //' "$err")
-	(export PATH=$open/build/src:$PATH XDG_CONFIG_HOME=$work/config CUDA_CACHE_PATH="$open/theirs/a cache" JITWARM_STATE=$open/theirs/state &&
-		$runner env SIMDRIVER_STATE="$open/theirs/driver" LD_LIBRARY_PATH="$open/build/tests/simdriver/lib" bash -c "$line") >"$out" 2>"$err" ||
+	line=$(to_type)
+	(export PATH=$open/bin:$PATH XDG_CONFIG_HOME=$work/config CUDA_CACHE_PATH="$open/theirs/a cache" JITWARM_STATE=$open/theirs/state &&
+		AWS_SECRET_ACCESS_KEY=1 PIP_INDEX_URL=https://user:password@host/ $runner env LD_LIBRARY_PATH="$open/build/tests/simdriver/lib" bash -c "$line") >"$out" 2>"$err" ||
 		fail "the line does not work: $line"
 	(($(cached "$open/theirs/a cache") > 5)) || fail "$line has filled nothing"
 	[[ -z $(find "$open/theirs" -not -user "$number") ]] || fail "not the account's: $(find "$open/theirs" -not -user "$number")"
 	rm -rf "$open/theirs"
 done
 # Files that root makes for other accounts are root's, with its own home.
-HOME=$home JITWARM_STATE=$home/state refused "else: env HOME=" import --all-users "$open/pack"
-JITWARM_STATE=$home/state refused "else: env -u JITWARM_STATE HOME=" startup enable --all-users
+HOME=$home JITWARM_STATE=$home/state refused "Type: env HOME=" import --all-users "$open/pack"
+JITWARM_STATE=$home/state refused "Type: env -u JITWARM_STATE HOME=" startup enable --all-users
 
 # No one can log in as an account that a user namespace lacks; and root without its capabilities is no exception.
 if unshare -r true 2>/dev/null; then
