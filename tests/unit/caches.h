@@ -1,4 +1,4 @@
-/* Real cache directories for tests: archives in $JITWARM_TESTDATA/driver-caches. */
+/* Real cache directories for tests, as archives in $JITWARM_TESTDATA/driver-caches. */
 #pragma once
 
 #include "check.h"
@@ -11,7 +11,7 @@
 #include "os/env.h"
 #include "os/file.h"
 
-/* The numbers of each archive, from their README. */
+/* These numbers of each archive are from its README. */
 static const struct caches_archive {
 	const char *name;
 	size_t entries, rows, rows_without_file, files_without_row, opencl, linked;
@@ -27,7 +27,7 @@ static const struct caches_archive {
 };
 enum { CACHES_COUNT = sizeof caches_archives / sizeof *caches_archives };
 
-/* The folder of test data; the caller frees it. */
+/* Returns the folder of test data; the caller frees it. */
 static inline char *caches_folder(void)
 {
 	char *folder = os_env("JITWARM_TESTDATA");
@@ -47,7 +47,7 @@ static inline bool caches_here(void)
 	return here;
 }
 
-/* Hands every file of an archive to `take`, with its path inside the cache. */
+/* Passes every file of an archive to `take`, with its path inside the cache. */
 static inline void
 caches_each(const char *name,
 			void (*take)(void *context, const char *path, const struct buf *content), void *context)

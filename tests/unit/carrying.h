@@ -1,4 +1,4 @@
-/* A machine whose cache has entries of a former driver, to carry them over. */
+/* A machine whose cache has entries of a former driver, which can be carried over. */
 #pragma once
 
 #include "folder.h"
@@ -10,7 +10,7 @@
 #include "entries.h"
 #include "packs.h"
 
-/* entries_make's entries are driver 555.58.02's (CUDA 12.5). */
+/* The entries of entries_make belong to driver 555.58.02 (CUDA 12.5). */
 static const char stamp_now[] = "Nov 11 202511:11:11";
 
 enum { ENTRIES = 5 };
@@ -21,9 +21,10 @@ static struct jw_gpu gpu = {.name = "GPU", .target = {.sm = 86}};
 struct machine {
 	struct jw_system system;
 	struct entries_entry entries[ENTRIES];
-	uint64_t keys[ENTRIES], key_bytes[ENTRIES]; /* as its own driver calls them */
+	uint64_t keys[ENTRIES],
+		key_bytes[ENTRIES]; /* the keys under which its own driver would store them */
 	struct jw_carry_options options;
-	struct jw_carry_result *result; /* of the last carry */
+	struct jw_carry_result *result; /* the result of the last carry */
 };
 
 static inline uint64_t key_under(const struct entries_entry *entry, const char *stamp)
@@ -64,7 +65,7 @@ static inline void tear_down(struct machine *machine)
 	jw_carry_result_free(machine->result);
 }
 
-/* A test's machine. Its driver compiles as driver 555 does, as a newer or as an older one. */
+/* The driver of a test's machine, which compiles as driver 555 does, or is newer or older. */
 struct given {
 	uint32_t cuda;
 };
@@ -95,7 +96,7 @@ static inline void carry(struct machine *machine)
 	assert_string_equal(machine->result->note, "");
 }
 
-/* The number of wanted entries that exist, each whole and with the bytes of the former one. */
+/* Counts the wanted entries that exist, are whole, and have the bytes of the former entry. */
 static inline size_t count_there(const struct machine *machine)
 {
 	size_t count = 0;

@@ -1,5 +1,5 @@
-/* One change at a time of each document and file: each value of JSON, each byte of others; and the
- * outcome of each change (test_changed_documents.c). */
+/* Changes one value of JSON, or one byte of another file, at a time, and records the outcome of
+ * each change (test_changed_documents.c). */
 #pragma once
 
 #include "folder.h"
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h> /* what structures hold is compared as it lies in memory */
+#include <unistd.h> /* structures are compared as they are in memory */
 
 #include "base/hash.h"
 #include "base/json.h"
@@ -19,13 +19,13 @@ enum { MAX_OUTCOMES = 64, MAX_SIZE = 1 << 20, LONGEST = 1 << 18, MAX_TEXT = 1300
 
 struct document {
 	const char *name, *sample; /* a file below tests */
-	/* Appends to `facts` what was read, for comparing. */
+	/* Appends the facts that were read to `facts`, for comparing. */
 	int (*reads)(struct jw_error *err, const char *data, size_t size, struct buf *facts);
-	struct buf (*makes)(void); /* in place of a sample */
+	struct buf (*makes)(void); /* used instead of a sample */
 	bool is_bytes;
 };
 
-/* ---- the outcomes of the changes at a place; equal ones are put together */
+/* ---- the outcomes of the changes at one place; equal ones are put together */
 
 static const struct document *document;
 static struct buf told;
@@ -48,7 +48,8 @@ static int try_bytes(char text[MAX_TEXT], const char *data, size_t size, uint64_
 		(void)snprintf(text, MAX_TEXT, "%d: %s", (int)err.code, err.message);
 	else
 		(void)snprintf(text, MAX_TEXT, *ret_sum == calm ? "as it is" : "taken");
-	/* The tests' own folder has another name each time, and on Windows another separator */
+	/* The tests' own folder has a different name each time, and on Windows a different separator.
+	 * */
 	for (char *at; folder && (at = strstr(text, folder));) {
 		const char *rest = at + strlen(folder);
 
@@ -97,7 +98,7 @@ static void tell_outcomes(const char *path)
 	outcome_count = 0;
 }
 
-/* ---- bytes: each is another, and the end comes earlier or later */
+/* ---- bytes: each one is changed, and the end comes earlier or later */
 
 struct range {
 	size_t from;
@@ -168,7 +169,7 @@ static void note_json(const char *change)
 	cJSON_free(text);
 }
 
-static uint64_t takes_sum; /* of what was taken */
+static uint64_t takes_sum; /* a sum of the accepted values */
 
 static bool takes(void)
 {
@@ -182,7 +183,7 @@ static bool takes(void)
 	return taken;
 }
 
-/* In the place of a value, whose neighbours and name stay */
+/* Takes the place of a value; the value's neighbours and name stay. */
 static void become(cJSON *node, const cJSON *other)
 {
 	node->type = other->type;
@@ -231,7 +232,7 @@ static void tell_bound(const char *path, const char *what, double bound)
 	OK(buf_printf(why, &told, "%s %s %.0f\n", path, what, bound));
 }
 
-/* The largest and the smallest that is taken */
+/* Finds the largest and the smallest number that is accepted. */
 static void number_bounds(const char *path, cJSON *node)
 {
 	const double before = node->valuedouble;
@@ -365,7 +366,7 @@ static void change_value(const char *path, cJSON *node)
 	tell_outcomes(path);
 	if (cJSON_IsNumber(node))
 		number_bounds(path, node);
-	if (cJSON_IsString(node) && !document->makes) /* a pack takes its time */
+	if (cJSON_IsString(node) && !document->makes) /* a pack takes a while */
 		text_bounds(path, node);
 }
 
@@ -401,7 +402,7 @@ static void change(struct buf *sample)
 	}
 	whole = json_parse(NULL, buf_text(sample), sample->size);
 	assert_non_null(whole);
-	/* As it is printed */
+	/* the value as it is printed */
 	{
 		char *printed = cJSON_PrintUnformatted(whole);
 

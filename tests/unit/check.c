@@ -10,7 +10,7 @@
 #include <windows.h>
 #endif
 
-static char said[4096]; /* by the first that failed */
+static char said[4096]; /* written by the first failure */
 struct jw_error why[1];
 
 static void say(const char *text)
@@ -89,7 +89,7 @@ void check_range(const char *file, int line, const char *text, uintmax_t is, uin
 				   (unsigned long long)least, (unsigned long long)most);
 }
 
-/* Fails if two strings differ; prints only the first line that differs of longer texts. */
+/* Fails if two strings differ. For longer texts it prints only the first line that differs. */
 void check_strings(const char *file, int line, const char *text, const char *is, const char *wanted)
 {
 	size_t start = 0;

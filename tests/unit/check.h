@@ -19,7 +19,7 @@
 /* Fails the test. The message is printed once more at the end, so that the last line names the
  * cause. */
 _Noreturn void check_fail(const char *file, int line, const char *format, ...) JW_PRINTF(3, 4);
-/* Goes on: it is the test that fails, at its end. */
+/* Reports a failure and continues; the test fails at its end. */
 void check_wrong(const char *format, ...) JW_PRINTF(1, 2);
 int check_end(int failed);
 void check_integers(const char *file, int line, const char *texts[2], intmax_t is, intmax_t wanted);
@@ -42,7 +42,7 @@ void check_gives(const char *file, int line, const char *texts[2], enum jw_code 
 	(*why = (struct jw_error){0},                                                                  \
 	 check_gives(__FILE__, __LINE__, (const char *[]){#call, #code}, code, call))
 
-/* In place of cmocka's, which print neither the expression nor decimal numbers */
+/* These replace cmocka's macros, which print neither the expression nor decimal numbers. */
 #undef fail_msg
 #undef assert_true
 #undef assert_false
@@ -118,7 +118,7 @@ void check_file(const char *path, int (*run)(void));
 		return RUN_GROUP(set_up, tear_down);                                                       \
 	}
 
-/* When the file was last written, in nanoseconds since 1970. */
+/* Sets the time of the last write, in nanoseconds since 1970. */
 void check_set_mtime(const char *path, int64_t mtime_ns);
 
 /* Exit status that ctest reports as "skipped". */

@@ -17,10 +17,10 @@
 /* One name below the tree. */
 struct named_file {
 	const char *name;
-	bool counts; /* as a file that may hold device code */
+	bool counts; /* counts as a file that may hold device code */
 	/* Makes the file; NULL: a regular file with a module. */
 	void (*make)(const struct named_file *file, unsigned number);
-	const char *target; /* of a link */
+	const char *target; /* the target of a symlink */
 };
 
 static char *tree, *state_dir;
@@ -82,13 +82,13 @@ static int remove_tree(void **unused)
 	return remove_folder(unused);
 }
 
-/* ---- each function's answer: how often it has named a file */
+/* ---- the answer of each function: how often it has named a file */
 
 struct tally {
 	const struct named_file *files;
 	size_t count;
 	unsigned *times;
-	size_t wrong; /* answers so far */
+	size_t wrong; /* wrong answers so far */
 };
 
 static inline void expect_times(struct tally *tally, size_t at, unsigned times, const char *teller)
@@ -201,7 +201,7 @@ static inline void prime_them(struct tally *tally)
 	tally->wrong += modules != expected;
 }
 
-/* The changes since the last call. */
+/* Says whether there were changes since the last call. */
 static inline bool has_changed(void)
 {
 	const char *names[] = {tree};
@@ -219,8 +219,8 @@ static inline bool has_changed(void)
 	return changed;
 }
 
-/* Changes files that count one by one, since one change hides another, and the others together in
- * between. */
+/* Changes files that count one by one, since one change hides another; the others change together
+ * in between. */
 static inline void compare_them(struct tally *tally)
 {
 	size_t passed_over = 0;

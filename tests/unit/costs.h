@@ -18,7 +18,8 @@ struct costs_row {
 	double ptx_bytes, ms, cubin_bytes;
 };
 
-/* "form,ptx_bytes,statements,divisions,entries,ms,cubin_bytes"; the number of rows */
+/* Reads rows of "form,ptx_bytes,statements,divisions,entries,ms,cubin_bytes", and returns their
+ * number. */
 static inline size_t costs_read(const char *name, struct costs_row rows[COSTS_MAX])
 {
 	char *path = mem_printf(JITWARM_SOURCE_DIR "/tests/data/compile-costs/%s.csv", name);

@@ -30,7 +30,8 @@ static inline void entries_cubin(uint8_t cubin[ENTRIES_CUBIN], uint16_t sm, bool
 	store_u16(cubin + 52, ENTRIES_CUBIN);
 }
 
-/* Entry number `n` of the driver with this stamp for sm_86; `padding` bytes follow the header. */
+/* Makes entry number `n` of the driver with this stamp for sm_86; `padding` bytes follow the
+ * header. */
 static inline void entries_make_of(struct entries_entry *entry, const char *stamp, unsigned n,
 								   size_t padding)
 {

@@ -1,4 +1,4 @@
-/* Files at any place, with the folders above them. */
+/* Writes files at any place, with the folders above them. */
 #pragma once
 
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "os/file.h"
 
-/* Takes `path` over. */
+/* Takes ownership of `path`. */
 static inline void files_put_at(char *path, const void *bytes, size_t size)
 {
 	char *above = os_dir_name(path);

@@ -7,8 +7,8 @@
 #include "os/file.h"
 #include "os/folders.h"
 
-/* Windows makes one in so many of the trials that each write files: under Wine each takes a hundred
- * times as long, and tries the same code. The number is no divisor of 8, so that all bits of a byte
+/* On Windows, only one of so many trials that write files is made: under Wine, each takes a hundred
+ * times as long, and tests the same code. The number does not divide 8, so that all bits of a byte
  * have their turn. */
 #ifdef _WIN32
 enum { EACH_TRIAL = 11 };

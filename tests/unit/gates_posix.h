@@ -1,5 +1,5 @@
-/* Gates: the actions of another process in the moment before this one locks or removes a file. They
- * replace the C library's calls, so that no time decides whether a test hits. */
+/* Gates act as another process in the moment before this one locks or removes a file. They replace
+ * the C library's calls, so that whether a test hits does not depend on time. */
 #pragma once
 
 #include "check.h"
@@ -15,14 +15,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* NULL: open. `path` is of the file that is about to be locked or removed. */
+/* Called with the path of the file that is about to be locked or removed; NULL: the gate does
+ * nothing. */
 static void (*gate_before_lock)(const char *path);
 static void (*gate_before_removal)(const char *path);
-/* No file can be locked, as on some network file systems; or not so often, since another process
- * has it. */
+/* No file can be locked, as on some network file systems; or a lock fails this many times, since
+ * another process has it. */
 static bool gate_locks_fail;
 static int gate_locks_busy;
-/* The removal fails then, as on a bad disk. */
+/* The removal then fails, as on a bad disk. */
 static bool gate_removal_fails;
 
 static inline void gate_pass(void (**gate)(const char *path), int fd, const char *name)
@@ -41,7 +42,7 @@ static inline void gate_pass(void (**gate)(const char *path), int fd, const char
 		(void)snprintf(path + length, sizeof path - (size_t)length, "%s%s", name ? "/" : "",
 					   name ? name : "");
 	}
-	/* The gate is closed during the other process's own calls. */
+	/* The gate does nothing during the other process's own calls. */
 	*gate = NULL;
 	does(path);
 	*gate = does;
@@ -79,7 +80,7 @@ int unlinkat(int folder_fd, const char *name, int flags)
 	return (int)syscall(SYS_unlinkat, folder_fd, name, flags);
 }
 
-/* Whether another process can lock the file. */
+/* Says whether another process can lock the file. */
 static inline bool gate_can_lock(const char *path)
 {
 	pid_t child = fork();
@@ -96,7 +97,7 @@ static inline bool gate_can_lock(const char *path)
 	return WEXITSTATUS(status) == 1;
 }
 
-/* Another file takes the place of the one that is about to be locked. */
+/* Replaces the file that is about to be locked by another one. */
 static inline void gate_replace(const char *path)
 {
 	char fresh[4200];

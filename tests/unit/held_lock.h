@@ -1,4 +1,4 @@
-/* A child process that holds the lock on the index of the cache in `dir` (inserting.h) */
+/* Starts a child process that holds the lock on the index of the cache in `dir` (inserting.h). */
 #pragma once
 
 #include <sys/types.h>
@@ -7,7 +7,8 @@
 
 #include "inserting.h"
 
-/* The child holds the lock until the pipe that is returned is closed; -1 if it did not get it. */
+/* Returns a pipe; the child holds the lock until the pipe is closed. -1 if the child did not get
+ * the lock. */
 static inline int hold_lock(bool exclusive, pid_t *ret_child)
 {
 	char *path = os_join(dir, "index"), byte;

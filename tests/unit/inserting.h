@@ -69,7 +69,7 @@ static inline int insert_one(struct jw_error *err, struct cache_live *live, unsi
 	return result;
 }
 
-/* Entries first … last, one after the other, each with its own handle if `apart`. */
+/* Inserts entries first … last, one after the other, each with its own handle if `apart`. */
 static inline void fill(unsigned first, unsigned last)
 {
 	struct cache_live *live = open_live(1 << 30, CACHE_FULL_REFUSE);
@@ -95,7 +95,7 @@ static inline bool row_of(const struct cache_index *index, uint64_t key)
 	return false;
 }
 
-/* A sound index with exactly one row for each file and the right total. */
+/* Asserts that the index is sound, with exactly one row for each file and the right total. */
 static inline void assert_consistent(size_t entries)
 {
 	struct cache_index index;

@@ -1,4 +1,5 @@
-/* Entry files of any size, as a worker's driver makes them: for tests that put them into a cache */
+/* Entry files of any size, as a worker's driver makes them, for tests that insert them into a
+ * cache. */
 #pragma once
 
 #include "folder.h"
@@ -17,7 +18,7 @@ struct entry {
 	uint64_t key, key_bytes, value_bytes;
 };
 
-/* A cubin with two section headers at its very end. */
+/* Writes a cubin with two section headers at its very end. */
 static void put_cubin(uint8_t *cubin, uint64_t size, uint16_t sm)
 {
 	static const uint8_t ident[] = {0x7f, 'E', 'L', 'F', 2, 1, 1, 0x33, 7};

@@ -1,4 +1,4 @@
-/* All tests as one program: test_ROOM_THING.c is run by the name ROOM_THING. */
+/* All tests are one program: test_ROOM_THING.c runs under the name ROOM_THING. */
 #include "check.h"
 
 #include <stdio.h>

@@ -9,7 +9,7 @@
 
 #include "folder.h"
 
-/* A library with one container in .nv_fatbin and, before it, one in code that does not count.
+/* Makes a library with one container in .nv_fatbin and, before it, one in code that does not count.
  * `filler` bytes of other data lie between. */
 static inline void make_library(struct buf *file, size_t filler)
 {

@@ -41,7 +41,7 @@ static inline void make_pad(struct buf *buf, size_t multiple)
 	make_zeros(buf, (multiple - buf->size % multiple) % multiple);
 }
 
-/* A container with one PTX entry for sm_80. */
+/* Makes a container with one PTX entry for sm_80. */
 static inline void make_container(struct buf *buf, enum devcode_compression compression,
 								  const char *options)
 {
@@ -58,7 +58,7 @@ static inline void make_container(struct buf *buf, enum devcode_compression comp
 	OK(write_container(why, &ptx, buf));
 }
 
-/* A container without entries. */
+/* Makes a container without entries. */
 static inline void make_empty_container(struct buf *buf)
 {
 	make_bytes(buf, "\x50\xed\x55\xba\1\0\x10\0\0\0\0\0\0\0\0\0", 16);
@@ -88,8 +88,8 @@ static inline void make_section_header(struct buf *buf, const uint64_t fields[10
 	make_bytes(buf, header, sizeof header);
 }
 
-/* A shared library: header, the sections one after the other at multiples of eight, their names,
- * their headers. */
+/* Makes a shared library: header, the sections one after the other at multiples of eight, their
+ * names, their headers. */
 static inline void make_elf(struct buf *buf, uint16_t machine, const struct make_section *sections,
 							size_t count)
 {
@@ -131,23 +131,23 @@ static inline void make_elf(struct buf *buf, uint16_t machine, const struct make
 	buf_free(&names);
 }
 
-/* Everything that a reader gave, for comparing. */
+/* Everything that a reader returned, for comparing. */
 struct make_seen {
-	struct buf log; /* a line per container, image and trouble */
+	struct buf log; /* a line for each container, image and trouble */
 	size_t containers, images, troubles;
-	enum jw_code code; /* of the last trouble */
-	/* Facts of the last image */
+	enum jw_code code; /* the code of the last trouble */
+	/* facts of the last image */
 	enum devcode_format format;
 	size_t listed, damaged, linked, sections;
 	bool wrappers_known;
 	char section[32], member[64];
 	enum devcode_role role;
-	uint64_t offset; /* of its last container */
+	uint64_t offset; /* the offset of its last container */
 	uint64_t size_bytes;
-	/* Facts of the last entry */
+	/* facts of the last entry */
 	struct devcode_entry entry;
 	char options[256];
-	char payload[512]; /* decompressed, its beginning; "" if that fails */
+	char payload[512]; /* the beginning of the decompressed payload; "" if decompressing fails */
 	size_t payload_size;
 	enum jw_code payload_code;
 };

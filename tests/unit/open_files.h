@@ -1,4 +1,4 @@
-/* How many files the process has open: a call leaves as many as there were. */
+/* Counts the process's open files: a call leaves as many as there were. */
 #pragma once
 
 #include "check.h"

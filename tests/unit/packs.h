@@ -1,4 +1,4 @@
-/* Packs for tests: from caches of small entries, and with manifests of any kind. */
+/* Packs for tests, made from caches of small entries, or with any manifest. */
 #pragma once
 
 #include "check.h"
@@ -50,7 +50,7 @@ struct packs_parts {
 	uint64_t key;
 };
 
-/* With the machine code that is in `cubin`; the entry is sm_86's. */
+/* Names the parts for the machine code that is in `cubin`; the entry is for sm_86. */
 static inline void packs_parts_name(struct packs_parts *parts)
 {
 	struct pack_member member = {.kind = PACK_PTX};
@@ -68,7 +68,7 @@ static inline void packs_parts_name(struct packs_parts *parts)
 				   pack_member_name(name, &member));
 }
 
-/* With machine code for `sm`. */
+/* Makes parts with machine code for `sm`. */
 static inline void packs_parts_for(struct packs_parts *parts, uint16_t sm, bool relocatable)
 {
 	entries_cubin(parts->cubin, sm, relocatable);
@@ -80,7 +80,7 @@ static inline void packs_parts_make(struct packs_parts *parts)
 	packs_parts_for(parts, 86, false);
 }
 
-/* An entry of the manifest; the caller frees it. */
+/* Returns an entry of the manifest; the caller frees it. */
 static inline char *packs_entry_text(const struct packs_parts *parts, const char *target_name,
 									 const char *form, unsigned first, unsigned second)
 {
@@ -117,8 +117,8 @@ static inline void packs_member_put(struct writer *writer, const struct packs_me
 	OK(writer_put(why, writer, padding, padded));
 }
 
-/* A pack that is sound outside, with any content: this manifest, then these members. The caller
- * frees `pack`. */
+/* Makes a pack with a correct trailer and any content: this manifest, then these members. The
+ * caller frees `pack`. */
 static inline void packs_make(struct buf *pack, const char *manifest,
 							  const struct packs_member *members, size_t count)
 {

@@ -1,4 +1,4 @@
-/* A plan of the modules at paths. */
+/* Makes a plan of the modules at paths. */
 #pragma once
 
 #include "check.h"

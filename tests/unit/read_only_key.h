@@ -1,5 +1,5 @@
-/* Makes a registry key of variables read-only for a while by access lists, as for a user without
- * administrator's rights, or with a policy. Windows. */
+/* Makes a registry key for variables read-only for a while through access lists, as for a user
+ * without administrator's rights, or under a policy. Windows. */
 #pragma once
 
 #include "check.h"

@@ -1,4 +1,4 @@
-/* A /proc and a /sys of the test instead of the system's: group set-up and end, their files */
+/* Replaces the system's /proc and /sys by the test's own: group set-up and end, and their files. */
 #pragma once
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Runs with workers that are shell scripts, for tests of work/run.h. */
+/* Runs whose workers are shell scripts, for tests of work/run.h. */
 #pragma once
 
 #include "check.h"
@@ -20,8 +20,8 @@
 
 enum { MODULES = 6 };
 
-/* Greets, then answers each job with `do_job ID DEVICE`; make_entry copies the entry of a job into
- * the worker's cache. "$first" is true in the first worker that asks. */
+/* The script greets, then answers each job with `do_job ID DEVICE`; make_entry copies the entry of
+ * a job into the worker's cache. "$first" is true in the first worker that asks. */
 static const char common[] =
 	"answer() { echo \"{\\\"answer\\\":$1,\\\"result\\\":$2,\\\"sticky\\\":${3:-false},"
 	"\\\"no_context\\\":${4:-false},\\\"error\\\":\\\"${5:-}\\\"}\"; }\n"
@@ -51,7 +51,8 @@ static struct jw_prime_result *result;
 static unsigned start_ms, end_ms;
 static bool opaque; /* the workers write the cache themselves */
 static const char *task;
-static const struct jw_share_options *shared; /* the worker says what a shared folder does */
+static const struct jw_share_options
+	*shared; /* the worker reports the contents of a shared folder */
 
 static inline int make_folder(void **state)
 {
@@ -158,7 +159,7 @@ static inline int run_with(struct jw_error *err, unsigned workers, const char *b
 	return failed;
 }
 
-/* Another process that has the lock of the cache's index for `milliseconds`. */
+/* Starts another process that holds the lock of the cache's index for `milliseconds`. */
 static inline pid_t hold_lock(unsigned milliseconds)
 {
 	char *index = os_join(cache, "index");
@@ -217,7 +218,7 @@ static inline void expect_all(void)
 	assert_int_equal(warm(), MODULES);
 }
 
-/* In the order in which jobs began ("3+") and ended ("3-"). */
+/* Asserts the order in which jobs began ("3+") and ended ("3-"). */
 static inline void expect_order(const char *part, bool at_end)
 {
 	char *path = os_join(folder, "marks/order");

@@ -1,4 +1,5 @@
-/* Modules of a few lines, each with another number, and libraries of them in the test's folder. */
+/* Modules of a few lines, each with a different number, and libraries of them in the test's folder.
+ * */
 #pragma once
 
 #include "make_devcode.h"
@@ -11,7 +12,7 @@
 
 enum { SMALL_TEXT = 256 };
 
-/* LZ4 keeps the payload as it is, its NUL included. */
+/* LZ4 keeps the payload unchanged, with its NUL. */
 static inline const char *small_text(char text[SMALL_TEXT], unsigned number, unsigned sm)
 {
 	(void)snprintf(text, SMALL_TEXT,
@@ -21,7 +22,7 @@ static inline const char *small_text(char text[SMALL_TEXT], unsigned number, uns
 	return text;
 }
 
-/* A container with this PTX alone. */
+/* Makes a container with only this PTX. */
 static inline void small_put_text(struct buf *data, const char *text, uint16_t isa_major,
 								  uint16_t isa_minor, unsigned sm, const char *options)
 {
@@ -38,7 +39,7 @@ static inline void small_put_text(struct buf *data, const char *text, uint16_t i
 	OK(write_container(why, &ptx, data));
 }
 
-/* A container with that one module. */
+/* Makes a container with only that module. */
 static inline void small_put(struct buf *data, unsigned number, unsigned sm, const char *options)
 {
 	char text[SMALL_TEXT];
@@ -46,7 +47,7 @@ static inline void small_put(struct buf *data, unsigned number, unsigned sm, con
 	small_put_text(data, small_text(text, number, sm), 7, 8, sm, options);
 }
 
-/* The name of its entry on a GPU; `ret_bytes` may be NULL. */
+/* Returns the name of its entry on a GPU; `ret_bytes` may be NULL. */
 static inline uint64_t small_key(const struct cache_profile *profile, unsigned number, unsigned sm,
 								 uint16_t device, enum cache_key_form form, const char *options,
 								 uint64_t *ret_bytes)
@@ -69,7 +70,7 @@ static inline void small_write(const char *name, const struct buf *content)
 	mem_free(path);
 }
 
-/* A library of sections. */
+/* Writes a library of sections. */
 static inline void small_library(const char *name, const struct make_section *sections,
 								 size_t count)
 {
@@ -80,7 +81,7 @@ static inline void small_library(const char *name, const struct make_section *se
 	buf_free(&file);
 }
 
-/* A library whose one section of device code holds these containers. */
+/* Writes a library whose one section of device code has these containers. */
 static inline void small_fatbin_library(const char *name, const struct buf *data)
 {
 	small_library(name, &(struct make_section){.name = ".nv_fatbin", data->data, data->size}, 1);

@@ -1,4 +1,4 @@
-/* Containers with machine code added in their own room. */
+/* Containers to which machine code is added, in their own space. */
 #include "make_devcode.h"
 
 #include "bake/container_edit.h"
@@ -71,7 +71,8 @@ static void made_free(struct made *made)
 
 static const struct jw_target sm_86 = {.sm = 86};
 
-/* Adds `size` bytes of code for sm_86, and reads the result, whether or not it has room. */
+/* Adds `size` bytes of code for sm_86, and reads the result, whether or not there was enough space.
+ * */
 static struct made *add(const struct made *before, size_t size)
 {
 	uint8_t code[4 * NOISE];
@@ -90,7 +91,7 @@ static struct made *add(const struct made *before, size_t size)
 	assert_int_equal(after->bytes.size, form.size_bytes);
 	container_form_free(&form);
 	open_bytes(after);
-	/* Every entry is there, and the code behind them. */
+	/* Every entry is there, with the code after them. */
 	assert_int_equal(after->container.size_bytes, after->bytes.size);
 	assert_int_equal(after->container.entry_count, before->container.entry_count + 1);
 	for (size_t i = 0; i < before->container.entry_count; i++) {
@@ -117,7 +118,8 @@ static enum plan_verdict verdict(const struct made *made, struct jw_target devic
 	return plan_judge(&made->container, NULL, false, device, &driver).verdict;
 }
 
-/* The key of its entry in a driver's cache must not change: payload and options, byte for byte. */
+/* The key of the PTX's entry in a driver's cache must not change: payload and options are the same
+ * bytes. */
 static void assert_same_ptx(const struct made *before, const struct made *after)
 {
 	struct buf scratch[2] = {make_buf(), make_buf()};
@@ -136,7 +138,8 @@ static void assert_same_ptx(const struct made *before, const struct made *after)
 	buf_free(&scratch[1]);
 }
 
-/* Raw code makes room, and only if there is none: unchanged code need not be read again. */
+/* Raw code is compressed to make space, but only if there is none: unchanged code need not be read
+ * again. */
 TEST(raw_code_is_packed_where_room_is_needed)
 {
 	struct made *before = make(DEVCODE_RAW, 2 * NOISE, NOISE);
@@ -144,7 +147,7 @@ TEST(raw_code_is_packed_where_room_is_needed)
 
 	assert_true(has_room(before, after));
 	assert_int_equal(after->entries[1].compression, DEVCODE_LZ4);
-	/* Then there is room, and the next entry stays as it is. */
+	/* Then there is enough space, and the next entry stays as it is. */
 	assert_int_equal(after->entries[2].compression, DEVCODE_RAW);
 	assert_same_ptx(before, after);
 	assert_int_equal(verdict(after, sm_86), VERDICT_NATIVE);
@@ -152,8 +155,7 @@ TEST(raw_code_is_packed_where_room_is_needed)
 	made_free(before);
 }
 
-/* A container that gets another place has the size that it needs, and its entries are as they
- * were. */
+/* A container that gets another place has the size that it needs, and its entries are unchanged. */
 TEST(without_room_nothing_leaves)
 {
 	struct made *before = make(DEVCODE_LZ4, 0, 2 * NOISE);
@@ -167,7 +169,7 @@ TEST(without_room_nothing_leaves)
 	made_free(before);
 }
 
-/* An entry that fits to the last byte has room, and stays as it is. */
+/* An entry that fits to the last byte stays as it is. */
 TEST(the_last_bytes_of_the_room_count)
 {
 	struct made *before = make(DEVCODE_RAW, NOISE, 0), *after;

@@ -1,6 +1,6 @@
 /* A copy whose ranges are overwritten: exactly the reported ranges have changed. */
 #include "files.h"
-/* It must follow headers that have parameters of its names. */
+/* This header must follow those that have parameters with its names. */
 #include "folder.h"
 
 #include "bake/baked_copy.h"
@@ -14,8 +14,8 @@ struct written {
 	uint8_t value;
 };
 
-/* Overlapping, touching, equal to the original's bytes, zeros over a former write and elsewhere,
- * and beyond the file's end. */
+/* The ranges overlap, touch, equal the original's bytes, write zeros over a former write and
+ * elsewhere, or lie beyond the file's end. */
 static const struct written writes[] = {
 	{100, 50, 1}, {120, 60, 2}, {130, 10, 0},     {40, 10, 0},        {200, 20, 0},
 	{300, 1, 9},  {301, 9, 3},  {SIZE - 8, 8, 4}, {SIZE + 64, 16, 5},
@@ -65,7 +65,8 @@ TEST(changes_are_what_differs)
 	mem_free(output);
 }
 
-/* Another file takes its name: before it is copied, and before the copy gets its place. */
+/* Another file gets the original's name: before it is copied, and before the copy gets its place.
+ * */
 TEST(a_changed_original_is_refused)
 {
 	char *path = os_join(folder, "changing"), *output = os_join(folder, "out/copy2");
@@ -96,7 +97,8 @@ TEST(a_changed_original_is_refused)
 	mem_free(output);
 }
 
-/* Written again with its old size and time, too: the system's own time of the change tells. */
+/* The original is written again with its old size and time, too: the system's own time of the
+ * change shows it. */
 TEST(each_mark_of_the_original_counts)
 {
 	char *path = os_join(folder, "marked");
@@ -119,7 +121,7 @@ TEST(each_mark_of_the_original_counts)
 	mem_free(path);
 }
 
-/* Nobody else reads a copy of a secret library before it is complete. */
+/* No other account can read the copy of a secret library before it is complete. */
 TEST(an_unfinished_copy_is_secret)
 {
 	char *path = os_join(folder, "secret"), *output = os_join(folder, "out/copy3");
@@ -144,7 +146,7 @@ TEST(an_unfinished_copy_is_secret)
 	mem_free(output);
 }
 
-/* A room of any size is cleared to its end, and nothing beside it. */
+/* Space of any size is cleared to its end, and nothing beside it. */
 TEST(a_room_is_cleared_to_its_end)
 {
 	enum { LARGE = 200000, FROM = 1000, SIZES = 3 };

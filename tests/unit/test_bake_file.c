@@ -2,7 +2,7 @@
 #include "entries.h"
 #include "files.h"
 #include "make_devcode.h"
-/* It must follow headers that have parameters of its names. */
+/* This header must follow those that have parameters with its names. */
 #include "folder.h"
 
 #include "bake/bake_file.h"
@@ -17,10 +17,10 @@ static struct cache_profile profile = {.stamp = "Jun 25 202401:14:48",
 static const struct jw_target gpus[] = {{.sm = 86}, {.sm = 90}};
 
 struct text {
-	const char *target; /* that the text names; its entry says only the number */
+	const char *target; /* the target in the text; its entry has only the number */
 	uint16_t sm;
 	const char *section;
-	bool bare; /* it fills its eight bytes, and has no NUL */
+	bool bare; /* the text fills its eight bytes, and has no NUL */
 };
 static const struct text plain = {.target = "sm_80", .sm = 80, .section = ".nv_fatbin"};
 
@@ -38,7 +38,8 @@ static size_t write_text(char text[256], const struct text *from)
 	return size;
 }
 
-/* Machine code of zeros, beside the text: one that makes room when compressed, one that is */
+/* Machine code of zeros beside the text: one that makes space when compressed, one that is
+ * compressed. */
 static const uint8_t zeros[ROOM];
 static const struct write_cubin roomy = {.cubin = {zeros, sizeof zeros},
 										 .target = {.sm = 70},
@@ -66,7 +67,7 @@ static void add_container(const struct text *from, const struct write_cubin *oth
 	store_u64(containers->data + at + 8, containers->size - at - CONTAINER_HEADER);
 }
 
-/* A library with `count` containers: in each second one is the other text. */
+/* Makes a library with `count` containers: every second one has the other text. */
 static char *put_libraries(const struct text *from, const struct text *second,
 						   const struct write_cubin *other, size_t count)
 {
@@ -85,7 +86,8 @@ static char *put_libraries(const struct text *from, const struct text *second,
 	return path;
 }
 
-/* A library with one container: the text, and other code. Without `roomy` there is no room. */
+/* Makes a library with one container, which has the text and other code. Without `roomy` there is
+ * no space. */
 static char *put_library(const struct text *from, const struct write_cubin *other)
 {
 	return put_libraries(from, NULL, other, 1);
@@ -98,7 +100,8 @@ static char *cache_folder(void)
 
 enum damage { NONE, VALUE, KEY };
 
-/* The text's entry for a GPU. `abi` and `sm` are the cubin's; `damage`: of its checksum or name */
+/* Makes the text's entry for a GPU. `abi` and `sm` are the cubin's; `damage` is to its checksum or
+ * name. */
 static void put_entry(const struct text *from, uint16_t gpu, uint8_t abi, uint16_t sm,
 					  enum damage damage)
 {
@@ -113,7 +116,8 @@ static void put_entry(const struct text *from, uint16_t gpu, uint8_t abi, uint16
 	uint64_t name;
 	uint8_t *value;
 
-	/* Stored raw, the payload has its padding's NULs, but for the last, which the key's tail has */
+	/* Stored raw, the payload has the NULs of its padding, except the last, which is in the key's
+	 * tail. */
 	memset(key + length, 0, padded);
 	memcpy(key + length, text, text_size);
 	length += padded - !from->bare;
@@ -134,7 +138,7 @@ static void put_entry(const struct text *from, uint16_t gpu, uint8_t abi, uint16
 	mem_free(cache);
 }
 
-/* Bakes, and reads the copy into *ret_seen. Takes the library over. */
+/* Bakes the library, which it frees, and reads the copy into *ret_seen. */
 static struct jw_bake_file bake(char *library, const struct jw_target *targets, size_t count,
 								struct make_seen *ret_seen)
 {
@@ -199,7 +203,7 @@ TEST_WITH(damaged_code_is_not, clear, NULL)
 	}
 }
 
-/* Its key has none either, as the driver's (docs/internals/driver-cache.md). */
+/* The key has no NUL either, as in the driver's cache (docs/internals/driver-cache.md). */
 TEST_WITH(text_without_a_nul_has_its_code, clear, NULL)
 {
 	static const struct text bare = {
@@ -220,7 +224,7 @@ TEST_WITH(code_of_another_form_is_not, clear, NULL)
 	} cases[] = {{86, 86, 8, 12040},
 				 {86, 80, 7, 12040},
 				 {120, 120, 7, 12040},
-				 {120, 120, 8, 13000}}; /* without what its entry would repeat */
+				 {120, 120, 8, 13000}}; /* without the part that its entry would repeat */
 	const uint32_t before = profile.driver.cuda;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -237,7 +241,7 @@ TEST_WITH(code_of_another_form_is_not, clear, NULL)
 	profile.driver.cuda = before;
 }
 
-/* The library is no program or library that could become longer: no segment has the container. */
+/* The library cannot become longer: no segment has the container. */
 TEST_WITH(code_without_room_is_counted, clear, NULL)
 {
 	struct jw_bake_file file;
@@ -259,7 +263,7 @@ TEST_WITH(code_has_the_suffix_of_its_text, clear, NULL)
 	assert_int_equal(seen.entry.target.suffix, 'a');
 }
 
-/* Without a linked container nothing is linked at start. */
+/* Without a linked container, nothing is linked at start. */
 TEST_WITH(objects_that_nobody_links_stay, clear, NULL)
 {
 	static const struct text object = {.target = "sm_80", .sm = 80, .section = "__nv_relfatbin"};
@@ -271,7 +275,7 @@ TEST_WITH(objects_that_nobody_links_stay, clear, NULL)
 	assert_int_equal(file.baked, 0);
 }
 
-/* The containers of a file, each as long as the first. */
+/* Returns the containers of a file, each as long as the first. */
 static const uint8_t *find_containers(const struct buf *file, size_t *ret_bytes)
 {
 	static const uint8_t start[] = {0x50, 0xED, 0x55, 0xBA};
@@ -283,7 +287,7 @@ static const uint8_t *find_containers(const struct buf *file, size_t *ret_bytes)
 	return file->data + at;
 }
 
-/* Each is as if it were alone, in its place. */
+/* The result for each container is the same as if it were alone, at its place. */
 TEST_WITH(each_of_many_is_as_one_alone, clear, NULL)
 {
 	enum { MANY = 400 };

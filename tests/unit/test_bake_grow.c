@@ -1,9 +1,9 @@
-/* Copies that become longer: the files that can, the reasons of those that cannot, and many mutated
- * ones. The files are those of the fuzz target. */
+/* Copies that become longer: which files can, why others cannot, and many mutated files. The files
+ * are those of the fuzz target. */
 #include "files.h"
 
 #include "../fuzz/fuzz_grow.h"
-/* It must follow headers that have parameters of its names. */
+/* This header must follow those that have parameters with its names. */
 #include "bake/grow.h"
 #include "folder.h"
 
@@ -42,7 +42,7 @@ TEST(files_of_each_form_grow)
 	}
 }
 
-/* Each differs from a library that grows by one thing, or from a program by one. */
+/* Each case differs by one thing from a library or a program that grows. */
 TEST(the_new_segment_is_where_nothing_is)
 {
 	enum { DYN = 3, EXEC = 2, AMD64 = 62, ARM64 = 183, SIZE = 1192, SEGMENT = 64, SECTION = 1128 };
@@ -50,7 +50,7 @@ TEST(the_new_segment_is_where_nothing_is)
 		const char *what;
 		uint16_t type, machine;
 		uint64_t memory_bytes, second_at; /* 0: none but the first */
-		uint64_t nothing_bytes;           /* a section without content behind the others */
+		uint64_t nothing_bytes;           /* a section without content after the others */
 		bool appended;
 		uint64_t start, delta;
 		const char *why; /* NULL: it grows */

@@ -1,4 +1,4 @@
-/* Parts of a bake that need no library: its request, and pointers to containers. */
+/* Parts of a bake that do not need a library: its request, and pointers to containers. */
 #include <stdio.h>
 #include <string.h>
 
@@ -46,7 +46,7 @@ static enum jw_code bake(const char *output, bool dry_run, struct jw_error *err)
 	options.dry_run = dry_run;
 	*err = (struct jw_error){0};
 	if (jw_bake(err, &options, &result))
-		return err->code ? err->code : JW_ERR_INTERRUPTED; /* says nothing */
+		return err->code ? err->code : JW_ERR_INTERRUPTED; /* prints no message */
 	assert_int_equal(result->target_count, machine.gpu_count);
 	assert_int_equal(result->file_count, 0);
 	jw_bake_result_free(result);
@@ -98,7 +98,7 @@ TEST(what_no_library_unpacks_to_is_refused)
 	assert_int_equal(bake_package_check_size(NULL, "m", 0, SMALL + 1), -1);
 }
 
-/* Made once, if there is memory. */
+/* The folder is made once, if there is memory. */
 TEST(a_linker_has_a_folder)
 {
 	static struct linker linker;
@@ -170,7 +170,8 @@ TEST(wrappers_alone_may_point)
 	assert_false(room_pointers_only_wrappers(&pointers, &rooms[1])); /* nothing does */
 	assert_false(room_pointers_only_wrappers(&pointers, &rooms[2])); /* of an unknown version */
 	assert_false(room_pointers_only_wrappers(&pointers, &fourth));
-	/* In a container, before any wrapper's place, and into a container's middle */
+	/* The pointers are in a container, before any wrapper's place, and into a container's middle.
+	 * */
 	OK(room_pointers_note(why, &pointers, 32, WRAPPER_DATA_AT, 0));
 	assert_false(pointers.items[3].wrapper);
 	OK(room_pointers_note(why, &pointers, 32, WRAPPER_DATA_AT - 1, 0));

@@ -1,4 +1,4 @@
-/* Which texts count as JSON. */
+/* Which texts are valid JSON. */
 #include "check.h"
 
 #include <string.h>
@@ -86,7 +86,7 @@ TEST(all_else_is_refused)
 }
 
 /* A text is read as it was written, in the names of members, too, and by pairs of surrogates. */
-/* Each would take forty times its text's memory. */
+/* Each value would take forty times its text's memory. */
 TEST(a_million_of_short_values_are_refused)
 {
 	enum { VALUES = (1 << 20) + 1 };

@@ -1,4 +1,4 @@
-/* JSON by tables: each kind of row, when a member is present, and texts of any bytes. */
+/* JSON by tables: each kind of row, whether a member is present, and texts of any bytes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -186,7 +186,7 @@ static const struct json_field kept_fields[] = {
 };
 static const struct json_table kept_table = {.schema = "test.kept/1", .fields = kept_fields};
 
-/* NULL: it is taken, and written as it was. */
+/* With `failure` NULL, the text is accepted, and is written as it was. */
 static void takes(const char *text, const char *failure)
 {
 	cJSON *document = json_parse(NULL, text, strlen(text));

@@ -35,7 +35,7 @@ TEST(groups_are_found_or_added_up_to_the_most)
 	at =
 		mem_find_or_add(&VEC_LIST(groups, count, capacity, 2), &(struct group){.kind = 9}, is_same);
 	assert_int_equal(at, 3);
-	/* Room that a larger limit has made is not taken past a smaller one. */
+	/* A larger limit has allocated more than a smaller limit allows to use. */
 	OK(VEC_ROOM(why, groups, capacity, count, 100));
 	for (; count < capacity - 1; count++)
 		groups[count] = (struct group){.kind = 100 + (int)count};

@@ -152,7 +152,7 @@ TEST(no_password_is_said)
 TEST(what_is_not_for_eyes_is_hidden)
 {
 	static const struct {
-		uint32_t first, last; /* and what is beside is not hidden */
+		uint32_t first, last; /* and the characters beside the range are not hidden */
 	} hidden[] = {
 		{0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},   {0x200b, 0x200f},   {0x2028, 0x202e},
 		{0x2060, 0x206f}, {0xfe00, 0xfe0f}, {0xfeff, 0xfeff}, {0xe0000, 0xe0fff},

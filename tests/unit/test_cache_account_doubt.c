@@ -1,4 +1,5 @@
-/* Under sudo: the account whose cache is meant. Needs root, and somebody whom getpwnam(3) knows. */
+/* Under sudo, jitwarm asks whose cache is meant. Needs root, and an account that getpwnam(3) knows.
+ * */
 #include "check.h"
 
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* An account of another person or service than root. */
+/* Returns an account of a person or service other than root. */
 static const struct passwd *somebody(void)
 {
 	const struct passwd *account = geteuid() ? NULL : getpwnam("nobody");

@@ -1,5 +1,5 @@
-/* Other processes act between two steps of this one, and steps fail: each comes through the gates
- * at its moment. */
+/* Other processes act between two steps of this one, and steps fail, each at its exact moment
+ * through a gate. */
 #include "gates_posix.h"
 
 #include "cache/live.h"
@@ -35,7 +35,7 @@ static bool is_index(const char *path)
 static int release_fd;
 static pid_t holder;
 
-/* At the second try the other process lets go. */
+/* At the second try, the other process releases the lock. */
 static void let_go_at_second(const char *path)
 {
 	if (is_index(path) && ++locks == 2)
@@ -90,7 +90,7 @@ TEST(what_fails_lets_go_of_the_lock)
 	assert_int_equal(open_files(), before + 1); /* the lock of the folder for staged files */
 	assert_true(gate_can_lock(index));
 	OK(cache_live_close(why, live));
-	/* The second of two entries finds no room: the first has its row by then. */
+	/* The second of two entries does not fit: the first has its row by then. */
 	start_anew();
 	fill(1, 1);
 	for (unsigned i = 0; i < 2; i++) {
@@ -128,7 +128,7 @@ static uint64_t holds_of(size_t rows)
 	return counts.holds;
 }
 
-/* Another process changes a row before each lock. */
+/* Changes a row as another process, before each lock. */
 static void change_a_row(const char *path)
 {
 	uint8_t size;
@@ -142,7 +142,8 @@ static void change_a_row(const char *path)
 	(void)close(fd);
 }
 
-/* Positions of many rows are computed between two holds, unless others write all the time. */
+/* The positions of many rows are computed between two holds of the lock, unless others write all
+ * the time. */
 TEST(only_many_rows_take_two_holds)
 {
 	assert_int_equal(holds_of(1), 1);
@@ -184,7 +185,7 @@ TEST(an_index_is_writable_for_those_who_read_the_cache)
 
 static enum { GROW, TEAR, RIGHT } meanwhile;
 
-/* Before the second hold another process replaces the file of entry 1, and writes to the index. */
+/* Before the second hold, another process replaces the file of entry 1, and writes to the index. */
 static void replace_meanwhile(const char *path)
 {
 	struct entries_entry entry;
@@ -310,7 +311,7 @@ TEST(what_cannot_be_removed_stays_counted)
 	assert_consistent(0);
 }
 
-/* The limit itself is room for one entry of that size. */
+/* The limit itself holds one entry of that size. */
 TEST(an_entry_may_fill_the_limit)
 {
 	struct entries_entry entry;
@@ -342,7 +343,7 @@ TEST(files_are_closed_and_nothing_is_left)
 		struct entries_entry entry;
 		struct cache_addition addition;
 
-		/* The same, another, a new one and a refused one */
+		/* entries: the same, another, a new one, a refused one */
 		entries_make(&entry, n % 4 == 2 ? n : 1, n % 4 == 1 ? n : 0);
 		addition = addition_of(&entry);
 		addition.path = left;

@@ -1,4 +1,4 @@
-/* Both ends of an entry's key and the beginning of its value; what a listing says of them; when a
+/* Reads both ends of an entry's key and the beginning of its value, lists them, and says when a
  * file is on the disk. */
 #include "folder.h"
 
@@ -12,7 +12,7 @@
 
 enum { END = CACHE_BRIEF_END, VALUE = CACHE_BRIEF_VALUE, HEADER = CACHE_ENTRY_HEADER };
 
-/* Bytes that differ by their place. */
+/* Returns a byte that depends on its position. */
 static uint8_t byte_at(size_t i)
 {
 	return (uint8_t)(i * 7 + (i >> 8) * 3 + (i >> 16));
@@ -86,13 +86,13 @@ TEST(both_ends_of_a_key_are_read)
 		memset(opened.bytes, 0xee, sizeof opened.bytes);
 		assert_int_equal(cache_brief_open(file, &opened), CACHE_SOUND);
 		assert_memory_equal(opened.bytes, brief.bytes, sizeof brief.bytes);
-		/* No key of a driver's */
+		/* The key is not a driver's. */
 		assert_false(cache_brief_split(&brief, &parts));
 		os_file_close(file);
 	}
 }
 
-/* Cut after its header was read: in either end of its key, or in its value. */
+/* The file is cut after its header was read: in either end of its key, or in its value. */
 TEST(a_part_that_is_gone_is_told)
 {
 	static const struct {
@@ -114,7 +114,7 @@ TEST(a_part_that_is_gone_is_told)
 	}
 }
 
-/* An entry with these options in its key. */
+/* Makes an entry with these options in its key. */
 static uint64_t put_options(const char *dir, const char *lead, const char *options, size_t length,
 							size_t payload)
 {

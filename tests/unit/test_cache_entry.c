@@ -1,4 +1,4 @@
-/* Entries, their names and their keys: on bytes made here and on real caches. */
+/* Entries, their names and their keys, on bytes made here and on real caches. */
 #include "caches.h"
 
 #include <stdio.h>
@@ -53,7 +53,7 @@ TEST(options_end_at_their_first_nul)
 	assert_memory_equal(tail, "\0 -v", 4);
 }
 
-/* Every bit of it counts, and its length. */
+/* Every bit of a key counts, and so does its length. */
 TEST(a_key_is_known_by_its_bytes)
 {
 	const struct cache_profile profile = profile_of("Jun 25 202401:14:48");

@@ -64,7 +64,7 @@ static uint64_t insert_of(struct jw_error *err, struct cache_live *live, const c
 	return entry.key;
 }
 
-/* An entry made ahead for the next driver never costs an entry of the running one. */
+/* An entry made ahead for the next driver never evicts an entry of the running one. */
 TEST(two_drivers_beside_each_other_are_spared)
 {
 	static const char running[] = "Jun 25 202401:14:48", next[] = "Apr  8 202512:10:18";
@@ -108,7 +108,7 @@ TEST(two_drivers_beside_each_other_are_spared)
 	cache_index_free(&index);
 }
 
-/* The running driver evicts from the front: unused entries have to be there. */
+/* The running driver evicts from the front, so unused entries must be there. */
 TEST(what_the_driver_in_use_has_goes_last)
 {
 	static const char running[] = "Jun 25 202401:14:48", next[] = "Apr  8 202512:10:18";

@@ -1,4 +1,4 @@
-/* Which driver made an entry: the installed one, a former one, or nobody knows. */
+/* Which driver made an entry: the installed one, a former one, or an unknown one. */
 #include "folder.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "code/release.h"
 #include "os/env.h"
 
-/* The newest driver of the table, or the oldest */
+/* Returns the newest driver of the table, or the oldest. */
 static const struct cache_known_driver *known_driver_at_end(bool newest)
 {
 	const struct cache_known_driver *end = cache_known_driver_at(0), *at;
@@ -22,8 +22,8 @@ static const struct cache_known_driver *known_driver_at_end(bool newest)
 	return end;
 }
 
-/* Stamps and releases are told apart however many drivers are known, even if the list has no room
- * for another. */
+/* Stamps and releases are distinguished however many drivers are known, even if the list has no
+ * space for another. */
 TEST(stamps_and_releases_are_told_apart)
 {
 	static const char living[] = "Aug 20 202514:13:09";
@@ -57,7 +57,7 @@ TEST(stamps_and_releases_are_told_apart)
 	former_free(&drivers);
 }
 
-/* Whichever of the table's drivers is installed */
+/* The test installs each of the table's drivers. */
 TEST(a_stamp_and_its_release_are_one_driver)
 {
 	const struct cache_known_driver *own, *at;
@@ -74,7 +74,7 @@ TEST(a_stamp_and_its_release_are_one_driver)
 									  : order < 0 ? FORMER_FORMER
 												  : FORMER_LIVING);
 			assert_int_equal(former_of(&drivers, at->name), verdict);
-			/* It was seen here, or is in use elsewhere. */
+			/* The driver was seen here, or is in use elsewhere. */
 			OK(former_add(why, &drivers, at->stamp));
 			assert_int_equal(former_of(&drivers, at->name), former_of(&drivers, at->stamp));
 			assert_int_not_equal(former_of(&drivers, at->name), FORMER_NEWER);
@@ -108,7 +108,8 @@ static void assert_verdict_between(const struct former_drivers *drivers,
 			assert_int_equal(former_of(drivers, at->stamp), verdict);
 }
 
-/* Between an update and the next boot, the running driver is not the one whose library is there */
+/* Between an update and the next boot, the running driver is not the one whose library is
+ * installed. */
 TEST(the_running_driver_is_no_former_one)
 {
 	const struct cache_known_driver *const oldest = known_driver_at_end(false),
@@ -136,7 +137,7 @@ TEST(the_running_driver_is_no_former_one)
 	OK(former_add(why, &drivers, "Feb  3 202301:02:03"));
 	assert_int_equal(former_of(&drivers, "Feb  3 202301:02:03"), FORMER_FORMER);
 	former_free(&drivers);
-	/* Its stamp is not known: it may be any that is not another driver's. */
+	/* Its stamp is unknown: it may be any stamp that is not another driver's. */
 	write_version(
 		"NVRM version: NVIDIA UNIX x86_64 Kernel Module  600.12.03  Tue Apr  8 12:10:18 2025\n");
 	OK(former_read(why, NULL, newest->stamp, newest->release, &drivers));
@@ -145,7 +146,7 @@ TEST(the_running_driver_is_no_former_one)
 	assert_int_equal(former_of(&drivers, oldest->stamp), FORMER_FORMER);
 	assert_int_equal(former_of(&drivers, "600.12.03"), FORMER_LIVING);
 	former_free(&drivers);
-	/* Its profile has it, though its library is gone. */
+	/* A profile has the stamp, though the library is gone. */
 	OK(cache_profile_save(why, folder, &profile));
 	OK(former_read(why, folder, newest->stamp, newest->release, &drivers));
 	assert_int_equal(former_of(&drivers, profile.stamp), FORMER_LIVING);
@@ -155,7 +156,7 @@ TEST(the_running_driver_is_no_former_one)
 
 #endif
 
-/* Made ahead, for an update or another machine */
+/* The entries were made ahead, for an update or another machine. */
 TEST(a_newer_driver_is_no_former_one)
 {
 	const struct cache_known_driver *const oldest = known_driver_at_end(false), *at;

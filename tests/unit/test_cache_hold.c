@@ -1,5 +1,5 @@
-/* How the index's lock is held: excluding others, for a few milliseconds, and let go again. The
- * clock is this program's own. */
+/* The index's lock excludes others, is held for a few milliseconds, and is released. The clock is
+ * this program's own. */
 #include "check.h"
 
 #include <errno.h>
@@ -15,10 +15,10 @@
 #include "index_bytes.h"
 #include "open_files.h"
 
-/* The nanoseconds that each look at the clock adds to all later ones. */
+/* Each reading of the clock adds this many nanoseconds to all later ones. */
 static int64_t step_ns, skew_ns;
 
-/* libuv's clock goes through this. */
+/* libuv reads the clock through this function. */
 __attribute__((visibility("default"))) int clock_gettime(clockid_t clock, struct timespec *time)
 {
 	const int result = (int)syscall(SYS_clock_gettime, clock, time);
@@ -35,7 +35,7 @@ __attribute__((visibility("default"))) int clock_gettime(clockid_t clock, struct
 
 static unsigned pauses;
 
-/* At each write while this is set, another process tries the index's lock. */
+/* While this is set, another process tries the index's lock at each write. */
 static bool tries_at_writes;
 static unsigned tries, taken;
 
@@ -54,7 +54,7 @@ static void try_the_lock(void)
 	tries_at_writes = true;
 }
 
-/* libuv writes by this. */
+/* libuv writes through this function. */
 __attribute__((visibility("default"))) ssize_t pwrite64(int fd, const void *bytes, size_t size,
 														off_t offset)
 {
@@ -70,7 +70,7 @@ __attribute__((visibility("default"))) int nanosleep(const struct timespec *aske
 	return (int)syscall(SYS_nanosleep, asked, left);
 }
 
-/* A driver that looks an entry up holds a lock for readers. */
+/* A driver that looks up an entry holds a shared lock. */
 TEST(a_reader_keeps_writers_out)
 {
 	struct cache_live *live;
@@ -89,7 +89,7 @@ TEST(a_reader_keeps_writers_out)
 	assert_consistent(2);
 }
 
-/* Between two inserts through one handle. */
+/* The lock is free between two inserts through one handle. */
 TEST(the_lock_is_let_go_of)
 {
 	struct cache_live *live;
@@ -109,7 +109,7 @@ TEST(the_lock_is_let_go_of)
 	OK(cache_live_close(why, live));
 }
 
-/* Two programs at once would lose rows. */
+/* Two programs that write at once would lose rows. */
 TEST(the_lock_is_held_while_the_index_is_written)
 {
 	struct entries_entry entry;
@@ -121,7 +121,7 @@ TEST(the_lock_is_held_while_the_index_is_written)
 
 	start_anew();
 	fill(1, 1);
-	/* Such a try is one write, and a lock that nobody holds is had. */
+	/* Such a try is at a write, and succeeds if nobody holds the lock. */
 	tries = taken = 0;
 	OK(os_file_open(why, index, OS_OPEN_UPDATE, &file));
 	tries_at_writes = true;
@@ -149,7 +149,7 @@ TEST(the_lock_is_held_while_the_index_is_written)
 	mem_free(index);
 }
 
-/* By a clock that goes on by a second at each look. Nobody has asked for another patience. */
+/* The clock advances by a second at each reading. The patience is the default. */
 TEST(the_usual_patience_lasts_five_seconds)
 {
 	const struct cache_live_options options = {.limit_bytes = 1 << 30};
@@ -166,14 +166,14 @@ TEST(the_usual_patience_lasts_five_seconds)
 	step_ns = 1000000000;
 	GIVES(JW_ERR_BUSY, insert_one(why, live, 2, 0, NULL));
 	step_ns = 0;
-	/* There is one pause between two reads; the time that this machine needs comes on top. */
+	/* There is one pause between two reads; this machine's own time comes on top. */
 	assert_in_range(pauses, 2, 4);
 	end_lock(release, child);
 	OK(cache_live_close(why, live));
 }
 
-/* The clock goes on by two milliseconds at each reading, so that several holds are needed for work
- * that takes one on a quick machine. */
+/* The clock advances by two milliseconds at each reading, so that work that takes one hold on a
+ * fast machine needs several. */
 TEST(a_hold_has_an_end)
 {
 	enum { ENTRIES = 20 };
@@ -199,8 +199,9 @@ TEST(a_hold_has_an_end)
 	assert_consistent(ENTRIES + 1);
 }
 
-/* Drivers come in between two holds. The one that makes the index sound, and the first part of the
- * repair, come at once; to look at an unsound index again is a pause and a hold, too. */
+/* Drivers get the lock between two holds. The hold that makes the index sound and the first part of
+ * the repair follow each other at once; reading an unsound index again takes a pause and a hold,
+ * too. */
 TEST(a_repair_pauses_between_its_holds)
 {
 	enum { ENTRIES = 20 };
@@ -222,7 +223,7 @@ TEST(a_repair_pauses_between_its_holds)
 	assert_consistent(ENTRIES);
 }
 
-/* Before the first of these there is one that makes the index sound. */
+/* Before the first of these, there is one hold that makes the index sound. */
 TEST(a_removal_pauses_between_its_holds)
 {
 	enum { ENTRIES = 20 };
@@ -260,7 +261,7 @@ static void set_age(uint64_t key, time_t seconds)
 /* The driver evicts from the front. */
 TEST(the_oldest_orphan_has_the_first_row)
 {
-	/* Other orders than those of names and of numbers */
+	/* These orders differ from those of names and of numbers. */
 	static const unsigned by_age[] = {3, 1, 5, 2, 4};
 	enum { COUNT = sizeof by_age / sizeof *by_age };
 	struct cache_index index;
@@ -281,7 +282,7 @@ TEST(the_oldest_orphan_has_the_first_row)
 	cache_index_free(&index);
 }
 
-/* A row that another process has removed, and for which there is no room now. */
+/* Another process has removed the row, and there is no space for it now. */
 TEST(rows_beyond_the_limit_are_not_restored)
 {
 	struct entries_entry entry;
@@ -314,7 +315,8 @@ TEST(rows_beyond_the_limit_are_not_restored)
 	cache_index_free(&index);
 }
 
-/* Which no driver writes: of several rows for a file one stays, and the total is the files' */
+/* No driver writes this: of several rows for a file one stays, and the total is that of the files.
+ * */
 TEST(a_repeated_row_counts_once)
 {
 	struct cache_live_counts counts;
@@ -336,7 +338,7 @@ TEST(a_repeated_row_counts_once)
 	buf_free(&bytes);
 	live = open_live(1 << 30, CACHE_FULL_REFUSE);
 	OK(insert_one(why, live, 4, 0, NULL));
-	/* Replaced by itself, it moves to the end. */
+	/* If an entry replaces itself, its row moves to the end. */
 	OK(insert_one(why, live, 2, 0, NULL));
 	cache_live_counts(live, &counts);
 	assert_int_equal(counts.dropped, 2);

@@ -1,8 +1,8 @@
-/* The index's bytes and the driver's reading of them, at each bound; and the report on it. */
+/* The index's bytes and the driver's reading of them, at each bound; and the report about it. */
 #include "folder.h"
 
 #include <string.h>
-#include <unistd.h> /* not for Windows: a load's message names a path of Windows' form, and its allocations are others */
+#include <unistd.h> /* not on Windows: a message names a path in Windows' form, and there are other allocations */
 
 #include <jitwarm/cache.h>
 

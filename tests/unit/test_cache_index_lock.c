@@ -1,4 +1,4 @@
-/* The index may be something else than a file, or not yet written, when its lock is taken. */
+/* When its lock is taken, the index may be something other than a file, or not yet written. */
 #include "gates_posix.h"
 
 #include "files.h"
@@ -22,7 +22,7 @@ int fchmodat(int folder_fd, const char *name, mode_t mode, int flags)
 	return (int)syscall(SYS_fchmodat, folder_fd, name, mode);
 }
 
-/* Root changes the mode of the index alone, through its descriptor. */
+/* Root changes the mode of the index only through its descriptor. */
 int fchmod(int fd, mode_t mode)
 {
 	char link[64], path[1024] = "";
@@ -33,7 +33,7 @@ int fchmod(int fd, mode_t mode)
 	return (int)syscall(SYS_fchmod, fd, mode);
 }
 
-/* The index is about to be opened, to be changed: between a look at it and that. */
+/* Called between the examination of the index and its opening for writing. */
 static void (*before_opening)(void);
 static int opening_error;
 
@@ -49,7 +49,7 @@ int openat(int folder_fd, const char *name, int flags, ...)
 		mode = va_arg(arguments, mode_t);
 		va_end(arguments);
 	}
-	/* Root examines it first, and opens the file that it has examined. */
+	/* Root examines the index first, and then opens the file that it has examined. */
 	if (is_index(name) && ((flags & O_ACCMODE) == O_RDWR || flags & O_PATH)) {
 		before_opening = NULL;
 		if (does)
@@ -63,8 +63,8 @@ int openat(int folder_fd, const char *name, int flags, ...)
 	return (int)syscall(SYS_openat, folder_fd, name, flags, mode);
 }
 
-/* A pipe in the index's place that cannot be removed ends the insertion; nothing is opened that
- * would wait, and nothing is locked that is not there. */
+/* A pipe in the index's place that cannot be removed ends the insertion; jitwarm opens nothing that
+ * would wait, and locks nothing that does not exist. */
 TEST(what_cannot_be_removed_is_no_index)
 {
 	char *index = os_join(dir, "index");
@@ -79,15 +79,15 @@ TEST(what_cannot_be_removed_is_no_index)
 	gate_removal_fails = false;
 	assert_int_equal(why->code, JW_ERR_IO);
 	assert_non_null(strstr(why->message, index));
-	/* It has the same owner, who can remove it. */
+	/* The pipe has the same owner, who can remove it. */
 	OK(insert_one(why, live, 1, 0, NULL));
 	OK(cache_live_close(why, live));
 	assert_consistent(1);
 	mem_free(index);
 }
 
-/* A driver's last bytes come after its unlocking: at the first lock its header is not there, at the
- * third one it is. Until then nobody writes anything else. */
+/* A driver's last bytes come after its unlocking: at the first lock the header is missing, at the
+ * third it is there. Until then, nobody writes anything else. */
 static void write_late(const char *path)
 {
 	static const char unsound[] = "unsound!";
@@ -96,7 +96,7 @@ static void write_late(const char *path)
 
 	if (!is_index(path) || ++locks > 3)
 		return;
-	/* No lock of this process is lost: it is about to be taken. */
+	/* Closing this descriptor loses no lock of this process, which is about to take it. */
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	assert_true(fd >= 0);
 	if (locks > 1) {
@@ -133,7 +133,7 @@ TEST(an_index_that_is_being_written_is_read_again)
 	mem_free(index);
 }
 
-/* As the folder is; an index that others can write to already stays as it is. */
+/* The index gets the folder's sharing; an index that others can write to already stays as it is. */
 TEST(an_index_is_shared_as_its_folder_is)
 {
 	static const struct {
@@ -161,8 +161,8 @@ TEST(an_index_is_shared_as_its_folder_is)
 	mem_free(index);
 }
 
-/* A link to an index elsewhere leads there, one to nowhere gives way, and one that leads to itself
- * is an error that changes nothing. Root follows none to an index. */
+/* A symlink to an index elsewhere is followed, one to nowhere is replaced, and one to itself is an
+ * error that changes nothing. Root follows no symlink to an index. */
 TEST(a_link_is_followed_where_it_leads)
 {
 	static const struct {
@@ -193,7 +193,7 @@ TEST(a_link_is_followed_where_it_leads)
 	mem_free(index);
 }
 
-/* One made by a container runtime, with nothing in it, and one with something. */
+/* A container runtime made the folder, in one case empty, in the other with a file. */
 TEST(a_folder_gives_way_if_it_is_empty)
 {
 	char *index = os_join(dir, "index"), *inside = os_join(index, "file");
@@ -227,8 +227,8 @@ static void remove_index(void)
 	mem_free(index);
 }
 
-/* An index that was removed between its examination and its opening is made again; a failure to
- * open it is the error, even if it would succeed a moment later. */
+/* An index that was removed between its examination and its opening is made again. If it cannot be
+ * opened, that is the error, even if opening would succeed a moment later. */
 TEST(only_a_missing_index_is_made)
 {
 	for (int fails = 0; fails < 2; fails++) {
@@ -245,7 +245,8 @@ TEST(only_a_missing_index_is_made)
 	}
 }
 
-/* By its number, if it has one here: the lock of an open file has none. */
+/* The holder is named by its process number, if it has one here: the lock of an open file has none.
+ * */
 TEST(who_holds_the_lock_is_named)
 {
 	char *index = os_join(dir, "index");
@@ -284,7 +285,7 @@ static void let_go_at_the_second_try(const char *path)
 		end_lock(held, holder);
 }
 
-/* A driver holds it for a moment. */
+/* A driver holds the lock for a moment. */
 TEST(a_lock_is_waited_for)
 {
 	const struct cache_live_options options = {.limit_bytes = 1 << 30, .lock_wait_ms = 600000};
@@ -304,7 +305,7 @@ TEST(a_lock_is_waited_for)
 	assert_consistent(2);
 }
 
-/* While nobody has mended it. */
+/* Counts readings while nobody has repaired the index. */
 static void count_unsound(const char *path)
 {
 	char now[8];
@@ -312,7 +313,7 @@ static void count_unsound(const char *path)
 	locks += is_index(path) && os_read_head(path, now, 8) == 8 && !memcmp(now, "unsound!", 8);
 }
 
-/* Five more times. */
+/* The index is read five more times. */
 TEST(an_unsound_index_is_read_again_and_then_mended)
 {
 	struct cache_live_counts counts;
@@ -333,10 +334,10 @@ TEST(an_unsound_index_is_read_again_and_then_mended)
 	assert_consistent(3);
 }
 
-/* Two of as many rows, without files, which differ in their last row. */
+/* Two indexes have as many rows, without files, and differ in their last row. */
 static struct buf many_rows[2];
 
-/* As long as nobody else has written to it. */
+/* Counts locks while nobody else has written to the index. */
 static bool counts_lock(const char *path)
 {
 	struct buf now = {0};
@@ -370,8 +371,8 @@ static void write_other(const char *path)
 	(void)close(fd);
 }
 
-/* Counts the locks until an insertion has written its row, if others write before each or none
- * does. */
+/* Counts the locks until an insertion has written its row, whether others write before each lock,
+ * or none does. */
 static unsigned locks_for(size_t rows, bool others_write)
 {
 	struct cache_index index = {.rows = mem_array(rows, sizeof *index.rows), .count = rows};
@@ -399,7 +400,7 @@ static unsigned locks_for(size_t rows, bool others_write)
 	return locks;
 }
 
-/* At each of both holds four more at most. */
+/* Each of both holds may come four more times. */
 TEST(many_rows_are_looked_through_without_the_lock)
 {
 	assert_int_equal(locks_for(3, false), 2);
@@ -409,7 +410,7 @@ TEST(many_rows_are_looked_through_without_the_lock)
 	assert_int_equal(locks_for(4097, true), 10);
 }
 
-/* The index of a later version, and a folder that is not empty. */
+/* The index is of a later version, or a folder that is not empty. */
 TEST(what_fails_lets_go)
 {
 	static const uint8_t later[32] = {0x42};

@@ -148,7 +148,7 @@ TEST(nothing_follows_the_value_in_the_cache)
 	mem_free(path);
 }
 
-/* More than may wait beside the tree at a time, in parts as a pack has them. */
+/* There are more entries than may wait beside the tree at a time, in parts as in a pack. */
 TEST(many_in_parts_are_inserted)
 {
 	enum { MANY = 2 * 64 + 1 };
@@ -179,7 +179,7 @@ TEST(many_in_parts_are_inserted)
 	assert_consistent(MANY);
 }
 
-/* Parts whose sizes differ from the header's, or from the caller's, are refused. */
+/* Parts are refused if their sizes differ from the header's, or from the caller's. */
 TEST(parts_are_as_long_as_they_say)
 {
 	enum { SOUND, VERSION, KEY, LONGER_KEY, VALUE, UNVERIFIED, CUT, CASES };
@@ -232,8 +232,8 @@ TEST(a_file_is_refused_as_a_directory)
 	OK(os_remove(why, dir));
 }
 
-/* Files that killed runs have left beside the tree go with the next run; without a lock an hour
- * later, since they may be a living run's. */
+/* The next run removes files that killed runs left beside the tree; a file without a lock only
+ * after an hour, since a living run may own it. */
 TEST(leftovers_are_swept)
 {
 	char *old = os_join(dir, ".jitwarm-999999999-1"), *young = os_join(dir, ".jitwarm-999999999-2"),
@@ -263,7 +263,7 @@ TEST(leftovers_are_swept)
 	mem_free(young);
 }
 
-/* A file that cannot be examined is not gone: its row stays. */
+/* A file that cannot be examined does not count as gone: its row stays. */
 TEST(what_cannot_be_told_stays)
 {
 	struct cache_live *live;

@@ -39,7 +39,7 @@ TEST(a_pipe_is_not_an_entry)
 	addition = addition_of(&entry);
 	addition.path = made;
 	assert_int_equal(mkfifo(made, 0600), 0);
-	(void)alarm(60); /* one that is opened waits for a writer */
+	(void)alarm(60); /* opening a pipe waits for a writer */
 	OK(cache_insert(why, live, &addition, 1));
 	(void)alarm(0);
 	assert_int_equal(addition.added, CACHE_ADDED_REFUSED);
@@ -47,8 +47,8 @@ TEST(a_pipe_is_not_an_entry)
 	mem_free(made);
 }
 
-/* Rows are restored even if reading the index takes as long as a hold may: then one in each
- * hold. */
+/* Rows are restored even if reading the index takes as long as a hold may: then each hold restores
+ * one. */
 TEST(rows_are_restored_in_a_large_index)
 {
 	enum { MANY = 2 << 20 };

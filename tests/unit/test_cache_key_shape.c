@@ -1,4 +1,4 @@
-/* Keys byte by byte: the bytes that each place may hold, and the ends of the parts. */
+/* Keys byte by byte: which bytes each place may hold, and where the parts end. */
 #include "check.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@ static bool is_digit(unsigned byte)
 	return byte >= '0' && byte <= '9';
 }
 
-/* In a shape A is a letter, 0 a digit, _ a digit or a blank, and any other byte itself. */
+/* In a shape, A is a letter, 0 a digit, _ a digit or a blank, and any other byte itself. */
 static bool fits(char shape, unsigned byte)
 {
 	switch (shape) {
@@ -140,7 +140,7 @@ static struct cache_origin origin_of(const char *key, size_t size, const void *v
 	return origin;
 }
 
-/* Between the last NUL and the one before it: five to nineteen digits and dots. */
+/* Between the last NUL and the one before it are five to nineteen digits and dots. */
 TEST(a_release_has_its_bounds)
 {
 	static const struct {
@@ -177,7 +177,7 @@ TEST(a_release_has_its_bounds)
 	}
 }
 
-/* Bytes behind the key are no part of it. */
+/* Bytes after the key are not part of it. */
 TEST(an_opencl_target_ends_with_the_key)
 {
 	static const struct {
@@ -228,7 +228,7 @@ TEST(ptx_is_known_within_4096_bytes)
 	assert_int_equal(origin_of(START "\0 ", sizeof START + 1, "", 0).target.sm, 86);
 }
 
-/* ---- the parts that keys are made of */
+/* ---- the parts of which keys are made */
 
 TEST(a_start_is_that_of_every_key)
 {
@@ -256,7 +256,7 @@ TEST(only_text_ends_at_a_nul)
 	assert_int_equal(cache_key_payload(CACHE_KEY_LINK, "ab\0c", 4), 4);
 }
 
-/* A key of an empty payload, and inputs that have none. */
+/* A key may have an empty payload; other inputs have no key. */
 TEST(a_key_needs_a_stamp_and_short_options)
 {
 	static const char key[] = START "\0 -v";

@@ -1,4 +1,4 @@
-/* Which machine code a driver loads from an entry, as conformance cases trust/ show it. */
+/* Which machine code a driver loads from an entry, as the conformance cases trust/ show it. */
 #include "check.h"
 
 #include "cache/sound.h"

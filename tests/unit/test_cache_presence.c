@@ -39,7 +39,7 @@ TEST(what_cannot_be_looked_at_is_not_absent)
 		assert_int_equal(file->probed.damage, CACHE_DAMAGE_READ);
 		cache_files_free(&scan);
 	}
-	/* Its row stays. */
+	/* The row of the entry stays. */
 	live = open_live(1 << 30, CACHE_FULL_REFUSE);
 	OK(cache_repair(why, live));
 	OK(cache_live_close(why, live));

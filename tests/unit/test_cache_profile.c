@@ -51,7 +51,7 @@ TEST(a_stamp_is_found_where_it_is_certain)
 	}
 }
 
-/* An ELF file with one note segment. */
+/* Makes an ELF file with one note segment. */
 static size_t make_elf(uint8_t file[256], uint32_t id_size)
 {
 	memset(file, 0, 256);
@@ -136,8 +136,8 @@ TEST(a_profile_is_kept_for_one_file)
 	OK(cache_profile_find(why, folder, library, NULL, &kept));
 	assert_memory_equal(&kept, &found, sizeof kept);
 
-	/* Neither for another one of that size, nor for one of another; a file system's clock ticks at
-	 * 100 Hz */
+	/* It is neither accepted for another library of that size, nor for one of another size; a file
+	 * system's clock ticks at 100 Hz. */
 	uv_sleep(20);
 	mem_free(write_library("libcuda.so.555.58.99", bytes, sizeof bytes - 1));
 	OK(cache_profile_find(why, folder, library, NULL, &kept));
@@ -149,7 +149,7 @@ TEST(a_profile_is_kept_for_one_file)
 	mem_free(library);
 }
 
-/* A driver whose file is replaced, as on Windows: its stamp is still recognised. */
+/* A driver's file is replaced, as on Windows: its stamp is still recognised. */
 TEST(a_former_driver_of_the_same_file_is_remembered)
 {
 	static const char *const stamps[] = {"Jul  1 202401:14:48", "Jul  2 202401:14:48"};
@@ -180,7 +180,7 @@ TEST(the_table_confirms_the_stamp_of_the_file)
 	mem_free(library);
 }
 
-/* A path that is too long for a profile; one that fits. */
+/* One path is too long for a profile; another fits. */
 TEST(a_long_path_is_no_profile)
 {
 	enum { ROOM = sizeof((struct cache_profile *)NULL)->library };
@@ -207,7 +207,7 @@ TEST(a_long_path_is_no_profile)
 	GIVES(JW_ERR_NOT_FOUND, cache_profile_find(why, NULL, "/no/such", NULL, &profile));
 }
 
-/* A profile of another library under this one's name says nothing of this one. */
+/* A profile that names this library's path but describes another library is not used. */
 TEST(a_profile_is_of_its_library)
 {
 	char *library = write_library("libcuda.so.3", "x", 1);
@@ -221,7 +221,7 @@ TEST(a_profile_is_of_its_library)
 	profile.library[1]++;
 	OK(cache_profile_write(why, path, &profile));
 	GIVES(JW_ERR_NOT_FOUND, cache_profile_load(why, folder, library, &profile));
-	/* A file is no folder for it. */
+	/* A file lies in the place of its folder. */
 	*why = (struct jw_error){0};
 	assert_int_equal(cache_profile_save(why, library, &profile), -1);
 	assert_true(why->code != JW_OK);
@@ -229,7 +229,8 @@ TEST(a_profile_is_of_its_library)
 	mem_free(library);
 }
 
-/* The newest of its branch; of a driver whose release is unknown, of its CUDA version. */
+/* The newest driver of its branch is taken; for a driver of unknown release, the newest of its CUDA
+ * version. */
 TEST(a_like_driver_is_the_newest_of_its_kind)
 {
 	for (size_t i = 0; cache_known_driver_at(i); i++) {

@@ -1,4 +1,4 @@
-/* Repairing damaged directories: removed entries, and those that stay */
+/* Repairing damaged directories: which entries are removed, and which stay. */
 #include "folder.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ enum { LIMIT = 1 << 30 };
 
 static char *dir;
 
-/* A bad disk: no file gives more than a header. libuv calls it. */
+/* The disk is bad: no file returns more than a header. libuv calls this. */
 static bool disk_is_bad;
 
 __attribute__((visibility("default"))) ssize_t pread64(int fd, void *data, size_t size, off64_t at)
@@ -29,7 +29,7 @@ __attribute__((visibility("default"))) ssize_t pread64(int fd, void *data, size_
 	return syscall(SYS_pread64, fd, data, size, at);
 }
 
-/* Writes without os_write_atomic: thousands of files need not be synced to disk. */
+/* Writes without os_write_atomic, since thousands of files need not be synced to disk. */
 static void put(const char *name, const void *bytes, size_t size)
 {
 	char *path = os_join(dir, name), *parent = os_dir_name(path);
@@ -53,7 +53,7 @@ static bool is_there(const char *name)
 	return there;
 }
 
-/* Entries 1 … count with their rows, in a directory of this name. */
+/* Makes entries 1 … count with their rows, in a directory of this name. */
 static void make_cache(const char *name, unsigned count)
 {
 	struct cache_index index = {.rows = mem_array(count, sizeof *index.rows)};
@@ -83,7 +83,7 @@ static int repair(struct jw_error *err, struct jw_cache_repaired *ret_repaired)
 	return jw_cache_repair(err, &options, ret_repaired);
 }
 
-/* This many sound entries, each with its row, and the right total. */
+/* Asserts that there are this many sound entries, each with its row, and the right total. */
 static void assert_sound(size_t entries)
 {
 	struct jw_cache_options options = {.path = dir, .limit_bytes = LIMIT};
@@ -115,7 +115,7 @@ TEST(understood_damage_is_removed)
 	entries_make(&entry, 3, 0);
 	put("0/0/00000000000000", "torn", 4);
 	put("0/0/00000000000001", "", 0);
-	put("0/0/00000000000002", entry.bytes, entry.size); /* its key belongs elsewhere */
+	put("0/0/00000000000002", entry.bytes, entry.size); /* its key belongs to another name */
 	put("0/0/00000000000003", blank, sizeof blank);
 	OK(repair(why, &repaired));
 	assert_int_equal(repaired.removed, 6);
@@ -249,7 +249,7 @@ TEST(a_repaired_entry_stays)
 	assert_sound(2);
 }
 
-/* A file that has changed since it was judged stays, and its row. */
+/* A file that has changed since it was judged stays, and so does its row. */
 TEST(an_entry_changed_under_the_lock_stays)
 {
 	struct cache_live_options how = {.limit_bytes = LIMIT};
@@ -278,7 +278,7 @@ TEST(an_entry_changed_under_the_lock_stays)
 	assert_sound(1);
 }
 
-/* The driver adds up the rows: each has the size of its file. */
+/* The driver adds up the rows, so each has the size of its file. */
 TEST(a_row_gets_the_size_of_its_file)
 {
 	struct jw_cache_options options = {.limit_bytes = LIMIT};
@@ -314,7 +314,7 @@ TEST(a_row_gets_the_size_of_its_file)
 	assert_false(repaired.mended);
 }
 
-/* One hold of the lock removes as many as its time allows. */
+/* One hold of the lock removes as many files as its time allows. */
 TEST(many_removals_share_a_hold)
 {
 	enum { ENTRIES = 100 };

@@ -1,5 +1,5 @@
-/* The rows of the index from one hold of the lock to the next, beside other processes that write to
- * it: the file always has the contents of a plain list. */
+/* The rows of the index from one hold of the lock to the next, while other processes write to it:
+ * the file always equals a plain list. */
 #include "folder.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "index_bytes.h"
 
 enum { MOST = 12000, ROUNDS = 400, LIMIT = 1 << 30 };
-enum { ROWS = MOST / EACH_TRIAL }; /* more than one hold of the lock deals with */
+enum { ROWS = MOST / EACH_TRIAL }; /* more than one hold of the lock handles */
 
 static struct cache_row expected[MOST];
 static size_t count;
@@ -87,7 +87,7 @@ static void put_expected(uint64_t key, uint64_t row_bytes)
 	expected[count++] = (struct cache_row){key, row_bytes};
 }
 
-/* One change under the lock, in the list and in the rows. */
+/* Makes one change under the lock, in the list and in the rows. */
 static void change(struct cache_live *live)
 {
 	uint64_t key = 1 + below(MOST / 4), row_bytes = 1 + below(1000);
@@ -115,7 +115,7 @@ static void change(struct cache_live *live)
 	}
 }
 
-/* Another process evicts from the front and adds at the end. */
+/* Evicts from the front and adds at the end, as another process. */
 static void change_as_another(void)
 {
 	for (unsigned gone = below(5); gone && count; gone--)
@@ -221,7 +221,7 @@ TEST(an_abandoned_hold_leaves_nothing)
 	OK(cache_live_close(why, live));
 }
 
-/* An index that has changed is read again: nothing of the former rows is written over it. */
+/* An index that has changed is read again; the former rows are not written over it. */
 TEST(what_is_read_again_is_unchanged)
 {
 	struct cache_live *live = open_live("again");
@@ -240,13 +240,13 @@ TEST(what_is_read_again_is_unchanged)
 	OK(cache_live_close(why, live));
 }
 
-/* An index may hold anything: rows of one key, and keys that were chosen for one place. Either way
- * they take no time that is seen. */
+/* An index may have any rows: several of one key, or keys that were chosen for one place. Neither
+ * takes noticeably more time. */
 TEST(hostile_rows_are_read_like_others)
 {
 	enum { MANY = 1 << 19 };
-	const uint64_t factors[] = {0,
-								UINT64_C(0xf1de83e19937733d)}; /* its product with the set's is 1 */
+	const uint64_t factors[] = {
+		0, UINT64_C(0xf1de83e19937733d)}; /* its product with the set's factor is 1 */
 	char *path;
 
 	for (size_t i = 0; i < 2; i++) {
@@ -301,7 +301,7 @@ static void cut_short(void)
 	mem_free(path);
 }
 
-/* A row that was in the file before is not in it after the file was cut. */
+/* A row that was in the file before is missing after the file was cut. */
 TEST(rows_come_back_after_a_cut)
 {
 	struct cache_live *live = open_live("cut");
@@ -319,7 +319,7 @@ TEST(rows_come_back_after_a_cut)
 	OK(cache_live_close(why, live));
 }
 
-/* One entry evicts so many rows that one hold of the lock is too short: the limit was lowered. */
+/* The limit was lowered, so one entry evicts more rows than one hold of the lock can. */
 TEST(an_entry_has_room_made_over_several_holds)
 {
 	struct cache_live *live = open_live("room");
@@ -365,7 +365,7 @@ TEST(a_repair_goes_to_its_end)
 	OK(cache_live_close(why, live));
 }
 
-/* As many rows as are read, and one more. */
+/* The index has as many rows as are read, and then one more. */
 TEST(the_largest_index_is_read)
 {
 	const size_t most = CACHE_INDEX_HEADER + (size_t)CACHE_MAX_ROWS * CACHE_ROW_SIZE;
@@ -385,7 +385,7 @@ TEST(the_largest_index_is_read)
 	mem_free(bytes);
 }
 
-/* One byte is a version; more is damage, which is mended. */
+/* One different byte is another version; more is damage, which is repaired. */
 TEST(a_version_that_is_not_known_is_left_alone)
 {
 	static const struct {
@@ -411,7 +411,7 @@ TEST(a_version_that_is_not_known_is_left_alone)
 	}
 }
 
-/* An index that cannot be read is not one that is missing. */
+/* An index that cannot be read does not count as missing. */
 TEST(a_larger_index_is_not_taken_for_none)
 {
 	const uint64_t most = CACHE_INDEX_HEADER + (uint64_t)CACHE_MAX_ROWS * CACHE_ROW_SIZE;

@@ -1,4 +1,4 @@
-/* The environment as the driver interprets it: each case was tried on a real driver. */
+/* The environment as the driver interprets it; each case was tried on a real driver. */
 #include "check.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "os/env.h"
 #include "os/file.h"
 
-/* The kernel's answer on file systems from this call on; 0: the truth. */
+/* The kernel's answer about file systems from this call on; 0: the true answer. */
 static struct {
 	unsigned from, calls, type;
 	uint64_t free_bytes;

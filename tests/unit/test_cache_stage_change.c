@@ -4,7 +4,7 @@
 
 #include "made_entries.h"
 
-/* The header's checksum becomes another one as soon as the header was read alone. libuv calls it */
+/* The header's checksum changes as soon as the header was read alone. libuv calls this. */
 static bool header_was_read;
 
 __attribute__((visibility("default"))) ssize_t pread64(int fd, void *data, size_t size, off64_t at)

@@ -1,4 +1,4 @@
-/* Entries that are larger than the piece in which they are copied. */
+/* Entries larger than the piece in which they are copied. */
 #include <stdio.h>
 
 #include "made_entries.h"
@@ -39,7 +39,8 @@ static void assert_in_place(const struct entry *entry)
 
 TEST(pieces_make_the_whole)
 {
-	/* The seam between two pieces lies in the key, at its end, in the value, at the file's end. */
+	/* The seam between two pieces lies in the key, at its end, in the value, or at the file's end.
+	 * */
 	static const struct {
 		uint64_t key_bytes, value_bytes;
 	} cases[] = {
@@ -62,7 +63,7 @@ TEST(pieces_make_the_whole)
 		assert_in_place(&entry);
 		assert_int_equal(insert(&entry, made).added, CACHE_ADDED_SAME);
 		{
-			/* The existing one is damaged in its last byte, or truncated. */
+			/* The existing entry is damaged in its last byte, or truncated. */
 			char *dir = os_join(folder, "cache");
 			char *path = cache_entry_path(dir, entry.key);
 
@@ -82,8 +83,8 @@ TEST(pieces_make_the_whole)
 	mem_free(made);
 }
 
-/* The memory of entries that wait beside the tree is bounded: a large entry has its place before
- * the next one is read, here from that place. */
+/* The memory of entries that wait beside the tree is bounded: a large entry is put into its place
+ * before the next one is read, here from that place. */
 TEST(a_large_entry_does_not_wait_for_the_next)
 {
 	enum { LARGE = 257 << 20 };

@@ -44,7 +44,7 @@ TEST(seconds_are_told_or_not)
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char stamp[CACHE_STAMP_SIZE + 1] = "untouched";
-		/* A block of the text's own size: no byte behind it is read. */
+		/* The block has the text's own size: no byte after it is read. */
 		uint8_t *bytes = test_malloc(cases[i].size);
 
 		memcpy(bytes, cases[i].bytes, cases[i].size);
@@ -87,7 +87,7 @@ static size_t put_elf(uint8_t file[FILE_SIZE], const struct notes *notes)
 	store_u16(file + 52, EHDR);
 	store_u16(file + 54, PHDR);
 	store_u16(file + 56, SEGMENTS);
-	/* The first segment is not one of notes. */
+	/* The first segment is not a segment of notes. */
 	store_u32(file + EHDR, 1);
 	store_u64(file + EHDR + 8, NOTES_AT);
 	store_u64(file + EHDR + 32, notes->size);
@@ -139,14 +139,14 @@ TEST(a_build_id_is_one_note_of_several)
 		longest[(size_t)2 * i + 1] = "0123456789abcdef"[i & 15];
 	}
 	assert_build_id(&notes, longest, "the longest");
-	/* Cut within its header, its name and its bytes */
+	/* The notes are cut within the header, the name and the bytes. */
 	for (size_t cut = 1; cut < notes.size; cut++) {
 		struct notes shorter = notes;
 
 		shorter.size = notes.size - cut;
 		assert_build_id(&shorter, "", "cut");
 	}
-	/* An empty one with an empty name's note in front: 12 bytes are a whole header. */
+	/* An empty note follows one with an empty name: 12 bytes are a whole header. */
 	notes = (struct notes){0};
 	add_note(&notes, "", 0, 1, 0);
 	add_note(&notes, "GNU", 4, 3, 0);
@@ -155,7 +155,7 @@ TEST(a_build_id_is_one_note_of_several)
 
 TEST(headers_that_lead_nowhere_have_no_build_id)
 {
-	/* A byte of the header or of the second segment, and what it becomes */
+	/* a byte of the header or of the second segment, and its new value */
 	static const struct {
 		size_t at;
 		uint8_t byte;
@@ -163,12 +163,12 @@ TEST(headers_that_lead_nowhere_have_no_build_id)
 		{4, 1},                  /* 32 bits */
 		{5, 2},                  /* the other byte order */
 		{54, PHDR + 1},          /* larger segment headers */
-		{33, 2},                 /* their place, behind the end */
-		{57, 1},                 /* 258 of them */
+		{33, 2},                 /* the segments' place, after the end */
+		{57, 1},                 /* 258 segments */
 		{EHDR + PHDR, 5},        /* not notes */
-		{EHDR + PHDR + 9, 2},    /* notes behind the end */
-		{EHDR + PHDR + 33, 2},   /* more than there are */
-		{EHDR + PHDR + 15, 255}, /* far behind the end */
+		{EHDR + PHDR + 9, 2},    /* notes after the end */
+		{EHDR + PHDR + 33, 2},   /* more notes than there are */
+		{EHDR + PHDR + 15, 255}, /* notes far after the end */
 		{1, 'F'},                /* not ELF */
 	};
 	struct notes notes = {0};
@@ -184,7 +184,7 @@ TEST(headers_that_lead_nowhere_have_no_build_id)
 		if (*stamp_build_id(file, size, text))
 			fail_msg("byte %zu: %s", cases[i].at, text);
 	}
-	/* One byte of it is missing. */
+	/* One byte of the file is missing. */
 	assert_string_equal(stamp_build_id(file, put_elf(file, &notes) - 1, text), "");
 }
 

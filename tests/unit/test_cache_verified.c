@@ -48,7 +48,7 @@ static void bend_in_place(const char *dir, const struct cache_candidate *candida
 	mem_free(path);
 }
 
-/* How many entries the only file in `kept` remembers. */
+/* Counts the entries that the only file in `kept` remembers. */
 static size_t count_remembered(const char *kept)
 {
 	struct os_names names;
@@ -82,7 +82,8 @@ TEST(damage_is_found_and_sound_entries_are_remembered)
 		assert_int_equal(candidates[n].damage, CACHE_SOUND);
 	assert_int_equal(count_remembered(kept), ENTRIES);
 
-	/* Damaged without a change of its size; with its old times restored it is not read. */
+	/* The entry is damaged without a change of its size; with its old times restored it is not
+	 * read. */
 	entries[1].bytes[entries[1].size - 1] ^= 1;
 	put(dir, &entries[1]);
 	judge(kept, dir, candidates);
@@ -94,10 +95,10 @@ TEST(damage_is_found_and_sound_entries_are_remembered)
 	assert_int_equal(candidates[0].damage, CACHE_SOUND);
 	assert_int_equal(candidates[1].damage, CACHE_DAMAGE_VALUE);
 	assert_int_equal(candidates[2].damage, CACHE_SOUND);
-	/* The former knowledge of it is gone. */
+	/* What was known of it is forgotten. */
 	assert_int_equal(count_remembered(kept), ENTRIES - 1);
 
-	/* Damaged in place, with its old write time restored */
+	/* The entry is damaged in place, with its old write time restored. */
 	bend_in_place(dir, &candidates[2]);
 	look(dir, candidates);
 	judge(kept, dir, candidates);
@@ -120,7 +121,7 @@ TEST(damage_is_found_and_sound_entries_are_remembered)
 static uv_thread_t first;
 static atomic_bool another;
 
-/* Cancels the reading of another thread; the first waits for that. */
+/* Cancels the reading of another thread, which the first one waits for. */
 static bool cancels_another(void *context)
 {
 	const uv_thread_t self = uv_thread_self();
@@ -162,7 +163,7 @@ TEST(a_thread_that_fails_fails_all)
 	GIVES(JW_ERR_INTERRUPTED, cache_verified_judge(why, NULL, dir, (struct sound_driver){0},
 												   &cancel, candidates, ENTRIES));
 	assert_true(atomic_load(&another));
-	/* If none fails, all succeed. */
+	/* If no thread fails, all succeed. */
 	OK(cache_verified_judge(why, NULL, dir, (struct sound_driver){0}, &(struct jw_cancel){0},
 							candidates, ENTRIES));
 	mem_free(dir);
@@ -170,7 +171,7 @@ TEST(a_thread_that_fails_fails_all)
 
 static const uint64_t in_order[ENTRIES] = {1, 2, 3};
 
-/* `marks`: bit 0 is that of a settled one. */
+/* Parses marks, in which bit 0 means settled; returns the number of remembered entries. */
 static size_t count_parsed(const uint64_t *keys, const uint64_t *marks, size_t count, uint64_t boot,
 						   size_t bent)
 {
@@ -193,7 +194,7 @@ static size_t count_parsed(const uint64_t *keys, const uint64_t *marks, size_t c
 	return count;
 }
 
-/* Entries that were not on disk yet may have other content after a power loss. */
+/* After a power loss, entries that had not reached the disk may have other contents. */
 TEST(unsettled_entries_are_forgotten_at_a_restart)
 {
 	static const uint64_t marks[ENTRIES] = {0x10, 0x21, 0x30};

@@ -1,4 +1,4 @@
-/* Verifies and lists whole directories: real ones, and ones that were damaged here. */
+/* Verifies and lists whole directories: real ones, and ones that this test has damaged. */
 #include "caches.h"
 
 #include <unistd.h>
@@ -25,9 +25,9 @@ static struct jw_cache_report *verify(const char *dir)
 	return verify_under(dir, UINT64_C(1) << 30);
 }
 
-/* ---- made here */
+/* ---- directories made here */
 
-/* Entries 1 … 3 with their rows, and a total that is larger by `surplus`. */
+/* Makes entries 1 … 3 with their rows, and a total that is larger by `surplus`. */
 static char *make_cache(const char *name, uint64_t surplus)
 {
 	char *dir = os_join(folder, name), file[CACHE_NAME_SIZE];
@@ -50,7 +50,7 @@ static char *make_cache(const char *name, uint64_t surplus)
 	return dir;
 }
 
-/* An entry whose name and checksum are right, with a key of that stamp and tail. */
+/* Makes an entry whose name and checksum are right, with a key of that stamp and tail. */
 static void put_value(const char *dir, const char *stamp, const char *tail, const void *value,
 					  size_t size)
 {
@@ -65,12 +65,12 @@ static void put_value(const char *dir, const char *stamp, const char *tail, cons
 			  CACHE_ENTRY_HEADER + length + size);
 }
 
-/* The driver uses it, and programs fail with it at each start. */
+/* The driver uses the entry, and programs fail with it at each start. */
 TEST(machine_code_that_no_driver_loads_is_damage)
 {
 	static const char of_550[] = "Apr  8 202512:10:18", of_no_driver[] = "Jan  1 202000:00:00";
 	static const struct {
-		const char *stamp, *tail, *reason; /* reason NULL: sound */
+		const char *stamp, *tail, *reason; /* reason NULL: the entry is sound */
 		uint16_t sm;                       /* 0: garbage */
 		bool relocatable, newer, unknown;
 	} cases[] = {
@@ -82,7 +82,7 @@ TEST(machine_code_that_no_driver_loads_is_damage)
 		{of_550, " ", "not machine code", 86, .unknown = true},
 		{of_550, " -c", NULL, 86, .relocatable = true},
 		{of_550, " -c", "cannot be linked", 86, .relocatable = false},
-		{of_550, " -arch=sm_86 -c", NULL, 0, .relocatable = false}, /* libnvJitLink's */
+		{of_550, " -arch=sm_86 -c", NULL, 0, .relocatable = false}, /* libnvJitLink's tail */
 		{of_no_driver, " ", NULL, 0, .relocatable = false},
 		{of_no_driver, " ", NULL, 75, .relocatable = false},
 	};
@@ -140,7 +140,7 @@ TEST(a_missing_or_foreign_directory_is_reported)
 	mem_free(missing);
 }
 
-/* Called between the walk and the reading: as if a driver evicted an entry just then. */
+/* Called between the listing and the reading, to act as a driver that evicts an entry just then. */
 static bool evict_one(void *context)
 {
 	char name[CACHE_NAME_SIZE], *path;
@@ -167,14 +167,14 @@ TEST(an_entry_removed_meanwhile_is_not_damage)
 	mem_free(dir);
 }
 
-/* ---- real ones */
+/* ---- real directories */
 
 static void unpack_one(void *context, const char *path, const struct buf *content)
 {
 	files_put(context, path, content->data, content->size);
 }
 
-/* The list reads both ends of keys, and reports the same as from whole keys. */
+/* The list reads only both ends of keys, and reports the same as from whole keys. */
 static void check_list(const char *dir, size_t entries)
 {
 	const struct jw_cache_options options = {.path = dir};
@@ -218,7 +218,7 @@ static void real_caches_are_sound_and_counted_right(void **state)
 		struct jw_cache_report *report;
 
 		caches_each(archive->name, unpack_one, dir);
-		/* One of them holds more than a gigabyte. */
+		/* One of these directories holds more than a gigabyte. */
 		report = verify_under(dir, UINT64_C(4) << 30);
 		assert_int_equal(report->entries, archive->entries);
 		assert_int_equal(report->sound, archive->entries);

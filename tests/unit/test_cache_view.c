@@ -13,7 +13,7 @@ static const char *path;
 static struct buf whole;
 static unsigned waits, whole_after;
 
-/* The driver's last bytes come while we wait. */
+/* The driver's last bytes come while jitwarm waits. */
 __attribute__((visibility("default"))) int nanosleep(const struct timespec *asked,
 													 struct timespec *left)
 {
@@ -55,7 +55,7 @@ TEST(an_index_that_is_being_written_is_waited_for)
 		assert_int_equal(state_after(n, cache, whole.size - 1), CACHE_INDEX_SOUND);
 		assert_int_equal(waits, n);
 	}
-	/* Not for ever */
+	/* jitwarm does not wait for ever. */
 	assert_int_not_equal(state_after(0, cache, whole.size - 1), CACHE_INDEX_SOUND);
 	assert_int_equal(waits, 3);
 	buf_free(&whole);
@@ -63,7 +63,7 @@ TEST(an_index_that_is_being_written_is_waited_for)
 	mem_free(cache);
 }
 
-/* Another account gets the error, if this one may read everything. */
+/* An account that may not read the folder gets the error. */
 TEST(a_folder_that_cannot_be_read_is_no_empty_one)
 {
 	char *cache = os_join(folder, "shut"), *below = os_join(cache, "a");

@@ -79,7 +79,7 @@ static int reads_profile(struct jw_error *err, const char *data, size_t size, st
 	return 0;
 }
 
-/* A structure without pointers */
+/* Reads a structure without pointers. */
 #define READS(name, type, get)                                                                     \
 	static int name(struct jw_error *err, const char *data, size_t size, struct buf *facts)        \
 	{                                                                                              \
@@ -123,7 +123,7 @@ static int reads_claim(struct jw_error *err, const char *data, size_t size, stru
 	return buf_printf(err, facts, "%llu", (unsigned long long)claim);
 }
 
-/* ---- with a sum behind it */
+/* ---- documents with a sum after them */
 
 static void add_sum(struct buf *bytes, const char *data, size_t size)
 {
@@ -269,7 +269,7 @@ static int reads_signature(struct jw_error *err, const char *data, size_t size, 
 			   : error_set(err, JW_ERR_FORMAT, "not of this key");
 }
 
-/* The bytes under the base64 of a secret key, whose sum stays right */
+/* Makes the bytes under the base64 of a secret key, whose sum stays right. */
 static struct buf makes_bare_secret(void)
 {
 	struct buf text = makes_secret(), bytes = BUF_MAX(MINISIGN_MAX_FILE);
@@ -285,7 +285,7 @@ static struct buf makes_bare_secret(void)
 	return bytes;
 }
 
-/* As minisign leaves the sum of a key without passphrase */
+/* Makes the sum of a key without passphrase as minisign leaves it. */
 static struct buf makes_empty_secret(void)
 {
 	struct buf bytes = makes_bare_secret();
@@ -392,13 +392,13 @@ static struct buf makes_packed(void)
 	return makes_packed_of("Jun 25 202401:14:48", 12050);
 }
 
-/* Another driver of the machine's CUDA version */
+/* Makes an entry of another driver of the machine's CUDA version. */
 static struct buf makes_carried(void)
 {
 	return makes_packed_of("Apr  8 202512:10:18", 12050);
 }
 
-/* Gives the entries the names of the manifest. */
+/* Gives the entries the names in the manifest. */
 static void right_names(char *text)
 {
 	struct pack_manifest manifest;
@@ -433,7 +433,7 @@ static int reads_packed(struct jw_error *err, const char *data, size_t size, str
 	return result;
 }
 
-/* The cubin's header, under right digests */
+/* Makes the cubin's header, under right digests. */
 static struct buf makes_cubin(void)
 {
 	struct buf bytes = BUF_MAX(MAX_SIZE);
@@ -458,7 +458,7 @@ static int reads_cubin(struct jw_error *err, const char *data, size_t size, stru
 	return result;
 }
 
-/* ---- */
+/* ---- the table of documents */
 
 static const struct document documents[] = {
 	{"manifest", "fuzz/corpus/manifest/forms", reads_manifest, NULL, false},

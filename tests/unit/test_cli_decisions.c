@@ -17,10 +17,10 @@ enum { FACTS_MAX = 16 };
 
 struct decision {
 	const char *name;
-	const char *const *facts; /* names of the struct's members, in their order */
+	const char *const *facts; /* the names of the struct's members, in their order */
 	size_t fact_count;
 	int (*decide)(const bool *facts);
-	const char *const *values; /* names of the enum's */
+	const char *const *values; /* the names of the enum's values */
 };
 
 #define FACTS_OF(what, ...)                                                                        \
@@ -94,7 +94,7 @@ static const struct decision decisions[] = {
 	DECISION(status), DECISION(tune),     DECISION(absent), DECISION(no_code),
 };
 
-/* Whether all combinations of the facts from `first` on lead to one value. */
+/* Says whether all combinations of the facts from `first` on lead to one value. */
 static bool is_settled(const struct decision *decision, const bool *facts, size_t first)
 {
 	const size_t free = decision->fact_count - first;

@@ -72,7 +72,7 @@ TEST(texts_without_conversions)
 	expect("warm", "WARM");
 	expect("not translated", NULL);
 	expect("", NULL);
-	/* A format is no text. */
+	/* The format itself was not printed. */
 	expect("%llu module", NULL);
 	expect("100 %% of %s", NULL);
 }
@@ -95,7 +95,7 @@ TEST(arguments_move_and_are_translated)
 	/* A format that the catalogue lacks keeps its own words. */
 	EXPECT_MADE("  WARM; then MOD 9", "  %s; then %s", "warm", more);
 	EXPECT_MADE(NULL, "nothing of ours: %s", "cold");
-	/* A sentence that was not made is not known, whatever it reads like. */
+	/* A sentence that was not made by a format is unknown, whatever it looks like. */
 	expect("7 of 9 modules evicted", NULL);
 }
 
@@ -114,7 +114,7 @@ TEST(names_stay)
 	assert_string_equal(language_text("Start again."), "AGAIN.");
 }
 
-/* With a precision a text need not have an end. */
+/* With a precision, a text need not have a terminating NUL. */
 TEST(widths)
 {
 	const char endless[] = {'w', 'a', 'r', 'm'};
@@ -145,7 +145,7 @@ TEST(pieces_are_joined)
 	buf_free(&buf);
 }
 
-/* No conversion: a name of Windows */
+/* This is no conversion: a name of Windows. */
 TEST(a_percent_sign_may_be_literal)
 {
 	assert_string_equal(language_text("below %APPDATA%, and so on"), "%APPDATA% BELOW");
@@ -161,7 +161,7 @@ TEST(errors_and_what_other_processes_say)
 	error_prefix(why, "%s", "/a/b");
 	assert_string_equal(why->message, "/a/b: Permission denied");
 	expect(why->message, "/a/b: DENIED");
-	/* In another process */
+	/* Another process made the text. */
 	TEXT_COPY(answer.error, why->message);
 	OK(protocol_put_answer(why, &line, &answer));
 	language_use(messages, sizeof messages / sizeof *messages);

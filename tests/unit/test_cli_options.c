@@ -107,7 +107,7 @@ TEST(mistakes_are_named)
 	}
 }
 
-/* --json decides about the form of the error, and --help stands above it. */
+/* --json decides about the form of the error, and --help takes precedence over it. */
 TEST(a_mistake_leaves_the_options_behind_it)
 {
 	char line[] = "--nonsense --target --driver= one --json --help", *argv[16];
@@ -148,7 +148,7 @@ TEST(sizes_are_read)
 {
 	static const struct {
 		const char *text;
-		uint64_t bytes; /* 0: refused, but for "0" */
+		uint64_t bytes; /* 0: refused, except for "0" */
 	} cases[] = {
 		{"0", 0},
 		{"1500", 1500},
@@ -203,7 +203,7 @@ TEST(the_nearest_name_is_offered)
 
 TEST(statuses_are_combined)
 {
-	/* From the weakest to the strongest. */
+	/* from the weakest to the strongest */
 	static const enum exit_status order[] = {EXIT_DONE, EXIT_CANNOT, EXIT_COLD, EXIT_FAILED,
 											 EXIT_BAD_USAGE};
 	enum { COUNT = sizeof order / sizeof *order };

@@ -114,7 +114,7 @@ TEST(bar_shows_the_work_done)
 							  "100/400 modules, 1.9 MiB, 10 s left");
 	progress.done_modules = 399;
 	progress.done_weight_ms = 2000;
-	/* The weights are predictions: past their sum something is still left to do. */
+	/* The weights are predictions: beyond their sum, something is still left to do. */
 	(void)progress_line(line, &progress, 10 * SECOND, 100);
 	assert_non_null(strstr(line, " 99 %  399/400"));
 	progress.done_modules = 400;
@@ -152,7 +152,7 @@ TEST(progress_never_goes_back)
 TEST(time_left_follows_the_pace)
 {
 	static const struct {
-		double elapsed, changed, share, left; /* left -1: cannot be told */
+		double elapsed, changed, share, left; /* left -1: unknown */
 	} cases[] = {
 		{.elapsed = 10, .changed = 10, .share = 0.5, .left = 10},
 		{.elapsed = 14, .changed = 10, .share = 0.5, .left = 6},

@@ -1,4 +1,4 @@
-/* The time left of a process that is watched, and the rhythm of its lines: with made-up compiles,
+/* The time left of a watched process, and when lines about it are printed, with made-up compiles
  * and without a clock. */
 #include "check.h"
 
@@ -8,7 +8,7 @@
 
 enum { MODULES = 60, POLL_MS = 500 };
 
-/* Repeatable numbers between 0 and 1. */
+/* Returns repeatable numbers between 0 and 1. */
 static double chance(uint32_t *seed)
 {
 	*seed = *seed * 1664525 + 1013904223;
@@ -19,8 +19,8 @@ struct start {
 	double model_ms[MODULES], real_ms[MODULES], whole_ms, left_model_ms;
 };
 
-/* A first start whose compiler is `factor` times as slow as predicted, each module off by a fifth
- * at most; with every eighth module twenty times the size of the others. */
+/* Makes a first start whose compiler is `factor` times as slow as predicted, each module off by a
+ * fifth at most, and every eighth module twenty times the size of the others. */
 static struct start made_up(uint32_t seed, double factor)
 {
 	struct start start = {0};
@@ -43,15 +43,15 @@ static double longest_from(const struct start *start, size_t at)
 	return longest_ms;
 }
 
-/* If little is left, one module decides: a twentieth of the whole is close enough. */
+/* If little is left, one module decides, so a twentieth of the whole is close enough. */
 static void take_ratio(double said_ms, double true_ms, double whole_ms, double *worst)
 {
 	if (fabs(said_ms - true_ms) > whole_ms / 20 && fabs(said_ms / true_ms - 1) > fabs(*worst - 1))
 		*worst = said_ms / true_ms;
 }
 
-/* Watches a run as the command does, `crowd` times as long on the clock as on processors, and
- * returns the worst ratio of the predicted and the true time, from a third of the way on. */
+/* Watches a run as the command does, with `crowd` times as much time on the clock as on processors,
+ * and returns the worst ratio of the predicted and the true time, from a third of the way on. */
 static double worst_ratio(struct start start, double crowd)
 {
 	struct watch_left left = {0};
@@ -99,7 +99,7 @@ TEST(nothing_is_said_where_nothing_is_known)
 	assert_true(watch_left_seconds(&left) < 0);
 	watch_left_count(&left, 3, 0, 0, 0);
 	assert_true(watch_left_seconds(&left) < 0);
-	/* A library that is loaded later hides former compiles: no pace is learnt from it. */
+	/* A library that is loaded later hides former compiles, so no speed is learnt from it. */
 	watch_left_count(&left, 3, 8, 8000, 1000);
 	watch_left_spend(&left, 100, 100);
 	watch_left_count(&left, 4, 4, 4000, 1000);
@@ -108,7 +108,7 @@ TEST(nothing_is_said_where_nothing_is_known)
 	assert_true(watch_left_seconds(&left) < 0);
 }
 
-/* The longest of the three takes twice as long as predicted; the two others are still to come. */
+/* The longest of the three takes twice as long as predicted; the two others still follow. */
 TEST(a_module_that_takes_longer_takes_nothing_from_those_to_come)
 {
 	struct watch_left left = {0};

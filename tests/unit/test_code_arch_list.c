@@ -1,4 +1,4 @@
-/* Lists of architectures, in the notations of TORCH_CUDA_ARCH_LIST, CMake and nvcc. */
+/* Lists of architectures in the notations of TORCH_CUDA_ARCH_LIST, CMake and nvcc. */
 #include "check.h"
 
 #include <stdio.h>

@@ -10,7 +10,7 @@ struct names {
 	char text[1024];
 };
 
-/* The members of a file, one line each with its number of containers. */
+/* Asserts the members of a file, one line each with its number of containers. */
 static void assert_members(const struct buf *file, const char *expected)
 {
 	struct names names = {""};
@@ -34,7 +34,7 @@ static void assert_members(const struct buf *file, const char *expected)
 	mem_free(path);
 }
 
-/* A static library that is named is reported; in a wheel it is one of many files. */
+/* A static library that the user names is reported; in a wheel it is one of many files. */
 TEST(a_static_library_is_not_read)
 {
 	struct buf ar = make_buf(), library = make_buf(), wheel = make_buf();
@@ -57,8 +57,8 @@ TEST(a_static_library_is_not_read)
 	buf_free(&wheel);
 }
 
-/* A name that is not ASCII leaves the whole wheel to libarchive: the result is the same, and a
- * damaged member is reported, and does not damage the next one. */
+/* A name that is not ASCII leaves the whole wheel to libarchive: the result is the same; a damaged
+ * member is reported, and does not affect the next one. */
 TEST(a_plain_wheel_is_read_like_any_other)
 {
 	static const char *const names[] = {"x/notes.txt", "x/\xed\x95\x9c.txt"};
@@ -79,13 +79,13 @@ TEST(a_plain_wheel_is_read_like_any_other)
 		assert_members(&wheel, "x/a.so 1\nx/b.so 1\n");
 		assert_int_equal(make_read(&wheel, &sound), 0);
 		assert_int_equal(sound.troubles, 0);
-		/* Somewhere in the noise of the first library: bytes that decide nothing */
+		/* The changed byte lies in the noise of the first library and decides nothing. */
 		wheel.data[400000] ^= 1;
 		assert_int_equal(make_read(&wheel, &damaged), 0);
 		assert_int_equal(damaged.troubles, 1);
 		assert_int_equal(damaged.code, JW_ERR_FORMAT);
 		assert_string_equal(damaged.member, "x/b.so");
-		/* A directory that is cut off: libarchive takes the members that it finds, or reports the
+		/* The directory is cut off: libarchive reads the members that it finds, or reports the
 		 * lack. */
 		wheel.data[400000] ^= 1;
 		wheel.size -= 30;
@@ -96,8 +96,8 @@ TEST(a_plain_wheel_is_read_like_any_other)
 	}
 }
 
-/* TensorFlow's library has its section names before 160 MB of symbols, and its headers behind them.
- */
+/* TensorFlow's library has its section names before 160 MB of symbols, and its section headers
+ * after them. */
 TEST(names_before_long_symbols_are_not_unpacked_once_more)
 {
 	enum { CODE = 2 << 20, SYMBOLS = 9 << 20, SHOFF_AT = 40 };
@@ -113,7 +113,7 @@ TEST(names_before_long_symbols_are_not_unpacked_once_more)
 
 	make_container(&container, DEVCODE_LZ4, "");
 	make_zeros(&code, CODE);
-	/* A file that begins like PTX is examined alone. */
+	/* A file that begins like PTX is examined only as PTX. */
 	make_elf(&library, MAKE_ELF_X86_64,
 			 (struct make_section[]){
 				 {.name = ".gnu.version", .data = container.data, .size = 8},
@@ -178,8 +178,8 @@ TEST(loose_files_may_be_packed_with_zstd)
 
 enum { LARGE_CUBIN = 5 << 20 };
 
-/* A container of a cubin and PTX, larger than the part of a stream that is kept whole, and a small
- * one behind it. */
+/* Makes a container of a cubin and PTX, larger than the part of a stream that is kept whole, and a
+ * small one after it. */
 static void make_large(struct buf *file)
 {
 	struct buf small = make_buf();
@@ -200,7 +200,7 @@ static void make_large(struct buf *file)
 TEST(a_large_container_is_the_same_in_a_stream)
 {
 	static const struct {
-		size_t broken_at, cut; /* 0: not */
+		size_t broken_at, cut; /* 0: not broken, not cut */
 		size_t listed, damaged;
 	} cases[] = {
 		{.listed = 2},
@@ -239,7 +239,7 @@ TEST(a_large_container_is_the_same_in_a_stream)
 	}
 }
 
-/* A stream that ends inside a small container, at any byte: one damaged container, as in a file. */
+/* A stream ends inside a small container, at any byte: one container is damaged, as in a file. */
 TEST(a_small_container_may_be_cut_by_a_streams_end)
 {
 	struct buf whole = make_buf();

@@ -1,4 +1,4 @@
-/* Facts about driver branches. */
+/* The facts of driver branches. */
 #include "check.h"
 
 #include "code/release.h"

@@ -1,4 +1,4 @@
-/* Which drivers load machine code, as it was measured. */
+/* Which drivers load machine code, as measured. */
 #include "check.h"
 
 #include "code/rules.h"

@@ -1,4 +1,4 @@
-/* Containers: the writer's output is read back, and damaged ones are recognised. */
+/* Containers that the writer makes are read back, and damaged ones are recognised. */
 #include "make_devcode.h"
 
 #include "code/container.h"
@@ -74,7 +74,7 @@ TEST(a_walk_can_be_fed_piece_by_piece)
 	buf_free(&file);
 }
 
-/* Fields of the entry that make it damaged, or of another kind, when they contradict others; the
+/* Fields of the entry that contradict others make the entry damaged or of another kind, while the
  * container stays sound. */
 TEST(an_entry_has_its_kind_and_target)
 {
@@ -105,7 +105,7 @@ TEST(an_entry_has_its_kind_and_target)
 		{.at = OPTIONS,
 		 .value = 80,
 		 .damaged = true,
-		 .compression = DEVCODE_LZ4}, /* options behind the header */
+		 .compression = DEVCODE_LZ4}, /* options after the header */
 		{.at = TEXT,
 		 .value = 0xfffffff0u,
 		 .damaged = true,

@@ -9,7 +9,8 @@
 
 enum { SIZE = 256 };
 
-/* A cubin with one section of 64 bytes behind its header and two section headers behind that. */
+/* Makes a cubin with one section of 64 bytes after its header, and two section headers after that.
+ * */
 static void make_cubin(uint8_t bytes[SIZE], enum cubin_abi abi, uint16_t sm, uint16_t type)
 {
 	memset(bytes, 0, SIZE);
@@ -46,7 +47,7 @@ TEST(files_that_are_not_cubins_are_refused)
 				 {48, 0, JW_ERR_FORMAT},        /* no architecture */
 				 {41, 0xff, JW_ERR_FORMAT},     /* section headers elsewhere */
 				 {47, 0xff, JW_ERR_FORMAT},     /* and so far that sums overflow */
-				 {60, 3, JW_ERR_FORMAT},        /* one section more than there is room for */
+				 {60, 3, JW_ERR_FORMAT},        /* one section more than fits */
 				 {58, 63, JW_ERR_FORMAT},       /* section headers of another size */
 				 {192 + 31, 0xff, JW_ERR_FORMAT}, {192 + 39, 0xff, JW_ERR_FORMAT}};
 

@@ -6,7 +6,7 @@ static void add_container_section(struct buf *data)
 	make_container(data, DEVCODE_LZ4, "");
 }
 
-/* A library whose wrappers have the given version, with or without a relocation for each. */
+/* Makes a library whose wrappers have the given version, with or without a relocation for each. */
 static void make_linked(struct buf *file, uint16_t machine, uint32_t version, uint64_t type,
 						bool in_place)
 {
@@ -64,7 +64,7 @@ TEST(version_2_wrappers_mark_linked_containers)
 		 .known = true}, /* a program at a fixed address */
 		{.machine = MAKE_ELF_X86_64,
 		 .version = 2,
-		 .relocation = 1},                             /* a relocation that we do not follow */
+		 .relocation = 1}, /* a relocation that jitwarm does not follow */
 		{.machine = 3, .version = 2, .relocation = 8}, /* another processor */
 	};
 
@@ -87,11 +87,11 @@ TEST(wrong_headers_are_reported_only)
 	static const struct {
 		size_t at;
 		uint8_t value;
-		enum jw_code code; /* JW_OK: not a word */
+		enum jw_code code; /* JW_OK: no message */
 	} cases[] = {
 		{4, 1, JW_ERR_UNSUPPORTED}, /* 32 bits */
 		{5, 2, JW_ERR_UNSUPPORTED}, /* big endian */
-		{43, 0x40, JW_ERR_FORMAT},  /* section headers behind the end */
+		{43, 0x40, JW_ERR_FORMAT},  /* section headers after the end */
 		{58, 40, JW_ERR_FORMAT},    /* of another size */
 		{61, 0x40, JW_ERR_FORMAT},  /* more than there are */
 		{62, 0x7f, JW_OK},          /* no names: still searched */
@@ -128,7 +128,7 @@ TEST(every_truncation_ends_well)
 
 		assert_int_equal(make_read(&file, &seen), 0);
 		assert_int_equal(seen.images, 0);
-		assert_int_equal(seen.troubles, file.size >= 4); /* of ELF, by its magic */
+		assert_int_equal(seen.troubles, file.size >= 4); /* the magic makes it ELF */
 	}
 	buf_free(&file);
 }

@@ -1,11 +1,11 @@
-/* Names of kernels, for people. */
+/* Names of kernels as people read them. */
 #include "check.h"
 
 #include <stdio.h>
 
 #include "code/kernel_names.h"
 
-/* A container whose only entry is a PTX text. */
+/* Adds the names of a container whose only entry is a PTX text. */
 static void add_text(char text[KERNELS_TEXT], const char *ptx)
 {
 	const struct devcode_entry entry = {

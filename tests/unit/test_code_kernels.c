@@ -8,7 +8,8 @@
 #include "code/cubin.h"
 #include "code/write.h"
 
-/* Header, names, a symbol table, and the headers of three sections: none, names, symbols. */
+/* The file has a header, names, a symbol table, and the headers of three sections: none, names,
+ * symbols. */
 enum { NAMES_AT = 64, NAMES = 32, SYMBOLS_AT = 96, SYMBOL = 24, MOST = 1024 };
 
 struct made {
@@ -61,7 +62,7 @@ static struct devcode_view end(struct made *made)
 
 static const char names[] = "\0one\0two";
 
-/* As ptxas of CUDA 13.0 writes .nv.compat, here in the place of the symbols */
+/* This is .nv.compat as ptxas of CUDA 13.0 writes it, here in the place of the symbols. */
 static const uint8_t compat[36] = {2, 9, 0, 0, 2, 2, 1, 0,  2, 5, 5, 0, 3, 7, 1, 1, 2, 3,
 								   0, 0, 2, 6, 1, 0, 4, 11, 8, 0, 9, 0, 0, 0, 0, 0, 0, 0};
 
@@ -112,11 +113,11 @@ TEST(kernels_are_compared_by_name)
 	add(&a, TWO, 0x12, 0x10);
 	assert_true(has(&a, &b));
 	assert_false(has(&b, &a));
-	/* A function that is no kernel, and a variable */
+	/* a function that is not a kernel, and a variable */
 	add(&b, ONE, 0x12, 0);
 	add(&b, ONE, 0x11, 0x10);
 	assert_false(has(&b, &a));
-	/* In another order */
+	/* the symbols in another order */
 	add(&b, ONE, 0x12, 0x10);
 	assert_true(has(&b, &a));
 }
@@ -158,7 +159,7 @@ TEST(damaged_tables_are_refused)
 	assert_int_equal(cubin_symbols_read(NULL, (struct devcode_view){made.bytes, 20}, &symbols), -1);
 }
 
-/* Each kernel has the same name, which is as long as the file. */
+/* All kernels have one name, which is as long as the file. */
 TEST(names_of_kernels_are_limited)
 {
 	enum {
@@ -204,7 +205,7 @@ TEST(compat_outside_of_the_cubin_is_none)
 	assert_int_equal(cubin_compat((struct devcode_view){made.bytes, 8}).size, 0);
 }
 
-/* As ptxas of 12.4 (sm_90), 12.9 and 13.2 writes them; each target with 'f' is as without. */
+/* ptxas 12.4 (sm_90), 12.9 and 13.2 write these; a target with 'f' is as without. */
 TEST(code_for_one_capability_says_so)
 {
 	static const struct {
@@ -258,7 +259,7 @@ TEST(code_for_one_capability_says_so)
 		assert_int_equal(entry.cuda_13, cases[i].cuda_13);
 		assert_true(entry.baked);
 		assert_int_equal(entry.target.suffix, cases[i].cuda_13 && cases[i].exclusive ? 'a' : 0);
-		/* Hostile ones: the place, and the size behind it */
+		/* These are hostile: the place, and the size after it. */
 		at = load_u32(file.data + 20);
 		for (size_t k = 0; k < 8; k++) {
 			const uint8_t kept = file.data[at + k];

@@ -5,7 +5,7 @@
 
 #include "code/container.h"
 
-/* Each string ends in its NUL; the last may have none. */
+/* Each string ends with a NUL; the last one may lack it. */
 static bool read_ids(const char *ids, size_t size, size_t objects, size_t linked, uint32_t *links)
 {
 	return module_ids_read((const uint8_t *)ids, size, objects, linked, links);
@@ -17,7 +17,7 @@ TEST(what_is_contradictory_is_unknown)
 	uint32_t links[4];
 
 	assert_true(READ("def _a\0_a\0def _b\0_b", 2, 2, links));
-	/* Two lists, one behind the other, look like one. */
+	/* Two lists, one after the other, look like one. */
 	assert_false(READ("def _a\0def _b\0_a\0_b", 2, 2, links));
 	assert_false(READ("def _a\0_a\0def _b\0_b", 2, 1, links));
 	assert_false(READ("def _a\0_a\0def _b\0_b", 3, 2, links));

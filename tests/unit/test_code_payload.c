@@ -6,7 +6,7 @@
 #include "code/container.h"
 #include "code/ptx.h"
 
-/* One container in memory with its entry. */
+/* One container in memory, and its entry. */
 struct made {
 	struct buf bytes;
 	struct devcode_container container;
@@ -62,7 +62,7 @@ TEST(a_wrong_size_is_damage)
 }
 
 /* Each byte of a payload changed in turn: an error or other bytes, never more than was promised. */
-/* A frame does not say how long its content is: the unpacked bytes are counted. */
+/* A frame does not contain the size of its content, so the unpacked bytes are counted. */
 TEST(a_short_frame_is_damage)
 {
 	static const uint64_t sizes[] = {400, 399, 401, 4000};

@@ -30,7 +30,7 @@ static void add_sections(struct buf *file, size_t table_at, const struct pe_sect
 	}
 }
 
-/* An object's long name is in the string table behind its symbols. */
+/* An object's long name is in the string table after its symbols. */
 TEST(an_object_may_have_long_names)
 {
 	struct make_seen seen = {0};
@@ -56,7 +56,7 @@ TEST(an_object_may_have_long_names)
 	buf_free(&data);
 }
 
-/* Each name would be unpacked once more, and with it all that is before it. */
+/* Reading each name would unpack the member once more, with everything before it. */
 TEST(a_packed_file_is_read_again_only_so_often)
 {
 	enum { SECTIONS = 4000, NAMES_AT = 2 << 20 };

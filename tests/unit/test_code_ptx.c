@@ -63,7 +63,7 @@ TEST(an_invalid_header_is_refused)
 		".version 7.8\n",
 		".version 7.8\n.target",
 		".version 7.8\n.target sm_",
-		".version 7.8\n.target sm_8", /* may go on behind the end */
+		".version 7.8\n.target sm_8", /* the number may continue after the end */
 		".version 7.8\n.target sm_90",
 		".version 7.8\n.target sm_90a",
 		".version 7.8\n.target sm_90ab\n",
@@ -81,7 +81,8 @@ TEST(an_invalid_header_is_refused)
 	}
 }
 
-/* The fast path against a plain loop, with every word at every place around the blocks' borders */
+/* Compares the fast path with a plain loop, for every word at every place around the blocks'
+ * borders. */
 TEST(counting_fast_is_counting)
 {
 	static const char *const words[] = {";\n",     ";\r\n",   "rem",       ".entry", ".func",
@@ -118,7 +119,7 @@ TEST(counting_fast_is_counting)
 	mem_free(text);
 }
 
-/* Cycles' PTX for OptiX: the driver would refuse its calls of _optix_… */
+/* Cycles' PTX for OptiX calls _optix_… functions, which the driver would refuse. */
 TEST(programs_of_optix_are_not_the_drivers)
 {
 	static const struct {

@@ -7,7 +7,7 @@
 #include "code/rules.h"
 #include "code/target_names.h"
 
-/* A JIT's targets and the first CUDA version that knows each: a ptxas of 11.8 refuses sm_90a. */
+/* A JIT's targets, and the first CUDA version that knows each: ptxas 11.8 refuses sm_90a. */
 TEST(the_target_of_a_jit_is_known_to_its_release)
 {
 	static const struct {
@@ -43,12 +43,12 @@ TEST(the_oldest_driver_of_a_runtime)
 		assert_int_equal(gpu_runtime_cuda(cases[i].runtime), cases[i].driver);
 }
 
-/* As each ptxas from 11.7 to 13.5 says. */
+/* Each ptxas from 11.7 to 13.5 reports these. */
 TEST(the_compilers_that_make_code_for_a_gpu)
 {
 	static const struct {
 		uint16_t sm;
-		uint32_t before, first, last, behind; /* 0: none, or not known */
+		uint32_t before, first, last, behind; /* 0: none, or unknown */
 	} cases[] = {
 		{35, 0, 11070, 11080, 12000},  {50, 0, 11070, 12090, 13000},
 		{61, 0, 12000, 12090, 13000},  {70, 8000, 9000, 12090, 13050},

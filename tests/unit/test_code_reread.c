@@ -64,7 +64,7 @@ TEST(a_member_is_read_again)
 
 /* ---- stopping */
 
-/* Says yes from the n-th question on. */
+/* Answers yes from the n-th question on. */
 struct patience {
 	size_t left, asked;
 };
@@ -77,7 +77,8 @@ static bool is_enough(void *context)
 	return patience->asked > patience->left;
 }
 
-/* A walk ends whenever it is cancelled, also in the middle of a member, and reports no damage. */
+/* Stops a walk, which ends whenever it is cancelled, also in the middle of a member, and reports no
+ * damage. */
 static void stopped_at(const char *path, const char *member, const struct buf *library)
 {
 	size_t questions = 0;
@@ -95,10 +96,10 @@ static void stopped_at(const char *path, const char *member, const struct buf *l
 			break;
 		}
 		assert_int_equal(why->code, JW_ERR_INTERRUPTED);
-		/* One more: the same question again, before it is reported as trouble. */
+		/* The same question comes once more, before it is reported as trouble. */
 		assert_in_range(patience.asked, n + 1, n + 6);
 	}
-	/* Often enough within the one member. */
+	/* The question comes often enough within one member. */
 	assert_true(questions > library->size >> 20);
 	for (size_t n = 0;; n++) {
 		struct patience patience = {.left = n};
@@ -151,11 +152,11 @@ TEST(reading_ends_when_it_is_cancelled)
 	buf_free(&conda);
 }
 
-/* A zip in a stream has its members' sizes behind them: skipped members are unpacked, too. */
+/* A zip in a stream has its members' sizes after them, so skipped members are unpacked, too. */
 TEST(passing_over_a_member_is_unpacking)
 {
 	enum { PASSED = 32 << 20 };
-	/* A member of one byte, packed in a way that nobody knows */
+	/* The member has one byte, packed with an unknown method. */
 	static const char damaged[] = "PK\3\4\24\0\0\0\143\0\0\0\0\0\0\0\0\0"
 								  "\1\0\0\0\1\0\0\0\1\0\0\0dx";
 	struct buf other = make_buf();

@@ -37,7 +37,7 @@ TEST(of_two_that_overlap_the_later_is_cut)
 	sections_free(&table);
 }
 
-/* A linker makes some dozens of sections: many wrappers times many of them take minutes. */
+/* A linker makes some dozens of sections: many wrappers times many sections would take minutes. */
 TEST(wrappers_among_too_many_sections_are_not_followed)
 {
 	enum { MANY = 4097, FEW = 4094 };

@@ -1,4 +1,4 @@
-/* Bytes behind a stream's end are not read: the next page cannot be. */
+/* Bytes after the end of a stream are not read: the next page cannot be read. */
 #include "check.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/cursor.h"
 #include "code/search.h"
 
-/* A container that is too large to be held as a whole, and is cut in the head of its entry. */
+/* The container is too large to be held as a whole, and is cut in the head of its entry. */
 TEST(a_cut_head_is_no_entry)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -34,7 +34,7 @@ TEST(a_cut_head_is_no_entry)
 		OK(search_stream_next(why, &search));
 		assert_int_equal(image.count, 0);
 		assert_int_equal(image.damaged_count, 1);
-		/* Only a whole head is one more step of the search */
+		/* Only a whole head gives one more step of the search. */
 		assert_int_equal(image.wasted_steps, size == sizeof whole);
 		image_free(&image);
 		search_stream_free(&search);

@@ -49,7 +49,7 @@ TEST(names_are_read)
 		{"NVIDIA GeForce GTX TITAN X", {52}},
 		{"P106-100", {61}},
 		{"Quadro RTX 8000", {75}},
-		/* Modules, with CUDA's names for their GPUs */
+		/* modules, with CUDA's names for their GPUs */
 		{"jetson orin", {87}},
 		{"Jetson Orin Nano", {87}},
 		{"NVIDIA Jetson Orin Nano Super Developer Kit", {87}},
@@ -62,7 +62,7 @@ TEST(names_are_read)
 		{"Jetson Xavier NX", {72}},
 		{"Xavier", {72}},
 		{"Jetson Nano", {53}},
-		/* Parts of a GPU: virtual ones, and those of MIG */
+		/* parts of a GPU: virtual ones, and those of MIG */
 		{"A40-48Q", {86}},
 		{"GRID T4-16Q", {75}},
 		{"grid t4-2b", {75}},
@@ -190,7 +190,7 @@ TEST(pairs_that_do_not_exist_are_told)
 	static const struct {
 		uint32_t cuda;
 		uint16_t sm;
-		const char *says; /* NULL: there is such a pair */
+		const char *says; /* NULL: the pair exists */
 	} cases[] = {
 		{12040, 120, "570 (CUDA 12.8) or newer"},
 		{13010, 52, "580 (CUDA 13.0) was the last"},
@@ -244,7 +244,7 @@ TEST(device_ids_are_known)
 {
 	static const struct {
 		uint32_t device;
-		uint16_t sm; /* 0: not known */
+		uint16_t sm; /* 0: unknown */
 	} cases[] = {{0x2484, 86},  {0x1b80, 61},  {0x2330, 90}, {0x20b0, 80},
 				 {0x2786, 89},  {0x2b85, 120}, {0x1e87, 75}, {0x3182, 103},
 				 {0x2e12, 121}, {0x0045, 0},   {0xffff, 0},  {0x1af1, 0}};

@@ -1,5 +1,5 @@
-/* Zip files: an end that claims a directory of more than is ever read, which ends no process, and
- * members that are not what their headers say. */
+/* Zip files whose end claims a larger directory than is ever read, which ends no process, and
+ * members that contradict their headers. */
 #include "check.h"
 
 #include <string.h>
@@ -46,7 +46,7 @@ TEST(a_directory_without_bounds_is_refused)
 
 enum { CONTENT = 3 << 20 };
 
-/* Deflated, in two blocks at least: the first half ends at a byte, *ret_half. */
+/* Deflates in at least two blocks: the first half ends at a byte, *ret_half. */
 static size_t deflate_content(const uint8_t *content, uint8_t *packed, size_t room,
 							  size_t *ret_half)
 {
@@ -66,7 +66,7 @@ static size_t deflate_content(const uint8_t *content, uint8_t *packed, size_t ro
 	return room;
 }
 
-/* A zip file of one member, "x". */
+/* Makes a zip file with one member, "x". */
 static void make_zip(struct buf *zip, const uint8_t *packed, size_t packed_bytes, size_t size,
 					 uint32_t crc)
 {
@@ -94,7 +94,7 @@ static int take(struct jw_error *err, void *context, const uint8_t *data, size_t
 	return buf_append(err, context, data, size);
 }
 
-/* A false header is found by each library that inflates the member: the bytes passed on before are
+/* Each library that inflates the member notices a false header; the bytes passed on before are
  * right, and come once. */
 TEST(a_member_that_is_not_what_its_headers_say)
 {

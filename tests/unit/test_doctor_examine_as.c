@@ -11,7 +11,7 @@
 
 #include <jitwarm/doctor.h>
 
-/* A process with these variables, which waits. */
+/* Starts a process with these variables, which waits. */
 static pid_t start_process(char *const *environment)
 {
 	char sleep_name[] = "sleep", seconds[] = "60";
@@ -28,7 +28,8 @@ static pid_t start_process(char *const *environment)
 		_exit(127);
 	}
 	(void)close(ends[1]);
-	/* Its end of the pipe is closed when the program begins, just before it has its variables. */
+	/* The process's end of the pipe is closed when the program begins, just before it has its
+	 * variables. */
 	assert_int_equal(read(ends[0], &none, 1), 0);
 	(void)close(ends[0]);
 	(void)snprintf(path, sizeof path, "/proc/%d/environ", (int)child);
@@ -42,8 +43,8 @@ static pid_t start_process(char *const *environment)
 	return child;
 }
 
-/* A driver loads the library that CUDA_INJECTION64_PATH names, and other variables name files that
- * it writes: another program's variables are not taken. */
+/* A driver loads the library named by CUDA_INJECTION64_PATH, and writes files that other variables
+ * name; such variables of another program are not taken. */
 TEST(only_what_decides_about_code_is_taken)
 {
 	char environment[][64] = {"CUDA_INJECTION64_PATH=/tmp/evil.so",
@@ -95,7 +96,7 @@ TEST(a_process_that_is_gone_is_not_found)
 	GIVES(JW_ERR_NOT_FOUND, jw_examine_as_process(why, (int)child));
 }
 
-/* sudo -E keeps the caller's. */
+/* sudo -E keeps the caller's variables. */
 TEST(an_account_has_its_own_home)
 {
 	const struct passwd *own = getpwuid(geteuid());

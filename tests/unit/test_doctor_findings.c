@@ -20,7 +20,8 @@ static const struct finding_kind *kind_named(const char *id)
 	return kind;
 }
 
-/* The sample framework links in less than a millisecond: only the estimate makes a finding. */
+/* The sample framework links in less than a millisecond, so only the estimate can make a finding.
+ * */
 TEST(a_long_link_is_found_and_a_short_one_is_not)
 {
 	struct jw_check_result check = {0};
@@ -39,7 +40,7 @@ TEST(a_long_link_is_found_and_a_short_one_is_not)
 	assert_int_equal(draft.word_count, 0);
 }
 
-/* A place that jitwarm reads is named; else the command that finds it. */
+/* A finding names the place if jitwarm reads it; otherwise, the command that finds it. */
 TEST(a_setting_is_said_to_be_where_it_is)
 {
 	static char name[] = "CUDA_CACHE_DISABLE", one[] = "1", zero[] = "0", none[] = "",
@@ -59,7 +60,7 @@ TEST(a_setting_is_said_to_be_where_it_is)
 	assert_non_null(strstr(draft.evidence, "set in /etc/environment"));
 }
 
-/* A process may have mapped more files than a command has room for. */
+/* A process may have mapped more files than fit into a command. */
 TEST(a_command_that_is_cut_says_so)
 {
 	static char path[] = "/a.so";
@@ -85,7 +86,7 @@ TEST(a_command_that_is_cut_says_so)
 	assert_non_null(strstr(draft.fix, "leaves out 7 more"));
 }
 
-/* On a machine without a GPU nothing is checked, and nothing is left out either. */
+/* On a machine without a GPU, nothing is checked, and nothing counts as left out. */
 TEST(troubles_count_once)
 {
 	static const struct jw_target target = {.sm = 86};

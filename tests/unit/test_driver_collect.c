@@ -1,4 +1,5 @@
-/* A worker's result gets into the cache only if it is sound, and the caller learns the outcome. */
+/* A worker's result is inserted into the cache only if it is sound, and the caller learns the
+ * outcome. */
 #include "inserting.h"
 
 #include <string.h>
@@ -14,7 +15,7 @@ struct left {
 	struct collected collected;
 };
 
-/* Entry number 1, as a worker's driver has left it. */
+/* Leaves entry number 1 as a worker's driver does. */
 static void leave(struct left *left)
 {
 	*left = (struct left){.path = os_join(folder, "left"), .target = {.device = {.sm = 86}}};
@@ -49,7 +50,7 @@ TEST(a_sound_entry_is_taken)
 	assert_int_equal(grown, left.entry.row_bytes);
 	assert_false(os_exists(left.path));
 	assert_consistent(1);
-	/* The same again is not taken, and goes too. */
+	/* The same entry is not inserted again, but removed, too. */
 	OK(insert_left(why, &left, &grown));
 	assert_int_equal(grown, 0);
 	assert_false(os_exists(left.path));
@@ -57,7 +58,7 @@ TEST(a_sound_entry_is_taken)
 	mem_free(left.path);
 }
 
-/* Torn, with another name, for another GPU, of another kind: reported, and left in place. */
+/* The entry is torn, or has another name, GPU or kind: it is reported, and left in place. */
 TEST(an_unsound_entry_is_reported)
 {
 	for (int i = 0; i < 4; i++) {

@@ -1,4 +1,4 @@
-/* The results of a probe for various entries of the driver. The workers are shell scripts. */
+/* What a probe learns from various entries of the driver. The workers are shell scripts. */
 #include "folder.h"
 
 #include <stdio.h>
@@ -30,7 +30,7 @@ static int probe_with(struct jw_error *err, const char *body, struct cache_profi
 	return result;
 }
 
-/* Without an entry the form of entries is unknown: it must not be remembered as opaque. */
+/* Without an entry, the form of entries is unknown, and must not be remembered as opaque. */
 TEST(a_driver_without_a_cache_is_not_opaque)
 {
 	struct cache_profile profile = {.trust = JW_TRUST_READ, .stamp = "Jun 25 202401:14:48"};
@@ -50,7 +50,7 @@ TEST(an_entry_of_another_form_is)
 	assert_int_equal(profile.trust, JW_TRUST_OPAQUE);
 }
 
-/* The probe's entry as this driver makes it, into the file `path`; its key. */
+/* Writes the probe's entry as this driver makes it into the file `path`; returns its key. */
 static uint64_t write_entry(const char *stamp, const char *path)
 {
 	char *container = os_join(folder, "probe.fatbin"), key[4096];
@@ -62,9 +62,10 @@ static uint64_t write_entry(const char *stamp, const char *path)
 	OK(os_read_file(why, container, sizeof key / 2, &probe));
 	for (start = 0; memcmp(probe.data + start, ".version", 8) != 0;)
 		start++;
-	while (probe.data[start - 1]) /* a comment is before it */
+	while (probe.data[start - 1]) /* a comment precedes it */
 		start--;
-	/* The text and its zeros but for the last, which is the first byte of what follows it. */
+	/* The text and its zeros, except the last one, which is the first byte of the following part.
+	 * */
 	size = (strlen((const char *)probe.data + start) + 8) / 8 * 8 - 1;
 	length = (size_t)snprintf(key, sizeof key, "%sHOST64sm_86", stamp);
 	memcpy(key + length, probe.data + start, size);
@@ -81,7 +82,7 @@ static uint64_t write_entry(const char *stamp, const char *path)
 	return fnv_update(FNV_START, key, length);
 }
 
-/* An entry whose key is as predicted, under its name and under another one. */
+/* The entry's key is as predicted, under its own name and under another one. */
 TEST(the_name_of_an_entry_is_part_of_its_form)
 {
 	static const char stamp[] = "Jun 25 202401:14:48";

@@ -1,4 +1,4 @@
-/* The compilers that are fetched, and their answers on themselves. */
+/* Which compilers are fetched, and the versions that they report. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* The lines of the supervisor and of a shared folder's worker are read back as they were written;
- * all else is refused. Names of objects, and claims, are tried too. */
+/* The lines between the supervisor and a shared folder's worker are read back as they were written,
+ * and all other lines are refused; so are names of objects, and claims. */
 #include "check.h"
 
 #include <string.h>
@@ -70,7 +70,7 @@ TEST(a_line_that_memory_lacks_for_is_not_sent)
 		buf_free(&lines[i]);
 }
 
-/* Workers run foreign code, and read strangers' files: numbers behind the last known one are
+/* Workers run foreign code, and read strangers' files: numbers beyond the last known one are
  * refused. */
 TEST(what_a_worker_cannot_mean_is_refused)
 {
@@ -147,7 +147,7 @@ TEST(a_claim_and_a_name_are_as_they_are_documented)
 	assert_int_equal(claim, 0xaa);
 	assert_string_equal(name, "v1/Feb-29-202423-59-58/sm_86/0c/f4a095517216f1");
 	mem_free(name);
-	/* No stamp leads out of the place. */
+	/* No stamp makes a path that leaves the place. */
 	name = object_name("../../../etc/passwd", 86, 1);
 	assert_string_equal(name, "v1/---------etc-passwd/sm_86/00/00000000000001");
 	mem_free(name);

@@ -60,7 +60,8 @@ TEST(other_files_and_keys_stay)
 	assert_false(is_there("state"));
 }
 
-/* A folder with the user's own work: names that begin like jitwarm's, and folders of its names. */
+/* The folder has the user's own files, with names that begin like jitwarm's, and folders with
+ * jitwarm's names. */
 TEST(what_only_looks_like_ours_stays)
 {
 	static const char *const others[] = {
@@ -127,7 +128,7 @@ TEST(what_only_looks_like_ours_stays)
 		if (is_there(ours[i]))
 			fail_msg("left: %s", ours[i]);
 	assert_false(is_there("state/runs/12-345"));
-	/* Nothing of ours is left in it. */
+	/* No file of jitwarm is left in it. */
 	for (int i = 0; i < 2; i++) {
 		struct jw_state_removal removal = {.with_keys = true, .dry_run = i, .path = folder};
 

@@ -1,4 +1,4 @@
-/* A run's folder: remains of killed runs are removed, folders of running ones stay. */
+/* A run's folder: the remains of killed runs are removed, and the folders of running ones stay. */
 #include "check.h"
 
 #include <errno.h>
@@ -38,7 +38,7 @@ int unlinkat(int folder_fd, const char *name, int flags)
 	return (int)syscall(SYS_unlinkat, folder_fd, name, flags);
 }
 
-/* As on a file system that has no locks, or on a network. */
+/* The file system has no locks, or is on a network. */
 static bool lockless, networked;
 
 int fcntl(int fd, int command, ...)
@@ -65,8 +65,7 @@ int statfs(const char *path, struct statfs *info)
 	return result;
 }
 
-/* A folder whose lock is not there yet is one without an owner for everybody else: it is not made.
- */
+/* For other processes, a folder whose lock does not exist yet has no owner, so it is not made. */
 int mkdirat(int folder_fd, const char *name, mode_t mode)
 {
 	char own[32], lock[4200];
@@ -106,7 +105,7 @@ static size_t in_work(void)
 	return count;
 }
 
-/* A process with a separate folder; *ret_path: its name. */
+/* Starts a process with a folder of its own; *ret_path is the folder's name. */
 static pid_t start_run(char *path, size_t size)
 {
 	int ready[2];
@@ -152,7 +151,7 @@ TEST(a_living_run_keeps_its_folder_and_a_dead_one_does_not)
 	assert_int_equal(in_work(), 0);
 }
 
-/* The number in the name has no meaning: the process may be on another machine. */
+/* The number in the name says nothing: the process may be on another machine. */
 TEST(a_lock_counts_more_than_a_number)
 {
 	char path[512], elsewhere[512], lock[600], moved[600];
@@ -187,8 +186,8 @@ TEST(two_folders_of_one_process_do_not_harm_each_other)
 	assert_int_equal(in_work(), 0);
 }
 
-/* If locks do not work, age decides; a lock alone is a leftover if it is old and its folder is
- * known to be gone. */
+/* If locks do not work, age decides. A lock alone is a leftover if it is old and its folder is
+ * certainly gone. */
 TEST(age_decides_where_locks_do_not)
 {
 	static const struct {
@@ -227,7 +226,8 @@ TEST(age_decides_where_locks_do_not)
 	}
 }
 
-/* A driver may not lock on a network; and others may replace files in a folder for all. */
+/* A driver may fail to lock on a network; and others may replace files in a folder that is open to
+ * all. */
 TEST(elsewhere_where_the_state_folder_does_not_serve)
 {
 	char *shared = os_join(state_dir, "shared");
@@ -286,8 +286,8 @@ TEST(an_old_folder_without_lock_is_removed)
 	OK(os_remove_tree(why, fresh));
 }
 
-/* A run whose lock cannot be opened does not count as dead; and a leftover that could not be
- * removed is found the next time by its lock. */
+/* A run whose lock cannot be opened does not count as dead; a leftover that could not be removed is
+ * found the next time by its lock. */
 TEST(what_cannot_be_told_or_removed_stays)
 {
 	const struct timespec long_ago[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
@@ -318,7 +318,7 @@ TEST(what_cannot_be_told_or_removed_stays)
 	OK(os_remove_tree(why, doubtful));
 }
 
-/* JITWARM_STATE may name a folder in which somebody keeps runs of his own. */
+/* JITWARM_STATE may name a folder in which somebody keeps files of his own in runs. */
 TEST(what_is_no_run_stays)
 {
 	static const char *const others[] = {"exp1", "exp1.lock", "12-a", "12-345.locked"};
@@ -370,7 +370,7 @@ TEST(temporary_ones_of_killed_runs_go_too)
 	pid_t pid;
 
 	OK(os_env_set(why, "TMPDIR", kept));
-	/* Its own, and one that is not locked yet */
+	/* its own folder, and one that is not locked yet */
 	OK(os_make_dirs(why, young, 0700) || os_write_atomic(NULL, lock, "", 0));
 	OK(run_folder_make(why, NULL, &folder));
 	assert_int_equal(utimensat(AT_FDCWD, folder.path, ago, 0), 0);

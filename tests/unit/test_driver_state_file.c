@@ -76,7 +76,7 @@ TEST_WITH(a_file_of_any_bytes_counts_as_empty, make_folder, remove_folder)
 	}
 }
 
-/* One that was written again is not among the oldest. */
+/* A run that was recorded again is not among the oldest. */
 TEST_WITH(the_newest_runs_are_kept, make_folder, remove_folder)
 {
 	char name[32];

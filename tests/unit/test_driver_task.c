@@ -1,4 +1,4 @@
-/* Other compilers than the driver's, in a worker. */
+/* Compilers other than the driver's, in a worker. */
 #include "folder.h"
 
 #include <string.h>

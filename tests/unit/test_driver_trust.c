@@ -1,5 +1,5 @@
-/* The compilers that are used, by version and owner; the judgement on one that fails; and the
- * libraries that the superuser opens by their names (NVRTC in a folder of LD_LIBRARY_PATH). */
+/* Which compilers are used, by version and owner; how a failing one is judged; and which libraries
+ * root opens by their names (NVRTC in a folder of LD_LIBRARY_PATH). */
 #include "check.h"
 
 #include <stdlib.h>
@@ -27,14 +27,14 @@ TEST(the_first_folder_with_the_library_decides)
 	path = os_join(folder, "libx.so.1");
 	places = mem_printf("/nonexistent:%s:/usr/lib", folder);
 	assert_int_equal(setenv("LD_LIBRARY_PATH", places, 1), 0);
-	OK(compiler_check_name(why, "libx.so.1")); /* in none of them */
+	OK(compiler_check_name(why, "libx.so.1")); /* none of the folders has it */
 	OK(os_write_atomic(why, path, "x", 1));
 	OK(compiler_check_name(why, "libx.so.1"));
 	assert_int_equal(chown(path, OTHER_ACCOUNT, OTHER_ACCOUNT), 0);
 	GIVES(JW_ERR_IO, compiler_check_name(why, "libx.so.1"));
 	assert_non_null(strstr(why->message, path));
 	assert_non_null(strstr(why->message, "is not run as root"));
-	places[strlen("/nonexistent")] = ';'; /* the linker takes either sign */
+	places[strlen("/nonexistent")] = ';'; /* the linker accepts either separator */
 	assert_int_equal(setenv("LD_LIBRARY_PATH", places, 1), 0);
 	assert_int_equal(compiler_check_name(NULL, "libx.so.1"), -1);
 	OK(compiler_check_name(why, "liby.so.1"));
@@ -46,7 +46,7 @@ TEST(the_first_folder_with_the_library_decides)
 	mem_free(folder);
 }
 
-/* Says such a version, and is somebody's. */
+/* Writes a compiler that reports this version and belongs to this account. */
 static void put_compiler(const char *root, const char *name, const char *version, unsigned owner)
 {
 	char *path = os_join(root, name);
@@ -62,9 +62,10 @@ static void put_compiler(const char *root, const char *name, const char *version
 TEST(the_version_and_the_owner_decide)
 {
 	static const struct {
-		const char *name, *version, *name2, *version2, *found; /* found: "": none */
-		uint32_t least, most; /* least 0: of exactly the version `most` */
-		bool theirs, whole;   /* PATH is a whole path */
+		const char *name, *version, *name2, *version2,
+			*found;           /* the compiler that is found; "": none */
+		uint32_t least, most; /* least 0: exactly the version `most` */
+		bool theirs, whole;   /* PATH is a complete path */
 	} cases[] = {
 		{"store/12.4/ptxas", "12.4", NULL, NULL, "store/12.4/ptxas", 0, 12040, false, true},
 		{"store/12.4/ptxas", "12.3", NULL, NULL, "", 0, 12040, false, true},
@@ -123,7 +124,8 @@ TEST(the_version_and_the_owner_decide)
 	mem_free(before);
 }
 
-/* An older one works, but does not make the driver's own code; the driver refuses a newer one's. */
+/* An older compiler works, but does not make the driver's own code; the driver refuses a newer
+ * one's code. */
 TEST(a_named_compiler_is_exact_older_or_refused)
 {
 	static const struct {
@@ -149,7 +151,7 @@ TEST(a_named_compiler_is_exact_older_or_refused)
 	mem_free(folder);
 }
 
-/* The last argument of a compile is its output; the one before the last but one its source. */
+/* The last argument of a compile is its output; the third from the end is its source. */
 TEST(how_a_compiler_ends_is_what_it_says)
 {
 	static const struct {
@@ -187,7 +189,7 @@ TEST(how_a_compiler_ends_is_what_it_says)
 		assert_int_equal(outcome.refused, cases[i / 2].error != NULL);
 		assert_string_equal(outcome.error, cases[i / 2].error ? cases[i / 2].error : "");
 		if (!cases[i / 2].error) {
-			/* Without the NULs at the end, and -c where it is an input of linking */
+			/* The text lacks the NULs at the end; -c is there for an input of a link. */
 			assert_true(!strncmp(buf_text(&cubin), "ptx ", 4));
 			assert_int_equal(strstr(buf_text(&cubin), " -c\n") != NULL, link);
 		}
@@ -204,7 +206,7 @@ TEST(how_a_compiler_ends_is_what_it_says)
 	}
 }
 
-/* ptxas would write them, with the rights of whoever reads a library. */
+/* ptxas would write these files with the rights of the account that reads the library. */
 TEST(options_of_a_library_name_no_files)
 {
 	static const struct {
@@ -222,7 +224,7 @@ TEST(options_of_a_library_name_no_files)
 		{"-lineinfo=1 --keep", false},
 		{"-lineinfo /dev/zero", false},
 		{"--opt", false},
-		/* A word that is no option's value is an input. */
+		/* A word that is not an option's value is an input. */
 		{"-v passwd", false},
 		{"passwd", false},
 		{"-maxrregcount=32 passwd", false},
