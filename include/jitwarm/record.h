@@ -64,6 +64,9 @@ struct jw_record_result {
 	/* A line on the newest NVRTC that its processes had loaded, if the driver does not read that
 	 * NVRTC's PTX; else NULL. The driver stores nothing for PTX that it refuses. */
 	char *refused_ptx;
+	char **searched; /* the files that were searched: those of the options, or those that its
+						processes had mapped */
+	size_t searched_count;
 	char **notes; /* one line each: files that could not be read */
 	size_t note_count;
 	bool interrupted;            /* the call was cancelled, and part of the above was not done */

@@ -33,6 +33,7 @@ void jw_record_result_free(struct jw_record_result *result)
 	if (!result)
 		return;
 	jw_lines_free(result->notes, result->note_count);
+	jw_lines_free(result->searched, result->searched_count);
 	jw_recording_free(result->recording);
 	mem_free(result->refused_ptx);
 	mem_free(result);
@@ -350,7 +351,8 @@ int jw_record(struct jw_error *err, const struct jw_system *system,
 done:
 	run_folder_remove(&folder);
 	plan_free(recorder.plan);
-	jw_lines_free(recorder.paths, recorder.path_count);
+	recorder.result->searched = recorder.paths;
+	recorder.result->searched_count = recorder.path_count;
 	set_free(&recorder.known_paths);
 	cache_files_free(&recorder.before);
 	mem_free(recorder.entries);

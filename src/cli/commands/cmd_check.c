@@ -100,6 +100,9 @@ static const struct json_field failing_fields[] = {
 	{0},
 };
 
+const struct json_table document_failing = {.fields = failing_fields,
+											.size = sizeof(struct jw_check_failing)};
+
 static const struct json_field compiler_fields[] = {
 	JSON(struct jw_check_compiler, name, "the compiler: `NVRTC`, `NVVM`, `nvJitLink` or `ptxas`"),
 	JSON(struct jw_check_compiler, file, "the path of the compiler"),
@@ -155,8 +158,7 @@ static const struct json_field check_fields[] = {
 				 JSON_TABLE(struct jw_check_file, file_fields),
 				 "the libraries with modules, the slowest to compile first"),
 	JSON_LIST_OF(
-		"failing", struct check_document, result.failing, result.failing_count,
-		JSON_TABLE(struct jw_check_failing, failing_fields),
+		"failing", struct check_document, result.failing, result.failing_count, &document_failing,
 		"files whose code cannot run on a GPU, so that programs fail; not a variant without code "
 		"(a name that differs only in a version or a GPU) if another variant runs"),
 	JSON_LIST_OF("compilers", struct check_document, result.compilers, result.compiler_count,

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <jitwarm/check.h>
 #include <jitwarm/record.h>
 #include <jitwarm/tune.h>
 
@@ -28,6 +29,8 @@ struct command_document {
 		double seconds;
 	} * owners; /* sorted by time, the longest first */
 	size_t owner_count, not_in_files;
+	struct jw_check_failing *failing; /* if the command failed */
+	size_t failing_count;
 	const char *why_useless; /* "" if programs use the cache */
 };
 
@@ -67,6 +70,9 @@ static const struct json_field command_fields[] = {
 			"modules that the searched files hold"),
 	COMMAND(not_in_files, "modules that no searched file holds"),
 	COMMAND(result.texts, "modules whose PTX the recording holds", .presence = JSON_IF_SET),
+	JSON_LIST_OF("failing", struct command_document, failing, failing_count, &document_failing,
+				 "if the command failed: the loaded files, or those that were named, whose device "
+				 "code cannot run on a GPU of this machine under its driver"),
 	COMMAND(result.not_by_prime,
 			"modules among `in_files` that `prime` compiles only with a recording"),
 	COMMAND(result.live,
@@ -260,6 +266,61 @@ static void print_advice(const struct output *out, const struct command_document
 	}
 }
 
+/* Signals that end a command on request: SIGINT and SIGTERM, as shells count them. */
+static bool is_failure(int status)
+{
+	return status && status != 128 + 2 && status != 128 + 15;
+}
+
+/* Checks the files of a command that failed. Without GPU or driver there is no answer; NULL if none
+ * of the files fails. */
+static struct jw_check_result *check_failed(const struct cli *cli,
+											const struct jw_record_options *how,
+											const struct jw_record_result *result)
+{
+	struct jw_check_options options = {
+		.system = cli->system, .found = how->found, .cancel = cli_cancel};
+	const char **paths = mem_array(result->searched_count + 1, sizeof *paths);
+	struct found_files files = {0};
+	struct jw_check_result *check = NULL;
+	struct jw_error why;
+
+	for (size_t i = 0; i < result->searched_count; i++)
+		paths[i] = result->searched[i];
+	if (is_failure(result->exit_status) && result->searched_count &&
+		(options.found ||
+		 !found_files_find(&why, NULL, paths, result->searched_count, false, &files))) {
+		options.found = options.found ? options.found : files.found;
+		if (jw_check(&why, &options, &check))
+			check = NULL;
+	}
+	found_files_free(&files);
+	mem_free(paths);
+	return check;
+}
+
+static void print_failing(const struct output *out, const struct command_document *document)
+{
+	if (document->failing_count)
+		output_warning(out,
+					   document->failing_count == 1
+						   ? "%s failed (status %d), and %zu file of it does not run on this GPU "
+							 "and driver:"
+						   : "%s failed (status %d), and %zu files of it do not run on this GPU "
+							 "and driver:",
+					   document->recording.command, document->result.exit_status,
+					   document->failing_count);
+	for (size_t i = 0; i < document->failing_count && i < MAX_OWNERS; i++) {
+		const struct jw_check_failing *failing = &document->failing[i];
+
+		output_note(out, "  %s: %s: %s; %s", failing->file, failing->error, failing->cause,
+					failing->cure);
+	}
+	if (document->failing_count > MAX_OWNERS)
+		output_note(out, "  and %s",
+					TEXT_COUNT(document->failing_count - MAX_OWNERS, "more file", "more files"));
+}
+
 static int report_command(struct jw_error *err, struct cli *cli,
 						  const struct jw_record_options *how,
 						  const struct jw_record_result *result)
@@ -271,6 +332,7 @@ static int report_command(struct jw_error *err, struct cli *cli,
 		.not_in_files = result->recording->module_count - result->found,
 		.why_useless = cli->system->cache.why_useless,
 	};
+	struct jw_check_result *check;
 	char ran[TEXT_SHORT];
 	int failed;
 
@@ -280,6 +342,11 @@ static int report_command(struct jw_error *err, struct cli *cli,
 	if (!how->output)
 		jw_recording_name_files(result->recording, how->found);
 	document.recording = *result->recording;
+	check = check_failed(cli, how, result);
+	if (check) {
+		document.failing = check->failing;
+		document.failing_count = check->failing_count;
+	}
 	document.owners = owners_of(result->recording, result->compile_seconds);
 	for (size_t i = 0; i < result->note_count; i++)
 		output_note(&cli->out, "%s", result->notes[i]);
@@ -311,11 +378,13 @@ static int report_command(struct jw_error *err, struct cli *cli,
 					   result->refused_ptx);
 	if (!result->live)
 		print_kept(&cli->out, result);
+	print_failing(&cli->out, &document);
 	print_advice(&cli->out, &document);
 	if (how->output && (result->interrupted || result->evicted_in_use))
 		cli->status = EXIT_COLD;
 	failed = document_print(&cli->out, &document_command, &document);
 	mem_free(document.owners);
+	jw_check_result_free(check);
 	return failed;
 }
 
@@ -397,7 +466,9 @@ const struct cli_command command_run = {
 		"Runs a command, then reports how many modules the driver compiled for it, and what avoids "
 		"this.\n\nThe command gets a driver's cache that is enabled and large enough, and what was "
 		"compiled stays there. The report also names the libraries of the modules, and how long "
-		"the command ran. jitwarm notes these modules: “jitwarm prime” compiles them first, and "
+		"the command ran; if the command fails, also its libraries that do not run on this GPU and "
+		"driver, each with what to do. jitwarm notes these modules: “jitwarm prime” compiles them "
+		"first, and "
 		"“jitwarm check” counts those that are warm.\n\nThe modules are the entries that were "
 		"added to the cache meanwhile, "
 		"also by other programs; --record gives the command its own cache. Their libraries are "

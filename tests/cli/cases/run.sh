@@ -78,3 +78,39 @@ export VIRTUAL_ENV=$work/venv
 run 0 run --json frame -- "$app"
 json 'd["files"][0]["package"] == "frame" and d["files"][0]["version"] == "1.2"'
 err_has "jitwarm prime frame"
+
+# If the command fails, the report names the files that do not run on this GPU and driver, with the cure.
+JITWARM=$program
+PYTHONPATH=$cases/../../framework python3 - "$work" <<'PYTHON'
+import sys
+import fatbin
+text = fatbin.ptx_payload(b".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n")
+newer = fatbin.ptx_payload(b".version 8.8\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n")
+open(sys.argv[1] + "/other.so", "wb").write(fatbin.library(fatbin.container(fatbin.entry(fatbin.PTX, 90, text, isa=(8, 0)))))
+open(sys.argv[1] + "/newer.so", "wb").write(fatbin.library(fatbin.container(fatbin.entry(fatbin.PTX, 80, newer, isa=(8, 8)))))
+PYTHON
+with_simdriver sm_86
+run 3 run "$work/other.so" "$work/newer.so" "$sample" -- "${shell[@]}" 'exit 3'
+err_has "failed (status 3), and 2 files of it do not run on this GPU and driver:"
+err_has "other.so: no kernel image is available for execution on the device (209): its oldest code is for sm_90a; use a build that has -gencode arch=compute_86,code=sm_86"
+err_has "newer.so: "
+err_has "install driver "
+run 3 run --json "$work/other.so" -- "${shell[@]}" 'exit 3'
+json '[(f["target"], f["file"].endswith("other.so")) for f in d["failing"]] == [("sm_86", True)] and "compute_86" in d["failing"][0]["cure"]'
+# Not after success, not for files that run, and not if a signal asked the command to end
+run 0 run "$work/other.so" -- "${nothing[@]}"
+err_lacks "do not run"
+run 3 run --json "$sample" -- "${shell[@]}" 'exit 3'
+json 'd["failing"] == []'
+if ! is_wine; then
+	run 143 run "$work/other.so" -- sh -c 'kill -TERM $$'
+	err_lacks "does not run"
+	# Without names: the files that its processes have mapped
+	run 4 run -- python3 -c 'import mmap, sys, time
+file = open(sys.argv[1], "rb")
+mapped = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ | mmap.PROT_EXEC, flags=mmap.MAP_PRIVATE)
+time.sleep(1)
+sys.exit(4)' "$work/other.so"
+	err_has "python3 failed (status 4), and 1 file of it does not run on this GPU and driver:"
+	err_has "other.so: no kernel image"
+fi
