@@ -1,4 +1,4 @@
-/* The names that may hold device code: every part gives the same answer. */
+/* Which names may hold device code: every part of jitwarm gives the same answer. */
 #include "code_files.h"
 
 TEST_WITH(names_have_one_answer, make_tree, remove_tree)
@@ -22,18 +22,18 @@ TEST_WITH(names_have_one_answer, make_tree, remove_tree)
 		{.name = "k2.fatbin.zst", .counts = true},
 		{.name = "p-1-py3-none-any.whl", .counts = true},
 		{.name = "p-1-0.conda", .counts = true},
-		/* In capitals, as on media of old */
+		/* in capitals, as on old media */
 		{.name = "UPPER.PTX", .counts = true},
 		{.name = "LIBY.SO", .counts = true},
 		{.name = "LIBY.SO.2", .counts = true},
 		{.name = "APP2.EXE", .counts = true},
 		{.name = "P-2.WHL", .counts = true},
-		/* Hidden from users, not from programs */
+		/* hidden from users, not from programs */
 		{.name = ".hidden.so", .counts = true},
 		{.name = ".hidden/k.ptx", .counts = true},
 		{.name = "a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q/r/s/t/k.ptx", .counts = true},
 		{.name = "with space/\xc3\xbcml\xc3\xa4ut.ptx", .counts = true},
-		/* Kinds without a reader, or kinds that rarely hold device code */
+		/* kinds without a reader, or kinds that rarely hold device code */
 		{.name = "lib.a"},
 		{.name = "lib.lib"},
 		{.name = "k.ptx.gz"},
@@ -47,7 +47,7 @@ TEST_WITH(names_have_one_answer, make_tree, remove_tree)
 		{.name = "readme.txt"},
 		{.name = "model.safetensors"},
 		{.name = "k.bin"},
-		/* Nearly the name of a library */
+		/* nearly the name of a library */
 		{.name = ".so"},
 		{.name = "libx.so.12.bak"},
 		{.name = "libx.so.old"},
@@ -60,7 +60,7 @@ TEST_WITH(names_have_one_answer, make_tree, remove_tree)
 		{.name = "ptx"},
 		{.name = ".ptx"},
 		{.name = "k.ptx.12"},
-		/* A program has to be executable */
+		/* a program has to be executable */
 		{.name = "program"},
 		{.name = "__pycache__/k.ptx"},
 		{.name = ".git/k.ptx"},

@@ -1,4 +1,4 @@
-/* Programs, links, pipes and devices: which of them may hold device code. */
+/* Which programs, symlinks, pipes and devices may hold device code. */
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -60,7 +60,7 @@ static void put_link(const struct named_file *file, unsigned number)
 	mem_free(path);
 }
 
-/* A link to a file outside of the tree, with a module. */
+/* Makes a symlink to a file outside of the tree, with a module. */
 static void put_link_outside(const struct named_file *file, unsigned number)
 {
 	const struct named_file outside = {.name = file->target};
@@ -108,13 +108,13 @@ static void put_folder(const struct named_file *file, unsigned number)
 	mem_free(path);
 }
 
-/* Links add no files: a link sorts behind its target. */
+/* Symlinks add no files: each symlink sorts after its target. */
 TEST_WITH(kinds_have_one_answer, make_tree, remove_tree)
 {
 	static const struct named_file files[] = {
 		{.name = "program", .make = put_program, .counts = true},
 		{.name = "bin/program", .make = put_program, .counts = true},
-		{.name = "program-1.2", .make = put_program}, /* a suffix that says nothing */
+		{.name = "program-1.2", .make = put_program}, /* a suffix without a meaning */
 		{.name = "not-to-be-run", .make = put_plain_elf},
 		{.name = "script", .make = put_script},
 		{.name = "real.so", .counts = true},
@@ -122,7 +122,7 @@ TEST_WITH(kinds_have_one_answer, make_tree, remove_tree)
 		{.name = "zlink.so", .make = put_link, .target = "./real.so"},
 		{.name = "zhard.so", .make = put_hard_link, .target = "real.so"},
 		{.name = "outside.so", .make = put_link_outside, .target = "../elsewhere", .counts = true},
-		/* Its name here decides */
+		/* the name here decides */
 		{.name = "outside.bin", .make = put_link_outside, .target = "../elsewhere.so"},
 		{.name = "aside/k.ptx", .make = put_link_to_folder, .target = "../beside", .counts = true},
 		{.name = "loop", .make = put_link, .target = "."},

@@ -11,7 +11,7 @@
 
 #define SITE "venv/lib/python3.11/site-packages/"
 
-/* A virtual environment with frame 2.0, which requires core and has optional parts. */
+/* Makes a virtual environment with frame 2.0, which requires core and has optional parts. */
 static void make_environment(void)
 {
 	put("venv/pyvenv.cfg", "home = /nowhere/bin\ninclude-system-site-packages = false\n");
@@ -41,8 +41,8 @@ static void make_environment(void)
 	set("VIRTUAL_ENV", "venv");
 }
 
-/* Python imports the first package that it meets: only the first one's files count for a package in
- * two folders. */
+/* Python imports the first package that it meets: if a package is in two folders, only the first
+ * one's files count. */
 CASE(a_package_hides_its_namesake_in_a_later_folder)
 {
 	struct jw_found *found;
@@ -56,14 +56,14 @@ CASE(a_package_hides_its_namesake_in_a_later_folder)
 	assert_int_equal(found->file_count, 1);
 	expect_file(found, "first/frame/new.so", "frame", "3");
 	jw_found_free(found);
-	/* A hidden file is in the folder, and belongs to no package. */
+	/* The folder has a hidden file, which belongs to no package. */
 	found = find_one(NULL);
 	expect_file(found, "first/frame/new.so", "frame", "3");
 	expect_file(found, SITE "frame/lib.so.1", NULL, NULL);
 	jw_found_free(found);
 }
 
-/* Python's record and conda's are of one package. */
+/* Python's record and conda's record describe one package. */
 CASE(all_records_of_a_package_count)
 {
 	struct jw_found *found;
@@ -88,7 +88,7 @@ CASE(extras_may_be_named)
 	found = find_one("frame[dev]");
 	expect_file(found, SITE "tester.so", "tester", "1");
 	jw_found_free(found);
-	/* Also where the package was named without them before */
+	/* so also if the package was named without them before */
 	OK(find_named(why, (const char *[]){"frame", "frame[dev]"}, 2, &found));
 	expect_file(found, SITE "tester.so", "tester", "1");
 	jw_found_free(found);
@@ -173,7 +173,7 @@ CASE(package_of_pipes_and_programs)
 	jw_found_free(found);
 }
 
-/* The end of the path of a folder that a bad disk does not list, after so many times. */
+/* A bad disk does not list the folder whose path ends with this, after so many times. */
 static const char *unlisted;
 static int lists;
 
@@ -203,15 +203,15 @@ struct dirent *readdir(DIR *folder)
 	return NULL;
 }
 
-/* A failure to examine a file that may hold code, or one that says where code is, does not count as
- * “there is none”. */
+/* If a file that may hold code, or that says where code is, cannot be examined, it does not count
+ * as missing. */
 CASE(what_cannot_be_looked_at_is_said)
 {
 	static const struct {
-		const char *looped, *unlisted, *part; /* part: of what says so */
+		const char *looped, *unlisted, *part; /* the part of the path in the message */
 		const char *name;                     /* NULL: the environment */
 		int lists;
-		bool fails; /* nothing else is found */
+		bool fails; /* no other file is found */
 	} cases[] = {
 		{.looped = SITE "frame/gone.so", .part = "gone.so", .name = "frame"},
 		{.looped = SITE "frame-2.0.dist-info/METADATA", .part = "METADATA", .name = "frame"},
@@ -264,7 +264,7 @@ CASE(what_cannot_be_looked_at_is_said)
 	}
 }
 
-/* Folders that this account may not enter, and pseudo file systems */
+/* folders that this account may not enter, and pseudo file systems */
 CASE(what_is_not_searched_is_said)
 {
 	const uid_t own = geteuid();
@@ -277,7 +277,7 @@ CASE(what_is_not_searched_is_said)
 	assert_int_equal(chmod(root, 0755) || chmod(path, 0755) || chmod(closed, 0) || chmod(secret, 0),
 					 0);
 	assert_int_equal(own == 0 && seteuid(65534), 0);
-	found = find_one(secret); /* and not called empty, a text or of no kind */
+	found = find_one(secret); /* and not reported as empty, a text or of unknown kind */
 	assert_int_equal(found->file_count, 1);
 	jw_found_free(found);
 	found = find_one(path);
@@ -338,7 +338,7 @@ static bool at_once(void *context)
 	return true;
 }
 
-/* Folders without files, and a package that is all files */
+/* folders without files, and a package that has only files */
 CASE(search_is_cancelled_whatever_it_comes_to)
 {
 	char *folders = at("d"), *below = at("d/e/f");
@@ -357,7 +357,7 @@ CASE(search_is_cancelled_whatever_it_comes_to)
 	mem_free(folders);
 }
 
-/* Whichever kind of environment was active before. */
+/* An environment can be made the active one, whichever kind was active before. */
 CASE(an_environment_can_be_made_the_active_one)
 {
 	static const struct {
@@ -381,7 +381,7 @@ CASE(an_environment_can_be_made_the_active_one)
 		mem_free(dir);
 	}
 	assert_int_equal(jw_use_environment(NULL, "no/such/environment"), -1);
-	/* By its name in conda's list, where that has a whole path */
+	/* conda's list has the environment's whole path, and its name is used. */
 	put("sub/named/conda-meta/history", "");
 	OK(os_real_path(why, ".", &before) || chdir(root));
 	for (int whole = 0; whole < 2; whole++) {

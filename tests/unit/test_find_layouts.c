@@ -1,11 +1,11 @@
-/* Searches environments laid out as on Windows (Lib\site-packages, Library\bin). Both systems
- * search Windows layouts, so that this test runs on both. */
+/* Environments laid out as on Windows (Lib\site-packages, Library\bin). jitwarm searches Windows
+ * layouts on both systems, so this test runs on both. */
 #include "environments.h"
 
 #include "os/env.h"
 #include "os/platform.h"
 
-/* Whether a file whose path ends in `end` (separators alike) was found, from this package. */
+/* Says whether a file of this package was found whose path ends in `end`, with either separator. */
 static bool has_file(const struct jw_found *found, const char *end, const char *package)
 {
 	for (size_t i = 0; i < found->file_count; i++) {
@@ -77,7 +77,7 @@ CASE(conda_environment)
 	jw_found_free(found);
 }
 
-/* python.exe beside its Lib folder, the user's own packages beside the version's name. */
+/* python.exe lies beside its Lib folder, the user's own packages beside the version's name. */
 CASE(python_on_path)
 {
 	struct jw_found *found;

@@ -1,5 +1,5 @@
-/* An NVRTC is found in a toolkit's folder, a wheel and an environment; and one of several is
- * chosen. */
+/* jitwarm finds NVRTC in a toolkit's folder, a wheel and an environment, and chooses one of
+ * several. */
 #include "check.h"
 
 #include <stdio.h>
@@ -25,8 +25,8 @@ static void forget(const char *name)
 	mem_free(path);
 }
 
-/* Checks that the folder `in` yields `wanted`; if `wanted` is NULL, that nothing is found, and
- * `error` is the reason. */
+/* Checks that the folder `in` yields `wanted`; if `wanted` is NULL, that nothing is found, for the
+ * reason `error`. */
 static void check_found(const char *in, const char *wanted, const char *error)
 {
 	char *where = os_join(folder, in), *found = NULL;
@@ -84,9 +84,9 @@ TEST(the_newest_is_taken)
 	put("many/lib/libnvrtc.so.13.alt");
 	put("many/lib/nvrtc64_120_0.txt");
 	check_found("many", "many/lib/libnvrtc.so.12", NULL);
-	/* The file itself, whatever its name */
+	/* A file is taken itself, whatever its name is. */
 	check_found("many/lib/libnvrtc.so.11.2", "many/lib/libnvrtc.so.11.2", NULL);
-	/* A file that is no library is not found. */
+	/* A file that is not a library is not found. */
 	put("none/lib/libnvrtc-builtins.so.13");
 	put("none/lib/libnvrtc.so.12/a");
 	check_found("none", NULL, "none");
@@ -100,7 +100,7 @@ TEST(a_toolkit_is_named_by_the_environment)
 
 	put("kit/lib64/libnvrtc.so.12");
 	OK(os_make_dirs(why, empty, 0700));
-	/* No environment of Python that has one */
+	/* This environment has no NVRTC. */
 	OK(os_env_set(why, "VIRTUAL_ENV", empty));
 	OK(os_env_set(why, "CONDA_PREFIX", NULL));
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -113,11 +113,11 @@ TEST(a_toolkit_is_named_by_the_environment)
 		mem_free(found);
 		mem_free(right);
 		mem_free(kit);
-		/* A relative one is another in each folder */
+		/* A relative path would mean another one in each folder. */
 		found = NULL;
 		OK(os_env_set(why, names[i], "kit"));
 		if (!jw_find_nvrtc(NULL, NULL, &found))
-			assert_null(strstr(found, folder)); /* a toolkit of this machine */
+			assert_null(strstr(found, folder)); /* maybe a toolkit of this machine */
 		mem_free(found);
 		OK(os_env_set(why, names[i], NULL));
 	}

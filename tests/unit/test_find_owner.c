@@ -1,6 +1,6 @@
-/* Whose a library is, by rows of RECORD. */
+/* Which package a library belongs to, by the rows of RECORD. */
 #include "files.h"
-/* It must follow headers that have parameters of its names. */
+/* This header must follow those that have parameters with its names. */
 #include "folder.h"
 
 #include "bake/library_owner.h"
@@ -18,7 +18,7 @@ static char *real_folder(void)
 	return real;
 }
 
-/* The row of site/NAME in that RECORD, or "none". */
+/* Checks the row of site/NAME in that RECORD, or "none". */
 static void check_row(const char *record, const char *name, const char *wanted)
 {
 	char *real = real_folder(), *library = mem_printf("%s/site/%s", real, name);

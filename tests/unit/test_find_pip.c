@@ -1,4 +1,4 @@
-/* Packages as they are typed, and the requests to pip. */
+/* Packages as they are typed, and what pip is asked. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 TEST(packages_are_read_as_they_are_typed)
 {
 	static const struct {
-		const char *text, *name, *extras, *version; /* name NULL: not one */
+		const char *text, *name, *extras, *version; /* name NULL: not a package */
 	} typed[] = {
 		{"torch", "torch", "", ""},
 		{"Torch==2.1", "torch", "", "2.1"},
@@ -48,7 +48,7 @@ TEST(packages_are_read_as_they_are_typed)
 	}
 }
 
-/* pip would build a word that is no name, or read it as a file: that runs its code. */
+/* pip would build a word that is not a name, or read it as a file, and run code of that file. */
 TEST(only_names_are_asked_for)
 {
 	static const char *const names[][2] = {{"torch", "torch"},
@@ -113,13 +113,13 @@ TEST(only_names_are_asked_for)
 	}
 }
 
-/* Lines of options and requirements; then what is left out, as “LINE kind”; then a report's
- * packages. */
+/* Lines of options and requirements; then those left out, as “LINE kind”; then the packages of a
+ * report. */
 TEST(what_files_ask_pip_for)
 {
 #define HEX "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 	static const struct {
-		const char *name, *text, *asked; /* NULL: no list of packages */
+		const char *name, *text, *asked; /* NULL: not a list of packages */
 	} lists[] = {
 		{"r.txt",
 		 "# x==1\\\n\nxgboost==1.5.2 \\\n    --hash=sha256:00 \\\n    --hash=sha256:11\n"
@@ -145,7 +145,7 @@ TEST(what_files_ask_pip_for)
 		 "-ihttps://u:p@h/\n--index-url file:///x\n--index-url httpx/y\n",
 		 "-ihttps://u:p@h/\n1 option\n2 option\n3 option\n4 option\n5 list\n6 option\n8 option\n"
 		 "9 option\n"},
-		/* As pip reads them: a comment goes on in no line, and "-i=" is no option's value. */
+		/* As pip reads them: no line continues a comment, and "-i=" has no value. */
 		{"r.txt", "  # why \\\nx\n\t#\\\ny\n-i=https://h/\nz ; a>'3' -r b.txt\nz ; a>'3' --pre\n",
 		 "x\ny\n5 option\n6 other\n7 other\n"},
 		{"pylock.toml",
@@ -232,7 +232,7 @@ TEST(no_password_of_an_address_is_told)
 
 RUN_TESTS(NULL, NULL)
 
-/* Older releases of pip, and text that no pip prints. */
+/* Reports of older releases of pip, and text that no pip prints. */
 TEST(what_pip_lacks_is_in_its_words)
 {
 	static const char missing[] =

@@ -1,5 +1,5 @@
 /* How jw_find determines the active environment: conda, the Python on PATH, virtual environments,
- * scripts in its place. */
+ * or scripts in Python's place. */
 #include "environments_posix.h"
 
 #include <fcntl.h>
@@ -62,7 +62,7 @@ CASE(python_on_path_is_followed)
 	}
 }
 
-/* In /tmp anybody may make one. */
+/* In /tmp, anybody may make an environment. */
 CASE(a_projects_environment_is_used_if_it_is_ours)
 {
 	enum { NOBODY = 65534, OTHER = 12345 };
@@ -103,7 +103,7 @@ CASE(a_projects_environment_is_used_if_it_is_ours)
 	mem_free(venv);
 }
 
-/* The link's maker could lead it elsewhere after the check. */
+/* The link's maker could change its target after the check. */
 CASE(a_projects_environment_is_what_its_link_leads_to)
 {
 	char *link = at("project/.venv"), *before = NULL, *folder = NULL;
@@ -127,7 +127,7 @@ CASE(a_projects_environment_is_what_its_link_leads_to)
 	mem_free(link);
 }
 
-/* The stub of Microsoft's Store is empty. */
+/* Microsoft's Store has an empty file in Python's place. */
 CASE(what_cannot_be_started_is_passed_over)
 {
 	static const char *const contents[] = {"", "\x7f"
@@ -192,8 +192,7 @@ CASE(virtual_environment_may_share_its_base)
 	mem_free(base);
 }
 
-/* Puts a script in the place of Python, which prints a line, and leaves a file in its current
- * folder. */
+/* Puts a script in Python's place, which prints a line, and leaves a file in its current folder. */
 static void put_script(const char *relative, const char *line)
 {
 	char *ran = at("ran"),
@@ -206,7 +205,7 @@ static void put_script(const char *relative, const char *line)
 	mem_free(ran);
 }
 
-/* The folder in which it has run; "": it has not. */
+/* Returns the folder in which the script has run; "": it has not. */
 static const char *ran_in(void)
 {
 	static char folder[4096];
@@ -218,7 +217,7 @@ static const char *ran_in(void)
 	return folder;
 }
 
-/* As an account that may run scripts, in a folder of its own. */
+/* Acts as an account that may run scripts, in a folder of its own. */
 static int set_up_account(void **state)
 {
 	const uid_t nobody = 65534;
@@ -239,7 +238,7 @@ static bool always(void *context)
 	return true;
 }
 
-/* Lets the script go on as soon as somebody asks. */
+/* Lets the script continue as soon as somebody asks whether to cancel. */
 static bool let_go(void *context)
 {
 	(void)context;
@@ -299,7 +298,7 @@ TEST_WITH(a_script_is_asked_what_it_starts, set_up_account, tear_down_account)
 	mem_free(python);
 }
 
-/* Its own script, but not as the current folder decides, to which another account may write. */
+/* Root runs its own script, but not in the current folder, to which another account may write. */
 CASE(root_asks_its_own_script_elsewhere)
 {
 	struct jw_found *found;
@@ -328,7 +327,7 @@ CASE(root_asks_its_own_script_elsewhere)
 	mem_free(python);
 }
 
-/* On another file system, for whoever asks by its name. */
+/* The folder is on another file system, if it is examined by its name. */
 int fstatat(int folder, const char *name, struct stat *stat, int flags)
 {
 	const int result = (int)syscall(SYS_newfstatat, folder, name, stat, flags);
@@ -351,8 +350,8 @@ static bool has_place(const char *folder, const char *end)
 	return has;
 }
 
-/* Nothing on another file system is asked without a request: it may not answer. A relative folder
- * could be anybody's. */
+/* Nothing on another file system is examined unless it was named: it may not answer. A relative
+ * folder could be anybody's. */
 CASE(places_are_near_and_whole)
 {
 	struct jw_places_options options = {.cancel = {NULL, always}};

@@ -1,4 +1,4 @@
-/* Versions and names of the wheels that bake writes. */
+/* The versions and names of the wheels that bake writes. */
 #include "check.h"
 
 #include "bake/wheel_edit.h"

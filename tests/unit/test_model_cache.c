@@ -1,9 +1,9 @@
 /* A model of the cache with a second actor. Each trial does one thing to a small cache (insert with
- * room or without, import, repair, removal); at one of its locks, unlocks, writes to the index,
- * removals and renames somebody else acts once, or the process is killed. At each of these calls
- * what cache/insert.h promises for every instant must hold; at the end the directory must be what
- * the model makes of the same steps, with the other's somewhere among them. Clock and lock are the
- * model's own: no trial depends on time, and none waits. */
+ * space or without, import, repair, removal). At one of its locks, unlocks, writes to the index,
+ * removals and renames, another process acts once, or this one is killed. At each of these calls,
+ * the promises of cache/insert.h for every instant must hold; at the end, the directory must be the
+ * model's result of the same steps, with the other's step somewhere among them. Clock and lock are
+ * the model's own: no trial depends on time, and none waits. */
 #include "check.h"
 
 #include <dirent.h>
@@ -20,8 +20,9 @@
 #include "cache/remove.h"
 #include "inserting.h"
 
-/* Entries 1 to 4 are there at first; 2 has another size then than the one that replaces it, and 3
- * has a file without a row before a repair. 5 to 7 are added, 8 after a kill, 9 by the driver. */
+/* Entries 1 to 4 exist at first; 2 has another size then than the entry that replaces it, and 3 has
+ * a file without a row before a repair. Entries 5 to 7 are added, 8 after a kill, 9 by the driver.
+ * */
 enum { SECOND = 2, FIRST_OWN = 5, AFTER_KILL = 8, DRIVERS = 9, NUMBERS = 10, MAX_ROWS = 16 };
 
 enum operation { INSERT, INSERT_FULL, IMPORT, REPAIR, REMOVE, OPERATIONS };
@@ -35,7 +36,7 @@ enum act {
 	EMPTIES,   /* a program removes the folders of entries */
 	DELETES,   /* a user removes one entry's file */
 	DELETES_OWN,
-	TEARS, /* a program is killed while it writes the index: it is cut */
+	TEARS, /* a program is killed while it writes the index, which is left truncated */
 	HOLDS, /* a program keeps the lock for 30 ms */
 	KILL,
 	ACTS
@@ -50,10 +51,10 @@ static struct trial {
 	enum act act;
 	unsigned at;      /* the call */
 	uint64_t late_ns; /* for ADDS_LATE */
-	uint64_t step_ns; /* a call takes so long */
+	uint64_t step_ns; /* each call takes this long */
 } trial;
 
-static struct entries_entry entries[NUMBERS], former; /* `former`: entry 2 at first */
+static struct entries_entry entries[NUMBERS], former; /* `former`: entry 2 as it is at first */
 
 struct row {
 	unsigned n;
@@ -67,13 +68,14 @@ struct model {
 };
 
 static uint64_t limit_bytes, now_ns, held_since_ns, others_until_ns, late_at_ns;
-static unsigned calls, acted_at, last_lock, removed; /* `removed`: by the other, as bits */
+static unsigned calls, acted_at, last_lock,
+	removed; /* `removed`: entries removed by the other process, as bits */
 static int index_fd;
 static bool running, held, torn, was_sound;
 static uint8_t late_image[4096];
 static size_t late_size;
 
-/* The directory, by the plainest means. */
+/* Reads and writes the directory with as few means as possible. */
 
 static const char *entry_path(unsigned n)
 {
@@ -103,7 +105,7 @@ static ssize_t read_whole(const char *path, uint8_t *bytes, size_t size)
 	return got;
 }
 
-/* Like a driver, which never shortens the index. */
+/* Writes like a driver, which never shortens the index. */
 static void write_over(const char *path, const void *bytes, size_t size)
 {
 	const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
@@ -137,7 +139,7 @@ static unsigned number_of(uint64_t key)
 	return 0;
 }
 
-/* False: a driver would wipe. */
+/* Returns false if a driver would wipe the cache. */
 static bool read_model(const uint8_t *bytes, ssize_t size, struct model *ret_model)
 {
 	*ret_model = (struct model){0};
@@ -190,7 +192,7 @@ static void take_row(struct model *model, unsigned at)
 	memmove(&model->rows[at], &model->rows[at + 1], (--model->count - at) * sizeof *model->rows);
 }
 
-/* Evicts the oldest but for `spared`, numbers as bits. */
+/* Adds a row and evicts the oldest ones, except those in `spared`, numbers as bits. */
 static void put_row(struct model *model, unsigned n, uint64_t bytes, unsigned spared)
 {
 	const unsigned old = find_row(model, n);
@@ -209,13 +211,13 @@ static void put_row(struct model *model, unsigned n, uint64_t bytes, unsigned sp
 	model->rows[model->count++] = (struct row){n, bytes};
 }
 
-/* At a repair the one whose row has no file */
+/* In a repair, this is the entry whose row has no file. */
 static unsigned drivers_entry(void)
 {
 	return trial.operation == REPAIR ? 6 : DRIVERS;
 }
 
-/* Does the other process's action to the model; the directory follows. */
+/* Does the other process's action in the model; the directory follows. */
 static void act_on(struct model *model)
 {
 	const unsigned deleted = find_row(model, trial.act == DELETES ? 1 : FIRST_OWN);
@@ -283,7 +285,8 @@ static void wrong(const char *what)
 			 what);
 }
 
-/* At every instant: entries are whole, old or new, and no driver wipes. */
+/* Checks what holds at every instant: entries are whole, old or new, and no driver would wipe the
+ * cache. */
 static void check_instant(void)
 {
 	static uint8_t bytes[2 * ENTRIES_MAX];
@@ -386,7 +389,7 @@ int unlinkat(int folder_fd, const char *name, int flags)
 	return (int)syscall(SYS_unlinkat, folder_fd, name, flags);
 }
 
-/* libuv writes by this, and looks at this clock. */
+/* libuv writes through this function, and reads this clock. */
 __attribute__((visibility("default"))) ssize_t pwrite64(int fd, const void *bytes, size_t size,
 														off_t offset)
 {
@@ -434,14 +437,14 @@ static struct model begin(void)
 	}
 	rows = files;
 	if (trial.operation == REPAIR) {
-		/* 3 has no row, 6 no file, and 1 another size */
+		/* entry 3 has no row, 6 no file, and 1 another size */
 		rows.rows[3].n = 6;
 		rows.rows[1].bytes++;
 	}
 	write_over(index_path(), bytes, image_of(&rows, bytes));
 	limit_bytes = 1 << 30;
 	if (trial.operation == INSERT_FULL)
-		/* Room for the new entry, and for entry 4, which is kept */
+		/* There is space for the new entry, and for entry 4, which is kept. */
 		limit_bytes = entries[1].row_bytes + entries[SECOND].row_bytes + entries[4].row_bytes +
 					  entries[5].row_bytes + entries[6].row_bytes;
 	now_ns = UINT64_C(1) << 40;
@@ -502,7 +505,7 @@ static int operate(struct jw_error *err, struct cache_live_counts *ret_counts)
 		additions[i].added = CACHE_ADDED_NOT;
 	if (cache_live_open(err, dir, &options, &live))
 		return -1;
-	/* As jw_cache_repair does */
+	/* These are the steps of jw_cache_repair. */
 	result = trial.operation == REPAIR || trial.operation == REMOVE
 				 ? cache_remove(err, live, removals, trial.operation == REMOVE ? 2 : 0) ||
 					   cache_remove_settle(err, live)
@@ -524,7 +527,8 @@ static void add(struct model *model, unsigned n, unsigned spared)
 	put_row(model, n, bytes, spared);
 }
 
-/* Ours in the model, the other's before step `other`; false without one so late. */
+/* Follows jitwarm's steps in the model, with the other's action before step `other`; false if there
+ * are fewer steps. */
 static bool follow(struct model *model, unsigned other)
 {
 	unsigned spared = trial.operation == INSERT_FULL ? 1u << 4 : 0, done = 0;
@@ -558,7 +562,8 @@ static bool same_files(const struct model *model)
 	return true;
 }
 
-/* Each file has its row, each row its file, once, of its size, and the total is right. */
+/* Checks that each file has its row, each row its file, once and of its size, and that the total is
+ * right. */
 static void check_rows(void)
 {
 	uint8_t bytes[4096] = {0};
@@ -570,7 +575,7 @@ static void check_rows(void)
 		return;
 	if (!read_model(bytes, got, &rows))
 		wrong("the index is unsound at the end");
-	/* A late or torn write may undo a repair. It does no harm, and the next repair finds it. */
+	/* A late or torn write may undo a repair. That is harmless, and the next repair finds it. */
 	if ((late || trial.act == TEARS) && (trial.operation == REPAIR || trial.operation == REMOVE))
 		return;
 	if (got > 0 && load_u64(bytes + 8) != total_of(&rows))
@@ -580,8 +585,8 @@ static void check_rows(void)
 		struct stat stat;
 		const bool there = !lstat(entry_path(n), &stat);
 
-		/* The driver's row, if ours was written over it; when full, there was no room at that time
-		 */
+		/* The driver's row may be missing if jitwarm's was written over it; if the cache is full,
+		 * there was no space at that time. */
 		if (there && at == rows.count &&
 			!(late && (n == DRIVERS || trial.operation == INSERT_FULL)))
 			wrong("a file has no row");
@@ -604,7 +609,7 @@ static void check_nothing_is_left(void)
 	DIR *opened = opendir(dir);
 
 	for (const struct dirent *entry; opened && (entry = readdir(opened));)
-		/* A lock file without its folder stays for an hour after a kill. */
+		/* After a kill, a lock file without its folder stays for an hour. */
 		if (!strncmp(entry->d_name, ".jitwarm", 8) &&
 			!(trial.act == KILL && strstr(entry->d_name, ".lock")))
 			wrong("something is left beside the tree");
@@ -632,7 +637,7 @@ static void check_counts(const struct model *model, const struct cache_live_coun
 		wrong("the rows are in another order");
 }
 
-/* The model after the first order of the steps that leads to these files and counts. */
+/* Returns the model after the first order of the steps that gives these files and counts. */
 static struct model find_order(const struct model *before, const struct cache_live_counts *counts)
 {
 	struct model after = *before;
@@ -656,7 +661,7 @@ static struct model find_order(const struct model *before, const struct cache_li
 	return after;
 }
 
-/* The number of its calls */
+/* Returns the number of the trial's calls. */
 static unsigned try(void)
 {
 	const struct model before = begin();
@@ -672,7 +677,7 @@ static unsigned try(void)
 		trial.act = NOTHING;
 	check_instant();
 	running = false;
-	/* The entry that is being added may be gone, or may be there already. */
+	/* The entry that is being added may be missing, or may exist already. */
 	if (result && trial.act != CLEARS &&
 		!(why->code == JW_ERR_BUSY && (trial.act == WIPES || !needs_lock())))
 		wrong(why->message);
@@ -685,7 +690,7 @@ static unsigned try(void)
 	return calls;
 }
 
-/* Killed before call `at`; then another process inserts. */
+/* Kills the process before call `at`; then another process inserts. */
 static void try_killed(void)
 {
 	struct cache_live_counts counts;
@@ -748,7 +753,7 @@ TEST(the_cache_is_the_model_whoever_acts_meanwhile)
 	assert_true(trials > 1000);
 }
 
-/* Thousands of small files, in memory where that is possible */
+/* Makes a folder for thousands of small files, in memory if that is possible. */
 static int make_quick_folder(void **state)
 {
 	if (!access("/dev/shm", W_OK))

@@ -30,7 +30,7 @@ TEST(every_account_has_a_name_a_folder_and_a_number)
 	assert_int_equal(accounts.count, 0);
 }
 
-/* As in a console that was not elevated. */
+/* The process has the rights of a console that was not elevated. */
 TEST(without_elevation_there_are_no_administrators_rights)
 {
 #ifndef _WIN32
@@ -58,7 +58,7 @@ TEST(without_elevation_there_are_no_administrators_rights)
 }
 
 #ifdef _WIN32
-/* The registry of an account that is logged on: its value for %APPDATA%, and that folder */
+/* The registry of a logged-on account has its value for %APPDATA%, and thus that folder. */
 #define EXPLORER L"Software\\Microsoft\\Windows\\CurrentVersion\\Explorer\\"
 
 static void set_text(HKEY root, const wchar_t *key, const wchar_t *name, DWORD type,
@@ -76,7 +76,7 @@ static void check_cache_of(const struct jw_account *account, const char *wanted)
 {
 	char *path = NULL;
 
-	/* On a server the administrator would log on for the account. */
+	/* On a server, the administrator would log on for the account. */
 	if (!strncmp(wanted, "\\\\", 2)) {
 		GIVES(JW_ERR_UNSUPPORTED, os_account_cache_dir(why, account, &path));
 		assert_null(path);
@@ -108,7 +108,7 @@ TEST(a_moved_folder_is_found_where_the_registry_is_loaded)
 		{L"%HOMESHARE%\\AppData", L"\\\\server\\home\\AppData",
 		 "\\\\server\\home\\AppData\\NVIDIA\\ComputeCache"},
 		{NULL, L"F:\\as it was", "F:\\as it was\\NVIDIA\\ComputeCache"},
-		/* Unknown folders of that account are not replaced by ours. */
+		/* Unknown folders of that account are not replaced by this account's. */
 		{L"%APPDATA%\\x", NULL, NULL},
 		{L"%NOSUCH%\\x", L"F:\\as it was", "F:\\as it was\\NVIDIA\\ComputeCache"},
 		{L"100%", NULL, NULL},

@@ -19,15 +19,15 @@
 
 enum { NOBODY = 65534 };
 
-/* The state of the child: ids, group, session, terminal, descriptors, and a variable of root's in
- * its memory. */
+/* The child's state: ids, group, session, terminal, descriptors, and a variable of root's in its
+ * memory. */
 struct seen {
 	uid_t ids[3];
 	gid_t group;
 	int groups;
 	pid_t session, process;
 	bool terminal, secret;
-	int least, most; /* descriptors above 2 */
+	int least, most; /* the range of descriptors above 2 */
 };
 
 static bool has_secret(void)
@@ -73,8 +73,8 @@ static int tell_who(struct jw_error *err, void *context, struct buf *answer)
 	return buf_append(err, answer, &seen, sizeof seen);
 }
 
-/* Its answer, its failure, that there is none, or that it was stopped or took too long. Nothing of
- * root's is in the child but the descriptor that is kept. */
+/* The child returns an answer, fails, gives none, is stopped or takes too long. It has nothing of
+ * root's but the descriptor that is kept. */
 TEST(another_account_does_something_in_a_process_of_its_own)
 {
 	char name[] = "nobody", home[] = "/nowhere";
@@ -119,7 +119,7 @@ TEST(another_account_does_something_in_a_process_of_its_own)
 	buf_free(&answer);
 }
 
-/* The real, the effective and the saved account */
+/* A process has a real, an effective and a saved account. */
 TEST(a_process_of_several_accounts_is_nobodys)
 {
 	for (int other = 0; other < 4; other++) {
@@ -153,7 +153,7 @@ TEST(a_process_of_several_accounts_is_nobodys)
 	}
 }
 
-/* Runs without end, and says so by its end of a pipe. */
+/* Runs without end, and shows through its end of a pipe that it runs. */
 static void run_for_ever(int end, bool worker)
 {
 	char *output, text[64];
@@ -172,7 +172,7 @@ static void run_for_ever(int end, bool worker)
 	_exit(1);
 }
 
-/* A compiler and a worker, whose parent is killed: nobody has the pipe any more. */
+/* The parent of a compiler and of a worker is killed; then nobody has the pipe any more. */
 TEST(a_child_ends_with_its_parent)
 {
 	for (int worker = 0; worker < 2; worker++) {

@@ -1,4 +1,4 @@
-/* A file that another program has opened without sharing it, for a moment and for longer. */
+/* Another program has opened a file without sharing it, for a moment or for longer. */
 #include "check.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ static HANDLE hold(const char *path)
 	return CreateFileA(path, GENERIC_READ, 0, NULL, OPEN_EXISTING, 0, NULL);
 }
 
-/* Let go by the first who waits */
+/* The first one who waits releases it. */
 static HANDLE held_until_awaited;
 
 static VOID WINAPI sleep_and_let_go(DWORD ms)
@@ -28,7 +28,7 @@ static VOID WINAPI sleep_and_let_go(DWORD ms)
 	(void)SleepEx(ms, FALSE);
 }
 
-/* The function that the program's own call finds in place of the library's. */
+/* The program's own calls find this function in place of the library's. */
 typedef __typeof__(Sleep) sleep_function;
 extern sleep_function *const __imp_Sleep;
 sleep_function *const __imp_Sleep = sleep_and_let_go;

@@ -1,4 +1,4 @@
-/* Which hardware threads share a core, read from a /sys of the test. */
+/* Which hardware threads share a core, by a /sys of the test. */
 #include "check.h"
 
 #include <sched.h>
@@ -12,7 +12,7 @@
 
 static cpu_set_t ours;
 
-/* `siblings` makes the text of each of our threads from its number. */
+/* `siblings` makes the text for each of this process's threads from its number. */
 static void put_threads(void (*siblings)(char *text, size_t size, size_t place, size_t thread))
 {
 	size_t place = 0;
@@ -41,7 +41,7 @@ static void all_on_one(char *text, size_t size, size_t place, size_t thread)
 	(void)snprintf(text, size, "0-1023\n");
 }
 
-/* The first of each pair is not ours; the pair still shares a core. */
+/* The first thread of each pair is not this process's; the pair still shares a core. */
 static void in_twos(char *text, size_t size, size_t place, size_t thread)
 {
 	(void)snprintf(text, size, "%zu,%zu\n", place / 2, thread);

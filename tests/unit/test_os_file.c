@@ -1,4 +1,4 @@
-/* Files, directories and locks: rules for every system. */
+/* Files, directories and locks: the rules for every system. */
 #include "check.h"
 
 #include <string.h>
@@ -54,7 +54,8 @@ TEST(a_path_other_than_a_file_is_refused_by_name)
 }
 
 #ifndef _WIN32
-/* Its size is a page, its content a number: GPUs and batteries are found by such files. */
+/* The kernel's file has the size of a page and a number as content; GPUs and batteries are found
+ * through such files. */
 TEST(a_file_of_the_kernel_is_as_long_as_its_content)
 {
 	static const char path[] = "/sys/class/net/lo/mtu";

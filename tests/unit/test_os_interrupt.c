@@ -1,4 +1,4 @@
-/* Ctrl-C, its echoes and its repetition, each in a separate process. */
+/* Ctrl-C, its echoes and its repetition, each tested in a separate process. */
 #include "check.h"
 
 #include <signal.h>
@@ -51,7 +51,7 @@ static void hung_up_under_nohup(void)
 		_exit(1);
 }
 
-/* If the signals are not held, the request is for this process only, and not for the other one */
+/* If the signals are not held, the request is for this process only, and not for the other one. */
 static void asked_while_another_is_started(void)
 {
 	pid_t other;
@@ -76,14 +76,15 @@ static void asked_while_another_is_started(void)
 		_exit(1);
 	if (os_interrupted())
 		_exit(2);
-	/* The command has ended, but its end is not reported yet: the request is for this process. */
+	/* The command has ended, but its end is not reported yet, so the request is for this process.
+	 * */
 	(void)kill(getpid(), SIGTERM);
 	if (!os_interrupted())
 		_exit(3);
 	os_forward_signals(0);
 }
 
-/* An echo that comes late counts as a second request. A busy machine may cause that, not always. */
+/* A late echo counts as a second request. That may happen on a busy machine, but not always. */
 TEST(an_echo_is_not_a_second_request)
 {
 	int status = ended_with(signalled_twice_at_once);

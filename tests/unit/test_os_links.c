@@ -1,4 +1,4 @@
-/* Files are removed where a link might be planted; on Windows, a junction. */
+/* Removing files where a symlink, or on Windows a junction, may have been planted. */
 #include "check.h"
 
 #include <string.h>

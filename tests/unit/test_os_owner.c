@@ -1,4 +1,4 @@
-/* A file of another account that the superuser replaces stays that account's. */
+/* If root replaces a file of another account, the file stays that account's. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -26,14 +26,14 @@ TEST(a_rewritten_file_keeps_its_owner)
 	assert_int_equal(stat.owner, OTHER);
 	assert_int_equal(stat.group, OTHER + 1);
 	assert_int_equal(stat.mode, 0640);
-	/* One that is written anew is this account's. */
+	/* A file that is written anew belongs to this account. */
 	OK(os_write_atomic(why, path, "new", 3));
 	OK(os_stat(why, path, &stat));
 	assert_int_equal(stat.owner, 0);
 	mem_free(path);
 }
 
-/* Owner and group apart; and a group alone, which the owner's number does not show. */
+/* Owner and group differ; or only the group does, which the owner's number does not show. */
 TEST(rights_are_copied_whole)
 {
 	static const struct {
@@ -60,7 +60,7 @@ TEST(rights_are_copied_whole)
 	mem_free(to);
 }
 
-/* An access list that lets account 12345 write */
+/* This access list lets account 12345 write. */
 static const unsigned char list[] = {2,   0,   0,   0,   1,   0,    7,    0,   255, 255, 255,
 									 255, 2,   0,   7,   0,   0x39, 0x30, 0,   0,   4,   0,
 									 5,   0,   255, 255, 255, 255,  16,   0,   7,   0,   255,
@@ -81,7 +81,7 @@ ssize_t getxattr(const char *path, const char *name, void *value, size_t size)
 	return looking->error ? -1 : 0;
 }
 
-/* On the way of files that root believes or starts */
+/* The files are on the path to files that root believes or starts. */
 TEST(an_access_list_that_cannot_be_looked_for_is_one)
 {
 	char *path = os_join(folder, "asked");
@@ -97,8 +97,8 @@ TEST(an_access_list_that_cannot_be_looked_for_is_one)
 	mem_free(path);
 }
 
-/* The first part that another account could change is reported, links included; a missing part is
- * nobody's. */
+/* The first part of a path that another account could change is reported, symlinks included; a
+ * missing part belongs to nobody. */
 TEST(a_place_is_a_strangers_if_a_part_of_its_path_is)
 {
 	static const struct {
@@ -169,7 +169,7 @@ TEST(a_place_is_a_strangers_if_a_part_of_its_path_is)
 	mem_free(base);
 }
 
-/* Root writes to its own files only. */
+/* Root writes only to its own files. */
 TEST(root_writes_through_no_link_and_no_second_name)
 {
 	static const char *const names[] = {"a link", "second", "pipe", "missing link"};
@@ -197,7 +197,7 @@ TEST(root_writes_through_no_link_and_no_second_name)
 	OK(os_stat(why, victim, &stat));
 	assert_int_equal(stat.mode, 0640);
 	assert_false(os_exists(made));
-	/* A new file in the place of a second name leaves the first one as it is. */
+	/* If a new file replaces a second name, the first name keeps its file. */
 	OK(os_write_atomic(why, second, "new", 3));
 	OK(os_stat(why, victim, &stat));
 	assert_int_equal(stat.size_bytes, 1);
@@ -209,8 +209,8 @@ TEST(root_writes_through_no_link_and_no_second_name)
 	mem_free(made);
 }
 
-/* No link is followed, wherever it is on the way and whoever owns it; folders are checked on
- * request only. */
+/* No symlink is followed, wherever it is in the path and whoever owns it; folders are checked only
+ * on request. */
 TEST(below_some_folders_no_link_is_followed)
 {
 	char *place = os_join(folder, "place"), *away = os_join(folder, "away"),
@@ -250,8 +250,8 @@ TEST(below_some_folders_no_link_is_followed)
 	mem_free(second);
 }
 
-/* A copy has the original's attributes and no others: neither those that its folder gives, nor what
- * the system keeps of the content. */
+/* A copy has the original's attributes and no others: neither those that its folder gives, nor
+ * those that the system keeps about the content. */
 TEST(attributes_are_copied_as_far_as_they_are_the_files)
 {
 	static const char *const names[] = {"user.kept", "system.posix_acl_access", "security.other"};
@@ -280,7 +280,7 @@ TEST(attributes_are_copied_as_far_as_they_are_the_files)
 	mem_free(to);
 }
 
-/* A place is private if nobody else may have made it, or put it there; a file that cannot be
+/* A place is private if nobody else can have made it or put it there; a file that cannot be
  * examined may be anything. */
 TEST(a_place_is_private_if_nobody_else_can_change_it)
 {
@@ -317,7 +317,7 @@ TEST(a_program_is_private_if_all_of_its_way_is)
 	enum { OTHER = 12345 };
 	static const struct {
 		const char *path;
-		bool lasting, to_owner, to_all; /* whether it is: for root, for OTHER too */
+		bool lasting, to_owner, to_all; /* whether it is private: for root, and for OTHER, too */
 	} cases[] = {
 		{"ours/program", false, true, true},
 		{"theirs/program", false, true, false},
@@ -375,7 +375,8 @@ TEST(a_program_is_private_if_all_of_its_way_is)
 	assert_int_equal(chdir("/"), 0);
 }
 
-/* Accounts that count as root, by number or all; and groups in which nobody else is. */
+/* JITWARM_TRUST_ACCOUNTS names accounts that count as root, or all; and some groups have no other
+ * members. */
 TEST(trusted_accounts_and_groups_without_others_are_no_strangers)
 {
 	static const struct {

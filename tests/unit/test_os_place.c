@@ -1,5 +1,5 @@
-/* Names of a Korean user's folders, paths beyond Windows' old limit, locks, environment: the duties
- * that both halves of the os layer share, and their allowed differences. */
+/* Folder names of a Korean user, paths beyond Windows' old limit, locks, the environment: what both
+ * halves of the os layer must do alike, and where they may differ. */
 #include "check.h"
 
 #include <string.h>
@@ -73,7 +73,7 @@ static void expect_real_path(const char *path, const char *end)
 	mem_free(real);
 }
 
-/* The superuser's paths are walked part by part, those of other accounts are the kernel's. */
+/* Root's paths are walked part by part; those of other accounts are left to the kernel. */
 TEST(a_link_is_resolved_for_every_account)
 {
 	char *file = inside("linked.so.1.2"), *link_ = inside("linked.so");
@@ -118,7 +118,7 @@ TEST(a_path_of_more_than_260_characters_works)
 	mem_free(path);
 }
 
-/* Windows before 10, and Wine, do not replace an open file: then it must stay whole. */
+/* Windows before 10, and Wine, do not replace an open file; then it must stay whole. */
 TEST(a_reader_sees_the_old_file_or_the_new_one)
 {
 	char *path = inside("replaced");

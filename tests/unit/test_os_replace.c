@@ -1,5 +1,5 @@
-/* Files that are replaced as a whole: their rights, links in their place, the syncs, and the state
- * after a failure. */
+/* Files that are replaced as a whole: their rights, symlinks in their place, the syncs, and the
+ * state after a failure. */
 #include "folder.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 static int syncs, sync_fails, close_fails;
 
-/* NFS, and a file system with quotas, say only here that bytes did not fit. */
+/* NFS, and a file system with quotas, report only here that bytes did not fit. */
 __attribute__((visibility("default"))) int uv_fs_close(uv_loop_t *loop, uv_fs_t *request,
 													   uv_file file, uv_fs_cb done)
 {
@@ -169,7 +169,7 @@ TEST_WITH(anothers_link_is_not_followed, empty, NULL)
 	expect("file", "old", 0644);
 }
 
-/* The former file is there, and nothing beside it. */
+/* The former file still exists, and no other file beside it. */
 TEST_WITH(a_failure_leaves_the_old_file, empty, NULL)
 {
 	OK(os_write_atomic(why, inside("file"), "old", 3));
@@ -181,7 +181,7 @@ TEST_WITH(a_failure_leaves_the_old_file, empty, NULL)
 	}
 }
 
-/* A cut file would replace the good one. */
+/* A truncated file would replace the good one. */
 TEST_WITH(a_close_that_fails_leaves_the_old_file, empty, NULL)
 {
 	OK(os_write_atomic(why, inside("file"), "old", 3));
@@ -217,11 +217,11 @@ TEST_WITH(an_output_may_be_no_file, empty, NULL)
 	expect("file", "two", 0640);
 	assert_int_equal(mkdir(inside("directory"), 0700), 0);
 	assert_int_equal(os_write_output(NULL, inside("directory"), "x", 1), -1);
-	/* A device that takes everything is no file, and stays what it is. */
+	/* A device that accepts everything is not a file, and stays as it is. */
 	assert_int_equal(os_write_output(NULL, "/dev/null", "x", 1), -1);
 }
 
-/* A bad disk, or a link in a circle, is none. */
+/* A bad disk, or a symlink in a circle, is not a lack of rights. */
 TEST_WITH(only_a_lack_of_rights_is_a_denial, empty, NULL)
 {
 	const uid_t own = geteuid();
@@ -240,7 +240,7 @@ TEST_WITH(only_a_lack_of_rights_is_a_denial, empty, NULL)
 	assert_true(closed && !open_file && !loop && !none);
 }
 
-/* A file that cannot be examined is not old. */
+/* A file that cannot be examined does not count as old. */
 TEST_WITH(leftovers_that_cannot_be_looked_at_stay, empty, NULL)
 {
 	assert_int_equal(symlink("run-1", inside("run-1")), 0);

@@ -22,7 +22,8 @@ TEST(words_for_a_posix_shell)
 	expect_quoted("it's $(x) `y`", false, " 'it'\\''s $(x) `y`'");
 }
 
-/* cmd expands between two '%', PowerShell runs $(…) in double quotes and takes “ for one. */
+/* cmd expands words between two '%'; PowerShell runs $(…) in double quotes and takes “ for a double
+ * quote. */
 TEST(words_for_both_shells_of_windows)
 {
 	expect_quoted("C:\\a\\b.dll", true, " C:\\a\\b.dll");

@@ -1,4 +1,4 @@
-/* Memory and power of the machine, read from a /proc and /sys of the test. */
+/* The machine's memory and power, read from a /proc and /sys of the test. */
 #include "check.h"
 
 #include <unistd.h>
@@ -23,7 +23,7 @@ TEST_WITH(groups_limit_memory_on_every_level, root_empty, NULL)
 	root_put("proc/meminfo",
 			 "MemTotal:       16777216 kB\nMemFree:  1 kB\nMemAvailable:    8388608 kB\n");
 	expect_mib(16384, 8192);
-	/* A container: its own group is the root. */
+	/* In a container, the process's own group is the root. */
 	root_put("proc/self/cgroup", "0::/\n");
 	root_put("sys/fs/cgroup/memory.max", "max\n");
 	expect_mib(16384, 8192);
@@ -32,13 +32,13 @@ TEST_WITH(groups_limit_memory_on_every_level, root_empty, NULL)
 	root_put("sys/fs/cgroup/memory.stat",
 			 "anon 5\nfile 6\nactive_file 536870912\ninactive_file 536870912\n");
 	expect_mib(4096, 2048);
-	/* A limit somewhere above our own group. */
+	/* The limit is somewhere above the process's own group. */
 	root_put("proc/self/cgroup", "1:name=x:/a\n0::/user.slice/app.scope\n");
 	root_put("sys/fs/cgroup/user.slice/memory.max", "1073741824\n");
 	root_put("sys/fs/cgroup/user.slice/memory.current", "104857600\n");
 	root_put("sys/fs/cgroup/user.slice/app.scope/memory.max", "max\n");
 	expect_mib(1024, 924);
-	/* Our group is not below the visible root, so it has no path. */
+	/* The process's group is not below the visible root, so it has no path. */
 	root_put("proc/self/cgroup", "0::/../other\n");
 	expect_mib(4096, 2048);
 }

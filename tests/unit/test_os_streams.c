@@ -1,4 +1,4 @@
-/* Standard streams, from which a worker reads its jobs. */
+/* The standard streams, from which a worker reads its jobs. */
 #include "check.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Windows: whom a file obeys. Owners and access lists are made up here, since Wine keeps neither:
- * the test takes the place of GetSecurityInfo(). */
+/* Windows: which accounts can change a file. Owners and access lists are made up here, since Wine
+ * keeps neither: the test replaces GetSecurityInfo(). */
 #include "check.h"
 
 #ifdef _WIN32
@@ -11,7 +11,7 @@
 #include "os/folders.h"
 #include "os/win32/trust.h"
 
-/* After windows.h, whose types they need */
+/* These headers follow windows.h, whose types they need. */
 #include <aclapi.h>
 #include <sddl.h>
 
@@ -38,7 +38,7 @@ static DWORD WINAPI made_up_info(HANDLE handle, SE_OBJECT_TYPE type, SECURITY_IN
 	return 0;
 }
 
-/* The function that the program's own call finds in place of the library's. */
+/* The program's own calls find this function in place of the library's. */
 typedef __typeof__(GetSecurityInfo) get_security_info;
 extern get_security_info *const __imp_GetSecurityInfo;
 get_security_info *const __imp_GetSecurityInfo = made_up_info;
@@ -56,15 +56,15 @@ static int check(const wchar_t *text, enum win32_place place, struct jw_error *e
 	return result;
 }
 
-/* The owner is O:BA (administrators), O:SY (the system) or another; the list says who may change
- * it. Both count for a file, a folder, one above, a link. */
+/* The owner is O:BA (administrators), O:SY (the system) or another account; the list says who may
+ * change the object. Both count for a file, a folder, a folder above, a link. */
 static void owners_and_lists_decide(void **state)
 {
 	static const wchar_t installer[] =
 		L"O:S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464D:(A;;FA;;;SY)";
 	static const struct {
 		const wchar_t *text;
-		const char *trusted; /* by place */
+		const char *trusted; /* for each place, whether it is trusted */
 		const char *why;
 	} cases[] = {
 		{L"O:BAD:(A;;FA;;;BA)(A;;FA;;;SY)", "yyyy", ""},
@@ -76,7 +76,7 @@ static void owners_and_lists_decide(void **state)
 		{L"O:BAD:(A;;FR;;;WD)", "yyyy", ""},
 		{L"O:BAD:(A;;FA;;;WD)", "nnnn", "it may be changed by "},
 		{L"O:BAD:(A;;FA;;;BA)(A;;GA;;;S-1-5-21-1-2-3-1001)", "nnnn", "S-1-5-21-1-2-3-1001"},
-		/* Rights: to write data or add a file, to append or add a folder, to delete children, to
+		/* the rights to write data or add a file, to append or add a folder, to delete children, to
 		 * change attributes, to delete, to change rights or the owner */
 		{L"O:BAD:(A;;0x2;;;WD)", "nnyn", "it may be changed by "},
 		{L"O:BAD:(A;;0x4;;;WD)", "nyyy", "it may be changed by "},
@@ -86,7 +86,7 @@ static void owners_and_lists_decide(void **state)
 		{L"O:BAD:(A;;WD;;;WD)", "nnnn", "it may be changed by "},
 		{L"O:BAD:(A;;WO;;;WD)", "nnnn", "it may be changed by "},
 		{L"O:BAD:(A;;GW;;;WD)", "nnnn", "it may be changed by "},
-		/* For children alone; a denial */
+		/* a right for children alone, and a denial */
 		{L"O:BAD:(A;OICIIO;FA;;;WD)", "yyyy", ""},
 		{L"O:BAD:(A;OICI;FA;;;WD)", "nnnn", "it may be changed by "},
 		{L"O:BAD:(D;;FA;;;WD)", "yyyy", ""},
@@ -113,13 +113,13 @@ static void what_cannot_be_asked_is_not_trusted(void **state)
 	assert_int_equal(check(NULL, WIN32_FILE, NULL), -1);
 }
 
-/* ---- an administrator's folder for a while */
+/* ---- a temporary folder of an administrator */
 
 static wchar_t asked[2][MAX_PATH]; /* the folders */
-static wchar_t *lists[2];          /* what was asked for them */
+static wchar_t *lists[2];          /* the requested access lists */
 static size_t asked_count;
 
-/* The first folder is there already: somebody has guessed its name. */
+/* The first folder exists already: somebody has guessed its name. */
 static BOOL WINAPI made_up_folder(const wchar_t *path, SECURITY_ATTRIBUTES *attributes)
 {
 	assert_true(asked_count < 2);

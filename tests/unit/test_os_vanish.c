@@ -1,5 +1,5 @@
-/* Folders that another process removes right after they were made: the calls of the C library below
- * stand in its place, and remove at the worst moment. */
+/* Another process removes folders right after they were made: the functions below replace those of
+ * the C library, and remove at the worst moment. */
 #include "check.h"
 
 #include <dlfcn.h>
@@ -9,11 +9,11 @@
 
 #include "inserting.h"
 
-/* The folder that is removed before the next calls that need it, so many times. */
+/* The next calls that need this folder find it removed, so many times. */
 static const char *vanishing;
 static int times;
 
-/* `next`: the C library's own */
+/* `next` is the C library's own function. */
 #define VANISH_BEFORE(name)                                                                        \
 	__typeof__(name) *next;                                                                        \
 	*(void **)&next = dlsym(RTLD_NEXT, #name);                                                     \
@@ -71,7 +71,7 @@ TEST(a_folder_that_vanishes_is_made_again)
 	mem_free(above);
 }
 
-/* Others remove files from the cache meanwhile: first the folder's mode is set, then the entry
+/* Others remove files from the cache meanwhile: first, the folder's mode is set; then the entry is
  * moved. */
 TEST(an_entry_reaches_a_folder_that_vanishes)
 {

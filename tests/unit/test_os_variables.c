@@ -1,4 +1,4 @@
-/* Variables in Windows' registry; elsewhere there are none. */
+/* Variables in Windows' registry; other systems have none. */
 #include "check.h"
 
 #include <string.h>
@@ -43,7 +43,7 @@ TEST(values_come_back_with_their_type)
 	assert_int_equal(os_variable_read(why, OS_VARIABLES_USER, name, &variable), -1);
 }
 
-/* As for a user without administrator's rights, and under a policy: by access lists. */
+/* Access lists forbid writing, as for a user without administrator's rights, or under a policy. */
 TEST(a_key_that_may_not_be_written)
 {
 #ifndef _WIN32

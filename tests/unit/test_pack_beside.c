@@ -1,5 +1,5 @@
-/* The store beside other processes: their actions before it is locked, their leftovers, and the
- * effects of a bad disk or a file system without locks. */
+/* The store while other processes use it: their actions before it is locked, their leftovers, and
+ * the effects of a bad disk or a file system without locks. */
 #include "folder.h"
 #include "gates_posix.h"
 
@@ -49,7 +49,7 @@ static int end(void **state)
 	return remove_folder(state);
 }
 
-/* The pack's path while it is in the store. */
+/* Returns the pack's path while it is in the store. */
 static char *pack_path(void)
 {
 	const struct jw_store_options options = {.state_dir = folder};
@@ -82,7 +82,7 @@ static void bring_back(const char *path)
 		OK(os_rename(why, aside, in_store));
 }
 
-/* Another run may keep a pack until the lock is ours: only a reader behind the lock sees it. */
+/* Another run may add a pack until the lock is taken: only a reader that has the lock sees it. */
 TEST_WITH(the_store_is_read_behind_its_lock, begin, end)
 {
 	in_store = pack_path();
@@ -99,7 +99,7 @@ TEST_WITH(the_store_is_read_behind_its_lock, begin, end)
 	mem_free(in_store);
 }
 
-/* Leftovers of killed runs go, by whichever run has the lock. */
+/* Whichever run has the lock removes the leftovers of killed runs. */
 TEST_WITH(leftovers_go_with_the_lock_alone, begin, end)
 {
 	static const char *const names[] = {"new", ".new.jitwarm-0123abcd", "new.a1b2c3"};
@@ -120,7 +120,7 @@ TEST_WITH(leftovers_go_with_the_lock_alone, begin, end)
 	mem_free(pack_path());
 }
 
-/* The pack may be whole: only one that was read and found broken goes. */
+/* The pack may be whole: only a pack that was read and found broken is removed. */
 TEST_WITH(a_pack_that_cannot_be_read_stays, begin, end)
 {
 	char *path = os_join(store, "x.jwpack");
@@ -143,7 +143,7 @@ static void see_lock(const char *path)
 	mem_free(lock);
 }
 
-/* Another run may have listed it. */
+/* Another run may have listed the pack. */
 TEST_WITH(packs_go_behind_the_lock, begin, end)
 {
 	files_put_text(store, "broken.jwpack", "no pack");
@@ -160,7 +160,7 @@ static bool at_once(void *context)
 	return true;
 }
 
-/* A pack is kept for each GPU, and not after Ctrl-C; a broken one makes room for whole ones. */
+/* A pack is kept for each GPU, and not after Ctrl-C; a broken pack is removed before whole ones. */
 TEST_WITH(what_is_kept_is_of_each_gpu, begin, end)
 {
 	static struct jw_gpu both[] = {{.name = "A", .target = {.sm = 75}},

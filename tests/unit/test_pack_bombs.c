@@ -1,5 +1,6 @@
-/* Packs with a correct digest and damaged content, which other checks must refuse: every bit of the
- * content, and content that would decompress to far more than its stated size. */
+/* Packs with a correct digest and damaged content, which other checks must refuse: with every bit
+ * of the content changed, and with content that would decompress to far more than its stated size.
+ * */
 #include "folder.h"
 
 #include <sodium.h>
@@ -13,7 +14,7 @@ enum { TRAILER = 48, ENTRIES = 2 };
 static char *file, *target;
 static struct entries_entry wanted[ENTRIES];
 
-/* The trailer that belongs behind these bytes. */
+/* Appends the trailer for these bytes. */
 static void seal(struct buf *pack)
 {
 	uint8_t digest[32], trailer[TRAILER];
@@ -23,7 +24,8 @@ static void seal(struct buf *pack)
 	OK(buf_append(why, pack, trailer, sizeof trailer));
 }
 
-/* Seals a copy of it and imports that. Returns whether it was accepted. Refused, it leaves none. */
+/* Seals a copy of the bytes and imports it. Returns whether it was accepted. If refused, it leaves
+ * no entry. */
 static bool is_taken(const void *body, size_t size, struct jw_error *err)
 {
 	const struct jw_import_options options = {
@@ -45,7 +47,7 @@ static bool is_taken(const void *body, size_t size, struct jw_error *err)
 	return taken;
 }
 
-/* The accepted entries equal the packed ones. */
+/* Checks that the accepted entries equal the packed ones. */
 static void check_target(void)
 {
 	for (size_t i = 0; i < ENTRIES; i++) {
@@ -61,7 +63,7 @@ static void check_target(void)
 	OK(os_remove_tree(why, target));
 }
 
-/* A few bits have no meaning (a hint in a frame's header): then the entries are the same */
+/* A few bits have no meaning (a hint in a frame's header): then the entries are the same. */
 TEST(every_bit_under_its_own_digest)
 {
 	char *cache = os_join(folder, "cache");
@@ -88,7 +90,7 @@ TEST(every_bit_under_its_own_digest)
 	mem_free(cache);
 }
 
-/* ---- frames by hand */
+/* ---- frames made by hand */
 
 enum { SIZED = -1 };
 
@@ -104,8 +106,8 @@ static void put_member(struct buf *tar, const char *name, uint64_t size, const v
 		OK(buf_append(why, tar, "", 1));
 }
 
-/* Appends to `pack` a frame of these bytes and then `zeros` zeros. window_log: 0 is zstd's own;
- * SIZED: and the frame says how long it is. */
+/* Appends to `pack` a frame of these bytes and `zeros` zeros. window_log 0 is zstd's own choice;
+ * with SIZED, the frame also has its size. */
 static void put_frame(struct buf *pack, const struct buf *bytes, uint64_t zeros, int window_log)
 {
 	static const uint8_t nothing[1 << 16];
@@ -128,7 +130,7 @@ static void put_frame(struct buf *pack, const struct buf *bytes, uint64_t zeros,
 								 0};
 			zeros -= in.size;
 		}
-		/* If it ended at once, the frame would be as small as its content. */
+		/* If the stream ended at once, the frame would be as small as its content. */
 		how = zeros || in.pos < in.size ? ZSTD_e_continue : ZSTD_e_end;
 		left = ZSTD_compressStream2(context, &room, &in, how);
 		assert_false(ZSTD_isError(left));
@@ -140,7 +142,8 @@ static void put_frame(struct buf *pack, const struct buf *bytes, uint64_t zeros,
 #define HEAD  "{\"format\":\"jitwarm.pack/1\",\"requires\":[],\"os\":\"linux\",\"pointer_bits\":64,"
 #define EMPTY HEAD "\"drivers\":[],\"members\":[],\"entries\":[]}"
 
-/* A frame with the manifest and zeros up to this size, and one with the end and more zeros */
+/* Imports a frame with the manifest and zeros up to this size, and one with the end and more zeros.
+ * */
 static bool is_taken_with(const char *manifest, uint64_t manifest_size, uint64_t more,
 						  int window_log, struct jw_error *err)
 {
@@ -162,26 +165,27 @@ TEST(frames)
 {
 	const uint64_t mib = 1 << 20;
 
-	assert_true(is_taken_with(EMPTY, 0, 0, 0, why)); /* sound, and nothing in it */
+	assert_true(is_taken_with(EMPTY, 0, 0, 0, why)); /* sound, and without entries */
 	(void)os_remove_tree(NULL, target);
 	/* 17 MiB and 4 GiB of a manifest, in a few kilobytes; one that ends early */
 	assert_false(is_taken_with(EMPTY, 17 * mib, 0, 0, why));
 	assert_int_equal(why->code, JW_ERR_LIMIT);
 	assert_false(is_taken_with(EMPTY, 16 * mib, 0, 0, why));
 	assert_int_equal(why->code, JW_ERR_FORMAT);
-	/* 256 MiB behind the end */
+	/* 256 MiB after the end */
 	assert_false(is_taken_with(EMPTY, 0, 256 * mib, 0, why));
 	assert_int_equal(why->code, JW_ERR_FORMAT);
 	assert_false(is_taken_with(EMPTY, 0, 1, 0, why));
 	assert_int_equal(why->code, JW_ERR_FORMAT);
-	/* A window that would require 2 GiB, and the largest allowed one */
+	/* a window that would require 2 GiB, and the largest allowed window */
 	assert_false(is_taken_with(EMPTY, 0, 0, 31, why));
 	assert_int_equal(why->code, JW_ERR_FORMAT);
 	assert_true(is_taken_with(EMPTY, 0, 0, PACK_WINDOW_LOG, why));
 	(void)os_remove_tree(NULL, target);
 }
 
-/* The manifest's frame has its size in its header, holds nothing else, and another one follows. */
+/* The manifest's frame has its size in its header and holds nothing else, and another frame
+ * follows. */
 TEST(a_pack_has_two_frames)
 {
 	static const struct {

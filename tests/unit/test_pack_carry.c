@@ -1,4 +1,5 @@
-/* Carrying entries over between drivers of one CUDA version: which entries, under which names. */
+/* Carrying entries over between drivers of one CUDA version: which entries, and under which names.
+ * */
 #include "carrying.h"
 
 static const char stamp_550_54[] = "Mar  5 202422:02:27"; /* CUDA 12.4 */
@@ -32,7 +33,8 @@ static void entries_of_another_compiler_stay(void **state)
 	assert_int_equal(count_there(machine), 0);
 }
 
-/* A value that does not match its header, a key that does not match its name, a truncated file. */
+/* The entries have a value that does not match the header, a key that does not match the name, or
+ * are truncated. */
 static void damaged_entries_are_not_carried(void **state)
 {
 	struct machine *machine = *state;
@@ -53,7 +55,7 @@ static void damaged_entries_are_not_carried(void **state)
 	assert_int_equal(count_there(machine), ENTRIES - 3);
 }
 
-/* Sound, but by a third driver, whose name for it is another one. */
+/* The entry is sound, but a third driver made it, which names it differently. */
 static void a_third_drivers_entry_is_not_carried(void **state)
 {
 	struct machine *machine = *state;
@@ -66,7 +68,7 @@ static void a_third_drivers_entry_is_not_carried(void **state)
 	assert_int_equal(count_there(machine), ENTRIES - 1);
 }
 
-/* More drivers than it remembers at a time. */
+/* There are more drivers than jitwarm remembers at a time. */
 static void entries_of_many_drivers_are_carried(void **state)
 {
 	struct machine *machine = *state;
@@ -84,21 +86,22 @@ static void entries_of_many_drivers_are_carried(void **state)
 	assert_int_equal(count_there(machine), ENTRIES);
 }
 
-/* Entries that the caller keeps count against the budget too. */
+/* Entries that the caller keeps count against the budget, too. */
 static void a_budget_bounds_what_is_carried(void **state)
 {
 	struct machine *machine = *state;
 
 	machine->options.kept = &machine->entries[0].key;
 	machine->options.kept_count = 1;
-	/* Without it a third one, which is two bytes longer than the first, would have room. */
+	/* Without them, a third entry would fit, which is two bytes longer than the first. */
 	machine->options.most_bytes = machine->entries[0].row_bytes + machine->entries[0].row_bytes +
 								  machine->entries[1].row_bytes + 2;
 	carry(machine);
 	assert_int_equal(machine->result->carried, 2);
 }
 
-/* The entry as a driver of CUDA 12.4 has made it, with another last byte; returns its name there */
+/* Writes the entry as a driver of CUDA 12.4 makes it, with a different last byte; returns its name
+ * there. */
 static uint64_t put_older(const struct machine *machine, size_t at)
 {
 	struct entries_entry entry = machine->entries[at];
@@ -126,7 +129,7 @@ static void the_same_compiler_wins_over_another_one(void **state)
 	assert_int_equal(count_there(machine), ENTRIES);
 }
 
-/* Only one of the former entries has room beside the new ones, in either case. */
+/* In either case, only one of the former entries fits beside the new ones. */
 static void a_kept_entry_is_not_evicted(void **state)
 {
 	(void)state;
@@ -149,7 +152,7 @@ static void a_kept_entry_is_not_evicted(void **state)
 	}
 }
 
-/* Under a right name and a right checksum. */
+/* The name and the checksum are right. */
 static void machine_code_of_another_kind_is_not_carried(void **state)
 {
 	struct machine *machine = *state;
@@ -160,7 +163,7 @@ static void machine_code_of_another_kind_is_not_carried(void **state)
 		const size_t value_size = entry.size - (size_t)(value - entry.bytes);
 
 		entries_cubin(value, i ? 86 : 75, i == 1);
-		/* An ABI that this driver does not know */
+		/* The ABI is unknown to this driver. */
 		if (i == 2) {
 			memcpy(value + 7, "\x41\x08", 2);
 			store_u32(value + 48, 86 << 8);

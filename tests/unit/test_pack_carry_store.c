@@ -1,4 +1,5 @@
-/* Carrying entries over from the store, and its ends: early, with failures, and the report. */
+/* Carrying entries over from the store, and how that ends: early, with failures, and with which
+ * report. */
 #include "carrying.h"
 
 #include <jitwarm/store.h>
@@ -13,7 +14,7 @@ static void remove_index(const struct machine *machine)
 	mem_free(path);
 }
 
-/* Entries `first` to `last` - 1 of driver 555 go from the cache to the store. */
+/* Moves entries `first` to `last` - 1 of driver 555 from the cache to the store. */
 static void keep_in_store(const struct machine *machine, size_t first, size_t last)
 {
 	struct jw_system former = machine->system;
@@ -71,7 +72,7 @@ static void the_store_has_what_the_cache_has_lost(void **state)
 	remove_store();
 }
 
-/* Entries of another compiler stay there. */
+/* Entries of another compiler stay in the store. */
 static void the_store_keeps_what_another_compiler_made(void **state)
 {
 	struct machine *machine = *state;
@@ -84,7 +85,7 @@ static void the_store_keeps_what_another_compiler_made(void **state)
 	remove_store();
 }
 
-/* Each has its share, by its own line. */
+/* Each of the two has its part, and its own line. */
 static void the_cache_and_the_store_complete_each_other(void **state)
 {
 	struct machine *machine = *state;
@@ -102,7 +103,7 @@ static void the_cache_and_the_store_complete_each_other(void **state)
 	remove_store();
 }
 
-/* An entry of the cache turns out to be damaged, and the store has it: it counts once. */
+/* An entry of the cache is damaged, and the store has it: it counts once. */
 static void the_store_has_what_is_damaged(void **state)
 {
 	struct machine *machine = *state;
@@ -123,7 +124,8 @@ static void the_store_has_what_is_damaged(void **state)
 	remove_store();
 }
 
-/* Entries of this driver itself in the store are restored, too, and not carried. */
+/* Entries in the store that this driver itself made are restored, too, and do not count as carried.
+ * */
 static void this_drivers_own_are_not_carried(void **state)
 {
 	struct machine *machine = *state;
@@ -141,7 +143,7 @@ static void this_drivers_own_are_not_carried(void **state)
 	remove_store();
 }
 
-/* A store that cannot be read, and a cache that cannot be written, are lines. */
+/* A store that cannot be read, and a cache that cannot be written, give a line each. */
 static void what_fails_is_a_line(void **state)
 {
 	struct machine *machine = *state;
@@ -170,7 +172,7 @@ static void what_fails_is_a_line(void **state)
 	mem_free(inside);
 }
 
-/* Asked after so many of the wanted ones are there. */
+/* Asks to end after so many of the wanted entries exist. */
 static size_t end_after;
 
 static bool ends(void *context)
@@ -178,7 +180,7 @@ static bool ends(void *context)
 	return count_there(context) >= end_after;
 }
 
-/* Entries carried until then stay; no other is begun. */
+/* Entries carried before the end stay; no other entry is begun. */
 static void an_end_is_no_failure(void **state)
 {
 	struct machine *machine = *state;

@@ -1,4 +1,4 @@
-/* Packs that are damaged, or made to do harm: never accepted, nothing written. */
+/* Packs that are damaged, or made to do harm, are never accepted, and nothing is written. */
 #include "folder.h"
 
 #include "base/text.h"
@@ -23,7 +23,7 @@ static void make_pack(struct buf *ret_bytes)
 	mem_free(cache);
 }
 
-/* Returns -1 and the reason if the bytes are refused, as they must be unless `sound`. */
+/* Sets `err` if the bytes are refused, as they must be unless `sound`. */
 static void import_bytes(const void *bytes, size_t size, bool sound, struct jw_error *err)
 {
 	const struct jw_import_options options = {
@@ -74,7 +74,7 @@ TEST(every_length)
 }
 
 /* A frame is cut at each place, with the digest of the rest: the first frame ends at one place
- * alone. */
+ * only. */
 TEST(a_frame_that_is_cut)
 {
 	struct buf pack = {0};
@@ -100,7 +100,7 @@ TEST(a_frame_that_is_cut)
 	buf_free(&pack);
 }
 
-/* ---- sound outside, hostile inside */
+/* ---- a sound pack with hostile contents */
 
 #define HEAD_OF(os)                                                                                \
 	"{\"format\":\"jitwarm.pack/1\",\"requires\":[],\"os\":\"" os "\",\"pointer_bits\":64,"
@@ -120,7 +120,7 @@ static char *two_members(void)
 					  parts.ptx_name, sizeof parts.ptx, parts.cubin_name, sizeof parts.cubin);
 }
 
-/* Takes `manifest`. The members are the two that belong to it. */
+/* Frees `manifest`. The members are the two that belong to it. */
 static void try_manifest(char *manifest, enum jw_code wanted)
 {
 	const struct packs_member members[] = {{parts.ptx_name, parts.ptx, sizeof parts.ptx},
@@ -165,7 +165,7 @@ TEST(more_than_a_cache_can_hold)
 	}
 }
 
-/* Code of a link for a load, and the other way round */
+/* Code of a link in place of code to load, and the other way round. */
 TEST(machine_code_of_another_kind)
 {
 	static const char link_key[] = "Jun 25 202401:14:48HOST64sm_86// 00000\0 -c";
@@ -186,7 +186,8 @@ TEST(machine_code_of_another_kind)
 	packs_parts_make(&parts);
 }
 
-/* Sound, but this machine's driver does not know it: left out, with the reason. */
+/* The pack is sound, but this machine's driver does not know the code, which is left out with the
+ * reason. */
 TEST(machine_code_that_is_too_new)
 {
 	static const uint8_t abi_8[] = {0x7f, 'E', 'L', 'F', 2, 1, 1, 0x41, 8};
@@ -246,7 +247,7 @@ TEST(the_gpus_of_a_machine)
 	system.gpu_count = 2;
 	assert_true(judge_has_gpu(&system, (struct jw_target){90, 0}));
 	assert_false(judge_has_gpu(&system, (struct jw_target){80, 0}));
-	/* Without a GPU, the pack is for a machine that has some */
+	/* Without a GPU here, the pack is for a machine that has one. */
 	system.gpu_count = 0;
 	assert_true(judge_has_gpu(&system, (struct jw_target){80, 0}));
 }
@@ -265,7 +266,7 @@ TEST(wrong_content)
 		{{parts.ptx_name, parts.ptx, 8}, {"cubin/x", parts.cubin, 64}, {0}},
 		{{parts.ptx_name, parts.ptx, 8}, {parts.cubin_name, parts.cubin, 64}, {"more", "x", 1}},
 		{{parts.ptx_name, parts.ptx, 8}, {0}, {0}},
-		/* Right up to its size, and below in all but its padding */
+		/* correct up to the size, and below it everywhere except in the padding */
 		{{parts.ptx_name, "// 00000x", 9}, {parts.cubin_name, parts.cubin, 64}, {0}},
 		{{parts.ptx_name, parts.ptx, 8}, {parts.cubin_name, parts.cubin, 64}, {0}},
 		{{0}, {0}, {0}},

@@ -1,5 +1,5 @@
-/* The decisions of an import between its passes: which of two entries of one name is written, and
- * which entries of others would go. */
+/* What an import decides between its passes: which of two entries of one name is written, and which
+ * entries of others would be evicted. */
 #include "folder.h"
 
 #include <jitwarm/cache.h>
@@ -51,7 +51,8 @@ static void export_cache(void)
 	OK(jw_export(why, &options, &result));
 }
 
-/* More kinds than have a group: the rest of each verdict shares one, which keeps its place. */
+/* There are more kinds than groups: the remaining kinds of each verdict share one group, which
+ * keeps its place. */
 TEST(each_entry_of_many_kinds_is_counted)
 {
 	static struct jw_gpu gpu = {.target = {.sm = 86}};
@@ -96,8 +97,8 @@ TEST(each_entry_of_many_kinds_is_counted)
 	jw_import_result_free(result);
 }
 
-/* Whichever comes first in the pack, one that is carried over to the name of the driver's own is
- * not written. */
+/* Of two entries for one name, the driver's own is written rather than one that is carried over,
+ * whichever comes first in the pack. */
 TEST(its_own_wins_over_one_that_is_carried)
 {
 	static struct jw_gpu gpu = {.target = {.sm = 86}};
@@ -135,7 +136,7 @@ TEST(its_own_wins_over_one_that_is_carried)
 	}
 }
 
-/* The other entry has the same size, and another checksum. */
+/* The existing entry has the same size and a different checksum. */
 TEST(another_entry_of_its_name_is_replaced)
 {
 	enum { CHECKSUM = 20 };
@@ -191,8 +192,8 @@ static void assert_evicts(uint64_t limit_bytes, size_t evicted, uint64_t bytes)
 	assert_non_null(strstr(why->message, "would be evicted"));
 }
 
-/* The oldest would go first, and no more than have to; uncountable entries, and those written
- * again, count for nothing. */
+/* The oldest would be evicted first, and no more than necessary; entries that cannot be counted,
+ * and those written again, do not count. */
 TEST(the_oldest_of_others_would_go)
 {
 	static const uint64_t ages[] = {2, 3, 1};
@@ -215,14 +216,14 @@ TEST(the_oldest_of_others_would_go)
 		assert_evicts(all + accepted - sizes[1], 1, sizes[1]);
 		assert_evicts(all + accepted - sizes[1] - 1, 2, sizes[1] + sizes[0]);
 		assert_evicts(accepted, 3, all);
-		/* One of the pack, and one that is torn */
+		/* one entry of the pack, and one that is torn */
 		packs_put(target, entry.key, entry.bytes, entry.size);
 		entries_make(&torn, 200, 0);
 		packs_put(target, torn.key, torn.bytes, CACHE_ENTRY_HEADER);
 	}
 }
 
-/* A driver's index says which is the oldest, whatever their files say. */
+/* A driver's index, not the files' times, says which entry is the oldest. */
 TEST(the_index_says_which_is_the_oldest)
 {
 	const struct jw_cache_options look = {.path = target};
@@ -260,8 +261,8 @@ TEST(the_index_says_which_is_the_oldest)
 	assert_evicts(all + entry.row_bytes - rows[0] - 1, 2, rows[0] + rows[1]);
 }
 
-/* Another program removes an entry at the n-th time that the import looks whether it is cancelled.
- */
+/* Another program removes an entry when the import asks for the n-th time whether it is cancelled.
+ * */
 struct second_actor {
 	size_t left;
 	const char *removes;
@@ -326,7 +327,7 @@ TEST(evictions_are_counted_when_they_have_happened)
 	}
 }
 
-/* ---- */
+/* ---- ends */
 
 static bool is_cancelled(void *context)
 {
@@ -344,7 +345,7 @@ static size_t count_entries(const char *dir)
 	return count;
 }
 
-/* They are written some at a time; it ends between these. */
+/* The entries are written some at a time; a cancel ends the import between these. */
 TEST(many_are_written)
 {
 	enum { MANY = 200 };
@@ -376,7 +377,7 @@ TEST(many_are_written)
 	assert_true(amid >= MANY / 64);
 	assert_int_equal(result->added, MANY);
 	jw_import_result_free(result);
-	/* Once for each batch, too */
+	/* the question comes once for each batch, too */
 	assert_true(calls > MANY / 64);
 	clear(target);
 	OK(import_with(why, (struct jw_import_options){.limit_bytes = 1 << 20}, &result));
@@ -384,7 +385,7 @@ TEST(many_are_written)
 	jw_import_result_free(result);
 }
 
-/* Sizes and their sum need more than 32 bits. */
+/* The sizes and their sum need more than 32 bits. */
 TEST(a_pack_of_more_than_the_driver_keeps_is_refused)
 {
 	enum { CUBINS = 5, KEY_BYTES = 100 };
@@ -427,7 +428,7 @@ TEST(a_pack_of_more_than_the_driver_keeps_is_refused)
 	}
 }
 
-/* If the rows of an index cannot be read, the room left is unknown. */
+/* If the rows of an index cannot be read, the free space is unknown. */
 TEST(an_index_that_cannot_be_read_leaves_no_room)
 {
 	char *index = os_join(target, "index");

@@ -12,7 +12,7 @@ static char *path_in(const char *name)
 	return os_join(folder, name);
 }
 
-/* Three entries: two of the same module and cubin by different drivers, and one more */
+/* Makes three entries: two of one module and cubin by different drivers, and one more. */
 static void make_cache(const char *dir)
 {
 	struct entries_entry entry;
@@ -21,7 +21,7 @@ static void make_cache(const char *dir)
 		entries_make(&entry, n, 100 * n);
 		packs_put(dir, entry.key, entry.bytes, entry.size);
 	}
-	/* Another day of the month in the stamp is another driver. */
+	/* A stamp of another day is another driver's. */
 	entries_make(&entry, 0, 0);
 	entry.bytes[CACHE_ENTRY_HEADER + 4] = '1';
 	entry.key = fnv_update(FNV_START, entry.bytes + CACHE_ENTRY_HEADER, (size_t)entry.key_bytes);
@@ -93,7 +93,7 @@ TEST(an_entry_that_leaves_is_no_empty_cache)
 	mem_free(file);
 }
 
-/* The meaning of its names and keys is not known. */
+/* The meaning of the entry's name and key is unknown. */
 TEST(entries_of_an_unknown_form_are_not_packed)
 {
 	const struct jw_system unknown = {.driver.trust = JW_TRUST_OPAQUE};
@@ -110,7 +110,7 @@ TEST(entries_of_an_unknown_form_are_not_packed)
 	mem_free(file);
 }
 
-/* The same module, compiled to something else by another driver. */
+/* Another driver compiled the same module to something else. */
 TEST(modules_and_cubins_are_counted_apart)
 {
 	char *cache = path_in("apart"), *file = path_in("apart.jwpack");
@@ -148,7 +148,7 @@ static void put_with_options(const char *dir, size_t length)
 			  value + ENTRIES_CUBIN);
 }
 
-/* As long as they may be, and one longer. */
+/* The options are as long as they may be, and one byte longer. */
 TEST(long_options_are_packed_and_longer_ones_left_out)
 {
 	char *cache = path_in("long"), *file = path_in("long.jwpack"), *copy = path_in("long-copy");
@@ -216,8 +216,8 @@ TEST(dry_run_writes_nothing)
 	jw_import_result_free(result);
 }
 
-/* Asserts who may read: all, if the superuser named the folder; its owner alone, if it is the
- * driver's own. */
+/* Asserts who may read: everybody, if root named the folder; only its owner, if it is the driver's
+ * own. */
 static void assert_created(const char *path, bool by_name)
 {
 	struct os_stat stat;
@@ -244,14 +244,14 @@ TEST(needs_a_driver_or_a_directory)
 	assert_non_null(
 		strstr(why->message, "libcuda.so.1: the names of this driver's entries are not known"));
 	assert_false(os_exists(system.cache.path));
-	/* Another machine's directory */
+	/* the directory of another machine */
 	options.cache_dir = named;
 	OK(jw_import(why, &options, &result));
 	assert_true(result->as_is);
 	assert_int_equal(result->added, 3);
 	assert_created(named, true);
 	jw_import_result_free(result);
-	/* This machine's */
+	/* this machine's directory */
 	options.cache_dir = NULL;
 	TEXT_COPY(system.driver.stamp, "Jun 25 202401:14:48");
 	system.driver.version = (struct jw_driver){12050, {555, 58, 2}};

@@ -1,5 +1,5 @@
-/* A store that another account may change fills no cache of the superuser's, even if memory runs
- * out during the check. */
+/* Root's cache is not filled from a store that another account may change, even if memory runs out
+ * during the check. */
 #include "folder.h"
 
 #include <unistd.h>

@@ -4,7 +4,7 @@
 #include "cache/sound.h"
 #include "pack/gather.h"
 #include "packs.h"
-#include <unistd.h> /* not for Windows: what stands in an entry's place is made by POSIX's rules */
+#include <unistd.h> /* not on Windows: POSIX's rules make what replaces an entry */
 
 static char *cache;
 
@@ -30,7 +30,8 @@ static void empty_cache(void)
 		OK(os_remove_tree(why, cache));
 }
 
-/* By the name of the first kernel, which ends at a space, a parenthesis or after 63 bytes. */
+/* A lead is the name of the first kernel, which ends at a space, a parenthesis or after 63 bytes.
+ * */
 TEST(leads)
 {
 #define LONG "l23456789012345678901234567890123456789012345678901234567890123"
@@ -137,7 +138,7 @@ TEST(entries_that_change)
 	}
 }
 
-/* Between its gathering and its packing */
+/* The entry changes between its gathering and its packing. */
 TEST(entries_that_change_later)
 {
 	const struct jw_export_options options = {0};
@@ -164,7 +165,7 @@ TEST(entries_that_change_later)
 		*why = (struct jw_error){0};
 		GIVES(JW_ERR_BUSY, gather_read(why, cache, &item, &bytes, &parts));
 	}
-	/* A file of the same size and time that is no longer an entry */
+	/* The file has the same size and time, and is no longer an entry. */
 	other = entry;
 	memset(other.bytes, 0, CACHE_ENTRY_HEADER);
 	packs_put(cache, entry.key, other.bytes, other.size);

@@ -1,5 +1,5 @@
-/* An import into each person's account. All have this program's own number, or under root another,
- * and their groups are this program's own, so that any account can test it. */
+/* An import into each person's account. All accounts have this program's own number, or under root
+ * another, and their groups are this program's own, so that any account can run the test. */
 #include "folder.h"
 
 #include <grp.h>
@@ -92,7 +92,7 @@ static bool has_cache(size_t i)
 	return has;
 }
 
-/* Failures of the pack, the driver or the accounts: nothing is written anywhere. */
+/* If the pack, the driver or the list of accounts fails, nothing is written anywhere. */
 TEST(what_fails_for_all_fails_at_once)
 {
 	static const enum jw_code codes[] = {JW_ERR_NOT_FOUND, JW_ERR_FORMAT, JW_ERR_UNSUPPORTED,
@@ -128,7 +128,7 @@ static bool after_the_first(void *context)
 	return has_cache(0);
 }
 
-/* It is no failure of one account. */
+/* Ctrl-C does not count as the failure of one account. */
 TEST(an_end_is_one_for_all)
 {
 	struct jw_import_options how = taking();

@@ -1,5 +1,5 @@
-/* A ledger's bytes: the written parts are read, parts without memory are not left out, and unread
- * parts have a defined fate. test_changed_documents.c tests which ledgers are believed. */
+/* A ledger's bytes: written parts are read, parts without memory are not left out, and each unread
+ * part has a defined fate. test_changed_documents.c tests which ledgers are believed. */
 #include "folder.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "pack/ledger.h"
 
-/* Each takes a moment on a busy disk. */
+/* A real sync takes a moment on a busy disk. */
 __attribute__((visibility("default"))) int fsync(int fd)
 {
 	(void)fd;
@@ -21,7 +21,7 @@ enum { STAMPS_AT = 8, RECORDS_AT = 12, RESERVED_AT = 16, FIRST = HEAD };
 
 static const char stamp[] = "Apr  8 202512:10:18";
 
-/* Two stamps, two records, a mark; everything has another value. */
+/* Makes two stamps, two records and a mark; every value is different. */
 static struct ledger *make_ledger(void)
 {
 	static struct ledger ledger;
@@ -71,7 +71,7 @@ TEST(what_is_written_is_read)
 	assert_int_equal(again.size, bytes.size);
 	assert_memory_equal(again.data, bytes.data, bytes.size);
 	ledger_close(&ledger);
-	/* Each part that has no room is reported as missing. */
+	/* Each part that does not fit is reported as missing. */
 	for (size_t most = 0; most <= bytes.size; most++) {
 		struct ledger *whole = make_ledger();
 
@@ -84,8 +84,8 @@ TEST(what_is_written_is_read)
 	buf_free(&again);
 }
 
-/* A result that says nothing of the module is as none, and so are marks of former versions, whose
- * last number is a driver's, or none. */
+/* A result that says nothing about the module counts as none, and so do marks of former versions,
+ * whose last number is a driver's, or missing. */
 TEST(what_the_driver_refuses_is_a_mark)
 {
 	static const struct {
@@ -124,7 +124,7 @@ TEST(what_the_driver_refuses_is_a_mark)
 	}
 }
 
-/* A ledger of a former version is read: its records and marks count, the rest does not. */
+/* A ledger of a former version is read: its records and marks count, other parts do not. */
 TEST(a_ledger_of_before_is_read)
 {
 	struct buf bytes = make_bytes_of(make_ledger());
@@ -137,7 +137,7 @@ TEST(a_ledger_of_before_is_read)
 	assert_int_equal(ledger.records.count, 2);
 	assert_int_equal(ledger.marks.count, 1);
 	ledger_close(&ledger);
-	/* Without stamps and records it ends behind its head */
+	/* Without stamps and records, the ledger ends after its head. */
 	bytes.size = HEAD + SUM;
 	memset(bytes.data + STAMPS_AT, 0, 8);
 	sum_up(&bytes);

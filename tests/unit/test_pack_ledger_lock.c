@@ -20,7 +20,7 @@ static int mark(struct ledger *ledger, const char *path, uint64_t key)
 	return ledger_write(why, ledger, path);
 }
 
-/* Holds the lock, reads the ledger, says so, and changes it later. */
+/* Holds the lock, reads the ledger, reports that, and changes it later. */
 static int change_slowly(const char *path, int ready)
 {
 	struct os_file *lock = NULL;
@@ -76,7 +76,7 @@ static int hold_lock(int ready, int end)
 		   read(end, &byte, 1) != 0;
 }
 
-/* Notes a plan in a process of its own, which ends with 0 if nothing was written. */
+/* Notes a plan in a process of its own, which ends with 0 if it wrote nothing. */
 static int note_plan(const char *path, char *cache)
 {
 	static char library[] = "/no/such";
@@ -100,7 +100,7 @@ static int note_plan(const char *path, char *cache)
 	return os_exists(path);
 }
 
-/* Whoever does not get the lock writes nothing: the holder's marks would be lost. */
+/* A process that does not get the lock writes nothing, since the holder's marks would be lost. */
 TEST(nobody_writes_without_the_lock)
 {
 	const struct ledger_new_mark ours = {.key = 2, .result = 218};
@@ -128,7 +128,7 @@ TEST(nobody_writes_without_the_lock)
 	close(end[1]);
 	assert_int_equal(waitpid(holder, &status, 0), holder);
 	assert_int_equal(status, 0);
-	/* The same plan is noted once it is free */
+	/* the same plan is noted once the lock is free */
 	assert_int_equal(note_plan(path, cache), 1);
 	close(ready[0]);
 	close(ready[1]);

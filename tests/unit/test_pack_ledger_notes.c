@@ -1,4 +1,4 @@
-/* A plan and changed marks leave notes in a ledger, whose file is written at certain moments. */
+/* A plan and changed marks are noted in a ledger, whose file is written only at certain moments. */
 #include "folder.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "pack/ledger.h"
 #include "packs.h"
 
-/* Each takes a moment on a busy disk. */
+/* A real sync takes a moment on a busy disk. */
 __attribute__((visibility("default"))) int fsync(int fd)
 {
 	(void)fd;
@@ -50,7 +50,8 @@ static void put_entry(unsigned n, struct entries_entry *entry)
 	packs_put(cache, entry->key, entry->bytes, entry->size);
 }
 
-/* No state, a cache with one entry, and a plan with so many warm modules in different places. */
+/* Starts without state, with a cache with one entry and a plan with so many warm modules in
+ * different places. */
 static int start(void **state)
 {
 	struct entries_entry entry;
@@ -103,7 +104,8 @@ TEST(without_a_place_or_a_driver_nothing_is_noted)
 	assert_null(ledger_file(NULL, state_dir, NULL));
 }
 
-/* Warm modules are noted, and those that have their entry by now, if they are asked for again. */
+/* Warm modules are noted, and so are modules whose entry exists by now, if they are requested
+ * again. */
 TEST(what_has_its_entry_is_noted)
 {
 	struct entries_entry entry;
@@ -147,7 +149,7 @@ TEST_WITH(news_alone_are_written, start, NULL)
 	assert_true(first != 0);
 	ledger_note(&ledger, state_dir, false);
 	assert_int_equal(inode_of(path), first);
-	/* Another entry, another driver */
+	/* another entry, another driver */
 	for (unsigned i = 0; i < 2; i++) {
 		modules[0].key += i == 0;
 		plan.profile.stamp[18] = (char)(i == 1 ? '9' : plan.profile.stamp[18]);
@@ -164,7 +166,7 @@ TEST_WITH(news_alone_are_written, start, NULL)
 	ledger_close(&ledger);
 }
 
-/* A driver of another machine is marked apart from those that were here, for good. */
+/* A driver of another machine stays marked as different from those that were here. */
 TEST_WITH(what_is_made_for_elsewhere_is_told_apart, start, NULL)
 {
 	static const bool elsewhere[] = {true, true, false, true};
@@ -221,8 +223,8 @@ TEST_WITH(the_older_half_makes_room, start, NULL)
 
 /* ---- files */
 
-/* A process that read the file before another one noted something, under other numbers of stamps,
- * loses nothing of it. */
+/* A process that read the file before another process noted something, under different numbers of
+ * stamps, loses nothing of it. */
 TEST_WITH(records_of_another_process_stay, start, NULL)
 {
 	const struct ledger_new_mark refused = {.key = 1, .result = 218};
@@ -251,7 +253,7 @@ TEST_WITH(records_of_another_process_stay, start, NULL)
 	ledger_close(&ledger);
 }
 
-/* The oldest marks make room for new ones, and not one more. */
+/* The oldest marks are removed for new ones, and none more than necessary. */
 TEST(marks_make_room_for_others)
 {
 	enum { MOST = LEDGER_MAX_MARKS };
@@ -264,7 +266,7 @@ TEST(marks_make_room_for_others)
 		struct ledger_change what = {.marks = many, .mark_count = MOST - 10};
 		struct ledger ledger;
 
-		/* So many that ten more fit */
+		/* so many that ten more fit */
 		assert_int_equal(start(state), 0);
 		for (size_t i = 0; i < MOST; i++)
 			many[i] = (struct ledger_new_mark){.key = i + 1, .result = 218};
@@ -291,7 +293,7 @@ TEST_WITH(the_history_is_where_the_run_is, start, NULL)
 	const struct ledger_change what = {.marks = &one, .mark_count = 1};
 
 	assert_ptr_equal(ledger_home(&system), state_dir);
-	/* No folder for it: a file, none */
+	/* the folder is a file, or missing */
 	OK(os_write_atomic(why, file, "x", 1));
 	assert_int_equal(ledger_lock(why, file, &lock), -1);
 	assert_int_equal(ledger_change_marks(why, file, cache, &what), -1);

@@ -1,5 +1,5 @@
-/* The manifest of a pack: each field at its bounds, each list with one more than it may have; and a
- * written manifest reads as it was. */
+/* The manifest of a pack: each field at its bounds, each list with one element too many; and a
+ * written manifest is read back the same. */
 #include "check.h"
 
 #include <stdio.h>
@@ -82,9 +82,9 @@ TEST(head)
 	try_cases(cases, sizeof cases / sizeof *cases, usual);
 }
 
-/* ---- lists with as many elements as they may have, and one more */
+/* ---- lists with as many elements as allowed, and one more */
 
-/* 16 GiB, and a byte more */
+/* 16 GiB, and one byte more */
 TEST(content_has_a_size)
 {
 	for (unsigned more = 0; more < 2; more++) {
@@ -135,7 +135,7 @@ TEST(text_has_a_size)
 	mem_free(sound);
 }
 
-/* ---- the manifest's kinds of content */
+/* ---- the kinds of content in a manifest */
 
 TEST(kinds_of_entries)
 {
@@ -186,7 +186,7 @@ TEST(keys)
 	assert_int_equal(pack_key_tail(tail, &entry), 2 + PACK_MAX_OPTIONS);
 }
 
-/* A driver is known by its stamp: from the machine first, then from the table. */
+/* A driver is known by its stamp: first the machine's, then those of the table. */
 TEST(drivers_of_stamps)
 {
 	static const struct {
@@ -217,8 +217,8 @@ TEST(drivers_of_stamps)
 	}
 }
 
-/* No two hashes begin alike by chance: names that were chosen to do so would each be compared with
- * all before. */
+/* Hashes do not begin alike by chance: names chosen to do so would each be compared with all
+ * earlier ones. */
 TEST(names_that_begin_alike_are_refused)
 {
 	struct pack_member *all = mem_array(PACK_MAX_MEMBERS, sizeof *all), one = {0};

@@ -1,4 +1,5 @@
-/* Walking through a pack yields the same, kept as a whole or member by member, verified or not. */
+/* A walk through a pack returns the same, whether the pack is kept as a whole or read member by
+ * member, verified or not. */
 #include "folder.h"
 
 #include <stdio.h>
@@ -12,8 +13,8 @@
 
 enum { PAIRS = 16, MEMBERS = 2 * PAIRS };
 
-/* Sizes around those that are decompressed, read and passed on at a time; text that compresses and
- * bytes that do not. */
+/* The sizes lie around those that are decompressed, read and passed on at a time; the contents are
+ * text that compresses and bytes that do not. */
 static uint8_t *contents[MEMBERS];
 static size_t sizes[MEMBERS];
 static char names[MEMBERS][80];
@@ -44,7 +45,7 @@ static void make_member(size_t at)
 	members[at] = (struct packs_member){names[at], contents[at], sizes[at]};
 }
 
-/* Entry i needs the members 2i and 2i + 1, the last one the first member too. */
+/* Entry i needs the members 2i and 2i + 1, and the last one also the first member. */
 static int set_up(void **state)
 {
 	struct buf text = BUF_MAX(1 << 20);
@@ -177,7 +178,7 @@ static bool is_cancelled(void *context)
 	return context != NULL;
 }
 
-/* With members that are not read yet */
+/* Some members are not read yet. */
 TEST(it_stops_where_it_is_told)
 {
 	struct buf pack;
@@ -206,7 +207,7 @@ TEST(it_stops_where_it_is_told)
 	buf_free(&pack);
 }
 
-/* In any member, found by either thread. */
+/* The byte is in any member, and either thread finds it. */
 TEST(one_wrong_byte)
 {
 	for (size_t at = 0; at < MEMBERS; at += 13) {

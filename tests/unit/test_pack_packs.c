@@ -77,7 +77,7 @@ TEST_WITH(only_wanted_entries_are_restored, make_folder, remove_folder)
 	mem_free(system.cache.path);
 }
 
-/* The first few damaged packs and entries without room are named, and the number of the others. */
+/* The first few damaged packs and entries that do not fit are named, and the others are counted. */
 TEST_WITH(entries_that_are_not_restored_are_reported, make_folder, remove_folder)
 {
 	char *store = os_join(folder, "store"), *path;
@@ -90,7 +90,7 @@ TEST_WITH(entries_that_are_not_restored_are_reported, make_folder, remove_folder
 		keys[n] = put_entry(&system, n);
 	packs_keep(&system, 4);
 	OK(os_remove_tree(why, system.cache.path));
-	/* Each takes a hundred bytes: two have room. */
+	/* Each entry takes a hundred bytes, so two fit. */
 	system.cache.limit_bytes = 230;
 	assert_int_equal(refill(&system, keys, 4), 2);
 	assert_int_equal(told.note_count, 1);
@@ -115,8 +115,8 @@ TEST_WITH(entries_that_are_not_restored_are_reported, make_folder, remove_folder
 	mem_free(store);
 }
 
-/* The oldest pack goes first if room is short; of two of equal age the one whose name comes
- * first. */
+/* If space is short, the oldest pack is removed first; of two of equal age, the one whose name
+ * comes first. */
 TEST_WITH(packs_are_listed_by_their_age, make_folder, remove_folder)
 {
 	static const struct {

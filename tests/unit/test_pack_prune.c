@@ -1,4 +1,4 @@
-/* The entries that are pruned, by driver and age; only chosen ones go. */
+/* Which entries are pruned, by driver and age; no others are removed. */
 #include "folder.h"
 
 #include <jitwarm/cache.h>
@@ -19,8 +19,8 @@ static struct jw_gpu gpu = {.target = {.sm = 86}};
 static struct jw_system machine;
 static const char *former_release;
 
-/* Two of ours, for two GPUs; two of a former driver, one of them old; an old one of an unknown
- * driver; an old one whose header is damaged; an old one of ours. */
+/* Two entries are this driver's, for two GPUs; two a former driver's, one of them old; one old
+ * entry is an unknown driver's; one has a damaged header; one is old and this driver's. */
 static const struct {
 	const char *stamp;
 	uint16_t sm;
@@ -51,7 +51,7 @@ static uint64_t put(unsigned n, const char *stamp, uint16_t sm, uint64_t *ret_si
 	return name;
 }
 
-/* Takes `path` over. */
+/* Takes ownership of `path`. */
 static void age(char *path, int days)
 {
 	check_set_mtime(path, (os_now_s() - days * DAY_S) * INT64_C(1000000000));
@@ -191,7 +191,7 @@ TEST(a_driver_is_judged_alike_by_stamp_and_release)
 		const char *release, *stamp;
 		size_t chosen, staying;
 	} samples[] = {
-		{"580.126.09", "Jan  7 202622:51:46", 0, 2}, /* newer than ours */
+		{"580.126.09", "Jan  7 202622:51:46", 0, 2}, /* newer than this driver */
 		{"535.309.01", FORMER, 2, 0},
 		{"550.163.01", OURS, 0, 0},
 	};
@@ -208,7 +208,7 @@ TEST(a_driver_is_judged_alike_by_stamp_and_release)
 		for (size_t k = 0; k < result->staying_count; k++)
 			assert_true(result->staying[k].newer);
 		jw_prune_result_free(result);
-		/* Each is a known driver's, so that its age alone suffices. */
+		/* Each entry is a known driver's, so its age alone is enough. */
 		result = prune((struct jw_prune_options){.older_s = 0, DRIVERS(nothing)});
 		assert_int_equal(result->staying_count, 0);
 		jw_prune_result_free(result);
@@ -306,7 +306,7 @@ TEST(many_go_until_it_is_cancelled)
 		(void)put(1000 + n, OURS, 86, &size);
 	fails(options, JW_ERR_INTERRUPTED, "");
 	assert_int_equal(count_left(), ALL + MANY);
-	/* After the first of two parts */
+	/* after the first of two parts */
 	options.apply = false;
 	options.cancel = (struct jw_cancel){&asks, count_asks};
 	jw_prune_result_free(prune(options));
@@ -322,7 +322,7 @@ TEST(many_go_until_it_is_cancelled)
 	assert_int_equal(count_left(), ALL - 3);
 }
 
-/* The entries have different sizes, and are in several parts. */
+/* The entries have different sizes, and lie in several parts. */
 TEST(what_goes_is_counted)
 {
 	struct jw_prune_result *result;

@@ -1,4 +1,5 @@
-/* The store and carrying over: what is possible, what is a pack, bounds to the byte, refusals */
+/* The store and carrying over: what is possible, which file is a pack, bounds to the byte, and
+ * refusals. */
 #include "folder.h"
 
 #include <jitwarm/carry.h>
@@ -53,7 +54,7 @@ static void put_entries(size_t from, size_t to)
 		packs_put(system_of.cache.path, keys[n], entries[n].bytes, entries[n].size);
 }
 
-/* As if it had been written so many seconds ago */
+/* Sets the file's times to so many seconds ago. */
 static void age(const char *path, int64_t seconds)
 {
 	check_set_mtime(path, (INT64_C(1700000000) - seconds) * 1000000000);
@@ -86,7 +87,7 @@ static size_t packs_in(const char *state_dir)
 	return count;
 }
 
-/* Each of these alone leaves nothing to keep, to restore and to carry. */
+/* Each of these alone prevents keeping, restoring and carrying over. */
 TEST_WITH(without_a_driver_or_a_cache_nothing_happens, begin, end)
 {
 	char *path = system_of.cache.path;
@@ -148,7 +149,7 @@ TEST_WITH(room_counts_to_the_byte, begin, end)
 	}
 }
 
-/* Other names, other kinds of files and too long a name are no packs. */
+/* A file with another name, of another kind, or with too long a name is not a pack. */
 TEST_WITH(a_pack_is_a_file_of_its_name, begin, end)
 {
 	static const char *const others[] = {"a.jwpac", "new", "a.jwpack.part", "lock"};
@@ -212,7 +213,7 @@ TEST_WITH(many_small_packs_stay_few, begin, end)
 	assert_int_equal(packs_in(folder), 256);
 }
 
-/* “jitwarm ahead” counts on it. */
+/* “jitwarm ahead” relies on this. */
 TEST_WITH(what_waits_for_a_boot_is_not_swept, begin, end)
 {
 	static const struct {
@@ -239,7 +240,8 @@ TEST_WITH(what_waits_for_a_boot_is_not_swept, begin, end)
 	}
 }
 
-/* The store keeps each entry once, whatever its maximum; its own limit holds afterwards. */
+/* The store keeps each entry once, whatever its maximum; the limit of the store itself holds
+ * afterwards. */
 TEST_WITH(what_is_known_is_not_kept_again, begin, end)
 {
 	const struct jw_store_keep_options options = {.system = &system_of, .most_bytes = 1};
@@ -262,7 +264,7 @@ static bool at_once(void *context)
 	return true;
 }
 
-/* An entry that two packs hold is restored once; the search for it makes no store. */
+/* An entry that is in two packs is restored once; searching for it does not make a store. */
 TEST_WITH(an_entry_in_two_packs_counts_once, begin, end)
 {
 	struct jw_store *opened;
@@ -284,7 +286,7 @@ TEST_WITH(an_entry_in_two_packs_counts_once, begin, end)
 	assert_int_equal(refill(true).entries, ENTRIES);
 	assert_int_equal(refill(true).note_count, 0);
 	assert_int_equal(refill(false).entries, ENTRIES);
-	/* Half of one is broken, and no reason to list none. */
+	/* Half of one pack is broken, and still the others are listed. */
 	files_put(store, "again.jwpack", bytes.data, bytes.size / 2);
 	OK(jw_store_open(why, &options, &opened));
 	assert_int_equal(opened->count, 2);
@@ -300,7 +302,7 @@ TEST_WITH(an_entry_in_two_packs_counts_once, begin, end)
 	mem_free(path);
 }
 
-/* A pack whose manifest names an entry that is asked for, and whose content is another. */
+/* Writes a pack whose manifest names a requested entry with a different content. */
 static void put_false_pack(void)
 {
 	struct packs_parts parts;
@@ -324,7 +326,7 @@ static void put_false_pack(void)
 	mem_free(entry);
 }
 
-/* A pack that says something false is noted, and the others are taken; an end is an error. */
+/* A pack with a false statement is noted, and the others are used; a cancel is an error. */
 TEST_WITH(one_pack_does_not_keep_the_others_back, begin, end)
 {
 	struct jw_store_refill_options options = {
@@ -343,7 +345,7 @@ TEST_WITH(one_pack_does_not_keep_the_others_back, begin, end)
 	assert_non_null(strstr(refilled.notes[0], "sm_86-false.jwpack"));
 }
 
-/* Entries of another driver are not noted either: they are none of this one's losses. */
+/* Entries of another driver are not noted either, since this driver has not lost them. */
 TEST_WITH(what_was_not_asked_for_is_not_noted, begin, end)
 {
 	struct entries_entry other = entries[0];
@@ -375,7 +377,7 @@ static void damage_the_older(void *context, const struct jw_import_result *resul
 	files_put_text(store, "sm_86-older.jwpack", "no pack");
 }
 
-/* A pack that was damaged since it was listed is passed over; a list of packs names it. */
+/* A pack that was damaged after it was listed is passed over; a list of packs names it. */
 TEST_WITH(a_pack_that_is_damaged_meanwhile_is_none, begin, end)
 {
 	size_t taken = 0;

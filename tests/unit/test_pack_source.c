@@ -8,7 +8,8 @@
 #include "pack/format.h"
 #include "pack/reader.h"
 
-/* Files are read by the megabyte; the trailer may begin at the end of one and end in the next. */
+/* Files are read by the megabyte; the trailer may begin at the end of one block and end in the
+ * next. */
 TEST(a_trailer_may_lie_in_two_blocks)
 {
 	char *file = os_join(folder, "pack");

@@ -1,4 +1,4 @@
-/* A disk that has no room for a pack's new entries: nothing of it is written. */
+/* If the disk lacks space for a pack's new entries, none of them is written. */
 #include "folder.h"
 
 #include <sys/vfs.h>
@@ -64,11 +64,11 @@ TEST(a_pack_is_refused_where_the_disk_has_no_room_for_what_is_new)
 	free_bytes = needed;
 	OK(import_into(why, target, 1 << 20, &added));
 	assert_int_equal(added, NEW);
-	/* An entry that is there already needs no room. */
+	/* An existing entry needs no space. */
 	free_bytes = 0;
 	OK(import_into(why, target, 1 << 20, &added));
 	assert_int_equal(added, 0);
-	/* The room of others' entries is free once they are evicted. */
+	/* The space of others' entries is free once they are evicted. */
 	assert_int_equal(put_entries(full, NEW), row_bytes);
 	free_bytes = needed - row_bytes - 1;
 	assert_int_equal(import_into(why, full, row_bytes, &added), -1);

@@ -16,7 +16,7 @@ static const struct jw_driver old_driver = {.cuda = 12020, .release = {535, 309,
 static const struct jw_driver new_driver = {.cuda = 12040, .release = {550, 163, 1}};
 static const struct jw_driver same_branch = {.cuda = 12040, .release = {550, 54, 15}};
 
-/* A run over `seconds` of work by the model that took `factor` times as long. */
+/* Makes a run over `seconds` of work by the model that took `factor` times as long. */
 static struct speed_time run_of(double seconds, double factor)
 {
 	const double ms = seconds * 1000;
@@ -80,7 +80,8 @@ TEST(a_tiny_run_hardly_moves_the_factor)
 	assert_true(factor_of(&table, &new_driver) < 1.2 * PLAN_USUAL_FACTOR);
 }
 
-/* Libraries by the driver's compiler of one busy machine, and by ptxas of another one. */
+/* These libraries were compiled by the driver's compiler on one busy machine, and by ptxas on
+ * another. */
 static const char *const libraries[] = {
 	"driver-ctranslate2-2.24.0-sm90", "driver-ctranslate2-3.24.0-sm90",
 	"driver-ctranslate2-4.6.2-sm90",  "driver-cupy-12.3.0-random-sm90",
@@ -180,7 +181,7 @@ TEST(implausible_times_are_skipped)
 
 	for (size_t i = 0; i < sizeof times / sizeof *times; i++)
 		speed_take(&run, &module, times[i], 50);
-	/* It was found in a cache. */
+	/* The module was found in a cache. */
 	speed_take(&run, &module, 0.5, 0.5);
 	speed_take(&run, &module, 50, (double)NAN);
 	speed_take(&run, &module, 50, (double)INFINITY);
@@ -248,7 +249,7 @@ TEST_WITH(it_is_kept_in_the_state_directory, make_folder, remove_folder)
 	assert_true(recalled(place) == 0);
 	speed_remember(place, &new_driver, &run);
 	about(recalled(place), 1.7);
-	/* Without a state directory. */
+	/* There is no state directory. */
 	speed_remember(NULL, &new_driver, &run);
 	assert_true(recalled(NULL) == 0);
 	mem_free(place);

@@ -1,4 +1,4 @@
-/* Headers of members: exactly the one that we write is taken. */
+/* Headers of members: only a header exactly as jitwarm writes it is accepted. */
 #include "check.h"
 
 #include "pack/pack_tar.h"
@@ -17,7 +17,7 @@ TEST(only_our_header_is_taken)
 		for (size_t at = 0; at < TAR_BLOCK; at++) {
 			header[at] ^= 1;
 			assert_false(tar_read(header, "ptx/name", &size));
-			header[at] ^= 1 ^ 8; /* no digit, where there was one */
+			header[at] ^= 1 ^ 8; /* not a digit, in the place of a digit */
 			assert_false(tar_read(header, "ptx/name", &size));
 			header[at] ^= 8;
 		}

@@ -1,4 +1,4 @@
-/* Signatures: signed bytes are accepted, all others are not; and packs of every released version
+/* Signatures: signed bytes are accepted, and all others are not; packs of every released version
  * can be read (tests/data). */
 #include "folder.h"
 
@@ -62,7 +62,7 @@ TEST(signed_and_verified)
 	}
 }
 
-/* A setting names a folder of public keys; a key that is trusted there is removed there. */
+/* A setting names a folder of public keys. A key that is trusted there is removed from there. */
 TEST(a_named_folder_is_trusted_too)
 {
 	char *named = os_join(folder, "named-keys"), *home = os_join(folder, "no-state");
@@ -95,7 +95,7 @@ TEST(a_named_folder_is_trusted_too)
 	mem_free(other);
 }
 
-/* A name is one key's: of the same number with other bytes, and the other way round. */
+/* A name belongs to one key: keys with one number and different bytes, and the other way round. */
 TEST(a_trusted_name_is_one_keys)
 {
 	char *keys = os_join(folder, "one");
@@ -117,7 +117,7 @@ TEST(a_trusted_name_is_one_keys)
 	mem_free(keys);
 }
 
-/* A comment ends within its room. */
+/* A comment must fit into its space. */
 TEST(comments_have_a_length)
 {
 	struct minisign_secret secret;
@@ -149,14 +149,14 @@ TEST(comments_have_a_length)
 	buf_free(&text);
 }
 
-/* 104 bytes of zeros, in base64 */
+/* 104 zero bytes, in base64 */
 #define SEALED_ZEROS                                                                               \
 	"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"                       \
 	"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
 
 TEST(secret_keys)
 {
-	/* A key of "minisign -G", with a passphrase */
+	/* A key of "minisign -G" with a passphrase. */
 	static const char sealed[] =
 		"untrusted comment: opslimit\n"
 		"RWRTY0IyAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABAAACAAAAAAAAAEAAAAAA" SEALED_ZEROS
@@ -182,16 +182,16 @@ static void copy_file(const char *from, const char *to)
 	buf_free(&bytes);
 }
 
-/* A pack and its signature that are sound; of each case one thing is not. */
+/* The pack and its signature are sound, except for one thing in each case. */
 TEST(a_pack_is_taken_by_what_is_known_of_its_signer)
 {
 	enum what {
 		SOUND,
-		NONE,       /* no file beside it */
+		NONE,       /* there is no signature beside it */
 		UNKNOWN,    /* a key that is not trusted */
 		UNREADABLE, /* the trusted keys cannot be listed */
-		OTHER_PACK, /* of other bytes */
-		UNSEEN      /* a signature that cannot be looked at: a link to itself */
+		OTHER_PACK, /* the signature is of other bytes */
+		UNSEEN      /* the signature cannot be examined: it is a symlink to itself */
 	};
 	static const struct {
 		enum what what;
@@ -262,7 +262,7 @@ TEST(a_pack_is_taken_by_what_is_known_of_its_signer)
 		}
 	}
 	OK(os_remove(why, signature));
-	/* A name that is not UTF-8 would be no text. */
+	/* A name that is not UTF-8 cannot be part of the text. */
 	OK(trust_sign(why, &secret, &manifest, hash, "\xff.jwpack", signature));
 	{
 		struct buf text = {0};
@@ -278,7 +278,7 @@ TEST(a_pack_is_taken_by_what_is_known_of_its_signer)
 	mem_free(signature);
 }
 
-/* Checks that the name that a pack was signed under is reported if the pack has another one now. */
+/* Checks that a pack with another name now is reported with the name under which it was signed. */
 static void check_renamed(const char *path, const char *name)
 {
 	char *renamed = os_join(folder, name);
@@ -300,7 +300,7 @@ static void check_renamed(const char *path, const char *name)
 	mem_free(cache);
 }
 
-/* A pack of each version, its signature by a key that is trusted for this. */
+/* Each version's pack has a signature by a key that is trusted here. */
 TEST(every_version)
 {
 	static const char data[] = JITWARM_SOURCE_DIR "/tests/data";
@@ -338,7 +338,7 @@ TEST(every_version)
 }
 
 /* A name becomes a part of a path: none leaves the folder, hides a file or looks like an option */
-/* It may hold keys: here a link that leads to itself. */
+/* The folder may hold keys: here it is a symlink to itself. */
 TEST(a_folder_that_cannot_be_looked_at_is_not_one_without_keys)
 {
 	char *home = os_join(folder, "looped"), *trusted = os_join(home, "trusted");

@@ -1,4 +1,4 @@
-/* The names of the entries of files' modules, by which an export chooses. */
+/* The names of the entries of files' modules, by which an export chooses entries. */
 #include "make_devcode.h"
 
 #include <stdio.h>
@@ -75,7 +75,7 @@ static int wanted(struct jw_error *err, const struct jw_target *targets, size_t 
 	return wanted_of_paths(err, &options, ret_keys);
 }
 
-/* Files that jw_find has found are taken as they are. */
+/* Files that jw_find has found are used as they are. */
 TEST(they_are_those_of_found_files)
 {
 	struct jw_found_file file = {.path = library};
@@ -95,7 +95,7 @@ TEST(they_are_those_of_found_files)
 	assert_string_equal(why->message, "the named files and packages have no device code");
 }
 
-/* Each alone. */
+/* Without a driver, or without a GPU, there are no names. */
 TEST(without_a_driver_or_a_gpu_there_are_none)
 {
 	const struct jw_export_options none = {.paths = &path, .path_count = 1};
@@ -121,7 +121,7 @@ static bool at_once(void *context)
 	return true;
 }
 
-/* A look that is ended early is no answer. */
+/* A search that ended early gives no answer. */
 TEST(an_end_is_an_error)
 {
 	const struct jw_export_options options = {

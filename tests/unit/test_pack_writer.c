@@ -1,4 +1,4 @@
-/* A pack's writer, in threads, and with an output that has no room. */
+/* A pack's writer with threads, and with an output that is full. */
 #include "check.h"
 
 #include <string.h>
@@ -77,7 +77,7 @@ static int refuse(struct jw_error *err, void *context, const void *data, size_t 
 	return *left && (*left)-- ? 0 : error_set(err, JW_ERR_LIMIT, "no room");
 }
 
-/* The first piece of a member finds no room, then the second one, and so on. */
+/* The first piece of a member does not fit, then the second one, and so on. */
 TEST(a_member_that_finds_no_room_is_reported)
 {
 	uint8_t *data = mem_alloc(MEMBER);

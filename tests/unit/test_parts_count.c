@@ -1,5 +1,5 @@
-/* Each part of a key, a stamp, a state or a document counts: with one of them changed the answer is
- * another one, and with all of them as before it is the same. */
+/* Each part of a key, a stamp, a state or a document counts: if one of them changes, the answer
+ * changes, and if all are as before, the answer is the same. */
 #include "check.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-/* A key: the bytes that the driver hashes, written out. */
+/* Returns a key: the bytes that the driver hashes, written out. */
 static uint64_t plain_key(const char *stamp, const struct cache_key_input *input, char *key,
 						  size_t *ret_size)
 {
@@ -153,7 +153,7 @@ CASE(remembered_gpus_are_those_of_one_machine)
 	mem_free(moved);
 }
 
-/* ---- the state of a run: prime --if-changed */
+/* ---- the state of a run, for prime --if-changed */
 
 static char said[256];
 
@@ -212,7 +212,7 @@ CASE(each_part_of_a_run_counts)
 		assert_false(NOW);
 		mem_free(path);
 	}
-	/* Another question is another run: its answer is its own. */
+	/* Another question is another run with its own answer. */
 	assert_true(has_changed(names, 1, NULL, recording));
 	assert_true(has_changed(names, 2, cache, recording));
 	set("CUDA_CACHE_PATH", "third");
@@ -261,7 +261,7 @@ static void reset(void)
 	}
 }
 
-/* Its text, which is read to the same again. */
+/* Returns its text, which is read back to the same. */
 static char *text_now(void)
 {
 	const struct pack_manifest manifest = manifest_now();

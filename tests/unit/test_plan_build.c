@@ -61,16 +61,16 @@ TEST_WITH(each_module_once_for_each_gpu, make_folder, remove_folder)
 
 	small_put(&first, 1, 70, OPTIONS);
 	small_put(&first, 2, 70, "");
-	small_put(&first, 1, 70, OPTIONS); /* again */
-	small_put(&first, 1, 70, "");      /* the same text, another key */
-	small_put(&first, 3, 90, "");      /* for one of the two GPUs */
-	small_put(&second, 2, 70, "");     /* in another file again */
+	small_put(&first, 1, 70, OPTIONS); /* the same again */
+	small_put(&first, 1, 70, "");      /* the same text with another key */
+	small_put(&first, 3, 90, "");      /* for only one of the two GPUs */
+	small_put(&second, 2, 70, "");     /* again in another file */
 	small_fatbin_library("a.so", &first);
 	small_fatbin_library("b.so", &second);
 	plan = plan_folder(targets, 2, NULL, false);
 	assert_int_equal(plan->module_count, 3 + 4);
 	assert_int_equal(plan->file_count, 2);
-	assert_int_equal(plan->note_count, 1); /* of the piece for sm_90 alone */
+	assert_int_equal(plan->note_count, 1); /* for the piece for sm_90 alone */
 	for (size_t i = 0; i < 2; i++) {
 		uint16_t sm = targets[i].sm;
 		const struct plan_module *module = find(plan, key_of(1, 70, sm, CACHE_KEY_LOAD, OPTIONS));
@@ -100,7 +100,7 @@ TEST_WITH(each_module_once_for_each_gpu, make_folder, remove_folder)
 	buf_free(&second);
 }
 
-/* Wrappers of a library: the first container of .nv_fatbin is the result of a link. */
+/* Writes a library with wrappers; the first container of .nv_fatbin is the result of a link. */
 static void write_linked(const char *name, unsigned version, const struct buf *linked,
 						 const struct buf *inputs)
 {
@@ -161,7 +161,7 @@ TEST_WITH(inputs_of_a_link_count_where_it_is_needed, make_folder, remove_folder)
 	}
 }
 
-/* PTX of 17 MB, nearly all of it a comment. */
+/* Writes PTX of 17 MB, nearly all of it a comment. */
 static void put_large(struct buf *data, char letter)
 {
 	enum { SIZE = 17000000 };
@@ -273,8 +273,8 @@ TEST_WITH(text_has_another_key, make_folder, remove_folder)
 	buf_free(&data);
 }
 
-/* PTX that is too new makes the file fail even beside code that runs; but PTX that declares
- * nothing, as nvcc makes it for files without kernels, is of no use to any driver. */
+/* PTX that is too new makes the file fail even beside code that runs; but no driver needs PTX that
+ * declares nothing, as nvcc makes it for files without kernels. */
 TEST_WITH(what_is_too_new_in_a_file_fails_whatever_else_runs, make_folder, remove_folder)
 {
 	static const struct {
@@ -308,7 +308,7 @@ TEST_WITH(what_is_too_new_in_a_file_fails_whatever_else_runs, make_folder, remov
 	}
 }
 
-/* A library of PTX of that version and target. */
+/* Writes a library of PTX of that version and target. */
 static void write_library(const char *name, const char *version, const char *sm)
 {
 	struct buf data = make_buf();
@@ -322,16 +322,24 @@ static void write_library(const char *name, const char *version, const char *sm)
 	buf_free(&data);
 }
 
-/* Beside liba.so, which runs on sm_86. */
+/* Beside it lies liba.so, which runs on sm_86. */
 TEST_WITH(only_a_variant_spares_a_library_without_code, NULL, NULL)
 {
 	static const struct {
-		const char *names[2], *version, *sm; /* the second one's code */
+		const char *names[2], *version, *sm; /* the second library's code */
 		size_t failing, lacking;
 	} cases[] = {
 		{{"liba.so", "libb.so"}, "7.0", "90", 1, 0},
-		{{"liba.so", "libb.so"}, "7.0", "90a", 0, 1}, /* kernels for a GPU that others have */
-		{{"site-packages/a.so", "site-packages/b.so"}, "7.0", "90a", 1, 0}, /* of two packages */
+		{{"liba.so", "libb.so"},
+		 "7.0",
+		 "90a",
+		 0,
+		 1}, /* kernels for a GPU for which other files have code */
+		{{"site-packages/a.so", "site-packages/b.so"},
+		 "7.0",
+		 "90a",
+		 1,
+		 0}, /* files of two packages */
 		{{"site-packages/a/a.so", "site-packages/a/b.so"}, "7.0", "90a", 0, 1},
 		{{"libx_cuda118.so", "libx_cuda12.8.so"}, "7.0", "90", 0, 0},
 		{{"libx.so.11", "libx.so.12.1"}, "7.0", "90", 0, 0},
@@ -375,7 +383,7 @@ TEST_WITH(only_a_variant_spares_a_library_without_code, NULL, NULL)
 	}
 }
 
-/* One library with a piece for this GPU and another one for others alone. */
+/* One library has a piece for this GPU and another piece only for other GPUs. */
 TEST_WITH(a_piece_without_code_is_said, make_folder, remove_folder)
 {
 	const struct jw_target target = {86, 0};
@@ -400,8 +408,8 @@ TEST_WITH(a_piece_without_code_is_said, make_folder, remove_folder)
 	buf_free(&data);
 }
 
-/* A link needs code in each of its objects. It depends on the runtime's time of loading whether a
- * start fails without them, or only their use. */
+/* A link needs code in each of its objects. When the runtime loads code decides whether the start
+ * fails without it, or only its use. */
 TEST_WITH(a_link_without_code_fails, make_folder, remove_folder)
 {
 	static const struct {
@@ -435,7 +443,7 @@ TEST_WITH(a_link_without_code_fails, make_folder, remove_folder)
 	}
 }
 
-/* An object without code for the GPU was left out when the build linked for it. */
+/* An object without code for the GPU was left out when the build linked for that GPU. */
 TEST_WITH(a_link_lacks_what_was_left_out, make_folder, remove_folder)
 {
 	static const struct {
@@ -467,8 +475,8 @@ TEST_WITH(a_link_lacks_what_was_left_out, make_folder, remove_folder)
 	}
 }
 
-/* An entry for sm_90 whose text says sm_90a is for that GPU alone; one for sm_70 whose text says
- * sm_100 is not for sm_90. */
+/* An entry for sm_90 whose text says sm_90a is for that GPU alone; an entry for sm_70 whose text
+ * says sm_100 is not for sm_90. */
 TEST_WITH(the_text_decides_what_it_is_for, make_folder, remove_folder)
 {
 	static const struct {

@@ -1,11 +1,11 @@
-/* Fails, a part fails, or runs: of a library, and of a package. */
+/* Whether a library, and a package, fails, a part of it fails, or it runs. */
 #include "check.h"
 
 #include <string.h>
 
 #include "plan/decide.h"
 
-/* Groups in short: the number of containers, their places, and the entries of each. */
+/* Groups of containers in short: their number, their places, and the entries of each. */
 struct brief {
 	size_t count;
 	char where; /* 'r' registered, 'l' linked, 'i' an input of a link, 'd' in the data */
@@ -34,7 +34,7 @@ struct brief {
 
 enum { MAX_GROUPS = 4, MAX_ENTRIES = 6 };
 
-/* Facts of real packages, as scans of their wheels give them. */
+/* Facts about real packages, from scans of their wheels. */
 static const struct {
 	const char *name;
 	struct jw_target device;
@@ -322,8 +322,8 @@ TEST(a_runtime_newer_than_the_driver_fails)
 	assert_int_equal(got.fate, DECIDE_RUNS);
 }
 
-/* Two libraries of one package. A letter is the fate of each: 'g' good, 'v' a variant, 'p' a part,
- * 'f' fails. */
+/* The fates of two libraries of one package: 'g' good, 'v' a variant, 'p' a part fails, 'f' fails.
+ * */
 static const struct {
 	const char *name;
 	struct {

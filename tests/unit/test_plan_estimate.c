@@ -7,9 +7,9 @@
 
 #include "costs.h"
 
-/* The model's time and cubins for each library, as parts of the measured ones: another factor
- * changes them. scripts/fit-costs.py fits the factors, and predicts each library from the others;
- * the driver's machine was three times as slow as that of ptxas. */
+/* The model's time and cubin sizes for each library, as fractions of the measured ones; other
+ * factors would change them. scripts/fit-costs.py fits the factors, and predicts each library from
+ * the others; the driver's machine was three times as slow as that of ptxas. */
 TEST(real_libraries_cost_what_the_model_says)
 {
 	static const struct {
@@ -56,7 +56,7 @@ TEST(real_libraries_cost_what_the_model_says)
 	}
 }
 
-/* The most memory that ptxas took for one module of each library is enough. */
+/* The predicted memory is at least the most that ptxas took for one module of each library. */
 TEST(memory_is_enough_for_real_libraries)
 {
 	static const struct {
@@ -96,8 +96,8 @@ TEST(a_machine_may_be_slower)
 	assert_true(fabs(jw_makespan_seconds(100, 60, 0) - 100) < 1e-9);
 }
 
-/* XGBoost 1.0.2 on an H200, 8 cores with 16 threads (docs/internals/estimates.md): seconds by
- * workers. */
+/* XGBoost 1.0.2 on an H200 and 8 cores with 16 threads (docs/internals/estimates.md): seconds for
+ * each number of workers. */
 TEST(threads_of_one_core_count_less_than_cores)
 {
 	static const struct {

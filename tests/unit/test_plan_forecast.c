@@ -4,8 +4,8 @@
 
 #include "plan/plan.h"
 
-/* The forecast is compared with the time that the driver on the phantom took to link real libraries
- * (docs/internals/estimates.md). */
+/* Compares the forecast with the time that the driver on the phantom GPU took to link real
+ * libraries (docs/internals/estimates.md). */
 TEST(linking_takes_as_long_as_measured)
 {
 	static const struct {
@@ -32,7 +32,7 @@ TEST(a_forecast_of_nothing_says_nothing_about_the_speed)
 	assert_true(both.measured);
 }
 
-/* It is the speed that is not known, and it is the same for all workers. */
+/* Only the speed is uncertain, and it is the same for all workers. */
 TEST(the_range_of_prime_is_as_wide_as_that_of_a_start)
 {
 	const struct plan plan = {.speed = {.factor = 2}};
@@ -46,7 +46,7 @@ TEST(the_range_of_prime_is_as_wide_as_that_of_a_start)
 	assert_true(fabs(forecast.prime.likely / forecast.prime.low - PLAN_RANGE) < 1e-6);
 }
 
-/* A start that may do without a module takes “up to” so long. */
+/* A start that may do without a module takes “up to” the time with it. */
 TEST(what_is_lazy_may_take_no_time)
 {
 	const struct plan plan = {0};

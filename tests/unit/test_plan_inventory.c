@@ -169,7 +169,7 @@ TEST(another_file_is_not_known)
 	remember(inventory, &file, &question, 1);
 	for (size_t i = 0; i < 6; i++)
 		assert_false(replay(inventory, &changed[i], &question, 1));
-	/* and the new content is remembered from then on */
+	/* The new content is remembered from then on. */
 	remember(inventory, &changed[0], &question, 2);
 	assert_true(replay(inventory, &changed[0], &question, 2));
 	inventory_close(inventory);
@@ -206,7 +206,7 @@ TEST(other_drivers_and_gpus_are_kept_beside_each_other)
 	assert_true(replay(inventory, &file, &first, 1));
 	assert_true(replay(inventory, &file, &second, 2));
 	assert_true(replay(inventory, &file, &third, 3));
-	remember(inventory, &file, &first, 4); /* anew */
+	remember(inventory, &file, &first, 4); /* read again */
 	assert_true(replay(inventory, &file, &first, 4));
 	assert_true(replay(inventory, &file, &second, 2));
 	inventory_close(inventory);
@@ -222,7 +222,7 @@ TEST(a_file_that_was_just_written_is_not_remembered)
 	file.mtime_ns = os_now_s() * INT64_C(1000000000);
 	remember(inventory, &file, &question, 1);
 	assert_false(replay(inventory, &file, &question, 1));
-	/* A file whose time of writing was set back counts as changed, too. */
+	/* A file whose modification time was set back counts as changed, too. */
 	file.changed_ns = file.mtime_ns;
 	file.mtime_ns = INT64_C(1600000000000000000);
 	remember(inventory, &file, &question, 1);
@@ -230,7 +230,7 @@ TEST(a_file_that_was_just_written_is_not_remembered)
 	inventory_close(inventory);
 }
 
-/* A count of the images, troubles and modules of a file. */
+/* The numbers of a file's images, troubles and modules. */
 struct seen_file {
 	size_t images, troubles, modules;
 };
@@ -289,7 +289,7 @@ TEST(a_file_is_read_once)
 	OK(os_remove_tree(why, folder));
 	second = look_at(inventory, &file, &question);
 	assert_memory_equal(&first, &second, sizeof first);
-	/* Pieces are in no record. */
+	/* Pieces are not in any record. */
 	question.pieces = true;
 	assert_int_equal(look_at(inventory, &file, &question).troubles, 1);
 	question.pieces = false;
@@ -300,7 +300,7 @@ TEST(a_file_is_read_once)
 	mem_free(folder);
 }
 
-/* The one file in a state directory; the caller frees its path. */
+/* Returns the path of the one file in a state directory; the caller frees it. */
 static char *only_file(const char *folder)
 {
 	struct os_names names;
@@ -394,7 +394,8 @@ TEST(another_version_is_not_believed)
 	OK(inventory_save(why, inventory));
 	inventory_close(inventory);
 	assert_true(os_exists(path) && os_exists(other));
-	/* Inventories left by other versions and copies go after two months, when one is written. */
+	/* When an inventory is written, those that other versions and copies left two months ago are
+	 * removed. */
 	for (size_t i = 0; i < sizeof old / sizeof *old; i++) {
 		files_put_text(folder, old[i].name, "");
 		make_older(folder, old[i].name, old[i].days);

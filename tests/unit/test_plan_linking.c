@@ -24,7 +24,7 @@ static void make_code(struct buf *code, uint16_t sm)
 	store_u64(code->data + 8, code->size - 16);
 }
 
-/* A program at a fixed address whose only wrapper has its container linked. */
+/* Makes a program at a fixed address, whose only wrapper has a linked container. */
 static char *make_program(uint16_t sm)
 {
 	enum { CODE = 0x1000, WRAPPERS = 0x5000 };
@@ -73,7 +73,8 @@ TEST(only_what_does_not_run_is_linked)
 	} cases[] = {
 		{.sm = 86, .native = 1, .needed = JW_SCAN_NEED_NO},
 		{.sm = 80, .compatible = 1, .needed = JW_SCAN_NEED_NO},
-		{.sm = 90, .needed = JW_SCAN_NEED_NO}, /* nothing to link: the runtime skips it */
+		{.sm = 90,
+		 .needed = JW_SCAN_NEED_NO}, /* there is nothing to link, so the runtime skips it */
 		{.sm = 0, .link = 1, .needed = JW_SCAN_NEED_YES},
 	};
 	const struct jw_target gpu = {.sm = 86};

@@ -1,5 +1,5 @@
-/* The time at which the CUDA runtime passes a library's code to the driver, as
- * tests/driver/loading.sh measures it, and the consequences of refused code. */
+/* When the CUDA runtime passes a library's code to the driver, as tests/driver/loading.sh measures
+ * it, and what happens if the driver refuses code. */
 #include "check.h"
 
 #include "os/env.h"
@@ -11,7 +11,7 @@ TEST(the_runtime_the_driver_and_the_program_decide)
 		uint32_t runtime, driver;
 		enum loading by_default, asked, declined, windows;
 	} cases[] = {
-		/* Runtimes of which nothing is known */
+		/* runtimes of which nothing is known */
 		{0, 12040, LOADING_ALL, LOADING_ALL, LOADING_ALL, LOADING_ALL},
 		{10020, 12040, LOADING_ALL, LOADING_ALL, LOADING_ALL, LOADING_ALL},
 		{11070, 12020, LOADING_ALL, LOADING_ALL, LOADING_ALL, LOADING_ALL},
@@ -35,7 +35,7 @@ TEST(the_runtime_the_driver_and_the_program_decide)
 		facts.windows = true;
 		assert_int_equal(loading_of(&facts), cases[i].windows);
 		facts.windows = false;
-		/* PyTorch sets the variable for itself, and for libraries that run with it. */
+		/* PyTorch sets the variable for itself, and so for libraries in its process. */
 		facts.member = "torch/lib/libtorch_cuda.so";
 		assert_int_equal(loading_of(&facts), cases[i].asked);
 		facts.setting = LOADING_DECLINED;
@@ -61,9 +61,9 @@ TEST(the_variable_is_read_as_the_driver_reads_it)
 	}
 }
 
-/* Each library has ten pieces, so many that the driver refuses for that reason. A letter is the
- * fate of the library with each value of enum loading: 'r' it runs, 'p' a part fails, 's' a start
- * fails, 'f' too much of it fails. */
+/* Each library has ten pieces, too many of which the driver refuses. A letter is the fate of the
+ * library for each value of enum loading: 'r' it runs, 'p' a part fails, 's' a start fails, 'f' too
+ * much of it fails. */
 TEST(refused_code_fails_at_the_start_or_when_it_is_used)
 {
 	static const struct {
@@ -109,7 +109,7 @@ TEST(refused_code_fails_at_the_start_or_when_it_is_used)
 	}
 }
 
-/* A link that cannot be made. */
+/* The link cannot be made. */
 TEST(a_link_fails_at_the_start_of_an_old_runtime_alone)
 {
 	static const enum decide_fate wanted[] = {DECIDE_REFUSED, DECIDE_RUNS, DECIDE_RUNS};

@@ -1,4 +1,4 @@
-/* The keys of entries that the driver would take. */
+/* The keys of the entries that the driver would choose. */
 #include "make_devcode.h"
 
 #include "cache/key.h"
@@ -8,9 +8,9 @@
 static const struct jw_target device = {.sm = 86};
 static const struct cache_profile profile = {.stamp = "Jun 25 202401:14:48"};
 
-static uint32_t pick_for = 1; /* targets */
+static uint32_t pick_for = 1; /* the targets, as bits */
 
-/* Picks one PTX entry; returns its index. The container's bytes are gone when this returns. */
+/* Picks one PTX entry and returns its index. The container's bytes are freed when this returns. */
 static size_t pick(struct picks *picks, uint32_t kind, enum devcode_compression compression,
 				   const char *payload, size_t size, const char *options)
 {
@@ -36,7 +36,8 @@ static size_t pick(struct picks *picks, uint32_t kind, enum devcode_compression 
 	return index;
 }
 
-/* The keys of one PTX entry of a kind; `payload` and its NULs as nvcc would store them. */
+/* Returns the keys of one PTX entry of a kind, with `payload` and its NULs as nvcc would store
+ * them. */
 static struct pick_keys keys_of(uint32_t kind, enum devcode_compression compression,
 								const char *payload, size_t size, const char *options)
 {
@@ -60,7 +61,7 @@ static uint64_t key(enum cache_key_form form, const char *payload, size_t size, 
 		NULL);
 }
 
-/* So many that several threads process them, some too large to wait beside others. */
+/* There are so many that several threads process them; some are too large to wait beside others. */
 TEST(many_verdicts_equal_single_ones)
 {
 	enum { MANY = 300, MOST = 13 << 20 };
@@ -90,7 +91,7 @@ TEST(many_verdicts_equal_single_ones)
 	picks_free(&picks);
 }
 
-/* An entry that claims a larger size than it holds does not exclude the others. */
+/* An entry that claims a larger size than it has does not prevent the others. */
 TEST(a_failed_decompression_is_reported)
 {
 	static const char text[] = "a text that is long enough to be worth a second thread or two";
@@ -111,7 +112,8 @@ TEST(a_failed_decompression_is_reported)
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
 		entry.size_bytes = sizes[i];
 		OK(picks_add(why, &picks, &container, &entry, 1, &index));
-		entry.stored_bytes = sizes[i]; /* from the second on it lies outside, too */
+		entry.stored_bytes =
+			sizes[i]; /* from the second size on, the payload also exceeds the container */
 	}
 	sound = pick(&picks, DEVCODE_KIND_PTX, DEVCODE_LZ4, text, sizeof text, "");
 	picks_flush(&picks);
@@ -121,7 +123,7 @@ TEST(a_failed_decompression_is_reported)
 	picks_free(&picks);
 }
 
-/* The key is the one by which bake names its code. */
+/* bake names its code by this key. */
 TEST(one_entrys_key_is_the_same)
 {
 	static const uint32_t kinds[] = {DEVCODE_KIND_PTX, DEVCODE_KIND_RELOCATABLE_PTX};
@@ -157,7 +159,7 @@ TEST(one_entrys_key_is_the_same)
 	}
 }
 
-/* As many targets as there may be, of which an entry is for some. */
+/* There are as many targets as allowed, and an entry is for some of them. */
 TEST(each_target_has_its_keys)
 {
 	static const char text[] = "a text for many";
@@ -197,7 +199,7 @@ TEST(each_target_has_its_keys)
 	picks_free(&picks);
 }
 
-/* Without a stamp an entry is known by its content and its options. */
+/* Without a stamp, an entry is known by its content and its options. */
 TEST(without_keys_there_is_an_identity)
 {
 	static const struct cache_profile unknown = {0};
@@ -230,7 +232,8 @@ TEST(without_keys_there_is_an_identity)
 	}
 }
 
-/* The third claims to be large: the members before it are processed first, and it is damaged. */
+/* The third entry claims to be large: the members before it are processed first, and it is damaged.
+ * */
 TEST(a_damaged_one_leaves_the_others)
 {
 	static const size_t sizes[] = {1000, 2000, 4000, 3000};

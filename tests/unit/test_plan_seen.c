@@ -1,4 +1,4 @@
-/* The images of an archive, one after the other: the facts of one stay out of the next. */
+/* The images of an archive, one after the other: the facts of one do not affect the next. */
 #include "make_archive.h"
 
 #include <stdatomic.h>
@@ -18,7 +18,7 @@ static struct buf library_of(unsigned number)
 	return file;
 }
 
-/* Its containers are read before it is known that its section headers are missing. */
+/* The containers are read before it is known that the section headers are missing. */
 TEST(a_library_that_is_cut_off_spoils_no_other)
 {
 	const struct jw_target target = {86, 0};
@@ -49,9 +49,9 @@ TEST(a_library_that_is_cut_off_spoils_no_other)
 /* The output of a pass over a wheel: the names of its images, and of files that cannot be read. */
 struct told {
 	char text[256];
-	size_t most; /* from here on an image is refused */
+	size_t most; /* from this number on, images are refused */
 	size_t count;
-	atomic_size_t asked; /* the cancel, by all threads */
+	atomic_size_t asked; /* how often all threads ask whether to cancel */
 	size_t cancel_at;
 };
 
@@ -98,7 +98,7 @@ static int pass(const char *path, struct told *told)
 	return analyse_path(why, path, &question, &sink);
 }
 
-/* Whoever reads them, and whenever they are ready. */
+/* The images come in this order, whichever thread reads them and whenever they are ready. */
 TEST(large_libraries_are_told_in_their_order)
 {
 	static const char *const names[] = {"a.so", "b.so", "c.so", "d.so",
@@ -133,7 +133,7 @@ TEST(large_libraries_are_told_in_their_order)
 		OK(pass(path, &told));
 		assert_string_equal(told.text, wanted);
 	}
-	/* Refused, or asked to stop, wherever it is */
+	/* An image is refused, or the pass is cancelled, at any point. */
 	for (size_t most = 0; most < 7; most++) {
 		struct told told = {.most = most, .cancel_at = SIZE_MAX};
 
@@ -152,8 +152,7 @@ TEST(large_libraries_are_told_in_their_order)
 	buf_free(&wheel);
 }
 
-/* The files behind the last large library, which is read alone, form one part, with more of
- * them. */
+/* The files after the last large library, which is read alone, form one part, with more of them. */
 TEST(a_wheel_may_have_any_number_of_large_libraries)
 {
 	enum { COUNT = 18 };

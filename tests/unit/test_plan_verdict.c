@@ -1,4 +1,4 @@
-/* The verdict on a container, and the entry that the driver takes. */
+/* The verdict on a container, and the entry that the driver chooses. */
 #include "check.h"
 
 #include <string.h>
@@ -72,7 +72,7 @@ static struct devcode_entry entry_of(const struct brief *brief)
 #define NEEDS(cuda, reason)                   ANSWER(CANNOT, reason, SIZE_MAX, cuda)
 #define JIT(entry)                            ANSWER(JIT, NONE, entry, 0)
 #define LINK(entry)                           ANSWER(LINK, NONE, entry, 0)
-/* Without and with a section of relocatable code */
+/* without and with a section of relocatable code */
 #define CASE(name, device, cuda, answer, ...)                                                      \
 	{                                                                                              \
 		name, {__VA_ARGS__}, device, cuda, false, answer                                           \
@@ -86,7 +86,7 @@ static const struct {
 	const char *name;
 	struct brief entries[MAX_ENTRIES];
 	uint16_t device;
-	uint32_t cuda; /* of the driver; 0: not known */
+	uint32_t cuda; /* the driver's CUDA version; 0: unknown */
 	bool relocatable;
 	enum plan_verdict verdict;
 	enum plan_reason reason;
@@ -229,7 +229,7 @@ TEST(the_first_that_holds)
 	}
 }
 
-/* Nobody has seen which of them a driver takes. */
+/* Nobody has observed which of them a driver takes. */
 TEST(tile_ir_beside_ptx_is_told)
 {
 	const struct devcode_entry entries[] = {
@@ -244,8 +244,8 @@ TEST(tile_ir_beside_ptx_is_told)
 	assert_true(got.tile);
 }
 
-/* The header says 9.0, and so the driver chooses it; the text says 9.0a, and so other GPUs cannot
- * compile it, even beside a usable older one. */
+/* The header says 9.0, so the driver chooses it; the text says 9.0a, so other GPUs cannot compile
+ * it, even beside a usable older entry. */
 TEST(the_header_chooses_and_the_text_is_compiled)
 {
 	const struct devcode_entry entries[] = {
@@ -271,7 +271,7 @@ TEST(the_header_chooses_and_the_text_is_compiled)
 	assert_int_equal(got.entry, 1);
 }
 
-/* An image without a readable text, or one that was read before, stays as it is. */
+/* An image without a readable text, or one that was read before, stays unchanged. */
 TEST(only_ptx_is_read_and_once)
 {
 	static const uint8_t bytes[64] = "no PTX";

@@ -1,4 +1,4 @@
-/* The lines of a list of wheels for one wheel, and whether two are alike. */
+/* The lines of a list of wheels for one wheel, and whether two wheels are alike. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -77,8 +77,8 @@ TEST(numbers_of_pieces_and_modules_may_differ)
 			fail_msg("%s", others[i].lines);
 }
 
-/* As scripts/list-wheels.py writes them: alike pieces together, in the order of their words, and
- * what they cost added up. */
+/* As in scripts/list-wheels.py, pieces that are alike come together, in the order of their words,
+ * with the sum of their costs. */
 TEST(a_scan_becomes_lines)
 {
 	const struct jw_target sm_80 = {.sm = 80}, sm_90 = {.sm = 90};

@@ -162,7 +162,8 @@ TEST(a_nul_ends_no_line)
 	GIVES(JW_ERR_FORMAT, wheel_list_read(why, "list", text, sizeof text - 1, "a", &list));
 }
 
-/* The list of the program: every cut, and changes all over it, end in an answer or in one line. */
+/* The program's own list, with every cut and with changes all over it, gives an answer or one line.
+ * */
 TEST(a_hostile_list_ends_in_one_line)
 {
 	static const char text[] = START "package a\n" WHEEL "pin b 1\nlibrary library ~12040 l.so\n"
@@ -232,7 +233,7 @@ TEST(the_list_of_the_program)
 	OK(wheel_list_read(why, WHEEL_LIST_OWN, text, size, "torch", &list));
 	assert_true(list.count > 20);
 	wheel_list_free(&list);
-	/* Each package of it is read whole. */
+	/* Each package of the list is read whole. */
 	for (const char *at = text; (at = strstr(at, "\npackage "));) {
 		char *package = mem_string_n(at + 9, strcspn(at + 9, "\n"));
 

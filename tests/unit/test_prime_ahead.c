@@ -1,4 +1,4 @@
-/* The running driver, the next one, and the notes of a former call on them. */
+/* The running driver, the next one, and the notes that a former call made about them. */
 #include "environments.h"
 
 #include <jitwarm/ahead.h>
@@ -12,7 +12,7 @@
 
 #define VERSION_FILE "system/proc/driver/nvidia/version"
 
-/* Linux' file of the kernel module; Windows asks elsewhere. */
+/* Writes Linux' file of the kernel module; Windows has other sources. */
 static void runs(const char *release)
 {
 	char text[128];
@@ -75,14 +75,14 @@ CASE(another_one_is_installed)
 	ahead = look_at("libcuda.so.550.163.01");
 	expect(&ahead, JW_AHEAD_NOTICED, true, 0);
 	assert_string_equal(ahead.next, "550.163.01");
-	/* An older one as well. */
+	/* The next driver may be older, too. */
 	ahead = look_at("libcuda.so.470.256.02");
 	expect(&ahead, JW_AHEAD_NOTICED, true, 0);
-	/* Nobody knows which one runs: nothing is claimed. */
+	/* If nobody knows which driver runs, nothing is claimed. */
 	put(VERSION_FILE, "NVRM version: none");
 	ahead = look_at("libcuda.so.550.163.01");
 	expect(&ahead, JW_AHEAD_NONE, false, 0);
-	/* A named library that does not say which one it is was not compared. */
+	/* A named library of unknown release was not compared. */
 	put("libcuda.so.1", "no library");
 	path = at("libcuda.so.1");
 	GIVES(JW_ERR_UNSUPPORTED, jw_ahead_find(why, path, &ahead));
@@ -100,13 +100,13 @@ CASE(a_record_says_how_far_it_came)
 		{"no-room", "535.309.01", "libcuda.so.550.163.01", JW_AHEAD_NO_ROOM, true},
 		{"no-compiler", "535.309.01", "libcuda.so.550.163.01", JW_AHEAD_NO_COMPILER, true},
 		{"failed", "535.309.01", "libcuda.so.550.163.01", JW_AHEAD_FAILED, true},
-		/* Its process was killed. */
+		/* the process of that call was killed */
 		{"compiling", "535.309.01", "libcuda.so.550.163.01", JW_AHEAD_UNFINISHED, true},
-		/* The boot came; or the upgrade was undone. */
+		/* after the boot, or the upgrade was undone */
 		{"ready", "550.163.01", "libcuda.so.550.163.01", JW_AHEAD_LIVE, false},
 		{"compiling", "550.163.01", "libcuda.so.550.163.01", JW_AHEAD_LIVE, false},
 		{"ready", "535.309.01", "libcuda.so.535.309.01", JW_AHEAD_UNDONE, false},
-		/* A former version's; then not a state. */
+		/* a state of a former version; then not a state */
 		{"carried", "535.309.01", "libcuda.so.550.163.01", JW_AHEAD_NOTICED, true},
 		{"nonsense", "535.309.01", "libcuda.so.550.163.01", JW_AHEAD_NOTICED, true},
 	};
@@ -157,7 +157,7 @@ CASE(hostile_records_are_none)
 	assert_int_equal(strlen(ahead.why), sizeof ahead.why - 1);
 }
 
-/* Two that prepare would compile all of it twice, and write over each other's record. */
+/* Two processes that prepare would compile everything twice, and overwrite each other's record. */
 CASE(one_process_prepares_at_a_time)
 {
 	char *library = at("libcuda.so.550.163.01"), *path = at("state/ahead-lock");
@@ -183,7 +183,7 @@ CASE(one_process_prepares_at_a_time)
 	assert_int_equal(waitpid(other, &status, 0), other);
 	assert_int_equal(status, 0);
 	os_file_close(lock);
-	/* It gets further then, and lacks the compiler. */
+	/* The call gets further then, and lacks the compiler. */
 	assert_int_equal(jw_ahead_prepare(why, &options, &ahead), -1);
 	assert_int_not_equal(why->code, JW_ERR_BUSY);
 	mem_free(path);

@@ -1,4 +1,4 @@
-/* The budgets of a run, and the modules that it selects. */
+/* A run's budgets, and which modules it selects. */
 #include "check.h"
 
 #include <string.h>
@@ -8,7 +8,8 @@
 
 enum { MODULES = 6 };
 
-/* Most expensive first, as in a plan. The third takes the least cache for the time that it saves */
+/* The modules are in a plan's order, the most expensive first. The third takes the least cache for
+ * the time that it saves. */
 static void fill(struct plan_module modules[MODULES])
 {
 	static const struct plan_module all[MODULES] = {
@@ -28,8 +29,9 @@ TEST(the_most_valuable_are_taken)
 	static const struct {
 		uint64_t limit_bytes, budget_bytes, budget_ms;
 		double workers;
-		const char *taken; /* of the cold ones */
-		bool restored;     /* what is not cold comes from the store, not yet in the cache */
+		const char *taken; /* the selected ones of the cold modules */
+		bool restored;     /* a module that is not cold comes from the store, and is not yet in the
+							  cache */
 	} cases[] = {
 		{.limit_bytes = 100000, .workers = 1, .taken = "yyyyy"},
 		/* By bytes of cache: the third, then those that save one second per kilobyte. */
@@ -40,7 +42,7 @@ TEST(the_most_valuable_are_taken)
 		{.limit_bytes = 100000, .budget_bytes = 19700, .workers = 1, .taken = "yyyyy"},
 		{.limit_bytes = 100000, .budget_bytes = 19699, .workers = 1, .taken = "nyyyy"},
 		{.limit_bytes = 100000, .budget_bytes = 500, .workers = 1, .taken = "nnnnn"},
-		/* A budget beyond the limit is the limit. */
+		/* A budget beyond the limit counts as the limit. */
 		{.limit_bytes = 6700, .budget_bytes = 50000, .workers = 1, .taken = "nyynn"},
 		/* By time: the most expensive that fit, and only then modules that may not be needed. */
 		{.limit_bytes = 100000, .budget_ms = 5000, .workers = 1, .taken = "nynnn"},
@@ -51,13 +53,13 @@ TEST(the_most_valuable_are_taken)
 		{.limit_bytes = 100000, .budget_ms = 5000, .workers = 2, .taken = "nyyny"},
 		{.limit_bytes = 100000, .budget_ms = 8999, .workers = 4, .taken = "nyyyy"},
 		{.limit_bytes = 100000, .budget_ms = 1, .workers = 4, .taken = "nnnnn"},
-		/* Both. */
+		/* both budgets */
 		{.limit_bytes = 100000,
 		 .budget_bytes = 7700,
 		 .budget_ms = 5000,
 		 .workers = 1,
 		 .taken = "nnyny"},
-		/* Entries of the store take their room, too. */
+		/* Entries from the store take space, too. */
 		{.limit_bytes = 100000,
 		 .budget_bytes = 7699,
 		 .workers = 1,
@@ -107,7 +109,7 @@ TEST(more_than_the_cache_keeps_is_refused)
 	const uint64_t gib = UINT64_C(1) << 30, mb = 1000000;
 	const struct {
 		uint64_t limit_bytes, warm_bytes, cache_bytes, meant_bytes;
-		uint64_t taken_bytes; /* of a file system of 1 GB */
+		uint64_t taken_bytes; /* on a file system of 1 GB */
 		const char *says[2];  /* NULL: it fits */
 	} cases[] = {
 		{.limit_bytes = gib, .cache_bytes = gib, .says = {NULL, NULL}},
@@ -119,7 +121,7 @@ TEST(more_than_the_cache_keeps_is_refused)
 		 .warm_bytes = 800 * mb,
 		 .cache_bytes = 800 * mb,
 		 .says = {"about 1.49 GiB", "CUDA_CACHE_MAXSIZE=1879048192"}},
-		/* The message says the meaning of "3G" again, unless that is too little. */
+		/* The message explains "3G" once more, unless that is too little. */
 		{.limit_bytes = 3,
 		 .meant_bytes = 3 * gib,
 		 .cache_bytes = 100 * mb,
@@ -166,7 +168,7 @@ TEST(more_than_the_cache_keeps_is_refused)
 	}
 }
 
-/* Each row differs from another one in a deciding fact. Modules (of 100 bytes): w(arm), c(old),
+/* Each row differs from another row in a deciding fact. Modules (of 100 bytes): w(arm), c(old),
  * l(eft out), o(ver the budget). */
 TEST(a_start_is_judged_by_what_decides)
 {
@@ -176,7 +178,7 @@ TEST(a_start_is_judged_by_what_decides)
 		size_t files, images, troubles, fates;
 		uint64_t limit_bytes;
 		bool unknown, useless, forced, elsewhere, harmful;
-		uint64_t free_bytes; /* 0: not known */
+		uint64_t free_bytes; /* 0: unknown */
 	} cases[] = {
 		{"", JW_VERDICT_NOTHING, 0, 0, 0, 0, 900, 0, 0, 0, 0, 0, 0},
 		{"", JW_VERDICT_UNREAD, 0, 0, 1, 0, 900, 0, 0, 0, 0, 0, 0},

@@ -1,5 +1,4 @@
-/* The files of an environment that `prime --if-changed` compares are those that `prime` would
- * read. */
+/* `prime --if-changed` compares the files of an environment that `prime` would read. */
 #include "environments.h"
 
 #include <jitwarm/startup.h>
@@ -15,7 +14,7 @@
 
 #define SITE "venv/lib/python3.11/site-packages/"
 
-/* frame, which requires core, and other. */
+/* The environment has frame, which requires core, and other. */
 static void make_environment(void)
 {
 	put("venv/pyvenv.cfg", "home = /nowhere/bin\n");
@@ -55,7 +54,7 @@ static bool has_changed(const char *package)
 	return changed;
 }
 
-/* An entry of 100 bytes that was written so many seconds after 2001-09-09. */
+/* Writes an entry of 100 bytes with a time so many seconds after 2001-09-09. */
 static void put_entry(const char *name, int64_t second)
 {
 	char path[64], bytes[101];
@@ -93,7 +92,7 @@ CASE(lost_and_damaged_entries_are_seen)
 	assert_false(has_changed("frame"));
 	put_entry("00000000000003", 3); /* another program's */
 	assert_false(has_changed("frame"));
-	/* Truncated, with its old time */
+	/* truncated, with its old time */
 	OK(os_file_open(why, cut, OS_OPEN_UPDATE, &file));
 	OK(os_file_truncate(why, file, 99));
 	os_file_close(file);
@@ -101,7 +100,7 @@ CASE(lost_and_damaged_entries_are_seen)
 	assert_true(has_changed("frame"));
 	put_entry(one, 1);
 	assert_true(has_changed("frame"));
-	/* Written over in place, with its old size and time */
+	/* overwritten in place, with its old size and time */
 	OK(os_file_open(why, cut, OS_OPEN_UPDATE, &file));
 	OK(os_file_write(why, file, 50, "y", 1));
 	os_file_close(file);
@@ -113,7 +112,7 @@ CASE(lost_and_damaged_entries_are_seen)
 	assert_true(has_changed("frame"));
 	assert_string_equal(said, "cache");
 	assert_false(has_changed("frame"));
-	/* Unsound, so that the driver would wipe */
+	/* unsound, so that the driver would wipe the cache */
 	put_index(0x4a4a4a4a);
 	assert_true(has_changed("frame"));
 	assert_true(has_changed("frame"));
@@ -166,7 +165,8 @@ static void remember_as(const char *name, const char *value)
 	mem_free(path);
 }
 
-/* Under its old size and time: a damaged disk, and a power loss soon after the run. */
+/* The entries have their old size and time, after damage to the disk, or a power loss soon after
+ * the run. */
 CASE(entries_of_old_times_are_doubted)
 {
 	static const char one[] = "00000000000001";
@@ -177,7 +177,7 @@ CASE(entries_of_old_times_are_doubted)
 	put_index(0x41);
 	assert_true(has_changed("frame"));
 	assert_false(has_changed("frame"));
-	uv_sleep(50); /* a clock of files may be as coarse as that */
+	uv_sleep(50); /* a file system's clock may be as coarse as that */
 	put_entry(one, 1);
 	assert_true(has_changed("frame"));
 	assert_false(has_changed("frame"));
@@ -189,7 +189,7 @@ CASE(entries_of_old_times_are_doubted)
 	assert_false(has_changed("frame"));
 }
 
-/* Each alone starts another run, and only one. */
+/* Each of these alone makes another run necessary, and only one run. */
 CASE(each_part_of_a_run_counts)
 {
 	static const char *const variables[] = {"CUDA_CACHE_MAXSIZE",   "CUDA_CACHE_DISABLE",
@@ -214,7 +214,7 @@ CASE(each_part_of_a_run_counts)
 	}
 	OK(os_env_set(why, "JITWARM_PCI_DEVICES", NULL));
 	(void)has_changed("frame");
-	/* Code alone, also of the same size */
+	/* The code alone changes, also without a change of size. */
 	put(SITE "frame/__init__.py", "x");
 	assert_false(has_changed("frame"));
 	check_set_mtime(core, INT64_C(1000000001) * 1000000000);
@@ -244,7 +244,7 @@ CASE(each_part_of_a_run_counts)
 	mem_free(folders);
 }
 
-/* A named cache is another run's, too. */
+/* A named cache belongs to another run, too. */
 CASE(each_cache_has_its_run)
 {
 	char *caches[] = {NULL, at("cache1"), at("cache2")};

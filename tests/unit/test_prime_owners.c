@@ -1,4 +1,4 @@
-/* The modules that a recorded command has compiled go into the user's cache; an end half-way is
+/* The modules that a recorded command compiled are inserted into the user's cache; an early end is
  * reported. */
 #include "gates_posix.h"
 
@@ -6,10 +6,10 @@
 #include "inserting.h"
 #include "prime/record_entries.h"
 
-/* The disk is full at the moment when the cache's index is written. */
+/* The disk is full when the cache's index is written. */
 static bool index_fails;
 
-/* libuv writes by this. */
+/* libuv writes through this function. */
 __attribute__((visibility("default"))) ssize_t pwrite64(int fd, const void *bytes, size_t size,
 														off_t offset)
 {
@@ -24,8 +24,8 @@ __attribute__((visibility("default"))) ssize_t pwrite64(int fd, const void *byte
 	return syscall(SYS_pwrite64, fd, bytes, size, offset);
 }
 
-/* A driver that had the lock before writes its own index over the rows that were added, and the
- * disk is full afterwards. */
+/* Writes, as a driver that had the lock before, its own index over the added rows; afterwards the
+ * disk is full. */
 static void undo_rows(const char *path)
 {
 	const struct cache_index none = {0};
@@ -52,7 +52,7 @@ static bool is_added(void *context)
 	return result->added > 0;
 }
 
-/* A command has compiled so many modules with a cache of its own. */
+/* A command has compiled so many modules with a private cache. */
 static void warm_from(size_t count, bool cancelled, struct jw_record_result *ret_result)
 {
 	struct jw_system system = {.cache = {.path = dir, .limit_bytes = 1 << 30}};

@@ -1,4 +1,4 @@
-/* Record reads the cache that a command has filled. */
+/* The recorder reads the cache that a command has filled. */
 #include "inserting.h"
 
 #include "prime/record_entries.h"
@@ -11,7 +11,8 @@ static void write_time(unsigned n, int64_t second)
 	mem_free(path);
 }
 
-/* As the program needs them: an insert evicts the oldest first. */
+/* The order is that in which the program needs the modules, since an insert evicts the oldest
+ * first. */
 TEST(modules_have_the_order_in_which_they_were_written)
 {
 	static const unsigned order[] = {2, 3, 1};

@@ -1,4 +1,4 @@
-/* Recordings: written, read again, refused, and narrowing a plan. */
+/* Recordings are written, read back, refused, and used to narrow a plan. */
 #include "small_modules.h"
 
 #include "os/env.h"
@@ -61,7 +61,7 @@ static const char ptx[] =
 
 #define STAMP "Apr  8 202512:10:18"
 
-/* A recording of one module with this text, with these members instead of those that it has. */
+/* Returns a recording of one module with this text, in which `to` replaces the members `from`. */
 static char *with_text(const char *from, const char *to)
 {
 	const struct cache_profile profile = {.stamp = STAMP, .trust = JW_TRUST_CONFIRMED};
@@ -108,7 +108,7 @@ TEST(texts_are_read_back)
 	assert_memory_equal(key.data, STAMP "HOST64sm_86.version 7.8",
 						sizeof STAMP "HOST64sm_86.version 7.8" - 1);
 	assert_memory_equal(key.data + key.size - 6, "\0\0 -O4", 6);
-	/* Another text than its own */
+	/* The text differs from its digest. */
 	payload.data[9] = '6';
 	assert_int_equal(
 		recording_key(NULL, recording, recording->modules, payload.data, payload.size, &key), -1);
@@ -148,7 +148,7 @@ TEST(hostile_texts_are_refused)
 	}
 }
 
-/* A text that unpacks to more or less than it says, or is no frame at all, is refused. */
+/* A text that unpacks to more or less than its stated size, or is not a frame, is refused. */
 TEST(texts_unpack_to_what_they_say)
 {
 	static const size_t sizes[] = {sizeof ptx - 1, sizeof ptx + 1, 0, 1 << 20};
@@ -168,7 +168,7 @@ TEST(texts_unpack_to_what_they_say)
 	buf_free(&payload);
 }
 
-/* Frames that hold nothing would be read for each module that has the text. */
+/* Empty frames would be read for each module that has the text. */
 TEST(texts_are_no_longer_than_they_need_be)
 {
 	char *text = with_text(NULL, NULL), *at = strstr(text, "\"zstd\":\"") + 8, *made;
@@ -185,7 +185,7 @@ TEST(texts_are_no_longer_than_they_need_be)
 	mem_free(text);
 }
 
-/* A hundred modules of one text that is said to have 11 MB */
+/* A hundred modules share one text that claims 11 MB. */
 TEST(texts_are_counted_each_time)
 {
 	struct buf text = BUF_MAX(1 << 20);
@@ -219,8 +219,8 @@ static struct jw_recorded_module recorded(unsigned number, unsigned sm)
 	return module;
 }
 
-/* A library of three modules: two are recorded, one of them for the recorded GPU and others; a
- * third recorded module is in no file. */
+/* The library has three modules: two are recorded, one of them for the recorded GPU and for others;
+ * a third recorded module is in no file. */
 TEST(other_drivers_and_gpus_prime_the_same_containers)
 {
 	const struct jw_target target = {75, 0};
@@ -271,8 +271,8 @@ TEST(other_drivers_and_gpus_prime_the_same_containers)
 	mem_free(path);
 }
 
-/* The text of a recording becomes a module for each GPU that its PTX fits, even if a file that is
- * not recorded has it, too. */
+/* The recording's text becomes a module for each GPU that its PTX fits, even if a file that is not
+ * recorded has it, too. */
 TEST(texts_are_planned_for_the_gpus_that_they_fit)
 {
 	static const struct {
@@ -330,7 +330,7 @@ TEST(texts_are_planned_for_the_gpus_that_they_fit)
 	mem_free(path);
 }
 
-/* Below the home, and beside it */
+/* The files are below the home, and beside it. */
 TEST(paths_are_portable_below_the_home)
 {
 	static const char *const cases[][2] = {

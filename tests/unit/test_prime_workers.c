@@ -1,5 +1,5 @@
-/* The number of workers that prime starts: as many as have memory, and a quarter of the available
- * memory stays free for other programs. */
+/* How many workers prime starts: as many as have memory, while a quarter of the available memory
+ * stays free for other programs. */
 #include "check.h"
 
 #include <stdio.h>
@@ -50,7 +50,7 @@ TEST(a_quarter_of_the_memory_stays_free)
 	release_memory(64 * NEED_MIB);
 	assert_int_equal(workers(12, 0), 12);
 	assert_int_equal(workers(40, 0), MODULES);
-	/* One worker always starts, and as many as were named. */
+	/* At least one worker starts; if the user named a number, that many. */
 	release_memory(1);
 	assert_int_equal(workers(12, 0), 1);
 	assert_int_equal(workers(12, (uint64_t)8 * NEED_MIB << 20), 8);

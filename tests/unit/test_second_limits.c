@@ -1,4 +1,4 @@
-/* Limits, settings and budgets in a second wording: as plainly as docs/internals/driver-cache.md
+/* Limits, settings and budgets, computed a second time as plainly as docs/internals/driver-cache.md
  * and the help put them, without code of src, for every value of small sets. */
 #include "check.h"
 
@@ -16,8 +16,8 @@
 #define GIB      (UINT64_C(1) << 30)
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-/* Reads blanks, a sign, digits: the rest is ignored, and a number that is too large is the
- * largest. */
+/* Reads blanks, a sign and digits; other characters are ignored, and a number that is too large
+ * becomes the largest. */
 static uint64_t plain_number(const char *text)
 {
 	uint64_t number = 0;
@@ -56,8 +56,8 @@ static uint64_t plain_limit(const char *text)
 	return number > 4 * GIB ? 4 * GIB : number;
 }
 
-/* No driver is known: a new one keeps 1 GiB. The first of two variables with one meaning counts, if
- * it is set at all. This process's own settings are not those of its programs. */
+/* No driver is known: a new one keeps 1 GiB. Of two variables with one meaning, the first counts if
+ * it is set at all. The settings are not those of this process. */
 CASE(settings_are_those_of_the_environment)
 {
 	put("cache/index", "");
@@ -123,7 +123,8 @@ TEST(advised_limits_hold_what_is_there_and_what_comes)
 
 					cache.outlook.bytes = bytes[i];
 					assert_int_equal(jw_tune_limit(bytes[i], bytes[k]), wanted);
-					/* A limit that was meant counts if it holds all, or more than is advised. */
+					/* The limit in the settings counts if it holds everything, or more than is
+					 * advised. */
 					if (limits[n] && (limits[n] >= whole || limits[n] > wanted))
 						wanted = limits[n];
 					if (limits[m] > wanted)
@@ -134,7 +135,7 @@ TEST(advised_limits_hold_what_is_there_and_what_comes)
 				}
 }
 
-/* Programs have another cache, none, or one that keeps too little. */
+/* Programs have another cache, none, or one with too small a limit. */
 TEST(programs_of_today_use_the_cache_if_nothing_of_theirs_differs)
 {
 	static char here[] = "/here", there[] = "/there";
@@ -158,13 +159,13 @@ TEST(programs_of_today_use_the_cache_if_nothing_of_theirs_differs)
 						if (bytes[k] > m % 3 * 100 && m / 3 > m % 3)
 							same = false;
 					}
-					/* Without any directory there is no cache that could be another one. */
+					/* Without any directory, there is no other cache. */
 					if (i)
 						assert_int_equal(jw_cache_serves_now(&cache, bytes[k]), same);
 				}
 }
 
-/* 256 MiB before 525 and on Jetson and DRIVE, 1 GiB since. */
+/* 256 MiB before driver 525 and on Jetson and DRIVE, 1 GiB since. */
 CASE(a_driver_and_its_gpus_have_a_limit)
 {
 	static const struct {

@@ -1,5 +1,5 @@
-/* Which of two is older, and how names are written, in a second wording: as plainly as possible,
- * without code of src, for every value of small sets. */
+/* Which of two versions is older, and how names are written, computed a second time as plainly as
+ * possible, without code of src, for every value of small sets. */
 #include "check.h"
 
 #include <stdio.h>
@@ -32,7 +32,7 @@ static const struct jw_driver drivers[] = {
 	{13000, {580, 10, 0}},
 };
 
-/* One number that grows with the release */
+/* Returns one number that grows with the release. */
 static uint64_t age(const struct jw_driver *driver)
 {
 	return (uint64_t)driver->release[0] * 1000000000 + (uint64_t)driver->release[1] * 100000 +
@@ -52,13 +52,13 @@ TEST(of_two_drivers_one_is_older)
 
 			assert_memory_equal(&got, newer ? b : a, sizeof got);
 			assert_int_equal((order > 0) - (order < 0), (age(a) > age(b)) - (age(a) < age(b)));
-			/* The releases decide if both are known, else CUDA's version if it is. */
+			/* The releases decide if both are known, else CUDA's versions if they are. */
 			assert_int_equal(gpu_code_is_newer(a, b), a->release[0] && b->release[0]
 														  ? age(a) > age(b)
 													  : b->cuda ? a->cuda > b->cuda
 																: false);
 			assert_memory_equal(&both.from, newer ? b : a, sizeof both.from);
-			/* No driver is in both ranges unless it is the same one. */
+			/* No driver is in both ranges unless they are the same range. */
 			assert_int_equal(both.to.cuda != 0 || both.to.release[0], i == k && i);
 		}
 }
@@ -74,8 +74,8 @@ TEST(of_two_isas_one_is_older)
 		}
 }
 
-/* As NVIDIA's release notes list them: the first and the last CUDA that makes code for a GPU, 0: no
- * end, and the first driver's. 12.7 was a driver alone. */
+/* As in NVIDIA's release notes: the first and the last CUDA version that makes code for a GPU (0:
+ * no end), and the first driver's. Only a driver had version 12.7. */
 TEST(compilers_and_drivers_know_gpus_from_one_version_on)
 {
 	static const uint32_t cudas[] = {8000,  9000,  9010,  10000, 11000, 11010, 11040, 11070,
@@ -106,7 +106,7 @@ TEST(compilers_and_drivers_know_gpus_from_one_version_on)
 	}
 }
 
-/* Sixteen digits: one, one, and fourteen */
+/* Sixteen digits are split into one, one, and fourteen. */
 TEST(files_of_entries_have_their_keys_digits)
 {
 	uint64_t key = 1;
@@ -129,7 +129,7 @@ TEST(files_of_entries_have_their_keys_digits)
 	}
 }
 
-/* The last part of an address, with each “+” as it is or as %2B or %2b. */
+/* The name is the last part of an address, with each “+” as it is or as %2B or %2b. */
 TEST(addresses_name_wheels)
 {
 	static const char *const pluses[] = {"+", "%2B", "%2b"};

@@ -1,6 +1,6 @@
-/* The verdict on a container in a second wording: as docs/internals/compat.md and the conformance
- * tests put it, without code of src, for small containers, GPUs and drivers: each pair of entries,
- * and triples by a seed. */
+/* The verdict on a container, computed a second time as docs/internals/compat.md and the
+ * conformance tests put it, without code of src, for small containers, GPUs and drivers: each pair
+ * of entries, and triples by a seed. */
 #include "check.h"
 
 #include <stdio.h>
@@ -28,15 +28,15 @@ static const unsigned isas[] = {70, 84, 90};
 /* An entry and its facts in plain numbers. */
 struct piece {
 	enum kind kind;
-	unsigned sm, isa, text; /* `text`: 0, or the target that the PTX names, with text_suffix */
+	unsigned sm, isa, text; /* `text`: 0, or the target in the PTX, with text_suffix */
 	char suffix, text_suffix;
 };
-/* `cuda` 0: nothing is known */
+/* `cuda` 0: the driver is unknown */
 static const struct {
 	struct jw_driver version;
-	unsigned isa;       /* the newest that it compiles, times ten */
-	bool zstd, knows;   /* it decompresses zstd; knows PTX of kind 0x40 */
-	unsigned too_large; /* the first number that spoils all */
+	unsigned isa;       /* the newest ISA that it compiles, times ten */
+	bool zstd, knows;   /* reads zstd; knows PTX of kind 0x40 */
+	unsigned too_large; /* the first architecture that makes the container invalid */
 	bool of_all;        /* in an entry of any kind */
 } drivers[] = {
 	{{11020, {460, 106, 0}}, 72, false, false, 256, true},
@@ -76,7 +76,7 @@ static bool exists(unsigned sm)
 	return sm >= 100 && sm < 200;
 }
 
-/* Data center Blackwell, and the desktop's */
+/* data center Blackwell, and the desktop's */
 static bool in_family(unsigned code, unsigned gpu)
 {
 	return code == gpu || (code == 100 && gpu == 103) || (code == 120 && gpu == 121);
@@ -100,7 +100,7 @@ static bool ptx_runs(unsigned sm, char suffix, unsigned device)
 										  : sm <= device);
 }
 
-/* The driver knows the kind, as far as that is known. */
+/* Says whether the driver is known to know the kind. */
 static bool knows(enum kind kind, size_t driver)
 {
 	const uint32_t cuda = drivers[driver].version.cuda;
@@ -111,7 +111,8 @@ static bool knows(enum kind kind, size_t driver)
 						   : true;
 }
 
-/* The newest; of several of that number the first, or the last if it is the GPU's own. */
+/* Returns the newest entry; of several with that number the first, or the last if it is the GPU's
+ * own. */
 static int newest(const struct piece *pieces, int count, bool (*is)(enum kind), enum kind but,
 				  size_t gpu, size_t driver)
 {
@@ -312,7 +313,7 @@ TEST(each_pair_of_entries_is_judged_as_plainly)
 		const struct piece one = piece_of(i);
 
 		compare(&one, 1);
-		/* A part, in another order each time */
+		/* Tries a part of the pieces, in another order each time. */
 		for (size_t k = i % 7; k < PIECES; k += 7) {
 			const struct piece two[] = {one, piece_of(k)};
 

@@ -1,4 +1,4 @@
-/* jw_tune_advise advises settings from one call. */
+/* One call of jw_tune_advise gives the advice about all settings. */
 #include "root.h"
 
 #include <string.h>
@@ -78,7 +78,7 @@ TEST(a_limit_for_files_is_set_where_it_is_too_small)
 	jw_system_free(system);
 }
 
-/* Two sources of warnings, and nothing of them is lost. */
+/* The warnings have two sources, and none of them is lost. */
 TEST(all_warnings_are_together)
 {
 	char *path = inside("OneDrive/cache");

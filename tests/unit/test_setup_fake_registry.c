@@ -1,5 +1,5 @@
-/* Settings that Windows keeps in its registry, with a registry of the test's in memory: the writes,
- * the records, and the undoing, also if a write or memory fails. */
+/* Settings that Windows keeps in its registry, with a registry of the test in memory: writes,
+ * records, and undoing, also if a write or memory fails. */
 #include "root.h"
 
 #include <stdio.h>
@@ -20,8 +20,8 @@ static struct fake_variable {
 } registry[PLACES][MAX_VARIABLES];
 static bool kept, announced;
 static int writes, fails_at;   /* the fails_at-th write fails; 0: none */
-static const char *unreadable; /* a name */
-static char order[1024];       /* of the names that were written */
+static const char *unreadable; /* the name of a value */
+static char order[1024];       /* the names that were written, in order */
 
 bool os_variables_kept(void)
 {
@@ -93,7 +93,7 @@ static void put(enum os_variables where, const char *name, const char *value, bo
 	(void)snprintf(one->value, sizeof one->value, "%s", value ? value : "");
 }
 
-/* "NAME=value" or "NAME=%value" of all that are set there. */
+/* Returns "NAME=value" or "NAME=%value" for all values there. */
 static char *text_of(enum os_variables where)
 {
 	static char text[2048];
@@ -121,7 +121,7 @@ static int usual(void **state)
 		result = os_env_set(why, others[i], NULL);
 	mem_free(inner);
 	memset(registry, 0, sizeof registry);
-	/* Names in their order */
+	/* names in their order */
 	(void)slot_of(OS_VARIABLES_USER, "CUDA_CACHE_MAXSIZE");
 	(void)slot_of(OS_VARIABLES_MACHINE, "CUDA_CACHE_MAXSIZE");
 	(void)slot_of(OS_VARIABLES_MACHINE_RECORD, "CUDA_CACHE_MAXSIZE");
@@ -169,7 +169,7 @@ TEST_WITH(a_users_variables_are_set_and_restored, usual, NULL)
 	put(OS_VARIABLES_USER, "CUDA_CACHE_PATH", "%TEMP%\\c", true);
 	expect(false, &for_user, "written USER\\CUDA_CACHE_MAXSIZE|written USER\\CUDA_CACHE_PATH|");
 	assert_true(announced);
-	/* A value that expands still does: there is nothing to expand. */
+	/* A value that Windows expands still does: there is nothing to expand. */
 	assert_string_equal(text_of(OS_VARIABLES_USER), "CUDA_CACHE_MAXSIZE=7|CUDA_CACHE_PATH=%/a|");
 	assert_string_equal(text_of(OS_VARIABLES_MACHINE), "");
 	assert_string_equal(text_of(OS_VARIABLES_MACHINE_RECORD), "");
@@ -199,7 +199,7 @@ TEST_WITH(a_value_in_percent_signs_does_not_expand, usual, NULL)
 	assert_string_equal(text_of(OS_VARIABLES_USER), "CUDA_CACHE_PATH=/100%|");
 	request.path = "/b";
 	expect(false, &request, "written USER\\CUDA_CACHE_PATH|");
-	/* The second one does not forget what was there before the first. */
+	/* The second call does not forget the values that were there before the first. */
 	expect(true, &request, "restored USER\\CUDA_CACHE_PATH|");
 	assert_string_equal(text_of(OS_VARIABLES_USER), "CUDA_CACHE_PATH=%x|");
 }
@@ -220,7 +220,8 @@ TEST_WITH(what_others_have_set_since_is_left, usual, NULL)
 	assert_string_equal(text_of(OS_VARIABLES_USER), "CUDA_CACHE_PATH=later|");
 }
 
-/* The machine's former values stand in the registry, where administrators alone may write. */
+/* The machine's former values are in its part of the registry, where only administrators may write.
+ * */
 TEST_WITH(the_machines_have_their_own_record, usual, NULL)
 {
 	struct jw_tune_request path = for_all;
@@ -249,7 +250,7 @@ TEST_WITH(the_machines_have_their_own_record, usual, NULL)
 	assert_string_equal(text_of(OS_VARIABLES_USER), "");
 	assert_string_equal(text_of(OS_VARIABLES_MACHINE_RECORD),
 						"CUDA_CACHE_MAXSIZE=7|CUDA_CACHE_PATH=/a|CUDA_CACHE_PATH before=%was|");
-	/* Equal ones are not written again. */
+	/* Equal values are not written again. */
 	writes = 0;
 	expect(false, &for_all,
 		   "unchanged MACHINE\\CUDA_CACHE_MAXSIZE|unchanged MACHINE\\CUDA_CACHE_PATH|");
@@ -286,13 +287,13 @@ TEST_WITH(a_write_that_fails_loses_nothing, usual, NULL)
 			assert_string_equal(text_of(where), "CUDA_CACHE_PATH=%was|");
 			assert_string_equal(text_of(OS_VARIABLES_MACHINE_RECORD), "");
 			assert_string_equal(text_of(OS_VARIABLES_USER_RECORD), "");
-			/* A variable that was not written is not on record either. */
+			/* A variable that was not written is not recorded either. */
 			assert_null(strstr(text, "left"));
 		}
 }
 
-/* Undoing goes on after a failure; an undone setting is off the record, whatever failed after
- * it. */
+/* Undoing continues after a failure; an undone setting is removed from the record, whatever failed
+ * after it. */
 TEST_WITH(an_undo_that_fails_goes_on, usual, NULL)
 {
 	for (int at = 1; at <= 5; at++) {
@@ -342,7 +343,8 @@ TEST_WITH(settings_are_read_from_there, usual, NULL)
 	jw_settings_free(settings);
 }
 
-/* The account's variable wins over the machine's; jitwarm's record says which are its own. */
+/* The account's variable takes precedence over the machine's; jitwarm's record says which ones
+ * jitwarm has set. */
 TEST_WITH(the_registrys_values_are_pending_or_overridden, usual, NULL)
 {
 	static const struct {

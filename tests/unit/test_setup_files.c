@@ -1,5 +1,5 @@
-/* jw_tune_apply and jw_tune_undo in files: the written lines and reports, their rights, and the
- * state after undoing. */
+/* jw_tune_apply and jw_tune_undo with files: the written lines and reports, the files' rights, and
+ * the state after undoing. */
 #include "gates_posix.h"
 #include "root.h"
 
@@ -105,7 +105,7 @@ TEST_WITH(a_file_and_a_line_are_made_and_go, usual, NULL)
 				   root, root);
 	assert_string_equal(content_of("home/.bashrc"), line);
 	expect(false, &shell, "unchanged /home/.config/jitwarm/shell.conf|unchanged /home/.bashrc|");
-	/* Other bytes, and as many */
+	/* Writes different bytes of the same number. */
 	more.limit_bytes = 8;
 	expect(false, &more, "written /home/.config/jitwarm/shell.conf|unchanged /home/.bashrc|");
 	assert_non_null(strstr(content_of("home/.config/jitwarm/shell.conf"), "MAXSIZE=\"8\""));
@@ -151,7 +151,7 @@ TEST_WITH(each_scope_has_its_own_line, usual, NULL)
 	assert_string_equal(content_of("home/.profile"), "mine\n");
 }
 
-/* Through a link, and with the rights that the profile has; in one of 5 MB, too. */
+/* The profile is reached through a symlink and keeps its rights; one has 5 MB. */
 TEST_WITH(profiles_of_all_kinds_keep_their_bytes, usual, NULL)
 {
 	enum { LARGE = 5 << 20 };
@@ -219,8 +219,8 @@ TEST_WITH(what_cannot_be_read_stays, usual, NULL)
 	expect_failure(false, &shell, JW_ERR_IO, ".bashrc");
 }
 
-/* Every account may read the system's files, whatever the umask; a person's own are their own
- * matter. */
+/* Every account may read the system's files, whatever the umask is; a person's own files keep their
+ * rights. */
 TEST_WITH(the_systems_files_are_for_all_to_read, usual, NULL)
 {
 	struct stat stat_of;
@@ -253,7 +253,7 @@ TEST_WITH(what_cannot_be_written_is_said, usual, NULL)
 		struct jw_tune_result *result;
 
 		assert_int_equal(usual(state), 0);
-		/* A file in the place of a folder */
+		/* a file in the place of a folder */
 		root_put(cases[i].file, "x");
 		assert_int_equal(jw_tune_apply(why, &request, &result), -1);
 		assert_non_null(strstr(why->message, cases[i].said));
@@ -273,8 +273,8 @@ TEST_WITH(what_is_asked_for_wrongly_changes_nothing, usual, NULL)
 	assert_false(is_there("home") || is_there("state"));
 }
 
-/* Lines of every shell go, even if zsh has its own folder; the system's too, if the account may
- * write there. A failure does not keep the rest. */
+/* The lines of every shell are removed, even if zsh has its own folder; the system's too, if the
+ * account may write there. A failure does not prevent the rest. */
 TEST_WITH(without_a_scope_all_is_undone, usual, NULL)
 {
 	static const char home[] = "removed /home/.bashrc|removed /home/z/.zshenv|"
@@ -288,7 +288,7 @@ TEST_WITH(without_a_scope_all_is_undone, usual, NULL)
 	OK(os_env_set(why, "ZDOTDIR", inside("home/z")));
 	expect(false, &shell, BASHRC);
 	expect(false, &user, PROFILE);
-	/* Another profile is read at the login from then on. */
+	/* The shell reads another profile at the login from then on. */
 	root_put("home/.bash_profile", "mine\n");
 	expect(false, &user,
 		   "unchanged /home/.config/environment.d/60-jitwarm.conf|written /home/.bash_profile|");

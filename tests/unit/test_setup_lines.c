@@ -1,5 +1,5 @@
-/* The lines that set variables: each form to the byte, values that it cannot hold, and the end of
- * room. */
+/* The lines that set variables: each form to the byte, values that it cannot express, and too
+ * little space. */
 #include "check.h"
 
 #include <string.h>
@@ -40,7 +40,7 @@ TEST(each_form_is_written_to_the_byte)
 	}
 }
 
-/* Each lack of room is reported. */
+/* Each lack of space is reported. */
 TEST(less_room_is_a_failure)
 {
 	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
@@ -75,7 +75,7 @@ TEST(what_a_form_cannot_hold_is_refused)
 	}
 }
 
-/* The file that a profile loads is quoted for its shell. */
+/* The file that a profile loads is quoted for the profile's shell. */
 TEST(a_marked_line_loads_the_file)
 {
 	static char path[] = "/it's/a", loader[] = "/p";

@@ -1,4 +1,4 @@
-/* The log of runs: its files, its cuts, and its last lines. */
+/* The log of runs: its files, how it is shortened, and its last lines. */
 #include "files.h"
 #include "folder.h"
 
@@ -7,13 +7,13 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/syscall.h>
-#include <unistd.h> /* not for Windows: /dev/null is a device of POSIX, and allocations fail elsewhere */
+#include <unistd.h> /* not on Windows: /dev/null is POSIX's, and allocations fail elsewhere */
 
 #include <jitwarm/startup.h>
 
 #include "os/env.h"
 
-/* A disk that cannot be read. */
+/* The disk cannot be read. */
 static bool reading_fails;
 
 __attribute__((visibility("default"))) ssize_t pread64(int fd, void *data, size_t size, off64_t at)
@@ -22,7 +22,7 @@ __attribute__((visibility("default"))) ssize_t pread64(int fd, void *data, size_
 	return reading_fails ? -1 : (ssize_t)syscall(SYS_pread64, fd, data, size, at);
 }
 
-/* A file system without locks. */
+/* The file system has no locks. */
 static bool lockless;
 
 int fcntl(int fd, int command, ...)
@@ -68,7 +68,7 @@ static size_t content(const char **ret_text)
 	return text.size;
 }
 
-/* A file that does not begin as ours, or is too short to tell, is not written to. */
+/* jitwarm does not write to a file that does not begin like its log, or is too short to tell. */
 TEST(foreign_files_stay)
 {
 	static const char *const foreign[] = {"x", "{\"schema\":\"jitwarm.run",
@@ -81,7 +81,7 @@ TEST(foreign_files_stay)
 		(void)content(&text);
 		assert_string_equal(text, foreign[i]);
 	}
-	/* The beginning alone, and nothing at all, are ours. */
+	/* An empty file, or only the beginning of a log, counts as jitwarm's. */
 	put("{\"schema\":\"jitwarm.run/", 23);
 	OK(jw_log_append(why, path, LINE));
 	put("", 0);
@@ -102,7 +102,7 @@ TEST(a_file_system_needs_no_locks)
 	assert_string_equal(text, LINE "\n");
 }
 
-/* A file that cannot be read may be a foreign one. */
+/* A file that cannot be read may be another program's. */
 TEST(a_file_that_cannot_be_read_stays)
 {
 	const char *text;
@@ -116,7 +116,7 @@ TEST(a_file_that_cannot_be_read_stays)
 	assert_string_equal(text, LINE "\n");
 }
 
-/* From a megabyte on the older half goes, and whole lines stay. */
+/* From a megabyte on, the older half is removed, and whole lines stay. */
 TEST(a_megabyte_is_halved)
 {
 	static char lines[2 * (1 << 20) + 1];
@@ -134,11 +134,11 @@ TEST(a_megabyte_is_halved)
 			assert_int_equal(left, size + strlen(LINE "\n"));
 			continue;
 		}
-		/* One that the half begins with counts as broken off. */
+		/* The line at which the half begins counts as broken off. */
 		assert_int_equal(left, MIB / 2 - 64 + strlen(LINE "\n"));
 		assert_memory_equal(text, lines + size - MIB / 2 + 64, left - strlen(LINE "\n"));
 	}
-	/* Without a line's end nothing of it is whole. */
+	/* Without a line feed, no line is whole. */
 	memset(lines + 64, 'x', sizeof lines - 64);
 	put(lines, MIB);
 	{
@@ -161,7 +161,7 @@ TEST(a_line_that_is_too_long_is_refused)
 	(void)content(&text);
 	assert_string_equal(text, LINE "\n");
 	assert_int_equal(jw_log_append(NULL, "/dev/null", LINE), -1);
-	/* And one beside a file is nowhere. */
+	/* a folder beside a file cannot exist */
 	files_put(folder, "b", "", 0);
 	{
 		char *below = os_join(folder, "b/log");
@@ -182,7 +182,7 @@ TEST(it_lies_beside_what_is_remembered)
 	mem_free(wanted);
 }
 
-/* The log that no user has named: a power cut, or a wrong byte, ends no run. */
+/* The log was not named by the user: a power cut, or a wrong byte in it, ends no run. */
 TEST(a_damaged_own_log_is_put_aside)
 {
 	static const char zeros[300];

@@ -1,4 +1,4 @@
-/* A marked line leaves the text before and after it untouched, in profiles of all kinds. */
+/* In profiles of all kinds, a marked line leaves the text before and after it unchanged. */
 #include "check.h"
 
 #include <stdio.h>
@@ -45,11 +45,11 @@ static const char *const texts[] = {
 	"CUDA_CACHE_MAXSIZE=1",
 	"\\",
 };
-/* Between lines, and at the end. */
+/* between lines, and at the end */
 static const char *const ends[][2] = {
 	{"\n", "\n"}, {"\n", ""}, {"\r\n", "\r\n"}, {"\r\n", ""}, {"\n\n", "\n\n\n"}};
 
-/* Eight texts with five kinds of line ends: forty profiles. */
+/* Eight texts with five kinds of line ends make forty profiles. */
 TEST(what_stands_before_and_after_is_untouched)
 {
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
@@ -63,7 +63,7 @@ TEST(what_stands_before_and_after_is_untouched)
 			assert_string_equal(after, wanted);
 			assert_string_equal(again, wanted);
 			assert_string_equal(undone, whole);
-			/* A line that somebody appends stays where it is, with a new line before it, too. */
+			/* A line that somebody appends stays in its place, also after a new line before it. */
 			more = mem_printf("%sexport B=2", after);
 			mem_free(again);
 			again = put(more, "other " MARK, false);
@@ -85,7 +85,7 @@ TEST(what_stands_before_and_after_is_untouched)
 		}
 }
 
-/* A new file is empty again; one that was empty keeps a line feed. */
+/* A new file is empty again afterwards; an empty file keeps a line feed. */
 TEST(a_new_file_and_an_empty_one_are_told_apart)
 {
 	static const char *const files[][2] = {{LINE "\n", ""}, {"\n" LINE "\n", "\n"}};
@@ -103,7 +103,7 @@ TEST(a_new_file_and_an_empty_one_are_told_apart)
 	}
 }
 
-/* The mark alone claims the lines directly below it, each variable once, and nothing else. */
+/* The mark claims only the lines directly below it, each variable once. */
 TEST(a_mark_claims_its_variables)
 {
 	static const struct {
@@ -115,7 +115,7 @@ TEST(a_mark_claims_its_variables)
 		{MARK "\nCUDA_CACHE_MAXSIZED=2\n", "CUDA_CACHE_MAXSIZED=2\n"},
 		{LINE "\nCUDA_CACHE_MAXSIZE=2\n", "CUDA_CACHE_MAXSIZE=2\n"},
 		{"A=1\r\n" MARK "\r\nCUDA_CACHE_PATH=/a\r\nB=1", "A=1\r\nB=1"},
-		/* Files of two machines were joined. */
+		/* the files of two machines were joined */
 		{LINE "\nB=1\n" LINE, "B=1\n"},
 	};
 

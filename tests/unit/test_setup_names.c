@@ -1,4 +1,5 @@
-/* The names for a task or unit: it runs in another directory and without our environment. */
+/* Names for a task or unit, which runs in another directory and without this process's environment.
+ * */
 #include <stdio.h>
 #include <unistd.h>
 

@@ -27,7 +27,7 @@ static int usual(void **state)
 	return 0;
 }
 
-/* "form path < loader" of each place, below the test's folder. */
+/* Returns "form path < loader" for each place, below the test's folder. */
 static char *places_text(enum jw_scope scope, bool all)
 {
 	static char text[4096];
@@ -95,7 +95,7 @@ TEST_WITH(each_shell_has_its_files, usual, NULL)
 	}
 }
 
-/* Undoing searches each place that any shell would have written to. */
+/* Undoing searches each place to which any shell's lines would have been written. */
 TEST_WITH(all_shells_have_these, usual, NULL)
 {
 	set("SHELL", "/bin/dash");

@@ -1,5 +1,5 @@
 /* tune with Windows' registry: a key that may not be written stays unchanged, and nothing is
- * recorded. Other faults: tests/windows/test_tune.sh. */
+ * recorded. tests/windows/test_tune.sh has other faults. */
 #include "check.h"
 
 #include <string.h>
@@ -54,12 +54,14 @@ TEST_WITH(a_key_that_may_not_be_written_is_reported, make_state, remove_state)
 		assert_int_equal(why->code, JW_ERR_IO);
 		assert_non_null(strstr(why->message, "Permission denied"));
 		assert_int_equal(os_variable_read(NULL, keys[i], "CUDA_CACHE_MAXSIZE", &now), -1);
-		/* If it were recorded, undoing would treat a missing value as another program's. */
+		/* If the setting were recorded, undoing would take the missing value for another program's
+		 * change. */
 		OK(jw_tune_undo(why, NULL, &result));
 		assert_int_equal(result->count, 0);
 		jw_tune_result_free(result);
 
-		/* It is set once it is writable again; a setting that cannot be reverted stays recorded. */
+		/* It is set once the key is writable again; a setting that cannot be reverted stays
+		 * recorded. */
 		OK(jw_tune_apply(why, &request, &result));
 		jw_tune_result_free(result);
 		make_key_read_only(keys[i], &key);

@@ -1,5 +1,5 @@
-/* The texts of tasks and units: omitted lines, quoting, refused accounts, and the report of a lack
- * of room. */
+/* The texts of tasks and units: lines that are left out, quoting, refused accounts, and what is
+ * reported if space is short. */
 #include "check.h"
 
 #include <string.h>
@@ -60,7 +60,7 @@ static const struct {
 	 {.program = "p", .options = &least, .account = "S-1"},
 	 "<DisallowStartIfOnBatteries>true</DisallowStartIfOnBatteries>",
 	 "<GroupId>"},
-	/* The unit that runs without a wait, and alone may reach the network, if that is wanted. */
+	/* Only the unit that runs at once may reach the network, if that is requested. */
 	{STARTUP_SERVICE, {.program = "/p", .options = &fetching}, "AF_NETLINK\n", "AF_INET"},
 	{STARTUP_SERVICE, {.program = "/p", .options = &fetching}, "/bin/sleep 20", "--fetch"},
 	{STARTUP_AHEAD,
@@ -135,7 +135,7 @@ TEST(each_line_has_its_case)
 	}
 }
 
-/* A line of 64 KiB at most: nothing of a longer one is left out in silence. */
+/* A line has 64 KiB at most: a longer one is not cut in silence. */
 TEST(a_command_is_whole_or_refused)
 {
 	static char program[(1 << 16) + 2];
@@ -161,7 +161,7 @@ TEST(a_command_is_whole_or_refused)
 	assert_true(whole > 0 && refused > 70);
 }
 
-/* A unit's line would say something else with such a name; a task has a number. */
+/* In a unit's line, such a name would mean something else; a task has a number. */
 TEST(names_that_are_none_are_refused)
 {
 	static const char *const wrong[] = {"a b", "a\tb", "a\rb", "a\nb",

@@ -22,7 +22,7 @@ static int usual(void **state)
 	return result;
 }
 
-/* Returns "SOURCE=VALUE" of each setting, with "*" if it is ours. */
+/* Returns "SOURCE=VALUE" for each setting, with "*" if jitwarm has set it. */
 static char *settings_text(void)
 {
 	static char text[8192];
@@ -38,7 +38,7 @@ static char *settings_text(void)
 	return text;
 }
 
-/* No profile is read, nor a unit. */
+/* jitwarm reads neither a profile nor a unit. */
 TEST_WITH(files_are_read_from_the_general_to_the_specific, usual, NULL)
 {
 	root_put("etc/environment",
@@ -56,7 +56,7 @@ TEST_WITH(files_are_read_from_the_general_to_the_specific, usual, NULL)
 										 "environment.d*=/2 a\nshell*=/3\n");
 }
 
-/* Tune reads what it has written, for each shell and scope. */
+/* tune reads what it has written, for each shell and scope. */
 TEST_WITH(what_is_written_is_read, usual, NULL)
 {
 	static const struct {
@@ -82,11 +82,11 @@ TEST_WITH(what_is_written_is_read, usual, NULL)
 	}
 }
 
-/* The stamp of the file tells a login from before it from one that has overridden it. */
+/* The stamp in the file shows whether a login is older than the file, or has overridden it. */
 TEST_WITH(pending_and_overridden_are_told_apart, usual, NULL)
 {
 	static const struct {
-		const char *value, *stamp; /* of the process */
+		const char *value, *stamp; /* the process's value and stamp */
 		enum jw_tune_state state;
 		bool written;
 	} cases[] = {
@@ -123,7 +123,7 @@ TEST_WITH(pending_and_overridden_are_told_apart, usual, NULL)
 	}
 }
 
-/* A place that is read later, and is not jitwarm's. */
+/* This place is read later, and is not jitwarm's. */
 TEST_WITH(a_later_place_overrides, usual, NULL)
 {
 	static const struct {

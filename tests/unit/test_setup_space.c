@@ -1,5 +1,5 @@
 /* Little space and few files, as the kernel reports them. The test supplies the kernel's answers.
- */
+ * */
 #include "check.h"
 
 #include <stdint.h>
@@ -38,7 +38,7 @@ int statfs(const char *path, struct statfs *info)
 	return 0;
 }
 
-/* The lines about "/" for a limit of 1 GiB, one after the other. */
+/* Returns the lines about "/" for a limit of 1 GiB, one after the other. */
 static char *lines_on_root(void)
 {
 	static char all[4096];
@@ -62,7 +62,7 @@ static int plenty(void **state)
 	return 0;
 }
 
-/* Space that just suffices; a path below a folder that is somebody else's is not there yet. */
+/* There is just enough space; a path below somebody else's folder does not exist yet. */
 TEST_WITH(each_objection_has_its_bound, plenty, NULL)
 {
 	static const struct {

@@ -1,4 +1,5 @@
-/* jw_uninstall: its removals, their order, and the state after a failure, for the next call. */
+/* jw_uninstall: what it removes, in which order, and the state after a failure, for the next call.
+ * */
 #include "root.h"
 
 #include <stdio.h>
@@ -11,7 +12,7 @@
 #include <jitwarm/tune.h>
 #include <jitwarm/uninstall.h>
 
-/* Each takes a moment on a busy disk. */
+/* A real sync takes a moment on a busy disk. */
 __attribute__((visibility("default"))) int fsync(int fd)
 {
 	(void)fd;
@@ -19,7 +20,7 @@ __attribute__((visibility("default"))) int fsync(int fd)
 }
 
 struct seen {
-	char text[4096]; /* of each step "what where" below the test's folder, or "failed" */
+	char text[4096]; /* the steps, each "what where" below the test's folder, or "failed" */
 	size_t failed;
 };
 
@@ -81,7 +82,7 @@ static void make_dir(const char *name)
 	mem_free(path);
 }
 
-/* Settings that name a cache, a key, and the state. */
+/* Sets up settings that name a cache, a key, and the state. */
 static void set_things_up(void)
 {
 	static const char *const others[] = {"XDG_CONFIG_HOME", "XDG_STATE_HOME",     "XDG_RUNTIME_DIR",
@@ -95,7 +96,8 @@ static void set_things_up(void)
 	set("HOME", "home");
 	set("JITWARM_STATE", "state");
 	OK(os_env_set(why, "SHELL", "/bin/bash"));
-	/* If Python were a script there, jitwarm would ask it each time which one it starts. */
+	/* If Python were a script there, jitwarm would run it each time to learn which Python it
+	 * starts. */
 	OK(os_env_set(why, "PATH", "/usr/bin:/bin"));
 	make_dir("tuned/cache");
 	files_put_text(root, "state/keys/a.key", "untrusted comment: x");
@@ -106,7 +108,7 @@ static void set_things_up(void)
 	mem_free(cache);
 }
 
-/* The run after a dry run does what that one reported. */
+/* Makes a dry run, and then the run, which must do what the dry run reported. */
 static struct seen uninstall(bool with_keys)
 {
 	struct seen would = {0}, seen = {0};
@@ -139,7 +141,7 @@ TEST_WITH(settings_and_state_go_and_the_cache_stays, root_empty, NULL)
 	assert_false(is_there("state"));
 }
 
-/* The next try goes on. */
+/* The next try continues. */
 TEST_WITH(a_failure_keeps_the_state_and_nothing_else, root_empty, NULL)
 {
 	struct seen seen;
@@ -166,8 +168,8 @@ static void enable(const char *service, bool everyone)
 	jw_startup_free(startup);
 }
 
-/* Units of the account, of services and, for an administrator, of everyone go; if those of services
- * cannot be listed, that is reported, and the state stays. */
+/* The units of the account, of services and, for an administrator, of everyone are removed. If
+ * those of services cannot be listed, that is reported, and the state stays. */
 TEST_WITH(units_go_too, root_empty, NULL)
 {
 	static const char *const units[] = {

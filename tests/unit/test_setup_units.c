@@ -1,5 +1,5 @@
-/* systemd's units: the written files, the called commands, the files that stay, and the report of a
- * failure. The systemctl is the test's. */
+/* systemd's units: which files are written, which commands are called, which files stay, and what a
+ * failure reports. The systemctl is the test's own. */
 #include "root.h"
 
 #include <stdio.h>
@@ -26,7 +26,7 @@ static bool is_there(const char *name)
 	return !lstat(inside(name), &stat_of);
 }
 
-/* One that succeeds, or says a line that ends in blanks, and fails. */
+/* Writes a systemctl that succeeds, or that prints a line that ends in blanks, and fails. */
 static void put_systemctl(bool good)
 {
 	root_put("bin/systemctl",
@@ -55,8 +55,8 @@ static const struct jw_startup_options own = {.program = "/bin/true"},
 									   service = {.program = "/bin/true", .service = "a"},
 									   everyone = {.program = "/bin/true", .everyone = true};
 
-/* "c COMMAND" of each that was called, "i FLAGS FILE" of each item: o ours, t there; "f WORDS" of a
- * failure. */
+/* Returns "c COMMAND" for each called command, "i FLAGS FILE" for each item (o: jitwarm's, t: it
+ * exists), and "f WORDS" for a failure. */
 static char *text_of(const struct jw_startup *startup)
 {
 	static char text[4096];
@@ -85,7 +85,7 @@ static void expect(call_fn call, const struct jw_startup_options *options, const
 	OK(call(why, options, &startup));
 	assert_string_equal(text_of(startup), wanted);
 	jw_startup_free(startup);
-	/* Nothing of a command's stays. */
+	/* No output of a command is left. */
 	OK(os_list(why, inside("tmp"), &names));
 	assert_int_equal(names.count, 0);
 	os_names_free(&names);
@@ -183,7 +183,7 @@ TEST_WITH(others_units_stay, usual, NULL)
 #define TEMPLATE "/etc/systemd/system/jitwarm@.service\n"
 #define INSTANCE "/etc/systemd/system/jitwarm@a.service.d/60-jitwarm.conf\n"
 
-/* The template goes with the last of its services. */
+/* The template is removed with the last of its services. */
 TEST_WITH(a_services_unit_has_a_template, usual, NULL)
 {
 	struct jw_startup_options second = service;
@@ -214,7 +214,7 @@ TEST_WITH(a_services_unit_has_a_template, usual, NULL)
 		   "i -- " TEMPLATE "i -- /etc/systemd/system/jitwarm@b.service.d/60-jitwarm.conf\n"
 		   "c systemctl disable jitwarm@b.service\nc systemctl daemon-reload\n");
 	assert_false(is_there("etc/systemd/system/jitwarm@.service"));
-	/* One that is not ours stays. */
+	/* A template that is not jitwarm's stays. */
 	root_put("etc/systemd/system/jitwarm@.service", "x");
 	root_put("etc/systemd/system/jitwarm@a.service.d/other.conf", "x");
 	expect(jw_startup_disable, &service, "i -t " TEMPLATE "i -- " INSTANCE);
@@ -289,7 +289,7 @@ TEST_WITH(a_manager_that_fails_is_quoted, usual, NULL)
 	put_systemctl(true);
 	expect(jw_startup_enable, &own,
 		   OWN("ot") RELOAD "c systemctl --user enable --now jitwarm.timer jitwarm.path\n");
-	/* The former file is there again, ours or not. */
+	/* The former file is restored, whether it is jitwarm's or not. */
 	(void)snprintf(former, sizeof former, "# %s, before", startup_mark);
 	root_put("home/.config/systemd/user/jitwarm.service", former);
 	root_put("home/.config/systemd/user/jitwarm.timer", "theirs");
@@ -323,7 +323,7 @@ TEST_WITH(a_manager_that_fails_is_quoted, usual, NULL)
 	}
 }
 
-/* Without a place for its output no command is started, and nothing is left of the units. */
+/* Without a place for its output, no command is started, and no part of the units is left. */
 TEST_WITH(units_are_taken_back_where_no_command_can_start, usual, NULL)
 {
 	struct jw_startup *startup;
@@ -346,7 +346,7 @@ TEST_WITH(commands_are_noted_as_they_would_be_typed, usual, NULL)
 	assert_string_equal(startup.commands[0], "sh -c \"echo a; exit 0\" \"b\\\\\" \"c\\\"\" d");
 	assert_null(startup.failed);
 	buf_free(&output);
-	/* Without a place to note it, it is run all the same. */
+	/* Without a place to note it, the command is run all the same. */
 	OK(startup_command(why, NULL, "sh", STARTUP_WORDS("-c", "kill -9 $$"), NULL, &good));
 	assert_false(good);
 	for (int i = 0; i < STARTUP_MAX_COMMANDS + 1; i++)
@@ -394,8 +394,8 @@ TEST_WITH(what_cannot_be_written_is_said, usual, NULL)
 	expect_failure(jw_startup_enable, &own, JW_ERR_NOT_FOUND, "/home/.config");
 }
 
-/* Nobody else may change a program that runs for others; an account's own program is its own
- * matter. */
+/* Nobody else may be able to change a program that runs for others; an account's own program may be
+ * changed by that account. */
 TEST_WITH(programs_for_others_are_checked, usual, NULL)
 {
 	enum { NOBODY = 65534, THIRD = 12345 };
@@ -408,7 +408,7 @@ TEST_WITH(programs_for_others_are_checked, usual, NULL)
 				 {0, false, true},
 				 {THIRD, false, false}};
 
-	/* Not below /tmp, where everybody may write */
+	/* not below /tmp, where everybody may write */
 	char private[] = "/run/jitwarm-XXXXXX", *program;
 
 	if (geteuid() || !mkdtemp(private))
@@ -434,7 +434,8 @@ TEST_WITH(programs_for_others_are_checked, usual, NULL)
 	OK(os_remove_tree(why, private));
 }
 
-/* Names that nothing answers to are not installed; and of environments the absolute one counts. */
+/* Names that nothing answers to are not installed; of environments, the one with an absolute path
+ * counts. */
 TEST_WITH(what_is_named_is_looked_for, usual, NULL)
 {
 	static const char *const names[] = {"no-such-package"};
@@ -456,7 +457,8 @@ TEST_WITH(what_is_named_is_looked_for, usual, NULL)
 	jw_startup_free(startup);
 }
 
-/* An environment that cannot be read does not count as none; but installed units can be removed. */
+/* An environment that cannot be read does not count as missing; but installed units can be removed.
+ * */
 TEST_WITH(an_environment_that_cannot_be_read_is_told, usual, NULL)
 {
 	struct jw_startup *startup;

@@ -1,4 +1,4 @@
-/* Objects of a shared folder, and the meaning of each failure. */
+/* Objects in a shared folder, and what each failure means. */
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -38,7 +38,7 @@ TEST(a_directory_has_objects)
 	GIVES(JW_ERR_NOT_FOUND, object_directory_get(why, &place, "v1/a/x", MOST, file));
 	files_put_text(folder, "file", "0123456789");
 	OK(object_directory_put(why, &place, "v1/a/x", file));
-	/* Whoever shares the place may write there, as the umask says. */
+	/* All who share the place may write there, as the umask allows. */
 	OK(os_stat(why, where, &stat));
 	mem_free(object);
 	object = os_join(where, "v1/a");
@@ -59,7 +59,7 @@ TEST(a_directory_has_objects)
 	mem_free(object);
 }
 
-/* A folder in an object's place stays, and nothing is left beside it. */
+/* A folder in an object's place stays, and no file is left beside it. */
 TEST(a_folder_in_the_way_stays)
 {
 	char *where = os_join(folder, "taken"), *object = os_join(where, "v1/x");
@@ -80,7 +80,7 @@ TEST(a_folder_in_the_way_stays)
 	mem_free(object);
 }
 
-/* The place is blamed for a few unreadable objects in a row, and from then on. */
+/* After a few unreadable objects in a row, and from then on, the place is blamed. */
 TEST(what_cannot_be_read_is_blamed)
 {
 	char *where = os_join(folder, "unreadable"), *loop = os_join(where, "loop");
@@ -104,7 +104,7 @@ TEST(what_cannot_be_read_is_blamed)
 	}
 	OK(os_remove_tree(why, where));
 	assert_int_equal(object_directory_get(why, &place, "loop", MOST, file), -1);
-	/* A mount that has gone is not filled. */
+	/* A mount point whose mount has gone is not filled. */
 	files_put_text(folder, "file", "text");
 	GIVES(JW_ERR_NOT_FOUND, object_directory_put(why, &place, "v1/x", file));
 	assert_false(os_exists(where));

@@ -1,4 +1,4 @@
-/* Entries, claims and whole plans in a shared folder, as the worker's threads put and take them. */
+/* Entries, claims and whole plans in a shared folder, as the worker's threads add and take them. */
 #include "folder.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ static struct object_setup setup;
 static struct object_context context = {.setup = &setup};
 static struct object_thread thread = {.context = &context};
 
-/* An empty place, and a run that has taken nothing yet. */
+/* Begins with an empty place, and a run that has taken nothing yet. */
 static void begin(void)
 {
 	OK(os_remove_tree(why, where));
@@ -36,7 +36,7 @@ static void end(void)
 {
 	struct os_names names;
 
-	/* Files on their way leave nothing here. */
+	/* Files in transfer leave no part here. */
 	OK(os_list(why, run, &names));
 	for (size_t i = 0; i < names.count; i++)
 		assert_int_equal(names.kinds[i], OS_DIRECTORY);
@@ -54,7 +54,7 @@ static struct object_answer does(enum object_what what, uint64_t key, uint64_t m
 	return answer;
 }
 
-/* The path of an object, which the caller frees */
+/* Returns the path of an object, which the caller frees. */
 static char *object_path(uint64_t key, const char *ending)
 {
 	char *name = object_name(stamp, SM, key);
@@ -118,12 +118,12 @@ TEST(an_entry_is_put_and_taken)
 		fail_msg("%s", got.why);
 	assert_int_equal(got.bytes, put.bytes);
 	assert_true(is_taken(keys[0]));
-	/* An object that is there is not claimed. */
+	/* An existing object is not claimed. */
 	OK(os_remove_tree(why, run));
 	OK(os_make_dirs(why, run, 0700));
 	assert_int_equal(does(OBJECT_CLAIM, keys[0], MOST, 0).said, OBJECT_HERE);
 	assert_false(is_there(keys[0], ".claim"));
-	/* It may have been evicted here. */
+	/* The entry may have been evicted here. */
 	got = does(OBJECT_PUT, keys[0] + 1, 0, 0);
 	assert_int_equal(got.said, OBJECT_MISSING);
 	assert_string_equal(got.why, "");
@@ -160,7 +160,7 @@ TEST(what_is_not_trusted_is_not_taken)
 		mem_free(dir);
 		assert_false(is_there(key, ".claim"));
 	}
-	/* A signature that cannot be fetched is not a missing one. */
+	/* A signature that cannot be read does not count as missing. */
 	dir = object_path(keys[0], ".jwpack.minisig");
 	OK(os_make_dirs(why, dir, 0700));
 	mem_free(dir);
@@ -209,7 +209,7 @@ TEST(claims_are_made_and_respected)
 	end();
 }
 
-/* In place of the C library's: another node's claim follows ours at once. */
+/* Replaces the C library's function: another node's claim follows this one's at once. */
 static unsigned another_claims;
 
 __attribute__((visibility("default"))) int renameat(int from_dir, const char *from, int to_dir,
@@ -217,7 +217,7 @@ __attribute__((visibility("default"))) int renameat(int from_dir, const char *fr
 {
 	const int result = (int)syscall(SYS_renameat2, from_dir, from, to_dir, to, 0);
 
-	/* The first one is the file here. */
+	/* the first rename is that of this node's file */
 	if (another_claims && text_ends(to, ".claim") && !--another_claims)
 		put_object(keys[0], ".claim", "{\"claim\": \"0000000000000005\"}");
 	return result;
@@ -241,7 +241,7 @@ TEST(failures_are_of_objects_or_the_folder)
 	char *pack = mem_printf("%s/%016llx.jwpack", run, (unsigned long long)keys[0]);
 
 	begin();
-	/* A pack that cannot be made here is not one that was evicted. */
+	/* A pack that cannot be made here does not count as evicted. */
 	OK(os_make_dirs(why, pack, 0700));
 	assert_string_not_equal(does(OBJECT_PUT, keys[0], 0, 0).why, "");
 	mem_free(pack);
@@ -255,7 +255,7 @@ TEST(failures_are_of_objects_or_the_folder)
 
 static int set_up(void **state)
 {
-	/* A job names its architecture, which need not be here. */
+	/* A job names its architecture, which need not be that of a GPU here. */
 	static struct jw_gpu gpu = {.name = "GPU", .target = {.sm = SM + 3}};
 
 	if (make_folder(state))

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "files.h"
-/* It must follow headers that have parameters of its names. */
+/* This header must follow those that have parameters with its names. */
 #include "folder.h"
 
 #include <jitwarm/share.h>
@@ -15,7 +15,7 @@
 
 static char text[1 << 16];
 
-/* `before`, so many letters, `behind` */
+/* Returns `before`, so many letters, and `behind`. */
 static const char *with_letters(const char *before, size_t count, const char *behind)
 {
 	const size_t at = strlen(before);
@@ -119,7 +119,7 @@ TEST(plain_hosts_have_their_names)
 
 /* ---- packs */
 
-/* A pack that is written is read again, moved both times, with and without a signature. */
+/* A pack that was written is read back, moved both times, with and without a signature. */
 TEST(a_layout_holds_a_pack)
 {
 	char *layout = os_join(folder, "layout"), *pack = os_join(folder, "pack"),
@@ -147,7 +147,7 @@ TEST(a_layout_holds_a_pack)
 	mem_free(layout);
 }
 
-/* An index or a manifest of a stranger's names nothing outside of the layout, and not two packs. */
+/* A stranger's index or manifest cannot name files outside of the layout, or two packs. */
 #define BLOB "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define ONE  "{\"digest\":\"sha256:" BLOB "\"}"
 #define PART(of)                                                                                   \

@@ -1,4 +1,4 @@
-/* The process that reads and writes a shared folder: an object that never answers holds up no other
+/* The process that reads and writes a shared folder: an object that never answers delays no other
  * request. */
 #include "folder.h"
 
@@ -17,7 +17,7 @@
 
 enum { PATIENCE_MS = 6000, HANGING = 3, SM = 86 };
 
-/* In place of the C library's: three objects are on a server that does not answer. */
+/* Replaces the C library's function: three objects are on a server that does not answer. */
 __attribute__((visibility("default"))) int openat64(int dir, const char *path, int flags, ...)
 {
 	va_list more;

@@ -1,4 +1,4 @@
-/* The decisions of a run by its queue, without workers or a clock. */
+/* What a run decides by its queue, without workers or a clock. */
 #include "check.h"
 
 #include <stdlib.h>
@@ -42,7 +42,7 @@ TEST_WITH(a_module_is_tried_twice_and_no_more, prepare, NULL)
 	assert_int_equal(job_queue_take(&queue), QUEUE_EMPTY);
 	assert_int_equal(job_queue_take_suspect(&queue), 0);
 	assert_false(job_queue_retry(&queue, 0));
-	/* Taken and never begun: it is next again, and still a suspect. */
+	/* The module was taken and never begun: it is next again, and still a suspect. */
 	assert_int_equal(job_queue_take_suspect(&queue), 2);
 	assert_false(job_queue_has_suspects(&queue));
 	job_queue_return(&queue, 2);
@@ -52,7 +52,7 @@ TEST_WITH(a_module_is_tried_twice_and_no_more, prepare, NULL)
 	job_queue_close(&queue);
 }
 
-/* A worker that lives without a job is idle. */
+/* A living worker without a job is idle. */
 TEST_WITH(nothing_is_left_of_a_cleared_queue, prepare, NULL)
 {
 	struct job_queue queue;
@@ -62,7 +62,7 @@ TEST_WITH(nothing_is_left_of_a_cleared_queue, prepare, NULL)
 	job_queue_return(&queue, 0);
 	assert_int_equal(job_queue_take(&queue), 0);
 	assert_true(job_queue_retry(&queue, 0));
-	/* One from the middle; the others keep their order. */
+	/* one module from the middle; the others keep their order */
 	assert_true(job_queue_take_this(&queue, 4));
 	assert_false(job_queue_take_this(&queue, 4));
 	assert_int_equal(job_queue_peek(&queue), 2);
@@ -194,7 +194,7 @@ CASE(a_second_job_waits_behind_a_short_one)
 
 CASE(who_waits_and_who_ends)
 {
-	/* On the battery everybody waits, also with suspects alone. */
+	/* On battery, everybody waits, also if only suspects are left. */
 	run->memory.on_battery = true;
 	assert_int_equal(next_step(), ORDER_NOTHING);
 	for (size_t i = 0; i < 5; i++)
@@ -203,7 +203,7 @@ CASE(who_waits_and_who_ends)
 	assert_true(run->workers.held_back);
 	run->memory.on_battery = false;
 	assert_int_equal(run_next_order(run, &slots[0]).job.module, 0);
-	/* A suspect waits for the working ones. */
+	/* A suspect waits for the working workers. */
 	slots[1].job_count = 1;
 	assert_int_equal(next_step(), ORDER_FINISH);
 	slots[1].job_count = 0;
@@ -215,7 +215,7 @@ CASE(memory_lets_few_work)
 {
 	run->memory.budget.allowed = 1;
 	give(&slots[1], 0);
-	/* One more lives than may work: it ends; so does one that has grown. */
+	/* One more worker lives than may work, so it ends; so does one that has grown. */
 	assert_int_equal(next_step(), ORDER_FINISH);
 	run->workers.alive = 1;
 	assert_int_equal(next_step(), ORDER_NOTHING);
@@ -223,7 +223,7 @@ CASE(memory_lets_few_work)
 	assert_int_equal(next_step(), ORDER_NOTHING);
 	slots[0].resident_bytes++;
 	assert_int_equal(next_step(), ORDER_FINISH);
-	/* Its own job is none of the others'. */
+	/* A worker's own job does not count as another's. */
 	slots[1].job_count = 0;
 	give(&slots[0], 0);
 	assert_int_equal(next_step(), ORDER_COMPILE);
@@ -258,7 +258,7 @@ static void on_battery_message(void *context, const char *line)
 	assert_non_null(strstr(line, "battery"));
 }
 
-/* Only a run in the background waits for the mains, and says so once. */
+/* Only a run in the background waits for the mains, and it says so once. */
 CASE(the_battery_matters_in_the_background)
 {
 	unsigned messages = 0;
@@ -312,7 +312,7 @@ CASE(what_was_inserted_is_counted_and_shared)
 
 /* ---- lost workers */
 
-/* Who ended in which way, and whether its module is a suspect, waits again, or neither */
+/* How a worker ended decides whether its module is a suspect, waits again, or neither. */
 CASE(each_end_has_its_blame)
 {
 	static const struct {
@@ -345,7 +345,7 @@ CASE(each_end_has_its_blame)
 		assert_int_equal(slots[0].retired, cases[i].retired);
 		assert_int_equal(result.failed, 0);
 	}
-	/* The second time it is given up, and the words tell how. */
+	/* The second time the module is given up, and the message says how the worker ended. */
 	give(&slots[0], 0);
 	give(&slots[0], 0);
 	(void)job_queue_retry(&run->queue, slots[0].jobs[0].module);
@@ -357,7 +357,7 @@ CASE(each_end_has_its_blame)
 	assert_string_equal(result.failures[0].log, "log");
 }
 
-/* A worker ends outside a compile three times in a row; then one of several is given up. */
+/* A worker ends outside a compile three times in a row; then one of several workers is given up. */
 CASE(workers_that_do_not_live_end_a_run)
 {
 	static const struct {
@@ -394,7 +394,7 @@ CASE(workers_that_do_not_live_end_a_run)
 						"workers keep dying: the last ended with status 5, saying: oh");
 }
 
-/* A device gives no context: others have one there, it has had one before, or never. */
+/* A device gives no context: others have one there, it has had one before, or it never had one. */
 CASE(a_device_without_a_context_is_barred_or_tried_again)
 {
 	struct run_job job = {0, 1};
@@ -448,15 +448,15 @@ CASE(an_answer_is_to_the_first_job)
 	assert_int_equal(result.failed, 1);
 }
 
-/* Every order of answers and of workers that end outside a compile: three ends in a row are too
- * many, whatever was before. */
+/* Every order of answers and of workers that end outside a compile: three such ends in a row are
+ * too many, whatever came before. */
 CASE(ends_count_in_a_row)
 {
 	enum { EVENTS = 7, MAX_IN_A_ROW = 3 };
 	const struct child_end how = {.exit_status = 5, .said = "", .protocol = ""};
 	const struct protocol_answer answer = {.id = 0, .result = 1, .error = "bad"};
 
-	/* No other worker could go on. */
+	/* No other worker could continue. */
 	slots[1].state = WORKER_STARTING;
 	slots[2].retired = true;
 	for (unsigned order = 0; order < 1u << EVENTS; order++) {
@@ -478,7 +478,7 @@ CASE(ends_count_in_a_row)
 	}
 }
 
-/* All workers see the same devices: the first one's count. */
+/* All workers see the same devices, so the first worker's list counts. */
 CASE(only_the_first_hello_tells_the_devices)
 {
 	struct protocol_hello hello = {.device_count = 1, .devices = {{.target = {.sm = 89}}}};
@@ -489,7 +489,7 @@ CASE(only_the_first_hello_tells_the_devices)
 	assert_true(slots[0].state == WORKER_READY && !run->loop.stopping);
 	assert_int_equal(run->workers.pool.count, GPUS);
 	assert_true(run->workers.pool.barred[1]);
-	/* One whose driver does not start is not replaced, unless it is the only one. */
+	/* A worker whose driver does not start is not replaced, unless it is the only one. */
 	hello.result = 100;
 	assert_false(run_take_hello(run, &slots[0], &hello));
 	assert_true(slots[0].retired && !run->loop.stopping);
@@ -499,7 +499,7 @@ CASE(only_the_first_hello_tells_the_devices)
 	assert_true(run->loop.broken && !slots[0].retired);
 }
 
-/* Only the times of compiles here teach: neither refusals nor entries of the live cache do. */
+/* Only compile times of this run teach: neither refusals nor entries of the live cache do. */
 CASE(only_compiles_teach)
 {
 	struct cache_live *const live = setup.live;
@@ -523,7 +523,7 @@ CASE(only_compiles_teach)
 	assert_int_equal(result.compiled, 1);
 }
 
-/* Failures beyond a limit count, too; those of a former run do not. */
+/* Failures beyond a limit are counted, too; those of a former run are not. */
 CASE(failures_are_counted)
 {
 	run_break_off(run, &(struct jw_error){.code = JW_ERR_LIMIT, .message = "first"});

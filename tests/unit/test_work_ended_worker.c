@@ -1,5 +1,5 @@
-/* Workers that write the cache themselves are ended while this process holds the cache's lock: none
- * is in the middle of the index then. */
+/* Workers that write the cache themselves are ended while this process holds the cache's lock, so
+ * that none is in the middle of writing the index. */
 #include "gates_posix.h"
 
 #include <signal.h>
@@ -9,7 +9,7 @@
 static char *index_path;
 static unsigned killed, killed_unheld;
 
-/* In place of the C library's, which libuv calls */
+/* Replaces the C library's function, which libuv calls. */
 __attribute__((visibility("default"))) int kill(pid_t process, int number)
 {
 	if (number == SIGKILL && index_path) {
@@ -47,7 +47,7 @@ CASE(a_worker_that_writes_the_cache_is_ended_under_its_lock)
 	(void)run_until_begun();
 	assert_true(killed > 0);
 	assert_int_equal(killed_unheld, 0);
-	/* Afterwards the lock is free. */
+	/* The lock is free afterwards. */
 	assert_true(gate_can_lock(index_path));
 	mem_free(index_path);
 	index_path = NULL;

@@ -1,5 +1,5 @@
-/* Compiled entries wait for the cache's lock, and the time in which the machine sleeps is none of
- * that wait. The clock is this program's own. */
+/* Compiled entries wait for the cache's lock; the time in which the machine sleeps does not count.
+ * The clock is this program's own. */
 #include "gates_posix.h"
 
 #include <time.h>
@@ -8,7 +8,7 @@
 
 static time_t slept_s;
 
-/* libuv's clock goes through this. */
+/* libuv reads the clock through this function. */
 __attribute__((visibility("default"))) int clock_gettime(clockid_t clock, struct timespec *time)
 {
 	const int failed = (int)syscall(SYS_clock_gettime, clock, time);
@@ -19,7 +19,7 @@ __attribute__((visibility("default"))) int clock_gettime(clockid_t clock, struct
 
 static unsigned ticks;
 
-/* Once all entries wait it sleeps for a minute, and a while later the lock is free. */
+/* Once all entries wait, the machine sleeps for a minute; a while later the lock is free. */
 static void sleep_and_let_go(void *context, const struct jw_prime_progress *progress)
 {
 	char *later = os_join(folder, "run/later");

@@ -104,7 +104,7 @@ static void expect_locked(const char *path)
 	mem_free(folder_path);
 }
 
-/* If its files went later, they would be the next holder's. */
+/* If the holder removed its files later, it would remove those of the next holder. */
 TEST(its_files_go_while_it_is_held)
 {
 	static const struct cache_turn_wait wait;
@@ -120,7 +120,7 @@ TEST(its_files_go_while_it_is_held)
 	mem_free(cache);
 }
 
-/* Another process that has the turn until *ret_end is closed. */
+/* Starts another process that has the turn until *ret_end is closed. */
 static pid_t hold_turn(const char *cache, int *ret_end)
 {
 	int ready[2], end[2];
@@ -179,7 +179,7 @@ static struct heard wait_for_it(const char *cache)
 
 static int holders_end = -1;
 
-/* The holder ends when it is waited for. */
+/* The holder ends when somebody waits for it. */
 static bool let_go(void *context)
 {
 	if (has_heard(context) && holders_end >= 0) {
@@ -210,7 +210,7 @@ TEST(who_waits_is_told_once_and_gets_the_turn)
 	mem_free(cache);
 }
 
-/* By its file, which may be gone and may contain anything. */
+/* The holder is named by its file, which may be gone and may contain anything. */
 TEST(who_has_the_turn_is_named)
 {
 	static const struct {

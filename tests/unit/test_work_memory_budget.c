@@ -1,4 +1,4 @@
-/* How many workers memory has room for. */
+/* How many workers the memory allows. */
 #include "check.h"
 
 #include "work/memory_budget.h"
@@ -14,7 +14,7 @@ TEST(workers_are_admitted_by_their_need_of_memory)
 	assert_int_equal(memory.budget_bytes, 3000 * MIB);
 	assert_int_equal(memory_budget_need(&memory, 0), 128 * MIB);
 	assert_int_equal(memory_budget_need(&memory, 1000 * MIB), 1128 * MIB);
-	assert_true(memory_budget_admits(&memory, 0, 9000 * MIB)); /* alone */
+	assert_true(memory_budget_admits(&memory, 0, 9000 * MIB)); /* as the only worker */
 	assert_true(memory_budget_admits(&memory, 1128 * MIB, 1128 * MIB));
 	assert_false(memory_budget_admits(&memory, 2256 * MIB, 1128 * MIB));
 	assert_false(memory_budget_admits(&memory, 5000 * MIB, 0));
@@ -22,7 +22,7 @@ TEST(workers_are_admitted_by_their_need_of_memory)
 	assert_int_equal(memory.budget_bytes, 500 * MIB);
 	memory_budget_begin(&memory, 8, 5000 * MIB, 4000 * MIB);
 	assert_int_equal(memory.budget_bytes, 5000 * MIB);
-	/* A system that does not report its memory. */
+	/* The system does not report its memory. */
 	memory_budget_begin(&memory, 8, 0, 0);
 	assert_true(memory_budget_admits(&memory, 9000 * MIB, 9000 * MIB));
 }
@@ -44,7 +44,7 @@ TEST(measured_memory_counts)
 	assert_int_equal(memory_budget_need(&memory, 1000 * MIB), 2228 * MIB);
 	memory_budget_measured(&memory, 1000 * MIB, UINT64_MAX); /* nonsense */
 	assert_int_equal(memory_budget_need(&memory, 1000 * MIB), 2228 * MIB);
-	/* Eight times is the most. */
+	/* Eight times the prediction is the most that counts. */
 	memory_budget_measured(&memory, 256 * MIB, 8192 * MIB);
 	assert_int_equal(memory_budget_need(&memory, 1000 * MIB), 8228 * MIB);
 }
@@ -68,7 +68,7 @@ TEST(pressure_makes_them_fewer_and_calm_more)
 	/* The last worker continues. */
 	assert_int_equal(memory_budget_judge(&memory, 11 * S, 1, 0, total, 1 * MIB), MEMORY_AS_IT_IS);
 	assert_int_equal(memory.allowed, 1);
-	/* Ten quiet seconds for each that comes back. */
+	/* Each worker that comes back takes ten quiet seconds. */
 	assert_int_equal(memory_budget_judge(&memory, 19 * S, 1, 0.5, total, plenty), MEMORY_AS_IT_IS);
 	assert_int_equal(memory.allowed, 1);
 	(void)memory_budget_judge(&memory, 22 * S, 1, 0, total, plenty);
@@ -79,7 +79,7 @@ TEST(pressure_makes_them_fewer_and_calm_more)
 	(void)memory_budget_judge(&memory, 44 * S, 3, 0, total, plenty);
 	(void)memory_budget_judge(&memory, 55 * S, 4, 0, total, plenty);
 	assert_int_equal(memory.allowed, 4);
-	/* Memory is short before the second one has begun: that is reported, too. */
+	/* Memory is short before the second worker has begun: that is reported, too. */
 	memory_budget_begin(&memory, 4, 0, plenty);
 	assert_int_equal(memory_budget_judge(&memory, 1 * S, 1, 99, total, plenty), MEMORY_FEWER);
 	assert_int_equal(memory.allowed, 1);

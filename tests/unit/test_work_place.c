@@ -1,9 +1,9 @@
-/* Runs with a shared folder that is a shell script, as the workers are. */
+/* Runs with a shared folder; its worker is a shell script, as the other workers are. */
 #include "runs.h"
 
 #include <sys/wait.h>
 
-/* `about ID WHAT` answers each question: 0 a look, 1 a claim, 2 a put. */
+/* `about ID WHAT` answers each request: 0 a look-up, 1 a claim, 2 an addition. */
 static int run_shared(struct jw_error *err, unsigned workers, const char *about)
 {
 	static const char body[] =
@@ -40,23 +40,23 @@ static bool is_marked(const char *name)
 	return is;
 }
 
-/* Each answer of a place has one outcome. */
+/* Each answer from a place has one outcome. */
 CASE(each_answer_of_a_place_counts)
 {
 	static const struct {
 		const char *about;
 		size_t fetched, placed, refused, unplaced;
-		const char *trouble, *refused_why; /* a part */
+		const char *trouble, *refused_why; /* a part of the text */
 	} cases[] = {
 		{.about = "about() { take $1 $2; }", .fetched = 6},
 		{.about = "about() { usual $1 $2; }", .placed = 6},
-		/* Not for everybody, and not at once */
+		/* not for everybody, and not at once */
 		{.about = "about() { if once $1; then told $1 $2 $theirs '' 0a; else take $1 $2; fi; }",
 		 .fetched = 6},
 		{.about = "about() { [ $1 != 3 ] || { take $1 $2; return; }; usual $1 $2; }",
 		 .fetched = 1,
 		 .placed = 5},
-		/* An object that is torn, or not trusted, is compiled. */
+		/* an object that is torn, or not trusted, is compiled */
 		{.about = "about() { case $2 in 2) told $1 2 $missing bad;; *) told $1 $2 $missing bad;;\n"
 				  "esac; }",
 		 .refused = 6,
@@ -67,12 +67,12 @@ CASE(each_answer_of_a_place_counts)
 		 .placed = 6,
 		 .refused = 6,
 		 .refused_why = ""},
-		/* It takes nothing. */
+		/* the place accepts nothing */
 		{.about = "about() { case $2 in 2) told $1 2 $missing full;; *) told $1 $2 $ours;; esac; }",
 		 .unplaced = 6,
 		 .trouble = "full"},
 		{.about = "about() { case $2 in 2) told $1 2 $missing;; *) told $1 $2 $ours;; esac; }"},
-		/* It is given up. */
+		/* the place is given up */
 		{.about = "about() { told $1 $2 $gone away; }", .trouble = "away"},
 		{.about = "about() { exit 3; }", .trouble = "its process ended with status 3"},
 		{.about = "about() { told 6 $2 $ours; }", .trouble = "that was not asked for"},
@@ -109,7 +109,7 @@ CASE(each_answer_of_a_place_counts)
 				? !*said->refused_why || !strstr(said->refused_why, cases[i].refused_why)
 				: *said->refused_why)
 			fail_msg("%s", said->refused_why);
-		/* Nothing is left of the fetched objects. */
+		/* No part of the fetched objects is left. */
 		OK(os_list(why, left, &names));
 		assert_int_equal(names.count, 0);
 		os_names_free(&names);
@@ -124,7 +124,7 @@ CASE(a_place_that_stays_silent_is_told)
 	assert_non_null(strstr(result->compile.shared.trouble, "/place: no answer within 10 seconds"));
 }
 
-/* A claim counts for a while; then the place learns whose it was. */
+/* A claim counts for a while; then the place is told whose it was. */
 CASE(a_dead_claim_is_named)
 {
 	OK(run_shared(why, 1,
@@ -134,7 +134,7 @@ CASE(a_dead_claim_is_named)
 	assert_int_equal(result->compile.shared.placed, MODULES);
 }
 
-/* An object that comes after the budget's end is not taken. */
+/* An object that arrives after the budget's end is not used. */
 CASE(a_budget_ends_fetching)
 {
 	options.plan.budget_ms = 500;
@@ -175,7 +175,7 @@ CASE(who_interrupts_does_not_wait_for_a_place)
 	assert_string_equal(result->compile.shared.trouble, "");
 }
 
-/* No place is asked if nothing is to be done, or nothing can be taken from it. */
+/* No place is asked if there is nothing to do, or nothing can be taken from it. */
 CASE(a_place_is_not_asked_for_nothing)
 {
 	opaque = true;

@@ -19,7 +19,7 @@ CASE(the_job_that_was_begun_is_to_blame)
 
 CASE(the_second_try_comes_last_and_alone)
 {
-	/* "N+" at the beginning of a job, "N-" at its end. */
+	/* "N+" marks the beginning of a job, "N-" its end. */
 	OK(run_with(why, 2,
 				"do_job() { echo \"$1+\" >>\"$marks/order\";\n"
 				"[ $1 != 0 ] || ! once bad || kill -ABRT $$;\n"
@@ -54,7 +54,7 @@ CASE(nor_is_one_waited_for_that_said_it_ends)
 	expect_all();
 }
 
-/* Its next job, which it has not begun, is no suspect that comes last and alone. */
+/* The worker's next job, which it has not begun, is no suspect that comes last and alone. */
 CASE(one_that_said_it_ends_and_hangs_is_not_blamed_for_more)
 {
 	end_ms = 100;
@@ -70,7 +70,7 @@ CASE(nobody_waits_for_what_a_worker_left_behind)
 {
 	char *over = mark_path("over"), *outlived = mark_path("outlived");
 
-	/* Its pipes stay open while this lives. */
+	/* The worker's pipes stay open while this child lives. */
 	OK(run_with(why, 1,
 				"do_job() { fine $1; }\n"
 				"(tries=0; until [ -e \"$marks/over\" ]; do sleep 0.1\n"
@@ -98,7 +98,7 @@ CASE(what_was_not_asked_is_not_taken)
 	expect_all();
 }
 
-/* A run that has waited for the lock and cannot write then ends as it would have at once. */
+/* A run that has waited for the lock and then cannot write ends as it would have ended at once. */
 CASE(a_cache_that_cannot_be_written_ends_the_run)
 {
 	for (unsigned held_ms = 0; held_ms < 1000; held_ms += 700) {
@@ -107,7 +107,7 @@ CASE(a_cache_that_cannot_be_written_ends_the_run)
 
 		(void)end(state);
 		(void)begin(state);
-		/* A file in the place of its folder */
+		/* a file in the place of the entry's folder */
 		files_put_at(os_dir_name(entry), "x", 1);
 		pid = held_ms ? hold_lock(held_ms) : 0;
 		assert_int_equal(run_with(why, 1, "do_job() { fine $1; }\nhello; serve\n"), -1);
@@ -143,7 +143,7 @@ CASE(what_another_run_has_added_is_not_compiled)
 	assert_int_equal(result->compile.compiled, MODULES - 1);
 	assert_int_equal(result->compile.met, 1);
 	assert_int_equal(result->compile.undone, 0);
-	/* A worker that uses the cache itself looks there itself. */
+	/* A worker that uses the cache itself looks for entries itself. */
 	opaque = true;
 	OK(run_with(why, 1, "do_job() { answer $1 0; }\nhello; serve\n"));
 	assert_int_equal(result->compile.met, 1);
@@ -152,7 +152,7 @@ CASE(what_another_run_has_added_is_not_compiled)
 	mem_free(from);
 }
 
-/* An entry of the driver with a longer key that belongs to no module of the plan. */
+/* Makes an entry of the driver with a longer key, which belongs to no module of the plan. */
 static void make_foreign(void)
 {
 	char *root = mem_printf("%s/trees/77", folder);
@@ -203,7 +203,7 @@ CASE(each_worker_has_an_environment_of_its_own)
 	expect_order("worker-1 4294967296  \n", false);
 	(void)end(state);
 	(void)begin(state);
-	/* One that uses the live cache itself has its limit. */
+	/* A worker that uses the live cache itself has the cache's limit. */
 	opaque = options.compile.low_priority = true;
 	jw_machine.cache.limit_bytes = 12345;
 	task = "a-task";
@@ -211,7 +211,7 @@ CASE(each_worker_has_an_environment_of_its_own)
 	expect_order("cache 12345 1 a-task\n", true);
 }
 
-/* An idle worker may wait for as long as others work. Its end may take so long again. */
+/* An idle worker may wait as long as others work. Its end may take that long again. */
 CASE(idle_workers_live_and_end_by_themselves)
 {
 	char *marks = mark_path("");
@@ -248,7 +248,7 @@ CASE(what_a_driver_found_compiled_is_unchanged)
 	assert_int_equal(result->compile.undone, 0);
 }
 
-/* It ends while a module is compiled, which is finished; a long one is not begun. */
+/* The run ends while a module is compiled, which is finished; a long one is not begun. */
 CASE(a_budget_leaves_suspects_too)
 {
 	for (int suspect = 0; suspect < 2; suspect++) {
@@ -284,7 +284,8 @@ static char state_of(pid_t process)
 	return letter;
 }
 
-/* Once a job was begun, stops its parent for so long. Whether the worker was stopped, too. */
+/* Once a job was begun, the child that this starts stops this process for so long. It ends with 0 if
+ * the worker was stopped, too, or with `worker_too` false, if it was not. */
 static pid_t stop_parent(int number, unsigned milliseconds, bool worker_too)
 {
 	const pid_t parent = getpid(), child = fork();
@@ -333,7 +334,7 @@ CASE(stopped_time_is_not_a_workers)
 	char *again = mark_path("again");
 	int status = -1;
 
-	/* It ends after the stop, and is not begun again. */
+	/* The module ends after the stop, and is not begun again. */
 	options.compile.module_timeout_ms = 2500;
 	OK(run_with(why, 1,
 				"do_job() { if [ $1 = 0 ]; then once first || once again\n"

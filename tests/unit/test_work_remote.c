@@ -1,5 +1,5 @@
-/* Many nodes without a coordinator: each one's order, the effect of claims, and the moment at which
- * a shared folder is given up. */
+/* Many nodes without a coordinator: each node's order, what claims do, and when a shared folder is
+ * given up. */
 #include "check.h"
 
 #include <string.h>
@@ -40,7 +40,7 @@ TEST(a_claim_counts_from_when_it_is_seen)
 {
 	struct remote_module known = {.state = REMOTE_MISSING};
 
-	/* Three times the compile, and five seconds */
+	/* three times the compile, and five seconds */
 	remote_see_claim(&known, 1000, 10 * SECOND, 7);
 	assert_int_equal(known.state, REMOTE_THEIRS);
 	assert_int_equal(known.until_ns, 18 * SECOND);
@@ -53,7 +53,7 @@ TEST(a_claim_counts_from_when_it_is_seen)
 	assert_false(remote_may_claim(&known, known.until_ns) ||
 				 remote_may_ask(&known, known.until_ns));
 	known.asked = false;
-	/* The same one, seen again, does not last longer; and then it is dead */
+	/* A claim that is seen again does not last longer; then it is dead. */
 	remote_see_claim(&known, 1000, 12 * SECOND, 7);
 	assert_int_equal(known.until_ns, 18 * SECOND);
 	assert_int_equal(remote_dead_claim(&known, known.until_ns - 1), 0);

@@ -1,4 +1,4 @@
-/* A run with little memory or with GPUs that give no context. The workers are shell scripts. */
+/* A run with little memory, or with GPUs that give no context. The workers are shell scripts. */
 #include "runs.h"
 
 #include <stdio.h>
@@ -31,7 +31,7 @@ CASE(what_needs_much_memory_is_compiled_alone)
 
 CASE(an_exclusive_gpu_takes_one_worker)
 {
-	/* The first worker with a job gets the context, and keeps it until its end. */
+	/* The first worker with a job gets the context, and keeps it until it ends. */
 	OK(run_with(why, 4,
 				"trap '[ -z \"$mine\" ] || rmdir \"$marks/context\"' EXIT\n"
 				"do_job() { [ -n \"$mine\" ] || { once context && mine=yes; } ||\n"
@@ -44,7 +44,7 @@ CASE(a_gpu_that_says_it_is_exclusive_is_believed)
 {
 	messages = 0;
 	options.message = on_message;
-	/* A second worker with a job would be refused permanently, and that would be reported. */
+	/* A second worker with a job would be refused for good, and that would be reported. */
 	OK(run_with(why, 4,
 				"do_job() { [ -n \"$mine\" ] || { once context && mine=yes; } ||\n"
 				"{ answer $1 46 false true CUDA_ERROR_DEVICE_UNAVAILABLE; exit 0; }\n"
@@ -79,7 +79,7 @@ CASE(a_gpu_that_is_gone_is_noticed)
 	files_put_text(state_dir, "state.json", "{\"schema\":\"jitwarm.state/1\",\"devices\":{}}");
 	assert_int_equal(run_with(why, 1, "do_job() { fine $1; }\nhello 89; serve\n"), -1);
 	assert_non_null(strstr(why->message, "sm_86"));
-	/* It is not remembered, or the next run would plan for it again. */
+	/* The GPU is not remembered, or the next run would plan for it again. */
 	known = state_read(state_dir, STATE_DEVICES);
 	assert_null(known);
 }
@@ -109,7 +109,7 @@ static void put_memory(unsigned available_kib)
 	root_put("proc/meminfo", text);
 }
 
-/* Gives the memory back, so that the jobs go on, once a worker was asked to make room. */
+/* Releases the memory, so that the jobs continue, once a worker was asked to end. */
 static void on_shortage(void *context, const char *line)
 {
 	char *path = os_join(folder, "marks/told");
@@ -157,13 +157,13 @@ CASE(the_youngest_makes_room_and_fewer_go_on)
 		char again[8] = "0+", ended[8] = "0-";
 		unsigned busy = 0;
 
-		/* The third worker's module was begun once more, and ended only then: it was not to blame,
-		 * or ending another worker would have been the second time. */
+		/* The third worker's module was begun once more, and ended only then: the module was not to
+		 * blame, since ending another worker would have been the second time. */
 		assert_non_null(third);
 		again[0] = ended[0] = third[-1];
 		assert_non_null(strstr(third, again));
 		assert_true(strstr(third, again) < strstr(buf_text(&order), ended));
-		/* From then on two at most. */
+		/* From then on, two workers at most are busy. */
 		busy = 2;
 		for (const char *at = third + 3; *at; at = strchr(at, '\n') + 1) {
 			busy = at[1] == '+' ? busy + 1 : busy - 1;

@@ -1,9 +1,9 @@
-/* Workers find the bytes of each module in plain files, or taken out of archives. */
+/* Workers find the bytes of each module in plain files, or in files taken out of archives. */
 #include "make_archive.h"
 
 #include "work/spool.h"
 
-/* Says yes from the n-th question on. */
+/* Answers yes from the n-th question on. */
 static bool is_enough(void *context)
 {
 	size_t *left = context;
@@ -25,7 +25,7 @@ static void assert_place(const struct spool_place *place, const struct buf *libr
 	buf_free(&bytes);
 }
 
-/* One library, as a file and in a wheel, with two modules to compile each. */
+/* One library, as a file and in a wheel, has two modules to compile each. */
 TEST(containers_are_taken_out_of_wheels)
 {
 	static char member[] = "lib/a.so";
@@ -78,7 +78,7 @@ static void count_trouble(void *context, const char *line)
 	assert_true(*line != '\0');
 }
 
-/* Two members of one archive, and a file compressed as a whole: each wanted container has one place
+/* Two members of one archive, and a file compressed as a whole: each wanted container gets a place
  * of its own. */
 TEST(each_container_has_one_place)
 {
@@ -108,7 +108,7 @@ TEST(each_container_has_one_place)
 		modules[i].container_offset = 5000;
 		modules[i].container_bytes = 2 << 20;
 	}
-	/* Warm; beyond the end */
+	/* one warm module; one beyond the end */
 	modules[4].state = PLAN_WARM;
 	modules[5].container_offset = second.size;
 	modules[6].container_offset = 4000;

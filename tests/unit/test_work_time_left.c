@@ -74,7 +74,7 @@ TEST(the_time_left_falls_or_stands_still)
 	about(steady_seconds(80, 79), 79);
 	about(steady_seconds(80, 81), 80);
 	about(steady_seconds(80, 87), 80);
-	/* A machine that other programs have taken over. */
+	/* Other programs have taken over the machine. */
 	about(steady_seconds(80, 89), 89);
 	about(steady_seconds(80, 0), 0);
 }
@@ -154,7 +154,7 @@ static size_t read_modules(const char *name, struct replayed *modules)
 	return count;
 }
 
-/* How many of a hundred moments, from a tenth of the run on, are near. */
+/* Counts how many of a hundred moments, from a tenth of the run on, are near the truth. */
 static unsigned near_moments(struct replayed *modules, size_t count, size_t workers)
 {
 	const double end_ms = schedule(modules, count, workers);
@@ -174,7 +174,7 @@ TEST(the_time_left_is_near_for_real_libraries)
 	static struct replayed modules[COSTS_MAX];
 	static const double offs[] = {1, 1.25, 0.8, 1.6, 0.625};
 	static const size_t workers[] = {1, 2, 4};
-	/* `right` is the least if the predictions are right, `all` the mean. */
+	/* `right` is the minimum if the predictions are right, `all` the mean. */
 	static const struct {
 		const char *name;
 		unsigned right, all;
