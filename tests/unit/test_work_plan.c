@@ -284,8 +284,8 @@ static char state_of(pid_t process)
 	return letter;
 }
 
-/* Once a job was begun, the child that this starts stops this process for so long. It ends with 0 if
- * the worker was stopped, too, or with `worker_too` false, if it was not. */
+/* Once a job was begun, the child that this starts stops this process for so long. It ends with 0
+ * if the worker was stopped, too, or with `worker_too` false, if it was not. */
 static pid_t stop_parent(int number, unsigned milliseconds, bool worker_too)
 {
 	const pid_t parent = getpid(), child = fork();
