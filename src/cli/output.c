@@ -183,6 +183,26 @@ void output_text(const struct output *output, const char *text)
 		output_put(1, text);
 }
 
+int output_script(struct jw_error *err, const struct output *output, const char *text)
+{
+	const size_t size = strlen(text);
+	uint32_t point;
+
+	for (size_t at = 0, begin = 0, length; at < size; at += length) {
+		length = text_utf8_next(text + at, size - at, &point);
+		if (!length || (text_is_hidden(point) && !strchr("\n\t", text[at]) &&
+						strncmp(text + at, "\r\n", 2) != 0))
+			return error_set(err, JW_ERR_USAGE,
+							 "the line “%.*s” would have hidden or control characters: rename that "
+							 "file or folder",
+							 (int)strcspn(text + begin, "\r\n"), text + begin);
+		if (text[at] == '\n')
+			begin = at + 1;
+	}
+	output_text(output, text);
+	return 0;
+}
+
 void output_note(const struct output *output, const char *format, ...)
 {
 	va_list arguments;

@@ -51,6 +51,10 @@ void output_put(int fd, const char *text);
 /* Prints prepared text with its own line feeds (help, tables) unchanged. */
 void output_text(const struct output *output, const char *text);
 
+/* Prints a text that a program reads, unchanged. JW_ERR_USAGE if a name in it has characters that
+ * control a terminal or hide text. */
+int output_script(struct jw_error *err, const struct output *output, const char *text);
+
 /* Print "jitwarm: …" on standard error. A note or a warning is silent with --quiet; an error never
  * is. */
 void output_note(const struct output *output, const char *format, ...) JW_PRINTF(2, 3);

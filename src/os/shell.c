@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
+#include "base/text.h"
 #include "os/platform.h"
 
 /* Whether a shell takes the word literally without quotes. Among Windows' shells, cmd replaces text
@@ -30,6 +32,33 @@ static size_t acts_in_double_quotes(const char *at)
 			   : 0;
 }
 
+/* Whether output would escape a character of the word (terminal.h), so that the word would name
+ * another file. */
+static bool has_hidden(const char *word)
+{
+	const size_t size = strlen(word);
+	uint32_t point;
+
+	for (size_t at = 0, length; at < size; at += length) {
+		length = text_utf8_next(word + at, size - at, &point);
+		if (!length || text_is_hidden(point))
+			return true;
+	}
+	return false;
+}
+
+/* Appends the word as shells of 2024's POSIX read it: each byte that is not ASCII as a number. */
+static void quote_hidden(struct buf *line, const char *word)
+{
+	buf_add(line, " $'");
+	for (; *word; word++)
+		if (*word < ' ' || *word > '~')
+			buf_add(line, "\\%03o", (unsigned)(uint8_t)*word);
+		else
+			buf_add(line, "%s%c", *word == '\'' || *word == '\\' ? "\\" : "", *word);
+	buf_add(line, "'");
+}
+
 /* Only "'" ends a word in single quotes. In double quotes '?' replaces every character that acts
  * there: no file name contains '?', so the command finds nothing and runs nothing. A '\\' at the
  * end is left out, because it would escape the double quote; a folder is the same without it. */
@@ -40,6 +69,10 @@ void shell_quote(struct buf *line, const char *word, bool windows)
 
 	if (is_plain(word, windows)) {
 		buf_add(line, " %s", word);
+		return;
+	}
+	if (!windows && has_hidden(word)) {
+		quote_hidden(line, word);
 		return;
 	}
 	while (windows && end > word && end[-1] == '\\')
@@ -72,7 +105,14 @@ const char *shell_word(char text[SHELL_WORD], const char *word)
 {
 	struct buf line = BUF_MAX(SHELL_WORD);
 
-	shell_add_word(&line, word);
+	if (*word == '-') {
+		char *named = mem_printf("./%s", word);
+
+		shell_add_word(&line, named);
+		mem_free(named);
+	} else {
+		shell_add_word(&line, word);
+	}
 	(void)snprintf(text, SHELL_WORD, "%s", line.overflowed ? "NAME" : buf_text(&line) + 1);
 	buf_free(&line);
 	return text;

@@ -6,9 +6,11 @@
 /* Appends a blank and the word, quoted for a shell of this system. */
 void shell_add_word(struct buf *line, const char *word);
 void shell_add_words(struct buf *line, const char *const *words, size_t count);
-/* Returns the quoted word for a command in a message, or NAME if it is too long. */
+/* Returns the quoted name or path for a command in a message, or NAME if it is too long. No command
+ * takes it for an option: "./-rf.ptx". */
 enum { SHELL_WORD = 256 };
 const char *shell_word(char text[SHELL_WORD], const char *word);
-/* Appends the word for a POSIX shell (in single quotes), or for both of Windows' shells (in double
+/* Appends the word for a POSIX shell (in single quotes, or in $'' if output would escape one of its
+ * characters), or for both of Windows' shells (in double
  * quotes, with '?' for characters that one of them would act on). */
 void shell_quote(struct buf *line, const char *word, bool windows);

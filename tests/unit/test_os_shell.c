@@ -20,6 +20,17 @@ TEST(words_for_a_posix_shell)
 	expect_quoted("a=b,c%d@e", false, " a=b,c%d@e");
 	expect_quoted("", false, " ''");
 	expect_quoted("it's $(x) `y`", false, " 'it'\\''s $(x) `y`'");
+	expect_quoted("가 나", false, " '가 나'");
+	expect_quoted("a\x1b[1m'\\\n", false, " $'a\\033[1m\\'\\\\\\012'");
+	expect_quoted("\xe2\x80\xae\xff", false, " $'\\342\\200\\256\\377'");
+}
+
+TEST(names_in_messages)
+{
+	char word[SHELL_WORD];
+
+	assert_string_equal(shell_word(word, "-rf.ptx"), "./-rf.ptx");
+	assert_string_equal(shell_word(word, "a.ptx"), "a.ptx");
 }
 
 /* cmd expands words between two '%'; PowerShell runs $(…) in double quotes and takes “ for a double

@@ -247,7 +247,7 @@ static int report_texts(struct jw_error *err, struct cli *cli, const struct jw_s
 												 startup->items[i].where, startup->items[i].text)
 									: buf_printf(err, &text, "%s", startup->items[i].text);
 	if (!result)
-		output_text(&cli->out, buf_text(&text));
+		result = output_script(err, &cli->out, buf_text(&text));
 	buf_free(&text);
 	return result || print_document(&cli->out, startup, NULL, NULL, 0) ? -1 : 0;
 }

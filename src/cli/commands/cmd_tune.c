@@ -437,15 +437,16 @@ static int print_lines(struct jw_error *err, const struct tuning *tuning, const 
 	const char *named = options_value(&tuning->cli->options, "path"),
 			   *path = named || !is_own ? named : tuning->document.path;
 	char *text;
+	int result;
 
 	for (size_t i = 0; i < tuning->advice->limit_warnings; i++)
 		output_warning(&tuning->cli->out, "%s", tuning->advice->warnings[i]);
 	if (jw_tune_print(err, form, tuning->document.limit_bytes, path,
 					  options_value(&tuning->cli->options, "all-caches"), &text))
 		return -1;
-	output_text(&tuning->cli->out, text);
+	result = output_script(err, &tuning->cli->out, text);
 	jw_text_free(text);
-	return 0;
+	return result;
 }
 
 static int undo(struct jw_error *err, struct tuning *tuning, const struct jw_tune_request *request)

@@ -77,3 +77,18 @@ for folder in "$work/state-${raw[0]}-${raw[5]}"; do
 	run 0 import --dry-run --allow-unsigned "$place/pack-${raw[1]}.jwpack"
 	harmless
 done
+
+# Texts for programs hold names as they are, so such names are refused. Lines to type name the file to every shell.
+for name in "${raw[@]}"; do
+	unset CUDA_CACHE_PATH
+	run 64 tune --print sh --path "$place/cache-$name"
+	harmless
+	run '0|64' startup enable --print -- "$place/$name.so"
+	harmless
+	[[ $ended == 64 || $name == feed* || $name == return* ]] || fail "not refused"
+	JITWARM_STATE=$work/new CUDA_CACHE_PATH=$work/new-cache run 1 check "$place/$name.so"
+	harmless
+	next=$(sed -n 's/^Next: *jitwarm //p' "$out")
+	(eval "set -- $next" && [[ $1 == prime && -e $2 ]]) || fail "the line names no file: $next"
+done
+(cd "$place" && cp good.so ./-rf.so && run 64 doctor -rf.so; run '0|1' doctor --no-probe -- -rf.so && err_lacks " -rf.so”" && out_lacks "jitwarm prime -rf.so") || exit 1
