@@ -73,8 +73,8 @@ struct jw_check_gpu {
 	struct jw_unplanned unplanned;
 	size_t link;                 /* cold modules that are inputs of a necessary link */
 	size_t left_out;             /* modules that `everything` would include */
-	size_t used, used_cold;      /* modules that commands of jw_record had compiled here; those of
-									them that are cold */
+	size_t used, used_cold;      /* modules that commands of jw_record had compiled, here or in a
+									recording that was primed here; those of them that are cold */
 	uint64_t cold_bytes;         /* the size of the cold modules' PTX */
 	struct jw_forecast forecast; /* the time and cost of compiling the cold modules */
 };

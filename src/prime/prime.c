@@ -318,6 +318,27 @@ static void reuse_other_drivers(struct priming *run)
 		run->result->evicted_in_use += reuse->carried->evicted_in_use;
 }
 
+/* Finds the modules that runs have compiled: here, or where the recording was made, whose modules
+ * are noted like those of a run here. Returns their number. */
+static size_t find_used(struct priming *run)
+{
+	struct plan *plan = run->planning.plan;
+	size_t count = ledger_find_used(&run->ledger, plan);
+
+	for (size_t i = 0; run->options.plan.recording && i < plan->module_count; i++) {
+		struct plan_module *module = &plan->modules[i];
+
+		/* Texts are in no file. */
+		if (module->used || module->keyed || module->state == PLAN_LEFT_OUT)
+			continue;
+		module->used = true;
+		count++;
+	}
+	if (run->options.plan.recording && !run->options.dry_run)
+		ledger_note_used(&run->ledger, ledger_home(run->system));
+	return count;
+}
+
 /* Then finds what is left to compile, why, and how much of it the limit and budgets allow. */
 static int reuse_step(struct jw_error *err, struct priming *run)
 {
@@ -334,7 +355,7 @@ static int reuse_step(struct jw_error *err, struct priming *run)
 	cache_outlook(system->cache.path, system->cache.limit_bytes, true, &sum->cache);
 	planning_sum_up(plan, options, sum);
 	ledger_begin(&run->ledger, plan);
-	if (!ledger_find_used(&run->ledger, plan) && options->plan.used_only && sum->cold)
+	if (!find_used(run) && options->plan.used_only && sum->cold)
 		return error_set(err, JW_ERR_NOT_FOUND,
 						 "no “jitwarm run” has noted which of these modules programs use: start "
 						 "one (“jitwarm run -- PROGRAM”), or leave out --used-only");

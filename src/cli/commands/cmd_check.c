@@ -45,7 +45,9 @@ static const struct json_field count_fields[] = {
 	GPU(unplanned.unknown, "pieces of a kind that jitwarm does not know"),
 	GPU(link, "cold modules that are inputs of a link at start"),
 	GPU(left_out, "modules that `--all` would include"),
-	GPU(used, "of `modules`: those that commands of “jitwarm run” had compiled on this machine"),
+	GPU(used,
+		"of `modules`: those that commands of “jitwarm run” had compiled, on this machine or in a "
+		"recording that was primed here"),
 	GPU(used_cold, "of `used`: without an entry in the cache"),
 	GPU(cold_bytes, "PTX of the cold modules"),
 	GPU_AS(

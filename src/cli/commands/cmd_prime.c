@@ -210,8 +210,8 @@ static const struct json_field prime_fields[] = {
 	ROW(plan.limit_bytes, "the limit of the driver's cache"),
 	ROW(plan.used_bytes, "the size of the files in the cache, of all programs"),
 	ROW(plan.used,
-		"cold modules that commands of “jitwarm run” had compiled on this machine, which "
-		"come first"),
+		"cold modules that commands of “jitwarm run” had compiled, on this machine or in a "
+		"recording that was primed here; they come first"),
 	ROW(plan.unused, "cold modules that `--used-only` leaves out; the predictions leave them out"),
 	ROW(plan.over_budget, "cold modules that `--budget-time` or `--budget-size` leaves for a later "
 						  "run; the predictions leave them out"),
@@ -623,7 +623,7 @@ static void print_over_budget(const struct output *out, const struct jw_prime_pl
 
 	if (plan->unused)
 		output_line(out, STYLE_PLAIN,
-					"Left out: %s that no “jitwarm run” here had compiled (--used-only).",
+					"Left out: %s that no recorded run had compiled (--used-only).",
 					TEXT_COUNT(plan->unused, "module", "modules"));
 	if (plan->over_budget)
 		output_line(out, STYLE_WARN,
@@ -1527,8 +1527,8 @@ static const struct cli_option prime_options[] = {
 	CLI_HEADING(.title = "What to compile"),
 	WHAT_OPTIONS,
 	CLI_FLAG("used-only",
-			 "Only modules that commands of “jitwarm run” had compiled on this machine; without it "
-			 "these come first"),
+			 "Only modules that commands of “jitwarm run” had compiled, on this machine or in a "
+			 "recording that was primed here; without it these come first"),
 	CLI_LIST("gpu", "GPU",
 			 "Prime only for these GPUs of this machine: sm_86, rtx3070, “RTX 4090”, or several "
 			 "with commas",

@@ -30,7 +30,7 @@ json 'd["compiled"] == 3 and d["cold"] == 8 and d["unused"] == 5 and d["used"] =
 run 1 check "$sample"
 out_has "  your runs compiled 3 of 8 modules; all of them warm"
 run 0 prime --no-store --used-only "$sample"
-out_has "Left out: 5 modules that no “jitwarm run” here had compiled (--used-only)."
+out_has "Left out: 5 modules that no recorded run had compiled (--used-only)."
 
 # A plain prime compiles these first, and says so. Runs that compile nothing do not change the note.
 forget
@@ -54,3 +54,30 @@ rm -rf "$work/state"
 SIMDRIVER_COST=4 run 0 run --record r.json "$sample" -- "$app"
 run 0 check --json "$sample"
 json 'd["used"] == 8'
+
+# A recording of another machine: once it is primed, its modules come first, also for another driver
+forget
+run 0 prime --no-store "$sample"
+files | head -n 3 | xargs rm
+run 0 run --record three.json "$sample" -- "$app"
+python3 - <<'PYTHON'
+import json
+recording = json.load(open("three.json"))
+recording["modules"] = recording["modules"][:3]
+json.dump(recording, open("three.json", "w"))
+PYTHON
+rm -rf "$work/state" && forget
+run 1 check --json "$sample"
+json 'd["used"] == 0'
+run 1 prime -n --recording three.json "$sample"
+run 1 check --json "$sample"
+json 'd["used"] == 0'
+run 0 prime --no-store --recording three.json "$sample"
+run 1 check "$sample"
+out_has "  your runs compiled 3 of 8 modules; all of them warm"
+forget
+run 0 prime --no-store --used-only --json "$sample"
+json 'd["compiled"] == 3 and d["unused"] == 5'
+forget
+run 0 prime --no-store --jobs 1 "$sample"
+err_has "what your recorded runs compiled is warm now: 3 modules; the other 5 follow"
