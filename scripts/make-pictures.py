@@ -30,7 +30,7 @@ COLUMNS, ROWS = 100, 60
 WHEEL = pathlib.Path.home() / ".cache/jitwarm/frameworks/xgboost-1.3.3-linux/xgboost-1.3.3-py3-none-manylinux2010_x86_64.whl"
 COMMANDS = (["check", "xgboost"], ["prime", "xgboost"], ["check", "xgboost"])
 # Lines between the first and the last ones of `prime`, for which the picture has “…”
-REMARKS = r"(Predicted|Times assume|Why|\d+ of them feed)"
+REMARKS = r"(Predicted|Times assume|Why|The driver links)"
 STYLES = {"1": "strong", "2": "faint", "32": "good", "33": "warn", "31": "bad"}
 CHARACTER, LINE = 8.43, 19
 

@@ -51,7 +51,10 @@ struct jw_cache_info {
 	bool limit_set;       /* the limit is from the variable, not the driver's default */
 	uint64_t meant_bytes; /* the limit that the user meant by a unit, which the driver misreads
 							 ("8G"); 0 without a unit */
-	uint64_t free_bytes;  /* on the file system; UINT64_MAX if unknown */
+	/* The largest limit in jitwarm's own files, which programs may only have from a later start
+	 * on; 0 without one. No advice is lower. */
+	uint64_t kept_bytes;
+	uint64_t free_bytes; /* on the file system; UINT64_MAX if unknown */
 	/* The three values that programs started by this process have; jw_settings_adopt takes the
 	 * other values from their next login. `path` is NULL if it is not set. */
 	struct {

@@ -90,6 +90,7 @@ uint64_t jw_cache_limit(const struct jw_cache_info *cache, uint64_t predicted_by
 
 	if (cache->meant_bytes && (cache->meant_bytes >= whole || cache->meant_bytes > limit))
 		limit = cache->meant_bytes;
+	limit = limit > cache->kept_bytes ? limit : cache->kept_bytes;
 	return limit > cache->limit_bytes ? limit : cache->limit_bytes;
 }
 

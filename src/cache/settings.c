@@ -301,8 +301,16 @@ char *cache_settings_own(const char *name)
 	return variable->own ? mem_string(variable->own) : NULL;
 }
 
+static uint64_t kept_limit_bytes;
+
+void cache_settings_keep_limit(uint64_t bytes)
+{
+	kept_limit_bytes = bytes;
+}
+
 void cache_settings_forget_adopted(void)
 {
+	kept_limit_bytes = 0;
 	for (size_t i = 0; i < sizeof adopted / sizeof *adopted; i++) {
 		mem_free(adopted[i].own);
 		adopted[i].own = NULL;
@@ -333,7 +341,7 @@ static void read_now(const char *home, struct jw_cache_info *settings)
 int cache_settings_read(struct jw_error *err, const char *dir, const char *home,
 						struct jw_cache_info *ret_settings)
 {
-	struct jw_cache_info settings = {.free_bytes = UINT64_MAX};
+	struct jw_cache_info settings = {.free_bytes = UINT64_MAX, .kept_bytes = kept_limit_bytes};
 
 	read_now(home, &settings);
 	if (dir ? make_absolute(err, dir, &settings.path) : read_path(err, home, &settings)) {

@@ -33,6 +33,8 @@ void cache_settings_free(struct jw_cache_info *settings);
  * set; the caller frees it. Not for several threads. */
 int cache_settings_adopt(struct jw_error *err, const char *name, const char *value);
 char *cache_settings_own(const char *name);
+/* Sets the limit that jw_cache_info.kept_bytes has from now on. Not for several threads. */
+void cache_settings_keep_limit(uint64_t bytes);
 /* Forgets adopted variables: from now on the environment is that of another process or account. */
 void cache_settings_forget_adopted(void);
 

@@ -7,6 +7,7 @@
 #include <jitwarm/key.h>
 #include <jitwarm/tune.h>
 #include <jitwarm/version.h>
+#include <jitwarm/which.h>
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -151,8 +152,24 @@ static void keep_arguments(int argc, char **argv)
 	}
 }
 
-/* Suggests what the words may have meant. */
-static int no_command(struct jw_error *err, struct cli *cli, char **words, size_t count)
+/* Whether the word is a file, or a package of the list of wheels or, with -e, of an environment. */
+static bool names_code(const char *word, const char *option)
+{
+	struct jw_which which = {0};
+	const bool listed =
+		!jw_which(NULL,
+				  &(struct jw_which_options){
+					  .package = word, .target = {.sm = 75}, .platform = jw_which_own_platform()},
+				  &which);
+
+	if (listed)
+		jw_which_free(&which);
+	return listed || os_exists(word) || (option && text_starts(option, "-e"));
+}
+
+/* Suggests what the words may have meant; `option` is the one behind them, or NULL. */
+static int no_command(struct jw_error *err, struct cli *cli, char **words, size_t count,
+					  const char *option)
 {
 	/* Words that other programs use for a command: the first word, and the second one if there are
 	 * two. */
@@ -172,6 +189,9 @@ static int no_command(struct jw_error *err, struct cli *cli, char **words, size_
 				  {{"gpus"}, .name = "status"},
 				  {{"info"}, .name = "status"},
 				  {{"fetch"}, .name = "compiler fetch"},
+				  {{"docker"}, .name = "tune --print docker"},
+				  {{"k8s"}, .name = "tune --print k8s"},
+				  {{"slurm"}, .name = "tune --print slurm"},
 				  {{"cache", "size"}, .name = "cache list"},
 				  {{"cache", "show"}, .name = "cache list"},
 				  {{"cache", "empty"}, .name = "cache clear"},
@@ -201,7 +221,12 @@ static int no_command(struct jw_error *err, struct cli *cli, char **words, size_
 						 "no command is called “%.100s%s%.100s” (did you mean “%s”?)", words[0],
 						 both ? " " : "", both ? words[1] : "", nearest);
 	}
-	if (!group) {
+	if (!group && !names_code(words[0], option)) {
+		error_set(err, JW_ERR_USAGE,
+				  "no command is called “%.100s”; a file or package follows one, as in “jitwarm "
+				  "check torch”",
+				  words[0]);
+	} else if (!group) {
 		shell_add_word(&text, words[0]);
 		error_set(
 			err, JW_ERR_USAGE,
@@ -373,7 +398,7 @@ static int parse_line(struct jw_error *err, struct cli *cli, int argc, char **ar
 		command_later(err, cli, argc, argv))
 		return -1;
 	if (!command)
-		return no_command(err, cli, argv, words);
+		return no_command(err, cli, argv, words, words < (size_t)argc ? argv[words] : NULL);
 
 	cli->command = command;
 	/* Windows' commands are asked for help by “/?”; elsewhere that may be a file. */

@@ -206,8 +206,10 @@ int gpu_targets_keep_run(struct jw_error *err, struct cli *cli, struct gpu_targe
 	for (size_t i = 0; i < left; i++)
 		if (kept || i + 1 < left)
 			output_error(&cli->out, "%s", whys[i].message);
-		else
+		else {
+			cli->failure = EXIT_CANNOT;
 			return error_copy(err, &whys[i]);
+		}
 	if (left)
 		cli_end_with(cli, EXIT_CANNOT);
 	gpus->count = kept;

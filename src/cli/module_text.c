@@ -20,14 +20,13 @@ const char *module_text_link(char text[MODULE_TEXT], const char *head, size_t li
 	(void)text_span(time, forecast->link.low, forecast->link.high);
 	if (link)
 		(void)text_format(text, MODULE_TEXT,
-						  link == 1
-							  ? "%s%zu of them feeds a link step that repeats at every start (%s)%s"
-							  : "%s%zu of them feed a link step that repeats at every start (%s)%s",
+						  *end ? "%sThe driver links %zu of them at every start (%s)%s"
+							   : "%sthe driver links %zu of them at every start (%s)%s",
 						  head, link, time, end);
 	else
 		(void)text_format(text, MODULE_TEXT,
-						  *end ? "%sA link step repeats at every start (%s)%s"
-							   : "%sa link step repeats at every start (%s)%s",
+						  *end ? "%sThe driver links code at every start (%s)%s"
+							   : "%sthe driver links code at every start (%s)%s",
 						  head, time, end);
 	return text;
 }

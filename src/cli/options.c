@@ -189,7 +189,7 @@ static int read_option_number(struct jw_error *err, struct option_given *given)
 {
 	const struct cli_option *option = given->option;
 	uint64_t most = option->most ? option->most : UINT64_MAX;
-	char name[MAX_OPTION_NAME];
+	char name[MAX_OPTION_NAME], least[TEXT_SHORT], size[TEXT_SHORT];
 
 	if (option->kind == OPTION_NUMBER && !text_number(given->value, most, &given->number)) {
 		if (option->most)
@@ -204,7 +204,11 @@ static int read_option_number(struct jw_error *err, struct option_given *given)
 	if (option->kind == OPTION_DURATION && !options_parse_duration(given->value, &given->number))
 		return error_set(err, JW_ERR_USAGE, "%s takes a time such as 90s or 5m, not “%.200s”",
 						 called(name, given), given->value);
-	if (option->positive && !given->number)
+	if (given->number < option->least && option->least > 1)
+		return error_set(err, JW_ERR_USAGE, "%s must be at least %s: “%.200s” is %s",
+						 called(name, given), text_bytes(least, option->least), given->value,
+						 text_bytes(size, given->number));
+	if (given->number < option->least)
 		return error_set(err, JW_ERR_USAGE, "%s must be more than 0", called(name, given));
 	return 0;
 }

@@ -50,7 +50,7 @@ struct cli_option {
 	const char *choices; /* all possible values, “user|system|shell”; NULL if others are possible */
 	enum option_names names;
 	uint64_t most;     /* for OPTION_NUMBER; 0 means the type's limit */
-	bool positive;     /* for a number: refuse 0 */
+	uint64_t least;    /* for a number or size: refuse less */
 	bool hidden;       /* not shown in help: for tests and repairs */
 	bool rare;         /* shown in help only with --all, if there are many options */
 	bool setting;      /* if not given, the setting of this name counts (cli/config.h) */
@@ -79,6 +79,13 @@ struct cli_option {
 #define CLI_SETTING(kind_, name_)                                                                  \
 	{                                                                                              \
 		.name = (name_), .kind = (kind_), .hidden = true, .setting = true, .only_setting = true    \
+	}
+
+/* The setting of the workers' memory; less than a worker needs is a number without its unit. */
+#define CLI_MAX_MEM                                                                                \
+	{                                                                                              \
+		.name = "max-mem", .kind = OPTION_SIZE, .least = 64 << 20, .hidden = true,                 \
+		.setting = true, .only_setting = true                                                      \
 	}
 
 /* A heading of the options below it, up to the next one. */

@@ -62,6 +62,14 @@ uint64_t driver_probe_key(const struct cache_profile *profile, uint16_t sm)
 						  NULL);
 }
 
+bool driver_probe_is(const uint8_t *payload, size_t size)
+{
+	const struct payload probe = probe_payload();
+	const size_t length = strlen(probe.text);
+
+	return size >= length && size <= sizeof probe && !memcmp(payload, probe.text, length);
+}
+
 /* The smallest entry below a cache directory. */
 struct found_entry {
 	char *path; /* NULL if there is no entry */

@@ -11,6 +11,7 @@
 #include "cache/settings.h"
 #include "cache/view.h"
 #include "code/cubin.h"
+#include "driver/driver_probe.h"
 #include "os/clock.h"
 #include "os/file.h"
 #include "plan/estimate.h"
@@ -42,6 +43,7 @@ struct left {
 	const struct cache_file *file;
 	struct jw_recorded_module module;
 	struct record_entry entry;
+	bool probe; /* jitwarm's own module, with which a jitwarm within the command tried the cache */
 };
 
 /* Returns the options as text; options with unprintable bytes are not the compiler's. */
@@ -141,7 +143,9 @@ static void describe_left_entry(const struct recorder *recorder, const struct ca
 
 	left->module.key_bytes = entry->key_bytes;
 	if (cache_key_split(entry->key, (size_t)entry->key_bytes, &parts)) {
-		describe_cuda(recorder, entry, &parts, left);
+		left->probe = driver_probe_is(parts.payload, parts.payload_size);
+		if (!left->probe)
+			describe_cuda(recorder, entry, &parts, left);
 		return;
 	}
 	cache_entry_origin(entry, &origin);
@@ -229,6 +233,7 @@ int record_read_entries(struct jw_error *err, struct recorder *recorder)
 	struct cache_files scan = {0};
 	struct left *left;
 	size_t count = 0;
+	bool probed = false;
 
 	if (scan_new(err, recorder, &scan))
 		return -1;
@@ -237,11 +242,16 @@ int record_read_entries(struct jw_error *err, struct recorder *recorder)
 		if (i >= PATIENCE_ENTRIES && os_monotonic_ns() - began > PATIENCE_NS &&
 			record_is_stopped(recorder))
 			break;
-		if (read_left_entry(recorder, &scan.files[i], &left[count]))
-			count++;
-		else
+		left[count] = (struct left){0};
+		if (!read_left_entry(recorder, &scan.files[i], &left[count]))
 			recorder->result->refused++;
+		else if (left[count].probe)
+			probed = true;
+		else
+			count++;
 	}
+	/* The probe explains why a process had loaded the compiler. */
+	recorder->result->compiler_seen = recorder->result->compiler_seen && !(probed && !count);
 	pass_left(recorder, left, count);
 	mem_free(left);
 	cache_files_free(&scan);

@@ -344,9 +344,9 @@ int jw_tune_advise(struct jw_error *err, const struct jw_system *system,
 	advice->limit_bytes = jw_cache_limit(cache, advice->predicted_bytes);
 	if (question->limit_bytes)
 		advice->limit_bytes = question->limit_bytes;
-	else if (cache->limit_bytes > advice->limit_bytes ||
-			 jw_cache_holds(cache, advice->predicted_bytes))
-		advice->limit_bytes = cache->limit_bytes;
+	else if (jw_cache_holds(cache, advice->predicted_bytes))
+		advice->limit_bytes =
+			cache->limit_bytes > cache->kept_bytes ? cache->limit_bytes : cache->kept_bytes;
 	if (question->limit_bytes)
 		warn_of_limit(cache, advice);
 	advice->limit_warnings = advice->warning_count;

@@ -244,6 +244,7 @@ static const char *value_kept(const struct jw_settings *settings, const char *na
 int jw_settings_adopt(struct jw_error *err)
 {
 	struct jw_settings *settings = mem_alloc(sizeof *settings);
+	uint64_t bytes, most_bytes = 0;
 	/* Another account's file does not count for the superuser, who may have that account's HOME. */
 	int result = read_kept(err, settings, true);
 
@@ -256,6 +257,16 @@ int jw_settings_adopt(struct jw_error *err)
 			result = cache_settings_adopt(err, names[i], kept);
 		mem_free(own);
 	}
+	if (!result && !os_variables_kept())
+		result = read_scope(err, settings, JW_SCOPE_SHELL, true);
+	for (size_t i = 0; i < settings->count; i++) {
+		const struct jw_setting *setting = &settings->items[i];
+
+		if (setting->ours && !strcmp(setting->name, names[0]) &&
+			text_number(setting->value, CACHE_MAX_LIMIT, &bytes) && bytes > most_bytes)
+			most_bytes = bytes;
+	}
+	cache_settings_keep_limit(most_bytes);
 	jw_settings_free(settings);
 	return result;
 }

@@ -331,7 +331,7 @@ static const struct cli_option ahead_options[] = {
 	CLI_FLAG("tune", "Raise the limit of the cache for this account if both drivers' results do "
 					 "not fit (“jitwarm tune”)"),
 	CLI_NUMBER("jobs", "N", "Compile with N workers; without it one per core", .letter = 'j',
-			   .most = 1024, .setting = true),
+			   .least = 1, .most = 1024, .setting = true),
 	CLI_FLAG("background", "Work at the lowest processor and disk priority, and pause on battery"),
 	CLI_FLAG("dry-run",
 			 "Report which driver is next and how much of the cache is ready, and change nothing",

@@ -189,11 +189,12 @@ static int config_run(struct jw_error *err, struct cli *cli)
 static const struct cli_option config_options[] = {
 	{.name = "jobs",
 	 .kind = OPTION_NUMBER,
+	 .least = 1,
 	 .most = 1024,
 	 .hidden = true,
 	 .setting = true,
 	 .only_setting = true},
-	CLI_SETTING(OPTION_SIZE, "max-mem"),
+	CLI_MAX_MEM,
 	CLI_SETTING(OPTION_DURATION, "module-timeout"),
 	CLI_VALUE("unset", "NAME", "Remove the setting NAME from the file"),
 	CLI_VALUE("scope", "SCOPE",

@@ -688,7 +688,7 @@ static const struct cli_option doctor_options[] = {
 	CLI_NUMBER("pid", "PID",
 			   "Look at a running process of this account: its variables and the libraries that it "
 			   "has loaded (Linux)",
-			   .most = 1 << 30, .positive = true),
+			   .most = 1 << 30, .least = 1),
 	CLI_VALUE("user", "NAME", "Look with the variables of this account's next login (Linux)"),
 	CLI_ENVIRONMENT,
 	{0},

@@ -842,7 +842,7 @@ static int lint_named(struct jw_error *err, struct cli *cli)
 		gpus.count = run ? run : gpus.count;
 	}
 	if (gpu_targets_keep_run(err, cli, &gpus))
-		return cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
+		return -1;
 	if (index_wheel_get(err, cli, &gpus, &asked))
 		return -1;
 	except = mem_array(options_count(&cli->options, "except") + 1, sizeof *except);

@@ -1519,9 +1519,8 @@ done:
 		CLI_FLAG("dry-run", "Only report the modules to compile", .letter = 'n')
 #define JOBS_OPTION                                                                                \
 	CLI_NUMBER("jobs", "N", "Compile with N workers; without it one per core", .letter = 'j',      \
-			   .most = 1024, .setting = true)
-#define WORKER_SETTINGS                                                                            \
-	CLI_SETTING(OPTION_SIZE, "max-mem"), CLI_SETTING(OPTION_DURATION, "module-timeout")
+			   .least = 1, .most = 1024, .setting = true)
+#define WORKER_SETTINGS CLI_MAX_MEM, CLI_SETTING(OPTION_DURATION, "module-timeout")
 
 static const struct cli_option prime_options[] = {
 	CLI_HEADING(.title = "What to compile"),
@@ -1547,11 +1546,11 @@ static const struct cli_option prime_options[] = {
 		"budget-time", "TIME",
 		"Start no module after TIME (5m, 1h30m), and finish those in progress; the most valuable "
 		"modules come first, and the next run continues",
-		.positive = true),
+		.least = 1),
 	CLI_SIZE("budget-size", "SIZE",
 			 "Let the named files use at most SIZE of the cache (1G, 500M), warm modules included, "
 			 "the most valuable modules first",
-			 .positive = true, .rare = true),
+			 .least = 1, .rare = true),
 	CLI_FLAG("background", "Work at the lowest processor and disk priority, and pause on battery",
 			 .rare = true),
 	WORKER_SETTINGS,

@@ -253,7 +253,13 @@ static void print_advice(const struct output *out, const struct command_document
 					   "code into copies of the libraries",
 					   document->why_useless);
 	else if (document->recording.module_count && !result->refused_ptx) {
-		output_note(out, "the modules are in your cache: the next start does not compile them");
+		if (result->exit_status)
+			output_note(out,
+						"the modules are in your cache; the command ended with status %d: the next "
+						"start may compile more",
+						result->exit_status);
+		else
+			output_note(out, "the modules are in your cache: the next start does not compile them");
 		/* `prime` of one name would not compile everything that was compiled. */
 		if (result->not_by_prime || document->not_in_files || document->owner_count != 1) {
 			output_note(out, "after a driver update, and on other machines: record the command "

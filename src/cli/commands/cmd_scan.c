@@ -637,13 +637,13 @@ static void add_drivers(struct buf *line, const struct jw_scan_total *total, siz
 	if (!total->driver_from && total->fails_to)
 		buf_add(line, "a program fails with driver %s", fails);
 	else if (total->driver_from && !total->driver_to)
-		buf_add(line, "the same answer from driver %u on", total->driver_from);
+		buf_add(line, "this holds for driver %u and newer ones", total->driver_from);
 	else if (total->driver_from && total->driver_from != total->driver_to)
-		buf_add(line, "the same answer with driver %u to %u", total->driver_from, total->driver_to);
+		buf_add(line, "this holds for driver %u to %u", total->driver_from, total->driver_to);
 	else if (total->driver_from)
-		buf_add(line, "the same answer with driver %u only", total->driver_from);
+		buf_add(line, "this holds for driver %u only", total->driver_from);
 	else if (total->newer_count)
-		buf_add(line, "with this driver only");
+		buf_add(line, "this holds for this driver only");
 	if (total->driver_from && total->fails_to)
 		buf_add(line,
 				total->older_differ
@@ -752,7 +752,7 @@ static void add_besides(struct buf *line, const struct jw_scan_total *total, siz
 		buf_add(line, "%s compiled when used; “prime --all” includes them",
 				TEXT_COUNT(total->left_out, "module", "modules"));
 	if (total->forecast.link.high >= 0.1)
-		buf_add(line, "%sa link step repeats at every start (%s)", separator(line),
+		buf_add(line, "%sthe driver links code at every start (%s)", separator(line),
 				text_span(time, total->forecast.link.low, total->forecast.link.high));
 	if (total->newer_count) {
 		buf_add(line, "%s", separator(line));
@@ -1156,9 +1156,9 @@ static int scan_and_print(struct jw_error *err, struct scan_run *run)
 	if (gpu_targets_read(err, cli, &gpus) || take_machine(err, run, &gpus))
 		return -1;
 	if (gpu_targets_keep_run(err, cli, &gpus)) {
+		if (!cli->out.json)
+			return -1;
 		/* None of the GPUs is left; the document has the answer. */
-		if (!cli->out.json || err->code != JW_ERR_UNSUPPORTED)
-			return cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
 		output_error(&cli->out, "%s", err->message);
 		cli_end_with(cli, EXIT_CANNOT);
 		run->files = cJSON_CreateArray();

@@ -401,7 +401,7 @@ static void print_status_next(const struct output *out, const struct status_docu
 		what = system->pci_count
 				   ? "Next    install NVIDIA's driver (in a container: --gpus all); see what it "
 					 "would compile: "
-				   : "Next    see what that GPU's driver would compile in this environment: ";
+				   : "Next    see what this environment compiles on another GPU: ";
 		command = scan;
 		(void)snprintf(scan, sizeof scan, "jitwarm scan --target %s", system->example);
 	} else if (cache->no_compiler) {
@@ -425,6 +425,9 @@ static void print_status_next(const struct output *out, const struct status_docu
 	} else if (is_relative()) {
 		what = "Next    name an absolute path: ";
 		command = "jitwarm tune --path DIR --apply";
+	} else if (!jw_cache_holds(cache, 0) && cache->kept_bytes >= jw_cache_limit(cache, 0)) {
+		what = "Next    find out when programs have the limit that jitwarm has set: ";
+		command = "jitwarm tune";
 	} else if (cache->outlook.evicted) {
 		what = "Next    raise the limit before the driver evicts entries: ";
 		command = "jitwarm tune";

@@ -635,6 +635,8 @@ static int which_run(struct jw_error *err, struct cli *cli)
 		if (!options_given(given, "driver"))
 			gpus.driver = cli->system->driver.version;
 	}
+	if (gpu_targets_keep_run(err, cli, &gpus))
+		return -1;
 	if (!python &&
 		(!options_given(given, "target") || options_given(given, "ask") || is_active()) &&
 		jw_environment_python(active))
@@ -694,7 +696,9 @@ const struct cli_command command_which = {
 				   "neither a network "
 				   "nor a GPU is needed.\n\nExit status: 0 if the newest release runs as it is, 1 "
 				   "if an older one "
-				   "does or the newest has to be compiled first, 2 if none runs.",
+				   "does or the newest has to be compiled first, 2 if none runs, or the driver "
+				   "does not run the "
+				   "GPU.",
 	.examples = "jitwarm which torch\njitwarm which --target gtx1080 torch\njitwarm which torch "
 				"--ask\n",
 	.options = which_options,

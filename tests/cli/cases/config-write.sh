@@ -52,6 +52,8 @@ refused() { # WORDS ARGUMENT…
 }
 refused "jobs (config) takes a whole number up to 1024, not “x”" jobs x
 refused "max-mem (config) takes a size such as 512M or 2G, not “lots”" max-mem lots
+refused "max-mem (config) must be at least 64 MiB: “4” is 4 B" max-mem 4
+refused "jobs (config) must be more than 0" jobs 0
 refused "module-timeout (config) takes a time" module-timeout soon
 refused "share-unsigned (config) takes yes or no, not “perhaps”" share-unsigned perhaps
 refused "language (config) takes en or ko, not “tlh”" language tlh

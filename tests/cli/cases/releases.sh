@@ -116,18 +116,18 @@ rm texts/b.ptx
 run 2 scan --target sm_86 --driver 550 texts
 out_has "; with 555: 2 modules to compile"
 run 0 scan --target sm_86 --driver 560 texts
-out_has "sm_86 (RTX 30): the same answer from driver 555 on; a program fails with 455 to 550"
+out_has "sm_86 (RTX 30): this holds for driver 555 and newer ones; a program fails with 455 to 550"
 run 0 scan --target sm_86 --driver 550 parts
-out_has "sm_86 (RTX 30): the same answer from driver 525 on; a program fails with 455 to 520"
+out_has "sm_86 (RTX 30): this holds for driver 525 and newer ones; a program fails with 455 to 520"
 run 0 scan --target sm_86 --driver 550 empty/empty.fatbin
-out_has "the same answer with driver 525 to 550; a program fails with 455 to 520; with 555: 1 module to compile"
+out_has "this holds for driver 525 to 550; a program fails with 455 to 520; with 555: 1 module to compile"
 is_wine || is_emulated || {
 	run 0 scan --target sm_86 --driver 550 empty/libempty.so
 	out_has "sm_86 (RTX 30): nothing to compile"
 	out_has "; with 555: up to 1 module to compile when used"
 	run 0 scan --target sm_86 --driver 555 empty/libempty.so
 	out_has "sm_86 (RTX 30): up to 1 module (47 B of PTX): a program compiles what it uses, when it first uses it"
-	out_has "sm_86 (RTX 30): the same answer from driver 555 on; with older drivers less of it is loaded, and with 455 to 520 a program fails"
+	out_has "sm_86 (RTX 30): this holds for driver 555 and newer ones; with older drivers less of it is loaded, and with 455 to 520 a program fails"
 }
 
 # The CUDA runtime refuses older drivers for every GPU. What counts is the compiler of any of the library's code, and the runtime that the
@@ -137,9 +137,9 @@ is_wine || is_emulated || {
 	out_has "libthirteen.so: will fail: a CUDA runtime that needs the driver of a newer CUDA for sm_86; it needs driver 580 (CUDA 13.0) or newer"
 	run 2 check --target sm_86 --driver 550 mixed/libthirteen.so
 	run 0 scan --target sm_86 --driver 580 mixed/libthirteen.so
-	out_has "the same answer from driver 580 on; a program fails with 455 to 575"
+	out_has "this holds for driver 580 and newer ones; a program fails with 455 to 575"
 	run 0 scan --target sm_86 --driver 550 mixed/libtwelve.so
-	out_has "the same answer from driver 525 on; a program fails with 455 to 520"
+	out_has "this holds for driver 525 and newer ones; a program fails with 455 to 520"
 	run 0 scan --target sm_86 --driver 550 mixed/libbaked.so
 	objcopy -O binary --only-section=.dynstr mixed/libtwelve.so names
 	python3 - <<'PYTHON'

@@ -56,6 +56,22 @@ run 0 run -- "${shell[@]}" "$(limit)"
 out_has "limit 123456789."
 unset CUDA_CACHE_MAXSIZE
 
+# A command that did not end well may have more to compile; the module with which doctor tries the cache is none of the command's
+if ! is_wine; then
+	rm -rf "$work/cache"
+	# shellcheck disable=SC2016
+	run 137 run --json "$sample" -- sh -c '"$0" && kill -9 $$' "$app"
+	json 'd["modules"] == 8'
+	err_has "the modules are in your cache; the command ended with status 137: the next start may compile more"
+	err_lacks "does not compile them"
+	rm -rf "$work/cache" && mkdir "$work/cache"
+	run "0|1|2" run --json -- "${program##* }" doctor
+	json 'd["modules"] == 0'
+	err_lacks "in no file that was searched"
+	err_lacks "had loaded the driver's compiler"
+	[[ $(entries) == 1 ]] || fail "doctor did not try the cache"
+fi
+
 # Programs do not use the cache: through a private one, run reports what they compile each time, and why.
 before=$(entries)
 export CUDA_CACHE_DISABLE=1

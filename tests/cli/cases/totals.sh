@@ -26,13 +26,13 @@ out_has "  first start "
 module newer.ptx k4 100
 sed -i 's/^.version 7.0/.version 8.4/' newer.ptx
 run 0 scan --target sm_86 lib
-out_has "sm_86 (RTX 30): the same answer from driver 455 on"
+out_has "sm_86 (RTX 30): this holds for driver 455 and newer ones"
 out_lacks "a program fails"
 run 0 scan --target sm_86 newer.ptx
-out_has "sm_86 (RTX 30): the same answer from driver 550 on; a program fails with 455 to 545"
+out_has "sm_86 (RTX 30): this holds for driver 550 and newer ones; a program fails with 455 to 545"
 sed 's/^.version 8.4/.version 7.5/' newer.ptx >between.ptx
 run 0 scan --target sm_86 "$sample" between.ptx # from driver 535 on, only one piece fails when it is used
-out_has "sm_86 (RTX 30): the same answer from driver 550 on; with older drivers less of it is loaded, and with 455 to 530 a program fails"
+out_has "sm_86 (RTX 30): this holds for driver 550 and newer ones; with older drivers less of it is loaded, and with 455 to 530 a program fails"
 run 0 lint --gpus sm_86 "$sample" between.ptx --json
 json '[(g["driver_from"], g["fails_from"], g["fails_to"]) for g in d["gpus"]] == [(550, 455, 530)]'
 run 0 scan --target sm_86 --driver 580 lib newer.ptx --json
@@ -41,11 +41,11 @@ run 2 scan --target sm_86 --driver 535 newer.ptx --json
 json '[(t["driver_from"], t["fails_from"], t["fails_to"]) for t in d["totals"]] == [(0, 455, 535)]'
 run 2 scan --target sm_86 --driver 535 newer.ptx
 out_has "sm_86 (RTX 30): a program fails with driver 455 to 535"
-out_lacks "the same answer from driver"
+out_lacks "this holds for driver"
 # PTX without code is compiled, too; a driver that cannot read it makes no program fail.
 printf '.version 8.4\n.target sm_70\n.address_size 64\n' >empty.ptx
 run 0 scan --target sm_86 lib empty.ptx
-out_has "sm_86 (RTX 30): the same answer from driver 550 on; with older drivers less of it is loaded"
+out_has "sm_86 (RTX 30): this holds for driver 550 and newer ones; with older drivers less of it is loaded"
 out_lacks "a program fails"
 # Nor does machine code without a symbol, for any GPU.
 python3 - "$cases/../../framework" <<'PYTHON'
@@ -110,9 +110,9 @@ run 0 scan --target sm_86,sm_89 --driver 550.163.01 lib
 run 1 prime -n --json lib
 json 'd["forecast"]["link_seconds"]["likely"] == 0'
 run 1 prime -n lib
-out_lacks "link step"
+out_lacks "the driver links"
 run 1 prime -n "$sample"
-out_lacks "link step"
+out_lacks "the driver links"
 # No start compiles all of these: alternatives, and a library beside one that runs as it is. The largest are named.
 mkdir alternatives beside
 for i in 118 121 122 124 126; do cp "$sample" "alternatives/libx_cuda$i.so"; done
@@ -139,7 +139,7 @@ PYTHON
 	out_has "  first start up to "
 	out_has "  beside/old.so "
 	out_has "beside/new.so: will fail: no kernel image for sm_120"
-	out_has "sm_120 (RTX 50): the same answer from driver 570 on" # the driver is not to blame
+	out_has "sm_120 (RTX 50): this holds for driver 570 and newer ones" # the driver is not to blame
 	# A program loads one of these libraries for several CUDA versions.
 	mkdir versions
 	python3 - "$cases/../../framework" <<'PYTHON'
@@ -164,7 +164,7 @@ PYTHON
 	json '[(t["driver_from"], t["fails_to"], t["driver_to"], [n["driver"] for n in t["newer"]]) for t in d["totals"]] == [(550, 545, 575, [580])]'
 	mv versions/libx_cuda.native.so versions/libx_cuda118.so
 	run 0 scan --target sm_86 --driver 580 versions
-	out_has "the same answer from driver 580 on; with older drivers less of it is loaded"
+	out_has "this holds for driver 580 and newer ones; with older drivers less of it is loaded"
 	run 0 scan --target sm_86 --driver 580 --json versions
 	json '[(t["driver_from"], t["at_most"]) for t in d["totals"]] == [(580, True)]'
 	# CUDA 10's runtime loads everything at the start, however little it is.
@@ -199,18 +199,18 @@ PYTHON
 	objcopy --remove-section __nv_relfatbin --add-section __nv_relfatbin=relocatable --set-section-flags __nv_relfatbin=alloc,readonly \
 		--change-section-address __nv_relfatbin=0x1000000 "$sample" large.so 2>/dev/null
 	run 1 prime -n large.so
-	out_has "2 of them feed a link step that repeats at every start ("
+	out_has "The driver links 2 of them at every start ("
 	run 1 check --explain large.so
-	out_has "  1 of them feeds a link step that repeats at every start ("
+	out_has "  the driver links 1 of them at every start ("
 	run 0 scan --target sm_86 large.so
-	out_has "  a link step repeats at every start ("
+	out_has "  the driver links code at every start ("
 }
 run 0 prime "$sample"
 run 0 check --json "$sample"
 json 'd["cold"] == 0 and d["forecast"]["start_seconds"]["likely"] == 0 and d["forecast"]["link_seconds"]["likely"] > 0'
 json 'abs(sum(g["forecast"]["link_seconds"]["likely"] for g in d["gpus"]) - d["forecast"]["link_seconds"]["likely"]) < 1e-6'
 run 0 prime -n "$sample"
-out_lacks "link step"
+out_lacks "the driver links"
 run 0 prime -n --json "$sample"
 json '[g["cold"] for g in d["gpus"]] == [0, 0] and all(g["forecast"]["start_seconds"]["likely"] == 0 for g in d["gpus"])'
 run 0 scan --target sm_86 --json "$sample"

@@ -126,6 +126,28 @@ err_has "a cache limit is at most 4 GiB; the limit is 4294967296"
 run 0 tune --path "$work/cache" --max-size 4GiB
 err_lacks "a cache limit is at most"
 
+# No advice is below a limit that jitwarm has set, also where another value is in force until a new login or shell
+for scope in user shell system; do
+	(
+		with_simdriver sm_86
+		export HOME=$work/larger-$scope JITWARM_SYSTEM_ROOT=$work/larger-$scope CUDA_CACHE_PATH=$work/larger-$scope/cache
+		mkdir -p "$HOME"
+		run 0 tune --apply --max-size 3GiB --scope "$scope"
+		run 0 tune --json
+		json 'd["should_be"]["limit_bytes"] == 3 * 2**30'
+		export CUDA_CACHE_MAXSIZE=100000
+		run 0 tune --json "$sample"
+		json 'd["should_be"]["limit_bytes"] == 3 * 2**30'
+		run 0 status
+		out_has "Next    find out when programs have the limit that jitwarm has set: jitwarm tune"
+		out_lacks "prime --tune"
+		run 2 prime -n "$sample"
+		err_has "Set CUDA_CACHE_MAXSIZE=3221225472"
+		run 0 tune --max-size 2GiB --json
+		json 'd["should_be"]["limit_bytes"] == 2 * 2**30'
+	) || exit 1
+done
+
 # The next step is the one that helps.
 CUDA_CACHE_DISABLE=1 run 0 tune
 out_has "Next       unset the variable that is named above"
@@ -189,7 +211,7 @@ fi
 	out_has "at their first start: jitwarm find"
 ) || exit 1
 run 2 status
-out_has "Next    see what that GPU's driver would compile in this environment: jitwarm scan --target rtx4090"
+out_has "Next    see what this environment compiles on another GPU: jitwarm scan --target rtx4090"
 # HOME is not set, and the driver caches nothing. The home in passwd is not this test's, so nothing is written.
 (
 	with_simdriver sm_86

@@ -11,6 +11,10 @@ wrong() {
 }
 wrong "no command is called “prmie”" prmie
 wrong "did you mean “help”" hepl
+# Only a file or a package that jitwarm has a list of is worth a line
+wrong "no command is called “torch”; files and packages follow one: “jitwarm check torch”, “jitwarm prime torch”" torch
+wrong "no command is called “frobnicate”; a file or package follows one, as in “jitwarm check torch”" frobnicate
+wrong "no command is called “docker” (did you mean “tune --print docker”?)" docker
 wrong "unknown option --jsn (did you mean --json?)" help --jsn
 wrong "unknown option -x" help -x
 wrong "unknown option --nonsense; this command takes --json, --quiet, --help" store list --nonsense

@@ -87,6 +87,12 @@ run 3 which --target gtx1080 no-such-package
 err_has "jitwarm has no list of no-such-package: “jitwarm which --target gtx1080 no-such-package --ask” looks at its releases"
 run 3 which --target rtx3070 --driver 550 --platform windows --python 3.11 torch no-such-package
 err_has "“jitwarm which --target rtx3070 --driver 550 --platform windows --python 3.11 torch no-such-package --ask”"
+# A driver that does not run the GPU is no failure of the command, and hides no other GPU's answer
+run 2 which --target sm_120 --driver 470 torch
+err_has "driver 470 (CUDA 11.4) does not run sm_120"
+err_one_line
+run 1 which --target sm_120,rtx3070 --driver 550 torch
+out_has "torch from PyPI on RTX 3070 (sm_86)"
 # The answer names the package with the GPU code of the named one.
 for names in cupy=cupy-cuda12x jax=jax-cuda12-plugin PyTorch=torch; do
 	run 3 which --target h100 "${names%=*}"
