@@ -3,7 +3,7 @@
 function(catalogue po header name)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${po})
   file(READ ${po} text)
-  # A list of CMake would lose these
+  # A CMake list would lose these characters.
   string(REPLACE ";" "@semicolon@" text "${text}")
   string(REPLACE "[0]" "" text "${text}")
   string(REGEX REPLACE "(^|\n)#[^\n]*" "" text "${text}")

@@ -21,8 +21,8 @@ foreach(name ${delay_load_names})
     WORKING_DIRECTORY ${delay_load_folder} COMMAND_ERROR_IS_FATAL ANY)
 endforeach()
 
-# The helper that loads them is pulled in before the libraries that need it. The linker sorts imports by the names of their libraries' files: that
-# of the build folder (where Ninja links) is left out, so that programs of two folders are the same bytes.
+# The helper that loads the DLLs is linked before the libraries that need it. The linker sorts imports by the names of their libraries'
+# files; it leaves out that of the build folder (where Ninja links), so that programs built in two folders are the same bytes.
 function(delay_load target)
   target_link_options(${target} PRIVATE -Ldelay-load -Wl,-u,__delayLoadHelper2)
   target_link_libraries(${target} PRIVATE delayimp)

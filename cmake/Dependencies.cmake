@@ -1,5 +1,5 @@
-# The libraries that jitwarm stands on, each as an imported target jitwarm_dep::NAME. pkg-config finds them;
-# a cross build points PKG_CONFIG_LIBDIR at its own (scripts/libraries.sh) and links them statically.
+# The libraries that jitwarm needs, each as an imported target jitwarm_dep::NAME. pkg-config finds them; a cross build sets
+# PKG_CONFIG_LIBDIR to its own (scripts/libraries.sh) and links them statically.
 option(JITWARM_STATIC_LIBRARIES "pkg-config's libraries are static ones" ${WIN32})
 if(NOT JITWARM_STATIC_LIBRARIES AND CMAKE_SIZEOF_VOID_P EQUAL 8)
   set(JITWARM_LATE_LIBRARIES ON) # src/os/archive.c loads some

@@ -1,5 +1,5 @@
-# driver_stamps(CSV HEADER): the table of known drivers as rows of struct cache_known_driver. A line that is not as
-# data/README.md says ends the configuration.
+# driver_stamps(CSV HEADER): writes the table of known drivers as rows of struct cache_known_driver. A line that breaks the rules of
+# data/README.md ends the configuration.
 function(driver_stamps csv header)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${csv})
   set(release "([0-9]+)[.]([0-9]+)([.]([0-9]+))?")

@@ -1,5 +1,5 @@
-# gpu_table(CSV HEADER): GPUs by device id and by name, as rows GPU_IDS(first, last, sm) and GPU_NAME(name, sm). A line that is
-# not as data/README.md says ends the configuration.
+# gpu_table(CSV HEADER): writes GPUs by device id and by name, as rows GPU_IDS(first, last, sm) and GPU_NAME(name, sm). A line that breaks
+# the rules of data/README.md ends the configuration.
 function(gpu_table csv header)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${csv})
   file(STRINGS ${csv} lines)

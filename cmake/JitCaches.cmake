@@ -1,5 +1,5 @@
-# jit_caches(CSV HEADER): caches of other compilers, as rows JIT_CACHE(variable, below, default, inside, package). A line that is not as
-# data/README.md says ends the configuration.
+# jit_caches(CSV HEADER): writes caches of other compilers, as rows JIT_CACHE(variable, below, default, inside, package). A line that breaks
+# the rules of data/README.md ends the configuration.
 function(jit_caches csv header)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${csv})
   file(STRINGS ${csv} lines)

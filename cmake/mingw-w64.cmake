@@ -1,11 +1,11 @@
-# Cross build for 64-bit Windows with Debian's mingw-w64. scripts/build-windows.sh builds the libraries first, into the
-# folder that JITWARM_WINDOWS_PREFIX names; without it the ones that it built last are taken.
+# Cross build for 64-bit Windows with Debian's mingw-w64. scripts/build-windows.sh builds the libraries first, into the folder that
+# JITWARM_WINDOWS_PREFIX names; without that variable, its last libraries are used.
 set(CMAKE_SYSTEM_NAME Windows)
 set(CMAKE_SYSTEM_PROCESSOR x86_64)
 set(CMAKE_C_COMPILER x86_64-w64-mingw32-gcc)
 set(CMAKE_RC_COMPILER x86_64-w64-mingw32-windres)
 
-# Compiler checks read this file again, without the variables of the command line: the environment carries it to them.
+# Compiler checks read this file again without the variables of the command line, so the environment carries this one.
 if(NOT JITWARM_WINDOWS_PREFIX)
   if(DEFINED ENV{JITWARM_WINDOWS_PREFIX})
     set(JITWARM_WINDOWS_PREFIX "$ENV{JITWARM_WINDOWS_PREFIX}")

@@ -27,7 +27,7 @@ int main(int argc, char **argv)
 				   &total) == 3)
 			printf("\r%s: %u of %u", phase, done, total);
 		else
-			printf("\n%s", line); /* a warning, or why it failed */
+			printf("\n%s", line); /* a warning, or the reason for the failure */
 	printf("\n");
 	return !run || pclose(run) != 0;
 }

@@ -15,7 +15,7 @@ base=${JITWARM_BASE_URL:-}             # release: base
 public_key=${JITWARM_PUBLIC_KEY:-}     # release: key
 version=${JITWARM_VERSION:-}           # release: version
 
-{ # Read to its end before anything runs: “curl | sh” may be cut off anywhere
+{ # The shell reads the script to its end before anything runs, since “curl | sh” may be cut off anywhere.
 say() { printf 'install.sh: %s\n' "$*"; }
 die() { printf 'install.sh: %s\n' "$*" >&2; exit 1; }
 has() { command -v "$1" >/dev/null 2>&1; }
@@ -39,16 +39,17 @@ if [ -z "$prefix" ]; then
 	if [ "$(id -u)" = 0 ]; then prefix=/usr/local; else prefix=${HOME:?}/.local; fi
 fi
 case $prefix in /*) ;; *) prefix=$PWD/$prefix ;; esac
-prefix=${prefix%/} # as PATH names it
+prefix=${prefix%/} # as in PATH
 manifest=$prefix/share/jitwarm/installed.txt
 
-# Names in the list are those that this script has written: relative, without “..”. A slash is behind those of folders that it has made.
+# each_installed: prints the names in the list that this script can have written: relative, without “..”. The names of folders that it has
+# made end with a slash.
 each_installed() { grep -vE '^/|(^|/)\.\.(/|$)|^$|/$' "$manifest"; }
 each_folder() { grep -vE '^/|(^|/)\.\.(/|$)|[^/]$|^$' "$manifest" | LC_ALL=C sort -r; }
 
-# Whether all that there is from the prefix (which is trusted) to PATH is root's. Others may write to a folder in it, and lay a list,
-# a program or a link there: root neither believes nor runs nor follows it.
-owned() { # PATH
+# owned PATH: everything from the prefix (which is trusted) to PATH belongs to root. Others may write to a folder in it, and put a list, a
+# program or a link there, which root must not believe, run or follow.
+owned() {
 	[ "$(id -u)" = 0 ] || return 0
 	way=$1
 	while [ "$way" != "$prefix" ]; do
@@ -86,7 +87,7 @@ if [ -n "$uninstall" ]; then
 	rm -f "$manifest"
 	printf '%s\n' "$folders" | while IFS= read -r folder; do
 		folder=$prefix/${folder%/}
-		if owned "${folder%/*}"; then rmdir "$folder" 2>/dev/null || true; fi # where nothing else is in it
+		if owned "${folder%/*}"; then rmdir "$folder" 2>/dev/null || true; fi # if it is empty
 	done
 	say "removed from $prefix; the driver's cache, store, keys and settings are as they were"
 	exit 0
@@ -101,7 +102,7 @@ x86_64 | amd64) machine=x86_64 ;;
 aarch64 | arm64) machine=aarch64 ;;
 *) die "there is no program for $(uname -m)" ;;
 esac
-# musl's systems (Alpine) have a program of their own. Debian has musl's loader in a package, Alpine glibc's.
+# musl systems (Alpine) have a program of their own. Debian packages musl's loader, and Alpine glibc's.
 if [ -e "/lib/ld-musl-$machine.so.1" ] && { { [ ! -e /lib64/ld-linux-x86-64.so.2 ] && [ ! -e /lib/ld-linux-aarch64.so.1 ]; } || ldd --version 2>&1 | grep -qi '^musl'; }; then
 	machine=$machine-musl
 fi
@@ -140,7 +141,7 @@ verified_by_openssl() { # FILE SIGNATURE
 	sed -n 2p "$2" | base64 -d >"$work/signature" 2>/dev/null || return 1
 	sed -n 4p "$2" | base64 -d >"$work/global" 2>/dev/null || return 1
 	[ "$(size_of "$work/public")" = 42 ] && [ "$(size_of "$work/signature")" = 74 ] && [ "$(size_of "$work/global")" = 64 ] || return 1
-	# Ed: the file itself is signed; ED: its BLAKE2b
+	# Ed: the signature is of the file itself; ED: of its BLAKE2b hash.
 	[ "$(bytes "$work/public" 0 2)" = Ed ] || return 1
 	bytes "$work/public" 2 8 >"$work/id" && bytes "$work/signature" 2 8 >"$work/signer"
 	cmp -s "$work/id" "$work/signer" || return 1
@@ -208,11 +209,11 @@ fi
 { echo share/jitwarm; (cd "$work/$name" && find . -type d ! -name . | sed 's|^\./||'); } | while IFS= read -r folder; do
 	case $folder in *jitwarm*) echo "$folder/" ;; *) [ -e "$prefix/$folder" ] || echo "$folder/" ;; esac
 done >>"$work/folders"
-# First of all, so that the next call knows what an interrupted one has placed
+# This comes first, so that the next call knows which files an interrupted one has placed.
 LC_ALL=C sort -u "$work/former" "$work/files" "$work/folders" >"$work/both"
 put "$work/both" "$manifest"
 while IFS= read -r file; do put "$work/$name/$file" "$prefix/$file"; done <"$work/files"
-# Files that an older release had and this one lacks
+# These files belong to an older release, and this one lacks them.
 grep -vxFf "$work/files" "$work/former" | while IFS= read -r file; do remove "$file"; done
 LC_ALL=C sort -u "$work/files" "$work/folders" >"$work/installed.txt"
 put "$work/installed.txt" "$manifest"

@@ -37,7 +37,8 @@ done
 processor=${machine%-musl} dynamic=''
 case $machine in
 x86_64 | aarch64) triple=$machine-linux-gnu.2.17 host=$machine-linux-gnu ;;
-# Zig's programs for musl are static else: they could load no driver, and its C library is built anew for each set of options
+# With this option, Zig's programs for musl are not static, since a static one could not load a driver; and Zig builds its C library anew
+# for each set of options.
 x86_64-musl | aarch64-musl) triple=$processor-linux-musl host=$processor-linux-musl dynamic=' -dynamic' ;;
 *) die "no recipe for the machine $machine" ;;
 esac
@@ -56,7 +57,7 @@ need_zig() {
 	ln -s "$(echo "$where"/lib/python3*/site-packages/ziglang/zig)" "$where/bin/zig.new" && mv "$where/bin/zig.new" "$zig"
 }
 
-# Programs with the names that build systems expect, and what tells CMake about them
+# write_tools: writes programs with the names that build systems expect, and the file that tells CMake about them
 write_tools() {
 	local tool
 	tools_folder=$store/tools toolchain=$store/toolchain.cmake
@@ -91,13 +92,13 @@ build_libuv1() {
 	cp -r include/uv.h include/uv "$prefix/include/"
 	write_pc libuv "$(sed -n 's/^#define UV_VERSION_\(MAJOR\|MINOR\|PATCH\) //p' include/uv/version.h | paste -sd.)" "-luv -lpthread -ldl -lrt" ""
 }
-# clang's assembler takes no uxtw with two registers of 32 bits (whose upper halves are zero anyway), nor with one of 64 bits.
+# clang's assembler refuses uxtw with two 32-bit registers (whose upper halves are zero anyway), and with a 64-bit one.
 # shellcheck disable=SC2317
 build_libisal() {
 	sed -i '/uxtw\tread_in_length,read_in_length/d' igzip/aarch64/igzip_decode_huffman_code_block_aarch64.S
 	sed -i 's/x_dist, uxtw/w_dist, uxtw/' igzip/aarch64/gen_icf_map.S
 	autoreconf -fi
-	# configure cannot run a program of another machine to see what malloc(0) gives, and would replace malloc.
+	# configure cannot run another machine's program to learn what malloc(0) returns, and would replace malloc.
 	autotools_build ac_cv_func_malloc_0_nonnull=yes ac_cv_func_realloc_0_nonnull=yes
 }
 
@@ -113,14 +114,14 @@ mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
 log=$folder/build.log
 : > "$log"
-# Tests find their libraries in the build.
+# The tests find their libraries in the build folder.
 skip=ON
 [ -z "$all" ] || skip=OFF
 logged "$log" "configuring" cmake -S . -B "$folder" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$toolchain" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
 	-DJITWARM_STATIC_LIBRARIES=ON "-DCMAKE_SKIP_RPATH=$skip" "-DCMAKE_C_FLAGS=\"-ffile-prefix-map=$folder=build\" \"-ffile-prefix-map=$PWD=.\"" \
 	"-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -g0 -DNDEBUG" \
 	"-DCMAKE_EXE_LINKER_FLAGS=-pie -s -Wl,--gc-sections" "-DCMAKE_SHARED_LINKER_FLAGS=-s -Wl,--gc-sections" "$@"
-# The simulated driver and the sample framework are for tests on other distributions (scripts/try.sh).
+# Tests on other distributions (scripts/try.sh) need the simulated driver and the sample framework.
 targets=(jitwarm simdriver sample_framework framework-app)
 [ -z "$all" ] || targets=(all)
 if ! cmake --build "$folder" -j "$jobs" --target "${targets[@]}" >> "$log" 2>&1; then
@@ -130,7 +131,7 @@ fi
 cp "$folder/src/jitwarm" "$folder/jitwarm"
 cp "$prefix/complete" "$folder/libraries.txt"
 
-# Only what every Linux of its kind has may be needed
+# The program may only need libraries that every Linux of its kind has.
 foreign=$(readelf -d "$folder/jitwarm" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' |
 	grep -vE '^(lib(c|m|dl|pthread|rt|resolv|util)\.so\.[0-9]|ld-linux.*\.so\.[0-9]|libc\.so)$' || true)
 [ -z "$foreign" ] || die "it needs more than every Linux brings: $foreign"

@@ -52,14 +52,14 @@ if ! cmake --build "$folder" -j "$jobs" >> "$log" 2>&1; then
 	die "the build failed; all of its output is in $log"
 fi
 
-# Only what every Windows has may be needed
+# The program may only need libraries that every Windows has.
 exe=$folder/src/jitwarm.exe
 if [ -f "$exe" ]; then
 	foreign=$($triple-objdump -p "$exe" | sed -n 's/^[[:space:]]*DLL Name: //p' |
 		grep -viE '^(advapi32|bcrypt|crypt32|dbghelp|iphlpapi|kernel32|msvcrt|ntdll|ole32|psapi|setupapi|shell32|user32|userenv|uuid|version|ws2_32)\.dll$' || true)
 	[ -z "$foreign" ] || die "jitwarm.exe needs more than Windows brings: $foreign"
 	$triple-strip -o "$folder/jitwarm.exe" "$exe"
-	# The same without a console window, for the logon task and installers
+	# jitwarmw.exe has no console window; the logon task and installers use it.
 	$triple-strip -o "$folder/jitwarmw.exe" "$folder/src/jitwarmw.exe"
 	say "built $folder/jitwarm.exe ($(stat -c %s "$folder/jitwarm.exe") bytes), with what a debugger wants in $exe"
 else

@@ -11,7 +11,7 @@ read -r -a names <<<"${CACHE_PACKAGES:-}"
 
 case ${1-} in
 key)
-	# With status 1 something is cold, with 2 a part of it is of no use to a cache
+	# Status 1 means that a module is cold, 2 that a cache does not help with a part.
 	document=$("$jitwarm" check --json "${names[@]}" 2>/dev/null) || [ $? -le 2 ]
 	python3 - "$document" <<'P'
 import hashlib, json, re, sys
@@ -32,7 +32,7 @@ import)
 	key=$(mktemp) && trap 'rm -f "$key"' EXIT
 	printf '%s\n' "$CACHE_PUBLIC_KEY" >"$key"
 	"$jitwarm" key trust "$key" ci
-	# A pack that cannot be used makes the job slow, not wrong
+	# An unusable pack makes the job slow, not wrong.
 	"$jitwarm" import "$pack" || echo "::warning::jitwarm: the pack of the cache was not imported"
 	;;
 export)

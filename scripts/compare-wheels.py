@@ -50,7 +50,7 @@ def scan(jitwarm, path):
 def listed(jitwarm, package, version, platform):
     answers = {}
     for driver in DRIVERS:
-        for gpu in GPUS:  # a GPU that the driver does not run has no answer
+        for gpu in GPUS:  # there is no answer for a GPU that the driver does not run
             for answer in ask(jitwarm, "which", "--json", "--all", "--target", gpu, "--driver", driver, "--platform", platform, package).get("answers", []):
                 for release in answer["releases"]:
                     if release["version"] == version:
@@ -69,14 +69,14 @@ def differs(scanned, release):
     if (verdict == "fails") != (answer == "fails"):
         return f"the scan: {verdict}"
     if verdict == "fails":
-        # The scan names the driver of any file; the list that of the file which decides.
+        # The scan names the driver that any file needs, the list that of the file which decides.
         if release.get("needs", "") not in ("", needs) or (needs and not release.get("needs") and not release["why"].startswith("no ")):
             return f"the scan: needs {needs or 'no other driver'}"
         return None
-    # The list counts a module of two libraries twice, and a second is the border between the answers.
+    # The list counts a module of two libraries twice, and the answers differ from one second on.
     if answer == "compiles" and seconds < 0.5 or answer in ("runs", "part_fails") and seconds > 2:
         return f"the scan: {verdict}, {seconds} s"
-    # The scan also counts kernels for the GPUs of a family alone, which are no part that fails.
+    # The scan also counts kernels for one family of GPUs, which are not a part that fails.
     if answer == "part_fails" and not release.get("pin") and not part:
         return "the scan: no part fails"
     return None

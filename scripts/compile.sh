@@ -29,13 +29,14 @@ if command -v ccache >/dev/null && [ -z "${CMAKE_C_COMPILER_LAUNCHER:-}" ]; then
 	export CMAKE_C_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
 fi
 
-# The flags are redhat-rpm-config's %optflags and %build_ldflags on x86_64 (its buildflags.md says what each is for). “rpm --eval” on Debian
-# knows “-O2 -g” alone. Left out are -specs=, for files of that package, which make programs position-independent and annotate them.
+# These are redhat-rpm-config's %optflags and %build_ldflags on x86_64 (its buildflags.md explains each). On Debian, “rpm --eval” gives only
+# “-O2 -g”. -specs= is left out, since its files are in that package; they make programs position-independent and annotate them.
 fedora_compiling="-O2 -flto=auto -ffat-lto-objects -fexceptions -g -grecord-gcc-switches -pipe -Wall -Werror=format-security
 	-Wp,-U_FORTIFY_SOURCE,-D_FORTIFY_SOURCE=3 -Wp,-D_GLIBCXX_ASSERTIONS -fstack-protector-strong -fasynchronous-unwind-tables
 	-fstack-clash-protection -fcf-protection -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer"
 fedora_linking="-Wl,-z,relro -Wl,--as-needed -Wl,-z,pack-relative-relocs -Wl,-z,now -Wl,--build-id=sha1"
-known() { # COMPILER FLAG...   those that it and $linker take without a word
+# known COMPILER FLAG...: prints those that the compiler and $linker accept without a message
+known() {
 	local compiler=$1 flag
 	shift
 	for flag; do
@@ -43,19 +44,20 @@ known() { # COMPILER FLAG...   those that it and $linker take without a word
 	done
 }
 
-compile() { # COMPILER FLAGS FOLDER
+# compile COMPILER FLAGS FOLDER
+compile() {
 	local cc=$1 type='' tests=OFF compiling='' linking='' linker='' release=() targets=(jitwarm)
 	case "$1 $2" in
-	"clang lto" | "clang fedora") linker=-fuse-ld=lld ;; # which needs no plugin
+	"clang lto" | "clang fedora") linker=-fuse-ld=lld ;; # lld needs no plugin
 	"gcc release" | "clang debug") tests=ON ;;
-	# The name by which the release preset calls it: ccache knows a compiler by its name
+	# The compiler has the same name as in the release preset, since ccache identifies a compiler by its name.
 	"gcc none") [ "$(readlink -f "$(type -P cc)")" != "$(readlink -f "$(type -P gcc)")" ] || cc=cc ;;
 	esac
 	case $2 in
 	debug) type=Debug ;;
 	release) type=Release ;;
 	minsizerel) type=MinSizeRel ;;
-	# In Release's flags, not in all: what CMake tries out is not optimized at its link
+	# The flags are Release's alone, so that CMake's trial programs are not optimized at their link.
 	lto) type=Release release=(-DCMAKE_C_FLAGS_RELEASE="-O3 -DNDEBUG -flto=auto") tests=ON targets+=(bench_check) ;;
 	debian)
 		type=None

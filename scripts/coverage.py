@@ -14,7 +14,7 @@ import argparse, collections, concurrent.futures, json, os, shutil, subprocess, 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = ROOT + "/build/coverage"
 
-# Elsewhere these are compiled and never called: they work on the Task Scheduler.
+# Only Windows calls these: they work on the Task Scheduler.
 WINDOWS_ALONE = {"src/setup/logon_task.c"}
 
 
@@ -25,7 +25,7 @@ def counted(notes):
 
 
 def build_and_run(options):
-    # A cache of compiled objects would bring counters that belong to another folder
+    # A cache of compiled objects would bring in counters of another folder.
     environment = dict(os.environ, CCACHE_DISABLE="1", CMAKE_C_COMPILER_LAUNCHER="")
     os.makedirs(BUILD, exist_ok=True)
     for words in (["gcc", "-O1", "-c", ROOT + "/tests/coverage/ends.c", "-o", BUILD + "/ends.o"],
@@ -34,7 +34,7 @@ def build_and_run(options):
                    "-DCMAKE_EXE_LINKER_FLAGS=%s/ends.o -Wl,--wrap=_exit,--wrap=uv_process_kill" % BUILD],
                   ["cmake", "--build", BUILD]):
         subprocess.run(words, env=environment, stdout=subprocess.DEVNULL, check=True)
-    # Standard error belongs to what is tested. Other accounts' processes count, too, where they reach this folder.
+    # Standard error belongs to the tested program. Other accounts' processes count, too, if they can write to this folder.
     environment["GCOV_ERROR_FILE"] = BUILD + "/lost.txt"
     open(BUILD + "/lost.txt", "w").close()
     subprocess.run([BUILD + "/src/jitwarm", "--version"], env=environment, stdout=subprocess.DEVNULL, check=True)
@@ -42,7 +42,7 @@ def build_and_run(options):
         for name in names:
             if name.endswith(".gcda") or name == "lost.txt":
                 os.chmod(os.path.join(folder, name), 0o666)
-    # The tests of what others link against would link the counters
+    # Programs that link the library would include the counters.
     options = options or ["-LE", "driver", "-E", "^library-(statics|static|cmake-static)$", "-j", str(os.cpu_count())]
     done = subprocess.run(["nice", "ctest", "--timeout", "1800", *options], cwd=BUILD, env=environment, stdout=subprocess.PIPE, text=True)
     print("\n".join(done.stdout.splitlines()[-40:]), flush=True)
@@ -61,7 +61,7 @@ def counts():
                     path = os.path.relpath(os.path.join(document["current_working_directory"], file["file"]), ROOT)
                     if not path.startswith("src/") or path.startswith("src/os/win32/") or path in WINDOWS_ALONE:
                         continue
-                    # An object may be there twice, for the program and for a library: a branch is taken where one of them took it
+                    # An object may exist twice, for the program and for a library: a branch was taken if one of them took it.
                     for line in file["lines"]:
                         at = path, line["line_number"]
                         lines[at] = max(lines[at], line["count"])

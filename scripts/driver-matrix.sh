@@ -46,7 +46,7 @@ unset CUDA_CACHE_PATH CUDA_CACHE_DISABLE CUDA_CACHE_MAXSIZE CUDA_VISIBLE_DEVICES
 
 # ---- which drivers
 
-# A store as get.sh drivers keeps it, of links; the names that the driver looks for end in .1
+# take_from: makes a store of links like that of get.sh drivers; the names that the driver looks for end in .1
 take_from()
 {
 	local library version other name
@@ -75,7 +75,7 @@ fi
 
 # ---- the runs: the suite leaves a document $scratch/NAME.json, one case a line
 
-# Two GPUs, neither of which runs the other's cubins, that the driver knows
+# gpus_for VERSION: prints two GPUs that the driver knows, neither of which runs the other's cubins
 gpus_for() { if [ "${1%%.*}" -ge 520 ]; then echo sm_86,sm_89; elif [ "${1%%.*}" -ge 455 ]; then echo sm_86,sm_75; else echo sm_75; fi; }
 
 cases=() most_seconds=1200 late=0
@@ -91,7 +91,7 @@ run() # NAME COMMAND...
 	return 1
 }
 
-# The phantom's other GPUs, one at a time
+# more_for VERSION: prints the phantom's other GPUs; run_more uses one at a time
 more_for() { if [ "${1%%.*}" -ge 520 ]; then echo sm_75 sm_80 sm_89 sm_90; elif [ "${1%%.*}" -ge 450 ]; then echo sm_75 sm_80; fi; }
 run_more() # VERSION
 {
@@ -146,8 +146,8 @@ drivers_table()
 	done
 }
 
-# Rows of facts, or with "why" a line for each difference
-facts() # rows|why FILE...
+# facts rows|why FILE...: prints rows of facts, or with "why" a line for each difference
+facts()
 {
 	awk -v names="${done_names[*]}" -v what="$1" '
 		function unescape(text) { gsub(/\\"/, "\"", text); gsub(/\\\\/, "\\", text); return text }

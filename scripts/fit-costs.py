@@ -12,19 +12,19 @@ import math
 import pathlib
 import sys
 
-PROCESS_MS = 8.0  # the start of a ptxas process: measured, not fitted
+PROCESS_MS = 8.0  # the start of a ptxas process, which was measured and not fitted
 TIME = ("start", "entries", "divisions", "lengthy")
-START_BYTES = 1000.0  # of the smallest cubin, rounded
-SIZE = ("ptx_bytes", "statements", "entries", "line_info")  # the last: statements, where line information is asked for
+START_BYTES = 1000.0  # the size of the smallest cubin, rounded
+SIZE = ("ptx_bytes", "statements", "entries", "line_info")  # the last one is the number of statements, if line information is requested
 SIZE_COMPILED_IN = (0.25, 12.0, 3500.0, 40.0)
-LINE_INFO = "xgboost"  # whose option strings ask for it
+LINE_INFO = "xgboost"  # its option strings request line information
 TURNS = 40
 
 
 class Library:
     def __init__(self, path):
         self.machine, self.name = path.stem.split("-", 1)
-        # Two TensorFlows years apart have little in common; versions of the others have.
+        # Two TensorFlow releases years apart have little in common; releases of other libraries have much.
         self.family = self.name if self.name.startswith("tensorflow") else self.name.split("-")[0]
         self.process_ms = PROCESS_MS if self.machine == "ptxas" else 0.0
         with open(path, newline="") as file:

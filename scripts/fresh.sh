@@ -47,7 +47,7 @@ work='' child=''
 finish() {
 	local first
 	if [ -n "$child" ]; then
-		# The process is unshare's child, the first one there: unshare ends when all of them have.
+		# The process is the first child of unshare, which ends when all its children have ended.
 		read -ra first <"/proc/$child/task/$child/children"
 		kill -KILL "${first[@]:-$child}"
 		wait "$child"
@@ -57,12 +57,12 @@ finish() {
 trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
-# The command can be ended by a signal at any time, and all that it has started ends with it.
+# A signal can end the command at any time, and everything that it started ends with it.
 guarded() { "$@" & child=$!; wait "$child"; local status=$?; child=''; return $status; }
-# Processes and mounts of its own: with the first of them the others go, then the mounts.
+# apart: runs a command with its own processes and mounts; when the first process ends, the others and the mounts go
 apart() { guarded unshare --mount --pid --fork --kill-child --propagation private "$@"; }
 
-# ---- what is needed
+# ---- requirements
 
 [ -z "${JITWARM_FRESH:-}" ] || skip "this is such a root"
 [ "$(id -u)" = 0 ] || skip "it needs root"
@@ -73,12 +73,12 @@ mirror=$(debian_mirror)
 [ -n "$mirror" ] || skip "no Debian mirror in this machine's apt sources"
 command -v git >/dev/null || skip "git is missing, which makes the clone"
 mkdir -p "$store" || skip "$store cannot be made"
-# Removes what killed runs have left.
+# Removes the leftovers of killed runs.
 find "$store" -mindepth 1 -maxdepth 1 -name '.run-*' -mmin +1440 -exec rm -rf --one-file-system {} +
 
 # ---- a root
 
-# The settings that this machine's apt and pip need to get out, and nothing else of it
+# settings_into: copies the settings that this machine's apt and pip need for the network, and no others
 settings_into() {
 	local file
 	echo "deb $mirror $release main" >"$1/etc/apt/sources.list" # as debootstrap has it, and today's mirror in a kept root
@@ -91,7 +91,7 @@ settings_into() {
 	mkdir -p "$1/usr/local/share/ca-certificates" && cp /usr/local/share/ca-certificates/*.crt "$1/usr/local/share/ca-certificates/" 2>/dev/null
 	return 0
 }
-# root_of RELEASE FOLDER: from the archive of one that is a week old at most, or from the mirror
+# root_of RELEASE FOLDER: makes it from an archive that is at most a week old, or from the mirror
 root_of() {
 	local archive=$store/$1.tar.gz options=() keyring
 	mkdir -m 755 "$2"
@@ -118,7 +118,7 @@ clone_into() {
 		guarded cp -a --reflink=auto "$cache/$name" "$1/root/.cache/jitwarm/$(dirname "$name")/" || return 1
 	done
 }
-# The first process there: it makes this root the only one to be seen, and runs the line
+# inside: the first process, which makes this root the only visible one, and runs the line
 inside() {
 	local root=$1 line=$2 compiled=$3 name clean=(HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin TERM=dumb LANG=C.UTF-8 JITWARM_FRESH=1)
 	for name in {http,https,ftp,no}_proxy {HTTP,HTTPS,FTP,NO}_PROXY PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_TRUSTED_HOST PIP_DEFAULT_TIMEOUT; do
@@ -144,7 +144,7 @@ step() { # WHAT COMMAND...
 	return $status
 }
 enter() { apart bash -c 'inside "$@"; exit $?' inside "$work/root" "$1" "$compiled"; }
-# A failing part of --quick prints its output.
+# If a part of --quick fails, its output is printed.
 enter_quietly() { enter "$1" >"$work/log" 2>&1 || { local status=$?; tail -n 60 "$work/log"; return "$status"; }; }
 run() { step "$1" "enter${quick:+_quietly}" "$1"; }
 

@@ -27,14 +27,14 @@ trap 'exit 130' INT TERM
 
 # ---- NVIDIA's drivers: with apt in a state folder of our own, from the mirror that this machine's own apt sources name
 
-# A branch's packages begin alike; libcuda itself is PREFIX-cuda1, or libcuda1 where the prefix is libnvidia.
+# The packages of a branch begin with one prefix; libcuda itself is PREFIX-cuda1, or libcuda1 if the prefix is libnvidia.
 prefixes=(libnvidia libnvidia-tesla{,-418,-450,-460,-470,-535,-550} libnvidia-legacy-390xx)
 parts=(ptxjitcompiler1 nvvm4 gpucomp fatbinaryloader)
 suites=(bookworm bookworm-backports trixie sid experimental)
 security_suites=(bookworm-security)
 lists_good_for_minutes=720
 
-# A folder gets its name only when it is whole, so the two files that nothing works without are proof enough.
+# A folder gets its name only when it is complete, so two indispensable files are enough proof.
 have_driver() {
 	local file
 	for file in "libcuda.so.$1" "libnvidia-ptxjitcompiler.so.$1"; do
@@ -44,10 +44,10 @@ have_driver() {
 missing() { local v; wanted=(); for v in ${asked[@]+"${asked[@]}"}; do have_driver "$v" || wanted+=("$v"); done; }
 have_lists() { [ -n "$(find "$state/lists" -maxdepth 1 -name '*Packages*' "$@" -print -quit)" ]; }
 cuda_package() { [ "$1" = libnvidia ] && echo libcuda1 || echo "$1-cuda1"; }
-# Lines "FULL-VERSION SUITE" of one package
+# offered PACKAGE: prints lines "FULL-VERSION SUITE"
 offered() { apt-cache "${options[@]}" madison "$1" | awk -F'|' '{ gsub(/ /, "", $2); split($3, a, " "); print $2, a[2] }'; }
 
-# apt checks sizes and hashes against the signed lists; unpacked beside, looked at, renamed
+# apt checks sizes and hashes against the signed lists; the files are unpacked beside, checked, and renamed.
 fetch_driver() {
 	local version=$1 prefix=$2 full=$3 package deb
 	new=$store/.new
@@ -71,7 +71,7 @@ fetch_driver() {
 	return 2
 }
 
-# Several at once: one works, the others wait.
+# If several runs fetch at once, one works and the others wait.
 get_drivers() {
 	local argument state=$store/.apt list='' asked=() wanted=() tool mirror security keyring suite prefix version full code status=0
 	for argument; do
@@ -94,7 +94,7 @@ get_drivers() {
 	mkdir -p "$store" 2>/dev/null && [ -w "$store" ] || fail 3 "$store: cannot be written"
 	exec 9>"$store/.lock"
 	flock -n 9 || { warn "waiting for another run of this script"; flock 9; }
-	missing # the other one may have fetched them
+	missing # another run may have fetched them
 	[ -n "$list" ] || [ ${#wanted[@]} -gt 0 ] || return 0
 
 	# shellcheck source=scripts/lib.sh
@@ -152,7 +152,7 @@ get_drivers() {
 	return $status
 }
 
-# ---- libraries of NVIDIA's, from PyPI's wheels
+# ---- NVIDIA's libraries, from PyPI's wheels
 
 in_folder() { find -L "$1" "${names[@]}" 2>/dev/null | sort | head -1 | grep .; }
 fetch_version() { # VERSION
@@ -256,7 +256,7 @@ get_frameworks() {
 	return $status
 }
 
-# ---- what is wanted
+# ---- the command line
 
 what=${1:-} quiet=''
 case $what in

@@ -60,23 +60,23 @@ if ($Library) { $Library = (Resolve-Path -LiteralPath $Library).ProviderPath }
 $Jitwarm = (Get-Command $Jitwarm).Source
 $elevated = ([Security.Principal.WindowsPrincipal][Security.Principal.WindowsIdentity]::GetCurrent()).IsInRole([Security.Principal.WindowsBuiltInRole]::Administrator)
 
-# Everything happens below a folder of this script's own
+# All files lie below a folder of this script's own.
 $work = Join-Path ([IO.Path]::GetTempPath()) ('jitwarm-check-' + [Guid]::NewGuid().ToString('N'))
 $null = New-Item -ItemType Directory -Path $work
 $former = @{}
 foreach ($name in 'CUDA_CACHE_PATH', 'JITWARM_STATE', 'CUDA_CACHE_DISABLE', 'CUDA_CACHE_MAXSIZE', 'JITWARM_STORE', 'JITWARM_LANGUAGE') {
     $former[$name] = [Environment]::GetEnvironmentVariable($name)
 }
-# Words of the answers are looked for
+# The script looks for words in the answers, so they are English.
 $env:JITWARM_LANGUAGE = 'en'
 
-# Without what a program complains of, which Windows PowerShell takes for an error of this script where that ends it
+# Drops a program's messages, which Windows PowerShell may take for an error of this script that ends it.
 function Invoke-Native {
     $ErrorActionPreference = 'Continue'
     $program, $rest = $args
     & $program @rest 2>$null
 }
-# Runs jitwarm with --json: its status, its document and its seconds
+# Runs jitwarm with --json, and returns its status, its document and its seconds.
 function Invoke-Jitwarm([string[]]$words) {
     $watch = [Diagnostics.Stopwatch]::StartNew()
     $text = Invoke-Native $Jitwarm @words --json | Out-String
@@ -91,12 +91,12 @@ function Use-Cache([string]$name) {
     $env:CUDA_CACHE_PATH = $folder
     $folder
 }
-# Entries of a cache: all files but its index
+# Returns the entries of a cache: all files except its index.
 function Get-Entries([string]$folder) {
     @(Get-ChildItem -LiteralPath $folder -Recurse -File | Where-Object { $_.Name -ne 'index' -and $_.DirectoryName -ne $folder })
 }
 function Start-Program([string]$name, [string]$folder) {
-    $ErrorActionPreference = 'Continue' # of what the program complains
+    $ErrorActionPreference = 'Continue' # messages of the program
     $before = @(Get-Entries $folder).Count
     $watch = [Diagnostics.Stopwatch]::StartNew()
     cmd.exe /d /c $Start *> $null
@@ -106,9 +106,9 @@ function Start-Program([string]$name, [string]$folder) {
     [ordered]@{ seconds = $seconds; added = $added; status = $LASTEXITCODE }
 }
 
-# ---- with -Account: what changes this account, and takes it back
+# ---- with -Account: changes of this account, which are undone
 
-# Its status; -1: it had not ended by then
+# Returns the exit status; -1: it had not ended by then.
 function Wait-Ended($process, [int]$seconds) {
     if ($process.WaitForExit($seconds * 1000)) { return $process.ExitCode }
     $process.Kill()
@@ -122,7 +122,7 @@ function Skip([string]$name, [string]$why) {
     $facts.account[$name] = [ordered]@{ good = $null; what = $why }
     Show $name "not checked: $why"
 }
-# One failure of a check is that row's answer, and no end of the others
+# If a check fails, that is its row's answer, and the other checks go on.
 function Check([string]$name, [scriptblock]$body) {
     try { & $body } catch { Row $name $false $_.Exception.Message }
 }
@@ -131,7 +131,7 @@ function Get-Registry([string]$key) {
     $null = Invoke-Native reg.exe export $key $file /y
     [Convert]::ToBase64String([IO.File]::ReadAllBytes($file))
 }
-# Leaves of an XML text, "path=value", sorted
+# Returns the leaves of an XML text as "path=value", sorted.
 function Get-Leaves([xml]$document) {
     $all = New-Object System.Collections.Generic.List[string]
     foreach ($node in $document.SelectNodes('//*[not(*)]')) {
@@ -155,7 +155,7 @@ function Test-Task([string]$name) {
     Row 'task, sent and queried' ($missing.Count -eq 0) "$($missing.Count) values differ $($missing -join ' ')"
     $settings = ([xml]$queried).Task.Settings
     Row 'task on battery' ($settings.DisallowStartIfOnBatteries -eq 'true') "DisallowStartIfOnBatteries $($settings.DisallowStartIfOnBatteries)"
-    # A program of the console's subsystem (3) would open a window
+    # A program of the console's subsystem (3) would open a window.
     $bytes = [IO.File]::ReadAllBytes(([xml]$queried).Task.Actions.Exec.Command)
     $subsystem = [BitConverter]::ToUInt16($bytes, [BitConverter]::ToInt32($bytes, 60) + 92)
     $null = Invoke-Native schtasks.exe /run /tn $name
@@ -168,7 +168,7 @@ function Test-Task([string]$name) {
         Start-Sleep -Milliseconds 100
     }
     Row 'task without a window' ($subsystem -eq 2 -and $windows -eq 0) "subsystem $subsystem, $windows windows, seen running: $seen"
-    # From another folder, and that one moved: enabling it again there mends it
+    # The program is enabled in another folder, which is moved; enabling it again there repairs the task.
     $old = Join-Path $work 'old'
     $new = Join-Path $work 'new'
     $null = New-Item -ItemType Directory -Path $old
@@ -217,12 +217,12 @@ function Test-Redirection {
     } finally { $env:JITWARM_LANGUAGE = 'en' }
 }
 
-# How a prime in a console of its own ends, and what it leaves
+# Tests how a prime in a console of its own ends, and what it leaves.
 function Test-End([string]$name, [string]$how) {
     $null = Use-Cache $name
     $null = Remove-Item -Recurse -Force (Join-Path $env:JITWARM_STATE 'runs') -ErrorAction SilentlyContinue
     $process = Start-Process -FilePath $Jitwarm -ArgumentList 'prime', '--no-store', "`"$Library`"" -PassThru -WindowStyle Minimized
-    $null = $process.Handle # else there is no exit status
+    $null = $process.Handle # without this, there is no exit status
     Start-Sleep -Seconds 3
     if ($process.HasExited) {
         Skip $name "prime had ended: name a larger -Library"
@@ -389,7 +389,7 @@ try {
     $facts.libraries = @($libraries | ForEach-Object { [ordered]@{ name = $_.Name; version = $_.VersionInfo.FileVersion; bytes = $_.Length
                 sha256 = (Get-FileHash -LiteralPath $_.FullName -Algorithm SHA256).Hash.ToLowerInvariant() } })
     foreach ($one in $facts.libraries) { Show $one.name $one.version }
-    # The places of the stamp's two forms in the library (docs/internals/windows.md, “What the stamp of a Windows driver would need”)
+    # The positions of the stamp's two forms in the library (docs/internals/windows.md, “What the stamp of a Windows driver would need”).
     $facts.stamps = @(foreach ($one in $libraries) {
             $text = [Text.Encoding]::GetEncoding(28591).GetString([IO.File]::ReadAllBytes($one.FullName))
             foreach ($match in [regex]::Matches($text, '(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ 0-3][0-9] 20[0-9]{2}(.{0,4}[0-2][0-9]:[0-5][0-9](:[0-5][0-9])?)?', 'Singleline')) {
@@ -398,7 +398,7 @@ try {
         })
 
     if ($Library) {
-        # ---- cold, primed, and what the driver makes of it
+        # ---- a cold start, a primed one, and the driver's entries
         $cold = Use-Cache 'cold'
         if ($Start) { $facts.cold_start = Start-Program 'cold start' $cold }
         $primed = Use-Cache 'primed'
@@ -413,7 +413,7 @@ try {
             $facts.primed_start = Start-Program 'primed start' $primed
             if ($facts.primed_start.added -gt 0) { Differs "the primed start compiled $($facts.primed_start.added) modules" }
         }
-        # The first bytes of entries hold the key: head and stamp, no code
+        # The first bytes of entries hold the key's head and stamp, and no code.
         $facts.entries = @(Get-Entries $primed | Select-Object -First 8 | ForEach-Object {
                 $stream = [IO.File]::Open($_.FullName, 'Open', 'Read', 'ReadWrite, Delete')
                 try {
@@ -426,7 +426,7 @@ try {
         $facts.verify = [ordered]@{ status = $verify.status; document = $verify.document }
         if ($verify.status -ne 0) { Differs "cache verify ended with $($verify.status)" }
 
-        # ---- replacing a file that another program has open
+        # ---- replacing a file that another program has opened
         $entry = @(Get-Entries $primed | Select-Object -First 1)
         if ($entry.Count) {
             $open = [IO.File]::Open($entry[0].FullName, 'Open', 'Read', 'Read')
@@ -440,7 +440,7 @@ try {
 
     if ($Account) { Test-Account }
 
-    # ---- the file system below the caches
+    # ---- the file system of the caches
     $drive = New-Object IO.DriveInfo ([IO.Path]::GetPathRoot($env:APPDATA))
     $facts.appdata = [ordered]@{ file_system = $drive.DriveFormat; kind = $drive.DriveType.ToString(); redirected = ($env:APPDATA -like '\\*')
         long_paths = (Get-ItemProperty 'HKLM:\SYSTEM\CurrentControlSet\Control\FileSystem' -Name LongPathsEnabled -ErrorAction SilentlyContinue | ForEach-Object { $_.LongPathsEnabled }) }
@@ -450,7 +450,7 @@ try {
     Remove-Item -LiteralPath $work -Recurse -Force -ErrorAction SilentlyContinue
 }
 
-# No name of an account leaves this machine: in the document, backslashes are twofold
+# No account's name leaves this machine. In the document, backslashes are doubled.
 $text = ConvertTo-Json $facts -Depth 30
 foreach ($folder in $env:USERPROFILE, $env:TEMP) {
     if ($folder) { $text = $text -replace [regex]::Escape(($folder -replace '\\', '\\')), 'HOME' }

@@ -36,7 +36,7 @@ import threading
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# The caller may steer the driver with these here; everything else named CUDA_... would change what is measured.
+# The caller may control the driver with these here; any other variable named CUDA_... would change the measurement.
 KEPT = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER")
 
 
@@ -292,7 +292,7 @@ def measure(bench, arguments):
     report = {"schema": "jitwarm.gpu-check/1", "jitwarm": version, "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
               "quick": arguments.quick, "machine": describe_machine()}
     report.update(describe_driver(bench, bench.fresh("none")))
-    # The sample's prime comes first: after it jitwarm has the stamp of an entry that the driver made.
+    # The sample's prime comes first: after it, jitwarm has the stamp from an entry that the driver made.
     report["libraries"] = [follow(bench, bench.sample, [bench.sample_app])]
     read = report["driver"]
     report["driver"] = dict(describe_driver(bench, bench.fresh("none"))["driver"], stamp_read=read.get("stamp"))
@@ -326,7 +326,7 @@ def print_cases(report):
             "gpus": [gpu["target"] for gpu in report["gpus"]]}
     rows = [json.dumps({"name": case["name"], "outcome": case["outcome"], "why": case["reason"] or ""})
             for case in report["conformance"]["cases"]]
-    # A case a line, as the suite writes it.
+    # Each case is one line, as the suite writes it.
     print(json.dumps(head)[:-1] + ",\n \"cases\": [\n  " + ",\n  ".join(rows) + "\n]}")
 
 

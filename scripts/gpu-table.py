@@ -6,18 +6,18 @@ have which compute capability. data/README.md explains the columns."""
 import re
 import sys
 
-# Chips and their compute capability. Source: NVIDIA's list of CUDA GPUs; the names of chips are those of pci.ids.
+# Chips and their compute capability. Source: NVIDIA's list of CUDA GPUs; the chips have the names in pci.ids.
 CHIPS = [
     (r"GK(110|208|180)", 35), (r"GK210", 37), (r"GM10[78]", 50), (r"GM20[046]", 52), (r"GP100", 60), (r"GP10[2-8]", 61),
     (r"GV100", 70), (r"TU1[01]\d", 75), (r"GA100", 80), (r"GA10[2-7]", 86), (r"AD10\d", 89), (r"GH100", 90),
     (r"GB10[02]", 100), (r"GB11[02]", 103), (r"GB20[2-7]", 120), (r"GB20B", 121), (r"GB10B", 110),
 ]
-# Series, and what is no PCI device.
+# Series, and GPUs that are not PCI devices.
 OTHERS = {"gtx9": 52, "gtx10": 61, "gtx16": 75, "rtx20": 75, "rtx30": 86, "rtx40": 89, "rtx50": 120, "jetsonnano": 53, "jetsontx1": 53,
           "jetsontx2": 62, "jetsonxavier": 72, "jetsonxaviernx": 72, "xavier": 72, "jetsonorin": 87, "jetsonorinnx": 87, "jetsonorinnano": 87,
           "jetsonorinnanosuper": 87, "orin": 87, "orinnx": 87, "orinnano": 87, "jetsonthor": 110, "thor": 110, "p106100": 61, "p10690": 61,
           "p104100": 61, "p102100": 61, "rtx8000": 75, "dgxspark": 121}
-# Words beside a product's name; src/code/target_names.c leaves out the same ones.
+# Words that do not distinguish products; src/code/target_names.c leaves out the same ones.
 NOISE = set("nvidia geforce quadro tesla gpu laptop mobile max q maxq generation blackwell ac hgx pcie nvl sxm dgxs fhhl oem workstation server edition pascal agx developer kit nvgpu mig".split())
 SIZE = r"\d+gb?|sxm.*|hbm.*"
 NO_NAME = r"sample|reserved|dev id|switch|service|fake|sku|^cs\d|pg\d{3}|88k|30x0|drive|cmp 100|^(gk|gm)\d|^(d1|q1|ph4|p10|p6m|p106)"

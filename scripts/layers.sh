@@ -25,7 +25,7 @@ for room in src/*/; do
 done
 {
 	git ls-files 'src/*.[ch]' | xargs grep -nHE '^#include "[a-z]+/' | sed -E 's|^(src/([a-z]+)/[^:]*:[0-9]+):#include "([a-z]+)/.*|\1 \2 \3|'
-	# A function belongs to the room that defines it: there its name stands in a line that begins at the margin and does not end in “;”.
+	# A function belongs to the room that defines it: there, its name is in a line that begins at the margin and does not end with “;”.
 	git ls-files 'src/*.c' | xargs awk '
 		BEGIN { for (i = 1; i < ARGC; i++) ARGV[ARGC + i - 1] = ARGV[i]; count = ARGC - 1; ARGC = 2 * count + 1 }
 		FNR == 1 { split(FILENAME, part, "/"); second = ++files > count }

@@ -3,8 +3,8 @@
 
 # ---- building
 
-# build_preset PRESET [CMAKE-OPTION...]   in the repository's root: configures and builds; prints nothing unless that fails. Then it prints the
-# lines of the log that say why, and the log stays: build-PRESET.log.
+# build_preset PRESET [CMAKE-OPTION...]: configures and builds in the repository's root, and prints nothing unless that fails. Then it
+# prints the lines of the log that say why, and the log stays: build-PRESET.log.
 build_preset() {
 	local preset=$1 log=build-$1.log why
 	local causes='error: |cannot find|undefined reference|multiple definition|Could NOT find|No package|No space left|Killed|command not found'
@@ -21,24 +21,25 @@ build_preset() {
 
 # ---- releases
 
-# The files that scripts/package.sh builds for a release. The last four are made of others, which lie in the same folder.
+# These are the files that scripts/package.sh builds for a release. The last four are made of others in the same folder.
 # shellcheck disable=SC2034 # for those that source this
 release_targets=(source x86_64 aarch64 x86_64-musl aarch64-musl windows deb rpm conda image manifests)
 
-# In the repository's root: the version, which include/jitwarm/version.h alone has. JITWARM_PACKAGE_VERSION is another one, for trials of upgrades
+# release_version: prints the version, which is only in include/jitwarm/version.h, from the repository's root. JITWARM_PACKAGE_VERSION
+# replaces it in trials of upgrades.
 release_version() {
 	echo "${JITWARM_PACKAGE_VERSION:-$(sed -nE 's/^#define JW_VERSION_(MAJOR|MINOR|PATCH) +([0-9]+)$/\2/p' include/jitwarm/version.h | paste -sd.)}"
 }
-# release_value NAME: of packaging/release.conf; empty if it is missing there
+# release_value NAME: prints a value of packaging/release.conf; nothing if it is missing there
 release_value() { sed -n "s/^$1=//p" packaging/release.conf; }
-# Who the packages of Debian and RPM name
+# release_maintainer: prints whom the packages of Debian and RPM name
 release_maintainer() {
 	local named
 	named=$(release_value maintainer)
 	echo "${named:-$(git log -1 --format='%an <%ae>')}"
 }
 
-# ---- stages, one behind the other, and the line that sums them up
+# ---- stages, one after the other, and the line that counts them
 
 stages_passed=0 stages_failed=0 stages_skipped=0 stages_names=
 
@@ -69,8 +70,8 @@ stages_end() {
 
 # ---- tests
 
-# left_out BUILD   a pattern for ctest -E: the tests of that build that tests/long names, but none with JITWARM_LONG_TESTS=1.
-# It has the names themselves, since ctest takes no pattern with more than nine brackets, and would leave out nothing.
+# left_out BUILD: prints a pattern for ctest -E with the tests of that build that tests/long names, or nothing with JITWARM_LONG_TESTS=1. It
+# has the names themselves, since ctest accepts no pattern with more than nine brackets, and would leave out nothing.
 left_out() {
 	local patterns names
 	[ "${JITWARM_LONG_TESTS:-}" != 1 ] || return 0
@@ -79,8 +80,8 @@ left_out() {
 	[ -z "$names" ] || printf '^(%s)$' "$names"
 }
 
-# failed_output BUILD-FOLDER   the end of the output of each test that failed in the last run of ctest there; the last line names them.
-# Nothing if all passed.
+# failed_output BUILD-FOLDER: prints the end of the output of each test that failed in the last run of ctest there, and their names in the
+# last line; nothing if all passed
 failed_output() {
 	python3 - "$1/Testing/Temporary" <<'P'
 import re, sys
@@ -98,7 +99,7 @@ for part in re.split(r"^\d+/\d+ Testing: ", read("LastTest.log"), flags=re.M)[1:
     outputs[name] = output[1].splitlines() if output else []
 for name in failed:
     lines = [line[:WIDTH] for line in outputs.get(name, []) if line.strip()]
-    # Lines that cmocka prints of tests that pass
+    # cmocka prints these lines for tests that pass.
     lines = [line for line in lines if not re.match(r"\[ +(RUN|OK) +\]", line)]
     print("---- %s failed%s" % (name, ", at the end:" if len(lines) > LINES else ":"))
     print("\n".join(lines[-LINES:]))
@@ -106,21 +107,21 @@ print("failed: " + " ".join(failed))
 P
 }
 
-# ---- what this machine's apt sources say of Debian
+# ---- Debian according to this machine's apt sources
 
 apt_sources() { cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources 2>/dev/null || true; }
-# Addresses of archives, in one-line and in deb822 style
+# apt_addresses: prints addresses of archives, in one-line and in deb822 style
 apt_addresses() {
 	apt_sources | sed -nE 's/^deb[[:space:]]+(\[[^]]*\][[:space:]]+)?([^[:space:]]+).*/\2/p; s/^URIs:[[:space:]]*([^[:space:]]+).*/\1/p' |
 		sed 's:/*$::'
 }
-# Empty where there is none
+# debian_mirror: prints nothing if there is none
 debian_mirror() { apt_addresses | grep -m1 '/debian$' || true; }
 debian_security_mirror() { apt_addresses | grep -m1 '/debian-security$' || true; }
 debian_keyring() { apt_sources | sed -nE 's/^Signed-By:[[:space:]]*(\/.*debian-archive.*)/\1/p' | head -1; }
 
-# debian_files ARCHITECTURE FOLDER PACKAGE...: puts what the packages of this machine's release of Debian hold into FOLDER, for any
-# architecture; prints their source packages and versions. Status 1 where they cannot be had.
+# debian_files ARCHITECTURE FOLDER PACKAGE...: puts the files of these packages of this machine's Debian release into FOLDER, for any
+# architecture; prints their source packages and versions. Status 1 if they cannot be fetched.
 debian_files() {
 	local architecture=$1 folder=$2 state=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/apt/$1 suite mirror security keyring apt one
 	shift 2
@@ -131,7 +132,7 @@ debian_files() {
 	apt=(-o "Dir::Etc::SourceList=$state/sources.list" -o Dir::Etc::SourceParts=/dev/null -o "Dir::State=$state" -o "Dir::State::Lists=$state/lists"
 		-o "Dir::State::Status=$state/status" -o "Dir::Cache=$state/cache" -o "APT::Architecture=$architecture" -o "APT::Architectures=$architecture"
 		-o APT::Sandbox::User= -o Acquire::Languages=none)
-	# Lists of a week ago may name what the archive has replaced
+	# Lists of a week ago may name files that the archive has replaced.
 	{ [ -n "$(find "$state/lists" -name '*Packages*' -mtime -7 -print -quit)" ] && (cd "$folder" && apt-get "${apt[@]}" -qq download "$@") >/dev/null 2>&1; } ||
 		{ apt-get "${apt[@]}" -qq update && (cd "$folder" && apt-get "${apt[@]}" -qq download "$@"); } >&2 || return 1
 	for one in "$folder"/*.deb; do
@@ -140,8 +141,8 @@ debian_files() {
 	done
 }
 
-# debian_tree FOLDER VERSION   in the repository's root: puts the last commit into FOLDER, with the folder debian that packages are built
-# and autopkgtest runs with.
+# debian_tree FOLDER VERSION: puts the last commit into FOLDER, from the repository's root, with the folder debian with which packages are
+# built and autopkgtest runs
 debian_tree() {
 	local maintainer
 	maintainer=$(release_maintainer)
@@ -153,7 +154,7 @@ debian_tree() {
 		"$maintainer" "$(LC_ALL=C date -u -R -d "@$(git log -1 --format=%ct)")" >"$1/debian/changelog"
 }
 
-# ---- programs of aarch64, which the kernel starts by qemu-user (binfmt_misc), in other roots too
+# ---- programs for aarch64, which the kernel starts through qemu-user (binfmt_misc), in other roots too
 
 emulated=''
 
@@ -165,10 +166,11 @@ emulate_begin() {
 	[ "$(uname -m)" != aarch64 ] || return 0
 	qemu=$(emulate_qemu) || { emulate_lacks="the package qemu-user-static is missing"; return 1; }
 	[ -e $kernel/register ] || mount -t binfmt_misc none $kernel 2>/dev/null || { emulate_lacks="no binfmt_misc"; return 1; }
-	# All that emulate hold this lock together, and one alone where it ends as the last
+	# All emulating runs share this lock; the last one to end gets it alone.
 	exec {emulated}<$kernel/status && flock -s "$emulated"
 	if ! grep -qs '^interpreter .*qemu-aarch64' $kernel/*; then
-		# An ELF header of 64 bits, little-endian, of a program or library (e_type 2 or 3) for machine 0xb7. P: with the name by which it was called (busybox); F: opened now, for every root
+		# The pattern is a 64-bit little-endian ELF header of a program or library (e_type 2 or 3) for machine 0xb7. P: passes the name by
+		# which it was called (busybox); F: opens the interpreter now, for every root.
 		printf '%s' ':jitwarm-aarch64:M::\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00:\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff:'"$qemu:PF" 2>/dev/null >$kernel/register ||
 			[ -e $kernel/jitwarm-aarch64 ] || { emulate_lacks="the kernel does not take qemu-aarch64"; return 1; } # or another was first
 	fi
@@ -177,6 +179,6 @@ emulate_end() {
 	local entry=/proc/sys/fs/binfmt_misc/jitwarm-aarch64
 	[ "$emulated" ] || return 0
 	if flock -nx "$emulated" && [ -e $entry ]; then echo -1 >$entry; fi
-	flock -u "$emulated" # what still runs has it open, too
+	flock -u "$emulated" # programs that still run have it open, too
 	emulated=''
 }

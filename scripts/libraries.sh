@@ -10,13 +10,13 @@
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-apt_state=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/linux/.apt # one for all targets
+apt_state=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/linux/.apt # one folder for all targets
 jobs=${JITWARM_JOBS:-2}
 
 say() { printf '%s: %s\n' "$self" "$*"; }
 die() { printf '%s: %s\n' "$self" "$*" >&2; exit 3; }
 
-# logged LOG WHAT COMMAND...: quiet unless it fails; then the end of its output, and where the rest is
+# logged LOG WHAT COMMAND...: quiet unless it fails; then prints the end of its output, and the log's path
 logged() {
 	local log=$1 what=$2
 	shift 2
@@ -31,7 +31,7 @@ as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi; }
 install_tools() {
 	local missing=() p
 	for p in "${tools[@]}"; do
-		# pkgconf serves as pkg-config too
+		# pkgconf replaces pkg-config
 		[ "$p" != pkg-config ] || ! command -v pkg-config > /dev/null || continue
 		[[ $(dpkg-query -W -f '${Status}' "$p" 2>/dev/null) == *"ok installed" ]] || missing+=("$p")
 	done
@@ -40,12 +40,12 @@ install_tools() {
 	say "installing ${missing[*]}"
 	mkdir -p "$store"
 	: > "$store/install.log"
-	as_root apt-get -qq update >> "$store/install.log" 2>&1 || true # the lists on hand may do
+	as_root apt-get -qq update >> "$store/install.log" 2>&1 || true # the existing lists may be enough
 	logged "$store/install.log" "apt-get install" as_root env DEBIAN_FRONTEND=noninteractive \
 		apt-get -qq install -y --no-install-recommends "${missing[@]}"
 }
 
-# Fills `apt` with the options that keep apt inside $apt_state, and reads the lists of sources where they are old
+# private_apt: fills `apt` with options that keep apt inside $apt_state, and reads the lists of sources if they are old
 private_apt() {
 	local mirror security keyring suite options
 	suite=$(. /etc/os-release && echo "${VERSION_CODENAME:-bookworm}")
@@ -66,12 +66,12 @@ private_apt() {
 	fi
 }
 
-# Newest version of a source package on offer
+# version_of PACKAGE: prints the newest version of a source package
 version_of() {
 	apt-cache "${apt[@]}" showsrc --only-source "$1" 2>/dev/null | sed -n 's/^Version: //p' | sort -V | tail -1
 }
 
-# write_pc NAME VERSION LIBS CFLAGS: what pkg-config is told about a library that does not say it (rightly) itself
+# write_pc NAME VERSION LIBS CFLAGS: describes to pkg-config a library that does not do so itself, or wrongly
 write_pc() {
 	printf 'prefix=%s\nName: %s\nDescription: %s\nVersion: %s\nLibs: -L${prefix}/lib %s\nCflags: -I${prefix}/include %s\n' \
 		"$prefix" "$1" "$1" "$2" "$3" "$4" > "$prefix/lib/pkgconfig/$1.pc"
@@ -87,7 +87,7 @@ build_zlib() {
 	write_pc zlib "$(sed -n 's/^#define ZLIB_VERSION "\(.*\)"$/\1/p' zlib.h)" -lz ""
 }
 
-# cmake_configure SOURCE OPTION...: into the folder "cross"
+# cmake_configure SOURCE OPTION...: configures in the folder "cross"
 cmake_configure() {
 	local source=$1
 	shift
@@ -103,13 +103,13 @@ cmake_build() {
 	cmake --install cross
 }
 
-# Its CMake project insists on a C++ compiler, its Makefile does not. Threads (packs are compressed by several) are off in
-# static libraries by default.
+# zstd's CMake project requires a C++ compiler, and its Makefile does not. Static libraries have no threads by default, but several threads
+# compress packs.
 build_libzstd() {
 	local with=("CC=$cc" "AR=$ar" "RANLIB=$ranlib" ZSTD_LEGACY_SUPPORT=0 "MOREFLAGS=-DZSTD_MULTITHREAD -fPIC")
 	make -C lib -j "$jobs" "${with[@]}" libzstd.a
 	make -C lib PREFIX="$prefix" LIBDIR="$prefix/lib" "${with[@]}" install-static install-includes install-pc
-	grep -qE '_beginthreadex|pthread_create' "$prefix/lib/libzstd.a" # and it has them
+	grep -qE '_beginthreadex|pthread_create' "$prefix/lib/libzstd.a" # proves that it has threads
 }
 
 build_lz4() {
@@ -120,8 +120,8 @@ build_cjson() {
 	cmake_build . -DENABLE_CUSTOM_COMPILER_FLAGS=OFF -DENABLE_CJSON_TEST=OFF -DENABLE_CJSON_UTILS=OFF -DENABLE_HIDDEN_SYMBOLS=ON -DENABLE_TARGET_EXPORT=OFF
 }
 
-# zip and tar with zlib and zstd are all that wheels and conda packages need. Installed by hand: its own rules build a DLL
-# whatever they are told, and its libarchive.pc does not name the libraries behind it.
+# Wheels and conda packages need only zip and tar with zlib and zstd. Installed by hand: libarchive's own rules always build a DLL, and its
+# libarchive.pc does not name the libraries that it needs.
 build_libarchive() {
 	local off=() what
 	for what in TEST TAR CPIO CAT OPENSSL MBEDTLS NETTLE LIBB2 LZ4 LZO LZMA BZip2 LIBXML2 EXPAT PCREPOSIX PCRE2POSIX LIBGCC \
@@ -131,7 +131,7 @@ build_libarchive() {
 	cmake_configure . "${off[@]}" -DENABLE_INSTALL=OFF -DENABLE_ZLIB=ON -DENABLE_ZSTD=ON -DPOSIX_REGEX_LIB=NONE \
 		"-DZLIB_INCLUDE_DIR=$prefix/include" "-DZLIB_LIBRARY=$prefix/lib/libz.a" \
 		"-DZSTD_INCLUDE_DIR=$prefix/include" "-DZSTD_LIBRARY=$prefix/lib/libzstd.a" \
-		-DCMAKE_CROSSCOMPILING_EMULATOR=/bin/false # its one check that runs (ZLIB_WINAPI) must fail; without this cmake crashes
+		-DCMAKE_CROSSCOMPILING_EMULATOR=/bin/false # the only check that runs a program (ZLIB_WINAPI) must fail; without this, cmake crashes
 	cmake --build cross -j "$jobs" --target archive_static
 	grep -q 'define HAVE_LIBZSTD 1' cross/config.h
 	grep -q 'define HAVE_LIBZ 1' cross/config.h
@@ -140,7 +140,7 @@ build_libarchive() {
 	write_pc libarchive "$(sed -n 's/^#define.*ARCHIVE_VERSION_ONLY_STRING "\(.*\)"$/\1/p' libarchive/archive.h)" "-larchive -lz -lzstd" -DLIBARCHIVE_STATIC
 }
 
-# autotools_build OPTION...: the same for the libraries whose cross builds go through configure
+# autotools_build OPTION...: builds one library whose cross build uses configure
 autotools_build() {
 	./configure "CC=$cc" "AR=$ar" "RANLIB=$ranlib" --host="$host" --prefix="$prefix" --disable-shared --enable-static --with-pic --quiet "$@"
 	make -j "$jobs" V=0
@@ -157,9 +157,9 @@ build_libuv1() {
 	autotools_build
 }
 
-# For the unit tests
+# cmocka is for the unit tests.
 build_cmocka() {
-	# It knows x86-64 for 64 bits, and what glibc says; musl does not say
+	# cmocka knows x86-64 as 64 bits, and glibc's macros; musl defines none.
 	sed -i 's/^# if (defined(__x86_64__)/# if defined(__LP64__) || (defined(__x86_64__)/' include/cmocka.h
 	grep -q 'if defined(__LP64__)' include/cmocka.h
 	cmake_configure . -DWITH_STATIC_LIB=ON -DWITH_EXAMPLES=OFF
@@ -169,7 +169,7 @@ build_cmocka() {
 	write_pc cmocka "$(sed -n 's/^project(cmocka VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)" -lcmocka ""
 }
 
-# Builds one source package into $prefix
+# build_source: builds one source package into $prefix
 build_source() {
 	local name=$1 version=$2 log
 	log=$store/$key/$name.log
@@ -182,7 +182,8 @@ build_source() {
 		logged "$log" "fetching the source package $name" flock "$apt_state/.lock" apt-get "${apt[@]}" -qq source --download-only "$name=$version"
 		logged "$log" "unpacking $name" dpkg-source --no-check -x ./*.dsc source
 		cd source
-		# A subshell of its own with -e: within the condition of `if`, -e would not hold. cmake/mingw-w64.cmake reads the variable.
+		# This needs a shell of its own with -e, since within the condition of `if`, -e would have no effect. cmake/mingw-w64.cmake reads
+		# the variable.
 		logged "$log" "building $name" env "JITWARM_WINDOWS_PREFIX=$prefix" bash -euo pipefail -c "$(declare -p prefix toolchain jobs host cc ar ranlib)
 			$(declare -f write_pc cmake_configure cmake_build autotools_build "build_$name"); build_$name"
 	)
@@ -200,7 +201,7 @@ build_libraries() {
 	printf '%s\n' "$wanted" > "$prefix/complete"
 }
 
-# need_libraries COMPILER: sets prefix to the folder where they are, with $store/current a link to it
+# need_libraries COMPILER: sets prefix to the libraries' folder, to which $store/current becomes a link
 need_libraries() {
 	local s v i
 	mkdir -p "$store" "$apt_state"
@@ -219,7 +220,7 @@ need_libraries() {
 	key=$(printf '%s' "$wanted" | sha256sum | cut -c1-16)
 	prefix=$store/$key
 	[ "$(cat "$prefix/complete" 2>/dev/null)" = "$wanted" ] || build_libraries
-	ln -sfn "$key" "$store/current" # where the toolchain file looks
+	ln -sfn "$key" "$store/current" # the toolchain file looks here
 	flock -u 9
 	say "libraries: $prefix"
 }

@@ -5,14 +5,14 @@ set -uo pipefail
 
 jitwarm=${LINT_JITWARM:-jitwarm} given=${LINT_PATHS:-}
 paths=()
-# White space that YAML or an editor leaves at a line's ends is no part of a name
+# White space at a line's ends, from YAML or an editor, is not part of a name.
 while IFS=$' \t' read -r line; do
 	[ -n "$line" ] || continue
 	if [ -e "$line" ]; then
 		paths+=("$line")
 		continue
 	fi
-	# A pattern; one that fits nothing stays as it is, and jitwarm names it
+	# A pattern without a match stays as it is, and jitwarm reports it.
 	while IFS= read -r path; do paths+=("$path"); done < <(compgen -G "$line" | LC_ALL=C sort || printf '%s\n' "$line")
 done <<<"${given//$'\r'/}"
 options=()
@@ -20,13 +20,13 @@ options=()
 [ -z "${LINT_MAX_START:-}" ] || options+=(--max-start "$LINT_MAX_START")
 [ -z "${LINT_DRIVER:-}" ] || options+=(--driver "$LINT_DRIVER")
 
-# The runner takes “##[” anywhere in a line for a command, and a name in a wheel may hold it.
+# The runner takes “##[” anywhere in a line for a command, and a name in a wheel may contain it.
 {
 	"$jitwarm" lint --format github "${options[@]}" -- "${paths[@]}" 2>&1 >&3 | sed 's/##\[/## [/g' >&2
 	status=${PIPESTATUS[0]}
 } 3>&1
 [ $status -lt 3 ] || exit $status
-# A name stands in a line of its own there, and may be one that ends a block of Markdown
+# In the summary, a name is on a line of its own, and could end a block of Markdown.
 if [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then
 	{
 		echo '<pre>'

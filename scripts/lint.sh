@@ -17,7 +17,7 @@ esac
 failed=0
 complain() { [ -z "$2" ] || { printf '%s\n%s\n\n' "$1" "$2"; failed=1; }; }
 
-# Releases of clang-format differ in what they make of the same rules: Debian 12's is the one that counts.
+# Releases of clang-format apply the same rules differently: the one of Debian 12 counts.
 if [[ $(clang-format --version) == *"version 14."* ]]; then
 	complain "Not as .clang-format wants it (scripts/lint.sh --format):" \
 		"$(sources | xargs clang-format --dry-run 2>&1 | grep -oE '^[^:]+\.[ch]' | sort -u)"
@@ -30,8 +30,9 @@ complain "The platform shows outside src/os:" \
 		grep -vE 'uv_fs_event_')"
 complain "A character that no locale without UTF-8 has (in_ascii of src/cli/terminal.c):" \
 	"$(LC_ALL=C.UTF-8 git grep -nP '[^\x00-\x7f“”…·→×½–]' -- 'src/*.c' ':!src/cli/language.c')"
-complain "A comment that begins with Of, What, Where or Those: begin with its subject, or with “if” (CONTRIBUTING.md):" \
-	"$(git grep -nE '(/\*|//|^[[:space:]]*#) +(Of|What|Where|Those|That of)\b' -- '*.[ch]' '*.sh' '*.py' '*.ps1')"
+complain "A comment that begins with Of, What, Where, Those or How: begin with its subject, or with “if” (CONTRIBUTING.md):" \
+	"$(git grep -nE '(/\*|//|^[[:space:]]*#) +(Of|What|Where|Those|That of|How)\b' -- '*.[ch]' '*.cu' '*.sh' '*.py' '*.ps1' '*.cmake' '*CMakeLists.txt' '*.yml' |
+		grep -v '^scripts/driver-matrix.sh:.*:# How each driver behaves$')"
 complain "Called outside its wrapper (base/mem.h, os/file.h, base/buf.h):" \
 	"$(git ls-files 'src/*.c' | grep -vE '^src/(os/|base/mem\.c)' |
 		xargs grep -nE '\b(malloc|calloc|realloc|strdup|fopen|rename|sprintf|strcpy|strcat|gets)\(' |
@@ -49,7 +50,7 @@ complain "docs/internals/architecture.md names a file that is not there:" \
 		sed -nE 's#^\| `([a-z]+)` \|(.*)#src/\1 \2#p' docs/internals/architecture.md | while read -r room row; do
 			grep -oE '`[a-z_0-9]+\.c`' <<<"$row" | tr -d '`' | while read -r name; do compgen -G "$room/$name" >/dev/null || echo "$room/$name"; done
 		done)"
-# A case without a snapshot fails when it runs, unless all that it runs is beside other runs, which have none.
+# A case without a snapshot fails when it runs, unless all its runs happen at the same time as others, which have none.
 complain "A snapshot without a case:" \
 	"$(comm -13 <(cd tests/cli/cases && ls ./*.sh | sed 's/\.sh$//' | sort) <(cd tests/cli/snapshots && ls ./*.facts | sed 's/\.facts$//' | sort))"
 complain "A pipe into grep -q: with pipefail it fails where grep ends before what it reads from (grep -q … < <(…)):" \

@@ -29,8 +29,8 @@ import tempfile
 import time
 import zipfile
 
-# Per package: the first version of which every minor version is looked at (the releases of the last four
-# years), and older versions, about one for each year.
+# For each package: the first version from which on every minor version is examined (the releases of the last four years), and older
+# versions, about one for each year.
 PACKAGES = {
     "torch": ("1.13", ["1.0.1", "1.3.1", "1.4.0", "1.7.1", "1.10.2", "1.12.1"]),
     "torchvision": ("0.14", ["0.8.2", "0.11.3", "0.13.1"]),
@@ -240,7 +240,7 @@ class Looked:
         compiler = max(toolkits, default=0)
         shared = file.get("runtime_shared", bool(file["runtime_cuda"]))
         runtime = file["runtime_cuda"] or compiler
-        if compiler // 1000 == runtime // 1000:  # the name of a shared one has the major version alone
+        if compiler // 1000 == runtime // 1000:  # the name of a shared one has only the major version
             runtime = max(runtime, compiler)
         runtime = ("" if shared else "~") + str(runtime)
         kind = "library" if file["format"] in ("elf", "pe") else "file"

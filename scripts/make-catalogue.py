@@ -15,7 +15,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PO = ROOT / "po"
-# Documents for programs, scripts, manual pages
+# Files that print documents for programs, scripts and manual pages
 EXCLUDED_FILES = re.compile(r"src/cli/document\.|cmd_worker|cmd_completion|src/driver/(child|collect|environment|protocol|task|task_nvrtc|worker)\.")
 EXCLUDED_CALLS = re.compile(r"^(CLI_SETTING|str\w+|mem(cmp|mem)|text_(starts|ends|same|equal_fold)|os_env\w*|options_\w+|os_run|fopen|cJSON_\w+|"
                             r"json_\w+|assert|static_assert|_Static_assert|has_argument|suggest_\w+)$")
@@ -23,9 +23,9 @@ EXCLUDED_FIELDS = {"usage", "examples", "name", "alias", "value", "choices", "wo
 SHOWN_FIELDS = {"summary", "description", "help", "text", "set", "keep", "no_operands", "title"}
 SHOWN_CALLS = re.compile(r"^(next_step\w*|output_(line|line_command|note|warning|error|count)|warn_of_setting|EVIDENCE|table_cell|TEXT_COUNT|text_count|error_set|error_prefix|error_fill\w*|language_text|progress_start|text_format|text_append)$")
 COUNTS = {"TEXT_COUNT", "text_count", "output_count"}
-# Texts that base/text.c makes
+# Formats that base/text.c builds at run time
 UNITS = ["Do", "%.1f s", "%u s", "%u min %u s", "%s s", "%s min", "%s h", "%s to %s", "about %s"]
-# Put together from conversions alone, or a word of a list
+# Formats of conversions alone, and words of a list
 PIECES = {"src/cli/commands/cmd_scan.c": ["compile", "%s (%s, %llu piece of code)", "%s (%s, %llu pieces of code)", "%s (%s, %llu piece of code, some damaged)",
                                         "%s (%s, %llu pieces of code, some damaged)"],
           "src/cli/commands/cmd_which.c": ["fail: %s", "fails: %s"], "src/cli/commands/cmd_cache.c": ["%s: empty", "built “%s”"], "src/cli/progress.c": ["%s left"], "src/setup/setting_sources.c": ["process"],
@@ -46,7 +46,7 @@ PIECES = {"src/cli/commands/cmd_scan.c": ["compile", "%s (%s, %llu piece of code
                                    "was no upgrade, the forward compatibility package does not support this GPU)",
                                    "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH (the driver's kernel module has another version: restart the machine)"],
           "src/setup/apply.c": ["restored", "left"]}
-# Texts of the C library, for calls that fail (src/os/posix)
+# The C library's texts for calls that fail (src/os/posix)
 ERRORS = ["Operation not permitted", "No such file or directory", "Input/output error", "Permission denied", "Device or resource busy", "File exists",
           "Invalid cross-device link", "No such device", "Not a directory", "Is a directory", "Invalid argument", "Too many open files",
           "Too many open files in system", "Text file busy", "File too large", "No space left on device", "Read-only file system", "Broken pipe",
@@ -60,7 +60,7 @@ KEPT = re.compile(r"mingw-w64 gcc |jitwarm: out of memory.*|```text|if status is
                   r"(cuda|opencl|other|load|link|nvjitlink|exec|sudo|env|(lib)?[Tt]riton|libnvrtc\.|libpjrt|libnvidia-opencl|libnvoptix|nvptxjitcompiler|"
                   r"bash|d?ash|m?ksh|zsh|busybox|fish|native|GPU|from|share|insecure-host|default|carrying)|oci://.*|https://.*|up to %s %s|"
                   r".*NVIDIA GPU Computing Toolkit.*|Cuda compilation tools, release |.*org\.opencontainers\.image.*")
-# Parts of English sentences: a translation leaves their conversions out (%3$.0s)
+# Parts of English sentences, whose conversions a translation leaves out (%3$.0s)
 GRAMMAR = {"is", "are", "was", "were", "them", "the", "would be"}
 TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|[A-Za-z_]\w*|[0-9][\w.]*|\.\.\.|\S', re.S)
 CONVERSION = re.compile(r"%(?:(\d+)\$)?([-+ #0']*)(\d+|\*)?(\.(?:\d+|\*))?(hh|h|ll|l|z|j|t)?([diuxXcsfgep%])")
@@ -68,7 +68,7 @@ Message = collections.namedtuple("Message", "id plural")
 
 
 def tokens(source):
-    # Documents for programs
+    # Tables of documents for programs
     source = re.sub(r"^(static )?const struct json_(field|table) .*?;$", "", source, flags=re.M | re.S)
     source = re.sub(r"^[ \t]*#[ \t]*(?!define)(?:[^\n\\]|\\.)*", "", source, flags=re.M | re.S)
     source = source.replace("\\\n", " \n")
@@ -147,7 +147,7 @@ def extract():
             if call == "language_text":
                 messages.setdefault(Message(text, None), []).append(name)
                 continue
-            # Lines that are put together in a buffer are printed one by one
+            # Lines that are collected in a buffer are printed one by one.
             text = text[:-2] if text.endswith("\\n") and text.count("\\n") == 1 else text
             if prose(text, shown):
                 messages.setdefault(Message(text, None), []).append(name)

@@ -52,7 +52,7 @@ def main(archive, version, work, folder):
     (work / "channel").mkdir()
     with open(work / "recipe/recipe.yaml", "w") as recipe:
         subprocess.run([sys.executable, ROOT / "scripts/make-manifests.py", "recipe", archive, version], stdout=recipe, check=True)
-    # An empty channel: nothing is fetched, and the package needs nothing but the system's glibc
+    # The channel is empty: nothing is fetched, and the package needs only the system's glibc.
     (work / "channel/noarch").mkdir()
     (work / "channel/noarch/repodata.json").write_text('{"packages": {}, "packages.conda": {}}\n')
     recipe = rattler_build.Stage0Recipe.from_file(work / "recipe/recipe.yaml")

@@ -25,7 +25,8 @@ make_man() { # JITWARM FOLDER [LANGUAGE]
 		LC_ALL=C.UTF-8 "$jitwarm" help --man --language "$language" $command >"$folder/jitwarm-${command// /-}.1"
 	done
 }
-write_llms() { # WORK: the pages for users, each with its first sentence, for programs that read a site (llmstxt.org)
+# write_llms WORK: lists the pages for users, each with its first sentence, for programs that read a site (llmstxt.org)
+write_llms() {
 	local title page
 	printf '# jitwarm\n\n> %s\n\n## Pages\n\n' "$(sed -n 's/^\*\*\(.*\)\*\*$/\1/p' "$1/pages/index.md")"
 	sed -n '/^  - JSON documents:/q; s/^  - \([A-Z].*\): \(.*\)\.md$/\1:\2/p' "$1/mkdocs.yml" | while IFS=: read -r title page; do
@@ -43,7 +44,7 @@ make_site() { # [-o FOLDER]
 	trap 'rm -rf "$work"' EXIT
 	if [ ! -d "$tools" ]; then
 		python3 -m pip install -q --target "$work/tools" "mkdocs==$version" >"$work/log" 2>&1 || { tail -n 5 "$work/log" >&2; exit 3; }
-		mkdir -p "${tools%/*}" && mv -T "$work/tools" "$tools" 2>/dev/null || [ -d "$tools" ] # another one may have been first
+		mkdir -p "${tools%/*}" && mv -T "$work/tools" "$tools" 2>/dev/null || [ -d "$tools" ] # another run may have been first
 	fi
 	export PYTHONPATH=$tools
 	mkdir "$work/pages"
@@ -53,12 +54,12 @@ make_site() { # [-o FOLDER]
 	cp CHANGELOG.md "$work/pages/changes.md"
 	cp CONTRIBUTING.md "$work/pages/contributing.md"
 	cp SECURITY.md "$work/pages/vulnerabilities.md"
-	# The link [install](docs/install.md) of README.md loses its folder.
+	# The link [install](docs/install.md) of README.md becomes one without its folder.
 	for page in "$work"/pages/*.md "$work"/pages/*/*.md; do
 		sed -E -i 's/\]\(docs\//](/g; s/\]\(README\.ko\.md/](korean.md/g; s/\]\(README\.md/](index.md/g; s/\]\((\.\.\/)?(\.\.\/)?CONTRIBUTING\.md/](\2contributing.md/g; s/\]\((\.\.\/)?SECURITY\.md/](vulnerabilities.md/g; s/\]\(CHANGELOG\.md/](changes.md/g' "$page"
 	done
 	cp packaging/site/mkdocs.yml "$work/"
-	# Not -q: then mkdocs counts no warnings.
+	# With -q, mkdocs would count no warnings.
 	if ! python3 -m mkdocs build --strict -f "$work/mkdocs.yml" >"$work/log" 2>&1; then
 		grep -E 'WARNING|ERROR|Aborted' "$work/log" >&2 || cat "$work/log" >&2
 		exit 1

@@ -22,9 +22,9 @@ import sys
 import tarfile
 
 MACHINES = {"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}
-# Loaded at need by the driver's library and by the C library
+# Libraries that the driver's library and the C library load when needed
 WANTED = ("libdl.so.2", "libpthread.so.0", "librt.so.1", "libm.so.6", "libc.so.6", "libresolv.so.2")
-# Loaded at need by the program (src/os/archive.c), if it is not linked with them
+# Libraries that the program loads when needed (src/os/archive.c), unless it is linked with them
 LATE = ("libarchive.so.13",)
 
 
@@ -36,7 +36,7 @@ def libraries(program, folders):
     """The files of all that the loader maps, by the names that it looks for."""
     found = {}
     names = [*readelf("-d", r"\(NEEDED\).*\[(.+)\]", program), *WANTED, *(name for name in LATE if name.encode() in program.read_bytes())]
-    for name in names:  # it grows
+    for name in names:  # the list grows meanwhile
         if name not in found:
             found[name] = next((folder / name for folder in folders if (folder / name).exists()), None)
             if not found[name]:

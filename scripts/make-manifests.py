@@ -27,7 +27,7 @@ def filled(template, values):
             return json.dumps(text, ensure_ascii=False)[1:-1]
         if kind == "rb":
             return re.sub(r'(["\\#])', r"\\\1", text)
-        # YAML: what is not plain is quoted, a single quote doubled
+        # YAML needs quotes around text that is not plain, and doubles a single quote.
         return text if re.fullmatch(r"[A-Za-z][A-Za-z0-9./:_-]*|[0-9]+(\.[0-9]+){2,}", text) else "'" + text.replace("'", "''") + "'"
 
     return re.sub(r"@([A-Z0-9_]+)@", value, template.read_text(encoding="utf-8"))
@@ -48,7 +48,7 @@ def manifests(folder):
     place = said["url"].replace("VERSION", version).rstrip("/")
     values = {"VERSION": version, "HOMEPAGE": said["homepage"], "PUBLISHER": said["publisher"], "IDENTIFIER": said["identifier"],
               "DESCRIPTION": re.search(r'DESCRIPTION "([^"]*)"', (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"))[1],
-              # Scoop finds a newer one here
+              # Scoop looks for a newer release here.
               "LATEST": said["url"].rstrip("/").replace("VERSION", "$version") + "/jitwarm-$version-windows-x64.zip"}
     for name, end in FILES.items():
         path = folder / f"jitwarm-{version}-{end}"

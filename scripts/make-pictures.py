@@ -29,7 +29,7 @@ PICTURE = ROOT / "docs/pictures/prime.svg"
 COLUMNS, ROWS = 100, 60
 WHEEL = pathlib.Path.home() / ".cache/jitwarm/frameworks/xgboost-1.3.3-linux/xgboost-1.3.3-py3-none-manylinux2010_x86_64.whl"
 COMMANDS = (["check", "xgboost"], ["prime", "xgboost"], ["check", "xgboost"])
-# Lines between the first and the last ones of `prime`, for which the picture has “…”
+# The picture has “…” for these lines between the first and the last ones of `prime`.
 REMARKS = r"(Predicted|Times assume|Why|The driver links)"
 STYLES = {"1": "strong", "2": "faint", "32": "good", "33": "warn", "31": "bad"}
 CHARACTER, LINE = 8.43, 19
@@ -41,7 +41,7 @@ def environment(scratch):
     packages.mkdir(parents=True)
     (scratch / "venv/pyvenv.cfg").write_text("home = /usr/bin\nversion = 3.8.10\n")
     shutil.unpack_archive(WHEEL, packages, "zip")
-    # check would name an NVRTC of this machine
+    # check would name this machine's NVRTC.
     (scratch / "none").mkdir()
     for name in ("libnvrtc.so", "libnvrtc.so.11.2", "libnvrtc.so.12", "libnvrtc.so.13"):
         (scratch / "none" / name).touch()
@@ -141,7 +141,7 @@ def draw(lines):
         spans, column = "", 0
         for style, text in runs(line):
             kind = f' class="{style}"' if style else ""
-            # The first cell is placed by number, so that any font's width keeps the columns of texts of several styles
+            # The first cell has its position as a number, so that the columns of differently styled texts stay aligned in any font.
             spans += f'<tspan x="{16 + column * CHARACTER:.1f}"{kind}>{html.escape(text, quote=False)}</tspan>'
             column += len(text)
         if spans:
@@ -172,7 +172,7 @@ def make_prime(arguments):
 
 
 MEASURED = ROOT / "docs/pictures/first-start.csv"
-# Background, text, faint text, the bar without jitwarm, the bar after prime
+# Colours: background, text, faint text, the bar without jitwarm, the bar after prime
 COLOURS = {"light": ("#ffffff", "#1f2328", "#59636e", "#9198a1", "#1a7f37"), "dark": ("#0d1117", "#f0f6fc", "#9198a1", "#6e7681", "#3fb950")}
 
 

@@ -15,13 +15,13 @@ import reach
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 KNOWN, NAMED, BY_HAND = (ROOT + "/tests/mutants/" + name for name in ("equivalent.txt", "named.txt", "by-hand.tsv"))
 
-# They work on Windows alone, or only in programs of their own.
+# These work only on Windows, or only in programs of their own.
 ELSEWHERE = ("src/setup/logon_task.c", "src/os/win32/*")
 
-# A mistake is given up after so many seconds of tests, as they take without it.
+# After so many seconds of tests, measured without the mistake, the mistake counts as unnoticed.
 MAX_TESTS_S = 60
 
-# Pairs: a piece of a line, and its replacement.
+# Pairs: a part of a line, and its replacement.
 RULES = [
     ("negated condition", r"\bif \((?!\()([^()]*(?:\([^()]*\)[^()]*)*)\)$", lambda m: "if (!(%s))" % m.group(1)),
     ("bound off by one", r" (<|>) ", lambda m: " %s= " % m.group(1)),
@@ -38,7 +38,7 @@ RULES = [
     ("true for false", r"\breturn true;", lambda m: "return false;"),
 ]
 
-# Mistakes that they may notice.
+# Mistakes that the sanitizers may notice.
 SANITIZERS = ("bound off by one", "call dropped", "check dropped")
 
 
@@ -54,7 +54,7 @@ def code_lines(text):
             yield number, line
 
 
-# “a < b ? a : b” and “a > b ? a - b : 0”, with casts: the same for “<=” and “>=”.
+# “a < b ? a : b” and “a > b ? a - b : 0”, with casts: these are the same with “<=” and “>=”.
 WORD = r"(?:\(\w+\))?\(?([\w.>\[\]-]+)"
 SAME_AT_EQUALS = re.compile(r"([\w.>\[\]-]+) [<>]=? ([\w.>\[\]-]+)\s+\? (?:" + WORD + " : " + WORD + "|" + WORD + " - " + WORD + r"\)? : 0\b)")
 
@@ -167,7 +167,7 @@ class Build:
                 self.compiled(path)
             return None
         finally:
-            # The next one links. The source last: where this ends before, it is seen to have changed.
+            # The next build links. The source is restored last, so that an interruption before leaves it marked as changed.
             if made:
                 with open(made, "wb") as file:
                     file.write(sound)
@@ -200,7 +200,7 @@ class Place:
         for folder, _, names in os.walk(self.tree):
             if not folder.startswith(self.tree + "/build"):
                 for name in names:
-                    # A file that was moved would be built in both places
+                    # A moved file would be built in both places.
                     if os.path.relpath(os.path.join(folder, name), self.tree) not in wanted:
                         os.remove(os.path.join(folder, name))
         for name in listed:
@@ -224,7 +224,7 @@ class Place:
         """[(test, its limit in seconds)], as long as they take less than all that is spent on one mistake"""
         tests, took = [], {False: 0, True: 0}
         for name in self.reach.tests(path, number, text):
-            # The test in which each call fails takes longest, and it alone sees what is done then.
+            # The test in which each call fails takes longest, and only it sees the handling of failures.
             each = name.startswith("unit-struck")
             took[each] += self.reach.seconds[name]
             if took[each] < MAX_TESTS_S:
@@ -243,7 +243,7 @@ class Place:
         if noticed is None and self.usual.optimized(path, text) == self.usual.optimized(path, changed):
             return "same code", ""
         if noticed is None and self.sanitized and rule in SANITIZERS:
-            # A place behind an array, a file that stays open
+            # mistakes that only the sanitizers see: an access after an array, a file that stays open
             noticed = self.sanitized.notices(path, text, changed, [one for one in tests if one[0].startswith("unit-")])
         if noticed:
             return "noticed", noticed
@@ -264,7 +264,7 @@ def list_stale(pattern):
     stale = ["%s: %s" % (path, what) for what, path, _, old, _ in read_named(pattern)
              if not os.path.exists(ROOT + "/" + path) or read(ROOT + "/" + path).count(old) != 1]
     listed = subprocess.run(["ctest", "-N", "--test-dir", ROOT + "/build/release"], capture_output=True, text=True, check=False).stdout
-    tests = set(re.findall(r"Test +#\d+: (\S+)", listed))  # of this system; empty without a build
+    tests = set(re.findall(r"Test +#\d+: (\S+)", listed))  # the tests of this system; empty without a build
     stale += ["%s: %s: no test has such a name: %s" % (path, what, names) for what, path, names, *_ in read_named(pattern)
               if tests and not any(re.fullmatch(names, test) for test in tests)]
     with open(BY_HAND, encoding="utf-8") as file:

@@ -27,7 +27,7 @@ sign_files() { # FILE...
 	[ -r "${JITWARM_PFX:-}" ] || die "JITWARM_PFX names no file with a key"
 	work=$(mktemp -d)
 	trap 'rm -rf "$work"' EXIT
-	# Never on a command line, which every account reads
+	# The password is never on a command line, which every account can read.
 	password=$work/none
 	: >"$password"
 	[ -z "${JITWARM_PFX_PASSWORD:-}" ] || password=$JITWARM_PFX_PASSWORD
@@ -106,7 +106,7 @@ PYTHON
 zip=$out/jitwarm-$version-windows-x64.zip setup=$out/jitwarm-$version-windows-x64-setup.exe msi=$out/jitwarm-$version-windows-x64.msi
 
 signed "$files/jitwarm.exe" "$files/jitwarmw.exe"
-# Fixed order, time and modes: who builds the same programs gets the same hash.
+# Order, time and modes are fixed, so the same programs give the same hash.
 python3 - "$zip" "$files"/{jitwarm.exe,jitwarmw.exe,LICENSE.txt,README.md} <<'PYTHON'
 import os, sys, zipfile
 with zipfile.ZipFile(sys.argv[1], "w") as archive:
@@ -125,8 +125,8 @@ pack_setup() {
 		{ tail -n 20 "$work/log" >&2; die "the installer could not be made"; }
 	signed "$setup"
 }
-# The package code and the two times in an MSI file's summary: of the other bytes, and of SOURCE_DATE_EPOCH, in place of a random number
-# and the clock's. They lie in a property set (MS-OLEPS), in one piece.
+# settle_msi: replaces the package code and the two times in an MSI file's summary, a random number and the clock's time, by a hash of the
+# other bytes and by SOURCE_DATE_EPOCH. They lie in one piece of a property set (MS-OLEPS).
 settle_msi() {
 	python3 - "$msi" <<'PYTHON'
 import hashlib, os, struct, sys, uuid
@@ -155,10 +155,10 @@ PYTHON
 }
 pack_msi() {
 	filled jitwarm.wxs "$files/jitwarm.wxs"
-	sed -i '/ Value=""/d' "$files/jitwarm.wxs" # a property without a value is none
+	sed -i '/ Value=""/d' "$files/jitwarm.wxs" # a property without a value is an error
 	find "$files" -exec touch -d "@$SOURCE_DATE_EPOCH" {} +
 	(cd "$files" && wixl -a x64 -o "$msi" jitwarm.wxs) >"$work/log" 2>&1 || { tail -n 20 "$work/log" >&2; die "the MSI package could not be made"; }
-	# “=-*”: set with the package and removed with it, for the machine; “[~]” is what Path was
+	# “=-*” sets the variable for the machine with the package, and removes it with it; “[~]” is Path's former value.
 	printf 'Environment\tName\tValue\tComponent_\r\ns72\tl255\tL255\ts72\r\nEnvironment\tEnvironment\r\nPath\t=-*Path\t[~];[INSTALLDIR]\tProgram\r\n' >"$files/Environment.idt"
 	(cd "$files" && msibuild "$msi" -i Environment.idt -q "INSERT INTO InstallExecuteSequence (Action, Sequence) VALUES ('RemoveEnvironmentStrings', 3300)" \
 		-q "INSERT INTO InstallExecuteSequence (Action, Sequence) VALUES ('WriteEnvironmentStrings', 5200)" \

@@ -29,7 +29,7 @@ usage() { sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0"; exit 64; }
 wrong() { echo "package.sh: $*" >&2; exit 64; }
 missing() { echo "package.sh: $*" >&2; exit 3; }
 installer() { # URL PUBLIC-KEY VERSION
-	# None of them has a character that would end a word of the script.
+	# No value has a character that would end a word of the script.
 	[[ $1 =~ ^https?://[A-Za-z0-9._~:/%@+-]+$ ]] || wrong "not a plain address: $1"
 	[[ $2 =~ ^RW[A-Za-z0-9+/]{54}$ ]] || wrong "not a public key of minisign: $2"
 	[[ $3 =~ ^[0-9]+(\.[0-9]+)*$ ]] || wrong "not a version: $3"
@@ -62,7 +62,7 @@ export SOURCE_DATE_EPOCH
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || echo 0)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# Before anything is built: a wrong address would end it an hour later
+# This comes before the builds, since a wrong address would end the script an hour later.
 [ -z "$(release_value url)" ] || [ -z "$(release_value public_key)" ] || installer "$(release_value url)" "$(release_value public_key)" "$version" >"$work/install.sh"
 
 pack_source() {
@@ -74,7 +74,7 @@ pack_linux() { # TARGET
 	local build=build/linux-$1 name=jitwarm-$version-linux-$1 platform=manylinux_2_17_$1.manylinux2014_$1 root archive runs
 	case $1 in *-musl) platform=musllinux_1_2_${1%-musl} ;; esac
 	scripts/build-linux.sh --machine "$1" -B "$build"
-	# The help texts are those of every machine.
+	# The help texts are the same on every machine.
 	runs=$build/jitwarm
 	if [ "$1" != "$(uname -m)" ]; then
 		runs=build/linux-$(uname -m)/jitwarm
@@ -93,11 +93,11 @@ pack_linux() { # TARGET
 	cp data/completions/jitwarm.fish "$root/share/fish/vendor_completions.d/"
 	cp -r data/schemas "$root/share/jitwarm/"
 	cat LICENSE packaging/licences/*.txt packaging/linux/licences.txt >"$root/share/doc/jitwarm/LICENSE"
-	cp README.md CHANGELOG.md "$build/libraries.txt" "$root/share/doc/jitwarm/" # of the libraries rpm and conda make their SBOM
+	cp README.md CHANGELOG.md "$build/libraries.txt" "$root/share/doc/jitwarm/" # rpm and conda make their SBOM from the list of libraries
 	find "$root" -type d -exec chmod 755 {} + -o -type f ! -path "$root/bin/*" -exec chmod 644 {} +
 	tar -C "$work" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --format=gnu -cf - "$name" |
 		zstd -q -19 -T1 >"$archive"
-	zstd -qdc "$archive" | gzip -9n >"${archive%.zst}.gz" # for install.sh: not every system has zstd
+	zstd -qdc "$archive" | gzip -9n >"${archive%.zst}.gz" # install.sh takes this form, since some systems lack zstd
 	scripts/make-sbom.py "$build/libraries.txt" "$archive" >"$archive.spdx.json"
 	wheel "$build/libraries.txt" "$root/bin/jitwarm" "$platform"
 	printf 'package: %s (%d bytes; program %d bytes)\n' "$archive" "$(stat -c %s "$archive")" "$(stat -c %s "$root/bin/jitwarm")"
@@ -123,14 +123,14 @@ pack_deb() {
 		scripts/make-sbom.py "$work/linked" "$out/${made##*/}" >"$out/${made##*/}.spdx.json"
 	done
 }
-# The source packages of what a Debian package depends on, in the versions that it was built with
-linked() { # DEB
+# linked DEB: prints the source packages of the package's dependencies, in the versions with which it was built
+linked() {
 	printf 'shared, by Debian:'
 	dpkg-deb -f "$1" Depends | tr ',' '\n' | sed -E 's/^ *([a-z0-9.+-]+).*/\1/' |
 		xargs dpkg-query -W -f ' ${source:Package}=${source:Version}\n' | LC_ALL=C sort -u | tr -d '\n'
 	echo
 }
-# of_archive ARCHIVE PACKAGE: the SBOM of a package that has the program of that archive
+# of_archive ARCHIVE PACKAGE: writes the SBOM of a package that has the archive's program
 of_archive() {
 	tar -xzOf "$1" --wildcards '*/share/doc/jitwarm/libraries.txt' >"$work/linked" && scripts/make-sbom.py "$work/linked" "$2" >"$2.spdx.json"
 }
@@ -205,5 +205,5 @@ for target in "${targets[@]}"; do
 done
 
 [ ! -f "$work/install.sh" ] || cp "$work/install.sh" "$out/install.sh"
-rm -f "$out/SHA256SUMS.minisig" # of the former list: install.sh would refuse the new one
+rm -f "$out/SHA256SUMS.minisig" # it signs the former list, so install.sh would refuse the new one
 (cd "$out" && find . -maxdepth 1 -type f ! -name 'SHA256SUMS*' -printf '%f\n' | LC_ALL=C sort | xargs -d '\n' sha256sum >SHA256SUMS)

@@ -9,7 +9,7 @@ import struct
 import sys
 
 ENTRY = 10  # IMAGE_DIRECTORY_ENTRY_LOAD_CONFIG
-FLAGS = 0x4E  # of DependentLoadFlags in the table of 64-bit programs
+FLAGS = 0x4E  # the offset of DependentLoadFlags in the table of 64-bit programs
 
 
 class Program:

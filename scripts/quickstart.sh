@@ -21,7 +21,7 @@ driver=550.163.01 cuda=12.4
 gpu=sm_86
 
 show() { printf '\n$ %s\n' "$*"; }
-# A cold cache (1), and no package to judge (2), are outcomes, not failures.
+# A cold cache (1), and a lack of packages to judge (2), are outcomes, not failures.
 outcome() { "$@" || [ $? -le 2 ]; }
 
 has_gpu() {
@@ -33,11 +33,11 @@ has_gpu() {
 	return 1
 }
 
-# Without a GPU it goes on to what needs a compiler.
+# Without a GPU, the script continues with steps that need a compiler.
 if has_gpu; then ./scripts/setup.sh; else ./scripts/setup.sh --compiler; fi
 echo "building (a minute) ..."
 warnings=OFF
-[ -z "${JITWARM_FRESH:-}" ] || warnings=ON # fresh.sh runs the tests next, of the same build
+[ -z "${JITWARM_FRESH:-}" ] || warnings=ON # fresh.sh runs the tests of the same build next
 build_preset release -DJITWARM_WERROR=$warnings -DJITWARM_TESTS="${JITWARM_TESTS:-ON}"
 
 if has_gpu; then
@@ -75,7 +75,7 @@ show jitwarm check "$library"
 "${under[@]}" "$jitwarm" check "$library"
 show "$(basename "$application")   # the sample framework's first start"
 "${under[@]}" "$application"
-# Without GPU and driver: for that machine from this one. The pack is then tried where the driver is at hand.
+# offline: without GPU and driver, compiles for another machine; the pack is then tried if the driver is at hand
 offline()
 {
 	local pack=$scratch/sample.jwpack

@@ -42,7 +42,7 @@ out=${out:-$PWD/dist}
 [ -z "$(ls -A "$out" 2>/dev/null)" ] || wrong "$out has files in it"
 values=(homepage url publisher identifier maintainer public_key image)
 
-# ---- the files of a tag, once more
+# ---- --rebuild: the files of a tag once more
 
 if [ -n "$rebuild" ]; then
 	[ -z "$version$dry$key" ] || usage
@@ -61,7 +61,7 @@ if [ -n "$rebuild" ]; then
 	exit
 fi
 
-# ---- what would end it an hour later
+# ---- checks of errors that would end the release an hour later
 
 [ -n "$version" ] || [ -z "$dry" ] || version=$(sed -nE '/^## /{s/^## ([^ ]+).*/\1/p;q}' CHANGELOG.md)
 [[ $version =~ ^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$ ]] || wrong "not a version, as in 1.2.3: “$version”"
@@ -92,7 +92,7 @@ fi
 # ---- the commit
 
 git clone -q . "$work/clone" && cd "$work/clone" || exit 1
-# The phantom GPU, for trials under NVIDIA's driver (trial.sh)
+# trial.sh uses the phantom GPU for trials under NVIDIA's driver.
 [ ! -d "$repository/build/release/tests/phantom" ] || { mkdir build && ln -s "$repository/build/release" build/release; }
 who=(-c "user.name=$(git -C "$repository" config user.name || git log -1 --format=%an)" -c "user.email=$(git -C "$repository" config user.email || git log -1 --format=%ae)")
 today=$(date -u +%Y-%m-%d)
@@ -102,7 +102,7 @@ for i in 0 1 2; do
 done
 sed -i "s/^## $version (unreleased)\$/## $version ($today)/" CHANGELOG.md
 grep -qE "^## $version \([0-9-]+\)\$" CHANGELOG.md || wrong "CHANGELOG.md has no heading for $version"
-# A sentence that the pages have from the first release on is a comment in them before it
+# A sentence that the pages have only from the first release on is a comment in them before.
 sed -i '/^<!-- until the first release -->$/,/^<!-- from the first release on$/d; /^<!-- from the first release on$/d; /^from the first release on -->$/d' README*.md docs/install.md
 if [ -n "$dry" ]; then
 	example=(https://example.invalid/jitwarm https://example.invalid/jitwarm/vVERSION "Example Publisher" Example.jitwarm
@@ -113,7 +113,7 @@ if [ -n "$dry" ]; then
 fi
 git "${who[@]}" commit -qam "Release $version" || exit 1
 
-# ---- the files, and each of them tried
+# ---- the files, each of which is tried
 
 packages=$work/dist
 built_twice() { scripts/reproducible.sh "$packages"; }
@@ -121,7 +121,7 @@ signature() {
 	[ -n "$sign" ] || return 77
 	minisign -S -s "$key" -m "$packages/SHA256SUMS" -t "jitwarm $version" && minisign -Vq -P "$(release_value public_key)" -m "$packages/SHA256SUMS"
 }
-# As a user has it, from another address
+# own_installer: install.sh as users get it, with another address
 own_installer() {
 	local prefix=$work/prefix
 	[ -n "$sign" ] || return 77
@@ -156,7 +156,7 @@ stage "uvx and pip" tests/install/test_wheel.sh "$packages"
 stage "manifests" tests/install/test_manifests.py "$packages"
 stages_end || exit 1
 
-# ---- what stays
+# ---- the results that stay
 
 rmdir "$out" 2>/dev/null
 mkdir -p "${out%/*}" && mv "$packages" "$out" || exit 1

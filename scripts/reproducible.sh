@@ -20,7 +20,8 @@ work=$(mktemp -d -p "${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm" ".again-XXXXXX") |
 trap 'rm -rf "$work"' EXIT
 failed=0 same=0
 
-again() { # TARGET
+# again TARGET: builds it in the clone
+again() {
 	umask 077
 	[ -d "$work/a clone/tree" ] || git clone -q . "$work/a clone/tree" || return 1
 	cd "$work/a clone/tree" && env -u CMAKE_C_COMPILER_LAUNCHER CCACHE_DISABLE=1 TZ=Pacific/Auckland LC_ALL=C.UTF-8 LANGUAGE=ko scripts/package.sh -o "$work/dist" "$1"
@@ -39,7 +40,7 @@ files_of() { # ARCHIVE: its files' sums
 	rm -rf "$folder"
 }
 declare -A compared
-# compare TARGET: what is new in the second folder
+# compare TARGET: compares the new files of the second folder
 compare() {
 	local file name before=$same
 	for file in "$work"/dist/*; do

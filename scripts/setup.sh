@@ -10,7 +10,7 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-# In full: packages that these only recommend (gcc: libc6-dev) are not installed.
+# All packages are listed, since those that others only recommend (gcc: libc6-dev) are not installed.
 packages=(gcc libc6-dev cmake ninja-build pkg-config libzstd-dev liblz4-dev libcjson-dev libsodium-dev libarchive-dev zlib1g-dev libisal-dev libuv1-dev
 	libcmocka-dev python3 procps)
 tests=
@@ -50,13 +50,13 @@ if [ ${#missing[@]} -gt 0 ]; then
 		fail "apt-get could not install what is missing"
 	}
 fi
-# Packages may be there and a compiler not work: said here, not by what CMake makes of it.
+# If the packages are installed but the compiler does not work, this says so, and not a later message of CMake.
 echo 'int main(void) { return 0; }' >"$scratch/program.c"
 read -ra compiler <<<"${CC:-cc}"
 "${compiler[@]}" -o "$scratch/program" "$scratch/program.c" >"$scratch/log" 2>&1 ||
 	fail "${compiler[*]} cannot build a program: $(grep -m1 -E 'error|cannot find' "$scratch/log" || head -n 1 "$scratch/log")"
 
-# NVIDIA's user-space drivers run on the phantom GPU. They are fetched, never installed; without them those tests are skipped.
+# NVIDIA's user-space drivers run on the phantom GPU. They are fetched, never installed; without them their tests are skipped.
 if [ -n "$tests" ]; then
 	"$here/get.sh" drivers 535.309.01 550.163.01 >&2 ||
 		echo "setup.sh: the real drivers cannot be had: the tests that need one will be skipped" >&2
@@ -64,16 +64,16 @@ if [ -n "$tests" ]; then
 		echo "setup.sh: nvJitLink cannot be had: the test that links without a driver will be skipped" >&2
 	"$here/get.sh" nvcc 13.0 >&2 || # 250 MB
 		echo "setup.sh: nvcc cannot be had: the test of lint on what it makes will be skipped" >&2
-	uv=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/uv # where tests/elsewhere/index.sh looks
+	uv=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/uv # tests/elsewhere/index.sh looks here
 	[ -x "$uv/bin/uv" ] || python3 -m pip install -q --disable-pip-version-check --only-binary=:all: --target "$uv" uv >"$scratch/log" 2>&1 ||
 		echo "setup.sh: uv cannot be had: the test that it lends pip will be left out" >&2
-	schemas=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/check-jsonschema # where tests/documents/repository.py looks
+	schemas=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/check-jsonschema # tests/documents/repository.py looks here
 	[ -d "$schemas/check_jsonschema" ] || python3 -m pip install -q --disable-pip-version-check --only-binary=:all: --target "$schemas" check-jsonschema==0.39.0 >"$scratch/log" 2>&1 ||
 		echo "setup.sh: check-jsonschema cannot be had: the test of .github's schemas will be skipped" >&2
-	ruff=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/ruff # where lint.sh looks
+	ruff=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/ruff # lint.sh looks here
 	[ -x "$ruff/bin/ruff" ] || python3 -m pip install -q --disable-pip-version-check --only-binary=:all: --target "$ruff" ruff==0.17.6 >"$scratch/log" 2>&1 ||
 		echo "setup.sh: ruff cannot be had: lint.sh will leave the Python package out" >&2
-	# The promise is tested on a program that nobody here wrote (260 MB).
+	# This program, written elsewhere, tests the promise (260 MB).
 	"$here/get.sh" frameworks xgboost-1.0.2-linux xgboost-1.3.3-linux >&2 ||
 		echo "setup.sh: XGBoost cannot be had: the tests of its first start will be skipped" >&2
 fi

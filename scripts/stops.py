@@ -66,7 +66,7 @@ def count(events, known, entry_root, verdict_root):
         name, place = known[address]
         if not entered:
             stack.pop()
-            # The last whole one: the first has to make the cache, which later ones find there.
+            # The last complete call counts: the first one has to make the cache, which later ones find.
             if name == entry_root:
                 entry, within = sorted(within), set()
             continue

@@ -22,13 +22,13 @@ install_wine() {
 	command -v wine > /dev/null || { echo "test-windows: please install wine (apt-get install wine)" >&2; exit 77; }
 }
 
-# Wine's window system is not wanted, and its complaints about that neither.
+# Wine needs no window system here, and its complaints about that are not wanted.
 export DISPLAY='' WINEDEBUG=${WINEDEBUG:--all}
 
 scripts/build-windows.sh "$@"
 install_wine
-# The first program in a new prefix waits for Wine to make it, for a minute where other work goes on: no test's limit counts that.
-# On a busy machine Wine's own services may come too late for the very first one, which is then tried again.
+# The first program in a new prefix waits until Wine has made it, for a minute on a busy machine, and no test's limit should count that. On
+# a busy machine, Wine's own services may start too late for the very first program, which is then tried again.
 for user in 김지원 박민수 박서준 이서연 홍길동; do
 	for try in 1 2 3; do
 		scripts/with-simdriver.sh -B "$build" -w -u $user sm_86 -- cmd /c exit > "$build/wine.log" 2>&1 < /dev/null && continue 2
@@ -43,7 +43,7 @@ sed -n '/^ *[0-9]*\/[0-9]* Test /p' "$log"
 count() { grep -cE "^ *[0-9]+/[0-9]+ Test .*$1" "$log" || true; }
 passed=$(count ' Passed ') skipped=$(count 'Skipped ')
 all=$(grep -cE '^ *[0-9]+/[0-9]+ Test ' "$log" || true)
-# Without a single test something is wrong with the build.
+# If there is no test at all, the build is wrong.
 [ "$passed" -gt 0 ] || failed=1
 echo "$passed passed, $((all - passed - skipped)) failed, $skipped skipped"
 exit $failed

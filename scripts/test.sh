@@ -23,10 +23,10 @@ case ${1:-} in
 esac
 
 jobs=$(nproc)
-# Tests wait for processes and clocks more than they compute; none depends on how long anything takes.
+# Tests wait for processes and clocks more than they compute, and no test depends on how long anything takes.
 export CTEST_PARALLEL_LEVEL=$((jobs * 3))
 
-# A folder in memory that takes what /tmp takes: programs, devices, 8 GB. Wine takes it for a link.
+# folder_in_memory: makes a folder in memory that allows what /tmp allows: programs, devices, 8 GB. Wine reaches it through a link.
 folder_in_memory() {
 	local folder available_kb
 	available_kb=$(awk '/^MemAvailable/ { print $2 }' /proc/meminfo)
@@ -47,7 +47,7 @@ run() { # BUILD CTEST-OPTION...
 	(cd "$folder" && TMPDIR=${memory:-${TMPDIR:-/tmp}} ctest "$@" ${without:+-E "$without"}) | tee "$folder/test.log" || status=1
 	return $status
 }
-# Prints a line for each log of this run: seconds, the build, the test
+# slowest: prints a line for each log of this run: seconds, build, test
 slowest() {
 	local name
 	for name in release sanitize windows; do
@@ -67,16 +67,16 @@ summary() {
 	local list name
 	printf '\nthe slowest tests, in seconds:\n%s\n' "$(slowest)"
 	list=$(failed_tests)
-	# At the end, which is what whoever shortens a log keeps
-	[ -z "$list" ] || for name in release sanitize; do # test-windows.sh has shown its own
+	# This comes at the end, which is the part that is kept when a log is shortened.
+	[ -z "$list" ] || for name in release sanitize; do # test-windows.sh has printed its own
 		! grep -q "^$name: " <<<"$list" || failed_output "build/$name"
 	done
 	[ -z "$list" ] || printf '\nfailed:\n%s\n' "$list"
 	stages_end
 }
 
-# A line of tests/long that names no test would leave out nothing, or hide that a test has gone; and ctest runs all where it
-# does not understand a pattern.
+# check_long: a line of tests/long that names no test would leave out nothing, or hide that a test is gone; and ctest runs all tests if it
+# does not understand a pattern
 check_long() {
 	local tests pattern status=0
 	tests=$(cd build/release && ctest -N | sed -n 's/^ *Test *#[0-9]*: //p')
@@ -89,7 +89,7 @@ check_long() {
 	return $status
 }
 
-# libjitwarm, in which two threads scan, check and prime two caches
+# test_threads: two threads of libjitwarm scan, check and prime two caches
 test_threads() {
 	local probe
 	probe=$(mktemp)
@@ -100,10 +100,10 @@ test_threads() {
 		(cd build/tsan && ctest -R '^library-threads$' --output-on-failure)
 }
 
-# Without Wine nothing was tested, which is no success here.
+# Without Wine nothing was tested, so here that is a failure.
 test_windows() { ./scripts/test-windows.sh || return 1; }
 
-# The pieces that need no test's result, one after the other
+# work_ahead: the pieces that do not need a test's result, one after the other
 work_ahead() {
 	piece sanitize build_preset sanitize
 	piece threads test_threads
@@ -131,17 +131,17 @@ memory=$(folder_in_memory 2>/dev/null)
 trap '[ -z "$worker" ] || kill -- -"$worker" 2>/dev/null; rm -rf "$ahead" "$mark" ${memory:+"$memory"}' EXIT
 
 stage "set up" ./scripts/setup.sh --tests || { summary; exit 1; }
-# A version manager's python on PATH is a script: it begins in 140 ms, the program in 10. The tests start thousands, and
-# so does jitwarm, which asks Python for its packages.
+# If python on PATH is a version manager's script, it starts in 140 ms, and the program in 10. The tests start thousands, and so does
+# jitwarm, which asks Python for its packages.
 [ ! -x /usr/bin/python3 ] || export PATH=/usr/bin:$PATH
-# Files compiled before are not compiled again, from whatever folder.
+# Files that were compiled before, in any folder, are not compiled again.
 if command -v ccache >/dev/null && [ -z "${CMAKE_C_COMPILER_LAUNCHER:-}" ]; then
 	export CMAKE_C_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
 fi
 stage "release build" build_preset release || { summary; exit 1; }
 stage "tests/long" check_long
 if [ -z "$quick" ]; then
-	# A group of its own, so that all of it ends with us
+	# The processes form a group, so that all of them end with this script.
 	set -m
 	{ renice -n 19 "$BASHPID" >/dev/null; work_ahead; } </dev/null &
 	worker=$!

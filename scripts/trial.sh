@@ -6,8 +6,8 @@
 . "$here/lib.sh"
 
 
-# trial_of DEFAULT FOLDER TESTS [RELEASE...]: what the script was called with, into packages, tests and releases; DEFAULT names the
-# releases where it was given none. Sets work, a folder that goes with the script, and store, where roots are kept
+# trial_of DEFAULT FOLDER TESTS [RELEASE...]: puts the script's arguments into packages, tests and releases, which are DEFAULT if none was
+# named. Sets work, a folder that is removed with the script, and store, where roots are kept.
 trial_of() {
 	[ $# -ge 3 ] || usage
 	[ -e "$2" ] || { say "there is no $2: scripts/package.sh -o makes it" >&2; exit 64; }
@@ -25,7 +25,7 @@ trial_of() {
 	[[ ${releases[*]} != *-arm64* ]] || emulate_begin || skip "$emulate_lacks"
 }
 trial_end() { emulate_end; rm -rf --one-file-system "$work"; }
-# Each release, by try_release; where none can be tried, that is status 77
+# trial_each: runs try_release for each release; status 77 if none can be tried
 trial_each() {
 	local release status worst=77
 	for release in "${releases[@]}"; do
@@ -37,7 +37,7 @@ trial_each() {
 	exit $worst
 }
 
-# Debian has no package of Ubuntu's keys: they are taken from Ubuntu's own, and only those with these fingerprints (2012, 2018) are kept.
+# Debian has no package of Ubuntu's keys: they come from Ubuntu, and only those with these fingerprints (2012, 2018) are kept.
 ubuntu_keys=(790BC7277767219C42C86F933B4FE6ACC0B21F32 F6ECB3762474EDA9D21B7022871920D1991BC93C)
 ubuntu_keyring() { # MIRROR FILE
 	local deb
@@ -48,8 +48,8 @@ ubuntu_keyring() { # MIRROR FILE
 	gpg -q --homedir "$work/gnupg" --no-autostart --export "${ubuntu_keys[@]}" >"$2" && [ -s "$2" ]
 }
 is_ubuntu() { case $1 in xenial | bionic | focal | jammy | noble) ;; *) false ;; esac; }
-# Ubuntu's archive lies beside Debian's on mirrors of both.
-mirror_of() { # RELEASE
+# mirror_of RELEASE: on mirrors of both, Ubuntu's archive lies beside Debian's
+mirror_of() {
 	local mirror
 	mirror=$(debian_mirror)
 	if is_ubuntu "$1"; then mirror=${mirror%/debian}/ubuntu; fi
@@ -59,23 +59,23 @@ bootstrap() { # RELEASE FOLDER ARCHITECTURE
 	local mirror keyring script=()
 	mirror=$(mirror_of "$1") keyring=$(debian_keyring)
 	if is_ubuntu "$1"; then
-		# An older debootstrap does not know the newest by name
+		# An older debootstrap does not know the newest release by name.
 		keyring=$work/ubuntu.gpg script=(/usr/share/debootstrap/scripts/gutsy)
 		[ -s "$keyring" ] || ubuntu_keyring "$mirror" "$keyring" || { echo "E: Ubuntu's keys cannot be had" >"$work/log"; return 1; }
 	fi
 	unshare --mount --pid --fork --kill-child --propagation private --mount-proc debootstrap --variant=minbase --arch="$3" \
 		--keyring="${keyring:-/usr/share/keyrings/debian-archive-keyring.gpg}" "$1" "$2" "$mirror" "${script[@]}" >"$work/log" 2>&1
 }
-# A root without glibc: musl and busybox of Debian
-bootstrap_musl() { # FOLDER ARCHITECTURE
+# bootstrap_musl FOLDER ARCHITECTURE: makes a root without glibc, of Debian's musl and busybox
+bootstrap_musl() {
 	mkdir -p "$1"/{bin,sbin,usr/bin,usr/sbin,usr/local/bin,proc,dev,tmp,root,etc}
 	debian_files "$2" "$1" musl busybox-static >"$work/log" 2>&1 || return 1
 	chroot "$1" /bin/busybox --install -s && mknod -m 666 "$1/dev/null" c 1 3 && mknod -m 666 "$1/dev/urandom" c 1 9 &&
 		echo 'root:x:0:0:root:/root:/bin/sh' >"$1/etc/passwd"
 }
 machine_of() { case $1 in *-arm64) echo aarch64 ;; *) uname -m ;; esac; }
-# root_of RELEASE (or musl, or the name of an archive in the store; with -arm64 behind it: under qemu-user): into $root; status 1 where it
-# cannot be had, which is said
+# root_of RELEASE: makes $root of a release, musl, or an archive in the store; with -arm64 after the name, it runs under qemu-user. Status
+# 1, with a message, if it cannot be had.
 root_of() {
 	local architecture
 	architecture=$(dpkg --print-architecture)
@@ -87,8 +87,8 @@ root_of() {
 	rm -f "$root"/var/cache/apt/archives/*.deb
 	tar -C "$root" -czf "$work/archive" . && mv "$work/archive" "$store/$1.tar.gz"
 }
-# apt in the root reaches the archive as this machine's does
-apt_into_root() { # RELEASE
+# apt_into_root RELEASE: lets apt in the root reach the archive as this machine's does
+apt_into_root() {
 	local release=${1%-arm64} components=main
 	if is_ubuntu "$release"; then components='main universe'; fi
 	cp -L /etc/resolv.conf "$root/etc/resolv.conf"
@@ -96,13 +96,14 @@ apt_into_root() { # RELEASE
 	echo "deb [trusted=yes] $(mirror_of "$release") $release $components" >"$root/etc/apt/sources.list"
 	inside "apt-get -qq update" || skip "apt does not reach the archive: $(grep -m1 -E '^[EW]:' "$work/out")"
 }
-# The simulated driver and the sample framework of the build in FOLDER, and a systemctl that does nothing (what counts is units' files); NVIDIA's driver 550 and the phantom GPU where both are here
-tests_into_root() { # FOLDER
+# tests_into_root FOLDER: copies the simulated driver and the sample framework of the build in FOLDER, and a systemctl that does nothing
+# (only the units' files count); also NVIDIA's driver 550 and the phantom GPU if both are here
+tests_into_root() {
 	local driver=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/drivers/550.163.01 phantom=$1/tests/phantom
 	mkdir -p "$root/opt/tests"
 	printf '#!/bin/sh\n' >"$root/usr/bin/systemctl" && chmod 755 "$root/usr/bin/systemctl"
 	real=''
-	# The phantom needs a newer glibc than 2.17: portable builds have none
+	# The phantom needs a glibc newer than 2.17, so portable builds have none.
 	[ -f "$phantom/phantom.so" ] || phantom=$here/../build/release/tests/phantom
 	if [ -e "$root/lib64/ld-linux-x86-64.so.2" ] && [ -f "$phantom/phantom.so" ] && [ -d "$driver" ] && cp "$phantom/phantom.so" "$root/opt/tests/" && inside "LD_PRELOAD=/opt/tests/phantom.so /bin/true" &&
 		[ ! -s "$work/out" ]; then
@@ -113,7 +114,7 @@ tests_into_root() { # FOLDER
 	fi
 	cp -P "$1"/tests/simdriver/lib/libcuda.so.* "$root/opt/tests/" && cp -L "$1/tests/framework/libsample_framework.so" "$1/tests/framework/framework-app" "$root/opt/tests/"
 }
-# inside COMMAND: its status; what it prints is in $work/out
+# inside COMMAND: returns its status; its output is in $work/out
 inside() {
 	# shellcheck disable=SC2016
 	unshare --mount --pid --fork --kill-child --propagation private bash -c '
@@ -128,17 +129,17 @@ must_end() { # STATUS COMMAND
 	[ $status = "$1" ] || fail "$2 ended with $status, not $1"
 }
 
-# ---- a package of the system: installed, then these, with the upgrade and the removal between them
+# ---- a system package: installed, then these functions, with the upgrade and the removal in between
 
 library=/opt/tests/libsample_framework.so
 units() { find "$root/etc/systemd" -name '*jitwarm*' 2>/dev/null | LC_ALL=C sort; }
-# Lists the user's own: every file below the home folder, with its content
+# own: lists the user's own files below the home folder, with their contents
 own() { (cd "$root/root" && find . -type f ! -name .bash_history -print0 | LC_ALL=C sort -z | xargs -0 sha256sum); }
-# Names in the root that are jitwarm's, but for the tests', the user's and $1
+# traces ALLOWED: lists jitwarm's names in the root, except those of the tests, of the user and ALLOWED
 traces() {
 	find "$root" -xdev \( -path "$root/root" -o -path "$root/opt" -o -path "$root/proc" -o -path "$root/var/log" \) -prune -o -iname '*jitwarm*' ! -path "$root${1:-/none}" -print
 }
-# As an account of its own, under driver 550
+# story_real: as an account of its own, under driver 550
 story_real() {
 	[ -n "$real" ] || { say "driver 550 on the phantom GPU: not here, or not for this C library"; return; }
 	mkdir -p "$root/tmp/real"

@@ -21,19 +21,20 @@ versions=(9.1.0 9.10.0)
 state=$home/AppData/Local/jitwarm
 
 win() { under "$gpus" "$@"; exits 0 "$@"; }
-# The loader of msiexec and of the uninstaller's copy may end before they do
-gone() { # FILE
+# gone FILE: the loaders of msiexec and of the uninstaller's copy may end before these programs do
+gone() {
 	local turn
 	for turn in $(seq 300); do [ -e "$1" ] || return 0; sleep 0.1; done
 	fail "$1 is still there"
 }
-# Lists Wine's registry and disk, except what every program changes
+# traces: lists Wine's registry and disk, except what every program changes
 traces() {
 	env WINEPREFIX="$build/wine/$user" wineserver -w >/dev/null 2>&1 || true
 	(cd "$build/wine/$user/drive_c" && find . -iname '*jitwarm*' ! -path '*/AppData/Local/jitwarm/keys*' | LC_ALL=C sort)
 	grep -aiE 'jitwarm' "$build/wine/$user"/*.reg || true
 }
-path_of() { # KEY: its Path, with its type
+# path_of KEY: prints its Path, with its type
+path_of() {
 	under "$gpus" reg export "$1" "$(windows_path "$work/exported.reg")" /y
 	python3 - "$work/exported.reg" <<'PYTHON'
 import re, sys
@@ -57,7 +58,7 @@ made() { # VERSION OPTION...
 }
 package() { printf '%s/%s/jitwarm-%s-windows-x64%s' "$work" "$1" "$1" "$2"; }
 
-# From the file alone
+# The package is installed from the file alone.
 if [ -n "${files-}" ]; then
 	in_account=$home/AppData/Local/Programs/jitwarm in_machine="$build/wine/$user/drive_c/Program Files/jitwarm"
 	version=$(cd "$root" && . scripts/lib.sh && release_version)
@@ -103,10 +104,10 @@ echo "signed, and two versions packed"
 
 win cmd /c exit
 stand_in_for_schtasks
-# what an account has: the driver's cache and keys
+# own: lists what the account has: the driver's cache and keys
 own() { (cd "$home" && find AppData/Roaming/NVIDIA AppData/Local/jitwarm/keys -type f ! -name jitwarm -print0 2>/dev/null | LC_ALL=C sort -z | xargs -0 -r sha256sum); }
 
-# The stand-in keeps what it was told beside the tasks
+# The Task Scheduler's replacement keeps its calls beside the tasks.
 tasks_now() { (cd "$tasks" && find . -name '*.xml'); }
 
 # tried NAME PROGRAM-FOLDER INSTALL UPGRADE REMOVE [Path's KEY]: the three are functions
@@ -139,7 +140,7 @@ tried() {
 	gone "$folder"
 	[ "$(own)" = "$mine" ] || fail "$name: the removal changed what the account has"
 	[ -z "$(tasks_now)" ] || fail "$name: left a task"
-	# Wine's MSI leaves the semicolons between
+	# Wine's MSI leaves the semicolons in between.
 	diff <(path_of "$key" | if [ "$name" = MSI ]; then sed 's/;*$//'; else cat; fi) <(echo "$path") >"$out" || fail "$name: Path"
 	rm -rf "$home/AppData/Roaming/NVIDIA" "$state"
 	diff <(echo "$before") <(echo "$(traces)") >"$out" || fail "$name: left behind"
@@ -154,7 +155,7 @@ all_install() { setup 9.1.0 /AllUsers; }
 all_upgrade() { setup 9.10.0 /AllUsers; }
 all_remove() { win "$in_machine/uninstall.exe" /S; }
 msi_install() { win msiexec /i "$(windows_path "$(package 9.1.0 .msi)")" /qn; }
-# Windows removes the former product so that its scripts see it (UPGRADINGPRODUCTCODE); Wine does not name that property
+# Windows removes the former product in a way that its scripts can see (UPGRADINGPRODUCTCODE); Wine does not set that property.
 msi_upgrade() {
 	win msiexec /x "$(windows_path "$(package 9.1.0 .msi)")" /qn 'UPGRADINGPRODUCTCODE={00000000-0000-0000-0000-000000000001}'
 	win msiexec /i "$(windows_path "$(package 9.10.0 .msi)")" /qn
@@ -163,7 +164,7 @@ msi_remove() { win msiexec /x "$(windows_path "$(package 9.10.0 .msi)")" /qn; }
 
 wanted() { [ -z "$part" ] || [ "$part" = "$1" ]; }
 try_account() { tried "installer, one account" "$in_account" account_install account_upgrade account_remove 'HKCU\Environment'; }
-# Longer than a string of the installer's, with a variable in it, and with a semicolon at its end
+# The Path is longer than a string of the installer's, contains a variable, and ends with a semicolon.
 try_path() {
 	long=$(printf 'C:\\folder %03d;' $(seq 200))
 	win reg add 'HKCU\Environment' /v Path /t REG_EXPAND_SZ /d "%USERPROFILE%\\x;$long" /f
@@ -182,7 +183,7 @@ try_path() {
 try_all() { tried "installer, all accounts" "$in_machine" all_install all_upgrade all_remove "$machine_path"; }
 try_msi() {
 	tried "MSI" "$in_machine" msi_install msi_upgrade msi_remove "$machine_path"
-	# One product replaces the other
+	# One product replaces the other.
 	msi_install
 	win msiexec /i "$(windows_path "$(package 9.10.0 .msi)")" /qn
 	! signature "$in_machine/jitwarm.exe" || fail "MSI: it is still the former version"
@@ -192,7 +193,7 @@ try_msi() {
 	gone "$in_machine"
 }
 
-# State that is kept, and a Path that is left alone
+# Some state is kept, and a Path is left alone.
 try_rest() {
 	path=$(path_of 'HKCU\Environment')
 	setup 9.1.0 /NoPath
@@ -202,7 +203,7 @@ try_rest() {
 	win "$in_account/uninstall.exe" /S /KeepState
 	gone "$in_account"
 	[ -d "$state" ] && [ -z "$(tasks_now)" ] || fail '/KeepState'
-	# A program that runs while it is removed: when Windows starts it takes nothing of the next installation with it
+	# A program is running while it is removed: the next start of Windows removes no part of the next installation.
 	setup 9.1.0 /AllUsers
 	: >"$work/gate"
 	SIMDRIVER_GATE=$(windows_path "$work/gate") SIMDRIVER_FAULT=wait:sample_network SIMDRIVER_LOG=$(windows_path "$work/log") \
@@ -218,7 +219,7 @@ try_rest() {
 	grep -qE 'jitwarm(\\|$)' "$out" || fail "nothing removes the folder"
 	! grep -qE '(jitwarmw?|uninstall)\.exe(\\|$)' "$out" || fail "the next installation will be removed"
 	rm -rf "$in_machine" "$state" "$home/AppData/Roaming/NVIDIA"
-	# Without administrator's rights, “all accounts” ends before it writes
+	# Without administrator's rights, “all accounts” ends before anything is written.
 	under "$gpus" "$build/tests/windows/lesser.exe" "$(windows_path "$(package 9.1.0 -setup.exe)")" /S /AllUsers
 	[ "$status" != 0 ] && [ ! -e "$in_machine" ] || fail "not elevated: status $status"
 }

@@ -31,9 +31,9 @@ say() { printf 'try.sh %s: %s\n' "$kind" "$*"; }
 skip() { say "skipped: $*"; exit 77; }
 fail() { say "FAILED: $*"; tail -n 20 "$work/out" 2>/dev/null; exit 1; }
 
-# ---- the same under a higher version, for an upgrade
+# ---- a higher version of the same package, for an upgrade
 
-# next_of KIND VERSION: the package that is made of the archive of FOLDER, as VERSION.1, into $work/out.d
+# next_of KIND VERSION: makes the package of FOLDER's archive as VERSION.1, in $work/out.d
 next_of() {
 	local archive=jitwarm-$2-linux-x86_64 next=jitwarm-$2.1-linux-x86_64
 	[ -f "$packages/$archive.tar.gz" ] || skip "the archive of that package is not there"
@@ -42,7 +42,7 @@ next_of() {
 	tar -czf "$work/out.d/$next.tar.gz" -C "$work/next" "$next"
 	JITWARM_PACKAGE_VERSION=$2.1 "$here/package.sh" -o "$work/out.d" "$1" >"$work/out" 2>&1 || fail "the next version"
 }
-# next_wheel WHEEL: into $work
+# next_wheel WHEEL: makes the next version's wheel, in $work
 next_wheel() {
 	python3 - "$1" "$work" <<'PYTHON'
 import base64, hashlib, os, re, sys, zipfile
@@ -63,7 +63,7 @@ with zipfile.ZipFile(f"{sys.argv[2]}/{name.replace(version, version + '.1')}", "
         wheel.writestr(info, data)
 PYTHON
 }
-# only FILE...: into $package, if it is one
+# only FILE...: puts the file into $package, if there is exactly one
 only() {
 	package=$1
 	[ $# = 1 ] && [ -f "$1" ] || fail "$packages has not one package"
@@ -71,8 +71,8 @@ only() {
 
 # ---- each kind
 
-# autopkgtest enters the root by chroot, and brings nothing of this machine
-run_suite() { # RELEASE
+# run_suite RELEASE: autopkgtest enters the root by chroot, and brings nothing of this machine
+run_suite() {
 	command -v autopkgtest >/dev/null || skip "autopkgtest is missing"
 	rm -rf "$work/tree" "$work/suite" && (cd "$here/.." && debian_tree "$work/tree" "$version") || fail "the source tree"
 	# shellcheck disable=SC2016
@@ -101,7 +101,7 @@ try_deb() {
 	[ -z "$suite" ] || run_suite "$1"
 }
 
-# A package's scripts find /proc, as on a system that runs
+# in_rpm: a package's scripts find /proc, as on a running system
 in_rpm() {
 	# shellcheck disable=SC2016
 	unshare --mount --pid --fork --kill-child --propagation private bash -c 'root=$1 && shift && mount -t proc proc "$root/proc" &&
@@ -118,7 +118,7 @@ begin_rpm() {
 try_rpm() {
 	mkdir -p "$root/var/lib/rpm"
 	in_rpm -i "$package"
-	in_rpm -V jitwarm # every file is as the package says
+	in_rpm -V jitwarm # every file is as in the package
 	story_installed "$1"
 	in_rpm -U "$work/out.d/jitwarm-$version.1-1.x86_64.rpm"
 	[ "$(installed_rpm -q --qf '%{VERSION}' jitwarm)" = "$version.1" ] || fail "it is not the next version"
@@ -128,7 +128,7 @@ try_rpm() {
 	[ -z "$(installed_rpm -qa)" ] || fail "the database still has it"
 }
 
-# environment [SPEC]: /opt/jitwarm is a conda environment of what SPEC asks of the folder $work/channel, or an empty one
+# environment [SPEC]: makes /opt/jitwarm a conda environment with SPEC from the folder $work/channel, or an empty one
 environment() {
 	"$tools/bin/python" - "$work/channel" "$root/opt/jitwarm" "$@" >"$work/out" 2>&1 <<'PYTHON' || fail "the environment of $*"
 import asyncio
@@ -151,7 +151,7 @@ async def main(channel, prefix, *specs):
 
 asyncio.run(main(*sys.argv[1:]))
 sys.stdout.flush()
-os._exit(0)  # its threads may crash an interpreter that ends
+os._exit(0)  # its threads may crash an interpreter that ends normally
 PYTHON
 	[ $# = 0 ] || grep -qx "${1/==/=}" "$work/out" || fail "it is not $1"
 }
@@ -172,7 +172,7 @@ try_conda() {
 	story_installed "$1"
 	environment "jitwarm==$version.1"
 	story_upgraded
-	must "jitwarm startup disable --quiet --all-users" # conda runs nothing of a package that it removes (docs/contributing/packages.md)
+	must "jitwarm startup disable --quiet --all-users" # conda runs no script of a package that it removes (docs/contributing/packages.md)
 	environment
 	story_removed "$1"
 	find "$root/opt/jitwarm" -type f ! -path '*/conda-meta/history' ! -name CACHEDIR.TAG >"$work/out"
@@ -204,7 +204,7 @@ try_wheel() {
 	cp "$packages"/jitwarm-*.whl "$root/opt/all/"
 	cp "$package" "$root/opt/packages/" && next_wheel "$package" && mv "$work"/jitwarm-*.whl "$root/opt/packages/next/" || fail "the next version"
 	cp "$here/../tests/python/api.py" "$root/opt/tests/"
-	must "python3 -m venv /opt/jitwarm" # where PATH leads
+	must "python3 -m venv /opt/jitwarm" # as on PATH
 	must "$pip /opt/packages/jitwarm-*.whl"
 	story_installed "$1"
 	must "$pip --target /opt/api --find-links /opt/all jitwarm" # of several it chooses this machine's
@@ -212,7 +212,7 @@ try_wheel() {
 	must "$pip --upgrade /opt/packages/next/jitwarm-*.whl"
 	must "/opt/jitwarm/bin/pip list --disable-pip-version-check 2>/dev/null | grep -q '^jitwarm .*\\.1\$'"
 	story_upgraded
-	must "jitwarm startup disable --quiet --all-users" # pip runs nothing of a package that it removes (docs/contributing/packages.md)
+	must "jitwarm startup disable --quiet --all-users" # pip runs no script of a package that it removes (docs/contributing/packages.md)
 	must "/opt/jitwarm/bin/pip uninstall -q -y jitwarm"
 	story_removed "$1"
 	must "! find /opt/jitwarm/lib /opt/jitwarm/bin -iname '*jitwarm*' | grep ."
@@ -239,7 +239,7 @@ PYTHON
 	site "$version"
 	site "$version.1"
 }
-# site VERSION: what a release of that version serves
+# site VERSION: makes the files that a release of that version serves
 site() {
 	local archive name place=$work/site/$1
 	mkdir -p "$place"
@@ -247,14 +247,15 @@ site() {
 		name=$(basename "$archive") && name=${name/$version/$1}
 		mkdir "$work/unpacked" && tar -xzf "$archive" -C "$work/unpacked" || fail "$archive"
 		[ "$1" = "$version" ] || mv "$work/unpacked/jitwarm-$version"-* "$work/unpacked/${name%.tar.gz}"
-		# Facts that the next one lacks
+		# The next version lacks this file.
 		[ "$1" = "$version" ] || rm "$work/unpacked/${name%.tar.gz}/share/doc/jitwarm/CHANGELOG.md"
 		tar -czf "$place/$name" -C "$work/unpacked" "${name%.tar.gz}" && rm -rf "$work/unpacked"
 	done
 	(cd "$place" && sha256sum -- *.tar.gz >SHA256SUMS && minisign -S -s "$work/key" -m SHA256SUMS -t "jitwarm $1" </dev/null >/dev/null 2>&1) || fail "the signature"
 	"$here/package.sh" installer "$address/$1" "$key" "$1" >"$place/install.sh" || fail "package.sh installer"
 }
-# Alpine's minimal root has neither curl nor OpenSSL's command, and its archive cannot be had everywhere: it gets this machine's minisign
+# Alpine's minimal root has neither curl nor the openssl command, and its archive cannot be reached everywhere, so it gets this machine's
+# minisign.
 minisign_into_root() {
 	local library
 	mkdir -p "$root/opt/minisign" "$root/usr/local/bin"
@@ -302,7 +303,7 @@ try_archive() {
 	say "$1 ($(inside 'ldd --version'; head -n 1 "$work/out")): passed"
 }
 
-# ---- what is wanted
+# ---- the command line
 
 kind=${1-} suite='' words=()
 for word in "${@:2}"; do

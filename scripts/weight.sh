@@ -20,7 +20,7 @@ done
 row "src and include" "$(code | lines)" "$(code | wc -l)"
 row tests "$(listed 'tests/*.[ch]' 'tests/*.sh' 'tests/*.py' | lines)" "$(listed 'tests/*.[ch]' 'tests/*.sh' 'tests/*.py' | wc -l)"
 row scripts "$(listed 'scripts/*' | lines)" "$(listed 'scripts/*' | wc -l)"
-# As “jitwarm help” lists them: a group is one, and “complete” and “worker” are not for people
+# The commands are counted as in “jitwarm help”: a group is one, and “complete” and “worker” are not for people.
 row "commands" "$(sed -n 's/^	X(\([a-z]*\).*/\1/p' src/cli/cli.c | grep -vxE 'complete|worker' | sort -u | wc -l)"
 row "words by hand, English" "$(listed '*.md' | grep -vE '^(docs/(ko/|reference/|contributing/driver-behaviour)|.*\.ko\.md)' | tr '\n' '\0' |
 	xargs -0 cat | sed -E '/^<!-- (generated|statuses) -->/,/^<!-- end -->/d' | wc -w)"

@@ -47,7 +47,7 @@ done
 gpus=$1
 shift 2
 
-# The folder that holds phantom.so, of the build folder that was named or found
+# Finds the folder with phantom.so, in the build folder that was named or found.
 how="build it with: cmake --preset release && cmake --build --preset release --target phantom phantom-probe"
 find_phantom()
 {
@@ -81,14 +81,14 @@ for file in "$store/$version"/**/*.so*; do
 done
 
 export PHANTOM_GPU=$gpus PHANTOM_DRIVER_VERSION=$version JITWARM_PCI_DEVICES=$devices
-# Modules compiled before must not come back where a test compiles on purpose: tests of the store set it to 1
+# Modules compiled before must not come back in a test that compiles on purpose; tests of the store set this to 1.
 export JITWARM_STORE=${JITWARM_STORE:-0}
 export CUDA_DEVICE_ORDER=${CUDA_DEVICE_ORDER:-PCI_BUS_ID}
 sanitizer=verify_asan_link_order=0:protect_shadow_gap=0:detect_leaks=0
 export ASAN_OPTIONS=$sanitizer${ASAN_OPTIONS:+:$ASAN_OPTIONS}
 export LD_LIBRARY_PATH=$folders${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 preload=$phantom/phantom.so
-# A blank ends a name there; one without a folder is looked for in LD_LIBRARY_PATH
+# LD_PRELOAD ends a name at a blank; a name without a folder is searched in LD_LIBRARY_PATH.
 case $preload in *[[:space:]]*) preload=phantom.so LD_LIBRARY_PATH+=:$phantom ;; esac
 export LD_PRELOAD=$preload${LD_PRELOAD:+:$LD_PRELOAD}
 exec "$@"

@@ -11,7 +11,7 @@
 # wanted and missing.
 set -euo pipefail
 
-# The tests start this thousands of times: with whole paths it starts no program but CMD.
+# The tests start this script thousands of times: with a complete path, it starts no program but CMD.
 case ${BASH_SOURCE[0]} in
 /*) root=${BASH_SOURCE[0]%/*/*} ;;
 *) root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd) ;;
@@ -43,7 +43,7 @@ fi
 [[ $build == /* ]] || build=$(cd "$build" 2>/dev/null && pwd) || fail "no such build folder: $build"
 [ -e "$build/$library" ] || fail "$build/$library is missing: build the target simdriver"
 
-# jitwarm reads this in place of the PCI bus: the same device ids and bus addresses as the driver's.
+# jitwarm reads this instead of the PCI bus: it has the same device ids and bus addresses as the driver.
 pci= position=0
 known=$(<"$root/tests/simdriver/gpus.inc")
 for name in ${gpus//,/ }; do
@@ -51,11 +51,11 @@ for name in ${gpus//,/ }; do
 	position=$((position + 1))
 	printf -v pci '%s10de:%s@0000:%02x:00.0' "${pci:+$pci,}" "${BASH_REMATCH[2]}" "$position"
 done
-# Modules compiled before must not come back where a test compiles on purpose: tests of the store set it to 1
+# Modules compiled before must not come back in a test that compiles on purpose; tests of the store set this to 1.
 export JITWARM_STORE=${JITWARM_STORE:-0}
 export SIMDRIVER_GPUS=$gpus JITWARM_PCI_DEVICES=$pci
 
-# Faults of the kind ":once" leave their marks here; the driver makes the folder, if ever.
+# Faults of the kind ":once" leave their marks here; the driver makes the folder if needed.
 if [ -z "${SIMDRIVER_STATE:-}" ]; then
 	export SIMDRIVER_STATE=$build/tests/simdriver/state/$$
 	[ -d "${SIMDRIVER_STATE%/*}" ] || mkdir -p "${SIMDRIVER_STATE%/*}"
@@ -68,8 +68,8 @@ if [ -z "$wine" ]; then
 fi
 
 command -v wine > /dev/null || { echo "with-simdriver.sh: wine is not installed" >&2; exit 77; }
-# A program and Wine's server wait for each other thousands of times a second. On one processor that takes half of the processor
-# time that it takes on two. So each user has one: two of the tests' users the first, the others another.
+# A program and Wine's server wait for each other thousands of times a second. On one processor, that takes half of the processor time of
+# two. So each user has one processor: two of the tests' users the first, the others another.
 mapfile -t processors < <(sed -n 's/^Cpus_allowed_list:\s*//p' /proc/self/status | tr , '\n' |
 	while IFS=- read -r first last; do seq "$first" "${last:-$first}"; done)
 case $user in
@@ -77,9 +77,9 @@ case $user in
 *) turn=1 ;;
 esac
 taskset -cp "${processors[turn % ${#processors[@]}]}" $$ > /dev/null
-# The user's name is Wine's USER, read in the locale's encoding. Debuggers and installers that Wine would start are off;
-# "n": our nvcuda.dll, never the one that Wine brings; "n,b": a schtasks.exe of the tests before Wine's, and what
-# $WINE_NATIVE_FIRST lists, as on Windows, which has no libraries of its own inside.
+# The user's name is Wine's USER, read in the locale's encoding. Debuggers and installers that Wine would start are off. "n" selects our
+# nvcuda.dll, never Wine's own; "n,b" prefers the tests' schtasks.exe and the programs in $WINE_NATIVE_FIRST to Wine's, as on Windows, which
+# has no built-in libraries.
 export USER=$user LC_ALL=C.UTF-8 WINEDEBUG=${WINEDEBUG:--all} WINEPREFIX=$build/wine/$user
 export WINEDLLOVERRIDES="nvcuda=n;schtasks.exe=n,b;winedbg.exe,winemenubuilder.exe,mscoree,mshtml=${WINE_NATIVE_FIRST:+;$WINE_NATIVE_FIRST=n,b}"
 system=$WINEPREFIX/drive_c/windows/system32
@@ -98,14 +98,14 @@ mkdir -p "$build/wine"
 	fi
 } 9> "$build/wine/lock"
 
-# Wine's server stays for a while after its last program: one that starts just when it ends would fail. Its services, which its
-# first program starts, stay as long and keep that program's output open: so that is one whose output nobody waits for.
+# Wine's server stays for a while after its last program, and a program that starts just when it ends would fail. Wine's services, which its
+# first program starts, stay as long and keep that program's output open, so the first program is one whose output nobody reads.
 if ! wineserver -k0 > /dev/null 2>&1; then
 	wineserver -p60 > /dev/null 2>&1 < /dev/null || true
 	wine cmd /c exit > /dev/null 2>&1 < /dev/null || true
 fi
 
-# Variables that name Unix files: Windows programs find them on drive Z.
+# These variables name Unix files, which Windows programs find on drive Z.
 for name in SIMDRIVER_STATE SIMDRIVER_GATE SIMDRIVER_LOG SIMDRIVER_COSTS_CSV CUDA_CACHE_PATH JITWARM_STATE VIRTUAL_ENV CONDA_PREFIX; do
 	value=${!name:-}
 	case $value in /*) export "$name=Z:${value//\//\\}" ;; esac

@@ -15,7 +15,7 @@
 #include <jitwarm/error.h>
 #include <jitwarm/prime.h>
 
-/* How far an account's cache is prepared. The state is in one file of its state directory. */
+/* The stage to which an account's cache is prepared, as a file of its state directory says. */
 enum jw_ahead_state {
 	JW_AHEAD_NONE,       /* the installed driver is running, and none was prepared */
 	JW_AHEAD_NOTICED,    /* another driver is installed; nothing is prepared yet */

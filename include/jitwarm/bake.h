@@ -73,8 +73,8 @@ struct jw_bake_options {
 	const struct jw_system *system;
 	const struct jw_found *found; /* the libraries (jw_find) */
 	const char *output; /* a folder for the copies, made if missing; not used with dry_run */
-	/* How cold modules are compiled: jobs, memory, callbacks. jw_bake sets its paths, `everything`
-	 * and `dry_run`. If NULL, cold modules are not compiled. */
+	/* Options for compiling cold modules: jobs, memory, callbacks. jw_bake sets its paths,
+	 * `everything` and `dry_run`. If NULL, cold modules are not compiled. */
 	const struct jw_prime_options *prime;
 	bool dry_run;   /* only count what would be baked */
 	bool any_owner; /* bake NVIDIA's own libraries too, although their licence does not allow

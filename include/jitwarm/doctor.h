@@ -46,7 +46,8 @@ enum jw_probe_use {
 struct jw_doctor_options {
 	const struct jw_system *system;
 	const struct jw_found *found; /* the programs and packages; NULL for the machine only */
-	/* How the user named them, for commands; 0 for the active environment. */
+	/* The words by which the user named the files, for printed commands; 0 for the active
+	 * environment. */
 	const char *const *names;
 	size_t name_count;
 	bool process; /* `found` has the files that a process has loaded; the command names those of

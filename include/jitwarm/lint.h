@@ -78,7 +78,7 @@ enum jw_lint_claim_kind {
 	JW_LINT_EXEMPT,   /* it was left out of all that lint says */
 };
 
-/* What the variant label in a wheel's name (PEP 825) says of CUDA. */
+/* The variant label in a wheel's name (PEP 825), and what it says about CUDA. */
 struct jw_lint_label {
 	char text[128];              /* "cu129_sm90a" */
 	struct jw_arch_list arch;    /* machine code: sm_90a */
@@ -88,7 +88,7 @@ struct jw_lint_label {
  * CUDA version. */
 bool jw_lint_label(const char *path, struct jw_lint_label *ret_label);
 
-/* How a library differs from the list that its build was given, or from the wheel's label. */
+/* A difference between a library and the list that its build was given, or the wheel's label. */
 struct jw_lint_claim {
 	enum jw_lint_claim_kind kind;
 	enum jw_lint_level level;

@@ -70,7 +70,7 @@ struct jw_pull_options {
 	const char *from; /* without a tag: the packs of `names` for each GPU here, and its driver */
 	const char *const *names;
 	size_t name_count;
-	/* How each pack is imported: `path` is ignored, `system` is required. */
+	/* Options for importing each pack: `path` is ignored, `system` is required. */
 	const struct jw_import_options *how;
 	const char *const *plain_hosts; /* as in jw_push_options */
 	size_t plain_host_count;

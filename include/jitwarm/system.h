@@ -24,7 +24,7 @@ struct jw_gpu {
 	int compute_mode; /* CUcomputemode: 0 default, 2 prohibited, 3 exclusive process */
 };
 
-/* How reliably the names of the driver's cache entries can be predicted. */
+/* The reliability of predicted names of the driver's cache entries. */
 enum jw_trust {
 	JW_TRUST_NONE,      /* the driver's stamp is unknown */
 	JW_TRUST_READ,      /* read from the library, not confirmed yet */

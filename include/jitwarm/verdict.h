@@ -30,7 +30,7 @@ enum jw_verdict {
 /* Returns "cold", "warm", "useless" …, as in JSON. */
 const char *jw_verdict_name(enum jw_verdict verdict);
 
-/* How files run on a GPU under a driver, without regard to any cache; the first value that
+/* The fate of files on a GPU under a driver, without regard to any cache: the first value that
  * applies. */
 enum jw_runs {
 	JW_RUNS_FAILS,    /* a program fails: at the start, or with most of the code */

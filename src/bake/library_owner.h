@@ -1,4 +1,4 @@
-/* Who owns a library, and whether bake may write a copy of it. */
+/* The owner of a library, and whether bake may write a copy of it. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 #include "base/pace.h"
 
-/* How much a module's prediction weighs: as much as the measurements of an eighth as much work, and
+/* The weight of a module's prediction: that of the measurements of an eighth as much work, and
  * at least PRIOR_MS. In a driver's process the predictions of a library's long modules are wrong by
  * the same factor as those of its short ones, within a fifth. Of several weights this one was best
  * for sixteen libraries, scheduled with their real times and with predictions that are wrong by

@@ -54,7 +54,7 @@ struct cli_command {
 	/* Without “--” the first operand begins a command line of another program. */
 	bool takes_command;
 	bool hidden; /* not listed by help */
-	/* How the command treats places that root must stay out of (cli/root_places.h): */
+	/* The command's use of places that root must stay out of (cli/root_places.h): */
 	bool reads; /* without --apply, --undo, --repair it writes only to its outputs and jitwarm's
 				   state, and continues without the latter */
 	bool sets_values; /* it only reads, except with a second operand or --unset */

@@ -99,7 +99,7 @@ struct next_facts {
 
 enum prime_next next_decide(const struct next_facts *facts);
 
-/* How much of the program has nothing left to compile. */
+/* The part of the program that has nothing left to compile. */
 enum start_sentence {
 	START_ALL,
 	START_RECORDED,

@@ -41,7 +41,7 @@ enum devcode_format {
 	DEVCODE_PTX,    /* loose PTX text */
 };
 
-/* How the CUDA runtime uses a section. Source: docs/internals/fatbin.md. */
+/* The CUDA runtime's use of a section. Source: docs/internals/fatbin.md. */
 enum devcode_role {
 	DEVCODE_REGISTERED,  /* .nv_fatbin, .nv_fatb: registered with the driver at start */
 	DEVCODE_RELOCATABLE, /* __nv_relfatbin, __nv_rel: inputs of run-time linking */

@@ -51,9 +51,9 @@ uint32_t gpu_newest_cuda(void);
  * measured ones counts as the older one; a branch newer than the table counts as its last row.
  * Properties that follow the CUDA version, such as the PTX ISA, are above. */
 
-/* How a driver treats parts of kind 0x40 (relocatable PTX, introduced by CUDA 12.5) in a container
- * without a cubin for the GPU, and parts of all other kinds that it does not know, such as 0x80
- * (Tile IR). */
+/* A driver's treatment of parts of kind 0x40 (relocatable PTX, introduced by CUDA 12.5) in a
+ * container without a cubin for the GPU, and parts of all other kinds that it does not know, such
+ * as 0x80 (Tile IR). */
 enum gpu_relocatable {
 	/* The driver knows the kind: if there is no other PTX, all usable parts are compiled as inputs
 	 * of a link. Kinds that it does not know are ignored. */

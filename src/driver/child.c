@@ -17,8 +17,8 @@ enum {
 	/* process, stdin, stdout, stderr, clock: each closes separately, and the child is freed after
 	 * the last one */
 	HANDLES = 5,
-	/* How long to wait for a killed process. One that hangs in the kernel (in the driver) does not
-	 * die of SIGKILL, and children of the driver may hold a dead worker's pipes open. */
+	/* The wait for the end of a killed process. One that hangs in the kernel (in the driver) does
+	 * not die of SIGKILL, and children of the driver may hold a dead worker's pipes open. */
 	KILL_MS = 2000,
 };
 

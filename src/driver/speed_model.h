@@ -1,4 +1,4 @@
-/* How much longer this machine takes than the model predicts (docs/internals/estimates.md): one
+/* This machine's times relative to the model's predictions (docs/internals/estimates.md): one
  * factor for each driver branch's compiler, which each run's compiles improve. The state directory
  * keeps them in a file, which is read as hostile input:
  *

@@ -205,7 +205,7 @@ static int driver_compile(struct jw_error *err, struct driver *driver,
 
 enum { STDIN = 0 };
 
-/* How much freed memory to keep: a compile allocates 25 MiB or more (plan/estimate.h) and frees it,
+/* The freed memory that is kept: a compile allocates 25 MiB or more (plan/estimate.h) and frees it,
  * again and again. */
 static const uint64_t KEEP_BYTES = UINT64_C(64) << 20;
 

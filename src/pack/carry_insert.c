@@ -12,7 +12,7 @@
 #include "os/file.h"
 #include "pack/carry_live.h"
 
-/* How many entries, and bytes, are inserted together. */
+/* The number of entries, and of bytes, that are inserted together. */
 enum { TOGETHER = 16, TOGETHER_BYTES = 64 << 20 };
 
 struct inserting {

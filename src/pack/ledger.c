@@ -9,7 +9,7 @@
 #include "driver/run_folder.h"
 #include "os/file.h"
 
-/* How long to wait for the lock; its holder writes some megabytes. */
+/* The wait for the lock, whose holder writes some megabytes. */
 enum { LOCK_MS = 2000 };
 
 static const uint8_t magic[8] = {'J', 'W', 'L', 'E', 'D', 0, 2, 0};

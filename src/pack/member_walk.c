@@ -86,7 +86,7 @@ static int check_retained(struct jw_error *err, const struct pack_manifest *mani
 	return 0;
 }
 
-/* How far to read ahead: one thread decompresses, the caller's thread checks or writes, and both
+/* Limits of reading ahead: one thread decompresses, the caller's thread checks or writes, and both
  * hash. */
 
 enum { MAX_AHEAD = 16, MAX_BYTES_AHEAD = 48 << 20 };

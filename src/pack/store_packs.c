@@ -17,7 +17,7 @@
 
 enum { MAX_PACKS = 10000 };
 
-/* How long to wait while another run keeps its results: up to a minute. */
+/* The wait while another run keeps its results: up to a minute. */
 enum { LOCK_MS = 60000 };
 
 /* ---- the folder */

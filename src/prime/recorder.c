@@ -24,8 +24,8 @@
 #include "os/uv.h"
 #include "pack/ledger.h"
 
-/* How often the command's processes are polled: often soon after the start, since a program may be
- * short; later less, but often enough to see the programs that it starts. */
+/* The pauses between two polls of the command's processes: short soon after the start, since a
+ * program may be short; longer later, but short enough to see the programs that it starts. */
 enum { FIRST_POLL_MS = 20, LAST_POLL_MS = 250 };
 
 void jw_record_result_free(struct jw_record_result *result)

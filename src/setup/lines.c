@@ -70,8 +70,8 @@ static int append_value(struct jw_error *err, struct buf *buf, enum quoting quot
 	return 0;
 }
 
-/* How a file or a program sets variables. In the texts @N is the name of a variable, @V its value,
- * @P the cache's path here and @I its path inside a container; all but @I are quoted. */
+/* A way in which a file or a program sets variables. In the texts @N is the name of a variable, @V
+ * its value, @P the cache's path here and @I its path inside a container; all but @I are quoted. */
 struct manner {
 	const char *name; /* its name for --print */
 	const char *head;

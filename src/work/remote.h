@@ -74,7 +74,7 @@ uint64_t remote_dead_claim(const struct remote_module *known, uint64_t now_ns);
 enum { REMOTE_CLAIM_TIMES = 3, REMOTE_CLAIM_SPARE_S = 5 };
 void remote_see_claim(struct remote_module *known, double cost_ms, uint64_t now_ns, uint64_t claim);
 
-/* How long idle workers wait for an answer. */
+/* The time for which idle workers wait for an answer. */
 enum { REMOTE_SILENCE_S = 10 };
 /* Returns why the rest of the run should do without the folder; NULL if it is still used. `saved_s`
  * and `work_s` are the predicted times that it has saved and that the whole run takes. */

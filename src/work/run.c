@@ -407,11 +407,11 @@ struct run_order run_next_order(struct run *run, const struct slot *slot)
 /* ---- workers that are lost, and workers that memory has no room for */
 
 enum {
-	/* How many workers in a row may end outside a compile (before their hello, or without a job)
-	 * until the run stops, because a retry does not help. */
+	/* The number of workers that may end in a row outside a compile (before their hello, or without
+	 * a job) until the run stops, because a retry does not help. */
 	MAX_FAILED_STARTS = 3,
-	/* How many first tries in a row may end their workers until the run stops: 2 × workers + this,
-	 * before anything was compiled and after. */
+	/* The number of first tries in a row that may end their workers until the run stops: 2 ×
+	 * workers + this, before anything was compiled and after. */
 	MAX_FAILED_COMPILES = 6,
 	MAX_FAILED_COMPILES_LATER = 50,
 };

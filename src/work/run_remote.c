@@ -19,7 +19,7 @@ static const uint64_t REMOTE_MS = 1000000, REMOTE_SECOND = 1000000000;
  * them */
 
 enum { MAX_RENEWALS = 3 };
-/* How long to wait before asking again for a claimed module. */
+/* The wait before a claimed module is asked for again. */
 enum { AGAIN_MS = 250, MAX_RETRY_MS = 5000 };
 
 static int by_node_turn(const void *a, const void *b)

@@ -1,7 +1,7 @@
 #!/bin/bash
 # wheel.sh BENCH_SCAN WHEEL...
 #
-# How long a wheel takes to scan, beside inflating it to nowhere with unzip, page cache warm: processor seconds, since
+# The time in which a wheel is scanned, beside inflating it to nowhere with unzip, page cache warm: processor seconds, since
 # both are bound by inflating, and the memory that the scan had at its most (the mapped wheel's pages included).
 set -euo pipefail
 

@@ -87,7 +87,7 @@ case_in_the_background() {
 	expect_number undone 0 && expect_number failed 0 && sound
 }
 
-# Of several runs at once, each module is compiled once, and a waiting run says for whom it waits. A killed run does not delay the next.
+# Several runs at once compile each module once, and a waiting run says for whom it waits. A killed run does not delay the next.
 all_wait() { [ "$(grep -cE 'jitwarm on .* [(]process [0-9]*, (for .*|started just now)[)] primes the same cache: waiting' "$err.others")" = "$1" ]; }
 case_two_at_once() {
 	local pids modules other failed=0

@@ -95,7 +95,7 @@ TEST(damage_is_found_and_sound_entries_are_remembered)
 	assert_int_equal(candidates[0].damage, CACHE_SOUND);
 	assert_int_equal(candidates[1].damage, CACHE_DAMAGE_VALUE);
 	assert_int_equal(candidates[2].damage, CACHE_SOUND);
-	/* What was known of it is forgotten. */
+	/* The former knowledge of it is forgotten. */
 	assert_int_equal(count_remembered(kept), ENTRIES - 1);
 
 	/* The entry is damaged in place, with its old write time restored. */

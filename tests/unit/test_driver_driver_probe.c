@@ -1,4 +1,5 @@
-/* What a probe learns from various entries of the driver. The workers are shell scripts. */
+/* The facts that a probe learns from various entries of the driver. The workers are shell scripts.
+ */
 #include "folder.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* How jw_find determines the active environment: conda, the Python on PATH, virtual environments,
- * or scripts in Python's place. */
+/* The way in which jw_find determines the active environment: conda, the Python on PATH, virtual
+ * environments, or scripts in Python's place. */
 #include "environments_posix.h"
 
 #include <fcntl.h>

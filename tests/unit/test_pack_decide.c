@@ -1,5 +1,5 @@
-/* What an import decides between its passes: which of two entries of one name is written, and which
- * entries of others would be evicted. */
+/* The decisions of an import between its passes: which of two entries of one name is written, and
+ * which entries of others would be evicted. */
 #include "folder.h"
 
 #include <jitwarm/cache.h>
@@ -97,7 +97,7 @@ TEST(each_entry_of_many_kinds_is_counted)
 	jw_import_result_free(result);
 }
 
-/* Of two entries for one name, the driver's own is written rather than one that is carried over,
+/* The driver's own entry is written rather than one that is carried over to the same name,
  * whichever comes first in the pack. */
 TEST(its_own_wins_over_one_that_is_carried)
 {

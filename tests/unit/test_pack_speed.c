@@ -1,4 +1,4 @@
-/* How much longer this machine takes than the model predicts. */
+/* The factor by which this machine takes longer than the model predicts. */
 #include "check.h"
 
 #include <math.h>

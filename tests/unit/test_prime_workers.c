@@ -1,5 +1,5 @@
-/* How many workers prime starts: as many as have memory, while a quarter of the available memory
- * stays free for other programs. */
+/* The number of workers that prime starts: as many as have memory, while a quarter of the available
+ * memory stays free for other programs. */
 #include "check.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* What a run decides by its queue, without workers or a clock. */
+/* The decisions of a run by its queue, without workers or a clock. */
 #include "check.h"
 
 #include <stdlib.h>
@@ -312,7 +312,8 @@ CASE(what_was_inserted_is_counted_and_shared)
 
 /* ---- lost workers */
 
-/* How a worker ended decides whether its module is a suspect, waits again, or neither. */
+/* The way in which a worker ended decides whether its module is a suspect, waits again, or neither.
+ */
 CASE(each_end_has_its_blame)
 {
 	static const struct {

@@ -1,4 +1,4 @@
-/* How many workers the memory allows. */
+/* The number of workers that the memory allows. */
 #include "check.h"
 
 #include "work/memory_budget.h"

@@ -55,7 +55,7 @@ says left
 reg query 'HKCU\Environment' /v CUDA_CACHE_MAXSIZE
 says 3000000000
 
-# Of several runs at once, each succeeds, and the former values are still known.
+# Each of several runs at once succeeds, and the former values are still known.
 snapshot > "$work/before"
 runs=()
 for run in 1 2 3 4; do

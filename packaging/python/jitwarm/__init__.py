@@ -400,8 +400,7 @@ class Run:
         if sys.platform == "win32":
             import ctypes
 
-            # Ctrl-Break reaches all processes of a console's group. Without a
-            # console, the program would open one.
+            # Ctrl-Break reaches all processes of a console's group. Without a console, the program would open one.
             self._console = bool(ctypes.windll.kernel32.GetConsoleWindow())
             if self._console:
                 flags = subprocess.CREATE_NEW_PROCESS_GROUP
@@ -433,7 +432,7 @@ class Run:
 
     def _next(self, lines: queue.Queue[bytes | None]) -> bytes | None:
         """Returns the next line, b"" if there is none yet, None at the end."""
-        # Processes that the program started may hold its pipes after its end.
+        # Processes started by the program may hold its pipes after its end.
         ended = self._process.poll() is not None
         try:
             return lines.get(timeout=2 if ended else 0.1)

@@ -1,4 +1,4 @@
-/* How far the cache is prepared for a driver that starts at the next boot; for other commands. */
+/* Reports, for other commands, the preparation of the cache for the driver of the next boot. */
 #pragma once
 
 #include <jitwarm/ahead.h>

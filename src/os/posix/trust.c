@@ -1,5 +1,5 @@
-/* Who could replace the file that a path leads to, by the owners and permissions of everything in
- * the path. */
+/* Finds out who could replace the file that a path leads to, by the owners and permissions of
+ * everything in the path. */
 #include <errno.h>
 #include <grp.h>
 #include <limits.h>

@@ -8,7 +8,7 @@
 #include "os/win32/opening.h"
 #include "os/win32/win32.h"
 
-/* Who can change a file or folder, according to its owner and its access list. */
+/* Finds out who can change a file or folder, according to its owner and its access list. */
 #include <aclapi.h>
 #include <sddl.h>
 

@@ -153,7 +153,7 @@ run 0 scan --json lib
 seen sm_86
 run 0 scan --json --target native lib
 seen sm_86
-# Of the entries for sm_89 and sm_86, only the latter are for a GPU here.
+# Only the entries for sm_86, not those for sm_89, are for a GPU here.
 pack_entry "$work/both" 1 "Feb 29 202423:59:58" 89
 pack_entry "$work/both" 2 "Feb 29 202423:59:58" 86
 run 0 export --all --cache "$work/both" --arch native --json -o "$work/native.jwpack"

@@ -1,4 +1,4 @@
-# Of two different GPUs in one machine, the start on one was warm, and the start on the other is not.
+# A machine has two different GPUs: the start on one was warm, and the start on the other is not.
 with_simdriver sm_75,sm_86
 # shellcheck source=/dev/null
 . "$cases/../layouts.sh"
