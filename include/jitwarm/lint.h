@@ -107,7 +107,7 @@ struct jw_lint_claim {
 struct jw_lint_before {
 	char *path;
 	struct jw_target target;
-	enum jw_lint_kind kind; /* what the wheel does: COMPILES, FAILS or LACKS */
+	enum jw_lint_kind kind; /* the wheel's effect: COMPILES, FAILS or LACKS */
 	struct jw_which_release release;
 };
 

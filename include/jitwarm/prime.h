@@ -45,7 +45,7 @@ struct jw_prime_plan {
 	size_t warm;           /* those of them that are already in the cache */
 	size_t cold;
 	size_t restored; /* cold modules that are not compiled, since an earlier result takes their
-						place: warm by now, or with dry_run neither warm nor cold */
+						place: now warm, or with dry_run neither warm nor cold */
 	size_t damaged;  /* cold modules with a damaged entry, which is replaced */
 	size_t refused;  /* modules that the driver has refused before, which are not tried again */
 	struct jw_unplanned unplanned;

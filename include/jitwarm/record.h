@@ -20,8 +20,8 @@ struct jw_record_options {
 								 its processes mapped (Linux) */
 	size_t path_count;
 	bool output_to_stderr; /* the command's standard output goes to standard error */
-	/* Polled only after the command has ended. If cancelled, the result has what is known by
-	 * then. */
+	/* Polled only after the command has ended. If cancelled, the result has the facts known so far.
+	 * */
 	struct jw_cancel cancel;
 	/* The file for the recording; its file names then have the same meaning on another machine
 	 * (jw_recording_name_files). If NULL, it is not written, and has this machine's paths. */
@@ -29,7 +29,7 @@ struct jw_record_options {
 	/* The result of jw_find for the user's names: searched like `paths`; its packages give the
 	 * names. NULL for none. */
 	const struct jw_found *found;
-	/* The command uses the user's cache, and what it compiles stays there: its modules are the
+	/* The command uses the user's cache, and the modules that it compiles stay there: they are the
 	 * entries that are new afterwards, whichever program made them. If no program uses that cache
 	 * (jw_cache_info.why_useless), the command has a private one nevertheless. */
 	bool live;

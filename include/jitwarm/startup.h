@@ -22,7 +22,7 @@ struct jw_startup_options {
 	const char *service, *account;
 	bool everyone; /* for every account of this machine, each in its own account and at its own
 					  logon; needs an administrator */
-	bool replace;  /* replace a task or unit of that name that is not ours */
+	bool replace;  /* replace a task or unit of that name that is not jitwarm's */
 	bool dry_run;  /* for jw_startup_disable: remove nothing; the items with `ours` would be removed
 					*/
 	const char *program; /* the jitwarm program to start, absolute; NULL for the calling program,
@@ -35,7 +35,7 @@ struct jw_startup_options {
 struct jw_startup_item {
 	char *where;  /* the file's path, or the task's name */
 	char *text;   /* its content */
-	bool ours;    /* it exists and is ours */
+	bool ours;    /* it exists and is jitwarm's */
 	bool there;   /* it exists */
 	bool removed; /* removed by this call */
 };
@@ -58,7 +58,7 @@ int jw_startup_find(struct jw_error *err, const struct jw_startup_options *optio
 /* Reports what jw_startup_enable would write, with the same errors for names. */
 int jw_startup_preview(struct jw_error *err, const struct jw_startup_options *options,
 					   struct jw_startup **ret_startup);
-/* Writes and registers the items. JW_ERR_BUSY if an item of that name exists and is not ours;
+/* Writes and registers the items. JW_ERR_BUSY if an item of that name exists and is not jitwarm's;
  * JW_ERR_IO for a missing permission; an error of jw_find for a name that is neither a path nor a
  * package of the active environment (not checked with `environment`, `service` or `everyone`). */
 int jw_startup_enable(struct jw_error *err, const struct jw_startup_options *options,
@@ -67,7 +67,8 @@ int jw_startup_enable(struct jw_error *err, const struct jw_startup_options *opt
 int jw_startup_disable(struct jw_error *err, const struct jw_startup_options *options,
 					   struct jw_startup **ret_startup);
 void jw_startup_free(struct jw_startup *startup);
-/* Lists the services that have a unit of ours. The caller frees the list with jw_lines_free. */
+/* Lists the services that have a unit of jitwarm's. The caller frees the list with jw_lines_free.
+ * */
 int jw_startup_services(struct jw_error *err, char ***ret_names, size_t *ret_count);
 
 /* ---- whether anything has changed since the last run */

@@ -65,7 +65,7 @@ bool baking_open(struct baking *baking, const struct bake_place *place)
 	return true;
 }
 
-/* Judges the current container by what is known of its texts. */
+/* Judges the current container by the facts that are known about its texts. */
 static struct plan_judgement judge(const struct baking *baking, bool relocatable, size_t target)
 {
 	return plan_judge(&baking->container, baking->texts, relocatable, baking->job->targets[target],

@@ -1,5 +1,5 @@
 /* A longer copy of an ELF file. Source: System V ABI, chapters 4 and 5, and docs/internals/bake.md.
- * The new places are in a segment at the end of the file, behind a copy of the program headers with
+ * The new places are in a segment at the end of the file, after a copy of the program headers with
  * one more. */
 #include "bake/grow.h"
 
@@ -86,7 +86,7 @@ static int place_segment(struct jw_error *err, struct grow *grow)
 		if (segment->address > INT64_MAX || segment->memory_bytes > INT64_MAX ||
 			segment->address + segment->memory_bytes < memory_end)
 			return error_set(err, JW_ERR_FORMAT, "segments that are out of order");
-		/* The loader maps the rest of the segment over the bytes behind it. */
+		/* The loader maps the rest of the segment over the bytes after it. */
 		if (segment->file_bytes > segment->memory_bytes)
 			return error_set(err, JW_ERR_FORMAT,
 							 "a segment that is longer in the file than in memory");

@@ -1,5 +1,5 @@
 /* A longer copy of a program or library: containers that do not fit get another place, and their
- * wrappers point to it. The new places are behind the file's content. A container's former room is
+ * wrappers point to it. The new places are after the file's content. A container's former room is
  * free for others. */
 #pragma once
 

@@ -6,7 +6,7 @@
 
 /* Whether the current, linked container has no machine code that runs. */
 bool link_place_is_unlinked(const struct baking *baking, size_t target);
-/* Finds out which object is part of which linked container. */
+/* Finds out to which linked container each object belongs. */
 void link_place_read(struct baking *baking);
 /* Links container number `linked`, at `place`, for one GPU, unless it has code that runs, and adds
  * the code to `writes`. Containers that cannot be linked are counted. */

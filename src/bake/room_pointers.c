@@ -8,7 +8,7 @@
 
 enum { MAX_POINTERS = 1 << 22 };
 
-/* Returns the first container that ends behind `offset`, the only one that can hold it; NULL if
+/* Returns the first container that ends after `offset`, the only one that can hold it; NULL if
  * there is none. */
 static const struct container_room *room_behind(const struct room_pointers *pointers,
 												uint64_t offset)

@@ -39,7 +39,7 @@ bool room_pointers_hold(const struct room_pointers *pointers, uint64_t offset);
 int room_pointers_note(struct jw_error *err, struct room_pointers *pointers, uint64_t target,
 					   uint64_t pointer_at, uint64_t addend_at);
 void room_pointers_sort(struct room_pointers *pointers);
-/* Returns the first pointer to `target` or behind it. */
+/* Returns the first pointer to `target` or after it. */
 size_t room_pointers_first(const struct room_pointers *pointers, uint64_t target);
 /* Whether wrappers point to the container, and nothing else points into it. */
 bool room_pointers_only_wrappers(const struct room_pointers *pointers,

@@ -3,7 +3,7 @@
  *     struct buf b = BUF_MAX(1 << 20);
  *     buf_append(err, &b, data, size);  ...  buf_free(&b);
  *
- * `data` always has one NUL behind `size` bytes once something was appended: text is a C string */
+ * `data` always has one NUL after `size` bytes once something was appended: text is a C string */
 #pragma once
 
 #include <stdbool.h>
@@ -22,7 +22,7 @@ struct buf {
 
 #define BUF_MAX(bytes) ((struct buf){.most = (bytes)})
 
-/* Makes room for `more` bytes behind `size`. JW_ERR_LIMIT past the maximum. */
+/* Makes room for `more` bytes after `size`. JW_ERR_LIMIT past the maximum. */
 int buf_reserve(struct jw_error *err, struct buf *buf, size_t more);
 int buf_append(struct jw_error *err, struct buf *buf, const void *data, size_t size);
 int buf_printf(struct jw_error *err, struct buf *buf, const char *format, ...) JW_PRINTF(3, 4);

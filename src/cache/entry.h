@@ -49,7 +49,7 @@ struct cache_entry {
 	const uint8_t *key, *value; /* point into the parsed bytes */
 	uint64_t key_bytes, value_bytes;
 	uint64_t checksum;
-	uint64_t extra_bytes; /* the bytes behind the value, which the driver ignores */
+	uint64_t extra_bytes; /* the bytes after the value, which the driver ignores */
 };
 
 /* Parses header and bounds; hashes neither key nor value. *ret_entry is set only for

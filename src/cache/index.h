@@ -5,7 +5,7 @@
  *     index = u32 version (0x41) · u32 count · u64 total · count × row · anything
  *     row   = u64 FNV-1a-64(key) · u64 size (key and value, without the entry's header)
  *
- * First row, first out. The driver never shortens the file and never reads behind the rows that the
+ * First row, first out. The driver never shortens the file and never reads after the rows that the
  * header counts, so old rows may remain there. It adds stored bytes to the total, subtracts evicted
  * ones, and never compares the total with the rows: a wrong total stays wrong. */
 #pragma once

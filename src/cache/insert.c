@@ -26,7 +26,7 @@ static int try_one(struct jw_error *err, const char *path, bool *ret_there)
 }
 
 /* Checks the folders 0 to f, and the folders in each of them. A program that ran as root may have
- * made one that belongs to root, whoever owns the cache. */
+ * made a folder that belongs to root, in anybody's cache. */
 static int try_parts(struct jw_error *err, const char *folder, unsigned levels)
 {
 	int result = 0;

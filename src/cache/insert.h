@@ -12,7 +12,7 @@
  *
  * At every instant, wherever this process is killed:
  *  - An entry is the old one or the new one: it is written beside the cache's tree and renamed.
- *  - No driver answers the index with a wipe: its rows are written first, behind or over the old
+ *  - No driver answers the index with a wipe: its rows are written first, after or over the old
  *    ones, then its header in one write of 16 bytes, so the file is always at least as long as its
  *    header says. The file itself is never replaced, since locks belong to it.
  *  - Files without rows may be left. Drivers use them and do not count them; the next insert does.
@@ -85,7 +85,7 @@ struct cache_addition {
 	const void *bytes;
 	size_t size_bytes;
 	/* If set, used instead of `bytes`: the parts in order, the first of which has at least a
-	 * header. Only for a `verified` entry with key_bytes and nothing behind its value. */
+	 * header. Only for a `verified` entry with key_bytes and nothing after its value. */
 	const struct cache_part *parts;
 	size_t part_count;
 	uint64_t key;             /* the expected hash of the key, which is the name */
@@ -111,7 +111,7 @@ int cache_insert(struct jw_error *err, struct cache_live *live, struct cache_add
 /* Protects this entry like an added one: it is not evicted to make room. */
 void cache_keep(struct cache_live *live, uint64_t key);
 
-/* Moves the rows of `stamp` (options) behind all others, in their order, so that additions of the
+/* Moves the rows of `stamp` (options) after all others, in their order, so that additions of the
  * driver in use evict entries of others first: drivers evict from the front, and a hit moves no
  * row. */
 int cache_put_own_last(struct jw_error *err, struct cache_live *live);

@@ -53,7 +53,7 @@ size_t cache_key_tail(char tail[CACHE_KEY_MAX_TAIL], enum cache_key_form form, c
 	return lead_length + options_length;
 }
 
-/* The parts of a key before and behind the payload. */
+/* The parts of a key before and after the payload. */
 struct key_frame {
 	char start[CACHE_KEY_MAX_START + 1], tail_text[CACHE_KEY_MAX_TAIL];
 	const char *tail;

@@ -44,7 +44,7 @@ uint64_t cache_key_start(const struct cache_profile *profile, uint16_t sm, size_
  * NUL. */
 size_t cache_key_payload(enum cache_key_form form, const void *payload, size_t payload_size);
 
-/* Writes the bytes behind the payload into `tail` and returns their length; 0 if there are more
+/* Writes the bytes after the payload into `tail` and returns their length; 0 if there are more
  * than CACHE_KEY_MAX_OPTIONS bytes of options (the longest seen has 71). The driver reads options
  * up to a NUL, whatever their length field is. */
 enum { CACHE_KEY_MAX_OPTIONS = 4095, CACHE_KEY_MAX_TAIL = CACHE_KEY_MAX_OPTIONS + 4 };

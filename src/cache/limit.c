@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-/* Reads a number as the driver does, like strtoull: blanks, a sign, digits. Text behind them is
+/* Reads a number as the driver does, like strtoull: blanks, a sign, digits. Text after them is
  * ignored, and a number that does not fit becomes the largest. */
 static uint64_t number_of(const char *text)
 {

@@ -117,7 +117,7 @@ static void live_rows_adopt(struct cache_live *live)
 }
 
 /* Writes the rows first, then the header in one write. Until then the old header is followed by at
- * least as many rows as it counts. Bytes behind the rows do no harm, and stay. Only the changed
+ * least as many rows as it counts. Bytes after the rows do no harm, and stay. Only the changed
  * range of the rows is written. */
 static int live_rows_write(struct jw_error *err, struct cache_live *live)
 {

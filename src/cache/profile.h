@@ -75,7 +75,7 @@ struct cache_known_driver {
 };
 /* Returns the row of a release; NULL if there is none. */
 const struct cache_known_driver *cache_known_driver(const uint32_t release[3]);
-/* Returns the row at `index`; NULL behind the last. */
+/* Returns the row at `index`; NULL after the last. */
 const struct cache_known_driver *cache_known_driver_at(size_t index);
 /* Returns the newest driver of the same branch, or, for a driver without a release, of its CUDA
  * version; NULL if there is none. */

@@ -169,7 +169,7 @@ struct sound_reading {
 	struct os_file *file; /* NULL if it cannot be opened */
 	size_t at;            /* the number of the file among those to judge */
 	struct cache_entry entry;
-	uint64_t position; /* the place behind the header that was reached */
+	uint64_t position; /* the place after the header that was reached */
 	uint64_t key_state, value_state;
 	struct fnv_lane key, value; /* the parts of key and value in the last piece */
 	uint8_t *piece;             /* a buffer of PIECE bytes */

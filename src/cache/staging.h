@@ -7,7 +7,7 @@
 
 enum {
 	STAGING_MAX_EXTRA = 4096
-}; /* the most bytes behind the value; drivers accept such bytes, but none were ever seen */
+}; /* the most bytes after the value; drivers accept such bytes, but none were ever seen */
 
 struct live_staged {
 	struct cache_addition *addition;

@@ -167,7 +167,7 @@ static bool names_code(const char *word, const char *option)
 	return listed || os_exists(word) || (option && text_starts(option, "-e"));
 }
 
-/* Suggests what the words may have meant; `option` is the one behind them, or NULL. */
+/* Suggests what the words may have meant; `option` is the one after them, or NULL. */
 static int no_command(struct jw_error *err, struct cli *cli, char **words, size_t count,
 					  const char *option)
 {
@@ -247,7 +247,7 @@ static int no_command(struct jw_error *err, struct cli *cli, char **words, size_
 	return -1;
 }
 
-/* Finds a command behind other words: “-n prime torch”, “torch check”. */
+/* Finds a command after other words: “-n prime torch”, “torch check”. */
 static int command_later(struct jw_error *err, const struct cli *cli, int argc, char **argv)
 {
 	const char *const *words = (const char *const *)argv;
@@ -498,7 +498,7 @@ enum exit_status cli_run(int argc, char **argv)
 		cli_fail(&cli, &err);
 	if (output_close(&err))
 		cli_fail(&cli, &err);
-	/* Scripts end together with an interrupted command, whatever it had done by then. */
+	/* Scripts end together with an interrupted command, however far it came. */
 	if (os_interrupted() && !cli.status_of_command)
 		cli.status = (enum exit_status)os_interrupt_status();
 	options_free(&cli.options);

@@ -75,7 +75,7 @@ struct cli {
 	const struct cli_command *command; /* NULL for the help of all commands, or of a group's */
 	const char *group;      /* the first word, “startup”, if the second one is missing */
 	struct options options; /* options_value(&cli->options, "driver") */
-	int argc;               /* the arguments behind the command's name, as typed */
+	int argc;               /* the arguments after the command's name, as typed */
 	char **argv;
 	struct config config;
 	struct gpu_names *gpu_names; /* which `out` refers to; NULL: no GPU was named */

@@ -280,6 +280,8 @@ static void translate_argument(struct format_arguments *arguments, const char *f
 		(void)buf_append(NULL, texts, " ", 1);
 }
 
+/* Makes the text of each argument of a format, translated; false if they are too many or too long.
+ */
 static bool translate_arguments(struct format_arguments *arguments, const char *format)
 {
 	size_t number, length;

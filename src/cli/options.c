@@ -134,6 +134,7 @@ bool options_parse_size(const char *text, uint64_t *ret_bytes)
 	return true;
 }
 
+/* Returns the milliseconds of a unit of time; 0 if it is unknown. */
 static uint64_t unit_ms(const char *unit, size_t length)
 {
 	static const struct {

@@ -370,7 +370,7 @@ uint64_t container_entry(const uint8_t *bytes, uint64_t size_bytes, uint64_t at,
 	if (entry->compression == DEVCODE_RAW && entry->size_bytes &&
 		devcode_kind_is_ptx(entry->kind) && !bytes[entry->payload_offset + entry->size_bytes - 1])
 		entry->size_bytes--;
-	/* Options behind the first 4 GB of a container have no valid offset; real option strings are
+	/* Options after the first 4 GB of a container have no valid offset; real option strings are
 	 * smaller. */
 	if (at + header_size > UINT32_MAX)
 		entry->damaged = true;

@@ -45,7 +45,7 @@ enum {
 	CONTAINER_SUFFIX_A = 0x100000,
 	CONTAINER_SUFFIX_F = 0x200000,
 	CONTAINER_COMPAT =
-		0x1000000, /* its options are the cubin's .nv.compat, behind an empty string */
+		0x1000000, /* its options are the cubin's .nv.compat, after an empty string */
 	CONTAINER_DEBUG = 0x2,
 	CONTAINER_SYSTEM = 0x75, /* 64 bits, CUDA, Linux, Mac, Windows */
 };
@@ -73,7 +73,7 @@ enum container_state container_check(struct container_walk *walk, const uint8_t 
 									 uint64_t have, uint64_t most);
 
 /* Takes the next step of the walk over the CONTAINER_ENTRY bytes that begin an entry; false if they
- * begin none. *ret_header is the size of the entry's header; the payload lies behind it, up to
+ * begin none. *ret_header is the size of the entry's header; the payload lies after it, up to
  * walk->at. */
 bool container_step(struct container_walk *walk, const uint8_t *entry, uint32_t *ret_header);
 
@@ -90,7 +90,7 @@ uint64_t container_entry(const uint8_t *bytes, uint64_t size_bytes, uint64_t at,
 /* Sets first_cuda and compiler_cuda from the first stored bytes of a cubin. */
 void container_cubin(struct devcode_entry *entry, const uint8_t *stored, uint64_t size);
 
-/* Which objects the CUDA runtime links into which linked container. Source:
+/* Maps the objects that the CUDA runtime links to their linked containers. Source:
  * docs/internals/fatbin.md, "Who links, and when". */
 #define MODULE_IDS_NONE UINT32_MAX
 

@@ -191,7 +191,7 @@ struct code_found {
 struct code_reader;
 int code_open(struct jw_error *err, const char *path, const struct jw_cancel *cancel,
 			  struct code_reader **ret_reader);
-/* Splits a wheel into parts, which several threads may read: the members before, between and behind
+/* Splits a wheel into parts, which several threads may read: the members before, between and after
  * its large libraries, and, with odd numbers, each of these alone. Anything else is one part.
  * Called before the first code_next. The readers of all parts, one after the other, return what
  * `reader` returns; `reader` must stay open. */

@@ -150,7 +150,7 @@ int image_text(struct jw_error *err, struct image *image, const uint8_t *version
 {
 	size_t read, length = ptx_text_length(version, size, &read), lead;
 
-	/* The bytes behind a text are read again for the next one. */
+	/* The bytes after a text are read again for the next one. */
 	image->wasted_bytes += read - length;
 	if (image->wasted_bytes > MAX_SEARCH_BYTES)
 		return error_set(err, JW_ERR_LIMIT, "too many broken PTX texts to go on searching");

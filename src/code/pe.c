@@ -80,7 +80,7 @@ static int read_image(struct jw_error *err, struct bytes *bytes, struct coff *re
 	return 0;
 }
 
-/* Finds the name of "/123", which stands for more than eight characters in the string table behind
+/* Finds the name of "/123", which stands for more than eight characters in the string table after
  * the symbols. Only objects have such names. */
 static int find_long_name(struct jw_error *err, struct bytes *bytes, const struct coff *coff,
 						  const char *name, const char **ret_name, size_t *ret_size)

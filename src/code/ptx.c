@@ -46,7 +46,7 @@ static void skip_blank(struct text *text)
 	}
 }
 
-/* Skips `.name` and the white space behind it, if it is next. */
+/* Skips `.name` and the white space after it, if it is next. */
 static bool take_directive(struct text *text, const char *name)
 {
 	size_t length = strlen(name);
@@ -135,10 +135,10 @@ int ptx_header_read(struct jw_error *err, const void *text, size_t size,
 enum {
 	STEPS = 128,           /* steps between two checks of the counters, which hold up to 255 */
 	BLOCK = LANES * STEPS, /* bytes between two checks of the counters */
-	AHEAD = 12,            /* the farthest that a counted word ends behind its start */
+	AHEAD = 12,            /* the farthest that a counted word ends after its start */
 };
 
-/* Whether the name behind `.entry` is that of an OptiX program. OptiX compiles such PTX itself,
+/* Whether the name after `.entry` is that of an OptiX program. OptiX compiles such PTX itself,
  * into its own cache; for the driver its calls of _optix_… are unknown symbols (error 218). */
 static bool is_optix(const uint8_t *at, size_t left)
 {

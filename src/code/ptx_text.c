@@ -16,7 +16,7 @@ enum {
 	LITERALS_LEAD = 1, /* line breaks with which a multi-line literal begins */
 };
 
-/* The white space around a run's texts: before the first, between two, behind the last. `…_sure`
+/* The white space around a run's texts: before the first, between two, after the last. `…_sure`
  * means that a NUL follows it, so that all of it belongs to the text. */
 struct edges {
 	size_t before, least_gap, first_gap, behind;
@@ -166,7 +166,7 @@ size_t ptx_text_find(const uint8_t *bytes, size_t size, size_t left)
 
 struct scan_text {
 	const uint8_t *at, *end;
-	bool broken; /* a byte that PTX never contains was met, or the text has no end */
+	bool broken; /* it has a byte that PTX never contains, or no end */
 };
 
 static bool has(const struct scan_text *text, const char *word)

@@ -12,7 +12,7 @@ struct ptx_run {
 	size_t count; /* the number of texts */
 	size_t read;  /* the bytes that were read to find this */
 	/* The white space that belongs to the texts, if there are two or more: before the first, before
-	 * each further one, and behind the last. */
+	 * each further one, and after the last. */
 	size_t first_lead, lead, trail;
 };
 

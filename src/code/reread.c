@@ -48,7 +48,7 @@ static int begin(struct jw_error *err, struct code_copy *copy)
 	return walk_open(err, copy->path, copy->cancel, copy->again_bytes, &copying->walk);
 }
 
-/* Moves to the next part in the current member, behind the bytes that were read. */
+/* Moves to the next part in the current member, after the bytes that were read. */
 static bool find_part(struct code_copy *copy)
 {
 	struct code_copying *copying = copy->copying;

@@ -45,7 +45,7 @@ struct range_search search_range(uint64_t begin, uint64_t from, uint64_t end, bo
 								 .hit = UINT64_MAX};
 }
 
-/* Finds the next text whose ".version" begins before search->at, which moves behind it. Returns 1
+/* Finds the next text whose ".version" begins before search->at, which moves after it. Returns 1
  * if it was kept. */
 static int search_text(struct jw_error *err, struct image *image, const struct stream *stream,
 					   struct range_search *search)
@@ -140,7 +140,7 @@ enum {
 	CHUNK = 1 << 18,     /* bytes that are searched at once */
 	MAX_WHOLE = 1 << 22, /* maximum size of a container that is held as a whole */
 	MAX_HEAD = 1 << 20,  /* the most bytes kept of a stream's beginning: headers */
-	AROUND = 1 << 13,    /* bytes kept before and behind the name of the table of section names */
+	AROUND = 1 << 13,    /* bytes kept before and after the name of the table of section names */
 	SMALL_CUBIN =
 		2 * CONTAINER_CUBIN_HEAD, /* a cubin of this size is held, since it may have no symbols */
 };
@@ -220,7 +220,7 @@ static int take_bytes(struct jw_error *err, struct stream_search *search, const 
 			stream->offset < search->tail_from ? (size_t)(search->tail_from - stream->offset) : 0;
 		const size_t fresh = size - skipped, left = SEARCH_MAX_TAIL - tail->size;
 
-		/* Bytes behind the headers are not needed: patchelf puts a string table there. */
+		/* Bytes after the headers are not needed: patchelf puts a string table there. */
 		tail->most = SEARCH_MAX_TAIL;
 		(void)buf_append(NULL, tail, data + skipped, fresh < left ? fresh : left);
 	}
@@ -266,7 +266,7 @@ static int pass(struct jw_error *err, struct stream_search *search, bool hold, u
 	return 0;
 }
 
-/* Reads a large container. If it is damaged, the search continues behind its sound part; entries
+/* Reads a large container. If it is damaged, the search continues after its sound part; entries
  * inside cannot be examined again. */
 static int visit_large(struct jw_error *err, struct stream_search *search, uint64_t size_bytes)
 {

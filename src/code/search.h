@@ -16,7 +16,7 @@ size_t find_word(const uint8_t *bytes, size_t size, uint64_t wanted);
 /* Both searches return 1 for the next container, image->found, and 0 at the end. */
 
 /* Searches [begin, end) of an image in memory. Containers may begin at `from` and at multiples of
- * CONTAINER_ALIGN behind it. */
+ * CONTAINER_ALIGN after it. */
 struct range_search {
 	uint64_t end;
 	bool texts; /* search for PTX texts, too */

@@ -50,7 +50,7 @@ struct layer {
 	bool nested;    /* inside a named archive, not just a zstd layer */
 	char *own_name; /* the name of the current member */
 	bool inside;    /* the current member, or something that is not a file, was not skipped yet */
-	bool damaged;   /* damage was reported, and the members behind it may be unreadable, too */
+	bool damaged;   /* damage was reported, and the members after it may be unreadable, too */
 	size_t count;
 
 	/* For LAYER_ZSTD: */
@@ -223,7 +223,7 @@ static char *entry_name(const struct layer *layer, struct archive_entry *entry)
 
 /* Reads to the end of the current member of a zip without its directory, whose sizes may follow the
  * data: libarchive would unpack all of it at once, without counting and without asking whether to
- * stop. -1 if nothing behind it can be read. */
+ * stop. -1 if nothing after it can be read. */
 static int pass_over(struct jw_error *err, struct layer *layer)
 {
 	struct stream rest;

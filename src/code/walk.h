@@ -34,7 +34,7 @@ struct walk_found {
  * `cancel` may be NULL. */
 int walk_open(struct jw_error *err, const char *path, const struct jw_cancel *cancel,
 			  atomic_uint_least64_t *again_bytes, struct walk **ret_walk);
-/* Splits a wheel into parts, each of which has its own walk: the members before, between and behind
+/* Splits a wheel into parts, each of which has its own walk: the members before, between and after
  * its large libraries, and, with odd numbers, each of these. Anything else is one part. The walk
  * must not have begun. */
 size_t walk_parts(struct walk *walk);

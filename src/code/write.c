@@ -10,7 +10,7 @@
 #include "code/cubin.h"
 
 enum {
-	OPTIONS_AT = CONTAINER_ENTRY,  /* `{u32 off, u32 len}` behind the fixed fields */
+	OPTIONS_AT = CONTAINER_ENTRY,  /* `{u32 off, u32 len}` after the fixed fields */
 	OPTIONS_TEXT = OPTIONS_AT + 8, /* the option string follows it */
 	MAX_OPTIONS = 1 << 16,
 	FLAGS = 0x11, /* 64 bits, Linux: as nvcc writes it */

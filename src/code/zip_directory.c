@@ -400,7 +400,7 @@ static int unpack_quickly(struct zip_reader *reader, uint8_t *to, size_t size, s
 		if (state != ISAL_DECOMP_OK ||
 			(!reader->ended && isal->avail_in == in && isal->avail_out == room))
 			return -1;
-		/* It has read bytes behind the data's end, too. */
+		/* It has read bytes after the data's end, too. */
 		if (reader->ended)
 			reader->read -= (uint64_t)isal->read_in_length / 8;
 	}

@@ -72,7 +72,7 @@ void zip_reader_close(struct zip_reader *reader); /* may be NULL */
 int zip_reader_begin(struct jw_error *err, struct zip_reader *reader,
 					 const struct zip_member *member);
 /* Returns the next bytes; *ret_got is 0 at the end. Fails at the end if the bytes did not have the
- * size and checksum of the directory. Releases the mapped pages behind it. */
+ * size and checksum of the directory. Releases the mapped pages after it. */
 int zip_reader_take(struct jw_error *err, struct zip_reader *reader, uint8_t *to, size_t size,
 					size_t *ret_got);
 

@@ -59,7 +59,7 @@ void draft_prime(const struct examination *seen, struct finding_draft *draft)
 
 /* ---- the table */
 
-/* Makes a name one line: it may come from outside and hold a line break, and the text behind it
+/* Makes a name one line: it may come from outside and hold a line break, and the text after it
  * would look like a finding. */
 static char *one_line(char *text)
 {
@@ -241,7 +241,7 @@ static int examine(struct jw_error *err, struct examination *seen,
 	return options->probe ? cache_probe(err, seen->system, &options->cancel, &seen->probe) : 0;
 }
 
-/* Moves to the result what it shows. */
+/* Moves the examination's facts to the result. */
 static void keep_examined(struct examination *seen, struct jw_check_result *check,
 						  struct jw_doctor_result *result)
 {

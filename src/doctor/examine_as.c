@@ -121,8 +121,8 @@ const char *examine_relative_cache(void)
 	return relative_cache;
 }
 
-/* Takes the cache path. The process's driver resolves a relative one from the folder of the
- * process, not from ours. */
+/* Takes the cache path. The process's driver resolves a relative path from the folder of the
+ * process, not from this process's folder. */
 static int take_cache_path(struct jw_error *err, int pid, const char *value, char **ret_path)
 {
 	char *folder = NULL, *said = mem_string(value);

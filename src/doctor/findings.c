@@ -79,7 +79,7 @@ static bool is_other_account(const struct examination *seen, struct finding_draf
 {
 	if (!seen->doubt)
 		return false;
-	/* The part behind the colon says what to do for `jitwarm prime`, and is left out. */
+	/* The part after the colon says what to do for `jitwarm prime`, and is left out. */
 	EVIDENCE(draft, "%.*s", (int)strcspn(seen->doubt, ":"), seen->doubt);
 	FIX(draft, "run “jitwarm doctor” in the account whose programs are slow, without sudo or as "
 			   "“sudo -u NAME -H jitwarm doctor”");
@@ -435,7 +435,7 @@ static bool is_limit_misread(const struct examination *seen, struct finding_draf
 	const bool found = line != NULL && seen->settings.limit_bytes < CACHE_MAX_LIMIT;
 
 	if (found) {
-		/* The part behind the semicolon says what to write; the fix knows it better, so it is left
+		/* The part after the semicolon says what to write; the fix knows it better, so it is left
 		 * out. */
 		EVIDENCE(draft, "%.*s", (int)strcspn(line, ";"), line);
 		draft_limit(seen, draft, jw_cache_limit(&seen->system->cache, bytes_to_come(seen)));

@@ -9,7 +9,7 @@
 #include "base/json.h"
 
 /* The members: the GPUs that a worker reported last (known_gpus.c); how fast this machine compiles
- * (speed_model.c); what was prepared for the next driver (prime/ahead.c); and, with a digest behind
+ * (speed_model.c); what was prepared for the next driver (prime/ahead.c); and, with a digest after
  * it, what --if-changed compares (prime/last_run.c). */
 #define STATE_DEVICES  "devices"
 #define STATE_SPEED    "speed"

@@ -73,7 +73,7 @@ static void version_on_disk(const struct package *package, char version[PACKAGE_
 }
 
 /* Returns the length of a version without parts that do not distinguish it: ".0" at its end, and
- * "+cu118" if no such label is asked for. */
+ * "+cu118" if no such label was requested. */
 static size_t version_length(const char *version, bool labelled)
 {
 	size_t length = labelled ? strlen(version) : strcspn(version, "+");

@@ -102,7 +102,7 @@ struct pip {
 	char tags[MAX_TAGS][40];
 	size_t tag_count;
 	char *listed;             /* while it lists: "list" and names; else NULL */
-	enum pip_lack lack;       /* what the last failed download lacked */
+	enum pip_lack lack;       /* the missing thing of the last failed download */
 	struct jw_error distrust; /* why root does not run the first Python */
 };
 
@@ -476,7 +476,7 @@ static int run_pip(struct jw_error *err, struct pip *pip, const char *const *wor
 
 /* ---- pip's commands */
 
-/* Asks once more, with all of pip's output, what is lacking. */
+/* Asks once more, with all of pip's output, for the reason. */
 static int find_lack(struct jw_error *err, struct pip *pip, const char **words, size_t count)
 {
 	struct jw_error why = {0};

@@ -64,7 +64,7 @@ struct pip_file {
 	bool yanked;
 };
 struct pip_listing {
-	char *index; /* "index.example/simple"; if there are several, the one that was asked first */
+	char *index; /* "index.example/simple"; if there are several, the first one */
 	struct pip_file *items;
 	size_t count, capacity;
 };

@@ -291,13 +291,13 @@ static int read_toml_hashes(struct jw_error *err, const char *line, struct buf *
 }
 
 /* Reads tables [[packages]] with lines name, version and marker; vcs, directory and archive are in
- * them, or are tables behind them. */
+ * them, or are tables after them. */
 static int read_lock(struct jw_error *err, struct reading *reading)
 {
 	static const char *const places[][2] = {
 		{"vcs", "address"}, {"directory", "file"}, {"archive", "address"}};
 	struct locked package = {"", "", "", NULL, BUF_MAX(MAX_LINES), 0};
-	bool inside = false; /* inside the table itself, not one behind it */
+	bool inside = false; /* inside the table itself, not one after it */
 	int result = 0;
 
 	for (char *line; !result && (line = next_line(reading));) {

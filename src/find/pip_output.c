@@ -399,7 +399,7 @@ static bool explain_fetch(struct jw_error *err, const char *host, char unknown[M
 	return true;
 }
 
-/* Finds out what is lacking if each index answers. */
+/* Finds the reason if each index answers. */
 static enum pip_lack explain_lack(struct jw_error *err, const char *requirement,
 								  const struct other_wheels *others, const char *unknown,
 								  const char *refused, bool source)

@@ -14,7 +14,7 @@ struct metadata {
 	size_t require_count, require_capacity;
 };
 
-/* Reads the header, not the description behind the first empty line. Skips malformed fields. Fails
+/* Reads the header, not the description after the first empty line. Skips malformed fields. Fails
  * only past the limits. */
 int metadata_parse(struct jw_error *err, const void *data, size_t size,
 				   struct metadata *ret_metadata);

@@ -11,9 +11,9 @@
 #include "base/buf.h"
 #include "base/error.h"
 
-/* From now on no call that changes something follows a link below `folder`, whoever made the link:
- * JW_ERR_IO. With `reads`, calls that open or stat a file do not follow one either. It applies to
- * the whole process, and is called before threads start. Does nothing on Windows. */
+/* From now on no call that changes something follows a symlink below `folder`, whoever made it:
+ * JW_ERR_IO. With `reads`, calls that open or stat a file do not follow one either. This applies to
+ * the whole process, and is called before threads start. It does nothing on Windows. */
 void os_follow_none_below(const char *folder, bool reads);
 
 enum os_kind {

@@ -21,7 +21,7 @@ void os_ignore_interrupts(void);
 int os_stop_signal(void);
 /* Pauses this process until a signal continues it. */
 void os_stop_self(void);
-/* Pauses another process of ours, or lets it continue. */
+/* Pauses another process that this one started, or lets it continue. */
 void os_pause_process(int pid, bool paused);
 /* Writing to a pipe without a reader fails instead of ending the process. A program that handles
  * that signal itself keeps doing so. */

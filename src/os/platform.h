@@ -43,7 +43,7 @@ bool os_memory(uint64_t *ret_total_bytes, uint64_t *ret_available_bytes);
  * shortage of memory. 0 if unknown. */
 double os_memory_pressure(void);
 
-/* Returns the current resident memory of another process of ours; 0 if unknown. */
+/* Returns the current resident memory of another process that this one started; 0 if unknown. */
 uint64_t os_process_resident(int pid);
 /* Returns this process's peak resident memory; 0 if unknown. */
 uint64_t os_peak_resident_bytes(void);

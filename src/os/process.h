@@ -84,7 +84,7 @@ struct os_question {
 	unsigned timeout_ms;          /* the time after which it is killed */
 	const struct jw_cancel *cancel;
 	struct buf *answer; /* receives its standard output; its maximum bounds the output */
-	bool mute;          /* discard its standard error instead of using ours */
+	bool mute;          /* discard its standard error instead of using this process's */
 };
 
 /* Asks a program on PATH. Root starts no program that another account may replace

@@ -24,8 +24,8 @@ int os_uv_result(struct jw_error *err, const char *path, uv_fs_t *request, int g
 struct os_spawn {
 	const char *program;          /* a path, on POSIX also a name that is on PATH */
 	const char *const *arguments; /* the first is the program's own name; NULL at the end */
-	char **environment;           /* NULL: ours */
-	const char *folder;           /* in which it runs; NULL: ours */
+	char **environment;           /* NULL: this process's */
+	const char *folder;           /* its working directory; NULL: this process's */
 	uv_stdio_container_t streams[3];
 	uv_exit_cb ended;
 	bool has_console; /* Windows: it may show a console window */

@@ -39,7 +39,7 @@ struct job {
 	struct set wanted;             /* the names of the entries of the modules that the user named */
 };
 
-/* Whether an entry is exported. Threads call this; by then the set is only read. */
+/* Whether an entry is exported. Threads call this while the set is only read. */
 static bool is_export_wanted(void *context, uint64_t key)
 {
 	return set_has(&((const struct job *)context)->wanted, key);
@@ -275,7 +275,7 @@ static void describe_export(const struct job *job, const struct written *written
 				   PACK_PREHASH_SIZE);
 }
 
-/* The signature is a separate file beside the pack. */
+/* Signs the pack; the signature is a separate file beside it. */
 static int sign(struct jw_error *err, const struct job *job, const struct written *written,
 				struct jw_export_result *result)
 {

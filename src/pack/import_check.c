@@ -325,8 +325,8 @@ static void choose_evicted(struct others *others, const struct cache_file *file)
 	others->import->result->evicted_bytes += bytes;
 }
 
-/* Orders files by age: those without a row get one behind the others, the oldest first, before
- * anything is inserted. */
+/* Orders files by age. Before anything is inserted, files without a row get one after the others,
+ * the oldest first. */
 static int compare_file_ages(const void *a, const void *b)
 {
 	const struct cache_file *const *x = a, *const *y = b;

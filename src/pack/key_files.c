@@ -240,7 +240,7 @@ static int check_free(struct jw_error *err, const char *state_dir, const struct 
 	return result;
 }
 
-/* Stores a pair. The secret key is written last: a name is taken once the secret key exists. */
+/* Stores a pair. The secret key is written last: its file means that the name is in use. */
 static int store_pair(struct jw_error *err, const char *state_dir,
 					  const struct minisign_secret *secret, const struct buf *text,
 					  struct jw_key *key)

@@ -20,7 +20,7 @@
  *
  * A mark records that the driver of that key has refused the module, which would be compiled in
  * vain at each run; or that a command of `run` had the module of that place compiled, whichever
- * driver is in use later. Marks with another last number, and bytes behind the marks, are skipped,
+ * driver is in use later. Marks with another last number, and bytes after the marks, are skipped,
  * and dropped when the file is written: former versions had other kinds of marks there. */
 #pragma once
 
@@ -84,8 +84,8 @@ void ledger_begin(struct ledger *ledger, const struct plan *plan);
 /* Returns the record of a module; NULL if nothing is known about it. */
 const struct ledger_item *ledger_find(const struct ledger *ledger,
 									  const struct plan_module *module);
-/* Records every module of the plan that is warm (`reread_damaged`: or has its entry by now), and
- * writes the file if something is new. Ignores failures. */
+/* Records every warm module of the plan (with `reread_damaged`, also modules that have their entry
+ * now), and writes the file if something is new. Ignores failures. */
 void ledger_note(struct ledger *ledger, const char *state_dir, bool reread_damaged);
 
 /* Marks the modules of the plan that are `used`, and writes the file if there is something new.
@@ -122,6 +122,7 @@ int ledger_put(struct jw_error *err, struct ledger_list *list, size_t most,
 			   const struct ledger_item *item);
 uint32_t ledger_stamp_number(struct ledger *ledger, const char *stamp);
 char *ledger_file(struct jw_error *err, const char *state_dir, const char *cache_dir);
+/* Reads a ledger; a missing one is empty, and one that cannot be read is empty and partial. */
 void ledger_read(struct ledger *ledger, const char *path);
 int ledger_write(struct jw_error *err, const struct ledger *ledger, const char *path);
 struct os_file;

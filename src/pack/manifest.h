@@ -71,7 +71,7 @@ void manifest_free(struct pack_manifest *manifest);
 
 /* Returns the bytes of all members. */
 uint64_t manifest_content(const struct pack_manifest *manifest);
-/* Returns the size of the archive behind the manifest: members, with headers, and its end. */
+/* Returns the size of the archive after the manifest: members, with headers, and its end. */
 uint64_t manifest_extent(const struct pack_manifest *manifest);
 /* Finds the member with this kind and digest, and adds it if `leads`, a set of the first bytes of
  * the members' digests, lacks it. manifest->members has room for one more. */
@@ -85,7 +85,7 @@ bool pack_entry_is_jitlink(const struct pack_entry *entry);
 /* Whether the entry's cubin is relocatable. */
 bool pack_entry_is_relocatable(const struct pack_entry *entry);
 
-/* Writes the bytes behind the payload in an entry's key and returns their length; 0 for a bare
+/* Writes the bytes after the payload in an entry's key and returns their length; 0 for a bare
  * entry. */
 size_t pack_key_tail(char tail[CACHE_KEY_MAX_TAIL], const struct pack_entry *entry);
 /* Returns the size of the whole key under any stamp. */

@@ -24,8 +24,8 @@ struct prune {
 	struct jw_prune_result *result;
 	struct former_drivers drivers;
 	struct jw_cache_listing *list;
-	struct cache_removal *chosen; /* in the order in which the files were listed, which is the
-									 driver's order of eviction */
+	struct cache_removal
+		*chosen; /* in the order in which the files were listed, the driver's order of eviction */
 	size_t chosen_count, group_capacity, staying_capacity;
 };
 
@@ -74,7 +74,7 @@ static bool is_same_group(const void *element, const void *like)
 	return a->target.sm == b->target.sm && a->newer == b->newer && !strcmp(a->driver, b->driver);
 }
 
-/* Groups beyond MAX_GROUPS are not listed. */
+/* Counts an entry in its group. Groups beyond MAX_GROUPS are not listed. */
 static void count_in_group(const struct mem_list *groups, const struct jw_cache_entry *entry,
 						   bool newer)
 {

@@ -596,7 +596,7 @@ static enum loading loading_with(const struct reading *reading, const struct dev
 											  .member = image->member});
 }
 
-/* Judges one container, whose section is known by now. */
+/* Judges one container, whose section is now known. */
 static void count_container(struct account *account, size_t index, enum devcode_role role,
 							bool linked)
 {

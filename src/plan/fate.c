@@ -27,7 +27,7 @@ static bool is_after_mark(const char *name, const char *number)
 	return false;
 }
 
-/* Returns the place behind 118, 12.8 or 90a. */
+/* Returns the place after 118, 12.8 or 90a. */
 static const char *skip_number(const char *at)
 {
 	while (text_is_digit(*at) || (*at && strchr("._", *at) && text_is_digit(at[1])))

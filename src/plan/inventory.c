@@ -379,7 +379,7 @@ static void make_key(const struct jw_found_file *from, const struct analyse_ques
 }
 
 /* Reads the images of a record, and passes each to `take` if that is not NULL. *ret_sound is false
- * if one is damaged; those behind it are not read. */
+ * if one is damaged; those after it are not read. */
 static int read_images(struct jw_error *err, const struct inventory *inventory,
 					   const struct inventory_slot *slot, const char *path, size_t target_count,
 					   inventory_image_fn take, void *context, bool *ret_sound)
@@ -548,7 +548,7 @@ static struct inventory *make_inventory(struct buf from)
 		const uint32_t size = cursor_u32(&cursor);
 
 		(void)cursor_u64(&cursor);
-		/* The records before damage stay, and those behind it are dropped. */
+		/* The records before damage stay, and those after it are dropped. */
 		if (size < KEY_AT - DAY_AT || !cursor_take(&cursor, size)) {
 			bytes->size = at;
 			inventory->changed = true;

@@ -55,7 +55,7 @@ struct fates {
 /* Returns a hash that is equal for variants: files whose names differ only in a version or a GPU
  * (libx_cuda118.so and libx_cuda12.8.so, sm90/x.so and sm100/x.so), in being PTX
  * (kernel_sm_86.cubin and kernel_compute_75.ptx, Cycles), or in lacking something
- * (libx_cuda118_nocublaslt.so, bitsandbytes). In a folder's name a number behind cu, cuda or sm
+ * (libx_cuda118_nocublaslt.so, bitsandbytes). In a folder's name a number after cu, cuda or sm
  * counts, in a file's name each number. */
 uint64_t fate_variants(const char *path, const char *member);
 /* Adds a file; `package` is its package, or NULL if it is in none: then its archive, or the file
@@ -172,7 +172,7 @@ void plan_free(struct plan *plan);
 void plan_note(struct plan *plan, bool trouble, const char *format, ...) JW_PRINTF(3, 4);
 /* Whether a found file is one of the names that the user gave. */
 bool plan_is_named(const char *const *names, size_t count, const char *path);
-/* Marks cold modules whose entries are in the cache by now as warm. */
+/* Marks cold modules as warm if their entries are in the cache now. */
 void plan_probe_again(struct plan *plan);
 /* Marks a cold module that the driver has refused with `result` (0: it has not) as not to be
  * compiled; its file fails. */

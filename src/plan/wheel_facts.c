@@ -14,7 +14,7 @@ enum { MAX_FACTS = 16 << 20, MAX_LIBRARIES = 1 << 14, CUDA_12 = 12000, CUDA_12_2
 
 /* ---- a scan's pieces as lines */
 
-/* The words of an entry before and behind its work, which is added up over several pieces. */
+/* The words of an entry before and after its work, which is added up over several pieces. */
 struct entry_words {
 	char *before, *after;
 	size_t modules;

@@ -253,7 +253,7 @@ static int open_next(struct jw_error *err, struct ahead_work *work, struct jw_sy
 	return 0;
 }
 
-/* Opens the system of the driver that was next, and is running by now. */
+/* Opens the system of the driver that was the next one, and now runs. */
 static int open_booted(struct jw_error *err, const struct ahead_work *work,
 					   struct jw_system **ret_system)
 {
@@ -262,7 +262,7 @@ static int open_booted(struct jw_error *err, const struct ahead_work *work,
 
 	if (jw_system_open(err, &how, ret_system))
 		return -1;
-	/* It evicts none of its own entries either, only the former driver's. */
+	/* Its own entries are not evicted either, only the former driver's. */
 	TEXT_COPY((*ret_system)->user_stamp, (*ret_system)->driver.stamp);
 	return 0;
 }
@@ -292,7 +292,7 @@ static int prepare_at_once(struct jw_error *err, struct ahead_work *work,
 	return 0;
 }
 
-/* Moves the running driver's entries behind all others: programs that compile meanwhile evict the
+/* Moves the running driver's entries after all others: programs that compile meanwhile evict the
  * oldest, which should be those of the other driver. */
 static void spare_running(const struct ahead_work *work, const struct jw_system *system)
 {
@@ -399,8 +399,8 @@ static int prepare_next(struct jw_error *err, struct ahead_work *work)
 
 	if (ahead->pending ? open_next(err, work, &system) : open_booted(err, work, &system))
 		return -1;
-	/* Programs keep the limit with which they have started, whatever was set since, and would evict
-	 * the oldest entries, which are the running driver's. */
+	/* Programs keep the limit with which they started, even if it was changed since. They would
+	 * evict the oldest entries, those of the running driver. */
 	full = ahead->pending && work->record.held_bytes &&
 		   settled_same_boot(work->record.held_boot_s, settled_boot_s());
 	if (full && system->cache.limit_bytes > work->record.held_bytes)

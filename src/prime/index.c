@@ -225,7 +225,7 @@ int jw_index_list(struct jw_error *err, struct jw_index *index, const char *path
 	return result;
 }
 
-/* Records what is known about the wheel at its path. */
+/* Records the known facts about the wheel at its path. */
 static int note_wheel(struct jw_error *err, struct jw_index *index,
 					  const struct jw_index_wheel **ret_wheel)
 {

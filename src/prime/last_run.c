@@ -175,7 +175,7 @@ struct left_entries {
 	char digest[DIGEST_TEXT_SIZE]; /* a hash of their names, inodes, sizes and times: an entry that
 									  is lost, truncated or written again changes it, and a newer
 									  entry does not */
-	bool settled;                  /* all of them are on the disk by now */
+	bool settled;                  /* all of them have reached the disk */
 };
 
 static int digest_entries(struct jw_error *err, const char *dir, struct left_entries *left)

@@ -314,7 +314,7 @@ static void judge(const struct lint *lint)
 	}
 }
 
-/* Returns what the wheel does on a GPU, the worst first; false if it does nothing wrong. */
+/* Returns the wheel's worst effect on a GPU; false if it has none. */
 static bool worst_of_wheel(const struct jw_lint_result *result, const char *path,
 						   struct jw_target target, enum jw_lint_kind *ret_kind)
 {

@@ -327,7 +327,7 @@ void planning_choose(struct plan *plan, const struct jw_system *system,
 		}
 	budget_choose(plan, &request, sum);
 	sum->used_bytes = sum->cache.bytes;
-	/* Also what runs have used, which is known by now. */
+	/* Includes the modules that `run` has noted as used, which are known here. */
 	if (sum->over_budget || sum->cold)
 		planning_sum_up(plan, options, sum);
 	sum->too_much = !options->compile.store_only &&

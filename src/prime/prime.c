@@ -339,7 +339,8 @@ static size_t find_used(struct priming *run)
 	return count;
 }
 
-/* Then finds what is left to compile, why, and how much of it the limit and budgets allow. */
+/* Takes results from the store and from former drivers, then finds the modules that are left to
+ * compile, why, and how many of them the limit and budgets allow. */
 static int reuse_step(struct jw_error *err, struct priming *run)
 {
 	const struct jw_system *system = run->system;

@@ -86,6 +86,7 @@ static int see_code(struct jw_error *err, void *context, const char *path)
 	return recorder->given ? 0 : take_path(err, recorder, path);
 }
 
+/* Takes the files that the caller has named or found. */
 static int take_given(struct jw_error *err, struct recorder *recorder)
 {
 	const struct jw_found *found = recorder->options->found;

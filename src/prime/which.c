@@ -180,8 +180,7 @@ static int find_pin(struct jw_error *err, struct question *question, const char 
 }
 
 /* Judges a package that the wheel requires in one version. It counts if none of that version's
- * libraries runs though the wheel does; otherwise a library such as cuDNN chooses among its own
- * ones. */
+ * libraries runs though the wheel does; otherwise a library such as cuDNN chooses among its own. */
 static int judge_pins(struct jw_error *err, struct question *question, const struct wheel *wheel,
 					  struct jw_which_release *release)
 {
@@ -363,7 +362,7 @@ const char *jw_which_own_platform(void)
 enum { MAX_VERSION = 64 };
 
 /* Reads the package, the version and the platform of a wheel's name, with or without ": MEMBER"
- * behind it. False if the file is not a wheel. */
+ * after it. False if the file is not a wheel. */
 static bool read_wheel_name(const char *file, char package[PACKAGE_MAX_NAME],
 							char version[MAX_VERSION], const char **ret_platform)
 {

@@ -301,8 +301,8 @@ static int apply_variable(struct jw_error *err, struct applying *run,
 		result = note_variable(err, run, place->where, name, "unchanged");
 		goto done;
 	}
-	/* A value with %NAME% in it stays of that type; ours contains no % that could be taken for a
-	 * variable. */
+	/* A value with %NAME% in it stays of that type; jitwarm's value contains no % that could be
+	 * taken for a variable. */
 	wanted.expands = now.expands && !strchr(value, '%');
 	/* A value that another program has set since becomes the former value. */
 	still_ours = known.set.value && now.value && !strcmp(now.value, known.set.value);

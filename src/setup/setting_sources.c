@@ -60,7 +60,7 @@ static int read_process(struct jw_error *err, struct jw_settings *settings)
 	return result;
 }
 
-/* Returns the value behind the name, without quotes and fish's backslashes. */
+/* Returns the value after the name, without quotes and fish's backslashes. */
 static char *value_of(const char *at, const char *end)
 {
 	struct buf value = BUF_MAX(1 << 16);

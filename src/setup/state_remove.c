@@ -34,8 +34,8 @@ static const struct {
 static const char *const own_folders[] = {"drivers", "runs",   "store",
 										  "trusted", "wheels", own_keys};
 
-/* Whether a file has a name of ours. This includes temporary files of a killed run, unless the name
- * could be a word (“.backup”). */
+/* Whether a file has a name of jitwarm's. This includes temporary files of a killed run, unless the
+ * name could be a word (“.backup”). */
 static bool has_own_name(const char *folder, const char *name)
 {
 	const char *dot = strrchr(name, '.');
@@ -62,7 +62,7 @@ static bool is_own_folder(const char *name)
 	return false;
 }
 
-/* Whether a file is a key of ours; keys of other programs have such names too. */
+/* Whether a file is a key of jitwarm's; keys of other programs have such names too. */
 static bool is_key(const char *path)
 {
 	static const char start[] = "untrusted comment: ";
@@ -119,8 +119,8 @@ static int remove_emptied(struct jw_error *err, struct removing *job, const char
 	return empty ? error_copy(err, &why) : 0;
 }
 
-/* Removes our files from `folder`: "", or one of own_folders. A folder with the name of one of our
- * files is not ours. */
+/* Removes jitwarm's files from `folder`: "", or one of own_folders. A folder with the name of such
+ * a file is left alone. */
 static int remove_from(struct jw_error *err, struct removing *job, const char *folder)
 {
 	const bool holds_folders = !strcmp(folder, "runs");

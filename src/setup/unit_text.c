@@ -291,8 +291,8 @@ static bool is_listed(const char *path)
 	return listed;
 }
 
-/* Without a running manager systemctl leaves the links, so they are removed like the units. A link
- * to somebody else's unit stays. */
+/* Without a running manager systemctl leaves the symlinks, so they are removed like the units. A
+ * symlink to another program's unit stays. */
 void units_add_links(const struct jw_startup_options *options, struct jw_startup *startup)
 {
 	const struct jw_startup_item *unit = &startup->items[options->service ? 0 : TIMER_ITEM];

@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 
-/* The mark in each text, which identifies ours. */
+/* The mark in each text, which identifies jitwarm's units. */
 extern const char startup_mark[];
 
 struct startup_facts {

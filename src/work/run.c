@@ -255,9 +255,9 @@ static uint64_t gpu_spare_bytes(const struct run *run, const struct slot *slot, 
 	return 0;
 }
 
-/* Measures what a worker got of the processor since the last check, if it compiled then and now. A
- * job's wall time does not show that: its first part waits for the GPU, and so do others beside
- * it. */
+/* Measures a worker's share of the processor since the last check, if it compiled then and now. A
+ * job's wall time does not show that: its first part waits for the GPU, and so do others beside it.
+ * */
 static void check_share(struct run *run, struct slot *slot, double passed_ms)
 {
 	struct os_process_use use;

@@ -98,7 +98,7 @@ struct part {
 	const char *version; /* of the text; NULL means "6.3" */
 	const char *options; /* NULL: none */
 	unsigned variant;    /* makes another module of the same kernel */
-	int nuls;            /* NULs behind the text: usually 1, 0 in old containers */
+	int nuls;            /* NULs after the text: usually 1, 0 in old containers */
 	int compression;     /* 0, 4 LZ4, 8 zstd */
 	uint64_t flags;      /* beside 64-bit and Linux */
 	int header_size;     /* 1: uncompressed_size is set although nothing is compressed */

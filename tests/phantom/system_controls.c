@@ -18,7 +18,7 @@ static uint32_t build_version(const struct call *call, void *params)
 	return NV_OK;
 }
 
-/* u32 gpuIds[32]; PROBED has excludedGpuIds[32] behind them */
+/* u32 gpuIds[32]; PROBED has excludedGpuIds[32] after them */
 static uint32_t gpu_ids(const struct call *call, void *params)
 {
 	uint32_t *ids = params;

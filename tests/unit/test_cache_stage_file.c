@@ -58,7 +58,7 @@ TEST(pieces_make_the_whole)
 
 		make_entry(&entry, cases[i].key_bytes, cases[i].value_bytes);
 		size = entry.bytes.size;
-		put(made, entry.bytes.data, size + 10); /* drivers ignore bytes behind the value */
+		put(made, entry.bytes.data, size + 10); /* drivers ignore bytes after the value */
 		assert_int_equal(insert(&entry, made).added, CACHE_ADDED_NEW);
 		assert_in_place(&entry);
 		assert_int_equal(insert(&entry, made).added, CACHE_ADDED_SAME);

@@ -188,7 +188,7 @@ const struct json_table document_check = {
 
 /* ---- the text */
 
-/* The command for what is cold: with the names, and the places that were searched. */
+/* Prints the command for the cold modules, with the names and the places that were searched. */
 static void print_next(const struct cli *cli, const struct jw_check_options *asked,
 					   const struct jw_check_result *result)
 {
@@ -242,8 +242,8 @@ static void print_next(const struct cli *cli, const struct jw_check_options *ask
 				  &line);
 }
 
-/* With `explain` all that is known of the GPU; else its line, and what is wrong with its entries.
- */
+/* With `explain` prints everything that is known about the GPU; else its line, and the faults of
+ * its entries. */
 static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu,
 					  const struct jw_check_result *result, bool explain)
 {

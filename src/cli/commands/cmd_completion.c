@@ -107,7 +107,7 @@ static void offer_packages(struct completion *completion)
 	jw_found_free(found);
 }
 
-/* Offers what a name in help stands for: "PATH|PACKAGE", "DIR". */
+/* Offers candidates for a name in the help: "PATH|PACKAGE", "DIR". */
 static void offer_what(struct completion *completion, const char *names)
 {
 	if (strstr(names, "PACKAGE"))

@@ -122,7 +122,7 @@ static char *doctor_text_command(const struct doctor_words *words, const struct 
 		}
 	}
 	text = next_step_take(&line);
-	/* Text after a line break in a name would look like a line of ours. */
+	/* Text after a line break in a name would look like a line of jitwarm's. */
 	for (char *at = text; *at; at++)
 		if ((unsigned char)*at < ' ')
 			*at = '?';
@@ -177,8 +177,8 @@ static void put_process(struct buf *text, const struct process_view *process)
 			"what it has loaded; start the process again",
 			TEXT_COUNT(process->replaced_count, "library was", "libraries were"),
 			process->replaced[0], process->replaced_count > 1 ? ", …" : "");
-	/* Replaces line breaks in a text with names from outside, because they would begin a line of
-	 * ours. */
+	/* Replaces line breaks in a text with names from outside, which would begin a new line of the
+	 * report. */
 	for (size_t i = from; i < text->size; i++)
 		if (text->data[i] < ' ')
 			text->data[i] = '?';
@@ -320,7 +320,7 @@ static void doctor_text_report(const struct output *out, const struct jw_system 
 
 /* ---- the view: this account's, another one's, or a process's */
 
-/* The variables that decide which cache and which GPUs are meant. */
+/* These variables decide the cache and the GPUs. */
 static const char *const deciding[] = {"HOME",
 									   "CUDA_CACHE_PATH",
 									   "CUDA_CACHE_MAXSIZE",
@@ -576,7 +576,7 @@ static int fix_found(struct jw_error *err, struct doctoring *doctoring, bool *re
 	return 0;
 }
 
-/* Says that nothing was fixed, unless a command was run, or what a finding waits for was
+/* Says that nothing was fixed, unless a command was run, or the condition for a finding's fix was
  * printed. */
 static void print_nothing_fixed(const struct doctoring *doctoring)
 {

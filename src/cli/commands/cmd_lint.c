@@ -512,6 +512,7 @@ static bool is_annotated(const struct jw_lint_result *result, size_t at, struct 
 	return false;
 }
 
+/* Returns the number of annotations for a GPU: one for each of its files. */
 static size_t annotated_files(const struct jw_lint_result *result, struct jw_target target)
 {
 	size_t count = 0;
@@ -747,6 +748,7 @@ static int add_project_value(struct jw_error *err, struct cli *cli, const struct
 	return 0;
 }
 
+/* Reads the table of the project's pyproject.toml, if there is one, and adds its values. */
 static int read_project(struct jw_error *err, struct cli *cli, struct toml_table *table)
 {
 	enum { MAX_PROJECT = 1 << 20 };

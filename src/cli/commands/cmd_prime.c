@@ -1312,7 +1312,7 @@ static int choose_account(struct jw_error *err, const struct cli *cli)
 {
 	char *doubt = NULL;
 
-	/* A named directory is the intended one, whoever fills it. */
+	/* A named directory is the intended one, even if another account fills it. */
 	if (options_given(&cli->options, "cache"))
 		return 0;
 	if (jw_account_doubt(err, &doubt))
@@ -1438,7 +1438,7 @@ static int check_prime_usage(struct jw_error *err, const struct options *options
 	for (size_t i = 0; !folder && i < sizeof only / sizeof *only; i++)
 		if (options_typed(options, only[i]))
 			return error_set(err, JW_ERR_USAGE, "--%s needs --share DIR", only[i]);
-	/* The last run would hide what the other GPUs lack from then on. */
+	/* The remembered run would hide that other GPUs lack modules. */
 	if (options_given(options, "if-changed") && options_given(options, "gpu"))
 		return error_set(err, JW_ERR_USAGE, "--if-changed looks at all GPUs: leave out --gpu");
 	if (folder && jw_share_check(err, folder))

@@ -491,7 +491,7 @@ static enum style add_verdict_counts(struct buf *line, const struct jw_scan_verd
 {
 	const struct jw_scan_work *work = &verdicts->start_work;
 	const bool compiles = work->modules && !verdict_is_trifle(&work->start);
-	/* The running code is then a part of what has to be linked. */
+	/* The running code is then a part of the link's inputs. */
 	const bool fails = verdicts->pieces && !verdicts->runs,
 			   native = (verdicts->native || verdicts->compatible) && !fails;
 	bool link = verdicts->link_needed == JW_SCAN_NEED_YES && verdicts->link_work.modules;

@@ -180,8 +180,7 @@ static void print_run(const struct output *out, const char *line)
 
 extern const struct cli_command command_startup_enable;
 
-/* Whether the network may be used, which is never done without asking; at a terminal the user is
- * asked. */
+/* Whether the network may be used, which needs consent; at a terminal the user is asked. */
 static bool may_fetch(const struct cli *cli)
 {
 	const struct options *given = &cli->options;

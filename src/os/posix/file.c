@@ -283,8 +283,8 @@ static struct mapped {
 static pthread_mutex_t mapped_lock = PTHREAD_MUTEX_INITIALIZER;
 static void (*report_cut)(const char *path);
 
-/* The kernel sends SIGBUS to the thread that read the missing byte, so that what it interrupted is
- * a read of the mapping, and no lock or allocation. */
+/* The kernel sends SIGBUS to the thread that read the missing byte, so it interrupts a read of the
+ * mapping, and never a lock or an allocation. */
 static void find_cut(int number, siginfo_t *info, void *context)
 {
 	const uint8_t *at = info->si_addr;

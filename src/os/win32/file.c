@@ -109,7 +109,7 @@ bool os_is_absolute(const char *path)
 	return os_is_separator(path[0]) || (has_drive(path) && os_is_separator(path[2]));
 }
 
-/* Length of the name that starts here, including the separator behind it. */
+/* Length of the name that starts here, including the separator after it. */
 static size_t part_length(const char *path)
 {
 	size_t length = 0;
@@ -288,7 +288,8 @@ int os_file_lock(struct jw_error *err, struct os_file *file, bool exclusive, boo
 	DWORD flags = LOCKFILE_FAIL_IMMEDIATELY | (exclusive ? LOCKFILE_EXCLUSIVE_LOCK : 0);
 	OVERLAPPED from_start = {0};
 
-	/* A second lock of ours would conflict with the first one; with fcntl it would replace it. */
+	/* A second lock by this process would conflict with the first one; with fcntl it would replace
+	 * it. */
 	if (file->locked && os_file_unlock(err, file))
 		return -1;
 	if (!LockFileEx(uv_get_osfhandle(file->fd), flags, 0, whole, whole, &from_start)) {

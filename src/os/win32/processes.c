@@ -96,8 +96,8 @@ static int take_module(struct jw_error *err, const struct tour *tour, HANDLE pro
 	return result;
 }
 
-/* Takes the modules of a process; one that begins or ends meanwhile, or may not be inspected, has
- * none. */
+/* Takes the modules of a process; a process that begins or ends meanwhile, or may not be inspected,
+ * has none. */
 static int take_modules(struct jw_error *err, const struct tour *tour, DWORD pid)
 {
 	HANDLE process = OpenProcess(PROCESS_QUERY_INFORMATION | PROCESS_VM_READ, FALSE, pid);
