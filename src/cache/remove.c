@@ -112,15 +112,16 @@ bool repair_may_remove(const char *dir, struct sound_driver driver, uint64_t key
 	/* An unreadable entry may be sound. */
 	if (removal.probed.damage == CACHE_DAMAGE_READ)
 		return false;
-	damage = cache_sound(dir, driver, key);
-	if (damage == CACHE_DAMAGE_READ)
-		return false;
-	/* An entry that changed while it was read is being written. */
-	if (cache_presence(dir, key, 0, &after) == CACHE_ABSENT ||
-		!cache_probed_equal(&after, &removal.probed))
-		return false;
-	if (damage == CACHE_SOUND)
-		return false;
+	damage = removal.probed.damage;
+	if (damage == CACHE_SOUND) {
+		damage = cache_sound(dir, driver, key);
+		if (damage == CACHE_SOUND || damage == CACHE_DAMAGE_READ)
+			return false;
+		/* An entry that changed while it was read is being written. */
+		if (cache_presence(dir, key, 0, &after) == CACHE_ABSENT ||
+			!cache_probed_equal(&after, &removal.probed))
+			return false;
+	}
 	if (damage == CACHE_DAMAGE_VERSION && !is_blank_entry(dir, key))
 		return false;
 	*ret_removal = removal;

@@ -30,38 +30,52 @@ static enum cache_damage read_brief_part(struct os_file *file, uint64_t offset, 
 	return got == size ? CACHE_SOUND : CACHE_DAMAGE_TRUNCATED;
 }
 
+/* Reads all but the first `got` bytes of the file, which are there already. */
+static enum cache_damage read_brief_rest(struct os_file *file, const struct cache_entry *entry,
+										 size_t got, struct cache_brief *brief)
+{
+	const uint64_t both = 2 * CACHE_BRIEF_END, key_end = CACHE_ENTRY_HEADER + entry->key_bytes;
+	const bool whole = entry->key_bytes <= both;
+	const size_t key = (size_t)(whole ? entry->key_bytes : both);
+	const size_t value =
+		(size_t)(entry->value_bytes < CACHE_BRIEF_VALUE ? entry->value_bytes : CACHE_BRIEF_VALUE);
+	const size_t end = CACHE_ENTRY_HEADER + key + value;
+	const size_t head = whole ? end : CACHE_ENTRY_HEADER + CACHE_BRIEF_END;
+	enum cache_damage damage = CACHE_SOUND;
+
+	if (got < head)
+		damage = read_brief_part(file, got, brief->bytes + got, head - got);
+	if (damage == CACHE_SOUND && !whole)
+		damage = read_brief_part(file, key_end - CACHE_BRIEF_END, brief->bytes + head, end - head);
+	brief->key_bytes = entry->key_bytes;
+	brief->value_bytes = entry->value_bytes;
+	brief->entry = *entry;
+	brief->entry.key = brief->bytes + CACHE_ENTRY_HEADER;
+	brief->entry.key_bytes = key;
+	brief->entry.value = brief->entry.key + key;
+	brief->entry.value_bytes = value;
+	return damage;
+}
+
 enum cache_damage cache_brief_read(struct os_file *file, const struct cache_entry *entry,
 								   struct cache_brief *ret_brief)
 {
-	const uint64_t both = 2 * CACHE_BRIEF_END, key_end = CACHE_ENTRY_HEADER + entry->key_bytes;
-	size_t key_size = (size_t)(entry->key_bytes < both ? entry->key_bytes : both);
-	size_t first = key_size < CACHE_BRIEF_END ? key_size : CACHE_BRIEF_END;
-	size_t last = key_size - first;
-	size_t value =
-		(size_t)(entry->value_bytes < CACHE_BRIEF_VALUE ? entry->value_bytes : CACHE_BRIEF_VALUE);
-	uint8_t *bytes = ret_brief->bytes;
-	enum cache_damage damage = read_brief_part(file, CACHE_ENTRY_HEADER, bytes, first);
-
-	if (damage == CACHE_SOUND && last)
-		damage = read_brief_part(file, key_end - last, bytes + first, last);
-	if (damage == CACHE_SOUND)
-		damage = read_brief_part(file, key_end, bytes + key_size, value);
-	ret_brief->key_bytes = entry->key_bytes;
-	ret_brief->value_bytes = entry->value_bytes;
-	ret_brief->entry = *entry;
-	ret_brief->entry.key = bytes;
-	ret_brief->entry.key_bytes = key_size;
-	ret_brief->entry.value = bytes + key_size;
-	ret_brief->entry.value_bytes = value;
-	return damage;
+	return read_brief_rest(file, entry, 0, ret_brief);
 }
 
 enum cache_damage cache_brief_open(struct os_file *file, struct cache_brief *ret_brief)
 {
 	struct cache_entry entry;
-	enum cache_damage damage = cache_entry_open(file, &entry);
+	enum cache_damage damage;
+	uint64_t size;
+	size_t got;
 
-	return damage == CACHE_SOUND ? cache_brief_read(file, &entry, ret_brief) : damage;
+	/* Most entries are read with one call. */
+	if (os_file_size(NULL, file, &size) ||
+		os_file_read(NULL, file, 0, ret_brief->bytes, CACHE_ENTRY_HEADER + CACHE_BRIEF_END, &got))
+		return CACHE_DAMAGE_READ;
+	damage = cache_entry_header_read(ret_brief->bytes, got, size, &entry);
+	return damage == CACHE_SOUND ? read_brief_rest(file, &entry, got, ret_brief) : damage;
 }
 
 bool cache_brief_split(const struct cache_brief *brief, struct cache_key_parts *ret_parts)

@@ -17,10 +17,10 @@
 enum { CACHE_BRIEF_END = 16 << 10, CACHE_BRIEF_VALUE = 4 << 10 };
 
 struct cache_brief {
-	/* Points into `bytes`: its key without the middle, its value's beginning. */
+	/* Points into `bytes`, behind the header: its key without the middle, its value's beginning. */
 	struct cache_entry entry;
 	uint64_t key_bytes, value_bytes; /* according to the header */
-	uint8_t bytes[2 * CACHE_BRIEF_END + CACHE_BRIEF_VALUE];
+	uint8_t bytes[CACHE_ENTRY_HEADER + 2 * CACHE_BRIEF_END + CACHE_BRIEF_VALUE];
 };
 
 /* Reads header and bounds from an open file like cache_entry_parse; key and value of *ret_entry are
@@ -31,7 +31,7 @@ enum cache_damage cache_entry_open(struct os_file *file, struct cache_entry *ret
 enum cache_damage cache_brief_read(struct os_file *file, const struct cache_entry *entry,
 								   struct cache_brief *ret_brief);
 
-/* Calls cache_entry_open and cache_brief_read. */
+/* Reads header and brief. */
 enum cache_damage cache_brief_open(struct os_file *file, struct cache_brief *ret_brief);
 
 /* Splits the key like cache_key_split; parts->payload may lack its middle, and payload_size is the
