@@ -12,7 +12,7 @@ int main(int argc, char **argv)
 
 	os_library_places();
 	os_keep_standard_descriptors();
-	argv = os_arguments(&argc, argv);
+	argv = os_arguments(&argc, argv, "--except");
 	os_terminal_prepare();
 	/* Runs before the first hash: otherwise libsodium does not use the processor's vectors. Code
 	 * that uses its random numbers calls it again. */

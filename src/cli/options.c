@@ -4,10 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <jitwarm/system.h>
+#include <jitwarm/target.h>
+
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/config.h"
 #include "os/file.h"
+#include "os/shell.h"
 
 enum { MAX_GIVEN = 65536, MAX_LIST = 300 };
 
@@ -79,6 +83,39 @@ static const char *few_options(char *text, size_t size, const struct cli_option 
 	return text;
 }
 
+/* The arguments that remain to be read. */
+struct arguments {
+	char **at;
+	char **end;
+};
+
+/* Names the commands that ask about, and compile for, another GPU: with the GPU and names that were
+ * typed, or with examples. */
+static int no_target(struct jw_error *err, const struct options *options, const char *gpu,
+					 const struct arguments *rest)
+{
+	struct jw_target targets[JW_ARCH_MAX];
+	size_t count = 0, first = !gpu && rest->at < rest->end;
+	struct buf names = BUF_MAX(MAX_LIST);
+	bool typed;
+
+	if (first)
+		gpu = *rest->at;
+	if (!gpu || jw_targets_read(NULL, gpu, NULL, targets, JW_ARCH_MAX, &count))
+		gpu = "rtx3070";
+	shell_add_words(&names, (const char *const *)options->operands, options->operand_count);
+	for (char **at = rest->at + first; at < rest->end && **at != '-'; at++)
+		shell_add_word(&names, *at);
+	typed = names.size && !names.overflowed;
+	error_set(err, JW_ERR_USAGE,
+			  "this command has no --target: “jitwarm scan --target %s%s” asks about another GPU, "
+			  "“jitwarm make --target %s --driver %s -o lab.jwpack%s” compiles for it",
+			  gpu, typed ? buf_text(&names) : "", gpu, jw_driver_example(targets, count),
+			  typed ? buf_text(&names) : " torch");
+	buf_free(&names);
+	return -1;
+}
+
 static int unknown_name(struct jw_error *err, const struct cli_option *table, const char *name,
 						size_t length)
 {
@@ -86,11 +123,6 @@ static int unknown_name(struct jw_error *err, const struct cli_option *table, co
 	const struct cli_option *option;
 	char list[MAX_LIST];
 
-	if (is_named("target", name, length))
-		return error_set(err, JW_ERR_USAGE,
-						 "this command has no --target: “jitwarm scan --target rtx3070” asks about "
-						 "another GPU, “jitwarm make --target rtx3070 --driver 550.163.01 -o "
-						 "lab.jwpack torch” compiles for it");
 	for (size_t i = 0; (option = table_at(table, i)); i++)
 		if (!option->hidden)
 			suggest_offer(&nearest, option->name);
@@ -229,12 +261,6 @@ static int add_given(struct jw_error *err, struct options *options, struct optio
 	return 0;
 }
 
-/* The arguments that remain to be read. */
-struct arguments {
-	char **at;
-	char **end;
-};
-
 /* Takes an option's value: after '=' or in the next argument. An option of the same table is not a
  * value, but NVRTC's own options are. */
 static int take_option_value(struct jw_error *err, const struct cli_option *table,
@@ -269,6 +295,8 @@ static int read_long(struct jw_error *err, struct options *options, const char *
 	if (given.option && given.option->only_setting)
 		return error_set(err, JW_ERR_USAGE, "--%s is a setting: “jitwarm config %s VALUE” sets it",
 						 given.option->name, given.option->name);
+	if (!given.option && is_named("target", text, length))
+		return no_target(err, options, equals ? equals + 1 : NULL, rest);
 	if (!given.option)
 		return unknown_name(err, options->table, text, length);
 	if (take_option_value(err, options->table, given.option, equals ? equals + 1 : NULL, rest,

@@ -129,5 +129,6 @@ int quote_systemd(struct jw_error *err, struct buf *line, const char *argument);
 /* The command line. */
 
 /* Returns the arguments in UTF-8: argv itself on POSIX; on Windows the system's own, with patterns
- * ("*.dll") replaced by the files that they match. Never freed. */
-char **os_arguments(int *argc, char **argv);
+ * ("*.dll") replaced by the files that they match; a pattern behind the option `kept` is left
+ * alone. Never freed. */
+char **os_arguments(int *argc, char **argv, const char *kept);

@@ -193,15 +193,49 @@ static void list_compiler(const struct jw_found_file *file, struct jw_check_comp
 	result->compilers[result->compiler_count++] = misfit;
 }
 
+/* Whether the bytes name NVRTC, whose library programs that bring none load by name. */
+static bool names_nvrtc(const uint8_t *at, size_t size)
+{
+	static const char name[] = "nvrtc";
+	const uint8_t *const end = at + size;
+
+	while ((at = memchr(at, *name, (size_t)(end - at))) && (size_t)(end - at) >= sizeof name - 1) {
+		if (!memcmp(at, name, sizeof name - 1))
+			return true;
+		at++;
+	}
+	return false;
+}
+
+/* Whether a program may load an NVRTC: any of a whole environment; otherwise those whose files
+ * bring it or name it. */
+static bool may_load_nvrtc(const struct jw_found *search)
+{
+	bool may = search->whole;
+
+	for (size_t i = 0; i < search->file_count && !may; i++) {
+		struct os_map map;
+
+		may = strstr(search->files[i].path, "nvrtc") != NULL;
+		if (may || os_map_open(NULL, search->files[i].path, &map))
+			continue;
+		may = names_nvrtc(map.data, map.size);
+		os_map_close(&map);
+	}
+	return may;
+}
+
 /* Checks the compilers by names, versions, and, for ptxas, a few kilobytes; starts nothing and
- * loads no library. Returns whether an NVRTC is among them. */
-static bool check_compilers(const struct jw_found *found, const struct jw_driver *driver,
-							struct jw_check_result *result)
+ * loads no library. An NVRTC that does not fit is listed if `search` may load it. Returns whether
+ * there is an NVRTC. */
+static bool check_compilers(const struct jw_found *found, const struct jw_found *search,
+							const struct jw_driver *driver, struct jw_check_result *result)
 {
 	static const char *const xla[] = {"jax", "tensorflow"}, *const nvvm[] = {"numba"};
 	const bool has_xla = has_package(found, xla, sizeof xla / sizeof *xla),
 			   has_nvvm = has_package(found, nvvm, sizeof nvvm / sizeof *nvvm);
-	bool has_nvrtc = false;
+	bool has_nvrtc = false, loads = false;
+	unsigned asked = 0;
 
 	result->compilers = mem_array(MAX_COMPILERS, sizeof *result->compilers);
 	for (size_t i = 0; i < found->file_count; i++) {
@@ -221,6 +255,12 @@ static bool check_compilers(const struct jw_found *found, const struct jw_driver
 			misfit.fails = misfit.why != NULL;
 			if (used && !misfit.why && has_xla)
 				misfit.why = slower_text(kind, cuda, driver);
+			if (misfit.why && kind == COMPILER_NVRTC && !asked++)
+				loads = may_load_nvrtc(search);
+			if (misfit.why && kind == COMPILER_NVRTC && !loads) {
+				mem_free(misfit.why);
+				misfit.why = NULL;
+			}
 			list_compiler(file, misfit, result);
 		}
 	}
@@ -229,10 +269,13 @@ static bool check_compilers(const struct jw_found *found, const struct jw_driver
 
 /* Checks the compiler in CUDA_HOME, /usr/local/cuda or the linker's cache, which programs load that
  * bring none (hashcat, CuPy without its wheel). */
-static void check_outside(const struct jw_driver *driver, struct jw_check_result *result)
+static void check_outside(const struct jw_found *search, const struct jw_driver *driver,
+						  struct jw_check_result *result)
 {
 	char *paths[NVRTC_OUTSIDE];
 	const size_t count = find_nvrtc_outside(paths);
+	unsigned asked = 0;
+	bool loads = false;
 
 	for (size_t i = 0; i < count; i++) {
 		const uint32_t cuda = compiler_nvrtc_cuda(paths[i]);
@@ -243,41 +286,16 @@ static void check_outside(const struct jw_driver *driver, struct jw_check_result
 
 			misfit.why = misfit_text(COMPILER_NVRTC, cuda, driver, result->gpus[t].target, &misfit);
 			misfit.fails = misfit.why != NULL;
+			if (misfit.why && !asked++)
+				loads = may_load_nvrtc(search);
+			if (misfit.why && !loads) {
+				mem_free(misfit.why);
+				misfit.why = NULL;
+			}
 			list_compiler(&(struct jw_found_file){.path = paths[i]}, misfit, result);
 		}
 		mem_free(paths[i]);
 	}
-}
-
-/* Whether the bytes name NVRTC, whose library programs that bring none load by name. */
-static bool names_nvrtc(const uint8_t *at, size_t size)
-{
-	static const char name[] = "nvrtc";
-	const uint8_t *const end = at + size;
-
-	while ((at = memchr(at, *name, (size_t)(end - at))) && (size_t)(end - at) >= sizeof name - 1) {
-		if (!memcmp(at, name, sizeof name - 1))
-			return true;
-		at++;
-	}
-	return false;
-}
-
-/* Whether a program may load an NVRTC from outside: any of an environment, and of single files
- * those that name it. */
-static bool may_load_nvrtc(const struct jw_found *search)
-{
-	bool may = search->environment != NULL;
-
-	for (size_t i = 0; i < search->file_count && !may; i++) {
-		struct os_map map;
-
-		if (os_map_open(NULL, search->files[i].path, &map))
-			continue;
-		may = names_nvrtc(map.data, map.size);
-		os_map_close(&map);
-	}
-	return may;
 }
 
 void toolchains_check(const struct jw_found *search, const struct jw_driver *driver, bool here,
@@ -287,7 +305,7 @@ void toolchains_check(const struct jw_found *search, const struct jw_driver *dri
 
 	if (search->environment && !search->whole)
 		(void)jw_find(NULL, &(struct jw_find_options){.cancel = *cancel}, &whole);
-	if (!check_compilers(whole ? whole : search, driver, result) && here && may_load_nvrtc(search))
-		check_outside(driver, result);
+	if (!check_compilers(whole ? whole : search, search, driver, result) && here)
+		check_outside(search, driver, result);
 	jw_found_free(whole);
 }

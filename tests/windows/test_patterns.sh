@@ -17,6 +17,10 @@ scan "$(windows_path "$work")\\*.nothing"
 [ "$status" != 0 ] || fail 'a pattern without a match is no error'
 complains '*.nothing'
 
+# The pattern of --except is lint's own, also where files match it
+(cd "$work/라이브러리" && jitwarm lint --gpus sm_86 --except '*.dll' .; [ "$status" = 0 ] && grep -q '하나.dll: exempt by --except \*.dll' "$out" "$err") ||
+	fail "lint --except '*.dll': $(head -c 600 "$out" "$err")"
+
 # The path has more than 280 characters, and slashes.
 deep=$work
 for _ in 1 2 3 4 5 6; do deep=$deep/a-folder-with-a-name-of-forty-characters-it-is; done

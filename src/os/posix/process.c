@@ -207,9 +207,10 @@ int os_python_each(struct jw_error *err,
 	return 0;
 }
 
-char **os_arguments(int *argc, char **argv)
+char **os_arguments(int *argc, char **argv, const char *kept)
 {
 	(void)argc;
+	(void)kept;
 	return argv;
 }
 

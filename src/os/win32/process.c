@@ -354,15 +354,16 @@ static int add_expanded(struct arguments *arguments, const wchar_t *text)
 	return result;
 }
 
-char **os_arguments(int *argc, char **argv)
+char **os_arguments(int *argc, char **argv, const char *kept)
 {
 	struct arguments arguments = {0};
 	int count = 0, result = 0;
 	wchar_t **wide = CommandLineToArgvW(GetCommandLineW(), &count);
 
 	for (int i = 0; wide && !result && i < count; i++)
-		result = i ? add_expanded(&arguments, wide[i])
-				   : add_argument(&arguments, win32_utf8(NULL, wide[i]));
+		result = i && strcmp(arguments.items[arguments.count - 1], kept) != 0
+					 ? add_expanded(&arguments, wide[i])
+					 : add_argument(&arguments, win32_utf8(NULL, wide[i]));
 	if (wide)
 		(void)LocalFree(wide);
 	/* If the arguments cannot be read, the C library's argv is used. */

@@ -88,10 +88,12 @@ remove
 package nvidia-cuda-nvrtc-cu11 11.8.89 nvidia/cuda_nvrtc/lib/libnvrtc-builtins.so.11.8
 compilers 2 --target sm_35 --driver 470.256.02 -- 'c == ["CUDA 11.8'"'"'s NVRTC writes PTX 7.8, and driver 470.256.02 (CUDA 11.4) reads up to 7.4: programs that load what it compiles fail with error 222"]'
 
-# Even if one package is named, its programs use the compilers of the whole environment.
+# Even if one package is named, its programs use the compilers of the whole environment, but NVRTC only if its files name it.
 remove
 package cupy-cuda12x 13.3.0 cupy/_core.so
-cp "$sample" "$site/cupy/_core.so"
+{ cat "$sample" && printf 'libnvrtc.so'; } >"$site/cupy/_core.so"
+package plain 1.0 plain/_core.so
+cp "$sample" "$site/plain/_core.so"
 package nvidia-cuda-nvrtc-cu12 12.8.93 nvidia/cuda_nvrtc/lib/libnvrtc-builtins.so.12.8
 run 1 check --json
 cp "$out" "$work/whole"
@@ -99,6 +101,9 @@ compilers 1 cupy-cuda12x -- "c == [\"CUDA 12.8's NVRTC writes PTX 8.7, $reads\"]
 run 1 check cupy-cuda12x
 out_has "CUDA 12.8's NVRTC writes PTX 8.7, $reads"
 compilers 1 "$site/cupy/_core.so" -- 'c == []'
+compilers 1 plain -- 'c == []'
+run "0|1" doctor --no-probe plain
+out_lacks NVRTC
 
 # The file has its Windows name.
 remove
