@@ -404,7 +404,8 @@ int root_check_places(struct jw_error *err, struct cli *cli)
 
 		if (!find_refusal(cli, &rows[i], &refusal))
 			continue;
-		goes_on = cli->command->runs_anyway ||
+		/* A user who asks for a recording wants no run without one. */
+		goes_on = (cli->command->runs_anyway && !is_given(&cli->options, "record")) ||
 				  (only_reads(cli) && rows[i].use == PLACE_STATE && !starts_python(cli));
 		if (!goes_on)
 			(void)refuse(err, cli, &refusal);

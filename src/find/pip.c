@@ -189,6 +189,12 @@ static int find_pythons(struct jw_error *err, struct pip *pip)
 			pip->pythons[pip->count++] = path;
 	}
 	pip->uv = os_program_on_path("uv");
+	if (pip->uv && os_is_superuser() && os_check_private(&why, pip->uv, 0, false)) {
+		error_set(&pip->distrust, JW_ERR_UNSUPPORTED, "%s is not run as root (%s)", pip->uv,
+				  why.message);
+		mem_free(pip->uv);
+		pip->uv = NULL;
+	}
 	if (!pip->uv && (pip->uv = os_env("UV")) &&
 		(!os_is_whole_path(pip->uv) || !os_exists(pip->uv))) {
 		mem_free(pip->uv);

@@ -165,14 +165,24 @@ struct pairs {
 	size_t count;
 };
 
-/* A value that begins with "/" is left out if another account can change that path. */
+/* Of a value that begins with "/", the paths are left out that another account can change. */
 static void add_pairs(const char *const *names, struct pairs *pairs)
 {
 	for (; *names && pairs->count < sizeof pairs->items / sizeof *pairs->items; names++) {
 		char *value = os_env(*names);
+		struct buf kept = BUF_MAX(1 << 20);
 
-		if (value && (*value != '/' || !os_check_private(NULL, value, 0, false)))
-			pairs->items[pairs->count++] = mem_printf("%s=%s", *names, value);
+		for (char *at = value, *next; value && *value == '/' && at; at = next) {
+			next = strchr(at, os_list_separator);
+			if (next)
+				*next++ = '\0';
+			if (*at == '/' && !os_check_private(NULL, at, 0, false))
+				buf_add(&kept, "%s%s", kept.size ? ":" : "", at);
+		}
+		if (value && (*value != '/' || kept.size))
+			pairs->items[pairs->count++] =
+				mem_printf("%s=%s", *names, *value == '/' ? buf_text(&kept) : value);
+		buf_free(&kept);
 		mem_free(value);
 	}
 }
@@ -304,7 +314,7 @@ int os_run_helper(struct jw_error *err, const char *const *arguments, const char
 
 char *os_program_on_path(const char *name)
 {
-	char *list = os_env("PATH"), *at = list, *found = NULL;
+	char *list = os_env("PATH"), *at = list, *found = NULL, *passed_over = NULL;
 
 	while (at && !found) {
 		char *end = strchr(at, os_list_separator), *path;
@@ -314,13 +324,20 @@ char *os_program_on_path(const char *name)
 		path = os_is_whole_path(at) ? mem_printf("%s%c%s%s", at, os_separator, name,
 												 os_separator == '\\' ? ".exe" : "")
 									: NULL;
-		if (path && os_exists(path))
-			found = path;
-		else
+		if (path && os_exists(path)) {
+			if (!os_is_superuser() || !os_check_private(NULL, path, 0, false))
+				found = path;
+			else if (!passed_over)
+				passed_over = path;
+		}
+		if (path != found && path != passed_over)
 			mem_free(path);
 		at = end ? end + 1 : NULL;
 	}
 	mem_free(list);
+	if (!found)
+		return passed_over;
+	mem_free(passed_over);
 	return found;
 }
 

@@ -113,7 +113,8 @@ struct os_helper {
 int os_run_helper(struct jw_error *err, const char *const *arguments, const char *output,
 				  const struct os_helper *helper, struct os_ended *ret_ended);
 /* Finds the file of a program, without its ".exe", in a folder of PATH whose name does not depend
- * on the current folder; NULL if there is none. The caller frees it. */
+ * on the current folder; NULL if there is none. Root passes over files that another account can
+ * change, unless there are no others. The caller frees it. */
 char *os_program_on_path(const char *name);
 
 /* Quotes command lines for configuration files of the two systems. */

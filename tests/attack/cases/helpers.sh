@@ -19,3 +19,20 @@ run '0|1|2|3' compiler fetch 12.4
 CUDA_CACHE_PATH=$work/cache run 0 prime --quiet "$sample"
 CUDA_CACHE_PATH=$work/cache run '0|1|2|3' push oci://127.0.0.1:1/caches:tag
 [[ -z $(ls "$open/marks") ]] || fail "run by root: $(ls "$open/marks")"
+
+# Root passes over a uv that the account may replace, and takes the next one.
+export PATH=$open/bin:/usr/bin:/bin
+mkdir "$work/bin"
+PATH=$open/bin:$work/bin:/usr/bin:/bin run 3 scan --index torch
+err_has "uv is not run as root"
+[[ -z $(ls "$open/marks") ]] || fail "run by root: $(ls "$open/marks")"
+printf '#!/bin/sh\ntouch "%s/roots-uv"\nexit 1\n' "$work" >"$work/bin/uv"
+chmod 755 "$work/bin/uv"
+PATH=$open/bin:$work/bin:/usr/bin:/bin run 3 scan --index torch
+[[ -e $work/roots-uv ]] || fail "the account's uv was not passed over"
+# Of PYTHONPATH, root's pip gets each folder that only root can change.
+unset VIRTUAL_ENV
+mkdir "$work/one" "$work/two"
+printf 'open("%s/loaded", "w")\n' "$work" >"$work/two/sitecustomize.py"
+PATH=/usr/bin:/bin PYTHONPATH=$work/one:$work/two run '3|4' scan --index torch
+[[ -e $work/loaded ]] || fail "the second folder of PYTHONPATH is not used"

@@ -107,7 +107,12 @@ done
 HOME=$home run 7 run -- sh -c 'echo "$HOME"; exit 7'
 out_has "$home"
 err_has "jitwarm remembers nothing of this run"
-HOME=$home run 7 run --record "$home/x.json" -- sh -c 'exit 7'
+# With --record the command is not started, as if the recording could not be written for another reason.
+HOME=$home refused "HOME=$home $theirs" run --record "$work/x.json" -- touch "$roots/started"
+refused "--record=$home/x.json: $home $theirs" run --record "$home/x.json" -- touch "$roots/started"
+ln -s "$treasure/file" "$open/planted" && chown -h $mallory "$open/planted"
+refused "--record=$open/planted $theirs" run --record "$open/planted" -- touch "$roots/started"
+rm "$open/planted"
 HOME=$home run 127 run -- /nonexistent/program
 nothing_made
 
@@ -171,6 +176,9 @@ mkdir "$roots/.nv" && chmod 700 "$home"
 rm -rf "$roots"/.[a-z]*
 as_mallory mkdir "$home/project" && environment "$home/project/.venv" 1.0 && chown -R $mallory "$home/project"
 (cd "$home/project" && run '0|1|2' check --json && err_lacks "root changes" && err_lacks "remembers nothing" && json '".venv" not in (d.get("environment") or "")') || exit 1
+# Neither does it read the pyproject.toml in such a project, which could allow what root's lint refuses.
+printf '[tool.jitwarm.lint]\nnonsense = true\n' >"$home/project/pyproject.toml"
+(cd "$home/project" && run '0|1' lint "$sample" && err_has "pyproject.toml: root does not read it: $home $theirs") || exit 1
 # Root does not examine other accounts' programs: the message is the line to type.
 run 2 doctor --user nobody
 err_has "jitwarm doctor --user nobody"
