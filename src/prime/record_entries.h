@@ -1,6 +1,6 @@
 /* Shared by the parts of jw_record: recorder.c runs the command, record_entries.c reads the cache
- * that it has filled, record_owners.c finds the files of the modules and inserts the entries into
- * the user's cache. */
+ * that it has filled, record_owners.c finds the files of the modules, record_warm.c inserts the
+ * entries into the user's cache. */
 #pragma once
 
 #include <jitwarm/record.h>
