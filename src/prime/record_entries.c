@@ -33,8 +33,6 @@ bool record_is_stopped(struct recorder *recorder)
 
 /* After Ctrl-C entries are still read for this long, and this many in any case, since the command
  * took minutes to compile them: some thousands are read each second, and few caches hold more. */
-
-/* A file of the cache while its module is read. */
 #define PATIENCE_NS UINT64_C(2000000000)
 enum { PATIENCE_ENTRIES = 500 };
 

@@ -1,4 +1,5 @@
-/* Containers to which machine code is added, in their own space. */
+/* A container gets machine code in its own space if there is enough of it, and the keys of its PTX
+ * never change. */
 #include "make_devcode.h"
 
 #include "bake/container_edit.h"

@@ -1,4 +1,5 @@
-/* A copy whose ranges are overwritten: exactly the reported ranges have changed. */
+/* A copy differs from its original in the written ranges and nowhere else, and a changed original
+ * is refused. */
 #include "files.h"
 /* This header must follow those that have parameters with its names. */
 #include "folder.h"

@@ -1,4 +1,5 @@
-/* One library baked from a cache: which containers get code, and which code is taken. */
+/* Baking one library from a cache gives each container the right code, and no code that is damaged,
+ * of another form, or too large. */
 #include "entries.h"
 #include "files.h"
 #include "make_devcode.h"

@@ -1,5 +1,5 @@
-/* Copies that become longer: which files can, why others cannot, and many mutated files. The files
- * are those of the fuzz target. */
+/* Libraries and programs that can become longer do, the reason is given for all others, and mutated
+ * files never lead out of a copy. The files are those of the fuzz target. */
 #include "files.h"
 
 #include "../fuzz/fuzz_grow.h"

@@ -1,4 +1,4 @@
-/* Parts of a bake that do not need a library: its request, and pointers to containers. */
+/* An unclear request to bake is refused, and pointers to containers are found at every edge. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Hashes against published vectors, and the side-by-side FNV against the plain one. */
+/* The hashes equal published vectors, and the side-by-side FNV equals the plain one. */
 #include "check.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Which texts are valid JSON. */
+/* Valid JSON is accepted and everything else is refused, in bounded memory. */
 #include "check.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* JSON by tables: each kind of row, whether a member is present, and texts of any bytes. */
+/* A table writes each kind of row, leaves out members that do not apply, reads back what it wrote,
+ * and names malformed members. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* Elements are found or added up to a limit, and never beyond it. */
 #include "check.h"
 
 #include "base/mem.h"

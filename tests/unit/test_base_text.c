@@ -1,3 +1,5 @@
+/* Times, sizes, dates and patterns become the right text, and no password or hidden character of a
+ * text is printed. */
 #include "check.h"
 
 #include "base/text.h"

@@ -1,4 +1,5 @@
-/* UTF-8, written and read back. */
+/* UTF-8 is read back as it was written, and invalid code points become the replacement character.
+ * */
 #include "check.h"
 
 #include "base/text.h"

@@ -1,3 +1,4 @@
+/* A wheel's name is split into its parts, also in the examples of PEP 825. */
 #include "check.h"
 
 #include "base/wheel_name.h"

@@ -1,5 +1,5 @@
 /* Other processes act between two steps of this one, and steps fail, each at its exact moment
- * through a gate. */
+ * through a gate: no entry, row, lock or file is lost. */
 #include "gates_posix.h"
 
 #include "cache/live.h"

@@ -1,5 +1,5 @@
-/* Reads both ends of an entry's key and the beginning of its value, lists them, and says when a
- * file is on the disk. */
+/* Both ends of an entry's key and the beginning of its value are enough to list the entry, and a
+ * truncated file is noticed. */
 #include "folder.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Entries, their names and their keys, on bytes made here and on real caches. */
+/* A key gives the name of its entry's file, and is split and joined without loss, on bytes made
+ * here and on real caches. */
 #include "caches.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Inserting into a full cache evicts some entries and spares others. */
+/* An insert into a full cache keeps the limit, and evicts only entries that may be evicted. */
 #include "check.h"
 
 #include "inserting.h"

@@ -1,4 +1,4 @@
-/* Which driver made an entry: the installed one, a former one, or an unknown one. */
+/* jitwarm knows whether an entry's driver is installed, a former one, a newer one, or unknown. */
 #include "folder.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* The index's bytes and the driver's reading of them, at each bound; and the report about it. */
+/* Each state of an index leads to the driver's action that was measured, at each bound, and the
+ * report says the same. */
 #include "folder.h"
 
 #include <string.h>

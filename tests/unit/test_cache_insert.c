@@ -1,4 +1,5 @@
-/* Inserting into a cache, and the cache's state afterwards. */
+/* After an insert, the directory, its rights and its index are as a driver would leave them, and
+ * invalid entries are refused. */
 #include "check.h"
 
 #include <fcntl.h>

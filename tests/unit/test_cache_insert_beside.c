@@ -1,5 +1,5 @@
-/* Inserting into a cache that other processes lock or write to meanwhile; test_model_cache.c has
- * more of them. */
+/* An insert waits for a lock, but not for ever, and restores rows that others have lost;
+ * test_model_cache.c has more actors. */
 #include "check.h"
 
 #include <sys/stat.h>

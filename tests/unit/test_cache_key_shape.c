@@ -1,4 +1,5 @@
-/* Keys byte by byte: which bytes each place may hold, and where the parts end. */
+/* A key is recognised by exactly the bytes that each place may hold, and split where its parts end.
+ * */
 #include "check.h"
 
 #include <string.h>

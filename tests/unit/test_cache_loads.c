@@ -1,4 +1,4 @@
-/* Which machine code a driver loads from an entry, as the conformance cases trust/ show it. */
+/* Machine code counts as sound exactly if drivers load it, as the conformance cases trust/ show. */
 #include "check.h"
 
 #include "cache/sound.h"

@@ -1,4 +1,5 @@
-/* Driver profiles: the stamp in a library, the table of known drivers, stored profiles. */
+/* A driver's profile comes from its library's stamp or the table, and a stored profile counts only
+ * for its own file. */
 #include "caches.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Repairing damaged directories: which entries are removed, and which stay. */
+/* A repair removes entries whose damage is understood, keeps all others, and rebuilds the index. */
 #include "folder.h"
 
 #include <errno.h>

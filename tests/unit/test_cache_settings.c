@@ -1,4 +1,4 @@
-/* The environment as the driver interprets it; each case was tried on a real driver. */
+/* jitwarm reads the environment as the driver does; each case was tried on a real driver. */
 #include "check.h"
 
 #include <errno.h>

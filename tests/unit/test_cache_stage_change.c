@@ -1,4 +1,5 @@
-/* A worker's file that its driver goes on writing while it is copied. */
+/* If a worker's driver changes a file while it is copied, the inserted header is the one that was
+ * judged. */
 #include <sys/syscall.h>
 #include <unistd.h>
 

@@ -1,4 +1,5 @@
-/* A driver's stamp and build ID in the bytes of its library, at each bound. */
+/* A stamp and a build ID are found in a library's bytes at each bound, and no header leads outside
+ * the file. */
 #include "check.h"
 
 #include <string.h>

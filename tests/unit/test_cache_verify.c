@@ -1,4 +1,5 @@
-/* Verifies and lists whole directories: real ones, and ones that this test has damaged. */
+/* Verifying and listing a directory reports every damage and no other, on real directories and on
+ * ones damaged here. */
 #include "caches.h"
 
 #include <unistd.h>

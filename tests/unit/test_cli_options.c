@@ -1,4 +1,5 @@
-/* Options, sizes, suggestions, exit statuses. */
+/* Options, sizes and durations are read, mistakes are named, and exit statuses are combined as the
+ * help says. */
 #include "check.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Output on a terminal: widths, harmless text, wrapping, the progress bar. */
+/* Lines fit the terminal's width, control characters are made visible, and the bar never goes back.
+ * */
 #include "check.h"
 
 #include <string.h>

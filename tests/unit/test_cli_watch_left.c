@@ -1,5 +1,5 @@
-/* The time left of a watched process, and when lines about it are printed, with made-up compiles
- * and without a clock. */
+/* The predicted rest of a watched process is right within a quarter from a third of the way on;
+ * without a prediction nothing is printed. The compiles are made up, without a clock. */
 #include "check.h"
 
 #include <math.h>

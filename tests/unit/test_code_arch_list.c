@@ -1,4 +1,5 @@
-/* Lists of architectures in the notations of TORCH_CUDA_ARCH_LIST, CMake and nvcc. */
+/* The notations of TORCH_CUDA_ARCH_LIST, CMake and nvcc mean the right code, and lists that depend
+ * on the machine are refused. */
 #include "check.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* Archives: wheels, .conda, zstd, each read without unpacking to disk. */
+/* Wheels, .conda and zstd files are read without unpacking to disk, with the same containers as
+ * plain files, also if they are cut off. */
 #include "make_archive.h"
 
 #include <stdatomic.h>

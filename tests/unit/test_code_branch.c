@@ -1,4 +1,4 @@
-/* The facts of driver branches. */
+/* Each driver finds the row of its branch. */
 #include "check.h"
 
 #include "code/release.h"

@@ -1,4 +1,5 @@
-/* Which drivers load machine code, as measured. */
+/* The range of drivers that load machine code is the measured one, and ranges are combined
+ * correctly. */
 #include "check.h"
 
 #include "code/rules.h"

@@ -1,4 +1,4 @@
-/* Cubin headers: both ABIs, and files that are not cubins. */
+/* Cubin headers of both ABIs are read, and other or truncated files are refused. */
 #include "check.h"
 
 #include <string.h>

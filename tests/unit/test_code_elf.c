@@ -1,4 +1,5 @@
-/* ELF: the searched sections, the role of a container's section, linked containers. */
+/* Sections and linked containers of ELF files are found, and wrong or truncated headers are
+ * reported and lead nowhere. */
 #include "make_devcode.h"
 
 static void add_container_section(struct buf *data)

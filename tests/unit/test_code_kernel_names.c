@@ -1,4 +1,4 @@
-/* Names of kernels as people read them. */
+/* Kernels are shown under their source names, each once, in limited space. */
 #include "check.h"
 
 #include <stdio.h>

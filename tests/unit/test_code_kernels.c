@@ -1,4 +1,5 @@
-/* Kernels, symbols, and the repeated facts of the entries are read from cubins. */
+/* Kernels, symbols and the repeated facts of entries are read from cubins, and damaged tables are
+ * refused. */
 #include "check.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Which objects are part of which linked container, by the names in __nv_module_id. */
+/* The names in __nv_module_id map each object to its linked container, and contradictions map to
+ * none. */
 #include "check.h"
 
 #include <string.h>

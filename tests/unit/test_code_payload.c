@@ -1,4 +1,4 @@
-/* Payloads: decompression with bounds, and reading only the beginning. */
+/* Damaged payloads are reported, and decompress to at most their stated size. */
 #include "make_devcode.h"
 
 #include <zstd.h>

@@ -1,4 +1,5 @@
-/* PE and COFF: sections by their table, eight-character names, image addresses in wrappers. */
+/* Sections of PE and COFF files are found by their tables, and a packed file is unpacked again only
+ * a few times. */
 #include "make_archive.h"
 
 enum { INITIALISED = 0x40, CODE = 0x60000020, DISCARDABLE = 0x02000040 };

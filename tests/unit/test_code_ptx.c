@@ -1,4 +1,4 @@
-/* PTX: its header, and the inputs of the cost model. */
+/* PTX headers are read or refused, and fast counting equals plain counting. */
 #include "make_devcode.h"
 
 #include "code/ptx.h"

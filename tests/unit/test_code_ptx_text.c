@@ -1,4 +1,5 @@
-/* PTX texts in the data of programs: where they begin and end, in any layout of strings. */
+/* PTX texts in the data of programs are found to the byte in any layout of strings, in linear time.
+ * */
 #include "make_archive.h"
 #include "make_devcode.h"
 

@@ -1,4 +1,4 @@
-/* Drivers, CUDA versions and PTX ISA versions. */
+/* The tables of drivers, CUDA versions and PTX ISA versions give the published answers. */
 #include "check.h"
 
 #include <jitwarm/target.h>

@@ -1,4 +1,4 @@
-/* Names of targets, and which code runs on which GPU. */
+/* Targets are read, and each kind of code runs on exactly the GPUs that CUDA's documents say. */
 #include "check.h"
 
 #include <string.h>

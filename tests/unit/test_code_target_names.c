@@ -1,4 +1,5 @@
-/* GPUs by their common names, by device id, and the drivers that run them. */
+/* GPUs are known by their common names and device ids, with the drivers that run them; pairs that
+ * do not exist are reported. */
 #include "check.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Another process's or account's variables are taken only if they decide about code. */
 #include "check.h"
 
 #include <fcntl.h>

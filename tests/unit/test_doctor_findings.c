@@ -1,3 +1,5 @@
+/* Findings have the right threshold, name the place of a setting, say if a command was cut, and
+ * count each trouble once. */
 #include "check.h"
 
 #include <string.h>

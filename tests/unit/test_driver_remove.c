@@ -1,3 +1,4 @@
+/* Removing jitwarm's state removes its own files, and leaves all others. */
 #include "folder.h"
 
 #include <jitwarm/error.h>

@@ -1,4 +1,5 @@
-/* The members of state.json. */
+/* A member of state.json is replaced without touching the others, and a damaged file counts as
+ * empty. */
 #include "check.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Compilers other than the driver's, in a worker. */
+/* The memory of ptxas, another compiler than the driver's, is in the worker's answer. */
 #include "folder.h"
 
 #include <string.h>

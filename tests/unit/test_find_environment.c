@@ -1,4 +1,5 @@
-/* jw_find for packages and paths, in a virtual environment. */
+/* jw_find returns the files of packages and paths in a virtual environment, and reports everything
+ * that it could not examine. */
 #include "environments_posix.h"
 
 #include <dirent.h>

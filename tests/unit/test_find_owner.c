@@ -1,4 +1,5 @@
-/* Which package a library belongs to, by the rows of RECORD. */
+/* The package of a library is found by the rows of RECORD, and NVIDIA's libraries are recognised.
+ * */
 #include "files.h"
 /* This header must follow those that have parameters with its names. */
 #include "folder.h"

@@ -1,4 +1,5 @@
-/* Packages as they are typed, and what pip is asked. */
+/* Packages are understood as they are typed, only names and harmless options reach pip, and no
+ * password is printed. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* The parsers of src/find: names and requirements, METADATA, RECORD, conda-meta. */
+/* Names, requirements, METADATA, RECORD and conda-meta are parsed as Python and conda do, and no
+ * path leaves its root. */
 #include "check.h"
 
 #include <string.h>

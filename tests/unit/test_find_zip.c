@@ -1,4 +1,4 @@
-/* The versions and names of the wheels that bake writes. */
+/* The wheels that bake writes get the right versions and names. */
 #include "check.h"
 
 #include "bake/wheel_edit.h"

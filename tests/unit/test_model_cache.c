@@ -75,7 +75,7 @@ static bool running, held, torn, was_sound;
 static uint8_t late_image[4096];
 static size_t late_size;
 
-/* Reads and writes the directory with as few means as possible. */
+/* The directory, read and written by the plainest means. */
 
 static const char *entry_path(unsigned n)
 {

@@ -1,4 +1,5 @@
-/* The accounts of the machine, and acting as one of them. */
+/* Every account of the machine is listed with its number and its folder, also a moved one, and
+ * without elevation nobody has an administrator's rights. */
 #include "check.h"
 
 #include <string.h>

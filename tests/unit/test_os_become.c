@@ -1,3 +1,5 @@
+/* A process that acts for another account has that account's rights alone, and ends with its
+ * parent. */
 #include "folder.h"
 
 #include <fcntl.h>

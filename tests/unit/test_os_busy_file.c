@@ -1,4 +1,5 @@
-/* Another program has opened a file without sharing it, for a moment or for longer. */
+/* A file that another program has opened without sharing it is waited for a moment, and no longer.
+ * */
 #include "check.h"
 
 #include <string.h>

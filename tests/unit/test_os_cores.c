@@ -1,4 +1,4 @@
-/* Which hardware threads share a core, by a /sys of the test. */
+/* Hardware threads of one core count as one core, by a /sys of the test. */
 #include "check.h"
 
 #include <sched.h>

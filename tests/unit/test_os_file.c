@@ -1,4 +1,4 @@
-/* Files, directories and locks: the rules for every system. */
+/* Files, directories and locks follow the same rules on every system. */
 #include "check.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Ctrl-C, its echoes and its repetition, each tested in a separate process. */
+/* One Ctrl-C asks to end and the next one ends, whatever echoes come; each case is a separate
+ * process. */
 #include "check.h"
 
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* Removing files where a symlink, or on Windows a junction, may have been planted. */
+/* Removing files follows no symlink and no junction that may have been planted. */
 #include "check.h"
 
 #include <string.h>

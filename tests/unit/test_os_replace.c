@@ -1,5 +1,5 @@
-/* Files that are replaced as a whole: their rights, symlinks in their place, the syncs, and the
- * state after a failure. */
+/* A file is replaced as a whole, with the right mode and syncs, and a failure leaves the old file.
+ * */
 #include "folder.h"
 
 #include <errno.h>

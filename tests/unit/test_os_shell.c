@@ -1,4 +1,4 @@
-/* Words of commands that are printed for copying (os/shell.h). */
+/* Words of printed commands survive copying into a POSIX shell, cmd and PowerShell (os/shell.h). */
 #include "check.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* The machine's memory and power, read from a /proc and /sys of the test. */
+/* The machine's memory and power are read within all limits of its control groups, from a /proc and
+ * /sys of the test. */
 #include "check.h"
 
 #include <unistd.h>

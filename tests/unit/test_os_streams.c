@@ -1,4 +1,4 @@
-/* The standard streams, from which a worker reads its jobs. */
+/* A worker reads the jobs that are available on standard input without waiting for more. */
 #include "check.h"
 
 #include <string.h>

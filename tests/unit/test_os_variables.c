@@ -1,4 +1,4 @@
-/* Variables in Windows' registry; other systems have none. */
+/* Variables in Windows' registry are read and written with their type; other systems have none. */
 #include "check.h"
 
 #include <string.h>

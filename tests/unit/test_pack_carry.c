@@ -1,5 +1,5 @@
-/* Carrying entries over between drivers of one CUDA version: which entries, and under which names.
- * */
+/* Exactly the sound entries of the same compiler are carried over to a new driver of one CUDA
+ * version, under its names. */
 #include "carrying.h"
 
 static const char stamp_550_54[] = "Mar  5 202422:02:27"; /* CUDA 12.4 */

@@ -1,5 +1,5 @@
-/* Carrying entries over from the store, and how that ends: early, with failures, and with which
- * report. */
+/* Entries are also carried over from the store, each counted once, and an early end or a failure is
+ * reported. */
 #include "carrying.h"
 
 #include <jitwarm/store.h>

@@ -1,4 +1,4 @@
-/* From a cache to a pack and back: everything that is sound, and only that. */
+/* A pack has every sound entry of the cache and no other, and a failed export leaves no file. */
 #include "folder.h"
 
 #include "base/text.h"

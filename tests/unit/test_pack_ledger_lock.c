@@ -1,4 +1,4 @@
-/* Processes that change one ledger at the same time. */
+/* Processes that change one ledger at the same time lose nothing of each other. */
 #include <sys/wait.h>
 #include <unistd.h>
 

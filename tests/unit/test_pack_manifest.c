@@ -1,4 +1,4 @@
-/* The manifest of a pack: each field at its bounds, each list with one element too many; and a
+/* Each field of a pack's manifest is accepted up to its bounds, and each list up to its length; a
  * written manifest is read back the same. */
 #include "check.h"
 

@@ -1,4 +1,5 @@
-/* The store: keeping entries of a cache, restoring them, and merging packs. */
+/* The store restores only wanted entries, reports those that it does not restore, and removes the
+ * oldest packs first. */
 #include "folder.h"
 
 #include <jitwarm/store.h>

@@ -1,5 +1,5 @@
-/* The store and carrying over: what is possible, which file is a pack, bounds to the byte, and
- * refusals. */
+/* The store and carrying over keep to their bounds to the byte, and a bad pack never blocks the
+ * others. */
 #include "folder.h"
 
 #include <jitwarm/carry.h>

@@ -1,4 +1,4 @@
-/* The file of a pack. */
+/* A pack's trailer is read even if it lies in two blocks of the file. */
 #include "folder.h"
 
 #include <string.h>

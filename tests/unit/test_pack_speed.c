@@ -1,4 +1,5 @@
-/* The factor by which this machine takes longer than the model predicts. */
+/* Each run improves the factor by which this machine is slower than the model, and no implausible
+ * time does. */
 #include "check.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* The names of the entries of files' modules, by which an export chooses entries. */
+/* An export chooses entries by the names that the files' modules have. */
 #include "make_devcode.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* A pack's writer with threads, and with an output that is full. */
+/* Several threads write the same pack as one, and a full output is reported. */
 #include "check.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Plans: which modules the driver would compile, under which names, and which of them are warm. */
+/* A plan has each module that the driver would compile once for each GPU, under its name, and says
+ * which files fail. */
 #include "small_modules.h"
 
 #include <stdlib.h>

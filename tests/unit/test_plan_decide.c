@@ -1,4 +1,4 @@
-/* Whether a library, and a package, fails, a part of it fails, or it runs. */
+/* A library or package fails, fails in part, or runs, as real ones do. */
 #include "check.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* The predicted time of linking is near the measured one, and ranges are as wide as the speed is
+ * uncertain. */
 #include "check.h"
 
 #include <math.h>

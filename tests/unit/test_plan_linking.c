@@ -1,4 +1,4 @@
-/* Whether a program's containers are linked when it starts. */
+/* Only a container whose linked code does not run counts as linked at the start. */
 #include "make_devcode.h"
 
 #include <jitwarm/scan.h>

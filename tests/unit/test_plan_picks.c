@@ -1,4 +1,5 @@
-/* The keys of the entries that the driver would choose. */
+/* The keys of the entries that the driver would choose are the same, however many are computed at
+ * once, and damaged ones do not affect others. */
 #include "make_devcode.h"
 
 #include "cache/key.h"

@@ -1,4 +1,5 @@
-/* The verdict on a container, and the entry that the driver chooses. */
+/* A container gets the first verdict that applies, and the entry is the one that the driver
+ * chooses. */
 #include "check.h"
 
 #include <string.h>

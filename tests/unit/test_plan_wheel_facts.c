@@ -1,4 +1,5 @@
-/* The lines of a list of wheels for one wheel, and whether two wheels are alike. */
+/* A scan of a wheel becomes the lines that a list of wheels has for it, and is found again by its
+ * hash. */
 #include <string.h>
 
 #include "base/mem.h"

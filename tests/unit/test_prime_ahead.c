@@ -1,4 +1,5 @@
-/* The running driver, the next one, and the notes that a former call made about them. */
+/* The running and the next driver are recognised, and a former call's notes are believed only as
+ * far as they make sense. */
 #include "environments.h"
 
 #include <jitwarm/ahead.h>

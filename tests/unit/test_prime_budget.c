@@ -1,4 +1,5 @@
-/* A run's budgets, and which modules it selects. */
+/* A run's budgets select the most valuable modules, and a start is judged by the facts that decide.
+ * */
 #include "check.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The recorder reads the cache that a command has filled. */
+/* The recorder lists a command's modules in the order in which their entries were written. */
 #include "inserting.h"
 
 #include "prime/record_entries.h"

@@ -1,5 +1,5 @@
-/* The lines that set variables: each form to the byte, values that it cannot express, and too
- * little space. */
+/* The lines that set variables are right to the byte in each form, and values that a form cannot
+ * express are refused. */
 #include "check.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* The log of runs: its files, how it is shortened, and its last lines. */
+/* The log of runs is halved at a megabyte, and jitwarm never writes to a file that is not its log.
+ * */
 #include "files.h"
 #include "folder.h"
 

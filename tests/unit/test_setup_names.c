@@ -1,5 +1,5 @@
-/* Names for a task or unit, which runs in another directory and without this process's environment.
- * */
+/* A task or unit names absolute paths and packages, since it runs in another directory without this
+ * process's environment. */
 #include <stdio.h>
 #include <unistd.h>
 

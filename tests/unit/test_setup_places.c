@@ -1,4 +1,4 @@
-/* Which files hold the settings of each scope, by the shell and the folders of an account. */
+/* Each scope's settings go to the files that the account's shell reads. */
 #include "root.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* The texts of tasks and units: lines that are left out, quoting, refused accounts, and what is
- * reported if space is short. */
+/* The texts of tasks and units have every needed line, quote every value, and are refused rather
+ * than cut. */
 #include "check.h"
 
 #include <string.h>

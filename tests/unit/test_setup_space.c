@@ -1,5 +1,5 @@
-/* Little space and few files, as the kernel reports them. The test supplies the kernel's answers.
- * */
+/* Little space and few files are reported exactly from their bounds on. The test supplies the
+ * kernel's answers. */
 #include "check.h"
 
 #include <stdint.h>

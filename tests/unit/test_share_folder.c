@@ -1,4 +1,5 @@
-/* Objects in a shared folder, and what each failure means. */
+/* Objects of a shared folder are added and read, and a failure is blamed on the object or on the
+ * folder correctly. */
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,4 +1,5 @@
-/* Entries, claims and whole plans in a shared folder, as the worker's threads add and take them. */
+/* The worker's threads add and take entries in a shared folder, respect claims, and take no entry
+ * that is not trusted. */
 #include "folder.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Names of registries, and their answers: each limit at its edge, and each wrong form. */
+/* Names of registries and layouts are accepted up to each limit, and every wrong form is refused.
+ * */
 #include <stdio.h>
 
 #include "files.h"

@@ -1,4 +1,4 @@
-/* The number of workers that the memory allows. */
+/* As many workers are admitted as the memory allows, by prediction, measurement and pressure. */
 #include "check.h"
 
 #include "work/memory_budget.h"

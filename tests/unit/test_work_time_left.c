@@ -1,3 +1,5 @@
+/* The predicted time left follows the finished modules, falls or stands still, and is near the
+ * truth for real libraries. */
 #include "costs.h"
 
 #include <math.h>
