@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/document.h"
+#include "cli/error_words.h"
 #include "cli/help.h"
 #include "cli/language.h"
 #include "cli/root_places.h"
@@ -461,7 +462,11 @@ static int run_command(struct jw_error *err, struct cli *cli)
 	case ASKS_VERSION: return show_version(cli);
 	case ASKS_COMMAND: break;
 	}
-	return cli->command->run(err, cli);
+	if (!cli->command->run(err, cli))
+		return 0;
+	if (err->code == JW_ERR_NOT_FOUND)
+		error_words_explain(err, &cli->options);
+	return -1;
 }
 
 static struct cli *running;

@@ -141,6 +141,18 @@ run 0 -q cache list
 out_empty
 run 0 --help check
 out_has "Usage: jitwarm check"
+# An error of CUDA in place of a name
+for typed in 222 CUDA_ERROR_UNSUPPORTED_PTX_VERSION "the provided PTX was compiled with an unsupported toolchain."; do
+	for command in check doctor scan; do
+		run 3 $command "$typed"
+		err_has "error 222 (CUDA_ERROR_UNSUPPORTED_PTX_VERSION): the PTX is newer than the driver reads: “jitwarm doctor” names"
+		err_one_line
+	done
+done
+run 3 check RuntimeError: no kernel image is available for execution on the device
+err_has "error 48 (cudaErrorNoKernelImageForDevice): a library has neither machine code nor usable PTX for this GPU"
+run 3 check 223
+err_has "223: not installed in"
 run 64 --json prmie
 err_has "no command is called “prmie” (did you mean “prime”?)"
 run 64 -q cache lst
