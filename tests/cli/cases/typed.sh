@@ -152,7 +152,7 @@ done
 run 3 check RuntimeError: no kernel image is available for execution on the device
 err_has "error 48 (cudaErrorNoKernelImageForDevice): a library has neither machine code nor usable PTX for this GPU"
 run 3 check 223
-err_has "223: not installed in"
+err_has "223: no such"
 run 64 --json prmie
 err_has "no command is called “prmie” (did you mean “prime”?)"
 run 64 -q cache lst
