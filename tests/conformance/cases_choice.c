@@ -1,4 +1,5 @@
-/* Which entry of a container the driver takes, and its error if none fits. */
+/* The driver takes the entry of a container that jitwarm predicts, and gives the predicted error if
+ * none fits. */
 #include "suite.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
-/* Which drivers load the machine code of each CUDA version's ptxas, in a container as in a library
- * (docs/internals/bake.md, "Which drivers"; src/code/rules.c). `jitwarm compiler fetch` gets the
- * compilers. */
+/* Each driver loads or refuses the machine code of each CUDA version's ptxas as jitwarm predicts,
+ * in a container as in a library (docs/internals/bake.md, "Which drivers"; src/code/rules.c).
+ * `jitwarm compiler fetch` gets the compilers. */
 #include "suite.h"
 
 #include <stdlib.h>

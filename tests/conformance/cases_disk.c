@@ -1,4 +1,5 @@
-/* A full disk: the cache is on a small file system. */
+/* On a full disk, here a small file system, the driver leaves a torn entry or none, as jitwarm
+ * expects. */
 #include "suite.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* The effects of an insert on the index and on the rest of the directory. */
+/* An insert changes the index and the rest of the directory as docs/internals/driver-cache.md says.
+ * */
 #include "suite.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* The name of an entry, and its content. */
+/* An entry's name is the hash of the key that jitwarm computes, and its content has the documented
+ * form. */
 #include "suite.h"
 
 #include <string.h>

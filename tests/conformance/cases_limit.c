@@ -1,4 +1,4 @@
-/* CUDA_CACHE_MAXSIZE and the order of eviction. */
+/* The driver reads CUDA_CACHE_MAXSIZE and evicts in the order that jitwarm predicts. */
 #include "suite.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
-/* When the CUDA runtime passes a program's code to the driver: at its start, or when a kernel is
- * first used. Each case is a program with one version of the runtime (tests/driver/loading.c). */
+/* The CUDA runtime passes a program's code to the driver at its start or at the first use of a
+ * kernel, as jitwarm predicts. Each case is a program with one version of the runtime
+ * (tests/driver/loading.c). */
 #include "suite.h"
 
 #include <glob.h>

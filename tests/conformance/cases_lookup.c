@@ -1,4 +1,4 @@
-/* A look-up hits by the entry alone. The index only has to open. */
+/* A look-up hits by the entry alone; the index only has to open. */
 #include "suite.h"
 
 #include <stdlib.h>

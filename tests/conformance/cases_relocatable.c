@@ -1,4 +1,5 @@
-/* Parts of kind 0x40, relocatable PTX, introduced by CUDA 12.5. */
+/* Drivers treat parts of kind 0x40, relocatable PTX, which CUDA 12.5 introduced, as jitwarm
+ * predicts. */
 #include "suite.h"
 
 #include <string.h>

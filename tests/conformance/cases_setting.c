@@ -1,4 +1,5 @@
-/* NVIDIA's environment variables, and the cache's directory. */
+/* NVIDIA's environment variables and the cache directory's rights decide about the cache as jitwarm
+ * reads them. */
 #include "suite.h"
 
 #include <stdlib.h>

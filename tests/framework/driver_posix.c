@@ -1,3 +1,4 @@
+/* Opens the driver's library on Linux. */
 #include "driver.h"
 
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+/* Opens the driver's library on Windows. */
 #include "driver.h"
 
 #include <windows.h>

@@ -1,4 +1,5 @@
-/* Lists of architectures in the notations of build systems. */
+/* Any list of architectures is read or refused, and what was read is read back the same from its
+ * names. */
 #include <string.h>
 
 #include <jitwarm/target.h>

@@ -1,4 +1,5 @@
-/* Makes longer copies of programs and libraries. */
+/* Any program or library is copied in a longer form or refused, and the copy has the same
+ * containers. */
 #include "code/devcode.h"
 
 #include "fuzz_grow.h"

@@ -1,4 +1,4 @@
-/* conda-meta/NAME-VERSION-BUILD.json */
+/* Any conda-meta/NAME-VERSION-BUILD.json is read or refused, and no path leaves the environment. */
 #include <stddef.h>
 #include <stdint.h>
 

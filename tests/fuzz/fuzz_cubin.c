@@ -1,4 +1,4 @@
-/* Cubins' headers. */
+/* Any cubin header is read or refused within its bytes. */
 #include "base/error.h"
 #include "code/cubin.h"
 #include "fuzz.h"

@@ -1,4 +1,5 @@
-/* An entry of the driver's cache: bounds, checksum, and all fields that are read from its key. */
+/* Any entry of the driver's cache is split within its bytes, and its key is put together again from
+ * its parts. */
 #include "fuzz.h"
 
 #include <string.h>

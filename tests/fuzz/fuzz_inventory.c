@@ -1,5 +1,5 @@
-/* The inventory of known files: as a whole file, and as the record of one known file with a correct
- * checksum, which a fuzzer does not find. */
+/* Any inventory is replayed or dropped: as a whole file, and as the record of one known file with a
+ * correct checksum, which a fuzzer does not find. */
 #include "fuzz.h"
 
 #include "base/cursor.h"

@@ -1,5 +1,5 @@
-/* The manifest of a pack in a registry, and the output of the program that lists the tags of a
- * repository. */
+/* Any manifest of a pack in a registry, and any output of the program that lists a repository's
+ * tags, is read or refused. */
 #include <string.h>
 
 #include "base/buf.h"

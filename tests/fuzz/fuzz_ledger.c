@@ -1,5 +1,5 @@
-/* Ledgers of the state directory: the bytes unchanged, and with a correct sum after them, so that
- * the parser gets past the sum. */
+/* Any ledger of the state directory is read or ignored: the bytes unchanged, and with a correct sum
+ * after them, so that the parser gets past the sum. */
 #include "fuzz.h"
 
 #include "fuzz_summed.h"

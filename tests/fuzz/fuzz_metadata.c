@@ -1,4 +1,4 @@
-/* METADATA and PKG-INFO of installed packages. */
+/* Any METADATA or PKG-INFO of an installed package is read within its bytes. */
 #include <stddef.h>
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
-/* The lines to and from the worker of a shared folder, and other nodes' claims in the folder.
- * fuzz_pack.c has the packs themselves. */
+/* Any line to or from the worker of a shared folder, and any claim of another node, is read or
+ * refused. fuzz_pack.c has the packs themselves. */
 #include <stddef.h>
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-/* PE files: in memory, and from an archive. */
+/* Any PE file gives the same containers in memory and from an archive. */
 #include "fuzz_leaf.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

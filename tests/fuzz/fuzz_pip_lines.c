@@ -1,5 +1,4 @@
-/* Texts that pip reads or prints, and jitwarm reads: lines of requirements, pylock.toml, pip's
- * report. */
+/* Any requirements, pylock.toml or report of pip gives only lines that are safe to pass to pip. */
 #include <string.h>
 
 #include "base/mem.h"

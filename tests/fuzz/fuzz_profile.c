@@ -1,4 +1,4 @@
-/* Two sources of facts about drivers: a profile in the state directory, and a library's bytes. */
+/* Any stored profile, and any library's bytes, gives a valid profile of a driver or none. */
 #include "fuzz.h"
 
 #include <string.h>

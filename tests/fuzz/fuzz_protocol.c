@@ -1,4 +1,4 @@
-/* A worker's answers: JSON from a process with foreign code. */
+/* Any answer of a worker, a process with foreign code, is read or refused. */
 #include <stddef.h>
 #include <stdint.h>
 

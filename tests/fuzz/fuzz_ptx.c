@@ -1,4 +1,4 @@
-/* PTX: its header, and the fast count compared with a plain one. */
+/* Any PTX header is read or refused, and the fast count of statements equals a plain one. */
 #include <string.h>
 
 #include "code/ptx.h"

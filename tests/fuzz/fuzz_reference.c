@@ -1,4 +1,4 @@
-/* Names of artifacts: oci://… */
+/* Any name of an artifact (oci://…) is split or refused. */
 #include <string.h>
 
 #include "base/mem.h"

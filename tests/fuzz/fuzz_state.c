@@ -1,4 +1,5 @@
-/* Files of the state directory in which jitwarm remembers a machine: its speed and its GPUs. */
+/* Any file in which jitwarm remembers a machine, its speed and its GPUs, is read or counts as
+ * empty. */
 #include "fuzz.h"
 
 #include "driver/known_gpus.h"

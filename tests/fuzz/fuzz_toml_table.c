@@ -1,4 +1,4 @@
-/* One table of a pyproject.toml. */
+/* Any pyproject.toml's table is read or refused with a line number. */
 #include <string.h>
 
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* Records of verified entries in the state directory: the bytes unchanged, and with a correct sum.
+/* Any record of verified entries is read or ignored: the bytes unchanged, and with a correct sum.
  * */
 #include "fuzz.h"
 

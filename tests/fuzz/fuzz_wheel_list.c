@@ -1,4 +1,5 @@
-/* A list of released wheels, and the answers that the rules derive from it. */
+/* Any list of released wheels is read or refused, and the rules give an answer for each wheel in
+ * it. */
 #include <string.h>
 
 #include "base/mem.h"

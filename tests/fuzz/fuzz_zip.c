@@ -1,4 +1,4 @@
-/* Zip files whose members are unpacked by their directory. */
+/* Any zip file's members are unpacked by its directory, never beyond their stated sizes. */
 #include <stdlib.h>
 #include <string.h>
 

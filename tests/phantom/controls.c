@@ -1,3 +1,4 @@
+/* Finds the answer to a control in the tables of system_controls.c and gpu_controls.c. */
 #include "controls.h"
 
 static const struct control *control_find(const struct control *table, size_t count,

@@ -1,3 +1,4 @@
+/* Writes the log of PHANTOM_LOG. */
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* The tree of the resource manager's objects. */
 #include "objects.h"
 
 #include <stdlib.h>

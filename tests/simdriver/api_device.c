@@ -1,3 +1,4 @@
+/* The simulated driver's start, its devices and their attributes. */
 #include "cuda_api.h"
 #include "sim.h"
 

@@ -1,3 +1,4 @@
+/* Makes the folder in which commands are tried, and lists these commands. */
 #include "struck_place.h"
 
 #include "check.h"

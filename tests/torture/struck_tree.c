@@ -1,3 +1,4 @@
+/* Copies, removes and sums up folders by system calls alone. */
 #include "struck_tree.h"
 
 #include "check.h"

@@ -1,3 +1,4 @@
+/* Runs a scenario once for each call that may fail, and judges what is left. */
 #include "struck_try.h"
 
 #include "check.h"

@@ -1,3 +1,4 @@
+/* Counts calls of the C library, and makes the chosen one fail. */
 #include "torture.h"
 
 #include <signal.h>

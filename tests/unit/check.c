@@ -1,3 +1,4 @@
+/* Prints failures of tests, and runs the tests of a file. */
 #include "check.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 #!/bin/bash
-# import and startup for all accounts of one PC, elevated or not; services' caches are listed.
+# import and startup work for all accounts of one PC if elevated, and are refused otherwise; services' caches are listed.
 . "$(dirname "$0")/lib.sh"
 has_command import || exit 77
 fresh_user

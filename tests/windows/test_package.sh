@@ -1,5 +1,5 @@
 #!/bin/bash
-# The archive of scripts/package-windows.sh, what Windows is told in the programs' resources, and the wheel.
+# The archive of scripts/package-windows.sh is reproducible and complete, the programs' resources are right, and so is the wheel.
 . "$(dirname "$0")/lib.sh"
 mkdir -p "$work/build"
 for program in jitwarm jitwarmw; do x86_64-w64-mingw32-strip -o "$work/build/$program.exe" "$build/src/$program.exe"; done

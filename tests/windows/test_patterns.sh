@@ -1,5 +1,5 @@
 #!/bin/bash
-# Windows' shells pass patterns such as "*.dll" to the program. The folders have Hangul names and are deeply nested.
+# jitwarm expands patterns such as "*.dll", which Windows' shells leave to it, in deeply nested folders with Hangul names.
 . "$(dirname "$0")/lib.sh"
 
 has_command scan || exit 77

@@ -1,5 +1,4 @@
-# Packages are named with versions, in environments that are not active; offsets come from another command's output; and commands are typed
-# by halves.
+# Versions, inactive environments, offsets from another command's output and half a command work as typed, or the message says what to type.
 with_simdriver sm_86
 environment "$work/env" 2.1
 empty_environment "$work/other"

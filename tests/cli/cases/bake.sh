@@ -1,4 +1,4 @@
-# `jitwarm bake` makes copies of libraries with machine code in them.
+# `jitwarm bake` makes copies of libraries whose code the driver loads without compiling, and never writes to the libraries themselves.
 with_simdriver sm_86
 name=libsample_framework.so app=framework-app
 

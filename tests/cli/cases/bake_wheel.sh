@@ -1,4 +1,5 @@
-# `jitwarm bake` makes new wheels whose libraries have machine code in them.
+# `jitwarm bake` makes new wheels that pip and uv install, whose libraries the driver loads without compiling; a faulty wheel leaves no
+# file.
 ! is_wine || skip "bake writes no Windows libraries"
 with_simdriver sm_86
 wheels=$cases/../../bake/wheels.py

@@ -1,4 +1,4 @@
-# prime's budgets and the cache limit: which values are accepted, and the messages for others.
+# prime keeps to its budgets and to the cache limit, names wrong values, and says what it needs and what it has.
 for value in 5x 1h30 m "5 m" -1 1.5h; do
 	run 64 prime "--budget-time=$value" x.so
 	err_one_line

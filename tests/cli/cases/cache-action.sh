@@ -1,4 +1,4 @@
-# The GitHub actions that restore and save: their script makes a key and a signed pack, and fills another runner's cache with the pack.
+# The script of the GitHub actions that restore and save makes a key and a signed pack, and fills another runner's cache from the pack.
 is_wine && skip "GitHub's GPU runners have Linux"
 with_simdriver sm_86
 cd "$work" || exit 3

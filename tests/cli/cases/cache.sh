@@ -1,4 +1,4 @@
-# cache list and cache verify on a directory whose bytes this test writes by hand.
+# cache list and cache verify report every entry and every damage of a directory whose bytes this test writes by hand.
 has_command cache verify || skip "no such command yet"
 
 # entry DIR N: makes an entry for sm_86 whose cubin is only a header, and prints its name

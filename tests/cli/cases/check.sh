@@ -1,4 +1,4 @@
-# check: cold modules, remembered contents of files, and GPUs and drivers that are not here.
+# check finds cold modules, remembers the contents of files and notices changes, and judges GPUs and drivers that are not here.
 mkdir "$work/lib"
 printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n' >"$work/lib/a.ptx"
 sed 's/entry k/entry other/' "$work/lib/a.ptx" >"$work/lib/b.ptx"

@@ -1,4 +1,5 @@
-# completion: the shells' scripts, and what jitwarm completes for them.
+# The completion scripts load in their shells, and jitwarm completes commands, options, values and packages, but nothing that a shell would
+# run.
 varies text '\t\d[\w.+]*$' # this machine's packages
 complete() { run 0 complete -- "$@"; }
 has() { grep -qP "^\Q$1\E(\t|\$)" "$out" || fail "no candidate “$1”"; }

@@ -1,4 +1,4 @@
-# doctor --pid of a process whose libraries were replaced, and of a process in a container with other files.
+# doctor --pid examines the files that a process has: libraries that were replaced since, and a container's other files.
 # shellcheck source=/dev/null
 . "$cases/../doctors.sh"
 # shellcheck source=/dev/null

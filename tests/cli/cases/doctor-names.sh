@@ -1,4 +1,4 @@
-# doctor prints names that look like something else, and more names than fit in a command.
+# In doctor's report, no name can look like something else, and more names than fit in a command are reported.
 with_simdriver sm_86
 cd "$work" || exit 1
 export CUDA_CACHE_PATH=$work/cache

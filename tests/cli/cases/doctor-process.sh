@@ -1,4 +1,4 @@
-# doctor --pid and --user use another process's or account's rights and variables.
+# doctor --pid and --user judge with another process's or account's rights and variables, not with this one's.
 # shellcheck source=/dev/null
 . "$cases/../doctors.sh"
 fresh

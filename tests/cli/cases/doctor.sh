@@ -1,4 +1,4 @@
-# doctor: healthy set-ups have no finding; --fix primes; the probe; --report
+# doctor has no finding on healthy set-ups; its probe notices a driver that does not use the cache; --fix primes, and --report hides names.
 # shellcheck source=/dev/null
 . "$cases/../doctors.sh"
 

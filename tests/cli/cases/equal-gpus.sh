@@ -1,4 +1,4 @@
-# Two GPUs of one architecture share each module's entry.
+# Two GPUs of one architecture share each module's entry, and --gpu primes for one of two different GPUs.
 . "$cases/../lib.sh"
 with_simdriver sm_86,sm_86
 run 1 check "$sample" --json

@@ -1,4 +1,4 @@
-# import into a cache that is nearly full: entries of others are counted first, and never evicted.
+# An import into a cache that is nearly full evicts no entry of others, and names the limit with which everything fits.
 . "$cases/../pack-entries.sh"
 unset CUDA_CACHE_MAXSIZE
 built="Apr  8 202512:10:18"

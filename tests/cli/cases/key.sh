@@ -1,4 +1,4 @@
-# key, export --sign and import: signatures by jitwarm, and by minisign itself.
+# Signatures are made and verified as minisign does, only trusted keys count, and a name never changes its key unnoticed.
 has_command key || skip "no such command yet"
 . "$cases/../pack-entries.sh"
 

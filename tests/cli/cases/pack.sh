@@ -1,4 +1,4 @@
-# export and import: a handmade cache becomes a pack, and the pack becomes a cache; tar and zstd can read the pack.
+# export makes a pack of a cache that tar and zstd can read, and import makes the same cache of the pack.
 has_command export || skip "no such command yet"
 
 . "$cases/../pack-entries.sh"

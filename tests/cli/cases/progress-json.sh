@@ -1,5 +1,5 @@
-# --progress json: each command that has it, up to the last object, whose `current` is the file. tests/elsewhere has the commands that use a
-# package index.
+# --progress json prints objects up to the last one, whose `current` is the file, in each command that has it, and never blocks the work.
+# tests/elsewhere has the commands that use a package index.
 with_simdriver sm_86
 objects() { # ARGUMENT…
 	rm -rf "$work/cache"

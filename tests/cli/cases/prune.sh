@@ -1,4 +1,5 @@
-# cache prune and cache verify --repair: which entries go, and which stay.
+# cache prune removes entries of former drivers and old entries as asked, and no others; cache verify --repair removes only understood
+# damage.
 has_command cache prune || skip "no such command yet"
 . "$cases/../pack-entries.sh"
 

@@ -1,4 +1,4 @@
-# run starts a command with the driver's own cache, and reports what it has compiled.
+# run starts a command with the driver's own cache, keeps its status and output, and reports what it has compiled.
 run 64 run
 err_one_line
 is_wine || run 5 run sh -c "exit 5"

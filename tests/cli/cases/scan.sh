@@ -1,4 +1,4 @@
-# scan's options, and how it finds the files for a name.
+# scan finds the files for a name, reports every container once for each GPU, and prints the same again from its memory.
 run 64 scan --target sm_ninety x.so
 err_one_line
 run 64 scan --driver abc x.so

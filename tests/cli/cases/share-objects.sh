@@ -1,4 +1,4 @@
-# prime --share: a directory of single entries, to which other machines and strangers write as well.
+# prime --share compiles each module once for all machines, and takes nothing that a stranger could have changed in the directory.
 has_command push || skip "no such command yet"
 with_simdriver sm_86
 . "$cases/../../share/lib.sh"

@@ -1,4 +1,4 @@
-# push and pull: packs in Debian's docker-registry, carried by skopeo; and the messages without either.
+# push and pull carry packs through Debian's docker-registry by skopeo, take no pack that is not trusted, and say what is missing.
 has_command push || skip "no such command yet"
 is_wine && { PATH= run 2 push oci://127.0.0.1:1/a "$sample"; exit 0; }
 command -v docker-registry >/dev/null && command -v skopeo >/dev/null || skip "no docker-registry or skopeo"

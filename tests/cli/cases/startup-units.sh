@@ -1,4 +1,4 @@
-# startup: units that systemd accepts; other programs' units are left alone.
+# startup writes units that systemd accepts, undoes failed steps, and leaves other programs' units alone.
 is_wine && skip "Windows has a task instead of units: tests/windows/test_startup.sh"
 unset XDG_CONFIG_HOME
 units=$HOME/.config/systemd/user

@@ -1,4 +1,4 @@
-# Each command in docs/commands.md's table of exit statuses is run in each state of the table.
+# Each command in docs/commands.md's table of exit statuses ends in each state with the status of the table.
 is_wine && skip "the states are made with Linux's folders and an absent driver"
 plain=$JITWARM
 with_simdriver sm_86

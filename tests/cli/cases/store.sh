@@ -1,4 +1,4 @@
-# The store: prime fills it, and fills a wiped cache from it.
+# prime fills the store, and refills a wiped cache from it with the requested entries and no others.
 has_command store list || skip "no such command yet"
 with_simdriver sm_86
 export JITWARM_STORE=1

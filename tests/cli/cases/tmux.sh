@@ -1,5 +1,5 @@
-# tmux shows the output of commands at 60, 80 and 200 columns, and prints each row with its colours. No row was folded by the terminal, and
-# no colour would vanish on a light or a dark background. JITWARM_CAPTURES=FOLDER keeps the captures.
+# In tmux at 60, 80 and 200 columns, the terminal has to fold no row of any command, and no colour would vanish on a light or a dark
+# background. JITWARM_CAPTURES=FOLDER keeps the captures.
 is_wine && skip "tmux shows no programs of Windows"
 command -v tmux >/dev/null || skip "tmux is not installed"
 with_simdriver sm_86

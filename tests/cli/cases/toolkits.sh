@@ -1,5 +1,5 @@
-# Which drivers load each CUDA toolkit's code and start its runtime (the table of tests/conformance/cases_compiler.c), in loose files,
-# libraries and archives alike.
+# For each CUDA toolkit, jitwarm names the drivers that load its code and start its runtime (the table of
+# tests/conformance/cases_compiler.c), in loose files, libraries and archives alike.
 with_simdriver sm_86
 python3 - "$cases/../../framework" <<'PYTHON'
 import sys, zipfile

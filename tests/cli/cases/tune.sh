@@ -1,4 +1,4 @@
-# tune: the settings in force and their sources, setting them in each scope, and undoing.
+# tune names the settings in force and their sources, sets them in each scope, and restores the former files to the byte.
 run 0 tune --json
 json 'd["schema"] == "jitwarm.tune/1" and d["should_be"]["limit_bytes"] >= 2**30 and d["changes"] == []'
 run 64 tune --apply --undo
