@@ -69,14 +69,17 @@ static int check_found(struct jw_error *err, const char *name, uint32_t owner)
 {
 	struct jw_account account = {0};
 	struct os_account own = {0};
-	int result = os_find_account(err, name, owner, &account);
+	struct jw_error why = {0};
+	const bool nameless = os_find_account(&why, name, owner, &account);
+	int result = os_account(err, &own);
 
-	if (!result)
-		result = os_account(err, &own);
-	if (!result && own.owner != account.owner)
+	/* In containers this account may have a number alone. */
+	if (!result && nameless && (name || own.owner != owner))
+		result = error_copy(err, &why);
+	else if (!result && !nameless && own.owner != account.owner)
 		result =
 			error_set(err, JW_ERR_UNSUPPORTED, "%s: run jitwarm in that account", account.name);
-	if (!result)
+	else if (!result && !nameless)
 		result =
 			os_env_set(err, "HOME", account.home); /* sudo may have kept another account's HOME */
 	/* Root that examines as root does not mean the account that called sudo. */
@@ -184,8 +187,11 @@ static int refuse_foreign_places(struct jw_error *err, int pid)
 		if (path && os_find_stranger(path, &stranger))
 			result = error_set(
 				err, JW_ERR_UNSUPPORTED,
-				"process %d belongs to root, and its %s=%.300s: %.300s; root reads nothing there",
-				pid, names[i], path, os_stranger_text(text, &stranger));
+				"process %d belongs to root, and its %s=%.300s: %.300s; root reads nothing there. "
+				"If "
+				"these accounts count as root, type: JITWARM_TRUST_ACCOUNTS='*' jitwarm doctor "
+				"--pid %d",
+				pid, names[i], path, os_stranger_text(text, &stranger), pid);
 		mem_free(path);
 	}
 	return result;

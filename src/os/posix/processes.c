@@ -256,9 +256,12 @@ int os_process_owner(struct jw_error *err, int pid, uint32_t *ret_owner)
 	if (!line || sscanf(line, "\nUid: %u %u %u %u", &ids[0], &ids[1], &ids[2], &ids[3]) != 4)
 		result = result ? -1 : error_set(err, JW_ERR_NOT_FOUND, "there is no process %d", pid);
 	else if (ids[0] != ids[1] || ids[0] != ids[2] || ids[0] != ids[3] || has_rights_of_file(pid))
-		result =
-			error_set(err, JW_ERR_UNSUPPORTED,
-					  "process %d has the rights of several accounts: name one with --user", pid);
+		result = error_set(
+			err, JW_ERR_UNSUPPORTED,
+			"process %d has the rights of several accounts, as su and sudo have: name the "
+			"program that it started (pgrep -P %d), or an account: “jitwarm doctor --user "
+			"NAME”",
+			pid, pid);
 	else
 		*ret_owner = ids[0];
 	buf_free(&text);

@@ -138,6 +138,11 @@ CUDA_CACHE_PATH=$open/volume/cache refused "other accounts may write to $open/vo
 CUDA_CACHE_PATH=$open/volume/cache JITWARM_TRUST_ACCOUNTS='*' run 0 prime "$sample"
 rm -rf "$roots"/.[a-z]* "$open/volume"
 
+# typed LINE: types it in a shell of root's, with this jitwarm and the simulated driver
+typed() {
+	# shellcheck disable=SC2086
+	PATH=$open/bin:$PATH AWS_SECRET_ACCESS_KEY=1 PIP_INDEX_URL=https://user:password@host/ $runner env LD_LIBRARY_PATH="$open/build/tests/simdriver/lib" bash -c "$1" >"$out" 2>"$err"
+}
 # The printed line runs the command as the account, with the variables that were refused, and without root's others.
 mkdir "$open/bin"
 {
@@ -152,8 +157,7 @@ for number in $mallory ${account:+$(id -u nobody)}; do
 	mkdir -m 700 "$open/theirs" && chown "$number" "$open/theirs"
 	(export CUDA_CACHE_PATH="$open/theirs/a cache" JITWARM_STATE=$open/theirs/state XDG_CONFIG_HOME=$work/config && run 2 prime --no-store "$sample") || exit 1
 	line=$(to_type)
-	(export PATH=$open/bin:$PATH XDG_CONFIG_HOME=$work/config CUDA_CACHE_PATH="$open/theirs/a cache" JITWARM_STATE=$open/theirs/state &&
-		AWS_SECRET_ACCESS_KEY=1 PIP_INDEX_URL=https://user:password@host/ $runner env LD_LIBRARY_PATH="$open/build/tests/simdriver/lib" bash -c "$line") >"$out" 2>"$err" ||
+	(export XDG_CONFIG_HOME=$work/config CUDA_CACHE_PATH="$open/theirs/a cache" JITWARM_STATE=$open/theirs/state && typed "$line") ||
 		fail "the line does not work: $line"
 	(($(cached "$open/theirs/a cache") > 5)) || fail "$line has filled nothing"
 	[[ -z $(find "$open/theirs" -not -user "$number") ]] || fail "not the account's: $(find "$open/theirs" -not -user "$number")"
@@ -182,12 +186,22 @@ printf '[tool.jitwarm.lint]\nnonsense = true\n' >"$home/project/pyproject.toml"
 # Root does not examine other accounts' programs: the message is the line to type.
 run 2 doctor --user nobody
 err_has "jitwarm doctor --user nobody"
-as_mallory sleep 60 &
-victim=$!
-await pgrep -u $mallory -x sleep >/dev/null
-run 2 doctor --pid "$(pgrep -u $mallory -x sleep | head -n 1)"
-err_has "setpriv --reuid=$mallory"
-run 2 watch "$(pgrep -u $mallory -x sleep | head -n 1)"
-err_has "setpriv --reuid=$mallory"
-kill $victim
-wait $victim 2>/dev/null || :
+# examined COMMAND…: runs $sleeper by that command; the printed line examines it as its account
+sleeper=$open/bin/sleeps-$$
+cp "$(command -v sleep)" "$sleeper"
+examined() {
+	local begun pid
+	"$@" &
+	begun=$!
+	await pgrep -f "^$sleeper" >/dev/null
+	pid=$(pgrep -f "^$sleeper")
+	run 2 doctor --pid "$pid"
+	typed "$(sed 's/.*, type: //' "$err")" || (($? < 3)) || fail "the line does not work"
+	out_has "Process $pid (${sleeper##*/}): "
+	run 2 watch "$pid"
+	err_has "for these programs, type: env -i "
+	kill "$pid"
+	wait $begun 2>/dev/null || :
+}
+examined as_mallory "$sleeper" 60
+[[ -z $account ]] || ! su -s /bin/sh nobody -c true || examined su -s /bin/sh nobody -c "$sleeper 60; true"
