@@ -32,8 +32,20 @@ static void add_compiled(struct buf *text, const struct verdict_row *row, unsign
 	else
 		(void)text_format(modules, sizeof modules, "%s",
 						  TEXT_COUNT(row->modules, "module", "modules"));
+	if (details & VERDICT_ALL) {
+		buf_add(text, "%s to compile", modules);
+		buf_add(text, " (%s of PTX)", text_bytes(size, row->ptx_bytes));
+		if (lazy)
+			buf_add(text,
+					"; without prime, a program compiles what it uses, when it first uses it");
+		else if (forecast->loading == JW_LOADING_MIXED)
+			buf_add(text,
+					"; without prime, a program compiles some of them when it first uses them");
+		return;
+	}
 	buf_add(text,
-			row->nameless                           ? "%s to compile, if not in the cache"
+			row->nameless && lazy                   ? "up to %s, if not in the cache"
+			: row->nameless                         ? "%s to compile, if not in the cache"
 			: lazy                                  ? "up to %s"
 			: forecast->loading == JW_LOADING_MIXED ? "%s to compile, some of them when a program "
 													  "first uses them"
@@ -42,13 +54,13 @@ static void add_compiled(struct buf *text, const struct verdict_row *row, unsign
 			modules);
 	if (details & VERDICT_PTX || row->nameless)
 		buf_add(text, " (%s of PTX)", text_bytes(size, row->ptx_bytes));
-	if (row->nameless)
+	if (row->nameless && !lazy)
 		return; /* this much time need not be saved */
 	if (lazy) {
-		if (details & (VERDICT_PRIME | VERDICT_START))
+		if (details & (VERDICT_PRIME | VERDICT_START) && !row->nameless)
 			buf_add(text, ", %s", start);
 		buf_add(text, ": a program compiles what it uses, when it first uses it");
-		if (details & VERDICT_PRIME)
+		if (details & VERDICT_PRIME && !row->nameless)
 			buf_add(text, "; prime %s",
 					text_span(prime, forecast->prime.low, forecast->prime.high));
 		return;

@@ -42,6 +42,7 @@ enum verdict_detail {
 	VERDICT_START = 2, /* "2 to 3 s on one core" */
 	VERDICT_PRIME = 4, /* "first start 2 to 3 s, prime 1 s" */
 	VERDICT_OF = 8,    /* "5 of 5 modules", also if all of them have to be compiled */
+	VERDICT_ALL = 16,  /* prime compiles all of them, also those that a program loads later */
 };
 
 /* Writes "a program fails with 1 file; 3 of 5 modules to compile: 2 to 3 s on one core". */

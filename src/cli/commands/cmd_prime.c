@@ -734,7 +734,7 @@ static void print_plan(const struct output *out, const struct jw_prime_result *r
 		return;
 	case PLAN_COLD: break;
 	}
-	(void)verdict_print(&text, &row, VERDICT_OF | VERDICT_PTX);
+	(void)verdict_print(&text, &row, VERDICT_OF | VERDICT_ALL);
 	output_line(out, STYLE_PLAIN, "%s.", buf_text(&text));
 	buf_free(&text);
 	print_forecast(out, result, for_others);

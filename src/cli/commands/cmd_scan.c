@@ -501,8 +501,6 @@ static enum style add_verdict_counts(struct buf *line, const struct jw_scan_verd
 		add_work(line, work, "compile");
 	if (link)
 		add_work(line, &verdicts->link_work, "compile for linking");
-	if ((compiles && is_work_lazy(work)) || (link && is_work_lazy(&verdicts->link_work)))
-		buf_add(line, ": a program compiles what it uses, when it first uses it");
 	if (verdicts->left_out)
 		buf_add(line, "%s%s (%s of PTX) compiled when used; “prime --all” includes them",
 				separator(line), TEXT_COUNT(verdicts->loose_work.modules, "module", "modules"),
