@@ -13,8 +13,8 @@
 #   -o FILE       the table (default: docs/contributing/driver-behaviour.md)
 #   -B FOLDER     the build (default: build/release): targets conformance, phantom, phantom-probe, simdriver
 #
-# A difference between a driver and the suite is a finding, not a failure. Exit status: 0; 64 for wrong usage; 2 where
-# nothing could be run; 3 where a file cannot be written.
+# A difference between a driver and the suite is a finding, not a failure. Exit status: 0; 64 for wrong usage; 2 if
+# nothing could be run; 3 if a file cannot be written.
 set -euo pipefail
 
 self=$(basename "$0")

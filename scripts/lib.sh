@@ -160,7 +160,7 @@ emulated=''
 
 emulate_qemu() { command -v qemu-aarch64-static || command -v qemu-aarch64; } # Debian 13's has no other name, and is static, too
 # shellcheck disable=SC2034 # emulate_lacks is for the caller
-# emulate_begin: status 1 where it cannot be, with the reason in emulate_lacks. emulate_end takes it back where no other script needs it.
+# emulate_begin: status 1 if it cannot be, with the reason in emulate_lacks. emulate_end takes it back if no other script needs it.
 emulate_begin() {
 	local kernel=/proc/sys/fs/binfmt_misc qemu
 	[ "$(uname -m)" != aarch64 ] || return 0

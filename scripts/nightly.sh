@@ -17,7 +17,7 @@
 #
 # --hours N   of processor time for “fuzz” together: 4 by default
 # Each stage's output goes to build/nightly/STAGE.log, too. Last line: “stages: N passed, N failed, N skipped”. A stage that lacks
-# what it needs is skipped. Exit status: 0, or 1 where a stage failed; 64 wrong usage.
+# what it needs is skipped. Exit status: 0, or 1 if a stage failed; 64 wrong usage.
 # shellcheck disable=SC2317 # functions are called by name
 set -uo pipefail
 

@@ -15,7 +15,7 @@
 #   the name of a package and .spdx.json        what was linked in (SPDX)
 #   jitwarm_VERSION_ARCH.deb                    the command
 #   jitwarm-VERSION-1.x86_64.rpm                the command, for any release with glibc 2.17 or newer
-#   jitwarm-VERSION-windows-x64.zip, -setup.exe, .msi   scripts/package-windows.sh says more; signed where JITWARM_PFX names a key
+#   jitwarm-VERSION-windows-x64.zip, -setup.exe, .msi   scripts/package-windows.sh says more; signed if JITWARM_PFX names a key
 #   jitwarm-VERSION-….conda                     of x86_64's archive, by rattler-build, which comes from pip
 #   jitwarm-VERSION-image.tar                   the container image of x86_64's and aarch64's programs (scripts/make-image.py)
 #   jitwarm-VERSION-manifests.zip               for winget, Scoop, Homebrew and conda-forge (scripts/make-manifests.py)

@@ -5,14 +5,14 @@
 #                                                          what the tag lists
 #
 # It works in a clone: the numbers go into include/jitwarm/version.h, the date into CHANGELOG.md; all packages are built (package.sh) and
-# built again elsewhere (reproducible.sh); SHA256SUMS is signed; each package is installed from its file alone where that can be done here
+# built again elsewhere (reproducible.sh); SHA256SUMS is signed; each package is installed from its file alone if that can be done here
 # (Debian 12 and 13, musl, arm64 under an emulator, Wine), and there says its version, scans and checks. Only if all of it passed, the
 # commit and the tag vVERSION come into this repository, and the files into FOLDER (dist). The tag lists the files with their sums
 # and the signature; its last line is what is left to do.
 #
 # --key      minisign's secret key that belongs to public_key of packaging/release.conf. git signs the tag with its own (user.signingkey)
 # --no-sign  neither
-# --dry-run  where packaging/release.conf lacks a value, an example stands; the key is made here
+# --dry-run  if packaging/release.conf lacks a value, an example replaces it; the key is made here
 # Needs root. Last line: “stages: N passed, N failed, N skipped”. Exit status: 0; 1 a stage failed; 3 something is missing; 64 wrong usage.
 # shellcheck disable=SC2317 # functions are called by name
 set -uo pipefail

@@ -3,7 +3,7 @@
 #
 # scripts/package.sh makes the packages; TESTS is the folder of a build of the same commit for the same C library, for the simulated
 # driver and the sample framework. In a root of each RELEASE that debootstrap made (~/.cache/jitwarm/roots) the package is installed,
-# scans, checks and primes, under driver 550 on the phantom GPU too where they are here, is upgraded and removed, and is looked for
+# scans, checks and primes, under driver 550 on the phantom GPU too if they are here, is upgraded and removed, and is looked for
 # afterwards: units of this machine are gone; the cache, the store, keys and settings are as they were. KIND is one of
 #
 #   deb [--autopkgtest]   by apt; RELEASE: by default this machine's; a newer one of Debian or Ubuntu has the same libraries' names.

@@ -7,7 +7,7 @@
 #
 #   GPUS               a comma list of sm_75, sm_80, sm_86, sm_89, sm_90, in the order of their PCI addresses
 #   -d DRIVER-VERSION  default: the newest one here, else 550.163.01. One that is missing is fetched
-#   -B BUILD-FOLDER    where the phantom is built. Default: build/release of this repository where that has it, else
+#   -B BUILD-FOLDER    where the phantom is built. Default: build/release of this repository if that has it, else
 #                      the folder (build or build/*) in which it was built last
 #
 # In the command's environment: LD_PRELOAD, LD_LIBRARY_PATH, PHANTOM_GPU, PHANTOM_DRIVER_VERSION; CUDA_DEVICE_ORDER
@@ -17,7 +17,7 @@
 # the driver maps GPU addresses into the sanitizer's gap; what the driver leaks is its own).
 # CUDA_CACHE_PATH and what else steers the driver is passed on as it is.
 #
-# Exit status: that of the command; 64 for wrong usage; 2 where the phantom or the driver is not to be had, 3 where
+# Exit status: that of the command; 64 for wrong usage; 2 if the phantom or the driver is not to be had, 3 if
 # fetching the driver failed.
 set -euo pipefail
 

@@ -7,7 +7,7 @@
 #   -w         CMD is a Windows program, to be run by Wine in a prefix of the build's own
 #   -u USER    with -w: the Windows user's name, of any letters (a prefix for each); default: jitwarm
 #
-# tests/simdriver/README.md lists the variables for faults, costs and the log. Exit status: that of CMD; 77 where Wine is
+# tests/simdriver/README.md lists the variables for faults, costs and the log. Exit status: that of CMD; 77 if Wine is
 # wanted and missing.
 set -euo pipefail
 

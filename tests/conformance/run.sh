@@ -1,7 +1,7 @@
 #!/bin/bash
 # run.sh BUILD-FOLDER simulated|DRIVER-VERSION GPUS -- CMD...
 #
-# Runs a test under the simulated driver or under NVIDIA's of that version. Exit status 77, "skipped", where that driver is
+# Runs a test under the simulated driver or under NVIDIA's of that version. Exit status 77, "skipped", if that driver is
 # not at hand (scripts/get.sh drivers fetches it).
 set -euo pipefail
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# catalogue.sh FOLDER   the catalogues of po/: formats, by our rules and, where it is installed, by msgfmt's
+# catalogue.sh FOLDER   the catalogues of po/: formats, by our rules and, if it is installed, by msgfmt's
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d -p "${1:-/tmp}")

@@ -10,7 +10,7 @@
 # beside   a cold start of FORMER at the same time
 # full     a disk without space (needs root, for a small tmpfs)
 # box      a container that has the cache, and NEXT's library from outside (needs root, for mounts)
-# chain    with what a program has compiled by NVRTC, FORMER to NEXT and on to 555.58.02 where NEXT is newer: each first start adds no entry
+# chain    with what a program has compiled by NVRTC, FORMER to NEXT and on to 555.58.02 if NEXT is newer: each first start adds no entry
 # killed   killed at 20 moments, while FORMER compiles other modules: sound, nothing lost, and the next run ends it
 # Exit status: 0; 1 if something does not hold, or “states” has no ptxas 12.2; 77 if a driver or another compiler is not at hand.
 set -uo pipefail

@@ -3,7 +3,7 @@
 #
 # programs   of each program of recorded.py: recorded on one cache, primed into an empty one, the next start adds no entry, and all have
 #            the bytes of a cold start. The same after “make” and “import”
-# image      docs/containers.md's recipe, in roots of their own (needs root, for mounts): recorded with a GPU, made where is neither driver nor
+# image      docs/containers.md's recipe, in roots of their own (needs root, for mounts): recorded with a GPU, made where there is neither driver nor
 #            GPU, copied into another root, where a start adds no entry
 # Exit status: 0; 1 if something does not hold; 77 if the driver, its ptxas or an NVRTC is not at hand.
 set -uo pipefail

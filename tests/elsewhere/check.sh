@@ -3,7 +3,7 @@
 #
 # fake: scripts that only look like ptxas: which one is taken, and what goes wrong. real: NVIDIA's ptxas, beside what the real drivers
 # make of the same on the phantom GPU: every byte of both cache directories is the same.
-# Exit status 1 if a case fails, 77 where something is not at hand.
+# Exit status 1 if a case fails, 77 if something is not at hand.
 set -uo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)

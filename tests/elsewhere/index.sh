@@ -1,7 +1,7 @@
 #!/bin/bash
 # index.sh BUILD-FOLDER   --index: pip, from package indexes on this machine, honest and lying (index-server.py)
 #
-# Exit status 1 if a case fails, 77 where something is not at hand.
+# Exit status 1 if a case fails, 77 if something is not at hand.
 set -uo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

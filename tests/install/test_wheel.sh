@@ -4,7 +4,7 @@
 # The wheel is that of FOLDER (scripts/package.sh) for this machine, or is made of the program. It judges a wheel of XGBoost, which
 # scripts/get.sh frameworks has fetched. The index has pip, too, which uv lends a Python without it. Prints how long each way took, and
 # how long the download of the judged wheel alone.
-# Exit status 1 if a case fails, 77 where something is not at hand.
+# Exit status 1 if a case fails, 77 if something is not at hand.
 set -uo pipefail
 given=$(realpath "$1")
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

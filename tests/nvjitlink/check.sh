@@ -4,7 +4,7 @@
 # fake: libraries that only look like nvJitLink: which one is taken, and what goes wrong; the objects' code is the simulated driver's.
 # real: NVIDIA's nvJitLink 12.2 (scripts/get.sh nvjitlink 12.2), ptxas 11.8 and 12.2: what was baked without a driver is loaded by drivers
 # 535 and 550 on the phantom GPU, which make no entry and open no compiler.
-# Exit status 1 if a case fails, 77 where something is not at hand.
+# Exit status 1 if a case fails, 77 if something is not at hand.
 set -uo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)

@@ -3,7 +3,7 @@
 #
 # fake: a library that only looks like NVRTC, under the simulated driver: what goes wrong. real: NVIDIA's NVRTC 12.4
 # (scripts/get.sh nvrtc 12.4) under driver 550: a program that compiles and loads the same source finds it compiled.
-# Exit status 1 if a case fails, 77 where something is not at hand.
+# Exit status 1 if a case fails, 77 if something is not at hand.
 set -uo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)

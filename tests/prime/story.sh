@@ -2,7 +2,7 @@
 # story.sh BUILD-FOLDER DRIVER [GROUP|CASE...]   the main job as a user meets it, whole commands on the sample framework
 #
 # DRIVER: "sim" for the simulated driver, else the version of a real one on the phantom GPU. GROUP: common, which any driver can
-# play (the default), or for the simulated one ended, places, struck, limits (cases-*.sh). Exit status 1 if a case fails, 77 where
+# play (the default), or for the simulated one ended, places, struck, limits (cases-*.sh). Exit status 1 if a case fails, 77 if
 # the driver is not at hand. Last line: "N passed, N failed".
 set -uo pipefail
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # wheel.sh BUILD [WHEEL [PYTHON...]]   installs a wheel, by default one of BUILD's programs, into a folder and tries its API there
 #
-# For each PYTHON (python3). Skipped (77) where the first has no pip.
+# For each PYTHON (python3). Skipped (77) if the first has no pip.
 set -euo pipefail
 
 build=$(cd "$1" && pwd) wheel=${2:-}

@@ -9,7 +9,7 @@
 #   3. again:  a second prime must find nothing to compile, and change nothing
 #   4. start:  XGBoost trains with the primed cache: no entry may be added, none rewritten
 #
-# -r: where there is no list, steps 4 and 5 have to do (but with JITWARM_LONG_TESTS=1 it is made):
+# -r: if there is no list, steps 4 and 5 have to do (but with JITWARM_LONG_TESTS=1 it is made):
 #   5. robbed: XGBoost trains with a copy from which some entries were taken: it makes just these again, to the byte. So it
 #              looks for what was primed. That is for programs that load all of it.
 #   6. baked:  XGBoost's baked copy (jitwarm bake) trains with an empty cache: it makes no entry, and never opens the
@@ -19,7 +19,7 @@
 #
 # Under DRIVER (NVIDIA's own) on a GPU of the phantom, by default sm_86. The library comes from the wheel that
 # scripts/get.sh frameworks xgboost-VERSION-linux fetches; it is unpacked beside the wheels, outside the repository.
-# Exit status: 0; 1 if a promise is broken; 77 where driver, wheel or program are missing.
+# Exit status: 0; 1 if a promise is broken; 77 if driver, wheel or program are missing.
 set -uo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)

@@ -3,7 +3,7 @@
 #
 # Parts: together: all of them; killed: a third is killed half way; ended: a third is killed, and the folder goes half way. All take some fifteen minutes, and what they
 # compile together says nothing on a busy machine. Exit status 1 if a node has not everything in the end, or they compile more than 1.1 times
-# what one would; 77 where a program is not at hand.
+# what one would; 77 if a program is not at hand.
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 [ $# -ge 1 ] || { sed -n '2s/^# /usage: /p' "$0" >&2; exit 64; }

@@ -2,7 +2,7 @@
 # fleets.sh BUILD-FOLDER   the commands of docs/many-machines.md and docs/containers.md, word for word
 #
 # In a network of its own, registry.example is Debian's docker-registry with TLS, and /mnt/jitwarm is in memory; “tensorflow” is the sample
-# framework, and the driver is the simulated one. Exit status 1 if a page does not do what it says, 77 where root or a program is missing.
+# framework, and the driver is the simulated one. Exit status 1 if a page does not do what it says, 77 if root or a program is missing.
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 [ $# = 1 ] || { sed -n '2s/^# /usage: /p' "$0" >&2; exit 64; }

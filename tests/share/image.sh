@@ -5,8 +5,8 @@
 # run here, it says its version, scans and checks.
 # The image goes into the registry and back by skopeo. In its files alone, with a driver's library where NVIDIA's toolkit mounts it,
 # the arguments of packaging/kubernetes/daemonset.yaml fill a cache from a pack in the registry, with which the sample application starts warm.
-# The program is that of build/linux-x86_64 (scripts/build-linux.sh) where it is there, which makes at most 10 MB; else the build's.
-# Exit status 1 if a case fails, 77 where root or a program is missing.
+# The program is that of build/linux-x86_64 (scripts/build-linux.sh) if that exists, which makes at most 10 MB; else the build's.
+# Exit status 1 if a case fails, 77 if root or a program is missing.
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 [ $# = 1 ] || [ $# = 2 ] || { sed -n '2s/^# /usage: /p' "$0" >&2; exit 64; }

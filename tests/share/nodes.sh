@@ -1,6 +1,6 @@
 #!/bin/bash
 # nodes.sh BUILD-FOLDER together|killed   eight machines prime the same files with --share, in a folder (nodes.py)
-# Exit status 1 if together they compile more than 1.25 times what one has to, or one has not everything, 77 where a program is not at hand.
+# Exit status 1 if together they compile more than 1.25 times what one has to, or one has not everything, 77 if a program is not at hand.
 # A compile takes ten times as long as usual, so that a busy machine, too, has time between a claim and its look.
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Sourced by tests that need a registry; the caller ends ${servers[@]} by their ids.
-#   start_registry FOLDER   Debian's docker-registry: sets $registry (HOST:PORT); 77 where it is not at hand
+#   start_registry FOLDER   Debian's docker-registry: sets $registry (HOST:PORT); 77 if it is not at hand
 servers=()
 free_port() { python3 -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 # await_port PORT SERVER LOG: waits until the server listens

@@ -1,6 +1,6 @@
 #!/bin/bash
 # real.sh BUILD-FOLDER   jitwarm beside Debian's docker-registry and skopeo: open, with names and passwords, with TLS
-# Exit status 1 if a case fails, 77 where a program is not at hand.
+# Exit status 1 if a case fails, 77 if a program is not at hand.
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 [ $# = 1 ] || { sed -n '2s/^# /usage: /p' "$0" >&2; exit 64; }

@@ -2,7 +2,7 @@
 # slurm.sh BUILD-FOLDER   the recipe of “tune --print slurm” on Debian's slurmctld and four slurmd, on loopback, as another account
 #
 # Each node has a disk of its own at the recipe's path. Together the nodes compile each module once; then the application starts
-# warm on each of them, with the cache that Prolog and TaskProlog gave it. Exit status 1 if not, 77 where root, Slurm or munge is missing.
+# warm on each of them, with the cache that Prolog and TaskProlog gave it. Exit status 1 if not, 77 if root, Slurm or munge is missing.
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 [ $# = 1 ] || { sed -n '2s/^# /usage: /p' "$0" >&2; exit 64; }

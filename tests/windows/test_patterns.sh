@@ -17,7 +17,7 @@ scan "$(windows_path "$work")\\*.nothing"
 [ "$status" != 0 ] || fail 'a pattern without a match is no error'
 complains '*.nothing'
 
-# The pattern of --except is lint's own, also where files match it
+# The pattern of --except is lint's own, also if files match it
 (cd "$work/라이브러리" && jitwarm lint --gpus sm_86 --except '*.dll' .; [ "$status" = 0 ] && grep -q '하나.dll: exempt by --except \*.dll' "$out" "$err") ||
 	fail "lint --except '*.dll': $(head -c 600 "$out" "$err")"
 

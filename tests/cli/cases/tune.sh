@@ -126,7 +126,7 @@ err_has "a cache limit is at most 4 GiB; the limit is 4294967296"
 run 0 tune --path "$work/cache" --max-size 4GiB
 err_lacks "a cache limit is at most"
 
-# No advice is below a limit that jitwarm has set, also where another value is in force until a new login or shell
+# No advice is below a limit that jitwarm has set, also if another value is in force until a new login or shell
 for scope in user shell system; do
 	(
 		with_simdriver sm_86
