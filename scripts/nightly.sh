@@ -41,7 +41,7 @@ for name in "${wanted[@]}"; do
 done
 [ ${#wanted[@]} -gt 0 ] || wanted=("${every[@]}")
 
-night_tests() { SNAPSHOT=compare JITWARM_LONG_TESTS=1 JITWARM_MUTATIONS=125 JITWARM_MUTATED=500 ./scripts/test.sh && tests/stories/stalls.sh; }
+night_tests() { JITWARM_LONG_TESTS=1 JITWARM_MUTATIONS=125 JITWARM_MUTATED=500 ./scripts/test.sh && tests/stories/stalls.sh; }
 night_drivers() { ./scripts/driver-matrix.sh -o build/nightly/driver-behaviour.md; }
 night_analyse() { ./scripts/tidy.py --deep; }
 night_wheels() { ./scripts/compare-wheels.py --jitwarm build/release/src/jitwarm --draw 30; }

@@ -147,7 +147,7 @@ if [ -z "$quick" ]; then
 	worker=$!
 	set +m
 fi
-stage "release tests" run release
+SNAPSHOT=compare stage "release tests" run release
 if [ -z "$quick" ]; then
 	stage "sanitizer build" await_piece sanitize
 	stage "sanitizer tests" run sanitize -LE 'real|slow|driver'

@@ -4,6 +4,7 @@
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 failed=0
+unset SNAPSHOT # which holds what the case does by itself
 export JITWARM_FOLLOW=1
 for case in "$here"/cases/*.sh; do
 	"$here/run.sh" "$(basename "$case" .sh)"

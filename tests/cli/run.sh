@@ -28,7 +28,7 @@ else
 fi
 export JITWARM_STATE=$work/state
 # The snapshot has the effects of each `run`. snapshot.py compares them with the stored snapshot, which is of Linux as root. SNAPSHOT=accept
-# stores them, SNAPSHOT=compare compares them.
+# stores them, SNAPSHOT=compare compares them (test.sh).
 snapshots=$here/snapshots pipes=
 if [[ -z ${JITWARM_CASES-} && $JITWARM != *.exe && -z ${JITWARM_REAL_DRIVER-} && ${SNAPSHOT-} =~ ^(accept|compare)$ && $EUID == 0 ]]; then
 	pipes=$(mktemp -d "${TMPDIR:-/tmp}/jitwarm-snapshot.XXXXXX")

@@ -2,6 +2,7 @@
 # prints a line if it could not do something.
 is_wine && skip "Windows' C runtime keeps 0 to 2 by itself, and has no such limit"
 with_simdriver sm_86
+varies tree ^state/runs/ # what a command leaves that ran out of descriptors
 
 # A closed descriptor stays closed for reading and writing; its number goes to no other file.
 for closed in '<&-' '2>&-' '<&- >&- 2>&-'; do

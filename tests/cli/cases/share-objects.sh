@@ -101,11 +101,11 @@ app_compiles 0
 cp "$other.minisig" "$one.minisig"
 printf X | dd of="$other" bs=1 seek=300 conv=notrunc 2>/dev/null
 machine changed
-varies text 'refused_why: |modules there not used' # either may be named first
+varies text 'refused_why: |modules in the shared folder not used' # either may be named first
 run 0 key trust "$public"
 run 0 prime --share "$place" "$sample" --json
 json 'd["compiled"] == 2 and d["shared"]["fetched"] == 6 and d["shared"]["refused"] == 2'
-fixed text 'refused_why: |modules there not used'
+fixed text 'refused_why: |modules in the shared folder not used'
 app_compiles 0
 
 rm -rf "$place" && mkdir "$place"

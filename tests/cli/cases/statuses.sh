@@ -9,7 +9,8 @@ mkdir "$work/bare/lib/python3.11/site-packages/text" "$work/machine"
 printf 'print("no device code")\n' >"$work/bare/lib/python3.11/site-packages/text/train.py"
 export VIRTUAL_ENV=$work/env JITWARM_STORE=0
 
-# the parts from which the states are made
+varies tree ^state/ # each cell begins with an empty one
+# The parts from which the states are made
 mkdir "$work/caches" "$work/caches/cold"
 run 0 prime
 cp -a "$cache" "$work/caches/warm"
