@@ -7,6 +7,13 @@ cases=${JITWARM_CASES:-$here/cases}
 case=$(basename "$1" .sh)
 : "${JITWARM:?the jitwarm to test}"
 
+# The snapshot has the effects of each `run`. snapshot.py compares them with the stored snapshot, which is of Linux as root, below /tmp.
+# SNAPSHOT=accept stores them, SNAPSHOT=compare compares them (test.sh).
+snapshots=
+if [[ -z ${JITWARM_CASES-} && $JITWARM != *.exe && -z ${JITWARM_REAL_DRIVER-} && ${SNAPSHOT-} =~ ^(accept|compare)$ && $EUID == 0 ]]; then
+	snapshots=$here/snapshots
+	unset TMPDIR
+fi
 work=$(mktemp -d "${TMPDIR:-/tmp}/jitwarm-cli.XXXXXX")
 cleanup() {
 	chmod -R u+rwX "$work" 2>/dev/null || true
@@ -27,11 +34,9 @@ else
 	export HOME=$work/home
 fi
 export JITWARM_STATE=$work/state
-# The snapshot has the effects of each `run`. snapshot.py compares them with the stored snapshot, which is of Linux as root. SNAPSHOT=accept
-# stores them, SNAPSHOT=compare compares them (test.sh).
-snapshots=$here/snapshots pipes=
-if [[ -z ${JITWARM_CASES-} && $JITWARM != *.exe && -z ${JITWARM_REAL_DRIVER-} && ${SNAPSHOT-} =~ ^(accept|compare)$ && $EUID == 0 ]]; then
-	pipes=$(mktemp -d "${TMPDIR:-/tmp}/jitwarm-snapshot.XXXXXX")
+pipes=
+if [[ -n $snapshots ]]; then
+	pipes=$(mktemp -d /tmp/jitwarm-snapshot.XXXXXX)
 	mkfifo "$pipes/asked" "$pipes/answer"
 	python3 -I -S "$here/snapshot.py" "$pipes" "$snapshots/$case.facts" "$snapshots/$case.text" &
 fi

@@ -38,7 +38,7 @@ if ! is_wine; then
 	# Symlinks are not entries of the cache, and their targets are not in it.
 	mkdir -p "$work/outside/a/b" "$cache/c/d"
 	pack_entry "$work/outside" 9 "Apr  8 202512:10:18" 86
-	cp "$(find "$work/outside" -type f | head -1)" "$work/kept"
+	cp "$(find "$work/outside" -type f | sort | head -1)" "$work/kept"
 	ln -s "$work/outside/a" "$cache/a"
 	ln -s "$work/kept" "$cache/c/d/0123456789abcd"
 	mkdir "$cache/c/d/0123456789abce"

@@ -107,7 +107,7 @@ out_has "will fail: damaged code for sm_86"
 CUDA_MODULE_LOADING=EAGER run 2 prime -n "$work/bent/${sample##*/}"
 
 # A file that cannot be read is not reported as damaged
-first=$(find "$cache"/?/?/* | head -n 1)
+first=$(find "$cache"/?/?/* | sort | head -n 1)
 mv "$first" "$work/kept" && mkdir "$first"
 run 1 check "$sample"
 out_has "1 of them are in the cache, but this account cannot read them"

@@ -15,7 +15,7 @@ says_of index evidence "deletes every entry"
 run 0 doctor --fix --quiet "$sample"
 out_empty
 app_compiles 0
-entry=$(find "$place/cache" -path "$place/cache/?/?/*" -type f -size +8k | head -n 1)
+entry=$(find "$place/cache" -path "$place/cache/?/?/*" -type f -size +8k | sort | head -n 1)
 python3 - "$entry" <<'PYTHON'
 import sys
 with open(sys.argv[1], "r+b") as file:

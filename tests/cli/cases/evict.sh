@@ -65,7 +65,7 @@ PYTHON
 		err_has "a cache limit is at most 4 GiB"
 		err_lacks "--max-size"
 	done
-	rm "$(find "$work/four" -path '*/?/?/*' -type f | head -1)"
+	rm "$(find "$work/four" -path '*/?/?/*' -type f | sort | head -1)"
 	CUDA_CACHE_MAXSIZE=2147483648 run 3 import --allow-unsigned --as-is --cache "$work/four" "$pack"
 	err_has "--max-size 4294967296"
 fi

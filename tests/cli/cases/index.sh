@@ -27,7 +27,7 @@ harmed() {
 	run 0 check --json "$sample"
 	json 'd["cache"]["next_insert"] == "adds" and "text" not in d["cache"]'
 	app_compiles 0
-	rm "$(find "$cache" -path "$cache/?/?/*" -type f | head -1)"
+	rm "$(find "$cache" -path "$cache/?/?/*" -type f | sort | head -1)"
 	app_compiles 1
 	app_compiles 0
 }
