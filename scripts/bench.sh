@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# bench.sh [-B BUILD-FOLDER] [-t]   every number that README and docs give for speed and memory, each with its rival in the same run
+# bench.sh [-B BUILD-FOLDER] [-t]   measures every number that README and docs give for speed and memory, each with its rival in the same run
 #
-# Uses what is installed, and says what is missing: a CUDA toolkit's libraries ($CUDA_HOME/lib64, /usr/local/cuda/lib64), the wheels
+# Uses the installed files of the following, and names those that are missing: a CUDA toolkit's libraries ($CUDA_HOME/lib64, /usr/local/cuda/lib64), the wheels
 # of scripts/get.sh frameworks, the drivers of scripts/get.sh drivers, cuobjdump. -t: also TensorFlow for another
 # machine (180 core-seconds). Run nothing else on the machine meanwhile.
 set -uo pipefail

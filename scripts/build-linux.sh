@@ -2,7 +2,7 @@
 # build-linux.sh [--machine x86_64|aarch64|x86_64-musl|aarch64-musl] [--deps-only | --all] [-B FOLDER] [-- CMAKE-OPTION...]
 #
 # Builds the jitwarm that packages contain, for that machine (default: x86_64), into build/linux-MACHINE (or FOLDER): everything is
-# static but the C library, of which glibc 2.17 (2012) is enough; -musl: musl 1.2 (Alpine 3.13, 2021). --all builds the tests too.
+# static except the C library, of which glibc 2.17 (2012) is enough; -musl: musl 1.2 (Alpine 3.13, 2021). --all builds the tests too.
 #
 # The compiler is Zig's, which has every glibc's symbols inside: it is fetched from the package index of pip into
 # ~/.cache/jitwarm/zig. The libraries come from Debian's source packages (scripts/libraries.sh), once. The same

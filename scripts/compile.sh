@@ -7,10 +7,10 @@
 #   lto      Release with -flto=auto, and one program of the tests
 #   debian   no flags of CMake's and those of Debian's packages (dpkg-buildflags)
 #   fedora   no flags of CMake's and those of Fedora's packages, as far as this compiler knows them
-# Without KIND: all that can fail alone. clang warns of what it reads, not of what its optimizer finds, and reads the same for none, release
-# and minsizerel as for lto: these three of clang's are compiled where they are named. Tests are compiled, not linked, in gcc-release, where
-# gcc looks deepest, and in clang-debug. Nothing is run. What ccache holds is not
-# compiled again, such as gcc-none after the release preset, and a compiler that is not installed is left out, which is said.
+# Without KIND: all kinds that can fail alone. clang's warnings do not depend on its optimizer, so they are the same for none, release
+# and minsizerel as for lto: these three of clang's are compiled only if they are named. Tests are compiled, not linked, in gcc-release, in which
+# gcc analyses most, and in clang-debug. Nothing is run. Results in ccache are not
+# compiled again, such as gcc-none after the release preset, and a compiler that is not installed is left out, with a message.
 # Last line: “compile: N passed, N failed, N left out”. Exit status: 0; 1 a kind failed or warned; 64 wrong usage; 77 all were left out.
 set -uo pipefail
 

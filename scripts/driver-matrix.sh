@@ -6,7 +6,7 @@
 # includes the reports of gpu-check.py on real GPUs (data/gpu-checks).
 #
 #   VERSION       default: the versions that Debian offers and those that were fetched
-#   --from DIR    takes the libraries below DIR (another distribution's, or what a .run file holds: sh FILE.run -x)
+#   --from DIR    takes the libraries below DIR (another distribution's, or those of a .run file: sh FILE.run -x)
 #                 instead; several versions may lie there
 #   --json FILE   the outcomes as JSON
 #   --more-gpus   also the cases about keys, values and choice on each other GPU that the phantom has and the driver knows

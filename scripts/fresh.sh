@@ -4,12 +4,12 @@
 # For each RELEASE (by default bookworm and trixie, that is Debian 12 and 13) debootstrap makes a minimal root. A clone of this
 # repository's last commit is put below its /root, which no other account reads. There quickstart.sh runs, then test.sh, or
 # COMMAND (a line for bash) if one is given. Each takes an hour on two cores.
-# --quick  bookworm alone, and of the tests only those that depend on where the checkout lies: three minutes on two cores.
+# --quick  only bookworm, and only tests that depend on the checkout's folder: three minutes on two cores.
 #          Files in this machine's ccache are not compiled again
 #
-# The mirror, proxies and certificates are this machine's. What scripts have fetched into ~/.cache/jitwarm is copied into the
+# The mirror, proxies and certificates are this machine's. Files that scripts have fetched into ~/.cache/jitwarm are copied into the
 # root; roots are kept in ~/.cache/jitwarm/roots for a week. All mounts are made in a mount namespace that ends with this script.
-# Exit status: 0; 1 a command failed; 64 wrong usage; 77 skipped: what is needed here is missing, which is said.
+# Exit status: 0; 1 a command failed; 64 wrong usage; 77 skipped: something that it needs is missing, and is named.
 # shellcheck disable=SC2317 # functions are called by name
 set -uo pipefail
 

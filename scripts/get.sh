@@ -1,5 +1,5 @@
 #!/bin/bash
-# get.sh WHAT ARGUMENT...   fetches what others made and the tests and benches run with; nothing is installed
+# get.sh WHAT ARGUMENT...   fetches third parties' files for the tests and benches; nothing is installed
 #
 #   drivers [--quiet] VERSION...    NVIDIA's user-space drivers, from the non-free component of Debian, unpacked. --list instead: all that
 #                                   there are (“*”: already here); --tested: those of tests/phantom/drivers.txt
@@ -10,8 +10,8 @@
 #   frameworks [NAME...]            the real wheels that tests/real reads, by default all of them (about 5 GB); they
 #                                   stay wheels. --list instead: their names
 #
-# They go to ~/.cache/jitwarm/WHAT/VERSION, or where $JITWARM_DRIVERS, $JITWARM_NVRTC, … say instead of ~/.cache/jitwarm/WHAT. What is
-# there is complete and not fetched again. Exit status: 0 all of them are there; 64 wrong usage; 2 cannot be had here (no apt, no Debian
+# They go to ~/.cache/jitwarm/WHAT/VERSION; $JITWARM_DRIVERS, $JITWARM_NVRTC, … name other folders than ~/.cache/jitwarm/WHAT. A folder that
+# exists is complete and not fetched again. Exit status: 0 all of them are there; 64 wrong usage; 2 not available here (no apt, no Debian
 # mirror, a version that is not offered); 3 failed (no network, a broken download, no space), or not here.
 set -euo pipefail
 

@@ -4,7 +4,7 @@
 # make-documents.sh site [-o FOLDER]                makes a web site of README.md, README.ko.md and docs/ in FOLDER (default: build/site), with mkdocs
 #
 # The site has llms.txt, a list of the pages for users. mkdocs checks every link of the site, and that packaging/site/mkdocs.yml lists every
-# page: a warning ends it. mkdocs comes from pip, into ~/.cache/jitwarm/site. Exit status 3: it cannot be had; 64: wrong usage.
+# page: a warning ends it. mkdocs comes from pip, into ~/.cache/jitwarm/site. Exit status 3: mkdocs cannot be fetched; 64: wrong usage.
 set -euo pipefail
 
 help() { sed -n '2,7s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }

@@ -1,21 +1,21 @@
 #!/usr/bin/env bash
-# nightly.sh [--hours N] [STAGE...]   what takes too long for each change, in stages: all of them, or those that are named
+# nightly.sh [--hours N] [STAGE...]   tests that take too long for each change, in stages: all of them, or those that are named
 #
 #   tests    test.sh with nothing left out (JITWARM_LONG_TESTS=1), changed answers of servers (JITWARM_MUTATIONS=125), mutated libraries (JITWARM_MUTATED=500), and the staged stalls (tests/stories)
-#   drivers  the conformance suite on every driver that can be had (driver-matrix.sh)
+#   drivers  the conformance suite on every available driver (driver-matrix.sh)
 #   torture  each call that fails, in every command (tests/torture)
 #   states   500 states of cache, index, limit and environment on each driver at hand (tests/driver/states.py)
-#   mutants  mistakes by rule in every room, other ones each night (mutants.py)
+#   mutants  mistakes by rule in every room, a different sample each night (mutants.py)
 #   analyse  clang-tidy with more ways through each function (tidy.py --deep)
 #   compile  every build type, and the flags of Debian's and Fedora's packages, with gcc and clang (compile.sh)
 #   cover    the share of the branches that tests take (coverage.py)
 #   wheels   the answers of “which” for 30 releases, against scans of their wheels (compare-wheels.py)
 #   aarch64  unit tests, fuzz corpora and commands on arm64, under an emulator (test-aarch64.sh)
 #   fuzz     every fuzz target, the same time each (fuzz.sh)
-#   release  a release, but for publishing it (release.sh --dry-run): all packages, built twice, each installed, upgraded and removed
+#   release  a release that is not published (release.sh --dry-run): all packages, built twice, each installed, upgraded and removed
 #   machines the README on bare machines (fresh.sh); the release's packages on older systems too, and by autopkgtest; an upgrade of the driver (tests/driver/machine.sh)
 #
-# --hours N   of processor time for “fuzz” together: 4 by default
+# --hours N   processor time for all of “fuzz”: 4 by default
 # Each stage's output goes to build/nightly/STAGE.log, too. Last line: “stages: N passed, N failed, N skipped”. A stage that lacks
 # what it needs is skipped. Exit status: 0, or 1 if a stage failed; 64 wrong usage.
 # shellcheck disable=SC2317 # functions are called by name

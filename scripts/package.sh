@@ -7,12 +7,12 @@
 # TARGET: x86_64 (default), aarch64, x86_64-musl or aarch64-musl (scripts/build-linux.sh), windows (scripts/build-windows.sh; needs
 # nsis, wixl and msitools), deb (for this machine's release of Debian; needs debhelper, and what packaging/debian/control names),
 # source, and those that are made of others, which are built before if the folder lacks them: rpm (needs rpmbuild), conda and image.
-# manifests are made of what is in the folder, and need packaging/release.conf. deb and source are of the last commit. Of each:
+# manifests are made of the folder's files, and need packaging/release.conf. deb and source are of the last commit. The files:
 #
 #   jitwarm-VERSION.tar.gz                      the source
 #   jitwarm-VERSION-linux-MACHINE.tar.zst, .tar.gz  program, man pages, completions, licences
 #   jitwarm-VERSION-py3-none-PLATFORM.whl       the wheel: program and Python API
-#   the name of a package and .spdx.json        what was linked in (SPDX)
+#   the name of a package and .spdx.json        the libraries that it contains (SPDX)
 #   jitwarm_VERSION_ARCH.deb                    the command
 #   jitwarm-VERSION-1.x86_64.rpm                the command, for any release with glibc 2.17 or newer
 #   jitwarm-VERSION-windows-x64.zip, -setup.exe, .msi   scripts/package-windows.sh says more; signed if JITWARM_PFX names a key
@@ -20,9 +20,9 @@
 #   jitwarm-VERSION-image.tar                   the container image of x86_64's and aarch64's programs (scripts/make-image.py)
 #   jitwarm-VERSION-manifests.zip               for winget, Scoop, Homebrew and conda-forge (scripts/make-manifests.py)
 #   install.sh                                  if packaging/release.conf has an address and a key
-#   SHA256SUMS                                  of all that is in the folder
+#   SHA256SUMS                                  the sums of all files in the folder
 #
-# The same commit gives the same bytes in any folder, but for signed programs.
+# The same commit gives the same bytes in any folder, except signed programs.
 set -euo pipefail
 
 usage() { sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0"; exit 64; }

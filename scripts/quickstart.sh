@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # quickstart.sh   installs what is missing, builds, and runs the main job
 #
-# With an NVIDIA GPU: jitwarm status, then jitwarm prime of the active Python environment. Without one the same on the sample
-# framework of ptx/: under NVIDIA's real driver on the phantom GPU (tests/phantom), or, if that cannot be fetched, under the
-# simulated driver (tests/simdriver). It says which. Then the same for another machine, without driver: NVIDIA's ptxas, if it can be
-# fetched, compiles the sample framework into a pack. After all this the program is build/release/src/jitwarm.
+# With an NVIDIA GPU, it runs jitwarm status, then jitwarm prime for the active Python environment. Without a GPU, it does so for the
+# sample framework of ptx/: under NVIDIA's real driver on the phantom GPU (tests/phantom), or, if that cannot be fetched, under the
+# simulated driver (tests/simdriver). It says which. Then it compiles for another machine, without driver: NVIDIA's ptxas, if it can be
+# fetched, compiles the sample framework into a pack. At the end the program is build/release/src/jitwarm.
 set -euo pipefail
 
 case ${1:-} in

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # release.sh [--key KEY | --no-sign] [-o FOLDER] VERSION   makes a release of the last commit, and does everything but publish it
-# release.sh --dry-run [--no-sign] [-o FOLDER]             the same of the version that CHANGELOG.md has; nothing but FOLDER stays
+# release.sh --dry-run [--no-sign] [-o FOLDER]             does so for the version in CHANGELOG.md; only FOLDER stays
 # release.sh --rebuild [-o FOLDER]                         in a checkout of a release's tag: builds its files again, and compares them with
-#                                                          what the tag lists
+#                                                          those that the tag lists
 #
 # It works in a clone: the numbers go into include/jitwarm/version.h, the date into CHANGELOG.md; all packages are built (package.sh) and
 # built again elsewhere (reproducible.sh); SHA256SUMS is signed; each package is installed from its file alone if that can be done here
-# (Debian 12 and 13, musl, arm64 under an emulator, Wine), and there says its version, scans and checks. Only if all of it passed, the
+# (Debian 12 and 13, musl, arm64 under an emulator, Wine), and there prints its version, scans and checks. Only if all of this passed, the
 # commit and the tag vVERSION come into this repository, and the files into FOLDER (dist). The tag lists the files with their sums
-# and the signature; its last line is what is left to do.
+# and the signature; the last line of the output says what is left to do.
 #
 # --key      minisign's secret key that belongs to public_key of packaging/release.conf. git signs the tag with its own (user.signingkey)
-# --no-sign  neither
+# --no-sign  signs neither the files nor the tag
 # --dry-run  if packaging/release.conf lacks a value, an example replaces it; the key is made here
 # Needs root. Last line: “stages: N passed, N failed, N skipped”. Exit status: 0; 1 a stage failed; 3 something is missing; 64 wrong usage.
 # shellcheck disable=SC2317 # functions are called by name

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # reproducible.sh FOLDER [TARGET...]   builds the packages of FOLDER once more, elsewhere, and compares them byte for byte
 #
-# scripts/package.sh has made those in FOLDER, of the last commit. TARGET is one of its own (default: all). Here they are built in a clone whose folder has
-# a longer name, in another time zone and language, with another umask and without ccache. What differs is named, and of an archive the
-# files in it.
+# scripts/package.sh has made those in FOLDER from the last commit. TARGET is one of its targets (default: all). Here they are built in a clone whose folder has
+# a longer name, in another time zone and language, with another umask and without ccache. It names files that differ, and in an archive
+# its members.
 # Exit status: 0; 1 something differs or was not built; 64 wrong usage.
 set -uo pipefail
 

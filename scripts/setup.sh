@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# setup.sh [--compiler] [--tests] [--windows] [--release]   installs what building jitwarm needs, on Debian and its derivatives
+# setup.sh [--compiler] [--tests] [--windows] [--release]   installs the packages with which jitwarm is built, on Debian and its derivatives
 #
-# --compiler  what “jitwarm compiler fetch” needs: ca-certificates and pip
-# --tests     what the tests need too: ccache, clang and its tools, g++, abidw, minisign, valgrind, a registry and skopeo, the real drivers for the phantom GPU,
+# --compiler  the needs of “jitwarm compiler fetch”: ca-certificates and pip
+# --tests     the needs of the tests: ccache, clang and its tools, g++, abidw, minisign, valgrind, a registry and skopeo, the real drivers for the phantom GPU,
 #             nvJitLink, XGBoost as the real program, uv, check-jsonschema, ruff
-# --windows   mingw-w64, Wine, and what makes Windows' packages
-# --release   with --windows: what building all packages needs; with --tests, too: what scripts/release.sh needs
+# --windows   mingw-w64, Wine, and the tools for Windows' packages
+# --release   with --windows: the needs of building all packages; also with --tests: the needs of scripts/release.sh
 # Installed packages are left alone. Needs root or sudo only if something is missing.
 set -euo pipefail
 

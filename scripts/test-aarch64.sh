@@ -3,10 +3,10 @@
 # beside the simulated driver
 #
 # --install  adds Debian's architecture arm64 to this system (dpkg --add-architecture), for good, and installs the packages
-#            qemu-user-static and libc6:arm64 if they are missing. setup.sh does not: without it nothing is installed, and the tests are skipped.
+#            qemu-user-static and libc6:arm64 if they are missing. setup.sh does not install them: without --install nothing is installed, and the tests are skipped.
 # Without CTEST-OPTION: unit tests, fuzz corpora and whole commands. It needs root: it has the kernel start programs of aarch64 by
 # qemu-user while it runs (binfmt_misc).
-# Last line: ctest's. Exit status: 0; 1 something failed; 77 skipped: what is needed here is missing, which is said.
+# Last line: ctest's. Exit status: 0; 1 something failed; 77 skipped: something that it needs is missing, and is named.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 

@@ -3,11 +3,11 @@
 #
 # In this order: the release build with gcc and its tests (real drivers on the phantom GPU and the simulated driver among
 # them), the same with address and undefined-behaviour sanitizers, two threads under the thread sanitizer, the Windows build
-# under Wine, the linters, fresh.sh --quick (skipped without root), and the two ways to compile that warn of most (nightly.sh has all).
+# under Wine, the linters, fresh.sh --quick (skipped without root), and the two ways to compile that warn most (nightly.sh has all).
 # Later builds and linters start beside the tests, at the lowest priority. It ends if setting up or the first build fails.
 # It leaves out the tests that tests/long names, and what the tests write goes to memory if there is enough; with
 # JITWARM_LONG_TESTS=1 it runs all, on the disk (nightly.sh).
-# --quick stops after the first. What it fetches or builds of third parties stays in ~/.cache/jitwarm.
+# --quick stops after the first build and its tests. Third parties' files that it fetches or builds stay in ~/.cache/jitwarm.
 # At its end it names the slowest tests and, once more, those that failed.
 set -uo pipefail
 

@@ -1,12 +1,12 @@
 #!/bin/bash
 # try-windows-package.sh [BUILD [PART]]   installs, upgrades and removes the Windows packages under Wine (needs nsis, wixl, msitools, osslsigncode)
-# try-windows-package.sh BUILD files FOLDER   installs those that scripts/package.sh has made: each says its version, scans and checks
+# try-windows-package.sh BUILD files FOLDER   installs those that scripts/package.sh has made: each prints its version, scans and checks
 #
-# BUILD is a Windows build (default: build/windows; scripts/build-windows.sh). Of it, two versions of each package are made, and
+# BUILD is a Windows build (default: build/windows; scripts/build-windows.sh). Two versions of each package are made of it, and
 # signed with a certificate made here. For the installer (one account, all accounts) and the MSI package, in a new home of Wine's:
-# install without a window; prime, tune, a task; upgrade; remove. Looked for are what the account had (the driver's cache, keys,
-# Path to the byte), and afterwards any trace in the registry and on the disk. PART is one of account, path, all, msi, rest.
-# Exit status: 0; 1 something failed; 77 skipped: what is needed here is missing, which is said.
+# install without a window; prime, tune, a task; upgrade; remove. The account must keep what it had (the driver's cache, keys,
+# Path to the byte), and no trace may be left in the registry and on the disk. PART is one of account, path, all, msi, rest.
+# Exit status: 0; 1 something failed; 77 skipped: something that it needs is missing, and is named.
 part=${2:-}
 build=$(realpath "${1:-$(dirname "$0")/../build/windows}") || exit 77
 [ "$part" != files ] || files=$(realpath "${3-}") || exit 64

@@ -3,13 +3,13 @@
 #
 # scripts/package.sh makes the packages; TESTS is the folder of a build of the same commit for the same C library, for the simulated
 # driver and the sample framework. In a root of each RELEASE that debootstrap made (~/.cache/jitwarm/roots) the package is installed,
-# scans, checks and primes, under driver 550 on the phantom GPU too if they are here, is upgraded and removed, and is looked for
-# afterwards: units of this machine are gone; the cache, the store, keys and settings are as they were. KIND is one of
+# scans, checks and primes, under driver 550 on the phantom GPU too if they are here, is upgraded and removed; afterwards its
+# traces are searched: units of this machine are gone; the cache, the store, keys and settings are as they were. KIND is one of
 #
 #   deb [--autopkgtest]   by apt; RELEASE: by default this machine's; a newer one of Debian or Ubuntu has the same libraries' names.
 #            --autopkgtest: then Debian's autopkgtest runs packaging/debian/tests there, with the packages of FOLDER
-#   rpm      by rpm, with a database of its own, in Debian's root (no distribution of RPM packages can be had everywhere); what
-#            Debian's packages bring, rpm is told not to ask for (--nodeps). FOLDER has the archive that the package is of, too
+#   rpm      by rpm, with a database of its own, in Debian's root (no distribution of RPM packages can be had everywhere); rpm
+#            does not require what Debian's packages bring (--nodeps). FOLDER has the archive that the package is of, too
 #   conda    by a client's solver and installer (py-rattler, which comes from pip), into an environment of Debian's root. FOLDER: as for rpm
 #   wheel    by pip, into a virtual environment; the Python API is tried, too (tests/python/api.py). RELEASE: by default six, with the
 #            Pythons 3.8 to 3.13. For musl, or an archive of Alpine's, this machine's pip chooses the wheel and unpacks it there
@@ -18,8 +18,8 @@
 #   archive  FOLDER is one jitwarm-…-linux-….tar.zst: unpacked, it primes. RELEASE: by default all from xenial to trixie (glibc 2.23 to 2.41)
 #
 # A RELEASE may be musl, of Debian's musl and busybox, or alpine-3.20, of an archive of Alpine's in ~/.cache/jitwarm/roots; with -arm64
-# behind it all runs under qemu-user.
-# Exit status: 0; 1 something failed; 64 wrong usage; 77 skipped: what is needed here is missing, which is said.
+# after the name, everything runs under qemu-user.
+# Exit status: 0; 1 something failed; 64 wrong usage; 77 skipped: something that it needs is missing, and is named.
 set -uo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

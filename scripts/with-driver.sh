@@ -13,11 +13,11 @@
 # In the command's environment: LD_PRELOAD, LD_LIBRARY_PATH, PHANTOM_GPU, PHANTOM_DRIVER_VERSION; CUDA_DEVICE_ORDER
 # (PCI_BUS_ID unless it is set: else the driver puts the fastest GPU first); JITWARM_PCI_DEVICES, the display devices
 # that jitwarm sees instead of this machine's: VENDOR:DEVICE@ADDRESS,... in lower-case hexadecimal digits.
-# ASAN_OPTIONS get in front what a program built with the address sanitizer needs here (a library is preloaded before it;
+# ASAN_OPTIONS begin with options that a program built with the address sanitizer needs here (a library is preloaded before it;
 # the driver maps GPU addresses into the sanitizer's gap; what the driver leaks is its own).
-# CUDA_CACHE_PATH and what else steers the driver is passed on as it is.
+# CUDA_CACHE_PATH and other variables that control the driver are passed on unchanged.
 #
-# Exit status: that of the command; 64 for wrong usage; 2 if the phantom or the driver is not to be had, 3 if
+# Exit status: that of the command; 64 for wrong usage; 2 if the phantom or the driver is not available, 3 if
 # fetching the driver failed.
 set -euo pipefail
 

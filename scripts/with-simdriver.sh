@@ -3,7 +3,7 @@
 #
 # Runs CMD under the simulated driver (tests/simdriver), with a GPU for each name in GPUS, for example sm_86,sm_89.
 #
-#   -B FOLDER  the build to take the driver from; default: the newest one under build/ that has it
+#   -B FOLDER  the build whose driver is used; default: the newest one under build/ that has it
 #   -w         CMD is a Windows program, to be run by Wine in a prefix of the build's own
 #   -u USER    with -w: the Windows user's name, of any letters (a prefix for each); default: jitwarm
 #

@@ -4,14 +4,14 @@
 # The kernel module is FORMER's while NEXT is installed: NEXT's own libcuda then answers 804.
 # whole    a library and modules that a program has compiled at run time: NEXT's first start adds no entry, the bytes are NEXT's
 #          own, and nothing is cold under FORMER
-# states   no compiler, no room (the rest waits in the store), one that was undone, the rest after the boot
+# states   no compiler, no space (the rest waits in the store), an upgrade that was undone, the rest after the boot
 # limit    whose limit counts, and which entries go when the running driver adds others
-# second   one that was undone, and a second upgrade before the boot, to 555.58.02
+# second   an upgrade that was undone, and a second upgrade before the boot, to 555.58.02
 # beside   a cold start of FORMER at the same time
 # full     a disk without space (needs root, for a small tmpfs)
 # box      a container that has the cache, and NEXT's library from outside (needs root, for mounts)
-# chain    with what a program has compiled by NVRTC, FORMER to NEXT and on to 555.58.02 if NEXT is newer: each first start adds no entry
-# killed   killed at 20 moments, while FORMER compiles other modules: sound, nothing lost, and the next run ends it
+# chain    modules that a program compiled with NVRTC, from FORMER to NEXT and on to 555.58.02 if NEXT is newer: each first start adds no entry
+# killed   killed at 20 moments, while FORMER compiles other modules: the cache is sound, nothing is lost, and the next run completes it
 # Exit status: 0; 1 if something does not hold, or “states” has no ptxas 12.2; 77 if a driver or another compiler is not at hand.
 set -uo pipefail
 

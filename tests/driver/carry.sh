@@ -1,8 +1,8 @@
 #!/bin/bash
 # carry.sh BUILD-FOLDER PART   what a change of NVIDIA's drivers leaves warm, on the phantom GPU
 #
-# same      535.216.03 becomes 535.261.03 and then 535.309.01 (all CUDA 12.2): goes over by itself, to the byte, also out of the store
-# older     535.309.01 becomes 550.163.01, and back: each compiles once, and the store gives back what a driver made before
+# same      535.216.03 becomes 535.261.03 and then 535.309.01 (all CUDA 12.2): entries are carried over unasked, the same bytes, also out of the store
+# older     535.309.01 becomes 550.163.01, and back: each driver compiles once, and the store gives its entries back
 # newer     the same, beginning with 550.163.01
 # Exit status: 0; 1 if something does not hold; 77 if a driver is not at hand.
 set -uo pipefail

@@ -1,9 +1,9 @@
 #!/bin/bash
-# code.sh BUILD-FOLDER DRIVER-VERSION   compares what `check` says of code with what a real driver then does
+# code.sh BUILD-FOLDER DRIVER-VERSION   compares the answers of `check` about code with what a real driver then does
 #
-# Files with machine code that the driver takes or refuses, PTX, neither, and a program with PTX as text. Of each, `check` ends
+# Files with machine code that the driver takes or refuses, PTX, neither, and a program with PTX as text. For each, `check` ends
 # with 0 if the driver loads it and compiles nothing, with 1 if it compiles, with 2 if it refuses, or dies. Then they
-# are primed, and asked about again.
+# are primed, and checked again.
 # Exit status: 0; 1 if something does not hold; 77 if the driver is not at hand.
 set -uo pipefail
 

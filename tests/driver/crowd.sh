@@ -2,13 +2,13 @@
 # crowd.sh BUILD-FOLDER DRIVER-VERSION [MODULES [EACH]]   four programs under NVIDIA's own driver insert while prime does
 #
 # prime has MODULES modules (2000) to insert; meanwhile four programs, one process after the other each, load EACH (100) others
-# into the same cache. watch.so, preloaded into the programs, writes down how long each waited for the index' lock, and whose
+# into the same cache. watch.so, preloaded into the programs, logs how long each waited for the index' lock, and whose
 # it was, and every file that they removed. What must hold:
 #   - no program ever waits longer than 20 ms for a jitwarm that works or sleeps; one that waits for a processor or a disk on a
-#     busy machine is not what is meant: the first is left out of what is measured, and for the second it may try three times
+#     busy machine does not count: the first is not measured, and because of the second there may be three tries
 #   - an entry that is gone at the end was removed by a driver (docs/internals/driver-cache.md: drivers that share an index of more than
-#     256 rows wipe one another's entries) or never inserted by one that had waited in vain, never removed by jitwarm
-#   - the cache is sound, and a second prime has it warm
+#     256 rows wipe one another's entries) or never inserted by a driver that had waited in vain, but never removed by jitwarm
+#   - the cache is sound, and a second prime finds everything warm
 # Exit status: 0; 1 if something does not hold; 77 if the driver is not at hand.
 set -uo pipefail
 

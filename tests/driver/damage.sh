@@ -1,5 +1,5 @@
 #!/bin/bash
-# damage.sh BUILD-FOLDER DRIVER-VERSION   damaged entries: what the driver does, and what jitwarm says
+# damage.sh BUILD-FOLDER DRIVER-VERSION   jitwarm predicts what the driver does with damaged entries
 #
 # For each kind of damage the sample framework is primed and one entry is harmed. A start of the framework shows whether the
 # driver compiles it again, fails, or uses it. `check` and `cache verify` must say the same beforehand; after `prime`, and

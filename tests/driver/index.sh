@@ -1,9 +1,9 @@
 #!/bin/bash
-# index.sh BUILD-FOLDER DRIVER-VERSION   what jitwarm says of an index in each state, and what a real driver then does
+# index.sh BUILD-FOLDER DRIVER-VERSION   jitwarm predicts what a real driver does with an index in each state
 #
 # The framework's modules are primed, then the index is broken in some way. `check` and `cache verify` have to say what the
 # driver does with it: with all entries there it uses them (and what it stores next deletes or evicts the others), or it
-# compiles everything, or hangs. `prime` has to repair it: after it the application compiles nothing, with one module more either.
+# compiles everything, or hangs. `prime` has to repair it: then the application compiles nothing, also after one more module.
 # Exit status: 0; 1 if something does not hold; 77 if the driver is not at hand.
 set -uo pipefail
 

@@ -2,9 +2,9 @@
 # shellcheck shell=bash
 #
 #   $root $build $version $probe $scratch   $scratch is removed at the end
-#   need_driver VERSION…          ends the test as skipped if one is not at hand
+#   need_driver VERSION…          ends the test as skipped if one of them is not at hand
 #   under DRIVER GPU COMMAND…     runs it under that driver
-#   watched COMMAND…              watch.so writes down what happens to it at the cache's lock
+#   watched COMMAND…              watch.so logs what happens to it at the cache's lock
 #   turned_away                   how many times the driver waited for that lock in vain: each time it may have left out an entry
 #   make_modules FIRST LAST       the containers $scratch/FIRST.fatbin …, each of another module
 #   load DRIVER GPU FIRST LAST WANTED   the driver loads them, and compiles so many

@@ -1,7 +1,7 @@
 #!/bin/bash
 # linked.sh BUILD-FOLDER DRIVER-VERSION   what the CUDA runtime does with a linked container that has no code for the GPU
 #
-# docs/internals/compat.md has the rule that follows. Each row: the runtime, the results of cudaFree(0) and of asking for a kernel
+# docs/internals/compat.md has the rule that follows. Each row: the runtime, the results of cudaFree(0) and of requesting a kernel
 # of the container, and the inputs of its link.
 # Exit status: 0; 1 if something does not hold; 77 if the driver, a runtime or ptxas is not at hand.
 set -uo pipefail

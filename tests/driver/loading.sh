@@ -1,10 +1,10 @@
 #!/bin/bash
-# loading.sh BUILD-FOLDER DRIVER-VERSION   what becomes of code that the driver refuses, as each kind of CUDA runtime loads it
+# loading.sh BUILD-FOLDER DRIVER-VERSION   each kind of CUDA runtime treats code that the driver refuses as jitwarm predicts
 #
 # docs/internals/compat.md has the rule that follows; tests/conformance/cases_loading.c says when each runtime loads. A program has a
 # good container, the bad one, and another good one. Each row: the runtime, CUDA_MODULE_LOADING, the bad container, and the results of
-# cudaFree(0) and of asking for each kernel. "static" is the archive of 12.9, linked into the program: it ends the program
-# if it is asked for a kernel that it has not loaded.
+# cudaFree(0) and of requesting each kernel. "static" is the archive of 12.9, linked into the program: it ends the program
+# if a kernel is requested that it has not loaded.
 # Exit status: 0; 1 if something does not hold; 77 if the driver, a runtime or ptxas is not at hand.
 set -uo pipefail
 

@@ -3,15 +3,15 @@
 #
 # A root of Debian 12 that debootstrap made boots with systemd as its first process, in namespaces of its own. A local archive has a
 # package libcuda1 in two versions with NVIDIA's own libraries, 535.309.01 and 550.163.01, on the phantom GPU, in one of two layouts: as
-# debian's packages have them, and as ubuntu's. An account has primed, and has typed “jitwarm startup enable”. Then apt-get installs the
+# in Debian's packages, or as in Ubuntu's. An account has primed, and has typed “jitwarm startup enable”. Then apt-get installs the
 # newer version, and nothing else is done: the cache is warm for 550 while nothing is cold under 535. The machine boots with 550's
 # module, once with the account's manager (linger), and once without it until the account logs on: nothing is compiled. The shortest
 # transaction takes 2 s longer at most than the shortest without jitwarm's package.
 #
-# First nothing may be fetched, so nothing is ready for 550. Once more with “startup enable --fetch”, while the index of packages
-# does not answer; then it does, and the run of the next day fetches the compiler and makes 550's own results.
+# At first jitwarm may not fetch, so nothing is ready for 550. Then “startup enable --fetch” is set, while the index of packages
+# does not answer; once it answers, the run of the next day fetches the compiler and makes 550's own results.
 #
-# PACKAGES: what scripts/package.sh -o made (deb); BUILD: the folder of a build. Exit status: 0; 1 something does not hold; 77 skipped.
+# PACKAGES: the folder of scripts/package.sh -o (deb); BUILD: the folder of a build. Exit status: 0; 1 something does not hold; 77 skipped.
 set -uo pipefail
 
 root_folder=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)

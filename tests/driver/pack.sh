@@ -1,9 +1,9 @@
 #!/bin/bash
 # pack.sh BUILD-FOLDER DRIVER-VERSION PART   packs, and a real driver on the phantom GPU
 #
-# exact    the driver finds what a pack brings into another cache: nothing is compiled
+# exact    the driver finds the entries that a pack brings into another cache: nothing is compiled
 # shared   a directory that root has filled serves another account, which may not write there
-# carried  an older driver's pack (535.216.03) is refused, field by field; for 535.309.01, of the same CUDA version, it is taken
+# carried  an older driver's pack (535.216.03) is refused, field by field; for 535.309.01, of the same CUDA version, it is accepted
 # Exit status: 0; 1 if something does not hold; 77 if a driver is not at hand, or root is needed.
 set -uo pipefail
 

@@ -1,8 +1,8 @@
 #!/bin/bash
 # prune.sh BUILD-FOLDER DRIVER-VERSION FORMER-VERSION   cache prune beside real drivers, on the phantom GPU
 #
-# A cache holds what both drivers left; a pack has all of it. What the former driver left goes, and the rest hits under the
-# driver, also while that driver adds further entries; what was pruned comes back from the pack. Then entries are torn and repaired.
+# A cache holds entries of both drivers; a pack has all of them. The former driver's are removed, and the others hit under the
+# driver, also while that driver adds further entries; the pruned entries come back from the pack. Then entries are torn and repaired.
 # Exit status: 0; 1 if something does not hold; 77 if a driver is not at hand.
 set -uo pipefail
 

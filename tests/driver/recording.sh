@@ -1,8 +1,8 @@
 #!/bin/bash
-# recording.sh BUILD-FOLDER DRIVER PART   a recording of what is in no file, under NVIDIA's driver
+# recording.sh BUILD-FOLDER DRIVER PART   a recording of modules that are in no file, under NVIDIA's driver
 #
 # programs   of each program of recorded.py: recorded on one cache, primed into an empty one, the next start adds no entry, and all have
-#            the bytes of a cold start. The same after “make” and “import”
+#            the bytes of a cold start. So it is after “make” and “import”
 # image      docs/containers.md's recipe, in roots of their own (needs root, for mounts): recorded with a GPU, made where there is neither driver nor
 #            GPU, copied into another root, where a start adds no entry
 # Exit status: 0; 1 if something does not hold; 77 if the driver, its ptxas or an NVRTC is not at hand.

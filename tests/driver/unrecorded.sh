@@ -1,5 +1,5 @@
 #!/bin/bash
-# unrecorded.sh BUILD-FOLDER DRIVER-VERSION   what `record` says of a command that keeps a real driver from the cache it was given
+# unrecorded.sh BUILD-FOLDER DRIVER-VERSION   `record` reports that a command keeps a real driver away from its cache
 #
 # Exit status: 0; 1 if something does not hold; 77 if the driver is not at hand.
 set -uo pipefail
