@@ -224,6 +224,7 @@ static int note_entries(struct jw_error *err, struct reading *reading,
 		noted.special = noted.special && target.suffix;
 		noted.sm = container->entries[0].target.sm;
 		noted.several = noted.several || entry->target.sm != container->entries[0].target.sm;
+		noted.sms |= decide_sm_bit(entry->target.sm);
 		noted.lto = noted.lto || entry->kind == DEVCODE_KIND_LTOIR;
 		if (!entry->baked) {
 			const uint32_t cuda = devcode_compiler(entry);
@@ -638,7 +639,8 @@ static void count_container(struct account *account, size_t index, enum devcode_
 											.lto = container->lto,
 											.special = container->special,
 											.several = container->several,
-											.sm = container->sm},
+											.sm = container->sm,
+											.sms = container->sms},
 					 1);
 		if ((verdict == VERDICT_CANNOT || verdict == VERDICT_NOTHING) && judged.code &&
 			!superseded && container->form != PIECES_NO_FORM)

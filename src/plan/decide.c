@@ -19,11 +19,17 @@ static bool fails_start(enum plan_reason reason, enum loading loading)
 		   (loading == LOADING_LENIENT && reason != REASON_TOO_NEW);
 }
 
+static bool is_native(const struct decide_piece *piece)
+{
+	return piece->verdict == VERDICT_NATIVE || piece->verdict == VERDICT_COMPATIBLE;
+}
+
 /* Counts a registered container for one architecture: together with containers for two other ones
  * it is a set, of which a program uses those for its GPU. */
 static void count_of_set(struct decide_counts *counts, const struct decide_piece *piece,
 						 bool lacking, size_t count)
 {
+	const bool native = is_native(piece);
 	size_t at = 0;
 
 	while (at < counts->set_sm_count && counts->set_sm[at] != piece->sm)
@@ -31,6 +37,23 @@ static void count_of_set(struct decide_counts *counts, const struct decide_piece
 	if (at == counts->set_sm_count && at < DECIDE_SET)
 		counts->set_sm[counts->set_sm_count++] = piece->sm;
 	counts->set_lacking += lacking ? count : 0;
+	counts->set_native += native ? count : 0;
+}
+
+/* Counts a container in the data, as one of those among which the library chooses. */
+static void count_of_data(struct decide_counts *counts, const struct decide_piece *piece,
+						  bool lacking, size_t count)
+{
+	const bool native = is_native(piece);
+
+	counts->data_differ =
+		counts->data_differ || (counts->data_sms && counts->data_sms != piece->sms);
+	counts->data_sms = piece->sms;
+	counts->data_native += native ? count : 0;
+	if (!lacking || !piece->several)
+		return;
+	counts->data_lacking += count;
+	counts->data_special_lacking += piece->special ? count : 0;
 }
 
 void decide_count(struct decide_counts *counts, const struct decide_piece *piece, size_t count)
@@ -39,8 +62,7 @@ void decide_count(struct decide_counts *counts, const struct decide_piece *piece
 			   refused = cannot && decide_is_fatal(piece->reason),
 			   lacking = piece->verdict == VERDICT_NOTHING || (cannot && !refused),
 			   registered = piece->in_file || piece->role == DEVCODE_REGISTERED,
-			   input = !registered && piece->role == DEVCODE_RELOCATABLE,
-			   cubin = piece->verdict == VERDICT_NATIVE || piece->verdict == VERDICT_COMPATIBLE;
+			   input = !registered && piece->role == DEVCODE_RELOCATABLE, cubin = is_native(piece);
 	const uint32_t reason = (uint32_t)cannot << piece->reason;
 
 	counts->prelinked += piece->linked && cubin ? count : 0;
@@ -56,6 +78,8 @@ void decide_count(struct decide_counts *counts, const struct decide_piece *piece
 	counts->lto = counts->lto || (input && piece->lto);
 	if (!piece->code)
 		return;
+	if (!input && !registered)
+		count_of_data(counts, piece, lacking, count);
 	if (input) {
 		counts->inputs += count;
 		counts->inputs_lacking += lacking ? count : 0;
@@ -114,7 +138,9 @@ bool decide_links(const struct decide_counts *counts)
 
 bool decide_has_set(const struct decide_counts *counts)
 {
-	return counts->set_sm_count == DECIDE_SET && counts->pieces > counts->lacking;
+	return (counts->set_sm_count == DECIDE_SET ||
+			(counts->set_sm_count > 1 && counts->set_native >= DECIDE_SET)) &&
+		   counts->pieces > counts->lacking;
 }
 
 struct decided decide_counted(const struct decide_counts *counts)
@@ -130,12 +156,18 @@ struct decided decide_counted(const struct decide_counts *counts)
 	/* A set without code is never more than a part that fails; and no part at all if its containers
 	 * are for several architectures and other code runs: the library chooses by the GPU, and does
 	 * without the set on others (FlashAttention 3 in torch 2.15, for sm_90 and sm_100). */
-	const size_t alone =
-		counts->alone_running || (counts->alone_differ && counts->pieces > counts->lacking)
-			? 0
-			: counts->alone_lacking;
+	/* Containers in the data with different lists of architectures, of which several have machine
+	 * code for this GPU: the others are for other GPUs (cuSPARSELt). */
+	const bool chooses = counts->data_differ && counts->data_native >= DECIDE_SET;
+	const size_t alone = chooses || counts->alone_running ||
+								 (counts->alone_differ && counts->pieces > counts->lacking)
+							 ? 0
+							 : counts->alone_lacking;
 	/* Containers of a registered set for other GPUs, if other code of the library runs. */
-	const size_t others = decide_has_set(counts) ? counts->set_lacking : 0;
+	const size_t others =
+		(decide_has_set(counts) ? counts->set_lacking : 0) + (chooses ? counts->data_lacking : 0);
+	const size_t special_lacking =
+		counts->special_lacking - (chooses ? counts->data_special_lacking : 0);
 	size_t share, failing;
 
 	decided.pieces -= others;
@@ -147,8 +179,8 @@ struct decided decide_counted(const struct decide_counts *counts)
 		decided.lacking += counts->inputs_lacking + (skipped ? counts->prelinked : 0);
 	}
 	decided.lacking += linkable ? 0 : counts->relinked;
-	share = decided.pieces - counts->special;
-	failing = decided.lacking - counts->special_lacking + counts->late_refused;
+	share = decided.pieces - (counts->special - (counts->special_lacking - special_lacking));
+	failing = decided.lacking - special_lacking + counts->late_refused;
 	if (counts->refused || (links && counts->inputs_refused && counts->loading == LOADING_ALL)) {
 		refuse(&decided, counts->reasons, counts->needs);
 	} else if (counts->loading == LOADING_ALL && links && counts->inputs_lacking && !skipped) {
@@ -174,7 +206,7 @@ struct decided decide_counted(const struct decide_counts *counts)
 	} else {
 		decided.fate = alone ? DECIDE_RUNS : DECIDE_NO_CODE;
 	}
-	decided.family_alone = decided.lacking && decided.lacking == counts->special_lacking && !alone;
+	decided.family_alone = decided.lacking && decided.lacking == special_lacking && !alone;
 	decided.pieces += alone;
 	decided.lacking += alone;
 	decided.special = decided.special && !alone;
@@ -250,6 +282,7 @@ void decide_library(const struct decide_facts *facts, struct jw_target device,
 				counted.special && (fact->text.sm ? fact->text.suffix : fact->target.suffix);
 			counted.sm = piece->entries[0].target.sm;
 			counted.several = counted.several || fact->target.sm != piece->entries[0].target.sm;
+			counted.sms |= decide_sm_bit(fact->target.sm);
 		}
 		judged = plan_judge(&container, texts, relocatable, device, driver);
 		if (piece->empty && (judged.verdict == VERDICT_NOTHING || judged.reason == REASON_TOO_NEW ||

@@ -25,9 +25,12 @@
  *    which the library chooses; a set without code for the GPU is a part that fails, unless its
  *    containers are for several architectures and other code of the library runs: then the library
  *    does without the set on other GPUs.
+ *    Containers in the data with different lists of architectures are a set, too, if three of
+ *    them have machine code for the GPU: those without are for other GPUs (cuSPARSELt). PTX does
+ *    not show that: TensorFlow's profiler has some for every GPU.
  *    Registered containers for one architecture each are such a set, too, if they have three
- *    different ones: if other code of the library runs, they are for other GPUs (cuDNN's
- *    engines).
+ *    different ones, or two and three containers with machine code for the GPU: if other code of
+ *    the library runs, they are for other GPUs (cuDNN's engines).
  * 5. A program loads one of several variants (fate_variants): none fails if one runs.
  * 6. A package fails if one of its libraries makes a start fail, if none runs, or if the one with
  *    the most pieces fails. Other libraries are optional: a part of the package fails. So is a
@@ -112,9 +115,16 @@ struct decide_piece {
 	bool special; /* only for the GPUs of a family */
 	bool several; /* for several architectures */
 	uint16_t sm;  /* the first architecture; 0 if there is none */
+	uint64_t sms; /* a bit for each architecture (decide_sm_bit) */
 };
 
 enum { DECIDE_SET = 3 };
+
+/* Returns the bit of an architecture; no two of those that a library has share one. */
+static inline uint64_t decide_sm_bit(uint16_t sm)
+{
+	return UINT64_C(1) << (sm & 63);
+}
 
 /* The counts of a library. All start as zeros, except `loading`. */
 struct decide_counts {
@@ -125,10 +135,16 @@ struct decide_counts {
 	size_t alone_running, alone_lacking; /* containers in the data */
 	/* Registered containers for one architecture each: a set, if they have so many different
 	 * ones. */
-	size_t set_lacking, set_sm_count;
+	size_t set_lacking, set_native, set_sm_count;
 	uint16_t set_sm[DECIDE_SET];
 	uint16_t alone_sm; /* the architecture of one container in the data for a single one */
 	bool alone_differ; /* others are for another architecture */
+	/* All containers in the data: the architectures of one; whether others are for other ones;
+	 * those with machine code for the GPU; and those for several architectures without code for it.
+	 */
+	uint64_t data_sms;
+	bool data_differ;
+	size_t data_native, data_lacking, data_special_lacking;
 	/* Linked containers: without code, with a cubin, without one. */
 	size_t relinked, prelinked, unlinked;
 	size_t inputs, inputs_lacking, inputs_refused;
