@@ -22,8 +22,6 @@ enum jw_recorded_kind {
 	JW_RECORDED_OPENCL,  /* OpenCL source, which became PTX */
 	JW_RECORDED_OTHER,   /* of an unknown form */
 };
-/* Returns "load", "link", "nvjitlink", "opencl" or "other". */
-const char *jw_recorded_kind_name(enum jw_recorded_kind kind);
 
 struct jw_recorded_file {
 	char *path;    /* with a package: relative to its installation folder */

@@ -143,16 +143,6 @@ static int show_version(struct cli *cli)
 	return document_print(&cli->out, &document_version, &built);
 }
 
-/* Marks the arguments as names or values, which no language changes. */
-static void keep_arguments(int argc, char **argv)
-{
-	for (int i = 0; i < argc; i++) {
-		const char *equals = argv[i][0] == '-' ? strchr(argv[i], '=') : NULL;
-
-		language_keep(equals ? equals + 1 : argv[i]);
-	}
-}
-
 /* Whether the word is a file, or a package of the list of wheels or, with -e, of an environment. */
 static bool names_code(const char *word, const char *option)
 {
@@ -379,7 +369,12 @@ static int parse_line(struct jw_error *err, struct cli *cli, int argc, char **ar
 	group = words && commands_is_group(cli->commands, argv[0]);
 	cli->argc = argc - (int)used;
 	cli->argv = argv + used;
-	keep_arguments(cli->argc, cli->argv);
+	/* No language changes names and values. */
+	for (int i = 0; i < cli->argc; i++) {
+		const char *equals = cli->argv[i][0] == '-' ? strchr(cli->argv[i], '=') : NULL;
+
+		language_keep(equals ? equals + 1 : cli->argv[i]);
+	}
 	(void)options_read(&wrong, command ? command->options : NULL, command && command->takes_command,
 					   cli->argc, cli->argv, &cli->options);
 	cli->out =

@@ -50,17 +50,6 @@ static const struct config_value every_setting[CONFIG_SETTINGS] = {
 	{.name = "language", .help = "en or ko; without it the system's", .kind = CONFIG_LANGUAGE},
 };
 
-/* Returns "JITWARM_MAX_MEM" and the like. */
-static char *name_of_variable(const struct config_value *setting)
-{
-	char *variable =
-		setting->variable ? mem_string(setting->variable) : mem_printf("JITWARM_%s", setting->name);
-
-	for (char *at = variable; *at; at++)
-		*at = (char)(*at == '-' ? '_' : *at >= 'a' && *at <= 'z' ? *at - 'a' + 'A' : *at);
-	return variable;
-}
-
 /* Returns ~/.config/jitwarm/config, or /etc/jitwarm/config, below the tests' system root if there
  * is one. */
 static char *posix_settings(struct jw_error *err, int which)
@@ -205,11 +194,16 @@ static void read_config_file(int which, struct config *config, const char *path)
 	buf_free(&text);
 }
 
-/* Takes the value of $JITWARM_…, which comes before a file's value. */
+/* Takes the value of $JITWARM_MAX_MEM and the like, which comes before a file's value. */
 static void take_setting_variable(struct config_value *setting)
 {
-	char *variable = name_of_variable(setting), *value = os_env(variable);
+	char *variable =
+		setting->variable ? mem_string(setting->variable) : mem_printf("JITWARM_%s", setting->name);
+	char *value;
 
+	for (char *at = variable; *at; at++)
+		*at = (char)(*at == '-' ? '_' : *at >= 'a' && *at <= 'z' ? *at - 'a' + 'A' : *at);
+	value = os_env(variable);
 	if (value && *value) {
 		set_value(setting, value, variable);
 		return;

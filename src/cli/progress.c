@@ -46,15 +46,6 @@ static double seconds_between(uint64_t from_ns, uint64_t to_ns)
 /* The order in which details are dropped on a narrow terminal. */
 enum detail { WITHOUT_UNIT, WITHOUT_SIZE, WHOLE };
 
-/* Appends ", 3 min 20 s left". */
-static void append_left(char *text, size_t room, const char *time)
-{
-	char *said = language_translated(mem_printf("%s left", time));
-
-	(void)snprintf(text, room, ", %s", said);
-	mem_free(said);
-}
-
 /* Cuts a text at a whole letter: a terminal's line has fewer columns than bytes. */
 static const char *cut_letters(char *text)
 {
@@ -92,8 +83,12 @@ static void describe_progress(char text[WORDS], const struct progress *progress,
 	if (progress->done_bytes && detail == WHOLE && used < WORDS)
 		used += (size_t)snprintf(text + used, WORDS - used, ", %s",
 								 text_bytes(size, progress->done_bytes));
-	if (progress->done_modules < progress->total_modules && used < WORDS && seconds > 0)
-		append_left(text + used, WORDS - used, text_duration(left, seconds));
+	if (progress->done_modules < progress->total_modules && used < WORDS && seconds > 0) {
+		char *said = language_translated(mem_printf("%s left", text_duration(left, seconds)));
+
+		(void)snprintf(text + used, WORDS - used, ", %s", said);
+		mem_free(said);
+	}
 }
 
 const char *progress_line(char text[PROGRESS_LINE], const struct progress *progress,

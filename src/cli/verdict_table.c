@@ -9,11 +9,6 @@ bool verdict_is_trifle(const struct jw_seconds *start)
 	return start->high < 0.1 && jw_may_need_none(start);
 }
 
-bool verdict_is_plain(const struct verdict_row *row)
-{
-	return !row->modules && !row->failing && !row->unsure;
-}
-
 bool verdict_is_lazy(enum jw_loading loading, const struct jw_seconds *start)
 {
 	return loading == JW_LOADING_LAZY || (loading == JW_LOADING_MIXED && jw_may_need_none(start));

@@ -50,8 +50,6 @@ enum style verdict_print(struct buf *text, const struct verdict_row *row, unsign
 /* Prints a line: `head`, the row's name or GPU, the sentence. */
 void verdict_line(const struct output *out, const char *head, const struct verdict_row *row,
 				  unsigned details);
-/* Whether the only fact is that everything runs as it is. */
-bool verdict_is_plain(const struct verdict_row *row);
 /* Whether everything, or almost everything, is compiled when a program first uses it: “up to” so
  * much. */
 bool verdict_is_lazy(enum jw_loading loading, const struct jw_seconds *start);

@@ -149,14 +149,6 @@ static int nvrtc_open(struct jw_error *err, const char *path, struct nvrtc *ret_
 	return 0;
 }
 
-/* Returns "NVRTC_ERROR_COMPILATION" and the like. */
-static const char *nvrtc_error_name(const struct nvrtc *nvrtc, int result)
-{
-	const char *name = nvrtc->nvrtcGetErrorString(result);
-
-	return name ? name : "an error without a name";
-}
-
 /* Takes a text whose size one function returns and another one writes; both include the NUL. */
 static int take_text(struct jw_error *err, void *program, int (*size_of)(void *, size_t *),
 					 int (*write)(void *, char *), size_t most, struct buf *text)
@@ -267,9 +259,11 @@ static void nvrtc_work(void *state, const struct protocol_job *job, struct buf *
 		(!status && os_write_atomic(&why, task->output, buf_text(&ptx), ptx.size))) {
 		TEXT_COPY(answer->error, why.message);
 	} else {
+		/* NVRTC_ERROR_COMPILATION */
+		const char *name = status ? task->nvrtc.nvrtcGetErrorString(status) : "";
+
 		answer->result = status;
-		if (status)
-			TEXT_COPY(answer->error, nvrtc_error_name(&task->nvrtc, status));
+		TEXT_COPY(answer->error, name ? name : "an error without a name");
 	}
 	TEXT_COPY(answer->log, buf_text(&log));
 	buf_free(&log);

@@ -239,19 +239,6 @@ static int take_typed_name(struct jw_error *err, struct name_search *finder, con
 	return take_named_package(err, finder, name, &typed);
 }
 
-/* Adds the files of folders that belong to the environment as a whole, after packages took
- * theirs. */
-static int walk_sites(struct jw_error *err, struct name_search *finder)
-{
-	const struct sites *environment = &finder->environment;
-
-	for (size_t i = 0; i < environment->count; i++)
-		if (environment->items[i].whole &&
-			directory_walk(err, &finder->list, environment->items[i].path, NULL, false))
-			return -1;
-	return 0;
-}
-
 static int take_environment(struct jw_error *err, struct name_search *finder)
 {
 	if (open_environment(err, finder))
@@ -272,8 +259,11 @@ static int take_environment(struct jw_error *err, struct name_search *finder)
 			packages_take(err, &finder->packages, i, "", &finder->list, NULL))
 			return -1;
 	}
-	if (walk_sites(err, finder))
-		return -1;
+	/* Folders that belong to the environment as a whole, after packages took their files */
+	for (size_t i = 0; i < finder->environment.count; i++)
+		if (finder->environment.items[i].whole &&
+			directory_walk(err, &finder->list, finder->environment.items[i].path, NULL, false))
+			return -1;
 	found_note(&finder->list, "looking into %s: %s, %s that may hold device code",
 			   finder->environment.label, TEXT_COUNT(finder->packages.count, "package", "packages"),
 			   TEXT_COUNT(finder->list.found->file_count, "file", "files"));

@@ -225,16 +225,6 @@ static int take_line(struct jw_error *err, struct reading *reading, char *line)
 	return result;
 }
 
-static int read_requirements(struct jw_error *err, struct reading *reading)
-{
-	int result = 0;
-
-	for (char *line; !result && (line = next_line(reading));)
-		if (*line && *line != '#')
-			result = take_line(err, reading, line);
-	return result;
-}
-
 struct locked {
 	const char *name, *version, *marker; /* "" if there is none */
 	const char *kind; /* the kind of a source other than an index; NULL for an index */
@@ -420,7 +410,7 @@ int pip_lines_read(struct jw_error *err, const char *name, const void *data, siz
 							  .lines.requirements = BUF_MAX(MAX_LINES)};
 	struct pip_lines *lines = &reading.lines;
 	char *text = mem_string_n(data, size);
-	int result;
+	int result = 0;
 
 	/* skip the mark that Windows' editors write */
 	reading.at = text + (text_starts(text, "\xEF\xBB\xBF") ? 3 : 0);
@@ -430,9 +420,12 @@ int pip_lines_read(struct jw_error *err, const char *name, const void *data, siz
 		result = error_set(err, JW_ERR_FORMAT, "a zero byte: not a text, or not in UTF-8");
 	else if (*behind_blanks(reading.at) == '{')
 		result = pip_report_read(err, reading.at, strlen(reading.at), &lines->packages);
+	else if (text_ends(name, ".toml"))
+		result = read_lock(err, &reading);
 	else
-		result =
-			text_ends(name, ".toml") ? read_lock(err, &reading) : read_requirements(err, &reading);
+		for (char *line; !result && (line = next_line(&reading));)
+			if (*line && *line != '#')
+				result = take_line(err, &reading, line);
 	if (!result && !lines->requirements.size && !lines->packages.count && !lines->left_out.count)
 		result = error_set(err, JW_ERR_FORMAT, "it names no package");
 	mem_free(text);

@@ -292,17 +292,6 @@ static int take_conda_place(struct jw_error *err, void *context, const char *pre
 	return 0;
 }
 
-static int take_conda_list(struct jw_error *err, struct place_list *list)
-{
-	struct jw_error unread = {0};
-
-	if (conda_list_each(err, take_conda_place, list, &unread))
-		return -1;
-	if (unread.code)
-		place_note(list, mem_printf("%s: left out", unread.message));
-	return 0;
-}
-
 /* ---- folders */
 
 /* The folders below, nearer ones first: if there are too many names, the farther ones are left
@@ -460,10 +449,16 @@ static int take_registered(struct jw_error *err, void *context, const char *pref
 
 static int take_usual(struct jw_error *err, struct place_list *list)
 {
+	struct jw_error unread = {0};
+
 	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
 		if (take_rule(err, list, &rules[i]))
 			return -1;
-	if (take_conda_list(err, list) || os_python_each(err, take_registered, list))
+	if (conda_list_each(err, take_conda_place, list, &unread))
+		return -1;
+	if (unread.code)
+		place_note(list, mem_printf("%s: left out", unread.message));
+	if (os_python_each(err, take_registered, list))
 		return -1;
 	return take_home(err, list);
 }

@@ -36,12 +36,6 @@ static const struct pack_driver *driver_of_stamp(struct live *live, const char *
 	return driver;
 }
 
-/* Whether one place is better than another. Any would do, but the choice must not vary. */
-static bool is_better_place(const struct carry_find *one, const struct carry_find *other)
-{
-	return !other->found || strcmp(one->driver.release, other->driver.release) > 0;
-}
-
 /* Returns the wanted module with this name under the system's stamp; SIZE_MAX if there is none. */
 static size_t wanted_as(const struct carry *carry, const struct cache_key_parts *parts,
 						const uint8_t *end)
@@ -84,7 +78,8 @@ static void take_live_entry(struct live *live, const struct cache_file *file)
 	find.value_bytes = file->probed.value_bytes;
 	find.checksum = file->probed.checksum;
 	find.row = set_find(&live->rows, file->key, &cursor);
-	if (is_better_place(&find, &carry->finds[at]))
+	/* Any entry would do, but the choice must not vary. */
+	if (!carry->finds[at].found || strcmp(find.driver.release, carry->finds[at].driver.release) > 0)
 		carry->finds[at] = find;
 }
 

@@ -395,26 +395,21 @@ static int read_images(struct jw_error *err, const struct inventory *inventory,
 	return 0;
 }
 
-static bool has_sound_images(const struct inventory *inventory, const struct inventory_slot *slot,
-							 size_t target_count)
-{
-	bool sound;
-
-	return !read_images(NULL, inventory, slot, NULL, target_count, NULL, NULL, &sound) && sound;
-}
-
 int inventory_replay(struct jw_error *err, struct inventory *inventory,
 					 const struct jw_found_file *from, const struct analyse_question *question,
 					 inventory_image_fn take, void *context, bool *ret_known)
 {
 	const struct inventory_slot *slot;
 	uint8_t *record;
+	bool sound;
 
 	*ret_known = false;
 	make_key(from, question, &inventory->key);
 	slot = find_key(inventory, &inventory->key);
 	/* All images are checked before the first one is passed on. */
-	if (!slot || !has_sound_images(inventory, slot, question->target_count))
+	if (!slot ||
+		read_images(NULL, inventory, slot, NULL, question->target_count, NULL, NULL, &sound) ||
+		!sound)
 		return 0;
 	if (read_images(err, inventory, slot, from->path, question->target_count, take, context,
 					ret_known))

@@ -27,12 +27,6 @@ struct piece_words {
 	struct entry_words *entries;
 };
 
-/* Rounds to milliseconds, as “scan --json” prints seconds. */
-static uint64_t rounded_ms(double cost_ms)
-{
-	return (uint64_t)(cost_ms + 0.5);
-}
-
 static char *target_word(const struct jw_piece_entry *entry)
 {
 	char name[JW_TARGET_TEXT] = "sm_0";
@@ -111,7 +105,8 @@ static struct piece_words piece_words(const struct jw_piece *piece, uint32_t com
 
 		words.entries[i] = entry_words(entry, compiler);
 		words.entries[i].modules = entry->modules;
-		words.entries[i].cost_ms = rounded_ms(entry->cost_ms);
+		/* as “scan --json” rounds seconds */
+		words.entries[i].cost_ms = (uint64_t)(entry->cost_ms + 0.5);
 		words.entries[i].ptx_bytes = entry->ptx_bytes;
 	}
 	return words;

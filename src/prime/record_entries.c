@@ -44,17 +44,6 @@ struct left {
 	bool probe; /* jitwarm's own module, with which a jitwarm within the command tried the cache */
 };
 
-/* Returns the options as text; options with unprintable bytes are not the compiler's. */
-static char *key_options_of(const struct cache_key_parts *parts)
-{
-	char *options = mem_string_n(parts->options, parts->options_length);
-
-	for (char *c = options; *c; c++)
-		if (*c < ' ' || *c > '~')
-			*c = '?';
-	return options;
-}
-
 static bool mentions(const uint8_t *text, size_t size, const char *what)
 {
 	const size_t length = strlen(what);
@@ -129,7 +118,11 @@ static void describe_cuda(const struct recorder *recorder, const struct cache_en
 	left->entry.insertable = !cubin_read(NULL, entry->value, (size_t)entry->value_bytes, &cubin);
 	if (module->kind == JW_RECORDED_JITLINK && left->entry.insertable)
 		left->entry.form = cubin.relocatable ? CACHE_KEY_LINK : CACHE_KEY_LOAD;
-	module->options = key_options_of(parts);
+	module->options = mem_string_n(parts->options, parts->options_length);
+	/* Options with unprintable bytes are not the compiler's. */
+	for (char *c = module->options; *c; c++)
+		if (*c < ' ' || *c > '~')
+			*c = '?';
 	module->producer = producer ? mem_string(producer) : NULL;
 }
 

@@ -115,14 +115,6 @@ static struct recorded_place *find_place(const struct recorded_places *places,
 	return NULL;
 }
 
-static void add_place(struct recorded_places *places, const struct plan_file *file, uint64_t offset)
-{
-	if (find_place(places, file, offset))
-		return;
-	set_add(&places->by_hash, hash_at_offset(file, offset), places->count);
-	places->items[places->count++] = (struct recorded_place){.file = file, .offset = offset};
-}
-
 static const struct plan_module *find_recorded_key(const struct plan *plan, const struct set *names,
 												   const struct jw_recorded_module *module)
 {
@@ -193,8 +185,12 @@ static void find_places(const struct jw_recording *recording, const struct plan_
 		if (!found) {
 			account->missing++;
 			missing[module->file]++;
-		} else {
-			add_place(places, &there->files[found->file], found->container_offset);
+		} else if (!find_place(places, &there->files[found->file], found->container_offset)) {
+			const struct recorded_place place = {.file = &there->files[found->file],
+												 .offset = found->container_offset};
+
+			set_add(&places->by_hash, hash_at_offset(place.file, place.offset), places->count);
+			places->items[places->count++] = place;
 		}
 	}
 	note_missing(recording, missing, unfiled_cold, plan);

@@ -219,20 +219,6 @@ static int run_to_its_end(struct jw_error *err, struct running *running, char **
 	return failed;
 }
 
-/* Records the program's file, because the command may end before its maps are read for the first
- * time. A script has no code. */
-static int take_recorded_program(struct jw_error *err, struct recorder *recorder,
-								 const char *program)
-{
-	char *real = NULL;
-	int failed = 0;
-
-	if (!recorder->given && !os_real_path(NULL, program, &real))
-		failed = take_path(err, recorder, real);
-	mem_free(real);
-	return failed;
-}
-
 static int run_recorded_command(struct jw_error *err, struct recorder *recorder)
 {
 	char limit[TEXT_SHORT];
@@ -244,29 +230,26 @@ static int run_recorded_command(struct jw_error *err, struct recorder *recorder)
 	const size_t given = !recorder->result->live || recorder->options->limit_bytes ? 3 : 2;
 	const char *const *command = recorder->options->command;
 	struct running running = {.recorder = recorder, .every_ms = FIRST_POLL_MS};
-	char **environment = NULL;
-	int failed = -1;
+	char **environment = NULL, *real = NULL;
+	int failed;
 
 	(void)snprintf(limit, sizeof limit, "%" PRIu64,
 				   recorder->result->live ? recorder->options->limit_bytes : CACHE_MAX_LIMIT);
 	environment = environment_with(err, variables, given);
 	running.program = os_find_program(err, command[0]);
-	if (environment && running.program && !take_recorded_program(err, recorder, running.program))
+	failed = environment && running.program ? 0 : -1;
+	/* The program's file is recorded now, because the command may end before its maps are read for
+	 * the first time. A script has no code. */
+	if (!failed && !recorder->given && !os_real_path(NULL, running.program, &real))
+		failed = take_path(err, recorder, real);
+	mem_free(real);
+	if (!failed)
 		failed = run_to_its_end(err, &running, environment);
 	mem_free(running.program);
 	environment_free(environment);
 	if (!failed && running.why.code)
 		record_note(recorder->result, running.why.message);
 	return failed;
-}
-
-static struct jw_record_result *result_new(const char *program)
-{
-	struct jw_record_result *result = mem_alloc(sizeof *result);
-
-	result->recording = mem_alloc(sizeof *result->recording);
-	result->recording->command = mem_string(os_base_name(program));
-	return result;
 }
 
 /* Records warm modules and those that were compiled, so that a later report can say why a module is
@@ -285,18 +268,10 @@ static void remember(const struct recorder *recorder)
 	ledger_close(&ledger);
 }
 
-static void write_recording(const struct jw_record_options *options,
-							struct jw_record_result *result)
-{
-	if (!options->output)
-		return;
-	jw_recording_name_files(result->recording, options->found);
-	(void)jw_recording_write(&result->not_written, options->output, result->recording);
-}
-
 /* Learns the modules. The command has run, so a failure here must not lose its status. */
 static void learn_modules(struct recorder *recorder)
 {
+	const struct jw_record_options *options = recorder->options;
 	struct jw_record_result *result = recorder->result;
 	struct jw_error *why = &result->unread;
 
@@ -306,12 +281,14 @@ static void learn_modules(struct recorder *recorder)
 		record_warm(recorder);
 		if (!record_find_owners(why, recorder)) {
 			remember(recorder);
-			if (recorder->options->output)
+			if (options->output) {
 				record_keep_texts(recorder);
-			write_recording(recorder->options, result);
+				jw_recording_name_files(result->recording, options->found);
+				(void)jw_recording_write(&result->not_written, options->output, result->recording);
+			}
 		}
 	}
-	if (recorder->options->output && why->code)
+	if (options->output && why->code)
 		result->not_written = *why;
 }
 
@@ -341,7 +318,9 @@ int jw_record(struct jw_error *err, const struct jw_system *system,
 	struct run_folder folder = {0};
 	int failed = -1;
 
-	recorder.result = result_new(options->command[0]);
+	recorder.result = mem_alloc(sizeof *recorder.result);
+	recorder.result->recording = mem_alloc(sizeof *recorder.result->recording);
+	recorder.result->recording->command = mem_string(os_base_name(options->command[0]));
 	if (run_folder_make(err, system->state_dir, &folder) ||
 		choose_cache(err, &recorder, folder.path) || take_given(err, &recorder))
 		goto done;

@@ -20,11 +20,6 @@ static const char *const kinds[] = {
 	[JW_RECORDED_OTHER] = "other",       [JW_RECORDED_OTHER + 1] = NULL,
 };
 
-const char *jw_recorded_kind_name(enum jw_recorded_kind kind)
-{
-	return kinds[kind];
-}
-
 static const char *format_recorded_target(char room[JSON_ROOM], const void *member)
 {
 	const struct jw_target *target = member;

@@ -129,15 +129,6 @@ static int apply_marked(struct jw_error *err, struct applying *run,
 	return result;
 }
 
-/* Writes the loaded file before the line that loads it. */
-static int apply_place(struct jw_error *err, struct applying *run,
-					   const struct setting_place *place)
-{
-	if (place->form != PLACE_SHARED && apply_own(err, run, place))
-		return -1;
-	return place->form == PLACE_SHARED || place->loader ? apply_marked(err, run, place) : 0;
-}
-
 /* Removes the file, and the folders above it, below the home, that hold nothing else. */
 static int remove_with_folders(struct jw_error *err, const char *path)
 {
@@ -413,8 +404,15 @@ static int apply_files(struct jw_error *err, struct applying *run,
 	int result = keep_rest(err, &whole, &kept);
 
 	run->request = &whole;
-	for (size_t i = 0; !result && i < places->count; i++)
-		result = apply_place(err, run, &places->items[i]);
+	for (size_t i = 0; !result && i < places->count; i++) {
+		const struct setting_place *place = &places->items[i];
+
+		/* The loaded file is written before the line that loads it. */
+		if (place->form != PLACE_SHARED)
+			result = apply_own(err, run, place);
+		if (!result && (place->form == PLACE_SHARED || place->loader))
+			result = apply_marked(err, run, place);
+	}
 	run->request = wanted;
 	jw_settings_free(kept);
 	return result;

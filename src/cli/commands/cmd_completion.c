@@ -120,14 +120,6 @@ static void offer_what(struct completion *completion, const char *names)
 		offer_gpus(completion);
 }
 
-static void offer_value(struct completion *completion, const struct cli_option *option)
-{
-	if (option->choices)
-		offer_choices(completion, option->choices);
-	else
-		offer_what(completion, option->value);
-}
-
 static void offer_options(struct completion *completion, const struct cli_option *table)
 {
 	char text[TEXT_SHORT];
@@ -218,8 +210,10 @@ static void complete_of_command(struct completion *completion, const struct cli_
 		if (!option || !option->value)
 			return;
 	}
-	if (option)
-		offer_value(completion, option);
+	if (option && option->choices)
+		offer_choices(completion, option->choices);
+	else if (option)
+		offer_what(completion, option->value);
 	else if (*word == '-') {
 		offer_options(completion, command->options);
 		offer_options(completion, options_common);

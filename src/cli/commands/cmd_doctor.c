@@ -465,16 +465,6 @@ static int find_programs(struct jw_error *err, struct doctoring *doctoring)
 	return error_copy(err, &why);
 }
 
-static void forget_round(struct doctoring *doctoring)
-{
-	jw_doctor_result_free(doctoring->result);
-	jw_found_free(doctoring->found);
-	jw_system_free(doctoring->cli->system);
-	doctoring->result = NULL;
-	doctoring->found = NULL;
-	doctoring->cli->system = NULL;
-}
-
 static int find_faults(struct jw_error *err, struct doctoring *doctoring)
 {
 	struct cli *cli = doctoring->cli;
@@ -482,7 +472,13 @@ static int find_faults(struct jw_error *err, struct doctoring *doctoring)
 	struct jw_doctor_options options = {.probe = !options_given(&cli->options, "no-probe"),
 										.cancel = cli_cancel};
 
-	forget_round(doctoring);
+	/* The results of the round before */
+	jw_doctor_result_free(doctoring->result);
+	jw_found_free(doctoring->found);
+	jw_system_free(cli->system);
+	doctoring->result = NULL;
+	doctoring->found = NULL;
+	cli->system = NULL;
 	if (cli_worker(err, cli, &how.worker) || jw_system_open(err, &how, &cli->system) ||
 		find_programs(err, doctoring))
 		return -1;

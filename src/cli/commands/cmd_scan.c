@@ -686,18 +686,6 @@ static void print_largest(const struct output *output, const struct scan_library
 	buf_free(&line);
 }
 
-static void scan_text_drivers(const struct output *output, const char *name,
-							  const struct jw_scan_total *total, size_t failing)
-{
-	struct buf line = BUF_MAX(MAX_LINE);
-
-	add_drivers(&line, total, failing);
-	if (line.size)
-		output_line(output, total->driver_from ? STYLE_PLAIN : STYLE_BAD, "%s: %s", name,
-					buf_text(&line));
-	buf_free(&line);
-}
-
 static struct verdict_row total_row(const struct jw_scan_total *total, size_t failing)
 {
 	return (struct verdict_row){.target = total->target,
@@ -730,7 +718,6 @@ static void scan_text_total(const struct output *output, const struct jw_scan_to
 	if (total->left_out)
 		buf_add(&line, "; %zu more when used", total->left_out);
 	output_line(output, style == STYLE_BAD ? style : STYLE_STRONG, "%s", buf_text(&line));
-	buf_free(&line);
 	if (total->modules) {
 		output_line(output, STYLE_PLAIN, "%s", forecast_text(text, "  ", &total->forecast, ""));
 		if (total->at_most && !trifle && !verdict_is_trifle(&total->forecast.start))
@@ -738,7 +725,12 @@ static void scan_text_total(const struct output *output, const struct jw_scan_to
 		if (module_text_link(text, "  ", 0, &total->forecast, ""))
 			output_line(output, STYLE_PLAIN, "%s", text);
 	}
-	scan_text_drivers(output, name, total, failing);
+	buf_clear(&line);
+	add_drivers(&line, total, failing);
+	if (line.size)
+		output_line(output, total->driver_from ? STYLE_PLAIN : STYLE_BAD, "%s: %s", name,
+					buf_text(&line));
+	buf_free(&line);
 }
 
 /* Adds facts that have no column. */

@@ -203,7 +203,7 @@ static bool runs_as_it_is(const struct jw_check_package *package)
 	for (size_t t = 0; t < package->gpu_count; t++) {
 		const struct verdict_row row = row_of(&package->gpus[t], false);
 
-		plain = plain && verdict_is_plain(&row);
+		plain = plain && !row.modules && !row.failing && !row.unsure;
 	}
 	return plain;
 }

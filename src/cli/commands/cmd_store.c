@@ -61,19 +61,10 @@ static int print_store(struct jw_error *err, const struct output *out, const str
 	return result;
 }
 
-static void print_off(const struct cli *cli)
-{
-	const struct config_value *setting = config_find(&cli->config, "store");
-
-	if (!cli->uses_store)
-		output_note(&cli->out,
-					"the store is off (%s is %s): “jitwarm prime” neither fills nor uses it",
-					setting->origin, setting->value);
-}
-
 static int list_run(struct jw_error *err, struct cli *cli)
 {
 	const struct jw_store_options options = {.state_dir = cli_state(err, cli)};
+	const struct config_value *setting = config_find(&cli->config, "store");
 	struct jw_store *store = NULL, none = {.path = (char[]){""}};
 	int result;
 
@@ -86,8 +77,10 @@ static int list_run(struct jw_error *err, struct cli *cli)
 				 ? -1
 				 : 0;
 
-	if (!result)
-		print_off(cli);
+	if (!result && !cli->uses_store)
+		output_note(&cli->out,
+					"the store is off (%s is %s): “jitwarm prime” neither fills nor uses it",
+					setting->origin, setting->value);
 	for (size_t i = 0; !result && i < store->count; i++) {
 		if (!*store->packs[i].damage)
 			continue;
