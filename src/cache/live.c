@@ -10,6 +10,7 @@
 #include "base/cursor.h"
 #include "base/mem.h"
 #include "os/clock.h"
+#include "os/platform.h"
 #include "os/processes.h"
 
 /* 0x41 is the only known version of the index. Other small numbers count as other versions and are
@@ -273,12 +274,20 @@ static int create_index(struct jw_error *err, struct cache_live *live)
 static int locked(struct jw_error *err, const struct cache_live *live, unsigned waited_ms)
 {
 	struct os_program program;
+	char line[40];
 
 	if (!os_file_user(live->file, &program))
-		return error_set(err, JW_ERR_BUSY, "%s: locked by another process for %.1f s",
-						 live->index_path, waited_ms / 1e3);
-	return error_set(err, JW_ERR_BUSY, "%s: locked by %s (process %d) for %.1f s", live->index_path,
-					 *program.name ? program.name : "a program", program.pid, waited_ms / 1e3);
+		return error_set(
+			err, JW_ERR_BUSY,
+			"%s: locked by another process for %.1f s; wait until that process ends, or "
+			"end it in the container or machine where it runs",
+			live->index_path, waited_ms / 1e3);
+	(void)snprintf(line, sizeof line, os_is_windows ? "taskkill /PID %d" : "kill %d", program.pid);
+	return error_set(err, JW_ERR_BUSY,
+					 "%s: locked by %s (process %d) for %.1f s; wait until that program ends, or "
+					 "end it: %s",
+					 live->index_path, *program.name ? program.name : "a program", program.pid,
+					 waited_ms / 1e3, line);
 }
 
 static int take_index_lock(struct jw_error *err, struct cache_live *live)

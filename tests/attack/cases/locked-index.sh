@@ -1,0 +1,31 @@
+# An account that may only read root's cache can lock its index: each command that writes there ends after a few seconds with the line that
+# ends the account's process
+. "$cases/../lib.sh"
+with_simdriver sm_86
+export CUDA_CACHE_PATH=$open/cache
+run 0 prime --quiet "$sample"
+run 0 export --quiet -o "$open/a.jwpack"
+run 0 cache clear --yes
+run 0 prime --quiet "$cases/../../../ptx/sample_small.ptx"
+chmod -R go+rX "$open/cache"
+cat >"$open/lock.py" <<'P'
+import fcntl, sys, time
+with open(sys.argv[1], "rb") as index:
+    fcntl.lockf(index, fcntl.LOCK_SH)
+    open(sys.argv[2], "w").close()
+    time.sleep(300)
+P
+mkdir -m 777 "$open/marks"
+as_mallory /usr/bin/python3 "$open/lock.py" "$open/cache/index" "$open/marks/locked" &
+await test -e "$open/marks/locked"
+for command in "import --allow-unsigned $open/a.jwpack" "cache clear --yes"; do
+	# shellcheck disable=SC2086
+	limit=60 run '1|2|3' $command
+	err_has "index: locked by python3 (process "
+	err_has "or end it: kill "
+done
+limit=60 run '1|3' prime "$sample"
+err_has "or end it: kill "
+(eval "$(sed -n 's/.*or end it: \(kill [0-9]*\).*/\1/p' "$err" | head -n 1)") || fail "the line does not work"
+await sh -c "! pgrep -u $mallory -f lock.py >/dev/null"
+run 0 import --allow-unsigned "$open/a.jwpack"
