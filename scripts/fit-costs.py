@@ -24,7 +24,7 @@ TURNS = 40
 class Library:
     def __init__(self, path):
         self.machine, self.name = path.stem.split("-", 1)
-        # Two TensorFlow releases years apart have little in common; releases of other libraries have much.
+        # Two TensorFlow releases years apart have little in common; releases of other libraries have much in common.
         self.family = self.name if self.name.startswith("tensorflow") else self.name.split("-")[0]
         self.process_ms = PROCESS_MS if self.machine == "ptxas" else 0.0
         with open(path, newline="") as file:

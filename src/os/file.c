@@ -193,7 +193,7 @@ int os_file_write(struct jw_error *err, struct os_file *file, uint64_t offset, c
 	return os_uv_write(err, file->path, file->fd, data, size, (int64_t)offset);
 }
 
-/* libuv takes copy_file_range where the kernel has it. */
+/* libuv uses copy_file_range if the kernel has it. */
 int os_file_copy(struct jw_error *err, struct os_file *from, struct os_file *to, uint64_t size)
 {
 	enum { MAX_AT_ONCE = 1 << 30 };

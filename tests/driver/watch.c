@@ -3,7 +3,7 @@
  *
  * "wait PID TOTAL JITWARM": a lock that was not free at once; the milliseconds until it was taken,
  * and for how many of them a process called jitwarm held it and worked or slept. The time that
- * either process waited for a processor is left out where the system reports it.
+ * either process waited for a processor is left out if the system reports it.
  *
  * "turned-away PID TOTAL JITWARM": the same for a lock that the driver gave up.
  *

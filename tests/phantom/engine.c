@@ -160,10 +160,10 @@ static bool run_channels(void)
 
 /* ---- the thread */
 
-/* After work: poll at once for a moment, each 50 us for a millisecond, each 200 us for four, each
- * millisecond for a third of a second, then each 5 ms. A wake-up costs some 20 us of a core. A
- * driver that compiles between two loads needs that core, and waits half a millisecond longer for
- * its first answer. */
+/* After work, the engine polls at once for a moment, each 50 us for a millisecond, each 200 us for
+ * four, each millisecond for a third of a second, and then each 5 ms. A wake-up costs some 20 us of
+ * a core. A driver that compiles between two loads needs that core, and its first answer comes half
+ * a millisecond later. */
 static void pause_after(uint32_t idle_rounds)
 {
 	if (idle_rounds < 30)

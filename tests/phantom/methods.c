@@ -49,7 +49,7 @@ struct qmd_release {
 	uint32_t version;
 	uint32_t enable;
 	uint32_t size, size_bits; /* STRUCTURE_SIZE and its width */
-	uint32_t wide;            /* PAYLOAD64B; 0 where the layout has none */
+	uint32_t wide;            /* PAYLOAD64B; 0 if the layout has none */
 	uint32_t address, payload;
 };
 

@@ -2,7 +2,7 @@
  * before it. By variables:
  *
  *     TORTURE=fail:N    the N-th counted call fails, as such a call may: ENOMEM, EIO, ENOSPC, …
- *     TORTURE=eintr:N   with EINTR, where a signal may interrupt such a call; the others go on
+ *     TORTURE=eintr:N   with EINTR, if a signal may interrupt such a call; the others go on
  *     TORTURE=kill:N    the process is killed before it
  *     TORTURE=count     none fails; each is logged
  *     TORTURE_OF=NAME   counts in processes of the program with this name alone; default jitwarm

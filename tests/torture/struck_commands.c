@@ -1,10 +1,9 @@
-/* Commands in the test's own process, in which one call of the system fails, each in its
- * turn: no process is started for a trial. Of those that a command comes to in the same way
- * one is tried: each call whose innermost callers no command before it had, and some of the others.
- * Then must hold: the status is one of jitwarm's and does not blame the user; where the status is
- * another or something else is printed, a line names the file or gives the reason, and the status
- * is not 0 unless it usually is; what is printed as JSON is whole; no file is left open, and no
- * memory that an untroubled run would give back.
+/* Commands run in the test's own process, so that no trial starts a process, and each system call
+ * fails in its turn. Of the calls that a command makes in the same way, one fails: each call whose
+ * innermost callers no earlier command had, and some of the others. Then the status must be one of
+ * jitwarm's and must not blame the user. If the status or the output is not the usual one, a line
+ * must name the file or give the reason, and the status must not be 0 unless it usually is. JSON is
+ * whole, no file is left open, and no memory is left that an undisturbed run would free.
  *
  * $STRUCK_EVERY: only each so many-th way; $STRUCK: only commands with this text in their line. */
 #include "check.h"

@@ -1,9 +1,10 @@
-/* Functions that write, in which one call of the system fails, each in its turn.
- * Where one says that it has done its work, the files are those of a run in which nothing failed,
- * and no error is set; what could not be synced is not done. Where it says that it has not, it says
- * why. Either way it leaves no file open, and does its work the next time.
+/* Functions that write, in which each system call fails in its turn. If a function reports that its
+ * work is done, the files are those of an undisturbed run, and no error is set; if something could
+ * not be synced, the work is not done. If it reports a failure, it gives a reason. Either way it
+ * leaves no file open, and does its work the next time.
  *
- * $STRUCK_EVERY: each so many-th alone, but each that changes a file; $STRUCK: only this name. */
+ * $STRUCK_EVERY: only each so many-th call, but each call that changes a file; $STRUCK: only the
+ * scenario of this name. */
 #pragma once
 
 #include <stddef.h>

@@ -48,7 +48,7 @@ static int import_into(struct jw_error *err, struct cli *cli,
 	int failed;
 
 	if (jw_import(err, options, &result)) {
-		/* Without a driver, or where the driver has no cache, jitwarm cannot help. */
+		/* Without a driver, or if the driver has no cache, jitwarm cannot help. */
 		if (err->code == JW_ERR_UNSUPPORTED && !options->cache_dir &&
 			(!cli->system->driver.stamp[0] || !cache->path))
 			cli->failure = EXIT_CANNOT;
