@@ -17,6 +17,7 @@ while IFS=$' \t' read -r line; do
 done <<<"${given//$'\r'/}"
 options=()
 [ -z "${LINT_GPUS:-}" ] || options+=(--gpus "$LINT_GPUS")
+[ -z "${LINT_ARCH_LIST:-}" ] || options+=(--arch-list "$LINT_ARCH_LIST")
 [ -z "${LINT_MAX_START:-}" ] || options+=(--max-start "$LINT_MAX_START")
 [ -z "${LINT_DRIVER:-}" ] || options+=(--driver "$LINT_DRIVER")
 
@@ -28,9 +29,12 @@ options=()
 [ $status -lt 3 ] || exit $status
 # In the summary, a name is on a line of its own, and could end a block of Markdown.
 if [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then
+	table=$("$jitwarm" lint "${options[@]}" -- "${paths[@]}" 2>/dev/null)
+	# Without a table, because the driver runs none of the GPUs, the summary has the reason.
+	[ -n "$table" ] || table=$("$jitwarm" lint "${options[@]}" -- "${paths[@]}" 2>&1)
 	{
 		echo '<pre>'
-		"$jitwarm" lint "${options[@]}" -- "${paths[@]}" 2>/dev/null | sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g'
+		printf '%s\n' "$table" | sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g'
 		echo '</pre>'
 	} >>"$GITHUB_STEP_SUMMARY"
 fi

@@ -24,6 +24,7 @@ struct text_document {
 
 /* ---- parts of other documents */
 extern const struct json_table document_span;     /* struct jw_seconds */
+extern const struct json_table document_refused;  /* struct gpu_refused */
 extern const struct json_table document_failing;  /* struct jw_check_failing */
 extern const struct json_table document_release;  /* struct jw_which_release */
 extern const struct json_table document_forecast; /* struct jw_forecast */

@@ -141,7 +141,9 @@ static void add_drivers(struct table *table, const struct verdict_row *row)
 
 static void add_modules(struct table *table, const struct verdict_row *row)
 {
-	if (row->failing)
+	if (row->not_run)
+		table_cell(table, STYLE_BAD, "not run by this driver");
+	else if (row->failing)
 		table_cell(table, STYLE_BAD, "fails");
 	else if (!row->modules && row->unsure)
 		table_cell(table, STYLE_WARN, "cannot tell");

@@ -163,31 +163,39 @@ static const struct json_field before_fields[] = {
 	{0},
 };
 
+struct lint_document {
+	struct jw_lint_result result;
+	const struct gpu_refused *refused;
+	size_t refused_count;
+};
+
 static const struct json_field lint_fields[] = {
-	JSON_LIST_OF("gpus", struct jw_lint_result, gpus, gpu_count,
+	JSON_LIST_OF("gpus", struct lint_document, result.gpus, result.gpu_count,
 				 JSON_TABLE(struct jw_lint_gpu, lint_gpu_fields),
 				 "an object for each GPU, in the order of `--gpus`"),
+	JSON_LIST_OF("refused", struct lint_document, refused, refused_count, &document_refused,
+				 "the GPUs of the question that the driver does not run, which are not in `gpus`"),
 	JSON_LIST_OF(
-		"codes", struct jw_lint_result, codes, code_count,
+		"codes", struct lint_document, result.codes, result.code_count,
 		JSON_TABLE(struct jw_lint_code, code_fields),
 		"the machine code that the files lack: `-gencode arch=compute_90,code=sm_90` for `sm_90`"),
-	JSON_LIST_OF("findings", struct jw_lint_result, findings, finding_count,
+	JSON_LIST_OF("findings", struct lint_document, result.findings, result.finding_count,
 				 JSON_TABLE(struct jw_lint_finding, finding_fields),
 				 "what was found, an object for each library and GPU"),
-	JSON_LIST_OF("claims", struct jw_lint_result, claims, claim_count,
+	JSON_LIST_OF("claims", struct lint_document, result.claims, result.claim_count,
 				 JSON_TABLE(struct jw_lint_claim, claim_fields),
 				 "how libraries differ from `--arch-list`, and from the label of their wheel"),
-	JSON(struct jw_lint_result, compared, "libraries that were compared with `--arch-list`"),
-	JSON(struct jw_lint_result, labelled,
+	JSON(struct lint_document, result.compared, "libraries that were compared with `--arch-list`"),
+	JSON(struct lint_document, result.labelled,
 		 "libraries that were compared with the variant label in their wheel's name"),
-	JSON_LIST_OF("before", struct jw_lint_result, before, before_count,
+	JSON_LIST_OF("before", struct lint_document, result.before, result.before_count,
 				 JSON_TABLE(struct jw_lint_before, before_fields),
 				 "wheels that do worse on a GPU than the release before them, by the list of "
 				 "`which`"),
-	JSON_LINES_OF("troubles", struct jw_lint_result, troubles, trouble_count,
+	JSON_LINES_OF("troubles", struct lint_document, result.troubles, result.trouble_count,
 				  "files that could not be read, or hold damaged device code, with the reason"),
-	JSON(struct jw_lint_result, images, "files and members of archives with device code"),
-	JSON(struct jw_lint_result, damaged,
+	JSON(struct lint_document, result.images, "files and members of archives with device code"),
+	JSON(struct lint_document, result.damaged,
 		 "places in the files that look like device code and are damaged"),
 	{0},
 };
@@ -346,17 +354,23 @@ static void print_claims(const struct output *out, const struct jw_lint_result *
 }
 
 static int print_linted_gpus(struct jw_error *err, const struct output *out,
-							 const struct jw_lint_result *result, const struct lint_bound *bound)
+							 const struct jw_lint_result *result, const struct gpu_targets *gpus,
+							 const struct lint_bound *bound)
 {
 	static const enum verdict_column columns[] = {VERDICT_COLUMN_GPU, VERDICT_COLUMN_MODULES,
 												  VERDICT_COLUMN_START, VERDICT_COLUMN_DRIVERS,
 												  VERDICT_COLUMN_BOUND};
 	const size_t count = sizeof columns / sizeof *columns - !bound->set;
-	struct verdict_row rows[GPUS_MAX];
+	struct verdict_row rows[2 * GPUS_MAX];
+	size_t row_count = 0;
 
 	for (size_t i = 0; i < result->gpu_count; i++)
-		rows[i] = lint_row(&result->gpus[i], bound);
-	return verdict_table_print(err, out, columns, count, rows, result->gpu_count);
+		rows[row_count++] = lint_row(&result->gpus[i], bound);
+	for (size_t i = 0; i < gpus->refused_count; i++)
+		rows[row_count++] = (struct verdict_row){.target = gpus->refused[i].target,
+												 .not_run = true,
+												 .driver_from = gpus->refused[i].needs.release[0]};
+	return verdict_table_print(err, out, columns, count, rows, row_count);
 }
 
 static void print_codes(const struct output *out, const struct jw_lint_result *result)
@@ -538,7 +552,8 @@ static const char *lint_trouble_next(const struct jw_found *found,
 /* Prints ::error file=…,title=…::… for each GPU with a problem, and for each file that was not
  * judged. */
 static void lint_github_print(const struct output *out, const struct jw_found *found,
-							  const struct jw_lint_result *result, const struct lint_bound *bound)
+							  const struct jw_lint_result *result, const struct gpu_targets *gpus,
+							  const struct lint_bound *bound)
 {
 	static const char *const levels[] = {"notice", "warning", "error"};
 	const char *trouble;
@@ -549,6 +564,17 @@ static void lint_github_print(const struct output *out, const struct jw_found *f
 
 		buf_add(&line, "::error title=jitwarm::");
 		add_escaped(&line, trouble, false);
+		output_line(out, STYLE_PLAIN, "%s", buf_text(&line));
+		buf_free(&line);
+	}
+	for (size_t i = 0; i < gpus->refused_count; i++) {
+		struct buf line = BUF_MAX(MAX_LINT_LINE);
+		char name[GPUS_NAME];
+
+		buf_add(&line, "::error title=");
+		add_escaped(&line, gpu_targets_name(name, out, gpus->refused[i].target), true);
+		buf_add(&line, "::");
+		add_escaped(&line, gpus->refused[i].why, false);
 		output_line(out, STYLE_PLAIN, "%s", buf_text(&line));
 		buf_free(&line);
 	}
@@ -623,16 +649,17 @@ static void lint_github_print(const struct output *out, const struct jw_found *f
 
 static int print_result(struct jw_error *err, struct cli *cli, const struct jw_found *found,
 						const struct jw_lint_result *result, const struct lint_bound *bound,
-						const struct jw_driver *driver, const struct jw_arch_list *list)
+						const struct gpu_targets *gpus, const struct jw_arch_list *list)
 {
+	const struct lint_document document = {*result, gpus->refused, gpus->refused_count};
 	struct cures cures = {.count = 0};
 
 	if (options_given(&cli->options, "format")) {
-		lint_github_print(&cli->out, found, result, bound);
+		lint_github_print(&cli->out, found, result, gpus, bound);
 		return 0;
 	}
 	if (cli->out.json)
-		return document_print(&cli->out, &document_lint, result);
+		return document_print(&cli->out, &document_lint, &document);
 	if (!result->images) {
 		print_claims(&cli->out, result, list);
 		if (!result->trouble_count && !result->claim_count && found_files_none(cli, found))
@@ -641,13 +668,13 @@ static int print_result(struct jw_error *err, struct cli *cli, const struct jw_f
 	}
 	print_lint_findings(&cli->out, result);
 	print_claims(&cli->out, result, list);
-	if (output_wants_text(&cli->out) && print_linted_gpus(err, &cli->out, result, bound))
+	if (output_wants_text(&cli->out) && print_linted_gpus(err, &cli->out, result, gpus, bound))
 		return -1;
 	print_codes(&cli->out, result);
 	print_befores(&cli->out, result);
 	for (size_t i = 0; i < result->finding_count; i++)
 		if (result->findings[i].kind == JW_LINT_FAILS)
-			cures_add(cli, &cures, result->findings[i].path, result->findings[i].target, driver);
+			cures_add(cli, &cures, result->findings[i].path, result->findings[i].target, &gpus->driver);
 	cures_print(cli, &cures, true);
 	return 0;
 }
@@ -709,7 +736,7 @@ static int lint_files(struct jw_error *err, struct cli *cli, const struct gpu_ta
 				cli->status = EXIT_COLD;
 		if (!files.count && !cli->status)
 			cli->status = EXIT_CANNOT; /* nothing was judged, in whichever format that is printed */
-		failed = print_result(err, cli, files.found, result, &bound, &gpus->driver, list);
+		failed = print_result(err, cli, files.found, result, &bound, gpus, list);
 		jw_lint_free(result);
 	}
 	found_files_free(&files);

@@ -388,6 +388,9 @@ static const struct json_field refused_fields[] = {
 	{0},
 };
 
+const struct json_table document_refused = {.fields = refused_fields,
+											.size = sizeof(struct gpu_refused)};
+
 static const struct json_field scan_fields[] = {
 	JSON_READY_OF("packages", struct scan_document, packages, &document_scan_package,
 				  "with `-r`: what the file names; or several names of `--index`",
@@ -395,7 +398,7 @@ static const struct json_field scan_fields[] = {
 	JSON_READY_OF("files", struct scan_document, files, &document_scan_image,
 				  "each file, and each member of an archive, that holds device code"),
 	JSON_LIST_OF("refused", struct scan_document, refused, refused_count,
-				 JSON_TABLE(struct gpu_refused, refused_fields),
+				 &document_refused,
 				 "the GPUs of `--target` that the driver does not run, which are in no `totals`"),
 	JSON_LIST_OF("totals", struct scan_document, totals, total_count,
 				 JSON_TABLE(struct jw_scan_total, total_fields),

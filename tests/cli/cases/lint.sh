@@ -122,7 +122,7 @@ run 0 lint --gpus rtx30 --format github "$work/lines"
 out_has "/a%0Ab.ptx,title="
 export GITHUB_ACTION_PATH=$cases/../../..
 action=$(sed -n "s/^ *run: '\(.*\)'$/\1/p" "$GITHUB_ACTION_PATH/action.yml")
-for input in PATHS GPUS MAX_START DRIVER JITWARM; do
+for input in PATHS GPUS ARCH_LIST MAX_START DRIVER JITWARM; do
 	grep -q "LINT_$input: \${{ inputs.$(tr 'A-Z_' 'a-z-' <<<"$input") }}" "$GITHUB_ACTION_PATH/action.yml" || fail "action.yml lacks $input"
 	grep -q "LINT_$input" "$GITHUB_ACTION_PATH/scripts/lint-action.sh" || fail "lint-action.sh lacks $input"
 done
@@ -133,6 +133,19 @@ LINT_JITWARM=$JITWARM LINT_PATHS=$' p-*.whl \r\nlib\n\t\n' LINT_GPUS=rtx30 LINT_
 out_has "::error file="
 [[ $(wc -l <"$out") == 2 ]] || fail "not an annotation for each file"
 grep -q "p-1-py3-none-any.whl:" "$work/summary.md" && grep -q "^ pkg/a.ptx" "$work/summary.md" || fail "no table in the summary"
+# The list of the build, GPUs that the driver does not run, and the order of files
+mkdir "$work/order" && for name in b a; do ptx sm_80 >"$work/order/$name.ptx"; done
+ended=0
+LINT_JITWARM=$JITWARM LINT_PATHS='order/*.ptx' LINT_GPUS=rtx30,rtx50 LINT_DRIVER=550 LINT_ARCH_LIST=8.6 \
+	GITHUB_STEP_SUMMARY=$work/order.md bash -c "$action" >"$out" 2>"$err" || ended=$?
+[[ $ended == 1 ]] || fail "the action ended with $ended"
+out_has "::error title=sm_120 (RTX 50)::driver 550"
+out_has "::error file=order/a.ptx,title=--arch-list::it lacks sm_86"
+grep -qE "^sm_120 \(RTX 50\) +not run by this driver +– +570\+$" "$work/order.md" || fail "no row for the GPU: $(cat "$work/order.md")"
+[[ $(grep -o "^order/[ab]" "$work/order.md" | uniq | tr '\n' ' ') == "order/a order/b order/a order/b " ]] || fail "another order: $(cat "$work/order.md")"
+ended=0
+LINT_JITWARM=$JITWARM LINT_PATHS='order/*.ptx' LINT_GPUS=rtx50 LINT_DRIVER=550 GITHUB_STEP_SUMMARY=$work/none.md bash -c "$action" >"$out" 2>"$err" || ended=$?
+[[ $ended == 2 ]] && grep -q "does not run" "$work/none.md" || fail "no reason in the summary: $(cat "$work/none.md")"
 # A name that could end a Markdown block, or that looks like HTML, stays text.
 mkdir "$work/names" && ptx sm_80 >"$work/names/b.ptx"
 ln -s "$work/names/b.ptx" '```' && ln -s "$work/names/b.ptx" '[a](http:<b>).ptx'
@@ -158,6 +171,8 @@ run 0 lint --driver 550 "$work/sm_70.ptx"
 err_empty
 out_has "sm_90 (H100)"
 out_lacks "sm_120"
+run 2 lint --driver 550 --gpus rtx30,rtx50 --json "$work/sm_70.ptx"
+json '[(r["target"], r["needs"][:3]) for r in d["refused"]] == [("sm_120", "570")] and [g["target"] for g in d["gpus"]] == ["sm_86"]'
 run 2 lint --driver 550 --gpus rtx30,rtx50 "$work/sm_70.ptx"
 err_has "driver 550 (CUDA 12.4) does not run sm_120"
 out_has "sm_86 (RTX 30)"
