@@ -165,7 +165,7 @@ struct pairs {
 	size_t count;
 };
 
-/* Of a value that begins with "/", the paths are left out that another account can change. */
+/* Leaves out the paths that another account can change, if the value begins with "/". */
 static void add_pairs(const char *const *names, struct pairs *pairs)
 {
 	for (; *names && pairs->count < sizeof pairs->items / sizeof *pairs->items; names++) {

@@ -1,4 +1,4 @@
-/* Inserts a command's compiled modules into the user's cache, so that they are not compiled again. */
+/* Inserts a command's compiled modules into the user's cache, so that no start compiles them. */
 #include "base/mem.h"
 #include "cache/entry.h"
 #include "cache/insert.h"

@@ -30,7 +30,7 @@ printf '#!/bin/sh\ntouch "%s/roots-uv"\nexit 1\n' "$work" >"$work/bin/uv"
 chmod 755 "$work/bin/uv"
 PATH=$open/bin:$work/bin:/usr/bin:/bin run 3 scan --index torch
 [[ -e $work/roots-uv ]] || fail "the account's uv was not passed over"
-# Of PYTHONPATH, root's pip gets each folder that only root can change.
+# Root's pip gets those folders of PYTHONPATH that only root can change.
 unset VIRTUAL_ENV
 mkdir "$work/one" "$work/two"
 printf 'open("%s/loaded", "w")\n' "$work" >"$work/two/sitecustomize.py"
