@@ -7,12 +7,12 @@ cases=${JITWARM_CASES:-$here/cases}
 case=$(basename "$1" .sh)
 : "${JITWARM:?the jitwarm to test}"
 
-# The snapshot has the effects of each `run`. snapshot.py compares them with the stored snapshot, which is of Linux as root, below /tmp.
+# The snapshot has the effects of each `run`. snapshot.py compares them with the stored snapshot, which is of Linux as root, below /tmp or /var/tmp.
 # SNAPSHOT=accept stores them, SNAPSHOT=compare compares them (test.sh).
 snapshots=
 if [[ -z ${JITWARM_CASES-} && $JITWARM != *.exe && -z ${JITWARM_REAL_DRIVER-} && ${SNAPSHOT-} =~ ^(accept|compare)$ && $EUID == 0 ]]; then
 	snapshots=$here/snapshots
-	unset TMPDIR
+	[[ ${TMPDIR-} == /var/tmp ]] || unset TMPDIR # CMakeLists.txt sets that for cases that need a folder that stays
 fi
 work=$(mktemp -d "${TMPDIR:-/tmp}/jitwarm-cli.XXXXXX")
 cleanup() {
