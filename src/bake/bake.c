@@ -71,7 +71,7 @@ int jw_bake_check(struct jw_error *err, const struct jw_bake_options *options)
 	if (!options->dry_run && (!options->output || !*options->output))
 		return error_set(err, JW_ERR_USAGE, "name a folder for the copies");
 	if (!options->dry_run && os_may_make(&why, options->output))
-		return error_set(err, JW_ERR_IO, "%s: no copies can be written there: %s", options->output,
+		return error_set(err, JW_ERR_IO, "%s: cannot hold the copies: %s", options->output,
 						 why.message);
 	if (!system->gpu_count)
 		return error_set(err, JW_ERR_NOT_FOUND,

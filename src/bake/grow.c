@@ -102,7 +102,8 @@ static int place_segment(struct jw_error *err, struct grow *grow)
 	if (is_program(view)) {
 		grow->delta = first->address - first->offset;
 		if (grow->delta % grow->align || grow->delta > memory_end)
-			return error_set(err, JW_ERR_UNSUPPORTED, "segments of another page size");
+			return error_set(err, JW_ERR_UNSUPPORTED,
+							 "the library has segments of another page size");
 		if (grow->start < grow_aligned(memory_end - grow->delta, grow->align))
 			grow->start = grow_aligned(memory_end - grow->delta, grow->align);
 	}

@@ -47,7 +47,9 @@ static const struct config_value every_setting[CONFIG_SETTINGS] = {
 	 .help = "Numbers of accounts that count as root, * for all: whoever can change root's files "
 			 "then acts as root",
 	 .kind = CONFIG_ACCOUNTS},
-	{.name = "language", .help = "en or ko; without it the system's", .kind = CONFIG_LANGUAGE},
+	{.name = "language",
+	 .help = "en or ko; the default is the system's language",
+	 .kind = CONFIG_LANGUAGE},
 };
 
 /* Returns ~/.config/jitwarm/config, or /etc/jitwarm/config, below the tests' system root if there

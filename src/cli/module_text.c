@@ -44,8 +44,10 @@ void plan_notes_print(const struct output *out, const struct options *options, c
 	for (size_t i = 0; i < (all ? count : count - assumptions); i++)
 		output_note(out, "%s", notes[i]);
 	if (!all && assumptions && !line.overflowed)
-		output_note(out, "some PTX was left out, or its use is assumed: “%s” lists this PTX",
-					buf_text(&line));
+		output_note(
+			out,
+			"the answer leaves out some PTX, or assumes how programs load it: “%s” lists this PTX",
+			buf_text(&line));
 	buf_free(&line);
 }
 

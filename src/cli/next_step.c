@@ -73,7 +73,7 @@ void next_step_cache(const struct output *output, const struct jw_cache_info *ca
 	if (cache->not_yours || cache->no_compiler)
 		return;
 	if (cache->disabled || cache->force_ptx_jit) {
-		text = "where that is set";
+		text = "to see where it is set";
 		buf_add(&line, "jitwarm tune");
 	} else if (jw_tune_can_apply(JW_SCOPE_USER)) {
 		text = "to name another directory";

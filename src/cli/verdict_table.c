@@ -78,8 +78,7 @@ enum style verdict_print(struct buf *text, const struct verdict_row *row, unsign
 	}
 	if (row->failing)
 		buf_add(text,
-				row->refused == row->failing ? "the driver refuses code of %s"
-											 : "a program fails with %s",
+				row->refused == row->failing ? "the driver refuses code in %s" : "%s will fail",
 				TEXT_COUNT(row->failing, "file", "files"));
 	if (row->modules && text->size > before)
 		buf_add(text, "; ");

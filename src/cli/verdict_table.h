@@ -46,7 +46,7 @@ enum verdict_detail {
 	VERDICT_ALL = 16,  /* prime compiles all of them, also those that a program loads later */
 };
 
-/* Writes "a program fails with 1 file; 3 of 5 modules to compile: 2 to 3 s on one core". */
+/* Writes "1 file will fail; 3 of 5 modules to compile: 2 to 3 s on one core". */
 enum style verdict_print(struct buf *text, const struct verdict_row *row, unsigned details);
 /* Prints a line: `head`, the row's name or GPU, the sentence. */
 void verdict_line(const struct output *out, const char *head, const struct verdict_row *row,

@@ -172,8 +172,8 @@ int reread(struct jw_error *err, const struct origin *origin, uint64_t offset, u
 
 	/* Only an uncompressed file may hold a container above the bound for archives. */
 	if (size > SIZE_MAX / 2 || (origin->member && size > DEVCODE_MAX_STREAMED))
-		return error_set(err, JW_ERR_LIMIT, "%s: cannot read %llu bytes of it at once",
-						 origin->path, (unsigned long long)size);
+		return error_set(err, JW_ERR_LIMIT, "%s: cannot read %llu bytes at once", origin->path,
+						 (unsigned long long)size);
 	(void)buf_reserve(NULL, &bytes, (size_t)size);
 	while ((step = code_copy_next(err, &copy)) > 0)
 		(void)buf_append(NULL, &bytes, copy.data, copy.size);

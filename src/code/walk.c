@@ -496,8 +496,10 @@ static enum walk_step identify_member(struct walk *walk, struct walk_found *foun
 		promise = walk->depth == 1 ? code_file_promise(walk->path) : NULL;
 		if (!promise)
 			return WALK_END;
-		error_set(&found->why, JW_ERR_FORMAT, "%s, and not %s as its name says",
-				  size ? "jitwarm does not know this kind of file" : "empty", promise);
+		error_set(&found->why, JW_ERR_FORMAT,
+				  size ? "not %s, although its name says so: download or build it again"
+					   : "empty, although its name says that it is %s: download or build it again",
+				  promise);
 		return WALK_TROUBLE;
 	}
 	if (found->kind < KIND_AR)

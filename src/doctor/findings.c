@@ -63,9 +63,11 @@ static bool has_no_compiler(const struct examination *seen, struct finding_draft
 		(!shown && !strstr(seen->probe.why, "CUDA_ERROR_JIT_COMPILER_NOT_FOUND")))
 		return false;
 	EVIDENCE(draft,
-			 "%s is missing, with which the driver compiles: modules that are not in the cache "
-			 "fail with error 221",
-			 shown ? "libnvidia-ptxjitcompiler.so.1" : "the library");
+			 shown
+				 ? "the driver's compiler, libnvidia-ptxjitcompiler.so.1, is missing: modules that "
+				   "are not in the cache fail with error 221"
+				 : "the driver's compiler is missing: modules that are not in the cache fail "
+				   "with error 221");
 	if (os_is_separator('\\') || os_is_wsl())
 		FIX(draft, "install NVIDIA's driver for Windows again");
 	else
@@ -639,10 +641,9 @@ static bool has_no_code(const struct examination *seen, struct finding_draft *dr
 		return false;
 	draft->hopeless = true;
 	if (describe_cure(seen, false, cure, sizeof cure))
-		FIX(draft, "install %s: jitwarm cannot make code that is not there", cure);
+		FIX(draft, "install %s", cure);
 	else
-		FIX(draft, "install a version of that package that is built for this GPU: jitwarm cannot "
-				   "make code that is not there");
+		FIX(draft, "install a version of that package that is built for this GPU");
 	return true;
 }
 

@@ -68,7 +68,7 @@ static void ask_devices(const struct jw_system_options *options, const struct kn
 		(void)text_format(system->why_none, sizeof system->why_none,
 						  "the driver does not start: %.400s", hello.error);
 	else if (!hello.device_count)
-		TEXT_COPY(system->why_none, "the driver shows no GPU (CUDA_VISIBLE_DEVICES?)");
+		TEXT_COPY(system->why_none, "the driver shows no GPU: check CUDA_VISIBLE_DEVICES");
 	take_query_hello(system, &hello);
 	if (hello.device_count && !system->why_none[0])
 		known_gpus_save(system->state_dir, key, &hello);
@@ -112,7 +112,7 @@ static void explain_no_driver(const struct jw_error *why, struct jw_system *syst
 		count = 0;
 	note_pci(pci, count, system);
 	if (os_is_wsl())
-		hint = "; in WSL it comes with the driver of Windows: install or update that";
+		hint = "; in WSL, install or update the Windows driver, which brings libcuda.so.1";
 	else if (has_device_file())
 		hint = "; but the driver's kernel module is here: a container needs --gpus all and "
 			   "NVIDIA_DRIVER_CAPABILITIES=compute,utility";
@@ -269,12 +269,12 @@ static void settle_settings(const struct jw_system_options *options, struct jw_s
 	if (cache->force_ptx_jit)
 		judge_forced(options, cache);
 	if (cache->no_compiler)
-		TEXT_COPY(
-			cache->why_useless,
-			"libnvidia-ptxjitcompiler.so.1 is missing, with which the driver compiles: what is "
-			"not in the cache fails with error 221; a container needs "
-			"NVIDIA_DRIVER_CAPABILITIES=compute,utility, Debian the package "
-			"libnvidia-ptxjitcompiler1, another system its whole driver package");
+		TEXT_COPY(cache->why_useless,
+				  "the driver's compiler, libnvidia-ptxjitcompiler.so.1, is missing: modules that "
+				  "are not "
+				  "in the cache fail with error 221; in a container, set "
+				  "NVIDIA_DRIVER_CAPABILITIES=compute,utility; on Debian, install the package "
+				  "libnvidia-ptxjitcompiler1; elsewhere, install the driver again");
 }
 
 static int profile_elsewhere(struct jw_error *err, const struct jw_system_options *options,
@@ -454,7 +454,7 @@ int jw_system_write_profile(struct jw_error *err, const struct jw_system *system
 		return error_set(err, JW_ERR_NOT_FOUND, "%s", system->why_none);
 	if (!profile_is_known(system))
 		return error_set(err, JW_ERR_UNSUPPORTED,
-						 "the names under which this driver keeps its results are not known");
+						 "jitwarm does not know the names of this driver's entries");
 	return cache_profile_write(err, path, &profile);
 }
 

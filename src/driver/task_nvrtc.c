@@ -79,7 +79,7 @@ static int ask_version(struct jw_error *err, struct nvrtc *nvrtc)
 	if (nvrtc->nvrtcGetNumSupportedArchs(&count) || count < 1 || count > NVRTC_MAX_ARCHS ||
 		nvrtc->nvrtcGetSupportedArchs(archs))
 		return error_set(err, JW_ERR_UNSUPPORTED,
-						 "it does not say which architectures it compiles for");
+						 "NVRTC does not say for which architectures it compiles");
 	nvrtc->major = (unsigned)major;
 	nvrtc->minor = (unsigned)minor;
 	for (int i = 0; i < count; i++)

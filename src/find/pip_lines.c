@@ -399,7 +399,7 @@ static int other_list(struct jw_error *err, const char *name)
 			return error_set(err, JW_ERR_FORMAT, "not a list that pip reads: “%s” makes one",
 							 others[i].words);
 	return text_ends(name, ".yml") || text_ends(name, ".yaml")
-			   ? error_set(err, JW_ERR_FORMAT, "not a list that pip reads, but conda")
+			   ? error_set(err, JW_ERR_FORMAT, "a list for conda, which pip does not read")
 			   : 0;
 }
 

@@ -63,7 +63,7 @@ static const char *import_larger_limit(char text[IMPORT_ADVICE], uint64_t least_
 {
 	if (least_bytes > CACHE_MAX_LIMIT)
 		(void)text_format(text, IMPORT_ADVICE,
-						  "a cache limit is at most 4 GiB: import a part of the pack");
+						  "no cache limit exceeds 4 GiB, so import a part of the pack");
 	else
 		(void)text_format(
 			text, IMPORT_ADVICE,
@@ -110,14 +110,15 @@ int import_decide(struct jw_error *err, struct import *import)
 			text_bytes(text[0], result->accepted_bytes), text_bytes(text[1], limit),
 			import_larger_limit(advice, result->accepted_bytes, result->accepted_bytes * 3 / 2));
 	if (result->evicted && !options->evict && !options->dry_run)
-		return error_set(err, JW_ERR_LIMIT,
-						 "%s: %s (%s) would be evicted, since the cache limit is %s: %s, or free "
-						 "space with “jitwarm cache prune”",
-						 result->path,
-						 TEXT_COUNT(result->evicted, "entry of others", "entries of others"),
-						 text_bytes(text[0], result->evicted_bytes), text_bytes(text[1], limit),
-						 import_larger_limit(advice, import->evicts_nothing_bytes,
-											 limit + result->evicted_bytes * 3 / 2));
+		return error_set(
+			err, JW_ERR_LIMIT,
+			"%s: %s (%s) would be evicted, since the cache limit is %s; %s, or free "
+			"space with “jitwarm cache prune”",
+			result->path,
+			TEXT_COUNT(result->evicted, "entry of other programs", "entries of other programs"),
+			text_bytes(text[0], result->evicted_bytes), text_bytes(text[1], limit),
+			import_larger_limit(advice, import->evicts_nothing_bytes,
+								limit + result->evicted_bytes * 3 / 2));
 	nearest = os_nearest(result->path);
 	wanted = import->new_bytes - smaller(import->new_bytes, result->evicted_bytes) + SPARE_BYTES;
 	known = import->new_bytes && !os_space(NULL, nearest, &space);

@@ -364,8 +364,8 @@ static char *secret_path(struct jw_error *err, const char *state_dir, const char
 		if (there)
 			return path;
 		error_set(err, JW_ERR_NOT_FOUND,
-				  "no key “%s”, nor a file of that name: “jitwarm key generate” makes one, and "
-				  "minisign's is named by its file",
+				  "no key “%s”, nor a file of that name: make a key with “jitwarm key generate”, "
+				  "or name the file of a minisign key",
 				  key);
 	}
 	mem_free(path);

@@ -308,10 +308,10 @@ static int read_head(struct jw_error *err, const cJSON *document, struct pack_ma
 		return error_set(err, JW_ERR_FORMAT, "manifest: no list “requires”");
 	/* No feature is known now. */
 	if (features->child)
-		return error_set(
-			err, JW_ERR_UNSUPPORTED,
-			"it requires “%.40s”, which this jitwarm does not know: a newer one is needed",
-			cJSON_IsString(features->child) ? features->child->valuestring : "?");
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "the pack needs “%.40s”, which this version of jitwarm does not know: "
+						 "install a newer one",
+						 cJSON_IsString(features->child) ? features->child->valuestring : "?");
 	if (!read_count(document, "pointer_bits", 1024, &bits))
 		return error_set(err, JW_ERR_FORMAT, "manifest: no pointer size");
 	if (bits != 64)

@@ -280,7 +280,7 @@ static int read_frame_size(struct jw_error *err, struct reader *reader, uint64_t
 	if (says == ZSTD_CONTENTSIZE_ERROR)
 		return damaged(err, reader, "not a pack: it does not begin with a manifest");
 	if (says == ZSTD_CONTENTSIZE_UNKNOWN)
-		return damaged(err, reader, "its first frame does not say how long it is");
+		return damaged(err, reader, "the first frame has no size");
 	*ret_size = says;
 	return 0;
 }

@@ -59,8 +59,8 @@ static int unsigned_pack(struct jw_error *err, const struct jw_import_options *o
 	if (!options->allow_unsigned)
 		return error_set(
 			err, JW_ERR_NOT_FOUND,
-			"%s: %s: a pack holds code that GPUs run with the rights of the user who starts "
-			"a program; %sadd --allow-unsigned if you know where it comes from",
+			"%s: %s; %sadd --allow-unsigned if you trust whoever made the pack: your GPU runs its "
+			"code with your rights",
 			options->path, what, remedy);
 	(void)text_format(result->note, sizeof result->note,
 					  "%.180s: accepted because of --allow-unsigned", what);

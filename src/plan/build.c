@@ -182,19 +182,18 @@ static void note_image(struct build *build, const struct analyse_image *image)
 		(void)jw_target_sm(sm, build->request->targets[t]);
 		if (others && !target->is.lacking)
 			build_note(build, false, "%s: %s for other GPUs only, not used on %s", name,
-					   TEXT_COUNT(others, "container", "containers"), sm);
+					   TEXT_COUNT(others, "piece of code", "pieces of code"), sm);
 		if (old && needs.cuda)
 			build_note(build, false,
-					   "%s: the driver cannot read all of its %s code, which fails if a program "
-					   "uses it: %s, newer than the driver; driver %s or newer reads what is too "
-					   "new",
-					   name, sm, TEXT_COUNT(old, "container", "containers"),
+					   "%s: %s too new for this driver on %s: programs that use such code fail; "
+					   "install driver %s or newer",
+					   name, TEXT_COUNT(old, "piece of code is", "pieces of code are"), sm,
 					   jw_driver_text(driver, &needs));
 		if (old && !needs.cuda)
 			build_note(build, false,
-					   "%s: the driver cannot read all of its %s code, which fails if a program "
-					   "uses it: %s; “jitwarm scan” says why",
-					   name, sm, TEXT_COUNT(old, "container", "containers"));
+					   "%s: %s unusable with this driver on %s: programs that use such code fail; "
+					   "see why: jitwarm scan",
+					   name, TEXT_COUNT(old, "piece of code is", "pieces of code are"), sm);
 	}
 	/* Modules that may be compiled, or in the cache, without jitwarm's knowledge. */
 	for (size_t t = 0; t < build->request->target_count; t++) {
@@ -305,29 +304,27 @@ void build_note_assumptions(struct build *build)
 		(void)text_format(copies, sizeof copies, " (%s for older GPUs left out)",
 						  TEXT_COUNT(build->superseded, "copy", "copies"));
 	if (texts->images)
-		build_note(
-			build, false,
-			"%s: %s in the data, assumed to be loaded without options%s; “jitwarm run --record "
-			"FILE -- PROGRAM” shows what a program does",
-			mentioned(names, texts), TEXT_COUNT(texts->modules, "PTX text", "PTX texts"), copies);
+		build_note(build, false,
+				   "%s: the answer assumes that programs load %s without options%s; to see what a "
+				   "program does: jitwarm run --record FILE -- PROGRAM",
+				   mentioned(names, texts),
+				   TEXT_COUNT(texts->modules, "PTX source in the data", "PTX sources in the data"),
+				   copies);
 	if (build->tests)
-		build_note(build, false, "%s in folders for tests: left out; --all includes them",
+		build_note(build, false, "%s in test folders left out; --all includes such files",
 				   TEXT_COUNT(build->tests, "loose file", "loose files"));
 	if (build->loose_texts)
-		build_note(
-			build, false,
-			"%s assumed to be loaded without options, and not linked: options such as "
-			"MAX_REGISTERS "
-			"or OPTIMIZATION_LEVEL make other entries; “jitwarm run --record FILE -- PROGRAM” "
-			"shows what a program does",
-			TEXT_COUNT(build->loose_texts, "loose PTX text is", "loose PTX texts are"));
+		build_note(build, false,
+				   "the answer assumes that programs load %s without options and without linking; "
+				   "a program that sets MAX_REGISTERS or OPTIMIZATION_LEVEL needs other entries: "
+				   "record it with “jitwarm run --record FILE -- PROGRAM”",
+				   TEXT_COUNT(build->loose_texts, "loose PTX file", "loose PTX files"));
 	if (build->loose_inputs)
 		build_note(
 			build, false,
-			"%s assumed to be the input of a link: loaded as a module, the same code makes other "
-			"entries",
-			TEXT_COUNT(build->loose_inputs, "loose relocatable file is",
-					   "loose relocatable files are"));
+			"the answer assumes that programs link %s; a program that loads such a file as a "
+			"module needs other entries: record it with “jitwarm run --record FILE -- PROGRAM”",
+			TEXT_COUNT(build->loose_inputs, "loose relocatable file", "loose relocatable files"));
 	plan->assumptions = plan->note_count - before;
 }
 

@@ -310,11 +310,10 @@ const char *fate_text(char text[FATE_TEXT], const struct file_fate *fate, struct
 										   is->lacking + is->too_new < is->pieces))
 		format_share(text, fate, sm);
 	else if (is->reason == REASON_UNLINKED)
-		(void)text_format(
-			text, FATE_TEXT,
-			"will fail: its linked code has none for %s and cannot be linked again: a "
-			"start ends with error 200",
-			sm);
+		(void)text_format(text, FATE_TEXT,
+						  "will fail: its linked code has no machine code for %s and cannot be "
+						  "linked again: a start ends with error 200",
+						  sm);
 	else if (is->needs.cuda)
 		(void)text_format(text, FATE_TEXT, "will fail: %s for %s; it needs driver %s or newer",
 						  reason, sm, jw_driver_text(driver, &is->needs));

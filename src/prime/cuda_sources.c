@@ -171,7 +171,7 @@ static int choose_nvrtc_arch(struct jw_error *err, const struct jw_nvrtc *nvrtc,
 			best = i;
 	if (best == SIZE_MAX)
 		return error_set(err, JW_ERR_UNSUPPORTED,
-						 "NVRTC %u.%u compiles for %s, not for %s: name another one with --nvrtc",
+						 "NVRTC %u.%u compiles for %s, not for %s: name another NVRTC with --nvrtc",
 						 nvrtc->major, nvrtc->minor, span(nvrtc, text), jw_target_sm(name, device));
 	(void)jw_target_compute(arch, nvrtc->archs[best]);
 	return 0;

@@ -53,11 +53,10 @@ static void describe_difference(const struct jw_system *system, const struct jw_
 						  driver);
 	/* Source: docs/internals/driver-cache.md, [1]. */
 	else if (hopper && system->driver.version.release[0] == 535)
-		(void)text_format(
-			inexact, 1024,
-			"on sm_90 driver %s writes an attribute into its results that ptxas does not: ptxas' "
-			"results are not the driver's own to the last byte",
-			driver);
+		(void)text_format(inexact, 1024,
+						  "on sm_90 driver %s writes an attribute that ptxas does not write: "
+						  "entries by ptxas differ from the driver's own in some bytes",
+						  driver);
 }
 
 static int check_request(struct jw_error *err, struct priming *run)

@@ -130,10 +130,10 @@ static void match_all(const struct recorder *recorder)
 	if (texts) {
 		(void)text_format(
 			line, sizeof line,
-			"%s loaded with options of the program (MAX_REGISTERS, OPTIMIZATION_LEVEL, …) or "
-			"passed to a linker: “jitwarm prime” of the file makes other entries; priming a "
-			"recording of this run makes the same ones",
-			TEXT_COUNT(texts, "PTX text is", "PTX texts are"));
+			"the program loads %s with options (MAX_REGISTERS, OPTIMIZATION_LEVEL, …) or passes "
+			"them to a linker: priming the file makes other entries; prime a recording of this "
+			"run instead",
+			TEXT_COUNT(texts, "PTX source", "PTX sources"));
 		record_note(result, line);
 	}
 	mem_free(matching.files);

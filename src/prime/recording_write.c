@@ -373,7 +373,7 @@ static int read_texts(struct jw_error *err, const cJSON *array, struct jw_record
 	const cJSON *item;
 
 	if (count > RECORDING_MAX_MODULES)
-		return error_set(err, JW_ERR_LIMIT, "more than %d texts", RECORDING_MAX_MODULES);
+		return error_set(err, JW_ERR_LIMIT, "more than %d PTX sources", RECORDING_MAX_MODULES);
 	recording->texts = mem_array(count, sizeof *recording->texts);
 	cJSON_ArrayForEach(item, array)
 	{

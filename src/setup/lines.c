@@ -92,46 +92,28 @@ static const char inside[] = "/var/cache/ComputeCache", all_inside[] = "/var/cac
  * Only root writes to the folder of all accounts, by names in the folder that was checked, and
  * never enters other accounts' folders. */
 static const char slurm_recipe[] =
-	"#!/bin/sh\n"
-	"# A cache for each account on each node's own disk, by driver and GPU architecture "
-	"(docs/many-machines.md). As root on\n"
-	"# all nodes, as /etc/slurm/jitwarm.sh with mode 755; in slurm.conf:\n"
-	"#\n"
-	"#     Prolog=/etc/slurm/jitwarm.sh\n"
-	"#     TaskProlog=/etc/slurm/jitwarm.sh\n"
-	"#\n"
-	"# Then, as each account, /shared being a disk that all nodes have:\n"
-	"#\n"
-	"#     jitwarm key generate; mkdir -p -m 1777 /shared/jitwarm\n"
-	"#     srun --nodes=4 --ntasks-per-node=1 jitwarm prime --share /shared/jitwarm --sign "
-	"PACKAGE\n"
-	"base=@P\n"
-	"# Another account that could write there would decide what tasks are told, and where root "
-	"writes.\n"
-	"is_roots() { [ -n \"$(find . -prune -user 0 ! -perm -020 ! -perm -002 2>/dev/null)\" ]; }\n"
-	"if [ \"$SLURM_SCRIPT_CONTEXT\" = prolog_task ]; then\n"
-	"\tcd \"$base\" 2>/dev/null && is_roots && cache=$(id -u)/$(cat node 2>/dev/null) && mkdir -p "
-	"\"$cache\" 2>/dev/null || exit 0\n"
-	"\tprintf 'export CUDA_CACHE_PATH=%s\\n' \"$base/$cache\"\n";
+	"#!/bin/sh\n# A cache for each account on each node's own disk, by driver and GPU architecture "
+	"(docs/many-machines.md). As root on\n# all nodes, as /etc/slurm/jitwarm.sh with mode 755; in "
+	"slurm.conf:\n#\n#     Prolog=/etc/slurm/jitwarm.sh\n#     "
+	"TaskProlog=/etc/slurm/jitwarm.sh\n#\n# Then, as each account, /shared being a disk that all "
+	"nodes have:\n#\n#     jitwarm key generate; mkdir -p -m 1777 /shared/jitwarm\n#     srun "
+	"--nodes=4 --ntasks-per-node=1 jitwarm prime --share /shared/jitwarm --sign "
+	"PACKAGE\nbase=@P\n# An account that can write to this folder decides which variables tasks "
+	"get, and where root writes.\nis_roots() { [ -n \"$(find . -prune -user 0 ! -perm -020 ! -perm "
+	"-002 2>/dev/null)\" ]; }\nif [ \"$SLURM_SCRIPT_CONTEXT\" = prolog_task ]; then\n\tcd "
+	"\"$base\" 2>/dev/null && is_roots && cache=$(id -u)/$(cat node 2>/dev/null) && mkdir -p "
+	"\"$cache\" 2>/dev/null || exit 0\n\tprintf 'export CUDA_CACHE_PATH=%s\\n' \"$base/$cache\"\n";
 static const char slurm_recipe_end[] =
-	"\texit 0\n"
-	"fi\n"
-	"# As root, before a job\n"
-	"umask 022\n"
-	"export PATH # Slurm gives none: timeout looks where this shell does\n"
-	"mkdir -p \"$base\" && cd \"$base\" || exit 0\n"
-	"is_roots || { echo \"jitwarm: $base: not root's alone: it is not used\" >&2; exit 0; }\n"
-	"# A GPU that hangs holds up no job; where nothing is said, what was known holds.\n"
-	"said=$(timeout -k 5 30 nvidia-smi --query-gpu=driver_version,compute_cap "
-	"--format=csv,noheader 2>/dev/null) || said=\n"
-	"node=$(printf '%s\\n' \"$said\" | sort -u | tr -d ' ' | tr , - | paste -sd+ - | "
-	"tr -cd '[:alnum:].+-')\n"
-	"[ -n \"$node\" ] || [ -s node ] || node=unknown\n"
-	"[ -z \"$node\" ] || { printf '%s\\n' \"$node\" >\"node.$$\" && mv \"node.$$\" node; }\n"
-	"case $SLURM_JOB_UID in '' | *[!0-9]*) exit 0 ;; esac\n"
-	"mkdir -m 700 \"$SLURM_JOB_UID\" 2>/dev/null\n"
-	"[ ! -O \"$SLURM_JOB_UID\" ] || chown \"$SLURM_JOB_UID\" \"$SLURM_JOB_UID\"\n"
-	"exit 0\n";
+	"\texit 0\nfi\n# As root, before a job\numask 022\nexport PATH # Slurm sets none, and timeout "
+	"needs it\nmkdir -p \"$base\" && cd \"$base\" || exit 0\nis_roots || { echo \"jitwarm: $base: "
+	"not used, since other accounts may write to it\" >&2; exit 0; }\n# If nvidia-smi hangs or "
+	"fails, the job uses the driver and GPUs that it reported last.\nfound=$(timeout -k 5 30 "
+	"nvidia-smi --query-gpu=driver_version,compute_cap --format=csv,noheader 2>/dev/null) || "
+	"found=\nnode=$(printf '%s\\n' \"$found\" | sort -u | tr -d ' ' | tr , - | paste -sd+ - | tr "
+	"-cd '[:alnum:].+-')\n[ -n \"$node\" ] || [ -s node ] || node=unknown\n[ -z \"$node\" ] || { "
+	"printf '%s\\n' \"$node\" >\"node.$$\" && mv \"node.$$\" node; }\ncase $SLURM_JOB_UID in '' | "
+	"*[!0-9]*) exit 0 ;; esac\nmkdir -m 700 \"$SLURM_JOB_UID\" 2>/dev/null\n[ ! -O "
+	"\"$SLURM_JOB_UID\" ] || chown \"$SLURM_JOB_UID\" \"$SLURM_JOB_UID\"\nexit 0\n";
 
 #define OWN_FILE "# jitwarm tune wrote this file, and jitwarm tune --undo removes it.\n"
 
@@ -159,11 +141,11 @@ static const struct manner print_manners[] = {
 	 .mount = "volumes:\n  - type: bind\n    source: @P\n    target: @I\n",
 	 .quoting = QUOTE_YAML},
 	{.name = "k8s",
-	 .head = "# of the container\nenv:\n",
+	 .head = "# for the container\nenv:\n",
 	 .set = "  - name: @N\n    value: @V\n",
-	 .mount = "volumeMounts:\n  - name: compute-cache\n    mountPath: @I\n# of the pod\nvolumes:\n "
-			  " - name: compute-cache\n"
-			  "    hostPath:\n      type: DirectoryOrCreate\n      path: @P\n",
+	 .mount =
+		 "volumeMounts:\n  - name: compute-cache\n    mountPath: @I\n# for the pod\nvolumes:\n  - "
+		 "name: compute-cache\n    hostPath:\n      type: DirectoryOrCreate\n      path: @P\n",
 	 .quoting = QUOTE_YAML},
 	{.name = "slurm",
 	 .head = slurm_recipe,

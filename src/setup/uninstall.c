@@ -56,8 +56,8 @@ static int check_idle(struct jw_error *err, const struct jw_uninstall_options *o
 		pid = run_folder_living(state);
 	mem_free(state);
 	return pid ? error_set(err, JW_ERR_BUSY,
-						   "process %d is a jitwarm that is running: wait until it has ended, or "
-						   "end it, then uninstall again",
+						   "jitwarm is still running as process %d: wait until it has ended, or "
+						   "end it, and uninstall again",
 						   pid)
 			   : 0;
 }

@@ -280,20 +280,18 @@ static int fail_pull(struct jw_error *err, const struct registry *registry, cons
 	if (why->code != JW_ERR_NOT_FOUND)
 		return error_copy(err, why);
 	if (!carrier_tags(&unlisted, &registry->carrier, &tags) && tags.size)
-		(void)error_set(
-			err, JW_ERR_NOT_FOUND,
-			"%s has no tag %s, but %s: name one of these after a “:”; or compile here with "
-			"“jitwarm prime”, and upload that with “jitwarm push”",
-			registry->place, tag, buf_text(&tags));
+		(void)error_set(err, JW_ERR_NOT_FOUND,
+						"%s has no tag %s, but %s: name one of these after a “:”; or compile here "
+						"with “jitwarm prime”, and upload the results with “jitwarm push”",
+						registry->place, tag, buf_text(&tags));
 	else
-		(void)error_set(
-			err, JW_ERR_NOT_FOUND,
-			unlisted.code && unlisted.code != JW_ERR_NOT_FOUND
-				? "%s has no tag %s: compile here with “jitwarm prime”, and upload that "
-				  "with “jitwarm push”"
-				: "%s is empty (no tag %s): compile here with “jitwarm prime”, and "
-				  "upload that with “jitwarm push”",
-			registry->place, tag);
+		(void)error_set(err, JW_ERR_NOT_FOUND,
+						unlisted.code && unlisted.code != JW_ERR_NOT_FOUND
+							? "%s has no tag %s: compile here with “jitwarm prime”, and upload the "
+							  "results with “jitwarm push”"
+							: "%s is empty (no tag %s): compile here with “jitwarm prime”, and "
+							  "upload the results with “jitwarm push”",
+						registry->place, tag);
 	buf_free(&tags);
 	return -1;
 }
@@ -321,10 +319,9 @@ static int pull_tag(struct jw_error *err, struct registry *registry,
 			result = jw_import(err, &import, &pulled->import);
 		else
 			error_set(err, JW_ERR_FORMAT,
-					  "is not signed: a pack holds code that GPUs run with the rights of the user "
-					  "who starts a program; trust its maker's key with “jitwarm key trust "
-					  "PUBLIC-KEY” (push shows it), or add --allow-unsigned if you know where it "
-					  "comes from");
+					  "is not signed; upload a signed one with “jitwarm push --sign”, or add "
+					  "--allow-unsigned if you trust whoever made the pack: your GPU runs its code "
+					  "with your rights");
 		if (result)
 			(void)error_prefix(err, "%s:%s", registry->place, pulled->tag);
 		if (result && is_signed && err->code == JW_ERR_NOT_FOUND)

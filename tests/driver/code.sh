@@ -147,7 +147,7 @@ under "$version" sm_86 "$build/src/jitwarm" run --json --record "$scratch/told.j
 	>"$scratch/json" 2>"$scratch/err" || fail "record: $(cat "$scratch/err")"
 keep_document "$scratch/json"
 so 'd["modules"] == d["in_files"] == 2'
-grep -q '2 PTX texts are loaded with options' "$scratch/err" || fail "$(cat "$scratch/err")"
+grep -q 'loads 2 PTX sources with options' "$scratch/err" || fail "$(cat "$scratch/err")"
 jitwarm 1 check "$scratch/told.ptx"
 
 # PTX as text in a program's data: the GPU uses one of several copies.

@@ -70,7 +70,7 @@ good() {
 	local text=$1 said=$2
 	shift 2
 	FAKE_NVJITLINK=$scratch/linked bake "$@"
-	grep -q "7 of 7 containers baked" out && ! grep -q "not linked" out && [ "$(cat said 2>/dev/null)" = "$said" ] && ok "$text" ||
+	grep -q "7 of 7 pieces of code baked" out && ! grep -q "not linked" out && [ "$(cat said 2>/dev/null)" = "$said" ] && ok "$text" ||
 		fail "$text: $(cat out; echo "said:"; cat said)"
 }
 # bad MODE TEXT ARGUMENT...: bake leaves the link out, and prints the reason in one line
@@ -78,7 +78,7 @@ bad() {
 	local mode=$1 text=$2 got=0
 	shift 2
 	FAKE_NVJITLINK=$mode bake "$@" || got=$?
-	[ $got = 1 ] && grep -q "6 of 9 containers baked" out && [ "$(grep -cF -- "not linked, so each start may link it: " out)" = 1 ] &&
+	[ $got = 1 ] && grep -q "6 of 9 pieces of code baked" out && [ "$(grep -cF -- "not linked, so each start may link such code: " out)" = 1 ] &&
 		grep -qF -- "$text" out && ok "$mode: $text" || fail "$mode: $got, not “$text”: $(cat out)"
 	[ -z "$(ls -A state/runs 2>/dev/null)" ] || fail "left in the state directory"
 }
@@ -105,7 +105,7 @@ for release in 11.8 12.4; do
 done
 timeout 300 "$jitwarm" bake --target sm_90 --driver profile --nvjitlink "$fakes/12.4" -o baked90 "$library" >out 2>&1
 [ "$(sort -u asked 2>/dev/null)" = "12.4 -arch=sm_90a" ] && ok "the oldest ptxas that compiles as the driver does" || fail "asked for sm_90: $(sort -u asked; cat out)"
-grep -q "not linked, so each start may link it: one of its objects was not compiled" out && ok "what is missing to link" || fail "what is missing: $(cat out)"
+grep -q "not linked, so each start may link such code: one of its objects was not compiled" out && ok "what is missing to link" || fail "what is missing: $(cat out)"
 rm -r ptxas/11.8
 
 bad "$scratch/linked" "no nvJitLink of CUDA 12.4 to 12.4 was found to link for sm_86" --nvjitlink "$fakes/12.0"

@@ -73,10 +73,10 @@ TEST(head)
 {
 	static const struct one cases[] = {
 		{FEATURES, "{}", JW_ERR_FORMAT, "no list “requires”"},
-		{FEATURES, "[\"other\"]", JW_ERR_UNSUPPORTED, "it requires “other”"},
-		{FEATURES, "[1]", JW_ERR_UNSUPPORTED, "it requires “?”"},
-		{FEATURES, "[\"thin\"]", JW_ERR_UNSUPPORTED, "which this jitwarm does not know"},
-		{FEATURES, "[\"opaque\"]", JW_ERR_UNSUPPORTED, "which this jitwarm does not know"},
+		{FEATURES, "[\"other\"]", JW_ERR_UNSUPPORTED, "the pack needs “other”"},
+		{FEATURES, "[1]", JW_ERR_UNSUPPORTED, "the pack needs “?”"},
+		{FEATURES, "[\"thin\"]", JW_ERR_UNSUPPORTED, "which this version of jitwarm does not know"},
+		{FEATURES, "[\"opaque\"]", JW_ERR_UNSUPPORTED, "which this version of jitwarm does not know"},
 	};
 
 	try_cases(cases, sizeof cases / sizeof *cases, usual);

@@ -155,7 +155,7 @@ TEST_WITH(a_pack_that_wants_more_is_named, make_folder, remove_folder)
 	buf_free(&bytes);
 	OK(jw_store_open(why, &options, &store));
 	assert_int_equal(store->count, 1);
-	assert_non_null(strstr(store->packs->damage, "it requires “thin”"));
+	assert_non_null(strstr(store->packs->damage, "the pack needs “thin”"));
 	assert_false(store->packs->broken);
 	jw_store_free(store);
 }

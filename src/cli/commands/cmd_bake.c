@@ -110,12 +110,12 @@ static void print_baked(const struct cli *cli, const struct jw_bake_file *file, 
 	}
 	if (dry_run) {
 		output_line(out, STYLE_PLAIN, "%s%s%s: %s to bake", file->path, colon, member,
-					TEXT_COUNT(file->modules, "container", "containers"));
+					TEXT_COUNT(file->modules, "piece of code", "pieces of code"));
 		return;
 	}
 	output_line(out, file->baked == file->modules ? STYLE_GOOD : STYLE_WARN,
 				"%s%s%s: %zu of %s baked", file->path, colon, member, file->baked,
-				TEXT_COUNT(file->modules, "container", "containers"));
+				TEXT_COUNT(file->modules, "piece of code", "pieces of code"));
 	if (file->output)
 		output_line(out, STYLE_PLAIN, "  → %s", file->output);
 	for (size_t i = 0; i < file->driver_count; i++) {
@@ -134,29 +134,32 @@ static void print_baked(const struct cli *cli, const struct jw_bake_file *file, 
 						from);
 	}
 	if (file->no_room)
-		output_line(out, STYLE_WARN, "  %s: no space for the machine code, and cannot move: %s",
-					TEXT_COUNT(file->no_room, "container", "containers"),
-					file->no_room_why.message);
+		output_line(
+			out, STYLE_WARN,
+			"  %s not baked: there is no space for the machine code, and no way to move: %s",
+			TEXT_COUNT(file->no_room, "piece of code", "pieces of code"),
+			file->no_room_why.message);
 	if (file->uncompiled)
-		output_line(out, STYLE_WARN, "  %s: not compiled",
-					TEXT_COUNT(file->uncompiled, "container", "containers"));
+		output_line(out, STYLE_WARN, "  %s not baked: not compiled",
+					TEXT_COUNT(file->uncompiled, "piece of code", "pieces of code"));
 	if (file->unknown)
-		output_line(out, STYLE_WARN, "  %s: code in a form that jitwarm does not write",
-					TEXT_COUNT(file->unknown, "container", "containers"));
+		output_line(out, STYLE_WARN, "  %s not baked: jitwarm does not write code in this form",
+					TEXT_COUNT(file->unknown, "piece of code", "pieces of code"));
 	if (file->texts)
-		output_line(out, STYLE_WARN, "  %s in its data: no container to put code into",
-					TEXT_COUNT(file->texts, "PTX text", "PTX texts"));
+		output_line(out, STYLE_WARN,
+					"  %s in the data not baked: only fat binaries have space for machine code",
+					TEXT_COUNT(file->texts, "PTX source", "PTX sources"));
 	if (file->unlinked)
 		output_line(out, STYLE_WARN,
 					file->unlinked_why.code == JW_ERR_NOT_FOUND
-						? "  %s: not linked, and no start can link it: %s"
-						: "  %s: not linked, so each start may link it: %s",
-					TEXT_COUNT(file->unlinked, "container", "containers"),
+						? "  %s not linked, and no start can link such code: %s"
+						: "  %s not linked, so each start may link such code: %s",
+					TEXT_COUNT(file->unlinked, "piece of code", "pieces of code"),
 					file->unlinked_why.message);
 	if (file->moved)
 		output_line(
 			out, STYLE_PLAIN, "  %s moved to make space: the copy is longer by %s",
-			TEXT_COUNT(file->moved, "container", "containers"),
+			TEXT_COUNT(file->moved, "piece of code", "pieces of code"),
 			text_bytes((char[TEXT_SHORT]){0}, file->size_after_bytes - file->size_before_bytes));
 }
 
@@ -463,18 +466,18 @@ static void print_verified(struct cli *cli, const struct jw_bake_verified *file)
 
 	output_line(&cli->out, good ? STYLE_GOOD : STYLE_WARN, "%s%s%s: %s loaded, %s made%s",
 				file->path, file->member ? ": " : "", file->member ? file->member : "",
-				TEXT_COUNT(file->containers - file->too_old, "container", "containers"),
+				TEXT_COUNT(file->containers - file->too_old, "piece of code", "pieces of code"),
 				TEXT_COUNT(file->entries, "entry", "entries"),
 				file->compiler_opened ? ", the compiler library opened"
 									  : ", the compiler library not opened");
 	if (file->refused)
 		output_line(&cli->out, STYLE_BAD, "  %s: the driver refuses them",
-					TEXT_COUNT(file->refused, "container", "containers"));
+					TEXT_COUNT(file->refused, "piece of code", "pieces of code"));
 	if (file->too_old)
 		output_line(
 			&cli->out, STYLE_BAD,
 			"  %s: the driver %s is too old for their code: a program that loads them fails",
-			TEXT_COUNT(file->too_old, "container", "containers"),
+			TEXT_COUNT(file->too_old, "piece of code", "pieces of code"),
 			jw_driver_text(driver, &cli->system->driver.version));
 	if (!good)
 		cli_end_with(cli, EXIT_COLD);

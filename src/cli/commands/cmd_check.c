@@ -311,17 +311,17 @@ static const char *nameless_text(char text[ANSWER_TEXT], const struct jw_check_o
 	if (unknown || (!exact && result->named))
 		(void)text_format(
 			text, ANSWER_TEXT,
-			"cannot tell: the names of entries depend on the driver's exact release; give it "
-			"(--driver %s), or check on a machine that has it",
+			"cannot tell which modules are warm: name the driver with its full version (--driver "
+			"%s), or check on a machine with this driver",
 			unknown ? jw_driver_example(targets, count) : result->named);
 	else
 		/* As it was typed: 550.1 is not answered as 550.01. */
-		(void)text_format(
-			text, ANSWER_TEXT,
-			"cannot tell: jitwarm does not know the names of driver %s's cache entries; it "
-			"knows those of %s. Check on a machine that has it",
-			asked->driver && driver->release[0] ? asked->driver : jw_driver_text(name, driver),
-			jw_driver_names(names));
+		(void)text_format(text, ANSWER_TEXT,
+						  "cannot tell: jitwarm does not know the names of driver %s's cache "
+						  "entries; it knows those of %s. Check on a machine with this driver",
+						  asked->driver && driver->release[0] ? asked->driver
+															  : jw_driver_text(name, driver),
+						  jw_driver_names(names));
 	return text;
 }
 
@@ -452,7 +452,7 @@ static int check_run(struct jw_error *err, struct cli *cli)
 					"Nothing to compile: the driver compiles none of these files for these GPUs.");
 	if (!result->images && result->verdict == JW_VERDICT_WARM)
 		output_line(&cli->out, STYLE_GOOD,
-					"Warm: the recorded modules are in the cache, although in no file.");
+					"Warm: the cache has the recorded modules, which are in no file.");
 	print_answer(&cli->out, &options, result);
 	cures_print_checked(cli, result, targets);
 	print_reasons(&cli->out, &options, result);

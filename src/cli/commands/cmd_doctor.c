@@ -135,7 +135,7 @@ static void put_finding(struct buf *text, size_t number, const struct doctor_wor
 	char *command = finding->command ? doctor_text_command(words, finding) : NULL;
 
 	buf_add(text, "%2zu  %s: %s\n", number, finding->id, finding->evidence);
-	buf_add(text, "    %s: %s", finding->hopeless ? "Nothing helps here" : "Do", finding->fix);
+	buf_add(text, "    Do: %s", finding->fix);
 	buf_add(text, "%s%s\n", command ? COMMAND_MARK ": " : "", command ? command : "");
 	mem_free(command);
 }
@@ -201,10 +201,11 @@ static void put_findings(struct buf *text, const struct doctor_document *documen
 		buf_add(text, "no device code found\n");
 	else if (!document->empty && !result->finding_count) {
 		buf_add(text,
-				"%s: %s%s. If a start is slow nevertheless, the driver compiles code that is in no "
-				"file (of NVRTC, Dr.Jit), or the reason is another compiler with its own cache "
-				"(Triton, XLA), the choice of algorithms or the loading of weights\n",
-				result->troubles ? "Nothing found in what could be read" : "All is well",
+				"%s: %s%s. If a start is slow nevertheless, the program makes code while it runs "
+				"(NVRTC, Dr.Jit), or it waits for another compiler with its own cache (Triton, "
+				"XLA), for the choice of algorithms or for weights\n",
+				result->troubles ? "Nothing was found in the files that could be read"
+								 : "All is well",
 				result->warm ? TEXT_COUNT(result->warm, "module", "modules")
 							 : "nothing in these files is compiled",
 				result->warm ? " in the cache, and nothing else in these files is compiled" : "");

@@ -240,10 +240,11 @@ static int print_rows(struct jw_error *err, const struct output *out,
 	result = verdict_table_print(err, out, columns, 3, rows, listed);
 	mem_free(rows);
 	if (without)
-		output_line(out, STYLE_FAINT,
-					listed ? "and %s without device code" : "%s without device code",
-					listed ? TEXT_COUNT(without, "other place", "other places")
-						   : TEXT_COUNT(without, "place", "places"));
+		output_line(
+			out, STYLE_FAINT, "no device code in %s",
+			listed ? TEXT_COUNT(without, "other environment or program",
+								"other environments and programs")
+				   : TEXT_COUNT(without, "environment or program", "environments and programs"));
 	else if (!document->count)
 		output_line(
 			out, STYLE_PLAIN,

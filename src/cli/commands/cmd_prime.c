@@ -418,10 +418,10 @@ static int prime_share_read(struct jw_error *err, const struct cli *cli, struct 
 		!trusts_a_key(key.state_dir))
 		return error_set(
 			err, JW_ERR_USAGE,
-			"only results that a trusted key has signed are taken from a shared folder, and this "
-			"account trusts no key: run “jitwarm key generate” on one machine, the line that it "
-			"prints on machines with another home, and this command again; or add "
-			"--share-unsigned, which trusts whoever can write to the folder");
+			"--share accepts only results that a trusted key has signed, and this account trusts "
+			"no key: run “jitwarm key generate” once, run the “jitwarm key trust” line that it "
+			"prints on each machine with another home, and repeat this command; or add "
+			"--share-unsigned to trust whoever can write to the folder");
 	share->options.sign_key = key.sign_key;
 	share->options.state_dir = key.state_dir;
 	return 0;
@@ -596,7 +596,7 @@ static void print_reuse(const struct output *out, const struct jw_prime_result *
 		output_warning(out, "%s", carried->note);
 	/* Counts like “jitwarm check”. */
 	if (plan->restored)
-		output_line(out, STYLE_PLAIN, "Cold: %zu of %s; from earlier results at once: %zu.",
+		output_line(out, STYLE_PLAIN, "Cold: %zu of %s, of which earlier results fill %zu at once.",
 					plan->cold + plan->over_budget + plan->unused + plan->restored,
 					TEXT_COUNT(plan->modules, "module", "modules"), plan->restored);
 }
@@ -699,15 +699,13 @@ static void print_plan(const struct output *out, const struct jw_prime_result *r
 	/* The notes about working files already say which of their containers are not used. */
 	if (plan->unplanned.cannot && plan->hopeless)
 		output_line(out, STYLE_WARN,
-					"%s with code that this driver cannot use for these GPUs; “jitwarm "
-					"scan” says why.",
-					TEXT_COUNT(plan->unplanned.cannot, "container", "containers"));
+					"%s unusable with this driver on these GPUs; to see why: jitwarm scan",
+					TEXT_COUNT(plan->unplanned.cannot, "piece of code is", "pieces of code are"));
 	switch (plan_decide(&facts)) {
 	case PLAN_SILENT: return;
 	case PLAN_IN_CACHE:
-		output_line(
-			out, STYLE_GOOD, "Warm: %s in the cache, although in no file.",
-			TEXT_COUNT(plan->recorded_unfiled, "recorded module is", "recorded modules are"));
+		output_line(out, STYLE_GOOD, "Warm: the cache has %s, in no file.",
+					TEXT_COUNT(plan->recorded_unfiled, "recorded module", "recorded modules"));
 		return;
 	case PLAN_NOT_JUDGED:
 		output_line(out, STYLE_WARN,
@@ -1051,9 +1049,9 @@ static void print_outcome(const struct prime_outcome *priming, const struct jw_p
 	if (result->evicted_in_use)
 		output_warning(
 			out,
-			"%s of them belonged to the driver in use, and their modules are cold again: set a "
-			"larger CUDA_CACHE_MAXSIZE (“jitwarm tune”), or prime fewer packages",
-			TEXT_COUNT(result->evicted_in_use, "entry is", "entries are"));
+			"%s for the driver in use evicted: the next start compiles the modules again; raise "
+			"the limit with “jitwarm tune --apply”, or prime fewer packages",
+			TEXT_COUNT(result->evicted_in_use, "entry", "entries"));
 	if (run->failed)
 		output_warning(out, "%s could not be compiled",
 					   TEXT_COUNT(run->failed, "module", "modules"));
@@ -1407,8 +1405,8 @@ static int prime_now(struct jw_error *err, struct prime_outcome *priming)
 		cli->failure = EXIT_CANNOT;
 		return error_set(
 			err, JW_ERR_NOT_FOUND,
-			"%s. In an image: “jitwarm bake --target %s --fetch -o DIR%s%s”. For a machine whose "
-			"driver is known: “jitwarm make --target %s --driver %s --fetch -o FILE.jwpack%s”",
+			"%s. To bake for an image: “jitwarm bake --target %s --fetch -o DIR%s%s”. To compile "
+			"for another machine: “jitwarm make --target %s --driver %s --fetch -o FILE.jwpack%s”",
 			cli->system->why_none, cli->system->example, !name || os_exists(name) ? "" : " --index",
 			shown, cli->system->example, cli->system->example_driver, shown);
 	}
@@ -1501,8 +1499,8 @@ done:
 /* Options about what to compile, for both commands. */
 #define WHAT_OPTIONS                                                                                 \
 	CLI_FLAG("all",                                                                                  \
-			 "Include modules outside the sections that the CUDA runtime registers, however "        \
-			 "many, and loose ones of packages' tests",                                              \
+			 "Include all modules that libraries load when they need them, and loose files in "      \
+			 "test folders",                                                                         \
 			 .rare = true),                                                                          \
 		CLI_VALUE("recording", "FILE",                                                               \
 				  "Compile only the modules in this recording of “jitwarm run”, from the files " \
@@ -1510,11 +1508,11 @@ done:
 				  .names = NAMES_FILE),                                                              \
 		CLI_ENVIRONMENT,                                                                             \
 		CLI_VALUE("nvrtc-options", "OPTIONS",                                                        \
-				  "Compile *.cu files with these options of NVRTC, those of the program",            \
+				  "Compile *.cu files with these NVRTC options, which must be the program's",        \
 				  .rare = true),                                                                     \
 		CLI_VALUE("nvrtc", "FILE|PACKAGE",                                                           \
-				  "The NVRTC of the program: a library, a toolkit, or a package that has or "        \
-				  "requires one",                                                                    \
+				  "Use this NVRTC, which must be the program's: a library, a toolkit, or a "         \
+				  "package that has or requires NVRTC",                                              \
 				  .names = NAMES_FILE_OR_NAME, .rare = true),                                        \
 		CLI_FLAG("dry-run", "Only report the modules to compile", .letter = 'n')
 #define JOBS_OPTION                                                                                \
@@ -1533,8 +1531,7 @@ static const struct cli_option prime_options[] = {
 			 "with commas",
 			 .rare = true),
 	CLI_VALUE("nvrtc-name", "NAME",
-			  "Use this name for the source, the program's, instead of the file's name",
-			  .rare = true),
+			  "Compile the source under this name, which must be the program's", .rare = true),
 	CLI_FLAG("if-changed",
 			 "End at once, without starting the driver, if driver, GPUs, packages, "
 			 "settings and cache are unchanged since the last such run",
@@ -1587,17 +1584,17 @@ const struct cli_command command_prime = {
 		"Compiles now, on all cores, what the driver would compile at the first start of "
 		"programs.\n\nWithout a name it primes the active Python environment. NVIDIA's driver "
 		"compiles each module and keeps the result in its cache. Modules in the cache are not "
-		"compiled again, and the next run continues an interrupted one.\n\nBefore it compiles, it "
-		"predicts the time, from the modules and earlier runs here, and the space. Modules that "
-		"would not fit are not started. --budget-time and --budget-size prefer modules that every "
-		"start needs and that save it the most time.\n\nAfter a driver update, results of another "
-		"build of the same CUDA minor version are reused: the bytes are the same.\n\n--share takes "
-		"modules from a folder that machines share, and puts there what it compiles. Machines that "
-		"start together share the work, so that each module is compiled once. For a registry, run "
-		"“jitwarm pull” before and “jitwarm push” afterwards.\n\nCUDA C sources (*.cu) are first "
-		"compiled to PTX by NVRTC, for each GPU architecture. The cache identifies a module by its "
-		"text, so NVRTC's version, options and source name must be those of the "
-		"program.\n\nMemory, time-outs and the store are settings (“jitwarm config”).",
+		"compiled again, and the next run continues an interrupted one.\n\nFirst jitwarm predicts "
+		"the time and the space. It starts no module whose result would not fit. --budget-time and "
+		"--budget-size prefer modules that every start needs and that take the longest.\n\nAfter a "
+		"driver update, results of another build of the same CUDA minor version are reused: the "
+		"bytes are the same.\n\n--share takes modules from a folder that machines share, and puts "
+		"there what it compiles. Machines that start together share the work, so that each module "
+		"is compiled once. For a registry, run “jitwarm pull” before and “jitwarm push” "
+		"afterwards.\n\nCUDA C sources (*.cu) are first compiled to PTX by NVRTC, for each GPU "
+		"architecture. The cache identifies a module by its PTX, so NVRTC's version, options and "
+		"source name must be those of the program.\n\nMemory, time-outs and the store are settings "
+		"(“jitwarm config”).",
 	.examples =
 		"jitwarm prime tensorflow\njitwarm prime -n torch\njitwarm prime --budget-time 5m\n",
 	.options = prime_options,
@@ -1636,7 +1633,7 @@ static const struct cli_option make_options[] = {
 
 const struct cli_command command_make = {
 	.name = "make",
-	.summary = "Compile for another machine, into a pack for it",
+	.summary = "Compile for another machine, and write a pack",
 	.usage = "--target GPU --driver VERSION|FILE -o FILE|DIR/ [OPTION]… [PATH|PACKAGE]…",
 	.description =
 		"Compiles for another machine what “jitwarm prime” would compile there, without its GPU "

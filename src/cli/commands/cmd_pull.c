@@ -135,14 +135,14 @@ static const struct cli_option pull_options[] = {
 	CLI_CACHE,
 	CLI_FLAG("dry-run", "Download and check everything, and report; write nothing to the cache",
 			 .letter = 'n'),
-	CLI_FLAG("allow-unsigned", "Accept packs that no trusted key has signed. A pack holds code "
-							   "that GPUs run: know where it comes from"),
+	CLI_FLAG("allow-unsigned", "Accept packs that no trusted key has signed, if you trust whoever "
+							   "made them: your GPU runs their code"),
 	REGISTRY_OPTIONS,
 	{0}};
 
 const struct cli_command command_pull = {
 	.name = "pull",
-	.summary = "Add packs of a registry to the driver's cache",
+	.summary = "Add packs from a registry to the driver's cache",
 	.usage = "[oci://HOST/REPOSITORY[:TAG]] [OPTION]… [PATH|PACKAGE]…",
 	.description =
 		"Downloads packs from a container registry for this machine's GPUs, and adds them to the "

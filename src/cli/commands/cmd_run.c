@@ -123,12 +123,13 @@ static void print_unowned(const struct output *out, const size_t counts[OTHER + 
 {
 	if (counts[JW_RECORDED_LOAD])
 		output_note(out,
-					"%s in no file that was searched: made at run time (NVRTC, Triton), or in "
-					"another file; name such files before “--”",
-					TEXT_COUNT(counts[JW_RECORDED_LOAD], "module", "modules"));
+					"%s in no file that was searched: the program made such code while it ran "
+					"(NVRTC, Triton), or it is in another file; name that file before “--”",
+					TEXT_COUNT(counts[JW_RECORDED_LOAD], "module is", "modules are"));
 	if (counts[JW_RECORDED_LINK])
-		output_note(out, "%s of run-time linking in no file that was searched",
-					TEXT_COUNT(counts[JW_RECORDED_LINK], "input", "inputs"));
+		output_note(out, "%s in no file that was searched",
+					TEXT_COUNT(counts[JW_RECORDED_LINK], "input of run-time linking is",
+							   "inputs of run-time linking are"));
 	if (counts[JW_RECORDED_JITLINK])
 		output_note(out, "%s made by compiler libraries (libnvJitLink, NVRTC)",
 					TEXT_COUNT(counts[JW_RECORDED_JITLINK], "entry", "entries"));
@@ -152,8 +153,10 @@ static void print_others(const struct output *out, const struct jw_recording *re
 	}
 	print_unowned(out, counts);
 	if (counts[JW_RECORDED_LOAD])
-		output_note(out, "modules made at run time, or in other files: %zu new to your cache%s",
-					new, new ? "; a second run shows whether every run makes the same ones" : "");
+		output_note(
+			out,
+			"your cache has %zu new modules that the program made, or that are in other files%s",
+			new, new ? "; a second run shows whether every run makes the same ones" : "");
 }
 
 /* ---- the files of the modules */
@@ -206,9 +209,9 @@ static void print_kept(const struct output *out, const struct jw_record_result *
 	if (result->evicted_in_use)
 		output_warning(
 			out,
-			"%s of them belonged to the driver in use, and their modules are cold again: set a "
-			"larger CUDA_CACHE_MAXSIZE (“jitwarm tune”), or prime fewer packages",
-			TEXT_COUNT(result->evicted_in_use, "entry is", "entries are"));
+			"%s for the driver in use evicted: the next start compiles the modules again; raise "
+			"the limit with “jitwarm tune --apply”, or prime fewer packages",
+			TEXT_COUNT(result->evicted_in_use, "entry", "entries"));
 	if (result->refused)
 		output_warning(out,
 					   "%s not added to your cache: damaged, or of a kind that no driver "
@@ -476,20 +479,20 @@ const struct cli_command command_run = {
 		"driver, each with what to do. jitwarm notes these modules: “jitwarm prime” compiles them "
 		"first, and "
 		"“jitwarm check” counts those that are warm.\n\nThe modules are the entries that were "
-		"added to the cache meanwhile, "
-		"also by other programs; --record gives the command its own cache. Their libraries are "
-		"searched in the named files and packages; without a name, on Linux, in the programs and "
-		"libraries that the command's processes load.\n\nCUDA_CACHE_MAXSIZE is raised for the "
-		"command unless it is set. If programs do not use your cache (CUDA_CACHE_DISABLE, no home "
-		"directory), the command gets a private one, and jitwarm prints the reason.\n\nWith "
-		"--record the command starts with an empty cache beside yours, and its results also go "
-		"into your cache. “jitwarm prime --recording FILE” then primes just the modules that it "
-		"compiled, here or on any machine with the same files. For PTX that is made at run time "
-		"the recording holds the PTX itself: give the recording to nobody who must not have the "
-		"program's code. Ctrl-C after the command's end stops the search for the libraries (status "
-		"1 if the command's is 0; also if the results evict what was warm).\n\nExit status: that "
-		"of the command, 127 if there is no such command, 126 if it cannot be started. The "
-		"command's output is left alone; with --json its standard output goes to standard error.",
+		"added to the cache meanwhile, also by other programs; --record gives the command its own "
+		"cache. Their libraries are searched in the named files and packages; without a name, on "
+		"Linux, in the programs and libraries that the command's processes "
+		"load.\n\nCUDA_CACHE_MAXSIZE is raised for the command unless it is set. If programs do "
+		"not use your cache (CUDA_CACHE_DISABLE, no home directory), the command gets a private "
+		"one, and jitwarm prints the reason.\n\nWith --record the command starts with an empty "
+		"cache beside yours, and its results also go into your cache. “jitwarm prime --recording "
+		"FILE” then primes just the modules that it compiled, here or on any machine with the same "
+		"files. For PTX that is made at run time the recording holds the PTX itself: give the "
+		"recording to nobody who must not have the program's code. Ctrl-C after the command's end "
+		"stops the search for the libraries; then, and if the results evict warm modules, the "
+		"status is 1 instead of 0.\n\nExit status: that of the command, 127 if there is no such "
+		"command, 126 if it cannot be started. The command's output is left alone; with --json its "
+		"standard output goes to standard error.",
 	.examples = "jitwarm run -- python train.py\n"
 				"jitwarm run --record train.json -- python train.py\n",
 	.takes_command = true,

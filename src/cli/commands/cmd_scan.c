@@ -485,7 +485,8 @@ static void add_cannot(struct buf *line, const struct jw_scan_verdicts *verdicts
 					  jw_driver_text(driver, &verdicts->zstd_needs));
 	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
 		if (reasons[i].count)
-			buf_add(line, "%s%zu cannot be used (%s)", separator(line), reasons[i].count,
+			buf_add(line, "%s%s unusable (%s)", separator(line),
+					TEXT_COUNT(reasons[i].count, "piece of code is", "pieces of code are"),
 					reasons[i].why);
 }
 
@@ -603,21 +604,21 @@ static void add_changes(struct buf *line, const struct jw_scan_total *total, siz
 		const struct jw_scan_change *change = &total->newer[i];
 
 		if (change->modules == modules && change->failing == failing)
-			buf_add(line, "; with %u: more of it runs", change->driver);
+			buf_add(line, "; driver %u runs more of the code", change->driver);
 		else if (change->failing && change->modules)
-			buf_add(line, "; with %u: a program fails with %s, %s to compile", change->driver,
+			buf_add(line, "; with driver %u: %s will fail, %s to compile", change->driver,
 					TEXT_COUNT(change->failing, "file", "files"),
 					TEXT_COUNT(change->modules, "module", "modules"));
 		else if (change->failing)
-			buf_add(line, "; with %u: a program fails with %s", change->driver,
+			buf_add(line, "; with driver %u: %s will fail", change->driver,
 					TEXT_COUNT(change->failing, "file", "files"));
 		else if (change->modules)
 			buf_add(line,
-					change->may_need_none ? "; with %u: up to %s to compile when used"
-										  : "; with %u: %s to compile",
+					change->may_need_none ? "; with driver %u: up to %s to compile when used"
+										  : "; with driver %u: %s to compile",
 					change->driver, TEXT_COUNT(change->modules, "module", "modules"));
 		else
-			buf_add(line, "; with %u: nothing to compile", change->driver);
+			buf_add(line, "; with driver %u: nothing to compile", change->driver);
 		modules = change->modules;
 		failing = change->failing;
 	}
@@ -636,7 +637,7 @@ static void add_drivers(struct buf *line, const struct jw_scan_total *total, siz
 	else
 		TEXT_COPY(fails, last);
 	if (!total->driver_from && total->fails_to)
-		buf_add(line, "a program fails with driver %s", fails);
+		buf_add(line, "programs fail with driver %s", fails);
 	else if (total->driver_from && !total->driver_to)
 		buf_add(line, "this holds for driver %u and newer ones", total->driver_from);
 	else if (total->driver_from && total->driver_from != total->driver_to)
@@ -648,11 +649,11 @@ static void add_drivers(struct buf *line, const struct jw_scan_total *total, siz
 	if (total->driver_from && total->fails_to)
 		buf_add(line,
 				total->older_differ
-					? "; with older drivers less of it is loaded, and with %s a program fails"
-					: "; a program fails with %s",
+					? "; older drivers load less of the code, and programs fail with driver %s"
+					: "; programs fail with driver %s",
 				fails);
 	else if (total->driver_from && total->older_differ)
-		buf_add(line, "; with older drivers less of it is loaded");
+		buf_add(line, "; older drivers load less of the code");
 	add_changes(line, total, failing);
 }
 

@@ -262,11 +262,12 @@ static int report_enabled(struct jw_error *err, struct cli *cli, const struct jw
 		/* Units of an account need its systemd, which a login starts; containers have none. */
 		if (strstr(startup->failed, " bus") || strstr(startup->failed, "booted with systemd")) {
 			if (!options_given(&cli->options, "service"))
-				output_note(&cli->out,
-							"units of this account need a login of this account, by ssh or at the "
-							"machine: sudo and su start no session. Or root lets units run without "
-							"a login (loginctl enable-linger), with XDG_RUNTIME_DIR=/run/user/UID. "
-							"Or, without systemd, as in a container:");
+				output_note(
+					&cli->out,
+					"systemd runs units of an account after a login by ssh or at the "
+					"machine; sudo and su are no login. To run units without a login, set "
+					"XDG_RUNTIME_DIR=/run/user/UID and run “loginctl enable-linger” as root. "
+					"Without systemd, as in a container:");
 			buf_add(&line, "jitwarm prime --if-changed");
 			next_step_names(&line, &cli->options);
 			next_step_below(&cli->out, "before your program starts", &line);
@@ -290,7 +291,7 @@ static int report_disabled(struct jw_error *err, struct cli *cli, const struct j
 	else
 		output_line(&cli->out, STYLE_PLAIN, "Nothing was set up on this machine.");
 	if (startup->failed)
-		output_note(&cli->out, "the system said: %s", startup->failed);
+		output_note(&cli->out, "the system answered: %s", startup->failed);
 	return print_document(&cli->out, startup, NULL, NULL, 0);
 }
 

@@ -414,10 +414,10 @@ static void print_status_next(const struct output *out, const struct status_docu
 			   !jw_tune_can_apply(JW_SCOPE_USER)) {
 		const bool path = cache->why_useless[0] || is_relative();
 
-		what =
-			path ? "Next    name a directory that this account can write to where your programs "
-				   "are started (docker run -e CUDA_CACHE_PATH=DIR); the lines: "
-				 : "Next    raise CUDA_CACHE_MAXSIZE where your programs are started; the lines: ";
+		what = path ? "Next    name a directory that this account can write to where your programs "
+					  "are started (docker run -e CUDA_CACHE_PATH=DIR); to print the lines: "
+					: "Next    raise CUDA_CACHE_MAXSIZE where your programs are started; to print "
+					  "the lines: ";
 		command = path ? "jitwarm tune --print sh --path DIR" : "jitwarm tune --print sh";
 	} else if (cache->why_useless[0]) {
 		what = "Next    name a directory that this account can write to: ";
@@ -456,8 +456,8 @@ static void print_status_next(const struct output *out, const struct status_docu
 		what = "Next    see what helps these packages: ";
 		command = "jitwarm doctor";
 	} else if (packages && packages->images) {
-		what = "Next    nothing: these packages compile nothing; look at other environments and "
-			   "programs: ";
+		what = "Next    look at other environments and programs, since these packages compile "
+			   "nothing: ";
 		command = "jitwarm find";
 	} else {
 		what =

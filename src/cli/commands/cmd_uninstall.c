@@ -43,7 +43,7 @@ static void on_step(void *context, const struct jw_uninstall_step *step)
 										  : "";
 
 	if (step->said)
-		output_note(out, "the system said: %s", step->said);
+		output_note(out, "the system answered: %s", step->said);
 	if (step->failed.code)
 		output_error(out, "%s", step->failed.message);
 	if (!step->where)

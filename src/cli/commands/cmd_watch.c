@@ -388,9 +388,10 @@ static void print_summary(const struct watching *watching)
 	struct buf line = BUF_MAX(NEXT_STEP_MAX);
 
 	if (document->linking_s > 0)
-		(void)text_format(linking, sizeof linking,
-						  " and compiled or linked another %s, which jitwarm cannot tell apart",
-						  text_duration(busy, document->linking_s));
+		(void)text_format(
+			linking, sizeof linking,
+			" and compiled or linked for another %s (jitwarm cannot tell which of the two)",
+			text_duration(busy, document->linking_s));
 	output_line(out, STYLE_STRONG,
 				document->ended
 					? "%s (%d) has ended after %s: the driver compiled %s of that%s, it was busy "

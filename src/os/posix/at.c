@@ -74,7 +74,8 @@ static int walk(struct jw_error *err, const char *path, struct at *at)
 		at->dir = next;
 		if (next >= 0 && !fstat(next, &stat) && S_ISLNK(stat.st_mode)) {
 			at_leave(at);
-			return error_set(err, JW_ERR_IO, "%s: no symlink is followed in this folder", path);
+			return error_set(err, JW_ERR_IO,
+							 "%s: a symlink, which jitwarm does not follow in this folder", path);
 		}
 	}
 	at->name = part;

@@ -180,7 +180,7 @@ int os_prepare_limits(struct jw_error *err)
 	if (stack.rlim_cur >= LEAST_STACK && !setrlimit(RLIMIT_STACK, &stack))
 		return 0;
 	return error_set(err, JW_ERR_LIMIT,
-					 "the stack may have %llu KiB: allow %d KiB or more (ulimit -s)",
+					 "the stack limit is %llu KiB: set %d KiB or more (ulimit -s)",
 					 (unsigned long long)stack.rlim_cur >> 10, LEAST_STACK >> 10);
 }
 

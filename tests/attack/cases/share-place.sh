@@ -89,7 +89,7 @@ for folder in "${folders[@]}"; do
 	make_place $mallory 0777 "$folder"
 	as_mallory ln -s "$open/ann/${targets[0]}" "$place/$folder"
 	ann_primes "$folder -> ${targets[0]}"
-	grep -q "no symlink is followed in this folder" "$out" "$err" || fail "not said: $(cat "$out" "$err")"
+	grep -q "a symlink, which jitwarm does not follow in this folder" "$out" "$err" || fail "not said: $(cat "$out" "$err")"
 	targets=("${targets[@]:1}" "${targets[0]}")
 done
 # Objects and claims that are symlinks to files of ann are not read, replaced or removed.

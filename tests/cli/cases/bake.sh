@@ -19,11 +19,11 @@ err_has "name the folder for the copies with -o DIR"
 run 64 bake --driver 550.163.01 -o "$work/out" "$work/$name"
 err_has "--driver is for another machine: name its GPU with --target"
 run 0 bake -n "$work/$name"
-out_has "7 containers to bake"
+out_has "7 pieces of code to bake"
 [[ -z $(find "$CUDA_CACHE_PATH" -path '*/?/?/*' -type f 2>/dev/null) ]] || fail "a dry run compiled"
 
 run 3 bake -o /proc/copies "$work/$name"
-err_has "/proc/copies: no copies can be written there"
+err_has "/proc/copies: cannot hold the copies"
 [[ -z $(find "$CUDA_CACHE_PATH" -path '*/?/?/*' -type f 2>/dev/null) ]] || fail "it compiled first"
 printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }\n' >"$work/loose.ptx"
 run 2 bake -n "$work/loose.ptx"
@@ -31,12 +31,12 @@ out_has "loose.ptx: not baked: a loose module, without a fat binary for machine 
 
 # A name that leads to no file is left out, and the exit status says so.
 run 1 bake -n "$work/$name" "$work/no-such.so"
-out_has "7 containers to bake"
+out_has "7 pieces of code to bake"
 err_has "no-such.so: "
 : >"$work/plain.so"
 run 0 bake verify "$work/plain.so"
 run 1 bake verify "$work/plain.so" "$work/no-such.so"
-out_has "plain.so: 0 containers loaded, 0 entries made"
+out_has "plain.so: 0 pieces of code loaded, 0 entries made"
 err_has "no-such.so: "
 
 # bake never writes to the library itself.
@@ -76,18 +76,18 @@ run '0|1' bake --json -o "$work/linked" "$work/other/$name"
 json 'd["files"][0]["unlinked"] == 1 and d["files"][0]["linked"] == 0'
 json 'd["files"][0]["baked"] + d["files"][0]["no_room"] == 8 and d["files"][0]["modules"] == 9'
 run '0|1' bake -o "$work/linked" "$work/other/$name"
-out_has "1 container: not linked, so each start may link it: the linked code lacks kernels"
+out_has "1 piece of code not linked, so each start may link such code: the linked code lacks kernels"
 
 # If the worker that links dies, the rest is baked, and another worker links the next library.
 mkdir -p "$work/links/a" "$work/links/b"
 cp "$work/$name" "$work/links/a"
 cp "$work/$name" "$work/links/b"
 SIMDRIVER_FAULT=crash:cuLinkComplete run 1 bake -o "$work/died" "$work/$name"
-out_has "1 container: not linked, so each start may link it: the process that loads the driver"
+out_has "1 piece of code not linked, so each start may link such code: the process that loads the driver"
 SIMDRIVER_FAULT=crash:cuLinkComplete:once run 1 bake --json -o "$work/died" "$work/links/a/$name" "$work/links/b/$name"
 json 'sorted((one["linked"], one["unlinked"]) for one in d["files"]) == [(0, 1), (1, 0)]'
 json 'all(one["baked"] + one["no_room"] + one["unlinked"] == one["modules"] == 9 - 2 * one["linked"] for one in d["files"])'
-[[ -e $work/died/a/$name && -e $work/died/b/$name ]] || fail "no copies"
+[[ -e $work/died/a/$name && -e $work/died/b/$name ]] || fail "cannot hold the copies"
 
 # bake has prime's limits: a module that takes too long is given up, and none begins after the budget's end.
 rm -rf "$CUDA_CACHE_PATH"

@@ -10,7 +10,7 @@ before=$(sha256sum <"$old")
 left() { [[ -z $(ls -A "$1" 2>/dev/null) ]] || fail "left behind: $(ls -A "$1")"; }
 
 run 0 bake -n "$old"
-out_has "sample-1.0-py3-none-any.whl: sample/libsample_framework.so: 7 containers to bake"
+out_has "sample-1.0-py3-none-any.whl: sample/libsample_framework.so: 7 pieces of code to bake"
 run '0|1' bake --json -o "$work/out" "$old"
 json 'len(d["files"]) == 2 and all(f["modules"] == 7 and f["baked"] + f["no_room"] == 7 for f in d["files"])'
 json '[f["member"] for f in d["files"]] == ["sample/libsample_framework.so", "sample-1.0.data/platlib/sample/other.so"]'

@@ -59,14 +59,14 @@ json 'd["modules"] == 1 and d["cannot"] == 0'
 # Without a driver's stamp, check cannot call anything warm.
 run 2 check --target sm_86 --driver 12.4 --json lib/a.ptx
 json 'not d["names_known"] and d["cold"] == 1'
-err_has "cannot tell: the names of entries depend on the driver's exact release; give it (--driver 550.163.01)"
+err_has "cannot tell which modules are warm: name the driver with its full version (--driver 550.163.01)"
 # It cannot call anything cold either: it predicts no minutes, and names no cold file.
 for driver in 12.4 550 550.1.2; do
 	run 2 check --target sm_86 --driver $driver lib/a.ptx
 	out_has "sm_86 (RTX 30): 1 module to compile, if not in the cache"
 	out_lacks "cold"
 	out_lacks "first start"
-	err_has "cannot tell: "
+	err_has "cannot tell"
 	run 0 scan --target sm_86 --driver $driver lib/a.ptx
 	out_has "1 module to compile"
 	run 2 make -n --target sm_86 --driver $driver -o cache/ lib/a.ptx
@@ -83,10 +83,10 @@ err_has "and the default cache limit of driver 460.106 (CUDA 11.2) is only 1000 
 out_lacks "Next"
 run 2 check --target sm_86 --driver 550.1.2 lib/a.ptx
 err_has "cannot tell: jitwarm does not know the names of driver 550.1.2's cache entries; it knows those of 418.39, 460.106.00, "
-err_lacks "exact release"
+err_lacks "full version"
 if ! is_wine; then # Wine always has a driver
 	run 2 check --target sm_86 lib/a.ptx
-	err_has "cannot tell: the names of entries depend on the driver's exact release; give it (--driver 550.163.01)"
+	err_has "cannot tell which modules are warm: name the driver with its full version (--driver 550.163.01)"
 	# Without a module, no warm or cold ones are counted.
 	head -c 3000 /dev/zero >lib/none.so
 	run 0 check --target sm_86 lib/none.so
@@ -98,10 +98,10 @@ run 2 check "${gpu[@]}" --json lib/newer.ptx
 json 'd["modules"] == 0 and d["cannot"] == 0'
 json '[(f["target"], f["why"]) for f in d["failing"]] == [("sm_86", "will fail: no kernel image for sm_86")]'
 run 2 check "${gpu[@]}" lib/newer.ptx # from the inventory
-out_has "sm_86 (RTX 30): a program fails with 1 file"
+out_has "sm_86 (RTX 30): 1 file will fail"
 out_has "newer.ptx: will fail: no kernel image for sm_86"
 run 2 scan --target sm_86 --driver 550.163.01 lib/newer.ptx
-out_has "sm_86 (RTX 30): a program fails with 1 file"
+out_has "sm_86 (RTX 30): 1 file will fail"
 out_lacks "nothing to compile"
 out_has "newer.ptx: will fail: no kernel image for sm_86"
 run 1 check "${gpu[@]}" lib/newer.ptx lib/a.ptx

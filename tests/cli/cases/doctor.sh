@@ -102,13 +102,13 @@ if ! is_wine; then
 		run 0 check "$sample"
 		fresh
 		found 2 "no-compiler cold" "$sample"
-		says_of no-compiler evidence "libnvidia-ptxjitcompiler.so.1 is missing, with which the driver compiles"
+		says_of no-compiler evidence "the driver's compiler, libnvidia-ptxjitcompiler.so.1, is missing"
 		says_of no-compiler fix "NVIDIA_DRIVER_CAPABILITIES=compute,utility; on Debian install the package libnvidia-ptxjitcompiler1"
 		run 2 check "$sample"
-		err_has "warning: libnvidia-ptxjitcompiler.so.1 is missing"
+		err_has "warning: the driver's compiler, libnvidia-ptxjitcompiler.so.1, is missing"
 		err_lacks "tune --path"
 		run 2 prime "$sample"
-		err_has "jitwarm: libnvidia-ptxjitcompiler.so.1 is missing"
+		err_has "jitwarm: the driver's compiler, libnvidia-ptxjitcompiler.so.1, is missing"
 		run 2 prime --cache "$place/other" "$sample"
 		run "0|2" status
 		out_has "Next    get the driver's compiler: jitwarm doctor"

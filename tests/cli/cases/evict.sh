@@ -34,7 +34,7 @@ import 1 --dry-run
 out_has "2 old entries of other programs, "
 out_has "nothing is imported without a larger CUDA_CACHE_MAXSIZE"
 import 3
-err_has "2 entries of others ("
+err_has "2 entries of other programs ("
 err_has "or free space with “jitwarm cache prune”"
 err_one_line
 [[ $(entries "$work/there") == "$before" ]] || fail "an import that was refused has written"
@@ -62,7 +62,7 @@ PYTHON
 	for limit in 4294967296 2147483648; do
 		CUDA_CACHE_MAXSIZE=$limit run 3 import --allow-unsigned --as-is --cache "$work/four" "$pack"
 		err_has "would be evicted"
-		err_has "a cache limit is at most 4 GiB"
+		err_has "no cache limit exceeds 4 GiB"
 		err_lacks "--max-size"
 	done
 	rm "$(find "$work/four" -path '*/?/?/*' -type f | sort | head -1)"
@@ -106,7 +106,7 @@ run 1 check "$work/a.so"
 rm -r "$work/cache"
 CUDA_CACHE_MAXSIZE=1000000000 run 0 prime --cache "$work/cache" "$work/a.so"
 run 1 prime "$work"/other?.ptx
-err_has "cold again"
+err_has "compiles the modules again"
 # The entries are another driver's.
 rm -r "$work/cache"
 SIMDRIVER_STAMP='Jan  1 202301:02:03' JITWARM_STATE=$work/former run 0 prime "$work/a.so"

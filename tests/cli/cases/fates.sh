@@ -93,7 +93,7 @@ for what in folder; do
 	out_has "driver-old: "
 	out_has "install driver 570 (CUDA 12.8), or a newer one"
 	run 2 check $what # the rest could be compiled
-	out_has "a program fails with 1 file"
+	out_has "1 file will fail"
 	run 2 check "${old[@]/550.163.01/570}" $what # of driver 570, the names of entries are unknown
 	out_lacks "will fail"
 done
@@ -103,12 +103,12 @@ for mode in LAZY EAGER; do
 	err_has "1 of 2 pieces needs driver 570 (CUDA 12.8) or newer: a program that uses it fails"
 done
 run 2 find folder
-out_has "a program fails with 1 file"
+out_has "1 file will fail"
 run 2 find folder --json
 json 'd["places"][0]["failing"] == 1 and d["places"][0]["verdict"] == "fails"'
 
 run 2 scan "${new[@]}" future.so
-out_has "sm_86 (RTX 30): a program fails with driver 455 to 580"
+out_has "sm_86 (RTX 30): programs fail with driver 455 to 580"
 run 0 check --target sm_100 --driver 580.65.06 none.so
 out_has "nothing to compile"
 # Loose code fails no file that has other code.
@@ -178,7 +178,7 @@ for command in check scan; do
 done
 # The runtime loads lazily, so only the users of the piece fail, unless all is loaded at the start.
 run 0 scan "${old[@]}" libkind.so
-out_has "1 cannot be used (of kind 0x20, which the driver does not know)"
+out_has "1 piece of code is unusable (of kind 0x20, which the driver does not know)"
 CUDA_MODULE_LOADING=EAGER run 2 check "${old[@]}" libkind.so
 out_has "will fail: code of the unknown kind 0x20 for sm_86"
 run 2 check --json "${new[@]}" libkind.so

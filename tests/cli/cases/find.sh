@@ -32,7 +32,7 @@ run 1 find "$tree" "$tree/conda" --json
 json 'len(d["places"]) == 3'
 run 1 find "$tree"
 out_has "1 module to compile"
-out_has "and 1 other place without device code"
+out_has "no device code in 1 other environment or program"
 next=$(sed -n 's/^Next    jitwarm //p' "$out")
 [[ $next == "prime --environment "* ]] || fail "no command: $next"
 if ! is_wine; then

@@ -10,7 +10,7 @@ has_folder() { compgen -G "$work/state/runs/*-*" >/dev/null; }
 varies tree ^state/runs/ # depends on how far the run came
 running
 run 1 uninstall
-err_has "is a jitwarm that is running: wait until it has ended, or end it, then uninstall again"
+err_has ": wait until it has ended, or end it, and uninstall again"
 err_one_line
 out_lacks removed
 has_folder || fail "the folder of the run is gone"

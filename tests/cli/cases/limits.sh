@@ -37,7 +37,7 @@ if [[ ! $sanitized ]]; then
 	(ulimit -s 300 && run 0 scan "${gpu[@]}" "$sample") || exit 1
 	(ulimit -s 64 && run 3 scan "${gpu[@]}" "$sample") || exit 1
 	err_one_line
-	err_has "allow 256 KiB or more (ulimit -s)"
+	err_has "set 256 KiB or more (ulimit -s)"
 fi
 
 # A wheel has many loose cubins, as flashinfer's has 16,000: jitwarm keeps neither the pages of their headers nor anything else of them in

@@ -95,7 +95,7 @@ out_has ", and saves under 0.1 s of a first start"
 # Each of two files has its annotation, with its own numbers.
 mkdir two && cp libold.so two/a.so && cp liball.so two/b.so
 run 2 lint --gpus rtx50 --format github two/a.so two/b.so
-out_has "::error file=two/a.so,title=sm_120 (RTX 50)::a program fails with 1 file; avoided by -gencode arch=compute_120,code=sm_120; will fail"
+out_has "::error file=two/a.so,title=sm_120 (RTX 50)::1 file will fail; avoided by -gencode arch=compute_120,code=sm_120; will fail"
 out_has "::warning file=two/b.so,title=sm_120 (RTX 50)::up to 3 modules"
 [[ $(wc -l <"$out") == 2 ]] || fail "not an annotation for each file"
 

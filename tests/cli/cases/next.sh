@@ -43,7 +43,7 @@ err_has "    to name another directory: jitwarm tune --path DIR --apply"
 CUDA_CACHE_PATH=/dev/null/cache run 2 check "$sample"
 err_has "    to name another directory: jitwarm tune --path DIR --apply"
 CUDA_CACHE_DISABLE=1 run 2 prime "$sample"
-err_has "    where that is set: jitwarm tune"
+err_has "    to see where it is set: jitwarm tune"
 
 is_wine && exit 0
 # A login without its session bus cannot use units.

@@ -36,7 +36,6 @@ for each in 2484:sm_86:550.163.01 2b85:sm_120:580 1021:sm_35:470.256.02 ffff:rtx
 	IFS=: read -r device gpu driver <<<"$each"
 	export JITWARM_PCI_DEVICES=10de:$device@0000:01:00.0
 	run "1|2" doctor "$work/x.so"
-	out_lacks "Nothing helps here"
 	out_has "Do: install NVIDIA's driver; a container needs --gpus all"
 	out_has "“jitwarm scan --target $gpu $work/x.so”"
 	run 2 prime "$work/x.so"
@@ -62,7 +61,7 @@ run 2 prime "$work"
 err_has "NVIDIA_DRIVER_CAPABILITIES"
 printf '5.15.153.1-microsoft-standard-WSL2\n' >"$work/root/proc/sys/kernel/osrelease"
 run 2 status
-out_has "; in WSL it comes with the driver of Windows"
+out_has "; in WSL, install or update the Windows driver"
 
 # For a driver whose entry names are unknown, import says that it cannot judge the entries.
 . "$cases/../pack-entries.sh"

@@ -68,7 +68,7 @@ run 3 import --allow-unsigned --cache "$copy" "$(native "$work/missing.jwpack")"
 # This pack requires a feature that this jitwarm does not have.
 thin=$(native "$cases/../../data/features/pack-1-thin.jwpack")
 run 3 import --allow-unsigned --cache "$(native "$work/new")" "$thin"
-err_has "pack-1-thin.jwpack: it requires “thin”, which this jitwarm does not know: a newer one is needed"
+err_has "pack-1-thin.jwpack: the pack needs “thin”, which this version of jitwarm does not know: install a newer one"
 err_one_line
 [[ ! -e $work/new ]] || fail "something was written"
 run 3 export --all --cache "$(native "$work/missing")" -o "$pack"

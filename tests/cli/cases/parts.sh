@@ -54,7 +54,7 @@ out_lacks "no code"
 for gpu in sm_75 sm_86; do
 	run "$([[ $gpu == sm_75 ]] && echo 0 || echo 2)" check --target $gpu --driver 550.163.01 stripped.so
 done
-out_has "stripped.so: will fail: its linked code has none for sm_86 and cannot be linked again: a start ends with error 200"
+out_has "stripped.so: will fail: its linked code has no machine code for sm_86 and cannot be linked again: a start ends with error 200"
 run 2 scan --json --target sm_86 --driver 550.163.01 stripped.so
 json 'd["totals"][0]["verdict"] == "fails" and "error 200" in d["totals"][0]["reason"]'
 run 0 scan --target sm_86 --driver 550.163.01 stripped-12.so

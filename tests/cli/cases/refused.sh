@@ -18,7 +18,7 @@ run 2 check "$work/folder"
 out_has "bad.ptx: $why"
 out_lacks 'Next: jitwarm prime'
 run 2 check --explain "$bad"
-out_has "sm_86 (RTX 30): the driver refuses code of 1 file"
+out_has "sm_86 (RTX 30): the driver refuses code in 1 file"
 out_lacks "will fail"
 out_has "$bad: $why"
 out_lacks 'never primed'

@@ -110,24 +110,24 @@ GPUS
 
 # The line says what changes with a newer driver.
 run 2 scan --target sm_86 --driver 550 texts
-out_has "sm_86 (RTX 30): a program fails with driver 455 to 550; with 555: a program fails with 1 file, 2 modules to compile; with 570: 3 modules to compile"
+out_has "sm_86 (RTX 30): programs fail with driver 455 to 550; with driver 555: 1 file will fail, 2 modules to compile; with driver 570: 3 modules to compile"
 out_lacks "the same"
 rm texts/b.ptx
 run 2 scan --target sm_86 --driver 550 texts
-out_has "; with 555: 2 modules to compile"
+out_has "; with driver 555: 2 modules to compile"
 run 0 scan --target sm_86 --driver 560 texts
-out_has "sm_86 (RTX 30): this holds for driver 555 and newer ones; a program fails with 455 to 550"
+out_has "sm_86 (RTX 30): this holds for driver 555 and newer ones; programs fail with driver 455 to 550"
 run 0 scan --target sm_86 --driver 550 parts
-out_has "sm_86 (RTX 30): this holds for driver 525 and newer ones; a program fails with 455 to 520"
+out_has "sm_86 (RTX 30): this holds for driver 525 and newer ones; programs fail with driver 455 to 520"
 run 0 scan --target sm_86 --driver 550 empty/empty.fatbin
-out_has "this holds for driver 525 to 550; a program fails with 455 to 520; with 555: 1 module to compile"
+out_has "this holds for driver 525 to 550; programs fail with driver 455 to 520; with driver 555: 1 module to compile"
 is_wine || is_emulated || {
 	run 0 scan --target sm_86 --driver 550 empty/libempty.so
 	out_has "sm_86 (RTX 30): nothing to compile"
-	out_has "; with 555: up to 1 module to compile when used"
+	out_has "; with driver 555: up to 1 module to compile when used"
 	run 0 scan --target sm_86 --driver 555 empty/libempty.so
 	out_has "sm_86 (RTX 30): up to 1 module (47 B of PTX): a program compiles what it uses, when it first uses it"
-	out_has "sm_86 (RTX 30): this holds for driver 555 and newer ones; with older drivers less of it is loaded, and with 455 to 520 a program fails"
+	out_has "sm_86 (RTX 30): this holds for driver 555 and newer ones; older drivers load less of the code, and programs fail with driver 455 to 520"
 }
 
 # The CUDA runtime refuses older drivers for every GPU. What counts is the compiler of any of the library's code, and the runtime that the
@@ -137,9 +137,9 @@ is_wine || is_emulated || {
 	out_has "libthirteen.so: will fail: a CUDA runtime that needs the driver of a newer CUDA for sm_86; it needs driver 580 (CUDA 13.0) or newer"
 	run 2 check --target sm_86 --driver 550 mixed/libthirteen.so
 	run 0 scan --target sm_86 --driver 580 mixed/libthirteen.so
-	out_has "this holds for driver 580 and newer ones; a program fails with 455 to 575"
+	out_has "this holds for driver 580 and newer ones; programs fail with driver 455 to 575"
 	run 0 scan --target sm_86 --driver 550 mixed/libtwelve.so
-	out_has "this holds for driver 525 and newer ones; a program fails with 455 to 520"
+	out_has "this holds for driver 525 and newer ones; programs fail with driver 455 to 520"
 	run 0 scan --target sm_86 --driver 550 mixed/libbaked.so
 	objcopy -O binary --only-section=.dynstr mixed/libtwelve.so names
 	python3 - <<'PYTHON'

@@ -120,7 +120,7 @@ ptx used sm_70 >"$site/numba_cuda/tests_of/used.ptx"
 run 1 check --json
 json 'd["cold"] == d["left_out"] == 1 and not d["failing"] and d["files"][0]["path"].endswith("used.ptx")'
 run 1 check --explain
-err_has "1 loose file in folders for tests: left out; --all includes them"
+err_has "1 loose file in test folders left out; --all includes such files"
 run 1 check --json --all
 json 'd["cold"] == 2 and d["lacking"] == 1'
 run 1 check --json "$site/numba_cuda/numba/cuda/tests/data/jitlink.ptx"

@@ -29,7 +29,7 @@ public=$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["keys"]
 
 # An empty registry is no failure.
 run 1 pull "oci://$site/lab/cache" "$sample"
-err_has "$site/lab/cache is empty (no tag $tag): compile here with “jitwarm prime”, and upload that with “jitwarm push”"
+err_has "$site/lab/cache is empty (no tag $tag): compile here with “jitwarm prime”, and upload the results with “jitwarm push”"
 err_one_line
 nothing_left
 run 0 push --sign "oci://$site/lab/cache" "$sample" --json
@@ -61,7 +61,7 @@ app_compiles 0
 # Unsigned packs are taken only if that is allowed.
 machine unsigned
 run 3 pull "oci://$site/lab/cache:v1"
-err_has "is not signed: a pack holds code"
+err_has "is not signed; upload a signed one"
 nothing_imported
 run 0 pull --allow-unsigned "oci://$site/lab/cache:v1"
 app_compiles 0
@@ -186,4 +186,4 @@ JITWARM_STATE=$work/machines/maker/state run 0 push --sign "oci://$site/lab/pair
 run 0 export -o "$work/second.jwpack" --arch sm_90
 run 0 push "oci://$site/lab/pair:${tag/sm_86/sm_90}" "$work/second.jwpack"
 CUDA_CACHE_PATH=$work/machines/both run 1 pull "oci://$site/lab/pair" "$sample"
-err_has "${tag/sm_86/sm_90}: is not signed: a pack holds code"
+err_has "${tag/sm_86/sm_90}: is not signed; upload a signed one"

@@ -108,12 +108,12 @@ ln -s ../jitwarm.timer "$units/timers.target.wants/jitwarm.timer"
 ln -s ../jitwarm.path "$units/default.target.wants/jitwarm.path"
 ln -s ../other.service "$units/default.target.wants/other.service"
 FAIL=1 run 0 startup disable
-err_has "the system said: systemctl: Failed to connect to bus"
+err_has "the system answered: systemctl: Failed to connect to bus"
 [[ $(cd "$HOME/.config" && find . -mindepth 1 | sort | tr '\n' ' ') == "./systemd ./systemd/user ./systemd/user/default.target.wants ./systemd/user/default.target.wants/other.service " ]] || fail "left: $(find "$HOME/.config")"
 rm -r "$units/default.target.wants"
 run 0 startup enable frame
 FAIL=1 run 0 uninstall
-err_has "the system said"
+err_has "the system answered"
 [[ ! -e $HOME/.config/systemd ]] || fail "left: $(find "$HOME/.config")"
 if ((EUID == 0)) && setpriv --reuid 20001 --regid 20001 --clear-groups test -x "$JITWARM" 2>/dev/null; then
 	mkdir -m 777 "$work/theirs"

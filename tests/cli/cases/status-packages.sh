@@ -66,7 +66,7 @@ run 1 status
 out_has "env: 3 packages with device code"
 out_has "        beta 1.1: up to 2 modules, "
 out_has "        alpha 2.0: up to 1 module, "
-out_has "        newer 0.9: a program fails with 1 file"
+out_has "        newer 0.9: 1 file will fail"
 out_lacks empty
 out_has "  first start "
 out_has "Next    compile this if a start takes long (programs may need none of it): jitwarm prime"
@@ -129,7 +129,7 @@ if ! is_wine; then
 	printf '.version 7.8\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n' >"$site/first/x.ptx: y.ptx"
 	printf 'first/x.ptx: y.ptx,,\n' >"$site/second-1.0.dist-info/RECORD"
 	run 1 status
-	out_has "        second 1.0: a program fails with 1 file"
+	out_has "        second 1.0: 1 file will fail"
 fi
 
 # On Jetson the driver keeps 256 MiB, unless a limit is set.

@@ -39,7 +39,7 @@ for driver in 580 580.95.05 12.8; do
 done
 run 2 check --target rtx4090 --driver 580 --cache cache lib
 out_lacks "too new"
-err_has "cannot tell: the names of entries depend on the driver's exact release; give it (--driver 580.159.04), or check on a machine that has it"
+err_has "cannot tell which modules are warm: name the driver with its full version (--driver 580.159.04), or check on a machine with this driver"
 run 2 make --target rtx4090 --driver 580.1.1 -o x.jwpack lib
 err_has "“jitwarm status --driver-profile FILE”"
 
@@ -70,7 +70,7 @@ if ! is_wine; then
 	run 2 bake -o copies lib
 	err_has "; “--target rtx4090 --fetch” bakes for another machine"
 	run 2 prime -n lib
-	err_has "In an image: “jitwarm bake --target rtx4090 --fetch -o DIR lib”."
+	err_has "To bake for an image: “jitwarm bake --target rtx4090 --fetch -o DIR lib”."
 	err_has "“jitwarm make --target rtx4090 --driver 550.163.01 --fetch -o FILE.jwpack lib”"
 	cp -r lib wheel.whl
 	run 2 prime -n wheel.whl
@@ -87,7 +87,7 @@ fi
 # For PTX that is too new, the report names the driver that reads it.
 sed 's/version 7.0/version 9.0/' lib/a.ptx >"$work/new.ptx"
 run 2 scan --target sm_86 --driver 12.8 new.ptx
-out_has "1 cannot be used (too new: it needs driver 580 (CUDA 13.0) or newer)"
+out_has "1 piece of code is unusable (too new: it needs driver 580 (CUDA 13.0) or newer)"
 for time in first second; do
 	run 2 check --target sm_86 --driver 550.163.01 new.ptx
 	out_has "new.ptx: will fail: PTX newer than the driver reads for sm_86; it needs driver 580 (CUDA 13.0) or newer"

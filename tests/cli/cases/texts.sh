@@ -13,10 +13,10 @@ compiles() {
 
 # One line reports several texts.
 run 1 check "$program" "$texts"
-err_has "some PTX was left out, or its use is assumed: “jitwarm check --explain "
-err_lacks "6 PTX texts"
+err_has "the answer leaves out some PTX, or assumes how programs load it: “jitwarm check --explain "
+err_lacks "6 PTX sources"
 run 1 check --explain "$program" "$texts"
-err_has "program${texts##*/framework-texts} and 1 other library: 6 PTX texts in the data"
+err_has "program${texts##*/framework-texts} and 1 other library: the answer assumes that programs load 6 PTX sources in the data without options"
 
 # jitwarm's own PTX is not found in jitwarm, and no chance match in its data counts as damaged.
 run 0 scan --target sm_86 "${JITWARM##* }"
@@ -52,7 +52,7 @@ json 'd["files"][0]["verdicts"]["sm_86"]["jit_modules"] == 3 and d["files"][0]["
 run 0 prime "$program"
 err_has "“jitwarm check --explain "
 run 0 check --explain "$program"
-err_has "3 PTX texts in the data, assumed to be loaded without options (3 copies for older GPUs left out); “jitwarm run --record FILE -- PROGRAM” shows"
+err_has "the answer assumes that programs load 3 PTX sources in the data without options (3 copies for older GPUs left out); to see what a program does: jitwarm run --record FILE -- PROGRAM"
 compiles 0
 run 0 check --json "$program"
 json 'd["modules"] == d["warm"] == 3'
@@ -81,7 +81,7 @@ is_wine || {
 	rm -r "$work/cache"
 	run 0 run --record options.jwrec --json "$program" -- "$program" opt
 	json 'd["modules"] == d["in_files"] == d["not_by_prime"] == 3'
-	err_has "3 PTX texts are loaded with options of the program"
+	err_has "the program loads 3 PTX sources with options"
 	compiles 0 opt
 	run 0 check --recording options.jwrec
 	rm -r "$work/cache"
@@ -112,7 +112,7 @@ compiles 0
 # For a loose PTX or fat binary, the report says how it is understood.
 printf '.version 6.3\n.target sm_52\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n' >"$work/k.ptx"
 run 1 check --explain "$work/k.ptx"
-err_has "1 loose PTX text is assumed to be loaded without options, and not linked"
+err_has "the answer assumes that programs load 1 loose PTX file without options and without linking"
 # OptiX compiles its own programs; the driver would refuse this one.
 mkdir "$work/optix"
 printf '.version 6.3\n.target sm_52\n.address_size 64\n.visible .entry __raygen__k()\n{\n\tcall _optix_set_payload, (%%r1, %%r2);\n\tret;\n}\n' >"$work/optix/kernel_optix.ptx"
@@ -130,7 +130,7 @@ open("linked.fatbin", "wb").write(fatbin.container(fatbin.entry(fatbin.PTX, 52, 
 PYTHON
 run 1 check --json --explain linked.fatbin
 json 'd["modules"] == d["link"] == 1'
-err_has "1 loose relocatable file is assumed to be the input of a link"
+err_has "the answer assumes that programs link 1 loose relocatable file"
 run 0 prime linked.fatbin
 run 0 check linked.fatbin
 

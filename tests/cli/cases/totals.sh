@@ -27,12 +27,12 @@ module newer.ptx k4 100
 sed -i 's/^.version 7.0/.version 8.4/' newer.ptx
 run 0 scan --target sm_86 lib
 out_has "sm_86 (RTX 30): this holds for driver 455 and newer ones"
-out_lacks "a program fails"
+out_lacks "programs fail"
 run 0 scan --target sm_86 newer.ptx
-out_has "sm_86 (RTX 30): this holds for driver 550 and newer ones; a program fails with 455 to 545"
+out_has "sm_86 (RTX 30): this holds for driver 550 and newer ones; programs fail with driver 455 to 545"
 sed 's/^.version 8.4/.version 7.5/' newer.ptx >between.ptx
 run 0 scan --target sm_86 "$sample" between.ptx # from driver 535 on, only one piece fails when it is used
-out_has "sm_86 (RTX 30): this holds for driver 550 and newer ones; with older drivers less of it is loaded, and with 455 to 530 a program fails"
+out_has "sm_86 (RTX 30): this holds for driver 550 and newer ones; older drivers load less of the code, and programs fail with driver 455 to 530"
 run 0 lint --gpus sm_86 "$sample" between.ptx --json
 json '[(g["driver_from"], g["fails_from"], g["fails_to"]) for g in d["gpus"]] == [(550, 455, 530)]'
 run 0 scan --target sm_86 --driver 580 lib newer.ptx --json
@@ -40,13 +40,13 @@ json '[(t["driver_from"], t["fails_from"], t["fails_to"]) for t in d["totals"]] 
 run 2 scan --target sm_86 --driver 535 newer.ptx --json
 json '[(t["driver_from"], t["fails_from"], t["fails_to"]) for t in d["totals"]] == [(0, 455, 535)]'
 run 2 scan --target sm_86 --driver 535 newer.ptx
-out_has "sm_86 (RTX 30): a program fails with driver 455 to 535"
+out_has "sm_86 (RTX 30): programs fail with driver 455 to 535"
 out_lacks "this holds for driver"
 # PTX without code is compiled, too; a driver that cannot read it makes no program fail.
 printf '.version 8.4\n.target sm_70\n.address_size 64\n' >empty.ptx
 run 0 scan --target sm_86 lib empty.ptx
-out_has "sm_86 (RTX 30): this holds for driver 550 and newer ones; with older drivers less of it is loaded"
-out_lacks "a program fails"
+out_has "sm_86 (RTX 30): this holds for driver 550 and newer ones; older drivers load less of the code"
+out_lacks "programs fail"
 # Nor does machine code without a symbol, for any GPU.
 python3 - "$cases/../../framework" <<'PYTHON'
 import sys
@@ -164,7 +164,7 @@ PYTHON
 	json '[(t["driver_from"], t["fails_to"], t["driver_to"], [n["driver"] for n in t["newer"]]) for t in d["totals"]] == [(550, 545, 575, [580])]'
 	mv versions/libx_cuda.native.so versions/libx_cuda118.so
 	run 0 scan --target sm_86 --driver 580 versions
-	out_has "this holds for driver 580 and newer ones; with older drivers less of it is loaded"
+	out_has "this holds for driver 580 and newer ones; older drivers load less of the code"
 	run 0 scan --target sm_86 --driver 580 --json versions
 	json '[(t["driver_from"], t["at_most"]) for t in d["totals"]] == [(580, True)]'
 	# CUDA 10's runtime loads everything at the start, however little it is.
