@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """mutants.py [--trace [PATTERN]] [--sample COUNT] [--seed NUMBER] [--file PATTERN] [--at FILE:LINE] [--list] [--verbose] [--quick]
-           [--jobs COUNT] [--named [PATTERN]]
+           [--jobs COUNT] [--stale]
 
 Makes mistakes by rule in all of src, one at a time, in copies of the sources in build/mutants, runs the tests that reach the
 line (--trace runs all of them once with counters and remembers which do), and reports what no test noticed. A sample has as
@@ -13,7 +13,7 @@ sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + "/
 import reach
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-KNOWN, NAMED, BY_HAND = (ROOT + "/tests/mutants/" + name for name in ("equivalent.txt", "named.txt", "by-hand.tsv"))
+KNOWN, BY_HAND = (ROOT + "/tests/mutants/" + name for name in ("equivalent.txt", "by-hand.tsv"))
 
 # These work only on Windows, or only in programs of their own.
 ELSEWHERE = ("src/setup/logon_task.c", "src/os/win32/*")
@@ -250,43 +250,15 @@ class Place:
         return ("not built", "") if noticed is False else ("not noticed", "%d tests" % len(tests))
 
 
-def read_named(pattern):
-    """[(what it is, file, tests, lines, what they become)] of those files"""
-    with open(NAMED, encoding="utf-8") as file:
-        blocks = [block.split("\n") for block in file.read().strip("\n").split("\n\n")][1:]
-    for head, place, *lines in blocks:
-        path, tests = place.split(" ", 1)
-        if re.search(pattern, path):
-            yield (head[2:], path, "(%s)" % tests, *("\n".join(line[2:] for line in lines if line[0] == sign) for sign in "-+"))
-
-
-def list_stale(pattern):
-    stale = ["%s: %s" % (path, what) for what, path, _, old, _ in read_named(pattern)
-             if not os.path.exists(ROOT + "/" + path) or read(ROOT + "/" + path).count(old) != 1]
+def list_stale():
+    """Prints the tests of by-hand.tsv that are gone; without a build, none."""
     listed = subprocess.run(["ctest", "-N", "--test-dir", ROOT + "/build/release"], capture_output=True, text=True, check=False).stdout
-    tests = set(re.findall(r"Test +#\d+: (\S+)", listed))  # the tests of this system; empty without a build
-    stale += ["%s: %s: no test has such a name: %s" % (path, what, names) for what, path, names, *_ in read_named(pattern)
-              if tests and not any(re.fullmatch(names, test) for test in tests)]
+    tests = set(re.findall(r"Test +#\d+: (\S+)", listed))
     with open(BY_HAND, encoding="utf-8") as file:
         rows = [line.split("\t")[0].split(",") for line in file if not line.startswith("#")]
-    stale += ["by-hand.tsv: no test " + name for row in rows for name in row if tests and name not in tests and not name.startswith("wine-")]
+    stale = ["by-hand.tsv: no test " + name for row in rows for name in row if tests and name not in tests and not name.startswith("wine-")]
     print("\n".join(stale))
     return int(bool(stale))
-
-
-def try_named(place, pattern):
-    counts = {"noticed": 0, "not noticed": 0, "not built": 0}
-    for what, path, tests, old, new in read_named(pattern):
-        text = read(place.tree + "/" + path)
-        # "unit-struck SCENARIO" is a part of unit-struck.
-        tests = [(name, 600) for name in place.usual.tests if re.fullmatch(tests, name.split(" ")[0])]
-        noticed = place.usual.notices(path, text, text.replace(old, new), tests) if tests and text.count(old) == 1 else False
-        outcome = "noticed" if noticed else "not built" if noticed is False else "not noticed"
-        counts[outcome] += 1
-        if outcome != "noticed":
-            print("%s: %s: %s" % (path, what, outcome), flush=True)
-    print("%d of %d named mistakes noticed" % (counts["noticed"], sum(counts.values())))
-    return 0 if counts["noticed"] == sum(counts.values()) else 1
 
 
 def try_all(place, waiting, outcomes):
@@ -317,10 +289,10 @@ def main():
     parser.add_argument("--quick", action="store_true", help="without the sanitizers, which notice a few more")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="so many at a time, each in a copy of its own")
     parser.add_argument("--trace", nargs="?", const=".", help="run the tests with such a name once and remember what they reach; default all")
-    parser.add_argument("--named", nargs="?", const=".", help="those of tests/mutants/named.txt instead, in such files; default all; 0: all were noticed; with --list: those whose lines do not stand once in their file, and tests of by-hand.tsv that are gone")
+    parser.add_argument("--stale", action="store_true", help="list tests of by-hand.tsv that are gone, and try none")
     args = parser.parse_args()
-    if args.named and args.list:
-        return list_stale(args.named)
+    if args.stale:
+        return list_stale()
     known, mutants = read_known(), []
     files = subprocess.run(["git", "-C", ROOT, "ls-files", "src"], capture_output=True, text=True, check=True).stdout.split()
     files = [path for path in files if path.endswith(".c") and not any(fnmatch.fnmatch(path, pattern) for pattern in ELSEWHERE)]
@@ -340,11 +312,11 @@ def main():
         for path, number, rule, line, changed in mutants:
             print("%s:%d: %s\n  - %s\n  + %s" % (path, number, rule, line.strip(), changed.strip()))
         return 0
-    places = [Place(i) for i in range(1 if args.named else max(1, args.jobs))]
+    places = [Place(i) for i in range(max(1, args.jobs))]
     for place in places:
-        place.prepare(args.quick or args.named)
-        place.reach = None if args.named else reach.Reach(place.tree)
-    return try_named(places[0], args.named) if args.named else report(places, mutants, args)
+        place.prepare(args.quick)
+        place.reach = reach.Reach(place.tree)
+    return report(places, mutants, args)
 
 
 def report(places, mutants, args):

@@ -62,7 +62,7 @@ night_states() {
 	[ $status$said != 01 ] || return 77
 	return $status
 }
-night_mutants() { ./scripts/mutants.py --trace; JITWARM_LONG_TESTS=1 ./scripts/mutants.py --named; local named=$?; ./scripts/mutants.py --sample 200 --seed "$(date +%j)" && [ $named = 0 ]; }
+night_mutants() { ./scripts/mutants.py --trace; ./scripts/mutants.py --sample 200 --seed "$(date +%j)"; }
 night_aarch64() { ./scripts/test-aarch64.sh; }
 night_cover() { ./scripts/coverage.py; }
 night_fuzz() {
