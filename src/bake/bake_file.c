@@ -12,6 +12,7 @@
 
 enum { MAX_CONTAINERS = 1 << 24 };
 
+/* Adds the places of an image's containers. */
 static int note_image(struct jw_error *err, struct bake_places *places,
 					  const struct devcode_image *image)
 {

@@ -34,6 +34,7 @@ uint64_t baked_copy_identity(const char *path)
 	return identity;
 }
 
+/* Copies the original's bytes, unless it has changed since it was mapped. */
 static int begin_bytes(struct jw_error *err, struct baked_copy *copy)
 {
 	const struct os_map *map = copy->from;

@@ -70,6 +70,8 @@ static int check_appended(struct jw_error *err, const struct elf_view *view)
 	return 0;
 }
 
+/* Finds the file offset and the address of the new segment, after all others; refuses files whose
+ * segments do not allow one. */
 static int place_segment(struct jw_error *err, struct grow *grow)
 {
 	const struct elf_view *view = &grow->elf;

@@ -184,6 +184,7 @@ static void put_json_number(uint8_t *at, size_t width, uint64_t number)
 	}
 }
 
+/* Reads a name of an enum, or a whole number; a number that does not fit its member becomes 0. */
 static int take_whole(struct jw_error *err, const struct json_field *field, const cJSON *object,
 					  uint8_t *at)
 {

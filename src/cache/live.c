@@ -477,6 +477,8 @@ static int compare_repaired(struct jw_error *err, struct repair *repair)
 	return 0;
 }
 
+/* Makes one repair under the lock, if it is still needed: other processes may have changed the row
+ * or the file since the walk. */
 static int do_task(struct jw_error *err, struct repair *repair, const struct repair_task *task)
 {
 	struct cache_live *live = repair->live;

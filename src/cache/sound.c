@@ -229,6 +229,7 @@ static int read_sounded_value(struct jw_error *err, void *context, uint64_t offs
 	return got == size ? 0 : error_set(err, JW_ERR_IO, "shorter than it was");
 }
 
+/* Closes an entry whose value was read, judges its machine code, and reports its damage. */
 static void end_entry(struct sounding *sounding, struct sound_reading *reading, size_t at,
 					  enum cache_damage damage)
 {

@@ -55,6 +55,7 @@ static int read_single(struct jw_error *err, struct leaf *leaf)
 	return 0;
 }
 
+/* Begins to search a file that is in memory as a whole. */
 static int begin_memory(struct jw_error *err, struct leaf *leaf)
 {
 	const struct stream *stream = leaf->stream;

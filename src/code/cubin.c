@@ -235,6 +235,7 @@ enum {
 	MAX_READ = 1 << 28, /* bytes of symbols and names: hostile kernels share a long one */
 };
 
+/* Adds a symbol's kernel, if it is one, within the limits of symbols and bytes. */
 static int take_symbol(struct jw_error *err, struct cubin_symbols *symbols, const uint8_t *symbol,
 					   const char *names, size_t names_size)
 {

@@ -30,6 +30,8 @@ static uint64_t member_key(const char *member)
 	return member ? fnv_update(FNV_START, member, strlen(member)) : 0;
 }
 
+/* Maps each wanted member to its first part, and opens the archive again, within the limit of bytes
+ * that are read more than once. */
 static int begin(struct jw_error *err, struct code_copy *copy)
 {
 	struct code_copying *copying = copy->copying = mem_alloc(sizeof *copying);

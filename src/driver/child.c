@@ -116,6 +116,8 @@ void child_distrust(struct child *child, const char *why)
 	end_process(child);
 }
 
+/* Passes a line of the worker to the event for it. The first line is the hello; a line that cannot
+ * be read ends the worker. */
 static void take_worker_line(struct child *child, const char *line, size_t size)
 {
 	struct protocol_hello hello = {0};

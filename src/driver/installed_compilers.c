@@ -264,6 +264,7 @@ static int find_compiler(struct jw_error *err, const struct jw_driver *driver,
 	return 0;
 }
 
+/* Takes the ptxas that the user named, unless it is newer than the driver. */
 static int take_named(struct jw_error *err, const struct jw_driver *driver, const char *file,
 					  struct jw_compiler *compiler)
 {

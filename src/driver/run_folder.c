@@ -72,6 +72,7 @@ static int check_place(struct jw_error *err, const char *path)
 	return error_set(err, JW_ERR_IO, "%s: another account could replace this folder", path);
 }
 
+/* Makes the run's folder among temporary files, and removes leftovers of killed runs there. */
 static int make_temporary(struct jw_error *err, struct run_folder *ret_folder)
 {
 	struct run_folder folder = {.temporary = true};
@@ -94,6 +95,7 @@ static int make_temporary(struct jw_error *err, struct run_folder *ret_folder)
 	return result;
 }
 
+/* Makes the run's folder in the state directory, and removes leftovers of killed runs there. */
 static int make_in(struct jw_error *err, const char *state_dir, struct run_folder *ret_folder)
 {
 	char own[TEXT_SHORT], *work = os_join(state_dir, "runs");

@@ -309,6 +309,7 @@ static int profile_elsewhere(struct jw_error *err, const struct jw_system_option
 	return result;
 }
 
+/* Fails because the names of the driver's entries are unknown, and says how to name the driver. */
 static int names_unknown(struct jw_error *err, const struct jw_driver *driver)
 {
 	const struct cache_known_driver *known = cache_known_driver_like(driver);

@@ -168,6 +168,8 @@ static void not_there(struct name_search *finder, const char *name,
 	found_trouble(&finder->list, &why);
 }
 
+/* Takes the files of a package, or of the package that has a module of that name. A missing one
+ * becomes a trouble, not a failure. */
 static int take_named_package(struct jw_error *err, struct name_search *finder, const char *name,
 							  struct typed_package *typed)
 {
@@ -206,6 +208,8 @@ static int take_named_package(struct jw_error *err, struct name_search *finder, 
 	return take_package(err, finder, wanted);
 }
 
+/* Takes the files that a typed name means: a path first, else a package. A name that means nothing
+ * becomes a trouble. */
 static int take_typed_name(struct jw_error *err, struct name_search *finder, const char *name)
 {
 	struct typed_package typed;
@@ -239,6 +243,7 @@ static int take_typed_name(struct jw_error *err, struct name_search *finder, con
 	return take_named_package(err, finder, name, &typed);
 }
 
+/* Takes all packages of the active environment, each once, and then its other files. */
 static int take_environment(struct jw_error *err, struct name_search *finder)
 {
 	if (open_environment(err, finder))

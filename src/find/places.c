@@ -246,6 +246,7 @@ static int take_program(struct jw_error *err, struct place_list *list,
 	return result;
 }
 
+/* Takes the places of one rule: below the root, the home, or each folder of a variable. */
 static int take_rule(struct jw_error *err, struct place_list *list, const struct place_rule *rule)
 {
 	const bool on_path = *rule->from == ':', program = on_path || !strcmp(rule->from, "CONDA_EXE");

@@ -52,6 +52,8 @@ static size_t wanted_as(const struct carry *carry, const struct cache_key_parts 
 	return at != SET_NONE && carry->options->key_bytes[at] == length + rest ? at : SIZE_MAX;
 }
 
+/* Adds a live entry of another driver to those found, if this driver wants its module and accepts
+ * its machine code. */
 static void take_live_entry(struct live *live, const struct cache_file *file)
 {
 	struct carry *carry = live->carry;

@@ -165,6 +165,7 @@ static int read_gathered_value(struct jw_error *err, void *context, uint64_t off
 	return 0;
 }
 
+/* Returns the fate of an entry that was read whole; fills in its item if it is taken. */
 static enum fate judge_gathered(struct work *work, struct room *room, size_t i)
 {
 	const struct cache_entry *entry = &room->entries[i];
@@ -315,6 +316,7 @@ static int compare_gathered(const void *left, const void *right)
 	return order ? order : (a->entry.key > b->entry.key) - (a->entry.key < b->entry.key);
 }
 
+/* Moves the taken items to `gather`, in the order of packs, and counts the others by reason. */
 static void keep_taken(struct work *work, struct gather *gather, struct jw_export_result *result)
 {
 	size_t counts[UNWANTED + 1] = {0};

@@ -205,6 +205,8 @@ struct lane_use {
 	uint16_t slot, target; /* ANALYSE_MAX_TARGETS stands for the identity */
 };
 
+/* Sets one hash lane for each key of a slot: one for each target, or one for its content if there
+ * are no keys. Returns their number. */
 static size_t set_lanes(const struct picks *picks, size_t slot_index, struct fnv_lane *lanes,
 						struct lane_use *uses)
 {

@@ -106,6 +106,8 @@ static void note_lost(const struct run_setup *setup, struct jw_prime_result *out
 						  TEXT_COUNT(compiled->lost, "entry", "entries"));
 }
 
+/* Runs the plan for a driver with known names of entries: results are inserted under the cache's
+ * lock. */
 static int run_known(struct jw_error *err, struct run_setup *setup, struct jw_prime_result *outcome)
 {
 	struct jw_error why = {0};

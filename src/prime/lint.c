@@ -287,6 +287,7 @@ static void advise_plain(const struct lint *lint, size_t at)
 	};
 }
 
+/* Sets the level of each GPU and finding, and adds the advice. */
 static void judge(const struct lint *lint)
 {
 	const struct jw_lint_options *options = lint->options;

@@ -365,6 +365,8 @@ static void judge_cuda(struct subject *subject, struct jw_lint_result *result, s
 	add_claim(result, capacity, &claim, subject, why);
 }
 
+/* Compares a library's pieces with the architectures of its list and label, and adds the claims
+ * that do not hold. */
 static void judge_subject(const struct lint_claims *claims, struct subject *subject,
 						  struct jw_lint_result *result, size_t *capacity)
 {

@@ -503,6 +503,7 @@ static void write_pack(const struct priming *run)
 	mem_free(targets);
 }
 
+/* Keeps the results: in the store, as a remembered run, and as a pack. */
 static void keep_step(const struct priming *run)
 {
 	const struct jw_prime_options *options = &run->options;

@@ -79,6 +79,8 @@ static uint32_t add_planned_file(struct matching *matching, uint32_t planned)
 	return matching->files[planned];
 }
 
+/* Finds the planned module with this key, and records its file and place in `module`. False if no
+ * file has it. */
 static bool match(struct matching *matching, const struct set *names, uint64_t key,
 				  uint64_t key_bytes, struct jw_recorded_module *module)
 {
@@ -99,6 +101,7 @@ static bool match(struct matching *matching, const struct set *names, uint64_t k
 	return false;
 }
 
+/* Finds the file of each recorded module by its key, or by the key of its text without options. */
 static void match_all(const struct recorder *recorder)
 {
 	struct plan *plan = recorder->plan;

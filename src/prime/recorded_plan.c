@@ -198,6 +198,8 @@ static void find_places(const struct jw_recording *recording, const struct plan_
 	mem_free(missing);
 }
 
+/* Keeps the modules at recorded places, drops the others, and adds notes about recorded modules
+ * that are of no use. */
 static void keep_places(struct plan *plan, const struct recorded_places *places)
 {
 	size_t kept = 0, idle = plan->unfit;

@@ -741,6 +741,8 @@ static void take_collected(struct run *run, size_t index, const struct collected
 	(void)os_remove(NULL, entry->path);
 }
 
+/* Takes the entry of a module that a worker has compiled: inserts it, or ends the run if entries do
+ * not have the predicted names. */
 static void take_compiled(struct run *run, struct slot *slot, size_t index)
 {
 	const struct run_setup *setup = run->setup;
@@ -765,6 +767,8 @@ static void take_compiled(struct run *run, struct slot *slot, size_t index)
 	mem_free(entry.path);
 }
 
+/* Handles a module that the driver refused: it is tried once more if memory or the context may be
+ * the cause, else it has failed. */
 static void take_refusal(struct run *run, struct slot *slot, size_t index,
 						 const struct protocol_answer *answer)
 {

@@ -190,6 +190,8 @@ static void refuse_object(struct run *run, struct remote_module *known, const ch
 		TEXT_COPY(shared->refused_why, why);
 }
 
+/* Inserts an object that was fetched from the folder. A damaged one is refused, and its module is
+ * compiled. */
 static void take_here(struct run *run, size_t index, const struct object_answer *answer)
 {
 	struct remote_module *known = &run->remote.modules[index];
@@ -230,6 +232,8 @@ static void take_placed(struct run *run, size_t index, const struct object_answe
 		TEXT_COPY(shared->trouble, answer->why);
 }
 
+/* Records the state of a module in the folder: there, claimed by another node or by this one, or
+ * missing. */
 static void take_state_there(struct run *run, size_t index, const struct object_answer *answer)
 {
 	struct remote_module *known = &run->remote.modules[index];
