@@ -57,6 +57,37 @@ out_lacks "is lost with"
 SLURM_TMPDIR=$place/job CUDA_CACHE_PATH=$place/jobs/cache run "0|1|2" status
 out_lacks "is lost with"
 
+# A pod's emptyDir: kubelet makes a folder below its own, or a tmpfs there, and the container sees it as a mount at another path. Root and
+# an account get the same answer.
+volume=$place/var/lib/kubelet/pods/7d0c/volumes/kubernetes.io~empty-dir/cache
+mkdir -p "$volume" "$place/mnt" && chmod 777 "$volume" "$place/mnt"
+cat >"$place/pod" <<'S'
+#!/bin/bash
+# pod PLACE VOLUME MEDIUM WORD...: runs with VOLUME mounted at PLACE/mnt, as kubelet and the engine do; MEDIUM: disk or Memory
+place=$1 volume=$2 medium=$3
+shift 3
+[[ $medium == disk ]] || mount -t tmpfs -o mode=777 tmpfs "$volume" || exit 77
+mount --bind "$volume" "$place/mnt" || exit 77
+exec "$@"
+S
+chmod +x "$place/pod"
+# shellcheck source=tests/accounts.sh
+. "$cases/../../accounts.sh"
+chmod 755 "$place"
+for medium in disk Memory; do
+	for account in root other; do
+		as=()
+		[[ $account == root ]] || as=("${as_other[@]}" env HOME="$place/mnt/home" JITWARM_STATE_DIR="$place/mnt/state")
+		[[ $account == root ]] || "${as_other[@]}" test -x "$outside" || continue
+		JITWARM="unshare -m $place/pod $place $volume $medium ${as[*]} $outside"
+		JITWARM_TRUST_ACCOUNTS='*' CUDA_CACHE_PATH=$place/mnt/cache run "0|1|2" doctor --json --no-probe
+		lost="is in an emptyDir volume, and is lost with the pod"
+		[[ $medium == disk ]] || lost="is lost at a restart (a folder in memory"
+		json "'$lost' in next((f for f in d['findings'] if f['id'] == 'bad-place'), {'evidence': str(d)})['evidence']"
+	done
+done
+JITWARM=$outside
+
 # The printed lines keep all caches: one folder, and every variable of the table.
 CUDA_CACHE_PATH=$place/home/cache
 for form in docker kubernetes compose slurm sh systemd; do
