@@ -378,11 +378,13 @@ static bool is_relative(void)
 }
 
 /* Prints the next step; a warm cache is useless as long as the driver does not read it. */
-static void print_status_next(const struct output *out, const struct status_document *found,
+static void print_status_next(const struct cli *cli, const struct status_document *found,
 							  const struct jw_check_result *packages)
 {
+	static const char *const kept[] = {"environment", NULL};
 	const struct jw_system *system = &found->system;
 	const struct jw_cache_info *cache = &system->cache;
+	struct buf line = BUF_MAX(NEXT_STEP_MAX);
 	/* command is NULL if there is nothing to type. */
 	const char *what, *command = "jitwarm prime";
 	char scan[256];
@@ -465,9 +467,11 @@ static void print_status_next(const struct output *out, const struct status_docu
 		command = "jitwarm find";
 	}
 	if (command)
-		next_step_fixed(out, STYLE_FAINT, what, command);
-	else
-		next_step(out, STYLE_FAINT, what, NULL);
+		buf_add(&line, "%s", command);
+	/* “find” looks at all environments. */
+	if (command && strcmp(command, "jitwarm find"))
+		next_step_keep(&line, &cli->options, kept);
+	next_step(&cli->out, STYLE_FAINT, what, command ? &line : NULL);
 }
 
 /* Checks the packages of the active environment; without one, or without a GPU, *ret_found stays
@@ -495,9 +499,10 @@ static int check_packages(struct jw_error *err, struct cli *cli, struct jw_found
 	return 0;
 }
 
-static void print_status(const struct output *out, const struct status_document *found,
+static void print_status(const struct cli *cli, const struct status_document *found,
 						 const struct jw_check_result *packages, bool explain)
 {
+	const struct output *out = &cli->out;
 	const struct jw_system *system = &found->system;
 
 	print_gpus(out, system);
@@ -516,7 +521,7 @@ static void print_status(const struct output *out, const struct status_document 
 					"WSL     Linux inside Windows: programs here use the cache above; Windows "
 					"programs have "
 					"another, %%APPDATA%%\\NVIDIA\\ComputeCache, which jitwarm.exe warms");
-	print_status_next(out, found, packages);
+	print_status_next(cli, found, packages);
 }
 
 static int report_status(struct jw_error *err, struct cli *cli)
@@ -535,7 +540,7 @@ static int report_status(struct jw_error *err, struct cli *cli)
 		found.troubles = packages->troubles;
 	}
 	if (!result) {
-		print_status(&cli->out, &found, packages, options_given(&cli->options, "explain"));
+		print_status(cli, &found, packages, options_given(&cli->options, "explain"));
 		if (packages)
 			cures_print_checked(cli, packages, false);
 		/* An environment that the user has not named may well hold no device code. */
