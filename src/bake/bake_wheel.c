@@ -415,6 +415,7 @@ static time_t time_of(const struct zip_member *member)
 	return mktime(&time);
 }
 
+/* Writes a member's header to the new wheel, with the mode and time of the old one. */
 static int begin_member(struct jw_error *err, struct wheel *wheel, const struct zip_member *member,
 						const char *name, uint64_t size)
 {

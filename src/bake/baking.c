@@ -163,6 +163,8 @@ static int begin_copy(struct jw_error *err, struct baking *baking)
 							&baking->copy);
 }
 
+/* Gives a container that does not fit another place in a longer copy; if that is impossible,
+ * put->why says why. */
 static int move_container(struct jw_error *err, struct baking *baking,
 						  const struct container_room *room, const struct container_form *form,
 						  struct baked_put *put)

@@ -459,6 +459,8 @@ static uint32_t crc_of(uint32_t crc, const uint8_t *data, size_t size)
 #endif
 }
 
+/* Unpacks the next bytes of a member; fails if the member differs from its headers in size or sum.
+ */
 static int take_some(struct jw_error *err, struct zip_reader *reader, uint8_t *to, size_t size,
 					 size_t *ret_got)
 {

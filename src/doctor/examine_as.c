@@ -151,6 +151,8 @@ static bool is_known(const struct taken *taken, const char *name)
 	return false;
 }
 
+/* Keeps a variable of the process if it decides about code; the first of several of one name
+ * counts. */
 static int keep_variable(struct jw_error *err, void *context, const char *name, const char *value)
 {
 	struct taken *taken = context;

@@ -116,6 +116,8 @@ struct compiler_search {
 	struct jw_error distrust; /* why the first refused compiler must not be run */
 };
 
+/* Tries a ptxas: the exact version ends the search; otherwise the oldest suitable or the newest
+ * older one is remembered. */
 static void try_program(struct compiler_search *search, const char *path)
 {
 	uint32_t cuda;

@@ -186,6 +186,7 @@ void run_folder_remove(struct run_folder *folder)
 
 enum { MAX_DEPTH = 8 };
 
+/* Counts the files below a folder, except indexes. */
 static uint64_t count_below(const char *path, int depth)
 {
 	struct os_names names;

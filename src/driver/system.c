@@ -27,6 +27,7 @@
 
 enum { MAX_PCI = 64, LIMIT_S = 120 };
 
+/* Takes the GPUs and the driver from the hello of a worker. */
 static void take_query_hello(struct jw_system *system, const struct protocol_hello *hello)
 {
 	for (size_t i = 0; i < hello->device_count; i++) {

@@ -209,6 +209,7 @@ static int take_walked_file(struct jw_error *err, struct directory_walking *walk
 			   : 0;
 }
 
+/* Takes the files of a directory, and puts its directories on the stack of those to be read. */
 static int take_names(struct jw_error *err, struct directory_walking *walking,
 					  const char *directory, const struct os_names *names)
 {

@@ -251,6 +251,8 @@ struct record_base {
 	char first_refused[256];
 };
 
+/* Reads the name and version of the package whose files are about to be added, if that has not been
+ * done. */
 static int name_package(struct jw_error *err, struct found_list *list, struct record_base *place)
 {
 	const struct package *package = place->unnamed;
@@ -357,6 +359,8 @@ static int take_top_level(struct jw_error *err, struct found_list *list, struct 
 	return result;
 }
 
+/* Takes the files of a package without a record: those below the names in top_level.txt, or below
+ * its own name. */
 static int take_without_record(struct jw_error *err, struct found_list *list,
 							   struct record_base *place, const struct package *package)
 {

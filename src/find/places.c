@@ -404,6 +404,7 @@ static int place_below(struct jw_error *err, struct place_list *list, const char
 	return result;
 }
 
+/* Takes the environments near the home folder. */
 static int take_home(struct jw_error *err, struct place_list *list)
 {
 	static const struct below near = {.depth = 3, .max_names = 20000, .one_device = true};

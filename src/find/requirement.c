@@ -26,6 +26,7 @@ bool metadata_line(const char **at, const char *end, const char **ret_line, size
 	return true;
 }
 
+/* Takes Name, Version or a Requires-Dist from a line; other fields are ignored. */
 static int take_field(struct jw_error *err, struct metadata *metadata, char *line)
 {
 	struct requirement requirement;

@@ -105,6 +105,7 @@ static bool take_removal(const struct prune *prune, const struct jw_cache_entry 
 		   removal->probed.stat.mtime_ns == entry->mtime_ns;
 }
 
+/* Chooses the entries to remove, and counts by group those that go and those that stay. */
 static void choose_entries(struct prune *prune)
 {
 	struct jw_prune_result *result = prune->result;

@@ -299,6 +299,8 @@ static int judge_container(struct jw_error *err, struct reading *reading,
 /* ---- 3. Pick the PTX entries that the driver would compile: each once for all GPUs and drivers
  * that need it. Step 4, their keys, is picks.c's. */
 
+/* Adds each entry that the driver would compile to the picks, once for all GPUs for which it would.
+ * */
 static int pick_modules(struct jw_error *err, struct reading *reading,
 						const struct devcode_container *container, size_t first, size_t count)
 {
@@ -470,6 +472,7 @@ void analyse_divide_counts(struct jw_scan_image *image, const struct jw_scan_cou
 	image->other_count = ends[2] - ends[1];
 }
 
+/* Adds an entry to the counts of its kind and target. */
 static int count_entry(struct jw_error *err, struct account *account,
 					   const struct judged_entry *entry)
 {

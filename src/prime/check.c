@@ -57,6 +57,7 @@ static bool is_of_file(const char *failing, const char *path)
 		   (!failing[length] || text_starts(failing + length, ": "));
 }
 
+/* Adds a failing file to the counts of its package and GPU. */
 static void count_failing(const struct plan *plan, const struct jw_found *found,
 						  const struct jw_check_failing *failing,
 						  const struct jw_check_result *result)

@@ -177,6 +177,7 @@ static int by_time(const void *a, const void *b)
 	return (left->module.key > right->module.key) - (left->module.key < right->module.key);
 }
 
+/* Passes the modules to the recording, in the order in which their entries were written. */
 static void pass_left(struct recorder *recorder, struct left *left, size_t count)
 {
 	struct jw_recording *recording = recorder->result->recording;

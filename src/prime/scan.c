@@ -187,6 +187,7 @@ static void compare_files(struct scan *scan, const struct scanned *scanned)
 	}
 }
 
+/* Keeps an image until all of them are read, since totals and variants depend on the others. */
 static int keep_image(struct jw_error *err, struct scan *scan, const struct analyse_image *from)
 {
 	const size_t targets = scan->question.target_count;

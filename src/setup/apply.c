@@ -503,6 +503,7 @@ static int undo_everywhere(struct jw_error *err, struct applying *run)
 	return result;
 }
 
+/* Does the work, and adds the changes that were made before a failure to the message. */
 static int run_and_report(struct jw_error *err, struct applying run,
 						  int (*work)(struct jw_error *err, struct applying *run),
 						  struct jw_tune_result **ret_result)

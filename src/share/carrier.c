@@ -56,6 +56,7 @@ void carrier_close(struct carrier *carrier)
 	carrier->path = NULL;
 }
 
+/* Replaces LAYOUT, NAME, TAG and PLACE in a word of the carrier's command line. */
 static int fill_word(struct jw_error *err, struct buf *word, const char *form,
 					 const struct carrier *carrier, const char *layout, const char *tag)
 {

@@ -254,6 +254,7 @@ static void take_state_there(struct run *run, size_t index, const struct object_
 		remote_see_nothing(known, cost_ms, now);
 }
 
+/* Handles an answer from the process of the shared folder. */
 static void take_answer_of_folder(struct run *run, const struct object_answer *answer)
 {
 	const size_t index = (size_t)answer->id;

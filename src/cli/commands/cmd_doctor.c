@@ -434,6 +434,7 @@ struct doctoring {
 	size_t fixed_count;
 };
 
+/* Chooses the examined names: the operands, or else the files that the process has loaded. */
 static int choose_names(struct jw_error *err, struct doctoring *doctoring)
 {
 	const struct options *options = &doctoring->cli->options;

@@ -1306,6 +1306,7 @@ static int work_of_prime(struct jw_error *err, struct prime_outcome *priming)
 
 /* ---- choosing account and GPUs */
 
+/* Warns if it is unclear whose cache is meant (sudo), with the command that leaves no doubt. */
 static int choose_account(struct jw_error *err, const struct cli *cli)
 {
 	char *doubt = NULL;

@@ -397,8 +397,7 @@ static const struct json_field scan_fields[] = {
 				  .presence = JSON_UNLESS_NULL),
 	JSON_READY_OF("files", struct scan_document, files, &document_scan_image,
 				  "each file, and each member of an archive, that holds device code"),
-	JSON_LIST_OF("refused", struct scan_document, refused, refused_count,
-				 &document_refused,
+	JSON_LIST_OF("refused", struct scan_document, refused, refused_count, &document_refused,
 				 "the GPUs of `--target` that the driver does not run, which are in no `totals`"),
 	JSON_LIST_OF("totals", struct scan_document, totals, total_count,
 				 JSON_TABLE(struct jw_scan_total, total_fields),
@@ -1011,6 +1010,8 @@ static void print_unlisted(struct scan_run *run, const struct jw_listed_package 
 	output_error(&run->cli->out, "%s", why->message);
 }
 
+/* Fetches the wheel of the next package of the list, and passes over packages that cannot be
+ * fetched. *ret_path is NULL after the last one. */
 static int next_listed(struct jw_error *err, void *context, const char **ret_path)
 {
 	struct scan_run *run = context;
