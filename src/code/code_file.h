@@ -48,4 +48,5 @@ enum kind {
 /* The bytes to examine at the start; PTX may begin with a licence. */
 enum { KIND_HEAD = 4096 };
 
+/* Returns the kind of a file by its first bytes. */
 enum kind kind_of(const uint8_t *head, size_t size);

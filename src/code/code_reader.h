@@ -34,6 +34,7 @@ struct leaf {
 	struct stream_search search;
 };
 
+/* Begins to read a file of that kind, which `stream` returns. */
 void leaf_open(struct leaf *leaf, struct origin origin, enum kind kind, struct stream *stream);
 /* Returns the next step like code_next, but fails for an unreadable image instead of skipping
  * it. */

@@ -110,6 +110,7 @@ struct ledger_change {
 	const uint64_t *cleared;
 	size_t cleared_count;
 };
+/* Adds and removes marks under the ledger's lock. */
 int ledger_change_marks(struct jw_error *err, const char *state_dir, const char *cache_dir,
 						const struct ledger_change *change);
 
@@ -120,7 +121,9 @@ struct ledger_item *ledger_item(const struct ledger_list *list, uint64_t name);
 /* Adds an item, or replaces the one with its name. */
 int ledger_put(struct jw_error *err, struct ledger_list *list, size_t most,
 			   const struct ledger_item *item);
+/* Returns the number of a stamp, which it adds if there is space; else LEDGER_MAX_STAMPS. */
 uint32_t ledger_stamp_number(struct ledger *ledger, const char *stamp);
+/* Returns the path of a cache's ledger, which the caller frees; NULL without a state directory. */
 char *ledger_file(struct jw_error *err, const char *state_dir, const char *cache_dir);
 /* Reads a ledger; a missing one is empty, and one that cannot be read is empty and partial. */
 void ledger_read(struct ledger *ledger, const char *path);

@@ -29,6 +29,7 @@ int object_directory_get(struct jw_error *err, struct object_directory *director
  * one. */
 int object_directory_put(struct jw_error *err, const struct object_directory *directory,
 						 const char *name, const char *path);
+/* Removes an object; a failure is ignored. */
 void object_directory_forget(const struct object_directory *directory, const char *name);
 
 /* One entry in a shared folder: a signed pack of its own, and a claim while some node compiles it.

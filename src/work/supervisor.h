@@ -161,6 +161,7 @@ struct run_order run_next_order(struct run *run, const struct slot *slot);
 /* Called once a second. Checks memory, and returns a worker that has to end because memory runs
  * out, or NULL. Checks the battery: a run in the background waits while the machine runs on it. */
 struct slot *run_check_machine(struct run *run);
+/* Records that a module has failed for good, with the compiler's log. */
 void run_module_failed(struct run *run, size_t index, const char *reason, const char *log);
 /* Records that the device gives no context; the module is not to blame and goes back to the
  * queue. */
