@@ -242,6 +242,7 @@ struct watched {
 	const char *output;
 	uint64_t begun_ns;
 	unsigned looks;
+	uint64_t most_bytes; /* that its files ever had */
 };
 
 /* Returns the size of all files below a folder; a folder that changes in between is counted as it
@@ -267,6 +268,15 @@ static uint64_t bytes_below(const char *folder, int depth)
 	return size;
 }
 
+static bool is_too_slow(const struct watched *watched)
+{
+	const struct os_patience *patience = watched->helper->patience;
+	const uint64_t waited_ns = patience->waited_ns + os_monotonic_ns() - watched->begun_ns;
+
+	return waited_ns / UINT64_C(1000000000) >
+		   patience->grace_s + (patience->bytes + watched->most_bytes) / OS_SLOWEST;
+}
+
 static int watch_child(struct jw_error *err, void *context)
 {
 	struct watched *watched = context;
@@ -286,9 +296,16 @@ static int watch_child(struct jw_error *err, void *context)
 	if (said.size_bytes > OS_MAX_OUTPUT)
 		return error_set(err, JW_ERR_LIMIT, "%s printed more than %d bytes", helper->name,
 						 OS_MAX_OUTPUT);
+	if (size + said.size_bytes > watched->most_bytes)
+		watched->most_bytes = size + said.size_bytes;
 	if ((os_monotonic_ns() - watched->begun_ns) / UINT64_C(1000000000) > OS_MAX_HOURS * 3600)
 		return error_set(err, JW_ERR_LIMIT, "%s took longer than %d hours", helper->name,
 						 OS_MAX_HOURS);
+	if (helper->patience && is_too_slow(watched))
+		return error_set(err, JW_ERR_LIMIT,
+						 "%s: the server sent less than %d KiB a second for more than %u minutes: "
+						 "try again later, or name another server",
+						 helper->name, OS_SLOWEST >> 10, helper->patience->grace_s / 60);
 	if (helper->on_size)
 		helper->on_size(helper->context, size);
 	return 0;
@@ -297,7 +314,7 @@ static int watch_child(struct jw_error *err, void *context)
 int os_run_helper(struct jw_error *err, const char *const *arguments, const char *output,
 				  const struct os_helper *helper, struct os_ended *ret_ended)
 {
-	struct watched watched = {helper, output, os_monotonic_ns(), 0};
+	struct watched watched = {.helper = helper, .output = output, .begun_ns = os_monotonic_ns()};
 	const struct os_watch watch = {watch_child, &watched};
 	const char *room[MAX_ARGUMENTS];
 	struct pairs pairs = {.count = 0};
@@ -305,6 +322,10 @@ int os_run_helper(struct jw_error *err, const char *const *arguments, const char
 					 ? -1
 					 : os_run(err, arguments, output, &watch, ret_ended);
 
+	if (helper->patience) {
+		helper->patience->waited_ns += os_monotonic_ns() - watched.begun_ns;
+		helper->patience->bytes += watched.most_bytes;
+	}
 	for (size_t i = 0; i < pairs.count; i++)
 		mem_free(pairs.items[i]);
 

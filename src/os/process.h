@@ -106,10 +106,19 @@ struct os_helper {
 	/* Called several times a second with the size of those files; may be NULL. */
 	void (*on_size)(void *context, uint64_t size_bytes);
 	void *context;
+	struct os_patience *patience; /* NULL: none but OS_MAX_HOURS */
+};
+/* How long a command waits for a server, over all programs that it starts: grace_s, and a second
+ * for each OS_SLOWEST bytes that they have received. A server that sends a byte now and then would
+ * otherwise hold the command for hours. */
+enum { OS_SLOWEST = 1 << 16 };
+struct os_patience {
+	unsigned grace_s;
+	uint64_t waited_ns, bytes; /* of the programs that have ended */
 };
 /* Runs a program like os_run, with the same precautions, but in the current folder. JW_ERR_LIMIT if
  * it writes more files than allowed, prints more than OS_MAX_OUTPUT bytes, or runs longer than
- * OS_MAX_HOURS; JW_ERR_INTERRUPTED. */
+ * OS_MAX_HOURS or its patience allow; JW_ERR_INTERRUPTED. */
 int os_run_helper(struct jw_error *err, const char *const *arguments, const char *output,
 				  const struct os_helper *helper, struct os_ended *ret_ended);
 /* Finds the file of a program, without its ".exe", in a folder of PATH whose name does not depend
