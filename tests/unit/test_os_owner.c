@@ -227,7 +227,8 @@ TEST(below_some_folders_no_link_is_followed)
 	assert_int_equal(own ? 0 : seteuid(65534), 0);
 	os_follow_none_below(place, false);
 	assert_int_equal(os_file_open(why, file, OS_OPEN_CREATE, &open), -1);
-	assert_non_null(strstr(why->message, "a symlink, which jitwarm does not follow in this folder"));
+	assert_non_null(
+		strstr(why->message, "a symlink, which jitwarm does not follow in this folder"));
 	assert_int_equal(os_make_dirs(NULL, file, 0755), -1);
 	assert_int_equal(os_rename(NULL, second, file), -1);
 	OK(os_stat(why, down, &stat));

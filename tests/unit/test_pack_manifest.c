@@ -76,7 +76,8 @@ TEST(head)
 		{FEATURES, "[\"other\"]", JW_ERR_UNSUPPORTED, "the pack needs “other”"},
 		{FEATURES, "[1]", JW_ERR_UNSUPPORTED, "the pack needs “?”"},
 		{FEATURES, "[\"thin\"]", JW_ERR_UNSUPPORTED, "which this version of jitwarm does not know"},
-		{FEATURES, "[\"opaque\"]", JW_ERR_UNSUPPORTED, "which this version of jitwarm does not know"},
+		{FEATURES, "[\"opaque\"]", JW_ERR_UNSUPPORTED,
+		 "which this version of jitwarm does not know"},
 	};
 
 	try_cases(cases, sizeof cases / sizeof *cases, usual);

@@ -113,7 +113,8 @@ TEST(each_program_has_its_form)
 		 "\"/var/cache/ComputeCache\"\n"
 		 "volumes:\n  - type: bind\n    source: \"/\\\"\\\\\"\n    target: "
 		 "/var/cache/ComputeCache\n"},
-		{"k8s", NULL, "# for the container\nenv:\n  - name: CUDA_CACHE_MAXSIZE\n    value: \"7\"\n"},
+		{"k8s", NULL,
+		 "# for the container\nenv:\n  - name: CUDA_CACHE_MAXSIZE\n    value: \"7\"\n"},
 		{"systemd", NULL, "[Service]\nEnvironment=\"CUDA_CACHE_MAXSIZE=7\"\n"},
 		{"conda", "/a",
 		 "conda env config vars set CUDA_CACHE_MAXSIZE='7'\n"

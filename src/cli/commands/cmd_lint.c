@@ -674,7 +674,8 @@ static int print_result(struct jw_error *err, struct cli *cli, const struct jw_f
 	print_befores(&cli->out, result);
 	for (size_t i = 0; i < result->finding_count; i++)
 		if (result->findings[i].kind == JW_LINT_FAILS)
-			cures_add(cli, &cures, result->findings[i].path, result->findings[i].target, &gpus->driver);
+			cures_add(cli, &cures, result->findings[i].path, result->findings[i].target,
+					  &gpus->driver);
 	cures_print(cli, &cures, true);
 	return 0;
 }
