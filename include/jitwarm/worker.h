@@ -4,16 +4,10 @@
 #ifndef JITWARM_WORKER_H
 #define JITWARM_WORKER_H
 
-#include <jitwarm/error.h>
-
 /* Runs “jitwarm worker”, the command of jw_system_options.worker: serves jobs from stdin until its
  * end, answers on the original stdout (one JSON object per line, src/driver/protocol.h), and
  * returns the exit status. Takes over the whole process: changes signals, priorities and standard
  * output. */
 int jw_worker_main(void);
-
-/* Finds the absolute path of the running program, which starts itself as a worker. The caller frees
- * it with jw_text_free. */
-int jw_program_path(struct jw_error *err, char **ret_path);
 
 #endif

@@ -5,7 +5,6 @@
 
 #include <jitwarm/accounts.h>
 #include <jitwarm/system.h>
-#include <jitwarm/worker.h>
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -196,7 +195,8 @@ void cli_warn_useless(struct cli *cli)
 
 int cli_worker(struct jw_error *err, struct cli *cli, const char *const **ret_worker)
 {
-	if (!cli->program && jw_program_path(err, &cli->program))
+	/* The program is its own worker. */
+	if (!cli->program && os_self_path(err, &cli->program))
 		return -1;
 	cli->worker[0] = cli->program;
 	cli->worker[1] = "worker";

@@ -5,13 +5,10 @@
 
 #include <uv.h>
 
-#include <jitwarm/worker.h>
-
 #include "base/mem.h"
 #include "base/text.h"
 #include "driver/task.h"
 #include "os/env.h"
-#include "os/folders.h"
 
 int worker_command_check(struct jw_error *err, const char *const *command)
 {
@@ -24,11 +21,6 @@ int worker_command_check(struct jw_error *err, const char *const *command)
 	if (!command || !command[0])
 		return error_set(err, JW_ERR_USAGE, "no worker is named");
 	return 0;
-}
-
-int jw_program_path(struct jw_error *err, char **ret_path)
-{
-	return os_self_path(err, ret_path);
 }
 
 struct cache_profile profile_of_system(const struct jw_system *system)

@@ -125,7 +125,7 @@ enum step { READ, HASH, DONE };
 
 /* Reads if there is room. Without room or at the end of the pack it hashes the members that were
  * read; if there are none, it waits. */
-static enum step next_step(struct ahead *ahead)
+static enum step go_ahead(struct ahead *ahead)
 {
 	for (;;) {
 		size_t unread = ahead->walk->manifest->member_count - ahead->read;
@@ -158,7 +158,7 @@ static void read_ahead(void *argument)
 	enum step step;
 
 	uv_mutex_lock(&ahead->mutex);
-	while ((step = next_step(ahead)) != DONE) {
+	while ((step = go_ahead(ahead)) != DONE) {
 		struct member_walk *walk = ahead->walk;
 		const size_t at = step == READ ? ahead->read : ahead->hashed++;
 		const struct pack_member *member = &walk->manifest->members[at];

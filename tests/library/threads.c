@@ -127,8 +127,6 @@ static int report(const struct job *job)
 int main(int argc, char **argv)
 {
 	struct job jobs[MOST] = {0};
-	struct jw_error err;
-	char *program;
 	size_t job_count = 0;
 	int status = 0;
 
@@ -139,9 +137,9 @@ int main(int argc, char **argv)
 	 * memory with their first malloc_trim. */
 	(void)malloc_trim(0);
 #endif
-	if (argc < 3 || argc - 2 > MOST || jw_program_path(&err, &program))
+	if (argc < 3 || argc - 2 > MOST)
 		return 64;
-	const char *const worker[] = {program, "worker", NULL};
+	const char *const worker[] = {argv[0], "worker", NULL};
 
 	for (int i = 2; i < argc; i++) {
 		struct job *job = &jobs[job_count];
@@ -154,6 +152,5 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < job_count; i++)
 		if (pthread_join(jobs[i].thread, NULL) || report(&jobs[i]))
 			status = 1;
-	jw_text_free(program);
 	return status;
 }
