@@ -108,7 +108,7 @@ struct os_helper {
 	void *context;
 	struct os_patience *patience; /* NULL: none but OS_MAX_HOURS */
 };
-/* How long a command waits for a server, over all programs that it starts: grace_s, and a second
+/* The wait of a command for a server, over all programs that it starts: grace_s, and a second
  * for each OS_SLOWEST bytes that they have received. A server that sends a byte now and then would
  * otherwise hold the command for hours. */
 enum { OS_SLOWEST = 1 << 16 };
