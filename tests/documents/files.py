@@ -26,7 +26,7 @@ rows = dict(re.findall(r"^\| `(JITWARM_\w+)` \| `([a-z-]+)` \|", page, re.M))
 if sorted(rows.values()) != sorted(settings()):
     failures.append(f"settings: the page has {sorted(rows.values())}, not {sorted(settings())}")
 for variable, setting in rows.items():
-    if settings(**{variable: "en" if setting == "language" else "1"}).get(setting) != variable:
+    if settings(**{variable: {"language": "en", "max-mem": "1G"}.get(setting, "1")}).get(setting) != variable:
         failures.append(f"{variable} does not set {setting}")
 named = set(re.findall(r"`(JITWARM_\w+)`", page))
 literal = {text for line in source.splitlines() if not line.lstrip().startswith(("/*", "*")) for text in re.findall(r'"(JITWARM_[A-Z_]+)"', line)}
