@@ -107,7 +107,7 @@ follow_steps() {
 		JITWARM_SYSTEM_ROOT=${JITWARM_SYSTEM_ROOT:-$work/system} timeout "${limit:-200}" $JITWARM "${named[@]}" >"$machine.said" 2>&1 </dev/null || status=$?
 		said=$(cat "$machine.said")
 		[[ $status != 64 ]] || fail "a printed command is used wrongly: “$step”: $said"
-		! grep -qF -- ": $step" < <(grep -vF "to see it again: " "$machine.said") || fail "a command prints itself as the next step: “$step”: $said"
+		[[ $(grep -vaF "to see it again: " "$machine.said")$'\n' != *": $step"$'\n'* ]] || fail "a command prints itself as the next step: “$step”: $said"
 		if [[ -n $id && $id != - && ${last[0]} == doctor ]]; then
 			# shellcheck disable=SC2086
 			said=$(timeout 200 $JITWARM "${last[@]}" 2>&1 </dev/null)
