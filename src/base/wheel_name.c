@@ -34,6 +34,9 @@ bool wheel_name_read(const char *file, struct wheel_name *ret_name)
 	if (part - parts + 1 != LEAST + build + label ||
 		(label && strspn(part->text, of_label) < part->size))
 		return false;
+	/* No platform is called none, which is an ABI tag: this name has one part too many. */
+	if (label && part[-1].size == 4 && !memcmp(part[-1].text, "none", 4))
+		return false;
 	part = parts;
 	name.name = *part++;
 	name.version = *part++;
