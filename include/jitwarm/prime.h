@@ -195,8 +195,10 @@ struct jw_prime_plan_options {
 	 * compiles first, for each GPU architecture. */
 	const char *const *paths;
 	size_t path_count;
-	bool whole; /* the paths are those of a whole environment (jw_found) */
-	/* The files of `paths` whose modules are tried even if the driver has refused them before, or
+	/* In place of paths, the files of this search, which knows their packages; its notes are the
+	 * caller's. NULL for the paths. */
+	const struct jw_found *found;
+	/* Those of the files whose modules are tried even if the driver has refused them before, or
 	 * they lie below a package's tests folder. */
 	const char *const *retried;
 	size_t retried_count;

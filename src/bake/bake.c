@@ -249,6 +249,7 @@ static int compile_cold(struct jw_error *err, struct bake *bake, const char *con
 	how.compile.ptxas = compiler.path ? compiler.path : how.compile.ptxas;
 	how.plan.paths = paths;
 	how.plan.path_count = path_count;
+	how.plan.found = NULL;
 	how.plan.everything = true;
 	how.dry_run = false;
 	how.keep.pack = NULL;

@@ -271,13 +271,14 @@ int named_path_find(struct jw_error *err, struct found_list *list, const char *p
 	return 0;
 }
 
-int named_paths_find(struct jw_error *err, const char *const *paths, size_t count,
+int named_paths_find(struct jw_error *err, const char *const *paths, size_t count, bool sources,
 					 struct jw_found **ret_found)
 {
 	struct found_list list;
 	int result = 0;
 
 	found_open(&list);
+	list.sources = sources;
 	for (size_t i = 0; !result && i < count; i++)
 		result = named_path_find(err, &list, paths[i]);
 	if (result)

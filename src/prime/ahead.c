@@ -280,6 +280,7 @@ static int prepare_at_once(struct jw_error *err, struct ahead_work *work,
 
 	prime.plan.paths = work->prime.plan.paths;
 	prime.plan.path_count = work->prime.plan.path_count;
+	prime.plan.found = work->prime.plan.found;
 	prime.plan.of_stamp = work->record.stamp;
 	prime.reuse = work->prime.reuse;
 	if (!prime.dry_run)

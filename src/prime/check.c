@@ -432,7 +432,8 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 	for (size_t i = 0; i < options->target_count; i++)
 		if (jw_driver_supports(err, &profile.driver, options->targets[i]))
 			return -1;
-	if (!options->found && named_paths_find(err, options->paths, options->path_count, &found))
+	if (!options->found &&
+		named_paths_find(err, options->paths, options->path_count, false, &found))
 		return -1;
 	request.found = options->found ? options->found : found;
 

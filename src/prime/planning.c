@@ -23,11 +23,9 @@
 /* ---- CUDA C sources among the paths of a run, which are compiled to PTX files, then treated like
  * others */
 
-static bool is_source(const char *path)
+static bool is_source(const struct jw_found_file *file)
 {
-	struct os_stat stat;
-
-	return text_ends(path, ".cu") && !os_stat(NULL, path, &stat) && stat.kind == OS_REGULAR;
+	return text_ends(file->path, ".cu");
 }
 
 /* Reports a source. -1 if the run cannot continue after it. */
@@ -51,8 +49,9 @@ static int report_source(struct jw_error *err, const struct jw_prime_options *op
  * frees it in any case. */
 static int source_paths_compile(struct jw_error *err, const struct jw_system *system,
 								const struct jw_prime_options *options,
-								const struct jw_target *targets, size_t target_count,
-								struct source_paths *sources, struct jw_prime_result *outcome)
+								const struct jw_found *found, const struct jw_target *targets,
+								size_t target_count, struct source_paths *sources,
+								struct jw_prime_result *outcome)
 {
 	const struct jw_prime_plan_options *plan = &options->plan;
 	struct jw_nvrtc_options how = plan->nvrtc ? *plan->nvrtc : (struct jw_nvrtc_options){0};
@@ -60,13 +59,9 @@ static int source_paths_compile(struct jw_error *err, const struct jw_system *sy
 	size_t asked = 0;
 	int result = 0;
 
-	for (size_t i = 0; i < plan->path_count; i++)
-		asked += is_source(plan->paths[i]);
+	for (size_t i = 0; i < found->file_count; i++)
+		asked += is_source(&found->files[i]);
 	sources->ptx = mem_array(asked * target_count, sizeof *sources->ptx);
-	sources->paths = mem_array(plan->path_count + asked * target_count, sizeof *sources->paths);
-	for (size_t i = 0; i < plan->path_count; i++)
-		if (!asked || !is_source(plan->paths[i]))
-			sources->paths[sources->count++] = plan->paths[i];
 	if (!asked)
 		return 0;
 	how.driver = system->driver.version;
@@ -75,18 +70,17 @@ static int source_paths_compile(struct jw_error *err, const struct jw_system *sy
 	how.cancel = options->cancel;
 	if (jw_nvrtc_open(&none.failed, &how, &sources->nvrtc))
 		return report_source(err, options, &none, outcome);
-	for (size_t i = 0; i < plan->path_count; i++)
-		for (size_t k = 0; !result && is_source(plan->paths[i]) && k < target_count; k++) {
+	for (size_t i = 0; i < found->file_count; i++)
+		for (size_t k = 0; !result && is_source(&found->files[i]) && k < target_count; k++) {
+			const char *path = found->files[i].path;
 			struct jw_nvrtc_result made;
-			struct jw_prime_source source = {
-				.path = plan->paths[i], .nvrtc = sources->nvrtc, .made = &made};
+			struct jw_prime_source source = {.path = path, .nvrtc = sources->nvrtc, .made = &made};
 
-			if (!jw_nvrtc_compile(&source.failed, sources->nvrtc, plan->paths[i], targets[k],
-								  &made))
+			if (!jw_nvrtc_compile(&source.failed, sources->nvrtc, path, targets[k], &made))
 				source.failed.code = JW_OK;
 			result = report_source(err, options, &source, outcome);
 			if (made.ptx)
-				sources->paths[sources->count++] = sources->ptx[sources->ptx_count++] = made.ptx;
+				sources->ptx[sources->ptx_count++] = made.ptx;
 			made.ptx = NULL;
 			jw_nvrtc_result_free(&made);
 		}
@@ -98,9 +92,42 @@ static void source_paths_free(struct source_paths *sources)
 	for (size_t i = 0; i < sources->ptx_count; i++)
 		mem_free(sources->ptx[i]);
 	mem_free(sources->ptx);
-	mem_free(sources->paths);
 	jw_nvrtc_close(sources->nvrtc);
 	*sources = (struct source_paths){0};
+}
+
+/* Makes planning->found: the files of the options, with what their sources are compiled to in place
+ * of the sources. */
+static int planning_find(struct jw_error *err, const struct jw_system *system,
+						 const struct jw_prime_options *options, size_t target_count,
+						 struct planning *planning, struct jw_prime_result *outcome)
+{
+	const struct jw_prime_plan_options *wanted = &options->plan;
+	struct source_paths *sources = &planning->sources;
+	struct jw_found *found = &planning->found;
+	const struct jw_found *given;
+
+	if (!wanted->found &&
+		named_paths_find(err, wanted->paths, wanted->path_count, true, &planning->searched))
+		return -1;
+	given = wanted->found ? wanted->found : planning->searched;
+	if (source_paths_compile(err, system, options, given, planning->targets, target_count, sources,
+							 outcome) ||
+		named_paths_find(err, (const char *const *)sources->ptx, sources->ptx_count, false,
+						 &planning->made))
+		return -1;
+	/* The caller has the notes of its own search. */
+	if (!wanted->found)
+		*found = *given;
+	found->whole = given->whole;
+	found->files = mem_array(given->file_count + planning->made->file_count, sizeof *found->files);
+	found->file_count = 0;
+	for (size_t i = 0; i < given->file_count; i++)
+		if (!is_source(&given->files[i]))
+			found->files[found->file_count++] = given->files[i];
+	for (size_t i = 0; i < planning->made->file_count; i++)
+		found->files[found->file_count++] = planning->made->files[i];
+	return 0;
 }
 
 /* ---- the plan */
@@ -133,19 +160,16 @@ int planning_make(struct jw_error *err, const struct jw_system *system,
 {
 	const struct jw_prime_plan_options *wanted = &options->plan;
 	const struct jw_driver compiler = planning_compiler(system, options);
-	struct source_paths *sources = &planning->sources;
 	const struct plan *plan;
 	size_t count;
 
 	planning->profile = profile_of_system(system);
 	planning->targets = mem_array(system->gpu_count, sizeof *planning->targets);
 	count = jw_system_targets(system, planning->targets, system->gpu_count);
-	if (source_paths_compile(err, system, options, planning->targets, count, sources, outcome) ||
-		named_paths_find(err, sources->paths, sources->count, &planning->found))
+	if (planning_find(err, system, options, count, planning, outcome))
 		return -1;
-	planning->found->whole = wanted->whole;
 	planning->request = (struct plan_request){
-		.found = planning->found,
+		.found = &planning->found,
 		.targets = planning->targets,
 		.target_count = count,
 		.profile = &planning->profile,
@@ -212,7 +236,9 @@ void planning_free(struct planning *planning)
 {
 	plan_free(planning->plan);
 	mem_free(planning->targets);
-	jw_found_free(planning->found);
+	mem_free(planning->found.files);
+	jw_found_free(planning->searched);
+	jw_found_free(planning->made);
 	mem_free(planning->containers);
 	run_folder_remove(&planning->folder);
 	recorded_keys_free(&planning->keys);

@@ -1,6 +1,7 @@
 /* The steps of a run, between the files of this room. */
 #pragma once
 
+#include <jitwarm/find.h>
 #include <jitwarm/prime.h>
 
 #include "cache/profile.h"
@@ -9,13 +10,11 @@
 #include "plan/plan.h"
 #include "prime/recorded_plan.h"
 
-/* CUDA C sources among the paths of a run, compiled to PTX files. */
+/* CUDA C sources among the files of a run, compiled to PTX files. */
 struct source_paths {
 	struct jw_nvrtc *nvrtc; /* owns the PTX files; NULL if there are no sources, or no NVRTC */
 	char **ptx;
 	size_t ptx_count;
-	const char **paths; /* the paths of the run: those that are not sources, then the PTX files */
-	size_t count;
 };
 
 /* A plan with its request, which may be used again; it must not be copied. */
@@ -25,7 +24,9 @@ struct planning {
 	struct cache_profile profile;
 	struct jw_target *targets;
 	struct source_paths sources;
-	struct jw_found *found;
+	struct jw_found *searched; /* NULL if the options have a search */
+	struct jw_found *made;     /* the PTX files of the sources */
+	struct jw_found found;     /* its files are those of the two others */
 	struct recorded_keys keys;
 	struct recorded_account recorded;
 	struct run_folder folder; /* has the containers of modules that are in no file */

@@ -116,7 +116,7 @@ static int plan_step(struct jw_error *err, struct priming *run)
 	ledger_open(&ledger, ledger_home(system), system->cache.path);
 	planning_note_refused(plan, &ledger, &run->options, outcome);
 	cache_outlook(system->cache.path, system->cache.limit_bytes, false, &cache);
-	outcome->verdict = verdict_of(plan, run->planning.found, &system->cache, true, &cache);
+	outcome->verdict = verdict_of(plan, &run->planning.found, &system->cache, true, &cache);
 	if (run->options.plan.recording)
 		outcome->verdict = recorded_verdict(plan, &run->planning.recorded, outcome->verdict);
 	ledger_close(&ledger);

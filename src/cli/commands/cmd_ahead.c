@@ -207,8 +207,7 @@ static int prepare_ahead(struct jw_error *err, struct preparing *preparing,
 	struct fetching fetching = {.output = &cli->out, .label = "compiler"};
 	const struct jw_compiler_fetch_options fetch = fetching_options(&fetching);
 	const struct jw_prime_options prime = {
-		.plan.paths = files->paths,
-		.plan.path_count = files->count,
+		.plan.found = files->found,
 		.plan.retried = given->operands,
 		.plan.retried_count = given->operand_count,
 		.compile.jobs = (unsigned)options_number(given, "jobs", 0),

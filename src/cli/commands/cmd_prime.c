@@ -1251,9 +1251,7 @@ static int work_of_prime(struct jw_error *err, struct prime_outcome *priming)
 {
 	struct cli *cli = priming->cli;
 	struct jw_prime_options options = {
-		.plan.paths = priming->files.paths,
-		.plan.whole = priming->files.found && priming->files.found->whole,
-		.plan.path_count = priming->files.count,
+		.plan.found = priming->files.found,
 		.plan.retried = cli->options.operands,
 		.plan.retried_count = cli->options.operand_count,
 		.plan.everything = options_given(&cli->options, "all"),
