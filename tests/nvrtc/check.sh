@@ -70,8 +70,8 @@ if [ "$kind" = fake ]; then
 	expect 3 4 "crash.cu: the process that loads the compiler ended by signal 6 (abort)" crash.cu --nvrtc "$JITWARM_FAKE"
 	expect 3 4 "ended with status 7" exit.cu --nvrtc "$JITWARM_FAKE"
 	expect 3 5 "crash.cu: " crash.cu good.cu --nvrtc "$JITWARM_FAKE" --nvrtc-options -DOTHER
-	FAKE_NVRTC_ARCHS=0 expect 2 5 "does not say which architectures" good.cu --nvrtc "$JITWARM_FAKE"
-	FAKE_NVRTC_ARCHS=1000 expect 2 5 "does not say which architectures" good.cu --nvrtc "$JITWARM_FAKE"
+	FAKE_NVRTC_ARCHS=0 expect 2 5 "does not say for which architectures" good.cu --nvrtc "$JITWARM_FAKE"
+	FAKE_NVRTC_ARCHS=1000 expect 2 5 "does not say for which architectures" good.cu --nvrtc "$JITWARM_FAKE"
 	expect 2 5 "cannot be loaded" good.cu --nvrtc "$scratch/empty.so"
 	expect 2 5 "not an NVRTC of CUDA 11.2 or newer" good.cu --nvrtc "$build/tests/framework/libsample_framework.so"
 	expect 3 5 "--nvrtc no-such-package: " good.cu --nvrtc no-such-package
