@@ -199,6 +199,8 @@ static int no_command(struct jw_error *err, struct cli *cli, char **words, size_
 	const char *nearest = NULL;
 	struct buf text = BUF_MAX(200);
 
+	if (error_words_explain(err, (const char *const *)words, count))
+		return -1;
 	for (size_t i = 0; !nearest && i < sizeof called / sizeof *called; i++)
 		if (!strcmp(called[i].words[0], words[0]) &&
 			(!called[i].words[1] || (count > 1 && !strcmp(called[i].words[1], words[1]))))
@@ -460,7 +462,7 @@ static int run_command(struct jw_error *err, struct cli *cli)
 	if (!cli->command->run(err, cli))
 		return 0;
 	if (err->code == JW_ERR_NOT_FOUND)
-		error_words_explain(err, &cli->options);
+		error_words_explain(err, cli->options.operands, cli->options.operand_count);
 	return -1;
 }
 

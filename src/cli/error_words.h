@@ -1,9 +1,11 @@
 /* Errors of CUDA that users type in place of a name: “jitwarm check 222”. */
 #pragma once
 
-#include "base/error.h"
-#include "cli/options.h"
+#include <stdbool.h>
+#include <stddef.h>
 
-/* If the operands are an error's number, name or sentence, replaces the error “not found” by the
- * cause and the next command. */
-void error_words_explain(struct jw_error *err, const struct options *options);
+#include "base/error.h"
+
+/* If the words are an error's number, name or sentence, sets the error to its cause and the next
+ * command, and returns true. */
+bool error_words_explain(struct jw_error *err, const char *const *words, size_t count);

@@ -153,7 +153,17 @@ for typed in 222 CUDA_ERROR_UNSUPPORTED_PTX_VERSION "the provided PTX was compil
 	done
 done
 run 3 check RuntimeError: no kernel image is available for execution on the device
-err_has "error 48 (cudaErrorNoKernelImageForDevice): a library has neither machine code nor usable PTX for this GPU"
+err_has "error 209 (CUDA_ERROR_NO_BINARY_FOR_GPU): a library has neither machine code nor usable PTX for this GPU"
+for typed in "error 209" "CUDA error 209" "cudaErrorNoKernelImageForDevice (error code 209)" "CUDA error: no kernel image is available"; do
+	run 3 "$typed"
+	err_has "error 209 (CUDA_ERROR_NO_BINARY_FOR_GPU): a library"
+done
+run 3 doctor "libcuda.so.1: cannot open shared object file: No such file or directory"
+err_has "libcuda.so.1: NVIDIA's driver is not installed, or the container was started without GPUs"
+run 3 doctor "RTX 5090 with CUDA capability sm_120 is not compatible with the current PyTorch installation."
+err_has "“jitwarm which torch” names the versions"
+run 3 check "error 2090"
+err_has "error 2090: "
 run 3 check 223
 err_has "223: no such"
 run 64 --json prmie
