@@ -64,6 +64,7 @@ struct jw_asked;
 
 struct jw_which_options {
 	const char *package; /* as typed */
+	const char *version; /* that release alone; NULL for all */
 	struct jw_target target;
 	struct jw_driver driver;      /* zeros for the newest driver */
 	const char *platform;         /* linux, linux-aarch64, windows */
@@ -73,7 +74,8 @@ struct jw_which_options {
 									 the program's list */
 };
 
-/* Answers the question. JW_ERR_NOT_FOUND if the list lacks the package. JW_ERR_USAGE if it is not a
+/* Answers the question; with no release if the list lacks the one of `version`. JW_ERR_NOT_FOUND if
+ * the list lacks the package. JW_ERR_USAGE if it is not a
  * package's name, or an unknown platform. The caller frees the result. */
 int jw_which(struct jw_error *err, const struct jw_which_options *options,
 			 struct jw_which *ret_which);

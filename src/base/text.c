@@ -347,6 +347,11 @@ bool version_is_newer(const char *a, const char *b)
 	return order ? order > 0 : strcmp(left_rest, right_rest) > 0;
 }
 
+bool version_is_same(const char *a, const char *b)
+{
+	return !version_is_newer(a, b) && !version_is_newer(b, a);
+}
+
 /* RFC 3629: no overlong forms, no surrogates. */
 size_t text_utf8_next(const void *data, size_t size, uint32_t *ret_point)
 {

@@ -667,7 +667,8 @@ int jw_asked_plan(struct jw_error *err, struct jw_asked *asked,
 	int result = 0;
 
 	for (size_t i = 0; i < asked->count; i++)
-		if (can_examine(&asked->releases[i])) {
+		if (can_examine(&asked->releases[i]) &&
+			(!options->version || version_is_same(asked->releases[i].version, options->version))) {
 			sizes[plan.lacking++] = asked->releases[i].file->size_bytes;
 			unknown = unknown || !asked->releases[i].file->size_bytes;
 		}

@@ -247,8 +247,9 @@ static int judge_release(struct jw_error *err, struct question *question, const 
 		   (release->answer != JW_WHICH_FAILS && judge_pins(err, question, for_platform, release));
 }
 
-/* Lists the versions of the list, each once, newest first. */
-static size_t list_versions(const struct wheel_list *list, const char **versions)
+/* Lists the versions of the list, each once, newest first; if one is requested, that one alone. */
+static size_t list_versions(const struct wheel_list *list, const char *requested,
+							const char **versions)
 {
 	size_t count = 0;
 
@@ -256,6 +257,8 @@ static size_t list_versions(const struct wheel_list *list, const char **versions
 		const char *version = list->wheels[i].version;
 		size_t at = 0;
 
+		if (requested && !version_is_same(version, requested))
+			continue;
 		while (at < count && version_is_newer(versions[at], version))
 			at++;
 		if (at < count && !strcmp(versions[at], version))
@@ -312,7 +315,7 @@ int jw_which(struct jw_error *err, const struct jw_which_options *options,
 	versions = mem_array(question.list.count + 1, sizeof *versions);
 	which.package = mem_string(question.package);
 	which.date = mem_string(question.list.date);
-	which.count = list_versions(&question.list, versions);
+	which.count = list_versions(&question.list, options->version, versions);
 	which.releases = mem_array(which.count, sizeof *which.releases);
 	for (size_t i = 0; !result && i < which.count; i++) {
 		struct jw_which_release *release = &which.releases[i];

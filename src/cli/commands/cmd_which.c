@@ -87,7 +87,7 @@ static const struct json_field answer_fields[] = {
 		 "the newest release that runs after compiling, if it is newer",
 		 .presence = JSON_UNLESS_NULL),
 	JSON_LIST_OF("releases", struct jw_which, releases, count, &document_release,
-				 "the releases, the newest first"),
+				 "the releases, the newest first; for NAME==VERSION, that one alone"),
 	{0},
 };
 
@@ -373,8 +373,30 @@ static void print_none(const struct output *out, const struct which_document *do
 		output_line(out, STYLE_BAD, "No release on %s runs on this GPU.", index);
 }
 
+/* Appends “jitwarm which” with the options of the question, without --ask. */
+static void add_which(struct buf *command, const struct cli *cli)
+{
+	static const char *const kept[] = {"target", "driver", "platform", "python", NULL};
+
+	buf_add(command, "jitwarm which");
+	next_step_keep(command, &cli->options, kept);
+}
+
+/* Prints the command that answers for all releases, after the answer for one. */
+static void print_others(const struct cli *cli, const struct jw_which *which)
+{
+	struct buf command = BUF_MAX(NEXT_STEP_MAX);
+
+	add_which(&command, cli);
+	shell_add_word(&command, which->package);
+	if (options_given(&cli->options, "ask"))
+		buf_add(&command, " --ask");
+	next_step(&cli->out, STYLE_PLAIN, "Other releases: ", &command);
+}
+
 static int print_which(struct jw_error *err, const struct cli *cli,
-					   const struct which_document *document, const struct jw_which *which)
+					   const struct which_document *document, const struct jw_which *which,
+					   bool one)
 {
 	const struct output *out = &cli->out;
 	struct table table = {.columns = 2};
@@ -398,12 +420,14 @@ static int print_which(struct jw_error *err, const struct cli *cli,
 		if (which->releases[i].pin && text_same(which->releases[i].version, which->newest))
 			output_warning(out, "%s %s requires %s, which fails on this GPU", which->package,
 						   which->newest, which->releases[i].pin);
-	if (which->newest)
-		print_install(cli, document, which, which->newest);
-	if (which->newest_compiles)
-		print_install(cli, document, which, which->newest_compiles);
-	if (!which->newest && !which->newest_compiles)
+	if (one)
+		print_others(cli, which);
+	else if (!which->newest && !which->newest_compiles)
 		print_none(out, document, which);
+	if (!one && which->newest)
+		print_install(cli, document, which, which->newest);
+	if (!one && which->newest_compiles)
+		print_install(cli, document, which, which->newest_compiles);
 	if (!strcmp(document->index, "PyPI"))
 		print_other_index(cli, which);
 	return result;
@@ -425,10 +449,7 @@ static enum exit_status status_of(const struct jw_which *which)
 static void add_ask(struct buf *command, const struct cli *cli, const struct jw_which *answers,
 					size_t count)
 {
-	static const char *const kept[] = {"target", "driver", "platform", "python", NULL};
-
-	buf_add(command, "jitwarm which");
-	next_step_keep(command, &cli->options, kept);
+	add_which(command, cli);
 	for (size_t i = 0; i < count; i++)
 		if (!i || strcmp(answers[i].package, answers[i - 1].package))
 			shell_add_word(command, answers[i].package);
@@ -465,6 +486,72 @@ static int refuse_unknown(struct jw_error *err, const struct cli *cli, const cha
 			  package, text);
 	mem_free(text);
 	return -1;
+}
+
+static int refuse_release(struct jw_error *err, const struct cli *cli,
+						  const struct which_document *document, const char *package,
+						  const char *version)
+{
+	struct buf command = BUF_MAX(NEXT_STEP_MAX);
+	char *text;
+
+	if (options_given(&cli->options, "ask"))
+		return error_set(err, JW_ERR_NOT_FOUND, "%s has no release %.100s of %s", document->index,
+						 version, package);
+	add_ask(&command, cli, NULL, 0);
+	text = next_step_take(&command);
+	error_set(err, JW_ERR_NOT_FOUND,
+			  "jitwarm's list has no release %.100s of %s: “%s” looks for it", version, package,
+			  text);
+	mem_free(text);
+	return -1;
+}
+
+/* A package in question. */
+struct wanted {
+	char name[PACKAGE_MAX_NAME]; /* as typed */
+	const char *version;         /* of NAME==VERSION; else NULL */
+};
+
+/* Reads NAME or NAME==VERSION. */
+static int read_wanted(struct jw_error *err, const char *text, struct wanted *ret_wanted)
+{
+	static const char of_version[] =
+		"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.+-_!";
+	const size_t length = strcspn(text, " [(<>=!~;@,");
+	const char *rest = text + length + strspn(text + length, " ");
+	const char *version = rest + 2 + (text_starts(rest, "==") ? strspn(rest + 2, " ") : 0);
+	struct wanted wanted = {.version = NULL};
+
+	if (!package_normalise(text, length, wanted.name))
+		return error_set(err, JW_ERR_USAGE, "“%.200s” is no package's name", text);
+	(void)text_format(wanted.name, sizeof wanted.name, "%.*s", (int)length, text);
+	if (*rest) {
+		if (!text_starts(rest, "==") || !text_is_digit(*version) ||
+			version[strspn(version, of_version)])
+			return error_set(err, JW_ERR_USAGE, "“%.200s”: which takes NAME or NAME==VERSION",
+							 text);
+		wanted.version = version;
+	}
+	*ret_wanted = wanted;
+	return 0;
+}
+
+/* Refuses names that are none, before any answer, and a version in a word of its own. */
+static int check_wanted(struct jw_error *err, const char *const *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct wanted wanted;
+
+		if (read_wanted(err, names[i], &wanted))
+			return -1;
+		if (i && text_is_digit(*names[i]) &&
+			(strchr(names[i], '.') || !names[i][strspn(names[i], "0123456789")]))
+			return error_set(err, JW_ERR_USAGE,
+							 "“%.100s”: a version is written as in “%.100s==%.100s”", names[i],
+							 names[i - 1], names[i]);
+	}
+	return 0;
 }
 
 static void print_plan(const struct cli *cli, const struct jw_asked_plan *plan, const char *package)
@@ -534,11 +621,12 @@ static int ask_index(struct jw_error *err, struct cli *cli, const struct gpu_tar
 }
 
 static int answer_package(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
-						  const char *package, struct which_document *document)
+						  const struct wanted *wanted, struct which_document *document)
 {
 	struct jw_asked *asked = NULL;
 	int result = 0;
-	struct jw_which_options options = {.package = package,
+	struct jw_which_options options = {.package = wanted->name,
+									   .version = wanted->version,
 									   .driver = gpus->driver,
 									   .platform = document->platform,
 									   .python = document->python};
@@ -558,9 +646,13 @@ static int answer_package(struct jw_error *err, struct cli *cli, const struct gp
 			break;
 		document->count++;
 		document->date = which->date;
+		if (!which->count) {
+			result = refuse_release(err, cli, document, wanted->name, wanted->version);
+			break;
+		}
 		cli_end_with(cli, status_of(which));
 		if (output_wants_text(&cli->out))
-			result = print_which(err, cli, document, which);
+			result = print_which(err, cli, document, which, wanted->version);
 	}
 	jw_asked_close(asked);
 	return result;
@@ -575,14 +667,19 @@ static int answer_all(struct jw_error *err, struct cli *cli, const struct gpu_ta
 
 	document->answers = mem_array(count * gpus->count, sizeof *document->answers);
 	for (size_t i = 0; i < count; i++) {
+		const size_t answered = document->count;
+		struct wanted wanted;
 		struct jw_error why;
 
-		if (!answer_package(&why, cli, gpus, packages[i], document))
+		if (read_wanted(err, packages[i], &wanted))
+			return -1;
+		if (!answer_package(&why, cli, gpus, &wanted, document))
 			continue;
-		if (why.code != JW_ERR_NOT_FOUND || options_given(&cli->options, "ask"))
+		if (why.code != JW_ERR_NOT_FOUND || document->count > answered ||
+			options_given(&cli->options, "ask"))
 			return error_copy(err, &why);
 		if (!listed)
-			return refuse_unknown(err, cli, packages[i]);
+			return refuse_unknown(err, cli, wanted.name);
 		unknown++;
 	}
 	if (!document->count)
@@ -623,7 +720,7 @@ static int which_run(struct jw_error *err, struct cli *cli)
 	if (!file && !count)
 		return error_set(err, JW_ERR_USAGE,
 						 "which: name a package, for example “jitwarm which torch”");
-	if (gpu_targets_read(err, cli, &gpus))
+	if (check_wanted(err, packages, count) || gpu_targets_read(err, cli, &gpus))
 		return -1;
 	if (!gpus.count) {
 		if (cli_open_asleep(err, cli, NULL, JW_ASK_UNKNOWN) ||
@@ -656,8 +753,13 @@ static int which_run(struct jw_error *err, struct cli *cli)
 	if (!result && output_wants_text(&cli->out) && !options_given(given, "ask")) {
 		struct buf command = BUF_MAX(NEXT_STEP_MAX);
 		char text[64];
+		bool one = false;
 
-		(void)text_format(text, sizeof text, "List of %s. Newer releases: ", document.date);
+		for (size_t i = 0; i < given->operand_count; i++)
+			one = one || strchr(given->operands[i], '=');
+		(void)text_format(
+			text, sizeof text,
+			one ? "List of %s. To ask the index: " : "List of %s. Newer releases: ", document.date);
 		add_ask(&command, cli, document.answers, file ? document.count : 0);
 		next_step(&cli->out, STYLE_FAINT, text, &command);
 	}
@@ -689,17 +791,20 @@ static const struct cli_option which_options[] = {
 const struct cli_command command_which = {
 	.name = "which",
 	.summary = "Show which releases of a package run on a GPU",
-	.usage = "[OPTION]… PACKAGE…\n[OPTION]… -r FILE",
+	.usage = "[OPTION]… NAME[==VERSION]…\n[OPTION]… -r FILE",
 	.description = "Shows which releases of a package run on your GPU, driver and Python, and how "
 				   "to install the "
-				   "newest one. The answer comes from a list of what released wheels hold, so "
+				   "newest one; for NAME==VERSION, whether that release does. The answer comes "
+				   "from a list of what released wheels hold, so "
 				   "neither a network "
-				   "nor a GPU is needed.\n\nExit status: 0 if the newest release runs as it is, 1 "
+				   "nor a GPU is needed.\n\nExit status: 0 if the newest release, or the named "
+				   "one, runs as it is, 1 "
 				   "if an older one "
 				   "does or the newest has to be compiled first, 2 if none runs, or the driver "
 				   "does not run the "
 				   "GPU.",
-	.examples = "jitwarm which torch\njitwarm which --target gtx1080 torch\njitwarm which torch "
+	.examples = "jitwarm which torch\njitwarm which --target gtx1080 torch\njitwarm which "
+				"torch==2.8.0\njitwarm which torch "
 				"--ask\n",
 	.options = which_options,
 	.reads = true,

@@ -141,3 +141,26 @@ grep -q '^  2\.15\.1 .*about [0-9]* min:' "$out" || fail "no row of minutes that
 # The line to install says if a part fails.
 run 1 which --target h100 --driver 550 --platform linux vllm
 out_has "Newest on PyPI that runs, except for a part: pip install vllm==0.19.1"
+
+# NAME==VERSION, which is how which says what to install, answers for that release alone.
+run 2 which --target gtx1080 --platform linux torch==2.8.0
+out_has "  2.8.0  fails: no code for sm_61"
+out_has "Other releases: jitwarm which --target gtx1080 --platform linux torch"
+out_lacks "pip install"
+[[ $(grep -c '^  [0-9]' "$out") == 1 ]] || fail "more than one row"
+run 0 which --target gtx1080 --platform linux "torch == 2.7.1"
+out_has "  2.7.1  runs as it is"
+run 0 which --target gtx1080 --platform linux --json xgboost==2.0.3
+json '[r["version"] for r in d["answers"][0]["releases"]] == ["2.0.3"]'
+run 3 which --target gtx1080 torch==99
+err_has "jitwarm's list has no release 99 of torch: “jitwarm which --target gtx1080 torch==99 --ask” looks for it"
+for words in "torch>=2.0" "torch==" "torch==2.*" "torch[opt]==2.0" "torch~=2.0"; do
+	run 64 which --target gtx1080 "$words"
+	err_has "“$words”: which takes NAME or NAME==VERSION"
+	err_one_line
+done
+run 64 which --target gtx1080 torch 2.8.0
+err_has "“2.8.0”: a version is written as in “torch==2.8.0”"
+[[ ! -s $out ]] || fail "an answer before the refusal"
+run 64 which --target gtx1080 ./x.whl
+err_has "“./x.whl” is no package's name"
