@@ -71,8 +71,8 @@ for round in $(rounds 15); do
 	run 0 cache verify --cache "$cache" --json
 	json 'd["damaged"] == 0 and d["next_insert"] == "adds"'
 done
-fixed run . && fixed tree .
 run 0 cache clear --yes --cache "$cache"
+fixed run . && fixed tree .
 [[ $(count) == 0 ]] || fail "the next call left something"
 
 # store clear removes packs, and leaves other files.

@@ -1,5 +1,6 @@
 # With these indexes the driver would delete or ignore warm entries: check, status and cache verify say so, and prime repairs the index.
 with_simdriver sm_86
+varies json '^(rows_bytes|evicted|evicted_bytes)$' # the order in which the workers end is the order of the rows
 cache=$work/cache
 run 0 prime "$sample"
 cp -a "$cache" "$work/warm"
