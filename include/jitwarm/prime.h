@@ -198,7 +198,7 @@ struct jw_prime_plan_options {
 	/* In place of paths, the files of this search, which knows their packages; its notes are the
 	 * caller's. NULL for the paths. */
 	const struct jw_found *found;
-	/* Those of the files whose modules are tried even if the driver has refused them before, or
+	/* The files, of these, whose modules are tried even if the driver has refused them before, or
 	 * they lie below a package's tests folder. */
 	const char *const *retried;
 	size_t retried_count;
