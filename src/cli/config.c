@@ -459,6 +459,37 @@ done:
 	return result;
 }
 
+int config_remove(struct jw_error *err, bool dry_run, char **ret_path)
+{
+	struct jw_error why = {0};
+	struct os_stranger stranger;
+	struct os_stat stat;
+	char *path = settings_path(&why, 0), *folder;
+	int result = 0;
+
+	*ret_path = NULL;
+	if (!path || os_find_stranger(path, &stranger) || os_stat(&why, path, &stat) ||
+		stat.kind == OS_DIRECTORY) {
+		mem_free(path);
+		return 0;
+	}
+	/* A file that would not be read is not removed either. */
+	if (os_is_superuser())
+		result = os_check_private(err, path, 0, false);
+	if (!result && !dry_run) {
+		folder = os_dir_name(path);
+		result = os_remove(err, path);
+		if (!result)
+			(void)os_remove_empty_dir(NULL, folder);
+		mem_free(folder);
+	}
+	if (result)
+		mem_free(path);
+	else
+		*ret_path = path;
+	return result;
+}
+
 void config_free(struct config *config)
 {
 	for (size_t i = 0; i < CONFIG_SETTINGS; i++) {

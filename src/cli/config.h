@@ -64,6 +64,10 @@ int config_has(struct jw_error *err, const char *name);
  * JW_ERR_USAGE if there is no such setting, and no line of that name. */
 int config_write(struct jw_error *err, bool machine, const char *name, const char *value,
 				 unsigned *ret_line);
+/* Removes the account's file, and its folder if that is empty then. *ret_path is the file's path
+ * (with `dry_run`: that of the file that would be removed), which the caller frees; NULL if there
+ * is none that this account reads. */
+int config_remove(struct jw_error *err, bool dry_run, char **ret_path);
 /* Finds the paths of the files; the caller frees both. NULL for an account without a home. */
 int config_paths(struct jw_error *err, char **ret_account, char **ret_machine);
 /* Returns a setting; NULL if no setting has this name, or it is not set. */

@@ -12,6 +12,7 @@
 #include "cache/sound.h"
 #include "cache/view.h"
 #include "code/cubin.h"
+#include "driver/driver_probe.h"
 #include "driver/environment.h"
 #include "driver/targets.h"
 #include "find/named_paths.h"
@@ -34,7 +35,7 @@ enum fate {
 	OTHER_DRIVER,
 	OTHER_TARGET,
 	UNSUITED,
-	UNWANTED, /* not wanted, or removed in the meantime */
+	UNWANTED, /* not wanted, jitwarm's own probe, or removed in the meantime */
 };
 
 struct work {
@@ -181,6 +182,8 @@ static enum fate judge_gathered(struct work *work, struct room *room, size_t i)
 		return DAMAGED;
 	if (!cache_key_split(entry->key, (size_t)entry->key_bytes, parts))
 		return NOT_CUDA;
+	if (driver_probe_is(parts->payload, parts->payload_size))
+		return UNWANTED;
 	item->entry.key = key;
 	item->entry.target = parts->target;
 	item->entry.form = !parts->options                 ? PACK_BARE

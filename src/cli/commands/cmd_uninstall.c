@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/config.h"
 #include "cli/document.h"
 #include "cli/tune_changes.h"
 
@@ -59,6 +60,20 @@ static void on_step(void *context, const struct jw_uninstall_step *step)
 	mem_add_string(&report->gone.removed, &report->gone.count, MAX_REMOVED, step->where);
 }
 
+/* Removes the account's settings. False if they could not be removed. */
+static bool remove_settings(struct uninstall_report *report)
+{
+	struct jw_error failed = {0};
+	char *path;
+	const bool done = !config_remove(&failed, report->gone.dry_run, &path);
+
+	if (!done || path)
+		on_step(report,
+				&(struct jw_uninstall_step){.where = path, .what = "removed", .failed = failed});
+	mem_free(path);
+	return done;
+}
+
 static int uninstall_run(struct jw_error *err, struct cli *cli)
 {
 	const bool dry_run = options_given(&cli->options, "dry-run");
@@ -70,7 +85,7 @@ static int uninstall_run(struct jw_error *err, struct cli *cli)
 	int result;
 
 	(void)err;
-	if (jw_uninstall(&options))
+	if (jw_uninstall(&options) || !remove_settings(&report))
 		cli_end_with(cli, EXIT_COLD);
 	else
 		output_line(
@@ -96,8 +111,9 @@ const struct cli_command command_uninstall = {
 		"Removes everything that jitwarm has set up, except the cache's entries and your signing "
 		"keys.\n\nIt removes the task or units of “jitwarm startup”, the settings of “jitwarm "
 		"tune” (files are restored byte for byte), the compilers of “jitwarm compiler fetch” "
-		"(except a folder that JITWARM_PTXAS names) and jitwarm's state. While jitwarm is running "
-		"elsewhere in this account, nothing is removed.\n\nExit status: 1 if something could not "
+		"(except a folder that JITWARM_PTXAS names), jitwarm's state, and the account's "
+		"settings of “jitwarm config”. While jitwarm is running elsewhere in this account, nothing "
+		"is removed.\n\nExit status: 1 if something could not "
 		"be removed; the next call tries it again.",
 	.examples = "jitwarm uninstall -n\njitwarm uninstall\n",
 	.options = uninstall_options,

@@ -12,6 +12,15 @@ json 'd["entries"] == 4 and d["damaged"] == d["unreadable"] == 0'
 export_all 0 --arch sm_75 --json
 json 'd["entries"] == 1 and d["other_targets"] == 3'
 
+# The module with which doctor examines the driver is nobody's.
+pack_entry "$work/probe" 1 "$built" 86 "$cases/../../../ptx/probe.ptx"
+run 3 export --all --cache "$(native "$work/probe")" -o "$(native "$work/none.jwpack")"
+err_has "the cache is empty"
+[[ ! -e $work/none.jwpack ]] || fail "a pack with doctor's module"
+pack_entry "$work/probe" 1 "$built" 86
+run 0 export --all --cache "$(native "$work/probe")" -o "$pack" --json
+json 'd["entries"] == 1 and d["unsuited"] == d["not_cuda"] == 0'
+
 damaged=$(file 1) last=$(($(stat -c %s "$(file 1)") - 1))
 printf '\377' | dd of="$damaged" bs=1 seek=$last conv=notrunc status=none
 export_all 1 --json

@@ -115,6 +115,7 @@ mkdir -p "$JITWARM_STATE/keys" && : >"$JITWARM_STATE/keys/a.key" && : >"$JITWARM
 held() { (cd "$1" && find . -mindepth 1 -printf '%p %y %s %T@\n' | sort); }
 held "$work/cache" >"$work/before"
 [[ $(grep -c ' f ' "$work/before") -gt 1 ]] || fail "there is no cache to be left: $(cat "$work/before")"
+is_wine || run 0 config max-mem 4G
 # -n lists what would go, and changes nothing.
 homes=("$JITWARM_STATE")
 is_wine || homes+=("$HOME") # under Wine that is this machine's, on which others work
@@ -133,6 +134,8 @@ sed -nE 's/^(removed|restored|left) +//p' "$out" | sort | diff "$work/would" - |
 [[ -z $(settings) ]] || fail "settings are left: $(settings)"
 if ! is_wine; then
 	out_has "removed    $units/jitwarm.timer"
+	out_has "removed    $HOME/.config/jitwarm/config"
+	[[ ! -e $HOME/.config/jitwarm ]] || fail "settings are left: $(find "$HOME/.config/jitwarm")"
 	[[ ! -e $HOME/.profile && -z $(find "$units" -type f) ]] || fail "something is left: $(find "$HOME" -type f)"
 fi
 out_has "except your keys"
