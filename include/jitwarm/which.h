@@ -81,6 +81,10 @@ int jw_which(struct jw_error *err, const struct jw_which_options *options,
 			 struct jw_which *ret_which);
 void jw_which_free(struct jw_which *which);
 
+/* Returns the package of the program's list whose name is nearest to an unknown one; NULL if none
+ * is near. The caller frees it. */
+char *jw_which_nearest(const char *package);
+
 /* Returns this machine's platform, as indexes name it: linux, linux-aarch64 or windows. */
 const char *jw_which_own_platform(void);
 

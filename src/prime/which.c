@@ -355,6 +355,28 @@ void jw_which_free(struct jw_which *which)
 	*which = (struct jw_which){.package = NULL};
 }
 
+char *jw_which_nearest(const char *package)
+{
+	static const char start[] = "package ";
+	char name[PACKAGE_MAX_NAME], *text, *result;
+	struct suggest nearest;
+	size_t size;
+
+	if (!package_normalise(package, strlen(package), name) || wheel_list_text(NULL, &text, &size))
+		return NULL;
+	nearest = suggest_for(name, strlen(name));
+	for (char *line = text, *end; *line; line = end) {
+		end = line + strcspn(line, "\n");
+		if (*end)
+			*end++ = '\0';
+		if (text_starts(line, start))
+			suggest_offer(&nearest, line + strlen(start));
+	}
+	result = nearest.best ? mem_string(nearest.best) : NULL;
+	mem_free(text);
+	return result;
+}
+
 const char *jw_which_own_platform(void)
 {
 	return text_starts(jw_platform(), "aarch64") ? "linux-aarch64"

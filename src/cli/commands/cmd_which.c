@@ -474,7 +474,7 @@ static int refuse_unknown(struct jw_error *err, const struct cli *cli, const cha
 {
 	struct buf command = BUF_MAX(NEXT_STEP_MAX);
 	const char *listed = listed_for(package);
-	char *text;
+	char *text, *nearest;
 
 	if (listed)
 		return error_set(err, JW_ERR_NOT_FOUND, "jitwarm has no list of %s; did you mean %s?",
@@ -482,8 +482,15 @@ static int refuse_unknown(struct jw_error *err, const struct cli *cli, const cha
 
 	add_ask(&command, cli, NULL, 0);
 	text = next_step_take(&command);
-	error_set(err, JW_ERR_NOT_FOUND, "jitwarm has no list of %s: “%s” looks at its releases",
-			  package, text);
+	nearest = jw_which_nearest(package);
+	if (nearest)
+		error_set(err, JW_ERR_NOT_FOUND,
+				  "jitwarm has no list of %s (did you mean %s?): “%s” looks at its releases",
+				  package, nearest, text);
+	else
+		error_set(err, JW_ERR_NOT_FOUND, "jitwarm has no list of %s: “%s” looks at its releases",
+				  package, text);
+	mem_free(nearest);
 	mem_free(text);
 	return -1;
 }

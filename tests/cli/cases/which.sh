@@ -164,3 +164,12 @@ err_has "“2.8.0”: a version is written as in “torch==2.8.0”"
 [[ ! -s $out ]] || fail "an answer before the refusal"
 run 64 which --target gtx1080 ./x.whl
 err_has "“./x.whl” is no package's name"
+
+# A name that is mistyped brings the nearest one of the list.
+for names in xgbost=xgboost bitsandbyts=bitsandbytes Tensor_flow=tensorflow; do
+	run 3 which --target gtx1080 "${names%=*}"
+	err_has "jitwarm has no list of ${names%=*} (did you mean ${names#*=}?): “jitwarm which --target gtx1080 ${names%=*} --ask” looks at its releases"
+	err_one_line
+done
+run 3 which --target gtx1080 no-such-package
+err_lacks "did you mean"
