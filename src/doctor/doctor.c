@@ -233,7 +233,7 @@ static int examine(struct jw_error *err, struct examination *seen,
 	if (options->found && options->system->gpu_count && jw_check(err, &check, ret_check))
 		return -1;
 	seen->check = *ret_check;
-	if (seen->settings.path && (seen->settings.usable || seen->settings.reads) &&
+	if (seen->settings.path && seen->settings.usable &&
 		jw_tune_check_path(err, seen->settings.path,
 						   seen->check ? seen->check->all.forecast.cache_bytes : 0,
 						   &seen->objections, &seen->objection_count))

@@ -30,6 +30,7 @@ plain = [(re.compile(pattern), word) for pattern, word in (
     (r"(?<=\.jitwarm-\.)\w{6}\b", "RANDOM"),
     (r"(?:\$TMP|/var/tmp)(?=/jitwarm-\w+\.\w{6}\b)", "$TMP"),
     (r"(?<=jitwarm-)(\w+)\.\w{6}\b", r"\1.RANDOM"),
+    (r"(! )?jitwarm: warning: \$BUILD/src/jitwarm: files in this folder are often deleted[^\n]*\n?", ""),
     (r"(?<=PathModified=)/(root|usr)/\S*-packages\b", "$PACKAGES"),
     (r"(?<=\.jwpack\.jitwarm-)[0-9a-f]{8}\b", "RANDOM"),
     (r"(?<=jitwarm-all-)\w{6}\b", "RANDOM"),

@@ -292,6 +292,11 @@ static const char *judge(const struct struck_line *line, const struct outcome *u
 		return NULL;
 	if (now->status == usual->status && now->words == usual->words)
 		return NULL;
+	/* This place is in memory, which doctor does not report of a cache that the account may only
+	 * read: so it looks if the look at the folder's rights fails. */
+	if (!strncmp(line->text, "doctor ", strlen("doctor ")) && !strstr(texts[0], "bad-place") &&
+		!strcmp(strrchr(struck_path, '/'), "/cache"))
+		return NULL;
 	if (!now->status && usual->status)
 		return "it says that all is well";
 	if (names_it(texts[0]) || names_it(texts[1]) || (is_korean && strstr(texts[1], "jitwarm: ")))
