@@ -132,7 +132,7 @@ static bool same_answer(const struct jw_which_release *a, const struct jw_which_
 {
 	return a->answer == b->answer && text_same(a->why, b->why) &&
 		   (a->answer == JW_WHICH_FAILS || text_same(a->library, b->library)) &&
-		   a->loading == b->loading;
+		   (a->answer != JW_WHICH_COMPILES || a->loading == b->loading);
 }
 
 static enum style style_of(enum jw_which_answer answer)

@@ -173,3 +173,8 @@ for names in xgbost=xgboost bitsandbyts=bitsandbytes Tensor_flow=tensorflow; do
 done
 run 3 which --target gtx1080 no-such-package
 err_lacks "did you mean"
+
+# How a release loads what it compiles is no answer of its own where the release fails or runs as it is.
+run 1 which --target rtx3070 --driver 550 --platform linux torch
+[[ $(grep -c 'fails\?: no code for sm_86' "$out") == 1 ]] || fail "adjacent rows with the same answer"
+out_has "  1.12.1 – 1.0.1   fail: no code for sm_86"
