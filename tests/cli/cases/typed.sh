@@ -133,7 +133,7 @@ run 1 -e "$work/active" --json check frame
 json 'd["schema"] == "jitwarm.check/1"'
 # A printed command is about the environment that was named
 run "0|1" -e "$work/active" status
-out_has "jitwarm prime --environment $work/active"
+out_has "jitwarm prime --environment $(native "$work/active")"
 err_lacks "is used"
 for option in "-e $work/active" "--env=$(native "$work/active")" "--environment $work/active" "-e$(native "$work/active")"; do
 	# shellcheck disable=SC2086
