@@ -99,7 +99,8 @@ struct jw_tune_advice {
 	bool path_in_force;    /* the path is the directory of system->cache */
 };
 
-/* Collects the input of jw_tune_apply. The caller frees it with jw_tune_advice_free. */
+/* Computes the settings to advise, from which the caller makes a jw_tune_request. The caller frees
+ * them with jw_tune_advice_free. */
 int jw_tune_advise(struct jw_error *err, const struct jw_system *system,
 				   const struct jw_tune_question *question, struct jw_tune_advice **ret_advice);
 void jw_tune_advice_free(struct jw_tune_advice *advice);

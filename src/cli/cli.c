@@ -329,7 +329,7 @@ static int check_operands(struct jw_error *err, const struct cli *cli)
 	return 0;
 }
 
-/* ---- the four steps of a run */
+/* ---- the five steps of a run */
 
 static const char *setting_of(const struct cli *cli, const char *name)
 {

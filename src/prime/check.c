@@ -246,8 +246,6 @@ static int by_seconds(const void *a, const void *b)
 	return strcmp(left->path, right->path);
 }
 
-/* Sets for each failing file the release of its package that runs; forgets packages for which the
- * list has none. */
 /* Returns what to do about a failing file: another release, a newer driver, or another build. */
 static char *cure_of(const struct jw_check_failing *failing)
 {
@@ -267,6 +265,8 @@ static char *cure_of(const struct jw_check_failing *failing)
 	return mem_string(text);
 }
 
+/* Sets for each failing file the release of its package that runs; forgets packages for which the
+ * list has none. */
 static void add_cures(struct jw_check_result *result)
 {
 	char own[JW_PYTHON_VERSION];

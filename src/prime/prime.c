@@ -452,7 +452,7 @@ static int compile_step(struct jw_error *err, struct priming *run)
 	outcome->compile.undone = outcome->plan.cold;
 	if ((!options->planned || options->planned(options->context, outcome)) && !options->dry_run &&
 		!options->no_compile && !outcome->plan.too_much && !system->cache.why_useless[0]) {
-		/* Each insert repairs the index first. */
+		/* A run that compiles needs no repair_index: each insert repairs the index first. */
 		if (outcome->plan.cold && options->compile.store_only)
 			result = compile_for_store(err, run);
 		else if (outcome->plan.cold)

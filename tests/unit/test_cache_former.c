@@ -57,7 +57,7 @@ TEST(stamps_and_releases_are_told_apart)
 	former_free(&drivers);
 }
 
-/* The test installs each of the table's drivers. */
+/* Each driver of the table is the installed one in turn. */
 TEST(a_stamp_and_its_release_are_one_driver)
 {
 	const struct cache_known_driver *own, *at;

@@ -81,8 +81,8 @@ TEST(a_tiny_run_hardly_moves_the_factor)
 	assert_true(factor_of(&table, &new_driver) < 1.2 * PLAN_USUAL_FACTOR);
 }
 
-/* These libraries were compiled by the driver's compiler on one busy machine, and by ptxas on
- * another. */
+/* The first BY_DRIVER libraries were compiled by the driver's compiler on a busy machine, the
+ * others by ptxas on another one. */
 static const char *const libraries[] = {
 	"driver-ctranslate2-2.24.0-sm90", "driver-ctranslate2-3.24.0-sm90",
 	"driver-ctranslate2-4.6.2-sm90",  "driver-cupy-12.3.0-random-sm90",
