@@ -174,7 +174,7 @@ done
 run 3 which --target gtx1080 no-such-package
 err_lacks "did you mean"
 
-# How a release loads what it compiles is no answer of its own where the release fails or runs as it is.
+# Releases that fail or run as they are have one answer, however they load what they compile.
 run 1 which --target rtx3070 --driver 550 --platform linux torch
 [[ $(grep -c 'fails\?: no code for sm_86' "$out") == 1 ]] || fail "adjacent rows with the same answer"
 out_has "  1.12.1 – 1.0.1   fail: no code for sm_86"
