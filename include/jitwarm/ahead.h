@@ -45,9 +45,9 @@ struct jw_ahead {
 };
 
 /* Compares the running driver with the installed one, or with the library that is named (a newer
- * one, unpacked elsewhere; NULL: the installed one), and reads how far the last call came. Starts
- * no driver, and writes nothing. JW_ERR_UNSUPPORTED if the named file does not show which driver it
- * is. */
+ * one, unpacked elsewhere; NULL: the installed one), and reads how far the last jw_ahead_prepare
+ * came. Starts no driver, and writes nothing. JW_ERR_UNSUPPORTED if the named file does not show
+ * which driver it is. */
 int jw_ahead_find(struct jw_error *err, const char *library, struct jw_ahead *ret_ahead);
 
 struct jw_ahead_options {

@@ -71,10 +71,12 @@ struct jw_check_gpu {
 	size_t damaged;  /* cold modules with a damaged entry in the cache */
 	size_t unread;   /* cold modules whose entry this account cannot read */
 	struct jw_unplanned unplanned;
-	size_t link;                 /* cold modules that are inputs of a necessary link */
-	size_t left_out;             /* modules that `everything` would include */
-	size_t used, used_cold;      /* modules that commands of jw_record had compiled, here or in a
-									recording that was primed here; those of them that are cold */
+	size_t link;     /* cold modules that are inputs of a necessary link */
+	size_t left_out; /* modules that `everything` would include */
+	/* Modules that commands of jw_record had compiled, here or in a recording that was primed
+	 * here. */
+	size_t used;
+	size_t used_cold;            /* the part of `used` that is cold */
 	uint64_t cold_bytes;         /* the size of the cold modules' PTX */
 	struct jw_forecast forecast; /* the time and cost of compiling the cold modules */
 };

@@ -23,8 +23,8 @@ struct jw_found_file {
 	char *path;          /* as given, or absolute; the file exists */
 	const char *package; /* the package that installed it, and its version; NULL if unknown */
 	const char *version;
-	uint64_t size_bytes; /* when the file was found: its size, */
-	int64_t mtime_ns;    /* nanoseconds since 1970, UTC */
+	uint64_t size_bytes; /* the size when the file was found */
+	int64_t mtime_ns;   /* the last write when the file was found, in nanoseconds since 1970, UTC */
 	int64_t changed_ns; /* the last change of content or attributes, which programs cannot set; 0 if
 						   the system does not report it */
 	uint64_t device, inode;
@@ -69,8 +69,8 @@ void jw_found_free(struct jw_found *found);
  * device code, or its version denies it (2.9.0+cpu). If `version` is NULL, `name` is a wheel's file
  * name. */
 bool jw_is_cpu_build(const char *name, const char *version);
-/* Returns the package that has the device code which such a package lacks: “faiss-gpu” for
- * faiss-cpu; NULL if unknown. */
+/* Returns the package to install instead of a CPU build: “faiss-gpu” for faiss-cpu; NULL if
+ * unknown. */
 const char *jw_with_gpu_code(const char *name, const char *version);
 
 /* Makes `dir`, a virtual or conda environment, the active one for all calls of this process, and

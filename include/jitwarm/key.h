@@ -31,18 +31,20 @@ int jw_key_trust(struct jw_error *err, const char *state_dir, const char *name,
 /* Stops trusting a key under all of its names; JW_ERR_NOT_FOUND. */
 int jw_key_distrust(struct jw_error *err, const char *state_dir, const char *name);
 
-/* Whether jw_export can sign with a key: a name, or a path to a secret key. JW_ERR_UNSUPPORTED if
- * it has a passphrase. */
+/* Checks that jw_export can sign with this key, a name or the path of a secret key. Fails with
+ * JW_ERR_UNSUPPORTED if the key has a passphrase. */
 int jw_key_check(struct jw_error *err, const char *state_dir, const char *key);
+
+/* From now on also trusts the public keys in this folder (NAME.pub); NULL for no folder. Call it
+ * before other threads start. */
+void jw_use_trusted_keys(const char *folder);
 
 struct jw_keys {
 	/* Sorted by name; a key that is trusted under two names is listed twice. */
 	struct jw_key *items;
 	size_t count;
 };
-/* Trusts the public keys in this folder (NAME.pub), too, from now on; NULL for no folder. Called
- * before other threads start. */
-void jw_use_trusted_keys(const char *folder);
+/* Lists the signing keys and the trusted keys. The caller frees them with jw_keys_free. */
 int jw_key_list(struct jw_error *err, const char *state_dir, struct jw_keys *ret_keys);
 void jw_keys_free(struct jw_keys *keys);
 

@@ -304,8 +304,9 @@ struct jw_index_wheel {
  * something else. JW_ERR_NOT_FOUND or JW_ERR_IO with pip's words. */
 int jw_index_wheel_get(struct jw_error *err, struct jw_index *index, const char *package,
 					   const struct jw_index_wheel **ret_wheel);
-/* Fetches the wheel of a package that jw_index_list has listed; a wheel for any platform, which has
- * no device code, is not fetched. JW_ERR_USAGE if the package is left out. */
+/* Fetches the wheel of a package that jw_index_list has listed. A wheel for any platform
+ * (“-any.whl”), which has no device code, is not fetched: *ret_wheel then has only a name.
+ * JW_ERR_USAGE if the package is left out. */
 int jw_index_listed_get(struct jw_error *err, struct jw_index *index,
 						const struct jw_listed_package *package,
 						const struct jw_index_wheel **ret_wheel);

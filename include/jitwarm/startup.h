@@ -55,7 +55,8 @@ struct jw_startup {
  * jw_startup_free, here and below. */
 int jw_startup_find(struct jw_error *err, const struct jw_startup_options *options,
 					struct jw_startup **ret_startup);
-/* Reports what jw_startup_enable would write, with the same errors for names. */
+/* Like jw_startup_find, but first checks the names as jw_startup_enable does. Does not fail with
+ * JW_ERR_BUSY. */
 int jw_startup_preview(struct jw_error *err, const struct jw_startup_options *options,
 					   struct jw_startup **ret_startup);
 /* Writes and registers the items. JW_ERR_BUSY if an item of that name exists and is not jitwarm's;
@@ -67,8 +68,8 @@ int jw_startup_enable(struct jw_error *err, const struct jw_startup_options *opt
 int jw_startup_disable(struct jw_error *err, const struct jw_startup_options *options,
 					   struct jw_startup **ret_startup);
 void jw_startup_free(struct jw_startup *startup);
-/* Lists the services that have a unit of jitwarm's. The caller frees the list with jw_lines_free.
- * */
+/* Lists the services for which jitwarm has installed a unit. The caller frees the list with
+ * jw_lines_free. */
 int jw_startup_services(struct jw_error *err, char ***ret_names, size_t *ret_count);
 
 /* ---- whether anything has changed since the last run */

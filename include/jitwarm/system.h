@@ -154,8 +154,8 @@ struct jw_system_options {
  * rounded up to 256 MiB; at least 1 GiB, the default of new drivers, and at most 4 GiB, the largest
  * limit that a driver counts. */
 uint64_t jw_tune_limit(uint64_t present_bytes, uint64_t predicted_bytes);
-/* Returns the advised limit of a cache: never less than the limit in force. If the user meant a
- * limit that holds everything, that one. */
+/* Returns the limit to advise for this cache: jw_tune_limit, or `meant_bytes` if that is larger or
+ * holds everything; never less than `kept_bytes` or the limit in force. */
 uint64_t jw_cache_limit(const struct jw_cache_info *cache, uint64_t predicted_bytes);
 /* Whether the cache's limit holds its present content and this growth, and is not a mistake. */
 bool jw_cache_holds(const struct jw_cache_info *cache, uint64_t predicted_bytes);

@@ -115,8 +115,8 @@ struct jw_tune_request {
 };
 
 /* Whether this account can write the files of a scope, as far as that can be seen without writing:
- * in a container HOME may be missing, or read-only. If not, only the environment of the started
- * programs sets anything. */
+ * in a container HOME may be missing, or read-only. If false, set the variables in the programs'
+ * own environment. */
 bool jw_tune_can_apply(enum jw_scope scope);
 
 /* The state of a variable that jitwarm has set, as this process sees it. */
@@ -154,8 +154,8 @@ int jw_tune_apply(struct jw_error *err, const struct jw_tune_request *request,
  * the current limit is too small; otherwise *ret_result is NULL. */
 int jw_tune_for_files(struct jw_error *err, struct jw_system *system, const char *const *paths,
 					  size_t count, struct jw_tune_result **ret_result);
-/* Reverts jw_tune_apply in a scope, whichever shell the account had; if `request` is NULL, in all
- * scopes, the system's only for the superuser or an administrator. */
+/* Reverts jw_tune_apply in a scope, for every shell. With `request` NULL: in all scopes (the system
+ * scope only for root or an administrator). */
 int jw_tune_undo(struct jw_error *err, const struct jw_tune_request *request,
 				 struct jw_tune_result **ret_result);
 /* Reports what jw_tune_undo would revert in all scopes. Changes nothing. */

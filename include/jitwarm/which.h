@@ -88,15 +88,15 @@ char *jw_which_nearest(const char *package);
 /* Returns this machine's platform, as indexes name it: linux, linux-aarch64 or windows. */
 const char *jw_which_own_platform(void);
 
-/* ---- the releases of a package index, looked at as far as an answer needs it
+/* ---- the releases of a package index, examined as far as an answer needs it
  *
- *     jw_asked_open(...)           what releases there are: pip tells
- *     jw_asked_plan(...)           how many wheels will be fetched, and how large they are
- *     jw_asked_examine(...)           fetches them, newest first, then by bisection
- *     jw_which(... .asked = ...)   the answer
+ *     jw_asked_open(...)           lists the releases, by pip
+ *     jw_asked_plan(...)           counts the wheels that may be fetched, and their bytes
+ *     jw_asked_examine(...)        fetches them, the newest first, then by bisection
+ *     jw_which(... .asked = ...)   answers
  *
- * A release is known if the program's list has a wheel of it with the SHA-256 that the index tells,
- * or an earlier jw_asked_examine has seen it. One between two that are alike is inferred. */
+ * A release is known if the program's list has a wheel of it with the SHA-256 in the index, or an
+ * earlier jw_asked_examine has examined it. A release between two that are alike is inferred. */
 
 struct jw_ask_options {
 	const char *package, *platform; /* as in jw_which_options */
@@ -121,7 +121,8 @@ struct jw_asked_plan {
 	size_t most;         /* the most wheels that may be fetched */
 	uint64_t most_bytes; /* the size of the largest ones of that number; 0 if unknown */
 };
-/* Plans the answer for these GPUs; the options' target and `asked` are not used. */
+/* Counts the wheels that jw_asked_examine may fetch to answer for these GPUs. Ignores `target` and
+ * `asked` of `options`. */
 int jw_asked_plan(struct jw_error *err, struct jw_asked *asked,
 				  const struct jw_which_options *options, const struct jw_target *targets,
 				  size_t count, struct jw_asked_plan *ret_plan);

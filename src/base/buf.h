@@ -17,7 +17,7 @@ struct buf {
 	size_t size;
 	size_t capacity;
 	size_t most;     /* maximum of `size` */
-	bool overflowed; /* an append did not fit since it was empty, and left a part out */
+	bool overflowed; /* an append since the last buf_clear did not fit, and added nothing */
 };
 
 #define BUF_MAX(bytes) ((struct buf){.most = (bytes)})

@@ -37,8 +37,8 @@ static const struct name_rule {
 	/* Packages as they are downloaded. */
 	{ENDING(".whl"), .promise = "a wheel"},
 	{ENDING(".conda"), .promise = "a conda package"},
-	/* Archives of any kind, which mostly hold data and are slow to read; .zip and .tar are
-	 * alike. */
+	/* Other .zst files mostly hold data and are slow to read, so they are read only if they are
+	 * named. So are .zip and .tar, which have no rule. */
 	{ENDING(".zst"), .promise = "zstd-compressed", .named_only = true},
 };
 

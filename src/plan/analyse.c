@@ -213,7 +213,8 @@ static int note_entries(struct jw_error *err, struct reading *reading,
 		struct devcode_entry *entry = &reading->corrected[i];
 		struct jw_target target;
 
-		/* Since 9.0 a text can name a narrower target than its entry's header. */
+		/* From compute capability 9.0 on, a PTX text can name a narrower target than its entry's
+		 * header. */
 		if (devcode_kind_is_ptx(entry->kind) && entry->target.sm >= 90 && !entry->target.suffix)
 			plan_read_text(&copy, entry, &reading->texts[i]);
 		target = reading->texts[i].sm ? reading->texts[i] : entry->target;

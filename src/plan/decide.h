@@ -131,7 +131,8 @@ struct decide_counts {
 	enum loading loading; /* how registered code is loaded */
 	size_t pieces, lacking, special, special_lacking;
 	size_t refused;      /* containers that make the start fail */
-	size_t late_refused; /* containers whose users fail, in the data or registered */
+	size_t late_refused; /* containers, in the data or registered, that make only the programs
+							 that use them fail */
 	size_t alone_running, alone_lacking; /* containers in the data */
 	/* Registered containers for one architecture each: a set, if they have so many different
 	 * ones. */

@@ -143,7 +143,8 @@ static int find_next(struct jw_error *err, struct ahead_work *work, const char *
 		return -1;
 	if (!library && os_find_driver(NULL, &work->library))
 		work->library = NULL;
-	/* Mostly the file's name shows that it is this driver. */
+	/* The library is read only if its name does not end in the running driver's version, or if
+	 * the caller named it. */
 	if (work->library && (library || !*text || !text_ends(work->library, text)) &&
 		!cache_profile_find(NULL, work->state_dir, work->library, NULL, &next) && release[0])
 		(void)text_format(name, sizeof name, release[2] ? "%u.%u.%02u" : "%u.%02u", release[0],

@@ -6,7 +6,7 @@
 
 struct jit_cache {
 	const char *variable; /* names the folder */
-	const char *below;    /* its folder below one for all caches */
+	const char *below;    /* the name of its folder in one folder for all caches: "triton" */
 	const char *standard; /* without the variable; "": nowhere */
 	const char *inside;   /* the part of the folder that is the cache */
 	const char *package;

@@ -77,8 +77,8 @@ static int find_jitwarm(fcntl_fn *real, int fd)
 	return !strncmp(name, "jitwarm", 7) ? (int)lock.l_pid : 0;
 }
 
-/* Returns the time in which a thread was runnable without a processor: the second number in that
- * file. */
+/* Returns the time in which a thread was runnable without a processor: the second number in its
+ * schedstat file, `path`. */
 static double unserved_ms(const char *path)
 {
 	unsigned long long ran, waited;

@@ -61,7 +61,7 @@ static void put_pack(void)
 	OK(os_remove_tree(why, cache));
 }
 
-/* Makes an entry of the pack, and a damaged one. */
+/* Makes the pack, and a target cache with one sound and one damaged entry of it. */
 static void put_target(void)
 {
 	struct entries_entry entry;

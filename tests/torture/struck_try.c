@@ -25,7 +25,7 @@ static struct jw_gpu gpu = {.name = "GPU", .target = {.sm = 86}};
 enum { MAX_FRAMES = 48, MAX_CALLS = 4096 };
 
 static const char *struck; /* the call that failed; NULL: none */
-static bool is_off_disk;   /* since then, a file's bytes have not reached the disk */
+static bool is_off_disk;   /* that call was a file's fsync, so its bytes may not be on the disk */
 static bool changes[MAX_CALLS];
 static void *frames[MAX_FRAMES];
 static int depth;
