@@ -16,6 +16,12 @@ esac
 
 failed=0
 complain() { [ -z "$2" ] || { printf '%s\n%s\n\n' "$1" "$2"; failed=1; }; }
+# Prints src/ROOM/FILE.c for each file that docs/internals/architecture.md lists under its room.
+rooms() {
+	awk '/^#/ { room = ""; if (match($0, /^### `[a-z]+`/)) room = substr($0, 6, RLENGTH - 6) }
+		room && /^- / { while (match($0, /`[a-z0-9_]+\.c`/)) { print "src/" room "/" substr($0, RSTART + 1, RLENGTH - 2); $0 = substr($0, RSTART + RLENGTH) } }' \
+		docs/internals/architecture.md
+}
 
 # Releases of clang-format apply the same rules differently: the one of Debian 12 counts.
 if [[ $(clang-format --version) == *"version 14."* ]]; then
@@ -47,9 +53,9 @@ complain "A header of src/os, or a file that one system alone has, that docs/con
 complain "docs/internals/architecture.md names a file that is not there:" \
 	"$(grep -oE '`(src/)?[a-z]+/[a-z0-9_/*]+\.[ch]`' docs/internals/architecture.md | tr -d '`' | sort -u |
 		while read -r name; do compgen -G "src/${name#src/}" >/dev/null || echo "$name"; done
-		sed -nE 's#^\| `([a-z]+)` \|(.*)#src/\1 \2#p' docs/internals/architecture.md | while read -r room row; do
-			grep -oE '`[a-z_0-9]+\.c`' <<<"$row" | tr -d '`' | while read -r name; do compgen -G "$room/$name" >/dev/null || echo "$room/$name"; done
-		done)"
+		rooms | while read -r name; do [ -f "$name" ] || echo "$name"; done)"
+complain "A file that docs/internals/architecture.md does not name in its room:" \
+	"$(comm -13 <(rooms | sort -u) <(git ls-files 'src/*/*.c' | grep -E '^src/[a-z]+/[a-z0-9_]+\.c$' | sort))"
 # A case without a snapshot fails when it runs, unless all its runs happen at the same time as others, which have none.
 complain "A snapshot without a case:" \
 	"$(comm -13 <(cd tests/cli/cases && ls ./*.sh | sed 's/\.sh$//' | sort) <(cd tests/cli/snapshots && ls ./*.facts | sed 's/\.facts$//' | sort))"
