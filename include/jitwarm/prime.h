@@ -42,7 +42,7 @@ struct jw_prime_plan {
 							  architecture */
 	size_t modules;        /* modules that the driver would compile for these GPUs: warm, cold,
 							  over_budget, unused, and with dry_run restored */
-	size_t warm;           /* those of them that are already in the cache */
+	size_t warm;           /* the part of `modules` that is already in the cache */
 	size_t cold;
 	size_t restored; /* cold modules that are not compiled, since an earlier result takes their
 						place: now warm, or with dry_run neither warm nor cold */

@@ -45,9 +45,9 @@ struct jw_record_result {
 	bool live; /* the command had the user's cache */
 	/* Without jw_record_options.output, paths are as found, and packages unknown. */
 	struct jw_recording *recording;
-	size_t found;        /* those of its modules that were found in files */
-	size_t not_by_prime; /* those of the found modules that jw_prime of their files does not
-							compile: left out without `everything`, or loaded with options */
+	size_t found;        /* modules of the recording that were found in files */
+	size_t not_by_prime; /* the part of `found` that jw_prime of these files does not compile: left
+							out without `everything`, or loaded with options */
 	size_t texts;        /* modules whose PTX is in the recording */
 	size_t added;        /* entries added to the user's cache */
 	size_t there;        /* entries that the user's cache already had */

@@ -35,11 +35,11 @@ enum jw_scan_need { JW_SCAN_NEED_NO, JW_SCAN_NEED_YES, JW_SCAN_NEED_UNKNOWN };
 /* Work for the driver's compiler, as predicted (docs/internals/estimates.md). */
 struct jw_scan_work {
 	size_t modules;          /* distinct pairs of payload and option string */
-	uint64_t ptx_bytes;      /* their size, decompressed */
-	enum jw_loading loading; /* when a program compiles them */
-	struct jw_seconds start; /* all of them one after another, on one core */
-	double longest_seconds;  /* the most expensive of them */
-	uint64_t cache_bytes;    /* their size in the driver's cache */
+	uint64_t ptx_bytes;      /* the size of the modules' PTX, decompressed */
+	enum jw_loading loading; /* when a program compiles the modules */
+	struct jw_seconds start; /* compiling all modules one after another, on one core */
+	double longest_seconds;  /* compiling the most expensive module */
+	uint64_t cache_bytes;    /* the size of the modules' entries in the driver's cache */
 };
 
 /* One image on one GPU architecture. Verdicts count containers; each counts for the first one that
@@ -52,16 +52,16 @@ struct jw_scan_verdicts {
 	size_t jit;        /* relocatable code with usable PTX */
 	size_t tile; /* Tile IR, which the driver compiles at its first load; jitwarm cannot find out if
 					it is in the cache */
-	size_t unknown;          /* a kind of entry that jitwarm does not know, */
-	uint32_t unknown_kind;   /* the number of that kind, */
-	size_t cannot;           /* containers whose code the driver chooses and cannot use: */
-	size_t cannot_exclusive; /* only for another GPU (an 'a' or 'f' target) */
-	size_t cannot_too_new;   /* those that are newer than the driver */
-	size_t cannot_kind; /* those that are Tile IR or another kind that the driver does not know */
-	/* The first driver that is new enough for those that are too new, for Tile IR and other kinds,
-	 * and for those in zstd; zeros if unknown */
+	size_t unknown;          /* a kind of entry that jitwarm does not know */
+	uint32_t unknown_kind;   /* the number of the kind of `unknown` */
+	size_t cannot;           /* containers whose code the driver chooses and cannot use */
+	size_t cannot_exclusive; /* `cannot`: only for another GPU (an 'a' or 'f' target) */
+	size_t cannot_too_new;   /* `cannot`: newer than the driver */
+	size_t cannot_kind;      /* `cannot`: Tile IR, or another kind that the driver does not know */
+	/* The first driver that is new enough for `cannot_too_new`, `cannot_kind` and `cannot_zstd`;
+	 * zeros if unknown. */
 	struct jw_driver needs, kind_needs, zstd_needs;
-	size_t cannot_zstd; /* those that are compressed in a way that this driver cannot read */
+	size_t cannot_zstd; /* `cannot`: compressed with zstd, which this driver cannot read */
 	size_t cannot_damaged;
 	size_t nothing; /* containers with code for other or newer architectures only */
 	/* The containers that the CUDA runtime registers, with the objects that a link left out, or

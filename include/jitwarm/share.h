@@ -119,10 +119,11 @@ int jw_share_check(struct jw_error *err, const char *folder);
 int jw_registry_name_check(struct jw_error *err, const char *name);
 
 struct jw_shared {
-	size_t fetched, placed, refused; /* numbers of entries that were taken from the folder, added to
-										it, and not trusted */
-	uint64_t fetched_bytes, placed_bytes; /* the size of their packs */
-	double saved_seconds;  /* the predicted time of compiling the fetched ones on one core */
+	size_t fetched;                       /* entries that were taken from the folder */
+	size_t placed;                        /* entries that were added to the folder */
+	size_t refused;                       /* entries of the folder that are not trusted */
+	uint64_t fetched_bytes, placed_bytes; /* the size of these entries' packs */
+	double saved_seconds;  /* the predicted time of compiling the fetched entries on one core */
 	char refused_why[512]; /* a line on the first refused entry */
 	/* Why the folder was no longer used; with `unplaced`, why so many entries could not be added,
 	 * while others could be taken; "" if it worked. */

@@ -44,7 +44,7 @@ int jw_store_open(struct jw_error *err, const struct jw_store_options *options,
 void jw_store_free(struct jw_store *store);
 
 struct jw_store_cleared {
-	size_t removed; /* packs removed; with dry_run, those that would be */
+	size_t removed; /* packs that were removed; with dry_run, packs to remove */
 	uint64_t removed_bytes;
 	size_t waiting; /* packs that stay for the driver of the next boot (jw_ahead.stored) */
 };

@@ -473,7 +473,7 @@ int config_remove(struct jw_error *err, bool dry_run, char **ret_path)
 		mem_free(path);
 		return 0;
 	}
-	/* A file that would not be read is not removed either. */
+	/* Root removes the file only if root would also read it. */
 	if (os_is_superuser())
 		result = os_check_private(err, path, 0, false);
 	if (!result && !dry_run) {

@@ -18,7 +18,7 @@
 
 enum {
 	PTX_HEAD = 1024,       /* contains .version and .target in all PTX seen */
-	PTX_LONG_HEAD = 65536, /* for a second attempt, if a long comment precedes them */
+	PTX_LONG_HEAD = 65536, /* the second attempt, for PTX with a long comment before them */
 	LZ4_MAX_RATIO = 255,   /* the format's bound: one byte expands to at most this many */
 	WINDOW_LOG = 27,       /* largest zstd window that is allocated */
 };

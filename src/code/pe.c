@@ -162,7 +162,7 @@ static const struct pe_imports_form {
 
 enum { MAX_IMPORTS = 4096, MAX_IMPORT_NAME = 260 };
 
-/* Finds the bytes at an address relative to the image's. */
+/* Finds the bytes at an address that is relative to the image's base. */
 static bool at_address(const struct bytes *bytes, const struct section_table *table, uint64_t base,
 					   uint32_t address, uint64_t size, const uint8_t **ret_data)
 {

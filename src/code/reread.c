@@ -9,9 +9,8 @@
 #include "base/text.h"
 #include "code/walk.h"
 
-enum {
-	COST_OF_WALK = 1 << 26
-}; /* the cost of a walk in bytes: directories are read, names compared */
+/* A walk reads directories and compares names: it costs as much as reading this many bytes. */
+enum { COST_OF_WALK = 1 << 26 };
 
 struct code_copying {
 	struct walk *walk;

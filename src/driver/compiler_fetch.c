@@ -236,7 +236,8 @@ static int fill_store_folder(struct jw_error *err, const struct fetch *fetch, co
 	return result;
 }
 
-/* Adds files to a folder that already has the others, or those of another version. */
+/* Moves the fetched files into a folder that already has other files, or files of another version.
+ */
 static int add_pieces(struct jw_error *err, const struct fetch *fetch, const char *fresh,
 					  const char *place)
 {

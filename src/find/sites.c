@@ -569,7 +569,7 @@ int jw_use_environment(struct jw_error *err, const char *dir)
 		goto done;
 	}
 	kind = environment_kind(path);
-	/* A project is replaced by the environment that uv and others make in it. */
+	/* The folder of a project stands for the environment that uv and others make in it, .venv. */
 	if (!kind) {
 		char *project = os_join(path, ".venv"), *real = NULL;
 

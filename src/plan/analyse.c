@@ -885,10 +885,10 @@ struct parts {
 	struct code_reader *whole;
 	struct part *items;
 	size_t count;
-	uv_mutex_t mutex; /* protects the states, and these counts: */
+	uv_mutex_t mutex; /* protects the parts' states, `ahead`, `held` and `stop` */
 	uv_cond_t changed;
 	size_t ahead; /* the number of parts read before their turn, or being read */
-	size_t held;  /* the number of their notes; hostile libraries have millions */
+	size_t held;  /* the number of notes of the parts read ahead; hostile libraries have millions */
 	bool stop;
 };
 

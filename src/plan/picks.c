@@ -200,7 +200,7 @@ static void unpack_payload(const struct picks *picks, struct picks_slot *slot)
 	pick->module.features.line_info = line_info;
 }
 
-/* The use of a lane: each target's key, or the identity, and the number that distinguishes them. */
+/* The hash that a lane computes: the key of a slot for one target, or the identity of the slot. */
 struct lane_use {
 	uint16_t slot, target; /* ANALYSE_MAX_TARGETS stands for the identity */
 };

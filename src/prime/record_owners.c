@@ -65,7 +65,7 @@ static uint32_t add_planned_file(struct matching *matching, uint32_t planned)
 	struct jw_recorded_file file = {0};
 	struct os_stat stat;
 
-	/* Beyond the limit of a recording's files the module has none. */
+	/* If the recording has no place for another file, the module is recorded without one. */
 	if (matching->files[planned] != JW_RECORDED_NO_FILE ||
 		VEC_ROOM(NULL, recording->files, matching->capacity, recording->file_count,
 				 RECORDING_MAX_FILES))

@@ -22,9 +22,10 @@ enum { MAX_IMAGES = 1 << 24 };
 /* The facts that are kept of an image, to judge it with other drivers once all images are read. */
 struct kept_image {
 	char *path, *member;
-	bool library, asked; /* asked: read with the driver in question */
+	bool library;
+	bool asked; /* it was read with the driver in question */
 	enum loading loading;
-	uint32_t releases; /* and with these drivers of gpu_releases */
+	uint32_t releases; /* the drivers of gpu_releases with which it was read too, as bits */
 	struct analyse_target *targets;
 	struct plan_module *modules;
 	size_t module_count;

@@ -34,7 +34,7 @@ char *object_name(const char *stamp, uint16_t sm, uint64_t key)
 	char name[17], place[32];
 	size_t at = 0;
 
-	/* Letters, digits and minus mean the same in every address and on every disk. */
+	/* Other characters become minus signs: they may have a meaning in an address or on a disk. */
 	for (; stamp[at] && at < sizeof place - 1; at++)
 		if ((stamp[at] >= 'a' && stamp[at] <= 'z') || (stamp[at] >= 'A' && stamp[at] <= 'Z') ||
 			text_is_digit((unsigned char)stamp[at]))

@@ -244,7 +244,7 @@ TEST(options_of_a_library_name_no_files)
 		struct ptxas_outcome outcome;
 		struct buf cubin = {0}, log = {0};
 
-		/* This program makes no file. */
+		/* /bin/true makes no cubin, so a tried option ends with JW_ERR_NOT_FOUND. */
 		GIVES(cases[i].tried ? JW_ERR_NOT_FOUND : JW_ERR_UNSUPPORTED,
 			  ptxas_compile(why, &job, &outcome, &log, &cubin));
 		buf_free(&cubin);

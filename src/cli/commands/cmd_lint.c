@@ -443,7 +443,7 @@ static bool same_before(const struct jw_lint_before *a, const struct jw_lint_bef
 		   a->release.modules == b->release.modules && !strcmp(a->path, b->path);
 }
 
-/* Prints a line for each wheel and all GPUs with the same answer. */
+/* Prints one line for each wheel and answer, with all GPUs that have this answer. */
 static void print_befores(const struct output *out, const struct jw_lint_result *result)
 {
 	for (size_t i = 0; i < result->before_count; i++) {

@@ -88,7 +88,8 @@ static const struct json_field watch_fields[] = {
 };
 const struct json_table document_watch = {.schema = "jitwarm.watch/1", .fields = watch_fields};
 
-/* A process that uses less than this part of a core, and wants none, is waiting. */
+/* A process is waiting if it used less than this part of a core since the last sample, and was not
+ * runnable at both samples. */
 #define BUSY_PART 0.2
 
 enum { POLL_MS = 500, NEWS_EVERY_S = 10, LINE_EVERY_S = 60, MAX_LINE = 1 << 12 };
