@@ -75,8 +75,8 @@ struct jw_which_options {
 };
 
 /* Answers the question; with no release if the list lacks the one of `version`. JW_ERR_NOT_FOUND if
- * the list lacks the package. JW_ERR_USAGE if it is not a
- * package's name, or an unknown platform. The caller frees the result. */
+ * the list lacks the package. JW_ERR_USAGE if it is not a package's name, or an unknown platform.
+ * The caller frees the result. */
 int jw_which(struct jw_error *err, const struct jw_which_options *options,
 			 struct jw_which *ret_which);
 void jw_which_free(struct jw_which *which);

@@ -150,7 +150,8 @@ static enum style style_of(enum jw_which_answer answer)
 	return STYLE_FAINT;
 }
 
-/* Prints the answer for some releases in one line; `most` is the one that compiles most. */
+/* Prints the answer for some releases in one line. `most` has the largest number of modules and the
+ * longest time of all of them. */
 static void print_answer(struct table *table, const struct jw_which_release *release,
 						 const struct jw_which_release *most, bool several)
 {
@@ -231,7 +232,8 @@ static size_t add_rows(struct table *table, const struct jw_which *which, bool a
 	size_t rows = 0, left_out = 0, next;
 
 	for (size_t i = 0; i < which->count; i = next) {
-		const struct jw_which_release *first = &which->releases[i], *most = first, *last = first;
+		const struct jw_which_release *first = &which->releases[i], *last = first;
+		struct jw_which_release most = *first;
 
 		next = i + 1;
 		if (known_alone && first->answer == JW_WHICH_UNKNOWN)
@@ -244,7 +246,10 @@ static size_t add_rows(struct table *table, const struct jw_which *which, bool a
 			if (!same_answer(first, release) || !same_time(last, release))
 				break;
 			last = release;
-			most = release->start.high > most->start.high ? release : most;
+			if (release->modules > most.modules)
+				most.modules = release->modules;
+			if (release->start.high > most.start.high)
+				most.start = release->start;
 		}
 		if (!all && rows == MAX_ROWS) {
 			left_out++;
@@ -256,7 +261,7 @@ static size_t add_rows(struct table *table, const struct jw_which *which, bool a
 					   first->inferred && all ? " *" : "");
 		else
 			table_cell(table, STYLE_PLAIN, "  %s – %s", first->version, last->version);
-		print_answer(table, first, most, last != first);
+		print_answer(table, first, &most, last != first);
 	}
 	return left_out;
 }

@@ -174,6 +174,11 @@ done
 run 3 which --target gtx1080 no-such-package
 err_lacks "did you mean"
 
+# A row has the largest number and the longest time of its releases, also if no release has both.
+run 1 which --target rtx5090 --driver 580 --platform linux bitsandbytes
+row=$(grep '^  0\.50\.2 – ' "$out")
+run 1 which --target rtx5090 --driver 580 --platform linux --all bitsandbytes
+[[ $row == *"up to $(grep 'first uses it' "$out" | grep -o '[0-9]* modules' | sort -n | tail -1)"* ]] || fail "not the most of its releases: $row"
 # Releases that fail or run as they are have one answer, however they load what they compile.
 run 1 which --target rtx3070 --driver 550 --platform linux torch
 [[ $(grep -c 'fails\?: no code for sm_86' "$out") == 1 ]] || fail "adjacent rows with the same answer"
