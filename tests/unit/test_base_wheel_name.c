@@ -23,6 +23,7 @@ TEST(parts_of_names)
 		"",
 		".whl",
 		"a-1-py3-none.whl",
+		"a-1-x-py3-none-any.whl",
 		"a-1-py3-none-any.zip",
 		"a-1-py3-none-any-CU129.whl",
 		"a-1-py3-none-any-.whl",

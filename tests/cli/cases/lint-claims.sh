@@ -21,6 +21,36 @@ with zipfile.ZipFile(sys.argv[1] + "/p-1-py3-none-any.whl", "w") as wheel:
         wheel.writestr(name, data)
 for name in "liball.so", "libpart.so", "libold.so":
     open(f"{sys.argv[1]}/{name}", "wb").write(files["pkg/" + name])
+
+def save(name, *libraries):
+    with zipfile.ZipFile(f"{sys.argv[1]}/{name}", "w") as wheel:
+        for i, data in enumerate(libraries):
+            wheel.writestr(f"pkg/lib{i}.so", data)
+
+# Code of two CUDA versions, the newer one first, as machine code or as PTX; and code that links a runtime
+newer = fatbin.entry(fatbin.CUBIN, 90, fatbin.old_cubin(90, "k", 64, 129))
+isa = fatbin.entry(fatbin.PTX, 90, fatbin.ptx_payload(b".version 8.8\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n"), isa=(8, 8))
+save("m-1-py3-none-any-cu128.whl", fatbin.library(fatbin.container(newer, cubin(80, "k")), fatbin.container(cubin(86, "k"))))
+save("t-1-py3-none-any-cu128.whl", fatbin.library(fatbin.container(isa, cubin(80, "k"))))
+save("r-1-py3-none-any-cu130.whl", fatbin.elf((".dynstr", b"\0libcudart.so.12\0", 3, 0x1000), (".nv_fatbin", fatbin.container(cubin(80, "k")), 1, 0x100000)))
+
+# Wheels of listed packages, on RTX 20, RTX 30, RTX 50 and H100: only90 runs on the last alone; two libraries of long PTX take over a
+# second, and each takes less; a part of `part` fails on all but the H100
+text = fatbin.ptx_payload(b".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n.reg .f32 %f<9>;\n" + b"\tfma.rn.f32 %f1, %f2, %f3, %f1;\n" * 8000 + b"\tret;\n}\n")
+long = fatbin.library(fatbin.container(cubin(80, "k"), fatbin.entry(fatbin.PTX, 80, text, isa=(8, 0))))
+only90 = fatbin.library(fatbin.container(cubin(90, "k")))
+every = fatbin.container(cubin(75, "k"), cubin(80, "k"), cubin(90, "k"), cubin(120, "k"))
+part = fatbin.library(every, every, every, fatbin.container(cubin(90, "k"), cubin(100, "k")))
+linux = "cp312-cp312-manylinux_2_27_x86_64.whl"
+save(f"onnxruntime_gpu-1.24.4-{linux}", only90)
+save(f"onnxruntime_gpu-1.23.2-{linux}", only90)
+save(f"onnxruntime_gpu-1.25.0-{linux}", long, long)
+save(f"onnxruntime_gpu-1.25.1-{linux}", long)
+save(f"onnxruntime_gpu-1.26.0-{linux}", part)
+save(f"onnxruntime_gpu-1.28.0-{linux}", part)
+save(f"torch-2.12.0-{linux}", only90)
+save(f"xgboost-3.3.0-{linux}", only90)
+save(f"xgboost-3.2.0-{linux}", fatbin.library(every))
 PYTHON
 cd "$work" || fail "cd"
 
@@ -33,7 +63,7 @@ run 0 lint --arch-list 80-real --arch-list 90 liball.so
 out_has "sm_80, sm_90, compute_90"
 # Without --gpus, lint judges the GPUs of the list.
 run 0 lint --arch-list "8.0;9.0" --json liball.so
-json '[g["target"] for g in d["gpus"]] == ["sm_80", "sm_90"] and d["claims"] == [] and d["compared"] == 1'
+json '[g["target"] for g in d["gpus"]] == ["sm_80", "sm_90"] and d["claims"] == [] and d["compared"] == 1 and d["labelled"] == 0'
 
 # All pieces of a library lack one architecture; the existing code shows how large it would be.
 run 1 lint --arch-list "8.0;9.0;12.0+PTX" liball.so
@@ -140,11 +170,24 @@ out_lacks "newer than"
 run 1 lint --gpus a100 "$(label cu129_sm_90_sm120)"
 out_has "p-1-py3-none-any-cu129_sm_90_sm120.whl: pkg/liball.so: the wheel's label is “cu129_sm_90_sm120”, but it lacks sm_120: none of its 3 pieces has it; build it with -gencode arch=compute_120,code=sm_120"
 out_has "pkg/libold.so: the wheel's label is “cu129_sm_90_sm120”, but it lacks sm_90"
+out_lacks "newer than"
 run 1 lint --gpus a100 --each --except "libold.*" --json "$(label sm90)"
 json '[(c["kind"], c["code"], c.get("label")) for c in d["claims"]] == [("some", "sm_90", "sm90"), ("exempt", "", None)] and d["labelled"] == 3 and d["compared"] == 0'
 # Together with --arch-list each has its own lines
 run 1 lint --gpus a100 --arch-list "8.0" --except "libold.*" --json "$(label sm80_sm120)"
 json '{(c["code"], c.get("label")) for c in d["claims"] if c["level"] == "error"} == {("sm_120", "sm80_sm120")}'
+run 1 lint --gpus a100 --arch-list "9.0" --json "$(label sm90_sm120)"
+json '[(c["kind"], c["code"], c.get("label")) for c in d["claims"] if c["member"] == "pkg/libold.so"] == [("missing", "sm_90", None), ("missing", "sm_120", "sm90_sm120"), ("no-newer", "", None)]'
+json '[c["why"] for c in d["claims"] if c["kind"] == "no-newer"][0].startswith("GPUs newer than sm_90 have")'
+# Of several wheels each has its own label; without --gpus, all of them name GPUs, or those on sale are judged
+run 1 lint --json --except "libold.*" "$(label cu129_sm90)" "$(label sm120)"
+json '[g["target"] for g in d["gpus"]] == ["sm_90", "sm_120"] and {c["path"] for c in d["claims"] if c["level"] == "error"} == {"p-1-py3-none-any-sm120.whl"}'
+run 1 lint --json "$(label cu129_sm90)" libold.so
+json '"sm_75" in [g["target"] for g in d["gpus"]]'
+run 1 lint --gpus a100 libold.so "$(label cu118)"
+out_has "p-1-py3-none-any-cu118.whl: pkg/liball.so: the wheel's label is “cu118”, but"
+run 64 lint --each "$(label cu118)"
+err_has "--each goes with --arch-list, or a wheel whose label names GPUs"
 # The code's CUDA version: these cubins say 12.4
 for word in cu12 cu12.4 cu124 cuda129; do
 	run 0 lint --gpus a100 "$(label $word)"
@@ -154,8 +197,17 @@ run 1 lint --gpus a100 "$(label cu118)"
 out_has "the wheel's label is “cu118”, but CUDA 12.4 compiled it, so it may need a newer driver; build it with CUDA 11.8, or change the label"
 run 1 lint --gpus a100 --format github "p-1-py3-none-any-cu118.whl"
 out_has "::error file=p-1-py3-none-any-cu118.whl,title=variant label::"
+# The newest piece decides, also by the ISA of its PTX; a linked runtime has to be of the label's major version
+for name in m t; do
+	run 1 lint --gpus a100 $name-1-py3-none-any-cu128.whl
+	out_has "the wheel's label is “cu128”, but CUDA 12.9 compiled it"
+done
+run 1 lint --gpus a100 r-1-py3-none-any-cu130.whl
+out_has "the wheel's label is “cu130”, but it links the CUDA runtime 12, which is not installed with CUDA 13; build it with CUDA 13, or change the label"
+cp r-1-py3-none-any-cu130.whl r-1-py3-none-any-cu129.whl
+run 0 lint --gpus a100 r-1-py3-none-any-cu129.whl
 # Labels without a known word are no error
-for word in null x86_64_v3 rocm64 abcd1234 cu cubin sm sm_any cuda.9; do
+for word in cu0 sm9.0 null x86_64_v3 rocm64 abcd1234 cu cubin sm sm_any cuda.9; do
 	run 0 lint --gpus a100 "$(label $word)"
 	out_lacks "label"
 done
@@ -181,4 +233,37 @@ done
 # One that runs as well is none that does worse
 cp liball.so onnxruntime/capi/libonnxruntime_providers_cuda.so && rm -f onnxruntime/capi/a.so && python3 -m zipfile -c onnxruntime_gpu-1.24.0-cp312-cp312-manylinux_2_27_x86_64.whl onnxruntime
 run 0 lint --gpus a100 --json onnxruntime_gpu-1.24.0-cp312-cp312-manylinux_2_27_x86_64.whl
+json 'd["before"] == []'
+
+# The nearest release that was examined counts, on each GPU alone; GPUs with the same answer share a line
+linux=cp312-cp312-manylinux_2_27_x86_64.whl ort=onnxruntime_gpu
+run 2 lint --gpus rtx20,rtx50,rtx30,h100 $ort-1.24.4-$linux
+out_has "$ort-1.24.4-$linux: 1.23.2 ran on sm_75 (RTX 20), sm_86 (RTX 30) as it was; this one fails"
+out_has "$ort-1.24.4-$linux: 1.23.2 ran on sm_120 (RTX 50) after compiling up to 151 modules; this one fails"
+[[ $(grep -c " ran on " "$out") == 2 ]] || fail "not two lines"
+run 2 lint --gpus rtx20,rtx30 torch-2.12.0-$linux
+out_has "2.11.0 ran on sm_75 (RTX 20), except for a part; this one fails"
+out_has "2.11.0 ran on sm_86 (RTX 30) as it was; this one fails"
+# Each wheel is compared alone
+run 2 lint --gpus rtx30 --json xgboost-3.2.0-$linux $ort-1.24.4-$linux
+json '[(b["path"], b["release"]["version"]) for b in d["before"]] == [("'$ort-1.24.4-$linux'", "1.23.2")]'
+run 2 lint --gpus rtx30 xgboost-3.3.0-$linux $ort-1.24.4-$linux
+out_has "xgboost-3.3.0-$linux: 3.2.0 ran on sm_86 (RTX 30) as it was; this one fails"
+out_has "$ort-1.24.4-$linux: 1.23.2 ran on sm_86 (RTX 30) as it was; this one fails"
+run 2 lint --gpus rtx30,rtx20 --format github xgboost-3.3.0-$linux $ort-1.24.4-$linux
+[[ $(grep -c " ran on .* ran on " "$out") == 0 && $(grep -c " ran on " "$out") == 4 ]] || fail "not one comparison in each annotation"
+# Compiling is worse than running, from a second for all libraries on; failing is no worse than failing, nor compiling than compiling
+run 2 lint --gpus rtx20,h100,rtx50 --json $ort-1.25.0-$linux
+json '[(b["target"], b["kind"]) for b in d["before"]] == [("sm_75", "fails"), ("sm_90", "compiles")]'
+run 2 lint --gpus rtx20,h100,rtx50 $ort-1.25.0-$linux
+out_has "1.24.4 ran on sm_75 (RTX 20) as it was; this one fails"
+out_has "1.24.4 ran on sm_90 (H100) as it was; this one has modules to compile"
+run 0 lint --gpus h100 --json $ort-1.25.1-$linux
+json 'd["before"] == [] and d["findings"][0]["start_seconds"]["likely"] > 0.5'
+run 2 lint --gpus rtx50 --json $ort-1.23.2-$linux
+json 'd["before"] == []'
+# A part that fails is worse than none, but no worse than a part that failed before
+run 1 lint --gpus rtx20 $ort-1.26.0-$linux
+out_has "1.25.1 ran on sm_75 (RTX 20) as it was; a part of this one fails"
+run 1 lint --gpus rtx20 --json $ort-1.28.0-$linux
 json 'd["before"] == []'
