@@ -263,7 +263,7 @@ static int open_booted(struct jw_error *err, const struct ahead_work *work,
 
 	if (jw_system_open(err, &how, ret_system))
 		return -1;
-	/* Its own entries are not evicted either, only the former driver's. */
+	/* The entries of the driver that now runs are not evicted, only those of the former one. */
 	TEXT_COPY((*ret_system)->user_stamp, (*ret_system)->driver.stamp);
 	return 0;
 }
