@@ -38,7 +38,7 @@ PIECES = {"src/cli/commands/cmd_scan.c": ["compile", "%s (%s, %llu piece of code
           "src/pack/import_check.c": ["%s: entry %016llx: %s", "%s: entry %016llx"], "src/doctor/findings.c": [", and %s"],
           "src/cli/commands/cmd_push.c": ["%s:%s: %s for %s (%s)%s"], "src/plan/build.c": ["%s and %s"],
           "src/cli/commands/cmd_lint.c": ["over %s", "over", "within", "error", "notice", "warning"],
-          "src/cli/verdict_table.c": ["%zu of %s"],
+          "src/cli/verdict_table.c": ["%zu of %s", " (%s of PTX)"],
           "src/cli/commands/cmd_status.c": ["Baked", " at "], "src/driver/worker.c": ["an error without a name",
                                    "CUDA_ERROR_NO_DEVICE (no GPU is visible: CUDA_VISIBLE_DEVICES, or the container's device files?)",
                                    "CUDA_ERROR_SYSTEM_NOT_READY (the system is not ready: is the fabric manager running?)",

@@ -372,6 +372,8 @@ const char *fate_cause(char text[FATE_TEXT], const struct file_fate *fate, struc
 						  cause->toolkit / 1000, cause->toolkit % 1000 / 10, driver);
 	else if (is->needs.cuda)
 		(void)text_format(text, FATE_TEXT, "its code requires driver %s or newer", driver);
+	else if (is->reason == REASON_TOO_NEW)
+		(void)text_format(text, FATE_TEXT, "no driver that jitwarm knows reads its PTX");
 	else if (cause->exclusive.sm)
 		(void)text_format(text, FATE_TEXT, "its only PTX is %s, which no other GPU accepts",
 						  jw_target_compute(compute, cause->exclusive));

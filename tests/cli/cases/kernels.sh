@@ -34,6 +34,7 @@ def library(name, *entries):
 
 library("own", fatbin.entry(fatbin.CUBIN, 80, fatbin.old_cubin(80, "k", 64)), fatbin.entry(fatbin.PTX, 90, text % (b"8.0", b"sm_90a"), isa=(8, 0)))
 library("new", fatbin.entry(fatbin.PTX, 75, text % (b"8.7", b"sm_75"), isa=(8, 7)))
+library("unknown", fatbin.entry(fatbin.PTX, 75, text % (b"9.9", b"sm_75"), isa=(9, 9)))
 library("packed", fatbin.entry(fatbin.CUBIN, 80, fatbin.old_cubin(80, "k", 64), compression="zstd"))
 PYTHON
 # failing LIBRARY TARGET DRIVER ERROR CAUSE CURE: scan prints these for the library
@@ -45,5 +46,7 @@ failing own sm_120 580.65.06 "no kernel image is available for execution on the 
 	"use a build that has -gencode arch=compute_120,code=sm_120"
 failing new sm_80 550.163.01 "the provided PTX was compiled with an unsupported toolchain. (222)" "toolkit 12.8 requires driver 570 (CUDA 12.8) or newer" \
 	"install driver 570 (CUDA 12.8) or a newer one"
+failing unknown sm_80 550.163.01 "the provided PTX was compiled with an unsupported toolchain. (222)" "no driver that jitwarm knows reads its PTX" \
+	"use a build that has -gencode arch=compute_80,code=sm_80"
 failing packed sm_80 535.309.01 "device kernel image is invalid (200)" "it is compressed with zstd: drivers before 550.54.14 (CUDA 12.4) refuse it" \
 	"install driver 550.54.14 (CUDA 12.4) or a newer one"

@@ -34,6 +34,7 @@ out_has "이 프로세스의 환경에서 설정됨"
 korean 1 lint --gpus rtx30 --max-start 0 "$sample"
 out_has "초과"
 out_lacks "over"
+out_lacks "of PTX"
 korean 0 check --help
 out_has "사용법: jitwarm check"
 out_has "종료 상태"
