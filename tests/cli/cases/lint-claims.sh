@@ -49,6 +49,8 @@ save(f"onnxruntime_gpu-1.25.1-{linux}", long)
 save(f"onnxruntime_gpu-1.26.0-{linux}", part)
 save(f"onnxruntime_gpu-1.28.0-{linux}", part)
 save(f"torch-2.12.0-{linux}", only90)
+save(f"vllm-0.33.0-{linux}", only90)
+save(f"xgboost-3.4.1-{linux}", fatbin.library(every, every, every, fatbin.container(ptx("sm_90a", "k"))))
 save(f"xgboost-3.3.0-{linux}", only90)
 save(f"xgboost-3.2.0-{linux}", fatbin.library(every))
 PYTHON
@@ -244,6 +246,9 @@ out_has "$ort-1.24.4-$linux: 1.23.2 ran on sm_120 (RTX 50) after compiling up to
 run 2 lint --gpus rtx20,rtx30 torch-2.12.0-$linux
 out_has "2.11.0 ran on sm_75 (RTX 20), except for a part; this one fails"
 out_has "2.11.0 ran on sm_86 (RTX 30) as it was; this one fails"
+run 2 lint --gpus b200,rtx50 vllm-0.33.0-$linux
+out_has "0.32.0 ran on sm_100 (B200) after compiling up to 111 modules; this one fails"
+out_has "0.32.0 ran on sm_120 (RTX 50) after compiling up to 83 modules; this one fails"
 # Each wheel is compared alone
 run 2 lint --gpus rtx30 --json xgboost-3.2.0-$linux $ort-1.24.4-$linux
 json '[(b["path"], b["release"]["version"]) for b in d["before"]] == [("'$ort-1.24.4-$linux'", "1.23.2")]'
@@ -267,3 +272,6 @@ run 1 lint --gpus rtx20 $ort-1.26.0-$linux
 out_has "1.25.1 ran on sm_75 (RTX 20) as it was; a part of this one fails"
 run 1 lint --gpus rtx20 --json $ort-1.28.0-$linux
 json 'd["before"] == []'
+# Kernels for the GPUs of one family are no part that fails
+run 0 lint --gpus rtx30 --json xgboost-3.4.1-$linux
+json '[(f["kind"], f["level"]) for f in d["findings"]] == [("lacks", "note")] and d["before"] == []'
