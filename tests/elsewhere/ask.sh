@@ -69,6 +69,15 @@ for file in state/wheels/*; do printf 'library' >"$file"; done
 ask sized --target sm_86 grown
 is "damaged facts" 1 11 "pip install grown==1.9"
 
+# One release alone is fetched
+rm -r state
+ask sized --target sm_86 grown==1.15
+is "a release that fails" 2 1 "nothing is known of 1 release; fetching up to 1 wheel (" "1.15  fails: no code for sm_86" "Other releases: jitwarm which --target sm_86 grown --ask"
+ask sized --target sm_86 pure==1.0 grown==1.9
+is "a release of the second package" 2 1 "1.9  runs as it is"
+ask sized --target sm_86 grown==9
+is "no such release" 3 0 "${site#http://}/sized/simple has no release 9 of grown"
+grep -q "looks for it" err && fail "it names --ask: $(cat err)"
 # An index may give no sizes in its pages; its HTML may have addresses without a hash.
 rm -r state
 ask good --target sm_86 grown

@@ -658,7 +658,9 @@ static int answer_package(struct jw_error *err, struct cli *cli, const struct gp
 			break;
 		document->count++;
 		document->date = which->date;
-		if (!which->count) {
+		/* The list also has versions whose wheels were not examined. */
+		if (!which->count ||
+			(wanted->version && !asked && which->releases->answer == JW_WHICH_UNKNOWN)) {
 			result = refuse_release(err, cli, document, wanted->name, wanted->version);
 			break;
 		}

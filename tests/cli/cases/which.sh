@@ -154,6 +154,13 @@ run 0 which --target gtx1080 --platform linux --json xgboost==2.0.3
 json '[r["version"] for r in d["answers"][0]["releases"]] == ["2.0.3"]'
 run 3 which --target gtx1080 torch==99
 err_has "jitwarm's list has no release 99 of torch: “jitwarm which --target gtx1080 torch==99 --ask” looks for it"
+# 2.7 is 2.7.0, whose wheel was not examined
+for version in 2.7 2.7.0; do
+	run 3 which --target gtx1080 --platform linux torch==$version
+	err_has "jitwarm's list has no release $version of torch: “jitwarm which --target gtx1080 --platform linux torch==$version --ask” looks for it"
+done
+run 2 which --target gtx1080 --platform linux --json torch==2.8
+json '[r["version"] for r in d["answers"][0]["releases"]] == ["2.8.0"]'
 for words in "torch>=2.0" "torch==" "torch==2.*" "torch[opt]==2.0" "torch~=2.0"; do
 	run 64 which --target gtx1080 "$words"
 	err_has "“$words”: which takes NAME or NAME==VERSION"
@@ -162,8 +169,17 @@ done
 run 64 which --target gtx1080 torch 2.8.0
 err_has "“2.8.0”: a version is written as in “torch==2.8.0”"
 [[ ! -s $out ]] || fail "an answer before the refusal"
-run 64 which --target gtx1080 ./x.whl
-err_has "“./x.whl” is no package's name"
+for words in ./x.whl "xgboost>=2"; do
+	run 64 which --target gtx1080 torch "$words"
+	err_has "“$words”"
+	[[ ! -s $out ]] || fail "an answer before the refusal"
+done
+# One release beside all of another package
+run 1 which --target rtx5090 --platform linux onnxruntime-gpu==1.23.2 xgboost
+out_has "  1.23.2  runs after compiling up to 151 modules"
+out_lacks "pip install onnxruntime-gpu"
+out_has "pip install xgboost"
+out_has "To ask the index: jitwarm which --target rtx5090 --platform linux onnxruntime-gpu==1.23.2 xgboost --ask"
 
 # A name that is mistyped brings the nearest one of the list.
 for names in xgbost=xgboost bitsandbyts=bitsandbytes Tensor_flow=tensorflow; do
