@@ -165,12 +165,8 @@ void jw_check_result_free(struct jw_check_result *result)
 		mem_free(result->packages[i].gpus);
 	}
 	mem_free(result->packages);
-	for (size_t i = 0; i < result->compiler_count; i++) {
-		mem_free(result->compilers[i].file);
-		mem_free(result->compilers[i].package);
-		mem_free(result->compilers[i].version);
-		mem_free(result->compilers[i].why);
-	}
+	for (size_t i = 0; i < result->compiler_count; i++)
+		toolchains_compiler_free(&result->compilers[i]);
 	mem_free(result->compilers);
 	jw_lines_free(result->notes, result->note_count);
 	explain_causes_free(result->causes, result->cause_count);

@@ -225,17 +225,43 @@ static bool may_load_nvrtc(const struct jw_found *search)
 	return may;
 }
 
+void toolchains_compiler_free(struct jw_check_compiler *compiler)
+{
+	mem_free(compiler->file);
+	mem_free(compiler->package);
+	mem_free(compiler->version);
+	mem_free(compiler->why);
+}
+
+/* Removes the listed NVRTCs if no program loads one. */
+static void drop_unloaded(const struct jw_found *search, struct jw_check_result *result)
+{
+	const char *const nvrtc = compiler_names[COMPILER_NVRTC];
+	struct jw_check_compiler *const all = result->compilers;
+	size_t at = 0, count = result->compiler_count;
+
+	while (at < count && all[at].name != nvrtc)
+		at++;
+	if (at == count || may_load_nvrtc(search))
+		return;
+	result->compiler_count = at;
+	for (; at < count; at++) {
+		if (all[at].name == nvrtc)
+			toolchains_compiler_free(&all[at]);
+		else
+			all[result->compiler_count++] = all[at];
+	}
+}
+
 /* Checks the compilers by names, versions, and, for ptxas, a few kilobytes; starts nothing and
- * loads no library. An NVRTC that does not fit is listed if `search` may load it. Returns whether
- * there is an NVRTC. */
-static bool check_compilers(const struct jw_found *found, const struct jw_found *search,
-							const struct jw_driver *driver, struct jw_check_result *result)
+ * loads no library. Returns whether there is an NVRTC. */
+static bool check_compilers(const struct jw_found *found, const struct jw_driver *driver,
+							struct jw_check_result *result)
 {
 	static const char *const xla[] = {"jax", "tensorflow"}, *const nvvm[] = {"numba"};
 	const bool has_xla = has_package(found, xla, sizeof xla / sizeof *xla),
 			   has_nvvm = has_package(found, nvvm, sizeof nvvm / sizeof *nvvm);
-	bool has_nvrtc = false, loads = false;
-	unsigned asked = 0;
+	bool has_nvrtc = false;
 
 	result->compilers = mem_array(MAX_COMPILERS, sizeof *result->compilers);
 	for (size_t i = 0; i < found->file_count; i++) {
@@ -255,12 +281,6 @@ static bool check_compilers(const struct jw_found *found, const struct jw_found 
 			misfit.fails = misfit.why != NULL;
 			if (used && !misfit.why && has_xla)
 				misfit.why = slower_text(kind, cuda, driver);
-			if (misfit.why && kind == COMPILER_NVRTC && !asked++)
-				loads = may_load_nvrtc(search);
-			if (misfit.why && kind == COMPILER_NVRTC && !loads) {
-				mem_free(misfit.why);
-				misfit.why = NULL;
-			}
 			list_compiler(file, misfit, result);
 		}
 	}
@@ -269,13 +289,10 @@ static bool check_compilers(const struct jw_found *found, const struct jw_found 
 
 /* Checks the compiler in CUDA_HOME, /usr/local/cuda or the linker's cache, which programs load that
  * bring none (hashcat, CuPy without its wheel). */
-static void check_outside(const struct jw_found *search, const struct jw_driver *driver,
-						  struct jw_check_result *result)
+static void check_outside(const struct jw_driver *driver, struct jw_check_result *result)
 {
 	char *paths[NVRTC_OUTSIDE];
 	const size_t count = find_nvrtc_outside(paths);
-	unsigned asked = 0;
-	bool loads = false;
 
 	for (size_t i = 0; i < count; i++) {
 		const uint32_t cuda = compiler_nvrtc_cuda(paths[i]);
@@ -286,12 +303,6 @@ static void check_outside(const struct jw_found *search, const struct jw_driver 
 
 			misfit.why = misfit_text(COMPILER_NVRTC, cuda, driver, result->gpus[t].target, &misfit);
 			misfit.fails = misfit.why != NULL;
-			if (misfit.why && !asked++)
-				loads = may_load_nvrtc(search);
-			if (misfit.why && !loads) {
-				mem_free(misfit.why);
-				misfit.why = NULL;
-			}
 			list_compiler(&(struct jw_found_file){.path = paths[i]}, misfit, result);
 		}
 		mem_free(paths[i]);
@@ -305,7 +316,8 @@ void toolchains_check(const struct jw_found *search, const struct jw_driver *dri
 
 	if (search->environment && !search->whole)
 		(void)jw_find(NULL, &(struct jw_find_options){.cancel = *cancel}, &whole);
-	if (!check_compilers(whole ? whole : search, search, driver, result) && here)
-		check_outside(search, driver, result);
+	if (!check_compilers(whole ? whole : search, driver, result) && here)
+		check_outside(driver, result);
+	drop_unloaded(search, result);
 	jw_found_free(whole);
 }

@@ -12,3 +12,5 @@
  * library. */
 void toolchains_check(const struct jw_found *search, const struct jw_driver *driver, bool here,
 					  const struct jw_cancel *cancel, struct jw_check_result *result);
+/* Frees what a listed compiler owns. */
+void toolchains_compiler_free(struct jw_check_compiler *compiler);

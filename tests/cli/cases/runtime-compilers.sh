@@ -104,6 +104,15 @@ compilers 1 "$site/cupy/_core.so" -- 'c == []'
 compilers 1 plain -- 'c == []'
 run "0|1" doctor --no-probe plain
 out_lacks NVRTC
+compilers 0 nvidia-cuda-nvrtc-cu12 -- "c == [\"CUDA 12.8's NVRTC writes PTX 8.7, $reads\"]"
+# Any of a package's files may name it, and what no program loads counts in no version and place
+package nvidia-cuda-nvrtc 13.0.48 nvidia/cu13/lib/libnvrtc-builtins.so.13.0
+package nvidia-nvjitlink 13.0.39 nvidia/cu13/lib/libnvJitLink.so.13
+compilers 1 plain -- 'len(c) == 1 and "nvJitLink" in c[0]'
+package late 1.0 late/a.so late/b.so
+cp "$sample" "$site/late/a.so"
+cp "$site/cupy/_core.so" "$site/late/b.so"
+compilers 1 late -- 'len(c) == 3'
 
 # The file has its Windows name.
 remove
@@ -230,6 +239,12 @@ if ! is_wine; then
 			compilers 1 "$sample" -- 'c == []'
 			run 1 doctor --no-probe "$sample"
 			out_lacks NVRTC
+			# Any program of a whole environment may load it.
+			package plain 1.0 plain/_core.so
+			cp "$sample" "$site/plain/_core.so"
+			compilers 1 -- "c == [\"$refused\"]"
+			compilers 1 plain -- 'c == []'
+			remove
 			# A program uses its environment's compiler before these.
 			package nvidia-cuda-nvrtc-cu12 12.4.127 nvidia/cuda_nvrtc/lib/libnvrtc-builtins.so.12.4
 			compilers 2 -- 'c == []'
