@@ -284,20 +284,24 @@ static pthread_mutex_t mapped_lock = PTHREAD_MUTEX_INITIALIZER;
 static void (*report_cut)(const char *path);
 
 /* The kernel sends SIGBUS to the thread that read the missing byte, so it interrupts a read of the
- * mapping, and never a lock or an allocation. */
+ * mapping, and never a lock or an allocation. A process may send it at any moment. */
 static void find_cut(int number, siginfo_t *info, void *context)
 {
 	const uint8_t *at = info->si_addr;
 	const struct mapped *mapped;
 
 	(void)context;
-	(void)pthread_mutex_lock(&mapped_lock);
-	/* Any other thread that finds the file cut waits for the lock until the process has ended. */
-	for (mapped = all_mapped; mapped; mapped = mapped->next)
-		if (at >= mapped->view && at < mapped->view + mapped->size)
-			report_cut(mapped->path);
-	(void)pthread_mutex_unlock(&mapped_lock);
+	if (info->si_code > 0) {
+		(void)pthread_mutex_lock(&mapped_lock);
+		/* Any other thread that finds the file cut waits for the lock until the process has ended.
+		 */
+		for (mapped = all_mapped; mapped; mapped = mapped->next)
+			if (at >= mapped->view && at < mapped->view + mapped->size)
+				report_cut(mapped->path);
+		(void)pthread_mutex_unlock(&mapped_lock);
+	}
 	(void)signal(number, SIG_DFL);
+	(void)raise(number);
 }
 
 void os_on_cut_file(void (*report)(const char *path))
