@@ -9,7 +9,7 @@
 # shellcheck source=tests/accounts.sh
 . "$cases/../../accounts.sh"
 open=$(folder_for_all) || skip "this root cannot act as another account, or no folder is open to it"
-trap 'rm -rf "$open"' EXIT
+trap 'jobs -p | xargs -r kill -9 2>/dev/null; rm -rf "$open"' EXIT
 mallory=64321
 as_mallory() { setpriv --reuid=$mallory --regid=$mallory --clear-groups --inh-caps=-all "$@"; }
 

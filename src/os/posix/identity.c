@@ -132,6 +132,9 @@ static int read_answer(struct jw_error *err, int from, pid_t child, unsigned mos
 	if (!result) {
 		memcpy(child_answer, all.data, sizeof *child_answer);
 		child_answer->why.message[sizeof child_answer->why.message - 1] = '\0';
+		/* The account may interrupt its process, but not this one. */
+		if (child_answer->why.code == JW_ERR_INTERRUPTED)
+			child_answer->why.code = JW_ERR_IO;
 		result = buf_append(err, answer, all.data + sizeof *child_answer,
 							all.size - sizeof *child_answer);
 	}

@@ -1,4 +1,4 @@
-# import --all-users into twenty homes, most of them hostile: the process that fills a home is that account, so nothing of root's changes,
+# import --all-users into twenty-two homes, most of them hostile: the process that fills a home is that account, so nothing of root's changes,
 # no file of root's is left in the home, and the good homes get their entries.
 . "$cases/../lib.sh"
 with_simdriver sm_86
@@ -23,7 +23,7 @@ hostile() {
 	as mkdir -p "$open/homes/$name/.nv/ComputeCache"
 	(cd "$open/homes/$name/.nv/ComputeCache" && as "$@") || fail "$name cannot be made"
 }
-good="first second"
+good="first second third"
 hostile first true
 for target in file secret folder missing empty; do
 	hostile "cache-$target" sh -c "cd .. && rmdir ComputeCache && ln -s '$treasure/$target' ComputeCache"
@@ -40,7 +40,21 @@ hostile shut chmod 500 .
 hostile second true
 mknod "$open/homes/second/.nv/device" c 1 3 2>/dev/null && chown -h "$number" "$open/homes/second/.nv/device" && as ln -s ../device "$open/homes/second/.nv/ComputeCache/index"
 
-(($(wc -l <"$open/root/etc/passwd") == 21)) || fail "not twenty: $(cat "$open/root/etc/passwd")"
+# The account interrupts its own processes, as long as it can.
+hostile interrupts true
+cat >"$open/interrupt.py" <<'PYTHON'
+import os, signal
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+while True:
+    try:
+        os.kill(-1, signal.SIGINT)
+    except ProcessLookupError:
+        pass
+PYTHON
+setpriv --reuid=$number --regid=$number --clear-groups --inh-caps=-all /usr/bin/python3 "$open/interrupt.py" &
+hostile third true
+
+(($(wc -l <"$open/root/etc/passwd") == 23)) || fail "not twenty-two: $(cat "$open/root/etc/passwd")"
 
 # Run it also without the capabilities by which root reads other accounts' files: nobody but the account reads its home.
 for lessened in "" "setpriv --bounding-set=-dac_override,-dac_read_search,-fowner,-chown,-linux_immutable"; do
@@ -51,6 +65,6 @@ for lessened in "" "setpriv --bounding-set=-dac_override,-dac_read_search,-fowne
 	done
 	strangers=$(for home in "$open/homes"/*; do find "$home" -not -user "$(stat -c %u "$home")" -printf '%p %u\n'; done)
 	[[ -z $strangers ]] || fail "not their own: $strangers"
-	json "[a['account'] for a in d['accounts'] if 'failed' not in a][:1] == ['first'] and len(d['accounts']) == 20"
-	rm -rf "$open/homes"/{first,second}/.nv/ComputeCache/?
+	json "[a['account'] for a in d['accounts'] if 'failed' not in a][:1] == ['first'] and len(d['accounts']) == 22"
+	rm -rf "$open/homes"/{first,second,third}/.nv/ComputeCache/?
 done

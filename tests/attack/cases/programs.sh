@@ -73,7 +73,6 @@ mkdir "$open/roots"
 	as_mallory sh -c "cd '$open/sticky' && for i in 1 2 3 4 5 6 7 8 9; do ln -s '$open/roots' p; rm -f p; mkdir -p p/jitwarm/ptxas/12.4/bin && ln '$home/bin/ptxas' p/ptxas && ln '$home/bin/ptxas' p/jitwarm/ptxas/12.4/bin/ptxas; rm -rf p; done" 2>/dev/null || sleep 0.1
 done) &
 swaps=$!
-trap 'kill $swaps 2>/dev/null; rm -rf "$open"' EXIT
 for _ in 1 2 3 4 5 6 7 8 9 10; do
 	for variable in XDG_CACHE_HOME JITWARM_PTXAS; do
 		(export "$variable=$open/sticky/p" && run '0|1|2|3' make --target sm_86 --driver 550.163.01 -o "$open/made/" "$sample") || exit 1
