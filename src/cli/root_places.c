@@ -386,7 +386,7 @@ static void follow_no_links(const struct cli *cli)
 			!os_real_path(NULL, ".", &here))
 			whole = os_join(here, places[i]);
 		if (places[i] && *places[i])
-			os_follow_none_below(whole ? whole : places[i], false);
+			(void)os_follow_none_below(whole ? whole : places[i], false);
 		mem_free(whole);
 		mem_free(here);
 		mem_free(places[i]);

@@ -13,8 +13,10 @@
 
 /* From now on no call that changes something follows a symlink below `folder`, whoever made it:
  * JW_ERR_IO. With `reads`, calls that open or stat a file do not follow one either. This applies to
- * the whole process, and is called before threads start. It does nothing on Windows. */
-void os_follow_none_below(const char *folder, bool reads);
+ * the whole process, and is called before threads start. Returns the folder that these calls use
+ * from now on, without symlinks; NULL if there is none. Does nothing on Windows, and returns
+ * `folder`. */
+const char *os_follow_none_below(const char *folder, bool reads);
 
 enum os_kind {
 	OS_REGULAR,

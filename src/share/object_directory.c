@@ -138,24 +138,21 @@ void object_directory_forget(const struct object_directory *directory, const cha
 	mem_free(object);
 }
 
-int object_directory_open(struct jw_error *err, const char *folder,
+int object_directory_open(struct jw_error *err, const char *folder, const char *real,
 						  struct object_directory *ret_directory)
 {
 	struct os_stat stat;
 	struct os_stranger named, reached;
-	char *real;
 
 	/* The place of a missing mount must not be filled. */
-	if (os_stat(err, folder, &stat) || os_real_path(err, folder, &real))
+	if (os_stat(err, folder, &stat))
 		return -1;
-	/* Root does not follow a link of another account that leads out of root's reach. */
-	if (os_find_stranger(folder, &named) != os_find_stranger(real, &reached) ||
-		named.owner != reached.owner) {
-		mem_free(real);
+	/* Root does not follow a link of another account that leads out of its folders, whatever the
+	 * account has put in the link's place since. */
+	if (!real || os_find_stranger(folder, &named) != os_find_stranger(real, &reached) ||
+		named.owner != reached.owner)
 		return error_set(err, JW_ERR_IO, "%s: leads out of the folders that its account owns",
 						 folder);
-	}
-	mem_free(real);
 	if (stat.kind != OS_DIRECTORY)
 		return error_set(err, JW_ERR_UNSUPPORTED, "%s: not a directory", folder);
 	*ret_directory = (struct object_directory){.folder = folder};

@@ -23,9 +23,10 @@ static struct closed {
 static size_t closed_count;
 static bool closed_to_readers;
 
-void os_follow_none_below(const char *folder, bool reads)
+const char *os_follow_none_below(const char *folder, bool reads)
 {
 	char *given = mem_string(folder), *nearest, real[PATH_MAX];
+	char *followed = NULL;
 	size_t length = strlen(given), there;
 
 	closed_to_readers = closed_to_readers || reads;
@@ -34,10 +35,13 @@ void os_follow_none_below(const char *folder, bool reads)
 	/* A missing part will be made later; a link that appears there in between is not followed. */
 	nearest = os_nearest(given);
 	there = !strncmp(given, nearest, strlen(nearest)) ? strlen(nearest) : 0;
-	if (closed_count < MAX_CLOSED && realpath(nearest, real))
-		closed[closed_count++] = (struct closed){mem_string(given), os_join(real, given + there)};
+	if (closed_count < MAX_CLOSED && realpath(nearest, real)) {
+		followed = os_join(real, given + there);
+		closed[closed_count++] = (struct closed){mem_string(given), followed};
+	}
 	mem_free(nearest);
 	mem_free(given);
+	return followed;
 }
 
 /* Returns the folder of os_follow_none_below that the path is below; *ret_rest is the rest of the

@@ -69,10 +69,10 @@ bool win32_is_link(HANDLE opened, const char *path)
 	return win32_is_wine() && leads_elsewhere(opened, path);
 }
 
-void os_follow_none_below(const char *folder, bool reads)
+const char *os_follow_none_below(const char *folder, bool reads)
 {
-	(void)folder;
 	(void)reads;
+	return folder;
 }
 
 HANDLE win32_open(struct jw_error *err, const char *path, DWORD access, enum win32_opening how)

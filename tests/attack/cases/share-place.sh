@@ -48,6 +48,24 @@ for folder in "${folders[@]}"; do
 	targets=("${targets[@]:1}" "${targets[0]}") # The next level has other pairs.
 done
 
+# The place itself is exchanged for a symlink and back, as fast as the account can.
+mkdir -p "$open/theirs/place" && ln -s "$treasure/empty" "$open/theirs/link" && chown -hR $mallory "$open/theirs"
+cat >"$open/exchange.py" <<'PYTHON'
+import ctypes, sys
+paths = [path.encode() for path in sys.argv[1:]]
+while ctypes.CDLL(None).renameat2(-100, paths[0], -100, paths[1], 2) == 0:
+    pass
+PYTHON
+setpriv --reuid=$mallory --regid=$mallory --clear-groups --inh-caps=-all /usr/bin/python3 "$open/exchange.py" "$open/theirs/place" "$open/theirs/link" &
+exchanger=$! place=$open/theirs/place
+for _ in {1..30}; do
+	fresh_machine
+	attack "the place itself"
+done
+kill $exchanger || fail "nothing was exchanged"
+wait $exchanger 2>/dev/null
+place=$open/place
+
 # The objects and the claims beside them are attacked: they are read, replaced and removed.
 for target in file secret missing folder; do
 	rm -rf "$place"
