@@ -281,30 +281,26 @@ static bool is_failure(int status)
 	return status && status != 128 + 2 && status != 128 + 15;
 }
 
-/* Checks the files of a command that failed. Without GPU or driver there is no answer; NULL if none
- * of the files fails. */
+/* Checks the files of a command that failed. NULL if it did not fail, or if there is no answer, as
+ * without a GPU or driver. */
 static struct jw_check_result *check_failed(const struct cli *cli,
 											const struct jw_record_options *how,
 											const struct jw_record_result *result)
 {
 	struct jw_check_options options = {
 		.system = cli->system, .found = how->found, .cancel = cli_cancel};
-	const char **paths = mem_array(result->searched_count + 1, sizeof *paths);
 	struct found_files files = {0};
 	struct jw_check_result *check = NULL;
 	struct jw_error why;
 
-	for (size_t i = 0; i < result->searched_count; i++)
-		paths[i] = result->searched[i];
-	if (is_failure(result->exit_status) && result->searched_count &&
-		(options.found ||
-		 !found_files_find(&why, NULL, paths, result->searched_count, false, &files))) {
-		options.found = options.found ? options.found : files.found;
-		if (jw_check(&why, &options, &check))
-			check = NULL;
-	}
+	if (!is_failure(result->exit_status) || !result->searched_count)
+		return NULL;
+	if (!options.found && !found_files_find(&why, NULL, (const char *const *)result->searched,
+											result->searched_count, false, &files))
+		options.found = files.found;
+	if (options.found && jw_check(&why, &options, &check))
+		check = NULL;
 	found_files_free(&files);
-	mem_free(paths);
 	return check;
 }
 

@@ -65,11 +65,18 @@ if ! is_wine; then
 	err_has "the modules are in your cache; the command ended with status 137: the next start may compile more"
 	err_lacks "does not compile them"
 	rm -rf "$work/cache" && mkdir "$work/cache"
-	run "0|1|2" run --json -- "${program##* }" doctor
-	json 'd["modules"] == 0'
+	cp "$sample" "$work/libnvidia-ptxjitcompiler.so.1"
+	loading=(env "ASAN_OPTIONS=${ASAN_OPTIONS-}:verify_asan_link_order=0:detect_leaks=0" "LD_PRELOAD=$work/libnvidia-ptxjitcompiler.so.1")
+	run "0|1|2" run --json -- "${loading[@]}" "${program##* }" doctor
+	json 'd["modules"] == 0 and not d["compiler_seen"]'
 	err_lacks "in no file that was searched"
 	err_lacks "had loaded the driver's compiler"
 	[[ $(entries) == 1 ]] || fail "doctor did not try the cache"
+	rm -rf "$work/cache" && mkdir "$work/cache"
+	# shellcheck disable=SC2016
+	run 0 run --json "$sample" -- "${loading[@]}" sh -c '"$0" doctor >doctor.out 2>&1; "$1"' "${program##* }" "$app"
+	json 'd["modules"] == 8 and d["compiler_seen"]'
+	rm "$work/libnvidia-ptxjitcompiler.so.1"
 fi
 
 # Programs do not use the cache: through a private one, run reports what they compile each time, and why.
@@ -121,6 +128,8 @@ json 'd["failing"] == []'
 if ! is_wine; then
 	run 143 run "$work/other.so" -- sh -c 'kill -TERM $$'
 	err_lacks "does not run"
+	run 130 run "$work/other.so" -- sh -c 'kill -INT $$'
+	err_lacks "does not run"
 	# Without names: the files that its processes have mapped
 	run 4 run -- python3 -c 'import mmap, sys, time
 file = open(sys.argv[1], "rb")
@@ -130,3 +139,22 @@ sys.exit(4)' "$work/other.so"
 	err_has "python3 failed (status 4), and 1 file of it does not run on this GPU and driver:"
 	err_has "other.so: no kernel image"
 fi
+# A package's files are judged together: without this one, which a program may not use, the package runs
+site=$(site_of "$VIRTUAL_ENV")
+mkdir -p "$site/pair" "$site/pair-1.0.dist-info"
+printf 'Metadata-Version: 2.1\nName: pair\nVersion: 1.0\n' >"$site/pair-1.0.dist-info/METADATA"
+printf 'pair/main.so,,\npair/other.so,,\n' >"$site/pair-1.0.dist-info/RECORD"
+cp "$sample" "$site/pair/main.so"
+cp "$work/other.so" "$site/pair/other.so"
+run 3 run --json pair -- "${shell[@]}" 'exit 3'
+json 'd["failing"] == []'
+# Of many files the first are named
+many=()
+for name in a b c d e f g h i j; do
+	cp "$work/other.so" "$work/$name.so"
+	many+=("$work/$name.so")
+done
+run 3 run "${many[@]}" -- "${shell[@]}" 'exit 3'
+err_has "failed (status 3), and 10 files of it do not run on this GPU and driver:"
+[[ $(grep -c "no kernel image" "$err") == 8 ]] || fail "not eight files"
+err_has "  and 2 more files"

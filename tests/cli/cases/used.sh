@@ -69,7 +69,7 @@ PYTHON
 rm -rf "$work/state" && forget
 run 1 check --json "$sample"
 json 'd["used"] == 0'
-run 1 prime -n --recording three.json "$sample"
+run 1 prime -n --used-only --recording three.json "$sample"
 run 1 check --json "$sample"
 json 'd["used"] == 0'
 run 0 prime --no-store --recording three.json "$sample"
