@@ -20,8 +20,7 @@ struct jw_record_options {
 								 its processes mapped (Linux) */
 	size_t path_count;
 	bool output_to_stderr; /* the command's standard output goes to standard error */
-	/* Polled only after the command has ended. If cancelled, the result has the facts known so far.
-	 * */
+	/* Polled only after the command has ended. If cancelled, the result has the facts so far. */
 	struct jw_cancel cancel;
 	/* The file for the recording; its file names then have the same meaning on another machine
 	 * (jw_recording_name_files). If NULL, it is not written, and has this machine's paths. */

@@ -300,8 +300,7 @@ static int judge_container(struct jw_error *err, struct reading *reading,
 /* ---- 3. Pick the PTX entries that the driver would compile: each once for all GPUs and drivers
  * that need it. Step 4, their keys, is picks.c's. */
 
-/* Adds each entry that the driver would compile to the picks, once for all GPUs for which it would.
- * */
+/* Adds each entry that the driver would compile to the picks, once for all GPUs that need it. */
 static int pick_modules(struct jw_error *err, struct reading *reading,
 						const struct devcode_container *container, size_t first, size_t count)
 {

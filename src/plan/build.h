@@ -47,8 +47,7 @@ int build_add_cached(struct jw_error *err, struct build *build);
 /* Notes the files that lack code, once the fates are settled. */
 void build_note_lacking(struct build *build);
 
-/* Adds notes at the end about left-out files, and about the treatment of PTX texts and loose files.
- * */
+/* Adds the last notes: on left-out files, and on the treatment of PTX texts and loose files. */
 void build_note_assumptions(struct build *build);
 
 /* Estimates each module from its text. */

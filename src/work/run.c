@@ -256,8 +256,7 @@ static uint64_t gpu_spare_bytes(const struct run *run, const struct slot *slot, 
 }
 
 /* Measures a worker's share of the processor since the last check, if it compiled then and now. A
- * job's wall time does not show that: its first part waits for the GPU, and so do others beside it.
- * */
+ * job's wall time does not show the share: the first part of a job waits for the GPU. */
 static void check_share(struct run *run, struct slot *slot, double passed_ms)
 {
 	struct os_process_use use;

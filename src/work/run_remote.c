@@ -179,8 +179,8 @@ static bool insert_fetched(struct run *run, size_t index, struct jw_error *why)
 	return done;
 }
 
-/* Records an object that is not sound; its module is compiled here, whichever node has claimed it.
- * */
+/* Records an object that is not sound; its module is compiled here, even if another node has
+ * claimed it. */
 static void refuse_object(struct run *run, struct remote_module *known, const char *why)
 {
 	struct jw_shared *shared = &run->result->shared;

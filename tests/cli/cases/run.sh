@@ -146,7 +146,8 @@ printf 'Metadata-Version: 2.1\nName: pair\nVersion: 1.0\n' >"$site/pair-1.0.dist
 printf 'pair/main.so,,\npair/other.so,,\n' >"$site/pair-1.0.dist-info/RECORD"
 cp "$sample" "$site/pair/main.so"
 cp "$work/other.so" "$site/pair/other.so"
-run 3 run --json pair -- "${shell[@]}" 'exit 3'
+unset VIRTUAL_ENV
+run 3 run --json --environment "$work/venv" pair -- "${shell[@]}" 'exit 3'
 json 'd["failing"] == []'
 # Of many files the first are named
 many=()
