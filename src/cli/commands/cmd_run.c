@@ -284,21 +284,19 @@ static bool is_failure(int status)
 /* Checks the files of a command that failed. NULL if it did not fail, or if there is no answer, as
  * without a GPU or driver. */
 static struct jw_check_result *check_failed(const struct cli *cli,
-											const struct jw_record_options *how,
 											const struct jw_record_result *result)
 {
-	struct jw_check_options options = {
-		.system = cli->system, .found = how->found, .cancel = cli_cancel};
+	struct jw_check_options options = {.system = cli->system, .cancel = cli_cancel};
 	struct found_files files = {0};
 	struct jw_check_result *check = NULL;
 	struct jw_error why;
 
-	if (!is_failure(result->exit_status) || !result->searched_count)
+	if (!is_failure(result->exit_status) || !result->searched_count ||
+		found_files_find(&why, NULL, (const char *const *)result->searched, result->searched_count,
+						 false, &files))
 		return NULL;
-	if (!options.found && !found_files_find(&why, NULL, (const char *const *)result->searched,
-											result->searched_count, false, &files))
-		options.found = files.found;
-	if (options.found && jw_check(&why, &options, &check))
+	options.found = files.found;
+	if (jw_check(&why, &options, &check))
 		check = NULL;
 	found_files_free(&files);
 	return check;
@@ -347,7 +345,7 @@ static int report_command(struct jw_error *err, struct cli *cli,
 	if (!how->output)
 		jw_recording_name_files(result->recording, how->found);
 	document.recording = *result->recording;
-	check = check_failed(cli, how, result);
+	check = check_failed(cli, result);
 	if (check) {
 		document.failing = check->failing;
 		document.failing_count = check->failing_count;
