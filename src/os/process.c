@@ -165,31 +165,32 @@ struct pairs {
 	size_t count;
 };
 
-/* Leaves out the paths that another account can change, if the value begins with "/". */
+/* Leaves out the paths that another account can change, if the value begins with "/" or names a
+ * file in the current folder. */
 static void add_pairs(const char *const *names, struct pairs *pairs)
 {
 	for (; *names && pairs->count < sizeof pairs->items / sizeof *pairs->items; names++) {
 		char *value = os_env(*names);
+		const bool is_path = value && (*value == '/' || os_exists(value));
 		struct buf kept = BUF_MAX(1 << 20);
 
-		for (char *at = value, *next; value && *value == '/' && at; at = next) {
+		for (char *at = value, *next; is_path && at; at = next) {
 			next = strchr(at, os_list_separator);
 			if (next)
 				*next++ = '\0';
-			if (*at == '/' && !os_check_private(NULL, at, 0, false))
+			if ((*at == '/' || at == value) && !os_check_private(NULL, at, 0, false))
 				buf_add(&kept, "%s%s", kept.size ? ":" : "", at);
 		}
-		if (value && (*value != '/' || kept.size))
+		if (value && (!is_path || kept.size))
 			pairs->items[pairs->count++] =
-				mem_printf("%s=%s", *names, *value == '/' ? buf_text(&kept) : value);
+				mem_printf("%s=%s", *names, is_path ? buf_text(&kept) : value);
 		buf_free(&kept);
 		mem_free(value);
 	}
 }
 
 /* Returns the arguments with which a found program is started; if they differ, they are written
- * into `room`. `variables`: those of
- * os_helper; the caller frees the items of `pairs`. */
+ * into `room`. `variables`: those of os_helper; the caller frees the items of `pairs`. */
 static int start_safely(struct jw_error *err, const char *const *arguments,
 						const char *const *variables, const char *room[MAX_ARGUMENTS],
 						const char *const **ret_arguments, struct pairs *pairs)

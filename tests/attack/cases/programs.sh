@@ -60,7 +60,7 @@ printf '[global]\nlog = %s\n' "$open/marks/log" >"$home/.config/pip/pip.conf"
 printf 'torch\n' >"$home/project/list.txt"
 chown -R $mallory "$home"
 for command in "scan --target sm_86 -r list.txt" "which --target rtx4090 --ask torch"; do
-	for variable in HOME="$home" PYTHONPATH="$home/place" PYTHONUSERBASE="$home/.local" PIP_LOG="$open/marks/log" PIP_CONFIG_FILE="$home/.config/pip/pip.conf" PYTHONPYCACHEPREFIX="$open/marks/pyc" XDG_CONFIG_HOME="$home/.config" XDG_CONFIG_DIRS="$home/.config"; do
+	for variable in HOME="$home" PYTHONPATH="$home/place" PYTHONUSERBASE="$home/.local" PIP_LOG="$open/marks/log" PIP_CONFIG_FILE="$home/.config/pip/pip.conf" PIP_CONFIG_FILE=../.config/pip/pip.conf PYTHONPYCACHEPREFIX="$open/marks/pyc" XDG_CONFIG_HOME="$home/.config" XDG_CONFIG_DIRS="$home/.config"; do
 		# shellcheck disable=SC2086
 		at_terminal "$variable" PIP_INDEX_URL=http://127.0.0.1:1/simple PIP_RETRIES=0 $JITWARM $command
 	done
