@@ -140,8 +140,9 @@ static bool starts_python(const struct cli *cli)
 static bool counts(const struct cli *cli, const struct place_row *row)
 {
 	char *instead = *row->unless ? os_env(row->unless) : NULL;
+	/* A relative path in XDG_CONFIG_HOME and the like does not count. */
 	const bool replaced =
-		(instead && *instead) ||
+		(instead && *instead && (os_is_absolute(instead) || !text_starts(row->unless, "XDG_"))) ||
 		(is_given(&cli->options, "cache") &&
 		 (!strcmp(row->unless, "CUDA_CACHE_PATH") || !strcmp(row->name, "CUDA_CACHE_PATH")));
 

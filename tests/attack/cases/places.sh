@@ -38,6 +38,18 @@ for name in PYTHONPATH PYTHONUSERBASE PYTHONHOME; do
 	(export $name="$home/place" && run '0|1|2' check "$sample" && err_lacks "$name") || exit 1
 	rm -rf "$roots"/.[a-z]*
 done
+# Root's own home has a file of the account's, which pip would read, or which uninstall would remove, whatever relative path a variable has.
+HOME=$home refused "HOME=$home $theirs" scan --target sm_86 -r "$work/list.txt"
+theirs_in_home() { # FILE COMMAND…
+	mkdir -p "$(dirname "$roots/$1")" && touch "$roots/$1" && chown $mallory "$roots/$1"
+	(cd / && XDG_CONFIG_HOME=relative run 2 "${@:2}") || exit 1
+	err_has "HOME=$roots: $roots/$1 $theirs"
+	[[ -e $roots/$1 ]] || fail "removed: $1"
+	rm -r "$roots"/.[a-z]*
+}
+theirs_in_home .config/pip/pip.conf scan --target sm_86 -r "$work/list.txt"
+theirs_in_home .pip/pip.conf scan --target sm_86 -r "$work/list.txt"
+theirs_in_home .config/jitwarm/config uninstall
 PYTHONPATH=/usr/lib:$home/place refused "PYTHONPATH=$home/place" compiler fetch 12.4
 refused "--cache=$home/place: $home $theirs" prime --cache "$home/place" "$sample"
 refused "--output=$home/place: $home $theirs" export -o "$home/place"
