@@ -281,6 +281,20 @@ TEST_WITH(paths_are_absolute_in_the_end, clean_environment, NULL)
 	mem_free(here);
 }
 
+TEST_WITH(another_account_has_no_limit_of_ours, clean_environment, NULL)
+{
+	struct jw_cache_info info;
+
+	cache_settings_keep_limit(5);
+	OK(cache_settings_read(why, folder, NULL, &info));
+	assert_int_equal(info.kept_bytes, 5);
+	cache_settings_free(&info);
+	cache_settings_forget_adopted();
+	OK(cache_settings_read(why, folder, NULL, &info));
+	assert_int_equal(info.kept_bytes, 0);
+	cache_settings_free(&info);
+}
+
 /* The place of the cache is examined, and so is the kernel's answer on its file system. */
 TEST(a_place_is_looked_at)
 {

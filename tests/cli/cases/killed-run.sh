@@ -8,11 +8,13 @@ running() {
 }
 has_folder() { compgen -G "$work/state/runs/*-*" >/dev/null; }
 varies tree ^state/runs/ # depends on how far the run came
+run 0 config jobs 2
 running
 run 1 uninstall
 err_has ": wait until it has ended, or end it, and uninstall again"
 err_one_line
 out_lacks removed
+[[ -e $HOME/.config/jitwarm/config ]] || fail "the settings are gone, and the rest is not"
 has_folder || fail "the folder of the run is gone"
 run 0 uninstall -n
 kill_begun
