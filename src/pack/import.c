@@ -266,8 +266,7 @@ bad:
 
 /* Imports for one account. A damaged folder of one account must not keep the others from their
  * import. */
-static int import_for(struct jw_error *err, struct account_import *job,
-					  struct jw_import_all_result *all)
+static void import_for(struct account_import *job, struct jw_import_all_result *all)
 {
 	struct jw_import_account *made = &all->accounts[all->count++];
 	struct buf answer = BUF_MAX(MAX_ANSWER);
@@ -281,7 +280,6 @@ static int import_for(struct jw_error *err, struct account_import *job,
 				 : 0;
 	buf_free(&answer);
 	all->failed += result != 0;
-	return made->failed.code == JW_ERR_INTERRUPTED ? error_copy(err, &made->failed) : 0;
 }
 
 int jw_import_all(struct jw_error *err, const struct jw_import_options *given,
@@ -308,7 +306,8 @@ int jw_import_all(struct jw_error *err, const struct jw_import_options *given,
 	result = 0;
 	for (size_t i = 0; !result && i < accounts.count; i++) {
 		job.account = &accounts.items[i];
-		result = import_for(err, &job, all);
+		import_for(&job, all);
+		result = cancel_check(err, &given->cancel);
 	}
 done:
 	jw_accounts_free(&accounts);

@@ -22,10 +22,12 @@ cleanup() {
 trap cleanup EXIT
 mkdir "$work/home" "$work/state" "$work/cache" "$work/bin"
 
-unset VIRTUAL_ENV CONDA_PREFIX PYTHONPATH PYTHONUSERBASE PYENV_VERSION NO_COLOR COLUMNS
-unset CUDA_CACHE_DISABLE CUDA_CACHE_PATH CUDA_CACHE_MAXSIZE CUDA_FORCE_PTX_JIT CUDA_FORCE_JIT
-unset XDG_STATE_HOME XDG_CACHE_HOME LD_PRELOAD SUDO_USER
-export TERM=dumb
+# These variables remain: where programs are and may write, what a case is told, and how this machine reaches the network.
+kept='PATH|HOME|TMPDIR|SNAPSHOT|TEST_DOCUMENTS|JITWARM|JITWARM_.*|CC|CCACHE_.*|LIBRARY_PATH|LD_LIBRARY_PATH|[AUTL]+SAN_OPTIONS|WINE.*|.*_proxy|.*_PROXY|PIP_.*|UV_.*|.*CERT.*|.*_CA_.*|SSL_.*|CURL_.*'
+while read -r name; do
+	[[ $name =~ ^($kept)$ ]] || unset "$name"
+done < <(compgen -e)
+export TERM=dumb SHELL=/bin/bash
 if [[ $JITWARM == *.exe ]]; then
 	command -v wine >/dev/null || { echo "skipped: wine is not installed"; exit 77; }
 	export WINEDEBUG=-all DISPLAY= # Wine keeps its own home

@@ -2,6 +2,7 @@
 # file.
 ! is_wine || skip "bake writes no Windows libraries"
 with_simdriver sm_86
+varies tree ^home/\\.rustup/ # pip asks rustc for its version
 wheels=$cases/../../bake/wheels.py
 python3 "$wheels" make "$sample" "$work/in" || fail "no wheels"
 new=sample-1.0+jitwarm.sm86-py3-none-any.whl

@@ -181,7 +181,7 @@ json '{(c["code"], c.get("label")) for c in d["claims"] if c["level"] == "error"
 run 1 lint --gpus a100 --arch-list "9.0" --json "$(label sm90_sm120)"
 json '[(c["kind"], c["code"], c.get("label")) for c in d["claims"] if c["member"] == "pkg/libold.so"] == [("missing", "sm_90", None), ("missing", "sm_120", "sm90_sm120"), ("no-newer", "", None)]'
 json '[c["why"] for c in d["claims"] if c["kind"] == "no-newer"][0].startswith("GPUs newer than sm_90 have")'
-# Of several wheels each has its own label; without --gpus, all of them name GPUs, or those on sale are judged
+# Each of several wheels has its own label; without --gpus, all of them name GPUs, or those on sale are judged
 run 1 lint --json --except "libold.*" "$(label cu129_sm90)" "$(label sm120)"
 json '[g["target"] for g in d["gpus"]] == ["sm_90", "sm_120"] and {c["path"] for c in d["claims"] if c["level"] == "error"} == {"p-1-py3-none-any-sm120.whl"}'
 run 1 lint --json "$(label cu129_sm90)" libold.so

@@ -149,7 +149,7 @@ cp "$work/other.so" "$site/pair/other.so"
 unset VIRTUAL_ENV
 run 3 run --json --environment "$work/venv" pair -- "${shell[@]}" 'exit 3'
 json 'd["failing"] == []'
-# Of many files the first are named
+# If there are many files, the first are named
 many=()
 for name in a b c d e f g h i j; do
 	cp "$work/other.so" "$work/$name.so"
