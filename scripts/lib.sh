@@ -80,13 +80,14 @@ left_out() {
 	[ -z "$names" ] || printf '^(%s)$' "$names"
 }
 
-# failed_output BUILD-FOLDER: prints the end of the output of each test that failed in the last run of ctest there, and their names in the
-# last line; nothing if all passed
+# failed_output BUILD-FOLDER: prints the end of the output of each test that failed in the last run of ctest there, and their names
+# in the last line; nothing if all passed. The file $REASONS gets the few lines of each that say why.
 failed_output() {
-	python3 - "$1/Testing/Temporary" <<'P'
+	python3 - "$1/Testing/Temporary" "${REASONS:-/dev/null}" <<'P'
 import re, sys
 LINES, WIDTH = 40, 400
-folder = sys.argv[1]
+SHORT_LINES, SHORT_WIDTH = 4, 200
+folder, short_file = sys.argv[1:]
 read = lambda name: open(folder + "/" + name, encoding="utf-8", errors="replace").read()
 try:
     failed = [line.split(":", 1)[1] for line in read("LastTestsFailed.log").splitlines()]
@@ -103,6 +104,10 @@ for name in failed:
     lines = [line for line in lines if not re.match(r"\[ +(RUN|OK) +\]", line)]
     print("---- %s failed%s" % (name, ", at the end:" if len(lines) > LINES else ":"))
     print("\n".join(lines[-LINES:]))
+    reasons = [line for line in lines if re.match(r"FAILED|[-+](?![-+]{2} )|.*(error|ERROR|Failure|gives )", line)]
+    with open(short_file, "a", encoding="utf-8") as short:
+        for line in (reasons[:SHORT_LINES] or lines[-SHORT_LINES:]):
+            short.write("%s: %s\n" % (name, line[:SHORT_WIDTH]))
 print("failed: " + " ".join(failed))
 P
 }

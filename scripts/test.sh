@@ -45,6 +45,7 @@ run() { # BUILD CTEST-OPTION...
 	without=$(left_out "$1")
 	shift
 	(cd "$folder" && TMPDIR=${memory:-${TMPDIR:-/tmp}} ctest "$@" ${without:+-E "$without"}) | tee "$folder/test.log" || status=1
+	[ $status = 0 ] || failed_output "$folder"
 	return $status
 }
 # slowest: prints a line for each log of this run: seconds, build, test
@@ -64,13 +65,11 @@ failed_tests() {
 }
 
 summary() {
-	local list name
+	local list
 	printf '\nthe slowest tests, in seconds:\n%s\n' "$(slowest)"
 	list=$(failed_tests)
 	# This comes at the end, which is the part that is kept when a log is shortened.
-	[ -z "$list" ] || for name in release sanitize; do # test-windows.sh has printed its own
-		! grep -q "^$name: " <<<"$list" || failed_output "build/$name"
-	done
+	[ ! -s "$REASONS" ] || printf '\nthe reasons (the whole outputs are above):\n%s\n' "$(<"$REASONS")"
 	[ -z "$list" ] || printf '\nfailed:\n%s\n' "$list"
 	stages_end
 }
@@ -127,6 +126,7 @@ await_piece() { # NAME
 }
 
 ahead=$(mktemp -d) mark=$(mktemp) worker=
+export REASONS=$ahead/reasons
 memory=$(folder_in_memory 2>/dev/null)
 trap '[ -z "$worker" ] || kill -- -"$worker" 2>/dev/null; rm -rf "$ahead" "$mark" ${memory:+"$memory"}' EXIT
 
