@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """pages.py JITWARM   checks README*.md, CONTRIBUTING.md, SECURITY.md and the pages of docs/: every link leads to a file and, behind #, to a
-heading of it, every page is in packaging/site/mkdocs.yml, what is copied out of the image is in it, every command in a block has a name
+heading of it, every section has text, every page is in packaging/site/mkdocs.yml, what is copied out of the image is in it, every
+command in a block has a name
 and options that the program's help lists, and a page in another language has the same parts, commands, links, names and numbers as the
 English one. It leads to pages of that language where there are such, and ends where the English page begins to speak to those who work on
 jitwarm (DEVELOPERS)."""
@@ -35,6 +36,13 @@ def check_links(page, text):
             failures.append(f"{page.name}: {there.name} has no heading #{anchor}")
 
 
+def check_sections(page, text):
+    """A heading that the next heading of its level or a higher one follows at once has no text."""
+    for level, head, following in re.findall(r"^(#+) (.*)\n+(?=(#+ )|\Z)", re.sub(r"^```.*?^```", "-", text, flags=re.S | re.M), re.M):
+        if len(following) <= len(level) + 1:
+            failures.append(f"{page.name}: the section “{head}” is empty")
+
+
 def help_of(words):
     if words not in helps:
         done = subprocess.run([program, *words, "--help", "--all"], capture_output=True, text=True, check=False, env={"LC_ALL": "C.UTF-8"})
@@ -61,6 +69,7 @@ def check_command(page, line):
 for page in PAGES:
     text = page.read_text()
     check_links(page, text)
+    check_sections(page, text)
     for line in re.findall(r"^(?: {4,8}|\$ | +\$ |RUN |> (?:\.\\)?)(jitwarm(?:w\.exe)?(?: .*)?)$", text, re.M):
         check_command(page, line)
 
