@@ -34,6 +34,21 @@ static char *cache_home(void)
 	return path;
 }
 
+/* Returns the account's name as Python's getpass.getuser finds it; NULL if it is unknown. */
+static char *account_name(void)
+{
+	static const char *const variables[] = {"LOGNAME", "USER", "USERNAME"};
+	char *name = NULL;
+
+	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+		name = os_env(variables[i]);
+		if (name && *name)
+			return name;
+		mem_free(name);
+	}
+	return os_account_id(NULL, &name) ? NULL : name;
+}
+
 /* The default with its names replaced; NULL: one is not known. */
 static char *expand_default(const char *text)
 {
@@ -53,7 +68,7 @@ static char *expand_default(const char *text)
 	}
 	if (!start)
 		return NULL;
-	account = text_ends(text, user) ? os_env("USER") : mem_string("");
+	account = text_ends(text, user) ? account_name() : mem_string("");
 	path = account ? mem_printf("%s%.*s%s", start,
 								(int)(strlen(text) - skipped - (*account ? strlen(user) : 0)),
 								text + skipped, account)

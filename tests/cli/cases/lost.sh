@@ -18,6 +18,7 @@ shift
 mount -t tmpfs none "$place/disk" && mkdir "$place/disk/upper" "$place/disk/work" &&
 	mount -t overlay overlay -o "lowerdir=$place/lower,upperdir=$place/disk/upper,workdir=$place/disk/work" "$place/seen" || exit 77
 mkdir -p "$place/seen/.triton/cache" && printf '%2048s' x >"$place/seen/.triton/cache/kernel"
+for default in ${LOST_DEFAULTS-}; do mkdir -p "$default" && printf '%2048s' x >"$default/kernel"; done
 [[ -z ${LOST_READ_ONLY-} ]] || mount -o remount,ro "$place/seen"
 exec "$@"
 S
@@ -44,6 +45,16 @@ json '"read-only" in next(f for f in d["findings"] if f["id"] == "bad-place")["e
 HOME=$place/seen CUDA_CACHE_PATH=$place/home/cache run "0|1|2" doctor --json --no-probe
 json '"seen/.triton/cache (Triton, 2 KiB)" in next(f for f in d["findings"] if f["id"] == "bad-place")["evidence"].replace("2.00", "2").replace("2.0", "2")'
 json '"--all-caches" in next(f for f in d["findings"] if f["id"] == "bad-place")["fix"]'
+# So are those of every row of the table, at the row's default.
+defaults=$(tail -n +2 "$cases/../../../data/jit-caches.csv" | awk -F, -v seen="$place/seen" -v account="$(id -un)" '$3 {
+	sub("^~", seen "/", $3); sub("^@TMP", seen "/tmp", $3); sub("^@CACHE", seen "/.cache", $3); sub("@USER", account, $3)
+	print $3 ($4 ? "/" $4 : "")
+}' | tr -s /)
+LOST_DEFAULTS=$defaults HOME=$place/seen TMPDIR=$place/seen/tmp LOGNAME='' USER='' XDG_CACHE_HOME='' CUDA_CACHE_PATH=$place/home/cache \
+	run "0|1|2" doctor --json --no-probe
+for default in $defaults; do
+	json "'$default (' in next(f for f in d['findings'] if f['id'] == 'bad-place')['evidence']"
+done
 JITWARM=$outside
 
 # One folder is the job's own, and the other one stays.
