@@ -6,6 +6,7 @@
 #include <jitwarm/accounts.h>
 #include <jitwarm/check.h>
 #include <jitwarm/find.h>
+#include <jitwarm/scan.h>
 #include <jitwarm/system.h>
 #include <jitwarm/tune.h>
 
@@ -377,6 +378,38 @@ static bool is_relative(void)
 	return relative;
 }
 
+/* Ends the scan: one file is enough. */
+static int stop_at_code(struct jw_error *err, void *context, const struct jw_scan_image *image)
+{
+	(void)err;
+	(void)image;
+	*(bool *)context = true;
+	return -1;
+}
+
+/* Whether the active environment has device code, so that a scan has an answer. */
+static bool environment_has_code(void)
+{
+	const struct jw_find_options find = {.cancel = cli_cancel};
+	struct jw_scan_options scan = {.cancel = cli_cancel, .image = stop_at_code};
+	struct jw_found *found;
+	const char **paths;
+	bool has = false;
+
+	if (jw_find(NULL, &find, &found))
+		return false;
+	paths = mem_array(found->file_count + 1, sizeof *paths);
+	for (size_t i = 0; i < found->file_count; i++)
+		paths[i] = found->files[i].path;
+	scan.paths = paths;
+	scan.path_count = found->file_count;
+	scan.context = &has;
+	(void)jw_scan(NULL, &scan);
+	mem_free(paths);
+	jw_found_free(found);
+	return has;
+}
+
 /* Prints the next step; a warm cache is useless as long as the driver does not read it. */
 static void print_status_next(const struct cli *cli, const struct status_document *found,
 							  const struct jw_check_result *packages)
@@ -387,7 +420,7 @@ static void print_status_next(const struct cli *cli, const struct status_documen
 	struct buf line = BUF_MAX(NEXT_STEP_MAX);
 	/* command is NULL if there is nothing to type. */
 	const char *what, *command = "jitwarm prime";
-	char scan[256];
+	char example[256];
 
 	if (found->ahead.pending && found->ahead.modules &&
 		found->ahead.ready == found->ahead.modules) {
@@ -399,13 +432,20 @@ static void print_status_next(const struct cli *cli, const struct status_documen
 	} else if (!system->gpu_count && system->driver.library[0]) {
 		what = "Next    find out why programs find no GPU: ";
 		command = "jitwarm doctor";
-	} else if (!system->gpu_count) {
+	} else if (!system->gpu_count && environment_has_code()) {
 		what = system->pci_count
 				   ? "Next    install NVIDIA's driver (in a container: --gpus all); see what it "
 					 "would compile: "
 				   : "Next    see what this environment compiles on another GPU: ";
-		command = scan;
-		(void)snprintf(scan, sizeof scan, "jitwarm scan --target %s", system->example);
+		command = example;
+		(void)snprintf(example, sizeof example, "jitwarm scan --target %s", system->example);
+	} else if (!system->gpu_count) {
+		what = system->pci_count
+				   ? "Next    install NVIDIA's driver (in a container: --gpus all); see which "
+					 "versions of a package run: "
+				   : "Next    see which versions of a package run on another GPU: ";
+		command = example;
+		(void)snprintf(example, sizeof example, "jitwarm which --target %s torch", system->example);
 	} else if (cache->no_compiler) {
 		what = "Next    get the driver's compiler: ";
 		command = "jitwarm doctor";
@@ -468,8 +508,8 @@ static void print_status_next(const struct cli *cli, const struct status_documen
 	}
 	if (command)
 		buf_add(&line, "%s", command);
-	/* “find” looks at all environments. */
-	if (command && strcmp(command, "jitwarm find"))
+	/* “find” looks at all environments, “which” at none. */
+	if (command && strcmp(command, "jitwarm find") != 0 && !text_starts(command, "jitwarm which"))
 		next_step_keep(&line, &cli->options, kept);
 	next_step(&cli->out, STYLE_FAINT, what, command ? &line : NULL);
 }

@@ -19,6 +19,7 @@ has_command push && { run 2 pull oci://host.example/lab; err_has "no NVIDIA driv
 # jitwarm knows the modules that a GPU's driver would compile without a driver.
 (
 	with_simdriver sm_86
+	environment "$work/coded" 1.0 && empty_environment "$work/active"
 	mkdir "$work/place" && cp "$sample" "$work/place"
 	JITWARM=${JITWARM##* }
 	run 1 find --target sm_86 "$work/place"
@@ -29,7 +30,14 @@ has_command push && { run 2 pull oci://host.example/lab; err_has "no NVIDIA driv
 
 JITWARM_PCI_DEVICES=10de:2484@0000:01:00.0 run 2 status
 out_has "; but an NVIDIA GPU is here: install NVIDIA's driver"
-out_has "Next    install NVIDIA's driver (in a container: --gpus all); see what it would compile: jitwarm scan --target sm_86"
+out_has "Next    install NVIDIA's driver (in a container: --gpus all); see which versions of a package run: jitwarm which --target sm_86 torch"
+# The next step has an answer: an environment without device code is not scanned.
+run 2 status -e "$work/active"
+out_has "Next    see which versions of a package run on another GPU: jitwarm which --target rtx4090 torch"
+run 2 status -e "$work/coded"
+out_has "Next    see what this environment compiles on another GPU: jitwarm scan --target rtx4090 --environment $work/coded"
+JITWARM_PCI_DEVICES=10de:2484@0000:01:00.0 run 2 status -e "$work/coded"
+out_has "see what it would compile: jitwarm scan --target sm_86 --environment $work/coded"
 # Each example names the GPU that is here and a driver that runs it, and no other GPU.
 : >"$work/x.so"
 for each in 2484:sm_86:550.163.01 2b85:sm_120:580 1021:sm_35:470.256.02 ffff:rtx4090:550.163.01; do

@@ -211,7 +211,7 @@ fi
 	out_has "at their first start: jitwarm find"
 ) || exit 1
 run 2 status
-out_has "Next    see what this environment compiles on another GPU: jitwarm scan --target rtx4090"
+out_has "Next    see which versions of a package run on another GPU: jitwarm which --target rtx4090 torch"
 # HOME is not set, and the driver caches nothing. The home in passwd is not this test's, so nothing is written.
 (
 	with_simdriver sm_86
