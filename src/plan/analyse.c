@@ -223,8 +223,6 @@ static int note_entries(struct jw_error *err, struct reading *reading,
 			return -1;
 		noted.code = noted.code || entry->kind != DEVCODE_KIND_LTOIR;
 		noted.special = noted.special && target.suffix;
-		noted.sm = container->entries[0].target.sm;
-		noted.several = noted.several || entry->target.sm != container->entries[0].target.sm;
 		noted.sms |= decide_sm_bit(entry->target.sm);
 		noted.lto = noted.lto || entry->kind == DEVCODE_KIND_LTOIR;
 		if (!entry->baked) {
@@ -641,13 +639,12 @@ static void count_container(struct account *account, size_t index, enum devcode_
 											.code = judged.code && !superseded,
 											.lto = container->lto,
 											.special = container->special,
-											.several = container->several,
-											.sm = container->sm,
 											.sms = container->sms},
 					 1);
 		if ((verdict == VERDICT_CANNOT || verdict == VERDICT_NOTHING) && judged.code &&
 			!superseded && container->form != PIECES_NO_FORM)
-			kernels_join(registered && !container->several && !container->special && !linked
+			kernels_join(registered && !decide_is_several(container->sms) && !container->special &&
+								 !linked
 							 ? account->targets[t].set_kernels
 							 : target->kernels,
 						 account->reading->judged.forms[container->form].kernels);

@@ -29,28 +29,20 @@ static bool is_native(const struct decide_piece *piece)
 static void count_of_set(struct decide_counts *counts, const struct decide_piece *piece,
 						 bool lacking, size_t count)
 {
-	const bool native = is_native(piece);
-	size_t at = 0;
-
-	while (at < counts->set_sm_count && counts->set_sm[at] != piece->sm)
-		at++;
-	if (at == counts->set_sm_count && at < DECIDE_SET)
-		counts->set_sm[counts->set_sm_count++] = piece->sm;
+	counts->set_sms |= piece->sms;
 	counts->set_lacking += lacking ? count : 0;
-	counts->set_native += native ? count : 0;
+	counts->set_native += is_native(piece) ? count : 0;
 }
 
 /* Counts a container in the data, as one of those among which the library chooses. */
 static void count_of_data(struct decide_counts *counts, const struct decide_piece *piece,
 						  bool lacking, size_t count)
 {
-	const bool native = is_native(piece);
-
 	counts->data_differ =
 		counts->data_differ || (counts->data_sms && counts->data_sms != piece->sms);
 	counts->data_sms = piece->sms;
-	counts->data_native += native ? count : 0;
-	if (!lacking || !piece->several)
+	counts->data_native += is_native(piece) ? count : 0;
+	if (!lacking || !decide_is_several(piece->sms))
 		return;
 	counts->data_lacking += count;
 	counts->data_special_lacking += piece->special ? count : 0;
@@ -62,7 +54,8 @@ void decide_count(struct decide_counts *counts, const struct decide_piece *piece
 			   refused = cannot && decide_is_fatal(piece->reason),
 			   lacking = piece->verdict == VERDICT_NOTHING || (cannot && !refused),
 			   registered = piece->in_file || piece->role == DEVCODE_REGISTERED,
-			   input = !registered && piece->role == DEVCODE_RELOCATABLE, cubin = is_native(piece);
+			   input = !registered && piece->role == DEVCODE_RELOCATABLE, cubin = is_native(piece),
+			   several = decide_is_several(piece->sms);
 	const uint32_t reason = (uint32_t)cannot << piece->reason;
 
 	counts->prelinked += piece->linked && cubin ? count : 0;
@@ -84,13 +77,13 @@ void decide_count(struct decide_counts *counts, const struct decide_piece *piece
 		counts->inputs += count;
 		counts->inputs_lacking += lacking ? count : 0;
 		counts->inputs_refused += refused ? count : 0;
-	} else if (registered || piece->several) {
+	} else if (registered || several) {
 		counts->pieces += count;
 		counts->special += piece->special ? count : 0;
 		counts->relinked += lacking && piece->linked ? count : 0;
 		counts->lacking += lacking && !piece->linked ? count : 0;
 		counts->special_lacking += lacking && !piece->linked && piece->special ? count : 0;
-		if (registered && !piece->several && !piece->special && !piece->linked)
+		if (registered && !several && !piece->special && !piece->linked)
 			count_of_set(counts, piece, lacking, count);
 		if (registered && fails_start(piece->reason, counts->loading)) {
 			counts->refused += refused ? count : 0;
@@ -100,9 +93,7 @@ void decide_count(struct decide_counts *counts, const struct decide_piece *piece
 			counts->late_needs = gpu_newer_driver(counts->late_needs, piece->needs);
 		}
 	} else {
-		counts->alone_differ =
-			counts->alone_differ || (counts->alone_sm && counts->alone_sm != piece->sm);
-		counts->alone_sm = piece->sm;
+		counts->alone_sms |= piece->sms;
 		counts->alone_running += piece->verdict < VERDICT_CANNOT ? count : 0;
 		counts->alone_lacking += lacking ? count : 0;
 	}
@@ -138,8 +129,12 @@ bool decide_links(const struct decide_counts *counts)
 
 bool decide_has_set(const struct decide_counts *counts)
 {
-	return (counts->set_sm_count == DECIDE_SET ||
-			(counts->set_sm_count > 1 && counts->set_native >= DECIDE_SET)) &&
+	unsigned architectures = 0;
+
+	for (uint64_t left = counts->set_sms; left; left &= left - 1)
+		architectures++;
+	return (architectures >= DECIDE_SET ||
+			(architectures > 1 && counts->set_native >= DECIDE_SET)) &&
 		   counts->pieces > counts->lacking;
 }
 
@@ -159,10 +154,11 @@ struct decided decide_counted(const struct decide_counts *counts)
 	/* Containers in the data with different lists of architectures, of which several have machine
 	 * code for this GPU: the others are for other GPUs (cuSPARSELt). */
 	const bool chooses = counts->data_differ && counts->data_native >= DECIDE_SET;
-	const size_t alone = chooses || counts->alone_running ||
-								 (counts->alone_differ && counts->pieces > counts->lacking)
-							 ? 0
-							 : counts->alone_lacking;
+	const size_t alone =
+		chooses || counts->alone_running ||
+				(decide_is_several(counts->alone_sms) && counts->pieces > counts->lacking)
+			? 0
+			: counts->alone_lacking;
 	/* Containers of a registered set for other GPUs, if other code of the library runs. */
 	const size_t others =
 		(decide_has_set(counts) ? counts->set_lacking : 0) + (chooses ? counts->data_lacking : 0);
@@ -280,8 +276,6 @@ void decide_library(const struct decide_facts *facts, struct jw_target device,
 			counted.code = counted.code || fact->kind != DEVCODE_KIND_LTOIR;
 			counted.special =
 				counted.special && (fact->text.sm ? fact->text.suffix : fact->target.suffix);
-			counted.sm = piece->entries[0].target.sm;
-			counted.several = counted.several || fact->target.sm != piece->entries[0].target.sm;
 			counted.sms |= decide_sm_bit(fact->target.sm);
 		}
 		judged = plan_judge(&container, texts, relocatable, device, driver);

@@ -113,8 +113,6 @@ struct decide_piece {
 	bool code;    /* it has something that a program can use */
 	bool lto;     /* LTO-IR, which only the linker of the build compiles */
 	bool special; /* only for the GPUs of a family */
-	bool several; /* for several architectures */
-	uint16_t sm;  /* the first architecture; 0 if there is none */
 	uint64_t sms; /* a bit for each architecture (decide_sm_bit) */
 };
 
@@ -124,6 +122,12 @@ enum { DECIDE_SET = 3 };
 static inline uint64_t decide_sm_bit(uint16_t sm)
 {
 	return UINT64_C(1) << (sm & 63);
+}
+
+/* Returns whether the bits are those of several architectures. */
+static inline bool decide_is_several(uint64_t sms)
+{
+	return sms & (sms - 1);
 }
 
 /* The counts of a library. All start as zeros, except `loading`. */
@@ -136,10 +140,9 @@ struct decide_counts {
 	size_t alone_running, alone_lacking; /* containers in the data */
 	/* Registered containers for one architecture each: a set, if they have so many different
 	 * ones. */
-	size_t set_lacking, set_native, set_sm_count;
-	uint16_t set_sm[DECIDE_SET];
-	uint16_t alone_sm; /* the architecture of one container in the data for a single one */
-	bool alone_differ; /* others are for another architecture */
+	size_t set_lacking, set_native;
+	uint64_t set_sms;
+	uint64_t alone_sms; /* the architectures of containers in the data for one architecture each */
 	/* All containers in the data: the architectures of one; whether others are for other ones;
 	 * those with machine code for the GPU; and those for several architectures without code for it.
 	 */

@@ -39,9 +39,7 @@ struct judged_container {
 	bool special;                      /* it is only for GPUs of a family ('a', 'f') */
 	bool empty;                        /* no program can use it */
 	uint32_t form;                     /* a number in judged.forms */
-	bool several;                      /* for several architectures */
-	uint64_t sms;                      /* a bit for each (decide_sm_bit) */
-	uint16_t sm;                       /* the first architecture; 0 if there is none */
+	uint64_t sms;                      /* a bit for each architecture (decide_sm_bit) */
 	bool lto;                          /* contains LTO-IR */
 	uint64_t kernels;                  /* for a text, ptx_text_kernels; else 0 */
 	/* The newest CUDA version that wrote some of it, without bake; 0 if unknown. */

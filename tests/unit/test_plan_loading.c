@@ -87,14 +87,13 @@ TEST(refused_code_fails_at_the_start_or_when_it_is_used)
 											 .reason = cases[i].reason,
 											 .role = DEVCODE_REGISTERED,
 											 .code = true,
-											 .several = true,
+											 .sms = 3,
 											 .needs = {13000, {580, 0, 0}}};
 				struct decided got;
 				char is;
 
 				decide_count(&counts, &piece, refused[k]);
-				piece =
-					(struct decide_piece){.verdict = VERDICT_JIT, .code = true, .several = true};
+				piece = (struct decide_piece){.verdict = VERDICT_JIT, .code = true, .sms = 3};
 				decide_count(&counts, &piece, 10 - refused[k]);
 				got = decide_counted(&counts);
 				is = got.fate == DECIDE_RUNS ? (got.lacking || got.too_new ? 'p' : 'r')
