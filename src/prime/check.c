@@ -17,7 +17,8 @@
 #include "plan/analyse.h"
 #include "plan/plan.h"
 #include "prime/explain.h"
-#include "prime/planning.h"
+#include "prime/recorded_plan.h"
+#include "prime/reuse.h"
 #include "prime/start_verdict.h"
 #include "prime/toolchains.h"
 
@@ -471,7 +472,7 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 	if (options->recording)
 		checked->verdict = recorded_verdict(plan, &account, checked->verdict);
 	if (options->store && checked->here)
-		store_would_restore(options->system, plan, &options->cancel);
+		reuse_would_restore(options->system, plan, &options->cancel);
 	summarise(plan, options, checked);
 	add_cures(checked);
 	/* Each of the machines has one of the GPUs. */

@@ -61,12 +61,6 @@ void planning_choose(struct plan *plan, const struct jw_system *system,
 struct jw_driver planning_compiler(const struct jw_system *system,
 								   const struct jw_prime_options *options);
 
-/* ---- reuse (prime.c) */
-
-/* Sets the cold modules PLAN_RESTORED that a run would take from the store. Writes nothing. */
-void store_would_restore(const struct jw_system *system, struct plan *plan,
-						 const struct jw_cancel *cancel);
-
 /* ---- compile (compile_plan.c) */
 
 /* Compiles a plan's cold modules into the live cache. Runs on one cache wait for each other. Adds

@@ -20,6 +20,7 @@
 #include "pack/ledger.h"
 #include "plan/plan.h"
 #include "prime/planning.h"
+#include "prime/reuse.h"
 #include "prime/start_verdict.h"
 #include "work/run.h"
 
@@ -131,191 +132,7 @@ static int plan_step(struct jw_error *err, struct priming *run)
 	return 0;
 }
 
-/* ---- 2. reuse: packs of the store, then entries of other drivers, make cold modules warm */
-
-/* Names of entries that the cache lacks, and the lengths of their keys. */
-struct wanted {
-	uint64_t *keys, *key_bytes, *warm;
-	size_t *modules; /* indices into the plan */
-	bool *found;     /* for dry_run */
-	size_t count, warm_count;
-};
-
-/* Lists the wanted modules that fit into `budget_bytes` (0: no budget). The most expensive modules
- * come first in the plan. */
-static void list_wanted(const struct plan *plan, uint64_t budget_bytes, struct wanted *wanted)
-{
-	uint64_t left = budget_bytes ? budget_bytes : UINT64_MAX;
-
-	wanted->keys = mem_array(plan->module_count, sizeof *wanted->keys);
-	wanted->key_bytes = mem_array(plan->module_count, sizeof *wanted->key_bytes);
-	wanted->warm = mem_array(plan->module_count, sizeof *wanted->warm);
-	wanted->modules = mem_array(plan->module_count, sizeof *wanted->modules);
-	wanted->found = mem_array(plan->module_count, sizeof *wanted->found);
-	for (size_t i = 0; i < plan->module_count; i++) {
-		const struct plan_module *module = &plan->modules[i];
-
-		if (module->state == PLAN_WARM) {
-			wanted->warm[wanted->warm_count++] = module->key;
-			left = left > module->entry_bytes ? left - module->entry_bytes : 0;
-		}
-	}
-	for (size_t i = 0; i < plan->module_count; i++) {
-		const struct plan_module *module = &plan->modules[i];
-
-		if (module->state != PLAN_COLD || !module->key || module->entry_bytes > left)
-			continue;
-		wanted->modules[wanted->count] = i;
-		wanted->key_bytes[wanted->count] = module->key_bytes;
-		wanted->keys[wanted->count++] = module->key;
-		left -= module->entry_bytes;
-	}
-}
-
-/* Marks the modules whose entries exist now as warm; in a dry run, those that were found as
- * restored. */
-static void take_restored(struct plan *plan, const struct wanted *wanted)
-{
-	plan_probe_again(plan);
-	for (size_t i = 0; i < wanted->count; i++) {
-		struct plan_module *module = &plan->modules[wanted->modules[i]];
-
-		if (wanted->found[i])
-			module->state = PLAN_RESTORED;
-		module->restored = module->state != PLAN_COLD;
-	}
-}
-
-static void wanted_free(struct wanted *wanted)
-{
-	mem_free(wanted->modules);
-	mem_free(wanted->found);
-	mem_free(wanted->keys);
-	mem_free(wanted->key_bytes);
-	mem_free(wanted->warm);
-}
-
-static bool may_use_store(const struct jw_system *system)
-{
-	return system->state_dir && !system->scratch && !system->cache.named &&
-		   !system->cache.why_useless[0];
-}
-
-static void refill(const struct jw_system *system, const struct jw_cancel *cancel, bool dry_run,
-				   const struct wanted *wanted, struct jw_prime_reuse *reuse)
-{
-	const struct jw_store_refill_options how = {
-		.system = system,
-		.keys = wanted->keys,
-		.count = wanted->count,
-		.dry_run = dry_run,
-		.found = wanted->found,
-		/* After the boot into a prepared driver, its entries replace the former driver's. */
-		.evict = !strcmp(system->user_stamp, system->driver.stamp),
-		.cancel = *cancel};
-
-	(void)jw_store_refill(&reuse->not_refilled, &how, &reuse->refilled);
-}
-
-void store_would_restore(const struct jw_system *system, struct plan *plan,
-						 const struct jw_cancel *cancel)
-{
-	struct jw_prime_reuse reuse = {0};
-	struct wanted wanted = {0};
-
-	if (!may_use_store(system))
-		return;
-	list_wanted(plan, 0, &wanted);
-	if (wanted.count) {
-		refill(system, cancel, true, &wanted, &reuse);
-		take_restored(plan, &wanted);
-	}
-	wanted_free(&wanted);
-}
-
-/* Removes damaged entries that are still unchanged, so that others can take their names. If that
- * fails, they are replaced when their modules are compiled. */
-static void remove_damaged(const struct jw_system *system, const struct plan *plan)
-{
-	const struct cache_live_options how = {.limit_bytes = system->cache.limit_bytes};
-	struct cache_removal *removals = mem_array(plan->module_count, sizeof *removals);
-	struct cache_live *live = NULL;
-	size_t count = 0;
-
-	for (size_t i = 0; i < plan->module_count; i++)
-		if (plan->modules[i].damage &&
-			repair_may_remove(plan->cache_dir, sound_driver_of(&system->driver),
-							  plan->modules[i].key, &removals[count]))
-			count++;
-	if (count && !cache_live_open(NULL, plan->cache_dir, &how, &live)) {
-		(void)cache_remove(NULL, live, removals, count);
-		(void)cache_live_close(NULL, live);
-	}
-	mem_free(removals);
-}
-
-/* Takes missing entries of the plan from the store, and marks those modules as warm; with dry_run
- * it writes nothing, and they are PLAN_RESTORED. A failure does not stop the run. */
-static void reuse_store(struct priming *run)
-{
-	const struct jw_system *system = run->system;
-	const struct jw_prime_options *options = &run->options;
-	struct jw_prime_reuse *reuse = &run->result->reuse;
-	struct plan *plan = run->planning.plan;
-	struct wanted wanted = {0};
-
-	if (!options->dry_run && !system->cache.why_useless[0])
-		remove_damaged(system, plan);
-	list_wanted(plan, options->plan.budget_bytes, &wanted);
-	reuse->store = !options->reuse.no_store && may_use_store(system);
-	if (wanted.count && reuse->store) {
-		refill(system, &options->cancel, options->dry_run, &wanted, reuse);
-		take_restored(plan, &wanted);
-	}
-	wanted_free(&wanted);
-}
-
-static void report_carried(void *context, size_t done, size_t total)
-{
-	const struct jw_prime_options *options = context;
-	const struct jw_prime_progress progress = {
-		.phase = JW_PRIME_CARRYING, .done = done, .total = total, .current = ""};
-
-	options->progress(options->context, &progress);
-}
-
-static void reuse_other_drivers(struct priming *run)
-{
-	struct jw_prime_options *options = &run->options;
-	struct jw_prime_reuse *reuse = &run->result->reuse;
-	struct wanted wanted = {0};
-
-	list_wanted(run->planning.plan, 0, &wanted);
-	if (wanted.count) {
-		const struct jw_carry_options how = {
-			.system = run->system,
-			.keys = wanted.keys,
-			.key_bytes = wanted.key_bytes,
-			.count = wanted.count,
-			.kept = wanted.warm,
-			.kept_count = wanted.warm_count,
-			/* Entries from packs are not counted against a budget. */
-			.store = reuse->store && !options->plan.budget_bytes,
-			.dry_run = options->dry_run,
-			.found = wanted.found,
-			.most_bytes = options->plan.budget_bytes,
-			.cancel = options->cancel,
-			.context = options,
-			.progress = options->progress ? report_carried : NULL,
-		};
-
-		(void)jw_carry(&reuse->not_carried, &how, &reuse->carried);
-		take_restored(run->planning.plan, &wanted);
-	}
-	wanted_free(&wanted);
-	if (reuse->carried)
-		run->result->evicted_in_use += reuse->carried->evicted_in_use;
-}
+/* ---- 2. reuse (reuse.c): what is left to compile */
 
 /* Finds the modules that runs have compiled: here, or where the recording was made, whose modules
  * are noted like those of a run here. Returns their number. */
@@ -348,8 +165,8 @@ static int reuse_step(struct jw_error *err, struct priming *run)
 	struct jw_prime_plan *sum = &outcome->plan;
 	struct plan *plan = run->planning.plan;
 
-	reuse_store(run);
-	reuse_other_drivers(run);
+	reuse_store(system, options, plan, outcome);
+	reuse_other_drivers(system, options, plan, outcome);
 	ledger_open(&run->ledger, ledger_home(system), system->cache.path);
 	run->ledger.elsewhere = system->elsewhere && !*system->user_stamp;
 	cache_outlook(system->cache.path, system->cache.limit_bytes, true, &sum->cache);
@@ -397,28 +214,21 @@ static int compile_for_store(struct jw_error *err, struct priming *run)
 	struct jw_prime_result *outcome = run->result;
 	struct jw_system aside = *run->system;
 	struct run_folder folder = {0};
-	struct wanted wanted = {0};
 	int result = 0;
 
-	if (options->reuse.no_store || !may_use_store(run->system))
+	if (options->reuse.no_store || !reuse_may_use_store(run->system))
 		return error_set(err, JW_ERR_UNSUPPORTED, "the store is not used");
 	if (run_folder_make(err, run->system->state_dir, &folder))
 		return -1;
 	aside.cache.path = os_join(folder.path, "ComputeCache");
 	aside.cache.limit_bytes = CACHE_MAX_LIMIT;
 	aside.user_stamp[0] = '\0';
-	list_wanted(run->planning.plan, 0, &wanted);
-	refill(&aside, &options->cancel, true, &wanted, &outcome->reuse);
-	/* If the store has everything, nothing is unpacked. */
-	if (outcome->reuse.refilled.entries == outcome->plan.cold) {
+	if (reuse_fill(&aside, options, run->planning.plan, outcome))
 		outcome->compile.undone = 0;
-	} else {
-		refill(&aside, &options->cancel, false, &wanted, &outcome->reuse);
+	else
 		result = compile_plan(err, run->planning.plan, &aside, options, outcome);
-	}
 	if (outcome->compile.compiled && !cancel_asked(&options->cancel))
 		keep_in_store(&aside, options, outcome);
-	wanted_free(&wanted);
 	mem_free(aside.cache.path);
 	run_folder_remove(&folder);
 	return result;

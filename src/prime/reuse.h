@@ -1,0 +1,29 @@
+/* Makes cold modules warm with entries that exist elsewhere: in the store, and in this cache under
+ * the names of other drivers. A failure does not stop the run: the modules are compiled. */
+#pragma once
+
+#include <jitwarm/prime.h>
+
+#include "plan/plan.h"
+
+/* Returns whether the store is this account's, and the cache is the one that programs use. */
+bool reuse_may_use_store(const struct jw_system *system);
+
+/* Takes missing entries from the store, after removing damaged ones, and marks their modules warm.
+ * With dry_run writes nothing, and marks them PLAN_RESTORED. */
+void reuse_store(const struct jw_system *system, const struct jw_prime_options *options,
+				 struct plan *plan, struct jw_prime_result *outcome);
+
+/* The same with entries that other drivers of the CUDA minor version have compiled. Call it after
+ * reuse_store. */
+void reuse_other_drivers(const struct jw_system *system, const struct jw_prime_options *options,
+						 struct plan *plan, struct jw_prime_result *outcome);
+
+/* Marks the modules PLAN_RESTORED that reuse_store would take from the store. Writes nothing. */
+void reuse_would_restore(const struct jw_system *system, struct plan *plan,
+						 const struct jw_cancel *cancel);
+
+/* Takes the plan's cold modules from the store into the cache of `aside`. If the store has all of
+ * them, unpacks nothing and returns true. */
+bool reuse_fill(const struct jw_system *aside, const struct jw_prime_options *options,
+				const struct plan *plan, struct jw_prime_result *outcome);
