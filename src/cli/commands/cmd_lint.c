@@ -729,12 +729,10 @@ static int lint_files(struct jw_error *err, struct cli *cli, const struct gpu_ta
 			if (result->gpus[i].total.failing || result->gpus[i].total.tile ||
 				result->gpus[i].total.unknown)
 				cli_end_with(cli, EXIT_CANNOT);
-			if (bound.set && result->gpus[i].start.likely > bound.most_start_s)
+			if (result->gpus[i].parts ||
+				(bound.set && result->gpus[i].start.likely > bound.most_start_s))
 				cli_end_with(cli, EXIT_COLD);
 		}
-		for (size_t i = 0; !cli->status && i < result->gpu_count; i++)
-			if (result->gpus[i].parts)
-				cli->status = EXIT_COLD;
 		if (!files.count && !cli->status)
 			cli->status = EXIT_CANNOT; /* nothing was judged, in whichever format that is printed */
 		failed = print_result(err, cli, files.found, result, &bound, gpus, list);
@@ -949,9 +947,9 @@ const struct cli_command command_lint = {
 		"pyproject.toml in the working directory may hold arch-list, each, except, max-start, gpus "
 		"and driver; the command line wins.\n\nExit status: 1 over the bound, if a library lacks "
 		"code of --arch-list or of a label, if a part of a file has no code for one of these GPUs, "
-		"or if a file cannot be read or holds damaged device code, 2 if a program will fail on one "
-		"of these GPUs since no code in a file runs there, or jitwarm cannot tell (Tile IR), 3 if "
-		"nothing could be read.",
+		"or if a file cannot be read or holds damaged device code. Else 2 if a program will fail "
+		"on one of these GPUs since no code in a file runs there, or jitwarm cannot tell (Tile "
+		"IR). 3 if nothing could be read.",
 	.examples = "jitwarm lint dist/model-1.0.whl --gpus rtx20..rtx50 --max-start 5s\n",
 	.options = options,
 	.reads = true,

@@ -48,6 +48,7 @@ save(f"onnxruntime_gpu-1.25.0-{linux}", long, long)
 save(f"onnxruntime_gpu-1.25.1-{linux}", long)
 save(f"onnxruntime_gpu-1.26.0-{linux}", part)
 save(f"onnxruntime_gpu-1.28.0-{linux}", part)
+save("part-1-py3-none-any.whl", part)
 save(f"torch-2.12.0-{linux}", only90)
 save(f"vllm-0.33.0-{linux}", only90)
 save(f"xgboost-3.4.1-{linux}", fatbin.library(every, every, every, fatbin.container(ptx("sm_90a", "k"))))
@@ -85,6 +86,13 @@ out_has "libold.so: GPUs newer than sm_90 have no code in it: it has no PTX that
 run 0 lint --arch-list "-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90a,code=compute_90a" --gpus a100 --json libold.so
 json '[(c["kind"], c["level"], c["code"]) for c in d["claims"]] == [("no-newer", "warning", "")]'
 
+# A failing program alone is 2. With anything that is 1, the status is 1.
+run 2 lint --gpus rtx20 libold.so
+run 1 lint --gpus rtx20 --arch-list 9.0 libold.so
+out_has "libold.so: it lacks sm_90" "will fail"
+run 1 lint --gpus rtx20,h100 --max-start 0 libold.so
+run 1 lint --gpus rtx20 libold.so part-1-py3-none-any.whl
+
 # In a wheel, members are named, loose files that are variants of each other count as one, and exempt members are left out and named.
 run 1 lint --arch-list "80-real;90" --gpus a100 p-1-py3-none-any.whl
 out_has "p-1-py3-none-any.whl: pkg/libold.so: it lacks sm_90"
@@ -92,7 +100,6 @@ out_lacks "cubin: it lacks"
 run 0 lint --arch-list "80-real;90" --gpus a100 --except="libold.*" p-1-py3-none-any.whl
 out_has "p-1-py3-none-any.whl: pkg/libold.so: exempt by --except libold.*"
 out_has "All libraries have the code of --arch-list: sm_80, sm_90, compute_90"
-run 2 lint --gpus rtx20 libold.so
 run 0 lint --gpus rtx20 --except="lib?ld.so" libold.so
 out_has "libold.so: exempt by --except lib?ld.so"
 run 0 lint --gpus h100 --except="*" --json libold.so
