@@ -125,7 +125,7 @@ signature() {
 own_installer() {
 	local prefix=$work/prefix
 	[ -n "$sign" ] || return 77
-	python3 -m http.server -b 127.0.0.1 -d "$packages" 0 >"$work/server" 2>&1 &
+	python3 -u -m http.server -b 127.0.0.1 -d "$packages" 0 >"$work/server" 2>&1 &
 	server=$!
 	until grep -q ' port ' "$work/server"; do kill -0 $server 2>/dev/null || return 1; sleep 0.1; done
 	JITWARM_BASE_URL=http://127.0.0.1:$(sed -nE 's/.* port ([0-9]+) .*/\1/p' "$work/server") sh "$packages/install.sh" --prefix "$prefix" &&
