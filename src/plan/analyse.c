@@ -182,7 +182,7 @@ static bool same_judgements(const struct plan_judgement *a, const struct plan_ju
 	for (size_t i = 0; i < count; i++)
 		if (a[i].verdict != b[i].verdict || a[i].reason != b[i].reason ||
 			a[i].entry != b[i].entry || a[i].tile != b[i].tile || a[i].kind != b[i].kind ||
-			a[i].needs.cuda != b[i].needs.cuda)
+			a[i].needs.cuda != b[i].needs.cuda || a[i].error != b[i].error)
 			return false;
 	return true;
 }
@@ -284,6 +284,7 @@ static int judge_container(struct jw_error *err, struct reading *reading,
 		judged->verdicts[judged->verdict_count++] = (struct judged_verdict){
 			(uint8_t)row->verdict,
 			(uint8_t)row->reason,
+			row->error,
 			row->tile,
 			row->kind,
 			row->needs,
@@ -407,6 +408,8 @@ struct account_target {
 	struct decide_counts counts;
 	/* registered containers for one architecture each, which may be a set (decide.h) */
 	char set_kernels[KERNELS_TEXT];
+	/* for each reason, the driver's error for the first container */
+	uint16_t errors[REASON_COUNT];
 	size_t to_link;   /* containers of relocatable sections that need a link */
 	struct set known; /* modules by key or identity */
 };
@@ -614,10 +617,13 @@ static void count_container(struct account *account, size_t index, enum devcode_
 		const struct judged_verdict judged =
 			role == DEVCODE_REGISTERED && judgements[t].verdict < VERDICT_CANNOT &&
 					is_too_old(account->reading, account->driver, account->runtime)
-				? (struct judged_verdict){VERDICT_CANNOT, REASON_RUNTIME,
-										  .needs = {account->runtime,
-													{gpu_branch_number(account->runtime), 0, 0}},
-										  .pick = JUDGED_NO_PICK, .code = judgements[t].code}
+				? (struct
+				   judged_verdict){VERDICT_CANNOT,
+								   REASON_RUNTIME,
+								   PLAN_ERROR_OLD_DRIVER,
+								   .needs = {account->runtime, {gpu_branch_number(account->runtime), 0, 0}},
+								   .pick = JUDGED_NO_PICK,
+								   .code = judgements[t].code}
 				: judgements[t];
 		enum plan_verdict verdict = superseded ? VERDICT_NOTHING : judged.verdict;
 		struct analyse_target *target = &account->targets[t].sums;
@@ -626,8 +632,8 @@ static void count_container(struct account *account, size_t index, enum devcode_
 			verdict = VERDICT_LINK;
 		/* An empty container has no code for other GPUs either. */
 		target->verdicts[verdict] += verdict != VERDICT_NOTHING || judged.code;
-		if (verdict == VERDICT_CANNOT)
-			target->reasons[judged.reason]++;
+		if (verdict == VERDICT_CANNOT && !target->reasons[judged.reason]++)
+			account->targets[t].errors[judged.reason] = judged.error;
 		target->needs[judged.reason] = gpu_newer_driver(target->needs[judged.reason], judged.needs);
 		decide_count(&account->targets[t].counts,
 					 &(struct decide_piece){.verdict = verdict,
@@ -714,6 +720,22 @@ static struct analyse_cause cause_of(const struct account *account, struct jw_ta
 	return cause;
 }
 
+/* Returns the error with which a program fails, or a kernel without code. */
+static uint16_t error_of(const struct account_target *target)
+{
+	const struct analyse_target *sums = &target->sums;
+	enum plan_reason reason = sums->is.reason;
+
+	if (reason == REASON_UNLINKED)
+		return PLAN_ERROR_IMAGE;
+	/* Inputs of a link lack code that the others call. */
+	if (reason == REASON_NONE && sums->is.fate == DECIDE_REFUSED)
+		return PLAN_ERROR_SOURCE;
+	if (reason == REASON_NONE && sums->reasons[REASON_EXCLUSIVE] > sums->verdicts[VERDICT_NOTHING])
+		reason = REASON_EXCLUSIVE;
+	return target->errors[reason] ? target->errors[reason] : PLAN_ERROR_NO_BINARY;
+}
+
 /* Adds an image with one driver, which stands for those of gpu_releases whose bits are set. */
 static int add_image_with(struct jw_error *err, struct reading *reading,
 						  const struct devcode_image *image, uint32_t runtime_cuda, size_t driver,
@@ -767,6 +789,7 @@ static int add_image_with(struct jw_error *err, struct reading *reading,
 		else if (target->to_link && !image->wrappers_known)
 			target->sums.link_needed = NEED_UNKNOWN;
 		target->sums.cause = cause_of(&account, reading->question->targets[t], runtime_cuda);
+		target->sums.cause.error = error_of(target);
 		sums[t] = target->sums;
 	}
 	if (account.count_count)

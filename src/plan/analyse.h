@@ -45,6 +45,7 @@ struct analyse_cause {
 	struct jw_target exclusive;      /* PTX for some GPUs alone (compute_90a) that is not newer than
 										the target, if there is no other PTX; sm 0: none */
 	uint32_t toolkit;                /* the CUDA version of the compiler; 0: unknown */
+	uint16_t error;                  /* the driver's error, for the decision about the target */
 };
 
 struct analyse_target {

@@ -273,8 +273,14 @@ void build_note_lacking(struct build *build)
 				sum = *part;
 			if (files > 1)
 				sum.kernels = NULL;
-			sum.is.lacking += files > 1 ? part->is.lacking : 0;
-			sum.is.pieces += files > 1 ? part->is.pieces : 0;
+			if (files == 1)
+				continue;
+			sum.is.lacking += part->is.lacking;
+			sum.is.too_new += part->is.too_new;
+			sum.is.pieces += part->is.pieces;
+			sum.is.needs = gpu_newer_driver(sum.is.needs, part->is.needs);
+			if (!sum.is.reason)
+				sum.is.reason = part->is.reason;
 		}
 		if (files == 1)
 			build_note(build, false, "%s: %s", sum.file, fate_text(text, &sum, device));

@@ -193,6 +193,7 @@ struct decided decide_counted(const struct decide_counts *counts)
 			decided.fate = DECIDE_LACKS;
 	} else if (decided.pieces) {
 		decided.fate = DECIDE_RUNS;
+		decided.reason = counts->late_refused ? first_reason(counts->late_reasons) : REASON_NONE;
 		decided.needs = links && counts->inputs_refused
 							? gpu_newer_driver(counts->late_needs, counts->needs)
 							: counts->late_needs;

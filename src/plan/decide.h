@@ -63,11 +63,12 @@ struct decided {
 	/* The containers that count; those of them that this GPU cannot use; and those for whose code
 	 * the driver is too old. */
 	size_t pieces, lacking, too_new;
-	bool special;            /* all of them are only for the GPUs of a family ('a', 'f') */
-	bool family_alone;       /* everything that this GPU cannot use is for a family */
-	enum plan_reason reason; /* with DECIDE_REFUSED; none if inputs of a link have no code */
-	bool by_share;           /* the share of pieces decides, not the start */
-	bool tile_too;           /* it also has Tile IR for which the driver is too old */
+	bool special;      /* all of them are only for the GPUs of a family ('a', 'f') */
+	bool family_alone; /* everything that this GPU cannot use is for a family */
+	/* with DECIDE_REFUSED, none if inputs of a link have no code; else of `too_new` */
+	enum plan_reason reason;
+	bool by_share; /* the share of pieces decides, not the start */
+	bool tile_too; /* it also has Tile IR for which the driver is too old */
 	/* The first driver that is new enough; zeros if its age is not the reason. */
 	struct jw_driver needs;
 };

@@ -239,22 +239,47 @@ void fates_free(struct fates *fates)
 	*fates = (struct fates){0};
 }
 
-/* Writes how many of its pieces lack code, or need a newer driver. */
+/* Returns why most pieces that a program cannot use are refused, if no newer driver helps;
+ * REASON_NONE if they lack code. */
+static enum plan_reason hopeless_reason(const struct decided *is)
+{
+	const bool tells = is->reason == REASON_TOO_NEW || is->reason == REASON_DAMAGED;
+
+	return tells && is->too_new > is->lacking && !is->needs.cuda ? is->reason : REASON_NONE;
+}
+
+/* Writes how many of its pieces lack code, need a newer driver, or run with no driver. */
 static void format_share(char text[FATE_TEXT], const struct file_fate *fate, const char *sm)
 {
 	const struct decided *is = &fate->is;
 	const bool fails = fate->part == DECIDE_FAILS;
-	const size_t lacking = is->lacking + (is->needs.cuda ? 0 : is->too_new);
-	char driver[JW_DRIVER_TEXT];
+	const enum plan_reason hopeless = hopeless_reason(is);
+	const size_t lacking =
+		hopeless ? is->too_new : is->lacking + (is->needs.cuda ? 0 : is->too_new);
+	char driver[JW_DRIVER_TEXT], pieces[TEXT_SHORT];
 
+	TEXT_COPY(pieces, TEXT_COUNT(is->pieces, "piece", "pieces"));
 	if (is->too_new > is->lacking && is->needs.cuda)
 		(void)text_format(text, FATE_TEXT,
 						  fails ? "will fail: %zu of %s need driver %s or newer"
 						  : is->too_new == 1
 							  ? "%zu of %s needs driver %s or newer: a program that uses it fails"
 							  : "%zu of %s need driver %s or newer: a program that uses one fails",
-						  is->too_new, TEXT_COUNT(is->pieces, "piece", "pieces"),
-						  jw_driver_text(driver, &is->needs));
+						  is->too_new, pieces, jw_driver_text(driver, &is->needs));
+	else if (hopeless == REASON_TOO_NEW)
+		(void)text_format(text, FATE_TEXT,
+						  fails ? "will fail: %zu of %s have PTX that no known driver reads"
+						  : lacking == 1 ? "%zu of %s has PTX that no known driver reads: a "
+										   "program that uses it fails"
+										 : "%zu of %s have PTX that no known driver reads: a "
+										   "program that uses one fails",
+						  lacking, pieces);
+	else if (hopeless == REASON_DAMAGED)
+		(void)text_format(text, FATE_TEXT,
+						  fails          ? "will fail: %zu of %s are damaged"
+						  : lacking == 1 ? "%zu of %s is damaged: a program that uses it fails"
+										 : "%zu of %s are damaged: a program that uses one fails",
+						  lacking, pieces);
 	else if (!fails && lacking == is->pieces)
 		(void)text_format(text, FATE_TEXT, "no code for %s: a program that uses this file fails",
 						  sm);
@@ -264,8 +289,8 @@ static void format_share(char text[FATE_TEXT], const struct file_fate *fate, con
 						  : lacking == 1
 							  ? "%zu of %s has no code for %s: a program that uses it fails"
 							  : "%zu of %s have no code for %s: a program that uses one fails",
-						  lacking, TEXT_COUNT(is->pieces, "piece", "pieces"), sm);
-	if (fate->kernels && *fate->kernels && lacking + is->too_new < is->pieces)
+						  lacking, pieces, sm);
+	if (fate->kernels && *fate->kernels && is->lacking + is->too_new < is->pieces)
 		text_append(text, FATE_TEXT, " (kernels: %s)", fate->kernels);
 }
 
@@ -298,6 +323,8 @@ const char *fate_text(char text[FATE_TEXT], const struct file_fate *fate, struct
 	} else if (is->tile_too) {
 		(void)text_format(kind, sizeof kind, "%s, and Tile IR", reason);
 		reason = kind;
+	} else if (is->reason == REASON_TOO_NEW && !is->needs.cuda) {
+		reason = "PTX that no known driver reads";
 	}
 	if (fate->part == DECIDE_VARIANT && is->needs.cuda)
 		(void)text_format(text, FATE_TEXT,
@@ -325,25 +352,30 @@ const char *fate_text(char text[FATE_TEXT], const struct file_fate *fate, struct
 const char *fate_error(char text[FATE_TEXT], const struct file_fate *fate)
 {
 	/* cudaGetErrorString */
-	static const char no_image[] = "no kernel image is available for execution on the device (209)",
-					  invalid[] = "device kernel image is invalid (200)";
-	static const char *const errors[REASON_COUNT] = {
-		[REASON_NONE] = no_image,
-		[REASON_EXCLUSIVE] = no_image,
-		[REASON_TOO_NEW] = "the provided PTX was compiled with an unsupported toolchain. (222)",
-		[REASON_TILE] = no_image,
-		[REASON_KIND] = no_image,
-		[REASON_ZSTD] = invalid,
-		[REASON_DAMAGED] = "a PTX JIT compilation failed (218)",
-		[REASON_NEWER_CODE] = invalid,
-		[REASON_RUNTIME] = "CUDA driver version is insufficient for CUDA runtime version (35)",
-		[REASON_UNLINKED] = invalid,
+	static const struct {
+		unsigned error;
+		const char *text;
+	} errors[] = {
+		{PLAN_ERROR_OLD_DRIVER,
+		 "CUDA driver version is insufficient for CUDA runtime version (35)"},
+		{PLAN_ERROR_IMAGE, "device kernel image is invalid (200)"},
+		{PLAN_ERROR_NO_BINARY, "no kernel image is available for execution on the device (209)"},
+		{PLAN_ERROR_PTX, "a PTX JIT compilation failed (218)"},
+		{PLAN_ERROR_PTX_VERSION,
+		 "the provided PTX was compiled with an unsupported toolchain. (222)"},
+		{PLAN_ERROR_SOURCE, "device kernel image is invalid (300)"},
+		{PLAN_ERROR_UNKNOWN, "unknown error (999)"},
 	};
+	size_t at = 0;
 
-	if (fate->result)
+	if (fate->result) {
 		(void)snprintf(text, FATE_TEXT, "%s (%u)", refusal_name(fate->result), fate->result);
-	else
-		(void)snprintf(text, FATE_TEXT, "%s", errors[fate->is.reason]);
+		return text;
+	}
+	/* A number of an inventory that was changed by hand has no text. */
+	while (at + 1 < sizeof errors / sizeof *errors && errors[at].error != fate->cause.error)
+		at++;
+	(void)snprintf(text, FATE_TEXT, "%s", errors[at].text);
 	return text;
 }
 
@@ -399,8 +431,10 @@ const char *fate_reason(char text[FATE_TEXT], const struct file_fate *fate, stru
 	if (is->needs.cuda && (fate->part != DECIDE_PART || is->too_new > is->lacking))
 		(void)text_format(text, FATE_TEXT, "needs driver %s or newer",
 						  jw_driver_text(driver, &is->needs));
-	else if (is->reason == REASON_DAMAGED)
+	else if (is->reason == REASON_DAMAGED && (fate->part != DECIDE_PART || hopeless_reason(is)))
 		(void)text_format(text, FATE_TEXT, "damaged code");
+	else if (hopeless_reason(is) || (fate->part != DECIDE_PART && is->reason == REASON_TOO_NEW))
+		(void)text_format(text, FATE_TEXT, "PTX that no known driver reads");
 	else if (is->reason == REASON_UNLINKED && fate->part != DECIDE_PART)
 		(void)text_format(text, FATE_TEXT, "no linked code for %s", sm);
 	else

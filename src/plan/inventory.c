@@ -119,6 +119,7 @@ static const struct image_member target_members[] = {
 	MEMBER(analyse_target, cause.oldest, 0),
 	MEMBER(analyse_target, cause.exclusive, 0),
 	MEMBER(analyse_target, cause.toolkit, 0),
+	MEMBER(analyse_target, cause.error, 0),
 	MEMBER(analyse_target, is.pieces, 0),
 	MEMBER(analyse_target, is.lacking, 0),
 	MEMBER(analyse_target, is.too_new, 0),

@@ -18,6 +18,7 @@
 /* The verdict on one container for one GPU, without regard to its section. */
 struct judged_verdict {
 	uint8_t verdict, reason; /* enum plan_verdict, enum plan_reason */
+	uint16_t error;
 	bool tile;
 	uint32_t kind;
 	struct jw_driver needs; /* these are as in plan_judgement */

@@ -50,6 +50,7 @@ static void refuse_kind(struct plan_judgement *judgement, const struct devcode_e
 	judgement->verdict = VERDICT_CANNOT;
 	judgement->reason = entry->kind == DEVCODE_KIND_TILE ? REASON_TILE : REASON_KIND;
 	judgement->kind = entry->kind;
+	judgement->error = PLAN_ERROR_NO_BINARY;
 	judgement->needs = devcode_kind_is_known(entry->kind)
 						   ? gpu_cuda_driver(first_cuda_of(entry->kind))
 						   : (struct jw_driver){0};
@@ -171,6 +172,7 @@ static void judge_the_rest(const struct devcode_container *container, struct jw_
 		if ((ptx || entry->kind == DEVCODE_KIND_CUBIN) && !gpu_is_architecture(entry->target.sm)) {
 			judgement->verdict = VERDICT_CANNOT;
 			judgement->reason = REASON_DAMAGED;
+			judgement->error = PLAN_ERROR_NO_BINARY;
 			return;
 		}
 		if (!gpu_not_newer(entry->target, device))
@@ -192,6 +194,7 @@ static void judge_the_rest(const struct devcode_container *container, struct jw_
 	} else if (exclusive) {
 		judgement->verdict = VERDICT_CANNOT;
 		judgement->reason = REASON_EXCLUSIVE;
+		judgement->error = PLAN_ERROR_NO_BINARY;
 	}
 }
 
@@ -206,11 +209,13 @@ struct plan_judgement plan_judge(const struct devcode_container *container,
 	if (is_lost(container, driver)) {
 		judgement.verdict = VERDICT_CANNOT;
 		judgement.reason = REASON_DAMAGED;
+		judgement.error = PLAN_ERROR_UNKNOWN;
 		return judgement;
 	}
 	if (taken != SIZE_MAX) {
 		entry = &container->entries[taken];
 		judgement.reason = cubin_objection(entry, driver);
+		judgement.error = judgement.reason != REASON_NONE ? PLAN_ERROR_IMAGE : 0;
 		judgement.verdict = judgement.reason != REASON_NONE ? VERDICT_CANNOT
 							: gpu_sass_fit(entry->target, device) == GPU_FIT_EXACT
 								? VERDICT_NATIVE
@@ -224,6 +229,7 @@ struct plan_judgement plan_judge(const struct devcode_container *container,
 	spoiler = find_spoiler(container, device, driver);
 	if (spoiler) {
 		refuse_kind(&judgement, spoiler);
+		judgement.error = PLAN_ERROR_IMAGE;
 		return judgement;
 	}
 	/* Kind 0x40 counts only if no other PTX is usable, in loads and links alike (measured on 555).
@@ -239,6 +245,9 @@ struct plan_judgement plan_judge(const struct devcode_container *container,
 	judgement.reason = objection(entry, texts ? texts[taken] : entry->target, device, driver);
 	if (judgement.reason != REASON_NONE) {
 		judgement.verdict = VERDICT_CANNOT;
+		/* A driver that cannot read zstd takes the compressed bytes for text. */
+		judgement.error =
+			judgement.reason == REASON_TOO_NEW ? PLAN_ERROR_PTX_VERSION : PLAN_ERROR_PTX;
 		if (judgement.reason == REASON_TOO_NEW)
 			judgement.needs = gpu_isa_driver((struct gpu_isa){entry->isa_major, entry->isa_minor});
 		if (judgement.reason == REASON_ZSTD ||

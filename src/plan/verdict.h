@@ -37,9 +37,22 @@ enum plan_reason {
 	REASON_COUNT
 };
 
+/* The errors (CUDA_ERROR_…) with which a driver or the CUDA runtime refuses code: measured by
+ * tests/conformance and tests/driver/loading.sh. */
+enum {
+	PLAN_ERROR_OLD_DRIVER = 35,
+	PLAN_ERROR_IMAGE = 200,
+	PLAN_ERROR_NO_BINARY = 209,
+	PLAN_ERROR_PTX = 218,
+	PLAN_ERROR_PTX_VERSION = 222,
+	PLAN_ERROR_SOURCE = 300,
+	PLAN_ERROR_UNKNOWN = 999,
+};
+
 struct plan_judgement {
 	enum plan_verdict verdict;
 	enum plan_reason reason; /* with VERDICT_CANNOT: why the chosen entry is unusable */
+	uint16_t error;          /* with VERDICT_CANNOT: the driver's error, CUDA_ERROR_… */
 	uint32_t kind; /* with VERDICT_UNKNOWN and REASON_KIND: the kind of the entry that decides */
 	bool tile; /* the driver compiles the container's Tile IR, or may do so instead of its PTX */
 	struct jw_driver needs; /* the first driver that is new enough; zeros if its age is not the

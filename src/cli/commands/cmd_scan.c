@@ -457,7 +457,7 @@ static void add_work(struct buf *line, const struct jw_scan_work *work, const ch
 
 static void add_cannot(struct buf *line, const struct jw_scan_verdicts *verdicts)
 {
-	char driver[JW_DRIVER_TEXT], too_new[JW_DRIVER_TEXT + 64] = "newer than the driver";
+	char driver[JW_DRIVER_TEXT], too_new[JW_DRIVER_TEXT + 64] = "PTX that no known driver reads";
 	char unknown[JW_DRIVER_TEXT + 96] = "a kind that the driver does not know";
 	char zstd[JW_DRIVER_TEXT + 64];
 	const struct {

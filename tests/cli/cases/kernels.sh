@@ -36,13 +36,21 @@ library("own", fatbin.entry(fatbin.CUBIN, 80, fatbin.old_cubin(80, "k", 64)), fa
 library("new", fatbin.entry(fatbin.PTX, 75, text % (b"8.7", b"sm_75"), isa=(8, 7)))
 library("unknown", fatbin.entry(fatbin.PTX, 75, text % (b"9.9", b"sm_75"), isa=(9, 9)))
 library("packed", fatbin.entry(fatbin.CUBIN, 80, fatbin.old_cubin(80, "k", 64), compression="zstd"))
+library("packed_text", fatbin.entry(fatbin.PTX, 75, text % (b"8.0", b"sm_75"), isa=(8, 0), compression="zstd"))
+library("cut_text", fatbin.entry(fatbin.PTX, 75, b"no header", isa=(8, 0)))
+library("nowhere", fatbin.entry(fatbin.CUBIN, 1000, fatbin.old_cubin(80, "k", 64)))
+library("other", fatbin.entry(fatbin.CUBIN, 90, fatbin.old_cubin(90, "k", 64)))
+def one(kernel, version):
+    return fatbin.container(fatbin.entry(fatbin.PTX, 75, (text % (version, b"sm_75")).replace(b"k()", kernel + b"()"), isa=tuple(map(int, version.split(b".")))))
+open(f"{sys.argv[1]}/some.so", "wb").write(fatbin.library(*(one(b"k%d" % i, b"8.0") for i in range(3)), one(b"far", b"9.9")))
+open(f"{sys.argv[1]}/most.so", "wb").write(fatbin.library(one(b"k", b"8.0"), one(b"far", b"9.9"), one(b"far2", b"9.9")))
 PYTHON
 # failing LIBRARY TARGET DRIVER ERROR CAUSE CURE: scan prints these for the library
 failing() {
 	run 2 check --json --target "$2" --driver "$3" "$work/$1.so"
 	json "[(f['error'], f['cause'], f['cure']) for f in d['failing']] == [('$4', '$5', '$6')]"
 }
-failing own sm_120 580.65.06 "no kernel image is available for execution on the device (209)" "its only PTX is compute_90a, which no other GPU accepts" \
+failing own sm_120 580.65.06 "a PTX JIT compilation failed (218)" "its only PTX is compute_90a, which no other GPU accepts" \
 	"use a build that has -gencode arch=compute_120,code=sm_120"
 failing new sm_80 550.163.01 "the provided PTX was compiled with an unsupported toolchain. (222)" "toolkit 12.8 requires driver 570 (CUDA 12.8) or newer" \
 	"install driver 570 (CUDA 12.8) or a newer one"
@@ -50,3 +58,18 @@ failing unknown sm_80 550.163.01 "the provided PTX was compiled with an unsuppor
 	"use a build that has -gencode arch=compute_80,code=sm_80"
 failing packed sm_80 535.309.01 "device kernel image is invalid (200)" "it is compressed with zstd: drivers before 550.54.14 (CUDA 12.4) refuse it" \
 	"install driver 550.54.14 (CUDA 12.4) or a newer one"
+failing packed_text sm_80 535.309.01 "a PTX JIT compilation failed (218)" "it is compressed with zstd: drivers before 550.54.14 (CUDA 12.4) refuse it" \
+	"install driver 550.54.14 (CUDA 12.4) or a newer one"
+failing cut_text sm_80 550.163.01 "a PTX JIT compilation failed (218)" "its device code is damaged" "use a build that has -gencode arch=compute_80,code=sm_80"
+failing nowhere sm_80 550.163.01 "unknown error (999)" "its device code is damaged" "use a build that has -gencode arch=compute_80,code=sm_80"
+failing other sm_80 550.163.01 "no kernel image is available for execution on the device (209)" "its oldest code is for sm_90" \
+	"use a build that has -gencode arch=compute_80,code=sm_80"
+
+# PTX of an ISA that no known driver reads is not missing code.
+export CUDA_MODULE_LOADING=LAZY
+run "0|1" check --target sm_80 --driver 550.163.01 "$work/some.so"
+err_has "1 of 4 pieces has PTX that no known driver reads: a program that uses it fails (kernels: far)"
+run 1 check --target sm_80 --driver 550.163.01 "$work/most.so" # one piece is cold
+out_has "will fail: 2 of 3 pieces have PTX that no known driver reads (kernels: far, far2)"
+run 2 check --target sm_80 --driver 550.163.01 "$work/unknown.so"
+out_has "will fail: PTX that no known driver reads for sm_80"
