@@ -26,7 +26,7 @@ COUNTS = {"TEXT_COUNT", "text_count", "output_count"}
 # Formats that base/text.c builds at run time
 UNITS = ["Do", "%.1f s", "%u s", "%u min %u s", "%s s", "%s min", "%s h", "%s to %s", "about %s"]
 # Formats of conversions alone, and words of a list
-PIECES = {"src/cli/commands/cmd_scan.c": ["compile", "%s (%s, %llu piece of code)", "%s (%s, %llu pieces of code)", "%s (%s, %llu piece of code, some damaged)",
+PIECES = {"src/cli/verdict_table.c": ["compile", "%zu of %s", " (%s of PTX)"], "src/cli/commands/cmd_scan.c": ["%s (%s, %llu piece of code)", "%s (%s, %llu pieces of code)", "%s (%s, %llu piece of code, some damaged)",
                                         "%s (%s, %llu pieces of code, some damaged)"],
           "src/cli/commands/cmd_which.c": ["fail: %s", "fails: %s"], "src/cli/commands/cmd_cache.c": ["%s: empty", "built “%s”"], "src/cli/progress.c": ["%s left"], "src/setup/setting_sources.c": ["process"],
           "src/cli/cli.c": ["see “jitwarm %s%s--help”"], "src/share/reference.c": ["a name is oci://HOST/REPOSITORY[:TAG]"],
@@ -38,7 +38,6 @@ PIECES = {"src/cli/commands/cmd_scan.c": ["compile", "%s (%s, %llu piece of code
           "src/pack/import_check.c": ["%s: entry %016llx: %s", "%s: entry %016llx"], "src/doctor/findings.c": [", and %s"],
           "src/cli/commands/cmd_push.c": ["%s:%s: %s for %s (%s)%s"], "src/plan/build.c": ["%s and %s"],
           "src/cli/commands/cmd_lint.c": ["over %s", "over", "within", "error", "notice", "warning"],
-          "src/cli/verdict_table.c": ["%zu of %s", " (%s of PTX)"],
           "src/cli/commands/cmd_status.c": ["Baked", " at "], "src/driver/worker.c": ["an error without a name",
                                    "CUDA_ERROR_NO_DEVICE (no GPU is visible: CUDA_VISIBLE_DEVICES, or the container's device files?)",
                                    "CUDA_ERROR_SYSTEM_NOT_READY (the system is not ready: is the fabric manager running?)",

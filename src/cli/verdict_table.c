@@ -1,5 +1,7 @@
 #include "cli/verdict_table.h"
 
+#include <stdio.h>
+
 #include "base/text.h"
 #include "cli/gpu_targets.h"
 #include "cli/module_text.h"
@@ -116,7 +118,7 @@ void verdict_line(const struct output *out, const char *head, const struct verdi
 	buf_free(&text);
 }
 
-void verdict_print_lacking(struct buf *text, size_t lacking, size_t pieces, const char *kernels)
+static void add_lacking(struct buf *text, size_t lacking, size_t pieces, const char *kernels)
 {
 	buf_add(text,
 			lacking == 1 ? "%zu of %s has no code for this GPU: a program that uses it fails"
@@ -125,6 +127,180 @@ void verdict_print_lacking(struct buf *text, size_t lacking, size_t pieces, cons
 	if (*kernels)
 		buf_add(text, " (kernels: %s)", kernels);
 }
+
+static const char *separator(const struct buf *line)
+{
+	return line->size ? "; " : "";
+}
+
+static bool is_work_lazy(const struct jw_scan_work *work)
+{
+	return verdict_is_lazy(work->loading, &work->start);
+}
+
+static void add_work(struct buf *line, const struct jw_scan_work *work, const char *what)
+{
+	char ptx[TEXT_SHORT], start[TEXT_SHORT];
+
+	buf_add(line,
+			is_work_lazy(work) ? "%sup to %s to %s (%s of PTX), %s on one core"
+							   : "%s%s to %s (%s of PTX): %s on one core",
+			separator(line), TEXT_COUNT(work->modules, "module", "modules"), what,
+			text_bytes(ptx, work->ptx_bytes), text_span(start, work->start.low, work->start.high));
+}
+
+static void add_cannot(struct buf *line, const struct jw_scan_verdicts *verdicts)
+{
+	char driver[JW_DRIVER_TEXT], too_new[JW_DRIVER_TEXT + 64] = "PTX that no known driver reads";
+	char unknown[JW_DRIVER_TEXT + 96] = "a kind that the driver does not know";
+	char zstd[JW_DRIVER_TEXT + 64];
+	const struct {
+		size_t count;
+		const char *why;
+	} reasons[] = {
+		{verdicts->cannot_exclusive, "only for another GPU"},
+		{verdicts->cannot_too_new - verdicts->cannot_kind, too_new},
+		{verdicts->cannot_kind, unknown},
+		{verdicts->cannot_zstd, zstd},
+		{verdicts->cannot_damaged, "damaged"},
+	};
+
+	if (verdicts->needs.cuda)
+		(void)text_format(too_new, sizeof too_new, "too new: it needs driver %s or newer",
+						  jw_driver_text(driver, &verdicts->needs));
+	if (verdicts->unknown_kind)
+		(void)text_format(unknown, sizeof unknown, "of kind 0x%x, which the driver does not know",
+						  verdicts->unknown_kind);
+	else if (verdicts->kind_needs.cuda)
+		(void)text_format(unknown, sizeof unknown, "Tile IR: it needs driver %s or newer",
+						  jw_driver_text(driver, &verdicts->kind_needs));
+	(void)text_format(zstd, sizeof zstd, "compressed with zstd: it needs driver %s or newer",
+					  jw_driver_text(driver, &verdicts->zstd_needs));
+	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+		if (reasons[i].count)
+			buf_add(line, "%s%s unusable (%s)", separator(line),
+					TEXT_COUNT(reasons[i].count, "piece of code is", "pieces of code are"),
+					reasons[i].why);
+}
+
+enum style verdict_print_file(struct buf *line, const struct jw_scan_verdicts *verdicts)
+{
+	const struct jw_scan_work *work = &verdicts->start_work;
+	const bool compiles = work->modules && !verdict_is_trifle(&work->start);
+	/* The running code is then a part of the link's inputs. */
+	const bool fails = verdicts->pieces && !verdicts->runs,
+			   native = (verdicts->native || verdicts->compatible) && !fails;
+	bool link = verdicts->link_needed == JW_SCAN_NEED_YES && verdicts->link_work.modules;
+	char bytes[TEXT_SHORT];
+
+	if (compiles)
+		add_work(line, work, "compile");
+	if (link)
+		add_work(line, &verdicts->link_work, "compile for linking");
+	if (verdicts->left_out)
+		buf_add(line, "%s%s (%s of PTX) compiled when used; “prime --all” includes them",
+				separator(line), TEXT_COUNT(verdicts->loose_work.modules, "module", "modules"),
+				text_bytes(bytes, verdicts->loose_work.ptx_bytes));
+	if (verdicts->tile)
+		buf_add(line,
+				"%s%s of Tile IR, compiled by the driver at first load; jitwarm cannot tell if "
+				"it is in the cache",
+				separator(line), TEXT_COUNT(verdicts->tile, "piece", "pieces"));
+	if (verdicts->unknown)
+		buf_add(line, "%s%s of kind 0x%x, which jitwarm does not know", separator(line),
+				TEXT_COUNT(verdicts->unknown, "piece", "pieces"), verdicts->unknown_kind);
+	if (!line->size && verdicts->cannot && native)
+		buf_add(line, "runs as it is, except for what follows");
+	add_cannot(line, verdicts);
+	if (verdicts->runs && verdicts->lacking) {
+		buf_add(line, "%s", line->size ? "; " : "runs as it is, but ");
+		add_lacking(line, verdicts->lacking, verdicts->pieces, verdicts->kernels);
+	}
+	if (line->size)
+		return compiles || link || verdicts->left_out || native || verdicts->tile ||
+					   verdicts->unknown
+				   ? STYLE_WARN
+				   : STYLE_BAD;
+	if (native) {
+		buf_add(line, "runs as it is");
+		return STYLE_GOOD;
+	}
+	if (work->modules) {
+		buf_add(line, "nothing that a start has to compile");
+		return STYLE_GOOD;
+	}
+	if (verdicts->link) {
+		buf_add(line, verdicts->link_needed == JW_SCAN_NEED_UNKNOWN
+						  ? "relocatable code; jitwarm cannot tell whether a start links it"
+						  : "relocatable code, not linked at start");
+		return STYLE_FAINT;
+	}
+	buf_add(line, verdicts->nothing || fails ? "no kernel image for this GPU"
+											 : "no code that a driver loads");
+	return verdicts->nothing || fails ? STYLE_BAD : STYLE_FAINT;
+}
+
+/* Adds the changes with newer drivers, one after the other. */
+static void add_changes(struct buf *line, const struct jw_scan_total *total)
+{
+	size_t modules = total->modules, failing = total->failing;
+
+	for (size_t i = 0; i < total->newer_count; i++) {
+		const struct jw_scan_change *change = &total->newer[i];
+
+		if (change->modules == modules && change->failing == failing)
+			buf_add(line, "; driver %u runs more of the code", change->driver);
+		else if (change->failing && change->modules)
+			buf_add(line, "; with driver %u: %s will fail, %s to compile", change->driver,
+					TEXT_COUNT(change->failing, "file", "files"),
+					TEXT_COUNT(change->modules, "module", "modules"));
+		else if (change->failing)
+			buf_add(line, "; with driver %u: %s will fail", change->driver,
+					TEXT_COUNT(change->failing, "file", "files"));
+		else if (change->modules)
+			buf_add(line,
+					change->may_need_none ? "; with driver %u: up to %s to compile when used"
+										  : "; with driver %u: %s to compile",
+					change->driver, TEXT_COUNT(change->modules, "module", "modules"));
+		else
+			buf_add(line, "; with driver %u: nothing to compile", change->driver);
+		modules = change->modules;
+		failing = change->failing;
+	}
+}
+
+void verdict_print_drivers(struct buf *line, const struct jw_scan_total *total)
+{
+	char first[16], last[16], fails[TEXT_SHORT];
+
+	(void)snprintf(first, sizeof first, "%u", total->fails_from);
+	(void)snprintf(last, sizeof last, "%u", total->fails_to);
+	if (total->fails_from != total->fails_to)
+		(void)text_format(fails, sizeof fails, "%s to %s", first, last);
+	else
+		TEXT_COPY(fails, last);
+	if (!total->driver_from && total->fails_to)
+		buf_add(line, "programs fail with driver %s", fails);
+	else if (total->driver_from && !total->driver_to)
+		buf_add(line, "this holds for driver %u and newer ones", total->driver_from);
+	else if (total->driver_from && total->driver_from != total->driver_to)
+		buf_add(line, "this holds for driver %u to %u", total->driver_from, total->driver_to);
+	else if (total->driver_from)
+		buf_add(line, "this holds for driver %u only", total->driver_from);
+	else if (total->newer_count)
+		buf_add(line, "this holds for this driver only");
+	if (total->driver_from && total->fails_to)
+		buf_add(line,
+				total->older_differ
+					? "; older drivers load less of the code, and programs fail with driver %s"
+					: "; programs fail with driver %s",
+				fails);
+	else if (total->driver_from && total->older_differ)
+		buf_add(line, "; older drivers load less of the code");
+	add_changes(line, total);
+}
+
+/* ---- the table */
 
 static void add_drivers(struct table *table, const struct verdict_row *row)
 {

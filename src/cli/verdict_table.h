@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <jitwarm/estimate.h>
+#include <jitwarm/scan.h>
 #include <jitwarm/target.h>
 
 #include "base/buf.h"
@@ -58,9 +59,12 @@ bool verdict_is_lazy(enum jw_loading loading, const struct jw_seconds *start);
  * something (CUPTI's has 87 bytes), so that one line about all of them is enough. */
 bool verdict_is_trifle(const struct jw_seconds *start);
 
-/* Writes that pieces lack code for a GPU, in a file of which others run. `kernels` has names of
- * some, or is "". */
-void verdict_print_lacking(struct buf *text, size_t lacking, size_t pieces, const char *kernels);
+/* Writes what a GPU does with one file: "3 modules to compile (2.1 MB of PTX): 2 to 3 s on one
+ * core; 1 piece of code is unusable (damaged)". */
+enum style verdict_print_file(struct buf *line, const struct jw_scan_verdicts *verdicts);
+/* Writes the drivers for which the total holds, those with which programs fail, and the changes
+ * with newer ones. */
+void verdict_print_drivers(struct buf *line, const struct jw_scan_total *total);
 
 enum verdict_column {
 	VERDICT_COLUMN_KIND,

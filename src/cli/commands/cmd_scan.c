@@ -439,114 +439,6 @@ static const char *separator(const struct buf *line)
 	return line->size ? "; " : "";
 }
 
-static bool is_work_lazy(const struct jw_scan_work *work)
-{
-	return verdict_is_lazy(work->loading, &work->start);
-}
-
-static void add_work(struct buf *line, const struct jw_scan_work *work, const char *what)
-{
-	char ptx[TEXT_SHORT], start[TEXT_SHORT];
-
-	buf_add(line,
-			is_work_lazy(work) ? "%sup to %s to %s (%s of PTX), %s on one core"
-							   : "%s%s to %s (%s of PTX): %s on one core",
-			separator(line), TEXT_COUNT(work->modules, "module", "modules"), what,
-			text_bytes(ptx, work->ptx_bytes), text_span(start, work->start.low, work->start.high));
-}
-
-static void add_cannot(struct buf *line, const struct jw_scan_verdicts *verdicts)
-{
-	char driver[JW_DRIVER_TEXT], too_new[JW_DRIVER_TEXT + 64] = "PTX that no known driver reads";
-	char unknown[JW_DRIVER_TEXT + 96] = "a kind that the driver does not know";
-	char zstd[JW_DRIVER_TEXT + 64];
-	const struct {
-		size_t count;
-		const char *why;
-	} reasons[] = {
-		{verdicts->cannot_exclusive, "only for another GPU"},
-		{verdicts->cannot_too_new - verdicts->cannot_kind, too_new},
-		{verdicts->cannot_kind, unknown},
-		{verdicts->cannot_zstd, zstd},
-		{verdicts->cannot_damaged, "damaged"},
-	};
-
-	if (verdicts->needs.cuda)
-		(void)text_format(too_new, sizeof too_new, "too new: it needs driver %s or newer",
-						  jw_driver_text(driver, &verdicts->needs));
-	if (verdicts->unknown_kind)
-		(void)text_format(unknown, sizeof unknown, "of kind 0x%x, which the driver does not know",
-						  verdicts->unknown_kind);
-	else if (verdicts->kind_needs.cuda)
-		(void)text_format(unknown, sizeof unknown, "Tile IR: it needs driver %s or newer",
-						  jw_driver_text(driver, &verdicts->kind_needs));
-	(void)text_format(zstd, sizeof zstd, "compressed with zstd: it needs driver %s or newer",
-					  jw_driver_text(driver, &verdicts->zstd_needs));
-	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
-		if (reasons[i].count)
-			buf_add(line, "%s%s unusable (%s)", separator(line),
-					TEXT_COUNT(reasons[i].count, "piece of code is", "pieces of code are"),
-					reasons[i].why);
-}
-
-/* Describes one image on one GPU; returns the style. */
-static enum style add_verdict_counts(struct buf *line, const struct jw_scan_verdicts *verdicts)
-{
-	const struct jw_scan_work *work = &verdicts->start_work;
-	const bool compiles = work->modules && !verdict_is_trifle(&work->start);
-	/* The running code is then a part of the link's inputs. */
-	const bool fails = verdicts->pieces && !verdicts->runs,
-			   native = (verdicts->native || verdicts->compatible) && !fails;
-	bool link = verdicts->link_needed == JW_SCAN_NEED_YES && verdicts->link_work.modules;
-	char bytes[TEXT_SHORT];
-
-	if (compiles)
-		add_work(line, work, "compile");
-	if (link)
-		add_work(line, &verdicts->link_work, "compile for linking");
-	if (verdicts->left_out)
-		buf_add(line, "%s%s (%s of PTX) compiled when used; “prime --all” includes them",
-				separator(line), TEXT_COUNT(verdicts->loose_work.modules, "module", "modules"),
-				text_bytes(bytes, verdicts->loose_work.ptx_bytes));
-	if (verdicts->tile)
-		buf_add(line,
-				"%s%s of Tile IR, compiled by the driver at first load; jitwarm cannot tell if "
-				"it is in the cache",
-				separator(line), TEXT_COUNT(verdicts->tile, "piece", "pieces"));
-	if (verdicts->unknown)
-		buf_add(line, "%s%s of kind 0x%x, which jitwarm does not know", separator(line),
-				TEXT_COUNT(verdicts->unknown, "piece", "pieces"), verdicts->unknown_kind);
-	if (!line->size && verdicts->cannot && native)
-		buf_add(line, "runs as it is, except for what follows");
-	add_cannot(line, verdicts);
-	if (verdicts->runs && verdicts->lacking) {
-		buf_add(line, "%s", line->size ? "; " : "runs as it is, but ");
-		verdict_print_lacking(line, verdicts->lacking, verdicts->pieces, verdicts->kernels);
-	}
-	if (line->size)
-		return compiles || link || verdicts->left_out || native || verdicts->tile ||
-					   verdicts->unknown
-				   ? STYLE_WARN
-				   : STYLE_BAD;
-	if (native) {
-		buf_add(line, "runs as it is");
-		return STYLE_GOOD;
-	}
-	if (work->modules) {
-		buf_add(line, "nothing that a start has to compile");
-		return STYLE_GOOD;
-	}
-	if (verdicts->link) {
-		buf_add(line, verdicts->link_needed == JW_SCAN_NEED_UNKNOWN
-						  ? "relocatable code; jitwarm cannot tell whether a start links it"
-						  : "relocatable code, not linked at start");
-		return STYLE_FAINT;
-	}
-	buf_add(line, verdicts->nothing || fails ? "no kernel image for this GPU"
-											 : "no code that a driver loads");
-	return verdicts->nothing || fails ? STYLE_BAD : STYLE_FAINT;
-}
-
 static void add_counts(struct buf *line, const struct jw_scan_count *counts, size_t count)
 {
 	char name[JW_TARGET_TEXT];
@@ -589,71 +481,9 @@ static void scan_text_image(const struct output *output, const struct jw_scan_im
 	for (size_t i = 0; i < image->verdict_count; i++) {
 		struct buf *text = gpu_lines_add(&lines, image->verdicts[i].target);
 
-		lines.items[i].style = add_verdict_counts(text, &image->verdicts[i]);
+		lines.items[i].style = verdict_print_file(text, &image->verdicts[i]);
 	}
 	gpu_lines_print(output, &lines, "  ", true);
-}
-
-/* Adds the changes with newer drivers, one after the other. */
-static void add_changes(struct buf *line, const struct jw_scan_total *total, size_t failing)
-{
-	size_t modules = total->modules;
-
-	for (size_t i = 0; i < total->newer_count; i++) {
-		const struct jw_scan_change *change = &total->newer[i];
-
-		if (change->modules == modules && change->failing == failing)
-			buf_add(line, "; driver %u runs more of the code", change->driver);
-		else if (change->failing && change->modules)
-			buf_add(line, "; with driver %u: %s will fail, %s to compile", change->driver,
-					TEXT_COUNT(change->failing, "file", "files"),
-					TEXT_COUNT(change->modules, "module", "modules"));
-		else if (change->failing)
-			buf_add(line, "; with driver %u: %s will fail", change->driver,
-					TEXT_COUNT(change->failing, "file", "files"));
-		else if (change->modules)
-			buf_add(line,
-					change->may_need_none ? "; with driver %u: up to %s to compile when used"
-										  : "; with driver %u: %s to compile",
-					change->driver, TEXT_COUNT(change->modules, "module", "modules"));
-		else
-			buf_add(line, "; with driver %u: nothing to compile", change->driver);
-		modules = change->modules;
-		failing = change->failing;
-	}
-}
-
-/* Adds the drivers with the same verdicts, those with which a program fails, and the changes with
- * newer ones. */
-static void add_drivers(struct buf *line, const struct jw_scan_total *total, size_t failing)
-{
-	char first[16], last[16], fails[TEXT_SHORT];
-
-	(void)snprintf(first, sizeof first, "%u", total->fails_from);
-	(void)snprintf(last, sizeof last, "%u", total->fails_to);
-	if (total->fails_from != total->fails_to)
-		(void)text_format(fails, sizeof fails, "%s to %s", first, last);
-	else
-		TEXT_COPY(fails, last);
-	if (!total->driver_from && total->fails_to)
-		buf_add(line, "programs fail with driver %s", fails);
-	else if (total->driver_from && !total->driver_to)
-		buf_add(line, "this holds for driver %u and newer ones", total->driver_from);
-	else if (total->driver_from && total->driver_from != total->driver_to)
-		buf_add(line, "this holds for driver %u to %u", total->driver_from, total->driver_to);
-	else if (total->driver_from)
-		buf_add(line, "this holds for driver %u only", total->driver_from);
-	else if (total->newer_count)
-		buf_add(line, "this holds for this driver only");
-	if (total->driver_from && total->fails_to)
-		buf_add(line,
-				total->older_differ
-					? "; older drivers load less of the code, and programs fail with driver %s"
-					: "; programs fail with driver %s",
-				fails);
-	else if (total->driver_from && total->older_differ)
-		buf_add(line, "; older drivers load less of the code");
-	add_changes(line, total, failing);
 }
 
 /* A file or member from which a start compiles something. */
@@ -689,12 +519,12 @@ static void print_largest(const struct output *output, const struct scan_library
 	buf_free(&line);
 }
 
-static struct verdict_row total_row(const struct jw_scan_total *total, size_t failing)
+static struct verdict_row total_row(const struct jw_scan_total *total)
 {
 	return (struct verdict_row){.target = total->target,
 								.modules = total->modules,
 								.cold = total->modules,
-								.failing = failing,
+								.failing = total->failing,
 								.unsure = total->tile || total->unknown,
 								.ptx_bytes = total->ptx_bytes,
 								.forecast = total->forecast,
@@ -704,10 +534,9 @@ static struct verdict_row total_row(const struct jw_scan_total *total, size_t fa
 
 /* Prints the total for one GPU; `several` if it is over several images. */
 static void scan_text_total(const struct output *output, const struct jw_scan_total *total,
-							bool several, size_t failing, const struct scan_library *libraries,
-							size_t count)
+							bool several, const struct scan_library *libraries, size_t count)
 {
-	struct verdict_row row = total_row(total, failing);
+	struct verdict_row row = total_row(total);
 	struct buf line = BUF_MAX(MAX_LINE);
 	char name[GPUS_NAME], text[MODULE_TEXT];
 	bool trifle = true;
@@ -729,7 +558,7 @@ static void scan_text_total(const struct output *output, const struct jw_scan_to
 			output_line(output, STYLE_PLAIN, "%s", text);
 	}
 	buf_clear(&line);
-	add_drivers(&line, total, failing);
+	verdict_print_drivers(&line, total);
 	if (line.size)
 		output_line(output, total->driver_from ? STYLE_PLAIN : STYLE_BAD, "%s: %s", name,
 					buf_text(&line));
@@ -737,7 +566,7 @@ static void scan_text_total(const struct output *output, const struct jw_scan_to
 }
 
 /* Adds facts that have no column. */
-static void add_besides(struct buf *line, const struct jw_scan_total *total, size_t failing)
+static void add_besides(struct buf *line, const struct jw_scan_total *total)
 {
 	char time[TEXT_SHORT];
 
@@ -749,12 +578,12 @@ static void add_besides(struct buf *line, const struct jw_scan_total *total, siz
 				text_span(time, total->forecast.link.low, total->forecast.link.high));
 	if (total->newer_count) {
 		buf_add(line, "%s", separator(line));
-		add_drivers(line, total, failing);
+		verdict_print_drivers(line, total);
 	}
 }
 
 static int scan_text_totals(struct jw_error *err, const struct output *out,
-							const struct jw_scan_total *totals, const size_t *failing, size_t count)
+							const struct jw_scan_total *totals, size_t count)
 {
 	static const enum verdict_column columns[] = {VERDICT_COLUMN_GPU, VERDICT_COLUMN_MODULES,
 												  VERDICT_COLUMN_START, VERDICT_COLUMN_CACHE,
@@ -764,8 +593,8 @@ static int scan_text_totals(struct jw_error *err, const struct output *out,
 	int failed;
 
 	for (size_t i = 0; i < count; i++) {
-		rows[i] = total_row(&totals[i], failing[i]);
-		add_besides(gpu_lines_add(&lines, totals[i].target), &totals[i], failing[i]);
+		rows[i] = total_row(&totals[i]);
+		add_besides(gpu_lines_add(&lines, totals[i].target), &totals[i]);
 	}
 	failed = verdict_table_print(err, out, columns, sizeof columns / sizeof *columns, rows, count);
 	gpu_lines_print(out, &lines, "", false);
@@ -788,7 +617,7 @@ struct scan_run {
 	struct cures cures;
 	const struct jw_driver *driver;
 	struct jw_scan_total totals[GPUS_MAX];
-	size_t total_count, failing_on[GPUS_MAX];
+	size_t total_count;
 	char *archive; /* the archive whose members were printed last */
 	struct printed_file last_printed;
 	const struct jw_found *found;
@@ -959,8 +788,6 @@ static void take_failing(void *context, const struct jw_scan_failing *failing)
 
 	run->failing++;
 	cures_add(run->cli, &run->cures, file, target, run->driver);
-	for (size_t i = 0; i < run->total_count; i++)
-		run->failing_on[i] += jw_target_equal(run->totals[i].target, target);
 	print_of_file(run, STYLE_BAD, file, target, why);
 }
 
@@ -985,7 +812,7 @@ static void end_listed(struct scan_run *run)
 	for (size_t i = 0; i < GPUS_MAX && run->sums[i].target.sm; i++) {
 		struct buf *text = gpu_lines_add(&lines, run->sums[i].target);
 
-		lines.items[i].style = add_verdict_counts(text, &run->sums[i]);
+		lines.items[i].style = verdict_print_file(text, &run->sums[i]);
 	}
 	if (lines.count)
 		(void)snprintf(head, sizeof head, "%s, ", run->wheel->name);
@@ -1178,11 +1005,10 @@ static int scan_and_print(struct jw_error *err, struct scan_run *run)
 		if (run->library_count)
 			qsort(run->libraries, run->library_count, sizeof *run->libraries, order_libraries);
 		if (run->images && run->total_count > GPUS_FEW)
-			result =
-				scan_text_totals(err, &cli->out, run->totals, run->failing_on, run->total_count);
+			result = scan_text_totals(err, &cli->out, run->totals, run->total_count);
 		for (size_t i = 0; run->images && run->total_count <= GPUS_FEW && i < run->total_count; i++)
 			scan_text_total(&cli->out, &run->totals[i], run->images > 1 || run->listed,
-							run->failing_on[i], run->libraries, run->library_count);
+							run->libraries, run->library_count);
 		while (doubt + 1 < run->total_count && !run->totals[doubt].forecast.cache_bytes)
 			doubt++;
 		if (run->images && run->total_count && forecast_doubt(&run->totals[doubt].forecast))
