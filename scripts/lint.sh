@@ -36,8 +36,8 @@ complain "The platform shows outside src/os:" \
 		grep -vE 'uv_fs_event_')"
 complain "A character that no locale without UTF-8 has (in_ascii of src/cli/terminal.c):" \
 	"$(LC_ALL=C.UTF-8 git grep -nP '[^\x00-\x7f“”…·→×½–]' -- 'src/*.c' ':!src/cli/language.c')"
-complain "A comment that begins with Of, What, Where, Those or How: begin with its subject, or with “if” (CONTRIBUTING.md):" \
-	"$(git grep -nE '(/\*|//|^[[:space:]]*#) +(Of|What|Where|Those|That of|How)\b' -- '*.[ch]' '*.cu' '*.sh' '*.py' '*.ps1' '*.cmake' '*CMakeLists.txt' '*.yml' |
+complain "A comment that begins with Of, What, Where, Those, How or Whether: begin with its subject, with “if”, or with “Returns whether” (CONTRIBUTING.md):" \
+	"$(git grep -nE '(/\*|//|^[[:space:]]*#) +(Of|What|Where|Those|That of|How|Whether)\b' -- '*.[ch]' '*.cu' '*.sh' '*.py' '*.ps1' '*.cmake' '*CMakeLists.txt' '*.yml' |
 		grep -v '^scripts/driver-matrix.sh:.*:# How each driver behaves$')"
 complain "Called outside its wrapper (base/mem.h, os/file.h, base/buf.h):" \
 	"$(git ls-files 'src/*.c' | grep -vE '^src/(os/|base/mem\.c)' |

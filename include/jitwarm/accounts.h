@@ -30,8 +30,8 @@ struct jw_accounts {
 int jw_accounts_people(struct jw_error *err, struct jw_accounts *ret_accounts);
 void jw_accounts_free(struct jw_accounts *accounts);
 
-/* Whether this process may write into other accounts' folders: root; on Windows an administrator's
- * elevated process. */
+/* Returns whether this process may write into other accounts' folders: it is root's, or on Windows
+ * an administrator's and elevated. */
 bool jw_is_administrator(void);
 
 /* Returns a line that says why the live cache of this process is probably not the intended one:

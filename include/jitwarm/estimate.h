@@ -47,7 +47,7 @@ struct jw_forecast {
 					  a usual machine */
 };
 
-/* Whether the modules in a start's time are mostly or entirely ones that the start may not need. */
+/* Returns whether a start may need none, or few, of the modules in its time. */
 bool jw_may_need_none(const struct jw_seconds *start);
 
 /* Returns the throughput of this many workers on this machine, where one worker alone has 1. Two

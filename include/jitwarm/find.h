@@ -65,9 +65,9 @@ int jw_find(struct jw_error *err, const struct jw_find_options *options,
 			struct jw_found **ret_found);
 void jw_found_free(struct jw_found *found);
 
-/* Whether a package in which no device code was found was built for the CPU: its name promises
- * device code, or its version denies it (2.9.0+cpu). If `version` is NULL, `name` is a wheel's file
- * name. */
+/* Returns whether a package in which no device code was found was built for the CPU: its name
+ * promises device code, or its version denies it (2.9.0+cpu). If `version` is NULL, `name` is a
+ * wheel's file name. */
 bool jw_is_cpu_build(const char *name, const char *version);
 /* Returns the package to install instead of a CPU build: “faiss-gpu” for faiss-cpu; NULL if
  * unknown. */

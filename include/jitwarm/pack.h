@@ -34,7 +34,8 @@ struct jw_export_options {
 	const char *state_dir; /* the directory with the keys */
 	struct jw_cancel cancel;
 	void *context; /* passed to the function below */
-	/* Whether to export an entry, by its name; several threads call it. NULL for all entries. */
+	/* Returns whether to export the entry with this name; several threads call it. NULL: every
+	 * entry is exported. */
 	bool (*wanted)(void *context, uint64_t key);
 	const struct jw_found *found; /* only entries of modules in these files, in place of `paths` */
 };
@@ -102,7 +103,8 @@ struct jw_import_options {
 						*/
 	struct jw_cancel cancel;
 	void *context; /* passed to the function below */
-	/* Whether to import an entry, by its new name; others are refused. NULL for all entries. */
+	/* Returns whether to import the entry with this new name; others are refused. NULL: every entry
+	 * is imported. */
 	bool (*wanted)(void *context, uint64_t key);
 	bool evict; /* if the limit requires it, evict the oldest entries of others; otherwise such an
 				   import fails with JW_ERR_LIMIT before anything is written */

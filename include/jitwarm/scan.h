@@ -215,8 +215,8 @@ struct jw_scan_options {
 							  does not read them; NULL for none. It holds no `pieces` */
 	struct jw_cancel cancel;
 	void *context; /* passed to the functions below */
-	/* Whether an image is left out, as if it were not there; it may be asked several times in a
-	 * row. May be NULL. */
+	/* Returns whether to leave out an image, as if it were not there; may be called several times
+	 * in a row for one image. May be NULL. */
 	bool (*except)(void *context, const char *path, const char *member);
 	/* Called for each image as soon as it is read; its pointers are valid during the call. A return
 	 * value other than 0 (with *err set) ends the scan. */

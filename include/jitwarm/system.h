@@ -157,10 +157,11 @@ uint64_t jw_tune_limit(uint64_t present_bytes, uint64_t predicted_bytes);
 /* Returns the limit to advise for this cache: jw_tune_limit, or `meant_bytes` if that is larger or
  * holds everything; never less than `kept_bytes` or the limit in force. */
 uint64_t jw_cache_limit(const struct jw_cache_info *cache, uint64_t predicted_bytes);
-/* Whether the cache's limit holds its present content and this growth, and is not a mistake. */
+/* Returns whether the cache's limit holds its present content and this growth, and is not a
+ * mistake. */
 bool jw_cache_holds(const struct jw_cache_info *cache, uint64_t predicted_bytes);
-/* Whether programs that this process starts use this cache without evicting anything of this
- * size. */
+/* Returns whether programs that this process starts use this cache without evicting anything of
+ * this size. */
 bool jw_cache_serves_now(const struct jw_cache_info *cache, uint64_t bytes);
 
 /* Returns a driver, for an example, that runs all of these GPUs and whose names of cache entries

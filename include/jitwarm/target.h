@@ -35,8 +35,9 @@ bool jw_target_parse(const char *text, struct jw_target *ret_target);
 const char *jw_target_sm(char text[JW_TARGET_TEXT], struct jw_target target);
 /* Writes "compute_86" or "compute_90a"; returns `text`. */
 const char *jw_target_compute(char text[JW_TARGET_TEXT], struct jw_target target);
-/* Whether the name is that of a GPU which exists only in machines with a 64-bit Arm processor:
- * Jetson's, and those beside a processor of NVIDIA's own ("gh200", "GB10", "dgx spark"). */
+/* Returns whether the name is that of a GPU which exists only in machines with a 64-bit Arm
+ * processor: Jetson's, and those beside a processor of NVIDIA's own ("gh200", "GB10", "dgx spark").
+ */
 bool jw_target_named_arm(const char *name);
 /* Appends the GPUs that `text` names to a list without duplicates: a capability ("sm_86", "sm86",
  * "8.6"), a product ("RTX 4090", "h100", "NVIDIA A100-SXM4-80GB"), "all" (each GPU on sale that the
@@ -48,7 +49,8 @@ int jw_targets_read(struct jw_error *err, const char *text, const struct jw_driv
 /* Returns the common names of the GPUs of a capability: "RTX 30, A10, A40" for 8.6; "" if
  * unknown. */
 const char *jw_target_products(struct jw_target target);
-/* Whether a device of this capability may exist: it is known, or newer than all known ones. */
+/* Returns whether a device of this capability may exist: it is known, or newer than all known ones.
+ */
 bool jw_target_plausible(struct jw_target target);
 bool jw_target_equal(struct jw_target a, struct jw_target b);
 /* Appends a target to a list with room for `most`, unless the list contains it or is full. Returns
@@ -78,11 +80,11 @@ const char *jw_arch_name(char name[JW_TARGET_TEXT], struct jw_arch arch);
  * table of releases). */
 int jw_driver_parse(struct jw_error *err, const char *text, struct jw_driver *ret_driver);
 
-/* Whether a driver is newer than all known ones; *ret_newest is the newest known one. */
+/* Returns whether a driver is newer than all known ones; *ret_newest is the newest known one. */
 bool jw_driver_is_beyond(const struct jw_driver *driver, struct jw_driver *ret_newest);
 
-/* Whether a driver runs a GPU of this capability. If not, JW_ERR_UNSUPPORTED names the drivers that
- * do. An unknown driver runs all. */
+/* Fails with JW_ERR_UNSUPPORTED, which names the drivers that do, if the driver does not run a GPU
+ * of this capability. An unknown driver runs all. */
 int jw_driver_supports(struct jw_error *err, const struct jw_driver *driver,
 					   struct jw_target target);
 

@@ -114,9 +114,9 @@ struct jw_tune_request {
 	const char *path;     /* CUDA_CACHE_PATH, absolute; NULL to leave it unchanged */
 };
 
-/* Whether this account can write the files of a scope, as far as that can be seen without writing:
- * in a container HOME may be missing, or read-only. If false, set the variables in the programs'
- * own environment. */
+/* Returns whether this account can write the files of a scope, as far as that can be seen without
+ * writing: in a container HOME may be missing, or read-only. If false, set the variables in the
+ * programs' own environment. */
 bool jw_tune_can_apply(enum jw_scope scope);
 
 /* The state of a variable that jitwarm has set, as this process sees it. */

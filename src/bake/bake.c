@@ -284,8 +284,8 @@ static struct bake_file_job job_of(struct bake *bake, const char *output)
 	};
 }
 
-/* Whether the copy would overwrite another library that has something to bake, perhaps before it is
- * read. An earlier copy has nothing to bake, and is replaced. */
+/* Finds out whether the copy would overwrite another library that has something to bake, perhaps
+ * before it is read. An earlier copy has nothing to bake, and is replaced. */
 static int overwrites_input(struct jw_error *err, struct bake *bake,
 							const struct jw_found_file *found, const char *output,
 							bool *ret_overwrites)
@@ -361,7 +361,7 @@ static int bake_found_package(struct jw_error *err, struct bake *bake,
 	return result;
 }
 
-/* Whether nothing of a file would be baked; then nothing of it is compiled either. */
+/* Finds out whether nothing of a file would be baked; then nothing of it is compiled either. */
 static int is_refused(struct jw_error *err, struct bake *bake, const struct jw_found_file *found,
 					  const char *place, bool *ret_refused)
 {

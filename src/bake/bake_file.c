@@ -167,7 +167,7 @@ static int bake_places(struct jw_error *err, struct baking *baking)
 {
 	struct jw_bake_file *file = baking->file;
 
-	/* Whether the runtime links for a GPU. */
+	/* Finds the GPUs for which the runtime links. */
 	for (size_t i = 0; i < baking->places.count; i++) {
 		const struct bake_place *place = &baking->places.items[i];
 

@@ -38,16 +38,16 @@ struct verifying {
 	char *cache;  /* the cache for the current library */
 	struct verify_load *loads;
 	size_t load_count, load_capacity;
-	size_t gpu;   /* the GPU that containers are judged for */
-	size_t first; /* the index of its first load */
-	/* Whether a linked container runs on this GPU, and whether there is one. */
-	bool linked_runs, linked_exists;
-	size_t at; /* the index of the next load */
+	size_t gpu;         /* the GPU that containers are judged for */
+	size_t first;       /* the index of its first load */
+	bool linked_exists; /* the library has a linked container */
+	bool linked_runs;   /* one of them runs on this GPU */
+	size_t at;          /* the index of the next load */
 	struct protocol_job job;
 };
 
-/* Whether the driver is too old for the code. Such code is not passed to the driver: a driver of
- * CUDA 12 ends its process at code of CUDA 13. */
+/* Returns whether the driver is too old for the code. Such code is not passed to the driver: a
+ * driver of CUDA 12 ends its process at code of CUDA 13. */
 static bool is_driver_too_old(struct plan_judgement judged)
 {
 	return judged.verdict == VERDICT_CANNOT &&

@@ -146,7 +146,7 @@ static int take_wheel_version(struct jw_error *err, struct wheel *wheel)
 	return result;
 }
 
-/* Whether a member signs RECORD, which the new wheel changes: RECORD.jws, RECORD.p7s. */
+/* Returns whether a member signs RECORD, which the new wheel changes: RECORD.jws, RECORD.p7s. */
 static bool is_signature(const struct wheel *wheel, const char *name)
 {
 	const char *record = wheel->directory.members[wheel->record].name;
@@ -575,7 +575,7 @@ static int write_wheel(struct jw_error *err, struct wheel *wheel)
 	return result;
 }
 
-/* Whether the wheel's libraries are those of Windows, none of which is changed. */
+/* Returns whether the wheel's libraries are those of Windows, which are never changed. */
 static bool is_for_windows(const struct wheel *wheel)
 {
 	size_t libraries = 0, windows = 0;

@@ -28,7 +28,7 @@ struct bake_files {
 void bake_files_add(struct bake_files *files, const struct jw_bake_file *file);
 void bake_files_free(struct bake_files *files);
 
-/* Whether the name is a package's, even one that cannot be baked. */
+/* Returns whether the name is a package's, even of one that cannot be baked. */
 bool bake_is_package(const char *path);
 /* Adds the package's libraries that have something to bake, or that failed; or a single item
  * without a member, the reason why there is no new package. JW_ERR_INTERRUPTED if cancelled. */

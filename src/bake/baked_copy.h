@@ -29,7 +29,7 @@ int baked_copy_clear(struct jw_error *err, struct baked_copy *copy, uint64_t off
 /* Completes the copy. Refuses if the original was changed meanwhile (JW_ERR_IO). Syncs the copy,
  * gives it `mode`, and moves it to its place. */
 int baked_copy_finish(struct jw_error *err, struct baked_copy *copy, uint32_t mode);
-/* Whether the file is still the one that was mapped (JW_ERR_IO if not). */
+/* Fails with JW_ERR_IO if the file is no longer the one that was mapped. */
 int baked_copy_check(struct jw_error *err, const char *path, const struct os_stat *before);
 /* Returns the identity of the file, or a hash of its path if the system does not identify files; 0
  * if there is no file. */

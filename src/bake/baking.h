@@ -72,8 +72,8 @@ int baking_find_cubin(struct jw_error *err, struct baking *baking, size_t target
  * of the same major version has to take the PTX. On 9.0, which has no later one, the text's suffix
  * stays. */
 struct jw_target baking_entry_target(struct jw_target gpu, char text_suffix);
-/* Whether the driver loads the cubin for the GPU, and its entry has a known form: from sm_100 on
- * the entry repeats a section of the cubin. */
+/* Returns whether the driver loads the cubin for the GPU, and its entry has a known form: from
+ * sm_100 on the entry repeats a section of the cubin. */
 bool baking_is_written(const struct baking *baking, struct devcode_view cubin,
 					   struct jw_target device);
 

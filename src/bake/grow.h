@@ -31,8 +31,8 @@ int grow_check(struct jw_error *err, const struct os_map *map, const struct cont
  * JW_ERR_UNSUPPORTED or JW_ERR_FORMAT, with the reason, if the file cannot become longer. */
 int grow_open(struct jw_error *err, const struct os_map *map, const struct container_room *rooms,
 			  size_t count, struct grow **ret_grow);
-/* Whether the container can move: only wrappers point to it, and at least one
- * does. Otherwise JW_ERR_UNSUPPORTED, with the reason. */
+/* Fails with JW_ERR_UNSUPPORTED and the reason if the container cannot move: only wrappers may
+ * point to it, and at least one must. */
 int grow_may_move(struct jw_error *err, const struct grow *grow, const struct container_room *room);
 /* Writes the container's new bytes to another place, points wrappers there, and frees its room. */
 int grow_move(struct jw_error *err, struct grow *grow, struct baked_copy *copy,

@@ -10,7 +10,7 @@
 #include "os/file.h"
 #include "os/process.h"
 
-/* Whether a file of a toolkit is NVIDIA's by its name. */
+/* Returns whether a file of a toolkit is NVIDIA's by its name. */
 static bool is_named_by_nvidia(const char *package, const char *path)
 {
 	static const char *const packages[] = {"nvidia-", "nvidia_", "tensorrt", "cuda-"};
@@ -28,7 +28,7 @@ static bool is_named_by_nvidia(const char *package, const char *path)
 	return false;
 }
 
-/* Whether a line is “License: NVIDIA Proprietary Software” or “License-Expression:
+/* Returns whether a line is “License: NVIDIA Proprietary Software” or “License-Expression:
  * LicenseRef-NVIDIA-Proprietary”. */
 static bool is_nvidia_licence(const char *line, size_t length)
 {

@@ -7,18 +7,18 @@
 
 #include "base/buf.h"
 
-/* Whether bake may copy a library: NVIDIA's licences do not allow modifying its libraries, not even
- * in copies (except with `any_owner`), and bake writes no Windows libraries. JW_ERR_UNSUPPORTED
- * with the reason, which does not name the file. */
+/* Fails with JW_ERR_UNSUPPORTED if bake may not copy a library; the reason does not name the file.
+ * NVIDIA's licences do not allow modifying its libraries, not even in copies (except with
+ * `any_owner`), and bake writes no Windows libraries. */
 int library_allows_copy(struct jw_error *err, const struct jw_found_file *file, bool any_owner);
 
-/* Whether bake may copy a member of a package that is not installed, by the package's name, whether
- * its metadata names NVIDIA's licence, the member's name, and its unpacked copy. */
+/* Fails like library_allows_copy, for a member of a package that is not installed: by the package's
+ * name, whether its metadata names NVIDIA's licence, the member's name, and its unpacked copy. */
 int library_allows_member(struct jw_error *err, const char *package, bool nvidia, bool any_owner,
 						  const char *member, const char *path);
 /* ---- for all members of such a package */
 /* Sets the reason why a Windows library is not changed. */
 int library_refuse_windows(struct jw_error *err);
 int library_allows_package(struct jw_error *err, const char *package, bool nvidia);
-/* Whether a header such as METADATA names NVIDIA's licence. */
+/* Returns whether a header such as METADATA names NVIDIA's licence. */
 bool library_owner_is_nvidia(const struct buf *metadata);

@@ -4,7 +4,7 @@
 
 #include "bake/baking.h"
 
-/* Whether the current, linked container has no machine code that runs. */
+/* Returns whether the current, linked container has no machine code that runs. */
 bool link_place_is_unlinked(const struct baking *baking, size_t target);
 /* Finds out to which linked container each object belongs. */
 void link_place_read(struct baking *baking);

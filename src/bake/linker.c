@@ -16,7 +16,7 @@
 
 enum { ASK_LIMIT_S = 60 };
 
-/* Whether the name is libnvJitLink.so.12 or nvJitLink_120_0.dll. */
+/* Returns whether the name is like libnvJitLink.so.12 or nvJitLink_120_0.dll. */
 static bool is_nvjitlink(const char *name)
 {
 	return text_starts(name, "libnvJitLink.so") ||

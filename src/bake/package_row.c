@@ -35,7 +35,7 @@ static bool is_recorded_path(const char *a, const char *b)
 	return true;
 }
 
-/* Whether the row's path, relative to `base`, is the library. */
+/* Returns whether the row's path, relative to `base`, is the library. */
 static bool row_names(const char *base, const char *row, size_t length, const char *library)
 {
 	struct cursor cursor = cursor_of(row, length);

@@ -29,5 +29,5 @@ void package_row_free(struct package_row *row);
 
 /* Returns the row with another SHA-256 and size; the caller frees it. */
 char *package_row_with(const char *row, const uint8_t hash[32], uint64_t size_bytes);
-/* Whether the row has this SHA-256. */
+/* Returns whether the row has this SHA-256. */
 bool package_row_is(const char *row, const uint8_t hash[32]);

@@ -30,10 +30,10 @@ struct room_pointers {
 	size_t count, capacity;
 };
 
-/* Whether a range of the file overlaps a container. */
+/* Returns whether a range of the file overlaps a container. */
 bool room_pointers_touch(const struct room_pointers *pointers, uint64_t offset,
 						 uint64_t size_bytes);
-/* Whether a place in the file is in a container. */
+/* Returns whether a place in the file is in a container. */
 bool room_pointers_hold(const struct room_pointers *pointers, uint64_t offset);
 /* Records a pointer to a place in a container; its 8 bytes must be in the file. */
 int room_pointers_note(struct jw_error *err, struct room_pointers *pointers, uint64_t target,
@@ -41,7 +41,7 @@ int room_pointers_note(struct jw_error *err, struct room_pointers *pointers, uin
 void room_pointers_sort(struct room_pointers *pointers);
 /* Returns the first pointer to `target` or after it. */
 size_t room_pointers_first(const struct room_pointers *pointers, uint64_t target);
-/* Whether wrappers point to the container, and nothing else points into it. */
+/* Returns whether wrappers point to the container, and nothing else points into it. */
 bool room_pointers_only_wrappers(const struct room_pointers *pointers,
 								 const struct container_room *room);
 void room_pointers_free(struct room_pointers *pointers);

@@ -49,7 +49,7 @@ static bool normalise_label(const char *label, char text[MAX_VERSION])
 	return length && !label[length] && text[length - 1] != '.';
 }
 
-/* Whether one of the parts of a label is `part`. */
+/* Returns whether one of the parts of a label is `part`. */
 static bool has_part(const char *label, const char *part)
 {
 	const size_t length = strlen(part);
@@ -62,7 +62,7 @@ static bool has_part(const char *label, const char *part)
 	return false;
 }
 
-/* Whether this is a public version, which begins with a release. */
+/* Returns whether the text is a public version, which begins with a release. */
 static bool is_public_version(const char *version, size_t length)
 {
 	if (!length || !(text_is_digit(*version) || *version == 'v' || *version == 'V'))
@@ -117,7 +117,7 @@ static char *join_version(const char *before, size_t before_length, const char *
 	return name;
 }
 
-/* Whether both versions are equal, except for what PEP 440 normalises most often. */
+/* Returns whether both versions are equal, except for what PEP 440 normalises most often. */
 static bool is_same_version(const char *a, const char *b)
 {
 	for (;;) {

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 
-/* Whether the call has to end; a NULL `cancel` never asks for that. */
+/* Returns whether the call has to end; a NULL `cancel` never asks for that. */
 static inline bool cancel_asked(const struct jw_cancel *cancel)
 {
 	return cancel && cancel->is_cancelled && cancel->is_cancelled(cancel->context);

@@ -70,7 +70,7 @@ static inline uint64_t cursor_u64(struct cursor *cursor)
 	return cursor_number(cursor, 8);
 }
 
-/* Whether [offset, offset + size) lies within `total`, without overflow. */
+/* Returns whether [offset, offset + size) lies within `total`, without overflow. */
 static inline bool range_fits(uint64_t offset, uint64_t size, uint64_t total)
 {
 	return offset <= total && size <= total - offset;

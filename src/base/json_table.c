@@ -42,7 +42,7 @@ const char *json_name_of(const struct json_field *field)
 	return dot ? dot + 1 : field->name;
 }
 
-/* Whether the member on which this one depends is set. */
+/* Returns whether the member on which this one depends is set. */
 static bool is_field_wanted(const struct json_field *field, const uint8_t *values)
 {
 	const char *at = (const char *)values + field->when_offset, *text;

@@ -19,7 +19,6 @@ struct set {
 /* Returns the first index with `key`, or SET_NONE. Start with *cursor = 0; call again for the next
  * index with the same key. */
 size_t set_find(const struct set *set, uint64_t key, size_t *cursor);
-/* Whether `key` has an index. */
 bool set_has(const struct set *set, uint64_t key);
 /* Adds (key, index). A key may be added several times; each time costs a step for every earlier
  * index of the key. */

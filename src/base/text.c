@@ -451,7 +451,7 @@ static const char *address_begin(const char *address)
 	return address + strspn(address, "/");
 }
 
-/* Whether this is “@sha256:” and a number, the end of an artifact's name. */
+/* Returns whether the text is “@sha256:” and a number, the end of an artifact's name. */
 static bool is_digest(const char *at)
 {
 	const char *number = at + strlen("@sha256:");
@@ -469,8 +469,8 @@ static const char *last_at(const char *begin, const char *end)
 	return NULL;
 }
 
-/* Whether an “@” belongs to a path: a host precedes it, and nothing that could be a password. A
- * bucket, a registry and a folder need no dot in their names. */
+/* Returns whether an “@” belongs to a path: a host precedes it, and nothing that could be a
+ * password. A bucket, a registry and a folder need no dot in their names. */
 static bool is_in_path(const char *address, const char *begin, const char *at)
 {
 	static const char host_letters[] =

@@ -76,15 +76,15 @@ static inline bool text_is_blank(int c)
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* Whether both are equal, or both NULL. */
+/* Returns whether both are equal, or both NULL. */
 bool text_same(const char *a, const char *b);
 bool text_starts(const char *text, const char *start);
 bool text_ends(const char *text, const char *end);
-/* Whether the whole text matches `form`: “#” stands for a decimal number, “%” for a hexadecimal one
- * in lower case, “?” for one of a-z0-9, “*” at the beginning for anything before a rest without “#”
- * and “%”, and other characters for themselves. */
+/* Returns whether the whole text matches `form`: “#” stands for a decimal number, “%” for a
+ * hexadecimal one in lower case, “?” for one of a-z0-9, “*” at the beginning for anything before a
+ * rest without “#” and “%”, and other characters for themselves. */
 bool text_has_form(const char *text, const char *form);
-/* Whether all of it fits a pattern: “*” stands for anything, “?” for one byte. */
+/* Returns whether the whole text fits a pattern: “*” stands for anything, “?” for one byte. */
 bool text_fits(const char *text, const char *pattern);
 /* These two ignore ASCII case. */
 bool text_starts_fold(const char *text, const char *start);
@@ -125,11 +125,11 @@ size_t text_utf8_next(const void *data, size_t size, uint32_t *ret_point);
 /* Writes a code point, or U+FFFD for an invalid one, as UTF-8 and returns its length. */
 size_t text_utf8_put(uint32_t point, char utf8[4]);
 
-/* Whether a character must not be printed as it is: it controls a terminal or the direction of
- * writing, ends a line, or is invisible. */
+/* Returns whether a character must not be printed as it is: it controls a terminal or the direction
+ * of writing, ends a line, or is invisible. */
 bool text_is_hidden(uint32_t point);
 
-/* Whether `size` bytes are well-formed UTF-8 whose only control characters are tab and line
+/* Returns whether `size` bytes are well-formed UTF-8 whose only control characters are tab and line
  * feed. */
 bool text_is_utf8(const void *data, size_t size);
 

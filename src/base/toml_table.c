@@ -128,7 +128,7 @@ static int read_pair(struct jw_error *err, struct toml *toml, struct toml_table 
 	return *toml->at && *toml->at != '\n' ? refuse(err, toml, "something behind a value") : 0;
 }
 
-/* Whether a line of another table begins or ends a string of several lines. */
+/* Returns whether a line of another table begins or ends a string of several lines. */
 static bool has_odd_quotes(const char *line, size_t length)
 {
 	bool odd = false;

@@ -74,9 +74,9 @@ bool cache_entry_key(const char *first, const char *second, const char *rest, ui
 /* The entry's file below the cache directory `dir`; the caller frees it. */
 char *cache_entry_path(const char *dir, uint64_t key);
 
-/* Whether an entry exists, by its header and size only; used for each module of `check` and
- * `prime`. A call takes a few microseconds; cache/sound.h hashes values, and cache/verified.h
- * remembers the results. */
+/* The state of an entry, by its header and size only. `check` and `prime` ask for each module: a
+ * call takes a few microseconds. cache/sound.h hashes values, and cache/verified.h remembers the
+ * results. */
 enum cache_presence {
 	CACHE_ABSENT,
 	CACHE_PRESENT,  /* found, and usable unless its value is damaged */

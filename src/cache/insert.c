@@ -171,8 +171,8 @@ static int no_room(struct jw_error *err, const struct cache_live *live, uint64_t
 					 text_bytes(limit, live->options.limit_bytes));
 }
 
-/* Whether the driver with this stamp may use the entry: it is that driver's own, or its driver is
- * unknown. */
+/* Returns whether the driver with this stamp may use the entry: it is that driver's own, or its
+ * driver is unknown. */
 static bool entry_is_of(const char *path, const char *stamp)
 {
 	struct cache_brief *brief = mem_alloc(sizeof *brief);
@@ -188,7 +188,8 @@ static bool entry_is_of(const char *path, const char *stamp)
 	return its;
 }
 
-/* Whether an entry must not be evicted. Each is read once: cache_keep remembers the answer. */
+/* Returns whether an entry must not be evicted. Each is read once: cache_keep remembers the answer.
+ */
 static bool is_spared(const struct cache_live *live, size_t at)
 {
 	char *path;

@@ -110,8 +110,8 @@ bool cache_key_is(const struct cache_profile *profile, const struct cache_key_in
 		   (!frame.body_length || !memcmp(body, input->payload, frame.body_length));
 }
 
-/* Whether `text` matches `shape`, in which 0 stands for a digit, A for a letter, _ for a digit,
- * letter or blank, and any other character for itself. */
+/* Returns whether `text` matches `shape`, in which 0 stands for a digit, A for a letter, _ for a
+ * digit, letter or blank, and any other character for itself. */
 static bool has_shape(const uint8_t *text, const char *shape)
 {
 	for (; *shape; shape++, text++) {
@@ -211,7 +211,7 @@ bool cache_key_split(const void *key, size_t size, struct cache_key_parts *ret_p
 	return true;
 }
 
-/* Whether this is "418.39" or "580.126.09", followed by a NUL. */
+/* Returns whether the text is like "418.39" or "580.126.09", followed by a NUL. */
 static bool is_release(const uint8_t *text, size_t length)
 {
 	if (!has_shape(text, "000.0"))

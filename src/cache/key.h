@@ -67,8 +67,8 @@ struct cache_key_input {
  * build the lanes of fnv_update_many from the functions above. */
 uint64_t cache_key_hash(const struct cache_profile *profile, const struct cache_key_input *input,
 						uint64_t *ret_key_bytes);
-/* Whether these bytes are that key, which is cheaper than hashing them. False for an input that has
- * no key. */
+/* Returns whether these bytes are that key, which is cheaper than hashing them. False for an input
+ * that has no key. */
 bool cache_key_is(const struct cache_profile *profile, const struct cache_key_input *input,
 				  const void *key, uint64_t key_bytes);
 
@@ -100,7 +100,7 @@ struct cache_key_parts {
 	size_t options_length;
 };
 
-/* Whether libnvJitLink made the entry with these options. */
+/* Returns whether libnvJitLink made the entry with these options. */
 bool cache_key_is_jitlink(const char *options, size_t length);
 
 /* Splits a key; false if it does not belong to a CUDA module. The parts point into `key`. */

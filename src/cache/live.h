@@ -79,7 +79,7 @@ int live_lock_sound(struct jw_error *err, struct cache_live *live);
 int live_unlock(struct jw_error *err, struct cache_live *live);
 /* Releases the lock; the index stays unchanged. */
 void live_abandon(struct cache_live *live);
-/* Whether the lock was held for the maximum time. */
+/* Returns whether the lock was held for the maximum time. */
 bool live_must_let_go(const struct cache_live *live);
 
 /* Returns the position of a key's row, or SET_NONE. */

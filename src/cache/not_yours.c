@@ -8,8 +8,8 @@
 #include "os/platform.h"
 #include "os/shell.h"
 
-/* Whether another account's file or folder in the cache keeps this account out; the message says
- * how to get it back. */
+/* Returns true, and a line that says how to get it back, if another account's file or folder in the
+ * cache keeps this account out. */
 static bool note_not_yours(const struct os_account *account, const char *dir, const char *path,
 						   char **ret_line)
 {

@@ -11,7 +11,7 @@
 #include "cache/live.h"
 #include "os/file.h"
 
-/* Whether a file is unchanged according to size, time and header. */
+/* Returns whether a file is unchanged according to size, time and header. */
 static bool cache_probed_equal(const struct cache_probed *a, const struct cache_probed *b)
 {
 	return a->stat.size_bytes == b->stat.size_bytes && a->stat.mtime_ns == b->stat.mtime_ns &&
@@ -81,8 +81,8 @@ int cache_remove_settle(struct jw_error *err, struct cache_live *live)
 
 /* jw_cache_repair: removes torn entries and makes the index agree with the files. */
 
-/* Whether an entry is blank: version 0 followed by zeros is a file whose size was written and whose
- * bytes were not (power loss). Any other version may be a future format. */
+/* Returns whether an entry is blank: version 0 followed by zeros is a file whose size was written
+ * and whose bytes were not (power loss). Any other version may be a future format. */
 static bool is_blank_entry(const char *dir, uint64_t key)
 {
 	static const uint8_t zeros[CACHE_ENTRY_HEADER];
@@ -165,7 +165,7 @@ static int mend(struct jw_error *err, const struct jw_cache_options *options,
 	return result;
 }
 
-/* Whether the cache needs a repair; a sound one is not written to. */
+/* Returns whether the cache needs a repair; a sound one is not written to. */
 static bool needs_repair(const struct jw_cache_report *report)
 {
 	return report->outlook.harmful ||

@@ -29,7 +29,7 @@ int cache_remove(struct jw_error *err, struct cache_live *live, struct cache_rem
  * have written rows back, and a total that counts them. */
 int cache_remove_settle(struct jw_error *err, struct cache_live *live);
 
-/* Whether an entry may be removed: its damage is understood, and no driver will ever use it. Reads
- * the file again; *ret_removal then describes what was judged. */
+/* Returns whether an entry may be removed: its damage is understood, and no driver will ever use
+ * it. Reads the file again; *ret_removal then describes what was judged. */
 bool repair_may_remove(const char *dir, struct sound_driver driver, uint64_t key,
 					   struct cache_removal *ret_removal);

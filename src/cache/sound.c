@@ -95,7 +95,7 @@ enum {
 	CUDA_12_8 = 12080, /* the first release whose drivers know cubin ABI 8 */
 };
 
-/* Whether drivers load machine code whose flags have `sm`. */
+/* Returns whether drivers load machine code for `device` whose flags have `sm`. */
 static bool cubin_sm_loads(uint16_t sm, struct jw_target device)
 {
 	const struct jw_target code = {.sm = sm};

@@ -38,12 +38,12 @@ enum cache_damage cache_brief_open(struct os_file *file, struct cache_brief *ret
  * size of the whole. */
 bool cache_brief_split(const struct cache_brief *brief, struct cache_key_parts *ret_parts);
 
-/* Whether a driver loads the machine code of an entry. A driver trusts a value with a correct
- * checksum: it never compiles a module again whose entry it cannot load, so the program fails with
- * it at every start (docs/internals/driver-cache.md, "Damage"). */
+/* The machine code of an entry, which a driver may be unable to load. A driver trusts a value with
+ * a correct checksum: it never compiles a module again whose entry it cannot load, so the program
+ * fails with it at every start (docs/internals/driver-cache.md, "Damage"). */
 
-/* Whether a driver of the CUDA version `cuda` (0 if unknown) loads this ABI. Cubins of ABI 8 need
- * 12.8 or newer. */
+/* Returns whether a driver of the CUDA version `cuda` (0 if unknown) loads this ABI. Cubins of ABI
+ * 8 need 12.8 or newer. */
 bool cache_abi_loads(enum cubin_abi abi, uint32_t cuda);
 
 /* Judges a cubin; `cubin` is NULL if the value is none. `device` and `form` are those of the

@@ -128,8 +128,8 @@ static int check_parts(struct jw_error *err, const struct cache_addition *additi
 	return 0;
 }
 
-/* Whether the existing file holds the same bytes. It is read, not mapped, because a driver rewrites
- * a damaged entry in place. */
+/* Returns whether the existing file holds the same bytes. It is read, not mapped, because a driver
+ * rewrites a damaged entry in place. */
 static bool same_file(const char *path, const struct cache_part *parts, size_t count, size_t size)
 {
 	struct buf content = {0};

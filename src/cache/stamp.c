@@ -11,7 +11,7 @@
 /* The most bytes of a mapped library that are resident at a time. */
 #define PIECE_BYTES ((size_t)4 << 20)
 
-/* Whether a text like "Jun 25 202401:14" is at this place. */
+/* Returns whether a text like "Jun 25 202401:14" is at this place. */
 static bool is_run(const uint8_t *at)
 {
 	static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";

@@ -20,5 +20,4 @@ enum { STAMP_BUILD_ID_SIZE = 65 };
 /* Writes the build id of an ELF file's note as hex, "" if there is none. Returns `text`. */
 const char *stamp_build_id(const void *bytes, size_t size, char text[STAMP_BUILD_ID_SIZE]);
 
-/* Whether the text has the form of a stamp. */
 bool stamp_is(const char *text);

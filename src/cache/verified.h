@@ -10,14 +10,15 @@
 #include "cache/entry.h"
 #include "cache/sound.h"
 
-/* Whether a file that was last changed at `changed_s` is certainly on the disk at `now_s`, both in
- * seconds since 1970. */
+/* Returns whether a file that was last changed at `changed_s` is certainly on the disk at `now_s`,
+ * both in seconds since 1970. */
 bool settled_is(int64_t changed_s, int64_t now_s);
 
 /* Returns when this system was started, in seconds since 1970; later by as much as the machine
  * slept. */
 uint64_t settled_boot_s(void);
-/* Whether two such times belong to one start, although the clock may have been adjusted. */
+/* Returns whether two results of settled_boot_s belong to one start, although the clock may have
+ * been adjusted. */
 bool settled_same_boot(uint64_t a, uint64_t b);
 
 /* Each entry is remembered by its name, inode, size and times. The caller has seen a sound header

@@ -57,8 +57,8 @@ static int check_entries(struct jw_error *err, struct verify *verify,
 	return result;
 }
 
-/* Whether the row has another size than the entry. A file may be longer than its entry, because a
- * driver writes a shorter entry over a longer one. */
+/* Returns whether the row has another size than the entry. A file may be longer than its entry,
+ * because a driver writes a shorter entry over a longer one. */
 static bool is_of_other_size(const struct verify *verify, const struct cache_row *row,
 							 const struct cache_file *file)
 {

@@ -143,7 +143,8 @@ static int show_version(struct cli *cli)
 	return document_print(&cli->out, &document_version, &built);
 }
 
-/* Whether the word is a file, or a package of the list of wheels or, with -e, of an environment. */
+/* Returns whether the word is a file, or a package of the list of wheels or, with -e, of an
+ * environment. */
 static bool names_code(const char *word, const char *option)
 {
 	struct jw_which which = {0};

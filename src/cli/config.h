@@ -72,7 +72,6 @@ int config_remove(struct jw_error *err, bool dry_run, char **ret_path);
 int config_paths(struct jw_error *err, char **ret_account, char **ret_machine);
 /* Returns a setting; NULL if no setting has this name, or it is not set. */
 const struct config_value *config_find(const struct config *config, const char *name);
-/* Whether a switch is on. */
 bool config_is_on(const struct config_value *setting);
 /* Returns the value after `value` in a list; NULL after the last, or if it is not a list. */
 const char *config_next(const struct config_value *setting, const char *value);

@@ -60,8 +60,8 @@ static const struct {
 	 "that run on it"},
 };
 
-/* Whether these words are an error's number, alone or as in “CUDA error 222” and “(error code
- * 222)”. */
+/* Returns whether these words are an error's number, alone or as in “CUDA error 222” and “(error
+ * code 222)”. */
 static bool is_number(const char *typed, const char *number)
 {
 	static const char *const before[] = {

@@ -29,7 +29,7 @@ static const char *typed_as(const struct output *out, struct jw_target target)
 	return NULL;
 }
 
-/* Whether a name equals the heading anyway, apart from letter case and spaces. */
+/* Returns whether a name equals the heading anyway, apart from letter case and spaces. */
 static bool is_heading(const char *name, struct jw_target target)
 {
 	const char *heading = jw_target_products(target);
@@ -131,7 +131,7 @@ static void take_named_driver(const char *text, struct named_driver *named)
 		named->profile = text;
 }
 
-/* Whether all of these names are those of Arm machines. */
+/* Returns whether all of these names are those of Arm machines. */
 static bool all_arm(const char *text)
 {
 	bool arm = true;
@@ -263,7 +263,8 @@ const char *gpu_targets_name(char text[GPUS_NAME], const struct output *out,
 	return text;
 }
 
-/* Whether a name is spelled as it is marketed: "NVIDIA GeForce RTX 4060 Laptop GPU", "Tesla T4". */
+/* Returns whether a name is spelled as it is marketed: "NVIDIA GeForce RTX 4060 Laptop GPU", "Tesla
+ * T4". */
 static bool is_marketed(const char *name)
 {
 	while (*name && !(isupper((unsigned char)*name) && islower((unsigned char)name[1])))

@@ -142,8 +142,8 @@ static size_t literal_size(const char *form)
 	return size;
 }
 
-/* Whether an argument is a name: a quoted name is a user's, whatever it reads like, and so is a
- * part of a path. */
+/* Returns whether an argument is a name: a quoted name is a user's, whatever it reads like, and so
+ * is a part of a path. */
 static bool is_name(const char *form, const char *at, size_t length)
 {
 	return (at > form && strchr("'\"/", at[-1])) || at[length] == '/' ||

@@ -113,7 +113,7 @@ extern const struct cli_option options_common[];
 int options_leading(int count, char **words);
 /* The heading of the common options in tables with headings. */
 extern const char options_common_title[];
-/* Whether the table has headings; then it begins with one. */
+/* Returns whether the table has headings; then it begins with one. */
 bool options_grouped(const struct cli_option *table);
 
 struct options {
@@ -146,16 +146,16 @@ int options_settle(struct jw_error *err, struct options *options, const struct c
  * mounted. */
 int options_check(struct jw_error *err, const struct options *options);
 
-/* Whether a path is that of a folder, existing or to be made. */
+/* Returns whether a path is that of a folder, existing or to be made. */
 bool options_name_folder(const char *path);
 
-/* Whether the command has such an option. */
+/* Returns whether the command has such an option. */
 bool options_has(const struct options *options, const char *name);
-/* Whether that option takes no value, and --help shows it. */
+/* Returns whether that option takes no value, and --help shows it. */
 bool options_is_flag(const struct options *options, const char *name);
-/* Whether the option was given, or set by a setting. */
+/* Returns whether the option was given, or set by a setting. */
 bool options_given(const struct options *options, const char *name);
-/* Whether the option was given on the command line, not by a setting. */
+/* Returns whether the option was given on the command line, not by a setting. */
 bool options_typed(const struct options *options, const char *name);
 /* Returns the last value, or NULL. Points into argv, or the settings. */
 const char *options_value(const struct options *options, const char *name);

@@ -35,7 +35,7 @@ struct output output_open(bool json, bool quiet);
  * 200. */
 unsigned output_columns(int fd);
 
-/* Whether text is printed on standard output. */
+/* Returns whether text is printed on standard output. */
 bool output_wants_text(const struct output *output);
 
 /* Prints one line (without its line feed) on standard output, unless --json or --quiet. */

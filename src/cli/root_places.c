@@ -118,7 +118,7 @@ static char *value_of(const struct cli *cli, const struct place_row *row)
 	return value;
 }
 
-/* Whether the command, with its options, changes only jitwarm's state and its outputs. */
+/* Returns whether the command, with its options, changes only jitwarm's state and its outputs. */
 static bool only_reads(const struct cli *cli)
 {
 	const struct options *options = &cli->options;
@@ -129,7 +129,7 @@ static bool only_reads(const struct cli *cli)
 			(!cli->command->sets_values || options->operand_count < 2));
 }
 
-/* Whether the command starts pip, whose settings and modules come from HOME. */
+/* Returns whether the command starts pip, whose settings and modules come from HOME. */
 static bool starts_python(const struct cli *cli)
 {
 	return is_given(&cli->options, "index") || is_given(&cli->options, "requirements") ||
@@ -151,8 +151,8 @@ static bool counts(const struct cli *cli, const struct place_row *row)
 		   (row->use != PLACE_PYTHON || starts_python(cli));
 }
 
-/* Whether root must stay out of a place. A new name in a folder for everyone becomes root's before
- * another account can take it: a folder is made at once. */
+/* Returns whether root must stay out of a place. A new name in a folder for everyone becomes root's
+ * before another account can take it: a folder is made at once. */
 static bool is_refused(const struct place_row *row, const char *path, struct os_stranger *stranger)
 {
 	const bool named = !strcmp(row->name, "--cache");
@@ -193,7 +193,7 @@ static bool find_refusal(const struct cli *cli, const struct place_row *row,
 
 /* ---- the line to type */
 
-/* Whether the command works for other accounts, so that root has to run it. */
+/* Returns whether the command works for other accounts, so that root has to run it. */
 static bool is_for_others(const struct options *options)
 {
 	return is_given(options, "all-users") || is_given(options, "service") ||

@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 
-/* Whether a line can be rewritten in place: the terminal knows escape sequences. */
+/* Returns whether a line can be rewritten in place: the terminal knows escape sequences. */
 bool terminal_rewrites(int fd);
 
 /* Returns the columns of `text` (UTF-8): Hangul, kana and ideographs take two, combining marks

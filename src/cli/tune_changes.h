@@ -8,7 +8,8 @@
 /* Prints the changes, and which programs to restart. */
 void tune_change_print(const struct output *output, const struct jw_tune_request *request,
 					   const struct jw_tune_result *result);
-/* Whether programs of the next login have another cache, or limit, than those of this one. */
+/* Returns whether programs of the next login have another cache, or limit, than those of this one.
+ */
 bool tune_change_is_ahead(const struct jw_cache_info *cache);
 /* Prints one change, followed by `but`, unless that is "". */
 void tune_change_print_one(const struct output *output, const char *what, const char *where,

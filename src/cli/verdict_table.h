@@ -52,11 +52,11 @@ enum style verdict_print(struct buf *text, const struct verdict_row *row, unsign
 /* Prints a line: `head`, the row's name or GPU, the sentence. */
 void verdict_line(const struct output *out, const char *head, const struct verdict_row *row,
 				  unsigned details);
-/* Whether everything, or almost everything, is compiled when a program first uses it: “up to” so
- * much. */
+/* Returns whether everything, or almost everything, is compiled when a program first uses it: “up
+ * to” so much. */
 bool verdict_is_lazy(enum jw_loading loading, const struct jw_seconds *start);
-/* Whether the time is that of a few tiny kernels in the data of a library that measures or tests
- * something (CUPTI's has 87 bytes), so that one line about all of them is enough. */
+/* Returns whether the time is that of a few tiny kernels in the data of a library that measures or
+ * tests something (CUPTI's has 87 bytes), so that one line about all of them is enough. */
 bool verdict_is_trifle(const struct jw_seconds *start);
 
 /* Writes what a GPU does with one file: "3 modules to compile (2.1 MB of PTX): 2 to 3 s on one

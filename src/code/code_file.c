@@ -68,7 +68,7 @@ static bool is_letter(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Whether the name ends in a dot and a few letters that no rule has, as most names do. */
+/* Returns whether the name ends in a dot and a few letters that no rule has, as most names do. */
 static bool has_other_ending(const char *path)
 {
 	enum { MAX_LETTERS = 4 };
@@ -145,13 +145,13 @@ static const struct {
 	{TAR_MAGIC_AT, "ustar", 5, KIND_TAR},
 };
 
-/* Whether the bytes begin like a program or library of Windows. */
+/* Returns whether the bytes begin like a program or library of Windows. */
 static bool is_pe(const uint8_t *data, size_t size)
 {
 	return size >= PE_DOS_SIZE && data[0] == 'M' && data[1] == 'Z';
 }
 
-/* Whether they begin like a COFF object for x86-64 or arm64. */
+/* Returns whether the bytes begin like a COFF object for x86-64 or arm64. */
 static bool is_object(const uint8_t *data, size_t size)
 {
 	struct cursor cursor = cursor_of(data, size);

@@ -21,10 +21,10 @@ enum code_file {
 enum code_file code_file_by_name(const char *path);
 /* A program has one of these permissions; on Windows no file has any. */
 #define CODE_FILE_RUNS 0111u
-/* Whether the file is an executable ELF or PE program. Reads the first bytes, and only of a regular
- * file, because opening a pipe would block. */
+/* Returns whether the file is an executable ELF or PE program. Reads the first bytes, and only of a
+ * regular file, because opening a pipe would block. */
 bool code_file_is_program(const char *path, const struct os_stat *stat);
-/* Whether folders with that name are searched. */
+/* Returns whether folders with that name are searched. */
 bool code_folder_is_searched(const char *name);
 
 /* Returns the kind that the name promises ("a wheel"), or NULL if it promises none: text files are

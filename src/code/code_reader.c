@@ -241,7 +241,7 @@ int code_open(struct jw_error *err, const char *path, const struct jw_cancel *ca
 	return 0;
 }
 
-/* Whether the failure of a file is worth a line. */
+/* Returns whether the failure of a file is worth a line. */
 static bool is_trouble(const struct leaf *leaf, const struct jw_error *why)
 {
 	if (why->code == JW_ERR_UNSUPPORTED || (leaf->kind == KIND_OBJECT && why->code != JW_ERR_IO))

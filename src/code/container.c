@@ -69,7 +69,8 @@ static void release_decoder(ZSTD_DCtx *decoder)
 	(void)ZSTD_freeDCtx(atomic_exchange(&idle_decoder, decoder));
 }
 
-/* Whether the payload can expand to its size at all, checked before that size is allocated. */
+/* Returns whether the payload can expand to its size at all, checked before that size is allocated.
+ */
 static bool can_unpack(const struct devcode_entry *entry, struct devcode_view from)
 {
 	unsigned long long content;

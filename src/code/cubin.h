@@ -25,7 +25,7 @@ struct cubin_header {
 	uint64_t size_bytes; /* up to the end of its last table or section */
 };
 
-/* Whether the bytes begin like a cubin; 20 bytes are enough. */
+/* Returns whether the bytes begin like a cubin; 20 bytes are enough. */
 bool cubin_is(const void *data, size_t size);
 
 /* Returns the CUDA version (12080) of the first driver that loads a cubin with this beginning; 0 if
@@ -75,6 +75,6 @@ struct cubin_symbols {
 /* Reads the symbols; the caller frees them. JW_ERR_FORMAT if the cubin is not sound. */
 int cubin_symbols_read(struct jw_error *err, struct devcode_view cubin,
 					   struct cubin_symbols *ret_symbols);
-/* Whether the cubin has all of the wanted kernels. */
+/* Returns whether the cubin has all of the wanted kernels. */
 bool cubin_symbols_hold(const struct cubin_symbols *symbols, const struct cubin_symbols *wanted);
 void cubin_symbols_free(struct cubin_symbols *symbols);

@@ -147,8 +147,8 @@ struct devcode_image {
 	size_t container_count;
 	size_t damaged; /* places that look like a container but are unsound, in sections that hold
 					   containers */
-	/* Whether `linked` is reliable: the wrappers were read, or no container is relocatable.
-	 * Otherwise the wrappers are missing or cannot be followed. */
+	/* True if `linked` is reliable: the wrappers were read, or no container is relocatable. False
+	 * if the wrappers are missing or cannot be followed. */
 	bool wrappers_known;
 	/* The CUDA version of the CUDA runtime that the image is linked to as a shared library
 	 * (libcudart.so.11.0, cudart64_110.dll); from 11 on the name has only the major version. 0 if

@@ -12,5 +12,5 @@ void kernels_add(char text[KERNELS_TEXT], const struct devcode_container *contai
 				 struct buf *scratch);
 /* Adds the names of another such text. */
 void kernels_join(char text[KERNELS_TEXT], const char *other);
-/* Whether `text` has no room for another name. */
+/* Returns whether `text` has no room for another name. */
 bool kernels_full(const char text[KERNELS_TEXT]);

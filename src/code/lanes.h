@@ -25,7 +25,6 @@ static inline lanes lanes_equal(lanes a, char c)
 	return (lanes)(a == (uint8_t)c);
 }
 
-/* Whether any bit is set. */
 static inline bool lanes_any(lanes bits)
 {
 	uint64_t words[LANES / 8], all = 0;

@@ -138,8 +138,9 @@ enum {
 	AHEAD = 12,            /* the farthest that a counted word ends after its start */
 };
 
-/* Whether the name after `.entry` is that of an OptiX program. OptiX compiles such PTX itself,
- * into its own cache; for the driver its calls of _optix_… are unknown symbols (error 218). */
+/* Returns whether the name after `.entry` is that of an OptiX program. OptiX compiles such PTX
+ * itself, into its own cache; for the driver its calls of _optix_… are unknown symbols (error 218).
+ */
 static bool is_optix(const uint8_t *at, size_t left)
 {
 	static const char *const names[] = {"__raygen__",     "__miss__",         "__anyhit__",

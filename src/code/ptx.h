@@ -7,7 +7,7 @@
 
 #include "code/devcode.h"
 
-/* Whether the text begins as PTX does: a `.version` after only white space and comments. */
+/* Returns whether the text begins as PTX does: a `.version` after only white space and comments. */
 bool ptx_is(const void *text, size_t size);
 
 /* Reads `.version` and `.target` from the beginning of the text: a kilobyte suffices for all PTX

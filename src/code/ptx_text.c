@@ -105,7 +105,7 @@ size_t ptx_text_clear(const uint8_t *bytes, size_t size)
 	lanes wanted = {0};
 	size_t at = 0;
 
-	/* Whether ".v" begins here, or, at a multiple of four, the start of a container. */
+	/* The two things to find: ".v", and, at a multiple of four, the start of a container. */
 	for (size_t i = 0; i < LANES; i += sizeof start)
 		store_u32((uint8_t *)&wanted + i, start);
 	for (; size - at > BLOCK; at += BLOCK) {
@@ -149,7 +149,7 @@ size_t ptx_text_find(const uint8_t *bytes, size_t size, size_t left)
 		lanes hits = {0};
 		size_t found;
 
-		/* Whether ".v" begins in the block, which one more byte follows. */
+		/* Looks for ".v" in the block, which one more byte follows. */
 		for (size_t i = 0; i < BLOCK; i += LANES)
 			hits |= lanes_equal(lanes_load(bytes + at + i), '.') &
 					lanes_equal(lanes_load(bytes + at + i + 1), 'v');
@@ -218,7 +218,7 @@ static void skip_text_space(struct scan_text *text)
 	while (!has(text, "\"") && skip_quoted(text));
 }
 
-/* Whether this directive ends with its line, or before the next directive. */
+/* Returns whether the directive ends with its line, rather than before the next directive. */
 static bool is_of_a_line(const struct scan_text *text)
 {
 	return has(text, VERSION) || has(text, ".target") || has(text, ".address_size") ||
@@ -271,7 +271,7 @@ static bool at_statement(const struct scan_text *text, const uint8_t *start)
 
 /* ---- where a text begins and ends */
 
-/* Whether only white space and comments lie between the two. */
+/* Returns whether only white space and comments lie between `start` and `version`. */
 static bool leads_to(const uint8_t *start, const uint8_t *version)
 {
 	const size_t size = (size_t)(version - start);

@@ -42,7 +42,7 @@ struct bytes {
 	struct buf again; /* the range that was read once more */
 };
 
-/* Whether the range need not be read again; *ret_data is its place. */
+/* Returns whether the range need not be read again; *ret_data is its place. */
 bool bytes_in_memory(const struct bytes *bytes, uint64_t offset, uint64_t size,
 					 const uint8_t **ret_data);
 /* Finds a range in memory, valid until the next call; for small ranges. JW_ERR_FORMAT if it is

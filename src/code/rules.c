@@ -30,7 +30,7 @@ bool gpu_is_architecture(uint16_t sm)
 	return sm >= NEW_NUMBERS && sm < MAX_NUMBERS;
 }
 
-/* Whether two numbers are the same capability: Thor was 10.1 before it became 11.0 (PTX ISA
+/* Returns whether two numbers are the same capability: Thor was 10.1 before it became 11.0 (PTX ISA
  * 9.0). */
 static bool gpu_same_capability(uint16_t a, uint16_t b)
 {

@@ -15,8 +15,8 @@ enum gpu_fit {
 	GPU_FIT_EXACT,      /* made for this capability */
 };
 
-/* Whether a GPU has this number, or a future one may have it. Drivers (460 to 555) ignore other
- * numbers. */
+/* Returns whether a GPU has this number, or a future one may have it. Drivers (460 to 555) ignore
+ * other numbers. */
 bool gpu_is_architecture(uint16_t sm);
 
 /* Returns how a cubin for `code` fits a device. Machine code runs on the same and higher minor
@@ -24,12 +24,12 @@ bool gpu_is_architecture(uint16_t sm);
  * elsewhere, nor other code on Tegra. 'a' runs only on its own capability, 'f' on its family. */
 enum gpu_fit gpu_sass_fit(struct jw_target code, struct jw_target device);
 
-/* Whether PTX for `code` may be compiled for a device: plain PTX for the same and every higher
- * capability, 'a' only for its own, 'f' for its family. */
+/* Returns whether PTX for `code` may be compiled for a device: plain PTX for the same and every
+ * higher capability, 'a' only for its own, 'f' for its family. */
 bool gpu_ptx_fits(struct jw_target code, struct jw_target device);
 
-/* Whether code for `code` is for this capability or an older one, whatever its suffix. If the
- * device cannot use it nevertheless, the reason is a property of the code. */
+/* Returns whether code for `code` is for this capability or an older one, whatever its suffix. If
+ * the device cannot use it nevertheless, the reason is a property of the code. */
 bool gpu_not_newer(struct jw_target code, struct jw_target device);
 
 /* The drivers that load machine code. A driver that does not load the code that it finds for a GPU
@@ -46,8 +46,8 @@ struct gpu_code_range {
  * understands its ABI (cubin_cuda; 0: all measured ones). bake packs no cubin in zstd; PTX in zstd
  * beside it is not read then (measured on 525.147.05, 535.309.01 and 550.163.01). */
 struct gpu_code_range gpu_code_range(uint32_t code_cuda, struct jw_target gpu);
-/* Whether a driver is older than the first one that loads the code. Numbers that are unknown
- * (zeros) are not compared. */
+/* Returns whether a driver is older than the first one that loads the code. Numbers that are
+ * unknown (zeros) are not compared. */
 bool gpu_code_is_newer(const struct jw_driver *from, const struct jw_driver *driver);
 /* Returns the newer one of two first drivers; zeros mean that any driver is new enough. */
 struct jw_driver gpu_newer_driver(struct jw_driver a, struct jw_driver b);

@@ -59,7 +59,8 @@ static void next_word(const char **at, char word[LONGEST])
 	word[used] = '\0';
 }
 
-/* Whether a word of a product name is ignored; scripts/gpu-table.py drops the same words. */
+/* Returns whether a word of a product name is ignored; scripts/gpu-table.py drops the same words.
+ */
 static bool is_noise(const char *word)
 {
 	static const char *const noise[] = {"nvidia",      "geforce",   "quadro",  "tesla",  "gpu",
@@ -91,8 +92,8 @@ static void plain_product_name(const char *text, char plain[LONGEST])
 	plain[used < LONGEST ? used : 0] = '\0';
 }
 
-/* Whether a table's name is the typed one, which may omit the product line: "4090" is "rtx4090",
- * "a6000" "rtxa6000". */
+/* Returns whether a table's name is the typed one, which may omit the product line: "4090" is
+ * "rtx4090", "a6000" "rtxa6000". */
 static bool is_typed_name(const char *name, const char *typed)
 {
 	const bool is_number = text_is_digit(typed[0]) || (typed[0] == 'a' && text_is_digit(typed[1]));
@@ -119,7 +120,7 @@ static const struct {
 	{"hopper", {90}},      {"blackwell", {100, 120}},
 };
 
-/* Whether the name is that of a family; then all of its architectures are added. */
+/* Adds the architectures of a family; returns false if the name is not a family's. */
 static bool add_family(const char *name, struct jw_target targets[2], size_t *ret_count)
 {
 	char typed[LONGEST] = "", word[LONGEST];
@@ -205,8 +206,8 @@ bool jw_target_named_arm(const char *name)
 		   (target.sm == GB10 || gpu_is_tegra(target.sm));
 }
 
-/* Whether a similar name is of another family: RTX 4091 may be RTX 4090, but RTX 6070 would be of
- * another family than RTX 6000. */
+/* Returns whether a similar name is of another family: RTX 4091 may be RTX 4090, but RTX 6070 would
+ * be of another family than RTX 6000. */
 static bool is_of_other_family(const char *typed, const char *name)
 {
 	const char *a = typed + strcspn(typed, "0123456789"), *b = name + strcspn(name, "0123456789");

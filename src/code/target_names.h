@@ -6,7 +6,7 @@
 /* Finds the GPU with NVIDIA's device id; false if the id is unknown. */
 bool gpu_of_pci_device(uint32_t device, struct jw_target *ret_target);
 
-/* Whether this is a GPU of Jetson or DRIVE, which have their own drivers. */
+/* Returns whether the number is that of a GPU of Jetson or DRIVE, which have their own drivers. */
 bool gpu_is_tegra(uint16_t sm);
 
 /* Returns the CUDA version of the first drivers that run a GPU; 0 if older or newer than known. */
@@ -15,8 +15,8 @@ uint32_t gpu_first_cuda(struct jw_target target);
 /* Returns the CUDA version of the last drivers that run a GPU; 0 if the newest do, too. */
 uint32_t gpu_last_cuda(struct jw_target target);
 
-/* Whether the compilers of a CUDA version make code for a GPU: 0 if they do, negative if they are
- * too old, positive if they are too new. */
+/* Returns 0 if the compilers of a CUDA version make code for the GPU, a negative number if they are
+ * too old, a positive one if they are too new. */
 int gpu_compiler_fits(uint32_t cuda, struct jw_target target);
 /* Return the first and the last CUDA version whose compilers make code for a GPU; 0 stands for
  * older than known, and for the newest. */

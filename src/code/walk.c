@@ -336,7 +336,8 @@ static bool is_folder_name(const char *name)
 	return name[strlen(name) - 1] == '/';
 }
 
-/* Whether a member is a file or folder by all of its marks, with a name that has one reading. */
+/* Returns whether a member is a file or folder by all of its marks, with a name that has one
+ * reading. */
 static bool is_plain_member(const struct zip_member *member)
 {
 	const unsigned kind = member->external >> 16 & MODE_KIND, made_by = member->made_by >> 8;
@@ -593,7 +594,7 @@ int walk_open(struct jw_error *err, const char *path, const struct jw_cancel *ca
 
 enum { LARGE = 1 << 24 }; /* takes much longer to inflate than a thread to start */
 
-/* Whether a member is a library, by its first bytes. */
+/* Returns whether a member is a library, by its first bytes. */
 static bool is_library(const struct walk *walk, const struct zip_member *member)
 {
 	uint8_t head[KIND_HEAD];

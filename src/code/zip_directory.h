@@ -55,14 +55,15 @@ struct zip_directory {
 int zip_directory_read(struct jw_error *err, const struct os_map *map,
 					   struct zip_directory *ret_directory);
 void zip_directory_free(struct zip_directory *directory);
-/* Whether the file has an end of the directory, even if other bytes follow it. A file without it is
- * truncated. */
+/* Returns whether the file has an end of the directory, even if other bytes follow it. A file
+ * without it is truncated. */
 bool zip_has_end(const struct os_map *map);
 /* Finds the member with that name, or returns NULL. */
 const struct zip_member *zip_directory_find(const struct zip_directory *directory,
 											const char *name);
 
-/* Whether a member may have this name: relative, no part of it empty, "." or "..", no backslash. */
+/* Returns whether a member may have this name: relative, no part of it empty, "." or "..", no
+ * backslash. */
 bool zip_name_is_safe(const char *name, size_t length);
 
 /* Reads one member after the other. Errors do not name the member. */

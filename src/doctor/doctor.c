@@ -102,8 +102,8 @@ static void find_all(const struct examination *seen, struct jw_doctor_result *re
 
 enum { LIMIT_S = 60, LOADS = 2, LEAST_LIMIT = 1 << 16 };
 
-/* Whether the probe does no harm: its entry might evict or delete others, or the driver might
- * hang. */
+/* Returns whether the probe does no harm: its entry might evict or delete others, or the driver
+ * might hang. */
 static bool is_worth_a_probe(const struct jw_system *system)
 {
 	const struct jw_cache_info *cache = &system->cache;
@@ -113,7 +113,8 @@ static bool is_worth_a_probe(const struct jw_system *system)
 		   !strcmp(cache->outlook.next_insert, "adds");
 }
 
-/* Whether the entry is unchanged: a driver that compiles a module again writes its entry again. */
+/* Returns whether the entry is unchanged: a driver that compiles a module again writes its entry
+ * again. */
 static bool is_as_before(const struct os_stat *before, const struct os_stat *after)
 {
 	return before->inode == after->inode && before->size_bytes == after->size_bytes &&

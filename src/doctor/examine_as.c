@@ -141,8 +141,8 @@ static int take_cache_path(struct jw_error *err, int pid, const char *value, cha
 	return 0;
 }
 
-/* Whether a variable was already taken: a program sees the first of two variables of the same
- * name. */
+/* Returns whether a variable was already taken: a program sees the first of two variables of the
+ * same name. */
 static bool is_known(const struct taken *taken, const char *name)
 {
 	for (size_t i = 0; i < taken->count; i++)

@@ -54,7 +54,8 @@ static bool has_no_gpu(const struct examination *seen, struct finding_draft *dra
 	return true;
 }
 
-/* Whether the driver's compiler is missing: its file is, or the driver has reported so itself. */
+/* Returns whether the driver's compiler is missing: its file is, or the driver has reported so
+ * itself. */
 static bool has_no_compiler(const struct examination *seen, struct finding_draft *draft)
 {
 	const bool shown = seen->system->cache.no_compiler;
@@ -156,7 +157,8 @@ static void draft_unset(const struct examination *seen, struct finding_draft *dr
 	jw_text_free(grep);
 }
 
-/* Whether programs with device code compile nothing, so that the settings do not matter to them. */
+/* Returns whether programs with device code compile nothing, so that the settings do not matter to
+ * them. */
 static bool compiles_nothing(const struct examination *seen)
 {
 	return seen->check && seen->check->images && seen->check->verdict == JW_VERDICT_RUNS;
@@ -200,7 +202,7 @@ static bool is_jit_disabled(const struct examination *seen, struct finding_draft
 	return true;
 }
 
-/* Whether a variable is set that no driver reads, and that was meant for another one. */
+/* Returns whether a variable is set that no driver reads, and that was meant for another one. */
 static bool is_misnamed(const struct examination *seen, struct finding_draft *draft)
 {
 	for (size_t i = 0; i < seen->sources->count; i++) {
@@ -581,10 +583,10 @@ static bool describe_cure(const struct examination *seen, bool with_newer, char 
 	return false;
 }
 
-/* Whether NVIDIA offers its forward compatibility package for this GPU: a data-centre GPU ("Tesla
- * T4", "NVIDIA A100-SXM4-40GB", "NVIDIA L4") or a professional RTX card ("NVIDIA RTX A6000"); no
- * GeForce, TITAN, T400 or laptop. Jetson boards have a package of JetPack. Source: NVIDIA, "CUDA
- * Compatibility", "Forward Compatibility". */
+/* Returns whether NVIDIA offers its forward compatibility package for this GPU: a data-centre GPU
+ * ("Tesla T4", "NVIDIA A100-SXM4-40GB", "NVIDIA L4") or a professional RTX card ("NVIDIA RTX
+ * A6000"); no GeForce, TITAN, T400 or laptop. Jetson boards have a package of JetPack. Source:
+ * NVIDIA, "CUDA Compatibility", "Forward Compatibility". */
 static bool is_for_compat(const char *name)
 {
 	size_t letters;
@@ -599,9 +601,9 @@ static bool is_for_compat(const char *name)
 			 (*name != 'T' || strspn(name + 1, "0123456789") < strlen("400"))));
 }
 
-/* Whether that package of a CUDA version works with the driver installed here. Of the branches that
- * it works with, the oldest ones are in NVIDIA's container images of that CUDA version
- * (NVIDIA_REQUIRE_CUDA): 470 up to 12.8, then 535. */
+/* Returns whether that package of a CUDA version works with the driver installed here. Of the
+ * branches that it works with, the oldest ones are in NVIDIA's container images of that CUDA
+ * version (NVIDIA_REQUIRE_CUDA): 470 up to 12.8, then 535. */
 static bool takes_compat(const struct jw_system *system, uint32_t cuda)
 {
 	bool takes = !os_is_windows && !os_is_wsl() && cuda > system->driver.version.cuda &&
@@ -647,7 +649,7 @@ static bool has_no_code(const struct examination *seen, struct finding_draft *dr
 	return true;
 }
 
-/* Whether the driver refuses modules because of their content, whatever jitwarm does. */
+/* Returns whether the driver refuses modules because of their content, whatever jitwarm does. */
 static bool is_refused(const struct examination *seen, struct finding_draft *draft)
 {
 	size_t count = 0;
@@ -668,7 +670,7 @@ static bool is_refused(const struct examination *seen, struct finding_draft *dra
 	return count != 0;
 }
 
-/* Whether there are modules that jitwarm cannot look up in the cache. */
+/* Returns whether there are modules that jitwarm cannot look up in the cache. */
 static bool is_unsure(const struct examination *seen, struct finding_draft *draft)
 {
 	const struct jw_check_gpu *all = seen->check ? &seen->check->all : NULL;

@@ -32,6 +32,6 @@ int collect_find(struct jw_error *err, const char *private_dir, const struct pla
 int collect_insert(struct jw_error *err, struct cache_live *live, const struct collected *collected,
 				   const struct plan *plan, const struct plan_module *module,
 				   int64_t *ret_grown_bytes);
-/* Whether the workers' disk has no room for so many bytes; err then has a message. A driver does
- * not report that: it leaves a torn entry, or deletes what it could not write. */
+/* Returns whether the workers' disk has no room for so many bytes; err then has a message. A driver
+ * does not report that: it leaves a torn entry, or deletes what it could not write. */
 bool collect_disk_is_full(struct jw_error *err, const char *private_dir, uint64_t wanted_bytes);

@@ -1,4 +1,5 @@
-/* Whether a compiler may be run: ptxas, or a library of NVRTC or nvJitLink. */
+/* Keeps the superuser from running a compiler that another account could replace: ptxas, or a
+ * library of NVRTC or nvJitLink. */
 #pragma once
 
 #include "base/error.h"

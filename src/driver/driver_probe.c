@@ -105,8 +105,8 @@ static int find_probe_entry(struct jw_error *err, const char *dir, int level,
 	return result;
 }
 
-/* Whether the entry is the one that this module produces with the stamp in it. -1 if there is no
- * entry, so its form stays unknown. */
+/* Reads the entry of the probe into the profile, if it is the one that this module produces with
+ * the stamp in it. Fails if there is no entry, so the form of entries stays unknown. */
 static int read_probe_entry(struct jw_error *err, const char *cache_dir,
 							const struct protocol_device *device, struct cache_profile *profile)
 {

@@ -19,7 +19,7 @@ int driver_probe(struct jw_error *err, const char *const *worker, const char *fo
  * profile's names are unknown). */
 int driver_probe_write(struct jw_error *err, const char *path);
 uint64_t driver_probe_key(const struct cache_profile *profile, uint16_t sm);
-/* Whether an entry's payload is the probe's. */
+/* Returns whether an entry's payload is the probe's PTX. */
 bool driver_probe_is(const uint8_t *payload, size_t size);
 
 /* Confirms the profile with the first usable GPU of a system, in a temporary directory, and stores

@@ -186,7 +186,7 @@ static bool is_exclusive(const struct protocol_device *device)
 	return device->compute_mode == MODE_EXCLUSIVE || device->compute_mode == MODE_EXCLUSIVE_THREAD;
 }
 
-/* Whether another device of this architecture accepts any number of processes. */
+/* Returns whether another device of this architecture accepts any number of processes. */
 static bool has_better(const struct device_pool *pool, size_t device)
 {
 	for (size_t i = 0; i < pool->count; i++)

@@ -69,7 +69,7 @@ const char *device_pool_mode_text(int compute_mode);
  * UINT_MAX, or few if one of them has only devices in exclusive mode. */
 unsigned device_pool_max_workers(const struct device_pool *pool, const struct plan_target *targets,
 								 size_t count);
-/* Whether there is a device of this architecture, barred or not. */
+/* Returns whether there is a device of this architecture, barred or not. */
 bool device_pool_has(const struct device_pool *pool, struct jw_target target);
 /* Returns an index in pool.devices; DEVICE_NONE if no device is left. Devices of the same
  * architecture share the workers by `turn`. */

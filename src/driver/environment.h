@@ -15,7 +15,7 @@
 int worker_command_check(struct jw_error *err, const char *const *command);
 
 struct cache_profile profile_of_system(const struct jw_system *system);
-/* Whether entries' names can be predicted. */
+/* Returns whether entries' names can be predicted. */
 bool profile_is_known(const struct jw_system *system);
 
 /* ---- the environments of child processes */

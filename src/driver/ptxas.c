@@ -89,8 +89,8 @@ static int add_ptxas_argument(struct jw_error *err, struct call *call, const cha
 	return 0;
 }
 
-/* Whether an option of ptxas names no file. Whoever made the library chose its options, and ptxas
- * reads and writes the files that some options name, also options that no help lists
+/* Returns whether an option of ptxas names no file. Whoever made the library chose its options, and
+ * ptxas reads and writes the files that some options name, also options that no help lists
  * (--compiler-stats-file, --fdevice-time-trace). So only these are passed on: the options that
  * “ptxas --help” of 11.8 and 12.5 lists and that name no file, input or GPU. Those with “=” take a
  * value, which may be the next word; any other word without a dash is an input. */

@@ -8,8 +8,8 @@
 #include <jitwarm/system.h>
 #include <jitwarm/target.h>
 
-/* Whether all GPUs that the system lists are known, and too new or too old for that driver; `why`
- * names the drivers that one of them needs. */
+/* Returns whether all GPUs that the system lists are known, and too new or too old for that driver;
+ * `why` names the drivers that one of them needs. */
 bool targets_unfit_driver(struct jw_error *why, const struct jw_driver *driver);
 
 /* Fills in the named targets, or else those of this machine's GPUs: each once, at most `most`.

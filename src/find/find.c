@@ -87,7 +87,7 @@ static int take_package(struct jw_error *err, struct name_search *finder,
 	return result;
 }
 
-/* Whether `part` stands between hyphens in a package's name, or before the first one. */
+/* Returns whether `part` stands between hyphens in a package's name, or before the first one. */
 static bool has_name_part(const char *name, const char *part)
 {
 	const size_t length = strlen(part);

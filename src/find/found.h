@@ -43,7 +43,7 @@ void found_close(struct found_list *list);
  * from found_package, or NULL. */
 int found_file(struct jw_error *err, struct found_list *list, const char *path,
 			   const struct os_stat *stat, const struct find_package *package);
-/* Whether a file may hold device code; asked for names that allow it. */
+/* Returns whether a file may hold device code; asked for names that allow it. */
 bool found_may_hold_code(const char *path, enum code_file name, const struct os_stat *stat);
 /* Records a trouble for a path that could not be examined, unless it does not exist. */
 void found_unseen(struct found_list *list, const char *path, const struct jw_error *why);

@@ -122,7 +122,7 @@ static bool reads_as_text(const uint8_t *head, size_t size)
 	return true;
 }
 
-/* Whether the first line starts Python. */
+/* Returns whether the first line starts Python. */
 static bool runs_python(const uint8_t *head, size_t size)
 {
 	char line[128];
@@ -148,8 +148,8 @@ static const char *compression_of(const uint8_t *head, size_t size)
 	return NULL;
 }
 
-/* Whether a named file is of a kind that holds no device code; `why` says which kind, and what to
- * name instead. A file whose name is typical of code is judged as in a folder. */
+/* Returns whether a named file is of a kind that holds no device code; `why` says which kind, and
+ * what to name instead. A file whose name is typical of code is judged as in a folder. */
 static bool is_no_code(const struct found_list *list, const char *path, const struct os_stat *stat,
 					   struct jw_error *why)
 {

@@ -83,7 +83,7 @@ static size_t parent_length(const char *path, size_t length)
 	return length ? length - 1 : 0;
 }
 
-/* Whether `path` is `root` or lies below it; neither ends in a separator. */
+/* Returns whether `path` is `root` or lies below it; neither ends in a separator. */
 static bool is_within(const char *path, const char *root, size_t root_length)
 {
 	for (size_t i = 0; i < root_length; i++)

@@ -34,8 +34,8 @@ void packages_close(struct packages *packages);
  * counts in addition. */
 size_t packages_find(const struct packages *packages, const char *name, size_t start);
 
-/* Whether the package's version is the wanted one ("": any); true if the record's name has no
- * version. `ret_is`, of PACKAGE_MAX_NAME, is the installed version. */
+/* Returns whether the package's version is the wanted one ("": any); true if the record's name has
+ * no version. `ret_is`, of PACKAGE_MAX_NAME, is the installed version. */
 bool packages_is_version(const struct package *package, const char *wanted, char *ret_is);
 
 /* Returns the package with a top-level module of this name ("cv2"), or SET_NONE. The first call

@@ -133,8 +133,8 @@ static int read_active_version(struct jw_error *err, const struct sites *sites, 
 	return 0;
 }
 
-/* Whether Python would load modules of the current folder; an empty part of PYTHONPATH means that
- * folder, too. */
+/* Returns whether Python would load modules of the current folder; an empty part of PYTHONPATH
+ * means that folder, too. */
 static bool python_path_leads_here(void)
 {
 	char *list = os_env("PYTHONPATH"), *at = list && *list ? list : NULL;

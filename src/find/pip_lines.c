@@ -16,8 +16,8 @@ static bool has_only(const char *text, const char *letters)
 	return !text[strspn(text, letters)];
 }
 
-/* Whether a text is the name of a file rather than a package. pip takes a name or a version that
- * ends like an archive for a file of the current folder; people mean a file by the other
+/* Returns whether a text is the name of a file rather than a package. pip takes a name or a version
+ * that ends like an archive for a file of the current folder; people mean a file by the other
  * endings. */
 static bool ends_like_file(const char *text, size_t length)
 {
@@ -147,9 +147,9 @@ static char *next_line(struct reading *reading)
 	return behind_blanks(line);
 }
 
-/* Whether a line names an index of the list's own. No other option is passed to pip, since it could
- * have pip build, or read other files. A variable (${NAME}) in an address would be sent to the
- * index. */
+/* Returns whether a line names an index of the list's own. No other option is passed to pip, since
+ * it could have pip build, or read other files. A variable (${NAME}) in an address would be sent to
+ * the index. */
 static bool is_index_option(const char *line)
 {
 	static const char *const alone[] = {"--no-index", "--pre", "--prefer-binary",
@@ -173,7 +173,7 @@ static bool is_index_option(const char *line)
 	return false;
 }
 
-/* Whether a text is “ --hash=sha256:…”, repeated, and nothing else. */
+/* Returns whether a text is “ --hash=sha256:…”, repeated, and nothing else. */
 static bool are_hashes(const char *text)
 {
 	while (*(text += strspn(text, " \t"))) {

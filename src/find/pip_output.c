@@ -285,7 +285,7 @@ static void add_platforms(struct word_list *list, const char *tags, size_t lengt
 	}
 }
 
-/* Whether “1.0+cu121” fits “==1.0” or “==1.*”. */
+/* Returns whether “1.0+cu121” fits “==1.0” or “==1.*”. */
 static bool is_asked(const char *version, const char *asked)
 {
 	const size_t length = strlen(asked);
@@ -496,7 +496,7 @@ static void note_sha256(struct pip_file *file, const char *digits)
 		(void)snprintf(file->sha256, sizeof file->sha256, "%.*s", SHA256_DIGITS, digits);
 }
 
-/* Whether a wheel may be called so: a word of a line. */
+/* Returns whether the name can be a wheel's: one word, and no path. */
 static bool is_wheel_name(const char *name)
 {
 	for (const char *at = name; *at; at++)

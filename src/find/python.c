@@ -16,7 +16,7 @@
 
 enum { MAX_CONFIG = 65536, MAX_ANSWER = 4096, ANSWER_MS = 10000 };
 
-/* Whether this is a regular file that is not the Store's stub (size 0). */
+/* Returns whether the path is that of a regular file, but not the Store's stub (size 0). */
 static bool is_executable(const char *path)
 {
 	struct os_stat stat;
@@ -220,8 +220,8 @@ int python_prefix(struct jw_error *err, const char *executable, char **ret_prefi
 
 /* ---- NVRTC in a toolkit, a wheel or a conda environment */
 
-/* Whether the name is libnvrtc.so.12 or nvrtc64_120_0.dll, but not of their builtins or CUDA's
- * "alt" variant. */
+/* Returns whether the name is libnvrtc.so.12 or nvrtc64_120_0.dll, but not of their builtins or
+ * CUDA's "alt" variant. */
 static bool is_nvrtc(const char *name)
 {
 	bool shared = text_starts(name, "libnvrtc.so");

@@ -18,7 +18,8 @@ int python_on_path(struct jw_error *err, const struct jw_cancel *cancel, char **
 int python_prefix(struct jw_error *err, const char *executable, char **ret_prefix,
 				  bool *ret_virtual);
 
-/* Whether a folder has a file or folder of this name; false if that cannot be found out. */
+/* Finds out whether a folder has a file or folder of this name; *ret_has is false if this account
+ * cannot see that. */
 int python_has_mark(struct jw_error *err, const char *prefix, const char *name, bool *ret_has);
 
 /* Returns the value of `key` in a pyvenv.cfg; NULL if it is missing. The caller frees it. */

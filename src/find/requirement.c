@@ -213,7 +213,7 @@ bool requirement_parse(const char *text, struct requirement *ret_requirement)
 	return true;
 }
 
-/* Whether a list "a,b" contains `name`. */
+/* Returns whether a list "a,b" contains `name`. */
 static bool requirement_lists(const char *list, const char *name)
 {
 	size_t wanted = strlen(name);

@@ -49,8 +49,8 @@ struct typed_package {
 /* Reads a typed package; false for anything else: a path, several names, a marker. */
 bool requirement_typed(const char *text, struct typed_package *ret_typed);
 
-/* Whether the requirement applies to a package for which `extras` ("a,b") are requested. It does if
- * its marker has no extra, one of these, or one about CUDA or a GPU (tensorflow[and-cuda],
+/* Returns whether the requirement applies to a package for which `extras` ("a,b") are requested. It
+ * does if its marker has no extra, one of these, or one about CUDA or a GPU (tensorflow[and-cuda],
  * jax[cuda12]): such a package, if installed beside the framework, serves it. */
 bool requirement_applies(const struct requirement *requirement, const char *extras);
 

@@ -9,7 +9,8 @@
 bool os_is_terminal(int fd);
 /* Returns the columns of the terminal at `fd`; 80 if unknown. */
 unsigned os_terminal_columns(int fd);
-/* Whether the terminal reads output as UTF-8, according to the locale in the environment. */
+/* Returns whether the terminal reads output as UTF-8, according to the locale in the environment.
+ */
 bool os_prints_utf8(void);
 /* Finds the language that the account wants for messages, as ISO 639 names it ("ko"): on POSIX from
  * LANGUAGE and the locale, on Windows from the display language. False if none is set. */
@@ -33,8 +34,8 @@ void os_keep_standard_descriptors(void);
 int os_take_stdout(struct jw_error *err, int *ret_fd);
 /* Reads the available bytes, and waits only if there are none; *ret_got is 0 at the end. */
 int os_fd_read_some(struct jw_error *err, int fd, void *data, size_t size, size_t *ret_got);
-/* Whether OS_FD_TAKES bytes can be written to `fd` without blocking; waits at most `wait_ms` for
- * that. Always true on Windows, which cannot answer that. */
+/* Returns whether OS_FD_TAKES bytes can be written to `fd` without blocking; waits at most
+ * `wait_ms` for that. Always true on Windows, which cannot answer that. */
 enum { OS_FD_TAKES = 4096 };
 bool os_fd_takes(int fd, int wait_ms);
 /* Writes all of the bytes. */

@@ -24,7 +24,8 @@ struct os_variable {
 	bool expands; /* REG_EXPAND_SZ: %NAME% in it stands for another variable's value */
 };
 
-/* Whether this system stores variables; if not, all functions below return JW_ERR_UNSUPPORTED. */
+/* Returns whether this system stores variables; if not, all functions below return
+ * JW_ERR_UNSUPPORTED. */
 bool os_variables_kept(void);
 /* Returns the name of the registry key, for messages. */
 const char *os_variables_key(enum os_variables where);

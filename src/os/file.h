@@ -43,16 +43,16 @@ struct os_stat {
 int os_stat(struct jw_error *err, const char *path, struct os_stat *ret_stat);
 /* Finds out whether a path exists; -1 if that cannot be found out. */
 int os_check_exists(struct jw_error *err, const char *path, bool *ret_there);
-/* Whether a path exists; false if that cannot be found out. For callers to whom a wrong “no” does
- * no harm. */
+/* Returns whether a path exists; false if that cannot be found out. For callers to whom a wrong
+ * “no” does no harm. */
 bool os_exists(const char *path);
-/* Whether this account lacks the right to read that file, or to list that folder. */
+/* Returns whether this account lacks the right to read that file, or to list that folder. */
 bool os_is_denied(const char *path);
 /* For the error of reading a file or listing a folder: returns 0 if this account simply has nothing
  * there, because it is missing, may not be read, is of another kind or too large. Copies any other
  * error (a bad disk), which says nothing about the content. */
 int os_ignore_unreadable(struct jw_error *err, const char *path, const struct jw_error *why);
-/* Whether the file was last written more than this many seconds ago. */
+/* Returns whether the file was last written more than this many seconds ago. */
 bool os_is_older(const char *path, int64_t seconds);
 
 /* Returns a number that identifies the file or directory at a path. A later file at this path has
@@ -227,19 +227,18 @@ struct os_space {
 };
 int os_space(struct jw_error *err, const char *path, struct os_space *ret_space);
 
-/* Whether this thread could make files in a folder, or read and write a file, as far as the system
- * reports that without a trial; never in a pseudo file system. JW_ERR_NOT_FOUND if there is no such
- * path; a dangling link is JW_ERR_IO, since nothing can be made there either. */
+/* Fails if this thread could not make files in the folder, or read and write the file, as far as
+ * the system reports that without a trial; always in a pseudo file system. JW_ERR_NOT_FOUND: there
+ * is no such path. JW_ERR_IO: also a dangling link, since nothing can be made there either. */
 int os_may_write(struct jw_error *err, const char *path);
-/* Whether this thread could make files in a folder that may be missing, together with levels above
- * it. */
+/* Fails like os_may_write, for a folder that may be missing, together with levels above it. */
 int os_may_make(struct jw_error *err, const char *path);
 
-/* Whether the path is on a pseudo file system (/proc, /sys), where links may lead anywhere and in
- * circles, and files have no size or a wrong one. */
+/* Returns whether the path is on a pseudo file system (/proc, /sys), where links may lead anywhere
+ * and in circles, and files have no size or a wrong one. */
 bool os_is_made_up(const char *path);
 
-/* Whether no other account could replace the file, or the nearest folder above it
+/* Returns whether no other account could replace the file, or the nearest folder above it
  * (os_check_private). Always true for accounts other than the superuser and administrators. */
 bool os_is_private(const char *path);
 
@@ -252,10 +251,10 @@ enum os_loss {
 	OS_LOST_WITH_JOB,       /* the folder that a batch system or a CI runner makes for a job */
 };
 enum os_loss os_loss(const char *path);
-/* Whether the path is in a file system that is mounted to be read alone: an image. */
+/* Returns whether the path is in a file system that is mounted to be read alone: an image. */
 bool os_is_read_only(const char *path);
 
-/* Whether the path lies in a profile that Windows copies from machine to machine (a roaming
+/* Returns whether the path lies in a profile that Windows copies from machine to machine (a roaming
  * one). */
 bool os_is_roaming(const char *path);
 
@@ -281,8 +280,8 @@ extern const char os_list_separator;
  * 0 if the path is relative. */
 size_t os_root_length(const char *path);
 
-/* Whether other accounts could replace a program, or a library, that will run with more rights than
- * they have. */
+/* Other accounts could replace a program, or a library, that will run with more rights than they
+ * have: these functions find out whether they can. */
 
 /* Returns 0 if only the superuser and the account `owner` (a number; 0: nobody else) can change the
  * file at `path` or make the path lead elsewhere, according to the owners and permissions of the

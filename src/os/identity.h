@@ -11,9 +11,9 @@
 
 struct jw_account;
 
-/* Whether this process runs as root, or as Windows' own account (LocalSystem), which services and
- * tasks may use: no user has folders for its programs. An administrator of Windows uses the same
- * folders with and without elevation. */
+/* Returns whether this process runs as root, or as Windows' own account (LocalSystem), which
+ * services and tasks may use: no user has folders for its programs. An administrator of Windows
+ * uses the same folders with and without elevation. */
 bool os_is_superuser(void);
 /* The account of this process; `sudo_user` is the account that called sudo if we are root through
  * it (else NULL), with its id. */
@@ -42,8 +42,8 @@ struct os_stranger {
 /* Makes accounts count as the superuser from now on: numbers, or "*" for all; NULL for none. Called
  * before other threads start. Does nothing on Windows. */
 void os_trust_accounts(const char *list);
-/* Whether the superuser finds such a part in the path. Always false for other accounts, and on
- * Windows. */
+/* Returns whether the path has such a part, if this process is the superuser's. Always false for
+ * other accounts, and on Windows. */
 bool os_find_stranger(const char *path, struct os_stranger *ret_stranger);
 /* Describes it: "/home/ann belongs to ann", "other accounts may write to /srv". Returns `text`. */
 enum { OS_STRANGER_TEXT = 4200 };

@@ -9,7 +9,7 @@
 void os_catch_interrupts(void);
 /* From now on these requests end the process at once again; for waits without a limit. */
 void os_uncatch_interrupts(void);
-/* Whether one of these requests has arrived. */
+/* Returns whether one of these requests has arrived. */
 bool os_interrupted(void);
 /* Returns the exit status of a program that such a request ends: 128 and the signal's number, as in
  * shells, so 130 for Ctrl-C; always 130 on Windows. 0 if no request has arrived. */

@@ -30,9 +30,10 @@ void os_library_close(struct os_library *library);
 int os_find_driver(struct jw_error *err, char **ret_path);
 /* Finds any library in those folders; on Windows there are none. */
 bool os_find_library(const char *name, char **ret_path);
-/* Whether the library with which this driver compiles PTX is missing. Then the driver returns 221
- * for each module, and still loads machine code and entries. False if that cannot be seen without
- * asking the driver: on Windows and in WSL, whose driver has the library in its own folder. */
+/* Returns whether the library with which this driver compiles PTX is missing. Then the driver
+ * returns 221 for each module, and still loads machine code and entries. False if that cannot be
+ * seen without asking the driver: on Windows and in WSL, whose driver has the library in its own
+ * folder. */
 bool os_lacks_jit_compiler(const char *driver);
 
 /* Finds the release of NVIDIA's driver that a file belongs to ("536.23"), by its version resource:

@@ -11,11 +11,11 @@
 extern const char os_name[];
 /* Only for differences in names and folders; calls that differ are behind the functions of os. */
 extern const bool os_is_windows;
-/* Whether this Linux runs inside Windows (WSL): its driver comes from Windows, and its cache
- * differs from that of Windows programs. */
+/* Returns whether this Linux runs inside Windows (WSL): its driver comes from Windows, and its
+ * cache differs from that of Windows programs. */
 bool os_is_wsl(void);
-/* Whether the kernel's part of NVIDIA's driver shows a device file: WSL's GPU (dxg) and Jetson's
- * (nvmap) are no PCI devices, and some containers see no PCI bus (nvidiactl). */
+/* Returns whether the kernel's part of NVIDIA's driver shows a device file: WSL's GPU (dxg) and
+ * Jetson's (nvmap) are no PCI devices, and some containers see no PCI bus (nvidiactl). */
 bool os_has_gpu_file(void);
 /* Finds the release of the driver whose kernel module is loaded ("550.163.01", on Windows
  * "551.61"); after an update that is the old one until the next boot. Empty if there is none. On
@@ -75,8 +75,8 @@ void os_locale_restore(struct os_locale *locale);
 
 /* Power, and working at the lowest priority. */
 
-/* Whether the machine runs on its battery now. False if it has none or the system does not report
- * it. */
+/* Returns whether the machine runs on its battery now. False if it has none or the system does not
+ * report it. */
 bool os_on_battery(void);
 
 /* From now on this process runs at the lowest priority for processor and disk (Linux: nice 19,
@@ -94,8 +94,8 @@ struct os_pci_device {
 int os_pci_gpus(struct jw_error *err, struct os_pci_device *devices, size_t most,
 				size_t *ret_count);
 
-/* Whether the system has put a device to sleep, as laptops do with a second GPU; asking its driver
- * would wake it. False if the system does not report it (Windows). */
+/* Returns whether the system has put a device to sleep, as laptops do with a second GPU; asking its
+ * driver would wake it. False if the system does not report it (Windows). */
 bool os_pci_sleeps(const struct os_pci_device *device);
 
 /* The functions that each system provides for the common part. */

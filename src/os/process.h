@@ -55,8 +55,8 @@ char *os_system_text(const char *printed);
  * bare name, with .exe and .com if it has no extension, in the folders of PATH that name their
  * drive or share; JW_ERR_NOT_FOUND if there is none. POSIX: returns a copy. The caller frees it. */
 char *os_find_program(struct jw_error *err, const char *name);
-/* Whether a path depends on neither the current folder nor the current drive: "\\usr" does on
- * Windows. */
+/* Returns whether a path depends on neither the current folder nor the current drive: "\\usr" does
+ * on Windows. */
 bool os_is_whole_path(const char *path);
 
 /* Finds the folder of NVIDIA's installer for the CUDA toolkit of a version, or, if `major` is 0, of

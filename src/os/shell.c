@@ -7,8 +7,8 @@
 #include "base/text.h"
 #include "os/platform.h"
 
-/* Whether a shell takes the word literally without quotes. Among Windows' shells, cmd replaces text
- * between two '%', and PowerShell gives ',', '@' and '=' a meaning. */
+/* Returns whether a shell takes the word literally without quotes. Among Windows' shells, cmd
+ * replaces text between two '%', and PowerShell gives ',', '@' and '=' a meaning. */
 static bool is_plain(const char *word, bool windows)
 {
 	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -32,8 +32,8 @@ static size_t acts_in_double_quotes(const char *at)
 			   : 0;
 }
 
-/* Whether output would escape a character of the word (terminal.h), so that the word would name
- * another file. */
+/* Returns whether output would escape a character of the word (terminal.h), so that the word would
+ * name another file. */
 static bool has_hidden(const char *word)
 {
 	const size_t size = strlen(word);

@@ -39,7 +39,7 @@ struct job {
 	struct set wanted;             /* the names of the entries of the modules that the user named */
 };
 
-/* Whether an entry is exported. Threads call this while the set is only read. */
+/* Returns whether an entry is exported. Threads call this while the set is only read. */
 static bool is_export_wanted(void *context, uint64_t key)
 {
 	return set_has(&((const struct job *)context)->wanted, key);

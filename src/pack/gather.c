@@ -78,7 +78,7 @@ static void find_lead(char lead[GATHER_LEAD], const uint8_t *payload, size_t siz
 	lead[length] = '\0';
 }
 
-/* Whether an import can recognize this entry. */
+/* Returns whether an import can recognize this entry. */
 static bool is_suited(const struct cache_entry *entry, const struct cache_key_parts *parts,
 					  const struct pack_entry *made)
 {

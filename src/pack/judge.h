@@ -1,4 +1,4 @@
-/* Whether a machine's driver would find and load entries of a pack or of another driver. */
+/* Judges whether a machine's driver would find and load entries of a pack or of another driver. */
 #pragma once
 
 #include <stdbool.h>
@@ -22,7 +22,7 @@ void judge_entry(const struct pack_manifest *manifest, const struct pack_entry *
  * (pack_driver_of_stamp). */
 void judge_made(const struct pack_driver *driver, struct jw_target target,
 				const struct jw_system *system, struct judgement *judgement);
-/* Whether one of the system's GPUs has this architecture; true if no GPU is known. */
+/* Returns whether one of the system's GPUs has this architecture; true if no GPU is known. */
 bool judge_has_gpu(const struct jw_system *system, struct jw_target target);
 /* Judges by the cubin; false and `why` if the machine's driver cannot load it: the driver would not
  * recompile it, but fail the application (docs/internals/driver-cache.md, "Values"). */

@@ -198,13 +198,13 @@ static int read_key_files(struct jw_error *err, const char *state_dir, struct ke
 	return result;
 }
 
-/* Whether two keys are equal; the same id is not enough. */
+/* Returns whether two keys are equal; the same id is not enough. */
 static bool is_same_key(const struct jw_key *a, const struct jw_key *b)
 {
 	return !strcmp(a->public_key, b->public_key);
 }
 
-/* Whether the key is one of our own without its secret key, because writing the pair was
+/* Returns whether the key is one of our own without its secret key, because writing the pair was
  * interrupted. */
 static bool is_unfinished(const struct key_files *files, const struct jw_key *key)
 {

@@ -79,10 +79,10 @@ struct set;
 int manifest_add_member(struct jw_error *err, struct pack_manifest *manifest, struct set *leads,
 						const struct pack_member *member, uint32_t *ret_at);
 
-/* Whether libnvJitLink made the entry: its options are "-arch=sm_86 -c", and its stamp is not a
- * driver's. */
+/* Returns whether libnvJitLink made the entry: its options are "-arch=sm_86 -c", and its stamp is
+ * not a driver's. */
 bool pack_entry_is_jitlink(const struct pack_entry *entry);
-/* Whether the entry's cubin is relocatable. */
+/* Returns whether the entry's cubin is relocatable. */
 bool pack_entry_is_relocatable(const struct pack_entry *entry);
 
 /* Writes the bytes after the payload in an entry's key and returns their length; 0 for a bare

@@ -145,8 +145,8 @@ static void secret_checksum(uint8_t checksum[32], const struct minisign_secret *
 	sodium_memzero(&state, sizeof state);
 }
 
-/* Whether a secret key is sound. minisign itself leaves the checksum of a key without passphrase
- * empty (0.11): for such a key its two halves must match. */
+/* Returns whether a secret key is sound. minisign itself leaves the checksum of a key without
+ * passphrase empty (0.11): for such a key its two halves must match. */
 static bool secret_holds(const struct minisign_secret *secret, const uint8_t checksum[32])
 {
 	uint8_t wanted[32], seed[crypto_sign_SEEDBYTES], public_key[MINISIGN_PUBLIC];

@@ -72,6 +72,6 @@ void minisign_write_signature(const struct minisign_signature *signature, struct
 int minisign_sign(struct jw_error *err, const struct minisign_secret *secret,
 				  const uint8_t prehash[MINISIGN_PREHASH], const char *comment,
 				  struct minisign_signature *ret_signature);
-/* Whether the signature is the key's, over this file and its own trusted comment. */
+/* Returns whether the signature is the key's, over this file and its own trusted comment. */
 bool minisign_verify(const struct minisign_signature *signature, const struct minisign_public *key,
 					 const uint8_t prehash[MINISIGN_PREHASH]);

@@ -40,8 +40,8 @@ static bool is_named_driver(const struct jw_prune_options *options, const char *
 	return false;
 }
 
-/* Whether the driver that made the entry is known, and still in use. An unknown driver's entries
- * are removed only by its stamp. */
+/* Judges the driver that made the entry: known or not, still in use or not. An unknown driver's
+ * entries are removed only by its stamp. */
 static enum former_verdict maker_of(const struct prune *prune, const struct jw_cache_entry *entry)
 {
 	return entry->kind == JW_CACHE_OTHER || entry->form == JW_CACHE_JITLINK

@@ -41,8 +41,9 @@ static bool is_asked_for(void *context, uint64_t key)
 	return set_has(&((const struct refill *)context)->asked, key);
 }
 
-/* Whether a pack may have entries to carry over. The name of a carried entry depends on its PTX,
- * which the manifest lacks; the lengths of keys suffice to skip the packs of other programs. */
+/* Returns whether a pack may have entries to carry over. The name of a carried entry depends on its
+ * PTX, which the manifest lacks; the lengths of keys suffice to skip the packs of other programs.
+ */
 static bool may_be_carried(const struct refill *refill, const struct pack_manifest *manifest,
 						   const struct pack_entry *entry)
 {

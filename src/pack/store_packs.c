@@ -156,7 +156,7 @@ void jw_store_free(struct jw_store *store)
  * pack. Entries of a removed pack that the cache still has are kept again. */
 enum { MAX_KEPT = 256, MAX_TARGETS = 32 };
 
-/* Whether a pack waits for a boot. Such packs hold no more than a cache does, and stay. */
+/* Returns whether a pack waits for a boot. Such packs hold no more than a cache does, and stay. */
 static bool waits_for_boot(const cJSON *ahead, const struct jw_store_pack *pack)
 {
 	const char *next = json_count(ahead, "stored") ? json_text(ahead, "next", "") : "";
@@ -229,8 +229,8 @@ static void sweep_packs(const char *state_dir, const struct jw_store *store, uin
 	cJSON_Delete(ahead);
 }
 
-/* Whether no pack of the store has an entry; `context` is a set of the names of the entries in the
- * store's packs. */
+/* Returns whether no pack of the store has an entry; `context` is a set of the names of the entries
+ * in the store's packs. */
 static bool is_unknown(void *context, uint64_t key)
 {
 	return !set_has(context, key);

@@ -1,4 +1,4 @@
-/* Whether a pack is signed by a trusted key: cubins are code that GPUs run. */
+/* Signs packs, and checks that a trusted key has signed one: cubins are code that GPUs run. */
 #pragma once
 
 #include <jitwarm/pack.h>

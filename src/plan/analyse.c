@@ -114,8 +114,9 @@ static bool is_empty_cubin(struct devcode_view cubin)
 	return empty;
 }
 
-/* Whether the container's PTX declares nothing, or, if it has no PTX, its cubins: no program can
- * use it on any GPU. nvcc makes such containers for files without kernels (libcufftw.so). */
+/* Returns whether the container's PTX declares nothing, or, if it has no PTX, its cubins: no
+ * program can use it on any GPU. nvcc makes such containers for files without kernels
+ * (libcufftw.so). */
 static bool is_empty(struct reading *reading, const struct devcode_container *container)
 {
 	enum { MAX_PTX = 1024, MAX_CUBIN = 4096 };
@@ -142,8 +143,8 @@ static bool is_empty(struct reading *reading, const struct devcode_container *co
 	return true;
 }
 
-/* Whether it is a PTX text of OptiX programs, which reach the driver's compiler only through OptiX.
- * Such texts are files, or in a program's data, and never compressed. */
+/* Returns whether the container is a PTX text of OptiX programs, which reach the driver's compiler
+ * only through OptiX. Such texts are files, or in a program's data, and never compressed. */
 static bool is_optix(struct reading *reading, const struct devcode_container *container)
 {
 	const struct devcode_entry *entry = container->entries;

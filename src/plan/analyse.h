@@ -36,7 +36,8 @@ struct analyse_question {
 	bool kernels;  /* name the kernels of all pieces, not only of those that a target cannot use */
 };
 
-/* Whether the CUDA runtime links the image's relocatable code when a program starts on a GPU. */
+/* The need to link the image's relocatable code when a program starts on a GPU, as the CUDA runtime
+ * does. */
 enum analyse_need { NEED_NO, NEED_YES, NEED_UNKNOWN };
 
 /* Why code does not run on a target, as far as its architectures tell. */

@@ -110,8 +110,8 @@ static int plan_add_module(struct jw_error *err, struct build *build,
 	return 0;
 }
 
-/* Whether a start may not need a module. A loose file of an installed package may be one that only
- * its tests read. */
+/* Returns whether a start may not need a module. A loose file of an installed package may be one
+ * that only its tests read. */
 static bool is_on_demand(const struct build *build, const struct analyse_image *image, bool loose)
 {
 	const struct jw_found *found = build->request->found;

@@ -35,8 +35,8 @@ struct build {
  * build_end, and frees the plan. */
 int build_begin(struct jw_error *err, struct build *build, const struct plan_request *request);
 void build_end(struct build *build);
-/* Whether it is loose code below a tests folder of a package, installed or an archive, so that the
- * package's users do not wait for it. */
+/* Returns whether the image is loose code below a tests folder of a package, installed or an
+ * archive, so that the package's users do not wait for it. */
 bool build_is_of_tests(const struct plan_request *request, const struct analyse_image *image);
 /* Adds the modules and facts of an image to the plan. */
 int build_add_image(struct jw_error *err, struct build *build, const struct analyse_image *image);

@@ -28,9 +28,9 @@ struct cached {
 	size_t unfit, too_new; /* modules of a recording for none of the GPUs, or for newer drivers */
 };
 
-/* Whether the key's payload is bare: PTX that was stored raw and fills its eight bytes has no NUL,
- * and neither has its key; then everything after the target is the payload, and the blank before
- * the options ends it. */
+/* Returns whether the key's payload is bare: PTX that was stored raw and fills its eight bytes has
+ * no NUL, and neither has its key; then everything after the target is the payload, and the blank
+ * before the options ends it. */
 static bool is_bare_key(const struct cache_key_parts *parts)
 {
 	return !memchr(parts->payload, '\0', parts->payload_size) && !parts->options_length &&

@@ -11,8 +11,8 @@ bool decide_is_fatal(enum plan_reason reason)
 	return reason != REASON_NONE && reason != REASON_EXCLUSIVE;
 }
 
-/* Whether a start fails because the driver refuses registered code for that reason; otherwise only
- * its users fail. */
+/* Returns whether a start fails because the driver refuses registered code for that reason;
+ * otherwise only its users fail. */
 static bool fails_start(enum plan_reason reason, enum loading loading)
 {
 	return reason == REASON_RUNTIME || loading == LOADING_ALL ||

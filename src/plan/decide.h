@@ -1,4 +1,4 @@
-/* Whether a program that uses a library, or a package of several, runs on a GPU.
+/* Decides whether a program that uses a library, or a package of several, runs on a GPU.
  *
  * Pure functions of what a library holds, however that is known: from its file (analyse.c), or from
  * a list of facts about files that nobody has here. Nothing here reads a file or asks a driver.
@@ -162,15 +162,16 @@ struct decide_counts {
 	struct jw_driver other_needs;
 };
 
-/* Whether the driver refuses code for that reason, so that a program that loads it fails. */
+/* Returns whether the driver refuses code for that reason, so that a program that loads it fails.
+ */
 bool decide_is_fatal(enum plan_reason reason);
 void decide_count(struct decide_counts *counts, const struct decide_piece *piece, size_t count);
-/* Whether registered containers for one architecture each are a set, so that its missing code for
- * the GPU does not count. */
+/* Returns whether registered containers for one architecture each are a set, so that its missing
+ * code for the GPU does not count. */
 bool decide_has_set(const struct decide_counts *counts);
 struct decided decide_counted(const struct decide_counts *counts);
-/* Whether the CUDA runtime links at a start on that GPU: a linked container has no cubin for it,
- * and some inputs have code. */
+/* Returns whether the CUDA runtime links at a start on that GPU: a linked container has no cubin
+ * for it, and some inputs have code. */
 bool decide_links(const struct decide_counts *counts);
 
 /* ---- packages */

@@ -11,7 +11,8 @@
 
 enum { MOST = 1 << 24 };
 
-/* Whether a number in a folder's name is a version of CUDA or a GPU: cu12, cuda-12.8, sm_90. */
+/* Returns whether a number in a folder's name is a version of CUDA or a GPU: cu12, cuda-12.8,
+ * sm_90. */
 static bool is_after_mark(const char *name, const char *number)
 {
 	static const char *const marks[] = {"cu", "cuda", "sm"};
@@ -102,8 +103,8 @@ static size_t number_of(struct fates *fates, uint64_t hash, uint32_t target)
 	return at;
 }
 
-/* Whether auditwheel (libx-1a2b3c4d.so.0, in NAME.libs or not) or delvewheel (x-HASH.dll) has
- * copied the library into the wheel from elsewhere. */
+/* Returns whether auditwheel (libx-1a2b3c4d.so.0, in NAME.libs or not) or delvewheel (x-HASH.dll)
+ * has copied the library into the wheel from elsewhere. */
 static bool is_bundled(const char *name)
 {
 	enum { FEWEST_DIGITS = 8 };

@@ -16,7 +16,6 @@ enum {
 	LENIENT_RUNTIME = 12000,
 };
 
-/* Whether a folder of the path has that name. */
 static bool has_folder(const char *path, const char *folder)
 {
 	const size_t length = strlen(folder);
@@ -27,9 +26,9 @@ static bool has_folder(const char *path, const char *folder)
 	return false;
 }
 
-/* Whether PyTorch loads the library. PyTorch sets CUDA_MODULE_LOADING=LAZY unless it is set; it has
- * done so since 1.13, which is older than its wheels with a runtime that loads lazily. The
- * libraries of these packages run in its processes. */
+/* Returns whether PyTorch loads the library. PyTorch sets CUDA_MODULE_LOADING=LAZY unless it is
+ * set; it has done so since 1.13, which is older than its wheels with a runtime that loads lazily.
+ * The libraries of these packages run in its processes. */
 static bool is_with_torch(const struct loading_facts *facts)
 {
 	static const char *const folders[] = {"torch", "torchvision", "torchaudio", "xformers", "vllm"};

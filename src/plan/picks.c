@@ -62,7 +62,6 @@ void picks_clear(struct picks *picks)
 	picks->used_bytes = 0;
 }
 
-/* Whether the option string requests a line table. */
 static bool wants_line_info(const char *options, size_t length)
 {
 	static const char *const names[] = {"--generate-line-info", "-lineinfo", "--device-debug",

@@ -62,7 +62,8 @@ uint64_t fate_variants(const char *path, const char *member);
  * alone, counts as one. */
 int fates_add(struct jw_error *err, struct fates *fates, const char *path, const char *member,
 			  const char *package, const struct analyse_target *targets, size_t target_count);
-/* Whether, once settled, the start of a program of that package fails, whatever is compiled. */
+/* Returns, after fates_settle, whether the start of a program of that package fails, whatever is
+ * compiled. */
 bool fates_hopeless(const struct fates *fates, const char *path, const char *package,
 					uint32_t target);
 /* Adds, after fates_settle, a module that the driver has refused, so that its file fails. */
@@ -170,7 +171,7 @@ int plan_build(struct jw_error *err, const struct plan_request *request, struct 
 void plan_free(struct plan *plan);
 /* Adds a line before the assumptions; with `trouble`, about a file that is not read. */
 void plan_note(struct plan *plan, bool trouble, const char *format, ...) JW_PRINTF(3, 4);
-/* Whether a found file is one of the names that the user gave. */
+/* Returns whether a found file is one of the names that the user gave. */
 bool plan_is_named(const char *const *names, size_t count, const char *path);
 /* Marks cold modules as warm if their entries are in the cache now. */
 void plan_probe_again(struct plan *plan);
@@ -178,7 +179,7 @@ void plan_probe_again(struct plan *plan);
  * compiled; its file fails. */
 void plan_refuse(struct plan *plan, struct plan_module *module, unsigned result);
 void unplanned_add(struct jw_unplanned *sum, const struct jw_unplanned *more);
-/* Whether the module was compiled in between, so that its entry exists. */
+/* Returns whether the module's entry exists by now. */
 bool plan_is_compiled(const char *cache_dir, const struct plan_module *module);
 
 /* ---- the cost of a plan's cold modules: time of a first start, time of priming, space in the

@@ -56,7 +56,7 @@ static void refuse_kind(struct plan_judgement *judgement, const struct devcode_e
 						   : (struct jw_driver){0};
 }
 
-/* Whether the container has Tile IR that the driver may compile. */
+/* Returns whether the container has Tile IR that the driver may compile. */
 static bool has_tile(const struct devcode_container *container, struct jw_target device,
 					 const struct jw_driver *driver)
 {
@@ -83,7 +83,7 @@ static const struct devcode_entry *find_spoiler(const struct devcode_container *
 	return NULL;
 }
 
-/* Whether an entry's architecture is 0 or too large; then the driver refuses the container,
+/* Returns whether an entry's architecture is 0 or too large; then the driver refuses the container,
  * whatever else is in it. */
 static bool is_lost(const struct devcode_container *container, const struct jw_driver *driver)
 {

@@ -68,8 +68,9 @@ struct plan_judgement plan_judge(const struct devcode_container *container,
 								 const struct jw_target *texts, bool relocatable,
 								 struct jw_target device, const struct jw_driver *driver);
 
-/* Whether an entry has to be linked before it can be loaded, according to its kind or its option
- * string. (Entries in `__nv_relfatbin` are relocatable without either; the section decides.) */
+/* Returns whether an entry has to be linked before it can be loaded, according to its kind or its
+ * option string. (Entries in `__nv_relfatbin` are relocatable without either; the section decides.)
+ */
 bool plan_entry_relocatable(const struct devcode_container *container,
 							const struct devcode_entry *entry);
 

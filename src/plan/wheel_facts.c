@@ -313,7 +313,7 @@ int wheel_facts_text(struct jw_error *err, struct wheel_facts *facts, const char
 
 /* ---- lines of a list */
 
-/* Whether the line belongs to the wheel above it. */
+/* Returns whether the line belongs to the wheel above it. */
 static bool is_fact(const char *line)
 {
 	return text_starts(line, "library ") || text_starts(line, "piece ") ||

@@ -31,6 +31,6 @@ int wheel_facts_text(struct jw_error *err, struct wheel_facts *facts, const char
 /* Returns the lines that a list has for the wheel with this SHA-256; NULL if there are none. The
  * caller frees them. */
 char *wheel_facts_find(const char *list, const char *sha256);
-/* Whether two wheels' libraries have code for the same architectures, from the same compilers and
- * for the same runtimes; numbers of modules may differ. */
+/* Returns whether two wheels' libraries have code for the same architectures, from the same
+ * compilers and for the same runtimes; numbers of modules may differ. */
 bool wheel_facts_alike(const char *a, const char *b);

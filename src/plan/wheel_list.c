@@ -219,7 +219,7 @@ static int read_piece(struct jw_error *err, struct reading *reading, char *rest)
 	return 0;
 }
 
-/* Whether the line belongs to a wheel that was examined. */
+/* Returns whether the line belongs to a wheel that was examined. */
 static bool is_below_wheel(const struct reading *reading)
 {
 	const struct wheel_list *list = reading->list;

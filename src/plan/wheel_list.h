@@ -76,7 +76,7 @@ int wheel_list_text(struct jw_error *err, char **ret_text, size_t *ret_size);
 #define WHEEL_LIST_OWN "the program's list of wheels"
 void wheel_list_free(struct wheel_list *list);
 
-/* Whether a wheel can be installed for that version of Python ("3.11"). */
+/* Returns whether a wheel can be installed for that version of Python ("3.11"). */
 bool wheel_fits_python(const struct wheel *wheel, const char *python);
 /* Returns all versions for which it can be installed: "3.8 to 3.12", "3.9 or newer"; the caller
  * frees the text. */

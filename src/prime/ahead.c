@@ -92,7 +92,8 @@ static void keep_record(const struct ahead_work *work, enum jw_ahead_state state
 	(void)state_write(NULL, work->state_dir, STATE_AHEAD, json_object(&record_table, &record));
 }
 
-/* Whether no other process is preparing; then none can until the lock is closed. */
+/* Takes the lock of preparing, for as long as it is open; returns false if another process holds
+ * it. */
 static bool take_ahead_lock(struct ahead_work *work, enum os_open how)
 {
 	char *path = work->state_dir ? os_join(work->state_dir, "ahead-lock") : NULL;
@@ -310,7 +311,7 @@ static void spare_running(const struct ahead_work *work, const struct jw_system 
 	(void)cache_live_close(NULL, live);
 }
 
-/* Whether the limit has no room; a full disk may have some at the next call. */
+/* Returns whether the limit has no room; a full disk may have some at the next call. */
 static bool is_short_of_room(const struct jw_prime_result *result, const struct jw_system *system)
 {
 	return (result->plan.too_much &&

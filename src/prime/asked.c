@@ -85,7 +85,7 @@ static bool read_tags(const char *file, struct tags *tags)
 	return true;
 }
 
-/* Whether a version is no pre-release: “1.0”, “1.0.post1”, “1.0+cu126”. */
+/* Returns whether a version is no pre-release: “1.0”, “1.0.post1”, “1.0+cu126”. */
 static bool is_release(const char *version)
 {
 	struct version numbers;
@@ -98,7 +98,8 @@ static bool is_release(const char *version)
 	return (!*rest || *rest == '+') && !strpbrk(version, " \n");
 }
 
-/* Whether one of the tags is the platform's; *ret_pure is set if it is for every platform. */
+/* Returns whether one of the tags is the platform's; *ret_pure is set if it is for every platform.
+ */
 static bool is_for(const char *tags, const char *platform, bool *ret_pure)
 {
 	const char *machine = !strcmp(platform, "linux-aarch64") ? "_aarch64" : "_x86_64";
@@ -586,7 +587,7 @@ static struct release *middle_of(struct jw_asked *asked, const struct jw_which *
 	return NULL;
 }
 
-/* Whether bisection between two known releases may show a change of the answer. */
+/* Returns whether bisection between two known releases may show a change of the answer. */
 static bool differ(const struct jw_which_release *a, const struct jw_which_release *b)
 {
 	return a->answer != b->answer || !text_same(a->why, b->why);

@@ -49,7 +49,7 @@ static void list_package(const struct jw_found_file *file, struct jw_check_resul
 		package->gpus[t].target = result->gpus[t].target;
 }
 
-/* Whether a failing file ("path" or "path: member") is this file, or a member of it. */
+/* Returns whether a failing file ("path" or "path: member") is this file, or a member of it. */
 static bool is_of_file(const char *failing, const char *path)
 {
 	const size_t length = strlen(path);
@@ -381,7 +381,7 @@ static int list_causes(struct jw_error *err, const struct jw_cache_info *cache,
 	return 0;
 }
 
-/* Whether the question is about this machine, even if its GPUs are named. */
+/* Returns whether the question is about this machine, even if its GPUs are named. */
 static bool is_here(const struct jw_check_options *options)
 {
 	const struct jw_system *system = options->system;

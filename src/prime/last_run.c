@@ -1,4 +1,4 @@
-/* Whether anything has changed since the last run. */
+/* Remembers a run, and finds out whether anything has changed since then. */
 #include <jitwarm/find.h>
 #include <jitwarm/startup.h>
 
@@ -216,7 +216,8 @@ static int digest_entries(struct jw_error *err, const char *dir, struct left_ent
 	return result;
 }
 
-/* Whether entries of the last run may be lost or damaged, or are not used by the driver. */
+/* Finds out whether entries of the last run may be lost or damaged, or are not used by the driver.
+ */
 static int has_suffered(struct jw_error *err, const struct jw_run_state *state,
 						const struct jw_run_state *last, bool *ret_has)
 {

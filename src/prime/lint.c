@@ -70,8 +70,8 @@ static struct jw_lint_finding first_start(const struct jw_scan_verdicts *verdict
 	return finding;
 }
 
-/* Whether the image contains PTX for that GPU alone (compute_90a), whose features no plain -gencode
- * has. */
+/* Returns whether the image contains PTX for that GPU alone (compute_90a), whose features no plain
+ * -gencode has. */
 static bool has_exclusive(const struct jw_scan_image *image, struct jw_target gpu)
 {
 	gpu.suffix = 'a';

@@ -143,7 +143,7 @@ uint64_t lint_neighbour_bytes(const struct jw_scan_image *image, struct jw_arch 
 	return nearest ? nearest->stored_bytes / nearest->entries * pieces : 0;
 }
 
-/* Whether the pattern fits the whole path, the member's path, or the name of either. */
+/* Returns whether the pattern fits the whole path, the member's path, or the name of either. */
 static bool is_except(const char *path, const char *member, const char *pattern)
 {
 	const char *name = member ? member : path;
@@ -177,7 +177,8 @@ static bool has_newer(const struct jw_piece *piece)
 	return false;
 }
 
-/* Whether a piece has code; only LTO-IR is left over by the linker of the build. */
+/* Returns whether a piece has code other than LTO-IR, of which the linker of the build leaves
+ * nothing but copies. */
 static bool has_code(const struct jw_piece *piece)
 {
 	for (size_t i = 0; !piece->empty && i < piece->entry_count; i++)

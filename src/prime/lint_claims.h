@@ -7,10 +7,10 @@
 
 struct lint_claims;
 
-/* Whether something is compared, so that the scan has to group the containers. */
+/* Returns whether something is compared, so that the scan has to group the containers. */
 bool lint_claims_needs_pieces(const struct jw_lint_options *options);
 struct lint_claims *lint_claims_open(const struct jw_lint_options *options);
-/* Whether the image is exempt; the result lists it then. */
+/* Returns whether the image is exempt; the result then lists it. */
 bool lint_claims_except(struct lint_claims *claims, const char *path, const char *member);
 /* Adds any other image, with its pieces. */
 void lint_claims_take(struct lint_claims *claims, const struct jw_scan_image *image);

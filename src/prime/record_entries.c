@@ -76,10 +76,10 @@ static double predicted_seconds(const struct recorder *recorder,
 	return estimate.cost_ms / 1000;
 }
 
-/* Whether an entry is of NVIDIA's stand-alone compiler libraries, which store results in the same
- * directory: libnvJitLink with " -arch=sm_86 -c", and others of CUDA 13 with " -arch=sm_86" and "
- * -arch=compute_86 -ftz=1 ...", whose values are not cubins (seen with CuPy 14, stamp "Aug 20 2025"
- * "14:13:52"). Options of containers never begin like this. */
+/* Returns whether an entry is of NVIDIA's stand-alone compiler libraries, which store results in
+ * the same directory: libnvJitLink with " -arch=sm_86 -c", and others of CUDA 13 with "
+ * -arch=sm_86" and " -arch=compute_86 -ftz=1 ...", whose values are not cubins (seen with CuPy 14,
+ * stamp "Aug 20 2025" "14:13:52"). Options of containers never begin like this. */
 static bool is_jitlink(const struct cache_key_parts *parts)
 {
 	static const char start[] = "-arch=";

@@ -50,7 +50,7 @@ void record_keep_texts(struct recorder *recorder);
 /* Inserts the entries into the user's cache; the result says why any are left out. */
 void record_warm(struct recorder *recorder);
 
-/* Whether the caller has cancelled; sets the result's flag. */
+/* Returns whether the caller has cancelled; the result is then marked as cancelled. */
 bool record_is_stopped(struct recorder *recorder);
 
 void record_note(struct jw_record_result *result, const char *line);

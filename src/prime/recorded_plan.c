@@ -126,8 +126,8 @@ static const struct plan_module *find_recorded_key(const struct plan *plan, cons
 	return NULL;
 }
 
-/* Whether an entry is in the cache. A module that is in no file has its name from the recorded
- * driver alone. */
+/* Returns whether an entry is in the cache. A module that is in no file has its name from the
+ * recorded driver alone. */
 static bool is_in_cache(const struct jw_recording *recording, const struct plan_request *request,
 						const struct jw_recorded_module *module)
 {

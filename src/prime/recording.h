@@ -21,8 +21,8 @@ enum {
 /* Appends the recording to `text`, one line for each list element. */
 int recording_format(struct jw_error *err, const struct jw_recording *recording, struct buf *text);
 
-/* Whether a module with these options may have a text, so that compilers open no file that the
- * options name. */
+/* Returns whether a module with these options may have a text, so that compilers open no file that
+ * the options name. */
 bool recording_may_have_text(const struct jw_recorded_module *module);
 /* Returns the longest `zstd` of a text of so many bytes. */
 size_t recording_max_packed(size_t size);

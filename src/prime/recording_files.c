@@ -103,7 +103,7 @@ static char *local_path(const char *path)
 	return made;
 }
 
-/* Whether a path may exist; if it cannot be examined, the search reports why. */
+/* Returns whether a path may exist; if it cannot be examined, the search reports why. */
 static bool may_be_there(const char *path)
 {
 	bool there;
@@ -167,7 +167,7 @@ static uint64_t path_key(const char *path)
 	return key;
 }
 
-/* Whether the error means that a package is missing, which is reported module by module. */
+/* Returns whether the error means that a package is missing, which is reported module by module. */
 static bool is_missing_package(enum jw_code code)
 {
 	return code == JW_ERR_NOT_FOUND || code == JW_ERR_USAGE;

@@ -215,14 +215,14 @@ static bool is_package_name(const char *name)
 	return !strchr("-.", *name) && !name[strspn(name, letters)];
 }
 
-/* Whether a path is absolute on the recorded machine, whatever its system is. */
+/* Returns whether a path is absolute on the recorded machine, whatever its system is. */
 static bool begins_at_root(const char *path)
 {
 	return *path == '/' || text_starts(path, "~/") || text_starts(path, "~\\") ||
 		   text_starts(path, "\\\\") || (*path && path[1] == ':');
 }
 
-/* Whether no part of the path is “..”, and no part stands for several names. */
+/* Returns whether no part of the path is “..”, and no part stands for several names. */
 static bool leads_to_one_file(const char *path)
 {
 	for (const char *at = path; (at = strstr(at, "..")); at++)

@@ -332,7 +332,7 @@ static bool same_outcome(const struct scan_outcome *a, const struct scan_outcome
 	return !memcmp(a, b, offsetof(struct scan_outcome, needed));
 }
 
-/* Whether everything fails, and a driver's age is not the reason. */
+/* Returns whether everything fails, and a driver's age is not the reason. */
 static bool runs_with_none(const struct scan_outcome *outcome)
 {
 	const size_t *verdicts = outcome->verdicts;

@@ -102,8 +102,8 @@ static uint32_t find_compiler(const struct jw_found_file *file, enum compiler_ki
 																	  : 0;
 }
 
-/* Whether a compiler is not used: Triton uses another ptxas on GPUs from sm_100 on, if it has
- * one. */
+/* Returns whether a compiler is not used: Triton uses another ptxas on GPUs from sm_100 on, if it
+ * has one. */
 static bool is_passed_over(const struct jw_found *found, const struct jw_found_file *file,
 						   struct jw_target device)
 {
@@ -149,7 +149,8 @@ static char *misfit_text(enum compiler_kind kind, uint32_t cuda, const struct jw
 					  version, compiler_names[kind], jw_target_sm(sm, device));
 }
 
-/* Whether a package of that name, or one whose name begins like this, has one of the files. */
+/* Returns whether a package of that name, or one whose name begins like this, has one of the files.
+ */
 static bool has_package(const struct jw_found *found, const char *const *names, size_t count)
 {
 	for (size_t i = 0; i < found->file_count; i++)
@@ -193,7 +194,7 @@ static void list_compiler(const struct jw_found_file *file, struct jw_check_comp
 	result->compilers[result->compiler_count++] = misfit;
 }
 
-/* Whether the bytes name NVRTC, whose library programs that bring none load by name. */
+/* Returns whether the bytes name NVRTC, whose library programs that bring none load by name. */
 static bool names_nvrtc(const uint8_t *at, size_t size)
 {
 	static const char name[] = "nvrtc";
@@ -207,8 +208,8 @@ static bool names_nvrtc(const uint8_t *at, size_t size)
 	return false;
 }
 
-/* Whether a program may load an NVRTC: any of a whole environment; otherwise those whose files
- * bring it or name it. */
+/* Returns whether a program may load an NVRTC: any of a whole environment; otherwise those whose
+ * files bring it or name it. */
 static bool may_load_nvrtc(const struct jw_found *search)
 {
 	bool may = search->whole;

@@ -57,7 +57,8 @@ static int check_owner(struct jw_error *err, const char *path, struct lines *lin
 	return 0;
 }
 
-/* Whether a path lies in a profile that follows the user from machine to machine, or to a cloud. */
+/* Returns whether a path lies in a profile that follows the user from machine to machine, or to a
+ * cloud. */
 static bool is_synchronised(const char *path)
 {
 	static const char *const names[] = {"OneDrive", "Dropbox", "iCloudDrive"};

@@ -34,8 +34,8 @@ static int kept_path(struct jw_error *err, const char *task, char **ret_path)
 	return 0;
 }
 
-/* Whether the task runs as this account, or as the group Users. The trigger's <UserId> may have
- * become a name; the principal's stays a SID. */
+/* Returns whether the task runs as this account, or as the group Users. The trigger's <UserId> may
+ * have become a name; the principal's stays a SID. */
 static bool is_our_task(const struct jw_startup_item *item, const char *xml)
 {
 	const char *start = strstr(xml, "<Principals>");

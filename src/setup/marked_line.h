@@ -26,6 +26,6 @@ int marked_put(struct jw_error *err, const char *text, size_t size, const char *
 int marked_take(struct jw_error *err, const char *text, size_t size, const char *mark,
 				struct buf *ret_text, bool *ret_there);
 
-/* Whether the mark claims this line. `*claims` is 0 before the first line of a text, and is passed
- * on from line to line. */
+/* Returns whether the mark claims this line. `*claims` is 0 before the first line of a text, and is
+ * passed on from line to line. */
 bool marked_claims(const char *line, size_t size, const char *mark, unsigned *claims);

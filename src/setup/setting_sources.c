@@ -81,7 +81,7 @@ static char *value_of(const char *at, const char *end)
 	return text;
 }
 
-/* Whether the line sets a variable, as NAME=value or as fish's “set -gx NAME value”. */
+/* Returns whether the line sets a variable, as NAME=value or as fish's “set -gx NAME value”. */
 static bool sets(const char **at, const char *end, const char *name)
 {
 	static const char fish[] = "set -gx ";

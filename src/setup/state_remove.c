@@ -34,8 +34,8 @@ static const struct {
 static const char *const own_folders[] = {"drivers", "runs",   "store",
 										  "trusted", "wheels", own_keys};
 
-/* Whether a file has a name of jitwarm's. This includes temporary files of a killed run, unless the
- * name could be a word (“.backup”). */
+/* Returns whether a file has a name of jitwarm's. This includes temporary files of a killed run,
+ * unless the name could be a word (“.backup”). */
 static bool has_own_name(const char *folder, const char *name)
 {
 	const char *dot = strrchr(name, '.');
@@ -62,7 +62,7 @@ static bool is_own_folder(const char *name)
 	return false;
 }
 
-/* Whether a file is a key of jitwarm's; keys of other programs have such names too. */
+/* Returns whether a file is a key of jitwarm's; keys of other programs have such names too. */
 static bool is_key(const char *path)
 {
 	static const char start[] = "untrusted comment: ";

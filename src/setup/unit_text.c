@@ -276,7 +276,7 @@ static char *link_of(const struct jw_startup_options *options, const struct jw_s
 	return link;
 }
 
-/* Whether a path exists, also as a link to a removed unit. */
+/* Returns whether a path exists, also as a link to a removed unit. */
 static bool is_listed(const char *path)
 {
 	char *folder = os_dir_name(path);

@@ -79,15 +79,16 @@ static int fill_word(struct jw_error *err, struct buf *word, const char *form,
 	return 0;
 }
 
-/* Whether the output means that something is missing: registries answer “manifest unknown” or “name
- * unknown” (OCI Distribution Specification), and oras has its own words. */
+/* Returns whether the output means that something is missing: registries answer “manifest unknown”
+ * or “name unknown” (OCI Distribution Specification), and oras has its own words. */
 static bool is_missing(const char *words)
 {
 	return strstr(words, "manifest unknown") || strstr(words, "name unknown") ||
 		   strstr(words, ": not found");
 }
 
-/* Whether the output is that of Go's TLS, in both programs, about a server that uses plain HTTP. */
+/* Returns whether the output is that of Go's TLS, in both programs, about a server that uses plain
+ * HTTP. */
 static bool is_plain(const char *words)
 {
 	return strstr(words, "HTTP response to HTTPS") ||

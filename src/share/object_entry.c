@@ -96,7 +96,7 @@ static void object_files_free(struct object_files *files)
 	mem_free(files->claim_name);
 }
 
-/* Whether a failure concerns only this object. */
+/* Returns whether a failure concerns only this object. */
 static bool is_of_object(const struct jw_error *why)
 {
 	return why->code == JW_ERR_FORMAT || why->code == JW_ERR_LIMIT ||

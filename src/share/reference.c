@@ -49,7 +49,7 @@ bool reference_is_tag(const char *text)
 		   strspn(text, tag_characters) == length;
 }
 
-/* Whether the text is "example.org", "127.0.0.1:5000" or "[::1]:5000". */
+/* Returns whether the text is a host, like "example.org", "127.0.0.1:5000" or "[::1]:5000". */
 static bool is_host(const char *text)
 {
 	size_t length;

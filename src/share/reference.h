@@ -22,9 +22,9 @@ struct reference {
 
 /* Parses a reference. JW_ERR_USAGE with the reason if it is malformed. */
 int reference_parse(struct jw_error *err, const char *text, struct reference *ret_reference);
-/* Whether `plain`, an item of the setting plain-http, means this host, which may have a port:
- * "HOST", "HOST:PORT"; "localhost" and "127.0.0.1" mean this machine by all its names, and all
- * ports. */
+/* Returns whether `plain`, an item of the setting plain-http, means this host, which may have a
+ * port: "HOST", "HOST:PORT"; "localhost" and "127.0.0.1" mean this machine by all its names, and
+ * all ports. */
 bool reference_host_is(const char *host, const char *plain);
 bool reference_is_repository(const char *text);
 bool reference_is_tag(const char *text);

@@ -55,8 +55,8 @@ static void read_holder(const struct cache_turn *turn, char *text, size_t size)
 	buf_free(&content);
 }
 
-/* Whether the file is still in place. The last holder may have removed it after we opened it; then
- * a lock on it has no effect. */
+/* Returns whether the file is still in place. The last holder may have removed it after we opened
+ * it; then a lock on it has no effect. */
 static bool is_in_place(const struct cache_turn *turn, struct os_file *file)
 {
 	struct os_stat ours, there;

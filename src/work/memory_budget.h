@@ -36,8 +36,8 @@ void memory_budget_begin(struct memory_budget *memory, unsigned workers, uint64_
 /* Returns the most memory that a worker is expected to need while it compiles a module with this
  * prediction; 0 bytes stands for a waiting worker. */
 uint64_t memory_budget_need(const struct memory_budget *memory, uint64_t predicted_bytes);
-/* Whether a worker that needs this much may begin beside others that have or need `others_bytes`. A
- * worker alone always may. */
+/* Returns whether a worker that needs this much may begin beside others that have or need
+ * `others_bytes`. A worker alone always may. */
 bool memory_budget_admits(const struct memory_budget *memory, uint64_t others_bytes,
 						  uint64_t need_bytes);
 /* Records the peak that a worker reached during a compile with this prediction. */

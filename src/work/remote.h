@@ -58,10 +58,10 @@ struct remote_turn {
  * that nodes that begin together begin with different modules. Sets `dear` and `turn`. */
 void remote_order(uint64_t node, struct remote_turn *turns, size_t count);
 
-/* Whether to claim this module now; asked when a worker is idle. */
+/* Returns whether to claim this module now; asked when a worker is idle. */
 bool remote_may_claim(const struct remote_module *known, uint64_t now_ns);
-/* Whether to search for this module now; asked when there is nothing to claim, or other modules
- * were found. */
+/* Returns whether to search for this module now; asked when there is nothing to claim, or other
+ * modules were found. */
 bool remote_may_ask(const struct remote_module *known, uint64_t now_ns);
 /* Records that a search has not found the module. */
 void remote_see_nothing(struct remote_module *known, double cost_ms, uint64_t now_ns);

@@ -214,8 +214,8 @@ static void report_progress(struct run *run)
 
 static const uint64_t POLL_NS = 1000000000;
 
-/* Whether memory has room for this module beside the other workers' jobs. A module alone is always
- * admitted, or the run would never end. */
+/* Returns whether memory has room for this module beside the other workers' jobs. A module alone is
+ * always admitted, or the run would never end. */
 static bool has_room(const struct run *run, const struct slot *slot, size_t module)
 {
 	const struct memory_budget *budget = &run->memory.budget;
@@ -318,7 +318,7 @@ struct slot *run_check_machine(struct run *run)
 /* Only if the current job is shorter than this, the next one has to be sent early. */
 enum { SHORT_MS = 250 };
 
-/* Whether there is work for another worker. */
+/* Returns whether there is work for another worker. */
 static bool needs_worker(const struct run *run)
 {
 	const unsigned alive = run->workers.alive;

@@ -303,14 +303,14 @@ static size_t idle_workers(const struct run *run)
 	return most > busy ? most - busy : 0;
 }
 
-/* Whether everything is compiled, and some entries are not yet put into the folder. */
+/* Returns whether everything is compiled, and some entries are not yet put into the folder. */
 static bool only_puts_are_left(const struct run *run)
 {
 	return job_queue_peek(&run->queue) == QUEUE_EMPTY && !job_queue_has_suspects(&run->queue) &&
 		   !run_busy_workers(run);
 }
 
-/* Whether workers wait for the folder now. */
+/* Returns whether workers wait for the folder now. */
 static bool is_waited_for(const struct run *run)
 {
 	const struct remote *remote = &run->remote;

@@ -67,7 +67,7 @@ static void take_out(struct spool *spool, const struct plan *plan, struct want *
 	mem_free(places);
 }
 
-/* Whether a file's containers are packed: in a member of an archive, or in a file that is
+/* Returns whether a file's containers are packed: in a member of an archive, or in a file that is
  * compressed with zstd as a whole. */
 static bool is_packed(const struct plan_file *file)
 {

@@ -145,9 +145,9 @@ void run_remote_free(struct run *run);
 /* Checks late answers, puts compiled entries into the folder, and claims modules for idle
  * workers. */
 void run_remote_step(struct run *run);
-/* Whether the run has to wait for that worker, although no other one is left. */
+/* Returns whether the run has to wait for that worker, although no other one is left. */
 bool run_remote_is_needed(const struct run *run);
-/* Whether a worker may begin this module now. */
+/* Returns whether a worker may begin this module now. */
 bool run_remote_allows(const struct run *run, size_t module);
 /* Returns how many modules wait for workers; SIZE_MAX without a shared folder. */
 size_t run_remote_ready(const struct run *run);
@@ -168,8 +168,8 @@ void run_module_failed(struct run *run, size_t index, const char *reason, const 
 void run_without_context(struct run *run, struct slot *slot, struct run_job job, const char *why);
 /* Blames the oldest of a worker's jobs when the worker has ended. */
 void run_blame(struct run *run, struct slot *slot, const struct child_end *how);
-/* Whether starting further workers is pointless; run->err is then the reason. With `in_compile`,
- * the worker was compiling a module. */
+/* Returns whether starting further workers is pointless; run->err is then the reason. With
+ * `in_compile`, the worker was compiling a module. */
 bool run_is_hopeless(struct run *run, struct slot *slot, const struct child_end *how,
 					 bool in_compile);
 /* Takes a worker's hello; false if this worker gets no work. */

@@ -241,7 +241,7 @@ static int report(struct cli *cli, const struct jw_bake_result *result,
 
 /* ---- the run */
 
-/* Whether it is for other machines; “--target native” alone equals no --target. */
+/* Returns whether the copies are for other machines; “--target native” alone equals no --target. */
 static bool is_for_others(const struct options *options)
 {
 	return options_count(options, "target") > 1 ||

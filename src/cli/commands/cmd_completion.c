@@ -28,8 +28,8 @@ struct completion {
 	struct buf text;
 };
 
-/* Whether a candidate can do no harm: a shell puts it into its command line as it is, and a name
- * from a file must not become a command. */
+/* Returns whether a candidate can do no harm: a shell puts it into its command line as it is, and a
+ * name from a file must not become a command. */
 static bool is_harmless(const char *candidate, size_t length)
 {
 	for (size_t i = 0; i < length; i++)
@@ -132,7 +132,7 @@ static void offer_options(struct completion *completion, const struct cli_option
 		}
 }
 
-/* Whether an earlier command begins with the same word. */
+/* Returns whether an earlier command begins with the same word. */
 static bool is_listed_before(const struct cli_command *const *commands, size_t i, size_t length)
 {
 	for (size_t k = 0; k < i; k++)

@@ -515,7 +515,8 @@ static struct lint_file lint_file_of(const struct jw_lint_result *result, const 
 	return file;
 }
 
-/* Whether the finding is of another GPU, or its file has an annotation for the GPU already. */
+/* Returns whether the finding is of another GPU, or its file has an annotation for the GPU already.
+ */
 static bool is_annotated(const struct jw_lint_result *result, size_t at, struct jw_target target)
 {
 	if (!jw_target_equal(result->findings[at].target, target))

@@ -383,7 +383,8 @@ struct prime_share {
 	struct jw_share_options options;
 };
 
-/* Whether entries of others can be trusted; true if that cannot be found out. */
+/* Returns whether some key is trusted, so that entries of others can be; true if that cannot be
+ * found out. */
 static bool trusts_a_key(const char *state_dir)
 {
 	struct jw_keys keys;
@@ -832,7 +833,7 @@ extern const struct cli_command command_make;
 
 enum { LOG_LINES = 6 };
 
-/* Whether programs of this account use the folder as it is. */
+/* Returns whether programs of this account use the folder as it is. */
 static bool is_own_cache(const char *path)
 {
 	const struct jw_system_options how = {.asleep = true};

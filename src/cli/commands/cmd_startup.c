@@ -111,7 +111,7 @@ static void print_items(const struct output *out, const struct jw_startup *start
 	}
 }
 
-/* Whether a path is in a folder that a person or the system empties. */
+/* Returns whether a path is in a folder that a person or the system empties. */
 static bool is_in_passing(const char *path)
 {
 	static const char *const passing[] = {"Downloads", "Temp", "tmp"};
@@ -180,7 +180,7 @@ static void print_run(const struct output *out, const char *line)
 
 extern const struct cli_command command_startup_enable;
 
-/* Whether the network may be used, which needs consent; at a terminal the user is asked. */
+/* Returns whether the network may be used, which needs consent; at a terminal the user is asked. */
 static bool may_fetch(const struct cli *cli)
 {
 	const struct options *given = &cli->options;

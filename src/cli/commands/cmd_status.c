@@ -368,7 +368,7 @@ static void print_cache(const struct output *out, const struct jw_cache_info *ca
 	}
 }
 
-/* Whether the path is relative, and so names another cache in each working directory. */
+/* Returns whether the path is relative, and so names another cache in each working directory. */
 static bool is_relative(void)
 {
 	char *path = os_env("CUDA_CACHE_PATH");
@@ -387,7 +387,7 @@ static int stop_at_code(struct jw_error *err, void *context, const struct jw_sca
 	return -1;
 }
 
-/* Whether the active environment has device code, so that a scan has an answer. */
+/* Returns whether the active environment has device code, so that a scan has an answer. */
 static bool environment_has_code(void)
 {
 	const struct jw_find_options find = {.cancel = cli_cancel};

@@ -253,7 +253,7 @@ static void print_apply(const struct output *out, const struct options *options)
 			  &line);
 }
 
-/* Whether the advised settings are in force. */
+/* Returns whether the advised settings are in force. */
 static bool is_in_force(const struct tuning *tuning)
 {
 	const uint64_t limit = tuning->cli->system->cache.limit_bytes;
@@ -263,8 +263,8 @@ static bool is_in_force(const struct tuning *tuning)
 		   tuning->advice->path_in_force && !tuning->cli->system->cache.warning_count;
 }
 
-/* Whether nothing sets a variable, and nothing has to: a default is not made permanent without a
- * request. */
+/* Returns whether nothing sets a variable, and nothing has to: a default is not made permanent
+ * without a request. */
 static bool defaults_suffice(const struct tuning *tuning)
 {
 	const struct options *options = &tuning->cli->options;
@@ -418,7 +418,7 @@ static bool is_of_windows(const char *form)
 	return form && (!strcmp(form, "cmd") || !strcmp(form, "powershell"));
 }
 
-/* Whether a path is absolute; the lines can be for another system than this one. */
+/* Returns whether a path is absolute; the lines can be for another system than this one. */
 static bool is_absolute_for(const char *form, const char *path)
 {
 	const bool drive =

@@ -288,8 +288,8 @@ static void print_sample(struct watching *watching)
 	output_flush();
 }
 
-/* Whether a line is due: each time on a terminal; elsewhere after a change, and at least each
- * minute. */
+/* Returns whether a line is due: each time on a terminal; elsewhere after a change, and at least
+ * each minute. */
 static bool is_line_due(const struct watching *watching, bool changed)
 {
 	const struct watch_document *document = &watching->document;

@@ -118,7 +118,7 @@ const struct json_table document_which = {.schema = "jitwarm.which/1", .fields =
 
 /* ---- the text */
 
-/* Whether two adjacent releases take times that one row can tell. */
+/* Returns whether two adjacent releases take times that one row can show. */
 static bool same_time(const struct jw_which_release *a, const struct jw_which_release *b)
 {
 	static const double most = 3;
@@ -127,7 +127,7 @@ static bool same_time(const struct jw_which_release *a, const struct jw_which_re
 		   (a->start.high <= most * b->start.high && b->start.high <= most * a->start.high);
 }
 
-/* Whether two adjacent releases share a row. */
+/* Returns whether two adjacent releases share a row. */
 static bool same_answer(const struct jw_which_release *a, const struct jw_which_release *b)
 {
 	return a->answer == b->answer && text_same(a->why, b->why) &&
@@ -214,7 +214,7 @@ static void print_answer(struct table *table, const struct jw_which_release *rel
 	}
 }
 
-/* Whether anything is known about some release. */
+/* Returns whether anything is known about some release. */
 static bool is_any_known(const struct jw_which *which)
 {
 	for (size_t i = 0; i < which->count; i++)
@@ -310,7 +310,7 @@ static void print_install(const struct cli *cli, const struct which_document *do
 	next_step(&cli->out, STYLE_GOOD, text, &command);
 }
 
-/* Whether PyTorch's index builds the package for several versions of CUDA, too. */
+/* Returns whether PyTorch's index builds the package for several versions of CUDA, too. */
 static bool has_other_index(const char *package)
 {
 	static const char *const packages[] = {"torch", "torchvision", "torchaudio", "xformers",
@@ -704,7 +704,7 @@ static int answer_all(struct jw_error *err, struct cli *cli, const struct gpu_ta
 	return 0;
 }
 
-/* Whether an environment is active: with --target, the Python of PATH does not count. */
+/* Returns whether an environment is active: with --target, the Python of PATH does not count. */
 static bool is_active(void)
 {
 	char *venv = os_env("VIRTUAL_ENV"), *conda = os_env("CONDA_PREFIX");

@@ -212,7 +212,7 @@ void os_locale_restore(struct os_locale *locale)
 
 static const char supplies[] = "/sys/class/power_supply";
 
-/* Whether a file of a power supply contains exactly this word. */
+/* Returns whether a file of a power supply contains exactly this word. */
 static bool has_word(const char *supply, const char *name, const char *word)
 {
 	struct buf text = {0};

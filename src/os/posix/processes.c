@@ -65,7 +65,7 @@ struct tour {
 	bool replaced; /* only files that are no longer where they were mapped from */
 };
 
-/* Whether a file that `maps` calls deleted lay in a folder and was not memory alone. */
+/* Returns whether a file that `maps` calls deleted lay in a folder and was not memory alone. */
 static bool was_file(const char *path)
 {
 	return !text_starts(path, "/memfd:") && !text_starts(path, "/SYSV") &&
@@ -200,8 +200,8 @@ void os_program_name(int pid, char *name, size_t size)
 	buf_free(&text);
 }
 
-/* Whether a program has the rights of its file (sudo, passwd); it may have become root since.
- * Source: AT_SECURE in getauxval(3). */
+/* Returns whether a program has the rights of its file (sudo, passwd); it may have become root
+ * since. Source: AT_SECURE in getauxval(3). */
 static bool has_rights_of_file(int pid)
 {
 	enum { KIND, VALUE, WORDS };
@@ -218,8 +218,8 @@ static bool has_rights_of_file(int pid)
 	return has;
 }
 
-/* Whether a file below /proc/PID differs from our own process's. False if that cannot be found out:
- * then the process's variables cannot be read either. */
+/* Returns whether a file below /proc/PID differs from our own process's. False if that cannot be
+ * found out: then the process's variables cannot be read either. */
 static bool is_elsewhere(int pid, const char *name)
 {
 	struct stat its, own;

@@ -63,8 +63,8 @@ int os_space(struct jw_error *err, const char *path, struct os_space *ret_space)
 	return 0;
 }
 
-/* Whether the mount that a path is on comes from a folder of this name. Each line has the mount's
- * number, its parent's, the device, the folder in the file system, and the mount point
+/* Returns whether the mount that a path is on comes from a folder of this name. Each line has the
+ * mount's number, its parent's, the device, the folder in the file system, and the mount point
  * (proc_pid_mountinfo(5)). */
 static bool is_mounted_from(const char *path, const char *name)
 {
@@ -98,7 +98,7 @@ static bool is_mounted_from(const char *path, const char *name)
 	return is;
 }
 
-/* Whether the path is below the folder that a variable of the environment names. */
+/* Returns whether the path is below the folder that a variable of the environment names. */
 static bool is_below_variable(const char *path, const char *name)
 {
 	char *folder = os_env(name);

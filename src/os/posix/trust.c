@@ -18,9 +18,9 @@
 
 enum { UNMAPPED = 65534 }; /* the id that a user namespace shows for accounts that it lacks */
 
-/* Whether this user namespace lacks the id. Then the files of all ids that it lacks show UNMAPPED,
- * and no process here has such an account. In other namespaces that number is a real account's
- * (nobody). `map` is /proc/self/uid_map or gid_map. Source: user_namespaces(7). */
+/* Returns whether this user namespace lacks the id. Then the files of all ids that it lacks show
+ * UNMAPPED, and no process here has such an account. In other namespaces that number is a real
+ * account's (nobody). `map` is /proc/self/uid_map or gid_map. Source: user_namespaces(7). */
 static bool namespace_lacks(const char *map, uint32_t id)
 {
 	FILE *file = id == UNMAPPED ? fopen(map, "re") : NULL;
@@ -67,8 +67,8 @@ static bool is_other(uint32_t account, uint32_t owner)
 		   !namespace_lacks("/proc/self/uid_map", account);
 }
 
-/* Whether other accounts are in the group; the members of a group without a name are unknown.
- * Members of root's group count as the superuser. */
+/* Returns whether other accounts are in the group; the members of a group without a name are
+ * unknown. Members of root's group count as the superuser. */
 static bool group_has_others(gid_t group, uint32_t owner)
 {
 	const struct group *entry;
@@ -90,8 +90,8 @@ static bool group_has_others(gid_t group, uint32_t owner)
 	return has;
 }
 
-/* Whether other accounts may write to the file `path`. With an access list the group's bits are the
- * maximum that any of its entries allows; a list that cannot be read counts as one. */
+/* Returns whether other accounts may write to the file `path`. With an access list the group's bits
+ * are the maximum that any of its entries allows; a list that cannot be read counts as one. */
 static bool is_shared(const char *path, const struct stat *stat, uint32_t owner)
 {
 	ssize_t size;

@@ -112,8 +112,8 @@ static bool is_us(const struct jw_account *account)
 	return us;
 }
 
-/* Whether a path is on a drive. An administrator's program must not log on to a server or open a
- * device for the sake of another account's path. */
+/* Returns whether a path is on a drive. An administrator's program must not log on to a server or
+ * open a device for the sake of another account's path. */
 static bool is_on_drive(const char *path)
 {
 	wchar_t root[] = L"?:\\";

@@ -34,8 +34,8 @@ bool win32_is_wine(void)
 	return ntdll && GetProcAddress(ntdll, "wine_get_version");
 }
 
-/* Whether the path led through a link. Wine has no links of its own and always opens the targets of
- * the host system's links; the path of the opened file shows that. */
+/* Returns whether the path led through a link. Wine has no links of its own and always opens the
+ * targets of the host system's links; the path of the opened file shows that. */
 static bool leads_elsewhere(HANDLE opened, const char *path)
 {
 	enum { MAX_BELOW = 4096 + 8 }; /* the host system has no longer paths */

@@ -23,7 +23,7 @@ HANDLE win32_open(struct jw_error *err, const char *path, DWORD access, enum win
 
 /* Wine has neither links nor times of creation. */
 bool win32_is_wine(void);
-/* Whether the thing opened as OPENING_LINK is a link. */
+/* Returns whether the thing opened as OPENING_LINK is a link. */
 bool win32_is_link(HANDLE opened, const char *path);
 
 /* Renames an open file (DELETE), and replaces an existing one. -1 with err and GetLastError()

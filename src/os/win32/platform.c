@@ -263,7 +263,8 @@ void os_work_in_background(void)
 
 /* NVIDIA's display devices according to Windows' plug and play manager; needs no driver. */
 
-/* Whether one of several texts begins with `start`. Each ends in NUL, and the last is empty. */
+/* Returns whether one of several texts begins with `start`. Each ends in NUL, and the last is
+ * empty. */
 static bool any_starts(const wchar_t *texts, const wchar_t *start)
 {
 	for (; *texts; texts += wcslen(texts) + 1)

@@ -308,8 +308,8 @@ static int add_argument(struct arguments *arguments, char *text)
 	return 0;
 }
 
-/* Whether only the last part of a path is a pattern. File names cannot contain these characters;
- * "/?" asks for help. */
+/* Returns whether only the last part of a path is a pattern. File names cannot contain these
+ * characters; "/?" asks for help. */
 static bool is_pattern(const wchar_t *text)
 {
 	const wchar_t *wild = wcspbrk(text, L"*?");

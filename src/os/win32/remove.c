@@ -53,7 +53,7 @@ static HANDLE open_to_remove(struct jw_error *err, const char *path, DWORD more)
 			   : opened;
 }
 
-/* Whether a link's target was opened, as Wine does. */
+/* Returns whether a link's target was opened, as Wine does. */
 static bool is_target(HANDLE opened, const char *path)
 {
 	return win32_is_link(opened, path) && !(attributes_of(opened) & FILE_ATTRIBUTE_REPARSE_POINT);

@@ -40,7 +40,7 @@ char *win32_utf8(struct jw_error *err, const wchar_t *text)
 	return utf8;
 }
 
-/* Whether Windows uses `path` unchanged: \\?\... or \\.\... */
+/* Returns whether Windows uses `path` unchanged: \\?\... or \\.\... */
 static bool is_raw(const wchar_t *path)
 {
 	return path[0] == L'\\' && path[1] == L'\\' && (path[2] == L'?' || path[2] == L'.') &&
