@@ -479,6 +479,23 @@ static int check_parent(struct jw_error *err, const char *path)
 	return result;
 }
 
+/* Whether the file is a pack, a document of jitwarm or empty, so that a command that is run again
+ * replaces its own output. */
+static bool may_replace(const char *path)
+{
+	static const char pack[4] = "\x28\xb5\x2f\xfd", document[] = "{\"schema\":\"jitwarm.";
+	char head[64], dense[sizeof head + 1] = "";
+	const size_t size = os_read_head(path, head, sizeof head);
+	size_t used = 0;
+
+	if (size >= sizeof pack && !memcmp(head, pack, sizeof pack))
+		return true;
+	for (size_t i = 0; i < size; i++)
+		if (!strchr(" \t\r\n", head[i]))
+			dense[used++] = head[i];
+	return !size || text_starts(dense, document);
+}
+
 static int check_output(struct jw_error *err, const char *path, bool made)
 {
 	struct os_stat stat;
@@ -488,9 +505,16 @@ static int check_output(struct jw_error *err, const char *path, bool made)
 	if (stat.kind == OS_DIRECTORY)
 		return error_set(err, JW_ERR_USAGE, "%s: Is a directory", path);
 	/* A log is extended, whatever kind of file it is. */
-	return made || stat.kind == OS_REGULAR
+	if (made)
+		return 0;
+	if (stat.kind != OS_REGULAR)
+		return error_set(err, JW_ERR_USAGE, "%s: is not a regular file: not replaced", path);
+	return may_replace(path)
 			   ? 0
-			   : error_set(err, JW_ERR_USAGE, "%s: is not a regular file: not replaced", path);
+			   : error_set(err, JW_ERR_USAGE,
+						   "%s: exists, and jitwarm has not written it: name another file, or "
+						   "remove this one first",
+						   path);
 }
 
 bool options_name_folder(const char *path)

@@ -60,6 +60,22 @@ static void describe_difference(const struct jw_system *system, const struct jw_
 						  driver);
 }
 
+/* Stands for the ptxas that find_compiler has not searched for. */
+static const char any_ptxas[] = "ptxas";
+
+/* Finds, or fetches, the compiler for another machine: the named one, else that of its driver. */
+static int find_compiler(struct jw_error *err, struct priming *run)
+{
+	struct jw_prime_compile_options *how = &run->options.compile;
+
+	if (compiler_find(err, &run->system->driver.version,
+					  how->ptxas == any_ptxas ? NULL : how->ptxas, how->fetch, &run->compiler))
+		return -1;
+	describe_difference(run->system, &run->compiler, run->result->compile.inexact);
+	how->ptxas = run->compiler.path;
+	return 0;
+}
+
 static int check_request(struct jw_error *err, struct priming *run)
 {
 	const struct jw_system *system = run->system;
@@ -85,15 +101,12 @@ static int check_request(struct jw_error *err, struct priming *run)
 		if (share->sign_key && jw_key_check(err, share->state_dir, share->sign_key))
 			return -1;
 	}
-	if (system->elsewhere && compiles) {
-		if (compiler_find(err, &system->driver.version, options->compile.ptxas,
-						  options->compile.fetch, &run->compiler))
-			return -1;
-		describe_difference(system, &run->compiler, run->result->compile.inexact);
-	}
-	/* A run that compiles nothing searches for no compiler, but predicts for ptxas. */
-	if (system->elsewhere)
-		options->compile.ptxas = compiles ? run->compiler.path : "ptxas";
+	if (system->elsewhere && compiles && options->compile.ptxas && find_compiler(err, run))
+		return -1;
+	/* The prediction is for ptxas. Which one it is, is decided once there is something to compile:
+	 * a file without device code costs no download. */
+	if (system->elsewhere && !options->compile.ptxas)
+		options->compile.ptxas = any_ptxas;
 	return compiles && pack && pack->sign_key ? jw_key_check(err, system->state_dir, pack->sign_key)
 											  : 0;
 }
@@ -258,6 +271,9 @@ static int compile_step(struct jw_error *err, struct priming *run)
 	const bool unsound = (cache->text[0] && !cache->evicted) || cache->uncounted;
 	int result = 0;
 
+	if (options->compile.ptxas == any_ptxas && outcome->plan.cold && !outcome->plan.too_much &&
+		!options->dry_run && !options->no_compile && find_compiler(err, run))
+		return -1;
 	/* This holds until a run has counted its results (run_plan), whatever prevents that. */
 	outcome->compile.undone = outcome->plan.cold;
 	if ((!options->planned || options->planned(options->context, outcome)) && !options->dry_run &&

@@ -158,6 +158,13 @@ for rest in "bake --target sm_86 --driver 12.4 -o baked" "make --target sm_86 --
 	[[ $got == 2 ]] && grep -qE "“jitwarm compiler fetch 12.[04]” gets it" err && grep -qF -- "--fetch" err && [ ! -s http/log ] && [ ! -e baked ] && ok "${rest%% *}: the line to type" ||
 		fail "${rest%% *}: the line to type: status $got: $(cat out err http/log)"
 done
+cp "$(type -P true)" codeless
+rm -rf store
+: >http/log
+got=0
+PIP_INDEX_URL=$site/good/simple "$jitwarm" make --fetch --target sm_86 --driver 550.163.01 -o cache/ codeless >out 2>err || got=$?
+[ $got = 0 ] && grep -q "no device code found" out && [ ! -s http/log ] && [ ! -e store ] && ok "make --fetch: a file without device code costs no download" ||
+	fail "make --fetch of a file without device code: status $got: $(cat out err http/log)"
 PIP_INDEX_URL=$site/good/simple "$jitwarm" make --fetch --target sm_86 --driver 550.163.01 -o cache/ "$library" >out 2>err
 whole 12.4 && ok "make --fetch" || fail "make --fetch: $(cat out err; find store)"
 rm -rf store cache

@@ -50,6 +50,13 @@ for f in $(cd "$cache" && find . -type f -not -name index); do cmp "$cache/$f" "
 run 0 export --all --cache "$dir" --arch sm_75 -o "$pack"
 out_has "1 entry"
 out_has "left out: 2 entries for other GPUs"
+# An export replaces its own output, but no other file.
+run 0 export --all --cache "$dir" -o "$pack"
+printf 'a letter' >"$work/letter" && : >"$work/empty"
+run 64 export --all --cache "$dir" -o "$(native "$work/letter")"
+err_has "letter: exists, and jitwarm has not written it: name another file, or remove this one first"
+[[ $(cat "$work/letter") == "a letter" ]] || fail "the file is replaced"
+run 0 export --all --cache "$dir" -o "$(native "$work/empty")"
 run 64 export -o -
 err_has "-o: name a file"
 run 64 import -
