@@ -18,7 +18,7 @@ while [ $# -gt 0 ]; do
 	case $1 in
 	--compiler) packages+=(ca-certificates python3-pip) ;;
 	--tests) tests=1
-		packages+=(git ccache clang lld dpkg-dev clang-tidy clang-format libclang-rt-dev valgrind zstd minisign fish zsh python3-pip python3-jsonschema
+		packages+=(git ccache clang lld dpkg-dev clang-tidy clang-format libclang-rt-dev valgrind zstd minisign fish zsh python3-pip python3-jsonschema python3-yaml
 			ca-certificates g++ abigail-tools docker-registry skopeo apache2-utils openssl curl tmux chromium) ;;
 	--windows) packages+=(gcc-mingw-w64-x86-64 wine wine64 dpkg-dev autoconf automake libtool make nsis wixl msitools osslsigncode) ;;
 	--release) packages+=(git zstd minisign build-essential debhelper rpm debootstrap qemu-user-static python3-venv python3-yaml ruby) ;;
