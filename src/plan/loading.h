@@ -1,6 +1,6 @@
 /* When the CUDA runtime passes the code of a library to the driver, as one rule. Measured with
- * runtimes 11.7 to 12.4 under drivers 525 to 555 (tests/driver/loading.sh; docs/driver-cache.md,
- * "When code is loaded"). */
+ * runtimes 11.7 to 12.9 under drivers 525 to 555 (tests/driver/loading.sh; docs/internals/
+ * driver-cache.md, "When code is loaded"). */
 #pragma once
 
 #include <stdbool.h>
