@@ -150,14 +150,12 @@ static void read_setting_line(struct config *config, const char *path, unsigned 
 		add_fault(config, path, number, name, false);
 }
 
-/* Reads a file that only trusted accounts can change. The superuser's settings must be its own. The
- * machine's must be an administrator's on Windows, where every account may make folders in
- * %ProgramData%. */
+/* Reads a file that only trusted accounts can change: the superuser's, and on Windows the machine's,
+ * where every account may make folders in %ProgramData%. */
 static int read_trusted(struct jw_error *err, int which, const char *path, struct buf *text)
 {
-	return os_read_file(err, path, MAX_CONFIG, text) ||
-				   ((os_is_superuser() || (which && os_is_windows)) &&
-					os_check_private(err, path, 0, false)) ||
+	return os_read_file(err, path, MAX_CONFIG, text) || os_check_trusted(err, path) ||
+				   (which && os_is_windows && os_check_private(err, path, 0, false)) ||
 				   (text->size && memchr(text->data, 0, text->size) &&
 					error_set(err, JW_ERR_FORMAT, "%s: not UTF-8", path))
 			   ? -1
@@ -462,20 +460,16 @@ done:
 int config_remove(struct jw_error *err, bool dry_run, char **ret_path)
 {
 	struct jw_error why = {0};
-	struct os_stranger stranger;
 	struct os_stat stat;
 	char *path = settings_path(&why, 0), *folder;
 	int result = 0;
 
 	*ret_path = NULL;
-	if (!path || os_find_stranger(path, &stranger) || os_stat(&why, path, &stat) ||
-		stat.kind == OS_DIRECTORY) {
+	if (!path || os_stat(&why, path, &stat) || stat.kind == OS_DIRECTORY) {
 		mem_free(path);
 		return 0;
 	}
-	/* Root removes the file only if root would also read it. */
-	if (os_is_superuser())
-		result = os_check_private(err, path, 0, false);
+	result = os_check_trusted(err, path);
 	if (!result && !dry_run) {
 		folder = os_dir_name(path);
 		result = os_remove(err, path);

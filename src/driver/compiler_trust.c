@@ -5,11 +5,10 @@
 #include "base/mem.h"
 #include "os/env.h"
 #include "os/file.h"
-#include "os/identity.h"
 
 int compiler_check_trust(struct jw_error *err, const char *path)
 {
-	if (!os_is_superuser() || !os_check_private(err, path, 0, false))
+	if (!os_check_trusted(err, path))
 		return 0;
 	return error_prefix(err,
 						"%s is not run as root; run jitwarm as the account that it belongs to, or "

@@ -5,7 +5,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/file.h"
-#include "os/identity.h"
 
 enum { MAX_BYTES = 4 << 20, MAX_LAST_RUNS = 64, LOCK_MS = 2000 };
 
@@ -116,9 +115,4 @@ int state_write(struct jw_error *err, const char *state_dir, const char *name, c
 	cJSON_Delete(document);
 	os_file_close(lock);
 	return result;
-}
-
-int state_check_writers(struct jw_error *err, const char *path)
-{
-	return os_is_superuser() ? os_check_private(err, path, 0, false) : 0;
 }

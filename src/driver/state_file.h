@@ -24,8 +24,3 @@ int state_write(struct jw_error *err, const char *state_dir, const char *name, c
 
 /* Parses the text of such a file; NULL if it is not sound. Also for tests and the fuzz target. */
 cJSON *state_parse(const char *text, size_t size);
-
-/* Fails for the superuser if another account could change the content at `path`, because keys,
- * packs and settings there decide what the superuser does. JW_ERR_IO with the reason; 0
- * otherwise. */
-int state_check_writers(struct jw_error *err, const char *path);

@@ -189,12 +189,6 @@ static int find_pythons(struct jw_error *err, struct pip *pip)
 			pip->pythons[pip->count++] = path;
 	}
 	pip->uv = os_program_on_path("uv");
-	if (pip->uv && os_is_superuser() && os_check_private(&why, pip->uv, 0, false)) {
-		error_set(&pip->distrust, JW_ERR_UNSUPPORTED, "%s is not run as root (%s)", pip->uv,
-				  why.message);
-		mem_free(pip->uv);
-		pip->uv = NULL;
-	}
 	if (!pip->uv && (pip->uv = os_env("UV")) &&
 		(!os_is_whole_path(pip->uv) || !os_exists(pip->uv))) {
 		mem_free(pip->uv);
@@ -372,8 +366,8 @@ static int ask_uv_python(struct jw_error *err, struct pip *pip)
 		pip->pythons[pip->count] = mem_string_n(text, strcspn(text, "\r\n"));
 		pip->count++;
 	}
-	if (!result && os_is_superuser())
-		result = os_check_private(err, pip->pythons[pip->count - 1], 0, false);
+	if (!result)
+		result = os_check_trusted(err, pip->pythons[pip->count - 1]);
 	buf_free(&answer);
 	return result;
 }
@@ -391,8 +385,7 @@ static int provide_pip(struct jw_error *err, struct pip *pip)
 	size_t at = 0;
 	int result = 0;
 
-	while (at < pip->count && os_is_superuser() &&
-		   os_check_private(NULL, pip->pythons[at], 0, false))
+	while (at < pip->count && os_check_trusted(NULL, pip->pythons[at]))
 		at++;
 	if (at == pip->count && ask_uv_python(err, pip))
 		return -1;

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/clock.h"
+#include "os/identity.h"
 #include "os/path_calls.h"
 #include "os/uv.h"
 
@@ -43,6 +44,11 @@ bool os_is_private(const char *path)
 
 	mem_free(nearest);
 	return own;
+}
+
+int os_check_trusted(struct jw_error *err, const char *path)
+{
+	return os_is_superuser() ? os_check_private(err, path, 0, false) : 0;
 }
 
 bool os_is_older(const char *path, int64_t seconds)

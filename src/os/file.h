@@ -292,3 +292,6 @@ size_t os_root_length(const char *path);
  * folder may write; `owner` and `lasting` are ignored. Otherwise JW_ERR_IO with the reason, which
  * names the folder or file, also if something cannot be examined. */
 int os_check_private(struct jw_error *err, const char *path, uint32_t owner, bool lasting);
+/* Checks a file that decides what this process does: a program, a library, keys, settings. The
+ * superuser's must be private (os_check_private); 0 for other accounts. */
+int os_check_trusted(struct jw_error *err, const char *path);

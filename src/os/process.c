@@ -199,12 +199,10 @@ static int start_safely(struct jw_error *err, const char *const *arguments,
 	size_t count = 0;
 
 	*ret_arguments = arguments;
-	if (!os_is_superuser())
-		return 0;
-	if (os_check_private(&why, *arguments, 0, false))
+	if (os_check_trusted(&why, *arguments))
 		return error_set(err, JW_ERR_UNSUPPORTED, "%s is not run as root (%s)", *arguments,
 						 why.message);
-	if (os_separator != '/')
+	if (!os_is_superuser() || os_separator != '/')
 		return 0;
 	room[count++] = "/usr/bin/env";
 	if (variables)
@@ -347,7 +345,7 @@ char *os_program_on_path(const char *name)
 												 os_separator == '\\' ? ".exe" : "")
 									: NULL;
 		if (path && os_exists(path)) {
-			if (!os_is_superuser() || !os_check_private(NULL, path, 0, false))
+			if (!os_check_trusted(NULL, path))
 				found = path;
 			else if (!passed_over)
 				passed_over = path;

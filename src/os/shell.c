@@ -47,7 +47,8 @@ static bool has_hidden(const char *word)
 	return false;
 }
 
-/* Appends the word as shells of 2024's POSIX read it: each byte that is not ASCII as a number. */
+/* Appends the word in dollar-single-quotes (POSIX.1-2024): each byte that is not printable ASCII
+ * as an octal number. */
 static void quote_hidden(struct buf *line, const char *word)
 {
 	buf_add(line, " $'");

@@ -455,7 +455,7 @@ int keys_find_trusted(struct jw_error *err, const char *state_dir, const uint8_t
 		if (key->trusted && !strcmp(key->id, text)) {
 			struct jw_error keepers = {0};
 
-			result = state_check_writers(&keepers, files.items[i].path);
+			result = os_check_trusted(&keepers, files.items[i].path);
 			if (result && keepers.code == JW_ERR_IO)
 				error_set(&why, JW_ERR_NOT_FOUND,
 						  "root trusts no key that another account may put there "

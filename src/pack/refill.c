@@ -158,7 +158,7 @@ int refill_from_store(struct jw_error *err, const struct refill_request *request
 		return -1;
 	/* The superuser puts nothing into a cache that another account could have put into the
 	 * store. */
-	if (os_exists(folder) && state_check_writers(&why, folder))
+	if (os_exists(folder) && os_check_trusted(&why, folder))
 		note_refill(&refill, "root takes nothing from a store that another account may change: %s",
 					why.message);
 	else if (jw_store_open(err, &where, &store) ||

@@ -7,7 +7,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/settings.h"
-#include "driver/state_file.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "setup/lines.h"
@@ -181,7 +180,7 @@ static int read_scope(struct jw_error *err, struct jw_settings *settings, enum j
 	if (places_of(&why, scope, &places))
 		return 0;
 	/* fish's file for logins has the same settings as environment.d's. */
-	if (places.count && (!as_superuser || !state_check_writers(&why, places.items[0].path)))
+	if (places.count && (!as_superuser || !os_check_trusted(&why, places.items[0].path)))
 		result = read_place(err, settings, source_of(scope), &places.items[0]);
 	places_free(&places);
 	return result;

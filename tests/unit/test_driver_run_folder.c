@@ -255,9 +255,9 @@ TEST(root_takes_only_what_no_other_account_can_change)
 	OK(os_make_dirs(why, kept, 0755));
 	for (uid_t owner = 0; owner <= OTHER; owner += OTHER) {
 		assert_int_equal(chown(kept, owner, 0), 0);
-		assert_int_equal(state_check_writers(NULL, kept), owner ? -1 : 0);
+		assert_int_equal(os_check_trusted(NULL, kept), owner ? -1 : 0);
 		assert_int_equal(seteuid(OTHER), 0);
-		OK(state_check_writers(why, kept));
+		OK(os_check_trusted(why, kept));
 		assert_int_equal(seteuid(0), 0);
 	}
 	OK(os_remove_tree(why, kept));

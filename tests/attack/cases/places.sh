@@ -50,6 +50,12 @@ theirs_in_home() { # FILE COMMAND…
 theirs_in_home .config/pip/pip.conf scan --target sm_86 -r "$work/list.txt"
 theirs_in_home .pip/pip.conf scan --target sm_86 -r "$work/list.txt"
 theirs_in_home .config/jitwarm/config uninstall
+# Neither does uninstall propose to remove the account's settings.
+mkdir -p "$home/.config/jitwarm" && echo "jobs = 2" >"$home/.config/jitwarm/config"
+HOME=$home run 1 uninstall --dry-run
+err_has "$home $theirs"
+out_lacks "$home"
+rm -r "$home/.config"
 PYTHONPATH=/usr/lib:$home/place refused "PYTHONPATH=$home/place" compiler fetch 12.4
 refused "--cache=$home/place: $home $theirs" prime --cache "$home/place" "$sample"
 refused "--output=$home/place: $home $theirs" export -o "$home/place"
