@@ -382,12 +382,14 @@ static void follow_no_links(const struct cli *cli)
 	(void)os_state_dir(NULL, &places[1]);
 	for (size_t i = 0; i < 2; i++) {
 		char *here = NULL, *whole = NULL;
+		struct os_stranger stranger;
 
 		if (places[i] && *places[i] && !os_is_absolute(places[i]) &&
 			!os_real_path(NULL, ".", &here))
 			whole = os_join(here, places[i]);
 		if (places[i] && *places[i])
-			(void)os_follow_none_below(whole ? whole : places[i], false);
+			(void)os_follow_none_below(whole ? whole : places[i],
+									   os_find_stranger(places[i], &stranger));
 		mem_free(whole);
 		mem_free(here);
 		mem_free(places[i]);

@@ -99,5 +99,6 @@ const struct cli_command command_export = {
 	.examples = "jitwarm export -o lab.jwpack --sign\n"
 				"jitwarm export --arch rtx3070 tensorflow\n",
 	.options = export_options,
+	.reads = true,
 	.run = export_run,
 };

@@ -121,6 +121,17 @@ for command in "status" "check $sample" "check --target sm_86 $sample" "scan --t
 	[[ -s $out || $command == *" list" ]] || fail "no answer"
 	nothing_made
 done
+# export only reads the cache: root writes the pack into its own folder, without what a link of the account leads to.
+CUDA_CACHE_PATH=$work/cache run 0 prime --quiet "$sample"
+cp -r "$work/cache" "$home/cache" && chown -R $mallory "$home"
+run 0 export --cache "$home/cache" -o "$work/whole.jwpack"
+HOME=$home CUDA_CACHE_PATH=$home/cache run 0 export -o "$work/whole.jwpack"
+err_has "$theirs; jitwarm remembers nothing of this run"
+entry=$(find "$home/cache" -path '*/?/?/*' -type f | head -n 1)
+mv "$entry" "$work/entry" && as_mallory ln -s "$work/entry" "$entry"
+run 1 export --cache "$home/cache" -o "$work/part.jwpack"
+out_has "left out: 1 entry that this account cannot read"
+rm -rf "$home/cache" "$roots"/.[a-z]*
 # run always starts its command and ends with its status, but records nothing.
 HOME=$home run 7 run -- sh -c 'echo "$HOME"; exit 7'
 out_has "$home"
