@@ -254,9 +254,10 @@ static bool has_program(const char *name)
 	return has;
 }
 
-/* Appends the account; `home` is set if it is not the account's own. */
+/* Appends the account; `home` is set if it is not the account's own, and `other_group` if the group
+ * is not. */
 static void add_account(struct buf *line, const struct cli *cli, const struct jw_account *account,
-						const char *home)
+						const char *home, bool other_group)
 {
 	const bool sudo = account->name && has_program("sudo");
 	char *pair = mem_printf("HOME=%s", home ? home : account->home);
@@ -266,11 +267,15 @@ static void add_account(struct buf *line, const struct cli *cli, const struct jw
 		buf_add(line, " env -i PATH=\"$PATH\" TERM=\"$TERM\" LANG=\"$LANG\"");
 	if (sudo) {
 		shell_add_words(line, (const char *const[]){"sudo", "-u", account->name}, 3);
-	} else if (account->name && has_program("runuser")) {
+		if (other_group)
+			buf_add(line, " -g '#%lu'", (unsigned long)account->group);
+	} else if (account->name && !other_group && has_program("runuser")) {
 		/* With a terminal of its own: the account cannot type into root's (TIOCSTI). */
 		shell_add_words(line, (const char *const[]){"runuser", "--pty", "-u", account->name, "--"},
 						5);
 	} else {
+		/* A session of its own has no terminal, either. */
+		shell_add_words(line, (const char *const[]){"setsid", "-w"}, 2);
 		buf_add(line, " setpriv --reuid=%lu --regid=%lu %s", (unsigned long)account->owner,
 				(unsigned long)account->group, account->name ? "--init-groups" : "--clear-groups");
 	}
@@ -281,17 +286,23 @@ static void add_account(struct buf *line, const struct cli *cli, const struct jw
 	mem_free(pair);
 }
 
-/* Appends the line for the account with that number. */
+/* Appends the line for the account with that number; `group` is NULL for the account's own group.
+ */
 static void add_line(struct buf *line, const struct cli *cli, const struct os_stranger *stranger,
-					 const char *home)
+					 const char *home, const uint32_t *group)
 {
 	struct jw_account account = {0};
+	bool other_group;
 
 	if (os_find_account(NULL, NULL, stranger->owner, &account))
 		account = (struct jw_account){.home = mem_string(home ? home : stranger->part),
 									  .owner = stranger->owner,
 									  .group = stranger->group ? stranger->group : stranger->owner};
-	add_account(line, cli, &account, home && strcmp(home, account.home) != 0 ? home : NULL);
+	other_group = group && *group != account.group;
+	if (other_group)
+		account.group = *group;
+	add_account(line, cli, &account, home && strcmp(home, account.home) != 0 ? home : NULL,
+				other_group);
 	os_found_free(&account);
 }
 
@@ -327,7 +338,7 @@ static int refuse(struct jw_error *err, struct cli *cli, const struct refusal *r
 		add_command(&line, cli);
 		os_found_free(&root);
 	} else if (stranger->owner) {
-		add_line(&line, cli, stranger, home ? refusal->given : NULL);
+		add_line(&line, cli, stranger, home ? refusal->given : NULL, NULL);
 	} else {
 		shell_add_words(&line, (const char *const[]){"chmod", "go-w", stranger->part}, 3);
 	}
@@ -342,7 +353,7 @@ static int refuse(struct jw_error *err, struct cli *cli, const struct refusal *r
 	return -1;
 }
 
-int root_need_account(struct jw_error *err, struct cli *cli, uint32_t owner)
+int root_need_account(struct jw_error *err, struct cli *cli, uint32_t owner, uint32_t group)
 {
 	struct os_account own;
 	struct os_stranger stranger = {.owner = owner, .group = owner, .part = "/"};
@@ -355,7 +366,7 @@ int root_need_account(struct jw_error *err, struct cli *cli, uint32_t owner)
 	os_account_free(&own);
 	if (now == owner)
 		return 0;
-	add_line(&line, cli, &stranger, NULL);
+	add_line(&line, cli, &stranger, NULL, &group);
 	cli->failure = EXIT_CANNOT;
 	error_set(err, JW_ERR_UNSUPPORTED,
 			  "jitwarm looks only at programs of its own account; for these programs, type: %s",
@@ -367,7 +378,8 @@ int root_need_account(struct jw_error *err, struct cli *cli, uint32_t owner)
 /* ---- the check */
 
 /* Makes root follow no links below its own cache and state: a link that was put there before a
- * chmod stays. */
+ * chmod stays. In a cache that another account can change, which root may read, root does not read
+ * through links either: they could lead to files that only root may read. */
 static void follow_no_links(const struct cli *cli)
 {
 	const bool named = is_given(&cli->options, "cache");

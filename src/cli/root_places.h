@@ -10,5 +10,5 @@
  * other accounts and on Windows. */
 int root_check_places(struct jw_error *err, struct cli *cli);
 /* Checks, for a command about an account's programs, that this process has that account; otherwise
- * -1 with the line that runs the command there. */
-int root_need_account(struct jw_error *err, struct cli *cli, uint32_t owner);
+ * -1 with the line that runs the command there, in that group. */
+int root_need_account(struct jw_error *err, struct cli *cli, uint32_t owner, uint32_t group);

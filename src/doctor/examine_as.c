@@ -202,11 +202,12 @@ static int refuse_foreign_places(struct jw_error *err, int pid)
 int jw_examine_as_process(struct jw_error *err, int pid)
 {
 	struct taken taken = {.pid = pid};
-	uint32_t owner, still;
+	uint32_t owner, still, group;
 	int result = -1;
 
-	if (os_process_owner(err, pid, &owner) ||
-		os_process_variables(err, pid, keep_variable, &taken) || os_process_owner(err, pid, &still))
+	if (os_process_owner(err, pid, &owner, &group) ||
+		os_process_variables(err, pid, keep_variable, &taken) ||
+		os_process_owner(err, pid, &still, &group))
 		goto done;
 	/* Another process may have got the number meanwhile. */
 	if (still != owner) {

@@ -125,7 +125,7 @@ TEST(another_account_does_something_in_a_process_of_its_own)
 TEST(a_process_of_several_accounts_is_nobodys)
 {
 	for (int other = 0; other < 4; other++) {
-		uint32_t owner = 0;
+		uint32_t owner = 0, group = 1;
 		uid_t ids[3];
 		int ends[2], result;
 		pid_t child;
@@ -144,7 +144,7 @@ TEST(a_process_of_several_accounts_is_nobodys)
 			_exit(0);
 		}
 		(void)!read(ends[0], &one, 1);
-		result = os_process_owner(why, (int)child, &owner);
+		result = os_process_owner(why, (int)child, &owner, &group);
 		(void)kill(child, SIGKILL);
 		(void)waitpid(child, NULL, 0);
 		(void)close(ends[0]);
@@ -152,6 +152,7 @@ TEST(a_process_of_several_accounts_is_nobodys)
 		assert_int_equal(result, other < 3 ? -1 : 0);
 		assert_int_equal(other < 3 ? (uint32_t)why->code : owner,
 						 other < 3 ? (uint32_t)JW_ERR_UNSUPPORTED : NOBODY);
+		assert_int_equal(group, other < 3 ? 1 : (int)getegid());
 	}
 }
 

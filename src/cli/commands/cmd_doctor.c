@@ -376,12 +376,11 @@ static int describe_view(struct jw_error *err, char *const values[DECIDING],
 static int need_its_account(struct jw_error *err, struct cli *cli, const char *user, int pid)
 {
 	struct jw_account account = {0};
-	uint32_t owner = 0;
-	int result =
-		user ? os_find_account(err, user, 0, &account) : os_process_owner(err, pid, &owner);
+	int result = user ? os_find_account(err, user, 0, &account)
+					  : os_process_owner(err, pid, &account.owner, &account.group);
 
 	if (!result)
-		result = root_need_account(err, cli, user ? account.owner : owner);
+		result = root_need_account(err, cli, account.owner, account.group);
 	os_found_free(&account);
 	return result;
 }

@@ -231,13 +231,14 @@ static bool is_elsewhere(int pid, const char *name)
 		   (its.st_dev != own.st_dev || its.st_ino != own.st_ino);
 }
 
-/* Reads "Uid: 1000 1000 1000 1000": the real, effective and saved account, and that for files. The
- * owner of /proc/PID does not count: it is root if the process has forbidden dumps of itself. */
-int os_process_owner(struct jw_error *err, int pid, uint32_t *ret_owner)
+/* Reads "Uid: 1000 1000 1000 1000", and "Gid:" in the next line: the real, effective and saved
+ * account, and that for files. The owner of /proc/PID does not count: it is root if the process has
+ * forbidden dumps of itself. */
+int os_process_owner(struct jw_error *err, int pid, uint32_t *ret_owner, uint32_t *ret_group)
 {
 	struct buf text = BUF_MAX(1 << 20);
 	const char *line;
-	unsigned ids[4];
+	unsigned ids[4], group;
 	int result;
 
 	if (pid <= 0)
@@ -253,7 +254,8 @@ int os_process_owner(struct jw_error *err, int pid, uint32_t *ret_owner)
 	/* The first line, which the process chooses, has its line feeds escaped. */
 	line = result ? NULL : strstr(buf_text(&text), "\nUid:");
 	/* NOLINTNEXTLINE(cert-err34-c): the kernel's own numbers */
-	if (!line || sscanf(line, "\nUid: %u %u %u %u", &ids[0], &ids[1], &ids[2], &ids[3]) != 4)
+	if (!line ||
+		sscanf(line, "\nUid: %u %u %u %u %*s %u", &ids[0], &ids[1], &ids[2], &ids[3], &group) != 5)
 		result = result ? -1 : error_set(err, JW_ERR_NOT_FOUND, "there is no process %d", pid);
 	else if (ids[0] != ids[1] || ids[0] != ids[2] || ids[0] != ids[3] || has_rights_of_file(pid))
 		result = error_set(
@@ -262,8 +264,10 @@ int os_process_owner(struct jw_error *err, int pid, uint32_t *ret_owner)
 			"program that it started (pgrep -P %d), or an account: “jitwarm doctor --user "
 			"NAME”",
 			pid, pid);
-	else
+	else {
 		*ret_owner = ids[0];
+		*ret_group = group;
+	}
 	buf_free(&text);
 	return result;
 }

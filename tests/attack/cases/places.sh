@@ -233,4 +233,7 @@ examined() {
 	wait $begun 2>/dev/null || :
 }
 examined as_mallory "$sleeper" 60
+# In another group than the account's own, too, as pods and services with a group of their own have: the kernel compares both.
+examined setpriv --reuid=$mallory --regid=$((mallory + 1)) --clear-groups "$sleeper" 60
+[[ -z $account ]] || examined setpriv --reuid="$account" --regid=$mallory --clear-groups "$sleeper" 60
 [[ -z $account ]] || ! su -s /bin/sh nobody -c true || examined su -s /bin/sh nobody -c "$sleeper 60; true"

@@ -53,6 +53,33 @@ for command in "prime" "scan --index torch" "doctor" "status" "find" "startup st
 	at_terminal PATH="$home/bin:$PATH" VIRTUAL_ENV="$home/.venv" CUDA_HOME="$home" $JITWARM $command
 done
 
+# The printed line, typed in root's terminal, gives the account no way to type into it.
+mkdir "$open/spy"
+cat >"$open/spy/jitwarm" <<SCRIPT
+#!$(command -v python3) -ES
+import fcntl, os, termios
+for terminal in "/dev/tty", 0, 1, 2:
+    try:
+        file = terminal if isinstance(terminal, int) else os.open(terminal, os.O_RDWR)
+        for byte in b"typed by another\\n":
+            fcntl.ioctl(file, termios.TIOCSTI, bytes([byte]))
+    except OSError:
+        pass
+print("as", os.getuid())
+SCRIPT
+chmod 755 "$open/spy/jitwarm"
+if [[ $(cat /proc/sys/dev/tty/legacy_tiocsti 2>/dev/null) != 0 ]]; then
+	(at_terminal PATH="$open/spy:$PATH" setpriv --reuid=$mallory --regid=$mallory --clear-groups jitwarm) >/dev/null 2>&1 && fail "no attack"
+	grep -q "as $mallory" "$open/said" || fail "the attack did not run: $(cat "$open/said")"
+fi
+for number in $mallory $(id -u nobody 2>/dev/null); do
+	mkdir "$open/theirs" && chown "$number" "$open/theirs"
+	run 2 prime --cache "$open/theirs" "$sample"
+	at_terminal PATH="$open/spy:$PATH" bash -c "$(sed 's/.*[ .]Type: //; s/  (only if .*//' "$err")"
+	grep -q "as $number" "$open/said" || fail "the line did not run: $(cat "$open/said")"
+	rmdir "$open/theirs"
+done
+
 # pip's own files are modules that Python loads by itself, and settings that name files which pip writes.
 mkdir -p "$home/.local/lib/$(python3 -c 'import sys; print("python%d.%d" % sys.version_info[:2])')/site-packages" "$home/.config/pip"
 cp "$home/place/sitecustomize.py" "$home"/.local/lib/python3*/site-packages/usercustomize.py
