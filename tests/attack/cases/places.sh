@@ -139,7 +139,7 @@ err_has "jitwarm remembers nothing of this run"
 # With --record the command is not started, as if the recording could not be written for another reason.
 HOME=$home refused "HOME=$home $theirs" run --record "$work/x.json" -- touch "$roots/started"
 refused "--record=$home/x.json: $home $theirs" run --record "$home/x.json" -- touch "$roots/started"
-ln -s "$treasure/file" "$open/planted" && chown -h $mallory "$open/planted"
+ln -s "$treasure/new" "$open/planted" && chown -h $mallory "$open/planted"
 refused "--record=$open/planted $theirs" run --record "$open/planted" -- touch "$roots/started"
 rm "$open/planted"
 HOME=$home run 127 run -- /nonexistent/program
