@@ -20,8 +20,9 @@ ln -s target "$open/link"
 run 0 export -o "$open/link"
 [[ -L $open/link && -s $open/target ]] || fail "the link was replaced"
 
-# The symlink of another account is not followed.
-as_mallory ln -s "$treasure/file" "$home/pack"
+# The symlink of another account is not followed, even to a pack, which -o would replace.
+cp "$open/target" "$treasure/pack" && before=$(state_of)
+as_mallory ln -s "$treasure/pack" "$home/pack"
 run 2 export -o "$home/pack"
 untouched
 # It is not followed either if the account counts as root.
@@ -45,7 +46,7 @@ fi
 
 # For every kind of output: a device and a pipe stay what they are, and root's file behind another account's symlink is not written.
 run 0 key generate outputs
-as_mallory ln -s "$treasure/file" "$home/out"
+as_mallory ln -s "$treasure/pack" "$home/out"
 kinds() { # kinds COMMAND: runs it with each of the three
 	local path was
 	for path in "$open/null" "$open/pipe" "$home/out"; do
