@@ -267,7 +267,7 @@ static char *cure_of(const struct jw_check_failing *failing)
 static void add_cures(struct jw_check_result *result)
 {
 	char own[JW_PYTHON_VERSION];
-	const char *python = jw_environment_python(own) ? own : NULL;
+	const char *python = result->failing_count && jw_environment_python(own) ? own : NULL;
 
 	for (size_t i = 0; i < result->failing_count; i++) {
 		struct jw_check_failing *failing = &result->failing[i];
