@@ -423,12 +423,11 @@ static int apply_settings(struct jw_error *err, struct cli *cli)
 	if (!command->hidden && !mends && options_settle(err, options, &cli->config))
 		return -1;
 	/* Output for a program, or for an issue that others read, is in English. */
-	if ((options_has(options, "report") && options_given(options, "report")) ||
-		(options_has(options, "format") && options_given(options, "format")))
+	if (options_has_given(options, "report") || options_has_given(options, "format"))
 		language_close();
 	if (options_check(err, options) || (!command->takes_command && check_operands(err, cli)))
 		return -1;
-	cli->out.progress_json = options_has(options, "progress") && options_given(options, "progress");
+	cli->out.progress_json = options_has_given(options, "progress");
 	if (cli->out.progress_json && strcmp(options_value(options, "progress"), "json") != 0)
 		return error_set(err, JW_ERR_USAGE, "--progress: “%.100s” is not json",
 						 options_value(options, "progress"));
@@ -444,7 +443,7 @@ static int enter_account(struct jw_error *err, struct cli *cli)
 {
 	const struct options *options = &cli->options;
 
-	if (options_has(options, "environment") && options_given(options, "environment") &&
+	if (options_has_given(options, "environment") &&
 		jw_use_environment(err, options_value(options, "environment")))
 		return -1;
 	/* Workers inherit their parent's settings. */

@@ -15,6 +15,9 @@ enum { MODULE_TEXT = 512 };
 const char *module_text_link(char text[MODULE_TEXT], const char *head, size_t link,
 							 const struct jw_forecast *forecast, const char *end);
 
+/* Warns, unless `entries` is 0, that entries were evicted that the driver in use needs. */
+void module_text_warn_evicted(const struct output *out, size_t entries);
+
 /* Prints the notes of a plan; without `all`, one line replaces its assumptions, the last notes,
  * with the command that shows them for the names in `options`. */
 void plan_notes_print(const struct output *out, const struct options *options, char *const *notes,

@@ -584,6 +584,11 @@ bool options_given(const struct options *options, const char *name)
 	return last_given(options, name) != NULL;
 }
 
+bool options_has_given(const struct options *options, const char *name)
+{
+	return options_has(options, name) && options_given(options, name);
+}
+
 bool options_typed(const struct options *options, const char *name)
 {
 	const struct option_given *given = last_given(options, name);

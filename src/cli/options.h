@@ -155,6 +155,8 @@ bool options_has(const struct options *options, const char *name);
 bool options_is_flag(const struct options *options, const char *name);
 /* Returns whether the option was given, or set by a setting. */
 bool options_given(const struct options *options, const char *name);
+/* Returns whether the command has the option, and it was given, or set by a setting. */
+bool options_has_given(const struct options *options, const char *name);
 /* Returns whether the option was given on the command line, not by a setting. */
 bool options_typed(const struct options *options, const char *name);
 /* Returns the last value, or NULL. Points into argv, or the settings. */

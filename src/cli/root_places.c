@@ -82,11 +82,6 @@ struct refusal {
 	struct os_stranger stranger;
 };
 
-static bool is_given(const struct options *options, const char *name)
-{
-	return options_has(options, name) && options_given(options, name);
-}
-
 /* Returns the value of a variable or an option; NULL if there is none. The caller frees it. */
 static char *value_of(const struct cli *cli, const struct place_row *row)
 {
@@ -121,20 +116,26 @@ static char *value_of(const struct cli *cli, const struct place_row *row)
 /* Returns whether the command, with its options, changes only jitwarm's state and its outputs. */
 static bool only_reads(const struct cli *cli)
 {
+	static const char *const writing[] = {"apply", "undo", "repair", "unset"};
 	const struct options *options = &cli->options;
 
-	return is_given(options, "dry-run") ||
-		   (cli->command->reads && !is_given(options, "apply") && !is_given(options, "undo") &&
-			!is_given(options, "repair") && !is_given(options, "unset") &&
-			(!cli->command->sets_values || options->operand_count < 2));
+	if (options_has_given(options, "dry-run"))
+		return true;
+	for (size_t i = 0; i < sizeof writing / sizeof *writing; i++)
+		if (options_has_given(options, writing[i]))
+			return false;
+	return cli->command->reads && (!cli->command->sets_values || options->operand_count < 2);
 }
 
 /* Returns whether the command starts pip, whose settings and modules come from HOME. */
 static bool starts_python(const struct cli *cli)
 {
-	return is_given(&cli->options, "index") || is_given(&cli->options, "requirements") ||
-		   is_given(&cli->options, "ask") || is_given(&cli->options, "fetch") ||
-		   !strcmp(cli->command->name, "compiler fetch");
+	static const char *const starting[] = {"index", "requirements", "ask", "fetch"};
+
+	for (size_t i = 0; i < sizeof starting / sizeof *starting; i++)
+		if (options_has_given(&cli->options, starting[i]))
+			return true;
+	return !strcmp(cli->command->name, "compiler fetch");
 }
 
 static bool counts(const struct cli *cli, const struct place_row *row)
@@ -143,7 +144,7 @@ static bool counts(const struct cli *cli, const struct place_row *row)
 	/* A relative path in XDG_CONFIG_HOME and the like does not count. */
 	const bool replaced =
 		(instead && *instead && (os_is_absolute(instead) || !text_starts(row->unless, "XDG_"))) ||
-		(is_given(&cli->options, "cache") &&
+		(options_has_given(&cli->options, "cache") &&
 		 (!strcmp(row->unless, "CUDA_CACHE_PATH") || !strcmp(row->name, "CUDA_CACHE_PATH")));
 
 	mem_free(instead);
@@ -196,8 +197,9 @@ static bool find_refusal(const struct cli *cli, const struct place_row *row,
 /* Returns whether the command works for other accounts, so that root has to run it. */
 static bool is_for_others(const struct options *options)
 {
-	return is_given(options, "all-users") || is_given(options, "service") ||
-		   (is_given(options, "scope") && !strcmp(options_value(options, "scope"), "system"));
+	return options_has_given(options, "all-users") || options_has_given(options, "service") ||
+		   (options_has_given(options, "scope") &&
+			!strcmp(options_value(options, "scope"), "system"));
 }
 
 /* The most characters that fit into a message. */
@@ -382,7 +384,7 @@ int root_need_account(struct jw_error *err, struct cli *cli, uint32_t owner, uin
  * through links either: they could lead to files that only root may read. */
 static void follow_no_links(const struct cli *cli)
 {
-	const bool named = is_given(&cli->options, "cache");
+	const bool named = options_has_given(&cli->options, "cache");
 	char *places[2] = {named ? mem_string(options_value(&cli->options, "cache"))
 							 : os_env("CUDA_CACHE_PATH")};
 
@@ -420,7 +422,7 @@ int root_check_places(struct jw_error *err, struct cli *cli)
 		if (!find_refusal(cli, &rows[i], &refusal))
 			continue;
 		/* A user who asks for a recording wants no run without one. */
-		goes_on = (cli->command->runs_anyway && !is_given(&cli->options, "record")) ||
+		goes_on = (cli->command->runs_anyway && !options_has_given(&cli->options, "record")) ||
 				  (only_reads(cli) && rows[i].use == PLACE_STATE && !starts_python(cli));
 		if (!goes_on)
 			(void)refuse(err, cli, &refusal);

@@ -1047,12 +1047,7 @@ static void print_outcome(const struct prime_outcome *priming, const struct jw_p
 					   "%s (CUDA_CACHE_MAXSIZE)",
 					   TEXT_COUNT(run->evicted, "old entry", "old entries"),
 					   text_bytes(bytes, priming->cli->system->cache.limit_bytes));
-	if (result->evicted_in_use)
-		output_warning(
-			out,
-			"%s for the driver in use evicted: the next start compiles the modules again; raise "
-			"the limit with “jitwarm tune --apply”, or prime fewer packages",
-			TEXT_COUNT(result->evicted_in_use, "entry", "entries"));
+	module_text_warn_evicted(out, result->evicted_in_use);
 	if (run->failed)
 		output_warning(out, "%s could not be compiled",
 					   TEXT_COUNT(run->failed, "module", "modules"));
@@ -1256,8 +1251,7 @@ static int work_of_prime(struct jw_error *err, struct prime_outcome *priming)
 		.plan.retried = cli->options.operands,
 		.plan.retried_count = cli->options.operand_count,
 		.plan.everything = options_given(&cli->options, "all"),
-		.plan.used_only =
-			options_has(&cli->options, "used-only") && options_given(&cli->options, "used-only"),
+		.plan.used_only = options_has_given(&cli->options, "used-only"),
 		.plan.recording = priming->recording,
 		.compile.jobs = (unsigned)options_number(&cli->options, "jobs", 0),
 		.compile.max_memory_bytes = options_number(&cli->options, "max-mem", 0),

@@ -11,6 +11,7 @@
 #include "cli/command.h"
 #include "cli/document.h"
 #include "cli/found_files.h"
+#include "cli/module_text.h"
 #include "cli/next_step.h"
 #include "os/file.h"
 #include "os/interrupt.h"
@@ -206,12 +207,7 @@ static void print_kept(const struct output *out, const struct jw_record_result *
 	if (result->evicted)
 		output_warning(out, "%s evicted: set a larger CUDA_CACHE_MAXSIZE",
 					   TEXT_COUNT(result->evicted, "old entry", "old entries"));
-	if (result->evicted_in_use)
-		output_warning(
-			out,
-			"%s for the driver in use evicted: the next start compiles the modules again; raise "
-			"the limit with “jitwarm tune --apply”, or prime fewer packages",
-			TEXT_COUNT(result->evicted_in_use, "entry", "entries"));
+	module_text_warn_evicted(out, result->evicted_in_use);
 	if (result->refused)
 		output_warning(out,
 					   "%s not added to your cache: damaged, or of a kind that no driver "
