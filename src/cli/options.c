@@ -479,8 +479,8 @@ static int check_parent(struct jw_error *err, const char *path)
 	return result;
 }
 
-/* Whether the file is a pack, a document of jitwarm or empty, so that a command that is run again
- * replaces its own output. */
+/* Whether the file is a pack, a document of jitwarm, or empty, so that a command that is run again
+ * replaces its own output; a damaged pack has a pack's name. */
 static bool may_replace(const char *path)
 {
 	static const char pack[4] = "\x28\xb5\x2f\xfd", document[] = "{\"schema\":\"jitwarm.";
@@ -493,7 +493,7 @@ static bool may_replace(const char *path)
 	for (size_t i = 0; i < size; i++)
 		if (!strchr(" \t\r\n", head[i]))
 			dense[used++] = head[i];
-	return !size || text_starts(dense, document);
+	return !size || text_starts(dense, document) || text_ends(path, ".jwpack");
 }
 
 static int check_output(struct jw_error *err, const char *path, bool made)

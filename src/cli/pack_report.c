@@ -146,6 +146,8 @@ void pack_report_print(const struct output *out, const char *file,
 {
 	char pack[TEXT_SHORT], all[TEXT_SHORT], time[TEXT_SHORT];
 	char *beside = mem_printf("%s.minisig", file);
+	struct buf import = BUF_MAX(NEXT_STEP_MAX);
+	bool is_signed;
 
 	output_line(out, STYLE_GOOD, "%s: %s (%s) in %s, %.1f times smaller, %s", file,
 				TEXT_COUNT(result->entries, "entry", "entries"),
@@ -156,13 +158,19 @@ void pack_report_print(const struct output *out, const char *file,
 				*result->targets ? result->targets : "any GPU", result->drivers);
 	if (*result->signed_by)
 		pack_report_signature(out, result->signed_by, result->public_key);
-	if (*result->signed_by && beside)
+	/* The signature of the same bytes stays. */
+	is_signed = *result->signed_by || os_exists(beside);
+	if (*result->signed_by)
 		output_line(out, STYLE_PLAIN, "  copy both files: %s and %s", file, beside);
-	else if (!os_exists(beside)) /* the signature of the same bytes stays */
+	else if (!is_signed)
 		output_line(out, STYLE_PLAIN,
 					"  not signed: receivers need --allow-unsigned; --sign signs");
-	mem_free(beside);
 	print_left_out(out, result);
+	buf_add(&import, "jitwarm import%s%s", is_signed ? "" : " --allow-unsigned",
+			file[0] == '-' ? " --" : "");
+	shell_add_word(&import, file);
+	next_step(out, STYLE_PLAIN, "Next, on the other machine: ", &import);
+	mem_free(beside);
 }
 
 static const char *const verdict_names[] = {"accepted", "already there", "refused"};

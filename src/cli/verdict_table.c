@@ -33,11 +33,9 @@ static void add_compiled(struct buf *text, const struct verdict_row *row, unsign
 		buf_add(text, "%s to compile", modules);
 		buf_add(text, " (%s of PTX)", text_bytes(size, row->ptx_bytes));
 		if (lazy)
-			buf_add(text,
-					"; without prime, a program compiles what it uses, when it first uses it");
+			buf_add(text, "; otherwise a program compiles what it uses, when it first uses it");
 		else if (forecast->loading == JW_LOADING_MIXED)
-			buf_add(text,
-					"; without prime, a program compiles some of them when it first uses them");
+			buf_add(text, "; otherwise a program compiles some of them when it first uses them");
 		return;
 	}
 	buf_add(text,

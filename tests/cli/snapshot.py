@@ -47,6 +47,7 @@ plain = [(re.compile(pattern), word) for pattern, word in (
     (r"the Python of \S*[^\s:,.](: \d+ packages?, \d+ files)?", "the Python of $PYTHON"),
     (r"/\S*(?=의 Python)", "$PYTHON"),
     (r"\b\d+ (workers?|cores?|processors?|threads?)\b", r"N \1"),
+    (r" if nothing else runs(?=, took )", ""),
 )]
 # These appear only in text: one name of several, and how far something came.
 named = re.compile(r"\b[0-9a-f]{2}/[0-9a-f]{14}\.jwpack\b")

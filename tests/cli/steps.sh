@@ -57,10 +57,11 @@ parse_step() {
 }
 run_step() {
 	local word named=() status=0 told
-	# A name with a control character is not printed as it is, so the printed name finds no file. --tune has no -n.
+	# A name with a control character is not printed as it is, so the printed name finds no file. --tune has no -n. An import is for another
+	# machine.
 	case "${words[*]}" in
-	*[?]* | *\\x* | *--tune* | "key trust"* | "key generate"* | "run "* | *"--recording"* | *"…"*) return 0 ;;
-	"prime"* | "make"* | "bake -"* | "ahead"* | "import"*) words+=(-n) ;;
+	*[?]* | *\\x* | *--tune* | "key trust"* | "key generate"* | "run "* | *"--recording"* | "import "* | *"…"*) return 0 ;;
+	"prime"* | "make"* | "bake -"* | "ahead"*) words+=(-n) ;;
 	esac
 	for word in "${words[@]}"; do
 		case $word in
@@ -91,7 +92,7 @@ follow_steps() {
 	while IFS=$'\t' read -r id step; do
 		[[ -z ${checked_steps[follow $step]-} ]] || continue
 		checked_steps[follow $step]=1
-		case $step in *[?…]* | *\\x* | *" PID"* | *COMMAND* | *" FILE" | *" FILE "* | *"startup "* | *"--index"* | *"key generate"* | *"sudo "*) continue ;; esac
+		case $step in *[?…]* | *\\x* | *" PID"* | *COMMAND* | *" FILE" | *" FILE "* | *"startup "* | *"--index"* | *"key generate"* | *"sudo "* | "jitwarm import "*) continue ;; esac
 		split_step "$step" || continue
 		named=()
 		for word in "${words[@]}"; do

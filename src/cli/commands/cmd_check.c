@@ -238,7 +238,8 @@ static void print_next(const struct cli *cli, const struct jw_check_options *ask
 	else
 		next_step(&cli->out, STYLE_PLAIN,
 				  verdict_is_trifle(&result->all.forecast.start) ? "Next, if a start takes long: "
-																 : "Next: ",
+				  : elsewhere ? "Next, unless that machine has imported a pack: "
+							  : "Next: ",
 				  &line);
 }
 

@@ -640,13 +640,31 @@ static void print_over_budget(const struct output *out, const struct jw_prime_pl
 					text_bytes(all_bytes, plan->over_budget_bytes + plan->forecast.cache_bytes));
 }
 
+static void print_one_forecast(const struct output *out, const char *head,
+							   const struct jw_forecast *forecast, bool for_others)
+{
+	char text[MODULE_TEXT], start[TEXT_SHORT], make[TEXT_SHORT], cache[TEXT_SHORT];
+
+	if (for_others)
+		output_line(
+			out, STYLE_PLAIN,
+			"%sfirst start there %s on one core, compiling here %s with %s if nothing else runs, "
+			"%s of cache.",
+			head, text_span(start, forecast->start.low, forecast->start.high),
+			text_span(make, forecast->prime.low, forecast->prime.high),
+			TEXT_COUNT(forecast->workers, "worker", "workers"),
+			text_bytes(cache, forecast->cache_bytes));
+	else
+		output_line(out, STYLE_PLAIN, "%s", forecast_text(text, head, forecast, "."));
+}
+
 /* Prints the forecast: with several GPUs a line for each, then their total. GPUs of several
  * machines share no first start. */
 static void print_forecast(const struct output *out, const struct jw_prime_result *result,
 						   bool for_others)
 {
 	const struct jw_forecast *all = &result->plan.forecast;
-	char text[MODULE_TEXT], prime[TEXT_SHORT], cache[TEXT_SHORT];
+	char prime[TEXT_SHORT], cache[TEXT_SHORT];
 	size_t busy = 0;
 
 	for (size_t i = 0; i < result->plan.gpu_count; i++)
@@ -657,7 +675,7 @@ static void print_forecast(const struct output *out, const struct jw_prime_resul
 
 		(void)snprintf(head, sizeof head, "%s: ", jw_target_sm(target, gpu->target));
 		if (gpu->cold > gpu->restored)
-			output_line(out, STYLE_PLAIN, "%s", forecast_text(text, head, &gpu->forecast, "."));
+			print_one_forecast(out, head, &gpu->forecast, for_others);
 	}
 	if (busy > 1 && for_others)
 		output_line(out, STYLE_PLAIN,
@@ -666,8 +684,7 @@ static void print_forecast(const struct output *out, const struct jw_prime_resul
 					TEXT_COUNT(all->workers, "worker", "workers"),
 					text_bytes(cache, all->cache_bytes));
 	else
-		output_line(out, STYLE_PLAIN, "%s",
-					forecast_text(text, busy > 1 ? "All together: " : "Predicted: ", all, "."));
+		print_one_forecast(out, busy > 1 ? "All together: " : "Predicted: ", all, for_others);
 	if (forecast_doubt(all))
 		output_line(out, STYLE_PLAIN, "%s", forecast_doubt(all));
 }
@@ -880,8 +897,15 @@ static void print_compiled(const struct output *out, const struct jw_prime_resul
 		.undone = run->undone,
 		.failed = run->failed,
 	};
-	char time[TEXT_SHORT], bytes[TEXT_SHORT], more_time[TEXT_SHORT], more_bytes[TEXT_SHORT];
+	char time[TEXT_SHORT], bytes[TEXT_SHORT], more_time[TEXT_SHORT], more_bytes[TEXT_SHORT],
+		times[3 * TEXT_SHORT];
 
+	/* A prediction that did not hold is explained. */
+	(void)text_format(
+		times, sizeof times,
+		run->seconds > forecast->prime.high ? "predicted %s if nothing else runs, took %s"
+											: "predicted %s, took %s",
+		text_duration(more_time, forecast->prime.likely), text_duration(time, run->seconds));
 	switch (compiled_decide(&facts)) {
 	case COMPILED_NOTHING: break;
 	case COMPILED_OPAQUE:
@@ -892,19 +916,14 @@ static void print_compiled(const struct output *out, const struct jw_prime_resul
 					   TEXT_COUNT(run->compiled, "entry", "entries"));
 		break;
 	case COMPILED_PACKED:
-		output_line(out, STYLE_GOOD, "Compiled %s: predicted %s, took %s; the pack holds %s.",
-					TEXT_COUNT(run->compiled, "module", "modules"),
-					text_duration(more_time, forecast->prime.likely),
-					text_duration(time, run->seconds),
+		output_line(out, STYLE_GOOD, "Compiled %s: %s; the pack holds %s.",
+					TEXT_COUNT(run->compiled, "module", "modules"), times,
 					text_bytes(bytes, result->keep.pack->entry_bytes));
 		break;
 	case COMPILED_ALL:
-		output_line(out, STYLE_GOOD,
-					"Compiled %s: predicted %s, took %s; the cache grew by %s (predicted "
-					"%s).",
-					TEXT_COUNT(run->compiled, "module", "modules"),
-					text_duration(more_time, forecast->prime.likely),
-					text_duration(time, run->seconds), text_bytes(bytes, run->added_bytes),
+		output_line(out, STYLE_GOOD, "Compiled %s: %s; the cache grew by %s (predicted %s).",
+					TEXT_COUNT(run->compiled, "module", "modules"), times,
+					text_bytes(bytes, run->added_bytes),
 					text_bytes(more_bytes, forecast->cache_bytes));
 		break;
 	case COMPILED_SOME:

@@ -144,9 +144,9 @@ run 1 find --json --target sm_89,sm_90 --driver 550.163.01 lib
 json 'str(d["places"][0]["start_seconds"]) == "'"$start"'"'
 # Other GPUs beside it, and another driver, do not mean this machine.
 run 1 check --target sm_86,sm_89 "$sample"
-out_has "Next: jitwarm make --target sm_86,sm_89"
+out_has "Next, unless that machine has imported a pack: jitwarm make --target sm_86,sm_89"
 run 1 check --target sm_86 --driver 535.309.01 "$sample"
-out_has "Next: jitwarm make --target sm_86 --driver 535.309.01"
+out_has "Next, unless that machine has imported a pack: jitwarm make --target sm_86 --driver 535.309.01"
 run 0 prime --no-store "$sample"
 run 0 check --target sm_86 "$sample"
 rm -rf "$work/cache" "$work/state"

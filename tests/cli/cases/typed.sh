@@ -216,7 +216,7 @@ err_has "the list of GPUs has a comma without a name"
 run 64 scan --target rtx6070 "$sample"
 err_lacks "did you mean"
 run 1 check --target rtx4090 --driver 550.163.01 "$sample"
-out_has "Next: jitwarm make --target rtx4090 --driver 550.163.01 --fetch -o FILE.jwpack "
+out_has "Next, unless that machine has imported a pack: jitwarm make --target rtx4090 --driver 550.163.01 --fetch -o FILE.jwpack "
 run 2 make --target rtx3070 --driver 550 -o x.jwpack "$sample"
 err_has "give the full version, for example --driver 550.163.01"
 
