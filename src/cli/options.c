@@ -504,12 +504,9 @@ static int check_output(struct jw_error *err, const char *path, bool made)
 		return made ? os_may_be_folder(err, path) : check_parent(err, path);
 	if (stat.kind == OS_DIRECTORY)
 		return error_set(err, JW_ERR_USAGE, "%s: Is a directory", path);
-	/* A log is extended, whatever kind of file it is. */
-	if (made)
-		return 0;
 	if (stat.kind != OS_REGULAR)
 		return error_set(err, JW_ERR_USAGE, "%s: is not a regular file: not replaced", path);
-	return may_replace(path)
+	return made || may_replace(path)
 			   ? 0
 			   : error_set(err, JW_ERR_USAGE,
 						   "%s: exists, and jitwarm has not written it: name another file, or "
@@ -570,6 +567,15 @@ static const struct option_given *last_given(const struct options *options, cons
 bool options_has(const struct options *options, const char *name)
 {
 	return find_in_table(options->table, name, strlen(name), 0) != NULL;
+}
+
+char *options_output_folder(const struct options *options, const char *name, const char *value)
+{
+	const enum option_names names = find_in_table(options->table, name, strlen(name), 0)->names;
+
+	return names == NAMES_FOLDER || (names == NAMES_OUTPUT_OR_FOLDER && options_name_folder(value))
+			   ? mem_string(value)
+			   : os_dir_name(value);
 }
 
 bool options_is_flag(const struct options *options, const char *name)

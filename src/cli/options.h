@@ -148,6 +148,8 @@ int options_check(struct jw_error *err, const struct options *options);
 
 /* Returns whether a path is that of a folder, existing or to be made. */
 bool options_name_folder(const char *path);
+/* Returns the folder that an option's value, an output, is written to. The caller frees it. */
+char *options_output_folder(const struct options *options, const char *name, const char *value);
 
 /* Returns whether the command has such an option. */
 bool options_has(const struct options *options, const char *name);

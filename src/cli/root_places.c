@@ -153,18 +153,23 @@ static bool counts(const struct cli *cli, const struct place_row *row)
 }
 
 /* Returns whether root must stay out of a place. A new name in a folder for everyone becomes root's
- * before another account can take it: a folder is made at once. */
-static bool is_refused(const struct place_row *row, const char *path, struct os_stranger *stranger)
+ * before another account can take it: a folder, also that of an output, is made at once. */
+static bool is_refused(const struct cli *cli, const struct place_row *row, const char *path,
+					   struct os_stranger *stranger)
 {
-	const bool named = !strcmp(row->name, "--cache");
+	const bool named = *row->name == '-', output = row->use == PLACE_FILE;
+	char *folder;
 
 	if (os_find_stranger(path, stranger))
 		return true;
-	if (!stranger->missing || !stranger->open || row->use == PLACE_FILE)
+	if (!stranger->missing || !stranger->open || (output && is_given(&cli->options, "dry-run")))
 		return false;
-	if (row->use != PLACE_STATE && row->use != PLACE_CACHE)
+	if (!output && row->use != PLACE_STATE && row->use != PLACE_CACHE)
 		return true;
-	(void)os_make_dirs(NULL, stranger->part, named ? 0755 : 0700);
+	folder = output ? options_output_folder(&cli->options, row->name + 2, path) : mem_string(path);
+	if (!os_find_stranger(folder, stranger) && stranger->missing)
+		(void)os_make_dirs(NULL, stranger->part, named ? 0755 : 0700);
+	mem_free(folder);
 	return os_find_stranger(path, stranger);
 }
 
@@ -183,7 +188,7 @@ static bool find_refusal(const struct cli *cli, const struct place_row *row,
 			*next++ = '\0';
 		path = *row->below ? os_join(at, row->below) : mem_string(*at ? at : ".");
 		*ret_refusal = (struct refusal){.row = row};
-		found = is_refused(row, path, &ret_refusal->stranger);
+		found = is_refused(cli, row, path, &ret_refusal->stranger);
 		if (found)
 			ret_refusal->given = mem_string(at);
 		mem_free(path);

@@ -236,6 +236,17 @@ int os_ask_found_program(struct jw_error *err, const struct os_question *questio
 	return os_ask_program(err, &safely, ret_status);
 }
 
+int os_run_found_program(struct jw_error *err, const char *const *arguments, const char *output,
+						 struct os_ended *ret_ended)
+{
+	const char *room[MAX_ARGUMENTS];
+	struct pairs none = {.count = 0};
+
+	if (start_safely(err, arguments, NULL, room, &arguments, &none))
+		return -1;
+	return os_run(err, arguments, output, NULL, ret_ended);
+}
+
 struct watched {
 	const struct os_helper *helper;
 	const char *output;

@@ -22,11 +22,10 @@ struct os_watch {
 	void *context;
 };
 
-/* Runs a program and waits for its end. `arguments` ends with NULL; the first one is the program: a
- * path (on Windows an absolute one), on POSIX also a name that is searched for on PATH. The program
- * has no standard input; its stdout and stderr go to the new file `output`. It is killed when this
- * process ends, however that happens. `watch` may be NULL. -1 if it cannot be started, or if `look`
- * has ended it. */
+/* Runs a program and waits for its end. `arguments` ends with NULL; the first one is the program's
+ * path (on Windows an absolute one); PATH is not searched. The program has no standard input; its
+ * stdout and stderr go to the new file `output`. It is killed when this process ends, however that
+ * happens. `watch` may be NULL. -1 if it cannot be started, or if `look` has ended it. */
 int os_run(struct jw_error *err, const char *const *arguments, const char *output,
 		   const struct os_watch *watch, struct os_ended *ret_ended);
 
@@ -45,8 +44,8 @@ void os_crash_quietly(void);
  * only PATH decides, not the current folder nor another variable, because other accounts may write
  * to that folder, and unelevated programs of the account set the variables. */
 
-/* Returns a program of the system in the form for os_run: its path in System32; on POSIX its name,
- * which os_run finds on PATH. The caller frees it. */
+/* Returns the path of a program of the system: in System32; on POSIX, that of os_program_on_path.
+ * JW_ERR_NOT_FOUND. The caller frees it. */
 char *os_system_program(struct jw_error *err, const char *name);
 /* Returns the output of such a program as UTF-8; programs of Windows print in the console's code
  * page. The caller frees it. */
@@ -93,6 +92,10 @@ struct os_question {
  * anything. `folder` is ignored. */
 int os_ask_found_program(struct jw_error *err, const struct os_question *question, int *ret_status);
 
+/* Runs such a program like os_run, with the same precautions, but in the current folder. */
+int os_run_found_program(struct jw_error *err, const char *const *arguments, const char *output,
+						 struct os_ended *ret_ended);
+
 enum { OS_MAX_OUTPUT = 4 << 20, OS_MAX_HOURS = 4 };
 /* The limits of a program whose behaviour depends on other people's servers. */
 struct os_helper {
@@ -116,9 +119,9 @@ struct os_patience {
 	unsigned grace_s;
 	uint64_t waited_ns, bytes; /* of the programs that have ended */
 };
-/* Runs a program like os_run, with the same precautions, but in the current folder. JW_ERR_LIMIT if
- * it writes more files than allowed, prints more than OS_MAX_OUTPUT bytes, or runs longer than
- * OS_MAX_HOURS or its patience allow; JW_ERR_INTERRUPTED. */
+/* Runs a program like os_run_found_program. JW_ERR_LIMIT if it writes more files than allowed,
+ * prints more than OS_MAX_OUTPUT bytes, or runs longer than OS_MAX_HOURS or its patience allow;
+ * JW_ERR_INTERRUPTED. */
 int os_run_helper(struct jw_error *err, const char *const *arguments, const char *output,
 				  const struct os_helper *helper, struct os_ended *ret_ended);
 /* Finds the file of a program, without its ".exe", in a folder of PATH whose name does not depend

@@ -109,11 +109,11 @@ int jw_log_append(struct jw_error *err, const char *path, const char *line)
 	/* Devices and pipes are refused, because opening alone may have an effect. */
 	if (os_replaceable(err, path, &real))
 		return -1;
-	mem_free(real);
-	result = append(&why, path, line);
+	result = append(&why, real, line);
 	if (result && why.code == JW_ERR_FORMAT && !jw_log_path(NULL, &own) && !strcmp(own, path))
 		result = put_aside(&why, path) || append(&why, path, line) ? -1 : 0;
 	mem_free(own);
+	mem_free(real);
 	return result ? error_copy(err, &why) : 0;
 }
 

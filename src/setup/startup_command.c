@@ -15,17 +15,17 @@ int startup_command(struct jw_error *err, struct jw_startup *startup, const char
 	struct buf line = BUF_MAX(1 << 16), text = {0};
 	struct os_ended ended = {.status = -1};
 	struct jw_error why = {0};
-	char *program = os_system_program(err, tool), *folder = NULL, *output = NULL;
-	const char *arguments[MAX_ARGUMENTS] = {program};
+	char *program = os_system_program(&why, tool), *folder = NULL, *output = NULL;
+	const char *arguments[MAX_ARGUMENTS] = {program ? program : tool};
 	int result = -1;
 
 	for (size_t i = 0; words[i]; i++)
 		arguments[i + 1] = words[i];
 	*ret_good = false;
-	if (!program || os_make_temp_dir(err, "jitwarm-startup", &folder))
+	if (os_make_temp_dir(err, "jitwarm-startup", &folder))
 		goto done;
 	output = os_join(folder, "output");
-	if (!os_run(&why, arguments, output, NULL, &ended)) {
+	if (program && !os_run_found_program(&why, arguments, output, &ended)) {
 		*ret_good = !ended.status && !ended.signal;
 		if (!os_read_file(NULL, output, STARTUP_MAX_TEXT, &text) && !*ret_good) {
 			/* The first line of the output, without blanks at its end. */
@@ -35,8 +35,8 @@ int startup_command(struct jw_error *err, struct jw_startup *startup, const char
 			while (length && said[length - 1] == ' ')
 				length--;
 			said[length] = '\0';
-			(void)error_set(&why, JW_ERR_IO, "%s%s%.600s", os_base_name(program), *said ? ": " : "",
-							said);
+			(void)error_set(&why, JW_ERR_IO, "%s%s%.600s", os_base_name(arguments[0]),
+							*said ? ": " : "", said);
 			mem_free(said);
 		}
 	}

@@ -140,6 +140,7 @@ size_t os_root_length(const char *path)
 int path_open(struct jw_error *err, const char *path, int flags)
 {
 	struct at at;
+	struct stat stat;
 	int fd;
 
 	if (at_enter(err, path, (flags & O_ACCMODE) != O_RDONLY, &at))
@@ -147,7 +148,13 @@ int path_open(struct jw_error *err, const char *path, int flags)
 	do
 		fd = at_open(&at, flags, 0666);
 	while (fd < 0 && errno == EINTR);
-	if (fd < 0 && errno == ENODEV)
+	/* Another account may have made the file in a folder for everyone, after the folder was
+	 * examined. In folders of os_follow_none_below it can make none. */
+	if (fd >= 0 && at.guarded && at.dir == AT_FDCWD && !fstat(fd, &stat) &&
+		posix_is_stranger(stat.st_uid)) {
+		(void)close(fd);
+		fd = error_set(err, JW_ERR_IO, "%s: belongs to another account: name another file", path);
+	} else if (fd < 0 && errno == ENODEV)
 		error_set(err, JW_ERR_UNSUPPORTED, "%s: is not a regular file", path);
 	else if (fd < 0)
 		posix_error(err, path);

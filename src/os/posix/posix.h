@@ -13,4 +13,6 @@ char *posix_system_path(const char *path);
 /* Reads the text of such a file; the path is formatted as in printf. False if there is no such
  * file. The caller frees the text. */
 bool posix_kernel_text(struct buf *text, const char *format, ...) JW_PRINTF(2, 3);
+/* Returns whether an account is neither the superuser nor counts as it. */
+bool posix_is_stranger(uint32_t account);
 void posix_stat_of(const struct stat *from, struct os_stat *to);

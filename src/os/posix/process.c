@@ -39,7 +39,7 @@ static void become(const char *const *arguments, int in, int out, int report, pi
 {
 	union {
 		const char *const *given;
-		char *const *wanted; /* execvp's prototype; it does not write to them */
+		char *const *wanted; /* execv's prototype; it does not write to them */
 	} list = {.given = arguments};
 	int reason;
 
@@ -50,7 +50,7 @@ static void become(const char *const *arguments, int in, int out, int report, pi
 	(void)signal(SIGXFSZ, SIG_DFL);
 	if (dup2(in, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0 &&
 		dup2(out, STDERR_FILENO) >= 0)
-		(void)execvp(arguments[0], list.wanted);
+		(void)execv(arguments[0], list.wanted);
 	reason = errno;
 	(void)!write(report, &reason, sizeof reason);
 	_exit(127);
@@ -165,8 +165,11 @@ void os_crash_quietly(void)
 
 char *os_system_program(struct jw_error *err, const char *name)
 {
-	(void)err;
-	return mem_string(name);
+	char *found = os_program_on_path(name);
+
+	if (!found)
+		error_set(err, JW_ERR_NOT_FOUND, "%s: no such program on PATH", name);
+	return found;
 }
 
 char *os_system_text(const char *printed)

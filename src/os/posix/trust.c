@@ -67,6 +67,11 @@ static bool is_other(uint32_t account, uint32_t owner)
 		   !namespace_lacks("/proc/self/uid_map", account);
 }
 
+bool posix_is_stranger(uint32_t account)
+{
+	return is_other(account, 0);
+}
+
 /* Returns whether other accounts are in the group; the members of a group without a name are
  * unknown. Members of root's group count as the superuser. */
 static bool group_has_others(gid_t group, uint32_t owner)

@@ -59,3 +59,51 @@ kinds() { # kinds COMMAND: runs it with each of the three
 kinds prime "$sample" --json-log OUT
 kinds run --record OUT -- true
 kinds export -o OUT
+
+# A log is checked before the work too, and root's own link to one is followed.
+ln -s "$open/log" "$open/link-to-log"
+: >"$open/log"
+for path in "$open/null" "$open/pipe"; do
+	CUDA_CACHE_PATH=$open/unused run 64 prime "$sample" --json-log "$path"
+	err_has "$path: is not a regular file"
+	[[ ! -e $open/unused ]] || fail "primed before $path was refused"
+done
+run 0 prime "$sample" --json-log "$open/link-to-log"
+[[ -L $open/link-to-log && -s $open/log ]] || fail "the link to a log was not followed"
+
+# In a folder like /tmp, a name is taken after root has examined it: while the driver compiles, the account makes it a file or a link.
+sticky=$open/sticky
+mkdir -m 1777 "$sticky"
+export SIMDRIVER_GATE=$open/gate SIMDRIVER_LOG=$open/compiled SIMDRIVER_FAULT=wait:.version
+chmod 755 "$open"
+# taken COMMAND… -- ACCOUNT'S COMMAND…
+taken() {
+	local command=()
+	while [[ $1 != -- ]]; do command+=("$1") && shift; done
+	shift
+	rm -rf "$open/cold" "$SIMDRIVER_LOG" "${sticky:?}"/*
+	: >"$SIMDRIVER_GATE"
+	# shellcheck disable=SC2086
+	CUDA_CACHE_PATH=$open/cold timeout 60 $JITWARM "${command[@]}" >"$open/said" 2>&1 </dev/null &
+	await grep -qs ' fault wait ' "$SIMDRIVER_LOG"
+	as_mallory "$@" 2>/dev/null
+	rm "$SIMDRIVER_GATE"
+	wait $! || :
+	untouched
+	[[ -z $(find "$home" -user 0) ]] || fail "${command[*]}: root wrote to the account's folder: $(cat "$open/said")"
+	[[ -z $(find "$sticky" -user $mallory -size +0) ]] || fail "${command[*]}: root wrote to the account's file: $(cat "$open/said")"
+}
+taken prime "$sample" --json-log "$sticky/log" -- touch "$sticky/log"
+grep -q "$sticky/log: belongs to another account" "$open/said" || fail "$(cat "$open/said")"
+for planted in "mkdir -m 777 $sticky/new" "ln -s $home $sticky/new" "ln -s $treasure/folder $sticky/new"; do
+	# shellcheck disable=SC2086
+	taken bake -o "$sticky/new" "$sample" -- $planted
+	[[ ! -d $sticky/new || $(stat -c %u "$sticky/new") == 0 ]] || fail "${planted%% *}: root used the account's folder: $(cat "$open/said")"
+	# shellcheck disable=SC2086
+	taken prime "$sample" --json-log "$sticky/new/log" -- $planted
+	[[ ! -d $sticky/new || $(stat -c %u "$sticky/new") == 0 ]] || fail "${planted%% *}: root used the account's folder: $(cat "$open/said")"
+done
+unset SIMDRIVER_GATE SIMDRIVER_LOG SIMDRIVER_FAULT
+# Without work, root makes no folder.
+run 0 bake -n -o "$sticky/none/there" "$sample"
+[[ ! -e $sticky/none ]] || fail "a dry run made a folder"

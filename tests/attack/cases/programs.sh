@@ -46,7 +46,7 @@ for variable in HOME=$home PATH="$home/bin:$PATH" VIRTUAL_ENV="$home/.venv" COND
 		at_terminal "$variable" PIP_INDEX_URL=http://127.0.0.1:1/simple PIP_RETRIES=0 $JITWARM $command
 	done
 done
-for command in "prime" "scan --index torch" "doctor" "status" "find" "startup status" "make --target sm_86 --driver 550.163.01 -o $open/made/ $sample" "uninstall --dry-run" "push oci://127.0.0.1:1/caches:tag" "tune"; do
+for command in "prime" "scan --index torch" "doctor" "status" "find" "startup status" "startup enable --fetch" "startup disable" "make --target sm_86 --driver 550.163.01 -o $open/made/ $sample" "uninstall --dry-run" "push oci://127.0.0.1:1/caches:tag" "tune"; do
 	# shellcheck disable=SC2086
 	at_terminal HOME="$home" PATH="$home/bin:$PATH" VIRTUAL_ENV="$home/.venv" PYTHONPATH="$home/place" CUDA_HOME="$home" $JITWARM $command
 	# shellcheck disable=SC2086
