@@ -162,7 +162,8 @@ static bool is_refused(const struct cli *cli, const struct place_row *row, const
 
 	if (os_find_stranger(path, stranger))
 		return true;
-	if (!stranger->missing || !stranger->open || (output && is_given(&cli->options, "dry-run")))
+	if (!stranger->missing || !stranger->open ||
+		(output && options_has_given(&cli->options, "dry-run")))
 		return false;
 	if (!output && row->use != PLACE_STATE && row->use != PLACE_CACHE)
 		return true;
