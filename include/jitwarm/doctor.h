@@ -78,14 +78,13 @@ int jw_doctor(struct jw_error *err, const struct jw_doctor_options *options,
 			  struct jw_doctor_result **ret_result);
 void jw_doctor_result_free(struct jw_doctor_result *result);
 
-/* Turns this process permanently into that account, with the variables of the driver that its next
- * login will have. Only root may do that, except for its own account (JW_ERR_IO). JW_ERR_NOT_FOUND
- * if there is no such account; JW_ERR_UNSUPPORTED on Windows. */
+/* Gives this process, which must have that account, the variables of the driver that the account's
+ * next login will have, and its HOME. JW_ERR_NOT_FOUND if there is no such account;
+ * JW_ERR_UNSUPPORTED if it is another one, and on Windows. */
 int jw_examine_as_user(struct jw_error *err, const char *name);
-/* Turns this process into the account of another process, with the variables that it was started
- * with: those of the driver, HOME, and the active environment. JW_ERR_NOT_FOUND if there is no such
- * process; JW_ERR_UNSUPPORTED if it is in a container, or on Windows; JW_ERR_IO if only root
- * may. */
+/* Gives this process the variables with which another process of its account was started: those of
+ * the driver, HOME, and the active environment. JW_ERR_NOT_FOUND if there is no such process;
+ * JW_ERR_UNSUPPORTED if it is another account's or in a container, and on Windows. */
 int jw_examine_as_process(struct jw_error *err, int pid);
 
 #endif

@@ -63,8 +63,8 @@ static int forget_own(struct jw_error *err, bool (*forgets)(const char *name))
 	return result;
 }
 
-/* Finds an account by its name, or, if that is NULL, by its number. Only root examines as another
- * account. */
+/* Finds an account by its name, or, if that is NULL, by its number, and refuses every account but
+ * our own. */
 static int check_found(struct jw_error *err, const char *name, uint32_t owner)
 {
 	struct jw_account account = {0};

@@ -12,8 +12,8 @@
 
 #include <jitwarm/doctor.h>
 
-/* Starts a process with these variables, which waits. */
-static pid_t start_process(char *const *environment)
+/* Starts a process of that account with these variables, which waits. */
+static pid_t start_process_as(uid_t account, char *const *environment)
 {
 	char sleep_name[] = "sleep", seconds[] = "60";
 	char *const words[] = {sleep_name, seconds, NULL};
@@ -25,7 +25,8 @@ static pid_t start_process(char *const *environment)
 	child = fork();
 	assert_true(child >= 0);
 	if (!child) {
-		(void)execve("/bin/sleep", words, environment);
+		if (!setresuid(account, account, account))
+			(void)execve("/bin/sleep", words, environment);
 		_exit(127);
 	}
 	(void)close(ends[1]);
@@ -42,6 +43,11 @@ static pid_t start_process(char *const *environment)
 		(void)fclose(file);
 	}
 	return child;
+}
+
+static pid_t start_process(char *const *environment)
+{
+	return start_process_as(geteuid(), environment);
 }
 
 /* A driver loads the library named by CUDA_INJECTION64_PATH, and writes files that other variables
@@ -110,6 +116,28 @@ TEST(an_account_has_its_own_home)
 	assert_int_equal(setenv("HOME", "/elsewhere", 1), 0);
 	OK(jw_examine_as_user(why, name));
 	assert_string_equal(getenv("HOME"), home);
+}
+
+/* No process changes its account, and root examines no other account's programs. */
+TEST(another_account_is_refused)
+{
+	enum { NOBODY = 65534 };
+	char home[] = "HOME=/tmp/its", *const variables[] = {home, NULL};
+	const struct passwd *nobody = getpwuid(NOBODY);
+	pid_t child;
+
+	if (geteuid() != 0 || !nobody)
+		skip();
+	assert_int_equal(setenv("HOME", "/ours", 1), 0);
+	GIVES(JW_ERR_UNSUPPORTED, jw_examine_as_user(why, nobody->pw_name));
+	for (uid_t account = NOBODY - 1; account <= NOBODY; account++) {
+		child = start_process_as(account, variables);
+		assert_int_equal(jw_examine_as_process(why, (int)child), -1);
+		(void)kill(child, SIGKILL);
+		(void)waitpid(child, NULL, 0);
+	}
+	assert_int_equal(geteuid(), 0);
+	assert_string_equal(getenv("HOME"), "/ours");
 }
 
 RUN_TESTS(NULL, NULL)
