@@ -38,6 +38,7 @@ struct jw_lint_finding {
 	char *why;           /* NULL with JW_LINT_COMPILES */
 	char *cause;         /* with JW_LINT_FAILS: "its only PTX is compute_90a, which no other GPU
 							accepts"; else NULL */
+	bool driver_alone;   /* an older driver than it needs is the reason, which both lines name */
 	size_t modules;      /* of this library alone; a module in several libraries counts in each */
 	uint64_t ptx_bytes;  /* decompressed size */
 	enum jw_loading loading;
@@ -60,12 +61,13 @@ struct jw_lint_gpu {
 /* Missing machine code: -gencode arch=compute_86,code=sm_86. */
 struct jw_lint_code {
 	struct jw_target target;
-	uint32_t cuda;  /* the CUDA version of the first compiler that makes it, as in struct jw_driver;
-					   0 if unknown */
-	uint64_t bytes; /* about the size; 0 if unknown, since there is no other code */
-	bool measured;  /* `bytes` is measured on the code that is there, as it is in the files;
-					   otherwise  it is predicted, uncompressed */
-	bool ptx;       /* PTX without the suffix of `target`, in place of the PTX with it */
+	uint32_t cuda; /* the CUDA version of the first compiler that makes it, as in struct jw_driver;
+					  0 if unknown */
+	uint32_t last_cuda; /* that of the last one; 0 if none is known */
+	uint64_t bytes;     /* about the size; 0 if unknown, since there is no other code */
+	bool measured;      /* `bytes` is measured on the code that is there, as it is in the files;
+						   otherwise  it is predicted, uncompressed */
+	bool ptx;           /* PTX without the suffix of `target`, in place of the PTX with it */
 	/* The time that it saves of a first start, at most; zeros with `ptx`. */
 	struct jw_seconds saves;
 };

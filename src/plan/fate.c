@@ -403,6 +403,8 @@ const char *fate_cause(char text[FATE_TEXT], const struct file_fate *fate, struc
 	else if (is->needs.cuda && cause->toolkit)
 		(void)text_format(text, FATE_TEXT, "toolkit %u.%u requires driver %s or newer",
 						  cause->toolkit / 1000, cause->toolkit % 1000 / 10, driver);
+	else if (is->needs.cuda && is->reason == REASON_TILE)
+		(void)text_format(text, FATE_TEXT, "Tile IR requires driver %s or newer", driver);
 	else if (is->needs.cuda)
 		(void)text_format(text, FATE_TEXT, "its code requires driver %s or newer", driver);
 	else if (is->reason == REASON_TOO_NEW)

@@ -21,6 +21,7 @@ struct lint {
 	struct jw_target *plain;   /* for each GPU: PTX that it could compile but for the suffix */
 	char **files; /* the files with device code, in their order; a wheel is listed once */
 	size_t file_count, file;
+	uint32_t lacks_code;  /* a bit for each GPU on which a file fails that code for it would mend */
 	uint32_t exclusive;   /* a bit for each GPU for which PTX is compiled that only it runs */
 	struct jw_error *err; /* for callbacks that return nothing */
 	bool failed;
@@ -185,17 +186,13 @@ static const char *failing_member(struct lint *lint, const char *failing)
 	return NULL;
 }
 
-static void note_fate(struct lint *lint, enum jw_lint_kind kind, const char *file,
-					  struct jw_target target, const char *why, char *cause)
+static void note_fate(struct lint *lint, const struct jw_lint_finding *finding, const char *file,
+					  const char *why)
 {
-	struct jw_lint_gpu *gpu = linted_gpu(lint->result, target);
 	const char *member = failing_member(lint, file);
 
-	if (gpu && kind == JW_LINT_LACKS)
-		gpu->lacking++;
-	if (note_finding(lint->err, lint,
-					 &(struct jw_lint_finding){.kind = kind, .target = target, .cause = cause},
-					 member ? lint->files[lint->file] : file, member, why))
+	if (note_finding(lint->err, lint, finding, member ? lint->files[lint->file] : file, member,
+					 why))
 		lint->failed = true;
 }
 
@@ -204,11 +201,20 @@ static void lint_failing(void *context, const struct jw_scan_failing *failing)
 	struct lint *lint = context;
 	char *cause = mem_string(failing->cause);
 
-	note_fate(lint, JW_LINT_FAILS, failing->file, failing->target, failing->why, cause);
+	note_fate(lint,
+			  &(struct jw_lint_finding){.kind = JW_LINT_FAILS,
+										.target = failing->target,
+										.cause = cause,
+										.driver_alone = failing->driver_alone},
+			  failing->file, failing->why);
 	mem_free(cause);
-	for (size_t i = 0; failing->exclusive.sm && i < lint->result->gpu_count; i++)
-		if (jw_target_equal(lint->result->gpus[i].total.target, failing->target))
+	for (size_t i = 0; i < lint->result->gpu_count; i++) {
+		if (!jw_target_equal(lint->result->gpus[i].total.target, failing->target))
+			continue;
+		lint->lacks_code |= (uint32_t)failing->lacks_code << i;
+		if (failing->exclusive.sm)
 			lint->plain[i] = failing->exclusive;
+	}
 }
 
 static void lint_lacking(void *context, const char *file, struct jw_target target, const char *why,
@@ -218,16 +224,17 @@ static void lint_lacking(void *context, const char *file, struct jw_target targe
 	struct jw_lint_gpu *gpu = linted_gpu(lint->result, target);
 
 	(void)all;
-	note_fate(lint, JW_LINT_LACKS, file, target, why, NULL);
+	gpu->lacking++;
+	note_fate(lint, &(struct jw_lint_finding){.kind = JW_LINT_LACKS, .target = target}, file, why);
 	if (part != JW_SCAN_PART || lint->failed)
 		return;
 	gpu->parts++;
 	lint->result->findings[lint->result->finding_count - 1].level = JW_LINT_WARNING;
 }
 
-static bool lacks_code(const struct jw_lint_gpu *gpu)
+static bool lacks_code(const struct lint *lint, size_t at)
 {
-	return gpu->total.modules || gpu->total.failing;
+	return lint->result->gpus[at].total.modules || lint->lacks_code >> at & 1;
 }
 
 /* Advises code for the oldest requested GPU that lacks code and whose code this one also runs, so
@@ -240,7 +247,7 @@ static void advise_code(const struct lint *lint, size_t at)
 	const uint64_t entries = gpu->total.forecast.cache_bytes;
 	uint64_t bytes;
 
-	if (!lacks_code(gpu))
+	if (!lacks_code(lint, at))
 		return;
 	gpu->code = gpu->total.target;
 	if (lint->exclusive >> at & 1)
@@ -248,7 +255,7 @@ static void advise_code(const struct lint *lint, size_t at)
 	for (size_t i = 0; !gpu->code.suffix && i < result->gpu_count; i++) {
 		const struct jw_target other = result->gpus[i].total.target;
 
-		if (lacks_code(&result->gpus[i]) && other.sm < gpu->code.sm &&
+		if (lacks_code(lint, i) && other.sm < gpu->code.sm &&
 			gpu_sass_fit(other, gpu->total.target) != GPU_FIT_NONE)
 			gpu->code = other;
 	}
@@ -259,6 +266,7 @@ static void advise_code(const struct lint *lint, size_t at)
 		result->code_count++;
 	code->target = gpu->code;
 	code->cuda = gpu_first_compiler(gpu->code);
+	code->last_cuda = gpu_last_compiler(gpu->code);
 	code->measured = lint->neighbour_bytes[at] != 0;
 	/* An entry is the PTX and the machine code that it becomes. */
 	bytes = code->measured                   ? lint->neighbour_bytes[at]

@@ -473,6 +473,17 @@ static int report_totals(struct jw_error *err, const struct scan *scan)
 	return 0;
 }
 
+/* Returns whether the file would run if its compiler had also made machine code for the GPU. Such
+ * code runs under older drivers of the compiler's major CUDA version, other than PTX. */
+static bool lacks_code(const struct file_fate *fate, uint32_t driver_cuda)
+{
+	const enum plan_reason reason = fate->is.reason;
+
+	return fate->result || reason == REASON_NONE || reason == REASON_EXCLUSIVE ||
+		   reason == REASON_UNLINKED ||
+		   (reason == REASON_TOO_NEW && fate->is.needs.cuda / 1000 == driver_cuda / 1000);
+}
+
 static void report_fates(const struct scan *scan)
 {
 	struct fates *fates = &scan->build.plan->fates;
@@ -485,8 +496,17 @@ static void report_fates(const struct scan *scan)
 
 		scan->options->failing(
 			scan->options->context,
-			&(struct jw_scan_failing){fate->file, device, fate_text(text, fate, device),
-									  fate_cause(cause, fate, device), fate->cause.exclusive});
+			&(struct jw_scan_failing){
+				.file = fate->file,
+				.target = device,
+				.why = fate_text(text, fate, device),
+				.cause = fate_cause(cause, fate, device),
+				.exclusive = fate->cause.exclusive,
+				.driver_alone =
+					fate->is.needs.cuda && !fate->result &&
+					(!fate->is.by_share || fate->is.lacking + fate->is.too_new == fate->is.pieces),
+				.lacks_code = lacks_code(fate, scan->options->driver.cuda),
+			});
 	}
 	for (size_t i = 0; scan->options->lacking && i < fates->part_count; i++) {
 		const struct file_fate *fate = &fates->parts[i];

@@ -71,6 +71,8 @@ static const struct json_field code_fields[] = {
 				   "the architecture that `-gencode` names"),
 	LINT_CODE(cuda, "the first CUDA version whose compiler makes this code: 12080 for 12.8; 0: "
 					"older than jitwarm knows"),
+	LINT_CODE(last_cuda, "the last CUDA version whose compiler makes this code: 12090 for 12.9; "
+						 "0: none that jitwarm knows"),
 	LINT_CODE(bytes, "about the size of the code; 0: unknown, because there is no other code"),
 	LINT_CODE(measured, "`bytes` is measured on the code that is there, as it is in the files; "
 						"otherwise it is predicted, uncompressed"),
@@ -264,7 +266,9 @@ static void lint_print_finding(struct buf *text, const struct jw_lint_finding *f
 		.ptx_bytes = finding->ptx_bytes,
 		.forecast = {.loading = finding->loading, .start = finding->start}};
 
-	if (finding->cause)
+	if (finding->driver_alone)
+		buf_add(text, "will fail: %s", finding->cause);
+	else if (finding->cause)
 		buf_add(text, "%s: %s", finding->why, finding->cause);
 	else if (finding->why)
 		buf_add(text, "%s", finding->why);
@@ -407,7 +411,14 @@ static void print_codes(const struct output *out, const struct jw_lint_result *r
 		if (code->saves.high > 0)
 			(void)text_format(saves, sizeof saves, ", and saves %s of a first start",
 							  text_span(size, code->saves.low, code->saves.high));
-		if (code->cuda)
+		if (code->cuda && code->last_cuda)
+			(void)text_format(needs, sizeof needs, "; needs CUDA %u.%u to %u.%u", code->cuda / 1000,
+							  code->cuda % 1000 / 10, code->last_cuda / 1000,
+							  code->last_cuda % 1000 / 10);
+		else if (code->last_cuda)
+			(void)text_format(needs, sizeof needs, "; needs CUDA %u.%u or older",
+							  code->last_cuda / 1000, code->last_cuda % 1000 / 10);
+		else if (code->cuda)
 			(void)text_format(needs, sizeof needs, "; needs CUDA %u.%u or newer", code->cuda / 1000,
 							  code->cuda % 1000 / 10);
 		output_line(out, STYLE_PLAIN, "%s avoids this on %s%s%s%s",
@@ -480,19 +491,19 @@ static void add_escaped(struct buf *text, const char *from, bool property)
 			(void)buf_append(NULL, text, property && *from == os_separator ? "/" : from, 1);
 }
 
-/* One file or archive on a GPU: the sum of its findings there. `why` is the reason of the first
- * library that fails in whole or in part; NULL if none does. */
+/* One file or archive on a GPU: the sum of its findings there, and the first library that fails in
+ * whole, else in part; NULL if none does. */
 struct lint_file {
 	size_t modules, failing, lacking;
 	struct jw_seconds start;
 	enum jw_lint_level level;
-	const char *why, *cause, *member;
+	const struct jw_lint_finding *first;
 };
 
 static struct lint_file lint_file_of(const struct jw_lint_result *result, const char *path,
 									 struct jw_target target)
 {
-	struct lint_file file = {.why = NULL};
+	struct lint_file file = {.first = NULL};
 
 	for (size_t i = 0; i < result->finding_count; i++) {
 		const struct jw_lint_finding *finding = &result->findings[i];
@@ -506,11 +517,8 @@ static struct lint_file lint_file_of(const struct jw_lint_result *result, const 
 		file.failing += finding->kind == JW_LINT_FAILS;
 		file.lacking += finding->kind == JW_LINT_LACKS;
 		file.level = finding->level > file.level ? finding->level : file.level;
-		if (finding->why && (!file.why || (finding->cause && !file.cause))) {
-			file.why = finding->why;
-			file.cause = finding->cause;
-			file.member = finding->member;
-		}
+		if (finding->why && (!file.first || (finding->cause && !file.first->cause)))
+			file.first = finding;
 	}
 	return file;
 }
@@ -621,11 +629,11 @@ static void lint_github_print(const struct output *out, const struct jw_found *f
 					 !(bound->set && gpu->start.likely > bound->most_start_s))
 				file.level = JW_LINT_WARNING;
 			lint_print_gpu(&what, &part, bound);
-			if (file.why) {
-				buf_add(&what, "; %s%s%s", file.member ? file.member : "", file.member ? ": " : "",
-						file.why);
-				if (file.cause)
-					buf_add(&what, ": %s", file.cause);
+			if (file.first) {
+				const char *member = file.first->member;
+
+				buf_add(&what, "; %s%s", member ? member : "", member ? ": " : "");
+				lint_print_finding(&what, file.first);
 			}
 			for (size_t b = 0; b < result->before_count; b++)
 				if (jw_target_equal(result->before[b].target, gpu->total.target) &&

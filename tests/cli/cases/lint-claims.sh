@@ -32,6 +32,11 @@ newer = fatbin.entry(fatbin.CUBIN, 90, fatbin.old_cubin(90, "k", 64, 129))
 isa = fatbin.entry(fatbin.PTX, 90, fatbin.ptx_payload(b".version 8.8\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n"), isa=(8, 8))
 save("m-1-py3-none-any-cu128.whl", fatbin.library(fatbin.container(newer, cubin(80, "k")), fatbin.container(cubin(86, "k"))))
 save("t-1-py3-none-any-cu128.whl", fatbin.library(fatbin.container(isa, cubin(80, "k"))))
+for name, cuda, version in ("cuda13", 130, (9, 0)), ("cuda12", 129, (8, 8)):
+    text = b".version %d.%d\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n" % version
+    both = fatbin.container(fatbin.entry(fatbin.CUBIN, 86, fatbin.old_cubin(86, "k", 64, cuda)),
+                            fatbin.entry(fatbin.PTX, 90, fatbin.ptx_payload(text), isa=version))
+    open(f"{sys.argv[1]}/{name}.so", "wb").write(fatbin.library(both))
 save("r-1-py3-none-any-cu130.whl", fatbin.elf((".dynstr", b"\0libcudart.so.12\0", 3, 0x1000), (".nv_fatbin", fatbin.container(cubin(80, "k")), 1, 0x100000)))
 
 # Wheels of listed packages, on RTX 20, RTX 30, RTX 50 and H100: only90 runs on the last alone; two libraries of long PTX take over a
@@ -130,6 +135,22 @@ run 2 lint --gpus rtx20 liball.so
 out_has "its oldest code is for sm_80"
 run 0 lint --gpus rtx50 liball.so
 out_has ", and saves under 0.1 s of a first start"
+
+# If the driver is older than the toolkit, more code of that toolkit avoids nothing, but within a major version it does.
+run 2 lint --gpus rtx30,h100,gtx1080 --driver 570 cuda13.so
+out_has "  sm_86, sm_90: will fail: toolkit 13.0 requires driver 580 (CUDA 13.0) or newer"
+out_lacks "needs driver"
+out_lacks "code=sm_86"
+out_lacks "code=sm_90"
+out_has "-gencode arch=compute_61,code=sm_61 avoids this on sm_61 (gtx1080); adds about "
+out_has "; needs CUDA 12.9 or older"
+run 2 lint --gpus rtx30 --driver 570 --format github cuda13.so
+out_has "::error file=cuda13.so,title=sm_86 (RTX 30)::1 file will fail; will fail: toolkit 13.0 requires driver 580 (CUDA 13.0) or newer"
+run 2 lint --gpus h100 --driver 570 cuda12.so
+out_has "sm_90 (H100): will fail: toolkit 12.9 requires driver 575 (CUDA 12.9) or newer"
+out_has "-gencode arch=compute_90,code=sm_90 avoids this on sm_90 (H100)"
+run 2 lint --gpus v100 --json cuda13.so
+json '[(c["target"], c["cuda"], c["last_cuda"]) for c in d["codes"]] == [("sm_70", 9000, 12090)]'
 
 # Each of two files has its annotation, with its own numbers.
 mkdir two && cp libold.so two/a.so && cp liball.so two/b.so
