@@ -16,11 +16,10 @@ struct jw_account;
  * uses the same folders with and without elevation. */
 bool os_is_superuser(void);
 /* The account of this process; `sudo_user` is the account that called sudo if we are root through
- * it (else NULL), with its id. */
+ * it (else NULL). */
 struct os_account {
 	uint32_t owner, group;
 	char *sudo_user;
-	uint32_t sudo_owner;
 };
 int os_account(struct jw_error *err, struct os_account *ret_account);
 void os_account_free(struct os_account *account);

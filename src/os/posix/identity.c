@@ -38,14 +38,12 @@ int os_account(struct jw_error *err, struct os_account *ret_account)
 {
 	struct os_account account = {.owner = geteuid(), .group = getegid()};
 	const char *name = getenv("SUDO_USER");
-	struct passwd *user =
+	const struct passwd *user =
 		os_is_superuser() && name && *name && strcmp(name, "root") != 0 ? getpwnam(name) : NULL;
 
 	(void)err;
-	if (user) {
-		account.sudo_owner = user->pw_uid;
+	if (user)
 		account.sudo_user = mem_string(user->pw_name);
-	}
 	*ret_account = account;
 	return 0;
 }
