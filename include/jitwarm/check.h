@@ -71,8 +71,9 @@ struct jw_check_gpu {
 	size_t damaged;  /* cold modules with a damaged entry in the cache */
 	size_t unread;   /* cold modules whose entry this account cannot read */
 	struct jw_unplanned unplanned;
-	size_t link;     /* cold modules that are inputs of a necessary link */
-	size_t left_out; /* modules that `everything` would include */
+	struct jw_fate fate; /* how the files run, whatever is in the cache */
+	size_t link;         /* cold modules that are inputs of a necessary link */
+	size_t left_out;     /* modules that `everything` would include */
 	/* Modules that commands of jw_record had compiled, here or in a recording that was primed
 	 * here. */
 	size_t used;

@@ -68,6 +68,7 @@ struct jw_doctor_result {
 	/* Names without a file, and files that could not be read. Nothing is known about them, so that
 	 * an empty list of findings does not mean that all is well. */
 	size_t troubles;
+	struct jw_fate fate;     /* how the files run, whatever is in the cache */
 	enum jw_verdict verdict; /* about `found`; without it about the settings: JW_VERDICT_USELESS or
 								JW_VERDICT_RUNS; without a GPU JW_VERDICT_NOTHING */
 };

@@ -18,7 +18,6 @@
 #include <jitwarm/verdict.h>
 
 /* The size of the name of a file and a line about it. */
-#define JW_SCAN_REASON 1024
 
 /* The number of fat binary entries of one kind and, for machine code and PTX, for one target. */
 struct jw_scan_count {
@@ -169,13 +168,7 @@ struct jw_scan_total {
 	size_t newer_count;
 	size_t tile, unknown; /* registered containers, as in jw_scan_verdicts */
 	struct jw_forecast forecast;
-	enum jw_runs verdict;
-	/* Why a program fails, and which part of the running code fails: "FILE: a line"; "" if none
-	 * does */
-	char reason[JW_SCAN_REASON], part[JW_SCAN_REASON];
-	size_t failing, lacking; /* numbers of files */
-	struct jw_driver needs;  /* the first driver with which no program fails; zeros if the driver's
-								age is not the reason */
+	struct jw_fate fate;
 	/* No start compiles all of it: there is code that runs as it is beside the modules to compile,
 	 * or two libraries are variants for several CUDA versions (libx_cuda118.so,
 	 * libx_cuda121.so). */

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include <jitwarm/error.h>
+#include <jitwarm/target.h>
 
 /* The verdicts. If several apply, the first one counts. docs/commands.md has the same list with the
  * statuses. */
@@ -41,6 +42,21 @@ enum jw_runs {
 };
 /* Returns "fails", "unsure", "compiles", "runs" or "no-code", as in JSON. */
 const char *jw_runs_name(enum jw_runs runs);
+
+#define JW_REASON 1024
+
+/* How files run on a GPU, or on several together. */
+struct jw_fate {
+	enum jw_runs verdict;
+	size_t failing; /* files with which a program fails */
+	size_t refused; /* those of them of which the driver has refused modules */
+	size_t lacking; /* other files of which a part fails, or that are optional and fail */
+	/* The first failing file, and the first one of which a part fails: "FILE: why"; "" if there is
+	 * none */
+	char reason[JW_REASON], part[JW_REASON];
+	struct jw_driver needs; /* the first driver with which no program fails; zeros if the driver's
+							   age is not the reason */
+};
 
 /* Code for a GPU that is not a module of a plan. */
 struct jw_unplanned {

@@ -40,6 +40,26 @@ const char *document_verdict(char room[JSON_ROOM], const void *verdict)
 	return jw_verdict_name(*(const enum jw_verdict *)verdict);
 }
 
+const char *document_runs(char room[JSON_ROOM], const void *runs)
+{
+	(void)room;
+	return jw_runs_name(*(const enum jw_runs *)runs);
+}
+
+static const struct json_field fate_fields[] = {
+	JSON(struct jw_fate, reason, "a line on the first file with which a program fails",
+		 .presence = JSON_IF_SET),
+	JSON(struct jw_fate, part,
+		 "a line on the first file of which a part fails, if a program uses it",
+		 .presence = JSON_IF_SET),
+	JSON_FORMATTED("needs", struct jw_fate, needs, document_needs,
+				   "the first driver with which the files do not fail: `550.54.14 (CUDA 12.4)`; "
+				   "absent if no newer driver helps",
+				   .presence = JSON_IF_SET),
+	{0},
+};
+const struct json_table document_fate = {.fields = fate_fields, .size = sizeof(struct jw_fate)};
+
 double document_seconds(const void *ns)
 {
 	return (double)*(const uint64_t *)ns / 1e9;

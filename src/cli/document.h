@@ -46,6 +46,11 @@ extern const struct json_table document_outlook; /* struct jw_cache_outlook */
 const char *document_sm(char room[JSON_ROOM], const void *target);
 const char *document_verdict(char room[JSON_ROOM], const void *verdict); /* enum jw_verdict */
 const char *document_driver(char room[JSON_ROOM], const void *driver);   /* struct jw_driver */
+const char *document_runs(char room[JSON_ROOM], const void *runs);       /* enum jw_runs */
+#define DOCUMENT_RUNS                                                                              \
+	"`fails`, `unsure` (jitwarm cannot tell), `compiles` (in the cache or not), `runs` or "        \
+	"`no-code`: the files run on the CPU alone"
+extern const struct json_table document_fate; /* struct jw_fate: `reason`, `part`, `needs` */
 /* struct jw_driver; zeros become "" */
 const char *document_needs(char room[JSON_ROOM], const void *driver);
 double document_seconds(const void *ns);

@@ -16,6 +16,22 @@ bool verdict_is_lazy(enum jw_loading loading, const struct jw_seconds *start)
 	return loading == JW_LOADING_LAZY || (loading == JW_LOADING_MIXED && jw_may_need_none(start));
 }
 
+struct verdict_row verdict_checked(const struct jw_check_result *result,
+								   const struct jw_check_gpu *gpu)
+{
+	return (struct verdict_row){.target = gpu->target,
+								.modules = gpu->modules,
+								.cold = gpu->cold,
+								.failing = gpu->fate.failing,
+								.refused = gpu->fate.refused,
+								.unsure = gpu->unplanned.tile || gpu->unplanned.unknown,
+								.useless = result->verdict == JW_VERDICT_USELESS,
+								.harmful = result->cache.harmful,
+								.nameless = !result->names_known,
+								.ptx_bytes = gpu->cold_bytes,
+								.forecast = gpu->forecast};
+}
+
 static void add_compiled(struct buf *text, const struct verdict_row *row, unsigned details)
 {
 	const struct jw_forecast *forecast = &row->forecast;
@@ -241,7 +257,7 @@ enum style verdict_print_file(struct buf *line, const struct jw_scan_verdicts *v
 /* Adds the changes with newer drivers, one after the other. */
 static void add_changes(struct buf *line, const struct jw_scan_total *total)
 {
-	size_t modules = total->modules, failing = total->failing;
+	size_t modules = total->modules, failing = total->fate.failing;
 
 	for (size_t i = 0; i < total->newer_count; i++) {
 		const struct jw_scan_change *change = &total->newer[i];

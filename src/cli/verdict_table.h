@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <jitwarm/check.h>
 #include <jitwarm/estimate.h>
 #include <jitwarm/scan.h>
 #include <jitwarm/target.h>
@@ -35,6 +36,10 @@ struct verdict_row {
 	size_t held_files;   /* without a GPU: the number of files that may hold device code, the only
 							number in that case */
 };
+
+/* Returns the facts about a GPU of a check, or about all of them (result->all). */
+struct verdict_row verdict_checked(const struct jw_check_result *result,
+								   const struct jw_check_gpu *gpu);
 
 enum { VERDICT_SENTENCE = 1 << 12 };
 

@@ -257,6 +257,7 @@ static void keep_examined(struct examination *seen, struct jw_check_result *chec
 	if (!check)
 		return;
 	result->verdict = check->verdict;
+	result->fate = check->all.fate;
 	result->warm = check->all.warm;
 	result->cold = check->all.cold;
 	result->troubles = check->troubles; /* these include the troubles of the search */

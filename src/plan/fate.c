@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "code/release.h"
+#include "code/rules.h"
 #include "os/file.h"
 
 enum { MOST = 1 << 24 };
@@ -443,6 +444,40 @@ const char *fate_reason(char text[FATE_TEXT], const struct file_fate *fate, stru
 	else
 		(void)text_format(text, FATE_TEXT, "no code for %s", sm);
 	return text;
+}
+
+void plan_fate(const struct plan *plan, uint32_t target, size_t modules, struct jw_fate *ret_fate)
+{
+	const struct fates *fates = &plan->fates;
+	const struct jw_unplanned *unplanned = &plan->targets[target].unplanned;
+	const struct jw_target device = plan->targets[target].device;
+	struct jw_fate sum = {0};
+	char text[FATE_TEXT];
+
+	for (size_t i = 0; i < fates->count; i++) {
+		const struct file_fate *fate = &fates->items[i];
+
+		if (fate->target != target)
+			continue;
+		if (!sum.failing++)
+			(void)snprintf(sum.reason, sizeof sum.reason, "%s: %s", fate->file,
+						   fate_text(text, fate, device));
+		sum.refused += fate->result != 0;
+		sum.needs = gpu_newer_driver(sum.needs, fate->is.needs);
+	}
+	for (size_t i = 0; i < fates->part_count; i++) {
+		const struct file_fate *fate = &fates->parts[i];
+
+		if (fate->target == target && fate->part != DECIDE_VARIANT && !sum.lacking++)
+			(void)snprintf(sum.part, sizeof sum.part, "%s: %s", fate->file,
+						   fate_text(text, fate, device));
+	}
+	sum.verdict = sum.failing                             ? JW_RUNS_FAILS
+				  : unplanned->tile || unplanned->unknown ? JW_RUNS_UNSURE
+				  : modules                               ? JW_RUNS_COMPILED
+				  : plan->images                          ? JW_RUNS_AS_IS
+														  : JW_RUNS_ON_CPU;
+	*ret_fate = sum;
 }
 
 void unplanned_add(struct jw_unplanned *sum, const struct jw_unplanned *more)

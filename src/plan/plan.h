@@ -178,6 +178,9 @@ void plan_probe_again(struct plan *plan);
 /* Marks a cold module that the driver has refused with `result` (0: it has not) as not to be
  * compiled; its file fails. */
 void plan_refuse(struct plan *plan, struct plan_module *module, unsigned result);
+/* Sums up, once the fates are settled, how the files run on one of the plan's targets; `modules` of
+ * them are compiled. */
+void plan_fate(const struct plan *plan, uint32_t target, size_t modules, struct jw_fate *ret_fate);
 void unplanned_add(struct jw_unplanned *sum, const struct jw_unplanned *more);
 /* Returns whether the module's entry exists by now. */
 bool plan_is_compiled(const char *cache_dir, const struct plan_module *module);

@@ -9,6 +9,7 @@
 #include "cache/index.h"
 #include "cache/outlook.h"
 #include "code/release.h"
+#include "code/rules.h"
 #include "driver/environment.h"
 #include "driver/speed_model.h"
 #include "driver/targets.h"
@@ -207,6 +208,21 @@ static void count_module(struct jw_check_gpu *gpu, struct jw_check_file *file,
 	file->seconds += module->cost_ms / 1000;
 }
 
+/* Adds how the files run on another GPU: the worst of both, and the first lines. */
+static void fate_add(struct jw_fate *sum, const struct jw_fate *fate, bool first)
+{
+	if (first || fate->verdict < sum->verdict)
+		sum->verdict = fate->verdict;
+	if (!sum->reason[0])
+		TEXT_COPY(sum->reason, fate->reason);
+	if (!sum->part[0])
+		TEXT_COPY(sum->part, fate->part);
+	sum->failing += fate->failing;
+	sum->refused += fate->refused;
+	sum->lacking += fate->lacking;
+	sum->needs = gpu_newer_driver(sum->needs, fate->needs);
+}
+
 static struct jw_check_gpu sum_of(const struct jw_check_result *result, bool machines)
 {
 	struct jw_check_gpu sum = {0};
@@ -221,6 +237,7 @@ static struct jw_check_gpu sum_of(const struct jw_check_result *result, bool mac
 		sum.damaged += gpu->damaged;
 		sum.unread += gpu->unread;
 		unplanned_add(&sum.unplanned, &gpu->unplanned);
+		fate_add(&sum.fate, &gpu->fate, !i);
 		sum.link += gpu->link;
 		sum.left_out += gpu->left_out;
 		sum.used += gpu->used;
@@ -305,7 +322,16 @@ static void summarise(struct plan *plan, const struct jw_check_options *options,
 	size_t kept = 0;
 
 	result->gpus = mem_array(plan->target_count, sizeof *result->gpus);
+	result->gpu_count = plan->target_count;
+	for (size_t t = 0; t < plan->target_count; t++)
+		result->gpus[t] = (struct jw_check_gpu){.target = plan->targets[t].device,
+												.unplanned = plan->targets[t].unplanned};
 	result->files = mem_array(plan->file_count, sizeof *result->files);
+	for (size_t i = 0; i < plan->module_count; i++)
+		count_module(&result->gpus[plan->modules[i].target], &result->files[plan->modules[i].file],
+					 plan, &plan->modules[i]);
+	for (uint32_t t = 0; t < plan->target_count; t++)
+		plan_fate(plan, t, result->gpus[t].modules, &result->gpus[t].fate);
 	result->failing = mem_array(plan->fates.count, sizeof *result->failing);
 	for (size_t i = 0; i < plan->fates.count; i++) {
 		struct file_fate *fate = &plan->fates.items[i];
@@ -323,13 +349,6 @@ static void summarise(struct plan *plan, const struct jw_check_options *options,
 		fate->file = NULL;
 		fate->package = NULL;
 	}
-	result->gpu_count = plan->target_count;
-	for (size_t t = 0; t < plan->target_count; t++)
-		result->gpus[t] = (struct jw_check_gpu){.target = plan->targets[t].device,
-												.unplanned = plan->targets[t].unplanned};
-	for (size_t i = 0; i < plan->module_count; i++)
-		count_module(&result->gpus[plan->modules[i].target], &result->files[plan->modules[i].file],
-					 plan, &plan->modules[i]);
 	for (size_t t = 0; t < plan->target_count; t++)
 		forecast_add_link(&result->gpus[t].forecast, plan, t);
 	for (size_t t = 0; t < plan->target_count; t++)

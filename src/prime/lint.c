@@ -305,7 +305,7 @@ static void judge(const struct lint *lint)
 		struct jw_lint_gpu *gpu = &result->gpus[i];
 		const bool unsure = gpu->total.tile || gpu->total.unknown;
 
-		if (gpu->total.failing ||
+		if (gpu->total.fate.failing ||
 			(options->bounded && (unsure || gpu->start.likely > options->most_start_s)))
 			gpu->level = JW_LINT_ERROR;
 		else if (!options->bounded && (gpu->total.modules || unsure))

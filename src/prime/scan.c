@@ -394,40 +394,6 @@ static void fill_releases(struct jw_scan_total *total, const struct jw_driver *a
 		total->driver_from = 0;
 }
 
-/* Fills in the sum of how the files run, and the first file for each kind of line. */
-static void fill_runs(const struct scan *scan, uint32_t t, struct jw_scan_total *total)
-{
-	const struct fates *fates = &scan->build.plan->fates;
-	char text[FATE_TEXT];
-
-	for (size_t i = 0; i < fates->count; i++) {
-		const struct file_fate *fate = &fates->items[i];
-
-		if (fate->target != t)
-			continue;
-		if (!total->failing++)
-			(void)snprintf(total->reason, sizeof total->reason, "%s: %s", fate->file,
-						   fate_text(text, fate, total->target));
-		total->needs = gpu_newer_driver(total->needs, fate->is.needs);
-	}
-	for (size_t i = 0; i < fates->part_count; i++) {
-		const struct file_fate *fate = &fates->parts[i];
-
-		if (fate->target != t || fate->part == DECIDE_VARIANT)
-			continue;
-		if (!total->lacking++)
-			(void)snprintf(total->part, sizeof total->part, "%s: %s", fate->file,
-						   fate_text(text, fate, total->target));
-	}
-	total->verdict = total->failing                  ? JW_RUNS_FAILS
-					 : total->tile || total->unknown ? JW_RUNS_UNSURE
-					 : total->modules                ? JW_RUNS_COMPILED
-					 : scan->build.plan->images      ? JW_RUNS_AS_IS
-													 : JW_RUNS_ON_CPU;
-	if (total->verdict == JW_RUNS_ON_CPU)
-		total->driver_from = 0;
-}
-
 static int report_totals(struct jw_error *err, const struct scan *scan)
 {
 	const struct plan *plan = scan->build.plan;
@@ -466,7 +432,9 @@ static int report_totals(struct jw_error *err, const struct scan *scan)
 			total.modules && (scan->compiles & (scan->native | scan->alternatives)) >> t & 1;
 		if (total.at_most)
 			total.forecast.start.low = 0;
-		fill_runs(scan, (uint32_t)t, &total);
+		plan_fate(plan, (uint32_t)t, total.modules, &total.fate);
+		if (total.fate.verdict == JW_RUNS_ON_CPU)
+			total.driver_from = 0;
 		scan->options->total(scan->options->context, &total);
 	}
 	mem_free(outcomes);

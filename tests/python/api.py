@@ -55,6 +55,8 @@ own = pathlib.Path(folder, "libown.so")
 own.write_bytes(fatbin.library(fatbin.container(fatbin.entry(fatbin.CUBIN, 90, fatbin.old_cubin(90, "k", 64)))))
 failing = jitwarm.check(own)
 assert failing.verdict == "fails" and [one.target for one in failing.failures] == ["sm_86"], failing
+assert [(gpu.verdict, gpu.reason, gpu.needs) for gpu in failing.gpus] == [("fails", f"{own}: will fail: no kernel image for sm_86", "")], failing
+assert [(gpu.verdict, gpu.reason, gpu.needs) for gpu in cold.gpus] == [("compiles", "", "")], cold
 text = str(raises(jitwarm.WillFailError, failing.raise_for_status))
 assert text == (f"{own}: no kernel image is available for execution on the device (209) on sm_86: its oldest code is for sm_90; "
                 "use a build that has -gencode arch=compute_86,code=sm_86"), text

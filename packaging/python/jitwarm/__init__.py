@@ -116,6 +116,11 @@ class CheckedGpu:
         start: The time of a program's first start, which compiles the cold
             modules one after the other.
         prime: The time of prime(), which compiles them on all cores.
+        verdict: How the files run on the GPU, whatever is in the cache: "fails",
+            "unsure", "compiles", "runs" or "no-code" (on the CPU alone).
+        reason: A line on the first file with which a program fails; "" if none does.
+        needs: The first driver with which none fails, "550.54.14 (CUDA 12.4)"; ""
+            if none fails, or no newer driver helps.
     """
 
     target: str
@@ -126,6 +131,9 @@ class CheckedGpu:
     cold_bytes: int
     start: Seconds
     prime: Seconds
+    verdict: str
+    reason: str
+    needs: str
 
 
 @dataclass(frozen=True)
@@ -563,6 +571,9 @@ def _checked_gpu(gpu: Document) -> CheckedGpu:
         cold_bytes=gpu["cold_bytes"],
         start=Seconds(**gpu["forecast"]["start_seconds"]),
         prime=Seconds(**gpu["forecast"]["prime_seconds"]),
+        verdict=gpu["verdict"],
+        reason=gpu.get("reason", ""),
+        needs=gpu.get("needs", ""),
     )
 
 

@@ -35,6 +35,7 @@ static const struct json_field count_fields[] = {
 	GPU(restored, "cold modules that the store restores at once; only `check` counts them"),
 	GPU(damaged, "cold modules whose entry is damaged; `prime` replaces the entry"),
 	GPU(unread, "cold modules whose entry this account cannot read"),
+	JSON_MEMBERS_OF(struct jw_check_gpu, fate, &document_fate),
 	GPU(unplanned.cannot, "containers with code that the driver cannot use"),
 	GPU(unplanned.lacking,
 		"pieces of code that have none for this GPU, of files that do not fail: a program "
@@ -65,6 +66,7 @@ static const struct json_field count_fields[] = {
 static const struct json_field gpu_fields[] = {
 	JSON_FORMATTED("target", struct jw_check_gpu, target, document_sm,
 				   "the GPU architecture: `sm_86`"),
+	JSON_FORMATTED("verdict", struct jw_check_gpu, fate.verdict, document_runs, DOCUMENT_RUNS),
 	JSON_SAME(JSON_TABLE(struct jw_check_gpu, count_fields)),
 	{0},
 };
@@ -248,24 +250,11 @@ static void print_next(const struct cli *cli, const struct jw_check_options *ask
 static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu,
 					  const struct jw_check_result *result, bool explain)
 {
-	struct verdict_row row = {.target = gpu->target,
-							  .modules = gpu->modules,
-							  .cold = gpu->cold,
-							  .unsure = gpu->unplanned.tile || gpu->unplanned.unknown,
-							  .useless = result->verdict == JW_VERDICT_USELESS,
-							  .harmful = result->cache.harmful,
-							  .nameless = !result->names_known,
-							  .ptx_bytes = gpu->cold_bytes,
-							  .forecast = gpu->forecast};
+	const struct verdict_row row = verdict_checked(result, gpu);
 	struct buf answer = BUF_MAX(VERDICT_SENTENCE);
 	char name[GPUS_NAME], text[MODULE_TEXT];
 	enum style style;
 
-	for (size_t k = 0; k < result->failing_count; k++)
-		if (jw_target_equal(result->failing[k].target, gpu->target)) {
-			row.failing++;
-			row.refused += result->failing[k].refused;
-		}
 	explain = explain || row.failing;
 	style = verdict_print(&answer, &row, VERDICT_OF | (explain ? VERDICT_PTX : VERDICT_PRIME));
 	output_line(out, style, "%s: %s", gpu_targets_name(name, out, gpu->target), buf_text(&answer));

@@ -76,6 +76,7 @@ static const struct json_field doctor_fields[] = {
 	JSON_FORMATTED("verdict", struct doctor_document, result.verdict, document_verdict,
 				   "the answer of `check`; without files `runs`, or `useless` because of the "
 				   "settings; `nothing` without a GPU"),
+	JSON_MEMBERS_OF(struct doctor_document, result.fate, &document_fate),
 	JSON_AS(
 		"probe", struct doctor_document, result.probe,
 		"what the driver did with a tiny module that it was given twice: `hit`, `refused` (it "

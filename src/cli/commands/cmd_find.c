@@ -25,6 +25,7 @@ struct find_document {
 		struct jw_place place;
 		/* Images is 0 if there is no device code, or if it was not examined. */
 		size_t files, images, warm, cold, failing;
+		struct jw_fate fate;     /* how the files run, whatever is in the cache */
 		enum jw_loading loading; /* when a program compiles the cold ones */
 		struct jw_seconds start; /* the time that a first start needs for the cold ones */
 		char *trouble;           /* NULL if there is none */
@@ -52,6 +53,7 @@ static const struct json_field row_fields[] = {
 		 JSON_IF(struct find_row, judged)),
 	JSON_FORMATTED("verdict", struct find_row, verdict, document_verdict,
 				   "the answer of `check` for this place", JSON_IF(struct find_row, images)),
+	JSON_MEMBERS_OF(struct find_row, fate, &document_fate),
 	JSON(struct find_row, warm, "modules in the cache", JSON_IF(struct find_row, judged)),
 	JSON(struct find_row, cold, "modules that a start compiles, for all GPUs together",
 		 JSON_IF(struct find_row, judged)),
@@ -134,6 +136,7 @@ static int judge_row(struct jw_error *err, const struct finding_places *finding,
 	row->warm = result->all.warm;
 	row->cold = result->all.cold;
 	row->failing = result->failing_count;
+	row->fate = result->all.fate;
 	row->loading = result->all.forecast.loading;
 	row->start = result->all.forecast.start;
 	*ret_troubles = result->troubles;

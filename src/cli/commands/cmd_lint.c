@@ -43,7 +43,7 @@ static const struct json_field lint_gpu_fields[] = {
 			 "something is compiled, and there is no bound",
 			 .names = lint_level_names),
 	LINT_GPU(total.modules, "modules that the first start compiles, each counted once"),
-	LINT_GPU(total.failing, "files with which a program fails on this GPU"),
+	LINT_GPU(total.fate.failing, "files with which a program fails on this GPU"),
 	LINT_GPU(lacking, "files with pieces of code that have none for this GPU"),
 	LINT_GPU(total.tile, "pieces of Tile IR, which the driver compiles at their first load"),
 	LINT_GPU(total.unknown, "pieces of a kind that jitwarm does not know"),
@@ -229,7 +229,7 @@ static struct verdict_row lint_row(const struct jw_lint_gpu *gpu, const struct l
 		.target = gpu->total.target,
 		.modules = gpu->total.modules,
 		.cold = gpu->total.modules,
-		.failing = gpu->total.failing,
+		.failing = gpu->total.fate.failing,
 		.unsure = gpu->total.tile || gpu->total.unknown,
 		.ptx_bytes = gpu->total.ptx_bytes,
 		.forecast = {.loading = gpu->total.forecast.loading, .start = gpu->start},
@@ -244,7 +244,7 @@ static void lint_print_gpu(struct buf *text, const struct jw_lint_gpu *gpu,
 	const struct verdict_row row = lint_row(gpu, bound);
 	char most[TEXT_SHORT], gencode[LINT_GENCODE];
 
-	if (gpu->total.failing || gpu->total.modules || gpu->total.tile || gpu->total.unknown)
+	if (gpu->total.fate.failing || gpu->total.modules || gpu->total.tile || gpu->total.unknown)
 		(void)verdict_print(text, &row, VERDICT_PTX | VERDICT_START);
 	if (gpu->total.modules && bound->set)
 		buf_add(text, ", %s the bound of %s",
@@ -618,14 +618,14 @@ static void lint_github_print(const struct output *out, const struct jw_found *f
 				continue;
 			if (!alone) {
 				part.total.modules = file.modules;
-				part.total.failing = file.failing;
+				part.total.fate.failing = file.failing;
 				part.lacking = file.lacking;
 				part.start = file.start;
 			}
 			/* A failure in another file is no error of this one. */
 			if (alone)
 				file.level = gpu->level;
-			else if (gpu->total.failing && !file.failing && file.level == JW_LINT_ERROR &&
+			else if (gpu->total.fate.failing && !file.failing && file.level == JW_LINT_ERROR &&
 					 !(bound->set && gpu->start.likely > bound->most_start_s))
 				file.level = JW_LINT_WARNING;
 			lint_print_gpu(&what, &part, bound);
@@ -735,7 +735,7 @@ static int lint_files(struct jw_error *err, struct cli *cli, const struct gpu_ta
 		cli_end_with(cli, exit_of_troubles(result->trouble_count + files.found->trouble_count,
 										   result->images));
 		for (size_t i = 0; i < result->gpu_count; i++) {
-			if (result->gpus[i].total.failing || result->gpus[i].total.tile ||
+			if (result->gpus[i].total.fate.failing || result->gpus[i].total.tile ||
 				result->gpus[i].total.unknown)
 				cli_end_with(cli, EXIT_CANNOT);
 			if (result->gpus[i].parts ||

@@ -267,7 +267,9 @@ static const struct json_field piece_fields[] = {
 		 .presence = JSON_IF_SET),
 	JSON_LIST_OF("entries", struct jw_piece, entries, entry_count,
 				 JSON_TABLE(struct jw_piece_entry, entry_fields),
-				 "the entries of a container, in the order of the file"),
+				 "the entries of a container, by architecture; those of one architecture are in "
+				 "the order of "
+				 "the file"),
 	{0},
 };
 
@@ -319,30 +321,17 @@ static const struct json_field change_fields[] = {
 	{0},
 };
 
-#define TOTAL(member, ...) JSON(struct jw_scan_total, member, __VA_ARGS__)
-
-static const char *format_runs(char room[JSON_ROOM], const void *runs)
-{
-	(void)room;
-	return jw_runs_name(*(const enum jw_runs *)runs);
-}
+#define TOTAL(member, ...)          JSON(struct jw_scan_total, member, __VA_ARGS__)
+#define TOTAL_AS(name, member, ...) JSON_AS(name, struct jw_scan_total, member, __VA_ARGS__)
 
 static const struct json_field total_fields[] = {
 	JSON_FORMATTED("target", struct jw_scan_total, target, document_sm,
 				   "the GPU architecture: `sm_86`"),
-	JSON_FORMATTED(
-		"verdict", struct jw_scan_total, verdict, format_runs,
-		"`fails`, `unsure` (jitwarm cannot tell), `compiles`, `runs` or `no-code`: the files "
-		"run on the CPU alone"),
-	TOTAL(reason, "a line on the first file with which a program fails", .presence = JSON_IF_SET),
-	TOTAL(part, "a line on the first file of which a part fails, if a program uses it",
-		  .presence = JSON_IF_SET),
-	TOTAL(failing, "files with which a program fails"),
-	TOTAL(lacking, "other files of which a part fails, or that are optional and fail"),
-	JSON_FORMATTED("needs", struct jw_scan_total, needs, document_needs,
-				   "the first driver with which the files do not fail: `550.54.14 (CUDA 12.4)`; "
-				   "absent if no newer driver helps",
-				   .presence = JSON_IF_SET),
+	JSON_FORMATTED("verdict", struct jw_scan_total, fate.verdict, document_runs, DOCUMENT_RUNS),
+	JSON_MEMBERS_OF(struct jw_scan_total, fate, &document_fate),
+	TOTAL_AS("failing", fate.failing, "files with which a program fails"),
+	TOTAL_AS("lacking", fate.lacking,
+			 "other files of which a part fails, or that are optional and fail"),
 	TOTAL(modules, "modules that `prime` would compile, each counted once"),
 	TOTAL(ptx_bytes, "the size of the PTX of these modules, decompressed"),
 	TOTAL(left_out, "modules that `prime` leaves out without `--all`"),
@@ -524,7 +513,7 @@ static struct verdict_row total_row(const struct jw_scan_total *total)
 	return (struct verdict_row){.target = total->target,
 								.modules = total->modules,
 								.cold = total->modules,
-								.failing = total->failing,
+								.failing = total->fate.failing,
 								.unsure = total->tile || total->unknown,
 								.ptx_bytes = total->ptx_bytes,
 								.forecast = total->forecast,

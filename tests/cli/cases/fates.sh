@@ -106,6 +106,11 @@ run 2 find folder
 out_has "1 file will fail"
 run 2 find folder --json
 json 'd["places"][0]["failing"] == 1 and d["places"][0]["verdict"] == "fails"'
+json 'd["places"][0]["needs"] == "570 (CUDA 12.8)" and "libb.so: will fail: PTX newer than the driver reads" in d["places"][0]["reason"]'
+run 2 doctor folder --json
+json 'd["needs"] == "570 (CUDA 12.8)" and "libb.so: will fail: PTX newer than the driver reads" in d["reason"] and "part" not in d'
+run "1|2" check folder --json --target sm_86,sm_75 --driver 550.163.01 # one module is cold
+json '[(g["verdict"], g["needs"]) for g in d["gpus"]] == [("fails", "570 (CUDA 12.8)")] * 2 and d["reason"] == d["gpus"][0]["reason"]'
 
 run 2 scan "${new[@]}" future.so
 out_has "sm_86 (RTX 30): programs fail with driver 455 to 580"
@@ -127,6 +132,7 @@ out_has "nothing to compile"
 err_has "families.so: 1 of 2 pieces has no code for sm_86: a program that uses it fails"
 run 0 check --json families.so
 json 'd["lacking"] == 1 and d["gpus"][0]["lacking"] == 1 and d["verdict"] == "runs"'
+json 'd["gpus"][0]["verdict"] == "runs" and "families.so: 1 of 2 pieces has no code for sm_86: a program that uses it fails" in d["part"]'
 run 0 scan "${old[@]}" families.so
 out_has "runs as it is, but 1 of 2 pieces has no code for this GPU: a program that uses it fails"
 run 0 scan --json "${old[@]}" families.so
