@@ -20,6 +20,7 @@
 #include "cli/process_view.h"
 #include "cli/root_places.h"
 #include "cli/terminal.h"
+#include "cli/verdict_table.h"
 #include "os/clock.h"
 #include "os/console.h"
 #include "os/interrupt.h"
@@ -112,9 +113,10 @@ struct watching {
 	/* if counted: the predictions for all modules left, and for the longest of them */
 	double model_ms, longest_ms;
 	struct watch_left left;
-	double unsure_s;     /* the part of linking_s since the last entry appeared */
-	bool rewrites, said; /* each line replaces the one before; a line was printed */
-	double shown_s;      /* when the last line was printed, and the number in it */
+	struct verdict_row answer; /* about the mapped files, at the last count */
+	double unsure_s;           /* the part of linking_s since the last entry appeared */
+	bool rewrites, said;       /* each line replaces the one before; a line was printed */
+	double shown_s;            /* when the last line was printed, and the number in it */
 	size_t shown_entries, shown_left;
 	struct watch_document document;
 };
@@ -149,12 +151,14 @@ static int count_left(struct jw_error *err, struct watching *watching)
 	int failed = 0;
 
 	watching->document.left = 0;
+	watching->answer = (struct verdict_row){0};
 	if (!code->count || !check.system->gpu_count || jw_find(NULL, &find, &found))
 		return 0;
 	check.found = found;
 	failed = jw_check(err, &check, &result);
 	if (!failed) {
 		watching->document.left = result->all.cold;
+		watching->answer = verdict_checked(result, &result->all);
 		watching->counted = true;
 		watching->model_ms = result->all.forecast.start.likely * 1000;
 		watching->longest_ms = result->all.forecast.longest_seconds * 1000;
@@ -264,15 +268,17 @@ static void rewrite_line(const char *line)
 static void print_sample(struct watching *watching)
 {
 	const struct watch_document *document = &watching->document;
-	char time[TEXT_SHORT], size[TEXT_SHORT], left[TEXT_SHORT];
-	/* The important facts come first, since a narrow terminal shows only the beginning. */
-	char *line = mem_printf(
-		"%s: %s; %s left%s; %s (%s) appeared%s%s", text_duration(time, document->seconds),
-		watch_text(watching), TEXT_COUNT(document->left, "module", "modules"),
-		left_text(left, watching), TEXT_COUNT(document->entries, "entry", "entries"),
-		text_bytes(size, document->bytes), document->process.others[0] ? "; loaded: " : "",
-		document->process.others);
+	struct buf answer = BUF_MAX(VERDICT_SENTENCE);
+	char time[TEXT_SHORT], size[TEXT_SHORT], left[TEXT_SHORT], *line;
 
+	(void)verdict_print(&answer, &watching->answer, 0);
+	/* The important facts come first, since a narrow terminal shows only the beginning. */
+	line = mem_printf(
+		"%s: %s%s; its files: %s; %s (%s) appeared%s%s", text_duration(time, document->seconds),
+		watch_text(watching), left_text(left, watching), buf_text(&answer),
+		TEXT_COUNT(document->entries, "entry", "entries"), text_bytes(size, document->bytes),
+		document->process.others[0] ? "; loaded: " : "", document->process.others);
+	buf_free(&answer);
 	watching->said = true;
 	watching->shown_s = document->seconds;
 	watching->shown_entries = document->entries;

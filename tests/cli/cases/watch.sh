@@ -118,13 +118,13 @@ while True:
 maker=$!
 await test -e compiler-mapped
 run 0 watch --for 500ms "$maker"
-out_has "with the driver's compiler loaded: it is linking, compiling code that is in no file, or done; 0 modules left"
+out_has "with the driver's compiler loaded: it is linking, compiling code that is in no file, or done; its files: nothing to compile"
 kill "$maker"
 wait "$maker" 2>/dev/null || true
 # Without news, watch says so once. On a terminal it redraws one line, never too wide, and only the summary stays; Ctrl-C ends it, too.
 kill -STOP "$victim" # it uses no processor, and its files stay open
 run 0 watch --for 1600ms "$victim"
-[ "$(grep -c "8 modules left" "$out")" = 1 ] || fail "more than one line without news"
+[ "$(grep -c "its files: up to 8 modules: a program compiles" "$out")" = 1 ] || fail "more than one line without news"
 cat >line.py <<'PYTHON'
 """line.py COLUMNS FILE TIMES: what stands on a terminal when all was written; fails where a line is wider, or where something else than writing a line again is asked for"""
 import re, sys
@@ -151,7 +151,7 @@ for columns in 50 200; do # 50 columns cut the line
 	python3 line.py $columns written 2 >stands || fail "at $columns columns: $(cat written)"
 	! grep -q ": waiting" stands && grep -q "was watched for" stands || fail "this stands: $(cat stands)"
 done
-grep -q "8 modules left" written || fail "the line is cut: $(cat written)"
+grep -q "its files: up to 8 modules: a program compiles" written || fail "the line is cut: $(cat written)"
 # shellcheck disable=SC2086
 TERM=xterm "$python" "$cases/../on-terminal.py" --both 80 $JITWARM watch "$victim" >interrupted 2>&1 &
 watcher=$!
