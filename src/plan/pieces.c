@@ -1,5 +1,6 @@
 #include "plan/pieces.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -169,6 +170,33 @@ static void add_costs(struct pieces *pieces, const struct judged *judged,
 	set_free(&known);
 }
 
+static int by_value(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Sorts entries by architecture, since compilers write them in any order (jaxlib's wheels). Of
+ * entries for one architecture, the driver takes the first or the last, so these keep their
+ * order. */
+static void sort_entries(struct jw_piece_entry *entries, size_t count)
+{
+	struct jw_piece_entry *sorted = mem_array(count, sizeof *sorted);
+	uint64_t *places = mem_array(count, sizeof *places);
+
+	for (size_t i = 0; i < count; i++)
+		places[i] = (uint64_t)entries[i].target.sm << 32 | i;
+	if (count)
+		qsort(places, count, sizeof *places, by_value);
+	for (size_t i = 0; i < count; i++)
+		sorted[i] = entries[(uint32_t)places[i]];
+	if (count)
+		memcpy(entries, sorted, count * sizeof *entries);
+	mem_free(places);
+	mem_free(sorted);
+}
+
 bool pieces_make(struct pieces *pieces, const struct judged *judged,
 				 const struct devcode_image *image, const struct plan_module *modules,
 				 size_t module_count)
@@ -190,6 +218,8 @@ bool pieces_make(struct pieces *pieces, const struct judged *judged,
 	}
 	if (all)
 		add_costs(pieces, judged, image, modules, module_count);
+	for (size_t i = 0; i < pieces->count; i++)
+		sort_entries(pieces->entries[i].items, pieces->items[i].entry_count);
 	set_free(&known);
 	return all;
 }

@@ -101,7 +101,7 @@ open(sys.argv[2], "wb").write(data)
 END
 run 0 check "$sample"
 run 0 check "$work/bent/${sample##*/}"
-err_has "1 of 7 pieces has no code for sm_86: a program that uses it fails"
+err_has "1 of 7 pieces is damaged: a program that uses it fails"
 CUDA_MODULE_LOADING=EAGER run 2 check "$work/bent/${sample##*/}"
 out_has "will fail: damaged code for sm_86"
 CUDA_MODULE_LOADING=EAGER run 2 prime -n "$work/bent/${sample##*/}"

@@ -27,6 +27,10 @@ open("stripped.so", "wb").write(fatbin.library(one(cubin(70, 101)), objects=[]))
 open("stripped-12.so", "wb").write(fatbin.library(one(cubin(70)), one(cubin(80)), one(cubin(80)), objects=[]))
 # As in XGBoost 1.7.6, both the linked code and its inputs lack the GPU.
 open("linked.so", "wb").write(fatbin.library(one(cubin(80)), objects=[one(cubin(80)), one(cubin(80))]))
+# As in jaxlib's wheels, each container has its architectures in another order.
+texts = [(52, b"", b"8.0"), (90, b"a", b"8.0"), (75, b"", b"7.5")]
+open("orders.so", "wb").write(fatbin.library(*[one(*[cubin(sm) for sm in sms], *[ptx(*text) for text in texts[at:] + texts[:at]])
+                                               for at, sms in enumerate(([90, 60, 75], [120, 80, 60], [86, 90, 50]))]))
 PYTHON
 on=(--target sm_120 --driver 580.65.06)
 
@@ -73,3 +77,34 @@ err_has "does not run sm_120"
 python3 -c 'import zipfile; zipfile.ZipFile("torch-2.1.0-py3-none-any.whl", "w").writestr("torch/a.py", "")'
 run "0|2" scan --json --target sm_86 --driver 550.163.01 torch-2.1.0-py3-none-any.whl
 json '[(t["verdict"], t["driver_from"]) for t in d["totals"]] == [("no-code", 0)]'
+
+# Architectures are listed in their order, whatever it is in the file.
+run 0 scan --json --target sm_86,sm_61 orders.so
+json 'all(list(f[m]) == sorted(f[m], key=lambda t: int(t.split("_")[1].rstrip("a"))) for f in d["files"] for m in ("cubins", "ptx"))'
+json 'all(sms == sorted(sms) for sms in ([int(e["target"].split("_")[1]) for e in p["entries"]] for p in d["files"][0]["pieces"]))'
+json '[e["target"] for e in d["files"][0]["pieces"][0]["entries"]] == ["compute_52", "sm_60", "sm_75", "compute_75", "sm_90", "compute_90"]'
+run 0 scan orders.so
+out_has "  sm_50 × 1, sm_60 × 2, sm_75 × 1, sm_80 × 1, sm_86 × 1, sm_90 × 2, sm_120 × 1, compute_52 × 3, compute_75 × 3, compute_90a × 3"
+
+# Neither prime nor a second check calls a start warm that fails; doctor says it, too.
+is_wine && exit 0
+with_simdriver sm_86
+for round in first second; do
+	run 2 check stripped.so
+	out_has "stripped.so: will fail: its linked code has no machine code for sm_86 and cannot be linked again: a start ends with error 200"
+	out_lacks "warm"
+	run 2 prime stripped.so
+	out_has "Nothing is compiled: no code in these files can run on these GPUs."
+done
+run 2 doctor --no-probe stripped.so
+out_has "no-code: "
+out_has "error 200"
+run 2 doctor --no-probe --json stripped.so
+json 'd["verdict"] == "fails" and "error 200" in d["reason"] and "needs" not in d'
+SIMDRIVER_CUDA=13000 SIMDRIVER_VERSION=580.65.06
+export SIMDRIVER_CUDA SIMDRIVER_VERSION
+with_simdriver sm_120
+run 1 doctor --no-probe --json most.so # the piece that runs is cold
+json 'd["findings"][0]["id"] == "no-code" and "3 of 4 pieces have no code for sm_120" in d["reason"] and any("3 of 4 pieces" in f["evidence"] for f in d["findings"])'
+run "0|1" doctor --no-probe --json k90a.so
+json '"1 of 2 pieces has no code for sm_120" in d["part"] and "reason" not in d'

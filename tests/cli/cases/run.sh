@@ -76,7 +76,15 @@ if ! is_wine; then
 	# shellcheck disable=SC2016
 	run 0 run --json "$sample" -- "${loading[@]}" sh -c '"$0" doctor >doctor.out 2>&1; "$1"' "${program##* }" "$app"
 	json 'd["modules"] == 8 and d["compiler_seen"]'
-	rm "$work/libnvidia-ptxjitcompiler.so.1"
+	# The driver refuses the PTX of an NVRTC that is newer than itself, and stores nothing.
+	mkdir "$work/toolkit"
+	cp "$sample" "$work/toolkit/libnvrtc.so.13"
+	echo x >"$work/toolkit/libnvrtc-builtins.so.13.3"
+	run 0 run --json "$sample" -- "${loading[@]}" "LD_PRELOAD=$work/libnvidia-ptxjitcompiler.so.1 $work/toolkit/libnvrtc.so.13" sleep 2
+	err_has "the driver refused PTX of this command: CUDA 13.3's NVRTC writes PTX 9.3, and driver"
+	err_lacks "they link"
+	json 'd["refused_ptx"].startswith("CUDA 13.3") and d["refused"] == 0'
+	rm -r "$work/libnvidia-ptxjitcompiler.so.1" "$work/toolkit"
 fi
 
 # Programs do not use the cache: through a private one, run reports what they compile each time, and why.
