@@ -26,8 +26,8 @@ import termios
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PICTURE = ROOT / "docs/pictures/prime.svg"
-COLUMNS, ROWS = 100, 60
-WHEEL = pathlib.Path.home() / ".cache/jitwarm/frameworks/xgboost-1.3.3-linux/xgboost-1.3.3-py3-none-manylinux2010_x86_64.whl"
+COLUMNS, ROWS = 60, 60
+WHEEL = pathlib.Path.home() / ".cache/jitwarm/frameworks/xgboost-1.0.2-linux/xgboost-1.0.2-py3-none-manylinux1_x86_64.whl"
 COMMANDS = (["check", "xgboost"], ["prime", "xgboost"], ["check", "xgboost"])
 # The picture has “…” for these lines between the first and the last ones of `prime`.
 REMARKS = r"(Predicted|Times assume|Why|The driver links)"

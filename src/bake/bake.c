@@ -80,7 +80,7 @@ int jw_bake_check(struct jw_error *err, const struct jw_bake_options *options)
 	if (!options->dry_run && !system->cache.path)
 		return error_set(err, JW_ERR_UNSUPPORTED, "%s",
 						 *system->cache.why_useless ? system->cache.why_useless
-													: "the driver has no cache here");
+													: "the driver uses no cache on this machine");
 	return options->nvjitlink ? linker_named(err, options->nvjitlink) : 0;
 }
 
@@ -479,7 +479,7 @@ int jw_bake(struct jw_error *err, const struct jw_bake_options *options,
 			 (!bake.profile.stamp[0] || bake.profile.trust == JW_TRUST_OPAQUE))
 		result = error_set(
 			err, JW_ERR_UNSUPPORTED,
-			"the form of this driver's cache is not known: jitwarm cannot take code from it");
+			"jitwarm does not know the form of this driver's cache, and cannot read code from it");
 	else
 		result = bake_all(err, &bake);
 	linker_free(&bake.linker);

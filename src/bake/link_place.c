@@ -383,10 +383,11 @@ static int link_objects(struct jw_error *err, struct baking *baking, size_t targ
 	for (size_t i = 0; !any && i < baking->object_count; i++)
 		any = baking->links[i] == linked;
 	if (!any)
-		return error_set(err, JW_ERR_NOT_FOUND, "the library has none of its objects");
+		return error_set(err, JW_ERR_NOT_FOUND,
+						 "the library lacks the objects of this linked code");
 	if (!job->linker || (!gpu && !(job->system && job->system->elsewhere)))
 		return error_set(err, JW_ERR_UNSUPPORTED,
-						 "only a driver can link it, and none is installed here");
+						 "only a driver can link this code, and no driver is installed");
 	if (!linker_folder(err, job->linker, job->system, &folder) &&
 		!link_in(err, &linking, folder, gpu, cubin))
 		return 0;

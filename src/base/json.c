@@ -44,7 +44,8 @@ static int check_text(struct jw_error *err, const char *text, size_t size)
 			values++;
 	}
 	if (values > MAX_SHORT && values > size / SHORT_BYTES)
-		return error_set(err, JW_ERR_LIMIT, "%zu values in %zu bytes of JSON", values, size);
+		return error_set(err, JW_ERR_LIMIT, "too many values: %zu in %zu bytes of JSON", values,
+						 size);
 	return 0;
 }
 

@@ -37,11 +37,12 @@ static int refuse(struct jw_error *err, const struct toml *toml, const char *wha
 
 static int read_string(struct jw_error *err, struct toml *toml, struct buf *text)
 {
-	static const char escapes[] = "\"\"\\\\n\nt\tr\r", unclosed[] = "a string without its end";
+	static const char escapes[] = "\"\"\\\\n\nt\tr\r",
+					  unclosed[] = "a string without its closing quote";
 	const char quote = *toml->at++;
 
 	if (toml->at[0] == quote && toml->at[1] == quote)
-		return refuse(err, toml, "strings of several lines are not read here");
+		return refuse(err, toml, "jitwarm reads no strings of several lines");
 	for (; *toml->at != quote; toml->at++) {
 		char c = *toml->at;
 
@@ -54,7 +55,7 @@ static int read_string(struct jw_error *err, struct toml *toml, struct buf *text
 			while (*escape && *escape != *toml->at)
 				escape += 2;
 			if (!*toml->at || !*escape)
-				return refuse(err, toml, "an escape that is not read here");
+				return refuse(err, toml, "an escape sequence that jitwarm does not read");
 			c = escape[1];
 		}
 		if (buf_append(err, text, &c, 1))
@@ -76,7 +77,7 @@ static int read_item(struct jw_error *err, struct toml *toml, struct toml_value 
 	} else {
 		length = strcspn(toml->at, " \t\r\n,]#={}[\"'");
 		if (!length)
-			return refuse(err, toml, "a value that is not read here");
+			return refuse(err, toml, "a value that jitwarm does not read");
 		result = buf_append(err, &text, toml->at, length);
 		toml->at += length;
 	}
@@ -99,7 +100,7 @@ static int read_value(struct jw_error *err, struct toml *toml, struct toml_value
 		if (*toml->at == ',')
 			toml->at++;
 		else if (*toml->at != ']')
-			return refuse(err, toml, "an array without its end");
+			return refuse(err, toml, "an array without its closing bracket");
 	}
 	toml->at++;
 	return 0;
@@ -111,7 +112,7 @@ static int read_pair(struct jw_error *err, struct toml *toml, struct toml_table 
 	struct toml_value *value;
 
 	if (!length)
-		return refuse(err, toml, "a key that is not read here");
+		return refuse(err, toml, "a key that jitwarm does not read");
 	if (table->count == MAX_VALUES)
 		return refuse(err, toml, "too many values");
 	table->values = mem_resize(table->values, (table->count + 1) * sizeof *table->values);
@@ -125,7 +126,7 @@ static int read_pair(struct jw_error *err, struct toml *toml, struct toml_table 
 	if (read_value(err, toml, value))
 		return -1;
 	skip(toml, false);
-	return *toml->at && *toml->at != '\n' ? refuse(err, toml, "something behind a value") : 0;
+	return *toml->at && *toml->at != '\n' ? refuse(err, toml, "text after a value") : 0;
 }
 
 /* Returns whether a line of another table begins or ends a string of several lines. */

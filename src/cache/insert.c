@@ -166,7 +166,8 @@ static int no_room(struct jw_error *err, const struct cache_live *live, uint64_t
 	char more[TEXT_SHORT], used[TEXT_SHORT], limit[TEXT_SHORT];
 
 	return error_set(err, JW_ERR_LIMIT,
-					 "%s: no space for %s more: %s of at most %s (CUDA_CACHE_MAXSIZE) are used",
+					 "%s: no space for another %s: the cache uses %s of at most %s; raise the "
+					 "limit with “jitwarm tune --apply”",
 					 live->dir, text_bytes(more, wanted), text_bytes(used, live->rows.bytes),
 					 text_bytes(limit, live->options.limit_bytes));
 }

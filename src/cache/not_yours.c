@@ -67,11 +67,11 @@ int jw_account_doubt(struct jw_error *err, char **ret_line)
 	*ret_line = NULL;
 	if (account.sudo_user)
 		*ret_line = mem_printf(
-			"under sudo this warms root's cache, not the cache of %s: run it without sudo",
+			"under sudo, jitwarm warms root's cache, not the cache of %s: run jitwarm without sudo",
 			account.sudo_user);
 	else if (os_is_superuser() && os_is_windows)
-		*ret_line = mem_string("this runs as SYSTEM, whose cache no user's program reads: run it "
-							   "in the user's own account");
+		*ret_line = mem_string("jitwarm is running as SYSTEM, whose cache no user's program reads: "
+							   "run jitwarm in the user's own account");
 	os_account_free(&account);
 	return 0;
 }

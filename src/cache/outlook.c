@@ -9,8 +9,9 @@ static void describe_outlook(const struct cache_index *index, enum cache_next_in
 	char total[TEXT_SHORT], rows[TEXT_SHORT], limit[TEXT_SHORT];
 	const size_t room = sizeof outlook->text;
 
-	TEXT_COPY(outlook->next_step, next == CACHE_NEXT_EVICTS ? "“jitwarm tune” says how to raise it"
-															: "“jitwarm prime” repairs it");
+	TEXT_COPY(outlook->next_step, next == CACHE_NEXT_EVICTS
+									  ? "“jitwarm tune --apply” raises the limit"
+									  : "“jitwarm prime” repairs the index");
 	if (next == CACHE_NEXT_HANGS)
 		TEXT_COPY(outlook->text,
 				  "the cache's index is a pipe: a program hangs when it loads its first module");
@@ -105,7 +106,7 @@ void cache_outlook(const char *dir, uint64_t limit_bytes, bool count,
 unknown:
 	(void)text_format(unknown.text, sizeof unknown.text,
 					  "cannot tell what the next start does: %.180s", why.message);
-	TEXT_COPY(unknown.next_step, "“jitwarm cache verify” reads all of it");
+	TEXT_COPY(unknown.next_step, "“jitwarm cache verify” reads the whole cache");
 	*ret_outlook = unknown;
 	cache_index_free(&index);
 }

@@ -143,8 +143,8 @@ static void explain_relative(struct jw_cache_info *settings, const char *path)
 	mem_free(first);
 	warn(settings,
 		 there ? "CUDA_CACHE_PATH=%s: relative to each program's working directory"
-			   : "CUDA_CACHE_PATH=%s: relative, and the driver does not create the first folder of "
-				 "a relative path: it caches nothing until this folder exists",
+			   : "CUDA_CACHE_PATH=%s: the path is relative, and the driver caches nothing until "
+				 "its first folder exists; set an absolute path",
 		 path);
 }
 
@@ -354,7 +354,7 @@ int cache_settings_read(struct jw_error *err, const char *dir, const char *home,
 		char *text = os_env(lookalikes[i].wrong);
 
 		if (text)
-			warn(&settings, "%s: no driver reads this variable; its right name is %s",
+			warn(&settings, "%s: no driver reads this variable; the right name is %s",
 				 lookalikes[i].wrong, lookalikes[i].right);
 		mem_free(text);
 	}

@@ -153,8 +153,8 @@ void gpu_targets_warn(const struct cli *cli, const struct jw_driver *driver)
 
 	if (jw_driver_is_beyond(driver, &newest))
 		output_warning(&cli->out,
-					   "driver %s is newer than %s, the newest that jitwarm knows: jitwarm "
-					   "assumes that it loads all code that the latter loads, and newer code",
+					   "driver %s is newer than %s, the newest driver that jitwarm knows: jitwarm "
+					   "assumes that the newer driver also loads all code of the older one",
 					   jw_driver_text(text, driver), jw_driver_text(last, &newest));
 }
 

@@ -43,11 +43,11 @@ void tune_change_print(const struct output *output, const struct jw_tune_request
 	mem_free(path);
 	/* Programs that start others read the settings only at their own start. */
 	output_line(output, STYLE_PLAIN,
-				request->scope == JW_SCOPE_SHELL ? "To use it: open a new shell."
-				: os_is_windows
-					? "To use it: open a new console; editors and services that start "
-					  "programs must be restarted."
-					: "To use it: log out and in again; restart services that start programs.");
+				request->scope == JW_SCOPE_SHELL ? "To use the new setting: open a new shell."
+				: os_is_windows ? "To use the new setting: open a new console; restart editors and "
+								  "services that start programs."
+								: "To use the new setting: log out and in again; restart services "
+								  "that start programs.");
 }
 
 bool tune_change_is_ahead(const struct jw_cache_info *cache)

@@ -150,8 +150,8 @@ static void draft_unset(const struct examination *seen, struct finding_draft *dr
 		EVIDENCE(draft, "%s=%.300s, set in the environment of this process: %s", name,
 				 value_in_process(seen, name), effect);
 		FIX(draft,
-			"remove it where it is set, and start the programs again from a new login; this finds "
-			"it: %s",
+			"remove the variable where it is set, and start the programs again from a new login; "
+			"this command finds the place: %s",
 			grep);
 	}
 	jw_text_free(grep);
@@ -243,7 +243,7 @@ static bool is_not_yours(const struct examination *seen, struct finding_draft *d
 			 "%.*s: the driver can neither read nor write it, since a program that root ran has "
 			 "created it",
 			 (int)(command - line), line);
-	FIX(draft, "make it this account's own: %s", command + strlen(": "));
+	FIX(draft, "give the folder to this account: %s", command + strlen(": "));
 	return true;
 }
 
@@ -259,7 +259,7 @@ static bool is_cache_unwritable(const struct examination *seen, struct finding_d
 			 settings->warning_count ? settings->warnings[settings->warning_count - 1]
 									 : settings->path);
 	FIX(draft,
-		"let this account write to it, or name another directory: %s; if no directory is "
+		"make the directory writable for this account, or name another one: %s; if no directory is "
 		"permanent, “jitwarm bake” puts the code into the libraries",
 		directory_command());
 	return true;
@@ -272,8 +272,7 @@ static bool is_state_unwritable(const struct examination *seen, struct finding_d
 	if (!system->why_forgets[0])
 		return false;
 	EVIDENCE(draft, "%s", system->why_forgets);
-	FIX(draft,
-		"let this account write to it, or name another folder for jitwarm: JITWARM_STATE=DIR");
+	FIX(draft, "make the folder writable for this account, or name another one: JITWARM_STATE=DIR");
 	return true;
 }
 
@@ -288,7 +287,7 @@ static bool is_path_relative(const struct examination *seen, struct finding_draf
 			 "CUDA_CACHE_PATH=%.300s is relative: programs use another cache in each directory in "
 			 "which they start",
 			 value);
-	FIX(draft, "set it to an absolute path: %s", directory_command());
+	FIX(draft, "set CUDA_CACHE_PATH to an absolute path: %s", directory_command());
 	return true;
 }
 
@@ -350,7 +349,8 @@ static bool is_overridden(const struct examination *seen, struct finding_draft *
 			EVIDENCE(draft, "%s is not set in this process, although %s sets %.300s", name,
 					 ours->where, ours->value);
 		FIX(draft,
-			"remove the line that overrides it, and log out and in again; this finds the line: %s",
+			"remove the line that overrides the setting, and log out and in again; this command "
+			"finds the line: %s",
 			grep);
 		jw_text_free(grep);
 		return true;
@@ -521,8 +521,8 @@ static bool is_probe_refused(const struct examination *seen, struct finding_draf
 											: "compiled it again although it had stored the entry",
 			 probe->entry);
 	FIX(draft,
-		"find out whether files can be locked there, the disk is full, or another program holds "
-		"the lock of the cache's index; if none of these, name another directory: %s",
+		"find out whether the file system has no locks, the disk is full, or another program holds "
+		"the lock of the cache's index; if none of these is the cause, name another directory: %s",
 		directory_command());
 	return true;
 }
@@ -661,8 +661,8 @@ static bool is_refused(const struct examination *seen, struct finding_draft *dra
 			continue;
 		EVIDENCE(draft, "%.900s: %.600s", failing->file, failing->why);
 		draft->hopeless = true;
-		FIX(draft, "if a program needs it, install another version of that package; “jitwarm prime "
-				   "FILE” tries it again");
+		FIX(draft, "if a program needs the module, install another version of its package; "
+				   "“jitwarm prime FILE” tries the module again");
 	}
 	if (count > 1)
 		text_append(draft->evidence, sizeof draft->evidence, ", and %s",

@@ -78,11 +78,10 @@ bool collect_disk_is_full(struct jw_error *err, const char *private_dir, uint64_
 
 	if (os_space(NULL, private_dir, &space) || space.free_bytes >= FULL_BYTES + wanted_bytes)
 		return false;
-	error_set(
-		err, JW_ERR_IO,
-		"%s: the disk is full: the driver has no space for its entries; free some space, or let "
-		"JITWARM_STATE name another place",
-		private_dir);
+	error_set(err, JW_ERR_IO,
+			  "%s: the disk is full: the driver has no space for its entries; free some space, or "
+			  "set JITWARM_STATE to a folder on another disk",
+			  private_dir);
 	return true;
 }
 

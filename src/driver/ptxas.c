@@ -152,7 +152,7 @@ static int add_options(struct jw_error *err, struct call *call)
 	const char *with_file = ptxas_option_with_file(call->options, &length);
 
 	if (with_file)
-		return error_set(err, JW_ERR_UNSUPPORTED, "its options may name files: %.*s",
+		return error_set(err, JW_ERR_UNSUPPORTED, "the module's options may name files: %.*s",
 						 (int)(length < 200 ? length : 200), with_file);
 	for (char *at = call->options; *(at += strspn(at, " \t"));) {
 		char *word = at;

@@ -164,7 +164,7 @@ static int take_text(struct jw_error *err, void *program, int (*size_of)(void *,
 	if (buf_reserve(err, text, size))
 		return -1;
 	if (write(program, (char *)text->data))
-		return error_set(err, JW_ERR_FORMAT, "NVRTC does not hand over its output");
+		return error_set(err, JW_ERR_FORMAT, "NVRTC does not return its output");
 	text->data[size - 1] = '\0';
 	text->size = strlen((const char *)text->data);
 	return 0;

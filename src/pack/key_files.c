@@ -46,7 +46,8 @@ static char *key_path(struct jw_error *err, const char *state_dir, const char *f
 					  const char *name, const char *extension)
 {
 	if (!state_dir) {
-		error_set(err, JW_ERR_NOT_FOUND, "this account has no folder for keys (JITWARM_STATE)");
+		error_set(err, JW_ERR_NOT_FOUND,
+				  "this account has no folder for keys: set JITWARM_STATE=DIR");
 		return NULL;
 	}
 	return mem_printf("%s/%s/%s%s", state_dir, folder, name, extension);
@@ -458,8 +459,8 @@ int keys_find_trusted(struct jw_error *err, const char *state_dir, const uint8_t
 			result = os_check_trusted(&keepers, files.items[i].path);
 			if (result && keepers.code == JW_ERR_IO)
 				error_set(&why, JW_ERR_NOT_FOUND,
-						  "root trusts no key that another account may put there "
-						  "(JITWARM_STATE names a folder of root's): %.400s",
+						  "root trusts no key in a folder that another account can change; set "
+						  "JITWARM_STATE to a folder of root: %.400s",
 						  keepers.message);
 			else if (result)
 				why = keepers;

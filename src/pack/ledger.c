@@ -194,7 +194,7 @@ char *ledger_file(struct jw_error *err, const char *state_dir, const char *cache
 {
 	if (!state_dir || !cache_dir) {
 		error_set(err, JW_ERR_NOT_FOUND,
-				  "this account has no folder in which to remember it (JITWARM_STATE)");
+				  "this account has no state directory: set JITWARM_STATE=DIR");
 		return NULL;
 	}
 	return mem_printf("%s/ledger-%016llx", state_dir,

@@ -25,7 +25,8 @@ enum { LOCK_MS = 60000 };
 char *store_path(struct jw_error *err, const char *state_dir)
 {
 	if (!state_dir) {
-		error_set(err, JW_ERR_NOT_FOUND, "this account has no folder for a store (JITWARM_STATE)");
+		error_set(err, JW_ERR_NOT_FOUND,
+				  "this account has no folder for a store: set JITWARM_STATE=DIR");
 		return NULL;
 	}
 	return os_join(state_dir, "store");

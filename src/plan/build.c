@@ -220,8 +220,8 @@ static void note_image(struct build *build, const struct analyse_image *image)
 				   TEXT_COUNT(unreadable, "module", "modules"));
 	if (link_unknown)
 		build_note(build, true,
-				   "%s: cannot tell whether its relocatable code will be linked when a program "
-				   "starts; it is not included",
+				   "%s: jitwarm cannot tell whether a start links the relocatable code of this "
+				   "file; the answer leaves the code out",
 				   name);
 }
 

@@ -399,7 +399,7 @@ const char *fate_cause(char text[FATE_TEXT], const struct file_fate *fate, struc
 		(void)text_format(text, FATE_TEXT, "its device code is damaged");
 	else if (is->reason == REASON_UNLINKED)
 		(void)text_format(text, FATE_TEXT,
-						  "its linked code has none for %s, and its objects are not in it",
+						  "the linked code has no code for %s, and the file lacks its objects",
 						  jw_target_sm(sm, device));
 	else if (is->needs.cuda && cause->toolkit)
 		(void)text_format(text, FATE_TEXT, "toolkit %u.%u requires driver %s or newer",

@@ -528,7 +528,7 @@ static int examine_wheel(struct jw_error *err, struct jw_asked *asked, struct re
 		if (!strcmp(asked->listing.items[i].name, os_base_name(path)))
 			release->file = &asked->listing.items[i];
 	if (!result && *release->file->sha256 && strcmp(release->file->sha256, sha256) != 0)
-		result = error_set(err, JW_ERR_FORMAT, "%s: not the file whose SHA-256 the index tells",
+		result = error_set(err, JW_ERR_FORMAT, "%s: its SHA-256 differs from the one in the index",
 						   release->file->name);
 	if (!result)
 		result = jw_scan(err, &options);

@@ -271,7 +271,7 @@ static char *cure_of(const struct jw_check_failing *failing)
 		(void)text_format(text, sizeof text, "install driver %s or a newer one",
 						  jw_driver_text(driver, &failing->needs));
 	else if (failing->refused)
-		(void)text_format(text, sizeof text, "install another release of it");
+		(void)text_format(text, sizeof text, "install another release of the package");
 	else
 		(void)text_format(text, sizeof text, "use a build that has -gencode arch=%s,code=%s",
 						  jw_target_compute(compute, failing->target),

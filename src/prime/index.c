@@ -266,8 +266,8 @@ static char *must_be_requirement(struct jw_error *err, const char *package)
 		return requirement;
 	if (os_exists(package))
 		(void)error_set(err, JW_ERR_USAGE,
-						"--index: “%.200s” is a file: --index asks for packages by their names, "
-						"and “scan --index -r FILE” for those of a list",
+						"--index: “%.200s” is a file: name packages, or use “scan --index -r FILE” "
+						"for a list of packages",
 						package);
 	else if (name && text_is_digit(*version) && version > package + name)
 		(void)error_set(err, JW_ERR_USAGE,

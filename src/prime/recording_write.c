@@ -288,7 +288,7 @@ static int read_with_text(struct jw_error *err, const cJSON *object, const char 
 	const char *with_file = ptxas_option_with_file(module->options, &length);
 
 	if (with_file)
-		return error_set(err, JW_ERR_UNSUPPORTED, "%s %zu: its options may name files: %.*s", what,
+		return error_set(err, JW_ERR_UNSUPPORTED, "%s %zu: the options may name files: %.*s", what,
 						 at, (int)(length < 200 ? length : 200), with_file);
 	module->has_text = true;
 	return read_place(object, "text", recording->text_count, &module->text) &&

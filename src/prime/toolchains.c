@@ -130,11 +130,10 @@ static char *misfit_text(enum compiler_kind kind, uint32_t cuda, const struct jw
 	(void)jw_driver_text(name, driver);
 	if (gpu_compiler_fits(cuda, device) > 0) {
 		misfit->last = gpu_last_compiler(device);
-		return mem_printf(
-			"%s's %s makes no code for %s any more, CUDA %u.%u was the last: programs that compile "
-			"for this GPU while they run fail",
-			version, compiler_names[kind], jw_target_sm(sm, device), misfit->last / 1000,
-			misfit->last % 1000 / 10);
+		return mem_printf("%s's %s makes no code for %s; CUDA %u.%u was the last version that "
+						  "does: programs that compile for this GPU while they run fail",
+						  version, compiler_names[kind], jw_target_sm(sm, device),
+						  misfit->last / 1000, misfit->last % 1000 / 10);
 	}
 	if (writes_ptx && (refused = compiler_refused_ptx(compiler_names[kind], cuda, driver)))
 		return refused;
@@ -145,8 +144,9 @@ static char *misfit_text(enum compiler_kind kind, uint32_t cuda, const struct jw
 	if (!gpu_compiler_fits(cuda, device))
 		return NULL;
 	misfit->needs = gpu_first_compiler(device);
-	return mem_printf("%s's %s knows no %s: programs that compile for this GPU while they run fail",
-					  version, compiler_names[kind], jw_target_sm(sm, device));
+	return mem_printf(
+		"%s's %s does not know %s: programs that compile for this GPU while they run fail", version,
+		compiler_names[kind], jw_target_sm(sm, device));
 }
 
 /* Returns whether a package of that name, or one whose name begins like this, has one of the files.

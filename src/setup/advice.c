@@ -114,7 +114,7 @@ bool jw_tune_loss(const char *path, char **ret_what, char **ret_cure)
 			? mem_printf("mount a volume that stays at %s; “jitwarm tune --print k8s --path DIR” "
 						 "prints the lines",
 						 path)
-			: mem_printf("keep it in a volume: docker run -v compute-cache:%s", path);
+			: mem_printf("keep the cache in a volume: docker run -v compute-cache:%s", path);
 	return true;
 }
 
@@ -178,8 +178,9 @@ static void check_place(const char *path, const char *there, uint64_t more_bytes
 		add_advice(lines, mem_printf("%s: only %s are free, and the results take about %s", path,
 									 free_text, text_bytes(more, more_bytes)));
 	if (space.free_files < LITTLE_FILES)
-		add_advice(lines, mem_printf("%s: only %s can be made there; each entry is one", path,
-									 TEXT_COUNT(space.free_files, "more file", "more files")));
+		add_advice(lines,
+				   mem_printf("%s: the file system has room for only %s; each entry is a file",
+							  path, TEXT_COUNT(space.free_files, "more file", "more files")));
 }
 
 int jw_tune_check_path(struct jw_error *err, const char *path, uint64_t more_bytes,

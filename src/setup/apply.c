@@ -80,7 +80,8 @@ static int write_profile(struct jw_error *err, const struct applying *run, const
 	if (!strstr(err->message, "ermission denied"))
 		return error_prefix(err, "nothing was changed there");
 	return error_prefix(err, "nothing was changed there (%s)",
-						system ? "the system's files need sudo" : "is it this account's own?");
+						system ? "the system's files need sudo"
+							   : "find out whether the file belongs to this account");
 }
 
 /* Replaces a profile and takes ownership of `after`. */

@@ -398,7 +398,7 @@ struct run_order run_next_order(struct run *run, const struct slot *slot)
 	} else if (order.job.device == DEVICE_NONE) {
 		order.what = ORDER_CANNOT;
 		(void)text_format(order.why, sizeof order.why,
-						  "no GPU that the code is for can be used: %s", run->workers.pool.why);
+						  "none of the GPUs for this code can be used: %s", run->workers.pool.why);
 	}
 	return order;
 }

@@ -94,7 +94,7 @@ const char *remote_should_stop(const struct remote *remote, double saved_s, doub
 	if (remote->silent_ns >= REMOTE_SILENCE_S * REMOTE_SECOND)
 		return "no answer within 10 seconds";
 	if ((double)remote->waited_ns / 1e9 > SLOWNESS_S + saved_s + work_s / SHARE_OF_WORK)
-		return "it costs more time than it saves";
+		return "the folder costs more time than it saves";
 	return NULL;
 }
 

@@ -54,11 +54,11 @@ is() {
 
 # The newest release is read first, then others by bisection; equal ones are inferred. The second time nothing is fetched.
 ask sized --target sm_86 grown
-is "by bisection" 1 11 "jitwarm: grown: nothing is known of 24 releases; fetching up to 12 wheels (" "grown from ${site#http://}/sized/simple on sm_86" "1.23 – 1.20  have no GPU code" \
+is "by bisection" 1 11 "jitwarm: grown: jitwarm's list lacks 24 releases; downloading up to 12 wheels (" "grown from ${site#http://}/sized/simple on sm_86" "1.23 – 1.20  have no GPU code" \
 	"1.19 – 1.10  fail: no code for sm_86" "1.9 – 1.0" "run as they are" "pip install grown==1.9"
 ask sized --target sm_86 grown
 is "the second time" 1 0 "1.9 – 1.0" "pip install grown==1.9"
-grep -q "nothing is known" err && fail "it says that it fetches: $(cat err)"
+grep -q "jitwarm.s list lacks" err && fail "it says that it fetches: $(cat err)"
 ask sized --target sm_86 --all grown
 is "every release" 1 0 "1.22 *"
 grep -qE "^  1\.4 \* +runs as it is" out && grep -qE "^  1\.5 +runs as it is" out || fail "1.4 is not inferred: $(cat out)"
@@ -72,7 +72,7 @@ is "damaged facts" 1 11 "pip install grown==1.9"
 # One release alone is fetched
 rm -r state
 ask sized --target sm_86 grown==1.15
-is "a release that fails" 2 1 "nothing is known of 1 release; fetching up to 1 wheel (" "1.15  fails: no code for sm_86" "Other releases: jitwarm which --target sm_86 grown --ask"
+is "a release that fails" 2 1 "jitwarm's list lacks 1 release; downloading up to 1 wheel (" "1.15  fails: no code for sm_86" "Other releases: jitwarm which --target sm_86 grown --ask"
 ask sized --target sm_86 pure==1.0 grown==1.9
 is "a release of the second package" 2 1 "1.9  runs as it is"
 ask sized --target sm_86 grown==9

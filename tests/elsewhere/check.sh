@@ -114,7 +114,7 @@ if [ "$kind" = fake ]; then
 	P
 	baked_by 11.8 520.61.05 sm_86 "$library"
 	baked_by 12.2 550.163.01 sm_86 "$library" # nvJitLink, new in 12.0, links its result
-	grep -q "with --cache DIR the next run continues" out && ok "bake: what is gone" || fail "nothing is said to be gone: $(cat out)"
+	grep -q "With --cache DIR, the next run continues" out && ok "bake: what is gone" || fail "nothing is said to be gone: $(cat out)"
 	baked_by 12.2 550.163.01 sm_90 "$library" # 11.8 lacks sm_90a, for which the driver compiles
 	grep -q "8 modules not compiled, the first: $library at 0x[0-9a-f]* (sm_90): ptxas ended with status 3" out && ok "why it was not compiled" || fail "no reason: $(cat out)"
 	baked_by 12.4 550.163.01 sm_86 newer.so
@@ -240,7 +240,7 @@ CUDA_CACHE_PATH=$scratch/there timeout 300 "$root/scripts/with-driver.sh" -B "$b
 rm -rf cache
 CUDA_CACHE_PATH=$scratch/cache timeout 300 "$jitwarm" make -o cache/ --target sm_86 --driver \
 	"$(find "$drivers/550.163.01" -name 'libcuda.so.*.*' -type f | head -1)" "$library" >out 2>&1 &&
-	grep -q "now has what driver .* looks for\.$" out || fail "--driver FILE: $(cat out)"
+	grep -q "now has the entries that driver .* looks for\.$" out || fail "--driver FILE: $(cat out)"
 before=$(entries cache)
 # Whatever the umask is, another account can read entries that root has put into a new directory, and open its index for writing, as a
 # driver does.

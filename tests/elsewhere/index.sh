@@ -214,7 +214,7 @@ usage "is no package's name" scan --index -- "-r/etc/passwd"
 usage "is no package's name" scan --index "asked @ file:///x"
 usage "is no package's name" scan --index pyproject.toml
 touch pyproject.toml asked asked.whl
-usage "“pyproject.toml” is a file: --index asks for packages by their names, and “scan --index -r FILE” for those of a list" scan --index pyproject.toml
+usage "“pyproject.toml” is a file: name packages, or use “scan --index -r FILE” for a list of packages" scan --index pyproject.toml
 usage "“asked.whl” is a file" lint --index asked.whl
 good "a name is a requirement, whatever file is called like it" asked-1.0-py3-none-win_amd64.whl good asked==1.0 --platform windows
 rm pyproject.toml asked asked.whl

@@ -82,7 +82,7 @@ TEST(what_is_needed_has_to_be_there)
 	machine.cache.path = NULL;
 	assert_int_equal(bake(folder, true, why), JW_OK);
 	assert_int_equal(bake(folder, false, why), JW_ERR_UNSUPPORTED);
-	assert_string_equal(why->message, "the driver has no cache here");
+	assert_string_equal(why->message, "the driver uses no cache on this machine");
 	TEXT_COPY(machine.cache.why_useless, "so");
 	assert_int_equal(bake(folder, false, why), JW_ERR_UNSUPPORTED);
 	assert_string_equal(why->message, "so");

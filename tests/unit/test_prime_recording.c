@@ -134,9 +134,9 @@ TEST(hostile_texts_are_refused)
 		{"\"size_bytes\":", "\"size_bytes\":1", "not_in_files 0 is malformed"},
 		{"\"zstd\"", "\"zst\"", "text 0 is malformed"},
 		{"{\"size_bytes\":", "{\"size_bytes\":1000000000", "text 0 is malformed"},
-		{"-O4", "-v -o /etc/passwd", "not_in_files 0: its options may name files: -o"},
-		{"-O4", "-v passwd", "not_in_files 0: its options may name files: passwd"},
-		{"-O4", "--options-file=x", "not_in_files 0: its options may name files: --options-file=x"},
+		{"-O4", "-v -o /etc/passwd", "not_in_files 0: the options may name files: -o"},
+		{"-O4", "-v passwd", "not_in_files 0: the options may name files: passwd"},
+		{"-O4", "--options-file=x", "not_in_files 0: the options may name files: --options-file=x"},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

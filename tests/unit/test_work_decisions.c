@@ -249,7 +249,7 @@ CASE(what_cannot_be_compiled_says_why)
 	TEXT_COPY(run->workers.pool.why, "busy");
 	order = run_next_order(run, &slots[0]);
 	assert_int_equal(order.what, ORDER_CANNOT);
-	assert_string_equal(order.why, "no GPU that the code is for can be used: busy");
+	assert_string_equal(order.why, "none of the GPUs for this code can be used: busy");
 }
 
 static void on_battery_message(void *context, const char *line)

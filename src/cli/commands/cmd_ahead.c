@@ -66,7 +66,7 @@ static const char *ahead_rest(const struct jw_ahead *ahead)
 					 "after the boot"
 				   : "; the cache limit leaves no space for the rest beside the running driver's "
 					 "entries: the rest is compiled, and waits in the store for the boot";
-	case JW_AHEAD_NO_COMPILER: return "; its compiler is missing: ";
+	case JW_AHEAD_NO_COMPILER: return "; the compiler of that driver is missing: ";
 	case JW_AHEAD_FAILED: return "; the rest failed: ";
 	case JW_AHEAD_NONE:
 	case JW_AHEAD_READY:
@@ -111,10 +111,10 @@ static void print_ahead(const struct output *out, const struct jw_ahead *ahead)
 	if (ahead->pending)
 		ahead_print(out, "", ahead);
 	else if (ahead->state == JW_AHEAD_LIVE)
-		output_line(out, ahead->ready < ahead->modules ? STYLE_WARN : STYLE_GOOD,
-					"Driver %s is running: %zu of %s ready that the previous driver had compiled.",
-					ahead->running, ahead->ready,
-					TEXT_COUNT(ahead->modules, "module is", "modules are"));
+		output_line(
+			out, ahead->ready < ahead->modules ? STYLE_WARN : STYLE_GOOD,
+			"Driver %s is running: %zu of %s ready (the previous driver had compiled them all).",
+			ahead->running, ahead->ready, TEXT_COUNT(ahead->modules, "module is", "modules are"));
 	else if (ahead->state == JW_AHEAD_UNDONE)
 		output_line(out, STYLE_PLAIN,
 					"Driver %s is running and installed; driver %s, for which the cache was "
@@ -244,8 +244,8 @@ static int prepare_ahead(struct jw_error *err, struct preparing *preparing,
 		jw_tune_result_free(tuned);
 	}
 	output_line(out, STYLE_PLAIN,
-				"The cache limit is larger from the next login on; the remaining modules follow "
-				"after the boot.");
+				"From the next login on, the cache limit is larger; the remaining modules are "
+				"compiled after the boot.");
 	return 0;
 }
 
@@ -325,8 +325,8 @@ int ahead_besides(struct jw_error *err, struct cli *cli, bool unattended, bool r
 static const struct cli_option ahead_options[] = {
 	CLI_VALUE("driver", "FILE", "The libcuda.so of the next driver, if it is not installed yet",
 			  .names = NAMES_FILE_OR_NAME),
-	CLI_FLAG("fetch",
-			 "Fetch its compiler first if it is missing, as “jitwarm compiler fetch” does"),
+	CLI_FLAG("fetch", "If the next driver's compiler is missing, fetch it first, as “jitwarm "
+					  "compiler fetch” does"),
 	CLI_FLAG("tune", "Raise the limit of the cache for this account if both drivers' results do "
 					 "not fit (“jitwarm tune”)"),
 	CLI_NUMBER("jobs", "N", "Compile with N workers; without it one per core", .letter = 'j',
@@ -348,18 +348,18 @@ const struct cli_command command_ahead = {
 	.description =
 		"Prepares the cache for the driver that was just installed, while the previous one still "
 		"runs until the next boot.\n\nIt compiles everything that the running driver has compiled, "
-		"including code made at run time and code of programs that jitwarm has never seen. The "
-		"ptxas of the installed driver's CUDA version does this; drivers of one CUDA version share "
-		"their results. Entries of the running driver are never evicted.\n\nName the paths and "
-		"packages that have relocatable code: the names of its entries depend on the driver.\n\nIf "
-		"no new driver waits for the next boot, the command ends at once. Results that exceed the "
-		"cache's limit wait in the store and enter the cache after the boot; then the remaining "
-		"modules are compiled. “jitwarm startup enable” does all of this automatically.\n\nA "
-		"program may write other PTX for each driver, for example with the driver's own version in "
-		"it. jitwarm cannot know such PTX before the boot. Record the program's start under the "
-		"new driver (“jitwarm run --record FILE -- COMMAND”), and prime the recording.\n\nExit "
-		"status: 0 if no known code will be compiled after the boot, 1 if some will, 2 if the "
-		"cache cannot be prepared.",
+		"including code made at run time and code of programs that jitwarm has never seen. It "
+		"compiles with the ptxas of the installed driver's CUDA version; drivers of one CUDA "
+		"version share their results. Entries of the running driver are never evicted.\n\nName the "
+		"paths and packages that have relocatable code: the names of its entries depend on the "
+		"driver.\n\nIf no new driver waits for the next boot, the command ends at once. Results "
+		"that exceed the cache's limit wait in the store and enter the cache after the boot; then "
+		"the remaining modules are compiled. “jitwarm startup enable” does all of this "
+		"automatically.\n\nA program may write other PTX for each driver, for example with the "
+		"driver's own version in it. jitwarm cannot know such PTX before the boot. Record the "
+		"program's start under the new driver (“jitwarm run --record FILE -- COMMAND”), and prime "
+		"the recording.\n\nExit status: 0 if no known code will be compiled after the boot, 1 if "
+		"some will, 2 if the cache cannot be prepared.",
 	.examples = "jitwarm ahead\njitwarm ahead --fetch\n",
 	.options = ahead_options,
 	.run = ahead_run,

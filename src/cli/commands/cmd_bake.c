@@ -134,11 +134,11 @@ static void print_baked(const struct cli *cli, const struct jw_bake_file *file, 
 						from);
 	}
 	if (file->no_room)
-		output_line(
-			out, STYLE_WARN,
-			"  %s not baked: there is no space for the machine code, and no way to move: %s",
-			TEXT_COUNT(file->no_room, "piece of code", "pieces of code"),
-			file->no_room_why.message);
+		output_line(out, STYLE_WARN,
+					"  %s not baked: the library has no space for the machine code, and the code "
+					"cannot be moved: %s",
+					TEXT_COUNT(file->no_room, "piece of code", "pieces of code"),
+					file->no_room_why.message);
 	if (file->uncompiled)
 		output_line(out, STYLE_WARN, "  %s not baked: not compiled",
 					TEXT_COUNT(file->uncompiled, "piece of code", "pieces of code"));
@@ -231,9 +231,9 @@ static int report(struct cli *cli, const struct jw_bake_result *result,
 					TEXT_COUNT(result->uncompiled, "module", "modules"),
 					result->uncompiled_why.message);
 	if ((result->interrupted || result->uncompiled) && cli->system->scratch)
-		output_line(
-			&cli->out, STYLE_PLAIN,
-			"The compiled code was not kept: with --cache DIR the next run continues from it.");
+		output_line(&cli->out, STYLE_PLAIN,
+					"The compiled code was not kept. With --cache DIR, the next run continues "
+					"where this one stopped.");
 	print_summary(cli, result, found);
 	return document_print(&cli->out, &document_bake,
 						  &(struct bake_document){.result = *result, .dry_run = dry_run});
@@ -413,7 +413,7 @@ const struct cli_command command_bake = {
 		"the cache, in their own fat binaries. They compile nothing from read-only media, for "
 		"every account, with CUDA_CACHE_DISABLE=1, and under newer drivers of the same CUDA major "
 		"version.\n\nNothing is left out: a copy keeps all PTX, and all machine code for other "
-		"GPUs. If a container has no room for the new code even after its raw code is compressed, "
+		"GPUs. If a container has no space for the new code even after its raw code is compressed, "
 		"it moves to the end of the copy, which grows. Relocatable code, which the CUDA runtime "
 		"would link at each start, is linked once by the driver.\n\nFrom a wheel (X.whl) it makes "
 		"a new wheel in DIR, with the changed libraries, their hashes in RECORD, and the GPUs in "

@@ -577,9 +577,10 @@ static const struct cli_option prune_options[] = {
 	CLI_LIST("driver", "former|VERSION|STAMP",
 			 "Entries of former drivers (former), of this version (535.309.01), or with this stamp "
 			 "(“Mar 25 202615:25:13”); may be repeated"),
-	CLI_DURATION("older-than", "AGE",
-				 "Entries older than this (30d); with --driver, only that driver's"),
-	CLI_FLAG("apply", "Remove them; without it they are only listed"),
+	CLI_DURATION(
+		"older-than", "AGE",
+		"Entries older than this age (30d); with --driver, only entries of the named drivers"),
+	CLI_FLAG("apply", "Remove the entries; without --apply, only list them"),
 	CLI_CACHE,
 	{0}};
 

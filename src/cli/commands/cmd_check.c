@@ -478,8 +478,8 @@ static const struct cli_option check_options[] = {
 	GPUS_OPTIONS,
 	CLI_ENVIRONMENT,
 	CLI_CACHE,
-	CLI_FLAG("all", "Include all modules that libraries load by themselves, outside the sections "
-					"that the CUDA runtime registers, and loose ones in packages' tests"),
+	CLI_FLAG("all", "Include modules that libraries load themselves, outside the sections that the "
+					"CUDA runtime registers, and loose files in test folders of packages"),
 	CLI_VALUE("recording", "FILE",
 			  "Check only the modules that this recording of “jitwarm run” names or holds",
 			  .names = NAMES_FILE),

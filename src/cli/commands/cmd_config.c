@@ -51,7 +51,7 @@ const struct json_table document_config = {
 
 static void print_file(const struct output *out, const char *path)
 {
-	output_line(out, STYLE_FAINT, os_exists(path) ? "%s" : "%s (not there)", path);
+	output_line(out, STYLE_FAINT, os_exists(path) ? "%s" : "%s (no such file)", path);
 }
 
 /* Returns a value as text; a list's values are strings one after the other. */

@@ -167,8 +167,8 @@ static void put_process(struct buf *text, const struct process_view *process)
 		!process->driver ? "the process has not loaded NVIDIA's driver"
 		: process->compiler
 			? "the driver's compiler is loaded: the driver is compiling or linking, or has done so"
-			: "the driver's compiler is not loaded: so far the driver "
-			  "has compiled nothing for it",
+			: "the driver's compiler is not loaded: so far the driver has compiled nothing for "
+			  "this process",
 		process->others[0] ? "; other compilers that are loaded: " : "", process->others);
 	if (!process->replaced_count)
 		return;
@@ -210,7 +210,7 @@ static void put_findings(struct buf *text, const struct doctor_document *documen
 				result->warm ? TEXT_COUNT(result->warm, "module", "modules")
 							 : "nothing in these files is compiled",
 				result->warm ? " in the cache, and nothing else in these files is compiled" : "");
-		buf_add(text, "To prepare what is in no file, record a start" COMMAND_MARK
+		buf_add(text, "To prepare code that is in no file, record a start" COMMAND_MARK
 					  ": jitwarm run --record FILE -- COMMAND\n");
 	}
 	if (result->probe != JW_PROBE_NOT)
@@ -398,9 +398,9 @@ static int take_viewpoint(struct jw_error *err, struct cli *cli, struct viewpoin
 	if (user && pid)
 		return error_set(err, JW_ERR_USAGE, "--user and --pid: name only one of them");
 	if (pid && options->operand_count)
-		return error_set(
-			err, JW_ERR_USAGE,
-			"--pid looks at what the process has loaded: name either a process or files");
+		return error_set(err, JW_ERR_USAGE,
+						 "--pid examines the libraries that the process has loaded: name either a "
+						 "process or files");
 	if (!user && !pid)
 		return 0;
 	if (need_its_account(err, cli, user, pid))
@@ -554,7 +554,8 @@ static int fix_found(struct jw_error *err, struct doctoring *doctoring, bool *re
 			first = i + 1;
 		if (first && finding->command && !strcmp(finding->command[0], "prime")) {
 			output_line(&doctoring->cli->out, STYLE_WARN,
-						"Fix     nothing: first do %zu yourself, then %zu", first, i + 1);
+						"Fix     nothing: first follow finding %zu yourself, then finding %zu",
+						first, i + 1);
 			continue;
 		}
 		if (finding->command)
@@ -684,10 +685,10 @@ static const struct cli_option doctor_options[] = {
 	CLI_FLAG("report", "Print one block for a bug report, without the account's name and folder"),
 	CLI_FLAG("no-probe", "Do not have the driver load a tiny module twice"),
 	CLI_NUMBER("pid", "PID",
-			   "Look at a running process of this account: its variables and the libraries that it "
+			   "Examine a running process of this account: its variables and the libraries that it "
 			   "has loaded (Linux)",
 			   .most = 1 << 30, .least = 1),
-	CLI_VALUE("user", "NAME", "Look with the variables of this account's next login (Linux)"),
+	CLI_VALUE("user", "NAME", "Use the variables of this account's next login (Linux)"),
 	CLI_ENVIRONMENT,
 	{0},
 };
@@ -705,9 +706,10 @@ const struct cli_command command_doctor = {
 		"skips it). Each finding is a line of evidence and a line that begins with “Do:”, the "
 		"likeliest cause first.\n\nIf nothing is found, the start is slow for another reason than "
 		"the driver's compiler: another compiler with its own cache (Triton, XLA, NVRTC), the "
-		"choice of algorithms, or the loading of weights.\n\nExit status: that of “jitwarm check”, "
-		"and if that is 0: 1 if something else can be done or a file could not be read, 2 if "
-		"nothing can. An active environment without device code is no failure unless it was named.",
+		"choice of algorithms, or the loading of weights.\n\nExit status: that of “jitwarm check”. "
+		"If that is 0: 1 if you can act on another finding or a file could not be read, 2 if there "
+		"is a finding on which you cannot act. An active environment without device code is no "
+		"failure unless it was named.",
 	.examples = "jitwarm doctor\njitwarm doctor --fix tensorflow\njitwarm doctor --pid 4242\n",
 	.options = doctor_options,
 	.reads = true,

@@ -92,10 +92,10 @@ const struct cli_command command_export = {
 		"another machine.\n\nWith paths or packages the pack holds the entries of their modules "
 		"only. Each PTX module and cubin is stored once; the same entries give the same bytes. A "
 		"pack is a tar archive in zstd frames: “tar --zstd -tf” lists it. Damaged entries and "
-		"OpenCL's are left out; so are entries of other drivers, if jitwarm knows this machine's "
-		"driver.\n\nExit status: 0 if the pack was written, 1 if it was but lacks entries that are "
-		"damaged, that this account cannot read, or that a pack cannot hold, or if a name matches "
-		"no file, 2 if there is no cache to export, 3 on failure.",
+		"OpenCL entries are left out, and, if jitwarm knows this machine's driver, also entries of "
+		"other drivers.\n\nExit status: 0 if the pack was written, 1 if it was but lacks entries "
+		"that are damaged, that this account cannot read, or that a pack cannot hold, or if a name "
+		"matches no file, 2 if there is no cache to export, 3 on failure.",
 	.examples = "jitwarm export -o lab.jwpack --sign\n"
 				"jitwarm export --arch rtx3070 tensorflow\n",
 	.options = export_options,

@@ -321,7 +321,8 @@ static int run_find(struct jw_error *err, struct cli *cli)
 	int result;
 
 	if (options_given(&cli->options, "environment") && cli->options.operand_count)
-		return error_set(err, JW_ERR_USAGE, "--environment names the place: give no other");
+		return error_set(err, JW_ERR_USAGE,
+						 "--environment names the folder to search: name no other folder");
 	result = gpu_targets_read(err, cli, &finding.gpus) ||
 					 (finding.gpus.count
 						  ? cli_open_asleep(err, cli, options_value(&cli->options, "cache"),
@@ -352,7 +353,7 @@ static int run_find(struct jw_error *err, struct cli *cli)
 static const struct cli_option find_options[] = {
 	GPUS_OPTIONS,
 	CLI_CACHE,
-	CLI_VALUE("environment", "DIR", "Search below DIR, as without “--environment”", .alias = "env"),
+	CLI_VALUE("environment", "DIR", "Search below DIR, as “jitwarm find DIR” does", .alias = "env"),
 	CLI_FLAG("all-envs", "Search all environments, as without a name", .hidden = true),
 	{0}};
 
@@ -365,11 +366,11 @@ const struct cli_command command_find = {
 		"compile.\n\nIt looks for environments other than the active one (venv, conda, pipx, uv, "
 		"pyenv, other installations) and for programs without Python (ollama, llama.cpp, Blender, "
 		"OpenCV): at their usual places, in conda's list of environments, and near the top of your "
-		"home directory; with DIR, below DIR instead. The slowest comes first. Pass what is found "
-		"to other commands with --environment. Nothing is run. The contents of files are "
-		"remembered, so only the first search takes seconds.\n\nExit status: 0, 1 if modules are "
-		"to be compiled or a place could not be read, 2 if there is no driver, or it does not run "
-		"the GPU.",
+		"home directory; with DIR, below DIR instead. The slowest comes first. To use an "
+		"environment with another command, pass its folder with --environment. Nothing is run. The "
+		"contents of files are remembered, so only the first search takes seconds.\n\nExit status: "
+		"0, 1 if modules are to be compiled or a place could not be read, 2 if there is no driver, "
+		"or it does not run the GPU.",
 	.examples = "jitwarm find\njitwarm find ~/projects\n",
 	.options = find_options,
 	.reads = true,

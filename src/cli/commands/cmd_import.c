@@ -155,8 +155,8 @@ static int run_import(struct jw_error *err, struct cli *cli)
 
 static const struct cli_option import_options[] = {
 	CLI_CACHE,
-	CLI_FLAG("all-users", "Fill the cache of each person's account, with that account's rights. "
-						  "Needs an administrator (root), whose keys decide about trust"),
+	CLI_FLAG("all-users", "Fill the cache of every user's account, with the rights of the account. "
+						  "Needs an administrator (root), whose trusted keys count"),
 	CLI_FLAG("dry-run",
 			 "Check everything, also whether the directory is writable, but write nothing",
 			 .letter = 'n'),

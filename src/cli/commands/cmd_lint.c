@@ -443,9 +443,9 @@ static void print_before(struct buf *line, const struct jw_lint_before *before, 
 				release->answer == JW_WHICH_PART ? "%s ran on %s, except for a part; "
 												 : "%s ran on %s as it was; ",
 				release->version, gpu);
-	buf_add(line, before->kind == JW_LINT_FAILS   ? "this one fails"
-				  : before->kind == JW_LINT_LACKS ? "a part of this one fails"
-												  : "this one has modules to compile");
+	buf_add(line, before->kind == JW_LINT_FAILS   ? "this wheel fails"
+				  : before->kind == JW_LINT_LACKS ? "a part of this wheel fails"
+												  : "this wheel has modules to compile");
 }
 
 static bool same_before(const struct jw_lint_before *a, const struct jw_lint_before *b)
@@ -915,12 +915,12 @@ static const struct cli_option options[] = {
 			 "the wheel's name, else rtx20..rtx50,a100,h100,b200",
 			 .alias = "target"),
 	CLI_LIST("arch-list", "LIST",
-			 "The architectures that the build was given, as for TORCH_CUDA_ARCH_LIST "
+			 "The architectures that you asked the build for, as in TORCH_CUDA_ARCH_LIST "
 			 "(\"8.6;12.0+PTX\"), CMAKE_CUDA_ARCHITECTURES (\"86-real;120\") or nvcc (\"-gencode "
-			 "arch=compute_86,code=sm_86\"): the status is 1 if a library has none of one of them; "
-			 "may be repeated"),
-	CLI_FLAG("each",
-			 "Every piece of code needs the code of --arch-list, not only one of a library"),
+			 "arch=compute_86,code=sm_86\"): the status is 1 if a library lacks one of them; may "
+			 "be repeated"),
+	CLI_FLAG("each", "Require the architectures of --arch-list in every piece of code, not only in "
+					 "one piece of each library"),
 	CLI_LIST(
 		"except", "GLOB",
 		"Leave out libraries whose name or path fits this pattern, and name each; may be repeated"),
@@ -942,23 +942,22 @@ const struct cli_command command_lint = {
 	.summary = "Report which GPUs must compile a package at first start",
 	.usage = "[OPTION]… WHEEL|PATH|PACKAGE…",
 	.description =
-		"Shows which GPUs must compile a package at its first start, or cannot run it.\n\nIt is "
-		"for those who make packages, in continuous integration: it needs neither driver nor GPU, "
-		"runs none of the files' code, and gives the same result on any machine. For each GPU of "
-		"--gpus it says which libraries the driver would compile at the first start, for how long "
-		"on one core, and which -gencode of nvcc avoids this. For several GPUs of one major "
-		"version it names the oldest one, since the others run the same machine code. Times assume "
-		"a typical machine; the bound is compared with the middle of the range.\n\nIf the name of "
-		"a wheel ends in a variant label (PEP 825) such as cu129_sm90, its libraries need machine "
-		"code for sm_90, from no newer CUDA than 12.9. jitwarm ignores other words of a "
-		"label.\n\nA wheel of a package that “jitwarm which” lists is compared with the release "
-		"before it, if it does worse on one of the GPUs.\n\nThe table [tool.jitwarm.lint] of "
-		"pyproject.toml in the working directory may hold arch-list, each, except, max-start, gpus "
-		"and driver; the command line wins.\n\nExit status: 1 over the bound, if a library lacks "
-		"code of --arch-list or of a label, if a part of a file has no code for one of these GPUs, "
-		"or if a file cannot be read or holds damaged device code. Else 2 if a program will fail "
-		"on one of these GPUs since no code in a file runs there, or jitwarm cannot tell (Tile "
-		"IR). 3 if nothing could be read.",
+		"Shows which GPUs must compile a package at its first start, or cannot run it.\n\nUse it "
+		"in continuous integration: it needs neither driver nor GPU, runs none of the files' code, "
+		"and gives the same result on any machine. For each GPU of --gpus it says which libraries "
+		"the driver would compile at the first start, for how long on one core, and which -gencode "
+		"of nvcc avoids this. For several GPUs of one major version it names the oldest one, since "
+		"the others run the same machine code. Times assume a typical machine; the bound is "
+		"compared with the middle of the range.\n\nIf the name of a wheel ends in a variant label "
+		"(PEP 825) such as cu129_sm90, its libraries need machine code for sm_90, from no newer "
+		"CUDA than 12.9. jitwarm ignores other words of a label.\n\nA wheel of a package that "
+		"“jitwarm which” lists is compared with the release before it, if it does worse on one of "
+		"the GPUs.\n\nThe table [tool.jitwarm.lint] of pyproject.toml in the working directory may "
+		"hold arch-list, each, except, max-start, gpus and driver; the command line wins.\n\nExit "
+		"status: 1 over the bound, if a library lacks code of --arch-list or of a label, if a part "
+		"of a file has no code for one of these GPUs, or if a file cannot be read or holds damaged "
+		"device code. Else 2 if a program will fail on one of these GPUs since no code in a file "
+		"runs there, or jitwarm cannot tell (Tile IR). 3 if nothing could be read.",
 	.examples = "jitwarm lint dist/model-1.0.whl --gpus rtx20..rtx50 --max-start 5s\n",
 	.options = options,
 	.reads = true,

@@ -365,8 +365,7 @@ static int nvrtc_options_read(struct jw_error *err, const struct cli *cli,
 	for (size_t i = 0; i < cli->options.operand_count; i++)
 		asked = asked || text_ends(cli->options.operands[i], ".cu");
 	if (!asked && (text || options_given(&cli->options, "nvrtc")))
-		return error_set(err, JW_ERR_USAGE,
-						 "--nvrtc is for CUDA C sources (*.cu), and none is named");
+		return error_set(err, JW_ERR_USAGE, "--nvrtc needs a CUDA C source: name a *.cu file");
 	if (split_options(err, text ? text : "", ret_options))
 		return -1;
 	ret_options->how.where = options_value(&cli->options, "nvrtc");
@@ -629,7 +628,7 @@ static void print_over_budget(const struct output *out, const struct jw_prime_pl
 	if (plan->over_budget)
 		output_line(out, STYLE_WARN,
 					"The budget leaves %s of lower priority to the next run (%s on one core, %s of "
-					"cache); without it: %s (%s, %s).",
+					"cache); without a budget: %s (%s, %s).",
 					TEXT_COUNT(plan->over_budget, "module", "modules"),
 					text_duration(time, plan->over_budget_seconds),
 					text_bytes(bytes, plan->over_budget_bytes),
@@ -933,7 +932,7 @@ static void print_compiled(const struct output *out, const struct jw_prime_resul
 		break;
 	case COMPILED_ELSEWHERE:
 		output_line(out, STYLE_GOOD, "Warm: the other run has compiled %s.",
-					run->met == 1 ? "the one module" : "all of them");
+					run->met == 1 ? "the one module" : "all modules");
 		break;
 	}
 }
@@ -950,8 +949,8 @@ static void print_start(const struct prime_outcome *priming, const struct jw_pri
 						   "code that jitwarm cannot judge.",
 		[START_GPUS] = "Start your program again: on these GPUs it has nothing left to compile.",
 		[START_LEFT_OUT] =
-			"Start your program again: in these files it compiles at most what was left out.",
-		[START_PACKAGES] = "Start your program again: these packages have nothing left to compile.",
+			"Start your program again: it compiles at most the left-out modules of these files.",
+		[START_PACKAGES] = "Start your program again: these packages are warm.",
 	};
 	const struct output *out = &priming->cli->out;
 	const struct jw_cache_info *cache = &priming->cli->system->cache;
@@ -1040,8 +1039,8 @@ static void print_next(const struct prime_outcome *priming, const struct jw_prim
 	case NEXT_FILLED:
 		output_line(&priming->cli->out, STYLE_PLAIN,
 					is_own_cache(system->cache.path)
-						? "%s now has what driver %s looks for."
-						: "%s now has what driver %s looks for (set CUDA_CACHE_PATH).",
+						? "%s now has the entries that driver %s looks for."
+						: "%s now has the entries that driver %s looks for (set CUDA_CACHE_PATH).",
 					system->cache.path, jw_driver_text(driver, &system->driver.version));
 		break;
 	case NEXT_START: print_start(priming, &result->plan); break;
@@ -1186,9 +1185,10 @@ static void on_prime_progress(void *context, const struct jw_prime_progress *pro
 		progress->used_done < progress->used || progress->total == progress->used)
 		return;
 	priming->used_reported = true;
-	(void)text_format(
-		line, sizeof line, "what your recorded runs compiled is warm now: %s; the other %zu follow",
-		TEXT_COUNT(progress->used, "module", "modules"), progress->total - progress->used);
+	(void)text_format(line, sizeof line,
+					  "the modules of your recorded runs are warm now (%s); the other %zu follow",
+					  TEXT_COUNT(progress->used, "module", "modules"),
+					  progress->total - progress->used);
 	prime_bar_message(&priming->bar, line);
 }
 
@@ -1451,7 +1451,7 @@ static int check_prime_usage(struct jw_error *err, const struct options *options
 			return error_set(err, JW_ERR_USAGE, "--%s needs --share DIR", only[i]);
 	/* The remembered run would hide that other GPUs lack modules. */
 	if (options_given(options, "if-changed") && options_given(options, "gpu"))
-		return error_set(err, JW_ERR_USAGE, "--if-changed looks at all GPUs: leave out --gpu");
+		return error_set(err, JW_ERR_USAGE, "--if-changed compares all GPUs: leave out --gpu");
 	if (folder && jw_share_check(err, folder))
 		return -1;
 	/* The folder of a setting may be mounted later. */
@@ -1537,8 +1537,8 @@ static const struct cli_option prime_options[] = {
 	CLI_HEADING(.title = "What to compile"),
 	WHAT_OPTIONS,
 	CLI_FLAG("used-only",
-			 "Only modules that commands of “jitwarm run” had compiled, on this machine or in a "
-			 "recording that was primed here; without it these come first"),
+			 "Compile only modules that programs under “jitwarm run” used, on this machine or in a "
+			 "recording that was primed here; without this option, they come first"),
 	CLI_LIST("gpu", "GPU",
 			 "Prime only for these GPUs of this machine: sm_86, rtx3070, “RTX 4090”, or several "
 			 "with commas",
@@ -1575,8 +1575,10 @@ static const struct cli_option prime_options[] = {
 	CLI_FLAG("share-unsigned",
 			 "With --share: trust whoever can write to the folder, even without a signature",
 			 .setting = true, .rare = true),
-	CLI_FLAG("sign", "With --share: sign what is put into the folder (automatic if there is a key)",
-			 .rare = true),
+	CLI_FLAG(
+		"sign",
+		"With --share: sign the modules that are put into the folder (automatic if there is a key)",
+		.rare = true),
 	CLI_SETTING(OPTION_VALUE, "key"),
 
 	CLI_HEADING(.title = "Where results go"),
@@ -1601,9 +1603,9 @@ const struct cli_command command_prime = {
 		"the time and the space. It starts no module whose result would not fit. --budget-time and "
 		"--budget-size prefer modules that every start needs and that take the longest.\n\nAfter a "
 		"driver update, results of another build of the same CUDA minor version are reused: the "
-		"bytes are the same.\n\n--share takes modules from a folder that machines share, and puts "
-		"there what it compiles. Machines that start together share the work, so that each module "
-		"is compiled once. For a registry, run “jitwarm pull” before and “jitwarm push” "
+		"bytes are the same.\n\n--share takes modules from a folder that machines share, and adds "
+		"the modules that it compiles. Machines that start together share the work, so that each "
+		"module is compiled once. For a registry, run “jitwarm pull” before and “jitwarm push” "
 		"afterwards.\n\nCUDA C sources (*.cu) are first compiled to PTX by NVRTC, for each GPU "
 		"architecture. The cache identifies a module by its PTX, so NVRTC's version, options and "
 		"source name must be those of the program.\n\nMemory, time-outs and the store are settings "
@@ -1619,15 +1621,16 @@ static const struct cli_option make_options[] = {
 	CLI_LIST("target", "GPU",
 			 "Compile for this GPU: sm_86, rtx3070, “RTX 4090”, or several; may be repeated",
 			 .alias = "gpu"),
-	CLI_LIST("driver", "VERSION|FILE",
-			 "Compile for this driver: 550.163.01 (for -n also 580 or CUDA 12.8), its libcuda.so "
-			 "or nvcuda64.dll (with a version beside it, if its name has none), or its profile, "
-			 "which “jitwarm status --driver-profile FILE” on that machine writes",
-			 .names = NAMES_FILE_OR_NAME),
-	CLI_VALUE(
-		"output", "FILE|DIR",
-		"Write a pack, for “jitwarm import” on that machine, or fill a cache in this folder (DIR/)",
-		.letter = 'o', .names = NAMES_OUTPUT_OR_FOLDER),
+	CLI_LIST(
+		"driver", "VERSION|FILE",
+		"Compile for this driver: its version (550.163.01; with -n also 580 or CUDA 12.8), its "
+		"libcuda.so or nvcuda64.dll (if the file's name has no version, give the version, too), or "
+		"its profile, a file of “jitwarm status --driver-profile FILE” on the other machine",
+		.names = NAMES_FILE_OR_NAME),
+	CLI_VALUE("output", "FILE|DIR",
+			  "Write a pack for “jitwarm import” on the other machine, or fill a cache in this "
+			  "folder (DIR/)",
+			  .letter = 'o', .names = NAMES_OUTPUT_OR_FOLDER),
 	CLI_FLAG("sign", "Sign the pack: write the signature into FILE.minisig"),
 	CLI_SETTING(OPTION_VALUE, "key"),
 

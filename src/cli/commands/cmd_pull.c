@@ -146,14 +146,15 @@ const struct cli_command command_pull = {
 	.usage = "[oci://HOST/REPOSITORY[:TAG]] [OPTION]… [PATH|PACKAGE]…",
 	.description =
 		"Downloads packs from a container registry for this machine's GPUs, and adds them to the "
-		"driver's cache.\n\n“jitwarm push” put the packs there. Nothing is unpacked before the "
-		"signature of a trusted key (“jitwarm key trust”) is verified, unless --allow-unsigned is "
-		"given; the rest is as for “jitwarm import”.\n\nIt asks for the tag NAMES-GPU-DRIVER, with "
-		"the names that were given to “jitwarm push”, or for TAG. If the registry has no such tag, "
-		"its tags are listed. skopeo or oras downloads the packs, whichever is on PATH, with its "
-		"logins.\n\nExit status: 0 if all is in the cache, 1 if there is no such pack or a part "
-		"was refused, 2 if all of it was refused, or there is no driver or neither program, 3 if "
-		"the registry cannot be reached, a pack is damaged or not trusted, or the cache cannot be "
+		"driver's cache.\n\nThe packs come from “jitwarm push”. Before jitwarm unpacks a pack, it "
+		"verifies that a trusted key (“jitwarm key trust”) has signed the pack, unless "
+		"--allow-unsigned is given. Then it checks every entry, as “jitwarm import” "
+		"does.\n\njitwarm asks for the tag NAMES-GPU-DRIVER, with the names that were given to "
+		"“jitwarm push”, or for TAG. If the registry has no such tag, jitwarm lists its tags. "
+		"skopeo or oras, whichever is on PATH, downloads the packs with its own logins.\n\nExit "
+		"status: 0 if all is in the cache, 1 if there is no such pack or a part was refused, 2 if "
+		"everything was refused, or if there is no driver, or neither skopeo nor oras, 3 if the "
+		"registry cannot be reached, a pack is damaged or not trusted, or the cache cannot be "
 		"written.",
 	.examples = "jitwarm pull oci://registry.example/lab/cache:torch\n",
 	.options = pull_options,

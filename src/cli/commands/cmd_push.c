@@ -131,7 +131,7 @@ static int push_run(struct jw_error *err, struct cli *cli)
 static const struct cli_option push_options[] = {
 	CLI_CACHE,
 	CLI_ENVIRONMENT,
-	PACKING_KEY_OPTIONS("Sign the packs; the signature travels with them"),
+	PACKING_KEY_OPTIONS("Sign the packs, and upload the signature with them"),
 	REGISTRY_OPTIONS,
 	{0}};
 
@@ -148,8 +148,8 @@ const struct cli_command command_push = {
 		"with the tag NAMES-GPU-DRIVER, for example torch-sm_86-550.163.01; a TAG of yours holds "
 		"one pack for all GPUs. A pack replaces the one that had its tag.\n\nPlain HTTP needs the "
 		"setting plain-http.\n\nExit status: 0 if it was pushed, 1 if a name matches no file, 2 if "
-		"neither program is installed, 3 if the registry cannot be reached or refuses, or there is "
-		"nothing to push.",
+		"neither skopeo nor oras is installed, 3 if the registry cannot be reached or refuses, or "
+		"there is nothing to push.",
 	.examples = "jitwarm push oci://registry.example/lab/cache:torch --sign torch\n",
 	.options = push_options,
 	.run = push_run,

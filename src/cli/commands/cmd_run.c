@@ -157,7 +157,8 @@ static void print_others(const struct output *out, const struct jw_recording *re
 		output_note(
 			out,
 			"your cache has %zu new modules that the program made, or that are in other files%s",
-			new, new ? "; a second run shows whether every run makes the same ones" : "");
+			new,
+			new ? "; run the command again to see whether every run makes the same modules" : "");
 }
 
 /* ---- the files of the modules */
@@ -301,14 +302,12 @@ static struct jw_check_result *check_failed(const struct cli *cli,
 static void print_failing(const struct output *out, const struct command_document *document)
 {
 	if (document->failing_count)
-		output_warning(out,
-					   document->failing_count == 1
-						   ? "%s failed (status %d), and %zu file of it does not run on this GPU "
-							 "and driver:"
-						   : "%s failed (status %d), and %zu files of it do not run on this GPU "
-							 "and driver:",
-					   document->recording.command, document->result.exit_status,
-					   document->failing_count);
+		output_warning(
+			out,
+			document->failing_count == 1
+				? "%s failed (status %d), and %zu of its files does not run on this GPU and driver:"
+				: "%s failed (status %d), and %zu of its files do not run on this GPU and driver:",
+			document->recording.command, document->result.exit_status, document->failing_count);
 	for (size_t i = 0; i < document->failing_count && i < MAX_OWNERS; i++) {
 		const struct jw_check_failing *failing = &document->failing[i];
 

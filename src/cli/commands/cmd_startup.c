@@ -143,7 +143,8 @@ static void print_when(const struct cli *cli, const struct jw_startup *startup)
 		output_line(out, STYLE_PLAIN,
 					"It runs two minutes after each logon, every day, and when packages or the "
 					"driver change, on mains power.");
-	output_line(out, STYLE_PLAIN, "It starts %s: if you move that program, enable it again.",
+	output_line(out, STYLE_PLAIN,
+				"It starts %s: if you move this program, run “jitwarm startup enable” again.",
 				startup->program);
 	if (is_in_passing(startup->program))
 		output_warning(out,
@@ -320,14 +321,15 @@ static int report_status(struct jw_error *err, struct cli *cli, const struct jw_
 	}
 	if (for_all) {
 		print_items(&cli->out, for_all);
-		output_line(&cli->out, STYLE_PLAIN, "An administrator has set this up for all accounts.");
+		output_line(&cli->out, STYLE_PLAIN,
+					"An administrator has enabled automatic priming for all accounts.");
 	}
 	if (is_any_there(startup))
 		print_items(&cli->out, startup);
 	else if (!for_all)
 		output_line(
 			&cli->out, STYLE_PLAIN,
-			"Nothing primes automatically on this machine: “jitwarm startup enable” sets this up.");
+			"Nothing primes automatically on this machine: “jitwarm startup enable” changes this.");
 	ahead_print(&cli->out, "", &ahead);
 	for (size_t i = 0; i < count; i++)
 		print_run(&cli->out, lines[i]);
@@ -363,15 +365,16 @@ static int run_startup_status(struct jw_error *err, struct cli *cli)
 			  "of units of this account")
 
 #define EVERYONE_OPTION                                                                            \
-	CLI_FLAG("all-users", "As an administrator (root): for every account of this machine, at its " \
-						  "logon and for its cache")
+	CLI_FLAG("all-users",                                                                          \
+			 "As an administrator (root): the task or units of all accounts, each of "             \
+			 "which primes its own cache at its logon")
 
 static const struct cli_option enable_options[] = {
 	SERVICE_OPTION,
 	EVERYONE_OPTION,
 	CLI_VALUE("account", "NAME",
-			  "With --service: prime the cache of this account, as which the service runs; without "
-			  "it root's"),
+			  "With --service: prime the cache of the account under which the service runs; "
+			  "without this option, root's cache"),
 	CLI_FLAG("fetch", "After a driver upgrade, fetch the new driver's compiler if it is missing "
 					  "(“jitwarm ahead --fetch”). On a terminal jitwarm asks; otherwise no unit "
 					  "uses the network without this option (Linux)"),
@@ -403,8 +406,8 @@ const struct cli_command command_startup_disable = {
 	.name = "startup disable",
 	.summary = "Remove the task or units of “startup enable”",
 	.usage = "[OPTION]…",
-	.description = "Removes the task or the units of “jitwarm startup enable”.\n\nTasks and units "
-				   "under these names that jitwarm has not made stay.",
+	.description = "Removes the task or the units of “jitwarm startup enable”.\n\nIf jitwarm has "
+				   "not made a task or unit of that name, the task or unit stays.",
 	.examples = "jitwarm startup disable\n",
 	.options = other_options,
 	.no_operands = "there is one task or set of units for an account",

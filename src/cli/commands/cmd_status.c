@@ -302,7 +302,7 @@ static void print_gpus(const struct output *out, const struct jw_system *system)
 
 		if (system->unasked)
 			output_line(out, STYLE_STRONG,
-						"GPU     %s (%s)%s%s: not asked, since a GPU here sleeps", gpu->name,
+						"GPU     %s (%s)%s%s: not asked, because a GPU is asleep", gpu->name,
 						jw_target_sm(target, gpu->target), gpu->bus[0] ? " at " : "", gpu->bus);
 		else
 			output_line(out, STYLE_STRONG, "GPU     %s (%s, %s)%s%s", gpu->name,

@@ -248,8 +248,9 @@ static void print_apply(const struct output *out, const struct options *options)
 	next_step_names(&line, options);
 	next_step(out, STYLE_FAINT,
 			  options_given(options, "scope")
-				  ? "Next       set it (--undo reverts it): "
-				  : "Next       set it for this account (--scope: elsewhere; --undo reverts it): ",
+				  ? "Next       apply this setting (--undo reverts it): "
+				  : "Next       apply this setting for your account (--scope system: for all; "
+					"--undo reverts it): ",
 			  &line);
 }
 
@@ -325,7 +326,7 @@ static void print_tune_next(const struct tuning *tuning)
 		break;
 	case TUNE_LOG_IN_ALL:
 		output_line(out, STYLE_FAINT,
-					"Next       log out and in again: programs have it from then on");
+					"Next       log out and in again: then programs use the new setting");
 		break;
 	case TUNE_NO_CHANGE: output_line(out, STYLE_FAINT, "No setting needs a change."); break;
 	case TUNE_APPLY: print_apply(out, &tuning->cli->options); break;
@@ -347,7 +348,8 @@ static int print_tune_report(struct jw_error *err, const struct tuning *tuning)
 					"predicts it for that GPU, and --max-size sets the limit",
 					tuning->cli->system->why_none, tuning->cli->system->example);
 	if (!tuning->document.settings.count)
-		output_line(out, STYLE_PLAIN, "Nothing here sets a variable of the driver's cache.");
+		output_line(out, STYLE_PLAIN,
+					"No file and no login sets a variable of the driver's cache.");
 	output_line(out, STYLE_STRONG, "In force   %s, limit %s%s",
 				cache->now.path ? cache->now.path : "none",
 				text_bytes(limit, cache->now.limit_bytes),
@@ -358,7 +360,7 @@ static int print_tune_report(struct jw_error *err, const struct tuning *tuning)
 					cache->limit_set ? "" : " (the driver's default)");
 	if (!defaults_suffice(tuning))
 		output_line(out, STYLE_STRONG,
-					"Should be  CUDA_CACHE_MAXSIZE=%llu (%s: %s present, %s to come)",
+					"Should be  CUDA_CACHE_MAXSIZE=%llu (%s: %s used now, %s more needed)",
 					(unsigned long long)tuning->document.limit_bytes,
 					text_bytes(better, tuning->document.limit_bytes),
 					text_bytes(size, cache->outlook.bytes),
@@ -387,8 +389,8 @@ static int warn_of_sudo(struct jw_error *err, const struct output *out, enum jw_
 		return -1;
 	if (account.sudo_user && (scope == JW_SCOPE_USER || scope == JW_SCOPE_SHELL))
 		output_warning(out,
-					   "under sudo this sets the cache of root's programs, not of %s's programs: "
-					   "run it without sudo, or with --scope system",
+					   "under sudo, this command sets the cache of root's programs, not of %s's "
+					   "programs: run it without sudo, or with --scope system",
 					   account.sudo_user);
 	os_account_free(&account);
 	return 0;
@@ -561,12 +563,12 @@ const struct cli_command command_tune = {
 	.usage = "[OPTION]… [PATH|PACKAGE]…",
 	.description =
 		"Shows the limit that the driver's cache needs and the settings in force, and sets them "
-		"with --apply.\n\nThe limit is enough for the present entries, what the named paths or "
-		"packages (without a name: the active environment) would add, and a quarter of that. The "
-		"output also shows what jitwarm has set, and misleading values. --undo reverts --apply. "
-		"Programs have the new settings from the next login on; jitwarm uses them at once, also in "
-		"a unit or a hook. If something in a shell's profile overrides a setting, jitwarm prints "
-		"the command that finds the line.",
+		"with --apply.\n\nThe limit is the size of the present entries, and of those that the "
+		"named paths or packages (without a name: the active environment) would add, plus a "
+		"quarter. The output also shows what jitwarm has set, and misleading values. --undo "
+		"reverts --apply. Programs have the new settings from the next login on; jitwarm uses them "
+		"at once, also in a unit or a hook. If something in a shell's profile overrides a setting, "
+		"jitwarm prints the command that finds the line.",
 	.examples = "jitwarm tune\njitwarm tune --apply tensorflow\njitwarm tune --print docker\n"
 				"jitwarm tune --print k8s --all-caches /srv/jit\n"
 				"jitwarm tune --undo\n",

@@ -327,8 +327,8 @@ static void print_other_index(const struct cli *cli, const struct jw_which *whic
 	if (has_other_index(which->package))
 		output_line(&cli->out, STYLE_PLAIN,
 					"PyTorch's own index has builds of %s for other CUDA versions, which may run "
-					"where those of PyPI do not. To ask it, set PIP_INDEX_URL to an address of "
-					"PyTorch's page “Get Started”, and use --ask.",
+					"if the builds on PyPI do not. To ask this index, set PIP_INDEX_URL to its "
+					"address, which PyTorch's page “Get Started” shows, and use --ask.",
 					which->package);
 }
 
@@ -418,9 +418,9 @@ static int print_which(struct jw_error *err, const struct cli *cli,
 	if (left_out)
 		output_line(out, STYLE_FAINT, "  older ones: --all");
 	if (all && inferred)
-		output_line(
-			out, STYLE_FAINT,
-			"  * this release was not looked at: the releases before and after it are alike");
+		output_line(out, STYLE_FAINT,
+					"  * jitwarm has not examined this release; the releases before and after it "
+					"have the same answer");
 	for (size_t i = 0; i < which->count; i++)
 		if (which->releases[i].pin && text_same(which->releases[i].version, which->newest))
 			output_warning(out, "%s %s requires %s, which fails on this GPU", which->package,
@@ -574,14 +574,14 @@ static void print_plan(const struct cli *cli, const struct jw_asked_plan *plan, 
 		return;
 	if (plan->most_bytes)
 		output_note(&cli->out,
-					"%s: nothing is known of %s; fetching up to %s (%s at most) one after the "
-					"other, none of which stays",
+					"%s: jitwarm's list lacks %s; downloading up to %s (%s at most) one after the "
+					"other, and deleting each one",
 					package, TEXT_COUNT(plan->lacking, "release", "releases"),
 					TEXT_COUNT(plan->most, "wheel", "wheels"), text_bytes(size, plan->most_bytes));
 	else
 		output_note(&cli->out,
-					"%s: nothing is known of %s; fetching up to %s (the index does not tell how "
-					"large they are) one after the other, none of which stays",
+					"%s: jitwarm's list lacks %s; downloading up to %s (the index does not tell "
+					"how large they are) one after the other, and deleting each one",
 					package, TEXT_COUNT(plan->lacking, "release", "releases"),
 					TEXT_COUNT(plan->most, "wheel", "wheels"));
 }

@@ -85,7 +85,7 @@ done
 # sudo jitwarm prime: with root's HOME, and with the caller's (sudo -E)
 if id nobody >/dev/null 2>&1; then
 	SUDO_USER=nobody run 0 prime "$sample"
-	err_has "under sudo this warms root's cache, not the cache of nobody: run it without sudo"
+	err_has "under sudo, jitwarm warms root's cache, not the cache of nobody: run jitwarm without sudo"
 	err_has "without sudo: jitwarm prime $sample"
 	chown -R nobody "$home"
 	SUDO_USER=nobody HOME=$home run 2 prime "$sample"

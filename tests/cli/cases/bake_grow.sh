@@ -122,7 +122,7 @@ with zipfile.ZipFile(sys.argv[1] + "/a.zip", "w") as z: z.writestr("inside", "co
 P
 cat "$work/plain.so" "$work/a.zip" >"$work/carrier.so"
 run 1 bake -o "$work/out" "$work/carrier.so"
-out_has "and no way to move: data after its sections"
+out_has "and the code cannot be moved: data after its sections"
 python3 -c 'import sys, zipfile; assert zipfile.ZipFile(sys.argv[1]).read("inside") == b"content"' "$work/out/carrier.so" || fail "the archive is lost"
 
 # Programs are linked for any address, or for a fixed one.
@@ -134,7 +134,7 @@ grep -q __asan_init "$build/src/jitwarm" || for how in pie no-pie; do
 	{ cat "$work/program-$how"; printf payload; } >"$work/followed"
 	rm -rf "$CUDA_CACHE_PATH"
 	run 1 bake -o "$work/out" "$work/followed"
-	out_has "and no way to move: data after its sections"
+	out_has "and the code cannot be moved: data after its sections"
 	[[ $(stat -c %s "$work/out/followed") == $(stat -c %s "$work/followed") && $(tail -c 7 "$work/out/followed") == payload ]] || fail "followed: other bytes at the end"
 done
 

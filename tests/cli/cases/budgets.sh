@@ -43,7 +43,7 @@ out_has "the same command with a larger --budget-size compiles them"
 run 1 prime -n --budget-size 100K "$sample"
 out_has " of 8 modules to compile ("
 out_has "of lower priority to the next run ("
-read -r chosen left whole < <(tr '\n' ' ' <"$out" | sed -E 's/^([0-9]+) of .* leaves ([0-9]+) .*without it: ([0-9]+) .*/\1 \2 \3/')
+read -r chosen left whole < <(tr '\n' ' ' <"$out" | sed -E 's/^([0-9]+) of .* leaves ([0-9]+) .*without a budget: ([0-9]+) .*/\1 \2 \3/')
 ((chosen + left == whole)) || fail "$chosen chosen and $left left, of $whole"
 run 1 prime --budget-time 1ms "$sample"
 out_has "left: the same command continues."

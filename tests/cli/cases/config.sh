@@ -8,7 +8,7 @@ machines=$root/etc/jitwarm/config mine=$XDG_CONFIG_HOME/jitwarm/config
 from() { json "{s['name']: (s.get('value'), s.get('from')) for s in d['settings']}['$1'] == $2"; }
 
 run 0 config
-out_has "$mine (not there)" && out_has "$machines (not there)"
+out_has "$mine (no such file)" && out_has "$machines (no such file)"
 printf '# the lab\n jobs = 3 \n\nplain-http = a, b:5  c\n; more\nstore=no\n' >"$machines"
 run 0 config --json
 from jobs "('3', '$machines, line 2')"

@@ -13,7 +13,7 @@ harmed() {
 	run 1 check "$sample"
 	out_has "all 8 modules in the cache"
 	out_lacks "warm, all"
-	err_has "“jitwarm prime” repairs it"
+	err_has "“jitwarm prime” repairs the index"
 	run "0|1|2" status --json # 2 without a Python, as under Wine
 	json 'd["cache"]["exists"] and d["cache"]["entries"] == 8 and d["cache"]["next_insert"] == "'"$1"'"'
 	run "0|1|2" status
@@ -66,7 +66,7 @@ export CUDA_CACHE_MAXSIZE=9000
 run 0 check "$sample"
 out_has "warm, all 8 modules in the cache"
 err_has "CUDA_CACHE_MAXSIZE): the next module that the driver stores evicts"
-err_has "“jitwarm tune” says how to raise it"
+err_has "“jitwarm tune --apply” raises the limit"
 run 0 prime --json "$sample"
 json 'd["cache"]["next_insert"] == "evicts" and d["cache"]["evicted"] > 0 and not d["repaired"]'
 run "0|2" status

@@ -13,7 +13,7 @@ without() {
 	run "0|2" status
 	out_has "the lines: jitwarm tune --print sh --path DIR"
 	run 2 doctor --no-probe "$sample"
-	out_has "or name another directory: $advice where your programs are started"
+	out_has "or name another one: $advice where your programs are started"
 	out_lacks "--apply"
 	CUDA_CACHE_PATH=$work/cache CUDA_CACHE_MAXSIZE=200000 run 2 doctor --no-probe "$sample"
 	out_has "set CUDA_CACHE_MAXSIZE=1073741824"

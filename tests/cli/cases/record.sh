@@ -233,7 +233,7 @@ json.dump(document, open("names.json", "w"))' "$work/victim"
 	err_has "other.json: text 0: is "
 	run 3 check --recording other.json
 	run "2|3" prime --recording names.json
-	err_has "names.json: not_in_files 0: its options may name files: -o"
+	err_has "names.json: not_in_files 0: the options may name files: -o"
 	[[ ! -e $work/victim ]] || fail "a file that a recording names is written"
 	# The first version of the format only says that no file has the module, and whether the cache has it.
 	python3 -c 'import json

@@ -122,7 +122,7 @@ open(sys.argv[1] + "/newer.so", "wb").write(fatbin.library(fatbin.container(fatb
 PYTHON
 with_simdriver sm_86
 run 3 run "$work/other.so" "$work/newer.so" "$sample" -- "${shell[@]}" 'exit 3'
-err_has "failed (status 3), and 2 files of it do not run on this GPU and driver:"
+err_has "failed (status 3), and 2 of its files do not run on this GPU and driver:"
 err_has "other.so: no kernel image is available for execution on the device (209): its oldest code is for sm_90a; use a build that has -gencode arch=compute_86,code=sm_86"
 err_has "newer.so: "
 err_has "install driver "
@@ -144,7 +144,7 @@ file = open(sys.argv[1], "rb")
 mapped = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ | mmap.PROT_EXEC, flags=mmap.MAP_PRIVATE)
 time.sleep(1)
 sys.exit(4)' "$work/other.so"
-	err_has "python3 failed (status 4), and 1 file of it does not run on this GPU and driver:"
+	err_has "python3 failed (status 4), and 1 of its files does not run on this GPU and driver:"
 	err_has "other.so: no kernel image"
 fi
 # A package's files are judged together: without this one, which a program may not use, the package runs
@@ -164,6 +164,6 @@ for name in a b c d e f g h i j; do
 	many+=("$work/$name.so")
 done
 run 3 run "${many[@]}" -- "${shell[@]}" 'exit 3'
-err_has "failed (status 3), and 10 files of it do not run on this GPU and driver:"
+err_has "failed (status 3), and 10 of its files do not run on this GPU and driver:"
 [[ $(grep -c "no kernel image" "$err") == 8 ]] || fail "not eight files"
 err_has "  and 2 more files"

@@ -37,9 +37,9 @@ compilers 2 -- 'c == []'
 run "0|1" doctor --no-probe
 out_lacks "CUDA 12.4"
 # For another GPU, these compilers are too old.
-compilers 2 --target sm_120 --driver 570.26 -- "c == [\"CUDA 12.4's NVRTC knows no sm_120: programs that compile for this GPU while they run fail\"]"
+compilers 2 --target sm_120 --driver 570.26 -- "c == [\"CUDA 12.4's NVRTC does not know sm_120: programs that compile for this GPU while they run fail\"]"
 # They are reported also beside a GPU that they know.
-compilers 2 --target sm_86,sm_120 --driver 570.26 -- "c == [\"CUDA 12.4's NVRTC knows no sm_120: programs that compile for this GPU while they run fail\"]"
+compilers 2 --target sm_86,sm_120 --driver 570.26 -- "c == [\"CUDA 12.4's NVRTC does not know sm_120: programs that compile for this GPU while they run fail\"]"
 
 # The compilers are too new. NVRTC and NVVM write PTX, which the driver refuses; nvJitLink and ptxas write machine code, which a driver of
 # the same CUDA 12 loads.
@@ -72,7 +72,7 @@ remove
 package nvidia-cuda-nvrtc 13.0.48 nvidia/cu13/lib/libnvrtc-builtins.so.13.0
 package nvidia-nvvm 13.0.48 nvidia/cu13/nvvm/lib64/libnvvm.so
 package nvidia-nvjitlink 13.0.39 nvidia/cu13/lib/libnvJitLink.so.13
-gone() { printf "CUDA 13.0's %s makes no code for %s any more, CUDA 12.9 was the last: programs that compile for this GPU while they run fail" "$@"; }
+gone() { printf "CUDA 13.0's %s makes no code for %s; CUDA 12.9 was the last version that does: programs that compile for this GPU while they run fail" "$@"; }
 for driver_13 in 550.163.01 580.65; do
 	for gpu in sm_61 sm_70; do
 		compilers 2 --target $gpu --driver $driver_13 -- "sorted(c) == sorted([\"$(gone NVRTC $gpu)\", \"$(gone nvJitLink $gpu)\"] + [\"$(gone NVVM $gpu)\"] * ('NVVM' in str(c)))"
@@ -177,7 +177,7 @@ package triton 3.5.0 triton/backends/nvidia/bin/ptxas
 compilers 2 -- 'c == ["CUDA 13.0'"'"'s ptxas writes machine code that driver '"$driver"' (CUDA 12.4) does not load: programs that use it fail"]'
 program triton/backends/nvidia/bin/ptxas 12.4
 compilers 2 -- 'c == []'
-compilers 2 --target sm_120 --driver 580.65 -- 'len(c) == 1 and "ptxas knows no sm_120" in c[0]'
+compilers 2 --target sm_120 --driver 580.65 -- 'len(c) == 1 and "ptxas does not know sm_120" in c[0]'
 # JAX and TensorFlow themselves report a ptxas that is newer than the driver, and go on; they do not use NVVM.
 slower="CUDA 12.8's ptxas is newer than driver $driver (CUDA 12.4): JAX and TensorFlow compile more slowly, and nothing fails"
 program nvidia/cuda_nvcc/bin/ptxas 12.8

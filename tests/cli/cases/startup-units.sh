@@ -27,7 +27,7 @@ done
 mkdir -p "$work/root/etc/systemd/system"
 
 run 1 startup status
-out_has "Nothing primes automatically on this machine: “jitwarm startup enable” sets this up."
+out_has "Nothing primes automatically on this machine: “jitwarm startup enable” changes this."
 out_lacks "missing"
 run 0 startup disable
 out_has "Nothing was set up on this machine."
@@ -177,7 +177,7 @@ if ((EUID == 0)); then
 	run 0 startup enable --all-users frame
 	err_has "systemd is not running on this machine, so nothing starts automatically"
 	run 0 startup status
-	out_has "installed      $work/root/etc/systemd/user/jitwarm.timer" "An administrator has set this up for all accounts."
+	out_has "installed      $work/root/etc/systemd/user/jitwarm.timer" "An administrator has enabled automatic priming for all accounts."
 	out_lacks "Nothing primes automatically"
 	run 0 startup status --json
 	json 'not d["enabled"] and len(d["all_users"]) == 4'

@@ -149,7 +149,7 @@ if ! is_wine; then
 	mkdir -p "$work/root/sys/bus/pci/devices/$bus/power"
 	echo suspended >"$work/root/sys/bus/pci/devices/$bus/power/runtime_status"
 	run 1 status
-	out_has "at $bus: not asked, since a GPU here sleeps"
+	out_has "at $bus: not asked, because a GPU is asleep"
 	out_has "        alpha 2.0: warm"
 	! state "$JITWARM_STATE" get devices >/dev/null || fail "the driver was asked"
 	# If the driver has to be asked, the GPU is woken, and a GPU that is awake is asked.

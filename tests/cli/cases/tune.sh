@@ -186,9 +186,9 @@ fi
 	with_simdriver sm_86
 	export CUDA_CACHE_PATH=$work/fine HOME=$work/plain JITWARM_SYSTEM_ROOT=$work/plain
 	run 0 tune --path "$work/an other" --scope shell "$sample"
-	out_has "Next       set it (--undo reverts it): jitwarm tune --apply --scope shell --path '$work/an other' $sample"
+	out_has "Next       apply this setting (--undo reverts it): jitwarm tune --apply --scope shell --path '$work/an other' $sample"
 	run 0 tune --max-size 512MiB
-	out_has "Next       set it for this account (--scope: elsewhere; --undo reverts it): jitwarm tune --apply --max-size 512MiB"
+	out_has "Next       apply this setting for your account (--scope system: for all; --undo reverts it): jitwarm tune --apply --max-size 512MiB"
 	run 0 tune --path "$work/fine/"
 	out_has "No setting needs a change."
 	# A default is not printed as what should be; a place that is emptied should be another one.
@@ -222,7 +222,7 @@ out_has "Next    see which versions of a package run on another GPU: jitwarm whi
 	run 0 tune
 	out_has "Next       name a local directory that stays after a restart and that this account can write to: jitwarm tune --path DIR --apply"
 	run 0 tune --path "$work/cache"
-	out_has "Next       set it for this account (--scope: elsewhere; --undo reverts it): jitwarm tune --apply --path $work/cache"
+	out_has "Next       apply this setting for your account (--scope system: for all; --undo reverts it): jitwarm tune --apply --path $work/cache"
 	run 2 check "$sample"
 	err_has "a warm cache does not help here: HOME is not set: the driver caches nothing; set it, or name a directory by CUDA_CACHE_PATH"
 	run 2 prime "$sample"
@@ -242,7 +242,7 @@ printf '#!/bin/sh\nmount -t tmpfs -o size=1m,nr_inodes=20 none "%s" && exec "$@"
 chmod +x "$work/with-small"
 if unshare -rm "$work/with-small" true 2>/dev/null; then
 	JITWARM="unshare -rm $work/with-small $JITWARM" run 0 tune --json --path "$small/cache"
-	json 'any("only 1 MiB are free" in w for w in d["warnings"]) and any("more files can be made there" in w for w in d["warnings"])'
+	json 'any("only 1 MiB are free" in w for w in d["warnings"]) and any("room for only" in w for w in d["warnings"])'
 fi
 
 # Variables of a container or of conda are the process's, once it runs there.

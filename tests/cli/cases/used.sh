@@ -35,7 +35,7 @@ out_has "Left out: 5 modules that no recorded run had compiled (--used-only)."
 # A plain prime compiles these first, and says so. Runs that compile nothing do not change the note.
 forget
 run 0 prime --no-store --jobs 1 "$sample"
-err_has "what your recorded runs compiled is warm now: 3 modules; the other 5 follow"
+err_has "the modules of your recorded runs are warm now (3 modules); the other 5 follow"
 run 0 run --json "$sample" -- "$app"
 json 'd["modules"] == 0'
 run 0 check --json "$sample"
@@ -80,4 +80,4 @@ run 0 prime --no-store --used-only --json "$sample"
 json 'd["compiled"] == 3 and d["unused"] == 5'
 forget
 run 0 prime --no-store --jobs 1 "$sample"
-err_has "what your recorded runs compiled is warm now: 3 modules; the other 5 follow"
+err_has "the modules of your recorded runs are warm now (3 modules); the other 5 follow"

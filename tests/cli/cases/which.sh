@@ -31,7 +31,7 @@ run "0|1" which --target rtx3070 tensorflow
 [[ $(grep -c '^  [0-9]' "$out") -le 10 ]] || fail "more than ten rows"
 run "0|1" which --target rtx3070 --all torch
 [[ $(grep -c '^  [0-9]' "$out") -gt 20 ]] || fail "--all has no row for each release"
-out_has "* this release was not looked at"
+out_has "* jitwarm has not examined this release"
 
 # PyPI's builds for Windows are for the CPU alone.
 run 2 which --platform windows --target rtx5090 torch
