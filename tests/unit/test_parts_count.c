@@ -11,6 +11,7 @@
 #include "cache/key.h"
 #include "driver/known_gpus.h"
 #include "environments.h"
+#include "pack/ledger.h"
 #include "pack/manifest.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
@@ -179,7 +180,7 @@ CASE(each_part_of_a_run_counts)
 											"CUDA_FORCE_PTX_JIT",   "CUDA_FORCE_JIT",
 											"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"};
 	char *one = at("one.so"), *two = at("two.so"), *recording = at("recording"),
-		 *cache = at("other");
+		 *second = at("second"), *cache = at("other");
 	const char *const names[] = {one, two};
 
 	set("JITWARM_STATE", "state");
@@ -212,15 +213,69 @@ CASE(each_part_of_a_run_counts)
 		assert_false(NOW);
 		mem_free(path);
 	}
-	/* Another question is another run with its own answer. */
-	assert_true(has_changed(names, 1, NULL, recording));
-	assert_true(has_changed(names, 2, cache, recording));
+	/* Another question is another run with its own answer, which stays beside the others'. */
+	put("second", "r");
+	for (int round = 0; round < 2; round++) {
+		assert_int_equal(has_changed(names, 1, NULL, recording), !round);
+		assert_int_equal(has_changed(names + 1, 1, NULL, recording), !round);
+		assert_int_equal(has_changed(names, 2, cache, recording), !round);
+		assert_int_equal(has_changed(names, 2, NULL, second), !round);
+		assert_int_equal(has_changed(names, 2, NULL, NULL), !round);
+		assert_false(NOW);
+	}
 	set("CUDA_CACHE_PATH", "third");
 	assert_true(NOW);
 	mem_free(one);
 	mem_free(two);
 	mem_free(recording);
+	mem_free(second);
 	mem_free(cache);
+}
+
+/* ---- the place of a module in the ledger */
+
+CASE(each_part_of_a_module_s_place_counts)
+{
+	enum { PARTS = 6 };
+	char *kept = at("state"), *cache = at("cache"), *one = at("one.so"), *two = at("two.so");
+	static char first[] = "a/member", second[] = "b/member";
+
+	put("one.so", "one");
+	put("two.so", "two");
+	/* The module of place `i` was used; then the others were not. */
+	for (unsigned i = 0; i <= PARTS; i++) {
+		for (unsigned k = 0; k <= PARTS; k++) {
+			struct plan_file file = {.path = k == 1 ? two : one,
+									 .member = k == 2   ? NULL
+											   : k == 3 ? second
+														: first};
+			struct plan_target target = {.device = {k == 4 ? 89 : 86, 0}};
+			struct plan_module module = {.key = 1000 + k,
+										 .container_offset = k == 5 ? 4096 : 64,
+										 .form = k == 6 ? CACHE_KEY_LINK : CACHE_KEY_LOAD,
+										 .used = true};
+			struct plan plan = {.files = &file,
+								.file_count = 1,
+								.targets = &target,
+								.target_count = 1,
+								.modules = &module,
+								.module_count = 1,
+								.cache_dir = cache};
+			struct ledger ledger;
+
+			ledger_open(&ledger, kept, cache);
+			ledger_begin(&ledger, &plan);
+			assert_int_equal(ledger_find_used(&ledger, &plan), k < i);
+			module.used = true;
+			if (k == i)
+				ledger_note_used(&ledger, kept);
+			ledger_close(&ledger);
+		}
+	}
+	mem_free(kept);
+	mem_free(cache);
+	mem_free(one);
+	mem_free(two);
 }
 
 /* ---- a pack's manifest */

@@ -8,6 +8,7 @@
 #include <jitwarm/system.h>
 
 #include "base/text.h"
+#include "cache/outlook.h"
 #include "cache/settings.h"
 #include "environments.h"
 #include "prime/budget.h"
@@ -116,10 +117,10 @@ TEST(advised_limits_hold_what_is_there_and_what_comes)
 		for (size_t k = 0; k < COUNT(bytes); k++)
 			for (size_t m = 0; m < COUNT(limits); m++)
 				for (size_t n = 0; n < COUNT(limits); n++) {
-					const uint64_t whole = bytes[i] + bytes[k];
+					const uint64_t whole = bytes[i] + bytes[k], kept = limits[(m + n) % 5 + 2];
 					uint64_t wanted = plain_tune(bytes[i], bytes[k]);
-					struct jw_cache_info cache = {.limit_bytes = limits[m],
-												  .meant_bytes = limits[n]};
+					struct jw_cache_info cache = {
+						.limit_bytes = limits[m], .meant_bytes = limits[n], .kept_bytes = kept};
 
 					cache.outlook.bytes = bytes[i];
 					assert_int_equal(jw_tune_limit(bytes[i], bytes[k]), wanted);
@@ -129,9 +130,58 @@ TEST(advised_limits_hold_what_is_there_and_what_comes)
 						wanted = limits[n];
 					if (limits[m] > wanted)
 						wanted = limits[m];
+					/* No limit is lowered that jitwarm itself has set before. */
+					if (kept > wanted)
+						wanted = kept;
 					assert_int_equal(jw_cache_limit(&cache, bytes[k]), wanted);
 					assert_int_equal(jw_cache_holds(&cache, bytes[k]),
 									 limits[n] == 0 && limits[m] >= MIB && whole <= limits[m]);
+				}
+}
+
+/* What the next module does to a cache with a sound index: rows go from the front until the rest
+ * fits. Files without a row count only while everything has space. */
+TEST(an_outlook_counts_what_goes_and_what_has_no_row)
+{
+	static const uint64_t sizes_of_rows[] = {10, 20, 30};
+	static const uint64_t limits[] = {0, 9, 10, 29, 30, 49, 50, 59, 60, 61, 100};
+	static const uint64_t extra[] = {0, 1, 30, 60};
+
+	for (size_t rows = 0; rows <= COUNT(sizes_of_rows); rows++)
+		for (size_t files = 0; files < 6; files++)
+			for (size_t more = 0; more < COUNT(extra); more++)
+				for (size_t m = 0; m < COUNT(limits) * COUNT(extra); m++) {
+					const uint64_t limit = limits[m % COUNT(limits)];
+					const uint64_t on_disk = 15 * files + extra[m / COUNT(limits)];
+					struct cache_row row[COUNT(sizes_of_rows)];
+					struct cache_index index = {.rows = row, .count = rows};
+					struct jw_cache_outlook outlook;
+					uint64_t sum = 0, left, gone = 0;
+					size_t evicted = 0;
+
+					for (size_t i = 0; i < rows; i++) {
+						row[i] = (struct cache_row){i + 1, sizes_of_rows[i]};
+						sum += sizes_of_rows[i];
+					}
+					index.total_bytes = left = sum + extra[more];
+					cache_outlook_of(&index, files, on_disk, limit, &outlook);
+					if (limit && extra[more] < limit && sum > limit)
+						while (left > limit && evicted < rows) {
+							left -= sizes_of_rows[evicted];
+							gone += sizes_of_rows[evicted++];
+						}
+					assert_int_equal(outlook.entries, files);
+					assert_int_equal(outlook.bytes, on_disk);
+					assert_int_equal(outlook.evicted, evicted);
+					assert_int_equal(outlook.evicted_bytes, gone);
+					assert_int_equal(outlook.uncounted,
+									 files > rows && on_disk <= limit ? files - rows : 0);
+					assert_int_equal(outlook.harmful, limit && extra[more] >= limit);
+					assert_string_equal(outlook.next_insert, !limit                 ? "adds"
+															 : extra[more] >= limit ? "evicts_all"
+															 : evicted              ? "evicts"
+															 : extra[more]          ? "evicts_soon"
+																					: "adds");
 				}
 }
 
