@@ -56,11 +56,11 @@ struct jw_prime_plan {
 	struct jw_forecast forecast; /* the time and cost of compiling the cold modules */
 	char why[1024]; /* why modules are cold, in one line: "8 modules: never primed; 2 modules: the
 					   driver has changed from … to …"; "" if none is cold */
-	size_t recorded, recorded_missing; /* with a recording: the number of its modules that come from
-										  files, and of those whose files are not in the paths */
-	size_t recorded_texts;             /* its modules whose PTX is in the recording */
-	size_t recorded_unfiled;       /* its modules that are in no file, and whose PTX is not in the
-									  recording either */
+	/* With a recording: */
+	size_t recorded;               /* its modules that come from files */
+	size_t recorded_missing;       /* those of them whose files are not in the paths */
+	size_t recorded_texts;         /* its modules whose PTX is in the recording */
+	size_t recorded_unfiled;       /* its modules that are in no file and whose PTX it lacks */
 	struct jw_cache_outlook cache; /* the cache before the run */
 	uint64_t limit_bytes;          /* the limit of the cache */
 	uint64_t used_bytes;           /* the size of its entries, including those of other programs */
@@ -142,10 +142,9 @@ struct jw_prime_compiled {
 	bool repaired;        /* the cache's index was unsound, or lacked rows (plan.cache) */
 	size_t evicted; /* the oldest entries of others, evicted to stay within the cache's limit */
 	double seconds; /* the wall time of compiling */
-	double compile_seconds; /* the sum of the modules' times in their workers, and the longest of
-							   them */
-	double longest_seconds;
-	double compile_cpu_seconds; /* the same sum in processor time, which is smaller on a busy
+	double compile_seconds;     /* the sum of the modules' times in their workers */
+	double longest_seconds;     /* the longest of these times */
+	double compile_cpu_seconds; /* compile_seconds in processor time, which is less on a busy
 								   machine */
 	bool interrupted;
 	bool out_of_time;        /* the time budget ended before the work was done */

@@ -26,9 +26,8 @@ void text_append(char *text, size_t size, const char *format, ...) JW_PRINTF(3, 
 int text_vformat(char *text, size_t from, size_t size, const char *format, va_list arguments)
 	JW_PRINTF(4, 0);
 
-/* Sizes of the buffers for text_bytes and text_duration, and for text_count. */
-#define TEXT_SHORT   48
-#define TEXT_COUNTED 256
+#define TEXT_SHORT   48  /* the size of a buffer for text_bytes or text_duration */
+#define TEXT_COUNTED 256 /* the size of a buffer for text_count */
 
 /* Formats a size in steps of 2^10, as the driver counts its limit: "0 B", "3.2 KiB", "620 MiB", "1
  * GiB", "1.10 GiB". Returns `text`. */

@@ -54,7 +54,7 @@ struct cli_option {
 	bool hidden;       /* not shown in help: for tests and repairs */
 	bool rare;         /* shown in help only with --all, if there are many options */
 	bool setting;      /* if not given, the setting of this name counts (cli/config.h) */
-	bool only_setting; /* and it cannot be given on the command line */
+	bool only_setting; /* it cannot be given on the command line */
 	/* Not an option, but the heading of those below it, “Where to”; NULL for options. */
 	const char *title;
 };
@@ -133,13 +133,15 @@ struct options {
 int options_read(struct jw_error *err, const struct cli_option *table, bool takes_command, int argc,
 				 char **argv, struct options *ret_options);
 void options_free(struct options *options);
-/* Takes values that were not given from the settings. Afterwards `options` has pointers into
- * `config`. */
-struct config;
-/* Adds a value from `origin`, of a project's file, for an option that was not given; neither may go
- * away. A switch takes no value. JW_ERR_USAGE: the command has no such option. */
+/* Adds a value from `origin`, of a project's file, for an option that was not given; both texts
+ * must live as long as `options`. A switch takes no value. JW_ERR_USAGE: the command has no such
+ * option.
+ */
 int options_add(struct jw_error *err, struct options *options, const char *name, const char *value,
 				const char *origin);
+struct config;
+/* Takes values that were not given from the settings. Afterwards `options` has pointers into
+ * `config`. */
 int options_settle(struct jw_error *err, struct options *options, const struct config *config);
 /* Refuses values that cannot name what they should, before the command starts. JW_ERR_USAGE;
  * JW_ERR_NOT_FOUND if the thing is missing, because its name may be right, and only a disk not

@@ -34,8 +34,8 @@ struct layer {
 	struct walk *walk;
 	struct stream *from;  /* the packed bytes, which are the stream of the layer below */
 	const char *outer;    /* the name of the packed bytes */
-	struct stream stream; /* the unpacked bytes of the current member, */
-	const char *member;   /* and its name */
+	struct stream stream; /* the unpacked bytes of the current member */
+	const char *member;   /* the name of the current member */
 	bool ended;           /* there is no further member */
 
 	/* For LAYER_ZIP: */

@@ -20,7 +20,7 @@ enum { MAX_NAMES = 10000, MAX_PLACES = 4096, MAX_NOTES = 100 };
 	{                                                                                              \
 		"conda", NULL, from, path "/envs", "", NULL                                                \
 	}
-/* The same under the names that its installers propose. */
+/* Installations of conda under the names that its installers propose. */
 #define CONDAS(from, above)                                                                        \
 	CONDA(from, above "anaconda3"), CONDA(from, above "miniconda3"),                               \
 		CONDA(from, above "miniforge3"), CONDA(from, above "mambaforge")

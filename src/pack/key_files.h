@@ -1,5 +1,5 @@
 /* Keys as files: $STATE/keys/NAME.key (secret, 0600), $STATE/keys/NAME.pub,
- * $STATE/trusted/NAME.pub, and NAME.pub in the folder of jw_use_trusted_keys */
+ * $STATE/trusted/NAME.pub, and NAME.pub in the folder of jw_use_trusted_keys. */
 #pragma once
 
 #include <jitwarm/key.h>

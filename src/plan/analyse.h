@@ -58,15 +58,15 @@ struct analyse_target {
 	/* For each reason the first driver that is new enough; zeros if the driver's age is not the
 	 * reason. */
 	struct jw_driver needs[REASON_COUNT];
-	/* Containers with Tile IR that the driver compiles, and containers with VERDICT_UNKNOWN */
-	size_t tile, unknown;
+	size_t tile;         /* containers with Tile IR that the driver compiles */
+	size_t unknown;      /* containers with VERDICT_UNKNOWN */
 	uint32_t kind;       /* the kind of an unknown entry, or of one that the driver does not know */
 	size_t jit_modules;  /* distinct pairs of payload and option string */
 	uint64_t jit_bytes;  /* decompressed size */
-	size_t link_modules; /* the same for the inputs of run-time linking, needed or not */
-	uint64_t link_bytes;
+	size_t link_modules; /* jit_modules of the inputs of run-time linking, needed or not */
+	uint64_t link_bytes; /* their decompressed size */
 	uint64_t loose_bytes; /* the part of jit_bytes outside registered sections */
-	size_t unreadable;    /* modules that cannot be decompressed, which count in neither */
+	size_t unreadable;    /* modules that cannot be decompressed, which count in neither sum */
 	enum analyse_need link_needed;
 };
 

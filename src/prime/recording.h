@@ -24,7 +24,7 @@ int recording_format(struct jw_error *err, const struct jw_recording *recording,
 /* Returns whether a module with these options may have a text, so that compilers open no file that
  * the options name. */
 bool recording_may_have_text(const struct jw_recorded_module *module);
-/* Returns the longest `zstd` of a text of so many bytes. */
+/* Returns the maximum length of `zstd`, in characters, for a text of `size` bytes. */
 size_t recording_max_packed(size_t size);
 struct jw_recorded_text recording_pack_text(const void *payload, size_t size);
 int recording_unpack_text(struct jw_error *err, const struct jw_recorded_text *text,

@@ -14,8 +14,8 @@ bool reuse_may_use_store(const struct jw_system *system);
 void reuse_store(const struct jw_system *system, const struct jw_prime_options *options,
 				 struct plan *plan, struct jw_prime_result *outcome);
 
-/* The same with entries that other drivers of the CUDA minor version have compiled. Call it after
- * reuse_store. */
+/* Copies the entries of other drivers of the CUDA minor version under this driver's names, and
+ * marks their modules like reuse_store, which is called first. */
 void reuse_other_drivers(const struct jw_system *system, const struct jw_prime_options *options,
 						 struct plan *plan, struct jw_prime_result *outcome);
 

@@ -79,7 +79,7 @@ struct manner {
 	const char *mount; /* the text if a path is requested, whose variable is then @I */
 	const char *tail;
 	const char *own_path;  /* `head` itself sets the path: this one, or the given one */
-	const char *set_other; /* for the variable of another compiler\'s cache; NULL: `set` */
+	const char *set_other; /* for the variable of another compiler's cache; NULL: `set` */
 	enum quoting quoting;
 };
 

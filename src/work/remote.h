@@ -42,7 +42,7 @@ struct remote {
 	bool gone;
 	uint64_t stepped_ns; /* when the clock was last read */
 	uint64_t waited_ns;  /* the time that idle workers waited, in all */
-	uint64_t silent_ns;  /* and since the last answer */
+	uint64_t silent_ns;  /* the time since the last answer */
 };
 
 /* ---- only decisions, without a folder or a clock */

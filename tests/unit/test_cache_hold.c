@@ -70,25 +70,6 @@ __attribute__((visibility("default"))) int nanosleep(const struct timespec *aske
 	return (int)syscall(SYS_nanosleep, asked, left);
 }
 
-/* A driver that looks up an entry holds a shared lock. */
-TEST(a_reader_keeps_writers_out)
-{
-	struct cache_live *live;
-	pid_t child;
-	int release;
-
-	start_anew();
-	fill(1, 1);
-	live = open_live(1 << 30, CACHE_FULL_REFUSE);
-	release = hold_lock(false, &child);
-	assert_true(release >= 0);
-	GIVES(JW_ERR_BUSY, insert_one(why, live, 2, 0, NULL));
-	end_lock(release, child);
-	OK(insert_one(why, live, 2, 0, NULL));
-	OK(cache_live_close(why, live));
-	assert_consistent(2);
-}
-
 /* The lock is free between two inserts through one handle. */
 TEST(the_lock_is_let_go_of)
 {

@@ -8,22 +8,26 @@
 #include "held_lock.h"
 #include "index_bytes.h"
 
+/* A driver that looks up an entry holds a shared lock, and one that adds an entry an exclusive one.
+ */
 TEST(a_lock_is_waited_for_but_not_for_ever)
 {
-	struct cache_live *live;
-	int release;
-	pid_t child;
+	for (int exclusive = 0; exclusive < 2; exclusive++) {
+		struct cache_live *live;
+		int release;
+		pid_t child;
 
-	start_anew();
-	fill(1, 1);
-	live = open_live(1 << 30, CACHE_FULL_REFUSE);
-	release = hold_lock(true, &child);
-	assert_true(release >= 0);
-	GIVES(JW_ERR_BUSY, insert_one(why, live, 2, 0, NULL));
-	end_lock(release, child);
-	OK(insert_one(why, live, 2, 0, NULL));
-	OK(cache_live_close(why, live));
-	assert_consistent(2);
+		start_anew();
+		fill(1, 1);
+		live = open_live(1 << 30, CACHE_FULL_REFUSE);
+		release = hold_lock(exclusive, &child);
+		assert_true(release >= 0);
+		GIVES(JW_ERR_BUSY, insert_one(why, live, 2, 0, NULL));
+		end_lock(release, child);
+		OK(insert_one(why, live, 2, 0, NULL));
+		OK(cache_live_close(why, live));
+		assert_consistent(2);
+	}
 }
 
 TEST(a_pipe_is_not_an_entry)

@@ -84,7 +84,7 @@ TEST(the_newest_is_taken)
 	put("many/lib/libnvrtc.so.13.alt");
 	put("many/lib/nvrtc64_120_0.txt");
 	check_found("many", "many/lib/libnvrtc.so.12", NULL);
-	/* A file is taken itself, whatever its name is. */
+	/* A file that is named is the one that is found, even beside a newer one. */
 	check_found("many/lib/libnvrtc.so.11.2", "many/lib/libnvrtc.so.11.2", NULL);
 	/* A file that is not a library is not found. */
 	put("none/lib/libnvrtc-builtins.so.13");

@@ -273,17 +273,9 @@ TEST_WITH(what_is_asked_for_wrongly_changes_nothing, usual, NULL)
 	assert_false(is_there("home") || is_there("state"));
 }
 
-/* The lines of every shell are removed, even if zsh has its own folder; the system's too, if the
- * account may write there. A failure does not prevent the rest. */
-TEST_WITH(without_a_scope_all_is_undone, usual, NULL)
+/* Applies settings in all scopes, and for each shell; zsh has its own folder. */
+static void apply_everywhere(void)
 {
-	static const char home[] = "removed /home/.bashrc|removed /home/z/.zshenv|"
-							   "removed /home/.config/jitwarm/shell.conf|"
-							   "removed /home/.config/fish/conf.d/jitwarm.fish|"
-							   "restored /home/.bash_profile|removed /home/.profile|"
-							   "removed /home/.config/environment.d/60-jitwarm.conf|";
-	char wanted[1024];
-
 	root_put("home/z/.zshrc", "");
 	OK(os_env_set(why, "ZDOTDIR", inside("home/z")));
 	expect(false, &shell, BASHRC);
@@ -297,24 +289,27 @@ TEST_WITH(without_a_scope_all_is_undone, usual, NULL)
 	OK(os_env_set(why, "SHELL", "fish"));
 	expect(false, &shell, "written /home/.config/fish/conf.d/jitwarm.fish|");
 	expect(false, &system_wide, "written /etc/environment|");
+}
+
+/* The lines of every shell are removed, even if zsh has its own folder; the system's too, if the
+ * account may write there. A failure does not prevent the rest. */
+TEST_WITH(without_a_scope_all_is_undone, usual, NULL)
+{
+	static const char home[] = "removed /home/.bashrc|removed /home/z/.zshenv|"
+							   "removed /home/.config/jitwarm/shell.conf|"
+							   "removed /home/.config/fish/conf.d/jitwarm.fish|"
+							   "restored /home/.bash_profile|removed /home/.profile|"
+							   "removed /home/.config/environment.d/60-jitwarm.conf|";
+	char wanted[1024];
+
+	apply_everywhere();
 	if (geteuid())
 		assert_int_equal(chmod(inside("etc"), 0500), 0);
 	root_put("home/z/.zprofile/x", "");
 	expect_failure(true, NULL, JW_ERR_UNSUPPORTED, ".zprofile");
 	assert_false(is_there("home/.bashrc"));
 	assert_int_equal(usual(state), 0);
-	root_put("home/z/.zshrc", "");
-	OK(os_env_set(why, "ZDOTDIR", inside("home/z")));
-	expect(false, &shell, BASHRC);
-	expect(false, &user, PROFILE);
-	root_put("home/.bash_profile", "mine\n");
-	expect(false, &user,
-		   "unchanged /home/.config/environment.d/60-jitwarm.conf|written /home/.bash_profile|");
-	OK(os_env_set(why, "SHELL", "zsh"));
-	expect(false, &shell, "unchanged /home/.config/jitwarm/shell.conf|written /home/z/.zshenv|");
-	OK(os_env_set(why, "SHELL", "fish"));
-	expect(false, &shell, "written /home/.config/fish/conf.d/jitwarm.fish|");
-	expect(false, &system_wide, "written /etc/environment|");
+	apply_everywhere();
 	(void)snprintf(wanted, sizeof wanted, "%s%s", home,
 				   geteuid() ? "" : "removed /etc/environment|");
 	expect(true, NULL, wanted);

@@ -27,7 +27,7 @@ if strange:
 shown = re.sub(r"\x1b\[[0-9;]*[mK]", "", shown)
 for line in shown.split("\n"):
     wide = sum(unicodedata.east_asian_width(sign) in "WF" for sign in line)
-    # A command is never folded
+    # A command is never folded.
     if len(line) + wide > columns and not re.search(r"^(Next|다음) +jitwarm|: jitwarm ", line) and re.search(r"\S +\S", re.sub(r"^\S*:? {2,}", "", line)):
         sys.exit(f"wider than {columns}: {line}")
 lacking = sorted(set(piped.split()) - set(shown.split()))

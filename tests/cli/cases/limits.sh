@@ -31,7 +31,7 @@ out_has "rows added: "
 run 0 cache verify --json --cache "$work/cache"
 json '(d["sound"], d["rows"], d["files_without_row"]) == (100, 100, 0)'
 
-# A stack may not grow, but a soft limit is raised.
+# A stack of 64 KiB is too small, but jitwarm raises a soft limit itself.
 if [[ ! $sanitized ]]; then
 	(ulimit -S -s 64 && run 0 scan "${gpu[@]}" "$sample") || exit 1
 	(ulimit -s 300 && run 0 scan "${gpu[@]}" "$sample") || exit 1
