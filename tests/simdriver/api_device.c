@@ -117,7 +117,7 @@ int cuDeviceComputeCapability(int *major, int *minor, int device)
 	return bad ? bad : cuDeviceGetAttribute(minor, 76, device);
 }
 
-int cuDeviceGetUuid(void *uuid, int device)
+int cuDeviceGetUuid_v2(void *uuid, int device)
 {
 	const struct gpu *gpu;
 	int bad = find(device, &gpu);
@@ -127,9 +127,14 @@ int cuDeviceGetUuid(void *uuid, int device)
 	return bad;
 }
 
-int cuDeviceGetUuid_v2(void *uuid, int device)
+/* Returns the whole GPU's id, which no slice of it (MIG) has. */
+int cuDeviceGetUuid(void *uuid, int device)
 {
-	return cuDeviceGetUuid(uuid, device);
+	int bad = cuDeviceGetUuid_v2(uuid, device);
+
+	if (!bad && sim.mig)
+		memset(uuid, 0xff, 8);
+	return bad;
 }
 
 int cuDeviceTotalMem_v2(size_t *bytes, int device)
