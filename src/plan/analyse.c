@@ -602,6 +602,25 @@ static enum loading loading_with(const struct reading *reading, const struct dev
 											  .member = image->member});
 }
 
+/* Returns the judgement of a container that is registered with a CUDA runtime for which the driver
+ * is too old: a program sees the error of the runtime, which comes first. */
+static struct judged_verdict refused_by_runtime(const struct account *account,
+												const struct judged_verdict *judged)
+{
+	struct judged_verdict refused = *judged;
+
+	if (judged->verdict < VERDICT_CANNOT || judged->reason == REASON_NEWER_CODE)
+		refused = (struct judged_verdict){
+			.verdict = VERDICT_CANNOT,
+			.reason = REASON_RUNTIME,
+			.needs = gpu_newer_driver(gpu_cuda_driver(account->runtime), judged->needs),
+			.pick = JUDGED_NO_PICK,
+			.code = judged->code};
+	if (refused.needs.cuda)
+		refused.error = PLAN_ERROR_OLD_DRIVER;
+	return refused;
+}
+
 /* Judges one container, whose section is now known. */
 static void count_container(struct account *account, size_t index, enum devcode_role role,
 							bool linked)
@@ -616,15 +635,9 @@ static void count_container(struct account *account, size_t index, enum devcode_
 	for (uint32_t t = 0; t < targets; t++) {
 		const bool superseded = is_superseded(account, index, t);
 		const struct judged_verdict judged =
-			role == DEVCODE_REGISTERED && judgements[t].verdict < VERDICT_CANNOT &&
+			role == DEVCODE_REGISTERED &&
 					is_too_old(account->reading, account->driver, account->runtime)
-				? (struct
-				   judged_verdict){VERDICT_CANNOT,
-								   REASON_RUNTIME,
-								   PLAN_ERROR_OLD_DRIVER,
-								   .needs = {account->runtime, {gpu_branch_number(account->runtime), 0, 0}},
-								   .pick = JUDGED_NO_PICK,
-								   .code = judgements[t].code}
+				? refused_by_runtime(account, &judgements[t])
 				: judgements[t];
 		enum plan_verdict verdict = superseded ? VERDICT_NOTHING : judged.verdict;
 		struct analyse_target *target = &account->targets[t].sums;

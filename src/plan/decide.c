@@ -285,11 +285,13 @@ void decide_library(const struct decide_facts *facts, struct jw_target device,
 			judged = (struct plan_judgement){.verdict = VERDICT_NOTHING};
 			counted.code = false;
 		}
-		if (piece->role == DEVCODE_REGISTERED && judged.verdict < VERDICT_CANNOT &&
+		if (piece->role == DEVCODE_REGISTERED &&
+			(judged.verdict < VERDICT_CANNOT || judged.reason == REASON_NEWER_CODE) &&
 			is_too_old(driver, needed))
-			judged = (struct plan_judgement){.verdict = VERDICT_CANNOT,
-											 .reason = REASON_RUNTIME,
-											 .needs = gpu_cuda_driver(needed)};
+			judged = (struct plan_judgement){
+				.verdict = VERDICT_CANNOT,
+				.reason = REASON_RUNTIME,
+				.needs = gpu_newer_driver(gpu_cuda_driver(needed), judged.needs)};
 		counted.verdict = judged.verdict;
 		counted.reason = judged.reason;
 		counted.needs = judged.needs;

@@ -39,6 +39,8 @@ library("packed", fatbin.entry(fatbin.CUBIN, 80, fatbin.old_cubin(80, "k", 64), 
 library("packed_text", fatbin.entry(fatbin.PTX, 75, text % (b"8.0", b"sm_75"), isa=(8, 0), compression="zstd"))
 library("cut_text", fatbin.entry(fatbin.PTX, 75, b"no header", isa=(8, 0)))
 library("nowhere", fatbin.entry(fatbin.CUBIN, 1000, fatbin.old_cubin(80, "k", 64)))
+library("later", fatbin.entry(fatbin.CUBIN, 80, fatbin.old_cubin(80, "k", 64, 130)), fatbin.entry(fatbin.PTX, 80, text % (b"9.0", b"sm_80"), isa=(9, 0)))
+library("later_text", fatbin.entry(fatbin.PTX, 75, text % (b"9.0", b"sm_75"), isa=(9, 0)))
 library("other", fatbin.entry(fatbin.CUBIN, 90, fatbin.old_cubin(90, "k", 64)))
 def one(kernel, version):
     return fatbin.container(fatbin.entry(fatbin.PTX, 75, (text % (version, b"sm_75")).replace(b"k()", kernel + b"()"), isa=tuple(map(int, version.split(b".")))))
@@ -58,6 +60,11 @@ failing new sm_80 550.163.01 "the provided PTX was compiled with an unsupported 
 	"install driver 570 (CUDA 12.8) or a newer one"
 failing unknown sm_80 550.163.01 "the provided PTX was compiled with an unsupported toolchain. (222)" "no driver that jitwarm knows reads its PTX" \
 	"use a build that has -gencode arch=compute_80,code=sm_80"
+# A runtime that is newer than the driver refuses it before the driver sees the code.
+for late in later later_text; do
+	failing $late sm_80 550.163.01 "CUDA driver version is insufficient for CUDA runtime version (35)" "toolkit 13.0 requires driver 580 (CUDA 13.0) or newer" \
+		"install driver 580 (CUDA 13.0) or a newer one"
+done
 failing packed sm_80 535.309.01 "device kernel image is invalid (200)" "it is compressed with zstd: drivers before 550.54.14 (CUDA 12.4) refuse it" \
 	"install driver 550.54.14 (CUDA 12.4) or a newer one"
 failing packed_text sm_80 535.309.01 "a PTX JIT compilation failed (218)" "it is compressed with zstd: drivers before 550.54.14 (CUDA 12.4) refuse it" \
