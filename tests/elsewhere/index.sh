@@ -12,9 +12,10 @@ jitwarm=$build/src/jitwarm
 # shellcheck source=tests/elsewhere/indexes.sh
 . "$here/indexes.sh"
 
-mkdir -p http/packages/{heavy,asked,pure,pyproject-toml,tensorflow,faiss-cpu,torch,jax,later,others,source}
-python3 - "$build/tests/framework/libsample_framework.so" <<'P'
+mkdir -p http/packages/{heavy,asked,pure,pyproject-toml,tensorflow,faiss-cpu,torch,jax,later,others,source,partly}
+PYTHONPATH=$here/../framework python3 - "$build/tests/framework/libsample_framework.so" <<'P'
 import os, pathlib, sys, zipfile
+import fatbin
 code = pathlib.Path(sys.argv[1]).read_bytes()
 def wheel(version, tag, member="asked/lib.so", name="asked", code=code):
     with zipfile.ZipFile(f"http/packages/{name.replace('_', '-')}/{name}-{version}-{tag}.whl", "w", zipfile.ZIP_DEFLATED) as archive:
@@ -40,6 +41,8 @@ for name, version, tag in (("tensorflow", "2.0.0", "py3-none-manylinux2014_x86_6
                            ("torch", "2.4.1", "py3-none-win_amd64"), ("faiss_cpu", "1.8", "py3-none-manylinux2014_x86_64"), ("jax", "0.5", "py3-none-any")):
     wheel(version, tag, "lib.so", name, b"no code")
 wheel("1.0", "py3-none-any", name="pyproject_toml")
+part = fatbin.library(*[fatbin.container(fatbin.entry(fatbin.CUBIN, sm, fatbin.old_cubin(sm, "k", 64))) for sm in (86, 90)])
+wheel("1.0", "py3-none-manylinux2014_x86_64", "partly/lib.so", "partly", part)
 for tag in ("py2.py3-none-win_amd64", "cp38-abi3-macosx_10_9_x86_64", "cp313-cp313t-manylinux_2_28_aarch64", "pp39-pypy39_pp73-linux_armv7l"):
     wheel("2.0+x", tag, "lib.so", "others", b"no code")
 wheel("1.0", "cp36-cp36m-win_amd64", "lib.so", "others", b"no code")
@@ -390,6 +393,8 @@ listed 0 --index -r requirements.txt
 said out "asked-1.1-py3-none-manylinux2014_x86_64.whl, sm_86 (RTX 30): " "pure-2.0-py3-none-any.whl: no device code" "sm_86 (RTX 30), all together: "
 said err "requirements.txt:5: another list is left out; scan it, too" "requirements.txt:6: a package from an address is left out" "requirements.txt:7: a file or folder is left out"
 [ "$(wc -l <err)" = 3 ] || fail "not three lines: $(cat err)"
+echo partly >partly.txt && listed 0 --index -r partly.txt
+said out "partly-1.0-py3-none-manylinux2014_x86_64.whl, sm_86 (RTX 30): runs as it is, but 1 of 2 pieces has no code for this GPU: a program that uses it fails"
 listed 0 --index -r pylock.toml
 said out "asked-1.0-py3-none-manylinux2014_x86_64.whl, sm_86 (RTX 30): "
 said err "pylock.toml:9: a file or folder is left out"

@@ -636,6 +636,7 @@ static void keep_newer(struct jw_driver *sum, const struct jw_driver *image)
 static void add_verdicts(struct jw_scan_verdicts *sum, const struct jw_scan_verdicts *image)
 {
 	sum->target = image->target;
+	sum->kernels = ""; /* the image's are gone when the sum is printed */
 	sum->native += image->native;
 	sum->compatible += image->compatible;
 	sum->link += image->link;
