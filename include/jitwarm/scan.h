@@ -69,8 +69,10 @@ struct jw_scan_verdicts {
 	size_t pieces, lacking;
 	bool family_alone; /* all of `lacking` is for the GPUs of a family alone ('a', 'f') */
 	bool runs;         /* others have code: a program fails only if it uses one of these */
-	/* Names of some kernels that the GPU cannot use: "gemm, axpy, copy, …", or "". */
+	/* Names of some kernels that the GPU cannot use: "gemm, axpy, copy, …", or ""; whether all of
+	 * them are NCCL's, which a program uses only on several GPUs. */
 	const char *kernels;
+	bool nccl;
 
 	struct jw_scan_work work; /* modules that the driver would compile, without link-time inputs */
 	struct jw_scan_work link_work;  /* link-time inputs, which are compiled only if link_needed */

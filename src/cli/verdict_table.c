@@ -132,14 +132,18 @@ void verdict_line(const struct output *out, const char *head, const struct verdi
 	buf_free(&text);
 }
 
-static void add_lacking(struct buf *text, size_t lacking, size_t pieces, const char *kernels)
+static void add_lacking(struct buf *text, const struct jw_scan_verdicts *verdicts)
 {
 	buf_add(text,
-			lacking == 1 ? "%zu of %s has no code for this GPU: a program that uses it fails"
-						 : "%zu of %s have no code for this GPU: a program that uses one fails",
-			lacking, TEXT_COUNT(pieces, "piece", "pieces"));
-	if (*kernels)
-		buf_add(text, " (kernels: %s)", kernels);
+			verdicts->lacking == 1
+				? "%zu of %s has no code for this GPU: a program that uses it fails"
+				: "%zu of %s have no code for this GPU: a program that uses one fails",
+			verdicts->lacking, TEXT_COUNT(verdicts->pieces, "piece", "pieces"));
+	if (*verdicts->kernels)
+		buf_add(text,
+				verdicts->nccl ? " (kernels of NCCL, which only programs on several GPUs use: %s)"
+							   : " (kernels: %s)",
+				verdicts->kernels);
 }
 
 static const char *separator(const struct buf *line)
@@ -228,7 +232,7 @@ enum style verdict_print_file(struct buf *line, const struct jw_scan_verdicts *v
 	add_cannot(line, verdicts);
 	if (verdicts->runs && verdicts->lacking) {
 		buf_add(line, "%s", line->size ? "; " : "runs as it is, but ");
-		add_lacking(line, verdicts->lacking, verdicts->pieces, verdicts->kernels);
+		add_lacking(line, verdicts);
 	}
 	if (line->size)
 		return compiles || link || verdicts->left_out || native || verdicts->tile ||

@@ -14,6 +14,18 @@ bool kernels_full(const char text[KERNELS_TEXT])
 	return text_ends(text, more);
 }
 
+bool kernels_are_nccl(const char *text, size_t pieces)
+{
+	const char *name = text;
+	bool nccl = text_starts(name, "nccl");
+
+	while (nccl && (name = strstr(name, ", "))) {
+		name += 2;
+		nccl = text_starts(name, "nccl") || (pieces == 1 && !strcmp(name, more));
+	}
+	return nccl;
+}
+
 static void add_name(char text[KERNELS_TEXT], const char *name)
 {
 	const size_t length = strlen(name);

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "code/kernel_names.h"
 #include "code/release.h"
 #include "code/rules.h"
 #include "os/file.h"
@@ -293,7 +294,11 @@ static void format_share(char text[FATE_TEXT], const struct file_fate *fate, con
 							  : "%zu of %s have no code for %s: a program that uses one fails",
 						  lacking, pieces, sm);
 	if (fate->kernels && *fate->kernels && is->lacking + is->too_new < is->pieces)
-		text_append(text, FATE_TEXT, " (kernels: %s)", fate->kernels);
+		text_append(text, FATE_TEXT,
+					kernels_are_nccl(fate->kernels, is->lacking + is->too_new)
+						? " (kernels of NCCL, which only programs on several GPUs use: %s)"
+						: " (kernels: %s)",
+					fate->kernels);
 }
 
 const char *fate_text(char text[FATE_TEXT], const struct file_fate *fate, struct jw_target device)

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/set.h"
 #include "base/text.h"
+#include "code/kernel_names.h"
 #include "code/release.h"
 #include "code/rules.h"
 #include "code/target_names.h"
@@ -100,6 +101,7 @@ static void fill_verdicts(struct jw_scan_verdicts *verdicts, struct jw_target ta
 		.family_alone = from->is.family_alone,
 		.runs = from->is.fate == DECIDE_RUNS,
 		.kernels = from->kernels,
+		.nccl = kernels_are_nccl(from->kernels, from->is.lacking + from->is.too_new),
 	};
 	switch (from->link_needed) {
 	case NEED_NO: verdicts->link_needed = JW_SCAN_NEED_NO; break;

@@ -23,6 +23,23 @@ done
 run 0 scan --target a100 "$work/libpart.so"
 out_lacks "kernels"
 
+# As in XGBoost 1.7.6, the linked code that lacks the GPU is NCCL's.
+PYTHONPATH=$cases/../../framework python3 - "$work/libnccl.so" <<'PYTHON'
+import sys
+import fatbin
+
+def container(kernel, *capabilities):
+    return fatbin.container(*(fatbin.entry(fatbin.CUBIN, sm, fatbin.old_cubin(sm, kernel, 64)) for sm in capabilities))
+
+open(sys.argv[1], "wb").write(fatbin.library(container("ncclKernel_AllReduce_Sum_f32", 80), *[container(f"k{i}", 80, 90) for i in range(4)],
+                                             objects=[container("ncclKernel_AllReduce_Sum_f32", 80)]))
+PYTHON
+nccl="(kernels of NCCL, which only programs on several GPUs use: ncclKernel_AllReduce_Sum_f32)"
+run 0 scan --target h100 "$work/libnccl.so"
+out_has "1 of 5 pieces has no code for this GPU: a program that uses it fails $nccl"
+run 0 check --target h100 --driver 550.163.01 "$work/libnccl.so"
+err_has "1 of 5 pieces has no code for sm_90: a program that uses it fails $nccl"
+
 # A failure comes with the error that a program prints, the cause, and the remedy.
 PYTHONPATH=$cases/../../framework python3 - "$work" <<'PYTHON'
 import sys
