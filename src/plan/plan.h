@@ -184,21 +184,3 @@ void plan_fate(const struct plan *plan, uint32_t target, size_t modules, struct 
 void unplanned_add(struct jw_unplanned *sum, const struct jw_unplanned *more);
 /* Returns whether the module's entry exists by now. */
 bool plan_is_compiled(const char *cache_dir, const struct plan_module *module);
-
-/* ---- the cost of a plan's cold modules: time of a first start, time of priming, space in the
- * cache */
-
-/* Adds a cold module, or one that is restored, which a start compiles, but not `prime`. */
-void forecast_add(struct jw_forecast *forecast, const struct plan *plan,
-				  const struct plan_module *module);
-/* Adds the time for linking at each start on one of the plan's targets. */
-void forecast_add_link(struct jw_forecast *forecast, const struct plan *plan, size_t target);
-/* Adds the modules of another GPU. */
-void forecast_join(struct jw_forecast *forecast, const struct jw_forecast *other);
-/* Returns the number of workers that `prime` starts for so many modules without other limits. */
-unsigned forecast_workers(size_t modules);
-/* Computes, after the last module, the time with so many workers. */
-void forecast_share(struct jw_forecast *forecast, unsigned workers);
-/* Called after that if the GPUs are in several machines: these share no first start, so the sum has
- * the longest one. */
-void forecast_part(struct jw_forecast *sum, const struct jw_forecast *gpu, bool first);

@@ -16,6 +16,7 @@
 #include "find/named_paths.h"
 #include "find/python.h"
 #include "plan/analyse.h"
+#include "plan/forecast.h"
 #include "plan/plan.h"
 #include "prime/explain.h"
 #include "prime/recorded_plan.h"
@@ -314,7 +315,8 @@ static void add_cures(struct jw_check_result *result)
 		result->failing[i].cure = cure_of(&result->failing[i]);
 }
 
-/* Moves names and notes from the plan to the result. */
+/* Fills in the result: GPUs, failing files, packages, compilers, files. Texts of the plan move into
+ * it. */
 static void summarise(struct plan *plan, const struct jw_check_options *options,
 					  struct jw_check_result *result)
 {

@@ -13,6 +13,7 @@
 #include "os/platform.h"
 #include "plan/analyse.h"
 #include "plan/estimate.h"
+#include "plan/forecast.h"
 #include "plan/plan.h"
 #include "prime/budget.h"
 #include "prime/explain.h"

@@ -15,6 +15,7 @@
 #include "plan/analyse.h"
 #include "plan/build.h"
 #include "plan/estimate.h"
+#include "plan/forecast.h"
 #include "plan/inventory.h"
 #include "plan/plan.h"
 

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "plan/forecast.h"
 #include "plan/plan.h"
 
 /* Compares the forecast with the time that the driver on the phantom GPU took to link real

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "plan/forecast.h"
 #include "plan/plan.h"
 
 static unsigned seed = 1;
