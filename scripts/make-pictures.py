@@ -2,7 +2,7 @@
 """make-pictures.py [-B BUILD-FOLDER] prime [--check]     records the README's picture, docs/pictures/prime.svg
 make-pictures.py chart [--check]                       draws docs/pictures/first-start-light.svg and -dark.svg
 
-prime runs `jitwarm check`, `jitwarm prime` and `jitwarm check` on a terminal of 100 columns, with the wheel of XGBoost 1.3.3 (scripts/get.sh
+prime runs `jitwarm check`, `jitwarm prime` and `jitwarm check` on a terminal of 64 columns, with the wheel of XGBoost 1.0.2 (scripts/get.sh
 frameworks) and NVIDIA's driver 550.163.01 on the phantom GPU, and draws what the terminal shows at the end, without the remarks of `prime`.
 --check writes nothing: it compares the picture's words with a recording under the simulated driver, but for times and sizes. Exit status 77:
 the wheel is not here.
@@ -26,11 +26,11 @@ import termios
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PICTURE = ROOT / "docs/pictures/prime.svg"
-COLUMNS, ROWS = 60, 60
+COLUMNS, ROWS = 64, 60
 WHEEL = pathlib.Path.home() / ".cache/jitwarm/frameworks/xgboost-1.0.2-linux/xgboost-1.0.2-py3-none-manylinux1_x86_64.whl"
 COMMANDS = (["check", "xgboost"], ["prime", "xgboost"], ["check", "xgboost"])
-# The picture has “…” for these lines between the first and the last ones of `prime`.
-REMARKS = r"(Predicted|Times assume|Why|The driver links)"
+# The picture has “…” for these lines of `prime`.
+REMARKS = r"(\d+ of \d+ modules|Predicted|Times assume|Why|The driver links)"
 STYLES = {"1": "strong", "2": "faint", "32": "good", "33": "warn", "31": "bad"}
 CHARACTER, LINE = 8.43, 19
 
@@ -150,9 +150,10 @@ def draw(lines):
 
 
 def words(drawn):
-    """The text of a picture, without what differs between machines: times, sizes and the number of workers."""
+    """The text of a picture, without what differs between machines: times, sizes, the number of workers, and other load."""
     lines = re.findall(r"<text[^>]*>(.*)</text>", drawn)
     text = " ".join(" ".join(html.unescape(re.sub(r"<[^>]*>", "", line)) for line in lines).split())
+    text = text.replace(" if nothing else runs", "")
     text = re.sub(r"[0-9.]+( (s|min))?( to [0-9.]+)? (s|min)\b( [0-9]+ s\b)?|[0-9.]+ [KMG]iB", "N", re.sub(r"with \d+ workers?", "with N workers", text))
     return re.sub(r"\s", "", text)
 

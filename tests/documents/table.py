@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """table.py JITWARM   the public table (scripts/make-site.py) in a headless Chromium: no console message, the search finds, each page fits 360
-pixels, no page loads anything from elsewhere; twenty cells, and the rows of docs/which.md, say what “which” says. Exit status 77: there is no Chromium."""
+pixels, no page loads anything from elsewhere; twenty cells, the rows of docs/which.md, and those of README.md say what “which” says. Exit status 77: there is no Chromium."""
 import importlib.util
 import json
 import os
@@ -67,6 +67,27 @@ with tempfile.TemporaryDirectory(prefix="table.") as folder:
         said = re.search(rf"^  {re.escape(version)}(?: \*)?  +(.*)$", text, re.M)
         if not said or said[1] != wanted:
             failures.append(f"docs/which.md: {package} {version} {how}: “{wanted}”, not “{said and said[1]}”")
+    # A row of README.md: a package, the beginning of its releases' versions, and the GPU
+    affected = {"TensorFlow 2.10 on an RTX 50": ("tensorflow", r"2\.10\.\d+", "rtx5090"), "XGBoost 1.6 on an H100": ("xgboost", r"1\.6\.\d+", "h100"),
+                "ONNX Runtime 1.14 on an RTX 50": ("onnxruntime-gpu", r"1\.14\.\d+", "rtx5090"),
+                "PyTorch 2.8 or newer on a GTX 10": ("torch", r"2\.(?:[89]|\d\d)\.\d+", "gtx1080")}
+    table = re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", (ROOT / "README.md").read_text().split("## Does it affect me?")[1].split("\n## ")[0], re.M)[1:]
+    if sorted(program for program, _ in table if program != "---") != sorted(affected):
+        failures.append(f"README.md: other rows than {sorted(affected)}: {table}")
+    for program, happens in table:
+        if program not in affected:
+            continue
+        package, versions, gpu = affected[program]
+        text = subprocess.run([jitwarm, "which", "--all", "--target", gpu, package], capture_output=True, text=True, env={**os.environ, "LC_ALL": "C.UTF-8"}).stdout
+        answers = [(version, said) for version, said in re.findall(rf"^  ({versions})(?: \*)?  +(.*)$", text, re.M) if "is not in" not in said]
+        said = set(answer for _, answer in answers)
+        if compiles := re.fullmatch(r"compiles ([\d,]+) modules, for up to (\d+) minutes", happens):
+            fits = said == {f"runs after compiling {compiles[1].replace(',', '')} modules: up to about {compiles[2]} min"}
+        else:
+            fails = re.fullmatch(r"fails with “no kernel image is available”; PyTorch ([\d.]+) runs", happens)
+            fits = fails and said == {"fails: no code for sm_61"} and re.search(rf"^  {re.escape(fails[1])} +runs as it is$", text, re.M)
+        if not fits:
+            failures.append(f"README.md: {program}: “{happens}”, but “which” says {answers}")
     if not chromium:
         print("\n".join(failures) or "skipped: no Chromium")
         sys.exit(1 if failures else 77)

@@ -81,7 +81,7 @@ grep -q "looks for it" err && fail "it names --ask: $(cat err)"
 # An index may give no sizes in its pages; its HTML may have addresses without a hash.
 rm -r state
 ask good --target sm_86 grown
-is "sizes that are asked for" 1 11 "fetching up to 12 wheels (" " at most)"
+is "sizes that are asked for" 1 11 "downloading up to 12 wheels (" " at most)"
 [ "$(grep -c "^HEAD " http/log)" = 24 ] || fail "not each size is asked for: $(cat http/log)"
 ask html --target sm_86 grown
 is "HTML" 1 11 " at most)" "pip install grown==1.9"
@@ -113,7 +113,7 @@ grep -q "PyTorch's own index" out && fail "it names the other index: $(cat out)"
 # several packages and GPUs
 rm -r state
 ask sized --target sm_86,sm_90 grown pure
-is "two GPUs" 1 11 "fetching up to 24 wheels (" "grown from ${site#http://}/sized/simple on sm_90" "pure from "
+is "two GPUs" 1 11 "downloading up to 24 wheels (" "grown from ${site#http://}/sized/simple on sm_90" "pure from "
 printf 'grown>=1\npure\n' >list.txt
 ask sized --target sm_86 -r list.txt
 is "a list" 1 0 "pip install grown==1.9"
