@@ -167,9 +167,10 @@ bool jw_cache_serves_now(const struct jw_cache_info *cache, uint64_t bytes);
 /* Returns a driver, for an example, that runs all of these GPUs and whose names of cache entries
  * are known: "550.163.01". */
 const char *jw_driver_example(const struct jw_target *targets, size_t count);
-/* Lists all drivers whose names are known: "418.39, 460.106.00, …". Returns `text`. */
+/* Lists the drivers whose names are known: "418.39, 460.106.00, …"; all of them, or only those next
+ * to `driver`. Returns `text`. */
 enum { JW_DRIVER_NAMES = 1024 };
-const char *jw_driver_names(char text[JW_DRIVER_NAMES]);
+const char *jw_driver_names(char text[JW_DRIVER_NAMES], const struct jw_driver *driver);
 
 /* Finds the line of jw_cache_info.not_yours for `dir` (NULL: the live cache); the caller frees
  * *ret_line. */

@@ -341,11 +341,23 @@ const char *jw_driver_example(const struct jw_target *targets, size_t count)
 	return "550.163.01";
 }
 
-const char *jw_driver_names(char text[JW_DRIVER_NAMES])
+const char *jw_driver_names(char text[JW_DRIVER_NAMES], const struct jw_driver *driver)
 {
+	enum { NEAREST = 3 };
+	const size_t all = sizeof known / sizeof *known;
+	size_t first = 0, end = all;
+
+	if (driver) {
+		while (first < all && (!driver->release[0] ||
+							   gpu_release_compare(known[first].release, driver->release) < 0))
+			first++;
+		first = first ? first - 1 : 0;
+		first = first < all - NEAREST ? first : all - NEAREST;
+		end = first + NEAREST;
+	}
 	*text = '\0';
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		text_append(text, JW_DRIVER_NAMES, "%s%s", i ? ", " : "", known[i].name);
+	for (size_t i = first; i < end; i++)
+		text_append(text, JW_DRIVER_NAMES, "%s%s", i > first ? ", " : "", known[i].name);
 	return text;
 }
 

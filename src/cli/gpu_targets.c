@@ -158,20 +158,40 @@ void gpu_targets_warn(const struct cli *cli, const struct jw_driver *driver)
 					   jw_driver_text(text, driver), jw_driver_text(last, &newest));
 }
 
+/* Adds to an error about “rtx” that the next word, “4090”, belongs to the name. */
+static void explain_two_words(struct jw_error *err, const struct options *options,
+							  const char *first)
+{
+	struct jw_target targets[GPUS_MAX];
+	size_t count = 0;
+	char *whole = options->operand_count ? mem_printf("%s%s", first, options->operands[0]) : NULL;
+
+	if (whole && !jw_targets_read(NULL, whole, NULL, targets, GPUS_MAX, &count))
+		error_set(err, JW_ERR_USAGE, "--target takes one word: “--target %s”", whole);
+	mem_free(whole);
+}
+
 int gpu_targets_read(struct jw_error *err, struct cli *cli, struct gpu_targets *ret_gpus)
 {
 	const struct options *options = &cli->options;
 	struct gpu_targets gpus = {.arm = options_given(options, "target")};
+	char names[JW_DRIVER_NAMES];
 	const char *text;
 
-	for (size_t i = 0; (text = options_item(options, "driver", i)); i++)
+	for (size_t i = 0; (text = options_item(options, "driver", i)); i++) {
+		if (!strcmp(text, "list"))
+			return error_set(err, JW_ERR_USAGE, "jitwarm knows the drivers %s",
+							 jw_driver_names(names, NULL));
 		take_named_driver(text, &gpus.named);
+	}
 	if (gpus.named.version && jw_driver_parse(err, gpus.named.version, &gpus.driver))
 		return -1;
 	gpu_targets_warn(cli, &gpus.driver);
 	for (size_t i = 0; (text = options_item(options, "target", i)); i++) {
-		if (add_named(err, cli, "target", text, &gpus.driver, &gpus))
+		if (add_named(err, cli, "target", text, &gpus.driver, &gpus)) {
+			explain_two_words(err, options, text);
 			return -1;
+		}
 		remember_typed(cli, text);
 		gpus.arm = gpus.arm && all_arm(text);
 	}

@@ -109,7 +109,7 @@ static int no_target(struct jw_error *err, const struct options *options, const 
 	typed = names.size && !names.overflowed;
 	error_set(err, JW_ERR_USAGE,
 			  "this command has no --target: “jitwarm scan --target %s%s” asks about another GPU, "
-			  "“jitwarm make --target %s --driver %s -o lab.jwpack%s” compiles for it",
+			  "“jitwarm make --target %s --driver %s --fetch -o lab.jwpack%s” compiles for it",
 			  gpu, typed ? buf_text(&names) : "", gpu, jw_driver_example(targets, count),
 			  typed ? buf_text(&names) : " torch");
 	buf_free(&names);
@@ -285,6 +285,22 @@ static int take_option_value(struct jw_error *err, const struct cli_option *tabl
 	return 0;
 }
 
+/* Whether the unknown option is --target, which the command does not have, or a typing error in
+ * it. */
+static bool means_target(const struct cli_option *table, const char *text, size_t length)
+{
+	struct suggest nearest = suggest_for(text, length);
+	const struct cli_option *option;
+
+	for (size_t i = 0; (option = table_at(table, i)); i++)
+		if (!strcmp(option->name, "target"))
+			return false;
+		else if (!option->hidden)
+			suggest_offer(&nearest, option->name);
+	suggest_offer(&nearest, "target");
+	return nearest.best && !strcmp(nearest.best, "target");
+}
+
 static int read_long(struct jw_error *err, struct options *options, const char *text,
 					 struct arguments *rest)
 {
@@ -295,7 +311,7 @@ static int read_long(struct jw_error *err, struct options *options, const char *
 	if (given.option && given.option->only_setting)
 		return error_set(err, JW_ERR_USAGE, "--%s is a setting: “jitwarm config %s VALUE” sets it",
 						 given.option->name, given.option->name);
-	if (!given.option && is_named("target", text, length))
+	if (!given.option && means_target(options->table, text, length))
 		return no_target(err, options, equals ? equals + 1 : NULL, rest);
 	if (!given.option)
 		return unknown_name(err, options->table, text, length);

@@ -206,13 +206,29 @@ bool jw_target_named_arm(const char *name)
 		   (target.sm == GB10 || gpu_is_tegra(target.sm));
 }
 
-/* Returns whether a similar name is of another family: RTX 4091 may be RTX 4090, but RTX 6070 would
- * be of another family than RTX 6000. */
+/* Whether both numbers have the same digits, in any order. */
+static bool has_digits_of(const char *a, const char *b)
+{
+	int left[10] = {0};
+
+	for (; text_is_digit(*a); a++)
+		left[*a - '0']++;
+	for (; text_is_digit(*b); b++)
+		if (!left[*b - '0']--)
+			return false;
+	for (size_t i = 0; i < COUNT(left); i++)
+		if (left[i])
+			return false;
+	return true;
+}
+
+/* Returns whether a similar name is of another family: RTX 4091 or RTX 4900 may be RTX 4090, but
+ * RTX 6070 would be of another family than RTX 6000. */
 static bool is_of_other_family(const char *typed, const char *name)
 {
 	const char *a = typed + strcspn(typed, "0123456789"), *b = name + strcspn(name, "0123456789");
 
-	return text_is_digit(*a) && text_is_digit(*b) &&
+	return text_is_digit(*a) && text_is_digit(*b) && !has_digits_of(a, b) &&
 		   (strncmp(a, b, 2) != 0 || text_starts(a + 1, "000") != text_starts(b + 1, "000"));
 }
 

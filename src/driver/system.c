@@ -324,11 +324,11 @@ static int names_unknown(struct jw_error *err, const struct jw_driver *driver)
 						 jw_driver_text(text, driver), known ? known->name : "550.163.01");
 	return error_set(
 		err, JW_ERR_UNSUPPORTED,
-		"driver %s: jitwarm does not know the names of its cache entries; it knows those of %s. "
-		"“jitwarm scan” and “jitwarm bake” need no names. --driver FILE reads the names from the "
-		"driver's libcuda.so or nvcuda64.dll, or from the profile that “jitwarm status "
-		"--driver-profile FILE” writes on a machine with this driver",
-		jw_driver_text(text, driver), jw_driver_names(names));
+		"driver %s: jitwarm does not know the names of its cache entries; it knows those of %s and "
+		"others (“--driver list” names all). “jitwarm scan” and “jitwarm bake” need no names. "
+		"--driver FILE reads the names from the driver's libcuda.so or nvcuda64.dll, or from the "
+		"profile that “jitwarm status --driver-profile FILE” writes on a machine with this driver",
+		jw_driver_text(text, driver), jw_driver_names(names, driver));
 }
 
 static int open_elsewhere(struct jw_error *err, const struct jw_system_options *options,

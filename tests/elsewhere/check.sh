@@ -87,7 +87,7 @@ if [ "$kind" = fake ]; then
 	kill -TERM $supervisor; got=0; wait $supervisor 2>/dev/null || got=$?
 	[ $got = 143 ] && grep -q "x.jwpack is not written, and what was compiled is gone" out && [ -z "$(find . -name '*.jwpack*')$(ls -A "$JITWARM_STATE/runs")" ] &&
 		ok "interrupted" || fail "interrupted: status $got: $(cat out; find . -name '*.jwpack*'; ls -A "$JITWARM_STATE/runs")"
-	expect 2 0 "driver 550.999 (CUDA 12.4): jitwarm does not know the names of its cache entries; it knows those of 418.39, 460.106.00, " $sm --driver 550.999 "$library"
+	expect 2 0 "driver 550.999 (CUDA 12.4): jitwarm does not know the names of its cache entries; it knows those of 550.163.01, 555.58.02, 580.126.09 and others (“--driver list” names all)" $sm --driver 550.999 "$library"
 	expect 2 0 "driver 550.163.01 (CUDA 12.4) needs ptxas 12.4: “jitwarm compiler fetch 12.4” gets it (wheel nvidia-cuda-nvcc-cu12==12.4.*)" \
 		$sm --driver 550.163.01 "$library"
 	expect 2 0 "driver 470.256.02 (CUDA 11.4) needs ptxas 11.4, for which there is no wheel: --ptxas FILE names that of a CUDA 11.4 toolkit" \

@@ -124,6 +124,7 @@ TEST(names_of_unknown_gpus_are_refused)
 		const char *text, *says;
 	} cases[] = {
 		{"rtx 4091", "did you mean rtx4090?"},
+		{"rtx4900", "did you mean rtx4090?"},
 		{"rtxx3070", "did you mean rtx3070?"},
 		{"rtx6070", "or its product (rtx3070)"},
 		{"X40-48Q", "is not a known GPU"},

@@ -306,12 +306,13 @@ static const char *nameless_text(char text[ANSWER_TEXT], const struct jw_check_o
 			unknown ? jw_driver_example(targets, count) : result->named);
 	else
 		/* As it was typed: 550.1 is not answered as 550.01. */
-		(void)text_format(text, ANSWER_TEXT,
-						  "cannot tell: jitwarm does not know the names of driver %s's cache "
-						  "entries; it knows those of %s. Check on a machine with this driver",
-						  asked->driver && driver->release[0] ? asked->driver
-															  : jw_driver_text(name, driver),
-						  jw_driver_names(names));
+		(void)text_format(
+			text, ANSWER_TEXT,
+			"cannot tell: jitwarm does not know the names of driver %s's cache "
+			"entries; it knows those of %s and others (“--driver list” names all). Check on a "
+			"machine with this driver",
+			asked->driver && driver->release[0] ? asked->driver : jw_driver_text(name, driver),
+			jw_driver_names(names, driver));
 	return text;
 }
 

@@ -470,7 +470,7 @@ static int check_make_usage(struct jw_error *err, const struct options *options)
 	if (!options_given(options, "target"))
 		return error_set(err, JW_ERR_USAGE,
 						 "name the other machine's GPU with --target: jitwarm make --target "
-						 "rtx3070 --driver 550.163.01 -o lab.jwpack torch");
+						 "rtx3070 --driver 550.163.01 --fetch -o lab.jwpack torch");
 	if (!output && !options_given(options, "dry-run"))
 		return error_set(
 			err, JW_ERR_USAGE,
@@ -1360,8 +1360,8 @@ static int choose_gpus(struct jw_error *err, struct cli *cli)
 			}
 	if (wanted.count && !kept && system->gpu_count)
 		return error_set(err, JW_ERR_USAGE,
-						 "--gpu: no GPU here is %s: “jitwarm make --target %s --driver %s -o "
-						 "FILE.jwpack” compiles for another machine",
+						 "--gpu: no GPU here is %s: “jitwarm make --target %s --driver %s --fetch "
+						 "-o FILE.jwpack” compiles for another machine",
 						 gpu_targets_name(name, &cli->out, wanted.targets[0]),
 						 jw_target_sm(sm, wanted.targets[0]), jw_driver_example(wanted.targets, 1));
 	system->gpu_count = wanted.count ? kept : system->gpu_count;
@@ -1656,7 +1656,7 @@ const struct cli_command command_make = {
 		"and driver.\n\nThe ptxas of that driver's CUDA version makes the same machine code as the "
 		"driver. The result is a pack for “jitwarm import” on the other machine, or a cache in a "
 		"folder for a container image. “jitwarm compiler fetch”, or --fetch, gets this ptxas.",
-	.examples = "jitwarm make --target rtx3070 --driver 550.163.01 -o lab.jwpack torch\n"
+	.examples = "jitwarm make --target rtx3070 --driver 550.163.01 --fetch -o lab.jwpack torch\n"
 				"jitwarm make --target sm_86 --driver 550.163.01 -n torch\n",
 	.options = make_options,
 	.run = prime_run,

@@ -482,7 +482,8 @@ static int refuse_unknown(struct jw_error *err, const struct cli *cli, const cha
 	char *text, *nearest;
 
 	if (listed)
-		return error_set(err, JW_ERR_NOT_FOUND, "jitwarm has no list of %s; did you mean %s?",
+		return error_set(err, JW_ERR_NOT_FOUND,
+						 "%s: not among the GPU packages that jitwarm knows; did you mean %s?",
 						 package, listed);
 
 	add_ask(&command, cli, NULL, 0);
@@ -490,10 +491,13 @@ static int refuse_unknown(struct jw_error *err, const struct cli *cli, const cha
 	nearest = jw_which_nearest(package);
 	if (nearest)
 		error_set(err, JW_ERR_NOT_FOUND,
-				  "jitwarm has no list of %s (did you mean %s?): “%s” looks at its releases",
+				  "%s (did you mean %s?): not among the GPU packages that jitwarm knows, so it may "
+				  "have no device code; “%s” looks at its releases",
 				  package, nearest, text);
 	else
-		error_set(err, JW_ERR_NOT_FOUND, "jitwarm has no list of %s: “%s” looks at its releases",
+		error_set(err, JW_ERR_NOT_FOUND,
+				  "%s: not among the GPU packages that jitwarm knows, so it may have no device "
+				  "code; “%s” looks at its releases",
 				  package, text);
 	mem_free(nearest);
 	mem_free(text);

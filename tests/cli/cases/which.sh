@@ -84,7 +84,7 @@ err_one_line
 
 # These words are not packages, or not in the list.
 run 3 which --target gtx1080 no-such-package
-err_has "jitwarm has no list of no-such-package: “jitwarm which --target gtx1080 no-such-package --ask” looks at its releases"
+err_has "no-such-package: not among the GPU packages that jitwarm knows, so it may have no device code; “jitwarm which --target gtx1080 no-such-package --ask” looks at its releases"
 run 3 which --target rtx3070 --driver 550 --platform windows --python 3.11 torch no-such-package
 err_has "“jitwarm which --target rtx3070 --driver 550 --platform windows --python 3.11 torch no-such-package --ask”"
 # A driver that does not run the GPU is no failure of the command, and hides no other GPU's answer
@@ -96,7 +96,7 @@ out_has "torch from PyPI on RTX 3070 (sm_86)"
 # The answer names the package with the GPU code of the named one.
 for names in cupy=cupy-cuda12x jax=jax-cuda12-plugin PyTorch=torch; do
 	run 3 which --target h100 "${names%=*}"
-	err_has "jitwarm has no list of ${names%=*}; did you mean ${names#*=}?"
+	err_has "${names%=*}: not among the GPU packages that jitwarm knows; did you mean ${names#*=}?"
 	run "0|1" which --target h100 --platform linux "${names#*=}"
 done
 
@@ -184,7 +184,7 @@ out_has "To ask the index: jitwarm which --target rtx5090 --platform linux onnxr
 # A name that is mistyped brings the nearest one of the list.
 for names in xgbost=xgboost bitsandbyts=bitsandbytes Tensor_flow=tensorflow; do
 	run 3 which --target gtx1080 "${names%=*}"
-	err_has "jitwarm has no list of ${names%=*} (did you mean ${names#*=}?): “jitwarm which --target gtx1080 ${names%=*} --ask” looks at its releases"
+	err_has "${names%=*} (did you mean ${names#*=}?): not among the GPU packages that jitwarm knows, so it may have no device code; “jitwarm which --target gtx1080 ${names%=*} --ask” looks at its releases"
 	err_one_line
 done
 run 3 which --target gtx1080 no-such-package
