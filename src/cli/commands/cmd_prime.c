@@ -1029,7 +1029,7 @@ static void print_next(const struct prime_outcome *priming, const struct jw_prim
 		.compiled = run->compiled,
 		.fetched = run->shared.fetched,
 		.failed = run->failed,
-		.undone = run->undone,
+		.undone = run->undone || run->unchanged,
 		.opaque = run->opaque,
 	};
 	char driver[JW_DRIVER_TEXT];
