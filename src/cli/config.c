@@ -150,8 +150,8 @@ static void read_setting_line(struct config *config, const char *path, unsigned 
 		add_fault(config, path, number, name, false);
 }
 
-/* Reads a file that only trusted accounts can change: the superuser's, and on Windows the machine's,
- * where every account may make folders in %ProgramData%. */
+/* Reads a file that only trusted accounts can change: the superuser's, and on Windows the
+ * machine's, where every account may make folders in %ProgramData%. */
 static int read_trusted(struct jw_error *err, int which, const char *path, struct buf *text)
 {
 	return os_read_file(err, path, MAX_CONFIG, text) || os_check_trusted(err, path) ||

@@ -465,8 +465,7 @@ int conda_list_each(struct jw_error *err,
 	 * check of the path stays true while it is read, because only the superuser can change that. */
 	if (!os_home_dir(NULL, &home)) {
 		file = os_join(home, ".conda/environments.txt");
-		if ((os_check_exists(NULL, file, &there) || there) &&
-			!os_check_trusted(ret_unread, file))
+		if ((os_check_exists(NULL, file, &there) || there) && !os_check_trusted(ret_unread, file))
 			(void)os_read_file(ret_unread, file, MAX_LISTED, &text);
 	}
 	for (const char *line = buf_text(&text); !result && *line;) {

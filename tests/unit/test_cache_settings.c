@@ -269,7 +269,9 @@ TEST_WITH(paths_are_absolute_in_the_end, clean_environment, NULL)
 	expect_path("plain", "/plain", "relative to each program's working directory");
 	expect_path("plain/", "/plain", "relative to each program's working directory");
 	expect_path("plain/no/such", "/plain/no/such", "relative to each program's working directory");
-	expect_path("no/such", "/no/such", "the path is relative, and the driver caches nothing until its first folder exists");
+	expect_path(
+		"no/such", "/no/such",
+		"the path is relative, and the driver caches nothing until its first folder exists");
 	expect_path("~/cache", "/~/cache", "does not expand ~");
 	assert_int_equal(chdir(here), 0);
 	expect_path(dir, "/plain", NULL);
