@@ -61,7 +61,7 @@ if [ "$kind" = fake ]; then
 		expect "${each% *}" 4 "${each#* }: " "${each#* }" --nvrtc "$JITWARM_FAKE"
 		[ "$(wc -l <out)" = 1 ] || { echo "FAILED: $(cat out)"; failed=1; }
 	done
-	expect 64 4 "none is named" --nvrtc "$JITWARM_FAKE"
+	expect 64 4 "needs a CUDA C source" --nvrtc "$JITWARM_FAKE"
 	expect 3 4 "jitwarm: refuse.cu: NVRTC 12.0 does not compile it: refuse.cu(2): error: two" refuse.cu --nvrtc "$JITWARM_FAKE"
 	[ "$(head -1 out)" = "jitwarm: refuse.cu: NVRTC 12.0 does not compile it: refuse.cu(2): error: two" ] &&
 		grep -q 'refuse.cu(1): warning: one' out || { echo "FAILED: the log, behind one clear line"; failed=1; }
