@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "find/named_paths.h"
 #include "find/requirement.h"
+#include "find/sites.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/library.h"
@@ -290,6 +291,41 @@ size_t find_nvrtc_outside(char *ret_paths[NVRTC_OUTSIDE])
 		if (os_find_library(names[i], &path))
 			add_outside(ret_paths, &count, path);
 	return count;
+}
+
+/* Conda's NVRTC is in the environment's own folders. */
+static bool has_nvrtc(const char *folder)
+{
+	static const char *const sites[] = {"site-packages", "dist-packages"};
+	const char *kind = environment_kind(folder);
+	bool may = kind && !strcmp(kind, "conda");
+	char *path;
+
+	for (size_t i = 0; i < sizeof sites / sizeof *sites; i++)
+		may = may || !strcmp(os_base_name(folder), sites[i]);
+	if (!may || !library_kind_below(&nvrtc_kind, folder, &path))
+		return false;
+	mem_free(path);
+	return true;
+}
+
+bool find_nvrtc_beside(const char *path)
+{
+	char *named = os_dir_name(path), *folder;
+	bool has = false, more = !os_real_path(NULL, named, &folder);
+
+	mem_free(named);
+	while (more) {
+		char *above = os_dir_name(folder);
+
+		has = has_nvrtc(folder);
+		more = !has && strcmp(above, folder) != 0;
+		mem_free(folder);
+		folder = above;
+		if (!more)
+			mem_free(folder);
+	}
+	return has;
 }
 
 int jw_find_nvrtc(struct jw_error *err, const char *name, char **ret_path)

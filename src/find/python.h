@@ -33,3 +33,7 @@ char *path_list_next(const char **list);
  * are; the caller frees each. */
 enum { NVRTC_OUTSIDE = 8 };
 size_t find_nvrtc_outside(char *ret_paths[NVRTC_OUTSIDE]);
+
+/* Returns whether the environment in whose site-packages a file lies, active or not, has an NVRTC.
+ */
+bool find_nvrtc_beside(const char *path);

@@ -208,9 +208,36 @@ static bool names_nvrtc(const uint8_t *at, size_t size)
 	return false;
 }
 
-/* Returns whether a program may load an NVRTC: any of a whole environment; otherwise those whose
- * files bring it or name it. */
-static bool may_load_nvrtc(const struct jw_found *search)
+static bool has_nvrtc(const struct jw_found *found)
+{
+	enum compiler_kind kind;
+
+	for (size_t i = 0; i < found->file_count; i++)
+		if (find_compiler(&found->files[i], &kind) && kind == COMPILER_NVRTC)
+			return true;
+	return false;
+}
+
+/* Returns whether a program that loads this named file loads the NVRTC of its environment before
+ * any other, as CuPy does. A wheel's environment is the active one. */
+static bool is_served_inside(const char *path, const struct jw_cancel *cancel)
+{
+	struct jw_found *active;
+	bool has;
+
+	if (!text_ends(path, ".whl") ||
+		jw_find(NULL, &(struct jw_find_options){.cancel = *cancel}, &active))
+		return find_nvrtc_beside(path);
+	has = has_nvrtc(active);
+	jw_found_free(active);
+	return has;
+}
+
+/* Returns whether a program may load a listed NVRTC: any of a whole environment; otherwise those
+ * whose files bring it or name it. An NVRTC outside the environment is loaded only if the
+ * environment has none. */
+static bool may_load_nvrtc(const struct jw_found *search, bool outside,
+						   const struct jw_cancel *cancel)
 {
 	bool may = search->whole;
 
@@ -218,10 +245,11 @@ static bool may_load_nvrtc(const struct jw_found *search)
 		struct os_map map;
 
 		may = strstr(search->files[i].path, "nvrtc") != NULL;
-		if (may || os_map_open(NULL, search->files[i].path, &map))
-			continue;
-		may = names_nvrtc(map.data, map.size);
-		os_map_close(&map);
+		if (!may && !os_map_open(NULL, search->files[i].path, &map)) {
+			may = names_nvrtc(map.data, map.size);
+			os_map_close(&map);
+		}
+		may = may && !(outside && is_served_inside(search->files[i].path, cancel));
 	}
 	return may;
 }
@@ -235,7 +263,8 @@ void toolchains_compiler_free(struct jw_check_compiler *compiler)
 }
 
 /* Removes the listed NVRTCs if no program loads one. */
-static void drop_unloaded(const struct jw_found *search, struct jw_check_result *result)
+static void drop_unloaded(const struct jw_found *search, bool outside,
+						  const struct jw_cancel *cancel, struct jw_check_result *result)
 {
 	const char *const nvrtc = compiler_names[COMPILER_NVRTC];
 	struct jw_check_compiler *const all = result->compilers;
@@ -243,7 +272,7 @@ static void drop_unloaded(const struct jw_found *search, struct jw_check_result 
 
 	while (at < count && all[at].name != nvrtc)
 		at++;
-	if (at == count || may_load_nvrtc(search))
+	if (at == count || may_load_nvrtc(search, outside, cancel))
 		return;
 	result->compiler_count = at;
 	for (; at < count; at++) {
@@ -255,14 +284,13 @@ static void drop_unloaded(const struct jw_found *search, struct jw_check_result 
 }
 
 /* Checks the compilers by names, versions, and, for ptxas, a few kilobytes; starts nothing and
- * loads no library. Returns whether there is an NVRTC. */
-static bool check_compilers(const struct jw_found *found, const struct jw_driver *driver,
+ * loads no library. */
+static void check_compilers(const struct jw_found *found, const struct jw_driver *driver,
 							struct jw_check_result *result)
 {
 	static const char *const xla[] = {"jax", "tensorflow"}, *const nvvm[] = {"numba"};
 	const bool has_xla = has_package(found, xla, sizeof xla / sizeof *xla),
 			   has_nvvm = has_package(found, nvvm, sizeof nvvm / sizeof *nvvm);
-	bool has_nvrtc = false;
 
 	result->compilers = mem_array(MAX_COMPILERS, sizeof *result->compilers);
 	for (size_t i = 0; i < found->file_count; i++) {
@@ -270,7 +298,6 @@ static bool check_compilers(const struct jw_found *found, const struct jw_driver
 		enum compiler_kind kind;
 		const uint32_t cuda = find_compiler(file, &kind);
 
-		has_nvrtc = has_nvrtc || (cuda && kind == COMPILER_NVRTC);
 		for (size_t t = 0; cuda && t < result->gpu_count; t++) {
 			const struct jw_target device = result->gpus[t].target;
 			struct jw_check_compiler misfit = {.name = compiler_names[kind], .cuda = cuda};
@@ -285,7 +312,6 @@ static bool check_compilers(const struct jw_found *found, const struct jw_driver
 			list_compiler(file, misfit, result);
 		}
 	}
-	return has_nvrtc;
 }
 
 /* Checks the compiler in CUDA_HOME, /usr/local/cuda or the linker's cache, which programs load that
@@ -314,11 +340,14 @@ void toolchains_check(const struct jw_found *search, const struct jw_driver *dri
 					  const struct jw_cancel *cancel, struct jw_check_result *result)
 {
 	struct jw_found *whole = NULL;
+	bool outside;
 
 	if (search->environment && !search->whole)
 		(void)jw_find(NULL, &(struct jw_find_options){.cancel = *cancel}, &whole);
-	if (!check_compilers(whole ? whole : search, driver, result) && here)
+	check_compilers(whole ? whole : search, driver, result);
+	outside = here && !has_nvrtc(whole ? whole : search);
+	if (outside)
 		check_outside(driver, result);
-	drop_unloaded(search, result);
+	drop_unloaded(search, outside, cancel, result);
 	jw_found_free(whole);
 }

@@ -245,9 +245,30 @@ if ! is_wine; then
 			compilers 1 -- "c == [\"$refused\"]"
 			compilers 1 plain -- 'c == []'
 			remove
-			# A program uses its environment's compiler before these.
-			package nvidia-cuda-nvrtc-cu12 12.4.127 nvidia/cuda_nvrtc/lib/libnvrtc-builtins.so.12.4
+			# A program uses its environment's compiler before these, whether the whole environment, a package, a file of it or a wheel is named.
+			package nvidia-cuda-nvrtc-cu12 12.4.127 nvidia/cuda_nvrtc/lib/libnvrtc-builtins.so.12.4 nvidia/cuda_nvrtc/lib/libnvrtc.so.12
 			compilers 2 -- 'c == []'
+			package cupy-cuda12x 13.3.0 cupy/_core.so
+			cp "$work/jit.so" "$site/cupy/_core.so"
+			cp "$work/jit.so" "$site/cupy/nvrtc.so"
+			(cd "$site" && python3 -m zipfile -c "$work/cupy_cuda12x-13.3.0-py3-none-any.whl" cupy)
+			rm "$site/cupy/nvrtc.so"
+			for of in "" cupy-cuda12x "$site/cupy/_core.so" "$site/cupy" "$work/cupy_cuda12x-13.3.0-py3-none-any.whl"; do
+				compilers 1 ${of:+"$of"} -- 'c == []'
+				run "0|1" doctor --no-probe ${of:+"$of"}
+				out_lacks NVRTC
+			done
+			# An environment that is not active has its own compiler, also a conda environment; programs outside have none of it.
+			mkdir -p "$work/conda/conda-meta" "$work/conda/lib/python3.11/site-packages/cupy"
+			echo x >"$work/conda/lib/libnvrtc.so.12"
+			cp "$work/jit.so" "$work/conda/lib/python3.11/site-packages/cupy/_core.so"
+			compilers 1 "$work/conda/lib/python3.11/site-packages/cupy/_core.so" -- 'c == []'
+			(unset VIRTUAL_ENV && compilers 1 "$site/cupy/_core.so" -- 'c == []')
+			compilers 1 "$work/jit.so" -- "c == [\"$refused\"]"
+			rm -r "$site/nvidia"
+			for of in "$site/cupy/_core.so" "$work/cupy_cuda12x-13.3.0-py3-none-any.whl"; do
+				compilers 1 "$of" -- "c == [\"$refused\"]"
+			done
 			remove
 		) || exit 1
 	done
