@@ -284,8 +284,8 @@ static bool is_path_relative(const struct examination *seen, struct finding_draf
 	if (!seen->settings.path_set || !*value || os_is_absolute(value))
 		return false;
 	EVIDENCE(draft,
-			 "CUDA_CACHE_PATH=%.300s is relative: programs use another cache in each directory in "
-			 "which they start",
+			 "CUDA_CACHE_PATH=%.300s is relative: programs use a different cache in each directory "
+			 "in which they start",
 			 value);
 	FIX(draft, "set CUDA_CACHE_PATH to an absolute path: %s", directory_command());
 	return true;

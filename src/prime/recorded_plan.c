@@ -223,7 +223,7 @@ static void keep_places(struct plan *plan, const struct recorded_places *places)
 	for (size_t i = 0; i < places->count; i++)
 		idle += !places->items[i].used;
 	if (plan->too_new)
-		plan_note(plan, true, "%s too new for driver %s: record the command again under it",
+		plan_note(plan, true, "%s too new for driver %s: record the command again with this driver",
 				  TEXT_COUNT(plan->too_new, "recorded module is", "recorded modules are"),
 				  jw_driver_text(driver, &plan->profile.driver));
 	if (idle)
