@@ -55,8 +55,8 @@ bool jw_may_need_none(const struct jw_seconds *start);
  * more than the threads (docs/internals/estimates.md). 0 counts as 1. */
 double jw_workers_capacity(unsigned workers);
 
-/* Returns the wall time of `total` seconds of work, whose longest piece takes `longest`, for
- * workers of this capacity (0 counts as 1). */
-double jw_makespan_seconds(double total, double longest, double capacity);
+/* Returns the wall time of work that takes one worker `total`, and whose longest piece takes
+ * `longest`, for workers of this capacity (0 counts as 1). All times have the same unit. */
+double jw_makespan(double total, double longest, double capacity);
 
 #endif

@@ -87,9 +87,9 @@ struct jw_prime_progress {
 	/* jw_prime_plan.used, and those of them that are done; they come first. */
 	size_t used, used_done;
 	uint64_t done_bytes, total_bytes; /* bytes of PTX */
-	/* Predicted milliseconds, for a progress bar. done_weight begins at 0, includes the elapsed
-	 * part of running compiles, and never decreases. */
-	double done_weight, total_weight;
+	/* Predicted time of compiling, for a progress bar. done_weight_ms begins at 0, includes the
+	 * elapsed part of running compiles, and never decreases. */
+	double done_weight_ms, total_weight_ms;
 	double seconds_left; /* predicted from the run so far; 0 if unknown */
 	/* A file being worked on, never NULL. Valid only during the call, so copy what you need
 	 * later. */
@@ -179,7 +179,8 @@ struct jw_prime_result {
 	struct jw_prime_compiled compile;
 	struct jw_prime_kept keep;
 	/* Entries of the driver that uses the cache (of any driver for another machine's cache) that
-	 * were evicted, in this step or for carrying over. They were warm and are cold now. */
+	 * were evicted, in the second step for carrying over and in the third. They were warm and are
+	 * cold now. */
 	size_t evicted_in_use;
 	/* One line each, about files that could not be read; the last `assumptions` of them are about
 	 * modules that were left out, and how others are assumed to be loaded. */

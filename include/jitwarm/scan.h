@@ -184,8 +184,9 @@ struct jw_scan_failing {
 	const char *why, *cause;    /* lines for people */
 	struct jw_target exclusive; /* its only PTX, if that is for some GPUs alone; sm 0: it is not */
 	bool
-		driver_alone; /* an older driver than the file needs is the reason, which both lines name */
-	bool lacks_code;  /* machine code for the GPU, by the compiler of its other code, would run */
+		driver_alone; /* the only reason is a driver older than the file needs; both lines say so */
+	bool lacks_code;  /* with machine code for the GPU, by the compiler of its other code, the file
+						 would run */
 };
 
 enum jw_scan_part {

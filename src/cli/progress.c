@@ -22,8 +22,8 @@ static double progress_share(const struct progress *progress)
 
 	if (progress->done_modules >= progress->total_modules)
 		return 1;
-	if (progress->total_weight_ms > 0)
-		share = progress->done_weight_ms / progress->total_weight_ms;
+	if (progress->total_weight > 0)
+		share = progress->done_weight / progress->total_weight;
 	else
 		share = (double)progress->done_modules / (double)progress->total_modules;
 	return share < 0 ? 0 : share > 0.999 ? 0.999 : share;
@@ -188,14 +188,14 @@ static void print_kept(struct progress *progress)
 }
 
 void progress_start(struct progress *progress, const struct output *output, size_t total_modules,
-					double total_weight_ms, const char *label)
+					double total_weight, const char *label)
 {
 	*progress = (struct progress){.output = output,
 								  .label = language_text(label),
 								  .unit = "modules",
 								  .phase = label,
 								  .total_modules = total_modules,
-								  .total_weight_ms = total_weight_ms,
+								  .total_weight = total_weight,
 								  .started_ns = os_monotonic_ns()};
 	progress->is_terminal = !output->progress_json && terminal_rewrites(2);
 	progress->shown_ns = progress->changed_ns = progress->started_ns;
@@ -237,13 +237,13 @@ void progress_set_current(struct progress *progress, const char *current)
 	progress->current = mem_string(current);
 }
 
-void progress_update(struct progress *progress, size_t done_modules, double done_weight_ms,
+void progress_update(struct progress *progress, size_t done_modules, double done_weight,
 					 uint64_t done_bytes)
 {
 	if (done_modules > progress->done_modules)
 		progress->done_modules = done_modules;
-	if (done_weight_ms > progress->done_weight_ms) {
-		progress->done_weight_ms = done_weight_ms;
+	if (done_weight > progress->done_weight) {
+		progress->done_weight = done_weight;
 		progress->changed_ns = os_monotonic_ns();
 	}
 	if (done_bytes > progress->done_bytes)
@@ -344,7 +344,7 @@ void prime_bar_report(void *bar, const struct jw_prime_progress *report)
 		return;
 	}
 	if (!prime_bar->is_shown) {
-		progress_start(progress, prime_bar->output, report->total, report->total_weight,
+		progress_start(progress, prime_bar->output, report->total, report->total_weight_ms,
 					   report->phase == JW_PRIME_CARRYING ? "carrying over" : "compiling");
 		progress->phase = report->phase == JW_PRIME_CARRYING ? "carrying" : "compiling";
 	}
@@ -352,7 +352,7 @@ void prime_bar_report(void *bar, const struct jw_prime_progress *report)
 	progress->failed = report->failed;
 	progress_set_current(progress, report->current);
 	progress->shown_left_s = report->seconds_left;
-	progress_update(progress, report->done, report->done_weight, report->done_bytes);
+	progress_update(progress, report->done, report->done_weight_ms, report->done_bytes);
 }
 
 void prime_bar_message(void *bar, const char *line)

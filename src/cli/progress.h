@@ -8,9 +8,10 @@
  * objects are dropped and messages wait: nothing blocks until progress_finish.
  *
  *     struct progress progress;
- *     progress_start(&progress, &cli->out, modules, weight_ms, "sm_86");
- *     ... progress_update(&progress, done, done_weight_ms, done_bytes) at each event and on a
- * timer, so that the time left goes on ... progress_finish(&progress);
+ *     progress_start(&progress, &cli->out, modules, total_weight, "sm_86");
+ *     progress_update(&progress, done, done_weight, done_bytes);
+ *         ... at each event, and on a timer, so that the time left goes on ...
+ *     progress_finish(&progress);
  */
 #pragma once
 
@@ -33,7 +34,7 @@ struct progress {
 	size_t kept_count;
 	size_t failed;
 	size_t total_modules, done_modules;
-	double total_weight_ms, done_weight_ms;
+	double total_weight, done_weight; /* predicted work, in a unit of the caller's */
 	uint64_t done_bytes;
 	uint64_t started_ns, changed_ns, shown_ns; /* changed_ns: when the last module was finished */
 	double shown_share;
@@ -43,15 +44,15 @@ struct progress {
 	bool is_terminal, is_drawn;
 };
 
-/* Starts the progress. `total_weight_ms` is the predicted work, in any unit that the updates share;
+/* Starts the progress. `total_weight` is the predicted work, in any unit that the updates share;
  * if 0, modules count instead. `label` precedes the bar and must outlive it. Prints nothing with
  * --quiet. */
 void progress_start(struct progress *progress, const struct output *output, size_t total_modules,
-					double total_weight_ms, const char *label);
+					double total_weight, const char *label);
 /* Sets the file being worked on; `current` is copied. */
 void progress_set_current(struct progress *progress, const char *current);
 /* Updates the total work done so far, which is never less than before. */
-void progress_update(struct progress *progress, size_t done_modules, double done_weight_ms,
+void progress_update(struct progress *progress, size_t done_modules, double done_weight,
 					 uint64_t done_bytes);
 /* Prints a separate line above the bar, made harmless for terminals. */
 void progress_message(struct progress *progress, const char *line);

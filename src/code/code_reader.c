@@ -273,7 +273,7 @@ int code_next(struct jw_error *err, struct code_reader *reader, struct code_foun
 			reader->in_leaf = true;
 		}
 		step = leaf_next(&found.why, leaf, &found);
-		if (walk_cancelled(err, reader->cancel))
+		if (walk_check(err, reader->cancel))
 			return CODE_FAILED;
 		if (step == CODE_FAILED) {
 			found.member = leaf->origin.member;

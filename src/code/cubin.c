@@ -201,9 +201,7 @@ int cubin_read(struct jw_error *err, const void *data, size_t size, struct cubin
 	return cubin_read_by(err, read_cubin_memory, &bytes, size, ret_header);
 }
 
-/* Returns the part of a cubin for sm_100 and newer that its entry repeats. Source:
- * docs/internals/fatbin.md, "Container". */
-
+/* Source: docs/internals/fatbin.md, "Container". */
 struct devcode_view cubin_compat(struct devcode_view cubin)
 {
 	struct cubin_header header;

@@ -69,7 +69,7 @@ struct walk {
 	size_t depth; /* the number of open layers */
 };
 
-int walk_cancelled(struct jw_error *err, const struct jw_cancel *cancel)
+int walk_check(struct jw_error *err, const struct jw_cancel *cancel)
 {
 	return cancel_asked(cancel)
 			   ? error_set(err, JW_ERR_INTERRUPTED, "interrupted while files were read")
@@ -87,7 +87,7 @@ int walk_again(struct jw_error *err, atomic_uint_least64_t *again_bytes, uint64_
 /* Checks before each piece of a layer whether it may be unpacked. */
 static int may_unpack(struct jw_error *err, const struct layer *layer, size_t size)
 {
-	if (walk_cancelled(err, layer->walk->cancel))
+	if (walk_check(err, layer->walk->cancel))
 		return -1;
 	return walk_again(err, layer->walk->again_bytes, size);
 }
@@ -98,8 +98,8 @@ static enum walk_step trouble(struct walk_found *found, const char *member)
 	return WALK_TROUBLE;
 }
 
-/* Reads wheels and other zip files, and tar, with libarchive: one member after the other, without
- * writing to disk. */
+/* Reads tar, and the zip files that open_plain_zip does not take, with libarchive:
+ * one member after the other, without writing to disk. */
 
 enum { BLOCK = 1 << 20 }; /* bytes per read of libarchive */
 
@@ -310,8 +310,8 @@ static int open_archive(struct jw_error *err, struct layer *layer)
 	return open_feed(layer->archive, &layer->feed) ? 0 : archive_damaged(err, layer->archive);
 }
 
-/* Reads a zip file by its directory, in half of libarchive's time. Only plain zip files, such as
- * wheels; anything else, and damaged files, are left to libarchive. */
+/* Reads plain zip files, such as wheels, by their directory (zip_directory.h), in half of
+ * libarchive's time. Other zip files, and damaged ones, are left to libarchive. */
 
 enum {
 	MADE_BY_DOS = 0,
@@ -410,7 +410,7 @@ static int unpack_zstd(struct jw_error *err, void *context, uint8_t *to, size_t 
 		const uint8_t *data;
 		size_t left;
 
-		if (walk_cancelled(err, layer->walk->cancel) ||
+		if (walk_check(err, layer->walk->cancel) ||
 			stream_peek(err, layer->from, STREAM_STEP, &data, &in.size))
 			return -1;
 		in.src = data;
@@ -545,7 +545,7 @@ int walk_next(struct jw_error *err, struct walk *walk, struct walk_found *ret_fo
 			walk->depth--;
 		}
 		/* An interruption inside a layer looks like damage of the layer. */
-		if (walk_cancelled(err, walk->cancel))
+		if (walk_check(err, walk->cancel))
 			return WALK_FAILED;
 		if (step != WALK_END) {
 			*ret_found = found;

@@ -45,9 +45,10 @@ struct walk *walk_of_memory(const uint8_t *data, size_t size);
 int walk_next(struct jw_error *err, struct walk *walk, struct walk_found *ret_found);
 void walk_close(struct walk *walk); /* may be NULL */
 
-/* Returns JW_ERR_INTERRUPTED if reading has to end. A layer's reader asks before each piece, and
- * then fails; an outer layer must not report that as damage. */
-int walk_cancelled(struct jw_error *err, const struct jw_cancel *cancel);
+/* Returns -1 with JW_ERR_INTERRUPTED if reading has to end (cancel_check, with words about files).
+ * A layer's reader asks before each piece, and then fails; an outer layer must not report that as
+ * damage. */
+int walk_check(struct jw_error *err, const struct jw_cancel *cancel);
 
 /* Counts bytes that are unpacked once more. One file may need that for each of its members, and, in
  * a stream, for everything before them: beyond a total it fails at once with JW_ERR_LIMIT. */

@@ -67,7 +67,7 @@ static void close_handles(struct child *child)
 
 /* Called when the process or one of its pipes has ended; after the last one, all output has been
  * read. */
-static void handle_closed(struct child *child)
+static void part_ended(struct child *child)
 {
 	if (!--child->running)
 		close_handles(child);
@@ -97,7 +97,7 @@ static void on_child_exit(uv_process_t *process, int64_t status, int signal)
 	child->how.exit_status = (int)status;
 	child->how.signal = signal;
 	start_kill_timer(child);
-	handle_closed(child);
+	part_ended(child);
 }
 
 /* After the wait, the process's number may belong to another process. */
@@ -159,7 +159,7 @@ static void pipe_ended(struct child *child, uv_stream_t *stream, ssize_t why)
 	if (why != UV_EOF)
 		child_distrust(child, uv_strerror((int)why));
 	(void)uv_read_stop(stream);
-	handle_closed(child);
+	part_ended(child);
 }
 
 static void on_answer_line(uv_stream_t *stream, ssize_t got, const uv_buf_t *buffer)

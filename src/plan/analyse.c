@@ -13,6 +13,7 @@
 #include "code/ptx.h"
 #include "code/ptx_text.h"
 #include "code/rules.h"
+#include "code/walk.h"
 #include "os/platform.h"
 #include "os/uv.h"
 #include "plan/judged.h"
@@ -355,9 +356,9 @@ static int add_container(struct jw_error *err, struct reading *reading,
 	struct judged_container noted;
 	size_t verdicts;
 
-	if (cancel_asked(&reading->sink->cancel)) {
+	if (walk_check(err, &reading->sink->cancel)) {
 		reading->stopped = true;
-		return error_set(err, JW_ERR_INTERRUPTED, "interrupted while files were read");
+		return -1;
 	}
 	/* The image before it turned out to be unreadable and was never completed. */
 	if (!container->index)

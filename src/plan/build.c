@@ -68,8 +68,8 @@ void build_note(struct build *build, bool trouble, const char *format, ...)
 	va_end(arguments);
 }
 
-static int plan_add_file(struct jw_error *err, struct build *build,
-						 const struct analyse_image *image, uint32_t *ret_index)
+static int add_file(struct jw_error *err, struct build *build, const struct analyse_image *image,
+					uint32_t *ret_index)
 {
 	struct plan *plan = build->plan;
 
@@ -87,8 +87,7 @@ static int plan_add_file(struct jw_error *err, struct build *build,
 }
 
 /* Adds a module of an image, or adds the image's facts to the module that the plan already has. */
-static int plan_add_module(struct jw_error *err, struct build *build,
-						   const struct plan_module *module)
+static int add_module(struct jw_error *err, struct build *build, const struct plan_module *module)
 {
 	struct plan *plan = build->plan;
 	struct set *names = &build->known[module->target];
@@ -365,7 +364,7 @@ int build_add_image(struct jw_error *err, struct build *build, const struct anal
 		const bool loose = module.form != CACHE_KEY_LINK && module.role == DEVCODE_LOOSE;
 		const bool leave = loose && !build->request->everything && image->scan.library &&
 						   target->loose_bytes > PLAN_LOOSE_LIMIT_BYTES;
-		const bool passed = (module.superseded && !build->request->everything) || test;
+		const bool skipped = (module.superseded && !build->request->everything) || test;
 		const bool linked = module.form == CACHE_KEY_LINK && module.role == DEVCODE_RELOCATABLE &&
 							target->link_needed == NEED_YES;
 
@@ -382,17 +381,17 @@ int build_add_image(struct jw_error *err, struct build *build, const struct anal
 		if (module.form == CACHE_KEY_LINK && !build->request->link_inputs && image->scan.library &&
 			!linked)
 			continue;
-		if (file == UINT32_MAX && plan_add_file(err, build, image, &file))
+		if (file == UINT32_MAX && add_file(err, build, image, &file))
 			return -1;
 		module.file = file;
-		module.state = leave || passed ? PLAN_LEFT_OUT : PLAN_COLD;
+		module.state = leave || skipped ? PLAN_LEFT_OUT : PLAN_COLD;
 		module.on_demand = is_on_demand(build, image, loose);
 		module.keyed = image->keyed;
-		if (plan_add_module(err, build, &module))
+		if (add_module(err, build, &module))
 			return -1;
-		counts[module.target].left_out += leave && !passed;
-		counts[module.target].texts += text && !leave && !passed;
-		counts[module.target].superseded += passed;
+		counts[module.target].left_out += leave && !skipped;
+		counts[module.target].texts += text && !leave && !skipped;
+		counts[module.target].superseded += skipped;
 	}
 	if (file != UINT32_MAX && !image->scan.library && !test) {
 		build->loose_texts += image->modules[0].form == CACHE_KEY_TEXT;

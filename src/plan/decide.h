@@ -11,10 +11,10 @@
  * 1. A start fails if the driver is too old for the CUDA runtime. If the runtime loads lazily
  *    (loading.h), nothing else makes a start fail: code that the driver refuses, or that cannot be
  *    linked, is a piece that fails when it is used. If a runtime of 12.0 or newer loads all of it,
- *    a start fails with what the driver calls invalid: machine code of a newer CUDA, damage,
- * unknown kinds. With an older one it fails with all that the driver refuses, and if the runtime
- * must link and cannot: some inputs have code for the GPU and others have none, or the file no
- * longer has the inputs.
+ *    a start fails with what the driver calls invalid: machine code of a newer CUDA, damage, kinds
+ *    that it does not know. With an older one it fails with all that the driver refuses, and if the
+ *    runtime must link and cannot: some inputs have code for the GPU and others have none, or the
+ *    file no longer has the inputs.
  * 2. The runtime skips a linked container if neither it nor any of its inputs has code for the GPU.
  *    That is one piece without code.
  * 3. A library fails if more than half of its pieces have no code for the GPU or need a newer

@@ -121,7 +121,7 @@ bool jw_may_need_none(const struct jw_seconds *start)
 	return start->likely > 0 && (start->low <= 0 || (start->low < 0.05 && start->likely >= 0.1));
 }
 
-double jw_makespan_seconds(double total, double longest, double capacity)
+double jw_makespan(double total, double longest, double capacity)
 {
 	double shared = total / (capacity > 0 ? capacity : 1);
 

@@ -62,9 +62,8 @@ unsigned forecast_workers(size_t modules)
 void forecast_share(struct jw_forecast *forecast, unsigned workers)
 {
 	const struct jw_seconds *start = &forecast->start;
-	const double likely =
-		jw_makespan_seconds(start->likely - forecast->restored_seconds, forecast->longest_seconds,
-							jw_workers_capacity(workers));
+	const double likely = jw_makespan(start->likely - forecast->restored_seconds,
+									  forecast->longest_seconds, jw_workers_capacity(workers));
 
 	forecast->workers = workers;
 	forecast->prime = plan_seconds(likely, false);

@@ -17,13 +17,16 @@
 
 /* The verdict on one container for one GPU, without regard to its section. */
 struct judged_verdict {
-	uint8_t verdict, reason; /* enum plan_verdict, enum plan_reason */
+	/* As in plan_judgement, smaller: enum plan_verdict, enum plan_reason, … */
+	uint8_t verdict, reason;
 	uint16_t error;
 	bool tile;
 	uint32_t kind;
-	struct jw_driver needs; /* these are as in plan_judgement */
-	uint32_t pick; /* its number in struct picks; JUDGED_NO_PICK if there is nothing to compile */
-	bool code;     /* there is something that a program could miss */
+	struct jw_driver needs;
+	/* The number in struct picks of the PTX that the driver would compile; JUDGED_NO_PICK if there
+	 * is nothing to compile. */
+	uint32_t pick;
+	bool code; /* there is something that a program could miss */
 };
 #define JUDGED_NO_PICK UINT32_MAX
 
@@ -57,8 +60,8 @@ struct judged_form {
 	struct jw_piece_entry *entries;
 	size_t entry_count;
 	bool empty;
-	unsigned named; /* the number of containers whose kernels are in: */
 	char kernels[KERNELS_TEXT];
+	unsigned named; /* the number of containers whose kernels are in `kernels` */
 };
 
 struct judged {

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "cache/sound.h"
 #include "cache/verified.h"
+#include "code/walk.h"
 #include "plan/build.h"
 #include "plan/inventory.h"
 
@@ -68,8 +69,8 @@ static int read_found_file(struct jw_error *err, struct plan_reading *reading,
 		.setting = loading_setting_here(),
 	};
 
-	if (cancel_asked(&request->cancel))
-		return error_set(err, JW_ERR_INTERRUPTED, "interrupted while files were read");
+	if (walk_check(err, &request->cancel))
+		return -1;
 	return inventory_analyse(err, reading->inventory, file, &question, &sink);
 }
 

@@ -44,8 +44,7 @@ static bool spend_on(struct purse *purse, const struct plan_module *module)
 
 	if (module->entry_bytes > purse->left_bytes)
 		return false;
-	if (purse->budget_ms > 0 &&
-		jw_makespan_seconds(total, longest, purse->capacity) > purse->budget_ms)
+	if (purse->budget_ms > 0 && jw_makespan(total, longest, purse->capacity) > purse->budget_ms)
 		return false;
 	if (purse->left_bytes != UINT64_MAX)
 		purse->left_bytes -= module->entry_bytes;

@@ -1,3 +1,5 @@
+#include "prime/compile_plan.h"
+
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -41,7 +43,7 @@ static int run_opaque(struct jw_error *err, struct run_setup *setup,
 	setup->live = NULL;
 	setup->workers = 1;
 	compiled->compiled = compiled->misjudged = compiled->unchanged = compiled->met = 0;
-	prime_result_forget_failures(compiled);
+	run_forget_failures(compiled);
 	result = run_plan(err, setup, outcome);
 	after = run_folder_count_entries(cache);
 	compiled->compiled = after > before ? (size_t)(after - before) : 0;
@@ -100,10 +102,10 @@ static void note_lost(const struct run_setup *setup, struct jw_prime_result *out
 		return;
 	compiled->lost = done - there;
 	compiled->undone += compiled->lost;
-	prime_result_add_note(outcome,
-						  "%s of this run are no longer in the cache: another program has evicted "
-						  "or deleted them, or the folder was removed; run the same command again",
-						  TEXT_COUNT(compiled->lost, "entry", "entries"));
+	run_add_note(outcome,
+				 "%s of this run are no longer in the cache: another program has evicted "
+				 "or deleted them, or the folder was removed; run the same command again",
+				 TEXT_COUNT(compiled->lost, "entry", "entries"));
 }
 
 /* Runs the plan for a driver with known names of entries: results are inserted under the cache's
@@ -238,13 +240,13 @@ static int compile_planned(struct jw_error *err, const struct plan *plan,
 	speed_remember(system->state_dir, &compiler, &learnt);
 	/* These modules will still be cold for `check`, and this note says why. */
 	if (outcome->compile.misjudged)
-		prime_result_add_note(
+		run_add_note(
 			outcome,
 			"%s: the driver made other entries than predicted, which are in the cache, but "
 			"“jitwarm check” still calls this cold",
 			TEXT_COUNT(outcome->compile.misjudged, "module", "modules"));
 	if (outcome->compile.unchanged)
-		prime_result_add_note(
+		run_add_note(
 			outcome,
 			"%s: loaded by the driver, which kept nothing; “jitwarm check” still calls this cold",
 			TEXT_COUNT(outcome->compile.unchanged, "module", "modules"));

@@ -41,7 +41,7 @@ static int report_source(struct jw_error *err, const struct jw_prime_options *op
 	if (options->source)
 		options->source(options->context, source);
 	else if (failed->code)
-		prime_result_add_note(outcome, "%s", failed->message);
+		run_add_note(outcome, "%s", failed->message);
 	return 0;
 }
 
@@ -149,9 +149,9 @@ static void note_fates(const struct plan *plan, size_t from, struct jw_prime_res
 		const struct file_fate *fate = &plan->fates.items[i];
 		const struct jw_target device = plan->targets[fate->target].device;
 
-		prime_result_add_note(
-			outcome, fate->result ? "%s: %s; “jitwarm prime FILE” tries it again" : "%s: %s",
-			fate->file, fate_text(text, fate, device));
+		run_add_note(outcome,
+					 fate->result ? "%s: %s; “jitwarm prime FILE” tries it again" : "%s: %s",
+					 fate->file, fate_text(text, fate, device));
 	}
 }
 
@@ -199,7 +199,7 @@ int planning_make(struct jw_error *err, const struct jw_system *system,
 		return -1;
 	plan = planning->plan;
 	for (size_t i = 0; i < plan->note_count - plan->assumptions; i++)
-		prime_result_add_note(outcome, "%s", plan->notes[i]);
+		run_add_note(outcome, "%s", plan->notes[i]);
 	note_fates(plan, 0, outcome);
 	outcome->troubles = plan->troubles;
 	outcome->plan.images = plan->images;
@@ -229,7 +229,7 @@ void planning_note_assumptions(const struct plan *plan, struct jw_prime_result *
 	const size_t before = outcome->note_count;
 
 	for (size_t i = plan->note_count - plan->assumptions; i < plan->note_count; i++)
-		prime_result_add_note(outcome, "%s", plan->notes[i]);
+		run_add_note(outcome, "%s", plan->notes[i]);
 	outcome->assumptions = outcome->note_count - before;
 }
 

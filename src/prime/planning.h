@@ -1,4 +1,4 @@
-/* The steps of a run, between the files of this room. */
+/* The first step of a run: its plan; and the sums and reasons of what is left of it. */
 #pragma once
 
 #include <jitwarm/find.h>
@@ -33,8 +33,6 @@ struct planning {
 	char *containers;
 };
 
-/* ---- plan (planning.c) */
-
 /* Makes the plan; notes about the files go into the result. `planning` is empty before; the caller
  * frees it with planning_free in any case. */
 int planning_make(struct jw_error *err, const struct jw_system *system,
@@ -60,10 +58,3 @@ void planning_choose(struct plan *plan, const struct jw_system *system,
  * version. */
 struct jw_driver planning_compiler(const struct jw_system *system,
 								   const struct jw_prime_options *options);
-
-/* ---- compile (compile_plan.c) */
-
-/* Compiles a plan's cold modules into the live cache. Runs on one cache wait for each other. Adds
- * the results to *outcome, also the reason for stopping early. -1 if the run could not begin. */
-int compile_plan(struct jw_error *err, const struct plan *plan, const struct jw_system *system,
-				 const struct jw_prime_options *options, struct jw_prime_result *outcome);

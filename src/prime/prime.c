@@ -19,6 +19,7 @@
 #include "driver/run_folder.h"
 #include "pack/ledger.h"
 #include "plan/plan.h"
+#include "prime/compile_plan.h"
 #include "prime/planning.h"
 #include "prime/reuse.h"
 #include "prime/start_verdict.h"
@@ -210,8 +211,8 @@ static void keep_in_store(const struct jw_system *system, const struct jw_prime_
 											   .done = made,
 											   .total = made,
 											   .failed = outcome->compile.failed,
-											   .done_weight = 1,
-											   .total_weight = 1,
+											   .done_weight_ms = 1,
+											   .total_weight_ms = 1,
 											   .current = ""};
 
 	if (options->progress)
@@ -375,7 +376,7 @@ void jw_prime_result_free(struct jw_prime_result *result)
 {
 	if (!result)
 		return;
-	prime_result_forget_failures(&result->compile);
+	run_forget_failures(&result->compile);
 	jw_lines_free(result->notes, result->note_count);
 	mem_free(result->plan.gpus);
 	mem_free(result->compile.failures);

@@ -6,12 +6,14 @@
 #include "base/mem.h"
 #include "cache/remove.h"
 
-/* Names of entries that the cache lacks, and the lengths of their keys. */
+/* Modules whose entries the cache lacks, and the entries that must stay in it. */
 struct wanted {
-	uint64_t *keys, *key_bytes, *warm;
-	size_t *modules; /* indices into the plan */
-	bool *found;     /* for dry_run */
-	size_t count, warm_count;
+	uint64_t *keys, *key_bytes; /* names of the entries, and the lengths of their keys */
+	size_t *modules;            /* indices into the plan */
+	bool *found;                /* for dry_run */
+	size_t count;
+	uint64_t *warm; /* names of the plan's entries that the cache has */
+	size_t warm_count;
 };
 
 /* Lists the wanted modules that fit into `budget_bytes` (0: no budget). The most expensive modules

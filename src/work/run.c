@@ -1,5 +1,5 @@
 /* The supervisor. From top to bottom: reports to the caller, memory, the next step of a worker,
- * lost workers, answers, entries that wait for the cache, the loop. */
+ * lost workers, entries that wait for the cache, answers, the loop. */
 #include "work/run.h"
 
 #include <signal.h>
@@ -41,7 +41,7 @@ unsigned run_busy_workers(const struct run *run)
 enum { MAX_FAILURES = 10000, MAX_NOTES = 100000 };
 static const uint64_t GUESS_EVERY_NS = 100000000;
 
-void prime_result_add_note(struct jw_prime_result *result, const char *format, ...)
+void run_add_note(struct jw_prime_result *result, const char *format, ...)
 {
 	va_list arguments;
 	char *line;
@@ -53,7 +53,7 @@ void prime_result_add_note(struct jw_prime_result *result, const char *format, .
 	mem_free(line);
 }
 
-void prime_result_forget_failures(struct jw_prime_compiled *result)
+void run_forget_failures(struct jw_prime_compiled *result)
 {
 	for (size_t i = 0; i < result->failure_count; i++) {
 		mem_free(result->failures[i].path);
@@ -78,7 +78,7 @@ static void module_done(struct run *run, size_t index)
 	run->report.progress.used_done += module->used;
 	run->report.progress.done_bytes += module->payload_bytes;
 	run->report.progress.current = run->setup->plan->files[module->file].path;
-	run->report.done_weight += module->cost_ms;
+	run->report.done_weight_ms += module->cost_ms;
 }
 
 void run_module_failed(struct run *run, size_t index, const char *reason, const char *log)
@@ -175,7 +175,7 @@ static void report_progress(struct run *run)
 	struct run_report *report = &run->report;
 	const uint64_t now_ns = os_monotonic_ns();
 	struct pace pace = report->pace;
-	double weight = report->done_weight;
+	double weight_ms = report->done_weight_ms;
 
 	/* Counts also modules that already take longer than predicted. */
 	for (unsigned i = 0; i < run->setup->workers; i++) {
@@ -195,11 +195,11 @@ static void report_progress(struct run *run)
 			const double part =
 				ms_since(slot->since_ns, now_ns) / (pace_ms(&pace, 1, cost_ms) + 1e-9);
 
-			weight += cost_ms * (part < 0.9 ? part : 0.9);
+			weight_ms += cost_ms * (part < 0.9 ? part : 0.9);
 		}
 	}
-	if (weight > report->progress.done_weight)
-		report->progress.done_weight = weight;
+	if (weight_ms > report->progress.done_weight_ms)
+		report->progress.done_weight_ms = weight_ms;
 	report->progress.failed = run->result->failed;
 	if (now_ns - report->guessed_ns >= GUESS_EVERY_NS) {
 		report->progress.seconds_left =
@@ -1226,7 +1226,7 @@ static void begin(struct run *run)
 
 		progress->used += module->used;
 		progress->total_bytes += module->payload_bytes;
-		progress->total_weight += module->cost_ms;
+		progress->total_weight_ms += module->cost_ms;
 	}
 	(void)uv_timer_init(&run->loop.uv, &run->loop.tick);
 	run->loop.tick.data = run;
@@ -1278,10 +1278,10 @@ int run_plan(struct jw_error *err, const struct run_setup *setup, struct jw_prim
 	(void)uv_run(&run.loop.uv, UV_RUN_DEFAULT);
 	(void)uv_loop_close(&run.loop.uv);
 	if (run.late.count && !run.loop.broken)
-		prime_result_add_note(
-			result, "%s could not be put into the cache; the same command compiles again: %s",
-			TEXT_COUNT(run.late.count, "compiled module", "compiled modules"),
-			run.late.why.message);
+		run_add_note(result,
+					 "%s could not be put into the cache; the same command compiles again: %s",
+					 TEXT_COUNT(run.late.count, "compiled module", "compiled modules"),
+					 run.late.why.message);
 	result->compile.undone = run.queue.count - run.report.progress.done;
 	result->compile.seconds += (double)(os_monotonic_ns() - began_ns) / 1e9;
 	for (unsigned i = 0; i < setup->workers; i++)

@@ -34,6 +34,7 @@ struct run_setup {
  * modules compiled so far stay. */
 int run_plan(struct jw_error *err, const struct run_setup *setup, struct jw_prime_result *result);
 
-/* Clears the failures before another run. */
-void prime_result_forget_failures(struct jw_prime_compiled *result);
-void prime_result_add_note(struct jw_prime_result *result, const char *format, ...) JW_PRINTF(2, 3);
+/* Clears the failures before another run; frees them after the last one. */
+void run_forget_failures(struct jw_prime_compiled *result);
+/* Adds a line to the notes of the result; beyond a limit it is left out. */
+void run_add_note(struct jw_prime_result *result, const char *format, ...) JW_PRINTF(2, 3);

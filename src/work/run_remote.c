@@ -404,7 +404,7 @@ static void check_folder_time(struct run *run, uint64_t now)
 	struct remote *remote = &run->remote;
 	const uint64_t gap_ns = now - remote->stepped_ns, most_ns = MAX_STEP_MS * REMOTE_MS;
 	const uint64_t step_ns = is_waited_for(run) ? gap_ns < most_ns ? gap_ns : most_ns : 0;
-	const double work_s = run->report.progress.total_weight / 1000 / run->setup->workers;
+	const double work_s = run->report.progress.total_weight_ms / 1000 / run->setup->workers;
 	const char *words;
 	char why[512];
 

@@ -18,9 +18,9 @@ struct run_loop {
 	uv_signal_t stop_signal; /* Ctrl-Z */
 	uint64_t began_ns;       /* when the run began */
 	uint64_t ticked_ns;      /* when the clock last ticked */
-	bool stopping;           /* no worker is started any more, and living ones are ended: */
-	bool ended;
-	bool broken; /* a failure ends the whole run; run->err is the reason */
+	bool stopping;           /* no worker is started any more, and living ones will be killed */
+	bool ended;              /* they have been killed (end_event) */
+	bool broken;             /* a failure ends the whole run; run->err is the reason */
 };
 
 /* The jobs of a worker. The second job waits in the worker's pipe, so that a short one costs no
@@ -79,9 +79,9 @@ struct run_memory {
 };
 
 struct run_report {
-	struct jw_prime_progress progress; /* its done_weight includes running compiles */
-	double done_weight;
-	int64_t grown_bytes; /* the growth of the cache by inserted entries */
+	struct jw_prime_progress progress; /* its done_weight_ms includes running compiles */
+	double done_weight_ms;             /* of finished modules alone */
+	int64_t grown_bytes;               /* the growth of the cache by inserted entries */
 	struct pace pace;
 	uint64_t guessed_ns; /* when the time left was computed */
 };

@@ -30,7 +30,7 @@ static void take(void *context, const struct jw_prime_progress *progress)
 		began_ns = os_monotonic_ns();
 	events[event_count++] = (struct event){
 		.at_s = (double)(os_monotonic_ns() - began_ns) / 1e9,
-		.share = progress->done_weight / progress->total_weight,
+		.share = progress->done_weight_ms / progress->total_weight_ms,
 		.left_s = progress->seconds_left,
 		.done = progress->done,
 	};

@@ -169,7 +169,8 @@ static enum outcome all_of_them(void)
 	return PASSED;
 }
 
-/* The key contains its text up to the first NUL, without its options. */
+/* The key of relocatable PTX contains the text up to the first NUL, and not the options in its
+ * container. */
 static enum outcome key(void)
 {
 	static const struct {

@@ -35,7 +35,7 @@ int cuInit(unsigned flags)
 
 int cuDriverGetVersion(int *version)
 {
-	/* This is the only call that works before cuInit. */
+	/* Programs may call this before cuInit; here cuInit reads the version, whatever it returns. */
 	cuInit(0);
 	if (!version)
 		return CU_INVALID_VALUE;

@@ -87,8 +87,8 @@ static struct progress half_done(void)
 							 .unit = "modules",
 							 .total_modules = 400,
 							 .done_modules = 100,
-							 .total_weight_ms = 1000,
-							 .done_weight_ms = 500,
+							 .total_weight = 1000,
+							 .done_weight = 500,
 							 .done_bytes = 2000000,
 							 .changed_ns = 10 * SECOND};
 }
@@ -114,7 +114,7 @@ TEST(bar_shows_the_work_done)
 	assert_string_equal(line, "sm_86 [####################....................]  50 %  "
 							  "100/400 modules, 1.9 MiB, 10 s left");
 	progress.done_modules = 399;
-	progress.done_weight_ms = 2000;
+	progress.done_weight = 2000;
 	/* The weights are predictions: beyond their sum, something is still left to do. */
 	(void)progress_line(line, &progress, 10 * SECOND, 100);
 	assert_non_null(strstr(line, " 99 %  399/400"));
@@ -145,7 +145,7 @@ TEST(progress_never_goes_back)
 	progress_update(&progress, 5, 60, 500);
 	progress_update(&progress, 3, 40, 100);
 	assert_int_equal(progress.done_modules, 5);
-	assert_true(progress.done_weight_ms > 59 && progress.done_weight_ms < 61);
+	assert_true(progress.done_weight > 59 && progress.done_weight < 61);
 	assert_int_equal(progress.done_bytes, 500);
 	progress_finish(&progress);
 }

@@ -91,9 +91,9 @@ TEST(a_machine_may_be_slower)
 	assert_int_equal(lines.entry_bytes, one.entry_bytes + 40 * 1000);
 	assert_int_equal(lines.memory_bytes, one.memory_bytes);
 	assert_true(fabs(lines.cost_ms - one.cost_ms) < 1e-6);
-	assert_true(fabs(jw_makespan_seconds(100, 10, 4) - 25) < 1e-9);
-	assert_true(fabs(jw_makespan_seconds(100, 60, 4) - 60) < 1e-9);
-	assert_true(fabs(jw_makespan_seconds(100, 60, 0) - 100) < 1e-9);
+	assert_true(fabs(jw_makespan(100, 10, 4) - 25) < 1e-9);
+	assert_true(fabs(jw_makespan(100, 60, 4) - 60) < 1e-9);
+	assert_true(fabs(jw_makespan(100, 60, 0) - 100) < 1e-9);
 }
 
 /* XGBoost 1.0.2 on an H200 and 8 cores with 16 threads (docs/internals/estimates.md): seconds for

@@ -145,7 +145,7 @@ static int end_run(void **state)
 	(void)state;
 	job_queue_close(&run->queue);
 	mem_free(run->remote.modules);
-	prime_result_forget_failures(&result);
+	run_forget_failures(&result);
 	mem_free(result.failures);
 	mem_free(run);
 	return 0;
@@ -533,7 +533,7 @@ CASE(failures_are_counted)
 	for (unsigned i = 0; i < 2; i++)
 		run_module_failed(run, i, "reason", "");
 	assert_int_equal(result.failed, 2);
-	prime_result_forget_failures(&result);
+	run_forget_failures(&result);
 	assert_int_equal(result.failed, 0);
 	assert_int_equal(result.failure_count, 0);
 	result.failure_count = 10000;

@@ -322,7 +322,7 @@ static int bake_now(struct jw_error *err, struct cli *cli, const struct found_fi
 	return failed;
 }
 
-static int run_bake(struct jw_error *err, struct cli *cli)
+static int bake_run(struct jw_error *err, struct cli *cli)
 {
 	static const char *const only[] = {"driver", "ptxas", "nvjitlink", "fetch"};
 	const struct options *options = &cli->options;
@@ -426,7 +426,7 @@ const struct cli_command command_bake = {
 	.examples = "jitwarm bake -o baked ./libmodel.so\n"
 				"jitwarm bake --index -o . --target rtx3070 --fetch xgboost==1.5.2\n",
 	.options = bake_options,
-	.run = run_bake,
+	.run = bake_run,
 };
 
 /* jitwarm bake verify: whether the driver compiles anything from baked libraries. */

@@ -158,7 +158,7 @@ static int print_cache_list(struct jw_error *err, const struct output *out,
 	return result;
 }
 
-static int run_cache_list(struct jw_error *err, struct cli *cli)
+static int cache_list_run(struct jw_error *err, struct cli *cli)
 {
 	struct jw_cache_options options = cache_command_options(cli);
 	struct jw_cache_listing *list = NULL;
@@ -193,7 +193,7 @@ const struct cli_command command_cache_list = {
 	.options = list_options,
 	.no_operands = "name a directory with --cache DIR",
 	.reads = true,
-	.run = run_cache_list,
+	.run = cache_list_run,
 };
 
 /* ---- jitwarm cache verify */

@@ -315,7 +315,7 @@ static int print_places(struct jw_error *err, struct finding_places *finding)
 	return document_print(&finding->cli->out, &document_find, document);
 }
 
-static int run_find(struct jw_error *err, struct cli *cli)
+static int find_run(struct jw_error *err, struct cli *cli)
 {
 	struct finding_places finding = {.cli = cli};
 	int result;
@@ -374,5 +374,5 @@ const struct cli_command command_find = {
 	.examples = "jitwarm find\njitwarm find ~/projects\n",
 	.options = find_options,
 	.reads = true,
-	.run = run_find,
+	.run = find_run,
 };

@@ -108,7 +108,7 @@ done:
 	return result;
 }
 
-static int run_import(struct jw_error *err, struct cli *cli)
+static int import_run(struct jw_error *err, struct cli *cli)
 {
 	const struct options *given = &cli->options;
 	const char *pack = given->operand_count ? given->operands[0] : NULL;
@@ -186,5 +186,5 @@ const struct cli_command command_import = {
 		"cannot be filled, 3 if no account can.",
 	.examples = "jitwarm import lab.jwpack\njitwarm import --dry-run lab.jwpack\n",
 	.options = import_options,
-	.run = run_import,
+	.run = import_run,
 };

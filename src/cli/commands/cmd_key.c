@@ -152,7 +152,7 @@ static int print_key_list(struct jw_error *err, const struct output *out,
 	return result;
 }
 
-static int run_key_list(struct jw_error *err, struct cli *cli)
+static int key_list_run(struct jw_error *err, struct cli *cli)
 {
 	const char *state = begin_key_command(err, cli, 0, 0);
 	struct jw_keys keys = {0};
@@ -176,5 +176,5 @@ const struct cli_command command_key_list = {
 	.examples = "jitwarm key list\n",
 	.no_operands = "key list shows every key",
 	.reads = true,
-	.run = run_key_list,
+	.run = key_list_run,
 };

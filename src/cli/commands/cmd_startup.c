@@ -354,7 +354,7 @@ static int disable_run(struct jw_error *err, struct cli *cli)
 	return act(err, cli, jw_startup_disable, report_disabled);
 }
 
-static int run_startup_status(struct jw_error *err, struct cli *cli)
+static int startup_status_run(struct jw_error *err, struct cli *cli)
 {
 	return act(err, cli, jw_startup_find, report_status);
 }
@@ -426,5 +426,5 @@ const struct cli_command command_startup_status = {
 	.options = other_options,
 	.no_operands = "there is one task or set of units for an account",
 	.reads = true,
-	.run = run_startup_status,
+	.run = startup_status_run,
 };

@@ -595,7 +595,7 @@ static int report_status(struct jw_error *err, struct cli *cli)
 	return result;
 }
 
-static int run_status(struct jw_error *err, struct cli *cli)
+static int status_run(struct jw_error *err, struct cli *cli)
 {
 	const char *profile = options_value(&cli->options, "driver-profile");
 	struct jw_system_options how = {.probe = profile, .let_sleep = !profile};
@@ -631,5 +631,5 @@ const struct cli_command command_status = {
 	.options = status_options,
 	.no_operands = "status shows this machine; “jitwarm check” takes files and packages",
 	.reads = true,
-	.run = run_status,
+	.run = status_run,
 };
