@@ -85,10 +85,10 @@ void gpu_lines_print(const struct output *out, struct gpu_lines *lines, const ch
 					 bool column);
 
 /* The two options, for tables of commands. */
-#define GPUS_OPTIONS                                                                                \
-	CLI_LIST("target", "GPU",                                                                       \
-			 "For this GPU instead of those of this machine: sm_86, 8.6, rtx3070, “RTX 4090”, " \
-			 "h100, native, all, or several with commas; may be repeated",                          \
-			 .alias = "gpu"),                                                                       \
-		CLI_VALUE("driver", "VERSION",                                                              \
+#define GPUS_OPTIONS                                                                               \
+	CLI_LIST("target", "GPU",                                                                      \
+			 "Answer for this GPU instead of this machine's GPUs: sm_86, 8.6, rtx3070, “RTX "    \
+			 "4090”, h100, native, all, or several with commas; may be repeated",                  \
+			 .alias = "gpu"),                                                                      \
+		CLI_VALUE("driver", "VERSION",                                                             \
 				  "Answer for this driver: version (550.163.01, 580) or CUDA version (12.2)")

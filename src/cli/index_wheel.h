@@ -32,11 +32,11 @@ char *index_wheel_hide_folder(const struct jw_index_wheel *wheel, char *text);
 #define INDEX_OPTIONS                                                                              \
 	CLI_FLAG(                                                                                      \
 		"index",                                                                                   \
-		"Ask a package index instead of this machine, by pip or uv: get the wheel of NAME or "     \
-		"NAME==VERSION, look at it, and keep nothing"),                                            \
+		"Use the wheel of NAME or NAME==VERSION from a package index instead of an installed "     \
+		"package: pip or uv downloads the wheel, and jitwarm deletes the download afterwards"),    \
 		CLI_VALUE("platform", "NAME", "With --index: download the wheel for this platform",        \
 				  .choices = "linux|linux-aarch64|windows", .rare = true),                         \
 		CLI_VALUE("python", "VERSION",                                                             \
-				  "With --index: the wheel for this version of Python (3.11) instead of the "      \
-				  "active one's",                                                                  \
+				  "With --index: download the wheel for this version of Python (3.11) instead of " \
+				  "the active version",                                                            \
 				  .rare = true)

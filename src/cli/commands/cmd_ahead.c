@@ -329,7 +329,7 @@ static const struct cli_option ahead_options[] = {
 					  "compiler fetch” does"),
 	CLI_FLAG("tune", "Raise the limit of the cache for this account if both drivers' results do "
 					 "not fit (“jitwarm tune”)"),
-	CLI_NUMBER("jobs", "N", "Compile with N workers; without it one per core", .letter = 'j',
+	CLI_NUMBER("jobs", "N", "Compile with N workers; the default is one per core", .letter = 'j',
 			   .least = 1, .most = 1024, .setting = true),
 	CLI_FLAG("background", "Work at the lowest processor and disk priority, and pause on battery"),
 	CLI_FLAG("dry-run",
@@ -346,15 +346,15 @@ const struct cli_command command_ahead = {
 	.summary = "Prepare the cache for a driver that starts at the next boot",
 	.usage = "[OPTION]… [PATH|PACKAGE]…",
 	.description =
-		"Prepares the cache for the driver that was just installed, while the previous one still "
-		"runs until the next boot.\n\nIt compiles everything that the running driver has compiled, "
+		"Prepares the cache for the driver that was just installed, while the previous driver runs "
+		"until the next boot.\n\nIt compiles everything that the running driver has compiled, "
 		"including code made at run time and code of programs that jitwarm has never seen. It "
 		"compiles with the ptxas of the installed driver's CUDA version; drivers of one CUDA "
 		"version share their results. Entries of the running driver are never evicted.\n\nName the "
-		"paths and packages that have relocatable code: the names of its entries depend on the "
-		"driver.\n\nIf no new driver waits for the next boot, the command ends at once. Results "
-		"that exceed the cache's limit wait in the store and enter the cache after the boot; then "
-		"the remaining modules are compiled. “jitwarm startup enable” does all of this "
+		"paths and packages that have relocatable code: the names of such code's entries depend on "
+		"the driver.\n\nIf no new driver waits for the next boot, the command ends at once. "
+		"Results that exceed the cache's limit wait in the store and enter the cache after the "
+		"boot; then the remaining modules are compiled. “jitwarm startup enable” does all of this "
 		"automatically.\n\nA program may write other PTX for each driver, for example with the "
 		"driver's own version in it. jitwarm cannot know such PTX before the boot. Record the "
 		"program's start under the new driver (“jitwarm run --record FILE -- COMMAND”), and prime "

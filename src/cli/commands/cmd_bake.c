@@ -374,8 +374,8 @@ static const struct cli_option bake_options[] = {
 			 .alias = "gpu"),
 	CLI_LIST("driver", "VERSION|FILE",
 			 "With --target: the oldest driver that has to load the code (570, 550.163.01, or CUDA "
-			 "12.8), or its library or profile, as for “jitwarm make”; without it the oldest "
-			 "suitable compiler decides",
+			 "12.8), or the library or profile of this driver, as for “jitwarm make”. Without this "
+			 "option, the oldest suitable compiler decides",
 			 .names = NAMES_FILE_OR_NAME, .rare = true),
 	CLI_VALUE("ptxas", "FILE",
 			  "With --target: compile with this ptxas instead of the oldest suitable one",
@@ -385,14 +385,14 @@ static const struct cli_option bake_options[] = {
 			  "suitable one",
 			  .names = NAMES_FILE_OR_NAME, .rare = true),
 	FETCH_OPTION("With --target: fetch a missing compiler first, as “jitwarm compiler fetch” does"),
-	CLI_NUMBER("jobs", "N", "Compile with N workers; without it one per core", .letter = 'j',
+	CLI_NUMBER("jobs", "N", "Compile with N workers; the default is one per core", .letter = 'j',
 			   .least = 1, .most = 1024, .setting = true, .rare = true),
 	CLI_MAX_MEM,
 	CLI_SETTING(OPTION_DURATION, "module-timeout"),
 	CLI_DURATION("budget-time", "TIME",
 				 "Compile for at most TIME (5m, 1h30m), the most valuable modules first",
 				 .least = 1, .rare = true),
-	CLI_FLAG("dry-run", "Report how many containers would be baked, and write nothing",
+	CLI_FLAG("dry-run", "Report how many pieces of code would be baked, and write nothing",
 			 .letter = 'n'),
 	PROGRESS_OPTION,
 	INDEX_OPTIONS,
@@ -409,20 +409,21 @@ const struct cli_command command_bake = {
 	.usage = "-o DIR [OPTION]… [PATH|PACKAGE]…",
 	.description =
 		"Writes copies of libraries that contain their machine code, so that no driver compiles "
-		"them and no cache is needed.\n\nThe copies hold what “jitwarm prime --all” would put into "
-		"the cache, in their own fat binaries. They compile nothing from read-only media, for "
-		"every account, with CUDA_CACHE_DISABLE=1, and under newer drivers of the same CUDA major "
-		"version.\n\nNothing is left out: a copy keeps all PTX, and all machine code for other "
-		"GPUs. If a container has no space for the new code even after its raw code is compressed, "
-		"it moves to the end of the copy, which grows. Relocatable code, which the CUDA runtime "
-		"would link at each start, is linked once by the driver.\n\nFrom a wheel (X.whl) it makes "
-		"a new wheel in DIR, with the changed libraries, their hashes in RECORD, and the GPUs in "
-		"its version (1.0.2+jitwarm.sm86). pip and uv install it instead of the old "
-		"one.\n\nWindows libraries (DLL, PYD), other archives, and PTX in a program's data stay "
-		"unchanged. With --target no driver is needed: NVIDIA's ptxas compiles and nvJitLink links "
-		"(“jitwarm compiler fetch” or --fetch gets both), and the output says which drivers load "
-		"the code.\n\nExit status: 0 if everything is baked, 1 if a part is left or a name matches "
-		"no file, 2 if jitwarm cannot help, 3 on failure.",
+		"them and no cache is needed.\n\nThe copies contain the machine code that “jitwarm prime "
+		"--all” would put into the cache. Programs that load the copies compile nothing, even on "
+		"read-only media, for any account, with CUDA_CACHE_DISABLE=1, and with newer drivers of "
+		"the same CUDA major version.\n\nNothing is left out: a copy keeps all PTX, and all "
+		"machine code for other GPUs. If the new code does not fit into its place in the library, "
+		"even after compression, bake appends the code to the copy, and the file grows. "
+		"Relocatable code, which the CUDA runtime would link at each start, is linked once by the "
+		"driver.\n\nFrom a wheel (X.whl), bake makes a new wheel in DIR, with the changed "
+		"libraries, their hashes in RECORD, and the GPUs in its version (1.0.2+jitwarm.sm86). pip "
+		"and uv install the new wheel instead of the old one.\n\nWindows libraries (DLL, PYD), "
+		"other archives, and PTX in a program's data stay unchanged. With --target no driver is "
+		"needed: NVIDIA's ptxas compiles and nvJitLink links (“jitwarm compiler fetch” or --fetch "
+		"gets both), and the output says which drivers load the code.\n\nExit status: 0 if "
+		"everything is baked, 1 if a part is left unbaked or a name matches no file, 2 if jitwarm "
+		"cannot help, 3 on failure.",
 	.examples = "jitwarm bake -o baked ./libmodel.so\n"
 				"jitwarm bake --index -o . --target rtx3070 --fetch xgboost==1.5.2\n",
 	.options = bake_options,
@@ -533,16 +534,16 @@ static const struct cli_option bake_verify_options[] = {CLI_ENVIRONMENT, {0}};
 
 const struct cli_command command_bake_verify = {
 	.name = "bake verify",
-	.summary = "Have the driver load baked libraries, and count what it compiles",
+	.summary = "Show whether baked libraries start without compiling",
 	.usage = "[PATH|PACKAGE]…",
 	.description =
-		"Has the driver load the named libraries' device code, as a program does, and counts what "
-		"it compiles.\n\nEach library is loaded in a process of its own with an empty cache; each "
-		"entry that appears there is a compile. The output also says whether the driver opened its "
-		"compiler library, which it does to compile and to link. Only the device code is loaded, "
-		"not the libraries themselves. The libraries of a wheel (X.whl) are unpacked for "
-		"this.\n\nExit status: 1 if something is compiled, linked or refused, the driver is too "
-		"old for the code, a library cannot be read, or a name matches no file.",
+		"Shows whether libraries start without compiling: the driver loads their code, and bake "
+		"verify counts the compiles.\n\nEach library is loaded in a process of its own with an "
+		"empty cache; each new entry in that cache is a compile. The output also says whether the "
+		"driver opened its compiler library, which it does to compile and to link. Only the device "
+		"code is loaded, not the libraries themselves. The libraries of a wheel (X.whl) are "
+		"unpacked for this.\n\nExit status: 1 if something is compiled, linked or refused, the "
+		"driver is too old for the code, a library cannot be read, or a name matches no file.",
 	.examples = "jitwarm bake verify torch\n",
 	.options = bake_verify_options,
 	.reads = true,

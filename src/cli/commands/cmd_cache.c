@@ -593,14 +593,15 @@ const struct cli_command command_cache_prune = {
 		"--apply.\n\nSuch entries belong to former drivers or are old. Running programs are not "
 		"disturbed: the command takes the driver's own lock. “jitwarm export --all -o FILE” keeps "
 		"entries elsewhere; “jitwarm cache verify --repair” removes damaged ones.\n\nA former "
-		"driver is one that jitwarm knows, or has seen here, and whose library is gone. Three "
-		"drivers do not count as former: one that is newer than this machine's and was never seen "
-		"here; one for which only “jitwarm make --target” has compiled into this cache; and, for "
-		"30 days, the one that “jitwarm ahead” last prepared for. An entry with an unknown stamp "
-		"may belong to a compiler library in use (nvJitLink): it is removed only if --driver names "
-		"its stamp. Entries of an unknown form and foreign files are left alone.\n\nExit status: 0 "
-		"if nothing is left to prune, 1 if --apply would remove something or could not, or if "
-		"entries cannot be judged, 2 if this machine's driver is unknown, 3 on failure.",
+		"driver is one that jitwarm knows, or has seen on this machine, and whose library is gone. "
+		"Three drivers do not count as former: one that is newer than this machine's and was never "
+		"seen on this machine; one for which only “jitwarm make --target” has compiled into this "
+		"cache; and, for 30 days, the one that “jitwarm ahead” last prepared for. An entry with an "
+		"unknown stamp may belong to a compiler library in use (nvJitLink): it is removed only if "
+		"--driver names its stamp. Entries of an unknown form and foreign files are left "
+		"alone.\n\nExit status: 0 if nothing is left to prune, 1 if --apply would remove something "
+		"or could not, or if entries cannot be judged, 2 if this machine's driver is unknown, 3 on "
+		"failure.",
 	.examples = "jitwarm cache prune --driver former\n"
 				"jitwarm cache prune --driver former --apply\n",
 	.options = prune_options,

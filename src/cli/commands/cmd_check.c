@@ -500,7 +500,7 @@ const struct cli_command command_check = {
 		"entry counts if it is whole and the driver loads it. Neither driver nor GPU is needed. "
 		"The contents of files and entries are remembered, so a second check is quick.\n\nExit "
 		"status: 0 if everything is warm, 1 if something is cold or cannot be read, or if the "
-		"driver would delete or ignore what is warm (a missing or damaged index), 2 if jitwarm "
+		"driver would delete or ignore warm entries (a missing or damaged index), 2 if jitwarm "
 		"cannot help (a program will fail, since no code runs on the GPU or its driver refuses it; "
 		"or the driver's settings keep it from using its cache), 3 if nothing could be read.",
 	.examples = "jitwarm check tensorflow\njitwarm check --explain --environment ~/venv\n",

@@ -138,10 +138,10 @@ const struct cli_command command_cache_clear = {
 	.description =
 		"Removes every entry of the driver's cache; the driver compiles again what programs "
 		"need.\n\nRunning programs are not disturbed: the command takes the driver's own lock. "
-		"Foreign files stay. “jitwarm prime” brings back what the store has; “jitwarm store clear” "
-		"empties the store, too.\n\nAt a terminal it asks first; elsewhere it needs --yes.\n\nExit "
-		"status: 1 if an entry stayed or the answer was no, 2 if there is neither a terminal nor "
-		"--yes, or if the driver does not cache at all, 3 on failure.",
+		"Foreign files stay. “jitwarm prime” restores the modules that the store has; “jitwarm "
+		"store clear” empties the store, too.\n\nAt a terminal it asks first; elsewhere it needs "
+		"--yes.\n\nExit status: 1 if an entry stayed or the answer was no, 2 if there is neither a "
+		"terminal nor --yes, or if the driver does not cache at all, 3 on failure.",
 	.examples = "jitwarm cache clear -n\njitwarm cache clear --yes\n",
 	.options = cache_options,
 	.no_operands = "name a directory with --cache DIR",

@@ -679,9 +679,8 @@ static int doctor_run(struct jw_error *err, struct cli *cli)
 }
 
 static const struct cli_option doctor_options[] = {
-	CLI_FLAG(
-		"fix",
-		"Run the suggested commands: each is printed first, and can be undone or loses nothing"),
+	CLI_FLAG("fix", "Run the suggested commands: each is printed first, and either can be undone "
+					"or deletes nothing of value"),
 	CLI_FLAG("report", "Print one block for a bug report, without the account's name and folder"),
 	CLI_FLAG("no-probe", "Do not have the driver load a tiny module twice"),
 	CLI_NUMBER("pid", "PID",
@@ -706,10 +705,10 @@ const struct cli_command command_doctor = {
 		"skips it). Each finding is a line of evidence and a line that begins with “Do:”, the "
 		"likeliest cause first.\n\nIf nothing is found, the start is slow for another reason than "
 		"the driver's compiler: another compiler with its own cache (Triton, XLA, NVRTC), the "
-		"choice of algorithms, or the loading of weights.\n\nExit status: that of “jitwarm check”. "
-		"If that is 0: 1 if you can act on another finding or a file could not be read, 2 if there "
-		"is a finding on which you cannot act. An active environment without device code is no "
-		"failure unless it was named.",
+		"choice of algorithms, or the loading of weights.\n\nExit status: as “jitwarm check”, "
+		"unless that is 0. Then 1 if another finding can be repaired or a file could not be read, "
+		"and 2 if there are only findings that cannot be repaired. An active environment without "
+		"device code is no failure unless it was named.",
 	.examples = "jitwarm doctor\njitwarm doctor --fix tensorflow\njitwarm doctor --pid 4242\n",
 	.options = doctor_options,
 	.reads = true,

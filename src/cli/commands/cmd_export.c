@@ -89,13 +89,13 @@ const struct cli_command command_export = {
 	.usage = "[-o FILE] [--arch GPU]… [OPTION]… [PATH|PACKAGE]…",
 	.description =
 		"Writes the driver's cache into one compressed file, a pack, for “jitwarm import” on "
-		"another machine.\n\nWith paths or packages the pack holds the entries of their modules "
-		"only. Each PTX module and cubin is stored once; the same entries give the same bytes. A "
-		"pack is a tar archive in zstd frames: “tar --zstd -tf” lists it. Damaged entries and "
-		"OpenCL entries are left out, and, if jitwarm knows this machine's driver, also entries of "
-		"other drivers.\n\nExit status: 0 if the pack was written, 1 if it was but lacks entries "
-		"that are damaged, that this account cannot read, or that a pack cannot hold, or if a name "
-		"matches no file, 2 if there is no cache to export, 3 on failure.",
+		"another machine.\n\nIf you name paths or packages, the pack holds only the entries of "
+		"their modules. Each PTX module and cubin is stored once; the same entries give the same "
+		"bytes. A pack is a tar archive in zstd frames: “tar --zstd -tf” lists it. Damaged entries "
+		"and OpenCL entries are left out, and, if jitwarm knows this machine's driver, also "
+		"entries of other drivers.\n\nExit status: 0 if the pack was written, 1 if the pack lacks "
+		"entries that are damaged, that this account cannot read, or that a pack cannot hold, or "
+		"if a name matches no file, 2 if there is no cache to export, 3 on failure.",
 	.examples = "jitwarm export -o lab.jwpack --sign\n"
 				"jitwarm export --arch rtx3070 tensorflow\n",
 	.options = export_options,

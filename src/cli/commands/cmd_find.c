@@ -366,11 +366,11 @@ const struct cli_command command_find = {
 		"compile.\n\nIt looks for environments other than the active one (venv, conda, pipx, uv, "
 		"pyenv, other installations) and for programs without Python (ollama, llama.cpp, Blender, "
 		"OpenCV): at their usual places, in conda's list of environments, and near the top of your "
-		"home directory; with DIR, below DIR instead. The slowest comes first. To use an "
-		"environment with another command, pass its folder with --environment. Nothing is run. The "
-		"contents of files are remembered, so only the first search takes seconds.\n\nExit status: "
-		"0, 1 if modules are to be compiled or a place could not be read, 2 if there is no driver, "
-		"or it does not run the GPU.",
+		"home directory; with DIR, below DIR instead. The slowest environment or program comes "
+		"first. To use an environment with another command, pass its folder with --environment. "
+		"Nothing is run. The contents of files are remembered, so only the first search takes "
+		"seconds.\n\nExit status: 0, 1 if modules are to be compiled or a place could not be read, "
+		"2 if there is no driver, or it does not run the GPU.",
 	.examples = "jitwarm find\njitwarm find ~/projects\n",
 	.options = find_options,
 	.reads = true,

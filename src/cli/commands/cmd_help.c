@@ -157,7 +157,7 @@ static const struct cli_option help_options[] = {
 
 const struct cli_command command_help = {
 	.name = "help",
-	.summary = "Show the commands, or the help of one",
+	.summary = "Show the commands, or the help of one command",
 	.usage = "[--all] [COMMAND]",
 	.description = "Shows the list of commands, or with COMMAND the help of that command.",
 	.examples = "jitwarm help prime\n",

@@ -171,19 +171,19 @@ const struct cli_command command_import = {
 	.summary = "Add a pack to the driver's cache",
 	.usage = "[OPTION]… FILE",
 	.description =
-		"Adds the entries of a pack of “jitwarm export” to the driver's cache, beside running "
-		"programs.\n\nThe pack needs a signature in FILE.minisig by a key that “jitwarm key list” "
-		"shows as trusted, unless --allow-unsigned is given. Everything is checked before anything "
-		"is written: digest and signature, each member's hash, each cubin's architecture and form, "
-		"each entry's name against its module. An interrupted import leaves a sound cache; the "
-		"next one completes it.\n\nFor each kind of entry it reports “accepted”, “already there”, "
-		"or “refused” with each field that does not fit: architecture, driver, OS, pointer size, "
-		"key form, cubin ABI. Entries from another build of the same CUDA version are the driver's "
-		"own bytes and are reused.\n\nExit status: 0 if all is in the cache, 1 if a part was "
-		"refused, or if --dry-run says that it would exceed the cache's limit, 2 if all of it was "
-		"refused or there is no driver to import for, 3 if the pack is damaged, other entries "
-		"would be evicted, or the cache cannot be written. With --all-users: 1 if one account "
-		"cannot be filled, 3 if no account can.",
+		"Adds the entries of a pack of “jitwarm export” to the driver's cache, also while programs "
+		"are running.\n\nThe pack needs a signature in FILE.minisig by a key that “jitwarm key "
+		"list” shows as trusted, unless --allow-unsigned is given. Everything is checked before "
+		"anything is written: digest and signature, each member's hash, each cubin's architecture "
+		"and form, each entry's name against its module. An interrupted import leaves a sound "
+		"cache; the next import completes the work.\n\nFor each kind of entry it reports "
+		"“accepted”, “already there”, or “refused” with each field that does not fit: "
+		"architecture, driver, OS, pointer size, key form, cubin ABI. Entries from another build "
+		"of the same CUDA version are the driver's own bytes and are reused.\n\nExit status: 0 if "
+		"all is in the cache, 1 if a part was refused, or if --dry-run says that the pack would "
+		"exceed the cache's limit, 2 if all of it was refused or there is no driver to import for, "
+		"3 if the pack is damaged, other entries would be evicted, or the cache cannot be written. "
+		"With --all-users: 1 if one account cannot be filled, 3 if no account can.",
 	.examples = "jitwarm import lab.jwpack\njitwarm import --dry-run lab.jwpack\n",
 	.options = import_options,
 	.run = import_run,

@@ -1529,16 +1529,17 @@ done:
 				  .names = NAMES_FILE_OR_NAME, .rare = true),                                        \
 		CLI_FLAG("dry-run", "Only report the modules to compile", .letter = 'n')
 #define JOBS_OPTION                                                                                \
-	CLI_NUMBER("jobs", "N", "Compile with N workers; without it one per core", .letter = 'j',      \
+	CLI_NUMBER("jobs", "N", "Compile with N workers; the default is one per core", .letter = 'j',  \
 			   .least = 1, .most = 1024, .setting = true)
 #define WORKER_SETTINGS CLI_MAX_MEM, CLI_SETTING(OPTION_DURATION, "module-timeout")
 
 static const struct cli_option prime_options[] = {
 	CLI_HEADING(.title = "What to compile"),
 	WHAT_OPTIONS,
-	CLI_FLAG("used-only",
-			 "Compile only modules that programs under “jitwarm run” used, on this machine or in a "
-			 "recording that was primed here; without this option, they come first"),
+	CLI_FLAG(
+		"used-only",
+		"Compile only modules that programs under “jitwarm run” used, on this machine or in a "
+		"recording that was primed on this machine; without this option, these modules come first"),
 	CLI_LIST("gpu", "GPU",
 			 "Prime only for these GPUs of this machine: sm_86, rtx3070, “RTX 4090”, or several "
 			 "with commas",
@@ -1552,11 +1553,10 @@ static const struct cli_option prime_options[] = {
 
 	CLI_HEADING(.title = "Limits"),
 	JOBS_OPTION,
-	CLI_DURATION(
-		"budget-time", "TIME",
-		"Start no module after TIME (5m, 1h30m), and finish those in progress; the most valuable "
-		"modules come first, and the next run continues",
-		.least = 1),
+	CLI_DURATION("budget-time", "TIME",
+				 "Start no module after TIME (5m, 1h30m), and finish the modules in progress; the "
+				 "most valuable modules come first, and the next run continues",
+				 .least = 1),
 	CLI_SIZE("budget-size", "SIZE",
 			 "Let the named files use at most SIZE of the cache (1G, 500M), warm modules included, "
 			 "the most valuable modules first",
@@ -1566,7 +1566,7 @@ static const struct cli_option prime_options[] = {
 	WORKER_SETTINGS,
 
 	CLI_HEADING(.title = "Where results come from"),
-	CLI_FLAG("no-store", "Do not restore earlier results from the store, and do not add new ones",
+	CLI_FLAG("no-store", "Neither restore earlier results from the store nor add new results",
 			 .rare = true),
 	CLI_VALUE("share", "DIR",
 			  "Take modules from this shared folder instead of compiling them, and put compiled "
@@ -1583,8 +1583,8 @@ static const struct cli_option prime_options[] = {
 
 	CLI_HEADING(.title = "Where results go"),
 	CLI_CACHE,
-	CLI_FLAG("tune", "If the cache limit is too small for the results, first raise it for this "
-					 "account (“jitwarm tune”)"),
+	CLI_FLAG("tune", "If the cache limit is too small for the results, first raise the limit for "
+					 "this account (“jitwarm tune”)"),
 	CLI_VALUE("json-log", "FILE",
 			  "Append a line of JSON to FILE at the end of the run, also after a failure",
 			  .names = NAMES_LOG, .rare = true),
@@ -1599,17 +1599,17 @@ const struct cli_command command_prime = {
 		"Compiles now, on all cores, what the driver would compile at the first start of "
 		"programs.\n\nWithout a name it primes the active Python environment. NVIDIA's driver "
 		"compiles each module and keeps the result in its cache. Modules in the cache are not "
-		"compiled again, and the next run continues an interrupted one.\n\nFirst jitwarm predicts "
+		"compiled again, and the next run continues an interrupted run.\n\nFirst jitwarm predicts "
 		"the time and the space. It starts no module whose result would not fit. --budget-time and "
 		"--budget-size prefer modules that every start needs and that take the longest.\n\nAfter a "
-		"driver update, results of another build of the same CUDA minor version are reused: the "
-		"bytes are the same.\n\n--share takes modules from a folder that machines share, and adds "
-		"the modules that it compiles. Machines that start together share the work, so that each "
-		"module is compiled once. For a registry, run “jitwarm pull” before and “jitwarm push” "
-		"afterwards.\n\nCUDA C sources (*.cu) are first compiled to PTX by NVRTC, for each GPU "
-		"architecture. The cache identifies a module by its PTX, so NVRTC's version, options and "
-		"source name must be those of the program.\n\nMemory, time-outs and the store are settings "
-		"(“jitwarm config”).",
+		"driver update, jitwarm reuses the results of another driver build of the same CUDA minor "
+		"version: the bytes are the same.\n\n--share takes modules from a folder that machines "
+		"share, and adds the modules that it compiles. Machines that start together share the "
+		"work, so that each module is compiled once. For a registry, run “jitwarm pull” before and "
+		"“jitwarm push” afterwards.\n\nCUDA C sources (*.cu) are first compiled to PTX by NVRTC, "
+		"for each GPU architecture. The cache identifies a module by its PTX, so NVRTC's version, "
+		"options and source name must be those of the program.\n\nMemory, time-outs and the store "
+		"are settings (“jitwarm config”).",
 	.examples =
 		"jitwarm prime tensorflow\njitwarm prime -n torch\njitwarm prime --budget-time 5m\n",
 	.options = prime_options,

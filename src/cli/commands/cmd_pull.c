@@ -150,12 +150,12 @@ const struct cli_command command_pull = {
 		"verifies that a trusted key (“jitwarm key trust”) has signed the pack, unless "
 		"--allow-unsigned is given. Then it checks every entry, as “jitwarm import” "
 		"does.\n\njitwarm asks for the tag NAMES-GPU-DRIVER, with the names that were given to "
-		"“jitwarm push”, or for TAG. If the registry has no such tag, jitwarm lists its tags. "
-		"skopeo or oras, whichever is on PATH, downloads the packs with its own logins.\n\nExit "
-		"status: 0 if all is in the cache, 1 if there is no such pack or a part was refused, 2 if "
-		"everything was refused, or if there is no driver, or neither skopeo nor oras, 3 if the "
-		"registry cannot be reached, a pack is damaged or not trusted, or the cache cannot be "
-		"written.",
+		"“jitwarm push”, or for TAG. If the repository has no such tag, jitwarm lists the tags "
+		"that the repository has. skopeo or oras, whichever is on PATH, downloads the packs with "
+		"its own logins.\n\nExit status: 0 if all is in the cache, 1 if there is no such pack or a "
+		"part was refused, 2 if everything was refused, or if there is no driver, or neither "
+		"skopeo nor oras, 3 if the registry cannot be reached, a pack is damaged or not trusted, "
+		"or the cache cannot be written.",
 	.examples = "jitwarm pull oci://registry.example/lab/cache:torch\n",
 	.options = pull_options,
 	.run = pull_run,

@@ -141,13 +141,14 @@ const struct cli_command command_push = {
 	.usage = "[oci://HOST/REPOSITORY[:TAG]] [--sign] [PACK | PATH|PACKAGE…]",
 	.description =
 		"Uploads the driver's cache, or a part of it, to a container registry for “jitwarm pull” "
-		"on similar machines.\n\nWith paths or packages it uploads the entries of their modules, "
-		"without a name the whole cache, and with FILE.jwpack a pack of “jitwarm export” with its "
-		"FILE.jwpack.minisig.\n\nskopeo or oras uploads the packs, whichever is on PATH, with its "
-		"logins (“skopeo login”, “oras login”). Without a TAG there is one pack for each GPU here, "
-		"with the tag NAMES-GPU-DRIVER, for example torch-sm_86-550.163.01; a TAG of yours holds "
-		"one pack for all GPUs. A pack replaces the one that had its tag.\n\nPlain HTTP needs the "
-		"setting plain-http.\n\nExit status: 0 if it was pushed, 1 if a name matches no file, 2 if "
+		"on similar machines.\n\nIf you name paths or packages, it uploads only the entries of "
+		"their modules. If you name FILE.jwpack, it uploads this pack with its signature "
+		"FILE.jwpack.minisig. Otherwise it uploads the whole cache.\n\nskopeo or oras, whichever "
+		"is on PATH, uploads the packs with its own logins (“skopeo login”, “oras login”). Without "
+		"a TAG, it uploads one pack for each GPU of this machine, with the tag NAMES-GPU-DRIVER, "
+		"for example torch-sm_86-550.163.01. With a TAG, it uploads one pack for all GPUs. A pack "
+		"replaces the pack that had the same tag.\n\nPlain HTTP needs the setting "
+		"plain-http.\n\nExit status: 0 if everything was pushed, 1 if a name matches no file, 2 if "
 		"neither skopeo nor oras is installed, 3 if the registry cannot be reached or refuses, or "
 		"there is nothing to push.",
 	.examples = "jitwarm push oci://registry.example/lab/cache:torch --sign torch\n",

@@ -359,30 +359,31 @@ static int startup_status_run(struct jw_error *err, struct cli *cli)
 	return act(err, cli, jw_startup_find, report_status);
 }
 
-#define SERVICE_OPTION                                                                             \
-	CLI_VALUE("service", "NAME",                                                                   \
-			  "Linux, as root: a system unit, ordered before the service NAME (ollama), instead "  \
-			  "of units of this account")
-
-#define EVERYONE_OPTION                                                                            \
-	CLI_FLAG("all-users",                                                                          \
-			 "As an administrator (root): the task or units of all accounts, each of "             \
-			 "which primes its own cache at its logon")
-
 static const struct cli_option enable_options[] = {
-	SERVICE_OPTION,
-	EVERYONE_OPTION,
+	CLI_VALUE("service", "NAME",
+			  "Linux, as root: install a system unit that runs before the service NAME (ollama), "
+			  "instead of units for this account"),
+	CLI_FLAG("all-users", "As an administrator (root): install the task or units for all accounts; "
+						  "each account primes its own cache at its logon"),
 	CLI_VALUE("account", "NAME",
 			  "With --service: prime the cache of the account under which the service runs; "
 			  "without this option, root's cache"),
 	CLI_FLAG("fetch", "After a driver upgrade, fetch the new driver's compiler if it is missing "
-					  "(“jitwarm ahead --fetch”). On a terminal jitwarm asks; otherwise no unit "
-					  "uses the network without this option (Linux)"),
+					  "(“jitwarm ahead --fetch”). Without this option, jitwarm asks on a terminal; "
+					  "elsewhere no unit uses the network (Linux)"),
 	CLI_FLAG("replace", "Overwrite a task or unit of the same name that is not jitwarm's"),
-	CLI_FLAG("print", "Print the units or the task's XML instead"),
+	CLI_FLAG("print", "Print the units or the task's XML, and install nothing"),
 	CLI_ENVIRONMENT,
 	{0}};
-static const struct cli_option other_options[] = {SERVICE_OPTION, EVERYONE_OPTION, {0}};
+static const struct cli_option disable_options[] = {
+	CLI_VALUE("service", "NAME",
+			  "Linux, as root: remove the system unit that runs before the service NAME"),
+	CLI_FLAG("all-users", "As an administrator (root): remove the task or units for all accounts"),
+	{0}};
+static const struct cli_option status_options[] = {
+	CLI_VALUE("service", "NAME", "Linux: show the system unit that runs before the service NAME"),
+	CLI_FLAG("all-users", "Show the task or units for all accounts"),
+	{0}};
 
 const struct cli_command command_startup_enable = {
 	.name = "startup enable",
@@ -392,10 +393,11 @@ const struct cli_command command_startup_enable = {
 		"Primes the named packages automatically after each logon, and whenever packages or the "
 		"driver change.\n\nWithout a name it primes the active environment. On Windows a logon "
 		"task of your account runs “jitwarm prime --background --quiet --if-changed”; on Linux a "
-		"service of your systemd user manager does, with a timer and a path unit that watches "
-		"driver and packages. It runs at the lowest priority, on mains power only, and ends at "
-		"once if nothing has changed. On Linux, “jitwarm ahead” also runs as soon as a driver is "
-		"installed, at each logon and every day. A second call replaces the first.",
+		"service of your systemd user manager runs this command, with a timer and a path unit that "
+		"watches driver and packages. The command runs at the lowest priority, on mains power "
+		"only, and ends at once if nothing has changed. On Linux, “jitwarm ahead” also runs as "
+		"soon as a driver is installed, at each logon and every day. A second call replaces the "
+		"first.",
 	.examples = "jitwarm startup enable\n"
 				"jitwarm startup enable --service ollama --account ollama\n",
 	.options = enable_options,
@@ -409,7 +411,7 @@ const struct cli_command command_startup_disable = {
 	.description = "Removes the task or the units of “jitwarm startup enable”.\n\nIf jitwarm has "
 				   "not made a task or unit of that name, the task or unit stays.",
 	.examples = "jitwarm startup disable\n",
-	.options = other_options,
+	.options = disable_options,
 	.no_operands = "there is one task or set of units for an account",
 	.run = disable_run,
 };
@@ -423,7 +425,7 @@ const struct cli_command command_startup_status = {
 		"each run it shows time, changes and duration. Tasks and units that an administrator has "
 		"enabled for all users are shown, too.\n\nExit status: 1 if the task or units are missing.",
 	.examples = "jitwarm startup status\n",
-	.options = other_options,
+	.options = status_options,
 	.no_operands = "there is one task or set of units for an account",
 	.reads = true,
 	.run = startup_status_run,

@@ -543,8 +543,9 @@ static const struct cli_option tune_options[] = {
 			  "shell's files). For all accounts, CUDA_CACHE_PATH is set only with --path",
 			  .choices = "user|system|shell"),
 	CLI_VALUE("print", "FORM",
-			  "Print the lines instead: sh, bash, zsh, fish, cmd, powershell, docker, compose, "
-			  "k8s (kubernetes), slurm (a script for Prolog and TaskProlog), systemd or conda",
+			  "Print the lines in this form, and set nothing: sh, bash, zsh, fish, cmd, "
+			  "powershell, docker, compose, k8s (kubernetes), slurm (a script for Prolog and "
+			  "TaskProlog), systemd or conda",
 			  .choices = "sh|bash|zsh|fish|cmd|powershell|docker|compose|k8s|kubernetes|slurm|"
 						 "systemd|conda"),
 	CLI_VALUE("all-caches", "DIR",
@@ -563,7 +564,7 @@ const struct cli_command command_tune = {
 	.usage = "[OPTION]… [PATH|PACKAGE]…",
 	.description =
 		"Shows the limit that the driver's cache needs and the settings in force, and sets them "
-		"with --apply.\n\nThe limit is the size of the present entries, and of those that the "
+		"with --apply.\n\nThe limit is the size of the present entries and of the entries that the "
 		"named paths or packages (without a name: the active environment) would add, plus a "
 		"quarter. The output also shows what jitwarm has set, and misleading values. --undo "
 		"reverts --apply. Programs have the new settings from the next login on; jitwarm uses them "

@@ -458,8 +458,8 @@ const struct cli_command command_watch = {
 	.summary = "Report whether a process hangs or is compiling",
 	.usage = "[OPTION]… PID",
 	.description =
-		"Says whether a running process is waiting for the driver's compiler, and how long the "
-		"rest will take.\n\nTwice a second it looks at the process and those that it has started: "
+		"Says whether a running process is waiting for the driver's compiler, and for how much "
+		"longer.\n\nTwice a second it looks at the process and the processes that it has started: "
 		"their processor time, the libraries that they have loaded (NVIDIA's driver, the driver's "
 		"compiler, other compilers), the entries that appear in the cache, and the modules of the "
 		"libraries that the cache lacks. On a terminal it rewrites one line. Elsewhere it prints a "

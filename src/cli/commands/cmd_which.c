@@ -800,9 +800,10 @@ static const struct cli_option which_options[] = {
 	CLI_VALUE("python", "VERSION",
 			  "Answer for this version of Python (3.11) instead of the active one"),
 	CLI_FLAG("all", "Print every release in a row of its own"),
-	CLI_FLAG("ask",
-			 "Ask the package index that pip is set to, by pip or uv: get wheels of releases that "
-			 "the list lacks, newest first, look at them, and keep nothing but the answer"),
+	CLI_FLAG(
+		"ask",
+		"Download wheels of releases that the list lacks, newest first, with pip or uv and from "
+		"the index of its configuration. jitwarm keeps the answers, and deletes the wheels"),
 	PROGRESS_OPTION,
 	{0}};
 
@@ -811,16 +812,11 @@ const struct cli_command command_which = {
 	.summary = "Show which releases of a package run on a GPU",
 	.usage = "[OPTION]… NAME[==VERSION]…\n[OPTION]… -r FILE",
 	.description = "Shows which releases of a package run on your GPU, driver and Python, and how "
-				   "to install the "
-				   "newest one; for NAME==VERSION, whether that release does. The answer comes "
-				   "from a list of what released wheels hold, so "
-				   "neither a network "
+				   "to install the newest one; for NAME==VERSION, whether that release runs. The "
+				   "answer comes from a list of what released wheels hold, so neither a network "
 				   "nor a GPU is needed.\n\nExit status: 0 if the newest release, or the named "
-				   "one, runs as it is, 1 "
-				   "if an older one "
-				   "does or the newest has to be compiled first, 2 if none runs, or the driver "
-				   "does not run the "
-				   "GPU.",
+				   "one, runs as it is, 1 if an older release runs or the newest has to be "
+				   "compiled first, 2 if no release runs, or the driver does not run the GPU.",
 	.examples = "jitwarm which torch\njitwarm which --target gtx1080 torch\njitwarm which "
 				"torch==2.8.0\njitwarm which torch "
 				"--ask\n",
