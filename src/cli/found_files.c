@@ -23,9 +23,9 @@ void found_files_print_without(const struct output *out, const char *name, const
 	}
 	output_line(out, STYLE_PLAIN,
 				jw_is_cpu_build(name, version)
-					? with ? "%s%s%s: built without GPU code (a CPU build); %s has it"
-						   : "%s%s%s: built without GPU code (a CPU build)%s"
-				: with ? "%s%s%s: no device code; %s has it"
+					? with ? "%s%s%s: a CPU build without GPU code; for GPU code, use %s"
+						   : "%s%s%s: a CPU build without GPU code%s"
+				: with ? "%s%s%s: no device code; for GPU code, use %s"
 					   : "%s%s%s: no device code%s",
 				name, version ? " " : "", version ? version : "", with ? with : "");
 }

@@ -137,7 +137,7 @@ static void add_lacking(struct buf *text, const struct jw_scan_verdicts *verdict
 	buf_add(text,
 			verdicts->lacking == 1
 				? "%zu of %s has no code for this GPU: a program that uses it fails"
-				: "%zu of %s have no code for this GPU: a program that uses one fails",
+				: "%zu of %s have no code for this GPU: programs that use these pieces fail",
 			verdicts->lacking, TEXT_COUNT(verdicts->pieces, "piece", "pieces"));
 	if (*verdicts->kernels)
 		buf_add(text,

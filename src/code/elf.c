@@ -103,7 +103,8 @@ int elf_sections(struct jw_error *err, struct bytes *bytes, struct section_table
 	}
 	headers = (struct headers){elf.shoff, elf.shnum, elf.shstrndx};
 	if (elf.shentsize != ELF64_SHDR_SIZE)
-		return error_set(err, JW_ERR_FORMAT, "section headers of %u bytes", elf.shentsize);
+		return error_set(err, JW_ERR_FORMAT,
+						 "damaged: its section headers have %u bytes instead of 64", elf.shentsize);
 	if (!range_fits(headers.offset, ELF64_SHDR_SIZE, bytes->size_bytes))
 		return error_set(err, JW_ERR_FORMAT, "the file is cut off before its section headers");
 	if (!headers.count || headers.names == MANY) {

@@ -30,9 +30,10 @@ void draft_word(struct finding_draft *draft, const char *word)
 void draft_finish(struct finding_draft *draft)
 {
 	if (draft->dropped)
-		text_append(draft->fix, sizeof draft->fix,
-					"; the command leaves out %zu more: run doctor again afterwards",
-					draft->dropped);
+		text_append(
+			draft->fix, sizeof draft->fix,
+			"; the command is too long for %zu more names: run it, then run “jitwarm doctor” again",
+			draft->dropped);
 }
 
 void draft_prime(const struct examination *seen, struct finding_draft *draft)

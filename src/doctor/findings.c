@@ -343,10 +343,10 @@ static bool is_overridden(const struct examination *seen, struct finding_draft *
 			continue;
 		grep = jw_tune_grep(name);
 		if (setting_in_process(seen, name))
-			EVIDENCE(draft, "%s is %.300s in this process, although %s sets %.300s", name,
+			EVIDENCE(draft, "%s is %.300s in this process, although %s sets it to %.300s", name,
 					 value_in_process(seen, name), ours->where, ours->value);
 		else
-			EVIDENCE(draft, "%s is not set in this process, although %s sets %.300s", name,
+			EVIDENCE(draft, "%s is not set in this process, although %s sets it to %.300s", name,
 					 ours->where, ours->value);
 		FIX(draft,
 			"remove the line that overrides the setting, and log out and in again; this command "

@@ -282,9 +282,9 @@ bool device_pool_bar(struct jw_error *err, struct device_pool *pool, size_t devi
 	for (size_t i = 0; i < pool->count; i++)
 		if (!pool->barred[i])
 			return true;
-	error_set(
-		err, JW_ERR_DRIVER,
-		"GPU %d (%s) cannot be used: %s; end what is using it, then run the same command again",
-		pool->devices[device].ordinal, pool->devices[device].name, why);
+	error_set(err, JW_ERR_DRIVER,
+			  "GPU %d (%s) cannot be used: %s; end the programs that use this GPU, then run the "
+			  "command again",
+			  pool->devices[device].ordinal, pool->devices[device].name, why);
 	return false;
 }

@@ -248,7 +248,7 @@ static const struct {
 /* The packages whose wheels have no code for GPUs on some systems, and the package or index that
  * has it. Tried on the public index. With `pure`, the wheel has no build for CPUs either, but only
  * Python code. */
-#define TORCH_INDEX "PyTorch's own index, whose address its installation page gives,"
+#define TORCH_INDEX "the index that PyTorch's installation page names"
 static const struct {
 	const char *name, *with;
 	bool pure;

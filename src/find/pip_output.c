@@ -464,8 +464,8 @@ enum pip_lack pip_output_lack(struct jw_error *err, const char *said)
 			strstr(line, "not a trusted")) {
 			from = line + strlen("WARNING: The repository located at ");
 			error_set(err, JW_ERR_IO,
-					  "%.*s: pip uses no package index without encryption; name its https address, "
-					  "or trust it: PIP_TRUSTED_HOST=%.*s",
+					  "%.*s: pip refuses a package index over plain HTTP; use the https address of "
+					  "the index, or set PIP_TRUSTED_HOST=%.*s",
 					  (int)strcspn(from, " "), from, (int)strcspn(from, " "), from);
 			lack = PIP_LACKS_INDEX;
 			goto done;

@@ -263,36 +263,38 @@ static void format_share(char text[FATE_TEXT], const struct file_fate *fate, con
 
 	TEXT_COPY(pieces, TEXT_COUNT(is->pieces, "piece", "pieces"));
 	if (is->too_new > is->lacking && is->needs.cuda)
-		(void)text_format(text, FATE_TEXT,
-						  fails ? "will fail: %zu of %s need driver %s or newer"
-						  : is->too_new == 1
-							  ? "%zu of %s needs driver %s or newer: a program that uses it fails"
-							  : "%zu of %s need driver %s or newer: a program that uses one fails",
-						  is->too_new, pieces, jw_driver_text(driver, &is->needs));
+		(void)text_format(
+			text, FATE_TEXT,
+			fails ? "will fail: %zu of %s need driver %s or newer"
+			: is->too_new == 1
+				? "%zu of %s needs driver %s or newer: a program that uses it fails"
+				: "%zu of %s need driver %s or newer: programs that use these pieces fail",
+			is->too_new, pieces, jw_driver_text(driver, &is->needs));
 	else if (hopeless == REASON_TOO_NEW)
 		(void)text_format(text, FATE_TEXT,
 						  fails ? "will fail: %zu of %s have PTX that no known driver reads"
 						  : lacking == 1 ? "%zu of %s has PTX that no known driver reads: a "
 										   "program that uses it fails"
-										 : "%zu of %s have PTX that no known driver reads: a "
-										   "program that uses one fails",
+										 : "%zu of %s have PTX that no known driver reads: "
+										   "programs that use these pieces fail",
 						  lacking, pieces);
 	else if (hopeless == REASON_DAMAGED)
 		(void)text_format(text, FATE_TEXT,
-						  fails          ? "will fail: %zu of %s are damaged"
-						  : lacking == 1 ? "%zu of %s is damaged: a program that uses it fails"
-										 : "%zu of %s are damaged: a program that uses one fails",
+						  fails ? "will fail: %zu of %s are damaged"
+						  : lacking == 1
+							  ? "%zu of %s is damaged: a program that uses it fails"
+							  : "%zu of %s are damaged: programs that use these pieces fail",
 						  lacking, pieces);
 	else if (!fails && lacking == is->pieces)
 		(void)text_format(text, FATE_TEXT, "no code for %s: a program that uses this file fails",
 						  sm);
 	else
-		(void)text_format(text, FATE_TEXT,
-						  fails ? "will fail: %zu of %s have no code for %s"
-						  : lacking == 1
-							  ? "%zu of %s has no code for %s: a program that uses it fails"
-							  : "%zu of %s have no code for %s: a program that uses one fails",
-						  lacking, pieces, sm);
+		(void)text_format(
+			text, FATE_TEXT,
+			fails          ? "will fail: %zu of %s have no code for %s"
+			: lacking == 1 ? "%zu of %s has no code for %s: a program that uses it fails"
+						   : "%zu of %s have no code for %s: programs that use these pieces fail",
+			lacking, pieces, sm);
 	if (fate->kernels && *fate->kernels && is->lacking + is->too_new < is->pieces)
 		text_append(text, FATE_TEXT,
 					kernels_are_nccl(fate->kernels, is->lacking + is->too_new)

@@ -155,7 +155,7 @@ static int report_not_found(struct jw_error *err, const struct jw_index *index,
 	if (is_lacking && called && !package[strlen(name)])
 		(void)error_set(err, why->code, "%s; its package is called %s", why->message, called);
 	else if (is_lacking && with)
-		(void)error_set(err, why->code, "%s; %s has it", why->message, with);
+		(void)error_set(err, why->code, "%s; use %s instead", why->message, with);
 	else if (is_lacking && dash && text_is_digit(dash[1]) && strchr(dash, '.'))
 		(void)error_set(err, why->code, "%s; a version is written as in “%.*s==%s”", why->message,
 						(int)(dash - name), name, dash + 1);

@@ -78,10 +78,10 @@ static int write_profile(struct jw_error *err, const struct applying *run, const
 	if (!result)
 		return 0;
 	if (!strstr(err->message, "ermission denied"))
-		return error_prefix(err, "nothing was changed there");
-	return error_prefix(err, "nothing was changed there (%s)",
+		return error_prefix(err, "%s: not changed", path);
+	return error_prefix(err, "%s: not changed (%s)", path,
 						system ? "the system's files need sudo"
-							   : "find out whether the file belongs to this account");
+							   : "check that this account owns the file");
 }
 
 /* Replaces a profile and takes ownership of `after`. */

@@ -151,8 +151,10 @@ int object_directory_open(struct jw_error *err, const char *folder, const char *
 	 * account has put in the link's place since. */
 	if (!real || os_find_stranger(folder, &named) != os_find_stranger(real, &reached) ||
 		named.owner != reached.owner)
-		return error_set(err, JW_ERR_IO, "%s: leads out of the folders that its account owns",
-						 folder);
+		return error_set(
+			err, JW_ERR_IO,
+			"%s: a symlink in this path points to a folder with another owner; name the real path",
+			folder);
 	if (stat.kind != OS_DIRECTORY)
 		return error_set(err, JW_ERR_UNSUPPORTED, "%s: not a directory", folder);
 	*ret_directory = (struct object_directory){.folder = folder};

@@ -121,13 +121,13 @@ bare() {
 	ask good scan --target sm_86 --index "${@:2}"
 	[ $? = 0 ] && grep -qxF -- "$1" out && clean && ok "$1" || fail "not “$1”: $(cat out err)"
 }
-cpu="built without GPU code (a CPU build)"
-bare "tensorflow-2.0.0-py3-none-manylinux2014_x86_64.whl: $cpu; tensorflow-gpu has it" tensorflow==2.0.0
-bare "tensorflow-2.11.0-py3-none-win_amd64.whl: $cpu; tensorflow==2.10.* has it" tensorflow --platform windows
+cpu="a CPU build without GPU code"
+bare "tensorflow-2.0.0-py3-none-manylinux2014_x86_64.whl: $cpu; for GPU code, use tensorflow-gpu" tensorflow==2.0.0
+bare "tensorflow-2.11.0-py3-none-win_amd64.whl: $cpu; for GPU code, use tensorflow==2.10.*" tensorflow --platform windows
 bare "tensorflow-2.11.0-py3-none-manylinux2014_aarch64.whl: $cpu" tensorflow --platform linux-aarch64
-bare "torch-2.4.1-py3-none-win_amd64.whl: $cpu; PyTorch's own index, whose address its installation page gives, has it" torch --platform windows
-bare "faiss_cpu-1.8-py3-none-manylinux2014_x86_64.whl: $cpu; faiss-gpu has it" faiss-cpu
-bare "jax-0.5-py3-none-any.whl: no device code; jax-cuda12-pjrt has it" jax
+bare "torch-2.4.1-py3-none-win_amd64.whl: $cpu; for GPU code, use the index that PyTorch's installation page names" torch --platform windows
+bare "faiss_cpu-1.8-py3-none-manylinux2014_x86_64.whl: $cpu; for GPU code, use faiss-gpu" faiss-cpu
+bare "jax-0.5-py3-none-any.whl: no device code; for GPU code, use jax-cuda12-pjrt" jax
 
 # Facts that jitwarm knows without the wheel are reported without fetching it, and the other GPU gets its answer.
 : >http/log
@@ -201,15 +201,15 @@ if unshare -m mount -t tmpfs none little 2>/dev/null; then
 else
 	echo "(left out: a full disk)"
 fi
-bad "a label" "; PyTorch's own index, whose address its installation page gives, has it" good torch==2.4.1+cu118
-bad "no wheel of that name" "the package index has no package “cupy”; cupy-cuda12x has it" good "cupy>=8"
+bad "a label" "; use the index that PyTorch's installation page names instead" good torch==2.4.1+cu118
+bad "no wheel of that name" "the package index has no package “cupy”; use cupy-cuda12x instead" good "cupy>=8"
 bad "what people call it" "; its package is called torch" good pytorch
 bad "a version behind a hyphen" "; a version is written as in “asked==1.1”" good asked-1.1
 bad "another hash" "pip: THESE PACKAGES DO NOT MATCH THE HASHES" wrong-hash asked
 bad "a wheel that breaks off" "pip: " cut-wheel asked
 PIP_RETRIES=1 PIP_INDEX_URL=http://127.0.0.1:1/simple bad "no server" "127.0.0.1:1: the package index cannot be reached (Connection refused); check the network" good asked
 PIP_INDEX_URL=https://no.such.host.invalid/simple bad "no network" "no.such.host.invalid: the package index cannot be reached (" good asked
-PIP_INDEX_URL=http://no.such.host.invalid/simple bad "no encryption" "no.such.host.invalid: pip uses no package index without encryption; name its https address, or trust it: PIP_TRUSTED_HOST=no.such.host.invalid" good asked
+PIP_INDEX_URL=http://no.such.host.invalid/simple bad "no encryption" "no.such.host.invalid: pip refuses a package index over plain HTTP; use the https address of the index, or set PIP_TRUSTED_HOST=no.such.host.invalid" good asked
 https_proxy=http://127.0.0.1:1 no_proxy='' PIP_INDEX_URL=https://no.such.host.invalid/simple bad "no proxy" "no.such.host.invalid: the package index cannot be reached (Connection refused); check the network, the proxy" good asked
 PIP_INDEX_URL=$site/login/simple bad "a login that is missing" "the package index refused the login (401); correct the name and password" good asked
 PIP_INDEX_URL=http://us:p%40ss@${site#http://}/login/simple bad "a login that is refused" "the package index refused the login (401); correct the name and password" good asked

@@ -85,7 +85,7 @@ TEST(a_command_that_is_cut_says_so)
 	draft_prime(&seen, &draft);
 	draft_finish(&draft);
 	assert_int_equal(draft.word_count, DRAFT_WORDS);
-	assert_non_null(strstr(draft.fix, "leaves out 7 more"));
+	assert_non_null(strstr(draft.fix, "too long for 7 more names"));
 }
 
 /* On a machine without a GPU, nothing is checked, and nothing counts as left out. */

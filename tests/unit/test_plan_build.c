@@ -404,7 +404,7 @@ TEST_WITH(a_piece_without_code_is_said, make_folder, remove_folder)
 	plan = plan_folder(&target, 1, NULL, false);
 	assert_int_equal(plan->note_count, 1);
 	assert_non_null(strstr(plan->notes[0], "a.so and 1 other file: 2 of 4 pieces have no code for "
-										   "sm_86: a program that uses one fails"));
+										   "sm_86: programs that use these pieces fail"));
 	plan_free(plan);
 	buf_free(&data);
 }

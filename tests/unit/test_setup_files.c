@@ -243,9 +243,9 @@ TEST_WITH(what_cannot_be_written_is_said, usual, NULL)
 		enum jw_scope scope;
 		const char *file, *said;
 	} cases[] = {
-		{JW_SCOPE_SHELL, "home", "nothing was changed there: "},
-		{JW_SCOPE_USER, "home", "nothing was changed there: "},
-		{JW_SCOPE_SYSTEM, "etc", "nothing was changed there: "},
+		{JW_SCOPE_SHELL, "home", ": not changed: "},
+		{JW_SCOPE_USER, "home", ": not changed: "},
+		{JW_SCOPE_SYSTEM, "etc", ": not changed: "},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

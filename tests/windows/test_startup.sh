@@ -15,7 +15,7 @@ jitwarm startup enable "$folder"
 exits 0 'startup enable'
 jitwarm startup enable "$folder"
 exits 0 'startup enable again'
-says 'It runs two minutes after each logon'
+says 'jitwarm runs two minutes after each logon'
 says 'jitwarmw.exe: if you move'
 mkdir -p "$work/Downloads"
 cp "$build/src/jitwarm.exe" "$build/src/jitwarmw.exe" "$work/Downloads/"

@@ -61,11 +61,10 @@ static const char *ahead_rest(const struct jw_ahead *ahead)
 	case JW_AHEAD_COMPILING: return "; the rest is being compiled";
 	case JW_AHEAD_NO_ROOM:
 		return !ahead_is_prepared(ahead)
-				   ? "; the cache limit leaves no space for the rest beside the running driver's "
-					 "entries: “jitwarm ahead --tune” raises the limit, else the rest is compiled "
-					 "after the boot"
-				   : "; the cache limit leaves no space for the rest beside the running driver's "
-					 "entries: the rest is compiled, and waits in the store for the boot";
+				   ? "; the cache limit has no space for the other modules. To raise the limit: "
+					 "“jitwarm ahead --tune”. Otherwise the driver compiles them after the boot"
+				   : "; the cache limit has no space for the other modules. They are compiled, and "
+					 "wait in the store for the boot";
 	case JW_AHEAD_NO_COMPILER: return "; the compiler of that driver is missing: ";
 	case JW_AHEAD_FAILED: return "; the rest failed: ";
 	case JW_AHEAD_NONE:

@@ -38,8 +38,8 @@ static const struct json_field count_fields[] = {
 	JSON_MEMBERS_OF(struct jw_check_gpu, fate, &document_fate),
 	GPU(unplanned.cannot, "containers with code that the driver cannot use"),
 	GPU(unplanned.lacking,
-		"pieces of code that have none for this GPU, of files that do not fail: a program "
-		"that uses one fails"),
+		"pieces that have no code for this GPU, of files that do not fail: programs that use "
+		"these pieces fail"),
 	GPU(unplanned.tile,
 		"pieces of Tile IR, which the driver compiles at their first load; whether they are "
 		"in the cache is unknown"),

@@ -54,8 +54,8 @@ static const char *begin_key_command(struct jw_error *err, struct cli *cli, size
 	if (count >= least && count <= most)
 		return cli_state(err, cli);
 	error_set(err, JW_ERR_USAGE,
-			  count < least ? "too few arguments: jitwarm %s %s"
-							: "too many arguments: jitwarm %s %s",
+			  count < least ? "too few arguments; usage: jitwarm %s %s"
+							: "too many arguments; usage: jitwarm %s %s",
 			  cli->command->name, cli->command->usage);
 	return NULL;
 }

@@ -596,7 +596,8 @@ static void print_reuse(const struct output *out, const struct jw_prime_result *
 		output_warning(out, "%s", carried->note);
 	/* Counts like “jitwarm check”. */
 	if (plan->restored)
-		output_line(out, STYLE_PLAIN, "Cold: %zu of %s, of which earlier results fill %zu at once.",
+		output_line(out, STYLE_PLAIN,
+					"Cold: %zu of %s; jitwarm restores %zu of them from earlier results.",
 					plan->cold + plan->over_budget + plan->unused + plan->restored,
 					TEXT_COUNT(plan->modules, "module", "modules"), plan->restored);
 }
@@ -1254,8 +1255,11 @@ static int conclude(struct prime_outcome *priming, const struct jw_prime_result 
 		cli_fail(cli, &result->keep.not_packed);
 	}
 	if (result->keep.not_remembered.code)
-		output_warning(&cli->out, "this run could not be remembered: %s",
-					   result->keep.not_remembered.message);
+		output_warning(
+			&cli->out,
+			"jitwarm could not record this run, so the next “jitwarm prime --if-changed” "
+			"examines everything again: %s",
+			result->keep.not_remembered.message);
 	if (result->keep.not_kept.code)
 		output_warning(&cli->out, "the results were not added to the store: %s",
 					   result->keep.not_kept.message);

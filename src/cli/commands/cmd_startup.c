@@ -133,18 +133,18 @@ static void print_when(const struct cli *cli, const struct jw_startup *startup)
 	const char *service = options_value(&cli->options, "service");
 
 	if (service)
-		output_line(out, STYLE_PLAIN, "It runs before each start of %s.", service);
+		output_line(out, STYLE_PLAIN, "jitwarm runs before each start of %s.", service);
 	else if (os_is_windows)
 		output_line(
 			out, STYLE_PLAIN,
-			"It runs two minutes after each logon and after a driver was installed, and every "
-			"two hours, on mains power.");
+			"On mains power, jitwarm runs two minutes after each logon and after a driver was "
+			"installed, and every two hours.");
 	else
 		output_line(out, STYLE_PLAIN,
-					"It runs two minutes after each logon, every day, and when packages or the "
-					"driver change, on mains power.");
+					"On mains power, jitwarm runs two minutes after each logon, once a day, and "
+					"when packages or the driver change.");
 	output_line(out, STYLE_PLAIN,
-				"It starts %s: if you move this program, run “jitwarm startup enable” again.",
+				"The program that runs is %s: if you move it, run “jitwarm startup enable” again.",
 				startup->program);
 	if (is_in_passing(startup->program))
 		output_warning(out,

@@ -40,7 +40,7 @@ static void on_step(void *context, const struct jw_uninstall_step *step)
 	struct uninstall_report *report = context;
 	const struct output *out = &report->cli->out;
 	const char *but = step->keys_stay     ? ", except your keys (--keys removes them too)"
-					  : step->others_stay ? ", except for other files in it"
+					  : step->others_stay ? ", except for files that are not jitwarm's"
 										  : "";
 
 	if (step->said)

@@ -260,9 +260,8 @@ int os_process_owner(struct jw_error *err, int pid, uint32_t *ret_owner, uint32_
 	else if (ids[0] != ids[1] || ids[0] != ids[2] || ids[0] != ids[3] || has_rights_of_file(pid))
 		result = error_set(
 			err, JW_ERR_UNSUPPORTED,
-			"process %d has the rights of several accounts, as su and sudo have: name the "
-			"program that it started (pgrep -P %d), or an account: “jitwarm doctor --user "
-			"NAME”",
+			"process %d runs with the rights of several accounts, like su or sudo. Examine its "
+			"child (pgrep -P %d), or an account: “jitwarm doctor --user NAME”",
 			pid, pid);
 	else {
 		*ret_owner = ids[0];

@@ -10,7 +10,7 @@ run 0 prime "$sample" --no-store
 driver_535_309
 run 1 prime "$sample" --dry-run --no-store
 out_has "8 modules for sm_86 would be reused from driver 535.216.03 (CUDA 12.2), which has the same compiler as this driver."
-out_has "Cold: 8 of 8 modules, of which earlier results fill 8 at once."
+out_has "Cold: 8 of 8 modules; jitwarm restores 8 of them from earlier results."
 (cd "$work/cache" && find . -type f -exec sha256sum {} + | sort) >"$work/before"
 run 1 prime "$sample" --dry-run --no-store --json
 json 'd["cold"] == d["restored"] == d["carried_over"]["modules"] == 8'

@@ -12,12 +12,12 @@ open(sys.argv[1], "wb").write(fatbin.library(*whole, container("_ZN2at6native4co
 PYTHON
 lacking='(kernels: gemm, at::native::copy)'
 run 0 scan --target h100 "$work/libpart.so"
-out_has "2 of 6 pieces have no code for this GPU: a program that uses one fails $lacking"
+out_has "2 of 6 pieces have no code for this GPU: programs that use these pieces fail $lacking"
 run 1 lint --gpus h100 "$work/libpart.so"
-out_has "2 of 6 pieces have no code for sm_90: a program that uses one fails $lacking"
+out_has "2 of 6 pieces have no code for sm_90: programs that use these pieces fail $lacking"
 for time in first second; do
 	run 0 check --target h100 --driver 550.163.01 "$work/libpart.so"
-	err_has "2 of 6 pieces have no code for sm_90: a program that uses one fails $lacking"
+	err_has "2 of 6 pieces have no code for sm_90: programs that use these pieces fail $lacking"
 done
 # All of these kernels run, and none is named.
 run 0 scan --target a100 "$work/libpart.so"

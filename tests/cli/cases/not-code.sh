@@ -63,7 +63,7 @@ done
 for each in torch-2.9.0-cp312-cp312-manylinux_2_28_aarch64.whl flash_attn-2.8.3-cp312-cp312-win_amd64.whl thing-1.0+cpu-py3-none-any.whl; do
 	cp pure-1-py3-none-any.whl "$each"
 	run 0 check --target sm_86 --driver 550.163.01 "$each"
-	out_has "$each: built without GPU code (a CPU build)"
+	out_has "$each: a CPU build without GPU code"
 	out_lacks "no device code found"
 done
 
@@ -75,13 +75,13 @@ run 0 scan --target sm_86 torch-2.9.0-cp312-none-macosx_11_0_arm64.whl thing-1.0
 # The message also names the package with the code, if it is known.
 cp pure-1-py3-none-any.whl faiss_cpu-1.8-cp312-cp312-manylinux_2_28_x86_64.whl
 run 0 lint faiss_cpu-1.8-cp312-cp312-manylinux_2_28_x86_64.whl
-out_has "a CPU build); faiss-gpu has it"
+out_has "a CPU build without GPU code; for GPU code, use faiss-gpu"
 # It does so beside a file with code, but not for a file that could not be read.
 printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }\n' >k.ptx
 head -c 20 pure-1-py3-none-any.whl >torch-2.9.1-cp312-cp312-manylinux_2_28_aarch64.whl
 run 1 scan --target sm_86 k.ptx faiss_cpu-1.8-cp312-cp312-manylinux_2_28_x86_64.whl torch-2.9.1-cp312-cp312-manylinux_2_28_aarch64.whl
 out_has "k.ptx ("
-[[ $(grep -c "a CPU build); faiss-gpu has it$" "$out") == 1 ]] || fail "nothing of the second file"
+[[ $(grep -c "a CPU build without GPU code; for GPU code, use faiss-gpu$" "$out") == 1 ]] || fail "nothing of the second file"
 out_lacks "torch-2.9.1"
 err_has "torch-2.9.1"
 # A URL is not a file.
@@ -105,14 +105,14 @@ for each in torch-2.9.0+cpu numba-0.62; do
 	printf 'no code\n' >"$site/${each%-*}.so"
 done
 run 0 check --target sm_86 --driver 550.163.01 torch
-out_has "torch 2.9.0+cpu: built without GPU code (a CPU build)"
+out_has "torch 2.9.0+cpu: a CPU build without GPU code"
 mkdir -p "$site/coded-1.0.dist-info" && printf 'Name: coded\nVersion: 1.0\n' >"$site/coded-1.0.dist-info/METADATA"
 printf 'coded.ptx,,\n' >"$site/coded-1.0.dist-info/RECORD" && cp k.ptx "$site/coded.ptx"
 run 0 bake -n --target sm_86 torch
-out_has "torch 2.9.0+cpu: built without GPU code (a CPU build)"
+out_has "torch 2.9.0+cpu: a CPU build without GPU code"
 run 0 scan --target sm_86 coded torch
 out_has "coded.ptx"
-out_has "torch 2.9.0+cpu: built without GPU code (a CPU build)"
+out_has "torch 2.9.0+cpu: a CPU build without GPU code"
 run 0 scan --target sm_86
 out_lacks "a CPU build"
 rm -r "$site/coded-1.0.dist-info" "$site/coded.ptx"
@@ -122,7 +122,7 @@ out_has "no device code found"
 run 2 scan --target sm_86
 out_has "no device code found in the virtual environment"
 run 2 check --target sm_86 --driver 550.163.01
-out_has "torch 2.9.0+cpu: built without GPU code (a CPU build)"
+out_has "torch 2.9.0+cpu: a CPU build without GPU code"
 out_has "no device code found in the virtual environment"
 # All commands on an environment agree, with files and without. jitwarm and doctor are about the machine, unless a file is named.
 (

@@ -53,7 +53,7 @@ out_empty
 run 1 startup status
 out_lacks "installed"
 run 0 startup enable frame
-out_has "It runs two minutes after each logon" "It starts $JITWARM: "
+out_has "jitwarm runs two minutes after each logon" "The program that runs is $JITWARM: "
 cp -r "$units" "$work/former"
 FAIL=1 run 3 startup enable other
 diff -r "$units" "$work/former" || fail "another text is left"

@@ -110,7 +110,7 @@ json 'd["cold"] == '"$compiled"' + 1 and d["restored"] == '"$compiled"' and 0 < 
 run 1 prime -n --json "$sample" "$work/not-kept.ptx"
 json 'd["cold"] == '"$compiled"' + 1 and d["restored"] == '"$compiled"' and d["undone"] == 1 and d["modules"] == d["cold"]'
 run 1 prime -n "$sample" "$work/not-kept.ptx"
-out_has "Cold: $((compiled + 1)) of $((compiled + 1)) modules, of which earlier results fill $compiled at once."
+out_has "Cold: $((compiled + 1)) of $((compiled + 1)) modules; jitwarm restores $compiled of them from earlier results."
 out_has "1 of $((compiled + 1)) modules to compile ("
 run 0 prime --json "$sample" "$work/not-kept.ptx"
 json 'd["cold"] == '"$compiled"' + 1 and d["restored"] == '"$compiled"' and d["compiled"] == 1 and d["warm"] == 0'
