@@ -124,6 +124,7 @@ struct jw_scan_image {
 	unsigned format; /* 0 ELF, 1 PE, 2 fat binary, 3 cubin, 4 PTX (enum devcode_format) */
 	bool library;    /* ELF or PE, rather than a loose file */
 	size_t containers;
+	size_t inputs; /* containers that only a link uses (role 1) */
 	/* Parts of one array, each in the order of targets or kinds */
 	const struct jw_scan_count *cubins, *ptx, *other;
 	size_t cubin_count, ptx_count, other_count;

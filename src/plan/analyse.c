@@ -786,12 +786,13 @@ static int add_image_with(struct jw_error *err, struct reading *reading,
 	for (size_t i = 0; !result && i < image->container_count; i++) {
 		const struct devcode_container *container = &image->containers[i];
 		const struct judged_container *noted = &reading->judged.containers[container->index];
+		const enum devcode_role role = devcode_role_of(image, container);
 
 		for (uint32_t k = 0; !result && k < noted->entry_count; k++)
 			result = count_entry(err, &account, &reading->judged.entries[noted->first_entry + k]);
 		if (!result)
-			count_container(&account, container->index, devcode_role_of(image, container),
-							container->linked);
+			count_container(&account, container->index, role, container->linked);
+		analysed.scan.inputs += role == DEVCODE_RELOCATABLE;
 	}
 	for (size_t t = 0; t < reading->question->target_count; t++) {
 		struct account_target *target = &account.targets[t];

@@ -54,7 +54,7 @@ plain() {
 	local from=${place//\//\\\\} program=${build//\//\\\\}
 	tr -d '\r' <"$1" | sed -E -e "s#Z:($from|$program)|$place##g; s/S-1-5-[0-9-]+/SID/g; s# \\($build/[^)]*\\)##g" -e 's/\bRW[A-Za-z0-9+\/]{54}/KEY/g; s/\b[0-9A-F]{16}\b/ID/g' \
 		-e 's/([0-9.]+ (ms|s|min|h)? ?to )?\b[0-9][0-9.]* (ms|s|min|h)\b/T/g; s/[0-9]+ workers?\b/N workers/g; s/under T/T/g; s/ if nothing else runs(, took )/\1/; s/ +$//' \
-		-e 's/\([0-9.]+ KiB, ([0-9]+ pieces of code)\)/(SIZE, \1)/; s/needed [0-9]+ bytes/needed N bytes/' \
+		-e 's/\([0-9.]+ KiB, ([0-9]+ pieces of code[^)]*)\)/(SIZE, \1)/; s/needed [0-9]+ bytes/needed N bytes/' \
 		-e '/^Times assume a typical machine|^jitwarm: compiling [0-9]|has the driver loaded/d' \
 		-e '/src.jitwarmw.exe: files in this folder are often deleted/d' # if the clone is among temporary files
 }

@@ -454,16 +454,18 @@ static void scan_text_image(const struct output *output, const struct jw_scan_im
 							char **archive)
 {
 	struct gpu_lines lines = {.count = 0};
-	char size[TEXT_SHORT];
+	char size[TEXT_SHORT], inputs[64] = "";
 
 	if (image->member && !text_same(*archive, image->path)) {
 		output_line(output, STYLE_STRONG, "%s:", image->path);
 		mem_free(*archive);
 		*archive = mem_string(image->path);
 	}
-	output_line(output, STYLE_STRONG, "%s%s (%s, %s%s)", image->member ? " " : "",
+	if (image->inputs)
+		(void)text_format(inputs, sizeof inputs, ", %zu of them for linking", image->inputs);
+	output_line(output, STYLE_STRONG, "%s%s (%s, %s%s%s)", image->member ? " " : "",
 				image->member ? image->member : image->path, text_bytes(size, image->size_bytes),
-				TEXT_COUNT(image->containers, "piece of code", "pieces of code"),
+				TEXT_COUNT(image->containers, "piece of code", "pieces of code"), inputs,
 				image->damaged ? ", some damaged" : "");
 	if (!image->verdict_count)
 		print_content(output, image);
