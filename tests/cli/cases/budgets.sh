@@ -48,7 +48,7 @@ read -r chosen left whole < <(tr '\n' ' ' <"$out" | sed -E 's/^([0-9]+) of .* le
 run 1 prime --budget-time 1ms "$sample"
 out_has "left: the same command continues."
 run 0 prime --help
-grep -q "finish those in progress" < <(tr -s ' \n' ' ' <"$out") || fail "not what becomes of a compile that goes on"
+grep -q "finish the modules in progress" < <(tr -s ' \n' ' ' <"$out") || fail "not what becomes of a compile that goes on"
 # Machines that share no first start have no sum.
 run 1 make -n --target rtx3070,rtx4090 --driver 550.163.01 "$sample"
 [[ $(grep -c "first start" "$out") == 2 ]] || fail "not two first starts"
