@@ -1048,6 +1048,21 @@ static void print_next(const struct prime_outcome *priming, const struct jw_prim
 	}
 }
 
+/* Explains why --share has shared nothing, unless the folder comes from a setting. */
+static void print_unshared(const struct prime_outcome *priming,
+						   const struct jw_prime_result *result)
+{
+	const struct jw_prime_compiled *run = &result->compile;
+	const bool shares = !priming->only_plan && priming->share.options.folder &&
+						options_typed(&priming->cli->options, "share");
+
+	if (shares && result->plan.modules && !run->compiled && !run->shared.fetched &&
+		!*run->shared.trouble)
+		output_line(&priming->cli->out, STYLE_PLAIN,
+					"Nothing was put into the shared folder, because this run compiled nothing; to "
+					"share warm modules, use “jitwarm export” or “jitwarm push”.");
+}
+
 /* Prints what was compiled, what failed, what is left and why, and the next step. */
 static void print_outcome(const struct prime_outcome *priming, const struct jw_prime_result *result)
 {
@@ -1058,6 +1073,7 @@ static void print_outcome(const struct prime_outcome *priming, const struct jw_p
 	print_failures(priming, run);
 	print_compiled(out, result);
 	prime_share_print(out, &priming->share, result);
+	print_unshared(priming, result);
 	if (run->repaired)
 		output_line(out, STYLE_GOOD, "The cache's index is repaired.");
 	if (run->evicted)

@@ -52,6 +52,15 @@ run 0 prime --share "$place" --share-unsigned "$sample" --json
 json 'd["compiled"] == 0 and d["shared"]["fetched"] == 8 and d["shared"]["placed"] == 0 and d["shared"]["saved_seconds"] > 0'
 app_compiles 0
 nothing_left
+# prime puts nothing into the folder if all modules are warm, and says so; a folder of the settings is not worth a line.
+mkdir "$work/warm"
+run 0 prime --share "$work/warm" --share-unsigned "$sample"
+out_has "Nothing was put into the shared folder, because this run compiled nothing; to share warm modules, use “jitwarm export” or “jitwarm push”."
+[[ -z $(ls "$work/warm") ]] || fail "warm modules were shared"
+JITWARM_SHARE=$(native "$work/warm") run 0 prime "$sample"
+out_lacks "shared folder"
+run 0 prime -n --share "$work/warm" --share-unsigned "$sample"
+out_lacks "shared folder"
 # Entries taken from the place are kept in the store, and a warm module is not looked up.
 rm -rf "$CUDA_CACHE_PATH" && mv "$place" "$work/good"
 JITWARM_SHARE=$(native "$place") run 0 prime "$sample" --json
