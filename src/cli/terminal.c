@@ -138,6 +138,22 @@ void terminal_to_locale(struct buf *buf)
 	*buf = ascii;
 }
 
+/* Returns the bytes of the word at `text`. Words in quotes are one word, because a command stands
+ * in quotes, and is copied in one piece. */
+static size_t word_length(const char *text)
+{
+	static const char opening[] = "“", closing[] = "”";
+	size_t length = 0;
+
+	while (text[length] && text[length] != ' ') {
+		const char *at = text + length,
+				   *close = text_starts(at, opening) ? strstr(at, closing) : NULL;
+
+		length += close ? (size_t)(close - at) + strlen(closing) : 1;
+	}
+	return length;
+}
+
 static void break_line(struct buf *buf, size_t indent)
 {
 	buf_add(buf, "\n%*s", (int)indent, "");
@@ -188,7 +204,7 @@ void terminal_fold(struct buf *buf, const char *line, size_t taken, size_t colum
 	size_t column = taken;
 
 	for (bool first = true; *line; first = false) {
-		const size_t gap = strspn(line, " "), length = strcspn(line + gap, " "),
+		const size_t gap = strspn(line, " "), length = word_length(line + gap),
 					 width = width_of(line + gap, length);
 
 		if ((!first || taken) && column + gap + width > columns) {

@@ -26,7 +26,7 @@ void terminal_to_locale(struct buf *buf);
  * first begins with `indent` spaces. Line feeds in the text are kept; none is added at the end. */
 void terminal_wrap(struct buf *buf, const char *text, size_t indent, size_t columns);
 
-/* Appends a line, broken at spaces to fit `columns`, of which `taken` are used on the first line.
- * Keeps its spaces except at breaks; continuation lines are indented to the text after the line's
- * label, if it has one. A word that is wider stays whole. */
+/* Appends a line, broken at spaces outside quotes to fit `columns`, of which `taken` are used on
+ * the first line. Keeps its spaces except at breaks; continuation lines are indented to the text
+ * after the line's label, if it has one. A word or a text in quotes that is wider stays whole. */
 void terminal_fold(struct buf *buf, const char *line, size_t taken, size_t columns);

@@ -151,7 +151,7 @@ static void draft_unset(const struct examination *seen, struct finding_draft *dr
 				 value_in_process(seen, name), effect);
 		FIX(draft,
 			"remove the variable where it is set, and start the programs again from a new login; "
-			"this command finds the place: %s",
+			"this command finds the place: “%s”",
 			grep);
 	}
 	jw_text_free(grep);
@@ -243,7 +243,7 @@ static bool is_not_yours(const struct examination *seen, struct finding_draft *d
 			 "%.*s: the driver can neither read nor write it, since a program that root ran has "
 			 "created it",
 			 (int)(command - line), line);
-	FIX(draft, "give the folder to this account: %s", command + strlen(": "));
+	FIX(draft, "give the folder to this account: “%s”", command + strlen(": "));
 	return true;
 }
 
@@ -350,7 +350,7 @@ static bool is_overridden(const struct examination *seen, struct finding_draft *
 					 ours->where, ours->value);
 		FIX(draft,
 			"remove the line that overrides the setting, and log out and in again; this command "
-			"finds the line: %s",
+			"finds the line: “%s”",
 			grep);
 		jw_text_free(grep);
 		return true;

@@ -79,6 +79,28 @@ TEST(lines_are_wrapped)
 	}
 }
 
+TEST(lines_are_folded_outside_quotes)
+{
+	static const struct {
+		const char *line;
+		size_t columns;
+		const char *shown;
+	} cases[] = {
+		{"aaa bbb ccc", 7, "aaa bbb\n  ccc"},
+		{"do this: “one two three”, or that", 12, "do this:\n  “one two three”,\n  or that"},
+		{"(“a b”/“c d”) e", 6, "(“a b”/“c d”)\n  e"},
+		{"“never closed here", 10, "“never\n  closed\n  here"},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct buf buf = BUF_MAX(1000);
+
+		terminal_fold(&buf, cases[i].line, 0, cases[i].columns);
+		assert_string_equal(buf_text(&buf), cases[i].shown);
+		buf_free(&buf);
+	}
+}
+
 #define SECOND UINT64_C(1000000000)
 
 static struct progress half_done(void)

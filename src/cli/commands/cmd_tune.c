@@ -211,7 +211,7 @@ static void print_overridden(const struct tuning *tuning)
 		grep = jw_tune_grep(tuned_names[i]);
 		output_warning(out, "%s: %s sets %s, and something that is read later overrides it",
 					   ours->name, ours->where, ours->value);
-		output_line(out, STYLE_FAINT, "Next       remove the line that this finds: %s", grep);
+		next_step_fixed(out, STYLE_FAINT, "Next       remove the line that this finds: ", grep);
 		jw_text_free(grep);
 	}
 }
