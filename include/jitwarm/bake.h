@@ -90,15 +90,17 @@ struct jw_bake_options {
 	const char *nvjitlink;
 };
 
-/* Checks what can be known without a library: -1 if jw_bake, which calls it, too, would fail, or if
- * no copy could be written to the folder. Only `system`, `output`, `dry_run` and `nvjitlink` are
- * used. */
+/* Checks what can be known without a library; jw_bake calls it, too. JW_ERR_USAGE if no folder is
+ * named; JW_ERR_IO if no copy could be written to it; JW_ERR_NOT_FOUND if there is no GPU, or
+ * `nvjitlink` leads to no library; JW_ERR_UNSUPPORTED if the driver uses no cache. Only `system`,
+ * `output`, `dry_run` and `nvjitlink` are used. */
 int jw_bake_check(struct jw_error *err, const struct jw_bake_options *options);
 
 /* Compiles cold modules, and writes a copy of each library for which there is something to bake;
  * others are not copied. A copy has the library's size, or is longer if containers were moved, and
- * appears complete or not at all. -1 if there is no GPU, or the form of the driver's cache is
- * unknown (JW_ERR_UNSUPPORTED). The caller frees *ret_result with jw_bake_result_free. */
+ * appears complete or not at all. Errors as for jw_bake_check and jw_prime, and JW_ERR_UNSUPPORTED
+ * if the form of the driver's cache is unknown. The caller frees *ret_result with
+ * jw_bake_result_free. */
 int jw_bake(struct jw_error *err, const struct jw_bake_options *options,
 			struct jw_bake_result **ret_result);
 void jw_bake_result_free(struct jw_bake_result *result);
@@ -132,8 +134,9 @@ struct jw_bake_verify_options {
 };
 
 /* Has the driver load the device code of libraries as a start would, in a worker with an empty
- * cache for each library. Loads no library itself. -1 if there is no GPU or no worker, or
- * JW_ERR_INTERRUPTED. The caller frees *ret_result with jw_bake_verify_result_free. */
+ * cache for each library. Loads no library itself. JW_ERR_NOT_FOUND if there is no GPU;
+ * JW_ERR_INTERRUPTED; another code if no worker can be started. The caller frees *ret_result with
+ * jw_bake_verify_result_free. */
 int jw_bake_verify(struct jw_error *err, const struct jw_bake_verify_options *options,
 				   struct jw_bake_verify_result **ret_result);
 void jw_bake_verify_result_free(struct jw_bake_verify_result *result);

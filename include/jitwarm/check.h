@@ -22,6 +22,11 @@
 struct jw_check_options {
 	const char *const *paths; /* files; directories, which are searched as by jw_find */
 	size_t path_count;
+	/* In place of paths, the files of this search; the result then has their packages. */
+	const struct jw_found *found;
+	/* With `found`: the paths of these files, which count even below a package's tests folder. */
+	const char *const *named;
+	size_t named_count;
 	const struct jw_system *system;  /* the machine: its GPUs, driver, cache and state directory */
 	const struct jw_target *targets; /* GPUs instead of the system's */
 	size_t target_count;             /* 0 for the GPUs of the system */
@@ -33,10 +38,6 @@ struct jw_check_options {
 	const struct jw_recording *recording;
 	bool explain; /* find out why modules are cold; reads more of the cache and may take longer */
 	struct jw_cancel cancel;
-	const struct jw_found *found; /* in place of paths, the files of this search; the result then
-									 has their packages, */
-	const char *const *named;     /* of which these count even below a package's tests folder */
-	size_t named_count;
 };
 
 /* Why a module is cold, according to data on disk. */
@@ -82,11 +83,11 @@ struct jw_check_gpu {
 	struct jw_forecast forecast; /* the time and cost of compiling the cold modules */
 };
 
-/* A library with cold modules. */
+/* A file, or a member of an archive, with modules that the driver would compile. */
 struct jw_check_file {
 	char *path, *member; /* member NULL for a file */
 	size_t warm, cold;
-	double seconds;
+	double seconds; /* the predicted time of compiling the cold ones, on one core */
 };
 
 /* A file with which a program fails: its device code cannot run on a GPU. If the names of several
@@ -141,7 +142,7 @@ struct jw_check_result {
 	struct jw_check_gpu *gpus;
 	size_t gpu_count;
 	struct jw_check_gpu all;     /* the sum over these; it has no target */
-	struct jw_check_file *files; /* the files with modules to compile, the most expensive first */
+	struct jw_check_file *files; /* those with modules, cold or warm; the most expensive first */
 	size_t file_count;
 	struct jw_check_cause *causes; /* with `explain`: sorted in the order of files */
 	size_t cause_count;
@@ -169,8 +170,11 @@ struct jw_check_result {
 	enum jw_verdict verdict;
 };
 
-/* Checks the files. -1 if there is no GPU to ask about (JW_ERR_NOT_FOUND), the driver version is
- * invalid, or JW_ERR_INTERRUPTED. The caller frees the result with jw_check_result_free. */
+/* Checks the files. A path that is missing or cannot be read is no failure: the result's notes name
+ * it. JW_ERR_NOT_FOUND if there is no GPU to ask about; JW_ERR_USAGE if `driver` is not a version,
+ * or there are more than 32 GPU architectures; JW_ERR_UNSUPPORTED if the driver does not run one of
+ * `targets`; JW_ERR_LIMIT for more files or modules than a plan may have; JW_ERR_IO if a disk
+ * fails; JW_ERR_INTERRUPTED. The caller frees the result with jw_check_result_free. */
 int jw_check(struct jw_error *err, const struct jw_check_options *options,
 			 struct jw_check_result **ret_result);
 void jw_check_result_free(struct jw_check_result *result);

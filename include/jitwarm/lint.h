@@ -154,8 +154,8 @@ struct jw_lint_options {
 	struct jw_cancel cancel;
 };
 
-/* Examines the files. -1 if that could not be completed. The caller frees the result with
- * jw_lint_free. */
+/* Examines the files. JW_ERR_USAGE if no GPU is named; otherwise as jw_scan. The caller frees the
+ * result with jw_lint_free. */
 int jw_lint(struct jw_error *err, const struct jw_lint_options *options,
 			struct jw_lint_result **ret_result);
 void jw_lint_free(struct jw_lint_result *result);

@@ -274,12 +274,19 @@ struct jw_prime_options {
 	void (*source)(void *context, const struct jw_prime_source *source);
 };
 
-/* Primes the live cache of `system` for its GPUs, with workers that `system->worker` starts;
- * JW_ERR_USAGE if it names no worker (and this is not a dry run), or the caller is a worker.
- * Returns 0 if the run ended, with the outcome in *ret_result; -1 if it could not begin (no GPU;
- * JW_ERR_UNSUPPORTED: the driver does not write its cache, or does not read it; JW_ERR_INTERRUPTED:
- * cancelled while files were read). The caller frees the result with jw_prime_result_free. If the
- * run is interrupted or killed, the cache is sound, and the next run continues from there. */
+/* Primes the live cache of `system` for its GPUs, with workers that `system->worker` starts.
+ * Returns 0 if the run ended, with the outcome in *ret_result; the reason of an early end is in
+ * jw_prime_compiled.stopped. The caller frees the result with jw_prime_result_free. If the run is
+ * interrupted or killed, the cache is sound, and the next run continues from there.
+ *
+ * Fails if the run could not begin. JW_ERR_USAGE: `system` names no worker (and this is not a dry
+ * run), the caller is a worker, the options contradict each other, or there are more than 32 GPU
+ * architectures. JW_ERR_NOT_FOUND: there is no GPU; with `used_only`, no run has noted a module.
+ * JW_ERR_UNSUPPORTED: the driver does not write its cache, does not read it, or stores nothing
+ * (CUDA_CACHE_MAXSIZE=0); the index is of another version. JW_ERR_LIMIT: more files or modules than
+ * a plan may have. JW_ERR_IO: a folder of the run, or the cache, cannot be written. JW_ERR_BUSY:
+ * the lock is held while an unsound index is repaired. JW_ERR_INTERRUPTED: cancelled while files
+ * were read. Otherwise an error of jw_compiler_find, jw_compiler_fetch or jw_key_check. */
 int jw_prime(struct jw_error *err, const struct jw_system *system,
 			 const struct jw_prime_options *options, struct jw_prime_result **ret_result);
 void jw_prime_result_free(struct jw_prime_result *result);

@@ -237,8 +237,10 @@ struct jw_scan_options {
 	int (*more)(struct jw_error *err, void *context, const char **ret_path);
 };
 
-/* Scans the files. -1 if the scan could not be completed (the callback's own error,
- * JW_ERR_INTERRUPTED). */
+/* Scans the files. A file that cannot be read is reported by `trouble`. JW_ERR_UNSUPPORTED if the
+ * driver does not run one of the GPUs; JW_ERR_USAGE for more than 32 GPU architectures;
+ * JW_ERR_LIMIT for more files or modules than a plan may have; JW_ERR_INTERRUPTED; or a callback's
+ * own error. */
 int jw_scan(struct jw_error *err, const struct jw_scan_options *options);
 
 /* The package index that pip is configured to use. It is asked by pip: that of the active Python

@@ -51,8 +51,9 @@ struct jw_startup {
 						 running */
 };
 
-/* Reports what exists, and what would be written. Changes nothing. The caller frees the result with
- * jw_startup_free, here and below. */
+/* Reports what exists, and what would be written. Changes nothing. JW_ERR_UNSUPPORTED, here and
+ * below, for `service` on Windows. The caller frees the result with jw_startup_free, here and
+ * below. */
 int jw_startup_find(struct jw_error *err, const struct jw_startup_options *options,
 					struct jw_startup **ret_startup);
 /* Like jw_startup_find, but first checks the names as jw_startup_enable does. Does not fail with

@@ -64,7 +64,9 @@ struct jw_store_keep_options {
 /* Stores entries of the system's cache for its driver and GPUs that no pack of the store has yet,
  * in one new pack for each architecture. Then removes broken packs, and the oldest ones until at
  * most `most_bytes` and 256 packs are left; those that wait for a boot (jw_ahead.stored) stay.
- * JW_ERR_BUSY if another process is doing the same. */
+ * Sets *ret_entries to the number of the entries that it has stored; 0, without looking, if the
+ * names of the driver's entries are unknown. JW_ERR_BUSY if another process is doing the same;
+ * JW_ERR_INTERRUPTED; other codes if the cache cannot be read or the store cannot be written. */
 int jw_store_keep(struct jw_error *err, const struct jw_store_keep_options *options,
 				  size_t *ret_entries);
 

@@ -145,9 +145,9 @@ struct jw_tune_result {
 };
 
 /* Writes the requested settings into jitwarm's own file, and the line that loads it. Other lines
- * stay, and a second call changes nothing. JW_ERR_UNSUPPORTED if this system has no such scope;
- * JW_ERR_IO for a missing permission (the message says what to do). The caller frees the result
- * with jw_tune_result_free. */
+ * stay, and a second call changes nothing. JW_ERR_USAGE if the path is not absolute;
+ * JW_ERR_UNSUPPORTED if this system has no such scope; JW_ERR_IO for a missing permission (the
+ * message says what to do). The caller frees the result with jw_tune_result_free. */
 int jw_tune_apply(struct jw_error *err, const struct jw_tune_request *request,
 				  struct jw_tune_result **ret_result);
 /* Sets for this account the limit that the results of these files need, also in system->cache, if
@@ -155,7 +155,7 @@ int jw_tune_apply(struct jw_error *err, const struct jw_tune_request *request,
 int jw_tune_for_files(struct jw_error *err, struct jw_system *system, const char *const *paths,
 					  size_t count, struct jw_tune_result **ret_result);
 /* Reverts jw_tune_apply in a scope, for every shell. With `request` NULL: in all scopes (the system
- * scope only for root or an administrator). */
+ * scope only for root or an administrator). Errors as for jw_tune_apply. */
 int jw_tune_undo(struct jw_error *err, const struct jw_tune_request *request,
 				 struct jw_tune_result **ret_result);
 /* Reports what jw_tune_undo would revert in all scopes. Changes nothing. */

@@ -34,8 +34,10 @@ struct former_drivers {
 	bool nameless;       /* the driver's stamp is unknown, so any stamp may be its own */
 };
 
-/* Reads the drivers; `stamp` and `release` are the installed driver's, and `state_dir` may be
- * NULL. */
+/* Collects the drivers from the table and the machine. `stamp` ("" if unknown) and `release` are
+ * the installed driver's; the profiles that jitwarm has kept are in `state_dir`, NULL if there are
+ * none. Profiles that cannot be read are passed over. JW_ERR_LIMIT if there are too many drivers.
+ * The caller frees *ret_drivers with former_free. */
 int former_read(struct jw_error *err, const char *state_dir, const char *stamp,
 				const uint32_t release[3], struct former_drivers *ret_drivers);
 /* Adds a driver's stamp, unless the list contains it. */

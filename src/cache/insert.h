@@ -104,9 +104,9 @@ struct cache_addition {
  * is verified before the lock is taken (name, checksum, the cubin's architecture and kind); an
  * unsound one is refused and does not stop the others. `added` is set for each, also if -1 is
  * returned: JW_ERR_BUSY (the lock was refused), JW_ERR_LIMIT (no room; the entries before it are
- * in), JW_ERR_NOT_FOUND (the directory or a folder in it was removed
- * meanwhile: another call makes it again), JW_ERR_UNSUPPORTED (an index of another version),
- * JW_ERR_IO (disk full, permissions; nothing is lost). */
+ * in), JW_ERR_NOT_FOUND (the directory or a folder in it was removed meanwhile: another call makes
+ * it again), JW_ERR_UNSUPPORTED (an index of another version), JW_ERR_IO (disk full, permissions;
+ * nothing is lost). */
 int cache_insert(struct jw_error *err, struct cache_live *live, struct cache_addition *additions,
 				 size_t count);
 

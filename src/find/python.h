@@ -22,7 +22,8 @@ int python_prefix(struct jw_error *err, const char *executable, char **ret_prefi
  * cannot see that. */
 int python_has_mark(struct jw_error *err, const char *prefix, const char *name, bool *ret_has);
 
-/* Returns the value of `key` in a pyvenv.cfg; NULL if it is missing. The caller frees it. */
+/* Sets *ret_value to the value of `key` in the pyvenv.cfg of that folder; NULL if key or file is
+ * missing, or this account may not read it. -1 only if the disk fails. The caller frees it. */
 int pyvenv_value(struct jw_error *err, const char *directory, const char *key, char **ret_value);
 
 /* Returns the next non-empty part of a list such as PATH; NULL at its end. The caller frees it. */
