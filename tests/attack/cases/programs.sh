@@ -32,13 +32,13 @@ import os, pty, sys
 sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))
 PYTHON
 at_terminal() {
-	(cd "$home/project" && timeout 120 /usr/bin/python3 -E "$open/terminal.py" bash -c '"$@"; read -rt 0.1 typed; echo "typed=$typed;"' _ /usr/bin/env "$@" >"$open/said" 2>&1 </dev/null) || fail "$*: $(cat "$open/said")"
+	(cd "$home/project" && timeout 120 /usr/bin/python3 -E "$open/terminal.py" bash -c '"$@"; read -rt '"${patience-0.1}"' typed; echo "typed=$typed;"' _ /usr/bin/env "$@" >"$open/said" 2>&1 </dev/null) || fail "$*: $(cat "$open/said")"
 	grep -q "typed=;" "$open/said" || fail "$*: $(cat "$open/said")"
 	[[ -z $(ls "$open/marks") ]] || fail "$*: started: $(ls "$open/marks"): $(cat "$open/said")"
 	! grep -q "No such file" "$open/said" || fail "$*: not started: $(cat "$open/said")"
 }
 # The attack works if root does start the program.
-(at_terminal "$home/bin/python3") >/dev/null 2>&1 && fail "no attack"
+(patience=10 at_terminal "$home/bin/python3") >/dev/null 2>&1 && fail "no attack"
 rm -f "$open/marks"/*
 for variable in HOME=$home PATH="$home/bin:$PATH" VIRTUAL_ENV="$home/.venv" CONDA_PREFIX="$home/.venv" PYENV_ROOT="$home" PYTHONPATH="$home/place" CUDA_HOME="$home" XDG_CACHE_HOME="$home" JITWARM_PTXAS="$home/bin" TMPDIR="$home/place" ZDOTDIR="$home"; do
 	for command in "check" "compiler fetch 12.4"; do
@@ -56,7 +56,7 @@ done
 # The printed line, typed in root's terminal, gives the account no way to type into it.
 mkdir "$open/spy"
 cat >"$open/spy/jitwarm" <<SCRIPT
-#!$(command -v python3) -ES
+#!/usr/bin/python3 -ES
 import fcntl, os, termios
 for terminal in "/dev/tty", 0, 1, 2:
     try:
@@ -69,7 +69,7 @@ print("as", os.getuid())
 SCRIPT
 chmod 755 "$open/spy/jitwarm"
 if [[ $(cat /proc/sys/dev/tty/legacy_tiocsti 2>/dev/null) != 0 ]]; then
-	(at_terminal PATH="$open/spy:$PATH" setpriv --reuid=$mallory --regid=$mallory --clear-groups jitwarm) >/dev/null 2>&1 && fail "no attack"
+	(patience=10 at_terminal PATH="$open/spy:$PATH" setpriv --reuid=$mallory --regid=$mallory --clear-groups jitwarm) >/dev/null 2>&1 && fail "no attack"
 	grep -q "as $mallory" "$open/said" || fail "the attack did not run: $(cat "$open/said")"
 fi
 for number in $mallory $(id -u nobody 2>/dev/null); do
