@@ -47,7 +47,7 @@ driver_is C 12020 'Mar  3 202107:08:09'
 run 0 prime "$sample" --no-store --json
 json 'd["compiled"] == 8 and "carried_over" not in d'
 
-varies names ^cache/ && varies json '^(evicted|used_bytes)$' && varies text "evicted for them|sound, " # in the order of the workers
+varies names ^cache/ && varies json '^(evicted|used_bytes)$' && varies text "evicted to make space|sound, " # in the order of the workers
 # ---- the limit evicts the oldest entries, never the requested ones
 anew
 driver_535_216
