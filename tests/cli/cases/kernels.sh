@@ -68,7 +68,7 @@ PYTHON
 failing() {
 	run 2 check --json --target "$2" --driver "$3" "$work/$1.so"
 	json "[(f['error'], f['cause'], f['cure']) for f in d['failing']] == [('$4', '$5', '$6')]"
-	json "d['reason'] == d['gpus'][0]['reason'] and '/$1.so: will fail: ' in d['reason'] and d['gpus'][0]['verdict'] == 'fails'"
+	json "d['reason'] == d['gpus'][0]['reason'] and '$1.so: will fail: ' in d['reason'] and d['gpus'][0]['verdict'] == 'fails'"
 	json "('install driver ' + d['needs'] + ' or a newer one' if 'needs' in d else '') == ('$6' if 'install' in '$6' else '')"
 }
 failing own sm_120 580.65.06 "a PTX JIT compilation failed (218)" "its only PTX is compute_90a, which no other GPU accepts" \

@@ -83,11 +83,12 @@ run 0 scan --json --target sm_86,sm_61 orders.so
 json 'all(list(f[m]) == sorted(f[m], key=lambda t: int(t.split("_")[1].rstrip("a"))) for f in d["files"] for m in ("cubins", "ptx"))'
 json 'all(sms == sorted(sms) for sms in ([int(e["target"].split("_")[1]) for e in p["entries"]] for p in d["files"][0]["pieces"]))'
 json '[e["target"] for e in d["files"][0]["pieces"][0]["entries"]] == ["compute_52", "sm_60", "sm_75", "compute_75", "sm_90", "compute_90"]'
+is_wine && exit 0
+# Without a driver, scan lists them on one line.
 run 0 scan orders.so
 out_has "  sm_50 × 1, sm_60 × 2, sm_75 × 1, sm_80 × 1, sm_86 × 1, sm_90 × 2, sm_120 × 1, compute_52 × 3, compute_75 × 3, compute_90a × 3"
 
 # Neither prime nor a second check calls a start warm that fails; doctor says it, too.
-is_wine && exit 0
 with_simdriver sm_86
 for round in first second; do
 	run 2 check stripped.so
