@@ -45,7 +45,7 @@ const char *jw_runs_name(enum jw_runs runs);
 
 #define JW_REASON 1024
 
-/* How files run on a GPU, or on several together. */
+/* The answer whether files run on a GPU, or on several together. */
 struct jw_fate {
 	enum jw_runs verdict;
 	size_t failing; /* files with which a program fails */

@@ -285,8 +285,8 @@ static int take_option_value(struct jw_error *err, const struct cli_option *tabl
 	return 0;
 }
 
-/* Whether the unknown option is --target, which the command does not have, or a typing error in
- * it. */
+/* Returns whether the unknown option is --target, which the command does not have, or a typing
+ * error in it. */
 static bool means_target(const struct cli_option *table, const char *text, size_t length)
 {
 	struct suggest nearest = suggest_for(text, length);
@@ -495,8 +495,8 @@ static int check_parent(struct jw_error *err, const char *path)
 	return result;
 }
 
-/* Whether the file is a pack, a document of jitwarm, or empty, so that a command that is run again
- * replaces its own output; a damaged pack has a pack's name. */
+/* Returns whether the file is a pack, a document of jitwarm, or empty, so that a command that is
+ * run again replaces its own output; a damaged pack has a pack's name. */
 static bool may_replace(const char *path)
 {
 	static const char pack[4] = "\x28\xb5\x2f\xfd", document[] = "{\"schema\":\"jitwarm.";

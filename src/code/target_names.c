@@ -206,7 +206,7 @@ bool jw_target_named_arm(const char *name)
 		   (target.sm == GB10 || gpu_is_tegra(target.sm));
 }
 
-/* Whether both numbers have the same digits, in any order. */
+/* Returns whether both numbers have the same digits, in any order. */
 static bool has_digits_of(const char *a, const char *b)
 {
 	int left[10] = {0};

@@ -139,8 +139,8 @@ TEST(advised_limits_hold_what_is_there_and_what_comes)
 				}
 }
 
-/* What the next module does to a cache with a sound index: rows go from the front until the rest
- * fits. Files without a row count only while everything has space. */
+/* The effect of the next module on a cache with a sound index: rows go from the front until the
+ * rest fits. Files without a row count only while everything has space. */
 TEST(an_outlook_counts_what_goes_and_what_has_no_row)
 {
 	static const uint64_t sizes_of_rows[] = {10, 20, 30};

@@ -806,7 +806,7 @@ static void end_listed(struct scan_run *run)
 
 		lines.items[i].style = verdict_print_file(text, &run->sums[i]);
 	}
-	if (lines.count)
+	if (run->wheel && lines.count)
 		(void)snprintf(head, sizeof head, "%s, ", run->wheel->name);
 	gpu_lines_print(out, &lines, head, false);
 	memset(run->sums, 0, sizeof run->sums);

@@ -253,8 +253,8 @@ int os_process_owner(struct jw_error *err, int pid, uint32_t *ret_owner, uint32_
 	result = read_of_process(err, pid, "status", &text);
 	/* The first line, which the process chooses, has its line feeds escaped. */
 	line = result ? NULL : strstr(buf_text(&text), "\nUid:");
-	/* NOLINTNEXTLINE(cert-err34-c): the kernel's own numbers */
 	if (!line ||
+		/* NOLINTNEXTLINE(cert-err34-c): the kernel's own numbers */
 		sscanf(line, "\nUid: %u %u %u %u %*s %u", &ids[0], &ids[1], &ids[2], &ids[3], &group) != 5)
 		result = result ? -1 : error_set(err, JW_ERR_NOT_FOUND, "there is no process %d", pid);
 	else if (ids[0] != ids[1] || ids[0] != ids[2] || ids[0] != ids[3] || has_rights_of_file(pid))

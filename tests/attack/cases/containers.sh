@@ -1,4 +1,4 @@
-# Where root meets folders of other accounts without any attack: a volume of the host's account, an emptyDir, a CI job's home and clone,
+# Root meets folders of other accounts without any attack: a volume of the host's account, an emptyDir, a CI job's home and clone,
 # Windows' drive in WSL, sudo. Each gets a useful answer: the work is done, or the message names the setting with which it is.
 . "$cases/../lib.sh"
 unshare -m true 2>/dev/null || skip "needs mounts of its own"

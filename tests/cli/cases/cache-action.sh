@@ -36,7 +36,7 @@ key=$(result key)
 acts 0 actions/save "$push" packages="$sample" secret-key="$secret"
 err_has "::warning::jitwarm: nothing is kept"
 [[ $(kept) == 0 ]] || fail "a pack without modules is kept"
-# What the job compiles is kept, signed, under a key that does not depend on what is warm.
+# The modules that the job compiles are kept, signed, under a key that does not depend on what is warm.
 run 0 prime "$sample"
 acts 0 actions/save "$push" packages="$sample" secret-key="$secret"
 [[ $(kept) == 1 && -s $(echo "$work"/runner/cache/"$key"*/jitwarm.jwpack.minisig) ]] || fail "not kept: $(ls -R "$work/runner/cache")"
