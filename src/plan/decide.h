@@ -119,7 +119,8 @@ struct decide_piece {
 
 enum { DECIDE_SET = 3 };
 
-/* Returns the bit of an architecture; no two of those that a library has share one. */
+/* Returns the bit of an architecture. No two real ones share a bit; invented ones that do count as
+ * one. */
 static inline uint64_t decide_sm_bit(uint16_t sm)
 {
 	return UINT64_C(1) << (sm & 63);
