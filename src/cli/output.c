@@ -341,9 +341,10 @@ void table_cell(struct table *table, enum style style, const char *format, ...)
 	mem_free(text);
 }
 
-/* Prints each cell with its padding; no line ends in blanks. */
-static int print_row(struct jw_error *err, struct buf *buf, const struct table *table,
-					 const size_t *widths, const struct table_cell *cells, bool color)
+/* Appends each cell with its padding, and `end`; no line ends in blanks. */
+static int add_row(struct jw_error *err, struct buf *buf, const struct table *table,
+				   const size_t *widths, const struct table_cell *cells, bool color,
+				   const char *end)
 {
 	for (size_t i = 0; i < table->columns; i++) {
 		const struct table_cell *cell = &cells[i];
@@ -357,7 +358,7 @@ static int print_row(struct jw_error *err, struct buf *buf, const struct table *
 	}
 	while (buf->size && buf->data[buf->size - 1] == ' ')
 		buf->size--;
-	return buf_append(err, buf, "\n", 1);
+	return buf_printf(err, buf, "%s", end);
 }
 
 static size_t title_width(const struct table *table, size_t column)
@@ -365,29 +366,41 @@ static size_t title_width(const struct table *table, size_t column)
 	return terminal_width(language_text(table->titles[column]));
 }
 
-/* Prints "title text", one line for each non-empty cell; without titles one line for each row. */
+/* Prints "title text", one line for each non-empty cell. */
 static void print_as_lines(const struct table *table, size_t first, const struct output *output)
 {
 	struct buf line = BUF_MAX(MAX_TEXT);
 	size_t widest = 0;
 
-	for (size_t i = 0; table->titles[0] && i < table->columns; i++)
+	for (size_t i = 0; i < table->columns; i++)
 		widest = title_width(table, i) > widest ? title_width(table, i) : widest;
 	for (size_t i = 0; i < table->columns; i++) {
 		const struct table_cell *cell = &table->cells[first + i];
 
 		if (!*cell->text)
 			continue;
-		if (table->titles[0]) {
-			buf_add(&line, "%s%*s  %s", language_text(table->titles[i]),
-					(int)(widest - title_width(table, i)), "", cell->text);
-			put_line(output, 1, cell->style, "", buf_text(&line));
-			buf_clear(&line);
-		} else {
-			buf_add(&line, "%s%s", line.size ? "  " : "", cell->text);
-		}
+		buf_add(&line, "%s%*s  %s", language_text(table->titles[i]),
+				(int)(widest - title_width(table, i)), "", cell->text);
+		put_line(output, 1, cell->style, "", buf_text(&line));
+		buf_clear(&line);
 	}
-	if (!table->titles[0])
+	buf_free(&line);
+}
+
+/* Prints a row that put_line folds. The cells are padded to `widths`, unless that leaves the last
+ * cell less than half of the terminal. */
+static void print_folded(const struct table *table, const size_t *widths,
+						 const struct table_cell *cells, const struct output *output)
+{
+	struct buf line = BUF_MAX(MAX_TEXT);
+	size_t own[TABLE_MAX_COLUMNS], before_last = 0;
+
+	for (size_t i = 0; i < table->columns; i++) {
+		own[i] = cells[i].width;
+		before_last += i + 1 < table->columns ? widths[i] + GAP : 0;
+	}
+	if (!add_row(NULL, &line, table, before_last <= output_columns(1) / 2 ? widths : own, cells,
+				 false, ""))
 		put_line(output, 1, STYLE_PLAIN, "", buf_text(&line));
 	buf_free(&line);
 }
@@ -403,7 +416,11 @@ static bool print_narrow(const struct table *table, const size_t *widths,
 	if (!os_is_terminal(1) || sum <= output_columns(1))
 		return false;
 	for (size_t i = 0; i < table->count; i += table->columns) {
-		if (i && table->titles[0])
+		if (!table->titles[0]) {
+			print_folded(table, widths, &table->cells[i], output);
+			continue;
+		}
+		if (i)
 			output_line(output, STYLE_PLAIN, "%s", "");
 		print_as_lines(table, i, output);
 	}
@@ -431,9 +448,9 @@ int table_print(struct jw_error *err, const struct table *table, const struct ou
 	if (print_narrow(table, widths, output))
 		return 0;
 	if (table->titles[0])
-		result = print_row(err, &text, table, widths, head, output->color);
+		result = add_row(err, &text, table, widths, head, output->color, "\n");
 	for (size_t i = 0; !result && i < table->count; i += table->columns)
-		result = print_row(err, &text, table, widths, &table->cells[i], output->color);
+		result = add_row(err, &text, table, widths, &table->cells[i], output->color, "\n");
 	terminal_to_locale(&text);
 	if (!result)
 		output_text(output, buf_text(&text));

@@ -66,6 +66,16 @@ CUDA_CACHE_DISABLE=1 shown 2 doctor --no-probe "$sample"
 # shellcheck disable=SC2086
 CUDA_CACHE_DISABLE=1 TERM=xterm timeout 200 python3 "$cases/../on-terminal.py" --both 60 $JITWARM doctor --no-probe "$sample" >"$work/shown" 2>&1
 grep -q '^ *“grep -rns CUDA_CACHE_DISABLE .*bashrc”' "$work/shown" || fail "a command is folded: $(cat "$work/shown")"
+# The answers of which begin in one column, on a continued line, too.
+for columns in 40 60 80; do
+	# shellcheck disable=SC2086
+	TERM=xterm timeout 200 python3 "$cases/../on-terminal.py" --both $columns $JITWARM which --target rtx2080 torch >"$work/shown" 2>&1
+	python3 - "$work/shown" <<'PYTHON' || fail "which at $columns columns: $(cat "$work/shown")"
+import re, sys
+rows = re.findall(r"^(  \d\S*(?: – \S+)? +|   +)[^ ]", re.sub(r"\x1b\[[0-9;]*m", "", open(sys.argv[1], encoding="utf-8").read().split("PyPI on ")[1]), re.M)
+assert len([row for row in rows if row.strip()]) > 5 and len({len(row) for row in rows}) == 1, rows
+PYTHON
+done
 shown 2 find "$work/lib"
 shown 0 cache list
 shown 0 cache verify
