@@ -35,6 +35,7 @@ for files in $(seq 5 20); do
 done
 
 # If a run begins but runs out of descriptors, it says how many modules are left, wherever it stopped.
+rm -rf "$work/cache" && mkdir "$work/cache" # how far the last command above came depends on the caller's descriptors
 run 0 prime --no-store "$sample"
 stopped=0
 for files in $(seq 5 20); do
