@@ -108,7 +108,7 @@ static int search_memory(struct jw_error *err, struct leaf *leaf)
 {
 	const struct section_table *table = &leaf->table;
 	struct image *image = &leaf->image;
-	int more = search_range_next(err, image, leaf->stream, &leaf->range);
+	int more = search_range_next(err, image, leaf->stream, &leaf->range, leaf->origin.cancel);
 
 	while (!more && leaf->section < table->count) {
 		const struct section *section = &table->items[leaf->section++];
@@ -124,7 +124,7 @@ static int search_memory(struct jw_error *err, struct leaf *leaf)
 		leaf->range =
 			search_range(section->offset, section->offset + skip,
 						 section->offset + section->size_bytes, section->role == DEVCODE_LOOSE);
-		more = search_range_next(err, image, leaf->stream, &leaf->range);
+		more = search_range_next(err, image, leaf->stream, &leaf->range, leaf->origin.cancel);
 	}
 	return more;
 }

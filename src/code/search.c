@@ -4,7 +4,8 @@
 
 #include "base/cursor.h"
 
-enum { BLOCK = 64 }; /* words compared between two branches */
+enum { BLOCK = 64 };     /* words compared between two branches */
+enum { STEP = 1 << 22 }; /* bytes that are searched between two questions whether to end */
 
 size_t find_word(const uint8_t *bytes, size_t size, uint64_t wanted)
 {
@@ -42,6 +43,7 @@ struct range_search search_range(uint64_t begin, uint64_t from, uint64_t end, bo
 								 .text = begin,
 								 .free = begin,
 								 .forgotten = begin,
+								 .asked = begin,
 								 .hit = UINT64_MAX};
 }
 
@@ -74,7 +76,7 @@ static int search_text(struct jw_error *err, struct image *image, const struct s
 }
 
 int search_range_next(struct jw_error *err, struct image *image, const struct stream *stream,
-					  struct range_search *search)
+					  struct range_search *search, const struct jw_cancel *cancel)
 {
 	for (;;) {
 		const int text = search->texts ? search_text(err, image, stream, search) : 0;
@@ -110,8 +112,13 @@ int search_range_next(struct jw_error *err, struct image *image, const struct st
 		stream_forget(stream, search->at, &search->forgotten);
 		if (search->at >= search->end)
 			return 0;
+		if (search->at - search->asked >= STEP) {
+			if (cancel_check(err, cancel))
+				return -1;
+			search->asked = search->at;
+		}
 		bytes = stream->memory + search->at;
-		left = search->end - search->at;
+		left = search->end - search->at < STEP ? search->end - search->at : STEP;
 		clear = ptx_text_clear(bytes, (size_t)left);
 		rest = (size_t)left - clear;
 		step = rest < PTX_TEXT_BLOCK ? rest : PTX_TEXT_BLOCK;

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/cancel.h"
 #include "code/code_stream.h"
 #include "code/image.h"
 #include "code/ptx_text.h"
@@ -16,18 +17,19 @@ size_t find_word(const uint8_t *bytes, size_t size, uint64_t wanted);
 /* Both searches return 1 for the next container, image->found, and 0 at the end. */
 
 /* Searches [begin, end) of an image in memory. Containers may begin at `from` and at multiples of
- * CONTAINER_ALIGN after it. */
+ * CONTAINER_ALIGN after it. `cancel` is asked every few MiB. */
 struct range_search {
 	uint64_t end;
 	bool texts; /* search for PTX texts, too */
 	/* Private: how far containers and texts were searched, the first unassigned byte, and the end
 	 * of the released pages. */
 	uint64_t at, text, free, forgotten;
-	uint64_t hit; /* the place of the next possible container; UINT64_MAX if there is none */
+	uint64_t hit;   /* the place of the next possible container; UINT64_MAX if there is none */
+	uint64_t asked; /* the place at which `cancel` was asked last */
 };
 struct range_search search_range(uint64_t begin, uint64_t from, uint64_t end, bool texts);
 int search_range_next(struct jw_error *err, struct image *image, const struct stream *stream,
-					  struct range_search *search);
+					  struct range_search *search, const struct jw_cancel *cancel);
 /* Records the version 2 wrappers of a section in memory. */
 int search_wrappers(struct jw_error *err, struct image *image, const struct stream *stream,
 					const struct section *section);

@@ -22,6 +22,7 @@ enum { MAX_LARGE = 16 }; /* libraries that are parts of their own: PyTorch has f
 /* The input that libarchive reads. */
 struct feed {
 	struct stream *stream;
+	const struct jw_cancel *cancel;
 	uint64_t given;     /* the bytes of the stream's window that libarchive is using */
 	uint64_t forgotten; /* the end of the released mapped pages */
 	struct jw_error err;
@@ -109,7 +110,8 @@ static la_ssize_t feed_read(struct archive *archive, void *context, const void *
 	const uint8_t *data;
 	size_t size;
 
-	if (stream_skip(&feed->err, feed->stream, feed->given) ||
+	if (walk_check(&feed->err, feed->cancel) ||
+		stream_skip(&feed->err, feed->stream, feed->given) ||
 		stream_peek(&feed->err, feed->stream, STREAM_STEP, &data, &size)) {
 		os_archive()->set_error(archive, EIO, "%s", feed->err.message);
 		return -1;
@@ -299,6 +301,7 @@ static int open_archive(struct jw_error *err, struct layer *layer)
 {
 	layer->kind = LAYER_ARCHIVE;
 	layer->feed.stream = layer->from;
+	layer->feed.cancel = layer->walk->cancel;
 	/* The layers of a .conda do not appear in names. */
 	layer->nested = layer->outer && !text_ends(layer->outer, ".tar.zst");
 	layer->locale = os_locale_utf8();
@@ -414,6 +417,7 @@ static int unpack_zstd(struct jw_error *err, void *context, uint8_t *to, size_t 
 			stream_peek(err, layer->from, STREAM_STEP, &data, &in.size))
 			return -1;
 		in.src = data;
+		in.size = in.size < STREAM_STEP ? in.size : STREAM_STEP;
 		/* The decoder may still hold unpacked bytes after the last input. */
 		left = ZSTD_decompressStream(layer->decoder, &out, &in);
 		if (ZSTD_isError(left))

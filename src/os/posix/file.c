@@ -320,6 +320,36 @@ void os_on_cut_file(void (*report)(const char *path))
 	(void)sigaction(SIGBUS, &action, NULL);
 }
 
+enum { HUGE_PAGE = 1 << 21 };
+
+/* Maps zeros over the holes of a sparse file. The kernel would allocate a page for each page of a
+ * hole that is read: in tmpfs for good, elsewhere in place of other files' cached pages. The
+ * kernel limits the number of mappings of a process to 65,530, so a hole has to be large. */
+static int map_holes(struct jw_error *err, int fd, const char *path, uint8_t *view, size_t size)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE),
+				 least = size >> 12 > HUGE_PAGE ? size >> 12 : HUGE_PAGE;
+	off_t hole = lseek(fd, 0, SEEK_HOLE);
+
+	while (hole >= 0 && (size_t)hole < size) {
+		const off_t data = lseek(fd, hole, SEEK_DATA);
+		const size_t start = ((size_t)hole + page - 1) / page * page,
+					 end = (data < 0 || (size_t)data > size ? size : (size_t)data) / page * page;
+
+		if (data < 0 && errno != ENXIO)
+			break;
+		if (end > start && end - start >= least) {
+			if (mmap(view + start, end - start, PROT_READ,
+					 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
+				return posix_error(err, path);
+			/* One huge page of zeros serves all of them. */
+			(void)madvise(view + start, end - start, MADV_HUGEPAGE);
+		}
+		hole = data < 0 ? data : lseek(fd, data, SEEK_HOLE);
+	}
+	return 0;
+}
+
 void *map_view(struct jw_error *err, int fd, const char *path, size_t size)
 {
 	void *view = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -327,6 +357,10 @@ void *map_view(struct jw_error *err, int fd, const char *path, size_t size)
 
 	if (view == MAP_FAILED) {
 		posix_error(err, path);
+		return NULL;
+	}
+	if (map_holes(err, fd, path, view, size)) {
+		(void)munmap(view, size);
 		return NULL;
 	}
 	mapped = mem_alloc(sizeof *mapped);
