@@ -19,33 +19,34 @@ enum { MAX_CONFIG = 1 << 16, FILES = 2 };
 #define ORDER_MARK "\xef\xbb\xbf"
 
 static const struct config_value every_setting[CONFIG_SETTINGS] = {
-	{.name = "registry", .help = "The registry for “push” and “pull” if none is named"},
-	{.name = "share", .help = "The folder of “prime --share”, for every prime"},
+	{.name = "registry",
+	 .help = "The registry for “push” and “pull” if the command names no registry"},
+	{.name = "share", .help = "The shared folder that every “prime” uses, as with --share DIR"},
 	{.name = "share-unsigned",
-	 .help = "Trust whoever can write to the folder of --share, even without a signature",
+	 .help = "Trust whoever can write to the shared folder, even if results are not signed",
 	 .kind = CONFIG_SWITCH},
 	{.name = "plain-http",
-	 .help = "Hosts that may be reached by plain HTTP: HOST or HOST:PORT",
+	 .help = "Registries that may be reached by plain HTTP: HOST or HOST:PORT",
 	 .kind = CONFIG_LIST},
 	{.name = "key", .help = "The key of --sign: one of “jitwarm key list”, or minisign's file"},
 	{.name = "trusted-keys",
-	 .help = "A folder with more public keys whose packs are accepted, as NAME.pub"},
-	{.name = "jobs", .help = "How many workers compile; without it one per core"},
+	 .help = "A folder with more public keys (files NAME.pub) whose packs are accepted"},
+	{.name = "jobs", .help = "The number of workers that compile; the default is one per core"},
 	{.name = "max-mem",
-	 .help = "Memory for all workers together; without it three quarters of what is available"},
-	{.name = "module-timeout",
 	 .help =
-		 "Give up on a module after this time; without it after forty times the prediction, ten "
-		 "minutes at least"},
+		 "Memory for all workers together; the default is three quarters of the available memory"},
+	{.name = "module-timeout",
+	 .help = "Give up on a module after this time; the default is forty times the predicted time, "
+			 "ten minutes at least"},
 	{.name = "store",
-	 .help = "Restore earlier results from the store, and add new ones; without it yes",
+	 .help = "Restore earlier results from the store, and add new results; the default is yes",
 	 .kind = CONFIG_SWITCH},
 	{.name = "compilers",
 	 .help = "The folder with the compilers of other CUDA versions",
 	 .variable = "JITWARM_PTXAS"},
 	{.name = "trust-accounts",
-	 .help = "Numbers of accounts that count as root, * for all: whoever can change root's files "
-			 "then acts as root",
+	 .help = "Numbers of accounts that root trusts, * for all: these accounts can then run code as "
+			 "root through files that root uses",
 	 .kind = CONFIG_ACCOUNTS},
 	{.name = "language",
 	 .help = "en or ko; the default is the system's language",

@@ -141,7 +141,7 @@ static const struct {
 	{"cache", "List, check, prune or clear the entries of the driver's cache"},
 	{"key", "Make keys that sign packs, and choose whose packs are accepted"},
 	{"startup", "Prime automatically after logon, and when packages change"},
-	{"store", "List or clear the packs of earlier results"},
+	{"store", "List or clear the packs in which “jitwarm prime” keeps results"},
 };
 
 static const char *group_summary(const char *word)
@@ -207,9 +207,9 @@ void help_commands(struct buf *buf, const struct cli_command *const *commands, c
 		"as the second.";
 	static const char closing[] =
 		"Without a command jitwarm shows the status. “jitwarm COMMAND --help” tells more about a "
-		"command, “jitwarm --version” what this program was built with.\n\n"
-		"Exit status: 0 done, or warm · 1 cold, or a part is left undone · 2 cannot help, and says "
-		"why · 3 failed · 64 wrong usage · 130 ended by Ctrl-C.";
+		"command, and “jitwarm --version” shows how this program was built.\n\nExit status: 0 "
+		"done, or warm · 1 cold, or a part is left undone · 2 cannot help, and says why · 3 failed "
+		"· 64 wrong usage · 130 ended by Ctrl-C.";
 
 	usage_line(buf, group ? group : "", "COMMAND [OPTION]… [ARGUMENT]…", columns);
 	if (!group) {

@@ -322,12 +322,13 @@ int ahead_besides(struct jw_error *err, struct cli *cli, bool unattended, bool r
 }
 
 static const struct cli_option ahead_options[] = {
-	CLI_VALUE("driver", "FILE", "The libcuda.so of the next driver, if it is not installed yet",
+	CLI_VALUE("driver", "FILE",
+			  "Prepare for the driver with this libcuda.so, if that driver is not installed yet",
 			  .names = NAMES_FILE_OR_NAME),
 	CLI_FLAG("fetch", "If the next driver's compiler is missing, fetch it first, as “jitwarm "
 					  "compiler fetch” does"),
-	CLI_FLAG("tune", "Raise the limit of the cache for this account if both drivers' results do "
-					 "not fit (“jitwarm tune”)"),
+	CLI_FLAG("tune", "If the results of both drivers exceed the cache limit, raise the limit for "
+					 "this account (“jitwarm tune”)"),
 	CLI_NUMBER("jobs", "N", "Compile with N workers; the default is one per core", .letter = 'j',
 			   .least = 1, .most = 1024, .setting = true),
 	CLI_FLAG("background", "Work at the lowest processor and disk priority, and pause on battery"),
@@ -346,19 +347,20 @@ const struct cli_command command_ahead = {
 	.usage = "[OPTION]… [PATH|PACKAGE]…",
 	.description =
 		"Prepares the cache for the driver that was just installed, while the previous driver runs "
-		"until the next boot.\n\nIt compiles everything that the running driver has compiled, "
-		"including code made at run time and code of programs that jitwarm has never seen. It "
-		"compiles with the ptxas of the installed driver's CUDA version; drivers of one CUDA "
-		"version share their results. Entries of the running driver are never evicted.\n\nName the "
-		"paths and packages that have relocatable code: the names of such code's entries depend on "
-		"the driver.\n\nIf no new driver waits for the next boot, the command ends at once. "
-		"Results that exceed the cache's limit wait in the store and enter the cache after the "
-		"boot; then the remaining modules are compiled. “jitwarm startup enable” does all of this "
-		"automatically.\n\nA program may write other PTX for each driver, for example with the "
-		"driver's own version in it. jitwarm cannot know such PTX before the boot. Record the "
-		"program's start under the new driver (“jitwarm run --record FILE -- COMMAND”), and prime "
-		"the recording.\n\nExit status: 0 if no known code will be compiled after the boot, 1 if "
-		"some will, 2 if the cache cannot be prepared.",
+		"until the next boot.\n\njitwarm compiles everything that the running driver has compiled, "
+		"including code made at run time and code of programs that jitwarm has never seen. For "
+		"this, jitwarm uses NVIDIA's compiler ptxas, of the CUDA version of the installed driver; "
+		"drivers of one CUDA version share their results. Entries of the running driver are never "
+		"evicted.\n\nIf a program has relocatable code, name its path or package, because the "
+		"entries of such code have different names for each driver.\n\nIf no new driver waits for "
+		"the next boot, the command ends at once. Results that exceed the cache's limit wait in "
+		"the store and enter the cache after the boot; then the remaining modules are compiled. "
+		"“jitwarm startup enable” does all of this automatically.\n\nA program may write other PTX "
+		"for each driver, for example with the driver's own version in it. jitwarm cannot know "
+		"such PTX before the boot. Record the program's start under the new driver (“jitwarm run "
+		"--record FILE -- COMMAND”), and prime the recording.\n\nExit status: 0 if no known code "
+		"will be compiled after the boot, 1 if some code will be compiled, 2 if the cache cannot "
+		"be prepared.",
 	.examples = "jitwarm ahead\njitwarm ahead --fetch\n",
 	.options = ahead_options,
 	.run = ahead_run,

@@ -369,8 +369,8 @@ static const struct cli_option bake_options[] = {
 	CLI_VALUE("output", "DIR", "Write the copies into DIR, which is created if it is missing",
 			  .letter = 'o', .names = NAMES_FOLDER),
 	CLI_LIST("target", "GPU",
-			 "Bake for this GPU (sm_86, rtx3070) instead of this machine's; needs neither GPU nor "
-			 "driver; may be repeated",
+			 "Bake for this GPU (sm_86, rtx3070) instead of the GPUs of this machine, without a "
+			 "GPU or driver; may be repeated",
 			 .alias = "gpu"),
 	CLI_LIST("driver", "VERSION|FILE",
 			 "With --target: the oldest driver that has to load the code (570, 550.163.01, or CUDA "
@@ -408,22 +408,21 @@ const struct cli_command command_bake = {
 	.summary = "Put machine code into libraries, so that no cache is needed",
 	.usage = "-o DIR [OPTION]… [PATH|PACKAGE]…",
 	.description =
-		"Writes copies of libraries that contain their machine code, so that no driver compiles "
-		"them and no cache is needed.\n\nThe copies contain the machine code that “jitwarm prime "
-		"--all” would put into the cache. Programs that load the copies compile nothing, even on "
-		"read-only media, for any account, with CUDA_CACHE_DISABLE=1, and with newer drivers of "
-		"the same CUDA major version.\n\nNothing is left out: a copy keeps all PTX, and all "
-		"machine code for other GPUs. If the new code does not fit into its place in the library, "
-		"even after compression, bake appends the code to the copy, and the file grows. "
-		"Relocatable code, which the CUDA runtime would link at each start, is linked once by the "
-		"driver.\n\nFrom a wheel (X.whl), bake makes a new wheel in DIR, with the changed "
-		"libraries, their hashes in RECORD, and the GPUs in its version (1.0.2+jitwarm.sm86). pip "
-		"and uv install the new wheel instead of the old one.\n\nWindows libraries (DLL, PYD), "
-		"other archives, and PTX in a program's data stay unchanged. With --target no driver is "
-		"needed: NVIDIA's ptxas compiles and nvJitLink links (“jitwarm compiler fetch” or --fetch "
-		"gets both), and the output says which drivers load the code.\n\nExit status: 0 if "
-		"everything is baked, 1 if a part is left unbaked or a name matches no file, 2 if jitwarm "
-		"cannot help, 3 on failure.",
+		"Puts machine code into copies of libraries, so that the driver compiles nothing and no "
+		"cache is needed.\n\nThe copies contain the machine code that “jitwarm prime --all” would "
+		"put into the cache. Programs that load the copies compile nothing, even on read-only "
+		"media, for any account, with CUDA_CACHE_DISABLE=1, and with newer drivers of the same "
+		"CUDA major version.\n\nA copy keeps all PTX, and all machine code for other GPUs. If the "
+		"new code does not fit into its place in the library, even after compression, bake appends "
+		"the code to the copy, and the file grows. Relocatable code, which the CUDA runtime would "
+		"link at each start, is linked once by the driver.\n\nFrom a wheel (X.whl), bake makes a "
+		"new wheel in DIR, with the changed libraries, their hashes in RECORD, and the GPUs in its "
+		"version (1.0.2+jitwarm.sm86). pip and uv install the new wheel instead of the old "
+		"one.\n\nWindows libraries (DLL, PYD), other archives, and PTX in a program's data stay "
+		"unchanged. With --target no driver is needed: NVIDIA's ptxas compiles and nvJitLink links "
+		"(“jitwarm compiler fetch” or --fetch gets both), and the output says which drivers load "
+		"the code.\n\nExit status: 0 if everything is baked, 1 if a part is left unbaked or a name "
+		"matches no file, 2 if jitwarm cannot help, 3 on failure.",
 	.examples = "jitwarm bake -o baked ./libmodel.so\n"
 				"jitwarm bake --index -o . --target rtx3070 --fetch xgboost==1.5.2\n",
 	.options = bake_options,

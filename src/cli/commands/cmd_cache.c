@@ -187,8 +187,8 @@ const struct cli_command command_cache_list = {
 	.description = "Lists the entries of the driver's cache in the order in which the driver would "
 				   "evict them.\n\nEntries that the index does not count come last. The column "
 				   "What: “load” is a module, “link” an input of run-time linking, “nvjitlink” an "
-				   "entry made by that library, “opencl” the PTX of an OpenCL program. Entries are "
-				   "not hashed; “jitwarm cache verify” does that.",
+				   "entry that NVIDIA's library nvJitLink has made, “opencl” the PTX of an OpenCL "
+				   "program. To find damaged entries, use “jitwarm cache verify”.",
 	.examples = "jitwarm cache list\n",
 	.options = list_options,
 	.no_operands = "name a directory with --cache DIR",
@@ -364,8 +364,9 @@ static int verify_run(struct jw_error *err, struct cli *cli)
 
 static const struct cli_option verify_options[] = {
 	CLI_CACHE,
-	CLI_FLAG("repair", "Remove damaged entries and bring the index in line with the files; unknown "
-					   "files are left alone"),
+	CLI_FLAG(
+		"repair",
+		"Remove damaged entries, and write the index again from the files; unknown files stay"),
 	{0}};
 
 const struct cli_command command_cache_verify = {
@@ -374,10 +375,10 @@ const struct cli_command command_cache_verify = {
 	.usage = "[--repair] [--cache DIR]",
 	.description =
 		"Checks every entry of the driver's cache as the driver does, and compares the index with "
-		"the files.\n\nIt checks format, name and checksum. Without --repair nothing is "
-		"changed.\n\nExit status: 0 if all is sound, 1 if entries are damaged or the index would "
-		"make the driver discard entries, 2 if the driver does not cache at all, 3 if the "
-		"directory cannot be read or is not a driver's. A missing cache counts as empty.",
+		"the files.\n\nEach entry must have a sound format, name and checksum. Only --repair "
+		"changes anything.\n\nExit status: 0 if all is sound, 1 if entries are damaged or the "
+		"index would make the driver discard entries, 2 if the driver does not cache at all, 3 if "
+		"the directory cannot be read or is not a driver's cache. A missing cache counts as empty.",
 	.examples = "jitwarm cache verify\njitwarm cache verify --repair\n",
 	.options = verify_options,
 	.no_operands = "name a directory with --cache DIR",
@@ -574,12 +575,13 @@ static int prune_run(struct jw_error *err, struct cli *cli)
 }
 
 static const struct cli_option prune_options[] = {
-	CLI_LIST("driver", "former|VERSION|STAMP",
-			 "Entries of former drivers (former), of this version (535.309.01), or with this stamp "
-			 "(“Mar 25 202615:25:13”); may be repeated"),
-	CLI_DURATION(
-		"older-than", "AGE",
-		"Entries older than this age (30d); with --driver, only entries of the named drivers"),
+	CLI_LIST(
+		"driver", "former|VERSION|STAMP",
+		"Select entries of former drivers (former), of this driver version (535.309.01), or with "
+		"this stamp, the time of a driver's build (“Mar 25 202615:25:13”); may be repeated"),
+	CLI_DURATION("older-than", "AGE",
+				 "Select entries older than this age (30d); with --driver, only entries of the "
+				 "named drivers"),
 	CLI_FLAG("apply", "Remove the entries; without --apply, only list them"),
 	CLI_CACHE,
 	{0}};
@@ -591,17 +593,17 @@ const struct cli_command command_cache_prune = {
 	.description =
 		"Reports entries of the driver's cache that programs no longer use, and removes them with "
 		"--apply.\n\nSuch entries belong to former drivers or are old. Running programs are not "
-		"disturbed: the command takes the driver's own lock. “jitwarm export --all -o FILE” keeps "
-		"entries elsewhere; “jitwarm cache verify --repair” removes damaged ones.\n\nA former "
-		"driver is one that jitwarm knows, or has seen on this machine, and whose library is gone. "
-		"Three drivers do not count as former: one that is newer than this machine's and was never "
-		"seen on this machine; one for which only “jitwarm make --target” has compiled into this "
-		"cache; and, for 30 days, the one that “jitwarm ahead” last prepared for. An entry with an "
-		"unknown stamp may belong to a compiler library in use (nvJitLink): it is removed only if "
-		"--driver names its stamp. Entries of an unknown form and foreign files are left "
-		"alone.\n\nExit status: 0 if nothing is left to prune, 1 if --apply would remove something "
-		"or could not, or if entries cannot be judged, 2 if this machine's driver is unknown, 3 on "
-		"failure.",
+		"disturbed: the command takes the driver's own lock. “jitwarm export --all -o FILE” saves "
+		"the entries first; “jitwarm cache verify --repair” removes damaged entries.\n\nA former "
+		"driver is a driver that jitwarm knows, or has seen on this machine, and whose library is "
+		"gone. Three drivers do not count as former: a driver that is newer than this machine's "
+		"driver and was never seen on this machine; a driver for which only “jitwarm make "
+		"--target” has compiled into this cache; and, for 30 days, the driver that “jitwarm ahead” "
+		"last prepared for. An entry with an unknown stamp may belong to a compiler library in use "
+		"(nvJitLink), and is removed only if --driver names its stamp. Entries of an unknown form "
+		"and foreign files are left alone.\n\nExit status: 0 if nothing is left to prune, 1 if "
+		"entries are left that --apply would remove or could not remove, or that jitwarm cannot "
+		"judge, 2 if this machine's driver is unknown, 3 on failure.",
 	.examples = "jitwarm cache prune --driver former\n"
 				"jitwarm cache prune --driver former --apply\n",
 	.options = prune_options,

@@ -479,8 +479,8 @@ static const struct cli_option check_options[] = {
 	GPUS_OPTIONS,
 	CLI_ENVIRONMENT,
 	CLI_CACHE,
-	CLI_FLAG("all", "Include modules that libraries load themselves, outside the sections that the "
-					"CUDA runtime registers, and loose files in test folders of packages"),
+	CLI_FLAG("all", "Include modules that libraries load only when they need them, and loose files "
+					"in test folders of packages"),
 	CLI_VALUE("recording", "FILE",
 			  "Check only the modules that this recording of “jitwarm run” names or holds",
 			  .names = NAMES_FILE),
@@ -494,15 +494,16 @@ const struct cli_command command_check = {
 	.summary = "Report whether a first start would compile anything",
 	.usage = "[OPTION]… [PATH|PACKAGE]…",
 	.description =
-		"Says whether the first start of programs would compile anything, without starting "
-		"them.\n\nWithout a name it checks the active Python environment. It computes the name of "
-		"every entry that the driver will look for in its cache, and looks for this entry; an "
-		"entry counts if it is whole and the driver loads it. Neither driver nor GPU is needed. "
-		"The contents of files and entries are remembered, so a second check is quick.\n\nExit "
-		"status: 0 if everything is warm, 1 if something is cold or cannot be read, or if the "
-		"driver would delete or ignore warm entries (a missing or damaged index), 2 if jitwarm "
-		"cannot help (a program will fail, since no code runs on the GPU or its driver refuses it; "
-		"or the driver's settings keep it from using its cache), 3 if nothing could be read.",
+		"Says whether the first start of programs would compile anything, without starting the "
+		"programs.\n\nWithout a name, check examines the active Python environment. jitwarm "
+		"computes the name of each entry that the driver will look for in its cache, and looks for "
+		"the entry under this name. An entry counts if it is whole and the driver loads it. "
+		"Neither driver nor GPU is needed. The contents of files and entries are remembered, so a "
+		"second check is quick.\n\nExit status: 0 if everything is warm, 1 if something is cold or "
+		"cannot be read, or if the driver would delete or ignore warm entries (a missing or "
+		"damaged index), 2 if jitwarm cannot help: a program will fail because no code runs on the "
+		"GPU or the driver refuses the code, or settings keep the driver from using its cache, 3 "
+		"if nothing could be read.",
 	.examples = "jitwarm check tensorflow\njitwarm check --explain --environment ~/venv\n",
 	.options = check_options,
 	.reads = true,

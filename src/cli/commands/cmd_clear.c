@@ -139,9 +139,9 @@ const struct cli_command command_cache_clear = {
 		"Removes every entry of the driver's cache; the driver compiles again what programs "
 		"need.\n\nRunning programs are not disturbed: the command takes the driver's own lock. "
 		"Foreign files stay. “jitwarm prime” restores the modules that the store has; “jitwarm "
-		"store clear” empties the store, too.\n\nAt a terminal it asks first; elsewhere it needs "
-		"--yes.\n\nExit status: 1 if an entry stayed or the answer was no, 2 if there is neither a "
-		"terminal nor --yes, or if the driver does not cache at all, 3 on failure.",
+		"store clear” empties the store, too.\n\nAt a terminal, jitwarm asks first; elsewhere, "
+		"--yes is required.\n\nExit status: 1 if an entry stayed or the answer was no, 2 if there "
+		"is neither a terminal nor --yes, or if the driver does not cache at all, 3 on failure.",
 	.examples = "jitwarm cache clear -n\njitwarm cache clear --yes\n",
 	.options = cache_options,
 	.no_operands = "name a directory with --cache DIR",
@@ -185,12 +185,13 @@ static const struct cli_option store_options[] = {CLEAR_OPTIONS, {0}};
 
 const struct cli_command command_store_clear = {
 	.name = "store clear",
-	.summary = "Remove the packs of earlier results",
+	.summary = "Remove the packs in which “jitwarm prime” keeps results",
 	.usage = "[OPTION]…",
-	.description = "Removes the packs of the store (“jitwarm store list”); the driver's cache "
-				   "stays.\n\nPacks that “jitwarm ahead” has made for the driver of the next boot "
-				   "stay, too. At a terminal it asks first; elsewhere it needs --yes.\n\nExit "
-				   "status: 1 if the answer was no, 2 without a terminal and --yes, 3 on failure.",
+	.description =
+		"Removes the packs of the store (“jitwarm store list”); the driver's cache stays.\n\nPacks "
+		"that “jitwarm ahead” has made for the driver of the next boot stay, too. At a terminal, "
+		"jitwarm asks first; elsewhere, --yes is required.\n\nExit status: 1 if the answer was no, "
+		"2 without a terminal and --yes, 3 on failure.",
 	.examples = "jitwarm store clear -n\njitwarm store clear --yes\n",
 	.options = store_options,
 	.no_operands = "store list takes no names",

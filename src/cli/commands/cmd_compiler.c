@@ -74,16 +74,16 @@ static const struct cli_option fetch_options[] = {PROGRESS_OPTION, {0}};
 
 const struct cli_command command_compiler_fetch = {
 	.name = "compiler fetch",
-	.summary = "Get NVIDIA's ptxas and nvJitLink of a CUDA version",
+	.summary = "Download NVIDIA's compilers of a CUDA version",
 	.usage = "VERSION…",
 	.description =
-		"Downloads NVIDIA's ptxas and nvJitLink of CUDA VERSION (12.4, or 12.4.131), which "
-		"“--target” needs.\n\nnvJitLink exists from CUDA 12 on. pip downloads NVIDIA's wheels, "
-		"with its own configuration (PIP_INDEX_URL). jitwarm uses the pip of the active Python, "
-		"else the pip of the Python on PATH, else a pip that uv provides. Nothing is installed. "
-		"The compilers are kept in $JITWARM_PTXAS, else in ~/.cache/jitwarm/ptxas (Windows: "
-		"%LOCALAPPDATA%\\jitwarm\\ptxas), and the path of ptxas is printed. A compiler that "
-		"jitwarm already has is not fetched again.",
+		"Downloads NVIDIA's compilers ptxas and nvJitLink of CUDA VERSION (12.4, or 12.4.131), "
+		"which “--target” needs.\n\nnvJitLink exists from CUDA 12 on. pip downloads NVIDIA's "
+		"wheels, with its own configuration (PIP_INDEX_URL). jitwarm uses the pip of the active "
+		"Python, else the pip of the Python on PATH, else a pip that uv provides. Nothing is "
+		"installed. The compilers are kept in $JITWARM_PTXAS, else in ~/.cache/jitwarm/ptxas "
+		"(Windows: %LOCALAPPDATA%\\jitwarm\\ptxas), and the path of ptxas is printed. A compiler "
+		"that jitwarm already has is not fetched again.",
 	.examples = "jitwarm compiler fetch 12.4\n",
 	.options = fetch_options,
 	.run = fetch_run,

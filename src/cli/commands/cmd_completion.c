@@ -268,11 +268,13 @@ static int complete_run(struct jw_error *err, struct cli *cli)
 
 const struct cli_command command_complete = {
 	.name = "complete",
-	.summary = "List what can follow on a command line",
+	.summary = "Print completions for a command line",
 	.usage = "-- [WORD]…",
-	.description = "Prints the candidates for the last of the words that follow “jitwarm” on a "
-				   "command line, each with a tab and its description; “:files” or “:folders” "
-				   "stands for the shell's own. The scripts of “jitwarm completion” run it.",
+	.description =
+		"Prints completions for the last word of a command line, each with a tab and a "
+		"description.\n\nThe arguments are the words that follow “jitwarm” on the command line. "
+		"“:files” or “:folders” tells the shell to complete names of files or folders. The scripts "
+		"that “jitwarm completion” prints run this command.",
 	.hidden = true,
 	.needs_no_place = true,
 	.run = complete_run,

@@ -198,7 +198,7 @@ static const struct cli_option config_options[] = {
 	CLI_SETTING(OPTION_DURATION, "module-timeout"),
 	CLI_VALUE("unset", "NAME", "Remove the setting NAME from the file"),
 	CLI_VALUE("scope", "SCOPE",
-			  "Use this file: user (this account's; the default) or system (the machine's)",
+			  "Use the file of this account (user; the default) or of this machine (system)",
 			  .choices = "user|system"),
 	{0}};
 
@@ -208,11 +208,12 @@ const struct cli_command command_config = {
 	.usage = "[OPTION]… [NAME [VALUE…]]",
 	.description =
 		"Shows jitwarm's settings, or changes the setting NAME for this account or "
-		"machine.\n\nWith NAME it shows that setting. With a value it writes the setting's line "
-		"into the file, and keeps all other lines. A setting takes effect if its option is not "
-		"given. An environment variable comes first (JITWARM_JOBS for “jobs”), then the account's "
-		"file, then the machine's. A line of a file is “name = value”; “#” begins a comment. For "
-		"root and administrators jitwarm reads no file that other accounts could change.",
+		"machine.\n\nWith NAME, config shows this setting. With NAME VALUE, config writes the "
+		"setting's line into the file, and keeps all other lines. A command's option has "
+		"precedence over an environment variable (JITWARM_JOBS for “jobs”), the variable over the "
+		"account's file, and the account's file over the machine's file. A line of a file is “name "
+		"= value”; “#” begins a comment. For root and administrators jitwarm reads no file that "
+		"other accounts could change.",
 	.examples = "jitwarm config\njitwarm config jobs 4\njitwarm config --unset jobs\n",
 	.options = config_options,
 	.reads = true,

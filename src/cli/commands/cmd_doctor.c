@@ -687,7 +687,8 @@ static const struct cli_option doctor_options[] = {
 			   "Examine a running process of this account: its variables and the libraries that it "
 			   "has loaded (Linux)",
 			   .most = 1 << 30, .least = 1),
-	CLI_VALUE("user", "NAME", "Use the variables of this account's next login (Linux)"),
+	CLI_VALUE("user", "NAME",
+			  "Use the variables that the account NAME has from its next login on (Linux)"),
 	CLI_ENVIRONMENT,
 	{0},
 };
@@ -698,17 +699,17 @@ const struct cli_command command_doctor = {
 	.usage = "[OPTION]… [PATH|PACKAGE]…",
 	.description =
 		"Finds out why programs start slowly or fail, and prints what to do for each "
-		"cause.\n\nWithout a name it looks at the active Python environment. It looks at the GPU "
-		"and its driver, the settings of the cache, the cache itself with its limit and "
+		"cause.\n\nWithout a name, doctor examines the active Python environment. It examines the "
+		"GPU and its driver, the settings of the cache, the cache itself with its limit and "
 		"permissions, the code of each program, and last whether the driver uses the cache. For "
-		"this, the driver loads a tiny module twice, which adds an entry of 3 KiB (--no-probe "
-		"skips it). Each finding is a line of evidence and a line that begins with “Do:”, the "
-		"likeliest cause first.\n\nIf nothing is found, the start is slow for another reason than "
-		"the driver's compiler: another compiler with its own cache (Triton, XLA, NVRTC), the "
-		"choice of algorithms, or the loading of weights.\n\nExit status: as “jitwarm check”, "
-		"unless that is 0. Then 1 if another finding can be repaired or a file could not be read, "
-		"and 2 if there are only findings that cannot be repaired. An active environment without "
-		"device code is no failure unless it was named.",
+		"this last check, the driver loads a tiny module twice, which adds an entry of 3 KiB "
+		"(--no-probe skips the check). Each finding is a line of evidence and a line that begins "
+		"with “Do:”. The likeliest cause comes first.\n\nIf nothing is found, the start is slow "
+		"for another reason than the driver's compiler: another compiler with its own cache "
+		"(Triton, XLA, NVRTC), the choice of algorithms, or the loading of weights.\n\nExit "
+		"status: as “jitwarm check”, unless that is 0. Then 1 if another finding can be repaired "
+		"or a file could not be read, and 2 if there are only findings that cannot be repaired. An "
+		"active environment without device code counts as 0 unless you name the environment.",
 	.examples = "jitwarm doctor\njitwarm doctor --fix tensorflow\njitwarm doctor --pid 4242\n",
 	.options = doctor_options,
 	.reads = true,

@@ -77,9 +77,11 @@ static const struct cli_option export_options[] = {
 	CLI_LIST("arch", "GPU",
 			 "Export only entries for this GPU (sm_86, rtx3070, native for this machine's); may be "
 			 "repeated"),
-	CLI_FLAG("all", "Include entries of drivers other than this machine's", .rare = true),
-	CLI_FLAG("best", "Compress as much as possible: a third smaller, forty times slower",
-			 .rare = true),
+	CLI_FLAG("all", "Include entries of drivers other than this machine's driver", .rare = true),
+	CLI_FLAG(
+		"best",
+		"Compress as much as possible: the pack is a third smaller, and takes forty times longer",
+		.rare = true),
 	PACKING_SIGN_OPTIONS,
 	{0}};
 
@@ -90,12 +92,13 @@ const struct cli_command command_export = {
 	.description =
 		"Writes the driver's cache into one compressed file, a pack, for “jitwarm import” on "
 		"another machine.\n\nIf you name paths or packages, the pack holds only the entries of "
-		"their modules. Each PTX module and cubin is stored once; the same entries give the same "
-		"bytes. A pack is a tar archive in zstd frames: “tar --zstd -tf” lists it. Damaged entries "
-		"and OpenCL entries are left out, and, if jitwarm knows this machine's driver, also "
-		"entries of other drivers.\n\nExit status: 0 if the pack was written, 1 if the pack lacks "
-		"entries that are damaged, that this account cannot read, or that a pack cannot hold, or "
-		"if a name matches no file, 2 if there is no cache to export, 3 on failure.",
+		"their modules. The pack holds each module and each piece of machine code only once; the "
+		"same entries give the same bytes. A pack is a tar archive in zstd frames: “tar --zstd "
+		"-tf” lists it. jitwarm leaves out damaged entries and OpenCL entries and, if it knows "
+		"this machine's driver, entries of other drivers.\n\nExit status: 0 if the pack was "
+		"written, 1 if the pack lacks entries that are damaged, that this account cannot read, or "
+		"that a pack cannot hold, or if a name matches no file, 2 if there is no cache to export, "
+		"3 on failure.",
 	.examples = "jitwarm export -o lab.jwpack --sign\n"
 				"jitwarm export --arch rtx3070 tensorflow\n",
 	.options = export_options,

@@ -363,14 +363,15 @@ const struct cli_command command_find = {
 	.usage = "[OPTION]… [DIR]…",
 	.description =
 		"Finds Python environments and programs that use the GPU, and says what their first starts "
-		"compile.\n\nIt looks for environments other than the active one (venv, conda, pipx, uv, "
-		"pyenv, other installations) and for programs without Python (ollama, llama.cpp, Blender, "
-		"OpenCV): at their usual places, in conda's list of environments, and near the top of your "
-		"home directory; with DIR, below DIR instead. The slowest environment or program comes "
-		"first. To use an environment with another command, pass its folder with --environment. "
-		"Nothing is run. The contents of files are remembered, so only the first search takes "
-		"seconds.\n\nExit status: 0, 1 if modules are to be compiled or a place could not be read, "
-		"2 if there is no driver, or it does not run the GPU.",
+		"compile.\n\njitwarm looks for environments other than the active one (venv, conda, pipx, "
+		"uv, pyenv, other installations) and for programs without Python (ollama, llama.cpp, "
+		"Blender, OpenCV). It searches their usual folders, conda's list of environments, and the "
+		"upper folders of your home directory; with DIR, only DIR. The slowest environment or "
+		"program comes first. To use an environment with another command, pass the environment's "
+		"folder with --environment. No program is started. The contents of files are remembered, "
+		"so only the first search takes seconds.\n\nExit status: 0 if no module is to be compiled, "
+		"1 if modules are to be compiled or a folder could not be read, 2 if there is no driver or "
+		"the driver does not run the GPU.",
 	.examples = "jitwarm find\njitwarm find ~/projects\n",
 	.options = find_options,
 	.reads = true,

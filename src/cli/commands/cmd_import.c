@@ -155,15 +155,16 @@ static int import_run(struct jw_error *err, struct cli *cli)
 
 static const struct cli_option import_options[] = {
 	CLI_CACHE,
-	CLI_FLAG("all-users", "Fill the cache of every user's account, with the rights of the account. "
-						  "Needs an administrator (root), whose trusted keys count"),
+	CLI_FLAG("all-users",
+			 "As an administrator (root): fill the cache of every user's account, with the rights "
+			 "of the account. The keys that the administrator trusts count"),
 	CLI_FLAG("dry-run",
 			 "Check everything, also whether the directory is writable, but write nothing",
 			 .letter = 'n'),
-	CLI_FLAG("allow-unsigned", "Accept a pack that no trusted key has signed. A pack holds code "
-							   "that GPUs run: know where it comes from"),
+	CLI_FLAG("allow-unsigned", "Accept a pack that no trusted key has signed, if you trust whoever "
+							   "made the pack: your GPU runs its code"),
 	CLI_FLAG("as-is", "With --cache: fill the directory for another machine, and keep the drivers "
-					  "and GPUs of the entries. The default if no driver is installed"),
+					  "and GPUs of the entries. This is the default if no driver is installed"),
 	{0}};
 
 const struct cli_command command_import = {
@@ -174,16 +175,17 @@ const struct cli_command command_import = {
 		"Adds the entries of a pack of “jitwarm export” to the driver's cache, also while programs "
 		"are running.\n\nThe pack needs a signature in FILE.minisig by a key that “jitwarm key "
 		"list” shows as trusted, unless --allow-unsigned is given. Everything is checked before "
-		"anything is written: digest and signature, each member's hash, each cubin's architecture "
-		"and form, each entry's name against its module. An interrupted import leaves a sound "
-		"cache; the next import completes the work.\n\nFor each kind of entry it reports "
-		"“accepted”, “already there”, or “refused” with each field that does not fit: "
-		"architecture, driver, OS, pointer size, key form, cubin ABI. Entries from another build "
-		"of the same CUDA version are the driver's own bytes and are reused.\n\nExit status: 0 if "
-		"all is in the cache, 1 if a part was refused, or if --dry-run says that the pack would "
-		"exceed the cache's limit, 2 if all of it was refused or there is no driver to import for, "
-		"3 if the pack is damaged, other entries would be evicted, or the cache cannot be written. "
-		"With --all-users: 1 if one account cannot be filled, 3 if no account can.",
+		"anything is written: digest and signature, each member's hash, the GPU and form of each "
+		"piece of machine code, and whether the name of each entry fits its module. An interrupted "
+		"import leaves a sound cache; the next import completes the work.\n\nFor each kind of "
+		"entry, import reports “accepted”, “already there”, or “refused” with each field that does "
+		"not fit: architecture, driver, OS, pointer size, key form, cubin ABI. Entries from "
+		"another build of the same CUDA version are the driver's own bytes and are reused.\n\nExit "
+		"status: 0 if all is in the cache, 1 if a part was refused, or if --dry-run says that the "
+		"pack would exceed the cache's limit, 2 if the whole pack was refused or there is no "
+		"driver to import for, 3 if the pack is damaged, other entries would be evicted, or the "
+		"cache cannot be written. With --all-users: 1 if one account cannot be filled, 3 if no "
+		"account can.",
 	.examples = "jitwarm import lab.jwpack\njitwarm import --dry-run lab.jwpack\n",
 	.options = import_options,
 	.run = import_run,

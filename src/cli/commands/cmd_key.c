@@ -81,9 +81,9 @@ const struct cli_command command_key_generate = {
 	.usage = "[NAME]",
 	.description = "Makes a key that signs packs (“jitwarm export --sign”), and trusts it on this "
 				   "machine.\n\nThe key has minisign's format. Its name is “default” unless NAME "
-				   "is given. Only this account can read the file of the secret key; everybody who "
-				   "can read it can sign. Other machines accept the packs after “jitwarm key "
-				   "trust” with the public key that is printed here.",
+				   "is given. Only this account can read the file of the secret key. Keep the file "
+				   "secret: everybody who can read it can sign. Other machines accept the packs "
+				   "after “jitwarm key trust” with the public key that this command prints.",
 	.examples = "jitwarm key generate\njitwarm key generate lab\n",
 	.run = generate_run,
 };
@@ -123,10 +123,10 @@ static int distrust_run(struct jw_error *err, struct cli *cli)
 
 const struct cli_command command_key_distrust = {
 	.name = "key distrust",
-	.summary = "No longer accept the packs that a key signs",
+	.summary = "Refuse the packs that a key signs",
 	.usage = "NAME",
 	.description = "Makes “jitwarm import” refuse the packs that this key has signed.\n\nThe key "
-				   "is removed under all its names. Entries that were imported stay.",
+				   "is removed under all its names. Imported entries stay in the cache.",
 	.examples = "jitwarm key distrust lab\n",
 	.run = distrust_run,
 };
@@ -169,7 +169,7 @@ static int key_list_run(struct jw_error *err, struct cli *cli)
 
 const struct cli_command command_key_list = {
 	.name = "key list",
-	.summary = "List your signing keys and the trusted ones",
+	.summary = "List your signing keys and the trusted keys",
 	.usage = "",
 	.description =
 		"Lists your own signing keys, and the keys whose packs “jitwarm import” accepts.",

@@ -910,23 +910,23 @@ static int lint_run(struct jw_error *err, struct cli *cli)
 
 static const struct cli_option options[] = {
 	CLI_LIST("gpus", "GPUS",
-			 "For these GPUs: rtx4090, h100, sm_86, ranges (rtx20..rtx50, sm_80..sm_90), several "
-			 "with commas; may be repeated. Default: the GPUs of --arch-list, or of the label in "
-			 "the wheel's name, else rtx20..rtx50,a100,h100,b200",
+			 "Answer for these GPUs: rtx4090, h100, sm_86, ranges (rtx20..rtx50, sm_80..sm_90), "
+			 "several with commas; may be repeated. Default: the GPUs of --arch-list, or of the "
+			 "label in the wheel's name, else rtx20..rtx50,a100,h100,b200",
 			 .alias = "target"),
 	CLI_LIST("arch-list", "LIST",
-			 "The architectures that you asked the build for, as in TORCH_CUDA_ARCH_LIST "
-			 "(\"8.6;12.0+PTX\"), CMAKE_CUDA_ARCHITECTURES (\"86-real;120\") or nvcc (\"-gencode "
-			 "arch=compute_86,code=sm_86\"): the status is 1 if a library lacks one of them; may "
-			 "be repeated"),
+			 "Require code for the architectures that the build was asked for, written as in "
+			 "TORCH_CUDA_ARCH_LIST (\"8.6;12.0+PTX\"), CMAKE_CUDA_ARCHITECTURES (\"86-real;120\") "
+			 "or nvcc (\"-gencode arch=compute_86,code=sm_86\"): the status is 1 if a library "
+			 "lacks one of them; may be repeated"),
 	CLI_FLAG("each", "Require the architectures of --arch-list in every piece of code, not only in "
 					 "one piece of each library"),
 	CLI_LIST(
 		"except", "GLOB",
-		"Leave out libraries whose name or path fits this pattern, and name each; may be repeated"),
+		"Leave out, and print, libraries whose name or path fits this pattern; may be repeated"),
 	CLI_DURATION("max-start", "TIME",
-				 "The bound: the status is 1 if the first start is predicted to compile for longer "
-				 "than this (5s, 2m)"),
+				 "Exit with status 1 if the first start is predicted to compile for longer than "
+				 "this time (5s, 2m)"),
 	CLI_VALUE("driver", "VERSION",
 			  "Answer for this driver: version (550.163.01, 580) or CUDA version (12.2)"),
 	CLI_VALUE("format", "NAME", "github: print annotations for a GitHub workflow",
@@ -943,22 +943,22 @@ const struct cli_command command_lint = {
 	.usage = "[OPTION]… WHEEL|PATH|PACKAGE…",
 	.description =
 		"Shows for which GPUs the driver must compile a package at its first start, and which GPUs "
-		"cannot run it.\n\nUse it in continuous integration: it needs neither driver nor GPU, runs "
-		"none of the files' code, and gives the same result on any machine. For each GPU of --gpus "
-		"it says which libraries the driver would compile at the first start, for how long on one "
-		"core, and which -gencode of nvcc avoids this. For several GPUs of one major version it "
-		"names only the oldest GPU, since the newer GPUs run the same machine code. Times assume a "
-		"typical machine; the bound is compared with the middle of the range.\n\nIf the name of a "
-		"wheel ends in a variant label (PEP 825) such as cu129_sm90, its libraries need machine "
-		"code for sm_90, from no newer CUDA than 12.9. jitwarm ignores other words of a "
-		"label.\n\nA wheel of a package that “jitwarm which” lists is compared with the release "
-		"before it, if it does worse on one of the GPUs.\n\nThe table [tool.jitwarm.lint] of "
-		"pyproject.toml in the working directory may hold arch-list, each, except, max-start, gpus "
-		"and driver; the command line wins.\n\nExit status: 1 over the bound, if a library lacks "
-		"code of --arch-list or of a label, if a part of a file has no code for one of these GPUs, "
-		"or if a file cannot be read or holds damaged device code. Else 2 if a program will fail "
-		"on one of these GPUs since no code in a file runs there, or jitwarm cannot tell (Tile "
-		"IR). 3 if nothing could be read.",
+		"cannot run it.\n\nFor continuous integration: lint needs neither driver nor GPU, runs "
+		"none of the files' code, and gives the same result on any machine. For each GPU of "
+		"--gpus, lint says which libraries the driver would compile at the first start, for how "
+		"long on one core, and which -gencode of nvcc avoids this. For several GPUs of one major "
+		"version of compute capability, lint names only the oldest GPU, since the newer GPUs run "
+		"the same machine code. Times assume a typical machine; --max-start is compared with the "
+		"middle of the range.\n\nIf the name of a wheel ends in a variant label (PEP 825) such as "
+		"cu129_sm90, its libraries need machine code for sm_90, made with CUDA 12.9 or older. "
+		"jitwarm ignores other words of a label.\n\nIf “jitwarm which” lists the package of a "
+		"wheel, lint also names the GPUs on which the previous release did better.\n\nThe table "
+		"[tool.jitwarm.lint] of pyproject.toml in the working directory may hold arch-list, each, "
+		"except, max-start, gpus and driver; the command line wins.\n\nExit status: 1 if a first "
+		"start takes longer than --max-start, if a library lacks code of --arch-list or of a "
+		"label, if a part of a file has no code for one of these GPUs, or if a file cannot be read "
+		"or holds damaged device code. Else 2 if a program will fail on one of these GPUs since no "
+		"code in a file runs there, or jitwarm cannot tell (Tile IR). 3 if nothing could be read.",
 	.examples = "jitwarm lint dist/model-1.0.whl --gpus rtx20..rtx50 --max-start 5s\n",
 	.options = options,
 	.reads = true,

@@ -1530,23 +1530,25 @@ done:
 }
 
 /* Options about what to compile, for both commands. */
-#define WHAT_OPTIONS                                                                                 \
-	CLI_FLAG("all",                                                                                  \
-			 "Include all modules that libraries load when they need them, and loose files in "      \
-			 "test folders",                                                                         \
-			 .rare = true),                                                                          \
-		CLI_VALUE("recording", "FILE",                                                               \
-				  "Compile only the modules in this recording of “jitwarm run”, from the files " \
-				  "in it or the named ones",                                                         \
-				  .names = NAMES_FILE),                                                              \
-		CLI_ENVIRONMENT,                                                                             \
-		CLI_VALUE("nvrtc-options", "OPTIONS",                                                        \
-				  "Compile *.cu files with these NVRTC options, which must be the program's",        \
-				  .rare = true),                                                                     \
-		CLI_VALUE("nvrtc", "FILE|PACKAGE",                                                           \
-				  "Use this NVRTC, which must be the program's: a library, a toolkit, or a "         \
-				  "package that has or requires NVRTC",                                              \
-				  .names = NAMES_FILE_OR_NAME, .rare = true),                                        \
+#define WHAT_OPTIONS                                                                               \
+	CLI_FLAG("all",                                                                                \
+			 "Include all modules that libraries load when they need them, and loose files in "    \
+			 "test folders",                                                                       \
+			 .rare = true),                                                                        \
+		CLI_VALUE(                                                                                 \
+			"recording", "FILE",                                                                   \
+			"Compile only the modules in this recording of “jitwarm run --record”. Their PTX " \
+			"comes from the files that you name, else from the files that the recording lists",    \
+			.names = NAMES_FILE),                                                                  \
+		CLI_ENVIRONMENT,                                                                           \
+		CLI_VALUE("nvrtc-options", "OPTIONS",                                                      \
+				  "Compile *.cu files with these NVRTC options, which must be the options that "   \
+				  "the program uses",                                                              \
+				  .rare = true),                                                                   \
+		CLI_VALUE("nvrtc", "FILE|PACKAGE",                                                         \
+				  "Use this NVRTC, which must be the NVRTC that the program uses: a library, a "   \
+				  "toolkit, or a package that has or requires NVRTC",                              \
+				  .names = NAMES_FILE_OR_NAME, .rare = true),                                      \
 		CLI_FLAG("dry-run", "Only report the modules to compile", .letter = 'n')
 #define JOBS_OPTION                                                                                \
 	CLI_NUMBER("jobs", "N", "Compile with N workers; the default is one per core", .letter = 'j',  \
@@ -1564,11 +1566,13 @@ static const struct cli_option prime_options[] = {
 			 "Prime only for these GPUs of this machine: sm_86, rtx3070, “RTX 4090”, or several "
 			 "with commas",
 			 .rare = true),
-	CLI_VALUE("nvrtc-name", "NAME",
-			  "Compile the source under this name, which must be the program's", .rare = true),
+	CLI_VALUE(
+		"nvrtc-name", "NAME",
+		"Compile the CUDA source under this name, which must be the name that the program uses",
+		.rare = true),
 	CLI_FLAG("if-changed",
-			 "End at once, without starting the driver, if driver, GPUs, packages, "
-			 "settings and cache are unchanged since the last such run",
+			 "End at once, without starting the driver, if driver, GPUs, packages, settings and "
+			 "cache are unchanged since the last run with --if-changed",
 			 .rare = true),
 
 	CLI_HEADING(.title = "Limits"),
@@ -1586,11 +1590,12 @@ static const struct cli_option prime_options[] = {
 	WORKER_SETTINGS,
 
 	CLI_HEADING(.title = "Where results come from"),
-	CLI_FLAG("no-store", "Neither restore earlier results from the store nor add new results",
+	CLI_FLAG("no-store",
+			 "Leave the store alone: restore no earlier results, and add no new results",
 			 .rare = true),
 	CLI_VALUE("share", "DIR",
 			  "Take modules from this shared folder instead of compiling them, and put compiled "
-			  "modules into it, signed with --sign",
+			  "modules into this folder (--sign signs them)",
 			  .names = NAMES_FOLDER_LATER, .setting = true),
 	CLI_FLAG("share-unsigned",
 			 "With --share: trust whoever can write to the folder, even without a signature",
@@ -1617,19 +1622,19 @@ const struct cli_command command_prime = {
 	.usage = "[OPTION]… [PATH|PACKAGE]…",
 	.description =
 		"Compiles now, on all cores, what the driver would compile at the first start of "
-		"programs.\n\nWithout a name it primes the active Python environment. NVIDIA's driver "
-		"compiles each module and keeps the result in its cache. Modules in the cache are not "
-		"compiled again, and the next run continues an interrupted run.\n\nFirst jitwarm predicts "
-		"the time and the space. It starts no module whose result would not fit. --budget-time and "
-		"--budget-size prefer modules that every start needs and that take the longest.\n\nAfter a "
-		"driver update, jitwarm reuses the results of another driver build of the same CUDA minor "
-		"version: the bytes are the same.\n\n--share takes modules from a folder that machines "
-		"share, and adds the modules that it compiles. Machines that start together share the "
-		"work, so that each module is compiled once. For a registry, run “jitwarm pull” before and "
-		"“jitwarm push” afterwards.\n\nCUDA C sources (*.cu) are first compiled to PTX by NVRTC, "
-		"for each GPU architecture. The cache identifies a module by its PTX, so NVRTC's version, "
-		"options and source name must be those of the program.\n\nMemory, time-outs and the store "
-		"are settings (“jitwarm config”).",
+		"programs.\n\nWithout a name, prime compiles for the active Python environment. NVIDIA's "
+		"driver compiles each module and keeps the result in its cache. Modules in the cache are "
+		"not compiled again, and the next run continues an interrupted run.\n\nFirst jitwarm "
+		"predicts the time and the space, and it starts no module whose result would not fit into "
+		"the cache. --budget-time and --budget-size prefer modules that every start needs and that "
+		"take the longest.\n\nAfter a driver update, jitwarm reuses the results of another driver "
+		"build of the same CUDA minor version: the bytes are the same.\n\n--share takes modules "
+		"from a folder that machines share, and adds the modules that it compiles. Machines that "
+		"start together share the work, so that each module is compiled once. For a registry, run "
+		"“jitwarm pull” before and “jitwarm push” afterwards.\n\nCUDA C sources (*.cu) are first "
+		"compiled to PTX by NVRTC, for each GPU architecture. The cache identifies a module by its "
+		"PTX, so NVRTC's version, options and source name must be those of the program.\n\nMemory, "
+		"time-outs and the store are settings (“jitwarm config”).",
 	.examples =
 		"jitwarm prime tensorflow\njitwarm prime -n torch\njitwarm prime --budget-time 5m\n",
 	.options = prime_options,
@@ -1641,12 +1646,12 @@ static const struct cli_option make_options[] = {
 	CLI_LIST("target", "GPU",
 			 "Compile for this GPU: sm_86, rtx3070, “RTX 4090”, or several; may be repeated",
 			 .alias = "gpu"),
-	CLI_LIST(
-		"driver", "VERSION|FILE",
-		"Compile for this driver: its version (550.163.01; with -n also 580 or CUDA 12.8), its "
-		"libcuda.so or nvcuda64.dll (if the file's name has no version, give the version, too), or "
-		"its profile, a file of “jitwarm status --driver-profile FILE” on the other machine",
-		.names = NAMES_FILE_OR_NAME),
+	CLI_LIST("driver", "VERSION|FILE",
+			 "Compile for this driver: a version (550.163.01; with -n also 580 or CUDA 12.8), a "
+			 "driver's library (libcuda.so, nvcuda64.dll; if the file's name has no version, add "
+			 "“--driver VERSION”), or a profile that “jitwarm status --driver-profile FILE” has "
+			 "written on the other machine",
+			 .names = NAMES_FILE_OR_NAME),
 	CLI_VALUE("output", "FILE|DIR",
 			  "Write a pack for “jitwarm import” on the other machine, or fill a cache in this "
 			  "folder (DIR/)",
@@ -1672,9 +1677,9 @@ const struct cli_command command_make = {
 	.summary = "Compile for another machine, and write a pack",
 	.usage = "--target GPU --driver VERSION|FILE -o FILE|DIR/ [OPTION]… [PATH|PACKAGE]…",
 	.description =
-		"Compiles for another machine what “jitwarm prime” would compile there, without its GPU "
-		"and driver.\n\nThe ptxas of that driver's CUDA version makes the same machine code as the "
-		"driver. The result is a pack for “jitwarm import” on the other machine, or a cache in a "
+		"Compiles modules for another machine, without the GPU and driver of that "
+		"machine.\n\nNVIDIA's compiler ptxas makes the same machine code as a driver of its CUDA "
+		"version. The result is a pack for “jitwarm import” on the other machine, or a cache in a "
 		"folder for a container image. “jitwarm compiler fetch”, or --fetch, gets this ptxas.",
 	.examples = "jitwarm make --target rtx3070 --driver 550.163.01 --fetch -o lab.jwpack torch\n"
 				"jitwarm make --target sm_86 --driver 550.163.01 -n torch\n",

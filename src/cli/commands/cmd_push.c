@@ -137,7 +137,7 @@ static const struct cli_option push_options[] = {
 
 const struct cli_command command_push = {
 	.name = "push",
-	.summary = "Put the driver's cache, or a pack, into a registry",
+	.summary = "Upload the driver's cache, or a pack, to a registry",
 	.usage = "[oci://HOST/REPOSITORY[:TAG]] [--sign] [PACK | PATH|PACKAGE…]",
 	.description =
 		"Uploads the driver's cache, or a part of it, to a container registry for “jitwarm pull” "
@@ -147,10 +147,10 @@ const struct cli_command command_push = {
 		"is on PATH, uploads the packs with its own logins (“skopeo login”, “oras login”). Without "
 		"a TAG, it uploads one pack for each GPU of this machine, with the tag NAMES-GPU-DRIVER, "
 		"for example torch-sm_86-550.163.01. With a TAG, it uploads one pack for all GPUs. A pack "
-		"replaces the pack that had the same tag.\n\nPlain HTTP needs the setting "
-		"plain-http.\n\nExit status: 0 if everything was pushed, 1 if a name matches no file, 2 if "
-		"neither skopeo nor oras is installed, 3 if the registry cannot be reached or refuses, or "
-		"there is nothing to push.",
+		"replaces the pack that had the same tag.\n\nFor a registry without TLS, name its host "
+		"first: “jitwarm config plain-http HOST”.\n\nExit status: 0 if everything was pushed, 1 if "
+		"a name matches no file, 2 if neither skopeo nor oras is installed, 3 if the registry "
+		"cannot be reached or refuses, or there is nothing to push.",
 	.examples = "jitwarm push oci://registry.example/lab/cache:torch --sign torch\n",
 	.options = push_options,
 	.run = push_run,

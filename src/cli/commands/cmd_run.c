@@ -449,8 +449,8 @@ static int run_run(struct jw_error *err, struct cli *cli)
 
 static const struct cli_option run_options[] = {
 	CLI_VALUE("record", "FILE",
-			  "Give the command an empty cache, and write into FILE which modules it compiled: a "
-			  "recording, for “jitwarm prime”",
+			  "Give the command an empty cache, and write a recording into FILE: the modules that "
+			  "the command compiled, for “jitwarm prime --recording FILE”",
 			  .names = NAMES_OUTPUT),
 	CLI_CACHE,
 	CLI_ENVIRONMENT,
@@ -466,22 +466,22 @@ const struct cli_command command_run = {
 		"large enough, and the results stay in the cache. The report also names the libraries of "
 		"the modules, and how long the command ran. If the command fails, the report also names "
 		"its libraries that do not run on this GPU and driver, and the remedy for each library. "
-		"jitwarm notes these modules: “jitwarm prime” compiles them first, and “jitwarm check” "
-		"counts those that are warm.\n\nThe modules are the entries that were added to the cache "
-		"meanwhile, also by other programs; --record gives the command its own cache. Their "
-		"libraries are searched in the named files and packages; without a name, on Linux, in the "
-		"programs and libraries that the command's processes load.\n\nCUDA_CACHE_MAXSIZE is raised "
-		"for the command unless it is set. If programs do not use your cache (CUDA_CACHE_DISABLE, "
-		"no home directory), the command gets a private one, and jitwarm prints the "
-		"reason.\n\nWith --record the command starts with an empty cache beside yours, and its "
-		"results also go into your cache. “jitwarm prime --recording FILE” then primes just the "
-		"modules that it compiled, here or on any machine with the same files. For PTX that is "
-		"made at run time the recording holds the PTX itself: give the recording only to people "
-		"who may have the program's code. Ctrl-C after the command's end stops the search for the "
-		"libraries; then, and if the results evict warm modules, the status is 1 instead of "
-		"0.\n\nExit status: that of the command, 127 if there is no such command, 126 if it cannot "
-		"be started. The command's output is left alone; with --json its standard output goes to "
-		"standard error.",
+		"jitwarm remembers the modules: “jitwarm prime” compiles them first, and “jitwarm check” "
+		"says how many are warm.\n\njitwarm counts the entries that were added to the cache while "
+		"the command ran, also by other programs; with --record, the command has a cache of its "
+		"own. jitwarm looks for the modules in the named files and packages; without a name "
+		"(Linux), in the programs and libraries that the command's processes "
+		"load.\n\nCUDA_CACHE_MAXSIZE is raised for the command unless it is set. If programs do "
+		"not use your cache (CUDA_CACHE_DISABLE, no home directory), the command gets a private "
+		"cache, and jitwarm prints the reason.\n\nWith --record the command starts with an empty "
+		"cache beside yours, and the results also go into your cache. “jitwarm prime --recording "
+		"FILE” then primes just the modules that the command compiled, here or on any machine with "
+		"the same files. If a program generates PTX at run time, the recording holds this PTX: "
+		"give the recording only to people who may have the program's code. Ctrl-C after the "
+		"command's end stops the search for the libraries; then, and if the results evict warm "
+		"modules, the status is 1 instead of 0.\n\nExit status: that of the command, 127 if there "
+		"is no such command, 126 if it cannot be started. The command's output is left alone; with "
+		"--json its standard output goes to standard error.",
 	.examples = "jitwarm run -- python train.py\n"
 				"jitwarm run --record train.json -- python train.py\n",
 	.takes_command = true,

@@ -1058,30 +1058,31 @@ static const struct cli_option options[] = {
 
 const struct cli_command command_scan = {
 	.name = "scan",
-	.summary = "Show the device code of files for a GPU, and what would be compiled",
+	.summary = "Show the machine code and PTX in files, and what the driver would compile",
 	.usage = "[OPTION]… [PATH|PACKAGE]…",
 	.description =
 		"Shows whether files run on a GPU as they are, or what the driver would compile "
-		"first.\n\nIt looks into libraries, programs, wheels and loose device code. For each file "
-		"and GPU it also says how long the compilation takes, and how large the cache gets. None "
-		"of the files' code is run. The driver is asked only if the PCI bus does not identify the "
+		"first.\n\nscan reads libraries, programs, wheels and files of device code. For each file "
+		"and GPU, the output says how long the compilation takes, and how large the cache gets. No "
+		"code of the files is run. The driver is asked only if the PCI bus does not identify the "
 		"GPU.\n\nNames are paths, else packages of the active Python or conda environment; without "
 		"a name, the whole environment is scanned. For all files together it predicts how long the "
 		"first start takes (the driver compiles on one core), how long “jitwarm prime” takes on "
 		"this machine, and how much the cache grows. For more than two GPUs it prints a table, "
 		"whose last column is the first driver with the same answer. The times come from a model "
 		"fitted to four frameworks and, without --target, from earlier runs of “jitwarm prime” "
-		"here. scan does not look into the cache; “jitwarm check” does.\n\nWith --index nothing "
-		"needs to be installed. pip, or uv, downloads the wheel of a package (xgboost, the newest; "
+		"here. “jitwarm check” looks into the cache; scan does not.\n\nWith --index nothing needs "
+		"to be installed. pip, or uv, downloads the wheel of a package (xgboost, the newest; "
 		"xgboost==1.5.2; \"torch>=2.1,<2.3\") from the index of its own configuration "
-		"(PIP_INDEX_URL), for the active Python unless --python names another, and the wheel is "
-		"deleted afterwards. No code of a package runs. Several packages are downloaded one after "
-		"another, with a line for each wheel and GPU. With -r, pip finds the wheels that a list "
-		"means. Lines that pip would have to build, other lists, and options of pip except indexes "
-		"are listed and left out.\n\nExit status: 1 if a file cannot be read or holds damaged "
-		"device code, 2 if a program will fail since it has no code that runs on the GPU, or "
-		"jitwarm cannot tell (Tile IR), 3 if nothing could be read. A GPU that --driver does not "
-		"run is named, and counts as one on which a program fails; the other GPUs are judged.",
+		"(PIP_INDEX_URL), for the active Python unless --python names another version, and the "
+		"wheel is deleted afterwards. No code of a package runs. Several packages are downloaded "
+		"one after another, with a line for each wheel and GPU. With -r, pip finds the wheels for "
+		"the lines of the list. jitwarm leaves out lines that pip would have to build, other "
+		"lists, and options of pip other than indexes, and prints what it leaves out.\n\nExit "
+		"status: 1 if a file cannot be read or holds damaged device code, 2 if a program will fail "
+		"since it has no code that runs on the GPU, or jitwarm cannot tell (Tile IR), 3 if nothing "
+		"could be read. If the driver of --driver does not run a GPU, the output names this GPU, "
+		"which counts as a GPU on which a program fails; the other GPUs are judged.",
 	.examples = "jitwarm scan tensorflow\njitwarm scan --target rtx3070,h100 ./libmodel.so\n",
 	.options = options,
 	.reads = true,

@@ -408,8 +408,8 @@ const struct cli_command command_startup_disable = {
 	.name = "startup disable",
 	.summary = "Remove the task or units of “startup enable”",
 	.usage = "[OPTION]…",
-	.description = "Removes the task or the units of “jitwarm startup enable”.\n\nIf jitwarm has "
-				   "not made a task or unit of that name, the task or unit stays.",
+	.description = "Removes the task or the units of “jitwarm startup enable”.\n\nA task or unit "
+				   "of the same name that jitwarm has not made stays.",
 	.examples = "jitwarm startup disable\n",
 	.options = disable_options,
 	.no_operands = "there is one task or set of units for an account",
@@ -420,10 +420,10 @@ const struct cli_command command_startup_status = {
 	.name = "startup status",
 	.summary = "Show the task or units, and their last runs",
 	.usage = "[OPTION]…",
-	.description =
-		"Shows the task or units of “jitwarm startup enable”, and what their last runs did.\n\nFor "
-		"each run it shows time, changes and duration. Tasks and units that an administrator has "
-		"enabled for all users are shown, too.\n\nExit status: 1 if the task or units are missing.",
+	.description = "Shows the task or units of “jitwarm startup enable”, and what their last runs "
+				   "did.\n\nFor each run, the output has time, changes and duration. Tasks and "
+				   "units that an administrator has enabled for all users are shown, too.\n\nExit "
+				   "status: 1 if the task or units are missing.",
 	.examples = "jitwarm startup status\n",
 	.options = status_options,
 	.no_operands = "there is one task or set of units for an account",

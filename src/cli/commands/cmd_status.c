@@ -626,8 +626,9 @@ const struct cli_command command_status = {
 		"Shows the GPUs, the driver, its cache, and what the packages of the active environment "
 		"would compile.\n\nFor the cache it shows the limit and any settings that prevent caching. "
 		"The contents of files are remembered, so only the first look at large packages takes "
-		"seconds.\n\nExit status: that of “jitwarm check”, but 0 for an active environment without "
-		"device code; 2 without a GPU or an environment; 0 if --driver-profile wrote its file.",
+		"seconds.\n\nExit status: as “jitwarm check”, except for three cases: 0 if the active "
+		"environment has no device code, or if --driver-profile wrote its file; 2 if there is no "
+		"GPU or no environment.",
 	.examples = "jitwarm\njitwarm status --json\n",
 	.options = status_options,
 	.no_operands = "status shows this machine; “jitwarm check” takes files and packages",

@@ -93,14 +93,14 @@ static int list_run(struct jw_error *err, struct cli *cli)
 
 const struct cli_command command_store_list = {
 	.name = "store list",
-	.summary = "List the packs of earlier results",
+	.summary = "List the packs in which “jitwarm prime” keeps results",
 	.usage = "",
 	.description =
 		"Lists the packs of the store, which keep what “jitwarm prime” has compiled.\n\nA pack "
 		"takes a hundredth of the space that its entries take in the cache. After the driver has "
-		"evicted or deleted entries, the next “jitwarm prime” restores those that it needs instead "
-		"of compiling them again, as far as the cache has space. Packs of former drivers stay "
-		"until the store exceeds 2 GiB.\n\nExit status: 1 if a pack is damaged.",
+		"evicted or deleted entries, the next “jitwarm prime” restores the entries that it needs "
+		"from the packs instead of compiling again, as far as the cache has space. Packs of former "
+		"drivers stay until the store exceeds 2 GiB.\n\nExit status: 1 if a pack is damaged.",
 	.examples = "jitwarm store list\n",
 	.no_operands = "store list takes no names",
 	.reads = true,

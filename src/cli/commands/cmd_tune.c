@@ -533,14 +533,13 @@ static int tune_run(struct jw_error *err, struct cli *cli)
 
 static const struct cli_option tune_options[] = {
 	CLI_FLAG("apply",
-			 "Set CUDA_CACHE_MAXSIZE and CUDA_CACHE_PATH in a file of jitwarm, and add a marked "
-			 "line that loads the file to the shell's profile; a second call changes nothing"),
-	CLI_FLAG(
-		"undo",
-		"Remove what --apply has set; without --scope in all scopes that this account may write"),
+			 "Write CUDA_CACHE_MAXSIZE and CUDA_CACHE_PATH into a file of jitwarm, and add to the "
+			 "shell's profile a marked line that loads this file; a second call changes nothing"),
+	CLI_FLAG("undo", "Remove the settings that --apply has made. Without --scope: in every scope "
+					 "that this account may change"),
 	CLI_VALUE("scope", "SCOPE",
-			  "Set for user (this account; the default), system (all accounts) or shell (the "
-			  "shell's files). For all accounts, CUDA_CACHE_PATH is set only with --path",
+			  "Set for this account (user; the default), for all accounts (system) or in the "
+			  "shell's files (shell). For all accounts, CUDA_CACHE_PATH is set only with --path",
 			  .choices = "user|system|shell"),
 	CLI_VALUE("print", "FORM",
 			  "Print the lines in this form, and set nothing: sh, bash, zsh, fish, cmd, "
@@ -552,8 +551,8 @@ static const struct cli_option tune_options[] = {
 			  "With --print: also put the caches of Triton, torch.compile, vLLM, FlashInfer, "
 			  "DeepGEMM, JAX, CuPy, Numba and cuDF into this folder",
 			  .names = NAMES_FOLDER_LATER),
-	CLI_SIZE("max-size", "SIZE", "Use this limit (2GiB) instead of the computed one"),
-	CLI_VALUE("path", "DIR", "Use this directory for the cache instead of the one in force",
+	CLI_SIZE("max-size", "SIZE", "Use this limit (2GiB) instead of the computed limit"),
+	CLI_VALUE("path", "DIR", "Use this directory for the cache instead of the present directory",
 			  .names = NAMES_FOLDER_LATER),
 	CLI_ENVIRONMENT,
 	{0}};
@@ -563,13 +562,14 @@ const struct cli_command command_tune = {
 	.summary = "Show the settings of the driver's cache, and set them permanently",
 	.usage = "[OPTION]… [PATH|PACKAGE]…",
 	.description =
-		"Shows the limit that the driver's cache needs and the settings in force, and sets them "
-		"with --apply.\n\nThe limit is the size of the present entries and of the entries that the "
+		"Shows the limit that the driver's cache needs, and the settings in force; --apply changes "
+		"the settings.\n\nThe limit is the size of the present entries and of the entries that the "
 		"named paths or packages (without a name: the active environment) would add, plus a "
-		"quarter. The output also shows what jitwarm has set, and misleading values. --undo "
-		"reverts --apply. Programs have the new settings from the next login on; jitwarm uses them "
-		"at once, also in a unit or a hook. If something in a shell's profile overrides a setting, "
-		"jitwarm prints the command that finds the line.",
+		"quarter. The output also shows the settings that jitwarm has made, and warns about "
+		"variables that keep the driver from caching. --undo reverts --apply. Programs have the "
+		"new settings from the next login on; jitwarm uses them at once, also in a unit or a hook. "
+		"If something in a shell's profile overrides a setting, jitwarm prints the command that "
+		"finds the line.",
 	.examples = "jitwarm tune\njitwarm tune --apply tensorflow\njitwarm tune --print docker\n"
 				"jitwarm tune --print k8s --all-caches /srv/jit\n"
 				"jitwarm tune --undo\n",

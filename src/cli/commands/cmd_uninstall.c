@@ -107,14 +107,13 @@ const struct cli_command command_uninstall = {
 	.name = "uninstall",
 	.summary = "Remove everything that jitwarm has set up",
 	.usage = "[OPTION]…",
-	.description =
-		"Removes everything that jitwarm has set up, except the cache's entries and your signing "
-		"keys.\n\nIt removes the task or units of “jitwarm startup”, the settings of “jitwarm "
-		"tune” (files are restored byte for byte), the compilers of “jitwarm compiler fetch” "
-		"(except a folder that JITWARM_PTXAS names), jitwarm's state, and the account's "
-		"settings of “jitwarm config”. While jitwarm is running elsewhere in this account, nothing "
-		"is removed.\n\nExit status: 1 if something could not "
-		"be removed; the next call tries it again.",
+	.description = "Removes everything that jitwarm has set up, except the cache's entries and "
+				   "your signing keys.\n\nuninstall removes the task or units of “jitwarm "
+				   "startup”, the settings of “jitwarm tune” (files are restored byte for byte), "
+				   "the compilers of “jitwarm compiler fetch” (except a folder that JITWARM_PTXAS "
+				   "names), jitwarm's state, and the account's settings of “jitwarm config”. While "
+				   "another jitwarm of this account is running, nothing is removed.\n\nExit "
+				   "status: 1 if something could not be removed; the next call tries again.",
 	.examples = "jitwarm uninstall -n\njitwarm uninstall\n",
 	.options = uninstall_options,
 	.no_operands = "uninstall removes all that jitwarm has set up, and nothing else",

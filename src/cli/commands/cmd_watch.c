@@ -459,17 +459,18 @@ const struct cli_command command_watch = {
 	.usage = "[OPTION]… PID",
 	.description =
 		"Says whether a running process is waiting for the driver's compiler, and for how much "
-		"longer.\n\nTwice a second it looks at the process and the processes that it has started: "
-		"their processor time, the libraries that they have loaded (NVIDIA's driver, the driver's "
-		"compiler, other compilers), the entries that appear in the cache, and the modules of the "
-		"libraries that the cache lacks. On a terminal it rewrites one line. Elsewhere it prints a "
-		"line when something changes, every ten seconds while entries appear, and every minute "
-		"while nothing does. It ends with the process, with Ctrl-C or after --for, and prints a "
-		"summary.\n\nThe process is not stopped, traced or changed. For another account's process, "
-		"the line to type is printed (sudo -u NAME -H jitwarm watch PID). Entries of other "
-		"programs that use the same cache count, too.\n\nLinux only. To watch a process in a "
-		"container, run jitwarm in that container.\n\nExit status: 0, 2 if the system does not "
-		"show the process, 3 if there is no such process.",
+		"longer.\n\nTwice a second, watch examines the process and the processes that it has "
+		"started: their processor time, the libraries that they have loaded (NVIDIA's driver, the "
+		"driver's compiler, other compilers), the entries that appear in the cache, and the "
+		"modules of the libraries that the cache lacks. On a terminal, watch rewrites one line. "
+		"Elsewhere, watch prints a line when something changes, every ten seconds while entries "
+		"appear, and every minute while nothing changes. watch ends with the process, with Ctrl-C "
+		"or after --for, and then prints a summary.\n\nThe process is not stopped, traced or "
+		"changed. For another account's process, the line to type is printed (sudo -u NAME -H "
+		"jitwarm watch PID). Entries of other programs that use the same cache count, "
+		"too.\n\nLinux only. To watch a process in a container, run jitwarm in that "
+		"container.\n\nExit status: 0 if the process was watched, 2 if the system does not show "
+		"the process, 3 if there is no such process.",
 	.examples = "jitwarm watch 4242\njitwarm watch --for 1m 4242\n",
 	.options = watch_options,
 	.reads = true,

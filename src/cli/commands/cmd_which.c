@@ -795,10 +795,11 @@ static const struct cli_option which_options[] = {
 	CLI_VALUE("requirements", "FILE",
 			  "Answer for the packages of a requirements.txt, a pylock.toml or pip's report",
 			  .letter = 'r', .names = NAMES_FILE),
-	CLI_VALUE("platform", "NAME", "Answer for this platform instead of this machine's",
+	CLI_VALUE("platform", "NAME",
+			  "Answer for this platform instead of the platform of this machine",
 			  .choices = "linux|linux-aarch64|windows"),
 	CLI_VALUE("python", "VERSION",
-			  "Answer for this version of Python (3.11) instead of the active one"),
+			  "Answer for this version of Python (3.11) instead of the active version"),
 	CLI_FLAG("all", "Print every release in a row of its own"),
 	CLI_FLAG(
 		"ask",
@@ -811,12 +812,13 @@ const struct cli_command command_which = {
 	.name = "which",
 	.summary = "Show which releases of a package run on a GPU",
 	.usage = "[OPTION]… NAME[==VERSION]…\n[OPTION]… -r FILE",
-	.description = "Shows which releases of a package run on your GPU, driver and Python, and how "
-				   "to install the newest one; for NAME==VERSION, whether that release runs. The "
-				   "answer comes from a list of what released wheels hold, so neither a network "
-				   "nor a GPU is needed.\n\nExit status: 0 if the newest release, or the named "
-				   "one, runs as it is, 1 if an older release runs or the newest has to be "
-				   "compiled first, 2 if no release runs, or the driver does not run the GPU.",
+	.description =
+		"Shows which releases of a package run on your GPU, driver and Python, and how to install "
+		"the newest one.\n\nFor NAME==VERSION, the answer is for this release. The answers come "
+		"from a list of the code in released wheels, so neither a network nor a GPU is "
+		"needed.\n\nExit status: 0 if the newest release, or the named one, runs as it is, 1 if an "
+		"older release runs or the newest has to be compiled first, 2 if no release runs, or the "
+		"driver does not run the GPU.",
 	.examples = "jitwarm which torch\njitwarm which --target gtx1080 torch\njitwarm which "
 				"torch==2.8.0\njitwarm which torch "
 				"--ask\n",
