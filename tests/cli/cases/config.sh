@@ -17,7 +17,7 @@ from share "(None, None)"
 printf 'jobs = 2\nlanguage = en\n' >"$mine"
 # One line for each setting says its value and origin, or its purpose.
 run 0 config
-out_has "jobs             2 ($mine, line 1)" && out_has "share            The folder of"
+out_has "jobs             2 ($mine, line 1)" && out_has "share            The shared folder"
 [[ $(wc -l <"$out") == 15 ]] || fail "not a line a setting"
 run 0 config --json
 from jobs "('2', '$mine, line 1')"
