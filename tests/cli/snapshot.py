@@ -48,6 +48,7 @@ plain = [(re.compile(pattern), word) for pattern, word in (
     (r"/\S*(?=의 Python)", "$PYTHON"),
     (r"\b\d+ (workers?|cores?|processors?|threads?)\b", r"N \1"),
     (r" if nothing else runs(?=, took )", ""),
+    (r"(! )?jitwarm: (memory is running low: continuing with fewer workers for a while|메모리가 모자라 갑니다: 한동안 워커를 줄여 계속합니다)\n?", ""),
 )]
 # These appear only in text: one name of several, and how far something came.
 named = re.compile(r"\b[0-9a-f]{2}/[0-9a-f]{14}\.jwpack\b")

@@ -1,4 +1,5 @@
-"""validate.py FOLDER [--begin]   every document that the tests have seen (keep.sh) is valid under its schema in data/schemas, if it has one
+"""validate.py FOLDER [--begin]   every document that the tests have seen (keep.sh) is valid under its schema in data/schemas, if it has one,
+and the counts of a check are the sums over its GPUs
 
 Exit status 1 where one is not, 77 without the Python package jsonschema. --begin empties the folder.
 """
@@ -16,6 +17,16 @@ except ImportError:
     print("skipped: the Python package jsonschema is not installed (scripts/setup.sh --tests)")
     sys.exit(77)
 
+
+
+def wrong_sums(document):
+    """The counts of a check that are not the sums over its GPUs."""
+    gpus = document["gpus"]
+    for key in document.keys() & set().union(*gpus):
+        if isinstance(document[key], int) and document[key] != sum(gpu[key] for gpu in gpus):
+            yield f"{key} is {document[key]}, and that of its GPUs {[gpu[key] for gpu in gpus]}"
+
+
 schemas = {}
 for path in sorted((pathlib.Path(__file__).resolve().parent.parent.parent / "data/schemas").glob("*.json")):
     schema = json.loads(path.read_text(encoding="utf-8"))
@@ -30,6 +41,8 @@ for path in sorted(folder.glob("*.json")):
     errors = list(schemas[name].iter_errors(document)) if name in schemas else []
     if next(iter(document)) != "schema":
         errors.append("“schema” is not the first member")
+    if name.startswith("jitwarm.check/"):
+        errors += wrong_sums(document)
     for error in errors[:5]:
         where = getattr(error, "json_path", "")
         wrong.append(f"{path}: {name} {where}: {getattr(error, 'message', error)[:400]}")

@@ -31,3 +31,11 @@ out_lacks "carried over"
 out_has "Start your program again: on these GPUs it has nothing left to compile."
 run 0 prime --gpu h100 --gpu rtx3070 --quiet "$sample"
 run 0 check "$sample"
+
+# The store restores the modules of both GPUs, and the counts are their sums (tests/documents/validate.py).
+export JITWARM_STORE=1
+rm -rf "$work/two"
+run 0 prime "$sample"
+rm -rf "$work/two"
+run 1 check "$sample" --json
+json '[gpu["restored"] for gpu in d["gpus"]] == [8, 8] and d["restored"] == 16'
