@@ -143,7 +143,7 @@ int cuDeviceTotalMem_v2(size_t *bytes, int device)
 	int bad = find(device, &gpu);
 
 	if (!bad)
-		*bytes = (size_t)gpu->memory_mib << 20;
+		*bytes = (size_t)(sim.memory_mib ? sim.memory_mib : gpu->memory_mib) << 20;
 	return bad;
 }
 

@@ -217,6 +217,8 @@ int config_read(void)
 	sim.tail_delay_ms = (unsigned)strtoul(text, NULL, 10);
 	env_text(text, sizeof text, "SIMDRIVER_GPU_FREE", "0");
 	sim.free_mib = (unsigned)strtoul(text, NULL, 10);
+	env_text(text, sizeof text, "SIMDRIVER_GPU_MEMORY", "0");
+	sim.memory_mib = (unsigned)strtoul(text, NULL, 10);
 	sim.mig = env_on("SIMDRIVER_MIG");
 	sim.costs_csv = os_env("SIMDRIVER_COSTS_CSV");
 	sim.fault = os_env("SIMDRIVER_FAULT");

@@ -78,6 +78,7 @@ struct config {
 	char *state;            /* folder of the markers of ":once", or NULL */
 	char *gate;             /* a fault "wait" lasts while this file exists; or NULL */
 	unsigned tail_delay_ms; /* between unlocking and writing the index's tail */
+	unsigned memory_mib;    /* that cuDeviceTotalMem reports; 0: that of the GPU in gpus.inc */
 	unsigned free_mib;      /* free memory of a GPU, beside a context; 0: most of it */
 	bool mig;               /* the GPUs are slices of one */
 	/* NVIDIA's own variables */

@@ -42,8 +42,9 @@ CUDA_CACHE_PATH=/dev/null/cache run 2 prime "$sample"
 err_has "    to name another directory: jitwarm tune --path DIR --apply"
 CUDA_CACHE_PATH=/dev/null/cache run 2 check "$sample"
 err_has "    to name another directory: jitwarm tune --path DIR --apply"
-CUDA_CACHE_DISABLE=1 run 2 prime "$sample"
-err_has "    to see where it is set: jitwarm tune"
+for variable in CUDA_CACHE_DISABLE CUDA_FORCE_PTX_JIT; do
+	(export "$variable=1" && run 2 prime "$sample" && err_has "    to see where it is set: jitwarm tune") || exit 1
+done
 
 is_wine && exit 0
 # A login without its session bus cannot use units.

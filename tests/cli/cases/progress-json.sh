@@ -51,7 +51,7 @@ except BlockingIOError:
 run = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=theirs)
 os.close(theirs)
 def await_that(what, is_so):
-    end = time.time() + 60
+    end = time.time() + 180
     while not is_so():
         if time.time() > end:
             run.kill()
@@ -80,3 +80,8 @@ if ! is_wine; then
 	# shellcheck disable=SC2086
 	SIMDRIVER_COST=4000 stalled 15 $JITWARM prime -j 1 --progress json "$sample"
 fi
+
+# The last object counts what failed.
+rm -rf "$work/cache"
+SIMDRIVER_FAULT=error:sample_choice run 2 prime --progress json "$sample"
+grep '^{' "$err" | tail -n 1 | grep -q '"failed":1,' || fail "no failed module in the last object"
