@@ -24,6 +24,7 @@ if ! is_wine; then
 	mkdir -p "$work/root/proc/driver/nvidia"
 	echo "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.309.01  Mon Jan" >"$work/root/proc/driver/nvidia/version"
 	JITWARM_PTXAS=$work JITWARM_SYSTEM_ROOT=$work/root objects ahead --progress json "$sample"
+	varies run "--help" # cli-help has these texts
 	run 0 --help
 	have=
 	for command in $(sed -nE 's/^  ([a-z]+( [a-z]+)?)  .*/\1/p' "$out" | tr ' ' /); do
