@@ -1,4 +1,5 @@
 # Text follows the terminal's width from 40 to 200 columns without losing a word; in files and pipes each line stays one line.
+varies run "--help" # cli-help has these texts
 for columns in 20 57 200 900; do
 	wide=$((columns < 40 ? 40 : columns > 200 ? 200 : columns))
 	for command in "" scan prime export "cache list"; do

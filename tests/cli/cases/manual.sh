@@ -4,6 +4,7 @@ root=$cases/../../..
 command -v groff >/dev/null || groff() { cat; }
 "$root/scripts/make-documents.sh" man "$JITWARM" "$work/man" || fail "make-documents.sh man"
 "$root/scripts/make-documents.sh" man "$JITWARM" "$work/man-ko" ko || fail "make-documents.sh man for Korean"
+varies run "--help|help --all" # cli-help has these texts
 run 0 help --all
 commands=$(sed -n '/^Commands:/,/^$/p' "$out" | grep -oE '^  [a-z]+( [a-z]+)?' | sed 's/^ *//')
 while read -r command; do
