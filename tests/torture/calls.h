@@ -134,6 +134,13 @@ int renameat(int a, const char *from, int b, const char *to)
 	renamed_in = a;
 	return strike(RENAME, to, b) ? -1 : real(a, from, b, to);
 }
+int renameat2(int a, const char *from, int b, const char *to, unsigned flags)
+{
+	REAL(renameat2);
+	renamed_from = from;
+	renamed_in = a;
+	return strike(RENAME, to, b) ? -1 : real(a, from, b, to, flags);
+}
 CALL(int, -1, FSYNC, NULL, fd, fsync, (int fd), fd)
 CALL(int, -1, FSYNC, NULL, fd, fdatasync, (int fd), fd)
 CALL(void *, MAP_FAILED, MMAP, NULL, fd, mmap,

@@ -18,9 +18,13 @@
 #include "os/posix/posix.h"
 #include "os/processes.h"
 
-/* glibc has it by name since 2.28, musl since 1.2.5; programs for older ones ask the kernel. */
+/* glibc has both by name since 2.28, musl since 1.2.5; programs for older ones ask the kernel. */
 #if !defined(__GLIBC__) || __GLIBC__ * 100 + __GLIBC_MINOR__ < 228
-#define statx(...) ((int)syscall(SYS_statx, __VA_ARGS__))
+#define statx(...)     ((int)syscall(SYS_statx, __VA_ARGS__))
+#define renameat2(...) ((int)syscall(SYS_renameat2, __VA_ARGS__))
+#endif
+#ifndef RENAME_NOREPLACE
+#define RENAME_NOREPLACE 1
 #endif
 
 void posix_stat_of(const struct stat *from, struct os_stat *to)
@@ -242,6 +246,29 @@ int path_make_private_folder(struct jw_error *err, const char *path, char **ret_
 	return make_new(err, path, /* folder= */ true, ret_name);
 }
 
+/* Renames, but replaces no file that another account has made in a folder for everyone after the
+ * folder was examined. */
+static int rename_guarded(struct jw_error *err, const struct at *from, const struct at *to)
+{
+	bool made = false;
+	struct stat stat;
+
+	if (fstatat(to->dir, to->name, &stat, AT_SYMLINK_NOFOLLOW)) {
+		made = !renameat2(from->dir, from->name, to->dir, to->name, RENAME_NOREPLACE);
+		/* Some file systems cannot do that. */
+		if (!made && errno != EEXIST && errno != EINVAL && errno != ENOSYS)
+			return posix_error(err, to->name);
+		stat.st_uid = 0;
+		if (!made)
+			(void)fstatat(to->dir, to->name, &stat, AT_SYMLINK_NOFOLLOW);
+	}
+	if (!made && posix_is_stranger(stat.st_uid))
+		return error_set(err, JW_ERR_IO, "%s: belongs to another account: name another file",
+						 to->name);
+	return made || !renameat(from->dir, from->name, to->dir, to->name) ? 0
+																	   : posix_error(err, to->name);
+}
+
 int os_rename(struct jw_error *err, const char *from, const char *to)
 {
 	struct at a, b;
@@ -253,7 +280,9 @@ int os_rename(struct jw_error *err, const char *from, const char *to)
 		at_leave(&a);
 		return -1;
 	}
-	result = renameat(a.dir, a.name, b.dir, b.name) ? posix_error(err, to) : 0;
+	result = b.guarded && b.dir == AT_FDCWD           ? rename_guarded(err, &a, &b)
+			 : renameat(a.dir, a.name, b.dir, b.name) ? posix_error(err, to)
+													  : 0;
 	at_leave(&b);
 	at_leave(&a);
 	return result;

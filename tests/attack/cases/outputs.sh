@@ -95,6 +95,11 @@ taken() {
 }
 taken prime "$sample" --json-log "$sticky/log" -- touch "$sticky/log"
 grep -q "$sticky/log: belongs to another account" "$open/said" || fail "$(cat "$open/said")"
+# A finished file does not replace one that the account has made under its name meanwhile.
+name=$sticky/$(basename "$sample")
+taken bake -o "$sticky" "$sample" -- touch "$name"
+grep -q "$name: belongs to another account: name another file" "$open/said" || fail "$(cat "$open/said")"
+[[ $(stat -c %u "$name") == "$mallory" && $(ls -A "$sticky") == "${name##*/}" ]] || fail "the account's file: $(ls -lA "$sticky")"
 for planted in "mkdir -m 777 $sticky/new" "ln -s $home $sticky/new" "ln -s $treasure/folder $sticky/new"; do
 	# shellcheck disable=SC2086
 	taken bake -o "$sticky/new" "$sample" -- $planted
