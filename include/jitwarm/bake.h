@@ -59,6 +59,7 @@ struct jw_bake_file {
 struct jw_bake_result {
 	struct jw_bake_file *files; /* the files with something to bake, and those that failed */
 	size_t file_count;
+	size_t images; /* the files with device code, in wheels too; `files` may leave some out */
 	struct jw_target *targets; /* the GPUs that the code is for */
 	size_t target_count;
 	struct jw_driver driver; /* the driver whose compiler made the code: this driver and newer ones

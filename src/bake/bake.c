@@ -414,6 +414,7 @@ static int bake_found(struct jw_error *err, struct bake *bake, const struct jw_f
 	file.path = mem_string(found->path);
 	result = bake_one(err, bake, found, output, &file);
 	mem_free(output);
+	bake->files.images += file.size_before_bytes > 0;
 	if (!result && (file.modules || file.failed.code)) {
 		bake_files_add(&bake->files, &file);
 		return 0;
@@ -485,6 +486,7 @@ int jw_bake(struct jw_error *err, const struct jw_bake_options *options,
 	linker_free(&bake.linker);
 	made->files = bake.files.items;
 	made->file_count = bake.files.count;
+	made->images = bake.files.images;
 	if (result)
 		jw_bake_result_free(made);
 	else

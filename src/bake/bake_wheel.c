@@ -320,6 +320,7 @@ static int bake_unpacked(struct jw_error *err, struct wheel *wheel, size_t index
 	if (result)
 		mem_free(file.output);
 	wheel->baked += wheel->members[index].baked != NULL;
+	wheel->files->images += file.size_before_bytes > 0;
 	file.output = NULL;
 	if (result || (!file.modules && !file.failed.code))
 		return result;

@@ -22,6 +22,7 @@ struct bake_package_job {
 struct bake_files {
 	struct jw_bake_file *items;
 	size_t count, capacity;
+	size_t images; /* the files with device code, also those that are no item */
 };
 
 /* Adds an item and takes ownership of its texts. */

@@ -212,7 +212,8 @@ static void print_summary(const struct cli *cli, const struct jw_bake_result *re
 static int report(struct cli *cli, const struct jw_bake_result *result,
 				  const struct jw_found *found, bool dry_run)
 {
-	if (!result->file_count && !found_files_print_cpu_builds(&cli->out, found, NULL))
+	if (!result->file_count &&
+		(result->images || !found_files_print_cpu_builds(&cli->out, found, NULL)))
 		output_line(&cli->out, STYLE_GOOD,
 					"nothing to bake: the driver compiles nothing in these files");
 	for (size_t i = 0; i < result->file_count; i++) {

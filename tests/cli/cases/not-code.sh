@@ -110,6 +110,23 @@ mkdir -p "$site/coded-1.0.dist-info" && printf 'Name: coded\nVersion: 1.0\n' >"$
 printf 'coded.ptx,,\n' >"$site/coded-1.0.dist-info/RECORD" && cp k.ptx "$site/coded.ptx"
 run 0 bake -n --target sm_86 torch
 out_has "torch 2.9.0+cpu: a CPU build without GPU code"
+# A package with machine code for the GPU is no CPU build, although nothing is left to bake.
+mkdir "$site/torch-2.9.0.dist-info"
+printf 'Name: torch\nVersion: 2.9.0\n' >"$site/torch-2.9.0.dist-info/METADATA"
+printf 'native.so,,\n' >"$site/torch-2.9.0.dist-info/RECORD"
+mv "$site/torch-2.9.0+cpu.dist-info" "$work/cpu"
+PYTHONPATH=$cases/../../framework python3 - "$site/native.so" <<'PYTHON'
+import sys, fatbin
+open(sys.argv[1], "wb").write(fatbin.library(fatbin.container(fatbin.entry(fatbin.CUBIN, 86, fatbin.old_cubin(86, "k", 64)))))
+PYTHON
+(cd "$site" && python3 -m zipfile -c "$work/torch-2.9.0-cp312-cp312-manylinux_2_28_x86_64.whl" native.so torch-2.9.0.dist-info/)
+for each in torch torch-2.9.0-cp312-cp312-manylinux_2_28_x86_64.whl; do
+	run 0 bake -n --target sm_86 "$each"
+	out_has "nothing to bake: the driver compiles nothing in these files"
+	out_lacks "a CPU build"
+done
+mv "$work/cpu" "$site/torch-2.9.0+cpu.dist-info"
+rm -r "$site/torch-2.9.0.dist-info" "$site/native.so"
 run 0 scan --target sm_86 coded torch
 out_has "coded.ptx"
 out_has "torch 2.9.0+cpu: a CPU build without GPU code"
