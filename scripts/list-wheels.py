@@ -29,11 +29,14 @@ import tempfile
 import time
 import zipfile
 
+from pip._vendor.packaging.requirements import Requirement
+
 # For each package: the first version from which on every minor version is examined (the releases of the last four years), and older
 # versions, about one for each year.
 PACKAGES = {
     "torch": ("1.13", ["1.0.1", "1.3.1", "1.4.0", "1.7.1", "1.10.2", "1.12.1"]),
     "torchvision": ("0.14", ["0.8.2", "0.11.3", "0.13.1"]),
+    "torchaudio": ("0.13", ["0.10.2", "0.12.1"]),
     "tensorflow": ("2.0", ["1.14.0", "1.15.5", "2.3.1"]),
     "tensorflow-gpu": ("2.8", ["1.12.3", "1.14.0", "1.15.5", "2.1.4", "2.3.1", "2.4.1"]),
     "jax-cuda12-plugin": ("0", []),
@@ -58,6 +61,9 @@ PACKAGES = {
     "nvidia-cudnn-cu13": ("0", []),
     "cuml-cu12": ("0", []),
 }
+
+# The package that holds another one's GPU code in the same version; its libraries count as the other one's.
+CODE_IN = {"cuml-cu12": "libcuml-cu12"}
 
 PLATFORMS = {"linux": re.compile(r"^(many)?linux.*_x86_64$"), "windows": re.compile(r"^win_amd64$"),
              "linux-aarch64": re.compile(r"^(many)?linux.*_aarch64$")}
@@ -150,6 +156,15 @@ def fetch(package, wheel, folder):
     raise RuntimeError(why)
 
 
+def fetch_all(package, wheel, folder):
+    """The wheel, and behind it the one that holds its GPU code."""
+    paths = [fetch(package, wheel, folder)]
+    if package in CODE_IN:
+        beside = [other for other in list_wheels(CODE_IN[package]) if (other.system, other.version) == (wheel.system, wheel.version)]
+        paths.append(fetch(CODE_IN[package], max(beside, key=Wheel.rank), pathlib.Path(folder) / "code"))
+    return paths
+
+
 def metadata_of(path):
     """The lines of METADATA that decide what is installed beside it."""
     with zipfile.ZipFile(path) as wheel:
@@ -177,12 +192,13 @@ def look(arguments, package):
         began = time.monotonic()
         with tempfile.TemporaryDirectory(prefix="list-wheels.") as folder:
             try:
-                path = fetch(package, wheel, folder)
+                paths = fetch_all(package, wheel, folder)
             except RuntimeError as why:
                 print(f"{wheel.file}: {why}", file=sys.stderr)
                 continue
             fetched = time.monotonic()
-            scan = subprocess.run([arguments.jitwarm, "scan", "--json", "--target", "all", path], capture_output=True, text=True)
+            path = paths[0]
+            scan = subprocess.run([arguments.jitwarm, "scan", "--json", "--target", "all", *paths], capture_output=True, text=True)
             document = json.loads(scan.stdout or "{}")
             document["wheel"] = {"file": path.name, "sha256": sha256_of(path), "size_bytes": path.stat().st_size,
                                  "asked": wheel.file, **metadata_of(path), "status": scan.returncode, "error": scan.stderr.strip()[:500]}
@@ -220,19 +236,20 @@ class Looked:
         for file in sorted(document.get("files", []), key=lambda file: file.get("member") or ""):
             self.add_library(file)
 
-    def code_elsewhere(self, package):
-        """Whether its GPU code is in a package that it requires: libcuml-cu12 of cuml-cu12."""
-        return not self.alike and any(normalised(requirement).startswith("lib" + package) for requirement in self.requires)
-
     def pins(self):
         """Requirements with one version of packages that the list has, where their marker holds on the wheel's platform."""
         lines = []
-        for requirement in self.requires:
-            match = re.match(r"(nvidia-[a-z0-9-]+?)\s*(?:\[[^]]*\])?\s*\(?==([0-9.]+)\)?\s*(;.*)?$", requirement)
-            known = match and normalised(match[1]) in PACKAGES
-            if known and "extra" not in (match[3] or "") and "Windows" not in (match[3] or ""):
-                lines.append(f"pin {normalised(match[1])} {match[2]}")
+        for text in self.requires:
+            requirement = Requirement(text)
+            versions = [one.version for one in requirement.specifier if one.operator == "==" and "*" not in one.version]
+            if normalised(requirement.name) in PACKAGES and versions and (not requirement.marker or requirement.marker.evaluate(self.environment())):
+                lines.append(f"pin {normalised(requirement.name)} {versions[0]}")
         return sorted(set(lines))
+
+    def environment(self):
+        windows = self.wheel.system == "windows"
+        return {"extra": "", "platform_system": "Windows" if windows else "Linux", "sys_platform": "win32" if windows else "linux",
+                "os_name": "nt" if windows else "posix", "platform_machine": "aarch64" if self.wheel.system == "linux-aarch64" else "AMD64" if windows else "x86_64"}
 
     def add_library(self, file):
         pieces = file["pieces"]
@@ -315,9 +332,6 @@ def package_lines(arguments, package):
         versions = sorted((version for at, version in releases if at == system), key=version_key, reverse=True)
         for at, version in enumerate(versions):
             here = releases[system, version]
-            if (system, version) in looked and looked[system, version].code_elsewhere(package):
-                lines.append(f"unseen {version} {system} {pythons_of(here, '')}")
-                continue
             if (system, version) in looked:
                 found = looked[system, version]
                 lines.append(f"wheel {version} {system} {pythons_of(here, found.python)} {found.wheel.file} {found.sha256}")

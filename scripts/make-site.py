@@ -69,7 +69,7 @@ def cell(release):
     if answer == "cpu_only":
         return answer, "CPU only", "has no GPU code: it runs on the CPU"
     if answer == "fails":
-        return answer, "fails", f"fails: {why}"
+        return answer, "fails", f"fails: it requires {release['pin']}, which fails: {why}" if "pin" in release else f"fails: {why}"
     return answer, "–", "has no wheel for this platform" if answer == "no_wheel" else "is not in the list"
 
 

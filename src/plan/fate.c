@@ -135,8 +135,12 @@ int fates_add(struct jw_error *err, struct fates *fates, const char *path, const
 			.folder = number_of(fates, folder_of(path, member), t),
 			.bundled = is_bundled(member ? member : path),
 		};
-		fates->items[fates->count] = (struct file_fate){
-			.target = t, .is = *is, .kind = target->kind, .cause = target->cause};
+		fates->items[fates->count] =
+			(struct file_fate){.target = t,
+							   .bundled = is_bundled(member ? member : path),
+							   .is = *is,
+							   .kind = target->kind,
+							   .cause = target->cause};
 		if (is->fate != DECIDE_RUNS || is->lacking || is->too_new) {
 			fates->items[fates->count].file = mem_printf(member ? "%s: %s" : "%s", path, member);
 			fates->items[fates->count].package = package ? mem_string(package) : NULL;

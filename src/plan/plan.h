@@ -27,6 +27,7 @@
 struct file_fate {
 	char *file;    /* "path" or "path: member" */
 	char *package; /* normalised; NULL if no package has the file */
+	bool bundled;  /* a tool has copied it into the wheel from elsewhere */
 	uint32_t target;
 	char *kernels; /* names of some kernels that the target cannot use, or "" */
 	struct analyse_cause cause;

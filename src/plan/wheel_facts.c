@@ -227,7 +227,18 @@ static bool list_has(const char *list, const char *package)
 	return has;
 }
 
-/* Adds a package of NVIDIA's that is required in one version: “nvidia-cudnn-cu12 (==9.1.0.70);
+/* Returns whether a marker is about an extra or another system than Linux. */
+static bool is_for_others(const char *marker)
+{
+	static const char *const words[] = {"extra", "Windows", "win32", "Darwin", "darwin"};
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (strstr(marker, words[i]))
+			return true;
+	return false;
+}
+
+/* Adds a package of the list that is required in one version: “nvidia-cudnn-cu12 (==9.1.0.70);
  * platform_system == 'Linux'”. */
 static int add_pin(struct jw_error *err, const char *requirement, const char *list,
 				   struct buf *pins)
@@ -236,9 +247,8 @@ static int add_pin(struct jw_error *err, const char *requirement, const char *li
 	const char *marker = strchr(requirement, ';'), *version = strstr(requirement, "==");
 	size_t length;
 
-	if (!requirement_parse(requirement, &required) || !text_starts(required.name, "nvidia-") ||
-		!version ||
-		(marker && (version > marker || strstr(marker, "extra") || strstr(marker, "Windows"))))
+	if (!requirement_parse(requirement, &required) || !version ||
+		(marker && (version > marker || is_for_others(marker))))
 		return 0;
 	version += strspn(version, "= ");
 	length = strspn(version, "0123456789.");

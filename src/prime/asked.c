@@ -506,13 +506,14 @@ static int hash_file(struct jw_error *err, const char *path, char text[SHA256_TE
 	return 0;
 }
 
+/* Examines a release's wheel; the second path is that of the wheel with its code, or NULL. */
 static int examine_wheel(struct jw_error *err, struct jw_asked *asked, struct release *release,
-						 const char *path)
+						 char *const paths[2])
 {
 	struct look look = {.facts = {.items = NULL}};
-	const char *const paths[] = {path};
-	const struct jw_scan_options options = {.paths = paths,
-											.path_count = 1,
+	const char *const scanned[] = {paths[0], paths[1]}, *path = paths[0];
+	const struct jw_scan_options options = {.paths = scanned,
+											.path_count = paths[1] ? 2 : 1,
 											.targets = asked->targets,
 											.target_count = asked->target_count,
 											.pieces = true,
@@ -545,21 +546,57 @@ static int examine_wheel(struct jw_error *err, struct jw_asked *asked, struct re
 	return result;
 }
 
-/* Examines a release; its wheel is on the disk only meanwhile. */
+/* Returns the package that holds another one's GPU code in the same version; NULL if there is
+ * none. */
+static const char *code_package(const char *package)
+{
+	return !strcmp(package, "cuml-cu12") ? "libcuml-cu12" : NULL;
+}
+
+/* Downloads the wheel of a release, and the one with its code, as the second path. */
+static int download_release(struct jw_error *err, struct jw_asked *asked,
+							const struct release *release, char *ret_paths[2])
+{
+	const char *code = code_package(asked->package);
+	char *lines = code ? mem_printf("%s==%s\n%s==%s\n", asked->package, release->version, code,
+									release->version)
+					   : mem_printf("%s==%s\n", asked->package, release->version);
+	struct os_names names;
+	int result = pip_download_all(err, asked->pip, lines, &names);
+
+	mem_free(lines);
+	if (result)
+		return -1;
+	for (size_t i = 0; i < names.count; i++) {
+		char package[PACKAGE_MAX_NAME];
+		const bool own = package_normalise(names.items[i], strcspn(names.items[i], "-"), package) &&
+						 !strcmp(package, asked->package);
+
+		if (!ret_paths[!own])
+			ret_paths[!own] = pip_downloaded(asked->pip, names.items[i]);
+	}
+	os_names_free(&names);
+	return ret_paths[0] && !code == !ret_paths[1]
+			   ? 0
+			   : error_set(err, JW_ERR_FORMAT, "pip fetched no wheel");
+}
+
+/* Examines a release; its wheels are on the disk only meanwhile. */
 static int examine_release(struct jw_error *err, struct jw_asked *asked, struct release *release)
 {
-	char *lines = mem_printf("%s==%s\n", asked->package, release->version), *path = NULL;
+	char *paths[2] = {NULL, NULL};
 	int result;
 
 	if (asked->options.fetches)
 		asked->options.fetches(asked->options.fetch.context, release->file->name);
-	result = pip_download(err, asked->pip, lines, &path);
+	result = download_release(err, asked, release, paths);
 	if (!result)
-		result = examine_wheel(err, asked, release, path);
-	if (path)
-		(void)os_remove(NULL, path);
-	mem_free(path);
-	mem_free(lines);
+		result = examine_wheel(err, asked, release, paths);
+	for (size_t i = 0; i < 2; i++) {
+		if (paths[i])
+			(void)os_remove(NULL, paths[i]);
+		mem_free(paths[i]);
+	}
 	return result ? -1 : print_list(err, asked);
 }
 

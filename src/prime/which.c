@@ -59,16 +59,20 @@ static void note_fate(struct jw_which_release *release, const struct file_fate *
 		release->needs = fate->is.needs;
 }
 
-/* Returns the largest one; one only for the GPUs of a family ('a', 'f') only if there is no
- * other. */
+/* Returns the largest one; one only for the GPUs of a family ('a', 'f'), or one of another package
+ * (cuSPARSELt in torch 2.5), only if there is no other. */
 static const struct file_fate *largest_of(const struct file_fate *fates, size_t count)
 {
 	const struct file_fate *largest = fates;
 
-	for (size_t i = 1; i < count; i++)
-		if (fates[i].is.special != largest->is.special ? largest->is.special
-													   : fates[i].is.pieces > largest->is.pieces)
-			largest = &fates[i];
+	for (size_t i = 1; i < count; i++) {
+		const struct file_fate *fate = &fates[i];
+
+		if (fate->is.special != largest->is.special ? largest->is.special
+			: fate->bundled != largest->bundled     ? largest->bundled
+													: fate->is.pieces > largest->is.pieces)
+			largest = fate;
+	}
 	return largest;
 }
 
@@ -179,8 +183,15 @@ static int find_pin(struct jw_error *err, struct question *question, const char 
 	return 0;
 }
 
-/* Judges a package that the wheel requires in one version. It counts if none of that version's
- * libraries runs though the wheel does; otherwise a library such as cuDNN chooses among its own. */
+/* Returns whether nothing of a package runs without the other one: PyTorch's extensions. */
+static bool is_base(const char *required)
+{
+	return !strcmp(required, "torch");
+}
+
+/* Judges the packages that a wheel which runs requires in one version. One counts if none of that
+ * version's libraries runs, because a library such as cuDNN chooses among its own; torch counts if
+ * it fails. */
 static int judge_pins(struct jw_error *err, struct question *question, const struct wheel *wheel,
 					  struct jw_which_release *release)
 {
@@ -199,11 +210,13 @@ static int judge_pins(struct jw_error *err, struct question *question, const str
 			continue;
 		if (judge_wheel(err, question, found, &of_pin, &running))
 			return -1;
-		if (of_pin.answer == JW_WHICH_FAILS && !running) {
+		if (of_pin.answer == JW_WHICH_FAILS && (!running || is_base(required->name))) {
 			release->pin = mem_printf("%s %s", required->name, required->version);
 			/* A program that uses the package fails. */
-			if (release->answer == JW_WHICH_RUNS) {
-				release->answer = JW_WHICH_PART;
+			if (release->answer == JW_WHICH_RUNS || is_base(required->name)) {
+				mem_free(release->library);
+				mem_free(release->why);
+				release->answer = is_base(required->name) ? JW_WHICH_FAILS : JW_WHICH_PART;
 				release->library = mem_string(required->name);
 				release->why = of_pin.why;
 				release->needs = of_pin.needs;
@@ -214,6 +227,14 @@ static int judge_pins(struct jw_error *err, struct question *question, const str
 		mem_free(of_pin.library);
 	}
 	return 0;
+}
+
+/* Returns whether the package has most of its kernels compiled while it runs, as machine code for
+ * the GPUs for which its libraries have some: CuPy asks NVRTC for sm_90 on an RTX 50 and gets error
+ * 209. */
+static bool makes_machine_code(const char *package)
+{
+	return text_starts(package, "cupy-cuda");
 }
 
 /* Judges one release, from its wheels for all platforms. */
@@ -243,8 +264,19 @@ static int judge_release(struct jw_error *err, struct question *question, const 
 		release->answer = JW_WHICH_CPU;
 		return 0;
 	}
-	return judge_wheel(err, question, for_platform, release, &running) ||
-		   (release->answer != JW_WHICH_FAILS && judge_pins(err, question, for_platform, release));
+	if (judge_wheel(err, question, for_platform, release, &running))
+		return -1;
+	if (release->answer == JW_WHICH_COMPILES && makes_machine_code(question->package)) {
+		char sm[JW_TARGET_TEXT];
+
+		mem_free(release->library);
+		mem_free(release->why);
+		release->answer = JW_WHICH_FAILS;
+		release->library = NULL;
+		release->why =
+			mem_printf("CuPy makes no code for %s", jw_target_sm(sm, question->options->target));
+	}
+	return release->answer == JW_WHICH_FAILS ? 0 : judge_pins(err, question, for_platform, release);
 }
 
 /* Lists the versions of the list, each once, newest first; if one is requested, that one alone. */

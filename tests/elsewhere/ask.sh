@@ -13,13 +13,13 @@ jitwarm=$build/src/jitwarm
 . "$here/indexes.sh"
 
 # “grown” 1.0 to 1.9 run everywhere, 1.10 to 1.19 only from sm_90 on, and 1.20 to 1.23 have no code. “torch” is not PyPI's.
-mkdir -p http/packages/{grown,pure,torch,older,pinned}
+mkdir -p http/packages/{grown,pure,torch,older,pinned,cuml-cu12,libcuml-cu12}
 python3 - <<'P'
 import zipfile
 def ptx(sm):
     return f".version 7.0\n.target {sm}\n.address_size 64\n.visible .entry k(.param .u64 p)\n{{\n ret;\n}}\n".encode()
 def wheel(name, version, tag, code, requires=()):
-    with zipfile.ZipFile(f"http/packages/{name}/{name}-{version}-{tag}.whl", "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(f"http/packages/{name.replace('_', '-')}/{name}-{version}-{tag}.whl", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(f"{name}/kernels.ptx" if code else f"{name}/x.py", code or b"")
         archive.writestr(f"{name}-{version}.dist-info/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n" + "".join(f"Requires-Dist: {one}\n" for one in requires) + "\n")
         archive.writestr(f"{name}-{version}.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: false\n")
@@ -33,7 +33,10 @@ wheel("grown", "0.9", "py3-none-macosx_11_0_arm64", ptx("sm_50"))
 wheel("pure", "1.0", "py3-none-any", b"")
 wheel("torch", "2.7.1", linux, ptx("sm_90"))
 wheel("older", "1.0", "cp37-cp37m-manylinux2014_x86_64", ptx("sm_50"))
-wheel("pinned", "1.0", linux, ptx("sm_50"), ["nvidia-cudnn-cu12==9.10.2.21; platform_system == 'Linux'", "nvidia-cudnn-cu12==1.0; extra == 'x'", "numpy==1.0"])
+wheel("pinned", "1.0", linux, ptx("sm_50"), ["nvidia-cudnn-cu12==9.10.2.21; platform_system == 'Linux'", "nvidia-cudnn-cu12==1.0; extra == 'x'", "torch (==2.8.0)",
+      "tensorflow==2.16.2; platform_system == 'Darwin'", "numpy==1.0"])
+wheel("cuml_cu12", "99.0", linux, b"")
+wheel("libcuml_cu12", "99.0", linux, ptx("sm_80"))
 P
 serve http
 site=http://127.0.0.1:$(cat http/port)
@@ -102,8 +105,14 @@ is "for that Python" 0 1 "pip install older==1.0"
 ask sized --target sm_86 pure
 is "no GPU code" 2 0 "has no GPU code"
 ask sized --target sm_86 --json pinned
-grep -q "^pin nvidia-cudnn-cu12 9.10.2.21$" state/wheels/* && ! grep -rq "pin nvidia-cudnn-cu12 1.0\|pin numpy" state && ok "what it requires in one version" || fail "pins: $(cat state/wheels/*)"
+grep -q "^pin nvidia-cudnn-cu12 9.10.2.21$" state/wheels/* && grep -q "^pin torch 2.8.0$" state/wheels/* && ! grep -rq "pin nvidia-cudnn-cu12 1.0\|pin numpy\|pin tensorflow" state && ok "what it requires in one version" || fail "pins: $(cat state/wheels/*)"
 python3 -c 'import json; d = json.load(open("out")); assert d["index"].endswith("/sized/simple") and d["answers"][0]["newest"] == "1.0", d' || fail "--json: $(cat out)"
+
+# Another package has its code.
+ask sized --target sm_75 cuml-cu12
+is "code in another package" 2 2 "99.0  fails: no code for sm_75"
+ask sized --target sm_86 cuml-cu12
+is "the second time" 0 0 "pip install cuml-cu12==99.0"
 
 # PyPI's facts do not count for another index's wheel of that name.
 ask sized --target sm_86 torch

@@ -131,7 +131,8 @@ static bool same_time(const struct jw_which_release *a, const struct jw_which_re
 static bool same_answer(const struct jw_which_release *a, const struct jw_which_release *b)
 {
 	return a->answer == b->answer && text_same(a->why, b->why) &&
-		   (a->answer == JW_WHICH_FAILS || text_same(a->library, b->library)) &&
+		   (a->answer == JW_WHICH_FAILS ? !a->pin == !b->pin
+										: text_same(a->library, b->library)) &&
 		   (a->answer != JW_WHICH_COMPILES || a->loading == b->loading);
 }
 
@@ -189,7 +190,13 @@ static void print_answer(struct table *table, const struct jw_which_release *rel
 			table_cell(table, style, "%s", text);
 		break;
 	case JW_WHICH_FAILS:
-		if (several && release->needs.cuda)
+		if (release->pin && several)
+			table_cell(table, style, "fail: they require %s, which fails: %s", release->library,
+					   release->why);
+		else if (release->pin)
+			table_cell(table, style, "fails: it requires %s, which fails: %s", release->pin,
+					   release->why);
+		else if (several && release->needs.cuda)
 			table_cell(table, style, "fail: they need driver %s or newer",
 					   jw_driver_text(driver, &release->needs));
 		else

@@ -199,3 +199,12 @@ run 1 which --target rtx5090 --driver 580 --platform linux --all bitsandbytes
 run 1 which --target rtx3070 --driver 550 --platform linux torch
 [[ $(grep -c 'fails\?: no code for sm_86' "$out") == 1 ]] || fail "adjacent rows with the same answer"
 out_has "  1.12.1 – 1.0.1   fail: no code for sm_86"
+
+# CuPy makes its kernels while it runs, as machine code for the GPUs of its own libraries.
+run 2 which --target rtx5090 --platform linux cupy-cuda11x
+out_has "– 11.0.0  fail: CuPy makes no code for sm_120"
+run 0 which --target rtx5090 --platform linux cupy-cuda12x
+out_has "– 11.5.0  fail: CuPy makes no code for sm_120"
+# The driver that a release needs counts before code that a library of another package lacks (cuSPARSELt in torch 2.5).
+run 1 which --target gtx1080 --driver 470 --platform linux torch
+out_has "– 2.1.2   fail: they need driver 525 (CUDA 12.0) or newer"
