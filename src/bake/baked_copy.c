@@ -108,7 +108,7 @@ int baked_copy_finish(struct jw_error *err, struct baked_copy *copy, uint32_t mo
 	os_file_close(copy->file);
 	copy->file = NULL;
 	if (!result)
-		result = os_set_mode(err, copy->part, mode & 0777);
+		result = os_set_mode(err, copy->part, mode & 0777 & ~os_creation_mask());
 	if (!result)
 		result = os_rename(err, copy->part, copy->output);
 	if (!result) {

@@ -27,7 +27,7 @@ int baked_copy_write(struct jw_error *err, struct baked_copy *copy, uint64_t off
 /* Overwrites a range with zeros. */
 int baked_copy_clear(struct jw_error *err, struct baked_copy *copy, uint64_t offset, uint64_t size);
 /* Completes the copy. Refuses if the original was changed meanwhile (JW_ERR_IO). Syncs the copy,
- * gives it `mode`, and moves it to its place. */
+ * gives it `mode` less the umask, and moves it to its place. */
 int baked_copy_finish(struct jw_error *err, struct baked_copy *copy, uint32_t mode);
 /* Fails with JW_ERR_IO if the file is no longer the one that was mapped. */
 int baked_copy_check(struct jw_error *err, const char *path, const struct os_stat *before);

@@ -212,6 +212,8 @@ void os_sweep(const char *folder, const char *prefix, const char *form, enum os_
 int os_rename(struct jw_error *err, const char *from, const char *to);
 /* Sets POSIX permission bits, independent of the umask (does nothing on Windows). */
 int os_set_mode(struct jw_error *err, const char *path, uint32_t mode);
+/* Returns the umask (0 on Windows). */
+uint32_t os_creation_mask(void);
 /* Gives a file the rights of `from`: owner, permission bits, access list, and the attributes that
  * users set; on Windows the access list. -1 if one of them cannot be set. */
 int os_copy_rights(struct jw_error *err, const char *from, const char *to);

@@ -85,7 +85,7 @@ int os_copy_rights(struct jw_error *err, const char *from, const char *to)
 enum { MAX_STATUS = 64 << 10 };
 
 /* umask() can be read only by changing it, which would affect files that other threads make. */
-static mode_t creation_mask(void)
+uint32_t os_creation_mask(void)
 {
 	struct buf text = {0};
 	const char *line = os_read_file(NULL, "/proc/self/status", MAX_STATUS, &text)
@@ -106,6 +106,6 @@ int fd_set_rights(struct jw_error *err, int fd, const char *path, uint32_t mode,
 	if (keep)
 		return copy_rights(err, path, fd);
 	if (mode == RIGHTS_OF_NEW)
-		mode = 0666 & ~creation_mask();
+		mode = 0666 & ~os_creation_mask();
 	return fchmod(fd, (mode_t)mode) ? posix_error(err, path) : 0;
 }

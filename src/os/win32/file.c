@@ -83,6 +83,11 @@ int os_set_mode(struct jw_error *err, const char *path, uint32_t mode)
 	return 0;
 }
 
+uint32_t os_creation_mask(void)
+{
+	return 0;
+}
+
 bool os_file_user(struct os_file *file, struct os_program *ret_program)
 {
 	(void)file;

@@ -71,6 +71,12 @@ done
 run 0 prime "$sample" --json-log "$open/link-to-log"
 [[ -L $open/link-to-log && -s $open/log ]] || fail "the link to a log was not followed"
 
+# A baked copy of a library that everyone may write to, and that would run with its owner's rights, gets neither right.
+cp "$sample" "$home/library.so" && chown $mallory:$mallory "$home/library.so" && chmod 4777 "$home/library.so"
+umask 022
+run '0|1' bake -o "$open/baked" "$home/library.so"
+[[ $(stat -c '%u %a' "$open/baked/library.so") == '0 755' ]] || fail "the copy is $(stat -c '%u %a' "$open/baked/library.so")"
+
 # In a folder like /tmp, a name is taken after root has examined it: while the driver compiles, the account makes it a file or a link.
 sticky=$open/sticky
 mkdir -m 1777 "$sticky"

@@ -195,8 +195,11 @@ find "$work/killed" -name '.*' -type f -exec touch -d '2 hours ago' {} +
 run '0|1' bake -o "$work/killed" "$old"
 [[ $(ls -A "$work/killed") == "$new" ]] || fail "in the folder: $(ls -A "$work/killed")"
 [[ -z $(find "$JITWARM_STATE/runs" -mindepth 1 -type d) ]] || fail "unpacked members are left: $(find "$JITWARM_STATE/runs")"
-chmod 640 "$old"
+mask=$(umask)
+chmod 646 "$old"
+umask 027
 run '0|1' bake -o "$work/mode" "$old"
+umask "$mask"
 [[ $(stat -c %a "$work/mode/$new") == 640 ]] || fail "mode $(stat -c %a "$work/mode/$new")"
 
 # pip and uv install the new wheel, and then the old one again. The test uses the pip at hand, since making an environment's own takes
