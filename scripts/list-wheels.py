@@ -70,9 +70,9 @@ PLATFORMS = {"linux": re.compile(r"^(many)?linux.*_x86_64$"), "windows": re.comp
 
 
 def version_key(version):
-    """Orders released versions (PEP 440 without its epochs)."""
+    """Orders released versions (PEP 440 without its epochs): 1.9.0.post1 is newer than 1.9.0.0, which is 1.9."""
     release, _, rest = version.partition(".post")
-    return [int(number) for number in release.split(".")] + [-1] + [int(rest or 0)]
+    return [int(number) for number in re.sub(r"(\.0)+$", "", release).split(".")] + [-1] + [int(rest) + 1 if rest else 0]
 
 
 def is_release(version):

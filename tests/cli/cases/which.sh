@@ -208,3 +208,7 @@ out_has "– 11.5.0  fail: CuPy makes no code for sm_120"
 # The driver that a release needs counts before code that a library of another package lacks (cuSPARSELt in torch 2.5).
 run 1 which --target gtx1080 --driver 470 --platform linux torch
 out_has "– 2.1.2   fail: they need driver 525 (CUDA 12.0) or newer"
+# 1.9.0.post1 is newer than 1.9.0.0, so the code of 1.9.0.0 and 1.8.0.2 says nothing of it.
+run 1 which --target h100 --driver 550 --platform linux faiss-gpu-cu12
+out_has "  1.14.1.post1 – 1.9.0.post1  fail: no code for sm_90"
+out_has "Newest on PyPI that runs as it is: pip install faiss-gpu-cu12==1.9.0.0"
