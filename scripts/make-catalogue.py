@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """make-catalogue.py [--check | --current | --formats FILE | --missing [FOLDER...]]   writes po/jitwarm.pot from the sources, and brings po/*.po up to date
 
---check    writes nothing; ends with 1 where a message has no translation, a translation breaks its format, an entry is fuzzy or there twice, or more than one translation in ten is of a message that the sources no longer have
+--check    writes nothing; ends with 1 where a message has no translation, a translation breaks its format, a command lacks its quotes, an entry is fuzzy or there twice, or more than one translation in ten is of a message that the sources no longer have
 --current  the same, and where a catalogue is not as this script writes it
 --formats FILE  only what is wrong in that catalogue itself
 --missing  prints what po/ko.po lacks (of sources below these folders), and how many
@@ -244,6 +244,18 @@ def is_format(text):
     return "%" not in CONVERSION.sub("", text)
 
 
+# Commands that are copied. The lines of a terminal break outside quotes alone (src/cli/terminal.c), so a command stands in quotes; one that
+# is a message of its own is printed on one line.
+COMMANDS = "|".join(sorted(set(re.findall(r"\tX\(([a-z]+)", (ROOT / "src/cli/cli.c").read_text()))))
+COMMAND = re.compile(rf"(?<![\w/-])(?:jitwarm (?:{COMMANDS})\b|(?:sudo|env|kill|taskkill|chown|chmod|grep) -|(?:kill|taskkill|sudo) %|"
+                     rf"sudo (?:chown|chmod|systemctl|loginctl|jitwarm|-)|docker run\b|pip3? install\b|(?:systemctl|loginctl) [a-z%-])")
+
+
+def broken(text):
+    """The commands that a narrow terminal would break"""
+    return COMMAND.findall(re.sub("“[^”]*”", "", text).lstrip(": ")[1:])
+
+
 def problems(message, text):
     """A translation may move arguments and leave them out, but not change what they are."""
     if not text:
@@ -259,6 +271,8 @@ def problems(message, text):
         return [f"“{message.id}” has another format than “{text}”"]
     if text.strip(" ") == "" or ("\\n" in message.id[-2:]) != ("\\n" in text[-2:]):
         return [f"“{message.id}”: the end of “{text}”"]
+    if broken(text):
+        return [f"“{message.id}”: in “{text}” a command lacks its quotes: {broken(text)}"]
     if not text.isprintable():
         return [f"“{message.id}”: a control character"]
     if "십시오" in text: # po/glossary.ko.md
@@ -277,6 +291,10 @@ def main():
     if arguments and arguments[0] not in ("--check", "--current", "--missing"):
         sys.exit(__doc__)
     failures = 0
+    for message in messages:
+        if broken(message.id):
+            print(f"{messages[message][0]}: “{message.id}”: a command lacks its quotes: {broken(message.id)}")
+            failures += 1
     template = PO / "jitwarm.pot"
     outputs = {template: render(messages, head_of(template), {})}
     for path in sorted(PO.glob("*.po")):

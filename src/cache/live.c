@@ -283,11 +283,11 @@ static int locked(struct jw_error *err, const struct cache_live *live, unsigned 
 			"end it in the container or machine where it runs",
 			live->index_path, waited_ms / 1e3);
 	(void)snprintf(line, sizeof line, os_is_windows ? "taskkill /PID %d" : "kill %d", program.pid);
-	return error_set(err, JW_ERR_BUSY,
-					 "%s: locked by %s (process %d) for %.1f s; wait until that program ends, or "
-					 "end it: %s",
-					 live->index_path, *program.name ? program.name : "a program", program.pid,
-					 waited_ms / 1e3, line);
+	return error_set(
+		err, JW_ERR_BUSY,
+		"%s: locked by %s (process %d) for %.1f s; wait until that program ends, or end it: “%s”",
+		live->index_path, *program.name ? program.name : "a program", program.pid, waited_ms / 1e3,
+		line);
 }
 
 static int take_index_lock(struct jw_error *err, struct cache_live *live)

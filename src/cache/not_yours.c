@@ -19,10 +19,11 @@ static bool note_not_yours(const struct os_account *account, const char *dir, co
 	if (os_stat(NULL, path, &stat) || stat.owner == account->owner || !os_may_write(NULL, path))
 		return false;
 	(void)os_account_id(NULL, &id);
-	*ret_line = mem_printf(stat.owner ? "%s: belongs to another account (number %u): sudo chown -R "
-										"%s %s"
-									  : "%s: belongs to root (%u): sudo chown -R %s %s",
-						   path, stat.owner, id ? id : "USER", shell_word(word, dir));
+	*ret_line =
+		mem_printf(stat.owner ? "%s: belongs to another account (number %u): “sudo chown -R "
+								"%s %s”"
+							  : "%s: belongs to root (%u): “sudo chown -R %s %s”",
+				   path, stat.owner, id ? id : "USER", shell_word(word, dir));
 	mem_free(id);
 	return true;
 }

@@ -51,8 +51,8 @@ static const struct {
 	{NULL,
 	 "libcuda.so.1",
 	 {"libcuda.so.1: cannot open shared object file"},
-	 "NVIDIA's driver is not installed, or the container was started without GPUs (docker run "
-	 "--gpus all): “jitwarm doctor” finds out which"},
+	 "NVIDIA's driver is not installed, or the container was started without GPUs (“docker run "
+	 "--gpus all”): “jitwarm doctor” finds out which"},
 	{NULL,
 	 "PyTorch",
 	 {"is not compatible with the current PyTorch installation"},

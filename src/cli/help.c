@@ -78,21 +78,14 @@ static void usage_line(struct buf *buf, const char *name, const char *rest, size
 	buf_add(buf, "\n\n");
 }
 
-static void example_list(struct buf *buf, const char *lines, size_t columns)
+/* Lists commands, each on one line, whatever the width: they are copied. */
+static void example_list(struct buf *buf, const char *lines)
 {
-	enum { INDENT = 2, MOST = 128 };
-
 	if (!lines)
 		return;
 	buf_add(buf, "\n%s\n", language_text("Examples:"));
-	for (const char *at = lines; *at; at += strcspn(at, "\n") + 1) {
-		char line[MOST];
-
-		(void)snprintf(line, MOST, "%.*s", (int)strcspn(at, "\n"), at);
-		buf_add(buf, "%*s", INDENT, "");
-		terminal_wrap(buf, line, (size_t)2 * INDENT, columns);
-		buf_add(buf, "\n");
-	}
+	for (const char *at = lines; *at; at += strcspn(at, "\n") + 1)
+		buf_add(buf, "  %.*s\n", (int)strcspn(at, "\n"), at);
 }
 
 static void write_help(struct buf *buf, const struct cli_command *command, size_t columns, bool all)
@@ -109,13 +102,12 @@ static void write_help(struct buf *buf, const struct cli_command *command, size_
 	buf_add(buf, "\n");
 	buf_free(&first);
 	option_lists(buf, command->options, columns, all);
-	example_list(buf, command->examples, columns);
+	example_list(buf, command->examples);
 }
 
 void help_command(struct buf *buf, const struct cli_command *command, size_t columns, bool all)
 {
 	struct buf whole = BUF_MAX(MAX_HELP);
-	char more[96];
 	size_t lines = 0;
 
 	write_help(&whole, command, USUAL_COLUMNS, true);
@@ -126,12 +118,9 @@ void help_command(struct buf *buf, const struct cli_command *command, size_t col
 	write_help(buf, command, columns, all);
 	if (all)
 		return;
-	(void)snprintf(more, sizeof more, "jitwarm %s --help --all", command->name);
 	buf_add(buf, "\n");
 	terminal_wrap(buf, language_text("All options and details:"), 0, columns);
-	buf_add(buf, "\n  ");
-	terminal_wrap(buf, more, 4, columns);
-	buf_add(buf, "\n");
+	buf_add(buf, "\n  jitwarm %s --help --all\n", command->name);
 }
 
 /* The groups of commands, each with a line in the list. */

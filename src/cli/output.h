@@ -92,8 +92,8 @@ int output_close(struct jw_error *err);
  *     ... a cell a column, row after row ...
  *     table_print(err, &table, &cli->out);  table_free(&table);
  *
- * If a terminal is too narrow for the columns, each cell has a line, after its title; without titles
- * each row is folded, and its last cell stays in its column. */
+ * If a terminal is too narrow for the columns, each cell has a line, after its title; without
+ * titles each row is folded, and its last cell stays in its column. */
 enum table_align { TABLE_LEFT, TABLE_RIGHT };
 enum { TABLE_MAX_COLUMNS = 16 };
 

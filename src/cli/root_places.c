@@ -352,7 +352,7 @@ static int refuse(struct jw_error *err, struct cli *cli, const struct refusal *r
 	}
 	cli->failure = EXIT_CANNOT;
 	error_set(err, JW_ERR_UNSUPPORTED,
-			  "%.300s; root changes nothing there. %sType: %s  (only if these accounts count as "
+			  "%.300s; root changes nothing there. %sType “%s” (only if these accounts count as "
 			  "root: JITWARM_TRUST_ACCOUNTS=%s)",
 			  what_is_wrong(text, refusal),
 			  refusal->row->use == PLACE_FILE ? "Name another file or folder. " : "",
@@ -377,7 +377,7 @@ int root_need_account(struct jw_error *err, struct cli *cli, uint32_t owner, uin
 	add_line(&line, cli, &stranger, NULL, &group);
 	cli->failure = EXIT_CANNOT;
 	error_set(err, JW_ERR_UNSUPPORTED,
-			  "jitwarm looks only at programs of its own account; for these programs, type: %s",
+			  "jitwarm looks only at programs of its own account; for these programs, type “%s”",
 			  line.size ? buf_text(&line) + 1 : "");
 	buf_free(&line);
 	return -1;

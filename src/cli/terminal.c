@@ -138,14 +138,14 @@ void terminal_to_locale(struct buf *buf)
 	*buf = ascii;
 }
 
-/* Returns the bytes of the word at `text`. Words in quotes are one word, because a command stands
- * in quotes, and is copied in one piece. */
+/* Returns the bytes of the word at `text`. Words in quotes are one word, because each command in a
+ * message stands in quotes (scripts/make-catalogue.py), and is copied in one piece. */
 static size_t word_length(const char *text)
 {
 	static const char opening[] = "“", closing[] = "”";
 	size_t length = 0;
 
-	while (text[length] && text[length] != ' ') {
+	while (text[length] && !strchr(" \n", text[length])) {
 		const char *at = text + length,
 				   *close = text_starts(at, opening) ? strstr(at, closing) : NULL;
 
@@ -164,7 +164,7 @@ void terminal_wrap(struct buf *buf, const char *text, size_t indent, size_t colu
 	size_t column = indent;
 
 	while (*text) {
-		size_t length = strcspn(text, " \n"), width = width_of(text, length);
+		size_t length = word_length(text), width = width_of(text, length);
 
 		if (column > indent && column + 1 + width > columns) {
 			break_line(buf, indent);

@@ -187,13 +187,11 @@ static int refuse_foreign_places(struct jw_error *err, int pid)
 		char *path = os_env(names[i]);
 
 		if (path && os_find_stranger(path, &stranger))
-			result = error_set(
-				err, JW_ERR_UNSUPPORTED,
-				"process %d belongs to root, and its %s=%.300s: %.300s; root reads nothing there. "
-				"If "
-				"these accounts count as root, type: JITWARM_TRUST_ACCOUNTS='*' jitwarm doctor "
-				"--pid %d",
-				pid, names[i], path, os_stranger_text(text, &stranger), pid);
+			result = error_set(err, JW_ERR_UNSUPPORTED,
+							   "process %d belongs to root, and its %s=%.300s: %.300s; root reads "
+							   "nothing there. If these accounts count as root, type "
+							   "“JITWARM_TRUST_ACCOUNTS='*' jitwarm doctor --pid %d”",
+							   pid, names[i], path, os_stranger_text(text, &stranger), pid);
 		mem_free(path);
 	}
 	return result;

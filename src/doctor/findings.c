@@ -131,8 +131,8 @@ static const char *directory_command(void)
 {
 	return jw_tune_can_apply(JW_SCOPE_USER)
 			   ? "“jitwarm tune --path DIR --apply”"
-			   : "CUDA_CACHE_PATH=DIR where your programs are started (docker run -e "
-				 "CUDA_CACHE_PATH=DIR; “jitwarm tune --print sh --path DIR” prints the lines)";
+			   : "CUDA_CACHE_PATH=DIR where your programs are started (“docker run -e "
+				 "CUDA_CACHE_PATH=DIR”; “jitwarm tune --print sh --path DIR” prints the lines)";
 }
 
 /* Drafts the fix for a variable that must not be set. */
@@ -235,7 +235,7 @@ static bool has_no_cache_path(const struct examination *seen, struct finding_dra
 
 static bool is_not_yours(const struct examination *seen, struct finding_draft *draft)
 {
-	const char *line = seen->settings.not_yours, *command = line ? strstr(line, ": sudo ") : NULL;
+	const char *line = seen->settings.not_yours, *command = line ? strstr(line, ": “sudo ") : NULL;
 
 	if (!command)
 		return false;
@@ -243,7 +243,7 @@ static bool is_not_yours(const struct examination *seen, struct finding_draft *d
 			 "%.*s: the driver can neither read nor write it, since a program that root ran has "
 			 "created it",
 			 (int)(command - line), line);
-	FIX(draft, "give the folder to this account: “%s”", command + strlen(": "));
+	FIX(draft, "give the folder to this account: %s", command + strlen(": "));
 	return true;
 }
 
@@ -574,10 +574,10 @@ static bool describe_cure(const struct examination *seen, bool with_newer, char 
 		if (failing->refused || !failing->runs ||
 			(failing->needs.cuda || failing->needs.release[0]) != with_newer)
 			continue;
-		(void)text_format(text, size,
-						  "%s %s, the newest on PyPI that runs on this GPU and driver (pip "
-						  "install %s==%s)",
-						  failing->package, failing->runs, failing->package, failing->runs);
+		(void)text_format(
+			text, size,
+			"%s %s, the newest on PyPI that runs on this GPU and driver (“pip install %s==%s”)",
+			failing->package, failing->runs, failing->package, failing->runs);
 		return true;
 	}
 	return false;

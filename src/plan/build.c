@@ -191,7 +191,7 @@ static void note_image(struct build *build, const struct analyse_image *image)
 		if (old && !needs.cuda)
 			build_note(build, false,
 					   "%s: %s unusable with this driver on %s: programs that use such code fail; "
-					   "see why: jitwarm scan",
+					   "“jitwarm scan” says why",
 					   name, TEXT_COUNT(old, "piece of code is", "pieces of code are"), sm);
 	}
 	/* Modules that may be compiled, or in the cache, without jitwarm's knowledge. */
@@ -310,8 +310,8 @@ void build_note_assumptions(struct build *build)
 						  TEXT_COUNT(build->superseded, "copy", "copies"));
 	if (texts->images)
 		build_note(build, false,
-				   "%s: the answer assumes that programs load %s without options%s; to see what a "
-				   "program does: jitwarm run --record FILE -- PROGRAM",
+				   "%s: the answer assumes that programs load %s without options%s; “jitwarm run "
+				   "--record FILE -- PROGRAM” records what a program does",
 				   mentioned(names, texts),
 				   TEXT_COUNT(texts->modules, "PTX source in the data", "PTX sources in the data"),
 				   copies);

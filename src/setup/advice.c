@@ -114,7 +114,7 @@ bool jw_tune_loss(const char *path, char **ret_what, char **ret_cure)
 			? mem_printf("mount a volume that stays at %s; “jitwarm tune --print k8s --path DIR” "
 						 "prints the lines",
 						 path)
-			: mem_printf("keep the cache in a volume: docker run -v compute-cache:%s", path);
+			: mem_printf("keep the cache in a volume: “docker run -v compute-cache:%s”", path);
 	return true;
 }
 

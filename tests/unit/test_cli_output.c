@@ -67,6 +67,8 @@ TEST(lines_are_wrapped)
 		{.text = "aaaaaaaaaa b", .columns = 5, .shown = "aaaaaaaaaa\nb"},
 		{.text = "a\nb", .indent = 2, .columns = 80, .shown = "a\n  b"},
 		{.text = "a\n\nb", .columns = 80, .shown = "a\n\nb"},
+		{.text = "aaa “bbb ccc” d", .columns = 8, .shown = "aaa\n“bbb ccc”\nd"},
+		{.text = "aaa\n“bbb ccc”", .columns = 8, .shown = "aaa\n“bbb ccc”"},
 		{.text = "한글 한글 한글", .columns = 9, .shown = "한글 한글\n한글"},
 	};
 

@@ -177,7 +177,8 @@ static void print_summary(const struct cli *cli, const struct jw_bake_result *re
 	}
 	if (wheels)
 		next_step(out, STYLE_PLAIN,
-				  "Next: install the new package (pip install FILE) instead of the old one.", NULL);
+				  "Next: install the new package (“pip install FILE”) instead of the old one.",
+				  NULL);
 	/* An installed package is replaced as a whole, by pip, which can also restore it. Files of a
 	 * package mostly follow one another. */
 	for (size_t k = 0; k < found->file_count; k++) {

@@ -38,7 +38,7 @@ static int fetch(struct jw_error *err, struct cli *cli, struct compiler_document
 	const struct options *options = &cli->options;
 
 	if (!options->operand_count)
-		return error_set(err, JW_ERR_USAGE, "name a CUDA version: jitwarm compiler fetch 12.4");
+		return error_set(err, JW_ERR_USAGE, "name a CUDA version: “jitwarm compiler fetch 12.4”");
 	fetched->rows = mem_array(options->operand_count, sizeof *fetched->rows);
 	for (size_t i = 0; i < options->operand_count; i++) {
 		struct compiler_row *row = &fetched->rows[i];

@@ -308,10 +308,10 @@ const struct cli_command command_completion = {
 	.choices = "bash|zsh|fish|powershell",
 	.description =
 		"Prints the script with which a shell completes jitwarm's commands, options, packages, "
-		"GPUs and files.\n\nTo load it in every shell, add to ~/.bashrc: eval \"$(jitwarm "
-		"completion bash)\"; to ~/.zshrc, after compinit: source <(jitwarm completion zsh); to "
-		"~/.config/fish/config.fish: jitwarm completion fish | source; to PowerShell's $PROFILE: "
-		"jitwarm completion powershell | Out-String | Invoke-Expression",
+		"GPUs and files.\n\nTo load it in every shell, add “eval \"$(jitwarm completion bash)\"” "
+		"to ~/.bashrc; “source <(jitwarm completion zsh)” to ~/.zshrc, after compinit; “jitwarm "
+		"completion fish | source” to ~/.config/fish/config.fish; “jitwarm completion powershell | "
+		"Out-String | Invoke-Expression” to PowerShell's $PROFILE.",
 	.examples = "jitwarm completion bash\n",
 	.needs_no_place = true,
 	.run = completion_run,

@@ -469,8 +469,8 @@ static int check_make_usage(struct jw_error *err, const struct options *options)
 
 	if (!options_given(options, "target"))
 		return error_set(err, JW_ERR_USAGE,
-						 "name the other machine's GPU with --target: jitwarm make --target "
-						 "rtx3070 --driver 550.163.01 --fetch -o lab.jwpack torch");
+						 "name the other machine's GPU with --target: “jitwarm make --target "
+						 "rtx3070 --driver 550.163.01 --fetch -o lab.jwpack torch”");
 	if (!output && !options_given(options, "dry-run"))
 		return error_set(
 			err, JW_ERR_USAGE,
@@ -717,7 +717,7 @@ static void print_plan(const struct output *out, const struct jw_prime_result *r
 	/* The notes about working files already say which of their containers are not used. */
 	if (plan->unplanned.cannot && plan->hopeless)
 		output_line(out, STYLE_WARN,
-					"%s unusable with this driver on these GPUs; to see why: jitwarm scan",
+					"%s unusable with this driver on these GPUs; “jitwarm scan” says why",
 					TEXT_COUNT(plan->unplanned.cannot, "piece of code is", "pieces of code are"));
 	switch (plan_decide(&facts)) {
 	case PLAN_SILENT: return;

@@ -456,9 +456,9 @@ static void print_status_next(const struct cli *cli, const struct status_documen
 			   !jw_tune_can_apply(JW_SCOPE_USER)) {
 		const bool path = cache->why_useless[0] || is_relative();
 
-		what = path ? "Next    start your programs with CUDA_CACHE_PATH=DIR (docker run -e "
-					  "CUDA_CACHE_PATH=DIR); DIR is a directory that this account can write to. To "
-					  "print the lines: "
+		what = path ? "Next    start your programs with CUDA_CACHE_PATH=DIR (“docker run -e "
+					  "CUDA_CACHE_PATH=DIR”); DIR is a directory that this account can write to. "
+					  "To print the lines: "
 					: "Next    raise CUDA_CACHE_MAXSIZE where your programs are started; to print "
 					  "the lines: ";
 		command = path ? "jitwarm tune --print sh --path DIR" : "jitwarm tune --print sh";

@@ -313,10 +313,9 @@ static void print_tune_next(const struct tuning *tuning)
 		break;
 	case TUNE_NAME_FOLDER_THERE:
 		next_step_fixed(out, STYLE_FAINT,
-						"Next       start your programs with CUDA_CACHE_PATH=DIR (docker run -e "
-						"CUDA_CACHE_PATH=DIR); DIR is a writable local directory that survives a "
-						"restart. "
-						"To print the lines: ",
+						"Next       start your programs with CUDA_CACHE_PATH=DIR (“docker run -e "
+						"CUDA_CACHE_PATH=DIR”); DIR is a writable local directory that survives a "
+						"restart. To print the lines: ",
 						"jitwarm tune --print sh --path DIR");
 		break;
 	case TUNE_OVERRIDDEN: print_overridden(tuning); break;

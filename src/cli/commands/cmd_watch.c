@@ -42,6 +42,9 @@ struct watch_document {
 	unsigned processes;     /* the process and those that it has started, at the last poll */
 	enum watch_state state; /* the last state */
 	bool ended;             /* the process has ended */
+	bool judged;            /* the mapped files were examined, with these answers */
+	enum jw_verdict verdict;
+	struct jw_fate fate;
 };
 
 static const struct json_field watched_fields[] = {
@@ -78,6 +81,10 @@ static const struct json_field watch_fields[] = {
 	JSON(struct watch_document, bytes, "the size of the entries that appeared"),
 	JSON(struct watch_document, left,
 		 "modules of the process's libraries that are not in the cache"),
+	JSON_FORMATTED("verdict", struct watch_document, verdict, document_verdict,
+				   "the answer of `check` for the files that the process has loaded",
+				   JSON_IF(struct watch_document, judged)),
+	JSON_MEMBERS_OF(struct watch_document, fate, &document_fate),
 	JSON_AS("left_seconds", struct watch_document, left_s,
 			"the time that compiling the modules in `left` will take, by the prediction and the "
 			"pace so far; -1: unknown"),
@@ -151,6 +158,8 @@ static int count_left(struct jw_error *err, struct watching *watching)
 	int failed = 0;
 
 	watching->document.left = 0;
+	watching->document.judged = false;
+	watching->document.fate = (struct jw_fate){0};
 	watching->answer = (struct verdict_row){0};
 	if (!code->count || !check.system->gpu_count || jw_find(NULL, &find, &found))
 		return 0;
@@ -158,6 +167,9 @@ static int count_left(struct jw_error *err, struct watching *watching)
 	failed = jw_check(err, &check, &result);
 	if (!failed) {
 		watching->document.left = result->all.cold;
+		watching->document.judged = true;
+		watching->document.verdict = result->verdict;
+		watching->document.fate = result->all.fate;
 		watching->answer = verdict_checked(result, &result->all);
 		watching->counted = true;
 		watching->model_ms = result->all.forecast.start.likely * 1000;
@@ -466,8 +478,8 @@ const struct cli_command command_watch = {
 		"Elsewhere, watch prints a line when something changes, every ten seconds while entries "
 		"appear, and every minute while nothing changes. watch ends with the process, with Ctrl-C "
 		"or after --for, and then prints a summary.\n\nThe process is not stopped, traced or "
-		"changed. For another account's process, the line to type is printed (sudo -u NAME -H "
-		"jitwarm watch PID). Entries of other programs that use the same cache count, "
+		"changed. For another account's process, the line to type is printed (“sudo -u NAME -H "
+		"jitwarm watch PID”). Entries of other programs that use the same cache count, "
 		"too.\n\nLinux only. To watch a process in a container, run jitwarm in that "
 		"container.\n\nExit status: 0 if the process was watched, 2 if the system does not show "
 		"the process, 3 if there is no such process.",

@@ -89,5 +89,5 @@ if id nobody >/dev/null 2>&1; then
 	err_has "without sudo: jitwarm prime $sample"
 	chown -R nobody "$home"
 	SUDO_USER=nobody HOME=$home run 2 prime "$sample"
-	err_has "HOME=$home belongs to nobody; root changes nothing there. Type: "
+	err_has "HOME=$home belongs to nobody; root changes nothing there. Type “"
 fi

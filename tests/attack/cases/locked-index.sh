@@ -22,7 +22,7 @@ for command in "import --allow-unsigned $open/a.jwpack" "cache clear --yes"; do
 	# shellcheck disable=SC2086
 	limit=60 run '1|2|3' $command
 	err_has "index: locked by python3 (process "
-	err_has "or end it: kill "
+	err_has "or end it: “kill "
 done
 # Root in a container does not see the account's process.
 if unshare -pf --mount-proc true 2>/dev/null; then
@@ -30,7 +30,7 @@ if unshare -pf --mount-proc true 2>/dev/null; then
 		err_has "locked by another process for" && err_has "end it in the container or machine where it runs") || exit 1
 fi
 limit=60 run '1|3' prime "$sample"
-err_has "or end it: kill "
-(eval "$(sed -n 's/.*or end it: \(kill [0-9]*\).*/\1/p' "$err" | head -n 1)") || fail "the line does not work"
+err_has "or end it: “kill "
+(eval "$(sed -n 's/.*or end it: “\(kill [0-9]*\)”.*/\1/p' "$err" | head -n 1)") || fail "the line does not work"
 await sh -c "! pgrep -u $mallory -f lock.py >/dev/null"
 run 0 import --allow-unsigned "$open/a.jwpack"

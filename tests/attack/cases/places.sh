@@ -16,7 +16,7 @@ refused() {
 	nothing_made
 }
 # to_type: the line that the refusal prints
-to_type() { sed 's/.*[ .]Type: //; s/  (only if .*//' "$err"; }
+to_type() { sed 's/.*[ .]Type “//; s/” (only if .*//' "$err"; }
 theirs="belongs to account $mallory"
 # Variables and options
 HOME=$home refused "HOME=$home $theirs" prime "$sample"
@@ -193,8 +193,8 @@ for number in $mallory ${account:+$(id -u nobody)}; do
 	rm -rf "$open/theirs"
 done
 # Files that root makes for other accounts are root's, with its own home.
-HOME=$home JITWARM_STATE=$home/state refused "Type: env HOME=" import --all-users "$open/pack"
-JITWARM_STATE=$home/state refused "Type: env -u JITWARM_STATE HOME=" startup enable --all-users
+HOME=$home JITWARM_STATE=$home/state refused "Type “env HOME=" import --all-users "$open/pack"
+JITWARM_STATE=$home/state refused "Type “env -u JITWARM_STATE HOME=" startup enable --all-users
 
 # No one can log in as an account that a user namespace lacks; and root without its capabilities is no exception.
 if unshare -r true 2>/dev/null; then
@@ -225,10 +225,10 @@ examined() {
 	await pgrep -f "^$sleeper" >/dev/null
 	pid=$(pgrep -f "^$sleeper")
 	run 2 doctor --pid "$pid"
-	typed "$(sed 's/.*, type: //' "$err")" || (($? < 3)) || fail "the line does not work"
+	typed "$(sed 's/.*, type “//; s/”$//' "$err")" || (($? < 3)) || fail "the line does not work"
 	out_has "Process $pid (${sleeper##*/}): "
 	run 2 watch "$pid"
-	err_has "for these programs, type: env -i "
+	err_has "for these programs, type “env -i "
 	kill "$pid"
 	wait $begun 2>/dev/null || :
 }

@@ -9,7 +9,7 @@ advice="CUDA_CACHE_PATH=DIR"
 # without: the advice of tune, status, doctor and prime without a usable HOME
 without() {
 	run 0 tune
-	out_has "start your programs with $advice (docker run -e $advice); DIR is a writable local directory that survives a restart. To print the lines: jitwarm tune --print sh --path DIR"
+	out_has "start your programs with $advice (“docker run -e $advice”); DIR is a writable local directory that survives a restart. To print the lines: jitwarm tune --print sh --path DIR"
 	run "0|2" status
 	out_has "the lines: jitwarm tune --print sh --path DIR"
 	run 2 doctor --no-probe "$sample"

@@ -52,7 +52,7 @@ json 'd["files"][0]["verdicts"]["sm_86"]["jit_modules"] == 3 and d["files"][0]["
 run 0 prime "$program"
 err_has "“jitwarm check --explain "
 run 0 check --explain "$program"
-err_has "the answer assumes that programs load 3 PTX sources in the data without options (3 copies for older GPUs left out); to see what a program does: jitwarm run --record FILE -- PROGRAM"
+err_has "the answer assumes that programs load 3 PTX sources in the data without options (3 copies for older GPUs left out); “jitwarm run --record FILE -- PROGRAM” records what a program does"
 compiles 0
 run 0 check --json "$program"
 json 'd["modules"] == d["warm"] == 3'

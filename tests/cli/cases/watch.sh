@@ -55,17 +55,33 @@ victim=$!
 await test -e "$work/there/mapped"
 cd "$work/here" || exit 1
 run 0 watch --for 300ms --json "$victim"
-json 'd["left"] == 8'
+json 'd["left"] == 8 and d["verdict"] == "cold" and "reason" not in d'
 run 1 doctor --no-probe --json --pid "$victim"
 json '"path-relative" in [f["id"] for f in d["findings"]] and "cold" in str(d["findings"])'
 cp -r own ../there/own
 run 0 watch --for 300ms --json "$victim"
-json 'd["left"] == 0'
+json 'd["left"] == 0 and d["verdict"] == "warm"'
 rm -r ../there
 run 3 doctor --no-probe --pid "$victim"
 err_has "CUDA_CACHE_PATH=own is relative"
 err_one_line
 cd "$work" || exit 1
+end_victim
+
+# The document names the reason why the files that the process has loaded fail, in check's words.
+PYTHONPATH=$cases/../../framework python3 -B -c 'import fatbin
+open("fails.so", "wb").write(fatbin.library(fatbin.container(fatbin.entry(fatbin.CUBIN, 120, fatbin.old_cubin(120, "k", 64, 128)))))'
+run 2 check --json "$work/fails.so"
+cp "$out" fails.json
+"$(python3 -c 'import sys; print(sys.executable)')" -c 'import mmap, sys, time
+file = open("fails.so", "rb")
+mapped = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ | mmap.PROT_EXEC)
+open("fails-mapped", "w").close()
+time.sleep(100)' &
+victim=$!
+await test -e fails-mapped
+run 0 watch --for 300ms --json "$victim"
+json '[d[key] for key in ("verdict", "reason")] == [json.load(open("fails.json"))[key] for key in ("verdict", "reason")] and d["verdict"] == "fails"'
 end_victim
 
 # The process is busy, and has no driver.
@@ -166,7 +182,7 @@ python3 line.py 80 interrupted 3 >stands || fail "after Ctrl-C: $(cat interrupte
 end_victim
 
 ! is_emulated || exit 0 # an emulator shows no libraries of a process
-varies json '^(left|state|driver|compiler|(waiting|busy|linking)_seconds)$' && varies tree ^state/ledger # depends on how much of it is seen
+varies json '^(left|state|verdict|driver|compiler|(waiting|busy|linking)_seconds)$' && varies tree ^state/ledger # depends on how much of it is seen
 # The process compiles once watch looks at it, and watch ends with it. NVIDIA's driver loads its compiler for that.
 looking() { pgrep -f "^[^ ]*jitwarm watch --json $victim\$" >/dev/null; }
 rm -rf "$work/cache"
