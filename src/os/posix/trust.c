@@ -10,6 +10,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/file.h"
@@ -72,8 +73,34 @@ bool posix_is_stranger(uint32_t account)
 	return is_other(account, 0);
 }
 
-/* Returns whether other accounts are in the group; the members of a group without a name are
- * unknown. Members of root's group count as the superuser. */
+enum { MAX_SHADOW = 16 << 20 };
+
+/* Returns whether accounts may join the group that are not in it: with its password, or as its
+ * administrator. Source: gshadow(5), newgrp(1). */
+static bool others_may_join(const char *group)
+{
+	struct buf text = {0};
+	char *start = mem_printf("%s:", group);
+	const char *line = os_read_file(NULL, "/etc/gshadow", MAX_SHADOW, &text) ? "" : buf_text(&text);
+	bool may = false;
+
+	while (*line && !text_starts(line, start)) {
+		line += strcspn(line, "\n");
+		line += strspn(line, "\n");
+	}
+	if (*line) {
+		const char *password = line + strlen(start);
+		const char *administrators = password + strcspn(password, ":\n");
+
+		may = !strchr(":!*", *password) || (*administrators == ':' && administrators[1] != ':');
+	}
+	mem_free(start);
+	buf_free(&text);
+	return may;
+}
+
+/* Returns whether other accounts are in the group, or may join it; the members of a group without
+ * a name are unknown. Members of root's group count as the superuser. */
 static bool group_has_others(gid_t group, uint32_t owner)
 {
 	const struct group *entry;
@@ -82,12 +109,18 @@ static bool group_has_others(gid_t group, uint32_t owner)
 
 	if (!group || namespace_lacks("/proc/self/gid_map", group))
 		return false;
-	entry = getgrgid(group);
-	has = !entry;
-	for (char *const *name = entry ? entry->gr_mem : NULL; !has && name && *name; name++) {
-		account = getpwnam(*name);
-		has = !account || is_other(account->pw_uid, owner);
+	has = !getgrgid(group);
+	setgrent(); /* a number may have several names, each with its own members */
+	while (!has && (entry = getgrent())) {
+		if (entry->gr_gid != group)
+			continue;
+		has = others_may_join(entry->gr_name);
+		for (char *const *name = entry->gr_mem; !has && *name; name++) {
+			account = getpwnam(*name);
+			has = !account || is_other(account->pw_uid, owner);
+		}
 	}
+	endgrent();
 	setpwent();
 	while (!has && (account = getpwent()))
 		has = account->pw_gid == group && is_other(account->pw_uid, owner);
