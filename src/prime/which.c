@@ -189,28 +189,60 @@ static bool is_base(const char *required)
 	return !strcmp(required, "torch");
 }
 
-/* Judges the packages that a wheel which runs requires in one version. One counts if none of that
- * version's libraries runs, because a library such as cuDNN chooses among its own; torch counts if
- * it fails. */
+/* Returns the examined wheel for the platform next to another one: the next newer one (-1), or the
+ * next older one (1); NULL if there is none. */
+static const struct wheel *find_examined(const struct wheel_list *list, const struct wheel *from,
+										 int step)
+{
+	for (size_t at = (size_t)(from - list->wheels) + (size_t)step; at < list->count;
+		 at += (size_t)step)
+		if (!list->wheels[at].unseen && !strcmp(list->wheels[at].platform, from->platform))
+			return &list->wheels[at];
+	return NULL;
+}
+
+/* Judges a required package. It fails if none of its libraries runs, because a library such as
+ * cuDNN chooses among its own; torch, if it fails. A version that was not examined fails if the
+ * versions before and after it fail. ret_pin has the reason. */
+static int judge_pin(struct jw_error *err, struct question *question, const struct wheel_list *list,
+					 const struct wheel_pin *required, struct jw_which_release *ret_pin,
+					 bool *ret_fails)
+{
+	const struct wheel *found = find_wheel(list, required->version, question->options->platform),
+					   *judged[] = {found, NULL};
+	bool fails = found != NULL;
+
+	if (found && found->unseen) {
+		judged[0] = find_examined(list, found, -1);
+		judged[1] = find_examined(list, found, 1);
+		fails = judged[0] && judged[1];
+	}
+	for (size_t i = 0; fails && i < 2 && judged[i]; i++) {
+		size_t running;
+
+		jw_which_release_free(ret_pin);
+		if (judge_wheel(err, question, judged[i], ret_pin, &running))
+			return -1;
+		fails = ret_pin->answer == JW_WHICH_FAILS && (!running || is_base(required->name));
+	}
+	*ret_fails = fails;
+	return 0;
+}
+
+/* Judges the packages that a wheel which runs requires in one version. */
 static int judge_pins(struct jw_error *err, struct question *question, const struct wheel *wheel,
 					  struct jw_which_release *release)
 {
 	for (size_t i = 0; i < wheel->pin_count && !release->pin; i++) {
 		const struct wheel_pin *required = &wheel->pins[i];
 		const struct known_pin *pin;
-		const struct wheel *found;
 		struct jw_which_release of_pin = {.why = NULL};
-		size_t running;
+		bool fails = false;
 
-		if (find_pin(err, question, required->name, &pin))
+		if (find_pin(err, question, required->name, &pin) ||
+			(pin->listed && judge_pin(err, question, &pin->list, required, &of_pin, &fails)))
 			return -1;
-		found = pin->listed ? find_wheel(&pin->list, required->version, question->options->platform)
-							: NULL;
-		if (!found)
-			continue;
-		if (judge_wheel(err, question, found, &of_pin, &running))
-			return -1;
-		if (of_pin.answer == JW_WHICH_FAILS && (!running || is_base(required->name))) {
+		if (fails) {
 			release->pin = mem_printf("%s %s", required->name, required->version);
 			/* A program that uses the package fails. */
 			if (release->answer == JW_WHICH_RUNS || is_base(required->name)) {
@@ -223,8 +255,7 @@ static int judge_pins(struct jw_error *err, struct question *question, const str
 				of_pin.why = NULL;
 			}
 		}
-		mem_free(of_pin.why);
-		mem_free(of_pin.library);
+		jw_which_release_free(&of_pin);
 	}
 	return 0;
 }

@@ -212,3 +212,15 @@ out_has "– 2.1.2   fail: they need driver 525 (CUDA 12.0) or newer"
 run 1 which --target h100 --driver 550 --platform linux faiss-gpu-cu12
 out_has "  1.14.1.post1 – 1.9.0.post1  fail: no code for sm_90"
 out_has "Newest on PyPI that runs as it is: pip install faiss-gpu-cu12==1.9.0.0"
+# A release fails if the torch that it requires fails: torch 2.7.1; and 2.7.0, which was not examined, as 2.6.0 and 2.7.1 fail.
+run 0 which --target rtx5090 --platform linux torchvision
+out_has "fail: they require torch, which fails: no code for sm_120"
+run 2 which --target rtx5090 --platform linux xformers==0.0.30
+out_has "  0.0.30  fails: it requires torch 2.7.0, which fails: no code for sm_120"
+run 2 which --target rtx5090 --platform linux --json xformers==0.0.30
+json '[(r["answer"], r["pin"], r["library"], r["why"]) for r in d["answers"][0]["releases"]] == [("fails", "torch 2.7.0", "torch", "no code for sm_120")]'
+run 0 which --target rtx4090 --platform linux xformers==0.0.30
+# The code of cuML is in libcuml-cu12.
+run 0 which --target h100 --platform linux cuml-cu12
+run 2 which --target gtx1080 --platform linux cuml-cu12
+out_has "fail: no code for sm_61"
