@@ -294,22 +294,18 @@ size_t find_nvrtc_outside(char *ret_paths[NVRTC_OUTSIDE])
 }
 
 /* Conda's NVRTC is in the environment's own folders. */
-static bool has_nvrtc(const char *folder)
+static bool find_nvrtc_in(const char *folder, char **ret_path)
 {
 	static const char *const sites[] = {"site-packages", "dist-packages"};
 	const char *kind = environment_kind(folder);
 	bool may = kind && !strcmp(kind, "conda");
-	char *path;
 
 	for (size_t i = 0; i < sizeof sites / sizeof *sites; i++)
 		may = may || !strcmp(os_base_name(folder), sites[i]);
-	if (!may || !library_kind_below(&nvrtc_kind, folder, &path))
-		return false;
-	mem_free(path);
-	return true;
+	return may && library_kind_below(&nvrtc_kind, folder, ret_path);
 }
 
-bool find_nvrtc_beside(const char *path)
+bool find_nvrtc_beside(const char *path, char **ret_path)
 {
 	char *named = os_dir_name(path), *folder;
 	bool has = false, more = !os_real_path(NULL, named, &folder);
@@ -318,7 +314,7 @@ bool find_nvrtc_beside(const char *path)
 	while (more) {
 		char *above = os_dir_name(folder);
 
-		has = has_nvrtc(folder);
+		has = find_nvrtc_in(folder, ret_path);
 		more = !has && strcmp(above, folder) != 0;
 		mem_free(folder);
 		folder = above;

@@ -35,6 +35,6 @@ char *path_list_next(const char **list);
 enum { NVRTC_OUTSIDE = 8 };
 size_t find_nvrtc_outside(char *ret_paths[NVRTC_OUTSIDE]);
 
-/* Returns whether the environment in whose site-packages a file lies, active or not, has an NVRTC.
- */
-bool find_nvrtc_beside(const char *path);
+/* Finds the NVRTC of the environment in whose site-packages a file lies, active or not; false if
+ * there is none. The caller frees the path. */
+bool find_nvrtc_beside(const char *path, char **ret_path);

@@ -208,50 +208,32 @@ static bool names_nvrtc(const uint8_t *at, size_t size)
 	return false;
 }
 
-static bool has_nvrtc(const struct jw_found *found)
+static bool is_nvrtc(const struct jw_found_file *file)
 {
 	enum compiler_kind kind;
 
+	return find_compiler(file, &kind) && kind == COMPILER_NVRTC;
+}
+
+static bool has_nvrtc(const struct jw_found *found)
+{
 	for (size_t i = 0; i < found->file_count; i++)
-		if (find_compiler(&found->files[i], &kind) && kind == COMPILER_NVRTC)
+		if (is_nvrtc(&found->files[i]))
 			return true;
 	return false;
 }
 
-/* Returns whether a program that loads this named file loads the NVRTC of its environment before
- * any other, as CuPy does. A wheel's environment is the active one. */
-static bool is_served_inside(const char *path, const struct jw_cancel *cancel)
+/* Returns whether the file is an NVRTC, brings it or names it. */
+static bool loads_nvrtc(const char *path)
 {
-	struct jw_found *active;
-	bool has;
+	bool loads = strstr(path, "nvrtc") != NULL;
+	struct os_map map;
 
-	if (!text_ends(path, ".whl") ||
-		jw_find(NULL, &(struct jw_find_options){.cancel = *cancel}, &active))
-		return find_nvrtc_beside(path);
-	has = has_nvrtc(active);
-	jw_found_free(active);
-	return has;
-}
-
-/* Returns whether a program may load a listed NVRTC: any of a whole environment; otherwise those
- * whose files bring it or name it. An NVRTC outside the environment is loaded only if the
- * environment has none. */
-static bool may_load_nvrtc(const struct jw_found *search, bool outside,
-						   const struct jw_cancel *cancel)
-{
-	bool may = search->whole;
-
-	for (size_t i = 0; i < search->file_count && !may; i++) {
-		struct os_map map;
-
-		may = strstr(search->files[i].path, "nvrtc") != NULL;
-		if (!may && !os_map_open(NULL, search->files[i].path, &map)) {
-			may = names_nvrtc(map.data, map.size);
-			os_map_close(&map);
-		}
-		may = may && !(outside && is_served_inside(search->files[i].path, cancel));
+	if (!loads && !os_map_open(NULL, path, &map)) {
+		loads = names_nvrtc(map.data, map.size);
+		os_map_close(&map);
 	}
-	return may;
+	return loads;
 }
 
 void toolchains_compiler_free(struct jw_check_compiler *compiler)
@@ -262,24 +244,18 @@ void toolchains_compiler_free(struct jw_check_compiler *compiler)
 	mem_free(compiler->why);
 }
 
-/* Removes the listed NVRTCs if no program loads one. */
-static void drop_unloaded(const struct jw_found *search, bool outside,
-						  const struct jw_cancel *cancel, struct jw_check_result *result)
+/* Forgets the listed compilers from `first` on that have this name; NULL: all. */
+static void drop_listed(struct jw_check_result *result, size_t first, const char *name)
 {
-	const char *const nvrtc = compiler_names[COMPILER_NVRTC];
 	struct jw_check_compiler *const all = result->compilers;
-	size_t at = 0, count = result->compiler_count;
+	const size_t count = result->compiler_count;
 
-	while (at < count && all[at].name != nvrtc)
-		at++;
-	if (at == count || may_load_nvrtc(search, outside, cancel))
-		return;
-	result->compiler_count = at;
-	for (; at < count; at++) {
-		if (all[at].name == nvrtc)
-			toolchains_compiler_free(&all[at]);
+	result->compiler_count = first;
+	for (size_t i = first; i < count; i++) {
+		if (!name || all[i].name == name)
+			toolchains_compiler_free(&all[i]);
 		else
-			all[result->compiler_count++] = all[at];
+			all[result->compiler_count++] = all[i];
 	}
 }
 
@@ -314,6 +290,40 @@ static void check_compilers(const struct jw_found *found, const struct jw_driver
 	}
 }
 
+static void check_nvrtc(const struct jw_found_file *file, const struct jw_driver *driver,
+						struct jw_check_result *result)
+{
+	const uint32_t cuda = compiler_nvrtc_cuda(file->path);
+
+	for (size_t t = 0; cuda && t < result->gpu_count; t++) {
+		struct jw_check_compiler misfit = {.name = compiler_names[COMPILER_NVRTC], .cuda = cuda};
+
+		misfit.why = misfit_text(COMPILER_NVRTC, cuda, driver, result->gpus[t].target, &misfit);
+		misfit.fails = misfit.why != NULL;
+		list_compiler(file, misfit, result);
+	}
+}
+
+/* Checks the NVRTC of the environment to which a named file belongs, which its programs load before
+ * any other, as CuPy does; false if it has none. `active` is the active environment, for wheels. */
+static bool check_inside(const char *path, const struct jw_found *active,
+						 const struct jw_driver *driver, struct jw_check_result *result)
+{
+	char *nvrtc;
+
+	if (text_ends(path, ".whl") && active) {
+		for (size_t i = 0; i < active->file_count; i++)
+			if (is_nvrtc(&active->files[i]))
+				check_nvrtc(&active->files[i], driver, result);
+		return has_nvrtc(active);
+	}
+	if (!find_nvrtc_beside(path, &nvrtc))
+		return false;
+	check_nvrtc(&(struct jw_found_file){.path = nvrtc}, driver, result);
+	mem_free(nvrtc);
+	return true;
+}
+
 /* Checks the compiler in CUDA_HOME, /usr/local/cuda or the linker's cache, which programs load that
  * bring none (hashcat, CuPy without its wheel). */
 static void check_outside(const struct jw_driver *driver, struct jw_check_result *result)
@@ -322,32 +332,60 @@ static void check_outside(const struct jw_driver *driver, struct jw_check_result
 	const size_t count = find_nvrtc_outside(paths);
 
 	for (size_t i = 0; i < count; i++) {
-		const uint32_t cuda = compiler_nvrtc_cuda(paths[i]);
-
-		for (size_t t = 0; cuda && t < result->gpu_count; t++) {
-			struct jw_check_compiler misfit = {.name = compiler_names[COMPILER_NVRTC],
-											   .cuda = cuda};
-
-			misfit.why = misfit_text(COMPILER_NVRTC, cuda, driver, result->gpus[t].target, &misfit);
-			misfit.fails = misfit.why != NULL;
-			list_compiler(&(struct jw_found_file){.path = paths[i]}, misfit, result);
-		}
+		check_nvrtc(&(struct jw_found_file){.path = paths[i]}, driver, result);
 		mem_free(paths[i]);
 	}
 }
 
+/* Checks the NVRTCs of files that were named without their environment: that of the environment in
+ * which a file lies, else those outside. Bytes are searched only if one of these is a misfit. */
+static void check_unlisted(const struct jw_found *search, const struct jw_found *active,
+						   const struct jw_driver *driver, bool here,
+						   struct jw_check_result *result)
+{
+	bool used = search->whole;
+	size_t first;
+
+	for (size_t i = 0; i < search->file_count && !search->whole; i++) {
+		first = result->compiler_count;
+		if (check_inside(search->files[i].path, active, driver, result) &&
+			result->compiler_count > first && !loads_nvrtc(search->files[i].path))
+			drop_listed(result, first, NULL);
+	}
+	if (!here)
+		return;
+	first = result->compiler_count;
+	check_outside(driver, result);
+	for (size_t i = 0; i < search->file_count && result->compiler_count > first && !used; i++)
+		used = loads_nvrtc(search->files[i].path) &&
+			   !check_inside(search->files[i].path, active, driver, result);
+	if (!used)
+		drop_listed(result, first, NULL);
+}
+
+/* A program may load any NVRTC of a whole environment; otherwise NVRTC counts only if a file brings
+ * it or names it. */
 void toolchains_check(const struct jw_found *search, const struct jw_driver *driver, bool here,
 					  const struct jw_cancel *cancel, struct jw_check_result *result)
 {
+	const char *const nvrtc = compiler_names[COMPILER_NVRTC];
 	struct jw_found *whole = NULL;
-	bool outside;
+	bool wanted = search->environment && !search->whole, listed = false, loads = search->whole;
 
-	if (search->environment && !search->whole)
+	for (size_t i = 0; i < search->file_count; i++)
+		wanted = wanted || text_ends(search->files[i].path, ".whl");
+	if (wanted)
 		(void)jw_find(NULL, &(struct jw_find_options){.cancel = *cancel}, &whole);
-	check_compilers(whole ? whole : search, driver, result);
-	outside = here && !has_nvrtc(whole ? whole : search);
-	if (outside)
-		check_outside(driver, result);
-	drop_unloaded(search, outside, cancel, result);
+	check_compilers(whole && search->environment ? whole : search, driver, result);
+	if (!has_nvrtc(whole && search->environment ? whole : search)) {
+		check_unlisted(search, whole, driver, here, result);
+	} else {
+		for (size_t i = 0; i < result->compiler_count; i++)
+			listed = listed || result->compilers[i].name == nvrtc;
+		for (size_t i = 0; i < search->file_count && listed && !loads; i++)
+			loads = loads_nvrtc(search->files[i].path);
+		if (!loads)
+			drop_listed(result, 0, nvrtc);
+	}
 	jw_found_free(whole);
 }

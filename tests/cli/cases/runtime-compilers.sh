@@ -94,13 +94,19 @@ package cupy-cuda12x 13.3.0 cupy/_core.so
 { cat "$sample" && printf 'libnvrtc.so'; } >"$site/cupy/_core.so"
 package plain 1.0 plain/_core.so
 cp "$sample" "$site/plain/_core.so"
-package nvidia-cuda-nvrtc-cu12 12.8.93 nvidia/cuda_nvrtc/lib/libnvrtc-builtins.so.12.8
+package nvidia-cuda-nvrtc-cu12 12.8.93 nvidia/cuda_nvrtc/lib/libnvrtc-builtins.so.12.8 nvidia/cuda_nvrtc/lib/libnvrtc.so.12
 run 1 check --json
 cp "$out" "$work/whole"
 compilers 1 cupy-cuda12x -- "c == [\"CUDA 12.8's NVRTC writes PTX 8.7, $reads\"] == [w['why'] for w in json.load(open('$work/whole'))['compilers']]"
 run 1 check cupy-cuda12x
 out_has "CUDA 12.8's NVRTC writes PTX 8.7, $reads"
-compilers 1 "$site/cupy/_core.so" -- 'c == []'
+compilers 1 "$site/cupy/_core.so" -- "c == [\"CUDA 12.8's NVRTC writes PTX 8.7, $reads\"]"
+# The environment of a named file, and for a wheel the active one, need not be named.
+compilers 1 "$site/plain/_core.so" -- 'c == []'
+(unset VIRTUAL_ENV && compilers 1 "$site/cupy/_core.so" -- "c == [\"CUDA 12.8's NVRTC writes PTX 8.7, $reads\"]") || exit 1
+cp "$site/cupy/_core.so" "$work/nvrtc.so"
+(cd "$work" && mkdir wheel && mv nvrtc.so wheel && python3 -m zipfile -c "$work/cupy-1.0-py3-none-any.whl" wheel)
+compilers 1 "$work/cupy-1.0-py3-none-any.whl" -- "c == [\"CUDA 12.8's NVRTC writes PTX 8.7, $reads\"]"
 compilers 1 plain -- 'c == []'
 run "0|1" doctor --no-probe plain
 out_lacks NVRTC
