@@ -326,36 +326,71 @@ static const char *what_is_wrong(char text[2 * OS_STRANGER_TEXT], const struct r
 	return text;
 }
 
+/* Returns whether the command writes an output into a folder in which only root can write: another
+ * account cannot run it. */
+static bool writes_for_root(const struct cli *cli)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows && !found; i++) {
+		char *value = rows[i].use == PLACE_FILE ? value_of(cli, &rows[i]) : NULL;
+		char *folder = value ? options_output_folder(&cli->options, rows[i].name + 2, value) : NULL;
+		struct os_stranger stranger;
+
+		found = folder && !os_find_stranger(folder, &stranger) && !stranger.open;
+		mem_free(folder);
+		mem_free(value);
+	}
+	return found;
+}
+
+/* Appends the line that root types: with root's HOME, and without the variables that are refused.
+ */
+static void add_roots_line(struct buf *line, const struct cli *cli)
+{
+	struct jw_account root = {0};
+	const char *last = "HOME";
+
+	(void)os_find_account(NULL, NULL, 0, &root);
+	buf_add(line, " env");
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct refusal refusal;
+
+		if (*rows[i].name == '-' || !strcmp(rows[i].name, last) ||
+			!find_refusal(cli, &rows[i], &refusal))
+			continue;
+		last = rows[i].name;
+		shell_add_words(line, (const char *const[]){"-u", last}, 2);
+		mem_free(refusal.given);
+	}
+	buf_add(line, " HOME=%s", root.home ? root.home : "/");
+	add_command(line, cli);
+	os_found_free(&root);
+}
+
 static int refuse(struct jw_error *err, struct cli *cli, const struct refusal *refusal)
 {
 	const struct os_stranger *stranger = &refusal->stranger;
-	const bool home = !strcmp(refusal->row->name, "HOME");
+	const bool home = !strcmp(refusal->row->name, "HOME"), named = *refusal->row->name == '-',
+			   for_root = stranger->owner && writes_for_root(cli);
 	char text[2 * OS_STRANGER_TEXT], account[16];
 	struct buf line = BUF_MAX(1 << 20);
 
 	(void)snprintf(account, sizeof account, "%lu", (unsigned long)stranger->owner);
-	if (is_for_others(&cli->options)) {
-		struct jw_account root = {0};
-
-		(void)os_find_account(NULL, NULL, 0, &root);
-		buf_add(&line, " env");
-		for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-			if (refusal->row == &rows[i] && !home && *rows[i].name != '-')
-				shell_add_words(&line, (const char *const[]){"-u", rows[i].name}, 2);
-		buf_add(&line, " HOME=%s", root.home ? root.home : "/");
-		add_command(&line, cli);
-		os_found_free(&root);
-	} else if (stranger->owner) {
+	if (is_for_others(&cli->options) || (for_root && !named))
+		add_roots_line(&line, cli);
+	else if (stranger->owner)
 		add_line(&line, cli, stranger, home ? refusal->given : NULL, NULL);
-	} else {
+	else
 		shell_add_words(&line, (const char *const[]){"chmod", "go-w", stranger->part}, 3);
-	}
 	cli->failure = EXIT_CANNOT;
 	error_set(err, JW_ERR_UNSUPPORTED,
 			  "%.300s; root changes nothing there. %sType “%s” (only if these accounts count as "
 			  "root: JITWARM_TRUST_ACCOUNTS=%s)",
 			  what_is_wrong(text, refusal),
-			  refusal->row->use == PLACE_FILE ? "Name another file or folder. " : "",
+			  refusal->row->use == PLACE_FILE || (for_root && named)
+				  ? "Name another file or folder. "
+				  : "",
 			  line.size ? buf_text(&line) + 1 : "", stranger->owner ? account : "'*'");
 	buf_free(&line);
 	return -1;

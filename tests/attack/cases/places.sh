@@ -192,8 +192,27 @@ for number in $mallory ${account:+$(id -u nobody)}; do
 	[[ -z $(find "$open/theirs" -not -user "$number") ]] || fail "not the account's: $(find "$open/theirs" -not -user "$number")"
 	rm -rf "$open/theirs"
 done
+# An account cannot write an output into root's folder: the line is root's, with its own home and without the refused variables.
+mkdir -p "$open/system/etc" "$work/own" "$work/made" && rm "$open/system/etc/jitwarm/config"
+echo "root:x:0:0::$work/own:/bin/sh" >"$open/system/etc/passwd"
+(
+	export JITWARM_SYSTEM_ROOT=$open/system
+	for command in "bake -o $work/made/ $sample" "run --record $work/made/x.json -- true" "make --target sm_86 --driver 550.163.01 -o $work/made/ $sample"; do
+		# shellcheck disable=SC2086
+		(export HOME=$home XDG_STATE_HOME=$home/state && refused "HOME=$home $theirs" $command) || exit 1
+		line=$(to_type)
+		[[ $line == "env -u XDG_STATE_HOME HOME=$work/own jitwarm $command" ]] || fail "the line is: $line"
+		[[ $command == make* ]] || (unset AWS_SECRET_ACCESS_KEY && XDG_STATE_HOME=$home/state HOME=$home PATH=$open/bin:$PATH $runner bash -c "$line" >"$out" 2>"$err") || fail "the line does not work: $line"
+	done
+	[[ -s $work/made/$(basename "$sample") && -s $work/made/x.json ]] || fail "nothing was written: $(ls "$work/made")"
+	# Nobody can write there with the account's cache.
+	refused "--cache=$home/cache: $home $theirs" bake --cache "$home/cache" -o "$work/made/" "$sample"
+	err_has "Name another file or folder."
+) || exit 1
+# Into the account's own folder, the account writes.
+(cd "$home" && HOME=$home refused "HOME=$home $theirs" bake -o made "$sample" && err_has "--reuid=$mallory ") || exit 1
 # Files that root makes for other accounts are root's, with its own home.
-HOME=$home JITWARM_STATE=$home/state refused "Type “env HOME=" import --all-users "$open/pack"
+HOME=$home JITWARM_STATE=$home/state refused "Type “env -u JITWARM_STATE HOME=" import --all-users "$open/pack"
 JITWARM_STATE=$home/state refused "Type “env -u JITWARM_STATE HOME=" startup enable --all-users
 
 # No one can log in as an account that a user namespace lacks; and root without its capabilities is no exception.
