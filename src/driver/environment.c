@@ -41,16 +41,28 @@ bool profile_is_known(const struct jw_system *system)
 
 #define BACKGROUND "JITWARM_BACKGROUND"
 
-/* The fixed variables of a worker. Source: docs/internals/driver-cache.md, "Limits and variables";
- * the driver reads all of them once, in cuInit. A NULL value removes the variable: FORCE_* would
- * compile warm modules, DISABLE_* would refuse to compile. */
-static const struct environment_variable fixed[] = {
-	{"CUDA_CACHE_DISABLE", "0"}, {"CUDA_MODULE_LOADING", "EAGER"}, {"CUDA_FORCE_PTX_JIT", NULL},
-	{"CUDA_FORCE_JIT", NULL},    {"CUDA_DISABLE_PTX_JIT", NULL},   {"CUDA_DISABLE_JIT", NULL},
+/* The variables of every worker. With those of debuggers and profilers the driver would load
+ * libraries and write files wherever they say, also where another account can change them. Source:
+ * docs/internals/driver-cache.md, "Limits and variables". */
+static const struct environment_variable always[] = {
 	{WORKER_MARKER, "1"},
+	{"CUDA_INJECTION64_PATH", NULL},
+	{"CUDA_ENABLE_USER_TRIGGERED_COREDUMP", NULL},
+	{"CUDA_ENABLE_COREDUMP_ON_EXCEPTION", NULL},
+	{"CUDA_LOG_FILE", NULL},
 };
 
-enum { FIXED_COUNT = sizeof fixed / sizeof *fixed };
+/* The further variables of a worker that compiles; the driver reads all of them once, in cuInit.
+ * FORCE_* would compile warm modules, DISABLE_* would refuse to compile. */
+static const struct environment_variable compiling[] = {
+	{"CUDA_CACHE_DISABLE", "0"}, {"CUDA_MODULE_LOADING", "EAGER"}, {"CUDA_FORCE_PTX_JIT", NULL},
+	{"CUDA_FORCE_JIT", NULL},    {"CUDA_DISABLE_PTX_JIT", NULL},   {"CUDA_DISABLE_JIT", NULL},
+};
+
+enum {
+	COUNT_ALWAYS = sizeof always / sizeof *always,
+	COUNT_COMPILING = sizeof compiling / sizeof *compiling
+};
 
 char **environment_with(struct jw_error *err, const struct environment_variable *variables,
 						size_t variable_count)
@@ -83,19 +95,21 @@ char **environment_with(struct jw_error *err, const struct environment_variable 
 char **environment_for_worker(struct jw_error *err, const char *cache_dir, uint64_t limit_bytes,
 							  const char *task, bool background)
 {
-	const struct environment_variable unchanged[] = {{WORKER_MARKER, "1"}, {TASK_VARIABLE, task}};
-	struct environment_variable variables[FIXED_COUNT + 4];
+	struct environment_variable variables[COUNT_ALWAYS + COUNT_COMPILING + 4];
+	size_t count = COUNT_ALWAYS;
 	char limit[TEXT_SHORT];
 
-	if (!cache_dir)
-		return environment_with(err, unchanged, sizeof unchanged / sizeof *unchanged);
-	memcpy(variables, fixed, sizeof fixed);
-	(void)snprintf(limit, sizeof limit, "%llu", (unsigned long long)limit_bytes);
-	variables[FIXED_COUNT] = (struct environment_variable){"CUDA_CACHE_PATH", cache_dir};
-	variables[FIXED_COUNT + 1] = (struct environment_variable){"CUDA_CACHE_MAXSIZE", limit};
-	variables[FIXED_COUNT + 2] = (struct environment_variable){TASK_VARIABLE, task};
-	variables[FIXED_COUNT + 3] = (struct environment_variable){BACKGROUND, background ? "1" : NULL};
-	return environment_with(err, variables, FIXED_COUNT + 4);
+	memcpy(variables, always, sizeof always);
+	variables[count++] = (struct environment_variable){TASK_VARIABLE, task};
+	if (cache_dir) {
+		(void)snprintf(limit, sizeof limit, "%llu", (unsigned long long)limit_bytes);
+		memcpy(variables + count, compiling, sizeof compiling);
+		count += COUNT_COMPILING;
+		variables[count++] = (struct environment_variable){"CUDA_CACHE_PATH", cache_dir};
+		variables[count++] = (struct environment_variable){"CUDA_CACHE_MAXSIZE", limit};
+		variables[count++] = (struct environment_variable){BACKGROUND, background ? "1" : NULL};
+	}
+	return environment_with(err, variables, count);
 }
 
 bool environment_is_background(void)

@@ -199,6 +199,23 @@ static void read_cache_variables(void)
 	sim.jit_disabled = env_on("CUDA_DISABLE_PTX_JIT") || env_on("CUDA_DISABLE_JIT");
 }
 
+/* The real driver loads a library, or writes files, where these name them; the simulated one says
+ * so. */
+static void log_debug_variables(void)
+{
+	static const char *const names[] = {"CUDA_INJECTION64_PATH",
+										"CUDA_ENABLE_USER_TRIGGERED_COREDUMP",
+										"CUDA_ENABLE_COREDUMP_ON_EXCEPTION", "CUDA_LOG_FILE"};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		char *value = os_env(names[i]);
+
+		if (value)
+			log_event("debug", "%s", names[i]);
+		free(value);
+	}
+}
+
 int config_read(void)
 {
 	char text[64];
@@ -223,6 +240,7 @@ int config_read(void)
 	sim.costs_csv = os_env("SIMDRIVER_COSTS_CSV");
 	sim.fault = os_env("SIMDRIVER_FAULT");
 	sim.log = os_env("SIMDRIVER_LOG");
+	log_debug_variables();
 	sim.state = os_env("SIMDRIVER_STATE");
 	sim.gate = os_env("SIMDRIVER_GATE");
 	read_cache_variables();

@@ -1,0 +1,18 @@
+# The variables of debuggers and profilers, by which NVIDIA's driver loads a library and writes files, reach no worker: root's environment may
+# have them from another account, whose folder they name.
+. "$cases/../lib.sh"
+with_simdriver sm_86
+export SIMDRIVER_LOG=$work/events
+export CUDA_INJECTION64_PATH=$home/injected.so CUDA_ENABLE_USER_TRIGGERED_COREDUMP=1 CUDA_ENABLE_COREDUMP_ON_EXCEPTION=1 \
+	CUDA_COREDUMP_PIPE=$home/pipe CUDA_COREDUMP_FILE=$home/core CUDA_LOG_FILE=$home/log
+quiet() { ! grep ' debug ' "$SIMDRIVER_LOG" || fail "$*: a worker got them"; }
+cp "$sample" "$work/lib.so"
+for command in "status" "doctor $work/lib.so" "prime $work/lib.so" "bake -o $work/baked $work/lib.so"; do
+	# shellcheck disable=SC2086
+	run '0|1|2' $command
+	[[ $command != prime* ]] || grep -q ' compile ' "$SIMDRIVER_LOG" || fail "the worker logged nothing"
+	quiet "$command"
+done
+# They stay for a program that root runs.
+run 0 run -- printenv CUDA_INJECTION64_PATH
+out_has "$home/injected.so"
