@@ -50,15 +50,14 @@ struct jw_nvrtc_result {
 	char *ptx;                     /* the file with the PTX; NULL if the source was not compiled */
 	char arch[JW_TARGET_TEXT];     /* the architecture of its PTX: "compute_86" */
 	uint16_t isa_major, isa_minor; /* the ISA of the PTX */
-	bool too_new;                  /* too new for the driver */
 	char *log;                     /* the compiler's own log, or "" */
 };
 
 /* Compiles one source for a GPU, in a separate process: --gpu-architecture is the newest that NVRTC
  * supports and the GPU runs, unless the options name one. -1 with one line that names the source;
  * if the compiler refused it, the line is the first error, and ret_result->log is the compiler's
- * log. JW_ERR_UNSUPPORTED for an architecture that this NVRTC lacks. The caller frees *ret_result
- * in both cases. */
+ * log. JW_ERR_UNSUPPORTED for an architecture that this NVRTC lacks, or PTX that is too new for the
+ * driver. The caller frees *ret_result in both cases. */
 int jw_nvrtc_compile(struct jw_error *err, struct jw_nvrtc *nvrtc, const char *source,
 					 struct jw_target device, struct jw_nvrtc_result *ret_result);
 void jw_nvrtc_result_free(struct jw_nvrtc_result *result);

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "code/rules.h"
 #include "os/file.h"
+#include "os/shell.h"
 
 int build_begin(struct jw_error *err, struct build *build, const struct plan_request *request)
 {
@@ -164,7 +165,7 @@ static const char *image_name(char *text, size_t size, const struct analyse_imag
 /* Records facts about an image that the plan lacks. */
 static void note_image(struct build *build, const struct analyse_image *image)
 {
-	char name[1024], sm[JW_TARGET_TEXT], driver[JW_DRIVER_TEXT];
+	char name[1024], sm[JW_TARGET_TEXT], driver[JW_DRIVER_TEXT], word[SHELL_WORD];
 	size_t unreadable = 0;
 	bool link_unknown = false;
 
@@ -191,8 +192,9 @@ static void note_image(struct build *build, const struct analyse_image *image)
 		if (old && !needs.cuda)
 			build_note(build, false,
 					   "%s: %s unusable with this driver on %s: programs that use such code fail; "
-					   "“jitwarm scan” says why",
-					   name, TEXT_COUNT(old, "piece of code is", "pieces of code are"), sm);
+					   "“jitwarm scan %s” says why",
+					   name, TEXT_COUNT(old, "piece of code is", "pieces of code are"), sm,
+					   shell_word(word, image->scan.path));
 	}
 	/* Modules that may be compiled, or in the cache, without jitwarm's knowledge. */
 	for (size_t t = 0; t < build->request->target_count; t++) {

@@ -191,12 +191,14 @@ static void first_error(const char *log, char *line, size_t size)
 	(void)snprintf(line, size, "%.*s", (int)(length < 400 ? length : 400), at);
 }
 
-static int read_compiled_header(struct jw_error *err, const struct jw_driver *driver,
+/* Refuses PTX that the driver cannot read: the other NVRTC that programs use makes other PTX. */
+static int read_compiled_header(struct jw_error *err, const struct jw_nvrtc *nvrtc,
 								struct jw_nvrtc_result *made)
 {
+	const struct jw_driver *driver = &nvrtc->inner->options.driver;
 	struct devcode_ptx_header header;
 	struct os_file *file;
-	char head[PTX_HEAD];
+	char head[PTX_HEAD], text[JW_DRIVER_TEXT];
 	size_t got = 0;
 	int result;
 
@@ -214,8 +216,13 @@ static int read_compiled_header(struct jw_error *err, const struct jw_driver *dr
 		return -1;
 	made->isa_major = header.isa_major;
 	made->isa_minor = header.isa_minor;
-	made->too_new = gpu_isa_compare((struct gpu_isa){header.isa_major, header.isa_minor},
-									gpu_driver_isa(driver)) > 0;
+	if (gpu_isa_compare((struct gpu_isa){header.isa_major, header.isa_minor},
+						gpu_driver_isa(driver)) > 0)
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "NVRTC %u.%u writes PTX %u.%u, which is too new for driver %s: name "
+						 "another NVRTC with --nvrtc",
+						 nvrtc->major, nvrtc->minor, header.isa_major, header.isa_minor,
+						 jw_driver_text(text, driver));
 	return 0;
 }
 
@@ -267,7 +274,7 @@ int jw_nvrtc_compile(struct jw_error *err, struct jw_nvrtc *nvrtc, const char *s
 	if ((given ? check_given(err, nvrtc, given)
 			   : choose_nvrtc_arch(err, nvrtc, device, ret_result->arch)) ||
 		compile_cuda_source(err, nvrtc, source, ret_result) ||
-		read_compiled_header(err, &nvrtc->inner->options.driver, ret_result)) {
+		read_compiled_header(err, nvrtc, ret_result)) {
 		mem_free(ret_result->ptx);
 		ret_result->ptx = NULL;
 		return error_prefix(err, "%s", source);

@@ -43,7 +43,7 @@ expect() {
 
 if [ "$kind" = fake ]; then
 	export JITWARM_FAKE=$build/tests/nvrtc/libnvrtc.so.12
-	for word in crash exit refuse silent hang empty text; do echo "#$word" >$word.cu; done
+	for word in crash exit refuse silent hang empty text new; do echo "#$word" >$word.cu; done
 	echo "__global__ void k() {}" >good.cu
 	: >empty.so
 	expect 0 1 "compiled by NVRTC 12.0 for compute_75" good.cu --nvrtc "$JITWARM_FAKE"
@@ -61,6 +61,8 @@ if [ "$kind" = fake ]; then
 		expect "${each% *}" 4 "${each#* }: " "${each#* }" --nvrtc "$JITWARM_FAKE"
 		[ "$(wc -l <out)" = 1 ] || { echo "FAILED: $(cat out)"; failed=1; }
 	done
+	expect 2 4 "jitwarm: new.cu: NVRTC 12.0 writes PTX 9.9, which is too new for driver " new.cu --nvrtc "$JITWARM_FAKE"
+	grep -q 'runs/' out && { echo "FAILED: a path in the state directory: $(cat out)"; failed=1; }
 	expect 64 4 "needs a CUDA C source" --nvrtc "$JITWARM_FAKE"
 	expect 3 4 "jitwarm: refuse.cu: NVRTC 12.0 does not compile it: refuse.cu(2): error: two" refuse.cu --nvrtc "$JITWARM_FAKE"
 	[ "$(head -1 out)" = "jitwarm: refuse.cu: NVRTC 12.0 does not compile it: refuse.cu(2): error: two" ] &&

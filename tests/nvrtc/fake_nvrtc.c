@@ -1,8 +1,8 @@
 /* A library with NVRTC's functions that compiles nothing, to do what a real one seldom does. The
  * source selects an event ("#crash", "#exit", "#refuse", "#silent"; "#hang": writes its parent's
- * number into the file of FAKE_NVRTC_HANGS; "#empty", "#text": its result is not PTX); any other
- * source becomes a small PTX text. FAKE_NVRTC_ARCHS is the number of supported architectures, from
- * sm_50 on. */
+ * number into the file of FAKE_NVRTC_HANGS; "#empty", "#text": its result is not PTX; "#new": PTX
+ * that no driver reads); any other source becomes a small PTX text. FAKE_NVRTC_ARCHS is the number
+ * of supported architectures, from sm_50 on. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,8 +108,8 @@ EXPORT int nvrtcCompileProgram(void *program, int count, const char *const *opti
 	if (strstr(source_text, "#silent"))
 		return COMPILATION;
 	(void)snprintf(ptx, sizeof ptx,
-				   ".version 7.0\n.target sm_%s\n.address_size 64\n.visible .entry k() { ret; }\n",
-				   arch ? arch : "52");
+				   ".version %s\n.target sm_%s\n.address_size 64\n.visible .entry k() { ret; }\n",
+				   strstr(source_text, "#new") ? "9.9" : "7.0", arch ? arch : "52");
 	for (const char *at = source_text; *at; at++) /* the source is part of the text */
 		sum = sum * 31 + (unsigned char)*at;
 	(void)snprintf(ptx + strlen(ptx), sizeof ptx - strlen(ptx), "// %x\n", sum);

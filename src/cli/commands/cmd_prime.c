@@ -714,11 +714,6 @@ static void print_plan(const struct output *out, const struct jw_prime_result *r
 	if (plan->cache.text[0])
 		output_warning(out, "%s%s%s", plan->cache.text, plan->cache.evicted ? "; " : "",
 					   plan->cache.evicted ? plan->cache.next_step : "");
-	/* The notes about working files already say which of their containers are not used. */
-	if (plan->unplanned.cannot && plan->hopeless)
-		output_line(out, STYLE_WARN,
-					"%s unusable with this driver on these GPUs; “jitwarm scan” says why",
-					TEXT_COUNT(plan->unplanned.cannot, "piece of code is", "pieces of code are"));
 	switch (plan_decide(&facts)) {
 	case PLAN_SILENT: return;
 	case PLAN_IN_CACHE:
@@ -1220,7 +1215,6 @@ static void on_source(void *context, const struct jw_prime_source *source)
 {
 	struct cli *cli = ((const struct prime_outcome *)context)->cli;
 	const struct jw_error *failed = &source->failed;
-	char driver[JW_DRIVER_TEXT];
 
 	if (failed->code) {
 		cli_end_with(cli, failed->code == JW_ERR_UNSUPPORTED ? EXIT_CANNOT : exit_of(failed->code));
@@ -1231,15 +1225,6 @@ static void on_source(void *context, const struct jw_prime_source *source)
 	}
 	output_line(&cli->out, STYLE_PLAIN, "%s: compiled by NVRTC %u.%u for %s.", source->path,
 				source->nvrtc->major, source->nvrtc->minor, source->made->arch);
-	/* The plan only counts PTX that the driver cannot read. */
-	if (source->made->too_new)
-		output_warning(&cli->out,
-					   "%s: NVRTC %u.%u writes PTX %u.%u, which is too new for driver %s: name "
-					   "another one with "
-					   "--nvrtc",
-					   source->path, source->nvrtc->major, source->nvrtc->minor,
-					   source->made->isa_major, source->made->isa_minor,
-					   jw_driver_text(driver, &cli->system->driver.version));
 }
 
 /* Prints the outcome of a run. */
