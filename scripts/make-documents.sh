@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # make-documents.sh [BUILD-FOLDER]                  writes docs/reference and data/schemas from the tables in src/cli
 # make-documents.sh man JITWARM FOLDER [LANGUAGE]   writes jitwarm-COMMAND.1 for each command of the program into FOLDER; LANGUAGE is en or ko
-# make-documents.sh site [-o FOLDER]                makes a web site of README.md, README.ko.md and docs/ in FOLDER (default: build/site), with mkdocs
+# make-documents.sh site [-o FOLDER] [TABLE]        makes a web site of README.md, README.ko.md and docs/ in FOLDER (default: build/site), with mkdocs
 #
+# TABLE is the folder of make-site.py's pages, which become a part of the site.
 # The site has llms.txt, a list of the pages for users. mkdocs checks every link of the site, and that packaging/site/mkdocs.yml lists every
 # page: a warning ends it. mkdocs comes from pip, into ~/.cache/jitwarm/site. Exit status 3: mkdocs cannot be fetched; 64: wrong usage.
 set -euo pipefail
 
-help() { sed -n '2,7s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
+help() { sed -n '2,8s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 usage() { help >&2; exit 64; }
 to_root() { cd "$(dirname "${BASH_SOURCE[0]}")/.."; }
 
@@ -33,12 +34,10 @@ write_llms() {
 		printf -- '- [%s](%s/): %s\n' "$title" "$page" "$(awk 'found && /^$/ { exit } NR > 1 && !/^(#|$)/ { found = 1 } found' "$1/pages/$page.md" | tr '\n' ' ' | sed -E 's/`//g; s/\[([^]]*)\]\([^)]*\)/\1/g; s/([.]) .*/\1/')"
 	done
 }
-make_site() { # [-o FOLDER]
+make_site() { # [-o FOLDER] [TABLE]
 	local out=build/site version=1.6.1 tools page
-	case ${1-} in
-	-o) out=${2:?} ;;
-	?*) usage ;;
-	esac
+	[ "${1-}" != -o ] || { out=${2:?}; shift 2; }
+	[[ $# -le 1 && ${1-} != -* ]] || usage
 	tools=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/site/$version
 	work=$(mktemp -d)
 	trap 'rm -rf "$work"' EXIT
@@ -59,6 +58,10 @@ make_site() { # [-o FOLDER]
 		sed -E -i 's/\]\(docs\//](/g; s/\]\(README\.ko\.md/](korean.md/g; s/\]\(README\.md/](index.md/g; s/\]\((\.\.\/)?(\.\.\/)?CONTRIBUTING\.md/](\2contributing.md/g; s/\]\((\.\.\/)?SECURITY\.md/](vulnerabilities.md/g; s/\]\(CHANGELOG\.md/](changes.md/g' "$page"
 	done
 	cp packaging/site/mkdocs.yml "$work/"
+	if [ $# = 1 ]; then
+		cp -r "$1" "$work/pages/table"
+		printf '\n## All packages and GPUs\n\n[The table](table/index.html) shows which listed release runs on which GPU generation.\n' >>"$work/pages/which.md"
+	fi
 	# With -q, mkdocs would count no warnings.
 	if ! python3 -m mkdocs build --strict -f "$work/mkdocs.yml" >"$work/log" 2>&1; then
 		grep -E 'WARNING|ERROR|Aborted' "$work/log" >&2 || cat "$work/log" >&2

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""make-site.py JITWARM [-o FOLDER]   writes the table of releases and GPUs as pages into FOLDER (build/site/which)
+"""make-site.py JITWARM [-o FOLDER]   writes the table of releases and GPUs as pages into FOLDER (build/table), for make-documents.sh site
 
 A page for each package (releases x GPU generations), one for each GPU generation (packages x newest release that runs), and a first page
 with a search. Each answer is what “jitwarm which --json” says, so the pages are made again after a change of data/wheels.txt or of a rule.
@@ -180,7 +180,7 @@ def first_page(packages, date):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("jitwarm")
-    parser.add_argument("-o", "--output", type=pathlib.Path, default=ROOT / "build/site/which")
+    parser.add_argument("-o", "--output", type=pathlib.Path, default=ROOT / "build/table")
     parser.add_argument("--package", action="append", help="only these packages")
     arguments = parser.parse_args()
     listed = re.findall(r"^package (\S+)$", (ROOT / "data/wheels.txt").read_text(), re.M)

@@ -38,11 +38,11 @@ document.title="DONE "+said.join("; ")};
 
 with tempfile.TemporaryDirectory(prefix="table.") as folder:
     folder = pathlib.Path(folder)
-    subprocess.run([sys.executable, ROOT / "scripts/make-site.py", jitwarm, "-o", folder, "--package", "torch", "--package", "xgboost"], check=True,
+    subprocess.run([sys.executable, ROOT / "scripts/make-site.py", jitwarm, "-o", folder / "table", "--package", "torch", "--package", "xgboost"], check=True,
                    stdout=subprocess.DEVNULL)
     cells = []
     for package in ("torch", "xgboost"):
-        text = (folder / f"{package}.html").read_text()
+        text = (folder / f"table/{package}.html").read_text()
         if re.search(r"(?:src|href)=\"(?:https?:)?//", text):
             failures.append(f"{package}.html names a file elsewhere")
         answers, date = make_site.ask(jitwarm, "linux", package)
@@ -88,13 +88,21 @@ with tempfile.TemporaryDirectory(prefix="table.") as folder:
             fits = fails and said == {"fails: no code for sm_61"} and re.search(rf"^  {re.escape(fails[1])} +runs as it is$", text, re.M)
         if not fits:
             failures.append(f"README.md: {program}: “{happens}”, but “which” says {answers}")
+    # The site has the table beside the page about “which”, which names it.
+    answer = subprocess.run([ROOT / "scripts/make-documents.sh", "site", "-o", folder / "site", folder / "table"], capture_output=True, text=True)
+    if answer.returncode != 3:  # 3: mkdocs cannot be fetched
+        page = folder / "site/which/index.html"
+        if answer.returncode or 'href="../table/"' not in page.read_text() or "Ten answers" not in page.read_text():
+            failures.append(f"the site has no page that names the table: {answer.stdout}{answer.stderr}")
+        elif not (folder / "site/table/torch.html").is_file() or not (folder / "site/index.html").is_file():
+            failures.append("the site lacks the table")
     if not chromium:
         print("\n".join(failures) or "skipped: no Chromium")
         sys.exit(1 if failures else 77)
-    (folder / "harness.html").write_text(HARNESS % json.dumps(["index.html", "torch.html", "xgboost.html", "sm_86.html"]))
+    (folder / "table/harness.html").write_text(HARNESS % json.dumps(["index.html", "torch.html", "xgboost.html", "sm_86.html"]))
     answer = subprocess.run([chromium, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--allow-file-access-from-files",
                              f"--user-data-dir={folder}/profile", "--enable-logging=stderr", "--virtual-time-budget=20000", "--dump-dom",
-                             (folder / "harness.html").as_uri()], capture_output=True, text=True, timeout=120)
+                             (folder / "table/harness.html").as_uri()], capture_output=True, text=True, timeout=120)
     title = re.search(r"<title>(.*?)</title>", answer.stdout)
     if not title or not title[1].startswith("DONE"):
         failures.append(f"Chromium did not end: {answer.stderr[-500:]}")
