@@ -205,7 +205,10 @@ static void log_debug_variables(void)
 {
 	static const char *const names[] = {"CUDA_INJECTION64_PATH",
 										"CUDA_ENABLE_USER_TRIGGERED_COREDUMP",
-										"CUDA_ENABLE_COREDUMP_ON_EXCEPTION", "CUDA_LOG_FILE"};
+										"CUDA_ENABLE_COREDUMP_ON_EXCEPTION",
+										"CUDA_COREDUMP_PIPE",
+										"CUDA_COREDUMP_FILE",
+										"CUDA_LOG_FILE"};
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		char *value = os_env(names[i]);
