@@ -1,5 +1,6 @@
 #include "cli/config.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -229,6 +230,23 @@ bool config_is_on(const struct config_value *setting)
 	return is_one_of(setting->value, words_on);
 }
 
+/* Returns whether the text is "*", or numbers of accounts with commas or spaces between them. */
+static bool is_account_list(const char *text)
+{
+	bool numbers = strcmp(text, "*") != 0, valid = true;
+
+	while (numbers && valid) {
+		const size_t digits = strspn(text, "0123456789");
+
+		/* The largest number stands for no account. */
+		valid = digits && strtoull(text, NULL, 10) < UINT32_MAX;
+		text += digits;
+		numbers = *text;
+		text += strspn(text, ", ");
+	}
+	return valid;
+}
+
 static int check_setting(struct jw_error *err, const struct config_value *setting)
 {
 	if (setting->kind == CONFIG_SWITCH && !is_one_of(setting->value, words_on) &&
@@ -238,7 +256,7 @@ static int check_setting(struct jw_error *err, const struct config_value *settin
 	if (setting->kind == CONFIG_LANGUAGE && !language_is_known(setting->value))
 		return error_set(err, JW_ERR_USAGE, "%s (%s) takes en or ko, not “%.200s”", setting->name,
 						 setting->origin, setting->value);
-	if (setting->kind == CONFIG_ACCOUNTS && setting->value[strspn(setting->value, "0123456789,* ")])
+	if (setting->kind == CONFIG_ACCOUNTS && !is_account_list(setting->value))
 		return error_set(err, JW_ERR_USAGE, "%s (%s) takes numbers of accounts or *, not “%.200s”",
 						 setting->name, setting->origin, setting->value);
 	return 0;

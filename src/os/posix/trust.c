@@ -46,15 +46,21 @@ void os_trust_accounts(const char *list)
 	trusted_accounts = list ? mem_string(list) : NULL;
 }
 
+static bool trusts_all(void)
+{
+	return trusted_accounts && !strcmp(trusted_accounts, "*");
+}
+
 static bool is_trusted(uint32_t account)
 {
 	const char *at = trusted_accounts;
 
+	if (trusts_all())
+		return true;
 	while (at && *at) {
 		char *end;
 
-		if (*at == '*' ||
-			(text_is_digit(*at) && strtoul(at, &end, 10) == account && !text_is_alnum(*end)))
+		if (text_is_digit(*at) && strtoul(at, &end, 10) == account && !text_is_alnum(*end))
 			return true;
 		at += strcspn(at, ", ");
 		at += strspn(at, ", ");
@@ -134,7 +140,7 @@ static bool is_shared(const char *path, const struct stat *stat, uint32_t owner)
 {
 	ssize_t size;
 
-	if (!(stat->st_mode & (S_IWGRP | S_IWOTH)) || is_trusted(UINT32_MAX))
+	if (!(stat->st_mode & (S_IWGRP | S_IWOTH)) || trusts_all())
 		return false;
 	if (stat->st_mode & S_IWOTH || group_has_others(stat->st_gid, owner))
 		return true;

@@ -147,8 +147,12 @@ nothing_made
 
 # JITWARM_TRUST_ACCOUNTS names accounts that count as root.
 HOME=$home JITWARM_TRUST_ACCOUNTS=$((mallory + 1)) refused "JITWARM_TRUST_ACCOUNTS=$mallory" prime "$sample"
-HOME=$home JITWARM_TRUST_ACCOUNTS=everyone run 64 prime "$sample"
-err_has "takes numbers of accounts or *"
+for accounts in everyone '**' '*,7' '7,*' '* *' ',' ' ' '7,,x' '-1' 4294967295 99999999999999999999; do
+	HOME=$home JITWARM_TRUST_ACCOUNTS=$accounts run 64 prime "$sample"
+	err_one_line
+	err_has "takes numbers of accounts or *, not “$accounts”"
+	nothing_made
+done
 for accounts in "$mallory" "7,$mallory" "*"; do
 	HOME=$home JITWARM_TRUST_ACCOUNTS=$accounts run 0 prime "$sample"
 	(($(cached "$home/.nv/ComputeCache") > 5)) || fail "its cache is not filled"
