@@ -583,6 +583,19 @@ static bool describe_cure(const struct examination *seen, bool with_newer, char 
 	return false;
 }
 
+/* Returns the first package that lacks code and of which the list of releases has none that runs;
+ * NULL if there is none. */
+static const char *hopeless_package(const struct examination *seen)
+{
+	for (size_t i = 0; i < seen->check->failing_count; i++) {
+		const struct jw_check_failing *failing = &seen->check->failing[i];
+
+		if (!failing->refused && !failing->needs.cuda && failing->package && !failing->runs)
+			return failing->package;
+	}
+	return NULL;
+}
+
 /* Returns whether NVIDIA offers its forward compatibility package for this GPU: a data-centre GPU
  * ("Tesla T4", "NVIDIA A100-SXM4-40GB", "NVIDIA L4") or a professional RTX card ("NVIDIA RTX
  * A6000"); no GeForce, TITAN, T400 or laptop. Jetson boards have a package of JetPack. Source:
@@ -644,6 +657,11 @@ static bool has_no_code(const struct examination *seen, struct finding_draft *dr
 	draft->hopeless = true;
 	if (describe_cure(seen, false, cure, sizeof cure))
 		FIX(draft, "install %s", cure);
+	else if (hopeless_package(seen))
+		FIX(draft,
+			"no release of %s on PyPI runs on this GPU; “jitwarm which %s” shows what each one "
+			"lacks",
+			hopeless_package(seen), hopeless_package(seen));
 	else
 		FIX(draft, "install a version of that package that is built for this GPU");
 	return true;

@@ -54,4 +54,9 @@ json '[(f["package"], f["runs"]) for f in d["failing"] if "package" in f] == [("
 run 2 status
 out_has "$cure"
 run 2 doctor
-out_has "install torch 2.7.1, the newest on PyPI that runs on this GPU and driver (pip install torch==2.7.1)"
+out_has "install torch 2.7.1, the newest on PyPI that runs on this GPU and driver (“pip install torch==2.7.1”)"
+# If the list has no release that runs, doctor names the command that shows why.
+rm -r "$site"/torch*
+python3 -m zipfile -e vllm-0.7.3-cp38-abi3-manylinux1_x86_64.whl "$site"
+run 2 doctor
+out_has "no release of vllm on PyPI runs on this GPU; “jitwarm which vllm” shows what each one lacks"
