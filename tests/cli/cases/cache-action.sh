@@ -92,3 +92,18 @@ out_has "::error title=sm_120 (RTX 50)::"
 grep -q "^sm_86 (RTX 30)" "$work/runner/summary.md" || fail "no table: $(cat "$work/runner/summary.md")"
 acts 0 . "$push" paths="$work/k.ptx" gpus=rtx30 jitwarm="$work/jitwarm"
 acts 3 . "$push" paths="$work/absent-*.whl"
+
+# In a container, a job is root, and its home and folders belong to the runner's account.
+if [[ $(id -u) == 0 ]]; then
+	rm -rf "$work"/runner/cache/* && mkdir "$work/home-of-runner" && chown -R 64321 "$work/home-of-runner" "$work/runner"
+	unset JITWARM_STATE CUDA_CACHE_PATH
+	export HOME=$work/home-of-runner
+	acts 0 actions/restore "$push" packages="$sample" public-key="$public"
+	JITWARM_TRUST_ACCOUNTS=64321 run 0 prime "$sample"
+	acts 0 actions/save "$push" packages="$sample" secret-key="$secret"
+	[[ $(kept) == 1 ]] || fail "nothing was kept: $(cat "$err")"
+	rm -r "$HOME"/.nv
+	restore "$push"
+	[[ $(result hit) == true ]] || fail "no hit"
+	JITWARM_TRUST_ACCOUNTS=64321 run 0 check "$sample"
+fi
