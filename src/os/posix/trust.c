@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -77,6 +78,34 @@ static bool is_other(uint32_t account, uint32_t owner)
 bool posix_is_stranger(uint32_t account)
 {
 	return is_other(account, 0);
+}
+
+/* Returns the account whose program answers for the files of a FUSE file system, whatever owners it
+ * shows; 0 for another file system. Source: mount.fuse(8), proc_pid_mountinfo(5). */
+static uint32_t server_of(dev_t device)
+{
+	FILE *file = fopen("/proc/self/mountinfo", "re");
+	unsigned major, minor;
+	uint32_t server = 0;
+	size_t size = 0;
+	char *line = NULL;
+
+	while (file && !server && getline(&line, &size, file) > 0) {
+		/* The type, the source and the options; their blanks are escaped. */
+		const char *at = strstr(line, " - fuse");
+
+		for (int field = 0; at && field < 3; field++)
+			at = strchr(at + 1, ' ');
+		at = at ? strstr(at, ",user_id=") : NULL;
+		/* NOLINTNEXTLINE(cert-err34-c): the kernel wrote it */
+		if (at && sscanf(line, "%*u %*u %u:%u", &major, &minor) == 2 &&
+			makedev(major, minor) == device)
+			server = (uint32_t)strtoul(at + strlen(",user_id="), NULL, 10);
+	}
+	free(line);
+	if (file)
+		(void)fclose(file);
+	return server;
 }
 
 enum { MAX_SHADOW = 16 << 20 };
@@ -155,6 +184,8 @@ struct way {
 	uint32_t owner; /* who counts as the superuser */
 	bool lasting;
 	int links;
+	dev_t device;    /* of the part before, */
+	uint32_t server; /* and who answers for its file system */
 	struct os_stranger *stranger;
 };
 
@@ -165,7 +196,12 @@ static int check_one(struct jw_error *err, struct way *way, const char *path,
 {
 	struct os_stranger *stranger = way->stranger;
 
-	if (is_other(stat->st_uid, way->owner))
+	if (stat->st_dev != way->device)
+		way->server = server_of(stat->st_dev);
+	way->device = stat->st_dev;
+	if (is_other(way->server, way->owner))
+		*stranger = (struct os_stranger){.found = true, .owner = way->server};
+	else if (is_other(stat->st_uid, way->owner))
 		*stranger =
 			(struct os_stranger){.found = true, .owner = stat->st_uid, .group = stat->st_gid};
 	else if (S_ISLNK(stat->st_mode)) {
