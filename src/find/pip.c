@@ -537,6 +537,12 @@ static int ask_pip(struct jw_error *err, struct pip *pip, const char *lines,
 /* No version is called so: pip lists the package's files, and finds none. */
 static const char no_version[] = "==0+jitwarm";
 
+static void hide_no_version(char *text)
+{
+	while ((text = strstr(text, no_version)))
+		memmove(text, text + sizeof no_version - 1, strlen(text + sizeof no_version - 1) + 1);
+}
+
 int pip_list(struct jw_error *err, struct pip *pip, const char *package, const char *sized,
 			 struct pip_listing *ret_listing)
 {
@@ -561,8 +567,8 @@ int pip_list(struct jw_error *err, struct pip *pip, const char *package, const c
 
 		pip_output_files(text, &listing);
 		if (!listing.count) {
-			for (char *at = text; (at = strstr(at, no_version));)
-				memmove(at, at + sizeof no_version - 1, strlen(at + sizeof no_version - 1) + 1);
+			hide_no_version(text);
+			hide_no_version(why.message);
 			pip->lack = pip_output_lack(&why, text);
 			result = -1;
 		}

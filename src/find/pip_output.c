@@ -140,9 +140,9 @@ static void shorten_versions(char *text)
 }
 
 /* Finds the first error of a program, with its continuation lines, and its last warning, which may
- * be the reason (a server that does not answer); if there is no error, the last line. pip prints
- * versions that it left out (for another Python, yanked) as an error, before the error that says
- * what is missing. */
+ * be the reason (a server that does not answer); if there is no error, the last line, and for a
+ * traceback, the last exception: the line after the indented ones. pip prints versions that it left
+ * out (for another Python, yanked) as an error, before the error that says what is missing. */
 int pip_output_error(struct jw_error *err, const char *said, const char *program,
 					 const char *folder, const struct os_ended *ended)
 {
@@ -150,7 +150,7 @@ int pip_output_error(struct jw_error *err, const char *said, const char *program
 		 *copy, *at, *line;
 	const bool full =
 		strstr(said, "No space left on device") || strstr(said, "not enough space on the disk");
-	bool within = false;
+	bool within = false, raised = false, indented = false;
 
 	at = copy = without_passwords(said);
 	/* Removes the mention of our own file: “ (from -r …/asked.txt (line 1))”. */
@@ -173,8 +173,11 @@ int pip_output_error(struct jw_error *err, const char *said, const char *program
 			within = false;
 		if (text_starts(line, "WARNING: ") && !*error)
 			text_copy(warning, sizeof warning, line + strlen("WARNING: "));
-		if (*words)
+		if (!strcmp(error, "Exception:"))
+			raised = true, within = false, *error = 0;
+		if (*words && (!raised || (indented && words == line)))
 			text_copy(last, sizeof last, words);
+		indented = words > line;
 	}
 	mem_free(copy);
 	if (full)
@@ -182,8 +185,6 @@ int pip_output_error(struct jw_error *err, const char *said, const char *program
 						 "%s: no space is left for what %s downloads; free some, or name another "
 						 "folder: %s=DIR",
 						 folder, program, os_is_windows ? "TEMP" : "TMPDIR");
-	if (!strcmp(error, "Exception:")) /* a traceback: its last line is more useful */
-		*error = 0;
 	if (!*error && !*last)
 		return ended->signal
 				   ? error_set(err, JW_ERR_IO, "%s was ended by signal %d", program, ended->signal)

@@ -13,7 +13,7 @@ jitwarm=$build/src/jitwarm
 . "$here/indexes.sh"
 
 # “grown” 1.0 to 1.9 run everywhere, 1.10 to 1.19 only from sm_90 on, and 1.20 to 1.23 have no code. “torch” is not PyPI's.
-mkdir -p http/packages/{grown,pure,torch,older,pinned,cuml-cu12,libcuml-cu12}
+mkdir -p http/packages/{grown,pure,torch,older,pinned,cuml-cu12,libcuml-cu12,borrowed}
 python3 - <<'P'
 import zipfile
 def ptx(sm):
@@ -38,6 +38,7 @@ wheel("pinned", "1.0", linux, ptx("sm_50"), ["nvidia-cudnn-cu12==9.10.2.21; plat
 wheel("cuml_cu12", "99.0", linux, b"")
 wheel("libcuml_cu12", "99.0", linux, ptx("sm_80"))
 P
+cp http/packages/older/*.whl http/packages/borrowed
 serve http
 site=http://127.0.0.1:$(cat http/port)
 # ask KIND WORD...: runs which --ask against that kind of index
@@ -130,6 +131,10 @@ is "a list" 1 0 "pip install grown==1.9"
 # These indexes lack the package, lie, or do not answer.
 ask sized --target sm_86 nothing
 is "no such package" 3 0 "the package index has no package “nothing”"
+ask sized --target sm_86 borrowed
+is "a page of another package's files" 3 0 "jitwarm: ${site#http://}/sized/simple has no release of borrowed"
+ask loop --target sm_86 grown
+is "a page that leads to itself" 3 0 "pip: pip._vendor.requests.exceptions.TooManyRedirects: Exceeded 30 redirects."
 ask wrong-hash --target sm_86 grown
 is "another hash" 3 1 "THESE PACKAGES DO NOT MATCH THE HASHES"
 PIP_INDEX_URL=https://no.such.host.invalid/simple ask sized --target sm_86 grown

@@ -101,6 +101,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.answer(b"who?", status=401, **{"WWW-Authenticate": 'Basic realm="x"'})
         if kind in ("403", "500"):
             return self.answer(b"no", status=int(kind))
+        if kind == "loop":
+            return self.answer(b"", status=302, Location=self.path)
         files = wheels(package, kind) if kind != "empty" else {}
         if place == "simple" and files:
             rows = [{"filename": one, "url": f"/{kind}/files/{package}/{one}", "yanked": "-12.3.999-" in one, "requires-python": ">=99" if package == PACKAGE or one.startswith("later-2") else ">=3",

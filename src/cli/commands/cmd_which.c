@@ -518,6 +518,10 @@ static int refuse_release(struct jw_error *err, const struct cli *cli,
 	struct buf command = BUF_MAX(NEXT_STEP_MAX);
 	char *text;
 
+	/* Without a version, every file on the index's page belongs to another package. */
+	if (!version)
+		return error_set(err, JW_ERR_NOT_FOUND, "%s has no release of %s", document->index,
+						 package);
 	if (options_given(&cli->options, "ask"))
 		return error_set(err, JW_ERR_NOT_FOUND, "%s has no release %.100s of %s", document->index,
 						 version, package);
