@@ -156,6 +156,7 @@ void jw_which_release_free(struct jw_which_release *release);
 struct jw_which_names {
 	char **items;
 	size_t count;
+	size_t left_out; /* how many lines name no package: options, files, addresses, other lists */
 };
 /* Reads the names. JW_ERR_FORMAT if the file is none of these, or names no package. */
 int jw_which_read_names(struct jw_error *err, const char *path, struct jw_which_names *ret_names);

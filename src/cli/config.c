@@ -336,8 +336,8 @@ int config_check(struct jw_error *err, const struct output *output, const struct
 
 		if (fault->no_equals)
 			return error_set(err, JW_ERR_USAGE,
-							 "%s, line %u: no “=” in “%.100s”; see “jitwarm config --help”",
-							 fault->path, fault->line, fault->text);
+							 "%s, line %u: no “=” in “%.100s”; write “name = value”", fault->path,
+							 fault->line, fault->text);
 		if (fault->line)
 			(void)setting_called(fault->text, &nearest);
 		if (!fault->line)

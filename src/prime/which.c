@@ -568,8 +568,14 @@ int jw_which_read_names(struct jw_error *err, const char *path, struct jw_which_
 	}
 	for (size_t i = 0; i < lines.packages.count; i++)
 		add_name(&names, &capacity, lines.packages.items[i].asked);
+	names.left_out = lines.left_out.count;
 	pip_lines_free(&lines);
 	buf_free(&content);
+	if (!names.count)
+		return error_set(err, JW_ERR_FORMAT,
+						 "%s: no line of it names a package; options, files, addresses and other "
+						 "lists are not followed",
+						 path);
 	*ret_names = names;
 	return 0;
 }

@@ -103,6 +103,10 @@ static void print_baked(const struct cli *cli, const struct jw_bake_file *file, 
 	const char *colon = file->member ? ": " : "", *member = file->member ? file->member : "";
 	char sm[JW_TARGET_TEXT], from[JW_DRIVER_TEXT], to[JW_DRIVER_TEXT];
 
+	if (file->failed.code && out->quiet) {
+		output_error(out, "%s%s%s: not baked: %s", file->path, colon, member, file->failed.message);
+		return;
+	}
 	if (file->failed.code) {
 		output_line(out, STYLE_BAD, "%s%s%s: not baked: %s", file->path, colon, member,
 					file->failed.message);

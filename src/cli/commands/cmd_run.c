@@ -154,11 +154,10 @@ static void print_others(const struct output *out, const struct jw_recording *re
 	}
 	print_unowned(out, counts);
 	if (counts[JW_RECORDED_LOAD])
-		output_note(
-			out,
-			"your cache has %zu new modules that the program made, or that are in other files%s",
-			new,
-			new ? "; run the command again to see whether every run makes the same modules" : "");
+		output_note(out, "your cache has %s from the program itself or from other files%s",
+					TEXT_COUNT(new, "new module", "new modules"),
+					new ? "; run the command again to see whether every run makes the same modules"
+						: "");
 }
 
 /* ---- the files of the modules */

@@ -888,6 +888,9 @@ static int list_packages(struct jw_error *err, struct scan_run *run, const struc
 		(file && jw_index_list(err, run->asked.index, file, &run->list)))
 		return -1;
 	fetching_end(&run->asked.fetching);
+	if (!run->list.count)
+		output_error(&run->cli->out, "%s: its markers leave out every package on this machine",
+					 file);
 	return 0;
 }
 

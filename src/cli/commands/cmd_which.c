@@ -687,9 +687,10 @@ static int answer_package(struct jw_error *err, struct cli *cli, const struct gp
 	return result;
 }
 
-/* Answers for all requested packages. Packages of a file that jitwarm's list lacks are counted. */
+/* Answers for all requested packages. Packages of a file (NULL: none) that jitwarm's list lacks are
+ * counted. */
 static int answer_all(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
-					  const char *const *packages, size_t count, bool listed,
+					  const char *const *packages, size_t count, const char *file,
 					  struct which_document *document)
 {
 	size_t unknown = 0;
@@ -707,12 +708,12 @@ static int answer_all(struct jw_error *err, struct cli *cli, const struct gpu_ta
 		if (why.code != JW_ERR_NOT_FOUND || document->count > answered ||
 			options_given(&cli->options, "ask"))
 			return error_copy(err, &why);
-		if (!listed)
+		if (!file)
 			return refuse_unknown(err, cli, wanted.name);
 		unknown++;
 	}
 	if (!document->count)
-		return error_set(err, JW_ERR_NOT_FOUND, "jitwarm has a list of none of these packages");
+		return error_set(err, JW_ERR_NOT_FOUND, "%s: jitwarm's list has none of these packages", file);
 	if (unknown)
 		output_note(&cli->out, "%s left out: not in jitwarm's list",
 					TEXT_COUNT(unknown, "package", "packages"));
@@ -778,7 +779,11 @@ static int which_run(struct jw_error *err, struct cli *cli)
 		packages = (const char *const *)names.items;
 		count = names.count;
 	}
-	result = answer_all(err, cli, &gpus, packages, count, file != NULL, &document);
+	if (names.left_out)
+		output_note(&cli->out,
+					"%s: %s left out: options, files, addresses and other lists are not followed",
+					file, TEXT_COUNT(names.left_out, "line", "lines"));
+	result = answer_all(err, cli, &gpus, packages, count, file, &document);
 	if (!result && output_wants_text(&cli->out) && !options_given(given, "ask")) {
 		struct buf command = BUF_MAX(NEXT_STEP_MAX);
 		char text[64];

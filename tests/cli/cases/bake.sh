@@ -28,6 +28,10 @@ err_has "/proc/copies: cannot hold the copies"
 printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }\n' >"$work/loose.ptx"
 run 2 bake -n "$work/loose.ptx"
 out_has "loose.ptx: not baked: a loose module, without a fat binary for machine code"
+# --quiet hides no failure.
+run 2 bake -n --quiet "$work/loose.ptx"
+out_empty
+err_has "loose.ptx: not baked: a loose module, without a fat binary for machine code"
 
 # A name that leads to no file is left out, and the exit status says so.
 run 1 bake -n "$work/$name" "$work/no-such.so"

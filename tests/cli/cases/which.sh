@@ -78,7 +78,15 @@ err_has "1 package left out: not in jitwarm's list"
 out_has "Newer releases: jitwarm which --target gtx1080 torch xgboost --ask"
 printf 'numpy\n' >requirements.txt
 run 3 which --target gtx1080 -r requirements.txt
-err_has "none of these packages"
+err_has "requirements.txt: jitwarm's list has none of these packages"
+# Lines that are no packages are left out, and counted.
+printf 'torch\n-e .\ngit+https://example.invalid/x\n-r /etc/shadow\n' >requirements.txt
+run 1 which --target gtx1080 -r requirements.txt
+err_has "requirements.txt: 3 lines left out: options, files, addresses and other lists are not followed"
+printf -- '-e .\n' >requirements.txt
+run 3 which --target gtx1080 -r requirements.txt
+err_has "requirements.txt: no line of it names a package"
+err_one_line
 run "3|64" which --target gtx1080 -r absent.txt
 err_one_line
 
