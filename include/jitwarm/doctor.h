@@ -50,6 +50,7 @@ struct jw_doctor_options {
 	 * environment. */
 	const char *const *names;
 	size_t name_count;
+	const char *environment; /* the environment that the user named; NULL for the active one */
 	bool process; /* `found` has the files that a process has loaded; the command names those of
 					 them that have modules to compile */
 	bool probe;   /* has the driver load a tiny module twice, which adds an entry of 3 KB to the

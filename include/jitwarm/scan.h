@@ -243,6 +243,10 @@ struct jw_scan_options {
  * own error. */
 int jw_scan(struct jw_error *err, const struct jw_scan_options *options);
 
+struct jw_found;
+/* Returns whether one of the files has device code; reads them until one has. */
+bool jw_has_code(const struct jw_found *found, struct jw_cancel cancel);
+
 /* The package index that pip is configured to use. It is asked by pip: that of the active Python
  * environment, else of the Python on PATH, else one that uv provides. pip never builds, so no code
  * of a package runs. */

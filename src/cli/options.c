@@ -89,15 +89,14 @@ struct arguments {
 	char **end;
 };
 
-/* Names the commands that ask about, and compile for, another GPU: with the GPU and names that were
- * typed, or with examples. */
+/* Names the commands that ask about, and compile for, another GPU; the first with the GPU and names
+ * that were typed. */
 static int no_target(struct jw_error *err, const struct options *options, const char *gpu,
 					 const struct arguments *rest)
 {
 	struct jw_target targets[JW_ARCH_MAX];
 	size_t count = 0, first = !gpu && rest->at < rest->end;
 	struct buf names = BUF_MAX(MAX_LIST);
-	bool typed;
 
 	if (first)
 		gpu = *rest->at;
@@ -106,12 +105,10 @@ static int no_target(struct jw_error *err, const struct options *options, const 
 	shell_add_words(&names, (const char *const *)options->operands, options->operand_count);
 	for (char **at = rest->at + first; at < rest->end && **at != '-'; at++)
 		shell_add_word(&names, *at);
-	typed = names.size && !names.overflowed;
 	error_set(err, JW_ERR_USAGE,
 			  "this command has no --target: “jitwarm scan --target %s%s” asks about another GPU, "
-			  "“jitwarm make --target %s --driver %s --fetch -o lab.jwpack%s” compiles for it",
-			  gpu, typed ? buf_text(&names) : "", gpu, jw_driver_example(targets, count),
-			  typed ? buf_text(&names) : " torch");
+			  "“jitwarm make” compiles for it",
+			  gpu, names.overflowed ? "" : buf_text(&names));
 	buf_free(&names);
 	return -1;
 }

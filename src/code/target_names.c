@@ -236,11 +236,24 @@ static bool is_of_other_family(const char *typed, const char *name)
 static const char *gpu_nearest_name(const char *name)
 {
 	char typed[LONGEST];
-	struct suggest nearest;
+	struct suggest nearest = {0};
+	size_t longest = 0;
 
 	plain_product_name(name, typed);
 	if (!typed[strcspn(typed, "0123456789")])
 		return NULL; /* only a product line, to which all its GPUs are equally near */
+	/* An RTX 4090 Ti is an RTX 4090 rather than an RTX 4070 Ti. */
+	for (size_t i = 0; i < COUNT(names); i++) {
+		const size_t length = strlen(names[i].name);
+
+		if (length > longest && text_starts(typed, names[i].name) &&
+			names[i].name[strcspn(names[i].name, "0123456789")] && !text_is_digit(typed[length])) {
+			longest = length;
+			nearest.best = names[i].name;
+		}
+	}
+	if (nearest.best)
+		return nearest.best;
 	nearest = suggest_for(typed, strlen(typed));
 	for (size_t i = 0; i < COUNT(names); i++)
 		if (!is_of_other_family(typed, names[i].name))

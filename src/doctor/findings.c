@@ -2,6 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <jitwarm/scan.h>
+
 #include "base/mem.h"
 #include "base/text.h"
 #include "code/release.h"
@@ -21,21 +23,35 @@
 static bool has_no_gpu(const struct examination *seen, struct finding_draft *draft)
 {
 	const struct jw_system *system = seen->system;
-	char word[SHELL_WORD], name[SHELL_WORD + 1] = "", *shown;
+	const char *environment = seen->options->environment;
+	char word[SHELL_WORD], name[SHELL_WORD + 16] = "", *shown;
+	bool has_code;
 
 	if (system->gpu_count)
 		return false;
 	shown = os_env("CUDA_VISIBLE_DEVICES");
 	if (seen->options->name_count)
 		(void)snprintf(name, sizeof name, " %s", shell_word(word, seen->options->names[0]));
+	else if (environment)
+		(void)snprintf(name, sizeof name, " --environment %s", shell_word(word, environment));
 	EVIDENCE(draft, "%s", system->why_none);
 	draft->hopeless = !system->pci_count && !os_has_gpu_file() && !os_is_wsl();
-	if (draft->hopeless)
+	has_code = seen->options->name_count ||
+			   (seen->options->found && jw_has_code(seen->options->found, seen->options->cancel));
+	if (draft->hopeless && !has_code)
+		FIX(draft,
+			"run jitwarm on the machine with the GPU; here, “jitwarm which --target %s torch” says "
+			"which versions of a package run on that GPU",
+			system->example);
+	else if (draft->hopeless)
 		FIX(draft,
 			"run jitwarm on the machine with the GPU; here, “jitwarm scan --target %s%s” says what "
 			"that machine would compile, and “jitwarm make --target %s --driver %s --fetch -o "
 			"FILE.jwpack%s” compiles it",
 			system->example, name, system->example, system->example_driver, name);
+	else if (!system->driver.library[0] && !has_code)
+		FIX(draft, "install NVIDIA's driver; a container needs --gpus all and "
+				   "NVIDIA_DRIVER_CAPABILITIES=compute,utility");
 	else if (!system->driver.library[0])
 		FIX(draft,
 			"install NVIDIA's driver; a container needs --gpus all and "

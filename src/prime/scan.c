@@ -1,3 +1,4 @@
+#include <jitwarm/find.h>
 #include <jitwarm/scan.h>
 
 #include <stdio.h>
@@ -581,4 +582,29 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 	}
 	mem_free(scan.images);
 	return result;
+}
+
+/* Ends the scan: one file is enough. */
+static int stop_at_code(struct jw_error *err, void *context, const struct jw_scan_image *image)
+{
+	(void)err;
+	(void)image;
+	*(bool *)context = true;
+	return -1;
+}
+
+bool jw_has_code(const struct jw_found *found, struct jw_cancel cancel)
+{
+	const char **paths = mem_array(found->file_count + 1, sizeof *paths);
+	bool has = false;
+
+	for (size_t i = 0; i < found->file_count; i++)
+		paths[i] = found->files[i].path;
+	(void)jw_scan(NULL, &(struct jw_scan_options){.paths = paths,
+												  .path_count = found->file_count,
+												  .image = stop_at_code,
+												  .context = &has,
+												  .cancel = cancel});
+	mem_free(paths);
+	return has;
 }

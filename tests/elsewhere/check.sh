@@ -203,7 +203,7 @@ compare 555.58.02 sm_80,sm_90 12.5
 # The result goes into a pack: imported, it equals the directory; a signed pack is accepted without further options.
 rm -rf cache there
 make=("$jitwarm" make --target sm_86 --target sm_89 --driver 550.163.01)
-timeout 300 "${make[@]}" -o cache/ "$library" >out 2>&1 && grep -q "(set CUDA_CACHE_PATH)" out || fail "--cache: $(cat out)"
+timeout 300 "${make[@]}" -o cache/ "$library" >out 2>&1 && grep -q "^Next: on the other machine, set CUDA_CACHE_PATH to this folder" out || fail "--cache: $(cat out)"
 rm -rf "$JITWARM_STATE"
 timeout 300 "${make[@]}" -o plain.jwpack "$library" >out 2>&1 || fail "-o: $(cat out)"
 timeout 300 "$jitwarm" import --allow-unsigned --cache there plain.jwpack >out 2>&1 || fail "import: $(cat out)"

@@ -490,6 +490,7 @@ static int find_faults(struct jw_error *err, struct doctoring *doctoring)
 	 * compile. */
 	options.names = doctoring->names;
 	options.name_count = doctoring->loaded ? 0 : doctoring->name_count;
+	options.environment = options_value(&cli->options, "environment");
 	options.process = doctoring->loaded;
 	if (jw_doctor(err, &options, &doctoring->result))
 		return -1;

@@ -1034,10 +1034,15 @@ static void print_next(const struct prime_outcome *priming, const struct jw_prim
 	case NEXT_NONE: break;
 	case NEXT_FILLED:
 		output_line(&priming->cli->out, STYLE_PLAIN,
-					is_own_cache(system->cache.path)
+					priming->elsewhere.given || is_own_cache(system->cache.path)
 						? "%s now has the entries that driver %s looks for."
 						: "%s now has the entries that driver %s looks for (set CUDA_CACHE_PATH).",
 					system->cache.path, jw_driver_text(driver, &system->driver.version));
+		if (priming->elsewhere.given && !is_own_cache(system->cache.path))
+			next_step(&priming->cli->out, STYLE_PLAIN,
+					  "Next: on the other machine, set CUDA_CACHE_PATH to this folder or a copy of "
+					  "it before programs start",
+					  NULL);
 		break;
 	case NEXT_START: print_start(priming, &result->plan); break;
 	}

@@ -378,34 +378,15 @@ static bool is_relative(void)
 	return relative;
 }
 
-/* Ends the scan: one file is enough. */
-static int stop_at_code(struct jw_error *err, void *context, const struct jw_scan_image *image)
-{
-	(void)err;
-	(void)image;
-	*(bool *)context = true;
-	return -1;
-}
-
 /* Returns whether the active environment has device code, so that a scan has an answer. */
 static bool environment_has_code(void)
 {
-	const struct jw_find_options find = {.cancel = cli_cancel};
-	struct jw_scan_options scan = {.cancel = cli_cancel, .image = stop_at_code};
 	struct jw_found *found;
-	const char **paths;
-	bool has = false;
+	bool has;
 
-	if (jw_find(NULL, &find, &found))
+	if (jw_find(NULL, &(struct jw_find_options){.cancel = cli_cancel}, &found))
 		return false;
-	paths = mem_array(found->file_count + 1, sizeof *paths);
-	for (size_t i = 0; i < found->file_count; i++)
-		paths[i] = found->files[i].path;
-	scan.paths = paths;
-	scan.path_count = found->file_count;
-	scan.context = &has;
-	(void)jw_scan(NULL, &scan);
-	mem_free(paths);
+	has = jw_has_code(found, cli_cancel);
 	jw_found_free(found);
 	return has;
 }

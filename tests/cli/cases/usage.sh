@@ -12,9 +12,9 @@ wrong() {
 wrong "no command is called “prmie”" prmie
 wrong "did you mean “help”" hepl
 # The lines that help have the GPU and names that were typed
-wrong "“jitwarm scan --target rtx5090 xgboost” asks about another GPU, “jitwarm make --target rtx5090 --driver 58" prime --target rtx5090 xgboost
+wrong "“jitwarm scan --target rtx5090 xgboost” asks about another GPU, “jitwarm make” compiles for it" prime --target rtx5090 xgboost
 wrong "“jitwarm scan --target rtx2080 xgboost numpy” asks" prime xgboost --target=rtx2080 numpy
-wrong "“jitwarm make --target rtx3070 --driver 550.163.01 --fetch -o lab.jwpack torch” compiles" prime --target
+wrong "“jitwarm scan --target rtx3070” asks" prime --target
 wrong "this command has no --target: “jitwarm scan" prime --taget X
 wrong "unknown option --taget (did you mean --target?)" make --taget X
 # Only a file or a package that jitwarm has a list of is worth a line
