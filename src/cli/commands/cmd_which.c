@@ -17,7 +17,10 @@
 #include "os/folders.h"
 #include "os/interrupt.h"
 
-enum { MAX_ROWS = 10, MAX_LINE = 1 << 12 };
+enum {
+	MAX_ROWS = 10,
+	MAX_NAMED = 5 /* the most names of packages that are left out */
+};
 
 /* ---- the document */
 
@@ -108,8 +111,8 @@ static const struct json_field which_fields[] = {
 	JSON(struct which_document, platform,
 		 "the platform of the wheels: `linux`, `linux-aarch64` or `windows`"),
 	JSON(struct which_document, python, "the version of Python", .presence = JSON_UNLESS_NULL),
-	JSON_FORMATTED("driver", struct which_document, driver, document_driver,
-				   "the driver in question"),
+	JSON_FORMATTED("driver", struct which_document, driver, document_needs,
+				   "the driver in question; missing for the newest one", .presence = JSON_IF_SET),
 	JSON_LIST_OF("answers", struct which_document, answers, count,
 				 JSON_TABLE(struct jw_which, answer_fields), "an object for each package and GPU"),
 	{0},
@@ -131,8 +134,7 @@ static bool same_time(const struct jw_which_release *a, const struct jw_which_re
 static bool same_answer(const struct jw_which_release *a, const struct jw_which_release *b)
 {
 	return a->answer == b->answer && text_same(a->why, b->why) &&
-		   (a->answer == JW_WHICH_FAILS ? !a->pin == !b->pin
-										: text_same(a->library, b->library)) &&
+		   (a->answer == JW_WHICH_FAILS ? !a->pin == !b->pin : text_same(a->library, b->library)) &&
 		   (a->answer != JW_WHICH_COMPILES || a->loading == b->loading);
 }
 
@@ -231,11 +233,29 @@ static bool is_any_known(const struct jw_which *which)
 	return false;
 }
 
+/* Returns whether a release has no row unless all are requested: nothing is known of it though
+ * something is known of others, or it has no wheel for the platform though a newer and an older one
+ * have. */
+static bool has_no_row(const struct jw_which *which, size_t at)
+{
+	bool newer = false, older = false;
+
+	if (which->releases[at].answer == JW_WHICH_UNKNOWN)
+		return is_any_known(which);
+	if (which->releases[at].answer != JW_WHICH_NO_WHEEL)
+		return false;
+	for (size_t i = 0; i < which->count; i++)
+		if (which->releases[i].answer != JW_WHICH_NO_WHEEL) {
+			newer = newer || i < at;
+			older = older || i > at;
+		}
+	return newer && older;
+}
+
 /* Adds rows of releases with the same answer, newest first; returns the number of rows that were
- * left out. Unknown releases have a row only if all are requested, or none is known. */
+ * left out. */
 static size_t add_rows(struct table *table, const struct jw_which *which, bool all)
 {
-	const bool known_alone = !all && is_any_known(which);
 	size_t rows = 0, left_out = 0, next;
 
 	for (size_t i = 0; i < which->count; i = next) {
@@ -243,12 +263,12 @@ static size_t add_rows(struct table *table, const struct jw_which *which, bool a
 		struct jw_which_release most = *first;
 
 		next = i + 1;
-		if (known_alone && first->answer == JW_WHICH_UNKNOWN)
+		if (!all && has_no_row(which, i))
 			continue;
 		for (; !all && next < which->count; next++) {
 			const struct jw_which_release *release = &which->releases[next];
 
-			if (known_alone && release->answer == JW_WHICH_UNKNOWN)
+			if (has_no_row(which, next))
 				continue;
 			if (!same_answer(first, release) || !same_time(last, release))
 				break;
@@ -331,12 +351,19 @@ static bool has_other_index(const char *package)
 
 static void print_other_index(const struct cli *cli, const struct jw_which *which)
 {
-	if (has_other_index(which->package))
+	char *index = os_env("PIP_INDEX_URL");
+
+	if (index && *index && !strstr(index, "//pypi.org/"))
+		output_line(&cli->out, STYLE_PLAIN,
+					"PIP_INDEX_URL names another index than PyPI, whose builds may differ. To ask "
+					"this index, use --ask.");
+	else if (has_other_index(which->package))
 		output_line(&cli->out, STYLE_PLAIN,
 					"PyTorch's own index has builds of %s for other CUDA versions, which may run "
 					"if the builds on PyPI do not. To ask this index, set PIP_INDEX_URL to its "
 					"address, which PyTorch's page “Get Started” shows, and use --ask.",
 					which->package);
+	mem_free(index);
 }
 
 /* Prints why no release runs: the GPU, or the driver, the Python or the platform. */
@@ -440,8 +467,6 @@ static int print_which(struct jw_error *err, const struct cli *cli,
 		print_install(cli, document, which, which->newest);
 	if (!one && which->newest_compiles)
 		print_install(cli, document, which, which->newest_compiles);
-	if (!strcmp(document->index, "PyPI"))
-		print_other_index(cli, which);
 	return result;
 }
 
@@ -683,6 +708,8 @@ static int answer_package(struct jw_error *err, struct cli *cli, const struct gp
 		if (output_wants_text(&cli->out))
 			result = print_which(err, cli, document, which, wanted->version);
 	}
+	if (!result && output_wants_text(&cli->out) && !strcmp(document->index, "PyPI"))
+		print_other_index(cli, &document->answers[document->count - 1]);
 	jw_asked_close(asked);
 	return result;
 }
@@ -693,31 +720,37 @@ static int answer_all(struct jw_error *err, struct cli *cli, const struct gpu_ta
 					  const char *const *packages, size_t count, const char *file,
 					  struct which_document *document)
 {
+	struct buf left_out = BUF_MAX(4096);
 	size_t unknown = 0;
+	int result = 0;
 
 	document->answers = mem_array(count * gpus->count, sizeof *document->answers);
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; !result && i < count; i++) {
 		const size_t answered = document->count;
 		struct wanted wanted;
 		struct jw_error why;
 
-		if (read_wanted(err, packages[i], &wanted))
-			return -1;
-		if (!answer_package(&why, cli, gpus, &wanted, document))
+		result = read_wanted(err, packages[i], &wanted);
+		if (result || !answer_package(&why, cli, gpus, &wanted, document))
 			continue;
 		if (why.code != JW_ERR_NOT_FOUND || document->count > answered ||
 			options_given(&cli->options, "ask"))
-			return error_copy(err, &why);
-		if (!file)
-			return refuse_unknown(err, cli, wanted.name);
-		unknown++;
+			result = error_copy(err, &why);
+		else if (!file)
+			result = refuse_unknown(err, cli, wanted.name);
+		else if (unknown++ < MAX_NAMED)
+			buf_add(&left_out, "%s%s", left_out.size ? ", " : "", wanted.name);
 	}
-	if (!document->count)
-		return error_set(err, JW_ERR_NOT_FOUND, "%s: jitwarm's list has none of these packages", file);
-	if (unknown)
-		output_note(&cli->out, "%s left out: not in jitwarm's list",
-					TEXT_COUNT(unknown, "package", "packages"));
-	return 0;
+	if (!result && !document->count)
+		result =
+			error_set(err, JW_ERR_NOT_FOUND, "%s: jitwarm's list has none of these packages", file);
+	else if (!result && unknown > MAX_NAMED)
+		output_note(&cli->out, "%s and %zu more: not in jitwarm's list, so left out",
+					buf_text(&left_out), unknown - MAX_NAMED);
+	else if (!result && unknown)
+		output_note(&cli->out, "%s: not in jitwarm's list, so left out", buf_text(&left_out));
+	buf_free(&left_out);
+	return result;
 }
 
 /* Returns whether an environment is active: with --target, the Python of PATH does not count. */

@@ -60,13 +60,14 @@ out_has "pip install torch==2.4.1"
 
 # JSON has no sentences except reasons.
 run 1 which --target gtx1080,rtx4090 --json torch xgboost
-json 'd["schema"] == "jitwarm.which/1" and d["index"] == "PyPI" and d["platform"] == "linux" and len(d["answers"]) == 4'
+json '"driver" not in d and d["schema"] == "jitwarm.which/1" and d["index"] == "PyPI" and d["platform"] == "linux" and len(d["answers"]) == 4'
 json '[(a["package"], a["target"]) for a in d["answers"]] == [("torch", "sm_61"), ("torch", "sm_89"), ("xgboost", "sm_61"), ("xgboost", "sm_89")]'
 json 'd["answers"][0]["newest"] == "2.7.1" and d["answers"][1]["newest"] == d["answers"][1]["releases"][0]["version"]'
 json '[r for r in d["answers"][0]["releases"] if r["version"] == "2.8.0"][0]["why"] == "no code for sm_61"'
 json '{r["answer"] for r in d["answers"][0]["releases"]} <= {"runs", "part_fails", "fails", "unknown", "no_wheel"}'
 run 1 which --target rtx3070 --driver 550 --json torch
 json 'd["answers"][0]["releases"][0]["needs"].startswith("580")'
+json 'd["driver"] == "550 (CUDA 12.4)"'
 json 'not any("needs" in r for r in d["answers"][0]["releases"] if r["answer"] == "runs")'
 
 # A list of packages: the unknown ones are counted.
@@ -74,8 +75,11 @@ printf 'torch>=2.1\nnumpy==1.26 ; python_version < "3.13"\n# a comment\nXGBoost\
 run 1 which --target gtx1080 -r requirements.txt
 out_has "torch from PyPI"
 out_has "xgboost from PyPI"
-err_has "1 package left out: not in jitwarm's list"
+err_has "numpy: not in jitwarm's list, so left out"
 out_has "Newer releases: jitwarm which --target gtx1080 torch xgboost --ask"
+printf '%s\n' torch a{1..7} >requirements.txt
+run 1 which --target gtx1080 -r requirements.txt
+err_has "a1, a2, a3, a4, a5 and 2 more: not in jitwarm's list, so left out"
 printf 'numpy\n' >requirements.txt
 run 3 which --target gtx1080 -r requirements.txt
 err_has "requirements.txt: jitwarm's list has none of these packages"
@@ -232,3 +236,18 @@ run 0 which --target rtx4090 --platform linux xformers==0.0.30
 run 0 which --target h100 --platform linux cuml-cu12
 run 2 which --target gtx1080 --platform linux cuml-cu12
 out_has "fail: no code for sm_61"
+# Another index of pip's is named: its builds may differ from PyPI's.
+PIP_INDEX_URL=https://example.org/simple run 1 which --target gtx1080 --platform linux xgboost
+out_has "PIP_INDEX_URL names another index than PyPI, whose builds may differ. To ask this index, use --ask."
+PIP_INDEX_URL=https://pypi.org/simple run 1 which --target gtx1080 --platform linux xgboost
+out_lacks "PIP_INDEX_URL"
+# The other index is named once for a package, not for each GPU.
+run 1 which --target gtx1080,rtx4090 --platform linux torch
+[[ $(grep -c "PyTorch's own index" "$out") == 1 ]] || fail "not once"
+# A release without a wheel for the platform splits no row, except with --all; the newest ones and the oldest ones have a row.
+run 1 which --target gtx1080 --platform linux xgboost
+out_has "  3.2.0 – 0.90   run as they are"
+run 1 which --target gtx1080 --platform linux --all xgboost
+out_has "has no wheel for this platform"
+run 2 which --target gtx1080 --platform windows torch
+out_has "– 1.0.1   have no wheel for this platform"
