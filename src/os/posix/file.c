@@ -144,13 +144,15 @@ size_t os_root_length(const char *path)
 int path_open(struct jw_error *err, const char *path, int flags)
 {
 	struct at at;
+	/* A folder's default access list would replace the umask. */
+	const mode_t mode = flags & O_CREAT ? 0666 & ~os_creation_mask() : 0;
 	struct stat stat;
 	int fd;
 
 	if (at_enter(err, path, (flags & O_ACCMODE) != O_RDONLY, &at))
 		return -1;
 	do
-		fd = at_open(&at, flags, 0666);
+		fd = at_open(&at, flags, mode);
 	while (fd < 0 && errno == EINTR);
 	/* Another account may have made the file in a folder for everyone, after the folder was
 	 * examined. In folders of os_follow_none_below it can make none. */
