@@ -35,6 +35,7 @@ def kind(schema, many=""):
 
 def meaning(schema):
     text = schema.get("description", "")
+    assert "container" not in text, f"“piece of code”, since a container is Docker's to readers: {text}"
     if not all(f"`{name}`" in text for name in schema.get("enum", [])):
         text += ": " * bool(text) + ", ".join(f"`{name}`" for name in schema["enum"])
     return text

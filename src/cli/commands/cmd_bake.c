@@ -51,24 +51,25 @@ static const struct json_field baked_file_fields[] = {
 				.presence = JSON_UNLESS_NULL),
 	FILE_MEMBER(output, "the copy that was written; for a member of a wheel, the new wheel",
 				.presence = JSON_UNLESS_NULL),
-	FILE_MEMBER(modules,
-				"containers that the driver would compile or the CUDA runtime link, once for each "
-				"GPU: `baked` + `no_room` + `uncompiled` + `unknown` + `unlinked`, unless "
-				"`dry_run`"),
-	FILE_MEMBER(baked, "containers that have machine code for the GPU in the copy"),
-	FILE_MEMBER(no_room, "containers that are too small for the code and cannot move"),
-	FILE_MEMBER(uncompiled, "containers whose machine code is not in the cache"),
 	FILE_MEMBER(
-		unknown,
-		"containers whose code has a form that bake does not write or the driver does not load"),
+		modules,
+		"pieces of code that the driver would compile or the CUDA runtime link, once for each "
+		"GPU: `baked` + `no_room` + `uncompiled` + `unknown` + `unlinked`, unless "
+		"`dry_run`"),
+	FILE_MEMBER(baked, "pieces of code that have machine code for the GPU in the copy"),
+	FILE_MEMBER(no_room, "pieces of code that are too small for the code and cannot move"),
+	FILE_MEMBER(uncompiled, "pieces of code whose machine code is not in the cache"),
+	FILE_MEMBER(unknown, "pieces whose code has a form that bake does not write or the "
+						 "driver does not load"),
 	FILE_MEMBER(texts, "PTX texts in the program's data, which cannot be replaced"),
 	FILE_MEMBER(
 		linked,
-		"containers among `baked` that hold the result of a link, which no start has to repeat"),
+		"pieces among `baked` that hold the result of a link, which no start has to repeat"),
 	FILE_MEMBER(unlinked,
 				"results of device linking that could not be made: a start may still link them"),
-	FILE_MEMBER(moved, "containers that moved to the end of the copy because they did not fit into "
-					   "their own space"),
+	FILE_MEMBER(moved,
+				"pieces of code that moved to the end of the copy because they did not fit into "
+				"their own space"),
 	FILE_MEMBER(size_before_bytes, "the size of the library"),
 	FILE_MEMBER(size_after_bytes, "the size of the copy"),
 	JSON_INSIDE_OF("drivers", struct jw_bake_file, drivers, driver_count,
@@ -85,7 +86,7 @@ static const struct json_field bake_fields[] = {
 				   "the driver or compiler that made the machine code"),
 	JSON(struct bake_document, result.uncompiled, "modules that could not be compiled"),
 	JSON_AS("uncompiled_why", struct bake_document, result.uncompiled_why.message,
-			"the first container that was not compiled, and why, in one line",
+			"the first piece of code that was not compiled, and why, in one line",
 			.presence = JSON_IF_SET),
 	JSON(struct bake_document, result.interrupted, "the run was ended by Ctrl-C"),
 	JSON_LIST_OF("files", struct bake_document, result.files, result.file_count,
@@ -443,12 +444,13 @@ static const struct json_field verified_bake_fields[] = {
 	VERIFIED(path, "the library, or the wheel that it is a member of"),
 	VERIFIED(member, "for a library inside a wheel: its name in the wheel",
 			 .presence = JSON_UNLESS_NULL),
-	VERIFIED(containers, "containers that a start loads, counted once for each GPU architecture"),
-	VERIFIED(refused, "containers that the driver did not load"),
+	VERIFIED(containers,
+			 "pieces of code that a start loads, counted once for each GPU architecture"),
+	VERIFIED(refused, "pieces of code that the driver did not load"),
 	VERIFIED(
 		too_old,
-		"containers whose code is too new for the driver, so that a program that loads them fails"),
-	VERIFIED(entries, "entries that loading the containers added to an empty cache"),
+		"pieces whose code is too new for the driver, so that a program that loads them fails"),
+	VERIFIED(entries, "entries that loading the pieces added to an empty cache"),
 	VERIFIED(compiler_opened, "the driver opened its compiler library, which links too"),
 	JSON_AS("failed", struct jw_bake_verified, failed.message,
 			"why the library could not be verified, in one line", .presence = JSON_IF_SET),

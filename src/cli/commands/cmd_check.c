@@ -36,7 +36,7 @@ static const struct json_field count_fields[] = {
 	GPU(damaged, "cold modules whose entry is damaged; `prime` replaces the entry"),
 	GPU(unread, "cold modules whose entry this account cannot read"),
 	JSON_MEMBERS_OF(struct jw_check_gpu, fate, &document_fate),
-	GPU(unplanned.cannot, "containers with code that the driver cannot use"),
+	GPU(unplanned.cannot, "pieces with code that the driver cannot use"),
 	GPU(unplanned.lacking,
 		"pieces that have no code for this GPU, of files that do not fail: programs that use "
 		"these pieces fail"),

@@ -42,13 +42,13 @@ struct scan_package_document {
 
 static const struct json_field reason_fields[] = {
 	VERDICT_AS("exclusive", cannot_exclusive,
-			   "containers whose only code is for an `a` or `f` target that is not this GPU"),
-	VERDICT_AS(
-		"too_new", cannot_too_new,
-		"containers whose PTX version, kind of entry or machine code is too new for the driver"),
+			   "pieces whose only code is for an `a` or `f` target that is not this GPU"),
+	VERDICT_AS("too_new", cannot_too_new,
+			   "pieces of code whose PTX version, kind of entry or machine code is too new for the "
+			   "driver"),
 	VERDICT_AS("zstd", cannot_zstd,
-			   "containers whose code is compressed in a way that this driver cannot read"),
-	VERDICT_AS("damaged", cannot_damaged, "containers whose code is damaged"),
+			   "pieces whose code is compressed in a way that this driver cannot read"),
+	VERDICT_AS("damaged", cannot_damaged, "pieces whose code is damaged"),
 	{0},
 };
 
@@ -114,21 +114,23 @@ static const struct json_field estimate_fields[] = {
 };
 
 static const struct json_field verdict_fields[] = {
-	VERDICT(native, "containers with machine code for exactly this architecture"),
+	VERDICT(native, "pieces of code with machine code for exactly this architecture"),
 	VERDICT(compatible,
-			"containers with machine code for another architecture that runs on this GPU"),
-	VERDICT(link, "containers with relocatable code and usable PTX"),
-	VERDICT(jit, "containers with PTX that the driver compiles"),
-	VERDICT(tile, "containers with Tile IR, which the driver compiles at its first load; whether "
-				  "it is in the cache is unknown"),
-	VERDICT(unknown, "containers with a kind of entry that jitwarm does not know; `other` has the "
-					 "number of the kind"),
-	VERDICT(cannot, "containers in which the driver takes code that it cannot use"),
-	VERDICT(nothing, "containers that have code only for other or newer architectures"),
+			"pieces of code with machine code for another architecture that runs on this GPU"),
+	VERDICT(link, "pieces of code with relocatable code and usable PTX"),
+	VERDICT(jit, "pieces of code with PTX that the driver compiles"),
+	VERDICT(tile,
+			"pieces of code with Tile IR, which the driver compiles at its first load; whether "
+			"it is in the cache is unknown"),
+	VERDICT(unknown,
+			"pieces of code with a kind of entry that jitwarm does not know; `other` has the "
+			"number of the kind"),
+	VERDICT(cannot, "pieces in which the driver takes code that it cannot use"),
+	VERDICT(nothing, "pieces that have code only for other or newer architectures"),
 	VERDICT(pieces,
-			"containers with code that the CUDA runtime registers, with the objects that a link "
+			"pieces with code that the CUDA runtime registers, with the objects that a link "
 			"left out, or of a loose file"),
-	VERDICT(lacking, "containers among `pieces` without code for this GPU; a program that uses one "
+	VERDICT(lacking, "pieces among `pieces` without code for this GPU; a program that uses one "
 					 "of them fails"),
 	VERDICT(family_alone,
 			"all of `lacking` is code for the GPUs of one family (`sm_90a`), which programs choose "
@@ -159,7 +161,7 @@ static const struct json_field verdict_fields[] = {
 		"`prime` leaves that part out without `--all`; also true for what packages' tests load, "
 		"where that part is all of `jit_modules`"),
 	JSON_PART("cannot_reasons", JSON_TABLE(struct jw_scan_verdicts, reason_fields),
-			  "the containers of `cannot`, by reason"),
+			  "the pieces of `cannot`, by reason"),
 	JSON_PART("estimate", JSON_TABLE(struct jw_scan_verdicts, estimate_fields),
 			  "the predicted cost of compiling `jit_modules`, and of a link if one is needed"),
 	{0},
@@ -256,18 +258,18 @@ static const struct json_field entry_fields[] = {
 };
 
 static const struct json_field piece_fields[] = {
-	JSON(struct jw_piece, containers, "the number of containers that this object describes"),
+	JSON(struct jw_piece, containers, "the number of pieces of code that this object describes"),
 	JSON(
 		struct jw_piece, role,
 		"`registered`: the CUDA runtime hands it to the driver at start; `relocatable`: input of a "
 		"link; `loose`: the library loads it itself",
 		.names = role_names),
 	JSON(struct jw_piece, linked, "the result of device linking", .presence = JSON_IF_SET),
-	JSON(struct jw_piece, empty, "true: the container holds no kernel and no variable",
+	JSON(struct jw_piece, empty, "true: the piece holds no kernel and no variable",
 		 .presence = JSON_IF_SET),
 	JSON_LIST_OF("entries", struct jw_piece, entries, entry_count,
 				 JSON_TABLE(struct jw_piece_entry, entry_fields),
-				 "the entries of a container, by architecture; those of one architecture are in "
+				 "the entries of a piece, by architecture; those of one architecture are in "
 				 "the order of "
 				 "the file"),
 	{0},
@@ -282,7 +284,8 @@ static const struct json_field image_fields[] = {
 	ROW(size_bytes, "the size of the file, or of the member of the archive"),
 	ROW(format, "the format of the file: `elf`, `pe`, `fatbin`, `cubin` or `ptx`",
 		.names = format_names),
-	ROW(containers, "fat binaries; a loose cubin or PTX counts as one, as does each PTX text in a "
+	ROW(containers, "pieces of code: fat binaries; a loose cubin or PTX counts as one, as does "
+					"each PTX text in a "
 					"program's data"),
 	JSON_MAP_OF("cubins", struct jw_scan_image, cubins, cubin_count,
 				JSON_TABLE(struct jw_scan_count, count_pair),
@@ -294,16 +297,17 @@ static const struct json_field image_fields[] = {
 	JSON_MAP_OF("other", struct jw_scan_image, other, other_count,
 				JSON_TABLE(struct jw_scan_count, count_pair),
 				"entries of other kinds by name: `lto-ir`, `kind 0x80`"),
-	ROW(damaged, "places that look like a container but are not sound"),
+	ROW(damaged, "places that look like a piece of code but are not sound"),
 	ROW(runtime_cuda, "the CUDA version (12040) of the file's CUDA runtime: the version of the "
 					  "library that the file is linked to, and of its own compiler; 0: unknown"),
 	ROW(runtime_shared,
 		"true: the CUDA runtime is another file (`libcudart.so.12`), not a part of this file"),
-	ROW(wrappers_known, "whether it is known which containers are `linked`"),
-	JSON_LIST_OF("pieces", struct jw_scan_image, pieces, piece_count,
-				 JSON_TABLE(struct jw_piece, piece_fields),
-				 "the containers of the file; containers that are alike for every GPU and driver "
-				 "share an object"),
+	ROW(wrappers_known, "whether it is known which pieces are `linked`"),
+	JSON_LIST_OF(
+		"pieces", struct jw_scan_image, pieces, piece_count,
+		JSON_TABLE(struct jw_piece, piece_fields),
+		"the pieces of code of the file; pieces that are alike for every GPU and driver share "
+		"an object"),
 	JSON_MAP_OF("verdicts", struct jw_scan_image, verdicts, verdict_count,
 				JSON_TABLE(struct jw_scan_verdicts, verdict_pair),
 				"what becomes of the file's code on each GPU; `{}` without a GPU"),
@@ -396,7 +400,8 @@ static const struct json_field scan_fields[] = {
 const struct json_table document_scan = {
 	.schema = "jitwarm.scan/1",
 	.fields = scan_fields,
-	.end = "A verdict counts containers, each under the first that holds of `native` to `nothing`.",
+	.end = "A verdict counts pieces of code, each under the first that holds of `native` to "
+		   "`nothing`.",
 };
 
 /* ---- the text */
