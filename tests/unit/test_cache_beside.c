@@ -7,17 +7,18 @@
 #include "held_lock.h"
 #include "index_bytes.h"
 #include "open_files.h"
+#include "renames.h"
 
 static unsigned locks;
 static bool rename_fails;
 
-int renameat(int from_fd, const char *from, int to_fd, const char *to)
+static int renames(int from_dir, const char *from, int to_dir, const char *to, unsigned flags)
 {
 	if (rename_fails) {
 		errno = EIO;
 		return -1;
 	}
-	return (int)syscall(SYS_renameat2, from_fd, from, to_fd, to, 0);
+	return rename_really(from_dir, from, to_dir, to, flags);
 }
 
 int rename(const char *from, const char *to)

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "entries.h"
 #include "packs.h"
+#include "renames.h"
 #include "share/object_entry.h"
 
 enum { ENTRIES = 3, SM = 86, MOST = 1 << 20 };
@@ -210,13 +211,12 @@ TEST(claims_are_made_and_respected)
 	end();
 }
 
-/* Replaces the C library's function: another node's claim follows this one's at once. */
+/* Another node's claim follows this one's at once. */
 static unsigned another_claims;
 
-__attribute__((visibility("default"))) int renameat(int from_dir, const char *from, int to_dir,
-													const char *to)
+static int renames(int from_dir, const char *from, int to_dir, const char *to, unsigned flags)
 {
-	const int result = (int)syscall(SYS_renameat2, from_dir, from, to_dir, to, 0);
+	const int result = rename_really(from_dir, from, to_dir, to, flags);
 
 	/* the first rename is that of this node's file */
 	if (another_claims && text_ends(to, ".claim") && !--another_claims)
