@@ -186,11 +186,27 @@ mkdir "$open/bin"
 } >"$open/bin/jitwarm"
 chmod 755 "$open/bin/jitwarm"
 account=$(getent passwd nobody >/dev/null && echo nobody)
-for number in $mallory ${account:+$(id -u nobody)}; do
+# A sudo like the real one: the account gets few variables, and a PATH of the system's.
+mkdir "$open/sudo"
+cat >"$open/sudo/sudo" <<S
+#!/bin/bash
+[[ \$1 == -u ]] || exit 98
+user=\$2 group=\$(id -g "\$2")
+shift 2
+[[ \$1 != -g ]] || { group=\${2#"#"} && shift 2; }
+exec env -i PATH="$open/bin:/usr/sbin:/usr/bin:/sbin:/bin" TERM="\$TERM" SUDO_USER=root setpriv --reuid="\$user" --regid="\$group" --init-groups "\$@"
+S
+chmod 755 "$open/sudo/sudo"
+mkdir "$open/none" && for name in runuser setpriv setsid; do ln -s "$(command -v $name)" "$open/none"; done
+for number in $mallory ${account:+$(id -u nobody) sudo}; do
+	with=$open/none wanted=" setpriv --reuid=$number "
+	[[ $number != "$(id -u nobody 2>/dev/null)" ]] || wanted="runuser --pty -u nobody -- env "
+	[[ $number != sudo ]] || { with=$open/sudo wanted="sudo -u nobody env " && number=$(id -u nobody); }
 	mkdir -m 700 "$open/theirs" && chown "$number" "$open/theirs"
-	(export CUDA_CACHE_PATH="$open/theirs/a cache" JITWARM_STATE=$open/theirs/state XDG_CONFIG_HOME=$work/config && run 2 prime --no-store "$sample") || exit 1
+	(export CUDA_CACHE_PATH="$open/theirs/a cache" JITWARM_STATE=$open/theirs/state XDG_CONFIG_HOME=$work/config JITWARM="env PATH=$with $JITWARM" && run 2 prime --no-store "$sample") || exit 1
 	line=$(to_type)
-	(export XDG_CONFIG_HOME=$work/config CUDA_CACHE_PATH="$open/theirs/a cache" JITWARM_STATE=$open/theirs/state && typed "$line") ||
+	[[ " $line" == *"$wanted"* ]] || fail "the line is: $line"
+	(export XDG_CONFIG_HOME=$work/config CUDA_CACHE_PATH="$open/theirs/a cache" JITWARM_STATE=$open/theirs/state PATH=$open/sudo:$PATH && typed "$line") ||
 		fail "the line does not work: $line"
 	(($(cached "$open/theirs/a cache") > 5)) || fail "$line has filled nothing"
 	[[ -z $(find "$open/theirs" -not -user "$number") ]] || fail "not the account's: $(find "$open/theirs" -not -user "$number")"
@@ -235,6 +251,13 @@ as_mallory mkdir "$home/project" && environment "$home/project/.venv" 1.0 && cho
 # Neither does it read the pyproject.toml in such a project, which could allow what root's lint refuses.
 printf '[tool.jitwarm.lint]\nnonsense = true\n' >"$home/project/pyproject.toml"
 (cd "$home/project" && run '0|1' lint "$sample" && err_has "pyproject.toml: root does not read it: $home $theirs") || exit 1
+# Neither does root's status read other accounts' caches: it says the same with them and without.
+rm -rf "$home"/.[a-z]* && CUDA_CACHE_PATH=$home/.nv/ComputeCache JITWARM_TRUST_ACCOUNTS=$mallory run 0 prime "$sample" && chown -R $mallory "$home/.nv"
+(($(cached "$home/.nv/ComputeCache") > 5)) || fail "the account has no cache"
+mkdir -p "$open/people/etc" && echo "mallory:x:$mallory:$mallory::$home:/bin/sh" >"$open/people/etc/passwd"
+printf 'UID_MIN 1000\nUID_MAX 65000\n' >"$open/people/etc/login.defs"
+(export JITWARM_SYSTEM_ROOT=$open/people && run '0|1|2' status && mv "$out" "$work/with" && mv "$home/.nv" "$home/nv" && run '0|1|2' status) || exit 1
+diff "$work/with" "$out" || fail "status shows another account's cache"
 # Root does not examine other accounts' programs: the message is the line to type.
 run 2 doctor --user nobody
 err_has "jitwarm doctor --user nobody"
