@@ -217,21 +217,21 @@ static int no_command(struct jw_error *err, struct cli *cli, char **words, size_
 	}
 	if (!group && !names_code(words[0], option)) {
 		error_set(err, JW_ERR_USAGE,
-				  "no command is called “%.100s”; a file or package follows one, as in “jitwarm "
-				  "check torch”",
+				  "no command is called “%.100s”: name a command before the file or package, as in "
+				  "“jitwarm check torch”",
 				  words[0]);
 	} else if (!group) {
 		shell_add_word(&text, words[0]);
-		error_set(
-			err, JW_ERR_USAGE,
-			"no command is called “%.100s”; files and packages follow one: “jitwarm check%s”, "
-			"“jitwarm prime%s”",
-			words[0], buf_text(&text), buf_text(&text));
+		error_set(err, JW_ERR_USAGE,
+				  "no command is called “%.100s”: name a command before files and packages: "
+				  "“jitwarm check%s”, “jitwarm prime%s”",
+				  words[0], buf_text(&text), buf_text(&text));
 	} else {
 		cli->group = words[0];
 		commands_list_second(&text, cli->commands, words[0], strlen(words[0]));
 		if (count > 1)
-			error_set(err, JW_ERR_USAGE, "no command is called “%.100s %.100s”; it takes: %s",
+			error_set(err, JW_ERR_USAGE,
+					  "no command is called “%.100s %.100s”; the second word is one of: %s",
 					  words[0], words[1], buf_text(&text));
 		else
 			error_set(err, JW_ERR_USAGE, "“%.100s” needs a second word: %s", words[0],
@@ -317,7 +317,7 @@ static int check_operands(struct jw_error *err, const struct cli *cli)
 	for (size_t i = 0; i < options->operand_count; i++)
 		if (!cli->command->hidden && cli->command != &command_help &&
 			options_is_flag(options, options->operands[i]) && !os_exists(options->operands[i]))
-			return error_set(err, JW_ERR_USAGE, "“%.100s”: an option has dashes: --%.100s",
+			return error_set(err, JW_ERR_USAGE, "“%.100s”: an option begins with dashes: --%.100s",
 							 options->operands[i], options->operands[i]);
 	/* On Windows a quoted word does not end at a backslash and a quote: from "C:\t\" --json a
 	 * program gets one word, C:\t" --json. No file there can have that name. */
@@ -429,7 +429,7 @@ static int apply_settings(struct jw_error *err, struct cli *cli)
 		return -1;
 	cli->out.progress_json = options_has_given(options, "progress");
 	if (cli->out.progress_json && strcmp(options_value(options, "progress"), "json") != 0)
-		return error_set(err, JW_ERR_USAGE, "--progress: “%.100s” is not json",
+		return error_set(err, JW_ERR_USAGE, "--progress takes json, not “%.100s”",
 						 options_value(options, "progress"));
 	if (command->no_operands && options->operand_count)
 		return error_set(err, JW_ERR_USAGE, "“%.100s”: %s", options->operands[0],

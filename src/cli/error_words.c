@@ -13,7 +13,8 @@ static const struct {
 	{"2",
 	 "CUDA_ERROR_OUT_OF_MEMORY",
 	 {"CUDA out of memory", "out of memory"},
-	 "the GPU's memory is full, which jitwarm does not change"},
+	 "the GPU's memory is full, which jitwarm cannot change: use a smaller batch or model, or end "
+	 "other programs that use the GPU"},
 	{"35",
 	 "cudaErrorInsufficientDriver",
 	 {"insufficient for CUDA runtime"},
@@ -43,7 +44,7 @@ static const struct {
 	 "CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
 	 {"unsupported toolchain"},
 	 "the PTX is newer than the driver reads: “jitwarm doctor” names the library or compiler, and "
-	 "the driver that it needs"},
+	 "the driver that is needed"},
 	{"500",
 	 "CUDA_ERROR_NOT_FOUND",
 	 {"named symbol not found"},

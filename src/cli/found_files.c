@@ -18,7 +18,9 @@ void found_files_print_without(const struct output *out, const char *name, const
 	const char *with = jw_with_gpu_code(name, version);
 
 	if (is_for_mac(name, version)) {
-		output_line(out, STYLE_PLAIN, "%s: for macOS, which has no CUDA", name);
+		output_line(out, STYLE_PLAIN,
+					"%s: a file for macOS, which has no CUDA: name a file for Linux or Windows",
+					name);
 		return;
 	}
 	output_line(out, STYLE_PLAIN,

@@ -152,10 +152,11 @@ void gpu_targets_warn(const struct cli *cli, const struct jw_driver *driver)
 	struct jw_driver newest;
 
 	if (jw_driver_is_beyond(driver, &newest))
-		output_warning(&cli->out,
-					   "driver %s is newer than %s, the newest driver that jitwarm knows: jitwarm "
-					   "assumes that the newer driver also loads all code of the older one",
-					   jw_driver_text(text, driver), jw_driver_text(last, &newest));
+		output_warning(
+			&cli->out,
+			"driver %s is newer than %s, the newest driver that jitwarm knows: jitwarm assumes "
+			"that the newer driver also loads all code that the older driver loads",
+			jw_driver_text(text, driver), jw_driver_text(last, &newest));
 }
 
 /* Adds to an error about “rtx” that the next word, “4090”, belongs to the name. */

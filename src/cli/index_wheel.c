@@ -35,7 +35,7 @@ int index_wheel_get(struct jw_error *err, struct cli *cli, const struct gpu_targ
 	*asked = (struct index_wheel){.index = NULL};
 	for (size_t i = 0; !options_given(options, "index") && i < sizeof only / sizeof *only; i++)
 		if (options_given(options, only[i]))
-			return error_set(err, JW_ERR_USAGE, "--%s is for --index", only[i]);
+			return error_set(err, JW_ERR_USAGE, "--%s needs --index, too", only[i]);
 	if (!options_given(options, "index"))
 		return 0;
 	if (options->operand_count != 1)

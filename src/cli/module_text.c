@@ -54,11 +54,10 @@ void plan_notes_print(const struct output *out, const struct options *options, c
 void module_text_warn_evicted(const struct output *out, size_t entries)
 {
 	if (entries)
-		output_warning(
-			out,
-			"%s for the driver in use evicted: the next start compiles the modules again; raise "
-			"the limit with “jitwarm tune --apply”, or prime fewer packages",
-			TEXT_COUNT(entries, "entry", "entries"));
+		output_warning(out,
+					   "%s for this driver evicted: the next start compiles the modules again; "
+					   "raise the limit with “jitwarm tune --apply”, or prime fewer packages",
+					   TEXT_COUNT(entries, "entry", "entries"));
 }
 
 const char *forecast_text(char text[MODULE_TEXT], const char *head,

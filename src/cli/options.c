@@ -522,8 +522,8 @@ static int check_output(struct jw_error *err, const char *path, bool made)
 	return made || may_replace(path)
 			   ? 0
 			   : error_set(err, JW_ERR_USAGE,
-						   "%s: exists, and jitwarm has not written it: name another file, or "
-						   "remove this one first",
+						   "%s: exists, and jitwarm has not written this file: name another file, "
+						   "or remove this file first",
 						   path);
 }
 

@@ -193,8 +193,8 @@ int output_script(struct jw_error *err, const struct output *output, const char 
 		if (!length || (text_is_hidden(point) && !strchr("\n\t", text[at]) &&
 						strncmp(text + at, "\r\n", 2) != 0))
 			return error_set(err, JW_ERR_USAGE,
-							 "the line “%.*s” would have hidden or control characters: rename that "
-							 "file or folder",
+							 "the line “%.*s” would have hidden or control characters: rename the "
+							 "file or folder that the line names",
 							 (int)strcspn(text + begin, "\r\n"), text + begin);
 		if (text[at] == '\n')
 			begin = at + 1;

@@ -99,7 +99,7 @@ int pack_report_key(struct jw_error *err, const struct cli *cli, struct jw_expor
 	options->state_dir = cli->system->state_dir;
 	if (!options_given(given, "sign"))
 		return options_has(given, "key") && options_typed(given, "key")
-				   ? error_set(err, JW_ERR_USAGE, "--key is for --sign")
+				   ? error_set(err, JW_ERR_USAGE, "--key needs --sign, too")
 				   : 0;
 	options->sign_key = options_value(given, "key");
 	if (!options->sign_key)
@@ -117,12 +117,14 @@ static void print_left_out(const struct output *out, const struct jw_export_resu
 		size_t count;
 		const char *what;
 	} lines[] = {
-		{result->other_drivers, "of drivers other than this machine's (--all includes them)"},
+		{result->other_drivers,
+		 "of drivers other than this machine's driver (--all includes these entries)"},
 		{result->other_targets, "for other GPUs"},
 		{result->not_cuda, "of OpenCL or of an unknown form"},
-		{result->unsuited, "whose cubin or options another machine could not check"},
-		{result->damaged, "damaged (“jitwarm cache verify” lists them)"},
-		{result->unreadable, "that this account cannot read (“jitwarm cache verify” lists them)"},
+		{result->unsuited, "whose machine code or options another machine could not check"},
+		{result->damaged, "damaged (“jitwarm cache verify” lists these entries)"},
+		{result->unreadable,
+		 "that this account cannot read (“jitwarm cache verify” lists these entries)"},
 	};
 
 	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
@@ -188,7 +190,7 @@ static void print_pack_groups(const struct output *out, const struct jw_import_r
 					verdict_names[group->verdict], TEXT_COUNT(group->entries, "entry", "entries"),
 					*group->target ? group->target : "other GPUs",
 					*group->driver ? group->driver : "of several versions",
-					group->carried ? ", carried over to this machine's" : "",
+					group->carried ? ", carried over to this machine's driver" : "",
 					*group->why ? ": " : "", group->why);
 	}
 }
@@ -214,7 +216,7 @@ void pack_report_import(const struct output *out, const struct jw_import_result 
 				 "entries with other bytes replaced");
 	if (result->dry_run && result->evicted)
 		output_line(out, STYLE_WARN,
-					"%s of other programs, %s, would be evicted: nothing is imported without a "
+					"%s of other programs, %s, would be evicted: nothing was imported: first set a "
 					"larger CUDA_CACHE_MAXSIZE",
 					TEXT_COUNT(result->evicted, "old entry", "old entries"),
 					text_bytes(bytes, result->evicted_bytes));

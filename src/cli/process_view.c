@@ -114,7 +114,8 @@ int process_view_read(struct jw_error *err, int pid, struct process_view *ret_vi
 		if (os_process_used(&why, pid, &use) && why.code == JW_ERR_NOT_FOUND)
 			return error_copy(err, &why);
 	}
-	return error_set(err, JW_ERR_IO, "process %d: no permission to see what it has loaded", pid);
+	return error_set(err, JW_ERR_IO,
+					 "process %d: no permission to see the files that the process has loaded", pid);
 }
 
 void process_view_free(struct process_view *view)

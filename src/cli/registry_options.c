@@ -24,8 +24,8 @@ int registry_arguments_place(struct jw_error *err, const struct cli *cli,
 	given->place = given->rest ? first : setting;
 	if (!given->place)
 		return error_set(err, JW_ERR_USAGE,
-						 "name a registry: oci://HOST/REPOSITORY; “jitwarm config registry "
-						 "oci://HOST/REPOSITORY” keeps one");
+						 "name a registry: oci://HOST/REPOSITORY, or set one for all commands: "
+						 "“jitwarm config registry oci://HOST/REPOSITORY”");
 	return jw_registry_name_check(err, given->place);
 }
 

@@ -51,17 +51,18 @@ static void add_compiled(struct buf *text, const struct verdict_row *row, unsign
 		if (lazy)
 			buf_add(text, "; otherwise a program compiles what it uses, when it first uses it");
 		else if (forecast->loading == JW_LOADING_MIXED)
-			buf_add(text, "; otherwise a program compiles some of them when it first uses them");
+			buf_add(text,
+					"; otherwise a program compiles some of these modules when it first uses them");
 		return;
 	}
 	buf_add(text,
-			row->nameless && lazy                   ? "up to %s, if not in the cache"
-			: row->nameless                         ? "%s to compile, if not in the cache"
-			: lazy                                  ? "up to %s"
-			: forecast->loading == JW_LOADING_MIXED ? "%s to compile, some of them when a program "
-													  "first uses them"
-			: jw_may_need_none(&forecast->start)    ? "%s to compile that programs may not need"
-													: "%s to compile",
+			row->nameless && lazy ? "up to %s, if not in the cache"
+			: row->nameless       ? "%s to compile, if not in the cache"
+			: lazy                ? "up to %s"
+			: forecast->loading == JW_LOADING_MIXED
+				? "%s to compile, some only when a program first uses them"
+			: jw_may_need_none(&forecast->start) ? "%s to compile that programs may not need"
+												 : "%s to compile",
 			modules);
 	if (details & VERDICT_PTX || row->nameless)
 		buf_add(text, " (%s of PTX)", text_bytes(size, row->ptx_bytes));
@@ -136,7 +137,7 @@ static void add_lacking(struct buf *text, const struct jw_scan_verdicts *verdict
 {
 	buf_add(text,
 			verdicts->lacking == 1
-				? "%zu of %s has no code for this GPU: a program that uses it fails"
+				? "%zu of %s has no code for this GPU: programs that use this piece fail"
 				: "%zu of %s have no code for this GPU: programs that use these pieces fail",
 			verdicts->lacking, TEXT_COUNT(verdicts->pieces, "piece", "pieces"));
 	if (*verdicts->kernels)
@@ -228,7 +229,7 @@ enum style verdict_print_file(struct buf *line, const struct jw_scan_verdicts *v
 		buf_add(line, "%s%s of kind 0x%x, which jitwarm does not know", separator(line),
 				TEXT_COUNT(verdicts->unknown, "piece", "pieces"), verdicts->unknown_kind);
 	if (!line->size && verdicts->cannot && native)
-		buf_add(line, "runs as it is, except for what follows");
+		buf_add(line, "runs as it is, except for the following");
 	add_cannot(line, verdicts);
 	if (verdicts->runs && verdicts->lacking) {
 		buf_add(line, "%s", line->size ? "; " : "runs as it is, but ");

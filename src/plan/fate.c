@@ -271,22 +271,23 @@ static void format_share(char text[FATE_TEXT], const struct file_fate *fate, con
 			text, FATE_TEXT,
 			fails ? "will fail: %zu of %s need driver %s or newer"
 			: is->too_new == 1
-				? "%zu of %s needs driver %s or newer: a program that uses it fails"
+				? "%zu of %s needs driver %s or newer: programs that use this piece fail"
 				: "%zu of %s need driver %s or newer: programs that use these pieces fail",
 			is->too_new, pieces, jw_driver_text(driver, &is->needs));
 	else if (hopeless == REASON_TOO_NEW)
-		(void)text_format(text, FATE_TEXT,
-						  fails ? "will fail: %zu of %s have PTX that no known driver reads"
-						  : lacking == 1 ? "%zu of %s has PTX that no known driver reads: a "
-										   "program that uses it fails"
-										 : "%zu of %s have PTX that no known driver reads: "
-										   "programs that use these pieces fail",
-						  lacking, pieces);
+		(void)text_format(
+			text, FATE_TEXT,
+			fails ? "will fail: %zu of %s have PTX that no known driver reads"
+			: lacking == 1
+				? "%zu of %s has PTX that no known driver reads: programs that use this piece fail"
+				: "%zu of %s have PTX that no known driver reads: "
+				  "programs that use these pieces fail",
+			lacking, pieces);
 	else if (hopeless == REASON_DAMAGED)
 		(void)text_format(text, FATE_TEXT,
 						  fails ? "will fail: %zu of %s are damaged"
 						  : lacking == 1
-							  ? "%zu of %s is damaged: a program that uses it fails"
+							  ? "%zu of %s is damaged: programs that use this piece fail"
 							  : "%zu of %s are damaged: programs that use these pieces fail",
 						  lacking, pieces);
 	else if (!fails && lacking == is->pieces)
@@ -296,7 +297,7 @@ static void format_share(char text[FATE_TEXT], const struct file_fate *fate, con
 		(void)text_format(
 			text, FATE_TEXT,
 			fails          ? "will fail: %zu of %s have no code for %s"
-			: lacking == 1 ? "%zu of %s has no code for %s: a program that uses it fails"
+			: lacking == 1 ? "%zu of %s has no code for %s: programs that use this piece fail"
 						   : "%zu of %s have no code for %s: programs that use these pieces fail",
 			lacking, pieces, sm);
 	if (fate->kernels && *fate->kernels && is->lacking + is->too_new < is->pieces)

@@ -51,7 +51,7 @@ static int check_owner(struct jw_error *err, const char *path, struct lines *lin
 		return -1;
 	if (stat.owner != account.owner)
 		add_advice(lines, mem_printf("%s: belongs to another account (number %u; this one is %u), "
-									 "whose programs may use it, too",
+									 "whose programs may use this cache, too",
 									 path, stat.owner, account.owner));
 	os_account_free(&account);
 	return 0;
@@ -151,8 +151,8 @@ static void check_place(const char *path, const char *there, uint64_t more_bytes
 		add_advice(lines, what);
 		mem_free(cure);
 	} else if (loss_of(path) == OS_LOST_AT_RESTART)
-		add_advice(lines, mem_printf("%s is lost at a restart (a folder in memory, or one that is "
-									 "emptied): then everything is compiled again",
+		add_advice(lines, mem_printf("%s is lost at a restart (a folder in memory, or a folder "
+									 "that the system empties): then everything is compiled again",
 									 path));
 	if (os_is_roaming(path))
 		add_advice(lines, mem_printf("%s is in a roaming profile, which is copied at every logon; "

@@ -57,7 +57,7 @@ static int check_ours(struct jw_error *err, struct os_file *file, const char *pa
 		return -1;
 	if (got && (got < sizeof start || memcmp(start, beginning, sizeof start) != 0))
 		return error_set(err, JW_ERR_FORMAT,
-						 "%s: not a log of jitwarm, not written to; name another file", path);
+						 "%s: not a log of jitwarm, and left unchanged: name another file", path);
 	return 0;
 }
 

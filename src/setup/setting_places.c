@@ -139,7 +139,8 @@ int places_of(struct jw_error *err, enum jw_scope scope, struct setting_places *
 
 	if (os_variables_kept()) {
 		if (scope == JW_SCOPE_SHELL)
-			return error_set(err, JW_ERR_UNSUPPORTED, "--scope %s: not on Windows; user or system",
+			return error_set(err, JW_ERR_UNSUPPORTED,
+							 "--scope %s: not available on Windows; use user or system",
 							 jw_scope_name(scope));
 	} else if (add_places(err, scope, shell_of_account(), &places)) {
 		places_free(&places);

@@ -90,7 +90,7 @@ static int add_units(struct jw_error *err, struct jw_startup *startup,
 	if (service) {
 		if (!is_service_name(service))
 			return error_set(err, JW_ERR_USAGE,
-							 "--service %.100s: a service's name without “.service”", service);
+							 "--service %.100s: name the service without “.service”", service);
 		folder = place_system_path("/etc/systemd/system");
 		own = mem_printf("%s/jitwarm@%s.service.d/60-jitwarm.conf", folder, service);
 		result =

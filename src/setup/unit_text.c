@@ -141,7 +141,8 @@ int startup_text(struct jw_error *err, enum startup_form form, const struct star
 	int result = -1;
 
 	if (!task && account && strpbrk(account, " \t\r\n%\\\"'"))
-		return error_set(err, JW_ERR_USAGE, "--account %.100s: not a name of an account", account);
+		return error_set(err, JW_ERR_USAGE, "--account %.100s: not the name of an account",
+						 account);
 	if ((task || !quote_systemd(err, &line, facts->program)) &&
 		!append_arguments(err, facts->options, form == STARTUP_AHEAD,
 						  task ? quote_windows : quote_systemd, &line)) {
@@ -188,8 +189,9 @@ int startup_utf16(struct jw_error *err, const char *text, struct buf *wide)
 		size_t length = text_utf8_next(text, left, &point);
 
 		if (!length)
-			return error_set(err, JW_ERR_USAGE,
-							 "a task cannot hold a name that is not UTF-8; rename it");
+			return error_set(
+				err, JW_ERR_USAGE,
+				"a task cannot hold a name that is not UTF-8: rename the file or folder");
 		if (point < 0x10000 ? append_unit16(err, wide, point)
 							: append_unit16(err, wide, 0xd800 + ((point - 0x10000) >> 10)) ||
 								  append_unit16(err, wide, 0xdc00 + ((point - 0x10000) & 0x3ff)))

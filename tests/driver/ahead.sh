@@ -85,7 +85,7 @@ state noticed True
 case $part in
 whole)
 	PHANTOM_MODULE_VERSION=$former under "$next" sm_86 "$build/src/jitwarm" check --target native "$library" >"$scratch/out"
-	grep -q "^Driver $next is installed and starts after the next boot" "$scratch/out" && grep -qxF "Next: jitwarm ahead $library" "$scratch/out" ||
+	grep -q "^Driver $next is installed and starts at the next boot" "$scratch/out" && grep -qxF "Next: jitwarm ahead $library" "$scratch/out" ||
 		fail "no advice: $(cat "$scratch/out")"
 	under "$former" sm_86 python3 "$scratch/level.py" || fail "the program with an option under $former"
 	as 0 ahead "$library"

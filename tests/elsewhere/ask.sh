@@ -81,7 +81,7 @@ ask sized --target sm_86 pure==1.0 grown==1.9
 is "a release of the second package" 2 1 "1.9  runs as it is"
 ask sized --target sm_86 grown==9
 is "no such release" 3 0 "${site#http://}/sized/simple has no release 9 of grown"
-grep -q "looks for it" err && fail "it names --ask: $(cat err)"
+grep -q "looks for this release" err && fail "it names --ask: $(cat err)"
 # An index may give no sizes in its pages; its HTML may have addresses without a hash.
 rm -r state
 ask good --target sm_86 grown

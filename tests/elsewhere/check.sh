@@ -116,7 +116,7 @@ if [ "$kind" = fake ]; then
 	baked_by 12.2 550.163.01 sm_86 "$library" # nvJitLink, new in 12.0, links its result
 	grep -q "With --cache DIR, the next run continues" out && ok "bake: what is gone" || fail "nothing is said to be gone: $(cat out)"
 	baked_by 12.2 550.163.01 sm_90 "$library" # 11.8 lacks sm_90a, for which the driver compiles
-	grep -q "8 modules not compiled, the first: $library at 0x[0-9a-f]* (sm_90): ptxas ended with status 3" out && ok "why it was not compiled" || fail "no reason: $(cat out)"
+	grep -q "8 modules not compiled; the reason for the first: $library at 0x[0-9a-f]* (sm_90): ptxas ended with status 3" out && ok "why it was not compiled" || fail "no reason: $(cat out)"
 	baked_by 12.4 550.163.01 sm_86 newer.so
 	baked_by 12.8 570.26 sm_86,sm_120 "$library" # one version for both
 	rm -rf store/12.8
@@ -149,7 +149,7 @@ if [ "$kind" = fake ]; then
 	expect 1 0 "its code works, but is not the driver's own" $sm --driver 550.163.01 --ptxas 12.2/ptxas "$library"
 	echo '{"schema":"jitwarm.driver/1","stamp":"no stamp"}' >bad
 	expect 3 0 "bad: not a profile of a driver" $sm --driver ./bad "$library"
-	expect 64 0 "--driver: a profile names its driver itself" $sm --driver ./bad --driver 550.163.01 "$library"
+	expect 64 0 "--driver: a profile already names the driver: leave out the version" $sm --driver ./bad --driver 550.163.01 "$library"
 	expect 2 0 "does not say which ptxas it is" $sm --driver 550.163.01 --ptxas /bin/true "$library"
 	expect 3 0 "No such file" $sm --driver 550.163.01 --ptxas nowhere "$library"
 	expect 0 0 "no device code found" $sm --driver 550.163.01 --ptxas 12.4/ptxas "$build/tests/framework/framework-app"

@@ -397,8 +397,8 @@ TEST_WITH(a_piece_without_code_is_said, make_folder, remove_folder)
 	plan = plan_folder(&target, 1, NULL, false);
 	assert_int_equal(plan->fates.count, 0);
 	assert_int_equal(plan->note_count, 1);
-	assert_non_null(strstr(plan->notes[0], "a.so: 1 of 2 pieces has no code for sm_86: a program "
-										   "that uses it fails"));
+	assert_non_null(strstr(plan->notes[0], "a.so: 1 of 2 pieces has no code for sm_86: programs "
+										   "that use this piece fail"));
 	plan_free(plan);
 	small_fatbin_library("b.so", &data);
 	plan = plan_folder(&target, 1, NULL, false);

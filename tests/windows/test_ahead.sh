@@ -30,7 +30,7 @@ exits 1 'ahead without a compiler'
 json_is 'd["state"], d["modules"], d["ready"]' "('no-compiler', $modules, 0)"
 [ -z "$(comm -23 <(echo "$before") <(entries))" ] || fail 'entries of the running driver are gone'
 newer_jitwarm startup status
-says 'Driver 560.70 is installed and starts after the next boot'
+says 'Driver 560.70 is installed and starts at the next boot'
 jitwarm check "$sample_dll"
 exits 0 'check under the running driver'
 

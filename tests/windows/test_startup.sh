@@ -117,7 +117,7 @@ exits 0 'startup enable --replace'
 rm "$task"
 jitwarm startup status
 exits 1 'startup status of a task that was deleted by hand'
-says 'Nothing primes automatically'
+says 'Automatic priming is off'
 : > "$tasks/told.txt"
 jitwarm startup disable
 exits 0 'startup disable of a task that was deleted by hand'

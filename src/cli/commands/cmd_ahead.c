@@ -57,8 +57,8 @@ static const char *ahead_rest(const struct jw_ahead *ahead)
 {
 	switch (ahead->state) {
 	case JW_AHEAD_NOTICED: return "; “jitwarm ahead” prepares them";
-	case JW_AHEAD_UNFINISHED: return "; “jitwarm ahead” compiles the rest";
-	case JW_AHEAD_COMPILING: return "; the rest is being compiled";
+	case JW_AHEAD_UNFINISHED: return "; “jitwarm ahead” compiles the other modules";
+	case JW_AHEAD_COMPILING: return "; the other modules are being compiled";
 	case JW_AHEAD_NO_ROOM:
 		return !ahead_is_prepared(ahead)
 				   ? "; the cache limit has no space for the other modules. To raise the limit: "
@@ -66,7 +66,7 @@ static const char *ahead_rest(const struct jw_ahead *ahead)
 				   : "; the cache limit has no space for the other modules. They are compiled, and "
 					 "wait in the store for the boot";
 	case JW_AHEAD_NO_COMPILER: return "; the compiler of that driver is missing: ";
-	case JW_AHEAD_FAILED: return "; the rest failed: ";
+	case JW_AHEAD_FAILED: return "; the other modules failed: ";
 	case JW_AHEAD_NONE:
 	case JW_AHEAD_READY:
 	case JW_AHEAD_LIVE:
@@ -83,21 +83,20 @@ void ahead_print(const struct output *out, const char *head, const struct jw_ahe
 		return;
 	if (ahead->state == JW_AHEAD_NOTICED && !ahead->modules) {
 		output_line(out, STYLE_WARN,
-					ahead->named
-						? "%sDriver %s: nothing is prepared for it yet."
-						: "%sDriver %s is installed and starts after the next boot: “jitwarm "
-						  "ahead” prepares the cache for it.",
+					ahead->named ? "%sThe cache is not yet prepared for driver %s."
+								 : "%sDriver %s is installed and starts at the next boot: “jitwarm "
+								   "ahead” prepares the cache for this driver.",
 					head, ahead->next);
 		return;
 	}
-	output_line(out, ahead->ready < ahead->modules ? STYLE_WARN : STYLE_GOOD,
-				ahead->named ? "%sDriver %s: %zu of %s ready for it%s%s."
-							 : "%sDriver %s is installed and starts after the next boot: %zu of %s "
-							   "ready for it%s%s.",
-				head, ahead->next, ahead->ready,
-				TEXT_COUNT(ahead->modules, "module is", "modules are"), rest,
-				ahead->state == JW_AHEAD_FAILED || ahead->state == JW_AHEAD_NO_COMPILER ? ahead->why
-																						: "");
+	output_line(
+		out, ahead->ready < ahead->modules ? STYLE_WARN : STYLE_GOOD,
+		ahead->named
+			? "%sDriver %s: %zu of %s ready for it%s%s."
+			: "%sDriver %s is installed and starts at the next boot: %zu of %s ready for it%s%s.",
+		head, ahead->next, ahead->ready, TEXT_COUNT(ahead->modules, "module is", "modules are"),
+		rest,
+		ahead->state == JW_AHEAD_FAILED || ahead->state == JW_AHEAD_NO_COMPILER ? ahead->why : "");
 }
 
 static void print_ahead(const struct output *out, const struct jw_ahead *ahead)
@@ -112,7 +111,7 @@ static void print_ahead(const struct output *out, const struct jw_ahead *ahead)
 	else if (ahead->state == JW_AHEAD_LIVE)
 		output_line(
 			out, ahead->ready < ahead->modules ? STYLE_WARN : STYLE_GOOD,
-			"Driver %s is running: %zu of %s ready (the previous driver had compiled them all).",
+			"Driver %s is running: %zu of %s ready (the previous driver had compiled all of them).",
 			ahead->running, ahead->ready, TEXT_COUNT(ahead->modules, "module is", "modules are"));
 	else if (ahead->state == JW_AHEAD_UNDONE)
 		output_line(out, STYLE_PLAIN,
@@ -145,7 +144,7 @@ static void on_reused(void *context, const struct jw_ahead *ahead)
 					TEXT_COUNT(ahead->modules, "module has", "modules have"), ahead->next);
 	else if (ahead->pending)
 		output_line(out, STYLE_PLAIN,
-					"Driver %s is running, and driver %s starts after the next boot: %zu of %s an "
+					"Driver %s is running, and driver %s starts at the next boot: %zu of %s an "
 					"entry for the next driver.",
 					ahead->running, ahead->next, ahead->ready,
 					TEXT_COUNT(ahead->modules, "module has", "modules have"));
@@ -243,8 +242,8 @@ static int prepare_ahead(struct jw_error *err, struct preparing *preparing,
 		jw_tune_result_free(tuned);
 	}
 	output_line(out, STYLE_PLAIN,
-				"From the next login on, the cache limit is larger; the remaining modules are "
-				"compiled after the boot.");
+				"From the next login on, the cache limit is larger. “jitwarm ahead” compiles the "
+				"other modules after the boot.");
 	return 0;
 }
 
@@ -279,7 +278,7 @@ static int ahead_run(struct jw_error *err, struct cli *cli)
 		cli->failure = EXIT_CANNOT;
 		return error_set(err, JW_ERR_NOT_FOUND,
 						 "cannot tell which driver is running: no NVIDIA kernel module is loaded, "
-						 "or its version cannot be read");
+						 "or the version of the module cannot be read");
 	}
 	print_ahead(&cli->out, ahead);
 	if (ahead->state != JW_AHEAD_UNDONE &&

@@ -152,7 +152,7 @@ static void print_baked(const struct cli *cli, const struct jw_bake_file *file, 
 					TEXT_COUNT(file->unknown, "piece of code", "pieces of code"));
 	if (file->texts)
 		output_line(out, STYLE_WARN,
-					"  %s in the data not baked: only fat binaries have space for machine code",
+					"  %s in the program's data not baked: such data has no space for machine code",
 					TEXT_COUNT(file->texts, "PTX source", "PTX sources"));
 	if (file->unlinked)
 		output_line(out, STYLE_WARN,
@@ -234,13 +234,13 @@ static int report(struct cli *cli, const struct jw_bake_result *result,
 	if (result->interrupted || result->uncompiled)
 		cli_end_with(cli, EXIT_COLD);
 	if (result->uncompiled && result->uncompiled_why.code)
-		output_line(&cli->out, STYLE_WARN, "%s not compiled, the first: %s",
+		output_line(&cli->out, STYLE_WARN, "%s not compiled; the reason for the first: %s",
 					TEXT_COUNT(result->uncompiled, "module", "modules"),
 					result->uncompiled_why.message);
 	if ((result->interrupted || result->uncompiled) && cli->system->scratch)
 		output_line(&cli->out, STYLE_PLAIN,
 					"The compiled code was not kept. With --cache DIR, the next run continues "
-					"where this one stopped.");
+					"where this run stopped.");
 	print_summary(cli, result, found);
 	return document_print(&cli->out, &document_bake,
 						  &(struct bake_document){.result = *result, .dry_run = dry_run});
@@ -340,8 +340,9 @@ static int bake_run(struct jw_error *err, struct cli *cli)
 
 	for (size_t i = 0; i < sizeof only / sizeof *only; i++)
 		if (options_given(options, only[i]) && !is_for_others(options))
-			return error_set(err, JW_ERR_USAGE,
-							 "--%s is for another machine: name its GPU with --target", only[i]);
+			return error_set(
+				err, JW_ERR_USAGE,
+				"--%s is for another machine: name the GPU of that machine with --target", only[i]);
 	if (!options_given(options, "output") && !options_given(options, "dry-run"))
 		return error_set(err, JW_ERR_USAGE,
 						 "name the folder for the copies with -o DIR, or add -n, which only "
@@ -479,14 +480,13 @@ static void print_verified(struct cli *cli, const struct jw_bake_verified *file)
 				file->compiler_opened ? ", the compiler library opened"
 									  : ", the compiler library not opened");
 	if (file->refused)
-		output_line(&cli->out, STYLE_BAD, "  %s: the driver refuses them",
+		output_line(&cli->out, STYLE_BAD, "  %s: the driver refuses this code",
 					TEXT_COUNT(file->refused, "piece of code", "pieces of code"));
 	if (file->too_old)
-		output_line(
-			&cli->out, STYLE_BAD,
-			"  %s: the driver %s is too old for their code: a program that loads them fails",
-			TEXT_COUNT(file->too_old, "piece of code", "pieces of code"),
-			jw_driver_text(driver, &cli->system->driver.version));
+		output_line(&cli->out, STYLE_BAD,
+					"  %s: too new for driver %s: programs that load this code fail",
+					TEXT_COUNT(file->too_old, "piece of code", "pieces of code"),
+					jw_driver_text(driver, &cli->system->driver.version));
 	if (!good)
 		cli_end_with(cli, EXIT_COLD);
 }

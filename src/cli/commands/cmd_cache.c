@@ -289,14 +289,15 @@ static void print_index(const struct output *out, const struct jw_cache_report *
 	output_count(out, STYLE_FAINT, "  ", report->rows_without_file,
 				 "row of the index names a file that is gone",
 				 "rows of the index name files that are gone");
-	output_count(out, STYLE_FAINT, "  ", report->files_without_row,
-				 "entry without a row in the index: drivers use it and do not count it",
-				 "entries without a row in the index: drivers use them and do not count them");
-	output_count(out, STYLE_FAINT, "  ", report->rows_repeated, "row of the index repeats another",
-				 "rows of the index repeat others");
+	output_count(
+		out, STYLE_FAINT, "  ", report->files_without_row,
+		"entry without a row in the index: drivers use the entry and do not count its size",
+		"entries without a row in the index: drivers use the entries and do not count their sizes");
+	output_count(out, STYLE_FAINT, "  ", report->rows_repeated,
+				 "row of the index repeats another row", "rows of the index repeat other rows");
 	output_count(out, STYLE_FAINT, "  ", report->rows_of_other_size,
-				 "row of the index counts another size than its file's",
-				 "rows of the index count other sizes than their files'");
+				 "row of the index has a size that differs from the size of its file",
+				 "rows of the index have sizes that differ from the sizes of their files");
 	output_count(out, STYLE_FAINT, "  ", report->foreign,
 				 "file or folder does not belong to a driver's cache",
 				 "files or folders do not belong to a driver's cache");
@@ -468,11 +469,10 @@ static void print_staying(const struct output *out, const struct jw_prune_result
 
 	for (size_t i = 0; i < result->staying_count && i < MAX_SHOWN; i++)
 		output_line(out, STYLE_FAINT,
-					result->staying[i].newer
-						? "  kept: %s of a driver newer than this machine's (remove them by "
-						  "--driver with its version): %s"
-						: "  kept: %s of an unknown driver or compiler library (remove them by "
-						  "--driver with its stamp): %s",
+					result->staying[i].newer ? "  kept: %s of a driver newer than this machine's "
+											   "driver (to remove them: --driver VERSION): %s"
+											 : "  kept: %s of an unknown driver or compiler "
+											   "library (to remove them: --driver STAMP): %s",
 					TEXT_COUNT(result->staying[i].entries, "entry", "entries"),
 					group_text(what, &result->staying[i]));
 }
@@ -515,7 +515,9 @@ static int read_given_drivers(struct jw_error *err, const struct options *given,
 		if (!strcmp(text, "former"))
 			options->former_drivers = true;
 		else if (options->driver_count == MAX_DRIVERS)
-			return error_set(err, JW_ERR_USAGE, "--driver: at most %d", MAX_DRIVERS);
+			return error_set(err, JW_ERR_USAGE,
+							 "--driver: more than %d; run the command again for the other drivers",
+							 MAX_DRIVERS);
 		else
 			drivers[options->driver_count++] = text;
 	}
@@ -533,9 +535,9 @@ static int read_age(struct jw_error *err, const struct options *given, uint64_t 
 						 "--older-than %.20s: the unit is missing; write %.20sd for days", text,
 						 text);
 	if (text && !*ret_s)
-		return error_set(err, JW_ERR_USAGE,
-						 "every entry is older than %.20s: “jitwarm cache clear” removes them all",
-						 text);
+		return error_set(
+			err, JW_ERR_USAGE,
+			"every entry is older than %.20s: “jitwarm cache clear” removes all entries", text);
 	return 0;
 }
 

@@ -264,11 +264,11 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu,
 	if (explain && gpu->cold)
 		output_line(out, STYLE_PLAIN, "%s", forecast_text(text, "  ", &gpu->forecast, ""));
 	if (gpu->used && gpu->used_cold)
-		output_line(out, STYLE_PLAIN, "  your runs compiled %zu of %s; %zu of them cold", gpu->used,
-					TEXT_COUNT(gpu->modules, "module", "modules"), gpu->used_cold);
+		output_line(out, STYLE_PLAIN, "  your runs compiled %zu of %s; %zu of them are cold",
+					gpu->used, TEXT_COUNT(gpu->modules, "module", "modules"), gpu->used_cold);
 	else if (gpu->used)
-		output_line(out, STYLE_GOOD, "  your runs compiled %zu of %s; all of them warm", gpu->used,
-					TEXT_COUNT(gpu->modules, "module", "modules"));
+		output_line(out, STYLE_GOOD, "  your runs compiled %zu of %s; all of them are warm",
+					gpu->used, TEXT_COUNT(gpu->modules, "module", "modules"));
 	if (gpu->restored)
 		output_line(out, STYLE_PLAIN,
 					"  “jitwarm prime” restores %zu of them from the store at once", gpu->restored);
@@ -306,13 +306,13 @@ static const char *nameless_text(char text[ANSWER_TEXT], const struct jw_check_o
 			unknown ? jw_driver_example(targets, count) : result->named);
 	else
 		/* As it was typed: 550.1 is not answered as 550.01. */
-		(void)text_format(
-			text, ANSWER_TEXT,
-			"cannot tell: jitwarm does not know the names of driver %s's cache "
-			"entries; it knows those of %s and others (“--driver list” names all). Check on a "
-			"machine with this driver",
-			asked->driver && driver->release[0] ? asked->driver : jw_driver_text(name, driver),
-			jw_driver_names(names, driver));
+		(void)text_format(text, ANSWER_TEXT,
+						  "cannot tell: jitwarm does not know the names of driver %s's cache "
+						  "entries; jitwarm knows the names for driver %s and others (“--driver "
+						  "list” names all). Check on a machine with this driver",
+						  asked->driver && driver->release[0] ? asked->driver
+															  : jw_driver_text(name, driver),
+						  jw_driver_names(names, driver));
 	return text;
 }
 

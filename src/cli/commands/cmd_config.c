@@ -159,7 +159,8 @@ static int config_change(struct jw_error *err, struct cli *cli, struct config_do
 		 * account's file. */
 		if (now && !text_starts(now->origin, document->machine_file) &&
 			(machine || !text_starts(now->origin, path)))
-			output_warning(&cli->out, "%s overrides this setting: %s", now->origin, now->value);
+			output_warning(&cli->out, "%s takes precedence over this setting: %s", now->origin,
+						   now->value);
 	}
 	buf_free(&value);
 	return result ? -1 : 0;

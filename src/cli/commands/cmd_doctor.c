@@ -144,13 +144,15 @@ static void put_finding(struct buf *text, size_t number, const struct doctor_wor
 static const char *probe_text(enum jw_probe_use use)
 {
 	switch (use) {
-	case JW_PROBE_HIT: return "the driver stores what it compiles, and loads it from its cache";
-	case JW_PROBE_REFUSED: return "the driver stores nothing";
-	case JW_PROBE_UNREAD: return "the driver stores what it compiles, and does not read it";
+	case JW_PROBE_HIT:
+		return "the driver stores compiled code in its cache, and loads the code again";
+	case JW_PROBE_REFUSED: return "the driver stores no compiled code in its cache";
+	case JW_PROBE_UNREAD:
+		return "the driver stores compiled code in its cache, but compiles the code again";
 	case JW_PROBE_FAILED: return "the driver refused a tiny module";
 	case JW_PROBE_UNSAFE:
-		return "skipped: another account could redirect what the driver writes to this cache as "
-			   "root";
+		return "skipped: another account could redirect files that the driver writes to this cache "
+			   "as root";
 	case JW_PROBE_NOT: break;
 	}
 	return "not asked";
@@ -175,7 +177,7 @@ static void put_process(struct buf *text, const struct process_view *process)
 	from = text->size;
 	buf_add(text,
 			"        %s replaced or removed since the process started (%s%s): jitwarm cannot judge "
-			"what it has loaded; start the process again",
+			"the loaded files; start the process again",
 			TEXT_COUNT(process->replaced_count, "library was", "libraries were"),
 			process->replaced[0], process->replaced_count > 1 ? ", …" : "");
 	/* Replaces line breaks in a text with names from outside, which would begin a new line of the
@@ -202,9 +204,9 @@ static void put_findings(struct buf *text, const struct doctor_document *documen
 		buf_add(text, "no device code found\n");
 	else if (!document->empty && !result->finding_count) {
 		buf_add(text,
-				"%s: %s%s. If a start is slow nevertheless, the program makes code while it runs "
-				"(NVRTC, Dr.Jit), or it waits for another compiler with its own cache (Triton, "
-				"XLA), for the choice of algorithms or for weights\n",
+				"%s: %s%s. If a start is slow nevertheless, the program generates code while it "
+				"runs (NVRTC, Dr.Jit), or it waits for another compiler with its own cache "
+				"(Triton, XLA), for the choice of algorithms or for weights\n",
 				result->troubles ? "Nothing was found in the files that could be read"
 								 : "All is well",
 				result->warm ? TEXT_COUNT(result->warm, "module", "modules")

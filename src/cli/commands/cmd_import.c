@@ -125,20 +125,23 @@ static int import_run(struct jw_error *err, struct cli *cli)
 	if (!pack)
 		return error_set(err, JW_ERR_USAGE, "name a pack");
 	if (given->operand_count > 1)
-		return error_set(err, JW_ERR_USAGE, "%s: name one pack and nothing else", pack);
+		return error_set(err, JW_ERR_USAGE, "%s: import reads one pack at a time; name only one",
+						 pack);
 	if (!strcmp(pack, "-"))
 		return error_set(
 			err, JW_ERR_USAGE,
 			"a pack cannot come from standard input, which has no signature: name a file");
 	if (text_ends(pack, ".minisig"))
-		return error_set(err, JW_ERR_USAGE, "%s: this is the signature: name the pack beside it",
-						 pack);
-	if (text_starts(pack, "oci://"))
-		return error_set(err, JW_ERR_USAGE, "%s: a registry: use “jitwarm pull”", pack);
-	if (strstr(pack, "://"))
 		return error_set(err, JW_ERR_USAGE,
-						 "%s: an address: download the file first, and the signature beside it",
-						 pack);
+						 "%s: a signature: name the pack that belongs to the signature", pack);
+	if (text_starts(pack, "oci://"))
+		return error_set(err, JW_ERR_USAGE,
+						 "%s: a registry, and import reads files: use “jitwarm pull”", pack);
+	if (strstr(pack, "://"))
+		return error_set(
+			err, JW_ERR_USAGE,
+			"%s: an address, and import reads files: download the pack and its signature first",
+			pack);
 	if (all && other)
 		return error_set(
 			err, JW_ERR_USAGE,

@@ -251,7 +251,7 @@ static void lint_print_gpu(struct buf *text, const struct jw_lint_gpu *gpu,
 				gpu->start.likely > bound->most_start_s ? "over" : "within",
 				text_duration(most, bound->most_start_s));
 	if (gpu->lacking)
-		buf_add(text, "%sa program that uses certain code of %s fails on this GPU",
+		buf_add(text, "%sprograms that use certain code of %s fail on this GPU",
 				text->size ? "; " : "", TEXT_COUNT(gpu->lacking, "file", "files"));
 	if (gpu->code.sm)
 		buf_add(text, "; avoided by %s", lint_gencode(gencode, gpu->code));
@@ -391,8 +391,8 @@ static void print_codes(const struct output *out, const struct jw_lint_result *r
 			char own[JW_TARGET_TEXT], all[JW_TARGET_TEXT];
 
 			output_line(out, STYLE_PLAIN,
-						"Building %s in place of %s costs nothing: newer GPUs compile it at their "
-						"first start instead of failing",
+						"Building %s in place of %s costs nothing: newer GPUs then compile the "
+						"code at the first start instead of failing",
 						jw_target_compute(all, plain), jw_target_compute(own, code->target));
 			continue;
 		}
@@ -795,7 +795,8 @@ static int read_project(struct jw_error *err, struct cli *cli, struct toml_table
 	int result = 0;
 
 	if (os_exists(project_file) && os_find_stranger(project_file, &stranger)) {
-		output_warning(&cli->out, "%s: root does not read it: %s; give its settings as options",
+		output_warning(&cli->out,
+					   "%s: root does not read this file: %s; give the settings as options",
 					   project_file, os_stranger_text(foreign, &stranger));
 		return 0;
 	}
@@ -854,10 +855,11 @@ static int lint_named(struct jw_error *err, struct cli *cli)
 	if (format && strcmp(format, "github") != 0)
 		return error_set(
 			err, JW_ERR_USAGE,
-			"--format takes github, not “%s”: --json prints JSON, and without both it is text",
+			"--format takes github, not “%s”; for JSON use --json, and for text neither option",
 			format);
 	if (format && cli->out.json)
-		return error_set(err, JW_ERR_USAGE, "--format github and --json are two outputs: name one");
+		return error_set(err, JW_ERR_USAGE,
+						 "--format github and --json cannot be combined: choose one");
 	if (gpu_targets_list(err, cli, "gpus", &gpus) ||
 		(driver && jw_driver_parse(err, driver, &gpus.driver)))
 		return -1;

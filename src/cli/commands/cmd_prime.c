@@ -420,7 +420,7 @@ static int prime_share_read(struct jw_error *err, const struct cli *cli, struct 
 			err, JW_ERR_USAGE,
 			"--share accepts only results that a trusted key has signed, and this account trusts "
 			"no key: run “jitwarm key generate” once, run the “jitwarm key trust” line that it "
-			"prints on each machine with another home, and repeat this command; or add "
+			"prints on each machine with another home folder, and repeat this command; or add "
 			"--share-unsigned to trust whoever can write to the folder");
 	share->options.sign_key = key.sign_key;
 	share->options.state_dir = key.state_dir;
@@ -493,7 +493,8 @@ static int target_machine_read(struct jw_error *err, struct cli *cli,
 	if (check_make_usage(err, options) || gpu_targets_read(err, cli, &elsewhere->gpus))
 		return -1;
 	if (elsewhere->gpus.named.profile && options_count(options, "driver") > 1)
-		return error_set(err, JW_ERR_USAGE, "--driver: a profile names its driver itself");
+		return error_set(err, JW_ERR_USAGE,
+						 "--driver: a profile already names the driver: leave out the version");
 	if (output && options_name_folder(output))
 		how->cache_dir = output;
 	else
@@ -567,8 +568,8 @@ static void print_reuse(const struct output *out, const struct jw_prime_result *
 					   refilled->more_notes);
 	if (refilled->entries)
 		output_line(out, STYLE_GOOD,
-					dry_run ? "%s (%s) that %s compiled before would come back from the store."
-							: "%s (%s) that %s compiled before came back from the store.",
+					dry_run ? "Would be restored from the store: %s (%s) that %s compiled before."
+							: "Restored from the store: %s (%s) that %s compiled before.",
 					TEXT_COUNT(refilled->entries, "entry", "entries"),
 					text_bytes(bytes, refilled->bytes), refilled->entries == 1 ? "was" : "were");
 	if (reuse->not_carried.code)
@@ -613,7 +614,7 @@ static void print_limit(const struct output *out, const struct jw_prime_plan *pl
 
 	if (all <= plan->limit_bytes / 2)
 		return;
-	output_line(out, STYLE_PLAIN, "The cache limit is %s, of which %s are used%s.",
+	output_line(out, STYLE_PLAIN, "The cache limit is %s, and %s of it are used%s.",
 				text_bytes(limit, plan->limit_bytes), text_bytes(used, plan->used_bytes),
 				evicts ? ": the driver will evict the oldest entries" : "");
 }
@@ -906,7 +907,7 @@ static void print_compiled(const struct output *out, const struct jw_prime_resul
 	case COMPILED_OPAQUE:
 		output_warning(out,
 					   "jitwarm does not know the form of this driver's cache: the driver has "
-					   "filled the cache in %s and added %s, whose kinds are unknown",
+					   "filled the cache in %s, and has added %s of unknown kinds",
 					   text_duration(time, run->seconds),
 					   TEXT_COUNT(run->compiled, "entry", "entries"));
 		break;
@@ -944,8 +945,8 @@ static void print_start(const struct prime_outcome *priming, const struct jw_pri
 		[START_UNJUDGED] = "Start your program again: it has nothing left to compile, except for "
 						   "code that jitwarm cannot judge.",
 		[START_GPUS] = "Start your program again: on these GPUs it has nothing left to compile.",
-		[START_LEFT_OUT] =
-			"Start your program again: it compiles at most the left-out modules of these files.",
+		[START_LEFT_OUT] = "Start your program again: it compiles no more than the left-out "
+						   "modules of these files.",
 		[START_PACKAGES] = "Start your program again: these packages are warm.",
 	};
 	const struct output *out = &priming->cli->out;
@@ -989,11 +990,12 @@ static enum left_sentence print_left(const struct prime_outcome *priming,
 					   TEXT_COUNT(run->undone, "module", "modules"));
 		break;
 	case LEFT_INTERRUPTED_REST:
-		output_warning(out, "interrupted with %s left; the same command compiles the rest",
+		output_warning(out, "interrupted with %s left; run the command again to continue",
 					   TEXT_COUNT(run->undone, "module", "modules"));
 		break;
 	case LEFT_TIME_UP:
-		output_line(out, STYLE_WARN, "The time is up with %s left: the same command continues.",
+		output_line(out, STYLE_WARN,
+					"The time is up with %s left: run the command again to continue.",
 					TEXT_COUNT(left, "module", "modules"));
 		break;
 	case LEFT_TIME_UP_SIZE:
@@ -1008,7 +1010,7 @@ static enum left_sentence print_left(const struct prime_outcome *priming,
 					TEXT_COUNT(left, "module", "modules"));
 		break;
 	case LEFT_OVER_BUDGET:
-		output_line(out, STYLE_WARN, "%s left: the same command continues.",
+		output_line(out, STYLE_WARN, "%s left: run the command again to continue.",
 					TEXT_COUNT(left, "module", "modules"));
 		break;
 	}
@@ -1520,25 +1522,25 @@ done:
 }
 
 /* Options about what to compile, for both commands. */
-#define WHAT_OPTIONS                                                                               \
-	CLI_FLAG("all",                                                                                \
-			 "Include all modules that libraries load when they need them, and loose files in "    \
-			 "test folders",                                                                       \
-			 .rare = true),                                                                        \
-		CLI_VALUE(                                                                                 \
-			"recording", "FILE",                                                                   \
-			"Compile only the modules in this recording of “jitwarm run --record”. Their PTX " \
-			"comes from the files that you name, else from the files that the recording lists",    \
-			.names = NAMES_FILE),                                                                  \
-		CLI_ENVIRONMENT,                                                                           \
-		CLI_VALUE("nvrtc-options", "OPTIONS",                                                      \
-				  "Compile *.cu files with these NVRTC options, which must be the options that "   \
-				  "the program uses",                                                              \
-				  .rare = true),                                                                   \
-		CLI_VALUE("nvrtc", "FILE|PACKAGE",                                                         \
-				  "Use this NVRTC, which must be the NVRTC that the program uses: a library, a "   \
-				  "toolkit, or a package that has or requires NVRTC",                              \
-				  .names = NAMES_FILE_OR_NAME, .rare = true),                                      \
+#define WHAT_OPTIONS                                                                                  \
+	CLI_FLAG("all",                                                                                   \
+			 "Include all modules that libraries load when they need them, and loose files in "       \
+			 "test folders",                                                                          \
+			 .rare = true),                                                                           \
+		CLI_VALUE(                                                                                    \
+			"recording", "FILE",                                                                      \
+			"Compile only the modules in this recording of “jitwarm run --record”, with the PTX " \
+			"from the files that you name, else from the files that the recording lists",             \
+			.names = NAMES_FILE),                                                                     \
+		CLI_ENVIRONMENT,                                                                              \
+		CLI_VALUE("nvrtc-options", "OPTIONS",                                                         \
+				  "Compile *.cu files with these NVRTC options, which must be the options that "      \
+				  "the program uses",                                                                 \
+				  .rare = true),                                                                      \
+		CLI_VALUE("nvrtc", "FILE|PACKAGE",                                                            \
+				  "Use this NVRTC, which must be the NVRTC that the program uses: a library, a "      \
+				  "toolkit, or a package that has or requires NVRTC",                                 \
+				  .names = NAMES_FILE_OR_NAME, .rare = true),                                         \
 		CLI_FLAG("dry-run", "Only report the modules to compile", .letter = 'n')
 #define JOBS_OPTION                                                                                \
 	CLI_NUMBER("jobs", "N", "Compile with N workers; the default is one per core", .letter = 'j',  \

@@ -125,7 +125,7 @@ static void print_unowned(const struct output *out, const size_t counts[OTHER + 
 	if (counts[JW_RECORDED_LOAD])
 		output_note(out,
 					"%s in no file that was searched: the program made such code while it ran "
-					"(NVRTC, Triton), or it is in another file; name that file before “--”",
+					"(NVRTC, Triton), or the code is in another file; name that file before “--”",
 					TEXT_COUNT(counts[JW_RECORDED_LOAD], "module is", "modules are"));
 	if (counts[JW_RECORDED_LINK])
 		output_note(out, "%s in no file that was searched",
@@ -239,12 +239,12 @@ static void print_advice(const struct output *out, const struct command_document
 	for (size_t i = 0; i < document->recording.text_count; i++)
 		bytes += strlen(document->recording.texts[i].zstd);
 	if (document->file && result->texts)
-		output_note(out, "%s holds the program's own PTX of %s (%s)", document->file,
+		output_note(out, "%s holds PTX of the program itself, for %s (%s)", document->file,
 					TEXT_COUNT(result->texts, "module", "modules"), text_bytes(size, bytes));
 	if (document->file && (result->found || result->texts))
 		print_step(out, "to prime just these modules", "jitwarm prime --recording", document->file);
 	else if (document->file)
-		output_note(out, "%s: written; it has no module that “jitwarm prime” could compile",
+		output_note(out, "%s: the recording has no module that “jitwarm prime” could compile",
 					document->file);
 	else if (!result->live)
 		output_warning(out,
@@ -358,7 +358,7 @@ static int report_command(struct jw_error *err, struct cli *cli,
 						TEXT_COUNT(document.owners[i].modules, "module", "modules"),
 						document.owners[i].file.path);
 		if (document.owner_count > MAX_OWNERS)
-			output_note(&cli->out, "  and those of %s",
+			output_note(&cli->out, "  and the modules of %s",
 						TEXT_COUNT(document.owner_count - MAX_OWNERS, "more file", "more files"));
 		print_others(&cli->out, &document.recording);
 	} else {

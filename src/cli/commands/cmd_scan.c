@@ -929,8 +929,8 @@ static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpu
 		return -1;
 	if (!gpus->count)
 		output_note(&run->cli->out,
-					"%s: this is what the files hold; “--target %s” shows what the driver of that "
-					"GPU would compile",
+					"%s: the output shows only the contents of the files; “--target %s” shows what "
+					"the driver would compile for that GPU",
 					run->cli->system->why_none, run->cli->system->example);
 	run->troubles += files.found ? files.found->trouble_count : 0;
 	run->found = files.found;
@@ -1016,7 +1016,8 @@ static int scan_and_print(struct jw_error *err, struct scan_run *run)
 		cures_print(cli, &run->cures, options_given(&cli->options, "target"));
 		if (cli->system && run->images && run->total_count && run->totals[0].modules)
 			output_line(&cli->out, STYLE_FAINT,
-						"This is what the files hold; “jitwarm check” says what is in the cache.");
+						"The cache was not searched: “jitwarm check” shows which modules are in "
+						"the cache.");
 		cli_end_with(cli, exit_of_troubles(run->troubles, run->images + run->got));
 		if (run->listed && !run->got)
 			cli_end_with(cli, EXIT_CANNOT); /* in this case nothing was judged */

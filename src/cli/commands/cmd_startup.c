@@ -148,8 +148,8 @@ static void print_when(const struct cli *cli, const struct jw_startup *startup)
 				startup->program);
 	if (is_in_passing(startup->program))
 		output_warning(out,
-					   "%s: files in this folder are often deleted: move the program first, then "
-					   "enable it again from its new folder",
+					   "%s: files in this folder are often deleted: first move the program to "
+					   "another folder, then run “startup enable” there",
 					   startup->program);
 }
 
@@ -292,7 +292,7 @@ static int report_disabled(struct jw_error *err, struct cli *cli, const struct j
 	else
 		output_line(&cli->out, STYLE_PLAIN, "Nothing was set up on this machine.");
 	if (startup->failed)
-		output_note(&cli->out, "the system answered: %s", startup->failed);
+		output_note(&cli->out, "the system reported: %s", startup->failed);
 	return print_document(&cli->out, startup, NULL, NULL, 0);
 }
 
@@ -329,7 +329,7 @@ static int report_status(struct jw_error *err, struct cli *cli, const struct jw_
 	else if (!for_all)
 		output_line(
 			&cli->out, STYLE_PLAIN,
-			"Nothing primes automatically on this machine: “jitwarm startup enable” changes this.");
+			"Automatic priming is off on this machine: “jitwarm startup enable” turns it on.");
 	ahead_print(&cli->out, "", &ahead);
 	for (size_t i = 0; i < count; i++)
 		print_run(&cli->out, lines[i]);

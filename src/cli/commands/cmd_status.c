@@ -333,7 +333,8 @@ static void print_driver(const struct output *out, const struct jw_driver_info *
 					"        jitwarm does not know the form of this driver's cache");
 	else if (driver->trust == JW_TRUST_READ || driver->trust == JW_TRUST_NONE)
 		output_line(out, STYLE_FAINT,
-					"        not yet tried with this driver: the first prime checks it");
+					"        jitwarm has not yet compiled with this driver: the first prime "
+					"verifies its predictions");
 }
 
 static void print_cache(const struct output *out, const struct jw_cache_info *cache)
@@ -456,17 +457,18 @@ static void print_status_next(const struct cli *cli, const struct status_documen
 		what = "Next    raise the limit before the driver evicts entries: ";
 		command = "jitwarm tune";
 	} else if (!jw_cache_holds(cache, 0)) {
-		what = "Next    raise CUDA_CACHE_MAXSIZE, and compile this now: ";
+		what = "Next    raise CUDA_CACHE_MAXSIZE, and compile the cold modules now: ";
 		command = "jitwarm prime --tune";
 	} else if (packages && packages->all.cold && verdict_is_trifle(&packages->all.forecast.start)) {
-		what = "Next    compile this if a start takes long (programs may need none of it): ";
+		what = "Next    if a start takes long, compile the cold modules (programs may need none of "
+			   "them): ";
 	} else if (packages && packages->all.forecast.cache_bytes > cache->free_bytes) {
 		what = "Next    free some space where the cache is, or name a directory that has space: ";
 		command = "jitwarm tune --path DIR --apply";
 	} else if (packages && packages->all.cold) {
-		what = "Next    compile this now, so that the first start compiles nothing: ";
+		what = "Next    compile the cold modules now, so that the first start compiles nothing: ";
 	} else if (found->troubles) {
-		what = "Next    see which files could not be read; they may hold something to compile: ";
+		what = "Next    see which files could not be read, and may hold code to compile: ";
 		command = "jitwarm check";
 	} else if (packages && packages->verdict == JW_VERDICT_COLD) {
 		what = "Next    repair the cache, so that the first start compiles nothing: ";
@@ -474,10 +476,10 @@ static void print_status_next(const struct cli *cli, const struct status_documen
 		what = "Next    log out and in again; until then programs use another cache or limit";
 		command = NULL;
 	} else if (packages && packages->verdict == JW_VERDICT_UNSURE) {
-		what = "Next    see what jitwarm cannot tell: ";
+		what = "Next    see for which files jitwarm has no answer: ";
 		command = "jitwarm check";
 	} else if (packages && packages->failing_count) {
-		what = "Next    see what helps these packages: ";
+		what = "Next    see how to repair these packages: ";
 		command = "jitwarm doctor";
 	} else if (packages && packages->images) {
 		what = "Next    look at other environments and programs, since these packages compile "
@@ -539,10 +541,10 @@ static void print_status(const struct cli *cli, const struct status_document *fo
 	if (explain && system->state_dir)
 		output_line(out, STYLE_FAINT, "State   %s", system->state_dir);
 	if (found->wsl)
-		output_line(out, STYLE_PLAIN,
-					"WSL     Linux inside Windows: programs here use the cache above; Windows "
-					"programs have "
-					"another, %%APPDATA%%\\NVIDIA\\ComputeCache, which jitwarm.exe warms");
+		output_line(
+			out, STYLE_PLAIN,
+			"WSL     Linux inside Windows: programs here use the cache above; Windows programs use "
+			"the cache %%APPDATA%%\\NVIDIA\\ComputeCache, which jitwarm.exe warms");
 	print_status_next(cli, found, packages);
 }
 

@@ -79,7 +79,7 @@ static int list_run(struct jw_error *err, struct cli *cli)
 
 	if (!result && !cli->uses_store)
 		output_note(&cli->out,
-					"the store is off (%s is %s): “jitwarm prime” neither fills nor uses it",
+					"the store is off (%s is %s): “jitwarm prime” neither fills nor uses the store",
 					setting->origin, setting->value);
 	for (size_t i = 0; !result && i < store->count; i++) {
 		if (!*store->packs[i].damage)

@@ -209,9 +209,11 @@ static void print_overridden(const struct tuning *tuning)
 		if (jw_tune_state(tuning->advice->settings, tuned_names[i], &ours) != JW_TUNE_OVERRIDDEN)
 			continue;
 		grep = jw_tune_grep(tuned_names[i]);
-		output_warning(out, "%s: %s sets %s, and something that is read later overrides it",
+		output_warning(out, "%s: %s sets %s, and a file that is read later overrides the setting",
 					   ours->name, ours->where, ours->value);
-		next_step_fixed(out, STYLE_FAINT, "Next       remove the line that this finds: ", grep);
+		next_step_fixed(
+			out, STYLE_FAINT,
+			"Next       find the line that overrides the setting, and remove it: ", grep);
 		jw_text_free(grep);
 	}
 }
@@ -307,8 +309,7 @@ static void print_tune_next(const struct tuning *tuning)
 		break;
 	case TUNE_NAME_FOLDER:
 		next_step_fixed(out, STYLE_FAINT,
-						"Next       name a local directory that stays after a restart and that "
-						"this account can write to: ",
+						"Next       name a writable local directory that survives a restart: ",
 						"jitwarm tune --path DIR --apply");
 		break;
 	case TUNE_NAME_FOLDER_THERE:
@@ -470,8 +471,7 @@ static int work_of_tune(struct jw_error *err, struct tuning *tuning)
 	/* This is checked before the path is recommended. */
 	if (path && is_of_windows(form) && !is_absolute_for(form, path))
 		return error_set(err, JW_ERR_USAGE,
-						 "%s: not a path of Windows; it begins with a drive, such as C:\\cache",
-						 path);
+						 "%s: not a path of Windows: begin with a drive, such as C:\\cache", path);
 	if (path && !is_absolute_for(form, path))
 		return error_set(err, JW_ERR_USAGE, "%s: name an absolute path", path);
 

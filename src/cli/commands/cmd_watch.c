@@ -234,8 +234,8 @@ static const char *watch_text(const struct watching *watching)
 	switch (watching->document.state) {
 	case WATCH_COMPILING: return "the driver is compiling";
 	case WATCH_LINKING:
-		return "busy, with the driver's compiler loaded: it is linking, compiling code that is in "
-			   "no file, or done";
+		return "busy, with the driver's compiler loaded: the process is linking, compiling code "
+			   "that is in no file, or has finished compiling";
 	case WATCH_BUSY: return "busy with something other than the driver's compiler";
 	case WATCH_WAITING:
 	case WATCH_STATES: break;
@@ -409,7 +409,7 @@ static void print_summary(const struct watching *watching)
 	if (document->linking_s > 0)
 		(void)text_format(
 			linking, sizeof linking,
-			" and compiled or linked for another %s (jitwarm cannot tell which of the two)",
+			" and compiled or linked for another %s (jitwarm cannot tell compiling from linking)",
 			text_duration(busy, document->linking_s));
 	output_line(out, STYLE_STRONG,
 				document->ended
@@ -424,12 +424,12 @@ static void print_summary(const struct watching *watching)
 				TEXT_COUNT(document->entries, "entry", "entries"));
 	if (!document->process.driver)
 		output_line(out, STYLE_PLAIN,
-					"The process had not loaded NVIDIA's driver; until it does, nothing is "
-					"compiled for it");
+					"The process had not loaded NVIDIA's driver; until the process loads the "
+					"driver, nothing is compiled");
 	if (document->left || document->entries) {
 		buf_add(&line, "jitwarm doctor --pid %d", watching->pid);
 		next_step(out, STYLE_FAINT,
-				  "Next    find out why they are compiled, and what avoids it: ", &line);
+				  "Next    see why the modules are compiled, and what to do: ", &line);
 	}
 }
 

@@ -390,7 +390,7 @@ static void print_none(const struct output *out, const struct which_document *do
 		output_line(out, STYLE_BAD, "%s has no wheel of %s for %s.", index, which->package,
 					platform);
 	else if (!is_any_known(which))
-		output_line(out, STYLE_BAD, "Nothing is known of %s's wheels for this platform.",
+		output_line(out, STYLE_BAD, "jitwarm's list has no wheels of %s for this platform.",
 					which->package);
 	else if (!failing && without_code && python)
 		output_line(out, STYLE_BAD, "%s has no GPU build of %s for %s and Python %s.", index,
@@ -450,7 +450,7 @@ static int print_which(struct jw_error *err, const struct cli *cli,
 	for (size_t i = 0; i < which->count; i++)
 		inferred = inferred || which->releases[i].inferred;
 	if (left_out)
-		output_line(out, STYLE_FAINT, "  older ones: --all");
+		output_line(out, STYLE_FAINT, "  older releases: --all");
 	if (all && inferred)
 		output_line(out, STYLE_FAINT,
 					"  * jitwarm has not examined this release; the releases before and after it "
@@ -523,13 +523,13 @@ static int refuse_unknown(struct jw_error *err, const struct cli *cli, const cha
 	nearest = jw_which_nearest(package);
 	if (nearest)
 		error_set(err, JW_ERR_NOT_FOUND,
-				  "%s (did you mean %s?): not among the GPU packages that jitwarm knows, so it may "
-				  "have no device code; “%s” looks at its releases",
+				  "%s (did you mean %s?): not among the GPU packages that jitwarm knows, so the "
+				  "package may have no device code; “%s” examines its releases",
 				  package, nearest, text);
 	else
 		error_set(err, JW_ERR_NOT_FOUND,
-				  "%s: not among the GPU packages that jitwarm knows, so it may have no device "
-				  "code; “%s” looks at its releases",
+				  "%s: not among the GPU packages that jitwarm knows, so the package may have no "
+				  "device code; “%s” examines its releases",
 				  package, text);
 	mem_free(nearest);
 	mem_free(text);
@@ -553,8 +553,8 @@ static int refuse_release(struct jw_error *err, const struct cli *cli,
 	add_ask(&command, cli, NULL, 0);
 	text = next_step_take(&command);
 	error_set(err, JW_ERR_NOT_FOUND,
-			  "jitwarm's list has no release %.100s of %s: “%s” looks for it", version, package,
-			  text);
+			  "jitwarm's list has no release %.100s of %s: “%s” looks for this release", version,
+			  package, text);
 	mem_free(text);
 	return -1;
 }
@@ -824,9 +824,10 @@ static int which_run(struct jw_error *err, struct cli *cli)
 
 		for (size_t i = 0; i < given->operand_count; i++)
 			one = one || strchr(given->operands[i], '=');
-		(void)text_format(
-			text, sizeof text,
-			one ? "List of %s. To ask the index: " : "List of %s. Newer releases: ", document.date);
+		(void)text_format(text, sizeof text,
+						  one ? "jitwarm's list is of %s. To ask the index: "
+							  : "jitwarm's list is of %s. For newer releases: ",
+						  document.date);
 		add_ask(&command, cli, document.answers, file ? document.count : 0);
 		next_step(&cli->out, STYLE_FAINT, text, &command);
 	}

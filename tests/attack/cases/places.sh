@@ -250,7 +250,7 @@ as_mallory mkdir "$home/project" && environment "$home/project/.venv" 1.0 && cho
 (cd "$home/project" && run '0|1|2' check --json && err_lacks "root changes" && err_lacks "remembers nothing" && json '".venv" not in (d.get("environment") or "")') || exit 1
 # Neither does it read the pyproject.toml in such a project, which could allow what root's lint refuses.
 printf '[tool.jitwarm.lint]\nnonsense = true\n' >"$home/project/pyproject.toml"
-(cd "$home/project" && run '0|1' lint "$sample" && err_has "pyproject.toml: root does not read it: $home $theirs") || exit 1
+(cd "$home/project" && run '0|1' lint "$sample" && err_has "pyproject.toml: root does not read this file: $home $theirs") || exit 1
 # Neither does root's status read other accounts' caches: it says the same with them and without.
 rm -rf "$home"/.[a-z]* && CUDA_CACHE_PATH=$home/.nv/ComputeCache JITWARM_TRUST_ACCOUNTS=$mallory run 0 prime "$sample" && chown -R $mallory "$home/.nv"
 (($(cached "$home/.nv/ComputeCache") > 5)) || fail "the account has no cache"

@@ -29,4 +29,4 @@ failed() { # READY
 }
 failed 7
 run 1 ahead --dry-run
-out_has '7 of 8 modules are ready for it; the rest failed: ptxas ended with status 255'
+out_has '7 of 8 modules are ready for it; the other modules failed: ptxas ended with status 255'

@@ -45,12 +45,12 @@ rm -r "$work/cache"
 run 64 cache
 err_has "“cache” needs a second word: list, verify, prune, clear; see “jitwarm cache --help”"
 run 64 startup on
-err_has "it takes: enable, disable, status; see “jitwarm startup --help”"
+err_has "the second word is one of: enable, disable, status; see “jitwarm startup --help”"
 run 64 ahead --driver 555.58.02
 err_has "--driver: name the libcuda.so file of driver 555.58.02"
 run 3 ahead --driver ./none
 run 64 startup enabel
-err_has "no command is called “startup enabel”; it takes: enable, disable, status"
+err_has "no command is called “startup enabel”; the second word is one of: enable, disable, status"
 
 # A prime that has waited for another one says how it ended.
 rm -rf "$work/cache" "$work/gate"

@@ -17,7 +17,7 @@ before=$(sha256sum <"$work/$name")
 run 64 bake "$work/$name"
 err_has "name the folder for the copies with -o DIR"
 run 64 bake --driver 550.163.01 -o "$work/out" "$work/$name"
-err_has "--driver is for another machine: name its GPU with --target"
+err_has "--driver is for another machine: name the GPU of that machine with --target"
 run 0 bake -n "$work/$name"
 out_has "7 pieces of code to bake"
 [[ -z $(find "$CUDA_CACHE_PATH" -path '*/?/?/*' -type f 2>/dev/null) ]] || fail "a dry run compiled"

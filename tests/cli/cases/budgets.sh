@@ -29,7 +29,7 @@ err_one_line
 err_has "the cache limit is 195 KiB: the driver would evict a part of them again."
 err_has "Set CUDA_CACHE_MAXSIZE=1073741824 (“jitwarm prime --tune” does so for this account's programs), or compile a part with --budget-size 200000"
 err_has "--budget-size 200000"
-out_has "The cache limit is 195 KiB, of which 0 B are used."
+out_has "The cache limit is 195 KiB, and 0 B of it are used."
 [[ -z $(find "$work/cache" -type f 2>/dev/null) ]] || fail "something was compiled"
 CUDA_CACHE_MAXSIZE=200000 run 2 check "$sample"
 err_has "these programs need more than the cache limit of 195 KiB: “jitwarm prime --tune” raises the limit"
@@ -46,7 +46,7 @@ out_has "of lower priority to the next run ("
 read -r chosen left whole < <(tr '\n' ' ' <"$out" | sed -E 's/^([0-9]+) of .* leaves ([0-9]+) .*without a budget: ([0-9]+) .*/\1 \2 \3/')
 ((chosen + left == whole)) || fail "$chosen chosen and $left left, of $whole"
 run 1 prime --budget-time 1ms "$sample"
-out_has "left: the same command continues."
+out_has "left: run the command again to continue."
 run 0 prime --help
 grep -q "finish the modules in progress" < <(tr -s ' \n' ' ' <"$out") || fail "not what becomes of a compile that goes on"
 # Machines that share no first start have no sum.

@@ -49,11 +49,11 @@ cache verify --cache plain|64|--cache: plain: not a directory
 cache prune --cache plain --older-than 1d|64|--cache: plain: not a directory
 export -o none/made|3|--output: none: 
 export -o made --cache plain|64|--cache: plain: not a directory
-export -o made --key nobody|64|--key is for --sign
+export -o made --key nobody|64|--key needs --sign, too
 export -o made --sign --key nobody|64|no key “nobody”
 import --cache plain pack|64|--cache: plain: not a directory
 status --driver-profile none/made|3|--driver-profile: none: 
 tune --path plain|64|--path: plain: not a directory
-push --key nobody oci://127.0.0.1:1/x|64|--key is for --sign
+push --key nobody oci://127.0.0.1:1/x|64|--key needs --sign, too
 pull --cache plain oci://127.0.0.1:1/x|64|--cache: plain: not a directory
 TABLE

@@ -82,7 +82,7 @@ CUDA_CACHE_MAXSIZE=1000 run 2 check --target sm_86 --driver 460.106.00 lib/a.ptx
 err_has "and the default cache limit of driver 460.106 (CUDA 11.2) is only 1000 B: set CUDA_CACHE_MAXSIZE=1073741824 on that machine, and here for “jitwarm make”"
 out_lacks "Next"
 run 2 check --target sm_86 --driver 550.1.2 lib/a.ptx
-err_has "cannot tell: jitwarm does not know the names of driver 550.1.2's cache entries; it knows those of 535.309.01, 550.54.15, 550.163.01 and others (“--driver list” names all)"
+err_has "cannot tell: jitwarm does not know the names of driver 550.1.2's cache entries; jitwarm knows the names for driver 535.309.01, 550.54.15, 550.163.01 and others (“--driver list” names all)"
 err_lacks "full version"
 run 64 check --driver list --target sm_86 lib/a.ptx
 err_has "jitwarm knows the drivers 418.39, 460.106.00, 470.256.02, "

@@ -73,9 +73,9 @@ run 0 config --unset language
 
 # A setting that takes precedence is named.
 JITWARM_JOBS=2 run 0 config jobs 5
-err_has "JITWARM_JOBS overrides this setting: 2"
+err_has "JITWARM_JOBS takes precedence over this setting: 2"
 run 0 config --scope system jobs 6
-err_has "$mine, line 1 overrides this setting: 5"
+err_has "$mine, line 1 takes precedence over this setting: 5"
 [[ $(cat "$machines") == "jobs = 6" && $(stat -c %a "$machines") == 644 ]] || fail "the machine's file"
 run 0 config --scope system --unset jobs
 

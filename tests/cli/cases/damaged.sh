@@ -101,7 +101,7 @@ open(sys.argv[2], "wb").write(data)
 END
 run 0 check "$sample"
 run 0 check "$work/bent/${sample##*/}"
-err_has "1 of 7 pieces is damaged: a program that uses it fails"
+err_has "1 of 7 pieces is damaged: programs that use this piece fail"
 CUDA_MODULE_LOADING=EAGER run 2 check "$work/bent/${sample##*/}"
 out_has "will fail: damaged code for sm_86"
 CUDA_MODULE_LOADING=EAGER run 2 prime -n "$work/bent/${sample##*/}"
@@ -136,4 +136,4 @@ struct.pack_into("<I", data, start + 16 + 28, 8244)
 open(sys.argv[2], "wb").write(data)
 P
 run 0 scan --target sm_86 --driver 550.163.01 "$work/input.so"
-out_has "1 of 7 pieces has no code for this GPU: a program that uses it fails"
+out_has "1 of 7 pieces has no code for this GPU: programs that use this piece fail"

@@ -36,7 +36,7 @@ if ! is_wine; then
 fi
 run 0 doctor "$sample"
 out_has "All is well: 8 modules in the cache"
-out_has "loads it from its cache"
+out_has "loads the code again"
 
 # The rest needs a driver that fails on request.
 ! is_real || return 0

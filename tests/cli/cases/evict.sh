@@ -32,7 +32,7 @@ import 1 --dry-run --json
 json 'd["accepted"] == 3 and d["added"] == 0 and d["evicted"] == 2 and d["evicted_bytes"] == '"$two"
 import 1 --dry-run
 out_has "2 old entries of other programs, "
-out_has "nothing is imported without a larger CUDA_CACHE_MAXSIZE"
+out_has "nothing was imported: first set a larger CUDA_CACHE_MAXSIZE"
 import 3
 err_has "2 entries of other programs ("
 err_has "or free space with “jitwarm cache prune”"

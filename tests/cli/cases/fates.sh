@@ -75,7 +75,7 @@ for file in wrong.so wrong_ptx.so no_link.so; do
 	done
 done
 run 0 scan --target sm_75 --driver 550.163.01 part.so
-out_has "runs as it is, but 1 of 2 pieces has no code for this GPU: a program that uses it fails"
+out_has "runs as it is, but 1 of 2 pieces has no code for this GPU: programs that use this piece fail"
 run 0 scan --target sm_75 --driver 550.163.01 lto.so
 out_lacks "has no code"
 
@@ -100,7 +100,7 @@ done
 # Another piece of the file runs, and the runtime of both pieces loads lazily, or leaves out what the driver refuses.
 for mode in LAZY EAGER; do
 	CUDA_MODULE_LOADING=$mode run 1 check "${old[@]}" inside.so # the piece that runs is cold
-	err_has "1 of 2 pieces needs driver 570 (CUDA 12.8) or newer: a program that uses it fails"
+	err_has "1 of 2 pieces needs driver 570 (CUDA 12.8) or newer: programs that use this piece fail"
 done
 run 2 find folder
 out_has "1 file will fail"
@@ -129,20 +129,20 @@ json 'len(d["failing"]) == 1 and d["failing"][0]["why"].startswith("the driver r
 # A piece without code for the GPU is a part that fails: lint, which packagers run, ends with 1.
 run 0 check families.so
 out_has "nothing to compile"
-err_has "families.so: 1 of 2 pieces has no code for sm_86: a program that uses it fails"
+err_has "families.so: 1 of 2 pieces has no code for sm_86: programs that use this piece fail"
 run 0 check --json families.so
 json 'd["lacking"] == 1 and d["gpus"][0]["lacking"] == 1 and d["verdict"] == "runs"'
-json 'd["gpus"][0]["verdict"] == "runs" and "families.so: 1 of 2 pieces has no code for sm_86: a program that uses it fails" in d["part"]'
+json 'd["gpus"][0]["verdict"] == "runs" and "families.so: 1 of 2 pieces has no code for sm_86: programs that use this piece fail" in d["part"]'
 run 0 scan "${old[@]}" families.so
-out_has "runs as it is, but 1 of 2 pieces has no code for this GPU: a program that uses it fails"
+out_has "runs as it is, but 1 of 2 pieces has no code for this GPU: programs that use this piece fail"
 run 0 scan --json "${old[@]}" families.so
 json '[d["files"][0]["verdicts"]["sm_86"][m] for m in ("native", "nothing", "pieces", "lacking")] == [1, 1, 2, 1]'
 run "0|1" doctor families.so
-err_has "1 of 2 pieces has no code for sm_86: a program that uses it fails"
+err_has "1 of 2 pieces has no code for sm_86: programs that use this piece fail"
 run 0 prime families.so
-err_has "1 of 2 pieces has no code for sm_86: a program that uses it fails"
+err_has "1 of 2 pieces has no code for sm_86: programs that use this piece fail"
 run 1 lint --gpus sm_86 families.so
-out_has "sm_86 (RTX 30): 1 of 2 pieces has no code for sm_86: a program that uses it fails"
+out_has "sm_86 (RTX 30): 1 of 2 pieces has no code for sm_86: programs that use this piece fail"
 run 1 lint --gpus sm_86 --json families.so
 json 'd["gpus"][0]["lacking"] == 1 and [(f["kind"], f["level"]) for f in d["findings"]] == [("lacks", "warning")]'
 

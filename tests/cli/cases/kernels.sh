@@ -36,9 +36,9 @@ open(sys.argv[1], "wb").write(fatbin.library(container("ncclKernel_AllReduce_Sum
 PYTHON
 nccl="(kernels of NCCL, which only programs on several GPUs use: ncclKernel_AllReduce_Sum_f32)"
 run 0 scan --target h100 "$work/libnccl.so"
-out_has "1 of 5 pieces has no code for this GPU: a program that uses it fails $nccl"
+out_has "1 of 5 pieces has no code for this GPU: programs that use this piece fail $nccl"
 run 0 check --target h100 --driver 550.163.01 "$work/libnccl.so"
-err_has "1 of 5 pieces has no code for sm_90: a program that uses it fails $nccl"
+err_has "1 of 5 pieces has no code for sm_90: programs that use this piece fail $nccl"
 
 # A failure comes with the error that a program prints, the cause, and the remedy.
 PYTHONPATH=$cases/../../framework python3 - "$work" <<'PYTHON'
@@ -94,7 +94,7 @@ failing other sm_80 550.163.01 "no kernel image is available for execution on th
 # PTX of an ISA that no known driver reads is not missing code.
 export CUDA_MODULE_LOADING=LAZY
 run "0|1" check --target sm_80 --driver 550.163.01 "$work/some.so"
-err_has "1 of 4 pieces has PTX that no known driver reads: a program that uses it fails (kernels: far)"
+err_has "1 of 4 pieces has PTX that no known driver reads: programs that use this piece fail (kernels: far)"
 run 1 check --target sm_80 --driver 550.163.01 "$work/most.so" # one piece is cold
 out_has "will fail: 2 of 3 pieces have PTX that no known driver reads (kernels: far, far2)"
 run 2 check --target sm_80 --driver 550.163.01 "$work/unknown.so"

@@ -51,7 +51,7 @@ korean 0 check "$sample"
 out_has "준비됨"
 rm -rf "$work/cache"
 JITWARM_STORE=1 korean 0 prime "$sample"
-out_has "항목 8개를 저장소에서 되돌려 놓았습니다("
+out_has "저장소에서 되돌린 항목: 전에 컴파일한 항목 8개("
 out_lacks "came back"
 # Columns are as wide as their contents.
 korean 0 cache list

@@ -105,7 +105,7 @@ err_has "name a wheel"
 run 64 lint --format xml lib
 err_has "not “xml”"
 run 64 lint --format json lib
-err_has "--format takes github, not “json”: --json prints JSON"
+err_has "--format takes github, not “json”; for JSON use --json"
 run 64 lint --format github --json lib
 run 64 lint --gpus rtx50..rtx20 lib
 err_has "ends before it begins"
@@ -188,4 +188,4 @@ PYTHON
 run 0 lint --gpus rtx20,a100,rtx30,h100 "$work/some.fatbin"
 out_has "  sm_75, sm_80, sm_90: 1 module to compile"
 run 64 lint --format github --json "$work/sm_70.ptx"
-err_has "--format github and --json are two outputs: name one"
+err_has "--format github and --json cannot be combined: choose one"

@@ -49,4 +49,4 @@ fi
 # An account with a HOME has its cache there.
 run "0|2" status
 CUDA_CACHE_PATH=/proc/none/cache run 0 tune
-out_has "Next       name a local directory that stays after a restart and that this account can write to: jitwarm tune --path DIR --apply"
+out_has "Next       name a writable local directory that survives a restart: jitwarm tune --path DIR --apply"

@@ -71,7 +71,7 @@ for each in torch-2.9.0-cp312-none-macosx_11_0_arm64.whl thing-1.0-py3-none-maco
 	cp pure-1-py3-none-any.whl "$each"
 done
 run 0 scan --target sm_86 torch-2.9.0-cp312-none-macosx_11_0_arm64.whl thing-1.0-py3-none-macosx_11_0_arm64.whl
-[[ $(grep -c ": for macOS, which has no CUDA$" "$out") == 2 && $(wc -l <"$out") == 2 ]] || fail "not two lines"
+[[ $(grep -c ": a file for macOS, which has no CUDA: " "$out") == 2 && $(wc -l <"$out") == 2 ]] || fail "not two lines"
 # The message also names the package with the code, if it is known.
 cp pure-1-py3-none-any.whl faiss_cpu-1.8-cp312-cp312-manylinux_2_28_x86_64.whl
 run 0 lint faiss_cpu-1.8-cp312-cp312-manylinux_2_28_x86_64.whl

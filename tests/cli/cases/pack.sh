@@ -54,7 +54,7 @@ out_has "left out: 2 entries for other GPUs"
 run 0 export --all --cache "$dir" -o "$pack"
 printf 'a letter' >"$work/letter" && : >"$work/empty"
 run 64 export --all --cache "$dir" -o "$(native "$work/letter")"
-err_has "letter: exists, and jitwarm has not written it: name another file, or remove this one first"
+err_has "letter: exists, and jitwarm has not written this file: name another file, or remove this file first"
 [[ $(cat "$work/letter") == "a letter" ]] || fail "the file is replaced"
 run 0 export --all --cache "$dir" -o "$(native "$work/empty")"
 run 64 export -o -

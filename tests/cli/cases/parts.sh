@@ -40,7 +40,7 @@ for file in k80.so k90a.so; do
 	run 1 lint --gpus sm_120 --driver 580.65.06 $file
 	out_has "1 of 2 pieces has no code for sm_120"
 	run "0|1|2" check "${on[@]}" $file
-	err_has "$file: 1 of 2 pieces has no code for sm_120: a program that uses it fails"
+	err_has "$file: 1 of 2 pieces has no code for sm_120: programs that use this piece fail"
 	run "0|1" scan --json "${on[@]}" $file
 	json 'd["totals"][0]["verdict"] == "compiles" and d["totals"][0]["lacking"] == 1 and "1 of 2 pieces" in d["totals"][0]["part"] and d["totals"][0]["failing"] == 0'
 done
@@ -62,7 +62,7 @@ out_has "stripped.so: will fail: its linked code has no machine code for sm_86 a
 run 2 scan --json --target sm_86 --driver 550.163.01 stripped.so
 json 'd["totals"][0]["verdict"] == "fails" and "error 200" in d["totals"][0]["reason"]'
 run 0 scan --target sm_86 --driver 550.163.01 stripped-12.so
-out_has "1 of 3 pieces has no code for this GPU: a program that uses it fails"
+out_has "1 of 3 pieces has no code for this GPU: programs that use this piece fail"
 run 2 scan --target sm_90 --driver 550.163.01 linked.so # the file has nothing else
 
 # The document also lists GPUs that the driver does not run.

@@ -48,7 +48,7 @@ printf '\x41' | dd of="$first" bs=1 conv=notrunc status=none
 run 64 cache prune --cache "$dir" --older-than 30
 err_has "30d"
 run 64 cache prune --cache "$dir" --older-than 0d
-err_has "every entry is older than 0d: “jitwarm cache clear” removes them all"
+err_has "every entry is older than 0d: “jitwarm cache clear” removes all entries"
 run 64 cache prune extra
 
 # Entries of unknown drivers are removed only if their stamp is named, not by age.

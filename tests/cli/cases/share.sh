@@ -13,7 +13,7 @@ export JITWARM_PLAIN_HTTP=localhost
 tags() { skopeo list-tags --tls-verify=false "docker://$site/$1" 2>/dev/null | tr -d ' ",' | sed '1,/Tags/d; /[]}]/d' | sort | paste -sd ' '; }
 
 run 64 push
-err_has "name a registry: oci://HOST/REPOSITORY; “jitwarm config registry oci://HOST/REPOSITORY” keeps one"
+err_has "name a registry: oci://HOST/REPOSITORY, or set one for all commands: “jitwarm config registry oci://HOST/REPOSITORY”"
 for bad in "" host http://host/a oci://host.x oci://host.x/ oci://Host.x/UPPER oci://host.x/a:-x oci://host.x/a:b:c oci://host.x/a@sha256:x oci://-x.y/a oci://registry/lab/cache \
 	"oci://host.x/a b" oci://h%2fs.t/a oci://host.x/../a; do
 	run 64 push "$bad"

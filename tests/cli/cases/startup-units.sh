@@ -27,7 +27,7 @@ done
 mkdir -p "$work/root/etc/systemd/system"
 
 run 1 startup status
-out_has "Nothing primes automatically on this machine: “jitwarm startup enable” changes this."
+out_has "Automatic priming is off on this machine: “jitwarm startup enable” turns it on."
 out_lacks "missing"
 run 0 startup disable
 out_has "Nothing was set up on this machine."
@@ -60,7 +60,7 @@ diff -r "$units" "$work/former" || fail "another text is left"
 # The program lies in a folder that is emptied regularly.
 mkdir -p "$work/downloads" && cp "$JITWARM" "$work/downloads/"
 JITWARM=$work/downloads/jitwarm run 0 startup enable frame
-err_has "often deleted: move the program first"
+err_has "often deleted: first move the program"
 # Packages that cannot be examined are reported, since they would go unwatched, and do not prevent removal.
 mkdir "$work/loop" && ln -s lib "$work/loop/lib" && : >"$work/loop/pyvenv.cfg"
 for action in enable status; do VIRTUAL_ENV=$work/loop run 3 startup $action; done
@@ -108,7 +108,7 @@ ln -s ../jitwarm.timer "$units/timers.target.wants/jitwarm.timer"
 ln -s ../jitwarm.path "$units/default.target.wants/jitwarm.path"
 ln -s ../other.service "$units/default.target.wants/other.service"
 FAIL=1 run 0 startup disable
-err_has "the system answered: systemctl: Failed to connect to bus"
+err_has "the system reported: systemctl: Failed to connect to bus"
 [[ $(cd "$HOME/.config" && find . -mindepth 1 | sort | tr '\n' ' ') == "./systemd ./systemd/user ./systemd/user/default.target.wants ./systemd/user/default.target.wants/other.service " ]] || fail "left: $(find "$HOME/.config")"
 rm -r "$units/default.target.wants"
 run 0 startup enable frame
@@ -178,7 +178,7 @@ if ((EUID == 0)); then
 	err_has "systemd is not running on this machine, so nothing starts automatically"
 	run 0 startup status
 	out_has "installed      $work/root/etc/systemd/user/jitwarm.timer" "An administrator has enabled automatic priming for all accounts."
-	out_lacks "Nothing primes automatically"
+	out_lacks "Automatic priming is off"
 	run 0 startup status --json
 	json 'not d["enabled"] and len(d["all_users"]) == 4'
 	mkdir -p "$work/root/run/systemd/system"

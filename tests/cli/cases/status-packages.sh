@@ -77,7 +77,7 @@ out_has "        alpha 2.0: up to 1 module, "
 out_has "        newer 0.9: 1 file will fail"
 out_lacks empty
 out_has "  first start "
-out_has "Next    compile this if a start takes long (programs may need none of it): jitwarm prime"
+out_has "Next    if a start takes long, compile the cold modules (programs may need none of them): jitwarm prime"
 run 1 status --json
 json '[(p["name"], p["version"]) for p in d["packages"]] == [("beta", "1.1"), ("alpha", "2.0"), ("newer", "0.9")]'
 json '[[(g["target"], g["warm"], g["cold"], g["failing"]) for g in p["gpus"]] for p in d["packages"]] == [[("sm_86", 0, 2, 0)], [("sm_86", 0, 1, 0)], [("sm_86", 0, 0, 1)]]'
@@ -94,7 +94,7 @@ json '[p["name"] for p in d["packages"]] == ["alpha", "beta", "newer"]'
 json '[p["gpus"][0]["warm"] for p in d["packages"]] == [0, 2, 0]'
 run 0 prime alpha
 run 2 status
-out_has "Next    see what helps these packages: jitwarm doctor"
+out_has "Next    see how to repair these packages: jitwarm doctor"
 out_lacks "to compile"
 
 # A file that could not be read may have code to compile.
@@ -102,7 +102,7 @@ if ! is_wine; then
 	ln -s loop.so "$site/loop.so"
 	run 1 status
 	out_has "        1 file could not be read: “jitwarm check” says why"
-	out_has "Next    see which files could not be read; they may hold something to compile: jitwarm check"
+	out_has "Next    see which files could not be read, and may hold code to compile: jitwarm check"
 	out_lacks "compile nothing"
 	run 1 status --json
 	json 'd["troubles"] == 1'

@@ -42,17 +42,17 @@ run 1 export -o "$work/one.jwpack" "$sample" no-such-package
 rm -rf "$work/cache"
 printf '.version 6.0\n.target sm_30\n.address_size 64\n' >"$work/other.ptx"
 run 0 prime "$work/other.ptx"
-out_lacks "came back from the store"
+out_lacks "Restored from the store"
 find "$work/state/store" -name '*.jwpack' -size -8k -delete
 run 0 prime "$sample"
-out_has "came back from the store"
+out_has "Restored from the store"
 out_has "Warm"
 run 0 check "$sample"
 run 0 cache verify --cache "$work/cache"
 # A budget also limits what comes back.
 rm -rf "$work/cache"
 run 1 prime --budget-size 40K "$sample"
-out_has "came back from the store"
+out_has "Restored from the store"
 (($(du -sb --exclude=index "$work/cache" | cut -f1) < 120000)) || fail "the cache has $(du -sb "$work/cache")"
 run 0 prime "$sample"
 # A named cache is for somebody else: it gets nothing from the store, and adds nothing to it.
@@ -69,7 +69,7 @@ json 'd["compiled"] == 0 and d["cold"] == d["restored"] == 1 and d["warm"] == d[
 rm -rf "$work/cache"
 run 1 prime "$sample" --dry-run
 out_has "$compiled entries ("
-out_has "would come back from the store"
+out_has "Would be restored from the store"
 [[ ! -e $work/cache/index ]] || fail "--dry-run has filled the cache"
 run 1 prime "$sample" --dry-run --json
 json 'd["from_store"]["entries"] == '"$compiled"' and d["from_store"]["bytes"] > 0 and d["from_store"]["notes"] == []'
@@ -131,7 +131,7 @@ err_has "not a pack, or damaged"
 rm -rf "$work/cache"
 run 1 prime "$sample" --dry-run
 err_has "from the store: $(native "$pack"): not a pack, or damaged"
-out_lacks "would come back"
+out_lacks "restored from the store"
 run 0 prime "$sample" --json
 err_has "from the store: $(native "$pack"): not a pack, or damaged"
 json 'd["compiled"] == '"$compiled"' and len(d["from_store"]["notes"]) == 1'

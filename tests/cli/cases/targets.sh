@@ -30,7 +30,7 @@ if ! is_wine; then # Wine always has nvcuda.dll
 	err_has "--arch native: "
 	err_has "name a GPU (rtx4090)"
 	run 0 scan lib
-	err_has "“--target rtx4090” shows what the driver of that GPU would compile"
+	err_has "“--target rtx4090” shows what the driver would compile for that GPU"
 fi
 
 for driver in 580 580.95.05 12.8; do

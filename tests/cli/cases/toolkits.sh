@@ -116,7 +116,7 @@ for each in 13.6 14.0 650.10; do
 	for command in "scan --target sm_86" "lint --gpus sm_86"; do
 		# shellcheck disable=SC2086
 		run 0 $command --driver $each text.ptx
-		err_has "is newer than 620 (CUDA 13.5), the newest driver that jitwarm knows: jitwarm assumes that the newer driver also loads all code of the older one"
+		err_has "is newer than 620 (CUDA 13.5), the newest driver that jitwarm knows: jitwarm assumes that the newer driver also loads all code that the older driver loads"
 	done
 	run "1|2" check --target sm_86 --driver $each text.ptx
 	err_has "the newest driver that jitwarm knows"

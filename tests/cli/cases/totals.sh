@@ -188,7 +188,7 @@ PYTHON
 	echo mostly.so,, >"$site/mostly-1.0.dist-info/RECORD"
 	cp mostly.so "$site"
 	VIRTUAL_ENV=$work/env run 1 status
-	out_has "Next    compile this now, so that the first start compiles nothing: jitwarm prime"
+	out_has "Next    compile the cold modules now, so that the first start compiles nothing: jitwarm prime"
 	python3 - "$cases/../../framework" relocatable <<'PYTHON'
 import sys
 sys.path.insert(0, sys.argv[1])

@@ -65,10 +65,10 @@ env -u CUDA_CACHE_MAXSIZE bash -lc 'exec "\$@"' bash "\$@"
 END
 chmod +x "$work/login"
 JITWARM="$work/login $JITWARM" run 0 tune "$sample"
-err_has "CUDA_CACHE_MAXSIZE: $HOME/.config/environment.d/60-jitwarm.conf sets 3221225472, and something that is read later overrides it"
-out_has "Next       remove the line that this finds: grep -rns CUDA_CACHE_MAXSIZE /etc/environment "
+err_has "CUDA_CACHE_MAXSIZE: $HOME/.config/environment.d/60-jitwarm.conf sets 3221225472, and a file that is read later overrides the setting"
+out_has "Next       find the line that overrides the setting, and remove it: grep -rns CUDA_CACHE_MAXSIZE /etc/environment "
 out_lacks "--apply"
-found=$(sh -c "$(sed -n 's/.*that this finds: //p' "$out")")
+found=$(sh -c "$(sed -n 's/.*and remove it: //p' "$out")")
 [[ $found == *"$HOME/.bashrc:1:export CUDA_CACHE_MAXSIZE=1000000"* ]] || fail "the command found: $found"
 JITWARM="$work/login $JITWARM" run 1 doctor --json --no-probe "$sample"
 json '[f["id"] for f in d["findings"]][0] == "overridden" and "is 1000000 in this process" in d["findings"][0]["evidence"] and "grep -rns CUDA_CACHE_MAXSIZE" in d["findings"][0]["fix"] and not any("tune" in f["command"] for f in d["findings"])'

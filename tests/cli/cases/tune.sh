@@ -28,7 +28,7 @@ for form in cmd powershell; do
 	done
 	for path in '\cache' 'C:cache' C: cache; do
 		run 64 tune --print "$form" --path "$path"
-		err_has "$path: not a path of Windows; it begins with a drive, such as C:\\cache"
+		err_has "$path: not a path of Windows: begin with a drive, such as C:\\cache"
 	done
 done
 run 0 tune --print cmd --max-size 2GiB
@@ -152,7 +152,7 @@ done
 CUDA_CACHE_DISABLE=1 run 0 tune
 out_has "Next       unset the variable that is named above"
 CUDA_CACHE_PATH=/dev/null/cache run 0 tune
-out_has "Next       name a local directory that stays after a restart and that this account can write to: jitwarm tune --path DIR --apply"
+out_has "Next       name a writable local directory that survives a restart: jitwarm tune --path DIR --apply"
 err_has "/dev/null/cache: cannot be created, since /dev/null is not writable for this account"
 # root may write there, and yet no file can be made: each command says so.
 if [[ -d /proc/self ]] && ! is_wine; then
@@ -169,14 +169,14 @@ if [[ -d /proc/self ]] && ! is_wine; then
 			run '2|3' prime "$sample"
 			err_has "$impossible: "
 			run 0 tune
-			out_has "Next       name a local directory that stays after a restart and that this account can write to: jitwarm tune --path DIR --apply"
+			out_has "Next       name a writable local directory that survives a restart: jitwarm tune --path DIR --apply"
 			[[ $(grep -c "$impossible: " "$err") == 1 ]] || fail "said more than once"
 			run 0 tune --path "$impossible"
 			[[ $(grep -c "$impossible: " "$err") == 1 ]] || fail "said more than once"
 			# The named setting differs from the one in force: neither waiting nor --apply would help.
 			export CUDA_CACHE_PATH=$work/fine
 			run 0 tune --path "$impossible"
-			out_has "Next       name a local directory that stays after a restart and that this account can write to: jitwarm tune --path DIR --apply"
+			out_has "Next       name a writable local directory that survives a restart: jitwarm tune --path DIR --apply"
 			[[ $(grep -c "$impossible: " "$err") == 1 ]] || fail "not said once"
 		) || exit 1
 	done
@@ -192,7 +192,7 @@ fi
 	run 0 tune --path "$work/fine/"
 	out_has "No setting needs a change."
 	# A default is not printed as what should be; a place that is emptied should be another one.
-	(unset CUDA_CACHE_PATH && run 0 tune && out_lacks "Should be" && { ! grep -q "is lost at" "$err" || out_has "Next       name a local directory that stays after a restart and that this account can write to: jitwarm tune --path DIR --apply"; }) || exit 1
+	(unset CUDA_CACHE_PATH && run 0 tune && out_lacks "Should be" && { ! grep -q "is lost at" "$err" || out_has "Next       name a writable local directory that survives a restart: jitwarm tune --path DIR --apply"; }) || exit 1
 ) || exit 1
 (
 	with_simdriver sm_86
@@ -203,7 +203,7 @@ fi
 	out_has "Next    unset the variable above"
 	for value in abc 1G 0; do
 		CUDA_CACHE_MAXSIZE=$value run "0|2" status
-		out_has "Next    raise CUDA_CACHE_MAXSIZE, and compile this now: jitwarm prime --tune"
+		out_has "Next    raise CUDA_CACHE_MAXSIZE, and compile the cold modules now: jitwarm prime --tune"
 	done
 	CUDA_CACHE_PATH=/dev/null/cache run "0|2" status
 	out_has "Next    name a directory that this account can write to: jitwarm tune --path DIR --apply"
@@ -220,7 +220,7 @@ out_has "Next    see which versions of a package run on another GPU: jitwarm whi
 	out_has "HOME is not set: the driver caches nothing"
 	out_has "Next    name a directory that this account can write to: jitwarm tune --path DIR --apply"
 	run 0 tune
-	out_has "Next       name a local directory that stays after a restart and that this account can write to: jitwarm tune --path DIR --apply"
+	out_has "Next       name a writable local directory that survives a restart: jitwarm tune --path DIR --apply"
 	run 0 tune --path "$work/cache"
 	out_has "Next       apply this setting for your account (--scope system: for all; --undo reverts it): jitwarm tune --apply --path $work/cache"
 	run 2 check "$sample"

@@ -65,7 +65,7 @@ key remove lab:key distrust
 startup start:startup enable
 WORDS
 run 64 tune undo
-err_has "“undo”: an option has dashes: --undo"
+err_has "“undo”: an option begins with dashes: --undo"
 mkdir undo
 run "0|1|2" tune undo
 err_lacks "dashes"

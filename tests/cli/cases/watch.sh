@@ -30,7 +30,7 @@ json 'd["process"]["name"] == "a) R 1 (b" and not d["process"]["driver"] and not
 run 0 watch --for 500ms "$victim"
 out_has "waiting (for a disk"
 out_has "was watched for"
-out_has "The process had not loaded NVIDIA's driver; until it does, nothing is compiled for it"
+out_has "The process had not loaded NVIDIA's driver; until the process loads the driver, nothing is compiled"
 # The process still waits while another program fills the cache that it would use.
 end_victim
 with_simdriver sm_86
@@ -134,7 +134,7 @@ while True:
 maker=$!
 await test -e compiler-mapped
 run 0 watch --for 500ms "$maker"
-out_has "with the driver's compiler loaded: it is linking, compiling code that is in no file, or done; its files: nothing to compile"
+out_has "with the driver's compiler loaded: the process is linking, compiling code that is in no file, or has finished compiling; its files: nothing to compile"
 kill "$maker"
 wait "$maker" 2>/dev/null || true
 # Without news, watch says so once. On a terminal it redraws one line, never too wide, and only the summary stays; Ctrl-C ends it, too.

@@ -8,8 +8,8 @@ out_has "– 2.8.0  "
 out_has "fail: no code for sm_61"
 out_has "pip install torch==2.7.1"
 out_has "PyTorch's own index has builds of torch"
-out_has "List of 20"
-out_has "Newer releases: jitwarm which --target gtx1080 torch --ask"
+out_has "jitwarm's list is of 20"
+out_has "newer releases: jitwarm which --target gtx1080 torch --ask"
 run 1 which --target rtx3070 --driver 550 torch
 out_has "RTX 3070 (sm_86), driver 550 (CUDA 12.4)"
 out_has "– 2.11.0  "
@@ -76,7 +76,7 @@ run 1 which --target gtx1080 -r requirements.txt
 out_has "torch from PyPI"
 out_has "xgboost from PyPI"
 err_has "numpy: not in jitwarm's list, so left out"
-out_has "Newer releases: jitwarm which --target gtx1080 torch xgboost --ask"
+out_has "newer releases: jitwarm which --target gtx1080 torch xgboost --ask"
 printf '%s\n' torch a{1..7} >requirements.txt
 run 1 which --target gtx1080 -r requirements.txt
 err_has "a1, a2, a3, a4, a5 and 2 more: not in jitwarm's list, so left out"
@@ -96,7 +96,7 @@ err_one_line
 
 # These words are not packages, or not in the list.
 run 3 which --target gtx1080 no-such-package
-err_has "no-such-package: not among the GPU packages that jitwarm knows, so it may have no device code; “jitwarm which --target gtx1080 no-such-package --ask” looks at its releases"
+err_has "no-such-package: not among the GPU packages that jitwarm knows, so the package may have no device code; “jitwarm which --target gtx1080 no-such-package --ask” examines its releases"
 run 3 which --target rtx3070 --driver 550 --platform windows --python 3.11 torch no-such-package
 err_has "“jitwarm which --target rtx3070 --driver 550 --platform windows --python 3.11 torch no-such-package --ask”"
 # A driver that does not run the GPU is no failure of the command, and hides no other GPU's answer
@@ -165,11 +165,11 @@ out_has "  2.7.1  runs as it is"
 run 0 which --target gtx1080 --platform linux --json xgboost==2.0.3
 json '[r["version"] for r in d["answers"][0]["releases"]] == ["2.0.3"]'
 run 3 which --target gtx1080 torch==99
-err_has "jitwarm's list has no release 99 of torch: “jitwarm which --target gtx1080 torch==99 --ask” looks for it"
+err_has "jitwarm's list has no release 99 of torch: “jitwarm which --target gtx1080 torch==99 --ask” looks for this release"
 # 2.7 is 2.7.0, whose wheel was not examined
 for version in 2.7 2.7.0; do
 	run 3 which --target gtx1080 --platform linux torch==$version
-	err_has "jitwarm's list has no release $version of torch: “jitwarm which --target gtx1080 --platform linux torch==$version --ask” looks for it"
+	err_has "jitwarm's list has no release $version of torch: “jitwarm which --target gtx1080 --platform linux torch==$version --ask” looks for this release"
 done
 run 2 which --target gtx1080 --platform linux --json torch==2.8
 json '[r["version"] for r in d["answers"][0]["releases"]] == ["2.8.0"]'
@@ -196,7 +196,7 @@ out_has "To ask the index: jitwarm which --target rtx5090 --platform linux onnxr
 # A name that is mistyped brings the nearest one of the list.
 for names in xgbost=xgboost bitsandbyts=bitsandbytes Tensor_flow=tensorflow; do
 	run 3 which --target gtx1080 "${names%=*}"
-	err_has "${names%=*} (did you mean ${names#*=}?): not among the GPU packages that jitwarm knows, so it may have no device code; “jitwarm which --target gtx1080 ${names%=*} --ask” looks at its releases"
+	err_has "${names%=*} (did you mean ${names#*=}?): not among the GPU packages that jitwarm knows, so the package may have no device code; “jitwarm which --target gtx1080 ${names%=*} --ask” examines its releases"
 	err_one_line
 done
 run 3 which --target gtx1080 no-such-package
