@@ -47,7 +47,7 @@ export VIRTUAL_ENV=$work/env
 run 0 status
 out_has "env: no package with device code"
 (
-	# What the drivers of real cards report, in MiB; GPUs that the state remembers are not asked again.
+	# Memory that the drivers of real cards report, in MiB; GPUs that the state remembers are not asked again.
 	with_simdriver sm_89
 	for card in 3019,3 6144,6 11178,11 20475,20 23028,24 40536,40 46068,48 62841,64 95830,94 97887,96 143771,141; do
 		JITWARM_STATE=$work/card-$card SIMDRIVER_GPU_MEMORY=${card%,*} run "0|1|2" status
