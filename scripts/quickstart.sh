@@ -48,9 +48,13 @@ if has_gpu; then
 	exit 0
 fi
 
-scratch=$PWD/$build/quickstart
-rm -rf "$scratch"
-mkdir -p "$scratch"
+# Root may meet a checkout and a home of another account, as in a job's container: this part changes nothing there, except for what is fetched.
+if [ "$(id -u)" = 0 ]; then
+	JITWARM_TRUST_ACCOUNTS=$(stat -c %u . "${HOME:-/}" | sort -u | paste -sd,)
+	export JITWARM_TRUST_ACCOUNTS
+fi
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
 export CUDA_CACHE_PATH=$scratch/ComputeCache JITWARM_STATE=$scratch/state
 library=$(ls "$PWD/$build"/tests/framework/libsample_framework.so)
 application=$PWD/$build/tests/framework/framework-app

@@ -63,6 +63,21 @@ HOME=$home JITWARM_TRUST_ACCOUNTS=$mallory run 0 check lib.so
 cd "$work" || fail "no folder"
 rm -rf "$home"/.[a-z]*
 
+# quickstart.sh in that job, without what it installs and builds: its commands work, and leave nothing of root's in the clone.
+mkdir "$home/clone/scripts" "$home/clone/build" && ln -s "$open/build" "$home/clone/build/release"
+sed 's/^has_gpu() {/&\n\treturn 1/' "$cases/../../../scripts/quickstart.sh" >"$home/clone/scripts/quickstart.sh"
+echo 'build_preset() { :; }' >"$home/clone/scripts/lib.sh"
+printf '#!/bin/bash\nexit 0\n' >"$home/clone/scripts/setup.sh"
+printf '#!/bin/bash\necho none here >&2\nexit 1\n' >"$home/clone/scripts/get.sh"
+printf '#!/bin/bash\nwhile [[ $1 != -- ]]; do shift; done\nshift\nexec %s "$@"\n' "$runner" >"$home/clone/scripts/with-simdriver.sh"
+chmod 755 "$home/clone/scripts/"*.sh && chown -hR $mallory "$home/clone"
+(export HOME=$home PIP_INDEX_URL=http://127.0.0.1:1/ PIP_RETRIES=0 && unset JITWARM_TRUST_ACCOUNTS && bash "$home/clone/scripts/quickstart.sh") >"$out" 2>"$err" </dev/null ||
+	fail "quickstart.sh ended with $?: $(cat "$out" "$err")"
+out_has "compiled 0 of 8"
+out_has "warm, all 8 modules in the cache"
+[[ -z $(find "$home/clone" -user 0) ]] || fail "root's in the clone: $(find "$home/clone" -user 0)"
+rm -rf "$home"/.[a-z]*
+
 # A drive of Windows in WSL: every file is root's, or the default account's, and open to all.
 for owner in 0 $mallory; do
 	mkdir -p "$open/c"
