@@ -68,6 +68,7 @@ enum exit_status exit_of_troubles(size_t troubles, size_t images)
 static bool is_interrupted(void *context)
 {
 	(void)context;
+	output_silence();
 	return os_interrupted();
 }
 

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #include "base/text.h"
 #include "cli/language.h"
 #include "cli/terminal.h"
+#include "os/clock.h"
 #include "os/console.h"
 #include "os/env.h"
 #include "os/interrupt.h"
@@ -113,7 +115,56 @@ void output_flush(void)
 	note_failure(fflush(stdout) != 0);
 }
 
+/* ---- a command that prints nothing for long */
+
+static const uint64_t SECOND_NS = 1000000000, SILENCE_NS = 10000000000;
+static uint64_t began_ns;
+static _Atomic uint64_t draw_ns; /* when the line is drawn next; 0: never */
+static atomic_bool is_drawn;
+
+static void write_text(int fd, const char *text);
+
+void output_watch_silence(const struct output *output)
+{
+	if (output->quiet || output->progress_json || !terminal_rewrites(2))
+		return;
+	began_ns = os_monotonic_ns();
+	draw_ns = began_ns + SILENCE_NS;
+}
+
+void output_silence(void)
+{
+	uint64_t due = draw_ns;
+	const uint64_t now = due ? os_monotonic_ns() : 0;
+	char duration[TEXT_SHORT], *line, *whole;
+
+	if (!due || now < due || !atomic_compare_exchange_strong(&draw_ns, &due, now + SECOND_NS))
+		return;
+	line = language_translated(mem_printf(
+		"working for %s", text_duration(duration, (double)((now - began_ns) / SECOND_NS))));
+	whole = mem_printf("\rjitwarm: %s\x1b[K", line);
+	write_text(2, whole);
+	is_drawn = true;
+	mem_free(whole);
+	mem_free(line);
+}
+
+/* Erases the line, since something else is about to be printed. */
+static void end_silence(void)
+{
+	if (draw_ns)
+		draw_ns = os_monotonic_ns() + SILENCE_NS;
+	if (atomic_exchange(&is_drawn, false))
+		write_text(2, "\r\x1b[K");
+}
+
 void output_put(int fd, const char *text)
+{
+	end_silence();
+	write_text(fd, text);
+}
+
+static void write_text(int fd, const char *text)
 {
 	FILE *stream = fd == 2 ? stderr : stdout;
 	const size_t size = strlen(text);
@@ -302,6 +353,7 @@ void output_json(struct output *output, const cJSON *document)
 
 int output_close(struct jw_error *err)
 {
+	end_silence();
 	output_flush();
 	return output_failure
 			   ? error_set(err, JW_ERR_IO, "standard output: %s", strerror(output_failure))

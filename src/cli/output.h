@@ -79,6 +79,13 @@ void output_log(const struct output *output,
 /* Prints a document (cli/document.h). */
 void output_json(struct output *output, const cJSON *document);
 
+/* From here on output_silence shows on a terminal how long the command has been working, unless
+ * --quiet or --progress json. */
+void output_watch_silence(const struct output *output);
+/* Draws that line once nothing has been printed for ten seconds; the next output erases it. Any
+ * thread may call this often. */
+void output_silence(void);
+
 /* Writes what standard output holds back, before anything else is written to the same place. */
 void output_flush(void);
 /* Flushes standard output and reports a full disk. */

@@ -135,6 +135,12 @@ ask sized --target sm_86 borrowed
 is "a page of another package's files" 3 0 "jitwarm: ${site#http://}/sized/simple has no release of borrowed"
 ask loop --target sm_86 grown
 is "a page that leads to itself" 3 0 "pip: pip._vendor.requests.exceptions.TooManyRedirects: Exceeded 30 redirects."
+# At a terminal, no command is silent for more than ten seconds.
+: >http/log
+PIP_INDEX_URL=$site/late/simple TERM=xterm timeout 600 python3 "$here/../cli/on-terminal.py" 80 "$jitwarm" which --ask --target sm_86 grown >err 2>&1
+got=$? fetched=0
+: >out
+is "a late answer" 3 0 $'\rjitwarm: working for 1' $'\r\e[Kjitwarm: ' "the package index has no package “grown”"
 ask wrong-hash --target sm_86 grown
 is "another hash" 3 1 "THESE PACKAGES DO NOT MATCH THE HASHES"
 PIP_INDEX_URL=https://no.such.host.invalid/simple ask sized --target sm_86 grown

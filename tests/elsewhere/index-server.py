@@ -103,6 +103,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.answer(b"no", status=int(kind))
         if kind == "loop":
             return self.answer(b"", status=302, Location=self.path)
+        if kind == "late":
+            time.sleep(13)
+            return self.answer(b"no", status=404)
         files = wheels(package, kind) if kind != "empty" else {}
         if place == "simple" and files:
             rows = [{"filename": one, "url": f"/{kind}/files/{package}/{one}", "yanked": "-12.3.999-" in one, "requires-python": ">=99" if package == PACKAGE or one.startswith("later-2") else ">=3",
