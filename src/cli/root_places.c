@@ -80,6 +80,7 @@ struct refusal {
 	const struct place_row *row;
 	char *given; /* the value that names the place */
 	struct os_stranger stranger;
+	bool everyones; /* the place is a folder such as /tmp */
 };
 
 /* Returns the value of a variable or an option; NULL if there is none. The caller frees it. */
@@ -152,16 +153,29 @@ static bool counts(const struct cli *cli, const struct place_row *row)
 		   (row->use != PLACE_PYTHON || starts_python(cli));
 }
 
+/* Returns whether jitwarm writes whole folders there, whose names are known: root makes them in no
+ * folder for everyone, since another account may have made them before. */
+static bool is_tree(const struct place_row *row)
+{
+	return row->use == PLACE_CACHE ||
+		   (row->use == PLACE_STATE && (*row->below || text_starts(row->name, "JITWARM_")));
+}
+
 /* Returns whether root must stay out of a place. A new name in a folder for everyone becomes root's
  * before another account can take it: a folder, also that of an output, is made at once. */
 static bool is_refused(const struct cli *cli, const struct place_row *row, const char *path,
-					   struct os_stranger *stranger)
+					   struct refusal *refusal)
 {
+	struct os_stranger *stranger = &refusal->stranger;
 	const bool named = *row->name == '-', output = row->use == PLACE_FILE;
 	char *folder;
 
 	if (os_find_stranger(path, stranger))
 		return true;
+	if (!stranger->missing && stranger->open && is_tree(row)) {
+		text_copy(stranger->part, sizeof stranger->part, path);
+		return refusal->everyones = true;
+	}
 	if (!stranger->missing || !stranger->open ||
 		(output && options_has_given(&cli->options, "dry-run")))
 		return false;
@@ -189,7 +203,7 @@ static bool find_refusal(const struct cli *cli, const struct place_row *row,
 			*next++ = '\0';
 		path = *row->below ? os_join(at, row->below) : mem_string(*at ? at : ".");
 		*ret_refusal = (struct refusal){.row = row};
-		found = is_refused(cli, row, path, &ret_refusal->stranger);
+		found = is_refused(cli, row, path, ret_refusal);
 		if (found)
 			ret_refusal->given = mem_string(at);
 		mem_free(path);
@@ -372,7 +386,7 @@ static int refuse(struct jw_error *err, struct cli *cli, const struct refusal *r
 {
 	const struct os_stranger *stranger = &refusal->stranger;
 	const bool home = !strcmp(refusal->row->name, "HOME"), named = *refusal->row->name == '-',
-			   for_root = stranger->owner && writes_for_root(cli);
+			   for_root = refusal->everyones || (stranger->owner && writes_for_root(cli));
 	char text[2 * OS_STRANGER_TEXT], account[16];
 	struct buf line = BUF_MAX(1 << 20);
 

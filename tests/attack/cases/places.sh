@@ -63,6 +63,17 @@ err_has "Name another file or folder."
 refused "--output=$home/" bake -o "$home/" "$sample"
 refused "--json-log=$home/log" prime --json-log "$home/log" "$sample"
 refused "--driver-profile=$home/profile" status --driver-profile "$home/profile"
+# In a folder for everyone, the names in root's cache and state would be the account's to make.
+mkdir -m 1777 "$open/everyones"
+for name in CUDA_CACHE_PATH JITWARM_STATE JITWARM_PTXAS JITWARM_TRUSTED_KEYS; do
+	(export $name="$open/everyones" && refused "$name=$open/everyones: other accounts may write to $open/everyones" prime "$sample") || exit 1
+done
+(export CUDA_CACHE_PATH=$open/everyones && refused "CUDA_CACHE_PATH=$open/everyones" cache clear --yes && refused "CUDA_CACHE_PATH=$open/everyones" import "$open/a.jwpack") || exit 1
+refused "--cache=$open/everyones: other accounts may write to $open/everyones" prime --cache "$open/everyones" "$sample"
+err_has "Name another file or folder."
+[[ -z $(ls -A "$open/everyones") ]] || fail "made: $(ls -A "$open/everyones")"
+(export CUDA_CACHE_PATH=$open/everyones/roots && run 0 prime --quiet "$sample" && [[ $(stat -c '%u %a' "$CUDA_CACHE_PATH") == "0 700" ]]) || fail "a new folder there is not root's"
+rm -rf "$open/everyones" "$roots"/.[a-z]*
 mkdir "$open/tools" && touch "$open/tools/"{ptxas,nvrtc,nvjitlink} && chown -R $mallory "$open/tools"
 refused "--ptxas=$open/tools/ptxas: $open/tools $theirs" make --target sm_86 --driver 550.163.01 -o "$open/made/" --ptxas "$open/tools/ptxas" "$sample"
 refused "--nvrtc=$open/tools/nvrtc" prime --nvrtc "$open/tools/nvrtc" "$sample"
