@@ -3,7 +3,8 @@
 #
 # For each RELEASE (by default bookworm and trixie, that is Debian 12 and 13) debootstrap makes a minimal root. A clone of this
 # repository's last commit is put below its /root, which no other account reads. There quickstart.sh runs, then test.sh, or
-# COMMAND (a line for bash) if one is given. Each takes an hour on two cores.
+# COMMAND (a line for bash) if one is given, then quickstart.sh again, after clone and home were given to account 1001. Each takes an hour on
+# two cores.
 # --quick  only bookworm, and only tests that depend on the checkout's folder: three minutes on two cores.
 #          Files in this machine's ccache are not compiled again
 #
@@ -163,7 +164,9 @@ try_release() {
 	if [ -n "$quick" ] && enter "apt-get install -y -qq --no-install-recommends ccache" >"$work/log" 2>&1; then
 		compiled=$(ccache -k cache_dir 2>/dev/null) && [ -d "$compiled" ] || compiled=
 	fi
-	run ./scripts/quickstart.sh && run "$command"
+	run ./scripts/quickstart.sh && run "$command" &&
+		# As in a job's container, where root works in the clone and the home of the runner's account
+		run "chown -R 1001:1001 . ~ && ./scripts/quickstart.sh"
 }
 failed=0
 for release in "${releases[@]}"; do
