@@ -68,9 +68,10 @@ static const struct json_field release_fields[] = {
 		"(those that it uses, when it first uses them) or `mixed`; missing without modules",
 		.presence = JSON_IF_SET),
 	RELEASE(inferred, "the release was not looked at: the releases beside it are alike"),
-	RELEASE(
-		file,
-		"the wheel that was looked at; with `inferred`, the wheel of the release that it is like"),
+	RELEASE(file,
+			"the wheel that was looked at; with `inferred`, the wheel of the release that it is "
+			"like; missing if the release has no wheel for the platform",
+			.presence = JSON_UNLESS_NULL),
 	RELEASE(pin,
 			"a package that the release requires in one version which fails on this GPU, and that "
 			"version",
@@ -499,7 +500,12 @@ static void add_ask(struct buf *command, const struct cli *cli, const struct jw_
 static const char *listed_for(const char *package)
 {
 	static const char *const names[][2] = {
-		{"cupy", "cupy-cuda12x"}, {"jax", "jax-cuda12-plugin"}, {"pytorch", "torch"}};
+		{"cuml", "cuml-cu12"},        {"cupy", "cupy-cuda12x"},
+		{"faiss", "faiss-gpu-cu12"},  {"faster-whisper", "ctranslate2"},
+		{"jax", "jax-cuda12-plugin"}, {"jaxlib", "jax-cuda12-plugin"},
+		{"pytorch", "torch"},         {"sglang", "sglang-kernel"},
+		{"spconv", "spconv-cu120"},
+	};
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (text_equal_fold(package, names[i][0]))

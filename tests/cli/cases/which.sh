@@ -106,7 +106,8 @@ err_one_line
 run 1 which --target sm_120,rtx3070 --driver 550 torch
 out_has "torch from PyPI on RTX 3070 (sm_86)"
 # The answer names the package with the GPU code of the named one.
-for names in cupy=cupy-cuda12x jax=jax-cuda12-plugin PyTorch=torch; do
+for names in cuml=cuml-cu12 cupy=cupy-cuda12x faiss=faiss-gpu-cu12 faster-whisper=ctranslate2 jax=jax-cuda12-plugin jaxlib=jax-cuda12-plugin PyTorch=torch \
+	sglang=sglang-kernel spconv=spconv-cu120; do
 	run 3 which --target h100 "${names%=*}"
 	err_has "${names%=*}: not among the GPU packages that jitwarm knows; did you mean ${names#*=}?"
 	run "0|1" which --target h100 --platform linux "${names#*=}"
