@@ -159,17 +159,20 @@ void gpu_targets_warn(const struct cli *cli, const struct jw_driver *driver)
 			jw_driver_text(text, driver), jw_driver_text(last, &newest));
 }
 
-/* Adds to an error about “rtx” that the next word, “4090”, belongs to the name. */
+/* Adds to an error about “rtx” that another word, “4090”, belongs to the name. */
 static void explain_two_words(struct jw_error *err, const struct options *options,
-							  const char *first)
+							  const char *option, const char *first)
 {
 	struct jw_target targets[GPUS_MAX];
-	size_t count = 0;
-	char *whole = options->operand_count ? mem_printf("%s%s", first, options->operands[0]) : NULL;
 
-	if (whole && !jw_targets_read(NULL, whole, NULL, targets, GPUS_MAX, &count))
-		error_set(err, JW_ERR_USAGE, "--target takes one word: “--target %s”", whole);
-	mem_free(whole);
+	for (size_t i = 0; i < options->operand_count; i++) {
+		char *whole = mem_printf("%s%s", first, options->operands[i]);
+		size_t count = 0;
+
+		if (!jw_targets_read(NULL, whole, NULL, targets, GPUS_MAX, &count))
+			error_set(err, JW_ERR_USAGE, "--%s takes one word: “--%s %s”", option, option, whole);
+		mem_free(whole);
+	}
 }
 
 int gpu_targets_read(struct jw_error *err, struct cli *cli, struct gpu_targets *ret_gpus)
@@ -190,7 +193,7 @@ int gpu_targets_read(struct jw_error *err, struct cli *cli, struct gpu_targets *
 	gpu_targets_warn(cli, &gpus.driver);
 	for (size_t i = 0; (text = options_item(options, "target", i)); i++) {
 		if (add_named(err, cli, "target", text, &gpus.driver, &gpus)) {
-			explain_two_words(err, options, text);
+			explain_two_words(err, options, "target", text);
 			return -1;
 		}
 		remember_typed(cli, text);
@@ -245,8 +248,11 @@ int gpu_targets_list(struct jw_error *err, struct cli *cli, const char *option,
 	const char *text;
 
 	for (size_t i = 0; (text = options_item(options, option, i)); i++) {
-		if (jw_targets_read(err, text, NULL, gpus.targets, GPUS_MAX, &gpus.count))
-			return error_prefix(err, "--%s", option);
+		if (jw_targets_read(err, text, NULL, gpus.targets, GPUS_MAX, &gpus.count)) {
+			error_prefix(err, "--%s", option);
+			explain_two_words(err, options, option, text);
+			return -1;
+		}
 		remember_typed(cli, text);
 		gpus.arm = gpus.arm && all_arm(text);
 	}

@@ -10,6 +10,8 @@
 #include "cli/command.h"
 
 enum { GPUS_MAX = 32 };
+/* The GPUs of an answer for everybody, as --target names them. */
+#define GPUS_USUAL "rtx20..rtx50,a100,h100,b200"
 
 /* The driver that --driver names: only a profile, or a library or a version, or both of these. */
 struct named_driver {

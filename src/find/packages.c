@@ -238,11 +238,12 @@ static const struct {
 	const char *name;
 	bool both;
 } for_gpus[] = {
-	{"torch", true},        {"tensorflow", true},   {"jax", false},
-	{"vllm", true},         {"xgboost", true},      {"lightgbm", false},
-	{"cupy-cuda11x", true}, {"cupy-cuda12x", true}, {"cupy-cuda13x", true},
-	{"torchvision", true},  {"catboost", true},     {"onnxruntime-gpu", true},
-	{"bitsandbytes", true}, {"flash-attn", true},   {"numba", false},
+	{"torch", true},        {"tensorflow", true},      {"jax", false},
+	{"vllm", true},         {"xgboost", true},         {"lightgbm", false},
+	{"cupy-cuda11x", true}, {"cupy-cuda12x", true},    {"cupy-cuda13x", true},
+	{"torchvision", true},  {"catboost", true},        {"onnxruntime-gpu", true},
+	{"bitsandbytes", true}, {"flash-attn", true},      {"numba", false},
+	{"faiss-gpu", false},   {"faiss-gpu-cu12", false},
 };
 
 /* The packages whose wheels have no code for GPUs on some systems, and the package or index that

@@ -170,8 +170,9 @@ ask good scan --index asked "asked @ file:///x" --target sm_86
 usage "“1.1”: a version is written as in “asked==1.1”" scan --index asked 1.1 --target sm_86
 usage "“asked=1.1”: a version is written as in “asked==1.1”" scan --index asked=1.1
 usage "lint --index takes one package; scan --index takes several" lint --index asked pure
-usage "; several packages need --target: “--target rtx4090” for example" scan --index asked pure
-[ "$(wc -l <err)" = 1 ] || fail "more than one line: $(cat err)"
+ask good scan --index asked pure
+[ $? != 64 ] && grep -qF ": this is for rtx20..rtx50,a100,h100,b200; “--target rtx4090” names another one" err && grep -q "sm_120" out && ok "several packages, no GPU" ||
+	fail "several packages, no GPU: $(cat out err)"
 
 bad "no wheel for the platform" "no wheel of asked 3.0 fits; its wheels are for Python 3 on macos; choose with --python and --platform" good asked==3.0
 bad "no wheel for the Python" "no wheel of asked 0.4 fits; its wheels are for Python 3.7 on linux; choose with --python and --platform" good asked==0.4 --python 3.12

@@ -880,8 +880,8 @@ static int lint_named(struct jw_error *err, struct cli *cli)
 									   (struct jw_target){list.items[i].target.sm, 0});
 		if (!list.count)
 			add_labels_gpus(cli, &gpus);
-		if (!gpus.count && jw_targets_read(err, "rtx20..rtx50,a100,h100,b200", NULL, gpus.targets,
-										   GPUS_MAX, &gpus.count))
+		if (!gpus.count &&
+			jw_targets_read(err, GPUS_USUAL, NULL, gpus.targets, GPUS_MAX, &gpus.count))
 			return -1;
 		for (size_t i = 0; i < gpus.count; i++)
 			if (!jw_driver_supports(NULL, &gpus.driver, gpus.targets[i]))

@@ -844,7 +844,7 @@ struct prime_outcome {
 
 extern const struct cli_command command_make;
 
-enum { LOG_LINES = 6 };
+enum { LOG_LINES = 6, MAX_NAMES = 300 };
 
 /* Returns whether programs of this account use the folder as it is. */
 static bool is_own_cache(const char *path)
@@ -1360,7 +1360,7 @@ static int choose_gpus(struct jw_error *err, struct cli *cli)
 	struct jw_system *system = cli->system;
 	struct gpu_targets wanted;
 	size_t kept = 0;
-	char name[GPUS_NAME], sm[JW_TARGET_TEXT];
+	char name[GPUS_NAME];
 
 	if (gpu_targets_list(err, cli, "gpu", &wanted))
 		return -1;
@@ -1370,12 +1370,22 @@ static int choose_gpus(struct jw_error *err, struct cli *cli)
 				system->gpus[kept++] = system->gpus[i];
 				break;
 			}
-	if (wanted.count && !kept && system->gpu_count)
-		return error_set(err, JW_ERR_USAGE,
-						 "--gpu: no GPU here is %s: “jitwarm make --target %s --driver %s --fetch "
-						 "-o FILE.jwpack” compiles for another machine",
-						 gpu_targets_name(name, &cli->out, wanted.targets[0]),
-						 jw_target_sm(sm, wanted.targets[0]), jw_driver_example(wanted.targets, 1));
+	if (wanted.count) {
+		(void)jw_target_sm(system->example, wanted.targets[0]);
+		system->example_driver = jw_driver_example(wanted.targets, 1);
+	}
+	if (wanted.count && !kept && system->gpu_count) {
+		struct buf names = BUF_MAX(MAX_NAMES);
+
+		next_step_names(&names, &cli->options);
+		error_set(err, JW_ERR_USAGE,
+				  "--gpu: no GPU here is %s: “jitwarm make --target %s --driver %s --fetch "
+				  "-o FILE.jwpack%s” compiles for another machine",
+				  gpu_targets_name(name, &cli->out, wanted.targets[0]), system->example,
+				  system->example_driver, names.overflowed ? " NAME" : buf_text(&names));
+		buf_free(&names);
+		return -1;
+	}
 	system->gpu_count = wanted.count ? kept : system->gpu_count;
 	return 0;
 }
@@ -1422,18 +1432,23 @@ static int prime_now(struct jw_error *err, struct prime_outcome *priming)
 					   jw_driver_text(driver, &cli->system->driver.version));
 	}
 	if (!cli->system->gpu_count) {
-		const char *name = cli->options.operand_count ? cli->options.operands[0] : NULL;
-		char word[SHELL_WORD], shown[SHELL_WORD + 1] = "";
+		struct buf names = BUF_MAX(MAX_NAMES);
+		bool index = cli->options.operand_count > 0;
+		const char *shown;
 
-		if (name)
-			(void)snprintf(shown, sizeof shown, " %s", shell_word(word, name));
+		for (size_t i = 0; i < cli->options.operand_count; i++)
+			index = index && !os_exists(cli->options.operands[i]);
+		next_step_names(&names, &cli->options);
+		shown = names.overflowed ? " NAME" : buf_text(&names);
 		cli->failure = EXIT_CANNOT;
-		return error_set(
+		error_set(
 			err, JW_ERR_NOT_FOUND,
 			"%s. To bake for an image: “jitwarm bake --target %s --fetch -o DIR%s%s”. To compile "
 			"for another machine: “jitwarm make --target %s --driver %s --fetch -o FILE.jwpack%s”",
-			cli->system->why_none, cli->system->example, !name || os_exists(name) ? "" : " --index",
-			shown, cli->system->example, cli->system->example_driver, shown);
+			cli->system->why_none, cli->system->example, index && *shown ? " --index" : "", shown,
+			cli->system->example, cli->system->example_driver, shown);
+		buf_free(&names);
+		return -1;
 	}
 	if (!priming->for_others && prime_share_read(err, cli, &priming->share))
 		return -1;

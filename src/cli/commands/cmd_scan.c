@@ -868,7 +868,7 @@ static int next_listed(struct jw_error *err, void *context, const char **ret_pat
 	return 0;
 }
 
-static int list_packages(struct jw_error *err, struct scan_run *run, const struct gpu_targets *gpus)
+static int list_packages(struct jw_error *err, struct scan_run *run, struct gpu_targets *gpus)
 {
 	const struct options *given = &run->cli->options;
 	const char *file = options_value(given, "requirements");
@@ -878,10 +878,12 @@ static int list_packages(struct jw_error *err, struct scan_run *run, const struc
 		return 0;
 	if (file && given->operand_count)
 		return error_set(err, JW_ERR_USAGE, "-r FILE takes no other names");
-	if (!gpus->count)
-		return error_set(err, JW_ERR_USAGE,
-						 "%s; several packages need --target: “--target %s” for example",
-						 run->cli->system->why_none, run->cli->system->example);
+	if (!gpus->count) {
+		output_note(&run->cli->out, "%s: this is for %s; “--target %s” names another one",
+					run->cli->system->why_none, GPUS_USUAL, run->cli->system->example);
+		if (jw_targets_read(err, GPUS_USUAL, NULL, gpus->targets, GPUS_MAX, &gpus->count))
+			return -1;
+	}
 	if (names && jw_index_names(err, given->operands, given->operand_count, &run->list))
 		return -1;
 	run->listed = true;

@@ -20,7 +20,7 @@ run 64 prime --gpu nonsense "$sample"
 run 64 prime --if-changed --gpu sm_86 "$sample"
 err_has "leave out --gpu"
 run 64 prime --gpu rtx5090 "$sample"
-err_has "“jitwarm make --target sm_120 --driver 580.159.04 --fetch -o FILE.jwpack”"
+err_has "“jitwarm make --target sm_120 --driver 580.159.04 --fetch -o FILE.jwpack $sample”"
 run 0 prime --gpu rtx3070 "$sample" --json
 json '[(g["target"], g["cold"]) for g in d["gpus"]] == [("sm_86", 8)] and d["compiled"] == 8'
 run 1 check "$sample" --json

@@ -169,8 +169,11 @@ out_has "no device code found in the virtual environment"
 	done
 ) || exit 1
 # A file's name is not that of a package in an index.
+mkdir "$site/faiss_gpu_cu12-1.9.0.dist-info"
+printf 'Name: faiss-gpu-cu12\nVersion: 1.9.0\n' >"$site/faiss_gpu_cu12-1.9.0.dist-info/METADATA"
 run 3 scan --target sm_86 nothing.whl
 err_has "no such file, and no such package"
+err_has "which has torch, numba, faiss-gpu-cu12"
 err_lacks "--index"
 # A removed environment is still the active one: the message explains why another is used.
 is_wine || VIRTUAL_ENV=$work/gone run 3 check --target sm_86 --driver 550.163.01 frame

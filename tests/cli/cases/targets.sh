@@ -73,8 +73,12 @@ if ! is_wine; then
 	err_has "To bake for an image: “jitwarm bake --target rtx4090 --fetch -o DIR lib”."
 	err_has "“jitwarm make --target rtx4090 --driver 550.163.01 --fetch -o FILE.jwpack lib”"
 	cp -r lib wheel.whl
-	run 2 prime -n wheel.whl
-	err_has "“jitwarm bake --target rtx4090 --fetch -o DIR wheel.whl”"
+	run 2 prime -n wheel.whl lib
+	err_has "“jitwarm bake --target rtx4090 --fetch -o DIR wheel.whl lib”"
+	# The examples are for the GPU that was named.
+	run 2 prime -n --gpu rtx5090 lib wheel.whl
+	err_has "“jitwarm bake --target sm_120 --fetch -o DIR lib wheel.whl”"
+	err_has "“jitwarm make --target sm_120 --driver 580.159.04 --fetch -o FILE.jwpack lib wheel.whl”"
 	rm -r wheel.whl
 	run 64 make -o "a b.jwpack" lib --target rtx4090
 	err_has "on that machine shows its version: “jitwarm make --driver 550.163.01 --fetch -o 'a b.jwpack' lib --target rtx4090”"

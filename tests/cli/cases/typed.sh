@@ -217,6 +217,10 @@ run 64 scan --target rtx6070 "$sample"
 err_lacks "did you mean"
 run 64 scan --target rtx 4090 "$sample"
 err_has "--target takes one word: “--target rtx4090”"
+run 64 scan "$sample" --target rtx 4090
+err_has "--target takes one word: “--target rtx4090”"
+run 64 prime "$sample" --gpu rtx 3070
+err_has "--gpu takes one word: “--gpu rtx3070”"
 run 1 check --target rtx4090 --driver 550.163.01 "$sample"
 out_has "Next, unless that machine has imported a pack: jitwarm make --target rtx4090 --driver 550.163.01 --fetch -o FILE.jwpack "
 run 2 make --target rtx3070 --driver 550 -o x.jwpack "$sample"
