@@ -143,7 +143,8 @@ void cli_fail(struct cli *cli, const struct jw_error *err)
 	const enum exit_status status = cli->failure ? cli->failure : exit_of(err->code);
 	const char *name = cli->command ? cli->command->name : cli->group;
 
-	if (status == EXIT_BAD_USAGE)
+	/* A fault of a setting has named the help of config. */
+	if (status == EXIT_BAD_USAGE && !text_ends(err->message, "--help”"))
 		output_error(&cli->out, "%s; see “jitwarm %s%s--help”", err->message, name ? name : "",
 					 name ? " " : "");
 	else

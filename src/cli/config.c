@@ -328,7 +328,8 @@ void config_read(struct config *ret_config)
 	}
 }
 
-int config_check(struct jw_error *err, const struct output *output, const struct config *config)
+static int check_config(struct jw_error *err, const struct output *output,
+						const struct config *config)
 {
 	for (size_t i = 0; i < config->fault_count; i++) {
 		const struct config_fault *fault = &config->faults[i];
@@ -357,6 +358,15 @@ int config_check(struct jw_error *err, const struct output *output, const struct
 		if (config->values[i].value && check_setting(err, &config->values[i]))
 			return -1;
 	return 0;
+}
+
+int config_check(struct jw_error *err, const struct output *output, const struct config *config)
+{
+	struct jw_error why;
+
+	return check_config(&why, output, config)
+			   ? error_set(err, why.code, "%s; see “jitwarm config --help”", why.message)
+			   : 0;
 }
 
 static int no_such_setting(struct jw_error *err, const char *name, const char *nearest)

@@ -61,7 +61,7 @@ run 0 config
 err_has "the settings were not read: $mine: not UTF-8"
 printf 'jobs\n' >"$mine"
 run 64 status
-err_has "$mine, line 1: no “=” in “jobs”; write “name = value”; see “jitwarm status --help”"
+err_has "$mine, line 1: no “=” in “jobs”; write “name = value”; see “jitwarm config --help”"
 run 0 config --help
 out_has "name = value"
 printf 'share-unsigned = perhaps\n' >"$mine"
