@@ -3,10 +3,13 @@
 #include "folder.h"
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,8 +32,43 @@ struct seen {
 	int groups;
 	pid_t session, process;
 	bool terminal, secret;
+	bool capable;    /* it has a capability, or could get one by a program */
+	bool streams;    /* its input and its errors are root's */
 	int least, most; /* the range of descriptors above 2 */
 };
+
+static bool has_capability(void)
+{
+	FILE *file = fopen("/proc/self/status", "re");
+	char line[256];
+	bool has = false;
+
+	while (file && fgets(line, sizeof line, file))
+		if (!strncmp(line, "Cap", 3) && strncmp(line, "CapBnd", 6) != 0)
+			has = has || strtoull(strchr(line, ':') + 1, NULL, 16);
+	if (file)
+		(void)fclose(file);
+	return has;
+}
+
+/* Lets the programs of this process inherit all of its capabilities. */
+static void pass_capabilities_on(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct own[_LINUX_CAPABILITY_U32S_3];
+
+	assert_false(syscall(SYS_capget, &header, own));
+	for (size_t i = 0; i < _LINUX_CAPABILITY_U32S_3; i++)
+		own[i].inheritable = own[i].permitted;
+	assert_false(syscall(SYS_capset, &header, own));
+}
+
+static bool is_nowhere(int fd)
+{
+	struct stat nowhere, stat;
+
+	return !lstat("/dev/null", &nowhere) && !fstat(fd, &stat) && stat.st_rdev == nowhere.st_rdev;
+}
 
 static bool has_secret(void)
 {
@@ -54,7 +92,9 @@ static int tell_who(struct jw_error *err, void *context, struct buf *answer)
 						.session = getsid(0),
 						.process = getpid(),
 						.terminal = terminal >= 0,
-						.secret = has_secret()};
+						.secret = has_secret(),
+						.capable = has_capability(),
+						.streams = !is_nowhere(0) || !is_nowhere(2)};
 
 	if (!context)
 		return error_set(err, JW_ERR_LIMIT, "not today");
@@ -84,10 +124,15 @@ TEST(another_account_does_something_in_a_process_of_its_own)
 		.name = name, .home = home, .owner = NOBODY, .group = NOBODY + 1};
 	struct buf answer = BUF_MAX(256);
 	struct seen seen;
-	int keeps, other;
+	int keeps, other, ends[2], input;
 
 	if (geteuid() != 0)
 		skip();
+	pass_capabilities_on();
+	input = dup(0);
+	assert_true(input > 2 && !pipe(ends) && dup2(ends[0], 0) == 0);
+	(void)close(ends[0]);
+	(void)close(ends[1]);
 	assert_int_equal(setenv("SECRET_OF_ROOT", "SECRET", 1), 0);
 	assert_true(has_secret());
 	other = dup(0);
@@ -104,7 +149,7 @@ TEST(another_account_does_something_in_a_process_of_its_own)
 		assert_int_equal(seen.groups, 1);
 		assert_int_not_equal(seen.process, getpid());
 		assert_int_equal(seen.session, seen.process);
-		assert_false(seen.terminal || seen.secret);
+		assert_false(seen.terminal || seen.secret || seen.capable || seen.streams);
 		assert_int_equal(seen.least, kept ? keeps : 0);
 		assert_int_equal(seen.most, kept ? keeps : 0);
 	}
@@ -118,6 +163,7 @@ TEST(another_account_does_something_in_a_process_of_its_own)
 	assert_int_equal(os_work_as(why, &account, -1, 1, tell_who, &(char){'w'}, &answer), -1);
 	assert_non_null(strstr(why->message, "took longer than 1 s"));
 	assert_int_equal(geteuid(), 0);
+	assert_int_equal(dup2(input, 0), 0);
 	buf_free(&answer);
 }
 
