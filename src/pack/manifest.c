@@ -60,7 +60,9 @@ int manifest_add_member(struct jw_error *err, struct pack_manifest *manifest, st
 	if (at == SET_NONE) {
 		at = manifest->member_count;
 		if (at == PACK_MAX_MEMBERS)
-			return error_set(err, JW_ERR_LIMIT, "a pack holds at most %d modules and cubins",
+			return error_set(err, JW_ERR_LIMIT,
+							 "a pack holds at most %d modules and pieces of machine code: export "
+							 "fewer packages at once",
 							 PACK_MAX_MEMBERS);
 		set_add(leads, lead, at);
 		manifest->members[manifest->member_count++] = *member;

@@ -185,8 +185,8 @@ const struct cli_command command_cache_list = {
 	.summary = "List the entries of the driver's cache",
 	.usage = "[--cache DIR]",
 	.description = "Lists the entries of the driver's cache in the order in which the driver would "
-				   "evict them.\n\nEntries that the index does not count come last. The column "
-				   "What: “load” is a module, “link” an input of run-time linking, “nvjitlink” an "
+				   "evict them.\n\nEntries that the index does not count come last. In the column "
+				   "What, “load” is a module, “link” an input of run-time linking, “nvjitlink” an "
 				   "entry that NVIDIA's library nvJitLink has made, “opencl” the PTX of an OpenCL "
 				   "program. To find damaged entries, use “jitwarm cache verify”.",
 	.examples = "jitwarm cache list\n",

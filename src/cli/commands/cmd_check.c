@@ -271,15 +271,18 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu,
 					gpu->used, TEXT_COUNT(gpu->modules, "module", "modules"));
 	if (gpu->restored)
 		output_line(out, STYLE_PLAIN,
-					"  “jitwarm prime” restores %zu of them from the store at once", gpu->restored);
+					"  “jitwarm prime” restores %zu of the modules from the store at once",
+					gpu->restored);
 	if (gpu->damaged)
-		output_line(out, STYLE_BAD, "  %zu of them %s damaged; “jitwarm prime” replaces %s",
+		output_line(out, STYLE_BAD,
+					"  %zu of the modules %s damaged in the cache; “jitwarm prime” replaces %s",
 					gpu->damaged, gpu->damaged == 1 ? "is" : "are",
 					gpu->damaged == 1 ? "it" : "them");
 	if (gpu->unread)
-		output_line(out, STYLE_BAD,
-					"  %zu of them are in the cache, but this account cannot read them",
-					gpu->unread);
+		output_line(
+			out, STYLE_BAD,
+			"  %zu of the modules: the entry is in the cache, but this account cannot read it",
+			gpu->unread);
 	if ((explain || !gpu->cold) && module_text_link(text, "  ", gpu->link, &gpu->forecast, ""))
 		output_line(out, STYLE_PLAIN, "%s", text);
 }

@@ -136,12 +136,13 @@ const struct cli_command command_cache_clear = {
 	.summary = "Remove every entry of the driver's cache",
 	.usage = "[OPTION]…",
 	.description =
-		"Removes every entry of the driver's cache; the driver compiles again what programs "
-		"need.\n\nRunning programs are not disturbed: the command takes the driver's own lock. "
-		"Foreign files stay. “jitwarm prime” restores the modules that the store has; “jitwarm "
-		"store clear” empties the store, too.\n\nAt a terminal, jitwarm asks first; elsewhere, "
-		"--yes is required.\n\nExit status: 1 if an entry stayed or the answer was no, 2 if there "
-		"is neither a terminal nor --yes, or if the driver does not cache at all, 3 on failure.",
+		"Removes every entry of the driver's cache, so that the driver compiles the modules again "
+		"that programs need.\n\nRunning programs are not disturbed: the command takes the driver's "
+		"own lock. Foreign files stay. “jitwarm prime” restores the modules that the store has; "
+		"“jitwarm store clear” empties the store, too.\n\nAt a terminal, jitwarm asks first; "
+		"elsewhere, --yes is required.\n\nExit status: 1 if an entry stayed or the answer was no, "
+		"2 if there is neither a terminal nor --yes, or if the driver does not cache at all, 3 on "
+		"failure.",
 	.examples = "jitwarm cache clear -n\njitwarm cache clear --yes\n",
 	.options = cache_options,
 	.no_operands = "name a directory with --cache DIR",

@@ -710,9 +710,10 @@ const struct cli_command command_doctor = {
 		"with “Do:”. The likeliest cause comes first.\n\nIf nothing is found, the start is slow "
 		"for another reason than the driver's compiler: another compiler with its own cache "
 		"(Triton, XLA, NVRTC), the choice of algorithms, or the loading of weights.\n\nExit "
-		"status: as “jitwarm check”, unless that is 0. Then 1 if another finding can be repaired "
-		"or a file could not be read, and 2 if there are only findings that cannot be repaired. An "
-		"active environment without device code counts as 0 unless you name the environment.",
+		"status: as “jitwarm check”. If the status of “jitwarm check” is 0: 1 if another finding "
+		"can be repaired or a file could not be read, and 2 if there are only findings that cannot "
+		"be repaired. An active environment without device code counts as 0 unless you name the "
+		"environment.",
 	.examples = "jitwarm doctor\njitwarm doctor --fix tensorflow\njitwarm doctor --pid 4242\n",
 	.options = doctor_options,
 	.reads = true,

@@ -496,7 +496,8 @@ static int work_of_tune(struct jw_error *err, struct tuning *tuning)
 		uint64_t bytes;
 
 		if (options_parse_size(name, &bytes) && !os_exists(name))
-			return error_set(err, JW_ERR_USAGE, "“%.100s”: name a limit with --max-size %.100s",
+			return error_set(err, JW_ERR_USAGE,
+							 "“%.100s”: not a path or package; for a limit, use --max-size %.100s",
 							 name, name);
 	}
 	if (options_given(options, "undo"))

@@ -463,7 +463,9 @@ static int watch_run(struct jw_error *err, struct cli *cli)
 }
 
 static const struct cli_option watch_options[] = {
-	CLI_DURATION("for", "TIME", "End after this time (90s, 5m) instead of with the process"), {0}};
+	CLI_DURATION("for", "TIME",
+				 "End after this time (90s, 5m), even if the process is still running"),
+	{0}};
 
 const struct cli_command command_watch = {
 	.name = "watch",

@@ -37,7 +37,7 @@ for kind in value key checksum zeros gpu abi; do
 	run 1 check --explain "$sample"
 	out_has "up to 1 of 8 modules ("
 	out_has ": 1 cold, under 0.1 s on one core"
-	out_has "1 of them is damaged; “jitwarm prime” replaces it"
+	out_has "1 of the modules is damaged in the cache; “jitwarm prime” replaces it"
 	out_has "the entry is damaged ("
 	run 1 prime -n "$sample"
 	out_has "the entry is damaged ("
@@ -110,7 +110,7 @@ CUDA_MODULE_LOADING=EAGER run 2 prime -n "$work/bent/${sample##*/}"
 first=$(find "$cache"/?/?/* | sort | head -n 1)
 mv "$first" "$work/kept" && mkdir "$first"
 run 1 check "$sample"
-out_has "1 of them are in the cache, but this account cannot read them"
+out_has "1 of the modules: the entry is in the cache, but this account cannot read it"
 out_lacks damaged
 run 1 check --json --explain "$sample"
 json 'd["unread"] == 1 and d["damaged"] == 0 and [c["reason"] for c in d["causes"]] == ["unknown"]'

@@ -84,7 +84,7 @@ alike() {
 	shift 2
 	rm -rf "$work/cache"
 	run 1 check "$@"
-	out_has "“jitwarm prime” restores $compiled of them from the store at once"
+	out_has "“jitwarm prime” restores $compiled of the modules from the store at once"
 	run 1 check --json "$@"
 	json "$module_counts"' and d["forecast"]["start_seconds"]["likely"] > 0'
 	json '(d["forecast"]["prime_seconds"]["likely"] > 0) == (d["cold"] > d["restored"])'

@@ -3,7 +3,7 @@ run 0 tune --json
 json 'd["schema"] == "jitwarm.tune/1" and d["should_be"]["limit_bytes"] >= 2**30 and d["changes"] == []'
 run 64 tune --apply --undo
 run 64 tune 4G
-err_has "“4G”: name a limit with --max-size 4G"
+err_has "“4G”: not a path or package; for a limit, use --max-size 4G"
 # Only the file for all accounts is written.
 run 0 tune --scope system --max-size 4G
 out_has "CUDA_CACHE_MAXSIZE=4294967296"
