@@ -146,19 +146,22 @@ drivers_table()
 	done
 }
 
-# facts rows|why FILE...: prints rows of facts, or with "why" a line for each difference
+# facts rows|why FILE...: prints a row for each case of the suite, or with "why" a line for each difference
 facts()
 {
-	awk -v names="${done_names[*]}" -v what="$1" '
+	"$build/tests/conformance/conformance" --list >"$scratch/list"
+	awk -v names="${done_names[*]}" -v what="$1" -v list="$scratch/list" '
 		function unescape(text) { gsub(/\\"/, "\"", text); gsub(/\\\\/, "\\", text); return text }
-		BEGIN { count = split(names, name, " ") }
+		BEGIN {
+			count = split(names, name, " ")
+			while ((getline fact <list) > 0) order[++facts] = fact
+		}
 		/^  [{]"name": / {
 			split($0, half, /", "outcome": "/)
 			fact = substr(half[1], 13)
 			outcome = half[2]; sub(/".*/, "", outcome)
 			why = half[2]; sub(/^[^"]*", "why": "/, "", why); sub(/"},?$/, "", why); sub(/^cases_[a-z]*[.]c:[0-9]*: /, "", why)
 			driver = FILENAME; sub(/.*\//, "", driver); sub(/[.]json$/, "", driver)
-			if (!(fact in seen)) { seen[fact] = 1; order[++facts] = fact }
 			cell[fact, driver] = outcome == "ok" ? "yes" : outcome == "FAIL" ? "**no**" : "–"
 			if (outcome == "FAIL") {
 				line = "- " fact ": `" unescape(why) "`"
@@ -170,7 +173,7 @@ facts()
 			for (i = 1; i <= differences && what == "why"; i++) print lines[i] " (" who[lines[i]] ")"
 			for (i = 1; i <= facts && what != "why"; i++) {
 				printf "| %s |", order[i]
-				for (j = 1; j <= count; j++) printf " %s |", cell[order[i], name[j]]
+				for (j = 1; j <= count; j++) printf " %s |", (order[i], name[j]) in cell ? cell[order[i], name[j]] : "not asked"
 				printf "\n"
 			}
 		}' "${@:2}"
@@ -194,7 +197,7 @@ EOF
 	fi
 	printf '\n## Differences\n\nThe result that the suite found, where it expects another:\n\n'
 	facts why "${done_names[@]/%/.json}" ${more_names[@]+"${more_names[@]/%/.json}"}
-	printf '\n## Facts\n\nyes: as expected; **no**: differs; –: does not apply to this driver or these GPUs; empty: no such case when a report was made.\n\n| fact |'
+	printf '\n## Facts\n\nyes: as expected; **no**: differs; –: does not apply to this driver or these GPUs; not asked: the suite had no such case when the driver ran.\n\n| fact |'
 	printf ' %s |' "${done_names[@]}"
 	printf '\n|---|'
 	for _ in "${done_names[@]}"; do printf -- '---|'; done

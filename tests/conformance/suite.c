@@ -1,5 +1,5 @@
-/* conformance [--json FILE] [NAME...]: runs the cases whose names begin with one of NAME, or all of
- * them. Writes the outcomes to FILE as one JSON document. */
+/* conformance [--json FILE] [NAME...] | --list: runs the cases whose names begin with one of NAME,
+ * or all of them. Writes the outcomes to FILE as one JSON document. */
 #include "suite.h"
 
 #include <signal.h>
@@ -144,6 +144,12 @@ int main(int argc, char **argv)
 
 	if (argc == 2 && strcmp(argv[1], "--client") == 0)
 		return client_main();
+	if (argc == 2 && strcmp(argv[1], "--list") == 0) {
+		for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+			for (const struct test_case *test = families[i]; test->name; test++)
+				puts(test->name);
+		return 0;
+	}
 	if (argc > 2 && strcmp(argv[1], "--json") == 0) {
 		json = fopen(argv[2], "we");
 		if (!json) {
