@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include <jitwarm/version.h>
+
 #include "base/cursor.h"
 #include "base/text.h"
 #include "code/container.h"
@@ -14,16 +16,17 @@ static const struct name_rule {
 	const char *ending; /* compared without regard to case */
 	size_t length;
 	const char *promise;
-	bool versioned;  /* digits and dots may follow: libcudart.so.11.0 */
-	bool named_only; /* read only if a user names it, skipped in folders */
-	bool linked;     /* only a linker reads it */
+	bool versioned;     /* digits and dots may follow: libcudart.so.11.0 */
+	bool named_only;    /* read only if a user names it, skipped in folders */
+	bool linked;        /* only a linker reads it */
+	const char *system; /* the part of jw_platform of the one system that loads it; NULL: every */
 } rules[] = {
 	/* Loaders map these files: libraries, Python's extension modules (.so, .pyd), Windows
 	 * programs. */
-	{ENDING(".so"), .versioned = true},
-	{ENDING(".pyd")},
-	{ENDING(".dll")},
-	{ENDING(".exe")},
+	{ENDING(".so"), .versioned = true, .system = "-linux"},
+	{ENDING(".pyd"), .system = "-windows"},
+	{ENDING(".dll"), .system = "-windows"},
+	{ENDING(".exe"), .system = "-windows"},
 	/* Linkers read these files; static libraries are not read. */
 	{ENDING(".o"), .linked = true},
 	{ENDING(".obj"), .linked = true},
@@ -99,6 +102,14 @@ enum code_file code_file_by_name(const char *path)
 			   : rule->linked   ? CODE_FILE_LINKED
 								: CODE_FILE_CODE;
 	return strchr(name, '.') ? CODE_FILE_OTHER : CODE_FILE_PROGRAM;
+}
+
+bool code_file_is_native(const char *path, bool *ret_either)
+{
+	const struct name_rule *rule = rule_of(os_base_name(path));
+
+	*ret_either = !rule || !rule->system;
+	return *ret_either || strstr(jw_platform(), rule->system) != NULL;
 }
 
 bool code_file_is_program(const char *path, const struct os_stat *stat)

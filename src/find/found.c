@@ -62,6 +62,32 @@ static int found_see(struct jw_error *err, struct found_seen *seen, const struct
 	return 0;
 }
 
+void found_drop_foreign(struct found_list *list)
+{
+	struct jw_found *found = list->found;
+	struct set natives = {0}; /* packages, by their names' addresses */
+	size_t kept = 0;
+	bool either;
+
+	for (size_t i = 0; i < found->file_count; i++) {
+		const struct jw_found_file *file = &found->files[i];
+
+		if (file->package && code_file_is_native(file->path, &either) && !either)
+			set_add(&natives, (uintptr_t)file->package, 0);
+	}
+	for (size_t i = 0; i < found->file_count; i++) {
+		struct jw_found_file *file = &found->files[i];
+
+		if (!file->package || !set_has(&natives, (uintptr_t)file->package) ||
+			code_file_is_native(file->path, &either))
+			found->files[kept++] = *file;
+		else
+			mem_free(file->path);
+	}
+	found->file_count = kept;
+	set_free(&natives);
+}
+
 int found_file(struct jw_error *err, struct found_list *list, const char *path,
 			   const struct os_stat *stat, const struct find_package *package)
 {

@@ -36,6 +36,9 @@ struct found_list {
 };
 
 void found_open(struct found_list *list);
+/* Removes libraries of another system from packages that also have some of this one: wheels for
+ * every platform hold both, and no program here loads the others. */
+void found_drop_foreign(struct found_list *list);
 /* Frees the parts that only the search needs; the caller keeps `found`. */
 void found_close(struct found_list *list);
 

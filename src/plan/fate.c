@@ -43,12 +43,19 @@ uint64_t fate_variants(const char *path, const char *member)
 	const char *name = member ? member : path, *const base = os_base_name(name);
 	uint64_t hash = member ? fnv_update(FNV_START, path, strlen(path) + 1) : FNV_START;
 
+	/* A wheel for every platform holds x.dll beside libx.so. */
+	const bool dll = text_ends(base, ".dll");
+
 	for (const char *at = name; *at;) {
 		const bool number = text_is_digit(*at) && (at >= base || is_after_mark(name, at));
 		const char *as = at >= base && text_starts(at, "compute_") ? "sm_"
 						 : at >= base && text_starts(at, ".ptx")   ? ".cubin"
 																   : NULL;
 
+		if (dll && at == base && !text_starts(at, "lib"))
+			hash = fnv_update(hash, "lib", 3);
+		if (dll && !strcmp(at, ".dll"))
+			return fnv_update(hash, ".so", 3);
 		if (as) {
 			hash = fnv_update(hash, as, strlen(as));
 			at += *at == '.' ? strlen(".ptx") : strlen("compute_");

@@ -55,9 +55,9 @@ struct fates {
 
 /* Returns a hash that is equal for variants: files whose names differ only in a version or a GPU
  * (libx_cuda118.so and libx_cuda12.8.so, sm90/x.so and sm100/x.so), in being PTX
- * (kernel_sm_86.cubin and kernel_compute_75.ptx, Cycles), or in lacking something
- * (libx_cuda118_nocublaslt.so, bitsandbytes). In a folder's name a number after cu, cuda or sm
- * counts, in a file's name each number. */
+ * (kernel_sm_86.cubin and kernel_compute_75.ptx, Cycles), in lacking something
+ * (libx_cuda118_nocublaslt.so, bitsandbytes), or in being for Windows (libx.so and x.dll). In a
+ * folder's name a number after cu, cuda or sm counts, in a file's name each number. */
 uint64_t fate_variants(const char *path, const char *member);
 /* Adds a file; `package` is its package, or NULL if it is in none: then its archive, or the file
  * alone, counts as one. */

@@ -36,8 +36,8 @@ enum {
 /* A release with the wheels of the platform. */
 struct release {
 	char *version;
-	bool here;                    /* the release has a wheel for the platform */
-	bool pure;                    /* its wheel is for every platform, so it has no code for GPUs */
+	bool here; /* the release has a wheel for the platform */
+	bool any;  /* its wheel is for every platform; it may have code for GPUs all the same */
 	const struct pip_file *file;  /* the wheel that pip would take; NULL if there is none */
 	const struct pip_file *known; /* the wheel that `facts` describe */
 	char *facts;                  /* NULL if it was not examined */
@@ -98,14 +98,14 @@ static bool is_release(const char *version)
 	return (!*rest || *rest == '+') && !strpbrk(version, " \n");
 }
 
-/* Returns whether one of the tags is the platform's; *ret_pure is set if it is for every platform.
+/* Returns whether one of the tags is the platform's; *ret_any is set if it is for every platform.
  */
-static bool is_for(const char *tags, const char *platform, bool *ret_pure)
+static bool is_for(const char *tags, const char *platform, bool *ret_any)
 {
 	const char *machine = !strcmp(platform, "linux-aarch64") ? "_aarch64" : "_x86_64";
 	bool fits = false;
 
-	*ret_pure = !strcmp(tags, "any");
+	*ret_any = !strcmp(tags, "any");
 	for (const char *at = tags; *at; at += *at == '.') {
 		char tag[64];
 		const size_t length = strcspn(at, ".");
@@ -117,7 +117,7 @@ static bool is_for(const char *tags, const char *platform, bool *ret_pure)
 								  text_ends(tag, machine));
 		at += length;
 	}
-	return fits || *ret_pure;
+	return fits || *ret_any;
 }
 
 /* Appends the Pythons of a wheel in the form of a list: cp310, cp38+, py3. */
@@ -236,19 +236,20 @@ static void sort_files(struct jw_asked *asked)
 		const struct pip_file *file = &asked->listing.items[i];
 		struct tags name;
 		struct release *release;
-		bool pure;
+		bool any;
 
 		if (!is_wheel(asked, file, &name))
 			continue;
 		release = release_of(asked, name.version);
-		if (!is_for(name.platform, asked->options.platform, &pure))
+		if (!is_for(name.platform, asked->options.platform, &any))
 			continue;
+		/* pip prefers a wheel for the platform. */
+		if (release->here && any && !release->any)
+			continue;
+		if (!any && release->any)
+			release->file = NULL;
 		release->here = true;
-		if (pure) {
-			release->pure = !release->file && !release->known;
-			continue;
-		}
-		release->pure = false;
+		release->any = any;
 		if (file->fits && (!release->file || file->size_bytes > release->file->size_bytes))
 			release->file = file;
 	}
@@ -262,14 +263,14 @@ static void find_facts(struct jw_asked *asked)
 		const struct pip_file *file = &asked->listing.items[i];
 		struct tags name;
 		struct release *release;
-		bool pure;
+		bool any;
 
-		if (!is_wheel(asked, file, &name) || !is_for(name.platform, asked->options.platform, &pure))
+		if (!is_wheel(asked, file, &name) || !is_for(name.platform, asked->options.platform, &any))
 			continue;
 		release = release_of(asked, name.version);
-		if (release->facts || pure != release->pure)
+		if (release->facts || any != release->any)
 			continue;
-		release->facts = pure ? mem_string("") : wheel_facts_find(asked->own, file->sha256);
+		release->facts = wheel_facts_find(asked->own, file->sha256);
 		if (!release->facts && asked->folder)
 			release->facts = read_remembered(asked, file);
 		if (release->facts)
@@ -286,10 +287,10 @@ static int print_pythons(struct jw_error *err, const struct jw_asked *asked,
 	for (size_t i = 0; !result && i < asked->listing.count; i++) {
 		const struct pip_file *file = &asked->listing.items[i];
 		struct tags name;
-		bool pure;
+		bool any;
 
 		if (is_wheel(asked, file, &name) && !strcmp(name.version, release->version) &&
-			is_for(name.platform, asked->options.platform, &pure) && pure == release->pure)
+			is_for(name.platform, asked->options.platform, &any) && any == release->any)
 			result = add_pythons(err, &tags, &name, file->python);
 	}
 	if (!result)
@@ -308,7 +309,7 @@ static const struct release *like_of(const struct jw_asked *asked, size_t at)
 		newer = asked->releases[i].facts ? &asked->releases[i] : NULL;
 	for (size_t i = at + 1; i < asked->count && !older; i++)
 		older = asked->releases[i].facts ? &asked->releases[i] : NULL;
-	return newer && older && !newer->pure && !older->pure &&
+	return newer && older && newer->any == asked->releases[at].any && older->any == newer->any &&
 				   wheel_facts_alike(newer->facts, older->facts)
 			   ? newer
 			   : NULL;

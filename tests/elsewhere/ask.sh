@@ -13,7 +13,7 @@ jitwarm=$build/src/jitwarm
 . "$here/indexes.sh"
 
 # “grown” 1.0 to 1.9 run everywhere, 1.10 to 1.19 only from sm_90 on, and 1.20 to 1.23 have no code. “torch” is not PyPI's.
-mkdir -p http/packages/{grown,pure,torch,older,pinned,cuml-cu12,libcuml-cu12,borrowed}
+mkdir -p http/packages/{grown,pure,loose,torch,older,pinned,cuml-cu12,libcuml-cu12,borrowed}
 python3 - <<'P'
 import zipfile
 def ptx(sm):
@@ -31,6 +31,8 @@ wheel("grown", "1.9", "py3-none-win_amd64", ptx("sm_90"))
 wheel("grown", "2.0rc1", linux, ptx("sm_50"))
 wheel("grown", "0.9", "py3-none-macosx_11_0_arm64", ptx("sm_50"))
 wheel("pure", "1.0", "py3-none-any", b"")
+for version, tag, sm in ("1.0", "py3-none-any", "sm_50"), ("1.1", "py3-none-any", "sm_90"), ("1.2", "py3-none-any", "sm_90"), ("1.2", linux, "sm_50"):
+    wheel("loose", version, tag, ptx(sm))
 wheel("torch", "2.7.1", linux, ptx("sm_90"))
 wheel("older", "1.0", "cp37-cp37m-manylinux2014_x86_64", ptx("sm_50"))
 wheel("pinned", "1.0", linux, ptx("sm_50"), ["nvidia-cudnn-cu12==9.10.2.21; platform_system == 'Linux'", "nvidia-cudnn-cu12==1.0; extra == 'x'", "torch (==2.8.0)",
@@ -78,7 +80,7 @@ rm -r state
 ask sized --target sm_86 grown==1.15
 is "a release that fails" 2 1 "jitwarm's list lacks 1 release; downloading up to 1 wheel (" "1.15  fails: no code for sm_86" "Other releases: jitwarm which --target sm_86 grown --ask"
 ask sized --target sm_86 pure==1.0 grown==1.9
-is "a release of the second package" 2 1 "1.9  runs as it is"
+is "a release of the second package" 2 2 "1.9  runs as it is"
 ask sized --target sm_86 grown==9
 is "no such release" 3 0 "${site#http://}/sized/simple has no release 9 of grown"
 grep -q "looks for this release" err && fail "it names --ask: $(cat err)"
@@ -104,7 +106,14 @@ is "for another Python" 2 0 "needs Python 3.7"
 ask sized --target sm_86 --python 3.7 older
 is "for that Python" 0 1 "pip install older==1.0"
 ask sized --target sm_86 pure
-is "no GPU code" 2 0 "has no GPU code"
+is "no GPU code" 2 1 "has no GPU code"
+# A wheel for every platform may have code for GPUs, so it is read, too; pip prefers one for the platform.
+ask sized --target sm_86 loose
+is "a wheel for every platform, and a better one" 0 1 "1.2 " "runs as it is" "pip install loose==1.2"
+ask sized --target sm_86 loose==1.1
+is "a wheel for every platform" 2 1 "1.1  fails: no code for sm_86"
+ask sized --target sm_86 loose==1.0
+is "a wheel for every platform that runs" 0 1 "1.0  runs as it is"
 ask sized --target sm_86 --json pinned
 grep -q "^pin nvidia-cudnn-cu12 9.10.2.21$" state/wheels/* && grep -q "^pin torch 2.8.0$" state/wheels/* && ! grep -rq "pin nvidia-cudnn-cu12 1.0\|pin numpy\|pin tensorflow" state && ok "what it requires in one version" || fail "pins: $(cat state/wheels/*)"
 python3 -c 'import json; d = json.load(open("out")); assert d["index"].endswith("/sized/simple") and d["answers"][0]["newest"] == "1.0", d' || fail "--json: $(cat out)"
@@ -123,7 +132,7 @@ grep -q "PyTorch's own index\|PyTorch's installation page" out && fail "it names
 # several packages and GPUs
 rm -r state
 ask sized --target sm_86,sm_90 grown pure
-is "two GPUs" 1 11 "downloading up to 24 wheels (" "grown from ${site#http://}/sized/simple on sm_90" "pure from "
+is "two GPUs" 1 12 "downloading up to 24 wheels (" "grown from ${site#http://}/sized/simple on sm_90" "pure from "
 printf 'grown>=1\npure\n' >list.txt
 ask sized --target sm_86 -r list.txt
 is "a list" 1 0 "pip install grown==1.9"

@@ -351,7 +351,7 @@ static const struct json_field total_fields[] = {
 	TOTAL(fails_to, "the last driver branch with which a program fails; 0: none"),
 	TOTAL(at_most,
 		  "no start compiles all of it: some files also have code that runs as it is, or two "
-		  "libraries are variants for CUDA versions (`libx_cuda118.so`)"),
+		  "libraries are variants, of which a program loads one (`libx_cuda118.so`, `x.dll`)"),
 	JSON_OBJECT_OF("forecast", struct jw_scan_total, forecast, &document_forecast,
 				   "the predicted cost of compiling the modules on this machine"),
 	{0},
