@@ -1433,11 +1433,10 @@ static int prime_now(struct jw_error *err, struct prime_outcome *priming)
 	}
 	if (!cli->system->gpu_count) {
 		struct buf names = BUF_MAX(MAX_NAMES);
-		bool index = cli->options.operand_count > 0;
+		/* bake --index takes one package. */
+		const bool index = cli->options.operand_count == 1 && !os_exists(cli->options.operands[0]);
 		const char *shown;
 
-		for (size_t i = 0; i < cli->options.operand_count; i++)
-			index = index && !os_exists(cli->options.operands[i]);
 		next_step_names(&names, &cli->options);
 		shown = names.overflowed ? " NAME" : buf_text(&names);
 		cli->failure = EXIT_CANNOT;
@@ -1445,7 +1444,7 @@ static int prime_now(struct jw_error *err, struct prime_outcome *priming)
 			err, JW_ERR_NOT_FOUND,
 			"%s. To bake for an image: “jitwarm bake --target %s --fetch -o DIR%s%s”. To compile "
 			"for another machine: “jitwarm make --target %s --driver %s --fetch -o FILE.jwpack%s”",
-			cli->system->why_none, cli->system->example, index && *shown ? " --index" : "", shown,
+			cli->system->why_none, cli->system->example, index ? " --index" : "", shown,
 			cli->system->example, cli->system->example_driver, shown);
 		buf_free(&names);
 		return -1;

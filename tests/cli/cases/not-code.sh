@@ -169,6 +169,14 @@ out_has "no device code found in the virtual environment"
 	done
 ) || exit 1
 # A file's name is not that of a package in an index.
+# bake --index takes one package; several are baked as they are installed.
+if ! is_wine; then
+	run 2 prime -n torch
+	err_has "“jitwarm bake --target rtx4090 --fetch -o DIR --index torch”"
+	run 2 prime -n torch numba
+	err_has "“jitwarm bake --target rtx4090 --fetch -o DIR torch numba”"
+	run 0 bake -n --target rtx4090 --fetch -o DIR torch numba
+fi
 mkdir "$site/faiss_gpu_cu12-1.9.0.dist-info"
 printf 'Name: faiss-gpu-cu12\nVersion: 1.9.0\n' >"$site/faiss_gpu_cu12-1.9.0.dist-info/METADATA"
 run 3 scan --target sm_86 nothing.whl
