@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "os/clock.h"
 #include "os/env.h"
 #include "os/file.h"
@@ -165,25 +166,45 @@ struct pairs {
 	size_t count;
 };
 
+/* Returns whether an item of a list of package indexes, as pip and uv have them, is no place that
+ * another account can change: a path, or an address like “file:///folder” or “name=/folder”. */
+static bool is_safe_index(const char *item)
+{
+	const char *path = item + strcspn(item, "=/:");
+
+	path = *path == '=' ? path + 1 : item;
+	if (text_starts_fold(path, "https://") || text_starts_fold(path, "http://"))
+		return true;
+	if (text_starts_fold(path, "file:///"))
+		path += strlen("file://");
+	/* Other forms: “file:/folder”, “file://localhost/folder”, “%2Ffolder”, “~ann/folder”. */
+	return !strpbrk(path, "%~") && !os_check_private(NULL, path, 0, false);
+}
+
 /* Leaves out the paths that another account can change, if the value begins with "/" or names a
- * file in the current folder. */
+ * file in the current folder, or is a list of package indexes. */
 static void add_pairs(const char *const *names, struct pairs *pairs)
 {
 	for (; *names && pairs->count < sizeof pairs->items / sizeof *pairs->items; names++) {
 		char *value = os_env(*names);
-		const bool is_path = value && (*value == '/' || os_exists(value));
+		const bool indexes = strcmp(*names, "PIP_NO_INDEX") != 0 &&
+							 (strstr(*names, "INDEX") || strstr(*names, "LINKS"));
+		const bool is_list = value && (indexes || *value == '/' || os_exists(value));
+		const char *const ends = indexes ? " \t\r\n" : ":";
 		struct buf kept = BUF_MAX(1 << 20);
 
-		for (char *at = value, *next; is_path && at; at = next) {
-			next = strchr(at, os_list_separator);
+		for (char *at = value, *next; is_list && at; at = next) {
+			next = at + strcspn(at, ends);
+			next = *next ? next : NULL;
 			if (next)
 				*next++ = '\0';
-			if ((*at == '/' || at == value) && !os_check_private(NULL, at, 0, false))
-				buf_add(&kept, "%s%s", kept.size ? ":" : "", at);
+			if (indexes ? *at && is_safe_index(at)
+						: (*at == '/' || at == value) && !os_check_private(NULL, at, 0, false))
+				buf_add(&kept, "%.*s%s", kept.size > 0, ends, at);
 		}
-		if (value && (!is_path || kept.size))
+		if (value && (!is_list || kept.size))
 			pairs->items[pairs->count++] =
-				mem_printf("%s=%s", *names, is_path ? buf_text(&kept) : value);
+				mem_printf("%s=%s", *names, is_list ? buf_text(&kept) : value);
 		buf_free(&kept);
 		mem_free(value);
 	}

@@ -30,6 +30,19 @@ printf '#!/bin/sh\ntouch "%s/roots-uv"\nexit 1\n' "$work" >"$work/bin/uv"
 chmod 755 "$work/bin/uv"
 PATH=$open/bin:$work/bin:/usr/bin:/bin run 3 scan --index torch
 [[ -e $work/roots-uv ]] || fail "the account's uv was not passed over"
+# Root's helpers get no index that is the account's folder, however it is written.
+mkdir "$home/wheels" "$work/wheels" && chown $mallory "$home/wheels"
+printf '#!/bin/sh\nenv >"%s/variables"\nexit 1\n' "$work" >"$work/bin/uv"
+for name in PIP_FIND_LINKS PIP_INDEX_URL PIP_EXTRA_INDEX_URL UV_INDEX; do
+	for value in "$home/wheels" "file://$home/wheels" "FILE:$home/wheels" "file://localhost$home/wheels" "mine=$home/wheels" \
+		"mine=file://$home/wheels" "~root$home/wheels" "file://${home//h/%68}/wheels"; do
+		rm -f "$work/variables"
+		(export PIP_NO_INDEX=0 PATH=$open/bin:$work/bin:/usr/bin:/bin "$name=https://127.0.0.1:1/simple $value $work/wheels file://$work/wheels" && run 3 scan --index torch) || exit 1
+		grep -qx PIP_NO_INDEX=0 "$work/variables" || fail "PIP_NO_INDEX is left out"
+		[[ $(grep "^$name=" "$work/variables") == "$name=https://127.0.0.1:1/simple $work/wheels file://$work/wheels" ]] ||
+			fail "$value: $(grep "^$name=" "$work/variables")"
+	done
+done
 # Root's pip gets those folders of PYTHONPATH that only root can change.
 unset VIRTUAL_ENV
 mkdir "$work/one" "$work/two"
