@@ -30,6 +30,6 @@ run 0 run --record "$open/place/recording" -- true
 run 0 prime --cache "$open/place/cache" "$sample" --json-log "$open/place/log"
 run '0|1' bake -o "$open/place/baked" "$sample"
 (export JITWARM_STATE=$open/place/state && run 0 key generate && run 0 prime --if-changed "$sample") || exit 1
-# Where another account may read a cache, NVIDIA's driver needs its index to be writable.
+# If another account may read a cache, NVIDIA's driver needs its index to be writable.
 as_mallory find "$open/place" -writable ! -path "$open/place/cache/index" >"$open/writable" 2>/dev/null || :
 [[ ! -s $open/writable ]] || fail "the account may write to $(<"$open/writable")"
