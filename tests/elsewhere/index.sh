@@ -225,8 +225,8 @@ rm pyproject.toml asked asked.whl
 usage "scan --index needs the name of a package" scan --index
 usage "exists only in arm64 machines with Linux" scan --index asked --target sm_87 --platform linux
 usage "exists only in arm64 machines with Linux" scan --index asked --target sm_86,sm_87
-usage "--platform is for --index" scan --platform windows asked
-usage "--python is for --index" lint --python 3.10 asked
+usage "--platform needs --index, too" scan --platform windows asked
+usage "--python needs --index, too" lint --python 3.10 asked
 usage "--python is a version such as 3.11, not “three”" scan --index asked --python three
 
 # Another pip prints and leaves anything. No module of the current folder is taken for pip.
@@ -426,6 +426,8 @@ said err "hashed.txt: pip: " "HASHES"
 printf '%s\n' asked==1.1 missing==1 >missing.txt && ask good scan --target sm_86 --index -r missing.txt
 [ $? = 3 ] && clean && ok "--index -r missing.txt" || fail "missing.txt: $(cat out err; find tmp state home)"
 said err "missing.txt: the package index has source code of missing==1, and no wheel"
+echo 'asked; python_version < "3"' >markers.txt && ask good scan --target sm_86 --index -r markers.txt
+[ $? = 2 ] && [ ! -s out ] && [ "$(cat err)" = "jitwarm: markers.txt: its markers leave out every package on this machine" ] && clean && ok "--index -r markers.txt" || fail "markers.txt: $(cat out err; find tmp state home)"
 printf '%s\n' '--no-binary :all:' '--proxy=me:word@localhost:1' asked==1.1 >options.txt && listed 0 --index -r options.txt
 said err "options.txt:1: an option of pip is left out" "options.txt:2: an option of pip is left out"
 printf '%s\n' "--index-url $site/good/simple" asked==1.1 >options.txt
