@@ -1,5 +1,6 @@
 # Completion of jitwarm for bash:   eval "$(jitwarm completion bash)"
-# jitwarm itself says what can follow: a candidate a line, a tab and its description; “:files” or “:folders” for the shell's own.
+# jitwarm itself prints what can follow: a candidate a line, a tab and its description. After “:files” or “:folders” the shell completes
+# names of files or folders.
 _jitwarm() {
 	local line current candidate at=
 	local -a words
