@@ -135,13 +135,13 @@ void output_watch_silence(const struct output *output)
 void output_silence(void)
 {
 	uint64_t due = draw_ns;
-	const uint64_t now = due ? os_monotonic_ns() : 0;
+	const uint64_t now = due ? os_monotonic_ns() : 0, seconds = (now - began_ns) / SECOND_NS;
 	char duration[TEXT_SHORT], *line, *whole;
 
 	if (!due || now < due || !atomic_compare_exchange_strong(&draw_ns, &due, now + SECOND_NS))
 		return;
-	line = language_translated(mem_printf(
-		"working for %s", text_duration(duration, (double)((now - began_ns) / SECOND_NS))));
+	line =
+		language_translated(mem_printf("working for %s", text_duration(duration, (double)seconds)));
 	whole = mem_printf("\rjitwarm: %s\x1b[K", line);
 	write_text(2, whole);
 	is_drawn = true;
