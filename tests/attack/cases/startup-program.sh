@@ -88,7 +88,7 @@ has "$web" "ReadWritePaths=-$home"
 has "$db" User=root
 has "$db" ReadWritePaths=-/root
 common=(NoNewPrivileges=yes RestrictSUIDSGID=yes MemoryMax=75% SystemCallFilter=@system-service)
-for line in "${common[@]}" ProtectSystem=full PrivateTmp=yes CapabilityBoundingSet=; do has "$system/jitwarm@.service" "$line"; done
+for line in "${common[@]}" ProtectSystem=full PrivateTmp=yes CapabilityBoundingSet= IPAddressDeny=any; do has "$system/jitwarm@.service" "$line"; done
 for line in "${common[@]}"; do has "$system/../user/jitwarm.service" "$line"; done
 ! grep -q ^ExecStart= "$system/jitwarm@.service" || fail "the template runs a program for services that nobody enabled"
 # These settings would hide the GPUs (/dev/nvidia*, /proc/driver/nvidia); an account's own manager cannot have them.
