@@ -87,8 +87,8 @@ follow_steps() {
 	local step id status words=() named=() word said
 	is_wine && return 0
 	# Below unshare, each start has a file system of its own.
-	# Without HOME a command would write into the real home
-	[[ -n ${HOME-} && " ${last[*]} " != *" --report "* && $JITWARM != *unshare* && -z $(jobs -pr) ]] || return 0
+	# Without HOME a command would write into the real home.
+	[[ -n ${HOME-} && $JITWARM != *"-u HOME"* && " ${last[*]} " != *" --report "* && $JITWARM != *unshare* && -z $(jobs -pr) ]] || return 0
 	while IFS=$'\t' read -r id step; do
 		[[ -z ${checked_steps[follow $step]-} ]] || continue
 		checked_steps[follow $step]=1
