@@ -1,5 +1,5 @@
-/* Bakes one library: its containers that the driver would compile, and their copy with machine
- * code. */
+/* Bakes one library: finds its containers that the driver would compile, and writes a copy of the
+ * library in which they have machine code. */
 #pragma once
 
 #include <jitwarm/bake.h>

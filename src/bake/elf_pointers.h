@@ -30,7 +30,7 @@ int elf_view_check(struct jw_error *err, const struct elf_view *view);
 /* Converts a place in the file to its address; false if no segment has it. */
 bool elf_view_address(const struct elf_view *view, uint64_t offset, uint64_t size_bytes,
 					  uint64_t *ret_address);
-/* Reads the pointers into containers. JW_ERR_FORMAT if segments overlap, or there are more pointers
- * than fit into the file. */
+/* Finds the pointers that point into containers. JW_ERR_FORMAT if segments overlap, or there are
+ * more pointers than fit into the file. */
 int elf_view_references(struct jw_error *err, struct elf_view *view);
 void elf_view_free(struct elf_view *view);

@@ -385,8 +385,8 @@ bool live_must_let_go(const struct cache_live *live)
 	return os_monotonic_ns() - live->held_since_ns > CACHE_HOLD_MS * UINT64_C(1000000);
 }
 
-/* Makes the rows of an index agree with the files beside it. Compares without the lock, and changes
- * under it, a few milliseconds at a time. */
+/* ---- cache_repair makes the rows of an index agree with the files beside it. It compares without
+ * the lock, and changes the index under the lock, a few milliseconds at a time. */
 
 /* The repairs of a row or a file, in the order in which they are made. */
 enum repair_kind {
@@ -406,7 +406,7 @@ struct repair {
 	struct repair_task *tasks;
 	size_t count, capacity, next;
 	/* Another process has written to the index since the files were compared. */
-	bool reread_damaged;
+	bool others_wrote;
 };
 
 static void add_task(struct repair *repair, struct repair_task task)
@@ -497,7 +497,7 @@ static int do_task(struct jw_error *err, struct repair *repair, const struct rep
 	case REPAIR_SIZE:
 		if (row == SET_NONE)
 			break;
-		if (repair->reread_damaged)
+		if (repair->others_wrote)
 			row_bytes = probe_row_bytes(repair, task->key);
 		if (row_bytes && row_bytes != live->index.rows[row].size_bytes) {
 			live_resize_row(live, row, row_bytes);
@@ -511,7 +511,7 @@ static int do_task(struct jw_error *err, struct repair *repair, const struct rep
 			repair->next = repair->count;
 			break;
 		}
-		if (row != SET_NONE || (repair->reread_damaged && !probe_row_bytes(repair, task->key)))
+		if (row != SET_NONE || (repair->others_wrote && !probe_row_bytes(repair, task->key)))
 			break;
 		if (live_put_row(err, live, task->key, row_bytes))
 			return -1;
@@ -527,7 +527,7 @@ static int repair_batch(struct jw_error *err, struct repair *repair)
 
 	if (live_lock(err, live))
 		return -1;
-	repair->reread_damaged = repair->reread_damaged || live->others;
+	repair->others_wrote = repair->others_wrote || live->others;
 	while (repair->next < repair->count) {
 		if (do_task(err, repair, &repair->tasks[repair->next])) {
 			live_abandon(live);

@@ -144,8 +144,7 @@ struct config;
  * `config`. */
 int options_settle(struct jw_error *err, struct options *options, const struct config *config);
 /* Refuses values that cannot name what they should, before the command starts. JW_ERR_USAGE;
- * JW_ERR_NOT_FOUND if the thing is missing, because its name may be right, and only a disk not
- * mounted. */
+ * JW_ERR_NOT_FOUND if the thing is missing: its name may be right, and a disk not mounted. */
 int options_check(struct jw_error *err, const struct options *options);
 
 /* Returns whether a path is that of a folder, existing or to be made. */

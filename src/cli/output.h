@@ -67,7 +67,7 @@ void output_error(const struct output *output, const char *format, ...) JW_PRINT
  * command. */
 void output_line_command(const struct output *output, enum style style, const char *text,
 						 const char *command);
-/* Prints a command below a warning, or a note. */
+/* Prints a command below its warning or note; `what` says what it does ("without sudo"). */
 void output_command(const struct output *output, const char *what, const char *command);
 
 /* Prints the first `most` lines of a compiler's log with one of these three functions, indented

@@ -69,7 +69,8 @@ enum exit_status status_decide(const struct status_facts *facts)
 {
 	enum exit_status status = EXIT_DONE;
 
-	/* A module without an entry cannot be shown to be warm. */
+	/* Modules that are `unchanged` or `misjudged` have no entry with the predicted name, so nothing
+	 * shows that they are warm. */
 	if (facts->interrupted || facts->undone || facts->failed || facts->unchanged ||
 		facts->misjudged || facts->over_budget || facts->evicted_in_use)
 		status = exit_combine(status, EXIT_COLD);

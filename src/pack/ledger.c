@@ -354,7 +354,7 @@ static bool is_made(const struct plan *plan, const struct plan_module *module)
 }
 
 /* Records the plan of `from` in `ledger`, which may be the same ledger. */
-static void note_plan(struct ledger *ledger, const struct ledger *from, bool reread_damaged)
+static void note_plan(struct ledger *ledger, const struct ledger *from, bool include_made)
 {
 	const struct plan *plan = from->plan;
 	const uint32_t stamp = note_stamp(ledger, plan->profile.stamp);
@@ -362,12 +362,12 @@ static void note_plan(struct ledger *ledger, const struct ledger *from, bool rer
 	for (size_t i = 0; stamp < LEDGER_MAX_STAMPS && i < plan->module_count; i++) {
 		const struct plan_module *module = &plan->modules[i];
 
-		if (module->state == PLAN_WARM || (reread_damaged && is_made(plan, module)))
+		if (module->state == PLAN_WARM || (include_made && is_made(plan, module)))
 			note_record(ledger, ledger_place_of(from, module), module->key, stamp);
 	}
 }
 
-void ledger_note(struct ledger *ledger, const char *state_dir, bool reread_damaged)
+void ledger_note(struct ledger *ledger, const char *state_dir, bool include_made)
 {
 	const struct plan *plan = ledger->plan;
 	struct locked_ledger file;
@@ -375,7 +375,7 @@ void ledger_note(struct ledger *ledger, const char *state_dir, bool reread_damag
 
 	if (!state_dir || !plan->cache_dir || !plan->profile.stamp[0])
 		return;
-	note_plan(ledger, ledger, reread_damaged);
+	note_plan(ledger, ledger, include_made);
 	if (!ledger->changed)
 		return;
 	ledger->changed = false;
@@ -383,7 +383,7 @@ void ledger_note(struct ledger *ledger, const char *state_dir, bool reread_damag
 	result = open_locked(NULL, state_dir, plan->cache_dir, &file);
 	file.ledger.elsewhere = ledger->elsewhere;
 	if (!result)
-		note_plan(&file.ledger, ledger, reread_damaged);
+		note_plan(&file.ledger, ledger, include_made);
 	(void)close_locked(NULL, &file, result);
 }
 

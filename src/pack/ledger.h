@@ -84,9 +84,9 @@ void ledger_begin(struct ledger *ledger, const struct plan *plan);
 /* Returns the record of a module; NULL if nothing is known about it. */
 const struct ledger_item *ledger_find(const struct ledger *ledger,
 									  const struct plan_module *module);
-/* Records every warm module of the plan (with `reread_damaged`, also modules that have their entry
+/* Records every warm module of the plan (with `include_made`, also modules that have their entry
  * now), and writes the file if something is new. Ignores failures. */
-void ledger_note(struct ledger *ledger, const char *state_dir, bool reread_damaged);
+void ledger_note(struct ledger *ledger, const char *state_dir, bool include_made);
 
 /* Marks the modules of the plan that are `used`, and writes the file if there is something new.
  * Ignores a failure. */

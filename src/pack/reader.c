@@ -144,8 +144,8 @@ const uint8_t *source_prehash(const struct source *source)
 	return source->prehash;
 }
 
-/* Finds the next compressed block, without the trailer; *ret_size is 0 at the end. The bytes are
- * valid until the next call. */
+/* Reads block number `at` of the compressed bytes, without the trailer; *ret_size is 0 after the
+ * last. The bytes are valid until the next call. */
 static int source_block(struct jw_error *err, struct source *source, size_t at,
 						const uint8_t **ret_data, size_t *ret_size)
 {

@@ -319,7 +319,7 @@ void decide_library(const struct decide_facts *facts, struct jw_target device,
 
 /* ---- packages */
 
-/* The members that share a number. */
+/* The members with one number in decide_member: of its variants, folder or package. */
 struct together {
 	bool runs;
 	size_t most; /* the number of pieces in the largest library; variants count as one */

@@ -166,6 +166,7 @@ struct decide_counts {
 /* Returns whether the driver refuses code for that reason, so that a program that loads it fails.
  */
 bool decide_is_fatal(enum plan_reason reason);
+/* Adds `count` containers that are judged alike. */
 void decide_count(struct decide_counts *counts, const struct decide_piece *piece, size_t count);
 /* Returns whether registered containers for one architecture each are a set, so that its missing
  * code for the GPU does not count. */

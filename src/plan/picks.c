@@ -10,7 +10,8 @@
 #include "os/uv.h"
 
 /* Collected payloads use at most this much memory, or as much as one larger payload alone. With
- * fewer bytes than KEEP_BYTES, a second thread is not worth the 50 us for its start and end. */
+ * fewer bytes than THREAD_BYTES, a thread is not worth the 50 us for its start and end. Buffers of
+ * more than KEEP_BYTES are freed after each round. */
 enum { GATHER_BYTES = 12 << 20, KEEP_BYTES = 1 << 18, MAX_THREADS = 4, THREAD_BYTES = 1 << 19 };
 
 struct picks_slot {

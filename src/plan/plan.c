@@ -109,7 +109,7 @@ static struct sound_driver driver_of_plan(const struct plan *plan)
 	return (struct sound_driver){plan->profile.stamp, plan->profile.driver.cuda};
 }
 
-/* Reads damaged entries again: a program may have replaced them in the meantime. */
+/* Looks for each module's entry again: a program may have written it meanwhile. */
 void plan_probe_again(struct plan *plan)
 {
 	for (size_t i = 0; i < plan->module_count; i++) {

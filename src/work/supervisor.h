@@ -158,8 +158,9 @@ void run_remote_end(struct run *run);
 
 /* Decides the next step of this worker, and takes its module from the queue. */
 struct run_order run_next_order(struct run *run, const struct slot *slot);
-/* Called once a second. Checks memory, and returns a worker that has to end because memory runs
- * out, or NULL. Checks the battery: a run in the background waits while the machine runs on it. */
+/* Called at each tick; acts once a second. Checks memory, and returns a worker that has to end
+ * because memory runs out, or NULL. Checks the battery: a run in the background waits while the
+ * machine runs on it. */
 struct slot *run_check_machine(struct run *run);
 /* Records that a module has failed for good, with the compiler's log. */
 void run_module_failed(struct run *run, size_t index, const char *reason, const char *log);

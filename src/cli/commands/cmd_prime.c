@@ -1170,7 +1170,8 @@ static enum exit_status status_of_outcome(const struct prime_outcome *priming,
 	if (priming->only_plan)
 		return status;
 	status = exit_combine(status, status_decide(&facts));
-	/* The status is that of the reason why modules are left undone. */
+	/* A run that stopped because nothing can help ends with that status alone, although the modules
+	 * that it leaves undone would give EXIT_COLD. */
 	if (run->stopped.code)
 		status = exit_combine(run->stopped.code == JW_ERR_UNSUPPORTED ? EXIT_DONE : status,
 							  status_of_error(&run->stopped));

@@ -496,7 +496,7 @@ static void add_ask(struct buf *command, const struct cli *cli, const struct jw_
 	buf_add(command, " --ask");
 }
 
-/* Returns the package of the list that holds another one's GPU code; NULL if there is none. */
+/* Returns the package in the list of wheels that has the GPU code of `package`, or NULL. */
 static const char *listed_for(const char *package)
 {
 	static const char *const names[][2] = {
