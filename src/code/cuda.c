@@ -12,7 +12,8 @@ int cuda_open(struct jw_error *err, struct cuda *ret_cuda)
 		return -1;
 #define CUDA_FIND(name, parameters)                                                                \
 	if (!os_library_function(cuda.library, #name, &cuda.name))                                     \
-		return error_set(err, JW_ERR_DRIVER, "the driver has no %s: it is too old", #name);
+		return error_set(err, JW_ERR_DRIVER,                                                       \
+						 "the driver is too old, because it lacks %s: upgrade the driver", #name);
 	CUDA_REQUIRED(CUDA_FIND)
 #undef CUDA_FIND
 #define CUDA_TRY(name, parameters) (void)os_library_function(cuda.library, #name, &cuda.name);

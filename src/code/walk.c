@@ -584,7 +584,8 @@ int walk_open(struct jw_error *err, const char *path, const struct jw_cancel *ca
 		return -1;
 	if (map.stat.size_bytes > MAX_FILE_GIB << 30) {
 		os_map_close(&map);
-		return error_set(err, JW_ERR_LIMIT, "more than %d GiB", (int)MAX_FILE_GIB);
+		return error_set(err, JW_ERR_LIMIT, "larger than %d GiB, the most that jitwarm reads",
+						 (int)MAX_FILE_GIB);
 	}
 	walk = walk_of_memory(map.data, map.size);
 	walk->path = path;

@@ -533,8 +533,9 @@ static bool is_probe_refused(const struct examination *seen, struct finding_draf
 	if (probe->use != JW_PROBE_REFUSED && probe->use != JW_PROBE_UNREAD)
 		return false;
 	EVIDENCE(draft, "the driver compiled a tiny module and %s %s",
-			 probe->use == JW_PROBE_REFUSED ? "stored no entry at"
-											: "compiled it again although it had stored the entry",
+			 probe->use == JW_PROBE_REFUSED
+				 ? "stored no entry at"
+				 : "compiled the module again although it had stored the entry",
 			 probe->entry);
 	FIX(draft,
 		"find out whether the file system has no locks, the disk is full, or another program holds "

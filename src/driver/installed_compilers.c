@@ -224,8 +224,8 @@ static void report_missing(struct jw_error *err, const struct compiler_search *s
 			search->older, search->older_cuda / 1000, search->older_cuda % 1000 / 10);
 	if (compiler_fetch_first(search->wanted) != search->wanted)
 		error_set(err, JW_ERR_NOT_FOUND,
-				  "driver %s needs ptxas %u.%u, for which there is no wheel: --ptxas FILE names "
-				  "that of a CUDA %u.%u toolkit%s",
+				  "driver %s needs ptxas %u.%u, for which there is no wheel: name the ptxas of a "
+				  "CUDA %u.%u toolkit with --ptxas FILE%s",
 				  jw_driver_text(text, driver), major, minor, major, minor, older);
 	else
 		error_set(err, JW_ERR_NOT_FOUND,
@@ -333,14 +333,16 @@ int compiler_oldest(struct jw_error *err, uint32_t least, uint32_t most,
 	if (fetch && first <= most)
 		return fetch_version(err, first, false, fetch, ret_compiler);
 	if (first > most)
-		return error_set(err, JW_ERR_NOT_FOUND,
-						 "this needs a ptxas of CUDA %u.%u to %u.%u, for which there is no wheel: "
-						 "--ptxas FILE names that of a toolkit",
-						 least / 1000, least % 1000 / 10, most / 1000, most % 1000 / 10);
-	error_set(err, JW_ERR_NOT_FOUND,
-			  "this needs ptxas %u.%u or newer: “jitwarm compiler fetch %u.%u” gets it, or add "
-			  "--fetch",
-			  least / 1000, least % 1000 / 10, first / 1000, first % 1000 / 10);
+		return error_set(
+			err, JW_ERR_NOT_FOUND,
+			"baking for these GPUs needs a ptxas of CUDA %u.%u to %u.%u, for which there "
+			"is no wheel: name the ptxas of such a toolkit with --ptxas FILE",
+			least / 1000, least % 1000 / 10, most / 1000, most % 1000 / 10);
+	error_set(
+		err, JW_ERR_NOT_FOUND,
+		"baking for these GPUs needs ptxas %u.%u or newer: run “jitwarm compiler fetch %u.%u”, "
+		"or add --fetch",
+		least / 1000, least % 1000 / 10, first / 1000, first % 1000 / 10);
 	return search.distrust.code ? error_prefix(err, "%s; so", search.distrust.message) : -1;
 }
 

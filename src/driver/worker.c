@@ -185,7 +185,9 @@ static int driver_compile(struct jw_error *err, struct driver *driver,
 		return error_set(err, JW_ERR_USAGE, "no device %d", input->device);
 	if (links && (!cuda->cuLinkCreate_v2 || !cuda->cuLinkAddData_v2 || !cuda->cuLinkDestroy ||
 				  (input->linked && !cuda->cuLinkComplete)))
-		return error_set(err, JW_ERR_DRIVER, "the driver has no cuLinkAddData: it is too old");
+		return error_set(
+			err, JW_ERR_DRIVER,
+			"the driver is too old, because it lacks cuLinkAddData: upgrade the driver");
 	memset(ret_outcome, 0, sizeof *ret_outcome);
 	use_device(driver, input->device, input->spare_bytes, ret_outcome);
 	if (ret_outcome->no_context)

@@ -417,7 +417,8 @@ int pip_lines_read(struct jw_error *err, const char *name, const void *data, siz
 	if (other_list(err, name))
 		result = -1;
 	else if (memchr(data, 0, size))
-		result = error_set(err, JW_ERR_FORMAT, "a zero byte: not a text, or not in UTF-8");
+		result =
+			error_set(err, JW_ERR_FORMAT, "contains a zero byte: save the list as text in UTF-8");
 	else if (*behind_blanks(reading.at) == '{')
 		result = pip_report_read(err, reading.at, strlen(reading.at), &lines->packages);
 	else if (text_ends(name, ".toml"))

@@ -338,7 +338,8 @@ int reader_open(struct jw_error *err, struct source *source, struct pack_manifes
 	content = manifest_content(&manifest);
 	if (content > PACK_FREE_BYTES && (content - PACK_FREE_BYTES) / PACK_MAX_RATIO > size) {
 		error_set(err, JW_ERR_LIMIT,
-				  "%s: claims to hold %s in %s, more than cubins and PTX can be compressed",
+				  "%s: damaged or hostile: claims to hold %s in %s, which no compression of cubins "
+				  "and PTX reaches",
 				  source_name(source), text_bytes(text[0], content), text_bytes(text[1], size));
 		goto fail;
 	}

@@ -213,7 +213,8 @@ static int look(struct jw_error *err, const struct jw_startup_options *given, bo
 	facts.driver = driver;
 	facts.packages = packages;
 	if (options.service && options.everyone)
-		error_set(err, JW_ERR_USAGE, "a service's unit is for one account");
+		error_set(err, JW_ERR_USAGE,
+				  "--service and --all-users exclude each other: a service runs in one account");
 	else if (os_is_windows && options.service)
 		error_set(err, JW_ERR_UNSUPPORTED, "--service: Windows has no systemd services");
 	else if (os_is_windows)

@@ -672,7 +672,7 @@ static int take_devices(struct run *run, const struct slot *first,
 		if (!device_pool_has(pool, target)) {
 			known_gpus_forget(run->setup->system->state_dir);
 			return error_set(run->err, JW_ERR_DRIVER,
-							 "the driver no longer shows a %s GPU: run the same command again",
+							 "the driver no longer shows an %s GPU: run the same command again",
 							 jw_target_sm(name, target));
 		}
 		usable = usable || device_pool_choose(pool, target, 0) != DEVICE_NONE;

@@ -90,7 +90,7 @@ if [ "$kind" = fake ]; then
 	expect 2 0 "driver 550.999 (CUDA 12.4): jitwarm does not know the names of its cache entries; it knows those of 550.163.01, 555.58.02, 580.126.09 and others (“--driver list” names all)" $sm --driver 550.999 "$library"
 	expect 2 0 "driver 550.163.01 (CUDA 12.4) needs ptxas 12.4: “jitwarm compiler fetch 12.4” gets it (wheel nvidia-cuda-nvcc-cu12==12.4.*)" \
 		$sm --driver 550.163.01 "$library"
-	expect 2 0 "driver 470.256.02 (CUDA 11.4) needs ptxas 11.4, for which there is no wheel: --ptxas FILE names that of a CUDA 11.4 toolkit" \
+	expect 2 0 "driver 470.256.02 (CUDA 11.4) needs ptxas 11.4, for which there is no wheel: name the ptxas of a CUDA 11.4 toolkit with --ptxas FILE" \
 		$sm --driver 470.256.02 "$library"
 	mkdir store && cp -r 12.2 12.5 store/
 	expect 2 0 "12.2/ptxas (CUDA 12.2) would make working code, but not the driver's own" $sm --driver 550.163.01 "$library"

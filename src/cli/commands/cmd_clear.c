@@ -195,6 +195,6 @@ const struct cli_command command_store_clear = {
 		"2 without a terminal and --yes, 3 on failure.",
 	.examples = "jitwarm store clear -n\njitwarm store clear --yes\n",
 	.options = store_options,
-	.no_operands = "store list takes no names",
+	.no_operands = "store clear takes no names",
 	.run = store_clear_run,
 };

@@ -370,8 +370,8 @@ const struct cli_command command_find = {
 		"program comes first. To use an environment with another command, pass the environment's "
 		"folder with --environment. No program is started. The contents of files are remembered, "
 		"so only the first search takes seconds.\n\nExit status: 0 if no module is to be compiled, "
-		"1 if modules are to be compiled or a folder could not be read, 2 if there is no driver or "
-		"the driver does not run the GPU.",
+		"1 if modules are to be compiled or a folder could not be read, 2 if jitwarm "
+		"cannot help: no driver, no code for the GPU, or a cache that is unusable or too small.",
 	.examples = "jitwarm find\njitwarm find ~/projects\n",
 	.options = find_options,
 	.reads = true,

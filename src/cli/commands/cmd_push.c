@@ -141,12 +141,13 @@ const struct cli_command command_push = {
 	.usage = "[oci://HOST/REPOSITORY[:TAG]] [--sign] [PACK | PATH|PACKAGE…]",
 	.description =
 		"Uploads the driver's cache, or a part of it, to a container registry for “jitwarm pull” "
-		"on similar machines.\n\nIf you name paths or packages, it uploads only the entries of "
-		"their modules. If you name FILE.jwpack, it uploads this pack with its signature "
-		"FILE.jwpack.minisig. Otherwise it uploads the whole cache.\n\nskopeo or oras, whichever "
+		"on similar machines.\n\nIf you name paths or packages, push uploads only the entries of "
+		"their modules. If you name FILE.jwpack, push uploads this pack with its signature "
+		"FILE.jwpack.minisig. Otherwise push uploads the whole cache.\n\nskopeo or oras, whichever "
 		"is on PATH, uploads the packs with its own logins (“skopeo login”, “oras login”). Without "
-		"a TAG, it uploads one pack for each GPU of this machine, with the tag NAMES-GPU-DRIVER, "
-		"for example torch-sm_86-550.163.01. With a TAG, it uploads one pack for all GPUs. A pack "
+		"a TAG, push uploads one pack for each GPU of this machine, with the tag NAMES-GPU-DRIVER, "
+		"for example torch-sm_86-550.163.01. With a TAG, push uploads one pack for all GPUs. A "
+		"pack "
 		"replaces the pack that had the same tag.\n\nFor a registry without TLS, name its host "
 		"first: “jitwarm config plain-http HOST”.\n\nExit status: 0 if everything was pushed, 1 if "
 		"a name matches no file, 2 if neither skopeo nor oras is installed, 3 if the registry "

@@ -1077,9 +1077,10 @@ const struct cli_command command_scan = {
 		"and GPU, the output says how long the compilation takes, and how large the cache gets. No "
 		"code of the files is run. The driver is asked only if the PCI bus does not identify the "
 		"GPU.\n\nNames are paths, else packages of the active Python or conda environment; without "
-		"a name, the whole environment is scanned. For all files together it predicts how long the "
+		"a name, the whole environment is scanned. For all files together, scan predicts how long "
+		"the "
 		"first start takes (the driver compiles on one core), how long “jitwarm prime” takes on "
-		"this machine, and how much the cache grows. For more than two GPUs it prints a table, "
+		"this machine, and how much the cache grows. For more than two GPUs, scan prints a table, "
 		"whose last column is the first driver with the same answer. The times come from a model "
 		"fitted to four frameworks and, without --target, from earlier runs of “jitwarm prime” "
 		"here. “jitwarm check” looks into the cache; scan does not.\n\nWith --index nothing needs "
@@ -1092,8 +1093,8 @@ const struct cli_command command_scan = {
 		"lists, and options of pip other than indexes, and prints what it leaves out.\n\nExit "
 		"status: 1 if a file cannot be read or holds damaged device code, 2 if a program will fail "
 		"since it has no code that runs on the GPU, or jitwarm cannot tell (Tile IR), 3 if nothing "
-		"could be read. If the driver of --driver does not run a GPU, the output names this GPU, "
-		"which counts as a GPU on which a program fails; the other GPUs are judged.",
+		"could be read. If the driver of --driver does not run one of the GPUs, the output names "
+		"that GPU, and the status is 2; scan still judges the other GPUs.",
 	.examples = "jitwarm scan tensorflow\njitwarm scan --target rtx3070,h100 ./libmodel.so\n",
 	.options = options,
 	.reads = true,

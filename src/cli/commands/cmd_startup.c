@@ -195,8 +195,8 @@ static bool may_fetch(const struct cli *cli)
 		return options_given(given, "fetch");
 	output_line(
 		&cli->out, STYLE_PLAIN,
-		"After an upgrade of the driver, may a unit fetch the new driver's compiler from the "
-		"package index if it is missing (--fetch)? y: yes, Enter: no");
+		"May jitwarm download a missing compiler from the package index after each upgrade of the "
+		"driver (--fetch)? y: yes, Enter: no");
 	/* Reads the whole line, because a shell would take the rest for a command. */
 	for (bool first = true; !os_fd_read_some(NULL, 0, answer, sizeof answer, &got) && got;
 		 first = false) {

@@ -415,10 +415,11 @@ static void print_status_next(const struct cli *cli, const struct status_documen
 		what = "Next    find out why programs find no GPU: ";
 		command = "jitwarm doctor";
 	} else if (!system->gpu_count && environment_has_code()) {
-		what = system->pci_count
-				   ? "Next    install NVIDIA's driver (in a container: --gpus all); see what it "
-					 "would compile: "
-				   : "Next    see what this environment compiles on another GPU: ";
+		what =
+			system->pci_count
+				? "Next    install NVIDIA's driver (in a container: --gpus all); see what it "
+				  "would compile: "
+				: "Next    see what the driver would compile for this environment on another GPU: ";
 		command = example;
 		(void)snprintf(example, sizeof example, "jitwarm scan --target %s", system->example);
 	} else if (!system->gpu_count) {

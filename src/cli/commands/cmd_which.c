@@ -859,8 +859,9 @@ static const struct cli_option which_options[] = {
 	CLI_FLAG("all", "Print every release in a row of its own"),
 	CLI_FLAG(
 		"ask",
-		"Download wheels of releases that the list lacks, newest first, with pip or uv and from "
-		"the index of its configuration. jitwarm keeps the answers, and deletes the wheels"),
+		"Also examine releases that jitwarm's list lacks: download their wheels with pip or uv, "
+		"from the index that is set for pip or uv. jitwarm keeps the answers, and deletes the "
+		"wheels"),
 	PROGRESS_OPTION,
 	{0}};
 

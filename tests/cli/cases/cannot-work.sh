@@ -25,7 +25,7 @@ bake -o made --target sm_86 --ptxas none/ptxas $sample|3|--ptxas: none/ptxas:
 bake -o made --target sm_86 --nvjitlink none/link $sample|3|--nvjitlink: none/link: 
 bake -o made --target sm_86 --nvjitlink nobody $sample|2|--nvjitlink nobody: 
 bake -o made --target sm_86 --driver none/lib $sample|3|--driver: none/lib: 
-bake -o made --target sm_86 $sample|2|this needs ptxas
+bake -o made --target sm_86 $sample|2|baking for these GPUs needs ptxas
 prime --cache plain $sample|64|--cache: plain: not a directory
 prime --recording none $sample|3|--recording: none: 
 prime --recording folder $sample|64|--recording: folder: Is a directory

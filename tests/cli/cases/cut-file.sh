@@ -52,7 +52,7 @@ for kind in ptx fatbin whl; do
 	truncate -s 1T "$work/big.$kind" || skip "no sparse files here"
 	limit=20 run 3 scan "${gpu[@]}" "$work/big.$kind"
 	err_one_line
-	err_has "$work/big.$kind: more than 64 GiB"
+	err_has "$work/big.$kind: larger than 64 GiB, the most that jitwarm reads"
 done
 truncate -s 1025M "$work/big.ptx"
 limit=20 run 3 check "${gpu[@]}" "$work/big.ptx"

@@ -35,7 +35,7 @@ out_has "Next    install NVIDIA's driver (in a container: --gpus all); see which
 run 2 status -e "$work/active"
 out_has "Next    see which versions of a package run on another GPU: jitwarm which --target rtx4090 torch"
 run 2 status -e "$work/coded"
-out_has "Next    see what this environment compiles on another GPU: jitwarm scan --target rtx4090 --environment $work/coded"
+out_has "Next    see what the driver would compile for this environment on another GPU: jitwarm scan --target rtx4090 --environment $work/coded"
 run 2 doctor -e "$work/active"
 out_has "here, “jitwarm which --target rtx4090 torch” says which versions of a package run on that GPU"
 run 2 doctor -e "$work/coded"
