@@ -364,6 +364,8 @@ static int report_command(struct jw_error *err, struct cli *cli,
 	} else {
 		output_note(&cli->out, "%s ran %s, and the driver compiled nothing into its cache",
 					document.recording.command, ran);
+		if (cli->system->why_none[0])
+			output_warning(&cli->out, "no program can use a GPU here: %s", cli->system->why_none);
 		if (result->compiler_seen && !result->refused_ptx)
 			output_warning(&cli->out,
 						   "the command's processes loaded the driver's compiler: either they link "

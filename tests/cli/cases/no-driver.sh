@@ -14,6 +14,8 @@ if has_command push; then
 	done
 fi
 run 2 prime --share "$work" "$work"
+run 0 run -- true
+err_has "no program can use a GPU here: no NVIDIA driver found"
 has_command push && { run 2 pull oci://host.example/lab; err_has "no NVIDIA driver is installed, and packs are chosen by its version: pull on the machine with the GPU"; }
 
 # jitwarm knows the modules that a GPU's driver would compile without a driver.
