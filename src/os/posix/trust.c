@@ -134,6 +134,19 @@ static bool others_may_join(const char *group)
 	return may;
 }
 
+/* Returns whether the entry lists other accounts as members, or they may join the group. */
+static bool entry_has_others(const struct group *entry, uint32_t owner)
+{
+	bool has = others_may_join(entry->gr_name);
+
+	for (char *const *name = entry->gr_mem; !has && *name; name++) {
+		const struct passwd *account = getpwnam(*name);
+
+		has = !account || is_other(account->pw_uid, owner);
+	}
+	return has;
+}
+
 /* Returns whether other accounts are in the group, or may join it; the members of a group without
  * a name are unknown. Members of root's group count as the superuser. */
 static bool group_has_others(gid_t group, uint32_t owner)
@@ -144,17 +157,13 @@ static bool group_has_others(gid_t group, uint32_t owner)
 
 	if (!group || namespace_lacks("/proc/self/gid_map", group))
 		return false;
-	has = !getgrgid(group);
-	setgrent(); /* a number may have several names, each with its own members */
-	while (!has && (entry = getgrent())) {
-		if (entry->gr_gid != group)
-			continue;
-		has = others_may_join(entry->gr_name);
-		for (char *const *name = entry->gr_mem; !has && *name; name++) {
-			account = getpwnam(*name);
-			has = !account || is_other(account->pw_uid, owner);
-		}
-	}
+	/* A number may have several names, each with its own members; directories of accounts (LDAP)
+	 * may list no group, and find it by its number. */
+	entry = getgrgid(group);
+	has = !entry || entry_has_others(entry, owner);
+	setgrent();
+	while (!has && (entry = getgrent()))
+		has = entry->gr_gid == group && entry_has_others(entry, owner);
 	endgrent();
 	setpwent();
 	while (!has && (account = getpwent()))
