@@ -391,13 +391,17 @@ static int refuse(struct jw_error *err, struct cli *cli, const struct refusal *r
 	struct buf line = BUF_MAX(1 << 20);
 
 	(void)snprintf(account, sizeof account, "%lu", (unsigned long)stranger->owner);
+	cli->failure = EXIT_CANNOT;
+	if (stranger->unknown)
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "%.300s; root changes nothing there: name another file or folder",
+						 what_is_wrong(text, refusal));
 	if (is_for_others(&cli->options) || (for_root && !named))
 		add_roots_line(&line, cli);
 	else if (stranger->owner)
 		add_line(&line, cli, stranger, home ? refusal->given : NULL, NULL);
 	else
 		shell_add_words(&line, (const char *const[]){"chmod", "go-w", stranger->part}, 3);
-	cli->failure = EXIT_CANNOT;
 	error_set(err, JW_ERR_UNSUPPORTED,
 			  "%.300s; root changes nothing there. %sType “%s” (only if these accounts count as "
 			  "root: JITWARM_TRUST_ACCOUNTS=%s)",
@@ -458,7 +462,7 @@ static void follow_no_links(const struct cli *cli)
 			whole = os_join(here, places[i]);
 		if (places[i] && *places[i])
 			(void)os_follow_none_below(whole ? whole : places[i],
-									   os_find_stranger(places[i], &stranger));
+									   os_find_stranger(places[i], &stranger) || stranger.open);
 		mem_free(whole);
 		mem_free(here);
 		mem_free(places[i]);

@@ -14,6 +14,7 @@
 #include "driver/environment.h"
 #include "driver/run_folder.h"
 #include "os/file.h"
+#include "os/identity.h"
 
 enum { MAX_FINDINGS = 64 };
 
@@ -183,11 +184,14 @@ static int cache_probe(struct jw_error *err, const struct jw_system *system,
 	struct cache_probe probe = {.use = JW_PROBE_NOT};
 	char *container = NULL;
 	struct os_stat stat;
+	struct os_stranger stranger;
 	int result = -1;
 
 	/* Another account could have put a link into the cache, which the superuser's driver would
-	 * follow. */
-	if (is_worth_a_probe(system) && !os_is_private(system->cache.path))
+	 * follow: also into a folder such as /tmp. */
+	if (is_worth_a_probe(system) &&
+		(!os_is_private(system->cache.path) || os_find_stranger(system->cache.path, &stranger) ||
+		 stranger.open))
 		probe.use = JW_PROBE_UNSAFE;
 	if (probe.use || !is_worth_a_probe(system)) {
 		*ret_probe = probe;

@@ -39,8 +39,11 @@ int os_ignore_unreadable(struct jw_error *err, const char *path, const struct jw
 
 bool os_is_private(const char *path)
 {
+	struct os_stranger stranger;
 	char *nearest = jw_is_administrator() ? os_nearest(path) : NULL;
-	const bool own = !nearest || !os_check_private(NULL, nearest, 0, false);
+	/* os_nearest takes a part that cannot be examined for a missing one. */
+	const bool own = !os_find_stranger(path, &stranger) &&
+					 (!nearest || !os_check_private(NULL, nearest, 0, false));
 
 	mem_free(nearest);
 	return own;

@@ -124,7 +124,7 @@ if [ "$kind" = fake ]; then
 	baked_by 12.2 550.163.01 sm_86 "$library"
 	rm -rf store/12.2
 	baked_by "" 535.309.01 sm_86 "$library"
-	grep -q "needs ptxas 12.0 or newer: “jitwarm compiler fetch 12.0” gets it" out || fail "no compiler for 535: $(cat out)"
+	grep -q "needs ptxas 12.0 or newer: run “jitwarm compiler fetch 12.0”" out || fail "no compiler for 535: $(cat out)"
 	fake 12.4 'echo "ptxas $*" >&2; exit 3'
 	rm -rf store/12.4 store/12.2 && fake 12.2 'exit 1' && cp -r 12.2 store/
 	{ printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(){\n.reg .u32 r;\n'; yes 'mov.u32 r, 1;' | head -50000; echo '}'; } >long.ptx

@@ -382,7 +382,7 @@ TEST_WITH(a_service_has_a_name, usual, NULL)
 	OK(jw_startup_find(why, &options, &startup));
 	jw_startup_free(startup);
 	options.everyone = true;
-	expect_failure(jw_startup_find, &options, JW_ERR_USAGE, "for one account");
+	expect_failure(jw_startup_find, &options, JW_ERR_USAGE, "in one account");
 }
 
 TEST_WITH(what_cannot_be_written_is_said, usual, NULL)

@@ -38,6 +38,9 @@ const char *os_follow_none_below(const char *folder, bool reads)
 	if (closed_count < MAX_CLOSED && realpath(nearest, real)) {
 		followed = os_join(real, given + there);
 		closed[closed_count++] = (struct closed){mem_string(given), followed};
+		/* Callers may name it by its real path, too. */
+		if (closed_count < MAX_CLOSED && strcmp(given, followed) != 0)
+			closed[closed_count++] = (struct closed){mem_string(followed), mem_string(followed)};
 	}
 	mem_free(nearest);
 	mem_free(given);

@@ -110,14 +110,32 @@ static uint32_t server_of(dev_t device)
 
 enum { MAX_SHADOW = 16 << 20 };
 
-/* Returns whether accounts may join the group that are not in it: with its password, or as its
- * administrator. Source: gshadow(5), newgrp(1). */
-static bool others_may_join(const char *group)
+/* Returns whether a list of accounts, up to ':' or the line's end, has another one than `owner`. */
+static bool lists_others(const char *names, uint32_t owner)
+{
+	bool has = false;
+
+	while (!has && *names && *names != ':' && *names != '\n') {
+		const size_t length = strcspn(names, ",:\n");
+		char *name = mem_string_n(names, length);
+		const struct passwd *account = getpwnam(name);
+
+		has = length && (!account || is_other(account->pw_uid, owner));
+		mem_free(name);
+		names += length + (names[length] == ',');
+	}
+	return has;
+}
+
+/* Returns whether accounts may join the group that its entry does not list: with its password, as
+ * its administrators, or as members that only the shadow file lists. Source: group(5), gshadow(5),
+ * newgrp(1). */
+static bool others_may_join(const struct group *group, uint32_t owner)
 {
 	struct buf text = {0};
-	char *start = mem_printf("%s:", group);
+	char *start = mem_printf("%s:", group->gr_name);
 	const char *line = os_read_file(NULL, "/etc/gshadow", MAX_SHADOW, &text) ? "" : buf_text(&text);
-	bool may = false;
+	bool may = group->gr_passwd && *group->gr_passwd && !strchr("x!*", *group->gr_passwd);
 
 	while (*line && !text_starts(line, start)) {
 		line += strcspn(line, "\n");
@@ -126,8 +144,13 @@ static bool others_may_join(const char *group)
 	if (*line) {
 		const char *password = line + strlen(start);
 		const char *administrators = password + strcspn(password, ":\n");
+		const char *members;
 
-		may = !strchr(":!*", *password) || (*administrators == ':' && administrators[1] != ':');
+		administrators += *administrators == ':';
+		members = administrators + strcspn(administrators, ":\n");
+		members += *members == ':';
+		may = may || !strchr(":!*", *password) || lists_others(administrators, owner) ||
+			  lists_others(members, owner);
 	}
 	mem_free(start);
 	buf_free(&text);
@@ -137,7 +160,7 @@ static bool others_may_join(const char *group)
 /* Returns whether the entry lists other accounts as members, or they may join the group. */
 static bool entry_has_others(const struct group *entry, uint32_t owner)
 {
-	bool has = others_may_join(entry->gr_name);
+	bool has = others_may_join(entry, owner);
 
 	for (char *const *name = entry->gr_mem; !has && *name; name++) {
 		const struct passwd *account = getpwnam(*name);
@@ -147,24 +170,27 @@ static bool entry_has_others(const struct group *entry, uint32_t owner)
 	return has;
 }
 
-/* Returns whether other accounts are in the group, or may join it; the members of a group without
- * a name are unknown. Members of root's group count as the superuser. */
+/* Returns whether other accounts are in the group, or may join it. Members of root's group count as
+ * the superuser. The members of a group are unknown if it has no name, or if only a look-up by its
+ * number finds it: directories of accounts (LDAP) list neither groups nor the accounts whose
+ * primary group it is. */
 static bool group_has_others(gid_t group, uint32_t owner)
 {
 	const struct group *entry;
 	const struct passwd *account;
-	bool has;
+	bool listed = false, has = false;
 
 	if (!group || namespace_lacks("/proc/self/gid_map", group))
 		return false;
-	/* A number may have several names, each with its own members; directories of accounts (LDAP)
-	 * may list no group, and find it by its number. */
-	entry = getgrgid(group);
-	has = !entry || entry_has_others(entry, owner);
-	setgrent();
-	while (!has && (entry = getgrent()))
-		has = entry->gr_gid == group && entry_has_others(entry, owner);
+	setgrent(); /* a number may have several names, each with its own members */
+	while (!has && (entry = getgrent())) {
+		if (entry->gr_gid != group)
+			continue;
+		listed = true;
+		has = entry_has_others(entry, owner);
+	}
 	endgrent();
+	has = has || !listed;
 	setpwent();
 	while (!has && (account = getpwent()))
 		has = account->pw_gid == group && is_other(account->pw_uid, owner);
@@ -266,6 +292,9 @@ static int check_way(struct jw_error *err, struct way *way, const char *path, si
 		part = mem_string_n(path, length);
 		if (lstat(part, &stat)) {
 			way->stranger->missing = errno == ENOENT;
+			/* Another account's FUSE file system shows itself to that account alone, and what lies
+			 * below it can change. Nothing lies below a file. */
+			way->stranger->unknown = errno != ENOENT && errno != ENOTDIR;
 			text_copy(way->stranger->part, sizeof way->stranger->part, part);
 			result = posix_error(err, part);
 		} else {
@@ -285,8 +314,11 @@ static int walk_whole(struct jw_error *err, struct way *way, const char *path)
 	int result;
 
 	*way->stranger = (struct os_stranger){0};
-	if (path[0] != '/' && !getcwd(directory, sizeof directory))
+	if (path[0] != '/' && !getcwd(directory, sizeof directory)) {
+		way->stranger->unknown = true;
+		text_copy(way->stranger->part, sizeof way->stranger->part, path);
 		return posix_error(err, path);
+	}
 	whole = path[0] == '/' ? mem_string(path) : os_join(directory, path);
 	result = check_way(err, way, "/", 0);
 	if (!result)
@@ -313,6 +345,7 @@ bool os_find_stranger(const char *path, struct os_stranger *ret_stranger)
 	*ret_stranger = (struct os_stranger){0};
 	if (geteuid() == 0)
 		(void)walk_whole(NULL, &way, path);
+	ret_stranger->found = ret_stranger->found || ret_stranger->unknown;
 	return ret_stranger->found;
 }
 
@@ -320,7 +353,9 @@ const char *os_stranger_text(char text[OS_STRANGER_TEXT], const struct os_strang
 {
 	struct jw_account account = {0};
 
-	if (!stranger->owner)
+	if (stranger->unknown)
+		(void)text_format(text, OS_STRANGER_TEXT, "%s cannot be examined", stranger->part);
+	else if (!stranger->owner)
 		(void)text_format(text, OS_STRANGER_TEXT, "other accounts may write to %s", stranger->part);
 	else if (!os_find_account(NULL, NULL, stranger->owner, &account))
 		(void)text_format(text, OS_STRANGER_TEXT, "%s belongs to %s", stranger->part, account.name);

@@ -12,9 +12,10 @@ mkdir "$place"
 cat >"$open/with-fuse" <<'P'
 import ctypes, errno, os, struct, subprocess, sys, threading
 place, account, source = sys.argv[1:4]
+others = "" if source == "alone" else ",allow_other"
 libc = ctypes.CDLL(None, use_errno=True)
 device = os.open("/dev/fuse", os.O_RDWR | os.O_CLOEXEC)
-options = "fd=%d,rootmode=40755,user_id=%s,group_id=%s,allow_other" % (device, account, account)
+options = "fd=%d,rootmode=40755,user_id=%s,group_id=%s%s" % (device, account, account, others)
 if libc.mount(source.encode(), place.encode(), b"fuse", 0, options.encode()):
     sys.exit(77)
 
@@ -49,4 +50,11 @@ program=$JITWARM
 for source in source 'x,user_id=0,'; do
 	JITWARM="$fuse $source $program" run 2 prime --cache "$place/cache" "$sample"
 	err_has "--cache=$place/cache: $place belongs to account $mallory"
+done
+
+# Without allow_other, root cannot even look at the place, in which another folder may appear while root works.
+for option in "prime --cache $place/cache" "run --record $place/r.json" "bake -o $place/sub/"; do
+	# shellcheck disable=SC2086
+	JITWARM="$fuse alone $program" run 2 $option ${option:+"$([[ $option == run* ]] && echo true || echo "$sample")"}
+	err_has "$place cannot be examined; root changes nothing there: name another file or folder"
 done

@@ -27,7 +27,8 @@ cp /etc/passwd /etc/group /etc/gshadow "$open" 2>/dev/null && unshare -m "$open/
 as_files 0 "ours:x:$group:root\n" 'ours:!::root\n'
 as_files 0 "ours:x:$group:\n" ''
 for files in "ours:x:$group:mallory\n|ours:*::mallory\n" "first:x:$group:\nsecond:x:$group:mallory\n|first:!::\n" \
-	"ours:x:$group:\n|ours:\$6\$salt\$hash::\n" "ours:x:$group:\n|ours:!:mallory:\n" "first:x:$group:\nsecond:x:$group:\n|second:*:mallory:\n"; do
+	"ours:x:$group:\n|ours:\$6\$salt\$hash::\n" "ours:x:$group:\n|ours:!:mallory:\n" "first:x:$group:\nsecond:x:$group:\n|second:*:mallory:\n" \
+	"ours:\$6\$salt\$hash:$group:\n|" "ours:x:$group:\n|ours:*::root,mallory\n" "|"; do
 	as_files 2 "${files%|*}" "${files#*|}"
 	err_has "other accounts may write to $open/place"
 done

@@ -71,6 +71,9 @@ done
 (export CUDA_CACHE_PATH=$open/everyones && refused "CUDA_CACHE_PATH=$open/everyones" cache clear --yes && refused "CUDA_CACHE_PATH=$open/everyones" import "$open/a.jwpack") || exit 1
 refused "--cache=$open/everyones: other accounts may write to $open/everyones" prime --cache "$open/everyones" "$sample"
 err_has "Name another file or folder."
+# doctor's probe, too, writes nothing there: a driver follows the links below its cache.
+CUDA_CACHE_PATH=$open/everyones run "0|1|2" doctor "$sample"
+CUDA_CACHE_PATH=$open/everyones/missing run "0|1|2" doctor "$sample"
 [[ -z $(ls -A "$open/everyones") ]] || fail "made: $(ls -A "$open/everyones")"
 (export CUDA_CACHE_PATH=$open/everyones/roots && run 0 prime --quiet "$sample" && [[ $(stat -c '%u %a' "$CUDA_CACHE_PATH") == "0 700" ]]) || fail "a new folder there is not root's"
 rm -rf "$open/everyones" "$roots"/.[a-z]*

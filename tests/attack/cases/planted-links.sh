@@ -77,6 +77,19 @@ if as_mallory ln "$treasure/file" "$cache/index" 2>/dev/null; then
 	before=$(state_of)
 fi
 
+# uninstall removes no file through a link, however the state directory is written.
+touch "$treasure/folder/a.txt" "$treasure/folder/a.json"
+before=$(state_of)
+for state in "$JITWARM_STATE" "$JITWARM_STATE/" "/$JITWARM_STATE" "$open/to-own/state"; do
+	fresh
+	for name in wheels drivers keys runs; do as_mallory ln -sfn "$treasure/folder" "$JITWARM_STATE/$name"; done
+	chown -R -h root "$open/own" && chmod 755 "$open/own" "$JITWARM_STATE"
+	chown -h $mallory "$JITWARM_STATE"/*
+	ln -sfn own "$open/to-own"
+	JITWARM_STATE=$state run "0|1|2|3" uninstall
+	untouched
+done
+
 # Symlinks that only root can have made are followed.
 mkdir "$open/elsewhere"
 ln -s elsewhere "$open/link"
