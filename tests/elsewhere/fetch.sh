@@ -155,7 +155,7 @@ for rest in "bake --target sm_86 --driver 12.4 -o baked" "make --target sm_86 --
 	got=0
 	# shellcheck disable=SC2086
 	PIP_INDEX_URL=$site/good/simple "$jitwarm" $rest "$library" >out 2>err || got=$?
-	[[ $got == 2 ]] && grep -qE "“jitwarm compiler fetch 12.[04]” gets it" err && grep -qF -- "--fetch" err && [ ! -s http/log ] && [ ! -e baked ] && ok "${rest%% *}: the line to type" ||
+	[[ $got == 2 ]] && grep -qE "“jitwarm compiler fetch 12.[04]”( gets it|, or add)" err && grep -qF -- "--fetch" err && [ ! -s http/log ] && [ ! -e baked ] && ok "${rest%% *}: the line to type" ||
 		fail "${rest%% *}: the line to type: status $got: $(cat out err http/log)"
 done
 cp "$(type -P true)" codeless
