@@ -431,7 +431,8 @@ static int apply_settings(struct jw_error *err, struct cli *cli)
 	if (cli->out.progress_json && strcmp(options_value(options, "progress"), "json") != 0)
 		return error_set(err, JW_ERR_USAGE, "--progress takes json, not “%.100s”",
 						 options_value(options, "progress"));
-	if (!command->hidden)
+	/* The terminal is that of the command that “jitwarm run” starts. */
+	if (!command->hidden && !command->runs_anyway)
 		output_watch_silence(&cli->out);
 	if (command->no_operands && options->operand_count)
 		return error_set(err, JW_ERR_USAGE, "“%.100s”: %s", options->operands[0],

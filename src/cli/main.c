@@ -1,6 +1,7 @@
 #include "cli/cli.h"
 #include "cli/language.h"
 #include "os/console.h"
+#include "os/file.h"
 #include "os/library.h"
 #include "os/process.h"
 
@@ -12,6 +13,7 @@ int main(int argc, char **argv)
 
 	os_library_places();
 	os_keep_standard_descriptors();
+	(void)os_creation_mask(); /* before there are threads */
 	argv = os_arguments(&argc, argv, "--except");
 	os_terminal_prepare();
 	/* Runs before the first hash: otherwise libsodium does not use the processor's vectors. Code

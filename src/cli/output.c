@@ -121,6 +121,7 @@ static const uint64_t SECOND_NS = 1000000000, SILENCE_NS = 10000000000;
 static uint64_t began_ns;
 static _Atomic uint64_t draw_ns; /* when the line is drawn next; 0: never */
 static atomic_bool is_drawn;
+static atomic_flag drawing = ATOMIC_FLAG_INIT; /* taken by the thread that draws or erases it */
 
 static void write_text(int fd, const char *text);
 
@@ -138,13 +139,15 @@ void output_silence(void)
 	const uint64_t now = due ? os_monotonic_ns() : 0, seconds = (now - began_ns) / SECOND_NS;
 	char duration[TEXT_SHORT], *line, *whole;
 
-	if (!due || now < due || !atomic_compare_exchange_strong(&draw_ns, &due, now + SECOND_NS))
+	if (!due || now < due || !atomic_compare_exchange_strong(&draw_ns, &due, now + SECOND_NS) ||
+		!os_has_terminal(2) || !os_fd_takes(2, 0) || atomic_flag_test_and_set(&drawing))
 		return;
 	line =
 		language_translated(mem_printf("working for %s", text_duration(duration, (double)seconds)));
 	whole = mem_printf("\rjitwarm: %s\x1b[K", line);
 	write_text(2, whole);
 	is_drawn = true;
+	atomic_flag_clear(&drawing);
 	mem_free(whole);
 	mem_free(line);
 }
@@ -154,8 +157,11 @@ static void end_silence(void)
 {
 	if (draw_ns)
 		draw_ns = os_monotonic_ns() + SILENCE_NS;
+	while (atomic_flag_test_and_set(&drawing))
+		continue; /* a line is drawn in microseconds */
 	if (atomic_exchange(&is_drawn, false))
 		write_text(2, "\r\x1b[K");
+	atomic_flag_clear(&drawing);
 }
 
 void output_put(int fd, const char *text)

@@ -392,7 +392,8 @@ static int refuse(struct jw_error *err, struct cli *cli, const struct refusal *r
 
 	(void)snprintf(account, sizeof account, "%lu", (unsigned long)stranger->owner);
 	cli->failure = EXIT_CANNOT;
-	if (stranger->unknown)
+	/* A folder such as /tmp stays open to all. */
+	if (stranger->unknown || (refusal->everyones && named))
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "%.300s; root changes nothing there: name another file or folder",
 						 what_is_wrong(text, refusal));

@@ -38,5 +38,8 @@ int os_fd_read_some(struct jw_error *err, int fd, void *data, size_t size, size_
  * `wait_ms` for that. Always true on Windows, which cannot answer that. */
 enum { OS_FD_TAKES = 4096 };
 bool os_fd_takes(int fd, int wait_ms);
+/* Returns whether this process may write to the terminal `fd` unasked: a shell's job in the
+ * background leaves the terminal to the shell. Always true on Windows. */
+bool os_has_terminal(int fd);
 /* Writes all of the bytes. */
 int os_fd_write(struct jw_error *err, int fd, const void *data, size_t size);

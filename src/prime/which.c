@@ -233,7 +233,7 @@ static int judge_pin(struct jw_error *err, struct question *question, const stru
 static int judge_pins(struct jw_error *err, struct question *question, const struct wheel *wheel,
 					  struct jw_which_release *release)
 {
-	for (size_t i = 0; i < wheel->pin_count && !release->pin; i++) {
+	for (size_t i = 0; i < wheel->pin_count && release->answer != JW_WHICH_FAILS; i++) {
 		const struct wheel_pin *required = &wheel->pins[i];
 		const struct known_pin *pin;
 		struct jw_which_release of_pin = {.why = NULL};
@@ -242,7 +242,9 @@ static int judge_pins(struct jw_error *err, struct question *question, const str
 		if (find_pin(err, question, required->name, &pin) ||
 			(pin->listed && judge_pin(err, question, &pin->list, required, &of_pin, &fails)))
 			return -1;
-		if (fails) {
+		/* The first one is named, unless nothing runs without a later one. */
+		if (fails && (!release->pin || is_base(required->name))) {
+			mem_free(release->pin);
 			release->pin = mem_printf("%s %s", required->name, required->version);
 			/* A program that uses the package fails. */
 			if (release->answer == JW_WHICH_RUNS || is_base(required->name)) {
@@ -304,6 +306,7 @@ static int judge_release(struct jw_error *err, struct question *question, const 
 		mem_free(release->why);
 		release->answer = JW_WHICH_FAILS;
 		release->library = NULL;
+		release->needs = (struct jw_driver){0};
 		release->why =
 			mem_printf("CuPy makes no code for %s", jw_target_sm(sm, question->options->target));
 	}

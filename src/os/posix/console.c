@@ -77,6 +77,13 @@ bool os_fd_takes(int fd, int wait_ms)
 	return poll(&asked, 1, wait_ms) > 0;
 }
 
+bool os_has_terminal(int fd)
+{
+	const pid_t group = tcgetpgrp(fd);
+
+	return group < 0 || group == getpgrp(); /* -1: not this session's terminal, which has no jobs */
+}
+
 int os_take_stdout(struct jw_error *err, int *ret_fd)
 {
 	int copy = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);

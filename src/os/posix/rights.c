@@ -84,19 +84,25 @@ int os_copy_rights(struct jw_error *err, const char *from, const char *to)
 
 enum { MAX_STATUS = 64 << 10 };
 
-/* umask() can be read only by changing it, which would affect files that other threads make. */
+/* umask() can be read only by changing it, which would affect files that other threads make. A
+ * kernel before 4.7, or a system without /proc, is asked so once: at the command's start. */
 uint32_t os_creation_mask(void)
 {
+	static _Atomic int64_t asked = -1;
 	struct buf text = {0};
 	const char *line = os_read_file(NULL, "/proc/self/status", MAX_STATUS, &text)
 						   ? NULL
 						   : strstr(buf_text(&text), "\nUmask:");
-	mode_t mask = line ? (mode_t)strtoul(line + strlen("\nUmask:"), NULL, 8) : umask(0);
+	uint32_t mask = line ? (uint32_t)strtoul(line + strlen("\nUmask:"), NULL, 8) : 0;
 
-	if (!line)
-		(void)umask(mask);
+	if (!line && asked < 0) {
+		const mode_t old = umask(0);
+
+		(void)umask(old);
+		asked = old;
+	}
 	buf_free(&text);
-	return mask;
+	return line ? mask : (uint32_t)asked;
 }
 
 /* Another account's file keeps its owner if this process may do that; otherwise the file is not

@@ -104,6 +104,12 @@ bool os_fd_takes(int fd, int wait_ms)
 	return true;
 }
 
+bool os_has_terminal(int fd)
+{
+	(void)fd;
+	return true;
+}
+
 int os_take_stdout(struct jw_error *err, int *ret_fd)
 {
 	int copy;

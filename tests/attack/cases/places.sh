@@ -70,7 +70,8 @@ for name in CUDA_CACHE_PATH JITWARM_STATE JITWARM_PTXAS JITWARM_TRUSTED_KEYS; do
 done
 (export CUDA_CACHE_PATH=$open/everyones && refused "CUDA_CACHE_PATH=$open/everyones" cache clear --yes && refused "CUDA_CACHE_PATH=$open/everyones" import "$open/a.jwpack") || exit 1
 refused "--cache=$open/everyones: other accounts may write to $open/everyones" prime --cache "$open/everyones" "$sample"
-err_has "Name another file or folder."
+err_has "root changes nothing there: name another file or folder"
+err_lacks chmod
 # doctor's probe, too, writes nothing there: a driver follows the links below its cache.
 CUDA_CACHE_PATH=$open/everyones run "0|1|2" doctor "$sample"
 CUDA_CACHE_PATH=$open/everyones/missing run "0|1|2" doctor "$sample"
