@@ -354,10 +354,10 @@ static void print_other_index(const struct cli *cli, const struct jw_which *whic
 {
 	char *index = os_env("PIP_INDEX_URL");
 
-	if (index && *index && !strstr(index, "//pypi.org/"))
+	if (index && *index)
 		output_line(&cli->out, STYLE_PLAIN,
-					"PIP_INDEX_URL names another index than PyPI, whose builds may differ. To ask "
-					"this index, use --ask.");
+					"These answers are for PyPI. To ask the index in PIP_INDEX_URL, whose builds "
+					"may differ, use --ask.");
 	else if (has_other_index(which->package))
 		output_line(&cli->out, STYLE_PLAIN,
 					"PyTorch's own index has builds of %s for other CUDA versions, which may run "

@@ -1,5 +1,6 @@
 # which lists the releases of a package that run on a GPU, from the list in the program, without network, GPU and driver.
 is_wine && skip "the rows are of wheels for Linux"
+unset PIP_INDEX_URL
 
 # These are the answers for which the list was made.
 run 1 which --target gtx1080 torch
@@ -237,10 +238,10 @@ run 0 which --target rtx4090 --platform linux xformers==0.0.30
 run 0 which --target h100 --platform linux cuml-cu12
 run 2 which --target gtx1080 --platform linux cuml-cu12
 out_has "fail: no code for sm_61"
-# Another index of pip's is named: its builds may differ from PyPI's.
+# An index of pip's own is named: its builds may differ from PyPI's.
 PIP_INDEX_URL=https://example.org/simple run 1 which --target gtx1080 --platform linux xgboost
-out_has "PIP_INDEX_URL names another index than PyPI, whose builds may differ. To ask this index, use --ask."
-PIP_INDEX_URL=https://pypi.org/simple run 1 which --target gtx1080 --platform linux xgboost
+out_has "These answers are for PyPI. To ask the index in PIP_INDEX_URL, whose builds may differ, use --ask."
+run 1 which --target gtx1080 --platform linux xgboost
 out_lacks "PIP_INDEX_URL"
 # The other index is named once for a package, not for each GPU.
 run 1 which --target gtx1080,rtx4090 --platform linux torch
