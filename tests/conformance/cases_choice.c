@@ -298,12 +298,18 @@ static enum outcome text_for_another_target(void)
 	return PASSED;
 }
 
+/* The result for a container whose PTX has no .version: driver 525 ends the process. */
+static int no_version(void)
+{
+	return suite.cuda == 12000 ? -1 : 218;
+}
+
 /* In a container, such PTX goes to the compiler; alone, it is not an image. */
 static enum outcome no_ptx_at_all(void)
 {
-	CHECK_IS(load(CONTAINER({.text = "this is no PTX\n", .nuls = 1})).result, 218);
-	CHECK(strstr(client_error(), "Missing .version directive"));
 	CHECK_IS(load(raw_file("this is no PTX\n", 15)).result, 200);
+	CHECK_IS(load(CONTAINER({.text = "this is no PTX\n", .nuls = 1})).result, no_version());
+	CHECK(no_version() == -1 || strstr(client_error(), "Missing .version directive"));
 	CHECK_IS(entries_count(suite.cache), 0);
 	return PASSED;
 }
@@ -346,7 +352,8 @@ static enum outcome texts(void)
 
 static enum outcome zstd(void)
 {
-	CHECK_IS(load(CONTAINER({.nuls = 1, .compression = 8})).result, suite.cuda >= 12040 ? 0 : 218);
+	CHECK_IS(load(CONTAINER({.nuls = 1, .compression = 8})).result,
+			 suite.cuda >= 12040 ? 0 : no_version());
 	return PASSED;
 }
 

@@ -150,6 +150,13 @@ static enum outcome jit_disabled(void)
 	return PASSED;
 }
 
+/* Drivers of CUDA 11 ignore CUDA_FORCE_JIT. With CUDA_FORCE_PTX_JIT=1, they store each module under
+ * an empty key. */
+static bool of_cuda_11(void)
+{
+	return suite.cuda < 12000;
+}
+
 /* The container has PTX and a cubin that runs. If JIT is forced, each load compiles the PTX, and
  * stores it under its ordinary key. */
 static enum outcome forced(const char *variable)
@@ -170,11 +177,16 @@ static enum outcome forced(const char *variable)
 	CHECK_IS(load(path).compiled, 0);
 	CHECK_IS(entries_count(suite.cache), 0);
 	load_twice_with(variable, path, answers);
+	if (of_cuda_11() && strcmp(variable, "CUDA_FORCE_JIT=1") == 0) {
+		CHECK_IS(answers[0].result, 0);
+		CHECK_IS(entries_count(suite.cache), 0);
+		return PASSED;
+	}
 	CHECK_IS(answers[0].compiled, 1);
 	CHECK_IS(answers[1].compiled, 1);
 	CHECK(only_entry(&entry));
 	entry_free(&entry);
-	CHECK(entry.hash == hash);
+	CHECK(entry.hash == (of_cuda_11() ? fnv("", 0) : hash));
 	return PASSED;
 }
 
@@ -201,7 +213,7 @@ static enum outcome forced_without_ptx(void)
 		CONTAINER({.kind = 2, .arch = suite.sm[0], .data = entry.value, .size = entry.value_size});
 	entry_free(&entry);
 	load_twice_with("CUDA_FORCE_JIT=1", path, answers);
-	CHECK_IS(answers[0].result, 209);
+	CHECK_IS(answers[0].result, of_cuda_11() ? 0 : 209);
 	load_twice_with("CUDA_FORCE_PTX_JIT=1", path, answers);
 	CHECK_IS(answers[0].result, 209);
 	return PASSED;
