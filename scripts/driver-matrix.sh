@@ -13,8 +13,9 @@
 #   -o FILE       the table (default: docs/contributing/driver-behaviour.md)
 #   -B FOLDER     the build (default: build/release): targets conformance, phantom, phantom-probe, simdriver
 #
-# A difference between a driver and the suite is a finding, not a failure. Exit status: 0; 64 for wrong usage; 2 if
-# nothing could be run; 3 if a file cannot be written.
+# A difference between a driver and the suite is a finding, not a failure. BUILD-FOLDER/driver-matrix keeps the answers until the table is
+# written: after an interruption, the same command asks only the drivers that are left, unless the suite or the phantom is newer. Exit
+# status: 0; 64 for wrong usage; 2 if nothing could be run; 3 if a file cannot be written.
 set -euo pipefail
 
 self=$(basename "$0")
@@ -73,20 +74,30 @@ if [ ${#versions[@]} -eq 0 ]; then
 		grep -E '^[0-9]{3}(\.[0-9]+)+$' | sort -Vu)
 fi
 
-# ---- the runs: the suite leaves a document $scratch/NAME.json, one case a line
+# ---- the runs: the suite leaves a document $scratch/NAME.json, one case a line; a copy in $kept says that it ended
 
 # gpus_for VERSION: prints two GPUs that the driver knows, neither of which runs the other's cubins
 gpus_for() { if [ "${1%%.*}" -ge 520 ]; then echo sm_86,sm_89; elif [ "${1%%.*}" -ge 455 ]; then echo sm_86,sm_75; else echo sm_75; fi; }
 
-cases=() most_seconds=1200 late=0
+cases=() most_seconds=1200 late=0 kept=$build/driver-matrix
+[ -z "$from" ] || kept=$scratch/kept
+mkdir -p "$kept"
 run() # NAME COMMAND...
 {
 	local name=$1 suite=$build/tests/conformance/conformance status=0
 	shift
+	if [ "$kept/$name.json" -nt "$suite" ] && [ "$kept/$name.json" -nt "$build/tests/phantom/phantom.so" ]; then
+		echo "$name: asked before" >&2
+		cp "$kept/$name.json" "$scratch"
+		return
+	fi
 	echo "$name" >&2
 	timeout $most_seconds "$@" -- "$suite" --json "$scratch/$name.json" ${cases[@]+"${cases[@]}"} >"$scratch/$name.txt" 2>&1 || status=$?
 	late=$((status == 124))
-	[[ $(tail -1 "$scratch/$name.txt") != *" passed, "* ]] || return 0
+	if [[ $(tail -1 "$scratch/$name.txt") == *" passed, "* ]]; then
+		cp "$scratch/$name.json" "$kept"
+		return
+	fi
 	rm -f "$scratch/$name.json"
 	return 1
 }
@@ -235,3 +246,4 @@ document >"$scratch/document"
 cd "$OLDPWD"
 cp "$scratch/document" "$out" || exit 3
 [ -z "$json" ] || cp "$scratch/document.json" "$json" || exit 3
+rm -r "$kept"
