@@ -10,7 +10,7 @@ which has no names of accounts.
 
 Exit status: 0 all is as expected; 1 something differs; 2 no driver, no GPU or no jitwarm.exe; 64 wrong use.
 .PARAMETER Library
-A library or wheel with GPU code, which jitwarm primes.
+A library or wheel with device code, which jitwarm primes.
 .PARAMETER Start
 A command that starts a program which loads it: run cold and primed.
 .PARAMETER Account

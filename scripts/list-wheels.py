@@ -62,7 +62,7 @@ PACKAGES = {
     "cuml-cu12": ("0", []),
 }
 
-# The package that holds another one's GPU code in the same version; its libraries count as the other one's.
+# The package that holds another one's device code in the same version; its libraries count as the other one's.
 CODE_IN = {"cuml-cu12": "libcuml-cu12"}
 
 PLATFORMS = {"linux": re.compile(r"^(many)?linux.*_x86_64$"), "windows": re.compile(r"^win_amd64$"),
@@ -157,7 +157,7 @@ def fetch(package, wheel, folder):
 
 
 def fetch_all(package, wheel, folder):
-    """The wheel, and behind it the one that holds its GPU code."""
+    """The wheel, and behind it the one that holds its device code."""
     paths = [fetch(package, wheel, folder)]
     if package in CODE_IN:
         beside = [other for other in list_wheels(CODE_IN[package]) if (other.system, other.version) == (wheel.system, wheel.version)]

@@ -67,7 +67,7 @@ def cell(release):
         most = minutes(release["start_seconds"]["high"])
         return answer, f"compiles, up to {most}", f"runs after compiling up to {release['modules']} modules, up to {most}"
     if answer == "cpu_only":
-        return answer, "CPU only", "has no GPU code: it runs on the CPU"
+        return answer, "CPU only", "has no device code: it runs on the CPU"
     if answer == "fails":
         return answer, "fails", f"fails: it requires {release['pin']}, which fails: {why}" if "pin" in release else f"fails: {why}"
     return answer, "–", "has no wheel for this platform" if answer == "no_wheel" else "is not in the list"
@@ -127,7 +127,7 @@ def judged_cell(head, release):
 
 
 def package_page(package, by_platform, date):
-    body = "<p>Green runs, amber compiles at the first start (the time is that of one core), red fails, grey has no GPU code.</p>\n"
+    body = "<p>Green runs, amber compiles at the first start (the time is that of one core), red fails, grey has no device code.</p>\n"
     for platform, (answers, drivers) in by_platform.items():
         rows = []
         for first, last, releases, driver, _ in rows_of(answers, drivers):

@@ -25,9 +25,9 @@ void found_files_print_without(const struct output *out, const char *name, const
 	}
 	output_line(out, STYLE_PLAIN,
 				jw_is_cpu_build(name, version)
-					? with ? "%s%s%s: a CPU build without GPU code; for GPU code, use %s"
-						   : "%s%s%s: a CPU build without GPU code%s"
-				: with ? "%s%s%s: no device code; for GPU code, use %s"
+					? with ? "%s%s%s: a CPU build without device code; for device code, use %s"
+						   : "%s%s%s: a CPU build without device code%s"
+				: with ? "%s%s%s: no device code; for device code, use %s"
 					   : "%s%s%s: no device code%s",
 				name, version ? " " : "", version ? version : "", with ? with : "");
 }

@@ -547,7 +547,7 @@ static int examine_wheel(struct jw_error *err, struct jw_asked *asked, struct re
 	return result;
 }
 
-/* Returns the package that holds another one's GPU code in the same version; NULL if there is
+/* Returns the package that holds another one's device code in the same version; NULL if there is
  * none. */
 static const char *code_package(const char *package)
 {

@@ -55,7 +55,7 @@ with tempfile.TemporaryDirectory(prefix="table.") as folder:
                 cells += [(package, version, sm, said, answers[sm]) for version in {first, *filter(None, last)}]
     for package, version, sm, said, releases in random.Random(1).sample(cells, 20):
         release = next(one for one in releases if one["version"] == version)
-        start = {"runs": "runs as it is", "part_fails": "runs, but a part fails", "compiles": "runs after compiling", "cpu_only": "has no GPU code",
+        start = {"runs": "runs as it is", "part_fails": "runs, but a part fails", "compiles": "runs after compiling", "cpu_only": "has no device code",
                  "fails": "fails: " + release.get("why", "")}[release["answer"]]
         if not said.startswith(start):
             failures.append(f"{package} {version} on {sm}: the page says “{said}”, which --json {release['answer']}")

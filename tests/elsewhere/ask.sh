@@ -60,7 +60,7 @@ is() {
 
 # The newest release is read first, then others by bisection; equal ones are inferred. The second time nothing is fetched.
 ask sized --target sm_86 grown
-is "by bisection" 1 11 "jitwarm: grown: jitwarm's list lacks 24 releases; downloading up to 12 wheels (" "grown from ${site#http://}/sized/simple on sm_86" "1.23 – 1.20  have no GPU code" \
+is "by bisection" 1 11 "jitwarm: grown: jitwarm's list lacks 24 releases; downloading up to 12 wheels (" "grown from ${site#http://}/sized/simple on sm_86" "1.23 – 1.20  have no device code" \
 	"1.19 – 1.10  fail: no code for sm_86" "1.9 – 1.0" "run as they are" "pip install grown==1.9"
 ask sized --target sm_86 grown
 is "the second time" 1 0 "1.9 – 1.0" "pip install grown==1.9"
@@ -98,7 +98,7 @@ is "HTML, the second time" 1 0 "pip install grown==1.9"
 JITWARM_STATE=/proc/none ask sized --target sm_86 grown
 is "nothing is remembered" 1 11 "pip install grown==1.9"
 
-# Other systems and Pythons; packages without GPU code, and the requirements of one.
+# Other systems and Pythons; packages without device code, and the requirements of one.
 ask sized --target sm_86 --platform windows grown
 is "for Windows" 2 1 "1.9" "fails: no code for sm_86" "have no wheel for this platform"
 ask sized --target sm_86 --python 3.12 older
@@ -106,7 +106,7 @@ is "for another Python" 2 0 "needs Python 3.7"
 ask sized --target sm_86 --python 3.7 older
 is "for that Python" 0 1 "pip install older==1.0"
 ask sized --target sm_86 pure
-is "no GPU code" 2 1 "has no GPU code"
+is "no device code" 2 1 "has no device code"
 # A wheel for every platform may have code for GPUs, so it is read, too; pip prefers one for the platform.
 ask sized --target sm_86 loose
 is "a wheel for every platform, and a better one" 0 1 "1.2 " "runs as it is" "pip install loose==1.2"

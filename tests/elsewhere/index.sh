@@ -121,13 +121,13 @@ bare() {
 	ask good scan --target sm_86 --index "${@:2}"
 	[ $? = 0 ] && grep -qxF -- "$1" out && clean && ok "$1" || fail "not “$1”: $(cat out err)"
 }
-cpu="a CPU build without GPU code"
-bare "tensorflow-2.0.0-py3-none-manylinux2014_x86_64.whl: $cpu; for GPU code, use tensorflow-gpu" tensorflow==2.0.0
-bare "tensorflow-2.11.0-py3-none-win_amd64.whl: $cpu; for GPU code, use tensorflow==2.10.*" tensorflow --platform windows
+cpu="a CPU build without device code"
+bare "tensorflow-2.0.0-py3-none-manylinux2014_x86_64.whl: $cpu; for device code, use tensorflow-gpu" tensorflow==2.0.0
+bare "tensorflow-2.11.0-py3-none-win_amd64.whl: $cpu; for device code, use tensorflow==2.10.*" tensorflow --platform windows
 bare "tensorflow-2.11.0-py3-none-manylinux2014_aarch64.whl: $cpu" tensorflow --platform linux-aarch64
-bare "torch-2.4.1-py3-none-win_amd64.whl: $cpu; for GPU code, use the index that PyTorch's installation page names" torch --platform windows
-bare "faiss_cpu-1.8-py3-none-manylinux2014_x86_64.whl: $cpu; for GPU code, use faiss-gpu" faiss-cpu
-bare "jax-0.5-py3-none-any.whl: no device code; for GPU code, use jax-cuda12-pjrt" jax
+bare "torch-2.4.1-py3-none-win_amd64.whl: $cpu; for device code, use the index that PyTorch's installation page names" torch --platform windows
+bare "faiss_cpu-1.8-py3-none-manylinux2014_x86_64.whl: $cpu; for device code, use faiss-gpu" faiss-cpu
+bare "jax-0.5-py3-none-any.whl: no device code; for device code, use jax-cuda12-pjrt" jax
 
 # Facts that jitwarm knows without the wheel are reported without fetching it, and the other GPU gets its answer.
 : >http/log

@@ -207,8 +207,8 @@ static void print_answer(struct table *table, const struct jw_which_release *rel
 		break;
 	case JW_WHICH_CPU:
 		table_cell(table, style,
-				   several ? "have no GPU code: they run on the CPU"
-						   : "has no GPU code: it runs on the CPU");
+				   several ? "have no device code: they run on the CPU"
+						   : "has no device code: it runs on the CPU");
 		break;
 	case JW_WHICH_NO_PYTHON:
 		table_cell(table, style, several ? "need Python %s" : "needs Python %s", release->why);
@@ -496,7 +496,7 @@ static void add_ask(struct buf *command, const struct cli *cli, const struct jw_
 	buf_add(command, " --ask");
 }
 
-/* Returns the package in the list of wheels that has the GPU code of `package`, or NULL. */
+/* Returns the package in the list of wheels that has the device code of `package`, or NULL. */
 static const char *listed_for(const char *package)
 {
 	static const char *const names[][2] = {

@@ -59,11 +59,11 @@ for each in pure-1-py3-none-any.whl a.tar; do
 	out_has "no device code found"
 done
 
-# A build for the CPU is reported as such if its name promises GPU code or its version denies it.
+# A build for the CPU is reported as such if its name promises device code or its version denies it.
 for each in torch-2.9.0-cp312-cp312-manylinux_2_28_aarch64.whl flash_attn-2.8.3-cp312-cp312-win_amd64.whl thing-1.0+cpu-py3-none-any.whl; do
 	cp pure-1-py3-none-any.whl "$each"
 	run 0 check --target sm_86 --driver 550.163.01 "$each"
-	out_has "$each: a CPU build without GPU code"
+	out_has "$each: a CPU build without device code"
 	out_lacks "no device code found"
 done
 
@@ -75,13 +75,13 @@ run 0 scan --target sm_86 torch-2.9.0-cp312-none-macosx_11_0_arm64.whl thing-1.0
 # The message also names the package with the code, if it is known.
 cp pure-1-py3-none-any.whl faiss_cpu-1.8-cp312-cp312-manylinux_2_28_x86_64.whl
 run 0 lint faiss_cpu-1.8-cp312-cp312-manylinux_2_28_x86_64.whl
-out_has "a CPU build without GPU code; for GPU code, use faiss-gpu"
+out_has "a CPU build without device code; for device code, use faiss-gpu"
 # It does so beside a file with code, but not for a file that could not be read.
 printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }\n' >k.ptx
 head -c 20 pure-1-py3-none-any.whl >torch-2.9.1-cp312-cp312-manylinux_2_28_aarch64.whl
 run 1 scan --target sm_86 k.ptx faiss_cpu-1.8-cp312-cp312-manylinux_2_28_x86_64.whl torch-2.9.1-cp312-cp312-manylinux_2_28_aarch64.whl
 out_has "k.ptx ("
-[[ $(grep -c "a CPU build without GPU code; for GPU code, use faiss-gpu$" "$out") == 1 ]] || fail "nothing of the second file"
+[[ $(grep -c "a CPU build without device code; for device code, use faiss-gpu$" "$out") == 1 ]] || fail "nothing of the second file"
 out_lacks "torch-2.9.1"
 err_has "torch-2.9.1"
 # A URL is not a file.
@@ -105,11 +105,11 @@ for each in torch-2.9.0+cpu numba-0.62; do
 	printf 'no code\n' >"$site/${each%-*}.so"
 done
 run 0 check --target sm_86 --driver 550.163.01 torch
-out_has "torch 2.9.0+cpu: a CPU build without GPU code"
+out_has "torch 2.9.0+cpu: a CPU build without device code"
 mkdir -p "$site/coded-1.0.dist-info" && printf 'Name: coded\nVersion: 1.0\n' >"$site/coded-1.0.dist-info/METADATA"
 printf 'coded.ptx,,\n' >"$site/coded-1.0.dist-info/RECORD" && cp k.ptx "$site/coded.ptx"
 run 0 bake -n --target sm_86 torch
-out_has "torch 2.9.0+cpu: a CPU build without GPU code"
+out_has "torch 2.9.0+cpu: a CPU build without device code"
 # A package with machine code for the GPU is no CPU build, although nothing is left to bake.
 mkdir "$site/torch-2.9.0.dist-info"
 printf 'Name: torch\nVersion: 2.9.0\n' >"$site/torch-2.9.0.dist-info/METADATA"
@@ -129,7 +129,7 @@ mv "$work/cpu" "$site/torch-2.9.0+cpu.dist-info"
 rm -r "$site/torch-2.9.0.dist-info" "$site/native.so"
 run 0 scan --target sm_86 coded torch
 out_has "coded.ptx"
-out_has "torch 2.9.0+cpu: a CPU build without GPU code"
+out_has "torch 2.9.0+cpu: a CPU build without device code"
 run 0 scan --target sm_86
 out_lacks "a CPU build"
 rm -r "$site/coded-1.0.dist-info" "$site/coded.ptx"
@@ -139,7 +139,7 @@ out_has "no device code found"
 run 2 scan --target sm_86
 out_has "no device code found in the virtual environment"
 run 2 check --target sm_86 --driver 550.163.01
-out_has "torch 2.9.0+cpu: a CPU build without GPU code"
+out_has "torch 2.9.0+cpu: a CPU build without device code"
 out_has "no device code found in the virtual environment"
 # All commands on an environment agree, with files and without. jitwarm and doctor are about the machine, unless a file is named.
 (

@@ -36,7 +36,7 @@ out_has "* jitwarm has not examined this release"
 
 # PyPI's builds for Windows are for the CPU alone.
 run 2 which --platform windows --target rtx5090 torch
-out_has "have no GPU code: they run on the CPU"
+out_has "have no device code: they run on the CPU"
 out_has "PyPI has no GPU build of torch for Windows x86-64."
 out_has "PyTorch's own index has builds of torch"
 
@@ -106,7 +106,7 @@ err_has "driver 470 (CUDA 11.4) does not run sm_120"
 err_one_line
 run 1 which --target sm_120,rtx3070 --driver 550 torch
 out_has "torch from PyPI on RTX 3070 (sm_86)"
-# The answer names the package with the GPU code of the named one.
+# The answer names the package with the device code of the named one.
 for names in cuml=cuml-cu12 cupy=cupy-cuda12x faiss=faiss-gpu-cu12 faster-whisper=ctranslate2 jax=jax-cuda12-plugin jaxlib=jax-cuda12-plugin PyTorch=torch \
 	sglang=sglang-kernel spconv=spconv-cu120; do
 	run 3 which --target h100 "${names%=*}"
