@@ -203,6 +203,16 @@ int gpu_targets_read(struct jw_error *err, struct cli *cli, struct gpu_targets *
 	return 0;
 }
 
+void gpu_targets_drop_unnamed(struct gpu_targets *gpus)
+{
+	size_t run = 0;
+
+	for (size_t i = 0; i < gpus->count; i++)
+		if (!jw_driver_supports(NULL, &gpus->driver, gpus->targets[i]))
+			gpus->targets[run++] = gpus->targets[i];
+	gpus->count = run ? run : gpus->count;
+}
+
 int gpu_targets_keep_run(struct jw_error *err, struct cli *cli, struct gpu_targets *gpus)
 {
 	struct jw_error whys[GPUS_MAX];

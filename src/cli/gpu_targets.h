@@ -46,6 +46,9 @@ void gpu_targets_warn(const struct cli *cli, const struct jw_driver *driver);
 int gpu_targets_list(struct jw_error *err, struct cli *cli, const char *option,
 					 struct gpu_targets *ret_gpus);
 
+/* Leaves out GPUs that nobody named and that the driver does not run, unless it runs none of
+ * them. */
+void gpu_targets_drop_unnamed(struct gpu_targets *gpus);
 /* Leaves out GPUs that the driver does not run, and says so: the command ends with 2, and answers
  * for the others. If none is left, fails with JW_ERR_UNSUPPORTED. */
 int gpu_targets_keep_run(struct jw_error *err, struct cli *cli, struct gpu_targets *gpus);

@@ -173,6 +173,11 @@ usage "lint --index takes one package; scan --index takes several" lint --index 
 ask good scan --index asked pure
 [ $? != 64 ] && grep -qF ": this is for rtx20..rtx50,a100,h100,b200; “--target rtx4090” names another one" err && grep -q "sm_120" out && ok "several packages, no GPU" ||
 	fail "several packages, no GPU: $(cat out err)"
+# Without a GPU the answer is for those GPUs on sale that the named driver runs.
+echo asked==1.1 >one.txt
+ask good scan --index -r one.txt --driver 470
+[ $? != 64 ] && grep -qF ": this is for sm_75,sm_86,sm_80; “" err && ! grep -q "does not run" err && grep -q "^sm_86 (RTX 30) " out && ! grep -q sm_89 out && ok "an old driver, no GPU" ||
+	fail "an old driver, no GPU: $(cat out err)"
 
 bad "no wheel for the platform" "no wheel of asked 3.0 fits; its wheels are for Python 3 on macos; choose with --python and --platform" good asked==3.0
 bad "no wheel for the Python" "no wheel of asked 0.4 fits; its wheels are for Python 3.7 on linux; choose with --python and --platform" good asked==0.4 --python 3.12

@@ -873,8 +873,6 @@ static int lint_named(struct jw_error *err, struct cli *cli)
 	/* Without --gpus, uses those of the list or of the wheels' labels, else the GPUs on sale since
 	 * 2018 except Jetson; of these, those that the driver runs. */
 	if (!gpus.count) {
-		size_t run = 0;
-
 		for (size_t i = 0; i < list.count; i++)
 			gpus.count = jw_target_add(gpus.targets, gpus.count, GPUS_MAX,
 									   (struct jw_target){list.items[i].target.sm, 0});
@@ -883,10 +881,7 @@ static int lint_named(struct jw_error *err, struct cli *cli)
 		if (!gpus.count &&
 			jw_targets_read(err, GPUS_USUAL, NULL, gpus.targets, GPUS_MAX, &gpus.count))
 			return -1;
-		for (size_t i = 0; i < gpus.count; i++)
-			if (!jw_driver_supports(NULL, &gpus.driver, gpus.targets[i]))
-				gpus.targets[run++] = gpus.targets[i];
-		gpus.count = run ? run : gpus.count;
+		gpu_targets_drop_unnamed(&gpus);
 	}
 	if (gpu_targets_keep_run(err, cli, &gpus))
 		return -1;

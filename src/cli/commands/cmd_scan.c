@@ -879,10 +879,20 @@ static int list_packages(struct jw_error *err, struct scan_run *run, struct gpu_
 	if (file && given->operand_count)
 		return error_set(err, JW_ERR_USAGE, "-r FILE takes no other names");
 	if (!gpus->count) {
-		output_note(&run->cli->out, "%s: this is for %s; “--target %s” names another one",
-					run->cli->system->why_none, GPUS_USUAL, run->cli->system->example);
+		char gpu_names[GPUS_MAX * JW_TARGET_TEXT] = GPUS_USUAL, sm[JW_TARGET_TEXT];
+		size_t usual;
+
 		if (jw_targets_read(err, GPUS_USUAL, NULL, gpus->targets, GPUS_MAX, &gpus->count))
 			return -1;
+		usual = gpus->count;
+		gpu_targets_drop_unnamed(gpus);
+		if (gpus->count < usual)
+			*gpu_names = '\0';
+		for (size_t i = 0; gpus->count < usual && i < gpus->count; i++)
+			text_append(gpu_names, sizeof gpu_names, "%s%s", i ? "," : "",
+						jw_target_sm(sm, gpus->targets[i]));
+		output_note(&run->cli->out, "%s: this is for %s; “--target %s” names another one",
+					run->cli->system->why_none, gpu_names, run->cli->system->example);
 	}
 	if (names && jw_index_names(err, given->operands, given->operand_count, &run->list))
 		return -1;

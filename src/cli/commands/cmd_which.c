@@ -770,6 +770,24 @@ static bool is_active(void)
 	return active;
 }
 
+/* Prints the same command with a GPU. */
+static int refuse_without_gpu(struct jw_error *err, const struct cli *cli)
+{
+	static const char *const kept[] = {"driver", "requirements", "platform", "python",
+									   "all",    "ask",          "json",     NULL};
+	struct buf command = BUF_MAX(NEXT_STEP_MAX);
+	char *text;
+
+	buf_add(&command, "jitwarm which --target %s", cli->system->example);
+	next_step_keep(&command, &cli->options, kept);
+	next_step_names(&command, &cli->options);
+	text = next_step_take(&command);
+	error_set(err, JW_ERR_USAGE, "%s; name the GPU that the answer is for, for example: “%s”",
+			  cli->system->why_none, text);
+	mem_free(text);
+	return -1;
+}
+
 static int which_run(struct jw_error *err, struct cli *cli)
 {
 	const struct options *given = &cli->options;
@@ -796,8 +814,7 @@ static int which_run(struct jw_error *err, struct cli *cli)
 			gpu_targets_add_own(err, &gpus, cli->system))
 			return -1;
 		if (!gpus.count)
-			return error_set(err, JW_ERR_USAGE, "%s; name a GPU, for example “--target %s”",
-							 cli->system->why_none, cli->system->example);
+			return refuse_without_gpu(err, cli);
 		if (!options_given(given, "driver"))
 			gpus.driver = cli->system->driver.version;
 	}

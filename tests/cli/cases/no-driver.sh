@@ -13,6 +13,13 @@ if has_command push; then
 		run 64 $wrong "$work"
 	done
 fi
+# The command that which names without a GPU has an answer.
+for asked in "--platform windows torch" "--json --driver 550 torch==2.7.1"; do
+	run 64 which $asked
+	err_has "; name the GPU that the answer is for, for example: “jitwarm which --target rtx4090 "
+	command=$(sed -n 's/.*for example: “jitwarm \(.*\)”; see.*/\1/p' "$err")
+	run "0|1|2" $command
+done
 run 2 prime --share "$work" "$work"
 run 0 run -- true
 err_has "no program can use a GPU here: no NVIDIA driver found"
