@@ -209,14 +209,23 @@ empty_environment() {
 		mkdir -p "$1/bin" && ln -s /usr/bin/python3 "$1/bin/python3"
 	fi
 }
+# dist_info SITE NAME VERSION FILE...: records a package with these files, and makes their folders
+dist_info() {
+	local info=$1/${2,,}-$3.dist-info file
+	mkdir -p "$info"
+	printf 'Metadata-Version: 2.1\nName: %s\nVersion: %s\n' "$2" "$3" >"$info/METADATA"
+	: >"$info/RECORD"
+	for file in "${@:4}"; do
+		mkdir -p "$(dirname "$1/$file")"
+		printf '%s,,\n' "$file" >>"$info/RECORD"
+	done
+}
 # environment DIR VERSION: a Python environment with the sample framework as package `frame`; the library is $frame_library in it
 environment() {
 	local site
 	site=$(site_of "$1")
 	frame_library=frame/lib/$(basename "$sample")
 	empty_environment "$1"
-	mkdir -p "$site/frame/lib" "$site/frame-$2.dist-info"
+	dist_info "$site" frame "$2" "$frame_library"
 	cp "$sample" "$site/frame/lib/"
-	printf 'Metadata-Version: 2.1\nName: frame\nVersion: %s\n' "$2" >"$site/frame-$2.dist-info/METADATA"
-	printf '%s,,\n' "$frame_library" >"$site/frame-$2.dist-info/RECORD"
 }

@@ -4,9 +4,7 @@ export CUDA_CACHE_PATH=$work/cache
 empty_environment "$work/env"
 export VIRTUAL_ENV=$work/env
 site=$(site_of "$VIRTUAL_ENV")
-mkdir -p "$site/both" "$site/both-1.0.dist-info"
-printf 'Metadata-Version: 2.1\nName: both\nVersion: 1.0\n' >"$site/both-1.0.dist-info/METADATA"
-printf 'both/libk.so,,\nboth/k.dll,,\nboth/k.ptx,,\n' >"$site/both-1.0.dist-info/RECORD"
+dist_info "$site" both 1.0 both/libk.so both/k.dll both/k.ptx
 PYTHONPATH=$cases/../../framework python3 - "$site" <<'PYTHON'
 import sys
 import zipfile

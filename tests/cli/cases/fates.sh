@@ -209,7 +209,7 @@ is_wine || {
 	out_has "cannot tell whether a start compiles anything"
 	environment "$work/env" 1.0
 	cp tile/libtile.so "$(site_of "$work/env")/frame/"
-	printf 'frame/libtile.so,,\n' >"$(site_of "$work/env")/frame-1.0.dist-info/RECORD"
+	dist_info "$(site_of "$work/env")" frame 1.0 frame/libtile.so
 	VIRTUAL_ENV=$work/env run 2 prime
 	VIRTUAL_ENV=$work/env run 2 status
 	out_has "frame 1.0: jitwarm cannot tell whether a start compiles anything"

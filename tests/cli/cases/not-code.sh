@@ -99,21 +99,16 @@ for command in "check --target sm_86 --driver 550.163.01" "scan --target sm_86";
 done
 site=$(site_of "$work/env")
 for each in torch-2.9.0+cpu numba-0.62; do
-	mkdir -p "$site/$each.dist-info"
-	printf 'Name: %s\nVersion: %s\n' "${each%-*}" "${each#*-}" >"$site/$each.dist-info/METADATA"
-	printf '%s.so,,\n' "${each%-*}" >"$site/$each.dist-info/RECORD"
+	dist_info "$site" "${each%-*}" "${each#*-}" "${each%-*}.so"
 	printf 'no code\n' >"$site/${each%-*}.so"
 done
 run 0 check --target sm_86 --driver 550.163.01 torch
 out_has "torch 2.9.0+cpu: a CPU build without device code"
-mkdir -p "$site/coded-1.0.dist-info" && printf 'Name: coded\nVersion: 1.0\n' >"$site/coded-1.0.dist-info/METADATA"
-printf 'coded.ptx,,\n' >"$site/coded-1.0.dist-info/RECORD" && cp k.ptx "$site/coded.ptx"
+dist_info "$site" coded 1.0 coded.ptx && cp k.ptx "$site/coded.ptx"
 run 0 bake -n --target sm_86 torch
 out_has "torch 2.9.0+cpu: a CPU build without device code"
 # A package with machine code for the GPU is no CPU build, although nothing is left to bake.
-mkdir "$site/torch-2.9.0.dist-info"
-printf 'Name: torch\nVersion: 2.9.0\n' >"$site/torch-2.9.0.dist-info/METADATA"
-printf 'native.so,,\n' >"$site/torch-2.9.0.dist-info/RECORD"
+dist_info "$site" torch 2.9.0 native.so
 mv "$site/torch-2.9.0+cpu.dist-info" "$work/cpu"
 PYTHONPATH=$cases/../../framework python3 - "$site/native.so" <<'PYTHON'
 import sys, fatbin

@@ -4,9 +4,7 @@ export CUDA_CACHE_PATH=$work/cache
 empty_environment "$work/env"
 export VIRTUAL_ENV=$work/env
 site=$(site_of "$VIRTUAL_ENV")
-mkdir -p "$site/pair" "$site/pair-1.0.dist-info"
-printf 'Metadata-Version: 2.1\nName: pair\nVersion: 1.0\n' >"$site/pair-1.0.dist-info/METADATA"
-printf 'pair/main.so,,\npair/extra.so,,\n' >"$site/pair-1.0.dist-info/RECORD"
+dist_info "$site" pair 1.0 pair/main.so pair/extra.so
 PYTHONPATH=$cases/../../framework python3 - "$site/pair" <<'PYTHON'
 import sys
 import fatbin

@@ -149,9 +149,7 @@ sys.exit(4)' "$work/other.so"
 fi
 # A package's files are judged together: without this one, which a program may not use, the package runs
 site=$(site_of "$VIRTUAL_ENV")
-mkdir -p "$site/pair" "$site/pair-1.0.dist-info"
-printf 'Metadata-Version: 2.1\nName: pair\nVersion: 1.0\n' >"$site/pair-1.0.dist-info/METADATA"
-printf 'pair/main.so,,\npair/other.so,,\n' >"$site/pair-1.0.dist-info/RECORD"
+dist_info "$site" pair 1.0 pair/main.so pair/other.so
 cp "$sample" "$site/pair/main.so"
 cp "$work/other.so" "$site/pair/other.so"
 unset VIRTUAL_ENV

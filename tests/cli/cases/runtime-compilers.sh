@@ -8,14 +8,10 @@ site=$(site_of "$work/env")
 export VIRTUAL_ENV=$work/env
 # package NAME VERSION FILE...: installs it into the environment
 package() {
-	local info="$site/$1-$2.dist-info" file
-	mkdir -p "$info"
-	printf 'Name: %s\nVersion: %s\n' "$1" "$2" >"$info/METADATA"
-	: >"$info/RECORD"
+	local file
+	dist_info "$site" "$@"
 	for file in "${@:3}"; do
-		mkdir -p "$(dirname "$site/$file")"
 		[[ -e $site/$file ]] || echo x >"$site/$file"
-		printf '%s,,\n' "$file" >>"$info/RECORD"
 	done
 }
 remove() { rm -rf "${site:?}"/*; }

@@ -10,9 +10,7 @@ err_has "VIRTUAL_ENV"
 # The environment's package has one container with PTX.
 empty_environment "$work/env"
 site=$(site_of "$work/env")
-mkdir -p "$site/frame-2.0.dist-info" "$site/frame"
-printf 'Name: Frame\nVersion: 2.0\n' >"$site/frame-2.0.dist-info/METADATA"
-printf 'frame/kernel.ptx,,\nframe/part.o,,\n../../../../../outside.ptx,,\n' >"$site/frame-2.0.dist-info/RECORD"
+dist_info "$site" Frame 2.0 frame/kernel.ptx frame/part.o ../../../../../outside.ptx
 printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }\n' >"$site/frame/kernel.ptx"
 cp "$site/frame/kernel.ptx" "$work/outside.ptx"
 # No program loads an object file, whatever it holds; scan reads it only if it is named.

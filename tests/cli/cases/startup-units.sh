@@ -19,11 +19,7 @@ site=$work/venv/lib/python3.11/site-packages
 empty_environment "$work/venv"
 # This machine has neither a driver nor code, so these steps are not run.
 for step in "" " frame" " other" " /usr/lib/ollama"; do checked_steps[run jitwarm prime --if-changed$step]=1; done
-for name in frame other; do
-	mkdir "$site/$name-1.2.dist-info"
-	printf 'Metadata-Version: 2.1\nName: %s\nVersion: 1.2\n' $name >"$site/$name-1.2.dist-info/METADATA"
-	: >"$site/$name-1.2.dist-info/RECORD"
-done
+for name in frame other; do dist_info "$site" $name 1.2; done
 mkdir -p "$work/root/etc/systemd/system"
 
 run 1 startup status

@@ -2,13 +2,12 @@
 with_simdriver sm_86
 # package NAME VERSION TARGET...: installs one with a PTX for each target
 package() {
-	local info="$site/$1-$2.dist-info" target
-	mkdir -p "$info" "$site/$1"
-	printf 'Name: %s\nVersion: %s\n' "$1" "$2" >"$info/METADATA"
-	: >"$info/RECORD"
+	local target files=("${@:3}")
+	files=("${files[@]/#/$1/}")
+	dist_info "$site" "$1" "$2" "${files[@]/%/.ptx}"
+	mkdir -p "$site/$1"
 	for target in "${@:3}"; do
 		printf '.version 7.8\n.target %s\n.address_size 64\n.visible .entry %s_%s() { ret; }\n' "$target" "$1" "$target" >"$site/$1/$target.ptx"
-		printf '%s/%s.ptx,,\n' "$1" "$target" >>"$info/RECORD"
 	done
 }
 
@@ -123,19 +122,17 @@ out_has "        alpha 2.0"
 out_has "          sm_86 (RTX 30): warm, "
 out_has "          sm_90 (H100): up to 1 module, "
 cp "$sample" "$site/empty/"
-printf 'empty/%s,,\n' "${sample##*/}" >"$site/empty-3.0.dist-info/RECORD"
+dist_info "$site" empty 3.0 "empty/${sample##*/}"
 run 1 status --json
 json 'next(p for p in d["packages"] if p["name"] == "empty")["gpus"][1]["cold"] > 0'
 
 # A file without code has a name that begins like another package's.
 if ! is_wine; then
 	with_simdriver sm_86
-	package first 1.0
-	package second 1.0
-	printf 'first/x.ptx,,\n' >"$site/first-1.0.dist-info/RECORD"
+	dist_info "$site" first 1.0 first/x.ptx
+	dist_info "$site" second 1.0 "first/x.ptx: y.ptx"
 	printf '// nothing to run\n' >"$site/first/x.ptx"
 	printf '.version 7.8\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n' >"$site/first/x.ptx: y.ptx"
-	printf 'first/x.ptx: y.ptx,,\n' >"$site/second-1.0.dist-info/RECORD"
 	run 1 status
 	out_has "        second 1.0: 1 file will fail"
 fi

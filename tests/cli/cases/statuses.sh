@@ -78,16 +78,14 @@ judge() {
 # The files have code for newer GPUs alone, cannot be read by this account, or are refused by the driver.
 for each in newer part refused; do
 	empty_environment "$work/$each"
-	mkdir -p "$(site_of "$work/$each")/$each" "$(site_of "$work/$each")/$each-1.0.dist-info"
-	printf 'Name: %s\nVersion: 1.0\n' "$each" >"$(site_of "$work/$each")/$each-1.0.dist-info/METADATA"
 done
+dist_info "$(site_of "$work/newer")" newer 1.0 newer/k.ptx
+dist_info "$(site_of "$work/part")" part 1.0 part/sample.so part/loop.so
+dist_info "$(site_of "$work/refused")" refused 1.0 refused/k.ptx
 printf '.version 7.8\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n' >"$(site_of "$work/newer")/newer/k.ptx"
-printf 'newer/k.ptx,,\n' >"$(site_of "$work/newer")/newer-1.0.dist-info/RECORD"
 cp "$sample" "$(site_of "$work/part")/part/sample.so"
 ln -s loop.so "$(site_of "$work/part")/part/loop.so"
-printf 'part/sample.so,,\npart/loop.so,,\n' >"$(site_of "$work/part")/part-1.0.dist-info/RECORD"
 printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { ret;\n' >"$(site_of "$work/refused")/refused/k.ptx"
-printf 'refused/k.ptx,,\n' >"$(site_of "$work/refused")/refused-1.0.dist-info/RECORD"
 VIRTUAL_ENV=$work/refused run 2 prime
 cp -a "$JITWARM_STATE" "$work/refused-state"
 

@@ -149,7 +149,7 @@ adds = "add.s32 %r1, %r1, 1;\n" * 40000
 open(sys.argv[1], "w").write(
     ".version 6.3\n.target sm_52\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %r<2>;\n" + adds + "ret;\n}\n")
 PYTHON
-printf 'frame/tests.ptx,,\n' >"$site/frame-1.0.dist-info/RECORD"
+dist_info "$site" frame 1.0 frame/tests.ptx
 run 1 check --environment "$work/env" frame
 out_has "up to 1 of 1 module, up to "
 out_has "Next: jitwarm prime --environment $work/env frame"

@@ -183,9 +183,7 @@ PYTHON
 	out_lacks "first start up to "
 	empty_environment "$work/env"
 	site=$(site_of "$work/env")
-	mkdir -p "$site/mostly-1.0.dist-info"
-	printf 'Name: mostly\nVersion: 1.0\n' >"$site/mostly-1.0.dist-info/METADATA"
-	echo mostly.so,, >"$site/mostly-1.0.dist-info/RECORD"
+	dist_info "$site" mostly 1.0 mostly.so
 	cp mostly.so "$site"
 	VIRTUAL_ENV=$work/env run 1 status
 	out_has "Next    compile the cold modules now, so that the first start compiles nothing: jitwarm prime"
