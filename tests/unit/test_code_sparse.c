@@ -126,4 +126,44 @@ TEST(bytes_between_holes_are_read)
 	mem_free(path);
 }
 
+static size_t count_mappings(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	size_t lines = 0;
+
+	for (int letter; maps && (letter = fgetc(maps)) != EOF;)
+		lines += letter == '\n';
+	if (maps)
+		(void)fclose(maps);
+	return lines;
+}
+
+/* A process may have 65,530 mappings; the files that are open at once share them. */
+TEST(many_files_with_many_holes_are_read_at_once)
+{
+	enum { HOLES = 4000, STEP = (2 << 20) + PAGE, FILES = 20, MOST_MAPPINGS = 40000 };
+	char *path = make_sparse("holes", "", 0);
+	struct os_map maps[FILES];
+	int file;
+
+	if (!path || sysconf(_SC_PAGESIZE) != PAGE)
+		skip();
+	file = open(path, O_RDWR | O_CLOEXEC);
+	for (size_t i = 1; i <= HOLES; i++)
+		assert_true(pwrite(file, "x", 1, (off_t)(i * STEP - PAGE)) == 1);
+	(void)close(file);
+	for (size_t i = 0; i < FILES; i++)
+		OK(os_map_open(why, path, &maps[i]));
+	assert_in_range(count_mappings(), 2 * HOLES, MOST_MAPPINGS);
+	for (size_t i = 0; i < FILES; i++)
+		assert_int_equal(((const char *)maps[i].data)[(size_t)HOLES * STEP - PAGE], 'x');
+	for (size_t i = 0; i < FILES; i++)
+		os_map_close(&maps[i]);
+	/* The next file has as many as the first. */
+	OK(os_map_open(why, path, maps));
+	assert_in_range(count_mappings(), 2 * HOLES, 3 * HOLES);
+	os_map_close(maps);
+	mem_free(path);
+}
+
 RUN_TESTS(make_folder, remove_folder)

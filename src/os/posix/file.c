@@ -314,10 +314,11 @@ int os_file_unlock(struct jw_error *err, struct os_file *file)
 /* The files that are mapped now. */
 static struct mapped {
 	const uint8_t *view;
-	size_t size;
+	size_t size, holes;
 	char *path;
 	struct mapped *next;
 } * all_mapped;
+static size_t all_holes; /* of all mapped files */
 static pthread_mutex_t mapped_lock = PTHREAD_MUTEX_INITIALIZER;
 static void (*report_cut)(const char *path);
 
@@ -351,18 +352,21 @@ void os_on_cut_file(void (*report)(const char *path))
 	(void)sigaction(SIGBUS, &action, NULL);
 }
 
-enum { HUGE_PAGE = 1 << 21 };
+enum { HUGE_PAGE = 1 << 21, MOST_HOLES = 1 << 12, MOST_HOLES_OF_ALL = 1 << 14 };
 
 /* Maps zeros over the holes of a sparse file. The kernel would allocate a page for each page of a
  * hole that is read: in tmpfs for good, elsewhere in place of other files' cached pages. The
- * kernel limits the number of mappings of a process to 65,530, so a hole has to be large. */
-static int map_holes(struct jw_error *err, int fd, const char *path, uint8_t *view, size_t size)
+ * kernel limits the number of mappings of a process to 65,530, and a hole takes two. So a file has
+ * at most half of the holes that are left, which are its largest ones. */
+static int map_holes(struct jw_error *err, int fd, const char *path, uint8_t *view, size_t size,
+					 size_t most, size_t *ret_count)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE),
-				 least = size >> 12 > HUGE_PAGE ? size >> 12 : HUGE_PAGE;
-	off_t hole = lseek(fd, 0, SEEK_HOLE);
+				 least = most && size / most > HUGE_PAGE ? size / most : HUGE_PAGE;
+	off_t hole = most ? lseek(fd, 0, SEEK_HOLE) : -1;
+	size_t count = 0;
 
-	while (hole >= 0 && (size_t)hole < size) {
+	while (hole >= 0 && (size_t)hole < size && count < most) {
 		const off_t data = lseek(fd, hole, SEEK_DATA);
 		const size_t start = ((size_t)hole + page - 1) / page * page,
 					 end = (data < 0 || (size_t)data > size ? size : (size_t)data) / page * page;
@@ -375,27 +379,53 @@ static int map_holes(struct jw_error *err, int fd, const char *path, uint8_t *vi
 				return posix_error(err, path);
 			/* One huge page of zeros serves all of them. */
 			(void)madvise(view + start, end - start, MADV_HUGEPAGE);
+			count++;
 		}
 		hole = data < 0 ? data : lseek(fd, data, SEEK_HOLE);
 	}
+	*ret_count = count;
 	return 0;
+}
+
+/* Returns the number of holes that a file may have, and counts them. */
+static size_t reserve_holes(void)
+{
+	size_t most;
+
+	(void)pthread_mutex_lock(&mapped_lock);
+	most = (MOST_HOLES_OF_ALL - all_holes) / 2;
+	most = most < MOST_HOLES ? most : MOST_HOLES;
+	all_holes += most;
+	(void)pthread_mutex_unlock(&mapped_lock);
+	return most;
+}
+
+static void release_holes(size_t count)
+{
+	(void)pthread_mutex_lock(&mapped_lock);
+	all_holes -= count;
+	(void)pthread_mutex_unlock(&mapped_lock);
 }
 
 void *map_view(struct jw_error *err, int fd, const char *path, size_t size)
 {
 	void *view = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
 	struct mapped *mapped;
+	size_t most, holes = 0;
 
 	if (view == MAP_FAILED) {
 		posix_error(err, path);
 		return NULL;
 	}
-	if (map_holes(err, fd, path, view, size)) {
+	most = reserve_holes();
+	if (map_holes(err, fd, path, view, size, most, &holes)) {
 		(void)munmap(view, size);
+		release_holes(most);
 		return NULL;
 	}
+	release_holes(most - holes);
 	mapped = mem_alloc(sizeof *mapped);
-	*mapped = (struct mapped){.view = view, .size = size, .path = mem_string(path)};
+	*mapped = (struct mapped){.view = view, .size = size, .holes = holes, .path = mem_string(path)};
 	(void)pthread_mutex_lock(&mapped_lock);
 	mapped->next = all_mapped;
 	all_mapped = mapped;
@@ -413,9 +443,10 @@ void map_unview(void *view, size_t size)
 	mapped = *at;
 	*at = mapped->next;
 	(void)pthread_mutex_unlock(&mapped_lock);
+	(void)munmap(view, size);
+	release_holes(mapped->holes);
 	mem_free(mapped->path);
 	mem_free(mapped);
-	(void)munmap(view, size);
 }
 
 void os_map_forget(const struct os_map *map, size_t offset, size_t size)
