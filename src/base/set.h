@@ -21,7 +21,7 @@ struct set {
 size_t set_find(const struct set *set, uint64_t key, size_t *cursor);
 bool set_has(const struct set *set, uint64_t key);
 /* Adds (key, index). A key may be added several times; each time costs a step for every earlier
- * index of the key. */
+ * index of the key, so keys without indices, of which there may be many, are for set_put. */
 void set_add(struct set *set, uint64_t key, size_t index);
 /* Replaces the first index that the key has; adds the pair if there is none. */
 void set_put(struct set *set, uint64_t key, size_t index);

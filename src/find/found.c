@@ -73,7 +73,7 @@ void found_drop_foreign(struct found_list *list)
 		const struct jw_found_file *file = &found->files[i];
 
 		if (file->package && code_file_is_native(file->path, &either) && !either)
-			set_add(&natives, (uintptr_t)file->package, 0);
+			set_put(&natives, (uintptr_t)file->package, 0);
 	}
 	for (size_t i = 0; i < found->file_count; i++) {
 		struct jw_found_file *file = &found->files[i];

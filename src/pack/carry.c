@@ -120,7 +120,7 @@ static void carry_all(struct carry *carry, bool *by_store)
 						 CACHE_PRESENT;
 		if (!carry->done[i]) {
 			set_add(&carry->by_key, options->keys[i], i);
-			set_add(&carry->by_length, options->key_bytes[i], i);
+			set_put(&carry->by_length, options->key_bytes[i], i);
 		}
 	}
 	carry_list_live(carry);

@@ -170,7 +170,7 @@ int refill_from_store(struct jw_error *err, const struct refill_request *request
 	for (size_t i = 0; store && i < request->count; i++) {
 		set_add(&refill.asked, request->keys[i], i);
 		if (request->key_bytes)
-			set_add(&refill.lengths, request->key_bytes[i], i);
+			set_put(&refill.lengths, request->key_bytes[i], i);
 	}
 	/* The newest pack comes first, so the oldest is left out when there is no more room. */
 	for (size_t i = store ? store->count : 0; !result && i-- > 0;) {

@@ -216,7 +216,7 @@ void fates_settle(struct fates *fates)
 		fate.part = fates->members[i].part;
 		if (fate.part == DECIDE_FAILS) {
 			if (fate.is.reason == REASON_UNLINKED)
-				set_add(&fates->hopeless, fates->members[i].package + 1, fates->hopeless_count++);
+				set_put(&fates->hopeless, fates->members[i].package + 1, fates->hopeless_count++);
 			fates->items[kept++] = fate;
 		} else if (fate.part == DECIDE_PART ||
 				   (fate.part == DECIDE_VARIANT && fate.is.fate == DECIDE_REFUSED)) {
