@@ -10,13 +10,12 @@
 
 /* Returns true, and a line that says how to get it back, if another account's file or folder in the
  * cache keeps this account out. */
-static bool note_not_yours(const struct os_account *account, const char *dir, const char *path,
-						   char **ret_line)
+static bool note_not_yours(const char *dir, const char *path, char **ret_line)
 {
 	char *id = NULL, word[SHELL_WORD];
 	struct os_stat stat;
 
-	if (os_stat(NULL, path, &stat) || stat.owner == account->owner || !os_may_write(NULL, path))
+	if (os_stat(NULL, path, &stat) || stat.owner == os_own_account() || !os_may_write(NULL, path))
 		return false;
 	(void)os_account_id(NULL, &id);
 	*ret_line =
@@ -33,46 +32,42 @@ static bool note_not_yours(const struct os_account *account, const char *dir, co
 char *cache_not_yours(const char *dir)
 {
 	static const char digits[] = "0123456789abcdef";
-	struct os_account account = {0};
 	struct os_stat stat;
 	char *line = NULL, *index;
 
-	if (os_is_superuser() || os_is_windows || os_stat(NULL, dir, &stat) ||
-		os_account(NULL, &account))
+	if (os_is_superuser() || os_is_windows || os_stat(NULL, dir, &stat))
 		return NULL;
 	index = os_join(dir, "index");
-	if (stat.owner == account.owner && !note_not_yours(&account, dir, index, &line))
+	if (stat.owner == os_own_account() && !note_not_yours(dir, index, &line))
 		for (const char *first = digits; *first && !line; first++) {
 			char *top = mem_printf("%s/%c", dir, *first);
 
-			if (!note_not_yours(&account, dir, top, &line) && os_exists(top))
+			if (!note_not_yours(dir, top, &line) && os_exists(top))
 				for (const char *second = digits; *second && !line; second++) {
 					char *below = mem_printf("%s/%c", top, *second);
 
-					(void)note_not_yours(&account, dir, below, &line);
+					(void)note_not_yours(dir, below, &line);
 					mem_free(below);
 				}
 			mem_free(top);
 		}
 	mem_free(index);
-	os_account_free(&account);
 	return line;
 }
 
 int jw_account_doubt(struct jw_error *err, char **ret_line)
 {
-	struct os_account account;
+	char *caller = os_sudo_user();
 
-	if (os_account(err, &account))
-		return -1;
+	(void)err;
 	*ret_line = NULL;
-	if (account.sudo_user)
+	if (caller)
 		*ret_line = mem_printf(
 			"under sudo, jitwarm warms root's cache, not the cache of %s: run jitwarm without sudo",
-			account.sudo_user);
+			caller);
 	else if (os_is_superuser() && os_is_windows)
 		*ret_line = mem_string("jitwarm is running as SYSTEM, whose cache no user's program reads: "
 							   "run jitwarm in the user's own account");
-	os_account_free(&account);
+	mem_free(caller);
 	return 0;
 }

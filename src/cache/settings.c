@@ -102,25 +102,6 @@ const char *cache_lookalike_of(const char *name)
 	return NULL;
 }
 
-static int make_absolute(struct jw_error *err, const char *path, char **ret_path)
-{
-	char *here, *whole;
-
-	if (os_is_absolute(path)) {
-		whole = mem_string(path);
-	} else {
-		if (os_real_path(err, ".", &here))
-			return -1;
-		whole = os_join(here, path);
-		mem_free(here);
-	}
-	/* Normalises a directory to one name, by which remembered facts are found. */
-	for (size_t at = strlen(whole); at > os_root_length(whole) && os_is_separator(whole[at - 1]);)
-		whole[--at] = '\0';
-	*ret_path = whole;
-	return 0;
-}
-
 /* Warns about a relative path: the driver makes missing levels, but not the first level of a
  * relative path of several (measured). */
 static void explain_relative(struct jw_cache_info *settings, const char *path)
@@ -159,7 +140,7 @@ static int read_path(struct jw_error *err, const char *home, struct jw_cache_inf
 		warn(settings,
 			 "CUDA_CACHE_PATH is empty: the driver caches nothing; unset it, or name a directory");
 	} else if (text) {
-		result = make_absolute(err, text, &settings->path);
+		result = os_absolute(err, text, &settings->path);
 		if (!result && !os_is_absolute(text))
 			explain_relative(settings, text);
 	} else if (os_driver_cache_dir(&why, home, &settings->path)) {
@@ -329,7 +310,7 @@ static void read_now(const char *home, struct jw_cache_info *settings)
 	if (!path)
 		(void)os_driver_cache_dir(NULL, home, &settings->now.path);
 	else if (*path)
-		(void)make_absolute(NULL, path, &settings->now.path);
+		(void)os_absolute(NULL, path, &settings->now.path);
 	settings->now.limit_set = limit != NULL;
 	settings->now.limit_bytes = limit ? cache_parse_limit(limit) : 0;
 	settings->now.disabled = disable && cache_switch_is_on(disable);
@@ -344,7 +325,7 @@ int cache_settings_read(struct jw_error *err, const char *dir, const char *home,
 	struct jw_cache_info settings = {.free_bytes = UINT64_MAX, .kept_bytes = kept_limit_bytes};
 
 	read_now(home, &settings);
-	if (dir ? make_absolute(err, dir, &settings.path) : read_path(err, home, &settings)) {
+	if (dir ? os_absolute(err, dir, &settings.path) : read_path(err, home, &settings)) {
 		cache_settings_free(&settings);
 		return -1;
 	}

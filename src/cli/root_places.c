@@ -276,55 +276,40 @@ static bool has_program(const char *name)
 	return has;
 }
 
-/* Appends the account; `home` is set if it is not the account's own, and `other_group` if the group
- * is not. */
-static void add_account(struct buf *line, const struct cli *cli, const struct jw_account *account,
-						const char *home, bool other_group)
+/* Appends the line for the account with that number; `home` is NULL for the account's own, `group`
+ * as well. */
+static void add_line(struct buf *line, const struct cli *cli, const struct os_stranger *stranger,
+					 const char *home, const uint32_t *group)
 {
-	const bool sudo = account->name && has_program("sudo");
-	char *pair = mem_printf("HOME=%s", home ? home : account->home);
+	struct jw_account account = {0};
+	char *pair;
+	bool logs_in;
 
-	/* Root's environment stays with root; sudo removes it. */
-	if (!sudo)
-		buf_add(line, " env -i PATH=\"$PATH\" TERM=\"$TERM\" LANG=\"$LANG\"");
-	if (sudo) {
-		shell_add_words(line, (const char *const[]){"sudo", "-u", account->name}, 3);
-		if (other_group)
-			buf_add(line, " -g '#%lu'", (unsigned long)account->group);
-	} else if (account->name && !other_group && has_program("runuser")) {
-		/* With a terminal of its own: the account cannot type into root's (TIOCSTI). */
-		shell_add_words(line, (const char *const[]){"runuser", "--pty", "-u", account->name, "--"},
-						5);
+	if (os_find_account(NULL, NULL, stranger->owner, &account))
+		account = (struct jw_account){.home = mem_string(stranger->part),
+									  .owner = stranger->owner,
+									  .group = stranger->group ? stranger->group : stranger->owner};
+	logs_in = account.name && (!group || *group == account.group);
+	pair = mem_printf("HOME=%s", home ? home : account.home);
+	if (logs_in && has_program("sudo")) {
+		shell_add_words(line, (const char *const[]){"sudo", "-u", account.name}, 3);
 	} else {
-		/* A session of its own has no terminal, either. */
-		shell_add_words(line, (const char *const[]){"setsid", "-w"}, 2);
-		buf_add(line, " setpriv --reuid=%lu --regid=%lu %s", (unsigned long)account->owner,
-				(unsigned long)account->group, account->name ? "--init-groups" : "--clear-groups");
+		/* Root's environment stays with root; sudo removes it. */
+		buf_add(line, " env -i PATH=\"$PATH\" TERM=\"$TERM\" LANG=\"$LANG\"");
+		/* The account cannot type into root's terminal (TIOCSTI): it has another one, or none. */
+		if (logs_in && has_program("runuser"))
+			shell_add_words(line,
+							(const char *const[]){"runuser", "--pty", "-u", account.name, "--"}, 5);
+		else
+			buf_add(line, " setsid -w setpriv --reuid=%lu --regid=%lu %s",
+					(unsigned long)account.owner, (unsigned long)(group ? *group : account.group),
+					account.name ? "--init-groups" : "--clear-groups");
 	}
 	buf_add(line, " env");
 	shell_add_word(line, pair);
 	add_variables(line);
 	add_command(line, cli);
 	mem_free(pair);
-}
-
-/* Appends the line for the account with that number; `group` is NULL for the account's own group.
- */
-static void add_line(struct buf *line, const struct cli *cli, const struct os_stranger *stranger,
-					 const char *home, const uint32_t *group)
-{
-	struct jw_account account = {0};
-	bool other_group;
-
-	if (os_find_account(NULL, NULL, stranger->owner, &account))
-		account = (struct jw_account){.home = mem_string(home ? home : stranger->part),
-									  .owner = stranger->owner,
-									  .group = stranger->group ? stranger->group : stranger->owner};
-	other_group = group && *group != account.group;
-	if (other_group)
-		account.group = *group;
-	add_account(line, cli, &account, home && strcmp(home, account.home) != 0 ? home : NULL,
-				other_group);
 	os_found_free(&account);
 }
 
@@ -386,7 +371,8 @@ static int refuse(struct jw_error *err, struct cli *cli, const struct refusal *r
 {
 	const struct os_stranger *stranger = &refusal->stranger;
 	const bool home = !strcmp(refusal->row->name, "HOME"), named = *refusal->row->name == '-',
-			   for_root = refusal->everyones || (stranger->owner && writes_for_root(cli));
+			   for_root = refusal->everyones || is_for_others(&cli->options) ||
+						  (stranger->owner && writes_for_root(cli));
 	char text[2 * OS_STRANGER_TEXT], account[16];
 	struct buf line = BUF_MAX(1 << 20);
 
@@ -397,7 +383,7 @@ static int refuse(struct jw_error *err, struct cli *cli, const struct refusal *r
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "%.300s; root changes nothing there: name another file or folder",
 						 what_is_wrong(text, refusal));
-	if (is_for_others(&cli->options) || (for_root && !named))
+	if (for_root && !named)
 		add_roots_line(&line, cli);
 	else if (stranger->owner)
 		add_line(&line, cli, stranger, home ? refusal->given : NULL, NULL);
@@ -410,29 +396,23 @@ static int refuse(struct jw_error *err, struct cli *cli, const struct refusal *r
 			  refusal->row->use == PLACE_FILE || (for_root && named)
 				  ? "Name another file or folder. "
 				  : "",
-			  line.size ? buf_text(&line) + 1 : "", stranger->owner ? account : "'*'");
+			  buf_text(&line) + 1, stranger->owner ? account : "'*'");
 	buf_free(&line);
 	return -1;
 }
 
 int root_need_account(struct jw_error *err, struct cli *cli, uint32_t owner, uint32_t group)
 {
-	struct os_account own;
 	struct os_stranger stranger = {.owner = owner, .group = owner, .part = "/"};
 	struct buf line = BUF_MAX(1 << 20);
-	uint32_t now;
 
-	if (os_account(err, &own))
-		return -1;
-	now = own.owner;
-	os_account_free(&own);
-	if (now == owner)
+	if (os_own_account() == owner)
 		return 0;
 	add_line(&line, cli, &stranger, NULL, &group);
 	cli->failure = EXIT_CANNOT;
 	error_set(err, JW_ERR_UNSUPPORTED,
 			  "jitwarm looks only at programs of its own account; for these programs, type “%s”",
-			  line.size ? buf_text(&line) + 1 : "");
+			  buf_text(&line) + 1);
 	buf_free(&line);
 	return -1;
 }
@@ -444,28 +424,20 @@ int root_need_account(struct jw_error *err, struct cli *cli, uint32_t owner, uin
  * through links either: they could lead to files that only root may read. */
 static void follow_no_links(const struct cli *cli)
 {
-	const bool named = options_has_given(&cli->options, "cache");
-	char *places[2] = {named ? mem_string(options_value(&cli->options, "cache"))
-							 : os_env("CUDA_CACHE_PATH")};
+	char *places[2] = {options_has_given(&cli->options, "cache")
+						   ? mem_string(options_value(&cli->options, "cache"))
+						   : os_env("CUDA_CACHE_PATH")};
 
-	if (!places[0] || !*places[0]) {
-		mem_free(places[0]);
-		places[0] = NULL;
+	if (!places[0])
 		(void)os_driver_cache_dir(NULL, NULL, &places[0]);
-	}
 	(void)os_state_dir(NULL, &places[1]);
 	for (size_t i = 0; i < 2; i++) {
-		char *here = NULL, *whole = NULL;
 		struct os_stranger stranger;
+		char *whole = NULL;
 
-		if (places[i] && *places[i] && !os_is_absolute(places[i]) &&
-			!os_real_path(NULL, ".", &here))
-			whole = os_join(here, places[i]);
-		if (places[i] && *places[i])
-			(void)os_follow_none_below(whole ? whole : places[i],
-									   os_find_stranger(places[i], &stranger) || stranger.open);
+		if (places[i] && *places[i] && !os_absolute(NULL, places[i], &whole))
+			(void)os_follow_none_below(whole, os_find_stranger(whole, &stranger) || stranger.open);
 		mem_free(whole);
-		mem_free(here);
 		mem_free(places[i]);
 	}
 }

@@ -68,24 +68,22 @@ static int forget_own(struct jw_error *err, bool (*forgets)(const char *name))
 static int check_found(struct jw_error *err, const char *name, uint32_t owner)
 {
 	struct jw_account account = {0};
-	struct os_account own = {0};
 	struct jw_error why = {0};
 	const bool nameless = os_find_account(&why, name, owner, &account);
-	int result = os_account(err, &own);
+	int result = 0;
 
 	/* In containers this account may have a number alone. */
-	if (!result && nameless && (name || own.owner != owner))
+	if (nameless && (name || os_own_account() != owner))
 		result = error_copy(err, &why);
-	else if (!result && !nameless && own.owner != account.owner)
+	else if (!nameless && os_own_account() != account.owner)
 		result =
 			error_set(err, JW_ERR_UNSUPPORTED, "%s: run jitwarm in that account", account.name);
-	else if (!result && !nameless)
+	else if (!nameless)
 		result =
 			os_env_set(err, "HOME", account.home); /* sudo may have kept another account's HOME */
 	/* Root that examines as root does not mean the account that called sudo. */
 	if (!result)
 		result = os_env_set(err, "SUDO_USER", NULL);
-	os_account_free(&own);
 	os_found_free(&account);
 	return result;
 }

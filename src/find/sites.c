@@ -339,26 +339,19 @@ static int own_environment(struct jw_error *err, char **ret_prefix, bool *ret_vi
 /* Accepts a folder that was not asked for by name only if it belongs to this account or root, and
  * for root only if nobody else can change it, because anybody may make a folder in /tmp. Resolves
  * links, since others' links could lead elsewhere after this check. NULL if it is not accepted. */
-static int take_ours(struct jw_error *err, const char *path, char **ret_prefix)
+static char *take_ours(const char *path)
 {
-	struct os_account account;
 	struct os_stranger stranger;
 	struct os_stat stat;
 	char *real;
 
 	if (os_real_path(NULL, path, &real))
-		return 0;
-	if (os_account(err, &account)) {
-		mem_free(real);
-		return -1;
-	}
-	if (!os_stat(NULL, real, &stat) && (!stat.owner || stat.owner == account.owner) &&
+		return NULL;
+	if (!os_stat(NULL, real, &stat) && (!stat.owner || stat.owner == os_own_account()) &&
 		!os_find_stranger(real, &stranger))
-		*ret_prefix = real;
-	else
-		mem_free(real);
-	os_account_free(&account);
-	return 0;
+		return real;
+	mem_free(real);
+	return NULL;
 }
 
 /* Finds .venv in the current folder, or in the nearest one above that has it, as uv does. NULL if
@@ -377,7 +370,7 @@ static int project_environment(struct jw_error *err, char **ret_prefix)
 
 		result = python_has_mark(err, path, "pyvenv.cfg", &is);
 		if (is && !result)
-			result = take_ours(err, path, ret_prefix);
+			*ret_prefix = take_ours(path);
 		mem_free(path);
 		mem_free(folder);
 		folder = top ? NULL : above;

@@ -309,6 +309,20 @@ char *os_dir_name(const char *path)
 	return mem_string_n(path, length < root ? root : length);
 }
 
+int os_absolute(struct jw_error *err, const char *path, char **ret_path)
+{
+	char *here = NULL, *whole;
+
+	if (!os_is_absolute(path) && os_real_path(err, ".", &here))
+		return -1;
+	whole = here ? os_join(here, path) : mem_string(path);
+	mem_free(here);
+	for (size_t at = strlen(whole); at > os_root_length(whole) && os_is_separator(whole[at - 1]);)
+		whole[--at] = '\0';
+	*ret_path = whole;
+	return 0;
+}
+
 int path_choose_letters(struct jw_error *err, const char *path, char *ret_letters)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";

@@ -267,6 +267,9 @@ const char *os_base_name(const char *path);
 /* Returns everything before the last separator ("." if there is none, the root for something in the
  * root); the caller frees it. */
 char *os_dir_name(const char *path);
+/* Makes a path absolute, and removes separators at its end: so a directory has one name, by which
+ * remembered facts are found. Follows no symlink in it. The caller frees it. */
+int os_absolute(struct jw_error *err, const char *path, char **ret_path);
 /* Returns `path`, or its nearest existing parent (the topmost one if none exists); the caller frees
  * it. */
 char *os_nearest(const char *path);

@@ -15,14 +15,11 @@ struct jw_account;
  * services and tasks may use: no user has folders for its programs. An administrator of Windows
  * uses the same folders with and without elevation. */
 bool os_is_superuser(void);
-/* The account of this process; `sudo_user` is the account that called sudo if we are root through
- * it (else NULL). */
-struct os_account {
-	uint32_t owner, group;
-	char *sudo_user;
-};
-int os_account(struct jw_error *err, struct os_account *ret_account);
-void os_account_free(struct os_account *account);
+/* The number of this process's account; 0 on Windows. */
+uint32_t os_own_account(void);
+/* Returns the account that called sudo if we are root through it, else NULL. The caller frees it.
+ */
+char *os_sudo_user(void);
 /* Finds our account's name for the system's own programs: a user name on POSIX, the SID
  * ("S-1-5-...") on Windows. The caller frees it. */
 int os_account_id(struct jw_error *err, char **ret_id);

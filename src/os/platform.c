@@ -51,12 +51,6 @@ char *os_env(const char *name)
 	return value;
 }
 
-void os_account_free(struct os_account *account)
-{
-	mem_free(account->sudo_user);
-	*account = (struct os_account){0};
-}
-
 void os_found_free(const struct jw_account *account)
 {
 	mem_free(account->name);

@@ -40,21 +40,14 @@ static void add_advice(struct lines *lines, char *line)
 	mem_free(line);
 }
 
-static int check_owner(struct jw_error *err, const char *path, struct lines *lines)
+static void check_owner(const char *path, struct lines *lines)
 {
-	struct os_account account;
 	struct os_stat stat;
 
-	if (os_stat(NULL, path, &stat))
-		return 0;
-	if (os_account(err, &account))
-		return -1;
-	if (stat.owner != account.owner)
+	if (!os_stat(NULL, path, &stat) && stat.owner != os_own_account())
 		add_advice(lines, mem_printf("%s: belongs to another account (number %u; this one is %u), "
 									 "whose programs may use this cache, too",
-									 path, stat.owner, account.owner));
-	os_account_free(&account);
-	return 0;
+									 path, stat.owner, os_own_account()));
 }
 
 /* Returns whether a path lies in a profile that follows the user from machine to machine, or to a
@@ -188,13 +181,12 @@ int jw_tune_check_path(struct jw_error *err, const char *path, uint64_t more_byt
 {
 	struct lines lines = {0};
 	char *there = os_nearest(path);
-	const int result = strcmp(path, there) ? 0 : check_owner(err, there, &lines);
 
-	if (!result)
-		check_place(path, there, more_bytes, &lines);
+	(void)err;
+	if (!strcmp(path, there))
+		check_owner(there, &lines);
+	check_place(path, there, more_bytes, &lines);
 	mem_free(there);
-	if (result)
-		return -1;
 	*ret_lines = lines.items;
 	*ret_count = lines.count;
 	return 0;

@@ -381,19 +381,16 @@ static int print_tune_report(struct jw_error *err, const struct tuning *tuning)
 }
 
 /* Warns that under sudo this account is root, which is rarely intended. */
-static int warn_of_sudo(struct jw_error *err, const struct output *out, enum jw_scope scope)
+static void warn_of_sudo(const struct output *out, enum jw_scope scope)
 {
-	struct os_account account;
+	char *caller = os_sudo_user();
 
-	if (os_account(err, &account))
-		return -1;
-	if (account.sudo_user && (scope == JW_SCOPE_USER || scope == JW_SCOPE_SHELL))
+	if (caller && (scope == JW_SCOPE_USER || scope == JW_SCOPE_SHELL))
 		output_warning(out,
 					   "under sudo, this command sets the cache of root's programs, not of %s's "
 					   "programs: run it without sudo, or with --scope system",
-					   account.sudo_user);
-	os_account_free(&account);
-	return 0;
+					   caller);
+	mem_free(caller);
 }
 
 /* Applies the settings. If only one of the two is requested, the other stays as it is. One
@@ -405,8 +402,7 @@ static int apply_settings(struct jw_error *err, struct tuning *tuning,
 	const bool size = options_given(&tuning->cli->options, "max-size"),
 			   path = options_given(&tuning->cli->options, "path");
 
-	if (warn_of_sudo(err, out, request->scope))
-		return -1;
+	warn_of_sudo(out, request->scope);
 	request->limit_bytes = path && !size ? 0 : tuning->document.limit_bytes;
 	request->path = size && !path ? NULL : jw_tune_path(tuning->advice, request->scope);
 	if (jw_tune_apply(err, request, &tuning->result))

@@ -34,18 +34,18 @@ bool os_is_superuser(void)
 	return geteuid() == 0;
 }
 
-int os_account(struct jw_error *err, struct os_account *ret_account)
+uint32_t os_own_account(void)
 {
-	struct os_account account = {.owner = geteuid(), .group = getegid()};
+	return geteuid();
+}
+
+char *os_sudo_user(void)
+{
 	const char *name = getenv("SUDO_USER");
 	const struct passwd *user =
-		os_is_superuser() && name && *name && strcmp(name, "root") != 0 ? getpwnam(name) : NULL;
+		os_is_superuser() && name && strcmp(name, "root") != 0 ? getpwnam(name) : NULL;
 
-	(void)err;
-	if (user)
-		account.sudo_user = mem_string(user->pw_name);
-	*ret_account = account;
-	return 0;
+	return user ? mem_string(user->pw_name) : NULL;
 }
 
 int os_account_id(struct jw_error *err, char **ret_id)
@@ -194,23 +194,18 @@ int os_work_as(struct jw_error *err, const struct jw_account *account, int keeps
 	return result ? -1 : child_answer.result ? error_copy(err, &child_answer.why) : 0;
 }
 
-enum { MAX_LOGIN_DEFS = 1 << 16 };
-
 bool jw_is_administrator(void)
 {
 	return geteuid() == 0;
 }
 
-static int add_account(struct jw_error *err, struct jw_accounts *accounts, const char *name,
-					   const char *home, uid_t owner, gid_t group)
+static struct jw_account account_of(const struct passwd *entry)
 {
-	const struct jw_account account = {.name = mem_string(name),
-									   .home = mem_string(home),
-									   .id = mem_printf("%lu", (unsigned long)owner),
-									   .owner = owner,
-									   .group = group};
-
-	return accounts_add(err, accounts, &account);
+	return (struct jw_account){.name = mem_string(entry->pw_name),
+							   .home = mem_string(entry->pw_dir),
+							   .id = mem_printf("%lu", (unsigned long)entry->pw_uid),
+							   .owner = entry->pw_uid,
+							   .group = entry->pw_gid};
 }
 
 struct id_range {
@@ -218,36 +213,20 @@ struct id_range {
 };
 
 /* Reads "UID_MIN 1000". Source: login.defs(5). */
-static void people_range(struct id_range *ret_range)
+static struct id_range people_range(void)
 {
-	static const char *const names[] = {"UID_MIN", "UID_MAX"};
 	struct id_range range = {1000, 60000}; /* defaults of shadow if the file does not say */
-	unsigned long *const values[] = {&range.least, &range.most};
-	char *path = posix_system_path("/etc/login.defs");
-	struct buf text = {0};
+	char *path = posix_system_path("/etc/login.defs"), line[256];
+	FILE *file = fopen(path, "re");
 
-	(void)os_read_file(NULL, path, MAX_LOGIN_DEFS, &text);
-	for (const char *line = buf_text(&text); *line; line += *line == '\n') {
-		line += strspn(line, " \t");
-		for (size_t i = 0; i < 2; i++) {
-			const char *number;
-			unsigned long value;
-			char *end;
-
-			if (!text_starts(line, names[i]))
-				continue;
-			number = line + strlen(names[i]);
-			if (*number != ' ' && *number != '\t')
-				continue;
-			value = strtoul(number, &end, 10);
-			if (end != number)
-				*values[i] = value;
-		}
-		line += strcspn(line, "\n");
+	while (file && fgets(line, sizeof line, file)) {
+		(void)sscanf(line, " UID_MIN%*[ \t]%lu", &range.least); /* NOLINT(cert-err34-c) */
+		(void)sscanf(line, " UID_MAX%*[ \t]%lu", &range.most);  /* NOLINT(cert-err34-c) */
 	}
-	buf_free(&text);
+	if (file)
+		(void)fclose(file);
 	mem_free(path);
-	*ret_range = range;
+	return range;
 }
 
 static bool is_folder_of_account(const char *path)
@@ -271,40 +250,32 @@ static FILE *list_of_test(void)
 	return file;
 }
 
-static int read_people(struct jw_error *err, struct jw_accounts *accounts)
+int jw_accounts_people(struct jw_error *err, struct jw_accounts *ret_accounts)
 {
+	const struct id_range range = people_range();
+	struct jw_accounts accounts = {0};
 	const struct passwd *entry;
-	struct id_range range;
 	FILE *file = list_of_test();
 	int result = 0;
 
-	people_range(&range);
 	if (!file)
 		setpwent();
-	while (!result && (entry = file ? fgetpwent(file) : getpwent())) {
-		const bool person = entry->pw_uid >= range.least && entry->pw_uid <= range.most;
+	while (!result && (entry = file ? fgetpwent(file) : getpwent()))
+		if (entry->pw_uid && entry->pw_uid >= range.least && entry->pw_uid <= range.most &&
+			is_folder_of_account(entry->pw_dir)) {
+			const struct jw_account account = account_of(entry);
 
-		if (entry->pw_uid && person && is_folder_of_account(entry->pw_dir))
-			result = add_account(err, accounts, entry->pw_name, entry->pw_dir, entry->pw_uid,
-								 entry->pw_gid);
-	}
+			result = accounts_add(err, &accounts, &account);
+		}
 	if (file)
 		(void)fclose(file);
 	else
 		endpwent();
-	return result;
-}
-
-int jw_accounts_people(struct jw_error *err, struct jw_accounts *ret_accounts)
-{
-	struct jw_accounts accounts = {0};
-
-	if (read_people(err, &accounts)) {
+	if (result)
 		jw_accounts_free(&accounts);
-		return -1;
-	}
-	*ret_accounts = accounts;
-	return 0;
+	else
+		*ret_accounts = accounts;
+	return result;
 }
 
 int os_account_cache_dir(struct jw_error *err, const struct jw_account *account, char **ret_path)
@@ -316,9 +287,7 @@ int os_find_account(struct jw_error *err, const char *name, uint32_t owner,
 					struct jw_account *ret_account)
 {
 	const struct passwd *entry = NULL;
-	struct jw_accounts one = {0};
 	FILE *file = list_of_test();
-	int result;
 
 	while (file && (entry = fgetpwent(file)) &&
 		   (name ? strcmp(entry->pw_name, name) != 0 : entry->pw_uid != owner))
@@ -326,16 +295,12 @@ int os_find_account(struct jw_error *err, const char *name, uint32_t owner,
 	if (!file)
 		entry = name ? getpwnam(name) : getpwuid(owner);
 	if (entry)
-		result =
-			add_account(err, &one, entry->pw_name, entry->pw_dir, entry->pw_uid, entry->pw_gid);
+		*ret_account = account_of(entry);
 	else if (name)
-		result = error_set(err, JW_ERR_NOT_FOUND, "%.100s: no such account", name);
+		error_set(err, JW_ERR_NOT_FOUND, "%.100s: no such account", name);
 	else
-		result = error_set(err, JW_ERR_NOT_FOUND, "account %u has no name on this machine", owner);
-	if (!result)
-		*ret_account = one.items[0];
-	mem_free(one.items);
+		error_set(err, JW_ERR_NOT_FOUND, "account %u has no name on this machine", owner);
 	if (file)
 		(void)fclose(file);
-	return result;
+	return entry ? 0 : -1;
 }

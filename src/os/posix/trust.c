@@ -11,7 +11,6 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/file.h"
@@ -54,19 +53,12 @@ static bool trusts_all(void)
 
 static bool is_trusted(uint32_t account)
 {
-	const char *at = trusted_accounts;
+	char *at = trusted_accounts;
 
-	if (trusts_all())
-		return true;
-	while (at && *at) {
-		char *end;
-
-		if (text_is_digit(*at) && strtoul(at, &end, 10) == account && !text_is_alnum(*end))
+	while (at && *(at += strcspn(at, "0123456789")))
+		if (strtoull(at, &at, 10) == account)
 			return true;
-		at += strcspn(at, ", ");
-		at += strspn(at, ", ");
-	}
-	return false;
+	return trusts_all();
 }
 
 static bool is_other(uint32_t account, uint32_t owner)
@@ -108,65 +100,44 @@ static uint32_t server_of(dev_t device)
 	return server;
 }
 
-enum { MAX_SHADOW = 16 << 20 };
-
-/* Returns whether a list of accounts, up to ':' or the line's end, has another one than `owner`. */
-static bool lists_others(const char *names, uint32_t owner)
+/* Returns whether the name is another account's, or nobody's so far. */
+static bool is_name_of_other(const char *name, uint32_t owner)
 {
-	bool has = false;
+	const struct passwd *account = getpwnam(name);
 
-	while (!has && *names && *names != ':' && *names != '\n') {
-		const size_t length = strcspn(names, ",:\n");
-		char *name = mem_string_n(names, length);
-		const struct passwd *account = getpwnam(name);
-
-		has = length && (!account || is_other(account->pw_uid, owner));
-		mem_free(name);
-		names += length + (names[length] == ',');
-	}
-	return has;
+	return !account || is_other(account->pw_uid, owner);
 }
 
-/* Returns whether accounts may join the group that its entry does not list: with its password, as
- * its administrators, or as members that only the shadow file lists. Source: group(5), gshadow(5),
- * newgrp(1). */
-static bool others_may_join(const struct group *group, uint32_t owner)
+static bool is_password(const char *field)
 {
-	struct buf text = {0};
-	char *start = mem_printf("%s:", group->gr_name);
-	const char *line = os_read_file(NULL, "/etc/gshadow", MAX_SHADOW, &text) ? "" : buf_text(&text);
-	bool may = group->gr_passwd && *group->gr_passwd && !strchr("x!*", *group->gr_passwd);
-
-	while (*line && !text_starts(line, start)) {
-		line += strcspn(line, "\n");
-		line += strspn(line, "\n");
-	}
-	if (*line) {
-		const char *password = line + strlen(start);
-		const char *administrators = password + strcspn(password, ":\n");
-		const char *members;
-
-		administrators += *administrators == ':';
-		members = administrators + strcspn(administrators, ":\n");
-		members += *members == ':';
-		may = may || !strchr(":!*", *password) || lists_others(administrators, owner) ||
-			  lists_others(members, owner);
-	}
-	mem_free(start);
-	buf_free(&text);
-	return may;
+	return field && *field && strcmp(field, "x") != 0 && !strchr("!*", *field);
 }
 
-/* Returns whether the entry lists other accounts as members, or they may join the group. */
+/* Returns whether other accounts are members by this entry of the list of groups, or may join: with
+ * the group's password, as its administrators, or as members that only the shadow file lists.
+ * Source: group(5), gshadow(5), newgrp(1). */
 static bool entry_has_others(const struct group *entry, uint32_t owner)
 {
-	bool has = others_may_join(entry, owner);
+	bool has = is_password(entry->gr_passwd);
+	FILE *file = fopen("/etc/gshadow", "re");
+	size_t size = 0;
+	char *line = NULL;
 
-	for (char *const *name = entry->gr_mem; !has && *name; name++) {
-		const struct passwd *account = getpwnam(*name);
+	for (char *const *name = entry->gr_mem; !has && *name; name++)
+		has = is_name_of_other(*name, owner);
+	while (file && !has && getline(&line, &size, file) > 0) {
+		char *rest = line;
+		const char *name = strsep(&rest, ":");
 
-		has = !account || is_other(account->pw_uid, owner);
+		if (strcmp(name, entry->gr_name) != 0)
+			continue;
+		has = is_password(strsep(&rest, ":"));
+		while (!has && (name = strsep(&rest, ":,\n")))
+			has = *name && is_name_of_other(name, owner);
 	}
+	free(line);
+	if (file)
+		(void)fclose(file);
 	return has;
 }
 
@@ -183,12 +154,11 @@ static bool group_has_others(gid_t group, uint32_t owner)
 	if (!group || namespace_lacks("/proc/self/gid_map", group))
 		return false;
 	setgrent(); /* a number may have several names, each with its own members */
-	while (!has && (entry = getgrent())) {
-		if (entry->gr_gid != group)
-			continue;
-		listed = true;
-		has = entry_has_others(entry, owner);
-	}
+	while (!has && (entry = getgrent()))
+		if (entry->gr_gid == group) {
+			listed = true;
+			has = entry_has_others(entry, owner);
+		}
 	endgrent();
 	has = has || !listed;
 	setpwent();
@@ -226,8 +196,7 @@ struct way {
 
 enum { ENDS = 1 }; /* the walk has its answer */
 
-static int check_one(struct jw_error *err, struct way *way, const char *path,
-					 const struct stat *stat)
+static int check_one(struct way *way, const char *path, const struct stat *stat)
 {
 	struct os_stranger *stranger = way->stranger;
 
@@ -251,7 +220,6 @@ static int check_one(struct jw_error *err, struct way *way, const char *path,
 	if (!stranger->found)
 		return 0;
 	text_copy(stranger->part, sizeof stranger->part, path);
-	(void)err;
 	return ENDS;
 }
 
@@ -260,25 +228,25 @@ static int check_way(struct jw_error *err, struct way *way, const char *path, si
 /* Checks the target of a link whose folder is safe. */
 static int check_target(struct jw_error *err, struct way *way, const char *link)
 {
-	char *target = mem_alloc(PATH_MAX), *folder = os_dir_name(link), *path = NULL;
-	const bool counts = folder && ++way->links <= MAX_WAY_LINKS;
-	int result = -1;
+	char target[PATH_MAX], *folder, *path;
+	ssize_t length = readlink(link, target, sizeof target - 1);
+	int result;
 
-	errno = ELOOP;
-	if (folder && (!counts || readlink(link, target, PATH_MAX - 1) < 0))
-		posix_error(err, link);
-	else if (counts)
-		path = target[0] == '/' ? mem_string(target) : os_join(folder, target);
-	if (path)
-		result = check_way(err, way, path, target[0] == '/' ? 0 : strlen(folder));
+	if (length < 0 || ++way->links > MAX_WAY_LINKS) {
+		errno = length < 0 ? errno : ELOOP;
+		return posix_error(err, link);
+	}
+	target[length] = '\0';
+	folder = os_dir_name(link);
+	path = target[0] == '/' ? mem_string(target) : os_join(folder, target);
+	result = check_way(err, way, path, target[0] == '/' ? 0 : strlen(folder));
 	mem_free(path);
 	mem_free(folder);
-	mem_free(target);
 	return result;
 }
 
-/* Checks the parts of the path after the first `safe` bytes, one after the other, so that every
- * part examined lies in folders that were found safe. */
+/* Checks the parts of the path after the first `safe` bytes, from “/” on, one after the other, so
+ * that every part examined lies in folders that were found safe. */
 static int check_way(struct jw_error *err, struct way *way, const char *path, size_t safe)
 {
 	int result = 0;
@@ -287,8 +255,12 @@ static int check_way(struct jw_error *err, struct way *way, const char *path, si
 		struct stat stat;
 		char *part;
 
-		length += strspn(path + length, "/");
-		length += strcspn(path + length, "/");
+		if (length) {
+			length += strspn(path + length, "/");
+			length += strcspn(path + length, "/");
+		} else {
+			length = 1;
+		}
 		part = mem_string_n(path, length);
 		if (lstat(part, &stat)) {
 			way->stranger->missing = errno == ENOENT;
@@ -298,7 +270,7 @@ static int check_way(struct jw_error *err, struct way *way, const char *path, si
 			text_copy(way->stranger->part, sizeof way->stranger->part, part);
 			result = posix_error(err, part);
 		} else {
-			result = check_one(err, way, part, &stat);
+			result = check_one(way, part, &stat);
 			if (!result && S_ISLNK(stat.st_mode))
 				result = check_target(err, way, part);
 		}
@@ -320,9 +292,7 @@ static int walk_whole(struct jw_error *err, struct way *way, const char *path)
 		return posix_error(err, path);
 	}
 	whole = path[0] == '/' ? mem_string(path) : os_join(directory, path);
-	result = check_way(err, way, "/", 0);
-	if (!result)
-		result = check_way(err, way, whole, 0);
+	result = check_way(err, way, whole, 0);
 	mem_free(whole);
 	return result;
 }

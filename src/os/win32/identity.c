@@ -52,11 +52,14 @@ int os_account_id(struct jw_error *err, char **ret_id)
 	return 0;
 }
 
-int os_account(struct jw_error *err, struct os_account *ret_account)
+uint32_t os_own_account(void)
 {
-	(void)err;
-	*ret_account = (struct os_account){0};
 	return 0;
+}
+
+char *os_sudo_user(void)
+{
+	return NULL;
 }
 
 void os_trust_accounts(const char *list)

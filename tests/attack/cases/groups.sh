@@ -28,7 +28,7 @@ as_files 0 "ours:x:$group:root\n" 'ours:!::root\n'
 as_files 0 "ours:x:$group:\n" ''
 for files in "ours:x:$group:mallory\n|ours:*::mallory\n" "first:x:$group:\nsecond:x:$group:mallory\n|first:!::\n" \
 	"ours:x:$group:\n|ours:\$6\$salt\$hash::\n" "ours:x:$group:\n|ours:!:mallory:\n" "first:x:$group:\nsecond:x:$group:\n|second:*:mallory:\n" \
-	"ours:\$6\$salt\$hash:$group:\n|" "ours:x:$group:\n|ours:*::root,mallory\n" "|"; do
+	"ours:\$6\$salt\$hash:$group:\n|" "ours:x:$group:\n|ours:*::root,mallory\n" "ours:x:$group:to-come\n|" "ours:x:$group:\n|ours:!:to-come:\n" "|"; do
 	as_files 2 "${files%|*}" "${files#*|}"
 	err_has "other accounts may write to $open/place"
 done
