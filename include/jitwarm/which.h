@@ -134,13 +134,14 @@ int jw_asked_examine(struct jw_error *err, struct jw_asked *asked,
 /* The release to install in place of one that fails. */
 struct jw_cure {
 	char *package;
-	char *version; /* the newest version that runs, if possible without compiling; NULL if none does
-					*/
+	bool listed;   /* false: the list lacks the package, and only an index knows its releases */
+	char *version; /* the newest version that runs, if possible without compiling; NULL if none is
+					  known */
 };
 /* Finds the release to install in place of a failing file. `package` is the file's, normalised;
  * NULL if the file is a wheel ("torch-2.9.0-….whl", "torch-2.9.0-….whl: MEMBER"), whose name has
- * package and platform; otherwise there is no cure. `python` is NULL for any. False if the list
- * lacks the package. The caller frees the cure. */
+ * package and platform; otherwise there is no cure. `python` is NULL for any. False if there is no
+ * cure. The caller frees the cure. */
 bool jw_which_cure(const char *package, const char *file, struct jw_target target,
 				   const struct jw_driver *driver, const char *python, struct jw_cure *ret_cure);
 void jw_cure_free(struct jw_cure *cure);

@@ -29,16 +29,22 @@ void cures_add(const struct cli *cli, struct cures *cures, const char *file,
 {
 	const struct options *given = &cli->options;
 	char name[PACKAGE_MAX_NAME];
-	struct jw_cure cure;
+	struct jw_cure cure = {.package = NULL};
+	bool wheel;
 
 	if (cures->count == CURES_MAX)
 		return;
-	/* The file's name may show its package; otherwise the only operand may be the package. */
-	if (jw_which_cure(NULL, file, target, driver, NULL, &cure) ||
-		(given->operand_count == 1 && !strpbrk(given->operands[0], "/\\") &&
-		 package_normalise(given->operands[0], strcspn(given->operands[0], "[<>=!~ "), name) &&
-		 !is_known(cures, name, target) && jw_which_cure(name, file, target, driver, NULL, &cure)))
+	/* The file's name may show its package; otherwise the only operand may be the package, or a
+	 * folder. */
+	wheel = jw_which_cure(NULL, file, target, driver, NULL, &cure);
+	if (!wheel && given->operand_count == 1 && !strpbrk(given->operands[0], "/\\") &&
+		package_normalise(given->operands[0], strcspn(given->operands[0], "[<>=!~ "), name) &&
+		!is_known(cures, name, target))
+		(void)jw_which_cure(name, file, target, driver, NULL, &cure);
+	if (cure.listed || (wheel && !cures->only_listed))
 		take(cures, &cure, target);
+	else
+		jw_cure_free(&cure);
 }
 
 static bool has_several(const struct cures *cures)
@@ -69,9 +75,12 @@ void cures_print(const struct cli *cli, struct cures *cures, bool named)
 							  "%s %s is the newest on PyPI that runs on this GPU: ", package,
 							  version);
 		else
-			(void)text_format(text, sizeof text,
-							  "No release of %s on PyPI runs on %s; see what each one lacks: ",
-							  package, gpu_targets_name(name, &cli->out, cure->target));
+			(void)text_format(
+				text, sizeof text,
+				cure->is.listed
+					? "No release of %s on PyPI runs on %s; see what each one lacks: "
+					: "jitwarm's list of releases lacks %s; find a release that runs on %s: ",
+				package, gpu_targets_name(name, &cli->out, cure->target));
 		if (version) {
 			buf_add(&command, "pip install %s==%s", package, version);
 		} else {
@@ -80,7 +89,7 @@ void cures_print(const struct cli *cli, struct cures *cures, bool named)
 				buf_add(&command, " --target %s", jw_target_sm(sm, cure->target));
 				next_step_keep(&command, &cli->options, kept);
 			}
-			buf_add(&command, " %s", package);
+			buf_add(&command, " %s%s", package, cure->is.listed ? "" : " --ask");
 		}
 		next_step(&cli->out, STYLE_PLAIN, text, &command);
 	}
@@ -99,7 +108,7 @@ void cures_print_checked(const struct cli *cli, const struct jw_check_result *re
 
 		if (!failing->package)
 			continue;
-		cure = (struct jw_cure){mem_string(failing->package),
+		cure = (struct jw_cure){mem_string(failing->package), failing->listed,
 								failing->runs ? mem_string(failing->runs) : NULL};
 		take(&cures, &cure, failing->target);
 	}

@@ -1,5 +1,5 @@
-/* The release to install in place of a package that fails, by the list of releases
- * (jitwarm/which.h). */
+/* The release to install in place of a package that fails, by the list of releases, or the command
+ * that finds one (jitwarm/which.h). */
 #pragma once
 
 #include <jitwarm/check.h>
@@ -16,6 +16,7 @@ struct cures {
 		struct jw_target target;
 	} items[CURES_MAX];
 	size_t count;
+	bool only_listed; /* cures_add ignores packages that the list lacks */
 };
 
 /* Adds the cure for a failing file if the list of wheels has its package: the one in the name of a
@@ -25,6 +26,6 @@ void cures_add(const struct cli *cli, struct cures *cures, const char *file,
 /* Prints the cures that a check has found; `named` as for cures_print. */
 void cures_print_checked(const struct cli *cli, const struct jw_check_result *result, bool named);
 /* Prints a line for each: the release and how to install it; if none runs, the command that shows
- * the releases. With `named`, the user or a list named the GPUs, so the command names them. Frees
- * the cures. */
+ * the releases; if the list lacks the package, the command that asks an index. With `named`, the
+ * user or a list named the GPUs, so the command names them. Frees the cures. */
 void cures_print(const struct cli *cli, struct cures *cures, bool named);

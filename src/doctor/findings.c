@@ -581,36 +581,38 @@ static bool draft_failing(const struct examination *seen, struct finding_draft *
 	return count != 0;
 }
 
-/* Describes what to install in place of the first of them whose package is in the list of releases:
- * "torch 2.7.1, the newest that runs here (pip install torch==2.7.1)". */
+/* Describes how to replace one of the failing packages that a newer driver helps, or does not help:
+ * by a release that runs, by one that an index may have, or by another package. */
 static bool describe_cure(const struct examination *seen, bool with_newer, char *text, size_t size)
 {
+	const struct jw_check_failing *cured = NULL;
+
 	for (size_t i = 0; i < seen->check->failing_count; i++) {
 		const struct jw_check_failing *failing = &seen->check->failing[i];
 
-		if (failing->refused || !failing->runs ||
-			(failing->needs.cuda || failing->needs.release[0]) != with_newer)
-			continue;
+		if (failing->package && (failing->needs.cuda || failing->needs.release[0]) == with_newer &&
+			(!cured || (failing->runs && !cured->runs)))
+			cured = failing;
+	}
+	if (!cured || (with_newer && cured->listed && !cured->runs))
+		return false;
+	if (cured->runs)
+		(void)text_format(text, size,
+						  "install %s %s, the newest on PyPI that runs on this GPU and driver "
+						  "(“pip install %s==%s”)",
+						  cured->package, cured->runs, cured->package, cured->runs);
+	else if (cured->listed)
 		(void)text_format(
 			text, size,
-			"%s %s, the newest on PyPI that runs on this GPU and driver (“pip install %s==%s”)",
-			failing->package, failing->runs, failing->package, failing->runs);
-		return true;
-	}
-	return false;
-}
-
-/* Returns the first package that lacks code and of which the list of releases has none that runs;
- * NULL if there is none. */
-static const char *hopeless_package(const struct examination *seen)
-{
-	for (size_t i = 0; i < seen->check->failing_count; i++) {
-		const struct jw_check_failing *failing = &seen->check->failing[i];
-
-		if (!failing->refused && !failing->needs.cuda && failing->package && !failing->runs)
-			return failing->package;
-	}
-	return NULL;
+			"no release of %s on PyPI runs on this GPU; “jitwarm which %s” shows what each one "
+			"lacks",
+			cured->package, cured->package);
+	else
+		(void)text_format(
+			text, size,
+			"find a release of %s that runs on this GPU and driver: “jitwarm which %s --ask”",
+			cured->package, cured->package);
+	return true;
 }
 
 /* Returns whether NVIDIA offers its forward compatibility package for this GPU: a data-centre GPU
@@ -660,7 +662,7 @@ static bool is_driver_old(const struct examination *seen, struct finding_draft *
 	else
 		FIX(draft, "install driver %s, or a newer one", text);
 	if (describe_cure(seen, true, cure, sizeof cure))
-		text_append(draft->fix, sizeof draft->fix, "; or install %s", cure);
+		text_append(draft->fix, sizeof draft->fix, "; or %s", cure);
 	return true;
 }
 
@@ -673,12 +675,7 @@ static bool has_no_code(const struct examination *seen, struct finding_draft *dr
 		return false;
 	draft->hopeless = true;
 	if (describe_cure(seen, false, cure, sizeof cure))
-		FIX(draft, "install %s", cure);
-	else if (hopeless_package(seen))
-		FIX(draft,
-			"no release of %s on PyPI runs on this GPU; “jitwarm which %s” shows what each one "
-			"lacks",
-			hopeless_package(seen), hopeless_package(seen));
+		FIX(draft, "%s", cure);
 	else
 		FIX(draft, "install a version of that package that is built for this GPU");
 	return true;

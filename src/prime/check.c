@@ -266,6 +266,7 @@ static char *cure_of(const struct jw_check_failing *failing)
 {
 	char text[512], driver[JW_DRIVER_TEXT], compute[JW_TARGET_TEXT], sm[JW_TARGET_TEXT];
 
+	(void)jw_target_sm(sm, failing->target);
 	if (failing->package && failing->runs)
 		(void)text_format(text, sizeof text, "install %s==%s", failing->package, failing->runs);
 	else if (failing->needs.cuda)
@@ -273,43 +274,46 @@ static char *cure_of(const struct jw_check_failing *failing)
 						  jw_driver_text(driver, &failing->needs));
 	else if (failing->refused)
 		(void)text_format(text, sizeof text, "install another release of the package");
+	else if (failing->package && !failing->listed)
+		(void)text_format(text, sizeof text,
+						  "find a release that runs: “jitwarm which --target %s %s --ask”", sm,
+						  failing->package);
 	else
 		(void)text_format(text, sizeof text, "use a build that has -gencode arch=%s,code=%s",
-						  jw_target_compute(compute, failing->target),
-						  jw_target_sm(sm, failing->target));
+						  jw_target_compute(compute, failing->target), sm);
 	return mem_string(text);
 }
 
-/* Sets for each failing file the release of its package that runs; forgets packages for which the
- * list has none. */
+/* Sets for each failing file the release of its package that runs, if the list has the package. No
+ * release cures what the driver has refused. */
 static void add_cures(struct jw_check_result *result)
 {
-	char own[JW_PYTHON_VERSION];
+	char own[JW_PYTHON_VERSION], name[PACKAGE_MAX_NAME];
 	const char *python = result->failing_count && jw_environment_python(own) ? own : NULL;
 
 	for (size_t i = 0; i < result->failing_count; i++) {
 		struct jw_check_failing *failing = &result->failing[i];
 		const struct jw_check_failing *former = NULL;
+		const bool named = failing->package && !failing->refused &&
+						   package_normalise(failing->package, strlen(failing->package), name);
 		struct jw_cure cure = {.package = NULL};
 
-		for (size_t k = 0; failing->package && k < i && !former; k++)
+		mem_free(failing->package);
+		failing->package = named ? mem_string(name) : NULL;
+		for (size_t k = 0; named && k < i && !former; k++)
 			if (jw_target_equal(result->failing[k].target, failing->target) &&
-				text_same(result->failing[k].package, failing->package))
+				text_same(result->failing[k].package, name))
 				former = &result->failing[k];
-		if (former)
-			cure.version = former->runs ? mem_string(former->runs) : NULL;
-		else if (failing->refused ||
-				 !jw_which_cure(failing->package, failing->file, failing->target, &result->driver,
-								python, &cure)) {
-			mem_free(failing->package);
-			failing->package = NULL;
-			continue;
+		if (former) {
+			failing->listed = former->listed;
+			failing->runs = former->runs ? mem_string(former->runs) : NULL;
+		} else if (named && jw_which_cure(name, failing->file, failing->target, &result->driver,
+										  python, &cure)) {
+			failing->listed = cure.listed;
+			failing->runs = cure.version;
+			cure.version = NULL;
+			jw_cure_free(&cure);
 		}
-		if (cure.package) {
-			mem_free(failing->package);
-			failing->package = cure.package;
-		}
-		failing->runs = cure.version;
 	}
 	for (size_t i = 0; i < result->failing_count; i++)
 		result->failing[i].cure = cure_of(&result->failing[i]);

@@ -519,14 +519,20 @@ bool jw_which_cure(const char *package, const char *file, struct jw_target targe
 									   .python = python};
 	struct jw_which which;
 	const char *version;
+	struct jw_error why;
 
 	if (!package && !read_wheel_name(file, name, own, &options.platform))
 		return false;
 	options.package = package ? package : name;
-	if (jw_which(NULL, &options, &which))
-		return false;
+	if (jw_which(&why, &options, &which)) {
+		*ret_cure = (struct jw_cure){.package = mem_string(options.package)};
+		if (why.code != JW_ERR_NOT_FOUND)
+			jw_cure_free(ret_cure);
+		return why.code == JW_ERR_NOT_FOUND;
+	}
 	version = which.newest ? which.newest : which.newest_compiles;
-	*ret_cure = (struct jw_cure){mem_string(which.package), version ? mem_string(version) : NULL};
+	*ret_cure =
+		(struct jw_cure){mem_string(which.package), true, version ? mem_string(version) : NULL};
 	jw_which_free(&which);
 	return true;
 }

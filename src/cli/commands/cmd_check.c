@@ -94,9 +94,9 @@ static const struct json_field failing_fields[] = {
 	JSON(struct jw_check_failing, cause,
 		 "the cause, in one line: `toolkit 13.2 requires driver 580 (CUDA 13.0) or newer`"),
 	JSON(struct jw_check_failing, cure,
-		 "what to do, in one line: `install torch==2.7.1`, install a driver, or use another build"),
-	JSON(struct jw_check_failing, package,
-		 "the package that installed the file, if `which` knows the package",
+		 "what to do, in one line: `install torch==2.7.1`, install a driver, ask an index for "
+		 "another release, or use another build"),
+	JSON(struct jw_check_failing, package, "the package that installed the file",
 		 .presence = JSON_UNLESS_NULL),
 	JSON(struct jw_check_failing, runs,
 		 "the newest release of that package on PyPI that runs on the GPU under this driver",

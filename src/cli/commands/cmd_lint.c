@@ -661,7 +661,7 @@ static int print_result(struct jw_error *err, struct cli *cli, const struct jw_f
 						const struct gpu_targets *gpus, const struct jw_arch_list *list)
 {
 	const struct lint_document document = {*result, gpus->refused, gpus->refused_count};
-	struct cures cures = {.count = 0};
+	struct cures cures = {.only_listed = true}; /* of others, the reader is the author */
 
 	if (options_given(&cli->options, "format")) {
 		lint_github_print(&cli->out, found, result, gpus, bound);

@@ -29,6 +29,8 @@ for command in scan lint; do
 	out_has "jitwarm which --target sm_61 vllm"
 	run 2 $command $gpu gtx1080 unlisted-1.0-cp312-cp312-linux_x86_64.whl
 	out_lacks "PyPI"
+	ask="jitwarm's list of releases lacks unlisted; find a release that runs on sm_61 (gtx1080): jitwarm which --target sm_61 unlisted --ask"
+	if [[ $command == scan ]]; then out_has "$ask"; else out_lacks "which"; fi
 done
 # The driver calls for an older release; for several GPUs, each has its own.
 run 2 scan --target gtx1080,k80 --driver 470 torch-2.9.0-cp312-cp312-manylinux_2_28_x86_64.whl
@@ -46,17 +48,23 @@ python3 -m zipfile -e unlisted-1.0-cp312-cp312-linux_x86_64.whl "$site"
 export VIRTUAL_ENV=$work/env
 run 2 check
 out_has "$cure"
+out_has "jitwarm's list of releases lacks unlisted; find a release that runs on sm_61 (GTX 10): jitwarm which unlisted --ask"
 [[ $(grep -c "pip install" "$out") == 1 ]] || fail "not one cure"
 run 2 check torch
 out_has "$cure"
 run 2 check --json
-json '[(f["package"], f["runs"]) for f in d["failing"] if "package" in f] == [("torch", "2.7.1")] and len(d["failing"]) == 2'
+json '[(f["package"], f.get("runs"), f["cure"]) for f in d["failing"]] == [("torch", "2.7.1", "install torch==2.7.1"), ("unlisted", None, "find a release that runs: “jitwarm which --target sm_61 unlisted --ask”")]'
 run 2 status
 out_has "$cure"
 run 2 doctor
 out_has "install torch 2.7.1, the newest on PyPI that runs on this GPU and driver (“pip install torch==2.7.1”)"
 # If the list has no release that runs, doctor names the command that shows why.
-rm -r "$site"/torch*
+rm -r "$site"/torch* "$site"/unlisted*
 python3 -m zipfile -e vllm-0.7.3-cp38-abi3-manylinux1_x86_64.whl "$site"
 run 2 doctor
 out_has "no release of vllm on PyPI runs on this GPU; “jitwarm which vllm” shows what each one lacks"
+# If the list lacks the package, doctor names the command that asks the index.
+rm -r "$site"/vllm*
+python3 -m zipfile -e unlisted-1.0-cp312-cp312-linux_x86_64.whl "$site"
+run 2 doctor
+out_has "find a release of unlisted that runs on this GPU and driver: “jitwarm which unlisted --ask”"
