@@ -93,8 +93,16 @@ static const struct file_fate *largest_part(const struct fates *fates)
 	return largest;
 }
 
-/* Judges all libraries of a wheel like an installed package. */
-static int judge_wheel(struct jw_error *err, const struct question *question,
+/* Returns whether the package has most of its kernels compiled while it runs, as machine code for
+ * the GPUs for which its libraries have some: CuPy asks NVRTC for sm_90 on an RTX 50 and gets error
+ * 209. */
+static bool makes_machine_code(const char *package)
+{
+	return text_starts(package, "cupy-cuda");
+}
+
+/* Judges all libraries of a package's wheel like an installed package. */
+static int judge_wheel(struct jw_error *err, const struct question *question, const char *package,
 					   const struct wheel *wheel, struct jw_which_release *release,
 					   size_t *ret_running)
 {
@@ -122,7 +130,7 @@ static int judge_wheel(struct jw_error *err, const struct question *question,
 				eager_ms += work.cost_ms;
 		}
 		result = fates_add(err, &fates, *wheel->file ? wheel->file : wheel->version, library->name,
-						   question->package, &target, 1);
+						   package, &target, 1);
 	}
 	if (!result) {
 		const double factor = options->speed.factor,
@@ -145,6 +153,17 @@ static int judge_wheel(struct jw_error *err, const struct question *question,
 			note_fate(release, largest_of(fates.items, fates.count), options->target);
 		else if (part)
 			note_fate(release, part, options->target);
+	}
+	if (!result && release->answer == JW_WHICH_COMPILES && makes_machine_code(package)) {
+		char sm[JW_TARGET_TEXT];
+
+		mem_free(release->library);
+		mem_free(release->why);
+		release->answer = JW_WHICH_FAILS;
+		release->library = NULL;
+		release->needs = (struct jw_driver){0};
+		release->why = mem_printf("CuPy makes no code for %s", jw_target_sm(sm, options->target));
+		running = 0;
 	}
 	fates_free(&fates);
 	*ret_running = running;
@@ -221,7 +240,7 @@ static int judge_pin(struct jw_error *err, struct question *question, const stru
 		size_t running;
 
 		jw_which_release_free(ret_pin);
-		if (judge_wheel(err, question, judged[i], ret_pin, &running))
+		if (judge_wheel(err, question, required->name, judged[i], ret_pin, &running))
 			return -1;
 		fails = ret_pin->answer == JW_WHICH_FAILS && (!running || is_base(required->name));
 	}
@@ -262,14 +281,6 @@ static int judge_pins(struct jw_error *err, struct question *question, const str
 	return 0;
 }
 
-/* Returns whether the package has most of its kernels compiled while it runs, as machine code for
- * the GPUs for which its libraries have some: CuPy asks NVRTC for sm_90 on an RTX 50 and gets error
- * 209. */
-static bool makes_machine_code(const char *package)
-{
-	return text_starts(package, "cupy-cuda");
-}
-
 /* Judges one release, from its wheels for all platforms. */
 static int judge_release(struct jw_error *err, struct question *question, const char *version,
 						 struct jw_which_release *release)
@@ -297,19 +308,8 @@ static int judge_release(struct jw_error *err, struct question *question, const 
 		release->answer = JW_WHICH_CPU;
 		return 0;
 	}
-	if (judge_wheel(err, question, for_platform, release, &running))
+	if (judge_wheel(err, question, question->package, for_platform, release, &running))
 		return -1;
-	if (release->answer == JW_WHICH_COMPILES && makes_machine_code(question->package)) {
-		char sm[JW_TARGET_TEXT];
-
-		mem_free(release->library);
-		mem_free(release->why);
-		release->answer = JW_WHICH_FAILS;
-		release->library = NULL;
-		release->needs = (struct jw_driver){0};
-		release->why =
-			mem_printf("CuPy makes no code for %s", jw_target_sm(sm, question->options->target));
-	}
 	return release->answer == JW_WHICH_FAILS ? 0 : judge_pins(err, question, for_platform, release);
 }
 
