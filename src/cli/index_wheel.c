@@ -3,7 +3,25 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "find/pip.h"
 #include "os/interrupt.h"
+
+static void warn_of(void *context, const char *variable, const char *indexes)
+{
+	const struct cli *cli = context;
+	char text[1024];
+
+	output_warning(&cli->out,
+				   "%s: root does not ask %s, because another account can change it, so the "
+				   "answer is for the other indexes of pip, or PyPI: make the folder root's, or "
+				   "run jitwarm as that account",
+				   variable, text_address(text, sizeof text, indexes));
+}
+
+void index_wheel_warn(struct cli *cli)
+{
+	pip_left_out(warn_of, cli);
+}
 
 int index_wheel_open(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
 					 struct index_wheel *asked)
@@ -21,6 +39,7 @@ int index_wheel_open(struct jw_error *err, struct cli *cli, const struct gpu_tar
 	asked->fetching.output = &cli->out;
 	options.fetch = fetching_options(&asked->fetching);
 	os_catch_interrupts();
+	index_wheel_warn(cli);
 	return jw_index_open(err, &options, &asked->index);
 }
 

@@ -323,6 +323,18 @@ static const char *const root_variables[] = {"HOME",
 											 "REQUESTS_CA_BUNDLE",
 											 NULL};
 
+void pip_left_out(void (*report)(void *context, const char *variable, const char *indexes),
+				  void *context)
+{
+	for (const char *const *name = root_variables; *name; name++) {
+		char *indexes = os_helper_left_out(*name);
+
+		if (indexes)
+			report(context, *name, indexes);
+		mem_free(indexes);
+	}
+}
+
 static int run_watched(struct jw_error *err, struct pip *pip, const char *const *words,
 					   struct os_ended *ret_ended)
 {

@@ -181,33 +181,68 @@ static bool is_safe_index(const char *item)
 	return !strpbrk(path, "%~") && !os_check_private(NULL, path, 0, false);
 }
 
-/* Leaves out the paths that another account can change, if the value begins with "/" or names a
- * file in the current folder, or is a list of package indexes. */
+/* Returns whether a variable lists package indexes. */
+static bool lists_indexes(const char *name)
+{
+	return strcmp(name, "PIP_NO_INDEX") != 0 && (strstr(name, "INDEX") || strstr(name, "LINKS"));
+}
+
+/* Returns the value without the paths that another account can change, if it begins with "/" or
+ * names a file in the current folder, or is a list of package indexes; NULL if nothing is left.
+ * `left_out` gets those package indexes. */
+static char *safe_value(const char *name, const char *value, struct buf *left_out)
+{
+	const bool indexes = lists_indexes(name);
+	const char *const ends = indexes ? " \t\r\n" : ":";
+	struct buf kept = BUF_MAX(1 << 20);
+	char *list, *safe;
+
+	if (!indexes && *value != '/' && !os_exists(value))
+		return mem_string(value);
+	list = mem_string(value);
+	for (char *at = list, *next; at; at = next) {
+		next = at + strcspn(at, ends);
+		next = *next ? next : NULL;
+		if (next)
+			*next++ = '\0';
+		if (indexes ? *at && is_safe_index(at)
+					: (*at == '/' || at == list) && !os_check_private(NULL, at, 0, false))
+			buf_add(&kept, "%.*s%s", kept.size > 0, ends, at);
+		else if (indexes && *at)
+			buf_add(left_out, "%s%s", left_out->size ? " " : "", at);
+	}
+	safe = kept.size ? mem_string(buf_text(&kept)) : NULL;
+	buf_free(&kept);
+	mem_free(list);
+	return safe;
+}
+
 static void add_pairs(const char *const *names, struct pairs *pairs)
 {
 	for (; *names && pairs->count < sizeof pairs->items / sizeof *pairs->items; names++) {
-		char *value = os_env(*names);
-		const bool indexes = strcmp(*names, "PIP_NO_INDEX") != 0 &&
-							 (strstr(*names, "INDEX") || strstr(*names, "LINKS"));
-		const bool is_list = value && (indexes || *value == '/' || os_exists(value));
-		const char *const ends = indexes ? " \t\r\n" : ":";
-		struct buf kept = BUF_MAX(1 << 20);
+		struct buf left_out = BUF_MAX(1 << 20);
+		char *value = os_env(*names), *safe = value ? safe_value(*names, value, &left_out) : NULL;
 
-		for (char *at = value, *next; is_list && at; at = next) {
-			next = at + strcspn(at, ends);
-			next = *next ? next : NULL;
-			if (next)
-				*next++ = '\0';
-			if (indexes ? *at && is_safe_index(at)
-						: (*at == '/' || at == value) && !os_check_private(NULL, at, 0, false))
-				buf_add(&kept, "%.*s%s", kept.size > 0, ends, at);
-		}
-		if (value && (!is_list || kept.size))
-			pairs->items[pairs->count++] =
-				mem_printf("%s=%s", *names, is_list ? buf_text(&kept) : value);
-		buf_free(&kept);
+		if (safe)
+			pairs->items[pairs->count++] = mem_printf("%s=%s", *names, safe);
+		buf_free(&left_out);
+		mem_free(safe);
 		mem_free(value);
 	}
+}
+
+char *os_helper_left_out(const char *name)
+{
+	struct buf left_out = BUF_MAX(1 << 20);
+	char *value = os_is_superuser() && os_separator == '/' ? os_env(name) : NULL, *text = NULL;
+
+	if (value && lists_indexes(name)) {
+		mem_free(safe_value(name, value, &left_out));
+		text = left_out.size ? mem_string(buf_text(&left_out)) : NULL;
+	}
+	buf_free(&left_out);
+	mem_free(value);
+	return text;
 }
 
 /* Returns the arguments with which a found program is started; if they differ, they are written

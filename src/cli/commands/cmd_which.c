@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/document.h"
 #include "cli/gpu_targets.h"
+#include "cli/index_wheel.h"
 #include "cli/next_step.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -640,6 +641,14 @@ static void begin_fetching(void *context, const char *file)
 	fetching->label = file;
 }
 
+static void warn_of_lack(void *context, const char *file, const char *why)
+{
+	struct fetching *fetching = context;
+
+	fetching_end(fetching);
+	output_warning(fetching->output, "%s: not examined: %s", file, why);
+}
+
 /* Handles --ask: examines the releases of pip's index, as far as the GPUs' answers need them. */
 static int ask_index(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
 					 struct jw_which_options *options, struct which_document *document,
@@ -653,7 +662,8 @@ static int ask_index(struct jw_error *err, struct cli *cli, const struct gpu_tar
 									   .state_dir =
 										   os_state_dir(NULL, &state_dir) ? NULL : state_dir,
 									   .fetch = fetching_options(&fetching),
-									   .fetches = begin_fetching};
+									   .fetches = begin_fetching,
+									   .lacks = warn_of_lack};
 	struct jw_asked *asked = NULL;
 	struct jw_asked_plan plan;
 	int result = jw_asked_open(err, &how, &asked);
@@ -824,8 +834,10 @@ static int which_run(struct jw_error *err, struct cli *cli)
 		(!options_given(given, "target") || options_given(given, "ask") || is_active()) &&
 		jw_environment_python(active))
 		python = active;
-	if (options_given(given, "ask"))
+	if (options_given(given, "ask")) {
 		os_catch_interrupts();
+		index_wheel_warn(cli);
+	}
 	document.platform = platform ? platform : gpus.arm ? "linux-aarch64" : jw_which_own_platform();
 	document.python = python;
 	document.driver = gpus.driver;

@@ -43,6 +43,7 @@ for name in PIP_FIND_LINKS PIP_INDEX_URL PIP_EXTRA_INDEX_URL UV_INDEX; do
 			fail "$value: $(grep "^$name=" "$work/variables")"
 	done
 done
+(export PATH=$open/bin:$work/bin:/usr/bin:/bin PIP_INDEX_URL=$home/wheels && run 3 scan --index torch && err_has "PIP_INDEX_URL: root does not ask $home/wheels, because another account can change it") || exit 1
 # Root's pip gets those folders of PYTHONPATH that only root can change.
 unset VIRTUAL_ENV
 mkdir "$work/one" "$work/two"
