@@ -116,7 +116,7 @@ def list_wheels(package):
     answer = subprocess.run([sys.executable, "-m", "pip", "index", "versions", "-vv", package], capture_output=True, text=True)
     files = sorted(set(re.findall(r"/([A-Za-z0-9_.+!%-]+\.whl)", answer.stdout + answer.stderr)))
     if not files:
-        raise SystemExit(f"list-wheels.py: {package}: pip lists no wheel: {answer.stderr.strip()[-200:]}")
+        raise RuntimeError(f"{package}: pip lists no wheel: {answer.stderr.strip()[-200:]}")
     return [Wheel(file.replace("%2B", "+")) for file in files]
 
 
@@ -161,6 +161,8 @@ def fetch_all(package, wheel, folder):
     paths = [fetch(package, wheel, folder)]
     if package in CODE_IN:
         beside = [other for other in list_wheels(CODE_IN[package]) if (other.system, other.version) == (wheel.system, wheel.version)]
+        if not beside:
+            raise RuntimeError(f"the index lacks {CODE_IN[package]} {wheel.version}, which has its code")
         paths.append(fetch(CODE_IN[package], max(beside, key=Wheel.rank), pathlib.Path(folder) / "code"))
     return paths
 
@@ -376,4 +378,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except RuntimeError as error:
+        raise SystemExit(f"list-wheels.py: {error}")

@@ -102,9 +102,11 @@ struct jw_ask_options {
 	const char *package, *platform; /* as in jw_which_options */
 	const char *python;             /* "3.11"; NULL for the active environment's */
 	const char *state_dir;          /* where facts are remembered; NULL to remember none */
-	/* `fetch.context` is also passed to `fetches`, with each wheel's name. */
+	/* `fetch.context` is also passed to `fetches`, with each wheel's name, and to `lacks`, with
+	 * the name of a wheel that stays unknown, and the reason. */
 	struct jw_compiler_fetch_options fetch;
-	void (*fetches)(void *context, const char *file); /* may be NULL */
+	void (*fetches)(void *context, const char *file);                /* may be NULL */
+	void (*lacks)(void *context, const char *file, const char *why); /* may be NULL */
 };
 /* Asks the index which releases there are. JW_ERR_USAGE as for jw_which; else pip's words. The
  * options are copied; the texts must outlive it. */

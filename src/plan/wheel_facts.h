@@ -11,6 +11,10 @@
 #include "base/buf.h"
 #include "base/error.h"
 
+/* The form of the facts, which “which --ask” keeps beside them: raise it with each change of the
+ * rules by which a scan becomes lines (tests/data/wheel-facts). */
+#define WHEEL_FACTS_FORM 2
+
 /* The libraries of a wheel, in the order of a scan. */
 struct wheel_facts {
 	struct wheel_facts_library {

@@ -42,6 +42,7 @@ struct release {
 	const struct pip_file *known; /* the wheel that `facts` describe */
 	char *facts;                  /* NULL if it was not examined */
 	bool inferred;                /* the known releases before and after it are alike */
+	bool absent;                  /* the index lacks the wheel, or the one with its code */
 };
 
 struct jw_asked {
@@ -169,7 +170,13 @@ static char *remembered_path(const struct jw_asked *asked, const struct pip_file
 	return mem_printf("%s/%s.txt", asked->folder, id);
 }
 
-/* Returns NULL if there are no facts, or they are damaged. */
+/* The lines above those of the wheel, up to the package's name. */
+#define FORM_LINE(form) "facts " #form "\npackage "
+#define FORM_OF(form)   FORM_LINE(form)
+static const char remembered_form[] = FORM_OF(WHEEL_FACTS_FORM);
+
+/* Returns NULL if there are no facts, they are damaged, or another build found them by other
+ * rules. */
 static char *read_remembered(const struct jw_asked *asked, const struct pip_file *file)
 {
 	char *path = remembered_path(asked, file), *facts = NULL;
@@ -177,6 +184,7 @@ static char *read_remembered(const struct jw_asked *asked, const struct pip_file
 	struct wheel_list list;
 
 	if (!os_read_file(NULL, path, MAX_REMEMBERED, &content) &&
+		strstr(buf_text(&content), remembered_form) &&
 		!wheel_list_read(NULL, path, buf_text(&content), content.size, asked->package, &list)) {
 		if (list.count == 1 && (!*file->sha256 || !strcmp(list.wheels[0].sha256, file->sha256)))
 			facts = wheel_facts_find(buf_text(&content), list.wheels[0].sha256);
@@ -192,9 +200,10 @@ static void remember(const struct jw_asked *asked, const struct release *release
 					 const char *sha256)
 {
 	char *path = remembered_path(asked, release->file), day[TEXT_UTC],
-		 *text = mem_printf("jitwarm-wheels 1 %.10s\npackage %s\nwheel %s %s py3 %s %s\n%s",
-							text_utc(day, os_now_s()), asked->package, release->version,
-							asked->options.platform, release->file->name, sha256, release->facts);
+		 *text = mem_printf("jitwarm-wheels 1 %.10s\n%s%s\nwheel %s %s py3 %s %s\n%s",
+							text_utc(day, os_now_s()), remembered_form, asked->package,
+							release->version, asked->options.platform, release->file->name, sha256,
+							release->facts);
 
 	if (!os_make_parent(NULL, path, 0700))
 		(void)os_write_atomic(NULL, path, text, strlen(text));
@@ -360,7 +369,7 @@ static int print_list(struct jw_error *err, struct jw_asked *asked)
 
 static bool can_examine(const struct release *release)
 {
-	return release->file && !release->facts && !release->inferred;
+	return release->file && !release->facts && !release->inferred && !release->absent;
 }
 
 /* Asks the index for the sizes of wheels that may be fetched, if its list does not have them. */
@@ -559,7 +568,8 @@ static int download_release(struct jw_error *err, struct jw_asked *asked,
 							const struct release *release, char *ret_paths[2])
 {
 	const char *code = code_package(asked->package);
-	char *lines = code ? mem_printf("%s==%s\n%s==%s\n", asked->package, release->version, code,
+	/* The one with the code comes first, so that nothing is downloaded if the index lacks it. */
+	char *lines = code ? mem_printf("%s==%s\n%s==%s\n", code, release->version, asked->package,
 									release->version)
 					   : mem_printf("%s==%s\n", asked->package, release->version);
 	struct os_names names;
@@ -582,17 +592,32 @@ static int download_release(struct jw_error *err, struct jw_asked *asked,
 			   : error_set(err, JW_ERR_FORMAT, "pip fetched no wheel");
 }
 
-/* Examines a release; its wheels are on the disk only meanwhile. */
+/* Returns whether the index lacks a wheel that the last download was for. */
+static bool lacks_wheel(const struct pip *pip)
+{
+	const enum pip_lack lack = pip_lack(pip);
+
+	return lack != PIP_LACKS_NOTHING && lack != PIP_LACKS_INDEX;
+}
+
+/* Examines a release, unless the index lacks a wheel; the wheels are on the disk only
+ * meanwhile. */
 static int examine_release(struct jw_error *err, struct jw_asked *asked, struct release *release)
 {
 	char *paths[2] = {NULL, NULL};
+	struct jw_error why = {0};
 	int result;
 
 	if (asked->options.fetches)
 		asked->options.fetches(asked->options.fetch.context, release->file->name);
-	result = download_release(err, asked, release, paths);
+	result = download_release(&why, asked, release, paths);
+	release->absent = result && why.code == JW_ERR_NOT_FOUND && lacks_wheel(asked->pip);
+	if (release->absent && asked->options.lacks)
+		asked->options.lacks(asked->options.fetch.context, release->file->name, why.message);
 	if (!result)
 		result = examine_wheel(err, asked, release, paths);
+	else
+		result = release->absent ? 0 : error_copy(err, &why);
 	for (size_t i = 0; i < 2; i++) {
 		if (paths[i])
 			(void)os_remove(NULL, paths[i]);

@@ -13,7 +13,7 @@ jitwarm=$build/src/jitwarm
 . "$here/indexes.sh"
 
 # “grown” 1.0 to 1.9 run everywhere, 1.10 to 1.19 only from sm_90 on, and 1.20 to 1.23 have no code. “torch” is not PyPI's.
-mkdir -p http/packages/{grown,pure,loose,torch,older,pinned,cuml-cu12,libcuml-cu12,borrowed}
+mkdir -p http/packages/{grown,pure,loose,torch,older,pinned,cuml-cu12,libcuml-cu12,with-cupy,borrowed}
 python3 - <<'P'
 import zipfile
 def ptx(sm):
@@ -37,6 +37,7 @@ wheel("torch", "2.7.1", linux, ptx("sm_90"))
 wheel("older", "1.0", "cp37-cp37m-manylinux2014_x86_64", ptx("sm_50"))
 wheel("pinned", "1.0", linux, ptx("sm_50"), ["nvidia-cudnn-cu12==9.10.2.21; platform_system == 'Linux'", "nvidia-cudnn-cu12==1.0; extra == 'x'", "torch (==2.8.0)",
       "tensorflow==2.16.2; platform_system == 'Darwin'", "numpy==1.0"])
+wheel("with_cupy", "1.0", linux, ptx("sm_50"), ["cupy-cuda12x==13.3.0"])
 wheel("cuml_cu12", "99.0", linux, b"")
 wheel("libcuml_cu12", "99.0", linux, ptx("sm_80"))
 P
@@ -71,6 +72,9 @@ grep -qE "^  1\.4 \* +runs as it is" out && grep -qE "^  1\.5 +runs as it is" ou
 ask sized --target sm_90 grown
 is "another GPU, by the same facts" 1 0 "1.19 – 1.0   run as they are" "pip install grown==1.19"
 [ "$(find state -type f | wc -l)" = 11 ] || fail "not a file for each wheel: $(find state)"
+sed -i 's/^facts .*/facts 1/' state/wheels/*
+ask sized --target sm_86 grown
+is "facts of other rules" 1 11 "pip install grown==1.9"
 for file in state/wheels/*; do printf 'library' >"$file"; done
 ask sized --target sm_86 grown
 is "damaged facts" 1 11 "pip install grown==1.9"
@@ -123,6 +127,24 @@ ask sized --target sm_75 cuml-cu12
 is "code in another package" 2 2 "99.0  fails: no code for sm_75"
 ask sized --target sm_86 cuml-cu12
 is "the second time" 0 0 "pip install cuml-cu12==99.0"
+# If the index lacks it, in a version or at all, the other releases have an answer.
+mv http/packages/cuml-cu12/cuml_cu12-99.0-* old.whl
+python3 - old.whl http/packages/cuml-cu12 <<'P'
+import shutil, sys, zipfile
+shutil.copy(sys.argv[1], sys.argv[2] + "/cuml_cu12-99.0-py3-none-manylinux2014_x86_64.whl")
+with zipfile.ZipFile(sys.argv[1]) as old, zipfile.ZipFile(sys.argv[2] + "/cuml_cu12-99.1-py3-none-manylinux2014_x86_64.whl", "w") as new:
+    for name in old.namelist():
+        new.writestr(name.replace("99.0", "99.1"), old.read(name).replace(b"99.0", b"99.1"))
+P
+ask sized --target sm_86 cuml-cu12
+is "no code in that version" 1 0 "cuml_cu12-99.1-py3-none-manylinux2014_x86_64.whl: not examined: pip: " "libcuml-cu12==99.1" "99.0  runs as it is" "pip install cuml-cu12==99.0"
+mv http/packages/libcuml-cu12 . && rm -r state
+ask sized --target sm_86 cuml-cu12
+is "no code at all" 2 0 "cuml_cu12-99.1-py3-none-manylinux2014_x86_64.whl: not examined: " "cuml_cu12-99.0-py3-none-manylinux2014_x86_64.whl: not examined: " "cuml-cu12 from "
+
+# A required package's own rules count.
+ask sized --target sm_120 with-cupy
+is "a required package that makes code" 0 1 "runs, but a part fails: cupy-cuda12x: CuPy makes no code for sm_120" "with-cupy 1.0 requires cupy-cuda12x 13.3.0, which fails on this GPU"
 
 # PyPI's facts do not count for another index's wheel of that name.
 ask sized --target sm_86 torch
