@@ -1,5 +1,6 @@
 #include "cli/terminal.h"
 
+#include <ctype.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -138,6 +139,21 @@ void terminal_to_locale(struct buf *buf)
 	*buf = ascii;
 }
 
+/* Returns whether the blank at `at` stands between a number and its unit, as in “27 s” and
+ * “10.1 MiB”. */
+static bool is_before_unit(const char *text, size_t at)
+{
+	static const char *const units[] = {"s", "ms", "min", "h", "B", "KiB", "MiB", "GiB", "GB", "%"};
+
+	if (!at || text[at] != ' ' || text[at - 1] < '0' || text[at - 1] > '9')
+		return false;
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+		if (text_starts(text + at + 1, units[i]) &&
+			!isalnum((unsigned char)text[at + 1 + strlen(units[i])]))
+			return true;
+	return false;
+}
+
 /* Returns the bytes of the word at `text`. Words in quotes are one word, because each command in a
  * message stands in quotes (scripts/make-catalogue.py), and is copied in one piece. */
 static size_t word_length(const char *text)
@@ -145,7 +161,7 @@ static size_t word_length(const char *text)
 	static const char opening[] = "“", closing[] = "”";
 	size_t length = 0;
 
-	while (text[length] && !strchr(" \n", text[length])) {
+	while (text[length] && (!strchr(" \n", text[length]) || is_before_unit(text, length))) {
 		const char *at = text + length,
 				   *close = text_starts(at, opening) ? strstr(at, closing) : NULL;
 
@@ -207,7 +223,8 @@ void terminal_fold(struct buf *buf, const char *line, size_t taken, size_t colum
 		const size_t gap = strspn(line, " "), length = word_length(line + gap),
 					 width = width_of(line + gap, length);
 
-		if ((!first || taken) && column + gap + width > columns) {
+		/* A new line has to give the word more space. */
+		if ((!first || taken) && column + gap > indent && column + gap + width > columns) {
 			if (length) {
 				break_line(buf, indent);
 				(void)buf_append(NULL, buf, line + gap, length);

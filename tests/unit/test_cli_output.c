@@ -92,6 +92,9 @@ TEST(lines_are_folded_outside_quotes)
 		{"do this: “one two three”, or that", 12, "do this:\n  “one two three”,\n  or that"},
 		{"(“a b”/“c d”) e", 6, "(“a b”/“c d”)\n  e"},
 		{"“never closed here", 10, "“never\n  closed\n  here"},
+		{"from 7 to 27 s, 10.1 MiB, 5 more", 12, "from 7 to\n  27 s,\n  10.1 MiB,\n  5 more"},
+		{"Cache  /a/long/path (1 GiB)", 12, "Cache\n  /a/long/path\n  (1 GiB)"},
+		{"Cache  /a/long/path (1 GiB)", 16, "Cache  /a/long/path\n       (1 GiB)"},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -1,4 +1,6 @@
 /* jitwarm cache clear, store clear: remove everything, after a question. */
+#include <string.h>
+
 #include <jitwarm/prune.h>
 #include <jitwarm/store.h>
 #include <jitwarm/system.h>
@@ -64,6 +66,8 @@ static int ask_first(struct jw_error *err, struct cli *cli, const char *what, ui
 	terminal_append(&shown, translated ? translated : buf_text(&question));
 	output_put(2, buf_text(&shown));
 	result = os_fd_read_some(err, 0, answer, sizeof answer - 1, &got);
+	if (!strchr(answer, '\n'))
+		output_put(2, "\n");
 	*ret_yes = !result && (*answer == 'y' || *answer == 'Y');
 	if (!*ret_yes)
 		cli_end_with(cli, EXIT_COLD);

@@ -505,8 +505,11 @@ static int work_of_tune(struct jw_error *err, struct tuning *tuning)
 	if (print_tune_report(err, tuning))
 		return -1;
 	if (options_given(options, "apply") && defaults_suffice(tuning)) {
-		output_line(&tuning->cli->out, STYLE_FAINT,
-					"The driver's defaults are enough: nothing was written.");
+		if (tuning->document.warning_count)
+			print_tune_next(tuning);
+		else
+			output_line(&tuning->cli->out, STYLE_FAINT,
+						"The driver's defaults are enough: nothing was written.");
 		return 0;
 	}
 	return options_given(options, "apply") ? apply_settings(err, tuning, &request) : 0;

@@ -35,6 +35,8 @@ if ! is_wine; then
 		grep -qF "Remove 6 entries (" "$work/shown" || fail "no question: $(cat "$work/shown")"
 		[[ $(count) == 6 ]] || fail "removed at “$answer”"
 	done
+	at_terminal $'\4' 60 $JITWARM cache clear --cache "$cache" && fail "status 0 at the end of input"
+	! grep -qF "[y/N]" < <(grep -aF "nothing was removed" "$work/shown") || fail "the question's line goes on: $(cat "$work/shown")"
 	# Symlinks are not entries of the cache, and their targets are not in it.
 	mkdir -p "$work/outside/a/b" "$cache/c/d"
 	pack_entry "$work/outside" 9 "Apr  8 202512:10:18" 86

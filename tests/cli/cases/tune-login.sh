@@ -156,3 +156,8 @@ for size in 300k 20m 90m; do
 	SMALL=$size run 0 tune "$sample"
 	{ grep -o "$wanted[0-9.]* [KM]iB" "$err" || true; } | diff - "$work/doctor" || fail "tune at $size"
 done
+# No setting helps if the home is lost at a restart.
+unset CUDA_CACHE_PATH
+HOME=$small SMALL=90m run 0 tune --apply
+out_has "Next       name a writable local directory that survives a restart: jitwarm tune --path DIR --apply"
+out_lacks "nothing was written"
