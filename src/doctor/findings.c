@@ -241,11 +241,10 @@ static bool has_no_cache_path(const struct examination *seen, struct finding_dra
 	EVIDENCE(draft, "%s",
 			 seen->settings.warning_count ? seen->settings.warnings[0]
 										  : "the driver has no directory for its cache");
-	FIX(draft,
-		seen->settings.path_set
-			? "unset CUDA_CACHE_PATH, or set it to a directory"
-			: "set HOME, or CUDA_CACHE_PATH=DIR; if no directory is permanent, “jitwarm bake” puts "
-			  "the code into the libraries");
+	FIX(draft, seen->settings.path_set ? "unset CUDA_CACHE_PATH, or set it to a directory"
+									   : "set HOME, or CUDA_CACHE_PATH=DIR; if no directory is "
+										 "permanent, “jitwarm bake -o DIR” puts "
+										 "the code into the libraries");
 	return true;
 }
 
@@ -276,7 +275,7 @@ static bool is_cache_unwritable(const struct examination *seen, struct finding_d
 									 : settings->path);
 	FIX(draft,
 		"make the directory writable for this account, or name another one: %s; if no directory is "
-		"permanent, “jitwarm bake” puts the code into the libraries",
+		"permanent, “jitwarm bake -o DIR” puts the code into the libraries",
 		directory_command());
 	return true;
 }
@@ -488,7 +487,7 @@ static bool is_limit_small(const struct examination *seen, struct finding_draft 
 	if (present + more <= CACHE_MAX_LIMIT)
 		draft_limit(seen, draft, jw_cache_limit(cache, more));
 	else
-		FIX(draft, "a cache limit is at most 4 GiB: “jitwarm bake” puts the code into the "
+		FIX(draft, "a cache limit is at most 4 GiB: “jitwarm bake -o DIR” puts the code into the "
 				   "libraries, or “jitwarm cache prune” removes what is not used");
 	return true;
 }
@@ -741,7 +740,7 @@ static bool is_cold(const struct examination *seen, struct finding_draft *draft)
 		check->files[0].member ? check->files[0].member : "",
 		check->cause_count ? check->causes[0].text : "they are not in the cache");
 	if (seen->system->cache.why_useless[0]) {
-		FIX(draft, "first fix the findings above; “jitwarm bake” needs no cache");
+		FIX(draft, "first fix the findings above; “jitwarm bake -o DIR” needs no cache");
 		return true;
 	}
 	draft_prime(seen, draft);
@@ -808,7 +807,7 @@ static bool is_linking(const struct examination *seen, struct finding_draft *dra
 			 "the driver links device code of these programs at every start, which takes "
 			 "%s: no cache keeps the result",
 			 text_span(time, link->low, link->high));
-	FIX(draft, "“jitwarm bake” puts the linked code into the libraries");
+	FIX(draft, "“jitwarm bake -o DIR” puts the linked code into the libraries");
 	return true;
 }
 

@@ -247,10 +247,11 @@ static void print_advice(const struct output *out, const struct command_document
 		output_note(out, "%s: the recording has no module that “jitwarm prime” could compile",
 					document->file);
 	else if (!result->live)
-		output_warning(out,
-					   "programs do not use your cache: %s. Until then “jitwarm bake” puts the "
-					   "code into copies of the libraries",
-					   document->why_useless);
+		output_warning(
+			out,
+			"programs do not use your cache: %s. Until then “jitwarm bake -o DIR” puts the "
+			"code into copies of the libraries",
+			document->why_useless);
 	else if (document->recording.module_count && !result->refused_ptx) {
 		if (result->exit_status)
 			output_note(out,

@@ -17,8 +17,9 @@ S
 chmod +x "$work/read-only"
 "$work/read-only" true || skip "a file system that cannot be made read-only"
 unset JITWARM_STATE XDG_STATE_HOME XDG_CONFIG_HOME CUDA_CACHE_PATH TMPDIR
-export HOME=/ JITWARM="$work/read-only $JITWARM"
-forgets="jitwarm: //.local/state/jitwarm cannot be written to (/: Read-only file system); jitwarm remembers nothing of this run; name a writable folder: JITWARM_STATE=DIR"
+mkdir "$work/nobody"
+export HOME=$work/nobody JITWARM="$work/read-only $JITWARM"
+forgets="jitwarm: $HOME/.local/state/jitwarm cannot be written to ($HOME: Read-only file system); jitwarm remembers nothing of this run; name a writable folder: JITWARM_STATE=DIR"
 once() { [ "$(grep -cxF -- "$forgets" "$err")" = 1 ] && [ "$(grep -c "Read-only" "$err")" = 1 ] || fail "not said once"; }
 varies run ^find # depends on this machine's files
 for words in "" status tune find "scan $sample" "scan --target sm_86 $sample" "lint --gpus sm_86 $sample"; do
