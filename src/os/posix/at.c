@@ -119,8 +119,7 @@ void at_leave(struct at *at)
 
 static int refusal(const struct at *at, const struct stat *stat, bool writes)
 {
-	if (S_ISLNK(stat->st_mode) || S_ISCHR(stat->st_mode) || S_ISBLK(stat->st_mode) ||
-		S_ISFIFO(stat->st_mode))
+	if (!S_ISREG(stat->st_mode) && !S_ISDIR(stat->st_mode))
 		return ENODEV;
 	return at->guarded && writes && S_ISREG(stat->st_mode) && stat->st_nlink > 1 ? EMLINK : 0;
 }
@@ -133,7 +132,7 @@ int at_open(const struct at *at, int flags, mode_t mode)
 	char again[40];
 	int look, fd, reason;
 
-	flags |= O_CLOEXEC | O_NOCTTY;
+	flags |= O_CLOEXEC;
 	/* An attacker with our own rights gains nothing by exchanging the file between the check and
 	 * the opening. */
 	if (geteuid() != 0 && !at->guarded) {
@@ -141,14 +140,14 @@ int at_open(const struct at *at, int flags, mode_t mode)
 		errno = reason;
 		return reason ? -1 : openat(at->dir, at->name, flags, mode);
 	}
-	look = flags & O_EXCL ? -1 : openat(at->dir, at->name, O_PATH | O_CLOEXEC | link, 0);
+	look = openat(at->dir, at->name, O_PATH | O_CLOEXEC | link, 0);
 	if (look < 0)
-		return flags & O_EXCL || (flags & O_CREAT && errno == ENOENT)
+		return flags & O_CREAT && errno == ENOENT
 				   ? openat(at->dir, at->name, flags | O_NOFOLLOW, mode)
 				   : -1;
 	reason = fstat(look, &stat) ? errno : refusal(at, &stat, writes);
 	(void)snprintf(again, sizeof again, "/proc/self/fd/%d", look);
-	fd = reason ? -1 : openat(AT_FDCWD, again, flags & ~O_CREAT, mode);
+	fd = reason ? -1 : openat(AT_FDCWD, again, flags, mode);
 	if (!reason && fd < 0)
 		reason = errno;
 	/* /proc is not mounted. */

@@ -217,8 +217,8 @@ static int make_new(struct jw_error *err, const char *path, bool folder, char **
 		if (path_choose_letters(err, path, name + strlen(name) - PATH_LETTERS) ||
 			at_enter(err, name, true, &at))
 			break;
-		made =
-			folder ? mkdirat(at.dir, at.name, 0700) : at_open(&at, O_RDWR | O_CREAT | O_EXCL, 0600);
+		made = folder ? mkdirat(at.dir, at.name, 0700)
+					  : openat(at.dir, at.name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 		reason = errno;
 		if (made < 0)
 			posix_error(err, path);

@@ -32,4 +32,10 @@ for files in "ours:x:$group:mallory\n|ours:*::mallory\n" "first:x:$group:\nsecon
 	as_files 2 "${files%|*}" "${files#*|}"
 	err_has "other accounts may write to $open/place"
 done
+# the account's own group, which lists nobody; and root's group, whose members count as root
+chgrp $mallory "$open/place"
+as_files 2 "theirs:x:$mallory:\n" ''
+err_has "other accounts may write to $open/place"
+chgrp 0 "$open/place"
+as_files 0 "operators:x:0:mallory\n" ''
 untouched

@@ -20,3 +20,20 @@ for mask in 000 077 027; do
 	done < <(find "$JITWARM_SYSTEM_ROOT" -mindepth 1 -printf '%m %y %p\n')
 	((count > 3)) || fail "few files: $(find "$JITWARM_SYSTEM_ROOT")"
 done
+# Other new files get what the umask leaves, also where /proc is not mounted, and where they exist already.
+unset JITWARM_SYSTEM_ROOT XDG_CONFIG_HOME
+unshare -m sh -c 'mount -t tmpfs none /proc' 2>/dev/null || skip "no mount namespace"
+cat >"$open/without-proc" <<'S'
+#!/bin/sh
+mount -t tmpfs none /proc && umask 027 && exec "$@"
+S
+chmod 755 "$open/without-proc"
+program=$JITWARM
+for place in mounted unmounted; do
+	export HOME=$open/$place JITWARM_STATE=$open/$place/state
+	mkdir "$HOME"
+	[[ $place == mounted ]] || JITWARM="unshare -m $open/without-proc $program"
+	(umask 027 && run 0 key generate && run 0 config jobs 2 && run 0 config jobs 3) || exit 1
+	out_has "jobs             3"
+	[[ $(stat -c %a "$JITWARM_STATE/keys/default.pub" "$HOME/.config/jitwarm/config" | tr '\n' ' ') == "640 600 " ]] || fail "$place: $(ls -l "$JITWARM_STATE/keys" "$HOME/.config/jitwarm")"
+done
