@@ -7,6 +7,7 @@
 #include "os/clock.h"
 #include "os/env.h"
 #include "os/file.h"
+#include "os/folders.h"
 #include "os/identity.h"
 #include "os/interrupt.h"
 #include "os/uv.h"
@@ -166,6 +167,21 @@ struct pairs {
 	size_t count;
 };
 
+/* Returns whether only root can change what a path leads to, as Python expands it: “~/x” is in the
+ * home directory, and “~ann/x” in another account's. */
+static bool is_safe_path(const char *path)
+{
+	char *home = NULL, *whole = NULL;
+	bool safe = *path != '~' || (path[1] == '/' && !os_home_dir(NULL, &home));
+
+	if (home)
+		whole = os_join(home, path + strlen("~/"));
+	safe = safe && !os_check_private(NULL, whole ? whole : path, 0, false);
+	mem_free(whole);
+	mem_free(home);
+	return safe;
+}
+
 /* Returns whether an item of a list of package indexes, as pip and uv have them, is no place that
  * another account can change: a path, or an address like “file:///folder” or “name=/folder”. */
 static bool is_safe_index(const char *item)
@@ -177,8 +193,8 @@ static bool is_safe_index(const char *item)
 		return true;
 	if (text_starts_fold(path, "file:///"))
 		path += strlen("file://");
-	/* Other forms: “file:/folder”, “file://localhost/folder”, “%2Ffolder”, “~ann/folder”. */
-	return !strpbrk(path, "%~") && !os_check_private(NULL, path, 0, false);
+	/* Other forms: “file:/folder”, “file://localhost/folder”, “%2Ffolder”. */
+	return !strchr(path, '%') && is_safe_path(path);
 }
 
 /* Returns whether a variable lists package indexes. */
@@ -187,8 +203,8 @@ static bool lists_indexes(const char *name)
 	return strcmp(name, "PIP_NO_INDEX") != 0 && (strstr(name, "INDEX") || strstr(name, "LINKS"));
 }
 
-/* Returns the value without the paths that another account can change, if it begins with "/" or
- * names a file in the current folder, or is a list of package indexes; NULL if nothing is left.
+/* Returns the value without the paths that another account can change, if it begins with "/" or "~"
+ * or names a file in the current folder, or is a list of package indexes; NULL if nothing is left.
  * `left_out` gets those package indexes. */
 static char *safe_value(const char *name, const char *value, struct buf *left_out)
 {
@@ -197,7 +213,7 @@ static char *safe_value(const char *name, const char *value, struct buf *left_ou
 	struct buf kept = BUF_MAX(1 << 20);
 	char *list, *safe;
 
-	if (!indexes && *value != '/' && !os_exists(value))
+	if (!indexes && *value != '/' && *value != '~' && !os_exists(value))
 		return mem_string(value);
 	list = mem_string(value);
 	for (char *at = list, *next; at; at = next) {
@@ -205,8 +221,7 @@ static char *safe_value(const char *name, const char *value, struct buf *left_ou
 		next = *next ? next : NULL;
 		if (next)
 			*next++ = '\0';
-		if (indexes ? *at && is_safe_index(at)
-					: (*at == '/' || at == list) && !os_check_private(NULL, at, 0, false))
+		if (indexes ? *at && is_safe_index(at) : (*at == '/' || at == list) && is_safe_path(at))
 			buf_add(&kept, "%.*s%s", kept.size > 0, ends, at);
 		else if (indexes && *at)
 			buf_add(left_out, "%s%s", left_out->size ? " " : "", at);

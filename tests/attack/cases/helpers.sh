@@ -44,6 +44,19 @@ for name in PIP_FIND_LINKS PIP_INDEX_URL PIP_EXTRA_INDEX_URL UV_INDEX; do
 	done
 done
 (export PATH=$open/bin:$work/bin:/usr/bin:/bin PIP_INDEX_URL=$home/wheels && run 3 scan --index torch && err_has "PIP_INDEX_URL: root does not ask $home/wheels, because another account can change it") || exit 1
+# Neither do they get a file of the account's, nor one in its home; a device is nobody's.
+touch "$home/file" "$HOME/file" && chown $mallory "$home/file"
+export PIP_CONFIG_FILE=/dev/null
+for name in PIP_CERT NETRC SSL_CERT_FILE; do
+	for value in "$home/file" "~nobody/file" "~root/file" "~/none"; do
+		(export PATH=$open/bin:$work/bin:/usr/bin:/bin "$name=$value" && run 3 scan --index torch) || exit 1
+		! grep "^$name=" "$work/variables" || fail "$value is handed on"
+		grep -qx PIP_CONFIG_FILE=/dev/null "$work/variables" || fail "PIP_CONFIG_FILE is left out"
+	done
+	(export PATH=$open/bin:$work/bin:/usr/bin:/bin "$name=~/file" && run 3 scan --index torch) || exit 1
+	grep -qxF "$name=~/file" "$work/variables" || fail "root's own file is left out"
+done
+unset PIP_CONFIG_FILE
 # Root's pip gets those folders of PYTHONPATH that only root can change.
 unset VIRTUAL_ENV
 mkdir "$work/one" "$work/two"
