@@ -509,17 +509,17 @@ static bool may_replace(const char *path)
 	return !size || text_starts(dense, document) || text_ends(path, ".jwpack");
 }
 
-static int check_output(struct jw_error *err, const char *path, bool made)
+static int check_output(struct jw_error *err, const char *path, bool extended)
 {
 	struct os_stat stat;
 
 	if (os_stat(NULL, path, &stat))
-		return made ? os_may_be_folder(err, path) : check_parent(err, path);
+		return check_parent(err, path);
 	if (stat.kind == OS_DIRECTORY)
 		return error_set(err, JW_ERR_USAGE, "%s: Is a directory", path);
 	if (stat.kind != OS_REGULAR)
 		return error_set(err, JW_ERR_USAGE, "%s: is not a regular file: not replaced", path);
-	return made || may_replace(path)
+	return extended || may_replace(path)
 			   ? 0
 			   : error_set(err, JW_ERR_USAGE,
 						   "%s: exists, and jitwarm has not written this file: name another file, "

@@ -34,7 +34,7 @@ enum option_names {
 	NAMES_FOLDER,           /* a folder; made if missing */
 	NAMES_FOLDER_LATER,     /* a folder that other programs make */
 	NAMES_OUTPUT,           /* a file to be written, in an existing folder */
-	NAMES_LOG,              /* a file to be written; its folder is made if missing */
+	NAMES_LOG,              /* a file to be extended, in an existing folder */
 	NAMES_OUTPUT_OR_FOLDER, /* a file to be written; a folder if it is one, or ends in a separator
 							 */
 	NAMES_HOST,             /* HOST or HOST:PORT */

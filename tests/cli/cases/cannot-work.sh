@@ -31,6 +31,7 @@ prime --recording none $sample|3|--recording: none:
 prime --recording folder $sample|64|--recording: folder: Is a directory
 prime --json-log folder $sample|64|--json-log: folder: Is a directory
 prime --json-log plain/log $sample|64|--json-log: plain: not a directory
+prime --json-log none/log $sample|3|--json-log: none: 
 prime --nvrtc none/nvrtc $sample|3|--nvrtc: none/nvrtc: 
 prime --share plain $sample|64|plain: not a directory
 make $elsewhere -o made/ $sample|2|needs ptxas 12.4

@@ -13,7 +13,7 @@ fi
 # The second run ends at once and does not start the driver.
 program=$JITWARM
 with_simdriver sm_86
-mkdir "$work/lib" && cp "$sample" "$work/lib/"
+mkdir "$work/lib" "$work/log" && cp "$sample" "$work/lib/"
 run 0 prime --if-changed --json-log "$work/log/a.jsonl" --json "$work/lib"
 json 'd["compiled"] > 0'
 SIMDRIVER_LOG=$work/driver.log run 0 prime --if-changed --json-log "$work/log/a.jsonl" --json "$work/lib"
