@@ -29,7 +29,9 @@ import tempfile
 import time
 import zipfile
 
-from pip._vendor.packaging.requirements import Requirement
+from pip._vendor.packaging.markers import UndefinedComparison, UndefinedEnvironmentName
+from pip._vendor.packaging.requirements import InvalidRequirement, Requirement
+from pip._vendor.packaging.version import Version
 
 # For each package: the first version from which on every minor version is examined (the releases of the last four years), and older
 # versions, about one for each year.
@@ -67,12 +69,6 @@ CODE_IN = {"cuml-cu12": "libcuml-cu12"}
 
 PLATFORMS = {"linux": re.compile(r"^(many)?linux.*_x86_64$"), "windows": re.compile(r"^win_amd64$"),
              "linux-aarch64": re.compile(r"^(many)?linux.*_aarch64$")}
-
-
-def version_key(version):
-    """Orders released versions (PEP 440 without its epochs): 1.9.0.post1 is newer than 1.9.0.0, which is 1.9."""
-    release, _, rest = version.partition(".post")
-    return [int(number) for number in re.sub(r"(\.0)+$", "", release).split(".")] + [-1] + [int(rest) + 1 if rest else 0]
 
 
 def is_release(version):
@@ -130,12 +126,12 @@ def choose(package, wheels):
     last = {}
     for system, version in by_release:
         key = (system, minor_of(package, version))
-        if version_key(version) >= version_key(first) and version_key(version) > version_key(last.get(key, "0")):
+        if Version(version) >= Version(first) and Version(version) > Version(last.get(key, "0")):
             last[key] = version
     chosen = {(key[0], version) for key, version in last.items()}
     chosen |= {(system, version) for system, version in by_release if version in older}
     return [max(by_release[key], key=Wheel.rank)
-            for key in sorted(chosen, key=lambda key: (key[0] != "linux", key[0], version_key(key[1])), reverse=False)]
+            for key in sorted(chosen, key=lambda key: (key[0] != "linux", key[0], Version(key[1])), reverse=False)]
 
 
 def fetch(package, wheel, folder):
@@ -223,6 +219,41 @@ def normalised(name):
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
+def python_of(wheel, requires):
+    """The Python that a wheel's markers are about, as in src/plan/wheel_facts.c."""
+    tag = re.search(r"(\d)(\d+)", wheel.python.split(".")[-1])
+    own = (int(tag[1]), int(tag[2])) if tag else (0, 0)
+    least = re.search(r">=\s*(\d)\.(\d+)", requires)
+    usual = (3, 12)
+    if tag and (wheel.abi not in ("abi3", "none") or own > usual):
+        usual = own
+    elif least:
+        usual = max(usual, (int(least[1]), int(least[2])))
+    return f"{usual[0]}.{usual[1]}"
+
+
+def place_of(wheel, requires):
+    """The variables of markers (PEP 508), as in src/find/marker.c; nothing of the machine where this script runs."""
+    windows = wheel.system == "windows"
+    python = python_of(wheel, requires)
+    return {"python_version": python, "python_full_version": python + ".0", "implementation_version": python + ".0", "implementation_name": "cpython",
+            "platform_python_implementation": "CPython", "platform_release": "", "platform_version": "", "extra": "",
+            "platform_system": "Windows" if windows else "Linux", "sys_platform": "win32" if windows else "linux", "os_name": "nt" if windows else "posix",
+            "platform_machine": "aarch64" if wheel.system == "linux-aarch64" else "AMD64" if windows else "x86_64"}
+
+
+def pin_of(text, wheel, requires):
+    """The package and the version that a requirement of a wheel pins; None if it pins none, or not for this wheel."""
+    try:
+        requirement = Requirement(text)
+        if requirement.marker and not requirement.marker.evaluate(place_of(wheel, requires)):
+            return None
+    except (InvalidRequirement, UndefinedComparison, UndefinedEnvironmentName):
+        return None
+    versions = [one.version for one in requirement.specifier if one.operator in ("==", "===") and "*" not in one.version]
+    return (normalised(requirement.name), versions[0]) if versions else None
+
+
 class Looked:
     """A wheel that was looked at: its lines of the list, and what has to be equal for a patch to be inferred."""
 
@@ -239,19 +270,9 @@ class Looked:
             self.add_library(file)
 
     def pins(self):
-        """Requirements with one version of packages that the list has, where their marker holds on the wheel's platform."""
-        lines = []
-        for text in self.requires:
-            requirement = Requirement(text)
-            versions = [one.version for one in requirement.specifier if one.operator == "==" and "*" not in one.version]
-            if normalised(requirement.name) in PACKAGES and versions and (not requirement.marker or requirement.marker.evaluate(self.environment())):
-                lines.append(f"pin {normalised(requirement.name)} {versions[0]}")
-        return sorted(set(lines))
-
-    def environment(self):
-        windows = self.wheel.system == "windows"
-        return {"extra": "", "platform_system": "Windows" if windows else "Linux", "sys_platform": "win32" if windows else "linux",
-                "os_name": "nt" if windows else "posix", "platform_machine": "aarch64" if self.wheel.system == "linux-aarch64" else "AMD64" if windows else "x86_64"}
+        """Requirements with one version of packages that the list has, where their marker holds for the wheel."""
+        pins = [pin_of(text, self.wheel, self.python) for text in self.requires]
+        return sorted({f"pin {name} {version}" for name, version in filter(None, pins) if name in PACKAGES})
 
     def add_library(self, file):
         pieces = file["pieces"]
@@ -331,7 +352,7 @@ def package_lines(arguments, package):
                 break
     lines = []
     for system in PLATFORMS:
-        versions = sorted((version for at, version in releases if at == system), key=version_key, reverse=True)
+        versions = sorted((version for at, version in releases if at == system), key=Version, reverse=True)
         for at, version in enumerate(versions):
             here = releases[system, version]
             if (system, version) in looked:
@@ -343,7 +364,7 @@ def package_lines(arguments, package):
             older = next((v for v in versions[at + 1:] if (system, v) in looked), None)
             if newer and older and looked[system, newer].alike == looked[system, older].alike:
                 lines.append(f"same {version} {system} {pythons_of(here, looked[system, newer].python)} {newer}")
-            elif older or version_key(version) >= version_key(PACKAGES[package][0]):
+            elif older or Version(version) >= Version(PACKAGES[package][0]):
                 lines.append(f"unseen {version} {system} {pythons_of(here, '')}")
     return [f"package {normalised(package)}"] + lines if lines else []
 

@@ -335,23 +335,6 @@ int version_order(const struct version *a, const struct version *b, size_t count
 	return 0;
 }
 
-bool version_is_newer(const char *a, const char *b)
-{
-	struct version left = {.count = 0}, right = {.count = 0};
-	const char *left_rest = "", *right_rest = "";
-	int order;
-
-	(void)version_read(a, &left, &left_rest);
-	(void)version_read(b, &right, &right_rest);
-	order = version_order(&left, &right, VERSION_NUMBERS);
-	return order ? order > 0 : strcmp(left_rest, right_rest) > 0;
-}
-
-bool version_is_same(const char *a, const char *b)
-{
-	return !version_is_newer(a, b) && !version_is_newer(b, a);
-}
-
 /* RFC 3629: no overlong forms, no surrogates. */
 size_t text_utf8_next(const void *data, size_t size, uint32_t *ret_point)
 {

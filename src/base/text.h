@@ -114,9 +114,6 @@ struct version {
 bool version_read(const char *text, struct version *ret_version, const char **ret_rest);
 /* Compares the first `count` numbers and returns -1, 0 or 1. */
 int version_order(const struct version *a, const struct version *b, size_t count);
-/* By their numbers, then by what is after them: "1.0.post1" is newer than "1.0". */
-bool version_is_newer(const char *a, const char *b);
-bool version_is_same(const char *a, const char *b);
 
 /* Returns the length of the well-formed UTF-8 sequence (RFC 3629) at the start of `size` bytes, and
  * its code point; 0 for anything else. ret_point may be NULL. */

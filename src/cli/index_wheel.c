@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "find/pip.h"
 #include "os/interrupt.h"
 
 static void warn_of(void *context, const char *variable, const char *indexes)
@@ -20,7 +19,7 @@ static void warn_of(void *context, const char *variable, const char *indexes)
 
 void index_wheel_warn(struct cli *cli)
 {
-	pip_left_out(warn_of, cli);
+	jw_index_left_out(warn_of, cli);
 }
 
 int index_wheel_open(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,

@@ -22,8 +22,7 @@ struct pip_options {
 	const struct jw_compiler_fetch_options *fetch;
 };
 
-/* Reports for root the variables with package indexes that pip does not get, because another
- * account can change them; pip asks the indexes that are left, or PyPI. */
+/* jw_index_left_out */
 void pip_left_out(void (*report)(void *context, const char *variable, const char *indexes),
 				  void *context);
 

@@ -5,10 +5,14 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/pep440.h"
 #include "base/text.h"
+#include "base/wheel_name.h"
 #include "code/devcode.h"
 #include "code/zip_directory.h"
+#include "find/marker.h"
 #include "find/requirement.h"
+#include "os/file.h"
 
 enum { MAX_FACTS = 16 << 20, MAX_LIBRARIES = 1 << 14, CUDA_12 = 12000, CUDA_12_2 = 12020 };
 
@@ -227,40 +231,120 @@ static bool list_has(const char *list, const char *package)
 	return has;
 }
 
-/* Returns whether a marker is about an extra or another system than Linux. */
-static bool is_for_others(const char *marker)
+/* Writes the Python that a wheel's markers are about: that of its tag, or, for a wheel for many,
+ * one that most people have, or the oldest that the wheel is for, if this is newer. */
+static void python_of(const struct wheel_pinning *wheel, char python[16])
 {
-	static const char *const words[] = {"extra", "Windows", "win32", "Darwin", "darwin"};
+	enum { USUAL_MAJOR = 3, USUAL_MINOR = 12 };
+	const char *least = strstr(wheel->python, ">=");
+	unsigned major = USUAL_MAJOR, minor = USUAL_MINOR, from[2];
+	struct wheel_name name;
+	char tags[128] = "", abi[64] = "";
+	const char *tag = tags;
 
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		if (strstr(marker, words[i]))
-			return true;
-	return false;
+	if (wheel_name_read(wheel->file, &name)) {
+		(void)wheel_part_text(tags, sizeof tags, name.python);
+		(void)wheel_part_text(abi, sizeof abi, name.abi);
+	}
+	tag = strrchr(tags, '.') ? strrchr(tags, '.') + 1 : tags;
+	tag += strcspn(tag, "0123456789");
+	/* NOLINTBEGIN(cert-err34-c): so few digits cannot overflow */
+	if (sscanf(tag, "%1u%3u", &from[0], &from[1]) == 2 &&
+		((strcmp(abi, "abi3") != 0 && strcmp(abi, "none") != 0) || from[0] > major ||
+		 (from[0] == major && from[1] > minor))) {
+		major = from[0];
+		minor = from[1];
+	} else if (least && sscanf(least + 2, " %1u.%3u", &from[0], &from[1]) == 2 &&
+			   (from[0] > major || (from[0] == major && from[1] > minor))) {
+		major = from[0];
+		minor = from[1];
+	}
+	/* NOLINTEND(cert-err34-c) */
+	(void)snprintf(python, 16, "%u.%u", major, minor);
 }
 
-/* Adds a package of the list that is required in one version: “nvidia-cudnn-cu12 (==9.1.0.70);
- * platform_system == 'Linux'”. */
-static int add_pin(struct jw_error *err, const char *requirement, const char *list,
-				   struct buf *pins)
+bool wheel_facts_pin(const struct wheel_pinning *wheel, const char *requirement,
+					 char name[PACKAGE_MAX_NAME], char version[WHEEL_PIN_MAX])
 {
 	struct requirement required;
-	const char *marker = strchr(requirement, ';'), *version = strstr(requirement, "==");
-	size_t length;
+	struct pep440 pinned;
+	char python[16];
+	const struct marker_place place = {.platform = wheel->platform, .python = python};
+	const char *marker = strchr(requirement, ';'),
+			   *at = requirement + strcspn(requirement, "=<>!~;@");
+	bool pins = false;
 
-	if (!requirement_parse(requirement, &required) || !version ||
-		(marker && (version > marker || is_for_others(marker))))
-		return 0;
-	version += strspn(version, "= ");
-	length = strspn(version, "0123456789.");
-	if (!length || (version[length] && !strchr(" );", version[length])) ||
-		!list_has(list, required.name))
-		return 0;
-	return buf_printf(err, pins, "pin %s %.*s\n", required.name, (int)length, version);
+	python_of(wheel, python);
+	if (!requirement_parse(requirement, &required) || (marker && !marker_holds(marker + 1, &place)))
+		return false;
+	for (size_t length; *at && *at != ';' && *at != '@'; at += length + (at[length] == ',')) {
+		at += strspn(at, " \t");
+		length = strcspn(at, ",;)");
+		if (!pins && text_starts(at, "==")) {
+			const size_t mark = at[2] == '=' ? 3 : 2, blanks = strspn(at + mark, " \t");
+
+			(void)snprintf(version, WHEEL_PIN_MAX, "%.*s", (int)(length - mark - blanks),
+						   at + mark + blanks);
+			version[strcspn(version, " \t")] = '\0';
+			pins = pep440_read(version, &pinned);
+		}
+		if (at[length] == ')')
+			break;
+	}
+	text_copy(name, PACKAGE_MAX_NAME, required.name);
+	return pins;
 }
 
-static int read_pins(struct jw_error *err, const char *path, const char *list, struct buf *pins)
+/* Copies the value of a field, if the line has it; the caller frees it. */
+static char *field_value(const char *line, size_t length, const char *field)
 {
-	static const char end[] = ".dist-info/METADATA", field[] = "Requires-Dist:";
+	const size_t name = strlen(field);
+
+	if (length <= name || memcmp(line, field, name) != 0)
+		return NULL;
+	line += name;
+	length -= name;
+	while (length && (*line == ' ' || *line == '\t')) {
+		line++;
+		length--;
+	}
+	return mem_string_n(line, length);
+}
+
+/* Adds the packages of the list that a wheel requires in one version. */
+static int add_pins(struct jw_error *err, struct buf *metadata, const char *file,
+					const char *platform, const char *list, struct buf *pins)
+{
+	const char *const end = buf_text(metadata) + metadata->size;
+	char *python = NULL;
+	const char *line;
+	size_t length;
+	int result = 0;
+
+	for (const char *at = buf_text(metadata); !python && metadata_line(&at, end, &line, &length);) {
+		if (!length)
+			break;
+		python = field_value(line, length, "Requires-Python:");
+	}
+	for (const char *at = buf_text(metadata);
+		 !result && metadata_line(&at, end, &line, &length) && length;) {
+		const struct wheel_pinning wheel = {file, platform, python ? python : ""};
+		char *requirement = field_value(line, length, "Requires-Dist:");
+		char name[PACKAGE_MAX_NAME], version[WHEEL_PIN_MAX];
+
+		if (requirement && wheel_facts_pin(&wheel, requirement, name, version) &&
+			list_has(list, name))
+			result = buf_printf(err, pins, "pin %s %s\n", name, version);
+		mem_free(requirement);
+	}
+	mem_free(python);
+	return result;
+}
+
+static int read_pins(struct jw_error *err, const char *path, const char *platform, const char *list,
+					 struct buf *pins)
+{
+	static const char end[] = ".dist-info/METADATA";
 	struct os_map map;
 	struct zip_directory directory;
 	const struct zip_member *member = NULL;
@@ -281,18 +365,8 @@ static int read_pins(struct jw_error *err, const char *path, const char *list, s
 	}
 	if (member)
 		result = zip_member_read(err, &map, member, METADATA_MAX_BYTES, &content);
-	if (!result && member) {
-		const char *at = buf_text(&content), *stop = at + content.size, *line;
-		size_t length;
-
-		while (!result && metadata_line(&at, stop, &line, &length) && length)
-			if (length > sizeof field - 1 && !memcmp(line, field, sizeof field - 1)) {
-				char *value = mem_string_n(line + sizeof field - 1, length - sizeof field + 1);
-
-				result = add_pin(err, value + strspn(value, " \t"), list, pins);
-				mem_free(value);
-			}
-	}
+	if (!result && member)
+		result = add_pins(err, &content, os_base_name(path), platform, list, pins);
 	buf_free(&content);
 	zip_directory_free(&directory);
 	os_map_close(&map);
@@ -306,10 +380,10 @@ static int order_libraries(const void *a, const void *b)
 }
 
 int wheel_facts_text(struct jw_error *err, struct wheel_facts *facts, const char *path,
-					 const char *list, char **ret_text)
+					 const char *platform, const char *list, char **ret_text)
 {
 	struct buf text = BUF_MAX(MAX_FACTS);
-	int result = read_pins(err, path, list, &text);
+	int result = read_pins(err, path, platform, list, &text);
 
 	if (facts->count)
 		qsort(facts->items, facts->count, sizeof *facts->items, order_libraries);

@@ -14,6 +14,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/pep440.h"
 #include "base/text.h"
 #include "base/wheel_name.h"
 #include "code/target_names.h"
@@ -186,7 +187,8 @@ static char *read_remembered(const struct jw_asked *asked, const struct pip_file
 	if (!os_read_file(NULL, path, MAX_REMEMBERED, &content) &&
 		strstr(buf_text(&content), remembered_form) &&
 		!wheel_list_read(NULL, path, buf_text(&content), content.size, asked->package, &list)) {
-		if (list.count == 1 && (!*file->sha256 || !strcmp(list.wheels[0].sha256, file->sha256)))
+		if (list.count == 1 && !strcmp(list.wheels[0].platform, asked->options.platform) &&
+			(!*file->sha256 || !strcmp(list.wheels[0].sha256, file->sha256)))
 			facts = wheel_facts_find(buf_text(&content), list.wheels[0].sha256);
 		wheel_list_free(&list);
 	}
@@ -220,7 +222,7 @@ static struct release *release_of(struct jw_asked *asked, const char *version)
 
 	while (at < asked->count && version_is_newer(asked->releases[at].version, version))
 		at++;
-	if (at < asked->count && !strcmp(asked->releases[at].version, version))
+	if (at < asked->count && version_is_same(asked->releases[at].version, version))
 		return &asked->releases[at];
 	VEC_GROW(asked->releases, asked->capacity, asked->count);
 	memmove(asked->releases + at + 1, asked->releases + at,
@@ -298,7 +300,7 @@ static int print_pythons(struct jw_error *err, const struct jw_asked *asked,
 		struct tags name;
 		bool any;
 
-		if (is_wheel(asked, file, &name) && !strcmp(name.version, release->version) &&
+		if (is_wheel(asked, file, &name) && version_is_same(name.version, release->version) &&
 			is_for(name.platform, asked->options.platform, &any) && any == release->any)
 			result = add_pythons(err, &tags, &name, file->python);
 	}
@@ -546,7 +548,8 @@ static int examine_wheel(struct jw_error *err, struct jw_asked *asked, struct re
 	if (!result && look.why.code)
 		result = error_copy(err, &look.why);
 	if (!result)
-		result = wheel_facts_text(err, &look.facts, path, asked->own, &release->facts);
+		result = wheel_facts_text(err, &look.facts, path, asked->options.platform, asked->own,
+								  &release->facts);
 	if (!result) {
 		release->known = release->file;
 		if (asked->folder)

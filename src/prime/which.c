@@ -5,6 +5,7 @@
 #include <jitwarm/version.h>
 
 #include "base/mem.h"
+#include "base/pep440.h"
 #include "base/text.h"
 #include "base/wheel_name.h"
 #include "code/release.h"
@@ -174,7 +175,7 @@ static const struct wheel *find_wheel(const struct wheel_list *list, const char 
 									  const char *platform)
 {
 	for (size_t i = 0; i < list->count; i++)
-		if (!strcmp(list->wheels[i].version, version) &&
+		if (version_is_same(list->wheels[i].version, version) &&
 			!strcmp(list->wheels[i].platform, platform))
 			return &list->wheels[i];
 	return NULL;
@@ -327,7 +328,7 @@ static size_t list_versions(const struct wheel_list *list, const char *requested
 			continue;
 		while (at < count && version_is_newer(versions[at], version))
 			at++;
-		if (at < count && !strcmp(versions[at], version))
+		if (at < count && version_is_same(versions[at], version))
 			continue;
 		memmove(versions + at + 1, versions + at, (count - at) * sizeof *versions);
 		versions[at] = version;

@@ -1,10 +1,17 @@
 /* A scan of a wheel becomes the lines that a list of wheels has for it, and is found again by its
  * hash. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include <jitwarm/scan.h>
+
 #include "base/mem.h"
+#include "base/pep440.h"
 #include "check.h"
 #include "code/devcode.h"
+#include "folder.h"
+#include "os/file.h"
 #include "plan/wheel_facts.h"
 
 static const char list[] = "jitwarm-wheels 1 2026-11-27\n"
@@ -127,4 +134,142 @@ TEST(a_scan_becomes_lines)
 	wheel_facts_free(&facts);
 }
 
-RUN_TESTS(NULL, NULL)
+/* Cuts off the next word of a line with tabs. */
+static char *next_cell(char **line)
+{
+	char *cell = *line, *end = strchr(cell, '\t');
+
+	*line = end ? end + 1 : cell + strlen(cell);
+	if (end)
+		*end = '\0';
+	return cell;
+}
+
+static void check_order(char *rest)
+{
+	const char *left = next_cell(&rest), *sign = next_cell(&rest), *right = next_cell(&rest);
+
+	if (*sign == '=' ? !version_is_same(left, right)
+					 : !version_is_newer(right, left) || version_is_newer(left, right))
+		fail_msg("not %s %s %s", left, sign, right);
+}
+
+static void check_pin(char *rest)
+{
+	struct wheel_pinning wheel = {.file = next_cell(&rest), .python = next_cell(&rest)};
+	const char *requirement = next_cell(&rest);
+	char name[PACKAGE_MAX_NAME], version[WHEEL_PIN_MAX], *found;
+
+	wheel.platform = strstr(wheel.file, "win_amd64") ? "windows"
+					 : strstr(wheel.file, "aarch64") ? "linux-aarch64"
+													 : "linux";
+	if (!strcmp(wheel.python, "-"))
+		wheel.python = "";
+	found = wheel_facts_pin(&wheel, requirement, name, version) ? mem_printf("%s %s", name, version)
+																: mem_string("-");
+	if (strcmp(found, rest) != 0)
+		fail_msg("%s: %s gives %s, not %s", wheel.file, requirement, found, rest);
+	mem_free(found);
+}
+
+/* Calls `check` with each line of tests/data/requirements.tsv of this kind. */
+static size_t each_line(const char *kind, void (*check)(char *rest))
+{
+	char *path = os_join(JITWARM_SOURCE_DIR, "tests/data/requirements.tsv"), *text;
+	struct buf content = {0};
+	size_t tried = 0;
+
+	OK(os_read_file(why, path, 1 << 20, &content));
+	text = mem_string(buf_text(&content));
+	for (char *line = text, *end; *line; line = end) {
+		end = line + strcspn(line, "\n");
+		if (*end)
+			*end++ = '\0';
+		if (*line == '#' || strcmp(next_cell(&line), kind) != 0)
+			continue;
+		check(line);
+		tried++;
+	}
+	mem_free(text);
+	buf_free(&content);
+	mem_free(path);
+	return tried;
+}
+
+/* scripts/list-wheels.py reads the same file (tests/python/list_wheels.py). */
+TEST(versions_and_requirements_are_read_as_by_packaging)
+{
+	assert_in_range(each_line("order", check_order), 20, 1000);
+	assert_in_range(each_line("pin", check_pin), 40, 1000);
+}
+
+static struct buf facts_now = {.most = 1 << 20};
+
+static void add_pin(char *rest)
+{
+	struct wheel_pinning wheel = {.file = next_cell(&rest), .python = next_cell(&rest)};
+	char name[PACKAGE_MAX_NAME], version[WHEEL_PIN_MAX];
+
+	wheel.platform = "linux";
+	if (wheel_facts_pin(&wheel, next_cell(&rest), name, version))
+		OK(buf_printf(why, &facts_now, "pin %s %s\n", name, version));
+}
+
+static int add_image(struct jw_error *err, void *context, const struct jw_scan_image *image)
+{
+	(void)context;
+	return wheel_facts_add(err, context, image);
+}
+
+/* Adds the facts of a PTX file, which depend on the rules of a scan and on the model of costs. */
+static void add_scan(void)
+{
+	static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
+							  ".visible .entry k(.param .u64 p)\n{\n\t.reg .b32 %r<3>;\n"
+							  "\tadd.s32 %r1, %r1, 1;\n\tadd.s32 %r2, %r1, 1;\n\tret;\n}\n";
+	char *path = os_join(folder, "k.ptx");
+	const char *const paths[] = {path};
+	struct wheel_facts facts = {.items = NULL};
+	struct jw_target targets[32];
+	size_t count = 0;
+
+	OK(os_write_atomic(why, path, ptx, strlen(ptx)));
+	OK(jw_targets_read(why, "all", NULL, targets, 32, &count));
+	OK(jw_scan(why, &(struct jw_scan_options){.paths = paths,
+											  .path_count = 1,
+											  .targets = targets,
+											  .target_count = count,
+											  .pieces = true,
+											  .context = &facts,
+											  .image = add_image}));
+	assert_int_equal(facts.count, 1);
+	OK(buf_printf(why, &facts_now, "%s", strchr(buf_text(&facts.items[0].lines), '\n') + 1));
+	wheel_facts_free(&facts);
+	mem_free(path);
+}
+
+/* Kept facts of another form are found again (prime/asked.c), so each change of the rules that make
+ * facts has to raise the form. FACTS_RECORD=1 writes the file, but not for a form that it has. */
+TEST(other_facts_have_another_form)
+{
+	char *path = os_join(JITWARM_SOURCE_DIR, "tests/data/wheel-facts"), form[32];
+	struct buf known = {0};
+
+	(void)snprintf(form, sizeof form, "facts %d\n", WHEEL_FACTS_FORM);
+	OK(buf_printf(why, &facts_now, "%s", form));
+	(void)each_line("pin", add_pin);
+	add_scan();
+	if (os_exists(path))
+		OK(os_read_file(why, path, 1 << 20, &known));
+	if (getenv("FACTS_RECORD") && strncmp(buf_text(&known), form, strlen(form)) != 0)
+		OK(os_write_atomic(why, path, facts_now.data, facts_now.size));
+	else if (strcmp(buf_text(&known), buf_text(&facts_now)) != 0)
+		fail_msg("facts that differ from those in %s: raise WHEEL_FACTS_FORM, then run "
+				 "“FACTS_RECORD=1 unit plan_wheel_facts”; now:\n%s",
+				 path, buf_text(&facts_now));
+	buf_free(&known);
+	buf_free(&facts_now);
+	mem_free(path);
+}
+
+RUN_TESTS(make_folder, remove_folder)

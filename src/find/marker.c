@@ -1,0 +1,165 @@
+#include "find/marker.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/pep440.h"
+
+enum { MAX_VALUE = 256, MAX_DEPTH = 32 };
+
+struct marker {
+	const char *at;
+	const struct marker_place *place;
+	unsigned depth;
+	bool malformed;
+};
+
+static void skip_space(struct marker *marker)
+{
+	marker->at += strspn(marker->at, " \t");
+}
+
+static bool take(struct marker *marker, const char *word)
+{
+	const size_t length = strlen(word);
+
+	skip_space(marker);
+	if (!text_starts(marker->at, word) ||
+		(text_is_alnum(*word) && (text_is_alnum(marker->at[length]) || marker->at[length] == '_')))
+		return false;
+	marker->at += length;
+	return true;
+}
+
+/* Reads a string or a variable, whose value is that of the place. */
+static void read_value(struct marker *marker, char value[MAX_VALUE])
+{
+	const bool windows = !strcmp(marker->place->platform, "windows"),
+			   arm = !strcmp(marker->place->platform, "linux-aarch64");
+	char full[MAX_VALUE];
+	const struct {
+		const char *name, *value;
+	} variables[] = {
+		{"python_full_version", full},
+		{"python_version", marker->place->python},
+		{"implementation_version", full},
+		{"implementation_name", "cpython"},
+		{"platform_python_implementation", "CPython"},
+		{"platform.python_implementation", "CPython"},
+		{"python_implementation", "CPython"},
+		{"platform_system", windows ? "Windows" : "Linux"},
+		{"platform_machine", windows ? "AMD64"
+							 : arm   ? "aarch64"
+									 : "x86_64"},
+		{"platform.machine", windows ? "AMD64"
+							 : arm   ? "aarch64"
+									 : "x86_64"},
+		{"platform_release", ""},
+		{"platform_version", ""},
+		{"platform.version", ""},
+		{"sys_platform", windows ? "win32" : "linux"},
+		{"sys.platform", windows ? "win32" : "linux"},
+		{"os_name", windows ? "nt" : "posix"},
+		{"os.name", windows ? "nt" : "posix"},
+		{"extra", ""},
+	};
+
+	(void)snprintf(full, sizeof full, "%.64s.0", marker->place->python);
+	*value = '\0';
+	skip_space(marker);
+	if (*marker->at == '\'' || *marker->at == '"') {
+		const char quote = *marker->at++, *end = strchr(marker->at, quote);
+
+		if (end && end - marker->at < MAX_VALUE) {
+			text_copy(value, (size_t)(end - marker->at) + 1, marker->at);
+			marker->at = end + 1;
+			return;
+		}
+	}
+	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+		if (take(marker, variables[i].name)) {
+			text_copy(value, MAX_VALUE, variables[i].value);
+			return;
+		}
+	marker->malformed = true;
+}
+
+/* Compares as versions if the right side is one, else as texts. */
+static bool compare(const char *left, const char *operation, const char *right)
+{
+	char clause[MAX_VALUE + 8];
+	struct pep440 version;
+	bool valid = false, agrees = false;
+	const int order = strcmp(left, right);
+
+	if (text_ends(operation, "in"))
+		return (strstr(right, left) != NULL) == !strcmp(operation, "in");
+	(void)snprintf(clause, sizeof clause, "%s%s", operation, right);
+	if (pep440_read(left, &version))
+		agrees = pep440_agrees(&version, clause, &valid);
+	if (valid)
+		return agrees;
+	return !strcmp(operation, "!=")   ? order != 0
+		   : !strcmp(operation, "<=") ? order <= 0
+		   : !strcmp(operation, ">=") ? order >= 0
+		   : !strcmp(operation, "<")  ? order < 0
+		   : !strcmp(operation, ">")  ? order > 0
+									  : strcmp(operation, "~=") != 0 && !order;
+}
+
+static bool read_either(struct marker *marker);
+
+/* Reads a comparison, or a marker in parentheses. */
+static bool read_one(struct marker *marker)
+{
+	/* The longer ones come first. */
+	static const char *const operations[] = {
+		"===", "~=", "==", "!=", "<=", ">=", "<", ">", "in", NULL};
+	char left[MAX_VALUE], right[MAX_VALUE];
+	const char *operation = NULL;
+	bool holds;
+
+	if (take(marker, "(")) {
+		marker->malformed = marker->malformed || marker->depth++ == MAX_DEPTH;
+		holds = !marker->malformed && read_either(marker);
+		marker->malformed = marker->malformed || !take(marker, ")");
+		marker->depth--;
+		return holds;
+	}
+	read_value(marker, left);
+	if (take(marker, "not"))
+		operation = take(marker, "in") ? "not in" : NULL;
+	else
+		for (size_t i = 0; operations[i] && !operation; i++)
+			operation = take(marker, operations[i]) ? operations[i] : NULL;
+	read_value(marker, right);
+	marker->malformed = marker->malformed || !operation;
+	return !marker->malformed && compare(left, operation, right);
+}
+
+static bool read_both(struct marker *marker)
+{
+	bool holds = read_one(marker);
+
+	while (!marker->malformed && take(marker, "and"))
+		holds = read_one(marker) && holds;
+	return holds;
+}
+
+static bool read_either(struct marker *marker)
+{
+	bool holds = read_both(marker);
+
+	while (!marker->malformed && take(marker, "or"))
+		holds = read_both(marker) || holds;
+	return holds;
+}
+
+bool marker_holds(const char *text, const struct marker_place *place)
+{
+	struct marker marker = {.at = text, .place = place};
+	const bool holds = read_either(&marker);
+
+	skip_space(&marker);
+	return holds && !marker.malformed && !*marker.at;
+}

@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+"""list_wheels.py   scripts/list-wheels.py reads versions and requirements as tests/data/requirements.tsv says, and goes on where an index lacks a wheel
+
+Skipped (77) without pip, whose copy of packaging the script uses.
+"""
+
+import importlib.util
+import pathlib
+import sys
+import tempfile
+import warnings
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.dont_write_bytecode = True
+warnings.simplefilter("ignore", DeprecationWarning)  # old copies of packaging read what is no version
+try:
+    spec = importlib.util.spec_from_file_location("list_wheels", ROOT / "scripts/list-wheels.py")
+    listing = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(listing)
+except ImportError as why:
+    print(f"skipped: {why}")
+    sys.exit(77)
+
+tried = 0
+for line in (ROOT / "tests/data/requirements.tsv").read_text().splitlines():
+    if line.startswith("#"):
+        continue
+    kind, *words = line.split("\t")
+    if kind == "order":
+        left, right = listing.Version(words[0]), listing.Version(words[2])
+        assert left < right if words[1] == "<" else left == right, line
+    else:
+        file, python, requirement, pin = words
+        found = listing.pin_of(requirement, listing.Wheel(file), "" if python == "-" else python)
+        assert (" ".join(found) if found else "-") == pin, f"{line}: {found}"
+    tried += 1
+assert tried > 80, tried
+
+# A release whose code is in another package, which the index lacks: it is left out with a line, and the next one is looked at.
+with tempfile.TemporaryDirectory() as folder:
+    asked = []
+    listing.list_wheels = lambda package: [listing.Wheel(f"{package.replace('-', '_')}-{version}-py3-none-manylinux2014_x86_64.whl")
+                                           for version in (("1.0", "2.0") if package == "cuml-cu12" else ("3.0",))]
+    listing.fetch = lambda package, wheel, folder: asked.append((package, wheel.version)) or pathlib.Path(folder)
+    listing.look(type("Arguments", (), {"facts": pathlib.Path(folder), "system": None, "jitwarm": "/bin/false"}), "cuml-cu12")
+    assert asked == [("cuml-cu12", "1.0"), ("cuml-cu12", "2.0")], asked
+    assert [path.name for path in pathlib.Path(folder).iterdir()] == ["cuml-cu12.files"]
