@@ -92,8 +92,8 @@ static bool compare(const char *left, const char *operation, const char *right)
 	bool valid = false, agrees = false;
 	const int order = strcmp(left, right);
 
-	if (text_ends(operation, "in"))
-		return (strstr(right, left) != NULL) == !strcmp(operation, "in");
+	if (!strcmp(operation, "in"))
+		return strstr(right, left) != NULL;
 	(void)snprintf(clause, sizeof clause, "%s%s", operation, right);
 	if (pep440_read(left, &version))
 		agrees = pep440_agrees(&version, clause, &valid);
@@ -117,7 +117,7 @@ static bool read_one(struct marker *marker)
 		"===", "~=", "==", "!=", "<=", ">=", "<", ">", "in", NULL};
 	char left[MAX_VALUE], right[MAX_VALUE];
 	const char *operation = NULL;
-	bool holds;
+	bool holds, negated;
 
 	if (take(marker, "(")) {
 		marker->malformed = marker->malformed || marker->depth++ == MAX_DEPTH;
@@ -127,14 +127,15 @@ static bool read_one(struct marker *marker)
 		return holds;
 	}
 	read_value(marker, left);
-	if (take(marker, "not"))
-		operation = take(marker, "in") ? "not in" : NULL;
+	negated = take(marker, "not");
+	if (negated)
+		operation = take(marker, "in") ? "in" : NULL;
 	else
 		for (size_t i = 0; operations[i] && !operation; i++)
 			operation = take(marker, operations[i]) ? operations[i] : NULL;
 	read_value(marker, right);
 	marker->malformed = marker->malformed || !operation;
-	return !marker->malformed && compare(left, operation, right);
+	return !marker->malformed && compare(left, operation, right) != negated;
 }
 
 static bool read_both(struct marker *marker)
