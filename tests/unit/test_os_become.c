@@ -19,6 +19,7 @@
 #include "os/file.h"
 #include "os/folders.h"
 #include "os/identity.h"
+#include "os/interrupt.h"
 #include "os/process.h"
 #include "os/processes.h"
 
@@ -32,8 +33,9 @@ struct seen {
 	int groups;
 	pid_t session, process;
 	bool terminal, secret;
-	bool capable;    /* it has a capability, or could get one by a program */
-	bool streams;    /* its input and its errors are root's */
+	bool capable; /* it has a capability, or could get one by a program */
+	bool streams; /* its input and its errors are root's */
+	int variables;
 	int least, most; /* the range of descriptors above 2 */
 };
 
@@ -96,12 +98,22 @@ static int tell_who(struct jw_error *err, void *context, struct buf *answer)
 						.capable = has_capability(),
 						.streams = !is_nowhere(0) || !is_nowhere(2)};
 
+	for (char **variable = environ; *variable; variable++)
+		seen.variables++;
 	if (!context)
 		return error_set(err, JW_ERR_LIMIT, "not today");
+	if (*(char *)context == 'i')
+		return error_set(err, JW_ERR_INTERRUPTED, "not root's request");
 	if (*(char *)context == 'k')
 		(void)raise(SIGKILL);
 	if (*(char *)context == 's')
 		(void)raise(SIGSTOP);
+	if (*(char *)context == 'l') {
+		char letters[4096];
+
+		memset(letters, 'x', sizeof letters);
+		_exit(write(1, letters, sizeof letters) == sizeof letters ? 0 : 1);
+	}
 	if (*(char *)context == 'w')
 		(void)pause();
 	if (terminal >= 0)
@@ -115,8 +127,28 @@ static int tell_who(struct jw_error *err, void *context, struct buf *answer)
 	return buf_append(err, answer, &seen, sizeof seen);
 }
 
-/* The child returns an answer, fails, gives none, is stopped or takes too long. It has nothing of
- * root's but the descriptor that is kept. */
+/* Returns the code with which root's request to end is answered while the account's process waits.
+ */
+static int code_of_interrupted(const struct jw_account *account)
+{
+	const pid_t child = fork();
+	int status = 0;
+
+	if (!child) {
+		struct jw_error interrupted = {0};
+		struct buf answer = BUF_MAX(256);
+
+		os_catch_interrupts();
+		(void)raise(SIGTERM);
+		(void)os_work_as(&interrupted, account, -1, 60, tell_who, &(char){'w'}, &answer);
+		_exit((int)interrupted.code);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* The child returns an answer, fails, gives none or a long text, is stopped or takes too long. It
+ * has nothing of root's but the descriptor that is kept. */
 TEST(another_account_does_something_in_a_process_of_its_own)
 {
 	char name[] = "nobody", home[] = "/nowhere";
@@ -150,6 +182,7 @@ TEST(another_account_does_something_in_a_process_of_its_own)
 		assert_int_not_equal(seen.process, getpid());
 		assert_int_equal(seen.session, seen.process);
 		assert_false(seen.terminal || seen.secret || seen.capable || seen.streams);
+		assert_int_equal(seen.variables, 4);
 		assert_int_equal(seen.least, kept ? keeps : 0);
 		assert_int_equal(seen.most, kept ? keeps : 0);
 	}
@@ -162,6 +195,10 @@ TEST(another_account_does_something_in_a_process_of_its_own)
 	assert_non_null(strstr(why->message, "was stopped"));
 	assert_int_equal(os_work_as(why, &account, -1, 1, tell_who, &(char){'w'}, &answer), -1);
 	assert_non_null(strstr(why->message, "took longer than 1 s"));
+	GIVES(JW_ERR_IO, os_work_as(why, &account, -1, 60, tell_who, &(char){'i'}, &answer));
+	assert_int_equal(os_work_as(why, &account, -1, 60, tell_who, &(char){'l'}, &answer), -1);
+	assert_non_null(memchr(why->message, '\0', sizeof why->message));
+	assert_int_equal(code_of_interrupted(&account), JW_ERR_INTERRUPTED);
 	assert_int_equal(geteuid(), 0);
 	assert_int_equal(dup2(input, 0), 0);
 	buf_free(&answer);
@@ -202,17 +239,32 @@ TEST(a_process_of_several_accounts_is_nobodys)
 	}
 }
 
-/* Runs without end, and shows through its end of a pipe that it runs. */
-static void run_for_ever(int end, bool worker)
+static int wait_for_ever(struct jw_error *err, void *context, struct buf *answer)
 {
+	(void)err;
+	(void)answer;
+	(void)!write(*(const int *)context, "x", 1);
+	return pause();
+}
+
+enum parent { COMPILERS, WORKERS, ACCOUNTS, PARENTS };
+
+/* Runs without end, and shows through its end of a pipe that it runs. */
+static void run_for_ever(int end, enum parent parent)
+{
+	char name[] = "nobody", home[] = "/nowhere";
+	const struct jw_account account = {
+		.name = name, .home = home, .owner = NOBODY, .group = NOBODY + 1};
 	char *output, text[64];
 	struct os_ended ended;
 	const char *const words[] = {"/bin/sh", "-c", text, NULL};
 
 	(void)snprintf(text, sizeof text, "echo >&%d; exec sleep 100 >/dev/null 2>&1", end);
-	if (worker && fork())
+	if (parent == ACCOUNTS)
+		(void)os_work_as(NULL, &account, end, 100, wait_for_ever, &end, &BUF_MAX(256));
+	if (parent == WORKERS && fork())
 		(void)pause();
-	if (worker) {
+	if (parent == WORKERS) {
 		os_die_with_parent();
 		(void)execv(words[0], (char *const *)(uintptr_t)words);
 	} else if ((output = os_join(folder, "output"))) {
@@ -221,10 +273,11 @@ static void run_for_ever(int end, bool worker)
 	_exit(1);
 }
 
-/* The parent of a compiler and of a worker is killed; then nobody has the pipe any more. */
+/* The parent of a compiler, of a worker and of an account's process is killed; then nobody has the
+ * pipe any more. */
 TEST(a_child_ends_with_its_parent)
 {
-	for (int worker = 0; worker < 2; worker++) {
+	for (enum parent parent = COMPILERS; parent < (geteuid() ? ACCOUNTS : PARENTS); parent++) {
 		int ends[2];
 		pid_t child;
 		char one;
@@ -233,7 +286,7 @@ TEST(a_child_ends_with_its_parent)
 		child = fork();
 		if (!child) {
 			(void)setpgid(0, 0);
-			run_for_ever(ends[1], worker);
+			run_for_ever(ends[1], parent);
 		}
 		(void)close(ends[1]);
 		(void)alarm(30);

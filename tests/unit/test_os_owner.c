@@ -1,6 +1,8 @@
 /* Root replaces no file of another account, unless the account counts as root: then the file stays
  * that account's. */
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -83,6 +85,38 @@ ssize_t getxattr(const char *path, const char *name, void *value, size_t size)
 		return syscall(SYS_getxattr, path, name, value, size);
 	errno = looking->error ? looking->error : EIO;
 	return looking->error ? -1 : 0;
+}
+
+/* The file that another account makes at the moment in which root renames one. */
+static const char *planted;
+
+int renameat2(int from_dir, const char *from, int to_dir, const char *to, unsigned flags)
+{
+	const int fd = planted ? creat(planted, 0644) : -1;
+
+	if (fd >= 0)
+		(void)!fchown(fd, 12345, 12345);
+	if (fd >= 0)
+		(void)close(fd);
+	return (int)syscall(SYS_renameat2, from_dir, from, to_dir, to, flags);
+}
+
+TEST(a_name_that_another_account_takes_meanwhile_stays_its_file)
+{
+	char *path = os_join(folder, "raced");
+	struct os_stat stat;
+
+	if (geteuid() != 0)
+		skip();
+	planted = path;
+	GIVES(JW_ERR_IO, os_write_atomic(why, path, "x", 1));
+	planted = NULL;
+	assert_non_null(strstr(why->message, "belongs to another account"));
+	OK(os_stat(why, path, &stat));
+	assert_int_equal(stat.owner, 12345);
+	assert_int_equal(stat.size_bytes, 0);
+	OK(os_remove(why, path));
+	mem_free(path);
 }
 
 /* The files are on the path to files that root believes or starts. */

@@ -64,19 +64,15 @@ int os_account_id(struct jw_error *err, char **ret_id)
 /* Drops everything: ids, groups and capabilities, so that none can come back. Groups come first,
  * because only root can change them. setuid() alone leaves the inheritable capabilities, and with
  * some securebits all of them. Sources: credentials(7), capabilities(7). */
-static int drop_root(const char *name, uid_t owner, gid_t group)
+static int drop_root(const struct jw_account *account)
 {
+	const uid_t owner = account->owner;
+	const gid_t group = account->group;
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {0};
-	uid_t ids[3];
 
-	if ((name ? initgroups(name, group) : setgroups(1, &group)) || setresgid(group, group, group) ||
-		setresuid(owner, owner, owner) || syscall(SYS_capset, &header, none))
-		return -1;
-	/* The ids must not be able to come back. */
-	errno = EPERM;
-	return getresuid(&ids[0], &ids[1], &ids[2]) || ids[0] != owner || ids[1] != owner ||
-				   ids[2] != owner || !setuid(0) || (group && !setgid(0))
+	return initgroups(account->name, group) || setresgid(group, group, group) ||
+				   setresuid(owner, owner, owner) || syscall(SYS_capset, &header, none)
 			   ? -1
 			   : 0;
 }
@@ -158,9 +154,7 @@ static int leave_root_behind(struct jw_error *err, const struct jw_account *acco
 	if (os_env_set(err, "HOME", account->home) || os_env_set(err, "USER", account->name) ||
 		os_env_set(err, "LOGNAME", account->name) || os_env_set(err, "PATH", "/usr/bin:/bin"))
 		return -1;
-	return drop_root(account->name, account->owner, account->group)
-			   ? posix_error(err, account->name)
-			   : 0;
+	return drop_root(account) ? posix_error(err, account->name) : 0;
 }
 
 int os_work_as(struct jw_error *err, const struct jw_account *account, int keeps, unsigned most_s,

@@ -38,6 +38,8 @@ hostile pipe-parts sh -c "for part in 0 1 2 3 4 5 6 7 8 9 a b c d e f; do mkfifo
 hostile folder mkdir -p index/more
 hostile shut chmod 500 .
 hostile second true
+# The folder of the whole system is nobody's home.
+printf 'service:x:29998:29998::/:/bin/sh\n' >>"$open/root/etc/passwd"
 mknod "$open/homes/second/.nv/device" c 1 3 2>/dev/null && chown -h "$number" "$open/homes/second/.nv/device" && as ln -s ../device "$open/homes/second/.nv/ComputeCache/index"
 
 # The account interrupts its own processes, as long as it can.
@@ -54,7 +56,7 @@ PYTHON
 setpriv --reuid=$number --regid=$number --clear-groups --inh-caps=-all /usr/bin/python3 "$open/interrupt.py" &
 hostile third true
 
-(($(wc -l <"$open/root/etc/passwd") == 23)) || fail "not twenty-two: $(cat "$open/root/etc/passwd")"
+(($(wc -l <"$open/root/etc/passwd") == 24)) || fail "not twenty-two: $(cat "$open/root/etc/passwd")"
 
 # Run it also without the capabilities by which root reads other accounts' files: nobody but the account reads its home.
 for lessened in "" "setpriv --bounding-set=-dac_override,-dac_read_search,-fowner,-chown,-linux_immutable"; do

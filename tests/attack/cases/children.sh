@@ -34,7 +34,7 @@ while True:
             terminal = open("/proc/%s/stat" % pid).read().rsplit(")", 1)[1].split()[4]
             files = sorted(int(fd) for fd in os.listdir("/proc/%s/fd" % pid) if int(fd) > 2)
             names = [os.readlink("/proc/%s/fd/%d" % (pid, fd)) for fd in files]
-            names = [name for name in names if not name.startswith(sys.argv[3])]
+            names = [name for name in names if not name.startswith((sys.argv[3], "/proc/%s/" % pid))]
             print("terminal", terminal, "secret", b"SECRET" in open("/proc/%s/environ" % pid, "rb").read(), "files", names, file=found, flush=True)
         except (OSError, ProcessLookupError):
             pass

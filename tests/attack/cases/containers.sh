@@ -97,6 +97,21 @@ S
 	fresh
 done
 
+# A container whose root folder others can change, since it was unpacked so
+mkdir "$open/top"
+cat >"$open/inside" <<S
+#!/bin/bash
+cd "$open/top" || exit 77
+for path in /*; do
+	if [[ -L \$path ]]; then cp -P "\$path" . ; elif [[ -d \$path ]]; then mkdir ".\$path" && mount --rbind "\$path" ".\$path"; fi || exit 77
+done
+exec chroot . "\$@"
+S
+JITWARM="unshare -m $open/mounted mode=777 $open/top $open/inside $outside"
+run 2 prime "$sample"
+err_has "HOME=$HOME: other accounts may write to /; root changes nothing there"
+fresh
+
 # sudo jitwarm prime: with root's HOME, and with the caller's (sudo -E)
 if id nobody >/dev/null 2>&1; then
 	SUDO_USER=nobody run 0 prime "$sample"

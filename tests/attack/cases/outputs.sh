@@ -42,6 +42,9 @@ if unshare -r true 2>/dev/null; then
 	JITWARM="unshare -r $JITWARM" run 2 export -o "$open/of-nobody/written"
 	err_has "other accounts may write to"
 	JITWARM_TRUST_ACCOUNTS='*' JITWARM="unshare -r $JITWARM" run 0 export -o "$open/of-nobody/written"
+	# The namespace lacks the group; the number that it shows is the own group of accounts (sync, _apt).
+	mkdir -m 775 "$open/lacking" && chgrp $mallory "$open/lacking"
+	JITWARM="unshare -r $JITWARM" run 0 export -o "$open/lacking/written"
 fi
 
 # For every kind of output: a device and a pipe stay what they are, and root's file behind another account's symlink is not written.
@@ -112,6 +115,9 @@ for planted in "mkdir -m 777 $sticky/new" "ln -s $home $sticky/new" "ln -s $trea
 	[[ ! -d $sticky/new || $(stat -c %u "$sticky/new") == 0 ]] || fail "${planted%% *}: root used the account's folder: $(cat "$open/said")"
 done
 unset SIMDRIVER_GATE SIMDRIVER_LOG SIMDRIVER_FAULT
+# Who could change the current folder is unknown once the folder is gone.
+mkdir "$open/gone"
+(cd "$open/gone" && rmdir "$open/gone" && run 2 export -o pack && err_has "pack cannot be examined; root changes nothing there") || exit 1
 # Without work, root makes no folder.
 run 0 bake -n -o "$sticky/none/there" "$sample"
 [[ ! -e $sticky/none ]] || fail "a dry run made a folder"
