@@ -70,21 +70,27 @@ unsigned output_columns(int fd)
 	return columns < NARROWEST ? NARROWEST : columns > WIDEST ? WIDEST : (unsigned)columns;
 }
 
-/* Makes a line harmless, and fits it to a terminal's width; in a file a line is not broken. */
-static void lay_out(struct buf *ret_line, int fd, size_t taken, const char *text)
+/* Fits a harmless line to a terminal's width; in a file a line is not broken. */
+static void fit(struct buf *line, int fd, size_t command, size_t taken)
 {
 	struct buf folded = BUF_MAX(MAX_LINE);
 
+	if (!os_is_terminal(fd))
+		return;
+	terminal_fold(&folded, buf_text(line), command, taken, output_columns(fd));
+	if (folded.overflowed) {
+		buf_free(&folded);
+		return;
+	}
+	buf_free(line);
+	*line = folded;
+}
+
+static void lay_out(struct buf *ret_line, int fd, size_t taken, const char *text)
+{
 	*ret_line = BUF_MAX(MAX_LINE);
 	terminal_append(ret_line, text);
-	if (os_is_terminal(fd))
-		terminal_fold(&folded, buf_text(ret_line), taken, output_columns(fd));
-	if (os_is_terminal(fd) && !folded.overflowed) {
-		buf_free(ret_line);
-		*ret_line = folded;
-	} else {
-		buf_free(&folded);
-	}
+	fit(ret_line, fd, 0, taken);
 	terminal_to_locale(ret_line);
 }
 
@@ -294,20 +300,25 @@ void output_error(const struct output *output, const char *format, ...)
 void output_line_command(const struct output *output, enum style style, const char *text,
 						 const char *command)
 {
-	struct buf before, clean = BUF_MAX(MAX_LINE);
+	struct buf line = BUF_MAX(2 * MAX_LINE), clean = BUF_MAX(MAX_LINE);
 	char *translated, *whole;
 
 	if (!output_wants_text(output))
 		return;
 	translated = language_line(text);
-	lay_out(&before, 1, 0, translated ? translated : text);
+	terminal_append(&line, translated ? translated : text);
 	terminal_append(&clean, command);
-	whole = mem_printf("%s%s%s%s\n", style_begin(output->color, style), buf_text(&before),
+	buf_add(&line, "%s", buf_text(&clean));
+	fit(&line, 1, line.size - clean.size, 0);
+	/* The command keeps its signs in every locale. */
+	line.data[line.size -= clean.size] = '\0';
+	terminal_to_locale(&line);
+	whole = mem_printf("%s%s%s%s\n", style_begin(output->color, style), buf_text(&line),
 					   buf_text(&clean), style_end(output->color, style));
 	output_put(1, whole);
 	mem_free(whole);
 	mem_free(translated);
-	buf_free(&before);
+	buf_free(&line);
 	buf_free(&clean);
 }
 
@@ -470,7 +481,7 @@ static bool print_narrow(const struct table *table, const size_t *widths,
 	size_t sum = 0;
 
 	for (size_t i = 0; i < table->columns; i++)
-		sum += widths[i] + (i ? GAP : 0);
+		sum += widths[i] ? widths[i] + (i ? GAP : 0) : 0;
 	if (!os_is_terminal(1) || sum <= output_columns(1))
 		return false;
 	for (size_t i = 0; i < table->count; i += table->columns) {
@@ -485,6 +496,15 @@ static bool print_narrow(const struct table *table, const size_t *widths,
 	return true;
 }
 
+static bool is_empty(const struct table *table, size_t column)
+{
+	for (size_t i = column; i < table->count; i += table->columns)
+		if (*table->cells[i].text)
+			return false;
+	return true;
+}
+
+/* A terminal gets no title of a last column without content. */
 int table_print(struct jw_error *err, const struct table *table, const struct output *output)
 {
 	struct buf text = BUF_MAX(MAX_TEXT);
@@ -496,6 +516,10 @@ int table_print(struct jw_error *err, const struct table *table, const struct ou
 		return 0;
 	assert(table->columns && table->count % table->columns == 0);
 	for (size_t i = 0; table->titles[0] && i < table->columns; i++) {
+		if (i + 1 == table->columns && os_is_terminal(1) && is_empty(table, i)) {
+			head[i] = (struct table_cell){.text = ""};
+			break;
+		}
 		widths[i] = title_width(table, i);
 		head[i] =
 			(struct table_cell){language_text(table->titles[i]), widths[i], STYLE_STRONG, NULL};

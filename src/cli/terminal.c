@@ -214,17 +214,21 @@ static size_t hanging_indent(const char *line, size_t columns)
 																  : 0;
 }
 
-void terminal_fold(struct buf *buf, const char *line, size_t taken, size_t columns)
+void terminal_fold(struct buf *buf, const char *line, size_t command, size_t taken, size_t columns)
 {
 	const size_t indent = hanging_indent(line, columns);
+	const char *const begin = line;
 	size_t column = taken;
 
-	for (bool first = true; *line; first = false) {
-		const size_t gap = strspn(line, " "), length = word_length(line + gap),
+	for (size_t words = 0; *line; words++) {
+		const size_t gap = strspn(line, " ");
+		const bool is_command = command && line + gap >= begin + command;
+		const size_t length = is_command ? strlen(line + gap) : word_length(line + gap),
 					 width = width_of(line + gap, length);
+		const bool helps = is_command ? words > 1 && indent + width <= columns
+									  : (words || taken) && column + gap > indent;
 
-		/* A new line has to give the word more space. */
-		if ((!first || taken) && column + gap > indent && column + gap + width > columns) {
+		if (helps && column + gap + width > columns) {
 			if (length) {
 				break_line(buf, indent);
 				(void)buf_append(NULL, buf, line + gap, length);
