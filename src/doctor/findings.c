@@ -151,6 +151,20 @@ static const char *directory_command(void)
 				 "CUDA_CACHE_PATH=DIR”; “jitwarm tune --print sh --path DIR” prints the lines)";
 }
 
+/* Drafts a new login if jitwarm has set another value of the variable for the next one. */
+static bool draft_login(const struct examination *seen, struct finding_draft *draft,
+						const char *name)
+{
+	const struct jw_setting *ours;
+
+	if (jw_tune_state(seen->sources, name, &ours) != JW_TUNE_PENDING)
+		return false;
+	FIX(draft, "log out and in again: %s has %s, set by jitwarm, and here it is still %.100s",
+		ours->where, ours->value,
+		setting_in_process(seen, name) ? value_in_process(seen, name) : "not set");
+	return true;
+}
+
 /* Drafts the fix for a variable that must not be set. */
 static void draft_unset(const struct examination *seen, struct finding_draft *draft,
 						const char *name, const char *effect)
@@ -273,10 +287,11 @@ static bool is_cache_unwritable(const struct examination *seen, struct finding_d
 	EVIDENCE(draft, "%s",
 			 settings->warning_count ? settings->warnings[settings->warning_count - 1]
 									 : settings->path);
-	FIX(draft,
-		"make the directory writable for this account, or name another one: %s; if no directory is "
-		"permanent, “jitwarm bake -o DIR” puts the code into the libraries",
-		directory_command());
+	if (!draft_login(seen, draft, "CUDA_CACHE_PATH"))
+		FIX(draft,
+			"make the directory writable for this account, or name another one: %s; if no "
+			"directory is permanent, “jitwarm bake -o DIR” puts the code into the libraries",
+			directory_command());
 	return true;
 }
 
@@ -302,7 +317,8 @@ static bool is_path_relative(const struct examination *seen, struct finding_draf
 			 "CUDA_CACHE_PATH=%.300s is relative: programs use a different cache in each directory "
 			 "in which they start",
 			 value);
-	FIX(draft, "set CUDA_CACHE_PATH to an absolute path: %s", directory_command());
+	if (!draft_login(seen, draft, "CUDA_CACHE_PATH"))
+		FIX(draft, "set CUDA_CACHE_PATH to an absolute path: %s", directory_command());
 	return true;
 }
 
@@ -315,9 +331,11 @@ static bool has_bad_place(const struct examination *seen, struct finding_draft *
 	for (size_t i = 0; i < seen->objection_count; i++)
 		text_append(draft->evidence, sizeof draft->evidence, "%s%.900s", i ? "; " : "",
 					seen->objections[i]);
-	FIX(draft,
-		"name a local directory of this account that has free space and stays after a restart: %s",
-		directory_command());
+	if (!draft_login(seen, draft, "CUDA_CACHE_PATH"))
+		FIX(draft,
+			"name a local directory of this account that has free space and stays after a restart: "
+			"%s",
+			directory_command());
 	if (path && jw_tune_loss(path, &what, &cure)) {
 		if (!found)
 			EVIDENCE(draft, "%.900s", what);
@@ -393,12 +411,9 @@ static void draft_limit(const struct examination *seen, struct finding_draft *dr
 		FIX(draft, "first remove the line that overrides %s", ours->where);
 		return;
 	}
-	if (state == JW_TUNE_PENDING && text_number(ours->value, UINT64_MAX, &number) &&
-		number >= bytes) {
-		FIX(draft, "log out and in again: %s has %s, set by jitwarm, and here it is still %.100s",
-			ours->where, ours->value, value_in_process(seen, "CUDA_CACHE_MAXSIZE"));
+	if (ours && text_number(ours->value, UINT64_MAX, &number) && number >= bytes &&
+		draft_login(seen, draft, "CUDA_CACHE_MAXSIZE"))
 		return;
-	}
 	if (!jw_tune_can_apply(JW_SCOPE_USER)) {
 		FIX(draft, "set CUDA_CACHE_MAXSIZE=%llu (%s) where your programs are started",
 			(unsigned long long)bytes, limit_text(size, bytes));

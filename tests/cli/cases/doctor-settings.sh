@@ -30,6 +30,11 @@ if ! is_wine; then
 	(cd "$place" && CUDA_CACHE_PATH=cache found 1 path-relative "$sample") || exit 1
 	CUDA_CACHE_PATH=$work/cache found 1 "cold bad-place" "$sample"
 	says_of bad-place evidence "lost at a restart"
+	# The next login has another directory.
+	CUDA_CACHE_PATH=$work/cache run 0 tune --path "$place/kept" --apply
+	CUDA_CACHE_PATH=$work/cache found 1 "cold bad-place" "$sample"
+	says_of bad-place fix "log out and in again: "
+	CUDA_CACHE_PATH=$work/cache run 0 tune --undo
 	CUDA_CACHE_PATH=/tmp/jitwarm-none-$$ found 1 "cold bad-place" "$sample" # the parent folder stays, and is not what the finding names
 	(unset CUDA_CACHE_PATH; HOME=/dev/null found 2 "cache-unwritable cold" "$sample") || exit 1
 fi
