@@ -203,9 +203,20 @@ static bool lists_indexes(const char *name)
 	return strcmp(name, "PIP_NO_INDEX") != 0 && (strstr(name, "INDEX") || strstr(name, "LINKS"));
 }
 
+/* Returns whether a variable names a path, also one that does not exist yet. */
+static bool names_path(const char *name)
+{
+	static const char *const ends[] = {"_FILE", "_DIR", "_CONFIG", "_CONF", "_ROOT", "_HOME"};
+
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+		if (text_ends(name, ends[i]))
+			return true;
+	return false;
+}
+
 /* Returns the value without the paths that another account can change, if it begins with "/" or "~"
- * or names a file in the current folder, or is a list of package indexes; NULL if nothing is left.
- * `left_out` gets those package indexes. */
+ * or names a file in the current folder, or is a list of package indexes; NULL if nothing is left,
+ * or if it leads out of a folder. `left_out` gets those package indexes. */
 static char *safe_value(const char *name, const char *value, struct buf *left_out)
 {
 	const bool indexes = lists_indexes(name);
@@ -213,8 +224,8 @@ static char *safe_value(const char *name, const char *value, struct buf *left_ou
 	struct buf kept = BUF_MAX(1 << 20);
 	char *list, *safe;
 
-	if (!indexes && *value != '/' && *value != '~' && !os_exists(value))
-		return mem_string(value);
+	if (!indexes && *value != '/' && *value != '~' && !names_path(name) && !os_exists(value))
+		return strstr(value, "../") ? NULL : mem_string(value);
 	list = mem_string(value);
 	for (char *at = list, *next; at; at = next) {
 		next = at + strcspn(at, ends);
@@ -230,6 +241,12 @@ static char *safe_value(const char *name, const char *value, struct buf *left_ou
 	buf_free(&kept);
 	mem_free(list);
 	return safe;
+}
+
+static void free_pairs(struct pairs *pairs)
+{
+	for (size_t i = 0; i < pairs->count; i++)
+		mem_free(pairs->items[i]);
 }
 
 static void add_pairs(const char *const *names, struct pairs *pairs)
@@ -260,6 +277,18 @@ char *os_helper_left_out(const char *name)
 	return text;
 }
 
+/* The variables of root's programs that have no list of their own. Others name programs
+ * (SYSTEMD_PAGER, DBUS_SESSION_BUS_ADDRESS, PYENV_HOOK_PATH …). */
+static const char *const usual[] = {"HOME",
+									"TMPDIR",
+									"LANG",
+									"LC_ALL",
+									"PYENV_ROOT",
+									"PYENV_VERSION",
+									"XDG_CONFIG_HOME",
+									"XDG_RUNTIME_DIR",
+									NULL};
+
 /* Returns the arguments with which a found program is started; if they differ, they are written
  * into `room`. `variables`: those of os_helper; the caller frees the items of `pairs`. */
 static int start_safely(struct jw_error *err, const char *const *arguments,
@@ -276,11 +305,9 @@ static int start_safely(struct jw_error *err, const char *const *arguments,
 	if (!os_is_superuser() || os_separator != '/')
 		return 0;
 	room[count++] = "/usr/bin/env";
-	if (variables)
-		room[count++] = "-i";
+	room[count++] = "-i";
 	room[count++] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin";
-	if (variables)
-		add_pairs(variables, pairs);
+	add_pairs(variables ? variables : usual, pairs);
 	for (size_t i = 0; i < pairs->count; i++)
 		room[count++] = pairs->items[i];
 	for (; *arguments && count + 1 < MAX_ARGUMENTS; arguments++)
@@ -295,27 +322,33 @@ int os_ask_found_program(struct jw_error *err, const struct os_question *questio
 	const char *room[MAX_ARGUMENTS];
 	struct os_question safely = *question;
 	char *here = NULL;
-	struct pairs none = {.count = 0};
+	struct pairs pairs = {.count = 0};
+	int result;
 
-	if (start_safely(err, question->arguments, NULL, room, &safely.arguments, &none))
+	if (start_safely(err, question->arguments, NULL, room, &safely.arguments, &pairs))
 		return -1;
 	safely.folder = NULL;
 	if (safely.arguments == room &&
 		(os_real_path(NULL, ".", &here) || os_check_private(NULL, here, 0, true)))
 		safely.folder = "/";
 	mem_free(here);
-	return os_ask_program(err, &safely, ret_status);
+	result = os_ask_program(err, &safely, ret_status);
+	free_pairs(&pairs);
+	return result;
 }
 
 int os_run_found_program(struct jw_error *err, const char *const *arguments, const char *output,
 						 struct os_ended *ret_ended)
 {
 	const char *room[MAX_ARGUMENTS];
-	struct pairs none = {.count = 0};
+	struct pairs pairs = {.count = 0};
+	int result;
 
-	if (start_safely(err, arguments, NULL, room, &arguments, &none))
+	if (start_safely(err, arguments, NULL, room, &arguments, &pairs))
 		return -1;
-	return os_run(err, arguments, output, NULL, ret_ended);
+	result = os_run(err, arguments, output, NULL, ret_ended);
+	free_pairs(&pairs);
+	return result;
 }
 
 struct watched {
@@ -407,8 +440,7 @@ int os_run_helper(struct jw_error *err, const char *const *arguments, const char
 		helper->patience->waited_ns += os_monotonic_ns() - watched.begun_ns;
 		helper->patience->bytes += watched.most_bytes;
 	}
-	for (size_t i = 0; i < pairs.count; i++)
-		mem_free(pairs.items[i]);
+	free_pairs(&pairs);
 
 	/* Ctrl-C reaches both processes, and either may notice it first. */
 	return result || cancel_check(err, helper->cancel) ? -1 : 0;

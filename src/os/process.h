@@ -88,8 +88,8 @@ struct os_question {
 
 /* Asks a program on PATH. Root starts no program that another account may replace
  * (JW_ERR_UNSUPPORTED), uses the system's own PATH, since a script's interpreter may depend on it
- * ("#!/usr/bin/env bash"), and runs the program in a folder where nobody else can have put
- * anything. `folder` is ignored. */
+ * ("#!/usr/bin/env bash"), passes on few variables (process.c), and runs the program in a folder
+ * where nobody else can have put anything. `folder` is ignored. */
 int os_ask_found_program(struct jw_error *err, const struct os_question *question, int *ret_status);
 
 /* Runs such a program like os_run, with the same precautions, but in the current folder. */
@@ -101,7 +101,7 @@ enum { OS_MAX_OUTPUT = 4 << 20, OS_MAX_HOURS = 4 };
 struct os_helper {
 	const char *name; /* in messages */
 	/* Root's program gets these variables alone, without those whose path another account can
-	 * change; ends with NULL. NULL: all variables. */
+	 * change; ends with NULL. NULL: the usual few. */
 	const char *const *variables;
 	const char *folder;  /* the folder below which it writes all its files */
 	uint64_t most_bytes; /* the most bytes of those files */

@@ -36,6 +36,28 @@ static const struct carrier_program {
 	 {"repo", "tags", "?--plain-http", "PLACE"}},
 };
 
+/* Root's program gets these variables alone: by others, and by files that these name, it starts
+ * programs (docker-credential-…). */
+static const char *const root_variables[] = {"HOME",
+											 "TMPDIR",
+											 "LANG",
+											 "LC_ALL",
+											 "XDG_CONFIG_HOME",
+											 "XDG_RUNTIME_DIR",
+											 "DOCKER_CONFIG",
+											 "REGISTRY_AUTH_FILE",
+											 "CONTAINERS_CONF",
+											 "CONTAINERS_REGISTRIES_CONF",
+											 "https_proxy",
+											 "http_proxy",
+											 "no_proxy",
+											 "HTTPS_PROXY",
+											 "HTTP_PROXY",
+											 "NO_PROXY",
+											 "SSL_CERT_FILE",
+											 "SSL_CERT_DIR",
+											 NULL};
+
 int carrier_open(struct jw_error *err, struct carrier *carrier)
 {
 	for (size_t i = 0; !carrier->path && i < sizeof programs / sizeof *programs; i++) {
@@ -137,6 +159,7 @@ static int carrier_run(struct jw_error *err, const struct carrier *carrier,
 	char *output = os_join(carrier->folder, "said");
 	const char *arguments[MAX_WORDS + 2] = {carrier->path};
 	const struct os_helper helper = {.name = carrier->program->name,
+									 .variables = root_variables,
 									 .folder = carrier->folder,
 									 .most_bytes = MAX_BYTES,
 									 .cancel = &carrier->cancel};
