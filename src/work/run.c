@@ -243,8 +243,7 @@ static bool has_room(const struct run *run, const struct slot *slot, size_t modu
 								memory_budget_need(budget, module_of(run, module)->memory_bytes));
 }
 
-/* Returns the GPU memory that must stay free when this worker has a context there. */
-static uint64_t gpu_spare_bytes(const struct run *run, const struct slot *slot, size_t device)
+uint64_t run_gpu_spare_bytes(const struct run *run, const struct slot *slot, size_t device)
 {
 	for (unsigned i = 0; i < run->setup->workers; i++) {
 		const struct slot *other = &run->workers.slots[i];
@@ -964,7 +963,7 @@ static int send_job(struct run *run, struct slot *slot, const struct run_job *jo
 		.form = module->form,
 		.offset = place->offset,
 		.size_bytes = place->size_bytes,
-		.spare_bytes = gpu_spare_bytes(run, slot, job->device),
+		.spare_bytes = run_gpu_spare_bytes(run, slot, job->device),
 		.entry_offset = module->entry_offset - module->container_offset,
 	};
 

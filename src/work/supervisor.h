@@ -158,6 +158,9 @@ void run_remote_end(struct run *run);
 
 /* Decides the next step of this worker, and takes its module from the queue. */
 struct run_order run_next_order(struct run *run, const struct slot *slot);
+/* Returns the GPU memory that must stay free when this worker has a context on a device of the
+ * pool, because another worker has one there. */
+uint64_t run_gpu_spare_bytes(const struct run *run, const struct slot *slot, size_t device);
 /* Called at each tick; acts once a second. Checks memory, and returns a worker that has to end
  * because memory runs out, or NULL. Checks the battery: a run in the background waits while the
  * machine runs on it. */

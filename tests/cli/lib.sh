@@ -192,6 +192,8 @@ with_real_driver() {
 is_real() { [[ -n ${JITWARM_REAL_DRIVER-} ]]; }
 # shellcheck disable=SC2086
 simulated() { timeout "${limit:-200}" $runner "$@" </dev/null; }
+# rows CACHE: the bytes of its entries that count against the limit
+rows() { find "$1" -path "$1/?/?/*" -type f -printf '%s\n' | awk '{ sum += $1 - 28 } END { print sum }'; }
 # app_compiles NUMBER: the application had this many modules compiled
 app_compiles() {
 	simulated "$app" >"$out" 2>"$err" || fail "the application ended with $?"

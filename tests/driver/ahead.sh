@@ -130,6 +130,18 @@ states)
 	state no-compiler True
 	so "'Connection refused' in d['why']"
 	warm_before
+	# A call that compiles all of them forgets what a former call had put into the store for the boot.
+	cp -a "$scratch/cache" "$scratch/cache-before"
+	cp -a "$scratch/state" "$scratch/state-before"
+	"$root/tests/state.py" "$scratch/state" get ahead | python3 -c 'import json, sys; print(json.dumps(json.load(sys.stdin) | {"state": "failed", "stored": 2}))' >"$scratch/ahead.json"
+	"$root/tests/state.py" "$scratch/state" put ahead "$(cat "$scratch/ahead.json")"
+	installed=$next
+	as 0 ahead "$library"
+	state ready True
+	so "'stored' not in d"
+	rm -rf "$scratch/cache" "$scratch/state"
+	mv "$scratch/cache-before" "$scratch/cache"
+	mv "$scratch/state-before" "$scratch/state"
 	# There is space for some of the modules: none of the running driver's entries are evicted.
 	"$root/tests/state.py" "$scratch/state" remove ahead
 	installed=$next used=$(entries | xargs -d '\n' cat | wc -c)

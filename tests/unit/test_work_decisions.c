@@ -229,6 +229,24 @@ CASE(memory_lets_few_work)
 	assert_int_equal(next_step(), ORDER_COMPILE);
 }
 
+/* A worker leaves memory to others on the same GPU, and to no others: each set of GPUs of the two
+ * other workers, dead or alive. */
+CASE(memory_of_a_gpu_is_spared_for_its_own_workers)
+{
+	for (uint64_t at = 0; at < 1 << (3 * GPUS + 2); at++) {
+		bool others[GPUS] = {false};
+
+		for (size_t i = 0; i < WORKERS; i++) {
+			slots[i].devices = at >> (GPUS * i) & 7;
+			slots[i].child = !i || at >> (3 * GPUS + i - 1) & 1 ? (struct child *)&slots[i] : NULL;
+			for (size_t k = 0; k < GPUS; k++)
+				others[k] = others[k] || (i && slots[i].child && slots[i].devices >> k & 1);
+		}
+		for (size_t k = 0; k < GPUS; k++)
+			assert_int_equal(run_gpu_spare_bytes(run, &slots[0], k) > 0, others[k]);
+	}
+}
+
 CASE(what_cannot_be_compiled_says_why)
 {
 	struct run_order order;

@@ -69,3 +69,15 @@ run "0|2" status
 rm -rf "$work/cache"
 run 2 import --allow-unsigned "$work/550.jwpack"
 out_has "that driver has another CUDA version than this machine's, 550.200.01 (CUDA 12.5)"
+
+# ---- entries in use that make room for those carried over are counted, although nothing is compiled
+is_real && exit 0
+rm -rf "$work/cache"
+for number in 1 2 3 4 5 6; do printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry other%d()\n{\n\tret;\n}\n' "$number" >"$work/other$number.ptx"; done
+driver_535_216
+run 0 prime --no-store "$sample"
+size=$(rows "$work/cache") || exit 1
+driver_535_309
+run 0 prime --no-store "$work"/other?.ptx
+CUDA_CACHE_MAXSIZE=$((size + 100)) run 1 prime --no-store --json "$sample"
+json 'd["compiled"] == 0 and d["carried_over"]["modules"] == 8 and d["carried_over"]["evicted"] == 14 and d["cooled"] == 6'

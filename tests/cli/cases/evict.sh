@@ -7,7 +7,6 @@ for number in 7 8 9; do pack_entry "$work/made" $number "$built" 86; done
 there=$(native "$work/there") pack=$(native "$work/a.jwpack")
 run 0 export --all --cache "$(native "$work/made")" -o "$pack"
 entries() { (cd "$1" && find . -path './?/?/*' -type f -printf '%P\n' | sort); }
-rows() { find "$1" -path "$1/?/?/*" -type f -printf '%s\n' | awk '{ sum += $1 - 28 } END { print sum }'; }
 import() { run "$1" import --allow-unsigned --as-is --cache "$there" "${@:2}" "$pack"; }
 run 0 cache verify --cache "$there" --repair
 # Reads which two entries the index would evict first, as names below the folder, and their size together.
