@@ -44,6 +44,11 @@ for name in PIP_FIND_LINKS PIP_INDEX_URL PIP_EXTRA_INDEX_URL UV_INDEX; do
 	done
 done
 (export PATH=$open/bin:$work/bin:/usr/bin:/bin PIP_INDEX_URL=$home/wheels && run 3 scan --index torch && err_has "PIP_INDEX_URL: root does not ask $home/wheels, because another account can change it") || exit 1
+# Root's Python is not started in the account's folder, whose modules it would load.
+printf '#!/bin/sh\npwd -P >"%s/folder"\nexit 1\n' "$work" >"$work/bin/python3" && chmod 755 "$work/bin/python3"
+(unset VIRTUAL_ENV && cd "$home/wheels" && PATH=$work/bin:/usr/bin:/bin run '1|2|3' check torch) || exit 1
+[[ $(<"$work/folder") == / ]] || fail "Python was started in $(<"$work/folder")"
+rm "$work/bin/python3"
 # Neither do they get a file of the account's, nor one in its home; a device is nobody's.
 touch "$home/file" "$HOME/file" && chown $mallory "$home/file"
 export PIP_CONFIG_FILE=/dev/null

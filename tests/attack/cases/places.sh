@@ -28,7 +28,13 @@ for setting in compilers=JITWARM_PTXAS trusted-keys=JITWARM_TRUSTED_KEYS; do
 	echo "${setting%=*} = $home/place" >"$open/root/etc/jitwarm/config"
 	JITWARM_SYSTEM_ROOT=$open/root refused "${setting#*=}=$home/place: $home $theirs" prime "$sample"
 done
-rm -rf "$open/root"
+# Root reads no machine's settings, and no account's, that another account can change.
+printf 'trust-accounts = *\n' >"$open/root/etc/jitwarm/config" && chown $mallory "$open/root/etc/jitwarm/config"
+(export JITWARM_SYSTEM_ROOT=$open/root && HOME=$home run 2 prime "$sample" && err_has "HOME=$home $theirs" && err_has "the settings were not read") || exit 1
+nothing_made
+(export HOME=$work/tuned && mkdir "$HOME" && run 0 tune --apply --scope user --path "$open/tuned" && run '0|1|2' status && out_has "$open/tuned" && chown -R $mallory "$HOME" &&
+	run '0|1|2' status && out_lacks "$open/tuned") || exit 1
+rm -rf "$open/root" "$work/tuned"
 echo torch >"$work/list.txt"
 for name in PYTHONPATH PYTHONUSERBASE PYTHONHOME; do
 	(export $name="$home/place" && refused "$name=$home/place: $home $theirs" compiler fetch 12.4) || exit 1
