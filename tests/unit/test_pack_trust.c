@@ -85,6 +85,12 @@ TEST(a_named_folder_is_trusted_too)
 		assert_memory_equal(&found, &key, sizeof key);
 		assert_string_equal(name, "lab");
 	}
+	/* Root believes no key that another account can change. */
+	if (geteuid() == 0) {
+		assert_int_equal(chown(file, 12345, 12345), 0);
+		GIVES(JW_ERR_NOT_FOUND, keys_find_trusted(why, home, key.id, &found, name));
+		assert_non_null(strstr(why->message, "root trusts no key in a folder that another"));
+	}
 	OK(jw_key_distrust(why, home, "lab"));
 	assert_false(os_exists(file));
 	jw_use_trusted_keys(NULL);
