@@ -10,6 +10,8 @@
 . "$cases/../../accounts.sh"
 open=$(folder_for_all) || skip "this root cannot act as another account, or no folder is open to it"
 trap 'jobs -p | xargs -r kill -9 2>/dev/null; rm -rf "$open"' EXIT
+# shellcheck disable=SC2034
+place=$open # cli/steps.sh restores it
 mallory=64321
 as_mallory() { setpriv --reuid=$mallory --regid=$mallory --clear-groups --inh-caps=-all "$@"; }
 

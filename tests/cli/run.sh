@@ -15,9 +15,10 @@ if [[ -z ${JITWARM_CASES-} && $JITWARM != *.exe && -z ${JITWARM_REAL_DRIVER-} &&
 	[[ ${TMPDIR-} == /var/tmp ]] || unset TMPDIR # CMakeLists.txt sets that for cases that need a folder that stays
 fi
 work=$(mktemp -d "${TMPDIR:-/tmp}/jitwarm-cli.XXXXXX")
+machine=/var/tmp/jitwarm-follow.${work##*.} # for steps.sh: doctor finds that /tmp is no place for a cache
 cleanup() {
 	chmod -R u+rwX "$work" 2>/dev/null || true
-	rm -rf "$work" ${pipes:+"$pipes"}
+	rm -rf "$work" "$machine"* ${pipes:+"$pipes"}
 }
 trap cleanup EXIT
 mkdir "$work/home" "$work/state" "$work/cache" "$work/bin"

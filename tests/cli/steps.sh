@@ -14,6 +14,7 @@ check_steps() {
 		split_step "$step" || fail "no shell reads this as one command: $step"
 		parse_step "$step"
 	done < <(printed_steps; sed 's/“[^”]*” is no longer there//' "$out" "$err" | grep -aoE '“jitwarm [^”]*”' | sed 's/^“//; s/”$//; s/ [|].*//')
+	[[ -z ${JITWARM_FOLLOW-} ]] || follow_steps
 	# The report hides names.
 	[[ " ${last[*]} " != *" --report "* ]] || return 0
 	is_wine && return 0 # a program starts slowly there, and the table is the same
@@ -22,7 +23,6 @@ check_steps() {
 		checked_steps[run $step]=1
 		split_step "$step" && run_step "$step"
 	done < <(printed_steps)
-	[[ -z ${JITWARM_FOLLOW-} ]] || follow_steps
 }
 printed_steps() {
 	sed -nE '/first fix the findings above|, then: /d; s/^ *(Next|Do|jitwarm: {4}).*: (jitwarm( .*)?)$/\2/p; s/^(Next:?|다음:?) +(jitwarm( .*)?)$/\2/p; s/^  (jitwarm key trust .*)$/\1/p; s/^  on other machines: //p' "$out" "$err"
@@ -80,48 +80,66 @@ run_step() {
 	rm -rf "$work/step-state"
 }
 
-# follow_steps: runs each printed command as printed on this case's machine, which is then restored. Status 64 is wrong, and so is a command
-# that prints itself as the next step; after doctor's “Do:”, a finding that remains is wrong, too. This takes as long as the case itself, so
-# only JITWARM_FOLLOW asks for it: one case for each part in ctest, all of them in tests/long (cli-follow).
+# follow_steps: runs each command behind “Next”, “Do” and “try” (printed.py) as printed on this case's machine, which is then restored. Status 64
+# is wrong, and so is a command that prints itself as the next step; after doctor's “Do:”, a finding that remains is wrong, too. This takes as
+# long as the case itself, so only JITWARM_FOLLOW asks for it, a file that gets a line for each command: cli-follow for all cases, ctest for one
+# case of each part.
 follow_steps() {
-	local step id status words=() named=() word said
+	local id when step status words=() named=() word said why
 	is_wine && return 0
-	# Below unshare, each start has a file system of its own.
-	# Without HOME a command would write into the real home.
-	[[ -n ${HOME-} && $JITWARM != *"-u HOME"* && " ${last[*]} " != *" --report "* && $JITWARM != *unshare* && -z $(jobs -pr) ]] || return 0
-	while IFS=$'\t' read -r id step; do
-		[[ -z ${checked_steps[follow $step]-} ]] || continue
-		checked_steps[follow $step]=1
-		case $step in *[?…]* | *\\x* | *" PID"* | *COMMAND* | *" FILE" | *" FILE "* | *"startup "* | *"--index"* | *"key generate"* | *"sudo "* | "jitwarm import "*) continue ;; esac
-		split_step "$step" || continue
+	while IFS=$'\t' read -r id when step; do
+		[[ -z ${checked_steps[follow $id $when $step]-} ]] || continue
+		checked_steps[follow $id $when $step]=1
+		why=$(left_out "$when" "$step")
+		printf '%s\t%s\t%s\n' "$(basename "${cases%/*}")-$case" "${why:-followed}" "$step" >>"$JITWARM_FOLLOW"
+		[[ -z $why ]] || continue
+		split_step "$step" || fail "no shell reads this as one command: $step"
+		keep_machine
 		named=()
 		for word in "${words[@]}"; do
 			case $word in
-			DIR) word=$work/step-dir ;;
+			DIR) word=$machine.dir ;;
+			FILE) word=${sample:-$work/step-file} ;;
 			FILE.jwpack) word=$work/step.jwpack ;;
+			PID) word=$$ ;;
+			PROGRAM | COMMAND) word=true ;;
 			esac
 			named+=("$word")
 		done
-		keep_machine
 		status=0
 		# shellcheck disable=SC2086
 		JITWARM_SYSTEM_ROOT=${JITWARM_SYSTEM_ROOT:-$work/system} timeout "${limit:-200}" $JITWARM "${named[@]}" >"$machine.said" 2>&1 </dev/null || status=$?
 		said=$(cat "$machine.said")
 		[[ $status != 64 ]] || fail "a printed command is used wrongly: “$step”: $said"
-		[[ $(grep -vaF "to see it again: " "$machine.said")$'\n' != *": $step"$'\n'* ]] || fail "a command prints itself as the next step: “$step”: $said"
-		if [[ -n $id && $id != - && ${last[0]} == doctor ]]; then
+		sed -i '/to see it again: /d' "$machine.said"
+		! python3 -I -S "$cases/../../cli/printed.py" "$machine.said" | cut -f 3 | grep -qxF -e "$step" || fail "a command prints itself as the next step: “$step”: $said"
+		# Below unshare, each start has a new file system, which no command cures. Doctor also reports a DIR in a container's own layer.
+		if [[ $id != - && ${last[0]} == doctor && $JITWARM != *unshare* && ("$step" != *" DIR"* || $(stat -f -c %T /var/tmp) != overlay*) ]]; then
 			# shellcheck disable=SC2086
 			said=$(timeout 200 $JITWARM "${last[@]}" 2>&1 </dev/null)
 			said=$(grep -A 1 -E "^ *[0-9]+  $id: " <<<"$said")
-			[[ $said != *"Do: "* || $said == *"Do: log out and in again"* ]] || fail "“$step” leaves the finding $id: $said"
+			[[ $said != *"Do: "* || $said =~ "Do: "("log out and in again"|로그아웃) ]] || fail "“$step” leaves the finding $id: $said"
 		fi
 		restore_machine
-	done < <(awk '/^ *[0-9]+  [a-z-]+: /{id=$2; sub(":","",id)} {print (($1=="Do:")?id:"-") "\t" $0}' "$out" "$err" |
-		sed -nE '/, then: |first (fix|free some space)/d; s/^([^\t]*)\t *(Next|Do|jitwarm: {4}).*: (jitwarm( .*)?)$/\1\t\3/p; s/^([^\t]*)\t(Next:?|다음:?) +(jitwarm( .*)?)$/\1\t\3/p; s/^([^\t]*)\t.*\<try “(jitwarm [^”]*)”.*/\1\t\2/p')
+	done < <(python3 -I -S "$cases/../../cli/printed.py" "$out" "$err")
+}
+# left_out WHEN COMMAND: prints why a command is not run here. This is the only list of such reasons.
+left_out() {
+	if [[ $2 =~ " --"(ask|fetch|index)( |$) ]]; then
+		echo "it needs the package index; elsewhere-… run its like"
+	elif [[ $1 == then ]]; then
+		echo "its line names another step, which comes first"
+	elif [[ -z ${HOME-} || $JITWARM == *"-u HOME"* ]]; then
+		echo "without HOME it would write into the account's real home"
+	elif [[ " ${last[*]} " == *" --report "* ]]; then
+		echo "a report hides the names"
+	elif [[ -n $(jobs -pr) ]]; then
+		echo "a program of the case runs, which a restored machine would not have"
+	fi
 }
 keep_machine() {
 	local folder
-	machine=$(mktemp -d "${TMPDIR:-/tmp}/jitwarm-follow.XXXXXX")
+	mkdir "$machine" || fail "no $machine"
 	for folder in "$work" ${place:+"$place"}; do
 		mkdir -p "$machine$folder" && cp -a "$folder/." "$machine$folder/"
 	done
@@ -132,6 +150,6 @@ restore_machine() {
 		find "$folder" -mindepth 1 -delete
 		cp -a "$machine$folder/." "$folder/"
 	done
-	rm -rf "$machine" "$machine.said"
+	rm -rf "$machine" "$machine.dir" "$machine.said"
 	cd "$PWD" || fail "the folder of the case is lost" # it has been made again
 }
