@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """pages.py JITWARM   checks README*.md, CONTRIBUTING.md, SECURITY.md and the pages of docs/: every link leads to a file and, behind #, to a
 heading of it, every section has text, every page is in packaging/site/mkdocs.yml, what is copied out of the image is in it, every
-command in a block has a name
-and options that the program's help lists, and a page in another language has the same parts, commands, links, names and numbers as the
+command in a block or between backticks has a name and options that the program's help lists, and a page in another language has the same parts, commands, links, names and numbers as the
 English one. It leads to pages of that language where there are such, and ends where the English page begins to speak to those who work on
 jitwarm (DEVELOPERS)."""
 import pathlib
@@ -56,7 +55,8 @@ def check_command(page, line):
     own = words[: words.index("--")] if "--" in words else words
     names = tuple(word for word in own[:2] if re.fullmatch(r"[a-z]+", word))
     texts = next((found for found in (help_of(names), help_of(names[:1])) if found and "  -h, --help" in found), None)
-    if own == ["--version"] or not own:
+    # A group such as “key” is named without one of its commands.
+    if not own or own[0] in ("--version", "COMMAND") or len(own) == 1 and help_of(names):
         return
     if texts is None:
         failures.append(f"{page.name}: no command: {line}")
@@ -72,6 +72,10 @@ for page in PAGES:
     check_sections(page, text)
     for line in re.findall(r"^(?: {4,8}|\$ | +\$ |RUN |> (?:\.\\)?)(jitwarm(?:w\.exe)?(?: .*)?)$", text, re.M):
         check_command(page, line)
+    for line in re.findall(r"(?<!`)`(jitwarm [^`\n]*)`", text):
+        # The troubleshooting page lists messages, too, and an ellipsis stands for any command.
+        if not re.match(r"jitwarm (does not|cannot|…) ", line):
+            check_command(page, line)
 
 def lead(page, target, language):
     """Where a link leads, as the English page has it; a page that there is in LANGUAGE has to be named in it."""
