@@ -133,7 +133,7 @@ static int gather_entries(struct jw_error *err, struct job *job, struct jw_expor
 					 result->other_targets ? "%s: holds nothing for these GPUs"
 					 : options.wanted
 						 ? "%s: holds nothing of what was named: run “jitwarm prime” first"
-						 : "%s: the cache is empty: run “jitwarm prime” first",
+						 : "%s: holds no module of a program: run “jitwarm prime” first",
 					 job->dir);
 }
 

@@ -59,7 +59,7 @@ run 0 cache clear --cache "$dir"
 out_has ": nothing was removed"
 
 run "2|3" export -o "$work/none.jwpack" --cache "$dir"
-err_has "the cache is empty: run “jitwarm prime” first"
+err_has "holds no module of a program: run “jitwarm prime” first"
 
 # If it is killed at any moment, the cache is sound, and the next call continues.
 for n in $(seq 60); do pack_entry "$work/all" "$n" "Apr  8 202512:10:18" 86; done

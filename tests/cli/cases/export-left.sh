@@ -15,7 +15,7 @@ json 'd["entries"] == 1 and d["other_targets"] == 3'
 # The module with which doctor examines the driver is nobody's.
 pack_entry "$work/probe" 1 "$built" 86 "$cases/../../../ptx/probe.ptx"
 run 3 export --all --cache "$(native "$work/probe")" -o "$(native "$work/none.jwpack")"
-err_has "the cache is empty"
+err_has "holds no module of a program"
 [[ ! -e $work/none.jwpack ]] || fail "a pack with doctor's module"
 pack_entry "$work/probe" 1 "$built" 86
 run 0 export --all --cache "$(native "$work/probe")" -o "$pack" --json
