@@ -37,7 +37,7 @@ wheel("torch", "2.7.1", linux, ptx("sm_90"))
 wheel("older", "1.0", "cp37-cp37m-manylinux2014_x86_64", ptx("sm_50"))
 wheel("pinned", "1.0", linux, ptx("sm_50"), ["nvidia-cudnn-cu12==9.10.2.21; platform_system == 'Linux'", "nvidia-cudnn-cu12==1.0; extra == 'x'", "torch (==2.8.0)",
       "tensorflow==2.16.2; platform_system == 'Darwin'", "numpy==1.0"])
-wheel("with_cupy", "1.0", linux, ptx("sm_50"), ["cupy-cuda12x==13.3.0"])
+wheel("with_cupy", "1.0", linux, ptx("sm_50"), ["cupy-cuda12x==13.3"])
 wheel("cuml_cu12", "99.0", linux, b"")
 wheel("libcuml_cu12", "99.0", linux, ptx("sm_80"))
 P
@@ -144,7 +144,7 @@ is "no code at all" 2 0 "cuml_cu12-99.1-py3-none-manylinux2014_x86_64.whl: not e
 
 # A required package's own rules count.
 ask sized --target sm_120 with-cupy
-is "a required package that makes code" 0 1 "runs, but a part fails: cupy-cuda12x: CuPy makes no code for sm_120" "with-cupy 1.0 requires cupy-cuda12x 13.3.0, which fails on this GPU"
+is "a required package that makes code" 0 1 "runs, but a part fails: cupy-cuda12x: CuPy makes no code for sm_120" "with-cupy 1.0 requires cupy-cuda12x 13.3, which fails on this GPU"
 
 # PyPI's facts do not count for another index's wheel of that name.
 ask sized --target sm_86 torch
