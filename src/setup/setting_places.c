@@ -6,6 +6,7 @@
 #include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
+#include "os/identity.h"
 
 char *place_system_path(const char *path)
 {
@@ -185,10 +186,13 @@ void places_free(struct setting_places *places)
 	*places = (struct setting_places){0};
 }
 
+/* Root changes nothing in another account's home. */
 static bool can_write(const char *path)
 {
+	struct os_stranger stranger;
 	char *nearest = path ? os_nearest(path) : NULL;
-	const bool can = !nearest || !os_may_write(NULL, nearest);
+	const bool can =
+		!nearest || (!os_may_write(NULL, nearest) && !os_find_stranger(nearest, &stranger));
 
 	mem_free(nearest);
 	return can;

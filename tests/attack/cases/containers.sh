@@ -55,6 +55,8 @@ for command in "" "check lib.so" "scan --target sm_86 lib.so" "lint lib.so" stat
 	HOME=$home run '0|1' $command
 	err_lacks "changes nothing"
 done
+# Doctor, the last one, names no command that root's tune refuses.
+out_lacks "tune --path DIR --apply"
 HOME=$home run 2 prime lib.so
 err_has "HOME=$home belongs to account $mallory"
 err_has "JITWARM_TRUST_ACCOUNTS=$mallory)"
