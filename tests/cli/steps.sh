@@ -4,6 +4,8 @@
 # next_step are run, too, as far as that changes nothing: what changes something has -n, or goes without what has it write. DIR and FILE
 # stand for names that a user chooses. Once each in a case.
 declare -A checked_steps=()
+follow_python=$(type -P python3) # a case may hide it
+printed_by() { (cd / && "$follow_python" -I -S "$cases/../../cli/printed.py" "$@"); }
 
 check_steps() {
 	local line step words=()
@@ -112,7 +114,7 @@ follow_steps() {
 		said=$(cat "$machine.said")
 		[[ $status != 64 ]] || fail "a printed command is used wrongly: “$step”: $said"
 		sed -i '/to see it again: /d' "$machine.said"
-		! python3 -I -S "$cases/../../cli/printed.py" "$machine.said" | cut -f 3 | grep -qxF -e "$step" || fail "a command prints itself as the next step: “$step”: $said"
+		! printed_by "$machine.said" | cut -f 3 | grep -qxF -e "$step" || fail "a command prints itself as the next step: “$step”: $said"
 		# Below unshare, each start has a new file system, which no command cures. Doctor also reports a DIR in a container's own layer.
 		if [[ $id != - && ${last[0]} == doctor && $JITWARM != *unshare* && ("$step" != *" DIR"* || $(stat -f -c %T /var/tmp) != overlay*) ]]; then
 			# shellcheck disable=SC2086
@@ -121,7 +123,7 @@ follow_steps() {
 			[[ $said != *"Do: "* || $said =~ "Do: "("log out and in again"|로그아웃) ]] || fail "“$step” leaves the finding $id: $said"
 		fi
 		restore_machine
-	done < <(python3 -I -S "$cases/../../cli/printed.py" "$out" "$err")
+	done < <(printed_by "$out" "$err")
 }
 # left_out WHEN COMMAND: prints why a command is not run here. This is the only list of such reasons.
 left_out() {
