@@ -9,6 +9,9 @@
 #include "base/text.h"
 #include "driver/task.h"
 #include "os/env.h"
+#include "os/file.h"
+#include "os/identity.h"
+#include "os/platform.h"
 
 int worker_command_check(struct jw_error *err, const char *const *command)
 {
@@ -40,18 +43,26 @@ bool profile_is_known(const struct jw_system *system)
 }
 
 #define BACKGROUND "JITWARM_BACKGROUND"
+#define MPS_FOLDER "CUDA_MPS_PIPE_DIRECTORY"
 
-/* The variables of every worker. With those of debuggers and profilers the driver would load
- * libraries and write files wherever they say, also where another account can change them. Source:
- * docs/internals/driver-cache.md, "Limits and variables". */
-static const struct environment_variable always[] = {
-	{WORKER_MARKER, "1"},
-	{"CUDA_INJECTION64_PATH", NULL},
-	{"CUDA_ENABLE_USER_TRIGGERED_COREDUMP", NULL},
-	{"CUDA_ENABLE_COREDUMP_ON_EXCEPTION", NULL},
-	{"CUDA_COREDUMP_PIPE", NULL},
-	{"CUDA_COREDUMP_FILE", NULL},
-	{"CUDA_LOG_FILE", NULL},
+/* The driver's variables that a worker gets, beside those below. By others (CUDA_INJECTION64_PATH,
+ * CUDA_AMODEL_DLL, CUDBG_INJECTION_PATH, CUDA_COREDUMP_FILE …) the driver loads libraries and
+ * writes files, also where another account can change them. Source: docs/internals/driver-cache.md,
+ * "Limits and variables". */
+static const char *const passed[] = {
+	"CUDA_CACHE_DISABLE",
+	"CUDA_CACHE_MAXSIZE",
+	"CUDA_CACHE_PATH",
+	"CUDA_DEVICE_ORDER",
+	"CUDA_DISABLE_JIT",
+	"CUDA_DISABLE_PTX_JIT",
+	"CUDA_FORCE_JIT",
+	"CUDA_FORCE_PTX_JIT",
+	"CUDA_MODULE_LOADING",
+	"CUDA_VISIBLE_DEVICES",
+	"CUDA_HOME",
+	"CUDA_PATH",
+	MPS_FOLDER,
 };
 
 /* The further variables of a worker that compiles; the driver reads all of them once, in cuInit.
@@ -61,10 +72,38 @@ static const struct environment_variable compiling[] = {
 	{"CUDA_FORCE_JIT", NULL},    {"CUDA_DISABLE_PTX_JIT", NULL},   {"CUDA_DISABLE_JIT", NULL},
 };
 
-enum {
-	COUNT_ALWAYS = sizeof always / sizeof *always,
-	COUNT_COMPILING = sizeof compiling / sizeof *compiling
-};
+enum { COUNT_COMPILING = sizeof compiling / sizeof *compiling };
+
+static bool is_passed(const char *pair)
+{
+	if (!text_starts_fold(pair, "CUDA_") && !text_starts_fold(pair, "CUDBG_"))
+		return true;
+	for (size_t i = 0; i < sizeof passed / sizeof *passed; i++)
+		if (text_starts_fold(pair, passed[i]) && pair[strlen(passed[i])] == '=')
+			return true;
+	return false;
+}
+
+/* Returns whether MPS, if it runs, is root's or this account's. cuInit waits for the answer of
+ * whoever listens in the folder (/tmp/nvidia-mps unless the variable names another one), which any
+ * account can make. */
+static bool mps_is_ours(void)
+{
+	char *folder = os_env(MPS_FOLDER), *control;
+	bool is;
+
+	if (os_separator != '/') {
+		mem_free(folder);
+		return true;
+	}
+	if (!folder)
+		folder = mem_string("/tmp/nvidia-mps");
+	control = os_join(folder, "control");
+	is = os_is_ours(folder) && os_is_ours(control);
+	mem_free(control);
+	mem_free(folder);
+	return is;
+}
 
 char **environment_with(struct jw_error *err, const struct environment_variable *variables,
 						size_t variable_count)
@@ -97,12 +136,13 @@ char **environment_with(struct jw_error *err, const struct environment_variable 
 char **environment_for_worker(struct jw_error *err, const char *cache_dir, uint64_t limit_bytes,
 							  const char *task, bool background)
 {
-	struct environment_variable variables[COUNT_ALWAYS + COUNT_COMPILING + 4];
-	size_t count = COUNT_ALWAYS;
-	char limit[TEXT_SHORT];
+	struct environment_variable variables[COUNT_COMPILING + 6] = {{WORKER_MARKER, "1"},
+																  {TASK_VARIABLE, task}};
+	size_t count = 2, kept = 0;
+	char limit[TEXT_SHORT], **environment;
 
-	memcpy(variables, always, sizeof always);
-	variables[count++] = (struct environment_variable){TASK_VARIABLE, task};
+	if (!mps_is_ours()) /* no folder can have this path */
+		variables[count++] = (struct environment_variable){MPS_FOLDER, "/dev/null"};
 	if (cache_dir) {
 		(void)snprintf(limit, sizeof limit, "%llu", (unsigned long long)limit_bytes);
 		memcpy(variables + count, compiling, sizeof compiling);
@@ -111,7 +151,16 @@ char **environment_for_worker(struct jw_error *err, const char *cache_dir, uint6
 		variables[count++] = (struct environment_variable){"CUDA_CACHE_MAXSIZE", limit};
 		variables[count++] = (struct environment_variable){BACKGROUND, background ? "1" : NULL};
 	}
-	return environment_with(err, variables, count);
+	environment = environment_with(err, variables, count);
+	for (char **at = environment; at && *at; at++) {
+		if (is_passed(*at))
+			environment[kept++] = *at;
+		else
+			mem_free(*at);
+	}
+	if (environment)
+		environment[kept] = NULL;
+	return environment;
 }
 
 bool environment_is_background(void)

@@ -42,6 +42,9 @@ void os_trust_accounts(const char *list);
 /* Returns whether the path has such a part, if this process is the superuser's. Always false for
  * other accounts, and on Windows. */
 bool os_find_stranger(const char *path, struct os_stranger *ret_stranger);
+/* Returns whether the file, folder or link at the path is there and belongs to this account, the
+ * superuser, or an account that counts as the superuser. Always true on Windows. */
+bool os_is_ours(const char *path);
 /* Describes it: "/home/ann belongs to ann", "other accounts may write to /srv". Returns `text`. */
 enum { OS_STRANGER_TEXT = 4200 };
 const char *os_stranger_text(char text[OS_STRANGER_TEXT], const struct os_stranger *stranger);

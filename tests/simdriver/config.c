@@ -199,8 +199,8 @@ static void read_cache_variables(void)
 	sim.jit_disabled = env_on("CUDA_DISABLE_PTX_JIT") || env_on("CUDA_DISABLE_JIT");
 }
 
-/* The real driver loads a library, or writes files, where these name them; the simulated one says
- * so. */
+/* The real driver loads a library, writes files, or waits for a program, where these name them; the
+ * simulated one says so. */
 static void log_debug_variables(void)
 {
 	static const char *const names[] = {"CUDA_INJECTION64_PATH",
@@ -208,12 +208,15 @@ static void log_debug_variables(void)
 										"CUDA_ENABLE_COREDUMP_ON_EXCEPTION",
 										"CUDA_COREDUMP_PIPE",
 										"CUDA_COREDUMP_FILE",
-										"CUDA_LOG_FILE"};
+										"CUDA_LOG_FILE",
+										"CUDA_AMODEL_DLL",
+										"CUDBG_INJECTION_PATH",
+										"CUDA_MPS_PIPE_DIRECTORY"};
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		char *value = os_env(names[i]);
 
-		if (value)
+		if (value && strcmp(value, "/dev/null") != 0)
 			log_event("debug", "%s", names[i]);
 		free(value);
 	}

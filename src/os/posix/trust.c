@@ -319,6 +319,13 @@ bool os_find_stranger(const char *path, struct os_stranger *ret_stranger)
 	return ret_stranger->found;
 }
 
+bool os_is_ours(const char *path)
+{
+	struct stat stat;
+
+	return !lstat(path, &stat) && !is_other(stat.st_uid, geteuid());
+}
+
 const char *os_stranger_text(char text[OS_STRANGER_TEXT], const struct os_stranger *stranger)
 {
 	struct jw_account account = {0};
