@@ -95,6 +95,8 @@ static void reading_clear(struct reading *reading)
 
 /* ---- 2. Judge a container for each GPU. */
 
+enum { MAX_PTX = 1024, MAX_CUBIN = 4096 }; /* the sizes of what may be empty */
+
 static bool is_empty_ptx(struct devcode_view ptx)
 {
 	struct ptx_features features;
@@ -120,7 +122,6 @@ static bool is_empty_cubin(struct devcode_view cubin)
  * (libcufftw.so). */
 static bool is_empty(struct reading *reading, const struct devcode_container *container)
 {
-	enum { MAX_PTX = 1024, MAX_CUBIN = 4096 };
 	bool ptx = false;
 
 	for (size_t i = 0; i < container->entry_count; i++) {
@@ -142,6 +143,26 @@ static bool is_empty(struct reading *reading, const struct devcode_container *co
 			return false;
 	}
 	return true;
+}
+
+/* Returns whether the container has nothing but machine code, and none for some of its GPUs: the
+ * linker of a build makes such a cubin if no object has code for the GPU. */
+static bool is_hollow(struct reading *reading, const struct devcode_container *container)
+{
+	bool hollow = false;
+
+	for (size_t i = 0; i < container->entry_count; i++)
+		if (container->entries[i].kind != DEVCODE_KIND_CUBIN)
+			return false;
+	for (size_t i = 0; i < container->entry_count && !hollow; i++) {
+		const struct devcode_entry *entry = &container->entries[i];
+		struct devcode_view view;
+
+		hollow = !entry->damaged && entry->size_bytes <= MAX_CUBIN &&
+				 !devcode_payload(NULL, container, entry, &reading->scratch, &view) &&
+				 is_empty_cubin(view);
+	}
+	return hollow;
 }
 
 /* Returns whether the container is a PTX text of OptiX programs, which reach the driver's compiler
@@ -183,8 +204,9 @@ static bool same_judgements(const struct plan_judgement *a, const struct plan_ju
 {
 	for (size_t i = 0; i < count; i++)
 		if (a[i].verdict != b[i].verdict || a[i].reason != b[i].reason ||
-			a[i].entry != b[i].entry || a[i].tile != b[i].tile || a[i].kind != b[i].kind ||
-			a[i].needs.cuda != b[i].needs.cuda || a[i].error != b[i].error)
+			a[i].entry != b[i].entry || a[i].family != b[i].family || a[i].tile != b[i].tile ||
+			a[i].kind != b[i].kind || a[i].needs.cuda != b[i].needs.cuda ||
+			a[i].error != b[i].error)
 			return false;
 	return true;
 }
@@ -226,6 +248,7 @@ static int note_entries(struct jw_error *err, struct reading *reading,
 		noted.code = noted.code || entry->kind != DEVCODE_KIND_LTOIR;
 		noted.special = noted.special && target.suffix;
 		noted.sms |= decide_sm_bit(entry->target.sm);
+		noted.machine = noted.machine || entry->kind == DEVCODE_KIND_CUBIN;
 		noted.lto = noted.lto || entry->kind == DEVCODE_KIND_LTOIR;
 		if (!entry->baked) {
 			const uint32_t cuda = devcode_compiler(entry);
@@ -265,6 +288,8 @@ static int judge_container(struct jw_error *err, struct reading *reading,
 				   &texts_read, row);
 		if (!d && !optix)
 			noted->empty = is_empty(reading, container);
+		if (!d)
+			noted->hollow = is_hollow(reading, container);
 		/* An empty container lacks nothing for a program: code for other GPUs, or PTX of a newer
 		 * ISA or for a family of other GPUs. Damaged code and machine code of a newer CUDA make the
 		 * program fail all the same. */
@@ -292,6 +317,7 @@ static int judge_container(struct jw_error *err, struct reading *reading,
 			row->needs,
 			.pick = JUDGED_NO_PICK,
 			.code = noted->code && !(noted->empty && row->verdict == VERDICT_NOTHING),
+			.family = row->family,
 		};
 	}
 	*ret_count = rows * targets;
@@ -658,7 +684,10 @@ static void count_container(struct account *account, size_t index, enum devcode_
 											.in_file = is_loose_file(account->image),
 											.linked = linked,
 											.code = judged.code && !superseded,
+											.family = judged.family,
 											.lto = container->lto,
+											.machine = container->machine,
+											.hollow = container->hollow,
 											.special = container->special,
 											.sms = container->sms},
 					 1);

@@ -34,6 +34,21 @@ static void count_of_set(struct decide_counts *counts, const struct decide_piece
 	counts->set_native += is_native(piece) ? count : 0;
 }
 
+/* Counts a registered container that is for Maxwell and Pascal alone, or for later GPUs alone. */
+static void count_of_generation(struct decide_counts *counts, const struct decide_piece *piece,
+								bool lacking, size_t count)
+{
+	static const uint16_t sms[] = {50, 52, 53, 60, 61, 62};
+	uint64_t maxwell_pascal = 0;
+
+	for (size_t i = 0; i < sizeof sms / sizeof *sms; i++)
+		maxwell_pascal |= decide_sm_bit(sms[i]);
+	if (lacking && decide_is_several(piece->sms) && !(piece->sms & ~maxwell_pascal))
+		counts->former_lacking += count;
+	else if (is_native(piece) && !(piece->sms & maxwell_pascal))
+		counts->later_native += count;
+}
+
 /* Counts a container in the data, as one of those among which the library chooses. */
 static void count_of_data(struct decide_counts *counts, const struct decide_piece *piece,
 						  bool lacking, size_t count)
@@ -58,6 +73,7 @@ void decide_count(struct decide_counts *counts, const struct decide_piece *piece
 			   several = decide_is_several(piece->sms);
 	const uint32_t reason = (uint32_t)cannot << piece->reason;
 
+	counts->hollow = counts->hollow || (piece->linked && piece->hollow);
 	counts->prelinked += piece->linked && cubin ? count : 0;
 	counts->unlinked += piece->linked && !cubin ? count : 0;
 	counts->usable += piece->verdict < VERDICT_CANNOT ? count : 0;
@@ -75,16 +91,20 @@ void decide_count(struct decide_counts *counts, const struct decide_piece *piece
 		count_of_data(counts, piece, lacking, count);
 	if (input) {
 		counts->inputs += count;
+		counts->inputs_machine += piece->machine ? count : 0;
 		counts->inputs_lacking += lacking ? count : 0;
 		counts->inputs_refused += refused ? count : 0;
 	} else if (registered || several) {
 		counts->pieces += count;
 		counts->special += piece->special ? count : 0;
+		counts->for_family += piece->family ? count : 0;
 		counts->relinked += lacking && piece->linked ? count : 0;
 		counts->lacking += lacking && !piece->linked ? count : 0;
 		counts->special_lacking += lacking && !piece->linked && piece->special ? count : 0;
 		if (registered && !several && !piece->special && !piece->linked)
 			count_of_set(counts, piece, lacking, count);
+		if (registered && !piece->linked && !piece->special)
+			count_of_generation(counts, piece, lacking, count);
 		if (registered && fails_start(piece->reason, counts->loading)) {
 			counts->refused += refused ? count : 0;
 		} else if (refused) {
@@ -143,7 +163,8 @@ struct decided decide_counted(const struct decide_counts *counts)
 	struct decided decided = {.pieces = counts->pieces,
 							  .lacking = counts->lacking,
 							  .too_new = counts->refused + counts->late_refused,
-							  .special = counts->special == counts->pieces};
+							  .special = counts->special == counts->pieces,
+							  .for_family = counts->for_family != 0};
 	/* The CUDA runtime links on a GPU for which a linked container has no cubin. */
 	const bool links = counts->unlinked != 0,
 			   linkable = counts->inputs && !counts->inputs_lacking && !counts->inputs_refused,
@@ -169,8 +190,9 @@ struct decided decide_counted(const struct decide_counts *counts)
 	decided.pieces -= others;
 	decided.lacking -= others;
 	/* The linker of a build only warns about an object without code for its GPU, and leaves it out:
-	 * its result has none of that object's kernels, or none at all. */
-	if (!links && counts->prelinked && !counts->lto) {
+	 * its result has none of that object's kernels, or none at all. It links machine code, so
+	 * inputs without any lost theirs after the link (TensorFlow, from 2.12 to 2.20). */
+	if (!links && counts->prelinked && !counts->lto && (counts->inputs_machine || counts->hollow)) {
 		decided.pieces += counts->inputs_lacking;
 		decided.lacking += counts->inputs_lacking + (skipped ? counts->prelinked : 0);
 	}
@@ -202,6 +224,14 @@ struct decided decide_counted(const struct decide_counts *counts)
 		refuse(&decided, counts->other_reasons, counts->other_needs);
 	} else {
 		decided.fate = alone ? DECIDE_RUNS : DECIDE_NO_CODE;
+	}
+	/* The library has kernels of its own for later GPUs, this one included: those for Maxwell and
+	 * Pascal are for these GPUs (cuBLAS). Such kernels of a build that lacks this GPU would be more
+	 * than those that NVIDIA's libraries in it have for the GPU. */
+	if (decided.fate == DECIDE_RUNS && counts->later_native >= DECIDE_SET &&
+		counts->former_lacking <= counts->later_native) {
+		decided.pieces -= counts->former_lacking;
+		decided.lacking -= counts->former_lacking;
 	}
 	decided.family_alone = decided.lacking && decided.lacking == special_lacking && !alone;
 	decided.pieces += alone;
@@ -275,11 +305,13 @@ void decide_library(const struct decide_facts *facts, struct jw_target device,
 			relocatable = relocatable || fact->relocatable;
 			counted.lto = counted.lto || fact->kind == DEVCODE_KIND_LTOIR;
 			counted.code = counted.code || fact->kind != DEVCODE_KIND_LTOIR;
+			counted.machine = counted.machine || fact->kind == DEVCODE_KIND_CUBIN;
 			counted.special =
 				counted.special && (fact->text.sm ? fact->text.suffix : fact->target.suffix);
 			counted.sms |= decide_sm_bit(fact->target.sm);
 		}
 		judged = plan_judge(&container, texts, relocatable, device, driver);
+		counted.hollow = piece->empty;
 		if (piece->empty && (judged.verdict == VERDICT_NOTHING || judged.reason == REASON_TOO_NEW ||
 							 judged.reason == REASON_EXCLUSIVE)) {
 			judged = (struct plan_judgement){.verdict = VERDICT_NOTHING};
@@ -293,6 +325,7 @@ void decide_library(const struct decide_facts *facts, struct jw_target device,
 				.reason = REASON_RUNTIME,
 				.needs = gpu_newer_driver(gpu_cuda_driver(needed), judged.needs)};
 		counted.verdict = judged.verdict;
+		counted.family = judged.family;
 		counted.reason = judged.reason;
 		counted.needs = judged.needs;
 		decide_count(&counts, &counted, piece->containers);
@@ -322,7 +355,8 @@ void decide_library(const struct decide_facts *facts, struct jw_target device,
 /* The members with one number in decide_member: of its variants, folder or package. */
 struct together {
 	bool runs;
-	size_t most; /* the number of pieces in the largest library; variants count as one */
+	bool for_family; /* a library that runs has machine code for the GPU's family alone */
+	size_t most;     /* the number of pieces in the largest library; variants count as one */
 	bool most_fails;
 };
 
@@ -343,6 +377,7 @@ void decide_packages(struct decide_member *members, size_t count, size_t numbers
 		variants[members[i].variants].runs |= runs;
 		folders[members[i].folder].runs |= runs;
 		packages[members[i].package].runs |= runs;
+		packages[members[i].package].for_family |= runs && members[i].decided.for_family;
 	}
 	for (size_t i = 0; i < count; i++) {
 		const struct decided *decided = &members[i].decided;
@@ -366,11 +401,12 @@ void decide_packages(struct decide_member *members, size_t count, size_t numbers
 
 		member->part = DECIDE_GOOD;
 		if (fails(decided))
-			member->part = variants[member->variants].runs                    ? DECIDE_VARIANT
-						   : decided->fate == DECIDE_REFUSED && !optional     ? DECIDE_FAILS
-						   : package->runs && !package->most_fails            ? DECIDE_PART
-						   : decided->special && folders[member->folder].runs ? DECIDE_PART
-																			  : DECIDE_FAILS;
+			member->part = variants[member->variants].runs                        ? DECIDE_VARIANT
+						   : decided->fate == DECIDE_REFUSED && !optional         ? DECIDE_FAILS
+						   : package->runs && !package->most_fails                ? DECIDE_PART
+						   : decided->fate == DECIDE_LACKS && package->for_family ? DECIDE_PART
+						   : decided->special && folders[member->folder].runs     ? DECIDE_PART
+																				  : DECIDE_FAILS;
 		else if (decided->fate == DECIDE_RUNS && (decided->lacking || decided->too_new))
 			member->part = DECIDE_PART;
 	}

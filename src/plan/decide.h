@@ -15,6 +15,8 @@
  *    that it does not know. With an older one it fails with all that the driver refuses, and if the
  *    runtime must link and cannot: some inputs have code for the GPU and others have none, or the
  *    file no longer has the inputs.
+ *    A linked container with machine code for the GPU, none of it empty, is whole if its inputs
+ *    have PTX alone: a build links machine code, so that of the inputs was removed afterwards.
  * 2. The runtime skips a linked container if neither it nor any of its inputs has code for the GPU.
  *    That is one piece without code.
  * 3. A library fails if more than half of its pieces have no code for the GPU or need a newer
@@ -31,12 +33,16 @@
  *    Registered containers for one architecture each are such a set, too, if they have three
  *    different ones, or two and three containers with machine code for the GPU: if other code of
  *    the library runs, they are for other GPUs (cuDNN's engines).
+ *    So are registered containers for Maxwell and Pascal alone, if the library runs, and has at
+ *    least as many with machine code for the GPU that are for later GPUs alone (cuBLAS).
  * 5. A program loads one of several variants (fate_variants): none fails if one runs.
  * 6. A package fails if one of its libraries makes a start fail, if none runs, or if the one with
- *    the most pieces fails. Other libraries are optional: a part of the package fails. So is a
- *    library of another package that auditwheel or delvewheel has copied into the wheel, even if
- *    the driver refuses its code: torch 2.5 has libcusparseLt with more pieces than its own
- *    libraries, and with PTX that driver 550 refuses on a GTX 10. */
+ *    the most pieces fails. Other libraries are optional: a part of the package fails. So is one
+ *    without code for the GPU if another one has machine code for the GPU's family alone ('a',
+ * 'f'): the package was built for this GPU (sglang-kernel, whose largest library is FlashAttention
+ * 3, on an RTX 50). So is a library of another package that auditwheel or delvewheel has copied
+ * into the wheel, even if the driver refuses its code: torch 2.5 has libcusparseLt with more pieces
+ * than its own libraries, and with PTX that driver 550 refuses on a GTX 10. */
 #pragma once
 
 #include <stdbool.h>
@@ -65,6 +71,7 @@ struct decided {
 	size_t pieces, lacking, too_new;
 	bool special;      /* all of them are only for the GPUs of a family ('a', 'f') */
 	bool family_alone; /* everything that this GPU cannot use is for a family */
+	bool for_family;   /* it has machine code for the GPU's family alone, which runs */
 	/* with DECIDE_REFUSED, none if inputs of a link have no code; else of `too_new` */
 	enum plan_reason reason;
 	bool by_share; /* the share of pieces decides, not the start */
@@ -113,6 +120,9 @@ struct decide_piece {
 	bool linked;
 	bool code;    /* it has something that a program can use */
 	bool lto;     /* LTO-IR, which only the linker of the build compiles */
+	bool hollow;  /* it has machine code alone, and for some of its GPUs none */
+	bool machine; /* it has machine code, for whatever GPU */
+	bool family;  /* as in plan_judgement */
 	bool special; /* only for the GPUs of a family */
 	uint64_t sms; /* a bit for each architecture (decide_sm_bit) */
 };
@@ -136,6 +146,7 @@ static inline bool decide_is_several(uint64_t sms)
 struct decide_counts {
 	enum loading loading; /* how registered code is loaded */
 	size_t pieces, lacking, special, special_lacking;
+	size_t for_family;   /* those of them with machine code for the GPU's family alone */
 	size_t refused;      /* containers that make the start fail */
 	size_t late_refused; /* containers, in the data or registered, that make only the programs
 							 that use them fail */
@@ -144,6 +155,9 @@ struct decide_counts {
 	 * ones. */
 	size_t set_lacking, set_native;
 	uint64_t set_sms;
+	/* Registered containers for Maxwell and Pascal alone that the GPU cannot use, without those of
+	 * a set; and those with machine code for the GPU that are for later GPUs alone. */
+	size_t former_lacking, later_native;
 	uint64_t alone_sms; /* the architectures of containers in the data for one architecture each */
 	/* All containers in the data: the architectures of one; whether others are for other ones;
 	 * those with machine code for the GPU; and those for several architectures without code for it.
@@ -153,7 +167,9 @@ struct decide_counts {
 	size_t data_native, data_lacking, data_special_lacking;
 	/* Linked containers: without code, with a cubin, without one. */
 	size_t relinked, prelinked, unlinked;
+	bool hollow; /* a linked one is hollow */
 	size_t inputs, inputs_lacking, inputs_refused;
+	size_t inputs_machine; /* inputs with machine code, for whatever GPUs */
 	bool lto;
 	uint32_t reasons, late_reasons; /* a bit for each reason */
 	struct jw_driver needs, late_needs;

@@ -26,7 +26,8 @@ struct judged_verdict {
 	/* The number in struct picks of the PTX that the driver would compile; JUDGED_NO_PICK if there
 	 * is nothing to compile. */
 	uint32_t pick;
-	bool code; /* there is something that a program could miss */
+	bool code;   /* there is something that a program could miss */
+	bool family; /* as in plan_judgement */
 };
 #define JUDGED_NO_PICK UINT32_MAX
 
@@ -42,9 +43,11 @@ struct judged_container {
 	bool code;                         /* contains something that a driver may load */
 	bool special;                      /* it is only for GPUs of a family ('a', 'f') */
 	bool empty;                        /* no program can use it */
+	bool hollow;                       /* machine code alone, and for some of its GPUs none */
 	uint32_t form;                     /* a number in judged.forms */
 	uint64_t sms;                      /* a bit for each architecture (decide_sm_bit) */
 	bool lto;                          /* contains LTO-IR */
+	bool machine;                      /* contains machine code, for whatever GPU */
 	uint64_t kernels;                  /* for a text, ptx_text_kernels; else 0 */
 	/* The newest CUDA version that wrote some of it, without bake; 0 if unknown. */
 	uint32_t compiler;

@@ -220,6 +220,7 @@ struct plan_judgement plan_judge(const struct devcode_container *container,
 							: gpu_sass_fit(entry->target, device) == GPU_FIT_EXACT
 								? VERDICT_NATIVE
 								: VERDICT_COMPATIBLE;
+		judgement.family = judgement.verdict != VERDICT_CANNOT && entry->target.suffix;
 		if (judgement.reason == REASON_ZSTD || judgement.reason == REASON_NEWER_CODE)
 			judgement.needs = gpu_cuda_driver(entry->first_cuda);
 		if (judgement.reason == REASON_ZSTD)

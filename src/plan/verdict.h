@@ -54,6 +54,7 @@ struct plan_judgement {
 	enum plan_reason reason; /* with VERDICT_CANNOT: why the chosen entry is unusable */
 	uint16_t error;          /* with VERDICT_CANNOT: the driver's error, CUDA_ERROR_… */
 	uint32_t kind; /* with VERDICT_UNKNOWN and REASON_KIND: the kind of the entry that decides */
+	bool family;   /* the driver loads machine code for the GPU's family alone ('a', 'f') */
 	bool tile; /* the driver compiles the container's Tile IR, or may do so instead of its PTX */
 	struct jw_driver needs; /* the first driver that is new enough; zeros if its age is not the
 							   reason, or no known driver is new enough */

@@ -342,6 +342,90 @@ static const struct {
 	 9,
 	 0,
 	 0},
+	{"faiss-gpu 1.7.2 on a V100: cuBLAS has sets for Maxwell and Pascal, and for Volta",
+	 {70, 0},
+	 {13000, {580, 65, 6}},
+	 {{44, 'r', {CUBIN(50), CUBIN(60), CUBIN(70), PTX(75, 0, 6, 3)}},
+	  {9, 'r', {CUBIN(50), CUBIN(60), CUBIN(61)}},
+	  {11, 'r', {CUBIN(70)}},
+	  {4, 'r', {CUBIN(75)}}},
+	 DECIDE_RUNS,
+	 REASON_NONE,
+	 55,
+	 0,
+	 0,
+	 0},
+	{"on an A100, for which it has no set, cuBLAS ends with error 13",
+	 {80, 0},
+	 {13000, {580, 65, 6}},
+	 {{44, 'r', {CUBIN(50), CUBIN(60), CUBIN(70), PTX(75, 0, 6, 3)}},
+	  {9, 'r', {CUBIN(50), CUBIN(60), CUBIN(61)}},
+	  {11, 'r', {CUBIN(70)}},
+	  {4, 'r', {CUBIN(75)}}},
+	 DECIDE_RUNS,
+	 REASON_NONE,
+	 68,
+	 24,
+	 0,
+	 0},
+	{"more kernels for Pascal than cuBLAS has for Volta are the library's own",
+	 {70, 0},
+	 {13000, {580, 65, 6}},
+	 {{44, 'r', {CUBIN(50), CUBIN(60), CUBIN(70), PTX(75, 0, 6, 3)}},
+	  {12, 'r', {CUBIN(60), CUBIN(61)}},
+	  {11, 'r', {CUBIN(70)}}},
+	 DECIDE_RUNS,
+	 REASON_NONE,
+	 67,
+	 12,
+	 0,
+	 0},
+	{"so are kernels for Pascal and Turing, beside those of cuBLAS for Ampere",
+	 {80, 0},
+	 {13000, {580, 65, 6}},
+	 {{44, 'r', {CUBIN(50), CUBIN(60), CUBIN(70), PTX(75, 0, 6, 3)}},
+	  {9, 'r', {CUBIN(60), CUBIN(61), CUBIN(75)}},
+	  {30, 'r', {CUBIN(80)}}},
+	 DECIDE_RUNS,
+	 REASON_NONE,
+	 83,
+	 9,
+	 0,
+	 0},
+	{"a set for Volta saves no library whose own kernels lack it",
+	 {70, 0},
+	 {13000, {580, 65, 6}},
+	 {{9, 'r', {CUBIN(50), CUBIN(60)}}, {9, 'r', {CUBIN(80), CUBIN(90)}}, {9, 'r', {CUBIN(70)}}},
+	 DECIDE_LACKS,
+	 REASON_NONE,
+	 27,
+	 18,
+	 0,
+	 0},
+	{"TensorFlow 2.19.1 on an RTX 40: the inputs lost their machine code after the link",
+	 {89, 0},
+	 {13000, {580, 65, 6}},
+	 {{277, 'r', {CUBIN(60), CUBIN(80), CUBIN(89), PTX(90, 0, 8, 3)}},
+	  {1, 'l', {CUBIN(60), CUBIN(80), CUBIN(89), CUBIN(90)}},
+	  {113, 'i', {PTX(90, 0, 8, 3)}}},
+	 DECIDE_RUNS,
+	 REASON_NONE,
+	 278,
+	 0,
+	 0,
+	 0},
+	{"inputs without code for a GPU for which the build links",
+	 {75, 0},
+	 {13000, {580, 65, 6}},
+	 {{10, 'r', {CUBIN(75), CUBIN(80)}},
+	  {1, 'l', {CUBIN(75), CUBIN(80)}},
+	  {3, 'i', {CUBIN(80), PTX(80, 0, 8, 0)}}},
+	 DECIDE_RUNS,
+	 REASON_NONE,
+	 14,
+	 4,
+	 0,
+	 0},
 	{"what the runtime registers must load at the start",
 	 {86, 0},
 	 {12040, {550, 163, 1}},
@@ -430,37 +514,50 @@ static const struct {
 	struct {
 		enum decide_fate fate;
 		size_t pieces, lacking;
-		bool special, same_variant, other_package, bundled;
+		bool special, same_variant, other_package, bundled, for_family;
 	} libraries[2];
 	const char *parts;
 } packages[] = {
-	{"both run", {{DECIDE_RUNS, 9, 0, 0, 0, 0, 0}, {DECIDE_RUNS, 9, 0, 0, 0, 0, 0}}, "gg"},
+	{"both run", {{DECIDE_RUNS, 9, 0, 0, 0, 0, 0, 0}, {DECIDE_RUNS, 9, 0, 0, 0, 0, 0, 0}}, "gg"},
 	{"torch 2.11 on an RTX 20: linalg is optional",
-	 {{DECIDE_RUNS, 300, 0, 0, 0, 0, 0}, {DECIDE_LACKS, 33, 33, 0, 0, 0, 0}},
+	 {{DECIDE_RUNS, 300, 0, 0, 0, 0, 0, 0}, {DECIDE_LACKS, 33, 33, 0, 0, 0, 0, 0}},
 	 "gp"},
 	{"the core lacks code",
-	 {{DECIDE_LACKS, 300, 290, 0, 0, 0, 0}, {DECIDE_RUNS, 33, 0, 0, 0, 0, 0}},
+	 {{DECIDE_LACKS, 300, 290, 0, 0, 0, 0, 0}, {DECIDE_RUNS, 33, 0, 0, 0, 0, 0, 0}},
 	 "fg"},
-	{"nothing runs", {{DECIDE_LACKS, 3, 3, 0, 0, 0, 0}, {DECIDE_LACKS, 2, 2, 0, 0, 0, 0}}, "ff"},
-	{"of two packages", {{DECIDE_RUNS, 9, 0, 0, 0, 0, 0}, {DECIDE_LACKS, 3, 3, 0, 0, 1, 0}}, "gf"},
-	{"a variant", {{DECIDE_RUNS, 1, 0, 0, 1, 0, 0}, {DECIDE_LACKS, 1, 1, 0, 1, 0, 0}}, "gv"},
+	{"nothing runs",
+	 {{DECIDE_LACKS, 3, 3, 0, 0, 0, 0, 0}, {DECIDE_LACKS, 2, 2, 0, 0, 0, 0, 0}},
+	 "ff"},
+	{"of two packages",
+	 {{DECIDE_RUNS, 9, 0, 0, 0, 0, 0, 0}, {DECIDE_LACKS, 3, 3, 0, 0, 1, 0, 0}},
+	 "gf"},
+	{"a variant", {{DECIDE_RUNS, 1, 0, 0, 1, 0, 0, 0}, {DECIDE_LACKS, 1, 1, 0, 1, 0, 0, 0}}, "gv"},
 	{"a variant that needs a newer driver",
-	 {{DECIDE_RUNS, 1, 0, 0, 1, 0, 0}, {DECIDE_REFUSED, 1, 0, 0, 1, 0, 0}},
+	 {{DECIDE_RUNS, 1, 0, 0, 1, 0, 0, 0}, {DECIDE_REFUSED, 1, 0, 0, 1, 0, 0, 0}},
 	 "gv"},
 	{"a start that fails",
-	 {{DECIDE_RUNS, 9, 0, 0, 0, 0, 0}, {DECIDE_REFUSED, 1, 0, 0, 0, 0, 0}},
+	 {{DECIDE_RUNS, 9, 0, 0, 0, 0, 0, 0}, {DECIDE_REFUSED, 1, 0, 0, 0, 0, 0, 0}},
 	 "gf"},
 	{"FlashAttention 3, with more pieces than the core",
-	 {{DECIDE_RUNS, 118, 56, 0, 0, 0, 0}, {DECIDE_LACKS, 192, 192, 1, 0, 0, 0}},
+	 {{DECIDE_RUNS, 118, 56, 0, 0, 0, 0, 0}, {DECIDE_LACKS, 192, 192, 1, 0, 0, 0, 0}},
 	 "pp"},
 	{"torch 2.5 on a GTX 10: libcusparseLt is another package's",
-	 {{DECIDE_RUNS, 340, 0, 0, 0, 0, 0}, {DECIDE_REFUSED, 2513, 0, 0, 0, 0, 1}},
+	 {{DECIDE_RUNS, 340, 0, 0, 0, 0, 0, 0}, {DECIDE_REFUSED, 2513, 0, 0, 0, 0, 1, 0}},
 	 "gp"},
 	{"nothing but another package's library",
-	 {{DECIDE_REFUSED, 9, 0, 0, 0, 0, 1}, {DECIDE_NO_CODE, 0, 0, 0, 0, 0, 0}},
+	 {{DECIDE_REFUSED, 9, 0, 0, 0, 0, 1, 0}, {DECIDE_NO_CODE, 0, 0, 0, 0, 0, 0, 0}},
 	 "fg"},
+	{"sglang-kernel on an RTX 50: FlashAttention 3 is for other GPUs, and the rest for this one",
+	 {{DECIDE_RUNS, 35, 0, 0, 0, 0, 0, 1}, {DECIDE_LACKS, 372, 372, 0, 0, 0, 0, 0}},
+	 "gp"},
+	{"a library for this GPU that fails saves no other",
+	 {{DECIDE_LACKS, 35, 30, 0, 0, 0, 0, 1}, {DECIDE_LACKS, 372, 372, 0, 0, 0, 0, 0}},
+	 "ff"},
+	{"nor does one that runs save a library that the driver refuses",
+	 {{DECIDE_RUNS, 35, 0, 0, 0, 0, 0, 1}, {DECIDE_REFUSED, 372, 0, 0, 0, 0, 0, 0}},
+	 "gf"},
 	{"kernels for a family alone, and nothing else",
-	 {{DECIDE_LACKS, 5, 5, 1, 0, 0, 0}, {DECIDE_NO_CODE, 0, 0, 0, 0, 0, 0}},
+	 {{DECIDE_LACKS, 5, 5, 1, 0, 0, 0, 0}, {DECIDE_NO_CODE, 0, 0, 0, 0, 0, 0, 0}},
 	 "fg"},
 };
 
@@ -475,7 +572,8 @@ TEST(what_runs_of_a_package)
 				.decided = {.fate = packages[i].libraries[k].fate,
 							.pieces = packages[i].libraries[k].pieces,
 							.lacking = packages[i].libraries[k].lacking,
-							.special = packages[i].libraries[k].special},
+							.special = packages[i].libraries[k].special,
+							.for_family = packages[i].libraries[k].for_family},
 				.package = packages[i].libraries[k].other_package,
 				.variants = packages[i].libraries[k].same_variant ? 0 : 2 + k,
 				.folder = packages[i].libraries[k].other_package,
@@ -486,6 +584,29 @@ TEST(what_runs_of_a_package)
 			got[k] = "gvpf"[members[k].part];
 		if (strcmp(got, packages[i].parts) != 0)
 			fail_msg("%s: %s, not %s", packages[i].name, got, packages[i].parts);
+	}
+}
+
+/* sm_120a runs on an RTX 50 alone, sm_120 on others of its family, too. */
+TEST(code_for_the_familys_gpus_alone_is_known)
+{
+	static const struct {
+		struct jw_target target;
+		bool for_family;
+	} cases[] = {{{120, 'a'}, true}, {{120, 'f'}, true}, {{120, 0}, false}, {{90, 'a'}, false}};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct jw_piece_entry entries[] = {
+			{.kind = DEVCODE_KIND_CUBIN, .target = {80, 0}},
+			{.kind = DEVCODE_KIND_CUBIN, .target = cases[i].target}};
+		const struct jw_piece piece = {
+			.containers = 1, .role = DEVCODE_REGISTERED, .entries = entries, .entry_count = 2};
+		const struct decide_facts facts = {.pieces = &piece, .piece_count = 1, .library = true};
+		struct decided got;
+
+		decide_library(&facts, (struct jw_target){120, 0}, &(struct jw_driver){13000, {580, 0, 0}},
+					   &got, NULL, NULL);
+		assert_int_equal(got.for_family, cases[i].for_family);
 	}
 }
 

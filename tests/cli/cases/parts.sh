@@ -27,6 +27,14 @@ open("stripped.so", "wb").write(fatbin.library(one(cubin(70, 101)), objects=[]))
 open("stripped-12.so", "wb").write(fatbin.library(one(cubin(70)), one(cubin(80)), one(cubin(80)), objects=[]))
 # As in XGBoost 1.7.6, both the linked code and its inputs lack the GPU.
 open("linked.so", "wb").write(fatbin.library(one(cubin(80)), objects=[one(cubin(80)), one(cubin(80))]))
+# As in TensorFlow 2.19, the inputs of the link have lost their machine code; in another library, none was for sm_75.
+open("pruned.so", "wb").write(fatbin.library(one(cubin(75), cubin(80)), one(cubin(75)), one(cubin(75)), objects=[one(ptx(80))] * 2))
+open("unpruned.so", "wb").write(fatbin.library(one(cubin(75), cubin(80)), one(cubin(75)), one(cubin(75)), objects=[one(cubin(80))]))
+# Here PTX alone was linked, and the result for sm_75 is empty.
+hollow = one(fatbin.entry(fatbin.CUBIN, 75, fatbin.old_cubin(75)), cubin(80))
+open("hollow.so", "wb").write(fatbin.library(hollow, one(cubin(75)), one(cubin(75)), objects=[one(ptx(80))]))
+# As in faiss-gpu 1.7.2, cuBLAS has sets for Pascal, Volta and Turing.
+open("sets.so", "wb").write(fatbin.library(*[one(cubin(60), cubin(70), ptx(75))] * 6, *[one(cubin(60), cubin(61))] * 2, *[one(cubin(70))] * 3))
 # As in jaxlib's wheels, each container has its architectures in another order.
 texts = [(52, b"", b"8.0"), (90, b"a", b"8.0"), (75, b"", b"7.5")]
 open("orders.so", "wb").write(fatbin.library(*[one(*[cubin(sm) for sm in sms], *[ptx(*text) for text in texts[at:] + texts[:at]])
@@ -64,6 +72,21 @@ json 'd["totals"][0]["verdict"] == "fails" and "error 200" in d["totals"][0]["re
 run 0 scan --target sm_86 --driver 550.163.01 stripped-12.so
 out_has "1 of 3 pieces has no code for this GPU: programs that use this piece fail"
 run 2 scan --target sm_90 --driver 550.163.01 linked.so # the file has nothing else
+
+run 0 scan --target sm_75 --driver 550.163.01 pruned.so
+out_lacks "no code"
+run 0 check --target sm_75 --driver 550.163.01 pruned.so
+err_lacks "no code"
+for file in unpruned.so hollow.so; do
+	run 0 scan --target sm_75 --driver 550.163.01 $file
+	out_has "2 of 4 pieces have no code for this GPU"
+done
+for gpu in sm_70 sm_75; do
+	run 0 scan --target $gpu --driver 550.163.01 sets.so
+	out_lacks "no code"
+done
+run 0 scan --target sm_86 --driver 550.163.01 sets.so
+out_has "5 of 11 pieces have no code for this GPU"
 
 # The document also lists GPUs that the driver does not run.
 run 2 scan --json --target sm_86,sm_120 --driver 550.163.01 k80.so
