@@ -33,7 +33,7 @@ static int run_ptxas(struct jw_error *err, const char *const *arguments, const c
 {
 	if (compiler_check_trust(err, arguments[0]))
 		return -1;
-	return os_run(err, arguments, output, NULL, ret_ended);
+	return os_run(err, arguments, NULL, output, NULL, ret_ended);
 }
 
 int ptxas_version(struct jw_error *err, const char *program, uint32_t *ret_cuda)

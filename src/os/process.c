@@ -14,7 +14,6 @@
 
 enum {
 	POLL_MS = 50,
-	MAX_ARGUMENTS = 260,
 	MAX_DEPTH = 8,
 	POLLS_PER_SIZE = 5 /* the size is summed at every fifth poll */
 };
@@ -106,6 +105,7 @@ static int start_asking(struct jw_error *err, struct asking *asking)
 	const struct os_spawn how = {
 		.program = question->arguments[0],
 		.arguments = question->arguments,
+		.environment = question->environment,
 		.folder = question->folder,
 		.streams = {{.flags = UV_CREATE_PIPE | UV_READABLE_PIPE,
 					 .data.stream = (uv_stream_t *)&asking->in},
@@ -163,7 +163,7 @@ static int os_ask_program(struct jw_error *err, const struct os_question *questi
 
 /* "NAME=VALUE" of the variables that a program gets. */
 struct pairs {
-	char *items[64];
+	char *items[64]; /* the last one is always NULL */
 	size_t count;
 };
 
@@ -251,7 +251,7 @@ static void free_pairs(struct pairs *pairs)
 
 static void add_pairs(const char *const *names, struct pairs *pairs)
 {
-	for (; *names && pairs->count < sizeof pairs->items / sizeof *pairs->items; names++) {
+	for (; *names && pairs->count + 1 < sizeof pairs->items / sizeof *pairs->items; names++) {
 		struct buf left_out = BUF_MAX(1 << 20);
 		char *value = os_env(*names), *safe = value ? safe_value(*names, value, &left_out) : NULL;
 
@@ -289,46 +289,38 @@ static const char *const usual[] = {"HOME",
 									"XDG_RUNTIME_DIR",
 									NULL};
 
-/* Returns the arguments with which a found program is started; if they differ, they are written
- * into `room`. `variables`: those of os_helper; the caller frees the items of `pairs`. */
-static int start_safely(struct jw_error *err, const char *const *arguments,
-						const char *const *variables, const char *room[MAX_ARGUMENTS],
-						const char *const **ret_arguments, struct pairs *pairs)
+/* Root's variables are no arguments of another program (“env -i”), because every account can read
+ * the arguments of all processes, and an address may hold a password. `variables`: those of
+ * os_helper. Sets *ret_environment to NULL if the program gets this process's variables. The caller
+ * frees the items of `pairs`. */
+static int start_safely(struct jw_error *err, const char *program, const char *const *variables,
+						struct pairs *pairs, char ***ret_environment)
 {
 	struct jw_error why = {0};
-	size_t count = 0;
 
-	*ret_arguments = arguments;
-	if (os_check_trusted(&why, *arguments))
-		return error_set(err, JW_ERR_UNSUPPORTED, "%s is not run as root (%s)", *arguments,
+	*ret_environment = NULL;
+	if (os_check_trusted(&why, program))
+		return error_set(err, JW_ERR_UNSUPPORTED, "%s is not run as root (%s)", program,
 						 why.message);
 	if (!os_is_superuser() || os_separator != '/')
 		return 0;
-	room[count++] = "/usr/bin/env";
-	room[count++] = "-i";
-	room[count++] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin";
+	pairs->items[pairs->count++] = mem_string("PATH=/usr/sbin:/usr/bin:/sbin:/bin");
 	add_pairs(variables ? variables : usual, pairs);
-	for (size_t i = 0; i < pairs->count; i++)
-		room[count++] = pairs->items[i];
-	for (; *arguments && count + 1 < MAX_ARGUMENTS; arguments++)
-		room[count++] = *arguments;
-	room[count] = NULL;
-	*ret_arguments = room;
+	*ret_environment = pairs->items;
 	return 0;
 }
 
 int os_ask_found_program(struct jw_error *err, const struct os_question *question, int *ret_status)
 {
-	const char *room[MAX_ARGUMENTS];
 	struct os_question safely = *question;
-	char *here = NULL;
 	struct pairs pairs = {.count = 0};
+	char *here = NULL;
 	int result;
 
-	if (start_safely(err, question->arguments, NULL, room, &safely.arguments, &pairs))
+	if (start_safely(err, *question->arguments, NULL, &pairs, &safely.environment))
 		return -1;
 	safely.folder = NULL;
-	if (safely.arguments == room &&
+	if (safely.environment &&
 		(os_real_path(NULL, ".", &here) || os_check_private(NULL, here, 0, true)))
 		safely.folder = "/";
 	mem_free(here);
@@ -337,18 +329,24 @@ int os_ask_found_program(struct jw_error *err, const struct os_question *questio
 	return result;
 }
 
+static int run_safely(struct jw_error *err, const char *const *arguments,
+					  const char *const *variables, const char *output,
+					  const struct os_watch *watch, struct os_ended *ret_ended)
+{
+	struct pairs pairs = {.count = 0};
+	char **environment;
+	const int result = start_safely(err, *arguments, variables, &pairs, &environment)
+						   ? -1
+						   : os_run(err, arguments, environment, output, watch, ret_ended);
+
+	free_pairs(&pairs);
+	return result;
+}
+
 int os_run_found_program(struct jw_error *err, const char *const *arguments, const char *output,
 						 struct os_ended *ret_ended)
 {
-	const char *room[MAX_ARGUMENTS];
-	struct pairs pairs = {.count = 0};
-	int result;
-
-	if (start_safely(err, arguments, NULL, room, &arguments, &pairs))
-		return -1;
-	result = os_run(err, arguments, output, NULL, ret_ended);
-	free_pairs(&pairs);
-	return result;
+	return run_safely(err, arguments, NULL, output, NULL, ret_ended);
 }
 
 struct watched {
@@ -430,17 +428,12 @@ int os_run_helper(struct jw_error *err, const char *const *arguments, const char
 {
 	struct watched watched = {.helper = helper, .output = output, .begun_ns = os_monotonic_ns()};
 	const struct os_watch watch = {watch_child, &watched};
-	const char *room[MAX_ARGUMENTS];
-	struct pairs pairs = {.count = 0};
-	int result = start_safely(err, arguments, helper->variables, room, &arguments, &pairs)
-					 ? -1
-					 : os_run(err, arguments, output, &watch, ret_ended);
+	const int result = run_safely(err, arguments, helper->variables, output, &watch, ret_ended);
 
 	if (helper->patience) {
 		helper->patience->waited_ns += os_monotonic_ns() - watched.begun_ns;
 		helper->patience->bytes += watched.most_bytes;
 	}
-	free_pairs(&pairs);
 
 	/* Ctrl-C reaches both processes, and either may notice it first. */
 	return result || cancel_check(err, helper->cancel) ? -1 : 0;

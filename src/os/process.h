@@ -23,11 +23,13 @@ struct os_watch {
 };
 
 /* Runs a program and waits for its end. `arguments` ends with NULL; the first one is the program's
- * path (on Windows an absolute one); PATH is not searched. The program has no standard input; its
- * stdout and stderr go to the new file `output`. It is killed when this process ends, however that
- * happens. `watch` may be NULL. -1 if it cannot be started, or if `look` has ended it. */
-int os_run(struct jw_error *err, const char *const *arguments, const char *output,
-		   const struct os_watch *watch, struct os_ended *ret_ended);
+ * path (on Windows an absolute one); PATH is not searched. `environment` ends with NULL, too; if it
+ * is NULL, the program gets this process's variables, as it always does on Windows. The program has
+ * no standard input; its stdout and stderr go to the new file `output`. It is killed when this
+ * process ends, however that happens. `watch` may be NULL. -1 if it cannot be started, or if `look`
+ * has ended it. */
+int os_run(struct jw_error *err, const char *const *arguments, char **environment,
+		   const char *output, const struct os_watch *watch, struct os_ended *ret_ended);
 
 /* Replaces this process by a program, with the same streams (POSIX). Returns only on failure:
  * JW_ERR_NOT_FOUND if there is no such program. */
@@ -79,6 +81,7 @@ int os_python_each(struct jw_error *err,
 struct os_question {
 	const char *const *arguments; /* NULL at the end; the first is the program's path */
 	const char *input;            /* its standard input */
+	char **environment;           /* NULL: this process's */
 	const char *folder;           /* the folder in which it runs; NULL for the current one */
 	unsigned timeout_ms;          /* the time after which it is killed */
 	const struct jw_cancel *cancel;
@@ -89,7 +92,7 @@ struct os_question {
 /* Asks a program on PATH. Root starts no program that another account may replace
  * (JW_ERR_UNSUPPORTED), uses the system's own PATH, since a script's interpreter may depend on it
  * ("#!/usr/bin/env bash"), passes on few variables (process.c), and runs the program in a folder
- * where nobody else can have put anything. `folder` is ignored. */
+ * where nobody else can have put anything. `environment` and `folder` are ignored. */
 int os_ask_found_program(struct jw_error *err, const struct os_question *question, int *ret_status);
 
 /* Runs such a program like os_run, with the same precautions, but in the current folder. */

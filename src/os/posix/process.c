@@ -35,11 +35,12 @@ int os_become_program(struct jw_error *err, const char *const *arguments)
 
 /* Runs in the child between fork and exec, so it makes only calls that POSIX allows there. `report`
  * carries the reason of a failure; exec closes it. */
-static void become(const char *const *arguments, int in, int out, int report, pid_t parent)
+static void become(const char *const *arguments, char **environment, int in, int out, int report,
+				   pid_t parent)
 {
 	union {
 		const char *const *given;
-		char *const *wanted; /* execv's prototype; it does not write to them */
+		char *const *wanted; /* execve's prototype; it does not write to them */
 	} list = {.given = arguments};
 	int reason;
 
@@ -50,7 +51,7 @@ static void become(const char *const *arguments, int in, int out, int report, pi
 	(void)signal(SIGXFSZ, SIG_DFL);
 	if (dup2(in, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0 &&
 		dup2(out, STDERR_FILENO) >= 0)
-		(void)execv(arguments[0], list.wanted);
+		(void)execve(arguments[0], list.wanted, environment ? environment : environ);
 	reason = errno;
 	(void)!write(report, &reason, sizeof reason);
 	_exit(127);
@@ -84,8 +85,8 @@ static int await_child(struct jw_error *err, const char *name, pid_t child,
 	return result;
 }
 
-static int start(struct jw_error *err, const char *const *arguments, int in, int out,
-				 pid_t *ret_child)
+static int start(struct jw_error *err, const char *const *arguments, char **environment, int in,
+				 int out, pid_t *ret_child)
 {
 	int report[2], reason = 0;
 	pid_t child, parent = getpid();
@@ -95,7 +96,7 @@ static int start(struct jw_error *err, const char *const *arguments, int in, int
 		return posix_error(err, arguments[0]);
 	child = fork();
 	if (!child)
-		become(arguments, in, out, report[1], parent);
+		become(arguments, environment, in, out, report[1], parent);
 	(void)close(report[1]);
 	do
 		got = child < 0 ? -1 : read(report[0], &reason, sizeof reason);
@@ -126,15 +127,15 @@ static int open_output(struct jw_error *err, const char *path)
 	return fd;
 }
 
-int os_run(struct jw_error *err, const char *const *arguments, const char *output,
-		   const struct os_watch *watch, struct os_ended *ret_ended)
+int os_run(struct jw_error *err, const char *const *arguments, char **environment,
+		   const char *output, const struct os_watch *watch, struct os_ended *ret_ended)
 {
 	int in = open("/dev/null", O_RDONLY | O_CLOEXEC), result = -1;
 	int out = in < 0 ? posix_error(err, "/dev/null") : open_output(err, output);
 	pid_t child = -1;
 
 	if (out >= 0)
-		result = start(err, arguments, in, out, &child);
+		result = start(err, arguments, environment, in, out, &child);
 	if (in >= 0)
 		(void)close(in);
 	if (out >= 0)

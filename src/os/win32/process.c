@@ -143,13 +143,14 @@ int os_become_program(struct jw_error *err, const char *const *arguments)
 	return error_set(err, JW_ERR_UNSUPPORTED, "%s: not on Windows", arguments[0]);
 }
 
-int os_run(struct jw_error *err, const char *const *arguments, const char *output,
-		   const struct os_watch *watch, struct os_ended *ret_ended)
+int os_run(struct jw_error *err, const char *const *arguments, char **environment,
+		   const char *output, const struct os_watch *watch, struct os_ended *ret_ended)
 {
 	wchar_t *line = command_line(err, arguments);
 	HANDLE in, out;
 	int result = -1;
 
+	(void)environment;
 	if (!line)
 		return -1;
 	in = open_nothing();

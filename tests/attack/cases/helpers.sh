@@ -68,3 +68,22 @@ mkdir "$work/one" "$work/two"
 printf 'open("%s/loaded", "w")\n' "$work" >"$work/two/sitecustomize.py"
 PATH=/usr/bin:/bin PYTHONPATH=$work/one:$work/two run '3|4' scan --index torch
 [[ -e $work/loaded ]] || fail "the second folder of PYTHONPATH is not used"
+
+# No value of root's variables is an argument of a program, since every account reads those.
+cat >"$work/spy" <<SCRIPT
+#!/bin/sh
+printf '%s\n' "\$@" >>"$work/arguments"
+exec "$work/env" "\$@"
+SCRIPT
+chmod 755 "$work/spy" && cp "$(readlink -f /usr/bin/env)" "$work/env"
+printf '#!/bin/sh\nprintf "%%s\\n" "$PIP_INDEX_URL" >"%s/index"\nexit 1\n' "$work" >"$work/bin/uv"
+cat >"$work/spied" <<SCRIPT
+mount --bind "$work/spy" /usr/bin/env && exec "\$@"
+SCRIPT
+if unshare -m sh -c ". '$work/spied'" _ true 2>/dev/null; then
+	export PIP_INDEX_URL=http://ann:password@127.0.0.1:1/simple VIRTUAL_ENV=$open/env PATH=$open/bin:$work/bin:/usr/bin:/bin
+	# shellcheck disable=SC2086
+	unshare -m sh -c ". '$work/spied'" _ $JITWARM scan --index torch >"$out" 2>"$err"
+	grep -qxF "$PIP_INDEX_URL" "$work/index" || fail "no helper got the index: $(cat "$err")"
+	! grep -q password "$work/arguments" 2>/dev/null || fail "every account can read it: $(cat "$work/arguments")"
+fi
