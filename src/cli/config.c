@@ -156,8 +156,9 @@ static void read_setting_line(struct config *config, const char *path, unsigned 
  * machine's, where every account may make folders in %ProgramData%. */
 static int read_trusted(struct jw_error *err, int which, const char *path, struct buf *text)
 {
-	return os_read_file(err, path, MAX_CONFIG, text) || os_check_trusted(err, path) ||
+	return os_check_trusted(err, path) ||
 				   (which && os_is_windows && os_check_private(err, path, 0, false)) ||
+				   os_read_file(err, path, MAX_CONFIG, text) ||
 				   (text->size && memchr(text->data, 0, text->size) &&
 					error_set(err, JW_ERR_FORMAT, "%s: not UTF-8", path))
 			   ? -1

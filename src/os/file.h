@@ -117,7 +117,8 @@ char *os_beside(const char *path);
 void os_sweep_beside(const char *path, int64_t older_s);
 enum { OS_LEFT_S = 3600 };
 
-/* Replaces a file and keeps the rights of the existing one (os_copy_rights; not on Windows). */
+/* Replaces a file and keeps the rights of the existing one: owner, permission bits, access list,
+ * and the attributes that users set. -1 if one of them cannot be set. Not on Windows. */
 int os_rewrite(struct jw_error *err, const char *path, const void *data, size_t size);
 
 /* Replaces a file and keeps its rights; a new file gets exactly this mode, independent of the
@@ -214,9 +215,6 @@ int os_rename(struct jw_error *err, const char *from, const char *to);
 int os_set_mode(struct jw_error *err, const char *path, uint32_t mode);
 /* Returns the umask (0 on Windows). */
 uint32_t os_creation_mask(void);
-/* Gives a file the rights of `from`: owner, permission bits, access list, and the attributes that
- * users set; on Windows the access list. -1 if one of them cannot be set. */
-int os_copy_rights(struct jw_error *err, const char *from, const char *to);
 
 /* Finds the absolute path without links; the caller frees it. */
 int os_real_path(struct jw_error *err, const char *path, char **ret_path);

@@ -38,7 +38,7 @@ int close_fd(struct jw_error *err, const char *path, int fd);
 
 int fd_stat(struct jw_error *err, int fd, const char *path, struct os_stat *ret_stat);
 /* Sets the permissions of a new file (RIGHTS_OF_NEW: those that the umask leaves), or, with `keep`,
- * the rights of the file at `path`, which it replaces (os_copy_rights). Does nothing on Windows,
+ * the rights of the file at `path`, which it replaces (os_rewrite). Does nothing on Windows,
  * where a file inherits its rights from its folder. */
 enum { RIGHTS_OF_NEW = UINT16_MAX };
 int fd_set_rights(struct jw_error *err, int fd, const char *path, uint32_t mode, bool keep);

@@ -72,16 +72,6 @@ static int copy_rights(struct jw_error *err, const char *from, int to)
 	return result;
 }
 
-int os_copy_rights(struct jw_error *err, const char *from, const char *to)
-{
-	const int target = path_open(err, to, UV_FS_O_RDWR);
-	const int result = target < 0 ? -1 : copy_rights(err, from, target);
-
-	if (target >= 0)
-		(void)close(target);
-	return result;
-}
-
 enum { MAX_STATUS = 64 << 10 };
 
 /* umask() can be read only by changing it, which would affect files that other threads make. A

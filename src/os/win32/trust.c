@@ -133,35 +133,6 @@ int win32_check_trust(struct jw_error *err, HANDLE handle, const char *path, enu
 	return result;
 }
 
-enum { MAX_DESCRIPTOR = 64 << 10 };
-
-/* Copies only the access list, so that a user who may not set another owner can still replace
- * files. */
-int os_copy_rights(struct jw_error *err, const char *from, const char *to)
-{
-	const HANDLE source = win32_open(err, from, READ_CONTROL, OPENING_EXISTING),
-				 target = source == INVALID_HANDLE_VALUE
-							  ? source
-							  : win32_open(err, to, WRITE_DAC, OPENING_EXISTING);
-	void *list = target == INVALID_HANDLE_VALUE ? NULL : mem_alloc(MAX_DESCRIPTOR);
-	DWORD size;
-	int result = -1;
-
-	if (list &&
-		!GetKernelObjectSecurity(source, DACL_SECURITY_INFORMATION, list, MAX_DESCRIPTOR, &size))
-		win32_error(err, from);
-	else if (list && !SetKernelObjectSecurity(target, DACL_SECURITY_INFORMATION, list))
-		win32_error(err, to);
-	else if (list)
-		result = 0;
-	mem_free(list);
-	if (target != INVALID_HANDLE_VALUE)
-		(void)CloseHandle(target);
-	if (source != INVALID_HANDLE_VALUE)
-		(void)CloseHandle(source);
-	return result;
-}
-
 /* A file inherits its rights from its folder. */
 int fd_set_rights(struct jw_error *err, int fd, const char *path, uint32_t mode, bool keep)
 {
