@@ -12,6 +12,7 @@
 #include "driver/targets.h"
 #include "os/env.h"
 #include "os/file.h"
+#include "os/identity.h"
 #include "os/platform.h"
 #include "os/shell.h"
 
@@ -142,10 +143,24 @@ static const char *value_in_process(const struct examination *seen, const char *
 	return setting ? setting->value : "";
 }
 
-/* Returns how programs get another directory: no login reads a file that nobody can write. */
-static const char *directory_command(void)
+/* Returns whether prime and tune refuse to run as root because of this cache. */
+static bool is_refused_to_root(const char *path, struct os_stranger *ret_stranger)
 {
-	return jw_tune_can_apply(JW_SCOPE_USER)
+	if (!path || os_find_stranger(path, ret_stranger))
+		return path != NULL;
+	if (!ret_stranger->open || ret_stranger->missing)
+		return false;
+	TEXT_COPY(ret_stranger->part, path);
+	return true;
+}
+
+/* Returns how programs get another directory: no login reads a file that nobody can write. */
+static const char *directory_command(const struct examination *seen)
+{
+	struct os_stranger stranger;
+
+	return jw_tune_can_apply(JW_SCOPE_USER) &&
+				   !is_refused_to_root(seen->system->cache.path, &stranger)
 			   ? "“jitwarm tune --path DIR --apply”"
 			   : "CUDA_CACHE_PATH=DIR where your programs are started (“docker run -e "
 				 "CUDA_CACHE_PATH=DIR”; “jitwarm tune --print sh --path DIR” prints the lines)";
@@ -291,7 +306,7 @@ static bool is_cache_unwritable(const struct examination *seen, struct finding_d
 		FIX(draft,
 			"make the directory writable for this account, or name another one: %s; if no "
 			"directory is permanent, “jitwarm bake -o DIR” puts the code into the libraries",
-			directory_command());
+			directory_command(seen));
 	return true;
 }
 
@@ -318,7 +333,7 @@ static bool is_path_relative(const struct examination *seen, struct finding_draf
 			 "in which they start",
 			 value);
 	if (!draft_login(seen, draft, "CUDA_CACHE_PATH"))
-		FIX(draft, "set CUDA_CACHE_PATH to an absolute path: %s", directory_command());
+		FIX(draft, "set CUDA_CACHE_PATH to an absolute path: %s", directory_command(seen));
 	return true;
 }
 
@@ -335,7 +350,7 @@ static bool has_bad_place(const struct examination *seen, struct finding_draft *
 		FIX(draft,
 			"name a local directory of this account that has free space and stays after a restart: "
 			"%s",
-			directory_command());
+			directory_command(seen));
 	if (path && jw_tune_loss(path, &what, &cure)) {
 		if (!found)
 			EVIDENCE(draft, "%.900s", what);
@@ -554,7 +569,7 @@ static bool is_probe_refused(const struct examination *seen, struct finding_draf
 	FIX(draft,
 		"find out whether the file system has no locks, the disk is full, or another program holds "
 		"the lock of the cache's index; if none of these is the cause, name another directory: %s",
-		directory_command());
+		directory_command(seen));
 	return true;
 }
 
@@ -739,7 +754,8 @@ static bool is_cold(const struct examination *seen, struct finding_draft *draft)
 {
 	const struct jw_check_result *check = seen->check;
 	const struct jw_seconds *start;
-	char time[TEXT_SHORT];
+	struct os_stranger stranger;
+	char time[TEXT_SHORT], text[OS_STRANGER_TEXT];
 
 	if (!check || !check->all.cold || !check->file_count)
 		return false;
@@ -756,6 +772,12 @@ static bool is_cold(const struct examination *seen, struct finding_draft *draft)
 		check->cause_count ? check->causes[0].text : "they are not in the cache");
 	if (seen->system->cache.why_useless[0]) {
 		FIX(draft, "first fix the findings above; “jitwarm bake -o DIR” needs no cache");
+		return true;
+	}
+	if (is_refused_to_root(seen->system->cache.path, &stranger)) {
+		if (!draft_login(seen, draft, "CUDA_CACHE_PATH"))
+			FIX(draft, "name another directory, because root does not fill this one (%.900s): %s",
+				os_stranger_text(text, &stranger), directory_command(seen));
 		return true;
 	}
 	draft_prime(seen, draft);

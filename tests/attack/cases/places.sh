@@ -80,6 +80,7 @@ err_has "root changes nothing there: name another file or folder"
 err_lacks chmod
 # doctor's probe, too, writes nothing there: a driver follows the links below its cache.
 CUDA_CACHE_PATH=$open/everyones run "0|1|2" doctor "$sample"
+out_has "Do: name another directory, because root does not fill this one (other accounts may write to $open/everyones): CUDA_CACHE_PATH=DIR where your programs are started"
 CUDA_CACHE_PATH=$open/everyones/missing run "0|1|2" doctor "$sample"
 [[ -z $(ls -A "$open/everyones") ]] || fail "made: $(ls -A "$open/everyones")"
 (export CUDA_CACHE_PATH=$open/everyones/roots && run 0 prime --quiet "$sample" && [[ $(stat -c '%u %a' "$CUDA_CACHE_PATH") == "0 700" ]]) || fail "a new folder there is not root's"
