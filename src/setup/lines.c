@@ -21,29 +21,52 @@ static int refuse_path(struct jw_error *err, const char *path, const char *chara
 	return 0;
 }
 
-/* Appends `text` between `quote`s; `with` precedes each character of `escape`. */
+/* Returns whether a character ends a PowerShell word in single quotes: "'", and U+2018 to U+201B.
+ * Source: its CharExtensions.IsSingleQuote. */
+static bool is_single_quote(const char *at)
+{
+	const uint8_t last = text_starts(at, "\xe2\x80") ? (uint8_t)at[2] : 0;
+
+	return *at == '\'' || (last >= 0x98 && last <= 0x9b);
+}
+
+/* Appends `text` between `quote`s; `with` precedes each character of `escape`, and for PowerShell
+ * "'" each single quote. */
 static int append_quoted(struct jw_error *err, struct buf *buf, const char *text, const char *quote,
 						 const char *escape, const char *with)
 {
+	const bool powershell = *with == '\'' && !with[1];
+
 	if (buf_printf(err, buf, "%s", quote))
 		return -1;
 	for (; *text; text++)
-		if ((strchr(escape, *text) && buf_printf(err, buf, "%s", with)) ||
+		if (((powershell ? is_single_quote(text) : strchr(escape, *text) != NULL) &&
+			 buf_printf(err, buf, "%s", with)) ||
 			buf_append(err, buf, text, 1))
 			return -1;
 	return buf_printf(err, buf, "%s", quote);
 }
 
-enum quoting { QUOTE_SH, QUOTE_FISH, QUOTE_LIST, QUOTE_UNIT, QUOTE_BAT, QUOTE_PS1, QUOTE_YAML };
+enum quoting {
+	QUOTE_SH,
+	QUOTE_FISH,
+	QUOTE_LIST,
+	QUOTE_UNIT,
+	QUOTE_BAT,
+	QUOTE_PS1,
+	QUOTE_YAML,
+	QUOTE_COMPOSE
+};
 
-/* Appends a value within double quotes. Source: systemd.exec(5), Environment=; systemd.syntax(7),
- * quoting. */
-static int append_unit_value(struct jw_error *err, struct buf *buf, const char *text)
+/* Appends a value for double quotes, and doubles the character that its reader replaces. Sources:
+ * systemd.exec(5), Environment=; systemd.syntax(7), quoting; Compose's interpolation. */
+static int append_doubled(struct jw_error *err, struct buf *buf, const char *text, char doubled)
 {
 	for (; *text; text++) {
-		const char *before = *text == '%' ? "%" : strchr("\"\\", *text) ? "\\" : "";
+		const char before = *text == doubled ? doubled : '\\';
 
-		if (buf_printf(err, buf, "%s%c", before, *text))
+		if ((before == doubled || strchr("\"\\", *text) ? buf_append(err, buf, &before, 1) : 0) ||
+			buf_append(err, buf, text, 1))
 			return -1;
 	}
 	return 0;
@@ -62,9 +85,13 @@ static int append_value(struct jw_error *err, struct buf *buf, enum quoting quot
 		if (refuse_path(err, text, "\"'$#\\`", "a list of variables"))
 			return -1;
 		return buf_printf(err, buf, "%s", text);
-	case QUOTE_UNIT: return append_unit_value(err, buf, text);
-	case QUOTE_BAT: return append_quoted(err, buf, text, "", "%", "%");
-	case QUOTE_PS1: return append_quoted(err, buf, text, "'", "'", "'");
+	case QUOTE_UNIT: return append_doubled(err, buf, text, '%');
+	case QUOTE_BAT:
+		return refuse_path(err, text, "\"", "such a file")
+				   ? -1
+				   : append_quoted(err, buf, text, "", "%", "%");
+	case QUOTE_PS1: return append_quoted(err, buf, text, "'", "", "'");
+	case QUOTE_COMPOSE: return append_doubled(err, buf, text, '$');
 	case QUOTE_YAML: return append_quoted(err, buf, text, "\"", "\"\\", "\\");
 	}
 	return 0;
@@ -137,9 +164,9 @@ static const struct manner print_manners[] = {
 	{.name = "docker", .set = "-e @N=@V ", .mount = "-v @P:@I", .tail = "\n", .quoting = QUOTE_SH},
 	{.name = "compose",
 	 .head = "environment:\n",
-	 .set = "  @N: @V\n",
-	 .mount = "volumes:\n  - type: bind\n    source: @P\n    target: @I\n",
-	 .quoting = QUOTE_YAML},
+	 .set = "  @N: \"@V\"\n",
+	 .mount = "volumes:\n  - type: bind\n    source: \"@P\"\n    target: @I\n",
+	 .quoting = QUOTE_COMPOSE},
 	{.name = "k8s",
 	 .head = "# for the container\nenv:\n",
 	 .set = "  - name: @N\n    value: @V\n",

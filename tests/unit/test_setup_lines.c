@@ -104,6 +104,15 @@ TEST(each_program_has_its_form)
 		{"cmd", "/a", "set \"CUDA_CACHE_MAXSIZE=7\"\nset \"CUDA_CACHE_PATH=/a\"\n"},
 		{"powershell", "/a'\xc2\x80",
 		 "$env:CUDA_CACHE_MAXSIZE = '7'\n$env:CUDA_CACHE_PATH = '/a''\xc2\x80'\n"},
+		/* PowerShell takes four more characters for "'". */
+		{"powershell", "\xe2\x80\x97\xe2\x80\x98;\xe2\x80\x99\xe2\x80\x9a\xe2\x80\x9b\xe2\x80\x9c",
+		 "$env:CUDA_CACHE_MAXSIZE = '7'\n$env:CUDA_CACHE_PATH = '\xe2\x80\x97'\xe2\x80\x98;'"
+		 "\xe2\x80\x99'\xe2\x80\x9a'\xe2\x80\x9b\xe2\x80\x9c'\n"},
+		{"compose", "/$a\"",
+		 "environment:\n  CUDA_CACHE_MAXSIZE: \"7\"\n  CUDA_CACHE_PATH: "
+		 "\"/var/cache/ComputeCache\"\n"
+		 "volumes:\n  - type: bind\n    source: \"/$$a\\\"\"\n    target: "
+		 "/var/cache/ComputeCache\n"},
 		{"docker", NULL, "-e CUDA_CACHE_MAXSIZE='7' \n"},
 		{"docker", "/a",
 		 "-e CUDA_CACHE_MAXSIZE='7' -e CUDA_CACHE_PATH='/var/cache/ComputeCache' "
@@ -148,6 +157,8 @@ TEST(another_form_and_too_long_a_path_are_refused)
 	memset(path, '/', sizeof path - 1);
 	*why = (struct jw_error){0};
 	GIVES(JW_ERR_LIMIT, jw_tune_print(why, "cmd", 7, path, NULL, &text));
+	/* A file name of Windows has no "\"", and one would end the word. */
+	GIVES(JW_ERR_USAGE, jw_tune_print(why, "cmd", 7, "C:\\a\"&b", NULL, &text));
 	assert_ptr_equal(text, path);
 }
 
