@@ -35,6 +35,18 @@ hollow = one(fatbin.entry(fatbin.CUBIN, 75, fatbin.old_cubin(75)), cubin(80))
 open("hollow.so", "wb").write(fatbin.library(hollow, one(cubin(75)), one(cubin(75)), objects=[one(ptx(80))]))
 # As in faiss-gpu 1.7.2, cuBLAS has sets for Pascal, Volta and Turing.
 open("sets.so", "wb").write(fatbin.library(*[one(cubin(60), cubin(70), ptx(75))] * 6, *[one(cubin(60), cubin(61))] * 2, *[one(cubin(70))] * 3))
+# As in sglang-kernel, the largest library of a package is for other GPUs. Another one has code for the GPU: for its family alone, or not.
+def family(sm):
+    own = bytearray(cubin(sm))
+    own[40:48] = (int.from_bytes(own[40:48], "little") | 0x200000).to_bytes(8, "little")
+    return bytes(own)
+
+import zipfile
+for name, own in ("family", family(120)), ("plain", cubin(120)):
+    with zipfile.ZipFile(f"{name}-1.0-py3-none-manylinux_2_17_x86_64.whl", "w") as wheel:
+        wheel.writestr(f"{name}/flash.so", fatbin.library(*[one(cubin(80))] * 3))
+        wheel.writestr(f"{name}/core.so", fatbin.library(one(cubin(80), own)))
+        wheel.writestr(f"{name}-1.0.dist-info/METADATA", f"Name: {name}\nVersion: 1.0\n")
 # As in jaxlib's wheels, each container has its architectures in another order.
 texts = [(52, b"", b"8.0"), (90, b"a", b"8.0"), (75, b"", b"7.5")]
 open("orders.so", "wb").write(fatbin.library(*[one(*[cubin(sm) for sm in sms], *[ptx(*text) for text in texts[at:] + texts[:at]])
@@ -87,6 +99,14 @@ for gpu in sm_70 sm_75; do
 done
 run 0 scan --target sm_86 --driver 550.163.01 sets.so
 out_has "5 of 11 pieces have no code for this GPU"
+
+for command in scan check check; do # the second check reads no file again
+	run "0|1" $command "${on[@]}" family-1.0-py3-none-manylinux_2_17_x86_64.whl
+	cat "$out" "$err" >said
+	grep -qF "flash.so: no code for sm_120: a program that uses this file fails" said || fail "$command: no part fails"
+	run 2 $command "${on[@]}" plain-1.0-py3-none-manylinux_2_17_x86_64.whl
+	out_has "flash.so: will fail: no kernel image for sm_120"
+done
 
 # The document also lists GPUs that the driver does not run.
 run 2 scan --json --target sm_86,sm_120 --driver 550.163.01 k80.so
