@@ -38,9 +38,11 @@ struct jw_which_release {
 	bool inferred; /* not examined itself: the releases before and after it are alike */
 	enum jw_which_answer answer;
 	struct jw_driver needs; /* the first driver with which it does not fail, or zeros */
-	char *why;      /* if it or a part fails: "no code for sm_61", "needs driver 580 (CUDA 13.0) or
-					   newer"; with NO_PYTHON: the versions that it is for; else NULL */
-	char *library;  /* the largest library that fails, or of which a part does; else NULL */
+	char *why;     /* if it or a part fails: "no code for sm_61", "needs driver 580 (CUDA 13.0) or
+					  newer"; with NO_PYTHON: the versions that it is for; else NULL */
+	char *library; /* the largest library that fails, or of which a part does; else NULL */
+	size_t lacking,
+		pieces;     /* if a part of the library fails: those of its pieces of code; else 0 */
 	size_t modules; /* the most modules that a start compiles */
 	struct jw_seconds start; /* the most time that it takes */
 	enum jw_loading loading; /* when a program compiles them */

@@ -16,6 +16,7 @@
 #include "cli/error_words.h"
 #include "cli/help.h"
 #include "cli/language.h"
+#include "cli/next_step.h"
 #include "cli/root_places.h"
 #include "cli/terminal.h"
 #include "os/console.h"
@@ -434,6 +435,18 @@ static int apply_settings(struct jw_error *err, struct cli *cli)
 	/* The terminal is that of the command that “jitwarm run” starts. */
 	if (!command->hidden && !command->runs_anyway)
 		output_watch_silence(&cli->out);
+	if (command->no_operands && options->operand_count && command->for_operands) {
+		struct buf line = BUF_MAX(NEXT_STEP_MAX);
+		char *text;
+
+		buf_add(&line, "jitwarm %s", command->for_operands);
+		next_step_names(&line, options);
+		text = next_step_take(&line);
+		error_set(err, JW_ERR_USAGE, "“%.100s”: %s; “%s” answers for files and packages",
+				  options->operands[0], command->no_operands, text);
+		mem_free(text);
+		return -1;
+	}
 	if (command->no_operands && options->operand_count)
 		return error_set(err, JW_ERR_USAGE, "“%.100s”: %s", options->operands[0],
 						 command->no_operands);

@@ -51,6 +51,9 @@ struct cli_command {
 	const struct cli_option *options;
 	const char *choices;     /* all possible operands, “a|b|c”; NULL if others are possible */
 	const char *no_operands; /* refuses operands, with this hint; NULL to accept them */
+	const char
+		*for_operands; /* the command that takes such operands, if another one does; else NULL
+						*/
 	/* Without “--” the first operand begins a command line of another program. */
 	bool takes_command;
 	bool hidden; /* not listed by help */

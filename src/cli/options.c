@@ -298,6 +298,26 @@ static bool means_target(const struct cli_option *table, const char *text, size_
 	return nearest.best && !strcmp(nearest.best, "target");
 }
 
+/* Refuses the unit of a time or a size in a word of its own: “--budget-time 5 min”. */
+static int refuse_lone_unit(struct jw_error *err, const struct option_given *given,
+							const char *next)
+{
+	const size_t length = next ? strlen(next) : 0;
+	char joined[64];
+	uint64_t number;
+
+	if ((given->option->kind != OPTION_DURATION && given->option->kind != OPTION_SIZE) || !length ||
+		length > 8 || text_is_digit(*next) || given->value[strspn(given->value, "0123456789")])
+		return 0;
+	(void)text_format(joined, sizeof joined, "%.40s%s", given->value, next);
+	if (given->option->kind == OPTION_DURATION ? !options_parse_duration(joined, &number)
+											   : !options_parse_size(joined, &number))
+		return 0;
+	return error_set(err, JW_ERR_USAGE,
+					 "--%s %s %s: write the number and its unit as one word: --%s %s",
+					 given->option->name, given->value, next, given->option->name, joined);
+}
+
 static int read_long(struct jw_error *err, struct options *options, const char *text,
 					 struct arguments *rest)
 {
@@ -313,7 +333,8 @@ static int read_long(struct jw_error *err, struct options *options, const char *
 	if (!given.option)
 		return unknown_name(err, options->table, text, length);
 	if (take_option_value(err, options->table, given.option, equals ? equals + 1 : NULL, rest,
-						  &given.value))
+						  &given.value) ||
+		(!equals && refuse_lone_unit(err, &given, rest->at < rest->end ? *rest->at : NULL)))
 		return -1;
 	return add_given(err, options, given);
 }

@@ -5,13 +5,14 @@
 #include "base/text.h"
 #include "code/cubin.h"
 
-enum { MAX_READ = 1 << 24, MAX_NAME = 56 };
+/* A name of more than LONGEST bytes is cut, and ends with “…”. */
+enum { MAX_READ = 1 << 24, LONGEST = 52, MAX_NAME = LONGEST + 4 };
 
-static const char more[] = "…";
+static const char more[] = "…", left_out[] = ", …";
 
 bool kernels_full(const char text[KERNELS_TEXT])
 {
-	return text_ends(text, more);
+	return text_ends(text, left_out);
 }
 
 bool kernels_are_nccl(const char *text, size_t pieces)
@@ -56,15 +57,22 @@ void kernels_join(char text[KERNELS_TEXT], const char *other)
 	}
 }
 
-/* Appends up to `length` characters; a character that no compiler writes into a name becomes
- * “?”. */
+/* Appends `length` characters, or as many as fit and “…”; a character that no compiler writes into
+ * a name becomes “?”. */
 static void append(char name[MAX_NAME], const char *from, size_t length)
 {
 	size_t used = strlen(name);
 
-	for (size_t i = 0; i < length && used + 1 < MAX_NAME; i++)
+	if (text_ends(name, more))
+		return;
+	for (size_t i = 0; i < length; i++) {
+		if (used == LONGEST) {
+			memcpy(name + used, more, sizeof more);
+			return;
+		}
 		name[used++] = (char)(text_is_alnum(from[i]) || strchr("_$.:", from[i]) ? from[i] : '?');
-	name[used] = '\0';
+		name[used] = '\0';
+	}
 }
 
 /* Appends the names at the beginning of a mangled one (Itanium C++ ABI, <nested-name>):

@@ -56,6 +56,11 @@ static void note_fate(struct jw_which_release *release, const struct file_fate *
 
 	release->library = library_of(fate);
 	release->why = mem_string(fate_reason(text, fate, device));
+	if (fate->part == DECIDE_PART && fate->is.lacking + fate->is.too_new < fate->is.pieces) {
+		release->lacking =
+			fate->is.too_new > fate->is.lacking ? fate->is.too_new : fate->is.lacking;
+		release->pieces = fate->is.pieces;
+	}
 	if (fate->part != DECIDE_PART || fate->is.too_new > fate->is.lacking)
 		release->needs = fate->is.needs;
 }

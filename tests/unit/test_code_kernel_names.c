@@ -34,6 +34,10 @@ TEST(names_are_as_their_source_has_them)
 		{".entry a() .entry b() .entry a()", "a, b"},
 		{".entry a() .entry b() .entry c() .entry d() .entry e()", "a, b, c, …"},
 		{".entry ()", ""},
+		{".entry a23456789_b23456789_c23456789_d23456789_e23456789_12()",
+		 "a23456789_b23456789_c23456789_d23456789_e23456789_12"},
+		{".entry a23456789_b23456789_c23456789_d23456789_e23456789_123() .entry b()",
+		 "a23456789_b23456789_c23456789_d23456789_e23456789_12…, b"},
 		{"// .entries of nothing\n.func f()", ""},
 		{".entry a", "a"},
 	};

@@ -615,7 +615,8 @@ const struct cli_command command_status = {
 		"GPU or no environment.",
 	.examples = "jitwarm\njitwarm status --json\n",
 	.options = status_options,
-	.no_operands = "status shows this machine; “jitwarm check” takes files and packages",
+	.no_operands = "status shows this machine",
+	.for_operands = "check",
 	.reads = true,
 	.run = status_run,
 };

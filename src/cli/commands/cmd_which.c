@@ -57,6 +57,9 @@ static const struct json_field release_fields[] = {
 	RELEASE(library,
 			"the largest library that fails, or of which a part does; or the package of `pin`",
 			.presence = JSON_UNLESS_NULL),
+	RELEASE(lacking, "the number of the library's pieces of code that fail",
+			.presence = JSON_IF_SET),
+	RELEASE(pieces, "the number of all its pieces of code", .presence = JSON_IF_SET),
 	JSON_FORMATTED("needs", struct jw_which_release, needs, document_needs,
 				   "the first driver with which the library does not fail for the driver's age",
 				   .presence = JSON_IF_SET),
@@ -137,7 +140,7 @@ static bool same_answer(const struct jw_which_release *a, const struct jw_which_
 {
 	return a->answer == b->answer && text_same(a->why, b->why) &&
 		   (a->answer == JW_WHICH_FAILS ? !a->pin == !b->pin : text_same(a->library, b->library)) &&
-		   (a->answer != JW_WHICH_COMPILES || a->loading == b->loading);
+		   !a->pieces == !b->pieces && (a->answer != JW_WHICH_COMPILES || a->loading == b->loading);
 }
 
 static enum style style_of(enum jw_which_answer answer)
@@ -155,13 +158,27 @@ static enum style style_of(enum jw_which_answer answer)
 	return STYLE_FAINT;
 }
 
+/* Writes which pieces of a release's library fail: " (1 of 42 pieces)"; nothing if all do. Several
+ * releases differ in the numbers. */
+static const char *failing_pieces(char text[TEXT_SHORT + 16],
+								  const struct jw_which_release *release, bool several)
+{
+	*text = '\0';
+	if (release->pieces && several)
+		(void)text_format(text, TEXT_SHORT + 16, " (some pieces)");
+	else if (release->pieces)
+		(void)text_format(text, TEXT_SHORT + 16, " (%zu of %s)", release->lacking,
+						  TEXT_COUNT(release->pieces, "piece", "pieces"));
+	return text;
+}
+
 /* Prints the answer for some releases in one line. `most` has the largest number of modules and the
  * longest time of all of them. */
 static void print_answer(struct table *table, const struct jw_which_release *release,
 						 const struct jw_which_release *most, bool several)
 {
 	const enum style style = style_of(release->answer);
-	char span[TEXT_SHORT], driver[JW_DRIVER_TEXT], text[256];
+	char span[TEXT_SHORT], driver[JW_DRIVER_TEXT], text[256], pieces[TEXT_SHORT + 16];
 
 	switch (release->answer) {
 	case JW_WHICH_RUNS:
@@ -169,8 +186,8 @@ static void print_answer(struct table *table, const struct jw_which_release *rel
 		break;
 	case JW_WHICH_PART:
 		table_cell(table, style,
-				   several ? "run, but a part fails: %s: %s" : "runs, but a part fails: %s: %s",
-				   release->library, release->why);
+				   several ? "run, but a part fails: %s%s: %s" : "runs, but a part fails: %s%s: %s",
+				   release->library, failing_pieces(pieces, release, several), release->why);
 		break;
 	case JW_WHICH_COMPILES:
 		(void)text_span(span, most->start.high, most->start.high);
@@ -188,8 +205,8 @@ static void print_answer(struct table *table, const struct jw_which_release *rel
 									  : "runs after compiling %s: up to %s",
 							  TEXT_COUNT(most->modules, "module", "modules"), span);
 		if (release->library)
-			table_cell(table, style, "%s; a part fails: %s: %s", text, release->library,
-					   release->why);
+			table_cell(table, style, "%s; a part fails: %s%s: %s", text, release->library,
+					   failing_pieces(pieces, release, several), release->why);
 		else
 			table_cell(table, style, "%s", text);
 		break;

@@ -85,3 +85,9 @@ rows=$(find "$work/cache" -path '*/?/?/*' -type f -printf '%s\n' | awk '{ sum +=
 CUDA_CACHE_MAXSIZE=$rows run 1 prime --no-store "$sample"
 CUDA_CACHE_MAXSIZE=$rows run 0 check "$sample"
 CUDA_CACHE_MAXSIZE=$rows run 1 check "$work"/other*.ptx
+
+# A unit in a word of its own is not the name of a package.
+run 64 prime --budget-time 5 min torch
+err_has "--budget-time 5 min: write the number and its unit as one word: --budget-time 5min"
+run 64 prime --budget-size 2 GiB
+err_has "--budget-size 2 GiB: write the number and its unit as one word: --budget-size 2GiB"

@@ -47,7 +47,7 @@ json '{r["version"]: r["answer"] for r in d["answers"][0]["releases"] if r["vers
 # In a release that compiles, a part may fail.
 run 1 which --target rtx5090 --driver 570 vllm
 out_has "run after compiling up to"
-out_has "; a part fails: _C.abi3.so: no code for sm_120"
+out_has "; a part fails: _C.abi3.so (some pieces): no code for sm_120"
 
 # wheels for Linux on arm64
 run "0|1" which --target gh200 torch
@@ -253,3 +253,9 @@ run 1 which --target gtx1080 --platform linux --all xgboost
 out_has "has no wheel for this platform"
 run 2 which --target gtx1080 --platform windows torch
 out_has "– 1.0.1   have no wheel for this platform"
+
+# A part of a library is not the library: which tells how much of it lacks code, as check does.
+run "0|1" which --target h100 --platform linux xgboost==1.7.6
+out_has "; a part fails: libxgboost.so (1 of 42 pieces): no code for sm_90"
+run "0|1" which --target rtx2080 --platform linux faiss-gpu==1.7.2
+out_has "1.7.2  runs as it is"
