@@ -107,7 +107,7 @@ static char *value_of(const struct cli *cli, const struct place_row *row)
 			given = ".";
 		value = given ? mem_string(given) : NULL;
 	}
-	if (value && (!*value || !strcmp(value, "-"))) {
+	if (value && !*value) {
 		mem_free(value);
 		value = NULL;
 	}

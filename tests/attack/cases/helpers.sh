@@ -30,6 +30,11 @@ printf '#!/bin/sh\ntouch "%s/roots-uv"\nexit 1\n' "$work" >"$work/bin/uv"
 chmod 755 "$work/bin/uv"
 PATH=$open/bin:$work/bin:/usr/bin:/bin run 3 scan --index torch
 [[ -e $work/roots-uv ]] || fail "the account's uv was not passed over"
+# uv starts no Python of the account's, neither the first on PATH nor one that uv finds.
+printf '#!/bin/sh\n[ "$1" = python ] || { echo "$@" >>"%s/asked"; exit 1; }\necho "%s/python3"\n' "$work" "$open/bin" >"$work/bin/uv"
+JITWARM="env PATH=$open/bin:$work/bin $JITWARM" run 3 scan --index torch
+err_has "$open/bin"
+[[ ! -e $work/asked ]] || fail "uv was asked: $(<"$work/asked")"
 # Root's helpers get no index that is the account's folder, however it is written.
 mkdir "$home/wheels" "$work/wheels" && chown $mallory "$home/wheels"
 printf '#!/bin/sh\nenv >"%s/variables"\nexit 1\n' "$work" >"$work/bin/uv"

@@ -127,6 +127,15 @@ refused "--output=$open/sticky/lab.jwpack $theirs" export -o "$open/sticky/lab.j
 CUDA_CACHE_PATH=$open/sticky/new JITWARM_STATE=$open/sticky/state run 0 prime "$sample"
 [[ $(stat -c %U "$open/sticky/new" "$open/sticky/state" | sort -u) == root ]] || fail "not root's"
 CUDA_CACHE_PATH=$open/sticky/new run 0 export -o "$open/sticky/own.jwpack"
+run '0|1' bake -o "$open/sticky/baked/" "$sample"
+[[ $(stat -c '%u %a' "$open/sticky/baked") == "0 755" ]] || fail "not a folder of root's for all: $(stat -c '%u %a' "$open/sticky/baked")"
+rm -rf "$roots"/.[a-z]*
+# Root starts nothing from a name there that anybody may take.
+PYTHONPATH=$open/sticky/none refused "PYTHONPATH=$open/sticky/none: other accounts may write to" compiler fetch 12.4
+[[ ! -e $open/sticky/none ]] || fail "root made a folder for programs"
+# --cache replaces the variable.
+CUDA_CACHE_PATH=$home/place run 0 prime --cache "$work/own-cache" "$sample"
+rm -rf "$roots"/.[a-z]*
 HOME=$open/sticky run 0 prime "$sample"
 for name in .nv .local .config .cache; do
 	[[ $(stat -c %u "$open/sticky/$name") == 0 ]] || fail "$name is not root's"
@@ -143,12 +152,22 @@ for command in "status" "check $sample" "check --target sm_86 $sample" "scan --t
 	[[ -s $out || $command == *" list" ]] || fail "no answer"
 	nothing_made
 done
+HOME=$home run 0 help prime
+err_empty
 # export only reads the cache: root writes the pack into its own folder, without what a link of the account leads to.
 CUDA_CACHE_PATH=$work/cache run 0 prime --quiet "$sample"
 cp -r "$work/cache" "$home/cache" && chown -R $mallory "$home"
 run 0 export --cache "$home/cache" -o "$work/whole.jwpack"
 HOME=$home CUDA_CACHE_PATH=$home/cache run 0 export -o "$work/whole.jwpack"
 err_has "$theirs; jitwarm remembers nothing of this run"
+# An empty value names no place, and “-” a file of the current folder.
+(cd "$home" && TMPDIR='' ZDOTDIR='' XDG_CACHE_HOME='' run 0 prime "$sample" && rm -rf "$roots"/.[a-z]* && [[ -z $(find "$roots" -mindepth 1) ]] &&
+	run 2 run --record - -- true && err_has "--record=-: $home $theirs" && run 2 status --driver-profile -) || exit 1
+[[ ! -e $home/- ]] || fail "written to the account's folder"
+# A long command is left out, not the end of the message.
+HOME=$home run 2 prime "$sample" "/$(printf 'a%.0s' {1..600})"
+err_has " jitwarm prime …” (only if these accounts count as root: JITWARM_TRUST_ACCOUNTS=$mallory)"
+rm -rf "$roots"/.[a-z]*
 entry=$(find "$home/cache" -path '*/?/?/*' -type f | head -n 1)
 mv "$entry" "$work/entry" && as_mallory ln -s "$work/entry" "$entry"
 run 1 export --cache "$home/cache" -o "$work/part.jwpack"
@@ -251,6 +270,8 @@ echo "root:x:0:0::$work/own:/bin/sh" >"$open/system/etc/passwd"
 	refused "--cache=$home/cache: $home $theirs" bake --cache "$home/cache" -o "$work/made/" "$sample"
 	err_has "Name another file or folder."
 ) || exit 1
+# The line has the HOME that was refused, which need not be the account's own.
+[[ -z $account ]] || (mkdir "$open/nobodys" && chown nobody "$open/nobodys" && HOME=$open/nobodys refused "HOME=$open/nobodys belongs to nobody" prime "$sample" && err_has " env HOME=$open/nobodys ") || exit 1
 # Into the account's own folder, the account writes.
 (cd "$home" && HOME=$home refused "HOME=$home $theirs" bake -o made "$sample" && err_has "--reuid=$mallory ") || exit 1
 # Files that root makes for other accounts are root's, with its own home.
@@ -270,6 +291,9 @@ mkdir "$roots/.nv" && chmod 700 "$home"
 rm -rf "$roots"/.[a-z]*
 as_mallory mkdir "$home/project" && environment "$home/project/.venv" 1.0 && chown -R $mallory "$home/project"
 (cd "$home/project" && run '0|1|2' check --json && err_lacks "root changes" && err_lacks "remembers nothing" && json '".venv" not in (d.get("environment") or "")') || exit 1
+# Neither is root's own .venv used where another account could exchange it.
+mkdir -m 777 "$open/exchanged" && environment "$open/exchanged/.venv" 1.0
+(cd "$open/exchanged" && run '0|1|2' check --json && json '".venv" not in (d.get("environment") or "")') || exit 1
 # Neither does it read the pyproject.toml in such a project, which could allow what root's lint refuses.
 printf '[tool.jitwarm.lint]\nnonsense = true\n' >"$home/project/pyproject.toml"
 (cd "$home/project" && run '0|1' lint "$sample" && err_has "pyproject.toml: root does not read this file: $home $theirs") || exit 1
@@ -280,6 +304,11 @@ mkdir -p "$open/people/etc" && echo "mallory:x:$mallory:$mallory::$home:/bin/sh"
 printf 'UID_MIN 1000\nUID_MAX 65000\n' >"$open/people/etc/login.defs"
 (export JITWARM_SYSTEM_ROOT=$open/people && run '0|1|2' status && mv "$out" "$work/with" && mv "$home/.nv" "$home/nv" && run '0|1|2' status) || exit 1
 diff "$work/with" "$out" || fail "status shows another account's cache"
+# Root's own program may have a cache in the account's folder, where doctor looks only if root trusts the account.
+CUDA_CACHE_PATH=$home/place sleep 60 &
+run 2 doctor --pid $!
+kill $!
+err_has "CUDA_CACHE_PATH=$home/place: $home $theirs"
 # Root does not examine other accounts' programs: the message is the line to type.
 run 2 doctor --user nobody
 err_has "jitwarm doctor --user nobody"
