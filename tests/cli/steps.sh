@@ -141,14 +141,17 @@ left_out() {
 }
 keep_machine() {
 	local folder
+	kept=("$work")
+	[[ ${place-} != /* || ! -d $place ]] || kept+=("$place") # the name may mean something else in a case
 	mkdir "$machine" || fail "no $machine"
-	for folder in "$work" ${place:+"$place"}; do
+	for folder in "${kept[@]}"; do
 		mkdir -p "$machine$folder" && cp -a "$folder/." "$machine$folder/"
 	done
 }
 restore_machine() {
 	local folder
-	for folder in "$work" ${place:+"$place"}; do
+	for folder in "${kept[@]}"; do
+		mkdir -p "$folder"
 		find "$folder" -mindepth 1 -delete
 		cp -a "$machine$folder/." "$folder/"
 	done
