@@ -5,6 +5,7 @@
 #include <jitwarm/which.h>
 
 #include "base/mem.h"
+#include "base/pep440.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/document.h"
@@ -560,6 +561,46 @@ static int refuse_unknown(struct jw_error *err, const struct cli *cli, const cha
 	return -1;
 }
 
+/* Prints the answers of the examined releases before and after one that was not examined. */
+static int print_beside(struct jw_error *err, const struct cli *cli,
+						const struct which_document *document,
+						const struct jw_which_options *options)
+{
+	struct jw_which_options for_all = *options;
+	const struct jw_which_release *newer = NULL, *older = NULL;
+	struct table table = {.columns = 2};
+	struct jw_which which;
+	int result;
+
+	for_all.version = NULL;
+	if (jw_which(err, &for_all, &which))
+		return -1;
+	for (size_t i = 0; i < which.count && !older; i++) {
+		const struct jw_which_release *release = &which.releases[i];
+
+		if (release->answer == JW_WHICH_UNKNOWN || release->answer == JW_WHICH_NO_WHEEL)
+			continue;
+		if (version_is_newer(release->version, options->version))
+			newer = release;
+		else
+			older = release;
+	}
+	for (size_t i = 0; i < 2; i++) {
+		const struct jw_which_release *release = i ? older : newer;
+
+		if (!release)
+			continue;
+		table_cell(&table, STYLE_PLAIN, "  %s", release->version);
+		print_answer(&table, release, release, false);
+	}
+	if (newer || older)
+		print_head(cli, document, &which);
+	result = newer || older ? table_print(err, &table, &cli->out) : 0;
+	table_free(&table);
+	jw_which_free(&which);
+	return result;
+}
+
 static int refuse_release(struct jw_error *err, const struct cli *cli,
 						  const struct which_document *document, const char *package,
 						  const char *version)
@@ -734,7 +775,11 @@ static int answer_package(struct jw_error *err, struct cli *cli, const struct gp
 		/* The list also has versions whose wheels were not examined. */
 		if (!which->count ||
 			(wanted->version && !asked && which->releases->answer == JW_WHICH_UNKNOWN)) {
-			result = refuse_release(err, cli, document, wanted->name, wanted->version);
+			result = wanted->version && !asked && output_wants_text(&cli->out)
+						 ? print_beside(err, cli, document, &options)
+						 : 0;
+			if (!result)
+				result = refuse_release(err, cli, document, wanted->name, wanted->version);
 			break;
 		}
 		cli_end_with(cli, status_of(which));

@@ -259,3 +259,12 @@ run "0|1" which --target h100 --platform linux xgboost==1.7.6
 out_has "; a part fails: libxgboost.so (1 of 42 pieces): no code for sm_90"
 run "0|1" which --target rtx2080 --platform linux faiss-gpu==1.7.2
 out_has "1.7.2  runs as it is"
+
+# jitwarm has not examined torch 1.10.1: which shows what the examined releases before and after it do, and names --ask.
+run 3 which --target rtx3070 --platform linux torch==1.10.1
+out_has "  1.10.2  fails: no code for sm_86"
+out_has "  1.7.1   fails: no code for sm_86"
+[[ $(wc -l <"$out") == 3 ]] || fail "other rows"
+err_has "“jitwarm which --target rtx3070 --platform linux torch==1.10.1 --ask” looks for this release"
+run 3 which --target rtx3070 --platform linux --json torch==1.10.1
+out_lacks "1.10.2"
