@@ -231,16 +231,20 @@ static bool list_has(const char *list, const char *package)
 	return has;
 }
 
+static bool is_newer_python(const unsigned a[2], const unsigned b[2])
+{
+	return a[0] != b[0] ? a[0] > b[0] : a[1] > b[1];
+}
+
 /* Writes the Python that a wheel's markers are about: that of its tag, or, for a wheel for many,
  * one that most people have, or the oldest that the wheel is for, if this is newer. */
 static void python_of(const struct wheel_pinning *wheel, char python[16])
 {
-	enum { USUAL_MAJOR = 3, USUAL_MINOR = 12 };
-	const char *least = strstr(wheel->python, ">=");
-	unsigned major = USUAL_MAJOR, minor = USUAL_MINOR, from[2];
+	const char *least = strstr(wheel->python, ">="), *tag;
+	unsigned usual[2] = {3, 12}, from[2];
 	struct wheel_name name;
 	char tags[128] = "", abi[64] = "";
-	const char *tag = tags;
+	bool takes;
 
 	if (wheel_name_read(wheel->file, &name)) {
 		(void)wheel_part_text(tags, sizeof tags, name.python);
@@ -249,18 +253,14 @@ static void python_of(const struct wheel_pinning *wheel, char python[16])
 	tag = strrchr(tags, '.') ? strrchr(tags, '.') + 1 : tags;
 	tag += strcspn(tag, "0123456789");
 	/* NOLINTBEGIN(cert-err34-c): so few digits cannot overflow */
-	if (sscanf(tag, "%1u%3u", &from[0], &from[1]) == 2 &&
-		((strcmp(abi, "abi3") != 0 && strcmp(abi, "none") != 0) || from[0] > major ||
-		 (from[0] == major && from[1] > minor))) {
-		major = from[0];
-		minor = from[1];
-	} else if (least && sscanf(least + 2, " %1u.%3u", &from[0], &from[1]) == 2 &&
-			   (from[0] > major || (from[0] == major && from[1] > minor))) {
-		major = from[0];
-		minor = from[1];
-	}
+	takes =
+		sscanf(tag, "%1u%3u", &from[0], &from[1]) == 2 &&
+		((strcmp(abi, "abi3") != 0 && strcmp(abi, "none") != 0) || is_newer_python(from, usual));
+	if (!takes)
+		takes = least && sscanf(least + 2, " %1u.%3u", &from[0], &from[1]) == 2 &&
+				is_newer_python(from, usual);
 	/* NOLINTEND(cert-err34-c) */
-	(void)snprintf(python, 16, "%u.%u", major, minor);
+	(void)snprintf(python, 16, "%u.%u", takes ? from[0] : usual[0], takes ? from[1] : usual[1]);
 }
 
 bool wheel_facts_pin(const struct wheel_pinning *wheel, const char *requirement,
