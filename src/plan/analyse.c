@@ -632,11 +632,13 @@ static enum loading loading_with(const struct reading *reading, const struct dev
 /* Returns the judgement of a container that is registered with a CUDA runtime for which the driver
  * is too old: a program sees the error of the runtime, which comes first. */
 static struct judged_verdict refused_by_runtime(const struct account *account,
+												const struct judged_container *container,
 												const struct judged_verdict *judged)
 {
 	struct judged_verdict refused = *judged;
 
-	if (judged->verdict < VERDICT_CANNOT || judged->reason == REASON_NEWER_CODE)
+	if (judged->verdict < VERDICT_CANNOT || judged->reason == REASON_NEWER_CODE ||
+		(container->empty && !judged->code))
 		refused = (struct judged_verdict){
 			.verdict = VERDICT_CANNOT,
 			.reason = REASON_RUNTIME,
@@ -664,16 +666,20 @@ static void count_container(struct account *account, size_t index, enum devcode_
 		const struct judged_verdict judged =
 			role == DEVCODE_REGISTERED &&
 					is_too_old(account->reading, account->driver, account->runtime)
-				? refused_by_runtime(account, &judgements[t])
+				? refused_by_runtime(account, container, &judgements[t])
 				: judgements[t];
 		enum plan_verdict verdict = superseded ? VERDICT_NOTHING : judged.verdict;
 		struct analyse_target *target = &account->targets[t].sums;
 
 		if (verdict == VERDICT_JIT && role == DEVCODE_RELOCATABLE)
 			verdict = VERDICT_LINK;
-		/* An empty container has no code for other GPUs either. */
-		target->verdicts[verdict] += verdict != VERDICT_NOTHING || judged.code;
-		if (verdict == VERDICT_CANNOT && !target->reasons[judged.reason]++)
+		/* An empty container has no code for other GPUs either, nor any that a runtime refuses. */
+		const bool counts =
+			judged.code || (verdict != VERDICT_NOTHING && judged.reason != REASON_RUNTIME);
+
+		target->verdicts[verdict] += counts;
+		target->reasons[judged.reason] += counts && verdict == VERDICT_CANNOT;
+		if (verdict == VERDICT_CANNOT && !account->targets[t].errors[judged.reason])
 			account->targets[t].errors[judged.reason] = judged.error;
 		target->needs[judged.reason] = gpu_newer_driver(target->needs[judged.reason], judged.needs);
 		decide_count(&account->targets[t].counts,

@@ -116,6 +116,10 @@ void decide_count(struct decide_counts *counts, const struct decide_piece *piece
 		counts->alone_sms |= piece->sms;
 		counts->alone_running += piece->verdict < VERDICT_CANNOT ? count : 0;
 		counts->alone_lacking += lacking ? count : 0;
+		if (cannot && piece->reason == REASON_TOO_NEW) {
+			counts->alone_too_new += count;
+			counts->alone_needs = gpu_newer_driver(counts->alone_needs, piece->needs);
+		}
 	}
 }
 
@@ -169,9 +173,10 @@ struct decided decide_counted(const struct decide_counts *counts)
 	const bool links = counts->unlinked != 0,
 			   linkable = counts->inputs && !counts->inputs_lacking && !counts->inputs_refused,
 			   skipped = counts->inputs && counts->inputs_lacking == counts->inputs;
-	/* A set without code is never more than a part that fails; and no part at all if its containers
-	 * are for several architectures and other code runs: the library chooses by the GPU, and does
-	 * without the set on others (FlashAttention 3 in torch 2.15, for sm_90 and sm_100). */
+	/* Beside other code, a set without code is never more than a part that fails; and no part at
+	 * all if its containers are for several architectures and other code runs: the library chooses
+	 * by the GPU, and does without the set on others (FlashAttention 3 in torch 2.15, for sm_90 and
+	 * sm_100). */
 	/* Containers in the data with different lists of architectures, of which several have machine
 	 * code for this GPU: the others are for other GPUs (cuSPARSELt). */
 	const bool chooses = counts->data_differ && counts->data_native >= DECIDE_SET;
@@ -185,10 +190,22 @@ struct decided decide_counted(const struct decide_counts *counts)
 		(decide_has_set(counts) ? counts->set_lacking : 0) + (chooses ? counts->data_lacking : 0);
 	const size_t special_lacking =
 		counts->special_lacking - (chooses ? counts->data_special_lacking : 0);
+	/* PTX in the data for one architecture, of which the driver reads none. A library chooses by
+	 * the GPU, but not by the driver: it loads this PTX all the same (candle's kernels). */
+	const bool most_refused = counts->late_refused * 2 > counts->pieces;
+	const size_t late_alone = counts->pieces && !most_refused && !chooses && !counts->alone_running
+								  ? counts->alone_too_new
+								  : 0;
+	const size_t late_refused = counts->late_refused + late_alone;
+	const uint32_t late_reasons = counts->late_reasons | (uint32_t)(late_alone != 0)
+															 << REASON_TOO_NEW;
+	const struct jw_driver late_needs =
+		late_alone ? gpu_newer_driver(counts->late_needs, counts->alone_needs) : counts->late_needs;
 	size_t share, failing;
 
-	decided.pieces -= others;
+	decided.pieces += late_alone - others;
 	decided.lacking -= others;
+	decided.too_new += late_alone;
 	/* The linker of a build only warns about an object without code for its GPU, and leaves it out:
 	 * its result has none of that object's kernels, or none at all. It links machine code, so
 	 * inputs without any lost theirs after the link (TensorFlow, from 2.12 to 2.20). */
@@ -198,7 +215,7 @@ struct decided decide_counted(const struct decide_counts *counts)
 	}
 	decided.lacking += linkable ? 0 : counts->relinked;
 	share = decided.pieces - (counts->special - (counts->special_lacking - special_lacking));
-	failing = decided.lacking - special_lacking + counts->late_refused;
+	failing = decided.lacking - special_lacking + late_refused;
 	if (counts->refused || (links && counts->inputs_refused && counts->loading == LOADING_ALL)) {
 		refuse(&decided, counts->reasons, counts->needs);
 	} else if (counts->loading == LOADING_ALL && links && counts->inputs_lacking && !skipped) {
@@ -206,22 +223,26 @@ struct decided decide_counted(const struct decide_counts *counts)
 	} else if (counts->loading == LOADING_ALL && counts->relinked && !counts->inputs) {
 		refuse(&decided, 0, (struct jw_driver){0});
 	} else if (decided.pieces &&
-			   (share ? failing * 2 > share
-					  : decided.lacking + counts->late_refused == decided.pieces)) {
+			   (share ? failing * 2 > share : decided.lacking + late_refused == decided.pieces)) {
 		decided.by_share = true;
-		if (counts->late_refused > decided.lacking)
-			refuse(&decided, counts->late_reasons, counts->late_needs);
+		if (late_refused > decided.lacking)
+			refuse(&decided, late_reasons, late_needs);
 		else
 			decided.fate = DECIDE_LACKS;
 	} else if (decided.pieces) {
 		decided.fate = DECIDE_RUNS;
-		decided.reason = counts->late_refused ? first_reason(counts->late_reasons) : REASON_NONE;
+		decided.reason = late_refused ? first_reason(late_reasons) : REASON_NONE;
 		decided.needs = links && counts->inputs_refused
-							? gpu_newer_driver(counts->late_needs, counts->needs)
-							: counts->late_needs;
+							? gpu_newer_driver(late_needs, counts->needs)
+							: late_needs;
 	} else if (counts->unusable && !counts->usable) {
-		/* The library itself chooses among such code, except code that can never be used. */
+		/* The library itself chooses among such code, except code that can never be used. The CUDA
+		 * runtime refuses a library without kernels of its own, too. */
 		refuse(&decided, counts->other_reasons, counts->other_needs);
+	} else if (alone && !counts->usable) {
+		decided.fate = DECIDE_LACKS;
+		decided.by_share = true;
+		decided.chosen = true;
 	} else {
 		decided.fate = alone ? DECIDE_RUNS : DECIDE_NO_CODE;
 	}
@@ -318,7 +339,8 @@ void decide_library(const struct decide_facts *facts, struct jw_target device,
 			counted.code = false;
 		}
 		if (piece->role == DEVCODE_REGISTERED &&
-			(judged.verdict < VERDICT_CANNOT || judged.reason == REASON_NEWER_CODE) &&
+			(judged.verdict < VERDICT_CANNOT || judged.reason == REASON_NEWER_CODE ||
+			 (piece->empty && !counted.code)) &&
 			is_too_old(driver, needed))
 			judged = (struct plan_judgement){
 				.verdict = VERDICT_CANNOT,
@@ -383,8 +405,9 @@ void decide_packages(struct decide_member *members, size_t count, size_t numbers
 		const struct decided *decided = &members[i].decided;
 		struct together *package = &packages[members[i].package];
 		const bool fatal = fails(decided) && !variants[members[i].variants].runs;
-		const size_t pieces =
-			members[i].bundled || (decided->special && fatal) ? 0 : decided->pieces;
+		const size_t pieces = members[i].bundled || ((decided->special || decided->chosen) && fatal)
+								  ? 0
+								  : decided->pieces;
 
 		if (pieces > package->most || (pieces == package->most && !fatal)) {
 			package->most = pieces;

@@ -26,7 +26,9 @@
  *    architectures: it was made for every GPU. One for a single architecture is one of a set from
  *    which the library chooses; a set without code for the GPU is a part that fails, unless its
  *    containers are for several architectures and other code of the library runs: then the library
- *    does without the set on other GPUs.
+ *    does without the set on other GPUs. If it is all that the library has, the library fails.
+ *    A library does not choose by the driver: containers for one architecture each whose PTX is
+ *    too new count like registered ones, unless others in the data run.
  *    Containers in the data with different lists of architectures are a set, too, if three of
  *    them have machine code for the GPU: those without are for other GPUs (cuSPARSELt). PTX does
  *    not show that: TensorFlow's profiler has some for every GPU.
@@ -72,6 +74,7 @@ struct decided {
 	bool special;      /* all of them are only for the GPUs of a family ('a', 'f') */
 	bool family_alone; /* everything that this GPU cannot use is for a family */
 	bool for_family;   /* it has machine code for the GPU's family alone, which runs */
+	bool chosen;       /* with DECIDE_LACKS: all of it is a set in the data */
 	/* with DECIDE_REFUSED, none if inputs of a link have no code; else of `too_new` */
 	enum plan_reason reason;
 	bool by_share; /* the share of pieces decides, not the start */
@@ -150,7 +153,7 @@ struct decide_counts {
 	size_t refused;      /* containers that make the start fail */
 	size_t late_refused; /* containers, in the data or registered, that make only the programs
 							 that use them fail */
-	size_t alone_running, alone_lacking; /* containers in the data */
+	size_t alone_running, alone_lacking, alone_too_new; /* containers in the data */
 	/* Registered containers for one architecture each: a set, if they have so many different
 	 * ones. */
 	size_t set_lacking, set_native;
@@ -176,7 +179,7 @@ struct decide_counts {
 	/* Containers in the data for one architecture that are registered nowhere: usable, refused. */
 	size_t usable, unusable;
 	uint32_t other_reasons;
-	struct jw_driver other_needs;
+	struct jw_driver other_needs, alone_needs;
 };
 
 /* Returns whether the driver refuses code for that reason, so that a program that loads it fails.

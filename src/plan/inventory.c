@@ -127,6 +127,7 @@ static const struct image_member target_members[] = {
 	MEMBER(analyse_target, is.special, 1),
 	MEMBER(analyse_target, is.family_alone, 1),
 	MEMBER(analyse_target, is.for_family, 1),
+	MEMBER(analyse_target, is.chosen, 1),
 	MEMBER(analyse_target, is.reason, REASON_COUNT - 1),
 	MEMBER(analyse_target, is.by_share, 1),
 	MEMBER(analyse_target, is.tile_too, 1),

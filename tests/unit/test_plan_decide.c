@@ -145,10 +145,50 @@ static const struct {
 	 {75, 0},
 	 {13000, {580, 65, 6}},
 	 {{29, 'd', {CUBIN(90)}}, {29, 'd', {CUBIN(100)}}},
-	 DECIDE_RUNS,
+	 DECIDE_LACKS,
 	 REASON_NONE,
 	 58,
 	 58,
+	 0,
+	 0},
+	{"PTX for newer GPUs in the data, and nothing else",
+	 {61, 0},
+	 {12040, {550, 163, 1}},
+	 {{2, 'd', {PTX(75, 0, 6, 3)}}},
+	 DECIDE_LACKS,
+	 REASON_NONE,
+	 2,
+	 2,
+	 0,
+	 0},
+	{"candle's kernels are PTX in the data, for which the driver is too old",
+	 {86, 0},
+	 {12040, {550, 163, 1}},
+	 {{20, 'r', {CUBIN(80)}}, {33, 'd', {PTX(80, 0, 8, 5)}}},
+	 DECIDE_REFUSED,
+	 REASON_TOO_NEW,
+	 53,
+	 0,
+	 33,
+	 12050},
+	{"fewer of them are a part that fails",
+	 {86, 0},
+	 {12040, {550, 163, 1}},
+	 {{20, 'r', {CUBIN(80)}}, {3, 'd', {PTX(80, 0, 8, 5)}}},
+	 DECIDE_RUNS,
+	 REASON_TOO_NEW,
+	 23,
+	 0,
+	 3,
+	 12050},
+	{"and no part if others in the data run",
+	 {86, 0},
+	 {12040, {550, 163, 1}},
+	 {{1, 'r', {CUBIN(80)}}, {3, 'd', {PTX(80, 0, 8, 5)}}, {1, 'd', {PTX(80, 0, 8, 4)}}},
+	 DECIDE_RUNS,
+	 REASON_NONE,
+	 1,
+	 0,
 	 0,
 	 0},
 	{"cuDNN's engines: registered containers for one GPU each",
@@ -492,6 +532,15 @@ TEST(what_runs_of_a_library)
 
 TEST(a_runtime_newer_than_the_driver_fails)
 {
+	const struct jw_piece_entry other = {.kind = DEVCODE_KIND_CUBIN, .target = {52, 0}};
+	const struct jw_piece empty = {.containers = 1,
+								   .role = DEVCODE_REGISTERED,
+								   .empty = true,
+								   .entries = &other,
+								   .entry_count = 1};
+	const struct decide_facts host = {
+		.pieces = &empty, .piece_count = 1, .library = true, .runtime_cuda = 12000};
+
 	const struct jw_piece_entry entry = {.kind = DEVCODE_KIND_CUBIN, .target = {86, 0}};
 	const struct jw_piece piece = {
 		.containers = 3, .role = DEVCODE_REGISTERED, .entries = &entry, .entry_count = 1};
@@ -505,6 +554,12 @@ TEST(a_runtime_newer_than_the_driver_fails)
 	assert_int_equal(got.needs.release[0], 525);
 	decide_library(&facts, entry.target, &(struct jw_driver){12000, {525, 0, 0}}, &got, NULL, NULL);
 	assert_int_equal(got.fate, DECIDE_RUNS);
+	/* The runtime refuses a program without kernels of its own, too. */
+	decide_library(&host, entry.target, &(struct jw_driver){11040, {470, 0, 0}}, &got, NULL, NULL);
+	assert_int_equal(got.fate, DECIDE_REFUSED);
+	assert_int_equal(got.reason, REASON_RUNTIME);
+	decide_library(&host, entry.target, &(struct jw_driver){12000, {525, 0, 0}}, &got, NULL, NULL);
+	assert_int_equal(got.fate, DECIDE_NO_CODE);
 }
 
 /* The fates of two libraries of one package: 'g' good, 'v' a variant, 'p' a part fails, 'f' fails.
@@ -514,50 +569,57 @@ static const struct {
 	struct {
 		enum decide_fate fate;
 		size_t pieces, lacking;
-		bool special, same_variant, other_package, bundled, for_family;
+		bool special, same_variant, other_package, bundled, for_family, chosen;
 	} libraries[2];
 	const char *parts;
 } packages[] = {
-	{"both run", {{DECIDE_RUNS, 9, 0, 0, 0, 0, 0, 0}, {DECIDE_RUNS, 9, 0, 0, 0, 0, 0, 0}}, "gg"},
+	{"both run",
+	 {{DECIDE_RUNS, 9, 0, 0, 0, 0, 0, 0, 0}, {DECIDE_RUNS, 9, 0, 0, 0, 0, 0, 0, 0}},
+	 "gg"},
 	{"torch 2.11 on an RTX 20: linalg is optional",
-	 {{DECIDE_RUNS, 300, 0, 0, 0, 0, 0, 0}, {DECIDE_LACKS, 33, 33, 0, 0, 0, 0, 0}},
+	 {{DECIDE_RUNS, 300, 0, 0, 0, 0, 0, 0, 0}, {DECIDE_LACKS, 33, 33, 0, 0, 0, 0, 0, 0}},
 	 "gp"},
 	{"the core lacks code",
-	 {{DECIDE_LACKS, 300, 290, 0, 0, 0, 0, 0}, {DECIDE_RUNS, 33, 0, 0, 0, 0, 0, 0}},
+	 {{DECIDE_LACKS, 300, 290, 0, 0, 0, 0, 0, 0}, {DECIDE_RUNS, 33, 0, 0, 0, 0, 0, 0, 0}},
 	 "fg"},
 	{"nothing runs",
-	 {{DECIDE_LACKS, 3, 3, 0, 0, 0, 0, 0}, {DECIDE_LACKS, 2, 2, 0, 0, 0, 0, 0}},
+	 {{DECIDE_LACKS, 3, 3, 0, 0, 0, 0, 0, 0}, {DECIDE_LACKS, 2, 2, 0, 0, 0, 0, 0, 0}},
 	 "ff"},
 	{"of two packages",
-	 {{DECIDE_RUNS, 9, 0, 0, 0, 0, 0, 0}, {DECIDE_LACKS, 3, 3, 0, 0, 1, 0, 0}},
+	 {{DECIDE_RUNS, 9, 0, 0, 0, 0, 0, 0, 0}, {DECIDE_LACKS, 3, 3, 0, 0, 1, 0, 0, 0}},
 	 "gf"},
-	{"a variant", {{DECIDE_RUNS, 1, 0, 0, 1, 0, 0, 0}, {DECIDE_LACKS, 1, 1, 0, 1, 0, 0, 0}}, "gv"},
+	{"a variant",
+	 {{DECIDE_RUNS, 1, 0, 0, 1, 0, 0, 0, 0}, {DECIDE_LACKS, 1, 1, 0, 1, 0, 0, 0, 0}},
+	 "gv"},
 	{"a variant that needs a newer driver",
-	 {{DECIDE_RUNS, 1, 0, 0, 1, 0, 0, 0}, {DECIDE_REFUSED, 1, 0, 0, 1, 0, 0, 0}},
+	 {{DECIDE_RUNS, 1, 0, 0, 1, 0, 0, 0, 0}, {DECIDE_REFUSED, 1, 0, 0, 1, 0, 0, 0, 0}},
 	 "gv"},
 	{"a start that fails",
-	 {{DECIDE_RUNS, 9, 0, 0, 0, 0, 0, 0}, {DECIDE_REFUSED, 1, 0, 0, 0, 0, 0, 0}},
+	 {{DECIDE_RUNS, 9, 0, 0, 0, 0, 0, 0, 0}, {DECIDE_REFUSED, 1, 0, 0, 0, 0, 0, 0, 0}},
 	 "gf"},
 	{"FlashAttention 3, with more pieces than the core",
-	 {{DECIDE_RUNS, 118, 56, 0, 0, 0, 0, 0}, {DECIDE_LACKS, 192, 192, 1, 0, 0, 0, 0}},
+	 {{DECIDE_RUNS, 118, 56, 0, 0, 0, 0, 0, 0}, {DECIDE_LACKS, 192, 192, 1, 0, 0, 0, 0, 0}},
 	 "pp"},
 	{"torch 2.5 on a GTX 10: libcusparseLt is another package's",
-	 {{DECIDE_RUNS, 340, 0, 0, 0, 0, 0, 0}, {DECIDE_REFUSED, 2513, 0, 0, 0, 0, 1, 0}},
+	 {{DECIDE_RUNS, 340, 0, 0, 0, 0, 0, 0, 0}, {DECIDE_REFUSED, 2513, 0, 0, 0, 0, 1, 0, 0}},
 	 "gp"},
 	{"nothing but another package's library",
-	 {{DECIDE_REFUSED, 9, 0, 0, 0, 0, 1, 0}, {DECIDE_NO_CODE, 0, 0, 0, 0, 0, 0, 0}},
+	 {{DECIDE_REFUSED, 9, 0, 0, 0, 0, 1, 0, 0}, {DECIDE_NO_CODE, 0, 0, 0, 0, 0, 0, 0, 0}},
 	 "fg"},
 	{"sglang-kernel on an RTX 50: FlashAttention 3 is for other GPUs, and the rest for this one",
-	 {{DECIDE_RUNS, 35, 0, 0, 0, 0, 0, 1}, {DECIDE_LACKS, 372, 372, 0, 0, 0, 0, 0}},
+	 {{DECIDE_RUNS, 35, 0, 0, 0, 0, 0, 1, 0}, {DECIDE_LACKS, 372, 372, 0, 0, 0, 0, 0, 0}},
 	 "gp"},
 	{"a library for this GPU that fails saves no other",
-	 {{DECIDE_LACKS, 35, 30, 0, 0, 0, 0, 1}, {DECIDE_LACKS, 372, 372, 0, 0, 0, 0, 0}},
+	 {{DECIDE_LACKS, 35, 30, 0, 0, 0, 0, 1, 0}, {DECIDE_LACKS, 372, 372, 0, 0, 0, 0, 0, 0}},
 	 "ff"},
 	{"nor does one that runs save a library that the driver refuses",
-	 {{DECIDE_RUNS, 35, 0, 0, 0, 0, 0, 1}, {DECIDE_REFUSED, 372, 0, 0, 0, 0, 0, 0}},
+	 {{DECIDE_RUNS, 35, 0, 0, 0, 0, 0, 1, 0}, {DECIDE_REFUSED, 372, 0, 0, 0, 0, 0, 0, 0}},
 	 "gf"},
+	{"a set for other GPUs, with more pieces than the core",
+	 {{DECIDE_RUNS, 9, 0, 0, 0, 0, 0, 0, 0}, {DECIDE_LACKS, 58, 58, 0, 0, 0, 0, 0, 1}},
+	 "gp"},
 	{"kernels for a family alone, and nothing else",
-	 {{DECIDE_LACKS, 5, 5, 1, 0, 0, 0, 0}, {DECIDE_NO_CODE, 0, 0, 0, 0, 0, 0, 0}},
+	 {{DECIDE_LACKS, 5, 5, 1, 0, 0, 0, 0, 0}, {DECIDE_NO_CODE, 0, 0, 0, 0, 0, 0, 0, 0}},
 	 "fg"},
 };
 
@@ -573,7 +635,8 @@ TEST(what_runs_of_a_package)
 							.pieces = packages[i].libraries[k].pieces,
 							.lacking = packages[i].libraries[k].lacking,
 							.special = packages[i].libraries[k].special,
-							.for_family = packages[i].libraries[k].for_family},
+							.for_family = packages[i].libraries[k].for_family,
+							.chosen = packages[i].libraries[k].chosen},
 				.package = packages[i].libraries[k].other_package,
 				.variants = packages[i].libraries[k].same_variant ? 0 : 2 + k,
 				.folder = packages[i].libraries[k].other_package,

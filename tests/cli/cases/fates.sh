@@ -40,6 +40,10 @@ write("lto.so", fatbin.library(one(cubin(75)), objects=[one(cubin(80), lto), one
 # One PTX has no code and is for a family of GPUs; another is of a version that no known driver reads.
 write("none.so", fatbin.library(one(cubin(80), fatbin.entry(fatbin.PTX, 90, b".version 8.0\n.target sm_90a\n.address_size 64\n\0", isa=(8, 0)))))
 write("loose.so", fatbin.elf((".nv_fatbin", one(ptx(75, b"8.7", b"b")), 1, 0x100000), (".rodata", one(ptx(75, b"9.0", b"c")), 1, 0x200000)))
+# Like candle's programs: most of the kernels are PTX in the data.
+write("data.so", fatbin.elf((".nv_fatbin", one(cubin(86)), 1, 0x100000),
+                            (".rodata", one(ptx(75, b"8.7", b"b")) + one(ptx(75, b"8.7", b"c")), 1, 0x200000)))
+write("only.so", fatbin.elf((".rodata", one(ptx(86, kernel=b"c")), 1, 0x200000)))
 broken = fatbin.entry(fatbin.PTX, 75, text(75).replace(b"}", b" "), isa=(7, 0))
 write("broken/broken.so", fatbin.library(one(broken), one(ptx(75, b"8.7", b"b"))))
 write("future.so", fatbin.library(one(ptx(75, b"20.0"))))
@@ -116,9 +120,14 @@ run 2 scan "${new[@]}" future.so
 out_has "sm_86 (RTX 30): programs fail with driver 455 to 580"
 run 0 check --target sm_100 --driver 580.65.06 none.so
 out_has "nothing to compile"
-# Loose code fails no file that has other code.
+# Loose code does not raise the driver that a file needs for its other code.
 run 2 check "${old[@]}" loose.so
 out_has "it needs driver 570 (CUDA 12.8) or newer"
+# A file fails if the driver refuses most of it, loose or not; or if none of its code is for the GPU.
+run 2 check "${old[@]}" data.so
+out_has "data.so: will fail: 2 of 3 pieces need driver 570 (CUDA 12.8) or newer"
+run 2 check "${old[@]/sm_86/sm_75}" only.so
+out_has "only.so: will fail: no kernel image for sm_75"
 # A file fails once, even if the driver refuses more of it.
 run "1|2" prime broken/broken.so
 run 2 prime --json broken
