@@ -114,7 +114,7 @@ follow_steps() {
 		said=$(cat "$machine.said")
 		[[ $status != 64 ]] || fail "a printed command is used wrongly: “$step”: $said"
 		sed -i '/to see it again: /d' "$machine.said"
-		! printed_by "$machine.said" | cut -f 3 | grep -qxF -e "$step" || fail "a command prints itself as the next step: “$step”: $said"
+		! grep -qxF -e "$step" < <(printed_by "$machine.said" | cut -f 3) || fail "a command prints itself as the next step: “$step”: $said"
 		# Below unshare, each start has a new file system, which no command cures. Doctor also reports a DIR in a container's own layer.
 		if [[ $id != - && ${last[0]} == doctor && $JITWARM != *unshare* && ("$step" != *" DIR"* || $(stat -f -c %T /var/tmp) != overlay*) ]]; then
 			# shellcheck disable=SC2086
