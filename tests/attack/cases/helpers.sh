@@ -36,11 +36,11 @@ JITWARM="env PATH=$open/bin:$work/bin $JITWARM" run 3 scan --index torch
 err_has "$open/bin"
 [[ ! -e $work/asked ]] || fail "uv was asked: $(<"$work/asked")"
 # Root's helpers get no index that is the account's folder, however it is written.
-mkdir "$home/wheels" "$work/wheels" && chown $mallory "$home/wheels"
+mkdir -p "$home/wheels" "$work/wheels" "$open/%68ome/wheels" && chown $mallory "$home/wheels"
 printf '#!/bin/sh\nenv >"%s/variables"\nexit 1\n' "$work" >"$work/bin/uv"
 for name in PIP_FIND_LINKS PIP_INDEX_URL PIP_EXTRA_INDEX_URL UV_INDEX; do
 	for value in "$home/wheels" "file://$home/wheels" "FILE:$home/wheels" "file://localhost$home/wheels" "mine=$home/wheels" \
-		"mine=file://$home/wheels" "~root$home/wheels" "file://${home//h/%68}/wheels"; do
+		"mine=file://$home/wheels" "~root$home/wheels" "file://$open/%68ome/wheels"; do
 		rm -f "$work/variables"
 		(export PIP_NO_INDEX=0 PATH=$open/bin:$work/bin:/usr/bin:/bin "$name=https://127.0.0.1:1/simple $value $work/wheels file://$work/wheels" && run 3 scan --index torch) || exit 1
 		grep -qx PIP_NO_INDEX=0 "$work/variables" || fail "PIP_NO_INDEX is left out"
@@ -58,7 +58,7 @@ rm "$work/bin/python3"
 touch "$home/file" "$HOME/file" && chown $mallory "$home/file"
 export PIP_CONFIG_FILE=/dev/null
 for name in PIP_CERT NETRC SSL_CERT_FILE; do
-	for value in "$home/file" "~nobody/file" "~root/file" "~/none"; do
+	for value in "$home/file" "$home/later" "~nobody/file" "~root/file" "~/none"; do
 		(export PATH=$open/bin:$work/bin:/usr/bin:/bin "$name=$value" && run 3 scan --index torch) || exit 1
 		! grep "^$name=" "$work/variables" || fail "$value is handed on"
 		grep -qx PIP_CONFIG_FILE=/dev/null "$work/variables" || fail "PIP_CONFIG_FILE is left out"

@@ -172,7 +172,11 @@ entry=$(find "$home/cache" -path '*/?/?/*' -type f | head -n 1)
 mv "$entry" "$work/entry" && as_mallory ln -s "$work/entry" "$entry"
 run 1 export --cache "$home/cache" -o "$work/part.jwpack"
 out_has "left out: 1 entry that this account cannot read"
-rm -rf "$home/cache" "$roots"/.[a-z]*
+# The same in a folder of root's in which everybody may make links.
+cp -r "$work/cache" "$open/shared" && chmod 1777 "$open/shared" && mv "$open/shared/${entry#"$home/cache/"}" "$work/entry" && ln -s "$work/entry" "$open/shared/${entry#"$home/cache/"}"
+run 1 export --cache "$open/shared" -o "$work/part.jwpack"
+out_has "left out: 1 entry that this account cannot read"
+rm -rf "$home/cache" "$open/shared" "$roots"/.[a-z]*
 # run always starts its command and ends with its status, but records nothing.
 HOME=$home run 7 run -- sh -c 'echo "$HOME"; exit 7'
 out_has "$home"
