@@ -2,16 +2,20 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "os/file.h"
 #include "os/path_calls.h"
 #include "os/posix/at.h"
@@ -108,16 +112,63 @@ int os_set_mode(struct jw_error *err, const char *path, uint32_t mode)
 	return result;
 }
 
+/* Returns whether an open file of a process has an open file description's lock of the file at this
+ * place (“MAJOR:MINOR:INODE”). Source: proc(5), /proc/PID/fdinfo. */
+static bool has_lock(const char *folder, const char *file, const char *place)
+{
+	char *path = os_join(folder, file);
+	struct buf text = {0};
+	bool has = false;
+
+	if (!os_read_file(NULL, path, 1 << 16, &text)) {
+		const char *lock = strstr(buf_text(&text), " OFDLCK ");
+
+		has = lock && strstr(lock, place);
+	}
+	buf_free(&text);
+	mem_free(path);
+	return has;
+}
+
+/* Returns a process that has such a lock, which names no process by itself; 0 if none is seen. */
+static int find_holder(int fd)
+{
+	struct os_names processes, files;
+	struct stat stat;
+	char place[64];
+	int found = 0;
+
+	if (fstat(fd, &stat) || os_list(NULL, "/proc", &processes))
+		return 0;
+	(void)snprintf(place, sizeof place, " %02x:%02x:%ju ", major(stat.st_dev), minor(stat.st_dev),
+				   (uintmax_t)stat.st_ino);
+	for (size_t i = 0; !found && i < processes.count; i++) {
+		char *folder = mem_printf("/proc/%s/fdinfo", processes.items[i]);
+
+		if (text_is_digit(*processes.items[i]) && !os_list(NULL, folder, &files)) {
+			for (size_t k = 0; !found && k < files.count; k++)
+				if (has_lock(folder, files.items[k], place))
+					found = (int)strtol(processes.items[i], NULL, 10);
+			os_names_free(&files);
+		}
+		mem_free(folder);
+	}
+	os_names_free(&processes);
+	return found;
+}
+
 bool os_file_user(struct os_file *file, struct os_program *ret_program)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	struct os_program program = {0};
 
-	/* A number of 0 or less stands for a process that this container does not see, or for an open
-	 * file description's lock. */
-	if (fcntl(file->fd, F_GETLK, &lock) || lock.l_type == F_UNLCK || lock.l_pid <= 0)
+	if (fcntl(file->fd, F_GETLK, &lock) || lock.l_type == F_UNLCK)
 		return false;
-	program.pid = lock.l_pid;
+	/* 0 stands for a process that this container does not see, and less for an open file
+	 * description's lock. */
+	program.pid = lock.l_pid < 0 ? find_holder(file->fd) : lock.l_pid;
+	if (!program.pid)
+		return false;
 	os_program_name(program.pid, program.name, sizeof program.name);
 	*ret_program = program;
 	return true;

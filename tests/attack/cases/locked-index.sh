@@ -16,7 +16,7 @@ with open(sys.argv[1], "rb") as index:
     time.sleep(300)
 P
 mkdir -m 777 "$open/marks"
-as_mallory /usr/bin/python3 "$open/lock.py" "$open/cache/index" "$open/marks/locked" &
+as_mallory /usr/bin/python3 "$open/lock.py" "$open/cache/index" "$open/marks/locked" >/dev/null 2>&1 &
 await test -e "$open/marks/locked"
 for command in "import --allow-unsigned $open/a.jwpack" "cache clear --yes"; do
 	# shellcheck disable=SC2086
@@ -24,6 +24,23 @@ for command in "import --allow-unsigned $open/a.jwpack" "cache clear --yes"; do
 	err_has "index: locked by python3 (process "
 	err_has "or end it: “kill "
 done
+# The kernel names no process for the lock of an open file.
+cat >"$open/open.py" <<'P'
+import fcntl, struct, sys, time
+with open(sys.argv[1], "rb") as index:
+    fcntl.fcntl(index, 37, struct.pack("hhqqi4x", fcntl.F_RDLCK, 0, 0, 0, 0)) # F_OFD_SETLK
+    open(sys.argv[2], "w").close()
+    time.sleep(300)
+P
+CUDA_CACHE_PATH=$open/other run 0 prime --quiet "$cases/../../../ptx/sample_small.ptx"
+chmod -R go+rX "$open/other"
+as_mallory /usr/bin/python3 "$open/open.py" "$open/other/index" "$open/marks/opened" >/dev/null 2>&1 &
+await test -e "$open/marks/opened"
+CUDA_CACHE_PATH=$open/other limit=60 run '1|2|3' import --allow-unsigned "$open/a.jwpack"
+err_has "index: locked by python3 (process "
+(eval "$(sed -n 's/.*or end it: “\(kill [0-9]*\)”.*/\1/p' "$err" | head -n 1)") || fail "the line does not work"
+await sh -c "! pgrep -u $mallory -f open.py >/dev/null"
+CUDA_CACHE_PATH=$open/other run 0 import --allow-unsigned "$open/a.jwpack"
 # Root in a container does not see the account's process.
 if unshare -pf --mount-proc true 2>/dev/null; then
 	(JITWARM="unshare -pf --mount-proc $JITWARM" limit=60 run '1|2|3' import --allow-unsigned "$open/a.jwpack" &&
