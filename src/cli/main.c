@@ -13,6 +13,7 @@ int main(int argc, char **argv)
 
 	os_library_places();
 	os_keep_standard_descriptors();
+	os_hear_children();
 	(void)os_creation_mask(); /* before there are threads */
 	argv = os_arguments(&argc, argv, "--except");
 	os_terminal_prepare();

@@ -437,6 +437,7 @@ int jw_worker_main(void)
 	os_die_with_parent();
 	os_ignore_interrupts();
 	os_crash_quietly();
+	os_guard_new_files();
 	os_prefer_for_oom_kill();
 	os_keep_memory(KEEP_BYTES);
 	if (environment_is_background())

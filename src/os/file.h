@@ -213,7 +213,7 @@ void os_sweep(const char *folder, const char *prefix, const char *form, enum os_
 int os_rename(struct jw_error *err, const char *from, const char *to);
 /* Sets POSIX permission bits, independent of the umask (does nothing on Windows). */
 int os_set_mode(struct jw_error *err, const char *path, uint32_t mode);
-/* Returns the umask (0 on Windows). */
+/* Returns the umask (0 on Windows). Other accounts may not write to the superuser's new files. */
 uint32_t os_creation_mask(void);
 
 /* Finds the absolute path without links; the caller frees it. */

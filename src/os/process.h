@@ -41,6 +41,11 @@ void os_end_now(int status);
 void os_die_with_parent(void);
 /* A crash ends the process at once: no core files, no dialog boxes. */
 void os_crash_quietly(void);
+/* From now on, other accounts may not write to the superuser's new files, whoever makes them in
+ * this process. Called before other threads start. */
+void os_guard_new_files(void);
+/* Hears of the end of child processes, also if the caller has blocked that signal (SIGCHLD). */
+void os_hear_children(void);
 
 /* Which file a program's name means, and in which encoding the system's programs print. On Windows
  * only PATH decides, not the current folder nor another variable, because other accounts may write

@@ -10,6 +10,7 @@
 
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "base/mem.h"
@@ -162,6 +163,20 @@ void os_end_now(int status)
 void os_crash_quietly(void)
 {
 	(void)setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+}
+
+void os_guard_new_files(void)
+{
+	(void)umask((mode_t)os_creation_mask());
+}
+
+void os_hear_children(void)
+{
+	sigset_t set;
+
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, SIGCHLD);
+	(void)pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
 char *os_system_program(struct jw_error *err, const char *name)

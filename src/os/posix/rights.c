@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/file.h"
+#include "os/identity.h"
 #include "os/path_calls.h"
 #include "os/posix/posix.h"
 #include "os/uv.h"
@@ -92,7 +93,7 @@ uint32_t os_creation_mask(void)
 		asked = old;
 	}
 	buf_free(&text);
-	return line ? mask : (uint32_t)asked;
+	return (line ? mask : (uint32_t)asked) | (os_is_superuser() ? 022 : 0);
 }
 
 /* Another account's file keeps its owner if this process may do that; otherwise the file is not
