@@ -57,7 +57,8 @@ timeout=$(command -v timeout)
 ask() {
 	PIP_INDEX_URL=${PIP_INDEX_URL-$site/$1/simple} PATH=${path:-$PATH} "$timeout" 120 "$jitwarm" "${@:2}" >out 2>err
 }
-clean() { rm -rf home/.rustup && [ -z "$(find tmp state home -mindepth 1 2>/dev/null)" ]; } # pip asks for rustc's version
+# pip asks for rustc's version; a wheel that was scanned two seconds after its last write is remembered
+clean() { rm -rf home/.rustup state/inventory-* && [ -z "$(find tmp state home -mindepth 1 2>/dev/null)" ]; }
 good() { # TEXT WHEEL KIND WORD...
 	local text=$1 wheel=$2
 	ask "$3" scan --target sm_86 --index "${@:4}"
