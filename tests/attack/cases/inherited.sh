@@ -11,8 +11,8 @@ os.umask(0)
 os.execv(sys.argv[1], sys.argv[1:])
 PYTHON
 chmod 755 "$work/hostile"
-program=$JITWARM
-JITWARM="timeout -s KILL 60 $work/hostile $program"
+# A shell would no longer block the signal, so it is blocked last.
+JITWARM="${JITWARM% *} timeout -s KILL 60 $work/hostile ${JITWARM##* }"
 run 0 run -- true
 mkdir -m 755 "$work/cache"
 run 0 prime --cache "$work/cache" "$sample"
