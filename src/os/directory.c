@@ -208,7 +208,7 @@ int os_lock_file(struct jw_error *err, const char *path, unsigned most_ms,
 	struct os_file *file = NULL;
 	bool held = false, works;
 
-	if (os_file_open(err, path, OS_OPEN_CREATE, &file))
+	if (os_file_open(err, path, OS_OPEN_LOCK, &file))
 		return -1;
 	works = !os_file_lock(NULL, file, true, &held);
 	for (unsigned waited_ms = 0; works && !held && waited_ms < most_ms; waited_ms += EVERY_MS) {

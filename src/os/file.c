@@ -18,7 +18,7 @@ int close_fd(struct jw_error *err, const char *path, int fd)
 
 int open_regular(struct jw_error *err, const char *path, struct os_stat *ret_stat)
 {
-	int fd = path_open(err, path, UV_FS_O_RDONLY | UV_FS_O_NONBLOCK);
+	int fd = path_open(err, path, UV_FS_O_RDONLY | UV_FS_O_NONBLOCK, false);
 
 	if (fd < 0)
 		return -1;
@@ -101,11 +101,11 @@ int os_file_open(struct jw_error *err, const char *path, enum os_open how,
 {
 	/* A pipe without a writer would block the reader. */
 	int flags = (how == OS_OPEN_READ ? UV_FS_O_RDONLY | UV_FS_O_NONBLOCK : UV_FS_O_RDWR) |
-				(how == OS_OPEN_CREATE ? UV_FS_O_CREAT : 0);
+				(how == OS_OPEN_CREATE || how == OS_OPEN_LOCK ? UV_FS_O_CREAT : 0);
 	struct os_file *file = mem_alloc(sizeof *file);
 
 	file->path = mem_string(path);
-	file->fd = path_open(err, path, flags);
+	file->fd = path_open(err, path, flags, how == OS_OPEN_LOCK);
 	if (file->fd < 0) {
 		mem_free(file->path);
 		mem_free(file);

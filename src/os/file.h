@@ -12,10 +12,11 @@
 #include "base/error.h"
 
 /* From now on no call that changes something follows a symlink below `folder`, whoever made it:
- * JW_ERR_IO. With `reads`, calls that open or stat a file do not follow one either. This applies to
- * the whole process, and is called before threads start. Returns the folder that these calls use
- * from now on, without symlinks; NULL if there is none. Does nothing on Windows, and returns
- * `folder`. */
+ * JW_ERR_IO. With `reads`, calls that open or stat a file do not follow one either; without it, the
+ * folder is this account's own, and the superuser's calls change nothing below it in a folder that
+ * another account can change: JW_ERR_IO, too. This applies to the whole process, and is called
+ * before threads start. Returns the folder that these calls use from now on, without symlinks; NULL
+ * if there is none. Does nothing on Windows, and returns `folder`. */
 const char *os_follow_none_below(const char *folder, bool reads);
 
 enum os_kind {
@@ -132,6 +133,7 @@ enum os_open {
 	OS_OPEN_READ,   /* must exist */
 	OS_OPEN_UPDATE, /* read and write, must exist */
 	OS_OPEN_CREATE, /* read and write; created if missing, with mode 0666 less umask */
+	OS_OPEN_LOCK,   /* the same, but only who may write to the file may read it: readers can lock */
 };
 int os_file_open(struct jw_error *err, const char *path, enum os_open how,
 				 struct os_file **ret_file);
@@ -288,12 +290,12 @@ size_t os_root_length(const char *path);
 
 /* Returns 0 if only the superuser and the account `owner` (a number; 0: nobody else) can change the
  * file at `path` or make the path lead elsewhere, according to the owners and permissions of the
- * file, of each folder of the path, and of each link. A group's write permission counts as
- * everybody's, unless it is root's group. With `lasting`, the answer must hold also after files
- * were deleted, so a folder for everyone with the sticky bit (/tmp) is refused. On Windows the
- * access lists decide: administrators, the system, its installer and the owner of the system's
- * folder may write; `owner` and `lasting` are ignored. Otherwise JW_ERR_IO with the reason, which
- * names the folder or file, also if something cannot be examined. */
+ * file, of each folder of the path, and of each link. A group's write permission counts as that of
+ * its members; those of root's group count as the superuser. With `lasting`, the answer must hold
+ * also after files were deleted, so a folder for everyone with the sticky bit (/tmp) is refused. On
+ * Windows the access lists decide: administrators, the system, its installer and the owner of the
+ * system's folder may write; `owner` and `lasting` are ignored. Otherwise JW_ERR_IO with the
+ * reason, which names the folder or file, also if something cannot be examined. */
 int os_check_private(struct jw_error *err, const char *path, uint32_t owner, bool lasting);
 /* Checks a file that decides what this process does: a program, a library, keys, settings. The
  * superuser's must be private (os_check_private); 0 for other accounts. */

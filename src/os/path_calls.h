@@ -9,8 +9,9 @@
 #include "os/file.h"
 
 /* Returns the descriptor, or -1; `flags` are UV_FS_O_... For reading, devices and pipes are not
- * opened (POSIX): JW_ERR_UNSUPPORTED. A new file has mode 0666 less umask. */
-int path_open(struct jw_error *err, const char *path, int flags);
+ * opened (POSIX): JW_ERR_UNSUPPORTED. A new file has mode 0666 less umask.
+ * With `lock`, accounts that may not write to the file may not read it either. */
+int path_open(struct jw_error *err, const char *path, int flags, bool lock);
 int path_make_dir(struct jw_error *err, const char *path, uint32_t mode);
 /* Makes a file (0600) named `path` and six more letters; the caller frees the name. Returns its
  * descriptor, or -1. */

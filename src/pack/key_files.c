@@ -347,6 +347,20 @@ int jw_key_distrust(struct jw_error *err, const char *state_dir, const char *nam
 	return result;
 }
 
+/* Checks that nobody else can know or exchange a key of ours, as after a chown. */
+static int check_own_key(struct jw_error *err, const char *path)
+{
+	struct jw_error why = {0};
+
+	return os_check_trusted(&why, path)
+			   ? error_set(err, JW_ERR_IO,
+						   "root signs with no key that another account can change: %s; set "
+						   "JITWARM_STATE to a folder of root, and make a key with “jitwarm key "
+						   "generate”",
+						   why.message)
+			   : 0;
+}
+
 /* Returns the path of a secret key. A text with a separator, or that names an existing file, is a
  * path; any other text is a key's name. */
 static char *secret_path(struct jw_error *err, const char *state_dir, const char *key)
@@ -362,12 +376,14 @@ static char *secret_path(struct jw_error *err, const char *state_dir, const char
 	if (!path)
 		return NULL;
 	if (!os_check_exists(err, path, &there)) {
-		if (there)
+		if (there && !check_own_key(err, path))
 			return path;
-		error_set(err, JW_ERR_NOT_FOUND,
-				  "no key “%s”, nor a file of that name: make a key with “jitwarm key generate”, "
-				  "or name the file of a minisign key",
-				  key);
+		if (!there)
+			error_set(
+				err, JW_ERR_NOT_FOUND,
+				"no key “%s”, nor a file of that name: make a key with “jitwarm key generate”, "
+				"or name the file of a minisign key",
+				key);
 	}
 	mem_free(path);
 	return NULL;

@@ -107,6 +107,18 @@ static bool count_useful(struct refill *refill, const char *path)
 	return entries || carries;
 }
 
+/* The superuser puts nothing into a cache that another account could have put into the store. */
+static bool is_roots(struct refill *refill, const char *path)
+{
+	struct jw_error why = {0};
+
+	if (!os_check_trusted(&why, path))
+		return true;
+	note_refill(refill, "root takes nothing from a store that another account may change: %s",
+				why.message);
+	return false;
+}
+
 static int refill_from(struct jw_error *err, struct refill *refill, const char *path)
 {
 	const struct refill_request *request = refill->request;
@@ -145,7 +157,6 @@ int refill_from_store(struct jw_error *err, const struct refill_request *request
 	const struct jw_store_options where = {.state_dir = system->state_dir};
 	struct refill refill = {.request = request};
 	struct jw_store *store = NULL;
-	struct jw_error why = {0};
 	char *folder;
 	int result = 0;
 
@@ -156,14 +167,9 @@ int refill_from_store(struct jw_error *err, const struct refill_request *request
 	folder = store_path(err, system->state_dir);
 	if (!folder)
 		return -1;
-	/* The superuser puts nothing into a cache that another account could have put into the
-	 * store. */
-	if (os_exists(folder) && os_check_trusted(&why, folder))
-		note_refill(&refill, "root takes nothing from a store that another account may change: %s",
-					why.message);
-	else if (jw_store_open(err, &where, &store) ||
-			 import_free_room(err, system->cache.path, system->cache.limit_bytes,
-							  &refill.room_bytes))
+	if ((!os_exists(folder) || is_roots(&refill, folder)) &&
+		(jw_store_open(err, &where, &store) ||
+		 import_free_room(err, system->cache.path, system->cache.limit_bytes, &refill.room_bytes)))
 		result = -1;
 	if (request->evict)
 		refill.room_bytes = UINT64_MAX;
@@ -182,7 +188,7 @@ int refill_from_store(struct jw_error *err, const struct refill_request *request
 			continue;
 		}
 		path = os_join(store->path, pack->name);
-		if (count_useful(&refill, path) && !request->dry_run)
+		if (is_roots(&refill, path) && count_useful(&refill, path) && !request->dry_run)
 			result = refill_from(err, &refill, path);
 		mem_free(path);
 	}

@@ -99,7 +99,7 @@ static bool take_ahead_lock(struct ahead_work *work, enum os_open how)
 	char *path = work->state_dir ? os_join(work->state_dir, "ahead-lock") : NULL;
 	bool taken = true;
 
-	if (path && (how != OS_OPEN_CREATE || !os_make_parent(NULL, path, 0700)) &&
+	if (path && (how != OS_OPEN_LOCK || !os_make_parent(NULL, path, 0700)) &&
 		!os_file_open(NULL, path, how, &work->lock) && os_file_lock(NULL, work->lock, true, &taken))
 		taken = true;
 	mem_free(path);
@@ -447,7 +447,7 @@ int jw_ahead_prepare(struct jw_error *err, const struct jw_ahead_options *option
 	work.prime = options->prime ? *options->prime : (struct jw_prime_options){0};
 	if (!result && (ahead->pending || (ahead->state == JW_AHEAD_LIVE && work.record.stamp[0] &&
 									   (work.booted || ahead->ready < ahead->modules)))) {
-		if (!take_ahead_lock(&work, OS_OPEN_CREATE))
+		if (!take_ahead_lock(&work, OS_OPEN_LOCK))
 			result = error_set(err, JW_ERR_BUSY,
 							   "another process is preparing this account's cache for driver %s",
 							   ahead->next);

@@ -75,7 +75,7 @@ static enum attempt try_lock(struct cache_turn *turn)
 		struct os_file *file = NULL;
 		bool held = false;
 
-		if (os_file_open(NULL, turn->lock_path, OS_OPEN_CREATE, &file))
+		if (os_file_open(NULL, turn->lock_path, OS_OPEN_LOCK, &file))
 			return NO_LOCKS;
 		if (os_file_lock(NULL, file, true, &held)) {
 			os_file_close(file);

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/file.h"
+#include "os/identity.h"
 #include "os/posix/posix.h"
 
 enum { MAX_CLOSED = 8 };
@@ -19,6 +20,7 @@ enum { MAX_CLOSED = 8 };
 static struct closed {
 	char *given; /* as the caller named it, without a separator at its end */
 	char *real;  /* without links, as it was then */
+	size_t own;  /* below this part of `real` every folder must be the superuser's; 0: none */
 } closed[MAX_CLOSED];
 static size_t closed_count;
 static bool closed_to_readers;
@@ -27,7 +29,7 @@ const char *os_follow_none_below(const char *folder, bool reads)
 {
 	char *given = mem_string(folder), *nearest, real[PATH_MAX];
 	char *followed = NULL;
-	size_t length = strlen(given), there;
+	size_t length = strlen(given), there, own;
 
 	closed_to_readers = closed_to_readers || reads;
 	while (length > 1 && given[length - 1] == '/')
@@ -36,11 +38,13 @@ const char *os_follow_none_below(const char *folder, bool reads)
 	nearest = os_nearest(given);
 	there = !strncmp(given, nearest, strlen(nearest)) ? strlen(nearest) : 0;
 	if (closed_count < MAX_CLOSED && realpath(nearest, real)) {
-		followed = os_join(real, given + there);
-		closed[closed_count++] = (struct closed){mem_string(given), followed};
+		followed = given[there] ? os_join(real, given + there) : mem_string(real);
+		own = reads ? 0 : strlen(real);
+		closed[closed_count++] = (struct closed){mem_string(given), followed, own};
 		/* Callers may name it by its real path, too. */
 		if (closed_count < MAX_CLOSED && strcmp(given, followed) != 0)
-			closed[closed_count++] = (struct closed){mem_string(followed), mem_string(followed)};
+			closed[closed_count++] =
+				(struct closed){mem_string(followed), mem_string(followed), own};
 	}
 	mem_free(nearest);
 	mem_free(given);
@@ -64,26 +68,48 @@ static const struct closed *closed_of(const char *path, const char **ret_rest)
 	return NULL;
 }
 
-/* Walks by descriptors, so that a link that appears in between is not followed either. */
-static int walk(struct jw_error *err, const char *path, struct at *at)
+/* Checks a folder on the way to `path`, which `part` names. */
+static int check_part(struct jw_error *err, const char *path, const char *part, bool own,
+					  const struct stat *stat)
+{
+	struct os_stranger stranger;
+	char text[OS_STRANGER_TEXT];
+
+	if (S_ISLNK(stat->st_mode))
+		return error_set(err, JW_ERR_IO,
+						 "%s: a symlink, which jitwarm does not follow in this folder", path);
+	return own && posix_finds_stranger(part, stat, &stranger)
+			   ? error_set(err, JW_ERR_IO,
+						   "%s: %s, and root changes nothing there; delete that folder, or make it "
+						   "root's alone",
+						   path, os_stranger_text(text, &stranger))
+			   : 0;
+}
+
+/* Walks by descriptors, so that a link that appears in between is not followed either. Below the
+ * first `own` bytes, each folder must be the superuser's, unless `own` is 0. */
+static int walk(struct jw_error *err, const char *path, size_t own, struct at *at)
 {
 	char *part = at->text, *rest;
 
 	at->dir = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	for (part += strspn(part, "/"); at->dir >= 0 && (rest = strchr(part, '/')); part = rest) {
-		int next;
+		const bool below = own && (size_t)(part - at->text) >= own;
+		int next, result = 0;
 		struct stat stat;
 
-		*rest++ = '\0';
-		rest += strspn(rest, "/");
+		*rest = '\0';
 		next = openat(at->dir, part, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 		(void)close(at->dir);
 		at->dir = next;
-		if (next >= 0 && !fstat(next, &stat) && S_ISLNK(stat.st_mode)) {
+		if (next >= 0 && !fstat(next, &stat))
+			result = check_part(err, path, at->text, below, &stat);
+		if (result) {
 			at_leave(at);
-			return error_set(err, JW_ERR_IO,
-							 "%s: a symlink, which jitwarm does not follow in this folder", path);
+			return -1;
 		}
+		*rest = '/';
+		rest += strspn(rest, "/");
 	}
 	at->name = part;
 	return at->dir < 0 ? posix_error(err, path) : 0;
@@ -104,7 +130,7 @@ int at_enter(struct jw_error *err, const char *path, bool writes, struct at *at)
 		errno = ENAMETOOLONG;
 		return posix_error(err, path);
 	}
-	return walk(err, path, at);
+	return walk(err, path, writes ? folder->own : 0, at);
 }
 
 void at_leave(struct at *at)

@@ -192,11 +192,18 @@ size_t os_root_length(const char *path)
 	return path[0] == '/';
 }
 
-int path_open(struct jw_error *err, const char *path, int flags)
+/* Returns the permissions without those of readers that may not write, since a reader can lock. */
+static mode_t without_readers(mode_t mode)
+{
+	return mode & ~(0044 & ~((mode & 0022) << 1));
+}
+
+int path_open(struct jw_error *err, const char *path, int flags, bool lock)
 {
 	struct at at;
 	/* A folder's default access list would replace the umask. */
-	const mode_t mode = flags & O_CREAT ? 0666 & ~os_creation_mask() : 0;
+	const mode_t all = flags & O_CREAT ? 0666 & ~os_creation_mask() : 0;
+	const mode_t mode = lock ? without_readers(all) : all;
 	struct stat stat;
 	int fd;
 
@@ -215,6 +222,8 @@ int path_open(struct jw_error *err, const char *path, int flags)
 		error_set(err, JW_ERR_UNSUPPORTED, "%s: is not a regular file", path);
 	else if (fd < 0)
 		posix_error(err, path);
+	else if (lock && !fstat(fd, &stat))
+		(void)fchmod(fd, without_readers(stat.st_mode & 07777));
 	at_leave(&at);
 	return fd;
 }

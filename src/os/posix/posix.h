@@ -15,4 +15,9 @@ char *posix_system_path(const char *path);
 bool posix_kernel_text(struct buf *text, const char *format, ...) JW_PRINTF(2, 3);
 /* Returns whether an account is neither the superuser nor counts as it. */
 bool posix_is_stranger(uint32_t account);
+struct os_stranger;
+/* Returns whether such an account can change the folder at `path`, whose owner and mode `stat` has;
+ * only the folder itself is examined. */
+bool posix_finds_stranger(const char *path, const struct stat *stat,
+						  struct os_stranger *ret_stranger);
 void posix_stat_of(const struct stat *from, struct os_stat *to);

@@ -65,7 +65,7 @@ static int copy_all(struct jw_error *err, int from, int to, const char *path)
 
 static int copy_rights(struct jw_error *err, const char *from, int to)
 {
-	const int source = path_open(err, from, UV_FS_O_RDONLY | UV_FS_O_NONBLOCK);
+	const int source = path_open(err, from, UV_FS_O_RDONLY | UV_FS_O_NONBLOCK, false);
 	const int result = source < 0 ? -1 : copy_all(err, source, to, from);
 
 	if (source >= 0)

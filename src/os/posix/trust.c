@@ -223,6 +223,15 @@ static int check_one(struct way *way, const char *path, const struct stat *stat)
 	return ENDS;
 }
 
+bool posix_finds_stranger(const char *path, const struct stat *stat,
+						  struct os_stranger *ret_stranger)
+{
+	struct way way = {.lasting = true, .device = stat->st_dev, .stranger = ret_stranger};
+
+	*ret_stranger = (struct os_stranger){0};
+	return check_one(&way, path, stat) == ENDS;
+}
+
 static int check_way(struct jw_error *err, struct way *way, const char *path, size_t safe);
 
 /* Checks the target of a link whose folder is safe. */

@@ -153,12 +153,13 @@ static int descriptor_of(struct jw_error *err, const char *path, HANDLE handle)
 	return error_set(err, JW_ERR_IO, "%s: Too many open files", path);
 }
 
-int path_open(struct jw_error *err, const char *path, int flags)
+int path_open(struct jw_error *err, const char *path, int flags, bool lock)
 {
 	const DWORD access = flags & UV_FS_O_RDWR ? GENERIC_READ | GENERIC_WRITE : GENERIC_READ;
 	const enum win32_opening how = flags & UV_FS_O_CREAT ? OPENING_FILE : OPENING_EXISTING;
 	HANDLE handle = win32_open(err, path, access, how);
 
+	(void)lock;
 	for (int tries = 0; handle == INVALID_HANDLE_VALUE && tries < BUSY_TRIES &&
 						GetLastError() == ERROR_SHARING_VIOLATION;
 		 tries++) {

@@ -51,3 +51,24 @@ err_has "or end it: “kill "
 (eval "$(sed -n 's/.*or end it: “\(kill [0-9]*\)”.*/\1/p' "$err" | head -n 1)") || fail "the line does not work"
 await sh -c "! pgrep -u $mallory -f lock.py >/dev/null"
 run 0 import --allow-unsigned "$open/a.jwpack"
+
+# An account that reads root's cache and state can lock none of jitwarm's own locks, also not those that an older build left: a lock is
+# readable only for accounts that may write to it.
+umask 022
+export JITWARM_STATE=$open/state JITWARM_STORE=1
+mkdir -m 755 "$JITWARM_STATE"
+run 0 cache clear --yes
+run 0 prime --quiet "$sample"
+mapfile -t locks < <(find "$JITWARM_STATE" -name '*lock')
+((${#locks[@]} > 2)) || fail "few locks: ${locks[*]}"
+for lock in "${locks[@]}"; do [[ $(stat -c %a "$lock") == 600 ]] || fail "$lock has mode $(stat -c %a "$lock")"; done
+chmod 644 "$JITWARM_STATE/store/lock"
+run 0 cache clear --yes
+run 0 prime --quiet "$sample"
+[[ $(stat -c %a "$JITWARM_STATE/store/lock") == 600 ]] || fail "the store's lock keeps its mode"
+run 0 cache clear --yes
+touch "$open/gate" "$open/cache/.jitwarm-lock"
+SIMDRIVER_FAULT=wait:.version SIMDRIVER_GATE=$open/gate $JITWARM prime --quiet --no-store "$sample" &
+await sh -c "test \$(stat -c %a '$open/cache/.jitwarm-lock') = 600"
+rm "$open/gate"
+wait $! || fail "prime ended with $?"

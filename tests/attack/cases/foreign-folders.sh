@@ -1,0 +1,48 @@
+# Folders of another account below root's own cache and state, as after a chown that was not recursive: root changes nothing in them, takes
+# no pack of another account's from the store, and signs with no key that another account has written.
+. "$cases/../lib.sh"
+with_simdriver sm_86
+export CUDA_CACHE_PATH=$open/own/cache JITWARM_STATE=$open/own/state JITWARM_STORE=1
+run 0 prime --quiet "$sample"
+run 0 export --quiet -o "$open/a.jwpack"
+run 0 key generate
+run 0 cache clear --yes
+run 0 prime --quiet "$sample"
+cp -a "$open/own" "$open/saved"
+fresh() { rm -rf "$open/own" && cp -a "$open/saved" "$open/own"; }
+theirs() { find "$open/own" -type d -user $mallory -exec find {} -mindepth 1 \; | sort; }
+
+mapfile -t folders < <(cd "$open/own" && find cache state -mindepth 1 -type d | sort)
+((${#folders[@]} > 15)) || fail "few folders: ${folders[*]}"
+for folder in "${folders[@]}"; do
+	fresh
+	chown $mallory "$open/own/$folder"
+	there=$(theirs)
+	for command in "cache verify --repair" "key generate second" "store clear --yes" "cache clear --yes" "prime --quiet $sample" \
+		"import --quiet --allow-unsigned $open/a.jwpack" uninstall; do
+		# shellcheck disable=SC2086
+		run '0|1|2|3' $command
+		[[ $(theirs) == "$there" ]] || fail "$command changed $folder: $(diff <(echo "$there") <(theirs))"
+	done
+done
+
+# The message says what root can do; then every command works again.
+fresh
+chown $mallory "$open/own/cache"/?
+run 3 cache clear --yes
+err_has "belongs to account $mallory, and root changes nothing there; delete that folder, or make it root's alone"
+chown root "$open/own/cache"/?
+run 0 cache clear --yes
+
+# What the account has written and a chown has made reachable again
+fresh
+chown $mallory "$open/own/state/store/"*.jwpack
+run 0 cache clear --yes
+run 0 prime "$sample"
+err_has "root takes nothing from a store that another account may change: $open/own/state/store/"
+out_has "Compiled 8 modules"
+fresh
+chown $mallory "$open/own/state/keys/default.key"
+run 3 export --sign -o "$open/signed.jwpack"
+err_has "root signs with no key that another account can change: $open/own/state/keys/default.key belongs to account $mallory"
+[[ ! -e $open/signed.jwpack ]] || fail "a pack was written"
