@@ -34,9 +34,19 @@ enum {
 	MAX_TARGETS = 32
 };
 
+/* A wheel of the package; any system's. */
+struct listed {
+	const struct pip_file *file;
+	char version[64];
+	bool fits; /* it is for the platform */
+	bool any;  /* it is for every platform */
+};
+
 /* A release with the wheels of the platform. */
 struct release {
-	char *version;
+	const char *version;
+	const struct listed *wheels; /* all of this version */
+	size_t wheel_count;
 	bool here; /* the release has a wheel for the platform */
 	bool any;  /* its wheel is for every platform; it may have code for GPUs all the same */
 	const struct pip_file *file;  /* the wheel that pip would take; NULL if there is none */
@@ -55,8 +65,10 @@ struct jw_asked {
 	struct pip_options how;
 	struct pip *pip;
 	struct pip_listing listing;
+	struct listed *wheels; /* those of the newest version first */
+	size_t wheel_count, wheel_capacity;
 	struct release *releases; /* newest first */
-	size_t count, capacity;
+	size_t count;
 	char *text;
 	struct jw_target targets[MAX_TARGETS]; /* the GPUs for which PTX is measured: all */
 	size_t target_count;
@@ -215,71 +227,79 @@ static void remember(const struct jw_asked *asked, const struct release *release
 
 /* ---- the list */
 
-/* Returns the release of a version, and adds it if it is new. */
-static struct release *release_of(struct jw_asked *asked, const char *version)
+/* For qsort: the newest version first; the wheels of one version stay in the index's order. */
+static int compare_wheels(const void *a, const void *b)
 {
-	size_t at = 0;
+	const struct listed *one = a, *other = b;
 
-	while (at < asked->count && version_is_newer(asked->releases[at].version, version))
-		at++;
-	if (at < asked->count && version_is_same(asked->releases[at].version, version))
-		return &asked->releases[at];
-	VEC_GROW(asked->releases, asked->capacity, asked->count);
-	memmove(asked->releases + at + 1, asked->releases + at,
-			(asked->count++ - at) * sizeof *asked->releases);
-	asked->releases[at] = (struct release){.version = mem_string(version)};
-	return &asked->releases[at];
+	if (version_is_newer(one->version, other->version))
+		return -1;
+	if (version_is_newer(other->version, one->version))
+		return 1;
+	return (one->file > other->file) - (one->file < other->file);
 }
 
-static bool is_wheel(const struct jw_asked *asked, const struct pip_file *file, struct tags *name)
+/* Returns whether it is a wheel of the package that pip may install. */
+static bool read_wheel(const struct jw_asked *asked, const struct pip_file *file,
+					   struct tags *ret_name)
 {
 	char package[PACKAGE_MAX_NAME];
 
-	return !file->yanked && read_tags(file->name, name) && is_release(name->version) &&
+	return !file->yanked && read_tags(file->name, ret_name) && is_release(ret_name->version) &&
 		   package_normalise(file->name, strcspn(file->name, "-"), package) &&
 		   !strcmp(package, asked->package);
 }
 
-/* Finds the releases, and for each a wheel that pip would take. */
-static void sort_files(struct jw_asked *asked)
+static void list_wheels(struct jw_asked *asked)
 {
 	for (size_t i = 0; i < asked->listing.count; i++) {
 		const struct pip_file *file = &asked->listing.items[i];
+		struct listed wheel = {.file = file};
 		struct tags name;
-		struct release *release;
-		bool any;
 
-		if (!is_wheel(asked, file, &name))
+		if (!read_wheel(asked, file, &name))
 			continue;
-		release = release_of(asked, name.version);
-		if (!is_for(name.platform, asked->options.platform, &any))
-			continue;
+		wheel.fits = is_for(name.platform, asked->options.platform, &wheel.any);
+		TEXT_COPY(wheel.version, name.version);
+		VEC_GROW(asked->wheels, asked->wheel_capacity, asked->wheel_count);
+		asked->wheels[asked->wheel_count++] = wheel;
+	}
+	if (asked->wheel_count)
+		qsort(asked->wheels, asked->wheel_count, sizeof *asked->wheels, compare_wheels);
+}
+
+/* Finds the wheel that pip would take. */
+static void choose_wheel(struct release *release)
+{
+	for (size_t i = 0; i < release->wheel_count; i++) {
+		const struct listed *wheel = &release->wheels[i];
+		const struct pip_file *file = wheel->file;
+
 		/* pip prefers a wheel for the platform. */
-		if (release->here && any && !release->any)
+		if (!wheel->fits || (release->here && wheel->any && !release->any))
 			continue;
-		if (!any && release->any)
+		if (!wheel->any && release->any)
 			release->file = NULL;
 		release->here = true;
-		release->any = any;
+		release->any = wheel->any;
 		if (file->fits && (!release->file || file->size_bytes > release->file->size_bytes))
 			release->file = file;
 	}
 }
 
+static bool stands_for(const struct listed *wheel, const struct release *release)
+{
+	return wheel->fits && wheel->any == release->any;
+}
+
 /* Finds known facts. Any wheel of a release for the platform stands for it, whatever Python it is
  * for. */
-static void find_facts(struct jw_asked *asked)
+static void find_facts(const struct jw_asked *asked, struct release *release)
 {
-	for (size_t i = 0; i < asked->listing.count; i++) {
-		const struct pip_file *file = &asked->listing.items[i];
-		struct tags name;
-		struct release *release;
-		bool any;
+	for (size_t i = 0; i < release->wheel_count && !release->facts; i++) {
+		const struct pip_file *file = release->wheels[i].file;
 
-		if (!is_wheel(asked, file, &name) || !is_for(name.platform, asked->options.platform, &any))
-			continue;
-		release = release_of(asked, name.version);
-		if (release->facts || any != release->any)
+		if (!stands_for(&release->wheels[i], release))
 			continue;
 		release->facts = wheel_facts_find(asked->own, file->sha256);
 		if (!release->facts && asked->folder)
@@ -289,19 +309,50 @@ static void find_facts(struct jw_asked *asked)
 	}
 }
 
-static int print_pythons(struct jw_error *err, const struct jw_asked *asked,
-						 const struct release *release, struct buf *text)
+static void find_releases(struct jw_asked *asked)
+{
+	size_t capacity = 0;
+
+	list_wheels(asked);
+	for (size_t at = 0; at < asked->wheel_count;) {
+		struct release release = {.version = asked->wheels[at].version,
+								  .wheels = &asked->wheels[at]};
+
+		while (at < asked->wheel_count &&
+			   version_is_same(asked->wheels[at].version, release.version))
+			at++;
+		release.wheel_count = (size_t)(asked->wheels + at - release.wheels);
+		choose_wheel(&release);
+		find_facts(asked, &release);
+		VEC_GROW(asked->releases, capacity, asked->count);
+		asked->releases[asked->count++] = release;
+	}
+}
+
+static int compare_with_release(const void *version, const void *release)
+{
+	const char *own = ((const struct release *)release)->version;
+
+	return version_is_newer(version, own) ? -1 : version_is_newer(own, version) ? 1 : 0;
+}
+
+/* Returns the release of a version that the index lists. */
+static struct release *release_of(const struct jw_asked *asked, const char *version)
+{
+	return bsearch(version, asked->releases, asked->count, sizeof *asked->releases,
+				   compare_with_release);
+}
+
+static int print_pythons(struct jw_error *err, const struct release *release, struct buf *text)
 {
 	struct buf tags = BUF_MAX(1 << 14);
 	int result = 0;
 
-	for (size_t i = 0; !result && i < asked->listing.count; i++) {
-		const struct pip_file *file = &asked->listing.items[i];
+	for (size_t i = 0; !result && i < release->wheel_count; i++) {
+		const struct pip_file *file = release->wheels[i].file;
 		struct tags name;
-		bool any;
 
-		if (is_wheel(asked, file, &name) && version_is_same(name.version, release->version) &&
-			is_for(name.platform, asked->options.platform, &any) && any == release->any)
+		if (stands_for(&release->wheels[i], release) && read_tags(file->name, &name))
 			result = add_pythons(err, &tags, &name, file->python);
 	}
 	if (!result)
@@ -341,7 +392,7 @@ static int print_release(struct jw_error *err, struct jw_asked *asked, size_t at
 				   : like         ? "same"
 								  : "unseen",
 				   release->version, platform) ||
-		print_pythons(err, asked, release, text))
+		print_pythons(err, release, text))
 		return -1;
 	if (!release->facts)
 		return buf_printf(err, text, like ? " %s\n" : "%s\n", like ? like->version : "");
@@ -444,8 +495,7 @@ int jw_asked_open(struct jw_error *err, const struct jw_ask_options *options,
 	asked->index = text_starts(asked->listing.index ? asked->listing.index : "", "pypi.org/")
 					   ? mem_string("PyPI")
 					   : mem_string(asked->listing.index ? asked->listing.index : "pip's index");
-	sort_files(asked);
-	find_facts(asked);
+	find_releases(asked);
 	find_sizes(asked);
 	if (print_list(err, asked))
 		goto fail;
@@ -460,11 +510,10 @@ void jw_asked_close(struct jw_asked *asked)
 {
 	if (!asked)
 		return;
-	for (size_t i = 0; i < asked->count; i++) {
-		mem_free(asked->releases[i].version);
+	for (size_t i = 0; i < asked->count; i++)
 		mem_free(asked->releases[i].facts);
-	}
 	mem_free(asked->releases);
+	mem_free(asked->wheels);
 	pip_close(asked->pip);
 	pip_listing_free(&asked->listing);
 	run_folder_remove(&asked->run);
