@@ -464,8 +464,7 @@ int root_check_places(struct jw_error *err, struct cli *cli)
 		if (!goes_on)
 			return -1;
 	}
-	if (cli->stateless)
-		os_keep_no_state();
+	os_keep_no_state(cli->stateless);
 	follow_no_links(cli);
 	return 0;
 }

@@ -201,26 +201,38 @@ int os_make_shared_parent(struct jw_error *err, const char *path, uint32_t mode)
 	return make_parent(err, path, mode, true);
 }
 
-int os_lock_file(struct jw_error *err, const char *path, unsigned most_ms,
-				 struct os_file **ret_lock)
+int os_file_wait_lock(struct jw_error *err, struct os_file *file, const char *path,
+					  unsigned most_ms, bool *ret_works)
 {
 	enum { EVERY_MS = 20 };
-	struct os_file *file = NULL;
-	bool held = false, works;
+	bool held = false, works = !os_file_lock(NULL, file, true, &held);
 
-	if (os_file_open(err, path, OS_OPEN_LOCK, &file))
-		return -1;
-	works = !os_file_lock(NULL, file, true, &held);
 	for (unsigned waited_ms = 0; works && !held && waited_ms < most_ms; waited_ms += EVERY_MS) {
 		uv_sleep(EVERY_MS);
 		works = !os_file_lock(NULL, file, true, &held);
 	}
-	*ret_lock = held ? file : NULL;
-	if (!held)
-		os_file_close(file);
+	*ret_works = works;
 	return held || !works ? 0
 						  : error_set(err, JW_ERR_BUSY,
 									  "%s: another jitwarm is using it; try again later", path);
+}
+
+int os_lock_file(struct jw_error *err, const char *path, unsigned most_ms,
+				 struct os_file **ret_lock)
+{
+	struct os_file *file = NULL;
+	bool works;
+	int result;
+
+	*ret_lock = NULL;
+	if (os_file_open(err, path, OS_OPEN_LOCK, &file))
+		return -1;
+	result = os_file_wait_lock(err, file, path, most_ms, &works);
+	if (!result && works)
+		*ret_lock = file;
+	else
+		os_file_close(file);
+	return result;
 }
 
 /* A directory with more names than this is not read. */

@@ -164,8 +164,12 @@ void os_sync_names(const char *path);
  * this process to the file releases the lock. */
 int os_file_lock(struct jw_error *err, struct os_file *file, bool exclusive, bool *ret_held);
 int os_file_unlock(struct jw_error *err, struct os_file *file);
-/* Opens one of jitwarm's own files, makes it if it is missing, and locks it, waiting for other
- * holders for a while. *ret_lock is NULL on a file system without locks. JW_ERR_BUSY. */
+/* Locks the file, waiting for other holders for a while: JW_ERR_BUSY. *ret_works is false on a file
+ * system without locks. */
+int os_file_wait_lock(struct jw_error *err, struct os_file *file, const char *path,
+					  unsigned most_ms, bool *ret_works);
+/* Opens one of jitwarm's locks (OS_OPEN_LOCK), and locks it as os_file_wait_lock does. *ret_lock is
+ * NULL on a file system without locks. JW_ERR_BUSY. */
 int os_lock_file(struct jw_error *err, const char *path, unsigned most_ms,
 				 struct os_file **ret_lock);
 

@@ -10,8 +10,8 @@ int os_home_dir(struct jw_error *err, char **ret_path);
 /* Finds jitwarm's own folder: $JITWARM_STATE, else $XDG_STATE_HOME/jitwarm or
  * ~/.local/state/jitwarm, on Windows %LOCALAPPDATA%\jitwarm. */
 int os_state_dir(struct jw_error *err, char **ret_path);
-/* From now on os_state_dir returns JW_ERR_NOT_FOUND. */
-void os_keep_no_state(void);
+/* From now on os_state_dir returns JW_ERR_NOT_FOUND if there is none. */
+void os_keep_no_state(bool none);
 /* Finds the driver's default cache, which applies unless CUDA_CACHE_PATH is set
  * (docs/internals/driver-cache.md): $HOME/.nv/ComputeCache, where HOME may be empty but must be set
  * (else JW_ERR_NOT_FOUND: the driver caches nothing); %APPDATA%\NVIDIA\ComputeCache. `home` is

@@ -79,12 +79,15 @@ static int append_log_line(struct jw_error *err, struct os_file *file, const cha
 static int append(struct jw_error *err, const char *path, const char *line)
 {
 	struct os_file *file;
+	bool works;
 	int result;
 
-	if (os_make_parent(err, path, 0700) || os_lock_file(err, path, WAIT_MS, &file) ||
-		(!file && os_file_open(err, path, OS_OPEN_CREATE, &file)))
+	if (os_make_parent(err, path, 0700) || os_file_open(err, path, OS_OPEN_CREATE, &file))
 		return -1;
-	result = append_log_line(err, file, path, line);
+	result = os_file_wait_lock(err, file, path, WAIT_MS, &works) ||
+					 append_log_line(err, file, path, line)
+				 ? -1
+				 : 0;
 	os_file_close(file);
 	return result;
 }

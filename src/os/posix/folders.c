@@ -29,9 +29,9 @@ int os_home_dir(struct jw_error *err, char **ret_path)
 
 static bool keeps_no_state;
 
-void os_keep_no_state(void)
+void os_keep_no_state(bool none)
 {
-	keeps_no_state = true;
+	keeps_no_state = none;
 }
 
 int os_state_dir(struct jw_error *err, char **ret_path)

@@ -41,8 +41,9 @@ int os_home_dir(struct jw_error *err, char **ret_path)
 }
 
 /* Does nothing: only root on POSIX needs it. */
-void os_keep_no_state(void)
+void os_keep_no_state(bool none)
 {
+	(void)none;
 }
 
 int os_state_dir(struct jw_error *err, char **ret_path)
