@@ -5,6 +5,7 @@ with_simdriver sm_86
 running() {
 	SIMDRIVER_COST=3000 begin prime -j 1 --no-store "$sample"
 	await has_folder
+	await test -e "$work/state/state.json"
 }
 has_folder() { compgen -G "$work/state/runs/*-*" >/dev/null; }
 varies tree ^state/runs/ # depends on how far the run came

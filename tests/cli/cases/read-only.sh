@@ -9,7 +9,7 @@ cat >"$work/read-only" <<'S'
 # Runs "$@" where no file system can be written to
 [ "$(id -u)" = 0 ] && way=-m || way=-rm
 exec unshare $way bash -c 'for place in $(findmnt -rno TARGET | tac); do
-	case $place in /proc* | /sys* | /dev*) ;; *) mount -o remount,bind,ro "$place" 2>/dev/null ;; esac
+	case $place in /proc* | /sys* | /dev | /dev/pts*) ;; *) mount -o remount,bind,ro "$place" 2>/dev/null ;; esac
 done
 ! touch /tmp/read-only-$$ 2>/dev/null || { rm -f /tmp/read-only-$$; exit 77; }
 exec "$@"' _ "$@"
