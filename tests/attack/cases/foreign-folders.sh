@@ -10,7 +10,7 @@ run 0 cache clear --yes
 run 0 prime --quiet "$sample"
 cp -a "$open/own" "$open/saved"
 fresh() { rm -rf "$open/own" && cp -a "$open/saved" "$open/own"; }
-theirs() { find "$open/own" -type d -user $mallory -exec find {} -mindepth 1 \; | sort; }
+theirs() { find "$open/own" -type d -user $mallory -exec find {} -mindepth 1 -printf '%p %i %s %m %T@\n' \; | sort; }
 
 mapfile -t folders < <(cd "$open/own" && find cache state -mindepth 1 -type d | sort)
 ((${#folders[@]} > 15)) || fail "few folders: ${folders[*]}"
