@@ -107,6 +107,19 @@ static bool makes_machine_code(const char *package)
 	return text_starts(package, "cupy-cuda");
 }
 
+/* Replaces the failing library of a release, with all that is known of it. `why` is taken over. */
+static void replace_fate(struct jw_which_release *release, enum jw_which_answer answer,
+						 const char *library, char *why, struct jw_driver needs)
+{
+	mem_free(release->library);
+	mem_free(release->why);
+	release->answer = answer;
+	release->library = library ? mem_string(library) : NULL;
+	release->why = why;
+	release->needs = needs;
+	release->lacking = release->pieces = 0;
+}
+
 /* Judges all libraries of a package's wheel like an installed package. */
 static int judge_wheel(struct jw_error *err, const struct question *question, const char *package,
 					   const struct wheel *wheel, struct jw_which_release *release,
@@ -163,12 +176,9 @@ static int judge_wheel(struct jw_error *err, const struct question *question, co
 	if (!result && release->answer == JW_WHICH_COMPILES && makes_machine_code(package)) {
 		char sm[JW_TARGET_TEXT];
 
-		mem_free(release->library);
-		mem_free(release->why);
-		release->answer = JW_WHICH_FAILS;
-		release->library = NULL;
-		release->needs = (struct jw_driver){0};
-		release->why = mem_printf("CuPy makes no code for %s", jw_target_sm(sm, options->target));
+		replace_fate(release, JW_WHICH_FAILS, NULL,
+					 mem_printf("CuPy makes no code for %s", jw_target_sm(sm, options->target)),
+					 (struct jw_driver){0});
 		running = 0;
 	}
 	fates_free(&fates);
@@ -273,12 +283,8 @@ static int judge_pins(struct jw_error *err, struct question *question, const str
 			release->pin = mem_printf("%s %s", required->name, required->version);
 			/* A program that uses the package fails. */
 			if (release->answer == JW_WHICH_RUNS || is_base(required->name)) {
-				mem_free(release->library);
-				mem_free(release->why);
-				release->answer = is_base(required->name) ? JW_WHICH_FAILS : JW_WHICH_PART;
-				release->library = mem_string(required->name);
-				release->why = of_pin.why;
-				release->needs = of_pin.needs;
+				replace_fate(release, is_base(required->name) ? JW_WHICH_FAILS : JW_WHICH_PART,
+							 required->name, of_pin.why, of_pin.needs);
 				of_pin.why = NULL;
 			}
 		}

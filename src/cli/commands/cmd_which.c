@@ -58,7 +58,7 @@ static const struct json_field release_fields[] = {
 	RELEASE(library,
 			"the largest library that fails, or of which a part does; or the package of `pin`",
 			.presence = JSON_UNLESS_NULL),
-	RELEASE(lacking, "the number of the library's pieces of code that fail",
+	RELEASE(lacking, "the number of the library's pieces of code that fail for the reason in `why`",
 			.presence = JSON_IF_SET),
 	RELEASE(pieces, "the number of all its pieces of code", .presence = JSON_IF_SET),
 	JSON_FORMATTED("needs", struct jw_which_release, needs, document_needs,

@@ -233,6 +233,9 @@ run 2 which --target rtx5090 --platform linux xformers==0.0.30
 out_has "  0.0.30  fails: it requires torch 2.7.0, which fails: no code for sm_120"
 run 2 which --target rtx5090 --platform linux --json xformers==0.0.30
 json '[(r["answer"], r["pin"], r["library"], r["why"]) for r in d["answers"][0]["releases"]] == [("fails", "torch 2.7.0", "torch", "no code for sm_120")]'
+# A part of vllm 0.9.2 fails, too; its numbers are not torch's.
+run 2 which --target rtx5090 --platform linux --json vllm==0.9.2
+json '[(r["library"], "lacking" in r, "pieces" in r) for r in d["answers"][0]["releases"]] == [("torch", False, False)]'
 run 0 which --target rtx4090 --platform linux xformers==0.0.30
 # The code of cuML is in libcuml-cu12.
 run 0 which --target h100 --platform linux cuml-cu12
