@@ -133,7 +133,7 @@ bool found_may_hold_code(const char *path, enum code_file name, const struct os_
 }
 
 int found_package(struct jw_error *err, struct found_list *list, const char *name,
-				  const char *version, struct find_package *ret_package)
+				  const char *version, bool is_pips, struct find_package *ret_package)
 {
 	struct jw_found *found = list->found;
 
@@ -141,9 +141,18 @@ int found_package(struct jw_error *err, struct found_list *list, const char *nam
 				 FOUND_MAX_PACKAGES))
 		return -1;
 	*ret_package = (struct find_package){.name = mem_string(name),
-										 .version = version ? mem_string(version) : NULL};
+										 .version = version ? mem_string(version) : NULL,
+										 .is_pips = is_pips};
 	found->packages[found->package_count++] = *ret_package;
 	return 0;
+}
+
+bool found_is_pips(const struct jw_found *found, const char *name)
+{
+	for (size_t i = 0; i < found->package_count; i++)
+		if (found->packages[i].is_pips && !strcmp(found->packages[i].name, name))
+			return true;
+	return false;
 }
 
 static void add_note(struct found_list *list, bool is_trouble, enum jw_code code, const char *text)

@@ -16,6 +16,7 @@ enum {
 
 struct find_package {
 	char *name, *version;
+	bool is_pips; /* pip's indexes have packages of its name; false for one of conda's */
 };
 
 /* Known (device, inode) pairs: files, and directories that were walked. */
@@ -52,7 +53,9 @@ bool found_may_hold_code(const char *path, enum code_file name, const struct os_
 void found_unseen(struct found_list *list, const char *path, const struct jw_error *why);
 /* Adds a package; its strings live as long as `found`. */
 int found_package(struct jw_error *err, struct found_list *list, const char *name,
-				  const char *version, struct find_package *ret_package);
+				  const char *version, bool is_pips, struct find_package *ret_package);
+/* Returns whether a package of that name is pip's. */
+bool found_is_pips(const struct jw_found *found, const char *name);
 /* Adds a note. There are at most FOUND_MAX_NOTES of them; troubles are counted without a limit. */
 void found_note(struct found_list *list, const char *format, ...) JW_PRINTF(2, 3);
 /* Adds a note with the text of `why`, a failure. */

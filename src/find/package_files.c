@@ -275,7 +275,7 @@ static int name_package(struct jw_error *err, struct found_list *list, struct re
 	mem_free(path);
 	place->unnamed = NULL;
 	return found_package(err, list, metadata->name ? metadata->name : package->name,
-						 metadata->version, &place->package);
+						 metadata->version, true, &place->package);
 }
 
 static int take_package_file(struct jw_error *err, struct found_list *list,
@@ -456,7 +456,7 @@ static int take_conda(struct jw_error *err, const struct packages *packages,
 		found_trouble(list, &why);
 		return 0;
 	}
-	result = found_package(err, list, conda.name, conda.version, &place.package);
+	result = found_package(err, list, conda.name, conda.version, false, &place.package);
 	for (size_t i = 0; !result && i < conda.file_count; i++)
 		result = take_record_path(err, list, &place, conda.files[i]);
 	for (size_t i = 0; !result && wanted && i < conda.depend_count; i++) {

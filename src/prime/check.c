@@ -13,6 +13,7 @@
 #include "driver/environment.h"
 #include "driver/speed_model.h"
 #include "driver/targets.h"
+#include "find/found.h"
 #include "find/named_paths.h"
 #include "find/python.h"
 #include "plan/analyse.h"
@@ -285,8 +286,8 @@ static char *cure_of(const struct jw_check_failing *failing)
 }
 
 /* Sets for each failing file the release of its package that runs, if the list has the package. No
- * release cures what the driver has refused. */
-static void add_cures(struct jw_check_result *result)
+ * release cures what the driver has refused, and pip's indexes do not know conda's names. */
+static void add_cures(const struct jw_found *found, struct jw_check_result *result)
 {
 	char own[JW_PYTHON_VERSION], name[PACKAGE_MAX_NAME];
 	const char *python = result->failing_count && jw_environment_python(own) ? own : NULL;
@@ -295,6 +296,7 @@ static void add_cures(struct jw_check_result *result)
 		struct jw_check_failing *failing = &result->failing[i];
 		const struct jw_check_failing *former = NULL;
 		const bool named = failing->package && !failing->refused &&
+						   found_is_pips(found, failing->package) &&
 						   package_normalise(failing->package, strlen(failing->package), name);
 		struct jw_cure cure = {.package = NULL};
 
@@ -499,7 +501,7 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 	if (options->store && checked->here)
 		reuse_would_restore(options->system, plan, &options->cancel);
 	summarise(plan, options, checked);
-	add_cures(checked);
+	add_cures(request.found, checked);
 	/* Each of the machines has one of the GPUs. */
 	for (size_t i = 0;
 		 options->driver && checked->verdict == JW_VERDICT_COLD && i < checked->gpu_count; i++)

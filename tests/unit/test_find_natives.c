@@ -73,7 +73,7 @@ static size_t steps_for(size_t files)
 
 	found_open(&list);
 	for (size_t i = 0; i < 2; i++)
-		OK(found_package(why, &list, names[i], "1.0", &packages[i]));
+		OK(found_package(why, &list, names[i], "1.0", true, &packages[i]));
 	for (size_t i = 0; i < 2 * files; i++) {
 		const struct os_stat stat = {.device = 1, .inode = i + 1};
 		char path[64];

@@ -96,7 +96,9 @@ static const struct json_field failing_fields[] = {
 	JSON(struct jw_check_failing, cure,
 		 "what to do, in one line: `install torch==2.7.1`, install a driver, ask an index for "
 		 "another release, or use another build"),
-	JSON(struct jw_check_failing, package, "the package that installed the file",
+	JSON(struct jw_check_failing, package,
+		 "the package that installed the file; missing for conda's packages, or if the driver has "
+		 "refused the file's code",
 		 .presence = JSON_UNLESS_NULL),
 	JSON(struct jw_check_failing, runs,
 		 "the newest release of that package on PyPI that runs on the GPU under this driver",

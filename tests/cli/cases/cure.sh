@@ -68,3 +68,16 @@ rm -r "$site"/vllm*
 python3 -m zipfile -e unlisted-1.0-cp312-cp312-linux_x86_64.whl "$site"
 run 2 doctor
 out_has "find a release of unlisted that runs on this GPU and driver: “jitwarm which unlisted --ask”"
+# pip's indexes know nothing of the name of conda's package, so no command names it.
+mkdir -p "$work/conda/conda-meta" "$work/conda/lib"
+cp "$site/unlisted/lib.so" "$work/conda/lib/libmagma.so"
+printf '{"name": "libmagma", "version": "2.9.0", "files": ["lib/libmagma.so"], "depends": []}\n' >"$work/conda/conda-meta/libmagma-2.9.0-0.json"
+unset VIRTUAL_ENV
+export CONDA_PREFIX=$work/conda
+for command in check status doctor; do
+	run 2 $command
+	out_has "libmagma"
+	out_lacks "jitwarm which"
+done
+run 2 check --json
+json '[("package" in f, f["cure"]) for f in d["failing"]] == [(False, "use a build that has -gencode arch=compute_61,code=sm_61")]'
