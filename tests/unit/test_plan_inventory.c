@@ -36,6 +36,32 @@ static const struct jw_scan_count counts[] = {{2, {90, 'a'}, 3, UINT64_C(1) << 3
 
 static const struct jw_target gpus[] = {{86, 0}, {90, 0}, {120, 0}};
 
+/* Each member is saved. */
+static const struct decided decision = {.fate = DECIDE_REFUSED,
+										.pieces = 31,
+										.lacking = 32,
+										.too_new = 33,
+										.special = true,
+										.family_alone = true,
+										.for_family = true,
+										.chosen = true,
+										.reason = REASON_TILE,
+										.by_share = true,
+										.tile_too = true,
+										.needs = {13000, {580, 65, 6}}};
+
+static void check_decision(const struct decided *got)
+{
+	assert_int_equal(got->fate, decision.fate);
+	assert_int_equal(got->pieces, decision.pieces);
+	assert_int_equal(got->lacking, decision.lacking);
+	assert_int_equal(got->too_new, decision.too_new);
+	assert_true(got->special && got->family_alone && got->for_family && got->chosen);
+	assert_int_equal(got->reason, decision.reason);
+	assert_true(got->by_share && got->tile_too);
+	assert_memory_equal(&got->needs, &decision.needs, sizeof got->needs);
+}
+
 /* Two images of a file, one of them a member, with a module for each target in the second. */
 static void remember(struct inventory *inventory, const struct jw_found_file *file,
 					 const struct analyse_question *question, uint64_t seed)
@@ -47,6 +73,7 @@ static void remember(struct inventory *inventory, const struct jw_found_file *fi
 
 	for (size_t t = 0; t < question->target_count; t++) {
 		targets[t].verdicts[VERDICT_JIT] = seed + t;
+		targets[t].is = decision;
 		targets[t].reasons[REASON_ZSTD] = 5;
 		targets[t].jit_bytes = UINT64_C(1) << 40;
 		targets[t].loose_bytes = 9;
@@ -115,6 +142,7 @@ static int check_image(struct jw_error *err, void *context, const struct analyse
 	}
 	for (size_t t = 0; t < replayed->targets; t++) {
 		assert_int_equal(image->targets[t].verdicts[VERDICT_JIT], replayed->seed + t);
+		check_decision(&image->targets[t].is);
 		assert_int_equal(image->targets[t].reasons[REASON_ZSTD], 5);
 		assert_int_equal(image->targets[t].jit_bytes, UINT64_C(1) << 40);
 		assert_int_equal(image->targets[t].loose_bytes, 9);
