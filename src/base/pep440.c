@@ -9,21 +9,21 @@ static const char *skip_mark(const char *at)
 }
 
 /* Reads a number; a missing one is 0. NULL if it is too large. */
-static const char *read_number(const char *at, uint32_t *ret_number)
+static const char *read_number(const char *at, uint64_t *ret_number)
 {
-	enum { MAX_DIGITS = 9 };
+	enum { MAX_DIGITS = 18 };
 	const size_t digits = strspn(at, "0123456789");
 
 	*ret_number = 0;
 	for (size_t i = 0; i < digits && i < MAX_DIGITS; i++)
-		*ret_number = *ret_number * 10 + (uint32_t)(at[i] - '0');
+		*ret_number = *ret_number * 10 + (uint64_t)(at[i] - '0');
 	return digits > MAX_DIGITS ? NULL : at + digits;
 }
 
 /* Reads one of these words, with separators and a number. Returns the rest, `at` if there is no
  * such word, or NULL. */
 static const char *read_part(const char *at, const char *const *words, size_t *ret_word,
-							 uint32_t *ret_number)
+							 uint64_t *ret_number)
 {
 	const char *word = skip_mark(at);
 
@@ -118,6 +118,16 @@ static unsigned phase_rank(const struct pep440 *version)
 												  : UINT8_MAX;
 }
 
+/* Compares two numbers with any count of digits. */
+static int order_digits(const char *a, size_t left, const char *b, size_t right)
+{
+	for (; left && *a == '0'; left--)
+		a++;
+	for (; right && *b == '0'; right--)
+		b++;
+	return left != right ? order_numbers(left, right) : strncmp(a, b, left);
+}
+
 /* Compares part by part: numbers are above words, and a longer label is above its beginning. */
 static int order_locals(const char *a, const char *b)
 {
@@ -127,12 +137,11 @@ static int order_locals(const char *a, const char *b)
 		const size_t left = strcspn(a, "."), right = strcspn(b, ".");
 		const bool left_number = strspn(a, "0123456789") == left,
 				   right_number = strspn(b, "0123456789") == right;
-		uint32_t numbers[2];
 
 		if (left_number != right_number)
 			order = left_number ? 1 : -1;
-		else if (left_number && read_number(a, &numbers[0]) && read_number(b, &numbers[1]))
-			order = order_numbers(numbers[0], numbers[1]);
+		else if (left_number)
+			order = order_digits(a, left, b, right);
 		else
 			order = strncmp(a, b, left > right ? left : right);
 		a += left + (a[left] == '.');
@@ -170,6 +179,12 @@ static bool has_prefix(const struct pep440 *version, const struct pep440 *prefix
 		   !version_order(&version->release, &prefix->release, count);
 }
 
+/* Returns whether two versions differ only in what follows their numbers. */
+static bool is_same_release(const struct pep440 *a, const struct pep440 *b)
+{
+	return has_prefix(a, b, VERSION_NUMBERS);
+}
+
 bool pep440_agrees(const struct pep440 *version, const char *clause, bool *ret_valid)
 {
 	static const char *const operators[] = {"~=", "==", "!=", "<=", ">=", "<", ">", NULL};
@@ -201,10 +216,9 @@ bool pep440_agrees(const struct pep440 *version, const char *clause, bool *ret_v
 	/* The pre-releases of a version are not below it, and its post-releases are not above it. */
 	case 5:
 		return order < 0 && (than.phase || than.is_dev || !(version->phase || version->is_dev) ||
-							 version_order(&version->release, &than.release, VERSION_NUMBERS) != 0);
+							 !is_same_release(version, &than));
 	default:
-		return order > 0 && (than.is_post || !version->is_post ||
-							 version_order(&version->release, &than.release, VERSION_NUMBERS) != 0);
+		return order > 0 && (than.is_post || !version->is_post || !is_same_release(version, &than));
 	}
 }
 

@@ -8,11 +8,11 @@
 enum { PEP440_MOST_LOCAL = 64 };
 
 struct pep440 {
-	uint32_t epoch;
+	uint64_t epoch;
 	struct version release;
 	char phase; /* 'a', 'b' or 'r' for a pre-release; 0 for none */
 	bool is_post, is_dev;
-	uint32_t pre, post, dev;
+	uint64_t pre, post, dev;
 	char local[PEP440_MOST_LOCAL]; /* "cu126"; "" for none */
 };
 

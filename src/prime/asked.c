@@ -102,14 +102,9 @@ static bool read_tags(const char *file, struct tags *tags)
 /* Returns whether a version is no pre-release: “1.0”, “1.0.post1”, “1.0+cu126”. */
 static bool is_release(const char *version)
 {
-	struct version numbers;
-	const char *rest;
+	struct pep440 read;
 
-	if (!version_read(version, &numbers, &rest))
-		return false;
-	if (text_starts(rest, ".post"))
-		rest += strlen(".post") + strspn(rest + strlen(".post"), "0123456789");
-	return (!*rest || *rest == '+') && !strpbrk(version, " \n");
+	return pep440_read(version, &read) && !read.phase && !read.is_dev;
 }
 
 /* Returns whether one of the tags is the platform's; *ret_any is set if it is for every platform.
@@ -422,7 +417,7 @@ static int print_list(struct jw_error *err, struct jw_asked *asked)
 
 static bool can_examine(const struct release *release)
 {
-	return release->file && !release->facts && !release->inferred && !release->absent;
+	return release && release->file && !release->facts && !release->inferred && !release->absent;
 }
 
 /* Asks the index for the sizes of wheels that may be fetched, if its list does not have them. */

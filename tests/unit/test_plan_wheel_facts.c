@@ -203,6 +203,28 @@ TEST(versions_and_requirements_are_read_as_by_packaging)
 	assert_in_range(each_line("pin", check_pin), 40, 1000);
 }
 
+/* The same numbers in another epoch are another release. */
+TEST(an_epoch_is_part_of_a_release)
+{
+	static const struct {
+		const char *version, *clause;
+		bool agrees;
+	} cases[] = {
+		{"1!1.0.post1", ">1.0", true},     {"1.0.post1", ">1.0", false},
+		{"1.0.post1", ">1.0.post0", true}, {"1.0rc1", "<1!1.0", true},
+		{"1.0rc1", "<1.0", false},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct pep440 version;
+		bool valid;
+
+		assert_true(pep440_read(cases[i].version, &version));
+		if (pep440_agrees(&version, cases[i].clause, &valid) != cases[i].agrees || !valid)
+			fail_msg("%s %s", cases[i].version, cases[i].clause);
+	}
+}
+
 static struct buf facts_now = {.most = 1 << 20};
 
 static void add_pin(char *rest)
