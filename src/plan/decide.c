@@ -77,7 +77,7 @@ void decide_count(struct decide_counts *counts, const struct decide_piece *piece
 	counts->prelinked += piece->linked && cubin ? count : 0;
 	counts->unlinked += piece->linked && !cubin ? count : 0;
 	counts->usable += piece->verdict < VERDICT_CANNOT ? count : 0;
-	counts->unusable += cannot ? count : 0;
+	counts->unusable += refused ? count : 0;
 	counts->other_reasons |= reason;
 	counts->other_needs = gpu_newer_driver(counts->other_needs, piece->needs);
 	if (input || (registered && fails_start(piece->reason, counts->loading))) {
@@ -257,7 +257,7 @@ struct decided decide_counted(const struct decide_counts *counts)
 	decided.family_alone = decided.lacking && decided.lacking == special_lacking && !alone;
 	decided.pieces += alone;
 	decided.lacking += alone;
-	decided.special = decided.special && !alone;
+	decided.special = decided.special && !alone && !late_alone;
 	return decided;
 }
 
@@ -399,7 +399,8 @@ void decide_packages(struct decide_member *members, size_t count, size_t numbers
 		variants[members[i].variants].runs |= runs;
 		folders[members[i].folder].runs |= runs;
 		packages[members[i].package].runs |= runs;
-		packages[members[i].package].for_family |= runs && members[i].decided.for_family;
+		packages[members[i].package].for_family |=
+			runs && !members[i].bundled && members[i].decided.for_family;
 	}
 	for (size_t i = 0; i < count; i++) {
 		const struct decided *decided = &members[i].decided;

@@ -40,11 +40,11 @@
  * 5. A program loads one of several variants (fate_variants): none fails if one runs.
  * 6. A package fails if one of its libraries makes a start fail, if none runs, or if the one with
  *    the most pieces fails. Other libraries are optional: a part of the package fails. So is one
- *    without code for the GPU if another one has machine code for the GPU's family alone ('a',
- * 'f'): the package was built for this GPU (sglang-kernel, whose largest library is FlashAttention
- * 3, on an RTX 50). So is a library of another package that auditwheel or delvewheel has copied
- * into the wheel, even if the driver refuses its code: torch 2.5 has libcusparseLt with more pieces
- * than its own libraries, and with PTX that driver 550 refuses on a GTX 10. */
+ *    without code for the GPU if another one of its own has machine code for the GPU's family
+ * alone ('a', 'f'): the package was built for this GPU (sglang-kernel, whose largest library is
+ * FlashAttention 3, on an RTX 50). So is a library of another package that auditwheel or delvewheel
+ * has copied into the wheel, even if the driver refuses its code: torch 2.5 has libcusparseLt with
+ * more pieces than its own libraries, and with PTX that driver 550 refuses on a GTX 10. */
 #pragma once
 
 #include <stdbool.h>

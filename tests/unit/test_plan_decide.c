@@ -161,6 +161,16 @@ static const struct {
 	 2,
 	 0,
 	 0},
+	{"PTX for a family of other GPUs in the data, and nothing else",
+	 {100, 0},
+	 {13000, {580, 65, 6}},
+	 {{2, 'd', {PTX(90, 'a', 8, 0)}}},
+	 DECIDE_LACKS,
+	 REASON_NONE,
+	 2,
+	 2,
+	 0,
+	 0},
 	{"candle's kernels are PTX in the data, for which the driver is too old",
 	 {86, 0},
 	 {12040, {550, 163, 1}},
@@ -609,6 +619,9 @@ static const struct {
 	{"sglang-kernel on an RTX 50: FlashAttention 3 is for other GPUs, and the rest for this one",
 	 {{DECIDE_RUNS, 35, 0, 0, 0, 0, 0, 1, 0}, {DECIDE_LACKS, 372, 372, 0, 0, 0, 0, 0, 0}},
 	 "gp"},
+	{"another package's library for this GPU saves no library of the package",
+	 {{DECIDE_RUNS, 1, 0, 0, 0, 0, 1, 1, 0}, {DECIDE_LACKS, 372, 372, 0, 0, 0, 0, 0, 0}},
+	 "gf"},
 	{"a library for this GPU that fails saves no other",
 	 {{DECIDE_LACKS, 35, 30, 0, 0, 0, 0, 1, 0}, {DECIDE_LACKS, 372, 372, 0, 0, 0, 0, 0, 0}},
 	 "ff"},
@@ -671,6 +684,24 @@ TEST(code_for_the_familys_gpus_alone_is_known)
 					   &got, NULL, NULL);
 		assert_int_equal(got.for_family, cases[i].for_family);
 	}
+}
+
+/* PTX in the data is for the GPU, so such a library counts in its package. */
+TEST(a_library_is_not_for_a_family_alone_if_the_driver_refuses_its_data)
+{
+	static const struct brief briefs[MAX_GROUPS] = {{2, 'r', {CUBIN_OF(90, 'a')}},
+													{100, 'd', {PTX(80, 0, 8, 7)}}};
+	struct jw_piece_entry entries[MAX_GROUPS][MAX_ENTRIES];
+	struct jw_piece groups[MAX_GROUPS];
+	const struct decide_facts facts = {
+		.pieces = groups, .piece_count = fill(briefs, groups, entries), .library = true};
+	struct decided got;
+
+	decide_library(&facts, (struct jw_target){90, 0}, &(struct jw_driver){12040, {550, 163, 1}},
+				   &got, NULL, NULL);
+	assert_int_equal(got.fate, DECIDE_REFUSED);
+	assert_int_equal(got.too_new, 100);
+	assert_false(got.special);
 }
 
 RUN_TESTS(NULL, NULL)
