@@ -347,16 +347,16 @@ int jw_key_distrust(struct jw_error *err, const char *state_dir, const char *nam
 	return result;
 }
 
-/* Checks that nobody else can know or exchange a key of ours, as after a chown. */
+/* Checks that no other account can know or exchange a key of root's, as after a chown. */
 static int check_own_key(struct jw_error *err, const char *path)
 {
 	struct jw_error why = {0};
 
 	return os_check_trusted(&why, path)
 			   ? error_set(err, JW_ERR_IO,
-						   "root signs with no key that another account can change: %s; set "
-						   "JITWARM_STATE to a folder of root, and make a key with “jitwarm key "
-						   "generate”",
+						   "root signs with no key that another account can change: %s; name a key "
+						   "file that only root can change (--key FILE), or set JITWARM_STATE to a "
+						   "folder of root and make a key with “jitwarm key generate”",
 						   why.message)
 			   : 0;
 }
@@ -365,18 +365,17 @@ static int check_own_key(struct jw_error *err, const char *path)
  * path; any other text is a key's name. */
 static char *secret_path(struct jw_error *err, const char *state_dir, const char *key)
 {
+	const bool named = !strpbrk(key, "/\\") && !os_exists(key);
 	char *path;
 	bool there;
 
-	if (strpbrk(key, "/\\") || os_exists(key))
-		return mem_string(key);
-	if (check_name(err, key))
+	if (named && check_name(err, key))
 		return NULL;
-	path = key_path(err, state_dir, own_folder, key, ".key");
+	path = named ? key_path(err, state_dir, own_folder, key, ".key") : mem_string(key);
 	if (!path)
 		return NULL;
 	if (!os_check_exists(err, path, &there)) {
-		if (there && !check_own_key(err, path))
+		if (there ? !check_own_key(err, path) : !named)
 			return path;
 		if (!there)
 			error_set(

@@ -46,3 +46,19 @@ chown $mallory "$open/own/state/keys/default.key"
 run 3 export --sign -o "$open/signed.jwpack"
 err_has "root signs with no key that another account can change: $open/own/state/keys/default.key belongs to account $mallory"
 [[ ! -e $open/signed.jwpack ]] || fail "a pack was written"
+# The same for a key that is named as a file, and for a file in the current folder that has the name of the default key
+fresh
+cp "$open/own/state/keys/default.key" "$home/default"
+chown $mallory "$home/default"
+cd "$home" || fail "no home"
+for key in "$home/default" ./default default; do
+	run 3 export --sign --key "$key" -o "$open/signed.jwpack"
+	err_has "root signs with no key that another account can change: $home belongs to account $mallory"
+	[[ ! -e $open/signed.jwpack ]] || fail "a pack was written with $key"
+done
+run 3 export --sign -o "$open/signed.jwpack"
+err_has "$home belongs to account $mallory; name a key file that only root can change (--key FILE)"
+run 3 export --sign --key "$home/none" -o "$open/signed.jwpack"
+err_has "$home/none: No such file"
+cd "$open" && cp "$open/own/state/keys/default.key" "$work/own.key"
+run 0 export --sign --key "$work/own.key" -o "$open/signed.jwpack"
