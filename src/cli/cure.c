@@ -64,7 +64,7 @@ void cures_print(const struct cli *cli, struct cures *cures, bool named)
 		const struct cure *cure = &cures->items[i];
 		const char *package = cure->is.package, *version = cure->is.version;
 		struct buf command = BUF_MAX(NEXT_STEP_MAX);
-		char text[512], name[GPUS_NAME], sm[JW_TARGET_TEXT];
+		char text[512], name[GPUS_NAME], sm[JW_TARGET_TEXT], driver[JW_DRIVER_OPTION];
 
 		if (version && several)
 			(void)text_format(text, sizeof text,
@@ -85,10 +85,11 @@ void cures_print(const struct cli *cli, struct cures *cures, bool named)
 			buf_add(&command, "pip install %s==%s", package, version);
 		} else {
 			buf_add(&command, "jitwarm which");
-			if (named) {
+			if (named)
 				buf_add(&command, " --target %s", jw_target_sm(sm, cure->target));
-				next_step_keep(&command, &cli->options, kept);
-			}
+			if (named && !options_given(&cli->options, "driver"))
+				buf_add(&command, "%s", jw_driver_option(driver, &cures->driver));
+			next_step_keep(&command, &cli->options, kept);
 			buf_add(&command, " %s%s", package, cure->is.listed ? "" : " --ask");
 		}
 		next_step(&cli->out, STYLE_PLAIN, text, &command);
@@ -100,7 +101,7 @@ void cures_print(const struct cli *cli, struct cures *cures, bool named)
 
 void cures_print_checked(const struct cli *cli, const struct jw_check_result *result, bool named)
 {
-	struct cures cures = {.count = 0};
+	struct cures cures = {.driver = result->driver};
 
 	for (size_t i = 0; i < result->failing_count; i++) {
 		const struct jw_check_failing *failing = &result->failing[i];

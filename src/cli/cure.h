@@ -17,6 +17,8 @@ struct cures {
 	} items[CURES_MAX];
 	size_t count;
 	bool only_listed; /* cures_add ignores packages that the list lacks */
+	/* The driver of a command that names GPUs, unless --driver does; zeros for the newest one. */
+	struct jw_driver driver;
 };
 
 /* Adds the cure for a failing file if the list of wheels has its package: the one in the name of a
@@ -27,5 +29,5 @@ void cures_add(const struct cli *cli, struct cures *cures, const char *file,
 void cures_print_checked(const struct cli *cli, const struct jw_check_result *result, bool named);
 /* Prints a line for each: the release and how to install it; if none runs, the command that shows
  * the releases; if the list lacks the package, the command that asks an index. With `named`, the
- * user or a list named the GPUs, so the command names them. Frees the cures. */
+ * user or a list named the GPUs, so the command names them and the driver. Frees the cures. */
 void cures_print(const struct cli *cli, struct cures *cures, bool named);

@@ -141,9 +141,9 @@ bool jw_driver_is_beyond(const struct jw_driver *driver, struct jw_driver *ret_n
 		   driver->release[0] >= ret_newest->release[0] + NEXT_BRANCH;
 }
 
-const char *jw_driver_text(char text[JW_DRIVER_TEXT], const struct jw_driver *driver)
+/* Writes "550.163.01", or "" if the release is unknown; returns the length. */
+static size_t write_release(char text[JW_DRIVER_TEXT], const uint32_t *release)
 {
-	const uint32_t *release = driver->release;
 	size_t used = 0;
 
 	*text = 0;
@@ -154,6 +154,26 @@ const char *jw_driver_text(char text[JW_DRIVER_TEXT], const struct jw_driver *dr
 	} else if (release[0]) {
 		used = (size_t)snprintf(text, JW_DRIVER_TEXT, "%u", release[0]);
 	}
+	return used;
+}
+
+const char *jw_driver_option(char text[JW_DRIVER_OPTION], const struct jw_driver *driver)
+{
+	char name[JW_DRIVER_TEXT];
+
+	*text = 0;
+	if (write_release(name, driver->release))
+		(void)snprintf(text, JW_DRIVER_OPTION, " --driver %s", name);
+	else if (driver->cuda)
+		(void)snprintf(text, JW_DRIVER_OPTION, " --driver %u.%u", driver->cuda / 1000,
+					   driver->cuda % 1000 / 10);
+	return text;
+}
+
+const char *jw_driver_text(char text[JW_DRIVER_TEXT], const struct jw_driver *driver)
+{
+	const size_t used = write_release(text, driver->release);
+
 	if (driver->cuda)
 		(void)text_format(text + used, JW_DRIVER_TEXT - used, used ? " (CUDA %u.%u)" : "CUDA %u.%u",
 						  driver->cuda / 1000, driver->cuda % 1000 / 10);

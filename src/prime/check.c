@@ -262,10 +262,11 @@ static int by_seconds(const void *a, const void *b)
 	return strcmp(left->path, right->path);
 }
 
-/* Returns what to do about a failing file: another release, a newer driver, or another build. */
-static char *cure_of(const struct jw_check_failing *failing)
+/* Returns what to do about a file that fails under this driver: another release, a newer driver, or
+ * another build. */
+static char *cure_of(const struct jw_check_failing *failing, const struct jw_driver *asked)
 {
-	char text[512], driver[JW_DRIVER_TEXT], compute[JW_TARGET_TEXT], sm[JW_TARGET_TEXT];
+	char text[512], driver[JW_DRIVER_OPTION], compute[JW_TARGET_TEXT], sm[JW_TARGET_TEXT];
 
 	(void)jw_target_sm(sm, failing->target);
 	if (failing->package && failing->runs)
@@ -277,8 +278,8 @@ static char *cure_of(const struct jw_check_failing *failing)
 		(void)text_format(text, sizeof text, "install another release of the package");
 	else if (failing->package && !failing->listed)
 		(void)text_format(text, sizeof text,
-						  "find a release that runs: “jitwarm which --target %s %s --ask”", sm,
-						  failing->package);
+						  "find a release that runs: “jitwarm which --target %s%s %s --ask”", sm,
+						  jw_driver_option(driver, asked), failing->package);
 	else
 		(void)text_format(text, sizeof text, "use a build that has -gencode arch=%s,code=%s",
 						  jw_target_compute(compute, failing->target), sm);
@@ -318,7 +319,7 @@ static void add_cures(const struct jw_found *found, struct jw_check_result *resu
 		}
 	}
 	for (size_t i = 0; i < result->failing_count; i++)
-		result->failing[i].cure = cure_of(&result->failing[i]);
+		result->failing[i].cure = cure_of(&result->failing[i], &result->driver);
 }
 
 /* Fills in the result: GPUs, failing files, packages, compilers, files. Texts of the plan move into

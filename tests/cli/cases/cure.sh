@@ -50,10 +50,17 @@ run 2 check
 out_has "$cure"
 out_has "jitwarm's list of releases lacks unlisted; find a release that runs on sm_61 (GTX 10): jitwarm which unlisted --ask"
 [[ $(grep -c "pip install" "$out") == 1 ]] || fail "not one cure"
+# The command asks about the driver that check asked about: which --target assumes the newest one, and which without --target the installed one.
+run 2 check --target gtx1080
+out_has "jitwarm which --target sm_61 --driver 550.200.01 unlisted --ask"
+run 2 check --driver 12.2
+out_has "jitwarm which --driver 12.2 unlisted --ask"
+run 2 check --driver 12.2 --json
+json '"which --target sm_61 --driver 12.2 unlisted --ask" in d["failing"][1]["cure"]'
 run 2 check torch
 out_has "$cure"
 run 2 check --json
-json '[(f["package"], f.get("runs"), f["cure"]) for f in d["failing"]] == [("torch", "2.7.1", "install torch==2.7.1"), ("unlisted", None, "find a release that runs: “jitwarm which --target sm_61 unlisted --ask”")]'
+json '[(f["package"], f.get("runs"), f["cure"]) for f in d["failing"]] == [("torch", "2.7.1", "install torch==2.7.1"), ("unlisted", None, "find a release that runs: “jitwarm which --target sm_61 --driver 550.200.01 unlisted --ask”")]'
 run 2 status
 out_has "$cure"
 run 2 doctor
