@@ -31,7 +31,7 @@ import zipfile
 
 from pip._vendor.packaging.markers import UndefinedComparison, UndefinedEnvironmentName
 from pip._vendor.packaging.requirements import InvalidRequirement, Requirement
-from pip._vendor.packaging.version import Version
+from pip._vendor.packaging.version import InvalidVersion, Version
 
 # For each package: the first version from which on every minor version is examined (the releases of the last four years), and older
 # versions, about one for each year.
@@ -248,7 +248,7 @@ def pin_of(text, wheel, requires):
         requirement = Requirement(text)
         if requirement.marker and not requirement.marker.evaluate(place_of(wheel, requires)):
             return None
-    except (InvalidRequirement, UndefinedComparison, UndefinedEnvironmentName):
+    except (InvalidRequirement, InvalidVersion, UndefinedComparison, UndefinedEnvironmentName):
         return None
     versions = [one.version for one in requirement.specifier if one.operator in ("==", "===") and "*" not in one.version]
     return (normalised(requirement.name), versions[0]) if versions else None

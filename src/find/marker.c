@@ -70,11 +70,13 @@ static void read_value(struct marker *marker, char value[MAX_VALUE])
 	if (*marker->at == '\'' || *marker->at == '"') {
 		const char quote = *marker->at++, *end = strchr(marker->at, quote);
 
-		if (end && end - marker->at < MAX_VALUE) {
-			text_copy(value, (size_t)(end - marker->at) + 1, marker->at);
-			marker->at = end + 1;
+		marker->malformed = marker->malformed || !end || end - marker->at >= MAX_VALUE;
+		if (marker->malformed)
 			return;
-		}
+		memcpy(value, marker->at, (size_t)(end - marker->at));
+		value[end - marker->at] = '\0';
+		marker->at = end + 1;
+		return;
 	}
 	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
 		if (take(marker, variables[i].name)) {
@@ -84,21 +86,22 @@ static void read_value(struct marker *marker, char value[MAX_VALUE])
 	marker->malformed = true;
 }
 
-/* Compares as versions if the right side is one, else as texts. */
+/* Compares as versions if the right side is one, else as texts. A left side that is no version, as
+ * an empty variable, does not compare with one. */
 static bool compare(const char *left, const char *operation, const char *right)
 {
 	char clause[MAX_VALUE + 8];
-	struct pep440 version;
-	bool valid = false, agrees = false;
+	struct pep440 version = {.epoch = 0};
+	const bool is_version = pep440_read(left, &version);
+	bool valid, agrees;
 	const int order = strcmp(left, right);
 
 	if (!strcmp(operation, "in"))
 		return strstr(right, left) != NULL;
 	(void)snprintf(clause, sizeof clause, "%s%s", operation, right);
-	if (pep440_read(left, &version))
-		agrees = pep440_agrees(&version, clause, &valid);
+	agrees = pep440_agrees(&version, clause, &valid);
 	if (valid)
-		return agrees;
+		return is_version && agrees;
 	return !strcmp(operation, "!=")   ? order != 0
 		   : !strcmp(operation, "<=") ? order <= 0
 		   : !strcmp(operation, ">=") ? order >= 0

@@ -14,7 +14,13 @@
 #include "find/requirement.h"
 #include "os/file.h"
 
-enum { MAX_FACTS = 16 << 20, MAX_LIBRARIES = 1 << 14, CUDA_12 = 12000, CUDA_12_2 = 12020 };
+enum {
+	MAX_FACTS = 16 << 20,
+	MAX_LIBRARIES = 1 << 14,
+	MAX_REQUIREMENT = 4096,
+	CUDA_12 = 12000,
+	CUDA_12_2 = 12020
+};
 
 /* ---- a scan's pieces as lines */
 
@@ -275,7 +281,8 @@ bool wheel_facts_pin(const struct wheel_pinning *wheel, const char *requirement,
 	bool pins = false;
 
 	python_of(wheel, python);
-	if (!requirement_parse(requirement, &required) || (marker && !marker_holds(marker + 1, &place)))
+	if (strlen(requirement) > MAX_REQUIREMENT || !requirement_parse(requirement, &required) ||
+		(marker && !marker_holds(marker + 1, &place)))
 		return false;
 	for (size_t length; *at && *at != ';' && *at != '@'; at += length + (at[length] == ',')) {
 		at += strspn(at, " \t");
@@ -311,14 +318,15 @@ static char *field_value(const char *line, size_t length, const char *field)
 	return mem_string_n(line, length);
 }
 
-/* Adds the packages of the list that a wheel requires in one version. */
+/* Adds the packages of the list that a wheel requires in one version, from as many requirements as
+ * an installed package may have. */
 static int add_pins(struct jw_error *err, struct buf *metadata, const char *file,
 					const char *platform, const char *list, struct buf *pins)
 {
 	const char *const end = buf_text(metadata) + metadata->size;
 	char *python = NULL;
 	const char *line;
-	size_t length;
+	size_t length, requirements = 0;
 	int result = 0;
 
 	for (const char *at = buf_text(metadata); !python && metadata_line(&at, end, &line, &length);) {
@@ -326,12 +334,13 @@ static int add_pins(struct jw_error *err, struct buf *metadata, const char *file
 			break;
 		python = field_value(line, length, "Requires-Python:");
 	}
-	for (const char *at = buf_text(metadata);
-		 !result && metadata_line(&at, end, &line, &length) && length;) {
+	for (const char *at = buf_text(metadata); !result && requirements < METADATA_MAX_REQUIREMENTS &&
+											  metadata_line(&at, end, &line, &length) && length;) {
 		const struct wheel_pinning wheel = {file, platform, python ? python : ""};
 		char *requirement = field_value(line, length, "Requires-Dist:");
 		char name[PACKAGE_MAX_NAME], version[WHEEL_PIN_MAX];
 
+		requirements += requirement != NULL;
 		if (requirement && wheel_facts_pin(&wheel, requirement, name, version) &&
 			list_has(list, name))
 			result = buf_printf(err, pins, "pin %s %s\n", name, version);

@@ -36,7 +36,7 @@ for version, tag, sm in ("1.0", "py3-none-any", "sm_50"), ("1.1", "py3-none-any"
 wheel("torch", "2.7.1", linux, ptx("sm_90"))
 wheel("older", "1.0", "cp37-cp37m-manylinux2014_x86_64", ptx("sm_50"))
 wheel("pinned", "1.0", linux, ptx("sm_50"), ["nvidia-cudnn-cu12==9.10.2.21; platform_system == 'Linux'", "nvidia-cudnn-cu12==1.0; extra == 'x'", "torch (==2.8.0)",
-      "tensorflow==2.16.2; platform_system == 'Darwin'", "numpy==1.0"])
+      "tensorflow==2.16.2; platform_system == 'Darwin'", "numpy==1.0"] + ["numpy"] * 4096 + ["vllm==0.9.0"])
 wheel("with_cupy", "1.0", linux, ptx("sm_50"), ["cupy-cuda12x==13.3"])
 wheel("cuml_cu12", "99.0", linux, b"")
 wheel("libcuml_cu12", "99.0", linux, ptx("sm_80"))
@@ -119,7 +119,7 @@ is "a wheel for every platform" 2 1 "1.1  fails: no code for sm_86"
 ask sized --target sm_86 loose==1.0
 is "a wheel for every platform that runs" 0 1 "1.0  runs as it is"
 ask sized --target sm_86 --json pinned
-grep -q "^pin nvidia-cudnn-cu12 9.10.2.21$" state/wheels/* && grep -q "^pin torch 2.8.0$" state/wheels/* && ! grep -rq "pin nvidia-cudnn-cu12 1.0\|pin numpy\|pin tensorflow" state && ok "what it requires in one version" || fail "pins: $(cat state/wheels/*)"
+grep -q "^pin nvidia-cudnn-cu12 9.10.2.21$" state/wheels/* && grep -q "^pin torch 2.8.0$" state/wheels/* && ! grep -rq "pin nvidia-cudnn-cu12 1.0\|pin numpy\|pin tensorflow\|pin vllm" state && ok "what it requires in one version" || fail "pins: $(cat state/wheels/*)"
 python3 -c 'import json; d = json.load(open("out")); assert d["index"].endswith("/sized/simple") and d["answers"][0]["newest"] == "1.0", d' || fail "--json: $(cat out)"
 
 # Another package has its code.

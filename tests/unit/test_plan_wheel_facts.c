@@ -203,6 +203,19 @@ TEST(versions_and_requirements_are_read_as_by_packaging)
 	assert_in_range(each_line("pin", check_pin), 40, 1000);
 }
 
+TEST(a_requirement_longer_than_any_pins_nothing)
+{
+	const struct wheel_pinning wheel = {"x-1.0-py3-none-any.whl", "linux", ""};
+	char name[PACKAGE_MAX_NAME], version[WHEEL_PIN_MAX],
+		*longest = mem_printf("torch==2.0;%*s", 4096 - 11, "os_name=='posix'"),
+		*longer = mem_printf(" %s", longest);
+
+	assert_true(wheel_facts_pin(&wheel, longest, name, version));
+	assert_true(!wheel_facts_pin(&wheel, longer, name, version));
+	mem_free(longer);
+	mem_free(longest);
+}
+
 /* The same numbers in another epoch are another release. */
 TEST(an_epoch_is_part_of_a_release)
 {
