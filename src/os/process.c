@@ -206,7 +206,8 @@ static bool lists_indexes(const char *name)
 /* Returns whether a variable names a path, also one that does not exist yet. */
 static bool names_path(const char *name)
 {
-	static const char *const ends[] = {"_FILE", "_DIR", "_CONFIG", "_CONF", "_ROOT", "_HOME"};
+	static const char *const ends[] = {"_FILE", "DIR",  "_CONFIG", "_CONF",   "_ROOT", "HOME",
+									   "PATH",  "BASE", "_CERT",   "_BUNDLE", "NETRC"};
 
 	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
 		if (text_ends(name, ends[i]))
@@ -214,9 +215,9 @@ static bool names_path(const char *name)
 	return false;
 }
 
-/* Returns the value without the paths that another account can change, if it begins with "/" or "~"
- * or names a file in the current folder, or is a list of package indexes; NULL if nothing is left,
- * or if it leads out of a folder. `left_out` gets those package indexes. */
+/* Returns the value without the paths that another account can change, if it begins with "/" or
+ * "~", or the variable names a path or lists package indexes; NULL if nothing is left, or if it
+ * leads out of a folder. `left_out` gets those package indexes. */
 static char *safe_value(const char *name, const char *value, struct buf *left_out)
 {
 	const bool indexes = lists_indexes(name);
@@ -224,7 +225,7 @@ static char *safe_value(const char *name, const char *value, struct buf *left_ou
 	struct buf kept = BUF_MAX(1 << 20);
 	char *list, *safe;
 
-	if (!indexes && *value != '/' && *value != '~' && !names_path(name) && !os_exists(value))
+	if (!indexes && *value != '/' && *value != '~' && !names_path(name))
 		return strstr(value, "../") ? NULL : mem_string(value);
 	list = mem_string(value);
 	for (char *at = list, *next; at; at = next) {

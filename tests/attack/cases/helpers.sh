@@ -54,11 +54,11 @@ printf '#!/bin/sh\npwd -P >"%s/folder"\nexit 1\n' "$work" >"$work/bin/python3" &
 (unset VIRTUAL_ENV && cd "$home/wheels" && PATH=$work/bin:/usr/bin:/bin run '1|2|3' check torch) || exit 1
 [[ $(<"$work/folder") == / ]] || fail "Python was started in $(<"$work/folder")"
 rm "$work/bin/python3"
-# Neither do they get a file of the account's, nor one in its home; a device is nobody's.
+# Neither do they get a file of the account's, nor one in its home, also if the file does not exist yet; a device is nobody's.
 touch "$home/file" "$HOME/file" && chown $mallory "$home/file"
 export PIP_CONFIG_FILE=/dev/null
-for name in PIP_CERT NETRC SSL_CERT_FILE; do
-	for value in "$home/file" "$home/later" "~nobody/file" "~root/file" "~/none"; do
+for name in PIP_CERT NETRC SSL_CERT_FILE REQUESTS_CA_BUNDLE; do
+	for value in later ./later "$home/file" "$home/later" "~nobody/file" "~root/file" "~/none"; do
 		(export PATH=$open/bin:$work/bin:/usr/bin:/bin "$name=$value" && run 3 scan --index torch) || exit 1
 		! grep "^$name=" "$work/variables" || fail "$value is handed on"
 		grep -qx PIP_CONFIG_FILE=/dev/null "$work/variables" || fail "PIP_CONFIG_FILE is left out"
@@ -67,6 +67,17 @@ for name in PIP_CERT NETRC SSL_CERT_FILE; do
 	grep -qxF "$name=~/file" "$work/variables" || fail "root's own file is left out"
 done
 unset PIP_CONFIG_FILE
+# The same for Python's folders, in which “~” is a folder of that name in the current one, whose owner could make it
+for name in PYTHONPATH PYTHONUSERBASE; do
+	for value in later . ../later "$home" "~/file"; do
+		(cd "$home/wheels" && export PATH=$open/bin:$work/bin:/usr/bin:/bin "$name=$value" && rm -f "$work/variables" && run '2|3' scan --index torch) || exit 1
+		! grep "^$name=" "$work/variables" 2>/dev/null || fail "$value is handed on"
+	done
+done
+# A file of the account's in the current folder removes no setting of root's.
+touch "$home/wheels/1" && chown $mallory "$home/wheels/1"
+(cd "$home/wheels" && export PATH=$open/bin:$work/bin:/usr/bin:/bin PIP_NO_INDEX=1 && run 3 scan --index torch) || exit 1
+grep -qx PIP_NO_INDEX=1 "$work/variables" || fail "PIP_NO_INDEX is left out"
 # Root's pip gets those folders of PYTHONPATH that only root can change.
 unset VIRTUAL_ENV
 mkdir "$work/one" "$work/two"
