@@ -11,9 +11,9 @@ static void warn_of(void *context, const char *variable, const char *indexes)
 	char text[1024];
 
 	output_warning(&cli->out,
-				   "%s: root does not ask %s, because another account can change it, so the "
-				   "answer is for the other indexes of pip, or PyPI: make the folder root's, or "
-				   "run jitwarm as that account",
+				   "%s: root does not ask %s, because another account can change the folder, so "
+				   "the answer is for pip's other indexes, or PyPI; let only root change the "
+				   "folder, or run jitwarm as the folder's owner",
 				   variable, text_address(text, sizeof text, indexes));
 }
 

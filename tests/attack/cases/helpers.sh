@@ -48,7 +48,7 @@ for name in PIP_FIND_LINKS PIP_INDEX_URL PIP_EXTRA_INDEX_URL UV_INDEX; do
 			fail "$value: $(grep "^$name=" "$work/variables")"
 	done
 done
-(export PATH=$open/bin:$work/bin:/usr/bin:/bin PIP_INDEX_URL=$home/wheels && run 3 scan --index torch && err_has "PIP_INDEX_URL: root does not ask $home/wheels, because another account can change it") || exit 1
+(export PATH=$open/bin:$work/bin:/usr/bin:/bin PIP_INDEX_URL=$home/wheels && run 3 scan --index torch && err_has "PIP_INDEX_URL: root does not ask $home/wheels, because another account can change the folder, so the answer is for pip's other indexes, or PyPI; let only root change the folder, or run jitwarm as the folder's owner") || exit 1
 # Root's Python is not started in the account's folder, whose modules it would load.
 printf '#!/bin/sh\npwd -P >"%s/folder"\nexit 1\n' "$work" >"$work/bin/python3" && chmod 755 "$work/bin/python3"
 (unset VIRTUAL_ENV && cd "$home/wheels" && PATH=$work/bin:/usr/bin:/bin run '1|2|3' check torch) || exit 1
