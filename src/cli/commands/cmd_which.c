@@ -561,7 +561,8 @@ static int refuse_unknown(struct jw_error *err, const struct cli *cli, const cha
 	return -1;
 }
 
-/* Prints the answers of the examined releases before and after one that was not examined. */
+/* Prints the answers of the examined releases before and after one that was not examined; nothing
+ * if the requested text is no version, and so has no place among the releases. */
 static int print_beside(struct jw_error *err, const struct cli *cli,
 						const struct which_document *document,
 						const struct jw_which_options *options)
@@ -570,15 +571,18 @@ static int print_beside(struct jw_error *err, const struct cli *cli,
 	const struct jw_which_release *newer = NULL, *older = NULL;
 	struct table table = {.columns = 2};
 	struct jw_which which;
+	struct pep440 version;
 	int result;
 
+	if (!pep440_read(options->version, &version))
+		return 0;
 	for_all.version = NULL;
 	if (jw_which(err, &for_all, &which))
 		return -1;
 	for (size_t i = 0; i < which.count && !older; i++) {
 		const struct jw_which_release *release = &which.releases[i];
 
-		if (release->answer == JW_WHICH_UNKNOWN || release->answer == JW_WHICH_NO_WHEEL)
+		if (release->inferred || release->answer >= JW_WHICH_NO_PYTHON)
 			continue;
 		if (version_is_newer(release->version, options->version))
 			newer = release;

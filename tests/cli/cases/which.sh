@@ -271,3 +271,12 @@ out_has "  1.7.1   fails: no code for sm_86"
 err_has "“jitwarm which --target rtx3070 --platform linux torch==1.10.1 --ask” looks for this release"
 run 3 which --target rtx3070 --platform linux --json torch==1.10.1
 out_lacks "1.10.2"
+# A release that was not examined (2.12.0), or whose wheels are for other Pythons (2.1.2), says nothing of the code beside it; a text that is no version has no place.
+run 3 which --target gtx1080 --platform linux torch==2.12.0.post1
+out_has "  2.12.1  fails: no code for sm_61"
+out_has "  2.11.0  fails: no code for sm_61"
+run 3 which --target rtx3070 --platform linux --python 3.12 torch==2.2.0
+out_has "  2.2.2  runs as it is"
+out_lacks "needs Python"
+run 3 which --target gtx1080 --platform linux torch==1nightly
+[[ ! -s $out ]] || fail "a neighbour of no version"
