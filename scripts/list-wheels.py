@@ -286,7 +286,8 @@ class Looked:
         kind = "library" if file["format"] in ("elf", "pe") else "file"
         grouped = {}
         for piece in pieces:
-            role = piece["role"] + ("-linked" if piece.get("linked") else "") + ("-empty" if piece.get("empty") else "")
+            role = piece["role"] + ("-linked" if piece.get("linked") else "")
+            role += "-empty" if piece.get("empty") else "-hollow" if piece.get("hollow") else ""
             key = (role, tuple(entry_key(entry, compiler) for entry in piece["entries"]))
             count, work = grouped.get(key, (0, [(0, 0, 0)] * len(piece["entries"])))
             added = [tuple(a + entry.get(name, 0) for a, name in zip(before, ("modules", "cost_seconds", "ptx_bytes")))

@@ -109,6 +109,7 @@ struct jw_piece {
 	unsigned role; /* 0: the CUDA runtime passes it to the driver at start; 1: the runtime may link
 					  it; 2: the library loads it itself (enum devcode_role) */
 	bool linked, empty; /* empty: no program can use it (PTX or cubins without a symbol) */
+	bool hollow;        /* linked machine code, of which that for some GPU has no symbol */
 	/* The names of a few of its kernels, if some target cannot use it, or with
 	 * jw_scan_options.kernels: "gemm, axpy, copy, …"; NULL or "" if unknown */
 	const char *kernels;

@@ -315,7 +315,7 @@ void decide_library(const struct decide_facts *facts, struct jw_target device,
 									   .in_file = !facts->library,
 									   .linked = piece->linked,
 									   .special = true};
-		bool relocatable = piece->role == DEVCODE_RELOCATABLE;
+		bool relocatable = piece->role == DEVCODE_RELOCATABLE, cubins = piece->entry_count != 0;
 		struct plan_judgement judged;
 
 		for (size_t k = 0; k < piece->entry_count; k++) {
@@ -327,12 +327,13 @@ void decide_library(const struct decide_facts *facts, struct jw_target device,
 			counted.lto = counted.lto || fact->kind == DEVCODE_KIND_LTOIR;
 			counted.code = counted.code || fact->kind != DEVCODE_KIND_LTOIR;
 			counted.machine = counted.machine || fact->kind == DEVCODE_KIND_CUBIN;
+			cubins = cubins && fact->kind == DEVCODE_KIND_CUBIN;
 			counted.special =
 				counted.special && (fact->text.sm ? fact->text.suffix : fact->target.suffix);
 			counted.sms |= decide_sm_bit(fact->target.sm);
 		}
 		judged = plan_judge(&container, texts, relocatable, device, driver);
-		counted.hollow = piece->empty;
+		counted.hollow = piece->hollow || (piece->empty && cubins);
 		if (piece->empty && (judged.verdict == VERDICT_NOTHING || judged.reason == REASON_TOO_NEW ||
 							 judged.reason == REASON_EXCLUSIVE)) {
 			judged = (struct plan_judgement){.verdict = VERDICT_NOTHING};

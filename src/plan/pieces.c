@@ -96,10 +96,11 @@ void pieces_forms_clear(struct judged *judged)
 
 /* Returns the piece with that form, role and link, and adds it if it is new. */
 static uint32_t piece_of(struct pieces *pieces, struct set *known, const struct judged *judged,
-						 uint32_t form, enum devcode_role role, bool linked)
+						 uint32_t form, enum devcode_role role, bool linked, bool hollow)
 {
 	const struct judged_form *from = &judged->forms[form];
-	const uint64_t name = (uint64_t)form << 8 | (unsigned)role << 1 | linked;
+	const uint64_t name =
+		(uint64_t)form << 8 | (unsigned)role << 2 | (unsigned)hollow << 1 | linked;
 	struct jw_piece_entry *entries;
 	size_t cursor = 0, at = set_find(known, name, &cursor);
 
@@ -115,6 +116,7 @@ static uint32_t piece_of(struct pieces *pieces, struct set *known, const struct 
 	pieces->items[pieces->count] = (struct jw_piece){.role = role,
 													 .linked = linked,
 													 .empty = from->empty,
+													 .hollow = hollow,
 													 .kernels = from->kernels,
 													 .entries = entries,
 													 .entry_count = from->entry_count};
@@ -207,13 +209,15 @@ bool pieces_make(struct pieces *pieces, const struct judged *judged,
 	pieces->of_container = mem_array(image->container_count, sizeof *pieces->of_container);
 	for (size_t i = 0; all && i < image->container_count; i++) {
 		const struct devcode_container *container = &image->containers[i];
-		const uint32_t form = judged->containers[container->index].form;
+		const struct judged_container *known_as = &judged->containers[container->index];
+		const uint32_t form = known_as->form;
 
 		all = form != PIECES_NO_FORM;
 		if (!all)
 			break;
-		pieces->of_container[i] = piece_of(pieces, &known, judged, form,
-										   devcode_role_of(image, container), container->linked);
+		pieces->of_container[i] =
+			piece_of(pieces, &known, judged, form, devcode_role_of(image, container),
+					 container->linked, container->linked && known_as->hollow);
 		pieces->items[pieces->of_container[i]].containers++;
 	}
 	if (all)

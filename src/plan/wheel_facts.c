@@ -109,7 +109,10 @@ static struct piece_words piece_words(const struct jw_piece *piece, uint32_t com
 								.entries = mem_array(piece->entry_count, sizeof *words.entries)};
 
 	(void)snprintf(words.role, sizeof words.role, "%s%s%s", roles[piece->role],
-				   piece->linked ? "-linked" : "", piece->empty ? "-empty" : "");
+				   piece->linked ? "-linked" : "",
+				   piece->empty    ? "-empty"
+				   : piece->hollow ? "-hollow"
+								   : "");
 	for (size_t i = 0; i < piece->entry_count; i++) {
 		const struct jw_piece_entry *entry = &piece->entries[i];
 

@@ -186,6 +186,8 @@ static bool read_role(const char *word, struct jw_piece *piece)
 			word += piece->linked ? strlen("-linked") : 0;
 			piece->empty = text_starts(word, "-empty");
 			word += piece->empty ? strlen("-empty") : 0;
+			piece->hollow = piece->linked && !strcmp(word, "-hollow");
+			word += piece->hollow ? strlen("-hollow") : 0;
 			return !*word;
 		}
 	return false;

@@ -12,7 +12,9 @@
 #include "code/devcode.h"
 #include "folder.h"
 #include "os/file.h"
+#include "plan/decide.h"
 #include "plan/wheel_facts.h"
+#include "plan/wheel_list.h"
 
 static const char list[] = "jitwarm-wheels 1 2026-11-27\n"
 						   "package a\n"
@@ -235,6 +237,52 @@ TEST(an_epoch_is_part_of_a_release)
 		assert_true(pep440_read(cases[i].version, &version));
 		if (pep440_agrees(&version, cases[i].clause, &valid) != cases[i].agrees || !valid)
 			fail_msg("%s %s", cases[i].version, cases[i].clause);
+	}
+}
+
+/* A linked container without code for the GPU makes its inputs' code missing
+ * (tests/cli/cases/parts.sh has the same library as a file). */
+TEST(a_list_says_which_linked_code_is_hollow)
+{
+	static const struct jw_piece_entry linked[] = {{.kind = DEVCODE_KIND_CUBIN, .target = {75, 0}},
+												   {.kind = DEVCODE_KIND_CUBIN, .target = {80, 0}}};
+	static const struct jw_piece_entry input = {
+		.kind = DEVCODE_KIND_PTX, .target = {80, 0}, .isa_major = 8};
+	static const struct {
+		bool hollow;
+		size_t pieces, lacking;
+	} cases[] = {{true, 4, 2}, {false, 3, 0}};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct jw_piece pieces[] = {
+			{.containers = 2, .role = DEVCODE_REGISTERED, .entries = &linked[0], .entry_count = 1},
+			{.containers = 1,
+			 .role = DEVCODE_REGISTERED,
+			 .linked = true,
+			 .hollow = cases[i].hollow,
+			 .entries = linked,
+			 .entry_count = 2},
+			{.containers = 1, .role = DEVCODE_RELOCATABLE, .entries = &input, .entry_count = 1}};
+		const struct jw_scan_image image = {
+			.member = "a.so", .library = true, .pieces = pieces, .piece_count = 3};
+		struct wheel_facts facts = {.items = NULL};
+		struct wheel_list known;
+		struct decided got;
+		char *text;
+
+		OK(wheel_facts_add(why, &facts, &image));
+		text = mem_printf("jitwarm-wheels 1 2026-11-27\npackage a\n"
+						  "wheel 1 linux cp38 a-1-cp38-cp38-linux_x86_64.whl %064d\n%s",
+						  0, buf_text(&facts.items[0].lines));
+		OK(wheel_list_read(why, "list", text, strlen(text), "a", &known));
+		decide_library(&known.wheels[0].libraries[0].facts, (struct jw_target){75, 0},
+					   &(struct jw_driver){12040, {550, 163, 1}}, &got, NULL, NULL);
+		assert_int_equal(got.fate, DECIDE_RUNS);
+		assert_int_equal(got.pieces, cases[i].pieces);
+		assert_int_equal(got.lacking, cases[i].lacking);
+		wheel_list_free(&known);
+		wheel_facts_free(&facts);
+		mem_free(text);
 	}
 }
 

@@ -127,6 +127,7 @@ TEST(an_error_names_its_line)
 		{PIECE "x loose sm_80\n", "list: line 5: not “piece"},
 		{PIECE "1 loosely sm_80\n", "list: line 5: not “piece"},
 		{PIECE "1 loose-empty-linked sm_80\n", "list: line 5: not “piece"},
+		{PIECE "1 loose-hollow sm_80\n", "list: line 5: not “piece"},
 		{PIECE "99999999999999999999 loose sm_80\n", "list: line 5: not “piece"},
 		{PIECE "1 loose sm_\n", "list: line 5: not an entry"},
 		{PIECE "1 loose ptx\n", "list: line 5: not an entry"},

@@ -267,6 +267,9 @@ static const struct json_field piece_fields[] = {
 	JSON(struct jw_piece, linked, "the result of device linking", .presence = JSON_IF_SET),
 	JSON(struct jw_piece, empty, "true: the piece holds no kernel and no variable",
 		 .presence = JSON_IF_SET),
+	JSON(struct jw_piece, hollow,
+		 "true: for some GPU, the linked machine code holds no kernel and no variable",
+		 .presence = JSON_IF_SET),
 	JSON_LIST_OF("entries", struct jw_piece, entries, entry_count,
 				 JSON_TABLE(struct jw_piece_entry, entry_fields),
 				 "the entries of a piece, by architecture; those of one architecture are in "

@@ -93,6 +93,10 @@ for file in unpruned.so hollow.so; do
 	run 0 scan --target sm_75 --driver 550.163.01 $file
 	out_has "2 of 4 pieces have no code for this GPU"
 done
+run 0 scan --json --target sm_75 --driver 550.163.01 hollow.so
+json '[p.get("hollow", False) for p in d["files"][0]["pieces"]].count(True) == 1 and all(p["linked"] for p in d["files"][0]["pieces"] if p.get("hollow"))'
+run 0 scan --json --target sm_75 --driver 550.163.01 pruned.so
+json 'not any("hollow" in p for p in d["files"][0]["pieces"])'
 for gpu in sm_70 sm_75; do
 	run 0 scan --target $gpu --driver 550.163.01 sets.so
 	out_lacks "no code"
