@@ -63,6 +63,9 @@ static const char *const passed[] = {
 	"CUDA_HOME",
 	"CUDA_PATH",
 	MPS_FOLDER,
+	"CUDA_MPS_ACTIVE_THREAD_PERCENTAGE",
+	"CUDA_MPS_CLIENT_PRIORITY",
+	"CUDA_MPS_PINNED_DEVICE_MEM_LIMIT",
 };
 
 /* The further variables of a worker that compiles; the driver reads all of them once, in cuInit.
@@ -86,7 +89,8 @@ static bool is_passed(const char *pair)
 
 /* Returns whether MPS, if it runs, is root's or this account's. cuInit waits for the answer of
  * whoever listens in the folder (/tmp/nvidia-mps unless the variable names another one), which any
- * account can make. */
+ * account can make. For root, no other account may exchange the socket after this answer; every
+ * account may write to the socket itself. */
 static bool mps_is_ours(void)
 {
 	char *folder = os_env(MPS_FOLDER), *control;
@@ -99,7 +103,7 @@ static bool mps_is_ours(void)
 	if (!folder)
 		folder = mem_string("/tmp/nvidia-mps");
 	control = os_join(folder, "control");
-	is = os_is_ours(folder) && os_is_ours(control);
+	is = os_is_ours(control) && !os_check_trusted(NULL, folder);
 	mem_free(control);
 	mem_free(folder);
 	return is;

@@ -211,7 +211,10 @@ static void log_debug_variables(void)
 										"CUDA_LOG_FILE",
 										"CUDA_AMODEL_DLL",
 										"CUDBG_INJECTION_PATH",
-										"CUDA_MPS_PIPE_DIRECTORY"};
+										"CUDA_MPS_PIPE_DIRECTORY",
+										"CUDA_MPS_ACTIVE_THREAD_PERCENTAGE",
+										"CUDA_MPS_PINNED_DEVICE_MEM_LIMIT",
+										"CUDA_MPS_CLIENT_PRIORITY"};
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		char *value = os_env(names[i]);

@@ -31,3 +31,29 @@ chown $mallory "$open/mps"
 rm -rf "$CUDA_CACHE_PATH"
 run 0 prime "$work/lib.so"
 quiet "an account's folder"
+chown 0 "$open/mps"
+# The same if the account could exchange the folder after jitwarm has examined it
+refused() {
+	rm -rf "$SIMDRIVER_LOG" "$CUDA_CACHE_PATH"
+	CUDA_MPS_PIPE_DIRECTORY=$1 run 0 prime "$work/lib.so"
+	grep -q ' compile ' "$SIMDRIVER_LOG" || fail "the worker logged nothing"
+	quiet "$1"
+}
+ln -s "$open" "$home/link"
+refused "$home/link/mps"
+chmod 777 "$open/mps"
+refused "$open/mps"
+chmod 755 "$open/mps"
+# MPS is used by every account, so its socket has mode 0666 or 0777. Its client's settings stay.
+chmod 777 "$open/mps/control"
+rm -rf "$SIMDRIVER_LOG" "$CUDA_CACHE_PATH"
+CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=10 CUDA_MPS_PINNED_DEVICE_MEM_LIMIT=0=1G CUDA_MPS_CLIENT_PRIORITY=1 run 0 prime "$work/lib.so"
+for name in PIPE_DIRECTORY ACTIVE_THREAD_PERCENTAGE PINNED_DEVICE_MEM_LIMIT CLIENT_PRIORITY; do
+	grep -q " debug CUDA_MPS_$name" "$SIMDRIVER_LOG" || fail "CUDA_MPS_$name is left out"
+done
+# An account uses root's MPS, whose folder may be a service account's.
+chown 64322 "$open/mps"
+mkdir "$home/cache" && : >"$home/events" && chown $mallory "$home/cache" "$home/events"
+(export SIMDRIVER_LOG=$home/events CUDA_CACHE_PATH=$home/cache JITWARM_STATE=$home/state HOME=$home &&
+	JITWARM="${JITWARM% *} setpriv --reuid=$mallory --regid=$mallory --clear-groups --inh-caps=-all ${JITWARM##* }" && run 0 prime "$sample") || exit 1
+grep -q ' debug CUDA_MPS_PIPE_DIRECTORY' "$home/events" || fail "root's MPS is left out: $(<"$home/events")"
