@@ -63,7 +63,7 @@ enum quoting {
 static int append_doubled(struct jw_error *err, struct buf *buf, const char *text, char doubled)
 {
 	for (; *text; text++) {
-		const char before = *text == doubled ? doubled : '\\';
+		const char before = (char)(*text == doubled ? doubled : '\\');
 
 		if ((before == doubled || strchr("\"\\", *text) ? buf_append(err, buf, &before, 1) : 0) ||
 			buf_append(err, buf, text, 1))

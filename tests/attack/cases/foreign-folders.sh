@@ -34,7 +34,7 @@ err_has "belongs to account $mallory, and root changes nothing there; delete tha
 chown root "$open/own/cache"/?
 run 0 cache clear --yes
 
-# What the account has written and a chown has made reachable again
+# Files that the account has written and a chown has made reachable again
 fresh
 chown $mallory "$open/own/state/store/"*.jwpack
 run 0 cache clear --yes
