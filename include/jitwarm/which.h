@@ -66,7 +66,7 @@ struct jw_asked;
 
 struct jw_which_options {
 	const char *package; /* as typed */
-	const char *version; /* that release alone; NULL for all */
+	const char *version; /* that release alone, the newest build of “2.5.1”; NULL for all */
 	struct jw_target target;
 	struct jw_driver driver;      /* zeros for the newest driver */
 	const char *platform;         /* linux, linux-aarch64, windows */

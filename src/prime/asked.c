@@ -774,24 +774,24 @@ int jw_asked_plan(struct jw_error *err, struct jw_asked *asked,
 {
 	struct jw_asked_plan plan = {.lacking = 0};
 	uint64_t *sizes = mem_array(asked->count + 1, sizeof *sizes);
-	bool unknown = false;
 	int result = 0;
 
-	for (size_t i = 0; i < asked->count; i++)
-		if (can_examine(&asked->releases[i]) &&
-			(!options->version || version_is_same(asked->releases[i].version, options->version))) {
+	for (size_t i = 0; !options->version && i < asked->count; i++)
+		if (can_examine(&asked->releases[i]))
 			sizes[plan.lacking++] = asked->releases[i].file->size_bytes;
-			unknown = unknown || !asked->releases[i].file->size_bytes;
-		}
 	for (size_t i = 0; !result && i < count; i++) {
 		struct release *next = NULL;
 
 		result = find_next(err, asked, options, targets[i], &next);
+		/* The requested release alone is lacking. */
+		if (next && options->version && !plan.lacking)
+			sizes[plan.lacking++] = next->file->size_bytes;
 		plan.most += next ? max_examinations(plan.lacking) : 0;
 	}
 	plan.most = plan.most < plan.lacking ? plan.most : plan.lacking;
 	qsort(sizes, plan.lacking, sizeof *sizes, order_sizes);
-	for (size_t i = 0; !unknown && i < plan.most; i++)
+	/* The total is known if each size is. */
+	for (size_t i = 0; i < plan.most && sizes[plan.lacking - 1]; i++)
 		plan.most_bytes += sizes[i];
 	mem_free(sizes);
 	if (!result)

@@ -186,14 +186,56 @@ static int judge_wheel(struct jw_error *err, const struct question *question, co
 	return result;
 }
 
+/* Returns the wheel of a version for the platform; NULL if there is none. */
 static const struct wheel *find_wheel(const struct wheel_list *list, const char *version,
 									  const char *platform)
 {
+	/* A list spells a version nearly always in one way, which is found without reading the others.
+	 */
 	for (size_t i = 0; i < list->count; i++)
-		if (version_is_same(list->wheels[i].version, version) &&
+		if (!strcmp(list->wheels[i].version, version) &&
 			!strcmp(list->wheels[i].platform, platform))
 			return &list->wheels[i];
+	for (size_t i = 0; i < list->count; i++)
+		if (!strcmp(list->wheels[i].platform, platform) &&
+			version_is_same(list->wheels[i].version, version))
+			return &list->wheels[i];
 	return NULL;
+}
+
+/* Returns whether a version is the requested one; without a local label, all labels are requested.
+ */
+static bool is_requested(const char *version, const char *requested)
+{
+	struct pep440 listed, wanted;
+
+	if (!pep440_read(version, &listed) || !pep440_read(requested, &wanted))
+		return !strcmp(version, requested);
+	if (!*wanted.local)
+		*listed.local = '\0';
+	return !pep440_order(&listed, &wanted);
+}
+
+/* Returns the version of the list that pip takes for “==REQUESTED” on the platform, the newest one
+ * (“2.5.1+cu121” for “2.5.1”), or else one for another platform. NULL if there is none. */
+static const char *requested_version(const struct wheel_list *list, const char *requested,
+									 const char *platform)
+{
+	const struct wheel *found = NULL;
+	bool found_fits = false;
+
+	for (size_t i = 0; i < list->count; i++) {
+		const struct wheel *wheel = &list->wheels[i];
+		const bool fits = !strcmp(wheel->platform, platform);
+
+		if (!is_requested(wheel->version, requested) || (found_fits && !fits))
+			continue;
+		if (found && found_fits == fits && !version_is_newer(wheel->version, found->version))
+			continue;
+		found = wheel;
+		found_fits = fits;
+	}
+	return found ? found->version : NULL;
 }
 
 /* Finds the wheels of a pinned package, which is read from the list once. */
@@ -325,21 +367,19 @@ static int judge_release(struct jw_error *err, struct question *question, const 
 	return release->answer == JW_WHICH_FAILS ? 0 : judge_pins(err, question, for_platform, release);
 }
 
-/* Lists the versions of the list, each once, newest first; if one is requested, that one alone. */
-static size_t list_versions(const struct wheel_list *list, const char *requested,
-							const char **versions)
+/* Lists the versions of the list, each once, newest first. */
+static size_t list_versions(const struct wheel_list *list, const char **versions)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < list->count; i++) {
 		const char *version = list->wheels[i].version;
-		size_t at = 0;
+		size_t at = count;
 
-		if (requested && !version_is_same(version, requested))
-			continue;
-		while (at < count && version_is_newer(versions[at], version))
-			at++;
-		if (at < count && version_is_same(versions[at], version))
+		/* A list is nearly in this order. */
+		while (at && version_is_newer(version, versions[at - 1]))
+			at--;
+		if (at && version_is_same(versions[at - 1], version))
 			continue;
 		memmove(versions + at + 1, versions + at, (count - at) * sizeof *versions);
 		versions[at] = version;
@@ -393,7 +433,12 @@ int jw_which(struct jw_error *err, const struct jw_which_options *options,
 	versions = mem_array(question.list.count + 1, sizeof *versions);
 	which.package = mem_string(question.package);
 	which.date = mem_string(question.list.date);
-	which.count = list_versions(&question.list, options->version, versions);
+	if (options->version) {
+		*versions = requested_version(&question.list, options->version, options->platform);
+		which.count = *versions != NULL;
+	} else {
+		which.count = list_versions(&question.list, versions);
+	}
 	which.releases = mem_array(which.count, sizeof *which.releases);
 	for (size_t i = 0; !result && i < which.count; i++) {
 		struct jw_which_release *release = &which.releases[i];

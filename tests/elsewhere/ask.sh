@@ -13,7 +13,7 @@ jitwarm=$build/src/jitwarm
 . "$here/indexes.sh"
 
 # “grown” 1.0 to 1.9 run everywhere, 1.10 to 1.19 only from sm_90 on, and 1.20 to 1.23 have no code. “torch” is not PyPI's.
-mkdir -p http/packages/{grown,pure,loose,torch,older,pinned,cuml-cu12,libcuml-cu12,with-cupy,borrowed}
+mkdir -p http/packages/{grown,pure,loose,torch,older,pinned,cuml-cu12,libcuml-cu12,with-cupy,borrowed,labelled}
 python3 - <<'P'
 import zipfile
 def ptx(sm):
@@ -38,6 +38,9 @@ wheel("older", "1.0", "cp37-cp37m-manylinux2014_x86_64", ptx("sm_50"))
 wheel("pinned", "1.0", linux, ptx("sm_50"), ["nvidia-cudnn-cu12==9.10.2.21; platform_system == 'Linux'", "nvidia-cudnn-cu12==1.0; extra == 'x'", "torch (==2.8.0)",
       "tensorflow==2.16.2; platform_system == 'Darwin'", "numpy==1.0"] + ["numpy"] * 4096 + ["vllm==0.9.0"])
 wheel("with_cupy", "1.0", linux, ptx("sm_50"), ["cupy-cuda12x==13.3"])
+for version, sm in ("1.0+cu118", "sm_90"), ("1.0+cu121", "sm_50"), ("1.1", "sm_50"), ("1.1+cu121", "sm_90"):
+    wheel("labelled", version, linux, ptx(sm))
+wheel("labelled", "1.1", "py3-none-win_amd64", ptx("sm_50"))
 wheel("cuml_cu12", "99.0", linux, b"")
 wheel("libcuml_cu12", "99.0", linux, ptx("sm_80"))
 P
@@ -121,6 +124,18 @@ is "a wheel for every platform that runs" 0 1 "1.0  runs as it is"
 ask sized --target sm_86 --json pinned
 grep -q "^pin nvidia-cudnn-cu12 9.10.2.21$" state/wheels/* && grep -q "^pin torch 2.8.0$" state/wheels/* && ! grep -rq "pin nvidia-cudnn-cu12 1.0\|pin numpy\|pin tensorflow\|pin vllm" state && ok "what it requires in one version" || fail "pins: $(cat state/wheels/*)"
 python3 -c 'import json; d = json.load(open("out")); assert d["index"].endswith("/sized/simple") and d["answers"][0]["newest"] == "1.0", d' || fail "--json: $(cat out)"
+
+# As pip does, a release that is requested without a local label is the newest one with any label.
+ask sized --target sm_86 labelled==1.0
+is "a release with a label" 0 1 "downloading up to 1 wheel (" "1.0+cu121  runs as it is"
+ask sized --target sm_86 labelled==1.0+cu118
+is "the requested label" 2 1 "1.0+cu118  fails: no code for sm_86"
+ask sized --target sm_86 labelled==1.1
+is "a release with and without a label" 2 1 "1.1+cu121  fails: no code for sm_86"
+ask sized --target sm_86 --platform windows labelled==1.1
+is "a label for another platform" 0 1 "1.1  runs as it is"
+ask sized --target sm_86 labelled==1.1+cu118
+is "no such label" 3 0 "has no release 1.1+cu118 of labelled"
 
 # Another package has its code.
 ask sized --target sm_75 cuml-cu12
