@@ -263,8 +263,8 @@ struct jw_index_options {
 	struct jw_compiler_fetch_options fetch;
 };
 
-/* Reports for root the variables with package indexes that pip does not get, because another
- * account can change them; pip asks the indexes that are left, or PyPI. */
+/* Reports for root the variables that pip does not get, because another account can change their
+ * paths: package indexes, of which pip asks those that are left, or PyPI, and settings. */
 void jw_index_left_out(void (*report)(void *context, const char *variable, const char *indexes),
 					   void *context);
 /* Opens the index. -1 if the platform is unknown, or not that of the GPUs. */

@@ -4,17 +4,26 @@
 
 #include "base/text.h"
 #include "os/interrupt.h"
+#include "os/process.h"
 
 static void warn_of(void *context, const char *variable, const char *indexes)
 {
 	const struct cli *cli = context;
-	char text[1024];
+	char room[1024];
+	const char *text = text_address(room, sizeof room, indexes);
 
-	output_warning(&cli->out,
-				   "%s: root does not ask %s, because another account can change the folder, so "
-				   "the answer is for pip's other indexes, or PyPI; let only root change the "
-				   "folder, or run jitwarm as the folder's owner",
-				   variable, text_address(text, sizeof text, indexes));
+	if (os_lists_indexes(variable))
+		output_warning(
+			&cli->out,
+			"%s: root does not ask %s, because another account can change the folder, so "
+			"the answer is for pip's other indexes, or PyPI; let only root change the "
+			"folder, or run jitwarm as the folder's owner",
+			variable, text);
+	else
+		output_warning(&cli->out,
+					   "%s: root's pip does not get %s, because the file or folder is missing, or "
+					   "another account can change it; let only root change the path, or unset %s",
+					   variable, text, variable);
 }
 
 void index_wheel_warn(struct cli *cli)

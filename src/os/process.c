@@ -197,8 +197,7 @@ static bool is_safe_index(const char *item)
 	return !strchr(path, '%') && is_safe_path(path);
 }
 
-/* Returns whether a variable lists package indexes. */
-static bool lists_indexes(const char *name)
+bool os_lists_indexes(const char *name)
 {
 	return strcmp(name, "PIP_NO_INDEX") != 0 && (strstr(name, "INDEX") || strstr(name, "LINKS"));
 }
@@ -220,7 +219,7 @@ static bool names_path(const char *name)
  * leads out of a folder. `left_out` gets those package indexes. */
 static char *safe_value(const char *name, const char *value, struct buf *left_out)
 {
-	const bool indexes = lists_indexes(name);
+	const bool indexes = os_lists_indexes(name);
 	const char *const ends = indexes ? " \t\r\n" : ":";
 	struct buf kept = BUF_MAX(1 << 20);
 	char *list, *safe;
@@ -269,9 +268,14 @@ char *os_helper_left_out(const char *name)
 	struct buf left_out = BUF_MAX(1 << 20);
 	char *value = os_is_superuser() && os_separator == '/' ? os_env(name) : NULL, *text = NULL;
 
-	if (value && lists_indexes(name)) {
-		mem_free(safe_value(name, value, &left_out));
-		text = left_out.size ? mem_string(buf_text(&left_out)) : NULL;
+	if (value && *value) {
+		char *safe = safe_value(name, value, &left_out);
+
+		if (left_out.size)
+			text = mem_string(buf_text(&left_out));
+		else if (!safe)
+			text = mem_string(value);
+		mem_free(safe);
 	}
 	buf_free(&left_out);
 	mem_free(value);

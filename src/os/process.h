@@ -132,8 +132,11 @@ struct os_patience {
  * JW_ERR_INTERRUPTED. */
 int os_run_helper(struct jw_error *err, const char *const *arguments, const char *output,
 				  const struct os_helper *helper, struct os_ended *ret_ended);
+/* Returns whether a variable lists package indexes. */
+bool os_lists_indexes(const char *name);
 /* Returns the package indexes in the value of this variable that root's helpers do not get, because
- * another account can change them; NULL if there are none. The caller frees the text. */
+ * another account can change them, or the whole value if they get nothing of it; NULL if they get
+ * all of it. The caller frees the text. */
 char *os_helper_left_out(const char *name);
 /* Finds the file of a program, without its ".exe", in a folder of PATH whose name does not depend
  * on the current folder; NULL if there is none. Root passes over files that another account can

@@ -61,10 +61,12 @@ for name in PIP_CERT NETRC SSL_CERT_FILE REQUESTS_CA_BUNDLE; do
 	for value in later ./later "$home/file" "$home/later" "~nobody/file" "~root/file" "~/none"; do
 		(export PATH=$open/bin:$work/bin:/usr/bin:/bin "$name=$value" && run 3 scan --index torch) || exit 1
 		! grep "^$name=" "$work/variables" || fail "$value is handed on"
+		err_has "$name: root's pip does not get $value, because the file or folder is missing, or another account can change it"
 		grep -qx PIP_CONFIG_FILE=/dev/null "$work/variables" || fail "PIP_CONFIG_FILE is left out"
 	done
 	(export PATH=$open/bin:$work/bin:/usr/bin:/bin "$name=~/file" && run 3 scan --index torch) || exit 1
 	grep -qxF "$name=~/file" "$work/variables" || fail "root's own file is left out"
+	! grep -F "does not get" "$err" || fail "a warning of root's own file"
 done
 unset PIP_CONFIG_FILE
 # The same for Python's folders, in which “~” is a folder of that name in the current one, whose owner could make it
