@@ -615,7 +615,8 @@ static int download_release(struct jw_error *err, struct jw_asked *asked,
 							const struct release *release, char *ret_paths[2])
 {
 	const char *code = code_package(asked->package);
-	/* The one with the code comes first, so that nothing is downloaded if the index lacks it. */
+	/* The package with the code comes first, so that nothing is downloaded if the index lacks this
+	 * package. */
 	char *lines = code ? mem_printf("%s==%s\n%s==%s\n", code, release->version, asked->package,
 									release->version)
 					   : mem_printf("%s==%s\n", asked->package, release->version);
