@@ -25,6 +25,8 @@ __attribute__((visibility("default"))) ssize_t pread64(int fd, void *data, size_
 
 /* The file system has no locks. */
 static bool lockless;
+/* Another process holds the lock for so many more tries. */
+static unsigned refusals;
 
 int fcntl(int fd, int command, ...)
 {
@@ -34,8 +36,12 @@ int fcntl(int fd, int command, ...)
 	va_start(arguments, command);
 	argument = va_arg(arguments, long);
 	va_end(arguments);
-	errno = ENOLCK;
-	return lockless && command == F_SETLK ? -1 : (int)syscall(SYS_fcntl, fd, command, argument);
+	if (command == F_SETLK && (lockless || refusals)) {
+		errno = lockless ? ENOLCK : EAGAIN;
+		refusals -= refusals != 0;
+		return -1;
+	}
+	return (int)syscall(SYS_fcntl, fd, command, argument);
 }
 
 #define LINE "{\"schema\":\"jitwarm.run/1\"}"
@@ -184,6 +190,22 @@ TEST(it_lies_beside_what_is_remembered)
 }
 
 /* The log was not named by the user: a power cut, or a wrong byte in it, ends no run. */
+TEST(another_writer_is_waited_for_and_never_written_over)
+{
+	struct buf text = {0};
+
+	put(LINE "\n", sizeof LINE);
+	refusals = 3;
+	OK(jw_log_append(why, path, LINE));
+	assert_int_equal(refusals, 0);
+	refusals = 1000000;
+	GIVES(JW_ERR_BUSY, jw_log_append(why, path, LINE));
+	refusals = 0;
+	OK(os_read_file(why, path, MIB, &text));
+	assert_string_equal(buf_text(&text), LINE "\n" LINE "\n");
+	buf_free(&text);
+}
+
 TEST(a_damaged_own_log_is_put_aside)
 {
 	static const char zeros[300];
