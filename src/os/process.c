@@ -501,21 +501,22 @@ int quote_systemd(struct jw_error *err, struct buf *line, const char *argument)
 {
 	/* The program's path, the first word, contains no variables to replace. */
 	const char *const doubled = line->size ? "%$" : "%";
+	/* A line that is not UTF-8 is ignored whole, and a control character may end it. */
+	const bool plain = text_is_utf8(argument, strlen(argument));
 
 	if ((line->size && buf_append(err, line, " ", 1)) || buf_append(err, line, "\"", 1))
 		return -1;
 	for (; *argument; argument++) {
-		char twice[3] = {*argument, *argument, '\0'};
+		const unsigned char byte = (unsigned char)*argument;
 		int result;
 
-		if (strchr("\"\\", *argument))
+		if (byte < ' ' || byte == 0x7f || (byte > 0x7f && !plain))
+			result = buf_printf(err, line, "\\x%02x", byte);
+		else if (strchr("\"\\", *argument))
 			result = buf_printf(err, line, "\\%c", *argument);
-		else if (strchr(doubled, *argument))
-			result = buf_printf(err, line, "%s", twice);
-		else if (*argument == '\n')
-			result = buf_printf(err, line, "\\n");
 		else
-			result = buf_append(err, line, argument, 1);
+			result = (strchr(doubled, *argument) && buf_append(err, line, argument, 1)) ||
+					 buf_append(err, line, argument, 1);
 		if (result)
 			return -1;
 	}

@@ -249,6 +249,28 @@ int jw_startup_find(struct jw_error *err, const struct jw_startup_options *optio
 	return look(err, options, false, ret_startup);
 }
 
+/* Checks that systemd starts the program: it takes no path with these characters, however they are
+ * written in the unit. Source: systemd 252, config_parse_exec. */
+static int check_startable(struct jw_error *err, const struct jw_startup_options *options)
+{
+	char *program;
+	int result = 0;
+
+	if (os_is_windows)
+		return 0;
+	if (program_path(err, options->program, &program))
+		return -1;
+	for (const char *c = program; *c && !result; c++)
+		if (strchr("\"'\\\x7f", *c) || (*c > 0 && *c < ' '))
+			result =
+				error_set(err, JW_ERR_UNSUPPORTED,
+						  "%s: systemd starts no program whose path has a quote, a backslash or "
+						  "a control character: move the program to another folder",
+						  program);
+	mem_free(program);
+	return result;
+}
+
 /* Checks a program that runs as another account, or for it: a third account must not control it. An
  * account that does not exist yet has no files either. Only an administrator can register it. */
 static int check_program(struct jw_error *err, const struct jw_startup_options *options)
@@ -297,7 +319,9 @@ static int check_named(struct jw_error *err, const struct jw_startup_options *op
 int jw_startup_preview(struct jw_error *err, const struct jw_startup_options *options,
 					   struct jw_startup **ret_startup)
 {
-	return check_named(err, options) ? -1 : jw_startup_find(err, options, ret_startup);
+	return check_startable(err, options) || check_named(err, options)
+			   ? -1
+			   : jw_startup_find(err, options, ret_startup);
 }
 
 int jw_startup_enable(struct jw_error *err, const struct jw_startup_options *options,
@@ -308,9 +332,10 @@ int jw_startup_enable(struct jw_error *err, const struct jw_startup_options *opt
 
 	if (jw_startup_find(err, options, &startup))
 		return -1;
-	result = check_program(err, options);
-	if (!result)
-		result = check_named(err, options);
+	result =
+		check_startable(err, options) || check_program(err, options) || check_named(err, options)
+			? -1
+			: 0;
 	for (size_t i = 0; !result && i < startup->count; i++)
 		if (startup->items[i].there && !startup->items[i].ours && !options->replace)
 			result = error_set(err, JW_ERR_BUSY,

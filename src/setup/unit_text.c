@@ -117,9 +117,16 @@ static int expand_text(struct jw_error *err, enum startup_form form,
 	return 0;
 }
 
-static const char *without_line_feed(const char *path)
+/* Returns a path that stands alone in its line, if systemd reads it as it is: not one whose end it
+ * removes, or takes for a line that continues, and no other text than UTF-8. */
+static const char *watched_path(const char *path)
 {
-	return path && !strpbrk(path, "\n\r") ? path : NULL;
+	const size_t length = path ? strlen(path) : 0;
+
+	return length && text_is_utf8(path, length) && !strpbrk(path, "\n\t") &&
+				   !strchr(" \\", path[length - 1])
+			   ? path
+			   : NULL;
 }
 
 /* Returns a path for a list of paths; "/" would allow writing everywhere again. */
@@ -158,8 +165,8 @@ int startup_text(struct jw_error *err, enum startup_form form, const struct star
 			{.name = "group}", .value = everyone ? users : NULL},
 			{.name = "logon}", .value = everyone ? NULL : "InteractiveToken"},
 			{.name = "second}", .value = everyone ? "Parallel" : "IgnoreNew"},
-			{.name = "driver}", .value = without_line_feed(facts->driver)},
-			{.name = "packages}", .value = without_line_feed(facts->packages)},
+			{.name = "driver}", .value = watched_path(facts->driver)},
+			{.name = "packages}", .value = watched_path(facts->packages)},
 			{.name = "home}", .value = home},
 			{.name = "homes}", .value = home ? "read-only" : NULL},
 			{.name = "network}", .value = facts->options->fetch ? " AF_INET AF_INET6" : ""},

@@ -6,12 +6,14 @@
 
 #include "setup/unit_text.h"
 
-static const char *const names[] = {"a", "b c"}, *const odd[] = {"C:\\a b\\", "say \"$x\" 100%"};
+static const char *const names[] = {"a", "b c"}, *const odd[] = {"C:\\a b\\", "say \"$x\" 100%"},
+						 *const bad[] = {"a\nb\r\x7f'", "김", "\xfe"};
 static const struct jw_startup_options full = {.names = names,
 											   .name_count = 2,
 											   .environment = "/e %",
 											   .account = "me"},
 									   quoting = {.names = odd, .name_count = 2},
+									   hostile = {.names = bad, .name_count = 3},
 									   fetching = {.fetch = true}, least = {0},
 									   of_service = {.service = "s"},
 									   of_everyone = {.everyone = true};
@@ -51,6 +53,12 @@ static const struct {
 	 "\nExecStart=\"/a b/$x\" prime --background --quiet --if-changed -- \"C:\\\\a b\\\\\" "
 	 "\"say \\\"$$x\\\" 100%%\"\n",
 	 "--environment"},
+	/* Neither a control character nor a byte that is not UTF-8 ends a line or takes its meaning. */
+	{STARTUP_SERVICE,
+	 {.program = "/김\xff", .options = &hostile},
+	 "\nExecStart=\"/\\xea\\xb9\\x80\\xff\" prime --background --quiet --if-changed -- "
+	 "\"a\\x0ab\\x0d\\x7f'\" \"김\" \"\\xfe\"\n",
+	 "\xff"},
 	{STARTUP_TASK,
 	 {.program = "C:\\김 & Co\\p.exe", .options = &quoting, .account = "S-1"},
 	 "<Command>C:\\김 &amp; Co\\p.exe</Command>\r\n      <Arguments>prime --background --quiet "
@@ -115,6 +123,10 @@ static const struct {
 	 {.program = "/p", .options = &least, .driver = "/d\n", .packages = "/f"},
 	 "Unit=jitwarm.service\nPathChanged=/var/lib/jitwarm/driver-changed\nPathModified=/f\n",
 	 "=/d"},
+	{STARTUP_PATH, {.program = "/p", .options = &least, .packages = "/김 b"}, "=/김 b\n", "{"},
+	{STARTUP_PATH, {.program = "/p", .options = &least, .packages = "/f "}, "Unit=", "Modified"},
+	{STARTUP_PATH, {.program = "/p", .options = &least, .packages = "/f\\"}, "Unit=", "Modified"},
+	{STARTUP_PATH, {.program = "/p", .options = &least, .packages = "/\xff"}, "Unit=", "Modified"},
 	{STARTUP_PATH,
 	 {.program = "/p", .options = &least, .packages = "/f\r"},
 	 "driver-changed\n\n[Install]",
