@@ -16,8 +16,11 @@ struct jw_key {
 	char name[64];
 	char id[17];         /* as minisign writes it */
 	char public_key[64]; /* base64, as for `minisign -P` */
-	bool can_sign;       /* the secret key exists, and has no passphrase */
+	bool can_sign;       /* the secret key exists, has no passphrase, and is not refused */
 	bool trusted;        /* packs that it signed are imported */
+	char refused[1024];  /* one line on why a file of this key is not used: it cannot be read (then
+							`id` and `public_key` are ""), or another account can change it; "" if it
+							is used */
 };
 
 /* Makes a key pair called `name` (letters, digits, '-', '_' and '.'; at most 40 bytes), and trusts

@@ -92,6 +92,33 @@ static void describe_key(struct jw_key *key, const char *name,
 	minisign_public_text(key->public_key, public_key);
 }
 
+/* Checks that no other account can know or exchange a key of root's, as after a chown. */
+static int check_own_key(struct jw_error *err, const char *path)
+{
+	struct jw_error why = {0};
+
+	return os_check_trusted(&why, path)
+			   ? error_set(err, JW_ERR_IO,
+						   "root signs with no key that another account can change: %s; name a key "
+						   "file that only root can change (--key FILE), or set JITWARM_STATE to a "
+						   "folder of root and make a key with “jitwarm key generate”",
+						   why.message)
+			   : 0;
+}
+
+/* Checks that no other account chooses whom root trusts. */
+static int check_trusted_key(struct jw_error *err, const char *path)
+{
+	struct jw_error why = {0};
+
+	return os_check_trusted(&why, path)
+			   ? error_set(err, JW_ERR_NOT_FOUND,
+						   "root trusts no key in a folder that another account can change; set "
+						   "JITWARM_STATE to a folder of root: %.400s",
+						   why.message)
+			   : 0;
+}
+
 /* Finds out whether this account can sign: one that may not read the secret key cannot. */
 static int check_secret(struct jw_error *err, const char *folder, struct jw_key *key)
 {
@@ -103,41 +130,64 @@ static int check_secret(struct jw_error *err, const char *folder, struct jw_key 
 
 	if (os_read_file(&why, path, MINISIGN_MAX_FILE, &text))
 		result = os_ignore_unreadable(err, path, &why);
-	else
-		key->can_sign = !minisign_read_secret(NULL, (const char *)text.data, text.size, &secret);
+	else if (!minisign_read_secret(NULL, (const char *)text.data, text.size, &secret)) {
+		key->can_sign = !check_own_key(&why, path);
+		if (!key->can_sign)
+			TEXT_COPY(key->refused, why.message);
+	}
 	minisign_forget(&secret, sizeof secret);
 	forget_text(&text);
 	mem_free(path);
 	return result;
 }
 
-/* Adds a key; skips other files, and names that do not fit into jw_key. */
+/* Reads a public key that is refused if it cannot be read, or if another account can change it. A
+ * failure is an error of the system. */
+static int read_key(struct jw_error *err, const char *path, struct jw_key *key)
+{
+	struct minisign_public public_key;
+	struct jw_error why = {0};
+	struct buf text = {0};
+	char name[sizeof key->name];
+	int result = 0;
+
+	TEXT_COPY(name, key->name);
+	if (os_read_file(&why, path, MINISIGN_MAX_FILE, &text))
+		result = os_ignore_unreadable(err, path, &why);
+	else if (minisign_read_public(&why, (const char *)text.data, text.size, &public_key))
+		error_prefix(&why, "%s", path);
+	else
+		describe_key(key, name, &public_key);
+	if (why.code)
+		(void)text_format(key->refused, sizeof key->refused, "%.800s; correct or remove the file",
+						  why.message);
+	else if (key->trusted && check_trusted_key(&why, path))
+		TEXT_COPY(key->refused, why.message);
+	buf_free(&text);
+	return result;
+}
+
+/* Adds a key; skips names that do not fit into jw_key. */
 static int add_key_file(struct jw_error *err, const char *folder, const char *file, bool trusted,
 						struct key_files *files)
 {
 	const size_t length = strlen(file) - strlen(".pub");
-	char *path = os_join(folder, file), name[sizeof files->items->key.name];
-	struct minisign_public public_key;
 	struct jw_key key = {.trusted = trusted};
-	struct jw_error why = {0};
-	struct buf text = {0};
-	int result = 0;
+	char *path;
+	int result;
 
-	if (os_read_file(&why, path, MINISIGN_MAX_FILE, &text))
-		result = os_ignore_unreadable(err, path, &why);
-	else if (length < sizeof name &&
-			 !minisign_read_public(NULL, (const char *)text.data, text.size, &public_key)) {
-		text_copy(name, length + 1, file);
-		describe_key(&key, name, &public_key);
-		result = VEC_ROOM(err, files->items, files->capacity, files->count, MAX_KEYS);
-		if (!result && !trusted)
-			result = check_secret(err, folder, &key);
-		if (!result) {
-			files->items[files->count++] = (struct key_file){.key = key, .path = path};
-			path = NULL;
-		}
+	if (length >= sizeof key.name)
+		return 0;
+	text_copy(key.name, length + 1, file);
+	path = os_join(folder, file);
+	result = read_key(err, path, &key) || (!trusted && check_secret(err, folder, &key)) ||
+					 VEC_ROOM(err, files->items, files->capacity, files->count, MAX_KEYS)
+				 ? -1
+				 : 0;
+	if (!result) {
+		files->items[files->count++] = (struct key_file){.key = key, .path = path};
+		path = NULL;
 	}
-	buf_free(&text);
 	mem_free(path);
 	return result;
 }
@@ -199,10 +249,10 @@ static int read_key_files(struct jw_error *err, const char *state_dir, struct ke
 	return result;
 }
 
-/* Returns whether two keys are equal; the same id is not enough. */
+/* Returns whether two keys are equal; the same id is not enough, and a damaged one equals none. */
 static bool is_same_key(const struct jw_key *a, const struct jw_key *b)
 {
-	return !strcmp(a->public_key, b->public_key);
+	return *a->public_key && !strcmp(a->public_key, b->public_key);
 }
 
 /* Returns whether the key is one of our own without its secret key, because writing the pair was
@@ -229,8 +279,8 @@ static int check_free(struct jw_error *err, const char *state_dir, const struct 
 		const struct jw_key *other = &files.items[i].key;
 		char word[SHELL_WORD];
 
-		if (other->trusted && text_equal_fold(other->name, key->name) && !is_same_key(other, key) &&
-			!(key->can_sign && is_unfinished(&files, other)))
+		if (other->trusted && *other->public_key && text_equal_fold(other->name, key->name) &&
+			!is_same_key(other, key) && !(key->can_sign && is_unfinished(&files, other)))
 			result = error_set(
 				err, JW_ERR_USAGE,
 				"“%s” is the name of another trusted key, %s: choose another name, or “jitwarm key "
@@ -335,7 +385,7 @@ int jw_key_distrust(struct jw_error *err, const char *state_dir, const char *nam
 			 at++) {
 			struct key_file *file = &files.items[at];
 
-			if (!file->key.trusted || !is_same_key(&file->key, &files.items[i].key))
+			if (!file->key.trusted || (at != i && !is_same_key(&file->key, &files.items[i].key)))
 				continue;
 			result = os_remove(err, file->path);
 			file->key.trusted = false;
@@ -345,20 +395,6 @@ int jw_key_distrust(struct jw_error *err, const char *state_dir, const char *nam
 	if (!result && !removed)
 		result = error_set(err, JW_ERR_NOT_FOUND, "no trusted key “%s”", name);
 	return result;
-}
-
-/* Checks that no other account can know or exchange a key of root's, as after a chown. */
-static int check_own_key(struct jw_error *err, const char *path)
-{
-	struct jw_error why = {0};
-
-	return os_check_trusted(&why, path)
-			   ? error_set(err, JW_ERR_IO,
-						   "root signs with no key that another account can change: %s; name a key "
-						   "file that only root can change (--key FILE), or set JITWARM_STATE to a "
-						   "folder of root and make a key with “jitwarm key generate”",
-						   why.message)
-			   : 0;
 }
 
 /* Returns the path of a secret key. A text with a separator, or that names an existing file, is a
@@ -426,13 +462,16 @@ int jw_key_list(struct jw_error *err, const char *state_dir, struct jw_keys *ret
 	}
 	keys.items = mem_array(files.count, sizeof *keys.items);
 	for (size_t i = 0; i < files.count; i++) {
-		const struct jw_key *key = &files.items[i].key;
+		struct jw_key *key = &files.items[i].key;
 		struct jw_key *former = keys.count ? &keys.items[keys.count - 1] : NULL;
 
+		key->trusted = key->trusted && !*key->refused;
 		/* An own key that is trusted under its own name. */
 		if (former && !strcmp(former->name, key->name) && is_same_key(former, key)) {
 			former->trusted = former->trusted || key->trusted;
 			former->can_sign = former->can_sign || key->can_sign;
+			if (!*former->refused)
+				TEXT_COPY(former->refused, key->refused);
 		} else {
 			keys.items[keys.count++] = *key;
 		}
@@ -469,19 +508,9 @@ int keys_find_trusted(struct jw_error *err, const char *state_dir, const uint8_t
 		const struct jw_key *key = &files.items[i].key;
 
 		if (key->trusted && !strcmp(key->id, text)) {
-			struct jw_error keepers = {0};
-
-			result = os_check_trusted(&keepers, files.items[i].path);
-			if (result && keepers.code == JW_ERR_IO)
-				error_set(&why, JW_ERR_NOT_FOUND,
-						  "root trusts no key in a folder that another account can change; set "
-						  "JITWARM_STATE to a folder of root: %.400s",
-						  keepers.message);
-			else if (result)
-				why = keepers;
-			else
-				result = minisign_read_public(&why, key->public_key, strlen(key->public_key),
-											  ret_public);
+			result = *key->refused ? error_set(&why, JW_ERR_NOT_FOUND, "%s", key->refused)
+								   : minisign_read_public(&why, key->public_key,
+														  strlen(key->public_key), ret_public);
 			text_copy(ret_name, 64, key->name);
 		}
 	}

@@ -16,6 +16,10 @@ static const struct json_field key_fields[] = {
 	JSON(struct jw_key, public_key, "the text that `minisign -P` takes"),
 	JSON(struct jw_key, can_sign, "true: this account has the secret key, so it can sign"),
 	JSON(struct jw_key, trusted, "true: `import` accepts packs that the key has signed"),
+	JSON(struct jw_key, refused,
+		 "why a file of the key is not used: it is damaged, cannot be read, or another account can "
+		 "change it; absent if the key is used",
+		 .presence = JSON_IF_SET),
 	{0},
 };
 
@@ -144,10 +148,15 @@ static int print_key_list(struct jw_error *err, const struct output *out,
 		table_name(&table, STYLE_PLAIN, key->id);
 		table_cell(&table, STYLE_PLAIN, "%s", key->can_sign ? "yes" : "no");
 		table_cell(&table, key->trusted ? STYLE_GOOD : STYLE_WARN, "%s",
-				   key->trusted ? "yes" : "no");
+				   key->trusted    ? "yes"
+				   : *key->refused ? "refused"
+								   : "no");
 		table_name(&table, STYLE_FAINT, key->public_key);
 	}
 	result = table_print(err, &table, out);
+	for (size_t i = 0; i < keys->count; i++)
+		if (*keys->items[i].refused)
+			output_note(out, "“%s” is not used: %s", keys->items[i].name, keys->items[i].refused);
 	table_free(&table);
 	return result;
 }

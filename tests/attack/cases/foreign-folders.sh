@@ -46,8 +46,26 @@ chown $mallory "$open/own/state/keys/default.key"
 run 3 export --sign -o "$open/signed.jwpack"
 err_has "root signs with no key that another account can change: $open/own/state/keys/default.key belongs to account $mallory"
 [[ ! -e $open/signed.jwpack ]] || fail "a pack was written"
-# The same for a key that is named as a file, and for a file in the current folder that has the name of the default key
+run 0 key list
+err_has "“default” is not used: root signs with no key that another account can change: $open/own/state/keys/default.key belongs to account $mallory"
+run 0 key list --json
+json "[(k['can_sign'], k['trusted']) for k in d['keys']] == [(False, True)]"
+for case in file folder writable; do
+	fresh
+	case $case in
+	file) chown $mallory "$open/own/state/trusted/default.pub" ;;
+	folder) chown $mallory "$open/own/state/trusted" ;;
+	writable) chmod go+w "$open/own/state/trusted" ;;
+	esac
+	rm -r "$open/own/state/keys"
+	run 0 key list
+	grep -q "default .* no  *refused " "$out" || fail "$case: $(cat "$out")"
+	err_has "“default” is not used: root trusts no key in a folder that another account can change; set JITWARM_STATE to a folder of root: "
+	run 0 key list --json
+	json "[(k['can_sign'], k['trusted'], k['refused'][:23]) for k in d['keys']] == [(False, False, 'root trusts no key in a')]"
+done
 fresh
+# The same for a key that is named as a file, and for a file in the current folder that has the name of the default key
 cp "$open/own/state/keys/default.key" "$home/default"
 chown $mallory "$home/default"
 cd "$home" || fail "no home"

@@ -99,6 +99,23 @@ err_has "jitwarm key distrust mine"
 run 0 key distrust mine
 rm "$work"/state/keys/mine.*
 
+# A damaged key is listed, with what is wrong; it prevents neither another key of its name nor its removal.
+run 0 key trust "$ours" worn
+echo worn >"$work/state/trusted/worn.pub"
+run 0 key list
+grep -q "worn .*refused" "$out" || fail "not in the line of the key: $(cat "$out")"
+err_has "“worn” is not used: " "worn.pub: not a public key in minisign's format; correct or remove the file"
+run 0 key list --json
+json '[(k["id"], k["trusted"]) for k in d["keys"] if k.get("refused")] == [("", False)]'
+run 0 key trust "$ours" worn
+run 0 key list
+err_lacks "not used"
+echo worn >"$work/state/trusted/worn.pub"
+run 0 key distrust worn
+run 0 key list
+err_lacks "not used"
+[[ -e $work/state/trusted/lab.pub ]] || fail "another key was removed"
+
 run 64 export --all --cache "$dir" -o "$pack" --sign --key nobody
 
 # The rest uses the real minisign.
