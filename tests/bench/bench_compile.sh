@@ -36,7 +36,7 @@ timed() { { time "$@" >"$scratch/out" 2>"$scratch/err"; } 2>"$scratch/time" || {
 python3 "$root/tests/bench/make-modules.py" "$modules" "$statements" "$library"
 cache warmup
 timed "${under[@]}" "$jitwarm" status --quiet >/dev/null # jitwarm asks this once for each driver; it is not part of priming
-head -2 "$library.list" >"$scratch/two"
+cc -shared -x c - -o "$scratch/libnothing.so" <<<"int nothing;"
 # Each share is a process of its own under one phantom GPU, and reads its list from standard input.
 alone() { timed "${under[@]}" sh -c 'exec "$0" "$1" 0 1 <"$1.list"' "$load" "$library"; }
 bare() {
@@ -55,7 +55,7 @@ for ((round = 1; round <= 3; round++)); do
 	find "$JITWARM_STATE" -name 'inventory*' -delete
 	echo "cold-look $(prime)"
 	echo "warm-look $(prime)"
-	echo "nothing $(timed "${under[@]}" "$jitwarm" prime --quiet "$scratch/two")"
+	echo "nothing $(timed "${under[@]}" "$jitwarm" prime --quiet "$scratch/libnothing.so")"
 done >>"$scratch/rows"
 python3 - "$scratch/rows" "$modules" "$jobs" <<'P'
 import sys
