@@ -184,8 +184,10 @@ static bool is_refused(const struct cli *cli, const struct place_row *row, const
 	folder = output ? options_output_folder(&cli->options, row->name + 2, path) : mem_string(path);
 	if (!os_find_stranger(folder, stranger) && stranger->missing)
 		(void)os_make_dirs(NULL, stranger->part, named ? 0755 : 0700);
+	/* An account that took the name from root, and gave it back, can take it again. */
+	refusal->everyones = !os_find_stranger(folder, stranger) && stranger->missing && stranger->open;
 	mem_free(folder);
-	return os_find_stranger(path, stranger);
+	return refusal->everyones || os_find_stranger(path, stranger);
 }
 
 /* Finds the first place of that row that is refused; some variables name several. */

@@ -115,6 +115,12 @@ for planted in "mkdir -m 777 $sticky/new" "ln -s $home $sticky/new" "ln -s $trea
 	[[ ! -d $sticky/new || $(stat -c %u "$sticky/new") == 0 ]] || fail "${planted%% *}: root used the account's folder: $(cat "$open/said")"
 done
 unset SIMDRIVER_GATE SIMDRIVER_LOG SIMDRIVER_FAULT
+# A folder whose name an account takes whenever root makes the folder, and gives back in between, would be the account's later.
+preload=$build/tests/attack/libtaken-name.so
+for into in "$sticky/taken" "$sticky/taken/below"; do
+	TAKEN_NAME=$sticky/taken JITWARM="env LD_PRELOAD=$preload ASAN_OPTIONS=${ASAN_OPTIONS-}:verify_asan_link_order=0 $JITWARM" run 2 bake -o "$into" "$sample"
+	err_has "other accounts may write to $sticky/taken; root changes nothing there: name another file or folder"
+done
 # Who could change the current folder is unknown once the folder is gone.
 mkdir "$open/gone"
 (cd "$open/gone" && rmdir "$open/gone" && run 2 export -o pack && err_has "pack cannot be examined; root changes nothing there") || exit 1
