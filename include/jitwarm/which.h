@@ -157,9 +157,9 @@ bool jw_which_before(const char *file, struct jw_target target, const struct jw_
 					 const struct jw_speed *speed, struct jw_which_release *ret_release);
 void jw_which_release_free(struct jw_which_release *release);
 
-/* The packages that a requirements file, a pylock.toml or pip's report names, normalised. */
+/* The packages that a requirements file, a pylock.toml or pip's report names. */
 struct jw_which_names {
-	char **items;
+	char **items; /* normalised, with the extras as written: "jax[cuda12]" */
 	size_t count;
 	size_t left_out; /* how many lines name no package: options, files, addresses, other lists */
 };

@@ -601,18 +601,26 @@ void jw_cure_free(struct jw_cure *cure)
 	*cure = (struct jw_cure){.package = NULL};
 }
 
-/* Appends the name at the beginning of a requirement, once. */
+/* Appends the name at the beginning of a requirement, with its extras, once. */
 static void add_name(struct jw_which_names *names, size_t *capacity, const char *requirement)
 {
-	char name[PACKAGE_MAX_NAME];
+	const size_t length = strcspn(requirement, "[]()<>=!~;@ \t\n");
+	const char *extras = requirement + length + strspn(requirement + length, " \t");
+	const size_t extras_length = *extras == '[' ? strcspn(extras, "]\n") + 1 : 0;
+	char name[PACKAGE_MAX_NAME], *item;
 
-	if (!package_normalise(requirement, strcspn(requirement, "[]()<>=!~;@ \t\n"), name))
+	if (!package_normalise(requirement, length, name))
 		return;
+	item = extras_length && extras[extras_length - 1] == ']'
+			   ? mem_printf("%s%.*s", name, (int)extras_length, extras)
+			   : mem_string(name);
 	for (size_t i = 0; i < names->count; i++)
-		if (!strcmp(names->items[i], name))
+		if (!strcmp(names->items[i], item)) {
+			mem_free(item);
 			return;
+		}
 	VEC_GROW(names->items, *capacity, names->count);
-	names->items[names->count++] = mem_string(name);
+	names->items[names->count++] = item;
 }
 
 int jw_which_read_names(struct jw_error *err, const char *path, struct jw_which_names *ret_names)

@@ -630,26 +630,55 @@ static int refuse_release(struct jw_error *err, const struct cli *cli,
 
 /* A package in question. */
 struct wanted {
-	char name[PACKAGE_MAX_NAME]; /* as typed */
+	char name[PACKAGE_MAX_NAME]; /* as typed, without extras */
 	const char *version;         /* of NAME==VERSION; else NULL */
 };
 
-/* Reads NAME or NAME==VERSION. */
+/* Replaces a package by the one that an extra about CUDA brings, which has the device code: jax and
+ * “[cuda13,k8s]” become jax-cuda13-plugin. Other extras bring other packages (torch[opt]). */
+static void apply_extras(struct wanted *wanted, const char *extras)
+{
+	static const char cuda[] = "cuda", digits[] = "0123456789";
+	const size_t length = strlen(cuda);
+	const char *listed = listed_for(wanted->name), *at = listed ? strstr(listed, cuda) : NULL;
+
+	for (size_t used = 0; at && *extras && *extras != ']'; extras += used) {
+		extras += strspn(extras, "[, ");
+		used = strcspn(extras, ",] ");
+		if (used < length || !text_starts_fold(extras, cuda))
+			continue;
+		extras += length;
+		used = strspn(extras, digits);
+		at += length;
+		/* jax[cuda] names no version of CUDA. */
+		(void)text_format(wanted->name, sizeof wanted->name, "%.*s%.*s%s", (int)(at - listed),
+						  listed, (int)(used ? used : strspn(at, digits)), used ? extras : at,
+						  at + strspn(at, digits));
+		return;
+	}
+}
+
+/* Reads NAME or NAME==VERSION, with or without extras after the name. */
 static int read_wanted(struct jw_error *err, const char *text, struct wanted *ret_wanted)
 {
 	static const char of_version[] =
 		"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.+-_!";
 	const size_t length = strcspn(text, " [(<>=!~;@,");
-	const char *rest = text + length + strspn(text + length, " ");
-	const char *version = rest + 2 + (text_starts(rest, "==") ? strspn(rest + 2, " ") : 0);
+	const char *extras = text + length + strspn(text + length, " "), *rest = extras;
 	struct wanted wanted = {.version = NULL};
 
 	if (!package_normalise(text, length, wanted.name))
 		return error_set(err, JW_ERR_USAGE, "“%.200s” is no package's name", text);
 	(void)text_format(wanted.name, sizeof wanted.name, "%.*s", (int)length, text);
+	if (*extras == '[' && strchr(extras, ']')) {
+		apply_extras(&wanted, extras);
+		rest = strchr(extras, ']') + 1;
+		rest += strspn(rest, " ");
+	}
 	if (*rest) {
-		if (!text_starts(rest, "==") || !text_is_digit(*version) ||
-			version[strspn(version, of_version)])
+		const char *version = text_starts(rest, "==") ? rest + 2 + strspn(rest + 2, " ") : "";
+
+		if (!text_is_digit(*version) || version[strspn(version, of_version)])
 			return error_set(err, JW_ERR_USAGE, "“%.200s”: which takes NAME or NAME==VERSION",
 							 text);
 		wanted.version = version;

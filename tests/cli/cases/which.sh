@@ -175,11 +175,26 @@ for version in 2.7 2.7.0; do
 done
 run 2 which --target gtx1080 --platform linux --json torch==2.8
 json '[r["version"] for r in d["answers"][0]["releases"]] == ["2.8.0"]'
-for words in "torch>=2.0" "torch==" "torch==2.*" "torch[opt]==2.0" "torch~=2.0"; do
+for words in "torch>=2.0" "torch==" "torch==2.*" "torch[opt]>=2.0" "torch[opt" "torch~=2.0"; do
 	run 64 which --target gtx1080 "$words"
 	err_has "“$words”: which takes NAME or NAME==VERSION"
 	err_one_line
 done
+# Extras bring other packages; an extra about CUDA brings the one with the device code.
+run 2 which --target gtx1080 --platform linux "torch[opt-einsum] == 2.8.0"
+out_has "torch from PyPI on GTX 1080 (sm_61)"
+out_has "  2.8.0  fails: no code for sm_61"
+for names in "jax[cuda12]=jax-cuda12-plugin" "jax[k8s,cuda13-local]=jax-cuda13-plugin" "JAX [cuda]=jax-cuda12-plugin" "jaxlib[cuda12_pip]=jax-cuda12-plugin" "cupy[cuda13x]=cupy-cuda13x"; do
+	run "0|1" which --target h100 --platform linux "${names%=*}"
+	out_has "${names#*=} from PyPI on "
+done
+run 0 which --target h100 --platform linux "jax[cuda12]==0.11.2"
+out_has "jax-cuda12-plugin from PyPI"
+run 3 which --target h100 "jax[k8s]"
+err_has "jax: not among the GPU packages that jitwarm knows; did you mean jax-cuda12-plugin?"
+printf 'jax[cuda12] >= 0.4\n' >requirements.txt
+run "0|1" which --target h100 --platform linux -r requirements.txt
+out_has "jax-cuda12-plugin from PyPI"
 run 64 which --target gtx1080 torch 2.8.0
 err_has "“2.8.0”: a version is written as in “torch==2.8.0”"
 [[ ! -s $out ]] || fail "an answer before the refusal"
