@@ -14,6 +14,7 @@
 #include "cli/cli.h"
 #include "cli/document.h"
 #include "cli/error_words.h"
+#include "cli/gpu_targets.h"
 #include "cli/help.h"
 #include "cli/language.h"
 #include "cli/next_step.h"
@@ -160,6 +161,95 @@ static bool names_code(const char *word, const char *option)
 	return listed || os_exists(word) || (option && text_starts(option, "-e"));
 }
 
+/* Returns the number of leading words that are one GPU (“rtx 5090”, “RTX 3070 Ti”), and its name as
+ * one word; 0 if there is none. A file is never taken for a GPU. */
+static size_t words_of_gpu(const char *const *words, size_t count, char **ret_name)
+{
+	enum { MOST_WORDS = 5 };
+
+	if (os_exists(*words))
+		return 0;
+	for (size_t used = count < MOST_WORDS ? count : MOST_WORDS; used; used--) {
+		struct buf name = BUF_MAX(200);
+		bool found;
+
+		for (size_t i = 0; i < used; i++)
+			buf_add(&name, "%s", words[i]);
+		found = !name.overflowed && gpu_targets_is_gpu(buf_text(&name));
+		if (found)
+			*ret_name = mem_string(buf_text(&name));
+		buf_free(&name);
+		if (found)
+			return used;
+	}
+	return 0;
+}
+
+/* Refuses GPUs among the names of files and packages, with the line that has them behind an option.
+ * `cli->command` is NULL if no command was named. */
+static int refuse_gpus(struct jw_error *err, const struct cli *cli, const char *const *names,
+					   size_t count)
+{
+	static const char *const options[] = {"gpus", "target", "gpu", "arch"}, *const kept[] = {
+																				"environment",
+																				NULL};
+	const struct cli_command *command = cli->command;
+	const char *option = NULL;
+	struct buf gpus = BUF_MAX(NEXT_STEP_MAX), others = BUF_MAX(NEXT_STEP_MAX),
+			   line = BUF_MAX(NEXT_STEP_MAX);
+	char *text;
+	int result = 0;
+
+	for (size_t i = 0, used; i < count; i += used) {
+		char *name = NULL;
+
+		used = words_of_gpu(names + i, count - i, &name);
+		if (used)
+			buf_add(&gpus, "%s%s", gpus.size ? "," : "", name);
+		else
+			shell_add_word(&others, names[i]);
+		mem_free(name);
+		used += !used;
+	}
+	if (!gpus.size)
+		goto done;
+	for (size_t i = 0; command && !option && i < sizeof options / sizeof *options; i++)
+		if (options_has(&cli->options, options[i]))
+			option = options[i];
+	/* A GPU of two words behind the option itself has an error of its own: “--target rtx 5090”. */
+	if (option && options_typed(&cli->options, option) &&
+		!gpu_targets_is_gpu(options_value(&cli->options, option)))
+		goto done;
+	/* Other commands are about this machine, and these two need a package. */
+	if (!option || (!others.size && (command == &command_which || command == &command_lint) &&
+					!options_has_given(&cli->options, "requirements"))) {
+		option = "target";
+		command = &command_scan;
+	}
+	buf_add(&line, "jitwarm %s --%s", command->name, option);
+	shell_add_word(&line, buf_text(&gpus));
+	if (command == cli->command)
+		for (int i = 0; i < cli->argc; i++) {
+			size_t at = 0;
+
+			while (at < count && names[at] != cli->argv[i])
+				at++;
+			if (at == count)
+				shell_add_word(&line, cli->argv[i]);
+		}
+	else if (cli->command)
+		next_step_keep(&line, &cli->options, kept);
+	buf_add(&line, "%s", buf_text(&others));
+	text = next_step_take(&line);
+	result = error_set(err, JW_ERR_USAGE, "“%.100s”: a GPU, which --%s names: “%s”",
+					   buf_text(&gpus), option, text);
+	mem_free(text);
+done:
+	buf_free(&gpus);
+	buf_free(&others);
+	return result;
+}
+
 /* Suggests what the words may have meant; `option` is the one after them, or NULL. */
 static int no_command(struct jw_error *err, struct cli *cli, char **words, size_t count,
 					  const char *option)
@@ -200,9 +290,14 @@ static int no_command(struct jw_error *err, struct cli *cli, char **words, size_
 	const bool group = commands_is_group(cli->commands, words[0]);
 	const char *nearest = NULL;
 	struct buf text = BUF_MAX(200);
+	char *gpu = NULL;
 
 	if (error_words_explain(err, (const char *const *)words, count))
 		return -1;
+	if (words_of_gpu((const char *const *)words, count, &gpu)) {
+		mem_free(gpu);
+		return refuse_gpus(err, cli, (const char *const *)words, count);
+	}
 	for (size_t i = 0; !nearest && i < sizeof called / sizeof *called; i++)
 		if (!strcmp(called[i].words[0], words[0]) &&
 			(!called[i].words[1] || (count > 1 && !strcmp(called[i].words[1], words[1]))))
@@ -216,6 +311,8 @@ static int no_command(struct jw_error *err, struct cli *cli, char **words, size_
 						 "no command is called “%.100s%s%.100s” (did you mean “%s”?)", words[0],
 						 both ? " " : "", both ? words[1] : "", nearest);
 	}
+	if (!group && refuse_gpus(err, cli, (const char *const *)words, count))
+		return -1;
 	if (!group && !names_code(words[0], option)) {
 		error_set(err, JW_ERR_USAGE,
 				  "no command is called “%.100s”: name a command before the file or package, as in "
@@ -304,6 +401,10 @@ static int check_operands(struct jw_error *err, const struct cli *cli)
 {
 	const struct options *options = &cli->options;
 
+	if ((cli->command->for_operands || options_has(options, "environment") ||
+		 options_has(options, "target")) &&
+		refuse_gpus(err, cli, options->operands, options->operand_count))
+		return -1;
 	/* Two words that are one path with a blank, typed without quotes. */
 	for (size_t i = 0; i + 1 < options->operand_count; i++) {
 		char *path = mem_printf("%s %s", options->operands[i], options->operands[i + 1]);

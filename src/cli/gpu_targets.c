@@ -159,6 +159,17 @@ void gpu_targets_warn(const struct cli *cli, const struct jw_driver *driver)
 			jw_driver_text(text, driver), jw_driver_text(last, &newest));
 }
 
+bool gpu_targets_is_gpu(const char *word)
+{
+	struct jw_target targets[GPUS_MAX], number;
+	size_t count = 0;
+
+	return word[strcspn(word, "0123456789")] &&
+		   !jw_targets_read(NULL, word, NULL, targets, GPUS_MAX, &count) &&
+		   (!text_is_digit(*word) || !jw_target_parse(word, &number) ||
+			!jw_target_plausible(number));
+}
+
 /* Adds to an error about “rtx” that another word, “4090”, belongs to the name. */
 static void explain_two_words(struct jw_error *err, const struct options *options,
 							  const char *option, const char *first)

@@ -37,6 +37,10 @@ struct gpu_targets {
 	size_t refused_count;
 };
 
+/* Returns whether a word that no option announces can only be a GPU: “rtx5090”, “4090”, “sm_86”. A
+ * word without a digit may be a package (“thor”), and “8.6” or “86” is a number. */
+bool gpu_targets_is_gpu(const char *word);
+
 /* Reads --target (repeatable) and --driver. Without --target, count is 0. */
 int gpu_targets_read(struct jw_error *err, struct cli *cli, struct gpu_targets *ret_gpus);
 /* Warns if the answer is about a driver that is newer than all known ones. */

@@ -105,11 +105,12 @@ int jw_driver_parse(struct jw_error *err, const char *text, struct jw_driver *re
 {
 	struct jw_driver driver = {0};
 	uint32_t numbers[3] = {0};
-	/* Accepts the form of messages, too: “CUDA 12.8”. */
-	const char *version = text_starts_fold(text, "cuda ") ? text + 5 : text;
+	/* Accepts the form of messages and of file names, too: “CUDA 12.8”, “cuda12.8”, “cuda-12.8”. */
+	const bool cuda = text_starts_fold(text, "cuda");
+	const char *version = cuda ? text + 4 + (text[4] && strchr(" -_", text[4])) : text;
 	size_t count = text_numbers(version, 4, numbers, 3);
 
-	if (!count || (numbers[0] >= 100 && version != text) ||
+	if (!count || (numbers[0] >= 100 && cuda) ||
 		(numbers[0] < 100 && (count != 2 || numbers[1] > 99)))
 		return error_set(err, JW_ERR_USAGE,
 						 "“%.40s” is neither a CUDA version (12.2) nor a driver's (550.163.01)",

@@ -59,16 +59,15 @@ static void next_word(const char **at, char word[LONGEST])
 	word[used] = '\0';
 }
 
-/* Returns whether a word of a product name is ignored; scripts/gpu-table.py drops the same words.
- */
+/* Words of product names that are ignored; scripts/gpu-table.py drops the same words. */
+static const char *const noise[] = {
+	"nvidia", "geforce", "quadro",     "tesla",     "gpu",         "laptop", "mobile",  "max",
+	"q",      "maxq",    "generation", "blackwell", "ac",          "hgx",    "pcie",    "nvl",
+	"sxm",    "dgxs",    "fhhl",       "oem",       "workstation", "server", "edition", "pascal",
+	"agx",    "mig",     "developer",  "kit",       "nvgpu",       "lhr"};
+
 static bool is_noise(const char *word)
 {
-	static const char *const noise[] = {"nvidia",      "geforce",   "quadro",  "tesla",  "gpu",
-										"laptop",      "mobile",    "max",     "q",      "maxq",
-										"generation",  "blackwell", "ac",      "hgx",    "pcie",
-										"nvl",         "sxm",       "dgxs",    "fhhl",   "oem",
-										"workstation", "server",    "edition", "pascal", "agx",
-										"mig",         "developer", "kit",     "nvgpu"};
 	const size_t digits = strspn(word, "0123456789");
 
 	for (size_t i = 0; i < COUNT(noise); i++)
@@ -76,6 +75,51 @@ static bool is_noise(const char *word)
 			return true;
 	return (digits && (!strcmp(word + digits, "gb") || !strcmp(word + digits, "g"))) ||
 		   text_starts(word, "hbm") || text_starts(word, "sxm");
+}
+
+/* Drops an ignored word that is joined to an unknown name (rtx3080laptop, teslat4, v100sxm2,
+ * 4060ti16gb), or the letter of a variant (rtx2070m, 1660s); false if there is none. From the GTX
+ * 10 on, variants have the architecture of their name, which has four digits; a GTX 780M is no GTX
+ * 780. */
+static bool drop_joined(char typed[LONGEST])
+{
+	enum { FEWEST_LETTERS = 3, FEWEST_DIGITS = 4 };
+	const size_t length = strlen(typed);
+	size_t end = length, digits = 0;
+
+	for (size_t i = 0; i < COUNT(noise); i++) {
+		const size_t word = strlen(noise[i]);
+
+		if (word < FEWEST_LETTERS || word >= length)
+			continue;
+		if (text_ends(typed, noise[i]))
+			end = length - word;
+		else if (text_starts(typed, noise[i]))
+			memmove(typed, typed + word, length - word + 1);
+		else
+			continue;
+		typed[end] = '\0';
+		return true;
+	}
+	while (end && text_is_digit(typed[end - 1]))
+		end--;
+	if (end > FEWEST_LETTERS && !strncmp(typed + end - FEWEST_LETTERS, "sxm", FEWEST_LETTERS)) {
+		typed[end - FEWEST_LETTERS] = '\0';
+		return true;
+	}
+	if (text_ends(typed, "gb")) {
+		for (end = length - 2; end && text_is_digit(typed[end - 1]);)
+			end--;
+		typed[end] = '\0';
+		return end;
+	}
+	if (end < length || !end || !strchr("ms", typed[--end]))
+		return false;
+	typed[end] = '\0';
+	end -= text_ends(typed, "ti") ? 2 : 0;
+	while (digits < end && text_is_digit(typed[end - digits - 1]))
+		digits++;
+	return digits >= FEWEST_DIGITS;
 }
 
 /* Converts a product name to the form of the table; "" if it is longer than any name there. */
@@ -96,7 +140,9 @@ static void plain_product_name(const char *text, char plain[LONGEST])
  * "rtx4090", "a6000" "rtxa6000". */
 static bool is_typed_name(const char *name, const char *typed)
 {
-	const bool is_number = text_is_digit(typed[0]) || (typed[0] == 'a' && text_is_digit(typed[1]));
+	const bool is_number = text_is_digit(typed[0]) ||
+						   (typed[0] == 'a' && text_is_digit(typed[1])) ||
+						   text_starts(typed, "pro");
 
 	return !strcmp(name, typed) || ((text_starts(name, "rtx") || text_starts(name, "gtx")) &&
 									is_number && !strcmp(name + 3, typed));
@@ -185,7 +231,7 @@ static size_t gpu_named(const char *name, struct jw_target *targets, size_t most
 			memmove(typed, typed + 4, length - 3);
 		else if (share && !text_is_digit(typed[length - 1]))
 			typed[length - 1] = '\0';
-		else
+		else if (!drop_joined(typed))
 			return 0;
 	}
 }
@@ -446,10 +492,28 @@ static int add_all(struct jw_error *err, const struct jw_driver *driver, struct 
 	return 0;
 }
 
+/* Returns whether a name is that of a GeForce which the table lacks because the GPU has a compute
+ * capability of 3.0 or less: GT 650M, GTX 680, GTX 780M. */
+static bool is_older(const char *name)
+{
+	char typed[LONGEST];
+	const char *number;
+
+	plain_product_name(name, typed);
+	number = typed + strcspn(typed, "0123456789");
+	return text_starts(typed, "gt") && number - typed <= 3 && *number < '9' &&
+		   strspn(number, "0123456789") == 3;
+}
+
 static int not_a_gpu(struct jw_error *err, const char *name)
 {
 	const char *nearest = gpu_nearest_name(name);
 
+	if (is_older(name))
+		return error_set(err, JW_ERR_USAGE,
+						 "“%.40s” is a GPU with a compute capability below 3.5, the lowest one "
+						 "that jitwarm knows",
+						 name);
 	return error_set(err, JW_ERR_USAGE,
 					 "“%.40s” is not a known GPU: name its compute capability (sm_86) "
 					 "or its product (rtx3070)%s%s%s",

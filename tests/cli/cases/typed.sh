@@ -206,6 +206,38 @@ is_wine || {
 }
 cd "$work" || fail "no folder"
 
+# A GPU among the names, in one word or in several: the line with the option is printed, by each command that takes names and without a command.
+while IFS='|' read -r typed option line; do
+	# shellcheck disable=SC2086
+	run 64 $typed
+	err_has "”: a GPU, which --$option names: “jitwarm $line”"
+	err_one_line
+done <<'GPUS'
+which torch rtx3070|target|which --target rtx3070 torch
+which 3070 torch -q|target|which --target 3070 -q torch
+check torch rtx 5090|target|check --target rtx5090 torch
+check RTX 3070 Ti Laptop GPU torch -q|target|check --target RTX3070TiLaptopGPU -q torch
+check torch rtx5090 sm_86|target|check --target rtx5090,sm_86 torch
+scan torch --target rtx3070 rtx5090|target|scan --target rtx5090 --target rtx3070 torch
+prime torch a100|gpu|prime --gpu a100 torch
+lint x.whl h100|gpus|lint --gpus h100 x.whl
+doctor torch -e . h100|target|scan --target h100 --environment . torch
+status rtx5090|target|scan --target rtx5090
+which rtx5090|target|scan --target rtx5090
+rtx5090|target|scan --target rtx5090
+torch rtx 5090|target|scan --target rtx5090 torch
+GPUS
+run 64 chekc torch rtx5090
+err_has "(did you mean “check”?)"
+# These are a number, the name of a package, and a file.
+for word in 86 thor; do
+	run 3 check $word
+	err_lacks "a GPU"
+done
+cp "$sample" h100
+run 0 scan --target sm_86 h100
+rm h100
+
 # GPUs and drivers as people write them.
 run 0 scan --gpu ga104,T4,rtx30..rtx40 --target "GTX 1660 Super" "$sample"
 out_has "sm_86 (ga104)" && out_has "sm_75 (T4, GTX 1660 Super)" && out_has "sm_89 (RTX 40)"
@@ -221,6 +253,8 @@ run 64 scan "$sample" --target rtx 4090
 err_has "--target takes one word: “--target rtx4090”"
 run 64 prime "$sample" --gpu rtx 3070
 err_has "--gpu takes one word: “--gpu rtx3070”"
+run 0 scan --target rtx4090 --driver cuda12.4 "$sample"
+run 64 scan --target rtx4090 --driver cuda550 "$sample"
 run 1 check --target rtx4090 --driver 550.163.01 "$sample"
 out_has "Next, unless that machine has imported a pack: jitwarm make --target rtx4090 --driver 550.163.01 --fetch -o FILE.jwpack "
 run 2 make --target rtx3070 --driver 550 -o x.jwpack "$sample"
