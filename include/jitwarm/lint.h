@@ -129,6 +129,7 @@ struct jw_lint_result {
 	char **troubles; /* files that could not be read, or hold damaged code, with the reason */
 	size_t trouble_count;
 	size_t images;  /* files and members with device code */
+	bool kernels;   /* some of them has code that a program can use, or fails */
 	size_t damaged; /* places in files that look like device code but are unsound */
 };
 

@@ -126,6 +126,7 @@ struct jw_scan_image {
 	bool library;    /* ELF or PE, rather than a loose file */
 	size_t containers;
 	size_t inputs; /* containers that only a link uses (role 1) */
+	size_t empty;  /* containers that no program can use (jw_piece) */
 	/* Parts of one array, each in the order of targets or kinds */
 	const struct jw_scan_count *cubins, *ptx, *other;
 	size_t cubin_count, ptx_count, other_count;

@@ -828,6 +828,7 @@ static int add_image_with(struct jw_error *err, struct reading *reading,
 		if (!result)
 			count_container(&account, container->index, role, container->linked);
 		analysed.scan.inputs += role == DEVCODE_RELOCATABLE;
+		analysed.scan.empty += noted->empty;
 	}
 	for (size_t t = 0; t < reading->question->target_count; t++) {
 		struct account_target *target = &account.targets[t];

@@ -99,6 +99,7 @@ static const struct image_member image_members[] = {
 	MEMBER(analyse_image, scan.size_bytes, 0),
 	MEMBER(analyse_image, scan.containers, 0),
 	MEMBER(analyse_image, scan.inputs, 0),
+	MEMBER(analyse_image, scan.empty, 0),
 	MEMBER(analyse_image, scan.damaged, 0),
 	MEMBER(analyse_image, scan.wrappers_known, 1),
 	MEMBER(analyse_image, scan.runtime_shared, 1),

@@ -124,6 +124,7 @@ static int lint_image(struct jw_error *err, void *context, const struct jw_scan_
 	if (!count || strcmp(lint->files[count - 1], image->path) != 0)
 		mem_add_string(&lint->files, &lint->file_count, MAX_FINDINGS, image->path);
 	lint->result->images++;
+	lint->result->kernels |= image->empty < image->containers || image->damaged;
 	lint->result->damaged += image->damaged;
 	if (image->damaged) {
 		error_set(&why, JW_ERR_FORMAT, "%s%s%s: damaged device code", image->path,
@@ -201,6 +202,7 @@ static void lint_failing(void *context, const struct jw_scan_failing *failing)
 	struct lint *lint = context;
 	char *cause = mem_string(failing->cause);
 
+	lint->result->kernels = true;
 	note_fate(lint,
 			  &(struct jw_lint_finding){.kind = JW_LINT_FAILS,
 										.target = failing->target,
@@ -247,7 +249,7 @@ static void advise_code(const struct lint *lint, size_t at)
 	const uint64_t entries = gpu->total.forecast.cache_bytes;
 	uint64_t bytes;
 
-	if (!lacks_code(lint, at))
+	if (!lacks_code(lint, at) || !result->kernels)
 		return;
 	gpu->code = gpu->total.target;
 	if (lint->exclusive >> at & 1)
@@ -308,7 +310,7 @@ static void judge(const struct lint *lint)
 		if (gpu->total.fate.failing ||
 			(options->bounded && (unsure || gpu->start.likely > options->most_start_s)))
 			gpu->level = JW_LINT_ERROR;
-		else if (!options->bounded && (gpu->total.modules || unsure))
+		else if (!options->bounded && result->kernels && (gpu->total.modules || unsure))
 			gpu->level = JW_LINT_WARNING;
 	}
 	for (size_t i = 0; i < result->gpu_count; i++)

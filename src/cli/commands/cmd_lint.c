@@ -675,6 +675,12 @@ static int print_result(struct jw_error *err, struct cli *cli, const struct jw_f
 			cli_end_with(cli, EXIT_CANNOT);
 		return 0;
 	}
+	if (!result->kernels) {
+		output_line(&cli->out, STYLE_PLAIN,
+					"no kernels found: no CUDA program can use the device code in these files");
+		print_claims(&cli->out, result, list);
+		return 0;
+	}
 	print_lint_findings(&cli->out, result);
 	print_claims(&cli->out, result, list);
 	if (output_wants_text(&cli->out) && print_linted_gpus(err, &cli->out, result, gpus, bound))

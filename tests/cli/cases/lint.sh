@@ -99,6 +99,31 @@ run 1 lint --gpus rtx30 "$work/cut-1-py3-none-any.whl" lib
 err_has "cut-1-py3-none-any.whl"
 out_has "1 module to compile"
 
+# Code without kernels needs no advice, whatever form it has: a piece without content, PTX and machine code without a kernel.
+mkdir empty
+python3 - "$cases/../../framework" <<'PYTHON'
+import sys
+sys.path.insert(0, sys.argv[1])
+import fatbin
+text = b".version 8.7\n.target sm_75\n.address_size 64\n"
+ptx = fatbin.container(fatbin.entry(fatbin.PTX, 75, fatbin.ptx_payload(text), isa=(8, 7)))
+for name, data in {"a.fatbin": fatbin.container(), "b.ptx": text, "c.so": fatbin.library(ptx),
+                   "d.so": fatbin.library(fatbin.container(fatbin.entry(fatbin.CUBIN, 75, fatbin.old_cubin(75))))}.items():
+    open(f"empty/{name}", "wb").write(data)
+PYTHON
+for file in empty/* empty; do
+	run 0 lint "$file"
+	out_has "no kernels found: no CUDA program can use the device code in these files"
+	[[ $(wc -l <"$out") == 1 ]] || fail "more than that"
+	run 0 lint --json "$file" # a second time from what was remembered
+	json 'd["codes"] == [] and d["images"] > 0 and {g["level"] for g in d["gpus"]} == {"note"}'
+done
+# The runtime that the library contains fails all the same.
+run 2 lint --driver 470 empty/c.so --gpus rtx30
+out_has "will fail: toolkit 12.8 requires driver 525"
+run 0 lint empty lib --gpus rtx30
+out_has "-gencode arch=compute_86"
+
 # wrong usage
 run 64 lint
 err_has "name a wheel"
