@@ -175,7 +175,11 @@ static void note_image(struct build *build, const struct analyse_image *image)
 		const struct analyse_target *target = &image->targets[t];
 		const struct jw_driver needs = analyse_needs(target);
 		const size_t others = target->reasons[REASON_EXCLUSIVE],
-					 old = target->verdicts[VERDICT_CANNOT] - others;
+					 unusable = target->verdicts[VERDICT_CANNOT] - others;
+		/* build_note_lacking names the pieces with which a part of the file fails. */
+		const bool is_part =
+			unusable == target->is.too_new && target->is.too_new > target->is.lacking;
+		const size_t old = is_part ? 0 : unusable;
 
 		if (target->is.fate != DECIDE_RUNS && target->is.fate != DECIDE_NO_CODE)
 			continue;

@@ -105,6 +105,7 @@ done
 for mode in LAZY EAGER; do
 	CUDA_MODULE_LOADING=$mode run 1 check "${old[@]}" inside.so # the piece that runs is cold
 	err_has "1 of 2 pieces needs driver 570 (CUDA 12.8) or newer: programs that use this piece fail"
+	[[ $(grep -c 'driver 570' "$err") == 1 ]] || fail "one piece is told twice"
 done
 run 2 find folder
 out_has "1 file will fail"
