@@ -99,6 +99,8 @@ struct jw_system {
 	struct jw_driver_info driver;
 	struct jw_cache_info cache;
 	char *state_dir; /* NULL if the account has no home directory, so that nothing is stored */
+	char *state_not_yours; /* a line: which folder in state_dir another account can change, so that
+							  root changes nothing there; NULL if there is none */
 	char why_forgets[512]; /* one line on why nothing can be stored in state_dir; "" if it can */
 	bool remembered; /* an earlier worker reported these GPUs, for this driver and these devices */
 	bool unasked;    /* there may be GPUs, but the driver was not asked because of `asleep` or

@@ -27,6 +27,19 @@ static bool note_not_yours(const char *dir, const char *path, char **ret_line)
 	return true;
 }
 
+char *cache_not_roots(const char *dir)
+{
+	struct os_stranger stranger;
+	char text[OS_STRANGER_TEXT], word[SHELL_WORD];
+
+	if (!dir || !os_find_stranger_below(dir, &stranger))
+		return NULL;
+	return mem_printf(stranger.owner ? "%s, and root changes nothing there: “chown -R root %s”"
+									 : "%s, and root changes nothing there: “chmod go-w %s”",
+					  os_stranger_text(text, &stranger),
+					  shell_word(word, stranger.owner ? dir : stranger.part));
+}
+
 /* A program that root ran once with this account's cache leaves an index, or folders, that no other
  * account may use. */
 char *cache_not_yours(const char *dir)
@@ -35,7 +48,9 @@ char *cache_not_yours(const char *dir)
 	struct os_stat stat;
 	char *line = NULL, *index;
 
-	if (os_is_superuser() || os_is_windows || os_stat(NULL, dir, &stat))
+	if (os_is_superuser())
+		return cache_not_roots(dir);
+	if (os_is_windows || os_stat(NULL, dir, &stat))
 		return NULL;
 	index = os_join(dir, "index");
 	if (stat.owner == os_own_account() && !note_not_yours(dir, index, &line))

@@ -14,6 +14,7 @@
 #include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
+#include "os/identity.h"
 #include "os/platform.h"
 
 static void warn(struct jw_cache_info *settings, const char *format, ...) JW_PRINTF(2, 3);
@@ -225,7 +226,8 @@ static void check_directory(struct jw_cache_info *settings)
 	settings->usable = writable && (opens || !os_exists(index));
 	settings->reads = opens && !writable;
 	settings->not_yours = cache_not_yours(settings->path);
-	if (settings->not_yours) {
+	/* Only jitwarm stays out of such folders of root's: cli_open prints the line. */
+	if (settings->not_yours && !os_is_superuser()) {
 		settings->usable = false;
 		warn(settings, "%s", settings->not_yours);
 	} else if (settings->reads)

@@ -223,6 +223,12 @@ int cli_open(struct jw_error *err, struct cli *cli, const struct jw_system_optio
 
 	if (cli_worker(err, cli, &how.worker) || jw_system_open(err, &how, &cli->system))
 		return -1;
+	for (size_t i = 0; i < 2 && jw_is_administrator(); i++) {
+		const char *line = i ? cli->system->state_not_yours : cli->system->cache.not_yours;
+
+		if (line)
+			output_note(&cli->out, "%s", line);
+	}
 	if (cli->system->why_forgets[0])
 		cli_forget(cli, cli->system->why_forgets, true);
 	return 0;

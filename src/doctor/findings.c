@@ -279,15 +279,22 @@ static bool has_no_cache_path(const struct examination *seen, struct finding_dra
 
 static bool is_not_yours(const struct examination *seen, struct finding_draft *draft)
 {
-	const char *line = seen->settings.not_yours, *command = line ? strstr(line, ": “sudo ") : NULL;
+	const char *line = seen->settings.not_yours ? seen->settings.not_yours
+												: seen->system->state_not_yours,
+			   *command = line ? strstr(line, ": “") : NULL;
 
 	if (!command)
 		return false;
 	EVIDENCE(draft,
-			 "%.*s: the driver can neither read nor write it, since a program that root ran has "
-			 "created it",
+			 os_is_superuser()
+				 ? "%.*s"
+				 : "%.*s: the driver can neither read nor write it, since a program that root ran "
+				   "has created it",
 			 (int)(command - line), line);
-	FIX(draft, "give the folder to this account: %s", command + strlen(": "));
+	FIX(draft,
+		os_is_superuser() ? "make the folder root's alone, or delete it: %s"
+						  : "give the folder to this account: %s",
+		command + strlen(": "));
 	return true;
 }
 
@@ -770,7 +777,7 @@ static bool is_cold(const struct examination *seen, struct finding_draft *draft)
 		check->files[0].path, check->files[0].member ? ": " : "",
 		check->files[0].member ? check->files[0].member : "",
 		check->cause_count ? check->causes[0].text : "they are not in the cache");
-	if (seen->system->cache.why_useless[0]) {
+	if (seen->system->cache.why_useless[0] || (os_is_superuser() && seen->settings.not_yours)) {
 		FIX(draft, "first fix the findings above; “jitwarm bake -o DIR” needs no cache");
 		return true;
 	}

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/index.h"
+#include "cache/not_yours.h"
 #include "cache/outlook.h"
 #include "cache/profile.h"
 #include "cache/settings.h"
@@ -424,6 +425,7 @@ int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
 	if (system->state_dir && os_may_make(&why, system->state_dir))
 		(void)text_format(system->why_forgets, sizeof system->why_forgets,
 						  "%.200s cannot be written to (%.200s)", system->state_dir, why.message);
+	system->state_not_yours = cache_not_roots(system->state_dir);
 	if (given->scratch) {
 		system->scratch = mem_alloc(sizeof *system->scratch);
 		if (run_folder_make(err, system->state_dir, system->scratch))
@@ -466,6 +468,7 @@ void jw_system_free(struct jw_system *system)
 		return;
 	cache_settings_free(&system->cache);
 	mem_free(system->state_dir);
+	mem_free(system->state_not_yours);
 	if (system->scratch)
 		run_folder_remove(system->scratch);
 	mem_free(system->scratch);

@@ -328,6 +328,32 @@ bool os_find_stranger(const char *path, struct os_stranger *ret_stranger)
 	return ret_stranger->found;
 }
 
+static bool find_below(const char *folder, unsigned levels, struct os_stranger *stranger)
+{
+	struct os_names names;
+	bool found = false;
+
+	if (!levels || os_list(NULL, folder, &names))
+		return false;
+	for (size_t i = 0; i < names.count && !found; i++) {
+		char *path = os_join(folder, names.items[i]);
+		struct stat stat;
+
+		found =
+			names.kinds[i] == OS_DIRECTORY && !lstat(path, &stat) &&
+			(posix_finds_stranger(path, &stat, stranger) || find_below(path, levels - 1, stranger));
+		mem_free(path);
+	}
+	os_names_free(&names);
+	return found;
+}
+
+bool os_find_stranger_below(const char *folder, struct os_stranger *ret_stranger)
+{
+	return geteuid() == 0 && !os_find_stranger(folder, ret_stranger) && !ret_stranger->open &&
+		   find_below(folder, 2, ret_stranger);
+}
+
 bool os_is_ours(const char *path)
 {
 	struct stat stat;

@@ -74,6 +74,11 @@ bool os_find_stranger(const char *path, struct os_stranger *ret_stranger)
 	return false;
 }
 
+bool os_find_stranger_below(const char *folder, struct os_stranger *ret_stranger)
+{
+	return os_find_stranger(folder, ret_stranger);
+}
+
 bool os_is_ours(const char *path)
 {
 	(void)path;

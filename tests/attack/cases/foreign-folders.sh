@@ -26,7 +26,33 @@ for folder in "${folders[@]}"; do
 	done
 done
 
-# The message says what root can do; then every command works again.
+# The messages say what root can do; then every command works again.
+for place in cache/? cache/?/? state/keys state/store writable; do
+	fresh
+	if [[ $place == writable ]]; then
+		mapfile -t theirs < <(printf '%s\n' "$open/own/cache"/?/? | head -n 1)
+		chmod 777 "${theirs[0]}"
+		line="other accounts may write to ${theirs[0]}, and root changes nothing there: “chmod go-w ${theirs[0]}”"
+	else
+		mapfile -t theirs < <(printf '%s\n' "$open/own"/$place | head -n 1)
+		chown $mallory "${theirs[0]}"
+		line="${theirs[0]} belongs to account $mallory, and root changes nothing there: “chown -R root $open/own/${place%%/*}”"
+	fi
+	run 0 check "$sample"
+	err_has "$line"
+	run 0 status
+	cat "$err" >>"$out"
+	out_has "$line"
+	run 1 doctor --no-probe --json "$sample"
+	json "[(f['evidence'], f['fix']) for f in d['findings'] if f['id'] == 'not-yours'] == [('${line%%: *}', 'make the folder root\'s alone, or delete it: ${line##*: }')]"
+	JITWARM_TRUST_ACCOUNTS="*" run 0 check "$sample"
+	err_lacks "root changes nothing"
+	eval "$(sed 's/.*“\(.*\)”/\1/' <<<"$line")"
+	run '0|1' doctor --no-probe --json "$sample"
+	json "'not-yours' not in [f['id'] for f in d['findings']]"
+	run 0 check "$sample"
+	err_lacks "root changes nothing"
+done
 fresh
 chown $mallory "$open/own/cache"/?
 run 3 cache clear --yes

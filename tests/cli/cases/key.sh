@@ -110,11 +110,11 @@ json '[(k["id"], k["trusted"]) for k in d["keys"] if k.get("refused")] == [("", 
 run 0 key trust "$ours" worn
 run 0 key list
 err_lacks "not used"
-echo worn >"$work/state/trusted/worn.pub"
+for name in torn worn; do echo $name >"$work/state/trusted/$name.pub"; done
 run 0 key distrust worn
-run 0 key list
-err_lacks "not used"
-[[ -e $work/state/trusted/lab.pub ]] || fail "another key was removed"
+[[ ! -e $work/state/trusted/worn.pub ]] || fail "not removed"
+[[ -e $work/state/trusted/lab.pub && -e $work/state/trusted/torn.pub ]] || fail "another key was removed"
+run 0 key distrust torn
 
 run 64 export --all --cache "$dir" -o "$pack" --sign --key nobody
 
