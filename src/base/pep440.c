@@ -241,3 +241,13 @@ bool version_is_same(const char *a, const char *b)
 {
 	return !order_texts(a, b);
 }
+
+bool version_is_build_of(const char *labelled, const char *version)
+{
+	struct pep440 build, of;
+
+	if (!pep440_read(labelled, &build) || !pep440_read(version, &of) || !*build.local || *of.local)
+		return false;
+	*build.local = '\0';
+	return !pep440_order(&build, &of);
+}

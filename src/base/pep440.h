@@ -26,3 +26,6 @@ bool pep440_agrees(const struct pep440 *version, const char *clause, bool *ret_v
 /* Compare two texts; one that is no version is older than each version. */
 bool version_is_newer(const char *a, const char *b);
 bool version_is_same(const char *a, const char *b);
+/* Returns whether a version is the other one with a local label: "1.1+cu121" of "1.1". pip takes it
+ * for "==1.1", but not for "===1.1". */
+bool version_is_build_of(const char *labelled, const char *version);

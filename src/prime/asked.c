@@ -610,16 +610,25 @@ static const char *code_package(const char *package)
 	return !strcmp(package, "cuml-cu12") ? "libcuml-cu12" : NULL;
 }
 
+/* Returns the operator with which pip takes this release, not a build of it with a label. */
+static const char *exact_operator(const struct jw_asked *asked, const struct release *release)
+{
+	for (size_t i = 0; i < asked->count; i++)
+		if (version_is_build_of(asked->releases[i].version, release->version))
+			return "===";
+	return "==";
+}
+
 /* Downloads the wheel of a release, and the one with its code, as the second path. */
 static int download_release(struct jw_error *err, struct jw_asked *asked,
 							const struct release *release, char *ret_paths[2])
 {
-	const char *code = code_package(asked->package);
+	const char *code = code_package(asked->package), *is = exact_operator(asked, release);
 	/* The package with the code comes first, so that nothing is downloaded if the index lacks this
 	 * package. */
-	char *lines = code ? mem_printf("%s==%s\n%s==%s\n", code, release->version, asked->package,
-									release->version)
-					   : mem_printf("%s==%s\n", asked->package, release->version);
+	char *lines = code ? mem_printf("%s%s%s\n%s%s%s\n", code, is, release->version, asked->package,
+									is, release->version)
+					   : mem_printf("%s%s%s\n", asked->package, is, release->version);
 	struct os_names names;
 	int result = pip_download_all(err, asked->pip, lines, &names);
 

@@ -203,19 +203,6 @@ static const struct wheel *find_wheel(const struct wheel_list *list, const char 
 	return NULL;
 }
 
-/* Returns whether a version is the requested one; without a local label, all labels are requested.
- */
-static bool is_requested(const char *version, const char *requested)
-{
-	struct pep440 listed, wanted;
-
-	if (!pep440_read(version, &listed) || !pep440_read(requested, &wanted))
-		return !strcmp(version, requested);
-	if (!*wanted.local)
-		*listed.local = '\0';
-	return !pep440_order(&listed, &wanted);
-}
-
 /* Returns the version of the list that pip takes for “==REQUESTED” on the platform, the newest one
  * (“2.5.1+cu121” for “2.5.1”), or else one for another platform. NULL if there is none. */
 static const char *requested_version(const struct wheel_list *list, const char *requested,
@@ -228,7 +215,9 @@ static const char *requested_version(const struct wheel_list *list, const char *
 		const struct wheel *wheel = &list->wheels[i];
 		const bool fits = !strcmp(wheel->platform, platform);
 
-		if (!is_requested(wheel->version, requested) || (found_fits && !fits))
+		if ((!version_is_same(wheel->version, requested) &&
+			 !version_is_build_of(wheel->version, requested)) ||
+			(found_fits && !fits))
 			continue;
 		if (found && found_fits == fits && !version_is_newer(wheel->version, found->version))
 			continue;

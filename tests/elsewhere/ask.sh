@@ -13,7 +13,7 @@ jitwarm=$build/src/jitwarm
 . "$here/indexes.sh"
 
 # “grown” 1.0 to 1.9 run everywhere, 1.10 to 1.19 only from sm_90 on, and 1.20 to 1.23 have no code. “torch” is not PyPI's.
-mkdir -p http/packages/{grown,pure,loose,torch,older,pinned,cuml-cu12,libcuml-cu12,with-cupy,borrowed,labelled}
+mkdir -p http/packages/{grown,pure,loose,torch,older,pinned,cuml-cu12,libcuml-cu12,with-cupy,borrowed,labelled,twice}
 python3 - <<'P'
 import zipfile
 def ptx(sm):
@@ -41,6 +41,8 @@ wheel("with_cupy", "1.0", linux, ptx("sm_50"), ["cupy-cuda12x==13.3"])
 for version, sm in ("1.0+cu118", "sm_90"), ("1.0+cu121", "sm_50"), ("1.1", "sm_50"), ("1.1+cu121", "sm_90"):
     wheel("labelled", version, linux, ptx(sm))
 wheel("labelled", "1.1", "py3-none-win_amd64", ptx("sm_50"))
+for version, sm in ("1.1", "sm_50"), ("1.1+cu121", "sm_90"):
+    wheel("twice", version, linux, ptx(sm))
 wheel("cuml_cu12", "99.0", linux, b"")
 wheel("libcuml_cu12", "99.0", linux, ptx("sm_80"))
 P
@@ -136,6 +138,8 @@ ask sized --target sm_86 --platform windows labelled==1.1
 is "a label for another platform" 0 1 "1.1  runs as it is"
 ask sized --target sm_86 labelled==1.1+cu118
 is "no such label" 3 0 "has no release 1.1+cu118 of labelled"
+ask sized --target sm_86 twice
+is "each of two builds" 1 2 "1.1+cu121  fails: no code for sm_86" "1.1        runs as it is" "pip install twice===1.1"
 
 # Another package has its code.
 ask sized --target sm_75 cuml-cu12

@@ -343,17 +343,21 @@ static void print_install(const struct cli *cli, const struct which_document *do
 {
 	struct buf command = BUF_MAX(NEXT_STEP_MAX);
 	const struct jw_which_release *release = which->releases;
+	bool labelled = false;
 	char text[128];
 
 	while (strcmp(release->version, version))
 		release++;
+	for (size_t i = 0; i < which->count; i++)
+		labelled = labelled || version_is_build_of(which->releases[i].version, version);
 	(void)text_format(
 		text, sizeof text,
 		release->answer == JW_WHICH_COMPILES ? "Newest on %s that runs after compiling: "
 		: release->answer == JW_WHICH_PART   ? "Newest on %s that runs, except for a part: "
 											 : "Newest on %s that runs as it is: ",
 		document->index);
-	buf_add(&command, "pip install %s==%s", which->package, version);
+	buf_add(&command, labelled ? "pip install %s===%s" : "pip install %s==%s", which->package,
+			version);
 	next_step(&cli->out, STYLE_GOOD, text, &command);
 }
 
