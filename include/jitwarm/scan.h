@@ -211,6 +211,9 @@ struct jw_scan_options {
 	struct jw_speed speed;   /* the speed of the machine in question */
 	bool pieces;             /* group the containers (jw_scan_image.pieces) */
 	bool kernels;            /* name the kernels of all pieces */
+	/* Leave out libraries of other platforms than this one ("x86_64-linux", as jw_platform returns)
+	 * from a wheel for every system, if it has some for this one; NULL: leave out none. */
+	const char *platform;
 	bool verdicts_only;    /* count verdicts without the work of compiling: several times faster for
 							  large files, since no PTX has to be decompressed completely */
 	const char *state_dir; /* the folder that remembers what the files hold, so that the next scan

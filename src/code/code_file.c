@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include <jitwarm/version.h>
-
 #include "base/cursor.h"
 #include "base/text.h"
 #include "code/container.h"
@@ -104,12 +102,12 @@ enum code_file code_file_by_name(const char *path)
 	return strchr(name, '.') ? CODE_FILE_OTHER : CODE_FILE_PROGRAM;
 }
 
-bool code_file_is_native(const char *path, bool *ret_either)
+bool code_file_is_for(const char *path, const char *platform, bool *ret_either)
 {
 	const struct name_rule *rule = rule_of(os_base_name(path));
 
 	*ret_either = !rule || !rule->system;
-	return *ret_either || strstr(jw_platform(), rule->system) != NULL;
+	return *ret_either || strstr(platform, rule->system) != NULL;
 }
 
 bool code_file_is_program(const char *path, const struct os_stat *stat)

@@ -24,9 +24,9 @@ enum code_file code_file_by_name(const char *path);
 /* Returns whether the file is an executable ELF or PE program. Reads the first bytes, and only of a
  * regular file, because opening a pipe would block. */
 bool code_file_is_program(const char *path, const struct os_stat *stat);
-/* Returns whether this system loads such a library or program (true), or another system does
- * (false); *ret_either is set if every system reads it. */
-bool code_file_is_native(const char *path, bool *ret_either);
+/* Returns whether a platform (jw_platform) loads such a library or program (true), or another
+ * system does (false); *ret_either is set if every system reads it. */
+bool code_file_is_for(const char *path, const char *platform, bool *ret_either);
 /* Returns whether folders with that name are searched. */
 bool code_folder_is_searched(const char *name);
 

@@ -2,6 +2,7 @@
 
 #include "base/cursor.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "code/elf64.h"
 
 enum {
@@ -200,6 +201,7 @@ struct code_reader {
 	/* See walk_again; a part uses the counter of the whole file. */
 	atomic_uint_least64_t again_bytes, *again;
 	struct walk *walk;
+	const char *platform; /* NULL: libraries for every platform are read */
 	struct leaf leaf;
 	bool in_leaf;
 };
@@ -221,12 +223,19 @@ size_t code_parts(struct code_reader *reader)
 	return walk_parts(reader->walk);
 }
 
+void code_leave_foreign(struct code_reader *reader, const char *platform)
+{
+	if (text_ends(reader->path, "-any.whl") && walk_has_library(reader->walk, platform))
+		reader->platform = platform;
+}
+
 struct code_reader *code_part(struct code_reader *reader, size_t part)
 {
 	struct code_reader *made =
 		code_of_walk(reader->path, walk_part(reader->walk, part), reader->cancel);
 
 	made->again = &reader->again_bytes;
+	made->platform = reader->platform;
 	return made;
 }
 
@@ -259,6 +268,7 @@ int code_next(struct jw_error *err, struct code_reader *reader, struct code_foun
 
 		if (!reader->in_leaf) {
 			struct walk_found at;
+			bool either;
 
 			switch (walk_next(err, reader->walk, &at)) {
 			case WALK_LEAF: break;
@@ -268,6 +278,8 @@ int code_next(struct jw_error *err, struct code_reader *reader, struct code_foun
 			case WALK_END: return CODE_END;
 			default: return CODE_FAILED;
 			}
+			if (reader->platform && !code_file_is_for(at.member, reader->platform, &either))
+				continue;
 			leaf_open(leaf, (struct origin){reader->path, at.member, reader->cancel, reader->again},
 					  at.kind, at.stream);
 			reader->in_leaf = true;

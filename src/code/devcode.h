@@ -196,6 +196,9 @@ int code_open(struct jw_error *err, const char *path, const struct jw_cancel *ca
  * Called before the first code_next. The readers of all parts, one after the other, return what
  * `reader` returns; `reader` must stay open. */
 size_t code_parts(struct code_reader *reader);
+/* Leaves out the libraries of a wheel for every system (“…-any.whl”) that another system loads, if
+ * the wheel has some for that platform (jw_platform). Called after code_parts. */
+void code_leave_foreign(struct code_reader *reader, const char *platform);
 struct code_reader *code_part(struct code_reader *reader, size_t part);
 /* Returns the next enum code_step. A file without device code ends at once. */
 int code_next(struct jw_error *err, struct code_reader *reader, struct code_found *ret_found);

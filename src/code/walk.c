@@ -637,6 +637,15 @@ size_t walk_parts(struct walk *walk)
 	return parts;
 }
 
+bool walk_has_library(const struct walk *walk, const char *platform)
+{
+	bool has = false, either;
+
+	for (size_t i = 0; i < walk->directory.count && !has; i++)
+		has = code_file_is_for(walk->directory.members[i].name, platform, &either) && !either;
+	return has;
+}
+
 struct walk *walk_part(const struct walk *whole, size_t part)
 {
 	struct walk *walk = walk_of_memory(whole->map.data, whole->map.size);

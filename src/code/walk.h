@@ -38,6 +38,9 @@ int walk_open(struct jw_error *err, const char *path, const struct jw_cancel *ca
  * its large libraries, and, with odd numbers, each of these. Anything else is one part. The walk
  * must not have begun. */
 size_t walk_parts(struct walk *walk);
+/* Returns whether a wheel that walk_parts has split has a library for that platform
+ * (jw_platform). */
+bool walk_has_library(const struct walk *walk, const char *platform);
 /* Opens the walk of one part. `whole` must stay open, and may be shared. */
 struct walk *walk_part(const struct walk *whole, size_t part);
 /* Walks over bytes in memory, for tests; the walk's path is "input". */

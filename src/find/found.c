@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <jitwarm/version.h>
+
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -72,14 +74,14 @@ void found_drop_foreign(struct found_list *list)
 	for (size_t i = 0; i < found->file_count; i++) {
 		const struct jw_found_file *file = &found->files[i];
 
-		if (file->package && code_file_is_native(file->path, &either) && !either)
+		if (file->package && code_file_is_for(file->path, jw_platform(), &either) && !either)
 			set_put(&natives, (uintptr_t)file->package, 0);
 	}
 	for (size_t i = 0; i < found->file_count; i++) {
 		struct jw_found_file *file = &found->files[i];
 
 		if (!file->package || !set_has(&natives, (uintptr_t)file->package) ||
-			code_file_is_native(file->path, &either))
+			code_file_is_for(file->path, jw_platform(), &either))
 			found->files[kept++] = *file;
 		else
 			mem_free(file->path);

@@ -1074,6 +1074,8 @@ int analyse_path(struct jw_error *err, const char *path, const struct analyse_qu
 	result = code_open(&why, path, &sink->cancel, &parts.whole);
 	if (!result) {
 		parts.count = code_parts(parts.whole);
+		if (question->platform)
+			code_leave_foreign(parts.whole, question->platform);
 		parts.items = mem_array(parts.count, sizeof *parts.items);
 		/* A single large library is read with the rest. */
 		helped =

@@ -34,6 +34,9 @@ struct analyse_question {
 	bool releases; /* judge for the drivers of gpu_releases, too (analyse_image.releases) */
 	bool pieces;   /* group the containers (jw_scan_image.pieces) */
 	bool kernels;  /* name the kernels of all pieces, not only of those that a target cannot use */
+	/* The platform whose libraries a wheel for every system counts for (code_leave_foreign); NULL:
+	 * all of them. */
+	const char *platform;
 };
 
 /* The need to link the image's relocatable code when a program starts on a GPU, as the CUDA runtime

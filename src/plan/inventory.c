@@ -361,7 +361,8 @@ static void make_key(const struct jw_found_file *from, const struct analyse_ques
 								 (uint64_t)from->mtime_ns, (uint64_t)from->changed_ns};
 	const struct cache_profile *profile = question->profile ? question->profile : &none;
 	const struct jw_driver *driver = &question->driver;
-	const bool kinds[] = {question->verdicts_only, question->releases, question->kernels};
+	const bool kinds[] = {question->verdicts_only, question->releases, question->kernels,
+						  question->platform != NULL};
 	struct buf *text = &key->text;
 
 	buf_clear(text);

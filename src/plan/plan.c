@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <jitwarm/version.h>
+
 #include "base/mem.h"
 #include "cache/sound.h"
 #include "cache/verified.h"
@@ -67,6 +69,7 @@ static int read_found_file(struct jw_error *err, struct plan_reading *reading,
 		.driver = request->profile->driver,
 		.profile = request->profile,
 		.setting = loading_setting_here(),
+		.platform = jw_platform(),
 	};
 
 	if (walk_check(err, &request->cancel))

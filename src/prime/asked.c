@@ -573,6 +573,7 @@ static int examine_wheel(struct jw_error *err, struct jw_asked *asked, struct re
 											.targets = asked->targets,
 											.target_count = asked->target_count,
 											.pieces = true,
+											.platform = machine_of(asked->options.platform),
 											.cancel = asked->options.fetch.cancel,
 											.context = &look,
 											.image = examine_image,

@@ -554,6 +554,7 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 					 .verdicts_only = options->verdicts_only,
 					 .pieces = options->pieces,
 					 .kernels = options->kernels,
+					 .platform = options->platform,
 					 .releases = options->total && options->target_count},
 	};
 	int result;

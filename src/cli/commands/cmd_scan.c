@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <jitwarm/scan.h>
+#include <jitwarm/version.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
@@ -929,6 +930,7 @@ static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpu
 		.cancel = cli_cancel,
 		.context = run,
 		.pieces = run->cli->out.json,
+		.platform = gpus->count ? jw_platform() : NULL,
 		.image = take_scanned_image,
 		.trouble = print_scan_trouble,
 		.total = take_total,
