@@ -21,10 +21,15 @@ for command in "push oci://127.0.0.1:1/caches:tag $work/lab.jwpack" "pull oci://
 	# shellcheck disable=SC2086
 	(export "${hostile[@]}" PATH="$work/stubs:/usr/bin:/bin" && run '1|2|3' $command) || exit 1
 	[[ -e $work/variables ]] || fail "$command started nothing"
+	if [[ $command == pu* ]]; then
+		err_has "skopeo: exited with exit status 1; root's skopeo does not get XDG_RUNTIME_DIR=$home, DOCKER_CONFIG=$home, REGISTRY_AUTH_FILE=later.json, CONTAINERS_CONF=$home/later"
+		err_has ", because the file or folder is missing, or another account can change it: let only root change the path"
+	fi
 	! sed '/^\(OLD\)*PWD=/d' "$work/variables" | grep -E "$home|^(REGISTRY_AUTH_FILE|DBUS_|PYENV_)" || fail "$command: the account's variables"
 done
 # Root's own variables stay.
 XDG_RUNTIME_DIR=$work/own DOCKER_CONFIG=$work/own PATH=$work/stubs:/usr/bin:/bin run 3 pull oci://127.0.0.1:1/caches:tag
+err_lacks "does not get"
 grep -qx "XDG_RUNTIME_DIR=$work/own" "$work/variables" || fail "no XDG_RUNTIME_DIR"
 grep -qx "DOCKER_CONFIG=$work/own" "$work/variables" || fail "no DOCKER_CONFIG"
 PYENV_VERSION=3.11.7 PATH=$work/stubs:/usr/bin:/bin run '1|2|3' check torch
