@@ -95,6 +95,7 @@ struct jw_tune_advice {
 	char **warnings;          /* the warnings of system->cache, and about `path` */
 	size_t warning_count;
 	size_t limit_warnings; /* the number of the first ones, which are about the named limit */
+	size_t value_warnings; /* how many are about values that are set, and not about `path` */
 	bool path_usable;      /* this account can use it, as far as that can be seen without writing */
 	bool path_in_force;    /* the path is the directory of system->cache */
 };

@@ -296,6 +296,10 @@ static int check_path(struct jw_error *err, const struct jw_cache_info *cache,
 		!question->path || (cache->path && settings.path && !strcmp(settings.path, cache->path));
 	if (settings.usable)
 		result = jw_tune_check_path(err, path, advice->predicted_bytes, &lines, &count);
+	/* Those of the cache that are about the same directory are among the lines. */
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < cache->warning_count; k++)
+			advice->value_warnings -= !strcmp(lines[i], cache->warnings[k]);
 	add_warnings(advice, settings.warnings, settings.warning_count);
 	add_warnings(advice, lines, count);
 	jw_lines_free(lines, count);
@@ -344,6 +348,7 @@ int jw_tune_advise(struct jw_error *err, const struct jw_system *system,
 	if (question->limit_bytes)
 		warn_of_limit(cache, advice);
 	advice->limit_warnings = advice->warning_count;
+	advice->value_warnings = cache->warning_count;
 	add_warnings(advice, cache->warnings, cache->warning_count);
 	if (check_path(err, cache, question, advice))
 		goto fail;

@@ -263,7 +263,7 @@ static bool is_in_force(const struct tuning *tuning)
 	const uint64_t wanted = tuning->document.limit_bytes;
 
 	return (options_given(&tuning->cli->options, "max-size") ? limit == wanted : limit >= wanted) &&
-		   tuning->advice->path_in_force && !tuning->cli->system->cache.warning_count;
+		   tuning->advice->path_in_force && !tuning->advice->value_warnings;
 }
 
 /* Returns whether nothing sets a variable, and nothing has to: a default is not made permanent
@@ -277,11 +277,10 @@ static bool defaults_suffice(const struct tuning *tuning)
 		   is_in_force(tuning);
 }
 
-static void print_tune_next(const struct tuning *tuning)
+static enum tune_next next_of(const struct tuning *tuning)
 {
 	const struct jw_cache_info *cache = &tuning->cli->system->cache;
-	const struct output *out = &tuning->cli->out;
-	const struct jw_setting *pending = find_pending(tuning), *ours;
+	const struct jw_setting *ours;
 	struct tune_facts facts = {
 		.switched_off = cache->disabled || cache->force_ptx_jit,
 		.gpus = tuning->cli->system->gpu_count,
@@ -291,14 +290,22 @@ static void print_tune_next(const struct tuning *tuning)
 		.in_force = is_in_force(tuning),
 		.warnings = tuning->document.warning_count,
 		.can_apply = jw_tune_can_apply(tuning->scope),
-		.pending = pending,
+		.pending = find_pending(tuning),
 		.ahead = tune_change_is_ahead(cache),
 	};
 
 	for (size_t i = 0; i < 2; i++)
 		facts.overridden |=
 			jw_tune_state(tuning->advice->settings, tuned_names[i], &ours) == JW_TUNE_OVERRIDDEN;
-	switch (tune_decide(&facts)) {
+	return tune_decide(&facts);
+}
+
+static void print_tune_next(const struct tuning *tuning)
+{
+	const struct output *out = &tuning->cli->out;
+	const struct jw_setting *pending = find_pending(tuning);
+
+	switch (next_of(tuning)) {
 	case TUNE_UNSET:
 		next_step(out, STYLE_FAINT, "Next       unset the variable that is named above", NULL);
 		break;
@@ -338,6 +345,7 @@ static int print_tune_report(struct jw_error *err, const struct tuning *tuning)
 	const struct output *out = &tuning->cli->out;
 	const struct jw_cache_info *cache = &tuning->cli->system->cache;
 	char limit[TEXT_SHORT], size[TEXT_SHORT], predicted[TEXT_SHORT], better[TEXT_SHORT];
+	const enum tune_next next = next_of(tuning);
 	char *what, *cure;
 
 	if (print_settings(err, tuning))
@@ -365,7 +373,8 @@ static int print_tune_report(struct jw_error *err, const struct tuning *tuning)
 					text_bytes(better, tuning->document.limit_bytes),
 					text_bytes(size, cache->outlook.bytes),
 					text_bytes(predicted, tuning->document.predicted_bytes));
-	if (tuning->document.path && !defaults_suffice(tuning) &&
+	if (tuning->document.path && !defaults_suffice(tuning) && next != TUNE_NAME_FOLDER &&
+		next != TUNE_NAME_FOLDER_THERE &&
 		(tuning->scope != JW_SCOPE_SYSTEM || options_given(&tuning->cli->options, "path")))
 		output_line(out, STYLE_STRONG, "           CUDA_CACHE_PATH=%s", tuning->document.path);
 	for (size_t i = 0; i < tuning->document.warning_count; i++)

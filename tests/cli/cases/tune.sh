@@ -243,6 +243,15 @@ chmod +x "$work/with-small"
 if unshare -rm "$work/with-small" true 2>/dev/null; then
 	JITWARM="unshare -rm $work/with-small $JITWARM" run 0 tune --json --path "$small/cache"
 	json 'any("only 1 MiB are free" in w for w in d["warnings"]) and any("room for only" in w for w in d["warnings"])'
+	# No value of a setting mends a small folder in memory, so --apply without another folder is not offered, however the folder was set.
+	CUDA_CACHE_PATH=$small/cache JITWARM="unshare -rm $work/with-small $JITWARM" run 0 tune
+	out_has "Next       name a writable local directory that survives a restart: jitwarm tune --path DIR --apply"
+	out_lacks "           CUDA_CACHE_PATH="
+	HOME=$small JITWARM="unshare -rm $work/with-small $JITWARM" run 0 tune
+	out_has "Next       name a writable local directory that survives a restart: jitwarm tune --path DIR --apply"
+	# A value that the driver misreads is still mended first.
+	CUDA_CACHE_MAXSIZE=1k CUDA_CACHE_PATH=$small/cache JITWARM="unshare -rm $work/with-small $JITWARM" run 0 tune
+	out_has "jitwarm tune --apply"
 fi
 
 # Variables of a container or of conda are the process's, once it runs there.
