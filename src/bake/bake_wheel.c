@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "code/code_file.h"
+#include "code/walk.h"
 #include "code/zip_directory.h"
 #include "driver/run_folder.h"
 #include "find/package_files.h"
@@ -24,8 +25,6 @@
 #include "os/platform.h"
 
 enum {
-	MAX_RATIO = 250, /* the most that a library can expand; zeros give 1,030 */
-	SMALL_BYTES = 64 << 20,
 	SHA256 = crypto_hash_sha256_BYTES,
 	UNIX = 3, /* a system in zip_member.made_by */
 };
@@ -253,7 +252,7 @@ void bake_files_add(struct bake_files *files, const struct jw_bake_file *file)
 int bake_package_check_size(struct jw_error *err, const char *member, uint64_t packed_bytes,
 							uint64_t size_bytes)
 {
-	if (size_bytes <= SMALL_BYTES || size_bytes / MAX_RATIO <= packed_bytes)
+	if (size_bytes <= walk_most_unpacked(packed_bytes))
 		return 0;
 	return error_set(err, JW_ERR_LIMIT,
 					 "%.300s: %llu bytes that unpack to %llu cannot be a library", member,

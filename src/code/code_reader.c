@@ -258,6 +258,21 @@ static bool is_trouble(const struct leaf *leaf, const struct jw_error *why)
 	return true;
 }
 
+/* Returns the size of all compressed payloads. devcode_payload unpacks no other size. */
+static uint64_t unpacked_bytes(const struct devcode_container *container)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < container->entry_count; i++) {
+		const struct devcode_entry *entry = &container->entries[i];
+
+		if (!entry->damaged &&
+			(entry->compression == DEVCODE_LZ4 || entry->compression == DEVCODE_ZSTD))
+			bytes += entry->size_bytes;
+	}
+	return bytes;
+}
+
 int code_next(struct jw_error *err, struct code_reader *reader, struct code_found *ret_found)
 {
 	struct leaf *leaf = &reader->leaf;
@@ -287,6 +302,10 @@ int code_next(struct jw_error *err, struct code_reader *reader, struct code_foun
 		step = leaf_next(&found.why, leaf, &found);
 		if (walk_check(err, reader->cancel))
 			return CODE_FAILED;
+		/* If the file unpacks to too much, walk_next reports it. */
+		if (walk_unpacks(NULL, reader->walk,
+						 step == CODE_CONTAINER ? unpacked_bytes(found.container) : 0))
+			step = CODE_END;
 		if (step == CODE_FAILED) {
 			found.member = leaf->origin.member;
 			step = is_trouble(leaf, &found.why) ? CODE_TROUBLE : CODE_END;

@@ -151,7 +151,6 @@ enum {
 	SMALL_CUBIN =
 		2 * CONTAINER_CUBIN_HEAD, /* a cubin of this size is held, since it may have no symbols */
 };
-#define MAX_STREAM (UINT64_C(1) << 36) /* no file in an archive is larger, except bombs */
 
 /* Returns the place where the table of an ELF's section names may be, which contains its own name;
  * NULL if there is none. */
@@ -233,9 +232,6 @@ static int take_bytes(struct jw_error *err, struct stream_search *search, const 
 	}
 	if (search->tail_from != UINT64_MAX && search->image->count)
 		keep_section_names(search, data, size);
-	if (stream->offset > MAX_STREAM)
-		return error_set(err, JW_ERR_LIMIT, "unpacks to more than %llu bytes",
-						 (unsigned long long)MAX_STREAM);
 	return stream_skip(err, stream, size);
 }
 

@@ -19,12 +19,20 @@ enum { MAX_DEPTH = 5 };  /* a .conda has three: zip, zstd, tar */
 enum { MAX_LARGE = 16 }; /* libraries that are parts of their own: PyTorch has five */
 #define MAX_REREAD_BYTES (UINT64_C(64) << 30)
 
+/* The sum over all layers of a file, and over the walks of all its parts. */
+struct unpacked {
+	atomic_uint_least64_t bytes;
+	uint64_t most;
+	atomic_bool reported;
+};
+
 /* The input that libarchive reads. */
 struct feed {
 	struct stream *stream;
 	const struct jw_cancel *cancel;
 	uint64_t given;     /* the bytes of the stream's window that libarchive is using */
 	uint64_t forgotten; /* the end of the released mapped pages */
+	bool seeks;         /* libarchive reads a zip by its directory */
 	struct jw_error err;
 };
 
@@ -63,6 +71,7 @@ struct walk {
 	const char *path;
 	const struct jw_cancel *cancel;
 	atomic_uint_least64_t *again_bytes;
+	struct unpacked own, *unpacked; /* the sum of a part is that of the whole file */
 	struct os_map map;
 	struct zip_directory directory;   /* the directory of the file itself */
 	size_t bounds[2 * MAX_LARGE + 2]; /* the bounds between its parts, in the file's order */
@@ -85,12 +94,30 @@ int walk_again(struct jw_error *err, atomic_uint_least64_t *again_bytes, uint64_
 	return 0;
 }
 
-/* Checks before each piece of a layer whether it may be unpacked. */
-static int may_unpack(struct jw_error *err, const struct layer *layer, size_t size)
+uint64_t walk_most_unpacked(uint64_t packed_bytes)
 {
-	if (walk_check(err, layer->walk->cancel))
-		return -1;
-	return walk_again(err, layer->walk->again_bytes, size);
+	enum {
+		SMALL = 1 << 26,
+		RATIO = 250, /* zeros have 1,030 in a zip file, and more than 10,000 in zstd */
+	};
+	/* A sparse file may have any size. */
+	static const uint64_t most = UINT64_C(1) << 37;
+
+	if (packed_bytes < SMALL / RATIO)
+		return SMALL;
+	return packed_bytes < most / RATIO ? (packed_bytes + 1) * RATIO : most;
+}
+
+int walk_unpacks(struct jw_error *err, struct walk *walk, uint64_t size)
+{
+	struct unpacked *unpacked = walk->unpacked;
+
+	if (atomic_fetch_add(&unpacked->bytes, size) + size <= unpacked->most)
+		return 0;
+	return error_set(err, JW_ERR_LIMIT,
+					 "unpacks to more than %llu MiB, the limit for a file of its size: download or "
+					 "build the file again",
+					 (unsigned long long)(unpacked->most >> 20));
 }
 
 static enum walk_step trouble(struct walk_found *found, const char *member)
@@ -151,10 +178,15 @@ static la_int64_t feed_seek(struct archive *archive, void *context, la_int64_t o
 		os_archive()->set_error(archive, EIO, "the archive is cut off");
 		return ARCHIVE_FATAL;
 	}
+	feed->seeks = true;
 	feed->given = 0;
 	feed->stream->offset = (uint64_t)(base + offset);
 	return base + offset;
 }
+
+/* Reads the current member of a layer. */
+static int read_member(struct jw_error *err, void *context, uint8_t *to, size_t size,
+					   size_t *ret_got);
 
 static int archive_damaged(struct jw_error *err, struct archive *archive)
 {
@@ -164,14 +196,11 @@ static int archive_damaged(struct jw_error *err, struct archive *archive)
 					 why ? why : "the archive cannot be opened");
 }
 
-static int read_archive_entry(struct jw_error *err, void *context, uint8_t *to, size_t size,
+static int read_archive_entry(struct jw_error *err, struct layer *layer, uint8_t *to, size_t size,
 							  size_t *ret_got)
 {
-	struct layer *layer = context;
 	la_ssize_t got;
 
-	if (may_unpack(err, layer, size))
-		return -1;
 	do
 		got = os_archive()->read_data(layer->archive, to, size);
 	while (got == ARCHIVE_RETRY);
@@ -231,10 +260,10 @@ static int pass_over(struct jw_error *err, struct layer *layer)
 	struct stream rest;
 	int result;
 
-	if (layer->from->memory || layer->damaged ||
+	if (layer->feed.seeks || layer->damaged ||
 		os_archive()->format(layer->archive) != ARCHIVE_FORMAT_ZIP)
 		return 0;
-	stream_of_reader(&rest, read_archive_entry, layer, STREAM_STEP);
+	stream_of_reader(&rest, read_member, layer, STREAM_STEP);
 	result = stream_skip(err, &rest, UINT64_MAX);
 	stream_free(&rest);
 	return result;
@@ -242,8 +271,6 @@ static int pass_over(struct jw_error *err, struct layer *layer)
 
 static enum walk_step next_in_archive(struct layer *layer, struct walk_found *found)
 {
-	mem_free(layer->own_name);
-	layer->own_name = NULL;
 	for (;;) {
 		struct archive_entry *entry;
 		int state;
@@ -253,6 +280,8 @@ static enum walk_step next_in_archive(struct layer *layer, struct walk_found *fo
 			return trouble(found, layer->outer);
 		}
 		layer->inside = false;
+		mem_free(layer->own_name);
+		layer->member = layer->own_name = NULL;
 		state = os_archive()->read_next_header(layer->archive, &entry);
 		if (cancel_asked(layer->walk->cancel))
 			return WALK_END;
@@ -279,7 +308,7 @@ static enum walk_step next_in_archive(struct layer *layer, struct walk_found *fo
 		if (os_archive()->entry_filetype(entry) != AE_IFREG)
 			continue;
 		layer->member = layer->own_name = entry_name(layer, entry);
-		stream_of_reader(&layer->stream, read_archive_entry, layer, DEVCODE_MAX_STREAMED);
+		stream_of_reader(&layer->stream, read_member, layer, DEVCODE_MAX_STREAMED);
 		return WALK_LEAF;
 	}
 }
@@ -310,7 +339,10 @@ static int open_archive(struct jw_error *err, struct layer *layer)
 	layer->archive = os_archive()->read_new();
 	if (!layer->archive)
 		mem_ended(0);
-	return open_feed(layer->archive, &layer->feed) ? 0 : archive_damaged(err, layer->archive);
+	if (!open_feed(layer->archive, &layer->feed))
+		return archive_damaged(err, layer->archive);
+	layer->feed.seeks = false; /* it has only looked for a directory */
+	return 0;
 }
 
 /* Reads plain zip files, such as wheels, by their directory (zip_directory.h), in half of
@@ -323,16 +355,6 @@ enum {
 	MODE_KIND = 0170000,
 	MODE_FILE = 0100000
 };
-
-static int read_plain_member(struct jw_error *err, void *context, uint8_t *to, size_t size,
-							 size_t *ret_got)
-{
-	struct layer *layer = context;
-
-	if (may_unpack(err, layer, size))
-		return -1;
-	return zip_reader_take(err, layer->reader, to, size, ret_got);
-}
 
 static bool is_folder_name(const char *name)
 {
@@ -392,7 +414,7 @@ static enum walk_step next_in_zip(struct layer *layer, struct walk_found *found)
 		if (zip_reader_begin(&found->why, layer->reader, member))
 			return trouble(found, member->name);
 		layer->member = member->name;
-		stream_of_reader(&layer->stream, read_plain_member, layer, DEVCODE_MAX_STREAMED);
+		stream_of_reader(&layer->stream, read_member, layer, DEVCODE_MAX_STREAMED);
 		return WALK_LEAF;
 	}
 	return WALK_END;
@@ -400,14 +422,11 @@ static enum walk_step next_in_zip(struct layer *layer, struct walk_found *found)
 
 /* Unpacks files packed with zstd: Blender's kernels, the layers of a .conda. */
 
-static int unpack_zstd(struct jw_error *err, void *context, uint8_t *to, size_t size,
+static int unpack_zstd(struct jw_error *err, struct layer *layer, uint8_t *to, size_t size,
 					   size_t *ret_got)
 {
-	struct layer *layer = context;
 	ZSTD_outBuffer out = {to, size, 0};
 
-	if (walk_again(err, layer->walk->again_bytes, size))
-		return -1;
 	while (out.pos < out.size) {
 		ZSTD_inBuffer in = {0};
 		const uint8_t *data;
@@ -450,6 +469,24 @@ static void open_zstd(struct layer *layer)
 
 /* ---- the layers, one above the other */
 
+static int read_member(struct jw_error *err, void *context, uint8_t *to, size_t size,
+					   size_t *ret_got)
+{
+	struct layer *layer = context;
+	struct walk *walk = layer->walk;
+	int result;
+
+	if (walk_check(err, walk->cancel) || walk_again(err, walk->again_bytes, size))
+		return -1;
+	if (layer->kind == LAYER_ZIP)
+		result = zip_reader_take(err, layer->reader, to, size, ret_got);
+	else if (layer->kind == LAYER_ARCHIVE)
+		result = read_archive_entry(err, layer, to, size, ret_got);
+	else
+		result = unpack_zstd(err, layer, to, size, ret_got);
+	return result ? -1 : walk_unpacks(err, walk, *ret_got);
+}
+
 static void close_layer(struct layer *layer)
 {
 	stream_free(&layer->stream);
@@ -477,7 +514,7 @@ static enum walk_step next_in_layer(struct layer *layer, struct walk_found *foun
 	layer->ended = true;
 	if (layer->kind == LAYER_ZSTD) {
 		layer->member = layer->outer;
-		stream_of_reader(&layer->stream, unpack_zstd, layer, DEVCODE_MAX_STREAMED);
+		stream_of_reader(&layer->stream, read_member, layer, DEVCODE_MAX_STREAMED);
 	}
 	return WALK_LEAF;
 }
@@ -537,11 +574,23 @@ static enum walk_step identify_member(struct walk *walk, struct walk_found *foun
 
 int walk_next(struct jw_error *err, struct walk *walk, struct walk_found *ret_found)
 {
-	while (walk->depth) {
+	for (;;) {
 		struct walk_found found = {0};
-		struct layer *layer = &walk->layers[walk->depth - 1];
-		enum walk_step step = next_in_layer(layer, &found);
+		struct layer *layer = &walk->layers[walk->depth ? walk->depth - 1 : 0];
+		enum walk_step step;
 
+		/* A step that failed because of this limit was not reported: the walk reports the limit,
+		 * once for all parts of the file. */
+		if (walk_unpacks(&found.why, walk, 0)) {
+			if (atomic_exchange(&walk->unpacked->reported, true))
+				return WALK_END;
+			found.member = layer->member ? layer->member : layer->outer;
+			*ret_found = found;
+			return WALK_TROUBLE;
+		}
+		if (!walk->depth)
+			return WALK_END;
+		step = next_in_layer(layer, &found);
 		if (step == WALK_LEAF)
 			step = identify_member(walk, &found);
 		else if (step == WALK_END) {
@@ -551,12 +600,11 @@ int walk_next(struct jw_error *err, struct walk *walk, struct walk_found *ret_fo
 		/* An interruption inside a layer looks like damage of the layer. */
 		if (walk_check(err, walk->cancel))
 			return WALK_FAILED;
-		if (step != WALK_END) {
+		if (step != WALK_END && !walk_unpacks(NULL, walk, 0)) {
 			*ret_found = found;
 			return step;
 		}
 	}
-	return WALK_END;
 }
 
 struct walk *walk_of_memory(const uint8_t *data, size_t size)
@@ -565,6 +613,8 @@ struct walk *walk_of_memory(const uint8_t *data, size_t size)
 
 	walk->path = "input";
 	walk->depth = 1;
+	walk->unpacked = &walk->own;
+	walk->own.most = walk_most_unpacked(size);
 	walk->layers[0].walk = walk;
 	stream_of_memory(&walk->layers[0].stream, data, size, NULL);
 	return walk;
@@ -653,6 +703,7 @@ struct walk *walk_part(const struct walk *whole, size_t part)
 
 	walk->path = whole->path;
 	walk->cancel = whole->cancel;
+	walk->unpacked = whole->unpacked;
 	file->stream.map = &whole->map;
 	file->ended = true;
 	*zip = (struct layer){.walk = walk, .from = &file->stream};

@@ -53,6 +53,14 @@ void walk_close(struct walk *walk); /* may be NULL */
  * damage. */
 int walk_check(struct jw_error *err, const struct jw_cancel *cancel);
 
+/* Returns the most bytes to which a file or member of this size may unpack. Wheels unpack to 3 to
+ * 12 times their size; a hostile file of a few MiB could hold terabytes. */
+uint64_t walk_most_unpacked(uint64_t packed_bytes);
+/* Counts the unpacked bytes of a payload in a container, as the walk counts those of its layers. -1
+ * with JW_ERR_LIMIT if the file's whole contents unpack to too much: then the next step reports it,
+ * and ends the walk. */
+int walk_unpacks(struct jw_error *err, struct walk *walk, uint64_t size);
+
 /* Counts bytes that are unpacked once more. One file may need that for each of its members, and, in
  * a stream, for everything before them: beyond a total it fails at once with JW_ERR_LIMIT. */
 int walk_again(struct jw_error *err, atomic_uint_least64_t *again_bytes, uint64_t size);

@@ -29,6 +29,10 @@ def archive(members):
 
 wheel = archive([("a/b.so", b"\x7fELF" + bytes(100)), ("a/c.so", noise[:5000])])
 container = struct.pack("<IHHQ", 0xBA55ED50, 1, 16, 0)
+bomb = b"\x7fELF\2\1\1\0" + bytes(80 << 20)
+# a zstd frame: the beginning of the bomb, then blocks of 128 KiB that repeat one byte
+bomb_zst = b"\x28\xb5\x2f\xfd\0\x58" + struct.pack("<I", 8 << 3)[:3] + bomb[:8] + \
+    (struct.pack("<I", 1 << 20 | 1 << 1)[:3] + b"\0") * 640 + struct.pack("<I", 1)[:3]
 BAD = {
     "cut.so": elf(sections_at=1 << 20),
     "overflow.so": elf(sections_at=(1 << 64) - 64, count=65535),
@@ -43,6 +47,8 @@ BAD = {
     "text.ptx": b"this is no PTX\n",
     "random.ptx.zst": noise[:5000],
     "cut.fatbin.zst": b"\x28\xb5\x2f\xfd\x24",
+    "bomb.so.zst": bomb_zst,
+    "bomb.whl": archive([("a/bomb.so", bomb)]),
     "static.a": b"!<arch>\n" + noise[:500],
 }
 ODD = {
