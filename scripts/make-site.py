@@ -27,7 +27,7 @@ body{font:16px/1.5 system-ui,sans-serif;max-width:70rem;margin:0 auto;padding:1r
 table{border-collapse:collapse;width:100%;font-size:.9rem}
 caption{text-align:left;font-weight:600;padding:.5rem 0}
 th,td{border:1px solid var(--line);padding:.3rem .5rem;text-align:left;vertical-align:top}
-td small{display:block;color:var(--faint)}
+td small{display:block;color:var(--faint);overflow-wrap:anywhere}
 .runs{background:var(--runs)}.part_fails{background:var(--part)}.compiles{background:var(--compiles)}.fails{background:var(--fails)}.cpu_only{background:var(--cpu)}
 .words{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 code{overflow-wrap:anywhere}input{font:inherit;width:100%;max-width:30rem;padding:.4rem;box-sizing:border-box}
@@ -56,16 +56,26 @@ def minutes(seconds):
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
-def cell(release):
+def part(release, several):
+    """The library of which a part fails, and how much of it, as “which” says it; several releases of a row differ in the numbers."""
+    if release["answer"] not in ("part_fails", "compiles") or "library" not in release:
+        return ""
+    pieces = release.get("pieces", 0)
+    count = "some pieces" if several else f"{release.get('lacking', 0)} of {pieces} piece{'s' * (pieces != 1)}"
+    return release["library"] + (f" ({count})" if pieces else "")
+
+
+def cell(release, several=False):
     """The class of a cell, its short text, and its words for people who do not see it."""
     answer, why = release["answer"], release.get("why", "")
     if answer == "runs":
         return answer, "runs", "runs as it is"
     if answer == "part_fails":
-        return answer, "runs, a part fails", f"runs, but a part fails: {release.get('library', '')}: {why}"
+        return answer, "runs, a part fails", f"runs, but a part fails: {part(release, several)}: {why}"
     if answer == "compiles":
         most = minutes(release["start_seconds"]["high"])
-        return answer, f"compiles, up to {most}", f"runs after compiling up to {release['modules']} modules, up to {most}"
+        failing = f"; a part fails: {part(release, several)}: {why}" if part(release, several) else ""
+        return answer, f"compiles, up to {most}", f"runs after compiling up to {release['modules']} modules, up to {most}{failing}"
     if answer == "cpu_only":
         return answer, "CPU only", "has no device code: it runs on the CPU"
     if answer == "fails":
@@ -80,7 +90,7 @@ def rows_of(answers, drivers):
         releases = {sm: answers[sm][at] for sm in answers}
         if release["answer"] in ("unknown", "no_wheel"):
             continue
-        shown = [cell(one)[:2] for one in releases.values()] + [drivers.get(release["version"], "")]
+        shown = [(*cell(one)[:2], one.get("library") if part(one, True) else None) for one in releases.values()] + [drivers.get(release["version"], "")]
         if rows and rows[-1][4] == shown:
             rows[-1][1] = release["version"]
         else:
@@ -121,9 +131,13 @@ def table(caption, heads, rows):
     return f"<table><caption>{html.escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>\n"
 
 
-def judged_cell(head, release):
-    kind, short, words = cell(release)
-    return f'<td class="{kind}" data-head="{html.escape(head)}"><span aria-hidden="true">{short}</span><span class="words">{html.escape(words)}</span></td>'
+def judged_cell(head, release, several):
+    kind, short, words = cell(release, several)
+    failing = part(release, several)
+    before = "a part fails: " if kind == "compiles" else ""
+    small = f'<small aria-hidden="true">{before}{html.escape(failing)}</small>' if failing else ""
+    return (f'<td class="{kind}" data-head="{html.escape(head)}"><span aria-hidden="true">{short}</span>{small}'
+            f'<span class="words">{html.escape(words)}</span></td>')
 
 
 def package_page(package, by_platform, date):
@@ -133,7 +147,7 @@ def package_page(package, by_platform, date):
         for first, last, releases, driver, _ in rows_of(answers, drivers):
             name = first if first == last else f"{first} – {last}"
             rows.append(f'<tr><th scope="row">{name}</th><td data-head="driver">{driver or "–"}</td>' +
-                        "".join(judged_cell(gpu, releases[sm]) for sm, gpu, _ in GPUS if sm in releases) + "</tr>")
+                        "".join(judged_cell(gpu, releases[sm], first != last) for sm, gpu, _ in GPUS if sm in releases) + "</tr>")
         if rows:
             body += table(f"{package} on {PLATFORMS[platform]}", ["Release", "Driver"] + [gpu for sm, gpu, _ in GPUS if sm in answers], rows)
     body += f"<p>On your machine: <code>jitwarm which {package}</code></p>\n"

@@ -59,6 +59,12 @@ with tempfile.TemporaryDirectory(prefix="table.") as folder:
                  "fails": "fails: " + release.get("why", "")}[release["answer"]]
         if not said.startswith(start):
             failures.append(f"{package} {version} on {sm}: the page says “{said}”, which --json {release['answer']}")
+    for package, version, sm, said, releases in cells:
+        release = next(one for one in releases if one["version"] == version)
+        if release["answer"] in ("part_fails", "compiles") and release.get("pieces"):
+            exact = f" ({release['lacking']} of {release['pieces']} piece"
+            if exact not in said and " (some pieces): " not in said:
+                failures.append(f"{package} {version} on {sm}: the page says “{said}”, without “{exact}”")
     rows = re.findall(r"^\| `([^`=]+)==([^`]+)` \| `([^`]+)` \| (.*) \|$", (ROOT / "docs/which.md").read_text(), re.M)
     if len(rows) != 10:
         failures.append("docs/which.md: not ten rows")
