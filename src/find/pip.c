@@ -339,7 +339,7 @@ static int run_watched(struct jw_error *err, struct pip *pip, const char *const 
 					   struct os_ended *ret_ended)
 {
 	const struct jw_compiler_fetch_options *fetch = pip->options->fetch;
-	static struct os_patience patience = {.grace_s = 600}; /* of the whole command */
+	static struct os_patience patience = {.grace_s = OS_GRACE_S}; /* of the whole command */
 	const struct os_helper helper = {.name = "pip",
 									 .patience = &patience,
 									 .variables = root_variables,

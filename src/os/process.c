@@ -420,8 +420,8 @@ static int watch_child(struct jw_error *err, void *context)
 						 OS_MAX_HOURS);
 	if (helper->patience && is_too_slow(watched))
 		return error_set(err, JW_ERR_LIMIT,
-						 "%s: the server sent less than %d KiB a second for more than %u minutes: "
-						 "try again later, or name another server",
+						 "%s: the connection carried less than %d KiB a second for more than %u "
+						 "minutes: try again later, or name another server",
 						 helper->name, OS_SLOWEST >> 10, helper->patience->grace_s / 60);
 	if (helper->on_size)
 		helper->on_size(helper->context, size);

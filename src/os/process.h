@@ -120,9 +120,9 @@ struct os_helper {
 	struct os_patience *patience; /* NULL: none but OS_MAX_HOURS */
 };
 /* The wait of a command for a server, over all programs that it starts: grace_s, and a second
- * for each OS_SLOWEST bytes that they have received. A server that sends a byte now and then would
- * otherwise hold the command for hours. */
-enum { OS_SLOWEST = 1 << 16 };
+ * for each OS_SLOWEST bytes of their files, received or to be sent. A server that sends a byte now
+ * and then would otherwise hold the command for hours. */
+enum { OS_GRACE_S = 600, OS_SLOWEST = 1 << 16 };
 struct os_patience {
 	unsigned grace_s;
 	uint64_t waited_ns, bytes; /* of the programs that have ended */

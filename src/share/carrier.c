@@ -66,6 +66,7 @@ static const char *const root_variables[] = {"HOME",
 
 int carrier_open(struct jw_error *err, struct carrier *carrier)
 {
+	carrier->patience.grace_s = OS_GRACE_S;
 	for (size_t i = 0; !carrier->path && i < sizeof programs / sizeof *programs; i++) {
 		carrier->program = &programs[i];
 		carrier->path = os_program_on_path(programs[i].name);
@@ -181,9 +182,8 @@ static int fail_with_output(struct jw_error *err, const struct carrier *carrier,
 }
 
 /* Runs the program; `ret_said` is NULL if its output does not matter. */
-static int carrier_run(struct jw_error *err, const struct carrier *carrier,
-					   const char *const *forms, const char *layout, const char *tag,
-					   struct buf *ret_said)
+static int carrier_run(struct jw_error *err, struct carrier *carrier, const char *const *forms,
+					   const char *layout, const char *tag, struct buf *ret_said)
 {
 	char *output = os_join(carrier->folder, "said");
 	const char *arguments[MAX_WORDS + 2] = {carrier->path};
@@ -191,7 +191,8 @@ static int carrier_run(struct jw_error *err, const struct carrier *carrier,
 									 .variables = root_variables,
 									 .folder = carrier->folder,
 									 .most_bytes = MAX_BYTES,
-									 .cancel = &carrier->cancel};
+									 .cancel = &carrier->cancel,
+									 .patience = &carrier->patience};
 	struct buf words[MAX_WORDS] = {{0}}, said = {0};
 	struct os_ended ended = {0};
 	struct jw_error why = {0};
@@ -224,14 +225,12 @@ static int carrier_run(struct jw_error *err, const struct carrier *carrier,
 	return result;
 }
 
-int carrier_push(struct jw_error *err, const struct carrier *carrier, const char *layout,
-				 const char *tag)
+int carrier_push(struct jw_error *err, struct carrier *carrier, const char *layout, const char *tag)
 {
 	return carrier_run(err, carrier, carrier->program->push, layout, tag, NULL);
 }
 
-int carrier_pull(struct jw_error *err, const struct carrier *carrier, const char *layout,
-				 const char *tag)
+int carrier_pull(struct jw_error *err, struct carrier *carrier, const char *layout, const char *tag)
 {
 	return carrier_run(err, carrier, carrier->program->pull, layout, tag, NULL);
 }
@@ -264,7 +263,7 @@ void carrier_read_tags(struct buf *output)
 	*output = tags;
 }
 
-int carrier_tags(struct jw_error *err, const struct carrier *carrier, struct buf *ret_tags)
+int carrier_tags(struct jw_error *err, struct carrier *carrier, struct buf *ret_tags)
 {
 	struct buf tags = {0};
 	struct jw_error why = {0};

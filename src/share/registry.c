@@ -271,7 +271,7 @@ void jw_push_result_free(struct jw_push_result *result)
 
 /* ---- pull */
 
-static int fail_pull(struct jw_error *err, const struct registry *registry, const char *tag,
+static int fail_pull(struct jw_error *err, struct registry *registry, const char *tag,
 					 const struct jw_error *why)
 {
 	struct jw_error unlisted = {0};

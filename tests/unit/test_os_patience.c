@@ -31,7 +31,7 @@ TEST(a_server_that_sends_nothing_ends_the_command)
 	struct os_patience patience = {.grace_s = 1};
 
 	GIVES(JW_ERR_LIMIT, run_shell("exec sleep 300", &patience));
-	assert_non_null(strstr(why->message, "it: the server sent less than 64 KiB a second"));
+	assert_non_null(strstr(why->message, "it: the connection carried less than 64 KiB a second"));
 	assert_true(patience.waited_ns >= 1000000000);
 	/* The next program of the command has no new grace. */
 	GIVES(JW_ERR_LIMIT, run_shell("exec sleep 300", &patience));
