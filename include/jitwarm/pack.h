@@ -33,7 +33,7 @@ struct jw_export_options {
 							 unsigned. The signature is `output` plus ".minisig" */
 	const char *state_dir; /* the directory with the keys */
 	struct jw_cancel cancel;
-	void *context; /* passed to the function below */
+	void *context; /* passed to the functions below */
 	/* Returns whether to export the entry with this name; several threads call it. NULL: every
 	 * entry is exported. */
 	bool (*wanted)(void *context, uint64_t key);
@@ -102,12 +102,15 @@ struct jw_import_options {
 	bool only_missing; /* keep existing entries, and evict nothing: entries without room are refused
 						*/
 	struct jw_cancel cancel;
-	void *context; /* passed to the function below */
+	void *context; /* passed to the functions below */
 	/* Returns whether to import the entry with this new name; others are refused. NULL: every entry
 	 * is imported. */
 	bool (*wanted)(void *context, uint64_t key);
 	bool evict; /* if the limit requires it, evict the oldest entries of others; otherwise such an
 				   import fails with JW_ERR_LIMIT before anything is written */
+	/* For jw_import_all on POSIX: is called once if the process that acts as this account has taken
+	 * ten seconds; it is ended after `most_s` seconds. May be NULL. */
+	void (*slow)(void *context, const char *account, long process, unsigned most_s);
 };
 
 struct jw_import_result {

@@ -56,11 +56,11 @@ const char *os_stranger_text(char text[OS_STRANGER_TEXT], const struct os_strang
 /* Runs `work` as another account. On POSIX, a child process first becomes that account for good,
  * and is ended after `most_s` seconds. The child has its own session without a terminal, an
  * environment of a few names, and no descriptor above 2 except `keeps` (-1: none). The caller gets
- * what `work` appends to the answer, at most its maximum. On Windows, `work` runs in this process
- * as the administrator. */
+ * what `work` appends to the answer, at most its maximum. `slow` is called with the child's number
+ * once it has taken ten seconds. On Windows, `work` runs in this process as the administrator. */
 int os_work_as(struct jw_error *err, const struct jw_account *account, int keeps, unsigned most_s,
-			   int (*work)(struct jw_error *err, void *context, struct buf *answer), void *context,
-			   struct buf *answer);
+			   int (*work)(struct jw_error *err, void *context, struct buf *answer),
+			   void (*slow)(void *context, long process), void *context, struct buf *answer);
 
 /* The accounts of this machine (jitwarm/accounts.h lists them). */
 enum { ACCOUNTS_MAX = 100000 };

@@ -264,6 +264,14 @@ bad:
 	return error_set(err, JW_ERR_IO, "the process that acted as that account ended early");
 }
 
+static void tell_slow(void *context, long process)
+{
+	const struct account_import *job = context;
+
+	if (job->given->slow)
+		job->given->slow(job->given->context, job->account->name, process, MAX_ACCOUNT_S);
+}
+
 /* Imports for one account. A damaged folder of one account must not keep the others from their
  * import. */
 static void import_for(struct account_import *job, struct jw_import_all_result *all)
@@ -274,7 +282,7 @@ static void import_for(struct account_import *job, struct jw_import_all_result *
 
 	made->name = mem_string(job->account->name);
 	result = os_work_as(&made->failed, job->account, source_descriptor(job->checked->source),
-						MAX_ACCOUNT_S, import_as_account, job, &answer) ||
+						MAX_ACCOUNT_S, import_as_account, tell_slow, job, &answer) ||
 					 take_answer(&made->failed, &answer, &made->result)
 				 ? -1
 				 : 0;

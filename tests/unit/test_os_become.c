@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -140,7 +142,7 @@ static int code_of_interrupted(const struct jw_account *account)
 
 		os_catch_interrupts();
 		(void)raise(SIGTERM);
-		(void)os_work_as(&interrupted, account, -1, 60, tell_who, &(char){'w'}, &answer);
+		(void)os_work_as(&interrupted, account, -1, 60, tell_who, NULL, &(char){'w'}, &answer);
 		_exit((int)interrupted.code);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
@@ -172,7 +174,7 @@ TEST(another_account_does_something_in_a_process_of_its_own)
 	assert_true(other > 2 && keeps > other && dup(0) > keeps);
 	for (int kept = 0; kept < 2; kept++) {
 		answer.size = 0;
-		OK(os_work_as(why, &account, kept ? keeps : -1, 60, tell_who, &(char){'a'}, &answer));
+		OK(os_work_as(why, &account, kept ? keeps : -1, 60, tell_who, NULL, &(char){'a'}, &answer));
 		assert_int_equal(answer.size, sizeof seen);
 		memcpy(&seen, answer.data, sizeof seen);
 		for (int i = 0; i < 3; i++)
@@ -187,20 +189,56 @@ TEST(another_account_does_something_in_a_process_of_its_own)
 		assert_int_equal(seen.most, kept ? keeps : 0);
 	}
 	answer.size = 0;
-	GIVES(JW_ERR_LIMIT, os_work_as(why, &account, -1, 60, tell_who, NULL, &answer));
+	GIVES(JW_ERR_LIMIT, os_work_as(why, &account, -1, 60, tell_who, NULL, NULL, &answer));
 	assert_string_equal(why->message, "not today");
-	assert_int_equal(os_work_as(why, &account, -1, 60, tell_who, &(char){'k'}, &answer), -1);
+	assert_int_equal(os_work_as(why, &account, -1, 60, tell_who, NULL, &(char){'k'}, &answer), -1);
 	assert_non_null(strstr(why->message, "ended early"));
-	assert_int_equal(os_work_as(why, &account, -1, 60, tell_who, &(char){'s'}, &answer), -1);
+	assert_int_equal(os_work_as(why, &account, -1, 60, tell_who, NULL, &(char){'s'}, &answer), -1);
 	assert_non_null(strstr(why->message, "was stopped"));
-	assert_int_equal(os_work_as(why, &account, -1, 1, tell_who, &(char){'w'}, &answer), -1);
+	assert_int_equal(os_work_as(why, &account, -1, 1, tell_who, NULL, &(char){'w'}, &answer), -1);
 	assert_non_null(strstr(why->message, "took longer than 1 s"));
-	GIVES(JW_ERR_IO, os_work_as(why, &account, -1, 60, tell_who, &(char){'i'}, &answer));
-	assert_int_equal(os_work_as(why, &account, -1, 60, tell_who, &(char){'l'}, &answer), -1);
+	GIVES(JW_ERR_IO, os_work_as(why, &account, -1, 60, tell_who, NULL, &(char){'i'}, &answer));
+	assert_int_equal(os_work_as(why, &account, -1, 60, tell_who, NULL, &(char){'l'}, &answer), -1);
 	assert_non_null(memchr(why->message, '\0', sizeof why->message));
 	assert_int_equal(code_of_interrupted(&account), JW_ERR_INTERRUPTED);
 	assert_int_equal(geteuid(), 0);
 	assert_int_equal(dup2(input, 0), 0);
+	buf_free(&answer);
+}
+
+/* The account traces its process, and does not let it go when it has been killed. */
+static int be_traced(struct jw_error *err, void *context, struct buf *answer)
+{
+	const pid_t own = getpid();
+
+	(void)err;
+	(void)context;
+	(void)answer;
+	(void)prctl(PR_SET_DUMPABLE, 1);
+	(void)prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+	if (!fork()) {
+		(void)close(1);
+		(void)alarm(60);
+		(void)ptrace(PTRACE_SEIZE, own, NULL, NULL);
+		for (;;)
+			(void)pause();
+	}
+	return pause();
+}
+
+TEST(a_process_that_does_not_end_is_left)
+{
+	char name[] = "nobody", home[] = "/nowhere";
+	const struct jw_account account = {
+		.name = name, .home = home, .owner = NOBODY, .group = NOBODY + 1};
+	struct buf answer = BUF_MAX(256);
+
+	if (geteuid() != 0)
+		skip();
+	(void)alarm(30);
+	assert_int_equal(os_work_as(why, &account, -1, 1, be_traced, NULL, NULL, &answer), -1);
+	(void)alarm(0);
+	assert_non_null(strstr(why->message, "took longer than 1 s"));
 	buf_free(&answer);
 }
 
@@ -261,7 +299,7 @@ static void run_for_ever(int end, enum parent parent)
 
 	(void)snprintf(text, sizeof text, "echo >&%d; exec sleep 100 >/dev/null 2>&1", end);
 	if (parent == ACCOUNTS)
-		(void)os_work_as(NULL, &account, end, 100, wait_for_ever, &end, &BUF_MAX(256));
+		(void)os_work_as(NULL, &account, end, 100, wait_for_ever, NULL, &end, &BUF_MAX(256));
 	if (parent == WORKERS && fork())
 		(void)pause();
 	if (parent == WORKERS) {

@@ -72,6 +72,16 @@ static int import_into(struct jw_error *err, struct cli *cli,
 	return failed;
 }
 
+static void say_slow(void *context, const char *account, long process, unsigned most_s)
+{
+	const struct cli *cli = context;
+
+	output_warning(&cli->out,
+				   "%s: the process that acts as that account (%ld) has not ended in 10 s; jitwarm "
+				   "ends it after %u min, or earlier with “kill -9 %ld”",
+				   account, process, most_s / 60, process);
+}
+
 static int import_for_all(struct jw_error *err, struct cli *cli,
 						  const struct jw_import_options *options)
 {
@@ -118,6 +128,8 @@ static int import_run(struct jw_error *err, struct cli *cli)
 		.allow_unsigned = options_given(given, "allow-unsigned"),
 		.dry_run = options_given(given, "dry-run"),
 		.cancel = cli_cancel,
+		.context = cli,
+		.slow = say_slow,
 	};
 	const bool all = options_given(given, "all-users"), as_is = options_given(given, "as-is");
 	const char *other = options.cache_dir ? "cache" : as_is ? "as-is" : NULL;

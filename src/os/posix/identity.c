@@ -82,40 +82,54 @@ struct child_answer {
 	struct jw_error why;
 };
 
+/* A child that is waited for, for so long at most; `slow` is told once after SLOW_S seconds. */
+enum { SLOW_S = 10, GONE_MS = 2000 };
+struct awaited {
+	pid_t child;
+	unsigned most_s;
+	uint64_t begin_ns;
+	void (*slow)(void *context, long process);
+	void *context;
+};
+
 /* Waits until the child has written something. A child that stops itself has no terminal that could
  * continue it, so the wait has a limit. */
-static int await_child(struct jw_error *err, int from, pid_t child, unsigned most_s,
-					   uint64_t end_ns)
+static int await_child(struct jw_error *err, int from, struct awaited *awaited)
 {
 	struct pollfd ready = {.fd = from, .events = POLLIN};
 
 	while (poll(&ready, 1, 100) <= 0) {
+		const uint64_t seconds = (os_monotonic_ns() - awaited->begin_ns) / 1000000000;
 		siginfo_t stopped = {0};
 
 		if (os_interrupted())
 			return error_set(err, JW_ERR_INTERRUPTED, "interrupted");
-		if (!waitid(P_PID, (id_t)child, &stopped, WSTOPPED | WNOHANG | WNOWAIT) && stopped.si_pid)
+		if (!waitid(P_PID, (id_t)awaited->child, &stopped, WSTOPPED | WNOHANG | WNOWAIT) &&
+			stopped.si_pid)
 			return error_set(err, JW_ERR_IO, "the process that acted as that account was stopped");
-		if (os_monotonic_ns() > end_ns)
+		if (seconds >= awaited->most_s)
 			return error_set(err, JW_ERR_LIMIT,
 							 "the process that acted as that account took longer than %u s",
-							 most_s);
+							 awaited->most_s);
+		if (seconds >= SLOW_S && awaited->slow) {
+			awaited->slow(awaited->context, awaited->child);
+			awaited->slow = NULL;
+		}
 	}
 	return 0;
 }
 
 /* Reads everything that the child writes within the time. */
-static int read_answer(struct jw_error *err, int from, pid_t child, unsigned most_s,
+static int read_answer(struct jw_error *err, int from, struct awaited *awaited,
 					   struct child_answer *child_answer, struct buf *answer)
 {
-	const uint64_t end_ns = os_monotonic_ns() + (uint64_t)most_s * 1000000000;
 	struct buf all = BUF_MAX(answer->most + sizeof *child_answer);
 	uint8_t bytes[4096];
 	size_t got;
 	int result;
 
 	do {
-		result = await_child(err, from, child, most_s, end_ns) ||
+		result = await_child(err, from, awaited) ||
 						 os_fd_read_some(err, from, bytes, sizeof bytes, &got) ||
 						 (got && buf_append(err, &all, bytes, got))
 					 ? -1
@@ -157,10 +171,22 @@ static int leave_root_behind(struct jw_error *err, const struct jw_account *acco
 	return drop_root(account) ? posix_error(err, account->name) : 0;
 }
 
-int os_work_as(struct jw_error *err, const struct jw_account *account, int keeps, unsigned most_s,
-			   int (*work)(struct jw_error *err, void *context, struct buf *answer), void *context,
-			   struct buf *answer)
+/* Ends the child. It is left to init if it does not end, because the account's own FUSE file system
+ * does not answer it, or because another process of the account traces it and does not let it go.
+ */
+static void end_child(pid_t child)
 {
+	(void)kill(child, SIGKILL);
+	for (int ms = 0; ms < GONE_MS && waitpid(child, NULL, WNOHANG) == 0; ms++)
+		(void)poll(NULL, 0, 1);
+}
+
+int os_work_as(struct jw_error *err, const struct jw_account *account, int keeps, unsigned most_s,
+			   int (*work)(struct jw_error *err, void *context, struct buf *answer),
+			   void (*slow)(void *context, long process), void *context, struct buf *answer)
+{
+	struct awaited awaited = {
+		.most_s = most_s, .begin_ns = os_monotonic_ns(), .slow = slow, .context = context};
 	struct child_answer child_answer = {.result = -1};
 	int ends[2], result;
 	pid_t child;
@@ -178,13 +204,12 @@ int os_work_as(struct jw_error *err, const struct jw_account *account, int keeps
 		_exit(0);
 	}
 	(void)close(ends[1]);
+	awaited.child = child;
 	result = child < 0 ? posix_error(err, account->name)
-					   : read_answer(err, ends[0], child, most_s, &child_answer, answer);
+					   : read_answer(err, ends[0], &awaited, &child_answer, answer);
 	(void)close(ends[0]);
 	if (child > 0)
-		(void)kill(child, SIGKILL);
-	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
-		;
+		end_child(child);
 	return result ? -1 : child_answer.result ? error_copy(err, &child_answer.why) : 0;
 }
 

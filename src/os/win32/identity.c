@@ -93,9 +93,10 @@ const char *os_stranger_text(char text[OS_STRANGER_TEXT], const struct os_strang
 }
 
 int os_work_as(struct jw_error *err, const struct jw_account *account, int keeps, unsigned most_s,
-			   int (*work)(struct jw_error *err, void *context, struct buf *answer), void *context,
-			   struct buf *answer)
+			   int (*work)(struct jw_error *err, void *context, struct buf *answer),
+			   void (*slow)(void *context, long process), void *context, struct buf *answer)
 {
+	(void)slow;
 	(void)account;
 	(void)keeps;
 	(void)most_s;
