@@ -112,21 +112,25 @@ int os_set_mode(struct jw_error *err, const char *path, uint32_t mode)
 	return result;
 }
 
-/* Returns whether an open file of a process has an open file description's lock of the file at this
- * place (“MAJOR:MINOR:INODE”). Source: proc(5), /proc/PID/fdinfo. */
-static bool has_lock(const char *folder, const char *file, const char *place)
+/* Returns whether a process has an open file description's lock by this descriptor, of the file
+ * that is `wanted`. The text of fdinfo names a device, but overlayfs and btrfs show programs
+ * another one. No server is asked about the file, since another account's (FUSE) may never answer.
+ * Source: proc(5). */
+static bool has_lock(const char *process, const char *descriptor, const struct statx *wanted)
 {
-	char *path = os_join(folder, file);
+	char *info = mem_printf("/proc/%s/fdinfo/%s", process, descriptor),
+		 *opened = mem_printf("/proc/%s/fd/%s", process, descriptor);
 	struct buf text = {0};
-	bool has = false;
+	struct statx file;
+	const bool has =
+		!os_read_file(NULL, info, 1 << 16, &text) && strstr(buf_text(&text), " OFDLCK ") &&
+		!statx(AT_FDCWD, opened, AT_STATX_DONT_SYNC, STATX_INO, &file) &&
+		file.stx_ino == wanted->stx_ino && file.stx_dev_major == wanted->stx_dev_major &&
+		file.stx_dev_minor == wanted->stx_dev_minor;
 
-	if (!os_read_file(NULL, path, 1 << 16, &text)) {
-		const char *lock = strstr(buf_text(&text), " OFDLCK ");
-
-		has = lock && strstr(lock, place);
-	}
 	buf_free(&text);
-	mem_free(path);
+	mem_free(opened);
+	mem_free(info);
 	return has;
 }
 
@@ -134,21 +138,20 @@ static bool has_lock(const char *folder, const char *file, const char *place)
 static int find_holder(int fd)
 {
 	struct os_names processes, files;
-	struct stat stat;
-	char place[64];
+	struct statx wanted;
 	int found = 0;
 
-	if (fstat(fd, &stat) || os_list(NULL, "/proc", &processes))
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO, &wanted) ||
+		os_list(NULL, "/proc", &processes))
 		return 0;
-	(void)snprintf(place, sizeof place, " %02x:%02x:%ju ", major(stat.st_dev), minor(stat.st_dev),
-				   (uintmax_t)stat.st_ino);
 	for (size_t i = 0; !found && i < processes.count; i++) {
-		char *folder = mem_printf("/proc/%s/fdinfo", processes.items[i]);
+		const char *process = processes.items[i];
+		char *folder = mem_printf("/proc/%s/fdinfo", process);
 
-		if (text_is_digit(*processes.items[i]) && !os_list(NULL, folder, &files)) {
+		if (text_is_digit(*process) && !os_list(NULL, folder, &files)) {
 			for (size_t k = 0; !found && k < files.count; k++)
-				if (has_lock(folder, files.items[k], place))
-					found = (int)strtol(processes.items[i], NULL, 10);
+				if (has_lock(process, files.items[k], &wanted))
+					found = (int)strtol(process, NULL, 10);
 			os_names_free(&files);
 		}
 		mem_free(folder);

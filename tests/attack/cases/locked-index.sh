@@ -32,15 +32,27 @@ with open(sys.argv[1], "rb") as index:
     open(sys.argv[2], "w").close()
     time.sleep(300)
 P
-CUDA_CACHE_PATH=$open/other run 0 prime --quiet "$cases/../../../ptx/sample_small.ptx"
-chmod -R go+rX "$open/other"
-as_mallory /usr/bin/python3 "$open/open.py" "$open/other/index" "$open/marks/opened" >/dev/null 2>&1 &
-await test -e "$open/marks/opened"
-CUDA_CACHE_PATH=$open/other limit=60 run '1|2|3' import --allow-unsigned "$open/a.jwpack"
-err_has "index: locked by python3 (process "
-(eval "$(sed -n 's/.*or end it: “\(kill [0-9]*\)”.*/\1/p' "$err" | head -n 1)") || fail "the line does not work"
-await sh -c "! pgrep -u $mallory -f open.py >/dev/null"
-CUDA_CACHE_PATH=$open/other run 0 import --allow-unsigned "$open/a.jwpack"
+# On overlayfs, as on btrfs, the kernel's list of locks names another device than programs see.
+mkdir -m 755 "$open/layer" "$open/other" "$open/overlay"
+places=(other)
+if mount -t tmpfs none "$open/layer" 2>/dev/null; then
+	trap 'jobs -p | xargs -r kill -9 2>/dev/null; umount -l "$open/overlay" "$open/layer" 2>/dev/null; rm -rf "$open"' EXIT
+	mkdir "$open/layer/upper" "$open/layer/work" "$open/lower"
+	mount -t overlay none -o "lowerdir=$open/lower,upperdir=$open/layer/upper,workdir=$open/layer/work" "$open/overlay" 2>/dev/null && places+=(overlay)
+fi
+for name in "${places[@]}"; do
+	folder=$open/$name
+	CUDA_CACHE_PATH=$folder/cache run 0 prime --quiet "$cases/../../../ptx/sample_small.ptx"
+	chmod -R go+rX "$folder/cache"
+	rm -f "$open/marks/opened"
+	as_mallory /usr/bin/python3 "$open/open.py" "$folder/cache/index" "$open/marks/opened" >/dev/null 2>&1 &
+	await test -e "$open/marks/opened"
+	CUDA_CACHE_PATH=$folder/cache limit=60 run '1|2|3' import --allow-unsigned "$open/a.jwpack"
+	err_has "index: locked by python3 (process "
+	(eval "$(sed -n 's/.*or end it: “\(kill [0-9]*\)”.*/\1/p' "$err" | head -n 1)") || fail "the line does not work"
+	await sh -c "! pgrep -u $mallory -f $open/open.py >/dev/null"
+	CUDA_CACHE_PATH=$folder/cache run 0 import --allow-unsigned "$open/a.jwpack"
+done
 # Root in a container does not see the account's process.
 if unshare -pf --mount-proc true 2>/dev/null; then
 	(JITWARM="unshare -pf --mount-proc $JITWARM" limit=60 run '1|2|3' import --allow-unsigned "$open/a.jwpack" &&
@@ -49,7 +61,7 @@ fi
 limit=60 run '1|3' prime "$sample"
 err_has "or end it: “kill "
 (eval "$(sed -n 's/.*or end it: “\(kill [0-9]*\)”.*/\1/p' "$err" | head -n 1)") || fail "the line does not work"
-await sh -c "! pgrep -u $mallory -f lock.py >/dev/null"
+await sh -c "! pgrep -u $mallory -f $open/lock.py >/dev/null"
 run 0 import --allow-unsigned "$open/a.jwpack"
 
 # An account that reads root's cache and state can lock none of jitwarm's own locks, also not those that an older build left: a lock is
