@@ -72,10 +72,12 @@ struct reading {
 static int add_package(struct jw_error *err, struct jw_package_list *list, size_t *capacity,
 					   struct jw_listed_package package)
 {
-	if (VEC_ROOM(err, list->items, *capacity, list->count, MAX_PACKAGES)) {
+	if (VEC_ROOM(NULL, list->items, *capacity, list->count, MAX_PACKAGES)) {
 		mem_free(package.asked);
 		mem_free(package.file);
-		return -1;
+		return error_set(err, JW_ERR_LIMIT,
+						 "more than %d packages, or lines that name none: divide the list",
+						 MAX_PACKAGES);
 	}
 	list->items[list->count++] = package;
 	return 0;

@@ -42,9 +42,10 @@ static int take_field(struct jw_error *err, struct metadata *metadata, char *lin
 		metadata->version = mem_string(value);
 	if (!text_equal_fold(line, "Requires-Dist") || !requirement_parse(value, &requirement))
 		return 0;
-	if (VEC_ROOM(err, metadata->requires, metadata->require_capacity, metadata->require_count,
+	if (VEC_ROOM(NULL, metadata->requires, metadata->require_capacity, metadata->require_count,
 				 METADATA_MAX_REQUIREMENTS))
-		return -1;
+		return error_set(err, JW_ERR_LIMIT, "more than %d requirements: install the package again",
+						 METADATA_MAX_REQUIREMENTS);
 	metadata->requires[metadata->require_count++] = requirement;
 	return 0;
 }
@@ -90,7 +91,9 @@ int metadata_read(struct jw_error *err, const char *path, struct metadata *ret_m
 
 	if (os_read_file(err, path, METADATA_MAX_BYTES, &text))
 		return -1;
-	result = metadata_parse(err, buf_text(&text), text.size, ret_metadata);
+	result = metadata_parse(err, buf_text(&text), text.size, ret_metadata)
+				 ? error_prefix(err, "%s", path)
+				 : 0;
 	buf_free(&text);
 	return result;
 }

@@ -40,6 +40,9 @@ static int refuse(struct jw_error *err, const struct reading *reading, const cha
 	return error_set(err, JW_ERR_FORMAT, "%s: line %zu: %s", reading->name, reading->line, what);
 }
 
+static const char too_many[] = "more wheels, libraries or pieces of code than jitwarm reads: name "
+							   "one release of the package (NAME==VERSION)";
+
 /* Cuts off the next word of a line; NULL if there is none. */
 static char *next_word(char **line)
 {
@@ -207,15 +210,16 @@ static int read_piece(struct jw_error *err, struct reading *reading, char *rest)
 		return refuse(err, reading, "not “piece COUNT ROLE ENTRY…”");
 	piece.containers = (size_t)number;
 	while ((word = next_word(&rest))) {
-		if (VEC_ROOM(err, memory->entries, memory->entry_capacity, memory->entry_count, MAX_THINGS))
-			return -1;
+		if (VEC_ROOM(NULL, memory->entries, memory->entry_capacity, memory->entry_count,
+					 MAX_THINGS))
+			return refuse(err, reading, too_many);
 		if (!read_entry(word, &memory->entries[memory->entry_count]))
 			return refuse(err, reading, "not an entry such as sm_90a or compute_80@8.6");
 		memory->entry_count++;
 		piece.entry_count++;
 	}
-	if (VEC_ROOM(err, memory->pieces, memory->piece_capacity, memory->piece_count, MAX_THINGS))
-		return -1;
+	if (VEC_ROOM(NULL, memory->pieces, memory->piece_capacity, memory->piece_count, MAX_THINGS))
+		return refuse(err, reading, too_many);
 	memory->pieces[memory->piece_count++] = piece;
 	memory->libraries[memory->library_count - 1].facts.piece_count++;
 	return 0;
@@ -242,9 +246,9 @@ static int read_library(struct jw_error *err, struct reading *reading, char *res
 		return refuse(err, reading, "not “library KIND RUNTIME NAME”");
 	if (!is_below_wheel(reading))
 		return refuse(err, reading, "a library without a wheel");
-	if (VEC_ROOM(err, memory->libraries, memory->library_capacity, memory->library_count,
+	if (VEC_ROOM(NULL, memory->libraries, memory->library_capacity, memory->library_count,
 				 MAX_THINGS))
-		return -1;
+		return refuse(err, reading, too_many);
 	memory->libraries[memory->library_count++] =
 		(struct wheel_library){.name = rest,
 							   .facts = {.library = !strcmp(kind, "library")},
@@ -263,8 +267,8 @@ static int read_pin(struct jw_error *err, struct reading *reading, char *rest)
 		return refuse(err, reading, "not “pin NAME VERSION”");
 	if (!is_below_wheel(reading))
 		return refuse(err, reading, "a pin without a wheel");
-	if (VEC_ROOM(err, memory->pins, memory->pin_capacity, memory->pin_count, MAX_THINGS))
-		return -1;
+	if (VEC_ROOM(NULL, memory->pins, memory->pin_capacity, memory->pin_count, MAX_THINGS))
+		return refuse(err, reading, too_many);
 	memory->pins[memory->pin_count++] = (struct wheel_pin){name, version};
 	reading->list->wheels[reading->list->count - 1].pin_count++;
 	return 0;
@@ -298,8 +302,8 @@ static int read_wheel(struct jw_error *err, struct reading *reading, char *rest,
 	}
 	if (!last || rest || !version_read(wheel.version, &version, &end))
 		return refuse(err, reading, forms[line]);
-	if (VEC_ROOM(err, list->wheels, reading->wheel_capacity, list->count, MAX_WHEELS))
-		return -1;
+	if (VEC_ROOM(NULL, list->wheels, reading->wheel_capacity, list->count, MAX_WHEELS))
+		return refuse(err, reading, too_many);
 	list->wheels[list->count++] = wheel;
 	return 0;
 }

@@ -17,6 +17,24 @@ static int read_list(struct jw_error *err, const char *text, const char *package
 	return wheel_list_read(err, "list", text, strlen(text), package, ret_list);
 }
 
+/* The message names the list, the line, and what the user can do. */
+TEST(too_many_wheels_are_refused)
+{
+	struct buf text = BUF_MAX(1 << 20);
+	struct wheel_list list;
+
+	buf_add(&text, START "package a\n");
+	for (int i = 0; i < 4096; i++)
+		buf_add(&text, "unseen 1.%d linux py3\n", i);
+	OK(read_list(why, buf_text(&text), "a", &list));
+	wheel_list_free(&list);
+	buf_add(&text, "unseen 2 linux py3\n");
+	GIVES(JW_ERR_FORMAT, read_list(why, buf_text(&text), "a", &list));
+	assert_non_null(strstr(why->message, "list: line 4099: more wheels, libraries or pieces of "
+										 "code than jitwarm reads: name one release"));
+	buf_free(&text);
+}
+
 TEST(a_package_is_read)
 {
 	static const char text[] = START

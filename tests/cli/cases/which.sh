@@ -92,6 +92,10 @@ printf -- '-e .\n' >requirements.txt
 run 3 which --target gtx1080 -r requirements.txt
 err_has "requirements.txt: no line of it names a package"
 err_one_line
+printf -- '-e .\n%.0s' {1..5000} >many.txt
+run 3 which --target gtx1080 -r many.txt
+err_has "jitwarm: many.txt: more than 4096 packages, or lines that name none: divide the list"
+rm many.txt
 run "3|64" which --target gtx1080 -r absent.txt
 err_one_line
 
