@@ -350,7 +350,7 @@ int build_add_image(struct jw_error *err, struct build *build, const struct anal
 	const bool test = build_is_of_tests(build->request, image);
 
 	if (!test && fates_add(err, &plan->fates, image->scan.path, image->scan.member, build->package,
-						   image->targets, plan->target_count))
+						   build->request->targets, image->targets, plan->target_count))
 		return -1;
 	plan->images++;
 	build->tests += test && image->module_count;

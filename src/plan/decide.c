@@ -406,8 +406,12 @@ void decide_packages(struct decide_member *members, size_t count, size_t numbers
 	for (size_t i = 0; i < count; i++) {
 		const struct decided *decided = &members[i].decided;
 		struct together *package = &packages[members[i].package];
-		const bool fatal = fails(decided) && !variants[members[i].variants].runs;
-		const size_t pieces = members[i].bundled || ((decided->special || decided->chosen) && fatal)
+		const bool failing = fails(decided),
+				   variant = failing && variants[members[i].variants].runs,
+				   fatal = failing && !variant;
+		/* Of variants, the one that runs counts. */
+		const size_t pieces = members[i].bundled || members[i].attention || variant ||
+									  (fatal && (decided->special || decided->chosen))
 								  ? 0
 								  : decided->pieces;
 

@@ -42,9 +42,12 @@
  *    the most pieces fails. Other libraries are optional: a part of the package fails. So is one
  *    without code for the GPU if another one of its own has machine code for the GPU's family
  * alone ('a', 'f'): the package was built for this GPU (sglang-kernel, whose largest library is
- * FlashAttention 3, on an RTX 50). So is a library of another package that auditwheel or delvewheel
- * has copied into the wheel, even if the driver refuses its code: torch 2.5 has libcusparseLt with
- * more pieces than its own libraries, and with PTX that driver 550 refuses on a GTX 10. */
+ * FlashAttention 3, on an RTX 50). A library of FlashAttention that runs is not what a package is
+ * for, nor one without code for a GPU older than sm_80, for which it has none: programs do without
+ * it there (vLLM and xformers). A part is, too, a library of another package that auditwheel or
+ * delvewheel has copied into the wheel, even if the driver refuses its code: torch 2.5 has
+ * libcusparseLt with more pieces than its own libraries, and with PTX that driver 550 refuses on a
+ * GTX 10. */
 #pragma once
 
 #include <stdbool.h>
@@ -210,6 +213,7 @@ struct decide_member {
 	 * folder or one archive's folder. */
 	size_t package, variants, folder;
 	bool bundled;          /* another package's library, which a tool has copied into the wheel */
+	bool attention;        /* a library of FlashAttention that runs, or that is for newer GPUs */
 	enum decide_part part; /* set to the answer */
 };
 /* Decides about packages; each number is less than `numbers`. */

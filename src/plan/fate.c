@@ -11,7 +11,10 @@
 #include "code/rules.h"
 #include "os/file.h"
 
-enum { MOST = 1 << 24 };
+enum {
+	MOST = 1 << 24,
+	FIRST_ATTENTION = 80 /* the first GPU of FlashAttention 2 and 3 */
+};
 
 /* Returns whether a number in a folder's name is a version of CUDA or a GPU: cu12, cuda-12.8,
  * sm_90. */
@@ -123,8 +126,25 @@ static bool is_bundled(const char *name)
 	return digits >= FEWEST_DIGITS && dash[1 + digits] == '.';
 }
 
+/* Returns whether the name of a library or its folder is FlashAttention's: vllm_flash_attn/x.so,
+ * _C_flashattention.so. */
+static bool is_attention(const char *name)
+{
+	const char *at = os_base_name(name);
+
+	if (at > name)
+		at--;
+	while (at > name && !strchr("/\\", at[-1]))
+		at--;
+	for (; *at; at++)
+		if (text_starts_fold(at, "flash_attn") || text_starts_fold(at, "flashattention"))
+			return true;
+	return false;
+}
+
 int fates_add(struct jw_error *err, struct fates *fates, const char *path, const char *member,
-			  const char *package, const struct analyse_target *targets, size_t target_count)
+			  const char *package, const struct jw_target *devices,
+			  const struct analyse_target *targets, size_t target_count)
 {
 	for (uint32_t t = 0; t < target_count; t++) {
 		const struct analyse_target *target = &targets[t];
@@ -141,6 +161,9 @@ int fates_add(struct jw_error *err, struct fates *fates, const char *path, const
 			.variants = number_of(fates, fate_variants(path, member), t),
 			.folder = number_of(fates, folder_of(path, member), t),
 			.bundled = is_bundled(member ? member : path),
+			.attention = is_attention(member ? member : path) &&
+						 (is->fate == DECIDE_RUNS ||
+						  (is->fate == DECIDE_LACKS && devices[t].sm < FIRST_ATTENTION)),
 		};
 		fates->items[fates->count] =
 			(struct file_fate){.target = t,

@@ -35,26 +35,35 @@ struct question {
 	size_t pin_count, pin_capacity;
 };
 
-/* Returns the library's name without its folder, and without the hash that auditwheel or delvewheel
- * has added: libx.so.0 for libx-1a2b3c4d.so.0. */
-static char *library_of(const struct file_fate *fate)
+/* Returns the library's name without its folder, unless the wheel has another library of that name
+ * (xformers' _C.so and flash_attn_3/_C.so), and without the hash that auditwheel or delvewheel has
+ * added: libx.so.0 for libx-1a2b3c4d.so.0. */
+static char *library_of(const struct file_fate *fate, const struct wheel *wheel)
 {
 	enum { FEWEST_DIGITS = 8 };
-	const char *member = strstr(fate->file, ": "),
-			   *base = os_base_name(member ? member + 2 : fate->file), *dash = strrchr(base, '-');
+	const char *member = strstr(fate->file, ": "), *name = member ? member + 2 : fate->file,
+			   *base = os_base_name(name), *dash = strrchr(base, '-');
 	const size_t digits = dash ? strspn(dash + 1, "0123456789abcdef") : 0;
+	size_t alike = 0;
 
+	for (size_t i = 0; i < wheel->library_count; i++)
+		alike += !strcmp(os_base_name(wheel->libraries[i].name), base);
+	if (alike > 1 && base > name) {
+		for (base--; base > name && base[-1] != '/';)
+			base--;
+		return mem_string(base);
+	}
 	if (digits >= FEWEST_DIGITS && dash[1 + digits] == '.')
 		return mem_printf("%.*s%s", (int)(dash - base), base, dash + 1 + digits);
 	return mem_string(base);
 }
 
 static void note_fate(struct jw_which_release *release, const struct file_fate *fate,
-					  struct jw_target device)
+					  const struct wheel *wheel, struct jw_target device)
 {
 	char text[FATE_TEXT];
 
-	release->library = library_of(fate);
+	release->library = library_of(fate, wheel);
 	release->why = mem_string(fate_reason(text, fate, device));
 	if (fate->part == DECIDE_PART && fate->is.lacking + fate->is.too_new < fate->is.pieces) {
 		release->lacking =
@@ -149,7 +158,7 @@ static int judge_wheel(struct jw_error *err, const struct question *question, co
 				eager_ms += work.cost_ms;
 		}
 		result = fates_add(err, &fates, *wheel->file ? wheel->file : wheel->version, library->name,
-						   package, &target, 1);
+						   package, &options->target, &target, 1);
 	}
 	if (!result) {
 		const double factor = options->speed.factor,
@@ -169,9 +178,9 @@ static int judge_wheel(struct jw_error *err, const struct question *question, co
 						  : part                            ? JW_WHICH_PART
 															: JW_WHICH_RUNS;
 		if (fates.count)
-			note_fate(release, largest_of(fates.items, fates.count), options->target);
+			note_fate(release, largest_of(fates.items, fates.count), wheel, options->target);
 		else if (part)
-			note_fate(release, part, options->target);
+			note_fate(release, part, wheel, options->target);
 	}
 	if (!result && release->answer == JW_WHICH_COMPILES && makes_machine_code(package)) {
 		char sm[JW_TARGET_TEXT];

@@ -54,6 +54,9 @@ write("families.so", fatbin.library(one(cubin(86)), one(cubin(90))))
 write("tile/libtile.so", fatbin.library(one(other(0x80, 80))))
 write("libtile_and_ptx.so", fatbin.library(one(ptx(75)), one(other(0x80, 80))))
 write("libkind.so", fatbin.library(one(other(0x20, 80)), one(cubin(86))))
+write("attention/two.so", fatbin.library(one(cubin(80)), one(cubin(80))))
+write("attention/core.so", fatbin.library(one(cubin(75), cubin(80))))
+write("attention/flash_attn_3/core.so", fatbin.library(one(cubin(80)), one(cubin(80)), one(cubin(80))))
 PYTHON
 
 # Relocatable code runs only if each object has code for the GPU.
@@ -185,6 +188,29 @@ out_has "1 module to compile"
 out_has "1 piece of Tile IR, compiled by the driver"
 run "1|2" check "${old[@]}" libtile_and_ptx.so
 out_has "will fail: Tile IR"
+
+# Programs use no FlashAttention on GPUs older than sm_80, however much there is. On others, the package fails without it, and FlashAttention
+# alone is not enough.
+package() {
+	python3 -c 'import sys, zipfile
+with zipfile.ZipFile("both-1.0-py3-none-linux_x86_64.whl", "w") as wheel:
+    for core, name in zip(sys.argv[1::2], sys.argv[2::2]):
+        wheel.write("attention/" + core, "both/" + name)' "$@"
+}
+package core.so core.so flash_attn_3/core.so flash_attn_3/core.so
+run 0 scan "${old[@]/sm_86/sm_75}" both-1.0-py3-none-linux_x86_64.whl
+out_has "both/flash_attn_3/core.so: no code for sm_75: a program that uses this file fails"
+run 2 scan --json --target sm_90,sm_70 --driver 550.163.01 both-1.0-py3-none-linux_x86_64.whl
+json '[t["verdict"] for t in d["totals"]] == ["fails"] * 2'
+package flash_attn_3/core.so core.so core.so flash_attn_3/core.so
+run 2 scan "${old[@]/sm_86/sm_75}" both-1.0-py3-none-linux_x86_64.whl
+out_has "both/core.so: will fail"
+package flash_attn_3/core.so core.so core.so other/core.so
+run 2 scan "${old[@]/sm_86/sm_75}" both-1.0-py3-none-linux_x86_64.whl
+# A variant without code is not what runs of the package.
+package flash_attn_3/core.so libx_3.so core.so libx_2.so two.so core.so
+run 2 scan "${old[@]/sm_86/sm_75}" both-1.0-py3-none-linux_x86_64.whl
+out_has "both/core.so: will fail"
 
 # A piece of another kind is named by its number.
 for command in check scan; do
