@@ -76,7 +76,7 @@ int jw_arch_list_read(struct jw_error *err, const char *text, struct jw_arch_lis
 /* Writes "sm_90" or "compute_90"; returns `name`. */
 const char *jw_arch_name(char name[JW_TARGET_TEXT], struct jw_arch arch);
 
-/* Reads a CUDA version ("12.2", "cuda12.2", "CUDA 12.2") or a driver's ("550.163.01", whose CUDA
+/* Reads a CUDA version ("12.2", "CUDA 12.2", "cu122") or a driver's ("550.163.01", whose CUDA
  * version comes from the table of releases). */
 int jw_driver_parse(struct jw_error *err, const char *text, struct jw_driver *ret_driver);
 

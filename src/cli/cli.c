@@ -261,6 +261,8 @@ static int no_command(struct jw_error *err, struct cli *cli, char **words, size_
 	} called[] = {{{"install"}, "prime"},
 				  {{"compile"}, "prime"},
 				  {{"warm"}, "prime"},
+				  {{"warmup"}, "prime"},
+				  {{"nvidia-smi"}, .name = "status"},
 				  {{"list"}, .name = "cache list"},
 				  {{"clear"}, .name = "cache clear"},
 				  {{"clean"}, .name = "cache clear"},

@@ -20,6 +20,11 @@ static const struct {
 	 {"insufficient for CUDA runtime"},
 	 "the driver is older than the CUDA version of the package: upgrade the driver; “jitwarm "
 	 "check” names the driver that each package needs"},
+	{"100",
+	 "CUDA_ERROR_NO_DEVICE",
+	 {"no CUDA-capable device is detected", "cudaErrorNoDevice"},
+	 "the driver finds no GPU: CUDA_VISIBLE_DEVICES hides the GPU, or the container was started "
+	 "without GPUs (“docker run --gpus all”): “jitwarm doctor” finds out which"},
 	{"200",
 	 "CUDA_ERROR_INVALID_IMAGE",
 	 {"device kernel image is invalid"},
@@ -49,6 +54,10 @@ static const struct {
 	 "CUDA_ERROR_NOT_FOUND",
 	 {"named symbol not found"},
 	 "a part of a library has no code for this GPU: “jitwarm check” names the library"},
+	{"803",
+	 "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH",
+	 {"unsupported display driver / cuda driver combination"},
+	 "a new driver is installed, and the previous one is still running: restart the machine"},
 	{NULL,
 	 "libcuda.so.1",
 	 {"libcuda.so.1: cannot open shared object file"},

@@ -121,8 +121,11 @@ static int unknown_name(struct jw_error *err, const struct cli_option *table, co
 	char list[MAX_LIST];
 
 	for (size_t i = 0; (option = table_at(table, i)); i++)
-		if (!option->hidden)
+		if (!option->hidden) {
 			suggest_offer(&nearest, option->name);
+			if (option->alias)
+				suggest_offer(&nearest, option->alias);
+		}
 	length = length < 200 ? length : 200;
 	if (nearest.best)
 		return error_set(err, JW_ERR_USAGE, "unknown option --%.*s (did you mean --%s?)",
@@ -290,11 +293,13 @@ static bool means_target(const struct cli_option *table, const char *text, size_
 	const struct cli_option *option;
 
 	for (size_t i = 0; (option = table_at(table, i)); i++)
-		if (!strcmp(option->name, "target"))
+		if (!strcmp(option->name, "target") || text_same(option->alias, "target"))
 			return false;
 		else if (!option->hidden)
 			suggest_offer(&nearest, option->name);
 	suggest_offer(&nearest, "target");
+	if ((length == 3 || length == 4) && !strncmp(text, "gpus", length))
+		return true;
 	return nearest.best && !strcmp(nearest.best, "target");
 }
 

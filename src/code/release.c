@@ -101,14 +101,35 @@ uint32_t gpu_newest_cuda(void)
 	return releases[COUNT(releases) - 1].cuda;
 }
 
+/* Skips the words before a version: “CUDA 12.8”, “cu128”, “nvidia-driver-550”, “v550”. */
+static const char *skip_words(const char *text, bool *ret_cuda)
+{
+	static const char *const words[] = {"nvidia", "driver", "cuda", "cu", "v"};
+
+	*ret_cuda = false;
+	for (size_t i = 0; i < COUNT(words); i++)
+		if (text_starts_fold(text, words[i])) {
+			*ret_cuda = *ret_cuda || words[i][0] == 'c';
+			text += strlen(words[i]);
+			text += *text && strchr(" -_", *text);
+		}
+	return text;
+}
+
 int jw_driver_parse(struct jw_error *err, const char *text, struct jw_driver *ret_driver)
 {
+	enum { FIRST_JOINED = 100, LAST_JOINED = 199 };
 	struct jw_driver driver = {0};
 	uint32_t numbers[3] = {0};
-	/* Accepts the form of messages and of file names, too: “CUDA 12.8”, “cuda12.8”, “cuda-12.8”. */
-	const bool cuda = text_starts_fold(text, "cuda");
-	const char *version = cuda ? text + 4 + (text[4] && strchr(" -_", text[4])) : text;
-	size_t count = text_numbers(version, 4, numbers, 3);
+	bool cuda;
+	size_t count = text_numbers(skip_words(text, &cuda), 4, numbers, 3);
+
+	/* PyTorch's indexes write cu128 for CUDA 12.8. */
+	if (cuda && count == 1 && numbers[0] >= FIRST_JOINED && numbers[0] <= LAST_JOINED) {
+		numbers[1] = numbers[0] % 10;
+		numbers[0] /= 10;
+		count = 2;
+	}
 
 	if (!count || (numbers[0] >= 100 && cuda) ||
 		(numbers[0] < 100 && (count != 2 || numbers[1] > 99)))

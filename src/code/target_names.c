@@ -64,7 +64,7 @@ static const char *const noise[] = {
 	"nvidia", "geforce", "quadro",     "tesla",     "gpu",         "laptop", "mobile",  "max",
 	"q",      "maxq",    "generation", "blackwell", "ac",          "hgx",    "pcie",    "nvl",
 	"sxm",    "dgxs",    "fhhl",       "oem",       "workstation", "server", "edition", "pascal",
-	"agx",    "mig",     "developer",  "kit",       "nvgpu",       "lhr"};
+	"agx",    "mig",     "developer",  "kit",       "nvgpu",       "lhr",    "series"};
 
 static bool is_noise(const char *word)
 {
@@ -107,6 +107,10 @@ static bool drop_joined(char typed[LONGEST])
 		typed[end - FEWEST_LETTERS] = '\0';
 		return true;
 	}
+	if (text_ends(typed, "xx")) { /* a series: 50xx */
+		typed[length - 2] = '\0';
+		return true;
+	}
 	if (text_ends(typed, "gb")) {
 		for (end = length - 2; end && text_is_digit(typed[end - 1]);)
 			end--;
@@ -136,14 +140,16 @@ static void plain_product_name(const char *text, char plain[LONGEST])
 	plain[used < LONGEST ? used : 0] = '\0';
 }
 
-/* Returns whether a table's name is the typed one, which may omit the product line: "4090" is
- * "rtx4090", "a6000" "rtxa6000". */
+/* Returns whether a table's name is the typed one, of which one may omit the product line: "4090"
+ * is "rtx4090", "a6000" "rtxa6000", "gtx940mx" "940mx". */
 static bool is_typed_name(const char *name, const char *typed)
 {
 	const bool is_number = text_is_digit(typed[0]) ||
 						   (typed[0] == 'a' && text_is_digit(typed[1])) ||
 						   text_starts(typed, "pro");
 
+	if (text_is_digit(name[0]) && text_starts(typed, "gt"))
+		return !strcmp(name, typed + 2 + (typed[2] == 'x'));
 	return !strcmp(name, typed) || ((text_starts(name, "rtx") || text_starts(name, "gtx")) &&
 									is_number && !strcmp(name + 3, typed));
 }

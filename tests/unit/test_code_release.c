@@ -71,8 +71,9 @@ TEST(the_compilers_that_make_code_for_a_gpu)
 
 TEST(a_cuda_version_with_its_name)
 {
-	static const char *const cases[] = {"12.4",      "cuda12.4",  "cuda 12.4", "CUDA12.4",
-										"CUDA 12.4", "Cuda-12.4", "cuda_12.4"};
+	static const char *const cases[] = {"12.4",      "cuda12.4",  "cuda 12.4",
+										"CUDA12.4",  "CUDA 12.4", "Cuda-12.4",
+										"cuda_12.4", "cu124",     "cuda124"};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct jw_driver driver;
@@ -83,12 +84,49 @@ TEST(a_cuda_version_with_its_name)
 	}
 }
 
+TEST(a_driver_with_its_name)
+{
+	static const char *const cases[] = {"535.183.01", "v535.183.01", "driver 535.183.01",
+										"nvidia-driver-535.183.01", "NVIDIA 535.183.01"};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct jw_driver driver;
+
+		OK(jw_driver_parse(why, cases[i], &driver));
+		assert_int_equal(driver.cuda, 12020);
+		assert_int_equal(driver.release[0], 535);
+		assert_int_equal(driver.release[1], 183);
+	}
+}
+
 TEST(an_invalid_driver_is_refused)
 {
-	static const char *const cases[] = {
-		"",        "12",        "12.",     "12.2.1",     "abc",         "12.2x",       "-1.0",
-		"12.100",  "550.1.2.3", "99999.1", "304.137",    "cuda 550.10", "CUDA",        "7.5",
-		" 550.10", "550..1",    "cuda550", "cuda  12.4", "cuda12",      "4294967296.0"};
+	static const char *const cases[] = {"",
+										"12",
+										"12.",
+										"12.2.1",
+										"abc",
+										"12.2x",
+										"-1.0",
+										"12.100",
+										"550.1.2.3",
+										"99999.1",
+										"304.137",
+										"cuda 550.10",
+										"CUDA",
+										"7.5",
+										" 550.10",
+										"550..1",
+										"cuda550",
+										"cu200",
+										"cu99",
+										"driver",
+										"v",
+										"driver  535",
+										"nvidia-cuda-550",
+										"cuda  12.4",
+										"cuda12",
+										"4294967296.0"};
 	struct jw_driver driver = {.cuda = 5};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

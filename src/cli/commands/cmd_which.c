@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/pep440.h"
 #include "base/text.h"
+#include "base/wheel_name.h"
 #include "cli/command.h"
 #include "cli/document.h"
 #include "cli/gpu_targets.h"
@@ -16,6 +17,7 @@
 #include "cli/progress.h"
 #include "cli/verdict_table.h"
 #include "os/env.h"
+#include "os/file.h"
 #include "os/folders.h"
 #include "os/interrupt.h"
 
@@ -635,7 +637,8 @@ static int refuse_release(struct jw_error *err, const struct cli *cli,
 /* A package in question. */
 struct wanted {
 	char name[PACKAGE_MAX_NAME]; /* as typed, without extras */
-	const char *version;         /* of NAME==VERSION; else NULL */
+	const char *version;         /* of NAME==VERSION and of a wheel's name; else NULL */
+	char of_wheel[64];
 };
 
 /* Replaces a package by the one that an extra about CUDA brings, which has the device code: jax and
@@ -662,15 +665,22 @@ static void apply_extras(struct wanted *wanted, const char *extras)
 	}
 }
 
-/* Reads NAME or NAME==VERSION, with or without extras after the name. */
+/* Reads NAME or NAME==VERSION, with or without extras after the name, or the name of a wheel. */
 static int read_wanted(struct jw_error *err, const char *text, struct wanted *ret_wanted)
 {
 	static const char of_version[] =
 		"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.+-_!";
-	const size_t length = strcspn(text, " [(<>=!~;@,");
+	const size_t length = strcspn(text, " [(<>=!~;@,+");
 	const char *extras = text + length + strspn(text + length, " "), *rest = extras;
 	struct wanted wanted = {.version = NULL};
+	struct wheel_name wheel;
 
+	if (wheel_name_read(os_base_name(text), &wheel)) {
+		(void)wheel_part_text(ret_wanted->name, sizeof ret_wanted->name, wheel.name);
+		ret_wanted->version =
+			wheel_part_text(ret_wanted->of_wheel, sizeof ret_wanted->of_wheel, wheel.version);
+		return 0;
+	}
 	if (!package_normalise(text, length, wanted.name))
 		return error_set(err, JW_ERR_USAGE, "“%.200s” is no package's name", text);
 	(void)text_format(wanted.name, sizeof wanted.name, "%.*s", (int)length, text);
@@ -957,7 +967,7 @@ static int which_run(struct jw_error *err, struct cli *cli)
 		bool one = false;
 
 		for (size_t i = 0; i < given->operand_count; i++)
-			one = one || strchr(given->operands[i], '=');
+			one = one || strchr(given->operands[i], '=') || text_ends(given->operands[i], ".whl");
 		(void)text_format(text, sizeof text,
 						  one ? "jitwarm's list is of %s. To ask the index: "
 							  : "jitwarm's list is of %s. For newer releases: ",

@@ -72,8 +72,8 @@ err_lacks "dashes"
 rmdir undo
 run 64 compiler fetch 12.4.1
 err_has "“12.4.1”: wheels are not numbered by toolkit update: “jitwarm compiler fetch 12.4” gets the newest"
-run 64 check --driver v550 "$sample"
-err_has "“v550” is neither a CUDA version"
+run 64 check --driver x550 "$sample"
+err_has "“x550” is neither a CUDA version"
 # cmd and PowerShell pass a folder's last backslash as a quote.
 if is_wine; then
 	run 0 check "/?"
@@ -152,6 +152,10 @@ for typed in 222 CUDA_ERROR_UNSUPPORTED_PTX_VERSION "the provided PTX was compil
 		err_one_line
 	done
 done
+run 3 doctor "CUDA error: no CUDA-capable device is detected"
+err_has "error 100 (CUDA_ERROR_NO_DEVICE): the driver finds no GPU"
+run 3 doctor CUDA_ERROR_SYSTEM_DRIVER_MISMATCH
+err_has "error 803 (CUDA_ERROR_SYSTEM_DRIVER_MISMATCH): a new driver is installed"
 run 3 check RuntimeError: no kernel image is available for execution on the device
 err_has "error 209 (CUDA_ERROR_NO_BINARY_FOR_GPU): a library has neither machine code nor usable PTX for this GPU"
 for typed in "error 209" "CUDA error 209" "cudaErrorNoKernelImageForDevice (error code 209)" "CUDA error: no kernel image is available"; do
@@ -254,7 +258,19 @@ err_has "--target takes one word: “--target rtx4090”"
 run 64 prime "$sample" --gpu rtx 3070
 err_has "--gpu takes one word: “--gpu rtx3070”"
 run 0 scan --target rtx4090 --driver cuda12.4 "$sample"
+for driver in cu118 nvidia-driver-535 v535; do run "0|2" scan --target rtx4090 --driver $driver "$sample"; done
 run 64 scan --target rtx4090 --driver cuda550 "$sample"
+# The option that a command lacks, and the one with almost that name
+run 64 status --gpu rtx3070
+err_has "this command has no --target: “jitwarm scan --target rtx3070”"
+run 64 scan --gpus rtx3070 "$sample"
+err_has "unknown option --gpus (did you mean --gpu?)"
+run 64 lint --gpu rtx3070 "$sample"
+err_has "unknown option --gpu (did you mean --gpus?)"
+for words in warmup=prime nvidia-smi=status; do
+	run 64 "${words%=*}"
+	err_has "(did you mean “${words#*=}”?)"
+done
 run 1 check --target rtx4090 --driver 550.163.01 "$sample"
 out_has "Next, unless that machine has imported a pack: jitwarm make --target rtx4090 --driver 550.163.01 --fetch -o FILE.jwpack "
 run 2 make --target rtx3070 --driver 550 -o x.jwpack "$sample"

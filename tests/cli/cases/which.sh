@@ -199,6 +199,13 @@ err_has "jax: not among the GPU packages that jitwarm knows; did you mean jax-cu
 printf 'jax[cuda12] >= 0.4\n' >requirements.txt
 run "0|1" which --target h100 --platform linux -r requirements.txt
 out_has "jax-cuda12-plugin from PyPI"
+# The name of a wheel is its package and version.
+for words in torch-2.8.0-cp311-cp311-manylinux_2_28_x86_64.whl folder/torch-2.8.0-cp311-cp311-manylinux_2_28_x86_64.whl; do
+	run 2 which --target gtx1080 --platform linux "$words"
+	out_has "  2.8.0  fails: no code for sm_61"
+done
+run 64 which --target gtx1080 torch+cu121
+err_has "“torch+cu121”: which takes NAME or NAME==VERSION"
 run 64 which --target gtx1080 torch 2.8.0
 err_has "“2.8.0”: a version is written as in “torch==2.8.0”"
 [[ ! -s $out ]] || fail "an answer before the refusal"
