@@ -432,7 +432,7 @@ int os_run_helper(struct jw_error *err, const char *const *arguments, const char
 				  const struct os_helper *helper, struct os_ended *ret_ended)
 {
 	struct watched watched = {.helper = helper, .output = output, .begun_ns = os_monotonic_ns()};
-	const struct os_watch watch = {watch_child, &watched};
+	const struct os_watch watch = {watch_child, &watched, (uint64_t)OS_MAX_MEMORY_GIB << 30};
 	const int result = run_safely(err, arguments, helper->variables, output, &watch, ret_ended);
 
 	if (helper->patience) {

@@ -16,10 +16,11 @@ struct os_ended {
 };
 
 /* Watches a running program: `look` is called twenty times a second, and ends the program by
- * returning -1 with *err. */
+ * returning -1 with *err. The program's own memory, without files that it maps, has a limit. */
 struct os_watch {
 	int (*look)(struct jw_error *err, void *context);
 	void *context;
+	uint64_t most_memory_bytes;
 };
 
 /* Runs a program and waits for its end. `arguments` ends with NULL; the first one is the program's
@@ -104,8 +105,9 @@ int os_ask_found_program(struct jw_error *err, const struct os_question *questio
 int os_run_found_program(struct jw_error *err, const char *const *arguments, const char *output,
 						 struct os_ended *ret_ended);
 
-enum { OS_MAX_OUTPUT = 4 << 20, OS_MAX_HOURS = 4 };
-/* The limits of a program whose behaviour depends on other people's servers. */
+enum { OS_MAX_OUTPUT = 4 << 20, OS_MAX_HOURS = 4, OS_MAX_MEMORY_GIB = 8 };
+/* The limits of a program whose behaviour depends on other people's servers, beside
+ * OS_MAX_MEMORY_GIB: a page of an index, or a member of a wheel, may unpack to anything. */
 struct os_helper {
 	const char *name; /* in messages */
 	/* Root's program gets these variables alone, without those whose path another account can

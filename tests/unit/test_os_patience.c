@@ -1,6 +1,7 @@
 /* Programs that wait for a slow server (os/process.h). */
 #include "folder.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h> /* only where /bin/sh is */
 
@@ -44,6 +45,22 @@ TEST(what_was_received_gives_time)
 	OK(run_shell("head -c 1000 /dev/zero; sleep 3", &patience));
 	assert_true(patience.waited_ns >= 1000000000);
 	assert_int_equal(patience.bytes, UINT64_C(1000) * OS_SLOWEST + 1000);
+}
+
+/* The shell prints KiB. */
+TEST(the_command_has_limited_memory)
+{
+	struct os_patience patience = {.grace_s = 600};
+	char *said = os_join(folder, "said");
+	struct buf text;
+	uint64_t kib;
+
+	OK(run_shell("ulimit -d", &patience));
+	OK(os_read_file(why, said, 100, &text));
+	kib = strtoull(buf_text(&text), NULL, 10); /* 0 for “unlimited” */
+	assert_in_range(kib, 1, (uint64_t)OS_MAX_MEMORY_GIB << 20);
+	buf_free(&text);
+	mem_free(said);
 }
 
 RUN_TESTS(make_folder, remove_folder)

@@ -37,17 +37,22 @@ int os_become_program(struct jw_error *err, const char *const *arguments)
 /* Runs in the child between fork and exec, so it makes only calls that POSIX allows there. `report`
  * carries the reason of a failure; exec closes it. */
 static void become(const char *const *arguments, char **environment, int in, int out, int report,
-				   pid_t parent)
+				   pid_t parent, const struct os_watch *watch)
 {
 	union {
 		const char *const *given;
 		char *const *wanted; /* execve's prototype; it does not write to them */
 	} list = {.given = arguments};
+	struct rlimit memory;
 	int reason;
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(127);
+	if (watch && !getrlimit(RLIMIT_DATA, &memory) && memory.rlim_cur > watch->most_memory_bytes) {
+		memory.rlim_cur = (rlim_t)watch->most_memory_bytes;
+		(void)setrlimit(RLIMIT_DATA, &memory);
+	}
 	/* os_prepare_limits ignores it for this process only. */
 	(void)signal(SIGXFSZ, SIG_DFL);
 	if (dup2(in, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0 &&
@@ -87,7 +92,7 @@ static int await_child(struct jw_error *err, const char *name, pid_t child,
 }
 
 static int start(struct jw_error *err, const char *const *arguments, char **environment, int in,
-				 int out, pid_t *ret_child)
+				 int out, const struct os_watch *watch, pid_t *ret_child)
 {
 	int report[2], reason = 0;
 	pid_t child, parent = getpid();
@@ -97,7 +102,7 @@ static int start(struct jw_error *err, const char *const *arguments, char **envi
 		return posix_error(err, arguments[0]);
 	child = fork();
 	if (!child)
-		become(arguments, environment, in, out, report[1], parent);
+		become(arguments, environment, in, out, report[1], parent, watch);
 	(void)close(report[1]);
 	do
 		got = child < 0 ? -1 : read(report[0], &reason, sizeof reason);
@@ -136,7 +141,7 @@ int os_run(struct jw_error *err, const char *const *arguments, char **environmen
 	pid_t child = -1;
 
 	if (out >= 0)
-		result = start(err, arguments, environment, in, out, &child);
+		result = start(err, arguments, environment, in, out, watch, &child);
 	if (in >= 0)
 		(void)close(in);
 	if (out >= 0)

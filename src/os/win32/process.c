@@ -39,12 +39,16 @@ done:
 
 /* Makes a job object whose processes end when its last handle closes; this process holds the only
  * one. */
-static HANDLE new_job(void)
+static HANDLE new_job(const struct os_watch *watch)
 {
 	JOBOBJECT_EXTENDED_LIMIT_INFORMATION limits = {.BasicLimitInformation.LimitFlags =
 													   JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE};
 	HANDLE job = CreateJobObjectW(NULL, NULL);
 
+	if (watch) {
+		limits.BasicLimitInformation.LimitFlags |= JOB_OBJECT_LIMIT_PROCESS_MEMORY;
+		limits.ProcessMemoryLimit = (SIZE_T)watch->most_memory_bytes;
+	}
 	if (job)
 		(void)SetInformationJobObject(job, JobObjectExtendedLimitInformation, &limits,
 									  sizeof limits);
@@ -117,7 +121,7 @@ static int start(struct jw_error *err, const char *name, wchar_t *line, HANDLE i
 						  .hStdOutput = out,
 						  .hStdError = out};
 	PROCESS_INFORMATION process;
-	HANDLE job = new_job();
+	HANDLE job = new_job(watch);
 	int result;
 
 	if (!CreateProcessW(NULL, line, NULL, NULL, TRUE, CREATE_NO_WINDOW | CREATE_SUSPENDED, NULL,
