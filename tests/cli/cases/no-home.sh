@@ -41,7 +41,7 @@ if [[ $(id -u) == 0 ]] && type -P setpriv >/dev/null; then
 fi
 home=$work/fixed
 mkdir -p "$home"
-printf '#!/bin/sh\nmount -t tmpfs -o ro none "%s" && exec "$@"\n' "$home" >"$work/with-fixed"
+printf '#!/bin/sh\nmount -t tmpfs -o ro,mode=755 none "%s" && exec "$@"\n' "$home" >"$work/with-fixed"
 chmod +x "$work/with-fixed"
 if unshare -rm "$work/with-fixed" true 2>/dev/null; then
 	(export HOME=$home JITWARM="unshare -rm $work/with-fixed $JITWARM" && without) || exit 1
