@@ -15,6 +15,7 @@
 enum place_use {
 	PLACE_STATE,  /* every command writes there; those that only read continue without it */
 	PLACE_CACHE,  /* commands that do not only read write there */
+	PLACE_SETUP,  /* of those commands, the ones that set up logins and units write there */
 	PLACE_FILE,   /* a file that is written, or a folder for such files */
 	PLACE_STARTS, /* programs or libraries are loaded from there */
 	PLACE_PYTHON, /* commands that start Python load programs from there */
@@ -35,6 +36,8 @@ static const struct place_row {
 	{"HOME", PLACE_STATE, ".config/jitwarm/config", "XDG_CONFIG_HOME"},
 	{"HOME", PLACE_STATE, ".config/environment.d", "XDG_CONFIG_HOME"},
 	{"HOME", PLACE_STATE, ".cache/jitwarm/ptxas", "XDG_CACHE_HOME"},
+	{"HOME", PLACE_SETUP, ".config/systemd/user", "XDG_CONFIG_HOME"},
+	{"HOME", PLACE_SETUP, ".config/fish/conf.d", "XDG_CONFIG_HOME"},
 	{"HOME", PLACE_PYTHON, ".local/lib", "PYTHONUSERBASE"},
 	{"HOME", PLACE_PYTHON, ".config/pip/pip.conf", ""},
 	{"HOME", PLACE_PYTHON, ".pip/pip.conf", ""},
@@ -45,6 +48,9 @@ static const struct place_row {
 	{"XDG_STATE_HOME", PLACE_STATE, "jitwarm", ""},
 	{"XDG_CONFIG_HOME", PLACE_STATE, "jitwarm/config", ""},
 	{"XDG_CONFIG_HOME", PLACE_STATE, "environment.d", ""},
+	{"XDG_CONFIG_HOME", PLACE_SETUP, "systemd/user", ""},
+	{"XDG_CONFIG_HOME", PLACE_SETUP, "fish/conf.d", ""},
+	{"JITWARM_SYSTEM_ROOT", PLACE_STATE, "", ""}, /* only for tests (docs/files.md) */
 	{"XDG_CACHE_HOME", PLACE_STATE, "jitwarm/ptxas", ""},
 	{"ZDOTDIR", PLACE_STATE, "", ""},
 	{"TMPDIR", PLACE_STATE, "", ""},
@@ -139,6 +145,14 @@ static bool starts_python(const struct cli *cli)
 	return !strcmp(cli->command->name, "compiler fetch");
 }
 
+/* Returns whether the command changes what an account's logins start or set. */
+static bool sets_up(const struct cli *cli)
+{
+	const char *name = cli->command->name;
+
+	return !strcmp(name, "tune") || !strcmp(name, "uninstall") || text_starts(name, "startup ");
+}
+
 static bool counts(const struct cli *cli, const struct place_row *row)
 {
 	char *instead = *row->unless ? os_env(row->unless) : NULL;
@@ -150,6 +164,7 @@ static bool counts(const struct cli *cli, const struct place_row *row)
 
 	mem_free(instead);
 	return !replaced && row->use != PLACE_READ && (row->use != PLACE_CACHE || !only_reads(cli)) &&
+		   (row->use != PLACE_SETUP || (sets_up(cli) && !only_reads(cli))) &&
 		   (row->use != PLACE_PYTHON || starts_python(cli));
 }
 
@@ -157,7 +172,7 @@ static bool counts(const struct cli *cli, const struct place_row *row)
  * folder for everyone, since another account may have made them before. */
 static bool is_tree(const struct place_row *row)
 {
-	return row->use == PLACE_CACHE ||
+	return row->use == PLACE_CACHE || row->use == PLACE_SETUP ||
 		   (row->use == PLACE_STATE && (*row->below || text_starts(row->name, "JITWARM_")));
 }
 
@@ -179,7 +194,7 @@ static bool is_refused(const struct cli *cli, const struct place_row *row, const
 	if (!stranger->missing || !stranger->open ||
 		(output && options_has_given(&cli->options, "dry-run")))
 		return false;
-	if (!output && row->use != PLACE_STATE && row->use != PLACE_CACHE)
+	if (!output && row->use != PLACE_STATE && !is_tree(row))
 		return true;
 	folder = output ? options_output_folder(&cli->options, row->name + 2, path) : mem_string(path);
 	if (!os_find_stranger(folder, stranger) && stranger->missing)

@@ -119,6 +119,37 @@ err_has "chmod go-w $open/all"
 HOME=$open/all run 0 prime "$sample"
 rm -rf "$open/all" "$roots"/.[a-z]*
 
+# Folders of logins and units below root's .config; and the folder that replaces the system's, which only tests name
+for place in .config/systemd .config/systemd/user .config/fish .config/fish/conf.d; do
+	for variable in HOME XDG_CONFIG_HOME; do
+		mkdir -p "$open/ours/$place" && chown $mallory "$open/ours/$place"
+		export HOME=$open/ours
+		[[ $variable == HOME ]] || export XDG_CONFIG_HOME=$open/ours/.config
+		for command in "startup enable" "startup disable" "tune --apply --scope user --max-size 2GiB" uninstall; do
+			# shellcheck disable=SC2086
+			SHELL=/usr/bin/fish run 2 $command
+			err_has ": $open/ours/$place belongs to account $mallory; root changes nothing there"
+		done
+		for command in status tune "startup status" "prime $sample"; do
+			# shellcheck disable=SC2086
+			SHELL=/usr/bin/fish run '0|1|2' $command
+			err_lacks "root changes nothing"
+		done
+		[[ -z $(find "$open/ours/$place" -mindepth 1 ! -name user ! -name conf.d) ]] || fail "written: $(find "$open/ours/$place")"
+		unset XDG_CONFIG_HOME
+		rm -rf "$open/ours"
+	done
+done
+export HOME=$roots
+mkdir "$home/system" && chown $mallory "$home/system"
+for command in "startup enable --service web" "tune --apply --scope system --max-size 2GiB" "import --all-users --allow-unsigned $work/none.jwpack"; do
+	# shellcheck disable=SC2086
+	JITWARM_SYSTEM_ROOT=$home/system run 2 $command
+	err_has "JITWARM_SYSTEM_ROOT=$home/system: $home $theirs; root changes nothing there"
+done
+[[ -z $(ls "$home/system") ]] || fail "written: $(find "$home/system")"
+rm -r "$home/system"
+
 # In a folder like /tmp, a new name is root's from now on; an existing name must be root's already.
 mkdir -m 1777 "$open/sticky"
 as_mallory mkdir "$open/sticky/theirs" && as_mallory touch "$open/sticky/lab.jwpack"

@@ -12,7 +12,7 @@ for page in "$root/docs/man/jitwarm.1" "$root/docs/man/ko/jitwarm.1"; do
 		[[ $no_place == *" $name "* ]] || grep -qxF "$name" "$work/table" || fail "$page has $name, and the table does not"
 	done <"$work/page"
 	while read -r name; do
-		[[ $name == --* ]] || grep -qxF "$name" "$work/page" || fail "the table has $name, and $page does not"
+		[[ $name == --* || $name == JITWARM_SYSTEM_ROOT ]] || grep -qxF "$name" "$work/page" || fail "the table has $name, and $page does not"
 	done <"$work/table"
 done
 # Every option of any command whose value is a file or a folder must be in the table.
