@@ -3,8 +3,10 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "code/release.h"
 #include "code/rules.h"
+#include "os/file.h"
 
 bool decide_is_fatal(enum plan_reason reason)
 {
@@ -47,6 +49,54 @@ static void count_of_generation(struct decide_counts *counts, const struct decid
 		counts->former_lacking += count;
 	else if (is_native(piece) && !(piece->sms & maxwell_pascal))
 		counts->later_native += count;
+}
+
+bool decide_has_generations(const char *path)
+{
+	const char *base = path ? os_base_name(path) : "";
+
+	return text_starts(base, "libcudnn.so.7") || text_starts(base, "cudnn64_7.") ||
+		   text_starts(base, "liboptix_prime.") || text_starts(base, "optix_prime.");
+}
+
+static unsigned count_sms(uint64_t sms)
+{
+	unsigned count = 0;
+
+	for (; sms; sms &= sms - 1)
+		count++;
+	return count;
+}
+
+/* Counts a registered container of a library that has kernels for each generation. */
+static void count_of_list(struct decide_counts *counts, const struct decide_piece *piece,
+						  bool lacking, size_t count)
+{
+	size_t at = 0;
+
+	if (piece->verdict < VERDICT_CANNOT &&
+		(!counts->narrowest || count_sms(piece->sms) < count_sms(counts->narrowest)))
+		counts->narrowest = piece->sms;
+	while (lacking && at < counts->lists && counts->lacking_sms[at].sms != piece->sms)
+		at++;
+	if (!lacking || at == DECIDE_LISTS)
+		return;
+	counts->lacking_sms[at].sms = piece->sms;
+	counts->lacking_sms[at].count += count;
+	counts->lists += at == counts->lists;
+}
+
+/* Returns how many containers without code for the GPU are for GPUs of other generations. Those for
+ * one architecture each may be a set already. */
+static size_t count_generations(const struct decide_counts *counts)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; counts->narrowest && i < counts->lists; i++)
+		if (!(counts->lacking_sms[i].sms & counts->narrowest) &&
+			(decide_is_several(counts->lacking_sms[i].sms) || !decide_has_set(counts)))
+			sum += counts->lacking_sms[i].count;
+	return sum;
 }
 
 /* Counts a container in the data, as one of those among which the library chooses. */
@@ -103,7 +153,9 @@ void decide_count(struct decide_counts *counts, const struct decide_piece *piece
 		counts->special_lacking += lacking && !piece->linked && piece->special ? count : 0;
 		if (registered && !several && !piece->special && !piece->linked)
 			count_of_set(counts, piece, lacking, count);
-		if (registered && !piece->linked && !piece->special)
+		if (registered && !piece->linked && !piece->special && counts->generations)
+			count_of_list(counts, piece, lacking, count);
+		else if (registered && !piece->linked && !piece->special)
 			count_of_generation(counts, piece, lacking, count);
 		if (registered && fails_start(piece->reason, counts->loading)) {
 			counts->refused += refused ? count : 0;
@@ -153,10 +205,8 @@ bool decide_links(const struct decide_counts *counts)
 
 bool decide_has_set(const struct decide_counts *counts)
 {
-	unsigned architectures = 0;
+	const unsigned architectures = count_sms(counts->set_sms);
 
-	for (uint64_t left = counts->set_sms; left; left &= left - 1)
-		architectures++;
 	return (architectures >= DECIDE_SET ||
 			(architectures > 1 && counts->set_native >= DECIDE_SET)) &&
 		   counts->pieces > counts->lacking;
@@ -186,8 +236,8 @@ struct decided decide_counted(const struct decide_counts *counts)
 			? 0
 			: counts->alone_lacking;
 	/* Containers of a registered set for other GPUs, if other code of the library runs. */
-	const size_t others =
-		(decide_has_set(counts) ? counts->set_lacking : 0) + (chooses ? counts->data_lacking : 0);
+	const size_t others = (decide_has_set(counts) ? counts->set_lacking : 0) +
+						  (chooses ? counts->data_lacking : 0) + count_generations(counts);
 	const size_t special_lacking =
 		counts->special_lacking - (chooses ? counts->data_special_lacking : 0);
 	/* PTX in the data for one architecture, of which the driver reads none. A library chooses by
@@ -302,7 +352,8 @@ void decide_library(const struct decide_facts *facts, struct jw_target device,
 					struct decide_work *ret_work, struct decide_work *ret_loose)
 {
 	const uint32_t needed = gpu_runtime_cuda(facts->runtime_cuda);
-	struct decide_counts counts = {.loading = decide_loading(facts, driver)};
+	struct decide_counts counts = {.loading = decide_loading(facts, driver),
+								   .generations = decide_has_generations(facts->path)};
 	struct decide_work start = {0}, link = {0}, loose = {0};
 
 	for (size_t i = 0; i < facts->piece_count; i++) {

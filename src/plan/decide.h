@@ -35,6 +35,8 @@
  *    Registered containers for one architecture each are such a set, too, if they have three
  *    different ones, or two and three containers with machine code for the GPU: if other code of
  *    the library runs, they are for other GPUs (cuDNN's engines).
+ *    In cuDNN 7 and OptiX Prime, so are registered containers whose architectures have none in
+ *    common with those of a container for the GPU: the library has kernels for each generation.
  *    So are registered containers for Maxwell and Pascal alone, if the library runs, and has at
  *    least as many with machine code for the GPU that are for later GPUs alone (cuBLAS).
  * 5. A program loads one of several variants (fate_variants): none fails if one runs.
@@ -133,7 +135,7 @@ struct decide_piece {
 	uint64_t sms; /* a bit for each architecture (decide_sm_bit) */
 };
 
-enum { DECIDE_SET = 3 };
+enum { DECIDE_SET = 3, DECIDE_LISTS = 16 };
 
 /* Returns the bit of an architecture. No two real ones share a bit; invented ones that do count as
  * one. */
@@ -164,6 +166,16 @@ struct decide_counts {
 	/* Registered containers for Maxwell and Pascal alone that the GPU cannot use, without those of
 	 * a set; and those with machine code for the GPU that are for later GPUs alone. */
 	size_t former_lacking, later_native;
+	/* For a library that has kernels for each generation of GPUs (decide_has_generations): the
+	 * architectures of the registered containers that the GPU cannot use, and how many have them;
+	 * and the fewest architectures of one that it can use. */
+	bool generations;
+	struct {
+		uint64_t sms;
+		size_t count;
+	} lacking_sms[DECIDE_LISTS];
+	size_t lists;
+	uint64_t narrowest;
 	uint64_t alone_sms; /* the architectures of containers in the data for one architecture each */
 	/* All containers in the data: the architectures of one; whether others are for other ones;
 	 * those with machine code for the GPU; and those for several architectures without code for it.
@@ -188,6 +200,9 @@ struct decide_counts {
 /* Returns whether the driver refuses code for that reason, so that a program that loads it fails.
  */
 bool decide_is_fatal(enum plan_reason reason);
+/* Returns whether a library, by its name, is one of NVIDIA's that have kernels for each generation
+ * of GPUs and choose by the GPU: cuDNN 7, OptiX Prime. */
+bool decide_has_generations(const char *path);
 /* Adds `count` containers that are judged alike. */
 void decide_count(struct decide_counts *counts, const struct decide_piece *piece, size_t count);
 /* Returns whether registered containers for one architecture each are a set, so that its missing

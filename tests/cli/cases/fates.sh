@@ -54,6 +54,11 @@ write("families.so", fatbin.library(one(cubin(86)), one(cubin(90))))
 write("tile/libtile.so", fatbin.library(one(other(0x80, 80))))
 write("libtile_and_ptx.so", fatbin.library(one(ptx(75)), one(other(0x80, 80))))
 write("libkind.so", fatbin.library(one(other(0x20, 80)), one(cubin(86))))
+# As cuDNN 7 and OptiX Prime: kernels for every GPU, and others for each generation.
+every = cubin(50), cubin(61), cubin(70), cubin(75), ptx(75)
+for name in "cudnn/libcudnn.so.7", "cudnn/libown.so":
+    write(name, fatbin.library(one(*every), one(*every), one(*every), one(cubin(50), cubin(61)), one(cubin(70), cubin(75))))
+write("cudnn/liboptix_prime.so.1", fatbin.library(one(cubin(50), cubin(61), *every[2:]), one(cubin(50), cubin(52)), one(*every[1:])))
 write("attention/two.so", fatbin.library(one(cubin(80)), one(cubin(80))))
 write("attention/core.so", fatbin.library(one(cubin(75), cubin(80))))
 write("attention/flash_attn_3/core.so", fatbin.library(one(cubin(80)), one(cubin(80)), one(cubin(80))))
@@ -211,6 +216,19 @@ run 2 scan "${old[@]/sm_86/sm_75}" both-1.0-py3-none-linux_x86_64.whl
 package flash_attn_3/core.so libx_3.so core.so libx_2.so two.so core.so
 run 2 scan "${old[@]/sm_86/sm_75}" both-1.0-py3-none-linux_x86_64.whl
 out_has "both/core.so: will fail"
+
+# cuDNN 7 has kernels for each generation of GPUs, and chooses. On an RTX 30, for which it has kernels of none, some are missing.
+run 0 scan "${old[@]/sm_86/sm_61}" cudnn/libcudnn.so.7
+out_has "runs as it is"
+out_lacks "no code"
+run 0 scan --json "${old[@]}" cudnn/libcudnn.so.7
+json '[d["totals"][0][m] for m in ("verdict", "lacking")] == ["compiles", 1] and d["files"][0]["verdicts"]["sm_86"]["lacking"] == 2'
+run 0 scan "${old[@]/sm_86/sm_61}" cudnn/libown.so
+out_has "1 of 5 pieces has no code"
+for gpu in sm_50 sm_61 sm_75 sm_86; do
+	run 0 scan "${old[@]/sm_86/$gpu}" cudnn/liboptix_prime.so.1
+	out_lacks "no code"
+done
 
 # A piece of another kind is named by its number.
 for command in check scan; do
