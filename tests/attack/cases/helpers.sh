@@ -42,9 +42,9 @@ for name in PIP_FIND_LINKS PIP_INDEX_URL PIP_EXTRA_INDEX_URL UV_INDEX; do
 	for value in "$home/wheels" "file://$home/wheels" "FILE:$home/wheels" "file://localhost$home/wheels" "mine=$home/wheels" \
 		"mine=file://$home/wheels" "~root$home/wheels" "file://$open/%68ome/wheels"; do
 		rm -f "$work/variables"
-		(export PIP_NO_INDEX=0 PATH=$open/bin:$work/bin:/usr/bin:/bin "$name=https://127.0.0.1:1/simple $value $work/wheels file://$work/wheels" && run 3 scan --index torch) || exit 1
+		(export PIP_NO_INDEX=0 PATH=$open/bin:$work/bin:/usr/bin:/bin "$name=https://127.0.0.1:1/simple $value mine=https://127.0.0.1:1/simple $work/wheels file://$work/wheels" && run 3 scan --index torch) || exit 1
 		grep -qx PIP_NO_INDEX=0 "$work/variables" || fail "PIP_NO_INDEX is left out"
-		[[ $(grep "^$name=" "$work/variables") == "$name=https://127.0.0.1:1/simple $work/wheels file://$work/wheels" ]] ||
+		[[ $(grep "^$name=" "$work/variables") == "$name=https://127.0.0.1:1/simple mine=https://127.0.0.1:1/simple $work/wheels file://$work/wheels" ]] ||
 			fail "$value: $(grep "^$name=" "$work/variables")"
 	done
 done
@@ -55,7 +55,8 @@ printf '#!/bin/sh\npwd -P >"%s/folder"\nexit 1\n' "$work" >"$work/bin/python3" &
 [[ $(<"$work/folder") == / ]] || fail "Python was started in $(<"$work/folder")"
 rm "$work/bin/python3"
 # Neither do they get a file of the account's, nor one in its home, also if the file does not exist yet; a device is nobody's.
-touch "$home/file" "$HOME/file" && chown $mallory "$home/file"
+mkdir "$HOME/obody" "$HOME/oot" # “~nobody” is no folder of root's home
+touch "$home/file" "$HOME/file" "$HOME/obody/file" "$HOME/oot/file" && chown $mallory "$home/file"
 export PIP_CONFIG_FILE=/dev/null
 for name in PIP_CERT NETRC SSL_CERT_FILE REQUESTS_CA_BUNDLE; do
 	for value in later ./later "$home/file" "$home/later" "~nobody/file" "~root/file" "~/none"; do
@@ -76,13 +77,17 @@ for name in PYTHONPATH PYTHONUSERBASE; do
 		! grep "^$name=" "$work/variables" 2>/dev/null || fail "$value is handed on"
 	done
 done
+# Nor a folder that the helper, which starts in another folder, would look for there.
+mkdir "$work/one" "$work/later"
+(cd "$work" && export PATH=$open/bin:$work/bin:/usr/bin:/bin "PYTHONPATH=$work/one:later" && run 3 scan --index torch) || exit 1
+grep -qx "PYTHONPATH=$work/one" "$work/variables" || fail "$(grep PYTHONPATH "$work/variables")"
 # A file of the account's in the current folder removes no setting of root's.
 touch "$home/wheels/1" && chown $mallory "$home/wheels/1"
 (cd "$home/wheels" && export PATH=$open/bin:$work/bin:/usr/bin:/bin PIP_NO_INDEX=1 && run 3 scan --index torch) || exit 1
 grep -qx PIP_NO_INDEX=1 "$work/variables" || fail "PIP_NO_INDEX is left out"
 # Root's pip gets those folders of PYTHONPATH that only root can change.
 unset VIRTUAL_ENV
-mkdir "$work/one" "$work/two"
+mkdir "$work/two"
 printf 'open("%s/loaded", "w")\n' "$work" >"$work/two/sitecustomize.py"
 PATH=/usr/bin:/bin PYTHONPATH=$work/one:$work/two run '3|4' scan --index torch
 [[ -e $work/loaded ]] || fail "the second folder of PYTHONPATH is not used"

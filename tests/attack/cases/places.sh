@@ -325,10 +325,12 @@ mkdir "$roots/.nv" && chmod 700 "$home"
 # jitwarm ignores the .venv in another account's project, and refuses nothing.
 rm -rf "$roots"/.[a-z]*
 as_mallory mkdir "$home/project" && environment "$home/project/.venv" 1.0 && chown -R $mallory "$home/project"
-(cd "$home/project" && run '0|1|2' check --json && err_lacks "root changes" && err_lacks "remembers nothing" && json '".venv" not in (d.get("environment") or "")') || exit 1
+(cd "$home/project" && run '0|1|2' check && err_lacks "root changes" && err_lacks "remembers nothing" && run '0|1|2' status --json && json '".venv" not in (d.get("environment") or "")') || exit 1
 # Neither is root's own .venv used where another account could exchange it.
 mkdir -m 777 "$open/exchanged" && environment "$open/exchanged/.venv" 1.0
-(cd "$open/exchanged" && run '0|1|2' check --json && json '".venv" not in (d.get("environment") or "")') || exit 1
+(cd "$open/exchanged" && run '0|1|2' status --json && json '".venv" not in (d.get("environment") or "")') || exit 1
+chmod 755 "$open/exchanged"
+(cd "$open/exchanged" && run '0|1|2' status --json && json '".venv" in d["environment"]') || exit 1
 # Neither does it read the pyproject.toml in such a project, which could allow what root's lint refuses.
 printf '[tool.jitwarm.lint]\nnonsense = true\n' >"$home/project/pyproject.toml"
 (cd "$home/project" && run '0|1' lint "$sample" && err_has "pyproject.toml: root does not read this file: $home $theirs") || exit 1
