@@ -15,6 +15,14 @@ for page in "$root/docs/man/jitwarm.1" "$root/docs/man/ko/jitwarm.1"; do
 		[[ $name == --* || $name == JITWARM_SYSTEM_ROOT ]] || grep -qxF "$name" "$work/page" || fail "the table has $name, and $page does not"
 	done <"$work/table"
 done
+# So must be every variable that the program reads, but for those that name no place or are read on Windows alone.
+no_place+="APPDATA LOCALAPPDATA COLUMNS CUDA_MODULE_LOADING CUDA_VISIBLE_DEVICES JITWARM_KERNEL_MODULE JITWARM_PCI_DEVICES KUBERNETES_SERVICE_HOST "
+no_place+="LANGUAGE PIP_INDEX_URL SHELL SUDO_USER TERM UV " # UV and SHELL name programs, which are checked when they are started
+grep -rhoE '(os_env|getenv)\("[A-Z_0-9]+"' "$root/src" | grep -oE '[A-Z_0-9]{2,}' | sort -u >"$work/read"
+(($(wc -l <"$work/read") > 20)) || fail "few variables: $(cat "$work/read")"
+while read -r name; do
+	[[ $no_place == *" $name "* ]] || grep -qxF "$name" "$work/table" || fail "the program reads $name, and the table does not have it"
+done <"$work/read"
 # Every option of any command whose value is a file or a folder must be in the table.
 run 0 help --all
 sed -n '/^Commands:/,/^$/p' "$out" | grep -oE '^  [a-z]+( [a-z]+)?' >"$work/commands"
