@@ -460,7 +460,7 @@ void decide_packages(struct decide_member *members, size_t count, size_t numbers
 		const bool failing = fails(decided),
 				   variant = failing && variants[members[i].variants].runs,
 				   fatal = failing && !variant;
-		/* Of variants, the one that runs counts. */
+		/* The variant that runs counts, not one that fails. */
 		const size_t pieces = members[i].bundled || members[i].attention || variant ||
 									  (fatal && (decided->special || decided->chosen))
 								  ? 0
