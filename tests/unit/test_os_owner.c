@@ -2,6 +2,7 @@
  * that account's. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -98,6 +99,45 @@ int renameat2(int from_dir, const char *from, int to_dir, const char *to, unsign
 	if (fd >= 0)
 		(void)close(fd);
 	return (int)syscall(SYS_renameat2, from_dir, from, to_dir, to, flags);
+}
+
+/* Another account links root's file to the name at the moment in which root makes it. */
+static const char *linked[2];
+
+int openat(int dir, const char *path, int flags, ...)
+{
+	va_list more;
+	int mode;
+
+	va_start(more, flags);
+	mode = flags & O_CREAT ? va_arg(more, int) : 0;
+	va_end(more);
+	if (linked[0] && flags & O_CREAT) {
+		(void)!link(linked[0], linked[1]);
+		linked[0] = NULL;
+	}
+	return (int)syscall(SYS_openat, dir, path, flags, mode);
+}
+
+TEST(a_second_name_that_is_made_meanwhile_is_not_written_to)
+{
+	char *path = os_join(folder, "new"), *precious = os_join(folder, "precious");
+	struct os_file *file = NULL;
+
+	if (geteuid() != 0)
+		skip();
+	OK(os_write_atomic(why, precious, "x", 1));
+	linked[1] = path;
+	linked[0] = precious;
+	GIVES(JW_ERR_IO, os_file_open(why, path, OS_OPEN_CREATE, &file));
+	assert_null(linked[0]);
+	assert_non_null(strstr(why->message, strerror(EMLINK)));
+	OK(os_remove(why, path));
+	OK(os_file_open(why, path, OS_OPEN_CREATE, &file));
+	os_file_close(file);
+	OK(os_remove(why, precious));
+	mem_free(precious);
+	mem_free(path);
 }
 
 TEST(a_name_that_another_account_takes_meanwhile_stays_its_file)

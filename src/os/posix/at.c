@@ -167,10 +167,13 @@ int at_open(const struct at *at, int flags, mode_t mode)
 		return reason ? -1 : openat(at->dir, at->name, flags, mode);
 	}
 	look = openat(at->dir, at->name, O_PATH | O_CLOEXEC | link, 0);
-	if (look < 0)
-		return flags & O_CREAT && errno == ENOENT
-				   ? openat(at->dir, at->name, flags | O_NOFOLLOW, mode)
-				   : -1;
+	if (look < 0 && (!(flags & O_CREAT) || errno != ENOENT))
+		return -1;
+	if (look < 0) {
+		/* A name that somebody else has taken meanwhile is looked at, too. */
+		fd = openat(at->dir, at->name, flags | O_EXCL, mode);
+		return fd < 0 && errno == EEXIST ? at_open(at, flags, mode) : fd;
+	}
 	reason = fstat(look, &stat) ? errno : refusal(at, &stat, writes);
 	(void)snprintf(again, sizeof again, "/proc/self/fd/%d", look);
 	fd = reason ? -1 : openat(AT_FDCWD, again, flags, mode);
