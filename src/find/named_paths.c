@@ -272,13 +272,14 @@ int named_path_find(struct jw_error *err, struct found_list *list, const char *p
 }
 
 int named_paths_find(struct jw_error *err, const char *const *paths, size_t count, bool sources,
-					 struct jw_found **ret_found)
+					 struct jw_cancel cancel, struct jw_found **ret_found)
 {
 	struct found_list list;
 	int result = 0;
 
 	found_open(&list);
 	list.sources = sources;
+	list.cancel = cancel;
 	for (size_t i = 0; !result && i < count; i++)
 		result = named_path_find(err, &list, paths[i]);
 	if (result)

@@ -65,8 +65,16 @@ struct reading {
 	struct pip_lines lines;
 	char *at;           /* the rest of the text */
 	size_t line, count; /* the number of the current line, and of the lines read */
+	size_t taken;       /* lines in `requirements` */
 	size_t capacity, left_capacity;
 };
+
+static int refuse_length(struct jw_error *err)
+{
+	return error_set(err, JW_ERR_LIMIT,
+					 "more than %d packages, or lines that name none: divide the list",
+					 MAX_PACKAGES);
+}
 
 /* Adds a package and takes ownership of its texts. */
 static int add_package(struct jw_error *err, struct jw_package_list *list, size_t *capacity,
@@ -75,9 +83,7 @@ static int add_package(struct jw_error *err, struct jw_package_list *list, size_
 	if (VEC_ROOM(NULL, list->items, *capacity, list->count, MAX_PACKAGES)) {
 		mem_free(package.asked);
 		mem_free(package.file);
-		return error_set(err, JW_ERR_LIMIT,
-						 "more than %d packages, or lines that name none: divide the list",
-						 MAX_PACKAGES);
+		return refuse_length(err);
 	}
 	list->items[list->count++] = package;
 	return 0;
@@ -218,9 +224,11 @@ static int take_line(struct jw_error *err, struct reading *reading, char *line)
 	requirement = pip_requirement(line);
 	if (requirement && (!hashes || are_hashes(hashes)) &&
 		(!marker || (has_only(marker, LETTERS DIGITS " ._-'\"()<>=!~,") && !strstr(marker, " -"))))
-		result =
-			buf_printf(err, &lines->requirements, "%s%s%s%s%s\n", requirement, marker ? " ;" : "",
-					   marker ? marker : "", hashes ? " " : "", hashes ? hashes : "");
+		result = reading->taken++ >= MAX_PACKAGES
+					 ? refuse_length(err)
+					 : buf_printf(err, &lines->requirements, "%s%s%s%s%s\n", requirement,
+								  marker ? " ;" : "", marker ? marker : "", hashes ? " " : "",
+								  hashes ? hashes : "");
 	else
 		result = leave_out(err, reading, kind);
 	mem_free(requirement);

@@ -432,7 +432,7 @@ int wanted_of_paths(struct jw_error *err, const struct jw_export_options *option
 	if (!request.target_count)
 		return error_set(err, JW_ERR_USAGE, "no GPU here: name one with --arch");
 	if (!options->found &&
-		named_paths_find(err, options->paths, options->path_count, false, &found))
+		named_paths_find(err, options->paths, options->path_count, false, options->cancel, &found))
 		return -1;
 	request.found = options->found ? options->found : found;
 	result = plan_build(err, &request, &plan);

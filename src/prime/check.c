@@ -458,7 +458,7 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 		if (jw_driver_supports(err, &profile.driver, options->targets[i]))
 			return -1;
 	if (!options->found &&
-		named_paths_find(err, options->paths, options->path_count, false, &found))
+		named_paths_find(err, options->paths, options->path_count, false, options->cancel, &found))
 		return -1;
 	request.found = options->found ? options->found : found;
 

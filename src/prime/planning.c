@@ -108,14 +108,14 @@ static int planning_find(struct jw_error *err, const struct jw_system *system,
 	struct jw_found *found = &planning->found;
 	const struct jw_found *given;
 
-	if (!wanted->found &&
-		named_paths_find(err, wanted->paths, wanted->path_count, true, &planning->searched))
+	if (!wanted->found && named_paths_find(err, wanted->paths, wanted->path_count, true,
+										   options->cancel, &planning->searched))
 		return -1;
 	given = wanted->found ? wanted->found : planning->searched;
 	if (source_paths_compile(err, system, options, given, planning->targets, target_count, sources,
 							 outcome) ||
 		named_paths_find(err, (const char *const *)sources->ptx, sources->ptx_count, false,
-						 &planning->made))
+						 options->cancel, &planning->made))
 		return -1;
 	/* The caller has the notes of its own search. */
 	if (!wanted->found)

@@ -191,7 +191,7 @@ int record_find_owners(struct jw_error *err, struct recorder *recorder)
 	if (!request.target_count || !profile.stamp[0])
 		return 0;
 	if (named_paths_find(err, (const char *const *)recorder->paths, recorder->path_count, false,
-						 &found))
+						 request.cancel, &found))
 		return -1;
 	request.found = found;
 	result = build(err, recorder, &request);

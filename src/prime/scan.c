@@ -506,6 +506,7 @@ static int scan_files(struct jw_error *err, struct scan *scan)
 	int result = 0;
 
 	found_open(&list);
+	list.cancel = options->cancel;
 	for (size_t i = 0; !result && i < options->path_count; i++) {
 		size_t scanned = list.found->note_count;
 

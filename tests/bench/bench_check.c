@@ -86,7 +86,8 @@ static int bench(struct jw_error *err, const char *program, char *const *files, 
 	if (cache_profile_for_release(err, "550.163.01", &profile) ||
 		os_make_temp_dir(err, "jitwarm-bench", &state))
 		return -1;
-	if (named_paths_find(err, (const char *const *)files, count, false, &found))
+	if (named_paths_find(err, (const char *const *)files, count, false, (struct jw_cancel){0},
+						 &found))
 		goto done;
 	request.found = found;
 	request.state_dir = state;

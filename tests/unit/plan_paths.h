@@ -14,7 +14,7 @@ static inline int plan_paths(struct jw_error *err, const struct plan_request *re
 	struct jw_found *found;
 	int result;
 
-	if (named_paths_find(err, paths, count, false, &found))
+	if (named_paths_find(err, paths, count, false, (struct jw_cancel){0}, &found))
 		return -1;
 	whole.found = found;
 	result = plan_build(err, &whole, ret_plan);

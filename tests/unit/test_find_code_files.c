@@ -1,5 +1,6 @@
 /* Which names may hold device code: every part of jitwarm gives the same answer. */
 #include "code_files.h"
+#include "find/named_paths.h"
 
 TEST_WITH(names_have_one_answer, make_tree, remove_tree)
 {
@@ -68,6 +69,24 @@ TEST_WITH(names_have_one_answer, make_tree, remove_tree)
 	};
 
 	expect_one_answer(files, sizeof files / sizeof *files);
+}
+
+static bool always(void *context)
+{
+	(void)context;
+	return true;
+}
+
+TEST_WITH(search_of_folder_is_cancelled, make_tree, remove_tree)
+{
+	const struct jw_cancel cancel = {.is_cancelled = always};
+	const char *const paths[] = {tree};
+	struct jw_found *found = NULL;
+
+	files_put_text(tree, "a/readme", "no device code");
+	GIVES(JW_ERR_INTERRUPTED, named_paths_find(why, paths, 1, false, cancel, &found));
+	GIVES(JW_ERR_INTERRUPTED, jw_scan(why, &(struct jw_scan_options){
+											   .paths = paths, .path_count = 1, .cancel = cancel}));
 }
 
 RUN_TESTS(NULL, NULL)

@@ -95,6 +95,10 @@ err_one_line
 printf -- '-e .\n%.0s' {1..5000} >many.txt
 run 3 which --target gtx1080 -r many.txt
 err_has "jitwarm: many.txt: more than 4096 packages, or lines that name none: divide the list"
+# An answer takes a millisecond, so a list of a million packages would take minutes.
+printf 'p%s\n' {1..4097} >many.txt
+run 3 which --target gtx1080 -r many.txt
+err_has "jitwarm: many.txt: more than 4096 packages, or lines that name none: divide the list"
 rm many.txt
 run "3|64" which --target gtx1080 -r absent.txt
 err_one_line
