@@ -185,8 +185,18 @@ static size_t words_of_gpu(const char *const *words, size_t count, char **ret_na
 	return 0;
 }
 
-/* Refuses GPUs among the names of files and packages, with the line that has them behind an option.
- * `cli->command` is NULL if no command was named. */
+/* Returns whether a word can only be a driver: “cu128”, “nvidia-driver-550”, “550.163.01”. */
+static bool is_driver(const char *word)
+{
+	struct jw_driver driver;
+	const char *dot = strchr(word, '.');
+
+	return !jw_driver_parse(NULL, word, &driver) && !os_exists(word) &&
+		   (!text_is_digit(*word) || (driver.release[0] && dot && strchr(dot + 1, '.')));
+}
+
+/* Refuses GPUs, and a driver, among the names of files and packages, with the line that has them
+ * behind their options. `cli->command` is NULL if no command was named. */
 static int refuse_gpus(struct jw_error *err, const struct cli *cli, const char *const *names,
 					   size_t count)
 {
@@ -194,7 +204,7 @@ static int refuse_gpus(struct jw_error *err, const struct cli *cli, const char *
 																				"environment",
 																				NULL};
 	const struct cli_command *command = cli->command;
-	const char *option = NULL;
+	const char *option = NULL, *driver = NULL;
 	struct buf gpus = BUF_MAX(NEXT_STEP_MAX), others = BUF_MAX(NEXT_STEP_MAX),
 			   line = BUF_MAX(NEXT_STEP_MAX);
 	char *text;
@@ -206,12 +216,14 @@ static int refuse_gpus(struct jw_error *err, const struct cli *cli, const char *
 		used = words_of_gpu(names + i, count - i, &name);
 		if (used)
 			buf_add(&gpus, "%s%s", gpus.size ? "," : "", name);
+		else if (command && options_has(&cli->options, "driver") && is_driver(names[i]))
+			driver = names[i];
 		else
 			shell_add_word(&others, names[i]);
 		mem_free(name);
 		used += !used;
 	}
-	if (!gpus.size)
+	if (!gpus.size && !driver)
 		goto done;
 	for (size_t i = 0; command && !option && i < sizeof options / sizeof *options; i++)
 		if (options_has(&cli->options, options[i]))
@@ -226,8 +238,15 @@ static int refuse_gpus(struct jw_error *err, const struct cli *cli, const char *
 		option = "target";
 		command = &command_scan;
 	}
-	buf_add(&line, "jitwarm %s --%s", command->name, option);
-	shell_add_word(&line, buf_text(&gpus));
+	buf_add(&line, "jitwarm %s", command->name);
+	if (gpus.size) {
+		buf_add(&line, " --%s", option);
+		shell_add_word(&line, buf_text(&gpus));
+	}
+	if (driver) {
+		buf_add(&line, " --driver");
+		shell_add_word(&line, driver);
+	}
 	if (command == cli->command)
 		for (int i = 0; i < cli->argc; i++) {
 			size_t at = 0;
@@ -241,8 +260,12 @@ static int refuse_gpus(struct jw_error *err, const struct cli *cli, const char *
 		next_step_keep(&line, &cli->options, kept);
 	buf_add(&line, "%s", buf_text(&others));
 	text = next_step_take(&line);
-	result = error_set(err, JW_ERR_USAGE, "“%.100s”: a GPU, which --%s names: “%s”",
-					   buf_text(&gpus), option, text);
+	if (gpus.size)
+		result = error_set(err, JW_ERR_USAGE, "“%.100s”: a GPU, which --%s names: “%s”",
+						   buf_text(&gpus), option, text);
+	else
+		result = error_set(err, JW_ERR_USAGE, "“%.100s”: a driver, which --driver names: “%s”",
+						   driver, text);
 	mem_free(text);
 done:
 	buf_free(&gpus);

@@ -149,7 +149,7 @@ static bool is_typed_name(const char *name, const char *typed)
 						   text_starts(typed, "pro");
 
 	if (text_is_digit(name[0]) && text_starts(typed, "gt"))
-		return !strcmp(name, typed + 2 + (typed[2] == 'x'));
+		return !strcmp(name, typed + strspn(typed, "gtx"));
 	return !strcmp(name, typed) || ((text_starts(name, "rtx") || text_starts(name, "gtx")) &&
 									is_number && !strcmp(name + 3, typed));
 }

@@ -296,7 +296,7 @@ static int check_path(struct jw_error *err, const struct jw_cache_info *cache,
 		!question->path || (cache->path && settings.path && !strcmp(settings.path, cache->path));
 	if (settings.usable)
 		result = jw_tune_check_path(err, path, advice->predicted_bytes, &lines, &count);
-	/* Those of the cache that are about the same directory are among the lines. */
+	/* The cache's warnings about the same directory are among the lines. */
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; k < cache->warning_count; k++)
 			advice->value_warnings -= !strcmp(lines[i], cache->warnings[k]);

@@ -230,7 +230,14 @@ status rtx5090|target|scan --target rtx5090
 which rtx5090|target|scan --target rtx5090
 rtx5090|target|scan --target rtx5090
 torch rtx 5090|target|scan --target rtx5090 torch
+which torch cu128 rtx5090|target|which --target rtx5090 --driver cu128 torch
 GPUS
+run 64 which torch nvidia-driver-535 --target h100
+err_has "“nvidia-driver-535”: a driver, which --driver names: “jitwarm which --driver nvidia-driver-535 --target h100 torch”"
+run 64 check 550.163.01 torch
+err_has "“550.163.01”: a driver, which --driver names: “jitwarm check --driver 550.163.01 torch”"
+run 64 which --target gtx1080 torch 2.8.0
+err_has "“2.8.0”: a version is written as in “torch==2.8.0”"
 run 64 chekc torch rtx5090
 err_has "(did you mean “check”?)"
 # These are a number, the name of a package, and a file.
