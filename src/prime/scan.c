@@ -336,14 +336,19 @@ static bool same_outcome(const struct scan_outcome *a, const struct scan_outcome
 	return !memcmp(a, b, offsetof(struct scan_outcome, needed));
 }
 
-/* Returns whether everything fails, and a driver's age is not the reason. */
-static bool runs_with_none(const struct scan_outcome *outcome)
+/* Returns whether the driver loads none of the code and compiles none of it. */
+static bool loads_nothing(const struct scan_outcome *outcome)
 {
 	const size_t *verdicts = outcome->verdicts;
 
-	return outcome->failing && !outcome->too_old && !outcome->modules &&
-		   !verdicts[VERDICT_NATIVE] && !verdicts[VERDICT_COMPATIBLE] && !verdicts[VERDICT_TILE] &&
-		   !verdicts[VERDICT_UNKNOWN];
+	return !outcome->modules && !outcome->left_out && !verdicts[VERDICT_NATIVE] &&
+		   !verdicts[VERDICT_COMPATIBLE] && !verdicts[VERDICT_TILE] && !verdicts[VERDICT_UNKNOWN];
+}
+
+/* Returns whether everything fails, and a driver's age is not the reason. */
+static bool runs_with_none(const struct scan_outcome *outcome)
+{
+	return outcome->failing && !outcome->too_old && loads_nothing(outcome);
 }
 
 /* Fills in what other drivers that run the GPU change; `of` has the outcomes with the driver in
@@ -394,7 +399,7 @@ static void fill_releases(struct jw_scan_total *total, const struct jw_driver *a
 			total->older_differ = true;
 		}
 	}
-	if (runs_with_none(of))
+	if (runs_with_none(of) || (loads_nothing(of) && same && !total->newer_count))
 		total->driver_from = 0;
 }
 

@@ -120,6 +120,7 @@ run 0 check --json "$work/optix"
 json 'd["modules"] == 0 and not d["failing"] and d["verdict"] == "runs"'
 run 0 scan "$work/optix"
 out_has "no code that a driver loads"
+out_lacks "this holds for driver" # none loads it
 cp "$work/k.ptx" "$work/optix"
 run 1 check --json "$work/optix"
 json 'd["modules"] == 1 and not d["failing"]'
