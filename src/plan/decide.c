@@ -461,7 +461,8 @@ void decide_packages(struct decide_member *members, size_t count, size_t numbers
 				   variant = failing && variants[members[i].variants].runs,
 				   fatal = failing && !variant;
 		/* The variant that runs counts, not one that fails. */
-		const size_t pieces = members[i].bundled || members[i].attention || variant ||
+		const size_t pieces = members[i].bundled || members[i].attention ||
+									  members[i].dispensable || variant ||
 									  (fatal && (decided->special || decided->chosen))
 								  ? 0
 								  : decided->pieces;
@@ -482,6 +483,7 @@ void decide_packages(struct decide_member *members, size_t count, size_t numbers
 		member->part = DECIDE_GOOD;
 		if (fails(decided))
 			member->part = variants[member->variants].runs                        ? DECIDE_VARIANT
+						   : member->dispensable                                  ? DECIDE_PART
 						   : decided->fate == DECIDE_REFUSED && !optional         ? DECIDE_FAILS
 						   : package->runs && !package->most_fails                ? DECIDE_PART
 						   : decided->fate == DECIDE_LACKS && package->for_family ? DECIDE_PART

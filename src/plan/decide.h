@@ -49,7 +49,7 @@
  * it there (vLLM and xformers). A part is, too, a library of another package that auditwheel or
  * delvewheel has copied into the wheel, even if the driver refuses its code: torch 2.5 has
  * libcusparseLt with more pieces than its own libraries, and with PTX that driver 550 refuses on a
- * GTX 10. */
+ * GTX 10. Some libraries are a part even if the package has no other code (is_dispensable). */
 #pragma once
 
 #include <stdbool.h>
@@ -229,6 +229,7 @@ struct decide_member {
 	size_t package, variants, folder;
 	bool bundled;          /* another package's library, which a tool has copied into the wheel */
 	bool attention;        /* a library of FlashAttention that runs, or that is for newer GPUs */
+	bool dispensable;      /* the package runs without it, whatever else is in it */
 	enum decide_part part; /* set to the answer */
 };
 /* Decides about packages; each number is less than `numbers`. */

@@ -142,6 +142,35 @@ static bool is_attention(const char *name)
 	return false;
 }
 
+/* Returns whether the library's package runs on GPUs for which the library has no code: its other
+ * kernels are not in files, or it computes on the CPU then. */
+static bool is_dispensable(const char *name)
+{
+	static const struct {
+		const char *folder, *start;
+	} names[] = {
+		/* It loads each in a try. All else is Python and Triton. */
+		{"torchao", "_C"},
+		/* Only mooncake.ep and mooncake.pg load these; the transfer engine and the store do not. */
+		{"mooncake", "libmooncake_ep_device"},
+		{"mooncake", "libmooncake_pg_device"},
+		/* A plug-in: Open Image Denoise then takes another device. */
+		{"", "libOpenImageDenoise_device_cuda"},
+		{"", "OpenImageDenoise_device_cuda"},
+	};
+	const char *base = os_base_name(name);
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		const size_t length = strlen(names[i].folder), before = (size_t)(base - name);
+
+		if (text_starts(base, names[i].start) &&
+			(!length || (before > length && !memcmp(base - length - 1, names[i].folder, length) &&
+						 (before == length + 1 || strchr("/\\", base[-(ptrdiff_t)length - 2])))))
+			return true;
+	}
+	return false;
+}
+
 int fates_add(struct jw_error *err, struct fates *fates, const char *path, const char *member,
 			  const char *package, const struct jw_target *devices,
 			  const struct analyse_target *targets, size_t target_count)
@@ -161,6 +190,7 @@ int fates_add(struct jw_error *err, struct fates *fates, const char *path, const
 			.variants = number_of(fates, fate_variants(path, member), t),
 			.folder = number_of(fates, folder_of(path, member), t),
 			.bundled = is_bundled(member ? member : path),
+			.dispensable = is_dispensable(member ? member : path),
 			.attention = is_attention(member ? member : path) &&
 						 (is->fate == DECIDE_RUNS ||
 						  (is->fate == DECIDE_LACKS && devices[t].sm < FIRST_ATTENTION)),

@@ -38,3 +38,40 @@ out_lacks "can run on these GPUs"
 for command in check prime "prime -n"; do
 	run 2 $command "$site/pair/extra.so"
 done
+
+# torchao runs without its libraries, which are for other GPUs, and Open Image Denoise on another device. Files of the same names in
+# another package say nothing of the kind.
+dist_info "$site" torchao 1.0 torchao/_C_cutlass_90a.abi3.so torchao/_C_mxfp8.so
+dist_info "$site" scene 1.0 scene/core.so scene/oidn/libOpenImageDenoise_device_cuda.so.2.0.1
+dist_info "$site" another 1.0 another/_C_cutlass_90a.abi3.so
+dist_info "$site" mytorchao 1.0 mytorchao/_C.so
+PYTHONPATH=$cases/../../framework python3 - "$site" <<'PYTHON'
+import os
+import sys
+import fatbin
+
+def write(name, *sms):
+    name = sys.argv[1] + "/" + name
+    os.makedirs(os.path.dirname(name), exist_ok=True)
+    code = [fatbin.container(fatbin.entry(fatbin.CUBIN, sm, fatbin.old_cubin(sm, "k", 64))) for sm in sms]
+    open(name, "wb").write(fatbin.library(*code))
+
+write("torchao/_C_cutlass_90a.abi3.so", 90, 90)
+write("torchao/_C_mxfp8.so", 100)
+write("scene/core.so", 86)
+write("scene/oidn/libOpenImageDenoise_device_cuda.so.2.0.1", 75, 75)
+write("another/_C_cutlass_90a.abi3.so", 90)
+write("mytorchao/_C.so", 90)
+PYTHON
+for package in torchao scene; do
+	run 0 scan $package
+	out_has ": no code for sm_86: a program that uses this file fails"
+	run 0 check $package
+	err_has ": no code for sm_86: a program that uses this file fails"
+done
+run 0 scan --target sm_86 --json torchao
+json '[(t["verdict"], t["failing"], t["lacking"]) for t in d["totals"]] == [("runs", 0, 2)]'
+for of in another mytorchao; do
+	run 2 scan $of
+	out_has ": will fail: no kernel image for sm_86"
+done
