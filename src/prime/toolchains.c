@@ -343,7 +343,9 @@ static void check_unlisted(const struct jw_found *search, const struct jw_found 
 						   const struct jw_driver *driver, bool here,
 						   struct jw_check_result *result)
 {
-	bool used = search->whole;
+	/* Numba is in Python, so none of its files shows that it loads a compiler. */
+	static const char *const numba[] = {"numba"};
+	bool used = search->whole || has_package(search, numba, 1);
 	size_t first;
 
 	for (size_t i = 0; i < search->file_count && !search->whole; i++) {

@@ -241,6 +241,12 @@ if ! is_wine; then
 			compilers 1 "$sample" -- 'c == []'
 			run 1 doctor --no-probe "$sample"
 			out_lacks NVRTC
+			# Numba names compilers in its Python alone.
+			package numba-cuda 0.30.4 numba_cuda/cext.so
+			cp "$sample" "$site/numba_cuda/cext.so"
+			run 1 check numba-cuda
+			out_has "$refused ($work/toolkit/lib64/libnvrtc.so.13)"
+			remove
 			# Any program of a whole environment may load it.
 			package plain 1.0 plain/_core.so
 			cp "$sample" "$site/plain/_core.so"
