@@ -16,6 +16,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "os/clock.h"
 #include "os/file.h"
 #include "os/path_calls.h"
 #include "os/posix/at.h"
@@ -134,9 +135,12 @@ static bool has_lock(const char *process, const char *descriptor, const struct s
 	return has;
 }
 
-/* Returns a process that has such a lock, which names no process by itself; 0 if none is seen. */
+/* Returns a process that has such a lock, which names no process by itself; 0 if none is seen in
+ * time: an account may have millions of open files. */
 static int find_holder(int fd)
 {
+	enum { SEARCH_MS = 2000 };
+	const uint64_t end_ns = os_monotonic_ns() + SEARCH_MS * UINT64_C(1000000);
 	struct os_names processes, files;
 	struct statx wanted;
 	int found = 0;
@@ -144,12 +148,12 @@ static int find_holder(int fd)
 	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO, &wanted) ||
 		os_list(NULL, "/proc", &processes))
 		return 0;
-	for (size_t i = 0; !found && i < processes.count; i++) {
+	for (size_t i = 0; !found && i < processes.count && os_monotonic_ns() < end_ns; i++) {
 		const char *process = processes.items[i];
 		char *folder = mem_printf("/proc/%s/fdinfo", process);
 
 		if (text_is_digit(*process) && !os_list(NULL, folder, &files)) {
-			for (size_t k = 0; !found && k < files.count; k++)
+			for (size_t k = 0; !found && k < files.count && os_monotonic_ns() < end_ns; k++)
 				if (has_lock(process, files.items[k], &wanted))
 					found = (int)strtol(process, NULL, 10);
 			os_names_free(&files);

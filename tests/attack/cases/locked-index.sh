@@ -53,6 +53,33 @@ for name in "${places[@]}"; do
 	await sh -c "! pgrep -u $mallory -f $open/open.py >/dev/null"
 	CUDA_CACHE_PATH=$folder/cache run 0 import --allow-unsigned "$open/a.jwpack"
 done
+# The search for the lock's process ends, although no process has the descriptor, which is under way in a socket, and although the account has a
+# million other descriptors.
+cat >"$open/many.py" <<'P'
+import array, fcntl, os, socket, struct, sys, time
+index = os.open(sys.argv[1], os.O_RDONLY)
+fcntl.fcntl(index, 37, struct.pack("hhqqi4x", fcntl.F_RDLCK, 0, 0, 0, 0)) # F_OFD_SETLK
+ends = socket.socketpair()
+ends[0].sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [index]))])
+os.close(index)
+try:
+    while True:
+        last = os.dup(ends[0].fileno())
+except OSError:
+    pass
+for _ in range(50):
+    if not os.fork():
+        break
+else:
+    os.close(last)
+    open(sys.argv[2], "w").close()
+time.sleep(300)
+P
+(ulimit -n 20000 2>/dev/null; as_mallory /usr/bin/python3 "$open/many.py" "$open/other/cache/index" "$open/marks/many" >/dev/null 2>&1) &
+await test -e "$open/marks/many"
+CUDA_CACHE_PATH=$open/other/cache limit=60 run '1|2|3' import --allow-unsigned "$open/a.jwpack"
+err_has "index: locked by another process"
+pkill -9 -u $mallory -f "$open/many.py"
 # Root in a container does not see the account's process.
 if unshare -pf --mount-proc true 2>/dev/null; then
 	(JITWARM="unshare -pf --mount-proc $JITWARM" limit=60 run '1|2|3' import --allow-unsigned "$open/a.jwpack" &&
