@@ -605,8 +605,8 @@ static int scan_text_totals(struct jw_error *err, const struct output *out,
 struct printed_file {
 	char *file, *why;
 	enum style style;
-	struct jw_target second, last;
-	size_t more;
+	uint32_t first,
+		others; /* the GPUs with that answer: a bit for each, by its place in `totals` */
 };
 
 struct scan_run {
@@ -736,18 +736,32 @@ static void take_total(void *context, const struct jw_scan_total *total)
 	run->unsure += total->tile + total->unknown;
 }
 
-/* Ends the text about a file. */
+/* Ends the text about a file: names the other GPUs with the same answer. */
 static void end_file(struct scan_run *run)
 {
-	char sm[JW_TARGET_TEXT], last[JW_TARGET_TEXT];
+	const uint32_t others = run->last_printed.others, alike = others | run->last_printed.first;
+	char sm[JW_TARGET_TEXT], list[GPUS_MAX * JW_TARGET_TEXT] = "";
+	struct jw_target low = {UINT16_MAX, 0}, high = {0};
+	bool between = false; /* a GPU between them has another answer */
+	size_t count = 0;
 
-	if (run->last_printed.more == 1)
-		output_line(&run->cli->out, run->last_printed.style, "  and for %s",
-					jw_target_sm(last, run->last_printed.last));
-	else if (run->last_printed.more)
+	for (size_t i = 0; i < run->total_count; i++) {
+		const struct jw_target target = run->totals[i].target;
+
+		if (!(others >> i & 1))
+			continue;
+		low = target.sm < low.sm ? target : low;
+		high = target.sm > high.sm ? target : high;
+		text_append(list, sizeof list, count++ ? ", %s" : "%s", jw_target_sm(sm, target));
+	}
+	for (size_t i = 0; i < run->total_count; i++)
+		between = between || (!(alike >> i & 1) && run->totals[i].target.sm > low.sm &&
+							  run->totals[i].target.sm < high.sm);
+	if (count > 2 && !between)
 		output_line(&run->cli->out, run->last_printed.style, "  and for %s to %s",
-					jw_target_sm(sm, run->last_printed.second),
-					jw_target_sm(last, run->last_printed.last));
+					jw_target_sm(sm, low), jw_target_sm((char[JW_TARGET_TEXT]){0}, high));
+	else if (count)
+		output_line(&run->cli->out, run->last_printed.style, "  and for %s", list);
 	mem_free(run->last_printed.file);
 	mem_free(run->last_printed.why);
 	run->last_printed = (struct printed_file){.file = NULL};
@@ -759,20 +773,21 @@ static void print_of_file(struct scan_run *run, enum style style, const char *fi
 {
 	const char *wheel = run->listed ? strstr(file, ".whl: ") : NULL, *at;
 	char sm[JW_TARGET_TEXT], *named, *plain = mem_string(why);
+	uint32_t gpu = 0;
 
+	for (size_t i = 0; i < run->total_count; i++)
+		gpu |= (uint32_t)jw_target_equal(run->totals[i].target, target) << i;
 	if ((at = strstr(why, jw_target_sm(sm, target))))
 		(void)snprintf(plain + (at - why), strlen(at) + 1, "%s", at + strlen(sm));
 	if (run->total_count > GPUS_FEW && text_same(run->last_printed.file, file) &&
 		text_same(run->last_printed.why, plain)) {
-		if (!run->last_printed.more++)
-			run->last_printed.second = target;
-		run->last_printed.last = target;
+		run->last_printed.others |= gpu;
 		mem_free(plain);
 		return;
 	}
 	end_file(run);
 	run->last_printed =
-		(struct printed_file){.file = mem_string(file), .why = plain, .style = style};
+		(struct printed_file){.file = mem_string(file), .why = plain, .style = style, .first = gpu};
 	for (; wheel && wheel > file && !os_is_separator(wheel[-1]); wheel--)
 		;
 	file = wheel ? wheel : file; /* its folder has been removed */

@@ -52,8 +52,18 @@ grep -qE '^sm_35 \(K20\) +fails +– +– +–$' "$out" || fail "no line of sm_3
 [[ $(wc -l <"$out") -lt 30 ]] || fail "too many lines"
 out_has "Times assume a typical machine."
 out_has ": will fail: no kernel image for sm_35"
-out_has "  and for sm_37 to sm_50"
+out_has "  and for sm_37, sm_50"
 out_lacks "sm_121: "
+# GPUs between those that fail run the file.
+PYTHONPATH=$cases/../../framework python3 - <<'PYTHON'
+import fatbin
+open("gaps.so", "wb").write(fatbin.library(fatbin.container(*(fatbin.entry(fatbin.CUBIN, sm, fatbin.old_cubin(sm, "k", 64)) for sm in (75, 80, 90)))))
+PYTHON
+run 2 scan --target sm_61,sm_70,sm_75,sm_89,sm_90,sm_100,sm_120 gaps.so
+out_has "gaps.so: will fail: no kernel image for sm_61"
+out_has "  and for sm_70, sm_100, sm_120"
+run 2 scan --target sm_120,sm_60,sm_61,sm_70 gaps.so
+out_has "  and for sm_60 to sm_70"
 run 0 scan --target sm_75,sm_86,sm_90 "$sample" "$work/outside.ptx"
 out_has "  sm_75 to sm_90       up to 6 modules to compile"
 grep -qE '^sm_90 \(H100\) +up to 9 modules ' "$out" || fail "not both files"
