@@ -66,6 +66,7 @@ static const struct place_row {
 	{"CONDA_PREFIX", PLACE_READ, "", ""},
 	{"--all-caches", PLACE_READ, "", ""}, /* only printed */
 	{"--cache", PLACE_CACHE, "", ""},
+	{"--path", PLACE_CACHE, "", ""}, /* the driver's cache from now on */
 	{"--output", PLACE_FILE, "", ""},
 	{"--json-log", PLACE_FILE, "", ""},
 	{"--record", PLACE_FILE, "", ""},
@@ -76,7 +77,6 @@ static const struct place_row {
 	{"--driver", PLACE_READ, "", ""},
 	{"--environment", PLACE_READ, "", ""},
 	{"--key", PLACE_READ, "", ""},
-	{"--path", PLACE_READ, "", ""},
 	{"--recording", PLACE_READ, "", ""},
 	{"--requirements", PLACE_READ, "", ""},
 	{"--share", PLACE_READ, "", ""},
@@ -153,6 +153,27 @@ static bool sets_up(const struct cli *cli)
 	return !strcmp(name, "tune") || !strcmp(name, "uninstall") || text_starts(name, "startup ");
 }
 
+/* Returns whether the command works for other accounts, so that root has to run it. */
+static bool is_for_others(const struct options *options)
+{
+	return options_has_given(options, "all-users") || options_has_given(options, "service") ||
+		   (options_has_given(options, "scope") &&
+			!strcmp(options_value(options, "scope"), "system"));
+}
+
+/* Returns whether the command only removes settings, whatever they name. */
+static bool removes_settings(const struct cli *cli)
+{
+	return options_has_given(&cli->options, "undo") || options_has_given(&cli->options, "unset");
+}
+
+/* Returns whether a setting names the place, not the folder in which settings are written. */
+static bool is_setting(const struct place_row *row)
+{
+	return row->use == PLACE_CACHE || !strcmp(row->name, "JITWARM_PTXAS") ||
+		   !strcmp(row->name, "JITWARM_TRUSTED_KEYS");
+}
+
 static bool counts(const struct cli *cli, const struct place_row *row)
 {
 	char *instead = *row->unless ? os_env(row->unless) : NULL;
@@ -163,7 +184,11 @@ static bool counts(const struct cli *cli, const struct place_row *row)
 		 (!strcmp(row->unless, "CUDA_CACHE_PATH") || !strcmp(row->name, "CUDA_CACHE_PATH")));
 
 	mem_free(instead);
-	return !replaced && row->use != PLACE_READ && (row->use != PLACE_CACHE || !only_reads(cli)) &&
+	/* A cache for all accounts belongs to all of them. */
+	if (!strcmp(row->name, "--path") && is_for_others(&cli->options))
+		return false;
+	return !replaced && !(removes_settings(cli) && is_setting(row)) && row->use != PLACE_READ &&
+		   (row->use != PLACE_CACHE || !only_reads(cli)) &&
 		   (row->use != PLACE_SETUP || (sets_up(cli) && !only_reads(cli))) &&
 		   (row->use != PLACE_PYTHON || starts_python(cli));
 }
@@ -230,14 +255,6 @@ static bool find_refusal(const struct cli *cli, const struct place_row *row,
 }
 
 /* ---- the line to type */
-
-/* Returns whether the command works for other accounts, so that root has to run it. */
-static bool is_for_others(const struct options *options)
-{
-	return options_has_given(options, "all-users") || options_has_given(options, "service") ||
-		   (options_has_given(options, "scope") &&
-			!strcmp(options_value(options, "scope"), "system"));
-}
 
 /* The most characters that fit into a message. */
 enum { MAX_LINE = 550 };

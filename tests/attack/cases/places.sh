@@ -35,6 +35,11 @@ nothing_made
 (export HOME=$work/tuned && mkdir "$HOME" && run 0 tune --apply --scope user --path "$open/tuned" && run '0|1|2' status && out_has "$open/tuned" && chown -R $mallory "$HOME" &&
 	run '0|1|2' status && out_lacks "$open/tuned") || exit 1
 rm -rf "$open/root" "$work/tuned"
+# tune makes no folder of another account's the driver's cache, and a setting can be removed whatever it names.
+(export HOME=$work/tuned && mkdir "$HOME" && refused "--path=$home/place: $home $theirs" tune --apply --scope user --path "$home/place" &&
+	run 0 tune --apply --scope user --path "$work/mine" && CUDA_CACHE_PATH=$home/place run 0 tune --undo --scope user &&
+	run 0 config trusted-keys "$home/place" && run 0 config --unset trusted-keys && [[ ! -s $HOME/.config/jitwarm/config ]]) || exit 1
+rm -rf "$work/tuned"
 echo torch >"$work/list.txt"
 for name in PYTHONPATH PYTHONUSERBASE PYTHONHOME; do
 	(export $name="$home/place" && refused "$name=$home/place: $home $theirs" compiler fetch 12.4) || exit 1
