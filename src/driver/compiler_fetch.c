@@ -17,6 +17,7 @@
 #include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
+#include "os/identity.h"
 #include "os/platform.h"
 
 enum { MAX_PROGRAM = 1 << 30, MAX_MEMBERS = 100000, STEP = 1 << 16, DAY_S = 86400 };
@@ -47,6 +48,17 @@ int compiler_fetch_store(struct jw_error *err, char **ret_path)
 	mem_free(home);
 	mem_free(cache);
 	return result;
+}
+
+/* Finds the store that will be changed. Root changes nothing in those of its folders that another
+ * account can change. */
+static int store_to_change(struct jw_error *err, char **ret_path)
+{
+	if (compiler_fetch_store(err, ret_path))
+		return -1;
+	if (os_is_superuser())
+		(void)os_follow_none_below(*ret_path, /* reads= */ false);
+	return 0;
 }
 
 const char *compiler_fetch_program(void)
@@ -322,7 +334,7 @@ int compiler_fetch_remove(struct jw_error *err, bool dry_run, char **ret_path)
 	*ret_path = NULL;
 	if (named_store)
 		return 0;
-	if (compiler_fetch_store(&why, &store) || remove_compilers(&why, dry_run, store)) {
+	if (store_to_change(&why, &store) || remove_compilers(&why, dry_run, store)) {
 		mem_free(store);
 		return error_unless_missing(err, &why);
 	}
@@ -389,7 +401,7 @@ int jw_compiler_fetch(struct jw_error *err, const char *version,
 						 "“%.40s”: wheels are not numbered by toolkit update: “jitwarm compiler "
 						 "fetch %.*s” gets the newest",
 						 version, (int)(strrchr(version, '.') - version), version);
-	if (compiler_fetch_store(err, &store))
+	if (store_to_change(err, &store))
 		return -1;
 	place = os_join(store, version);
 	path = os_join(place, compiler_fetch_program());

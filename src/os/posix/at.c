@@ -122,6 +122,7 @@ int at_enter(struct jw_error *err, const char *path, bool writes, struct at *at)
 
 	at->dir = AT_FDCWD;
 	at->name = path;
+	at->own = folder && writes && folder->own;
 	at->guarded = folder || (writes && geteuid() == 0);
 	if (!folder)
 		return 0;

@@ -16,6 +16,7 @@
 struct at {
 	int dir;          /* the folder, for openat() and similar calls */
 	const char *name; /* the name in that folder */
+	bool own;         /* every folder below must be the superuser's */
 	bool guarded; /* the call must not follow a link at the end, nor write to a file with a second
 					 name */
 	char text[PATH_MAX];

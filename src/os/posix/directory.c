@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/clock.h"
+#include "os/identity.h"
 #include "os/path_calls.h"
 #include "os/posix/at.h"
 #include "os/posix/posix.h"
@@ -151,11 +152,12 @@ int os_may_write(struct jw_error *err, const char *path)
 /* jitwarm makes no deeper directories. */
 enum { MAX_DEPTH = 64 };
 
-static int remove_below(struct jw_error *err, int above, const char *name, const char *path,
-						int depth);
+static int remove_below(struct jw_error *err, const struct at *at, int above, const char *name,
+						const char *path, int depth);
 
-/* Removes everything in an open directory. */
-static int empty(struct jw_error *err, DIR *directory, const char *path, int depth)
+/* Removes everything in an open directory. All folders must be root's if `at` says so. */
+static int empty(struct jw_error *err, const struct at *at, DIR *directory, const char *path,
+				 int depth)
 {
 	const int fd = dirfd(directory);
 	struct dirent *entry;
@@ -169,15 +171,18 @@ static int empty(struct jw_error *err, DIR *directory, const char *path, int dep
 		if ((errno != EISDIR && errno != EPERM) || depth >= MAX_DEPTH)
 			result = posix_error(err, path);
 		else
-			result = remove_below(err, fd, entry->d_name, path, depth + 1);
+			result = remove_below(err, at, fd, entry->d_name, path, depth + 1);
 	}
 	return result;
 }
 
-static int remove_below(struct jw_error *err, int above, const char *name, const char *path,
-						int depth)
+static int remove_below(struct jw_error *err, const struct at *at, int above, const char *name,
+						const char *path, int depth)
 {
+	struct os_stranger stranger;
+	char text[OS_STRANGER_TEXT];
 	DIR *directory;
+	struct stat stat;
 	int fd, result;
 
 	/* An empty folder can be removed even if no more files can be opened. */
@@ -191,7 +196,13 @@ static int remove_below(struct jw_error *err, int above, const char *name, const
 			(void)close(fd);
 		return -1;
 	}
-	result = empty(err, directory, path, depth);
+	result =
+		at->own && !fstat(fd, &stat) && posix_finds_stranger(path, &stat, &stranger)
+			? error_set(err, JW_ERR_IO,
+						"%s: %s, and root changes nothing there; delete that folder, or make it "
+						"root's alone",
+						path, os_stranger_text(text, &stranger))
+			: empty(err, at, directory, path, depth);
 	(void)closedir(directory);
 	if (!result && unlinkat(above, name, AT_REMOVEDIR) && errno != ENOENT)
 		result = posix_error(err, path);
@@ -206,7 +217,7 @@ int os_remove_tree(struct jw_error *err, const char *path)
 	if (at_enter(err, path, true, &at))
 		return -1;
 	if (unlinkat(at.dir, at.name, 0) && errno != ENOENT)
-		result = remove_below(err, at.dir, at.name, path, 0);
+		result = remove_below(err, &at, at.dir, at.name, path, 0);
 	at_leave(&at);
 	return result;
 }

@@ -60,6 +60,16 @@ err_has "belongs to account $mallory, and root changes nothing there; delete tha
 chown root "$open/own/cache"/?
 run 0 cache clear --yes
 
+# The same below the folder of fetched compilers
+fetched=$open/compilers/jitwarm/ptxas
+mkdir -p "$fetched/12.4" "$fetched/12.5" && touch "$fetched/12.4/ptxas" "$fetched/12.5/ptxas" && chown $mallory "$fetched/12.4"
+XDG_CACHE_HOME=$open/compilers run 1 uninstall
+err_has "$fetched/12.4 belongs to account $mallory, and root changes nothing there"
+[[ -e $fetched/12.4/ptxas ]] || fail "root removed the account's file"
+chown 0 "$fetched/12.4"
+XDG_CACHE_HOME=$open/compilers run 0 uninstall
+[[ ! -e $open/compilers/jitwarm ]] || fail "left: $(find "$open/compilers")"
+
 # Files that the account has written and a chown has made reachable again
 fresh
 chown $mallory "$open/own/state/store/"*.jwpack
