@@ -221,7 +221,6 @@ which torch rtx3070|target|which --target rtx3070 torch
 which 3070 torch -q|target|which --target 3070 -q torch
 check torch rtx 5090|target|check --target rtx5090 torch
 check RTX 3070 Ti Laptop GPU torch -q|target|check --target RTX3070TiLaptopGPU -q torch
-check torch rtx5090 sm_86|target|check --target rtx5090,sm_86 torch
 scan torch --target rtx3070 rtx5090|target|scan --target rtx5090 --target rtx3070 torch
 prime torch a100|gpu|prime --gpu a100 torch
 lint x.whl h100|gpus|lint --gpus h100 x.whl
@@ -232,6 +231,8 @@ rtx5090|target|scan --target rtx5090
 torch rtx 5090|target|scan --target rtx5090 torch
 which torch cu128 rtx5090|target|which --target rtx5090 --driver cu128 torch
 GPUS
+run 64 check torch rtx5090 sm_86
+err_has "“rtx5090,sm_86”: a GPU, which --target names: "
 run 64 which torch nvidia-driver-535 --target h100
 err_has "“nvidia-driver-535”: a driver, which --driver names: “jitwarm which --driver nvidia-driver-535 --target h100 torch”"
 run 64 check 550.163.01 torch
