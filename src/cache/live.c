@@ -10,8 +10,6 @@
 #include "base/cursor.h"
 #include "base/mem.h"
 #include "os/clock.h"
-#include "os/platform.h"
-#include "os/processes.h"
 
 /* 0x41 is the only known version of the index. Other small numbers count as other versions and are
  * left alone; anything else is garbage, which a driver would wipe. 0 is an empty index whose writer
@@ -271,25 +269,6 @@ static int create_index(struct jw_error *err, struct cache_live *live)
 	return os_file_open(err, live->index_path, OS_OPEN_CREATE, &live->file);
 }
 
-static int locked(struct jw_error *err, const struct cache_live *live, unsigned waited_ms)
-{
-	struct os_program program;
-	char line[40];
-
-	if (!os_file_user(live->file, &program))
-		return error_set(
-			err, JW_ERR_BUSY,
-			"%s: locked by another process for %.1f s; wait until that process ends, or "
-			"end it in the container or machine where it runs",
-			live->index_path, waited_ms / 1e3);
-	(void)snprintf(line, sizeof line, os_is_windows ? "taskkill /PID %d" : "kill %d", program.pid);
-	return error_set(
-		err, JW_ERR_BUSY,
-		"%s: locked by %s (process %d) for %.1f s; wait until that program ends, or end it: “%s”",
-		live->index_path, *program.name ? program.name : "a program", program.pid, waited_ms / 1e3,
-		line);
-}
-
 static int take_index_lock(struct jw_error *err, struct cache_live *live)
 {
 	unsigned most_ms = live->options.lock_wait_ms;
@@ -316,7 +295,7 @@ static int take_index_lock(struct jw_error *err, struct cache_live *live)
 		if (held)
 			break;
 		if (os_monotonic_ns() - start > most_ms * UINT64_C(1000000))
-			return locked(err, live, most_ms);
+			return os_file_busy(err, live->file, live->index_path, most_ms);
 		uv_sleep(1);
 	}
 	live->held_since_ns = os_monotonic_ns();

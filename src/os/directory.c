@@ -1,6 +1,7 @@
 /* Directories: the part shared by both systems. */
 #include "os/file.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,8 @@
 #include "os/clock.h"
 #include "os/identity.h"
 #include "os/path_calls.h"
+#include "os/platform.h"
+#include "os/processes.h"
 #include "os/uv.h"
 
 int os_check_exists(struct jw_error *err, const char *path, bool *ret_there)
@@ -201,6 +204,24 @@ int os_make_shared_parent(struct jw_error *err, const char *path, uint32_t mode)
 	return make_parent(err, path, mode, true);
 }
 
+int os_file_busy(struct jw_error *err, struct os_file *file, const char *path, unsigned waited_ms)
+{
+	struct os_program program;
+	char line[40];
+
+	if (!os_file_user(file, &program))
+		return error_set(
+			err, JW_ERR_BUSY,
+			"%s: locked by another process for %.1f s; wait until that process ends, or "
+			"end it in the container or machine where it runs",
+			path, waited_ms / 1e3);
+	(void)snprintf(line, sizeof line, os_is_windows ? "taskkill /PID %d" : "kill %d", program.pid);
+	return error_set(
+		err, JW_ERR_BUSY,
+		"%s: locked by %s (process %d) for %.1f s; wait until that program ends, or end it: “%s”",
+		path, *program.name ? program.name : "a program", program.pid, waited_ms / 1e3, line);
+}
+
 int os_file_wait_lock(struct jw_error *err, struct os_file *file, const char *path,
 					  unsigned most_ms, bool *ret_works)
 {
@@ -212,9 +233,7 @@ int os_file_wait_lock(struct jw_error *err, struct os_file *file, const char *pa
 		works = !os_file_lock(NULL, file, true, &held);
 	}
 	*ret_works = works;
-	return held || !works ? 0
-						  : error_set(err, JW_ERR_BUSY,
-									  "%s: another jitwarm is using it; try again later", path);
+	return held || !works ? 0 : os_file_busy(err, file, path, most_ms);
 }
 
 int os_lock_file(struct jw_error *err, const char *path, unsigned most_ms,

@@ -164,6 +164,8 @@ void os_sync_names(const char *path);
  * this process to the file releases the lock. */
 int os_file_lock(struct jw_error *err, struct os_file *file, bool exclusive, bool *ret_held);
 int os_file_unlock(struct jw_error *err, struct os_file *file);
+/* Sets JW_ERR_BUSY: the program that has locked the file, and how to end it. */
+int os_file_busy(struct jw_error *err, struct os_file *file, const char *path, unsigned waited_ms);
 /* Locks the file, waiting for other holders for a while: JW_ERR_BUSY. *ret_works is false on a file
  * system without locks. */
 int os_file_wait_lock(struct jw_error *err, struct os_file *file, const char *path,
