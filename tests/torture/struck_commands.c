@@ -291,8 +291,11 @@ static const char *judge(const struct struck_line *line, const struct outcome *u
 
 	if ((now->status < 0 || now->status > STATUS_FAILED) &&
 		(now->status != STATUS_OWN_FAILURE || strncmp(line->text, "run ", 4) != 0))
-		return now->status == STATUS_WRONG_USAGE ? "the user is to blame"
-												 : "no status of jitwarm's";
+		/* root is told which folder cannot be examined, and which variable names another one */
+		return now->status != STATUS_WRONG_USAGE ? "no status of jitwarm's"
+			   : strstr(texts[1], "cannot be examined; jitwarm remembers nothing")
+				   ? NULL
+				   : "the user is to blame";
 	if (strstr(texts[1], "(null)") || strstr(texts[1], "Success"))
 		return "a message that says nothing";
 	if (now->is_json && strcmp(struck, "write") != 0 && !is_whole_json(texts[0]))
