@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
@@ -275,6 +276,52 @@ TEST(a_process_of_several_accounts_is_nobodys)
 						 other < 3 ? (uint32_t)JW_ERR_UNSUPPORTED : NOBODY);
 		assert_int_equal(group, other < 3 ? 1 : (int)getegid());
 	}
+}
+
+static int take_nothing(struct jw_error *err, void *context, const char *path)
+{
+	(void)err;
+	(void)context;
+	(void)path;
+	return 0;
+}
+
+/* Maps a file with a long name until its maps have 16 MiB. */
+static void map_much(int end)
+{
+	enum { LENGTH = 200, MAPS = 60000 };
+	char name[LENGTH + 1] = {0};
+	int file;
+
+	memset(name, 'x', LENGTH);
+	(void)alarm(60);
+	(void)!(chdir(folder) || mkdir(name, 0700) || chdir(name));
+	file = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	for (int i = 0; i < MAPS; i++)
+		(void)mmap(NULL, 1, PROT_READ, MAP_PRIVATE, file, 0);
+	(void)!write(end, "x", 1);
+	for (;;)
+		(void)pause();
+}
+
+/* A program of another account cannot keep root from an answer about the program that has started
+ * it. */
+TEST(a_process_with_very_many_maps_is_read_in_part)
+{
+	int ends[2];
+	pid_t child;
+	char one;
+
+	assert_int_equal(pipe(ends), 0);
+	child = fork();
+	if (!child)
+		map_much(ends[1]);
+	assert_int_equal(read(ends[0], &one, 1), 1);
+	OK(os_mapped_code(why, (int)child, take_nothing, NULL));
+	(void)kill(child, SIGKILL);
+	(void)waitpid(child, NULL, 0);
+	(void)close(ends[0]);
+	(void)close(ends[1]);
 }
 
 static int wait_for_ever(struct jw_error *err, void *context, struct buf *answer)
