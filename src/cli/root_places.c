@@ -317,7 +317,7 @@ static void add_line(struct buf *line, const struct cli *cli, const struct os_st
 {
 	struct jw_account account = {0};
 	char *pair;
-	bool logs_in;
+	bool logs_in, needs_pipes = false;
 
 	if (os_find_account(NULL, NULL, stranger->owner, &account))
 		account = (struct jw_account){.home = mem_string(stranger->part),
@@ -331,7 +331,8 @@ static void add_line(struct buf *line, const struct cli *cli, const struct os_st
 		/* Root's environment stays with root; sudo removes it. */
 		buf_add(line, " env -i PATH=\"$PATH\" TERM=\"$TERM\" LANG=\"$LANG\"");
 		/* The account cannot type into root's terminal (TIOCSTI): it has another one, or none. */
-		if (logs_in && has_program("runuser"))
+		needs_pipes = !logs_in || !has_program("runuser");
+		if (!needs_pipes)
 			shell_add_words(line,
 							(const char *const[]){"runuser", "--pty", "-u", account.name, "--"}, 5);
 		else
@@ -343,6 +344,9 @@ static void add_line(struct buf *line, const struct cli *cli, const struct os_st
 	shell_add_word(line, pair);
 	add_variables(line);
 	add_command(line, cli);
+	/* The account can take a process's descriptors, and with a terminal's read what root types. */
+	if (needs_pipes)
+		buf_add(line, " </dev/null 2>&1 | cat");
 	mem_free(pair);
 	os_found_free(&account);
 }

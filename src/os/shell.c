@@ -48,19 +48,21 @@ static bool has_hidden(const char *word)
 }
 
 /* Appends the word in dollar-single-quotes (POSIX.1-2024): each byte that is not printable ASCII
- * as an octal number. */
+ * as an octal number, and each quote and backslash, so that a shell without these quotes ends the
+ * word at the same place. */
 static void quote_hidden(struct buf *line, const char *word)
 {
 	buf_add(line, " $'");
 	for (; *word; word++)
-		if (*word < ' ' || *word > '~')
+		if (*word < ' ' || *word > '~' || *word == '\'' || *word == '\\')
 			buf_add(line, "\\%03o", (unsigned)(uint8_t)*word);
 		else
-			buf_add(line, "%s%c", *word == '\'' || *word == '\\' ? "\\" : "", *word);
+			(void)buf_append(NULL, line, word, 1);
 	buf_add(line, "'");
 }
 
-/* Only "'" ends a word in single quotes. In double quotes '?' replaces every character that acts
+/* Only "'" ends a word in single quotes; in fish, a '\\' before it does not let it. So both stand
+ * outside of the quotes, after a '\\'. In double quotes '?' replaces every character that acts
  * there: no file name contains '?', so the command finds nothing and runs nothing. A '\\' at the
  * end is left out, because it would escape the double quote; a folder is the same without it. */
 void shell_quote(struct buf *line, const char *word, bool windows)
@@ -80,10 +82,12 @@ void shell_quote(struct buf *line, const char *word, bool windows)
 		end--;
 	buf_add(line, " %s", quote);
 	for (const char *at = word; at < end;) {
-		const size_t acts = windows ? acts_in_double_quotes(at) : *at == '\'';
+		const size_t acts = windows ? acts_in_double_quotes(at) : *at == '\'' || *at == '\\';
 
-		if (acts)
-			buf_add(line, "%s", windows ? "?" : "'\\''");
+		if (acts && windows)
+			buf_add(line, "?");
+		else if (acts)
+			buf_add(line, "'\\%c'", *at);
 		else
 			(void)buf_append(NULL, line, at, 1);
 		at += acts ? acts : 1;

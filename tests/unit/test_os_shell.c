@@ -20,8 +20,10 @@ TEST(words_for_a_posix_shell)
 	expect_quoted("a=b,c%d@e", false, " a=b,c%d@e");
 	expect_quoted("", false, " ''");
 	expect_quoted("it's $(x) `y`", false, " 'it'\\''s $(x) `y`'");
+	/* fish reads \' and \\ in single quotes as one character. */
+	expect_quoted("a\\' b", false, " 'a'\\\\''\\'' b'");
 	expect_quoted("가 나", false, " '가 나'");
-	expect_quoted("a\x1b[1m'\\\n", false, " $'a\\033[1m\\'\\\\\\012'");
+	expect_quoted("a\x1b[1m'\\\n", false, " $'a\\033[1m\\047\\134\\012'");
 	expect_quoted("\xe2\x80\xae\xff", false, " $'\\342\\200\\256\\377'");
 }
 
