@@ -404,6 +404,7 @@ static int check_run(struct jw_error *err, struct cli *cli)
 		.driver = options_value(given, "driver"),
 		.everything = options_given(given, "all"),
 		.explain = options_given(given, "explain"),
+		.cancel = cli_cancel,
 	};
 	const char *cache = options_value(given, "cache"),
 			   *recorded = options_value(given, "recording");
