@@ -148,23 +148,29 @@ static bool is_cancelled(void *context)
 	return record_is_stopped(context);
 }
 
+/* Notes that the search was cancelled; returns -1 if it has failed for another reason. */
+static int note_cancelled(struct jw_error *err, struct recorder *recorder,
+						  const struct jw_error *why)
+{
+	if (why->code != JW_ERR_INTERRUPTED)
+		return error_copy(err, why);
+	record_note(recorder->result,
+				"interrupted while searching for the modules' files: the recording names no files");
+	return 0;
+}
+
 /* Builds the plan of the files; if they cannot be read, the recording is not lost. */
 static int build(struct jw_error *err, struct recorder *recorder,
 				 const struct plan_request *request)
 {
 	struct jw_error why;
 
-	if (!plan_build(&why, request, &recorder->plan)) {
-		match_all(recorder);
-		/* Notes about files that a process only mapped are dropped. */
-		for (size_t i = 0; recorder->options->path_count && i < recorder->plan->note_count; i++)
-			record_note(recorder->result, recorder->plan->notes[i]);
-		return 0;
-	}
-	if (why.code != JW_ERR_INTERRUPTED)
-		return error_copy(err, &why);
-	record_note(recorder->result,
-				"interrupted while searching for the modules' files: the recording names no files");
+	if (plan_build(&why, request, &recorder->plan))
+		return note_cancelled(err, recorder, &why);
+	match_all(recorder);
+	/* Notes about files that a process only mapped are dropped. */
+	for (size_t i = 0; recorder->options->path_count && i < recorder->plan->note_count; i++)
+		record_note(recorder->result, recorder->plan->notes[i]);
 	return 0;
 }
 
@@ -183,6 +189,7 @@ int record_find_owners(struct jw_error *err, struct recorder *recorder)
 		.cancel = {recorder, is_cancelled},
 	};
 	struct jw_found *found;
+	struct jw_error why;
 	int result;
 
 	TEXT_COPY(profile.stamp, stamp_of(recorder));
@@ -190,9 +197,9 @@ int record_find_owners(struct jw_error *err, struct recorder *recorder)
 	TEXT_COPY(recording->stamp, profile.stamp);
 	if (!request.target_count || !profile.stamp[0])
 		return 0;
-	if (named_paths_find(err, (const char *const *)recorder->paths, recorder->path_count, false,
+	if (named_paths_find(&why, (const char *const *)recorder->paths, recorder->path_count, false,
 						 request.cancel, &found))
-		return -1;
+		return note_cancelled(err, recorder, &why);
 	request.found = found;
 	result = build(err, recorder, &request);
 	jw_found_free(found);

@@ -13,14 +13,16 @@ package() {
 
 # Without an environment, no packages are judged.
 if ! is_wine; then
-	mkdir "$work/bin"
-	ln -s /usr/bin/[!p]* /bin/[!p]* "$work/bin" 2>/dev/null
+	programs=$work-programs # not below $work: the snapshot lists what is there
+	mkdir "$programs"
+	ln -s /usr/bin/[!p]* /bin/[!p]* "$programs" 2>/dev/null
 	unset VIRTUAL_ENV CONDA_PREFIX
-	program_path=$work/bin run 0 status --driver-profile "$work/profile"
+	program_path=$programs run 0 status --driver-profile "$work/profile"
 	[[ -s $work/profile ]] || fail "no profile"
-	program_path=$work/bin run 2 status
+	program_path=$programs run 2 status
 	out_has "at their first start: jitwarm find"
 	err_empty
+	rm -r "$programs"
 fi
 
 # The driver has one short line, and its library appears only on request. Memory sizes are those on the box.
