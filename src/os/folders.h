@@ -23,9 +23,9 @@ int os_self_path(struct jw_error *err, char **ret_path);
 /* Finds the system's folder for temporary files. On Windows, an administrator gets the system's own
  * one, since unelevated programs of the account can set %TEMP% and write there. */
 char *os_temp_dir(struct jw_error *err);
-/* Returns whether no account with fewer rights than this one's can have made this folder, or can
- * exchange its content while it is removed. Always true on systems other than Windows, where
- * removing follows no symlink anyway. */
+/* Returns whether this is a folder that no other account can have made; on Windows, for an
+ * administrator, one whose content no account with fewer rights can exchange while it is removed
+ * (elsewhere, removing follows no symlink). */
 bool os_is_own_temp_dir(const char *path);
 /* Makes a new private directory (0700) in that folder. */
 int os_make_temp_dir(struct jw_error *err, const char *prefix, char **ret_path);

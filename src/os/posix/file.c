@@ -225,6 +225,9 @@ int path_open(struct jw_error *err, const char *path, int flags, bool lock)
 		posix_is_stranger(stat.st_uid)) {
 		(void)close(fd);
 		fd = error_set(err, JW_ERR_IO, "%s: belongs to another account: name another file", path);
+	} else if (fd >= 0 && (flags & O_ACCMODE) == O_RDONLY && posix_read_for_other(err, fd, path)) {
+		(void)close(fd);
+		fd = -1;
 	} else if (fd < 0 && errno == ENODEV)
 		error_set(err, JW_ERR_UNSUPPORTED, "%s: is not a regular file", path);
 	else if (fd < 0)

@@ -83,11 +83,11 @@ int os_self_path(struct jw_error *err, char **ret_path)
 	return os_real_path(err, path, ret_path);
 }
 
-/* The superuser does not work in a folder that another account could replace. */
 bool os_is_own_temp_dir(const char *path)
 {
-	(void)path;
-	return true;
+	struct stat stat;
+
+	return !lstat(path, &stat) && S_ISDIR(stat.st_mode) && stat.st_uid == geteuid();
 }
 
 char *os_temp_dir(struct jw_error *err)

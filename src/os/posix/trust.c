@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <grp.h>
 #include <limits.h>
+#include <pthread.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -376,4 +377,99 @@ const char *os_stranger_text(char text[OS_STRANGER_TEXT], const struct os_strang
 						  (unsigned long)stranger->owner);
 	os_found_free(&account);
 	return text;
+}
+
+/* ---- what another account would read with root's rights */
+
+/* The accounts that may have made a link: one, with its groups; or nobody knows which. */
+struct reader {
+	uint32_t account; /* 0: unknown */
+	gid_t groups[NGROUPS_MAX];
+	int group_count;
+};
+
+static void find_reader(uint32_t account, struct reader *ret_reader)
+{
+	const struct passwd *entry = account ? getpwuid(account) : NULL;
+
+	ret_reader->account = account;
+	ret_reader->group_count = NGROUPS_MAX;
+	if (!entry || getgrouplist(entry->pw_name, entry->pw_gid, ret_reader->groups,
+							   &ret_reader->group_count) < 0)
+		ret_reader->group_count = 0;
+}
+
+/* Returns whether the permissions give the reader all of `wanted` (others' bits: 04 to read, 01 to
+ * enter a folder). An access list counts as its mode bits. */
+static bool may_use(const struct reader *reader, const struct stat *stat, mode_t wanted)
+{
+	if (reader->account && stat->st_uid == reader->account)
+		return stat->st_mode & wanted << 6;
+	for (int i = 0; i < reader->group_count; i++)
+		if (stat->st_gid == reader->groups[i])
+			return stat->st_mode & wanted << 3;
+	return stat->st_mode & wanted;
+}
+
+static bool may_read(const struct reader *reader, int fd, const char *real)
+{
+	struct stat stat;
+	bool may = !fstat(fd, &stat) && may_use(reader, &stat, S_IROTH);
+
+	for (const char *at = real; may && (at = strchr(at, '/')); at++) {
+		char *folder = at == real ? mem_string("/") : mem_string_n(real, (size_t)(at - real));
+
+		may = !lstat(folder, &stat) && may_use(reader, &stat, S_IXOTH);
+		mem_free(folder);
+	}
+	return may;
+}
+
+/* Writes the path by which the kernel has opened the file: it has no links. */
+static bool real_path(int fd, char ret_path[PATH_MAX])
+{
+	char link[32];
+	ssize_t length;
+
+	(void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	length = readlink(link, ret_path, PATH_MAX - 1);
+	if (length <= 0)
+		return false;
+	ret_path[length] = '\0';
+	return ret_path[0] == '/';
+}
+
+bool posix_read_for_other(struct jw_error *err, int fd, const char *path)
+{
+	static pthread_mutex_t lists = PTHREAD_MUTEX_INITIALIZER; /* of accounts and groups */
+	char real[PATH_MAX], directory[PATH_MAX], text[OS_STRANGER_TEXT];
+	struct os_stranger *stranger;
+	struct reader *reader;
+	bool direct, refused = false;
+	char *whole;
+
+	if (geteuid() != 0 || !real_path(fd, real) ||
+		(path[0] != '/' && !getcwd(directory, sizeof directory)))
+		return false;
+	whole = path[0] == '/' ? mem_string(path) : os_join(directory, path);
+	direct = !strcmp(whole, real);
+	mem_free(whole);
+	if (direct)
+		return false;
+	stranger = mem_alloc(sizeof *stranger);
+	reader = mem_alloc(sizeof *reader);
+	(void)pthread_mutex_lock(&lists);
+	if (os_find_stranger(path, stranger)) {
+		find_reader(stranger->owner, reader);
+		refused = !may_read(reader, fd, real);
+	}
+	if (refused)
+		error_set(err, JW_ERR_UNSUPPORTED,
+				  "%.300s: a symlink leads to %.300s, which another account may not read (%.300s): "
+				  "name that file itself",
+				  path, real, os_stranger_text(text, stranger));
+	(void)pthread_mutex_unlock(&lists);
+	mem_free(reader);
+	mem_free(stranger);
+	return refused;
 }

@@ -1,0 +1,42 @@
+# Another account's symlink to a file that this account cannot read gives it nothing: neither a pack, nor a copy, nor an entry of another cache.
+. "$cases/../lib.sh"
+with_simdriver sm_86
+cp "$sample" "$treasure/secret.so" && chmod 600 "$treasure/secret.so"
+mkdir -m 700 "$treasure/cache"
+export JITWARM_STATE=$work/state CUDA_CACHE_PATH=$treasure/cache/own
+run 0 prime "$treasure/secret.so"
+(($(cached "$CUDA_CACHE_PATH") > 5)) || fail "nothing was compiled"
+as_mallory mkdir "$home/package" "$home/folder"
+as_mallory ln -s "$treasure/secret.so" "$home/package/libmine.so"
+as_mallory ln -s "$treasure" "$home/folder/through"
+as_mallory ln -s "$treasure/cache/own" "$home/cache"
+chmod 711 "$home"
+refuses() {
+	run '1|2|3' "$@"
+	[[ $(cat "$out" "$err") == *"a symlink leads to $treasure/"*" which another account may not read ($home belongs to account $mallory)"* ]] || fail "$*: $(cat "$out" "$err")"
+	[[ ! -e $open/made && ! -e $open/pack ]] || fail "$*: root has made an output"
+}
+for command in "export -o $open/pack $home/package" "export -o $open/pack $home/folder/through/secret.so" "bake -o $open/made $home/package/libmine.so" \
+	"make --target sm_86 --driver 550.163.01 -o $open/made $home/package" "scan $home/package/libmine.so"; do
+	# shellcheck disable=SC2086
+	refuses $command
+done
+run '2|3' export --cache "$home/cache" -o "$open/pack"
+[[ ! -e $open/pack ]] || fail "root has exported the entries of its own cache"
+# An account's link to what it can read itself works, and so do links of root and of accounts that count as root.
+as_mallory ln -s "$open/build/tests/framework/libsample_framework.so" "$home/package/libopen.so"
+run 0 scan "$home/package/libopen.so"
+ln -s "$treasure/secret.so" "$open/roots.so"
+run 0 scan "$open/roots.so"
+JITWARM_TRUST_ACCOUNTS=$mallory run 0 scan "$home/package/libmine.so"
+chmod 644 "$treasure/secret.so"
+run 0 scan "$home/package/libmine.so"
+chown $mallory "$treasure/secret.so" && chmod 600 "$treasure/secret.so"
+run 0 scan "$home/package/libmine.so"
+
+# Root removes no folder that looks like one of its own run's, but which another account has made.
+mkdir -m 1777 "$open/temporary"
+as_mallory mkdir "$open/temporary/jitwarm-run-99993-aaaaaa"
+touch -d "3 hours ago" "$open/temporary/jitwarm-run-99993-aaaaaa"
+TMPDIR=$open/temporary run 0 prime "$sample"
+[[ -d $open/temporary/jitwarm-run-99993-aaaaaa ]] || fail "root has removed the account's folder"
