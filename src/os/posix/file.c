@@ -123,11 +123,13 @@ static bool has_lock(const char *process, const char *descriptor, const struct s
 		 *opened = mem_printf("/proc/%s/fd/%s", process, descriptor);
 	struct buf text = {0};
 	struct statx file;
+	/* The text of an epoll descriptor may wait for such a server, too, and a wait in the kernel
+	 * cannot be ended: only the text of the wanted file is read. */
 	const bool has =
-		!os_read_file(NULL, info, 1 << 16, &text) && strstr(buf_text(&text), " OFDLCK ") &&
 		!statx(AT_FDCWD, opened, AT_STATX_DONT_SYNC, STATX_INO, &file) &&
 		file.stx_ino == wanted->stx_ino && file.stx_dev_major == wanted->stx_dev_major &&
-		file.stx_dev_minor == wanted->stx_dev_minor;
+		file.stx_dev_minor == wanted->stx_dev_minor && !os_read_file(NULL, info, 1 << 16, &text) &&
+		strstr(buf_text(&text), " OFDLCK ");
 
 	buf_free(&text);
 	mem_free(opened);

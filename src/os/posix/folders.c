@@ -83,11 +83,13 @@ int os_self_path(struct jw_error *err, char **ret_path)
 	return os_real_path(err, path, ret_path);
 }
 
+/* Another account cannot rename this account's private folder to such a name. */
 bool os_is_own_temp_dir(const char *path)
 {
 	struct stat stat;
 
-	return !lstat(path, &stat) && S_ISDIR(stat.st_mode) && stat.st_uid == geteuid();
+	return !lstat(path, &stat) && S_ISDIR(stat.st_mode) && stat.st_uid == geteuid() &&
+		   !(stat.st_mode & 077);
 }
 
 char *os_temp_dir(struct jw_error *err)

@@ -34,9 +34,12 @@ run 0 scan "$home/package/libmine.so"
 chown $mallory "$treasure/secret.so" && chmod 600 "$treasure/secret.so"
 run 0 scan "$home/package/libmine.so"
 
-# Root removes no folder that looks like one of its own run's, but which another account has made.
+# Root removes folders of ended runs, but none that another account has made, or could have moved there.
 mkdir -m 1777 "$open/temporary"
 as_mallory mkdir "$open/temporary/jitwarm-run-99993-aaaaaa"
-touch -d "3 hours ago" "$open/temporary/jitwarm-run-99993-aaaaaa"
+mkdir -m 777 "$open/temporary/jitwarm-run-99994-aaaaaa"
+mkdir -m 700 "$open/temporary/jitwarm-run-99995-aaaaaa"
+as_mallory ln -s "$treasure" "$open/temporary/jitwarm-run-99996-aaaaaa"
+touch -h -d "3 hours ago" "$open/temporary/"*
 TMPDIR=$open/temporary run 0 prime "$sample"
-[[ -d $open/temporary/jitwarm-run-99993-aaaaaa ]] || fail "root has removed the account's folder"
+[[ $(cd "$open/temporary" && echo *) == "jitwarm-run-99993-aaaaaa jitwarm-run-99994-aaaaaa jitwarm-run-99996-aaaaaa" ]] || fail "left: $(ls "$open/temporary")"
