@@ -79,7 +79,13 @@ enum { COUNT_COMPILING = sizeof compiling / sizeof *compiling };
 
 static bool is_passed(const char *pair)
 {
-	if (!text_starts_fold(pair, "CUDA_") && !text_starts_fold(pair, "CUDBG_"))
+	/* COMPUTE_PROFILE_LOG and NVTX_INJECTION64_PATH are the old profiler's and the tools'. */
+	static const char *const drivers[] = {"CUDA_", "CUDBG_", "COMPUTE_PROFILE", "NVTX_"};
+	bool is_drivers = false;
+
+	for (size_t i = 0; i < sizeof drivers / sizeof *drivers; i++)
+		is_drivers = is_drivers || text_starts_fold(pair, drivers[i]);
+	if (!is_drivers)
 		return true;
 	for (size_t i = 0; i < sizeof passed / sizeof *passed; i++)
 		if (text_starts_fold(pair, passed[i]) && pair[strlen(passed[i])] == '=')

@@ -210,6 +210,8 @@ static void log_debug_variables(void)
 										"CUDA_COREDUMP_FILE",
 										"CUDA_LOG_FILE",
 										"CUDA_AMODEL_DLL",
+										"COMPUTE_PROFILE_LOG",
+										"NVTX_INJECTION64_PATH",
 										"CUDBG_INJECTION_PATH",
 										"CUDA_MPS_PIPE_DIRECTORY",
 										"CUDA_MPS_ACTIVE_THREAD_PERCENTAGE",

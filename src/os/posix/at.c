@@ -117,7 +117,7 @@ static int walk(struct jw_error *err, const char *path, size_t own, struct at *a
 
 int at_enter(struct jw_error *err, const char *path, bool writes, struct at *at)
 {
-	const char *rest;
+	const char *rest = path;
 	const struct closed *folder = writes || closed_to_readers ? closed_of(path, &rest) : NULL;
 
 	at->dir = AT_FDCWD;
