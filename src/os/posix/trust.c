@@ -381,51 +381,39 @@ const char *os_stranger_text(char text[OS_STRANGER_TEXT], const struct os_strang
 
 /* ---- what another account would read with root's rights */
 
-/* The accounts that may have made a link: one, with its groups; or nobody knows which. */
-struct reader {
-	uint32_t account; /* 0: unknown */
-	gid_t groups[NGROUPS_MAX];
-	int group_count;
-};
-
-static void find_reader(uint32_t account, struct reader *ret_reader)
+/* Returns the only account that can have made a symlink in the path; 0 if several can. */
+static uint32_t maker_of(const char *path, const struct os_stranger *stranger)
 {
-	const struct passwd *entry = account ? getpwuid(account) : NULL;
+	struct os_stranger second;
+	struct way way = {.owner = stranger->owner, .stranger = &second};
 
-	ret_reader->account = account;
-	ret_reader->group_count = NGROUPS_MAX;
-	if (!entry || getgrouplist(entry->pw_name, entry->pw_gid, ret_reader->groups,
-							   &ret_reader->group_count) < 0)
-		ret_reader->group_count = 0;
+	return stranger->owner && !walk_whole(NULL, &way, path) ? stranger->owner : 0;
 }
 
-/* Returns whether the permissions give the reader all of `wanted` (others' bits: 04 to read, 01 to
- * enter a folder). An access list counts as its mode bits. */
-static bool may_use(const struct reader *reader, const struct stat *stat, mode_t wanted)
+/* Returns whether the file or folder is the account's, or gives everybody, also members of its group,
+ * the permission (04 to read, 01 to enter a folder). Access lists do not count. */
+static bool may_use(uint32_t account, const struct stat *stat, mode_t permission)
 {
-	if (reader->account && stat->st_uid == reader->account)
-		return stat->st_mode & wanted << 6;
-	for (int i = 0; i < reader->group_count; i++)
-		if (stat->st_gid == reader->groups[i])
-			return stat->st_mode & wanted << 3;
-	return stat->st_mode & wanted;
+	const mode_t everybody = permission | permission << 3;
+
+	return (account && stat->st_uid == account) || (stat->st_mode & everybody) == everybody;
 }
 
-static bool may_read(const struct reader *reader, int fd, const char *real)
+static bool may_read(uint32_t account, int fd, const char *real)
 {
 	struct stat stat;
-	bool may = !fstat(fd, &stat) && may_use(reader, &stat, S_IROTH);
+	bool may = !fstat(fd, &stat) && may_use(account, &stat, S_IROTH);
 
 	for (const char *at = real; may && (at = strchr(at, '/')); at++) {
 		char *folder = at == real ? mem_string("/") : mem_string_n(real, (size_t)(at - real));
 
-		may = !lstat(folder, &stat) && may_use(reader, &stat, S_IXOTH);
+		may = !lstat(folder, &stat) && may_use(account, &stat, S_IXOTH);
 		mem_free(folder);
 	}
 	return may;
 }
 
-/* Writes the path by which the kernel has opened the file: it has no links. */
+/* Writes the path by which the kernel has opened the file: it has no symlinks. */
 static bool real_path(int fd, char ret_path[PATH_MAX])
 {
 	char link[32];
@@ -439,37 +427,40 @@ static bool real_path(int fd, char ret_path[PATH_MAX])
 	return ret_path[0] == '/';
 }
 
-bool posix_read_for_other(struct jw_error *err, int fd, const char *path)
+/* Returns whether the path has no symlink. */
+static bool is_direct(const char *path, const char *real)
 {
-	static pthread_mutex_t lists = PTHREAD_MUTEX_INITIALIZER; /* of accounts and groups */
-	char real[PATH_MAX], directory[PATH_MAX], text[OS_STRANGER_TEXT];
-	struct os_stranger *stranger;
-	struct reader *reader;
-	bool direct, refused = false;
-	char *whole;
+	char directory[PATH_MAX], *whole;
+	bool direct;
 
-	if (geteuid() != 0 || !real_path(fd, real) ||
-		(path[0] != '/' && !getcwd(directory, sizeof directory)))
+	if (path[0] != '/' && !getcwd(directory, sizeof directory))
 		return false;
 	whole = path[0] == '/' ? mem_string(path) : os_join(directory, path);
 	direct = !strcmp(whole, real);
 	mem_free(whole);
-	if (direct)
+	return direct;
+}
+
+bool posix_read_for_other(struct jw_error *err, int fd, const char *path)
+{
+	static pthread_mutex_t lists = PTHREAD_MUTEX_INITIALIZER; /* of accounts and groups */
+	char real[PATH_MAX] = "a file that /proc does not show", text[OS_STRANGER_TEXT];
+	const bool known = geteuid() == 0 && real_path(fd, real);
+	struct os_stranger *stranger;
+	bool refused;
+
+	if (geteuid() != 0 || (known && is_direct(path, real)))
 		return false;
 	stranger = mem_alloc(sizeof *stranger);
-	reader = mem_alloc(sizeof *reader);
 	(void)pthread_mutex_lock(&lists);
-	if (os_find_stranger(path, stranger)) {
-		find_reader(stranger->owner, reader);
-		refused = !may_read(reader, fd, real);
-	}
+	refused = os_find_stranger(path, stranger) &&
+			  !(known && may_read(maker_of(path, stranger), fd, real));
 	if (refused)
 		error_set(err, JW_ERR_UNSUPPORTED,
 				  "%.300s: a symlink leads to %.300s, which another account may not read (%.300s): "
 				  "name that file itself",
 				  path, real, os_stranger_text(text, stranger));
 	(void)pthread_mutex_unlock(&lists);
-	mem_free(reader);
 	mem_free(stranger);
 	return refused;
 }

@@ -33,14 +33,15 @@ chmod 644 "$treasure/secret.so"
 run 0 scan "$home/package/libmine.so"
 chown $mallory "$treasure/secret.so" && chmod 600 "$treasure/secret.so"
 run 0 scan "$home/package/libmine.so"
-# The account's groups count, also where they may do less than everybody.
-if group=$(id -g nobody 2>/dev/null); then
-	mkdir -m 711 "$open/nobodys" && ln -s "$treasure/secret.so" "$open/nobodys/libmine.so" && chown -h nobody "$open/nobodys" "$open/nobodys/libmine.so"
-	chown "0:$group" "$treasure/secret.so" && chmod 640 "$treasure/secret.so"
-	run 0 scan "$open/nobodys/libmine.so"
-	chmod 604 "$treasure/secret.so"
-	run '1|2|3' scan "$open/nobodys/libmine.so"
-fi
+# In a folder that several accounts share, each of them may have made the link.
+chgrp 54321 "$home/package" && chmod 770 "$home/package"
+run '1|2|3' scan "$home/package/libmine.so"
+chgrp 0 "$home/package" && chmod 755 "$home/package"
+# A file is everybody's to read only if its group may read it, too.
+chown 0:54321 "$treasure/secret.so" && chmod 604 "$treasure/secret.so"
+run '1|2|3' scan "$home/package/libmine.so"
+chmod 644 "$treasure/secret.so"
+run 0 scan "$home/package/libmine.so"
 
 # Root removes folders of ended runs, but none that another account has made, or could have moved there.
 mkdir -m 1777 "$open/temporary"
