@@ -390,8 +390,8 @@ static uint32_t maker_of(const char *path, const struct os_stranger *stranger)
 	return stranger->owner && !walk_whole(NULL, &way, path) ? stranger->owner : 0;
 }
 
-/* Returns whether the file or folder is the account's, or gives everybody, also members of its group,
- * the permission (04 to read, 01 to enter a folder). Access lists do not count. */
+/* Returns whether the file or folder is the account's, or gives everybody, also members of its
+ * group, the permission (04 to read, 01 to enter a folder). Access lists do not count. */
 static bool may_use(uint32_t account, const struct stat *stat, mode_t permission)
 {
 	const mode_t everybody = permission | permission << 3;
