@@ -81,7 +81,7 @@ static int check(struct jw_error *err, struct import *import)
 		import->source = import->checked->source;
 		TEXT_COPY(import->result->signed_by, import->checked->result->signed_by);
 		TEXT_COPY(import->result->note, import->checked->result->note);
-	} else if (source_open(err, import->options->path, &import->source) ||
+	} else if (source_open(err, import->options->path, &import->options->cancel, &import->source) ||
 			   trust_check(err, import->options, import->source, import->result)) {
 		return -1;
 	}

@@ -9,6 +9,7 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
+#include "base/cancel.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -46,14 +47,15 @@ struct first_reading {
 	uint8_t trailer[PACK_TRAILER_SIZE];
 };
 
-static int read_first(struct jw_error *err, struct source *source, struct first_reading *reading)
+static int read_first(struct jw_error *err, struct source *source, const struct jw_cancel *cancel,
+					  struct first_reading *reading)
 {
 	const uint64_t content = source->size_bytes - PACK_TRAILER_SIZE;
 
 	for (uint64_t start = 0; start < source->size_bytes; start += BLOCK) {
 		size_t size, covered;
 
-		if (read_block(err, source, source->block_count, &size))
+		if (cancel_check(err, cancel) || read_block(err, source, source->block_count, &size))
 			return -1;
 		VEC_GROW(source->blocks, source->block_capacity, source->block_count);
 		digest_of(&source->blocks[source->block_count++], source->buffer, size);
@@ -67,7 +69,8 @@ static int read_first(struct jw_error *err, struct source *source, struct first_
 	return 0;
 }
 
-static int read_whole_pack(struct jw_error *err, struct source *source)
+static int read_whole_pack(struct jw_error *err, struct source *source,
+						   const struct jw_cancel *cancel)
 {
 	struct first_reading reading = {0};
 	uint8_t digest[DIGEST_SIZE], wanted[PACK_TRAILER_SIZE];
@@ -81,7 +84,7 @@ static int read_whole_pack(struct jw_error *err, struct source *source)
 						 source->name);
 	crypto_generichash_init(&reading.digest, NULL, 0, DIGEST_SIZE);
 	crypto_generichash_init(&reading.prehash, NULL, 0, PACK_PREHASH_SIZE);
-	if (read_first(err, source, &reading))
+	if (read_first(err, source, cancel, &reading))
 		return -1;
 	crypto_generichash_final(&reading.digest, digest, sizeof digest);
 	crypto_generichash_final(&reading.prehash, source->prehash, PACK_PREHASH_SIZE);
@@ -94,7 +97,8 @@ static int read_whole_pack(struct jw_error *err, struct source *source)
 	return 0;
 }
 
-int source_open(struct jw_error *err, const char *path, struct source **ret_source)
+int source_open(struct jw_error *err, const char *path, const struct jw_cancel *cancel,
+				struct source **ret_source)
 {
 	struct source *source;
 	struct os_stat stat;
@@ -106,7 +110,8 @@ int source_open(struct jw_error *err, const char *path, struct source **ret_sour
 	source = mem_alloc(sizeof *source);
 	source->name = path;
 	source->buffer = mem_alloc(BLOCK);
-	if (os_file_open(err, path, OS_OPEN_READ, &source->file) || read_whole_pack(err, source)) {
+	if (os_file_open(err, path, OS_OPEN_READ, &source->file) ||
+		read_whole_pack(err, source, cancel)) {
 		source_close(source);
 		return -1;
 	}
@@ -406,11 +411,12 @@ void reader_close(struct reader *reader)
 	mem_free(reader);
 }
 
-int reader_manifest(struct jw_error *err, const char *path, struct pack_manifest *ret_manifest)
+int reader_manifest(struct jw_error *err, const char *path, const struct jw_cancel *cancel,
+					struct pack_manifest *ret_manifest)
 {
 	struct source *source = NULL;
 	struct reader *reader = NULL;
-	int result = source_open(err, path, &source);
+	int result = source_open(err, path, cancel, &source);
 
 	if (!result)
 		result = reader_open(err, source, ret_manifest, &reader);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/cancel.h"
 #include "base/error.h"
 #include "pack/format.h"
 #include "pack/manifest.h"
@@ -18,8 +19,9 @@
 struct source;
 
 /* Opens `path` and reads all of it: JW_ERR_FORMAT if it does not end with the digest of the bytes
- * before. `path` must outlive the source. */
-int source_open(struct jw_error *err, const char *path, struct source **ret_source);
+ * before. `path` must outlive the source. `cancel` may be NULL. */
+int source_open(struct jw_error *err, const char *path, const struct jw_cancel *cancel,
+				struct source **ret_source);
 void source_close(struct source *source);
 
 const char *source_name(const struct source *source);
@@ -45,5 +47,7 @@ int reader_member(struct jw_error *err, struct reader *reader, const struct pack
 /* Checks after the last member that nothing follows. */
 int reader_end(struct jw_error *err, struct reader *reader);
 void reader_close(struct reader *reader);
-/* Reads only the manifest of a pack whose digest matches. The caller frees it. */
-int reader_manifest(struct jw_error *err, const char *path, struct pack_manifest *ret_manifest);
+/* Reads only the manifest of a pack whose digest matches. The caller frees it. `cancel` may be NULL.
+ */
+int reader_manifest(struct jw_error *err, const char *path, const struct jw_cancel *cancel,
+					struct pack_manifest *ret_manifest);

@@ -64,7 +64,7 @@ static void describe_pack(const char *path, struct jw_store_pack *pack)
 	struct jw_error why = {0};
 	struct os_stat stat = {0};
 
-	if (os_stat(&why, path, &stat) || reader_manifest(&why, path, &manifest)) {
+	if (os_stat(&why, path, &stat) || reader_manifest(&why, path, NULL, &manifest)) {
 		TEXT_COPY(pack->damage, why.message);
 		pack->broken = why.code == JW_ERR_FORMAT || why.code == JW_ERR_LIMIT;
 	} else {
@@ -247,7 +247,7 @@ static void learn_store(const struct jw_store *store, struct set *known)
 		if (store->packs[i].damage[0])
 			continue;
 		path = os_join(store->path, store->packs[i].name);
-		(void)reader_manifest(NULL, path, &manifest);
+		(void)reader_manifest(NULL, path, NULL, &manifest);
 		for (size_t k = 0; k < manifest.entry_count; k++)
 			if (is_unknown(known, manifest.entries[k].key))
 				set_add(known, manifest.entries[k].key, k);

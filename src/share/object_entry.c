@@ -271,7 +271,7 @@ static int object_sign(struct jw_error *err, const struct object_context *contex
 	if (sodium_hex2bin(prehash, sizeof prehash, made->blake2b_512, strlen(made->blake2b_512), NULL,
 					   NULL, NULL))
 		return error_set(err, JW_ERR_FORMAT, "%s: its hash cannot be read", how->output);
-	if (reader_manifest(err, how->output, &manifest))
+	if (reader_manifest(err, how->output, NULL, &manifest))
 		return -1;
 	result = trust_sign(err, &context->secret, &manifest, prehash, name, signature);
 	manifest_free(&manifest);

@@ -13,6 +13,7 @@
 #include "os/clock.h"
 #include "os/file.h"
 #include "pack/judge.h"
+#include "pack/minisign.h"
 #include "pack/reader.h"
 #include "plan/analyse.h"
 #include "share/carrier.h"
@@ -122,7 +123,7 @@ static int push_pack(struct jw_error *err, struct push *push, struct jw_pushed_p
 	int result;
 
 	if (os_check_exists(err, push->signature, &is_signed) ||
-		reader_manifest(err, push->pack, &manifest))
+		reader_manifest(err, push->pack, &push->options->cancel, &manifest))
 		return -1;
 	(void)pack_targets_text(pushed->targets, &manifest);
 	(void)pack_drivers_text(pushed->drivers, &manifest);
@@ -187,7 +188,7 @@ static int push_cache(struct jw_error *err, struct push *push)
 	return push->result->pack_count ? 0 : error_copy(err, &none);
 }
 
-static int copy_into(struct jw_error *err, const char *from, const char *to)
+static int copy_into(struct jw_error *err, const char *from, const char *to, uint64_t most_bytes)
 {
 	struct os_file *in, *out = NULL;
 	uint64_t size_bytes;
@@ -195,27 +196,39 @@ static int copy_into(struct jw_error *err, const char *from, const char *to)
 
 	if (os_file_open(err, from, OS_OPEN_READ, &in))
 		return -1;
-	if (!os_file_size(err, in, &size_bytes) && !os_file_open(err, to, OS_OPEN_CREATE, &out))
+	if (os_file_size(err, in, &size_bytes))
+		goto end;
+	if (size_bytes > most_bytes)
+		error_set(err, JW_ERR_LIMIT, "%s: has more than %llu bytes", from,
+				  (unsigned long long)most_bytes);
+	else if (!os_file_open(err, to, OS_OPEN_CREATE, &out))
 		result = os_file_copy(err, in, out, size_bytes);
+end:
 	os_file_close(out);
 	os_file_close(in);
 	return result;
 }
 
-/* Pushes a file; if it was signed before, with its signature. */
+/* Pushes a file; if it was signed before, with its signature. The pack is examined before it is
+ * copied, because a sparse file would fill the disk. */
 static int push_file(struct jw_error *err, struct push *push)
 {
 	const struct jw_push_options *options = push->options;
 	char *signature = mem_printf("%s.minisig", options->pack);
 	struct jw_pushed_pack *pushed;
+	struct pack_manifest manifest;
 	struct os_stat stat;
 	bool is_signed = false;
-	int result = copy_into(err, options->pack, push->pack);
+	int result = reader_manifest(err, options->pack, &options->cancel, &manifest);
 
-	if (!result)
-		result = os_check_exists(err, signature, &is_signed);
-	if (!result && is_signed)
-		result = copy_into(err, signature, push->signature);
+	if (!result) {
+		manifest_free(&manifest);
+		result = copy_into(err, options->pack, push->pack, PACK_MAX_SIZE) ||
+						 os_check_exists(err, signature, &is_signed) ||
+						 (is_signed && copy_into(err, signature, push->signature, MINISIGN_MAX_FILE))
+					 ? -1
+					 : 0;
+	}
 	mem_free(signature);
 	if (result)
 		return -1;

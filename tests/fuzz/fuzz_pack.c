@@ -31,7 +31,7 @@ static bool read_pack(const char *path, bool keep)
 	struct reader *reader = NULL;
 	bool taken = false;
 
-	if (source_open(NULL, path, &import.source))
+	if (source_open(NULL, path, NULL, &import.source))
 		return false;
 	if (!reader_open(NULL, import.source, &import.manifest, &reader) &&
 		!import_check_entries(NULL, &import, reader)) {

@@ -130,7 +130,7 @@ static struct result walk_bytes(const struct buf *pack, bool keep, bool verify)
 	struct result result = {0};
 
 	OK(os_write_atomic(why, file, pack->data, pack->size));
-	assert_int_equal(source_open(&result.err, file, &source), 0);
+	assert_int_equal(source_open(&result.err, file, NULL, &source), 0);
 	result.result = reader_open(&result.err, source, &read, &reader) ||
 							member_walk_pack(&result.err, &walk, reader, "pack")
 						? -1
@@ -195,7 +195,7 @@ TEST(it_stops_where_it_is_told)
 								   .complete = stops};
 
 		OK(os_write_atomic(why, file, pack.data, pack.size));
-		OK(source_open(why, file, &source));
+		OK(source_open(why, file, NULL, &source));
 		OK(reader_open(why, source, &read, &reader));
 		GIVES(how & 4 ? JW_ERR_INTERRUPTED : JW_ERR_BUSY,
 			  member_walk_pack(why, &walk, reader, "pack"));

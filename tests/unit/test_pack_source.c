@@ -23,7 +23,7 @@ TEST(a_trailer_may_lie_in_two_blocks)
 		crypto_generichash(digest, sizeof digest, pack, content, NULL, 0);
 		pack_trailer(pack + content, digest);
 		OK(os_write_atomic(why, file, pack, size));
-		OK(source_open(why, file, &source));
+		OK(source_open(why, file, NULL, &source));
 		source_close(source);
 		memset(pack + content, 0, PACK_TRAILER_SIZE);
 	}

@@ -413,10 +413,12 @@ static bool may_read(uint32_t account, int fd, const char *real)
 	return may;
 }
 
-/* Writes the path by which the kernel has opened the file: it has no symlinks. */
+/* Writes the path by which the kernel has opened the file: it has no symlinks. Returns whether the
+ * path leads to the file: in another mount namespace, and without a name, it does not. */
 static bool real_path(int fd, char ret_path[PATH_MAX])
 {
 	char link[32];
+	struct stat opened, named;
 	ssize_t length;
 
 	(void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
@@ -424,7 +426,8 @@ static bool real_path(int fd, char ret_path[PATH_MAX])
 	if (length <= 0)
 		return false;
 	ret_path[length] = '\0';
-	return ret_path[0] == '/';
+	return ret_path[0] == '/' && !fstat(fd, &opened) && !lstat(ret_path, &named) &&
+		   opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
 /* Returns whether the path has no symlink. */

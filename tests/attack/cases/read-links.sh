@@ -43,6 +43,23 @@ run '1|2|3' scan "$home/package/libmine.so"
 chmod 644 "$treasure/secret.so"
 run 0 scan "$home/package/libmine.so"
 
+# /proc leads to files without a name, and to those in other mount namespaces; what has their path here may be another file.
+reaches_nothing() {
+	as_mallory ln -sfn "$1" "$home/package/libmine.so"
+	run '1|2|3' scan "$home/package/libmine.so"
+	[[ $(cat "$out" "$err") == *"a symlink leads to "*" which another account may not read"* ]] || fail "$1: $(cat "$out" "$err")"
+}
+cp "$sample" "$open/nameless.so" && exec 9<"$open/nameless.so" && rm "$open/nameless.so"
+reaches_nothing "/proc/$BASHPID/fd/9"
+exec 9<&-
+if unshare -m true 2>/dev/null; then
+	mkdir "$open/mounted" && cp "$sample" "$open/mounted/lib.so"
+	unshare -m sh -c 'mount -t tmpfs none "$1" && cp "$2" "$1/lib.so" && : >"$3" && exec sleep 100' _ "$open/mounted" "$sample" "$open/is-mounted" &
+	await test -e "$open/is-mounted"
+	reaches_nothing "/proc/$!/root$open/mounted/lib.so"
+	kill $!
+fi
+
 # Root removes folders of ended runs, but none that another account has made, or could have moved there.
 mkdir -m 1777 "$open/temporary"
 as_mallory mkdir "$open/temporary/jitwarm-run-99993-aaaaaa"

@@ -40,6 +40,10 @@ nothing_left
 run 0 push "oci://$site/lab/cache:v1" "$sample"
 out_has "lab/cache:v1: 8 entries for sm_86"
 run 0 push "oci://$site/lab/cache"
+# A file that is no pack is not copied first, however large it claims to be.
+truncate -s 1G "$work/sparse.jwpack"
+(ulimit -f 100000 && run 3 push "oci://$site/lab/cache:sparse" "$work/sparse.jwpack" && err_has "sparse.jwpack: not a pack, or damaged") || exit 1
+nothing_left
 mkdir "$work/my lib" && cp "$sample" "$work/my lib/lib+x.so"
 run 0 push "oci://$site/lab/cache" "$work/my lib/lib+x.so" "$sample"
 [[ $(tags lab/cache) == "cache-sm_86-550.200.01 lib-x.so_$tag $tag v1" ]] || fail "tags: $(tags lab/cache)"
