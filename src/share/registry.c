@@ -223,11 +223,12 @@ static int push_file(struct jw_error *err, struct push *push)
 
 	if (!result) {
 		manifest_free(&manifest);
-		result = copy_into(err, options->pack, push->pack, PACK_MAX_SIZE) ||
-						 os_check_exists(err, signature, &is_signed) ||
-						 (is_signed && copy_into(err, signature, push->signature, MINISIGN_MAX_FILE))
-					 ? -1
-					 : 0;
+		result =
+			copy_into(err, options->pack, push->pack, PACK_MAX_SIZE) ||
+					os_check_exists(err, signature, &is_signed) ||
+					(is_signed && copy_into(err, signature, push->signature, MINISIGN_MAX_FILE))
+				? -1
+				: 0;
 	}
 	mem_free(signature);
 	if (result)
