@@ -285,15 +285,12 @@ static bool is_not_yours(const struct examination *seen, struct finding_draft *d
 
 	if (!command)
 		return false;
-	EVIDENCE(draft,
-			 os_is_superuser()
-				 ? "%.*s"
-				 : "%.*s: the driver can neither read nor write it, since a program that root ran "
-				   "has created it",
+	EVIDENCE(draft, os_is_superuser() ? "%.*s" : "%.*s: the driver can neither read nor write it",
 			 (int)(command - line), line);
 	FIX(draft,
-		os_is_superuser() ? "make the folder root's alone, or delete it: %s"
-						  : "give the folder to this account: %s",
+		strstr(command, "“rm") || strstr(command, "“sudo rm")
+			? "delete what another account can have put there: %s"
+			: "make the folder this account's alone: %s",
 		command + strlen(": "));
 	return true;
 }

@@ -42,10 +42,12 @@ void os_trust_accounts(const char *list);
 /* Returns whether the path has such a part, if this process is the superuser's. Always false for
  * other accounts, and on Windows. */
 bool os_find_stranger(const char *path, struct os_stranger *ret_stranger);
-/* Finds a folder in `folder`, or in one of its folders, that another account can change, so that
- * the superuser changes nothing there (os_follow_none_below). Returns false for other accounts, on
+/* Finds folders in `folder`, or in one of its folders, that another account can change, so that the
+ * superuser changes nothing there (os_follow_none_below). Describes the first one, and adds the
+ * paths of at most `most` to a list of mem_add_string. Returns false for other accounts, on
  * Windows, and if another account can change `folder` itself. */
-bool os_find_stranger_below(const char *folder, struct os_stranger *ret_stranger);
+bool os_find_strangers_below(const char *folder, struct os_stranger *ret_first, size_t most,
+							 char ***paths, size_t *count);
 /* Returns whether the file, folder or link at the path is there and belongs to this account, the
  * superuser, or an account that counts as the superuser. Always true on Windows. */
 bool os_is_ours(const char *path);

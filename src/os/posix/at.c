@@ -80,8 +80,8 @@ static int check_part(struct jw_error *err, const char *path, const char *part, 
 						 "%s: a symlink, which jitwarm does not follow in this folder", path);
 	return own && posix_finds_stranger(part, stat, &stranger)
 			   ? error_set(err, JW_ERR_IO,
-						   "%s: %s, and root changes nothing there; delete that folder, or make it "
-						   "root's alone",
+						   "%s: %s, and root changes nothing there; delete that folder, or see "
+						   "“jitwarm doctor”",
 						   path, os_stranger_text(text, &stranger))
 			   : 0;
 }

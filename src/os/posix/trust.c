@@ -329,30 +329,47 @@ bool os_find_stranger(const char *path, struct os_stranger *ret_stranger)
 	return ret_stranger->found;
 }
 
-static bool find_below(const char *folder, unsigned levels, struct os_stranger *stranger)
+/* The folders that os_find_strangers_below has found. */
+struct below {
+	struct os_stranger *first;
+	char ***paths;
+	size_t *count, most;
+};
+
+static void find_below(const char *folder, unsigned levels, struct below *below)
 {
 	struct os_names names;
-	bool found = false;
 
 	if (!levels || os_list(NULL, folder, &names))
-		return false;
-	for (size_t i = 0; i < names.count && !found; i++) {
+		return;
+	for (size_t i = 0; i < names.count && *below->count < below->most; i++) {
 		char *path = os_join(folder, names.items[i]);
+		struct os_stranger stranger;
 		struct stat stat;
 
-		found =
-			names.kinds[i] == OS_DIRECTORY && !lstat(path, &stat) &&
-			(posix_finds_stranger(path, &stat, stranger) || find_below(path, levels - 1, stranger));
+		if (names.kinds[i] != OS_DIRECTORY || lstat(path, &stat))
+			;
+		else if (!posix_finds_stranger(path, &stat, &stranger))
+			find_below(path, levels - 1, below);
+		else {
+			if (!*below->count)
+				*below->first = stranger;
+			mem_add_string(below->paths, below->count, below->most, path);
+		}
 		mem_free(path);
 	}
 	os_names_free(&names);
-	return found;
 }
 
-bool os_find_stranger_below(const char *folder, struct os_stranger *ret_stranger)
+bool os_find_strangers_below(const char *folder, struct os_stranger *ret_first, size_t most,
+							 char ***paths, size_t *count)
 {
-	return geteuid() == 0 && !os_find_stranger(folder, ret_stranger) && !ret_stranger->open &&
-		   find_below(folder, 2, ret_stranger);
+	struct below below = {ret_first, paths, count, most};
+
+	if (geteuid() != 0 || os_find_stranger(folder, ret_first) || ret_first->open)
+		return false;
+	find_below(folder, 2, &below);
+	return *count > 0;
 }
 
 bool os_is_ours(const char *path)

@@ -74,9 +74,13 @@ bool os_find_stranger(const char *path, struct os_stranger *ret_stranger)
 	return false;
 }
 
-bool os_find_stranger_below(const char *folder, struct os_stranger *ret_stranger)
+bool os_find_strangers_below(const char *folder, struct os_stranger *ret_first, size_t most,
+							 char ***paths, size_t *count)
 {
-	return os_find_stranger(folder, ret_stranger);
+	(void)most;
+	(void)paths;
+	(void)count;
+	return os_find_stranger(folder, ret_first);
 }
 
 bool os_is_ours(const char *path)

@@ -26,37 +26,75 @@ for folder in "${folders[@]}"; do
 	done
 done
 
-# The messages say what root can do; then every command works again.
-for place in cache/? cache/?/? state/keys state/store writable; do
+# The messages say what root can do; then every command works again. Root adopts no machine code: what the account can have put into a folder is
+# gone. The folders whose files root examines one by one stay, without rights for the account.
+while read -r how place; do
 	fresh
-	if [[ $place == writable ]]; then
-		mapfile -t theirs < <(printf '%s\n' "$open/own/cache"/?/? | head -n 1)
-		chmod 777 "${theirs[0]}"
-		line="other accounts may write to ${theirs[0]}, and root changes nothing there: “chmod go-w ${theirs[0]}”"
-	else
-		mapfile -t theirs < <(printf '%s\n' "$open/own"/$place | head -n 1)
-		chown $mallory "${theirs[0]}"
-		line="${theirs[0]} belongs to account $mallory, and root changes nothing there: “chown -R root $open/own/${place%%/*}”"
+	mapfile -t theirs < <(printf '%s\n' "$open/own"/$place | sort)
+	case $place in
+	*/keys | */trusted | */store) stays=yes ;;
+	*) stays='' ;;
+	esac
+	case $how in
+	owned)
+		chown $mallory "${theirs[@]}"
+		fact="${theirs[0]} belongs to account $mallory" line="chown root -- ${theirs[*]}"
+		;;
+	writable)
+		chmod 777 "${theirs[@]}"
+		fact="other accounts may write to ${theirs[0]}" line="chmod go-w -- ${theirs[*]}"
+		;;
+	esac
+	fix="make the folder this account's alone: “$line”"
+	if [[ -z $stays ]]; then
+		line="rm -r -- ${theirs[*]}"
+		fix="delete what another account can have put there: “$line”"
 	fi
+	chmod a+x "$open/own" "$open/own/"{cache,state} "$open/own/cache/"?
+	as_mallory touch "${theirs[@]/%//planted}" || fail "nothing is planted in ${theirs[*]}"
 	run 0 check "$sample"
-	err_has "$line"
+	err_has "$fact, and root changes nothing there: “$line”"
 	run 0 status
 	cat "$err" >>"$out"
-	out_has "$line"
+	out_has "$fact, and root changes nothing there: “$line”"
 	run 1 doctor --no-probe --json "$sample"
-	json "[(f['evidence'], f['fix']) for f in d['findings'] if f['id'] == 'not-yours'] == [('${line%%: *}', 'make the folder root\'s alone, or delete it: ${line##*: }')]"
+	json "[(f['evidence'], f['fix']) for f in d['findings'] if f['id'] == 'not-yours'] == [(\"$fact, and root changes nothing there\", \"$fix\")]"
 	JITWARM_TRUST_ACCOUNTS="*" run 0 check "$sample"
 	err_lacks "root changes nothing"
-	eval "$(sed 's/.*“\(.*\)”/\1/' <<<"$line")"
+	eval "$line"
+	[[ -n $stays || -z $(find "$open/own" -name planted) ]] || fail "root has adopted $(find "$open/own" -name planted)"
 	run '0|1' doctor --no-probe --json "$sample"
 	json "'not-yours' not in [f['id'] for f in d['findings']]"
-	run 0 check "$sample"
+	run '0|1' check "$sample"
 	err_lacks "root changes nothing"
+	run 0 prime --quiet "$sample"
+done <<<"owned cache/?
+owned cache/?/?
+owned state/runs
+owned state/keys
+owned state/trusted
+owned state/store
+writable cache/?/?
+writable state/keys"
+# More folders than fit into a line: it is never cut off, and the next one names the others.
+long=$open/own/$(printf 'n%.0s' {1..120})
+fresh
+mv "$open/own/cache" "$long" && mkdir -p "$long"/{0,1,2,3,4,5,6,7}/a
+chown $mallory "$long"/?
+for _ in 1 2 3 4; do
+	CUDA_CACHE_PATH=$long run '0|1|2' doctor --no-probe --json "$sample"
+	line=$(python3 -c 'import json, sys; print(*[f["fix"].split("“")[1].split("”")[0] for f in json.load(open(sys.argv[1]))["findings"] if f["id"] == "not-yours"])' "$out")
+	[[ -n $line ]] || break
+	[[ $line =~ ^"rm -r --"(" $long/"[0-9a-f])+$ ]] || fail "cut off: $line"
+	CUDA_CACHE_PATH=$long run '3' cache clear --yes
+	err_has "$line”"
+	eval "$line"
 done
+[[ -z $(find "$long" -user $mallory) ]] || fail "left: $(find "$long" -user $mallory)"
 fresh
 chown $mallory "$open/own/cache"/?
 run 3 cache clear --yes
-err_has "belongs to account $mallory, and root changes nothing there; delete that folder, or make it root's alone"
+err_has "belongs to account $mallory, and root changes nothing there; delete that folder, or see “jitwarm doctor”"
 chown root "$open/own/cache"/?
 run 0 cache clear --yes
 

@@ -47,17 +47,26 @@ for case in index top below; do
 	esac
 	chown 0:0 "$what"
 	run "1|2" doctor --no-probe --json "$sample"
-	json "d['findings'][0]['id'] == 'not-yours' and '$what' in d['findings'][0]['evidence'] and 'sudo chown -R $mallory $home/cache' in d['findings'][0]['fix']"
+	json "d['findings'][0]['id'] == 'not-yours' and '$what' in d['findings'][0]['evidence'] and 'sudo chown -R --from=root $mallory $home/cache' in d['findings'][0]['fix']"
 	run 0 run -- "$app"
 	err_has " ran "
 	for command in "cache clear --yes" "cache verify --repair"; do
 		run 2 $command
 		err_one_line
-		err_has "$what: belongs to root (0): “sudo chown -R $mallory $home/cache”"
+		err_has "$what: belongs to root (0): “sudo chown -R --from=root $mallory $home/cache”"
 	done
 	run "1|2" check "$sample"
-	err_has "sudo chown -R $mallory $home/cache"
-	chown -R "$mallory" "$home/cache"
+	err_has "sudo chown -R --from=root $mallory $home/cache"
+	chown -R --from=root "$mallory" "$home/cache"
 	run "0|1" doctor --no-probe --json "$sample"
 	json "'not-yours' not in [f['id'] for f in d['findings']]"
 done
+# Files of a third account are not adopted, since this account would run their machine code.
+warm
+what=$(folder 1) && chmod 700 "$what" && chown 65534 "$what"
+run 2 cache clear --yes
+err_has "$what: belongs to another account (number 65534): “sudo rm -r -- $what”"
+run "1|2" doctor --no-probe --json "$sample"
+json "d['findings'][0]['fix'] == 'delete what another account can have put there: “sudo rm -r -- $what”'"
+rm -r -- "$what"
+run 0 cache clear --yes
