@@ -290,13 +290,8 @@ static int judge_container(struct jw_error *err, struct reading *reading,
 			noted->empty = is_empty(reading, container);
 		if (!d)
 			noted->hollow = is_hollow(reading, container);
-		/* An empty container lacks nothing for a program: code for other GPUs, or PTX of a newer
-		 * ISA or for a family of other GPUs. Damaged code and machine code of a newer CUDA make the
-		 * program fail all the same. */
-		for (size_t t = 0; noted->empty && t < targets; t++)
-			if (optix || row[t].reason == REASON_TOO_NEW || row[t].reason == REASON_EXCLUSIVE ||
-				row[t].verdict == VERDICT_NOTHING)
-				row[t] = (struct plan_judgement){.verdict = VERDICT_NOTHING, .entry = SIZE_MAX};
+		for (size_t t = 0; optix && t < targets; t++)
+			row[t] = (struct plan_judgement){.verdict = VERDICT_NOTHING, .entry = SIZE_MAX};
 		while (same < rows && !same_judgements(reading->rows + same * targets, row, targets))
 			same++;
 		noted->rows[d] = (uint8_t)same;
@@ -316,7 +311,7 @@ static int judge_container(struct jw_error *err, struct reading *reading,
 			row->kind,
 			row->needs,
 			.pick = JUDGED_NO_PICK,
-			.code = noted->code && !(noted->empty && row->verdict == VERDICT_NOTHING),
+			.code = noted->code,
 			.family = row->family,
 		};
 	}
@@ -663,14 +658,21 @@ static void count_container(struct account *account, size_t index, enum devcode_
 
 	for (uint32_t t = 0; t < targets; t++) {
 		const bool superseded = is_superseded(account, index, t);
-		const struct judged_verdict judged =
-			role == DEVCODE_REGISTERED &&
-					is_too_old(account->reading, account->driver, account->runtime)
-				? refused_by_runtime(account, container, &judgements[t])
-				: judgements[t];
-		enum plan_verdict verdict = superseded ? VERDICT_NOTHING : judged.verdict;
 		struct analyse_target *target = &account->targets[t].sums;
+		struct judged_verdict judged = judgements[t];
+		enum plan_verdict verdict;
 
+		if (container->empty &&
+			decide_asks_nothing(&(struct decide_piece){.verdict = (enum plan_verdict)judged.verdict,
+													   .reason = (enum plan_reason)judged.reason,
+													   .role = role,
+													   .in_file = is_loose_file(account->image)},
+								account->targets[t].counts.loading))
+			judged = (struct judged_verdict){.verdict = VERDICT_NOTHING, .pick = JUDGED_NO_PICK};
+		if (role == DEVCODE_REGISTERED &&
+			is_too_old(account->reading, account->driver, account->runtime))
+			judged = refused_by_runtime(account, container, &judged);
+		verdict = superseded ? VERDICT_NOTHING : judged.verdict;
 		if (verdict == VERDICT_JIT && role == DEVCODE_RELOCATABLE)
 			verdict = VERDICT_LINK;
 		/* An empty container has no code for other GPUs either, nor any that a runtime refuses. */

@@ -21,6 +21,23 @@ static bool fails_start(enum plan_reason reason, enum loading loading)
 		   (loading == LOADING_LENIENT && reason != REASON_TOO_NEW);
 }
 
+bool decide_asks_nothing(const struct decide_piece *empty, enum loading loading)
+{
+	const bool too_new = empty->verdict == VERDICT_CANNOT && empty->reason == REASON_TOO_NEW,
+			   text = empty->verdict == VERDICT_JIT || empty->verdict == VERDICT_LINK;
+
+	if (empty->verdict == VERDICT_NOTHING ||
+		(empty->verdict == VERDICT_CANNOT && empty->reason == REASON_EXCLUSIVE))
+		return true;
+	if (empty->in_file)
+		return too_new;
+	if (empty->role == DEVCODE_RELOCATABLE)
+		return false;
+	if (empty->role == DEVCODE_LOOSE)
+		return too_new || text;
+	return (too_new && loading != LOADING_ALL) || (text && loading == LOADING_LAZY);
+}
+
 static bool is_native(const struct decide_piece *piece)
 {
 	return piece->verdict == VERDICT_NATIVE || piece->verdict == VERDICT_COMPATIBLE;
@@ -385,8 +402,9 @@ void decide_library(const struct decide_facts *facts, struct jw_target device,
 		}
 		judged = plan_judge(&container, texts, relocatable, device, driver);
 		counted.hollow = piece->hollow || (piece->empty && cubins);
-		if (piece->empty && (judged.verdict == VERDICT_NOTHING || judged.reason == REASON_TOO_NEW ||
-							 judged.reason == REASON_EXCLUSIVE)) {
+		counted.verdict = judged.verdict;
+		counted.reason = judged.reason;
+		if (piece->empty && decide_asks_nothing(&counted, counts.loading)) {
 			judged = (struct plan_judgement){.verdict = VERDICT_NOTHING};
 			counted.code = false;
 		}

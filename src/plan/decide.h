@@ -203,6 +203,12 @@ bool decide_is_fatal(enum plan_reason reason);
 /* Returns whether a library, by its name, is one of NVIDIA's that have kernels for each generation
  * of GPUs and choose by the GPU: cuDNN 7, OptiX Prime. */
 bool decide_has_generations(const char *path);
+/* Returns whether a container that declares nothing asks nothing of the driver, so that no start
+ * and no kernel needs it (measured: tests/driver/loading.sh, tests/driver/linked.sh). The driver
+ * skips one without code for the GPU. It reads a registered one if it loads all code at a start,
+ * and only an older runtime's start fails if it refuses that; with lazy loading no kernel has it
+ * loaded. It reads each input of a link. */
+bool decide_asks_nothing(const struct decide_piece *empty, enum loading loading);
 /* Adds `count` containers that are judged alike. */
 void decide_count(struct decide_counts *counts, const struct decide_piece *piece, size_t count);
 /* Returns whether registered containers for one architecture each are a set, so that its missing

@@ -31,6 +31,9 @@ for name, text in texts.items():
         open("t.ptx", "w").write(".version 7.8\n.target sm_%d\n.address_size 64\n%s" % (sm, text))
         subprocess.check_call([sys.argv[1], *(["-c"] if name != "linked" else []), "-arch", "sm_%d" % sm, "-o", "t.cubin", "t.ptx"])
         open("%s%d" % (name, sm), "wb").write(fatbin.container(fatbin.entry(fatbin.CUBIN, sm, open("t.cubin", "rb").read())))
+for name, isa, sm in ("empty", (6, 3), 52), ("empty-new", (9, 3), 80), ("empty-other", (8, 0), 90):
+    text = b".version %d.%d\n.target sm_%d\n.address_size 64\n\0" % (*isa, sm)
+    open(name, "wb").write(fatbin.container(fatbin.entry(fatbin.PTX, sm, text, options="-c ", isa=isa)))
 P
 
 while read -r cuda start kernel inputs; do
@@ -43,9 +46,14 @@ done <<'ROWS'
 11.7 0 0 input80 other90
 11.7 300 98 call80 fun90
 11.7 200 98 zeros
+11.7 0 0 input80 empty
+11.7 222 98 input80 empty-new
+11.7 0 0 input80 empty-other
 11.8 0 200 zeros
 12.0 0 0 input80 other90
 12.0 0 500 input90 other90
+12.0 0 222 input80 empty-new
+12.0 0 0 input80 empty-other
 12.0 0 300 call80 fun90
 12.0 0 200 zeros
 ROWS

@@ -38,6 +38,9 @@ write("wrong", fatbin.PTX, 52, ptx(4, line="bogus;") + b"\0")
 write("gpu1000", fatbin.PTX, 1000, ptx(5) + b"\0")
 write("invalid", fatbin.CUBIN, 86, b"\x7fELF" + b"\0" * 200)
 open("zstd", "wb").write(fatbin.container(fatbin.entry(fatbin.PTX, 52, ptx(7) + b"\0", compression="zstd")))
+for name, version, sm in ("empty", "6.3", 52), ("empty-new", "9.3", 80), ("empty-other", "8.0", 90):
+    isa = tuple(map(int, version.split(".")))
+    write(name, fatbin.PTX, sm, b".version %s\n.target sm_%d\n.address_size 64\n\0" % (version.encode(), sm), isa)
 open("t.ptx", "wb").write(ptx(6, "7.8", 90))
 subprocess.check_call([sys.argv[1], "-arch", "sm_90", "-o", "t.cubin", "t.ptx"])
 write("other", fatbin.CUBIN, 90, open("t.cubin", "rb").read())
@@ -61,15 +64,23 @@ done < <([[ $version != 535* ]] || printf '%s EAGER zstd 0 0 98 0\n' 11.8 12.0 1
 11.7 EAGER wrong 0 0 98 0
 11.7 EAGER gpu1000 999 0 98 0
 11.7 EAGER other 0 0 98 0
+11.7 EAGER empty 0 0 500 0
+11.7 EAGER empty-new 222 0 98 0
+11.7 EAGER empty-other 0 0 98 0
 11.8 EAGER new 222 0 98 0
 11.8 EAGER gpu1000 999 0 98 0
 11.8 LAZY new 0 0 222 0
 11.8 LAZY other 0 0 209 0
 11.8 LAZY gpu1000 0 0 999 0
+11.8 EAGER empty-new 222 0 98 0
+11.8 LAZY empty-new 0 0 222 0
 12.0 EAGER new 0 0 98 0
 12.0 EAGER wrong 0 0 98 0
 12.0 EAGER gpu1000 0 0 98 0
 12.0 EAGER invalid 200 200 200 200
+12.0 EAGER empty-new 0 0 98 0
+12.0 EAGER empty-other 0 0 98 0
+12.0 LAZY empty-new 0 0 222 0
 12.0 LAZY new 0 0 222 0
 12.0 LAZY wrong 0 0 218 0
 12.0 LAZY invalid 0 0 200 0

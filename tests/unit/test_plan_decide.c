@@ -618,6 +618,81 @@ TEST(a_runtime_newer_than_the_driver_fails)
 	assert_int_equal(got.fate, DECIDE_NO_CODE);
 }
 
+/* A container without anything in it, beside a kernel that runs. tests/driver/loading.sh and
+ * linked.sh have the drivers' answers. */
+TEST(what_an_empty_container_asks)
+{
+	enum { READABLE = 75, NEW = 80, OTHER = 90 };
+	static const struct {
+		uint32_t runtime;
+		enum devcode_role role;
+		bool in_file;
+		int text;
+		enum decide_fate fate;
+		size_t too_new, modules;
+	} rows[] = {
+		{11070, DEVCODE_REGISTERED, false, READABLE, DECIDE_RUNS, 0, 1},
+		{11070, DEVCODE_REGISTERED, false, NEW, DECIDE_REFUSED, 1, 0},
+		{11070, DEVCODE_REGISTERED, false, OTHER, DECIDE_RUNS, 0, 0},
+		{12000, DEVCODE_REGISTERED, false, READABLE, DECIDE_RUNS, 0, 1},
+		{12000, DEVCODE_REGISTERED, false, NEW, DECIDE_RUNS, 0, 0},
+		{12000, DEVCODE_RELOCATABLE, false, READABLE, DECIDE_RUNS, 0, 1},
+		{12000, DEVCODE_RELOCATABLE, false, NEW, DECIDE_RUNS, 0, 0},
+		{11070, DEVCODE_RELOCATABLE, false, NEW, DECIDE_REFUSED, 0, 0},
+		{11070, DEVCODE_RELOCATABLE, false, OTHER, DECIDE_RUNS, 0, 0},
+		{11070, DEVCODE_LOOSE, false, READABLE, DECIDE_RUNS, 0, 0},
+		{11070, DEVCODE_LOOSE, false, NEW, DECIDE_RUNS, 0, 0},
+		{11070, DEVCODE_LOOSE, true, READABLE, DECIDE_RUNS, 0, 1},
+		{11070, DEVCODE_LOOSE, true, NEW, DECIDE_RUNS, 0, 0},
+	};
+	const struct jw_target device = {86, 0};
+	/* Driver 525 loads the code of both runtimes at a start. */
+	const struct jw_driver driver = {12000, {525, 0, 0}};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const bool link = rows[i].role == DEVCODE_RELOCATABLE;
+		const struct jw_piece_entry kernel = {.kind = DEVCODE_KIND_CUBIN, .target = {80, 0}},
+									linked = {.kind = DEVCODE_KIND_CUBIN, .target = {90, 0}},
+									text = {.kind = DEVCODE_KIND_PTX,
+											.target = {(uint16_t)rows[i].text, 0},
+											.isa_major = rows[i].text == NEW ? 9 : 6,
+											.isa_minor = 3,
+											.modules = 1};
+		const struct jw_piece pieces[] = {
+			{.containers = 1, .role = DEVCODE_REGISTERED, .entries = &kernel, .entry_count = 1},
+			{.containers = 1,
+			 .role = rows[i].role,
+			 .empty = true,
+			 .entries = &text,
+			 .entry_count = 1},
+			{.containers = 1,
+			 .role = DEVCODE_REGISTERED,
+			 .linked = true,
+			 .entries = &linked,
+			 .entry_count = 1},
+			{.containers = 1, .role = DEVCODE_RELOCATABLE, .entries = &kernel, .entry_count = 1},
+		};
+		const struct decide_facts facts = {.pieces = pieces,
+										   .piece_count = link ? 4 : 2,
+										   .library = !rows[i].in_file,
+										   .runtime_cuda = rows[i].runtime};
+		struct decided got;
+		struct decide_work work, loose;
+
+		decide_library(&facts, device, &driver, &got, &work, &loose);
+		if (got.fate != rows[i].fate || got.too_new != rows[i].too_new ||
+			work.modules + loose.modules != rows[i].modules)
+			fail_msg("row %zu: fate %d, %zu too new, %zu modules", i, (int)got.fate, got.too_new,
+					 work.modules + loose.modules);
+		/* Under a driver that loads lazily, nobody has a registered one loaded. */
+		decide_library(&facts, device,
+					   &(struct jw_driver){rows[i].text == NEW ? 13050 : 12040, {550, 0, 0}}, &got,
+					   &work, &loose);
+		if (rows[i].runtime >= 12000 && !link && work.modules + loose.modules)
+			fail_msg("row %zu: a module with lazy loading", i);
+	}
+}
+
 /* The fates of two libraries of one package: 'g' good, 'v' a variant, 'p' a part fails, 'f' fails.
  * */
 static const struct {
