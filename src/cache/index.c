@@ -18,8 +18,28 @@ const char *cache_index_state_name(enum cache_index_state state)
 	return names[state];
 }
 
-int cache_index_parse(struct jw_error *err, const void *data, size_t size,
-					  struct cache_index *ret_index)
+int cache_index_read(struct jw_error *err, struct os_file *file, struct buf *content)
+{
+	size_t rows, got;
+
+	content->size = 0;
+	content->most = CACHE_INDEX_HEADER + (size_t)CACHE_MAX_ROWS * CACHE_ROW_SIZE;
+	(void)buf_reserve(NULL, content, CACHE_INDEX_HEADER);
+	if (os_file_read(err, file, 0, content->data, CACHE_INDEX_HEADER, &content->size))
+		return -1;
+	if (content->size < CACHE_INDEX_HEADER)
+		return 0;
+	rows = load_u32(content->data + 4);
+	rows = rows < CACHE_MAX_ROWS ? rows : CACHE_MAX_ROWS;
+	(void)buf_reserve(NULL, content, rows * CACHE_ROW_SIZE);
+	if (os_file_read(err, file, CACHE_INDEX_HEADER, content->data + CACHE_INDEX_HEADER,
+					 rows * CACHE_ROW_SIZE, &got))
+		return -1;
+	content->size += got;
+	return 0;
+}
+
+void cache_index_parse(const void *data, size_t size, struct cache_index *ret_index)
 {
 	struct cursor at = cursor_of(data, size);
 	struct cache_index index = {.state = CACHE_INDEX_SOUND};
@@ -28,6 +48,7 @@ int cache_index_parse(struct jw_error *err, const void *data, size_t size,
 
 	index.total_bytes = cursor_u64(&at);
 	there = cursor_left(&at) / CACHE_ROW_SIZE;
+	there = there < CACHE_MAX_ROWS ? there : CACHE_MAX_ROWS;
 	if (!size)
 		index.state = CACHE_INDEX_EMPTY;
 	else if (at.overrun || version != CACHE_VERSION)
@@ -36,15 +57,12 @@ int cache_index_parse(struct jw_error *err, const void *data, size_t size,
 		index.state = CACHE_INDEX_TRUNCATED;
 	if (index.state == CACHE_INDEX_SOUND || index.state == CACHE_INDEX_TRUNCATED)
 		index.count = index.capacity = there < count ? there : count;
-	if (index.count > CACHE_MAX_ROWS)
-		return error_set(err, JW_ERR_LIMIT, "an index of %zu rows", index.count);
 	index.rows = index.count ? mem_array(index.count, sizeof *index.rows) : NULL;
 	for (size_t i = 0; i < index.count; i++) {
 		index.rows[i].key = cursor_u64(&at);
 		index.rows[i].size_bytes = cursor_u64(&at);
 	}
 	*ret_index = index;
-	return 0;
 }
 
 /* Checks the path before it is opened: CACHE_INDEX_SOUND for a file. A driver makes the missing
@@ -73,22 +91,21 @@ int cache_index_load(struct jw_error *err, const char *dir, struct cache_index *
 {
 	struct jw_error why = {0};
 	struct buf content = {0};
+	struct os_file *file = NULL;
 	char *path = os_join(dir, "index");
 	struct cache_index index = {.state = state_of_path(path)};
 	int result = 0;
 
 	if (index.state == CACHE_INDEX_SOUND &&
-		os_read_file(&why, path, CACHE_INDEX_HEADER + (size_t)CACHE_MAX_ROWS * CACHE_ROW_SIZE,
-					 &content)) {
+		(os_file_open(&why, path, OS_OPEN_READ, &file) || cache_index_read(&why, file, &content))) {
 		index.state = CACHE_INDEX_MISSING;
 		result = why.code == JW_ERR_NOT_FOUND ? 0 : error_copy(err, &why);
 	} else if (index.state == CACHE_INDEX_SOUND) {
-		result = cache_index_parse(err, content.data, content.size, &index);
-		if (result)
-			error_prefix(err, "%s", path);
+		cache_index_parse(content.data, content.size, &index);
 	}
 	if (!result)
 		*ret_index = index;
+	os_file_close(file);
 	buf_free(&content);
 	mem_free(path);
 	return result;

@@ -15,7 +15,10 @@
 
 #include <jitwarm/cache.h>
 
+#include "base/buf.h"
 #include "base/error.h"
+
+struct os_file;
 
 enum {
 	CACHE_INDEX_HEADER = 16,
@@ -52,10 +55,12 @@ struct cache_index {
 	uint64_t total_bytes; /* according to the header */
 };
 
-/* Parses an index; any bytes result in a `state`. JW_ERR_LIMIT for more than CACHE_MAX_ROWS. The
- * caller frees it. */
-int cache_index_parse(struct jw_error *err, const void *data, size_t size,
-					  struct cache_index *ret_index);
+/* Reads what a driver reads: the header and the rows that it counts, at most CACHE_MAX_ROWS. Bytes
+ * after these rows do no harm, however many there are. Replaces the content. */
+int cache_index_read(struct jw_error *err, struct os_file *file, struct buf *content);
+/* Parses an index; any bytes result in a `state`. An index of more than CACHE_MAX_ROWS rows counts
+ * as truncated. The caller frees it. */
+void cache_index_parse(const void *data, size_t size, struct cache_index *ret_index);
 /* Reads the index file of a cache directory without locking it, for reports. A missing index is
  * CACHE_INDEX_MISSING; anything but a file is not opened. */
 int cache_index_load(struct jw_error *err, const char *dir, struct cache_index *ret_index);

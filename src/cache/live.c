@@ -21,19 +21,10 @@ enum { MAX_GONE = 1024 };
 
 int live_rows_read(struct jw_error *err, struct cache_live *live)
 {
-	const size_t most = CACHE_INDEX_HEADER + (size_t)CACHE_MAX_ROWS * CACHE_ROW_SIZE;
 	struct live_rows *rows = &live->rows;
 	struct buf *fresh = &rows->fresh, former = rows->image;
-	uint64_t size;
 
-	fresh->size = 0;
-	fresh->most = most;
-	if (os_file_size(err, live->file, &size))
-		return -1;
-	if (size > most)
-		return error_set(err, JW_ERR_LIMIT, "%s: too large for an index", live->index_path);
-	(void)buf_reserve(NULL, fresh, (size_t)size);
-	if (size && os_file_read(err, live->file, 0, fresh->data, (size_t)size, &fresh->size))
+	if (cache_index_read(err, live->file, fresh))
 		return -1;
 	if (fresh->size == former.size &&
 		(!former.size || !memcmp(fresh->data, former.data, former.size)))
@@ -53,17 +44,17 @@ int live_rows_parse(struct jw_error *err, struct cache_live *live)
 	const struct buf *image = &rows->image;
 	struct cache_index index;
 
-	if (cache_index_parse(err, image->data, image->size, &index))
-		return -1;
+	cache_index_parse(image->data, image->size, &index);
 	cache_index_free(&live->index);
 	live->index = index;
 	live->changed = false;
 	if (index.state == CACHE_INDEX_VERSION && image->size >= CACHE_INDEX_HEADER &&
 		load_u32(image->data) - 1 < MAX_VERSION)
-		return error_set(
-			err, JW_ERR_UNSUPPORTED,
-			"%s: the index has version 0x%x, which jitwarm does not know: nothing was changed",
-			live->index_path, image->data[0]);
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "%s: the index has version 0x%x, which jitwarm does not know: nothing was "
+						 "changed; delete "
+						 "this file if no newer driver uses this cache",
+						 live->index_path, image->data[0]);
 	return 0;
 }
 
@@ -145,8 +136,7 @@ static int live_rows_write(struct jw_error *err, struct cache_live *live)
 		memcpy(image->data + at, bytes, sizeof bytes);
 		at += sizeof bytes;
 	}
-	if (end > had)
-		image->size = end;
+	image->size = end;
 	store_u32(image->data, CACHE_VERSION);
 	store_u32(image->data + 4, (uint32_t)count);
 	store_u64(image->data + 8, rows->bytes);

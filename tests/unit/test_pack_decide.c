@@ -428,26 +428,6 @@ TEST(a_pack_of_more_than_the_driver_keeps_is_refused)
 	}
 }
 
-/* If the rows of an index cannot be read, the free space is unknown. */
-TEST(an_index_that_cannot_be_read_leaves_no_room)
-{
-	char *index = os_join(target, "index");
-	struct os_file *file;
-	uint64_t room = 0;
-
-	clear(target);
-	OK(import_free_room(why, target, 1000, &room));
-	assert_int_equal(room, 1000);
-	OK(os_make_dirs(why, target, 0700));
-	OK(os_file_open(why, index, OS_OPEN_CREATE, &file));
-	OK(os_file_truncate(why, file,
-						CACHE_INDEX_HEADER + (uint64_t)CACHE_MAX_ROWS * CACHE_ROW_SIZE + 1));
-	os_file_close(file);
-	GIVES(JW_ERR_LIMIT, import_free_room(why, target, 1000, &room));
-	OK(os_remove(why, index));
-	mem_free(index);
-}
-
 static int set_up(void **state)
 {
 	if (make_folder(state))
