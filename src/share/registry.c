@@ -199,8 +199,7 @@ static int copy_into(struct jw_error *err, const char *from, const char *to, uin
 	if (os_file_size(err, in, &size_bytes))
 		goto end;
 	if (size_bytes > most_bytes)
-		error_set(err, JW_ERR_LIMIT, "%s: has more than %llu bytes", from,
-				  (unsigned long long)most_bytes);
+		error_set(err, JW_ERR_LIMIT, "%s: too large for a pack", from);
 	else if (!os_file_open(err, to, OS_OPEN_CREATE, &out))
 		result = os_file_copy(err, in, out, size_bytes);
 end:

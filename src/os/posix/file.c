@@ -113,10 +113,9 @@ int os_set_mode(struct jw_error *err, const char *path, uint32_t mode)
 	return result;
 }
 
-/* Returns whether a process has an open file description's lock by this descriptor, of the file
- * that is `wanted`. The text of fdinfo names a device, but overlayfs and btrfs show programs
- * another one. No server is asked about the file, since another account's (FUSE) may never answer.
- * Source: proc(5). */
+/* Returns whether a process has a lock by this descriptor, of the file that is `wanted`. The text
+ * of fdinfo names a device, but overlayfs and btrfs show programs another one. No server is asked
+ * about the file, since another account's (FUSE) may never answer. Source: proc(5). */
 static bool has_lock(const char *process, const char *descriptor, const struct statx *wanted)
 {
 	char *info = mem_printf("/proc/%s/fdinfo/%s", process, descriptor),
@@ -129,7 +128,7 @@ static bool has_lock(const char *process, const char *descriptor, const struct s
 		!statx(AT_FDCWD, opened, AT_STATX_DONT_SYNC, STATX_INO, &file) &&
 		file.stx_ino == wanted->stx_ino && file.stx_dev_major == wanted->stx_dev_major &&
 		file.stx_dev_minor == wanted->stx_dev_minor && !os_read_file(NULL, info, 1 << 16, &text) &&
-		strstr(buf_text(&text), " OFDLCK ");
+		(strstr(buf_text(&text), " POSIX ") || strstr(buf_text(&text), " OFDLCK "));
 
 	buf_free(&text);
 	mem_free(opened);
@@ -137,31 +136,52 @@ static bool has_lock(const char *process, const char *descriptor, const struct s
 	return has;
 }
 
-/* Returns a process that has such a lock, which names no process by itself; 0 if none is seen in
- * time: an account may have millions of open files. */
-static int find_holder(int fd)
+/* The lock, by the descriptors of a process. */
+enum lock_seen { LOCK_HIDDEN, LOCK_NONE, LOCK_HELD };
+
+static enum lock_seen lock_of(const char *process, const struct statx *wanted, uint64_t end_ns)
+{
+	char *folder = mem_printf("/proc/%s/fdinfo", process);
+	struct jw_error why = {0};
+	struct os_names files;
+	enum lock_seen seen = LOCK_NONE;
+
+	if (os_list(&why, folder, &files)) {
+		seen = why.code == JW_ERR_NOT_FOUND ? LOCK_NONE : LOCK_HIDDEN; /* the process has ended */
+	} else {
+		for (size_t k = 0; seen != LOCK_HELD && k < files.count && os_monotonic_ns() < end_ns; k++)
+			if (has_lock(process, files.items[k], wanted))
+				seen = LOCK_HELD;
+		os_names_free(&files);
+	}
+	mem_free(folder);
+	return seen;
+}
+
+/* Returns a process that has the lock; 0 if none is seen in time: an account may have millions of
+ * open files. The kernel names the process that took the lock, or none for a lock of an open file
+ * description. That process may have ended, while another one shares its descriptors and a third
+ * one has its number. */
+static int find_holder(int fd, int named)
 {
 	enum { SEARCH_MS = 2000 };
 	const uint64_t end_ns = os_monotonic_ns() + SEARCH_MS * UINT64_C(1000000);
-	struct os_names processes, files;
+	struct os_names processes;
 	struct statx wanted;
+	char number[16];
 	int found = 0;
 
-	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO, &wanted) ||
-		os_list(NULL, "/proc", &processes))
+	(void)snprintf(number, sizeof number, "%d", named);
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO, &wanted))
 		return 0;
-	for (size_t i = 0; !found && i < processes.count && os_monotonic_ns() < end_ns; i++) {
-		const char *process = processes.items[i];
-		char *folder = mem_printf("/proc/%s/fdinfo", process);
-
-		if (text_is_digit(*process) && !os_list(NULL, folder, &files)) {
-			for (size_t k = 0; !found && k < files.count && os_monotonic_ns() < end_ns; k++)
-				if (has_lock(process, files.items[k], &wanted))
-					found = (int)strtol(process, NULL, 10);
-			os_names_free(&files);
-		}
-		mem_free(folder);
-	}
+	if (named > 0 && lock_of(number, &wanted, end_ns) != LOCK_NONE)
+		return named;
+	if (os_list(NULL, "/proc", &processes))
+		return 0;
+	for (size_t i = 0; !found && i < processes.count && os_monotonic_ns() < end_ns; i++)
+		if (text_is_digit(*processes.items[i]) &&
+			lock_of(processes.items[i], &wanted, end_ns) == LOCK_HELD)
+			found = (int)strtol(processes.items[i], NULL, 10);
 	os_names_free(&processes);
 	return found;
 }
@@ -171,11 +191,10 @@ bool os_file_user(struct os_file *file, struct os_program *ret_program)
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	struct os_program program = {0};
 
-	if (fcntl(file->fd, F_GETLK, &lock) || lock.l_type == F_UNLCK)
+	/* 0 stands for a process that this container does not see. */
+	if (fcntl(file->fd, F_GETLK, &lock) || lock.l_type == F_UNLCK || !lock.l_pid)
 		return false;
-	/* 0 stands for a process that this container does not see, and less for an open file
-	 * description's lock. */
-	program.pid = lock.l_pid < 0 ? find_holder(file->fd) : lock.l_pid;
+	program.pid = find_holder(file->fd, lock.l_pid);
 	if (!program.pid)
 		return false;
 	os_program_name(program.pid, program.name, sizeof program.name);

@@ -249,19 +249,13 @@ int os_process_owner(struct jw_error *err, int pid, uint32_t *ret_owner, uint32_
 		return error_set(err, JW_ERR_NOT_FOUND, "there is no process %d", pid);
 	/* A container may share our root folder but have other files mounted below it. */
 	if (is_elsewhere(pid, "root") || is_elsewhere(pid, "ns/mnt"))
-		/* Each account can make a user namespace, and mount its own programs there over the
-		 * system's. nsenter would start these programs as root. */
-		return is_elsewhere(pid, "ns/user")
-				   ? error_set(err, JW_ERR_UNSUPPORTED,
-							   "process %d sees other files, which an account may have chosen: run "
-							   "jitwarm in the container: “docker exec ID jitwarm doctor”",
-							   pid)
-				   : error_set(
-						 err, JW_ERR_UNSUPPORTED,
-						 "process %d sees other files: run jitwarm where the process runs. In "
-						 "a container: “docker exec ID jitwarm doctor”; in a service with "
-						 "mounts of its own: “nsenter -t %d -m jitwarm doctor --pid %d”",
-						 pid, pid, pid);
+		/* No line enters the mounts: an account can mount its own programs there over the
+		 * system's, also later, and nsenter would start them as root. */
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "process %d sees other files: run jitwarm where the process runs. In a "
+						 "container: “docker exec ID jitwarm doctor”; for a service's account: "
+						 "“jitwarm doctor --user NAME”",
+						 pid);
 	result = read_of_process(err, pid, "status", &text);
 	/* The first line, which the process chooses, has its line feeds escaped. */
 	line = result ? NULL : strstr(buf_text(&text), "\nUid:");

@@ -31,6 +31,27 @@ await test -e "$open/marks/logged"
 CUDA_CACHE_PATH=$open/unlocked limit=60 run 3 prime --quiet "$sample" --json-log "$open/log"
 err_has "$open/log: locked by python3 (process "
 (eval "$(sed -n 's/.*or end it: “\(kill [0-9]*\)”.*/\1/p' "$err" | head -n 1)") || fail "the line does not work"
+# The kernel names the process that took the lock, also after its end, when its number can become another's: the line names its child, which
+# shares its descriptors.
+cat >"$open/shared.py" <<'P'
+import ctypes, fcntl, os, sys, time
+index = open(sys.argv[1], "rb")
+fcntl.lockf(index, fcntl.LOCK_SH)
+if ctypes.CDLL(None).syscall(56, 0x400 | 17, 0, 0, 0, 0): # clone with CLONE_FILES | SIGCHLD, on x86_64
+    os._exit(0)
+with open(sys.argv[2], "w") as mark:
+    mark.write(str(os.getpid()))
+time.sleep(300)
+P
+if [[ $(uname -m) == x86_64 ]]; then
+	CUDA_CACHE_PATH=$open/sharing run 0 prime --quiet "$cases/../../../ptx/sample_small.ptx"
+	chmod -R go+rX "$open/sharing"
+	as_mallory /usr/bin/python3 "$open/shared.py" "$open/sharing/index" "$open/marks/shared" >/dev/null 2>&1
+	await test -s "$open/marks/shared"
+	CUDA_CACHE_PATH=$open/sharing limit=60 run '1|2|3' import --allow-unsigned "$open/a.jwpack"
+	err_has "(process $(cat "$open/marks/shared"))"
+	kill "$(cat "$open/marks/shared")"
+fi
 # The kernel names no process for the lock of an open file.
 cat >"$open/open.py" <<'P'
 import fcntl, struct, sys, time
