@@ -25,8 +25,8 @@ struct remote_module {
 	bool asked; /* one request is pending: */
 	bool ahead; /* no worker waits for the answer */
 	enum object_what what;
-	unsigned renewals; /* how many other claims of this module were seen */
 	uint64_t claim;    /* the last other claim */
+	uint64_t last_ns;  /* when no other claim counts any longer; 0 before the first one */
 	uint64_t until_ns; /* when that claim no longer counts */
 	uint64_t again_ns; /* when to ask again */
 };
@@ -69,8 +69,8 @@ void remote_see_nothing(struct remote_module *known, double cost_ms, uint64_t no
 uint64_t remote_dead_claim(const struct remote_module *known, uint64_t now_ns);
 /* Records that another node has claimed the module. The claim counts for REMOTE_CLAIM_TIMES the
  * predicted compile, and REMOTE_CLAIM_SPARE_S for starting a driver, from when it is first seen, so
- * that no two clocks are compared. A node that claims the same module again and again cannot keep
- * it from us forever. */
+ * that no two clocks are compared. All claims of a module together count for twice that time: for
+ * a node that was killed, and the next one. */
 enum { REMOTE_CLAIM_TIMES = 3, REMOTE_CLAIM_SPARE_S = 5 };
 void remote_see_claim(struct remote_module *known, double cost_ms, uint64_t now_ns, uint64_t claim);
 

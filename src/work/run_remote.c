@@ -18,7 +18,6 @@ static const uint64_t REMOTE_MS = 1000000, REMOTE_SECOND = 1000000000;
 /* ---- which node compiles what, if many nodes want the same modules and nothing coordinates
  * them */
 
-enum { MAX_RENEWALS = 3 };
 /* The wait before a claimed module is asked for again. */
 enum { AGAIN_MS = 250, MAX_RETRY_MS = 5000 };
 
@@ -72,14 +71,16 @@ void remote_see_nothing(struct remote_module *known, double cost_ms, uint64_t no
 
 void remote_see_claim(struct remote_module *known, double cost_ms, uint64_t now_ns, uint64_t claim)
 {
-	known->state = REMOTE_THEIRS;
+	const uint64_t life_ns = REMOTE_CLAIM_SPARE_S * REMOTE_SECOND +
+							 REMOTE_CLAIM_TIMES * (uint64_t)cost_ms * REMOTE_MS;
+
+	if (!known->last_ns)
+		known->last_ns = now_ns + 2 * life_ns;
 	if (claim != known->claim) {
 		known->claim = claim;
-		known->until_ns = now_ns + REMOTE_CLAIM_SPARE_S * REMOTE_SECOND +
-						  REMOTE_CLAIM_TIMES * (uint64_t)cost_ms * REMOTE_MS;
-		if (known->renewals++ >= MAX_RENEWALS)
-			known->state = REMOTE_OURS;
+		known->until_ns = now_ns + life_ns < known->last_ns ? now_ns + life_ns : known->last_ns;
 	}
+	known->state = now_ns < known->last_ns ? REMOTE_THEIRS : REMOTE_OURS;
 	remote_see_nothing(known, cost_ms, now_ns);
 }
 

@@ -65,12 +65,14 @@ TEST(claims_do_not_go_on_forever)
 	struct remote_module known = {.state = REMOTE_MISSING};
 
 	assert_int_equal(remote_dead_claim(&known, 100 * SECOND), 0);
-	for (uint64_t claim = 1; claim <= 3; claim++) {
-		remote_see_claim(&known, 1, claim * SECOND, claim);
+	/* A claim each second, while one of them counts for eight: together they count for 16. */
+	for (uint64_t second = 1; second < 17; second++) {
+		remote_see_claim(&known, 1000, second * SECOND, second);
 		assert_int_equal(known.state, REMOTE_THEIRS);
 		assert_true(known.again_ns <= known.until_ns);
+		assert_int_equal(known.until_ns, (second < 9 ? second + 8 : 17) * SECOND);
 	}
-	remote_see_claim(&known, 1, 4 * SECOND, 4);
+	remote_see_claim(&known, 1000, 17 * SECOND, 17);
 	assert_int_equal(known.state, REMOTE_OURS);
 }
 
