@@ -45,27 +45,53 @@ bool profile_is_known(const struct jw_system *system)
 #define BACKGROUND "JITWARM_BACKGROUND"
 #define MPS_FOLDER "CUDA_MPS_PIPE_DIRECTORY"
 
-/* The driver's variables that a worker gets, beside those below. By others (CUDA_INJECTION64_PATH,
- * CUDA_AMODEL_DLL, CUDBG_INJECTION_PATH, CUDA_COREDUMP_FILE …) the driver loads libraries and
- * writes files, also where another account can change them. Source: docs/internals/driver-cache.md,
- * "Limits and variables". */
+/* The variables that a worker gets, beside those below: whole names ("HOME="), and beginnings. By
+ * others (CUDA_INJECTION64_PATH, DUMP_KNOBS_TO_FILE …) NVIDIA's driver and compilers load libraries
+ * and write files, also where another account can change them. Source:
+ * docs/internals/driver-cache.md, "Limits and variables". */
 static const char *const passed[] = {
-	"CUDA_CACHE_DISABLE",
-	"CUDA_CACHE_MAXSIZE",
-	"CUDA_CACHE_PATH",
-	"CUDA_DEVICE_ORDER",
-	"CUDA_DISABLE_JIT",
-	"CUDA_DISABLE_PTX_JIT",
-	"CUDA_FORCE_JIT",
-	"CUDA_FORCE_PTX_JIT",
-	"CUDA_MODULE_LOADING",
-	"CUDA_VISIBLE_DEVICES",
-	"CUDA_HOME",
-	"CUDA_PATH",
-	MPS_FOLDER,
-	"CUDA_MPS_ACTIVE_THREAD_PERCENTAGE",
-	"CUDA_MPS_CLIENT_PRIORITY",
-	"CUDA_MPS_PINNED_DEVICE_MEM_LIMIT",
+	"CUDA_CACHE_DISABLE=",
+	"CUDA_CACHE_MAXSIZE=",
+	"CUDA_CACHE_PATH=",
+	"CUDA_DEVICE_ORDER=",
+	"CUDA_DISABLE_JIT=",
+	"CUDA_DISABLE_PTX_JIT=",
+	"CUDA_FORCE_JIT=",
+	"CUDA_FORCE_PTX_JIT=",
+	"CUDA_MODULE_LOADING=",
+	"CUDA_VISIBLE_DEVICES=",
+	"CUDA_MPS_PIPE_DIRECTORY=",
+	"CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=",
+	"CUDA_MPS_CLIENT_PRIORITY=",
+	"CUDA_MPS_PINNED_DEVICE_MEM_LIMIT=",
+	"JITWARM_",
+	/* the system's, and Windows', of which libuv adds those without which no program starts */
+	"HOME=",
+	"LANG",
+	"LC_",
+	"LD_",
+	"PATH=",
+	"TMPDIR=",
+	"XDG_",
+	"APPDATA=",
+	"COMMONPROGRAM",
+	"LOCALAPPDATA=",
+	"NUMBER_OF_PROCESSORS=",
+	"PROCESSOR_",
+	"PROGRAM",
+	"TMP=",
+	/* of tests, sanitizers and Wine */
+	"ASAN_",
+	"FAKE_",
+	"GCOV_",
+	"LLVM_PROFILE_FILE=",
+	"LSAN_",
+	"PHANTOM_",
+	"SIMDRIVER_",
+	"TORTURE",
+	"TSAN_",
+	"UBSAN_",
+	"WINE",
 };
 
 /* The further variables of a worker that compiles; the driver reads all of them once, in cuInit.
@@ -79,16 +105,8 @@ enum { COUNT_COMPILING = sizeof compiling / sizeof *compiling };
 
 static bool is_passed(const char *pair)
 {
-	/* COMPUTE_PROFILE_LOG and NVTX_INJECTION64_PATH are the old profiler's and the tools'. */
-	static const char *const drivers[] = {"CUDA_", "CUDBG_", "COMPUTE_PROFILE", "NVTX_"};
-	bool is_drivers = false;
-
-	for (size_t i = 0; i < sizeof drivers / sizeof *drivers; i++)
-		is_drivers = is_drivers || text_starts_fold(pair, drivers[i]);
-	if (!is_drivers)
-		return true;
 	for (size_t i = 0; i < sizeof passed / sizeof *passed; i++)
-		if (text_starts_fold(pair, passed[i]) && pair[strlen(passed[i])] == '=')
+		if (text_starts_fold(pair, passed[i]))
 			return true;
 	return false;
 }

@@ -31,9 +31,9 @@ struct environment_variable {
  * with environment_free. NULL with err on failure. */
 char **environment_with(struct jw_error *err, const struct environment_variable *variables,
 						size_t variable_count);
-/* Returns our environment with the driver's variables as a worker needs them; `limit_bytes` becomes
- * CUDA_CACHE_MAXSIZE. If `cache_dir` is NULL, the cache's variables stay as programs have them.
- * `task` is the file that names another compiler (driver/task.h), or NULL. With `background`,
+/* Returns a worker's environment: of ours, only listed variables (environment.c). `limit_bytes`
+ * becomes CUDA_CACHE_MAXSIZE. If `cache_dir` is NULL, the cache's variables stay as programs have
+ * them. `task` is the file that names another compiler (driver/task.h), or NULL. With `background`,
  * environment_is_background returns true in the worker. */
 char **environment_for_worker(struct jw_error *err, const char *cache_dir, uint64_t limit_bytes,
 							  const char *task, bool background);

@@ -212,6 +212,8 @@ static void log_debug_variables(void)
 										"CUDA_AMODEL_DLL",
 										"COMPUTE_PROFILE_LOG",
 										"NVTX_INJECTION64_PATH",
+										"DUMP_KNOBS_TO_FILE",
+										"UNKNOWN_TO_JITWARM",
 										"CUDBG_INJECTION_PATH",
 										"CUDA_MPS_PIPE_DIRECTORY",
 										"CUDA_MPS_ACTIVE_THREAD_PERCENTAGE",

@@ -1,11 +1,12 @@
-# The variables of debuggers and profilers, by which NVIDIA's driver loads a library and writes files, reach no worker: root's environment may
-# have them from another account, whose folder they name.
+# Only listed variables reach a worker: by others NVIDIA's driver and compilers load libraries and write files. Root's environment may have them
+# from another account, whose folder they name.
 . "$cases/../lib.sh"
 with_simdriver sm_86
 export SIMDRIVER_LOG=$work/events
 export CUDA_INJECTION64_PATH=$home/injected.so CUDA_ENABLE_USER_TRIGGERED_COREDUMP=1 CUDA_ENABLE_COREDUMP_ON_EXCEPTION=1 \
 	CUDA_COREDUMP_PIPE=$home/pipe CUDA_COREDUMP_FILE=$home/core CUDA_LOG_FILE=$home/log CUDA_AMODEL_DLL=$home/injected.so \
-	CUDBG_INJECTION_PATH=$home/injected.so NVTX_INJECTION64_PATH=$home/injected.so COMPUTE_PROFILE_LOG=$home/log CUDA_MPS_PIPE_DIRECTORY=$open/mps
+	CUDBG_INJECTION_PATH=$home/injected.so NVTX_INJECTION64_PATH=$home/injected.so COMPUTE_PROFILE_LOG=$home/log \
+	DUMP_KNOBS_TO_FILE=$home/log UNKNOWN_TO_JITWARM=$home/log CUDA_MPS_PIPE_DIRECTORY=$open/mps
 # cuInit waits for the answer of whoever listens in the folder of MPS.
 mkdir "$open/mps"
 touch "$open/mps/control" "$home/control"

@@ -20,17 +20,17 @@ no_server() {
 	"$@"
 }
 crashes() { # COMMAND…
-	export CRASHED_FOLDER=1
+	export FAKE_CRASHED_FOLDER=1
 	"$@"
 }
 # interrupted ARGUMENT…: Ctrl-C while nobody answers
 interrupted() {
 	local begun ended=0
-	export HUNG_FOLDER=$work/asked SIMDRIVER_COST=30
+	export FAKE_HUNG_FOLDER=$work/asked SIMDRIVER_COST=30
 	# shellcheck disable=SC2086
 	timeout --foreground -s KILL 200 $JITWARM "$@" >"$out" 2>"$err" </dev/null &
 	begun=$!
-	await test -e "$HUNG_FOLDER"
+	await test -e "$FAKE_HUNG_FOLDER"
 	kill -INT $begun
 	wait $begun || ended=$?
 	[[ $ended == 130 ]] || fail "ended with $ended: $(cat "$err")"
