@@ -445,6 +445,15 @@ void os_on_cut_file(void (*report)(const char *path))
 
 enum { HUGE_PAGE = 1 << 21, MOST_HOLES = 1 << 12, MOST_HOLES_OF_ALL = 1 << 14 };
 
+/* Returns whether a file may have a hole that map_holes maps. lseek waits in the kernel while
+ * another process writes to the file, so it is asked about sparse files alone. */
+static bool may_have_holes(int fd, size_t size)
+{
+	struct stat stat;
+
+	return !fstat(fd, &stat) && (uint64_t)stat.st_blocks * 512 + HUGE_PAGE <= size;
+}
+
 /* Maps zeros over the holes of a sparse file. The kernel would allocate a page for each page of a
  * hole that is read: in tmpfs for good, elsewhere in place of other files' cached pages. The
  * kernel limits the number of mappings of a process to 65,530, and a hole takes two. So a file has
@@ -508,7 +517,7 @@ void *map_view(struct jw_error *err, int fd, const char *path, size_t size)
 		posix_error(err, path);
 		return NULL;
 	}
-	most = reserve_holes();
+	most = may_have_holes(fd, size) ? reserve_holes() : 0;
 	if (map_holes(err, fd, path, view, size, most, &holes)) {
 		(void)munmap(view, size);
 		release_holes(most);
