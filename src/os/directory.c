@@ -212,8 +212,8 @@ int os_file_busy(struct jw_error *err, struct os_file *file, const char *path, u
 	if (!os_file_user(file, &program))
 		return error_set(
 			err, JW_ERR_BUSY,
-			"%s: locked by another process for %.1f s; wait until that process ends, or "
-			"end it in the container or machine where it runs",
+			"%s: locked by another process for %.1f s; wait until that process ends, or end "
+			"it (it may be another account's, or run in a container or on another machine)",
 			path, waited_ms / 1e3);
 	(void)snprintf(line, sizeof line, os_is_windows ? "taskkill /PID %d" : "kill %d", program.pid);
 	return error_set(
