@@ -338,7 +338,14 @@ mkdir -m 777 "$open/exchanged" && environment "$open/exchanged/.venv" 1.0
 (cd "$open/exchanged" && run '0|1|2' status --json && json '".venv" not in (d.get("environment") or "")') || exit 1
 chmod 755 "$open/exchanged"
 (cd "$open/exchanged" && run '0|1|2' status --json && json '".venv" in d["environment"]') || exit 1
-# Neither does it read the pyproject.toml in such a project, which could allow what root's lint refuses.
+# Neither does root search the environments in a list of conda's that another account can change.
+mkdir -p "$open/condas/.conda" && environment "$open/far/listed" 1.0 && echo "$open/far/listed" >"$open/condas/.conda/environments.txt"
+(export HOME=$open/condas && run '0|1|2' find && out_has "$open/far/listed" && run '0|1|2' scan -e listed --target sm_86 &&
+	chown $mallory "$open/condas/.conda/environments.txt" && run '0|1|2' find && out_lacks "$open/far/listed" && run 3 scan -e listed --target sm_86) || exit 1
+# The line to type keeps the variables that say which driver, GPUs and packages the command is about.
+(export CONDA_PREFIX=$open/far/listed VIRTUAL_ENV=$open/far/listed CUDA_VISIBLE_DEVICES=0 && CUDA_CACHE_PATH=$home/place run 2 prime "$sample" &&
+	for name in LD_LIBRARY_PATH VIRTUAL_ENV CONDA_PREFIX CUDA_VISIBLE_DEVICES; do err_has "$name=\"\$$name\""; done) || exit 1
+# Root does not read the pyproject.toml in such a project, which could allow what root's lint refuses.
 printf '[tool.jitwarm.lint]\nnonsense = true\n' >"$home/project/pyproject.toml"
 (cd "$home/project" && run '0|1' lint "$sample" && err_has "pyproject.toml: root does not read this file: $home $theirs") || exit 1
 # Neither does root's status read other accounts' caches: it says the same with them and without.
