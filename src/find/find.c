@@ -18,7 +18,8 @@ struct name_search {
 	struct found_list list;
 	struct sites environment;
 	struct packages packages;
-	bool is_open;                      /* the environment and its packages are open */
+	bool is_open;           /* the environment and its packages are open */
+	struct jw_error unread; /* why no file of the name can be looked for; no code: it can */
 	struct jw_error environment_error; /* why they could not be opened, after an attempt */
 	bool was_tried;
 	struct set visited; /* resolved "name[extras]", by their hash */
@@ -108,6 +109,10 @@ static void not_there(struct name_search *finder, const char *name,
 	const struct sites *environment = &finder->environment;
 	struct absent_facts facts = {.environment = finder->is_open};
 
+	if (finder->unread.code) {
+		found_trouble(&finder->list, &finder->unread);
+		return;
+	}
 	if (finder->is_open) {
 		packages_name_gpu(&finder->packages, others, sizeof others);
 		/* Matches only whole names: “lib” is a folder's name rather than the beginning of
@@ -223,10 +228,12 @@ static int take_typed_name(struct jw_error *err, struct name_search *finder, con
 	}
 	if (!os_stat(&why, name, &stat))
 		return named_path_take(err, &finder->list, name, &stat);
-	if (why.code != JW_ERR_NOT_FOUND) {
+	if (why.code != JW_ERR_NOT_FOUND && !os_is_denied(".")) {
 		found_trouble(&finder->list, &why);
 		return 0;
 	}
+	/* In a current folder that cannot be read, a name still means a package. */
+	finder->unread = why.code == JW_ERR_NOT_FOUND ? (struct jw_error){0} : why;
 	if (!requirement_typed(name, &typed)) {
 		if (strstr(name, "://"))
 			error_set(&why, JW_ERR_NOT_FOUND,

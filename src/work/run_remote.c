@@ -71,8 +71,8 @@ void remote_see_nothing(struct remote_module *known, double cost_ms, uint64_t no
 
 void remote_see_claim(struct remote_module *known, double cost_ms, uint64_t now_ns, uint64_t claim)
 {
-	const uint64_t life_ns = REMOTE_CLAIM_SPARE_S * REMOTE_SECOND +
-							 REMOTE_CLAIM_TIMES * (uint64_t)cost_ms * REMOTE_MS;
+	const uint64_t life_ns =
+		REMOTE_CLAIM_SPARE_S * REMOTE_SECOND + REMOTE_CLAIM_TIMES * (uint64_t)cost_ms * REMOTE_MS;
 
 	if (!known->last_ns)
 		known->last_ns = now_ns + 2 * life_ns;

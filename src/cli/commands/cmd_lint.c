@@ -808,7 +808,7 @@ static int read_project(struct jw_error *err, struct cli *cli, struct toml_table
 	}
 	if (os_read_file(&why, project_file, MAX_PROJECT, &text)) {
 		buf_free(&text);
-		return why.code == JW_ERR_NOT_FOUND ? 0 : error_copy(err, &why);
+		return why.code == JW_ERR_NOT_FOUND || os_is_denied(".") ? 0 : error_copy(err, &why);
 	}
 	if (toml_table_read(err, buf_text(&text), "tool.jitwarm.lint", table))
 		result = error_prefix(err, "%s", project_file);
