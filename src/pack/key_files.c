@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "driver/state_file.h"
 #include "os/file.h"
+#include "os/identity.h"
 #include "os/shell.h"
 
 enum { MAX_NAME = 40, MAX_KEYS = 10000 };
@@ -142,7 +143,8 @@ static int check_secret(struct jw_error *err, const char *folder, struct jw_key 
 }
 
 /* Reads a public key that is refused if it cannot be read, or if another account can change it. A
- * failure is an error of the system. */
+ * failure is an error of the system with a file of this account; whatever another account has put
+ * there, the other keys are read. */
 static int read_key(struct jw_error *err, const char *path, struct jw_key *key)
 {
 	struct minisign_public public_key;
@@ -153,7 +155,7 @@ static int read_key(struct jw_error *err, const char *path, struct jw_key *key)
 
 	TEXT_COPY(name, key->name);
 	if (os_read_file(&why, path, MINISIGN_MAX_FILE, &text))
-		result = os_ignore_unreadable(err, path, &why);
+		result = os_is_ours(path) ? os_ignore_unreadable(err, path, &why) : 0;
 	else if (minisign_read_public(&why, (const char *)text.data, text.size, &public_key))
 		error_prefix(&why, "%s", path);
 	else

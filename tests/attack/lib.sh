@@ -35,6 +35,17 @@ chmod 600 "$treasure/secret"
 state_of() { (cd "$treasure" && find . -printf '%p %U %G %m %y\n' | sort && find . -type f -exec sha256sum {} + | sort); }
 before=$(state_of)
 untouched() { [[ $(state_of) == "$before" ]] || fail "root's files have changed: $(diff <(echo "$before") <(state_of))"; }
+# hold_lease PATH: the account holds a lease on its file until the case ends: whoever opens the file waits, up to lease-break-time
+hold_lease() {
+	as_mallory /usr/bin/python3 -c "import fcntl, signal, sys, time
+file = open(sys.argv[1], 'rb')
+signal.signal(signal.SIGIO, signal.SIG_IGN)
+fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+print(flush=True)
+time.sleep(300)" "$1" 2>/dev/null > >(cat >"$open/leased") &
+	await test -s "$open/leased"
+	rm "$open/leased"
+}
 # is_theirs PATH…: each path belongs to the account
 is_theirs() {
 	local path

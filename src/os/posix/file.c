@@ -251,6 +251,12 @@ int path_open(struct jw_error *err, const char *path, int flags, bool lock)
 		fd = -1;
 	} else if (fd < 0 && errno == ENODEV)
 		error_set(err, JW_ERR_UNSUPPORTED, "%s: is not a regular file", path);
+	else if (fd < 0 && errno == EWOULDBLOCK)
+		/* Source: open(2). */
+		error_set(err, JW_ERR_IO,
+				  "%s: another program holds a lease on this file: end that program, or wait "
+				  "a minute",
+				  path);
 	else if (fd < 0)
 		posix_error(err, path);
 	else if (lock && !fstat(fd, &stat))

@@ -138,6 +138,28 @@ for case in file folder writable; do
 	run 0 key list --json
 	json "[(k['can_sign'], k['trusted'], k['refused'][:23]) for k in d['keys']] == [(False, False, 'root trusts no key in a')]"
 done
+# A key file of the account is named and not trusted, whatever it is; the other keys are used.
+fresh
+run 0 export --sign --quiet -o "$open/signed.jwpack"
+for kind in key loop leased; do
+	case $kind in
+	key) JITWARM_STATE=$open/other run 0 key generate && cp "$open/other/keys/default.pub" "$open/own/state/trusted/a.pub" ;;
+	loop) ln -sfn a.pub "$open/own/state/trusted/a.pub" ;;
+	leased) rm "$open/own/state/trusted/a.pub" && touch "$open/own/state/trusted/a.pub" ;;
+	esac
+	chown -h $mallory "$open/own/state/trusted/a.pub"
+	if [[ $kind == leased ]]; then
+		chmod a+x "$open/own" "$open/own/state" "$open/own/state/trusted"
+		hold_lease "$open/own/state/trusted/a.pub"
+	fi
+	limit=30 run 0 import "$open/signed.jwpack"
+	limit=30 run 0 key list
+	grep -q "^a .* refused" "$out" || fail "$kind: $(cat "$out")"
+	err_has "“a” is not used: "
+	err_has "$open/own/state/trusted/a.pub"
+	[[ $kind != leased ]] || err_has "another program holds a lease on this file: end that program, or wait a minute"
+done
+rm "$open/signed.jwpack"
 fresh
 # The same for a key that is named as a file, and for a file in the current folder that has the name of the default key
 cp "$open/own/state/keys/default.key" "$home/default"
