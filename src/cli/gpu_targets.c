@@ -320,7 +320,7 @@ static bool is_marketed(const char *name)
 	return *name;
 }
 
-/* Writes "RTX 3070 Ti" for "rtx3070ti", "H100" for "h100". */
+/* Writes "RTX 3070 Ti" for "rtx3070ti", "H100" for "h100", "RTX 3090x2" for "rtx3090x2". */
 static void market(char *ret_text, size_t size, const char *typed)
 {
 	static const struct {
@@ -343,7 +343,9 @@ static void market(char *ret_text, size_t size, const char *typed)
 			while (*marketed && !(*marketed == ' ' && !marketed[1] && (!*at || *at == ' ')))
 				ret_text[used++] = *marketed++;
 		} else {
-			const bool small = *at >= 'a' && *at <= 'z';
+			/* The sign of a number of GPUs, 2x3090, stays small. */
+			const bool times = *at == 'x' && at > typed && (text_is_digit(at[-1]) || at[-1] == ' '),
+					   small = *at >= 'a' && *at <= 'z' && !times;
 
 			ret_text[used] = *at++;
 			if (small)

@@ -52,6 +52,14 @@ static bool is_named(const char *known, const char *name, size_t length)
 	return known && strlen(known) == length && !memcmp(known, name, length);
 }
 
+static bool has_alias(const struct cli_option *option, const char *name, size_t length)
+{
+	for (size_t i = 0; i < OPTION_ALIASES; i++)
+		if (is_named(option->aliases[i], name, length))
+			return true;
+	return false;
+}
+
 /* Finds an option by its name, or by its letter if the name is NULL. */
 static const struct cli_option *find_in_table(const struct cli_option *table, const char *name,
 											  size_t length, char letter)
@@ -60,7 +68,7 @@ static const struct cli_option *find_in_table(const struct cli_option *table, co
 
 	for (size_t i = 0; (option = table_at(table, i)); i++)
 		if (!option->title &&
-			(name ? is_named(option->name, name, length) || is_named(option->alias, name, length)
+			(name ? is_named(option->name, name, length) || has_alias(option, name, length)
 				  : option->letter == letter))
 			return option;
 	return NULL;
@@ -123,8 +131,8 @@ static int unknown_name(struct jw_error *err, const struct cli_option *table, co
 	for (size_t i = 0; (option = table_at(table, i)); i++)
 		if (!option->hidden) {
 			suggest_offer(&nearest, option->name);
-			if (option->alias)
-				suggest_offer(&nearest, option->alias);
+			for (size_t k = 0; k < OPTION_ALIASES && option->aliases[k]; k++)
+				suggest_offer(&nearest, option->aliases[k]);
 		}
 	length = length < 200 ? length : 200;
 	if (nearest.best)
@@ -293,7 +301,7 @@ static bool means_target(const struct cli_option *table, const char *text, size_
 	const struct cli_option *option;
 
 	for (size_t i = 0; (option = table_at(table, i)); i++)
-		if (!strcmp(option->name, "target") || text_same(option->alias, "target"))
+		if (!strcmp(option->name, "target") || has_alias(option, "target", strlen("target")))
 			return false;
 		else if (!option->hidden)
 			suggest_offer(&nearest, option->name);
@@ -605,7 +613,9 @@ static const struct option_given *last_given(const struct options *options, cons
 
 bool options_has(const struct options *options, const char *name)
 {
-	return find_in_table(options->table, name, strlen(name), 0) != NULL;
+	const struct cli_option *option = find_in_table(options->table, name, strlen(name), 0);
+
+	return option && !strcmp(option->name, name);
 }
 
 char *options_output_folder(const struct options *options, const char *name, const char *value)

@@ -40,10 +40,12 @@ enum option_names {
 	NAMES_HOST,             /* HOST or HOST:PORT */
 };
 
+enum { OPTION_ALIASES = 2 };
+
 struct cli_option {
-	const char *name;  /* without "--"; NULL ends the table */
-	const char *alias; /* a second name, which help does not show; NULL if there is none */
-	char letter;       /* without "-"; 0 if there is none */
+	const char *name;                    /* without "--"; NULL ends the table */
+	const char *aliases[OPTION_ALIASES]; /* other names, which help does not show, or NULL */
+	char letter;                         /* without "-"; 0 if there is none */
 	enum option_kind kind;
 	const char *value; /* the name of the value in help: "DIR" */
 	const char *help;  /* a sentence without its full stop; help wraps it */
@@ -104,7 +106,7 @@ struct cli_option {
 	CLI_VALUE("environment", "DIR",                                                                \
 			  "Use the environment DIR (virtual, conda by name, or a project with a .venv) "       \
 			  "instead of the active one",                                                         \
-			  .alias = "env", .letter = 'e')
+			  .aliases = {"env"}, .letter = 'e')
 
 /* --json, --quiet/-q, --help/-h. Ends with a name of NULL. */
 extern const struct cli_option options_common[];
@@ -152,7 +154,7 @@ bool options_name_folder(const char *path);
 /* Returns the folder that an option's value, an output, is written to. The caller frees it. */
 char *options_output_folder(const struct options *options, const char *name, const char *value);
 
-/* Returns whether the command has such an option. */
+/* Returns whether the command has such an option; an alias is none. */
 bool options_has(const struct options *options, const char *name);
 /* Returns whether that option takes no value, and --help shows it. */
 bool options_is_flag(const struct options *options, const char *name);

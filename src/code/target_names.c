@@ -77,6 +77,25 @@ static bool is_noise(const char *word)
 		   text_starts(word, "hbm") || text_starts(word, "sxm");
 }
 
+/* Drops a number of GPUs before or after a name: 2x3090, rtx3090x2; false if there is none. */
+static bool drop_count(char typed[LONGEST])
+{
+	enum { MOST_DIGITS = 2 };
+	const size_t length = strlen(typed), digits = strspn(typed, "0123456789");
+	size_t end = length;
+
+	if (digits && digits <= MOST_DIGITS && typed[digits] == 'x' && typed[digits + 1] != 'x') {
+		memmove(typed, typed + digits + 1, length - digits);
+		return true;
+	}
+	while (end && text_is_digit(typed[end - 1]))
+		end--;
+	if (end == length || length - end > MOST_DIGITS || !end || typed[end - 1] != 'x')
+		return false;
+	typed[end - 1] = '\0';
+	return true;
+}
+
 /* Drops an ignored word that is joined to an unknown name (rtx3080laptop, teslat4, v100sxm2,
  * 4060ti16gb), or the letter of a variant (rtx2070m, 1660s); false if there is none. From the GTX
  * 10 on, variants have the architecture of their name, which has four digits; a GTX 780M is no GTX
@@ -237,7 +256,7 @@ static size_t gpu_named(const char *name, struct jw_target *targets, size_t most
 			memmove(typed, typed + 4, length - 3);
 		else if (share && !text_is_digit(typed[length - 1]))
 			typed[length - 1] = '\0';
-		else if (!drop_joined(typed))
+		else if (!drop_count(typed) && !drop_joined(typed))
 			return 0;
 	}
 }
@@ -251,6 +270,7 @@ bool jw_target_named_arm(const char *name)
 	char typed[LONGEST];
 
 	plain_product_name(name, typed);
+	(void)drop_count(typed);
 	for (size_t i = 0; i < COUNT(beside_grace); i++)
 		if (text_starts(typed, beside_grace[i]))
 			return true;

@@ -916,7 +916,7 @@ static const struct cli_option options[] = {
 			 "Answer for these GPUs: rtx4090, h100, sm_86, ranges (rtx20..rtx50, sm_80..sm_90), "
 			 "several with commas; may be repeated. Default: the GPUs of --arch-list, or of the "
 			 "label in the wheel's name, else rtx20..rtx50,a100,h100,b200",
-			 .alias = "target"),
+			 .aliases = {"target", "gpu"}),
 	CLI_LIST("arch-list", "LIST",
 			 "Require code for the architectures that the build was asked for, written as in "
 			 "TORCH_CUDA_ARCH_LIST (\"8.6;12.0+PTX\"), CMAKE_CUDA_ARCHITECTURES (\"86-real;120\") "
@@ -931,7 +931,8 @@ static const struct cli_option options[] = {
 				 "Exit with status 1 if the first start is predicted to compile for longer than "
 				 "this time (5s, 2m)"),
 	CLI_VALUE("driver", "VERSION",
-			  "Answer for this driver: version (550.163.01, 580) or CUDA version (12.2)"),
+			  "Answer for this driver: version (550.163.01, 580) or CUDA version (12.2)",
+			  .aliases = {"cuda"}),
 	CLI_VALUE("format", "NAME", "github: print annotations for a GitHub workflow",
 			  .choices = "github"),
 	INDEX_OPTIONS,

@@ -271,10 +271,12 @@ run 64 scan --target rtx4090 --driver cuda550 "$sample"
 # The option that a command lacks, and the one with almost that name
 run 64 status --gpu rtx3070
 err_has "this command has no --target: “jitwarm scan --target rtx3070”"
-run 64 scan --gpus rtx3070 "$sample"
-err_has "unknown option --gpus (did you mean --gpu?)"
-run 64 lint --gpu rtx3070 "$sample"
-err_has "unknown option --gpu (did you mean --gpus?)"
+for name in target gpu gpus; do
+	run 0 scan --$name 2xrtx3070 --cuda 12.4 "$sample"
+	run 0 lint --$name rtx3070x2 --cuda 12.4 "$sample"
+done
+run "0|1" which --gpu rtx3090x2 --cuda 12.4 torch
+out_has "torch from PyPI on RTX 3090x2 (sm_86), driver CUDA 12.4"
 for words in warmup=prime nvidia-smi=status; do
 	run 64 "${words%=*}"
 	err_has "(did you mean “${words#*=}”?)"
