@@ -168,6 +168,8 @@ static void add_work(struct buf *line, const struct jw_scan_work *work, const ch
 			text_bytes(ptx, work->ptx_bytes), text_span(start, work->start.low, work->start.high));
 }
 
+/* Pieces for another GPU alone are among those without code for this one (add_lacking), or the
+ * library does without them. */
 static void add_cannot(struct buf *line, const struct jw_scan_verdicts *verdicts)
 {
 	char driver[JW_DRIVER_TEXT], too_new[JW_DRIVER_TEXT + 64] = "PTX that no known driver reads";
@@ -177,7 +179,7 @@ static void add_cannot(struct buf *line, const struct jw_scan_verdicts *verdicts
 		size_t count;
 		const char *why;
 	} reasons[] = {
-		{verdicts->cannot_exclusive, "only for another GPU"},
+		{verdicts->runs ? 0 : verdicts->cannot_exclusive, "only for another GPU"},
 		{verdicts->cannot_too_new - verdicts->cannot_kind, too_new},
 		{verdicts->cannot_kind, unknown},
 		{verdicts->cannot_zstd, zstd},
@@ -228,7 +230,7 @@ enum style verdict_print_file(struct buf *line, const struct jw_scan_verdicts *v
 	if (verdicts->unknown)
 		buf_add(line, "%s%s of kind 0x%x, which jitwarm does not know", separator(line),
 				TEXT_COUNT(verdicts->unknown, "piece", "pieces"), verdicts->unknown_kind);
-	if (!line->size && verdicts->cannot && native)
+	if (!line->size && verdicts->cannot > verdicts->cannot_exclusive && native)
 		buf_add(line, "runs as it is, except for the following");
 	add_cannot(line, verdicts);
 	if (verdicts->runs && verdicts->lacking) {

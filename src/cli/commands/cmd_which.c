@@ -459,9 +459,10 @@ static void print_others(const struct cli *cli, const struct jw_which *which)
 	next_step(&cli->out, STYLE_PLAIN, "Other releases: ", &command);
 }
 
+/* Prints an answer. For one release, `of_all` has the answers for all releases; else it is NULL. */
 static int print_which(struct jw_error *err, const struct cli *cli,
 					   const struct which_document *document, const struct jw_which *which,
-					   bool one)
+					   const struct jw_which *of_all)
 {
 	const struct output *out = &cli->out;
 	struct table table = {.columns = 2};
@@ -485,14 +486,18 @@ static int print_which(struct jw_error *err, const struct cli *cli,
 		if (which->releases[i].pin && text_same(which->releases[i].version, which->newest))
 			output_warning(out, "%s %s requires %s, which fails on this GPU", which->package,
 						   which->newest, which->releases[i].pin);
-	if (one)
-		print_others(cli, which);
-	else if (!which->newest && !which->newest_compiles)
+	if (!of_all && !which->newest && !which->newest_compiles)
 		print_none(out, document, which);
-	if (!one && which->newest)
-		print_install(cli, document, which, which->newest);
-	if (!one && which->newest_compiles)
-		print_install(cli, document, which, which->newest_compiles);
+	for (size_t i = 0; i < 2; i++) {
+		const struct jw_which *from = of_all ? of_all : which;
+		const char *newest = i ? from->newest_compiles : from->newest;
+
+		/* For one release that runs, no other one is named. */
+		if (newest && (!of_all || which->releases->answer >= JW_WHICH_CPU))
+			print_install(cli, document, from, newest);
+	}
+	if (of_all)
+		print_others(cli, which);
 	return result;
 }
 
@@ -830,8 +835,19 @@ static int answer_package(struct jw_error *err, struct cli *cli, const struct gp
 			break;
 		}
 		cli_end_with(cli, status_of(which));
-		if (output_wants_text(&cli->out))
-			result = print_which(err, cli, document, which, wanted->version);
+		if (output_wants_text(&cli->out) && wanted->version) {
+			struct jw_which_options for_all = options;
+			struct jw_which of_all = {.package = NULL};
+
+			for_all.version = NULL;
+			result =
+				jw_which(err, &for_all, &of_all) || print_which(err, cli, document, which, &of_all)
+					? -1
+					: 0;
+			jw_which_free(&of_all);
+		} else if (output_wants_text(&cli->out)) {
+			result = print_which(err, cli, document, which, NULL);
+		}
 	}
 	if (!result && output_wants_text(&cli->out) && !strcmp(document->index, "PyPI"))
 		print_other_index(cli, &document->answers[document->count - 1]);

@@ -124,10 +124,10 @@ out_has "this holds for driver 525 to 550; programs fail with driver 455 to 520;
 is_wine || is_emulated || {
 	run 0 scan --target sm_86 --driver 550 empty/libempty.so
 	out_has "sm_86 (RTX 30): nothing to compile"
-	out_has "; with driver 555: up to 1 module to compile when used"
+	out_lacks "with driver 555"
 	run 0 scan --target sm_86 --driver 555 empty/libempty.so
-	out_has "sm_86 (RTX 30): up to 1 module (47 B of PTX): a program compiles what it uses, when it first uses it"
-	out_has "sm_86 (RTX 30): this holds for driver 555 and newer ones; older drivers load less of the code, and programs fail with driver 455 to 520"
+	out_has "sm_86 (RTX 30): nothing to compile"
+	out_has "programs fail with driver 455 to 520"
 }
 
 # The CUDA runtime refuses older drivers for every GPU. What counts is the compiler of any of the library's code, and the runtime that the

@@ -168,7 +168,7 @@ out_has "Newest on PyPI that runs, except for a part: pip install vllm==0.19.1"
 run 2 which --target gtx1080 --platform linux torch==2.8.0
 out_has "  2.8.0  fails: no code for sm_61"
 out_has "Other releases: jitwarm which --target gtx1080 --platform linux torch"
-out_lacks "pip install"
+out_has "Newest on PyPI that runs as it is: pip install torch==2.7.1"
 [[ $(grep -c '^  [0-9]' "$out") == 1 ]] || fail "more than one row"
 run 0 which --target gtx1080 --platform linux "torch == 2.7.1"
 out_has "  2.7.1  runs as it is"
