@@ -154,20 +154,18 @@ static bool is_optix(const uint8_t *at, size_t left)
 	return false;
 }
 
-/* Counts the rare words at `size` places, one after the other. */
-static void count_directives(const uint8_t *at, size_t size, size_t left,
-							 struct ptx_features *features)
+/* Counts the entries at `size` places, one after the other. */
+static void count_entries(const uint8_t *at, size_t size, size_t left,
+						  struct ptx_features *features)
 {
 	const uint8_t *dot = at, *end = at + size;
 
 	while ((dot = memchr(dot, '.', (size_t)(end - dot)))) {
-		size_t rest = left - (size_t)(dot - at);
+		const size_t rest = left - (size_t)(dot - at);
 
 		if (rest >= 6 && !memcmp(dot, ".entry", 6)) {
 			features->entries++;
 			features->optix = features->optix || is_optix(dot + 6, rest - 6);
-		} else if (rest >= 5 && !memcmp(dot, ".func", 5)) {
-			features->code = true;
 		}
 		dot++;
 	}
@@ -206,22 +204,21 @@ static void count_divisions(const uint8_t *at, size_t left, struct ptx_features 
 
 static void count_block(const uint8_t *at, size_t left, struct ptx_features *features)
 {
-	lanes statements = {0}, divisions = {0}, rare = {0};
+	lanes statements = {0}, divisions = {0}, entries = {0};
 
 	for (size_t i = 0; i < BLOCK; i += LANES) {
 		lanes zero = lanes_load(at + i), one = lanes_load(at + i + 1), two = lanes_load(at + i + 2);
 
 		statements -= lanes_equal(zero, ';') & (lanes_equal(one, '\n') | lanes_equal(one, '\r'));
 		divisions |= near_division(at + i);
-		rare |= lanes_equal(zero, '.') & ((lanes_equal(one, 'e') & lanes_equal(two, 'n')) |
-										  (lanes_equal(one, 'f') & lanes_equal(two, 'u')));
+		entries |= lanes_equal(zero, '.') & lanes_equal(one, 'e') & lanes_equal(two, 'n');
 	}
 	for (size_t i = 0; i < LANES; i++)
 		features->statements += statements[i];
 	if (lanes_any(divisions))
 		count_divisions(at, left, features);
-	if (lanes_any(rare))
-		count_directives(at, BLOCK, left, features);
+	if (lanes_any(entries))
+		count_entries(at, BLOCK, left, features);
 }
 
 void ptx_count(const void *text, size_t size, struct ptx_features *ret_features)
@@ -237,7 +234,7 @@ void ptx_count(const void *text, size_t size, struct ptx_features *ret_features)
 		else if (at[i] == 'd' || at[i] == 'r')
 			features.divisions += is_division(at + i, size - i);
 	}
-	count_directives(at, size, size, &features);
-	features.code = (features.code || features.entries) && !features.optix;
+	count_entries(at, size, size, &features);
+	features.code = features.entries && !features.optix;
 	*ret_features = features;
 }

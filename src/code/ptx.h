@@ -22,7 +22,7 @@ struct ptx_features {
 	uint64_t divisions;
 	uint64_t entries; /* `.entry`s */
 	bool optix;       /* programs of OptiX, which compiles them itself */
-	bool code;        /* other PTX with a `.entry` or a `.func`: there is code to compile */
+	bool code;        /* it has a `.entry`, and none of OptiX: kernels that the driver compiles */
 };
 
 /* Counts the features at several GB/s. It matches text, not grammar, like the measurements to which

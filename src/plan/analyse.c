@@ -97,6 +97,13 @@ static void reading_clear(struct reading *reading)
 
 enum { MAX_PTX = 1024, MAX_CUBIN = 4096 }; /* the sizes of what may be empty */
 
+/* Returns whether the container is a PTX text: a file, or in a program's data; never compressed. */
+static bool is_text(const struct devcode_container *container)
+{
+	return container->entry_count == 1 && container->entries[0].kind == DEVCODE_KIND_PTX &&
+		   !container->entries[0].payload_offset;
+}
+
 static bool is_empty_ptx(struct devcode_view ptx)
 {
 	struct ptx_features features;
@@ -165,20 +172,20 @@ static bool is_hollow(struct reading *reading, const struct devcode_container *c
 	return hollow;
 }
 
-/* Returns whether the container is a PTX text of OptiX programs, which reach the driver's compiler
- * only through OptiX. Such texts are files, or in a program's data, and never compressed. */
-static bool is_optix(struct reading *reading, const struct devcode_container *container)
+/* Returns whether the container is a PTX text without kernels for the driver: it is of OptiX
+ * programs, which reach the driver's compiler only through OptiX, or has functions alone, which
+ * programs link to other code (Cycles' kernel_optix_osl_services.ptx). */
+static bool is_without_kernels(struct reading *reading, const struct devcode_container *container)
 {
 	const struct devcode_entry *entry = container->entries;
 	struct ptx_features features;
 	struct devcode_view view;
 
-	if (container->entry_count != 1 || !devcode_kind_is_ptx(entry->kind) || entry->damaged ||
-		entry->compression != DEVCODE_RAW ||
+	if (!is_text(container) || entry->damaged ||
 		devcode_payload(NULL, container, entry, &reading->scratch, &view))
 		return false;
 	ptx_count(view.data, view.size, &features);
-	return features.optix;
+	return !features.code;
 }
 
 /* Fills in a row of verdicts with one driver, by the headers first. If no cubin runs, reads the
@@ -258,8 +265,7 @@ static int note_entries(struct jw_error *err, struct reading *reading,
 		judged->entries[judged->entry_count++] = (struct judged_entry){
 			entry->kind, target, entry->size_bytes, entry->offset, entry->stored_bytes};
 	}
-	if (count == 1 && container->entries[0].kind == DEVCODE_KIND_PTX &&
-		!container->entries[0].payload_offset)
+	if (is_text(container))
 		noted.kernels = ptx_text_kernels(container->bytes, (size_t)container->size_bytes);
 	*ret_noted = noted;
 	return 0;
@@ -273,12 +279,12 @@ static int judge_container(struct jw_error *err, struct reading *reading,
 {
 	const struct analyse_question *question = reading->question;
 	const size_t targets = question->target_count;
-	const bool optix = is_optix(reading, container);
+	const bool kernelless = is_without_kernels(reading, container);
 	struct judged *judged = &reading->judged;
 	bool texts_read = false;
 	size_t rows = 0;
 
-	noted->empty = optix;
+	noted->empty = kernelless;
 	noted->first_verdict = judged->verdict_count;
 	for (size_t d = 0; d <= reading->release_count; d++) {
 		struct plan_judgement *row = reading->rows + rows * targets;
@@ -286,11 +292,11 @@ static int judge_container(struct jw_error *err, struct reading *reading,
 
 		judge_with(reading, container, d ? &reading->releases[d - 1] : &question->driver,
 				   &texts_read, row);
-		if (!d && !optix)
+		if (!d && !kernelless)
 			noted->empty = is_empty(reading, container);
 		if (!d)
 			noted->hollow = is_hollow(reading, container);
-		for (size_t t = 0; optix && t < targets; t++)
+		for (size_t t = 0; kernelless && t < targets; t++)
 			row[t] = (struct plan_judgement){.verdict = VERDICT_NOTHING, .entry = SIZE_MAX};
 		while (same < rows && !same_judgements(reading->rows + same * targets, row, targets))
 			same++;

@@ -119,8 +119,9 @@ TEST(counting_fast_is_counting)
 	mem_free(text);
 }
 
-/* Cycles' PTX for OptiX calls _optix_… functions, which the driver would refuse. */
-TEST(programs_of_optix_are_not_the_drivers)
+/* Cycles' PTX for OptiX calls _optix_… functions, which the driver would refuse; a text without
+ * `.entry` has no kernel. */
+TEST(programs_of_optix_and_functions_alone_are_no_kernels)
 {
 	static const struct {
 		const char *text;
@@ -132,6 +133,7 @@ TEST(programs_of_optix_are_not_the_drivers)
 		{".visible .entry __misses()\n{\n\tret;\n}\n", true},
 		{".visible .entry kernel__raygen__()\n{\n\tret;\n}\n", true},
 		{".entry", true},
+		{".visible .func osl_error()\n{\n\tret;\n}\n", false},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

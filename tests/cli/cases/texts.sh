@@ -116,6 +116,8 @@ err_has "the answer assumes that programs load 1 loose PTX file without options 
 # OptiX compiles its own programs; the driver would refuse this one.
 mkdir "$work/optix"
 printf '.version 6.3\n.target sm_52\n.address_size 64\n.visible .entry __raygen__k()\n{\n\tcall _optix_set_payload, (%%r1, %%r2);\n\tret;\n}\n' >"$work/optix/kernel_optix.ptx"
+# A text without .entry has no kernel: programs link it to other code. No driver is too old for it.
+printf '.version 9.9\n.target sm_52\n.address_size 64\n.visible .func f()\n{\n\tret;\n}\n' >"$work/optix/services.ptx"
 run 0 check --json "$work/optix"
 json 'd["modules"] == 0 and not d["failing"] and d["verdict"] == "runs"'
 run 0 scan "$work/optix"
