@@ -823,11 +823,9 @@ static int add_image_with(struct jw_error *err, struct reading *reading,
 	struct pieces pieces = {0};
 	int result = 0;
 
-	for (size_t t = 0; t < reading->question->target_count; t++) {
-		account.targets[t].counts.loading = analysed.loading;
-		account.targets[t].counts.generations =
-			decide_has_generations(image->member ? image->member : image->path);
-	}
+	for (size_t t = 0; t < reading->question->target_count; t++)
+		account.targets[t].counts = decide_begin(image->member ? image->member : image->path,
+												 reading->question->targets[t], analysed.loading);
 	rank_texts(&account);
 	for (size_t i = 0; !result && i < image->container_count; i++) {
 		const struct devcode_container *container = &image->containers[i];

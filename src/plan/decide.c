@@ -53,27 +53,59 @@ static void count_of_set(struct decide_counts *counts, const struct decide_piece
 	counts->set_native += is_native(piece) ? count : 0;
 }
 
+/* Returns the architectures of the GPUs with these major versions. */
+static uint64_t sms_of(unsigned first_major, unsigned last_major)
+{
+	static const uint16_t sms[] = {50, 52, 53, 60, 61,  62,  70,  72,  75,  80,  86,
+								   87, 88, 89, 90, 100, 101, 103, 107, 110, 120, 121};
+	uint64_t found = 0;
+
+	for (size_t i = 0; i < sizeof sms / sizeof *sms; i++)
+		if (sms[i] / 10 >= first_major && sms[i] / 10 <= last_major)
+			found |= decide_sm_bit(sms[i]);
+	return found;
+}
+
 /* Counts a registered container that is for Maxwell and Pascal alone, or for later GPUs alone. */
 static void count_of_generation(struct decide_counts *counts, const struct decide_piece *piece,
 								bool lacking, size_t count)
 {
-	static const uint16_t sms[] = {50, 52, 53, 60, 61, 62};
-	uint64_t maxwell_pascal = 0;
+	const uint64_t maxwell_pascal = sms_of(5, 6);
 
-	for (size_t i = 0; i < sizeof sms / sizeof *sms; i++)
-		maxwell_pascal |= decide_sm_bit(sms[i]);
 	if (lacking && decide_is_several(piece->sms) && !(piece->sms & ~maxwell_pascal))
 		counts->former_lacking += count;
 	else if (is_native(piece) && !(piece->sms & maxwell_pascal))
 		counts->later_native += count;
 }
 
-bool decide_has_generations(const char *path)
+/* Returns whether the library's name begins with one of the words: libcublas.so.12,
+ * cublas64_12.dll. */
+static bool is_called(const char *path, const char *const *words, size_t count)
 {
 	const char *base = path ? os_base_name(path) : "";
 
-	return text_starts(base, "libcudnn.so.7") || text_starts(base, "cudnn64_7.") ||
-		   text_starts(base, "liboptix_prime.") || text_starts(base, "optix_prime.");
+	if (text_starts(base, "lib"))
+		base += strlen("lib");
+	else if (!text_ends(base, ".dll"))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (text_starts(base, words[i]))
+			return true;
+	return false;
+}
+
+struct decide_counts decide_begin(const char *path, struct jw_target device, enum loading loading)
+{
+	static const char *const former[] = {"cudnn.so.7", "cudnn64_7.", "optix_prime."},
+							 *const later[] = {"cublas",   "cudnn_",   "cusolver",
+											   "cusparse", "cutensor", "nccl"};
+
+	return (struct decide_counts){
+		.loading = loading,
+		.generations = is_called(path, former, sizeof former / sizeof *former),
+		.by_gpu = is_called(path, later, sizeof later / sizeof *later),
+		.major = device.sm / 10U,
+	};
 }
 
 static unsigned count_sms(uint64_t sms)
@@ -154,6 +186,10 @@ void decide_count(struct decide_counts *counts, const struct decide_piece *piece
 	counts->lto = counts->lto || (input && piece->lto);
 	if (!piece->code)
 		return;
+	if (!input && cubin) {
+		counts->native += count;
+		counts->dedicated += piece->sms & sms_of(0, counts->major - 1) ? 0 : count;
+	}
 	if (!input && !registered)
 		count_of_data(counts, piece, lacking, count);
 	if (input) {
@@ -229,7 +265,7 @@ bool decide_has_set(const struct decide_counts *counts)
 		   counts->pieces > counts->lacking;
 }
 
-struct decided decide_counted(const struct decide_counts *counts)
+static struct decided decide_all(const struct decide_counts *counts)
 {
 	struct decided decided = {.pieces = counts->pieces,
 							  .lacking = counts->lacking,
@@ -263,16 +299,24 @@ struct decided decide_counted(const struct decide_counts *counts)
 	const size_t late_alone = counts->pieces && !most_refused && !chooses && !counts->alone_running
 								  ? counts->alone_too_new
 								  : 0;
-	const size_t late_refused = counts->late_refused + late_alone;
-	const uint32_t late_reasons = counts->late_reasons | (uint32_t)(late_alone != 0)
-															 << REASON_TOO_NEW;
-	const struct jw_driver late_needs =
-		late_alone ? gpu_newer_driver(counts->late_needs, counts->alone_needs) : counts->late_needs;
+	/* Linked containers without code whose inputs the driver refuses. */
+	const size_t late_linked =
+		counts->inputs_refused && !counts->inputs_lacking ? counts->relinked : 0;
+	const size_t late_refused = counts->late_refused + late_alone + late_linked;
+	const uint32_t late_reasons = counts->late_reasons |
+								  (uint32_t)(late_alone != 0) << REASON_TOO_NEW |
+								  (late_linked ? counts->reasons : 0);
+	struct jw_driver late_needs = counts->late_needs;
 	size_t share, failing;
+
+	if (late_alone)
+		late_needs = gpu_newer_driver(late_needs, counts->alone_needs);
+	if (late_linked || (links && counts->inputs_refused))
+		late_needs = gpu_newer_driver(late_needs, counts->needs);
 
 	decided.pieces += late_alone - others;
 	decided.lacking -= others;
-	decided.too_new += late_alone;
+	decided.too_new += late_alone + late_linked;
 	/* The linker of a build only warns about an object without code for its GPU, and leaves it out:
 	 * its result has none of that object's kernels, or none at all. It links machine code, so
 	 * inputs without any lost theirs after the link (TensorFlow, from 2.12 to 2.20). */
@@ -280,7 +324,7 @@ struct decided decide_counted(const struct decide_counts *counts)
 		decided.pieces += counts->inputs_lacking;
 		decided.lacking += counts->inputs_lacking + (skipped ? counts->prelinked : 0);
 	}
-	decided.lacking += linkable ? 0 : counts->relinked;
+	decided.lacking += linkable || late_linked ? 0 : counts->relinked;
 	share = decided.pieces - (counts->special - (counts->special_lacking - special_lacking));
 	failing = decided.lacking - special_lacking + late_refused;
 	if (counts->refused || (links && counts->inputs_refused && counts->loading == LOADING_ALL)) {
@@ -299,9 +343,7 @@ struct decided decide_counted(const struct decide_counts *counts)
 	} else if (decided.pieces) {
 		decided.fate = DECIDE_RUNS;
 		decided.reason = late_refused ? first_reason(late_reasons) : REASON_NONE;
-		decided.needs = links && counts->inputs_refused
-							? gpu_newer_driver(late_needs, counts->needs)
-							: late_needs;
+		decided.needs = late_needs;
 	} else if (counts->unusable && !counts->usable) {
 		/* The library itself chooses among such code, except code that can never be used. The CUDA
 		 * runtime refuses a library without kernels of its own, too. */
@@ -326,6 +368,21 @@ struct decided decide_counted(const struct decide_counts *counts)
 	decided.lacking += alone;
 	decided.special = decided.special && !alone && !late_alone;
 	return decided;
+}
+
+struct decided decide_counted(const struct decide_counts *counts)
+{
+	const struct decided decided = decide_all(counts);
+	struct decide_counts used = *counts;
+
+	if (!counts->by_gpu || !counts->native ||
+		!(decided.fate == DECIDE_RUNS || counts->dedicated >= DECIDE_SET))
+		return decided;
+	used.pieces -= used.lacking;
+	used.special -= used.special_lacking;
+	used.lacking = used.special_lacking = used.set_lacking = used.former_lacking = 0;
+	used.data_lacking = used.data_special_lacking = used.alone_lacking = 0;
+	return decide_all(&used);
 }
 
 static bool is_too_old(const struct jw_driver *driver, uint32_t needed)
@@ -369,8 +426,7 @@ void decide_library(const struct decide_facts *facts, struct jw_target device,
 					struct decide_work *ret_work, struct decide_work *ret_loose)
 {
 	const uint32_t needed = gpu_runtime_cuda(facts->runtime_cuda);
-	struct decide_counts counts = {.loading = decide_loading(facts, driver),
-								   .generations = decide_has_generations(facts->path)};
+	struct decide_counts counts = decide_begin(facts->path, device, decide_loading(facts, driver));
 	struct decide_work start = {0}, link = {0}, loose = {0};
 
 	for (size_t i = 0; i < facts->piece_count; i++) {
@@ -479,9 +535,8 @@ void decide_packages(struct decide_member *members, size_t count, size_t numbers
 				   variant = failing && variants[members[i].variants].runs,
 				   fatal = failing && !variant;
 		/* The variant that runs counts, not one that fails. */
-		const size_t pieces = members[i].bundled || members[i].attention ||
-									  members[i].dispensable || variant ||
-									  (fatal && (decided->special || decided->chosen))
+		const size_t pieces = members[i].bundled || members[i].aside || members[i].dispensable ||
+									  variant || (fatal && (decided->special || decided->chosen))
 								  ? 0
 								  : decided->pieces;
 

@@ -37,6 +37,9 @@
  *    the library runs, they are for other GPUs (cuDNN's engines).
  *    In cuDNN 7 and OptiX Prime, so are registered containers whose architectures have none in
  *    common with those of a container for the GPU: the library has kernels for each generation.
+ *    NVIDIA's later libraries (cuBLAS, cuTENSOR, cuDNN 9, …) have such kernels in several forms.
+ *    They lack nothing if they have machine code for the GPU, and either run, or have three
+ *    containers of it that begin with the GPU's major version.
  *    So are registered containers for Maxwell and Pascal alone, if the library runs, and has at
  *    least as many with machine code for the GPU that are for later GPUs alone (cuBLAS).
  * 5. A program loads one of several variants (fate_variants): none fails if one runs.
@@ -150,7 +153,7 @@ static inline bool decide_is_several(uint64_t sms)
 	return sms & (sms - 1);
 }
 
-/* The counts of a library. All start as zeros, except `loading`. */
+/* The counts of a library; decide_begin makes them. */
 struct decide_counts {
 	enum loading loading; /* how registered code is loaded */
 	size_t pieces, lacking, special, special_lacking;
@@ -166,7 +169,12 @@ struct decide_counts {
 	/* Registered containers for Maxwell and Pascal alone that the GPU cannot use, without those of
 	 * a set; and those with machine code for the GPU that are for later GPUs alone. */
 	size_t former_lacking, later_native;
-	/* For a library that has kernels for each generation of GPUs (decide_has_generations): the
+	/* It is one of NVIDIA's libraries that choose by the GPU; its containers with machine code for
+	 * the GPU, and those of them without code for a GPU of a lower major version. */
+	bool by_gpu;
+	unsigned major; /* the GPU's */
+	size_t native, dedicated;
+	/* For cuDNN 7 and OptiX Prime, which have kernels for each generation of GPUs: the
 	 * architectures of the registered containers that the GPU cannot use, and how many have them;
 	 * and the fewest architectures of one that it can use. */
 	bool generations;
@@ -200,15 +208,15 @@ struct decide_counts {
 /* Returns whether the driver refuses code for that reason, so that a program that loads it fails.
  */
 bool decide_is_fatal(enum plan_reason reason);
-/* Returns whether a library, by its name, is one of NVIDIA's that have kernels for each generation
- * of GPUs and choose by the GPU: cuDNN 7, OptiX Prime. */
-bool decide_has_generations(const char *path);
 /* Returns whether a container that declares nothing asks nothing of the driver, so that no start
  * and no kernel needs it (measured: tests/driver/loading.sh, tests/driver/linked.sh). The driver
  * skips one without code for the GPU. It reads a registered one if it loads all code at a start,
  * and only an older runtime's start fails if it refuses that; with lazy loading no kernel has it
  * loaded. It reads each input of a link. */
 bool decide_asks_nothing(const struct decide_piece *empty, enum loading loading);
+/* Returns the counts of a library before its first container. Its name tells whether it is one of
+ * NVIDIA's that choose by the GPU. */
+struct decide_counts decide_begin(const char *path, struct jw_target device, enum loading loading);
 /* Adds `count` containers that are judged alike. */
 void decide_count(struct decide_counts *counts, const struct decide_piece *piece, size_t count);
 /* Returns whether registered containers for one architecture each are a set, so that its missing
@@ -234,7 +242,7 @@ struct decide_member {
 	 * folder or one archive's folder. */
 	size_t package, variants, folder;
 	bool bundled;          /* another package's library, which a tool has copied into the wheel */
-	bool attention;        /* a library of FlashAttention that runs, or that is for newer GPUs */
+	bool aside;            /* FlashAttention or cuDNN's engines, which run or are for newer GPUs */
 	bool dispensable;      /* the package runs without it, whatever else is in it */
 	enum decide_part part; /* set to the answer */
 };

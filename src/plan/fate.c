@@ -126,10 +126,12 @@ static bool is_bundled(const char *name)
 	return digits >= FEWEST_DIGITS && dash[1 + digits] == '.';
 }
 
-/* Returns whether the name of a library or its folder is FlashAttention's: vllm_flash_attn/x.so,
- * _C_flashattention.so. */
-static bool is_attention(const char *name)
+/* Returns whether a library is not what its package is for, by its name or its folder's:
+ * FlashAttention (vllm_flash_attn/x.so, _C_flashattention.so), and cuDNN's engines, which
+ * have code for other GPUs than cuDNN. */
+static bool is_aside(const char *name)
 {
+	static const char *const words[] = {"flash_attn", "flashattention", "cudnn_engines_"};
 	const char *at = os_base_name(name);
 
 	if (at > name)
@@ -137,8 +139,9 @@ static bool is_attention(const char *name)
 	while (at > name && !strchr("/\\", at[-1]))
 		at--;
 	for (; *at; at++)
-		if (text_starts_fold(at, "flash_attn") || text_starts_fold(at, "flashattention"))
-			return true;
+		for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+			if (text_starts_fold(at, words[i]))
+				return true;
 	return false;
 }
 
@@ -154,6 +157,8 @@ static bool is_dispensable(const char *name)
 		/* Only mooncake.ep and mooncake.pg load these; the transfer engine and the store do not. */
 		{"mooncake", "libmooncake_ep_device"},
 		{"mooncake", "libmooncake_pg_device"},
+		/* Only conversions between pixel formats run on its kernel; decoding does not. */
+		{"python_vali", "_python_vali"},
 		/* A plug-in: Open Image Denoise then takes another device. */
 		{"", "libOpenImageDenoise_device_cuda"},
 		{"", "OpenImageDenoise_device_cuda"},
@@ -191,9 +196,9 @@ int fates_add(struct jw_error *err, struct fates *fates, const char *path, const
 			.folder = number_of(fates, folder_of(path, member), t),
 			.bundled = is_bundled(member ? member : path),
 			.dispensable = is_dispensable(member ? member : path),
-			.attention = is_attention(member ? member : path) &&
-						 (is->fate == DECIDE_RUNS ||
-						  (is->fate == DECIDE_LACKS && devices[t].sm < FIRST_ATTENTION)),
+			.aside = is_aside(member ? member : path) &&
+					 (is->fate == DECIDE_RUNS ||
+					  (is->fate == DECIDE_LACKS && devices[t].sm < FIRST_ATTENTION)),
 		};
 		fates->items[fates->count] =
 			(struct file_fate){.target = t,

@@ -586,6 +586,87 @@ TEST(what_runs_of_a_library)
 	}
 }
 
+/* Facts about NVIDIA's libraries, which have kernels for each generation of GPUs. */
+static const struct {
+	const char *path;
+	struct jw_target device;
+	struct brief groups[MAX_GROUPS];
+	enum decide_fate fate;
+	size_t pieces, lacking;
+} of_nvidia[] = {
+/* cuTENSOR 2.8.1: on an A100, sets for other GPUs do not count; a GTX 10 has none. */
+#define CUTENSOR                                                                                   \
+	{                                                                                              \
+		{74, 'r', {CUBIN(75), PTX(100, 0, 8, 8)}}, {88, 'r', {CUBIN(80)}},                         \
+			{245, 'r', {CUBIN(90)}},                                                               \
+		{                                                                                          \
+			90, 'r',                                                                               \
+			{                                                                                      \
+				CUBIN_OF(90, 'a')                                                                  \
+			}                                                                                      \
+		}                                                                                          \
+	}
+	{"cutensor/lib/libcutensor.so.2", {75, 0}, CUTENSOR, DECIDE_RUNS, 74, 0},
+	{"cutensor/lib/libcutensor.so.2", {80, 0}, CUTENSOR, DECIDE_RUNS, 88, 0},
+	{"cutensor/bin/cutensor.dll", {80, 0}, CUTENSOR, DECIDE_RUNS, 88, 0},
+	{"cutensor/lib/libcutensor.so.2", {61, 0}, CUTENSOR, DECIDE_LACKS, 497, 497},
+	{"own/cutensor.so", {75, 0}, CUTENSOR, DECIDE_LACKS, 497, 423},
+/* cuBLAS 12.9.3: most is for a B200. */
+#define CUBLASLT                                                                                   \
+	{                                                                                              \
+		{1154, 'r', {CUBIN(100)}}, {868, 'r', {CUBIN_OF(90, 'a'), CUBIN_OF(120, 'f')}},            \
+			{35, 'r', {CUBIN(70), CUBIN(75), CUBIN(80), CUBIN(90), CUBIN(100), CUBIN(120)}},       \
+		{                                                                                          \
+			14, 'r',                                                                               \
+			{                                                                                      \
+				CUBIN(70), CUBIN(75)                                                               \
+			}                                                                                      \
+		}                                                                                          \
+	}
+	{"libcublasLt.so.12", {75, 0}, CUBLASLT, DECIDE_RUNS, 49, 0},
+	{"libcublasLt-1a2b3c4d.so.12", {75, 0}, CUBLASLT, DECIDE_RUNS, 49, 0},
+	{"cublasLt64_12.dll", {90, 0}, CUBLASLT, DECIDE_RUNS, 903, 0},
+	{"libown.so", {75, 0}, CUBLASLT, DECIDE_LACKS, 2071, 2022},
+	/* cuDNN 9.28 dropped the GTX 10, for which it has kernels that are for all GPUs. */
+	{"libcudnn_engines_precompiled.so.9",
+	 {61, 0},
+	 {{438, 'r', {CUBIN(75), CUBIN(80)}},
+	  {320, 'r', {CUBIN(50), CUBIN(61), CUBIN(75), CUBIN(80)}},
+	  {1, 'r', {CUBIN(61)}}},
+	 DECIDE_LACKS,
+	 759,
+	 438},
+	/* On a GPU that is newer than the library, only PTX runs: what has none is missing. */
+	{"libcublas.so.11",
+	 {90, 0},
+	 {{180, 'r', {CUBIN(50), CUBIN(80), PTX(80, 0, 7, 7)}}, {19, 'r', {CUBIN(50)}}},
+	 DECIDE_RUNS,
+	 199,
+	 19},
+};
+
+TEST(libraries_of_nvidia_choose_by_the_gpu)
+{
+	for (size_t i = 0; i < sizeof of_nvidia / sizeof *of_nvidia; i++) {
+		struct jw_piece_entry entries[MAX_GROUPS][MAX_ENTRIES];
+		struct jw_piece groups[MAX_GROUPS];
+		const struct decide_facts facts = {
+			.pieces = groups,
+			.piece_count = fill(of_nvidia[i].groups, groups, entries),
+			.library = true,
+			.path = of_nvidia[i].path,
+		};
+		struct decided got;
+
+		decide_library(&facts, of_nvidia[i].device, &(struct jw_driver){13000, {580, 65, 6}}, &got,
+					   NULL, NULL);
+		if (got.fate != of_nvidia[i].fate || got.pieces != of_nvidia[i].pieces ||
+			got.lacking != of_nvidia[i].lacking)
+			fail_msg("%s on sm_%u: fate %d, %zu pieces, %zu lacking", of_nvidia[i].path,
+					 of_nvidia[i].device.sm, (int)got.fate, got.pieces, got.lacking);
+	}
+}
+
 TEST(a_runtime_newer_than_the_driver_fails)
 {
 	const struct jw_piece_entry other = {.kind = DEVCODE_KIND_CUBIN, .target = {52, 0}};
@@ -637,8 +718,8 @@ TEST(what_an_empty_container_asks)
 		{12000, DEVCODE_REGISTERED, false, READABLE, DECIDE_RUNS, 0, 1},
 		{12000, DEVCODE_REGISTERED, false, NEW, DECIDE_RUNS, 0, 0},
 		{12000, DEVCODE_RELOCATABLE, false, READABLE, DECIDE_RUNS, 0, 1},
-		{12000, DEVCODE_RELOCATABLE, false, NEW, DECIDE_RUNS, 0, 0},
-		{11070, DEVCODE_RELOCATABLE, false, NEW, DECIDE_REFUSED, 0, 0},
+		{12000, DEVCODE_RELOCATABLE, false, NEW, DECIDE_RUNS, 1, 0},
+		{11070, DEVCODE_RELOCATABLE, false, NEW, DECIDE_REFUSED, 1, 0},
 		{11070, DEVCODE_RELOCATABLE, false, OTHER, DECIDE_RUNS, 0, 0},
 		{11070, DEVCODE_LOOSE, false, READABLE, DECIDE_RUNS, 0, 0},
 		{11070, DEVCODE_LOOSE, false, NEW, DECIDE_RUNS, 0, 0},
@@ -700,8 +781,7 @@ static const struct {
 	struct {
 		enum decide_fate fate;
 		size_t pieces, lacking;
-		bool special, same_variant, other_package, bundled, for_family, chosen, attention,
-			dispensable;
+		bool special, same_variant, other_package, bundled, for_family, chosen, aside, dispensable;
 	} libraries[2];
 	const char *parts;
 } packages[] = {
@@ -809,7 +889,7 @@ TEST(what_runs_of_a_package)
 				.variants = packages[i].libraries[k].same_variant ? 0 : 2 + k,
 				.folder = packages[i].libraries[k].other_package,
 				.bundled = packages[i].libraries[k].bundled,
-				.attention = packages[i].libraries[k].attention,
+				.aside = packages[i].libraries[k].aside,
 				.dispensable = packages[i].libraries[k].dispensable,
 			};
 		decide_packages(members, 2, 4);

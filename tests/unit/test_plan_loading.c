@@ -134,10 +134,34 @@ TEST(a_link_fails_at_the_start_of_an_old_runtime_alone)
 							 1);
 			got = decide_counted(&counts);
 			assert_int_equal(got.fate, wanted[loading]);
-			assert_int_equal(got.lacking, 1);
+			assert_int_equal(got.lacking, !inputs);
+			assert_int_equal(got.too_new, inputs);
 			assert_int_equal(got.needs.cuda, inputs ? 12080 : 0);
 		}
 	}
+}
+
+/* As python-vali's, whose only kernel has code for sm_75, and PTX that the driver does not read. */
+TEST(a_link_of_ptx_that_is_too_new_needs_a_newer_driver)
+{
+	struct decide_counts counts = {.loading = LOADING_LAZY};
+	struct decided got;
+
+	decide_count(&counts,
+				 &(struct decide_piece){.verdict = VERDICT_NOTHING, .linked = true, .code = true},
+				 1);
+	decide_count(&counts,
+				 &(struct decide_piece){.verdict = VERDICT_CANNOT,
+										.reason = REASON_TOO_NEW,
+										.needs = {13010, {590, 0, 0}},
+										.role = DEVCODE_RELOCATABLE,
+										.code = true},
+				 1);
+	got = decide_counted(&counts);
+	assert_int_equal(got.fate, DECIDE_REFUSED);
+	assert_int_equal(got.reason, REASON_TOO_NEW);
+	assert_int_equal(got.needs.cuda, 13010);
+	assert_true(got.by_share);
 }
 
 RUN_TESTS(NULL, NULL)

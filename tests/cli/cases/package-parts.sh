@@ -39,10 +39,12 @@ for command in check prime "prime -n"; do
 	run 2 $command "$site/pair/extra.so"
 done
 
-# torchao runs without its libraries, which are for other GPUs, and Open Image Denoise on another device. Files of the same names in
-# another package say nothing of the kind.
+# torchao runs without its libraries, which are for other GPUs, Open Image Denoise on another device, and python-vali without its one
+# kernel. Files of the same names in another package say nothing of the kind, nor do cuDNN's engines about cuDNN.
 dist_info "$site" torchao 1.0 torchao/_C_cutlass_90a.abi3.so torchao/_C_mxfp8.so
 dist_info "$site" scene 1.0 scene/core.so scene/oidn/libOpenImageDenoise_device_cuda.so.2.0.1
+dist_info "$site" python_vali 1.0 python_vali/_python_vali.cpython-311-x86_64-linux-gnu.so
+dist_info "$site" cudnn 1.0 cudnn/libcudnn_engines_precompiled.so.9 cudnn/libcudnn_ops.so.9
 dist_info "$site" another 1.0 another/_C_cutlass_90a.abi3.so
 dist_info "$site" mytorchao 1.0 mytorchao/_C.so
 PYTHONPATH=$cases/../../framework python3 - "$site" <<'PYTHON'
@@ -60,10 +62,13 @@ write("torchao/_C_cutlass_90a.abi3.so", 90, 90)
 write("torchao/_C_mxfp8.so", 100)
 write("scene/core.so", 86)
 write("scene/oidn/libOpenImageDenoise_device_cuda.so.2.0.1", 75, 75)
+write("python_vali/_python_vali.cpython-311-x86_64-linux-gnu.so", 75)
+write("cudnn/libcudnn_engines_precompiled.so.9", 86, 86, 86)
+write("cudnn/libcudnn_ops.so.9", 90)
 write("another/_C_cutlass_90a.abi3.so", 90)
 write("mytorchao/_C.so", 90)
 PYTHON
-for package in torchao scene; do
+for package in torchao scene python_vali; do
 	run 0 scan $package
 	out_has ": no code for sm_86: a program that uses this file fails"
 	run 0 check $package
@@ -71,7 +76,7 @@ for package in torchao scene; do
 done
 run 0 scan --target sm_86 --json torchao
 json '[(t["verdict"], t["failing"], t["lacking"]) for t in d["totals"]] == [("runs", 0, 2)]'
-for of in another mytorchao; do
+for of in another mytorchao cudnn; do
 	run 2 scan $of
 	out_has ": will fail: no kernel image for sm_86"
 done
