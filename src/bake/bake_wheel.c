@@ -568,7 +568,8 @@ static int write_wheel(struct jw_error *err, struct wheel *wheel)
 	if (baked_copy_check(err, wheel->job->path, &wheel->map.stat) ||
 		os_map_open(err, wheel->path, &made))
 		return -1;
-	result = baked_copy_begin(err, wheel->path, &made, wheel->output, &copy);
+	result =
+		baked_copy_begin(err, wheel->path, &made, wheel->output, &wheel->job->file.cancel, &copy);
 	if (!result)
 		result = baked_copy_finish(err, &copy, wheel->map.stat.mode);
 	os_map_close(&made);

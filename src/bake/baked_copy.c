@@ -35,7 +35,8 @@ uint64_t baked_copy_identity(const char *path)
 }
 
 /* Copies the original's bytes, unless it has changed since it was mapped. */
-static int begin_bytes(struct jw_error *err, struct baked_copy *copy)
+static int begin_bytes(struct jw_error *err, struct baked_copy *copy,
+					   const struct jw_cancel *cancel)
 {
 	const struct os_map *map = copy->from;
 	struct os_file *from;
@@ -48,13 +49,14 @@ static int begin_bytes(struct jw_error *err, struct baked_copy *copy)
 	if (!result && !is_unchanged(&map->stat, &now))
 		result = error_set(err, JW_ERR_IO, "was changed while it was baked: try again");
 	if (!result)
-		result = os_file_copy(err, from, copy->file, map->size);
+		result = os_file_copy(err, from, copy->file, map->size, cancel);
 	os_file_close(from);
 	return result;
 }
 
 int baked_copy_begin(struct jw_error *err, const char *path, const struct os_map *from,
-					 const char *output, struct baked_copy *ret_copy)
+					 const char *output, const struct jw_cancel *cancel,
+					 struct baked_copy *ret_copy)
 {
 	const uint64_t identity = baked_copy_identity(output);
 	char *start;
@@ -73,7 +75,7 @@ int baked_copy_begin(struct jw_error *err, const char *path, const struct os_map
 	start = os_beside(ret_copy->output);
 	result = os_file_make(err, start, &ret_copy->file, &ret_copy->part);
 	if (!result)
-		result = begin_bytes(err, ret_copy);
+		result = begin_bytes(err, ret_copy, cancel);
 	mem_free(start);
 	if (result)
 		baked_copy_drop(ret_copy);

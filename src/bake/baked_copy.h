@@ -18,9 +18,11 @@ struct baked_copy {
 
 /* Begins a copy of `path`, which is mapped as `from`, and which the caller keeps open, and makes
  * missing folders of `output`. The copy shares the original's blocks if the file system can do
- * that. On failure, removes what it began. JW_ERR_USAGE if `output` is the copied file. */
+ * that. On failure, removes what it began. JW_ERR_USAGE if `output` is the copied file.
+ * JW_ERR_INTERRUPTED if cancelled. */
 int baked_copy_begin(struct jw_error *err, const char *path, const struct os_map *from,
-					 const char *output, struct baked_copy *ret_copy);
+					 const char *output, const struct jw_cancel *cancel,
+					 struct baked_copy *ret_copy);
 /* Overwrites a range, or appends one. */
 int baked_copy_write(struct jw_error *err, struct baked_copy *copy, uint64_t offset,
 					 const void *data, size_t size);

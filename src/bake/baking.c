@@ -160,7 +160,7 @@ static int begin_copy(struct jw_error *err, struct baking *baking)
 	if (baking->copy.file)
 		return 0;
 	return baked_copy_begin(err, baking->file->path, &baking->map, baking->job->output,
-							&baking->copy);
+							&baking->job->cancel, &baking->copy);
 }
 
 /* Gives a container that does not fit another place in a longer copy; if that is impossible,

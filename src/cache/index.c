@@ -55,6 +55,7 @@ void cache_index_parse(const void *data, size_t size, struct cache_index *ret_in
 		index.state = CACHE_INDEX_VERSION;
 	else if (there < count)
 		index.state = CACHE_INDEX_TRUNCATED;
+	index.alien = !at.overrun && version > UINT8_MAX; /* other versions are small numbers */
 	if (index.state == CACHE_INDEX_SOUND || index.state == CACHE_INDEX_TRUNCATED)
 		index.count = index.capacity = there < count ? there : count;
 	index.rows = index.count ? mem_array(index.count, sizeof *index.rows) : NULL;

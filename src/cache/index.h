@@ -53,6 +53,8 @@ struct cache_index {
 	struct cache_row *rows; /* if truncated: the rows that are present */
 	size_t count, capacity;
 	uint64_t total_bytes; /* according to the header */
+	bool alien; /* no driver's index begins like this, whole, damaged or zeroed: another program's
+				   file, such as Git's index */
 };
 
 /* Reads what a driver reads: the header and the rows that it counts, at most CACHE_MAX_ROWS. Bytes

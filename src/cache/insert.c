@@ -11,6 +11,7 @@
 #include "cache/live.h"
 #include "cache/sound.h"
 #include "cache/staging.h"
+#include "cache/view.h"
 #include "os/claimed.h"
 #include "os/clock.h"
 #include "os/file.h"
@@ -75,6 +76,11 @@ static int check_directory(struct jw_error *err, struct cache_live *live)
 	if (stat.kind != OS_DIRECTORY)
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "%s: is not a directory, so the driver cannot cache", dir);
+	if (cache_is_alien(dir))
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "%s: not a driver's index, and no entries are beside it: name another "
+						 "folder as the cache, or delete that file",
+						 live->index_path);
 	live->shared = shared_bits(stat.mode);
 	/* Removes what killed processes left beside the tree. */
 	os_sweep_claimed(dir, CACHE_STAGING_PREFIX);

@@ -191,6 +191,18 @@ int cache_view_index(struct jw_error *err, const char *dir, struct cache_index *
 	}
 }
 
+bool cache_is_alien(const char *dir)
+{
+	struct cache_files files = {0};
+	struct cache_index index = {0};
+	const bool is = !cache_index_load(NULL, dir, &index) && index.alien &&
+					!cache_files_scan(NULL, dir, false, &files) && !files.count;
+
+	cache_files_free(&files);
+	cache_index_free(&index);
+	return is;
+}
+
 int cache_view_open(struct jw_error *err, const struct jw_cache_options *options, bool headers,
 					struct cache_view *ret_view)
 {
@@ -202,7 +214,8 @@ int cache_view_open(struct jw_error *err, const struct jw_cache_options *options
 	if (exists && (cache_files_scan(err, view.path, headers, &view.files) ||
 				   cache_view_index(err, view.path, &view.index)))
 		goto fail;
-	if (view.files.foreign && !view.files.count && view.index.state != CACHE_INDEX_SOUND) {
+	if (!view.files.count &&
+		(view.index.alien || (view.files.foreign && view.index.state != CACHE_INDEX_SOUND))) {
 		error_set(err, JW_ERR_FORMAT, "%s: not a driver's cache: it has no entries and no index",
 				  view.path);
 		goto fail;

@@ -56,6 +56,9 @@ struct cache_view {
 	struct cache_index index;
 };
 
+/* Returns whether the folder is another program's: it has that program's file `index`, as .git has,
+ * and no entries. An index that cannot be a driver's, beside entries, is damaged. */
+bool cache_is_alien(const char *dir);
 /* Finds and reads the directory that `options` name; a missing live cache is empty. With `headers`,
  * reads every entry's header (cache_files_scan). The caller frees it. */
 int cache_view_open(struct jw_error *err, const struct jw_cache_options *options, bool headers,

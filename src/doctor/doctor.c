@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/entry.h"
+#include "cache/view.h"
 #include "doctor/examination.h"
 #include "driver/driver_probe.h"
 #include "driver/driver_session.h"
@@ -112,7 +113,7 @@ static bool is_worth_a_probe(const struct jw_system *system)
 
 	return system->gpu_count && profile_is_known(system) && cache->path && !cache->disabled &&
 		   cache->usable && !cache->force_ptx_jit && cache->limit_bytes >= LEAST_LIMIT &&
-		   !strcmp(cache->outlook.next_insert, "adds");
+		   !strcmp(cache->outlook.next_insert, "adds") && !cache_is_alien(cache->path);
 }
 
 /* Returns whether the entry is unchanged: a driver that compiles a module again writes its entry

@@ -194,18 +194,22 @@ int os_file_write(struct jw_error *err, struct os_file *file, uint64_t offset, c
 }
 
 /* libuv uses copy_file_range if the kernel has it. */
-int os_file_copy(struct jw_error *err, struct os_file *from, struct os_file *to, uint64_t size)
+int os_file_copy(struct jw_error *err, struct os_file *from, struct os_file *to, uint64_t size,
+				 const struct jw_cancel *cancel)
 {
-	enum { MAX_AT_ONCE = 1 << 30 };
+	enum { MAX_AT_ONCE = 1 << 28 };
 
 	for (uint64_t at = 0; at < size;) {
 		const uint64_t left = size - at;
 		const size_t wanted = left < MAX_AT_ONCE ? (size_t)left : MAX_AT_ONCE;
 		uv_fs_t request;
-		const int got = os_uv_result(
+		int got;
+
+		if (cancel_check(err, cancel))
+			return -1;
+		got = os_uv_result(
 			err, to->path, &request,
 			uv_fs_sendfile(NULL, &request, to->fd, from->fd, (int64_t)at, wanted, NULL));
-
 		if (got < 0)
 			return -1;
 		if (!got)

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/cancel.h"
 #include "base/error.h"
 
 /* From now on no call that changes something follows a symlink below `folder`, whoever made it:
@@ -149,8 +150,9 @@ int os_file_read(struct jw_error *err, struct os_file *file, uint64_t offset, vo
 int os_file_write(struct jw_error *err, struct os_file *file, uint64_t offset, const void *data,
 				  size_t size);
 /* Copies the first `size` bytes of `from` to the start of `to`, which was just created. If the file
- * system supports it, both share their blocks until either is written to. */
-int os_file_copy(struct jw_error *err, struct os_file *from, struct os_file *to, uint64_t size);
+ * system supports it, both share their blocks until either is written to. `cancel` may be NULL. */
+int os_file_copy(struct jw_error *err, struct os_file *from, struct os_file *to, uint64_t size,
+				 const struct jw_cancel *cancel);
 int os_file_truncate(struct jw_error *err, struct os_file *file, uint64_t size);
 /* Waits until the file's bytes are on disk. */
 int os_file_sync(struct jw_error *err, struct os_file *file);

@@ -58,7 +58,8 @@ static int copy_object(struct jw_error *err, struct os_file *from, uint64_t size
 {
 	struct os_file *to = NULL;
 	int result = os_file_open(err, path, OS_OPEN_CREATE, &to) || os_file_truncate(err, to, 0) ||
-						 os_file_copy(err, from, to, size) || (lasting && os_file_sync(err, to))
+						 os_file_copy(err, from, to, size, NULL) ||
+						 (lasting && os_file_sync(err, to))
 					 ? -1
 					 : 0;
 

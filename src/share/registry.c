@@ -188,7 +188,8 @@ static int push_cache(struct jw_error *err, struct push *push)
 	return push->result->pack_count ? 0 : error_copy(err, &none);
 }
 
-static int copy_into(struct jw_error *err, const char *from, const char *to, uint64_t most_bytes)
+static int copy_into(struct jw_error *err, const char *from, const char *to, uint64_t most_bytes,
+					 const struct jw_cancel *cancel)
 {
 	struct os_file *in, *out = NULL;
 	uint64_t size_bytes;
@@ -201,7 +202,7 @@ static int copy_into(struct jw_error *err, const char *from, const char *to, uin
 	if (size_bytes > most_bytes)
 		error_set(err, JW_ERR_LIMIT, "%s: too large for a pack", from);
 	else if (!os_file_open(err, to, OS_OPEN_CREATE, &out))
-		result = os_file_copy(err, in, out, size_bytes);
+		result = os_file_copy(err, in, out, size_bytes, cancel);
 end:
 	os_file_close(out);
 	os_file_close(in);
@@ -222,12 +223,12 @@ static int push_file(struct jw_error *err, struct push *push)
 
 	if (!result) {
 		manifest_free(&manifest);
-		result =
-			copy_into(err, options->pack, push->pack, PACK_MAX_SIZE) ||
-					os_check_exists(err, signature, &is_signed) ||
-					(is_signed && copy_into(err, signature, push->signature, MINISIGN_MAX_FILE))
-				? -1
-				: 0;
+		result = copy_into(err, options->pack, push->pack, PACK_MAX_SIZE, &options->cancel) ||
+						 os_check_exists(err, signature, &is_signed) ||
+						 (is_signed &&
+						  copy_into(err, signature, push->signature, MINISIGN_MAX_FILE, NULL))
+					 ? -1
+					 : 0;
 	}
 	mem_free(signature);
 	if (result)

@@ -102,7 +102,7 @@ static inline size_t fuzz_grow(const char *folder, const uint8_t *data, size_t s
 	if (rooms.images == 1 && !rooms.troubles && !rooms.archive &&
 		!grow_check(NULL, &map, rooms.items, rooms.count) &&
 		!grow_open(NULL, &map, rooms.items, rooms.count, &grow)) {
-		MUST(!baked_copy_begin(NULL, path, &map, output, &copy));
+		MUST(!baked_copy_begin(NULL, path, &map, output, NULL, &copy));
 		fuzz_move_rooms(grow, &copy, &rooms);
 		MUST(!os_map_open(NULL, copy.part, &after));
 		MUST(after.size == copy.size_bytes && after.size >= map.size);

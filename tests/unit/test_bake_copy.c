@@ -32,7 +32,7 @@ static void write_all(const char *path, const char *output, const struct os_map 
 {
 	uint8_t bytes[64];
 
-	OK(baked_copy_begin(why, path, map, output, ret_copy));
+	OK(baked_copy_begin(why, path, map, output, NULL, ret_copy));
 	for (size_t i = 0; i < sizeof writes / sizeof *writes; i++) {
 		memset(bytes, writes[i].value, sizeof bytes);
 		OK(baked_copy_write(why, ret_copy, writes[i].offset, bytes, writes[i].size));
@@ -53,7 +53,7 @@ TEST(changes_are_what_differs)
 		memset(expected + writes[i].offset, writes[i].value, writes[i].size);
 	OK(os_write_atomic(why, path, bytes, SIZE));
 	OK(os_map_open(why, path, &map));
-	assert_int_equal(baked_copy_begin(NULL, path, &map, path, &copy), -1);
+	assert_int_equal(baked_copy_begin(NULL, path, &map, path, NULL, &copy), -1);
 	write_all(path, output, &map, &copy);
 	assert_int_equal(copy.size_bytes, SIZE + 80);
 	OK(os_read_file(why, copy.part, 1 << 20, &after));
@@ -80,7 +80,7 @@ TEST(a_changed_original_is_refused)
 		OK(os_write_atomic(why, path, bytes, SIZE));
 		OK(os_map_open(why, path, &map));
 		if (late)
-			OK(baked_copy_begin(why, path, &map, output, &copy));
+			OK(baked_copy_begin(why, path, &map, output, NULL, &copy));
 		/* Windows keeps a mapped file in its place. */
 		if (os_write_atomic(NULL, path, "other", 5)) {
 			os_map_close(&map);
@@ -89,7 +89,7 @@ TEST(a_changed_original_is_refused)
 			skip();
 		}
 		GIVES(JW_ERR_IO, late ? baked_copy_finish(why, &copy, 0644)
-							  : baked_copy_begin(why, path, &map, output, &copy));
+							  : baked_copy_begin(why, path, &map, output, NULL, &copy));
 		assert_non_null(strstr(why->message, "was changed while it was baked"));
 		assert_false(os_exists(output));
 		os_map_close(&map);
@@ -133,7 +133,7 @@ TEST(an_unfinished_copy_is_secret)
 
 	OK(os_write_secret(why, path, bytes, SIZE));
 	OK(os_map_open(why, path, &map));
-	OK(baked_copy_begin(why, path, &map, output, &copy));
+	OK(baked_copy_begin(why, path, &map, output, NULL, &copy));
 	OK(os_stat(why, copy.part, &stat));
 	assert_int_equal(stat.mode & 0777, 0600);
 	assert_int_equal(stat.size_bytes, SIZE);
@@ -163,7 +163,7 @@ TEST(a_room_is_cleared_to_its_end)
 		struct os_map map;
 
 		OK(os_map_open(why, path, &map));
-		OK(baked_copy_begin(why, path, &map, output, &copy));
+		OK(baked_copy_begin(why, path, &map, output, NULL, &copy));
 		OK(baked_copy_clear(why, &copy, FROM, sizes[i]));
 		OK(baked_copy_finish(why, &copy, 0644));
 		os_map_close(&map);

@@ -395,21 +395,29 @@ TEST(a_version_that_is_not_known_is_left_alone)
 		uint32_t first;
 		bool known;
 	} cases[] = {{CACHE_VERSION + 1, false}, {0xff, false}, {0x100, true}, {0x101, true}};
+	const uint8_t entry[] = "an entry";
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const struct cache_live_options how = {.limit_bytes = LIMIT};
 		uint8_t header[CACHE_INDEX_HEADER] = {0};
 		struct cache_live *live = open_live("version");
-		char *path = os_join(dir, "index");
+		char *path = os_join(dir, "index"), *beside = cache_entry_path(dir, 1);
 
 		OK(cache_live_close(why, live));
 		OK(os_make_dirs(why, dir, 0700));
 		store_u32(header, cases[i].first);
 		OK(os_write_atomic(why, path, header, sizeof header));
+		/* Without an entry, the index may be another program's. */
+		GIVES(cases[i].known ? JW_ERR_UNSUPPORTED : JW_OK, cache_live_open(why, dir, &how, &live));
+		if (!cases[i].known)
+			(void)cache_live_close(NULL, live);
+		OK(os_make_parent(why, beside, 0700));
+		OK(os_write_atomic(why, beside, entry, sizeof entry));
 		OK(cache_live_open(why, dir, &how, &live));
 		GIVES(cases[i].known ? JW_OK : JW_ERR_UNSUPPORTED, cache_repair(why, live));
 		(void)cache_live_close(NULL, live);
 		OK(os_remove_tree(why, dir));
+		mem_free(beside);
 		mem_free(path);
 	}
 }

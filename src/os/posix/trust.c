@@ -473,7 +473,8 @@ bool posix_read_for_other(struct jw_error *err, int fd, const char *path)
 		return false;
 	stranger = mem_alloc(sizeof *stranger);
 	(void)pthread_mutex_lock(&lists);
-	refused = os_find_stranger(path, stranger) &&
+	/* The symlink of another account may be gone by now. */
+	refused = (os_find_stranger(path, stranger) || stranger->open || stranger->missing) &&
 			  !(known && may_read(maker_of(path, stranger), fd, real));
 	if (refused)
 		error_set(err, JW_ERR_UNSUPPORTED,

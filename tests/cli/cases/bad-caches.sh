@@ -19,6 +19,16 @@ CUDA_CACHE_PATH=$work/other run 3 cache list
 err_one_line
 find "$work/other" -type f -exec md5sum {} + | cmp -s - "$work/before" || fail "a foreign folder was changed"
 
+# Another program's file `index` (Git's begins like this) is no damaged index.
+mkdir "$work/git" && printf 'DIRC\0\0\0\2\0\0\0\0 and more' >"$work/git/index"
+cp "$work/git/index" "$work/before"
+for command in "prime $sample" "cache verify --repair" "cache clear --yes" "cache prune --older-than 1d --apply" doctor; do
+	# shellcheck disable=SC2086
+	CUDA_CACHE_PATH=$work/git run '0|1|2|3' $command
+	cmp -s "$work/git/index" "$work/before" || fail "$command: another program's index was changed"
+	[[ $(ls "$work/git") == index ]] || fail "$command made files beside it"
+done
+
 # A file lies where the folder should be.
 : >"$work/file"
 CUDA_CACHE_PATH=$work/file run 2 prime "$sample"
