@@ -327,6 +327,12 @@ static struct decided decide_all(const struct decide_counts *counts)
 	decided.lacking += linkable || late_linked ? 0 : counts->relinked;
 	share = decided.pieces - (counts->special - (counts->special_lacking - special_lacking));
 	failing = decided.lacking - special_lacking + late_refused;
+	/* Most pieces fail. If the library loads as many others itself, and they run, it does without
+	 * those (candle's kernels beside FlashAttention). */
+	if (failing * 2 > share && failing * 2 <= share + counts->alone_running) {
+		decided.pieces += counts->alone_running;
+		share += counts->alone_running;
+	}
 	if (counts->refused || (links && counts->inputs_refused && counts->loading == LOADING_ALL)) {
 		refuse(&decided, counts->reasons, counts->needs);
 	} else if (counts->loading == LOADING_ALL && links && counts->inputs_lacking && !skipped) {

@@ -43,6 +43,10 @@ write("loose.so", fatbin.elf((".nv_fatbin", one(ptx(75, b"8.7", b"b")), 1, 0x100
 # Like candle's programs: most of the kernels are PTX in the data.
 write("data.so", fatbin.elf((".nv_fatbin", one(cubin(86)), 1, 0x100000),
                             (".rodata", one(ptx(75, b"8.7", b"b")) + one(ptx(75, b"8.7", b"c")), 1, 0x200000)))
+# As embed-anything, a program of candle: FlashAttention is registered, for one GPU alone; and as a library with incidental PTX.
+for name, count in ("candle.so", 4), ("profiled.so", 2):
+    write(name, fatbin.elf((".nv_fatbin", one(cubin(80)) * 3, 1, 0x100000),
+                           (".rodata", b"".join(one(ptx(75, kernel=b"k%d" % i)) for i in range(count)), 1, 0x200000)))
 write("only.so", fatbin.elf((".rodata", one(ptx(86, kernel=b"c")), 1, 0x200000)))
 broken = fatbin.entry(fatbin.PTX, 75, text(75).replace(b"}", b" "), isa=(7, 0))
 write("broken/broken.so", fatbin.library(one(broken), one(ptx(75, b"8.7", b"b"))))
@@ -137,6 +141,12 @@ run 2 check "${old[@]}" data.so
 out_has "data.so: will fail: 2 of 3 pieces need driver 570 (CUDA 12.8) or newer"
 run 2 check "${old[@]/sm_86/sm_75}" only.so
 out_has "only.so: will fail: no kernel image for sm_75"
+# Modules in the data that run count, too, if most registered pieces have no code for the GPU.
+run 1 check --target sm_90 --driver 550.163.01 candle.so
+out_has "4 of 4 modules"
+err_has "candle.so: 3 of 7 pieces have no code for sm_90: programs that use these pieces fail"
+run 1 check --target sm_90 --driver 550.163.01 profiled.so
+out_has "profiled.so: will fail: no kernel image for sm_90"
 # A file fails once, even if the driver refuses more of it.
 run "1|2" prime broken/broken.so
 run 2 prime --json broken
