@@ -81,7 +81,7 @@ long=$open/own/$(printf 'n%.0s' {1..120})
 fresh
 mv "$open/own/cache" "$long" && mkdir -p "$long"/{0,1,2,3,4,5,6,7}/a
 chown $mallory "$long"/?
-for _ in 1 2 3 4; do
+for _ in {1..16}; do
 	CUDA_CACHE_PATH=$long run '0|1|2' doctor --no-probe --json "$sample"
 	line=$(python3 -c 'import json, sys; print(*[f["fix"].split("“")[1].split("”")[0] for f in json.load(open(sys.argv[1]))["findings"] if f["id"] == "not-yours"])' "$out")
 	[[ -n $line ]] || break
