@@ -618,13 +618,16 @@ bool options_has(const struct options *options, const char *name)
 	return option && !strcmp(option->name, name);
 }
 
-char *options_output_folder(const struct options *options, const char *name, const char *value)
+bool options_fill_folder(const struct options *options, const char *name, const char *value)
 {
 	const enum option_names names = find_in_table(options->table, name, strlen(name), 0)->names;
 
-	return names == NAMES_FOLDER || (names == NAMES_OUTPUT_OR_FOLDER && options_name_folder(value))
-			   ? mem_string(value)
-			   : os_dir_name(value);
+	return names == NAMES_FOLDER || (names == NAMES_OUTPUT_OR_FOLDER && options_name_folder(value));
+}
+
+char *options_output_folder(const struct options *options, const char *name, const char *value)
+{
+	return options_fill_folder(options, name, value) ? mem_string(value) : os_dir_name(value);
 }
 
 bool options_is_flag(const struct options *options, const char *name)

@@ -194,9 +194,13 @@ static bool counts(const struct cli *cli, const struct place_row *row)
 }
 
 /* Returns whether jitwarm writes whole folders there, whose names are known: root makes them in no
- * folder for everyone, since another account may have made them before. */
-static bool is_tree(const struct place_row *row)
+ * folder for everyone, since another account may have made them before. “make” may fill a cache;
+ * the folders that “bake” makes hold nothing that jitwarm reads. */
+static bool is_tree(const struct cli *cli, const struct place_row *row, const char *path)
 {
+	if (row->use == PLACE_FILE)
+		return !strcmp(cli->command->name, "make") &&
+			   options_fill_folder(&cli->options, row->name + 2, path);
 	return row->use == PLACE_CACHE || row->use == PLACE_SETUP ||
 		   (row->use == PLACE_STATE && (*row->below || text_starts(row->name, "JITWARM_")));
 }
@@ -207,19 +211,21 @@ static bool is_refused(const struct cli *cli, const struct place_row *row, const
 					   struct refusal *refusal)
 {
 	struct os_stranger *stranger = &refusal->stranger;
-	const bool named = *row->name == '-', output = row->use == PLACE_FILE;
+	const bool named = *row->name == '-', output = row->use == PLACE_FILE,
+			   tree = is_tree(cli, row, path);
 	char *folder;
 
 	if (os_find_stranger(path, stranger))
 		return true;
-	if (!stranger->missing && stranger->open && is_tree(row)) {
+	if (output && options_has_given(&cli->options, "dry-run"))
+		return false;
+	if (!stranger->missing && stranger->open && tree) {
 		text_copy(stranger->part, sizeof stranger->part, path);
 		return refusal->everyones = true;
 	}
-	if (!stranger->missing || !stranger->open ||
-		(output && options_has_given(&cli->options, "dry-run")))
+	if (!stranger->missing || !stranger->open)
 		return false;
-	if (!output && row->use != PLACE_STATE && !is_tree(row))
+	if (!output && row->use != PLACE_STATE && !tree)
 		return true;
 	folder = output ? options_output_folder(&cli->options, row->name + 2, path) : mem_string(path);
 	if (!os_find_stranger(folder, stranger) && stranger->missing)
@@ -457,13 +463,26 @@ int root_need_account(struct jw_error *err, struct cli *cli, uint32_t owner, uin
 
 /* ---- the check */
 
-/* Makes root follow no links below its own cache and state: a link that was put there before a
- * chmod stays. In a cache that another account can change, which root may read, root does not read
- * through links either: they could lead to files that only root may read. */
+static void follow_none(const char *place, enum os_below below)
+{
+	char *whole = NULL;
+
+	if (place && *place && !os_absolute(NULL, place, &whole))
+		(void)os_follow_none_below(whole, below);
+	mem_free(whole);
+}
+
+/* Makes root follow no links below its own cache and state, and below a folder that it fills: a
+ * link that was put there before a chmod stays. In a cache that another account can change, which
+ * root may read, root does not read through links either: they could lead to files that only root
+ * may read. */
 static void follow_no_links(const struct cli *cli)
 {
-	char *places[2] = {options_has_given(&cli->options, "cache")
-						   ? mem_string(options_value(&cli->options, "cache"))
+	const struct options *options = &cli->options;
+	const char *output =
+		options_has_given(options, "output") ? options_value(options, "output") : NULL;
+	char *places[2] = {options_has_given(options, "cache")
+						   ? mem_string(options_value(options, "cache"))
 						   : os_env("CUDA_CACHE_PATH")};
 
 	if (!places[0])
@@ -471,13 +490,13 @@ static void follow_no_links(const struct cli *cli)
 	(void)os_state_dir(NULL, &places[1]);
 	for (size_t i = 0; i < 2; i++) {
 		struct os_stranger stranger;
-		char *whole = NULL;
+		const bool shared = places[i] && (os_find_stranger(places[i], &stranger) || stranger.open);
 
-		if (places[i] && *places[i] && !os_absolute(NULL, places[i], &whole))
-			(void)os_follow_none_below(whole, os_find_stranger(whole, &stranger) || stranger.open);
-		mem_free(whole);
+		follow_none(places[i], shared ? OS_BELOW_SHARED : OS_BELOW_OWN);
 		mem_free(places[i]);
 	}
+	if (output && options_fill_folder(options, "output", output))
+		follow_none(output, !strcmp(cli->command->name, "make") ? OS_BELOW_OWN : OS_BELOW_OUTPUT);
 }
 
 int root_check_places(struct jw_error *err, struct cli *cli)

@@ -57,7 +57,7 @@ static int store_to_change(struct jw_error *err, char **ret_path)
 	if (compiler_fetch_store(err, ret_path))
 		return -1;
 	if (os_is_superuser())
-		(void)os_follow_none_below(*ret_path, /* reads= */ false);
+		(void)os_follow_none_below(*ret_path, OS_BELOW_OWN);
 	return 0;
 }
 

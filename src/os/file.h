@@ -12,13 +12,20 @@
 #include "base/cancel.h"
 #include "base/error.h"
 
+/* Who may change folders below one that os_follow_none_below names. */
+enum os_below {
+	OS_BELOW_OWN,    /* only this account */
+	OS_BELOW_OUTPUT, /* the same, but others may add names, as in /tmp, also to the folder itself */
+	OS_BELOW_SHARED, /* others, too */
+};
+
 /* From now on no call that changes something follows a symlink below `folder`, whoever made it:
- * JW_ERR_IO. With `reads`, calls that open or stat a file do not follow one either; without it, the
- * folder is this account's own, and the superuser's calls change nothing below it in a folder that
- * another account can change: JW_ERR_IO, too. This applies to the whole process, and is called
- * before threads start. Returns the folder that these calls use from now on, without symlinks; NULL
- * if there is none. Does nothing on Windows, and returns `folder`. */
-const char *os_follow_none_below(const char *folder, bool reads);
+ * JW_ERR_IO. If the folder is shared, calls that open or stat a file do not follow one either; if
+ * it is not, the superuser's calls change nothing below it in a folder that another account can
+ * change: JW_ERR_IO, too. This applies to the whole process, and is called before threads start.
+ * Returns the folder that these calls use from now on, without symlinks; NULL if there is none.
+ * Does nothing on Windows, and returns `folder`. */
+const char *os_follow_none_below(const char *folder, enum os_below below);
 
 enum os_kind {
 	OS_REGULAR,

@@ -21,6 +21,9 @@ static int find_target(struct jw_error *err, const char *path, char **ret_real,
 		return error_set(err, JW_ERR_UNSUPPORTED, "%s: %s", path,
 						 ret_stat->kind == OS_DIRECTORY ? "Is a directory"
 														: "is not a regular file: not replaced");
+	if (link && path_follows_none(path))
+		return error_set(err, JW_ERR_IO,
+						 "%s: a symlink, which jitwarm does not follow in this folder", path);
 	/* Windows does not reliably report who owns a link. An administrator writes through no link of
 	 * another account, even if that account counts as root: the link may have been made to catch
 	 * jitwarm's own files. */

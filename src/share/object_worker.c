@@ -116,8 +116,7 @@ static int take_object_line(struct jw_error *err, struct object_worker *worker, 
 	if (object_get_setup(err, line, size, given))
 		return -1;
 	worker->context.setup = &given->setup;
-	/* Other accounts write to the shared folder. */
-	worker->real = os_follow_none_below(options->folder, true);
+	worker->real = os_follow_none_below(options->folder, OS_BELOW_SHARED);
 	if (options->sign_key &&
 		keys_read(err, options->state_dir, options->sign_key, &worker->context.secret))
 		return -1;

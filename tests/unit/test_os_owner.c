@@ -320,7 +320,7 @@ TEST(below_some_folders_no_link_is_followed)
 	   symlink("../away", down) || os_write_atomic(NULL, second, "x", 1));
 	assert_int_equal(chmod(folder, 0755) || (own ? 0 : chown(place, 65534, 65534)), 0);
 	assert_int_equal(own ? 0 : seteuid(65534), 0);
-	(void)os_follow_none_below(place, false);
+	(void)os_follow_none_below(place, OS_BELOW_OWN);
 	assert_int_equal(os_file_open(why, file, OS_OPEN_CREATE, &open), -1);
 	assert_non_null(
 		strstr(why->message, "a symlink, which jitwarm does not follow in this folder"));
@@ -328,7 +328,7 @@ TEST(below_some_folders_no_link_is_followed)
 	assert_int_equal(os_rename(NULL, second, file), -1);
 	OK(os_stat(why, down, &stat));
 	assert_int_equal(stat.kind, OS_DIRECTORY);
-	(void)os_follow_none_below(inner, true);
+	(void)os_follow_none_below(inner, OS_BELOW_SHARED);
 	OK(os_stat(why, down, &stat));
 	assert_int_equal(stat.kind, OS_OTHER);
 	assert_int_equal(os_stat(NULL, file, &stat), -1);

@@ -12,26 +12,28 @@
 #include "base/text.h"
 #include "os/file.h"
 #include "os/identity.h"
+#include "os/path_calls.h"
 #include "os/posix/posix.h"
 
-enum { MAX_CLOSED = 8 };
+enum { MAX_CLOSED = 16 };
 
 /* The folders of os_follow_none_below. */
 static struct closed {
 	char *given; /* as the caller named it, without a separator at its end */
 	char *real;  /* without links, as it was then */
 	size_t own;  /* below this part of `real` every folder must be the superuser's; 0: none */
+	enum os_below below;
 } closed[MAX_CLOSED];
 static size_t closed_count;
 static bool closed_to_readers;
 
-const char *os_follow_none_below(const char *folder, bool reads)
+const char *os_follow_none_below(const char *folder, enum os_below below)
 {
 	char *given = mem_string(folder), *nearest, real[PATH_MAX];
 	char *followed = NULL;
 	size_t length = strlen(given), there, own;
 
-	closed_to_readers = closed_to_readers || reads;
+	closed_to_readers = closed_to_readers || below == OS_BELOW_SHARED;
 	while (length > 1 && given[length - 1] == '/')
 		given[--length] = '\0';
 	/* A missing part will be made later; a link that appears there in between is not followed. */
@@ -39,38 +41,74 @@ const char *os_follow_none_below(const char *folder, bool reads)
 	there = !strncmp(given, nearest, strlen(nearest)) ? strlen(nearest) : 0;
 	if (closed_count < MAX_CLOSED && realpath(nearest, real)) {
 		followed = given[there] ? os_join(real, given + there) : mem_string(real);
-		own = reads ? 0 : strlen(real);
-		closed[closed_count++] = (struct closed){mem_string(given), followed, own};
+		own = below == OS_BELOW_SHARED ? 0 : strlen(real);
+		closed[closed_count++] = (struct closed){mem_string(given), followed, own, below};
 		/* Callers may name it by its real path, too. */
 		if (closed_count < MAX_CLOSED && strcmp(given, followed) != 0)
 			closed[closed_count++] =
-				(struct closed){mem_string(followed), mem_string(followed), own};
+				(struct closed){mem_string(followed), mem_string(followed), own, below};
 	}
 	mem_free(nearest);
 	mem_free(given);
 	return followed;
 }
 
-/* Returns the folder of os_follow_none_below that the path is below; *ret_rest is the rest of the
- * path. */
+/* Returns the innermost folder of os_follow_none_below that the path is below; *ret_rest is the
+ * rest of the path. */
 static const struct closed *closed_of(const char *path, const char **ret_rest)
 {
+	const struct closed *innermost = NULL;
+	size_t most = 0;
+
 	for (size_t i = 0; i < closed_count; i++) {
 		const size_t length = strlen(closed[i].given);
+		const char *rest;
 
-		if (strncmp(path, closed[i].given, length) != 0 ||
+		if (length <= most || strncmp(path, closed[i].given, length) != 0 ||
 			(closed[i].given[length - 1] != '/' && path[length] != '/'))
 			continue;
-		*ret_rest = path + length + strspn(path + length, "/");
-		if (**ret_rest)
-			return &closed[i];
+		rest = path + length + strspn(path + length, "/");
+		if (!*rest)
+			continue;
+		innermost = &closed[i];
+		most = length;
+		*ret_rest = rest;
 	}
-	return NULL;
+	return innermost;
 }
 
-/* Checks a folder on the way to `path`, which `part` names. */
-static int check_part(struct jw_error *err, const char *path, const char *part, bool own,
-					  const struct stat *stat)
+/* Finds such a folder, NULL if there is none, and fills in the path by its real name. */
+static int find_closed(struct jw_error *err, const char *path, char ret_text[PATH_MAX],
+					   const struct closed **ret_folder)
+{
+	char *whole = NULL;
+	const char *rest = NULL;
+	int length = 0;
+
+	*ret_folder = NULL;
+	if (closed_count && !os_absolute(NULL, path, &whole))
+		*ret_folder = closed_of(whole, &rest);
+	if (*ret_folder)
+		length = snprintf(ret_text, PATH_MAX, "%s/%s", (*ret_folder)->real, rest);
+	mem_free(whole);
+	if (length < PATH_MAX)
+		return 0;
+	errno = ENAMETOOLONG;
+	return posix_error(err, path);
+}
+
+bool path_follows_none(const char *path)
+{
+	const struct closed *folder;
+	char text[PATH_MAX];
+
+	return find_closed(NULL, path, text, &folder) || folder;
+}
+
+/* Checks a folder on the way to `path`, which `part` names; with `folder` it must be the
+ * superuser's. */
+static int check_part(struct jw_error *err, const char *path, const char *part,
+					  const struct closed *folder, const struct stat *stat)
 {
 	struct os_stranger stranger;
 	char text[OS_STRANGER_TEXT];
@@ -78,18 +116,23 @@ static int check_part(struct jw_error *err, const char *path, const char *part, 
 	if (S_ISLNK(stat->st_mode))
 		return error_set(err, JW_ERR_IO,
 						 "%s: a symlink, which jitwarm does not follow in this folder", path);
-	return own && posix_finds_stranger(part, stat, &stranger)
+	if (!folder || !posix_finds_stranger(part, stat, folder->below == OS_BELOW_OWN, &stranger))
+		return 0;
+	(void)os_stranger_text(text, &stranger);
+	return folder->below == OS_BELOW_OUTPUT
 			   ? error_set(err, JW_ERR_IO,
+						   "%.300s; root changes nothing there: name another file or folder", text)
+			   : error_set(err, JW_ERR_IO,
 						   "%s: %s, and root changes nothing there; delete that folder, or see "
 						   "“jitwarm doctor”",
-						   path, os_stranger_text(text, &stranger))
-			   : 0;
+						   path, text);
 }
 
-/* Walks by descriptors, so that a link that appears in between is not followed either. Below the
- * first `own` bytes, each folder must be the superuser's, unless `own` is 0. */
-static int walk(struct jw_error *err, const char *path, size_t own, struct at *at)
+/* Walks by descriptors, so that a link that appears in between is not followed either. */
+static int walk(struct jw_error *err, const char *path, const struct closed *folder, bool writes,
+				struct at *at)
 {
+	const size_t own = writes ? folder->own : 0;
 	char *part = at->text, *rest;
 
 	at->dir = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -103,7 +146,7 @@ static int walk(struct jw_error *err, const char *path, size_t own, struct at *a
 		(void)close(at->dir);
 		at->dir = next;
 		if (next >= 0 && !fstat(next, &stat))
-			result = check_part(err, path, at->text, below, &stat);
+			result = check_part(err, path, at->text, below ? folder : NULL, &stat);
 		if (result) {
 			at_leave(at);
 			return -1;
@@ -117,21 +160,16 @@ static int walk(struct jw_error *err, const char *path, size_t own, struct at *a
 
 int at_enter(struct jw_error *err, const char *path, bool writes, struct at *at)
 {
-	const char *rest = path;
-	const struct closed *folder = writes || closed_to_readers ? closed_of(path, &rest) : NULL;
+	const struct closed *folder = NULL;
 
+	if ((writes || closed_to_readers) && find_closed(err, path, at->text, &folder))
+		return -1;
 	at->dir = AT_FDCWD;
 	at->name = path;
 	at->own = folder && writes && folder->own;
-	at->guarded = folder || (writes && geteuid() == 0);
-	if (!folder)
-		return 0;
-	if ((size_t)snprintf(at->text, sizeof at->text, "%s/%s", folder->real, rest) >=
-		sizeof at->text) {
-		errno = ENAMETOOLONG;
-		return posix_error(err, path);
-	}
-	return walk(err, path, writes ? folder->own : 0, at);
+	at->others = writes && geteuid() == 0 && (!folder || folder->below == OS_BELOW_OUTPUT);
+	at->guarded = folder || at->others;
+	return folder ? walk(err, path, folder, writes, at) : 0;
 }
 
 void at_leave(struct at *at)

@@ -17,6 +17,7 @@ struct at {
 	int dir;          /* the folder, for openat() and similar calls */
 	const char *name; /* the name in that folder */
 	bool own;         /* every folder below must be the superuser's */
+	bool others;      /* others may have made files there, which the superuser leaves alone */
 	bool guarded; /* the call must not follow a link at the end, nor write to a file with a second
 					 name */
 	char text[PATH_MAX];

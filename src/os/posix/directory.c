@@ -196,7 +196,7 @@ static int remove_below(struct jw_error *err, const struct at *at, int above, co
 			(void)close(fd);
 		return -1;
 	}
-	result = at->own && !fstat(fd, &stat) && posix_finds_stranger(path, &stat, &stranger)
+	result = at->own && !fstat(fd, &stat) && posix_finds_stranger(path, &stat, true, &stranger)
 				 ? error_set(err, JW_ERR_IO,
 							 "%s: %s, and root changes nothing there; delete that folder, or see "
 							 "“jitwarm doctor”",

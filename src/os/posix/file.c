@@ -241,9 +241,8 @@ int path_open(struct jw_error *err, const char *path, int flags, bool lock)
 		fd = at_open(&at, flags, mode);
 	while (fd < 0 && errno == EINTR);
 	/* Another account may have made the file in a folder for everyone, after the folder was
-	 * examined. In folders of os_follow_none_below it can make none. */
-	if (fd >= 0 && at.guarded && at.dir == AT_FDCWD && !fstat(fd, &stat) &&
-		posix_is_stranger(stat.st_uid)) {
+	 * examined. */
+	if (fd >= 0 && at.others && !fstat(fd, &stat) && posix_is_stranger(stat.st_uid)) {
 		(void)close(fd);
 		fd = error_set(err, JW_ERR_IO, "%s: belongs to another account: name another file", path);
 	} else if (fd >= 0 && (flags & O_ACCMODE) == O_RDONLY && posix_read_for_other(err, fd, path)) {
@@ -347,7 +346,8 @@ int path_make_private_folder(struct jw_error *err, const char *path, char **ret_
 
 /* Renames, but replaces no file that another account has made in a folder for everyone after the
  * folder was examined. */
-static int rename_guarded(struct jw_error *err, const struct at *from, const struct at *to)
+static int rename_guarded(struct jw_error *err, const char *path, const struct at *from,
+						  const struct at *to)
 {
 	bool made = false;
 	struct stat stat;
@@ -356,16 +356,14 @@ static int rename_guarded(struct jw_error *err, const struct at *from, const str
 		made = !renameat2(from->dir, from->name, to->dir, to->name, RENAME_NOREPLACE);
 		/* Some file systems cannot do that. */
 		if (!made && errno != EEXIST && errno != EINVAL && errno != ENOSYS)
-			return posix_error(err, to->name);
+			return posix_error(err, path);
 		stat.st_uid = 0;
 		if (!made)
 			(void)fstatat(to->dir, to->name, &stat, AT_SYMLINK_NOFOLLOW);
 	}
 	if (!made && posix_is_stranger(stat.st_uid))
-		return error_set(err, JW_ERR_IO, "%s: belongs to another account: name another file",
-						 to->name);
-	return made || !renameat(from->dir, from->name, to->dir, to->name) ? 0
-																	   : posix_error(err, to->name);
+		return error_set(err, JW_ERR_IO, "%s: belongs to another account: name another file", path);
+	return made || !renameat(from->dir, from->name, to->dir, to->name) ? 0 : posix_error(err, path);
 }
 
 int os_rename(struct jw_error *err, const char *from, const char *to)
@@ -379,7 +377,7 @@ int os_rename(struct jw_error *err, const char *from, const char *to)
 		at_leave(&a);
 		return -1;
 	}
-	result = b.guarded && b.dir == AT_FDCWD           ? rename_guarded(err, &a, &b)
+	result = b.others                                 ? rename_guarded(err, to, &a, &b)
 			 : renameat(a.dir, a.name, b.dir, b.name) ? posix_error(err, to)
 													  : 0;
 	at_leave(&b);

@@ -17,8 +17,8 @@ bool posix_kernel_text(struct buf *text, const char *format, ...) JW_PRINTF(2, 3
 bool posix_is_stranger(uint32_t account);
 struct os_stranger;
 /* Returns whether such an account can change the folder at `path`, whose owner and mode `stat` has;
- * only the folder itself is examined. */
-bool posix_finds_stranger(const char *path, const struct stat *stat,
+ * only the folder itself is examined. With `lasting`, a folder such as /tmp counts, too. */
+bool posix_finds_stranger(const char *path, const struct stat *stat, bool lasting,
 						  struct os_stranger *ret_stranger);
 /* Returns whether root has opened a file for an account that cannot read it: a symlink in the path
  * led to the file, and an account that could have made the link has not the permissions to read

@@ -224,10 +224,10 @@ static int check_one(struct way *way, const char *path, const struct stat *stat)
 	return ENDS;
 }
 
-bool posix_finds_stranger(const char *path, const struct stat *stat,
+bool posix_finds_stranger(const char *path, const struct stat *stat, bool lasting,
 						  struct os_stranger *ret_stranger)
 {
-	struct way way = {.lasting = true, .device = stat->st_dev, .stranger = ret_stranger};
+	struct way way = {.lasting = lasting, .device = stat->st_dev, .stranger = ret_stranger};
 
 	*ret_stranger = (struct os_stranger){0};
 	return check_one(&way, path, stat) == ENDS;
@@ -349,7 +349,7 @@ static void find_below(const char *folder, unsigned levels, struct below *below)
 
 		if (names.kinds[i] != OS_DIRECTORY || lstat(path, &stat))
 			;
-		else if (!posix_finds_stranger(path, &stat, &stranger))
+		else if (!posix_finds_stranger(path, &stat, true, &stranger))
 			find_below(path, levels - 1, below);
 		else {
 			if (!*below->count)

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "os/file.h"
+#include "os/path_calls.h"
 
 /* After windows.h, whose types it needs */
 #include <winternl.h>
@@ -69,10 +70,16 @@ bool win32_is_link(HANDLE opened, const char *path)
 	return win32_is_wine() && leads_elsewhere(opened, path);
 }
 
-const char *os_follow_none_below(const char *folder, bool reads)
+const char *os_follow_none_below(const char *folder, enum os_below below)
 {
-	(void)reads;
+	(void)below;
 	return folder;
+}
+
+bool path_follows_none(const char *path)
+{
+	(void)path;
+	return false;
 }
 
 HANDLE win32_open(struct jw_error *err, const char *path, DWORD access, enum win32_opening how)

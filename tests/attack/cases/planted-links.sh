@@ -48,6 +48,15 @@ for target in file empty missing folder; do
 	for part in 0 1 2 3 4 5 6 7 8 9 a b c d e f jitwarm; do as_mallory ln -s "$treasure/$target" "$cache/$part"; done
 	attack
 done
+# one symlink at a time, which a chown has made root's
+for name in "${names[@]}"; do
+	fresh
+	chown -R root "$open/own"
+	ln -s "$treasure/file" "$JITWARM_STATE/$name"
+	run '0|1|2|3' prime --quiet "$sample"
+	run '0|1|2|3' status
+	untouched
+done
 # symlinks in the place of the folders themselves
 for place in "$cache" "$JITWARM_STATE"; do
 	fresh
