@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/cancel.h"
-#include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "find/found.h"
@@ -22,7 +21,7 @@ struct name_search {
 	struct jw_error unread; /* why no file of the name can be looked for; no code: it can */
 	struct jw_error environment_error; /* why they could not be opened, after an attempt */
 	bool was_tried;
-	struct set visited; /* resolved "name[extras]", by their hash */
+	struct requirements wanted;
 };
 
 /* Opens the environment when a name first needs it. */
@@ -44,19 +43,14 @@ static int open_environment(struct jw_error *err, struct name_search *finder)
 
 /* Reads every record of one package: Python's and conda's. *ret_found is their number. */
 static int take_records_of(struct jw_error *err, struct name_search *finder,
-						   const struct requirement *wanted, struct requirements *more,
-						   size_t *ret_found)
+						   const struct requirement *wanted, size_t *ret_found)
 {
 	size_t at = packages_find(&finder->packages, wanted->name, 0);
-	uint64_t key = fnv_update(FNV_START, wanted->name, strlen(wanted->name) + 1);
 
-	key = fnv_update(key, wanted->extras, strlen(wanted->extras));
 	*ret_found = 0;
-	if (at == SET_NONE || set_has(&finder->visited, key))
-		return 0;
-	set_add(&finder->visited, key, 0);
 	for (; at != SET_NONE; at = packages_find(&finder->packages, wanted->name, at + 1)) {
-		if (packages_take(err, &finder->packages, at, wanted->extras, &finder->list, more))
+		if (packages_take(err, &finder->packages, at, wanted->extras, &finder->list,
+						  &finder->wanted))
 			return -1;
 		++*ret_found;
 	}
@@ -67,19 +61,19 @@ static int take_records_of(struct jw_error *err, struct name_search *finder,
 static int take_package(struct jw_error *err, struct name_search *finder,
 						const struct requirement *first)
 {
-	struct requirements wanted = {0};
+	struct requirements *wanted = &finder->wanted;
 	struct found_list *list = &finder->list;
 	size_t files = list->found->file_count, packages = 0, found;
-	int result = requirements_add(err, &wanted, first);
+	int result = requirements_add(err, wanted, first);
 
-	for (size_t i = 0; !result && i < wanted.count; i++) {
+	for (size_t i = 0; !result && i < wanted->count; i++) {
 		/* This is a copy, since the list grows during the loop. */
-		struct requirement next = wanted.items[i];
+		struct requirement next = wanted->items[i];
 
-		result = take_records_of(err, finder, &next, &wanted, &found);
+		result = take_records_of(err, finder, &next, &found);
 		packages += found > 0;
 	}
-	mem_free(wanted.items);
+	wanted->count = 0; /* what was `added` stays known to the next name */
 	if (!result && packages && list->found->file_count == files)
 		found_note(list, "package %s: none of its files could hold device code", first->name);
 	else if (!result && packages > 1)
@@ -194,7 +188,8 @@ static int take_named_package(struct jw_error *err, struct name_search *finder, 
 	at = packages_find(packages, wanted->name, 0);
 	/* “cv2” is a module of opencv-python, “tensorflow” one of tensorflow-gpu. */
 	if (at == SET_NONE) {
-		at = packages_find_module(packages, typed->written);
+		if (packages_find_module(err, packages, &finder->list, typed->written, &at))
+			return -1;
 		module = true;
 	}
 	if (at == SET_NONE) {
@@ -323,6 +318,7 @@ int jw_find(struct jw_error *err, const struct jw_find_options *options,
 	found_close(&finder.list);
 	packages_close(&finder.packages);
 	sites_free(&finder.environment);
-	set_free(&finder.visited);
+	mem_free(finder.wanted.items);
+	set_free(&finder.wanted.added);
 	return result;
 }

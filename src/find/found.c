@@ -18,9 +18,7 @@ void found_open(struct found_list *list)
 
 void found_close(struct found_list *list)
 {
-	set_free(&list->seen.by_key);
-	mem_free(list->seen.items);
-	list->seen = (struct found_seen){0};
+	found_seen_free(&list->seen);
 }
 
 void jw_found_free(struct jw_found *found)
@@ -42,9 +40,15 @@ void jw_found_free(struct jw_found *found)
 	mem_free(found);
 }
 
-/* Records a file or directory; *ret_new is false if it was already recorded. */
-static int found_see(struct jw_error *err, struct found_seen *seen, const struct os_stat *stat,
-					 bool *ret_new)
+void found_seen_free(struct found_seen *seen)
+{
+	set_free(&seen->by_key);
+	mem_free(seen->items);
+	*seen = (struct found_seen){0};
+}
+
+int found_see(struct jw_error *err, struct found_seen *seen, const struct os_stat *stat,
+			  bool *ret_new)
 {
 	uint64_t key = stat->inode * UINT64_C(0x9e3779b97f4a7c15) ^ stat->device;
 	struct found_identity identity = {stat->device, stat->inode};

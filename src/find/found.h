@@ -34,6 +34,7 @@ struct found_list {
 	bool sources; /* take CUDA C sources (jw_find_options) */
 	size_t file_capacity, note_capacity, package_capacity;
 	struct found_seen seen;
+	uint64_t described_bytes; /* the bytes of packages' records that were read (package_files.h) */
 };
 
 void found_open(struct found_list *list);
@@ -43,6 +44,10 @@ void found_drop_foreign(struct found_list *list);
 /* Frees the parts that only the search needs; the caller keeps `found`. */
 void found_close(struct found_list *list);
 
+/* Records a file or directory; *ret_new is false if it was already recorded. */
+int found_see(struct jw_error *err, struct found_seen *seen, const struct os_stat *stat,
+			  bool *ret_new);
+void found_seen_free(struct found_seen *seen);
 /* Adds the regular file at `path`, which is copied, unless it is already in the list. `package` is
  * from found_package, or NULL. */
 int found_file(struct jw_error *err, struct found_list *list, const char *path,

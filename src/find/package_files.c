@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/cancel.h"
+#include "base/hash.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -10,6 +12,38 @@
 #include "find/packages.h"
 #include "find/requirement.h"
 #include "os/file.h"
+
+int described_check(struct jw_error *err, const struct found_list *list, const char *path)
+{
+	if (cancel_check(err, &list->cancel))
+		return -1;
+	return list->described_bytes <= DESCRIBED_MAX_BYTES
+			   ? 0
+			   : error_set(err, JW_ERR_LIMIT,
+						   "%s: the records of the packages have more than %d MiB together: name "
+						   "fewer packages, or their files",
+						   path, DESCRIBED_MAX_BYTES >> 20);
+}
+
+int described_read(struct jw_error *err, struct found_list *list, const char *path, size_t most,
+				   struct buf *ret_text)
+{
+	if (os_read_file(err, path, most, ret_text))
+		return -1;
+	list->described_bytes += ret_text->size;
+	return 0;
+}
+
+int described_read_once(struct jw_error *err, struct found_list *list, struct found_seen *seen,
+						const char *path, size_t most, struct buf *ret_text)
+{
+	struct os_stat stat;
+	bool is_new = true;
+
+	if (os_stat(err, path, &stat) || found_see(err, seen, &stat, &is_new))
+		return -1;
+	return is_new ? described_read(err, list, path, most, ret_text) : 0;
+}
 
 /* Returns the next character of the row's first field; -1 at the field's end. `quoted` is kept
  * between calls. */
@@ -203,12 +237,13 @@ int conda_parse(struct jw_error *err, const void *data, size_t size,
 	return result;
 }
 
-static int conda_read(struct jw_error *err, const char *path, struct conda_package *ret_package)
+static int conda_read(struct jw_error *err, struct found_list *list, const char *path,
+					  struct conda_package *ret_package)
 {
 	struct buf text = {0};
 	int result;
 
-	if (os_read_file(err, path, CONDA_MAX_BYTES, &text))
+	if (described_read(err, list, path, CONDA_MAX_BYTES, &text))
 		return -1;
 	result = conda_parse(err, buf_text(&text), text.size, ret_package);
 	buf_free(&text);
@@ -231,8 +266,15 @@ enum { MAX_WANTED = 1 << 16, MAX_TOP_LEVEL = 1 << 20 };
 int requirements_add(struct jw_error *err, struct requirements *wanted,
 					 const struct requirement *requirement)
 {
-	if (VEC_ROOM(err, wanted->items, wanted->capacity, wanted->count, MAX_WANTED))
-		return -1;
+	uint64_t key = fnv_update(FNV_START, requirement->name, strlen(requirement->name) + 1);
+
+	key = fnv_update(key, requirement->extras, strlen(requirement->extras));
+	if (set_has(&wanted->added, key))
+		return 0;
+	if (VEC_ROOM(NULL, wanted->items, wanted->capacity, wanted->count, MAX_WANTED))
+		return error_set(err, JW_ERR_LIMIT, "%s: more than %d packages are required",
+						 requirement->name, MAX_WANTED);
+	set_add(&wanted->added, key, 0);
 	wanted->items[wanted->count++] = *requirement;
 	return 0;
 }
@@ -257,6 +299,7 @@ static int name_package(struct jw_error *err, struct found_list *list, struct re
 {
 	const struct package *package = place->unnamed;
 	struct metadata *metadata = &place->metadata;
+	struct buf text = {0};
 	struct jw_error why;
 	struct os_stat stat;
 	char *path;
@@ -270,8 +313,13 @@ static int name_package(struct jw_error *err, struct found_list *list, struct re
 	else
 		path = os_join(package->path, package->kind == PACKAGE_DIST_INFO ? "METADATA" : "PKG-INFO");
 	/* The folder's name suffices to continue. */
-	if (metadata_read(&why, path, metadata))
+	if (described_read(&why, list, path, METADATA_MAX_BYTES, &text))
 		found_trouble(list, &why);
+	else if (metadata_parse(&why, buf_text(&text), text.size, metadata)) {
+		error_prefix(&why, "%s", path);
+		found_trouble(list, &why);
+	}
+	buf_free(&text);
 	mem_free(path);
 	place->unnamed = NULL;
 	return found_package(err, list, metadata->name ? metadata->name : package->name,
@@ -311,6 +359,8 @@ static int take_record_path(struct jw_error *err, struct found_list *list,
 	 * linker reads are not compiled at any start. */
 	if (kind == CODE_FILE_OTHER || kind == CODE_FILE_LINKED)
 		return 0;
+	if (cancel_check(err, &list->cancel))
+		return -1;
 	path = wheel_record_resolve(&why, place->root, place->base, relative);
 	if (!path && !place->refused++)
 		(void)strncat(place->first_refused, relative, sizeof place->first_refused - 1);
@@ -351,6 +401,7 @@ static int take_top_level(struct jw_error *err, struct found_list *list, struct 
 		return -1;
 	if (os_list(&why, place->base, &names))
 		return os_ignore_unreadable(err, place->base, &why);
+	list->described_bytes += names.count * sizeof *names.items;
 	for (size_t i = 0; !result && i < names.count; i++)
 		if (!strncmp(names.items[i], name, length) && names.items[i][length] == '.' &&
 			names.kinds[i] == OS_REGULAR)
@@ -371,7 +422,7 @@ static int take_without_record(struct jw_error *err, struct found_list *list,
 	size_t length;
 	int result = name_package(err, list, place);
 
-	if (!result && os_read_file(&why, path, MAX_TOP_LEVEL, &text)) {
+	if (!result && described_read(&why, list, path, MAX_TOP_LEVEL, &text)) {
 		found_unseen(list, path, &why);
 		/* Continues as if the package listed its own name. */
 		(void)buf_printf(NULL, &text, "%s", package->name);
@@ -382,7 +433,9 @@ static int take_without_record(struct jw_error *err, struct found_list *list,
 	while (!result && metadata_line(&at, buf_text(&text) + text.size, &line, &length)) {
 		char *name = mem_string_n(line, length);
 
-		result = take_top_level(err, list, place, name);
+		result = described_check(err, list, package->path) || take_top_level(err, list, place, name)
+					 ? -1
+					 : 0;
 		mem_free(name);
 	}
 	buf_free(&text);
@@ -401,7 +454,7 @@ static int take_package_files(struct jw_error *err, struct found_list *list,
 	struct jw_error why;
 	int result = 0;
 
-	if (!os_read_file(&why, path, RECORD_MAX_BYTES, &record)) {
+	if (!described_read_once(&why, list, &list->seen, path, RECORD_MAX_BYTES, &record)) {
 		struct cursor cursor = cursor_of(buf_text(&record), record.size);
 		const char *base = place->base;
 
@@ -430,7 +483,10 @@ static int take_python(struct jw_error *err, const struct packages *packages,
 					   struct requirements *wanted)
 {
 	const struct site *site = &packages->environment->items[package->site];
-	struct record_base place = {.base = site->path, .root = site->root, .unnamed = package};
+	struct record_base place = {.base = site->path,
+								.root = site->root,
+								.unnamed = package,
+								.package = {.name = package->name}};
 	int result = wanted ? name_package(err, list, &place) : 0;
 
 	if (!result)
@@ -452,7 +508,7 @@ static int take_conda(struct jw_error *err, const struct packages *packages,
 	struct jw_error why;
 	int result;
 
-	if (conda_read(&why, package->path, &conda)) {
+	if (conda_read(&why, list, package->path, &conda)) {
 		found_trouble(list, &why);
 		return 0;
 	}
@@ -476,6 +532,8 @@ int packages_take(struct jw_error *err, const struct packages *packages, size_t 
 {
 	const struct package *package = &packages->items[at];
 
+	if (described_check(err, list, package->path))
+		return -1;
 	return package->kind == PACKAGE_CONDA
 			   ? take_conda(err, packages, package, list, wanted)
 			   : take_python(err, packages, package, extras, list, wanted);

@@ -6,6 +6,22 @@
 #include "base/buf.h"
 #include "base/cursor.h"
 #include "base/error.h"
+#include "find/found.h"
+
+/* The files that describe packages: RECORD, METADATA, conda's JSON. Another account can make any
+ * number of packages from one such file by links, and large ones from holes; so a search reads a
+ * RECORD once, by its device and inode, and at most this many bytes together. A row of a RECORD has
+ * about 100 bytes: an environment of 5 million files would reach this. */
+enum { DESCRIBED_MAX_BYTES = 512 << 20 };
+
+/* Fails if the search is cancelled or has read that many bytes; `path` is the package's. */
+int described_check(struct jw_error *err, const struct found_list *list, const char *path);
+/* Reads such a file and counts its bytes. */
+int described_read(struct jw_error *err, struct found_list *list, const char *path, size_t most,
+				   struct buf *ret_text);
+/* Same, but *ret_text stays empty if `seen` has the file already. */
+int described_read_once(struct jw_error *err, struct found_list *list, struct found_seen *seen,
+						const char *path, size_t most, struct buf *ret_text);
 
 enum { RECORD_MAX_BYTES = 64 << 20, RECORD_MAX_PATH = 32768 };
 

@@ -190,14 +190,15 @@ static void add_module(struct packages *packages, const char *name, size_t lengt
 
 /* Adds the lines of top_level.txt, or the modules whose RECORD has a line MODULE/__init__.py or
  * MODULE.*.so. */
-static void add_modules_of(struct packages *packages, size_t at, const char *name)
+static void add_modules_of(struct packages *packages, size_t at, const char *name,
+						   struct found_list *list, struct found_seen *seen)
 {
 	char *file = os_join(packages->items[at].path, name);
 	struct buf text = {0}, path = BUF_MAX(RECORD_MAX_PATH + 1);
 	const bool is_record = !strcmp(name, "RECORD");
 	struct cursor cursor;
 
-	if (os_read_file(NULL, file, RECORD_MAX_BYTES, &text))
+	if (described_read_once(NULL, list, seen, file, RECORD_MAX_BYTES, &text))
 		goto done;
 	for (const char *line = buf_text(&text); !is_record && *line; line += strspn(line, "\r\n")) {
 		const size_t length = strcspn(line, "\r\n");
@@ -219,17 +220,24 @@ done:
 	mem_free(file);
 }
 
-size_t packages_find_module(struct packages *packages, const char *module)
+int packages_find_module(struct jw_error *err, struct packages *packages, struct found_list *list,
+						 const char *module, size_t *ret_at)
 {
+	struct found_seen seen = {0};
 	size_t cursor = 0;
+	int result = 0;
 
-	for (size_t i = 0; i < packages->count && !packages->modules_read; i++)
-		if (packages->items[i].kind != PACKAGE_CONDA) {
-			add_modules_of(packages, i, "top_level.txt");
-			add_modules_of(packages, i, "RECORD");
-		}
+	for (size_t i = 0; !result && i < packages->count && !packages->modules_read; i++) {
+		if (packages->items[i].kind == PACKAGE_CONDA)
+			continue;
+		add_modules_of(packages, i, "top_level.txt", list, &seen);
+		add_modules_of(packages, i, "RECORD", list, &seen);
+		result = described_check(err, list, packages->items[i].path);
+	}
+	found_seen_free(&seen);
 	packages->modules_read = true;
-	return set_find(&packages->modules, name_key(module), &cursor);
+	*ret_at = set_find(&packages->modules, name_key(module), &cursor);
+	return result;
 }
 
 /* The packages whose code runs on GPUs, and whether there are wheels of this name with and without

@@ -1,6 +1,7 @@
 /* The packages of an environment: their names, files and requirements. */
 #pragma once
 
+#include "find/found.h"
 #include "find/requirement.h"
 #include "find/sites.h"
 
@@ -38,9 +39,10 @@ size_t packages_find(const struct packages *packages, const char *name, size_t s
  * no version. `ret_is`, of PACKAGE_MAX_NAME, is the installed version. */
 bool packages_is_version(const struct package *package, const char *wanted, char *ret_is);
 
-/* Returns the package with a top-level module of this name ("cv2"), or SET_NONE. The first call
- * reads the records of all packages. */
-size_t packages_find_module(struct packages *packages, const char *module);
+/* Finds the package with a top-level module of this name ("cv2"); *ret_at is SET_NONE if there is
+ * none. The first call reads the records of all packages, which count as those of `list`. */
+int packages_find_module(struct jw_error *err, struct packages *packages, struct found_list *list,
+						 const char *module, size_t *ret_at);
 
 /* Lists some of the installed packages whose code runs on GPUs, for a message: "a, b". */
 void packages_name_gpu(const struct packages *packages, char *text, size_t size);
@@ -51,8 +53,10 @@ void packages_name_gpu(const struct packages *packages, char *text, size_t size)
 struct requirements {
 	struct requirement *items;
 	size_t count, capacity;
+	struct set added; /* "name[extras]" of all that were ever added, by their hash */
 };
 int packages_take(struct jw_error *err, const struct packages *packages, size_t at,
 				  const char *extras, struct found_list *list, struct requirements *wanted);
+/* Adds a requirement, unless it was added before. */
 int requirements_add(struct jw_error *err, struct requirements *wanted,
 					 const struct requirement *requirement);

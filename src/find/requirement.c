@@ -84,20 +84,6 @@ fail:
 	return -1;
 }
 
-int metadata_read(struct jw_error *err, const char *path, struct metadata *ret_metadata)
-{
-	struct buf text = {0};
-	int result;
-
-	if (os_read_file(err, path, METADATA_MAX_BYTES, &text))
-		return -1;
-	result = metadata_parse(err, buf_text(&text), text.size, ret_metadata)
-				 ? error_prefix(err, "%s", path)
-				 : 0;
-	buf_free(&text);
-	return result;
-}
-
 void metadata_free(struct metadata *metadata)
 {
 	mem_free(metadata->name);

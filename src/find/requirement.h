@@ -18,7 +18,6 @@ struct metadata {
  * only past the limits. */
 int metadata_parse(struct jw_error *err, const void *data, size_t size,
 				   struct metadata *ret_metadata);
-int metadata_read(struct jw_error *err, const char *path, struct metadata *ret_metadata);
 void metadata_free(struct metadata *metadata);
 
 /* Reads one line of `size` bytes at *at, without its line feed or carriage return; false at the

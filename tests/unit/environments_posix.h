@@ -6,7 +6,7 @@
 
 #include "environments.h"
 
-static void put_program(const char *relative, const char *content)
+static inline void put_program(const char *relative, const char *content)
 {
 	char *path = at(relative);
 
