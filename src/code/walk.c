@@ -32,6 +32,7 @@ struct feed {
 	const struct jw_cancel *cancel;
 	uint64_t given;     /* the bytes of the stream's window that libarchive is using */
 	uint64_t forgotten; /* the end of the released mapped pages */
+	uint64_t searched;  /* the bytes that libarchive has read for the next header */
 	bool seeks;         /* libarchive reads a zip by its directory */
 	struct jw_error err;
 };
@@ -129,7 +130,13 @@ static enum walk_step trouble(struct walk_found *found, const char *member)
 /* Reads tar, and the zip files that open_plain_zip does not take, with libarchive:
  * one member after the other, without writing to disk. */
 
-enum { BLOCK = 1 << 20 }; /* bytes per read of libarchive */
+enum {
+	BLOCK = 1 << 20, /* bytes per read of libarchive */
+	/* In a zip without a directory, libarchive searches for the next header, and a file with holes
+	 * has any number of bytes. A header follows the member before it, with less than a page
+	 * between. Those of tar may have names and attributes of some MiB. */
+	MAX_SEARCHED = 64 << 20
+};
 
 static la_ssize_t feed_read(struct archive *archive, void *context, const void **ret_data)
 {
@@ -145,6 +152,11 @@ static la_ssize_t feed_read(struct archive *archive, void *context, const void *
 	}
 	stream_forget(feed->stream, feed->stream->offset, &feed->forgotten);
 	feed->given = size < BLOCK ? size : BLOCK;
+	feed->searched += feed->given;
+	if (feed->searched > MAX_SEARCHED) {
+		os_archive()->set_error(archive, EIO, "no member follows");
+		return -1;
+	}
 	*ret_data = data;
 	return (la_ssize_t)feed->given;
 }
@@ -201,9 +213,10 @@ static int read_archive_entry(struct jw_error *err, struct layer *layer, uint8_t
 {
 	la_ssize_t got;
 
-	do
+	do {
+		layer->feed.searched = 0;
 		got = os_archive()->read_data(layer->archive, to, size);
-	while (got == ARCHIVE_RETRY);
+	} while (got == ARCHIVE_RETRY);
 	if (got < 0) {
 		layer->damaged = true;
 		return archive_damaged(err, layer->archive);
@@ -282,6 +295,7 @@ static enum walk_step next_in_archive(struct layer *layer, struct walk_found *fo
 		layer->inside = false;
 		mem_free(layer->own_name);
 		layer->member = layer->own_name = NULL;
+		layer->feed.searched = 0;
 		state = os_archive()->read_next_header(layer->archive, &entry);
 		if (cancel_asked(layer->walk->cancel))
 			return WALK_END;

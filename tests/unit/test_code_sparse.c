@@ -99,6 +99,25 @@ TEST(reading_holes_can_be_cancelled)
 	}
 }
 
+/* A zip has its members without gaps and its directory at its end: what has neither is damaged, and
+ * is not searched for as long as its size says. The question comes for each MiB. */
+TEST(a_zip_is_not_searched_to_its_end)
+{
+	char *path = make_sparse("large", "PK\3\4", 4);
+	size_t questions = 0;
+	const struct jw_cancel cancel = {&questions, count_question};
+	struct make_seen seen = {0};
+
+	if (!path)
+		skip();
+	assert_int_equal(truncate(path, 16 * (off_t)SIZE), 0);
+	OK(make_read_path(why, path, &cancel, &seen));
+	assert_int_equal(seen.troubles, 1);
+	assert_int_equal(seen.code, JW_ERR_FORMAT);
+	assert_in_range(questions, 1, 3 * (SIZE >> 20));
+	mem_free(path);
+}
+
 /* Bytes between holes, before them and after them are read as they are. */
 TEST(bytes_between_holes_are_read)
 {
