@@ -328,8 +328,9 @@ static struct decided decide_all(const struct decide_counts *counts)
 	share = decided.pieces - (counts->special - (counts->special_lacking - special_lacking));
 	failing = decided.lacking - special_lacking + late_refused;
 	/* Most pieces fail. If the library loads as many others itself, and they run, it does without
-	 * those (candle's kernels beside FlashAttention). */
-	if (failing * 2 > share && failing * 2 <= share + counts->alone_running) {
+	 * those (candle's kernels beside FlashAttention). One or two are PTX of a profiler (torch). */
+	if (counts->alone_running >= DECIDE_SET && failing * 2 > share &&
+		failing * 2 <= share + counts->alone_running) {
 		decided.pieces += counts->alone_running;
 		share += counts->alone_running;
 	}

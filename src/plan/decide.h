@@ -29,7 +29,8 @@
  *    does without the set on other GPUs. If it is all that the library has, the library fails.
  *    A library does not choose by the driver: containers for one architecture each whose PTX is
  *    too new count like registered ones, unless others in the data run. Those that run count like
- *    registered ones if the library otherwise fails, and with them at most half of it does.
+ *    registered ones if the library otherwise fails, and with at least three of them at
+ *    most half of it does.
  *    Containers in the data with different lists of architectures are a set, too, if three of
  *    them have machine code for the GPU: those without are for other GPUs (cuSPARSELt). PTX does
  *    not show that: TensorFlow's profiler has some for every GPU.
