@@ -29,6 +29,8 @@ struct jw_compiler {
 int jw_compiler_find(struct jw_error *err, const struct jw_driver *driver, const char *file,
 					 struct jw_compiler *ret_compiler);
 void jw_compiler_free(struct jw_compiler *compiler);
+/* Returns whether jw_compiler_fetch can get the ptxas of the driver's CUDA version. */
+bool jw_compiler_has_wheel(const struct jw_driver *driver);
 
 /* Sets the folder of fetched compilers from now on; NULL for $XDG_CACHE_HOME/jitwarm/ptxas or
  * ~/.cache/jitwarm/ptxas (%LOCALAPPDATA%\jitwarm\ptxas). Called before other threads start. */

@@ -195,6 +195,22 @@ static bool is_driver(const char *word)
 		   (!text_is_digit(*word) || (driver.release[0] && dot && strchr(dot + 1, '.')));
 }
 
+/* Returns how many words name a driver: “cu128”, or “cuda 11.8” and “driver 550”. */
+static size_t words_of_driver(const char *const *words, size_t count, const char **ret_driver)
+{
+	struct jw_driver driver;
+
+	*ret_driver = words[0];
+	if (is_driver(words[0]))
+		return 1;
+	*ret_driver = count > 1 ? words[1] : NULL;
+	return count > 1 && text_is_digit(*words[1]) && !os_exists(words[0]) &&
+				   (text_equal_fold(words[0], "cuda") || text_equal_fold(words[0], "driver")) &&
+				   !jw_driver_parse(NULL, words[1], &driver)
+			   ? 2
+			   : 0;
+}
+
 /* Refuses GPUs, and a driver, among the names of files and packages, with the line that has them
  * behind their options. `cli->command` is NULL if no command was named. */
 static int refuse_gpus(struct jw_error *err, const struct cli *cli, const char *const *names,
@@ -211,17 +227,20 @@ static int refuse_gpus(struct jw_error *err, const struct cli *cli, const char *
 	int result = 0;
 
 	for (size_t i = 0, used; i < count; i += used) {
+		const char *named;
 		char *name = NULL;
 
 		used = words_of_gpu(names + i, count - i, &name);
-		if (used)
+		if (used) {
 			buf_add(&gpus, "%s%s", gpus.size ? "," : "", name);
-		else if (command && options_has(&cli->options, "driver") && is_driver(names[i]))
-			driver = names[i];
-		else
+		} else if (command && options_has(&cli->options, "driver") &&
+				   (used = words_of_driver(names + i, count - i, &named))) {
+			driver = named;
+		} else {
 			shell_add_word(&others, names[i]);
+			used = 1;
+		}
 		mem_free(name);
-		used += !used;
 	}
 	if (!gpus.size && !driver)
 		goto done;

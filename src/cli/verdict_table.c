@@ -328,7 +328,9 @@ static void add_drivers(struct table *table, const struct verdict_row *row)
 	if (row->failing || !row->driver_from)
 		table_cell(table, STYLE_PLAIN, "–");
 	else if (!row->driver_to)
-		table_cell(table, STYLE_PLAIN, "%u+", row->driver_from);
+		table_cell(table, STYLE_PLAIN,
+				   row->older_differ ? "%u+ (older drivers load less code)" : "%u+",
+				   row->driver_from);
 	else if (row->driver_from == row->driver_to)
 		table_cell(table, STYLE_PLAIN, "%u", row->driver_from);
 	else

@@ -31,6 +31,7 @@ struct verdict_row {
 	struct jw_forecast forecast;
 	/* Branches of drivers with this answer; 0 as in jw_scan_total. */
 	uint32_t driver_from, driver_to;
+	bool older_differ; /* no program fails with an older driver, which loads less of the code */
 	bool not_run; /* the driver does not run this GPU; driver_from is the first one that does */
 	double most_start_s; /* a bound; 0 if there is none */
 	size_t held_files;   /* without a GPU: the number of files that may hold device code, the only

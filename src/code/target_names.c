@@ -307,19 +307,21 @@ static bool is_of_other_family(const char *typed, const char *name)
 /* Returns the most similar known name; NULL if none is similar. */
 static const char *gpu_nearest_name(const char *name)
 {
-	char typed[LONGEST];
+	char typed[LONGEST], with_line[LONGEST + 3];
 	struct suggest nearest = {0};
 	size_t longest = 0;
 
 	plain_product_name(name, typed);
 	if (!typed[strcspn(typed, "0123456789")])
 		return NULL; /* only a product line, to which all its GPUs are equally near */
+	(void)snprintf(with_line, sizeof with_line, "%s%s", text_is_digit(*typed) ? "rtx" : "", typed);
 	/* An RTX 4090 Ti is an RTX 4090 rather than an RTX 4070 Ti. */
 	for (size_t i = 0; i < COUNT(names); i++) {
 		const size_t length = strlen(names[i].name);
 
-		if (length > longest && text_starts(typed, names[i].name) &&
-			names[i].name[strcspn(names[i].name, "0123456789")] && !text_is_digit(typed[length])) {
+		if (length > longest && text_starts(with_line, names[i].name) &&
+			names[i].name[strcspn(names[i].name, "0123456789")] &&
+			!text_is_digit(with_line[length])) {
 			longest = length;
 			nearest.best = names[i].name;
 		}
@@ -531,9 +533,33 @@ static bool is_older(const char *name)
 		   strspn(number, "0123456789") == 3;
 }
 
+/* Returns who makes a GPU that is none of NVIDIA's; NULL if the name shows nobody. */
+static const char *other_maker(const char *name)
+{
+	static const struct {
+		const char *line, *maker;
+	} lines[] = {{"amd", "AMD"}, {"radeon", "AMD"}, {"instinct", "AMD"}, {"rx", "AMD"},
+				 {"mi", "AMD"},  {"gfx", "AMD"},    {"intel", "Intel"},  {"arc", "Intel"}};
+	char typed[LONGEST];
+
+	plain_product_name(name, typed);
+	for (size_t i = 0; i < COUNT(lines); i++) {
+		const size_t length = strlen(lines[i].line);
+
+		if (text_starts(typed, lines[i].line) &&
+			(length > 3 || !typed[length] || typed[strcspn(typed, "0123456789")]))
+			return lines[i].maker;
+	}
+	return NULL;
+}
+
 static int not_a_gpu(struct jw_error *err, const char *name)
 {
-	const char *nearest = gpu_nearest_name(name);
+	const char *nearest = gpu_nearest_name(name), *maker = other_maker(name);
+
+	if (maker)
+		return error_set(err, JW_ERR_USAGE,
+						 "“%.40s” is a GPU from %s; jitwarm is for GPUs from NVIDIA", name, maker);
 
 	if (is_older(name))
 		return error_set(err, JW_ERR_USAGE,

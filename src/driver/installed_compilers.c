@@ -210,6 +210,11 @@ static void try_path(struct compiler_search *search)
 
 enum { FIRST_TOOLKIT = 9000 }; /* the first toolkit that compiles for today's GPUs */
 
+bool jw_compiler_has_wheel(const struct jw_driver *driver)
+{
+	return compiler_fetch_first(driver->cuda) == driver->cuda;
+}
+
 static void report_missing(struct jw_error *err, const struct compiler_search *search,
 						   const struct jw_driver *driver)
 {
@@ -222,7 +227,7 @@ static void report_missing(struct jw_error *err, const struct compiler_search *s
 			"; --ptxas %.300s (CUDA %u.%u) would make working code, but not the driver's "
 			"own, and no module of a newer PTX",
 			search->older, search->older_cuda / 1000, search->older_cuda % 1000 / 10);
-	if (compiler_fetch_first(search->wanted) != search->wanted)
+	if (!jw_compiler_has_wheel(driver))
 		error_set(err, JW_ERR_NOT_FOUND,
 				  "driver %s needs ptxas %u.%u, for which there is no wheel: name the ptxas of a "
 				  "CUDA %u.%u toolkit with --ptxas FILE%s",
@@ -255,7 +260,7 @@ static int find_compiler(struct jw_error *err, const struct jw_driver *driver,
 	try_store(search);
 	try_toolkits(search);
 	try_path(search);
-	if (!search->found && fetch && compiler_fetch_first(search->wanted) == search->wanted)
+	if (!search->found && fetch && jw_compiler_has_wheel(driver))
 		return fetch_version(err, search->wanted, true, fetch, compiler);
 	if (!search->found) {
 		report_missing(err, search, driver);

@@ -1,6 +1,7 @@
 #include "plan/wheel_list.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <zstd.h>
@@ -544,20 +545,44 @@ bool wheel_fits_python(const struct wheel *wheel, const char *python)
 	return false;
 }
 
+static int order_numbers(const void *a, const void *b)
+{
+	const unsigned left = *(const unsigned *)a, right = *(const unsigned *)b;
+
+	return (left > right) - (left < right);
+}
+
 char *wheel_pythons(const struct wheel *wheel)
 {
-	unsigned first = UINT_MAX, last = 0;
-	bool newer = false;
+	enum { MOST = 64, MAX_PYTHONS = 512 };
+	unsigned numbers[MOST], newer = UINT_MAX;
+	struct buf text = BUF_MAX(MAX_PYTHONS);
+	size_t count = 0;
+	char *result;
 
-	for (const char *at = wheel->pythons; *at;) {
+	for (const char *at = wheel->pythons; *at && count < MOST;) {
 		const struct python_tag tag = next_tag(&at);
 
-		first = tag.number < first ? tag.number : first;
-		last = tag.number > last ? tag.number : last;
-		newer = newer || tag.newer;
+		numbers[count++] = tag.number;
+		newer = tag.newer && tag.number < newer ? tag.number : newer;
 	}
-	return newer ? mem_printf("%u.%u or newer", first / 100, first % 100)
-		   : first == last
-			   ? mem_printf("%u.%u", first / 100, first % 100)
-			   : mem_printf("%u.%u to %u.%u", first / 100, first % 100, last / 100, last % 100);
+	if (count)
+		qsort(numbers, count, sizeof *numbers, order_numbers);
+	for (size_t i = 0, last; i < count; i = last + 1) {
+		const char *comma = text.size ? ", " : "";
+		const unsigned from = numbers[i];
+
+		for (last = i; last + 1 < count && numbers[last + 1] <= numbers[last] + 1; last++)
+			;
+		buf_add(&text, "%s%u.%u", comma, from / 100, from % 100);
+		if (numbers[last] >= newer) {
+			buf_add(&text, " or newer");
+			break;
+		}
+		if (numbers[last] > from)
+			buf_add(&text, " to %u.%u", numbers[last] / 100, numbers[last] % 100);
+	}
+	result = mem_string(buf_text(&text));
+	buf_free(&text);
+	return result;
 }

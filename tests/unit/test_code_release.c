@@ -84,6 +84,22 @@ TEST(a_cuda_version_with_its_name)
 	}
 }
 
+TEST(a_cuda_version_without_a_minor_one_or_with_an_update)
+{
+	static const struct {
+		const char *text;
+		uint32_t cuda;
+	} cases[] = {{"12", 12000}, {"11", 11000}, {"12.1.105", 12010}, {"cuda 12.4.1", 12040}};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct jw_driver driver;
+
+		OK(jw_driver_parse(why, cases[i].text, &driver));
+		assert_int_equal(driver.cuda, cases[i].cuda);
+		assert_int_equal(driver.release[0], 0);
+	}
+}
+
 TEST(a_driver_with_its_name)
 {
 	static const char *const cases[] = {"535.183.01", "v535.183.01", "driver 535.183.01",
@@ -101,32 +117,11 @@ TEST(a_driver_with_its_name)
 
 TEST(an_invalid_driver_is_refused)
 {
-	static const char *const cases[] = {"",
-										"12",
-										"12.",
-										"12.2.1",
-										"abc",
-										"12.2x",
-										"-1.0",
-										"12.100",
-										"550.1.2.3",
-										"99999.1",
-										"304.137",
-										"cuda 550.10",
-										"CUDA",
-										"7.5",
-										" 550.10",
-										"550..1",
-										"cuda550",
-										"cu200",
-										"cu99",
-										"driver",
-										"v",
-										"driver  535",
-										"nvidia-cuda-550",
-										"cuda  12.4",
-										"cuda12",
-										"4294967296.0"};
+	static const char *const cases[] = {
+		"",           "12.",     "abc",         "12.2x",  "-1.0", "12.100",      "550.1.2.3",
+		"99999.1",    "304.137", "cuda 550.10", "CUDA",   "7.5",  " 550.10",     "550..1",
+		"cuda550",    "cu200",   "cu99",        "driver", "v",    "driver  535", "nvidia-cuda-550",
+		"cuda  12.4", "cuda12",  "4294967296.0"};
 	struct jw_driver driver = {.cuda = 5};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

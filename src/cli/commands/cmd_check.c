@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include <jitwarm/check.h>
+#include <jitwarm/compiler.h>
 #include <jitwarm/system.h>
 #include <jitwarm/tune.h>
 
@@ -212,29 +213,32 @@ static void print_next(const struct cli *cli, const struct jw_check_options *ask
 	const bool tunes = !pending && !elsewhere &&
 					   !jw_cache_holds(&cli->system->cache, result->all.forecast.cache_bytes) &&
 					   jw_tune_can_apply(JW_SCOPE_USER);
+	/* “make --fetch” needs a ptxas that has a wheel; the other machine's driver compiles anyway. */
+	const bool there = elsewhere && !jw_compiler_has_wheel(&result->driver);
 	struct buf line = BUF_MAX(NEXT_STEP_MAX);
 
 	if (pending)
 		ahead_print(&cli->out, "", &ahead);
 	buf_add(&line, "jitwarm %s%s",
-			pending     ? "ahead"
-			: elsewhere ? "make"
-						: "prime",
+			pending               ? "ahead"
+			: elsewhere && !there ? "make"
+								  : "prime",
 			tunes ? " --tune" : "");
 	/* A pack is made for a GPU and a driver: those that were not named are this machine's, whose
 	 * driver's names are in its library. */
-	if (elsewhere) {
+	if (elsewhere && !there) {
 		buf_add(&line, "%s", targets ? "" : " --target native");
 		next_step_keep(&line, options, machine);
 	}
-	if (elsewhere && !asked->driver) {
+	if (elsewhere && !there && !asked->driver) {
 		buf_add(&line, " --driver");
 		shell_add_word(&line, cli->system->driver.library);
 	}
-	next_step_keep(&line, options, place);
+	if (!there)
+		next_step_keep(&line, options, place);
 	if (!pending)
 		next_step_keep(&line, options, what);
-	buf_add(&line, "%s", elsewhere ? " --fetch -o FILE.jwpack" : "");
+	buf_add(&line, "%s", elsewhere && !there ? " --fetch -o FILE.jwpack" : "");
 	next_step_names(&line, options);
 	/* A cache of another machine is filled there. */
 	if (elsewhere && cache)
@@ -242,6 +246,7 @@ static void print_next(const struct cli *cli, const struct jw_check_options *ask
 	else
 		next_step(&cli->out, STYLE_PLAIN,
 				  verdict_is_trifle(&result->all.forecast.start) ? "Next, if a start takes long: "
+				  : there                                        ? "Next, on that machine: "
 				  : elsewhere ? "Next, unless that machine has imported a pack: "
 							  : "Next: ",
 				  &line);

@@ -234,6 +234,7 @@ static struct verdict_row lint_row(const struct jw_lint_gpu *gpu, const struct l
 		.ptx_bytes = gpu->total.ptx_bytes,
 		.forecast = {.loading = gpu->total.forecast.loading, .start = gpu->start},
 		.driver_from = gpu->total.driver_from,
+		.older_differ = gpu->total.older_differ && !gpu->total.fails_to,
 		.most_start_s = bound->set ? bound->most_start_s : 0};
 }
 

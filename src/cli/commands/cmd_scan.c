@@ -529,6 +529,7 @@ static struct verdict_row total_row(const struct jw_scan_total *total)
 								.ptx_bytes = total->ptx_bytes,
 								.forecast = total->forecast,
 								.driver_from = total->driver_from,
+								.older_differ = total->older_differ && !total->fails_to,
 								.driver_to = total->driver_to};
 }
 

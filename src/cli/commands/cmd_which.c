@@ -549,11 +549,16 @@ static int refuse_unknown(struct jw_error *err, const struct cli *cli, const cha
 	const char *listed = listed_for(package);
 	char *text, *nearest;
 
-	if (listed)
-		return error_set(err, JW_ERR_NOT_FOUND,
-						 "%s: not among the GPU packages that jitwarm knows; did you mean %s?",
-						 package, listed);
-
+	if (listed) {
+		add_which(&command, cli);
+		shell_add_word(&command, listed);
+		text = next_step_take(&command);
+		error_set(err, JW_ERR_NOT_FOUND,
+				  "%s: not among the GPU packages that jitwarm knows; did you mean %s? “%s”",
+				  package, listed, text);
+		mem_free(text);
+		return -1;
+	}
 	add_ask(&command, cli, NULL, 0);
 	text = next_step_take(&command);
 	nearest = jw_which_nearest(package);

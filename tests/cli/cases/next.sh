@@ -8,6 +8,9 @@ out_has "Next: jitwarm prime --all $(native "$sample")"
 # For another driver, the advice is to make a pack, since prime takes no driver.
 run 1 check --driver 555.58.02 "$sample"
 out_has "Next, unless that machine has imported a pack: jitwarm make --target native --driver 555.58.02 --fetch -o FILE.jwpack $(native "$sample")"
+# There is no wheel with the ptxas of CUDA 11.4.
+run "1|2" check --driver 470.256.02 "$sample"
+out_has "Next, on that machine: jitwarm prime $(native "$sample")"
 # A pack needs both a target and a driver, whichever was named.
 run 1 check --target rtx4090 "$sample"
 grep -q -e "--target rtx4090 --driver .*\(nvcuda\|libcuda\).* --fetch -o FILE.jwpack " "$out" || fail "no driver in the line"

@@ -74,6 +74,20 @@ run 64 compiler fetch 12.4.1
 err_has "“12.4.1”: wheels are not numbered by toolkit update: “jitwarm compiler fetch 12.4” gets the newest"
 run 64 check --driver x550 "$sample"
 err_has "“x550” is neither a CUDA version"
+run 64 scan --gpu 4090ti "$sample"
+err_has "“4090ti” is not a known GPU" && err_has "(did you mean rtx4090?)"
+for other in rx7900xtx mi300x "Radeon RX 6800" gfx1100; do
+	run 64 scan --gpu "$other" "$sample"
+	err_has "“$other” is a GPU from AMD; jitwarm is for GPUs from NVIDIA"
+done
+run 64 which torch cuda 11.8 --gpu 3060
+err_has "“11.8”: a driver, which --driver names: “jitwarm which --driver 11.8 --gpu 3060 torch”"
+run "0|1" which torch==2.4 --cuda 12 --gpu 3060
+out_has "driver CUDA 12.0"
+run "0|1" which torch==2.4 --cuda 12.1.105 --gpu 3060
+out_has "driver CUDA 12.1"
+run 3 which pytorch --gpu 3060
+err_has "did you mean torch? “jitwarm which --target 3060 torch”"
 # cmd and PowerShell pass a folder's last backslash as a quote.
 if is_wine; then
 	run 0 check "/?"
