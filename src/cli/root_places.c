@@ -316,6 +316,17 @@ static bool has_program(const char *name)
 	return has;
 }
 
+/* Returns whether the account cannot enter the current folder: its process, which keeps the folder
+ * open, would give the account what lies below. */
+static bool is_here_closed(uint32_t account)
+{
+	char *here = NULL;
+	const bool closed = os_real_path(NULL, ".", &here) || !os_may_enter(account, here);
+
+	mem_free(here);
+	return closed;
+}
+
 /* Appends the line for the account with that number; `home` is NULL for the account's own, `group`
  * as well. */
 static void add_line(struct buf *line, const struct cli *cli, const struct os_stranger *stranger,
@@ -323,6 +334,7 @@ static void add_line(struct buf *line, const struct cli *cli, const struct os_st
 {
 	struct jw_account account = {0};
 	char *pair;
+	const bool leaves = is_here_closed(stranger->owner);
 	bool logs_in, needs_pipes = false;
 
 	if (os_find_account(NULL, NULL, stranger->owner, &account))
@@ -331,6 +343,8 @@ static void add_line(struct buf *line, const struct cli *cli, const struct os_st
 									  .group = stranger->group ? stranger->group : stranger->owner};
 	logs_in = account.name && (!group || *group == account.group);
 	pair = mem_printf("HOME=%s", home ? home : account.home);
+	if (leaves)
+		buf_add(line, " (cd / &&");
 	if (logs_in && has_program("sudo")) {
 		shell_add_words(line, (const char *const[]){"sudo", "-u", account.name}, 3);
 	} else {
@@ -353,6 +367,8 @@ static void add_line(struct buf *line, const struct cli *cli, const struct os_st
 	/* The account can take a process's descriptors, and with a terminal's read what root types. */
 	if (needs_pipes)
 		buf_add(line, " </dev/null 2>&1 | cat");
+	if (leaves)
+		buf_add(line, ")");
 	mem_free(pair);
 	os_found_free(&account);
 }

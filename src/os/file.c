@@ -101,7 +101,8 @@ int os_file_open(struct jw_error *err, const char *path, enum os_open how,
 {
 	/* A pipe without a writer would block the reader. */
 	int flags = (how == OS_OPEN_READ ? UV_FS_O_RDONLY | UV_FS_O_NONBLOCK : UV_FS_O_RDWR) |
-				(how == OS_OPEN_CREATE || how == OS_OPEN_LOCK ? UV_FS_O_CREAT : 0);
+				(how == OS_OPEN_CREATE || how == OS_OPEN_LOCK ? UV_FS_O_CREAT : 0) |
+				(how == OS_OPEN_APPEND ? UV_FS_O_APPEND : 0);
 	struct os_file *file = mem_alloc(sizeof *file);
 
 	file->path = mem_string(path);

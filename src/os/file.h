@@ -141,7 +141,9 @@ enum os_open {
 	OS_OPEN_READ,   /* must exist */
 	OS_OPEN_UPDATE, /* read and write, must exist */
 	OS_OPEN_CREATE, /* read and write; created if missing, with mode 0666 less umask */
-	OS_OPEN_LOCK,   /* the same, but only who may write to the file may read it: readers can lock */
+	OS_OPEN_APPEND, /* read and write, must exist; on POSIX each write goes to the end */
+	OS_OPEN_LOCK, /* as OS_OPEN_CREATE, but only who may write to the file may read it: readers can
+					 lock */
 };
 int os_file_open(struct jw_error *err, const char *path, enum os_open how,
 				 struct os_file **ret_file);

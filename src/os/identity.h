@@ -51,6 +51,10 @@ bool os_find_strangers_below(const char *folder, struct os_stranger *ret_first, 
 /* Returns whether the file, folder or link at the path is there and belongs to this account, the
  * superuser, or an account that counts as the superuser. Always true on Windows. */
 bool os_is_ours(const char *path);
+/* Returns whether the account may enter a folder, whose path has no symlink, and those above it: as
+ * the superuser, their owner, or with everybody's permissions; access lists do not count. Always
+ * true on Windows. */
+bool os_may_enter(uint32_t account, const char *real);
 /* Describes it: "/home/ann belongs to ann", "other accounts may write to /srv". Returns `text`. */
 enum { OS_STRANGER_TEXT = 4200 };
 const char *os_stranger_text(char text[OS_STRANGER_TEXT], const struct os_stranger *stranger);

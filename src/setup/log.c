@@ -62,17 +62,31 @@ static int check_ours(struct jw_error *err, struct os_file *file, const char *pa
 }
 
 static int append_log_line(struct jw_error *err, struct os_file *file, const char *path,
-						   const char *line)
+						   const char *line, bool locked)
 {
 	struct buf text = BUF_MAX(MAX_LOG);
 	uint64_t size;
 	int result = -1;
 
 	if (!check_ours(err, file, path) && !os_file_size(err, file, &size) &&
-		(size < MAX_LOG || !halve(err, file, size)) && !os_file_size(err, file, &size) &&
+		(!locked || size < MAX_LOG || !halve(err, file, size)) && !os_file_size(err, file, &size) &&
 		!buf_printf(err, &text, "%s\n", line))
 		result = os_file_write(err, file, size, text.data, text.size);
 	buf_free(&text);
+	return result;
+}
+
+/* Another account that may read the file can lock it. No line is lost then, and the file is not
+ * halved. */
+static int append_unlocked(const char *path, const char *line)
+{
+	struct os_file *file;
+	int result;
+
+	if (os_file_open(NULL, path, OS_OPEN_APPEND, &file))
+		return -1;
+	result = append_log_line(NULL, file, path, line, false);
+	os_file_close(file);
 	return result;
 }
 
@@ -84,10 +98,11 @@ static int append(struct jw_error *err, const char *path, const char *line)
 
 	if (os_make_parent(err, path, 0700) || os_file_open(err, path, OS_OPEN_CREATE, &file))
 		return -1;
-	result = os_file_wait_lock(err, file, path, WAIT_MS, &works) ||
-					 append_log_line(err, file, path, line)
-				 ? -1
-				 : 0;
+	result = os_file_wait_lock(err, file, path, WAIT_MS, &works);
+	if (!result)
+		result = append_log_line(err, file, path, line, true);
+	else if (err->code == JW_ERR_BUSY)
+		result = append_unlocked(path, line);
 	os_file_close(file);
 	return result;
 }

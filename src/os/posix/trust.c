@@ -416,10 +416,11 @@ static bool may_use(uint32_t account, const struct stat *stat, mode_t permission
 	return (account && stat->st_uid == account) || (stat->st_mode & everybody) == everybody;
 }
 
-static bool may_read(uint32_t account, int fd, const char *real)
+/* Returns whether the account may enter the folders above the path, which has no symlink. */
+static bool may_reach(uint32_t account, const char *real)
 {
 	struct stat stat;
-	bool may = !fstat(fd, &stat) && may_use(account, &stat, S_IROTH);
+	bool may = true;
 
 	for (const char *at = real; may && (at = strchr(at, '/')); at++) {
 		char *folder = at == real ? mem_string("/") : mem_string_n(real, (size_t)(at - real));
@@ -428,6 +429,21 @@ static bool may_read(uint32_t account, int fd, const char *real)
 		mem_free(folder);
 	}
 	return may;
+}
+
+static bool may_read(uint32_t account, int fd, const char *real)
+{
+	struct stat stat;
+
+	return !fstat(fd, &stat) && may_use(account, &stat, S_IROTH) && may_reach(account, real);
+}
+
+bool os_may_enter(uint32_t account, const char *real)
+{
+	struct stat stat;
+
+	return !account ||
+		   (!lstat(real, &stat) && may_use(account, &stat, S_IXOTH) && may_reach(account, real));
 }
 
 /* Writes the path by which the kernel has opened the file: it has no symlinks. Returns whether the

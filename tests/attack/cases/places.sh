@@ -263,6 +263,7 @@ mkdir "$open/bin"
 	printf '#!/bin/bash\n[[ -z ${AWS_SECRET_ACCESS_KEY-}${PIP_INDEX_URL-} ]] || exit 99\n'
 	# shellcheck disable=SC2086
 	$runner env | sed -n "s/^\(SIMDRIVER_[A-Z_]*\|JITWARM_PCI_DEVICES\|JITWARM_STORE\)=\(.*\)/export \1='\2'/p"
+	echo '[[ $(readlink /proc/self/cwd) != */closed ]] || exit 97'
 	printf 'SIMDRIVER_STATE=%s/theirs/driver exec %s/build/src/jitwarm "$@"\n' "$open" "$open"
 } >"$open/bin/jitwarm"
 chmod 755 "$open/bin/jitwarm"
@@ -278,6 +279,8 @@ shift 2
 exec env -i PATH="$open/bin:/usr/sbin:/usr/bin:/sbin:/bin" TERM="\$TERM" SUDO_USER=root setpriv --reuid="\$user" --regid="\$group" --init-groups "\$@"
 S
 chmod 755 "$open/sudo/sudo"
+# The account enters no folder of root's by its process's current folder.
+mkdir -m 700 "$open/closed" && cd "$open/closed" || exit 1
 mkdir "$open/none" && for name in runuser setpriv setsid; do ln -s "$(command -v $name)" "$open/none"; done
 for number in $mallory ${account:+$(id -u nobody) sudo}; do
 	with=$open/none wanted=" setpriv --reuid=$number "
@@ -288,13 +291,14 @@ for number in $mallory ${account:+$(id -u nobody) sudo}; do
 	line=$(to_type)
 	[[ " $line" == *"$wanted"* ]] || fail "the line is: $line"
 	# The account can take its process's descriptors: root's terminal is none of them.
-	[[ $wanted != *setpriv* || $line == *" </dev/null 2>&1 | cat" ]] || fail "the account gets root's terminal: $line"
+	[[ $wanted != *setpriv* || $line == *" </dev/null 2>&1 | cat)" ]] || fail "the account gets root's terminal: $line"
 	(export XDG_CONFIG_HOME=$work/config CUDA_CACHE_PATH="$open/theirs/a cache" JITWARM_STATE=$open/theirs/state PATH=$open/sudo:$PATH && typed "$line") ||
 		fail "the line does not work: $line"
 	(($(cached "$open/theirs/a cache") > 5)) || fail "$line has filled nothing"
 	[[ -z $(find "$open/theirs" -not -user "$number") ]] || fail "not the account's: $(find "$open/theirs" -not -user "$number")"
 	rm -rf "$open/theirs"
 done
+cd "$open" || exit 1
 # An account cannot write an output into root's folder: the line is root's, with its own home and without the refused variables.
 mkdir -p "$open/system/etc" "$work/own" "$work/made" && rm "$open/system/etc/jitwarm/config"
 echo "root:x:0:0::$work/own:/bin/sh" >"$open/system/etc/passwd"
