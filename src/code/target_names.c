@@ -540,7 +540,7 @@ static const char *other_maker(const char *name)
 		const char *line, *maker;
 	} lines[] = {{"amd", "AMD"}, {"radeon", "AMD"}, {"instinct", "AMD"}, {"rx", "AMD"},
 				 {"mi", "AMD"},  {"gfx", "AMD"},    {"intel", "Intel"},  {"arc", "Intel"}};
-	char typed[LONGEST];
+	char typed[LONGEST] = "";
 
 	plain_product_name(name, typed);
 	for (size_t i = 0; i < COUNT(lines); i++) {

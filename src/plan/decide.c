@@ -299,9 +299,10 @@ static struct decided decide_all(const struct decide_counts *counts)
 	const size_t late_alone = counts->pieces && !most_refused && !chooses && !counts->alone_running
 								  ? counts->alone_too_new
 								  : 0;
-	/* Linked containers without code whose inputs the driver refuses. */
+	/* Linked containers without code whose inputs only a newer driver takes. */
 	const size_t late_linked =
-		counts->inputs_refused && !counts->inputs_lacking ? counts->relinked : 0;
+		counts->inputs_refused && !counts->inputs_lacking && counts->needs.cuda ? counts->relinked
+																				: 0;
 	const size_t late_refused = counts->late_refused + late_alone + late_linked;
 	const uint32_t late_reasons = counts->late_reasons |
 								  (uint32_t)(late_alone != 0) << REASON_TOO_NEW |

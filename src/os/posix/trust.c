@@ -446,12 +446,19 @@ bool os_may_enter(uint32_t account, const char *real)
 		   (!lstat(real, &stat) && may_use(account, &stat, S_IXOTH) && may_reach(account, real));
 }
 
+static bool is_named(int fd, const char *path)
+{
+	struct stat opened, named;
+
+	return !fstat(fd, &opened) && !lstat(path, &named) && opened.st_dev == named.st_dev &&
+		   opened.st_ino == named.st_ino;
+}
+
 /* Writes the path by which the kernel has opened the file: it has no symlinks. Returns whether the
  * path leads to the file: in another mount namespace, and without a name, it does not. */
 static bool real_path(int fd, char ret_path[PATH_MAX])
 {
 	char link[32];
-	struct stat opened, named;
 	ssize_t length;
 
 	(void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
@@ -459,8 +466,7 @@ static bool real_path(int fd, char ret_path[PATH_MAX])
 	if (length <= 0)
 		return false;
 	ret_path[length] = '\0';
-	return ret_path[0] == '/' && !fstat(fd, &opened) && !lstat(ret_path, &named) &&
-		   opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+	return ret_path[0] == '/' && is_named(fd, ret_path);
 }
 
 /* Returns whether the path has no symlink. */
@@ -485,7 +491,8 @@ bool posix_read_for_other(struct jw_error *err, int fd, const char *path)
 	struct os_stranger *stranger;
 	bool refused;
 
-	if (geteuid() != 0 || (known && is_direct(path, real)))
+	/* The current folder may lie deeper than its path can tell. */
+	if (geteuid() != 0 || (strchr(path, '/') ? known && is_direct(path, real) : is_named(fd, path)))
 		return false;
 	stranger = mem_alloc(sizeof *stranger);
 	(void)pthread_mutex_lock(&lists);

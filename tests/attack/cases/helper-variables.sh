@@ -2,6 +2,7 @@
 # by which they start programs themselves.
 . "$cases/../lib.sh"
 with_simdriver sm_86
+unset JITWARM_FOLLOW # whose script starts the python3 below
 unset JITWARM_STATE CUDA_CACHE_PATH VIRTUAL_ENV
 mkdir "$work/stubs" "$work/own"
 for name in skopeo systemctl python3; do

@@ -11,7 +11,7 @@ err_one_line
 err_has "a GPU has no suffix"
 run 64 check --target sm_68 lib
 err_one_line
-run 64 check --target sm_86 --driver 12 lib
+run 64 check --target sm_86 --driver cu99 lib
 err_one_line
 
 run 1 check "${gpu[@]}" --json lib

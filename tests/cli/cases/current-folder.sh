@@ -2,6 +2,7 @@
 . "$cases/../../accounts.sh"
 is_wine && skip "Windows keeps the current folder of a process"
 prefix=
+unset JITWARM_FOLLOW # which looks for the case's own folder
 if open=$(folder_for_all); then
 	trap 'rm -rf "$open"' EXIT
 	copy_for_all "$(dirname "$(dirname "$JITWARM")")" "$open" src/jitwarm tests/simdriver/lib tests/framework/libsample_framework.so

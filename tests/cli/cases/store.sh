@@ -40,7 +40,7 @@ run 1 export -o "$work/one.jwpack" "$sample" no-such-package
 
 # After a wipe, nothing is compiled again, and only requested entries come back.
 rm -rf "$work/cache"
-printf '.version 6.0\n.target sm_30\n.address_size 64\n' >"$work/other.ptx"
+printf '.version 6.0\n.target sm_30\n.address_size 64\n.visible .entry o()\n{ ret; }\n' >"$work/other.ptx"
 run 0 prime "$work/other.ptx"
 out_lacks "Restored from the store"
 find "$work/state/store" -name '*.jwpack' -size -8k -delete
