@@ -131,9 +131,10 @@ int jw_driver_parse(struct jw_error *err, const char *text, struct jw_driver *re
 		count = 2;
 	}
 
-	/* “12” is CUDA 12.0, and “12.1.105” is 12.1, as nvcc and conda write it. */
+	/* “12” is CUDA 12.0, and “12.1.105” is 12.1, as nvcc and conda write it; “55” is neither. */
 	if (!count || (numbers[0] >= 100 && cuda) ||
-		(numbers[0] < 100 && ((cuda && count == 1) || numbers[1] > 99)))
+		(numbers[0] < 100 &&
+		 (numbers[1] > 99 || (count == 1 && (cuda || numbers[0] > gpu_newest_cuda() / 1000 + 1)))))
 		return error_set(err, JW_ERR_USAGE,
 						 "“%.40s” is neither a CUDA version (12.2) nor a driver's (550.163.01)",
 						 text);

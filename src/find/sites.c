@@ -212,8 +212,20 @@ static int add_python_path(struct jw_error *err, struct sites *environment)
 	return result;
 }
 
+/* Returns whether another account has written the environment's pyvenv.cfg: it could name a folder
+ * of root's that it may not read. */
+static bool is_of_other(const char *prefix)
+{
+	char *path = os_join(prefix, "pyvenv.cfg");
+	struct os_stranger stranger;
+	const bool is = os_find_stranger(path, &stranger);
+
+	mem_free(path);
+	return is;
+}
+
 /* Adds the installation that a virtual environment was made from, if the environment may use its
- * packages. */
+ * packages. Root leaves out what another account names. */
 static int add_base(struct jw_error *err, struct sites *environment)
 {
 	char *shared = NULL, *home = NULL, *base = NULL, *lib = NULL;
@@ -223,7 +235,13 @@ static int add_base(struct jw_error *err, struct sites *environment)
 					 ? -1
 					 : 0;
 
-	if (!result && home && shared && text_equal_fold(shared, "true")) {
+	if (!result && home && shared && text_equal_fold(shared, "true") &&
+		is_of_other(environment->prefix)) {
+		mem_free(environment->label);
+		environment->label = mem_printf("the virtual environment %s without the packages of its "
+										"base (its pyvenv.cfg is another account's)",
+										environment->prefix);
+	} else if (!result && home && shared && text_equal_fold(shared, "true")) {
 		lib = os_join(home, "Lib");
 		result = is_folder(err, lib, &windows);
 		base = windows ? mem_string(home) : os_dir_name(home);
@@ -286,6 +304,16 @@ static int fill_installation(struct jw_error *err, struct sites *environment, ch
 	return result;
 }
 
+/* Resolves symlinks, but for root none that another account can have made: then each file below the
+ * path is judged when it is opened, because the account may not read it. */
+static int real_place(struct jw_error *err, const char *path, char **ret_path)
+{
+	struct os_stranger stranger;
+
+	return os_find_stranger(path, &stranger) ? os_absolute(err, path, ret_path)
+											 : os_real_path(err, path, ret_path);
+}
+
 /* Returns the folder that a variable names; NULL if it is unset, or if the folder does not exist,
  * which `missing` says. */
 static int named_folder(struct jw_error *err, const char *variable, char **ret_folder,
@@ -301,7 +329,7 @@ static int named_folder(struct jw_error *err, const char *variable, char **ret_f
 			(void)text_format(missing, MAX_MISSING, "%s is %.300s, which is not a folder", variable,
 							  value);
 		else if (is)
-			(void)os_real_path(NULL, value, &real);
+			(void)real_place(NULL, value, &real);
 	}
 	mem_free(value);
 	*ret_folder = real;
@@ -345,7 +373,7 @@ static char *take_ours(const char *path)
 	struct os_stat stat;
 	char *real;
 
-	if (os_real_path(NULL, path, &real))
+	if (os_find_stranger(path, &stranger) || os_real_path(NULL, path, &real))
 		return NULL;
 	if (!os_stat(NULL, real, &stat) && (!stat.owner || stat.owner == os_own_account()) &&
 		!os_find_stranger(real, &stranger))
@@ -554,7 +582,7 @@ int jw_use_environment(struct jw_error *err, const char *dir)
 		error_set(err, why.code, "--environment %s: %s", dir, why.message);
 		goto done;
 	}
-	if (os_real_path(&why, named.prefix ? named.prefix : dir, &path)) {
+	if (real_place(&why, named.prefix ? named.prefix : dir, &path)) {
 		error_set(err, why.code,
 				  why.code == JW_ERR_NOT_FOUND ? "%s; “jitwarm find” lists environments" : "%s",
 				  why.message);
@@ -565,7 +593,7 @@ int jw_use_environment(struct jw_error *err, const char *dir)
 	if (!kind) {
 		char *project = os_join(path, ".venv"), *real = NULL;
 
-		if (has_mark(project, "pyvenv.cfg") && !os_real_path(NULL, project, &real)) {
+		if (has_mark(project, "pyvenv.cfg") && !real_place(NULL, project, &real)) {
 			mem_free(path);
 			path = real;
 			kind = environment_kind(path);

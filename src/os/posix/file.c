@@ -240,11 +240,16 @@ int path_open(struct jw_error *err, const char *path, int flags, bool lock)
 	do
 		fd = at_open(&at, flags, mode);
 	while (fd < 0 && errno == EINTR);
-	/* Another account may have made the file in a folder for everyone, after the folder was
-	 * examined. */
-	if (fd >= 0 && at.others && !fstat(fd, &stat) && posix_is_stranger(stat.st_uid)) {
+	/* Another account may have made the file in a folder for everyone after the folder was
+	 * examined, or in root's own folder before a chmod. */
+	if (fd >= 0 && (at.others || at.own) && !fstat(fd, &stat) && posix_is_stranger(stat.st_uid)) {
 		(void)close(fd);
-		fd = error_set(err, JW_ERR_IO, "%s: belongs to another account: name another file", path);
+		fd = at.others ? error_set(err, JW_ERR_IO,
+								   "%s: belongs to another account: name another file", path)
+					   : error_set(err, JW_ERR_IO,
+								   "%s: belongs to another account, and root does not write to it: "
+								   "delete that file",
+								   path);
 	} else if (fd >= 0 && (flags & O_ACCMODE) == O_RDONLY && posix_read_for_other(err, fd, path)) {
 		(void)close(fd);
 		fd = -1;

@@ -177,6 +177,14 @@ chmod 644 "$JITWARM_STATE/store/lock"
 run 0 cache clear --yes
 run 0 prime --quiet "$sample"
 [[ $(stat -c %a "$JITWARM_STATE/store/lock") == 600 ]] || fail "the store's lock keeps its mode"
+# Root opens no lock that the account made while it could, so that it does not wait for it.
+for name in state-lock ledger-lock store/lock; do
+	chown $mallory "$JITWARM_STATE/$name" && chmod 666 "$JITWARM_STATE/$name"
+	run 0 cache clear --yes
+	run 0 prime --quiet "$sample"
+	[[ $(stat -c '%u %a' "$JITWARM_STATE/$name") == "$mallory 666" ]] || fail "$name was changed"
+	chown 0 "$JITWARM_STATE/$name"
+done
 run 0 cache clear --yes
 touch "$open/gate" "$open/cache/.jitwarm-lock"
 SIMDRIVER_FAULT=wait:.version SIMDRIVER_GATE=$open/gate $JITWARM prime --quiet --no-store "$sample" &

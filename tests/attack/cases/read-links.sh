@@ -43,6 +43,28 @@ run '1|2|3' scan "$home/package/libmine.so"
 chmod 644 "$treasure/secret.so"
 run 0 scan "$home/package/libmine.so"
 
+# Nor does the pyvenv.cfg of an account lead root into a Python that the account may not read.
+mkdir -p "$treasure/python/bin" "$treasure/python/lib/python3.11/site-packages/secret" && chmod 700 "$treasure/python"
+cp "$sample" "$treasure/python/lib/python3.11/site-packages/secret/lib.so"
+as_mallory mkdir -p "$home/venv/bin" "$home/venv/lib/python3.11/site-packages"
+as_mallory sh -c 'printf "home = %s\nversion = 3.11.2\ninclude-system-site-packages = true\n" "$1" >"$2"' _ "$treasure/python/bin" "$home/venv/pyvenv.cfg"
+for command in scan "check --target sm_86 --driver 550.163.01" "make --target sm_86 --driver 550.163.01 -o $open/made"; do
+	# shellcheck disable=SC2086
+	run '0|1|2|3' $command -e "$home/venv"
+	[[ $(cat "$out" "$err") == *"without the packages of its base"* && $(cat "$out" "$err") != *lib.so* && ! -e $open/made ]] || fail "$command: $(cat "$out" "$err")"
+done
+# Nor does a symlink to an environment, which is named by -e or a variable, or found in a project.
+printf 'home = /usr/bin\n' >"$treasure/python/pyvenv.cfg"
+as_mallory mkdir "$home/project"
+as_mallory ln -s "$treasure/python" "$home/linked"
+as_mallory ln -s "$treasure/python" "$home/project/.venv"
+for environment in linked project; do
+	run '0|1|2|3' make --target sm_86 --driver 550.163.01 -o "$open/made" -e "$home/$environment"
+	[[ $(cat "$err") == *"a symlink leads to $treasure/python/"* && ! -e $open/made ]] || fail "-e $environment: $(cat "$out" "$err")"
+done
+VIRTUAL_ENV=$home/linked run '0|1|2|3' scan
+[[ $(cat "$out" "$err") == *"a symlink leads to $treasure/python/"* && $(cat "$out") != *lib.so* ]] || fail "VIRTUAL_ENV: $(cat "$out" "$err")"
+(cd "$home/project" && run '0|1|2|3' scan && [[ $(cat "$out" "$err") != *"$treasure"* ]]) || fail "the project: $(cat "$out" "$err")"
 # /proc leads to files without a name, and to those in other mount namespaces; what has their path here may be another file.
 reaches_nothing() {
 	as_mallory ln -sfn "$1" "$home/package/libmine.so"
