@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "os/file.h"
 #include "os/identity.h"
+#include "os/path_calls.h"
 #include "os/platform.h"
 #include "os/shell.h"
 
@@ -32,12 +33,15 @@ static bool note_not_yours(const char *dir, const char *path, char **ret_line)
 	return true;
 }
 
-/* Returns whether the folder is one whose files root examines one by one. */
+/* Returns whether the folder is one whose files root examines one by one. chown and chmod would
+ * follow a symlink to what another account chooses; rm removes the symlink itself. */
 static bool has_checked_files(const char *folder)
 {
 	const char *name = strrchr(folder, '/');
 
-	return name && (!strcmp(name, "/keys") || !strcmp(name, "/trusted") || !strcmp(name, "/store"));
+	return name &&
+		   (!strcmp(name, "/keys") || !strcmp(name, "/trusted") || !strcmp(name, "/store")) &&
+		   !path_is_link(folder);
 }
 
 char *cache_not_roots(const char *dir)

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "os/identity.h"
 
 enum { MAX_PACKAGES = 4096, MAX_LINES = 16 << 20, SHA256_DIGITS = 64 };
 
@@ -404,10 +405,18 @@ static int other_list(struct jw_error *err, const char *name)
 		{.name = "Pipfile.lock", .words = "pipenv requirements > requirements.txt"},
 	};
 
+	struct os_stranger stranger;
+
+	/* These programs run code of the project. */
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		if (text_ends(name, others[i].name))
-			return error_set(err, JW_ERR_FORMAT, "not a list that pip reads: “%s” makes one",
-							 others[i].words);
+			return os_find_stranger(name, &stranger)
+					   ? error_set(
+							 err, JW_ERR_FORMAT,
+							 "not a list that pip reads: let the account of this project make "
+							 "one")
+					   : error_set(err, JW_ERR_FORMAT, "not a list that pip reads: “%s” makes one",
+								   others[i].words);
 	return text_ends(name, ".yml") || text_ends(name, ".yaml")
 			   ? error_set(err, JW_ERR_FORMAT, "a list for conda, which pip does not read")
 			   : 0;

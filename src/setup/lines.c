@@ -126,14 +126,16 @@ static const char slurm_recipe[] =
 	"nodes have:\n#\n#     jitwarm key generate; mkdir -p -m 1777 /shared/jitwarm\n#     srun "
 	"--nodes=4 --ntasks-per-node=1 jitwarm prime --share /shared/jitwarm --sign "
 	"PACKAGE\nbase=@P\n# An account that can write to this folder decides which variables tasks "
-	"get, and where root writes.\nis_roots() { [ -n \"$(find . -prune -user 0 ! -perm -020 ! -perm "
+	"get, and where root writes; so can one that has made a symlink to it.\nis_roots() { [ "
+	"\"$(pwd -P)\" = \"${base%/}\" ] && [ -n \"$(find . -prune -user 0 ! -perm -020 ! -perm "
 	"-002 2>/dev/null)\" ]; }\nif [ \"$SLURM_SCRIPT_CONTEXT\" = prolog_task ]; then\n\tcd "
 	"\"$base\" 2>/dev/null && is_roots && cache=$(id -u)/$(cat node 2>/dev/null) && mkdir -p "
 	"\"$cache\" 2>/dev/null || exit 0\n\tprintf 'export CUDA_CACHE_PATH=%s\\n' \"$base/$cache\"\n";
 static const char slurm_recipe_end[] =
 	"\texit 0\nfi\n# As root, before a job\numask 022\nexport PATH # Slurm sets none, and timeout "
 	"needs it\nmkdir -p \"$base\" && cd \"$base\" || exit 0\nis_roots || { echo \"jitwarm: $base: "
-	"not used, since other accounts may write to it\" >&2; exit 0; }\n# If nvidia-smi hangs or "
+	"not used, since other accounts may write to it, or it is reached by a symlink\" >&2; exit 0; "
+	"}\n# If nvidia-smi hangs or "
 	"fails, the job uses the driver and GPUs that it reported last.\nfound=$(timeout -k 5 30 "
 	"nvidia-smi --query-gpu=driver_version,compute_cap --format=csv,noheader 2>/dev/null) || "
 	"found=\nnode=$(printf '%s\\n' \"$found\" | sort -u | tr -d ' ' | tr , - | paste -sd+ - | tr "

@@ -76,6 +76,13 @@ owned state/trusted
 owned state/store
 writable cache/?/?
 writable state/keys"
+# A symlink of the account, which chown and chmod would follow, is removed itself.
+fresh
+mkdir "$open/elsewhere" && chmod 700 "$open/elsewhere"
+rm -rf "$open/own/state/store" && ln -s "$open/elsewhere" "$open/own/state/store" && chown -h $mallory "$open/own/state/store"
+run '0|1|2' doctor --no-probe "$sample"
+line=$(sed -n 's/.*“\(\(rm\|chown\|chmod\) .*\)”.*/\1/p' "$out" "$err" | head -n 1)
+[[ $line == "rm -r -- $open/own/state/store" ]] || fail "a symlink: $line"
 # More folders than fit into a line: it is never cut off, and the next one names the others.
 long=$open/own/$(printf 'n%.0s' {1..120})
 fresh

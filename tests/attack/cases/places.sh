@@ -352,6 +352,11 @@ mkdir -p "$open/condas/.conda" && environment "$open/far/listed" 1.0 && echo "$o
 # Root does not read the pyproject.toml in such a project, which could allow what root's lint refuses.
 printf '[tool.jitwarm.lint]\nnonsense = true\n' >"$home/project/pyproject.toml"
 (cd "$home/project" && run '0|1' lint "$sample" && err_has "pyproject.toml: root does not read this file: $home $theirs") || exit 1
+# uv runs code of a project: jitwarm prints no such line to root.
+for command in lint prime check "scan --index -r"; do
+	# shellcheck disable=SC2086
+	(cd "$home/project" && run '2|3|64' $command pyproject.toml && err_has account && err_lacks "uv pip") || exit 1
+done
 # Neither does root's status read other accounts' caches: it says the same with them and without.
 rm -rf "$home"/.[a-z]* && CUDA_CACHE_PATH=$home/.nv/ComputeCache JITWARM_TRUST_ACCOUNTS=$mallory run 0 prime "$sample" && chown -R $mallory "$home/.nv"
 (($(cached "$home/.nv/ComputeCache") > 5)) || fail "the account has no cache"
