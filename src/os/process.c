@@ -188,6 +188,10 @@ static bool is_safe_index(const char *item)
 {
 	const char *path = item + strcspn(item, "=/:");
 
+	/* pip separates items at all white space of Unicode. An address has printable ASCII alone. */
+	for (const char *at = item; *at; at++)
+		if (*at < '!' || *at > '~')
+			return false;
 	path = *path == '=' ? path + 1 : item;
 	if (text_starts_fold(path, "https://") || text_starts_fold(path, "http://"))
 		return true;

@@ -40,7 +40,8 @@ mkdir -p "$home/wheels" "$work/wheels" "$open/%68ome/wheels" && chown $mallory "
 printf '#!/bin/sh\nenv >"%s/variables"\nexit 1\n' "$work" >"$work/bin/uv"
 for name in PIP_FIND_LINKS PIP_INDEX_URL PIP_EXTRA_INDEX_URL UV_INDEX; do
 	for value in "$home/wheels" "file://$home/wheels" "FILE:$home/wheels" "file://localhost$home/wheels" "mine=$home/wheels" \
-		"mine=file://$home/wheels" "~root$home/wheels" "file://$open/%68ome/wheels"; do
+		"mine=file://$home/wheels" "~root$home/wheels" "file://$open/%68ome/wheels" \
+		$'https://127.0.0.1:1/\v'"$home/wheels" $'https://127.0.0.1:1/\u2028'"$home/wheels"; do
 		rm -f "$work/variables"
 		(export PIP_NO_INDEX=0 PATH=$open/bin:$work/bin:/usr/bin:/bin "$name=https://127.0.0.1:1/simple $value mine=https://127.0.0.1:1/simple $work/wheels file://$work/wheels" && run 3 scan --index torch) || exit 1
 		grep -qx PIP_NO_INDEX=0 "$work/variables" || fail "PIP_NO_INDEX is left out"
