@@ -115,7 +115,7 @@ static void carry_all(struct carry *carry, bool *by_store)
 	struct jw_error why = {0};
 
 	/* Entries that are in the cache now are no longer wanted. */
-	for (size_t i = 0; i < options->count; i++) {
+	for (size_t i = 0; i < options->count && !cancel_asked(&options->cancel); i++) {
 		carry->done[i] = cache_presence(cache_dir, options->keys[i], options->key_bytes[i], NULL) ==
 						 CACHE_PRESENT;
 		if (!carry->done[i]) {
