@@ -52,8 +52,7 @@ int live_rows_parse(struct jw_error *err, struct cache_live *live)
 		load_u32(image->data) - 1 < MAX_VERSION)
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "%s: the index has version 0x%x, which jitwarm does not know: nothing was "
-						 "changed; delete "
-						 "this file if no newer driver uses this cache",
+						 "changed; delete this file if no newer driver uses this cache",
 						 live->index_path, image->data[0]);
 	return 0;
 }

@@ -538,8 +538,11 @@ static const char *other_maker(const char *name)
 {
 	static const struct {
 		const char *line, *maker;
-	} lines[] = {{"amd", "AMD"}, {"radeon", "AMD"}, {"instinct", "AMD"}, {"rx", "AMD"},
-				 {"mi", "AMD"},  {"gfx", "AMD"},    {"intel", "Intel"},  {"arc", "Intel"}};
+		bool number; /* only a number follows */
+	} lines[] = {{"amd", "AMD", false},     {"radeon", "AMD", false},  {"instinct", "AMD", false},
+				 {"rx", "AMD", true},       {"mi", "AMD", true},       {"gfx", "AMD", true},
+				 {"intel", "Intel", false}, {"arc", "Intel", true},    {"arca", "Intel", true},
+				 {"arcb", "Intel", true},   {"arcpro", "Intel", false}};
 	char typed[LONGEST] = "";
 
 	plain_product_name(name, typed);
@@ -547,7 +550,7 @@ static const char *other_maker(const char *name)
 		const size_t length = strlen(lines[i].line);
 
 		if (text_starts(typed, lines[i].line) &&
-			(length > 3 || !typed[length] || typed[strcspn(typed, "0123456789")]))
+			(!lines[i].number || !typed[length] || text_is_digit(typed[length])))
 			return lines[i].maker;
 	}
 	return NULL;
@@ -560,7 +563,6 @@ static int not_a_gpu(struct jw_error *err, const char *name)
 	if (maker)
 		return error_set(err, JW_ERR_USAGE,
 						 "“%.40s” is a GPU from %s; jitwarm is for GPUs from NVIDIA", name, maker);
-
 	if (is_older(name))
 		return error_set(err, JW_ERR_USAGE,
 						 "“%.40s” is a GPU with a compute capability below 3.5, the lowest one "

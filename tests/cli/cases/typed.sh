@@ -80,6 +80,8 @@ for other in rx7900xtx mi300x "Radeon RX 6800" gfx1100; do
 	run 64 scan --gpu "$other" "$sample"
 	err_has "“$other” is a GPU from AMD; jitwarm is for GPUs from NVIDIA"
 done
+run 64 scan --gpu arch86 "$sample"
+err_has "“arch86” is not a known GPU"
 run 64 which torch cuda 11.8 --gpu 3060
 err_has "“11.8”: a driver, which --driver names: “jitwarm which --driver 11.8 --gpu 3060 torch”"
 # On PyPI, torch's wheels for Windows have no device code.
