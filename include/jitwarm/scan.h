@@ -29,6 +29,11 @@ struct jw_scan_count {
 /* Writes "sm_90a", "compute_75", "lto-ir" or "kind 0x80"; returns `name`. */
 const char *jw_scan_count_name(char name[JW_TARGET_TEXT], const struct jw_scan_count *count);
 
+/* Writes "2 pieces of kind 0x20, which jitwarm does not know", or that PTX is edited; returns
+ * `text`. */
+enum { JW_SCAN_UNKNOWN_TEXT = 256 };
+const char *jw_scan_unknown_text(char text[JW_SCAN_UNKNOWN_TEXT], size_t count, uint32_t kind);
+
 enum jw_scan_need { JW_SCAN_NEED_NO, JW_SCAN_NEED_YES, JW_SCAN_NEED_UNKNOWN };
 
 /* Work for the driver's compiler, as predicted (docs/internals/estimates.md). */
@@ -51,8 +56,9 @@ struct jw_scan_verdicts {
 	size_t jit;        /* relocatable code with usable PTX */
 	size_t tile; /* Tile IR, which the driver compiles at its first load; jitwarm cannot find out if
 					it is in the cache */
-	size_t unknown;          /* a kind of entry that jitwarm does not know */
-	uint32_t unknown_kind;   /* the number of the kind of `unknown` */
+	size_t unknown; /* a kind of entry that jitwarm does not know, or a PTX source that programs
+					   edit before the driver compiles it */
+	uint32_t unknown_kind;   /* the number of the kind of `unknown`; for such PTX that of PTX */
 	size_t cannot;           /* containers whose code the driver chooses and cannot use */
 	size_t cannot_exclusive; /* `cannot`: only for another GPU (an 'a' or 'f' target) */
 	size_t cannot_too_new;   /* `cannot`: newer than the driver */
@@ -150,6 +156,7 @@ struct jw_scan_change {
 	uint32_t driver;
 	size_t modules, failing;
 	bool may_need_none; /* a start may compile none of the modules */
+	bool unsure;        /* jitwarm cannot tell whether a start compiles some of the code */
 };
 enum { JW_SCAN_MAX_CHANGES = 32 };
 

@@ -212,7 +212,7 @@ enum style verdict_print_file(struct buf *line, const struct jw_scan_verdicts *v
 	const bool fails = verdicts->pieces && !verdicts->runs,
 			   native = (verdicts->native || verdicts->compatible) && !fails;
 	bool link = verdicts->link_needed == JW_SCAN_NEED_YES && verdicts->link_work.modules;
-	char bytes[TEXT_SHORT];
+	char bytes[TEXT_SHORT], unknown[JW_SCAN_UNKNOWN_TEXT];
 
 	if (compiles)
 		add_work(line, work, "compile");
@@ -228,8 +228,8 @@ enum style verdict_print_file(struct buf *line, const struct jw_scan_verdicts *v
 				"it is in the cache",
 				separator(line), TEXT_COUNT(verdicts->tile, "piece", "pieces"));
 	if (verdicts->unknown)
-		buf_add(line, "%s%s of kind 0x%x, which jitwarm does not know", separator(line),
-				TEXT_COUNT(verdicts->unknown, "piece", "pieces"), verdicts->unknown_kind);
+		buf_add(line, "%s%s", separator(line),
+				jw_scan_unknown_text(unknown, verdicts->unknown, verdicts->unknown_kind));
 	if (!line->size && verdicts->cannot > verdicts->cannot_exclusive && native)
 		buf_add(line, "runs as it is, except for the following");
 	add_cannot(line, verdicts);
@@ -284,7 +284,11 @@ static void add_changes(struct buf *line, const struct jw_scan_total *total)
 										  : "; with driver %u: %s to compile",
 					change->driver, TEXT_COUNT(change->modules, "module", "modules"));
 		else
-			buf_add(line, "; with driver %u: nothing to compile", change->driver);
+			buf_add(line,
+					change->unsure
+						? "; with driver %u: jitwarm cannot tell whether a start compiles anything"
+						: "; with driver %u: nothing to compile",
+					change->driver);
 		modules = change->modules;
 		failing = change->failing;
 	}
@@ -293,6 +297,7 @@ static void add_changes(struct buf *line, const struct jw_scan_total *total)
 void verdict_print_drivers(struct buf *line, const struct jw_scan_total *total)
 {
 	char first[16], last[16], fails[TEXT_SHORT];
+	const bool failing = total->fate.failing != 0;
 
 	(void)snprintf(first, sizeof first, "%u", total->fails_from);
 	(void)snprintf(last, sizeof last, "%u", total->fails_to);
@@ -303,14 +308,22 @@ void verdict_print_drivers(struct buf *line, const struct jw_scan_total *total)
 	if (!total->driver_from && total->fails_to)
 		buf_add(line, "programs fail with driver %s", fails);
 	else if (total->driver_from && !total->driver_to)
-		buf_add(line, "this holds for driver %u and newer ones", total->driver_from);
+		buf_add(line,
+				failing ? "the same files fail with driver %u and newer ones"
+						: "this holds for driver %u and newer ones",
+				total->driver_from);
 	else if (total->driver_from && total->driver_from != total->driver_to)
-		buf_add(line, "this holds for driver %u to %u", total->driver_from, total->driver_to);
+		buf_add(line,
+				failing ? "the same files fail with driver %u to %u"
+						: "this holds for driver %u to %u",
+				total->driver_from, total->driver_to);
 	else if (total->driver_from)
 		buf_add(line, "this holds for driver %u only", total->driver_from);
 	else if (total->newer_count)
 		buf_add(line, "this holds for this driver only");
-	if (total->driver_from && total->fails_to)
+	if (total->driver_from && total->fails_to && failing)
+		buf_add(line, "; driver %s is also too old", fails);
+	else if (total->driver_from && total->fails_to)
 		buf_add(line,
 				total->older_differ
 					? "; older drivers load less of the code, and programs fail with driver %s"

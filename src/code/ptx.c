@@ -165,7 +165,7 @@ static void count_entries(const uint8_t *at, size_t size, size_t left,
 
 		if (rest >= 6 && !memcmp(dot, ".entry", 6)) {
 			features->entries++;
-			features->optix = features->optix || is_optix(dot + 6, rest - 6);
+			features->optix += is_optix(dot + 6, rest - 6);
 		}
 		dot++;
 	}
@@ -235,6 +235,7 @@ void ptx_count(const void *text, size_t size, struct ptx_features *ret_features)
 			features.divisions += is_division(at + i, size - i);
 	}
 	count_entries(at, size, size, &features);
-	features.code = features.entries && !features.optix;
+	features.code = features.entries > features.optix;
+	features.edited = features.code && features.optix;
 	*ret_features = features;
 }

@@ -21,8 +21,12 @@ struct ptx_features {
 	/* `rem.`, `div.s64`, `div.u64`, `div.rn.f64`: each becomes a loop or a call. */
 	uint64_t divisions;
 	uint64_t entries; /* `.entry`s */
-	bool optix;       /* programs of OptiX, which compiles them itself */
-	bool code;        /* it has a `.entry`, and none of OptiX: kernels that the driver compiles */
+	uint64_t optix; /* those of `entries` that are programs of OptiX, which compiles them itself */
+	bool code;      /* it has other entries: kernels that the driver compiles */
+	/* It has entries of both kinds. The driver would refuse the calls of OptiX's functions: a
+	 * program passes this text to OptiX, and an edited one to the driver (OWL, the OptiX Wrapper
+	 * Library). */
+	bool edited;
 };
 
 /* Counts the features at several GB/s. It matches text, not grammar, like the measurements to which

@@ -748,7 +748,7 @@ static bool is_unsure(const struct examination *seen, struct finding_draft *draf
 				 "it is in the cache",
 				 TEXT_COUNT(all->unplanned.tile, "piece", "pieces"));
 	else
-		EVIDENCE(draft, "%s of a kind of code that jitwarm does not know",
+		EVIDENCE(draft, "%s of code whose cache entries jitwarm does not know",
 				 TEXT_COUNT(all->unplanned.unknown, "piece", "pieces"));
 	FIX(draft, "start the program once: “jitwarm run -- PROGRAM” says what its start compiles");
 	return true;

@@ -172,20 +172,24 @@ static bool is_hollow(struct reading *reading, const struct devcode_container *c
 	return hollow;
 }
 
-/* Returns whether the container is a PTX text without kernels for the driver: it is of OptiX
- * programs, which reach the driver's compiler only through OptiX, or has functions alone, which
- * programs link to other code (Cycles' kernel_optix_osl_services.ptx). */
-static bool is_without_kernels(struct reading *reading, const struct devcode_container *container)
+/* Finds out whether the container is a PTX text without kernels for the driver, or one that a
+ * program edits before the driver compiles it. One without kernels is of OptiX programs, which
+ * reach the driver's compiler only through OptiX, or has functions alone, which programs link to
+ * other code (Cycles' kernel_optix_osl_services.ptx). */
+static void examine_text(struct reading *reading, const struct devcode_container *container,
+						 bool *ret_kernelless, bool *ret_edited)
 {
 	const struct devcode_entry *entry = container->entries;
 	struct ptx_features features;
 	struct devcode_view view;
 
+	*ret_kernelless = *ret_edited = false;
 	if (!is_text(container) || entry->damaged ||
 		devcode_payload(NULL, container, entry, &reading->scratch, &view))
-		return false;
+		return;
 	ptx_count(view.data, view.size, &features);
-	return !features.code;
+	*ret_kernelless = !features.code;
+	*ret_edited = features.edited;
 }
 
 /* Fills in a row of verdicts with one driver, by the headers first. If no cubin runs, reads the
@@ -279,11 +283,11 @@ static int judge_container(struct jw_error *err, struct reading *reading,
 {
 	const struct analyse_question *question = reading->question;
 	const size_t targets = question->target_count;
-	const bool kernelless = is_without_kernels(reading, container);
 	struct judged *judged = &reading->judged;
-	bool texts_read = false;
+	bool texts_read = false, kernelless, edited;
 	size_t rows = 0;
 
+	examine_text(reading, container, &kernelless, &edited);
 	noted->empty = kernelless;
 	noted->first_verdict = judged->verdict_count;
 	for (size_t d = 0; d <= reading->release_count; d++) {
@@ -298,6 +302,10 @@ static int judge_container(struct jw_error *err, struct reading *reading,
 			noted->hollow = is_hollow(reading, container);
 		for (size_t t = 0; kernelless && t < targets; t++)
 			row[t] = (struct plan_judgement){.verdict = VERDICT_NOTHING, .entry = SIZE_MAX};
+		for (size_t t = 0; edited && t < targets; t++)
+			if (row[t].verdict == VERDICT_JIT)
+				row[t] = (struct plan_judgement){
+					.verdict = VERDICT_UNKNOWN, .kind = DEVCODE_KIND_PTX, .entry = SIZE_MAX};
 		while (same < rows && !same_judgements(reading->rows + same * targets, row, targets))
 			same++;
 		noted->rows[d] = (uint8_t)same;
@@ -712,7 +720,8 @@ static void count_container(struct account *account, size_t index, enum devcode_
 							 ? account->targets[t].set_kernels
 							 : target->kernels,
 						 account->reading->judged.forms[container->form].kernels);
-		if (registered && judged.code) {
+		/* No module stands for a source that is edited, so it counts in a library's data, too. */
+		if ((registered || judged.kind == DEVCODE_KIND_PTX) && judged.code) {
 			target->tile += judged.tile;
 			target->unknown += verdict == VERDICT_UNKNOWN;
 			if (verdict == VERDICT_UNKNOWN || judged.reason == REASON_KIND)

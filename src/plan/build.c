@@ -165,7 +165,8 @@ static const char *image_name(char *text, size_t size, const struct analyse_imag
 /* Records facts about an image that the plan lacks. */
 static void note_image(struct build *build, const struct analyse_image *image)
 {
-	char name[1024], sm[JW_TARGET_TEXT], driver[JW_DRIVER_TEXT], word[SHELL_WORD];
+	char unknown[JW_SCAN_UNKNOWN_TEXT], name[1024], sm[JW_TARGET_TEXT], driver[JW_DRIVER_TEXT],
+		word[SHELL_WORD];
 	size_t unreadable = 0;
 	bool link_unknown = false;
 
@@ -210,7 +211,13 @@ static void note_image(struct build *build, const struct analyse_image *image)
 					   "%s: %s of Tile IR for %s, compiled by the driver at first load; jitwarm "
 					   "cannot tell if it is in the cache",
 					   name, TEXT_COUNT(target->tile, "piece", "pieces"), sm);
-		if (target->unknown)
+		if (target->unknown && target->kind == DEVCODE_KIND_PTX)
+			build_note(
+				build, false,
+				"%s: %s; jitwarm cannot prepare such code, but “jitwarm run --record FILE -- "
+				"PROGRAM” records what a program does",
+				name, jw_scan_unknown_text(unknown, target->unknown, target->kind));
+		else if (target->unknown)
 			build_note(build, false,
 					   "%s: %s of kind 0x%x for %s, which jitwarm does not know: it cannot tell "
 					   "what the driver does with it",

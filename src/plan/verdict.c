@@ -2,6 +2,9 @@
 
 #include <string.h>
 
+#include <jitwarm/scan.h>
+
+#include "base/text.h"
 #include "code/release.h"
 #include "code/rules.h"
 
@@ -261,6 +264,17 @@ struct plan_judgement plan_judge(const struct devcode_container *container,
 	judgement.verdict =
 		relocatable || plan_entry_relocatable(container, entry) ? VERDICT_LINK : VERDICT_JIT;
 	return judgement;
+}
+
+const char *jw_scan_unknown_text(char text[JW_SCAN_UNKNOWN_TEXT], size_t count, uint32_t kind)
+{
+	if (kind == DEVCODE_KIND_PTX)
+		return text_count(text, count,
+						  "PTX source that programs edit before the driver compiles it",
+						  "PTX sources that programs edit before the driver compiles them");
+	(void)text_format(text, JW_SCAN_UNKNOWN_TEXT, "%s of kind 0x%x, which jitwarm does not know",
+					  TEXT_COUNT(count, "piece", "pieces"), kind);
+	return text;
 }
 
 void plan_read_text(const struct devcode_container *container, struct devcode_entry *entry,

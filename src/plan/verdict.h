@@ -16,7 +16,8 @@ enum plan_verdict {
 	VERDICT_LINK,       /* relocatable code with usable PTX */
 	VERDICT_JIT,        /* usable PTX */
 	VERDICT_TILE,       /* Tile IR, which the driver compiles */
-	VERDICT_UNKNOWN,    /* a kind of entry whose treatment by drivers is unknown */
+	VERDICT_UNKNOWN,    /* a kind of entry whose treatment by drivers is unknown, or, with the kind
+						   of PTX, a PTX source that a program edits before the driver compiles it */
 	VERDICT_CANNOT,     /* the code that the driver chooses is unusable */
 	VERDICT_NOTHING,    /* only code for other or newer capabilities, or no code */
 	VERDICT_COUNT

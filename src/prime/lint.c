@@ -95,14 +95,13 @@ static int note_unsure(struct jw_error *err, struct lint *lint, const struct jw_
 					   const struct jw_scan_verdicts *verdicts)
 {
 	const struct jw_lint_finding finding = {.kind = JW_LINT_UNSURE, .target = verdicts->target};
-	char why[256];
+	char why[JW_SCAN_UNKNOWN_TEXT];
 
 	if (verdicts->tile)
 		(void)text_format(why, sizeof why, "%s of Tile IR, compiled by the driver at first load",
 						  TEXT_COUNT(verdicts->tile, "piece", "pieces"));
 	else if (verdicts->unknown)
-		(void)text_format(why, sizeof why, "%s of kind 0x%x, which jitwarm does not know",
-						  TEXT_COUNT(verdicts->unknown, "piece", "pieces"), verdicts->unknown_kind);
+		(void)jw_scan_unknown_text(why, verdicts->unknown, verdicts->unknown_kind);
 	else
 		return 0;
 	return note_finding(err, lint, &finding, image->path, image->member, why);

@@ -378,6 +378,7 @@ static void fill_releases(struct jw_scan_total *total, const struct jw_driver *a
 			.modules = outcome->modules,
 			.failing = outcome->failing,
 			.may_need_none = !outcome->needed,
+			.unsure = outcome->verdicts[VERDICT_TILE] || outcome->verdicts[VERDICT_UNKNOWN],
 		};
 		before = outcome;
 	}

@@ -25,6 +25,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	MUST(features.divisions == count(data, size, "rem.") + count(data, size, "div.s64") +
 								   count(data, size, "div.u64") + count(data, size, "div.rn.f64"));
 	MUST(features.entries == count(data, size, ".entry"));
-	MUST(features.code == (features.entries && !features.optix));
+	MUST(features.optix <= features.entries);
+	MUST(features.code == (features.entries > features.optix));
+	MUST(features.edited == (features.code && features.optix));
 	return 0;
 }

@@ -120,20 +120,24 @@ TEST(counting_fast_is_counting)
 }
 
 /* Cycles' PTX for OptiX calls _optix_… functions, which the driver would refuse; a text without
- * `.entry` has no kernel. */
+ * `.entry` has no kernel. OWL passes a text that has both to OptiX, and edited to the driver. */
 TEST(programs_of_optix_and_functions_alone_are_no_kernels)
 {
 	static const struct {
 		const char *text;
-		bool code;
+		bool code, edited;
 	} cases[] = {
-		{".visible .entry __raygen__kernel_optix_integrator_shade_shadow()\n{\n\tret;\n}\n", false},
-		{".func help()\n{\n\tret;\n}\n.visible .entry __miss__kernel_optix_miss()\n{\n\tret;\n}\n",
+		{".entry __boundsFuncKernel__Spheres()\n{\n\tret;\n}\n.entry "
+		 "__closesthit__Spheres()\n{\n}\n",
+		 true, true},
+		{".visible .entry __raygen__kernel_optix_integrator_shade_shadow()\n{\n\tret;\n}\n", false,
 		 false},
-		{".visible .entry __misses()\n{\n\tret;\n}\n", true},
-		{".visible .entry kernel__raygen__()\n{\n\tret;\n}\n", true},
-		{".entry", true},
-		{".visible .func osl_error()\n{\n\tret;\n}\n", false},
+		{".func help()\n{\n\tret;\n}\n.visible .entry __miss__kernel_optix_miss()\n{\n\tret;\n}\n",
+		 false, false},
+		{".visible .entry __misses()\n{\n\tret;\n}\n", true, false},
+		{".visible .entry kernel__raygen__()\n{\n\tret;\n}\n", true, false},
+		{".entry", true, false},
+		{".visible .func osl_error()\n{\n\tret;\n}\n", false, false},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -141,6 +145,7 @@ TEST(programs_of_optix_and_functions_alone_are_no_kernels)
 
 		ptx_count(cases[i].text, strlen(cases[i].text), &features);
 		assert_int_equal(features.code, cases[i].code);
+		assert_int_equal(features.edited, cases[i].edited);
 	}
 }
 

@@ -44,7 +44,8 @@ static const struct json_field count_fields[] = {
 	GPU(unplanned.tile,
 		"pieces of Tile IR, which the driver compiles at their first load; whether they are "
 		"in the cache is unknown"),
-	GPU(unplanned.unknown, "pieces of a kind that jitwarm does not know"),
+	GPU(unplanned.unknown,
+		"pieces of a kind that jitwarm does not know, or PTX sources that programs edit"),
 	GPU(link, "cold modules that are inputs of a link at start"),
 	GPU(left_out, "modules that `--all` would include"),
 	GPU(used,

@@ -46,7 +46,8 @@ static const struct json_field lint_gpu_fields[] = {
 	LINT_GPU(total.fate.failing, "files with which a program fails on this GPU"),
 	LINT_GPU(lacking, "files with pieces of code that have none for this GPU"),
 	LINT_GPU(total.tile, "pieces of Tile IR, which the driver compiles at their first load"),
-	LINT_GPU(total.unknown, "pieces of a kind that jitwarm does not know"),
+	LINT_GPU(total.unknown,
+			 "pieces of a kind that jitwarm does not know, or PTX sources that programs edit"),
 	LINT_GPU(total.ptx_bytes, "the size of the PTX of these modules, decompressed"),
 	JSON_FORMATTED("loading", struct jw_lint_gpu, total.forecast.loading, document_loading,
 				   "when a program compiles the modules: `eager` (when it starts), `lazy` (those "

@@ -123,9 +123,10 @@ static const struct json_field verdict_fields[] = {
 	VERDICT(tile,
 			"pieces of code with Tile IR, which the driver compiles at its first load; whether "
 			"it is in the cache is unknown"),
-	VERDICT(unknown,
-			"pieces of code with a kind of entry that jitwarm does not know; `other` has the "
-			"number of the kind"),
+	VERDICT(
+		unknown,
+		"pieces of code with a kind of entry that jitwarm does not know (`other` has the number "
+		"of the kind), or PTX sources that programs edit before the driver compiles them"),
 	VERDICT(cannot, "pieces in which the driver takes code that it cannot use"),
 	VERDICT(nothing, "pieces that have code only for other or newer architectures"),
 	VERDICT(pieces,

@@ -126,6 +126,26 @@ out_lacks "this holds for driver" # none loads it
 cp "$work/k.ptx" "$work/optix"
 run 1 check --json "$work/optix"
 json 'd["modules"] == 1 and not d["failing"]'
+# A program with OWL passes a text with kernels beside OptiX programs to both compilers, to the driver without the OptiX calls. So the driver
+# must read it, but jitwarm does not know the text that the driver compiles.
+PYTHONPATH=$cases/../../framework python3 - <<'PYTHON'
+import fatbin
+text = b".version 8.5\n.target sm_52\n.address_size 64\n"
+for name in b"__boundsFuncKernel__K", b"__intersection__K":
+    text += b".visible .entry %s()\n{\n\tret;\n}\n" % name
+open("owl.so", "wb").write(fatbin.elf((".rodata", text + b"\0", 1, 0x1000)))
+PYTHON
+for command in check scan lint; do
+	run 2 $command --target sm_86 --driver 550.163.01 owl.so
+	out_has "driver 555"
+	run "1|2" $command --target sm_86 --driver 555.58.02 owl.so
+	cat "$out" "$err" >"$work/both"
+	says "$work/both" "1 PTX source that programs edit before the driver compiles it" || fail "$command is silent"
+	out_lacks "nothing to compile"
+	run "1|2" $command --target sm_86 --driver 555.58.02 owl.so # from the inventory
+	cat "$out" "$err" >"$work/both"
+	says "$work/both" "1 PTX source that programs edit before the driver compiles it" || fail "$command is silent"
+done
 PYTHONPATH=$cases/../../framework python3 - <<'PYTHON'
 import fatbin
 payload = fatbin.ptx_payload(open("k.ptx", "rb").read())

@@ -139,7 +139,7 @@ PYTHON
 	out_has "  first start up to "
 	out_has "  beside/old.so "
 	out_has "beside/new.so: will fail: no kernel image for sm_120"
-	out_has "sm_120 (RTX 50): this holds for driver 570 and newer ones" # the driver is not to blame
+	out_has "sm_120 (RTX 50): the same files fail with driver 570 and newer ones" # the driver is not to blame
 	# A program loads one of these libraries for several CUDA versions.
 	mkdir versions
 	python3 - "$cases/../../framework" <<'PYTHON'
