@@ -761,6 +761,16 @@ static void rank_texts(struct account *account)
 	}
 }
 
+/* Leaves out the containers in the data that are too new, if the library does without them. */
+static void leave_unneeded(struct analyse_target *target)
+{
+	target->verdicts[VERDICT_CANNOT] -= target->is.unneeded;
+	target->verdicts[VERDICT_NOTHING] += target->is.unneeded;
+	target->reasons[REASON_TOO_NEW] -= target->is.unneeded;
+	if (!target->reasons[REASON_TOO_NEW])
+		target->needs[REASON_TOO_NEW] = (struct jw_driver){0};
+}
+
 static struct analyse_cause cause_of(const struct account *account, struct jw_target device,
 									 uint32_t toolkit)
 {
@@ -852,6 +862,7 @@ static int add_image_with(struct jw_error *err, struct reading *reading,
 		struct account_target *target = &account.targets[t];
 
 		target->sums.is = decide_counted(&target->counts);
+		leave_unneeded(&target->sums);
 		if (!decide_has_set(&target->counts))
 			kernels_join(target->sums.kernels, target->set_kernels);
 		if (decide_links(&target->counts))

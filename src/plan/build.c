@@ -37,6 +37,7 @@ void build_end(struct build *build)
 {
 	for (size_t t = 0; t < ANALYSE_MAX_TARGETS; t++)
 		set_free(&build->known[t]);
+	mem_free(build->loose);
 }
 
 void build_estimate(struct plan *plan)
@@ -346,6 +347,31 @@ void build_note_assumptions(struct build *build)
 	plan->assumptions = plan->note_count - before;
 }
 
+int build_settle(struct jw_error *err, struct build *build)
+{
+	const struct plan *plan = build->plan;
+	uint32_t last = UINT32_MAX;
+
+	fates_settle(&build->plan->fates);
+	build->settled = true;
+	for (size_t i = 0; i < build->loose_count; i++) {
+		const struct plan_module *module = &build->loose[i];
+		const struct plan_file *file = &plan->files[module->file];
+
+		if (!build->request->everything &&
+			fates_spare(&plan->fates, file->path, file->member, module->target))
+			continue;
+		if (add_module(err, build, module))
+			return -1;
+		if (module->file != last && module->state != PLAN_LEFT_OUT) {
+			build->loose_texts += module->form == CACHE_KEY_TEXT;
+			build->loose_inputs += module->form == CACHE_KEY_LINK;
+		}
+		last = module->file;
+	}
+	return 0;
+}
+
 int build_add_image(struct jw_error *err, struct build *build, const struct analyse_image *image)
 {
 	struct plan *plan = build->plan;
@@ -356,8 +382,9 @@ int build_add_image(struct jw_error *err, struct build *build, const struct anal
 	uint32_t file = UINT32_MAX;
 	const bool test = build_is_of_tests(build->request, image);
 
-	if (!test && fates_add(err, &plan->fates, image->scan.path, image->scan.member, build->package,
-						   build->request->targets, image->targets, plan->target_count))
+	if (!test &&
+		fates_add(err, &plan->fates, image->scan.path, image->scan.member, image->scan.library,
+				  build->package, build->request->targets, image->targets, plan->target_count))
 		return -1;
 	plan->images++;
 	build->tests += test && image->module_count;
@@ -400,15 +427,18 @@ int build_add_image(struct jw_error *err, struct build *build, const struct anal
 		module.state = leave || skipped ? PLAN_LEFT_OUT : PLAN_COLD;
 		module.on_demand = is_on_demand(build, image, loose);
 		module.keyed = image->keyed;
-		if (add_module(err, build, &module))
-			return -1;
+		if (image->scan.library || build->settled) {
+			if (add_module(err, build, &module))
+				return -1;
+		} else {
+			if (VEC_ROOM(err, build->loose, build->loose_capacity, build->loose_count,
+						 PLAN_MAX_MODULES))
+				return -1;
+			build->loose[build->loose_count++] = module;
+		}
 		counts[module.target].left_out += leave && !skipped;
 		counts[module.target].texts += text && !leave && !skipped;
 		counts[module.target].superseded += skipped;
-	}
-	if (file != UINT32_MAX && !image->scan.library && !test) {
-		build->loose_texts += image->modules[0].form == CACHE_KEY_TEXT;
-		build->loose_inputs += image->modules[0].form == CACHE_KEY_LINK;
 	}
 	for (size_t t = 1; t < plan->target_count; t++) {
 		most_left = counts[t].left_out > counts[most_left].left_out ? t : most_left;

@@ -29,6 +29,10 @@ struct build {
 	size_t loose_texts, loose_inputs;     /* files that are one PTX text, or an input of a link */
 	struct build_mention left_out, texts; /* texts are PTX in the data of libraries */
 	size_t superseded;                    /* copies of such texts for older GPUs */
+	/* The modules of files that are no library, until the fates are settled. */
+	struct plan_module *loose;
+	size_t loose_count, loose_capacity;
+	bool settled;
 };
 
 /* Begins an empty plan. -1 if there are too many targets. In any case the caller ends with
@@ -40,6 +44,10 @@ void build_end(struct build *build);
 bool build_is_of_tests(const struct plan_request *request, const struct analyse_image *image);
 /* Adds the modules and facts of an image to the plan. */
 int build_add_image(struct jw_error *err, struct build *build, const struct analyse_image *image);
+
+/* Settles the fates after the last image, and adds the modules of loose files that programs load.
+ */
+int build_settle(struct jw_error *err, struct build *build);
 
 /* Adds the modules that the request's `of_stamp` asks for. */
 int build_add_cached(struct jw_error *err, struct build *build);

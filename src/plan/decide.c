@@ -184,6 +184,11 @@ void decide_count(struct decide_counts *counts, const struct decide_piece *piece
 		counts->needs = gpu_newer_driver(counts->needs, piece->needs);
 	}
 	counts->lto = counts->lto || (input && piece->lto);
+	counts->own += piece->in_file && piece->verdict == VERDICT_NATIVE ? count : 0;
+	counts->texts += piece->in_file && (piece->verdict == VERDICT_JIT ||
+										(refused && piece->reason == REASON_TOO_NEW))
+						 ? count
+						 : 0;
 	if (!piece->code)
 		return;
 	if (!input && cubin) {
@@ -271,7 +276,10 @@ static struct decided decide_all(const struct decide_counts *counts)
 							  .lacking = counts->lacking,
 							  .too_new = counts->refused + counts->late_refused,
 							  .special = counts->special == counts->pieces,
-							  .for_family = counts->for_family != 0};
+							  .for_family = counts->for_family != 0,
+							  .own = counts->own != 0,
+							  .text = counts->texts &&
+									  counts->texts == counts->usable + counts->unusable};
 	/* The CUDA runtime links on a GPU for which a linked container has no cubin. */
 	const bool links = counts->unlinked != 0,
 			   linkable = counts->inputs && !counts->inputs_lacking && !counts->inputs_refused,
@@ -315,6 +323,7 @@ static struct decided decide_all(const struct decide_counts *counts)
 	if (late_linked || (links && counts->inputs_refused))
 		late_needs = gpu_newer_driver(late_needs, counts->needs);
 
+	decided.unneeded = chooses || counts->alone_running ? counts->alone_too_new : 0;
 	decided.pieces += late_alone - others;
 	decided.lacking -= others;
 	decided.too_new += late_alone + late_linked;
@@ -512,6 +521,8 @@ void decide_library(const struct decide_facts *facts, struct jw_target device,
 struct together {
 	bool runs;
 	bool for_family; /* a library that runs has machine code for the GPU's family alone */
+	bool own;        /* a file of the family is machine code for exactly the GPU */
+	size_t counting; /* of a family: 1 + the index of the file that counts if none runs */
 	size_t most;     /* the number of pieces in the largest library; variants count as one */
 	bool most_fails;
 };
@@ -521,11 +532,25 @@ static bool fails(const struct decided *decided)
 	return decided->fate == DECIDE_LACKS || decided->fate == DECIDE_REFUSED;
 }
 
+/* Adds the member to its family, of which that counts which only needs a newer driver. */
+static void add_to_family(struct together *family, const struct decide_member *members,
+						  size_t index)
+{
+	const struct decided *decided = &members[index].decided;
+
+	family->own = family->own || decided->own;
+	if (fails(decided) &&
+		(!family->counting ||
+		 (decided->needs.cuda && !members[family->counting - 1].decided.needs.cuda)))
+		family->counting = index + 1;
+}
+
 void decide_packages(struct decide_member *members, size_t count, size_t numbers)
 {
 	struct together *variants = mem_array(numbers, sizeof *variants),
 					*folders = mem_array(numbers, sizeof *folders),
-					*packages = mem_array(numbers, sizeof *packages);
+					*packages = mem_array(numbers, sizeof *packages),
+					*families = mem_array(numbers, sizeof *families);
 
 	for (size_t i = 0; i < count; i++) {
 		const bool runs = members[i].decided.fate == DECIDE_RUNS;
@@ -535,6 +560,8 @@ void decide_packages(struct decide_member *members, size_t count, size_t numbers
 		packages[members[i].package].runs |= runs;
 		packages[members[i].package].for_family |=
 			runs && !members[i].bundled && members[i].decided.for_family;
+		if (!members[i].library)
+			add_to_family(&families[members[i].family], members, i);
 	}
 	for (size_t i = 0; i < count; i++) {
 		const struct decided *decided = &members[i].decided;
@@ -560,10 +587,14 @@ void decide_packages(struct decide_member *members, size_t count, size_t numbers
 		/* The library's own runtime registers its code, or the library loads it; other starts
 		 * continue. */
 		const bool optional = member->bundled || decided->by_share;
+		const struct together *family = member->library ? NULL : &families[member->family];
 
 		member->part = DECIDE_GOOD;
-		if (fails(decided))
+		if (family && family->own && decided->text)
+			member->part = DECIDE_SPARE;
+		else if (fails(decided))
 			member->part = variants[member->variants].runs                        ? DECIDE_VARIANT
+						   : family && family->counting != i + 1                  ? DECIDE_LIKE
 						   : member->dispensable                                  ? DECIDE_PART
 						   : decided->fate == DECIDE_REFUSED && !optional         ? DECIDE_FAILS
 						   : package->runs && !package->most_fails                ? DECIDE_PART
@@ -574,6 +605,7 @@ void decide_packages(struct decide_member *members, size_t count, size_t numbers
 			member->part = DECIDE_PART;
 	}
 	mem_free(variants);
+	mem_free(families);
 	mem_free(folders);
 	mem_free(packages);
 }

@@ -44,7 +44,9 @@
  *    containers of it that begin with the GPU's major version.
  *    So are registered containers for Maxwell and Pascal alone, if the library runs, and has at
  *    least as many with machine code for the GPU that are for later GPUs alone (cuBLAS).
- * 5. A program loads one of several variants (fate_variants): none fails if one runs.
+ * 5. A program loads one of several variants (fate_variants): none fails if one runs. Of a family
+ * of files, it loads machine code for exactly its GPU before PTX, which is no module then. If none
+ *    of the family runs, one file counts for all, rather one that only needs a newer driver.
  * 6. A package fails if one of its libraries makes a start fail, if none runs, or if the one with
  *    the most pieces fails. Other libraries are optional: a part of the package fails. So is one
  *    without code for the GPU if another one of its own has machine code for the GPU's family
@@ -85,6 +87,8 @@ struct decided {
 	bool family_alone; /* everything that this GPU cannot use is for a family */
 	bool for_family;   /* it has machine code for the GPU's family alone, which runs */
 	bool chosen;       /* with DECIDE_LACKS: all of it is a set in the data */
+	bool own, text;    /* a file, not a library: machine code for exactly this GPU; only PTX */
+	size_t unneeded;   /* containers in the data that are too new, while others of their set run */
 	/* with DECIDE_REFUSED, none if inputs of a link have no code; else of `too_new` */
 	enum plan_reason reason;
 	bool by_share; /* the share of pieces decides, not the start */
@@ -164,6 +168,8 @@ struct decide_counts {
 	size_t late_refused; /* containers, in the data or registered, that make only the programs
 							 that use them fail */
 	size_t alone_running, alone_lacking, alone_too_new; /* containers in the data */
+	/* The containers of a file with a cubin of exactly the GPU's; those with PTX to compile. */
+	size_t own, texts;
 	/* Registered containers for one architecture each: a set, if they have so many different
 	 * ones. */
 	size_t set_lacking, set_native;
@@ -233,6 +239,8 @@ bool decide_links(const struct decide_counts *counts);
 
 enum decide_part {
 	DECIDE_GOOD,    /* it runs, or has nothing to run */
+	DECIDE_SPARE,   /* PTX that no program loads: its family has machine code for this GPU */
+	DECIDE_LIKE,    /* it fails, and another file of its family counts for it */
 	DECIDE_VARIANT, /* it fails; another variant runs */
 	DECIDE_PART,    /* a program fails that uses the pieces without code: all of them, or some */
 	DECIDE_FAILS,   /* the package fails */
@@ -240,9 +248,10 @@ enum decide_part {
 
 struct decide_member {
 	struct decided decided;
-	/* Numbers from 0 that are equal for members of one package, for variants, and for files in one
-	 * folder or one archive's folder. */
-	size_t package, variants, folder;
+	/* Numbers from 0 that are equal for members of one package, for variants, for files in one
+	 * folder or one archive's folder, and for files of one family. */
+	size_t package, variants, folder, family;
+	bool library;          /* not a file of a family */
 	bool bundled;          /* another package's library, which a tool has copied into the wheel */
 	bool aside;            /* FlashAttention or cuDNN's engines, which run or are for newer GPUs */
 	bool dispensable;      /* the package runs without it, whatever else is in it */

@@ -20,7 +20,7 @@ enum {
  * sm_90. */
 static bool is_after_mark(const char *name, const char *number)
 {
-	static const char *const marks[] = {"cu", "cuda", "sm"};
+	static const char *const marks[] = {"cu", "cuda", "sm", "compute"};
 	const char *end = number > name && strchr("-_", number[-1]) ? number - 1 : number;
 
 	for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
@@ -41,7 +41,9 @@ static const char *skip_number(const char *at)
 	return *at && strchr("aAfF", *at) && !text_is_alnum(at[1]) ? at + 1 : at;
 }
 
-uint64_t fate_variants(const char *path, const char *member)
+/* Returns the hash of fate_variants; with `marked`, all numbers count that are no version of CUDA
+ * and no GPU. */
+static uint64_t hash_variants(const char *path, const char *member, bool marked)
 {
 	const char *name = member ? member : path, *const base = os_base_name(name);
 	uint64_t hash = member ? fnv_update(FNV_START, path, strlen(path) + 1) : FNV_START;
@@ -50,7 +52,8 @@ uint64_t fate_variants(const char *path, const char *member)
 	const bool dll = text_ends(base, ".dll");
 
 	for (const char *at = name; *at;) {
-		const bool number = text_is_digit(*at) && (at >= base || is_after_mark(name, at));
+		const bool number =
+			text_is_digit(*at) && ((at >= base && !marked) || is_after_mark(name, at));
 		const char *as = at >= base && text_starts(at, "compute_") ? "sm_"
 						 : at >= base && text_starts(at, ".ptx")   ? ".cubin"
 																   : NULL;
@@ -73,6 +76,19 @@ uint64_t fate_variants(const char *path, const char *member)
 		at = number ? skip_number(at) : at + 1;
 	}
 	return hash;
+}
+
+uint64_t fate_variants(const char *path, const char *member)
+{
+	return hash_variants(path, member, false);
+}
+
+/* Returns the hash of a family: files of which a program loads the one for its GPU. Other numbers
+ * in their names than the GPU's tell kernels apart. */
+static uint64_t family_of(const char *path, const char *member)
+{
+	/* No name of variants ends like this. */
+	return fnv_update(hash_variants(path, member, true), "", 1);
 }
 
 /* Returns the hash of a file's folder, or of its archive and the member's folder. Files in
@@ -176,8 +192,15 @@ static bool is_dispensable(const char *name)
 	return false;
 }
 
+static uint64_t file_of(const char *path, const char *member)
+{
+	const uint64_t hash = fnv_update(FNV_START, path, strlen(path) + 1);
+
+	return member ? fnv_update(hash, member, strlen(member)) : hash;
+}
+
 int fates_add(struct jw_error *err, struct fates *fates, const char *path, const char *member,
-			  const char *package, const struct jw_target *devices,
+			  bool library, const char *package, const struct jw_target *devices,
 			  const struct analyse_target *targets, size_t target_count)
 {
 	for (uint32_t t = 0; t < target_count; t++) {
@@ -194,6 +217,8 @@ int fates_add(struct jw_error *err, struct fates *fates, const char *path, const
 			.package = number_of(fates, package_of(path, package), t),
 			.variants = number_of(fates, fate_variants(path, member), t),
 			.folder = number_of(fates, folder_of(path, member), t),
+			.family = library ? 0 : number_of(fates, family_of(path, member), t),
+			.library = library,
 			.bundled = is_bundled(member ? member : path),
 			.dispensable = is_dispensable(member ? member : path),
 			.aside = is_aside(member ? member : path) &&
@@ -204,6 +229,7 @@ int fates_add(struct jw_error *err, struct fates *fates, const char *path, const
 			(struct file_fate){.target = t,
 							   .bundled = is_bundled(member ? member : path),
 							   .is = *is,
+							   .name = of_target(file_of(path, member), t),
 							   .kind = target->kind,
 							   .cause = target->cause};
 		if (is->fate != DECIDE_RUNS || is->lacking || is->too_new) {
@@ -214,6 +240,11 @@ int fates_add(struct jw_error *err, struct fates *fates, const char *path, const
 		fates->count++;
 	}
 	return 0;
+}
+
+bool fates_spare(const struct fates *fates, const char *path, const char *member, uint32_t target)
+{
+	return set_has(&fates->spare, of_target(file_of(path, member), target));
 }
 
 bool fates_hopeless(const struct fates *fates, const char *path, const char *package,
@@ -280,6 +311,8 @@ void fates_settle(struct fates *fates)
 				   (fate.part == DECIDE_VARIANT && fate.is.fate == DECIDE_REFUSED)) {
 			fates->parts[fates->part_count++] = fate;
 		} else {
+			if (fate.part == DECIDE_SPARE)
+				set_put(&fates->spare, fate.name, fates->spare_count++);
 			mem_free(fate.file);
 			mem_free(fate.package);
 			mem_free(fate.kernels);
@@ -308,6 +341,7 @@ void fates_free(struct fates *fates)
 	mem_free(fates->members);
 	set_free(&fates->numbers);
 	set_free(&fates->hopeless);
+	set_free(&fates->spare);
 	*fates = (struct fates){0};
 }
 

@@ -212,8 +212,9 @@ int plan_build(struct jw_error *err, const struct plan_request *request, struct 
 		result = read_found_file(err, &reading, &request->found->files[i]);
 		reading.build.plan->has_code[i] = reading.build.plan->images != images;
 	}
+	if (!result)
+		result = build_settle(err, &reading.build);
 	if (!result) {
-		fates_settle(&reading.build.plan->fates);
 		build_note_lacking(&reading.build);
 		build_note_assumptions(&reading.build);
 	}

@@ -33,6 +33,7 @@ struct file_fate {
 	struct analyse_cause cause;
 	struct decided is;
 	enum decide_part part;
+	uint64_t name; /* a hash of the file and the target */
 	uint32_t kind; /* the kind with REASON_KIND */
 	/* The driver has refused so many of its modules, the first with this result; if not 0, nothing
 	 * else is reported for the file. */
@@ -51,6 +52,8 @@ struct fates {
 	size_t number_count;
 	size_t hopeless_count;
 	struct set hopeless; /* once settled: packages whose start fails, whatever is compiled */
+	size_t spare_count;
+	struct set spare; /* once settled: files of PTX that no program loads on a target, by name */
 };
 
 /* Returns a hash that is equal for variants: files whose names differ only in a version or a GPU
@@ -62,8 +65,11 @@ uint64_t fate_variants(const char *path, const char *member);
 /* Adds a file, with what it is on each GPU; `package` is its package, or NULL if it is in none:
  * then its archive, or the file alone, counts as one. */
 int fates_add(struct jw_error *err, struct fates *fates, const char *path, const char *member,
-			  const char *package, const struct jw_target *devices,
+			  bool library, const char *package, const struct jw_target *devices,
 			  const struct analyse_target *targets, size_t target_count);
+/* Returns, after fates_settle, whether no program loads that file of PTX on the target, because its
+ * family has machine code for the target. */
+bool fates_spare(const struct fates *fates, const char *path, const char *member, uint32_t target);
 /* Returns, after fates_settle, whether the start of a program of that package fails, whatever is
  * compiled. */
 bool fates_hopeless(const struct fates *fates, const char *path, const char *package,

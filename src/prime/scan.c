@@ -254,6 +254,17 @@ static void report_trouble(void *context, const char *path, const char *member,
 		scan->options->trouble(scan->options->context, path, why);
 }
 
+/* Adds the verdicts on an image with which the code differs between drivers. */
+static void add_verdicts(struct scan_outcome *outcomes, const struct kept_image *kept,
+						 size_t targets, const struct fates *fates)
+{
+	for (uint32_t t = 0; t < targets; t++)
+		for (size_t v = 0; v < VERDICT_COUNT; v++)
+			if (v != VERDICT_JIT && v != VERDICT_LINK && v != VERDICT_NOTHING &&
+				!fates_spare(fates, kept->path, kept->member, t))
+				outcomes[t].verdicts[v] += kept->targets[t].verdicts[v];
+}
+
 /* Judges all images with one driver, on each GPU. */
 static int judge_release(struct jw_error *err, const struct scan *scan, const bool *chosen,
 						 struct scan_outcome *outcomes)
@@ -275,14 +286,13 @@ static int judge_release(struct jw_error *err, const struct scan *scan, const bo
 		if (!chosen[i])
 			continue;
 		result = build_add_image(err, &build, &image);
-		for (size_t t = 0; t < targets; t++)
-			for (size_t v = 0; v < VERDICT_COUNT; v++)
-				if (v != VERDICT_JIT && v != VERDICT_LINK && v != VERDICT_NOTHING)
-					outcomes[t].verdicts[v] += kept->targets[t].verdicts[v];
 	}
-	build_end(&build);
 	if (!result)
-		fates_settle(&build.plan->fates);
+		result = build_settle(err, &build);
+	build_end(&build);
+	for (size_t i = 0; !result && i < scan->image_count; i++)
+		if (chosen[i])
+			add_verdicts(outcomes, &scan->images[i], targets, &build.plan->fates);
 	for (size_t i = 0; !result && i < build.plan->module_count; i++) {
 		const struct plan_module *module = &build.plan->modules[i];
 		struct scan_outcome *outcome = &outcomes[module->target];
@@ -572,10 +582,11 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 	result = build_begin(err, &scan.build, &request);
 	if (!result)
 		result = scan_files(err, &scan);
+	if (!result)
+		result = build_settle(err, &scan.build);
 	build_end(&scan.build);
 	if (!result) {
 		build_estimate(scan.build.plan);
-		fates_settle(&scan.build.plan->fates);
 		result = report_totals(err, &scan);
 	}
 	if (!result)

@@ -135,36 +135,45 @@ static int judge_wheel(struct jw_error *err, const struct question *question, co
 					   size_t *ret_running)
 {
 	const struct jw_which_options *options = question->options;
+	const char *file = *wheel->file ? wheel->file : wheel->version;
 	size_t running = 0;
 	struct fates fates = {.items = NULL};
 	const struct file_fate *part = NULL;
 	struct decide_work start = {0};
+	struct decide_work *works = mem_array(wheel->library_count, sizeof *works);
 	double eager_ms = 0;
 	int result = 0;
 
 	for (size_t i = 0; !result && i < wheel->library_count; i++) {
 		const struct wheel_library *library = &wheel->libraries[i];
 		struct analyse_target target = {.link_needed = NEED_NO};
-		struct decide_work work, loose;
+		struct decide_work loose;
 
-		decide_library(&library->facts, options->target, &options->driver, &target.is, &work,
+		decide_library(&library->facts, options->target, &options->driver, &target.is, &works[i],
 					   &loose);
 		if (loose.ptx_bytes <= PLAN_LOOSE_LIMIT_BYTES)
-			decide_add_work(&work, &loose);
-		if (target.is.fate != DECIDE_LACKS && target.is.fate != DECIDE_REFUSED) {
-			running += target.is.fate == DECIDE_RUNS;
-			decide_add_work(&start, &work);
-			if (decide_loading(&library->facts, &options->driver) != LOADING_LAZY)
-				eager_ms += work.cost_ms;
-		}
-		result = fates_add(err, &fates, *wheel->file ? wheel->file : wheel->version, library->name,
-						   package, &options->target, &target, 1);
+			decide_add_work(&works[i], &loose);
+		if (target.is.fate == DECIDE_LACKS || target.is.fate == DECIDE_REFUSED)
+			works[i] = (struct decide_work){0};
+		running += target.is.fate == DECIDE_RUNS;
+		result = fates_add(err, &fates, file, library->name, library->facts.library, package,
+						   &options->target, &target, 1);
 	}
+	fates_settle(&fates);
+	for (size_t i = 0; !result && i < wheel->library_count; i++) {
+		const struct wheel_library *library = &wheel->libraries[i];
+
+		if (fates_spare(&fates, file, library->name, 0))
+			continue;
+		decide_add_work(&start, &works[i]);
+		if (decide_loading(&library->facts, &options->driver) != LOADING_LAZY)
+			eager_ms += works[i].cost_ms;
+	}
+	mem_free(works);
 	if (!result) {
 		const double factor = options->speed.factor,
 					 seconds = start.cost_ms / 1000 * (factor > 0 ? factor : PLAN_USUAL_FACTOR);
 
-		fates_settle(&fates);
 		part = largest_part(&fates);
 		release->modules = start.modules;
 		release->start = plan_seconds(seconds, false);

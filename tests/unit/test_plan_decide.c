@@ -921,12 +921,59 @@ TEST(what_runs_of_a_package)
 				.bundled = packages[i].libraries[k].bundled,
 				.aside = packages[i].libraries[k].aside,
 				.dispensable = packages[i].libraries[k].dispensable,
+				.library = true,
 			};
 		decide_packages(members, 2, 4);
 		for (size_t k = 0; k < 2; k++)
-			got[k] = "gvpf"[members[k].part];
+			got[k] = "gslvpf"[members[k].part];
 		if (strcmp(got, packages[i].parts) != 0)
 			fail_msg("%s: %s, not %s", packages[i].name, got, packages[i].parts);
+	}
+}
+
+/* Files of which a program loads the one for its GPU (Cycles). */
+TEST(one_file_of_a_family_counts)
+{
+	static const struct decided own = {.fate = DECIDE_RUNS, .pieces = 1, .own = true},
+								text = {.fate = DECIDE_RUNS, .pieces = 1, .text = true},
+								older = {.fate = DECIDE_RUNS, .pieces = 1},
+								other = {.fate = DECIDE_LACKS, .pieces = 1, .lacking = 1},
+								too_new = {.fate = DECIDE_REFUSED,
+										   .pieces = 1,
+										   .too_new = 1,
+										   .text = true,
+										   .reason = REASON_TOO_NEW,
+										   .needs = {12010, {530, 0, 0}}};
+	const struct {
+		struct decided files[3];
+		bool apart, libraries;
+		const char *parts;
+	} families[] = {
+		{{text, own, other}, false, false, "sgv"},
+		{{too_new, own, other}, false, false, "sgv"},
+		{{text, older, other}, false, false, "ggv"},
+		{{text, own, other}, true, false, "ggv"},
+		{{text, own, other}, false, true, "ggv"},
+		{{other, other, too_new}, false, false, "llf"},
+		{{too_new, other, other}, false, false, "fll"},
+		{{other, other, other}, false, false, "fll"},
+		{{other, other, too_new}, true, false, "fff"},
+		{{other, other, too_new}, false, true, "fff"},
+	};
+
+	for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+		struct decide_member members[3];
+		char got[4] = "";
+
+		for (size_t k = 0; k < 3; k++)
+			members[k] = (struct decide_member){.decided = families[i].files[k],
+												.family = families[i].apart ? 1 + k : 1,
+												.library = families[i].libraries};
+		decide_packages(members, 3, 4);
+		for (size_t k = 0; k < 3; k++)
+			got[k] = "gslvpf"[members[k].part];
+		if (strcmp(got, families[i].parts) != 0)
+			fail_msg("%zu: %s, not %s", i, got, families[i].parts);
 	}
 }
 

@@ -45,6 +45,9 @@ static const struct decided decision = {.fate = DECIDE_REFUSED,
 										.family_alone = true,
 										.for_family = true,
 										.chosen = true,
+										.own = true,
+										.text = true,
+										.unneeded = 34,
 										.reason = REASON_TILE,
 										.by_share = true,
 										.tile_too = true,
@@ -57,6 +60,8 @@ static void check_decision(const struct decided *got)
 	assert_int_equal(got->lacking, decision.lacking);
 	assert_int_equal(got->too_new, decision.too_new);
 	assert_true(got->special && got->family_alone && got->for_family && got->chosen);
+	assert_true(got->own && got->text);
+	assert_int_equal(got->unneeded, decision.unneeded);
 	assert_int_equal(got->reason, decision.reason);
 	assert_true(got->by_share && got->tile_too);
 	assert_memory_equal(&got->needs, &decision.needs, sizeof got->needs);

@@ -278,3 +278,53 @@ is_wine || {
 	VIRTUAL_ENV=$work/env run 2 status
 	out_has "frame 1.0: jitwarm cannot tell whether a start compiles anything"
 }
+
+# A program loads of a family of files machine code for its GPU before PTX, as Cycles does. If none of them runs, one counts for all: that
+# which needs a newer driver. Other numbers in names tell kernels apart.
+PYTHONPATH=$cases/../../framework python3 - <<'PYTHON'
+import os
+import fatbin
+
+text = b".version %s\n.target sm_75\n.address_size 64\n.visible .entry %s()\n{\n\tret;\n}\n\0"
+for folder, number in ("family", "_sm_"), ("kernels", "_"):
+    os.mkdir(folder)
+    for sm in 61, 70, 86:
+        open(f"{folder}/kernel{number}{sm}.cubin", "wb").write(fatbin.old_cubin(sm, "k", 64))
+open("family/kernel_compute_75.ptx", "wb").write(text % (b"8.1", b"k"))
+open("kernels/kernel_75.ptx", "wb").write(text % (b"8.1", b"k"))
+
+# A library chooses by the GPU among containers in its data: one that is too new is for another GPU if others run.
+def one(sm, version):
+    return fatbin.container(fatbin.entry(fatbin.PTX, sm, text % (version, b"k%d" % sm), isa=tuple(map(int, version.split(b".")))))
+
+open("chooses.so", "wb").write(fatbin.elf((".rodata", one(75, b"8.7") + one(80, b"7.0"), 1, 0x200000)))
+PYTHON
+for command in check scan lint; do
+	target=(--target sm_86)
+	[[ $command != lint ]] || target=(--gpus sm_86)
+	run 0 $command "${target[@]}" --driver 550.163.01 family
+	out_has "$([[ $command == lint ]] && echo " 0 modules " || echo "nothing to compile")"
+	out_lacks "530"
+done
+for run in first second; do # the second one from the inventory
+	run 1 check --all "${old[@]}" family
+	out_has "1 of 1 module"
+	run 1 check "${old[@]/sm_86/sm_80}" family
+	out_has "1 of 1 module"
+	run 1 check "${old[@]}" kernels
+	out_has "1 of 1 module"
+	run 0 check "${old[@]}" family
+	out_has "nothing to compile"
+done
+for command in check scan; do
+	run 2 $command --target sm_80 --driver 525.147.05 --json family
+	json 'len(d["failing"]) == 1 if "failing" in d else d["totals"][0]["failing"] == 1'
+done
+run 2 check --target sm_80 --driver 525.147.05 family
+out_has "1 file will fail"
+out_has "kernel_compute_75.ptx: will fail: PTX newer than the driver reads for sm_80; it needs driver 530"
+out_lacks "cubin"
+run 2 lint --gpus sm_80 --driver 525.147.05 family
+out_lacks "cubin: will fail"
+run 1 check "${old[@]}" chooses.so
+err_lacks "too new for this driver"

@@ -78,7 +78,7 @@ run 0 scan --target sm_75 kernel_compute_52.ptx
 grep -qE "first start (about |[0-9.]+ (s )?to )" "$out" || fail "less than all of it"
 python3 -c 'import sys; sys.path.insert(0, sys.argv[1]); import fatbin; open("kernel_sm_75.cubin", "wb").write(fatbin.old_cubin(75, "k", 64))' "$cases/../../framework"
 run 0 scan --target sm_75 kernel_compute_52.ptx kernel_sm_75.cubin
-out_has "  first start up to "
+out_has "all together: nothing to compile"
 run 1 check "${one[@]}" --cache cache --json lib
 json 'd["modules"] == d["cold"] == 3'
 json '[d["forecast"][k] for k in ("start_seconds", "prime_seconds")] == [d["gpus"][0]["forecast"][k] for k in ("start_seconds", "prime_seconds")]'
