@@ -300,13 +300,18 @@ static enum walk_step next_in_archive(struct layer *layer, struct walk_found *fo
 		if (cancel_asked(layer->walk->cancel))
 			return WALK_END;
 		if (state == ARCHIVE_EOF) {
-			if (!layer->from->map || os_archive()->format(layer->archive) != ARCHIVE_FORMAT_ZIP ||
-				zip_has_end(layer->from->map))
+			const struct os_map *map = layer->from->map;
+			const bool empty = map && !layer->count && zip_has_member(map);
+
+			if (!empty && (!map || os_archive()->format(layer->archive) != ARCHIVE_FORMAT_ZIP ||
+						   zip_has_end(map)))
 				return WALK_END;
 			layer->ended = true;
-			error_set(
-				&found->why, JW_ERR_FORMAT,
-				"damaged or incomplete: download it again (the end of its directory is missing)");
+			error_set(&found->why, JW_ERR_FORMAT,
+					  empty
+						  ? "damaged or incomplete: download it again (its directory is empty)"
+						  : "damaged or incomplete: download it again (the end of its directory is "
+							"missing)");
 			return trouble(found, layer->outer);
 		}
 		if (state == ARCHIVE_RETRY)

@@ -54,6 +54,11 @@ static int find_end(struct jw_error *err, const uint8_t *data, size_t size, stru
 	return error_set(err, JW_ERR_FORMAT, "is not a zip file: the end of its directory is missing");
 }
 
+bool zip_has_member(const struct os_map *map)
+{
+	return map->size >= ZIP_LOCAL_BYTES && load_u32(map->data) == ZIP_LOCAL_SIGNATURE;
+}
+
 bool zip_has_end(const struct os_map *map)
 {
 	const size_t most = ZIP_END_BYTES + MAX_COMMENT;
@@ -272,6 +277,8 @@ int zip_directory_read(struct jw_error *err, const struct os_map *map,
 		return -1;
 	if (!range_fits(end.offset, end.size_bytes, end.at) || end.offset + end.size_bytes != end.at)
 		return error_set(err, JW_ERR_FORMAT, "its directory is not before the file's end");
+	if (!end.count && zip_has_member(map))
+		return error_set(err, JW_ERR_FORMAT, "its directory is empty, but a member is before it");
 	if (end.count > MAX_ZIP_MEMBERS || end.count > end.size_bytes / ZIP_CENTRAL_BYTES)
 		return error_set(err, end.count > MAX_ZIP_MEMBERS ? JW_ERR_LIMIT : JW_ERR_FORMAT,
 						 "its directory claims %llu members", (unsigned long long)end.count);

@@ -58,6 +58,8 @@ void zip_directory_free(struct zip_directory *directory);
 /* Returns whether the file has an end of the directory, even if other bytes follow it. A file
  * without it is truncated. */
 bool zip_has_end(const struct os_map *map);
+/* Returns whether the file begins with a member, so that its directory cannot be empty. */
+bool zip_has_member(const struct os_map *map);
 /* Finds the member with that name, or returns NULL. */
 const struct zip_member *zip_directory_find(const struct zip_directory *directory,
 											const char *name);

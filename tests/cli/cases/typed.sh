@@ -335,6 +335,14 @@ for command in "scan --target sm_86" "lint --gpus sm_86"; do
 	[[ $(grep -c "$name" "$out") == 1 ]] || fail "the wheel is named again"
 	out_has " frame/a.so" && out_has " frame/b.so"
 done
+# The end of the wheel's directory is forged: it names no member.
+printf 'PK\5\6%018d' 0 | tr 0 '\0' | cat "$work/$name" - >"$work/cut.whl"
+for command in lint scan "check --target sm_86"; do
+	# shellcheck disable=SC2086
+	run 3 $command "$work/cut.whl"
+	err_has "cut.whl: damaged or incomplete: download it again (its directory is empty)"
+	out_lacks "no device code"
+done
 # The wheel is truncated in its first member, and after its last one.
 while read -r bytes status command; do
 	head -c "$bytes" "$work/$name" >"$work/cut.whl"
