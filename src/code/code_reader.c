@@ -306,8 +306,8 @@ int code_next(struct jw_error *err, struct code_reader *reader, struct code_foun
 		if (walk_unpacks(NULL, reader->walk,
 						 step == CODE_CONTAINER ? unpacked_bytes(found.container) : 0))
 			step = CODE_END;
+		found.member = leaf->origin.member;
 		if (step == CODE_FAILED) {
-			found.member = leaf->origin.member;
 			step = is_trouble(leaf, &found.why) ? CODE_TROUBLE : CODE_END;
 			leaf->state = LEAF_COMPLETE;
 		}

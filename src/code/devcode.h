@@ -181,7 +181,7 @@ enum code_step {
 struct code_found {
 	const struct devcode_container *container; /* for CODE_CONTAINER */
 	const struct devcode_image *image;         /* for CODE_IMAGE */
-	const char *member;                        /* for CODE_TROUBLE: as in devcode_image */
+	const char *member;                        /* as in devcode_image */
 	struct jw_error why;                       /* for CODE_TROUBLE: the reason, one line */
 };
 

@@ -33,7 +33,9 @@
  * Steps 2 to 4 happen for each container, step 5 for each complete image. analyse_path, at the end
  * of this file, repeats them for each part of the file. */
 
-enum { MAX_CONTAINERS = 1 << 22, MAX_ENTRIES = 1 << 25 };
+/* The most memory for the containers of one file or member. cuFFT, with 24,000 containers, needs a
+ * third of it for 32 GPUs. */
+#define MAX_READING_BYTES (UINT64_C(1) << 30)
 
 /* State while the containers of one image are read. */
 struct reading {
@@ -223,9 +225,8 @@ static bool same_judgements(const struct plan_judgement *a, const struct plan_ju
 }
 
 /* Copies the container's entries, since their texts may correct them, and keeps their facts. */
-static int note_entries(struct jw_error *err, struct reading *reading,
-						const struct devcode_container *container,
-						struct judged_container *ret_noted)
+static void note_entries(struct reading *reading, const struct devcode_container *container,
+						 struct judged_container *ret_noted)
 {
 	struct judged_container noted = {.first_entry = (uint32_t)reading->judged.entry_count,
 									 .entry_count = (uint32_t)container->entry_count,
@@ -253,9 +254,7 @@ static int note_entries(struct jw_error *err, struct reading *reading,
 		if (devcode_kind_is_ptx(entry->kind) && entry->target.sm >= 90 && !entry->target.suffix)
 			plan_read_text(&copy, entry, &reading->texts[i]);
 		target = reading->texts[i].sm ? reading->texts[i] : entry->target;
-		if (VEC_ROOM(err, judged->entries, judged->entry_capacity, judged->entry_count,
-					 MAX_ENTRIES))
-			return -1;
+		VEC_GROW(judged->entries, judged->entry_capacity, judged->entry_count);
 		noted.code = noted.code || entry->kind != DEVCODE_KIND_LTOIR;
 		noted.special = noted.special && target.suffix;
 		noted.sms |= decide_sm_bit(entry->target.sm);
@@ -272,14 +271,12 @@ static int note_entries(struct jw_error *err, struct reading *reading,
 	if (is_text(container))
 		noted.kernels = ptx_text_kernels(container->bytes, (size_t)container->size_bytes);
 	*ret_noted = noted;
-	return 0;
 }
 
 /* Judges a container whose entries are noted, with the question's driver, and with all releases if
  * the question asks for them: reading->rows, *ret_count verdicts in all. */
-static int judge_container(struct jw_error *err, struct reading *reading,
-						   const struct devcode_container *container,
-						   struct judged_container *noted, size_t *ret_count)
+static void judge_container(struct reading *reading, const struct devcode_container *container,
+							struct judged_container *noted, size_t *ret_count)
 {
 	const struct analyse_question *question = reading->question;
 	const size_t targets = question->target_count;
@@ -314,9 +311,7 @@ static int judge_container(struct jw_error *err, struct reading *reading,
 	for (size_t i = 0; i < rows * targets; i++) {
 		const struct plan_judgement *row = &reading->rows[i];
 
-		if (VEC_ROOM(err, judged->verdicts, judged->verdict_capacity, judged->verdict_count,
-					 (size_t)MAX_CONTAINERS * ANALYSE_MAX_TARGETS))
-			return -1;
+		VEC_GROW(judged->verdicts, judged->verdict_capacity, judged->verdict_count);
 		judged->verdicts[judged->verdict_count++] = (struct judged_verdict){
 			(uint8_t)row->verdict,
 			(uint8_t)row->reason,
@@ -330,7 +325,6 @@ static int judge_container(struct jw_error *err, struct reading *reading,
 		};
 	}
 	*ret_count = rows * targets;
-	return 0;
 }
 
 /* ---- 3. Pick the PTX entries that the driver would compile: each once for all GPUs and drivers
@@ -382,6 +376,20 @@ static void name_kernels(struct reading *reading, const struct devcode_container
 	kernels_add(form->kernels, container, &reading->scratch);
 }
 
+/* Returns about how much memory an image needs until the sink has it: with notes, and with a module
+ * of each pick for each GPU. */
+static uint64_t reading_bytes(const struct reading *reading)
+{
+	const struct judged *judged = &reading->judged;
+	const uint64_t module = sizeof(struct pick_keys) + sizeof(struct plan_module);
+
+	return (uint64_t)judged->count * sizeof *judged->containers +
+		   (uint64_t)judged->verdict_count * sizeof *judged->verdicts +
+		   (uint64_t)judged->entry_count * sizeof *judged->entries +
+		   reading->picks.count *
+			   (sizeof *reading->picks.items + reading->question->target_count * module);
+}
+
 /* Does steps 2 to 4 for a container that was read. */
 static int add_container(struct jw_error *err, struct reading *reading,
 						 const struct devcode_container *container)
@@ -401,12 +409,14 @@ static int add_container(struct jw_error *err, struct reading *reading,
 	/* Verdicts and containers are found by the container's index. */
 	if (container->index != judged->count)
 		return error_set(err, JW_ERR_FORMAT, "containers out of order");
-	if (VEC_ROOM(err, judged->containers, judged->capacity, judged->count, MAX_CONTAINERS) ||
-		note_entries(err, reading, container, &noted))
-		return -1;
+	if (reading_bytes(reading) > MAX_READING_BYTES)
+		return error_set(err, JW_ERR_LIMIT,
+						 "its device code needs more than %d GiB of memory; name fewer GPUs",
+						 (int)(MAX_READING_BYTES >> 30));
+	VEC_GROW(judged->containers, judged->capacity, judged->count);
+	note_entries(reading, container, &noted);
 	corrected.entries = reading->corrected;
-	if (judge_container(err, reading, &corrected, &noted, &verdicts))
-		return -1;
+	judge_container(reading, &corrected, &noted, &verdicts);
 	if (!reading->question->verdicts_only &&
 		pick_modules(err, reading, &corrected, noted.first_verdict, verdicts))
 		return -1;
@@ -1120,6 +1130,8 @@ int analyse_path(struct jw_error *err, const char *path, const struct analyse_qu
 		if (result) {
 			why = part->why;
 			stopped = part->reading.stopped;
+			if (!stopped && part->step == CODE_CONTAINER && part->found.member)
+				error_prefix(&why, "%s: %s", path, part->found.member);
 		}
 		part_free(&parts, part);
 	}

@@ -70,13 +70,23 @@ void build_note(struct build *build, bool trouble, const char *format, ...)
 	va_end(arguments);
 }
 
-static int add_file(struct jw_error *err, struct build *build, const struct analyse_image *image,
-					uint32_t *ret_index)
+int build_hold(struct jw_error *err, struct build *build, const char *path, const char *member,
+			   uint64_t bytes)
+{
+	build->held_bytes += bytes;
+	if (build->held_bytes <= BUILD_MAX_HELD)
+		return 0;
+	return error_set(err, JW_ERR_LIMIT,
+					 "%s%s%s: with this file, the device code needs more than %d GiB of memory; "
+					 "name fewer files or fewer GPUs",
+					 path, member ? ": " : "", member ? member : "", (int)(BUILD_MAX_HELD >> 30));
+}
+
+static uint32_t add_file(struct build *build, const struct analyse_image *image)
 {
 	struct plan *plan = build->plan;
 
-	if (VEC_ROOM(err, plan->files, build->file_capacity, plan->file_count, PLAN_MAX_FILES))
-		return -1;
+	VEC_GROW(plan->files, build->file_capacity, plan->file_count);
 	plan->files[plan->file_count] = (struct plan_file){
 		.path = mem_string(image->scan.path),
 		.member = image->scan.member ? mem_string(image->scan.member) : NULL,
@@ -84,9 +94,13 @@ static int add_file(struct jw_error *err, struct build *build, const struct anal
 		.package = build->package,
 		.containers = image->keyed ? build->request->containers : NULL,
 	};
-	*ret_index = (uint32_t)plan->file_count++;
-	return 0;
+	return (uint32_t)plan->file_count++;
 }
+
+enum {
+	MODULE_NAME_BYTES = 48, /* about what a set needs for one key */
+	IMAGE_BYTES = 1 << 9,   /* about what a report has of an image, for each GPU */
+};
 
 /* Adds a module of an image, or adds the image's facts to the module that the plan already has. */
 static int add_module(struct jw_error *err, struct build *build, const struct plan_module *module)
@@ -96,9 +110,11 @@ static int add_module(struct jw_error *err, struct build *build, const struct pl
 	struct plan_module *known = module_find(plan->modules, names, module);
 
 	if (!known) {
-		if (VEC_ROOM(err, plan->modules, build->module_capacity, plan->module_count,
-					 PLAN_MAX_MODULES))
+		const struct plan_file *file = &plan->files[module->file];
+
+		if (build_hold(err, build, file->path, file->member, sizeof *module + MODULE_NAME_BYTES))
 			return -1;
+		VEC_GROW(plan->modules, build->module_capacity, plan->module_count);
 		set_add(names, module_name(module), plan->module_count);
 		plan->modules[plan->module_count++] = *module;
 		return 0;
@@ -382,6 +398,9 @@ int build_add_image(struct jw_error *err, struct build *build, const struct anal
 	uint32_t file = UINT32_MAX;
 	const bool test = build_is_of_tests(build->request, image);
 
+	if (build_hold(err, build, image->scan.path, image->scan.member,
+				   (uint64_t)IMAGE_BYTES * (plan->target_count + 1)))
+		return -1;
 	if (!test &&
 		fates_add(err, &plan->fates, image->scan.path, image->scan.member, image->scan.library,
 				  build->package, build->request->targets, image->targets, plan->target_count))
@@ -421,8 +440,8 @@ int build_add_image(struct jw_error *err, struct build *build, const struct anal
 		if (module.form == CACHE_KEY_LINK && !build->request->link_inputs && image->scan.library &&
 			!linked)
 			continue;
-		if (file == UINT32_MAX && add_file(err, build, image, &file))
-			return -1;
+		if (file == UINT32_MAX)
+			file = add_file(build, image);
 		module.file = file;
 		module.state = leave || skipped ? PLAN_LEFT_OUT : PLAN_COLD;
 		module.on_demand = is_on_demand(build, image, loose);
@@ -431,9 +450,9 @@ int build_add_image(struct jw_error *err, struct build *build, const struct anal
 			if (add_module(err, build, &module))
 				return -1;
 		} else {
-			if (VEC_ROOM(err, build->loose, build->loose_capacity, build->loose_count,
-						 PLAN_MAX_MODULES))
+			if (build_hold(err, build, image->scan.path, image->scan.member, sizeof module))
 				return -1;
+			VEC_GROW(build->loose, build->loose_capacity, build->loose_count);
 			build->loose[build->loose_count++] = module;
 		}
 		counts[module.target].left_out += leave && !skipped;

@@ -9,7 +9,11 @@
  * are left out unless everything is requested. */
 #define PLAN_LOOSE_LIMIT_BYTES UINT64_C(32000000)
 
-enum { PLAN_MAX_MODULES = 1 << 24, PLAN_MAX_FILES = 1 << 24, PLAN_MAX_NOTES = 1 << 16 };
+/* The most memory for what a command keeps of all files with device code. An environment with
+ * 100,000 modules, for 32 GPUs, needs half of it. */
+#define BUILD_MAX_HELD (UINT64_C(2) << 30)
+
+enum { PLAN_MAX_NOTES = 1 << 16 };
 
 /* Modules of libraries that one line mentions: a package of CUDA's has a dozen such libraries. */
 struct build_mention {
@@ -24,6 +28,7 @@ struct build {
 	struct set known[ANALYSE_MAX_TARGETS]; /* modules by key or identity */
 	uint32_t found;      /* the index of the current file in the request's search */
 	const char *package; /* the package of the current file; NULL if there is none */
+	uint64_t held_bytes; /* the memory for what the command keeps of the images so far */
 	size_t module_capacity, file_capacity, note_capacity;
 	size_t tests; /* the number of loose files with PTX that packages' own tests read */
 	size_t loose_texts, loose_inputs;     /* files that are one PTX text, or an input of a link */
@@ -42,7 +47,11 @@ void build_end(struct build *build);
 /* Returns whether the image is loose code below a tests folder of a package, installed or an
  * archive, so that the package's users do not wait for it. */
 bool build_is_of_tests(const struct plan_request *request, const struct analyse_image *image);
-/* Adds the modules and facts of an image to the plan. */
+/* Counts memory that the command keeps of a file or member until its end. JW_ERR_LIMIT, with that
+ * name, if all images need more than BUILD_MAX_HELD. */
+int build_hold(struct jw_error *err, struct build *build, const char *path, const char *member,
+			   uint64_t bytes);
+/* Adds the modules and facts of an image to the plan. JW_ERR_LIMIT as for build_hold. */
 int build_add_image(struct jw_error *err, struct build *build, const struct analyse_image *image);
 
 /* Settles the fates after the last image, and adds the modules of loose files that programs load.

@@ -107,7 +107,8 @@ static int take_cached_entry(struct jw_error *err, struct cached *cached, const 
 		if (cached->file && !taken &&
 			write_cached(err, cached, &parts, &header, &module.container_bytes))
 			return -1;
-		if (VEC_ROOM(err, cached->modules, cached->capacity, cached->count, PLAN_MAX_MODULES))
+		if (VEC_ROOM(err, cached->modules, cached->capacity, cached->count,
+					 (size_t)(BUILD_MAX_HELD / sizeof module)))
 			return -1;
 		module.target = (uint32_t)t;
 		module.key_bytes = start_bytes ? start_bytes + rest_bytes : 0;

@@ -243,7 +243,7 @@ static int read_seen_image(struct jw_error *err, struct cursor *cursor, const ch
 						   size_t target_count, inventory_image_fn take, void *context,
 						   bool *ret_sound)
 {
-	struct analyse_target targets[ANALYSE_MAX_TARGETS];
+	struct analyse_target targets[ANALYSE_MAX_TARGETS] = {0};
 	struct analyse_image image = {.scan.path = path, .targets = targets};
 	struct image_head first;
 	const char *member;

@@ -20,7 +20,12 @@
 #include "plan/inventory.h"
 #include "plan/plan.h"
 
-enum { MAX_IMAGES = 1 << 24 };
+/* The facts of a module that a plan for another driver needs. */
+struct kept_module {
+	uint64_t identity, payload_bytes;
+	uint8_t target, role, form;
+	bool superseded;
+};
 
 /* The facts that are kept of an image, to judge it with other drivers once all images are read. */
 struct kept_image {
@@ -29,8 +34,8 @@ struct kept_image {
 	bool asked; /* it was read with the driver in question */
 	enum loading loading;
 	uint32_t releases; /* the drivers of gpu_releases with which it was read too, as bits */
-	struct analyse_target *targets;
-	struct plan_module *modules;
+	const struct analyse_target *targets; /* one of scan.rows */
+	struct kept_module *modules;
 	size_t module_count;
 };
 
@@ -48,6 +53,12 @@ struct scan {
 	struct build build; /* over all images, for modules that they share */
 	struct kept_image *images;
 	size_t image_count, image_capacity;
+	/* The verdicts of images, each once: the thousands of cubins of a package are alike. */
+	struct scan_row {
+		struct analyse_target *targets;
+	} * rows;
+	size_t row_count, row_capacity;
+	struct set by_row;
 	struct set compiled; /* libraries that compile modules, by their variants, and GPUs */
 	uint32_t native, compiles, alternatives; /* a bit for each GPU: some library is native,
 												compiles, or has alternatives */
@@ -192,14 +203,50 @@ static void compare_files(struct scan *scan, const struct scanned *scanned)
 	}
 }
 
+/* Keeps the verdicts of an image, without the names of kernels, once for equal images. */
+static int keep_row(struct jw_error *err, struct scan *scan, const struct analyse_image *from,
+					const struct analyse_target **ret_row)
+{
+	const size_t targets = scan->question.target_count,
+				 size = targets * sizeof(struct analyse_target);
+	struct analyse_target *row = mem_array(targets, sizeof *row);
+	size_t cursor = 0, at;
+	uint64_t hash;
+
+	for (size_t t = 0; t < targets; t++) {
+		memcpy(&row[t], &from->targets[t], sizeof *row);
+		memset(row[t].kernels, 0, sizeof row[t].kernels);
+	}
+	hash = fnv_update(FNV_START, row, size);
+	while ((at = set_find(&scan->by_row, hash, &cursor)) != SET_NONE &&
+		   memcmp(scan->rows[at].targets, row, size) != 0)
+		;
+	if (at != SET_NONE) {
+		mem_free(row);
+	} else if (build_hold(err, &scan->build, from->scan.path, from->scan.member, size)) {
+		mem_free(row);
+		return -1;
+	} else {
+		VEC_GROW(scan->rows, scan->row_capacity, scan->row_count);
+		at = scan->row_count++;
+		scan->rows[at].targets = row;
+		set_add(&scan->by_row, hash, at);
+	}
+	*ret_row = scan->rows[at].targets;
+	return 0;
+}
+
 /* Keeps an image until all of them are read, since totals and variants depend on the others. */
 static int keep_image(struct jw_error *err, struct scan *scan, const struct analyse_image *from)
 {
-	const size_t targets = scan->question.target_count;
+	const struct analyse_target *row;
 	struct kept_image *image;
 
-	if (VEC_ROOM(err, scan->images, scan->image_capacity, scan->image_count, MAX_IMAGES))
+	if (keep_row(err, scan, from, &row) ||
+		build_hold(err, &scan->build, from->scan.path, from->scan.member,
+				   sizeof *image + from->module_count * sizeof *image->modules))
 		return -1;
+	VEC_GROW(scan->images, scan->image_capacity, scan->image_count);
 	image = &scan->images[scan->image_count++];
 	*image = (struct kept_image){
 		.path = mem_string(from->scan.path),
@@ -208,15 +255,49 @@ static int keep_image(struct jw_error *err, struct scan *scan, const struct anal
 		.loading = from->loading,
 		.asked = from->asked,
 		.releases = from->releases,
-		.targets = mem_array(targets, sizeof *image->targets),
+		.targets = row,
 		.modules = mem_array(from->module_count, sizeof *image->modules),
 		.module_count = from->module_count,
 	};
-	if (targets)
-		memcpy(image->targets, from->targets, targets * sizeof *image->targets);
-	if (from->module_count)
-		memcpy(image->modules, from->modules, from->module_count * sizeof *image->modules);
+	for (size_t i = 0; i < from->module_count; i++) {
+		const struct plan_module *module = &from->modules[i];
+
+		image->modules[i] = (struct kept_module){
+			.identity = module_name(module),
+			.payload_bytes = module->payload_bytes,
+			.target = (uint8_t)module->target,
+			.role = (uint8_t)module->role,
+			.form = (uint8_t)module->form,
+			.superseded = module->superseded,
+		};
+	}
 	return 0;
+}
+
+/* Adds a kept image to a plan. */
+static int add_kept(struct jw_error *err, struct build *build, const struct kept_image *kept)
+{
+	struct plan_module *modules = mem_array(kept->module_count, sizeof *modules);
+	const struct analyse_image image = {
+		.scan = {.path = kept->path, .member = kept->member, .library = kept->library},
+		.loading = kept->loading,
+		.targets = kept->targets,
+		.modules = modules,
+		.module_count = kept->module_count};
+	int result;
+
+	for (size_t i = 0; i < kept->module_count; i++)
+		modules[i] = (struct plan_module){
+			.identity = kept->modules[i].identity,
+			.payload_bytes = kept->modules[i].payload_bytes,
+			.target = kept->modules[i].target,
+			.role = (enum devcode_role)kept->modules[i].role,
+			.form = (enum cache_key_form)kept->modules[i].form,
+			.superseded = kept->modules[i].superseded,
+		};
+	result = build_add_image(err, build, &image);
+	mem_free(modules);
+	return result;
 }
 
 static int report_image(struct jw_error *err, void *context, const struct analyse_image *from)
@@ -276,16 +357,10 @@ static int judge_release(struct jw_error *err, const struct scan *scan, const bo
 	memset(outcomes, 0, targets * sizeof *outcomes);
 	for (size_t i = 0; !result && i < scan->image_count; i++) {
 		const struct kept_image *kept = &scan->images[i];
-		const struct analyse_image image = {
-			.scan = {.path = kept->path, .member = kept->member, .library = kept->library},
-			.loading = kept->loading,
-			.targets = kept->targets,
-			.modules = kept->modules,
-			.module_count = kept->module_count};
 
 		if (!chosen[i])
 			continue;
-		result = build_add_image(err, &build, &image);
+		result = add_kept(err, &build, kept);
 	}
 	if (!result)
 		result = build_settle(err, &build);
@@ -596,10 +671,13 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 	for (size_t i = 0; i < scan.image_count; i++) {
 		mem_free(scan.images[i].path);
 		mem_free(scan.images[i].member);
-		mem_free(scan.images[i].targets);
 		mem_free(scan.images[i].modules);
 	}
 	mem_free(scan.images);
+	for (size_t i = 0; i < scan.row_count; i++)
+		mem_free(scan.rows[i].targets);
+	mem_free(scan.rows);
+	set_free(&scan.by_row);
 	return result;
 }
 

@@ -6,6 +6,7 @@
 
 #include "entries.h"
 #include "os/env.h"
+#include "plan/build.h"
 #include "plan_paths.h"
 
 #define OPTIONS " --generate-line-info "
@@ -538,6 +539,41 @@ TEST_WITH(an_interrupt_ends_it_between_containers, make_folder, remove_folder)
 	plan_free(plan);
 	buf_free(&data);
 	mem_free(path);
+}
+
+/* Whatever a hostile package has, a command ends with a line before its modules fill the memory;
+ * the modules of 100,000 others, for all GPUs, are no reason. */
+TEST(modules_have_a_limit)
+{
+	const struct jw_target gpu = {86, 0};
+	const struct plan_request request = {.targets = &gpu, .target_count = 1, .profile = &profile};
+	const struct analyse_target facts = {.verdicts = {[VERDICT_JIT] = 1}};
+	struct plan_module module = {.key = 1};
+	const struct analyse_image image = {
+		.scan = {.path = "many.whl", .member = "many.so", .library = true},
+		.targets = &facts,
+		.modules = &module,
+		.module_count = 1};
+	struct build build;
+	uint64_t first, second;
+
+	OK(build_begin(why, &build, &request));
+	OK(build_add_image(why, &build, &image));
+	first = build.held_bytes;
+	OK(build_add_image(why, &build, &image)); /* the same module */
+	second = build.held_bytes - first;
+	assert_true(second && first >= second + sizeof module);
+	assert_true((first - second) * 100000 * ANALYSE_MAX_TARGETS < BUILD_MAX_HELD / 2);
+	module.key = 2;
+	build.held_bytes = BUILD_MAX_HELD - second;
+	GIVES(JW_ERR_LIMIT, build_add_image(why, &build, &image));
+	assert_string_equal(
+		why->message, "many.whl: many.so: with this file, the device code needs more than 2 GiB of "
+					  "memory; name fewer files or fewer GPUs");
+	build.held_bytes = BUILD_MAX_HELD;
+	GIVES(JW_ERR_LIMIT, build_hold(why, &build, "many.whl", NULL, 1));
+	build_end(&build);
+	plan_free(build.plan);
 }
 
 RUN_TESTS(NULL, NULL)
