@@ -83,6 +83,7 @@ static int carry_from_store(struct jw_error *err, struct carry *carry, bool *by_
 	struct refill_request request = {.system = options->system,
 									 .keys = keys,
 									 .key_bytes = key_bytes,
+									 .cancel = options->cancel,
 									 .context = carry,
 									 .took = took};
 	struct jw_store_refilled refilled = {0};
@@ -126,8 +127,8 @@ static void carry_all(struct carry *carry, bool *by_store)
 	carry_list_live(carry);
 	if (!cancel_asked(&options->cancel) && carry_insert(&why, carry))
 		TEXT_COPY(carry->result->note, why.message);
-	if (options->store && !options->dry_run && !cancel_asked(&options->cancel) &&
-		carry_from_store(&why, carry, by_store))
+	if (options->store && !options->dry_run && carry_from_store(&why, carry, by_store) &&
+		why.code != JW_ERR_INTERRUPTED)
 		TEXT_COPY(carry->result->note, why.message);
 	sum_up(carry, by_store);
 }
@@ -140,7 +141,7 @@ static uint64_t left_of(const struct jw_carry_options *options)
 
 	if (!left)
 		return UINT64_MAX;
-	for (size_t i = 0; i < options->kept_count; i++) {
+	for (size_t i = 0; i < options->kept_count && !cancel_asked(&options->cancel); i++) {
 		uint64_t takes = 0;
 
 		if (cache_presence(options->system->cache.path, options->kept[i], 0, &probed) ==

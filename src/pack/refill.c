@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/entry.h"
@@ -183,6 +184,9 @@ int refill_from_store(struct jw_error *err, const struct refill_request *request
 		const struct jw_store_pack *pack = &store->packs[i];
 		char *path;
 
+		result = cancel_check(err, &request->cancel);
+		if (result)
+			break;
 		if (pack->damage[0]) {
 			note_refill(&refill, "%s", pack->damage);
 			continue;

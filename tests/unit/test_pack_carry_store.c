@@ -196,6 +196,44 @@ static void an_end_is_no_failure(void **state)
 	remove_store();
 }
 
+static size_t asks, most_asks;
+
+static bool asked_too_often(void *context)
+{
+	(void)context;
+	return ++asks > most_asks;
+}
+
+/* It is asked for each wanted entry, for each one that the budget keeps, and in the store. */
+static void an_end_is_asked_for_everywhere(void **state)
+{
+	struct machine *machine = *state;
+	uint64_t kept[ENTRIES * 2] = {0};
+	size_t before;
+
+	keep_in_store(machine, 0, ENTRIES);
+	machine->options.cancel = (struct jw_cancel){.is_cancelled = asked_too_often};
+	most_asks = SIZE_MAX;
+	carry(machine);
+	assert_true(asks >= ENTRIES);
+	machine->options.most_bytes = UINT64_C(1) << 30;
+	machine->options.kept = kept;
+	machine->options.kept_count = ENTRIES * 2;
+	before = asks;
+	asks = 0;
+	carry(machine);
+	assert_true(asks >= before + ENTRIES * 2);
+	most_asks = before;
+	machine->options.most_bytes = 0;
+	machine->options.store = true;
+	asks = 0;
+	carry(machine);
+	assert_true(asks > most_asks);
+	assert_int_equal(machine->result->carried, 0);
+	assert_int_equal(count_there(machine), 0);
+	remove_store();
+}
+
 static size_t told, told_done, told_all;
 
 static void tell(void *context, size_t done, size_t all)
@@ -229,6 +267,7 @@ TEST_PROGRAM
 		ON(this_drivers_own_are_not_carried, 12050),
 		ON(what_fails_is_a_line, 12050),
 		ON(an_end_is_no_failure, 12050),
+		ON(an_end_is_asked_for_everywhere, 12050),
 		ON(progress_ends_with_all, 12050),
 	};
 
