@@ -353,7 +353,9 @@ static struct decided decide_all(const struct decide_counts *counts)
 	} else if (decided.pieces &&
 			   (share ? failing * 2 > share : decided.lacking + late_refused == decided.pieces)) {
 		decided.by_share = true;
-		if (late_refused > decided.lacking)
+		/* A newer driver helps, unless even then most pieces have no code for the GPU. */
+		if (late_refused > decided.lacking ||
+			(late_refused && share && (failing - late_refused) * 2 <= share))
 			refuse(&decided, late_reasons, late_needs);
 		else
 			decided.fate = DECIDE_LACKS;

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "base/wheel_name.h"
 #include "code/release.h"
+#include "code/rules.h"
 #include "find/pip.h"
 #include "os/file.h"
 #include "plan/build.h"
@@ -129,6 +130,61 @@ static void replace_fate(struct jw_which_release *release, enum jw_which_answer 
 	release->lacking = release->pieces = 0;
 }
 
+/* Judges the libraries of a package's wheel with a driver. The other results may be NULL: what each
+ * library compiles, and how many run. */
+static int judge_libraries(struct jw_error *err, const struct jw_which_options *options,
+						   const struct jw_driver *driver, const char *package,
+						   const struct wheel *wheel, struct fates *fates,
+						   struct decide_work *works, size_t *running)
+{
+	const char *file = *wheel->file ? wheel->file : wheel->version;
+	int result = 0;
+
+	for (size_t i = 0; !result && i < wheel->library_count; i++) {
+		const struct wheel_library *library = &wheel->libraries[i];
+		struct analyse_target target = {.link_needed = NEED_NO};
+		struct decide_work work, loose;
+
+		decide_library(&library->facts, options->target, driver, &target.is, &work, &loose);
+		if (loose.ptx_bytes <= PLAN_LOOSE_LIMIT_BYTES)
+			decide_add_work(&work, &loose);
+		if (works && target.is.fate != DECIDE_LACKS && target.is.fate != DECIDE_REFUSED)
+			works[i] = work;
+		if (running)
+			*running += target.is.fate == DECIDE_RUNS;
+		result = fates_add(err, fates, file, library->name, library->facts.library, package,
+						   &options->target, &target, 1);
+	}
+	fates_settle(fates);
+	return result;
+}
+
+/* Returns the failing library that is named: the largest one. If the package runs with the drivers
+ * that some need, it is the largest one of these. */
+static const struct file_fate *decisive_of(const struct jw_which_options *options,
+										   const char *package, const struct wheel *wheel,
+										   const struct fates *fates)
+{
+	const struct file_fate *largest = largest_of(fates->items, fates->count), *needy = NULL;
+	struct fates with_newer = {.items = NULL};
+	struct jw_driver newer = {0};
+
+	for (size_t i = 0; i < fates->count + fates->part_count; i++) {
+		const struct file_fate *fate =
+			i < fates->count ? &fates->items[i] : &fates->parts[i - fates->count];
+
+		newer = gpu_newer_driver(newer, fate->is.needs);
+		if (fate->is.needs.cuda && (!needy || fate->is.pieces > needy->is.pieces))
+			needy = fate;
+	}
+	if (needy && !largest->is.needs.cuda &&
+		!judge_libraries(NULL, options, &newer, package, wheel, &with_newer, NULL, NULL) &&
+		!with_newer.count)
+		largest = needy;
+	fates_free(&with_newer);
+	return largest;
+}
+
 /* Judges all libraries of a package's wheel like an installed package. */
 static int judge_wheel(struct jw_error *err, const struct question *question, const char *package,
 					   const struct wheel *wheel, struct jw_which_release *release,
@@ -142,24 +198,9 @@ static int judge_wheel(struct jw_error *err, const struct question *question, co
 	struct decide_work start = {0};
 	struct decide_work *works = mem_array(wheel->library_count, sizeof *works);
 	double eager_ms = 0;
-	int result = 0;
+	int result =
+		judge_libraries(err, options, &options->driver, package, wheel, &fates, works, &running);
 
-	for (size_t i = 0; !result && i < wheel->library_count; i++) {
-		const struct wheel_library *library = &wheel->libraries[i];
-		struct analyse_target target = {.link_needed = NEED_NO};
-		struct decide_work loose;
-
-		decide_library(&library->facts, options->target, &options->driver, &target.is, &works[i],
-					   &loose);
-		if (loose.ptx_bytes <= PLAN_LOOSE_LIMIT_BYTES)
-			decide_add_work(&works[i], &loose);
-		if (target.is.fate == DECIDE_LACKS || target.is.fate == DECIDE_REFUSED)
-			works[i] = (struct decide_work){0};
-		running += target.is.fate == DECIDE_RUNS;
-		result = fates_add(err, &fates, file, library->name, library->facts.library, package,
-						   &options->target, &target, 1);
-	}
-	fates_settle(&fates);
 	for (size_t i = 0; !result && i < wheel->library_count; i++) {
 		const struct wheel_library *library = &wheel->libraries[i];
 
@@ -187,7 +228,8 @@ static int judge_wheel(struct jw_error *err, const struct question *question, co
 						  : part                            ? JW_WHICH_PART
 															: JW_WHICH_RUNS;
 		if (fates.count)
-			note_fate(release, largest_of(fates.items, fates.count), wheel, options->target);
+			note_fate(release, decisive_of(options, package, wheel, &fates), wheel,
+					  options->target);
 		else if (part)
 			note_fate(release, part, wheel, options->target);
 	}

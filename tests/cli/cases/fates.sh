@@ -328,3 +328,6 @@ run 2 lint --gpus sm_80 --driver 525.147.05 family
 out_lacks "cubin: will fail"
 run 1 check "${old[@]}" chooses.so
 err_lacks "too new for this driver"
+# Older drivers compile one module of two, and no program fails with them.
+run 0 scan --target sm_80,sm_86,sm_89 --driver 580 chooses.so
+out_has "  570+ (older drivers load less code)"

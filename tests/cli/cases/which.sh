@@ -150,6 +150,12 @@ unset VIRTUAL_ENV
 # If no release runs, the reason may be the Python, the driver or the platform.
 run 2 which --target h100 --platform linux --python 3.3 torch
 out_has "No release on PyPI runs on this GPU with Python 3.3."
+# A release that a newer driver runs fails because of the driver, even if a larger library of it lacks code.
+run 2 which --target rtx2080 --driver 470 --platform linux vllm
+out_has "  0.19.1 – 0.4.3   fail: they need driver 525 (CUDA 12.0) or newer"
+out_has "  0.3.3            fails: no code for sm_75"
+run 1 which --target rtx2080 --driver 525 --platform linux vllm
+out_has "  0.33.0 – 0.20.2  fail: they need driver 580 (CUDA 13.0) or newer"
 run 2 which --target rtx2080 --driver 450 --platform linux vllm
 out_has "No release on PyPI runs on this GPU with driver 450 (CUDA 11.0)."
 run 2 which --target rtx5090 --platform windows vllm
