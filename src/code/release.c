@@ -101,10 +101,10 @@ uint32_t gpu_newest_cuda(void)
 	return releases[COUNT(releases) - 1].cuda;
 }
 
-/* Skips the words before a version: “CUDA 12.8”, “cu128”, “nvidia-driver-550”, “v550”. */
+/* Skips the words before a version: “CUDA 12.8”, “cu128”, “nvidia-driver-550”, “v550”, “R550”. */
 static const char *skip_words(const char *text, bool *ret_cuda)
 {
-	static const char *const words[] = {"nvidia", "driver", "cuda", "cu", "v"};
+	static const char *const words[] = {"nvidia", "driver", "cuda", "cu", "v", "r"};
 
 	*ret_cuda = false;
 	for (size_t i = 0; i < COUNT(words); i++)
@@ -116,14 +116,31 @@ static const char *skip_words(const char *text, bool *ret_cuda)
 	return text;
 }
 
+/* Copies a version without the end that means all of its branch: “550.x”, “550.xx”, “550+”. */
+static void copy_version(char *version, size_t size, const char *text)
+{
+	static const char *const ends[] = {".x", ".xx", "+"};
+	size_t length = strlen(text);
+
+	for (size_t i = 0; i < COUNT(ends); i++)
+		if (text_ends(text, ends[i])) {
+			length -= strlen(ends[i]);
+			break;
+		}
+	(void)snprintf(version, size, "%.*s", length < size ? (int)length : 0, text);
+}
+
 int jw_driver_parse(struct jw_error *err, const char *text, struct jw_driver *ret_driver)
 {
 	enum { FIRST_JOINED = 100, LAST_JOINED = 199 };
+	char version[JW_DRIVER_TEXT];
 	struct jw_driver driver = {0};
 	uint32_t numbers[3] = {0};
 	bool cuda;
-	size_t count = text_numbers(skip_words(text, &cuda), 4, numbers, 3);
+	size_t count;
 
+	copy_version(version, sizeof version, skip_words(text, &cuda));
+	count = text_numbers(version, 4, numbers, 3);
 	/* PyTorch's indexes write cu128 for CUDA 12.8. */
 	if (cuda && count == 1 && numbers[0] >= FIRST_JOINED && numbers[0] <= LAST_JOINED) {
 		numbers[1] = numbers[0] % 10;

@@ -115,13 +115,52 @@ TEST(a_driver_with_its_name)
 	}
 }
 
+/* NVIDIA's own names of a branch, and what people write for it. */
+TEST(a_branch_with_its_name)
+{
+	static const char *const cases[] = {"550", "R550", "r550", "550.x", "550.xx", "550+", "R550.x"};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct jw_driver driver;
+
+		OK(jw_driver_parse(why, cases[i], &driver));
+		assert_int_equal(driver.cuda, 12040);
+		assert_int_equal(driver.release[0], 550);
+		assert_int_equal(driver.release[1], 0);
+	}
+}
+
 TEST(an_invalid_driver_is_refused)
 {
-	static const char *const cases[] = {
-		"",           "12.",     "abc",         "12.2x",  "-1.0", "12.100",      "550.1.2.3",
-		"99999.1",    "304.137", "cuda 550.10", "CUDA",   "7.5",  " 550.10",     "550..1",
-		"cuda550",    "cu200",   "cu99",        "driver", "v",    "driver  535", "nvidia-cuda-550",
-		"cuda  12.4", "cuda12",  "4294967296.0"};
+	static const char *const cases[] = {"",
+										"12.",
+										"abc",
+										"12.2x",
+										"-1.0",
+										"12.100",
+										"550.1.2.3",
+										"99999.1",
+										"304.137",
+										"cuda 550.10",
+										"CUDA",
+										"7.5",
+										" 550.10",
+										"550..1",
+										"cuda550",
+										"cu200",
+										"cu99",
+										"driver",
+										"v",
+										"driver  535",
+										"nvidia-cuda-550",
+										"cuda  12.4",
+										"cuda12",
+										"4294967296.0",
+										"550x",
+										"550.xxx",
+										"+",
+										".x",
+										"r"};
 	struct jw_driver driver = {.cuda = 5};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
