@@ -639,10 +639,6 @@ struct walk *walk_of_memory(const uint8_t *data, size_t size)
 	return walk;
 }
 
-/* A sparse file costs its owner nothing, and a search of all its bytes takes as long as they say.
- * The largest wheels, libraries and image layers have a few GiB. */
-static const uint64_t MAX_FILE_GIB = 64;
-
 int walk_open(struct jw_error *err, const char *path, const struct jw_cancel *cancel,
 			  atomic_uint_least64_t *again_bytes, struct walk **ret_walk)
 {
@@ -651,11 +647,6 @@ int walk_open(struct jw_error *err, const char *path, const struct jw_cancel *ca
 
 	if (os_map_open(err, path, &map))
 		return -1;
-	if (map.stat.size_bytes > MAX_FILE_GIB << 30) {
-		os_map_close(&map);
-		return error_set(err, JW_ERR_LIMIT, "larger than %d GiB, the most that jitwarm reads",
-						 (int)MAX_FILE_GIB);
-	}
 	walk = walk_of_memory(map.data, map.size);
 	walk->path = path;
 	walk->cancel = cancel;

@@ -45,9 +45,9 @@ bool profile_is_known(const struct jw_system *system)
 #define BACKGROUND "JITWARM_BACKGROUND"
 #define MPS_FOLDER "CUDA_MPS_PIPE_DIRECTORY"
 
-/* The variables that a worker gets, beside those below: whole names ("HOME="), and beginnings. By
- * others (CUDA_INJECTION64_PATH, DUMP_KNOBS_TO_FILE …) NVIDIA's driver and compilers load libraries
- * and write files, also where another account can change them. Source:
+/* The variables that a worker or compiler gets, beside those below: whole names ("HOME="), and
+ * beginnings. By others (CUDA_INJECTION64_PATH, DUMP_KNOBS_TO_FILE …) NVIDIA's driver and compilers
+ * load libraries and write files, also where another account can change them. Source:
  * docs/internals/driver-cache.md, "Limits and variables". */
 static const char *const passed[] = {
 	"CUDA_CACHE_DISABLE=",
@@ -161,13 +161,36 @@ char **environment_with(struct jw_error *err, const struct environment_variable 
 	return environment;
 }
 
+/* Drops the variables that are not passed. */
+static char **only_passed(char **environment)
+{
+	size_t kept = 0;
+
+	for (char **at = environment; at && *at; at++) {
+		if (is_passed(*at))
+			environment[kept++] = *at;
+		else
+			mem_free(*at);
+	}
+	if (environment)
+		environment[kept] = NULL;
+	return environment;
+}
+
+char **environment_for_compiler(struct jw_error *err, const char *folder)
+{
+	const struct environment_variable temporary = {"TMPDIR", folder};
+
+	return only_passed(environment_with(err, &temporary, 1));
+}
+
 char **environment_for_worker(struct jw_error *err, const char *cache_dir, uint64_t limit_bytes,
 							  const char *task, bool background)
 {
 	struct environment_variable variables[COUNT_COMPILING + 6] = {{WORKER_MARKER, "1"},
 																  {TASK_VARIABLE, task}};
-	size_t count = 2, kept = 0;
-	char limit[TEXT_SHORT], **environment;
+	size_t count = 2;
+	char limit[TEXT_SHORT];
 
 	if (!mps_is_ours()) /* no folder can have this path */
 		variables[count++] = (struct environment_variable){MPS_FOLDER, "/dev/null"};
@@ -179,16 +202,7 @@ char **environment_for_worker(struct jw_error *err, const char *cache_dir, uint6
 		variables[count++] = (struct environment_variable){"CUDA_CACHE_MAXSIZE", limit};
 		variables[count++] = (struct environment_variable){BACKGROUND, background ? "1" : NULL};
 	}
-	environment = environment_with(err, variables, count);
-	for (char **at = environment; at && *at; at++) {
-		if (is_passed(*at))
-			environment[kept++] = *at;
-		else
-			mem_free(*at);
-	}
-	if (environment)
-		environment[kept] = NULL;
-	return environment;
+	return only_passed(environment_with(err, variables, count));
 }
 
 bool environment_is_background(void)

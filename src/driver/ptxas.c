@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "driver/compiler_trust.h"
+#include "driver/environment.h"
 #include "os/file.h"
 #include "os/folders.h"
 #include "os/process.h"
@@ -27,13 +28,20 @@ static bool read_release(const char *text, uint32_t *ret_cuda)
 	return true;
 }
 
-/* Runs ptxas; the program is the first argument. */
-static int run_ptxas(struct jw_error *err, const char *const *arguments, const char *output,
-					 struct os_ended *ret_ended)
+/* Runs ptxas, whose program is the first argument, with a private folder for its files. */
+static int run_ptxas(struct jw_error *err, const char *const *arguments, const char *folder,
+					 const char *output, struct os_ended *ret_ended)
 {
+	char **environment;
+	int result = -1;
+
 	if (compiler_check_trust(err, arguments[0]))
 		return -1;
-	return os_run(err, arguments, NULL, output, NULL, ret_ended);
+	environment = environment_for_compiler(err, folder);
+	if (environment)
+		result = os_run(err, arguments, environment, NULL, output, NULL, ret_ended);
+	environment_free(environment);
+	return result;
 }
 
 int ptxas_version(struct jw_error *err, const char *program, uint32_t *ret_cuda)
@@ -47,7 +55,7 @@ int ptxas_version(struct jw_error *err, const char *program, uint32_t *ret_cuda)
 	if (os_make_temp_dir(err, "jitwarm-ptxas", &folder))
 		return -1;
 	output = os_join(folder, "answer");
-	result = run_ptxas(err, arguments, output, &ended);
+	result = run_ptxas(err, arguments, folder, output, &ended);
 	if (!result)
 		result = os_read_file(err, output, PTXAS_MAX_LOG, &text);
 	if (!result && (ended.signal || ended.status))
@@ -196,7 +204,8 @@ int ptxas_compile(struct jw_error *err, const struct ptxas_job *job,
 	int result = -1;
 
 	(void)snprintf(arch, sizeof arch, "-arch=%s", jw_target_sm(name, job->target));
-	if (prepare(err, job, arch, &call) || run_ptxas(err, call.arguments, call.log, &ended) ||
+	if (prepare(err, job, arch, &call) ||
+		run_ptxas(err, call.arguments, job->folder, call.log, &ended) ||
 		os_read_file(err, call.log, PTXAS_MAX_LOG, log))
 		goto done;
 	*ret_outcome = (struct ptxas_outcome){.refused = ended.status || ended.signal,

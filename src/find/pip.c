@@ -30,8 +30,9 @@ enum {
  * which `note` prints what pages of an index tell, then pip's own. The current folder
  * is somebody's project: no module of it is loaded, and pip runs in an empty folder, so that no
  * file has the name of a requirement; paths in variables of the account stay those of the current
- * folder. Settings that would refuse what installs nothing are off, and pip starts no other Python
- * (PIP_PYTHON). For the isolated one, HOME is another account's. */
+ * folder, where a folder “https:” makes no path of an address. Settings that would refuse what
+ * installs nothing are off, and pip starts no other Python (PIP_PYTHON). For the isolated one, HOME
+ * is another account's. */
 static const char start[] =
 	"import sys\n"
 	"folder, lent, listed = sys.argv[1:4]\n"
@@ -42,8 +43,9 @@ static const char start[] =
 	"             'PIP_CONSTRAINT', 'PIP_CERT', 'PIP_CLIENT_CERT', 'REQUESTS_CA_BUNDLE',\n"
 	"             'CURL_CA_BUNDLE', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'NETRC'):\n"
 	"    if os.environ.get(name):\n"
-	"        os.environ[name] = ' '.join(os.path.abspath(word) if os.path.exists(word) else word\n"
-	"                                    for word in os.environ[name].split(' '))\n"
+	"        os.environ[name] = ' '.join(\n"
+	"            os.path.abspath(word) if '://' not in word and os.path.exists(word) else word\n"
+	"            for word in os.environ[name].split(' '))\n"
 	"os.chdir(tempfile.mkdtemp())\n"
 	"os.environ.update(PIP_REQUIRE_VIRTUALENV='0', PIP_USER='0', _PIP_RUNNING_IN_SUBPROCESS='1')\n"
 	"if sys.flags.isolated:\n"
@@ -336,7 +338,7 @@ void pip_left_out(void (*report)(void *context, const char *variable, const char
 }
 
 static int run_watched(struct jw_error *err, struct pip *pip, const char *const *words,
-					   struct os_ended *ret_ended)
+					   const char *runs_in, struct os_ended *ret_ended)
 {
 	const struct jw_compiler_fetch_options *fetch = pip->options->fetch;
 	static struct os_patience patience = {.grace_s = OS_GRACE_S}; /* of the whole command */
@@ -344,6 +346,7 @@ static int run_watched(struct jw_error *err, struct pip *pip, const char *const 
 									 .patience = &patience,
 									 .variables = root_variables,
 									 .folder = pip->tmp,
+									 .runs_in = runs_in,
 									 .most_bytes = MAX_BYTES,
 									 .cancel = &fetch->cancel,
 									 .on_size = fetch->progress ? report_progress : NULL,
@@ -356,8 +359,9 @@ static int run_watched(struct jw_error *err, struct pip *pip, const char *const 
 	return 0;
 }
 
-/* Adds a Python of uv's as the last one, if there is no other that may be started. uv reads no
- * files of the current folder, or of those above, which may be anybody's. */
+/* Adds a Python of uv's as the last one, if there is no other that may be started. uv runs in a
+ * folder of its own, and reads no file of the current one, which may be anybody's: uv 0.4 took an
+ * address for the path of a folder there (“https:”). */
 static int ask_uv_python(struct jw_error *err, struct pip *pip)
 {
 	const char *const words[] = {
@@ -366,7 +370,7 @@ static int ask_uv_python(struct jw_error *err, struct pip *pip)
 		NULL};
 	struct buf answer = {0};
 	struct os_ended ended;
-	int result = run_watched(err, pip, words, &ended);
+	int result = run_watched(err, pip, words, pip->folder, &ended);
 
 	if (!result && (ended.status || ended.signal))
 		result = fail_with_output(err, pip, "uv", &ended);
@@ -404,7 +408,7 @@ static int provide_pip(struct jw_error *err, struct pip *pip)
 	pip->uv_pip = os_join(pip->folder, "uv");
 	get[4] = pip->uv_pip;
 	get[6] = pip->pythons[pip->at = at];
-	result = run_watched(err, pip, get, &ended);
+	result = run_watched(err, pip, get, pip->folder, &ended);
 	return !result && (ended.status || ended.signal) ? fail_with_output(err, pip, "uv", &ended)
 													 : result;
 }
@@ -452,7 +456,8 @@ static int run_pip_by(struct jw_error *err, struct pip *pip, const char *python,
 		arguments[count++] = abi;
 	}
 	arguments[count] = NULL;
-	return run_watched(err, pip, arguments, ret_ended);
+	/* `start` leaves the current folder, in which it looks for the paths of variables. */
+	return run_watched(err, pip, arguments, ".", ret_ended);
 }
 
 static int run_pip(struct jw_error *err, struct pip *pip, const char *const *words)

@@ -304,14 +304,14 @@ static int fill_installation(struct jw_error *err, struct sites *environment, ch
 	return result;
 }
 
-/* Resolves symlinks, but for root none that another account can have made: then each file below the
- * path is judged when it is opened, because the account may not read it. */
-static int real_place(struct jw_error *err, const char *path, char **ret_path)
+int real_place(struct jw_error *err, const char *path, char **ret_path)
 {
 	struct os_stranger stranger;
+	struct os_stat stat;
 
-	return os_find_stranger(path, &stranger) ? os_absolute(err, path, ret_path)
-											 : os_real_path(err, path, ret_path);
+	if (!os_find_stranger(path, &stranger))
+		return os_real_path(err, path, ret_path);
+	return os_stat(err, path, &stat) ? -1 : os_absolute(err, path, ret_path);
 }
 
 /* Returns the folder that a variable names; NULL if it is unset, or if the folder does not exist,

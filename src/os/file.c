@@ -247,6 +247,10 @@ void os_sync_names(const char *path)
 	mem_free(folder);
 }
 
+/* A sparse file costs its owner nothing, and a search of all its bytes takes as long as they say.
+ * The largest wheels, libraries and image layers have a few GiB. */
+static const uint64_t MAX_MAPPED_GIB = 64;
+
 int os_map_open(struct jw_error *err, const char *path, struct os_map *ret_map)
 {
 	struct os_map map = {.data = (const uint8_t *)""};
@@ -254,8 +258,9 @@ int os_map_open(struct jw_error *err, const char *path, struct os_map *ret_map)
 
 	if (fd < 0)
 		return -1;
-	if (map.stat.size_bytes > SIZE_MAX / 2)
-		result = error_set(err, JW_ERR_LIMIT, "%s: too large to map", path);
+	if (map.stat.size_bytes > MAX_MAPPED_GIB << 30)
+		result = error_set(err, JW_ERR_LIMIT, "%s: larger than %d GiB, the most that jitwarm reads",
+						   path, (int)MAX_MAPPED_GIB);
 	else if (map.stat.size_bytes) {
 		map.size = (size_t)map.stat.size_bytes;
 		map.handle = map_view(err, fd, path, map.size);

@@ -80,6 +80,7 @@ struct os_map {
 	struct os_stat stat;
 };
 
+/* JW_ERR_LIMIT for a file of more than 64 GiB. */
 int os_map_open(struct jw_error *err, const char *path, struct os_map *ret_map);
 void os_map_close(struct os_map *map);
 /* Calls `report` in the thread that reads a mapped file whose bytes are gone: another process has

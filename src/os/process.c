@@ -319,34 +319,43 @@ static int start_safely(struct jw_error *err, const char *program, const char *c
 	return 0;
 }
 
+/* Returns the folder in which root runs a program: NULL, the current one, unless another account
+ * can put files there. The program could take a file for something else: for an address
+ * (“https:/host”), for its settings. */
+static const char *safe_folder(void)
+{
+	char *here = NULL;
+	const bool safe = !os_is_superuser() || os_separator != '/' ||
+					  (!os_real_path(NULL, ".", &here) && !os_check_private(NULL, here, 0, true));
+
+	mem_free(here);
+	return safe ? NULL : "/";
+}
+
 int os_ask_found_program(struct jw_error *err, const struct os_question *question, int *ret_status)
 {
 	struct os_question safely = *question;
 	struct pairs pairs = {.count = 0};
-	char *here = NULL;
 	int result;
 
 	if (start_safely(err, *question->arguments, NULL, &pairs, &safely.environment))
 		return -1;
-	safely.folder = NULL;
-	if (safely.environment &&
-		(os_real_path(NULL, ".", &here) || os_check_private(NULL, here, 0, true)))
-		safely.folder = "/";
-	mem_free(here);
+	safely.folder = safe_folder();
 	result = os_ask_program(err, &safely, ret_status);
 	free_pairs(&pairs);
 	return result;
 }
 
 static int run_safely(struct jw_error *err, const char *const *arguments,
-					  const char *const *variables, const char *output,
+					  const char *const *variables, const char *folder, const char *output,
 					  const struct os_watch *watch, struct os_ended *ret_ended)
 {
 	struct pairs pairs = {.count = 0};
 	char **environment;
 	const int result = start_safely(err, *arguments, variables, &pairs, &environment)
 						   ? -1
-						   : os_run(err, arguments, environment, output, watch, ret_ended);
+						   : os_run(err, arguments, environment, folder ? folder : safe_folder(),
+									output, watch, ret_ended);
 
 	free_pairs(&pairs);
 	return result;
@@ -355,7 +364,7 @@ static int run_safely(struct jw_error *err, const char *const *arguments,
 int os_run_found_program(struct jw_error *err, const char *const *arguments, const char *output,
 						 struct os_ended *ret_ended)
 {
-	return run_safely(err, arguments, NULL, output, NULL, ret_ended);
+	return run_safely(err, arguments, NULL, NULL, output, NULL, ret_ended);
 }
 
 struct watched {
@@ -437,7 +446,8 @@ int os_run_helper(struct jw_error *err, const char *const *arguments, const char
 {
 	struct watched watched = {.helper = helper, .output = output, .begun_ns = os_monotonic_ns()};
 	const struct os_watch watch = {watch_child, &watched, (uint64_t)OS_MAX_MEMORY_GIB << 30};
-	const int result = run_safely(err, arguments, helper->variables, output, &watch, ret_ended);
+	const int result =
+		run_safely(err, arguments, helper->variables, helper->runs_in, output, &watch, ret_ended);
 
 	if (helper->patience) {
 		helper->patience->waited_ns += os_monotonic_ns() - watched.begun_ns;

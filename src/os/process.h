@@ -25,12 +25,13 @@ struct os_watch {
 
 /* Runs a program and waits for its end. `arguments` ends with NULL; the first one is the program's
  * path (on Windows an absolute one); PATH is not searched. `environment` ends with NULL, too; if it
- * is NULL, the program gets this process's variables, as it always does on Windows. The program has
- * no standard input; its stdout and stderr go to the new file `output`. It is killed when this
- * process ends, however that happens. `watch` may be NULL. -1 if it cannot be started, or if `look`
- * has ended it. */
+ * is NULL, the program gets this process's variables, as it always does on Windows. It runs in
+ * `folder`, or in the current one if that is NULL. The program has no standard input; its stdout
+ * and stderr go to the new file `output`. It is killed when this process ends, however that
+ * happens. `watch` may be NULL. -1 if it cannot be started, or if `look` has ended it. */
 int os_run(struct jw_error *err, const char *const *arguments, char **environment,
-		   const char *output, const struct os_watch *watch, struct os_ended *ret_ended);
+		   const char *folder, const char *output, const struct os_watch *watch,
+		   struct os_ended *ret_ended);
 
 /* Replaces this process by a program, with the same streams (POSIX). Returns only on failure:
  * JW_ERR_NOT_FOUND if there is no such program. */
@@ -101,7 +102,7 @@ struct os_question {
  * where nobody else can have put anything. `environment` and `folder` are ignored. */
 int os_ask_found_program(struct jw_error *err, const struct os_question *question, int *ret_status);
 
-/* Runs such a program like os_run, with the same precautions, but in the current folder. */
+/* Runs such a program like os_run, with the same precautions. */
 int os_run_found_program(struct jw_error *err, const char *const *arguments, const char *output,
 						 struct os_ended *ret_ended);
 
@@ -114,6 +115,7 @@ struct os_helper {
 	 * change; ends with NULL. NULL: the usual few. */
 	const char *const *variables;
 	const char *folder;  /* the folder below which it writes all its files */
+	const char *runs_in; /* NULL: as os_run_found_program */
 	uint64_t most_bytes; /* the most bytes of those files */
 	const struct jw_cancel *cancel;
 	/* Called several times a second with the size of those files; may be NULL. */

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "code/release.h"
@@ -194,16 +195,31 @@ static void list_compiler(const struct jw_found_file *file, struct jw_check_comp
 	result->compilers[result->compiler_count++] = misfit;
 }
 
-/* Returns whether the bytes name NVRTC, whose library programs that bring none load by name. */
-static bool names_nvrtc(const uint8_t *at, size_t size)
+static const char nvrtc_name[] = "nvrtc";
+enum { NVRTC_LENGTH = sizeof nvrtc_name - 1 };
+
+static bool has_nvrtc_name(const uint8_t *at, size_t size)
 {
-	static const char name[] = "nvrtc";
 	const uint8_t *const end = at + size;
 
-	while ((at = memchr(at, *name, (size_t)(end - at))) && (size_t)(end - at) >= sizeof name - 1) {
-		if (!memcmp(at, name, sizeof name - 1))
+	while ((at = memchr(at, *nvrtc_name, (size_t)(end - at))) && end - at >= NVRTC_LENGTH) {
+		if (!memcmp(at, nvrtc_name, NVRTC_LENGTH))
 			return true;
 		at++;
+	}
+	return false;
+}
+
+/* Returns whether the bytes name NVRTC, whose library programs that bring none load by name. */
+static bool names_nvrtc(const struct os_map *map, const struct jw_cancel *cancel)
+{
+	enum { STEP = 1 << 26 }; /* bytes between two questions whether to end */
+
+	for (size_t at = 0; at < map->size && !cancel_asked(cancel); at += STEP) {
+		const size_t left = map->size - at, most = STEP + NVRTC_LENGTH - 1;
+
+		if (has_nvrtc_name(map->data + at, left < most ? left : most))
+			return true;
 	}
 	return false;
 }
@@ -224,13 +240,13 @@ static bool has_nvrtc(const struct jw_found *found)
 }
 
 /* Returns whether the file is an NVRTC, brings it or names it. */
-static bool loads_nvrtc(const char *path)
+static bool loads_nvrtc(const char *path, const struct jw_cancel *cancel)
 {
 	bool loads = strstr(path, "nvrtc") != NULL;
 	struct os_map map;
 
 	if (!loads && !os_map_open(NULL, path, &map)) {
-		loads = names_nvrtc(map.data, map.size);
+		loads = names_nvrtc(&map, cancel);
 		os_map_close(&map);
 	}
 	return loads;
@@ -341,7 +357,7 @@ static void check_outside(const struct jw_driver *driver, struct jw_check_result
  * which a file lies, else those outside. Bytes are searched only if one of these is a misfit. */
 static void check_unlisted(const struct jw_found *search, const struct jw_found *active,
 						   const struct jw_driver *driver, bool here,
-						   struct jw_check_result *result)
+						   const struct jw_cancel *cancel, struct jw_check_result *result)
 {
 	/* Numba is in Python, so none of its files shows that it loads a compiler. */
 	static const char *const numba[] = {"numba"};
@@ -351,7 +367,7 @@ static void check_unlisted(const struct jw_found *search, const struct jw_found 
 	for (size_t i = 0; i < search->file_count && !search->whole; i++) {
 		first = result->compiler_count;
 		if (check_inside(search->files[i].path, active, driver, result) &&
-			result->compiler_count > first && !loads_nvrtc(search->files[i].path))
+			result->compiler_count > first && !loads_nvrtc(search->files[i].path, cancel))
 			drop_listed(result, first, NULL);
 	}
 	if (!here)
@@ -359,7 +375,7 @@ static void check_unlisted(const struct jw_found *search, const struct jw_found 
 	first = result->compiler_count;
 	check_outside(driver, result);
 	for (size_t i = 0; i < search->file_count && result->compiler_count > first && !used; i++)
-		used = loads_nvrtc(search->files[i].path) &&
+		used = loads_nvrtc(search->files[i].path, cancel) &&
 			   !check_inside(search->files[i].path, active, driver, result);
 	if (!used)
 		drop_listed(result, first, NULL);
@@ -380,12 +396,12 @@ void toolchains_check(const struct jw_found *search, const struct jw_driver *dri
 		(void)jw_find(NULL, &(struct jw_find_options){.cancel = *cancel}, &whole);
 	check_compilers(whole && search->environment ? whole : search, driver, result);
 	if (!has_nvrtc(whole && search->environment ? whole : search)) {
-		check_unlisted(search, whole, driver, here, result);
+		check_unlisted(search, whole, driver, here, cancel, result);
 	} else {
 		for (size_t i = 0; i < result->compiler_count; i++)
 			listed = listed || result->compilers[i].name == nvrtc;
 		for (size_t i = 0; i < search->file_count && listed && !loads; i++)
-			loads = loads_nvrtc(search->files[i].path);
+			loads = loads_nvrtc(search->files[i].path, cancel);
 		if (!loads)
 			drop_listed(result, 0, nvrtc);
 	}

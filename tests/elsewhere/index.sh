@@ -468,6 +468,10 @@ mkdir empty && cp evil.zip empty/asked && echo "Asked==1.1 --hash=sha256:$hash" 
 export PYTHONPATH=$scratch/fake
 fake_pip 'import os, sys' 'print("ERROR: in", os.listdir("."), os.path.samefile(os.environ["PIP_FIND_LINKS"], "'"$scratch"'/evil"))' 'sys.exit(1)'
 PIP_FIND_LINKS=evil bad "pip's folder is empty" "pip: in [] True" good asked
+# A folder of a project, named like an address, is no index.
+mkdir -p https:/index.invalid/simple
+fake_pip 'import os, sys' 'print("ERROR: asks", os.environ["PIP_INDEX_URL"])' 'sys.exit(1)'
+PIP_INDEX_URL=https://index.invalid/simple bad "a folder with the name of an index" "pip: asks https://index.invalid/simple" good asked
 unset PYTHONPATH
 echo "-e ." >own.txt && listed 2 --index -r own.txt
 for hostile in 'n\0u' '' '# nothing\n' '{"install": [' '{"install": {}}'; do

@@ -353,7 +353,7 @@ static void run_for_ever(int end, enum parent parent)
 		os_die_with_parent();
 		(void)execv(words[0], (char *const *)(uintptr_t)words);
 	} else if ((output = os_join(folder, "output"))) {
-		(void)os_run(NULL, words, NULL, output, NULL, &ended);
+		(void)os_run(NULL, words, NULL, NULL, output, NULL, &ended);
 	}
 	_exit(1);
 }

@@ -36,8 +36,8 @@ int os_become_program(struct jw_error *err, const char *const *arguments)
 
 /* Runs in the child between fork and exec, so it makes only calls that POSIX allows there. `report`
  * carries the reason of a failure; exec closes it. */
-static void become(const char *const *arguments, char **environment, int in, int out, int report,
-				   pid_t parent, const struct os_watch *watch)
+static void become(const char *const *arguments, char **environment, const char *folder, int in,
+				   int out, int report, pid_t parent, const struct os_watch *watch)
 {
 	union {
 		const char *const *given;
@@ -55,8 +55,8 @@ static void become(const char *const *arguments, char **environment, int in, int
 	}
 	/* os_prepare_limits ignores it for this process only. */
 	(void)signal(SIGXFSZ, SIG_DFL);
-	if (dup2(in, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0 &&
-		dup2(out, STDERR_FILENO) >= 0)
+	if ((!folder || !chdir(folder)) && dup2(in, STDIN_FILENO) >= 0 &&
+		dup2(out, STDOUT_FILENO) >= 0 && dup2(out, STDERR_FILENO) >= 0)
 		(void)execve(arguments[0], list.wanted, environment ? environment : environ);
 	reason = errno;
 	(void)!write(report, &reason, sizeof reason);
@@ -91,8 +91,9 @@ static int await_child(struct jw_error *err, const char *name, pid_t child,
 	return result;
 }
 
-static int start(struct jw_error *err, const char *const *arguments, char **environment, int in,
-				 int out, const struct os_watch *watch, pid_t *ret_child)
+static int start(struct jw_error *err, const char *const *arguments, char **environment,
+				 const char *folder, int in, int out, const struct os_watch *watch,
+				 pid_t *ret_child)
 {
 	int report[2], reason = 0;
 	pid_t child, parent = getpid();
@@ -102,7 +103,7 @@ static int start(struct jw_error *err, const char *const *arguments, char **envi
 		return posix_error(err, arguments[0]);
 	child = fork();
 	if (!child)
-		become(arguments, environment, in, out, report[1], parent, watch);
+		become(arguments, environment, folder, in, out, report[1], parent, watch);
 	(void)close(report[1]);
 	do
 		got = child < 0 ? -1 : read(report[0], &reason, sizeof reason);
@@ -134,14 +135,15 @@ static int open_output(struct jw_error *err, const char *path)
 }
 
 int os_run(struct jw_error *err, const char *const *arguments, char **environment,
-		   const char *output, const struct os_watch *watch, struct os_ended *ret_ended)
+		   const char *folder, const char *output, const struct os_watch *watch,
+		   struct os_ended *ret_ended)
 {
 	int in = open("/dev/null", O_RDONLY | O_CLOEXEC), result = -1;
 	int out = in < 0 ? posix_error(err, "/dev/null") : open_output(err, output);
 	pid_t child = -1;
 
 	if (out >= 0)
-		result = start(err, arguments, environment, in, out, watch, &child);
+		result = start(err, arguments, environment, folder, in, out, watch, &child);
 	if (in >= 0)
 		(void)close(in);
 	if (out >= 0)

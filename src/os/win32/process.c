@@ -112,8 +112,8 @@ static int await_process(struct jw_error *err, HANDLE process, const struct os_w
 	return result;
 }
 
-static int start(struct jw_error *err, const char *name, wchar_t *line, HANDLE in, HANDLE out,
-				 const struct os_watch *watch, struct os_ended *ret_ended)
+static int start(struct jw_error *err, const char *name, wchar_t *line, const wchar_t *folder,
+				 HANDLE in, HANDLE out, const struct os_watch *watch, struct os_ended *ret_ended)
 {
 	STARTUPINFOW setup = {.cb = sizeof setup,
 						  .dwFlags = STARTF_USESTDHANDLES,
@@ -125,7 +125,7 @@ static int start(struct jw_error *err, const char *name, wchar_t *line, HANDLE i
 	int result;
 
 	if (!CreateProcessW(NULL, line, NULL, NULL, TRUE, CREATE_NO_WINDOW | CREATE_SUSPENDED, NULL,
-						NULL, &setup, &process)) {
+						folder, &setup, &process)) {
 		win32_error(err, name);
 		if (job)
 			(void)CloseHandle(job);
@@ -148,9 +148,10 @@ int os_become_program(struct jw_error *err, const char *const *arguments)
 }
 
 int os_run(struct jw_error *err, const char *const *arguments, char **environment,
-		   const char *output, const struct os_watch *watch, struct os_ended *ret_ended)
+		   const char *folder, const char *output, const struct os_watch *watch,
+		   struct os_ended *ret_ended)
 {
-	wchar_t *line = command_line(err, arguments);
+	wchar_t *line = command_line(err, arguments), *wide = NULL;
 	HANDLE in, out;
 	int result = -1;
 
@@ -159,12 +160,13 @@ int os_run(struct jw_error *err, const char *const *arguments, char **environmen
 		return -1;
 	in = open_nothing();
 	out = open_output(err, output);
-	if (out != INVALID_HANDLE_VALUE)
-		result = start(err, arguments[0], line, in, out, watch, ret_ended);
+	if (out != INVALID_HANDLE_VALUE && (!folder || (wide = win32_plain_path(err, folder))))
+		result = start(err, arguments[0], line, wide, in, out, watch, ret_ended);
 	if (out != INVALID_HANDLE_VALUE)
 		(void)CloseHandle(out);
 	if (in != INVALID_HANDLE_VALUE)
 		(void)CloseHandle(in);
+	mem_free(wide);
 	mem_free(line);
 	return result;
 }

@@ -19,6 +19,20 @@ for command in "status" "doctor $work/lib.so" "prime $work/lib.so" "bake -o $wor
 	[[ $command != prime* ]] || grep -q ' compile ' "$SIMDRIVER_LOG" || fail "the worker logged nothing"
 	quiet "$command"
 done
+# Nor do they reach ptxas, which gets a private folder for its temporary files: it writes through symlinks that have their foreseeable names.
+cat >"$open/ptxas" <<END
+#!/bin/sh
+echo "\$(stat -c %a "\$TMPDIR") \$TMPDIR" >"$work/folder\$1"
+env >"$work/variables\$1"
+echo "ptxas: NVIDIA (R) Ptx optimizing assembler, release 12.4"
+[ "\$1" = --version ]
+END
+chmod 755 "$open/ptxas"
+run '1|2|3' make --target sm_86 --driver 550.163.01 --ptxas "$open/ptxas" -o "$work/made/" "$sample"
+for words in --version -arch=sm_86; do
+	[[ $(<"$work/folder$words") == "700 /"* ]] || fail "the folder is not private: $(<"$work/folder$words")"
+	! grep "$home" "$work/variables$words" || fail "ptxas $words got them"
+done
 # They stay for a program that root runs.
 run 0 run -- printenv CUDA_INJECTION64_PATH
 out_has "$home/injected.so"

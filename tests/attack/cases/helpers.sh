@@ -55,6 +55,13 @@ printf '#!/bin/sh\npwd -P >"%s/folder"\nexit 1\n' "$work" >"$work/bin/python3" &
 (unset VIRTUAL_ENV && cd "$home/wheels" && PATH=$work/bin:/usr/bin:/bin run '1|2|3' check torch) || exit 1
 [[ $(<"$work/folder") == / ]] || fail "Python was started in $(<"$work/folder")"
 rm "$work/bin/python3"
+# uv starts in no current folder, where a folder “https:” would be an index.
+printf '#!/bin/sh\npwd -P >"%s/folder"\nexit 1\n' "$work" >"$work/bin/uv"
+for folder in "$home/wheels" "$work"; do
+	(cd "$folder" && PATH=$open/bin:$work/bin:/usr/bin:/bin run 3 scan --index torch) || exit 1
+	[[ $(<"$work/folder") != "$folder" ]] || fail "uv was started in $folder"
+done
+printf '#!/bin/sh\nenv >"%s/variables"\nexit 1\n' "$work" >"$work/bin/uv"
 # Neither do they get a file of the account's, nor one in its home, also if the file does not exist yet; a device is nobody's.
 mkdir "$HOME/obody" "$HOME/oot" # “~nobody” is no folder of root's home
 touch "$home/file" "$HOME/file" "$HOME/obody/file" "$HOME/oot/file" && chown $mallory "$home/file"

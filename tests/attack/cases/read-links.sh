@@ -21,6 +21,11 @@ for command in "export -o $open/pack $home/package" "export -o $open/pack $home/
 	# shellcheck disable=SC2086
 	refuses $command
 done
+# find neither reads the file nor names it in the next command.
+for name in package/libmine.so folder/through/secret.so; do
+	run '0|1|2|3' find "$home/$name"
+	[[ $(cat "$out") != *"module"* && $(cat "$out") != *"$treasure"* ]] || fail "find $name: $(cat "$out" "$err")"
+done
 run '2|3' export --cache "$home/cache" -o "$open/pack"
 [[ ! -e $open/pack ]] || fail "root has exported the entries of its own cache"
 # An account's link to what it can read itself works, and so do links of root and of accounts that count as root.

@@ -115,6 +115,11 @@ package late 1.0 late/a.so late/b.so
 cp "$sample" "$site/late/a.so"
 cp "$site/cupy/_core.so" "$site/late/b.so"
 compilers 1 late -- 'len(c) == 3'
+# A sparse file, which costs nothing to make, is not searched for the name.
+if ! is_wine && truncate -s 15T "$site/late/b.so"; then
+	limit=20 run 1 check late
+	err_has "b.so: larger than 64 GiB, the most that jitwarm reads"
+fi
 
 # The file has its Windows name.
 remove
