@@ -215,6 +215,10 @@ int os_file_busy(struct jw_error *err, struct os_file *file, const char *path, u
 			"%s: locked by another process for %.1f s; wait until that process ends, or end "
 			"it (it may be another account's, or run in a container or on another machine)",
 			path, waited_ms / 1e3);
+	/* A process chooses its name. */
+	for (char *c = program.name; *c; c++)
+		if (!text_is_alnum(*c) && !strchr("._+-:/@", *c))
+			*c = '_';
 	(void)snprintf(line, sizeof line, os_is_windows ? "taskkill /PID %d" : "kill %d", program.pid);
 	return error_set(
 		err, JW_ERR_BUSY,

@@ -1,5 +1,5 @@
-/* A file that another program has opened without sharing it is waited for a moment, and no longer.
- * */
+/* A file that another program has opened without sharing it is waited for a moment, and no longer;
+ * and a message names the program. */
 #include "check.h"
 
 #include <string.h>
@@ -7,6 +7,14 @@
 #include "base/mem.h"
 #include "os/file.h"
 #include "os/folders.h"
+
+#ifdef __linux__
+#include <signal.h>
+#include <unistd.h>
+
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#endif
 
 #ifdef _WIN32
 #include <windows.h>
@@ -95,6 +103,47 @@ TEST(a_file_is_renamed_over_one_that_is_open_for_a_moment)
 	OK(os_remove_tree(why, folder));
 	mem_free(from);
 	mem_free(to);
+	mem_free(folder);
+#endif
+}
+
+/* A process chooses its name, and root's terminal shows it. */
+TEST(a_message_has_no_control_characters_of_a_name)
+{
+#ifndef __linux__
+	skip();
+#else
+	static const char *const names[][2] = {{"a\033[2J “b\"'$", "by a__2J____b___ (process"},
+										   {"py-3.12_+:/@", "by py-3.12_+:/@ (process"}};
+	char *folder, *path;
+
+	OK(os_make_temp_dir(why, "jitwarm-busy", &folder));
+	path = os_join(folder, "lock");
+	for (size_t i = 0; i < 2; i++) {
+		struct os_file *lock;
+		int ready[2], status;
+		char byte;
+		pid_t child;
+
+		assert_int_equal(pipe(ready), 0);
+		child = fork();
+		if (!child) {
+			(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+			if (!os_lock_file(NULL, path, 0, &lock) && !prctl(PR_SET_NAME, names[i][0]) &&
+				write(ready[1], "", 1) == 1)
+				pause();
+			_exit(1);
+		}
+		assert_int_equal(read(ready[0], &byte, 1), 1);
+		GIVES(JW_ERR_BUSY, os_lock_file(why, path, 0, &lock));
+		assert_non_null(strstr(why->message, names[i][1]));
+		(void)kill(child, SIGKILL);
+		assert_int_equal(waitpid(child, &status, 0), child);
+		(void)close(ready[0]);
+		(void)close(ready[1]);
+	}
+	OK(os_remove_tree(why, folder));
+	mem_free(path);
 	mem_free(folder);
 #endif
 }
