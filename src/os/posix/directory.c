@@ -34,8 +34,8 @@ static enum os_kind kind_of_entry(int directory, const char *name, unsigned char
 }
 
 /* Calls `take` for each name in an open folder except "." and "..", until it returns another value
- * than 0, which is then returned. Closes `fd`; if that is -1, errno says why the folder could not
- * be opened. */
+ * than 0, which is then returned. Fails if root would list it for an account that cannot. Closes
+ * `fd`; if that is -1, errno says why the folder could not be opened. */
 static int each_entry(struct jw_error *err, const char *path, int fd,
 					  int (*take)(struct jw_error *err, void *context, int folder,
 								  const struct dirent *entry),
@@ -51,6 +51,8 @@ static int each_entry(struct jw_error *err, const char *path, int fd,
 			(void)close(fd);
 		return -1;
 	}
+	if (posix_read_for_other(err, fd, path))
+		result = -1;
 	for (errno = 0; !result && (entry = readdir(directory)); errno = 0)
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
 			result = take(err, context, fd, entry);

@@ -20,8 +20,8 @@ struct os_stranger;
  * only the folder itself is examined. With `lasting`, a folder such as /tmp counts, too. */
 bool posix_finds_stranger(const char *path, const struct stat *stat, bool lasting,
 						  struct os_stranger *ret_stranger);
-/* Returns whether root has opened a file for an account that cannot read it: a symlink in the path
- * led to the file, and an account that could have made the link has not the permissions to read
+/* Returns whether root has opened a file or folder for an account that cannot read it: a symlink in
+ * the path led to it, and an account that could have made the link has not the permissions to read
  * it. Describes it in `err`. False for other accounts than root. Any thread may call it. */
 bool posix_read_for_other(struct jw_error *err, int fd, const char *path);
 void posix_stat_of(const struct stat *from, struct os_stat *to);

@@ -500,9 +500,9 @@ bool posix_read_for_other(struct jw_error *err, int fd, const char *path)
 	refused = (os_find_stranger(path, stranger) || stranger->open || stranger->missing) &&
 			  !(known && may_read(maker_of(path, stranger), fd, real));
 	if (refused)
-		error_set(err, JW_ERR_UNSUPPORTED,
+		error_set(err, JW_ERR_IO,
 				  "%.300s: a symlink leads to %.300s, which another account may not read (%.300s): "
-				  "name that file itself",
+				  "name that path itself",
 				  path, real, os_stranger_text(text, stranger));
 	(void)pthread_mutex_unlock(&lists);
 	mem_free(stranger);

@@ -70,6 +70,24 @@ done
 VIRTUAL_ENV=$home/linked run '0|1|2|3' scan
 [[ $(cat "$out" "$err") == *"a symlink leads to $treasure/python/"* && $(cat "$out") != *lib.so* ]] || fail "VIRTUAL_ENV: $(cat "$out" "$err")"
 (cd "$home/project" && run '0|1|2|3' scan && [[ $(cat "$out" "$err") != *"$treasure"* ]]) || fail "the project: $(cat "$out" "$err")"
+# Nor does a symlink to a folder show the names in it: root lists no folder that the account may not list.
+for command in "check --target sm_86 --driver 550.163.01" scan lint "doctor --no-probe"; do
+	# shellcheck disable=SC2086
+	run '0|1|2|3' $command -e "$home/project"
+	[[ $(cat "$out" "$err") != *lib.so* && $(cat "$out" "$err") == *"a symlink leads to $treasure/python/"* ]] || fail "$command: $(cat "$out" "$err")"
+done
+mkdir "$treasure/venvs" && mv "$treasure/python" "$treasure/venvs/hidden" && chmod 700 "$treasure/venvs" && chmod -R a+rX "$treasure/venvs/hidden"
+for folder in .virtualenvs .local/share/uv/tools .local/share/pipx/venvs .pyenv/versions; do
+	as_mallory mkdir -p "$home/$(dirname $folder)"
+	as_mallory ln -s "$treasure/venvs" "$home/$folder"
+	HOME=$home run '0|1|2|3' find
+	[[ $(cat "$out" "$err") != *hidden* ]] || fail "$folder: $(cat "$out" "$err")"
+	rm "$home/$folder"
+done
+# A folder that everybody may list is found behind an account's symlink, too, and so is the account's own.
+chmod 755 "$treasure/venvs" && as_mallory ln -s "$treasure/venvs" "$home/.virtualenvs"
+HOME=$home run '0|1' find
+out_has "$home/.virtualenvs/hidden"
 # /proc leads to files without a name, and to those in other mount namespaces; what has their path here may be another file.
 reaches_nothing() {
 	as_mallory ln -sfn "$1" "$home/package/libmine.so"
