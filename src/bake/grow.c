@@ -14,6 +14,7 @@ enum {
 	PAGE = 1 << 12,
 	LARGE_PAGE = 1 << 16, /* the largest page of arm64 */
 	MAX_HOLE = 1 << 30,
+	MAX_PADDING = 1 << 20, /* zeros after the last section; a sparse file has any number of them */
 	FEW_SECTIONS = 0xff00, /* from this number on, e_shnum is stored elsewhere */
 	MACHINE_ARM_64 = 183,
 	SECTION_DATA = 1, /* SHT_PROGBITS */
@@ -65,7 +66,7 @@ static int check_appended(struct jw_error *err, const struct elf_view *view)
 			note_end(view, section.offset, section.size_bytes, &end);
 	}
 	for (uint64_t at = end; at < view->map->size; at++)
-		if (view->map->data[at])
+		if (at - end == MAX_PADDING || view->map->data[at])
 			return error_set(err, JW_ERR_UNSUPPORTED, "data after its sections");
 	return 0;
 }

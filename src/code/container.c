@@ -313,7 +313,7 @@ static void read_entry_options(struct devcode_entry *entry, const uint8_t *heade
 		return;
 	if (!range_fits(options_off, 8, header_size) ||
 		(text = load_u32(header + options_off)) > header_size) {
-		entry->damaged = true;
+		entry->damaged = entry->options_lost = true;
 		return;
 	}
 	/* Offset 0 would be the entry's own first bytes: the field exists but is empty (measured on

@@ -28,7 +28,8 @@ static bool read_release(const char *text, uint32_t *ret_cuda)
 	return true;
 }
 
-/* Runs ptxas, whose program is the first argument, with a private folder for its files. */
+/* Runs ptxas, whose program is the first argument, in a private folder, which gets its temporary
+ * files. */
 static int run_ptxas(struct jw_error *err, const char *const *arguments, const char *folder,
 					 const char *output, struct os_ended *ret_ended)
 {
@@ -39,7 +40,7 @@ static int run_ptxas(struct jw_error *err, const char *const *arguments, const c
 		return -1;
 	environment = environment_for_compiler(err, folder);
 	if (environment)
-		result = os_run(err, arguments, environment, NULL, output, NULL, ret_ended);
+		result = os_run(err, arguments, environment, folder, output, NULL, ret_ended);
 	environment_free(environment);
 	return result;
 }
@@ -101,7 +102,8 @@ static int add_ptxas_argument(struct jw_error *err, struct call *call, const cha
  * ptxas reads and writes the files that some options name, also options that no help lists
  * (--compiler-stats-file, --fdevice-time-trace). So only these are passed on: the options that
  * “ptxas --help” of 11.8 and 12.5 lists and that name no file, input or GPU. Those with “=” take a
- * value, which may be the next word; any other word without a dash is an input. */
+ * value, which may be the next word; any other word without a dash is an input, also that after
+ * “-O” (measured with 12.4). */
 static bool names_no_file(const char *word, size_t length, bool *value_follows)
 {
 	static const char names[] =
@@ -111,7 +113,7 @@ static bool names_no_file(const char *word, size_t length, bool *value_follows)
 		"disable-warnings:dlcm=:dont-merge-basicblocks:dscm=:e=:entry=:ewp:"
 		"extensible-whole-program:flcm=:fmad=:force-load-cache=:force-store-cache=:fscm=:"
 		"func-maxrregcount=:g:generate-line-info:legacy-bar-warp-wide-behavior:lineinfo:m=:m64:"
-		"machine=:make-errors-visible-at-exit:maxntid=:maxrregcount=:minnctapersm=:no-bb-merge:O=:"
+		"machine=:make-errors-visible-at-exit:maxntid=:maxrregcount=:minnctapersm=:no-bb-merge:"
 		"O0:O1:O2:O3:O4:opt-fp-atomics:opt-level=:optimize-float-atomics:"
 		"override-directive-values:pic=:position-independent-code=:preserve-relocs:"
 		"register-usage-level=:regUsageLevel=:ret-end:return-at-end:sp-bounds-check:"
@@ -156,12 +158,6 @@ const char *ptxas_option_with_file(const char *options, size_t *ret_length)
 /* Splits the entry's option string, which consists of words and blanks. */
 static int add_options(struct jw_error *err, struct call *call)
 {
-	size_t length;
-	const char *with_file = ptxas_option_with_file(call->options, &length);
-
-	if (with_file)
-		return error_set(err, JW_ERR_UNSUPPORTED, "the module's options may name files: %.*s",
-						 (int)(length < 200 ? length : 200), with_file);
 	for (char *at = call->options; *(at += strspn(at, " \t"));) {
 		char *word = at;
 

@@ -22,8 +22,8 @@ struct ptxas_job {
 	const char *folder;      /* for temporary files */
 	struct jw_target target; /* the architecture to compile for (gpu_jit_target) */
 	bool link;               /* compile an input of run-time linking */
-	const char *options; /* the PTX entry's options, verbatim, NUL-terminated; none of them may name
-							a file */
+	const char *options; /* the PTX entry's options, verbatim, NUL-terminated; the caller has asked
+							ptxas_option_with_file */
 	const void *ptx;     /* the PTX text, without the NULs at its end */
 	size_t ptx_bytes;
 };

@@ -12,6 +12,7 @@
 #include <jitwarm/worker.h>
 
 #include "base/buf.h"
+#include "base/cursor.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/key.h"
@@ -21,6 +22,7 @@
 #include "code/release.h"
 #include "driver/environment.h"
 #include "driver/protocol.h"
+#include "driver/ptxas.h"
 #include "driver/task.h"
 #include "os/clock.h"
 #include "os/console.h"
@@ -30,7 +32,7 @@
 #include "os/platform.h"
 #include "os/process.h"
 
-enum { DRIVER_MAX_DEVICES = 64, DRIVER_LOG_BYTES = 16 << 10 };
+enum { DRIVER_MAX_DEVICES = 64, DRIVER_LOG_BYTES = 16 << 10, MAX_OPTION = 100 };
 
 struct driver {
 	struct cuda cuda;
@@ -336,6 +338,46 @@ done:
 	return result;
 }
 
+/* Refuses a module that makes its compiler read or write files: the driver takes the options of
+ * each entry of a container like ptxas (measured: -optf, --compiler-stats-file), also those of an
+ * entry that jitwarm would not choose. An image is one container or several, or has no options. */
+static int check_options(struct jw_error *err, const struct buf *image)
+{
+	struct buf options = BUF_MAX(CONTAINER_MAX_ENTRY_HEADER + 1);
+	int result = 0;
+
+	for (size_t at = 0; !result && image->size - at >= CONTAINER_HEADER &&
+						load_u64(image->data + at) == container_start();) {
+		const uint8_t *bytes = image->data + at;
+		struct container_walk walk = {0};
+		struct devcode_entry *entries;
+
+		if (container_check(&walk, bytes, image->size - at, image->size - at) != CONTAINER_SOUND)
+			return error_set(err, JW_ERR_FORMAT, "not a sound container");
+		entries = mem_array(walk.entries, sizeof *entries);
+		container_entries(bytes, walk.size_bytes, 0, entries, walk.entries);
+		for (size_t i = 0; !result && i < walk.entries; i++) {
+			const char *with_file;
+			size_t length = 0;
+
+			buf_clear(&options);
+			result = entries[i].options_lost
+						 ? error_set(err, JW_ERR_FORMAT, "the module's options are damaged")
+						 : buf_append(err, &options, bytes + entries[i].options_offset,
+									  entries[i].options_length);
+			with_file = result ? NULL : ptxas_option_with_file(buf_text(&options), &length);
+			if (with_file)
+				result =
+					error_set(err, JW_ERR_UNSUPPORTED, "the module's options may name files: %.*s",
+							  (int)(length < MAX_OPTION ? length : MAX_OPTION), with_file);
+		}
+		mem_free(entries);
+		at += (size_t)walk.size_bytes;
+	}
+	buf_free(&options);
+	return result;
+}
+
 static void compile_job(struct worker *worker, const struct protocol_job *job,
 						struct protocol_answer *answer)
 {
@@ -379,7 +421,7 @@ static void do_job(struct worker *worker, const struct protocol_job *job,
 	memset(answer, 0, sizeof *answer);
 	answer->id = job->id;
 	answer->result = -1;
-	if (read_job_image(&why, worker, job))
+	if (read_job_image(&why, worker, job) || check_options(&why, &worker->image))
 		TEXT_COPY(answer->error, why.message);
 	else if (worker->task.work)
 		worker->task.work(worker->task.state, job, &worker->image, answer);

@@ -104,6 +104,27 @@ TEST(the_new_segment_is_where_nothing_is)
 	}
 }
 
+/* Only so many are read: a sparse file has any number of them. */
+TEST(zeros_after_the_sections_are_padding_up_to_a_length)
+{
+	enum { MOST = 1 << 20 };
+
+	for (size_t zeros = MOST; zeros <= MOST + 1; zeros++) {
+		struct buf file = read_sample("elf");
+		struct os_map map;
+		struct grow *grow = NULL;
+		uint8_t *padding = mem_alloc(zeros);
+
+		file.most = 2 * MOST;
+		OK(buf_append(why, &file, padding, zeros));
+		map = (struct os_map){.data = file.data, .size = file.size};
+		assert_int_equal(grow_open(why, &map, NULL, 0, &grow), zeros > MOST ? -1 : 0);
+		grow_free(grow);
+		mem_free(padding);
+		buf_free(&file);
+	}
+}
+
 /* Numbers drawn without the library's generator, so that they are the same everywhere. */
 static uint64_t draw(uint64_t *state)
 {
