@@ -85,11 +85,9 @@ err_has "“arch86” is not a known GPU"
 run 64 which torch cuda 11.8 --gpu 3060
 err_has "“11.8”: a driver, which --driver names: “jitwarm which --driver 11.8 --gpu 3060 torch”"
 # On PyPI, torch's wheels for Windows have no device code.
-runs=0
-is_wine && runs=2
-run $runs which torch==2.4 --cuda 12 --gpu 3060
+run 0 which torch==2.4 --cuda 12 --gpu 3060 --platform linux
 out_has "driver CUDA 12.0"
-run $runs which torch==2.4 --cuda 12.1.105 --gpu 3060
+run 0 which torch==2.4 --cuda 12.1.105 --gpu 3060 --platform linux
 out_has "driver CUDA 12.1"
 run 3 which pytorch --gpu 3060
 err_has "did you mean torch? “jitwarm which --target 3060 torch”"
@@ -294,7 +292,7 @@ for name in target gpu gpus; do
 	run 0 scan --$name 2xrtx3070 --cuda 12.4 "$sample"
 	run 0 lint --$name rtx3070x2 --cuda 12.4 "$sample"
 done
-run "0|1" which --gpu rtx3090x2 --cuda 12.4 --python-version 3.11 torch
+run "0|1" which --gpu rtx3090x2 --cuda 12.4 --python-version 3.11 --platform linux torch
 out_has "torch from PyPI on RTX 3090x2 (sm_86), driver CUDA 12.4"
 for words in warmup=prime nvidia-smi=status; do
 	run 64 "${words%=*}"
