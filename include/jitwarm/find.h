@@ -2,7 +2,8 @@
  *
  * A name is a path (file, directory, wheel; a file of a kind that holds no device code, such as a
  * script, is refused with JW_ERR_USAGE), else a package of the active environment, with or without
- * extras and versions ("jax[cuda12]", "xgboost>=1.3,<2"). Without names it is the whole
+ * extras and versions ("jax[cuda12]", "xgboost>=1.3,<2"). For root, an installed package has
+ * priority over a path without a separator in a folder that another account can change. Without names it is the whole
  * environment: VIRTUAL_ENV, else CONDA_PREFIX, else the one in which the program of this process is
  * installed, else that of the python3 or python on PATH, which is found without running it. Reads
  * environment variables; writes only to the state directory.
@@ -64,6 +65,10 @@ struct jw_find_options {
 int jw_find(struct jw_error *err, const struct jw_find_options *options,
 			struct jw_found **ret_found);
 void jw_found_free(struct jw_found *found);
+
+/* Resolves a name that jw_find takes as a path; *ret_path is NULL if the name means something else.
+ * The caller frees it with jw_text_free. */
+int jw_find_path(struct jw_error *err, const char *name, char **ret_path);
 
 /* Returns whether a package in which no device code was found was built for the CPU: its name
  * promises device code, or its version denies it (2.9.0+cpu). If `version` is NULL, `name` is a

@@ -10,6 +10,7 @@
 #include "find/name_decisions.h"
 #include "find/named_paths.h"
 #include "find/packages.h"
+#include "os/identity.h"
 #include "os/shell.h"
 
 /* The state while the names are resolved. */
@@ -208,21 +209,51 @@ static int take_named_package(struct jw_error *err, struct name_search *finder, 
 	return take_package(err, finder, wanted);
 }
 
-/* Takes the files that a typed name means: a path first, else a package. A name that means nothing
- * becomes a trouble. */
+/* Finds out whether a word, which names a path, means an installed package nevertheless. */
+static int means_package(struct jw_error *err, struct name_search *finder, const char *name,
+						 bool *ret_means)
+{
+	struct typed_package typed;
+	size_t at = SET_NONE;
+
+	*ret_means = false;
+	if (os_is_path_typed(name) || !requirement_typed(name, &typed))
+		return 0;
+	if (open_environment(err, finder))
+		return -1;
+	if (finder->is_open)
+		at = packages_find(&finder->packages, typed.requirement.name, 0);
+	if (finder->is_open && at == SET_NONE &&
+		packages_find_module(err, &finder->packages, &finder->list, typed.written, &at))
+		return -1;
+	*ret_means = at != SET_NONE;
+	return 0;
+}
+
+/* Takes the files that a typed name means: a path first, else a package; for root in a folder of
+ * another account, an installed package first. A name that means nothing becomes a trouble. */
 static int take_typed_name(struct jw_error *err, struct name_search *finder, const char *name)
 {
 	struct typed_package typed;
 	struct os_stat stat;
 	struct jw_error why;
+	bool package;
 
 	if (!*name) {
 		error_set(&why, JW_ERR_USAGE, "an empty name");
 		found_trouble(&finder->list, &why);
 		return 0;
 	}
-	if (!os_stat(&why, name, &stat))
-		return named_path_take(err, &finder->list, name, &stat);
+	if (!os_stat(&why, name, &stat)) {
+		if (means_package(err, finder, name, &package))
+			return -1;
+		if (!package)
+			return named_path_take(err, &finder->list, name, &stat);
+		found_note(&finder->list,
+				   "%s: the package, not the path ./%s, which another account can change", name,
+				   name);
+		why.code = JW_ERR_NOT_FOUND;
+	}
 	if (why.code != JW_ERR_NOT_FOUND && !os_is_denied(".")) {
 		found_trouble(&finder->list, &why);
 		return 0;
@@ -288,6 +319,32 @@ static int fail_if_empty(struct jw_error *err, const struct jw_found *found)
 	return 0;
 }
 
+static void close_search(struct name_search *finder)
+{
+	found_close(&finder->list);
+	packages_close(&finder->packages);
+	sites_free(&finder->environment);
+	mem_free(finder->wanted.items);
+	set_free(&finder->wanted.added);
+}
+
+int jw_find_path(struct jw_error *err, const char *name, char **ret_path)
+{
+	struct name_search finder = {0};
+	bool package = true;
+	int result;
+
+	found_open(&finder.list);
+	result = os_exists(name) ? means_package(err, &finder, name, &package) : 0;
+	if (!result && !package)
+		result = os_real_path(err, name, ret_path);
+	else if (!result)
+		*ret_path = NULL;
+	close_search(&finder);
+	jw_found_free(finder.list.found);
+	return result;
+}
+
 int jw_find(struct jw_error *err, const struct jw_find_options *options,
 			struct jw_found **ret_found)
 {
@@ -315,10 +372,6 @@ int jw_find(struct jw_error *err, const struct jw_find_options *options,
 		jw_found_free(found);
 	else
 		*ret_found = found;
-	found_close(&finder.list);
-	packages_close(&finder.packages);
-	sites_free(&finder.environment);
-	mem_free(finder.wanted.items);
-	set_free(&finder.wanted.added);
+	close_search(&finder);
 	return result;
 }

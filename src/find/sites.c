@@ -575,7 +575,7 @@ int jw_use_environment(struct jw_error *err, const char *dir)
 	bool is_virtual;
 	int result = -1;
 
-	if (!os_exists(dir) && !strpbrk(dir, "/\\") && conda_list_each(err, match_conda, &named, &why))
+	if (!os_is_path_typed(dir) && conda_list_each(err, match_conda, &named, &why))
 		goto done;
 	/* A list that could not be read may have had it. */
 	if (!named.prefix && why.code) {

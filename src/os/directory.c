@@ -35,6 +35,13 @@ bool os_exists(const char *path)
 	return !os_stat(NULL, path, &stat);
 }
 
+bool os_is_path_typed(const char *word)
+{
+	struct os_stranger stranger;
+
+	return strpbrk(word, "/\\") || (os_exists(word) && !os_find_stranger(word, &stranger));
+}
+
 int os_ignore_unreadable(struct jw_error *err, const char *path, const struct jw_error *why)
 {
 	return (why->code == JW_ERR_IO && !os_is_denied(path)) ? error_copy(err, why) : 0;

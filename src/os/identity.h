@@ -42,6 +42,9 @@ void os_trust_accounts(const char *list);
 /* Returns whether the path has such a part, if this process is the superuser's. Always false for
  * other accounts, and on Windows. */
 bool os_find_stranger(const char *path, struct os_stranger *ret_stranger);
+/* Returns whether a typed word is a path, and cannot be another account's file with the name of
+ * something else: it has a separator, or for the superuser no part of it is a stranger's. */
+bool os_is_path_typed(const char *word);
 /* Finds folders in `folder`, or in one of its folders, that another account can change, so that the
  * superuser changes nothing there (os_follow_none_below). Describes the first one, and adds the
  * paths of at most `most` to a list of mem_add_string. Returns false for other accounts, on

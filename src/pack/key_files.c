@@ -351,11 +351,12 @@ int jw_key_trust(struct jw_error *err, const char *state_dir, const char *name,
 
 	if (name && check_name(err, name))
 		return -1;
-	if (!os_exists(path_or_text))
-		result = minisign_read_public(NULL, path_or_text, strlen(path_or_text), &public_key)
-					 ? error_set(err, JW_ERR_FORMAT,
-								 "no such file, and not a public key in minisign's format")
-					 : 0;
+	/* A public key is one, whatever files there are. */
+	if (!minisign_read_public(NULL, path_or_text, strlen(path_or_text), &public_key))
+		result = 0;
+	else if (!os_exists(path_or_text))
+		result = error_set(err, JW_ERR_FORMAT,
+						   "no such file, and not a public key in minisign's format");
 	else if (os_read_file(err, path_or_text, MINISIGN_MAX_FILE, &text))
 		return -1;
 	else
@@ -399,29 +400,34 @@ int jw_key_distrust(struct jw_error *err, const char *state_dir, const char *nam
 	return result;
 }
 
-/* Returns the path of a secret key. A text with a separator, or that names an existing file, is a
- * path; any other text is a key's name. */
+/* Returns the path of a secret key. A name of this account's key has priority over a file of that
+ * name; another text with a separator, or that names an existing file, is a path. */
 static char *secret_path(struct jw_error *err, const char *state_dir, const char *key)
 {
-	const bool named = !strpbrk(key, "/\\") && !os_exists(key);
-	char *path;
-	bool there;
+	bool is_path = strpbrk(key, "/\\"), there = false;
+	struct jw_error why = {0};
+	char *path = is_path || check_name(&why, key)
+					 ? NULL
+					 : key_path(&why, state_dir, own_folder, key, ".key");
 
-	if (named && check_name(err, key))
-		return NULL;
-	path = named ? key_path(err, state_dir, own_folder, key, ".key") : mem_string(key);
-	if (!path)
-		return NULL;
-	if (!os_check_exists(err, path, &there)) {
-		if (there ? !check_own_key(err, path) : !named)
-			return path;
-		if (!there)
-			error_set(
-				err, JW_ERR_NOT_FOUND,
-				"no key “%s”, nor a file of that name: make a key with “jitwarm key generate”, "
-				"or name the file of a minisign key",
-				key);
+	if (path && os_check_exists(err, path, &there))
+		goto fail;
+	if (!there && (is_path || os_exists(key))) {
+		mem_free(path);
+		path = mem_string(key);
+		is_path = true;
+		there = os_exists(path);
 	}
+	if (!path)
+		error_copy(err, &why);
+	else if (there ? !check_own_key(err, path) : is_path)
+		return path;
+	else if (!there)
+		error_set(err, JW_ERR_NOT_FOUND,
+				  "no key “%s”, nor a file of that name: make a key with “jitwarm key generate”, "
+				  "or name the file of a minisign key",
+				  key);
+fail:
 	mem_free(path);
 	return NULL;
 }

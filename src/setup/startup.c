@@ -179,10 +179,10 @@ static int look(struct jw_error *err, const struct jw_startup_options *given, bo
 
 	startup->items = mem_array(MAX_ITEMS, sizeof *startup->items);
 	for (size_t i = 0; i < options.name_count; i++)
-		if (!os_exists(options.names[i]))
-			names[i] = mem_string(options.names[i]);
-		else if (os_real_path(err, options.names[i], &names[i]))
+		if (jw_find_path(err, options.names[i], &names[i]))
 			goto done;
+		else if (!names[i])
+			names[i] = mem_string(options.names[i]);
 	options.names = (const char *const *)names;
 	if (!options.environment && !(environment = absolute_variable("VIRTUAL_ENV")))
 		environment = absolute_variable("CONDA_PREFIX");

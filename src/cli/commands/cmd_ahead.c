@@ -256,7 +256,7 @@ static int ahead_run(struct jw_error *err, struct cli *cli)
 	struct jw_driver version;
 	int failed = 0;
 
-	if (library && !os_exists(library) && !jw_driver_parse(NULL, library, &version))
+	if (library && !jw_driver_parse(NULL, library, &version))
 		return error_set(err, JW_ERR_USAGE,
 						 "--driver: name the libcuda.so file of driver %.40s: only its bytes show "
 						 "which entries this driver will look for",

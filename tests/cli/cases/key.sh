@@ -96,6 +96,17 @@ run 0 import --as-is --cache "$copy" "$pack"
 run 0 key generate mine
 run 64 key trust "$ours" mine # nor does it replace this account's own key
 err_has "jitwarm key distrust mine"
+# A key, and the name of one, are not files of that name in the current folder.
+mkdir -p "$work/current/$(dirname "$ours")" && cd "$work/current" || fail "no folder"
+cp "$work/state/keys/mine.pub" "$ours" && cp "$work/state/keys/mine.key" default
+run 0 key trust "$ours" typed
+run 0 key list --json
+json '[k["public_key"] for k in d["keys"] if k["name"] == "typed"] == ["'"$ours"'"]'
+run 0 export --all --sign --key default --cache "$dir" -o "$(native "$work/typed.jwpack")"
+out_has "$ours"
+run 0 key distrust typed
+run 0 key trust "$ours" lab
+cd "$work" || fail "no folder"
 run 0 key distrust mine
 rm "$work"/state/keys/mine.*
 
