@@ -3,10 +3,10 @@
  * A name is a path (file, directory, wheel; a file of a kind that holds no device code, such as a
  * script, is refused with JW_ERR_USAGE), else a package of the active environment, with or without
  * extras and versions ("jax[cuda12]", "xgboost>=1.3,<2"). For root, an installed package has
- * priority over a path without a separator in a folder that another account can change. Without names it is the whole
- * environment: VIRTUAL_ENV, else CONDA_PREFIX, else the one in which the program of this process is
- * installed, else that of the python3 or python on PATH, which is found without running it. Reads
- * environment variables; writes only to the state directory.
+ * priority over a path without a separator in a folder that another account can change. Without
+ * names it is the whole environment: VIRTUAL_ENV, else CONDA_PREFIX, else the one in which the
+ * program of this process is installed, else that of the python3 or python on PATH, which is found
+ * without running it. Reads environment variables; writes only to the state directory.
  *
  * Threads: any number of threads may call these functions at the same time, except
  * jw_use_environment. */

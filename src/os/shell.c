@@ -7,16 +7,15 @@
 #include "base/text.h"
 #include "os/platform.h"
 
-/* Returns whether a shell takes the word literally without quotes. Among Windows' shells, cmd
- * replaces text between two '%', and PowerShell gives ',', '@' and '=' a meaning. */
+/* The characters that no shell acts on. */
+#define PLAIN "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+./:"
+
+/* Returns whether a shell takes the word literally without quotes. zsh takes “=ls” for the path of
+ * ls. Among Windows' shells, cmd replaces text between two '%', and PowerShell gives ',', '@' and
+ * '=' a meaning. */
 static bool is_plain(const char *word, bool windows)
 {
-	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-								"0123456789_-+./:,@%=";
-	static const char plain_windows[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-										"0123456789_-+./:\\";
-
-	return *word && word[strspn(word, windows ? plain_windows : plain)] == '\0';
+	return *word && *word != '=' && word[strspn(word, windows ? PLAIN "\\" : PLAIN ",@%=")] == '\0';
 }
 
 /* Returns the length of a character that ends a word in double quotes, or runs or replaces
@@ -33,7 +32,7 @@ static size_t acts_in_double_quotes(const char *at)
 }
 
 /* Returns whether output would escape a character of the word (terminal.h), so that the word would
- * name another file. */
+ * name another file, or whether it has one of the quotes that messages put around a command. */
 static bool has_hidden(const char *word)
 {
 	const size_t size = strlen(word);
@@ -41,24 +40,27 @@ static bool has_hidden(const char *word)
 
 	for (size_t at = 0, length; at < size; at += length) {
 		length = text_utf8_next(word + at, size - at, &point);
-		if (!length || text_is_hidden(point))
+		if (!length || text_is_hidden(point) || point == 0x201c || point == 0x201d)
 			return true;
 	}
 	return false;
 }
 
-/* Appends the word in dollar-single-quotes (POSIX.1-2024): each byte that is not printable ASCII
- * as an octal number, and each quote and backslash, so that a shell without these quotes ends the
- * word at the same place. */
+/* Appends the word as what printf prints, because dash knows no $''. A character that some shell
+ * acts on, also within these quotes (bash on '!'), and a '-' at the front become octal numbers. A
+ * shell removes line feeds at the end: a '/' after them keeps a folder's name, and lets no command
+ * find another file. */
 static void quote_hidden(struct buf *line, const char *word)
 {
-	buf_add(line, " $'");
-	for (; *word; word++)
-		if (*word < ' ' || *word > '~' || *word == '\'' || *word == '\\')
-			buf_add(line, "\\%03o", (unsigned)(uint8_t)*word);
+	const char *at = word;
+
+	buf_add(line, " \"$(printf '");
+	for (; *at; at++)
+		if (!strchr(PLAIN " ", *at) || (*at == '-' && at == word))
+			buf_add(line, "\\%03o", (unsigned)(uint8_t)*at);
 		else
-			(void)buf_append(NULL, line, word, 1);
-	buf_add(line, "'");
+			(void)buf_append(NULL, line, at, 1);
+	buf_add(line, "%s')\"", at > word && at[-1] == '\n' ? "/" : "");
 }
 
 /* Only "'" ends a word in single quotes; in fish, a '\\' before it does not let it. So both stand

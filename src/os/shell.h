@@ -10,7 +10,7 @@ void shell_add_words(struct buf *line, const char *const *words, size_t count);
  * takes it for an option: "./-rf.ptx". */
 enum { SHELL_WORD = 256 };
 const char *shell_word(char text[SHELL_WORD], const char *word);
-/* Appends the word for a POSIX shell (in single quotes, or in $'' if output would escape one of its
- * characters), or for both of Windows' shells (in double
- * quotes, with '?' for characters that one of them would act on). */
+/* Appends the word for sh, bash, zsh and fish (in single quotes, or as what printf prints if output
+ * would escape one of its characters), or for both of Windows' shells (in double quotes, with '?'
+ * for characters that one of them would act on). */
 void shell_quote(struct buf *line, const char *word, bool windows);

@@ -1,6 +1,7 @@
 /* Words of printed commands survive copying into a POSIX shell, cmd and PowerShell (os/shell.h). */
 #include "check.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "os/shell.h"
@@ -23,9 +24,43 @@ TEST(words_for_a_posix_shell)
 	/* fish reads \' and \\ in single quotes as one character. */
 	expect_quoted("a\\' b", false, " 'a'\\\\''\\'' b'");
 	expect_quoted("가 나", false, " '가 나'");
-	expect_quoted("a\x1b[1m'\\\n", false, " $'a\\033[1m\\047\\134\\012'");
-	expect_quoted("\xe2\x80\xae\xff", false, " $'\\342\\200\\256\\377'");
+	expect_quoted("a\x1b[1m'\\\nb", false, " \"$(printf 'a\\033\\1331m\\047\\134\\012b')\"");
+	expect_quoted("\xe2\x80\xae\xff", false, " \"$(printf '\\342\\200\\256\\377')\"");
+	/* A shell removes line feeds at the end. */
+	expect_quoted("a\n", false, " \"$(printf 'a\\012/')\"");
+	/* A quote of the message's would end the command too early. */
+	expect_quoted("a” b", false, " \"$(printf 'a\\342\\200\\235 b')\"");
+	expect_quoted("=ls", false, " '=ls'");
 }
+
+#ifndef _WIN32
+/* Each shell that is here reads every byte as it is, also where it has a meaning. */
+TEST(what_shells_read)
+{
+	static const char *const shells[] = {"sh", "dash", "bash", "zsh", "fish"};
+	char words[3][260] = {"-%s%d\n!!\n\x80\xff\xe2\x80\xae", "=ls", ""}, got[600];
+
+	for (int byte = 1; byte < 256; byte++)
+		words[2][byte - 1] = (char)byte;
+	for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
+		for (size_t at = 0; at < 3; at++) {
+			struct buf command = BUF_MAX(4000), line = BUF_MAX(16000);
+			FILE *pipe;
+
+			buf_add(&command, "printf %%s");
+			shell_quote(&command, words[at], false);
+			buf_add(&line, "command -v %s >/dev/null || exit 3; %s -c", shells[i], shells[i]);
+			shell_quote(&line, buf_text(&command), false);
+			pipe = popen(buf_text(&line), "r");
+			assert_non_null(pipe);
+			got[fread(got, 1, sizeof got - 1, pipe)] = 0;
+			if (pclose(pipe) != 3 << 8) /* it is here */
+				assert_string_equal(got, words[at]);
+			buf_free(&line);
+			buf_free(&command);
+		}
+}
+#endif
 
 TEST(names_in_messages)
 {
