@@ -306,23 +306,23 @@ static void read_entry_compat(struct devcode_entry *entry, const uint8_t *header
 static void read_entry_options(struct devcode_entry *entry, const uint8_t *header,
 							   uint32_t header_size, uint32_t header_offset, uint32_t options_off)
 {
-	uint32_t text;
-	const uint8_t *end;
+	const uint32_t text =
+		range_fits(options_off, 8, header_size) ? load_u32(header + options_off) : header_size;
+	const uint8_t *end = NULL;
 
-	if (!options_off)
+	/* Offset 0 would be the entry's own first bytes: the field exists but is empty (measured on
+	 * 550). */
+	if (!options_off || !text)
 		return;
-	if (!range_fits(options_off, 8, header_size) ||
-		(text = load_u32(header + options_off)) > header_size) {
+	if (text < header_size)
+		end = memchr(header + text, 0, header_size - text);
+	/* libcuda would read on, into the payload (measured on 535). */
+	if (!end) {
 		entry->damaged = entry->options_lost = true;
 		return;
 	}
-	/* Offset 0 would be the entry's own first bytes: the field exists but is empty (measured on
-	 * 550). */
-	if (!text)
-		return;
-	end = memchr(header + text, 0, header_size - text);
 	entry->options_offset = header_offset + text;
-	entry->options_length = (uint32_t)(end ? end - (header + text) : header_size - text);
+	entry->options_length = (uint32_t)(end - (header + text));
 }
 
 uint64_t container_entry(const uint8_t *bytes, uint64_t size_bytes, uint64_t at, uint64_t offset,

@@ -19,6 +19,7 @@
 #include "code/container.h"
 #include "code/cuda.h"
 #include "code/devcode.h"
+#include "code/image.h"
 #include "code/release.h"
 #include "driver/environment.h"
 #include "driver/protocol.h"
@@ -338,6 +339,15 @@ done:
 	return result;
 }
 
+/* Returns whether the driver may read the bytes as a fat binary, or as the wrapper that points to
+ * one: the file may have changed since its containers were found. */
+static bool is_container(const uint8_t *bytes, size_t size)
+{
+	const uint32_t magic = size < sizeof magic ? 0 : load_u32(bytes);
+
+	return magic == (uint32_t)container_start() || magic == WRAPPER_MAGIC;
+}
+
 /* Refuses a module that makes its compiler read or write files: the driver takes the options of
  * each entry of a container like ptxas (measured: -optf, --compiler-stats-file), also those of an
  * entry that jitwarm would not choose. An image is one container or several, or has no options. */
@@ -346,8 +356,7 @@ static int check_options(struct jw_error *err, const struct buf *image)
 	struct buf options = BUF_MAX(CONTAINER_MAX_ENTRY_HEADER + 1);
 	int result = 0;
 
-	for (size_t at = 0; !result && image->size - at >= CONTAINER_HEADER &&
-						load_u64(image->data + at) == container_start();) {
+	for (size_t at = 0; !result && is_container(image->data + at, image->size - at);) {
 		const uint8_t *bytes = image->data + at;
 		struct container_walk walk = {0};
 		struct devcode_entry *entries;

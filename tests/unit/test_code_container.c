@@ -136,4 +136,30 @@ TEST(an_entry_has_its_kind_and_target)
 	}
 }
 
+/* libcuda reads on until a NUL, also into the payload. */
+TEST(options_end_within_the_header)
+{
+	enum { HEADER_AT = ENTRY + 4, OPTIONS_AT = ENTRY + 20 };
+
+	for (unsigned i = 0; i < 3; i++) {
+		struct make_seen seen = {0};
+		struct buf file = make_buf();
+		uint32_t header, options, text;
+
+		make_container(&file, DEVCODE_LZ4, "-v");
+		header = load_u32(file.data + HEADER_AT);
+		options = load_u32(file.data + OPTIONS_AT);
+		text = load_u32(file.data + ENTRY + options);
+		if (i == 1)
+			memset(file.data + ENTRY + text, 'v', header - text);
+		if (i == 2)
+			store_u32(file.data + ENTRY + options, header);
+		assert_int_equal(make_read(&file, &seen), 0);
+		assert_int_equal(seen.entry.options_length, i ? 0 : 2);
+		assert_int_equal(seen.entry.options_lost, i > 0);
+		assert_int_equal(seen.entry.damaged, i > 0);
+		buf_free(&file);
+	}
+}
+
 RUN_TESTS(NULL, NULL)
