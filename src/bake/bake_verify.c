@@ -188,12 +188,13 @@ static int list_loads(struct jw_error *err, struct verifying *verifying)
 	return 0;
 }
 
-static int see_compiler(struct jw_error *err, void *context, const char *path)
+static int see_compiler(struct jw_error *err, void *context, const char *path, bool replaced)
 {
 	const char *name = os_base_name(path);
 	bool *seen = context;
 
 	(void)err;
+	(void)replaced;
 	*seen = *seen || text_starts(name, "libnvidia-ptxjitcompiler.so") ||
 			text_starts_fold(name, "nvptxjitcompiler");
 	return 0;

@@ -11,7 +11,9 @@
 #include "base/mem.h"
 #include "base/set.h"
 #include "base/text.h"
+#include "os/clock.h"
 #include "os/file.h"
+#include "os/interrupt.h"
 #include "os/processes.h"
 
 enum { MAX_PATHS = 8192, MAX_REPLACED = 256 };
@@ -36,6 +38,7 @@ static const struct {
 struct view_reading {
 	struct process_view view;
 	struct set seen;
+	uint64_t until_ns;
 };
 
 static void note_compiler(struct process_view *view, const char *name)
@@ -54,13 +57,32 @@ static void note_compiler(struct process_view *view, const char *name)
 	}
 }
 
-static int note_mapped(struct jw_error *err, void *context, const char *path)
+static void note_replaced(struct process_view *view, const char *path)
+{
+	for (size_t i = 0; i < view->replaced_count; i++)
+		if (!strcmp(view->replaced[i], path))
+			return;
+	if (view->replaced_count == MAX_REPLACED)
+		return;
+	note_compiler(view, os_base_name(path));
+	mem_add_string(&view->replaced, &view->replaced_count, MAX_REPLACED, path);
+}
+
+static int note_mapped(struct jw_error *err, void *context, const char *path, bool replaced)
 {
 	struct view_reading *reading = context;
 	struct process_view *view = &reading->view;
 	const uint64_t hash = fnv_update(FNV_START, path, strlen(path));
 
-	(void)err;
+	if (os_interrupted())
+		return error_set(err, JW_ERR_INTERRUPTED, "interrupted");
+	if (reading->until_ns && os_monotonic_ns() >= reading->until_ns)
+		return error_set(err, JW_ERR_INTERRUPTED,
+						 "process %d: its files could not be read in the time", view->pid);
+	if (replaced) {
+		note_replaced(view, path);
+		return 0;
+	}
 	if (set_has(&reading->seen, hash) || view->count == MAX_PATHS)
 		return 0;
 	set_add(&reading->seen, hash, view->count);
@@ -69,30 +91,15 @@ static int note_mapped(struct jw_error *err, void *context, const char *path)
 	return 0;
 }
 
-static int note_replaced(struct jw_error *err, void *context, const char *path)
-{
-	struct view_reading *reading = context;
-	struct process_view *view = &reading->view;
-
-	(void)err;
-	for (size_t i = 0; i < view->replaced_count; i++)
-		if (!strcmp(view->replaced[i], path))
-			return 0;
-	if (view->replaced_count == MAX_REPLACED)
-		return 0;
-	note_compiler(view, os_base_name(path));
-	mem_add_string(&view->replaced, &view->replaced_count, MAX_REPLACED, path);
-	return 0;
-}
-
 /* Reads the view. Every program has mapped its own code, except for moments: a program that starts
  * another one in its place has not mapped anything yet, and one that is ending has nothing left. */
-int process_view_read(struct jw_error *err, int pid, struct process_view *ret_view)
+int process_view_read(struct jw_error *err, int pid, uint64_t until_ns,
+					  struct process_view *ret_view)
 {
 	enum { READS = 10, BETWEEN_MS = 50 };
 
 	for (int look = 0; look < READS; look++) {
-		struct view_reading reading = {.view = {.pid = pid}};
+		struct view_reading reading = {.view = {.pid = pid}, .until_ns = until_ns};
 		struct os_process_use use;
 		struct jw_error why;
 		int result;
@@ -100,8 +107,6 @@ int process_view_read(struct jw_error *err, int pid, struct process_view *ret_vi
 		if (look)
 			uv_sleep(BETWEEN_MS);
 		result = os_mapped_code(err, pid, note_mapped, &reading);
-		if (!result)
-			result = os_replaced_code(err, pid, note_replaced, &reading);
 		set_free(&reading.seen);
 		if (!result && reading.view.count) {
 			os_program_name(pid, reading.view.name, sizeof reading.view.name);

@@ -20,8 +20,10 @@ struct process_view {
 					   */
 };
 
-/* Reads the files of a process. Descendants that this account may not see are missing.
- * JW_ERR_NOT_FOUND if the process has ended, or is ending; JW_ERR_IO if this account may not see
- * it; JW_ERR_UNSUPPORTED if the system does not report it. */
-int process_view_read(struct jw_error *err, int pid, struct process_view *ret_view);
+/* Reads the files of a process, until `until_ns` by os_monotonic_ns (0: without a limit).
+ * Descendants that this account may not see are missing. JW_ERR_NOT_FOUND if the process has ended,
+ * or is ending; JW_ERR_IO if this account may not see it; JW_ERR_UNSUPPORTED if the system does not
+ * report it; JW_ERR_INTERRUPTED after the time, or if jitwarm is to end. */
+int process_view_read(struct jw_error *err, int pid, uint64_t until_ns,
+					  struct process_view *ret_view);
 void process_view_free(struct process_view *view);

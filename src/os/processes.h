@@ -8,18 +8,16 @@
 #include "base/error.h"
 
 /* Calls `take` for every file that a process or one of its descendants has mapped as code now
- * (programs and libraries), for some files several times. Unreadable files, and processes that end
- * meanwhile, are skipped. JW_ERR_UNSUPPORTED if the system does not report it (other than Linux and
- * Windows). If `take` returns another value than 0, the walk ends. */
+ * (programs and libraries), for some files several times; `replaced`: a library that was replaced
+ * or removed since, so the file no longer exists, or is another one. Unreadable files, and
+ * processes that end meanwhile, are skipped. As the superuser, so are processes of other accounts,
+ * and those that see other files, with their descendants. JW_ERR_UNSUPPORTED if the system does not
+ * report it (other than Linux and Windows). If `take` returns another value than 0, the walk ends.
+ */
 int os_mapped_code(struct jw_error *err, int pid,
-				   int (*take)(struct jw_error *err, void *context, const char *path),
+				   int (*take)(struct jw_error *err, void *context, const char *path,
+							   bool replaced),
 				   void *context);
-
-/* Calls `take` only for libraries that were replaced or removed since: the file no longer exists,
- * or is another one. */
-int os_replaced_code(struct jw_error *err, int pid,
-					 int (*take)(struct jw_error *err, void *context, const char *path),
-					 void *context);
 
 /* A running program. */
 struct os_program {
@@ -49,7 +47,8 @@ int os_process_variables(struct jw_error *err, int pid,
  * JW_ERR_NOT_FOUND if it was removed or is unknown. The caller frees it. */
 int os_process_folder(struct jw_error *err, int pid, char **ret_path);
 
-/* The resources that a process and its descendants have used so far. */
+/* The resources that a process and its descendants have used so far; the superuser's walk skips as
+ * above. */
 struct os_process_use {
 	double cpu_ms; /* processor time, including that of ended processes if their parents waited for
 					  them */

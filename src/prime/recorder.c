@@ -74,11 +74,13 @@ static void note_nvrtc(struct recorder *recorder, const char *path, const char *
 
 /* The compiler is loaded if a module is compiled or linked, but not if machine code or an entry is
  * loaded (470 to 555; docs/internals/driver-cache.md). */
-static int see_code(struct jw_error *err, void *context, const char *path)
+static int see_code(struct jw_error *err, void *context, const char *path, bool replaced)
 {
 	struct recorder *recorder = context;
 	const char *name = os_base_name(path);
 
+	if (replaced)
+		return 0;
 	if (text_starts(name, "libnvidia-ptxjitcompiler.so") ||
 		text_starts_fold(name, "nvptxjitcompiler"))
 		recorder->result->compiler_seen = true;

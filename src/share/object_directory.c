@@ -6,7 +6,9 @@
 #include "os/identity.h"
 #include "share/object_entry.h"
 
-enum { DIRECTORY_MODE = 0777 }; /* less umask */
+/* New folders are writable for whoever may write to the shared folder itself, less umask, and for
+ * nobody else: the umask or a default access list may allow more than its owner does. */
+enum { DIRECTORY_MODE = 0755, DIRECTORY_WRITES = 0022 };
 /* After this many unreadable objects in a row, the folder itself counts as not working. */
 enum { MAX_UNREADABLE = 4 };
 
@@ -117,7 +119,8 @@ int object_directory_put(struct jw_error *err, const struct object_directory *di
 	fresh = mem_printf("%s.%016llx", object, (unsigned long long)number);
 	if (os_file_open(err, path, OS_OPEN_READ, &from) || os_file_size(err, from, &size))
 		goto done;
-	if (os_stat(&why, directory->folder, &stat) || os_make_parent(&why, object, DIRECTORY_MODE) ||
+	if (os_stat(&why, directory->folder, &stat) ||
+		os_make_parent(&why, object, DIRECTORY_MODE | (stat.mode & DIRECTORY_WRITES)) ||
 		copy_object(&why, from, size, fresh, true) || rename_object(&why, fresh, object)) {
 		(void)blame_object(err, directory, &why);
 		(void)os_remove(NULL, fresh);

@@ -278,11 +278,12 @@ TEST(a_process_of_several_accounts_is_nobodys)
 	}
 }
 
-static int take_nothing(struct jw_error *err, void *context, const char *path)
+static int take_nothing(struct jw_error *err, void *context, const char *path, bool replaced)
 {
 	(void)err;
 	(void)context;
 	(void)path;
+	(void)replaced;
 	return 0;
 }
 
@@ -304,8 +305,6 @@ static void map_much(int end)
 		(void)pause();
 }
 
-/* A program of another account cannot keep root from an answer about the program that has started
- * it. */
 TEST(a_process_with_very_many_maps_is_read_in_part)
 {
 	int ends[2];

@@ -411,7 +411,7 @@ static int take_viewpoint(struct jw_error *err, struct cli *cli, struct viewpoin
 		values[i] = os_env(deciding[i]);
 	result = user ? jw_examine_as_user(err, user) : jw_examine_as_process(err, pid);
 	if (!result && pid)
-		result = process_view_read(err, pid, &viewpoint->process);
+		result = process_view_read(err, pid, 0, &viewpoint->process);
 	if (!result)
 		result = describe_view(err, values, viewpoint);
 	for (size_t i = 0; i < DECIDING; i++)

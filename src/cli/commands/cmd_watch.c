@@ -100,7 +100,7 @@ const struct json_table document_watch = {.schema = "jitwarm.watch/1", .fields =
  * runnable at both samples. */
 #define BUSY_PART 0.2
 
-enum { POLL_MS = 500, NEWS_EVERY_S = 10, LINE_EVERY_S = 60, MAX_LINE = 1 << 12 };
+enum { POLL_MS = 500, LAST_SAMPLE_S = 2, NEWS_EVERY_S = 10, LINE_EVERY_S = 60, MAX_LINE = 1 << 12 };
 
 /* The facts at one moment. */
 struct watch_sample {
@@ -113,6 +113,7 @@ struct watch_sample {
 struct watching {
 	struct cli *cli;
 	int pid;
+	uint64_t until_ns; /* by os_monotonic_ns; 0: until the process ends */
 	struct watch_sample first, last;
 	size_t files; /* files that were mapped at the last check */
 	size_t checked_entries;
@@ -188,7 +189,7 @@ static int read_sample(struct jw_error *err, struct watching *watching, struct w
 	sample->at_ns = os_monotonic_ns();
 	if (os_process_used(err, watching->pid, &sample->use) || sample_cache(err, watching, sample))
 		return -1;
-	if (process_view_read(err, watching->pid, &code))
+	if (process_view_read(err, watching->pid, watching->until_ns, &code))
 		return -1;
 	process_view_free(&watching->document.process);
 	watching->document.process = code;
@@ -374,6 +375,8 @@ static int watch_to_end(struct jw_error *err, struct watching *watching, double 
 	struct watch_document *document = &watching->document;
 	struct jw_error why = {0};
 
+	if (most_s > 0)
+		watching->until_ns = os_monotonic_ns() + (uint64_t)((most_s + LAST_SAMPLE_S) * 1e9);
 	if (read_sample(err, watching, &watching->first))
 		return -1;
 	watching->last = watching->first;
@@ -384,10 +387,10 @@ static int watch_to_end(struct jw_error *err, struct watching *watching, double 
 
 		uv_sleep(POLL_MS);
 		if (read_sample(&why, watching, &sample)) {
-			if (why.code != JW_ERR_NOT_FOUND)
-				return error_copy(err, &why);
-			document->ended = true;
-			break;
+			document->ended = why.code == JW_ERR_NOT_FOUND;
+			if (document->ended || why.code == JW_ERR_INTERRUPTED)
+				break;
+			return error_copy(err, &why);
 		}
 		if (sample.use.born != watching->first.use.born) {
 			document->ended = true;

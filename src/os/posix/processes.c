@@ -59,10 +59,9 @@ static int read_of_process(struct jw_error *err, int pid, const char *name, stru
 /* A process and its descendants: a visit to each. */
 struct tour {
 	int (*visit)(struct jw_error *err, const struct tour *tour, int pid);
-	int (*take)(struct jw_error *err, void *context, const char *path);
+	int (*take)(struct jw_error *err, void *context, const char *path, bool replaced);
 	void *context;
 	unsigned processes;
-	bool replaced; /* only files that are no longer where they were mapped from */
 };
 
 /* Returns whether a file that `maps` calls deleted lay in a folder and was not memory alone. */
@@ -87,13 +86,13 @@ static int take_maps_line(struct jw_error *err, const struct tour *tour, char *l
 	replaced = text_ends(path, gone);
 	if (replaced)
 		path[strlen(path) - strlen(gone)] = '\0';
-	if (replaced != tour->replaced || (replaced && !was_file(path)))
+	if (replaced && !was_file(path))
 		return 0;
 	while ((feed = strstr(path, "\\012"))) {
 		*feed = '\n';
 		memmove(feed + 1, feed + 4, strlen(feed + 4) + 1);
 	}
-	return tour->take(err, tour->context, path);
+	return tour->take(err, tour->context, path, replaced);
 }
 
 static int take_maps(struct jw_error *err, const struct tour *tour, int pid)
@@ -101,8 +100,7 @@ static int take_maps(struct jw_error *err, const struct tour *tour, int pid)
 	struct buf text = BUF_MAX(MAX_LINES);
 	int result = 0;
 
-	/* A process of another account may have more lines, to keep root from an answer about its
-	 * parents. The first lines count. */
+	/* The first lines count. */
 	if (read_of_process(NULL, pid, "maps", &text) && text.size)
 		text.data[text.size - 1] = '\0';
 	for (char *line = (char *)text.data; !result && line && *line;) {
@@ -155,6 +153,16 @@ static int visit_children(struct jw_error *err, struct tour *tour, int pid, cons
 	return result;
 }
 
+/* Returns whether the superuser looks at a process: only at its own, where names of files mean the
+ * same files, since the account chooses what its process loads. The kernel shows an account only
+ * processes whose rights it has. */
+static bool is_looked_at(int pid)
+{
+	uint32_t owner, group;
+
+	return geteuid() != 0 || (!os_process_owner(NULL, pid, &owner, &group) && owner == 0);
+}
+
 static int visit_process(struct jw_error *err, struct tour *tour, int pid, unsigned depth)
 {
 	struct dirent *entry;
@@ -162,7 +170,8 @@ static int visit_process(struct jw_error *err, struct tour *tour, int pid, unsig
 	int result = 0;
 
 	/* A shell that watches itself has started the process that watches. */
-	if (depth > MAX_GENERATIONS || pid == getpid() || tour->processes++ >= MAX_PROCESSES)
+	if (depth > MAX_GENERATIONS || (depth && pid == getpid()) || !is_looked_at(pid) ||
+		tour->processes++ >= MAX_PROCESSES)
 		return 0;
 	if (tour->visit(err, tour, pid))
 		return -1;
@@ -176,19 +185,11 @@ static int visit_process(struct jw_error *err, struct tour *tour, int pid, unsig
 }
 
 int os_mapped_code(struct jw_error *err, int pid,
-				   int (*take)(struct jw_error *err, void *context, const char *path),
+				   int (*take)(struct jw_error *err, void *context, const char *path,
+							   bool replaced),
 				   void *context)
 {
 	struct tour tour = {.visit = take_maps, .take = take, .context = context};
-
-	return visit_process(err, &tour, pid, 0);
-}
-
-int os_replaced_code(struct jw_error *err, int pid,
-					 int (*take)(struct jw_error *err, void *context, const char *path),
-					 void *context)
-{
-	struct tour tour = {.visit = take_maps, .take = take, .context = context, .replaced = true};
 
 	return visit_process(err, &tour, pid, 0);
 }

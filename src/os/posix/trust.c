@@ -1,6 +1,7 @@
 /* Finds out who could replace the file that a path leads to, by the owners and permissions of
  * everything in the path. */
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
 #include <pthread.h>
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -73,12 +75,31 @@ bool posix_is_stranger(uint32_t account)
 	return is_other(account, 0);
 }
 
+static const uint32_t unknown_server = UINT32_MAX; /* no account: it means “unchanged” */
+
+/* Returns whether the path, not a symlink's target, lies in a FUSE file system, or may do so.
+ * Source: statfs(2). */
+static bool may_be_fuse(const char *path)
+{
+	enum { FUSE = 0x65735546 };
+	const int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	struct statfs system;
+	const bool may = fd < 0 || fstatfs(fd, &system) || system.f_type == FUSE;
+
+	if (fd >= 0)
+		(void)close(fd);
+	return may;
+}
+
 /* Returns the account whose program answers for the files of a FUSE file system, whatever owners it
- * shows; 0 for another file system. Source: mount.fuse(8), proc_pid_mountinfo(5). */
-static uint32_t server_of(dev_t device)
+ * shows; 0 for another file system; `unknown_server` for a FUSE file system that is not listed,
+ * since /proc is missing, or the mount is outside a chroot. Source: mount.fuse(8),
+ * proc_pid_mountinfo(5). */
+static uint32_t server_of(const char *path, dev_t device)
 {
 	FILE *file = fopen("/proc/self/mountinfo", "re");
 	unsigned major, minor;
+	bool listed = false;
 	uint32_t server = 0;
 	size_t size = 0;
 	char *line = NULL;
@@ -91,14 +112,15 @@ static uint32_t server_of(dev_t device)
 			at = strchr(at + 1, ' ');
 		at = at ? strstr(at, ",user_id=") : NULL;
 		/* NOLINTNEXTLINE(cert-err34-c): the kernel wrote it */
-		if (at && sscanf(line, "%*u %*u %u:%u", &major, &minor) == 2 &&
-			makedev(major, minor) == device)
-			server = (uint32_t)strtoul(at + strlen(",user_id="), NULL, 10);
+		if (sscanf(line, "%*u %*u %u:%u", &major, &minor) != 2 || makedev(major, minor) != device)
+			continue;
+		listed = true;
+		server = at ? (uint32_t)strtoul(at + strlen(",user_id="), NULL, 10) : 0;
 	}
 	free(line);
 	if (file)
 		(void)fclose(file);
-	return server;
+	return listed || !may_be_fuse(path) ? server : unknown_server;
 }
 
 /* Returns whether the name is another account's, or nobody's so far. */
@@ -202,10 +224,12 @@ static int check_one(struct way *way, const char *path, const struct stat *stat)
 	struct os_stranger *stranger = way->stranger;
 
 	if (stat->st_dev != way->device)
-		way->server = server_of(stat->st_dev);
+		way->server = server_of(path, stat->st_dev);
 	way->device = stat->st_dev;
 	if (is_other(way->server, way->owner))
-		*stranger = (struct os_stranger){.found = true, .owner = way->server};
+		*stranger = (struct os_stranger){.found = true,
+										 .owner = way->server == unknown_server ? 0 : way->server,
+										 .unknown = way->server == unknown_server};
 	else if (is_other(stat->st_uid, way->owner))
 		*stranger =
 			(struct os_stranger){.found = true, .owner = stat->st_uid, .group = stat->st_gid};

@@ -15,7 +15,7 @@ struct member {
 };
 
 struct tour {
-	int (*take)(struct jw_error *err, void *context, const char *path);
+	int (*take)(struct jw_error *err, void *context, const char *path, bool replaced);
 	void *context;
 	struct member *family;
 	size_t count;
@@ -91,7 +91,7 @@ static int take_module(struct jw_error *err, const struct tour *tour, HANDLE pro
 	path = win32_shown(err, tour->path);
 	if (!path)
 		return -1;
-	result = tour->take(err, tour->context, path);
+	result = tour->take(err, tour->context, path, false);
 	mem_free(path);
 	return result;
 }
@@ -116,7 +116,8 @@ static int take_modules(struct jw_error *err, const struct tour *tour, DWORD pid
 }
 
 int os_mapped_code(struct jw_error *err, int pid,
-				   int (*take)(struct jw_error *err, void *context, const char *path),
+				   int (*take)(struct jw_error *err, void *context, const char *path,
+							   bool replaced),
 				   void *context)
 {
 	struct tour tour = {
@@ -148,18 +149,6 @@ void os_program_name(int pid, char *name, size_t size)
 	(void)pid;
 	(void)size;
 	name[0] = '\0';
-}
-
-/* Does nothing: Windows keeps a mapped library where it is. */
-int os_replaced_code(struct jw_error *err, int pid,
-					 int (*take)(struct jw_error *err, void *context, const char *path),
-					 void *context)
-{
-	(void)err;
-	(void)pid;
-	(void)take;
-	(void)context;
-	return 0;
 }
 
 int os_process_owner(struct jw_error *err, int pid, uint32_t *ret_owner, uint32_t *ret_group)
