@@ -40,7 +40,7 @@ struct jw_cache_outlook {
 	 * stores entries; "hangs": every program hangs at its first look-up. */
 	const char *next_insert;
 	bool harmful;   /* "evicts_all", "wipes", "nothing", "hangs", if there is something to lose;
-					   jw_prime and jw_cache_repair repair it */
+					   jw_prime and jw_cache_repair repair it unless unknown_version */
 	size_t entries; /* number of files */
 	uint64_t bytes; /* the entries' bytes as the limit counts them */
 	size_t evicted; /* for "evicts": at least this many entries go */
@@ -51,6 +51,8 @@ struct jw_cache_outlook {
 	 * evict them. A run that was killed leaves such entries; jw_prime and jw_cache_repair count
 	 * them. Known only if the files were examined (jw_prime, jw_cache_verify). */
 	size_t uncounted;
+	/* 0, or the index's version, which jitwarm does not know: it changes nothing in this cache. */
+	uint8_t unknown_version;
 };
 
 struct jw_cache_report {

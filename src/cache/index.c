@@ -55,7 +55,12 @@ void cache_index_parse(const void *data, size_t size, struct cache_index *ret_in
 		index.state = CACHE_INDEX_VERSION;
 	else if (there < count)
 		index.state = CACHE_INDEX_TRUNCATED;
-	index.alien = !at.overrun && version > UINT8_MAX; /* other versions are small numbers */
+	/* 0x41 is the only known version. Other small numbers count as other versions and are left
+	 * alone; anything else is garbage, which a driver would wipe. 0 is an empty index whose writer
+	 * was killed between rows and header. */
+	index.alien = !at.overrun && version > UINT8_MAX;
+	if (index.state == CACHE_INDEX_VERSION && !at.overrun && !index.alien)
+		index.unknown_version = (uint8_t)version;
 	if (index.state == CACHE_INDEX_SOUND || index.state == CACHE_INDEX_TRUNCATED)
 		index.count = index.capacity = there < count ? there : count;
 	index.rows = index.count ? mem_array(index.count, sizeof *index.rows) : NULL;

@@ -55,6 +55,7 @@ struct cache_index {
 	uint64_t total_bytes; /* according to the header */
 	bool alien; /* no driver's index begins like this, whole, damaged or zeroed: another program's
 				   file, such as Git's index */
+	uint8_t unknown_version; /* 0 if jitwarm knows it, or if the file is no index */
 };
 
 /* Reads what a driver reads: the header and the rows that it counts, at most CACHE_MAX_ROWS. Bytes

@@ -11,11 +11,6 @@
 #include "base/mem.h"
 #include "os/clock.h"
 
-/* 0x41 is the only known version of the index. Other small numbers count as other versions and are
- * left alone; anything else is garbage, which a driver would wipe. 0 is an empty index whose writer
- * was killed between rows and header. */
-enum { MAX_VERSION = 0xff };
-
 /* Removed rows are dropped if there are this many and they are half of all. */
 enum { MAX_GONE = 1024 };
 
@@ -48,12 +43,11 @@ int live_rows_parse(struct jw_error *err, struct cache_live *live)
 	cache_index_free(&live->index);
 	live->index = index;
 	live->changed = false;
-	if (index.state == CACHE_INDEX_VERSION && image->size >= CACHE_INDEX_HEADER &&
-		load_u32(image->data) - 1 < MAX_VERSION)
+	if (index.unknown_version)
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "%s: the index has version 0x%x, which jitwarm does not know: nothing was "
 						 "changed; delete this file if no newer driver uses this cache",
-						 live->index_path, image->data[0]);
+						 live->index_path, index.unknown_version);
 	return 0;
 }
 

@@ -9,10 +9,17 @@ static void describe_outlook(const struct cache_index *index, enum cache_next_in
 	char total[TEXT_SHORT], rows[TEXT_SHORT], limit[TEXT_SHORT];
 	const size_t room = sizeof outlook->text;
 
-	TEXT_COPY(outlook->next_step, next == CACHE_NEXT_EVICTS
+	TEXT_COPY(outlook->next_step, outlook->unknown_version
+									  ? "delete its file “index” if no newer driver uses this cache"
+								  : next == CACHE_NEXT_EVICTS
 									  ? "“jitwarm tune --apply” raises the limit"
 									  : "“jitwarm prime” repairs the index");
-	if (next == CACHE_NEXT_HANGS)
+	if (outlook->unknown_version)
+		(void)text_format(outlook->text, room,
+						  "the cache's index has version 0x%x, which jitwarm does not know: a "
+						  "driver that does not know it either deletes every entry (%zu)",
+						  outlook->unknown_version, outlook->entries);
+	else if (next == CACHE_NEXT_HANGS)
 		TEXT_COPY(outlook->text,
 				  "the cache's index is a pipe: a program hangs when it loads its first module");
 	else if (next == CACHE_NEXT_NOTHING)
@@ -52,7 +59,8 @@ void cache_outlook_of(const struct cache_index *index, size_t files, uint64_t fi
 		[CACHE_NEXT_HANGS] = "hangs",
 	};
 	enum cache_next_insert next = cache_index_next(index, limit_bytes);
-	struct jw_cache_outlook outlook = {.entries = files, .bytes = file_bytes};
+	struct jw_cache_outlook outlook = {
+		.entries = files, .bytes = file_bytes, .unknown_version = index->unknown_version};
 
 	/* An empty directory loses nothing; with a device, only future entries are lost. */
 	if (next == CACHE_NEXT_WIPES && !files && index->state != CACHE_INDEX_DEVICE)

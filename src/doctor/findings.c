@@ -321,7 +321,9 @@ static bool is_state_unwritable(const struct examination *seen, struct finding_d
 	if (!system->why_forgets[0])
 		return false;
 	EVIDENCE(draft, "%s", system->why_forgets);
-	FIX(draft, "make the folder writable for this account, or name another one: JITWARM_STATE=DIR");
+	FIX(draft,
+		"make the folder and its files this account's own, and writable, or name another one: "
+		"JITWARM_STATE=DIR");
 	return true;
 }
 
@@ -528,8 +530,15 @@ static bool is_limit_small(const struct examination *seen, struct finding_draft 
 
 /* ---- the cache */
 
-static void draft_repair(struct finding_draft *draft)
+static void draft_repair(const struct examination *seen, struct finding_draft *draft)
 {
+	const struct jw_cache_info *cache = &seen->system->cache;
+
+	if (cache->outlook.unknown_version) {
+		FIX(draft, "delete %s%cindex if no newer driver uses this cache", cache->path,
+			os_separator);
+		return;
+	}
 	FIX(draft, "repair the cache; sound entries stay");
 	draft_word(draft, "cache");
 	draft_word(draft, "verify");
@@ -543,7 +552,7 @@ static bool is_index_harmful(const struct examination *seen, struct finding_draf
 	if (!outlook->harmful)
 		return false;
 	EVIDENCE(draft, "%s", outlook->text);
-	draft_repair(draft);
+	draft_repair(seen, draft);
 	return true;
 }
 
@@ -555,7 +564,7 @@ static bool is_cache_damaged(const struct examination *seen, struct finding_draf
 			 "%s of these programs in the cache: the driver compiles them again, or the "
 			 "programs fail",
 			 TEXT_COUNT(seen->check->all.damaged, "damaged entry", "damaged entries"));
-	draft_repair(draft);
+	draft_repair(seen, draft);
 	return true;
 }
 

@@ -82,6 +82,24 @@ static int write_all(struct jw_error *err, const char *state_dir, const cJSON *d
 	return result;
 }
 
+int state_may_write(struct jw_error *err, const char *state_dir)
+{
+	static const char *const locks[] = {"state-lock", "ledger-lock"};
+	int result = os_may_make(err, state_dir);
+
+	for (size_t i = 0; !result && i < sizeof locks / sizeof *locks; i++) {
+		char *path = os_join(state_dir, locks[i]);
+		struct os_file *lock = NULL;
+		struct jw_error why;
+
+		if (os_file_open(&why, path, OS_OPEN_UPDATE, &lock) && why.code != JW_ERR_NOT_FOUND)
+			result = error_copy(err, &why);
+		os_file_close(lock);
+		mem_free(path);
+	}
+	return result;
+}
+
 int state_write(struct jw_error *err, const char *state_dir, const char *name, cJSON *value)
 {
 	struct os_file *lock = NULL;

@@ -22,5 +22,8 @@ cJSON *state_read(const char *state_dir, const char *name);
  * if `state_dir` is NULL. The 64 newest of the last runs are kept. */
 int state_write(struct jw_error *err, const char *state_dir, const char *name, cJSON *value);
 
+/* Fails if the state directory, which may be missing, or a lock in it cannot be written to. */
+int state_may_write(struct jw_error *err, const char *state_dir);
+
 /* Parses the text of such a file; NULL if it is not sound. Also for tests and the fuzz target. */
 cJSON *state_parse(const char *text, size_t size);

@@ -19,6 +19,7 @@
 #include "driver/known_gpus.h"
 #include "driver/run_folder.h"
 #include "driver/speed_model.h"
+#include "driver/state_file.h"
 #include "driver/targets.h"
 #include "os/env.h"
 #include "os/file.h"
@@ -422,9 +423,9 @@ int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
 	/* An account without a home has no state. */
 	if (os_state_dir(&why, &system->state_dir) && error_unless_missing(err, &why))
 		goto done;
-	if (system->state_dir && os_may_make(&why, system->state_dir))
+	if (system->state_dir && state_may_write(&why, system->state_dir))
 		(void)text_format(system->why_forgets, sizeof system->why_forgets,
-						  "%.200s cannot be written to (%.200s)", system->state_dir, why.message);
+						  "%.200s cannot be written to (%.280s)", system->state_dir, why.message);
 	system->state_not_yours = cache_not_roots(system->state_dir);
 	if (given->scratch) {
 		system->scratch = mem_alloc(sizeof *system->scratch);

@@ -177,9 +177,19 @@ chmod 644 "$JITWARM_STATE/store/lock"
 run 0 cache clear --yes
 run 0 prime --quiet "$sample"
 [[ $(stat -c %a "$JITWARM_STATE/store/lock") == 600 ]] || fail "the store's lock keeps its mode"
-# Root opens no lock that the account made while it could, so that it does not wait for it.
+# Root opens no lock that the account made while it could, so that it does not wait for it; without these locks it remembers nothing, and says so.
 for name in state-lock ledger-lock store/lock; do
 	chown $mallory "$JITWARM_STATE/$name" && chmod 666 "$JITWARM_STATE/$name"
+	if [[ $name != store/lock ]]; then
+		for command in status "prime $sample"; do
+			# shellcheck disable=SC2086
+			run '0|1' $command
+			err_has "$JITWARM_STATE/$name: belongs to another account, and root does not write to it: delete that file); jitwarm remembers nothing of this run"
+			[[ $(grep -c "remembers nothing" "$err") == 1 ]] || fail "not said once"
+		done
+		run '0|1' doctor --no-probe --json "$sample"
+		json "['$name: belongs' in f['evidence'] and 'and its files this' in f['fix'] for f in d['findings'] if f['id'] == 'state-unwritable'] == [True]"
+	fi
 	run 0 cache clear --yes
 	run 0 prime --quiet "$sample"
 	[[ $(stat -c '%u %a' "$JITWARM_STATE/$name") == "$mallory 666" ]] || fail "$name was changed"

@@ -41,6 +41,28 @@ harmed nothing "not a file" 'rm "$cache/index" && mkdir "$cache/index"'
 is_wine || harmed hangs "a pipe" 'rm "$cache/index" && mkfifo "$cache/index"' repair
 is_wine || harmed wipes "a device" 'rm "$cache/index" && ln -s /dev/zero "$cache/index"'
 
+# jitwarm changes no index of a version that it does not know, and says what ends this instead of advising its own commands.
+rm -rf "$cache" && cp -a "$work/warm" "$cache"
+printf '\x42' | dd of="$cache/index" bs=1 conv=notrunc status=none
+find "$cache" -path "$cache/?/?/*" -type f | sort | head -1 | xargs truncate -s -1
+for command in "check $sample" status "cache verify" "doctor --no-probe $sample"; do
+	# shellcheck disable=SC2086
+	run "0|1|2" $command
+	cat "$err" >>"$out"
+	out_has "the cache's index has version 0x42, which jitwarm does not know: a driver that does not know it either deletes every entry ("
+	out_has "if no newer driver uses this cache"
+	out_lacks "repair"
+done
+run 1 doctor --no-probe --json "$sample"
+json '{f["id"]: f["fix"] for f in d["findings"] if f["id"] in ("index", "damaged")} == dict.fromkeys(("index", "damaged"), "delete '"$(native "$cache/index" | sed 's/\\/\\\\/g')"' if no newer driver uses this cache")'
+for command in "prime $sample" "cache verify --repair"; do
+	# shellcheck disable=SC2086
+	run "2|3" $command
+	err_has "delete this file if no newer driver uses this cache"
+done
+rm "$cache/index"
+run 0 prime "$sample"
+
 # The index is sound but lacks the rows of some entries, as a killed run leaves it: the next run adds them, unless the limit leaves no
 # space.
 rm -rf "$cache" && cp -a "$work/warm" "$cache"
