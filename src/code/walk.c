@@ -34,6 +34,8 @@ struct feed {
 	uint64_t forgotten; /* the end of the released mapped pages */
 	uint64_t searched;  /* the bytes that libarchive has read for the next header */
 	bool seeks;         /* libarchive reads a zip by its directory */
+	bool in_members;    /* it has read the header of a member, */
+	bool shared;        /* and wanted to go back: members share bytes */
 	struct jw_error err;
 };
 
@@ -182,6 +184,11 @@ static la_int64_t feed_seek(struct archive *archive, void *context, la_int64_t o
 	struct feed *feed = context;
 	la_int64_t size = (la_int64_t)feed->stream->size_bytes, base = 0;
 
+	/* libarchive reads the members in the order of their places, and seeks only backward. */
+	if (feed->in_members) {
+		feed->shared = true;
+		return ARCHIVE_FATAL;
+	}
 	if (whence == SEEK_CUR)
 		base = (la_int64_t)(feed->stream->offset + feed->given);
 	else if (whence == SEEK_END)
@@ -297,6 +304,13 @@ static enum walk_step next_in_archive(struct layer *layer, struct walk_found *fo
 		layer->member = layer->own_name = NULL;
 		layer->feed.searched = 0;
 		state = os_archive()->read_next_header(layer->archive, &entry);
+		layer->feed.in_members = true;
+		if (layer->feed.shared) {
+			layer->ended = true;
+			error_set(&found->why, JW_ERR_FORMAT,
+					  "damaged or incomplete: download it again (two members share bytes)");
+			return trouble(found, layer->outer);
+		}
 		if (cancel_asked(layer->walk->cancel))
 			return WALK_END;
 		if (state == ARCHIVE_EOF) {

@@ -7,6 +7,7 @@ import random
 import struct
 import sys
 import zipfile
+import zlib
 
 noise = random.Random(7).randbytes(100_000)
 folder = pathlib.Path(sys.argv[1])
@@ -25,6 +26,19 @@ def archive(members):
         for name, content in members:
             packed.writestr(name, content)
     return data.getvalue()
+
+
+def sharing(count):
+    """A zip whose stored members contain each other."""
+    tail, directory, places = b"", b"", []
+    for i in range(count):
+        name, content = b"a/%d.so" % i, elf() + tail
+        fields = struct.pack("<HHHHIIIHH", 0, 0, 0, 0x21, zlib.crc32(content), len(content), len(content), len(name), 0)
+        tail = struct.pack("<IH", 0x04034b50, 20) + fields + name + content
+        places.append((len(tail), name, fields))
+    for size, name, fields in places:
+        directory += struct.pack("<IHH", 0x02014b50, 20, 20) + fields + struct.pack("<HHHII", 0, 0, 0, 0, len(tail) - size) + name
+    return tail + directory + struct.pack("<IHHHHIIH", 0x06054b50, 0, 0, count, count, len(directory), len(tail), 0)
 
 
 wheel = archive([("a/b.so", b"\x7fELF" + bytes(100)), ("a/c.so", noise[:5000])])
@@ -48,6 +62,7 @@ BAD = {
     "random.ptx.zst": noise[:5000],
     "cut.fatbin.zst": b"\x28\xb5\x2f\xfd\x24",
     "bomb.so.zst": bomb_zst,
+    "sharing.whl": sharing(1000),
     "bomb.whl": archive([("a/bomb.so", bomb)]),
     "static.a": b"!<arch>\n" + noise[:500],
 }

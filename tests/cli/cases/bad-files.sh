@@ -14,6 +14,9 @@ for file in bad/*; do
 	run 3 scan "${gpu[@]}" --json --quiet "$file"
 	json 'd["schema"] in ("jitwarm.scan/1", "jitwarm.error/1")'
 done
+run 3 scan "${gpu[@]}" bad/sharing.whl
+err_one_line
+err_has "bad/sharing.whl: damaged or incomplete: download it again (two members share bytes)"
 # One bad file among good ones changes only the status.
 run 1 scan "${gpu[@]}" --json bad/cut.so odd/empty-container.fatbin
 json 'len(d["files"]) == 1 and d["files"][0]["containers"] == 1'
