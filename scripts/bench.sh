@@ -66,7 +66,7 @@ done
 title "two large libraries of one wheel, side by side"
 wheel=$(ls "$frameworks"/xgboost-1.0.2-linux/*.whl 2>/dev/null)
 if [ -n "$wheel" ]; then
-	python3 - "$wheel" "$scratch/two.whl" <<-'P'
+	python3 -I - "$wheel" "$scratch/two.whl" <<-'P'
 		import sys, zipfile
 		with zipfile.ZipFile(sys.argv[1]) as wheel, zipfile.ZipFile(sys.argv[2], "w", zipfile.ZIP_DEFLATED) as two:
 		    library = wheel.read(max(wheel.infolist(), key=lambda member: member.file_size))
@@ -82,8 +82,8 @@ fi
 title "a second check"
 wheel=$(ls "$frameworks"/tensorflow-2.10.0-windows/*.whl 2>/dev/null)
 if [ -n "$wheel" ]; then
-	python3 -m zipfile -l "$wheel" | grep -oE '^\S+_pywrap_tensorflow_internal.pyd' | head -1 >"$scratch/name"
-	python3 - "$wheel" "$(cat "$scratch/name")" "$scratch/tensorflow.pyd" <<-'P'
+	python3 -I -m zipfile -l "$wheel" | grep -oE '^\S+_pywrap_tensorflow_internal.pyd' | head -1 >"$scratch/name"
+	python3 -I - "$wheel" "$(cat "$scratch/name")" "$scratch/tensorflow.pyd" <<-'P'
 		import sys, zipfile, shutil
 		with zipfile.ZipFile(sys.argv[1]) as z, z.open(sys.argv[2]) as member, open(sys.argv[3], "wb") as out:
 		    shutil.copyfileobj(member, out)

@@ -52,7 +52,7 @@ need_zig() {
 	[ ! -x "$zig" ] || return 0
 	say "fetching Zig $zig_version"
 	rm -rf "$where" && mkdir -p "$where"
-	logged "$where.log" "fetching Zig" python3 -m venv "$where"
+	logged "$where.log" "fetching Zig" python3 -I -m venv "$where"
 	logged "$where.log" "fetching Zig" "$where/bin/python" -m pip install -q --only-binary :all: "ziglang==$zig_version"
 	ln -s "$(echo "$where"/lib/python3*/site-packages/ziglang/zig)" "$where/bin/zig.new" && mv "$where/bin/zig.new" "$zig"
 }

@@ -19,7 +19,7 @@ key)
 	# Status 1 means that a module is cold, 2 that a cache does not help with a part.
 	document=$("$jitwarm" check --quiet --json "${names[@]}") || [ $? -le 2 ]
 	echo "pack=$pack"
-	python3 - "$document" <<'P'
+	python3 -I - "$document" <<'P'
 import hashlib, json, re, sys
 found = json.loads(sys.argv[1])
 gpus = sorted({gpu["target"] for gpu in found["gpus"]})

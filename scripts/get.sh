@@ -161,10 +161,10 @@ fetch_version() { # VERSION
 	mkdir -p "$store"
 	new=$(mktemp -d "$store/.new-XXXXXX")
 	for wheel in "$wheel" "${beside[@]}"; do
-		python3 -m pip download -q --disable-pip-version-check --no-deps --only-binary=:all: --platform manylinux1_x86_64 \
+		python3 -I -m pip download -q --disable-pip-version-check --no-deps --only-binary=:all: --platform manylinux1_x86_64 \
 			--platform manylinux2014_x86_64 --platform manylinux_2_17_x86_64 -d "$new" "$wheel==$version.*" >&2 ||
 			fail 3 "$what $version cannot be fetched"
-		python3 -m zipfile -e "$new"/*.whl "$new" && rm "$new"/*.whl
+		python3 -I -m zipfile -e "$new"/*.whl "$new" && rm "$new"/*.whl
 	done
 	chmod 755 "$new"
 	[ ${#beside[@]} = 0 ] || find "$new" \( -path '*/bin/*' -o -name cicc \) -type f -exec chmod 755 {} +
@@ -228,7 +228,7 @@ fetch_framework() {
 	rm -rf "$new"
 	mkdir -p "$new"
 	echo "$name: fetching" >&2
-	if ! python3 -m pip download -q --disable-pip-version-check --no-deps --only-binary=:all: --python-version "$python" \
+	if ! python3 -I -m pip download -q --disable-pip-version-check --no-deps --only-binary=:all: --python-version "$python" \
 		--implementation "$implementation" "${platforms[@]}" -d "$new" "${requirements[@]}" >&2; then
 		warn "$name: $requirement cannot be fetched"
 		return 3

@@ -83,7 +83,7 @@ left_out() {
 # failed_output BUILD-FOLDER: prints the end of the output of each test that failed in the last run of ctest there, and their names
 # in the last line; nothing if all passed. The file $REASONS gets the few lines of each that say why.
 failed_output() {
-	python3 - "$1/Testing/Temporary" "${REASONS:-/dev/null}" <<'P'
+	python3 -I - "$1/Testing/Temporary" "${REASONS:-/dev/null}" <<'P'
 import re, sys
 LINES, WIDTH = 40, 400
 SHORT_LINES, SHORT_WIDTH = 4, 200

@@ -90,7 +90,7 @@ signed() { # FILE...
 # filled TEMPLATE FILE
 filled() {
 	VERSION=$version HOMEPAGE=$homepage PUBLISHER=$publisher \
-		SIZE_KB=$(($(cat "$files"/* | wc -c) / 1024)) python3 - "packaging/windows/$1" "$2" <<'PYTHON'
+		SIZE_KB=$(($(cat "$files"/* | wc -c) / 1024)) python3 -I - "packaging/windows/$1" "$2" <<'PYTHON'
 import html, os, re, sys, uuid
 text = open(sys.argv[1], encoding="utf-8").read()
 os.environ["PRODUCT"] = str(uuid.uuid5(uuid.UUID("5d1f6b0e-7b0c-5c55-9c4e-0b6b5e6a3d10"), os.environ["VERSION"])).upper()
@@ -107,7 +107,7 @@ zip=$out/jitwarm-$version-windows-x64.zip setup=$out/jitwarm-$version-windows-x6
 
 signed "$files/jitwarm.exe" "$files/jitwarmw.exe"
 # Order, time and modes are fixed, so the same programs give the same hash.
-python3 - "$zip" "$files"/{jitwarm.exe,jitwarmw.exe,LICENSE.txt,README.md} <<'PYTHON'
+python3 -I - "$zip" "$files"/{jitwarm.exe,jitwarmw.exe,LICENSE.txt,README.md} <<'PYTHON'
 import os, sys, zipfile
 with zipfile.ZipFile(sys.argv[1], "w") as archive:
     for path in sys.argv[2:]:
@@ -128,7 +128,7 @@ pack_setup() {
 # settle_msi: replaces the package code and the two times in an MSI file's summary, a random number and the clock's time, by a hash of the
 # other bytes and by SOURCE_DATE_EPOCH. They lie in one piece of a property set (MS-OLEPS).
 settle_msi() {
-	python3 - "$msi" <<'PYTHON'
+	python3 -I - "$msi" <<'PYTHON'
 import hashlib, os, struct, sys, uuid
 data = bytearray(open(sys.argv[1], "rb").read())
 form = uuid.UUID("f29f85e0-4ff9-1068-ab91-08002b27b3d9").bytes_le

@@ -160,7 +160,7 @@ pack_conda() {
 	local tools=$cache/conda archive=$out/jitwarm-$version-linux-x86_64.tar.gz
 	[ -f "$archive" ] || pack_linux x86_64
 	if [ ! -x "$tools/bin/python" ] || ! "$tools/bin/python" -c 'import rattler_build' 2>/dev/null; then
-		python3 -m venv "$tools" && "$tools/bin/pip" install -q py-rattler-build==0.73.0 >"$work/conda.log" 2>&1 ||
+		python3 -I -m venv "$tools" && "$tools/bin/pip" install -q py-rattler-build==0.73.0 >"$work/conda.log" 2>&1 ||
 			{ tail -n 5 "$work/conda.log" >&2; missing "rattler-build cannot be had"; }
 	fi
 	"$tools/bin/python" scripts/make-conda.py "$archive" "$version" "$work/conda" "$out" >"$work/conda.log" 2>&1 ||

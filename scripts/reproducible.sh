@@ -32,7 +32,7 @@ files_of() { # ARCHIVE: its files' sums
 	case $1 in
 	*.tar.*) tar -C "$folder" -xf "$1" ;;
 	*.deb) dpkg-deb -R "$1" "$folder" ;;
-	*.whl | *.zip | *.conda) python3 -m zipfile -e "$1" "$folder" ;;
+	*.whl | *.zip | *.conda) python3 -I -m zipfile -e "$1" "$folder" ;;
 	*.msi) msiextract -C "$folder" "$1" >/dev/null && msiinfo export "$1" Property >"$folder/Property" ;;
 	*) return ;;
 	esac

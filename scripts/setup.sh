@@ -65,13 +65,13 @@ if [ -n "$tests" ]; then
 	"$here/get.sh" nvcc 13.0 >&2 || # 250 MB
 		echo "setup.sh: nvcc cannot be had: the test of lint on what it makes will be skipped" >&2
 	uv=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/uv # tests/elsewhere/index.sh looks here
-	[ -x "$uv/bin/uv" ] || python3 -m pip install -q --disable-pip-version-check --only-binary=:all: --target "$uv" uv >"$scratch/log" 2>&1 ||
+	[ -x "$uv/bin/uv" ] || python3 -I -m pip install -q --disable-pip-version-check --only-binary=:all: --target "$uv" uv >"$scratch/log" 2>&1 ||
 		echo "setup.sh: uv cannot be had: the test that it lends pip will be left out" >&2
 	schemas=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/check-jsonschema # tests/documents/repository.py looks here
-	[ -d "$schemas/check_jsonschema" ] || python3 -m pip install -q --disable-pip-version-check --only-binary=:all: --target "$schemas" check-jsonschema==0.39.0 >"$scratch/log" 2>&1 ||
+	[ -d "$schemas/check_jsonschema" ] || python3 -I -m pip install -q --disable-pip-version-check --only-binary=:all: --target "$schemas" check-jsonschema==0.39.0 >"$scratch/log" 2>&1 ||
 		echo "setup.sh: check-jsonschema cannot be had: the test of .github's schemas will be skipped" >&2
 	ruff=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/ruff # lint.sh looks here
-	[ -x "$ruff/bin/ruff" ] || python3 -m pip install -q --disable-pip-version-check --only-binary=:all: --target "$ruff" ruff==0.17.6 >"$scratch/log" 2>&1 ||
+	[ -x "$ruff/bin/ruff" ] || python3 -I -m pip install -q --disable-pip-version-check --only-binary=:all: --target "$ruff" ruff==0.17.6 >"$scratch/log" 2>&1 ||
 		echo "setup.sh: ruff cannot be had: lint.sh will leave the Python package out" >&2
 	# This program, written elsewhere, tests the promise (260 MB).
 	"$here/get.sh" frameworks xgboost-1.0.2-linux xgboost-1.3.3-linux >&2 ||

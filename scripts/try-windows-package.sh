@@ -36,7 +36,7 @@ traces() {
 # path_of KEY: prints its Path, with its type
 path_of() {
 	under "$gpus" reg export "$1" "$(windows_path "$work/exported.reg")" /y
-	python3 - "$work/exported.reg" <<'PYTHON'
+	python3 -I - "$work/exported.reg" <<'PYTHON'
 import re, sys
 text = open(sys.argv[1], encoding="utf-16").read().replace("\\\n", "").replace("\\\r\n", "")
 for kind, value in re.findall(r'^"path"=(hex\(2\):)?(.*)$', text, re.I | re.M) or [("", "none")]:
@@ -62,7 +62,7 @@ package() { printf '%s/%s/jitwarm-%s-windows-x64%s' "$work" "$1" "$1" "$2"; }
 if [ -n "${files-}" ]; then
 	in_account=$home/AppData/Local/Programs/jitwarm in_machine="$build/wine/$user/drive_c/Program Files/jitwarm"
 	version=$(cd "$root" && . scripts/lib.sh && release_version)
-	unpack() { mkdir "$work/$1" && python3 -m zipfile -e "$2" "$work/$1"; }
+	unpack() { mkdir "$work/$1" && python3 -I -m zipfile -e "$2" "$work/$1"; }
 	answers() { # PACKAGE PROGRAM
 		win "$2" --version
 		says "jitwarm $version"
@@ -91,7 +91,7 @@ fi
 certificate
 made 9.1.0 --sign "$root/scripts/package-windows.sh sign"
 made 9.10.0
-mkdir "$work/zip" && python3 -m zipfile -e "$(package 9.1.0 .zip)" "$work/zip"
+mkdir "$work/zip" && python3 -I -m zipfile -e "$(package 9.1.0 .zip)" "$work/zip"
 for file in "$(package 9.1.0 -setup.exe)" "$(package 9.1.0 .msi)" "$work/zip/jitwarm.exe" "$work/zip/jitwarmw.exe"; do
 	signature "$file" || fail "the signature of $file"
 done

@@ -44,7 +44,7 @@ next_of() {
 }
 # next_wheel WHEEL: makes the next version's wheel, in $work
 next_wheel() {
-	python3 - "$1" "$work" <<'PYTHON'
+	python3 -I - "$1" "$work" <<'PYTHON'
 import base64, hashlib, os, re, sys, zipfile
 name = os.path.basename(sys.argv[1])
 version = name.split("-")[1]
@@ -158,7 +158,7 @@ PYTHON
 begin_conda() {
 	tools=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/conda
 	if ! "$tools/bin/python" -c 'import rattler' 2>/dev/null; then
-		{ [ -x "$tools/bin/python" ] || python3 -m venv "$tools"; } >"$work/out" 2>&1 && "$tools/bin/pip" install -q py-rattler==0.28.0 >"$work/out" 2>&1 ||
+		{ [ -x "$tools/bin/python" ] || python3 -I -m venv "$tools"; } >"$work/out" 2>&1 && "$tools/bin/pip" install -q py-rattler==0.28.0 >"$work/out" 2>&1 ||
 			skip "py-rattler cannot be had"
 	fi
 	only "$packages"/jitwarm-*.conda
@@ -182,7 +182,7 @@ try_conda() {
 has_no_glibc() { [[ $1 = musl* || $1 = alpine-* ]]; }
 # A musl root has no Python: this machine's pip chooses the wheel for it and unpacks it.
 try_wheel_musl() {
-	local pip=(python3 -m pip install -q --disable-pip-version-check --no-index --only-binary=:all: --platform "musllinux_1_2_$(machine_of "$1")" --target "$root/opt/jitwarm")
+	local pip=(python3 -I -m pip install -q --disable-pip-version-check --no-index --only-binary=:all: --platform "musllinux_1_2_$(machine_of "$1")" --target "$root/opt/jitwarm")
 	"${pip[@]}" --find-links "$packages" jitwarm >"$work/out" 2>&1 || fail "pip"
 	story_installed "$1"
 	mkdir -p "$work/next"
@@ -204,7 +204,7 @@ try_wheel() {
 	cp "$packages"/jitwarm-*.whl "$root/opt/all/"
 	cp "$package" "$root/opt/packages/" && next_wheel "$package" && mv "$work"/jitwarm-*.whl "$root/opt/packages/next/" || fail "the next version"
 	cp "$here/../tests/python/api.py" "$root/opt/tests/"
-	must "python3 -m venv /opt/jitwarm" # as on PATH
+	must "python3 -I -m venv /opt/jitwarm" # as on PATH
 	must "$pip /opt/packages/jitwarm-*.whl"
 	story_installed "$1"
 	must "$pip --target /opt/api --find-links /opt/all jitwarm" # of several it chooses this machine's
@@ -226,7 +226,7 @@ begin_install() {
 	version=$(basename "$(find "$packages" -name 'jitwarm-*-linux-*.tar.gz' | head -n 1)" | cut -d- -f2)
 	[ -n "$version" ] || skip "no archive in $packages"
 	mkdir "$work/site"
-	python3 - "$work/site" >"$work/port" 2>/dev/null <<'PYTHON' &
+	python3 -I - "$work/site" >"$work/port" 2>/dev/null <<'PYTHON' &
 import functools, http.server, sys
 server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(http.server.SimpleHTTPRequestHandler, directory=sys.argv[1]))
 print(server.server_port, flush=True)
@@ -289,7 +289,7 @@ try_archive() {
 	local jitwarm=/opt/jitwarm/bin/jitwarm
 	mkdir -p "$root/opt/jitwarm"
 	tar --zstd -xf "$packages" -C "$root/opt/jitwarm" --strip-components=1 || fail "$packages"
-	python3 -c 'import sys, zipfile; zipfile.ZipFile(sys.argv[1], "w", zipfile.ZIP_DEFLATED).write(sys.argv[2], "libsample_framework.so")' \
+	python3 -I -c 'import sys, zipfile; zipfile.ZipFile(sys.argv[1], "w", zipfile.ZIP_DEFLATED).write(sys.argv[2], "libsample_framework.so")' \
 		"$root/opt/tests/sample.whl" "$root/opt/tests/libsample_framework.so" || fail "the wheel"
 	must "$jitwarm --version"
 	must "$jitwarm scan --target sm_86 $library"

@@ -13,6 +13,7 @@
 #include "os/folders.h"
 #include "os/identity.h"
 #include "os/platform.h"
+#include "os/process.h"
 
 enum { MAX_CONFIG = 1 << 16, FILES = 2 };
 
@@ -22,7 +23,9 @@ enum { MAX_CONFIG = 1 << 16, FILES = 2 };
 static const struct config_value every_setting[CONFIG_SETTINGS] = {
 	{.name = "registry",
 	 .help = "The registry for “push” and “pull” if the command names no registry"},
-	{.name = "share", .help = "The shared folder that every “prime” uses, as with --share DIR"},
+	{.name = "share",
+	 .help = "The shared folder that every “prime” uses, as with --share DIR",
+	 .kind = CONFIG_FOLDER},
 	{.name = "share-unsigned",
 	 .help = "Trust whoever can write to the shared folder, even if results are not signed",
 	 .kind = CONFIG_SWITCH},
@@ -31,7 +34,8 @@ static const struct config_value every_setting[CONFIG_SETTINGS] = {
 	 .kind = CONFIG_LIST},
 	{.name = "key", .help = "The key of --sign: one of “jitwarm key list”, or minisign's file"},
 	{.name = "trusted-keys",
-	 .help = "A folder with more public keys (files NAME.pub) whose packs are accepted"},
+	 .help = "A folder with more public keys (files NAME.pub) whose packs are accepted",
+	 .kind = CONFIG_FOLDER},
 	{.name = "jobs", .help = "The number of workers that compile; the default is one per core"},
 	{.name = "max-mem",
 	 .help =
@@ -44,6 +48,7 @@ static const struct config_value every_setting[CONFIG_SETTINGS] = {
 	 .kind = CONFIG_SWITCH},
 	{.name = "compilers",
 	 .help = "The folder with the compilers of other CUDA versions",
+	 .kind = CONFIG_FOLDER,
 	 .variable = "JITWARM_PTXAS"},
 	{.name = "trust-accounts",
 	 .help = "Numbers of accounts that root trusts, * for all: these accounts can then run code as "
@@ -256,6 +261,12 @@ static int check_setting(struct jw_error *err, const struct config_value *settin
 						 setting->origin, setting->value);
 	if (setting->kind == CONFIG_LANGUAGE && !language_is_known(setting->value))
 		return error_set(err, JW_ERR_USAGE, "%s (%s) takes en or ko, not “%.200s”", setting->name,
+						 setting->origin, setting->value);
+	/* In a later current folder, another account's may have that name. */
+	if (setting->kind == CONFIG_FOLDER && !text_starts(setting->origin, "JITWARM_") &&
+		!os_is_whole_path(setting->value))
+		return error_set(err, JW_ERR_USAGE,
+						 "%s (%s) takes the whole path of a folder, not “%.200s”", setting->name,
 						 setting->origin, setting->value);
 	if (setting->kind == CONFIG_ACCOUNTS && !is_account_list(setting->value))
 		return error_set(err, JW_ERR_USAGE, "%s (%s) takes numbers of accounts or *, not “%.200s”",

@@ -18,6 +18,7 @@ enum config_kind {
 	CONFIG_LIST,   /* values with blanks between them */
 	CONFIG_LANGUAGE,
 	CONFIG_ACCOUNTS, /* numbers, or "*" */
+	CONFIG_FOLDER,   /* a whole path; a variable's may be relative */
 };
 
 struct config_value {

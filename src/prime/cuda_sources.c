@@ -227,10 +227,26 @@ static int read_compiled_header(struct jw_error *err, const struct jw_nvrtc *nvr
 	return 0;
 }
 
-/* Returns what follows the option's name: in the same argument, or in the next one. */
-static const char *header_option(const struct jw_nvrtc_options *options, size_t at)
+/* Returns the path that an option names: in the same argument, or in the next one. Source: NVRTC
+ * documentation, "Supported Compile Options". */
+static const char *path_option(const struct jw_nvrtc_options *options, size_t at)
 {
-	static const char *const names[] = {"-I", "--include-path", "-include", "--pre-include"};
+	static const char *const names[] = {
+		"-I",
+		"--include-path",
+		"-include",
+		"--pre-include",
+		"-time",
+		"--time",
+		"-fdevice-time-trace",
+		"--fdevice-time-trace",
+		"-create-pch",
+		"--create-pch",
+		"-use-pch",
+		"--use-pch",
+		"-pch-dir",
+		"--pch-dir",
+	};
 
 	for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
 		const char *rest = options->options[at] + strlen(names[k]);
@@ -255,8 +271,8 @@ static bool can_be_changed(const char *path, struct os_stranger *ret_stranger)
 }
 
 /* NVRTC opens whatever a source includes, also pipes, devices and files that only root may read. So
- * for root it gets no source and no headers that another account can change. It looks for headers
- * in the current folder, too. */
+ * for root it gets no source, and no path of headers or outputs, that another account can change.
+ * It looks for headers in the current folder, too. */
 static int check_sources(struct jw_error *err, const struct jw_nvrtc_options *options,
 						 const char *source)
 {
@@ -265,12 +281,12 @@ static int check_sources(struct jw_error *err, const struct jw_nvrtc_options *op
 	bool found = can_be_changed(source, &stranger) || can_be_changed(".", &stranger);
 
 	for (size_t i = 0; !found && i < options->option_count; i++) {
-		const char *path = header_option(options, i);
+		const char *path = path_option(options, i);
 
 		found = path && can_be_changed(path, &stranger);
 	}
 	return found ? error_set(err, JW_ERR_UNSUPPORTED,
-							 "%s, and as root jitwarm gives NVRTC no source and no headers that "
+							 "%s, and as root jitwarm gives NVRTC no source and no path that "
 							 "another account can change; run jitwarm as that account, or in a "
 							 "folder of root's",
 							 os_stranger_text(text, &stranger))

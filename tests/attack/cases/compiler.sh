@@ -69,15 +69,15 @@ echo "__global__ void other() {}" >"$open/good.cu"
 run '2|3' prime "$open/good.cu" --no-store --nvrtc "$open/nvrtc/libnvrtc.so.12"
 err_has "libnvrtc-builtins.so.12.0 is not run as root"
 
-# NVRTC opens whatever a source or a header includes. For root it gets none that an account can change: the source, a folder of headers, and
-# the current folder.
+# NVRTC opens whatever a source or a header includes, and writes what options name. For root it gets nothing that an account can change: the
+# source, a folder of headers, an output, and the current folder.
 rm "$open/nvrtc/libnvrtc-builtins.so.12.0"
-cuda() { run 2 prime --no-store --nvrtc "$open/nvrtc/libnvrtc.so.12" "$@" && err_has "gives NVRTC no source and no headers that another account can change"; }
+cuda() { run 2 prime --no-store --nvrtc "$open/nvrtc/libnvrtc.so.12" "$@" && err_has "gives NVRTC no source and no path that another account can change"; }
 echo "__global__ void theirs() {}" >"$home/k.cu" && chown $mallory "$home/k.cu"
 cuda "$home/k.cu"
 err_has "$home/k.cu: $home belongs to"
 mkdir -m 1777 "$open/everyones"
-for option in -I= --include-path= -include= --pre-include= -I "-I " "--pre-include "; do
+for option in -I= --include-path= -include= --pre-include= -I "-I " "--pre-include " --time= -time= --fdevice-time-trace= --create-pch= --use-pch= "--pch-dir "; do
 	cuda "$open/good.cu" --nvrtc-options "-DN=1 $option$home"
 	cuda "$open/good.cu" --nvrtc-options "$option$open/everyones"
 done

@@ -58,7 +58,11 @@ refused "module-timeout (config) takes a time" module-timeout soon
 refused "share-unsigned (config) takes yes or no, not “perhaps”" share-unsigned perhaps
 refused "language (config) takes en or ko, not “tlh”" language tlh
 refused "oci://HOST/REPOSITORY" registry host
-refused "“ftp://a/b”: not a folder; name one that the machines mount" share ftp://a/b
+refused "share (config) takes the whole path of a folder, not “ftp://a/b”" share ftp://a/b
+# A later command may run in another folder, where another account has a folder of that name.
+refused "share (config) takes the whole path of a folder, not “lab”" share lab
+refused "trusted-keys (config) takes the whole path of a folder, not “./lab”" trusted-keys ./lab
+refused "compilers (config) takes the whole path of a folder, not “~/lab”" compilers "~/lab"
 refused "no setting is called “job” (did you mean “jobs”?)" job 4
 refused "no setting is called “job” (did you mean “jobs”?)" job
 refused "no setting is called “maxmem” (did you mean “max-mem”?)" --unset maxmem
