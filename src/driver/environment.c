@@ -161,13 +161,31 @@ char **environment_with(struct jw_error *err, const struct environment_variable 
 	return environment;
 }
 
+/* Returns whether the variable names a folder in which root's compiler or driver would read what
+ * another account can put there: libcuda opens ~/.nv/nvidia-application-profile*, also a pipe. */
+static bool names_others_folder(const char *pair)
+{
+	const bool home = text_starts(pair, "HOME=");
+	const char *value = strchr(pair, '=');
+	struct os_stranger stranger;
+	char *path;
+	bool is;
+
+	if (!home && !text_starts(pair, "XDG_") && !text_starts(pair, "TMPDIR="))
+		return false;
+	path = home ? os_join(value + 1, ".nv") : mem_string(value + 1);
+	is = os_find_stranger(path, &stranger) || (home && stranger.open);
+	mem_free(path);
+	return is;
+}
+
 /* Drops the variables that are not passed. */
 static char **only_passed(char **environment)
 {
 	size_t kept = 0;
 
 	for (char **at = environment; at && *at; at++) {
-		if (is_passed(*at))
+		if (is_passed(*at) && !names_others_folder(*at))
 			environment[kept++] = *at;
 		else
 			mem_free(*at);

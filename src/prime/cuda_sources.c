@@ -272,19 +272,22 @@ static bool can_be_changed(const char *path, struct os_stranger *ret_stranger)
 
 /* NVRTC opens whatever a source includes, also pipes, devices and files that only root may read. So
  * for root it gets no source, and no path of headers or outputs, that another account can change.
- * It looks for headers in the current folder, too. */
+ * It looks for headers in the current folder, too, and beside the program's name of the source. */
 static int check_sources(struct jw_error *err, const struct jw_nvrtc_options *options,
 						 const char *source)
 {
 	struct os_stranger stranger;
 	char text[OS_STRANGER_TEXT];
-	bool found = can_be_changed(source, &stranger) || can_be_changed(".", &stranger);
+	char *beside = os_dir_name(options->name ? options->name : source);
+	bool found = can_be_changed(source, &stranger) || can_be_changed(".", &stranger) ||
+				 can_be_changed(beside, &stranger);
 
 	for (size_t i = 0; !found && i < options->option_count; i++) {
 		const char *path = path_option(options, i);
 
 		found = path && can_be_changed(path, &stranger);
 	}
+	mem_free(beside);
 	return found ? error_set(err, JW_ERR_UNSUPPORTED,
 							 "%s, and as root jitwarm gives NVRTC no source and no path that "
 							 "another account can change; run jitwarm as that account, or in a "

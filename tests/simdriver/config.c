@@ -199,8 +199,8 @@ static void read_cache_variables(void)
 	sim.jit_disabled = env_on("CUDA_DISABLE_PTX_JIT") || env_on("CUDA_DISABLE_JIT");
 }
 
-/* The real driver loads a library, writes files, or waits for a program, where these name them; the
- * simulated one says so. */
+/* The real driver loads a library, reads or writes files, or waits for a program, where these name
+ * them; the simulated one says so. */
 static void log_debug_variables(void)
 {
 	static const char *const names[] = {"CUDA_INJECTION64_PATH",
@@ -220,6 +220,9 @@ static void log_debug_variables(void)
 										"CUDA_MPS_PINNED_DEVICE_MEM_LIMIT",
 										"CUDA_MPS_CLIENT_PRIORITY"};
 
+	char *home = os_env("HOME"), path[4096];
+	struct os_file settings;
+
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		char *value = os_env(names[i]);
 
@@ -227,6 +230,12 @@ static void log_debug_variables(void)
 			log_event("debug", "%s", names[i]);
 		free(value);
 	}
+	snprintf(path, sizeof path, "%s/.nv/nvidia-application-profile-globals-rc", home ? home : "");
+	if (os_open(&settings, path, OS_READ)) {
+		log_event("debug", "%s", path);
+		os_close(&settings);
+	}
+	free(home);
 }
 
 int config_read(void)

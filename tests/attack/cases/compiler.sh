@@ -82,5 +82,6 @@ for option in -I= --include-path= -include= --pre-include= -I "-I " "--pre-inclu
 	cuda "$open/good.cu" --nvrtc-options "$option$open/everyones"
 done
 err_has "other accounts may write to $open/everyones"
+cuda "$open/good.cu" --nvrtc-name "$home/good.cu"
 (cd "$open/everyones" && cuda "$open/good.cu") || exit 1
 run 0 prime --no-store --nvrtc "$open/nvrtc/libnvrtc.so.12" "$open/good.cu" --nvrtc-options "-I $open/nvrtc -I$open/none"

@@ -11,7 +11,7 @@ export CUDA_INJECTION64_PATH=$home/injected.so CUDA_ENABLE_USER_TRIGGERED_COREDU
 mkdir "$open/mps"
 touch "$open/mps/control" "$home/control"
 chown $mallory "$open/mps/control" "$home/control"
-quiet() { ! grep ' debug ' "$SIMDRIVER_LOG" || fail "$*: a worker got them"; }
+quiet() { ! grep -s ' debug ' "$SIMDRIVER_LOG" || fail "$*: a worker got them"; }
 cp "$sample" "$work/lib.so"
 for command in "status" "doctor $work/lib.so" "prime $work/lib.so" "bake -o $work/baked $work/lib.so"; do
 	# shellcheck disable=SC2086
@@ -32,6 +32,14 @@ run '1|2|3' make --target sm_86 --driver 550.163.01 --ptxas "$open/ptxas" -o "$w
 for words in --version -arch=sm_86; do
 	[[ $(<"$work/folder$words") == "700 /"* ]] || fail "the folder is not private: $(<"$work/folder$words")"
 	! grep "$home" "$work/variables$words" || fail "ptxas $words got them"
+done
+# Nor does its HOME, below which the driver reads settings, also from a pipe.
+mkdir "$home/.nv" && touch "$home/.nv/nvidia-application-profile-globals-rc" && chown -R $mallory "$home/.nv"
+for command in "status" "check $work/lib.so" "prime -n $work/lib.so"; do
+	rm -f "$SIMDRIVER_LOG"
+	# shellcheck disable=SC2086
+	HOME=$home run '0|1|2' $command
+	quiet "$command"
 done
 # They stay for a program that root runs.
 run 0 run -- printenv CUDA_INJECTION64_PATH
