@@ -254,11 +254,8 @@ static int create_index(struct jw_error *err, struct cache_live *live)
 
 static int take_index_lock(struct jw_error *err, struct cache_live *live)
 {
-	unsigned most_ms = live->options.lock_wait_ms;
-	uint64_t start = os_monotonic_ns();
-	struct jw_error why = {0};
+	struct jw_error why = {0}, no_locks = {0};
 	struct os_stat stat;
-	bool held = false;
 
 	/* Opening a pipe would block. */
 	if (!os_stat(NULL, live->index_path, &stat) && stat.kind == OS_REGULAR &&
@@ -270,17 +267,12 @@ static int take_index_lock(struct jw_error *err, struct cache_live *live)
 		return -1;
 	if (live->shared)
 		share_index(live);
-	for (;;) {
-		if (os_file_lock(&why, live->file, true, &held))
-			return error_set(err, JW_ERR_UNSUPPORTED,
-							 "the cache cannot be locked, so drivers do not use it either: %s",
-							 why.message);
-		if (held)
-			break;
-		if (os_monotonic_ns() - start > most_ms * UINT64_C(1000000))
-			return os_file_busy(err, live->file, live->index_path, most_ms);
-		uv_sleep(1);
-	}
+	if (os_file_wait_lock(err, live->file, live->index_path, live->options.lock_wait_ms, &no_locks))
+		return -1;
+	if (no_locks.code)
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "the cache cannot be locked, so drivers do not use it either: %s",
+						 no_locks.message);
 	live->held_since_ns = os_monotonic_ns();
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "os/clock.h"
 #include "os/identity.h"
+#include "os/interrupt.h"
 #include "os/path_calls.h"
 #include "os/platform.h"
 #include "os/processes.h"
@@ -211,7 +212,9 @@ int os_make_shared_parent(struct jw_error *err, const char *path, uint32_t mode)
 	return make_parent(err, path, mode, true);
 }
 
-int os_file_busy(struct jw_error *err, struct os_file *file, const char *path, unsigned waited_ms)
+/* Sets JW_ERR_BUSY: the program that has locked the file, and how to end it. */
+static int set_busy(struct jw_error *err, struct os_file *file, const char *path,
+					unsigned waited_ms)
 {
 	struct os_program program;
 	char line[40];
@@ -234,31 +237,38 @@ int os_file_busy(struct jw_error *err, struct os_file *file, const char *path, u
 }
 
 int os_file_wait_lock(struct jw_error *err, struct os_file *file, const char *path,
-					  unsigned most_ms, bool *ret_works)
+					  unsigned most_ms, struct jw_error *ret_no_locks)
 {
-	enum { EVERY_MS = 20 };
-	bool held = false, works = !os_file_lock(NULL, file, true, &held);
+	/* Drivers hold the lock of an index for milliseconds. */
+	enum { OFTEN_MS = 1000, AFTER_INTERRUPT_MS = 200 };
+	const uint64_t start_ns = os_monotonic_ns();
+	bool held = false;
 
-	for (unsigned waited_ms = 0; works && !held && waited_ms < most_ms; waited_ms += EVERY_MS) {
-		uv_sleep(EVERY_MS);
-		works = !os_file_lock(NULL, file, true, &held);
+	while (!os_file_lock(ret_no_locks, file, true, &held) && !held) {
+		const uint64_t waited_ms = (os_monotonic_ns() - start_ns) / 1000000;
+
+		if (waited_ms >= most_ms)
+			return set_busy(err, file, path, most_ms);
+		if (waited_ms >= AFTER_INTERRUPT_MS && os_interrupted())
+			return error_set(err, JW_ERR_INTERRUPTED,
+							 "interrupted while another process had locked %s", path);
+		uv_sleep(waited_ms < OFTEN_MS ? 1 : 20);
 	}
-	*ret_works = works;
-	return held || !works ? 0 : os_file_busy(err, file, path, most_ms);
+	return 0;
 }
 
 int os_lock_file(struct jw_error *err, const char *path, unsigned most_ms,
 				 struct os_file **ret_lock)
 {
 	struct os_file *file = NULL;
-	bool works;
+	struct jw_error no_locks = {0};
 	int result;
 
 	*ret_lock = NULL;
 	if (os_file_open(err, path, OS_OPEN_LOCK, &file))
 		return -1;
-	result = os_file_wait_lock(err, file, path, most_ms, &works);
-	if (!result && works)
+	result = os_file_wait_lock(err, file, path, most_ms, &no_locks);
+	if (!result && !no_locks.code)
 		*ret_lock = file;
 	else
 		os_file_close(file);

@@ -176,14 +176,13 @@ void os_sync_names(const char *path);
  * this process to the file releases the lock. */
 int os_file_lock(struct jw_error *err, struct os_file *file, bool exclusive, bool *ret_held);
 int os_file_unlock(struct jw_error *err, struct os_file *file);
-/* Sets JW_ERR_BUSY: the program that has locked the file, and how to end it. */
-int os_file_busy(struct jw_error *err, struct os_file *file, const char *path, unsigned waited_ms);
-/* Locks the file, waiting for other holders for a while: JW_ERR_BUSY. *ret_works is false on a file
- * system without locks. */
+/* Locks the file, waiting for other holders for a while: JW_ERR_BUSY. Ctrl-C ends the wait soon:
+ * JW_ERR_INTERRUPTED. A wait that begins after Ctrl-C still outlasts a driver's hold. *ret_no_locks
+ * is set, and 0 returned, on a file system without locks. */
 int os_file_wait_lock(struct jw_error *err, struct os_file *file, const char *path,
-					  unsigned most_ms, bool *ret_works);
+					  unsigned most_ms, struct jw_error *ret_no_locks);
 /* Opens one of jitwarm's locks (OS_OPEN_LOCK), and locks it as os_file_wait_lock does. *ret_lock is
- * NULL on a file system without locks. JW_ERR_BUSY. */
+ * NULL on a file system without locks. */
 int os_lock_file(struct jw_error *err, const char *path, unsigned most_ms,
 				 struct os_file **ret_lock);
 

@@ -93,15 +93,15 @@ static int append_unlocked(const char *path, const char *line)
 static int append(struct jw_error *err, const char *path, const char *line)
 {
 	struct os_file *file;
-	bool works;
+	struct jw_error no_locks = {0};
 	int result;
 
 	if (os_make_parent(err, path, 0700) || os_file_open(err, path, OS_OPEN_CREATE, &file))
 		return -1;
-	result = os_file_wait_lock(err, file, path, WAIT_MS, &works);
+	result = os_file_wait_lock(err, file, path, WAIT_MS, &no_locks);
 	if (!result)
 		result = append_log_line(err, file, path, line, true);
-	else if (err->code == JW_ERR_BUSY)
+	else if (err->code == JW_ERR_BUSY || err->code == JW_ERR_INTERRUPTED)
 		result = append_unlocked(path, line);
 	os_file_close(file);
 	return result;

@@ -855,7 +855,7 @@ enum {
 	TICK_MS = 100,
 	/* If the clock is this late, this process was suspended, or the machine slept. */
 	STOPPED_MS = 2000,
-	HOLD_TRIES_MS = 200,
+	HOLD_MS = 200,
 	LATE_WRITE_MS = 20,
 	/* The time that a driver may take to start and to end. It may wait in the kernel for a faulty
 	 * GPU. */
@@ -871,15 +871,10 @@ static struct os_file *hold_live_cache(const struct run *run)
 {
 	char *path = run->setup->live ? NULL : os_join(run->setup->system->cache.path, "index");
 	struct os_file *file = NULL;
-	bool held = false;
+	struct jw_error no_locks = {0};
 
 	if (path && !os_file_open(NULL, path, OS_OPEN_UPDATE, &file)) {
-		for (int tries = 0; !held && tries < HOLD_TRIES_MS; tries++) {
-			if (os_file_lock(NULL, file, true, &held))
-				break;
-			if (!held)
-				uv_sleep(1);
-		}
+		(void)os_file_wait_lock(NULL, file, path, HOLD_MS, &no_locks);
 		uv_sleep(LATE_WRITE_MS);
 	}
 	mem_free(path);
