@@ -97,11 +97,18 @@ run 0 key generate mine
 run 64 key trust "$ours" mine # nor does it replace this account's own key
 err_has "jitwarm key distrust mine"
 # A key, and the name of one, are not files of that name in the current folder.
-mkdir -p "$work/current/$(dirname "$ours")" && cd "$work/current" || fail "no folder"
-cp "$work/state/keys/mine.pub" "$ours" && cp "$work/state/keys/mine.key" default
-run 0 key trust "$ours" typed
+mkdir "$work/current" && cd "$work/current" || fail "no folder"
+typed=/
+while [[ $typed == */* ]]; do # as a file's name, it would have a folder
+	rm -rf "$work/another"
+	JITWARM_STATE=$(native "$work/another") $JITWARM key generate >/dev/null || fail "no key"
+	typed=$(tail -n 1 "$work/another/keys/default.pub")
+done
+rm -rf "$work/another"
+cp "$work/state/keys/mine.pub" "$typed" && cp "$work/state/keys/mine.key" default
+run 0 key trust "$typed" typed
 run 0 key list --json
-json '[k["public_key"] for k in d["keys"] if k["name"] == "typed"] == ["'"$ours"'"]'
+json '[k["public_key"] for k in d["keys"] if k["name"] == "typed"] == ["'"$typed"'"]'
 run 0 export --all --sign --key default --cache "$dir" -o "$(native "$work/typed.jwpack")"
 out_has "$ours"
 run 0 key distrust typed
