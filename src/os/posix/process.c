@@ -36,8 +36,9 @@ int os_become_program(struct jw_error *err, const char *const *arguments)
 
 /* Runs in the child between fork and exec, so it makes only calls that POSIX allows there. `report`
  * carries the reason of a failure; exec closes it. */
-static void become(const char *const *arguments, char **environment, const char *folder, int in,
-				   int out, int report, pid_t parent, const struct os_watch *watch)
+static void become(const char *program, const char *const *arguments, char **environment,
+				   const char *folder, int in, int out, int report, pid_t parent,
+				   const struct os_watch *watch)
 {
 	union {
 		const char *const *given;
@@ -57,7 +58,7 @@ static void become(const char *const *arguments, char **environment, const char 
 	(void)signal(SIGXFSZ, SIG_DFL);
 	if ((!folder || !chdir(folder)) && dup2(in, STDIN_FILENO) >= 0 &&
 		dup2(out, STDOUT_FILENO) >= 0 && dup2(out, STDERR_FILENO) >= 0)
-		(void)execve(arguments[0], list.wanted, environment ? environment : environ);
+		(void)execve(program, list.wanted, environment ? environment : environ);
 	reason = errno;
 	(void)!write(report, &reason, sizeof reason);
 	_exit(127);
@@ -97,14 +98,21 @@ static int start(struct jw_error *err, const char *const *arguments, char **envi
 {
 	int report[2], reason = 0;
 	pid_t child, parent = getpid();
+	char *program; /* from `folder`, a relative path would lead elsewhere */
 	ssize_t got;
 
 	if (pipe2(report, O_CLOEXEC))
 		return posix_error(err, arguments[0]);
+	if (os_absolute(err, arguments[0], &program)) {
+		(void)close(report[0]);
+		(void)close(report[1]);
+		return -1;
+	}
 	child = fork();
 	if (!child)
-		become(arguments, environment, folder, in, out, report[1], parent, watch);
+		become(program, arguments, environment, folder, in, out, report[1], parent, watch);
 	(void)close(report[1]);
+	mem_free(program);
 	do
 		got = child < 0 ? -1 : read(report[0], &reason, sizeof reason);
 	while (got < 0 && child > 0 && errno == EINTR);
