@@ -13,6 +13,7 @@
 #include "folder.h"
 #include "os/env.h"
 #include "os/identity.h"
+#include "os/process.h"
 
 TEST(a_rewritten_file_keeps_its_owner)
 {
@@ -104,6 +105,11 @@ int renameat2(int from_dir, const char *from, int to_dir, const char *to, unsign
 /* Another account links root's file to the name at the moment in which root makes it. */
 static const char *linked[2];
 
+/* Without /proc: another account renames the first file to the second name at the moment in which
+ * root, which has looked at the second, is about to open it. */
+static bool no_proc;
+static const char *exchanged[2];
+
 int openat(int dir, const char *path, int flags, ...)
 {
 	va_list more;
@@ -115,6 +121,13 @@ int openat(int dir, const char *path, int flags, ...)
 	if (linked[0] && flags & O_CREAT) {
 		(void)!link(linked[0], linked[1]);
 		linked[0] = NULL;
+	}
+	if (no_proc && !strncmp(path, "/proc/", strlen("/proc/"))) {
+		if (exchanged[0])
+			(void)!rename(exchanged[0], exchanged[1]);
+		exchanged[0] = NULL;
+		errno = ENOENT;
+		return -1;
 	}
 	return (int)syscall(SYS_openat, dir, path, flags, mode);
 }
@@ -136,6 +149,65 @@ TEST(a_second_name_that_is_made_meanwhile_is_not_written_to)
 	OK(os_file_open(why, path, OS_OPEN_CREATE, &file));
 	os_file_close(file);
 	OK(os_remove(why, precious));
+	mem_free(precious);
+	mem_free(path);
+}
+
+TEST(without_proc_a_file_that_is_exchanged_meanwhile_is_not_opened)
+{
+	static const char *const kinds[] = {"second", "link", "pipe", "other"};
+	static const char *const words[] = {"/bin/true", NULL};
+	char *path = os_join(folder, "looked at"), *precious = os_join(folder, "precious"),
+		 *second = os_join(folder, "second");
+	struct os_ended ended;
+	struct os_stat stat;
+
+	if (geteuid() != 0)
+		skip();
+	no_proc = true;
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		char *kind = os_join(folder, kinds[i]);
+		struct os_file *file = NULL;
+
+		OK(os_write_atomic(why, path, "long", 4) || os_write_atomic(NULL, precious, "x", 1));
+		/* Without an exchange, the file is opened. */
+		OK(os_file_open(why, path, OS_OPEN_UPDATE, &file));
+		os_file_close(file);
+		assert_int_equal(i == 0   ? link(precious, kind)
+						 : i == 1 ? symlink(precious, kind)
+						 : i == 2 ? mkfifo(kind, 0600)
+								  : os_write_atomic(why, kind, "other", 5),
+						 0);
+		exchanged[1] = path;
+		exchanged[0] = kind;
+		*why = (struct jw_error){0};
+		if (i == 3) {
+			OK(os_file_open(why, path, OS_OPEN_UPDATE, &file));
+			os_file_close(file);
+		} else {
+			assert_int_equal(os_file_open(why, path, OS_OPEN_UPDATE, &file), -1);
+		}
+		assert_null(exchanged[0]);
+		if (i == 0)
+			assert_non_null(strstr(why->message, strerror(EMLINK)));
+		OK(os_stat(why, precious, &stat));
+		assert_int_equal(stat.size_bytes, 1);
+		OK(os_remove(why, path) || os_remove(why, precious));
+		mem_free(kind);
+	}
+	/* A program's output replaces what the file held. */
+	OK(os_write_atomic(why, path, "long", 4) ||
+	   os_run(why, words, environ, NULL, path, NULL, &ended) || os_stat(NULL, path, &stat));
+	assert_int_equal(stat.size_bytes, 0);
+	OK(os_write_atomic(why, precious, "x", 1));
+	assert_int_equal(link(precious, second), 0);
+	exchanged[0] = second;
+	GIVES(JW_ERR_IO, os_run(why, words, environ, NULL, path, NULL, &ended));
+	OK(os_stat(why, precious, &stat));
+	assert_int_equal(stat.size_bytes, 1);
+	OK(os_remove(why, path) || os_remove(why, precious));
+	no_proc = false;
+	mem_free(second);
 	mem_free(precious);
 	mem_free(path);
 }

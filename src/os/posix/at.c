@@ -193,7 +193,8 @@ int at_open(const struct at *at, int flags, mode_t mode)
 {
 	const bool writes = (flags & O_ACCMODE) != O_RDONLY;
 	const int link = at->guarded ? O_NOFOLLOW : 0;
-	struct stat stat;
+	bool exchanged = false;
+	struct stat stat, now = {0};
 	char again[40];
 	int look, fd, reason;
 
@@ -218,12 +219,22 @@ int at_open(const struct at *at, int flags, mode_t mode)
 	fd = reason ? -1 : openat(AT_FDCWD, again, flags, mode);
 	if (!reason && fd < 0)
 		reason = errno;
-	/* /proc is not mounted. */
+	/* Without /proc the name is opened again, and nothing is changed before its file is known to
+	 * be the same; `look` keeps the inode's number from another file. */
 	if (reason == ENOENT) {
-		fd = openat(at->dir, at->name, (flags & ~O_CREAT) | link, mode);
-		reason = fd < 0 ? errno : 0;
+		fd = openat(at->dir, at->name, (flags & ~(O_CREAT | O_TRUNC)) | O_NONBLOCK | link);
+		reason = fd < 0 || fstat(fd, &now) ? errno : 0;
+		exchanged = !reason && (now.st_dev != stat.st_dev || now.st_ino != stat.st_ino);
+		if (!reason && !exchanged && flags & O_TRUNC && ftruncate(fd, 0))
+			reason = errno;
+		if (fd >= 0 && (reason || exchanged)) {
+			(void)close(fd);
+			fd = -1;
+		}
 	}
 	(void)close(look);
+	if (exchanged)
+		return at_open(at, flags, mode);
 	if (fd < 0 && reason)
 		errno = reason;
 	return fd;
