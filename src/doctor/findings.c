@@ -793,6 +793,11 @@ static bool is_cold(const struct examination *seen, struct finding_draft *draft)
 				os_stranger_text(text, &stranger), directory_command(seen));
 		return true;
 	}
+	/* `prime` refuses such a cache. */
+	if (seen->system->cache.outlook.unknown_version) {
+		draft_repair(seen, draft);
+		return true;
+	}
 	draft_prime(seen, draft);
 	/* `prime` refuses modules that the driver would evict again. */
 	if (draft->word_count && check->all.forecast.cache_bytes > seen->system->cache.free_bytes)

@@ -54,7 +54,7 @@ for command in "check $sample" status "cache verify" "doctor --no-probe $sample"
 	out_lacks "repair"
 done
 run 1 doctor --no-probe --json "$sample"
-json '{f["id"]: f["fix"] for f in d["findings"] if f["id"] in ("index", "damaged")} == dict.fromkeys(("index", "damaged"), "delete '"$(native "$cache/index" | sed 's/\\/\\\\/g')"' if no newer driver uses this cache")'
+json '{f["id"]: f["fix"] for f in d["findings"] if f["id"] in ("index", "damaged", "cold")} == dict.fromkeys(("index", "damaged", "cold"), "delete '"$(native "$cache/index" | sed 's/\\/\\\\/g')"' if no newer driver uses this cache")'
 for command in "prime $sample" "cache verify --repair"; do
 	# shellcheck disable=SC2086
 	run "2|3" $command
