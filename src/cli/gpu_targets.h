@@ -101,4 +101,4 @@ void gpu_lines_print(const struct output *out, struct gpu_lines *lines, const ch
 			 .aliases = {"gpu", "gpus"}),                                                          \
 		CLI_VALUE("driver", "VERSION",                                                             \
 				  "Answer for this driver: version (550.163.01, 580) or CUDA version (12.2)",      \
-				  .aliases = {"cuda"})
+				  .aliases = {"cuda"}, .names = NAMES_DRIVER)

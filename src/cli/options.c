@@ -573,6 +573,7 @@ bool options_name_folder(const char *path)
 static int check_value(struct jw_error *err, const struct option_given *given)
 {
 	const char *value = given->value;
+	struct jw_driver driver;
 
 	switch (given->option->names) {
 	case NAMES_OTHER: return 0;
@@ -585,6 +586,14 @@ static int check_value(struct jw_error *err, const struct option_given *given)
 	case NAMES_OUTPUT_OR_FOLDER:
 		return options_name_folder(value) ? os_may_be_folder(err, value)
 										  : check_output(err, value, false);
+	case NAMES_DRIVER:
+		return has_separator(value) || (strcmp(value, "list") != 0 && os_exists(value) &&
+										jw_driver_parse(NULL, value, &driver))
+				   ? error_set(err, JW_ERR_USAGE,
+							   "%s: this command reads no file of a driver: name a driver's "
+							   "version (550.163.01) or a CUDA version (12.2)",
+							   value)
+				   : 0;
 	case NAMES_HOST: break;
 	}
 	return is_host_name(value)

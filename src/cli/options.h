@@ -37,6 +37,7 @@ enum option_names {
 	NAMES_LOG,              /* a file to be extended, in an existing folder */
 	NAMES_OUTPUT_OR_FOLDER, /* a file to be written; a folder if it is one, or ends in a separator
 							 */
+	NAMES_DRIVER,           /* a driver's or CUDA version, never a file */
 	NAMES_HOST,             /* HOST or HOST:PORT */
 };
 

@@ -289,8 +289,15 @@ static int profile_elsewhere(struct jw_error *err, const struct jw_system_option
 
 	if (options->driver && !*options->driver)
 		return 0;
-	if (options->driver_profile)
-		return cache_profile_read(err, options->driver_profile, ret_profile);
+	if (options->driver_profile) {
+		result = cache_profile_read(&why, options->driver_profile, ret_profile);
+		if (result && why.code == JW_ERR_FORMAT)
+			error_set(&why, JW_ERR_FORMAT,
+					  "%s: neither a driver's library nor a profile that “jitwarm status "
+					  "--driver-profile FILE” has written",
+					  options->driver_profile);
+		return result ? error_copy(err, &why) : 0;
+	}
 	if (options->driver_library) {
 		if (os_real_path(err, options->driver_library, &library))
 			return -1;
@@ -313,11 +320,16 @@ static int profile_elsewhere(struct jw_error *err, const struct jw_system_option
 }
 
 /* Fails because the names of the driver's entries are unknown, and says how to name the driver. */
-static int names_unknown(struct jw_error *err, const struct jw_driver *driver)
+static int names_unknown(struct jw_error *err, const struct jw_driver *driver, const char *library)
 {
 	const struct cache_known_driver *known = cache_known_driver_like(driver);
 	char text[JW_DRIVER_TEXT], names[JW_DRIVER_NAMES];
 
+	if (library && !driver->cuda)
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "%s: neither its name nor its bytes show which driver this is: name the "
+						 "driver's own library (libcuda.so.%s), or add “--driver VERSION”",
+						 library, known ? known->name : "550.163.01");
 	/* A branch, or a CUDA version, may mean any of its releases. */
 	if (!driver->release[1])
 		return error_set(err, JW_ERR_UNSUPPORTED,
@@ -350,7 +362,7 @@ static int open_elsewhere(struct jw_error *err, const struct jw_system_options *
 		if (jw_driver_supports(err, &profile.driver, options->targets[i]))
 			return -1;
 	if (!profile.stamp[0] && !options->nameless)
-		return names_unknown(err, &profile.driver);
+		return names_unknown(err, &profile.driver, options->driver_library);
 	if (profile.trust == JW_TRUST_OPAQUE)
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "jitwarm does not know the form of driver %s's cache",

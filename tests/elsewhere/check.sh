@@ -148,7 +148,7 @@ if [ "$kind" = fake ]; then
 	expect 2 0 "is newer than driver 550.163.01 (CUDA 12.4): the driver would refuse its code" $sm --driver 550.163.01 --ptxas 12.5/ptxas "$library"
 	expect 1 0 "its code works, but is not the driver's own" $sm --driver 550.163.01 --ptxas 12.2/ptxas "$library"
 	echo '{"schema":"jitwarm.driver/1","stamp":"no stamp"}' >bad
-	expect 3 0 "bad: not a profile of a driver" $sm --driver ./bad "$library"
+	expect 3 0 "bad: neither a driver's library nor a profile" $sm --driver ./bad "$library"
 	expect 64 0 "--driver: a profile already names the driver: leave out the version" $sm --driver ./bad --driver 550.163.01 "$library"
 	expect 2 0 "does not say which ptxas it is" $sm --driver 550.163.01 --ptxas /bin/true "$library"
 	expect 3 0 "No such file" $sm --driver 550.163.01 --ptxas nowhere "$library"

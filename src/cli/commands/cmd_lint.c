@@ -934,7 +934,7 @@ static const struct cli_option options[] = {
 				 "this time (5s, 2m)"),
 	CLI_VALUE("driver", "VERSION",
 			  "Answer for this driver: version (550.163.01, 580) or CUDA version (12.2)",
-			  .aliases = {"cuda"}),
+			  .aliases = {"cuda"}, .names = NAMES_DRIVER),
 	CLI_VALUE("format", "NAME", "github: print annotations for a GitHub workflow",
 			  .choices = "github"),
 	INDEX_OPTIONS,

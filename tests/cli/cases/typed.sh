@@ -74,6 +74,21 @@ run 64 compiler fetch 12.4.1
 err_has "“12.4.1”: wheels are not numbered by toolkit update: “jitwarm compiler fetch 12.4” gets the newest"
 run 64 check --driver x550 "$sample"
 err_has "“x550” is neither a CUDA version"
+# A command that takes only a version says so of a file; the others say what is wrong with it.
+echo text >text.txt
+for command in check scan find lint "which torch"; do
+	for file in ./text.txt ./none text.txt; do
+		# shellcheck disable=SC2086
+		run 64 $command --driver $file
+		err_has "--driver: $file: this command reads no file of a driver: name a driver's version"
+	done
+done
+for command in make bake; do
+	run 3 $command --target sm_86 --driver ./text.txt -o made/ "$sample"
+	err_has "./text.txt: neither a driver's library nor a profile that “jitwarm status --driver-profile FILE” has written"
+done
+run 2 make --target sm_86 --driver "$sample" -o made.jwpack "$sample"
+err_has ": neither its name nor its bytes show which driver this is: name the driver's own library"
 run 64 scan --gpu 4090ti "$sample"
 err_has "“4090ti” is not a known GPU" && err_has "(did you mean rtx4090?)"
 for other in rx7900xtx mi300x "Radeon RX 6800" gfx1100; do
