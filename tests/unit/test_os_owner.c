@@ -13,6 +13,7 @@
 #include "folder.h"
 #include "os/env.h"
 #include "os/identity.h"
+#include "os/posix/posix.h"
 #include "os/process.h"
 
 TEST(a_rewritten_file_keeps_its_owner)
@@ -594,6 +595,27 @@ TEST(what_cannot_be_replaced_is_said)
 	mem_free(to);
 	mem_free(from);
 	mem_free(nowhere);
+}
+
+/* The path of an open file is gone when root looks who made it: a folder of another account's
+ * process in /proc disappears with the process. */
+TEST(a_path_that_is_gone_counts_as_another_accounts)
+{
+	char *path = os_join(folder, "secret"), *gone = os_join(folder, "gone/link");
+	int fd;
+
+	if (geteuid() != 0)
+		skip();
+	OK(os_write_atomic(why, path, "x", 1));
+	assert_int_equal(chmod(path, 0600), 0);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_false(posix_read_for_other(why, fd, path));
+	assert_true(posix_read_for_other(why, fd, gone));
+	assert_non_null(strstr(why->message, "which another account may not read"));
+	(void)close(fd);
+	mem_free(path);
+	mem_free(gone);
 }
 
 RUN_TESTS(make_folder, remove_folder)
