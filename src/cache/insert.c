@@ -343,14 +343,19 @@ static int commit_one(struct jw_error *err, struct cache_live *live, struct live
 	struct cache_addition *addition = staged->addition;
 	const uint64_t key = addition->key, row_bytes = addition->row_bytes;
 	const bool same = !staged->path;
+	struct jw_error why = {0};
+	struct os_stat stat;
 	uint64_t counted;
 
 	if (evict_for(err, live, key, row_bytes, ret_late))
 		return -1;
 	if (*ret_late)
 		return 0;
-	if (same && cache_presence(live->dir, key, 0, NULL) != CACHE_PRESENT)
-		return error_set(err, JW_ERR_BUSY, "%s: was removed while it was compared", staged->target);
+	if (same && os_stat(&why, staged->target, &stat))
+		return why.code == JW_ERR_NOT_FOUND
+				   ? error_set(err, JW_ERR_BUSY, "%s: was removed while it was compared",
+							   staged->target)
+				   : error_copy(err, &why);
 	if (!same && move(err, live, staged))
 		return -1;
 	staged->moved = true;
