@@ -39,7 +39,7 @@ TEST(a_directory_has_objects)
 	GIVES(JW_ERR_NOT_FOUND, object_directory_get(why, &place, "v1/a/x", MOST, file));
 	files_put_text(folder, "file", "0123456789");
 	OK(object_directory_put(why, &place, "v1/a/x", file));
-	/* Those may write there who may write to the place, and nobody else, whatever the umask is. */
+	/* Only those that may write to the place may write there, whatever the umask is. */
 	mem_free(object);
 	object = os_join(where, "v1/a");
 	OK(os_stat(why, object, &stat));
