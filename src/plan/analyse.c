@@ -33,8 +33,8 @@
  * Steps 2 to 4 happen for each container, step 5 for each complete image. analyse_path, at the end
  * of this file, repeats them for each part of the file. */
 
-/* The most memory for the containers of one file or member. cuFFT, with 24,000 containers, needs a
- * third of it for 32 GPUs. */
+/* The most memory for the containers of one file or member. The whole command has
+ * BUILD_MAX_HELD. */
 #define MAX_READING_BYTES (UINT64_C(1) << 30)
 
 /* State while the containers of one image are read. */

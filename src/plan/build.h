@@ -10,7 +10,7 @@
 #define PLAN_LOOSE_LIMIT_BYTES UINT64_C(32000000)
 
 /* The most memory for what a command keeps of all files with device code. An environment with
- * 100,000 modules, for 32 GPUs, needs half of it. */
+ * 100,000 modules, for 32 GPUs, needs less than a third of it. */
 #define BUILD_MAX_HELD (UINT64_C(2) << 30)
 
 enum { PLAN_MAX_NOTES = 1 << 16 };

@@ -21,8 +21,8 @@
  *    That is one piece without code.
  * 3. A library fails if more than half of its pieces have no code for the GPU or need a newer
  *    driver; if fewer do, a part fails. The driver is the reason if a newer one helps. Pieces for
- * the GPUs of a family alone ('a', 'f') count in this share only if there are no others: programs
- * choose them by the GPU.
+ *    the GPUs of a family alone ('a', 'f') count in this share only if there are no others:
+ *    programs choose them by the GPU.
  * 4. A container in a library's data counts like a registered one if it holds code for several
  *    architectures: it was made for every GPU. One for a single architecture is one of a set from
  *    which the library chooses; a set without code for the GPU is a part that fails, unless its
@@ -46,8 +46,8 @@
  *    So are registered containers for Maxwell and Pascal alone, if the library runs, and has at
  *    least as many with machine code for the GPU that are for later GPUs alone (cuBLAS).
  * 5. A program loads one of several variants (fate_variants): none fails if one runs. Of a family
- * of files, it loads machine code for exactly its GPU before PTX, which is no module then. If none
- *    of the family runs, one file counts for all, rather one that only needs a newer driver.
+ *    of files, it loads machine code for exactly its GPU before PTX, which is no module then. If
+ *    none of the family runs, one file counts for all, rather one that only needs a newer driver.
  * 6. A package fails if one of its libraries makes a start fail, if none runs, or if the one with
  *    the most pieces fails. Other libraries are optional: a part of the package fails. So is one
  *    without code for the GPU if another one of its own has machine code for the GPU's family
