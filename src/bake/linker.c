@@ -231,14 +231,10 @@ static int open_driver(struct jw_error *err, struct linker *linker, const struct
 	struct driver_query ask = {
 		.worker = system->worker, .limit_s = LINKER_LIMIT_S, .cancel = &linker->cancel};
 	struct protocol_hello *hello = mem_alloc(sizeof *hello);
-	const char *folder;
+	const char *folder = NULL;
 	int result = linker_folder(err, linker, system, &folder);
 
-	if (!result && !linker->cache_dir)
-		linker->cache_dir = os_join(folder, "link-cache");
-	if (!result)
-		result = os_make_dirs(err, linker->cache_dir, 0700);
-	ask.cache_dir = linker->cache_dir;
+	ask.cache_dir = folder;
 	if (!result)
 		result = driver_session_open(err, &ask, &linker->driver, hello);
 	if (!result && hello->result)
@@ -281,6 +277,4 @@ void linker_free(struct linker *linker)
 	linker->count = 0;
 	close_driver(linker);
 	run_folder_remove(&linker->folder);
-	mem_free(linker->cache_dir);
-	linker->cache_dir = NULL;
 }

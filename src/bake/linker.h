@@ -25,7 +25,6 @@ struct linker {
 	/* The driver's worker: */
 	struct run_folder folder;
 	struct driver_session *driver;
-	char *cache_dir;
 	struct jw_cancel cancel;
 	/* The libraries that were found: */
 	const char *named;

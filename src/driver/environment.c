@@ -12,6 +12,7 @@
 #include "os/file.h"
 #include "os/identity.h"
 #include "os/platform.h"
+#include "os/process.h"
 
 int worker_command_check(struct jw_error *err, const char *const *command)
 {
@@ -80,19 +81,15 @@ static const char *const passed[] = {
 	"PROCESSOR_",
 	"PROGRAM",
 	"TMP=",
-	/* of tests, sanitizers and Wine */
-	"ASAN_",
-	"FAKE_",
-	"GCOV_",
-	"LLVM_PROFILE_FILE=",
-	"LSAN_",
-	"PHANTOM_",
-	"SIMDRIVER_",
-	"TORTURE",
-	"TSAN_",
-	"UBSAN_",
-	"WINE",
 };
+
+/* And those of tests, sanitizers and Wine. */
+static const char *const passed_for_tests[] = {
+	"ASAN_", "FAKE_",  "GCOV_", "LLVM_PROFILE_FILE=", "LSAN_", "PHANTOM_", "SIMDRIVER_", "TORTURE",
+	"TSAN_", "UBSAN_", "WINE",
+};
+
+#define COUNT(list) (sizeof(list) / sizeof *(list))
 
 /* The further variables of a worker that compiles; the driver reads all of them once, in cuInit.
  * FORCE_* would compile warm modules, DISABLE_* would refuse to compile. */
@@ -103,12 +100,18 @@ static const struct environment_variable compiling[] = {
 
 enum { COUNT_COMPILING = sizeof compiling / sizeof *compiling };
 
-static bool is_passed(const char *pair)
+static bool is_listed(const char *pair, const char *const *list, size_t count)
 {
-	for (size_t i = 0; i < sizeof passed / sizeof *passed; i++)
-		if (text_starts_fold(pair, passed[i]))
+	for (size_t i = 0; i < count; i++)
+		if (text_starts_fold(pair, list[i]))
 			return true;
 	return false;
+}
+
+static bool is_passed(const char *pair)
+{
+	return is_listed(pair, passed, COUNT(passed)) ||
+		   is_listed(pair, passed_for_tests, COUNT(passed_for_tests));
 }
 
 /* Returns whether MPS, if it runs, is root's or this account's. cuInit waits for the answer of
@@ -221,6 +224,38 @@ char **environment_for_worker(struct jw_error *err, const char *cache_dir, uint6
 		variables[count++] = (struct environment_variable){BACKGROUND, background ? "1" : NULL};
 	}
 	return only_passed(environment_with(err, variables, count));
+}
+
+void environment_confine(void)
+{
+	/* For the device files, the names of threads, and MPS; on Tegra and WSL, too. */
+	static const char *const places[] = {
+		"/dev/null", "/dev/nvidia*", "/dev/nvhost*", "/dev/nvmap",      "/dev/dri",
+		"/dev/dxg",  "/dev/shm",     "/proc/self",   "/tmp/nvidia-mps",
+	};
+	char **environment, **paths;
+	size_t count = 0, used = 0;
+
+	if (!os_is_superuser() || !(environment = environment_with(NULL, NULL, 0)))
+		return;
+	while (environment[count])
+		count++;
+	paths = mem_array(COUNT(places) + count, sizeof *paths);
+	for (; used < COUNT(places); used++)
+		paths[used] = mem_string(places[used]);
+	for (char **at = environment; *at; at++) {
+		const char *value = strchr(*at, '=') + 1;
+
+		if (text_starts(*at, "CUDA_CACHE_PATH=") || text_starts(*at, MPS_FOLDER "="))
+			paths[used++] = mem_string(value);
+		else if (*value == '/' && is_listed(*at, passed_for_tests, COUNT(passed_for_tests)))
+			paths[used++] = os_dir_name(value); /* a log, which may not exist yet */
+	}
+	os_change_only((const char *const *)paths, used);
+	while (used)
+		mem_free(paths[--used]);
+	mem_free(paths);
+	environment_free(environment);
 }
 
 bool environment_is_background(void)

@@ -503,6 +503,7 @@ int jw_worker_main(void)
 		driver_greet(&worker, &hello);
 	if (protocol_put_hello(&err, &worker.line, &hello) || send_line(&err, &worker))
 		goto done;
+	environment_confine();
 	if (hello.result || !serve(&err, &worker))
 		status = hello.result ? 2 : 0;
 done:

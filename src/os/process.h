@@ -46,6 +46,10 @@ void os_crash_quietly(void);
 /* From now on, other accounts may not write to the superuser's new files, whoever makes them in
  * this process. Called before other threads start. */
 void os_guard_new_files(void);
+/* From now on this thread, and the threads and programs that it starts, change files and folders at
+ * or below these paths only. A path that does not exist may be a pattern (glob). Files that are
+ * open stay open. Without Landlock (before Linux 5.19, or turned off) nothing is restricted. */
+void os_change_only(const char *const *paths, size_t count);
 /* Hears of the end of child processes, also if the caller has blocked that signal (SIGCHLD). */
 void os_hear_children(void);
 

@@ -66,6 +66,18 @@ static void wait_at_gate(void)
 	}
 }
 
+/* Empties a file of the account, as the real driver does with the file of --compiler-stats-file. */
+static void empty_file(void)
+{
+	char *home = os_env("HOME"), path[1024];
+	struct os_file file;
+
+	snprintf(path, sizeof path, "%s/victim", home ? home : "");
+	if (os_open(&file, path, OS_WRITE))
+		os_close(&file);
+	free(home);
+}
+
 static int strike(const char *kind, struct bytes *error)
 {
 	volatile unsigned char start = 0;
@@ -83,6 +95,10 @@ static int strike(const char *kind, struct bytes *error)
 		os_sleep_ms(1000);
 	if (strcmp(kind, "wait") == 0) {
 		wait_at_gate();
+		return CU_OK;
+	}
+	if (strcmp(kind, "write") == 0) {
+		empty_file();
 		return CU_OK;
 	}
 	if (strcmp(kind, "oom") == 0)

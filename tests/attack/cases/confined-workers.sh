@@ -1,0 +1,28 @@
+# Whatever a library makes NVIDIA's compiler write, the kernel lets root's workers, and the compilers that they start, change no file outside
+# their own folder (Landlock). The simulated driver and this ptxas write what the real ones write if options say so.
+. "$cases/../lib.sh"
+python3 -c 'import ctypes, sys; sys.exit(ctypes.CDLL(None).syscall(444, None, 0, 1) < 2)' || skip "the kernel has no Landlock, or an old one"
+with_simdriver sm_86
+cp "$sample" "$work/lib.so"
+export HOME=$treasure JITWARM_STATE=$work/state SIMDRIVER_FAULT=write:sample_small
+printf precious >"$treasure/victim"
+before=$(state_of)
+run 0 prime --cache "$work/cache" "$work/lib.so"
+(($(cached "$work/cache") > 0)) || fail "the worker stored nothing"
+untouched
+run 0 bake -o "$work/baked" "$work/lib.so"
+untouched
+unset SIMDRIVER_FAULT
+cat >"$open/ptxas" <<END
+#!/bin/sh
+echo "ptxas: NVIDIA (R) Ptx optimizing assembler, release 12.4"
+[ "\$1" = --version ] && exit
+touch "$treasure/new" || mkdir "$treasure/folder/new" || rm "$treasure/file"
+touch "\$TMPDIR/allowed" && echo allowed
+exit 1
+END
+chmod 755 "$open/ptxas"
+run '1|2|3' make --target sm_86 --driver 550.163.01 --ptxas "$open/ptxas" -o "$work/made/" "$work/lib.so"
+err_has "cannot touch '$treasure/new'"
+err_has allowed
+untouched
