@@ -16,10 +16,10 @@ while IFS=$'\t' read -r how line; do
 		write "import os, struct, sys; f = open(sys.argv[1], 'r+b'); $line"
 		# shellcheck disable=SC2086
 		if [[ $how == version ]]; then
-			limit=60 run '0|1|2|3' $command
+			run '0|1|2|3' $command
 			[[ $ended == [01] ]] || err_has "$index: the index has version 0x42, which jitwarm does not know: nothing was changed; delete this file if no newer driver uses this cache"
 		else
-			limit=60 run '0|1' $command
+			run '0|1' $command
 		fi
 	done
 	[[ $how != version ]] || { rm "$index" && run 0 prime "$sample"; }
