@@ -5,6 +5,12 @@ set -uo pipefail
 
 jitwarm=${LINT_JITWARM:-jitwarm} given=${LINT_PATHS:-}
 paths=()
+# A pattern without a match stays as it is, and jitwarm reports it. A name may contain a newline.
+add_matches() {
+	local IFS= LC_ALL=C
+	# shellcheck disable=SC2206
+	paths+=($1)
+}
 # White space at a line's ends, from YAML or an editor, is not part of a name.
 while IFS=$' \t' read -r line; do
 	[ -n "$line" ] || continue
@@ -12,8 +18,7 @@ while IFS=$' \t' read -r line; do
 		paths+=("$line")
 		continue
 	fi
-	# A pattern without a match stays as it is, and jitwarm reports it.
-	while IFS= read -r path; do paths+=("$path"); done < <(compgen -G "$line" | LC_ALL=C sort || printf '%s\n' "$line")
+	add_matches "$line"
 done <<<"${given//$'\r'/}"
 options=()
 [ -z "${LINT_GPUS:-}" ] || options+=(--gpus "$LINT_GPUS")

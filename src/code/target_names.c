@@ -553,7 +553,8 @@ static const char *other_maker(const char *name)
 			(!lines[i].number || !typed[length] || text_is_digit(typed[length])))
 			return lines[i].maker;
 	}
-	return NULL;
+	/* RX 9070 XT, without its line */
+	return strspn(typed, "0123456789") == 4 && text_starts(typed + 4, "xt") ? "AMD" : NULL;
 }
 
 static int not_a_gpu(struct jw_error *err, const char *name)

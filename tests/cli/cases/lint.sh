@@ -175,6 +175,9 @@ LINT_JITWARM=$JITWARM LINT_PATHS='order/*.ptx' LINT_GPUS=rtx50 LINT_DRIVER=550 G
 mkdir "$work/names" && ptx sm_80 >"$work/names/b.ptx"
 ln -s "$work/names/b.ptx" '```' && ln -s "$work/names/b.ptx" '[a](http:<b>).ptx'
 LINT_JITWARM=$JITWARM LINT_PATHS=$'```\n[[]a*' LINT_GPUS=rtx30 GITHUB_STEP_SUMMARY=$work/names.md bash -c "$action" >"$out" 2>"$err" || fail "the action ended with $?"
+# Nor does a name with a newline become two names.
+mkdir "$work/lines" && cp "$work/names/b.ptx" "$work/lines/"$'a\nb.ptx'
+LINT_JITWARM=$JITWARM LINT_PATHS="$work/lines/*" LINT_GPUS=rtx30 GITHUB_STEP_SUMMARY=$work/lines.md bash -c "$action" >"$out" 2>"$err" || fail "the action ended with $?"
 [[ $(head -1 "$work/names.md") == "<pre>" && $(tail -1 "$work/names.md") == "</pre>" && $(grep -c '[<>]' "$work/names.md") == 2 ]] ||
 	fail "a name leaves the block: $(cat "$work/names.md")"
 LINT_JITWARM=$JITWARM LINT_PATHS='absent-*.whl' bash -c "$action" >"$out" 2>"$err" && fail "nothing was found, and it succeeded"

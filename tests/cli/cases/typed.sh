@@ -91,7 +91,7 @@ run 2 make --target sm_86 --driver "$sample" -o made.jwpack "$sample"
 err_has ": neither its name nor its bytes show which driver this is: name the driver's own library"
 run 64 scan --gpu 4090ti "$sample"
 err_has "“4090ti” is not a known GPU" && err_has "(did you mean rtx4090?)"
-for other in rx7900xtx mi300x "Radeon RX 6800" gfx1100; do
+for other in rx7900xtx 9070xt mi300x "Radeon RX 6800" gfx1100; do
 	run 64 scan --gpu "$other" "$sample"
 	err_has "“$other” is a GPU from AMD; jitwarm is for GPUs from NVIDIA"
 done
