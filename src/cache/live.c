@@ -398,7 +398,7 @@ static int compare_repaired(struct jw_error *err, struct repair *repair)
 	struct cache_files scan;
 	uint64_t row_bytes;
 
-	if (cache_files_scan(err, repair->live->dir, /* headers= */ false, &scan))
+	if (cache_files_scan(err, repair->live->dir, /* headers= */ false, NULL, &scan))
 		return -1;
 	for (size_t i = 0; i < index->count; i++) {
 		const struct cache_row *row = &index->rows[i];

@@ -100,7 +100,7 @@ void cache_outlook(const char *dir, uint64_t limit_bytes, bool count,
 		goto unknown;
 	count = count || index.state != CACHE_INDEX_SOUND;
 	/* A directory that does not exist yet holds nothing. */
-	if (count && cache_files_scan(&why, dir, /* headers= */ false, &scan) &&
+	if (count && cache_files_scan(&why, dir, /* headers= */ false, NULL, &scan) &&
 		why.code != JW_ERR_NOT_FOUND)
 		goto unknown;
 	entries = count ? scan.count : index.count;

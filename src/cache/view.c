@@ -5,6 +5,7 @@
 
 #include <uv.h>
 
+#include "base/cancel.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/settings.h"
@@ -14,6 +15,7 @@ struct cache_walk {
 	const char *dir;
 	const char *names[3]; /* the names of the levels that were entered */
 	bool closed;          /* do not open files */
+	const struct jw_cancel *cancel;
 	struct cache_files scan;
 };
 
@@ -71,8 +73,10 @@ static int walk_cache_level(struct jw_error *err, struct cache_walk *walk, const
 			continue;
 		}
 		below = os_join(path, name);
-		result = level == 2 ? add_cache_file(err, walk, below, key)
-							: walk_cache_level(err, walk, below, level + 1);
+		result = cancel_check(err, walk->cancel);
+		if (!result)
+			result = level == 2 ? add_cache_file(err, walk, below, key)
+								: walk_cache_level(err, walk, below, level + 1);
 		mem_free(below);
 	}
 	os_names_free(&names);
@@ -80,9 +84,9 @@ static int walk_cache_level(struct jw_error *err, struct cache_walk *walk, const
 }
 
 int cache_files_scan(struct jw_error *err, const char *dir, bool headers,
-					 struct cache_files *ret_scan)
+					 const struct jw_cancel *cancel, struct cache_files *ret_scan)
 {
-	struct cache_walk walk = {.dir = dir, .closed = !headers};
+	struct cache_walk walk = {.dir = dir, .closed = !headers, .cancel = cancel};
 	struct jw_error why = {0};
 
 	if (walk_cache_level(&why, &walk, dir, 0)) {
@@ -196,7 +200,7 @@ bool cache_is_alien(const char *dir)
 	struct cache_files files = {0};
 	struct cache_index index = {0};
 	const bool is = !cache_index_load(NULL, dir, &index) && index.alien &&
-					!cache_files_scan(NULL, dir, false, &files) && !files.count;
+					!cache_files_scan(NULL, dir, false, NULL, &files) && !files.count;
 
 	cache_files_free(&files);
 	cache_index_free(&index);
@@ -211,7 +215,7 @@ int cache_view_open(struct jw_error *err, const struct jw_cache_options *options
 
 	if (find_cache_directory(err, options, &view, &exists))
 		return -1;
-	if (exists && (cache_files_scan(err, view.path, headers, &view.files) ||
+	if (exists && (cache_files_scan(err, view.path, headers, NULL, &view.files) ||
 				   cache_view_index(err, view.path, &view.index)))
 		goto fail;
 	if (!view.files.count &&

@@ -8,6 +8,7 @@
 #include <jitwarm/cache.h>
 
 #include "base/buf.h"
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/set.h"
 #include "cache/entry.h"
@@ -31,9 +32,10 @@ struct cache_files {
 
 /* Lists the entries. With `headers`, reads the header of each; otherwise no file is opened, and
  * `probed` has only sizes and times, and CACHE_DAMAGE_READ for anything but a file.
- * JW_ERR_NOT_FOUND if there is no such directory. The caller frees the list. */
+ * JW_ERR_NOT_FOUND if there is no such directory; JW_ERR_INTERRUPTED if `cancel`, which may be
+ * NULL, asks for it. The caller frees the list. */
 int cache_files_scan(struct jw_error *err, const char *dir, bool headers,
-					 struct cache_files *ret_scan);
+					 const struct jw_cancel *cancel, struct cache_files *ret_scan);
 void cache_files_free(struct cache_files *scan);
 /* Returns the bytes that count against the limit, by a file's size alone; 0 for anything but an
  * entry's file. */

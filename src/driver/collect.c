@@ -29,7 +29,7 @@ static int find_foreign(struct jw_error *err, const struct plan *plan, const cha
 	struct cache_files files;
 	struct jw_error why = {0};
 
-	if (cache_files_scan(&why, dir, /* headers= */ true, &files))
+	if (cache_files_scan(&why, dir, /* headers= */ true, NULL, &files))
 		return error_unless_missing(err, &why);
 	for (size_t i = 0; i < files.count && !found->path; i++) {
 		if (is_predicted(plan, files.files[i].key))

@@ -349,7 +349,7 @@ int gather_cache(struct jw_error *err, const struct jw_export_options *options, 
 	struct work work = {.options = options, .dir = dir};
 	struct gather gather = {0};
 
-	if (cache_files_scan(err, dir, /* headers= */ true, &work.scan))
+	if (cache_files_scan(err, dir, /* headers= */ true, &options->cancel, &work.scan))
 		return -1;
 	work.items = mem_array(work.scan.count, sizeof *work.items);
 	work.fates = mem_alloc(work.scan.count);

@@ -374,7 +374,7 @@ static int count_evicted(struct jw_error *err, struct import *import)
 	if (import->options->only_missing || !import->wanted)
 		return 0;
 	/* If the directory is damaged, the insertion reports that. */
-	if (cache_files_scan(NULL, import->result->path, /* headers= */ false, &others.files))
+	if (cache_files_scan(NULL, import->result->path, /* headers= */ false, NULL, &others.files))
 		return 0;
 	others.counted = mem_array(others.files.count, sizeof *others.counted);
 	for (size_t i = 0; i < others.files.count; i++) {

@@ -147,7 +147,7 @@ static int take_cached_entries(struct jw_error *err, struct cached *cached)
 	struct jw_error why = {0};
 	int result = 0;
 
-	if (cache_files_scan(&why, request->cache_dir, /* headers= */ true, &scan))
+	if (cache_files_scan(&why, request->cache_dir, /* headers= */ true, &request->cancel, &scan))
 		return error_unless_missing(err, &why);
 	for (size_t i = 0; !result && i < scan.count; i++) {
 		if (cancel_asked(&request->cancel))

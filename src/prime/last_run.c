@@ -188,7 +188,7 @@ static int digest_entries(struct jw_error *err, const char *dir, struct left_ent
 	int64_t changed_ns = 0;
 	int result = 0;
 
-	if (dir && cache_files_scan(&why, dir, /* headers= */ false, &scan) &&
+	if (dir && cache_files_scan(&why, dir, /* headers= */ false, NULL, &scan) &&
 		error_unless_missing(err, &why))
 		return -1;
 	if (until_ns == INT64_MAX)

@@ -204,7 +204,7 @@ static int scan_new(struct jw_error *err, const struct recorder *recorder,
 	struct jw_error why;
 	size_t kept = 0;
 
-	if (cache_files_scan(&why, recorder->cache_dir, /* headers= */ true, ret_scan))
+	if (cache_files_scan(&why, recorder->cache_dir, /* headers= */ true, NULL, ret_scan))
 		/* The driver makes the user's cache with its first entry. */
 		return recorder->result->live && why.code == JW_ERR_NOT_FOUND ? 0 : error_copy(err, &why);
 	for (size_t i = 0; i < ret_scan->count; i++) {

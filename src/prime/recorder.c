@@ -307,7 +307,7 @@ static int choose_cache(struct jw_error *err, struct recorder *recorder, const c
 		return os_make_dirs(err, recorder->cache_dir, 0700);
 	}
 	recorder->cache_dir = mem_string(cache->path);
-	return cache_files_scan(&why, cache->path, /* headers= */ false, &recorder->before) &&
+	return cache_files_scan(&why, cache->path, /* headers= */ false, NULL, &recorder->before) &&
 				   why.code != JW_ERR_NOT_FOUND
 			   ? error_copy(err, &why)
 			   : 0;

@@ -102,7 +102,7 @@ static inline void assert_consistent(size_t entries)
 	struct cache_files scan;
 
 	OK(cache_index_load(why, dir, &index));
-	OK(cache_files_scan(why, dir, /* headers= */ true, &scan));
+	OK(cache_files_scan(why, dir, /* headers= */ true, NULL, &scan));
 	assert_int_equal(index.state, CACHE_INDEX_SOUND);
 	assert_int_equal(index.count, entries);
 	assert_int_equal(scan.count, entries);

@@ -32,7 +32,7 @@ TEST(what_cannot_be_looked_at_is_not_absent)
 	for (int closed = 0; closed < 2; closed++) {
 		const struct cache_file *file;
 
-		OK(cache_files_scan(why, dir, !closed, &scan));
+		OK(cache_files_scan(why, dir, !closed, NULL, &scan));
 		assert_int_equal(scan.count, 2);
 		file = cache_files_find(&scan, loop);
 		assert_non_null(file);

@@ -63,6 +63,26 @@ TEST(an_index_that_is_being_written_is_waited_for)
 	mem_free(cache);
 }
 
+static bool always(void *context)
+{
+	(void)context;
+	return true;
+}
+
+/* Another account's cache can have 200,000 files, which take seconds. */
+TEST(listing_ends_when_it_is_cancelled)
+{
+	char *cache = os_join(folder, "long"), *below = os_join(cache, "a");
+	const struct jw_cancel cancel = {.is_cancelled = always};
+	struct cache_files files = {0};
+
+	OK(os_make_dirs(why, below, 0755));
+	assert_int_equal(cache_files_scan(why, cache, /* headers= */ true, &cancel, &files), -1);
+	assert_int_equal(why->code, JW_ERR_INTERRUPTED);
+	mem_free(below);
+	mem_free(cache);
+}
+
 /* An account that may not read the folder gets the error. */
 TEST(a_folder_that_cannot_be_read_is_no_empty_one)
 {
@@ -75,9 +95,11 @@ TEST(a_folder_that_cannot_be_read_is_no_empty_one)
 	for (unsigned mode = 0; mode <= 0755; mode += 0755) {
 		assert_int_equal(chmod(below, mode), 0);
 		assert_false(is_root && seteuid(65534));
-		assert_int_equal(cache_files_scan(why, cache, /* headers= */ true, &files), mode ? 0 : -1);
+		assert_int_equal(cache_files_scan(why, cache, /* headers= */ true, NULL, &files),
+						 mode ? 0 : -1);
 		cache_files_free(&files);
-		assert_int_equal(cache_files_scan(why, cache, /* headers= */ false, &files), mode ? 0 : -1);
+		assert_int_equal(cache_files_scan(why, cache, /* headers= */ false, NULL, &files),
+						 mode ? 0 : -1);
 		cache_files_free(&files);
 		assert_false(is_root && seteuid(0));
 		assert_true(strstr(why->message, below) != NULL);

@@ -339,7 +339,7 @@ static bool is_cancelled(void *context)
 static size_t count_entries(const char *dir)
 {
 	struct cache_files files = {0};
-	size_t count = cache_files_scan(NULL, dir, /* headers= */ true, &files) ? 0 : files.count;
+	size_t count = cache_files_scan(NULL, dir, /* headers= */ true, NULL, &files) ? 0 : files.count;
 
 	cache_files_free(&files);
 	return count;
