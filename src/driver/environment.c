@@ -44,6 +44,7 @@ bool profile_is_known(const struct jw_system *system)
 }
 
 #define BACKGROUND "JITWARM_BACKGROUND"
+#define CONFINED   "JITWARM_CONFINED"
 #define MPS_FOLDER "CUDA_MPS_PIPE_DIRECTORY"
 
 /* The variables that a worker or compiler gets, beside those below: whole names ("HOME="), and
@@ -208,7 +209,7 @@ char **environment_for_compiler(struct jw_error *err, const char *folder)
 char **environment_for_worker(struct jw_error *err, const char *cache_dir, uint64_t limit_bytes,
 							  const char *task, bool background)
 {
-	struct environment_variable variables[COUNT_COMPILING + 6] = {{WORKER_MARKER, "1"},
+	struct environment_variable variables[COUNT_COMPILING + 7] = {{WORKER_MARKER, "1"},
 																  {TASK_VARIABLE, task}};
 	size_t count = 2;
 	char limit[TEXT_SHORT];
@@ -220,6 +221,7 @@ char **environment_for_worker(struct jw_error *err, const char *cache_dir, uint6
 		memcpy(variables + count, compiling, sizeof compiling);
 		count += COUNT_COMPILING;
 		variables[count++] = (struct environment_variable){"CUDA_CACHE_PATH", cache_dir};
+		variables[count++] = (struct environment_variable){CONFINED, "1"};
 		variables[count++] = (struct environment_variable){"CUDA_CACHE_MAXSIZE", limit};
 		variables[count++] = (struct environment_variable){BACKGROUND, background ? "1" : NULL};
 	}
@@ -228,15 +230,19 @@ char **environment_for_worker(struct jw_error *err, const char *cache_dir, uint6
 
 void environment_confine(void)
 {
-	/* For the device files, the names of threads, and MPS; on Tegra and WSL, too. */
+	/* For the device files and the names of threads; on Tegra and WSL, too. No other account can
+	 * make these names. */
 	static const char *const places[] = {
-		"/dev/null", "/dev/nvidia*", "/dev/nvhost*", "/dev/nvmap",      "/dev/dri",
-		"/dev/dxg",  "/dev/shm",     "/proc/self",   "/tmp/nvidia-mps",
+		"/dev/null", "/dev/nvidia*", "/dev/nvhost*", "/dev/nvmap",
+		"/dev/dri",  "/dev/dxg",     "/dev/shm",     "/proc/self",
 	};
-	char **environment, **paths;
+	char *confined = os_env(CONFINED), **environment = NULL, **paths;
 	size_t count = 0, used = 0;
 
-	if (!os_is_superuser() || !(environment = environment_with(NULL, NULL, 0)))
+	if (confined && os_is_superuser())
+		environment = environment_with(NULL, NULL, 0);
+	mem_free(confined);
+	if (!environment)
 		return;
 	while (environment[count])
 		count++;
@@ -246,7 +252,7 @@ void environment_confine(void)
 	for (char **at = environment; *at; at++) {
 		const char *value = strchr(*at, '=') + 1;
 
-		if (text_starts(*at, "CUDA_CACHE_PATH=") || text_starts(*at, MPS_FOLDER "="))
+		if (text_starts(*at, "CUDA_CACHE_PATH="))
 			paths[used++] = mem_string(value);
 		else if (*value == '/' && is_listed(*at, passed_for_tests, COUNT(passed_for_tests)))
 			paths[used++] = os_dir_name(value); /* a log, which may not exist yet */

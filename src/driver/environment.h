@@ -42,7 +42,8 @@ char **environment_for_compiler(struct jw_error *err, const char *folder);
 char **environment_for_worker(struct jw_error *err, const char *cache_dir, uint64_t limit_bytes,
 							  const char *task, bool background);
 bool environment_is_background(void);
-/* From now on a worker of the superuser changes files in its cache's folder only (os_change_only),
- * whatever a library makes NVIDIA's compiler do. Called when the driver has opened the GPUs. */
+/* From now on a worker of the superuser that has a cache of its own writes files there only
+ * (os_change_only), whatever a library makes NVIDIA's compiler do. Called when the driver has
+ * opened the GPUs. */
 void environment_confine(void);
 void environment_free(char **environment);

@@ -107,8 +107,8 @@ static int add_ptxas_argument(struct jw_error *err, struct call *call, const cha
 static bool names_no_file(const char *word, size_t length, bool *value_follows)
 {
 	static const char names[] =
-		":allow-expensive-optimizations=:annotate=:astoolspatch:c:compile-as-tools-patch:"
-		"compile-only:compiler-annotations=:def-load-cache=:def-store-cache=:device-debug:"
+		":allow-expensive-optimizations=:astoolspatch:c:compile-as-tools-patch:"
+		"compile-only:def-load-cache=:def-store-cache=:device-debug:"
 		"device-function-maxrregcount=:disable-optimizer-constants:disable-optimizer-consts:"
 		"disable-warnings:dlcm=:dont-merge-basicblocks:dscm=:e=:entry=:ewp:"
 		"extensible-whole-program:flcm=:fmad=:force-load-cache=:force-store-cache=:fscm=:"

@@ -17,7 +17,7 @@ cat >"$open/ptxas" <<END
 #!/bin/sh
 echo "ptxas: NVIDIA (R) Ptx optimizing assembler, release 12.4"
 [ "\$1" = --version ] && exit
-touch "$treasure/new" || mkdir "$treasure/folder/new" || rm "$treasure/file"
+touch "$treasure/new" || truncate -s 0 "$treasure/file" || mkdir "$treasure/folder/new" || rm "$treasure/file"
 touch "\$TMPDIR/allowed" && echo allowed
 exit 1
 END
@@ -26,3 +26,6 @@ run '1|2|3' make --target sm_86 --driver 550.163.01 --ptxas "$open/ptxas" -o "$w
 err_has "cannot touch '$treasure/new'"
 err_has allowed
 untouched
+# doctor's probe asks whether the driver stores code in root's own cache.
+mkdir "$work/home"
+(unset CUDA_CACHE_PATH && HOME=$work/home run '0|1|2' doctor && out_has "the driver stores compiled code in its cache") || exit 1
