@@ -37,6 +37,8 @@ else
 	export HOME=$work/home
 fi
 export JITWARM_STATE=$work/state
+# A test's own compilers, which workers of root start, write below $work.
+export FAKE_WRITES=$work/any
 pipes=
 if [[ -n $snapshots ]]; then
 	pipes=$(mktemp -d /tmp/jitwarm-snapshot.XXXXXX)
