@@ -306,13 +306,16 @@ static void read_entry_compat(struct devcode_entry *entry, const uint8_t *header
 static void read_entry_options(struct devcode_entry *entry, const uint8_t *header,
 							   uint32_t header_size, uint32_t header_offset, uint32_t options_off)
 {
-	const uint32_t text =
-		range_fits(options_off, 8, header_size) ? load_u32(header + options_off) : header_size;
+	const uint32_t text = options_off && range_fits(options_off, 8, header_size)
+							  ? load_u32(header + options_off)
+							  : header_size;
 	const uint8_t *end = NULL;
 
 	/* Offset 0 would be the entry's own first bytes: the field exists but is empty (measured on
-	 * 550). */
-	if (!options_off || !text)
+	 * 550). PTX needs the field: without one, libcuda takes a text 16 MiB behind the entry as
+	 * options, also that of another entry, or crashes (measured on 470 to 555; not for other
+	 * kinds). */
+	if (!text || (!options_off && entry->kind != DEVCODE_KIND_PTX))
 		return;
 	if (text < header_size)
 		end = memchr(header + text, 0, header_size - text);

@@ -102,7 +102,7 @@ struct devcode_entry {
 	/* The option string in the container's bytes, as libcuda reads it, up to its NUL; length 0 if
 	 * there are no options. Never set for cubins, whose options are binary. */
 	uint32_t options_offset, options_length;
-	bool options_lost; /* they do not end within the header; the entry is damaged */
+	bool options_lost; /* libcuda finds them outside of the header; the entry is damaged */
 	bool cuda_13;      /* cubin: CUDA 13 or newer wrote it; known for sm_100 and newer */
 	/* for a cubin: the CUDA version (12080) of the first driver that loads it, 0 if every driver
 	 * does; and of the compiler that wrote it, 0 if unknown. Taken from the cubin's own header, or,

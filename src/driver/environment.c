@@ -214,6 +214,7 @@ char **environment_for_worker(struct jw_error *err, const char *cache_dir, uint6
 	size_t count = 2;
 	char limit[TEXT_SHORT];
 
+	variables[count++] = (struct environment_variable){CONFINED, cache_dir ? "1" : NULL};
 	if (!mps_is_ours()) /* no folder can have this path */
 		variables[count++] = (struct environment_variable){MPS_FOLDER, "/dev/null"};
 	if (cache_dir) {
@@ -221,7 +222,6 @@ char **environment_for_worker(struct jw_error *err, const char *cache_dir, uint6
 		memcpy(variables + count, compiling, sizeof compiling);
 		count += COUNT_COMPILING;
 		variables[count++] = (struct environment_variable){"CUDA_CACHE_PATH", cache_dir};
-		variables[count++] = (struct environment_variable){CONFINED, "1"};
 		variables[count++] = (struct environment_variable){"CUDA_CACHE_MAXSIZE", limit};
 		variables[count++] = (struct environment_variable){BACKGROUND, background ? "1" : NULL};
 	}
@@ -254,7 +254,8 @@ void environment_confine(void)
 
 		if (text_starts(*at, "CUDA_CACHE_PATH="))
 			paths[used++] = mem_string(value);
-		else if (*value == '/' && is_listed(*at, passed_for_tests, COUNT(passed_for_tests)))
+		else if (JITWARM_WITH_TESTS && *value == '/' &&
+				 is_listed(*at, passed_for_tests, COUNT(passed_for_tests)))
 			paths[used++] = os_dir_name(value); /* a log, which may not exist yet */
 	}
 	os_change_only((const char *const *)paths, used);

@@ -33,7 +33,7 @@
 #include "os/platform.h"
 #include "os/process.h"
 
-enum { DRIVER_MAX_DEVICES = 64, DRIVER_LOG_BYTES = 16 << 10, MAX_OPTION = 100, MAX_OPTIONS = 4096 };
+enum { DRIVER_MAX_DEVICES = 64, DRIVER_LOG_BYTES = 16 << 10, MAX_OPTION = 100 };
 
 struct driver {
 	struct cuda cuda;
@@ -221,7 +221,6 @@ struct worker {
 	struct buf in;    /* bytes that were read and not yet processed */
 	struct buf line;  /* the answer under construction */
 	struct buf image;
-	size_t dirty; /* the number of bytes of `image` up to the last one that may not be 0 */
 };
 
 static int send_line(struct jw_error *err, struct worker *worker)
@@ -314,33 +313,6 @@ static void driver_greet(struct worker *worker, struct protocol_hello *hello)
 						  cuda_error_name(cuda, hello->result), start_hint(hello->result));
 }
 
-/* The offset in an entry's header of the field that says where its options are. For an entry
- * without options the field is 0, and libcuda reads the entry's first bytes in place of an offset:
- * kind and version, 0x01010001 for PTX (measured on 470 to 555). So the options are what follows
- * the entry there. */
-enum { OPTIONS_FIELD = 20, OPTIONS_REACH = 0x01020000 };
-
-/* Makes room for a job's image and for the NULs behind it, which libcuda could take for options. */
-static int reserve_image(struct jw_error *err, struct worker *worker, size_t size)
-{
-	const size_t capacity = worker->image.capacity;
-
-	if (buf_reserve(err, &worker->image, size + OPTIONS_REACH))
-		return -1;
-	if (worker->image.capacity != capacity)
-		worker->dirty = worker->image.capacity;
-	if (worker->dirty < size)
-		worker->dirty = size;
-	return 0;
-}
-
-static void clear_behind(struct worker *worker)
-{
-	if (worker->dirty > worker->image.size)
-		memset(worker->image.data + worker->image.size, 0, worker->dirty - worker->image.size);
-	worker->dirty = worker->image.size;
-}
-
 /* Reads the bytes of a job's container, followed by a NUL. */
 static int read_job_image(struct jw_error *err, struct worker *worker,
 						  const struct protocol_job *job)
@@ -352,7 +324,7 @@ static int read_job_image(struct jw_error *err, struct worker *worker,
 	if (os_file_open(err, job->path, OS_OPEN_READ, &file))
 		return -1;
 	buf_clear(&worker->image);
-	if (reserve_image(err, worker, size) ||
+	if (buf_reserve(err, &worker->image, size) ||
 		os_file_read(err, file, job->offset, worker->image.data, size, &got))
 		goto done;
 	if (got != size) {
@@ -360,7 +332,7 @@ static int read_job_image(struct jw_error *err, struct worker *worker,
 		goto done;
 	}
 	worker->image.size = got;
-	clear_behind(worker);
+	worker->image.data[got] = 0;
 	result = 0;
 done:
 	os_file_close(file);
@@ -374,27 +346,6 @@ static bool is_container(const uint8_t *bytes, size_t size)
 	const uint32_t magic = size < sizeof magic ? 0 : load_u32(bytes);
 
 	return magic == (uint32_t)container_start() || magic == WRAPPER_MAGIC;
-}
-
-/* Appends the options that libcuda takes for an entry, of those before its NUL. */
-static int take_options(struct jw_error *err, const struct buf *image, size_t container,
-						const struct devcode_entry *entry, struct buf *options)
-{
-	const size_t header = container + (size_t)entry->offset;
-	size_t at = container + entry->options_offset, length = entry->options_length;
-
-	if (entry->options_lost)
-		return error_set(err, JW_ERR_FORMAT, "the module's options are damaged");
-	if (devcode_kind_is_ptx(entry->kind) && !load_u32(image->data + header + OPTIONS_FIELD)) {
-		at = header + load_u32(image->data + header);
-		if (at > image->size + OPTIONS_REACH)
-			return error_set(err, JW_ERR_FORMAT, "the module's options are damaged");
-		/* The image ends with more NULs (clear_behind). */
-		length = at < image->size ? strnlen((const char *)image->data + at, MAX_OPTIONS + 1) : 0;
-		if (length > MAX_OPTIONS)
-			return error_set(err, JW_ERR_FORMAT, "the module's options are too long");
-	}
-	return buf_append(err, options, image->data + at, length);
 }
 
 /* Refuses a module that makes its compiler read or write files: the driver takes the options of
@@ -419,7 +370,10 @@ static int check_options(struct jw_error *err, const struct buf *image)
 			size_t length = 0;
 
 			buf_clear(&options);
-			result = take_options(err, image, at, &entries[i], &options);
+			result = entries[i].options_lost
+						 ? error_set(err, JW_ERR_FORMAT, "the module's options are damaged")
+						 : buf_append(err, &options, bytes + entries[i].options_offset,
+									  entries[i].options_length);
 			with_file = result ? NULL : ptxas_option_with_file(buf_text(&options), &length);
 			if (with_file)
 				result =
@@ -526,7 +480,7 @@ int jw_worker_main(void)
 	struct worker worker = {
 		.in = BUF_MAX(PROTOCOL_MAX_LINE),
 		.line = BUF_MAX(PROTOCOL_MAX_LINE),
-		.image = BUF_MAX((size_t)INT32_MAX + OPTIONS_REACH),
+		.image = BUF_MAX(INT32_MAX),
 	};
 	struct jw_error err = {0};
 	int status = 3;

@@ -65,9 +65,7 @@ static int ask_script(struct jw_error *err, const char *script, const struct jw_
 		result = why.code == JW_ERR_IO ? 0
 				 : why.code == JW_ERR_UNSUPPORTED
 					 ? error_set(err, JW_ERR_NOT_FOUND,
-								 "%s; --environment \"$(python3 -c 'import sys; "
-								 "print(sys.prefix)')\" names its environment",
-								 why.message)
+								 "%s; name its environment: --environment DIR", why.message)
 					 : error_copy(err, &why);
 	else if (!status)
 		executable = mem_string_n(buf_text(&answer), strcspn(buf_text(&answer), "\n"));

@@ -117,6 +117,32 @@ static enum outcome key_has_options_verbatim(void)
 	return all_keys(parts, sizeof parts / sizeof *parts, 2);
 }
 
+/* Without the field that says where the options are, the entry's first bytes (kind and version) say
+ * it, also behind the container. */
+static enum outcome key_has_options_from_behind(void)
+{
+	enum { ENTRY = 16, FIELD = ENTRY + 20, BEHIND = 0x01010001 };
+	static const char options[] = "-v ";
+	const struct part part = {.nuls = 1};
+	struct blob image, payload = part_text(&part);
+	bool found;
+	int result;
+
+	CHECK(read_file(container(&part, 1), &image));
+	memset(image.data + FIELD, 0, 4);
+	blob_add(&image, NULL, ENTRY + BEHIND - image.size);
+	blob_add(&image, options, sizeof options);
+	cache_clear();
+	result = client_load(suite.client, "dataex", raw_file(image.data, image.size), NULL).result;
+	blob_add(&payload, NULL, (payload.size + 8) / 8 * 8 - payload.size);
+	found = has_key(suite.sm[0], payload.data, payload.size, " -v ");
+	blob_free(&payload);
+	blob_free(&image);
+	CHECK_IS(result, 0);
+	CHECK(found);
+	return PASSED;
+}
+
 static enum outcome key_is_the_same_for_every_call(void)
 {
 	static const char *const calls[] = {"data", "dataex", "fatbin"};
@@ -298,6 +324,7 @@ const struct test_case key_cases[] = {
 	{"key/raw payloads without a NUL", key_of_raw_payloads_without_nul},
 	{"key/raw payloads whose header has a size", key_of_raw_payloads_with_size},
 	{"key/options verbatim", key_has_options_verbatim},
+	{"key/options from behind the entry", key_has_options_from_behind},
 	{"key/same for every load call", key_is_the_same_for_every_call},
 	{"key/a library is compiled for every GPU", library_makes_an_entry_for_each_gpu},
 	{"key/wrappers only as libraries", wrappers_are_not_modules},

@@ -91,6 +91,9 @@ static bool entry_read(struct entry *ret, const uint8_t *at, size_t left, size_t
 	/* The driver reads up to a NUL and ignores the length in the header. */
 	if (text && text < header && memchr(at + text, 0, header - text))
 		ret->options = (const char *)at + text;
+	/* Also where it reads its own first bytes as the text's place, mostly not in the container. */
+	if (!options && ret->kind == KIND_PTX)
+		ret->options = (const char *)at + get_u32(at);
 	*ret_size = header + (size_t)size;
 	return true;
 }

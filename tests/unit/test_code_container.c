@@ -136,12 +136,12 @@ TEST(an_entry_has_its_kind_and_target)
 	}
 }
 
-/* libcuda reads on until a NUL, also into the payload. */
+/* libcuda reads on until a NUL, also into the payload; and behind the entry if it has no field. */
 TEST(options_end_within_the_header)
 {
 	enum { HEADER_AT = ENTRY + 4, OPTIONS_AT = ENTRY + 20 };
 
-	for (unsigned i = 0; i < 3; i++) {
+	for (unsigned i = 0; i < 4; i++) {
 		struct make_seen seen = {0};
 		struct buf file = make_buf();
 		uint32_t header, options, text;
@@ -154,6 +154,8 @@ TEST(options_end_within_the_header)
 			memset(file.data + ENTRY + text, 'v', header - text);
 		if (i == 2)
 			store_u32(file.data + ENTRY + options, header);
+		if (i == 3)
+			store_u32(file.data + OPTIONS_AT, 0);
 		assert_int_equal(make_read(&file, &seen), 0);
 		assert_int_equal(seen.entry.options_length, i ? 0 : 2);
 		assert_int_equal(seen.entry.options_lost, i > 0);

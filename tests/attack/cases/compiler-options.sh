@@ -20,7 +20,7 @@ for _ in 1 2; do
 	run 0 prime --quiet "$home/lib.so"
 done
 all=$(compiled)
-for options in "-optf /etc/o" "--options-file=o" "-O words -v" "-v words" "-unknown-to-us"; do
+for options in "-optf /etc/o" "--options-file=o" "-O words -v" "-v words" "-annotate words" "--compiler-annotations words" "-unknown-to-us"; do
 	with "$options"
 	run 1 prime "$home/lib.so"
 	[[ $(cat "$out" "$err") == *"the module's options may name files: "* ]] || fail "$options: $(cat "$out" "$err")"
@@ -41,19 +41,3 @@ with "-O words -v"
 (cd "$home" && run '1|2|3' make --target sm_86 --driver 550.163.01 --ptxas "$open/ptxas" -o "$work/made/" lib.so) || exit 1
 grep -q 'arch=sm_86' "$work/ran" || fail "ptxas compiled nothing"
 ! grep -e "^$home" -e words "$work/ran" || fail "ptxas got the account's files"
-# An entry whose field of options is 0 has none, but libcuda reads on from the entry's first bytes: the text is 0x01010001 behind the entry.
-python3 - "$sample" "$home/far.fatbin" <<'P'
-import struct, sys
-def entry(kind, arch, payload):
-    payload += bytes(-len(payload) % 8)
-    return struct.pack("<HHIQIIHHIIIQQQ", kind, 0x101, 64, len(payload), 0, 0, 0, 7, arch, 0, 0, 0x75, 0, 0) + payload
-ptx = entry(1, 52, b".version 7.0\n.target sm_52\n.address_size 64\n.visible .entry k() { ret; }\n\0")
-other = bytearray(b"\x7fELF".ljust(0x1020000, b" "))
-at = 0x01010001 - len(ptx) - 64
-other[at:at + 14] = b"-optf /etc/o \0"
-entries = ptx + entry(2, 70, bytes(other))
-open(sys.argv[2], "wb").write(struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(entries)) + entries)
-P
-rm -rf "$CUDA_CACHE_PATH" "$SIMDRIVER_LOG"
-run '1|2' prime "$home/far.fatbin"
-[[ $(cat "$out" "$err") == *"the module's options may name files: -optf"* ]] || fail "far options: $(cat "$out" "$err")"

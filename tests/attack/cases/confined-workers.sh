@@ -3,6 +3,11 @@
 . "$cases/../lib.sh"
 python3 -c 'import ctypes, sys; sys.exit(ctypes.CDLL(None).syscall(444, None, 0, 1) < 2)' || skip "the kernel has no Landlock, or an old one"
 with_simdriver sm_86
+# Workers may write below /dev/shm, where $open may be.
+treasure=$(mktemp -d /var/tmp/jitwarm-confined.XXXXXX)
+trap 'rm -rf "$open" "$treasure"' EXIT
+mkdir "$treasure/folder"
+printf precious >"$treasure/file"
 cp "$sample" "$work/lib.so"
 export HOME=$treasure JITWARM_STATE=$work/state SIMDRIVER_FAULT=write:sample_small
 printf precious >"$treasure/victim"
@@ -17,8 +22,9 @@ cat >"$open/ptxas" <<END
 #!/bin/sh
 echo "ptxas: NVIDIA (R) Ptx optimizing assembler, release 12.4"
 [ "\$1" = --version ] && exit
-touch "$treasure/new" || truncate -s 0 "$treasure/file" || mkdir "$treasure/folder/new" || rm "$treasure/file"
 touch "\$TMPDIR/allowed" && echo allowed
+touch "$treasure/new"
+mkdir "$treasure/folder/new" || rm "$treasure/file" || python3 -c "import os; os.truncate('$treasure/file', 0)"
 exit 1
 END
 chmod 755 "$open/ptxas"
@@ -27,5 +33,5 @@ err_has "cannot touch '$treasure/new'"
 err_has allowed
 untouched
 # doctor's probe asks whether the driver stores code in root's own cache.
-mkdir "$work/home"
-(unset CUDA_CACHE_PATH && HOME=$work/home run '0|1|2' doctor && out_has "the driver stores compiled code in its cache") || exit 1
+mkdir "$treasure/home"
+(unset CUDA_CACHE_PATH && HOME=$treasure/home run '0|1|2' doctor && out_has "the driver stores compiled code in its cache") || exit 1
