@@ -360,8 +360,22 @@ static const char *signal_name(int number)
 	case SIGKILL: return "killed; out of memory?";
 	case SIGILL: return "illegal instruction";
 	case SIGFPE: return "arithmetic error";
+#ifdef SIGXFSZ
+	case SIGXFSZ: return "a file grew too large";
+#endif
 	default: return "";
 	}
+}
+
+const char *child_signal_text(char *text, size_t size, int number)
+{
+	const char *name = signal_name(number);
+
+	if (*name)
+		(void)text_format(text, size, "ended by signal %d (%s)", number, name);
+	else
+		(void)text_format(text, size, "ended by signal %d", number);
+	return text;
 }
 
 /* Windows' exit statuses of processes that ended by an exception, like signals elsewhere. Source:
@@ -381,17 +395,14 @@ static const char *status_name(uint32_t status)
 
 const char *child_end_text(char *text, size_t size, const struct child_end *how)
 {
-	const char *name = signal_name(how->signal);
 	uint32_t status = (uint32_t)how->exit_status;
 
 	if (how->protocol[0])
 		(void)text_format(text, size, "its answer cannot be read: %s", how->protocol);
 	else if (how->stuck)
 		(void)text_format(text, size, "cannot be ended: the system holds it");
-	else if (how->signal && *name)
-		(void)text_format(text, size, "ended by signal %d (%s)", how->signal, name);
 	else if (how->signal)
-		(void)text_format(text, size, "ended by signal %d", how->signal);
+		(void)child_signal_text(text, size, how->signal);
 	else if (status >= 0xc0000000u && *status_name(status))
 		(void)text_format(text, size, "ended with status 0x%08x (%s)", (unsigned)status,
 						  status_name(status));

@@ -57,6 +57,9 @@ void child_finish(struct child *child);
 void child_kill(struct child *child);
 /* Ends a worker whose answers are malformed; events.end has the reason. */
 void child_distrust(struct child *child, const char *why);
-/* Describes the end: "killed by signal 11 (segmentation fault)", "exit status 3", "its answer
+/* Describes a signal that ended a process: "ended by signal 11 (segmentation fault)"; returns
+ * `text`. */
+const char *child_signal_text(char *text, size_t size, int number);
+/* Describes the end: "ended by signal 11 (segmentation fault)", "ended with status 3", "its answer
  * cannot be read: ..."; returns `text`. */
 const char *child_end_text(char *text, size_t size, const struct child_end *how);

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "driver/child.h"
 #include "driver/compiler_trust.h"
 #include "driver/environment.h"
 #include "os/file.h"
@@ -194,7 +195,7 @@ static int prepare(struct jw_error *err, const struct ptxas_job *job, const char
 int ptxas_compile(struct jw_error *err, const struct ptxas_job *job,
 				  struct ptxas_outcome *ret_outcome, struct buf *log, struct buf *cubin)
 {
-	char name[JW_TARGET_TEXT], arch[JW_TARGET_TEXT + 8];
+	char name[JW_TARGET_TEXT], arch[JW_TARGET_TEXT + 8], text[TEXT_SHORT];
 	struct call call = {0};
 	struct os_ended ended;
 	int result = -1;
@@ -208,8 +209,8 @@ int ptxas_compile(struct jw_error *err, const struct ptxas_job *job,
 										  .peak_bytes = ended.peak_bytes,
 										  .cpu_ms = ended.cpu_ms};
 	if (ended.signal)
-		(void)text_format(ret_outcome->error, sizeof ret_outcome->error,
-						  "ptxas was ended by signal %d", ended.signal);
+		(void)text_format(ret_outcome->error, sizeof ret_outcome->error, "ptxas was %s",
+						  child_signal_text(text, sizeof text, ended.signal));
 	else if (ended.status)
 		(void)text_format(ret_outcome->error, sizeof ret_outcome->error,
 						  "ptxas ended with status %d", ended.status);

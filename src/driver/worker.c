@@ -213,6 +213,8 @@ enum { STDIN = 0 };
 /* The freed memory that is kept: a compile allocates 25 MiB or more (plan/estimate.h) and frees it,
  * again and again. */
 static const uint64_t KEEP_BYTES = UINT64_C(64) << 20;
+/* A few bytes of PTX make ptxas write gigabytes; the machine code of large libraries has less. */
+static const uint64_t MOST_FILE_BYTES = UINT64_C(1) << 30;
 
 struct worker {
 	int out; /* where answers go; the driver cannot write to the real stdout */
@@ -504,6 +506,8 @@ int jw_worker_main(void)
 	if (protocol_put_hello(&err, &worker.line, &hello) || send_line(&err, &worker))
 		goto done;
 	environment_confine();
+	if (worker.task.greet) /* not the driver, whose other files are not known */
+		os_limit_file_size(MOST_FILE_BYTES);
 	if (hello.result || !serve(&err, &worker))
 		status = hello.result ? 2 : 0;
 done:

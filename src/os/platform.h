@@ -56,6 +56,9 @@ void os_release_memory(void);
 void os_keep_memory(uint64_t most_bytes);
 /* Makes Linux end this process before any of the user's if memory runs out. */
 void os_prefer_for_oom_kill(void);
+/* From now on, this process and the programs that it starts make no file larger than this. Does
+ * nothing on Windows. */
+void os_limit_file_size(uint64_t most_bytes);
 
 /* Limits that a shell or a service sets for this process (ulimit). */
 

@@ -158,7 +158,7 @@ TEST(how_a_compiler_ends_is_what_it_says)
 		const char *end, *error; /* error NULL: it has compiled */
 	} cases[] = {{"exit 0", NULL},
 				 {"exit 3", "ptxas ended with status 3"},
-				 {"kill -9 $$", "ptxas was ended by signal 9"}};
+				 {"kill -9 $$", "ptxas was ended by signal 9 (killed; out of memory?)"}};
 
 	for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
 		const bool link = i % 2;

@@ -184,6 +184,16 @@ int os_prepare_limits(struct jw_error *err)
 					 (unsigned long long)stack.rlim_cur >> 10, LEAST_STACK >> 10);
 }
 
+void os_limit_file_size(uint64_t most_bytes)
+{
+	struct rlimit size;
+
+	if (getrlimit(RLIMIT_FSIZE, &size) || size.rlim_cur <= most_bytes)
+		return;
+	size.rlim_cur = (rlim_t)most_bytes;
+	(void)setrlimit(RLIMIT_FSIZE, &size);
+}
+
 struct os_locale {
 	locale_t own, before;
 };

@@ -218,6 +218,11 @@ void os_prefer_for_oom_kill(void)
 {
 }
 
+void os_limit_file_size(uint64_t most_bytes)
+{
+	(void)most_bytes;
+}
+
 int os_prepare_limits(struct jw_error *err)
 {
 	(void)err;

@@ -41,3 +41,11 @@ with "-O words -v"
 (cd "$home" && run '1|2|3' make --target sm_86 --driver 550.163.01 --ptxas "$open/ptxas" -o "$work/made/" lib.so) || exit 1
 grep -q 'arch=sm_86' "$work/ran" || fail "ptxas compiled nothing"
 ! grep -e "^$home" -e words "$work/ran" || fail "ptxas got the account's files"
+# A few bytes of PTX let ptxas write gigabytes.
+cat >"$open/ptxas" <<END
+#!/bin/sh
+echo "ptxas: NVIDIA (R) Ptx optimizing assembler, release 12.4"
+[ "\$1" = --version ] || { truncate -s 1G half && echo half && truncate -s 1100M large && echo large; } >>"$work/grown"
+END
+run '1|2|3' make --target sm_86 --driver 550.163.01 --ptxas "$open/ptxas" -o "$work/made/" "$sample"
+[[ $(sort -u "$work/grown") == half ]] || fail "ptxas wrote: $(cat "$work/grown")"
