@@ -440,46 +440,60 @@ static bool may_use(uint32_t account, const struct stat *stat, mode_t permission
 	return (account && stat->st_uid == account) || (stat->st_mode & everybody) == everybody;
 }
 
-/* Returns whether the account may enter the folders above the path, which has no symlink. */
-static bool may_reach(uint32_t account, const char *real)
+/* Opens the end of the path, as a place (O_PATH), without following a symlink, also none of /proc.
+ * With `reader`, this account must be able to enter each folder in the path. -1 if the path has a
+ * symlink or cannot be walked. */
+static int walk_directly(const char *path, const uint32_t *reader)
 {
+	char *copy = mem_string(path), *part = copy, *rest;
+	int at = open(*path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct stat stat;
-	bool may = true;
 
-	for (const char *at = real; may && (at = strchr(at, '/')); at++) {
-		char *folder = at == real ? mem_string("/") : mem_string_n(real, (size_t)(at - real));
+	for (part += strspn(part, "/"); at >= 0 && *part; part = rest) {
+		int next;
 
-		may = !lstat(folder, &stat) && may_use(account, &stat, S_IXOTH);
-		mem_free(folder);
+		rest = part + strcspn(part, "/");
+		if (*rest)
+			*rest++ = '\0';
+		rest += strspn(rest, "/");
+		/* A symlink is opened itself, and nothing is found below it. */
+		next = reader && (fstat(at, &stat) || !may_use(*reader, &stat, S_IXOTH))
+				   ? -1
+				   : openat(at, part, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+		(void)close(at);
+		at = next;
 	}
-	return may;
+	mem_free(copy);
+	return at;
 }
 
-static bool may_read(uint32_t account, int fd, const char *real)
+/* Returns whether the path leads to the open file without a symlink: in another mount namespace, a
+ * file can have the same path. */
+static bool leads_to(const char *path, int fd, const uint32_t *reader)
 {
-	struct stat stat;
+	const int end = walk_directly(path, reader);
+	struct stat opened, named;
+	const bool leads = end >= 0 && !fstat(fd, &opened) && !fstat(end, &named) &&
+					   opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 
-	return !fstat(fd, &stat) && may_use(account, &stat, S_IROTH) && may_reach(account, real);
+	if (end >= 0)
+		(void)close(end);
+	return leads;
 }
 
 bool os_may_enter(uint32_t account, const char *real)
 {
+	const int folder = account ? walk_directly(real, &account) : -1;
 	struct stat stat;
+	const bool may =
+		!account || (folder >= 0 && !fstat(folder, &stat) && may_use(account, &stat, S_IXOTH));
 
-	return !account ||
-		   (!lstat(real, &stat) && may_use(account, &stat, S_IXOTH) && may_reach(account, real));
+	if (folder >= 0)
+		(void)close(folder);
+	return may;
 }
 
-static bool is_named(int fd, const char *path)
-{
-	struct stat opened, named;
-
-	return !fstat(fd, &opened) && !lstat(path, &named) && opened.st_dev == named.st_dev &&
-		   opened.st_ino == named.st_ino;
-}
-
-/* Writes the path by which the kernel has opened the file: it has no symlinks. Returns whether the
- * path leads to the file: in another mount namespace, and without a name, it does not. */
+/* Writes the path by which the kernel has opened the file. */
 static bool real_path(int fd, char ret_path[PATH_MAX])
 {
 	char link[32];
@@ -487,37 +501,30 @@ static bool real_path(int fd, char ret_path[PATH_MAX])
 
 	(void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
 	length = readlink(link, ret_path, PATH_MAX - 1);
-	if (length <= 0)
-		return false;
-	ret_path[length] = '\0';
-	return ret_path[0] == '/' && is_named(fd, ret_path);
+	if (length > 0)
+		ret_path[length] = '\0';
+	return length > 0 && ret_path[0] == '/';
 }
 
-/* Returns whether the path has no symlink. */
-static bool is_direct(const char *path, const char *real)
+/* Returns whether the account may read the open file, whose real path this is. */
+static bool may_read(uint32_t account, int fd, const char *real)
 {
-	char directory[PATH_MAX], *whole;
-	bool direct;
+	struct stat stat;
 
-	if (path[0] != '/' && !getcwd(directory, sizeof directory))
-		return false;
-	whole = path[0] == '/' ? mem_string(path) : os_join(directory, path);
-	direct = !strcmp(whole, real);
-	mem_free(whole);
-	return direct;
+	return !fstat(fd, &stat) && may_use(account, &stat, S_IROTH) && leads_to(real, fd, &account);
 }
 
 bool posix_read_for_other(struct jw_error *err, int fd, const char *path)
 {
 	static pthread_mutex_t lists = PTHREAD_MUTEX_INITIALIZER; /* of accounts and groups */
 	char real[PATH_MAX] = "a file that /proc does not show", text[OS_STRANGER_TEXT];
-	const bool known = geteuid() == 0 && real_path(fd, real);
 	struct os_stranger *stranger;
-	bool refused;
+	bool known, refused;
 
-	/* The current folder may lie deeper than its path can tell. */
-	if (geteuid() != 0 || (strchr(path, '/') ? known && is_direct(path, real) : is_named(fd, path)))
+	/* The current folder may lie deeper than its path can tell, so the path is walked from there. */
+	if (geteuid() != 0 || leads_to(path, fd, NULL))
 		return false;
+	known = real_path(fd, real);
 	stranger = mem_alloc(sizeof *stranger);
 	(void)pthread_mutex_lock(&lists);
 	/* The symlink of another account may be gone by now. */

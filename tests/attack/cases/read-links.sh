@@ -104,6 +104,24 @@ if unshare -m true 2>/dev/null; then
 	reaches_nothing "/proc/$!/root$open/mounted/lib.so"
 	kill $!
 fi
+# An account's own mount namespace can show a folder of root's by the path that root names.
+chown 0:0 "$treasure/secret.so"
+if as_mallory unshare -rm true 2>/dev/null; then
+	as_mallory unshare -rm sh -c 'mount --rbind "$1" /mnt && mount -t tmpfs none "$2" && mkdir "$2/package" && mount --rbind /mnt "$2/package" && echo $$ && exec sleep 100' \
+		_ "$treasure" "$home" >"$open/process" 2>/dev/null &
+	await test -s "$open/process"
+	process=$(cat "$open/process")
+	as_mallory mv "$home/package" "$home/before"
+	as_mallory ln -s "/proc/$process/root$home/package" "$home/package"
+	for mode in 600 644; do
+		chmod $mode "$treasure/secret.so"
+		run '1|2|3' scan "$home/package/secret.so"
+		[[ $(cat "$out" "$err") == *"a symlink leads to "*" which another account may not read"* ]] || fail "$mode: $(cat "$out" "$err")"
+		run '0|1|2|3' find "$home/package/venvs/"
+		[[ $(cat "$out" "$err") != *hidden* ]] || fail "a folder of $mode: $(cat "$out" "$err")"
+	done
+	kill "$process"
+fi
 
 # Root removes folders of ended runs, but none that another account has made, or could have moved there.
 mkdir -m 1777 "$open/temporary"
