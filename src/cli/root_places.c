@@ -215,7 +215,7 @@ static bool is_refused(const struct cli *cli, const struct place_row *row, const
 			   tree = is_tree(cli, row, path);
 	char *folder;
 
-	if (os_find_stranger(path, stranger))
+	if (os_find_stranger_before(path, stranger))
 		return true;
 	if (output && options_has_given(&cli->options, "dry-run"))
 		return false;
@@ -228,12 +228,13 @@ static bool is_refused(const struct cli *cli, const struct place_row *row, const
 	if (!output && row->use != PLACE_STATE && !tree)
 		return true;
 	folder = output ? options_output_folder(&cli->options, row->name + 2, path) : mem_string(path);
-	if (!os_find_stranger(folder, stranger) && stranger->missing)
+	if (!os_find_stranger_before(folder, stranger) && stranger->missing)
 		(void)os_make_dirs(NULL, stranger->part, named ? 0755 : 0700);
 	/* An account that took the name from root, and gave it back, can take it again. */
-	refusal->everyones = !os_find_stranger(folder, stranger) && stranger->missing && stranger->open;
+	refusal->everyones =
+		!os_find_stranger_before(folder, stranger) && stranger->missing && stranger->open;
 	mem_free(folder);
-	return refusal->everyones || os_find_stranger(path, stranger);
+	return refusal->everyones || os_find_stranger_before(path, stranger);
 }
 
 /* Finds the first place of that row that is refused; some variables name several. */
@@ -297,7 +298,7 @@ static void add_variables(struct buf *line)
 				: os_env(row->name);
 		struct os_stranger stranger;
 
-		if (value && os_find_stranger(value, &stranger)) {
+		if (value && os_find_stranger_before(value, &stranger)) {
 			char *pair = mem_printf("%s=%s", row->name, value);
 
 			shell_add_word(line, pair);
@@ -396,7 +397,7 @@ static bool writes_for_root(const struct cli *cli)
 		char *folder = value ? options_output_folder(&cli->options, rows[i].name + 2, value) : NULL;
 		struct os_stranger stranger;
 
-		found = folder && !os_find_stranger(folder, &stranger) && !stranger.open;
+		found = folder && !os_find_stranger_before(folder, &stranger) && !stranger.open;
 		mem_free(folder);
 		mem_free(value);
 	}
@@ -506,7 +507,8 @@ static void follow_no_links(const struct cli *cli)
 	(void)os_state_dir(NULL, &places[1]);
 	for (size_t i = 0; i < 2; i++) {
 		struct os_stranger stranger;
-		const bool shared = places[i] && (os_find_stranger(places[i], &stranger) || stranger.open);
+		const bool shared =
+			places[i] && (os_find_stranger_before(places[i], &stranger) || stranger.open);
 
 		follow_none(places[i], shared ? OS_BELOW_SHARED : OS_BELOW_OWN);
 		mem_free(places[i]);

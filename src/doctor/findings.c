@@ -146,7 +146,7 @@ static const char *value_in_process(const struct examination *seen, const char *
 /* Returns whether prime and tune refuse to run as root because of this cache. */
 static bool is_refused_to_root(const char *path, struct os_stranger *ret_stranger)
 {
-	if (!path || os_find_stranger(path, ret_stranger))
+	if (!path || os_find_stranger_before(path, ret_stranger))
 		return path != NULL;
 	if (!ret_stranger->open || ret_stranger->missing)
 		return false;

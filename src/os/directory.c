@@ -53,7 +53,7 @@ bool os_is_private(const char *path)
 	struct os_stranger stranger;
 	char *nearest = jw_is_administrator() ? os_nearest(path) : NULL;
 	/* os_nearest takes a part that cannot be examined for a missing one. */
-	const bool own = !os_find_stranger(path, &stranger) &&
+	const bool own = !os_find_stranger_before(path, &stranger) &&
 					 (!nearest || !os_check_private(NULL, nearest, 0, false));
 
 	mem_free(nearest);

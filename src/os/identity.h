@@ -42,6 +42,10 @@ void os_trust_accounts(const char *list);
 /* Returns whether the path has such a part, if this process is the superuser's. Always false for
  * other accounts, and on Windows. */
 bool os_find_stranger(const char *path, struct os_stranger *ret_stranger);
+/* The same for a file or folder that the superuser may make: a name that nobody has so far does not
+ * count in a folder for everyone. For what is only read it counts, since the account whose file had
+ * the name a moment ago can give it back. */
+bool os_find_stranger_before(const char *path, struct os_stranger *ret_stranger);
 /* Returns whether a typed word is a path, and cannot be another account's file with the name of
  * something else: it has a separator, or for the superuser no part of it is a stranger's. */
 bool os_is_path_typed(const char *word);

@@ -306,8 +306,12 @@ TEST(a_place_is_a_strangers_if_a_part_of_its_path_is)
 		for (int absolute = 0; absolute < 2; absolute++) {
 			const char *asked = absolute ? path : cases[i].path;
 
-			if (os_find_stranger(asked, &stranger) != (cases[i].part != NULL))
+			if (os_find_stranger(asked, &stranger) !=
+				(cases[i].part != NULL || (cases[i].missing && cases[i].open)))
 				fail_msg("%s: %s", asked, stranger.part);
+			/* Only whoever makes the file may take a name that nobody has. */
+			if (os_find_stranger_before(asked, &stranger) != (cases[i].part != NULL))
+				fail_msg("%s before it is made: %s", asked, stranger.part);
 			assert_int_equal(stranger.owner, cases[i].owner);
 			if (cases[i].part)
 				assert_string_equal(stranger.part + strlen(stranger.part) - strlen(cases[i].part),

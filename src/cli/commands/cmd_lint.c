@@ -802,10 +802,12 @@ static int read_project(struct jw_error *err, struct cli *cli, struct toml_table
 	char foreign[OS_STRANGER_TEXT];
 	int result = 0;
 
-	if (os_exists(project_file) && os_find_stranger(project_file, &stranger)) {
-		output_warning(&cli->out,
-					   "%s: root does not read this file: %s; give the settings as options",
-					   project_file, os_stranger_text(foreign, &stranger));
+	/* The account can take the name at any time, so the folder decides. */
+	if (os_find_stranger(project_file, &stranger)) {
+		if (os_exists(project_file))
+			output_warning(&cli->out,
+						   "%s: root does not read this file: %s; give the settings as options",
+						   project_file, os_stranger_text(foreign, &stranger));
 		return 0;
 	}
 	if (os_read_file(&why, project_file, MAX_PROJECT, &text)) {

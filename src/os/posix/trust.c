@@ -344,6 +344,13 @@ int os_check_private(struct jw_error *err, const char *path, uint32_t owner, boo
 
 bool os_find_stranger(const char *path, struct os_stranger *ret_stranger)
 {
+	(void)os_find_stranger_before(path, ret_stranger);
+	ret_stranger->found = ret_stranger->found || (ret_stranger->missing && ret_stranger->open);
+	return ret_stranger->found;
+}
+
+bool os_find_stranger_before(const char *path, struct os_stranger *ret_stranger)
+{
 	struct way way = {.stranger = ret_stranger};
 
 	*ret_stranger = (struct os_stranger){0};
@@ -521,7 +528,8 @@ bool posix_read_for_other(struct jw_error *err, int fd, const char *path)
 	struct os_stranger *stranger;
 	bool known, refused;
 
-	/* The current folder may lie deeper than its path can tell, so the path is walked from there. */
+	/* The current folder may lie deeper than its path can tell, so the path is walked from there.
+	 */
 	if (geteuid() != 0 || leads_to(path, fd, NULL))
 		return false;
 	known = real_path(fd, real);

@@ -67,6 +67,11 @@ void os_trust_accounts(const char *list)
 	(void)list;
 }
 
+bool os_find_stranger_before(const char *path, struct os_stranger *ret_stranger)
+{
+	return os_find_stranger(path, ret_stranger);
+}
+
 bool os_find_stranger(const char *path, struct os_stranger *ret_stranger)
 {
 	(void)path;

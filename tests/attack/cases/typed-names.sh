@@ -63,4 +63,15 @@ echo "$work/conda/envs/evil" >"$HOME/.conda/environments.txt"
 cd "$home/project" || fail "no folder"
 run '0|1|2|3' scan -e evil
 [[ $(cat "$out" "$err") == *"$work/conda/envs/evil"* ]] || fail "-e: $(cat "$out" "$err")"
+# Root reads no settings in the account's folder, also if the file's name comes and goes.
+printf '[tool.jitwarm.lint]\ngpus = ["sm_75"]\n' >"$open/pyproject.toml" && as_mallory cp "$open/pyproject.toml" pyproject.toml
+as_mallory /usr/bin/python3 -c "import os, time
+end = time.time() + 30
+while time.time() < end:
+    os.rename('pyproject.toml', 'away')
+    os.rename('away', 'pyproject.toml')" >/dev/null 2>&1 &
+for _ in {1..60}; do
+	run '0|1|2' lint "$sample"
+	out_has sm_120
+done
 untouched
