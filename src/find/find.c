@@ -337,7 +337,7 @@ int jw_find_path(struct jw_error *err, const char *name, char **ret_path)
 	found_open(&finder.list);
 	result = os_exists(name) ? means_package(err, &finder, name, &package) : 0;
 	if (!result && !package)
-		result = os_real_path(err, name, ret_path);
+		result = real_place(err, name, ret_path);
 	else if (!result)
 		*ret_path = NULL;
 	close_search(&finder);

@@ -6,13 +6,31 @@
 #include "os/path_calls.h"
 #include "os/uv.h"
 
+/* Returns whether the superuser must not follow this link. In a folder for everyone, another account
+ * can exchange its names at any time, so the folder decides before the link does. Windows does not
+ * reliably report who owns a link. An administrator writes through no link of another account, even
+ * if that account counts as root: the link may have been made to catch jitwarm's own files. */
+static bool is_link_of_other(const char *path)
+{
+	struct os_stranger stranger;
+	char *folder;
+	bool others;
+
+	if (!jw_is_administrator())
+		return false;
+	folder = os_dir_name(path);
+	others = os_is_separator('\\') || os_find_stranger(folder, &stranger) || stranger.open ||
+			 os_find_stranger(path, &stranger) || stranger.link;
+	mem_free(folder);
+	return others;
+}
+
 /* Finds the file to be replaced: `path`, or its link's target. Refuses anything but a regular
  * file. */
 static int find_target(struct jw_error *err, const char *path, char **ret_real,
 					   struct os_stat *ret_stat, bool *ret_there)
 {
 	const bool link = path_is_link(path), there = !os_stat(NULL, path, ret_stat);
-	struct os_stranger stranger;
 	char *real = NULL;
 
 	if (link && !there)
@@ -24,11 +42,7 @@ static int find_target(struct jw_error *err, const char *path, char **ret_real,
 	if (link && path_follows_none(path))
 		return error_set(err, JW_ERR_IO,
 						 "%s: a symlink, which jitwarm does not follow in this folder", path);
-	/* Windows does not reliably report who owns a link. An administrator writes through no link of
-	 * another account, even if that account counts as root: the link may have been made to catch
-	 * jitwarm's own files. */
-	if (link && jw_is_administrator() &&
-		(os_is_separator('\\') || os_find_stranger(path, &stranger) || stranger.link))
+	if (link && is_link_of_other(path))
 		return error_set(
 			err, JW_ERR_IO,
 			"%s: is a symlink, which root does not follow: name the file that it leads to", path);

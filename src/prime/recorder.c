@@ -19,6 +19,7 @@
 #include "os/clock.h"
 #include "os/file.h"
 #include "os/interrupt.h"
+#include "os/platform.h"
 #include "os/process.h"
 #include "os/processes.h"
 #include "os/uv.h"
@@ -232,7 +233,7 @@ static int run_recorded_command(struct jw_error *err, struct recorder *recorder)
 	const size_t given = !recorder->result->live || recorder->options->limit_bytes ? 3 : 2;
 	const char *const *command = recorder->options->command;
 	struct running running = {.recorder = recorder, .every_ms = FIRST_POLL_MS};
-	char **environment = NULL, *real = NULL;
+	char **environment = NULL, *file = NULL, *real = NULL;
 	int failed;
 
 	(void)snprintf(limit, sizeof limit, "%" PRIu64,
@@ -242,9 +243,13 @@ static int run_recorded_command(struct jw_error *err, struct recorder *recorder)
 	failed = environment && running.program ? 0 : -1;
 	/* The program's file is recorded now, because the command may end before its maps are read for
 	 * the first time. A script has no code. */
-	if (!failed && !recorder->given && !os_real_path(NULL, running.program, &real))
+	if (!failed)
+		file = strchr(running.program, os_separator) ? mem_string(running.program)
+													 : os_program_on_path(running.program);
+	if (file && !recorder->given && !os_real_path(NULL, file, &real))
 		failed = take_path(err, recorder, real);
 	mem_free(real);
+	mem_free(file);
 	if (!failed)
 		failed = run_to_its_end(err, &running, environment);
 	mem_free(running.program);

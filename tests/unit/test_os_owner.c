@@ -601,6 +601,33 @@ TEST(what_cannot_be_replaced_is_said)
 	mem_free(nowhere);
 }
 
+/* Other accounts exchange names in a folder for everyone while root looks at them. */
+TEST(root_follows_its_own_link_where_only_root_makes_names)
+{
+	static const struct {
+		mode_t mode;
+		bool follows;
+	} cases[] = {{0755, true}, {01777, false}, {0777, false}};
+	char *names = os_join(folder, "names"), *to = os_join(folder, "linked");
+	char *from = os_join(names, "link");
+	struct os_stat stat;
+
+	if (geteuid() != 0)
+		skip();
+	OK(os_make_dirs(why, names, 0755));
+	assert_int_equal(symlink(to, from), 0);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		OK(os_write_atomic(why, to, "old", 3));
+		assert_int_equal(chmod(names, cases[i].mode), 0);
+		assert_int_equal(os_write_atomic(why, from, "longer", 6), cases[i].follows ? 0 : -1);
+		OK(os_stat(why, to, &stat));
+		assert_int_equal(stat.size_bytes, cases[i].follows ? 6 : 3);
+	}
+	mem_free(names);
+	mem_free(to);
+	mem_free(from);
+}
+
 /* The path of an open file is gone when root looks who made it: a folder of another account's
  * process in /proc disappears with the process. */
 TEST(a_path_that_is_gone_counts_as_another_accounts)
