@@ -6,10 +6,11 @@
 #include "os/path_calls.h"
 #include "os/uv.h"
 
-/* Returns whether the superuser must not follow this link. In a folder for everyone, another account
- * can exchange its names at any time, so the folder decides before the link does. Windows does not
- * reliably report who owns a link. An administrator writes through no link of another account, even
- * if that account counts as root: the link may have been made to catch jitwarm's own files. */
+/* Returns whether the superuser must not follow this link. In a folder for everyone, another
+ * account can exchange its names at any time, so the folder decides before the link does. Windows
+ * does not reliably report who owns a link. An administrator writes through no link of another
+ * account, even if that account counts as root: the link may have been made to catch jitwarm's own
+ * files. */
 static bool is_link_of_other(const char *path)
 {
 	struct os_stranger stranger;

@@ -2,11 +2,13 @@
  * that account's. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -599,6 +601,45 @@ TEST(what_cannot_be_replaced_is_said)
 	mem_free(to);
 	mem_free(from);
 	mem_free(nowhere);
+}
+
+static void lease_was_broken(int number)
+{
+	(void)number;
+	_exit(1);
+}
+
+/* Whoever opens a file waits for its owner's lease. */
+TEST(root_does_not_open_another_accounts_file_to_write)
+{
+	char *path = os_join(folder, "leased"), done;
+	struct os_file *file = NULL;
+	int ready[2], status;
+	pid_t child;
+
+	if (geteuid() != 0)
+		skip();
+	OK(os_write_atomic(why, path, "x", 1));
+	assert_int_equal(chown(path, 12345, 12345) || pipe(ready), 0);
+	child = fork();
+	if (!child) {
+		const int fd = setuid(12345) ? -1 : open(path, O_RDONLY);
+
+		(void)signal(SIGIO, lease_was_broken);
+		(void)write(ready[1], fcntl(fd, F_SETLEASE, F_RDLCK) ? "n" : "y", 1);
+		for (;;)
+			(void)pause();
+	}
+	assert_int_equal(read(ready[0], &done, 1), 1);
+	GIVES(JW_ERR_IO, os_file_open(why, path, OS_OPEN_APPEND, &file));
+	assert_non_null(strstr(why->message, "belongs to another account"));
+	(void)kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(done == 'n' || WIFSIGNALED(status));
+	(void)close(ready[0]);
+	(void)close(ready[1]);
+	OK(os_remove(why, path));
+	mem_free(path);
 }
 
 /* Other accounts exchange names in a folder for everyone while root looks at them. */

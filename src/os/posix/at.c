@@ -186,6 +186,8 @@ static int refusal(const struct at *at, const struct stat *stat, bool writes)
 {
 	if (!S_ISREG(stat->st_mode) && !S_ISDIR(stat->st_mode))
 		return ENODEV;
+	if (writes && (at->others || at->own) && posix_is_stranger(stat->st_uid))
+		return EOWNERDEAD;
 	return at->guarded && writes && S_ISREG(stat->st_mode) && stat->st_nlink > 1 ? EMLINK : 0;
 }
 

@@ -31,6 +31,7 @@ void at_leave(struct at *at);
 
 /* Opens a file, or a folder for reading. Returns -1 with errno for devices and pipes, since opening
  * alone can have effects (a watchdog restarts the machine, a tape rewinds), and for guarded paths
- * that are a link (ENODEV, too) or have a second name (EMLINK). Without /proc, one that takes the
- * name in between is opened, and closed at once. */
+ * that are a link (ENODEV, too) or have a second name (EMLINK), nor does the superuser write to
+ * another account's file, which may hold a lease on it (EOWNERDEAD). Without /proc, one that takes
+ * the name in between is opened, and closed at once. */
 int at_open(const struct at *at, int flags, mode_t mode);

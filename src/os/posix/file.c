@@ -242,8 +242,7 @@ int path_open(struct jw_error *err, const char *path, int flags, bool lock)
 	while (fd < 0 && errno == EINTR);
 	/* Another account may have made the file in a folder for everyone after the folder was
 	 * examined, or in root's own folder before a chmod. */
-	if (fd >= 0 && (at.others || at.own) && !fstat(fd, &stat) && posix_is_stranger(stat.st_uid)) {
-		(void)close(fd);
+	if (fd < 0 && errno == EOWNERDEAD) {
 		fd = at.others ? error_set(err, JW_ERR_IO,
 								   "%s: belongs to another account: name another file", path)
 					   : error_set(err, JW_ERR_IO,
