@@ -690,7 +690,8 @@ static void count_container(struct account *account, size_t index, enum devcode_
 			decide_asks_nothing(&(struct decide_piece){.verdict = (enum plan_verdict)judged.verdict,
 													   .reason = (enum plan_reason)judged.reason,
 													   .role = role,
-													   .in_file = is_loose_file(account->image)},
+													   .in_file = is_loose_file(account->image),
+													   .linked = linked},
 								account->targets[t].counts.loading))
 			judged = (struct judged_verdict){.verdict = VERDICT_NOTHING, .pick = JUDGED_NO_PICK};
 		if (role == DEVCODE_REGISTERED &&

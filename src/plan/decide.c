@@ -21,6 +21,11 @@ static bool fails_start(enum plan_reason reason, enum loading loading)
 		   (loading == LOADING_LENIENT && reason != REASON_TOO_NEW);
 }
 
+static bool is_native(const struct decide_piece *piece)
+{
+	return piece->verdict == VERDICT_NATIVE || piece->verdict == VERDICT_COMPATIBLE;
+}
+
 bool decide_asks_nothing(const struct decide_piece *empty, enum loading loading)
 {
 	const bool too_new = empty->verdict == VERDICT_CANNOT && empty->reason == REASON_TOO_NEW,
@@ -33,14 +38,11 @@ bool decide_asks_nothing(const struct decide_piece *empty, enum loading loading)
 		return too_new;
 	if (empty->role == DEVCODE_RELOCATABLE)
 		return false;
+	if (is_native(empty))
+		return !empty->linked;
 	if (empty->role == DEVCODE_LOOSE)
 		return too_new || text;
 	return (too_new && loading != LOADING_ALL) || (text && loading == LOADING_LAZY);
-}
-
-static bool is_native(const struct decide_piece *piece)
-{
-	return piece->verdict == VERDICT_NATIVE || piece->verdict == VERDICT_COMPATIBLE;
 }
 
 /* Counts a registered container for one architecture: together with containers for two other ones

@@ -219,9 +219,9 @@ struct decide_counts {
 bool decide_is_fatal(enum plan_reason reason);
 /* Returns whether a container that declares nothing asks nothing of the driver, so that no start
  * and no kernel needs it (measured: tests/driver/loading.sh, tests/driver/linked.sh). The driver
- * skips one without code for the GPU. It reads a registered one if it loads all code at a start,
- * and only an older runtime's start fails if it refuses that; with lazy loading no kernel has it
- * loaded. It reads each input of a link. */
+ * skips one without code for the GPU, and loads machine code in any case. It reads a registered one
+ * if it loads all code at a start, and only an older runtime's start fails if it refuses that; with
+ * lazy loading no kernel has it loaded. It reads each input of a link. */
 bool decide_asks_nothing(const struct decide_piece *empty, enum loading loading);
 /* Returns the counts of a library before its first container. Its name tells whether it is one of
  * NVIDIA's that choose by the GPU. */

@@ -8,7 +8,8 @@
 /* Groups of containers in short: their number, their places, and the entries of each. */
 struct brief {
 	size_t count;
-	char where; /* 'r' registered, 'l' linked, 'i' an input of a link, 'd' in the data */
+	char where; /* 'r' registered, 'e' registered and empty, 'l' linked, 'i' an input of a link, 'd'
+				   in the data */
 	struct {
 		char kind; /* 'c' cubin, 'p' PTX */
 		struct jw_target target;
@@ -249,6 +250,18 @@ static const struct {
 	 REASON_NONE,
 	 27,
 	 0,
+	 0,
+	 0},
+	{"symmetrix 0.1.1 on an RTX 30: files without kernels, built for another GPU, are no set",
+	 {86, 0},
+	 {13000, {580, 65, 6}},
+	 {{47, 'r', {CUBIN(120), PTX(120, 0, 9, 3)}},
+	  {39, 'e', {CUBIN(120)}},
+	  {3, 'e', {CUBIN(80), PTX(80, 0, 9, 3)}}},
+	 DECIDE_LACKS,
+	 REASON_NONE,
+	 47,
+	 47,
 	 0,
 	 0},
 	{"two pieces are no set",
@@ -577,6 +590,7 @@ static size_t fill(const struct brief *briefs, struct jw_piece *groups,
 			.entries = entries[count],
 			.containers = brief->count,
 			.linked = brief->where == 'l',
+			.empty = brief->where == 'e',
 			.role = brief->where == 'd'   ? DEVCODE_LOOSE
 					: brief->where == 'i' ? DEVCODE_RELOCATABLE
 										  : DEVCODE_REGISTERED,
