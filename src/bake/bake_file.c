@@ -141,8 +141,8 @@ static int bake_place(struct jw_error *err, struct baking *baking, const struct 
 	if (!baking->write_count)
 		return 0;
 	/* The containers of its objects were the current ones meanwhile. */
-	if (place->linked)
-		(void)baking_open(baking, place);
+	if (place->linked && !baking_open(baking, place))
+		return error_set(err, JW_ERR_IO, "was changed while it was baked: try again");
 	return put_container(err, baking, place);
 }
 

@@ -60,6 +60,7 @@ bool baking_open(struct baking *baking, const struct bake_place *place)
 	baking->container = (struct devcode_container){.offset = place->offset,
 												   .size_bytes = place->size_bytes,
 												   .bytes = bytes,
+												   .mapped = true,
 												   .entries = baking->entries,
 												   .entry_count = walk.entries};
 	return true;

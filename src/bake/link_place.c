@@ -418,7 +418,10 @@ int link_place_add(struct jw_error *err, struct baking *baking, const struct bak
 	os_map_forget(&baking->map, (size_t)place->offset, (size_t)place->size_bytes);
 	if (link_objects(&why, baking, target, linked, !model.any, cubin))
 		goto refused;
-	(void)baking_open(baking, place);
+	if (!baking_open(baking, place)) {
+		error_set(&why, JW_ERR_IO, "was changed while it was baked: try again");
+		goto refused;
+	}
 	view = (struct devcode_view){cubin->data, cubin->size};
 	if (linked_check(&why, view, device, &model))
 		goto refused;

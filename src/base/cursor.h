@@ -1,5 +1,8 @@
 /* Reads hostile bytes: a cursor that never leaves its range. A read past the end returns zeros and
- * sets `overrun`, so that a parser reads a whole header, then tests. Numbers are little endian. */
+ * sets `overrun`, so that a parser reads a whole header, then tests. Numbers are little endian.
+ *
+ * The bytes may be those of a mapped file, which can change at any time (os/file.h, os_map). Each
+ * of these functions reads a number once, and the caller tests and uses the value. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,6 +15,14 @@ struct cursor {
 	const uint8_t *end;
 	bool overrun;
 };
+
+/* Returns the value, and hides from the compiler where it came from: a compiler may read memory a
+ * second time instead of keeping a value in a register. */
+static inline uint64_t value_read_once(uint64_t value)
+{
+	__asm__("" : "+r"(value));
+	return value;
+}
 
 static inline struct cursor cursor_of(const void *data, size_t size)
 {
@@ -47,7 +58,7 @@ static inline uint64_t cursor_number(struct cursor *cursor, size_t size)
 
 	for (size_t i = size; bytes && i-- > 0;)
 		value = value << 8 | bytes[i];
-	return value;
+	return value_read_once(value);
 }
 
 static inline uint8_t cursor_u8(struct cursor *cursor)
@@ -81,7 +92,13 @@ static inline uint32_t load_u32(const void *from)
 {
 	const uint8_t *b = from;
 
-	return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
+	return (uint32_t)value_read_once((uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 |
+									 (uint32_t)b[3] << 24);
+}
+
+static inline uint8_t load_u8(const void *from)
+{
+	return (uint8_t)value_read_once(*(const uint8_t *)from);
 }
 
 static inline uint64_t load_u64(const void *from)

@@ -50,7 +50,10 @@ int stamp_find(struct jw_error *err, const struct os_map *map, char ret_stamp[CA
 {
 	const uint8_t *start = map->data;
 	const size_t size = map->size < MAX_BYTES ? map->size : MAX_BYTES;
-	const uint8_t *run = NULL, *const end = start + size;
+	const uint8_t *const end = start + size;
+	/* The first run, copied before it is checked (os/file.h, os_map), and the one to check. */
+	uint8_t run[RUN_SIZE], next[RUN_SIZE];
+	bool found = false;
 	unsigned seconds[60] = {0}, second;
 	bool several = false; /* there are runs that differ */
 
@@ -63,21 +66,28 @@ int stamp_find(struct jw_error *err, const struct os_map *map, char ret_stamp[CA
 			if (!colon)
 				break;
 			i = (size_t)(colon - start);
-			if (i >= RUN_COLON && end - colon >= RUN_SIZE - RUN_COLON &&
-				is_run(colon - RUN_COLON)) {
-				several = several || (run && memcmp(run, colon - RUN_COLON, RUN_SIZE) != 0);
-				run = colon - RUN_COLON;
+			if (i >= RUN_COLON && end - colon >= RUN_SIZE - RUN_COLON) {
+				memcpy(next, colon - RUN_COLON, RUN_SIZE);
+				if (is_run(next)) {
+					several = several || (found && memcmp(run, next, RUN_SIZE) != 0);
+					memcpy(run, next, RUN_SIZE);
+					found = true;
+				}
 			}
-			if (end - colon >= 4 && colon[1] >= '0' && colon[1] <= '5' && text_is_digit(colon[2]) &&
-				!colon[3])
-				seconds[10 * (colon[1] - '0') + (colon[2] - '0')]++;
+			if (end - colon >= 4) {
+				const uint32_t after = load_u32(colon);
+				const uint8_t tens = after >> 8 & 0xff, ones = after >> 16 & 0xff;
+
+				if (tens >= '0' && tens <= '5' && text_is_digit(ones) && !(after >> 24))
+					seconds[10 * (tens - '0') + (ones - '0')]++;
+			}
 		}
 		os_map_forget(map, at, piece);
 	}
 	second = best_second(seconds);
-	if (!run || several || second == 60)
+	if (!found || several || second == 60)
 		return error_set(err, JW_ERR_NOT_FOUND, "%s",
-						 !run      ? "no build stamp in it"
+						 !found    ? "no build stamp in it"
 						 : several ? "several build stamps in it"
 								   : "a build stamp without its seconds");
 	memcpy(ret_stamp, run, RUN_SIZE);

@@ -21,6 +21,7 @@ void leaf_open(struct leaf *leaf, struct origin origin, enum kind kind, struct s
 {
 	*leaf = (struct leaf){.origin = origin, .kind = kind, .stream = stream};
 	leaf->image.format = formats[kind];
+	leaf->image.mapped = stream->map != NULL;
 }
 
 void leaf_close(struct leaf *leaf)

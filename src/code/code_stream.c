@@ -58,6 +58,24 @@ int stream_peek(struct jw_error *err, struct stream *stream, size_t wanted,
 	return 0;
 }
 
+int stream_peek_copy(struct jw_error *err, struct stream *stream, size_t wanted, size_t mapped,
+					 const uint8_t **ret_data, size_t *ret_size)
+{
+	struct buf *window = &stream->window;
+
+	if (stream_peek(err, stream, wanted, ret_data, ret_size))
+		return -1;
+	if (!stream->map)
+		return 0;
+	*ret_size = *ret_size < mapped ? *ret_size : mapped;
+	window->most = mapped;
+	buf_clear(window);
+	if (buf_append(err, window, *ret_data, *ret_size))
+		return -1;
+	*ret_data = window->data;
+	return 0;
+}
+
 int stream_skip(struct jw_error *err, struct stream *stream, uint64_t size)
 {
 	while (size) {

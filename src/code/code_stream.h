@@ -25,7 +25,9 @@ struct stream {
 	/* For other streams: */
 	stream_read_fn read;
 	void *context;
-	struct buf window; /* the bytes that were read and not taken, which begin at `start` */
+	/* The bytes that were read and not taken, which begin at `start`; for a mapped stream, the copy
+	 * of stream_peek_copy. */
+	struct buf window;
 	size_t start;
 	bool ended;
 
@@ -45,6 +47,10 @@ void stream_release(struct stream *stream);
  * the next call. */
 int stream_peek(struct jw_error *err, struct stream *stream, size_t wanted,
 				const uint8_t **ret_data, size_t *ret_size);
+/* Returns the next bytes like stream_peek; from a mapped stream, it returns a copy of at most
+ * `mapped` of them, which does not change. For the decoders of other libraries. */
+int stream_peek_copy(struct jw_error *err, struct stream *stream, size_t wanted, size_t mapped,
+					 const uint8_t **ret_data, size_t *ret_size);
 /* Takes `size` bytes, fewer at the end of the stream. */
 int stream_skip(struct jw_error *err, struct stream *stream, uint64_t size);
 

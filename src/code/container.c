@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/set.h"
+#include "base/smaller.h"
 #include "code/cubin.h"
 #include "code/devcode.h"
 #include "code/ptx.h"
@@ -21,6 +22,8 @@ enum {
 	PTX_LONG_HEAD = 65536, /* the second attempt, for PTX with a long comment before them */
 	LZ4_MAX_RATIO = 255,   /* the format's bound: one byte expands to at most this many */
 	WINDOW_LOG = 27,       /* largest zstd window that is allocated */
+	LZ4_AHEAD = 64,        /* more packed bytes than the decoder looks ahead */
+	PACKED_PIECE = 1 << 13,
 };
 
 /* Finds the stored bytes, and checks the bounds that all code below relies on. */
@@ -83,23 +86,15 @@ static bool can_unpack(const struct devcode_entry *entry, struct devcode_view fr
 	return content == entry->size_bytes || content == ZSTD_CONTENTSIZE_UNKNOWN;
 }
 
-int devcode_payload(struct jw_error *err, const struct devcode_container *container,
-					const struct devcode_entry *entry, struct buf *scratch,
-					struct devcode_view *ret_view)
+/* Decompresses a payload into `scratch`, which is empty. */
+static int unpack(struct jw_error *err, const struct devcode_entry *entry, struct devcode_view from,
+				  struct buf *scratch)
 {
 	const size_t size = (size_t)entry->size_bytes;
-	struct devcode_view from;
 
-	if (devcode_stored(err, container, entry, &from))
-		return -1;
-	if (entry->compression == DEVCODE_RAW) {
-		*ret_view = (struct devcode_view){from.data, size};
-		return 0;
-	}
 	if (!can_unpack(entry, from))
 		return error_set(err, JW_ERR_FORMAT, "the payload cannot unpack to %llu bytes",
 						 (unsigned long long)entry->size_bytes);
-	buf_clear(scratch);
 	if (buf_reserve(err, scratch, size))
 		return -1;
 	if (entry->compression == DEVCODE_LZ4) {
@@ -122,8 +117,83 @@ int devcode_payload(struct jw_error *err, const struct devcode_container *contai
 	}
 	scratch->size = size;
 	scratch->data[size] = 0;
+	return 0;
+}
+
+int devcode_payload(struct jw_error *err, const struct devcode_container *container,
+					const struct devcode_entry *entry, struct buf *scratch,
+					struct devcode_view *ret_view)
+{
+	const size_t size = (size_t)entry->size_bytes;
+	struct devcode_view from;
+	uint8_t *packed = NULL;
+	int result;
+
+	if (devcode_stored(err, container, entry, &from))
+		return -1;
+	if (entry->compression == DEVCODE_RAW && !container->mapped) {
+		*ret_view = (struct devcode_view){from.data, size};
+		return 0;
+	}
+	buf_clear(scratch);
+	if (entry->compression == DEVCODE_RAW) {
+		if (buf_append(err, scratch, from.data, size))
+			return -1;
+		*ret_view = (struct devcode_view){scratch->data, size};
+		return 0;
+	}
+	if (container->mapped && from.size <= LZ4_MAX_INPUT_SIZE) {
+		packed = mem_resize(NULL, from.size + 1);
+		memcpy(packed, from.data, from.size);
+		from.data = packed;
+	}
+	result = unpack(err, entry, from, scratch);
+	mem_free(packed);
+	if (result)
+		return -1;
 	*ret_view = (struct devcode_view){scratch->data, size};
 	return 0;
+}
+
+/* These two decompress the first bytes, at most `size`, and return their number. The packed bytes
+ * may change, so the decoders get copies. */
+
+static size_t zstd_head(struct devcode_view from, uint8_t *to, size_t size)
+{
+	uint8_t packed[PACKED_PIECE];
+	ZSTD_DCtx *decoder = take_decoder();
+	ZSTD_outBuffer out = {to, size, 0};
+	size_t left = 1;
+
+	for (size_t at = 0; left && !ZSTD_isError(left) && out.pos < size && at < from.size;) {
+		ZSTD_inBuffer in = {packed, smaller(from.size - at, sizeof packed), 0};
+		const size_t before = out.pos;
+
+		memcpy(packed, from.data + at, in.size);
+		left = ZSTD_decompressStream(decoder, &out, &in);
+		at += in.pos;
+		if (!in.pos && out.pos == before)
+			break;
+	}
+	release_decoder(decoder);
+	return out.pos;
+}
+
+/* No LZ4 sequence is longer than the bytes that it stands for: a prefix of the packed bytes, hardly
+ * longer than the first unpacked ones, has these. */
+static size_t lz4_head(struct devcode_view from, uint8_t *to, size_t size)
+{
+	const size_t packed_size = smaller(from.size, size + LZ4_AHEAD);
+	uint8_t small[PTX_HEAD + LZ4_AHEAD];
+	uint8_t *packed = packed_size > sizeof small ? mem_alloc(packed_size) : small;
+	int got;
+
+	memcpy(packed, from.data, packed_size);
+	got = LZ4_decompress_safe_partial((const char *)packed, (char *)to, (int)packed_size, (int)size,
+									  (int)size);
+	if (packed != small)
+		mem_free(packed);
+	return got > 0 ? (size_t)got : 0;
 }
 
 /* Finds the first bytes of a payload, decompressed into `to`, which has room for `size`, or in
@@ -133,7 +203,6 @@ static int head(struct jw_error *err, const struct devcode_container *container,
 				struct devcode_view *ret_view)
 {
 	struct devcode_view from;
-	int got;
 
 	if (devcode_stored(err, container, entry, &from))
 		return -1;
@@ -141,28 +210,9 @@ static int head(struct jw_error *err, const struct devcode_container *container,
 		*ret_view = from;
 		return 0;
 	}
-	if (entry->compression == DEVCODE_ZSTD) {
-		ZSTD_DCtx *decoder = take_decoder();
-		ZSTD_inBuffer in = {from.data, from.size, 0};
-		ZSTD_outBuffer out = {to, size, 0};
-		size_t left = 1;
-
-		while (left && !ZSTD_isError(left) && out.pos < out.size) {
-			size_t in_before = in.pos, out_before = out.pos;
-
-			left = ZSTD_decompressStream(decoder, &out, &in);
-			if (in.pos == in_before && out.pos == out_before)
-				break;
-		}
-		release_decoder(decoder);
-		*ret_view = (struct devcode_view){to, out.pos};
-		return 0;
-	}
-	if (from.size > LZ4_MAX_INPUT_SIZE)
-		return error_set(err, JW_ERR_FORMAT, "LZ4 payload is too large");
-	got = LZ4_decompress_safe_partial((const char *)from.data, (char *)to, (int)from.size,
-									  (int)size, (int)size);
-	*ret_view = (struct devcode_view){to, got > 0 ? (size_t)got : 0};
+	*ret_view =
+		(struct devcode_view){to, entry->compression == DEVCODE_ZSTD ? zstd_head(from, to, size)
+																	 : lz4_head(from, to, size)};
 	return 0;
 }
 
@@ -187,18 +237,15 @@ int devcode_ptx_header(struct jw_error *err, const struct devcode_container *con
 
 void container_cubin(struct devcode_entry *entry, const uint8_t *stored, uint64_t size)
 {
+	const struct devcode_view from = {stored, (size_t)smaller(size, entry->stored_bytes)};
 	uint8_t room[CUBIN_HEAD];
 	struct devcode_view view = {room, 0};
 
-	size = size < entry->stored_bytes ? size : entry->stored_bytes;
 	if (entry->compression == DEVCODE_RAW) {
-		view = (struct devcode_view){stored, size < CUBIN_HEAD ? (size_t)size : CUBIN_HEAD};
+		view.size = smaller(from.size, CUBIN_HEAD);
+		memcpy(room, stored, view.size);
 	} else if (entry->compression == DEVCODE_LZ4) {
-		const int got = LZ4_decompress_safe_partial(
-			(const char *)stored, (char *)room,
-			size < CONTAINER_CUBIN_HEAD ? (int)size : CONTAINER_CUBIN_HEAD, CUBIN_HEAD, CUBIN_HEAD);
-
-		view.size = got > 0 ? (size_t)got : 0;
+		view.size = lz4_head(from, room, CUBIN_HEAD);
 	}
 	entry->first_cuda = entry->cuda_13
 							? 13000
@@ -219,19 +266,55 @@ uint32_t devcode_compiler(const struct devcode_entry *entry)
 
 enum { ENTRY_MARK = 0x0101 };
 
-/* Takes one step of the walk. All sizes are multiples of eight, since the format pads them. */
+/* A copy of an entry's header. */
+struct entry_header {
+	uint16_t kind, mark, isa_minor, isa_major;
+	uint32_t header_bytes, compressed_bytes, options_at, arch, name_at;
+	uint64_t payload_bytes, flags, size_bytes;
+};
+
+static struct entry_header read_entry_header(const uint8_t *bytes)
+{
+	struct cursor cursor = cursor_of(bytes, CONTAINER_ENTRY);
+	struct entry_header header;
+
+	header.kind = cursor_u16(&cursor);
+	header.mark = cursor_u16(&cursor);
+	header.header_bytes = cursor_u32(&cursor);
+	header.payload_bytes = cursor_u64(&cursor);
+	header.compressed_bytes = cursor_u32(&cursor);
+	header.options_at = cursor_u32(&cursor);
+	header.isa_minor = cursor_u16(&cursor);
+	header.isa_major = cursor_u16(&cursor);
+	header.arch = cursor_u32(&cursor);
+	header.name_at = cursor_u32(&cursor); /* the source file's name; its length follows */
+	(void)cursor_u32(&cursor);
+	header.flags = cursor_u64(&cursor);
+	(void)cursor_u64(&cursor);
+	header.size_bytes = cursor_u64(&cursor);
+	return header;
+}
+
+/* Returns whether an entry has this header, which is in the next `left` bytes. All sizes are
+ * multiples of eight, since the format pads them. */
+static bool is_entry_header(const struct entry_header *header, uint64_t left)
+{
+	return header->mark == ENTRY_MARK && header->header_bytes >= CONTAINER_ENTRY &&
+		   header->header_bytes <= CONTAINER_MAX_ENTRY_HEADER && header->header_bytes <= left &&
+		   header->header_bytes % CONTAINER_ALIGN == 0 &&
+		   header->payload_bytes % CONTAINER_ALIGN == 0;
+}
+
 bool container_step(struct container_walk *walk, const uint8_t *entry, uint32_t *ret_header)
 {
-	uint64_t header = load_u32(entry + 4), payload = load_u64(entry + 8),
-			 left = walk->size_bytes - walk->at;
+	const struct entry_header header = read_entry_header(entry);
+	const uint64_t left = walk->size_bytes - walk->at;
 
-	if (load_u32(entry) >> 16 != ENTRY_MARK || header < CONTAINER_ENTRY ||
-		header > CONTAINER_MAX_ENTRY_HEADER || header > left || payload > left - header ||
-		header % CONTAINER_ALIGN || payload % CONTAINER_ALIGN)
+	if (!is_entry_header(&header, left) || header.payload_bytes > left - header.header_bytes)
 		return false;
-	walk->at += header + payload;
+	walk->at += header.header_bytes + header.payload_bytes;
 	walk->entries++;
-	*ret_header = (uint32_t)header;
+	*ret_header = header.header_bytes;
 	return true;
 }
 
@@ -331,60 +414,56 @@ static void read_entry_options(struct devcode_entry *entry, const uint8_t *heade
 uint64_t container_entry(const uint8_t *bytes, uint64_t size_bytes, uint64_t at, uint64_t offset,
 						 struct devcode_entry *entry)
 {
-	struct cursor cursor = cursor_of(bytes + at, (size_t)(size_bytes - at));
-	uint32_t header_size, compressed, options_off, arch, name;
-	uint64_t payload, uncompressed;
+	const uint64_t left = size_bytes - at;
+	const struct entry_header header =
+		left < CONTAINER_ENTRY ? (struct entry_header){0} : read_entry_header(bytes + at);
+	const uint32_t header_bytes = header.header_bytes;
 
-	*entry = (struct devcode_entry){.offset = offset + at};
-	entry->kind = cursor_u16(&cursor);
-	(void)cursor_u16(&cursor);
-	header_size = cursor_u32(&cursor);
-	payload = cursor_u64(&cursor);
-	compressed = cursor_u32(&cursor);
-	options_off = cursor_u32(&cursor);
-	entry->isa_minor = cursor_u16(&cursor);
-	entry->isa_major = cursor_u16(&cursor);
-	arch = cursor_u32(&cursor);
-	name = cursor_u32(&cursor); /* the source file's name; its length follows */
-	(void)cursor_u32(&cursor);
-	entry->flags = cursor_u64(&cursor);
-	(void)cursor_u64(&cursor);
-	uncompressed = cursor_u64(&cursor);
-	entry->damaged = arch > UINT16_MAX;
+	*entry = (struct devcode_entry){.offset = offset + at, .kind = header.kind};
+	if (!is_entry_header(&header, left)) {
+		entry->damaged = true;
+		return 0;
+	}
+	entry->isa_minor = header.isa_minor;
+	entry->isa_major = header.isa_major;
+	entry->flags = header.flags;
+	entry->damaged = header.arch > UINT16_MAX;
 	entry->target = (struct jw_target){
-		.sm = arch < UINT16_MAX ? (uint16_t)arch : UINT16_MAX,
+		.sm = header.arch < UINT16_MAX ? (uint16_t)header.arch : UINT16_MAX,
 		.suffix = (char)(entry->flags & CONTAINER_SUFFIX_A   ? 'a'
 						 : entry->flags & CONTAINER_SUFFIX_F ? 'f'
 															 : 0),
 	};
-	entry->payload_offset = at + header_size;
-	entry->compression = read_compression(entry->flags, compressed);
+	entry->payload_offset = at + header_bytes;
+	entry->compression = read_compression(entry->flags, header.compressed_bytes);
 	entry->baked = entry->kind == DEVCODE_KIND_CUBIN &&
-				   range_fits(name, sizeof CONTAINER_BAKED, header_size) &&
-				   !memcmp(bytes + at + name, CONTAINER_BAKED, sizeof CONTAINER_BAKED);
-	entry->stored_bytes = compressed ? compressed : payload;
-	entry->size_bytes =
-		entry->compression != DEVCODE_RAW && uncompressed ? uncompressed : entry->stored_bytes;
-	entry->damaged = entry->damaged || entry->stored_bytes > payload ||
+				   range_fits(header.name_at, sizeof CONTAINER_BAKED, header_bytes) &&
+				   !memcmp(bytes + at + header.name_at, CONTAINER_BAKED, sizeof CONTAINER_BAKED);
+	entry->stored_bytes = header.compressed_bytes ? header.compressed_bytes : header.payload_bytes;
+	entry->size_bytes = entry->compression != DEVCODE_RAW && header.size_bytes
+							? header.size_bytes
+							: entry->stored_bytes;
+	entry->damaged = entry->damaged || entry->stored_bytes > header.payload_bytes ||
 					 ((entry->compression == DEVCODE_LZ4 || entry->compression == DEVCODE_ZSTD) &&
-					  (!uncompressed || uncompressed > DEVCODE_MAX_PAYLOAD));
+					  (!header.size_bytes || header.size_bytes > DEVCODE_MAX_PAYLOAD));
 	/* The driver's key contains the decompressed payload and a NUL, but a raw payload with its
 	 * padding as stored (measured on 535 and 550). The last byte of a raw payload's padding
 	 * therefore counts as that NUL, and the payload ends before it. */
 	if (entry->compression == DEVCODE_RAW && entry->size_bytes &&
-		devcode_kind_is_ptx(entry->kind) && !bytes[entry->payload_offset + entry->size_bytes - 1])
+		devcode_kind_is_ptx(entry->kind) && entry->size_bytes <= left - header_bytes &&
+		!bytes[entry->payload_offset + entry->size_bytes - 1])
 		entry->size_bytes--;
 	/* Options after the first 4 GB of a container have no valid offset; real option strings are
 	 * smaller. */
-	if (at + header_size > UINT32_MAX)
+	if (at + header_bytes > UINT32_MAX)
 		entry->damaged = true;
 	else if (entry->kind == DEVCODE_KIND_CUBIN)
-		read_entry_compat(entry, bytes + at, header_size, options_off);
+		read_entry_compat(entry, bytes + at, header_bytes, header.options_at);
 	else
-		read_entry_options(entry, bytes + at, header_size, (uint32_t)at, options_off);
+		read_entry_options(entry, bytes + at, header_bytes, (uint32_t)at, header.options_at);
 	if (entry->kind == DEVCODE_KIND_CUBIN && !entry->damaged)
-		container_cubin(entry, bytes + at + header_size, size_bytes - at - header_size);
-	return header_size + payload;
+		container_cubin(entry, bytes + at + header_bytes, left - header_bytes);
+	return header_bytes + header.payload_bytes;
 }
 
 void container_entries(const uint8_t *bytes, uint64_t size_bytes, uint64_t offset,
@@ -392,8 +471,14 @@ void container_entries(const uint8_t *bytes, uint64_t size_bytes, uint64_t offse
 {
 	uint64_t at = CONTAINER_HEADER;
 
-	for (size_t i = 0; i < count; i++)
-		at += container_entry(bytes, size_bytes, at, offset, &entries[i]);
+	for (size_t i = 0; i < count; i++) {
+		const uint64_t size = container_entry(bytes, size_bytes, at, offset, &entries[i]);
+
+		/* Behind an entry that does not fit there is none. */
+		if (size > size_bytes - at)
+			entries[i].damaged = true;
+		at = !size || size > size_bytes - at ? size_bytes : at + size;
+	}
 }
 
 /* Precedes an object's id in the list of the code that registers a linked container. */
@@ -418,7 +503,7 @@ static void walk_ids(struct module_ids *ids, const uint8_t *bytes, size_t size, 
 
 	ids->lists = 0;
 	for (const uint8_t *at = bytes; ids->known && at < end; at = stop + 1) {
-		const bool in_list = end - at > LISTED && !memcmp(at, listed, LISTED);
+		bool in_list;
 		uint64_t hash;
 
 		stop = memchr(at, 0, (size_t)(end - at));
@@ -426,6 +511,8 @@ static void walk_ids(struct module_ids *ids, const uint8_t *bytes, size_t size, 
 			stop = end;
 		if (stop == at)
 			continue;
+		/* The bytes may change (os/file.h, os_map): the place of the NUL was found once. */
+		in_list = end - at > LISTED && stop - at >= LISTED && !memcmp(at, listed, LISTED);
 		at += in_list ? LISTED : 0;
 		hash = fnv_update(FNV_START, at, (size_t)(stop - at));
 		ids->lists += in_list && !before;

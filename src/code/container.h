@@ -11,7 +11,8 @@
  * "Container".
  *
  * The magic also occurs by chance, so a place counts as a container only if its walk ends exactly
- * at its end. The walk accepts its input piece by piece, for containers in a stream. */
+ * at its end. The walk accepts its input piece by piece, for containers in a stream. The bytes may
+ * change between two calls (os/file.h, os_map). */
 enum {
 	CONTAINER_HEADER = 16,
 	CONTAINER_ALIGN = 8, /* every measured container is aligned so in its file */
@@ -78,12 +79,14 @@ enum container_state container_check(struct container_walk *walk, const uint8_t 
 bool container_step(struct container_walk *walk, const uint8_t *entry, uint32_t *ret_header);
 
 /* Reads the `walk->entries` entries of a sound container into an array that has room for them.
- * `offset` is the place of the container in its image. */
+ * `offset` is the place of the container in its image. If the headers are no longer those of the
+ * walk, the first one that does not fit and all after it are damaged. */
 void container_entries(const uint8_t *bytes, uint64_t size_bytes, uint64_t offset,
 					   struct devcode_entry *entries, size_t count);
 /* Reads one entry. Its header is at `at` of the first `size_bytes` bytes; its payload follows, for
  * a cubin at least the first CONTAINER_CUBIN_HEAD bytes. `offset` is the place of the first byte in
- * the image. Returns the distance to the next entry. */
+ * the image. Returns the distance to the next entry, which may be outside of the bytes; 0 if no
+ * header is there: the entry is damaged. */
 enum { CONTAINER_CUBIN_HEAD = 4096 };
 uint64_t container_entry(const uint8_t *bytes, uint64_t size_bytes, uint64_t at, uint64_t offset,
 						 struct devcode_entry *entry);

@@ -1,4 +1,6 @@
-/* A cubin's own header: an ELF64 file for a GPU. Source: docs/internals/fatbin.md, "Cubin". */
+/* A cubin's own header: an ELF64 file for a GPU. Source: docs/internals/fatbin.md, "Cubin". Only
+ * cubin_is, cubin_read and cubin_scope take bytes that may change (os/file.h, os_map);
+ * a payload (devcode_payload) does not. */
 #pragma once
 
 #include <stdbool.h>

@@ -121,6 +121,7 @@ struct devcode_container {
 	uint64_t offset;      /* the place in the image */
 	uint64_t size_bytes;  /* the size with the header */
 	const uint8_t *bytes; /* valid until the next step; NULL in devcode_image.containers */
+	bool mapped;       /* `bytes` are those of a mapped file: they may change (os/file.h, os_map) */
 	size_t held_bytes; /* the number of bytes held if payloads were not kept; 0 if all are held */
 	/* Valid until the next step; NULL in devcode_image.containers. */
 	const struct devcode_entry *entries;
@@ -208,8 +209,9 @@ void code_close(struct code_reader *reader); /* may be NULL */
 /* Decompresses the payload of an entry (at most DEVCODE_MAX_PAYLOAD bytes) with its own trailing
  * NULs. The driver's key contains it and one more NUL. Raw PTX has that NUL in its padding: the
  * payload ends before the padding's last byte (measured on drivers 535 and 550). `ret_view` points
- * into the container if the payload is raw, else into `scratch`, which is cleared first and grows
- * as needed. It is valid until either is freed. */
+ * into the container if the payload is raw and the container is not mapped, else into `scratch`,
+ * which is cleared first and grows as needed. It is valid until either is freed, and does not
+ * change. */
 struct devcode_view {
 	const uint8_t *data;
 	size_t size;
@@ -224,7 +226,8 @@ int devcode_payload(struct jw_error *err, const struct devcode_container *contai
 					struct devcode_view *ret_view);
 
 /* Finds the stored payload in the container's bytes. To decode it later, pass devcode_payload a
- * container of those bytes alone, and the entry with its payload_offset changed. */
+ * container of those bytes alone, mapped like the first one, and the entry with its payload_offset
+ * changed. */
 int devcode_stored(struct jw_error *err, const struct devcode_container *container,
 				   const struct devcode_entry *entry, struct devcode_view *ret_view);
 

@@ -55,6 +55,7 @@ int image_keep(struct jw_error *err, struct image *image, const uint8_t *bytes, 
 		.offset = offset,
 		.size_bytes = walk->size_bytes,
 		.bytes = bytes,
+		.mapped = image->mapped,
 		.held_bytes = held_bytes,
 		.entries = image->entries,
 		.entry_count = walk->entries,
@@ -193,6 +194,7 @@ static void take_runtime(void *context, const char *name)
 static uint32_t runtime_of(enum devcode_format format, const struct section_table *table,
 						   const struct bytes *bytes)
 {
+	enum { MAX_NAME = 255 }; /* of a file */
 	uint32_t cuda = 0;
 	const uint8_t *names = NULL;
 	size_t size = 0;
@@ -204,8 +206,13 @@ static uint32_t runtime_of(enum devcode_format format, const struct section_tabl
 			bytes_in_memory(bytes, table->items[i].offset, table->items[i].size_bytes, &names))
 			size = (size_t)table->items[i].size_bytes;
 	for (const uint8_t *end; size && (end = memchr(names, 0, size)); names = end + 1) {
-		size -= (size_t)(end - names) + 1;
-		take_runtime(&cuda, (const char *)names);
+		const size_t length = (size_t)(end - names);
+		char name[MAX_NAME + 1] = "";
+
+		size -= length + 1;
+		/* The NUL may be gone by now, if the names are those of a mapped file. */
+		memcpy(name, names, length < MAX_NAME ? length : MAX_NAME);
+		take_runtime(&cuda, name);
 	}
 	return cuda;
 }

@@ -21,6 +21,7 @@ enum {
 
 struct image {
 	enum devcode_format format;
+	bool mapped;                          /* its bytes are those of a mapped file */
 	struct devcode_container found;       /* the container found last */
 	struct devcode_container *containers; /* all containers, without bytes and entries; by offset */
 	size_t count, capacity;

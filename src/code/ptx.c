@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/cursor.h"
 #include "base/text.h"
 #include "code/lanes.h"
 
@@ -63,8 +64,13 @@ static bool take_ptx_number(struct text *text, uint16_t *ret_value)
 	unsigned value = 0;
 	const char *first = text->at;
 
-	while (text->at < text->end && text_is_digit(*text->at) && value < 1000)
-		value = value * 10 + (unsigned)(*text->at++ - '0');
+	for (; text->at < text->end && value < 1000; text->at++) {
+		const char digit = (char)load_u8(text->at);
+
+		if (!text_is_digit(digit))
+			break;
+		value = value * 10 + (unsigned)(digit - '0');
+	}
 	if (text->at == first || (text->at < text->end && text_is_digit(*text->at)))
 		return false;
 	*ret_value = (uint16_t)value;
@@ -85,10 +91,17 @@ static bool take_version(struct text *text, struct devcode_ptx_header *header)
 static bool take_target(struct text *text, struct jw_target *target)
 {
 	uint16_t sm = 0;
+	char suffix;
 
 	if (!take_directive(text, ".target"))
 		return false;
-	while (!starts(text, "sm_", 3) && !starts(text, "compute_", 8)) {
+	for (;;) {
+		/* The text may change (os/file.h, os_map): each byte that matters is read once. */
+		const size_t length = starts(text, "sm_", 3) ? 3 : starts(text, "compute_", 8) ? 8 : 0;
+
+		text->at += length;
+		if (length)
+			break;
 		while (text->at < text->end && is_ptx_word_character(*text->at))
 			text->at++;
 		skip_blank(text);
@@ -97,12 +110,14 @@ static bool take_target(struct text *text, struct jw_target *target)
 		text->at++;
 		skip_blank(text);
 	}
-	text->at += *text->at == 's' ? 3 : 8;
 	if (!take_ptx_number(text, &sm) || text->at == text->end)
 		return false;
+	suffix = (char)load_u8(text->at);
 	*target = (struct jw_target){.sm = sm};
-	if (*text->at == 'a' || *text->at == 'f')
-		target->suffix = *text->at++;
+	if (suffix == 'a' || suffix == 'f') {
+		target->suffix = suffix;
+		text->at++;
+	}
 	return text->at < text->end && !is_ptx_word_character(*text->at);
 }
 

@@ -190,13 +190,18 @@ static void skip_to(struct scan_text *text, const char *stop)
 static bool skip_quoted(struct scan_text *text)
 {
 	const char *stop;
+	uint8_t first;
 
-	if (text->at == text->end || (*text->at != '/' && *text->at != '"'))
+	if (text->at == text->end)
 		return false;
-	stop = *text->at == '"' ? "\"" : has(text, "//") ? "\n" : has(text, "/*") ? "*/" : NULL;
+	/* The text may change (os/file.h, os_map), so its byte is read once. */
+	first = load_u8(text->at);
+	if (first != '/' && first != '"')
+		return false;
+	stop = first == '"' ? "\"" : has(text, "//") ? "\n" : has(text, "/*") ? "*/" : NULL;
 	if (!stop)
 		return false;
-	text->at += *text->at == '"' ? 1 : 2;
+	text->at += first == '"' ? 1 : 2;
 	skip_to(text, stop);
 	/* A one-line comment may be the last thing in a text. */
 	text->broken = text->broken || (*stop != '\n' && !has(text, stop));
@@ -241,7 +246,7 @@ static void skip_ptx_statement(struct scan_text *text)
 	unsigned depth = 0;
 
 	while (text->at < text->end && !text->broken) {
-		const uint8_t c = *text->at;
+		const uint8_t c = load_u8(text->at);
 
 		if (skip_quoted(text))
 			continue;

@@ -148,7 +148,7 @@ static la_ssize_t feed_read(struct archive *archive, void *context, const void *
 
 	if (walk_check(&feed->err, feed->cancel) ||
 		stream_skip(&feed->err, feed->stream, feed->given) ||
-		stream_peek(&feed->err, feed->stream, STREAM_STEP, &data, &size)) {
+		stream_peek_copy(&feed->err, feed->stream, STREAM_STEP, BLOCK, &data, &size)) {
 		os_archive()->set_error(archive, EIO, "%s", feed->err.message);
 		return -1;
 	}
@@ -455,6 +455,8 @@ static enum walk_step next_in_zip(struct layer *layer, struct walk_found *found)
 
 /* Unpacks files packed with zstd: Blender's kernels, the layers of a .conda. */
 
+enum { ZSTD_BLOCK = 1 << 16 }; /* bytes to copy at a time; not all may be taken */
+
 static int unpack_zstd(struct jw_error *err, struct layer *layer, uint8_t *to, size_t size,
 					   size_t *ret_got)
 {
@@ -466,7 +468,7 @@ static int unpack_zstd(struct jw_error *err, struct layer *layer, uint8_t *to, s
 		size_t left;
 
 		if (walk_check(err, layer->walk->cancel) ||
-			stream_peek(err, layer->from, STREAM_STEP, &data, &in.size))
+			stream_peek_copy(err, layer->from, STREAM_STEP, ZSTD_BLOCK, &data, &in.size))
 			return -1;
 		in.src = data;
 		in.size = in.size < STREAM_STEP ? in.size : STREAM_STEP;

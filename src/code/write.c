@@ -182,7 +182,7 @@ int write_packed_entry(struct jw_error *err, const uint8_t *header, size_t heade
 	if (append_packed(err, header, header_size, DEVCODE_LZ4, payload, out))
 		return -1;
 	store_u64(out->data + at + 40,
-			  (load_u64(header + 40) & ~(uint64_t)CONTAINER_ZSTD) | CONTAINER_LZ4);
+			  (load_u64(out->data + at + 40) & ~(uint64_t)CONTAINER_ZSTD) | CONTAINER_LZ4);
 	store_u64(out->data + at + 56, payload.size);
 	return 0;
 }

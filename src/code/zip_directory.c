@@ -173,7 +173,8 @@ static int read_central(struct jw_error *err, struct cursor *cursor, const uint8
 						uint64_t limit, char **names, struct zip_member *member)
 {
 	size_t name_length, extra_length, comment_length;
-	const uint8_t *name;
+	const uint8_t *name_bytes;
+	char *name = *names;
 	uint64_t offset;
 
 	if (cursor_u32(cursor) != ZIP_CENTRAL_SIGNATURE)
@@ -193,16 +194,16 @@ static int read_central(struct jw_error *err, struct cursor *cursor, const uint8
 	(void)cursor_take(cursor, 4);
 	member->external = cursor_u32(cursor);
 	offset = cursor_u32(cursor);
-	name = cursor_take(cursor, name_length);
+	name_bytes = cursor_take(cursor, name_length);
 	member->extra = (struct zip_bytes){cursor_take(cursor, extra_length), extra_length};
 	(void)cursor_take(cursor, comment_length);
 	if (cursor->overrun)
 		return error_set(err, JW_ERR_FORMAT, "its directory is cut off");
-	if (!zip_name_is_safe((const char *)name, name_length))
-		return error_set(err, JW_ERR_FORMAT, "a member's name leads out of it: %.*s",
-						 name_length < 300 ? (int)name_length : 300, (const char *)name);
-	member->name = *names;
-	memcpy(*names, name, name_length);
+	memcpy(name, name_bytes, name_length);
+	name[name_length] = '\0';
+	if (!zip_name_is_safe(name, name_length))
+		return error_set(err, JW_ERR_FORMAT, "a member's name leads out of it: %.300s", name);
+	member->name = name;
 	*names += name_length + 1;
 	if (!read_extra_64(member, &offset))
 		return error_set(err, JW_ERR_FORMAT, "%.300s: its zip64 sizes are cut off", member->name);
@@ -317,7 +318,7 @@ const struct zip_member *zip_directory_find(const struct zip_directory *director
 
 /* ---- the bytes of members */
 
-enum { UNPACK_STEP = 1 << 18, MAX_INPUT_BYTES = 1 << 20 };
+enum { UNPACK_STEP = 1 << 18, MAX_INPUT_BYTES = 1 << 16 };
 
 struct zip_reader {
 	const struct os_map *map;
@@ -329,6 +330,10 @@ struct zip_reader {
 	uint64_t got;       /* unpacked bytes so far */
 	uint32_t crc;
 	uint8_t step[UNPACK_STEP]; /* the buffer of zip_member_unpack */
+	/* A copy of packed bytes, which may change in the file: those from `packed_from` on. */
+	uint8_t packed[MAX_INPUT_BYTES];
+	uint64_t packed_from;
+	uint32_t packed_size;
 	const struct jw_cancel *cancel;
 	bool quick; /* unpacked by ISA-L */
 #ifdef JITWARM_ISAL
@@ -359,10 +364,25 @@ static const uint8_t *packed_data(const struct zip_reader *reader)
 	return reader->map->data + reader->member->data_offset;
 }
 
+/* Returns the next packed bytes for a decoder. */
+static uint8_t *peek_packed(struct zip_reader *reader, uint32_t *ret_size)
+{
+	const uint64_t left = reader->member->packed_bytes - reader->read;
+
+	if (reader->read - reader->packed_from >= reader->packed_size) {
+		reader->packed_from = reader->read;
+		reader->packed_size = left < MAX_INPUT_BYTES ? (uint32_t)left : MAX_INPUT_BYTES;
+		memcpy(reader->packed, packed_data(reader) + reader->read, reader->packed_size);
+	}
+	*ret_size = reader->packed_size - (uint32_t)(reader->read - reader->packed_from);
+	return reader->packed + (reader->read - reader->packed_from);
+}
+
 /* Starts at the beginning of the member. */
 static void start(struct zip_reader *reader)
 {
 	reader->read = reader->got = 0;
+	reader->packed_from = reader->packed_size = 0;
 	if (reader->forgotten > reader->member->data_offset)
 		reader->forgotten = reader->member->data_offset;
 	reader->crc = 0;
@@ -394,12 +414,11 @@ static int unpack_quickly(struct zip_reader *reader, uint8_t *to, size_t size, s
 	isal->next_out = to;
 	isal->avail_out = (uint32_t)size;
 	while (!reader->ended && isal->avail_out) {
-		const uint64_t left = reader->member->packed_bytes - reader->read;
-		const uint32_t in = left < MAX_INPUT_BYTES ? (uint32_t)left : MAX_INPUT_BYTES,
-					   room = isal->avail_out;
+		const uint32_t room = isal->avail_out;
+		uint32_t in;
 		int state;
 
-		isal->next_in = (uint8_t *)(uintptr_t)(packed_data(reader) + reader->read);
+		isal->next_in = peek_packed(reader, &in);
 		isal->avail_in = in;
 		state = isal_inflate(isal);
 		reader->read += in - isal->avail_in;
@@ -438,11 +457,10 @@ static int unpack_some(struct jw_error *err, struct zip_reader *reader, uint8_t 
 	z->next_out = to;
 	z->avail_out = (uInt)size;
 	while (!reader->ended && z->avail_out) {
-		const uint64_t left = reader->member->packed_bytes - reader->read;
-		const uInt in = left < MAX_INPUT_BYTES ? (uInt)left : MAX_INPUT_BYTES;
+		uint32_t in;
 		int state;
 
-		z->next_in = packed_data(reader) + reader->read;
+		z->next_in = peek_packed(reader, &in);
 		z->avail_in = in;
 		state = inflate(z, Z_NO_FLUSH);
 		reader->read += in - z->avail_in;

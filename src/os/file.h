@@ -72,7 +72,18 @@ uint64_t os_identity(const char *path);
 
 /* A regular file mapped for reading. An empty file has data == "" and size 0. Directories, devices
  * and pipes are refused with JW_ERR_UNSUPPORTED. If another process shortens the file while it is
- * mapped, reading ends the process (os_on_cut_file). */
+ * mapped, reading ends the process (os_on_cut_file).
+ *
+ * The bytes are those that the file has now: whoever may write to it can change them between any
+ * two reads, also to attack a superuser who reads it. So code that reads a mapping keeps this rule:
+ *
+ * - A header is copied once into local variables (base/cursor.h), then the copy is checked, then
+ *   the copy is used. Code that comes back to the header checks it again: what was true of the
+ *   bytes before proves nothing.
+ * - A string is copied before it is checked. A NUL that was found may be gone: after that, only the
+ *   length counts.
+ * - Other libraries (decoders, libarchive) get copies (stream_peek_copy, devcode_payload).
+ * - If copying everything is cheap, the file is read (os_read_file), not mapped. */
 struct os_map {
 	const uint8_t *data;
 	size_t size;

@@ -17,6 +17,7 @@ enum { GATHER_BYTES = 12 << 20, KEEP_BYTES = 1 << 18, MAX_THREADS = 4, THREAD_BY
 struct picks_slot {
 	struct devcode_entry entry; /* its payload_offset is a place in `stored` */
 	struct devcode_view stored; /* the bytes to decompress: in `copy`, or in the container */
+	bool mapped;                /* they may change */
 	struct buf copy;
 	struct buf payload;
 	struct devcode_view view; /* the payload, in `payload` or in `stored` */
@@ -162,6 +163,7 @@ int picks_add(struct jw_error *err, struct picks *picks, const struct devcode_co
 		slot->entry.payload_offset = 0;
 		/* The container's bytes do not outlive the call, so smaller payloads are copied; a large
 		 * one is processed during the call. */
+		slot->mapped = container->mapped && bulk >= GATHER_BYTES;
 		if (bulk < GATHER_BYTES) {
 			buf_clear(&slot->copy);
 			(void)buf_append(NULL, &slot->copy, slot->stored.data, slot->stored.size);
@@ -183,8 +185,8 @@ int picks_add(struct jw_error *err, struct picks *picks, const struct devcode_co
 static void unpack_payload(const struct picks *picks, struct picks_slot *slot)
 {
 	struct pick *pick = &picks->items[slot->pick];
-	const struct devcode_container alone = {.bytes = slot->stored.data,
-											.size_bytes = slot->stored.size};
+	const struct devcode_container alone = {
+		.bytes = slot->stored.data, .mapped = slot->mapped, .size_bytes = slot->stored.size};
 	const bool object = slot->entry.kind == DEVCODE_KIND_RELOCATABLE_PTX;
 	const bool line_info = pick->module.features.line_info;
 

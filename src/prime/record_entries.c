@@ -150,7 +150,7 @@ static bool read_left_entry(const struct recorder *recorder, const struct cache_
 							struct left *left)
 {
 	char *path = cache_entry_path(recorder->cache_dir, file->key);
-	struct os_map map;
+	struct buf bytes = {0};
 	struct cache_entry entry;
 	bool sound = false;
 
@@ -158,12 +158,12 @@ static bool read_left_entry(const struct recorder *recorder, const struct cache_
 	left->module.file = JW_RECORDED_NO_FILE;
 	left->module.key = file->key;
 	left->entry.written_ns = file->probed.stat.mtime_ns;
-	if (!os_map_open(NULL, path, &map)) {
-		sound = cache_entry_verify(map.data, map.size, file->key, &entry) == CACHE_SOUND;
+	if (!os_read_file(NULL, path, CACHE_MAX_ENTRY, &bytes)) {
+		sound = cache_entry_verify(bytes.data, bytes.size, file->key, &entry) == CACHE_SOUND;
 		if (sound)
 			describe_left_entry(recorder, &entry, left);
-		os_map_close(&map);
 	}
+	buf_free(&bytes);
 	mem_free(path);
 	return sound;
 }
