@@ -64,14 +64,15 @@ static int begin_memory(struct jw_error *err, struct leaf *leaf)
 
 	leaf->bytes = (struct bytes){.size_bytes = stream->size_bytes, .memory = stream->memory};
 	if (read_sections(err, leaf)) {
+		const size_t size = (size_t)stream->size_bytes;
+
 		/* Environments contain many old and foreign files, which are reported only if they seem to
 		 * contain something. */
-		leaf->may_hold_code = find_word(stream->memory, (size_t)stream->size_bytes,
-										CONTAINER_START) < stream->size_bytes;
+		leaf->may_hold_code = search_container(stream->memory, size, size) < size;
 		return -1;
 	}
 	/* A file without sections is searched as a whole. */
-	leaf->range = search_range(0, 0, leaf->table.absent ? stream->size_bytes : 0,
+	leaf->range = search_range(0, leaf->table.absent ? stream->size_bytes : 0,
 							   leaf->image.format != DEVCODE_FATBIN);
 	leaf->state = LEAF_MEMORY;
 	return 0;
@@ -114,18 +115,11 @@ static int search_memory(struct jw_error *err, struct leaf *leaf)
 
 	while (!more && leaf->section < table->count) {
 		const struct section *section = &table->items[leaf->section++];
-		/* Linkers align containers to multiples of eight in the file. A COFF object's sections
-		 * begin anywhere, and its containers are aligned within their section. */
-		const bool anywhere = table->object && image->format == DEVCODE_PE;
-		const uint64_t skip = anywhere ? 0 : container_padding(section->offset);
 
 		if (section->wrappers && search_wrappers(err, image, leaf->stream, section))
 			return -1;
-		if (skip >= section->size_bytes)
-			continue;
-		leaf->range =
-			search_range(section->offset, section->offset + skip,
-						 section->offset + section->size_bytes, section->role == DEVCODE_LOOSE);
+		leaf->range = search_range(section->offset, section->offset + section->size_bytes,
+								   section->role == DEVCODE_LOOSE);
 		more = search_range_next(err, image, leaf->stream, &leaf->range, leaf->origin.cancel);
 	}
 	return more;

@@ -15,16 +15,11 @@
  * change between two calls (os/file.h, os_map). */
 enum {
 	CONTAINER_HEADER = 16,
-	CONTAINER_ALIGN = 8, /* every measured container is aligned so in its file */
+	CONTAINER_START_SIZE = 8,
+	CONTAINER_ALIGN = 8, /* the sizes within a container are multiples of it */
 	CONTAINER_ENTRY = 64,
 	CONTAINER_MAX_ENTRY_HEADER = 1 << 20, /* holds option strings and names */
 };
-
-/* Returns the distance from an offset to the next one where a container may begin. */
-static inline size_t container_padding(uint64_t offset)
-{
-	return (size_t)((CONTAINER_ALIGN - offset % CONTAINER_ALIGN) % CONTAINER_ALIGN);
-}
 
 /* Magic 0xBA55ED50, version 1, header size 16, as one little-endian number. */
 #define CONTAINER_START UINT64_C(0x00100001BA55ED50)

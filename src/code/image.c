@@ -256,7 +256,8 @@ static size_t assign_sections(struct image *image, const struct section_table *t
 	}
 	image->count = kept;
 	for (size_t i = 0; i < image->damaged_count; i++) {
-		const struct section *section = sections_holding(table, image->damaged[i], CONTAINER_ALIGN);
+		const struct section *section =
+			sections_holding(table, image->damaged[i], CONTAINER_START_SIZE);
 
 		if (section && (section->role != DEVCODE_LOOSE || has_containers[section - table->items]))
 			damaged++;

@@ -15,6 +15,7 @@ struct wrapper {
 enum {
 	WRAPPER_SIZE = 24,
 	WRAPPER_DATA_AT = 8,
+	WRAPPER_ALIGN = 8,
 };
 #define WRAPPER_MAGIC  UINT32_C(0x466243B1)
 #define WRAPPER_LINKED (UINT64_C(2) << 32 | WRAPPER_MAGIC) /* magic and version as one number */

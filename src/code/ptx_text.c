@@ -3,12 +3,10 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/cursor.h"
 #include "base/hash.h"
 #include "base/smaller.h"
 #include "base/text.h"
-#include "code/container.h"
-#include "code/lanes.h"
+#include "code/find_bytes.h"
 #include "code/ptx.h"
 
 enum {
@@ -92,74 +90,11 @@ void ptx_run_measure(const uint8_t *version, size_t before, size_t size, struct 
 
 #define VERSION ".version"
 
-enum {
-	BLOCK = PTX_TEXT_BLOCK, /* bytes compared between two branches */
-	WORD = sizeof VERSION - 1,
-};
-
-typedef uint32_t quads __attribute__((vector_size(LANES)));
-
-size_t ptx_text_clear(const uint8_t *bytes, size_t size)
-{
-	const uint32_t start = (uint32_t)CONTAINER_START;
-	lanes wanted = {0};
-	size_t at = 0;
-
-	/* The two things to find: ".v", and, at a multiple of four, the start of a container. */
-	for (size_t i = 0; i < LANES; i += sizeof start)
-		store_u32((uint8_t *)&wanted + i, start);
-	for (; size - at > BLOCK; at += BLOCK) {
-		lanes hits = {0};
-
-		for (size_t i = 0; i < BLOCK; i += LANES) {
-			const lanes here = lanes_load(bytes + at + i);
-
-			hits |= (lanes_equal(here, '.') & lanes_equal(lanes_load(bytes + at + i + 1), 'v')) |
-					(lanes)((quads)here == (quads)wanted);
-		}
-		if (lanes_any(hits))
-			break;
-	}
-	return at;
-}
-
-/* Returns the place of the first `word` that begins in the first `size` of `left` bytes; `size` if
- * there is none. */
-static size_t find_start(const uint8_t *bytes, size_t size, size_t left, const char *word)
-{
-	const size_t length = strlen(word);
-
-	for (size_t at = 0; at < size; at++) {
-		const uint8_t *dot = memchr(bytes + at, *word, size - at);
-
-		if (!dot)
-			break;
-		at = (size_t)(dot - bytes);
-		if (left - at >= length && !memcmp(dot, word, length))
-			return at;
-	}
-	return size;
-}
+enum { WORD = sizeof VERSION - 1 };
 
 size_t ptx_text_find(const uint8_t *bytes, size_t size, size_t left)
 {
-	size_t at = 0;
-
-	for (; size - at >= BLOCK && left - at > BLOCK; at += BLOCK) {
-		lanes hits = {0};
-		size_t found;
-
-		/* Looks for ".v" in the block, which one more byte follows. */
-		for (size_t i = 0; i < BLOCK; i += LANES)
-			hits |= lanes_equal(lanes_load(bytes + at + i), '.') &
-					lanes_equal(lanes_load(bytes + at + i + 1), 'v');
-		if (!lanes_any(hits))
-			continue;
-		found = find_start(bytes + at, BLOCK, left - at, VERSION);
-		if (found < BLOCK)
-			return at + found;
-	}
-	return at + find_start(bytes + at, size - at, left - at, VERSION);
+	return find_bytes(bytes, size, left, VERSION, WORD);
 }
 
 /* ---- the parts of a text */
@@ -312,11 +247,12 @@ size_t ptx_text_lead(const uint8_t *version, size_t before)
 
 static bool is_module(const uint8_t *text, size_t size)
 {
+	static const char wide[] = ".address_size 64";
 	struct ptx_features features;
 	struct devcode_ptx_header header;
 
 	if (ptx_header_read(NULL, text, size, &header) ||
-		find_start(text, size, size, ".address_size 64") == size)
+		find_bytes(text, size, size, wide, sizeof wide - 1) == size)
 		return false;
 	ptx_count(text, size, &features);
 	return features.code;
@@ -365,7 +301,8 @@ uint64_t ptx_text_kernels(const uint8_t *text, size_t size)
 	static const char word[] = ".entry";
 	uint64_t sum = 0;
 
-	for (size_t at = 0; (at += find_start(text + at, size - at, size - at, word)) < size;) {
+	for (size_t at = 0;
+		 (at += find_bytes(text + at, size - at, size - at, word, sizeof word - 1)) < size;) {
 		size_t name;
 
 		for (at += sizeof word - 1; at < size && text_is_blank(text[at]);)

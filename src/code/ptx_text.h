@@ -33,11 +33,6 @@ enum {
 	PTX_TEXT_AHEAD = 16,       /* at least the length of the longest directive that is compared */
 };
 
-/* Returns the number of bytes, in whole blocks, that begin neither a container nor a ".version";
- * runs at memory speed. */
-enum { PTX_TEXT_BLOCK = 1 << 9 };
-size_t ptx_text_clear(const uint8_t *bytes, size_t size);
-
 /* Returns the place of the first ".version" that begins in the first `size` of `left` bytes; `size`
  * if there is none. */
 size_t ptx_text_find(const uint8_t *bytes, size_t size, size_t left);

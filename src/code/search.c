@@ -3,43 +3,46 @@
 #include <string.h>
 
 #include "base/cursor.h"
+#include "code/find_bytes.h"
+#include "code/lanes.h"
 
-enum { BLOCK = 64 };     /* words compared between two branches */
 enum { STEP = 1 << 22 }; /* bytes that are searched between two questions whether to end */
 
-size_t find_word(const uint8_t *bytes, size_t size, uint64_t wanted)
+size_t search_container(const uint8_t *bytes, size_t size, size_t left)
 {
-	uint8_t pattern[8];
-	uint64_t native;
-	size_t at = 0;
+	uint8_t start[8];
 
-	store_u64(pattern, wanted);
-	memcpy(&native, pattern, 8); /* in the machine's own byte order */
-	while (size - at >= BLOCK * 8) {
-		uint64_t hits = 0;
-
-		/* Without a branch this runs at memory speed. */
-		for (size_t i = 0; i < BLOCK; i++) {
-			uint64_t word;
-
-			memcpy(&word, bytes + at + i * 8, 8);
-			hits |= (uint64_t)(word == native);
-		}
-		if (hits)
-			break;
-		at += BLOCK * 8;
-	}
-	for (; size - at >= 8; at += 8)
-		if (!memcmp(bytes + at, pattern, 8))
-			return at;
-	return size;
+	store_u64(start, CONTAINER_START);
+	return find_bytes(bytes, size, left, start, sizeof start);
 }
 
-struct range_search search_range(uint64_t begin, uint64_t from, uint64_t end, bool texts)
+size_t search_clear(const uint8_t *bytes, size_t size)
+{
+	const char first = (char)(uint8_t)CONTAINER_START,
+			   second = (char)(uint8_t)(CONTAINER_START >> 8);
+	size_t at = 0;
+
+	for (; size - at > FIND_BLOCK; at += FIND_BLOCK) {
+		lanes hits = {0};
+
+		/* Looks for the first two bytes of a container, and for ".v". */
+		for (size_t i = 0; i < FIND_BLOCK; i += LANES) {
+			const lanes here = lanes_load(bytes + at + i), next = lanes_load(bytes + at + i + 1);
+
+			hits |= (lanes_equal(here, first) & lanes_equal(next, second)) |
+					(lanes_equal(here, '.') & lanes_equal(next, 'v'));
+		}
+		if (lanes_any(hits))
+			break;
+	}
+	return at;
+}
+
+struct range_search search_range(uint64_t begin, uint64_t end, bool texts)
 {
 	return (struct range_search){.end = end,
 								 .texts = texts,
-								 .at = from,
+								 .at = begin,
 								 .text = begin,
 								 .free = begin,
 								 .forgotten = begin,
@@ -65,8 +68,7 @@ static int search_text(struct jw_error *err, struct image *image, const struct s
 					   left - found, search->text, &taken))
 			return -1;
 		search->text += taken;
-		while (search->at < search->text)
-			search->at += CONTAINER_ALIGN;
+		search->at = search->at > search->text ? search->at : search->text;
 		if (image->count > kept) {
 			search->free = search->text;
 			return 1;
@@ -106,7 +108,7 @@ int search_range_next(struct jw_error *err, struct image *image, const struct st
 			if (image_damage(err, image, search->at, &walk))
 				return -1;
 			/* The first word of a broken container, or of a chance hit, is skipped. */
-			search->at += CONTAINER_ALIGN;
+			search->at += CONTAINER_START_SIZE;
 			search->text = search->at;
 		}
 		stream_forget(stream, search->at, &search->forgotten);
@@ -119,10 +121,10 @@ int search_range_next(struct jw_error *err, struct image *image, const struct st
 		}
 		bytes = stream->memory + search->at;
 		left = search->end - search->at < STEP ? search->end - search->at : STEP;
-		clear = ptx_text_clear(bytes, (size_t)left);
+		clear = search_clear(bytes, (size_t)left);
 		rest = (size_t)left - clear;
-		step = rest < PTX_TEXT_BLOCK ? rest : PTX_TEXT_BLOCK;
-		found = find_word(bytes + clear, step, CONTAINER_START);
+		step = rest < FIND_BLOCK ? rest : FIND_BLOCK;
+		found = search_container(bytes + clear, step, (size_t)(search->end - search->at) - clear);
 		search->text = search->text == search->at ? search->at + clear : search->text;
 		search->at += clear + found;
 		search->hit = found < step ? search->at : UINT64_MAX;
@@ -235,11 +237,43 @@ static int take_bytes(struct jw_error *err, struct stream_search *search, const 
 	return stream_skip(err, stream, size);
 }
 
+enum { WORDS = 64 }; /* words compared between two branches */
+
+/* Returns the first offset of the little-endian number `wanted` in `bytes`, among multiples of
+ * eight; `size` if it does not occur. A last piece of less than eight bytes is not searched. */
+static size_t find_word(const uint8_t *bytes, size_t size, uint64_t wanted)
+{
+	uint8_t pattern[8];
+	uint64_t native;
+	size_t at = 0;
+
+	store_u64(pattern, wanted);
+	memcpy(&native, pattern, 8); /* in the machine's own byte order */
+	while (size - at >= WORDS * 8) {
+		uint64_t hits = 0;
+
+		/* Without a branch this runs at memory speed. */
+		for (size_t i = 0; i < WORDS; i++) {
+			uint64_t word;
+
+			memcpy(&word, bytes + at + i * 8, 8);
+			hits |= (uint64_t)(word == native);
+		}
+		if (hits)
+			break;
+		at += WORDS * 8;
+	}
+	for (; size - at >= 8; at += 8)
+		if (!memcmp(bytes + at, pattern, 8))
+			return at;
+	return size;
+}
+
 /* Records wrappers that begin before `end`; `size` bytes are available. */
 static int note_wrappers(struct jw_error *err, struct image *image, uint64_t offset,
 						 const uint8_t *data, size_t at, size_t end, size_t size)
 {
-	for (; at < end; at += 8) {
+	for (; at < end; at += WRAPPER_ALIGN) {
 		at += find_word(data + at, end - at, WRAPPER_LINKED);
 		if (at < end && size - at >= WRAPPER_SIZE &&
 			image_wrapper(err, image, offset + at, load_u64(data + at + WRAPPER_DATA_AT)))
@@ -338,7 +372,7 @@ static int visit_container(struct jw_error *err, struct stream_search *search)
 	if (state == CONTAINER_BROKEN) {
 		if (image_damage(err, search->image, stream->offset, &walk))
 			return -1;
-		return take_bytes(err, search, data, CONTAINER_ALIGN);
+		return take_bytes(err, search, data, CONTAINER_START_SIZE);
 	}
 	search->behind = (size_t)walk.size_bytes;
 	if (image_entries(err, search->image, data, stream->offset, &walk))
@@ -398,24 +432,21 @@ int search_stream_next(struct jw_error *err, struct stream_search *search)
 	for (;;) {
 		const size_t kept = image->count;
 		const uint8_t *data;
-		size_t size, whole, end, skew, found, limit, text;
+		size_t size, skew, end, found, text;
 		bool last;
 
 		if (stream_peek(err, stream, CHUNK, &data, &size))
 			return -1;
-		/* A wrapper at the very end of a window is left to the next one. */
+		/* Wrappers lie at multiples of eight. One at the very end of a window is left to the next
+		 * one. */
 		last = size < CHUNK;
-		whole = last ? size : size - WRAPPER_SIZE;
-		/* After a text the window may begin at any offset. */
-		skew = container_padding(stream->offset);
-		end = skew < whole ? skew + (whole - skew) / 8 * 8 : whole;
-		found = skew < end ? skew + find_word(data + skew, end - skew, CONTAINER_START) : end;
-		limit = found < end || !last ? found : size;
-		text = texts ? ptx_text_find(data, limit, size) : limit;
-		if (note_wrappers(err, image, stream->offset, data, skew, text < found ? text : found,
-						  size))
+		skew = (size_t)((WRAPPER_ALIGN - stream->offset % WRAPPER_ALIGN) % WRAPPER_ALIGN);
+		end = last ? size : skew + (size - WRAPPER_SIZE - skew) / WRAPPER_ALIGN * WRAPPER_ALIGN;
+		found = search_container(data, end, size);
+		text = texts ? ptx_text_find(data, found, size) : found;
+		if (note_wrappers(err, image, stream->offset, data, skew, text, size))
 			return -1;
-		if (text < limit) {
+		if (text < found) {
 			if (take_bytes(err, search, data, text) || visit_text(err, search))
 				return -1;
 			if (image->count > kept)
@@ -429,7 +460,7 @@ int search_stream_next(struct jw_error *err, struct stream_search *search)
 				return 1;
 			buf_free(&search->held);
 			search->before_size = 0;
-		} else if (take_bytes(err, search, data, last ? size : found)) {
+		} else if (take_bytes(err, search, data, end)) {
 			return -1;
 		} else if (last) {
 			return 0;

@@ -10,14 +10,15 @@
 #include "code/image.h"
 #include "code/ptx_text.h"
 
-/* Returns the first offset of the little-endian number `wanted` in `bytes`, among multiples of
- * eight; `size` if it does not occur. A last piece of less than eight bytes is not searched. */
-size_t find_word(const uint8_t *bytes, size_t size, uint64_t wanted);
+/* Returns the first place in the first `size` of `left` bytes where a container may begin; `size`
+ * if there is none. */
+size_t search_container(const uint8_t *bytes, size_t size, size_t left);
+/* Returns the number of bytes, in whole blocks, that begin neither a container nor a ".version". */
+size_t search_clear(const uint8_t *bytes, size_t size);
 
 /* Both searches return 1 for the next container, image->found, and 0 at the end. */
 
-/* Searches [begin, end) of an image in memory. Containers may begin at `from` and at multiples of
- * CONTAINER_ALIGN after it. `cancel` is asked every few MiB. */
+/* Searches [begin, end) of an image in memory. `cancel` is asked every few MiB. */
 struct range_search {
 	uint64_t end;
 	bool texts; /* search for PTX texts, too */
@@ -27,7 +28,7 @@ struct range_search {
 	uint64_t hit;   /* the place of the next possible container; UINT64_MAX if there is none */
 	uint64_t asked; /* the place at which `cancel` was asked last */
 };
-struct range_search search_range(uint64_t begin, uint64_t from, uint64_t end, bool texts);
+struct range_search search_range(uint64_t begin, uint64_t end, bool texts);
 int search_range_next(struct jw_error *err, struct image *image, const struct stream *stream,
 					  struct range_search *search, const struct jw_cancel *cancel);
 /* Records the version 2 wrappers of a section in memory. */

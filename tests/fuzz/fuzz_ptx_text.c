@@ -3,13 +3,14 @@
 
 #include "code/ptx.h"
 #include "code/ptx_text.h"
+#include "code/search.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	size_t from = 0, at = 0;
 
-	MUST(ptx_text_clear(data, size) <= size);
+	MUST(search_clear(data, size) <= size);
 	while ((at += ptx_text_find(data + at, size - at, size - at)) < size) {
 		size_t read, length = ptx_text_length(data + at, size - at, &read), lead;
 		struct devcode_ptx_header header;
