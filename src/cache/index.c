@@ -88,6 +88,7 @@ static enum cache_index_state state_of_path(const char *path)
 	case OS_PIPE: return CACHE_INDEX_PIPE;
 	case OS_DEVICE: return CACHE_INDEX_DEVICE;
 	case OS_DIRECTORY:
+	case OS_MOUNT:
 	case OS_OTHER: break;
 	}
 	return CACHE_INDEX_CLOSED;

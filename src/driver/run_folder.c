@@ -41,17 +41,16 @@ static void sweep_temporary(void)
 	struct os_names names;
 
 	temporary_prefix(own);
-	if (!base || os_list(NULL, base, &names)) {
+	if (!base || os_list_unfollowed(NULL, base, temporary_start, &names)) {
 		mem_free(base);
 		return;
 	}
 	for (size_t i = 0; i < names.count; i++) {
 		char *path = os_join(base, names.items[i]), *lock_path = os_join(path, inner_lock);
 		struct os_file *file = NULL;
-		bool dead = names.kinds[i] == OS_DIRECTORY &&
-					text_starts(names.items[i], temporary_start) &&
-					!text_starts(names.items[i], own) && os_is_own_temp_dir(path) &&
-					os_is_older(path, YOUNG_S) && os_claim_is_dead(path, lock_path, &file);
+		bool dead = names.kinds[i] == OS_DIRECTORY && !text_starts(names.items[i], own) &&
+					os_is_own_temp_dir(path) && os_is_older(path, YOUNG_S) &&
+					os_claim_is_dead(path, lock_path, &file);
 
 		os_file_close(file);
 		if (dead)

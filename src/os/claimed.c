@@ -82,18 +82,18 @@ static void each_claim(const char *place, const char *prefix,
 	struct os_names names;
 
 	(void)snprintf(own, sizeof own, "%d-", (int)uv_os_getpid());
-	if (os_list(NULL, place, &names))
+	if (os_list_unfollowed(NULL, place, prefix, &names))
 		return;
 	for (size_t i = 0; i < names.count; i++) {
 		const char *name = names.items[i] + strlen(prefix);
 		char *path;
 
-		if (!text_starts(names.items[i], prefix) || text_starts(name, own))
+		if (text_starts(name, own))
 			continue;
 		path = os_join(place, names.items[i]);
 		if (names.kinds[i] == OS_DIRECTORY && text_has_form(name, "#-#"))
 			take(context, path, name, true);
-		else if (text_has_form(name, "#-#.lock"))
+		else if (names.kinds[i] == OS_REGULAR && text_has_form(name, "#-#.lock"))
 			take(context, path, name, false);
 		mem_free(path);
 	}

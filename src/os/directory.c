@@ -326,11 +326,10 @@ void os_sweep(const char *folder, const char *prefix, const char *form, enum os_
 	const int64_t before_ns = (os_now_s() - older_s) * 1000000000;
 	struct os_names names;
 
-	if (os_list(NULL, folder, &names))
+	if (os_list_unfollowed(NULL, folder, prefix, &names))
 		return;
 	for (size_t i = 0; i < names.count; i++) {
-		bool ours = names.kinds[i] == kind && text_starts(names.items[i], prefix) &&
-					text_has_form(names.items[i] + strlen(prefix), form);
+		bool ours = names.kinds[i] == kind && text_has_form(names.items[i] + strlen(prefix), form);
 		char *path = ours ? os_join(folder, names.items[i]) : NULL;
 		struct os_stat stat;
 		bool old = path && (!older_s || (!os_stat(NULL, path, &stat) && stat.mtime_ns < before_ns));

@@ -33,6 +33,7 @@ enum os_kind {
 	OS_PIPE, /* only os_stat on POSIX returns this value and the next one; os_list returns OS_OTHER
 				for both */
 	OS_DEVICE, /* not a disk */
+	OS_MOUNT,  /* only os_list_unfollowed on Linux: another file system is mounted there */
 	OS_OTHER,
 };
 
@@ -211,6 +212,12 @@ void os_names_free(struct os_names *names);
 int os_list_wanted(struct jw_error *err, const char *path,
 				   bool (*wanted)(const char *name, enum os_kind kind), struct os_stat *ret_stat,
 				   struct os_names *ret_names);
+/* Lists the names that begin with `prefix`, each with its own kind: a link is OS_OTHER. The system
+ * is asked about no other name, about no link's target, and about nothing in a mounted file system:
+ * in a folder such as /tmp, an account can make names for a file system of its own that does not
+ * answer. */
+int os_list_unfollowed(struct jw_error *err, const char *path, const char *prefix,
+					   struct os_names *ret_names);
 /* Calls `take` for each name in a directory with its own kind: a link is OS_OTHER, whatever it
  * leads to, and on POSIX a link at the end of `path` is not followed. Fills in the kind and the
  * device. If `take` returns another value than 0, the walk ends and returns it. */

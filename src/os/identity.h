@@ -49,10 +49,10 @@ bool os_find_stranger_before(const char *path, struct os_stranger *ret_stranger)
 /* Returns whether a typed word is a path, and cannot be another account's file with the name of
  * something else: it has a separator, or for the superuser no part of it is a stranger's. */
 bool os_is_path_typed(const char *word);
-/* Finds folders in `folder`, or in one of its folders, that another account can change, so that the
- * superuser changes nothing there (os_follow_none_below). Describes the first one, and adds the
- * paths of at most `most` to a list of mem_add_string. Returns false for other accounts, on
- * Windows, and if another account can change `folder` itself. */
+/* Finds folders and symlinks in `folder`, or in one of its folders, that another account can
+ * change, so that the superuser changes nothing there (os_follow_none_below). Describes the first
+ * one, and adds the paths of at most `most` to a list of mem_add_string. Returns false for other
+ * accounts, on Windows, and if another account can change `folder` itself. */
 bool os_find_strangers_below(const char *folder, struct os_stranger *ret_first, size_t most,
 							 char ***paths, size_t *count);
 /* Returns whether the file, folder or link at the path is there and belongs to this account, the

@@ -77,6 +77,24 @@ int mkdirat(int folder_fd, const char *name, mode_t mode)
 	return (int)syscall(SYS_mkdirat, folder_fd, name, mode);
 }
 
+/* How often something was examined by such a name, and through a symlink */
+static int by_foreign_name, through_links;
+
+int fstatat(int folder_fd, const char *name, struct stat *stat, int flags)
+{
+	char target[8];
+
+	by_foreign_name += text_ends(name, "of-another");
+	through_links += !(flags & AT_SYMLINK_NOFOLLOW) &&
+					 syscall(SYS_readlinkat, folder_fd, name, target, sizeof target) > 0;
+	return (int)syscall(SYS_newfstatat, folder_fd, name, stat, flags);
+}
+
+int stat(const char *path, struct stat *stat)
+{
+	return fstatat(AT_FDCWD, path, stat, 0);
+}
+
 static int make_state(void **state)
 {
 	(void)state;
@@ -358,6 +376,37 @@ TEST(without_a_state_directory_a_temporary_one_serves)
 	run_folder_remove(&folder);
 	mem_free(below);
 	mem_free(file);
+}
+
+/* In a folder such as /tmp, a symlink of another account can lead into its own file system, which
+ * does not answer. */
+TEST(sweeps_look_at_names_first_and_follow_no_symlink)
+{
+	static const char *const names[] = {"of-another",      "jitwarm-run-1-a", "run-1",
+										"runs/of-another", "runs/1-1",        "runs/2-2.lock"};
+	char *before = os_env("TMPDIR"), *path;
+
+	OK(os_env_set(why, "TMPDIR", state_dir));
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		path = os_join(state_dir, names[i]);
+		OK(os_make_parent(why, path, 0700));
+		assert_int_equal(symlink("/", path), 0);
+		mem_free(path);
+	}
+	by_foreign_name = through_links = 0;
+	run_folder_sweep(state_dir);
+	assert_int_equal(run_folder_living(state_dir), 0);
+	os_sweep(state_dir, "run-", "#", OS_DIRECTORY, 0);
+	os_sweep(state_dir, "run-", "#", OS_REGULAR, 3600);
+	assert_int_equal(by_foreign_name, 0);
+	assert_int_equal(through_links, 0);
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		path = os_join(state_dir, names[i]);
+		OK(os_remove(why, path));
+		mem_free(path);
+	}
+	OK(os_env_set(why, "TMPDIR", before));
+	mem_free(before);
 }
 
 TEST(temporary_ones_of_killed_runs_go_too)

@@ -240,14 +240,15 @@ TEST_WITH(only_a_lack_of_rights_is_a_denial, empty, NULL)
 	assert_true(closed && !open_file && !loop && !none);
 }
 
-/* A file that cannot be examined does not count as old. */
-TEST_WITH(leftovers_that_cannot_be_looked_at_stay, empty, NULL)
+/* Whatever a symlink leads to, sweeps neither follow nor remove it. */
+TEST_WITH(a_symlink_is_no_leftover, empty, NULL)
 {
-	assert_int_equal(symlink("run-1", inside("run-1")), 0);
-	os_sweep(folder, "run-", "#", OS_REGULAR, 3600);
-	assert_int_equal(files(), 1);
+	assert_int_equal(symlink("/", inside("run-1")), 0);
+	assert_int_equal(symlink("file", inside("run-2")), 0);
+	OK(os_write_atomic(why, inside("file"), "x", 1));
 	os_sweep(folder, "run-", "#", OS_REGULAR, 0);
-	assert_int_equal(files(), 0);
+	os_sweep(folder, "run-", "#", OS_DIRECTORY, 0);
+	assert_int_equal(files(), 3);
 }
 
 RUN_TESTS(make_folder, remove_folder)

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -16,6 +18,10 @@
 #include "os/path_calls.h"
 #include "os/posix/at.h"
 #include "os/posix/posix.h"
+
+#ifndef STATX_ATTR_MOUNT_ROOT
+#define STATX_ATTR_MOUNT_ROOT 0x2000
+#endif
 
 /* Returns the kind of a directory's entry; `type` is its DT_. Follows a link; if the system cannot
  * resolve it (a file server that does not respond), it counts as a file, so that the caller's next
@@ -93,6 +99,64 @@ int os_list_wanted(struct jw_error *err, const char *path,
 		posix_stat_of(&native, ret_stat);
 		result = each_entry(err, path, fd, add_name, &listing);
 	}
+	return names_finish(result, &listing.names, ret_names);
+}
+
+bool posix_stat_unasked(int folder, const char *name, struct stat *ret_stat, bool *ret_mounted)
+{
+	const int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT;
+	struct statx native;
+
+	*ret_mounted = false;
+	/* Linux before 4.11, and sandboxes that do not know the call */
+	if (syscall(SYS_statx, folder, name, flags | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &native))
+		return !fstatat(folder, name, ret_stat, flags);
+	*ret_stat = (struct stat){.st_dev = makedev(native.stx_dev_major, native.stx_dev_minor),
+							  .st_mode = native.stx_mode,
+							  .st_uid = native.stx_uid,
+							  .st_gid = native.stx_gid};
+	*ret_mounted = native.stx_attributes & STATX_ATTR_MOUNT_ROOT; /* since Linux 5.8 */
+	return true;
+}
+
+struct unfollowed_listing {
+	const char *prefix;
+	dev_t device; /* of the folder */
+	struct named_list names;
+};
+
+static int add_unfollowed(struct jw_error *err, void *context, int folder,
+						  const struct dirent *entry)
+{
+	struct unfollowed_listing *listing = context;
+	enum os_kind kind = OS_OTHER;
+	struct stat native;
+	bool mounted;
+
+	if (!text_starts(entry->d_name, listing->prefix) ||
+		!posix_stat_unasked(folder, entry->d_name, &native, &mounted))
+		return 0;
+	/* On an overlay, only folders have one device. */
+	if (mounted || (S_ISDIR(native.st_mode) && native.st_dev != listing->device))
+		kind = OS_MOUNT;
+	else if (S_ISREG(native.st_mode))
+		kind = OS_REGULAR;
+	else if (S_ISDIR(native.st_mode))
+		kind = OS_DIRECTORY;
+	return names_add(err, &listing->names, mem_string(entry->d_name), kind);
+}
+
+int os_list_unfollowed(struct jw_error *err, const char *path, const char *prefix,
+					   struct os_names *ret_names)
+{
+	struct unfollowed_listing listing = {.prefix = prefix};
+	struct stat native;
+	const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int result;
+
+	if (fd >= 0 && !fstat(fd, &native))
+		listing.device = native.st_dev;
+	result = each_entry(err, path, fd, add_unfollowed, &listing);
 	return names_finish(result, &listing.names, ret_names);
 }
 

@@ -24,4 +24,8 @@ bool posix_finds_stranger(const char *path, const struct stat *stat, bool lastin
  * the path led to it, and an account that could have made the link has not the permissions to read
  * it. Describes it in `err`. False for other accounts than root. Any thread may call it. */
 bool posix_read_for_other(struct jw_error *err, int fd, const char *path);
+/* Describes what has that name, not a link's target, by device, mode and owner, without a question
+ * to a FUSE file system that is mounted there, which may never answer. *ret_mounted is false on
+ * Linux before 5.8. */
+bool posix_stat_unasked(int folder, const char *name, struct stat *ret_stat, bool *ret_mounted);
 void posix_stat_of(const struct stat *from, struct os_stat *to);

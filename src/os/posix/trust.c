@@ -367,22 +367,37 @@ struct below {
 	size_t *count, most;
 };
 
+/* Whoever has mounted a FUSE file system there is known without an answer from it. */
+static bool is_strange(const char *path, enum os_kind kind, struct os_stranger *ret_stranger)
+{
+	struct way way = {.lasting = true, .stranger = ret_stranger};
+	struct stat stat;
+	bool mounted;
+
+	*ret_stranger = (struct os_stranger){0};
+	if (kind == OS_MOUNT && posix_stat_unasked(AT_FDCWD, path, &stat, &mounted) &&
+		check_one(&way, path, &stat) == ENDS)
+		return true;
+	return !lstat(path, &stat) && posix_finds_stranger(path, &stat, true, ret_stranger);
+}
+
 static void find_below(const char *folder, unsigned levels, struct below *below)
 {
 	struct os_names names;
 
-	if (!levels || os_list(NULL, folder, &names))
+	if (!levels || os_list_unfollowed(NULL, folder, "", &names))
 		return;
 	for (size_t i = 0; i < names.count && *below->count < below->most; i++) {
 		char *path = os_join(folder, names.items[i]);
 		struct os_stranger stranger;
-		struct stat stat;
 
-		if (names.kinds[i] != OS_DIRECTORY || lstat(path, &stat))
+		/* A symlink is not followed, and may be a stranger's itself. */
+		if (names.kinds[i] == OS_REGULAR)
 			;
-		else if (!posix_finds_stranger(path, &stat, true, &stranger))
-			find_below(path, levels - 1, below);
-		else {
+		else if (!is_strange(path, names.kinds[i], &stranger)) {
+			if (names.kinds[i] != OS_OTHER)
+				find_below(path, levels - 1, below);
+		} else {
 			if (!*below->count)
 				*below->first = stranger;
 			mem_add_string(below->paths, below->count, below->most, path);

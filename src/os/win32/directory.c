@@ -1,4 +1,5 @@
 #include "base/mem.h"
+#include "base/text.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
@@ -163,6 +164,44 @@ done:
 	return 0;
 }
 
+struct unfollowed_listing {
+	const char *prefix;
+	struct named_list names;
+};
+
+/* Returns the kind of the entry itself, whatever it leads to. */
+static enum os_kind own_kind(const struct win32_entry *entry)
+{
+	return entry->attributes & (FILE_ATTRIBUTE_REPARSE_POINT | FILE_ATTRIBUTE_DEVICE) ? OS_OTHER
+		   : entry->attributes & FILE_ATTRIBUTE_DIRECTORY                             ? OS_DIRECTORY
+																					  : OS_REGULAR;
+}
+
+static int add_unfollowed(struct jw_error *err, void *context, const struct win32_entry *entry)
+{
+	struct unfollowed_listing *listing = context;
+	char *name = win32_utf8(err, entry->name);
+
+	if (name && text_starts(name, listing->prefix))
+		return names_add(err, &listing->names, name, own_kind(entry));
+	mem_free(name);
+	return 0;
+}
+
+int os_list_unfollowed(struct jw_error *err, const char *path, const char *prefix,
+					   struct os_names *ret_names)
+{
+	struct unfollowed_listing listing = {.prefix = prefix};
+	HANDLE folder = win32_open(err, path, FILE_LIST_DIRECTORY, OPENING_FOLDER);
+	int result;
+
+	if (folder == INVALID_HANDLE_VALUE)
+		return -1;
+	result = win32_entries(err, folder, path, add_unfollowed, &listing);
+	(void)CloseHandle(folder);
+	return names_finish(result, &listing.names, ret_names);
+}
+
 struct each {
 	int (*take)(struct jw_error *err, void *context, const char *name, const struct os_stat *stat);
 	void *context;
@@ -174,10 +213,7 @@ static int take_entry(struct jw_error *err, void *context, const struct win32_en
 	const struct each *each = context;
 	char *name = win32_utf8(err, entry->name);
 	const struct os_stat stat = {
-		.kind = entry->attributes & (FILE_ATTRIBUTE_REPARSE_POINT | FILE_ATTRIBUTE_DEVICE)
-					? OS_OTHER
-				: entry->attributes & FILE_ATTRIBUTE_DIRECTORY ? OS_DIRECTORY
-															   : OS_REGULAR,
+		.kind = own_kind(entry),
 		.device = each->device,
 	};
 	int result = name ? each->take(err, each->context, name, &stat) : -1;

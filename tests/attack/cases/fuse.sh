@@ -82,6 +82,24 @@ for option in "prime --cache $place/cache" "run --record $place/r.json" "bake -o
 	err_has "$place cannot be examined; root changes nothing there: name another file or folder"
 done
 
+# In /tmp, the account has a symlink to a file system that does not answer, or mounts one on a folder with the name of a run's: root waits for
+# neither.
+in_tmp=/tmp/of-mallory-$$ run_in_tmp=/tmp/jitwarm-run-$$-x
+trap 'rm -rf "$in_tmp" "$run_in_tmp"; jobs -p | xargs -r kill -9 2>/dev/null; rm -rf "$open"' EXIT
+as_mallory ln -s "$place/x" "$in_tmp"
+as_mallory mkdir -m 700 "$run_in_tmp"
+for mounted in "$place" "$run_in_tmp"; do
+	JITWARM="env -u TMPDIR unshare -m /usr/bin/python3 $open/with-fuse $mounted $mallory silent timeout -k 1 60 $program"
+	CUDA_CACHE_PATH=$work/cache run 0 prime --quiet "$sample"
+done
+rm -r "${in_tmp:?}" "${run_in_tmp:?}"
+# The account's folder in root's cache is that account's, whichever owner its file system shows.
+mkdir -p "$work/other/0" && chown $mallory "$work/other/0"
+JITWARM="unshare -m /usr/bin/python3 $open/with-fuse $work/other/0 $mallory source $program"
+CUDA_CACHE_PATH=$work/other run 1 check "$sample"
+err_has "$work/other/0 belongs to account $mallory, and root changes nothing there"
+JITWARM=$program
+
 # The account's home does not answer: root says for whom it waits, and ends when it is told to, although the process that acts as the account does
 # not. The command is kept from an endless wait here as well.
 CUDA_CACHE_PATH=$work/cache run 0 prime --quiet "$sample"
