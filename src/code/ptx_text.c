@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/cursor.h"
 #include "base/hash.h"
 #include "base/smaller.h"
 #include "base/text.h"
