@@ -80,6 +80,22 @@ left_out() {
 	[ -z "$names" ] || printf '^(%s)$' "$names"
 }
 
+# mute_failures BUILD-FOLDER: prints the names of the tests that failed in the last run of ctest there without printing anything
+mute_failures() {
+	python3 -I - "$1/Testing/Temporary" <<'P'
+import re, sys
+read = lambda name: open(sys.argv[1] + "/" + name, encoding="utf-8", errors="replace").read()
+try:
+    failed = {line.split(":", 1)[1] for line in read("LastTestsFailed.log").splitlines()}
+except OSError:
+    sys.exit()
+for part in re.split(r"^\d+/\d+ Testing: ", read("LastTest.log"), flags=re.M)[1:]:
+    name, rest = part.split("\n", 1)
+    if name in failed and re.search(r"^Output:\n-+\n\s*<end of output>", rest, re.M):
+        print(name)
+P
+}
+
 # failed_output BUILD-FOLDER: prints the end of the output of each test that failed in the last run of ctest there, and their names
 # in the last line; nothing if all passed. The file $REASONS gets the few lines of each that say why.
 failed_output() {
