@@ -16,6 +16,13 @@
 
 struct jw_driver_info;
 
+/* Whose entry it is: a BLAKE2b-256 of the module's PTX and options. The name of an entry does not
+ * tell that: the driver makes it with FNV-1a-64, for which anyone can make PTX with a given name.
+ */
+struct jw_identity {
+	uint8_t bytes[32];
+};
+
 /* The source of an entry. */
 enum jw_cache_kind {
 	JW_CACHE_CUDA,

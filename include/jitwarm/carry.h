@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <jitwarm/cache.h>
 #include <jitwarm/cancel.h>
 #include <jitwarm/error.h>
 #include <jitwarm/system.h>
@@ -27,6 +28,7 @@ struct jw_carry_group {
 struct jw_carry_options {
 	const struct jw_system *system;
 	const uint64_t *keys, *key_bytes; /* the wanted entries' names, and the lengths of their keys */
+	const struct jw_identity *identities; /* whose entries they must be */
 	size_t count;
 	const uint64_t *kept; /* entries that must not be evicted to make room */
 	size_t kept_count;

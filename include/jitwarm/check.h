@@ -71,6 +71,7 @@ struct jw_check_gpu {
 	size_t restored; /* cold modules that the store can restore at once */
 	size_t damaged;  /* cold modules with a damaged entry in the cache */
 	size_t unread;   /* cold modules whose entry this account cannot read */
+	size_t taken;    /* cold modules under whose name the cache has another module's entry */
 	struct jw_unplanned unplanned;
 	struct jw_fate fate; /* how the files run, whatever is in the cache */
 	size_t link;         /* cold modules that are inputs of a necessary link */

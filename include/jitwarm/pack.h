@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <jitwarm/cache.h>
 #include <jitwarm/cancel.h>
 #include <jitwarm/error.h>
 #include <jitwarm/system.h>
@@ -34,9 +35,10 @@ struct jw_export_options {
 	const char *state_dir; /* the directory with the keys */
 	struct jw_cancel cancel;
 	void *context; /* passed to the functions below */
-	/* Returns whether to export the entry with this name; several threads call it. NULL: every
-	 * entry is exported. */
-	bool (*wanted)(void *context, uint64_t key);
+	/* Returns whether to export the entry with this name; several threads call it. It is asked
+	 * first without the identity (NULL), and again when the entry is read. NULL: every entry is
+	 * exported. */
+	bool (*wanted)(void *context, uint64_t key, const struct jw_identity *identity);
 	const struct jw_found *found; /* only entries of modules in these files, in place of `paths` */
 };
 
@@ -105,7 +107,7 @@ struct jw_import_options {
 	void *context; /* passed to the functions below */
 	/* Returns whether to import the entry with this new name; others are refused. NULL: every entry
 	 * is imported. */
-	bool (*wanted)(void *context, uint64_t key);
+	bool (*wanted)(void *context, uint64_t key, const struct jw_identity *identity);
 	bool evict; /* if the limit requires it, evict the oldest entries of others; otherwise such an
 				   import fails with JW_ERR_LIMIT before anything is written */
 	/* For jw_import_all on POSIX: is called once if the process that acts as this account has taken

@@ -72,7 +72,8 @@ int jw_store_keep(struct jw_error *err, const struct jw_store_keep_options *opti
 
 struct jw_store_refill_options {
 	const struct jw_system *system;
-	const uint64_t *keys; /* names of the wanted entries */
+	const uint64_t *keys;                 /* names of the wanted entries */
+	const struct jw_identity *identities; /* whose entries they must be; NULL: any */
 	size_t count;
 	bool dry_run; /* only report, from the packs' manifests, what would be added */
 	bool *found;  /* with dry_run: set for each entry that would be restored; may be NULL */

@@ -6,6 +6,7 @@
 #include "base/cursor.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "cache/key.h"
 #include "os/file.h"
 
 const char *cache_damage_text(enum cache_damage damage)
@@ -24,6 +25,7 @@ const char *cache_damage_text(enum cache_damage damage)
 		[CACHE_DAMAGE_ABI] =
 			"its machine code is newer than its driver can load: programs fail with it",
 		[CACHE_DAMAGE_LINKED] = "its machine code cannot be linked: programs fail with it",
+		[CACHE_DAMAGE_OTHER] = "it is the entry of another module with the same name",
 	};
 
 	return texts[damage];
@@ -136,16 +138,43 @@ char *cache_entry_path(const char *dir, uint64_t key)
 	return mem_printf("%s/" NAME, dir, NAME_OF(key));
 }
 
-enum cache_presence cache_presence(const char *dir, uint64_t key, uint64_t key_bytes,
+static int read_key(void *context, uint64_t offset, void *data, size_t size)
+{
+	size_t got;
+
+	return os_file_read(NULL, context, CACHE_ENTRY_HEADER + offset, data, size, &got) || got != size
+			   ? -1
+			   : 0;
+}
+
+int cache_entry_identity(struct os_file *file, const struct cache_entry *entry,
+						 struct jw_identity *ret_identity)
+{
+	return cache_key_identity_by(ret_identity, read_key, file, entry->key_bytes);
+}
+
+/* Reads header and bounds of an open file. */
+static enum cache_damage probe_header(struct os_file *file, uint64_t size,
+									  struct cache_entry *ret_entry)
+{
+	uint8_t header[CACHE_ENTRY_HEADER];
+	size_t got;
+
+	return os_file_read(NULL, file, 0, header, sizeof header, &got)
+			   ? CACHE_DAMAGE_READ
+			   : cache_entry_header_read(header, got, size, ret_entry);
+}
+
+enum cache_presence cache_presence(const char *dir, uint64_t key,
+								   const struct jw_identity *identity,
 								   struct cache_probed *ret_probed)
 {
 	struct cache_probed probed = {.stat.kind = OS_OTHER, .damage = CACHE_DAMAGE_READ};
-	uint8_t header[CACHE_ENTRY_HEADER];
 	struct os_file *file = NULL;
 	struct cache_entry entry = {0};
+	struct jw_identity is;
 	struct jw_error why = {0};
 	char *path = cache_entry_path(dir, key);
-	size_t got;
 
 	/* An entry is absent only if the system says that it does not exist, not if the system cannot
 	 * say anything about it. */
@@ -154,19 +183,37 @@ enum cache_presence cache_presence(const char *dir, uint64_t key, uint64_t key_b
 		return CACHE_ABSENT;
 	}
 	/* Opens only regular files: a pipe would block. */
-	if (probed.stat.kind == OS_REGULAR && !os_file_open(NULL, path, OS_OPEN_READ, &file) &&
-		!os_file_read(NULL, file, 0, header, sizeof header, &got))
-		probed.damage = cache_entry_header_read(header, got, probed.stat.size_bytes, &entry);
+	if (probed.stat.kind == OS_REGULAR && !os_file_open(NULL, path, OS_OPEN_READ, &file))
+		probed.damage = probe_header(file, probed.stat.size_bytes, &entry);
 	if (probed.damage == CACHE_SOUND) {
 		probed.key_bytes = entry.key_bytes;
 		probed.value_bytes = entry.value_bytes;
 		probed.checksum = entry.checksum;
-		if (key_bytes && entry.key_bytes != key_bytes)
-			probed.damage = CACHE_DAMAGE_NAME;
+		if (identity && cache_entry_identity(file, &entry, &is))
+			probed.damage = CACHE_DAMAGE_READ;
+		else if (identity && !cache_identity_equal(&is, identity))
+			probed.damage = CACHE_DAMAGE_OTHER;
 	}
 	os_file_close(file);
 	mem_free(path);
 	if (ret_probed)
 		*ret_probed = probed;
 	return probed.damage == CACHE_SOUND ? CACHE_PRESENT : CACHE_UNUSABLE;
+}
+
+int cache_entry_identity_at(const char *dir, uint64_t key, struct jw_identity *ret_identity)
+{
+	char *path = cache_entry_path(dir, key);
+	struct os_file *file = NULL;
+	struct cache_entry entry;
+	struct os_stat stat;
+	const int result = !os_stat(NULL, path, &stat) && stat.kind == OS_REGULAR &&
+							   !os_file_open(NULL, path, OS_OPEN_READ, &file) &&
+							   probe_header(file, stat.size_bytes, &entry) == CACHE_SOUND
+						   ? cache_entry_identity(file, &entry, ret_identity)
+						   : -1;
+
+	os_file_close(file);
+	mem_free(path);
+	return result;
 }

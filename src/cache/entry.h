@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <jitwarm/cache.h>
+
 #include "base/error.h"
 #include "os/file.h"
 
@@ -41,6 +43,8 @@ enum cache_damage {
 	CACHE_DAMAGE_GPU,    /* machine code for other GPUs than the key names */
 	CACHE_DAMAGE_ABI,    /* machine code of an ABI that the key's driver does not know */
 	CACHE_DAMAGE_LINKED, /* linked machine code where a link needs relocatable code */
+	/* The entry is another module's, so the driver compiles this one (cache_key_identity). */
+	CACHE_DAMAGE_OTHER,
 };
 /* Returns "truncated: shorter than its header says", and so on. */
 const char *cache_damage_text(enum cache_damage damage);
@@ -74,9 +78,8 @@ bool cache_entry_key(const char *first, const char *second, const char *rest, ui
 /* The entry's file below the cache directory `dir`; the caller frees it. */
 char *cache_entry_path(const char *dir, uint64_t key);
 
-/* The state of an entry, by its header and size only. `check` and `prime` ask for each module: a
- * call takes a few microseconds. cache/sound.h hashes values, and cache/verified.h remembers the
- * results. */
+/* The state of an entry, by its header and size, which takes a few microseconds. cache/sound.h
+ * hashes values, and cache/verified.h remembers the results. */
 enum cache_presence {
 	CACHE_ABSENT,
 	CACHE_PRESENT,  /* found, and usable unless its value is damaged */
@@ -91,7 +94,14 @@ struct cache_probed {
 	enum cache_damage damage;
 };
 
-/* Looks for `key` below `dir`. `key_bytes` is the expected length of the key, 0 if unknown.
+/* Looks for `key` below `dir`. With an `identity`, the key is read, and only the entry of that
+ * module is present: another one under its name is CACHE_DAMAGE_OTHER. NULL for any entry.
  * *ret_probed (may be NULL) is set unless the entry is absent. */
-enum cache_presence cache_presence(const char *dir, uint64_t key, uint64_t key_bytes,
+enum cache_presence cache_presence(const char *dir, uint64_t key,
+								   const struct jw_identity *identity,
 								   struct cache_probed *ret_probed);
+/* Computes the identity of the key of an open entry with this header; -1 if it cannot be read. */
+int cache_entry_identity(struct os_file *file, const struct cache_entry *entry,
+						 struct jw_identity *ret_identity);
+/* Computes that of the entry `key` below `dir`. */
+int cache_entry_identity_at(const char *dir, uint64_t key, struct jw_identity *ret_identity);

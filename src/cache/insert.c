@@ -347,6 +347,9 @@ static int commit_one(struct jw_error *err, struct cache_live *live, struct live
 	struct os_stat stat;
 	uint64_t counted;
 
+	/* An earlier addition, or another process, has taken the name since the entry was staged. */
+	if (!same && !staged->replaces && os_exists(staged->target) && staging_is_taken(live, staged))
+		return 0;
 	if (evict_for(err, live, key, row_bytes, ret_late))
 		return -1;
 	if (*ret_late)
@@ -462,7 +465,7 @@ void cache_live_counts(const struct cache_live *live, struct cache_live_counts *
 	ret_counts->added = live->outcomes[CACHE_ADDED_NEW];
 	ret_counts->replaced = live->outcomes[CACHE_ADDED_REPLACED];
 	ret_counts->same = live->outcomes[CACHE_ADDED_SAME];
-	ret_counts->refused = live->outcomes[CACHE_ADDED_REFUSED];
+	ret_counts->refused = live->outcomes[CACHE_ADDED_REFUSED] + live->outcomes[CACHE_ADDED_TAKEN];
 }
 
 /* Checks our rows again a while later, since a driver that had the lock just before may still be

@@ -72,6 +72,9 @@ enum cache_added {
 	CACHE_ADDED_REPLACED, /* the entry replaced a file with this name */
 	CACHE_ADDED_SAME,     /* the same bytes were there already */
 	CACHE_ADDED_REFUSED,  /* unsound, or not the expected entry; `why` is the reason */
+	/* A sound entry of another module has this name, and stays (cache_key_identity); `why` says so:
+	 * the driver can keep only one of the two, and none is lost without a word. */
+	CACHE_ADDED_TAKEN,
 };
 
 struct cache_part {
@@ -88,8 +91,10 @@ struct cache_addition {
 	 * header. Only for a `verified` entry with key_bytes and nothing after its value. */
 	const struct cache_part *parts;
 	size_t part_count;
-	uint64_t key;             /* the expected hash of the key, which is the name */
-	uint64_t key_bytes;       /* the expected length of its key, 0 if unknown */
+	uint64_t key;       /* the expected hash of the key, which is the name */
+	uint64_t key_bytes; /* the expected length of its key, 0 if unknown */
+	/* The expected module; NULL if unknown, which `parts` must not have. */
+	const struct jw_identity *identity;
 	uint16_t sm;              /* the expected GPU of its cubin */
 	enum cache_key_form form; /* CACHE_KEY_LINK: a relocatable cubin */
 	bool verified; /* the caller has hashed key and value and read the cubin of these bytes */
@@ -110,6 +115,9 @@ struct cache_addition {
 int cache_insert(struct jw_error *err, struct cache_live *live, struct cache_addition *additions,
 				 size_t count);
 
+/* Sets the message about an entry that keeps its name. */
+void cache_say_taken(struct jw_error *err, const char *path);
+
 /* Protects this entry like an added one: it is not evicted to make room. */
 void cache_keep(struct cache_live *live, uint64_t key);
 
@@ -120,9 +128,9 @@ int cache_put_own_last(struct jw_error *err, struct cache_live *live);
 
 /* The counts of one handle. */
 struct cache_live_counts {
-	size_t added, replaced, same, refused;
-	int64_t grown_bytes; /* bytes added by inserted entries */
-	size_t evicted;      /* rows of others, with CACHE_FULL_EVICT */
+	size_t added, replaced, same, refused; /* `refused` includes CACHE_ADDED_TAKEN */
+	int64_t grown_bytes;                   /* bytes added by inserted entries */
+	size_t evicted;                        /* rows of others, with CACHE_FULL_EVICT */
 	uint64_t evicted_bytes;
 	size_t evicted_in_use; /* the evicted entries of the driver that uses the cache */
 	size_t counted;        /* files without rows that got a row */

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <sodium.h>
+
 #include "base/cursor.h"
 #include "base/text.h"
 
@@ -171,19 +173,26 @@ bool cache_key_is_jitlink(const char *options, size_t length)
 		   (part_starts(text, length, "-arch=sm_") || find_text(text, length, " -arch=sm_"));
 }
 
+/* Takes the start of a key: stamp, word size and architecture. */
+static bool take_key_start(struct cursor *at, struct cache_key_parts *parts)
+{
+	const uint8_t *stamp = cursor_take(at, CACHE_STAMP_SIZE);
+	const uint8_t *host = cursor_take(at, CACHE_KEY_HOST);
+
+	if (!stamp || !host || !has_shape(stamp, "AAA _0 000000:00:00") || !has_shape(host, "HOST00"))
+		return false;
+	memcpy(parts->stamp, stamp, CACHE_STAMP_SIZE);
+	parts->word_bits = (uint16_t)(10 * (host[4] - '0') + (host[5] - '0'));
+	return take_key_target(at, &parts->target);
+}
+
 bool cache_key_split(const void *key, size_t size, struct cache_key_parts *ret_parts)
 {
 	struct cache_key_parts parts = {.word_bits = 64};
 	struct cursor at = cursor_of(key, size);
-	const uint8_t *stamp = cursor_take(&at, CACHE_STAMP_SIZE);
-	const uint8_t *host = cursor_take(&at, CACHE_KEY_HOST);
 	size_t end;
 
-	if (!stamp || !host || !has_shape(stamp, "AAA _0 000000:00:00") || !has_shape(host, "HOST00"))
-		return false;
-	memcpy(parts.stamp, stamp, CACHE_STAMP_SIZE);
-	parts.word_bits = (uint16_t)(10 * (host[4] - '0') + (host[5] - '0'));
-	if (!take_key_target(&at, &parts.target))
+	if (!take_key_start(&at, &parts))
 		return false;
 	parts.payload = at.at;
 	parts.payload_size = end = cursor_left(&at);
@@ -208,6 +217,158 @@ bool cache_key_split(const void *key, size_t size, struct cache_key_parts *ret_p
 		return false;
 	}
 	*ret_parts = parts;
+	return true;
+}
+
+void cache_key_identity(struct jw_identity *ret_identity, const struct digest *payload,
+						const void *rest, size_t rest_size)
+{
+	crypto_generichash_state state;
+
+	crypto_generichash_init(&state, NULL, 0, sizeof ret_identity->bytes);
+	crypto_generichash_update(&state, payload->bytes, DIGEST_SIZE);
+	crypto_generichash_update(&state, rest, rest_size);
+	crypto_generichash_final(&state, ret_identity->bytes, sizeof ret_identity->bytes);
+}
+
+enum { PIECE = 16 << 10 };
+
+/* Hashes the part of a key from `from` up to `end`. */
+static int hash_part(crypto_generichash_state *state, cache_key_read_fn read, void *context,
+					 uint64_t from, uint64_t end)
+{
+	uint8_t piece[PIECE];
+
+	while (from < end) {
+		const size_t size = end - from < PIECE ? (size_t)(end - from) : PIECE;
+
+		if (read(context, from, piece, size))
+			return -1;
+		crypto_generichash_update(state, piece, size);
+		from += size;
+	}
+	return 0;
+}
+
+/* Finds the last NUL of a key from `start` on; *ret_end is `size` if there is none. */
+static int find_rest(cache_key_read_fn read, void *context, uint64_t start, uint64_t size,
+					 uint64_t *ret_end)
+{
+	uint8_t piece[PIECE];
+
+	for (uint64_t end = size; end > start;) {
+		size_t left = end - start < PIECE ? (size_t)(end - start) : PIECE;
+
+		if (read(context, end - left, piece, left))
+			return -1;
+		for (end -= left; left-- > 0;)
+			if (!piece[left]) {
+				*ret_end = end + left;
+				return 0;
+			}
+	}
+	*ret_end = size;
+	return 0;
+}
+
+/* Computes the identity of a key whose payload begins at `start`. */
+static int identify(struct jw_identity *ret_identity, cache_key_read_fn read, void *context,
+					uint64_t start, uint64_t size)
+{
+	crypto_generichash_state state;
+	struct digest payload;
+	uint64_t end;
+
+	if (find_rest(read, context, start, size, &end))
+		return -1;
+	crypto_generichash_init(&state, NULL, 0, DIGEST_SIZE);
+	if (hash_part(&state, read, context, start, end))
+		return -1;
+	crypto_generichash_final(&state, payload.bytes, DIGEST_SIZE);
+	crypto_generichash_init(&state, NULL, 0, sizeof ret_identity->bytes);
+	crypto_generichash_update(&state, payload.bytes, DIGEST_SIZE);
+	if (hash_part(&state, read, context, end, size))
+		return -1;
+	crypto_generichash_final(&state, ret_identity->bytes, sizeof ret_identity->bytes);
+	return 0;
+}
+
+int cache_key_identity_by(struct jw_identity *ret_identity, cache_key_read_fn read, void *context,
+						  uint64_t size)
+{
+	const size_t most = size < CACHE_KEY_MAX_START ? (size_t)size : CACHE_KEY_MAX_START;
+	uint8_t start[CACHE_KEY_MAX_START];
+	struct cursor at = cursor_of(start, most);
+	struct cache_key_parts parts = {0};
+
+	if (read(context, 0, start, most))
+		return -1;
+	/* A key of another program has no start. */
+	return identify(ret_identity, read, context,
+					take_key_start(&at, &parts) ? (uint64_t)(at.at - start) : 0, size);
+}
+
+/* A key in memory, in two parts. */
+struct two_parts {
+	const uint8_t *body, *tail;
+	size_t body_size;
+};
+
+static int read_two_parts(void *context, uint64_t offset, void *data, size_t size)
+{
+	const struct two_parts *parts = context;
+	const size_t at = (size_t)offset, left = at < parts->body_size ? parts->body_size - at : 0;
+	const size_t first = left < size ? left : size;
+
+	if (first)
+		memcpy(data, parts->body + at, first);
+	if (first < size)
+		memcpy((uint8_t *)data + first, parts->tail + (at + first - parts->body_size),
+			   size - first);
+	return 0;
+}
+
+void cache_key_identity_of(struct jw_identity *ret_identity, const void *key, size_t size)
+{
+	struct two_parts parts = {.body = key, .body_size = size};
+
+	(void)cache_key_identity_by(ret_identity, read_two_parts, &parts, size);
+}
+
+void cache_key_identity_of_rest(struct jw_identity *ret_identity, const void *body,
+								size_t body_size, const void *tail, size_t tail_size)
+{
+	struct two_parts parts = {body, tail, body_size};
+
+	(void)identify(ret_identity, read_two_parts, &parts, 0, body_size + tail_size);
+}
+
+bool cache_identity_equal(const struct jw_identity *a, const struct jw_identity *b)
+{
+	return !memcmp(a->bytes, b->bytes, sizeof a->bytes);
+}
+
+uint64_t cache_identity_hash(const struct jw_identity *identity)
+{
+	return load_u64(identity->bytes);
+}
+
+const char *cache_identity_text(char text[CACHE_IDENTITY_TEXT], const struct jw_identity *identity)
+{
+	return sodium_bin2hex(text, CACHE_IDENTITY_TEXT, identity->bytes, sizeof identity->bytes);
+}
+
+bool cache_identity_read(const char *text, struct jw_identity *ret_identity)
+{
+	struct jw_identity identity;
+	size_t got;
+
+	if (strlen(text) != CACHE_IDENTITY_TEXT - 1 ||
+		sodium_hex2bin(identity.bytes, sizeof identity.bytes, text, CACHE_IDENTITY_TEXT - 1, NULL,
+					   &got, NULL) ||
+		got != sizeof identity.bytes)
+		return false;
+	*ret_identity = identity;
 	return true;
 }
 

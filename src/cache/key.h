@@ -72,6 +72,35 @@ uint64_t cache_key_hash(const struct cache_profile *profile, const struct cache_
 bool cache_key_is(const struct cache_profile *profile, const struct cache_key_input *input,
 				  const void *key, uint64_t key_bytes);
 
+/* The identity of a key: the only thing that says whether an entry is a module's. FNV-1a-64, which
+ * names entries, is no cryptographic hash: ten bytes of a comment give PTX any name and length, and
+ * the driver compares the whole key.
+ *
+ *     key      = start payload rest         payload: as cache_key_split splits it; rest: from its
+ * NUL identity = BLAKE2b-256(BLAKE2b-256(payload) rest)
+ *
+ * The start (driver and GPU) is in the name: for equal names and identities it is equal, too. */
+void cache_key_identity(struct jw_identity *ret_identity, const struct digest *payload,
+						const void *rest, size_t rest_size);
+/* Returns the identity of a key, or of one whose start is left out, in two parts. */
+void cache_key_identity_of(struct jw_identity *ret_identity, const void *key, size_t size);
+void cache_key_identity_of_rest(struct jw_identity *ret_identity, const void *body,
+								size_t body_size, const void *tail, size_t tail_size);
+/* Reads `size` bytes of a key at `offset`; fewer are a failure. */
+typedef int (*cache_key_read_fn)(void *context, uint64_t offset, void *data, size_t size);
+/* Computes the identity of a key of any size in pieces; -1 if it cannot be read. */
+int cache_key_identity_by(struct jw_identity *ret_identity, cache_key_read_fn read, void *context,
+						  uint64_t size);
+bool cache_identity_equal(const struct jw_identity *a, const struct jw_identity *b);
+/* Returns a hash of an identity, for sets. */
+uint64_t cache_identity_hash(const struct jw_identity *identity);
+
+enum { CACHE_IDENTITY_TEXT = 2 * sizeof(struct jw_identity) + 1 };
+/* Writes an identity in hex; returns `text`. */
+const char *cache_identity_text(char text[CACHE_IDENTITY_TEXT], const struct jw_identity *identity);
+/* Reads such a text; false for any other. */
+bool cache_identity_read(const char *text, struct jw_identity *ret_identity);
+
 /* Splits a key: which driver made it, for which GPU, from which payload. The grammar is that of
  * cache/key.h, with the keys of other programs in the same directory:
  *

@@ -41,9 +41,8 @@ struct cache_live {
 	struct os_file *staging_lock; /* the lock of a running process (os/claimed.h) */
 	struct cache_live_options options;
 	struct cache_live_counts counts;
-	size_t
-		outcomes[CACHE_ADDED_REFUSED + 1]; /* the number of additions for each enum cache_added */
-	bool repaired;                         /* all files and rows have been compared */
+	size_t outcomes[CACHE_ADDED_TAKEN + 1]; /* the number of additions for each enum cache_added */
+	bool repaired;                          /* all files and rows have been compared */
 	uint32_t shared; /* the directory's permission bits for its group and others, 0 if they may not
 						enter */
 	uint64_t released_ns; /* when the lock was last released */

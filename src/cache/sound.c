@@ -233,7 +233,10 @@ static int read_sounded_value(struct jw_error *err, void *context, uint64_t offs
 static void end_entry(struct sounding *sounding, struct sound_reading *reading, size_t at,
 					  enum cache_damage damage)
 {
+	const struct jw_identity *identity =
+		sounding->how->identities ? sounding->how->identities[at] : NULL;
 	struct cache_brief *brief = &sounding->brief;
+	struct jw_identity is;
 	struct cache_key_parts parts;
 	const struct cache_code code = {.parts = &parts,
 									.read = read_sounded_value,
@@ -244,6 +247,10 @@ static void end_entry(struct sounding *sounding, struct sound_reading *reading, 
 		damage = cache_brief_read(reading->file, &reading->entry, brief);
 	if (damage == CACHE_SOUND && cache_brief_split(brief, &parts))
 		damage = cache_code_damage(&sounding->loads, &code);
+	if (damage == CACHE_SOUND && identity)
+		damage = cache_entry_identity(reading->file, &reading->entry, &is) ? CACHE_DAMAGE_READ
+				 : !cache_identity_equal(&is, identity)                    ? CACHE_DAMAGE_OTHER
+																		   : CACHE_SOUND;
 	os_file_close(reading->file);
 	reading->file = NULL;
 	sounding->how->judged(sounding->how->context, at, damage, damage == CACHE_SOUND ? brief : NULL);

@@ -90,6 +90,9 @@ struct cache_sounding {
 	struct sound_driver driver; /* zeros if only known drivers are judged */
 	void *context;
 	struct jw_cancel cancel; /* asked between files */
+	/* For each key, the module whose entry it must be, or NULL for any (CACHE_DAMAGE_OTHER); NULL
+	 * for all. */
+	const struct jw_identity *const *identities;
 	/* The number of the next file, which several calls share; NULL for one call. */
 	atomic_size_t *next;
 	/* Called once for each file, in any order; `brief` is NULL unless the entry is sound. */

@@ -8,6 +8,8 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "cache/key.h"
+#include "cache/sound.h"
 #include "os/claimed.h"
 #include "os/uv.h"
 
@@ -58,11 +60,35 @@ void staging_end(struct live_staged *staged)
 	*staged = (struct live_staged){0};
 }
 
+void cache_say_taken(struct jw_error *err, const char *path)
+{
+	error_set(
+		err, JW_ERR_UNSUPPORTED,
+		"%s: the entry of another module has the same name, and stays; to have this module in "
+		"the cache instead, delete that file",
+		path);
+}
+
+bool staging_is_taken(const struct cache_live *live, const struct live_staged *staged)
+{
+	struct cache_addition *addition = staged->addition;
+	const struct sound_driver any = {0};
+	struct cache_probed probed;
+
+	if (cache_presence(live->dir, addition->key, &staged->identity, &probed) != CACHE_UNUSABLE ||
+		probed.damage != CACHE_DAMAGE_OTHER ||
+		cache_sound(live->dir, any, addition->key) != CACHE_SOUND)
+		return false;
+	addition->added = CACHE_ADDED_TAKEN;
+	cache_say_taken(&addition->why, staged->target);
+	return true;
+}
+
 /* Judges an entry before it is inserted. The driver does not replace an entry whose cubin it cannot
  * load: the application fails with it at every start (docs/internals/driver-cache.md, "Values"). */
 static int staging_judge(struct jw_error *err, const struct cache_addition *addition,
-						 const struct cache_entry *entry, uint64_t name, uint64_t checksum,
-						 cubin_read_fn read, void *context)
+						 const struct cache_entry *entry, const struct jw_identity *identity,
+						 uint64_t name, uint64_t checksum, cubin_read_fn read, void *context)
 {
 	struct cubin_header cubin;
 
@@ -70,6 +96,8 @@ static int staging_judge(struct jw_error *err, const struct cache_addition *addi
 		return error_set(err, JW_ERR_FORMAT, "its key has %llu bytes, not %llu",
 						 (unsigned long long)entry->key_bytes,
 						 (unsigned long long)addition->key_bytes);
+	if (addition->identity && !cache_identity_equal(addition->identity, identity))
+		return error_set(err, JW_ERR_FORMAT, "%s", cache_damage_text(CACHE_DAMAGE_OTHER));
 	if (addition->verified)
 		return 0;
 	if (name != addition->key || checksum != entry->checksum)
@@ -100,7 +128,7 @@ static int read_parsed_value(struct jw_error *err, void *context, uint64_t offse
 }
 
 static int check_whole(struct jw_error *err, const struct cache_addition *addition,
-					   struct cache_entry *ret_entry)
+					   struct cache_entry *ret_entry, struct jw_identity *ret_identity)
 {
 	enum cache_damage damage = cache_entry_parse(addition->bytes, addition->size_bytes, ret_entry);
 	struct fnv_lane lanes[2];
@@ -111,20 +139,23 @@ static int check_whole(struct jw_error *err, const struct cache_addition *additi
 	lanes[1] = (struct fnv_lane){FNV_START, ret_entry->value, (size_t)ret_entry->value_bytes};
 	if (!addition->verified)
 		fnv_update_many(lanes, 2);
-	return staging_judge(err, addition, ret_entry, lanes[0].state, lanes[1].state,
+	cache_key_identity_of(ret_identity, ret_entry->key, (size_t)ret_entry->key_bytes);
+	return staging_judge(err, addition, ret_entry, ret_identity, lanes[0].state, lanes[1].state,
 						 read_parsed_value, ret_entry);
 }
 
 /* Checks an entry in parts. */
 static int check_parts(struct jw_error *err, const struct cache_addition *addition,
-					   struct cache_entry *ret_entry, uint64_t size)
+					   struct cache_entry *ret_entry, struct jw_identity *ret_identity,
+					   uint64_t size)
 {
 	const struct cache_part *header = &addition->parts[0];
 
-	if (!addition->verified ||
+	if (!addition->verified || !addition->identity ||
 		cache_entry_header_read(header->data, header->size, size, ret_entry) != CACHE_SOUND ||
 		ret_entry->key_bytes != addition->key_bytes || ret_entry->extra_bytes)
 		return error_set(err, JW_ERR_FORMAT, "its parts are not as long as its header says");
+	*ret_identity = *addition->identity;
 	return 0;
 }
 
@@ -169,8 +200,8 @@ int stage_memory(struct jw_error *err, struct cache_live *live, struct cache_add
 
 	for (size_t i = 0; i < count; i++)
 		size += parts[i].size;
-	if (addition->parts ? check_parts(&addition->why, addition, &entry, size)
-						: check_whole(&addition->why, addition, &entry)) {
+	if (addition->parts ? check_parts(&addition->why, addition, &entry, &staged.identity, size)
+						: check_whole(&addition->why, addition, &entry, &staged.identity)) {
 		addition->added = CACHE_ADDED_REFUSED;
 		return 0;
 	}
@@ -179,9 +210,16 @@ int stage_memory(struct jw_error *err, struct cache_live *live, struct cache_add
 	addition->row_bytes = entry.key_bytes + entry.value_bytes;
 	staged.target = cache_entry_path(live->dir, addition->key);
 	staged.replaces = os_exists(staged.target);
-	if (!(staged.replaces && same_file(staged.target, parts, count, size)) &&
-		(staging_begin(err, live, &staged, number) || write_parts(err, staged.path, parts, count) ||
-		 staging_share(err, live, &staged))) {
+	if (staged.replaces && same_file(staged.target, parts, count, size)) {
+		*ret_staged = staged;
+		return 0;
+	}
+	if (staged.replaces && staging_is_taken(live, &staged)) {
+		staging_end(&staged);
+		return 0;
+	}
+	if (staging_begin(err, live, &staged, number) || write_parts(err, staged.path, parts, count) ||
+		staging_share(err, live, &staged)) {
 		staging_end(&staged);
 		return -1;
 	}
@@ -246,7 +284,7 @@ static int read_staged_value(struct jw_error *err, void *context, uint64_t offse
 
 /* Reads the file once, and judges it; ends early if it differs from the existing one. The value is
  * read from the file that becomes the entry. */
-static int read_and_judge(struct jw_error *err, struct copy *copy)
+static int read_and_judge(struct jw_error *err, struct copy *copy, struct jw_identity *identity)
 {
 	struct value value = {copy->to ? copy->to : copy->place,
 						  CACHE_ENTRY_HEADER + copy->entry.key_bytes};
@@ -281,8 +319,11 @@ static int read_and_judge(struct jw_error *err, struct copy *copy)
 	}
 	if (copy->differs)
 		return 0;
-	return staging_judge(&copy->addition->why, copy->addition, &copy->entry, copy->key_state,
-						 copy->value_state, read_staged_value, &value);
+	if (cache_entry_identity(value.file, &copy->entry, identity))
+		return error_set(&copy->addition->why, JW_ERR_FORMAT, "%s",
+						 cache_damage_text(CACHE_DAMAGE_READ));
+	return staging_judge(&copy->addition->why, copy->addition, &copy->entry, identity,
+						 copy->key_state, copy->value_state, read_staged_value, &value);
 }
 
 static int copy_file(struct jw_error *err, struct cache_live *live, struct copy *copy,
@@ -295,7 +336,7 @@ static int copy_file(struct jw_error *err, struct cache_live *live, struct copy 
 		stat.size_bytes <= copy->size_bytes + STAGING_MAX_EXTRA)
 		(void)os_file_open(NULL, staged->target, OS_OPEN_READ, &copy->place);
 	if (copy->place) {
-		if (read_and_judge(err, copy))
+		if (read_and_judge(err, copy, &staged->identity))
 			return -1;
 		/* The existing file is equal, so nothing has to be written. */
 		if (!copy->differs)
@@ -305,7 +346,9 @@ static int copy_file(struct jw_error *err, struct cache_live *live, struct copy 
 		copy->differs = false;
 	}
 	if (staging_begin(err, live, staged, number) ||
-		os_file_open(err, staged->path, OS_OPEN_CREATE, &copy->to) || read_and_judge(err, copy))
+		os_file_open(err, staged->path, OS_OPEN_CREATE, &copy->to) ||
+		read_and_judge(err, copy, &staged->identity) ||
+		(staged->replaces && staging_is_taken(live, staged)))
 		return -1;
 	return staging_share(err, live, staged);
 }
@@ -348,7 +391,7 @@ int stage_file(struct jw_error *err, struct cache_live *live, struct cache_addit
 	addition->row_bytes = copy.entry.key_bytes + copy.entry.value_bytes;
 	result = copy_file(err, live, &copy, &staged, number);
 done:
-	if (result && addition->why.code)
+	if (result && addition->why.code && addition->added != CACHE_ADDED_TAKEN)
 		addition->added = CACHE_ADDED_REFUSED;
 	os_file_close(copy.from);
 	os_file_close(copy.place);
@@ -359,7 +402,7 @@ done:
 		staging_end(&staged);
 	else
 		*ret_staged = staged;
-	return addition->added == CACHE_ADDED_REFUSED ? 0 : result;
+	return addition->added >= CACHE_ADDED_REFUSED ? 0 : result;
 }
 
 /* ---- several entries in parts, from a pack, which two threads write */

@@ -14,9 +14,13 @@ struct live_staged {
 	char *path; /* NULL if the existing file is equal */
 	char *target;
 	bool replaces;
+	struct jw_identity identity;
 	bool moved; /* renamed into place: nothing is left at `path` */
 };
 
+/* Returns whether a sound entry of another module has the name; then the addition is refused
+ * (CACHE_ADDED_TAKEN). A damaged entry is replaced. */
+bool staging_is_taken(const struct cache_live *live, const struct live_staged *staged);
 /* Removes the staged file. */
 void staging_end(struct live_staged *staged);
 

@@ -47,7 +47,7 @@ enum {
 };
 #define SETTLED UINT64_C(1)
 
-static const uint8_t magic[8] = {'J', 'W', 'V', 'E', 'R', 0, 1, 0};
+static const uint8_t magic[8] = {'J', 'W', 'V', 'E', 'R', 0, 2, 0};
 
 void cache_verified_free(struct cache_verified *verified)
 {
@@ -115,15 +115,21 @@ static void save_verified(const struct cache_verified *verified, const char *sta
 	buf_free(&bytes);
 }
 
-static uint64_t mark_of(const struct cache_probed *probed)
+/* FNV-1a would let a module be made whose mark is another one's. */
+static uint64_t mark_of(const struct cache_candidate *candidate)
 {
-	uint8_t facts[32];
+	const struct cache_probed *probed = &candidate->probed;
+	uint8_t facts[32 + sizeof candidate->identity->bytes] = {0};
+	struct digest digest;
 
 	store_u64(facts, probed->stat.inode);
 	store_u64(facts + 8, probed->stat.size_bytes);
 	store_u64(facts + 16, (uint64_t)probed->stat.mtime_ns);
 	store_u64(facts + 24, (uint64_t)probed->stat.changed_ns);
-	return fnv_update(FNV_START, facts, sizeof facts) & ~SETTLED;
+	if (candidate->identity)
+		memcpy(facts + 32, candidate->identity->bytes, sizeof candidate->identity->bytes);
+	digest_of(&digest, facts, sizeof facts);
+	return load_u64(digest.bytes) & ~SETTLED;
 }
 
 static int by_key(const void *a, const void *b)
@@ -156,13 +162,13 @@ static int renew(struct cache_verified *verified, const struct cache_candidate *
 		const int64_t written_s = one->probed.stat.changed_ns / 1000000000;
 
 		known = find_verified(verified, one->key);
-		if (known)
+		/* Another module's entry stays remembered as that module's. */
+		if (known && one->damage != CACHE_DAMAGE_OTHER)
 			known->mark = 0;
 		if (one->damage == CACHE_SOUND && written_s && written_s + FRESH_S < began_s)
-			result =
-				add_record(NULL, &fresh,
-						   (struct cache_verified_record){
-							   one->key, mark_of(&one->probed) | settled_is(written_s, began_s)});
+			result = add_record(NULL, &fresh,
+								(struct cache_verified_record){
+									one->key, mark_of(one) | settled_is(written_s, began_s)});
 	}
 	for (size_t i = 0; i < verified->count; i++)
 		if (verified->records[i].mark && add_record(NULL, &fresh, verified->records[i]))
@@ -179,6 +185,7 @@ struct verified_reading {
 	struct cache_sounding how;
 	struct cache_candidate *candidates;
 	uint64_t *keys;
+	const struct jw_identity **identities;
 	const size_t *places; /* places of the keys among the candidates */
 	size_t count;
 	atomic_size_t next;
@@ -230,8 +237,10 @@ static int read_candidates(struct jw_error *err, struct verified_reading *readin
 	reading->places = read;
 	reading->count = count;
 	atomic_store(&reading->next, 0);
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		reading->keys[i] = reading->candidates[read[i]].key;
+		reading->identities[i] = reading->candidates[read[i]].identity;
+	}
 	for (size_t t = 0; t < threads; t++)
 		readers[t].reading = reading;
 	while (started < threads &&
@@ -256,7 +265,8 @@ static int reread_damaged(struct jw_error *err, struct verified_reading *with, c
 	int result = 0;
 
 	for (size_t i = 0; i < count; i++)
-		if (with->candidates[read[i]].damage != CACHE_SOUND)
+		if (with->candidates[read[i]].damage != CACHE_SOUND &&
+			with->candidates[read[i]].damage != CACHE_DAMAGE_OTHER)
 			damaged[left++] = read[i];
 	if (left) {
 		uv_sleep(REREAD_AFTER_MS);
@@ -289,13 +299,14 @@ int cache_verified_judge(struct jw_error *err, const char *state_dir, const char
 	int result = 0;
 
 	with.keys = mem_array(count, sizeof *with.keys);
+	with.how.identities = with.identities = mem_array(count, sizeof(void *));
 	if (path && !os_read_file(NULL, path, MAX_FILE, &bytes))
 		cache_verified_parse(bytes.data, bytes.size, settled_boot_s(), &verified);
 	for (size_t i = 0; i < count; i++) {
 		const struct cache_verified_record *record = find_verified(&verified, candidates[i].key);
 
 		candidates[i].damage = CACHE_SOUND;
-		if (!record || (record->mark & ~SETTLED) != mark_of(&candidates[i].probed))
+		if (!record || (record->mark & ~SETTLED) != mark_of(&candidates[i]))
 			read[unknown++] = i;
 	}
 	if (unknown)
@@ -307,6 +318,7 @@ int cache_verified_judge(struct jw_error *err, const char *state_dir, const char
 	cache_verified_free(&verified);
 	buf_free(&bytes);
 	mem_free(with.keys);
+	mem_free(with.identities);
 	mem_free(read);
 	mem_free(path);
 	return result;

@@ -21,8 +21,9 @@ uint64_t settled_boot_s(void);
  * been adjusted. */
 bool settled_same_boot(uint64_t a, uint64_t b);
 
-/* Each entry is remembered by its name, inode, size and times. The caller has seen a sound header
- * (cache/entry.h); what is not remembered is hashed now (cache/sound.h), by several threads.
+/* Each entry is remembered by its name, identity (cache/key.h), inode, size and times. The caller
+ * has seen a sound header (cache/entry.h); what is not remembered is hashed now (cache/sound.h), by
+ * several threads.
  *
  * One file in the state directory for each cache directory. It is a memory, no truth: a missing,
  * damaged or foreign one is empty, and of two processes that write at once one's additions are
@@ -30,7 +31,10 @@ bool settled_same_boot(uint64_t a, uint64_t b);
  *
  *     file    "JWVER" 0 u16 version   u64 boot (when this system started, in seconds)   u32 records
  *             record…   u64 FNV-1a-64 of all before it            little endian
- *     record  u64 key   u64 mark (a hash of inode, size and times; bit 0: settled)   by key
+ *     record  u64 key   u64 mark (a BLAKE2b of identity, inode, size and times; bit 0: settled)
+ *             by key
+ *
+ * Version 1 had no identity in its marks.
  *
  * A file that was written in the last two seconds is not remembered, since it could change again
  * without a change of its times. One that was written in the last quarter of an hour may not be on
@@ -49,9 +53,10 @@ struct cache_verified {
 
 struct cache_candidate {
 	uint64_t key;
-	struct cache_probed probed; /* only the facts of a sound entry are remembered */
-	enum cache_damage damage;   /* set by the call */
-	enum jw_cache_kind kind;    /* set by the call for a sound entry that was read */
+	const struct jw_identity *identity; /* the module whose entry it must be; NULL for any */
+	struct cache_probed probed;         /* only the facts of a sound entry are remembered */
+	enum cache_damage damage;           /* set by the call */
+	enum jw_cache_kind kind;            /* set by the call for a sound entry that was read */
 };
 
 /* Judges all candidates, and remembers those that are sound. With a NULL `state_dir` all are read.

@@ -49,6 +49,7 @@ int collect_insert(struct jw_error *err, struct cache_live *live, const struct c
 		.path = collected->path,
 		.key = collected->key,
 		.key_bytes = collected->key == module->key ? module->key_bytes : 0,
+		.identity = collected->key == module->key ? &module->identity : NULL,
 		.sm = plan->targets[module->target].device.sm,
 		.form = module->form,
 	};
@@ -67,6 +68,10 @@ int collect_insert(struct jw_error *err, struct cache_live *live, const struct c
 	if (addition.added == CACHE_ADDED_REFUSED)
 		return error_set(err, JW_ERR_FORMAT, "the driver's entry is not sound: %s",
 						 addition.why.message);
+	if (addition.added == CACHE_ADDED_TAKEN) {
+		(void)error_copy(err, &addition.why);
+		return 1;
+	}
 	(void)os_remove(NULL, addition.path);
 	*ret_grown_bytes = addition.grown_bytes;
 	return 0;

@@ -28,7 +28,8 @@ int collect_find(struct jw_error *err, const char *private_dir, const struct pla
 /* Checks that entry (key, checksum, a cubin for this architecture) and inserts it into the live
  * cache; a foreign one by its own name. -1: JW_ERR_FORMAT if it is unsound, JW_ERR_BUSY if the
  * cache's lock is refused, other codes if the cache cannot be written; then the file stays.
- * Otherwise it has been moved. */
+ * Otherwise it has been moved. 1 with a message in `err` if a sound entry of another module has its
+ * name; the file stays. */
 int collect_insert(struct jw_error *err, struct cache_live *live, const struct collected *collected,
 				   const struct plan *plan, const struct plan_module *module,
 				   int64_t *ret_grown_bytes);

@@ -104,6 +104,7 @@ static const struct json_field object_job_fields[] = {
 	FIELD(object_job, "sm", sm),
 	FIELD(object_job, "most_bytes", most_bytes),
 	JSON_OF(JSON_HEX, "dead", struct object_job, dead, .text = NULL),
+	FIELD(object_job, "identity", identity),
 	{0},
 };
 static const struct json_table object_job_table = {.fields = object_job_fields};

@@ -133,6 +133,8 @@ struct object_job {
 	uint16_t sm;
 	uint64_t most_bytes; /* the most bytes of the entry's pack */
 	uint64_t dead;       /* a claim that no longer counts; 0 if there is none */
+	/* The module whose entry it must be (cache_identity_text): the name does not tell. */
+	char identity[CACHE_IDENTITY_TEXT];
 };
 
 enum object_outcome {

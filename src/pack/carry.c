@@ -80,9 +80,11 @@ static int carry_from_store(struct jw_error *err, struct carry *carry, bool *by_
 	const struct jw_carry_options *options = carry->options;
 	uint64_t *keys = mem_array(options->count, sizeof *keys);
 	uint64_t *key_bytes = mem_array(options->count, sizeof *key_bytes);
+	struct jw_identity *identities = mem_array(options->count, sizeof *identities);
 	struct refill_request request = {.system = options->system,
 									 .keys = keys,
 									 .key_bytes = key_bytes,
+									 .identities = identities,
 									 .cancel = options->cancel,
 									 .context = carry,
 									 .took = took};
@@ -93,6 +95,7 @@ static int carry_from_store(struct jw_error *err, struct carry *carry, bool *by_
 		if (carry->done[i])
 			continue;
 		keys[request.count] = options->keys[i];
+		identities[request.count] = options->identities[i];
 		key_bytes[request.count++] = options->key_bytes[i];
 	}
 	result = refill_from_store(err, &request, &refilled);
@@ -100,10 +103,11 @@ static int carry_from_store(struct jw_error *err, struct carry *carry, bool *by_
 		carry->result->bytes += refilled.bytes;
 	for (size_t i = 0; !result && refilled.entries && i < options->count; i++)
 		if (!carry->done[i] && cache_presence(options->system->cache.path, options->keys[i],
-											  options->key_bytes[i], NULL) == CACHE_PRESENT)
+											  &options->identities[i], NULL) == CACHE_PRESENT)
 			carry->done[i] = by_store[i] = true;
 	mem_free(keys);
 	mem_free(key_bytes);
+	mem_free(identities);
 	return result;
 }
 
@@ -117,8 +121,8 @@ static void carry_all(struct carry *carry, bool *by_store)
 
 	/* Entries that are in the cache now are no longer wanted. */
 	for (size_t i = 0; i < options->count && !cancel_asked(&options->cancel); i++) {
-		carry->done[i] = cache_presence(cache_dir, options->keys[i], options->key_bytes[i], NULL) ==
-						 CACHE_PRESENT;
+		carry->done[i] = cache_presence(cache_dir, options->keys[i], &options->identities[i],
+										NULL) == CACHE_PRESENT;
 		if (!carry->done[i]) {
 			set_add(&carry->by_key, options->keys[i], i);
 			set_put(&carry->by_length, options->key_bytes[i], i);
@@ -144,7 +148,7 @@ static uint64_t left_of(const struct jw_carry_options *options)
 	for (size_t i = 0; i < options->kept_count && !cancel_asked(&options->cancel); i++) {
 		uint64_t takes = 0;
 
-		if (cache_presence(options->system->cache.path, options->kept[i], 0, &probed) ==
+		if (cache_presence(options->system->cache.path, options->kept[i], NULL, &probed) ==
 			CACHE_PRESENT)
 			takes = probed.key_bytes + probed.value_bytes;
 		left = left > takes ? left - takes : 0;

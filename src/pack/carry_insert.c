@@ -36,6 +36,7 @@ static bool verify(const struct carry *carry, size_t at, const struct buf *file,
 	const struct carry_find *find = &carry->finds[at];
 	struct cubin_header cubin;
 	struct cache_entry entry;
+	struct jw_identity identity;
 	struct fnv_lane lanes[3];
 
 	if (cache_entry_parse(file->data, file->size, &entry) != CACHE_SOUND ||
@@ -47,8 +48,10 @@ static bool verify(const struct carry *carry, size_t at, const struct buf *file,
 						  entry.key + CACHE_STAMP_SIZE, (size_t)entry.key_bytes - CACHE_STAMP_SIZE};
 	lanes[2] = (struct fnv_lane){FNV_START, entry.value, (size_t)entry.value_bytes};
 	fnv_update_many(lanes, 3);
-	if (lanes[0].state != find->key || lanes[1].state != options->keys[at] ||
-		lanes[2].state != entry.checksum || entry.checksum != find->checksum ||
+	cache_key_identity_of(&identity, entry.key, (size_t)entry.key_bytes);
+	if (!cache_identity_equal(&identity, &options->identities[at]) || lanes[0].state != find->key ||
+		lanes[1].state != options->keys[at] || lanes[2].state != entry.checksum ||
+		entry.checksum != find->checksum ||
 		cubin_read(NULL, entry.value, (size_t)entry.value_bytes, &cubin) ||
 		cubin.sm != find->target.sm || cubin.relocatable != (find->form == CACHE_KEY_LINK) ||
 		!cache_abi_loads(cubin.abi, options->system->driver.version.cuda))
@@ -104,6 +107,7 @@ static void add_carried(struct inserting *inserting, size_t at, const struct buf
 													  .part_count = 3,
 													  .key = carry->options->keys[at],
 													  .key_bytes = entry->key_bytes,
+													  .identity = &carry->options->identities[at],
 													  .sm = carry->finds[at].target.sm,
 													  .form = carry->finds[at].form,
 													  .verified = true};

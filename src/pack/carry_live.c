@@ -36,20 +36,27 @@ static const struct pack_driver *driver_of_stamp(struct live *live, const char *
 	return driver;
 }
 
-/* Returns the wanted module with this name under the system's stamp; SIZE_MAX if there is none. */
+/* Returns the wanted module of this key under the system's stamp; SIZE_MAX if there is none. */
 static size_t wanted_as(const struct carry *carry, const struct cache_key_parts *parts,
-						const uint8_t *end)
+						const struct buf *old_key)
 {
+	const uint8_t *end = old_key->data + old_key->size;
 	struct cache_profile profile = {.trust = JW_TRUST_CONFIRMED};
 	const size_t rest = (size_t)(end - parts->payload);
 	size_t cursor = 0, length, at;
+	struct jw_identity identity;
 	uint64_t key;
 
 	memcpy(profile.stamp, carry->options->system->driver.stamp, sizeof profile.stamp);
 	key = cache_key_start(&profile, parts->target.sm, &length);
 	key = fnv_update(key, parts->payload, rest);
-	at = set_find(&carry->by_key, key, &cursor);
-	return at != SET_NONE && carry->options->key_bytes[at] == length + rest ? at : SIZE_MAX;
+	if (!set_has(&carry->by_key, key))
+		return SIZE_MAX;
+	cache_key_identity_of(&identity, old_key->data, old_key->size);
+	while ((at = set_find(&carry->by_key, key, &cursor)) != SET_NONE)
+		if (cache_identity_equal(&carry->options->identities[at], &identity))
+			return at;
+	return SIZE_MAX;
 }
 
 /* Adds a live entry of another driver to those found, if this driver wants its module and accepts
@@ -58,7 +65,6 @@ static void take_live_entry(struct live *live, const struct cache_file *file)
 {
 	struct carry *carry = live->carry;
 	const struct jw_system *system = carry->options->system;
-	const uint8_t *end = live->key.data + file->probed.key_bytes;
 	struct cache_key_parts parts;
 	struct carry_find find = {.found = true, .row = SIZE_MAX};
 	struct judgement judgement;
@@ -67,7 +73,7 @@ static void take_live_entry(struct live *live, const struct cache_file *file)
 	if (!cache_key_split(live->key.data, (size_t)file->probed.key_bytes, &parts) || parts.jitlink ||
 		parts.word_bits != 64)
 		return;
-	at = wanted_as(carry, &parts, end);
+	at = wanted_as(carry, &parts, &live->key);
 	if (at == SIZE_MAX)
 		return;
 	find.driver = *driver_of_stamp(live, parts.stamp);

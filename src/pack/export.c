@@ -36,13 +36,13 @@ struct job {
 	struct os_file *file;
 	uint64_t written_bytes;
 	struct minisign_secret secret; /* set if the pack is signed */
-	struct set wanted;             /* the names of the entries of the modules that the user named */
+	struct wanted_entries wanted;  /* the entries of the modules that the user named */
 };
 
 /* Returns whether an entry is exported. Threads call this while the set is only read. */
-static bool is_export_wanted(void *context, uint64_t key)
+static bool is_export_wanted(void *context, uint64_t key, const struct jw_identity *identity)
 {
-	return set_has(&((const struct job *)context)->wanted, key);
+	return wanted_has(&((const struct job *)context)->wanted, key, identity);
 }
 
 static int add_driver(struct jw_error *err, struct job *job, const char *stamp, uint32_t *ret_at)
@@ -111,7 +111,7 @@ static int gather_entries(struct jw_error *err, struct job *job, struct jw_expor
 	if (options.path_count || options.found) {
 		if (wanted_of_paths(err, job->options, &job->wanted))
 			return -1;
-		if (!job->wanted.count)
+		if (!job->wanted.keys.count)
 			return error_set(err, JW_ERR_NOT_FOUND,
 							 "there is nothing to export: for these GPUs the driver compiles none "
 							 "of what was named");
@@ -331,7 +331,7 @@ int jw_export(struct jw_error *err, const struct jw_export_options *options,
 	*ret_result = result;
 	done = 0;
 done:
-	set_free(&job.wanted);
+	wanted_free(&job.wanted);
 	minisign_forget(&job.secret, sizeof job.secret);
 	gather_free(&job.gather);
 	manifest_free(&job.manifest);

@@ -177,6 +177,8 @@ static enum fate judge_gathered(struct work *work, struct room *room, size_t i)
 									.read = read_gathered_value,
 									.context = &room->entries[i],
 									.size = entry->value_bytes};
+	struct jw_identity identity;
+	const uint8_t *rest;
 
 	if (room->key_states[i] != key || room->value_states[i] != entry->checksum)
 		return DAMAGED;
@@ -205,6 +207,12 @@ static enum fate judge_gathered(struct work *work, struct room *room, size_t i)
 	item->cubin_bytes = entry->value_bytes;
 	find_lead(item->lead, parts->payload, parts->payload_size);
 	digest_of(&item->payload, parts->payload, parts->payload_size);
+	rest = parts->payload + parts->payload_size;
+	cache_key_identity(&identity, &item->payload, rest,
+					   (size_t)(entry->key + entry->key_bytes - rest));
+	/* Another module's entry may have the name of a wanted one. */
+	if (work->options->wanted && !work->options->wanted(work->options->context, key, &identity))
+		return UNWANTED;
 	digest_of(&item->cubin, entry->value, (size_t)entry->value_bytes);
 	return TAKEN;
 }
@@ -221,7 +229,7 @@ static void read_one(struct work *work, struct room *room, size_t i)
 
 	room->read[i] = false;
 	*fate = DAMAGED;
-	if (options->wanted && !options->wanted(options->context, file->key)) {
+	if (options->wanted && !options->wanted(options->context, file->key, NULL)) {
 		*fate = UNWANTED;
 		return;
 	}
@@ -403,8 +411,26 @@ int gather_read(struct jw_error *err, const char *dir, const struct gathered *it
 
 /* Computes the names of the entries of files' modules. */
 
+bool wanted_has(const struct wanted_entries *wanted, uint64_t key,
+				const struct jw_identity *identity)
+{
+	size_t cursor = 0, at;
+
+	while ((at = set_find(&wanted->keys, key, &cursor)) != SET_NONE)
+		if (!identity || cache_identity_equal(&wanted->identities[at], identity))
+			return true;
+	return false;
+}
+
+void wanted_free(struct wanted_entries *wanted)
+{
+	set_free(&wanted->keys);
+	mem_free(wanted->identities);
+	*wanted = (struct wanted_entries){0};
+}
+
 int wanted_of_paths(struct jw_error *err, const struct jw_export_options *options,
-					struct set *ret_keys)
+					struct wanted_entries *ret_wanted)
 {
 	struct jw_target targets[ANALYSE_MAX_TARGETS];
 	struct cache_profile profile;
@@ -418,7 +444,7 @@ int wanted_of_paths(struct jw_error *err, const struct jw_export_options *option
 	};
 	struct jw_found *found = NULL;
 	struct plan *plan = NULL;
-	struct set keys = {0};
+	struct wanted_entries wanted = {0};
 	int result;
 
 	if (!options->system || !options->system->driver.stamp[0])
@@ -436,14 +462,20 @@ int wanted_of_paths(struct jw_error *err, const struct jw_export_options *option
 		return -1;
 	request.found = options->found ? options->found : found;
 	result = plan_build(err, &request, &plan);
-	for (size_t i = 0; !result && i < plan->module_count; i++)
-		if (plan->modules[i].key)
-			set_add(&keys, plan->modules[i].key, i);
-	/* A file that could not be read does not count as one without modules. */
-	if (!result && !keys.count && plan->troubles && plan->note_count)
-		result = error_set(err, JW_ERR_IO, "%s", plan->notes[0]);
 	if (!result)
-		*ret_keys = keys;
+		wanted.identities = mem_array(plan->module_count, sizeof *wanted.identities);
+	for (size_t i = 0; !result && i < plan->module_count; i++) {
+		wanted.identities[i] = plan->modules[i].identity;
+		if (plan->modules[i].key)
+			set_add(&wanted.keys, plan->modules[i].key, i);
+	}
+	/* A file that could not be read does not count as one without modules. */
+	if (!result && !wanted.keys.count && plan->troubles && plan->note_count)
+		result = error_set(err, JW_ERR_IO, "%s", plan->notes[0]);
+	if (result)
+		wanted_free(&wanted);
+	else
+		*ret_wanted = wanted;
 	plan_free(plan);
 	jw_found_free(found);
 	return result;

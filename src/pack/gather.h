@@ -38,8 +38,18 @@ struct gather_parts {
 int gather_read(struct jw_error *err, const char *dir, const struct gathered *item,
 				struct buf *bytes, struct gather_parts *ret_parts);
 
-/* Computes the names of the entries of the modules in options->found, or else options->paths, warm
- * or not, under the system's driver, for the given GPUs or else the system's. JW_ERR_USAGE if the
- * driver's names or the GPUs are unknown. The caller frees the set. */
+/* The entries of modules: names, and whose entries they must be. */
+struct wanted_entries {
+	struct set keys; /* the places of identities by name */
+	struct jw_identity *identities;
+};
+/* Returns whether an entry with this name is one of them, or, with `identity` NULL, may be. */
+bool wanted_has(const struct wanted_entries *wanted, uint64_t key,
+				const struct jw_identity *identity);
+void wanted_free(struct wanted_entries *wanted);
+
+/* Lists the entries of the modules in options->found, or else options->paths, warm or not, under
+ * the system's driver, for the given GPUs or else the system's. JW_ERR_USAGE if the driver's names
+ * or the GPUs are unknown. The caller frees the list. */
 int wanted_of_paths(struct jw_error *err, const struct jw_export_options *options,
-					struct set *ret_keys);
+					struct wanted_entries *ret_wanted);

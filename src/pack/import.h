@@ -15,7 +15,9 @@ struct import_fate {
 	enum jw_import_verdict verdict;
 	bool insert;  /* accepted, and to be inserted as the only entry of the pack with this name */
 	bool carried; /* inserted under this machine's stamp */
+	bool taken;   /* refused, since another module's entry has its name */
 	uint64_t key; /* its name in this cache */
+	struct jw_identity identity;
 	uint64_t key_bytes;
 	uint64_t checksum; /* the cubin's checksum, as the driver computes it */
 };
@@ -66,3 +68,5 @@ int import_free_room(struct jw_error *err, const char *dir, uint64_t limit_bytes
 
 /* Why an entry is left out of a refilled cache. */
 #define IMPORT_NO_ROOM "no space in the cache"
+/* Why an entry is left out beside that of another module with the same name. */
+#define IMPORT_TAKEN "the entry of another module has the same name, and stays"

@@ -10,6 +10,7 @@
 #include "cache/entry.h"
 #include "cache/index.h"
 #include "cache/insert.h"
+#include "cache/sound.h"
 #include "cache/view.h"
 #include "pack/import.h"
 #include "pack/judge.h"
@@ -78,6 +79,7 @@ static void judge_by_manifest(struct import *import)
 		struct judgement judgement;
 
 		judge_entry(manifest, &manifest->entries[i], import->system, &judgement);
+		pack_entry_identity(&import->fates[i].identity, manifest, &manifest->entries[i]);
 		import->fates[i].carried = judgement.carried && !judgement.refused;
 		if (judgement.refused) {
 			import->fates[i].verdict = JW_IMPORT_REFUSED;
@@ -221,17 +223,28 @@ int import_check_entries(struct jw_error *err, struct import *import, struct rea
 
 /* ---- between the passes: decides about each entry by comparing it with the cache */
 
-/* Compares with the header and size of the file in the cache; the insertion compares every byte. */
-static bool is_in_cache(const struct import *import, uint32_t at)
+/* Compares with the file of that name in the cache: the key and the header; the insertion compares
+ * every byte. The sound entry of another module is not replaced. */
+static void compare_with_cache(const struct import *import, uint32_t at)
 {
 	const struct pack_entry *entry = &import->manifest.entries[at];
-	const struct import_fate *fate = &import->fates[at];
+	struct import_fate *fate = &import->fates[at];
+	const char *dir = import->result->path;
+	const struct sound_driver any = {0};
 	struct cache_probed probed;
 
-	return cache_presence(import->result->path, fate->key, fate->key_bytes, &probed) ==
-			   CACHE_PRESENT &&
-		   probed.value_bytes == import->manifest.members[entry->cubin].size_bytes &&
-		   probed.checksum == fate->checksum;
+	switch (cache_presence(dir, fate->key, &fate->identity, &probed)) {
+	case CACHE_ABSENT: break;
+	case CACHE_PRESENT:
+		if (probed.value_bytes == import->manifest.members[entry->cubin].size_bytes &&
+			probed.checksum == fate->checksum)
+			fate->verdict = JW_IMPORT_THERE;
+		break;
+	case CACHE_UNUSABLE:
+		if (probed.damage == CACHE_DAMAGE_OTHER && cache_sound(dir, any, fate->key) == CACHE_SOUND)
+			fate->taken = true;
+		break;
+	}
 }
 
 /* Chooses the entries to insert, each name once: those that are carried over, or the others. */
@@ -241,14 +254,20 @@ static void claim_names(struct import *import, bool carried)
 
 	for (uint32_t i = 0; i < import->manifest.entry_count; i++) {
 		struct import_fate *fate = &import->fates[i];
+		size_t cursor = 0, at;
 
 		if (fate->verdict == JW_IMPORT_REFUSED || fate->carried != carried)
 			continue;
-		if (options->wanted && !options->wanted(options->context, fate->key)) {
+		at = set_find(&import->keys, fate->key, &cursor);
+		if (options->wanted && !options->wanted(options->context, fate->key, &fate->identity)) {
 			fate->verdict = JW_IMPORT_REFUSED;
 			put_into_group(import, i, "not asked for");
-		} else if (set_has(&import->keys, fate->key)) {
+		} else if (at != SET_NONE &&
+				   cache_identity_equal(&import->fates[at].identity, &fate->identity)) {
 			fate->verdict = JW_IMPORT_THERE;
+		} else if (at != SET_NONE) {
+			fate->verdict = JW_IMPORT_REFUSED;
+			put_into_group(import, i, IMPORT_TAKEN);
 		} else {
 			fate->insert = true;
 			set_add(&import->keys, fate->key, i);
@@ -292,8 +311,11 @@ static void decide_accepted(struct import *import, uint32_t at)
 	uint64_t row_bytes =
 		fate->key_bytes + import->manifest.members[import->manifest.entries[at].cubin].size_bytes;
 
-	if (is_in_cache(import, at))
-		fate->verdict = JW_IMPORT_THERE;
+	compare_with_cache(import, at);
+	if (fate->taken) {
+		fate->verdict = JW_IMPORT_REFUSED;
+		fate->insert = false;
+	}
 	if (fate->insert && (!import->options->only_missing || take_missing(import, fate, row_bytes))) {
 		import->wanted++;
 		import->result->accepted_bytes += row_bytes;
@@ -418,7 +440,10 @@ int import_decide_entries(struct jw_error *err, struct import *import)
 		result->accepted += fate->verdict == JW_IMPORT_NEW;
 		/* An entry that was refused before is in its group already. */
 		if (!refused_before)
-			put_into_group(import, i, fate->verdict == JW_IMPORT_REFUSED ? IMPORT_NO_ROOM : "");
+			put_into_group(import, i,
+						   fate->verdict != JW_IMPORT_REFUSED ? ""
+						   : fate->taken                      ? IMPORT_TAKEN
+															  : IMPORT_NO_ROOM);
 	}
 	return count_evicted(err, import);
 }
@@ -461,6 +486,7 @@ static void add_entry(struct writing *writing, const struct member_walk *walk, u
 																   .part_count = 4,
 																   .key = fate->key,
 																   .key_bytes = fate->key_bytes,
+																   .identity = &fate->identity,
 																   .sm = entry->target.sm,
 																   .verified = true};
 }
@@ -473,7 +499,7 @@ static int insert_imported_batch(struct jw_error *err, struct writing *writing)
 	if (cache_insert(err, writing->live, writing->additions, count))
 		return -1;
 	for (size_t i = 0; i < count; i++)
-		if (writing->additions[i].added == CACHE_ADDED_REFUSED)
+		if (writing->additions[i].added >= CACHE_ADDED_REFUSED)
 			return error_set(err, JW_ERR_FORMAT, "%s", writing->additions[i].why.message);
 	return 0;
 }

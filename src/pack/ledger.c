@@ -350,7 +350,7 @@ static uint32_t note_stamp(struct ledger *ledger, const char *stamp)
 static bool is_made(const struct plan *plan, const struct plan_module *module)
 {
 	return module->state == PLAN_COLD && module->key &&
-		   cache_presence(plan->cache_dir, module->key, module->key_bytes, NULL) == CACHE_PRESENT;
+		   cache_presence(plan->cache_dir, module->key, &module->identity, NULL) == CACHE_PRESENT;
 }
 
 /* Records the plan of `from` in `ledger`, which may be the same ledger. */
@@ -448,7 +448,7 @@ int ledger_change_marks(struct jw_error *err, const char *state_dir, const char 
 	for (size_t i = 0; !result && i < coming; i++) {
 		const struct ledger_new_mark *one = &change->marks[i];
 		const struct ledger_item mark = {
-			.name = one->key, .value = one->result, .stamp = LEDGER_REFUSED};
+			.name = one->module, .value = one->result, .stamp = LEDGER_REFUSED};
 
 		result = ledger_put(err, &ledger->marks, most, &mark);
 	}
@@ -456,9 +456,14 @@ int ledger_change_marks(struct jw_error *err, const char *state_dir, const char 
 	return close_locked(err, &file, result);
 }
 
-unsigned ledger_refused(const struct ledger *ledger, uint64_t key)
+uint64_t ledger_module(const struct plan_module *module)
 {
-	const struct ledger_item *mark = key ? ledger_item(&ledger->marks, key) : NULL;
+	return module->key ? module->key ^ cache_identity_hash(&module->identity) : 0;
+}
+
+unsigned ledger_refused(const struct ledger *ledger, uint64_t module)
+{
+	const struct ledger_item *mark = module ? ledger_item(&ledger->marks, module) : NULL;
 
 	return mark && mark->stamp == LEDGER_REFUSED && mark->value <= UINT16_MAX &&
 				   refusal_name((unsigned)mark->value)

@@ -12,16 +12,18 @@
  *     record  u64 place (FNV-1a-64 of the path without links, member, offset, architecture and
  *             form)   u64 key   u8 stamp (its number)   u8[3] 0   u32, unused
  *     marks   u32 number   mark…
- *     mark    u64 key   u64 result of the driver   u32 LEDGER_REFUSED
+ *     mark    u64 module (ledger_module)   u64 result of the driver   u32 LEDGER_REFUSED
  *             u64 place   u64 key   u32 LEDGER_USED
  *
  * Former versions used the reserved bytes, and a record's last number, for how a cache had lost
  * entries.
  *
- * A mark records that the driver of that key has refused the module, which would be compiled in
+ * A mark records that the driver has refused the module, which would be compiled in
  * vain at each run; or that a command of `run` had the module of that place compiled, whichever
  * driver is in use later. Marks with another last number, and bytes after the marks, are skipped,
- * and dropped when the file is written: former versions had other kinds of marks there. */
+ * and dropped when the file is written: former versions had other kinds of marks there (UINT32_MAX
+ * - 1: a key, which another module can have).
+ */
 #pragma once
 
 #include <jitwarm/system.h>
@@ -38,10 +40,10 @@ enum {
 	LEDGER_MAX_BYTES = 32 << 20,
 	LEDGER_MAX_MARKS = 1 << 16, /* 20 bytes each; the oldest are forgotten first */
 };
-#define LEDGER_REFUSED (UINT32_MAX - 1)
 #define LEDGER_USED    (UINT32_MAX - 2)
+#define LEDGER_REFUSED (UINT32_MAX - 3)
 
-/* A record has a place, its entry's key, and that entry's driver. A mark has a key, the driver's
+/* A record has a place, its entry's key, and that entry's driver. A mark has a module, the driver's
  * result, and LEDGER_REFUSED; or a place, a key, and LEDGER_USED. */
 struct ledger_item {
 	uint64_t name, value;
@@ -94,14 +96,17 @@ void ledger_note_used(const struct ledger *ledger, const char *state_dir);
 /* Sets `used` of the plan's modules that have such a mark; returns their number. */
 size_t ledger_find_used(const struct ledger *ledger, struct plan *plan);
 
-/* Returns the result with which the driver has refused the module of that key; 0 if none is
+/* Returns the number of a module and its driver, which no other module can be given; 0 if its key
+ * is unknown. */
+uint64_t ledger_module(const struct plan_module *module);
+/* Returns the result with which the driver has refused the module of that number; 0 if none is
  * recorded. */
-unsigned ledger_refused(const struct ledger *ledger, uint64_t key);
+unsigned ledger_refused(const struct ledger *ledger, uint64_t module);
 
 /* Changes the marks in the file under the lock of its folder: new marks, which replace those of the
- * same keys, and keys whose marks are cleared. JW_ERR_NOT_FOUND if `state_dir` is NULL. */
+ * same modules, and modules whose marks are cleared. JW_ERR_NOT_FOUND if `state_dir` is NULL. */
 struct ledger_new_mark {
-	uint64_t key;
+	uint64_t module;
 	unsigned result; /* the result with which the driver has refused the module */
 };
 struct ledger_change {

@@ -99,6 +99,15 @@ size_t pack_key_tail(char tail[CACHE_KEY_MAX_TAIL], const struct pack_entry *ent
 								entry->options, strlen(entry->options));
 }
 
+void pack_entry_identity(struct jw_identity *ret_identity, const struct pack_manifest *manifest,
+						 const struct pack_entry *entry)
+{
+	char tail[CACHE_KEY_MAX_TAIL];
+
+	cache_key_identity(ret_identity, &manifest->members[entry->ptx].digest, tail,
+					   pack_key_tail(tail, entry));
+}
+
 uint64_t pack_key_bytes(const struct pack_manifest *manifest, const struct pack_entry *entry)
 {
 	char start[CACHE_KEY_MAX_START + 1], tail[CACHE_KEY_MAX_TAIL];

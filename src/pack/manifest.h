@@ -88,5 +88,8 @@ bool pack_entry_is_relocatable(const struct pack_entry *entry);
 /* Writes the bytes after the payload in an entry's key and returns their length; 0 for a bare
  * entry. */
 size_t pack_key_tail(char tail[CACHE_KEY_MAX_TAIL], const struct pack_entry *entry);
+/* Computes the identity of an entry's key from the digest of its PTX (cache/key.h). */
+void pack_entry_identity(struct jw_identity *ret_identity, const struct pack_manifest *manifest,
+						 const struct pack_entry *entry);
 /* Returns the size of the whole key under any stamp. */
 uint64_t pack_key_bytes(const struct pack_manifest *manifest, const struct pack_entry *entry);

@@ -37,9 +37,23 @@ static void JW_PRINTF(2, 3) note_refill(struct refill *refill, const char *forma
 	va_end(list);
 }
 
-static bool is_asked_for(void *context, uint64_t key)
+/* Returns the place of an entry among those that are asked for; SIZE_MAX if it is not one of them.
+ */
+static size_t place_of(const struct refill *refill, uint64_t key,
+					   const struct jw_identity *identity)
 {
-	return set_has(&((const struct refill *)context)->asked, key);
+	const struct jw_identity *identities = refill->request->identities;
+	size_t cursor = 0, at;
+
+	while ((at = set_find(&refill->asked, key, &cursor)) != SET_NONE)
+		if (!identities || cache_identity_equal(&identities[at], identity))
+			return at;
+	return SIZE_MAX;
+}
+
+static bool is_asked_for(void *context, uint64_t key, const struct jw_identity *identity)
+{
+	return place_of(context, key, identity) != SIZE_MAX;
 }
 
 /* Returns whether a pack may have entries to carry over. The name of a carried entry depends on its
@@ -66,7 +80,7 @@ static bool count_useful(struct refill *refill, const char *path)
 	const struct jw_system *system = request->system;
 	struct pack_manifest manifest = {0};
 	uint64_t left = refill->room_bytes;
-	size_t no_room = 0, entries = 0, cursor, at;
+	size_t no_room = 0, entries = 0, at;
 	bool carries = false;
 
 	/* Damaged packs are reported where packs are listed. */
@@ -77,20 +91,21 @@ static bool count_useful(struct refill *refill, const char *path)
 		const uint64_t bytes =
 			pack_key_bytes(&manifest, entry) + manifest.members[entry->cubin].size_bytes;
 		const bool fits = bytes <= left;
+		struct jw_identity identity;
 
 		if (strcmp(manifest.drivers[entry->driver].stamp, system->driver.stamp) != 0) {
 			carries = carries || may_be_carried(refill, &manifest, entry);
 			continue;
 		}
-		if (!set_has(&refill->asked, entry->key) || set_has(&refill->counted, entry->key) ||
-			cache_presence(system->cache.path, entry->key, 0, NULL) == CACHE_PRESENT)
+		pack_entry_identity(&identity, &manifest, entry);
+		at = place_of(refill, entry->key, &identity);
+		if (at == SIZE_MAX || set_has(&refill->counted, entry->key) ||
+			cache_presence(system->cache.path, entry->key, NULL, NULL) == CACHE_PRESENT)
 			continue;
 		/* If a pack is damaged, its entries may be in an older one. */
 		if (request->dry_run || !fits)
 			set_add(&refill->counted, entry->key, i);
-		cursor = 0;
-		while (request->dry_run && fits && request->found &&
-			   (at = set_find(&refill->asked, entry->key, &cursor)) != SET_NONE)
+		if (request->dry_run && fits && request->found)
 			request->found[at] = true;
 		no_room += !fits;
 		entries += fits;
@@ -212,6 +227,7 @@ int jw_store_refill(struct jw_error *err, const struct jw_store_refill_options *
 	const struct jw_system *system = options->system;
 	const struct refill_request request = {.system = system,
 										   .keys = options->keys,
+										   .identities = options->identities,
 										   .count = options->count,
 										   .dry_run = options->dry_run,
 										   .found = options->found,

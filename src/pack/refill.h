@@ -11,6 +11,7 @@ struct refill_request {
 	/* Entries missing from the cache. With the lengths of their keys (or NULL), also entries of
 	 * other builds of the driver's CUDA minor version are found. */
 	const uint64_t *keys, *key_bytes;
+	const struct jw_identity *identities; /* of the modules of `keys`; NULL: any entry will do */
 	size_t count;
 	bool dry_run; /* read only the manifests (without key_bytes) */
 	bool *found;  /* as in jw_store_refill_options */

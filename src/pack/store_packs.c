@@ -232,8 +232,9 @@ static void sweep_packs(const char *state_dir, const struct jw_store *store, uin
 
 /* Returns whether no pack of the store has an entry; `context` is a set of the names of the entries
  * in the store's packs. */
-static bool is_unknown(void *context, uint64_t key)
+static bool is_unknown(void *context, uint64_t key, const struct jw_identity *identity)
 {
+	(void)identity;
 	return !set_has(context, key);
 }
 
@@ -249,7 +250,7 @@ static void learn_store(const struct jw_store *store, struct set *known)
 		path = os_join(store->path, store->packs[i].name);
 		(void)reader_manifest(NULL, path, NULL, &manifest);
 		for (size_t k = 0; k < manifest.entry_count; k++)
-			if (is_unknown(known, manifest.entries[k].key))
+			if (!set_has(known, manifest.entries[k].key))
 				set_add(known, manifest.entries[k].key, k);
 		manifest_free(&manifest);
 		mem_free(path);

@@ -444,8 +444,8 @@ struct plan_module *module_find(struct plan_module *modules, const struct set *k
 	size_t cursor = 0, index;
 
 	while ((index = set_find(known, module_name(like), &cursor)) != SET_NONE)
-		if (modules[index].payload_bytes == like->payload_bytes &&
-			modules[index].form == like->form)
+		if (modules[index].key == like->key && modules[index].form == like->form &&
+			cache_identity_equal(&modules[index].identity, &like->identity))
 			return &modules[index];
 	return NULL;
 }
@@ -458,7 +458,7 @@ struct account_target {
 	/* for each reason, the driver's error for the first container */
 	uint16_t errors[REASON_COUNT];
 	size_t to_link;   /* containers of relocatable sections that need a link */
-	struct set known; /* modules by key or identity */
+	struct set known; /* modules by identity */
 };
 
 /* The rank of the best text with the same kernels, for each target. */
@@ -569,6 +569,7 @@ static void add_module(struct account *account, uint32_t t, enum plan_verdict ve
 	module.role = role;
 	module.form = link ? CACHE_KEY_LINK : pick->text ? CACHE_KEY_TEXT : CACHE_KEY_LOAD;
 	module.key = link ? keys.link : keys.load;
+	module.identity = link ? pick->link : pick->load;
 	if (picks->keyed)
 		module.key_bytes = picks->targets[t].start_bytes + pick->body_bytes +
 						   (link ? pick->link_tail_bytes : pick->load_tail_bytes);

@@ -100,7 +100,7 @@ struct plan_module {
 						   newer target */
 	uint64_t key;       /* the entry's name; 0 if the profile has no stamp */
 	uint64_t key_bytes; /* the length of the key */
-	uint64_t identity;  /* the hash of payload and option string; 0 if there are keys */
+	struct jw_identity identity; /* of the key, or of that which it would be but for the start */
 	/* Features of the PTX: inputs of the cost model (docs/internals/estimates.md). */
 	struct plan_features features;
 
@@ -125,7 +125,7 @@ struct plan_module {
 /* Returns a hash; only modules with the same hash may be the same (module_find). */
 static inline uint64_t module_name(const struct plan_module *module)
 {
-	return module->key ? module->key : module->identity;
+	return cache_identity_hash(&module->identity);
 }
 /* Returns the one of `modules` that the driver compiles once with `like`, or NULL. `known` has
  * their places by hash, for the same target. */

@@ -25,7 +25,7 @@ struct build_mention {
 struct build {
 	const struct plan_request *request;
 	struct plan *plan;
-	struct set known[ANALYSE_MAX_TARGETS]; /* modules by key or identity */
+	struct set known[ANALYSE_MAX_TARGETS]; /* modules by identity */
 	uint32_t found;      /* the index of the current file in the request's search */
 	const char *package; /* the package of the current file; NULL if there is none */
 	uint64_t held_bytes; /* the memory for what the command keeps of the images so far */

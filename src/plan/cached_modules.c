@@ -91,6 +91,7 @@ static int take_cached_entry(struct jw_error *err, struct cached *cached, const 
 	}
 	rest_bytes = (size_t)(key->data + key->size - parts.payload);
 	module.form = parts.form;
+	cache_key_identity_of(&module.identity, key->data, key->size);
 	module.container_offset = cached->used_bytes;
 	module.entry_offset = module.container_offset + CONTAINER_HEADER;
 	module.payload_bytes = parts.payload_size;
@@ -113,7 +114,6 @@ static int take_cached_entry(struct jw_error *err, struct cached *cached, const 
 		module.target = (uint32_t)t;
 		module.key_bytes = start_bytes ? start_bytes + rest_bytes : 0;
 		module.key = start_bytes ? fnv_update(start, parts.payload, rest_bytes) : 0;
-		module.identity = start_bytes ? 0 : fnv_update(FNV_START, parts.payload, rest_bytes);
 		cached->modules[cached->count++] = module;
 		taken++;
 	}

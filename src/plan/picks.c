@@ -181,6 +181,25 @@ int picks_add(struct jw_error *err, struct picks *picks, const struct devcode_co
 	return 0;
 }
 
+/* Computes the identities of a pick's keys. The payload is hashed once, unless the key has no NUL
+ * that ends it. */
+static void identify_pick(const struct picks_slot *slot, struct pick *pick)
+{
+	const size_t body = (size_t)pick->body_bytes;
+	struct digest payload;
+
+	if (*slot->load_tail) {
+		cache_key_identity_of_rest(&pick->load, slot->view.data, body, slot->load_tail,
+								   pick->load_tail_bytes);
+		cache_key_identity_of_rest(&pick->link, slot->view.data, body, slot->link_tail,
+								   pick->link_tail_bytes);
+		return;
+	}
+	digest_of(&payload, slot->view.data, body);
+	cache_key_identity(&pick->load, &payload, slot->load_tail, pick->load_tail_bytes);
+	cache_key_identity(&pick->link, &payload, slot->link_tail, pick->link_tail_bytes);
+}
+
 /* Decompresses and counts a payload. It stays unreadable if it cannot be unpacked. */
 static void unpack_payload(const struct picks *picks, struct picks_slot *slot)
 {
@@ -200,15 +219,16 @@ static void unpack_payload(const struct picks *picks, struct picks_slot *slot)
 	pick->readable = pick->load_tail_bytes && pick->link_tail_bytes;
 	pick->module.features = plan_features_of(slot->view.data, slot->view.size);
 	pick->module.features.line_info = line_info;
+	if (pick->readable)
+		identify_pick(slot, pick);
 }
 
-/* The hash that a lane computes: the key of a slot for one target, or the identity of the slot. */
+/* The key that a lane hashes: that of a slot for one target. */
 struct lane_use {
-	uint16_t slot, target; /* ANALYSE_MAX_TARGETS stands for the identity */
+	uint16_t slot, target;
 };
 
-/* Sets one hash lane for each key of a slot: one for each target, or one for its content if there
- * are no keys. Returns their number. */
+/* Sets one hash lane for each key of a slot: one for each target. Returns their number. */
 static size_t set_lanes(const struct picks *picks, size_t slot_index, struct fnv_lane *lanes,
 						struct lane_use *uses)
 {
@@ -218,10 +238,6 @@ static size_t set_lanes(const struct picks *picks, size_t slot_index, struct fnv
 
 	if (!slot->view.data)
 		return 0;
-	if (!picks->keyed) {
-		lanes[count] = (struct fnv_lane){FNV_START, slot->view.data, slot->view.size};
-		uses[count++] = (struct lane_use){(uint16_t)slot_index, ANALYSE_MAX_TARGETS};
-	}
 	for (size_t t = 0; t < picks->target_count; t++) {
 		if (!picks->keyed || !(slot->targets >> t & 1))
 			continue;
@@ -243,8 +259,8 @@ struct share {
 static void work_off(void *context)
 {
 	const struct share *share = context;
-	struct fnv_lane lanes[PICKS_SLOTS * (ANALYSE_MAX_TARGETS + 1)];
-	struct lane_use uses[PICKS_SLOTS * (ANALYSE_MAX_TARGETS + 1)];
+	struct fnv_lane lanes[PICKS_SLOTS * ANALYSE_MAX_TARGETS];
+	struct lane_use uses[PICKS_SLOTS * ANALYSE_MAX_TARGETS];
 	const struct picks *picks = share->picks;
 	size_t count = 0;
 
@@ -255,16 +271,12 @@ static void work_off(void *context)
 	fnv_update_many(lanes, count);
 	for (size_t i = 0; i < count; i++) {
 		const struct picks_slot *slot = &picks->slots[uses[i].slot];
-		struct pick *pick = &picks->items[slot->pick];
+		const struct pick *pick = &picks->items[slot->pick];
 
-		if (uses[i].target == ANALYSE_MAX_TARGETS)
-			pick->module.identity =
-				fnv_update(lanes[i].state, slot->load_tail, pick->load_tail_bytes);
-		else
-			picks->keys[slot->pick * picks->target_count + uses[i].target] = (struct pick_keys){
-				.load = fnv_update(lanes[i].state, slot->load_tail, pick->load_tail_bytes),
-				.link = fnv_update(lanes[i].state, slot->link_tail, pick->link_tail_bytes),
-			};
+		picks->keys[slot->pick * picks->target_count + uses[i].target] = (struct pick_keys){
+			.load = fnv_update(lanes[i].state, slot->load_tail, pick->load_tail_bytes),
+			.link = fnv_update(lanes[i].state, slot->link_tail, pick->link_tail_bytes),
+		};
 	}
 }
 

@@ -36,7 +36,8 @@ struct pick {
 	struct plan_module module; /* without target, role and form, on which its keys depend */
 	uint64_t body_bytes;       /* the length of the payload's part that is in keys */
 	uint32_t load_tail_bytes, link_tail_bytes;
-	bool text;     /* PTX text without a container */
+	struct jw_identity load, link; /* the identities of its keys, the same for all targets */
+	bool text;                     /* PTX text without a container */
 	bool readable; /* its payload was decompressed, and its option string fits into a key */
 };
 

@@ -92,12 +92,15 @@ static int by_cost(const void *a, const void *b)
 	return (left->entry_offset > right->entry_offset) - (left->entry_offset < right->entry_offset);
 }
 
-static void probe_module(const struct plan *plan, struct plan_module *module,
+/* Looks for a module's entry: by the name alone if cache_verified_judge follows, which compares its
+ * identity, too. */
+static void probe_module(const struct plan *plan, struct plan_module *module, bool judged_later,
 						 struct cache_probed *ret_probed)
 {
 	if (module->state != PLAN_COLD || !module->key || !plan->cache_dir)
 		return;
-	switch (cache_presence(plan->cache_dir, module->key, module->key_bytes, ret_probed)) {
+	switch (cache_presence(plan->cache_dir, module->key, judged_later ? NULL : &module->identity,
+						   ret_probed)) {
 	case CACHE_ABSENT: return;
 	case CACHE_UNUSABLE: module->damage = ret_probed->damage; return;
 	case CACHE_PRESENT: break;
@@ -121,7 +124,7 @@ void plan_probe_again(struct plan *plan)
 
 		if (!module->damage ||
 			cache_sound(plan->cache_dir, driver_of_plan(plan), module->key) == CACHE_SOUND)
-			probe_module(plan, module, &probed);
+			probe_module(plan, module, /* judged_later= */ false, &probed);
 	}
 }
 
@@ -138,7 +141,7 @@ void plan_refuse(struct plan *plan, struct plan_module *module, unsigned result)
 bool plan_is_compiled(const char *cache_dir, const struct plan_module *module)
 {
 	return module->key &&
-		   cache_presence(cache_dir, module->key, module->key_bytes, NULL) == CACHE_PRESENT;
+		   cache_presence(cache_dir, module->key, &module->identity, NULL) == CACHE_PRESENT;
 }
 
 void plan_note(struct plan *plan, bool trouble, const char *format, ...)
@@ -167,9 +170,9 @@ static int probe_modules(struct jw_error *err, struct plan *plan,
 	build_estimate(plan);
 	for (size_t i = 0; i < plan->module_count; i++) {
 		struct plan_module *module = &plan->modules[i];
-		struct cache_candidate candidate = {.key = module->key};
+		struct cache_candidate candidate = {.key = module->key, .identity = &module->identity};
 
-		probe_module(plan, module, &candidate.probed);
+		probe_module(plan, module, /* judged_later= */ true, &candidate.probed);
 		if (module->state == PLAN_WARM)
 			candidates[count++] = candidate;
 	}

@@ -201,7 +201,9 @@ static void count_module(struct jw_check_gpu *gpu, struct jw_check_file *file,
 	gpu->used_cold += module->used;
 	gpu->cold++;
 	gpu->restored += module->state == PLAN_RESTORED;
-	gpu->damaged += module->damage != CACHE_SOUND && module->damage != CACHE_DAMAGE_READ;
+	gpu->damaged += module->damage != CACHE_SOUND && module->damage != CACHE_DAMAGE_READ &&
+					module->damage != CACHE_DAMAGE_OTHER;
+	gpu->taken += module->damage == CACHE_DAMAGE_OTHER;
 	gpu->unread += module->damage == CACHE_DAMAGE_READ;
 	gpu->link += module->form == CACHE_KEY_LINK;
 	gpu->cold_bytes += module->payload_bytes;
@@ -238,6 +240,7 @@ static struct jw_check_gpu sum_of(const struct jw_check_result *result, bool mac
 		sum.restored += gpu->restored;
 		sum.damaged += gpu->damaged;
 		sum.unread += gpu->unread;
+		sum.taken += gpu->taken;
 		unplanned_add(&sum.unplanned, &gpu->unplanned);
 		fate_add(&sum.fate, &gpu->fate, !i);
 		sum.link += gpu->link;
@@ -489,7 +492,8 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 	ledger_begin(&ledger, plan);
 	(void)ledger_find_used(&ledger, plan);
 	for (size_t i = 0; i < plan->module_count; i++)
-		plan_refuse(plan, &plan->modules[i], ledger_refused(&ledger, plan->modules[i].key));
+		plan_refuse(plan, &plan->modules[i],
+					ledger_refused(&ledger, ledger_module(&plan->modules[i])));
 	if (options->explain && list_causes(err, settings, plan, &ledger, checked))
 		goto done;
 	/* A later check can then say why a module is cold that is warm now. */

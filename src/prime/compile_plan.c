@@ -95,7 +95,7 @@ static void note_lost(const struct run_setup *setup, struct jw_prime_result *out
 		const struct plan_module *module = &plan->modules[i];
 
 		there += module->state == PLAN_COLD && module->key &&
-				 cache_presence(setup->system->cache.path, module->key, module->key_bytes, NULL) ==
+				 cache_presence(setup->system->cache.path, module->key, &module->identity, NULL) ==
 					 CACHE_PRESENT;
 	}
 	if (there >= done)
@@ -151,23 +151,23 @@ static int refuse_foreign(struct jw_error *err, const char *path)
 static void change_marks(const struct jw_system *system, const struct plan *plan,
 						 const bool *inserted, const unsigned *refused)
 {
-	uint64_t *keys = mem_array(plan->module_count, sizeof *keys);
+	uint64_t *modules = mem_array(plan->module_count, sizeof *modules);
 	struct ledger_new_mark *marks = mem_array(plan->module_count, sizeof *marks);
-	struct ledger_change change = {.marks = marks, .cleared = keys};
+	struct ledger_change change = {.marks = marks, .cleared = modules};
 
 	for (size_t i = 0; i < plan->module_count; i++) {
 		const struct plan_module *module = &plan->modules[i];
 
 		if (inserted[i])
-			keys[change.cleared_count++] = module->key;
+			modules[change.cleared_count++] = ledger_module(module);
 		if (refused[i] && module->key)
 			marks[change.mark_count++] =
-				(struct ledger_new_mark){.key = module->key, .result = refused[i]};
+				(struct ledger_new_mark){.module = ledger_module(module), .result = refused[i]};
 	}
 	if (change.cleared_count || change.mark_count)
 		(void)ledger_change_marks(NULL, ledger_home(system), plan->cache_dir, &change);
 	mem_free(marks);
-	mem_free(keys);
+	mem_free(modules);
 }
 
 /* Runs by predicted names if the driver is known; otherwise, or if a name was wrong, by

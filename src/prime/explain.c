@@ -86,6 +86,9 @@ static void explain_module(const struct explain_request *request, const struct p
 	} else if (module->damage == CACHE_DAMAGE_READ) {
 		explanation->reason = JW_COLD_UNKNOWN;
 		explanation->how = "this account cannot read the entry";
+	} else if (module->damage == CACHE_DAMAGE_OTHER) {
+		explanation->reason = JW_COLD_UNKNOWN;
+		explanation->how = "the cache has the entry of another module with the same name";
 	} else if (module->damage) {
 		explanation->reason = JW_COLD_DAMAGED;
 		explanation->damage = cache_damage_text(module->damage);

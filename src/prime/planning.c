@@ -220,7 +220,8 @@ void planning_note_refused(struct plan *plan, const struct ledger *ledger,
 		if (!plan_is_named(options->plan.retried, options->plan.retried_count,
 						   plan->files[plan->modules[i].file].path) &&
 			!(options->plan.recording && plan->modules[i].keyed))
-			plan_refuse(plan, &plan->modules[i], ledger_refused(ledger, plan->modules[i].key));
+			plan_refuse(plan, &plan->modules[i],
+						ledger_refused(ledger, ledger_module(&plan->modules[i])));
 	note_fates(plan, before, outcome);
 }
 
@@ -314,7 +315,7 @@ void planning_sum_up(const struct plan *plan, const struct jw_prime_options *opt
 			continue;
 		sum.cold++;
 		sum.used += module->used;
-		sum.damaged += module->damage != CACHE_SOUND;
+		sum.damaged += module->damage != CACHE_SOUND && module->damage != CACHE_DAMAGE_OTHER;
 		sum.link += module->form == CACHE_KEY_LINK;
 		sum.cold_bytes += module->payload_bytes;
 		forecast_add(&sum.forecast, plan, module);

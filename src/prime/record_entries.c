@@ -95,6 +95,7 @@ static void describe_cuda(const struct recorder *recorder, const struct cache_en
 	const char *producer = producer_of(parts);
 	struct cache_profile profile = {0};
 	struct cubin_header cubin;
+	char tail[CACHE_KEY_MAX_TAIL];
 	struct digest digest;
 
 	module->kind = is_jitlink(parts)               ? JW_RECORDED_JITLINK
@@ -108,13 +109,18 @@ static void describe_cuda(const struct recorder *recorder, const struct cache_en
 	memcpy(left->entry.stamp, parts->stamp, sizeof left->entry.stamp);
 	left->entry.form = parts->form;
 	memcpy(profile.stamp, parts->stamp, sizeof profile.stamp);
+	cache_key_identity_of(&left->entry.identity, entry->key, (size_t)entry->key_bytes);
 	left->entry.text_key =
 		cache_key_hash(&profile,
 					   &(struct cache_key_input){.sm = parts->target.sm,
 												 .form = CACHE_KEY_TEXT,
 												 .payload = parts->payload,
 												 .payload_size = parts->payload_size},
-					   &left->entry.text_key_bytes);
+					   NULL);
+	cache_key_identity_of_rest(
+		&left->entry.text_identity, parts->payload,
+		cache_key_payload(CACHE_KEY_TEXT, parts->payload, parts->payload_size), tail,
+		cache_key_tail(tail, CACHE_KEY_TEXT, NULL, 0));
 	left->entry.insertable = !cubin_read(NULL, entry->value, (size_t)entry->value_bytes, &cubin);
 	if (module->kind == JW_RECORDED_JITLINK && left->entry.insertable)
 		left->entry.form = cubin.relocatable ? CACHE_KEY_LINK : CACHE_KEY_LOAD;

@@ -18,8 +18,10 @@ struct record_entry {
 	bool insertable; /* a cubin of a known form */
 	bool in_file;    /* a searched file has the module in the form that was compiled */
 	int64_t written_ns;
-	/* The name and the length of the key if the payload is a text without options. */
-	uint64_t text_key, text_key_bytes;
+	struct jw_identity identity;
+	/* The name and the identity of the key if the payload is a text without options. */
+	uint64_t text_key;
+	struct jw_identity text_identity;
 	char stamp[CACHE_STAMP_SIZE + 1];
 };
 

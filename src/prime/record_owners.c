@@ -82,14 +82,14 @@ static uint32_t add_planned_file(struct matching *matching, uint32_t planned)
 /* Finds the planned module with this key, and records its file and place in `module`. False if no
  * file has it. */
 static bool match(struct matching *matching, const struct set *names, uint64_t key,
-				  uint64_t key_bytes, struct jw_recorded_module *module)
+				  const struct jw_identity *identity, struct jw_recorded_module *module)
 {
 	size_t cursor = 0, at;
 
 	while ((at = set_find(names, key, &cursor)) != SET_NONE) {
 		struct plan_module *planned = &matching->plan->modules[at];
 
-		if (planned->key_bytes != key_bytes)
+		if (!cache_identity_equal(&planned->identity, identity))
 			continue;
 		module->file = add_planned_file(matching, planned->file);
 		module->container_offset = planned->container_offset;
@@ -124,9 +124,9 @@ static void match_all(const struct recorder *recorder)
 			continue;
 		/* Compares by name, or as a text that is loaded with options or linked, which has other
 		 * names. */
-		entry->in_file = match(&matching, &names, module->key, module->key_bytes, module);
+		entry->in_file = match(&matching, &names, module->key, &entry->identity, module);
 		texts += !entry->in_file &&
-				 match(&matching, &names, entry->text_key, entry->text_key_bytes, module);
+				 match(&matching, &names, entry->text_key, &entry->text_identity, module);
 		result->found += module->file != JW_RECORDED_NO_FILE;
 	}
 	result->not_by_prime = matching.left_out + texts;

@@ -16,9 +16,11 @@ static void note_known(struct recorder *recorder)
 
 	for (size_t i = 0; i < recorder->result->recording->module_count; i++) {
 		struct jw_recorded_module *module = &recorder->result->recording->modules[i];
+		struct jw_identity identity;
 
 		module->known_before =
-			cache && cache_presence(cache, module->key, module->key_bytes, NULL) == CACHE_PRESENT;
+			cache && !cache_entry_identity_at(recorder->cache_dir, module->key, &identity) &&
+			cache_presence(cache, module->key, &identity, NULL) == CACHE_PRESENT;
 	}
 }
 
@@ -33,6 +35,10 @@ static void count_addition(struct jw_record_result *result, const struct cache_a
 		break;
 	case CACHE_ADDED_SAME: result->there++; break;
 	case CACHE_ADDED_REFUSED: result->refused++; break;
+	case CACHE_ADDED_TAKEN:
+		result->refused++;
+		record_note(result, addition->why.message);
+		break;
 	case CACHE_ADDED_NOT: break;
 	}
 }

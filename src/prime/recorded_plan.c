@@ -115,13 +115,43 @@ static struct recorded_place *find_place(const struct recorded_places *places,
 	return NULL;
 }
 
+/* Computes the identity of a recorded module (cache/key.h); false for a module that is not compiled
+ * from PTX. */
+static bool recorded_identity(const struct jw_recorded_module *module,
+							  struct jw_identity *ret_identity)
+{
+	const size_t options = module->options ? strlen(module->options) : 0;
+	const enum cache_key_form form =
+		module->kind == JW_RECORDED_LINK ? CACHE_KEY_LINK : CACHE_KEY_LOAD;
+	struct cache_profile profile = {.stamp = "Jan  1 200000:00:00"}; /* any: all are as long */
+	char tail[CACHE_KEY_MAX_TAIL] = "";
+	struct jw_identity payload;
+	struct digest digest;
+	size_t start;
+
+	(void)cache_key_start(&profile, module->target.sm, &start);
+	if (!cache_identity_read(module->digest, &payload))
+		return false;
+	memcpy(digest.bytes, payload.bytes, sizeof digest.bytes);
+	/* A key whose payload has no NUL has no rest. */
+	cache_key_identity(ret_identity, &digest, tail,
+					   module->key_bytes == start + module->payload_bytes
+						   ? 0
+						   : cache_key_tail(tail, form, module->options, options));
+	return true;
+}
+
 static const struct plan_module *find_recorded_key(const struct plan *plan, const struct set *names,
 												   const struct jw_recorded_module *module)
 {
+	struct jw_identity identity;
+	const bool known = recorded_identity(module, &identity);
 	size_t cursor = 0, at;
 
+	/* A recording that lacks the digests of its modules has nothing but their names. */
 	while ((at = set_find(names, module->key, &cursor)) != SET_NONE)
-		if (plan->modules[at].key_bytes == module->key_bytes)
+		if (known ? cache_identity_equal(&plan->modules[at].identity, &identity)
+				  : plan->modules[at].key_bytes == module->key_bytes)
 			return &plan->modules[at];
 	return NULL;
 }
@@ -131,8 +161,11 @@ static const struct plan_module *find_recorded_key(const struct plan *plan, cons
 static bool is_in_cache(const struct jw_recording *recording, const struct plan_request *request,
 						const struct jw_recorded_module *module)
 {
+	struct jw_identity identity;
+	const bool known = recorded_identity(module, &identity);
+
 	return request->cache_dir && !strcmp(recording->stamp, request->profile->stamp) &&
-		   cache_presence(request->cache_dir, module->key, module->key_bytes, NULL) ==
+		   cache_presence(request->cache_dir, module->key, known ? &identity : NULL, NULL) ==
 			   CACHE_PRESENT;
 }
 

@@ -9,8 +9,9 @@
 /* Modules whose entries the cache lacks, and the entries that must stay in it. */
 struct wanted {
 	uint64_t *keys, *key_bytes; /* names of the entries, and the lengths of their keys */
-	size_t *modules;            /* indices into the plan */
-	bool *found;                /* for dry_run */
+	struct jw_identity *identities;
+	size_t *modules; /* indices into the plan */
+	bool *found;     /* for dry_run */
 	size_t count;
 	uint64_t *warm; /* names of the plan's entries that the cache has */
 	size_t warm_count;
@@ -24,6 +25,7 @@ static void list_wanted(const struct plan *plan, uint64_t budget_bytes, struct w
 
 	wanted->keys = mem_array(plan->module_count, sizeof *wanted->keys);
 	wanted->key_bytes = mem_array(plan->module_count, sizeof *wanted->key_bytes);
+	wanted->identities = mem_array(plan->module_count, sizeof *wanted->identities);
 	wanted->warm = mem_array(plan->module_count, sizeof *wanted->warm);
 	wanted->modules = mem_array(plan->module_count, sizeof *wanted->modules);
 	wanted->found = mem_array(plan->module_count, sizeof *wanted->found);
@@ -42,6 +44,7 @@ static void list_wanted(const struct plan *plan, uint64_t budget_bytes, struct w
 			continue;
 		wanted->modules[wanted->count] = i;
 		wanted->key_bytes[wanted->count] = module->key_bytes;
+		wanted->identities[wanted->count] = module->identity;
 		wanted->keys[wanted->count++] = module->key;
 		left -= module->entry_bytes;
 	}
@@ -67,6 +70,7 @@ static void wanted_free(struct wanted *wanted)
 	mem_free(wanted->found);
 	mem_free(wanted->keys);
 	mem_free(wanted->key_bytes);
+	mem_free(wanted->identities);
 	mem_free(wanted->warm);
 }
 
@@ -82,6 +86,7 @@ static void refill(const struct jw_system *system, const struct jw_cancel *cance
 	const struct jw_store_refill_options how = {
 		.system = system,
 		.keys = wanted->keys,
+		.identities = wanted->identities,
 		.count = wanted->count,
 		.dry_run = dry_run,
 		.found = wanted->found,
@@ -184,6 +189,7 @@ void reuse_other_drivers(const struct jw_system *system, const struct jw_prime_o
 			.system = system,
 			.keys = wanted.keys,
 			.key_bytes = wanted.key_bytes,
+			.identities = wanted.identities,
 			.count = wanted.count,
 			.kept = wanted.warm,
 			.kept_count = wanted.warm_count,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cursor.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/set.h"
@@ -286,15 +287,16 @@ static int add_kept(struct jw_error *err, struct build *build, const struct kept
 		.module_count = kept->module_count};
 	int result;
 
-	for (size_t i = 0; i < kept->module_count; i++)
+	for (size_t i = 0; i < kept->module_count; i++) {
 		modules[i] = (struct plan_module){
-			.identity = kept->modules[i].identity,
 			.payload_bytes = kept->modules[i].payload_bytes,
 			.target = kept->modules[i].target,
 			.role = (enum devcode_role)kept->modules[i].role,
 			.form = (enum cache_key_form)kept->modules[i].form,
 			.superseded = kept->modules[i].superseded,
 		};
+		store_u64(modules[i].identity.bytes, kept->modules[i].identity);
+	}
 	result = build_add_image(err, build, &image);
 	mem_free(modules);
 	return result;

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "cache/key.h"
 #include "os/file.h"
 #include "pack/import.h"
 #include "pack/reader.h"
@@ -121,9 +122,27 @@ static void report_refused(struct object_answer *answer, const struct object_fil
 
 /* ---- taking an entry */
 
-static bool is_key(void *context, uint64_t key)
+/* The entry of a job. */
+struct object_wanted {
+	uint64_t key;
+	struct jw_identity identity;
+};
+
+static int wanted_of_job(struct jw_error *err, const struct object_job *job,
+						 struct object_wanted *ret_wanted)
 {
-	return *(const uint64_t *)context == key;
+	ret_wanted->key = job->key;
+	return cache_identity_read(job->identity, &ret_wanted->identity)
+			   ? 0
+			   : error_set(err, JW_ERR_FORMAT, "the job names no module");
+}
+
+/* The name alone does not say whose an entry is. */
+static bool is_wanted_object(void *context, uint64_t key, const struct jw_identity *identity)
+{
+	const struct object_wanted *wanted = context;
+
+	return wanted->key == key && (!identity || cache_identity_equal(&wanted->identity, identity));
 }
 
 /* Makes a cache of one entry from the pack, which is checked like any import, as if a worker had
@@ -135,21 +154,23 @@ static int unpack_object(struct jw_error *err, const struct object_context *cont
 	char *folder = object_folder(context->setup->folder, job->key);
 	struct jw_gpu gpu = {.target.sm = job->sm};
 	struct jw_system system = *context->setup->system;
-	uint64_t key = job->key;
+	struct object_wanted wanted;
 	const struct jw_import_options how = {.path = files->pack,
 										  .cache_dir = folder,
 										  .system = &system,
 										  .limit_bytes = UINT64_MAX,
 										  .state_dir = options->state_dir,
 										  .allow_unsigned = options->allow_unsigned,
-										  .context = &key,
-										  .wanted = is_key};
+										  .context = &wanted,
+										  .wanted = is_wanted_object};
 	struct jw_import_result *imported = NULL;
 	int result;
 
 	system.gpus = &gpu;
 	system.gpu_count = 1;
-	result = jw_import(err, &how, &imported);
+	result = wanted_of_job(err, job, &wanted);
+	if (!result)
+		result = jw_import(err, &how, &imported);
 	if (!result && imported->accepted != 1)
 		result = error_set(err, JW_ERR_FORMAT, "does not hold the entry that its name says");
 	jw_import_result_free(imported);
@@ -285,19 +306,21 @@ static int put_object_there(struct jw_error *err, struct object_thread *thread,
 {
 	const struct object_setup *setup = thread->context->setup;
 	const struct jw_target target = {.sm = job->sm};
-	uint64_t key = job->key;
+	struct object_wanted wanted;
 	const struct jw_export_options how = {.cache_dir = setup->system->cache.path,
 										  .system = setup->system,
 										  .targets = &target,
 										  .target_count = 1,
 										  .output = files->pack,
 										  .state_dir = setup->options->state_dir,
-										  .context = &key,
-										  .wanted = is_key};
+										  .context = &wanted,
+										  .wanted = is_wanted_object};
 	struct jw_export_result made = {0};
 	int result;
 
-	result = jw_export(err, &how, &made);
+	result = wanted_of_job(err, job, &wanted);
+	if (!result)
+		result = jw_export(err, &how, &made);
 	if (!result && setup->options->sign_key)
 		result = object_sign(err, thread->context, files->name, &how, &made, files->signature);
 	if (result) {

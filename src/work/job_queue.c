@@ -16,7 +16,8 @@ void job_queue_open(const struct plan *plan, struct job_queue *ret_queue)
 	/* Modules that programs here are known to use come first. */
 	for (int used = 1; used >= 0; used--)
 		for (size_t i = 0; i < plan->module_count; i++)
-			if (plan->modules[i].state == PLAN_COLD && plan->modules[i].used == (used == 1))
+			if (plan->modules[i].state == PLAN_COLD && plan->modules[i].used == (used == 1) &&
+				plan->modules[i].damage != CACHE_DAMAGE_OTHER)
 				queue.order[queue.count++] = i;
 	*ret_queue = queue;
 }

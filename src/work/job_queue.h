@@ -8,8 +8,8 @@
 enum { QUEUE_MAX_TRIES = 2 };
 
 struct job_queue {
-	size_t *order; /* indices of the cold modules, what programs are known to use first, then most
-					  expensive first as in the plan */
+	size_t *order; /* indices of the cold modules whose names no other module has taken, what
+					  programs are known to use first, then most expensive first as in the plan */
 	size_t count, next;
 	size_t *again; /* a stack of modules that were taken and never begun */
 	size_t again_count;

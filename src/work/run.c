@@ -10,6 +10,8 @@
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "cache/entry.h"
+#include "cache/insert.h"
 #include "driver/collect.h"
 #include "driver/known_gpus.h"
 #include "os/clock.h"
@@ -81,7 +83,7 @@ static void module_done(struct run *run, size_t index)
 	run->report.done_weight_ms += module->cost_ms;
 }
 
-void run_module_failed(struct run *run, size_t index, const char *reason, const char *log)
+static void note_failure(struct run *run, size_t index, const char *reason, const char *log)
 {
 	struct jw_prime_compiled *result = run->result;
 	const struct plan_module *module = module_of(run, index);
@@ -100,7 +102,31 @@ void run_module_failed(struct run *run, size_t index, const char *reason, const 
 			.log = mem_string(log),
 		};
 	}
+}
+
+void run_module_failed(struct run *run, size_t index, const char *reason, const char *log)
+{
+	note_failure(run, index, reason, log);
 	module_done(run, index);
+}
+
+/* Reports the modules that are not in the queue, because the cache has another module's entry under
+ * their name: they would be compiled in vain. */
+static void note_taken_names(struct run *run)
+{
+	const struct plan *plan = run->setup->plan;
+
+	for (size_t i = 0; i < plan->module_count; i++) {
+		struct jw_error why = {0};
+		char *path;
+
+		if (plan->modules[i].state != PLAN_COLD || plan->modules[i].damage != CACHE_DAMAGE_OTHER)
+			continue;
+		path = cache_entry_path(plan->cache_dir, plan->modules[i].key);
+		cache_say_taken(&why, path);
+		note_failure(run, i, why.message, "");
+		mem_free(path);
+	}
 }
 
 /* Ends the run with the error in run->err. */
@@ -636,11 +662,11 @@ static void insert_late(struct run *run)
 		if (result && why.code != JW_ERR_BUSY)
 			(void)os_remove(NULL, entry.path);
 		mem_free(entry.path);
-		if (result && why.code == JW_ERR_BUSY) {
+		if (result < 0 && why.code == JW_ERR_BUSY) {
 			late->why = why;
 			return;
 		}
-		if (result && why.code != JW_ERR_FORMAT) {
+		if (result < 0 && why.code != JW_ERR_FORMAT) {
 			run_break_off(run, &why);
 			return;
 		}
@@ -715,14 +741,18 @@ static void take_collected(struct run *run, size_t index, const struct collected
 	const bool foreign = entry->what == COLLECTED_FOREIGN;
 	struct jw_error why = {0}, worse = {0};
 	int64_t grown_bytes = 0;
+	int result;
 
-	if (!collect_insert(&why, run->setup->live, entry, run->setup->plan, module_of(run, index),
-						&grown_bytes)) {
+	result = collect_insert(&why, run->setup->live, entry, run->setup->plan, module_of(run, index),
+							&grown_bytes);
+	if (!result) {
 		run->result->misjudged += foreign;
 		run_inserted(run, index, grown_bytes, NULL);
 		return;
 	}
-	if (why.code == JW_ERR_BUSY) {
+	if (result > 0) {
+		run_module_failed(run, index, why.message, "");
+	} else if (why.code == JW_ERR_BUSY) {
 		if (foreign)
 			run_module_failed(run, index, why.message, "");
 		else if (run_defer_entry(&worse, run, index, entry->path, &why))
@@ -1267,6 +1297,7 @@ int run_plan(struct jw_error *err, const struct run_setup *setup, struct jw_prim
 	run.late.modules = mem_array(setup->plan->module_count, sizeof *run.late.modules);
 	run.workers.slots = mem_array(setup->workers, sizeof *run.workers.slots);
 	begin(&run);
+	note_taken_names(&run);
 	(void)uv_run(&run.loop.uv, UV_RUN_DEFAULT);
 	uv_close((uv_handle_t *)&run.loop.stop_signal, NULL);
 	(void)uv_run(&run.loop.uv, UV_RUN_DEFAULT);

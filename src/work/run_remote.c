@@ -134,7 +134,7 @@ static void send_job_to_folder(struct run *run, size_t index, enum object_what w
 	const struct plan_module *module = planned(run, index);
 	struct remote *remote = &run->remote;
 	struct remote_module *known = &remote->modules[index];
-	const struct object_job job = {
+	struct object_job job = {
 		.id = index,
 		.what = what,
 		.key = module->key,
@@ -145,6 +145,7 @@ static void send_job_to_folder(struct run *run, size_t index, enum object_what w
 	struct buf line = BUF_MAX(PROTOCOL_MAX_LINE);
 	struct jw_error why = {0};
 
+	(void)cache_identity_text(job.identity, &module->identity);
 	known->asked = true;
 	known->ahead = ahead;
 	known->what = what;
@@ -160,24 +161,25 @@ static void send_job_to_folder(struct run *run, size_t index, enum object_what w
 
 /* ---- entries from the folder */
 
-/* Inserts a fetched entry; if that fails, the module is compiled here. */
-static bool insert_fetched(struct run *run, size_t index, struct jw_error *why)
+/* Inserts a fetched entry; if that fails, the module is compiled here. 1 if another module's entry
+ * has its name (collect_insert). */
+static int insert_fetched(struct run *run, size_t index, struct jw_error *why)
 {
 	const struct plan_module *module = planned(run, index);
 	char *folder = object_folder(run->remote.folder, module->key);
 	struct collected entry = {COLLECTED, cache_entry_path(folder, module->key), module->key};
 	int64_t grown_bytes = 0;
-	bool done =
-		!collect_insert(why, run->setup->live, &entry, run->setup->plan, module, &grown_bytes);
+	int result =
+		collect_insert(why, run->setup->live, &entry, run->setup->plan, module, &grown_bytes);
 
-	if (done)
+	if (!result)
 		run_inserted(run, index, grown_bytes, NULL);
-	else if (why->code == JW_ERR_BUSY)
-		done = !run_defer_entry(NULL, run, index, entry.path, why);
+	else if (result < 0 && why->code == JW_ERR_BUSY)
+		result = run_defer_entry(NULL, run, index, entry.path, why);
 	(void)os_remove_tree(NULL, folder);
 	mem_free(entry.path);
 	mem_free(folder);
-	return done;
+	return result;
 }
 
 /* Records an object that is not sound; its module is compiled here, even if another node has
@@ -198,12 +200,18 @@ static void take_here(struct run *run, size_t index, const struct object_answer 
 	struct remote_module *known = &run->remote.modules[index];
 	struct jw_shared *shared = &run->result->shared;
 	struct jw_error why = {0};
+	int result;
 
 	/* The time budget may have ended in between. */
 	if (!job_queue_take_this(&run->queue, index))
 		return;
 	known->state = REMOTE_FETCHED;
-	if (insert_fetched(run, index, &why)) {
+	result = insert_fetched(run, index, &why);
+	if (result > 0) {
+		run_module_failed(run, index, why.message, "");
+		return;
+	}
+	if (!result) {
 		shared->fetched++;
 		shared->fetched_bytes += answer->bytes;
 		shared->saved_seconds += planned(run, index)->cost_ms / 1000;

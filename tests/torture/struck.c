@@ -177,6 +177,7 @@ static int inserts(struct jw_error *err)
 											   .key = entries[n].key,
 											   .key_bytes = entries[n].key_bytes,
 											   .sm = 86,
+											   .identity = &entries[n].identity,
 											   .parts = n >= 2 ? parts[n] : NULL,
 											   .part_count = n >= 2 ? 2 : 0,
 											   .verified = n >= 2};
@@ -294,7 +295,7 @@ static int refills(struct jw_error *err)
 
 static int marks(struct jw_error *err)
 {
-	static const struct ledger_new_mark mark = {.key = 1, .result = 218};
+	static const struct ledger_new_mark mark = {.module = 1, .result = 218};
 	const struct ledger_change change = {.marks = &mark, .mark_count = 1};
 
 	return ledger_change_marks(err, state, cache, &change);

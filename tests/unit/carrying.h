@@ -23,6 +23,7 @@ struct machine {
 	struct entries_entry entries[ENTRIES];
 	uint64_t keys[ENTRIES],
 		key_bytes[ENTRIES]; /* the keys under which its own driver would store them */
+	struct jw_identity identities[ENTRIES];
 	struct jw_carry_options options;
 	struct jw_carry_result *result; /* the result of the last carry */
 };
@@ -50,10 +51,12 @@ static inline void set_up(struct machine *machine, uint32_t cuda)
 		packs_put(machine->system.cache.path, entry->key, entry->bytes, entry->size);
 		machine->keys[i] = key_under(entry, stamp_now);
 		machine->key_bytes[i] = entry->key_bytes;
+		machine->identities[i] = entry->identity;
 	}
 	machine->options = (struct jw_carry_options){.system = &machine->system,
 												 .keys = machine->keys,
 												 .key_bytes = machine->key_bytes,
+												 .identities = machine->identities,
 												 .count = ENTRIES};
 }
 

@@ -7,12 +7,14 @@
 #include "base/cursor.h"
 #include "base/hash.h"
 #include "cache/entry.h"
+#include "cache/key.h"
 #include "code/cubin.h"
 
 enum { ENTRIES_CUBIN = 64, ENTRIES_MAX = 4096 };
 
 struct entries_entry {
 	uint64_t key, key_bytes, row_bytes;
+	struct jw_identity identity;
 	uint8_t bytes[ENTRIES_MAX];
 	size_t size;
 };
@@ -43,6 +45,7 @@ static inline void entries_make_of(struct entries_entry *entry, const char *stam
 	memset(entry, 0, sizeof *entry);
 	entry->key_bytes = (uint64_t)length;
 	entry->key = fnv_update(FNV_START, key, (size_t)length);
+	cache_key_identity_of(&entry->identity, key, (size_t)length);
 	memcpy(at + CACHE_ENTRY_HEADER, key, (size_t)length);
 	entries_cubin(at + CACHE_ENTRY_HEADER + length, 86, false);
 	cache_entry_header(at, (uint64_t)length, value_size,

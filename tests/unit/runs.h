@@ -87,6 +87,7 @@ static inline void make_tree(size_t id)
 	modules[id] = (struct plan_module){.container_bytes = 1,
 									   .key = entry.key,
 									   .key_bytes = entry.key_bytes,
+									   .identity = entry.identity,
 									   .payload_bytes = 100,
 									   .cost_ms = 10};
 	places[id] = (struct spool_place){.path = "library.so", .size_bytes = 1};
@@ -206,7 +207,7 @@ static inline size_t warm(void)
 	size_t count = 0;
 
 	for (size_t i = 0; i < MODULES; i++)
-		count += cache_presence(cache, modules[i].key, modules[i].key_bytes, NULL) == CACHE_PRESENT;
+		count += cache_presence(cache, modules[i].key, &modules[i].identity, NULL) == CACHE_PRESENT;
 	return count;
 }
 

@@ -170,6 +170,7 @@ TEST(many_in_parts_are_inserted)
 		additions[i] = addition_of(&entries[i]);
 		additions[i].bytes = NULL;
 		additions[i].parts = parts[i];
+		additions[i].identity = &entries[i].identity;
 		additions[i].part_count = 2;
 		additions[i].verified = true;
 	}
@@ -183,7 +184,7 @@ TEST(many_in_parts_are_inserted)
 /* Parts are refused if their sizes differ from the header's, or from the caller's. */
 TEST(parts_are_as_long_as_they_say)
 {
-	enum { SOUND, VERSION, KEY, LONGER_KEY, VALUE, UNVERIFIED, CUT, CASES };
+	enum { SOUND, VERSION, KEY, LONGER_KEY, VALUE, UNVERIFIED, NO_IDENTITY, CUT, CASES };
 	struct cache_live *live;
 
 	start_anew();
@@ -200,6 +201,7 @@ TEST(parts_are_as_long_as_they_say)
 		parts[0] = (struct cache_part){entry.bytes, i == CUT ? CACHE_ENTRY_HEADER - 1 : head};
 		parts[1] = (struct cache_part){entry.bytes + head, entry.size - head};
 		addition.parts = parts;
+		addition.identity = i == NO_IDENTITY ? NULL : &entry.identity;
 		addition.part_count = 2;
 		addition.verified = i != UNVERIFIED;
 		if (i == VERSION)

@@ -175,7 +175,7 @@ static const uint64_t in_order[ENTRIES] = {1, 2, 3};
 static size_t count_parsed(const uint64_t *keys, const uint64_t *marks, size_t count, uint64_t boot,
 						   size_t bent)
 {
-	uint8_t bytes[HEAD + RECORD * ENTRIES + 8] = {'J', 'W', 'V', 'E', 'R', 0, 1, 0};
+	uint8_t bytes[HEAD + RECORD * ENTRIES + 8] = {'J', 'W', 'V', 'E', 'R', 0, 2, 0};
 	const size_t size = HEAD + RECORD * count;
 	struct cache_verified verified;
 

@@ -22,6 +22,7 @@ static void leave(struct left *left)
 	entries_make(&left->entry, 1, 0);
 	left->module = (struct plan_module){
 		.key = left->entry.key, .key_bytes = left->entry.key_bytes, .form = CACHE_KEY_LOAD};
+	left->module.identity = left->entry.identity;
 	left->plan = (struct plan){
 		.targets = &left->target, .target_count = 1, .modules = &left->module, .module_count = 1};
 	left->collected =

@@ -45,7 +45,7 @@ TEST(a_line_that_memory_lacks_for_is_not_sent)
 	static const struct jw_share_options options = {
 		.folder = "/p", .sign_key = "k", .state_dir = "/state"};
 	static const struct object_setup setup = {"/run", &system, &options};
-	static const struct object_job job = {1, OBJECT_PUT, 2, 86, 3, 4};
+	static const struct object_job job = {1, OBJECT_PUT, 2, 86, 3, 4, "5"};
 	static const struct object_answer answer = {1, OBJECT_FIND, OBJECT_THEIRS, 2, 4, "so"};
 	struct buf lines[] = {BUF_MAX(PROTOCOL_MAX_LINE), BUF_MAX(PROTOCOL_MAX_LINE),
 						  BUF_MAX(PROTOCOL_MAX_LINE)};

@@ -477,6 +477,7 @@ static int insert(struct jw_error *err, struct cache_live *live)
 		parts[i][0] = (struct cache_part){entry->bytes, head};
 		parts[i][1] = (struct cache_part){entry->bytes + head, entry->size - head};
 		additions[i].parts = parts[i];
+		additions[i].identity = &entry->identity;
 		additions[i].part_count = 2;
 		additions[i].verified = true;
 	}

@@ -89,13 +89,13 @@ struct changing {
 	uint64_t key;
 };
 
-static bool changes(void *context, uint64_t key)
+static bool changes(void *context, uint64_t key, const struct jw_identity *identity)
 {
 	const struct changing *changing = context;
 	char *path = cache_entry_path(cache, key);
 	struct os_file *file;
 
-	if (key == changing->key) {
+	if (key == changing->key && !identity) {
 		if (changing->change == GONE || changing->change == A_FOLDER)
 			OK(os_remove(why, path));
 		if (changing->change == A_FOLDER)

@@ -100,6 +100,7 @@ TEST(what_the_driver_refuses_is_a_mark)
 		{UINT64_C(218) << 32 | 1, LEDGER_REFUSED, 0, 2},
 		{UINT64_C(1) << 32 | 218, LEDGER_REFUSED, 0, 2},
 		{218, UINT32_MAX, 0, 1},
+		{218, UINT32_MAX - 1, 0, 1},
 		{218, 1, 0, 1},
 		{218, 7, 0, 1},
 	};

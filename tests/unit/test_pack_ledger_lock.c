@@ -41,7 +41,7 @@ static int change_slowly(const char *path, int ready)
 
 TEST(a_writer_waits_for_another)
 {
-	const struct ledger_new_mark ours = {.key = 2, .result = 218};
+	const struct ledger_new_mark ours = {.module = 2, .result = 218};
 	const struct ledger_change what = {.marks = &ours, .mark_count = 1};
 	char *cache = os_join(folder, "cache"), *path = ledger_file(NULL, folder, cache);
 	struct ledger ledger;
@@ -103,7 +103,7 @@ static int note_plan(const char *path, char *cache)
 /* A process that does not get the lock writes nothing, since the holder's marks would be lost. */
 TEST(nobody_writes_without_the_lock)
 {
-	const struct ledger_new_mark ours = {.key = 2, .result = 218};
+	const struct ledger_new_mark ours = {.module = 2, .result = 218};
 	const struct ledger_change what = {.marks = &ours, .mark_count = 1};
 	char *cache = os_join(folder, "third"), *path = ledger_file(NULL, folder, cache);
 	int ready[2], end[2], status;

@@ -127,7 +127,8 @@ TEST(what_has_its_entry_is_noted)
 		plan.module_count = 1;
 		modules[0].state = cases[i].state;
 		modules[0].key = cases[i].key == 1 ? entry.key : cases[i].key;
-		modules[0].key_bytes = entry.key_bytes + cases[i].more;
+		modules[0].identity = entry.identity;
+		modules[0].identity.bytes[0] += (uint8_t)cases[i].more;
 		begin(&ledger);
 		ledger_note(&ledger, state_dir, cases[i].again);
 		if ((ledger_find(&ledger, &modules[0]) != NULL) != cases[i].noted)
@@ -227,7 +228,7 @@ TEST_WITH(the_older_half_makes_room, start, NULL)
  * stamps, loses nothing of it. */
 TEST_WITH(records_of_another_process_stay, start, NULL)
 {
-	const struct ledger_new_mark refused = {.key = 1, .result = 218};
+	const struct ledger_new_mark refused = {.module = 1, .result = 218};
 	const struct ledger_change what = {.marks = &refused, .mark_count = 1};
 	struct ledger ledger, other;
 
@@ -269,10 +270,10 @@ TEST(marks_make_room_for_others)
 		/* so many that ten more fit */
 		assert_int_equal(start(state), 0);
 		for (size_t i = 0; i < MOST; i++)
-			many[i] = (struct ledger_new_mark){.key = i + 1, .result = 218};
+			many[i] = (struct ledger_new_mark){.module = i + 1, .result = 218};
 		OK(ledger_change_marks(why, state_dir, cache, &what));
 		for (size_t i = 0; i < MOST; i++)
-			many[i].key = MOST + 1 + i;
+			many[i].module = MOST + 1 + i;
 		what.mark_count = cases[n].coming;
 		OK(ledger_change_marks(why, state_dir, cache, &what));
 		ledger_open(&ledger, state_dir, cache);
@@ -289,7 +290,7 @@ TEST_WITH(the_history_is_where_the_run_is, start, NULL)
 	struct jw_system system = {.state_dir = state_dir};
 	struct os_file *lock = NULL;
 	char *file = os_join(folder, "file");
-	const struct ledger_new_mark one = {.key = 1, .result = 218};
+	const struct ledger_new_mark one = {.module = 1, .result = 218};
 	const struct ledger_change what = {.marks = &one, .mark_count = 1};
 
 	assert_ptr_equal(ledger_home(&system), state_dir);

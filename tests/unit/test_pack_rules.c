@@ -20,6 +20,7 @@ static struct jw_gpu gpu = {.name = "GPU", .target = {.sm = 86}};
 static struct jw_system system_of;
 static struct entries_entry entries[ENTRIES];
 static uint64_t keys[ENTRIES], key_bytes[ENTRIES];
+static struct jw_identity identities[ENTRIES];
 static char *store;
 
 static int begin(void **state)
@@ -37,6 +38,7 @@ static int begin(void **state)
 		entries_make(&entries[n], n, 100);
 		keys[n] = entries[n].key;
 		key_bytes[n] = entries[n].key_bytes;
+		identities[n] = entries[n].identity;
 	}
 	return 0;
 }
@@ -96,8 +98,11 @@ TEST_WITH(without_a_driver_or_a_cache_nothing_happens, begin, end)
 	packs_keep(&system_of, ENTRIES);
 	for (int lack = 0; lack < 5; lack++) {
 		const struct jw_system whole = system_of;
-		struct jw_carry_options options = {
-			.system = &system_of, .keys = keys, .key_bytes = key_bytes, .count = ENTRIES};
+		struct jw_carry_options options = {.system = &system_of,
+										   .keys = keys,
+										   .key_bytes = key_bytes,
+										   .identities = identities,
+										   .count = ENTRIES};
 		struct jw_carry_result *result;
 
 		empty_cache();

@@ -64,7 +64,7 @@ static uint64_t key(const char *payload, uint16_t sm)
 }
 
 static int wanted(struct jw_error *err, const struct jw_target *targets, size_t count,
-				  struct set *ret_keys)
+				  struct wanted_entries *ret_wanted)
 {
 	const struct jw_export_options options = {.system = &system_of,
 											  .paths = &path,
@@ -72,7 +72,7 @@ static int wanted(struct jw_error *err, const struct jw_target *targets, size_t 
 											  .targets = targets,
 											  .target_count = count};
 
-	return wanted_of_paths(err, &options, ret_keys);
+	return wanted_of_paths(err, &options, ret_wanted);
 }
 
 /* Files that jw_find has found are used as they are. */
@@ -83,13 +83,13 @@ TEST(they_are_those_of_found_files)
 	struct jw_export_options options = {
 		.system = &system_of, .cache_dir = folder, .output = "none", .found = &found};
 	struct jw_export_result result = {0};
-	struct set keys = {0};
+	struct wanted_entries entries = {0};
 
-	OK(wanted_of_paths(why, &options, &keys));
-	assert_int_equal(keys.count, 2);
+	OK(wanted_of_paths(why, &options, &entries));
+	assert_int_equal(entries.keys.count, 2);
 	for (size_t i = 0; i < 2; i++)
-		assert_true(set_has(&keys, key(payloads[i], 86)));
-	set_free(&keys);
+		assert_true(set_has(&entries.keys, key(payloads[i], 86)));
+	wanted_free(&entries);
 	found.file_count = 0;
 	GIVES(JW_ERR_UNSUPPORTED, jw_export(why, &options, &result));
 	assert_string_equal(why->message, "the named files and packages have no device code");
@@ -100,7 +100,7 @@ TEST(without_a_driver_or_a_gpu_there_are_none)
 {
 	const struct jw_export_options none = {.paths = &path, .path_count = 1};
 	const struct jw_system whole = system_of;
-	struct set keys = {.count = 7};
+	struct wanted_entries entries = {.keys.count = 7};
 
 	for (int lack = 0; lack < 3; lack++) {
 		if (lack == 1)
@@ -108,9 +108,9 @@ TEST(without_a_driver_or_a_gpu_there_are_none)
 		if (lack == 2)
 			system_of.gpu_count = 0;
 		GIVES(JW_ERR_USAGE,
-			  lack ? wanted(why, NULL, 0, &keys) : wanted_of_paths(why, &none, &keys));
+			  lack ? wanted(why, NULL, 0, &entries) : wanted_of_paths(why, &none, &entries));
 		assert_non_null(strstr(why->message, lack == 2 ? "--arch" : "a machine with a driver"));
-		assert_int_equal(keys.count, 7);
+		assert_int_equal(entries.keys.count, 7);
 		system_of = whole;
 	}
 }
@@ -126,10 +126,10 @@ TEST(an_end_is_an_error)
 {
 	const struct jw_export_options options = {
 		.system = &system_of, .paths = &path, .path_count = 1, .cancel.is_cancelled = at_once};
-	struct set keys = {.count = 7};
+	struct wanted_entries entries = {.keys.count = 7};
 
-	GIVES(JW_ERR_INTERRUPTED, wanted_of_paths(why, &options, &keys));
-	assert_int_equal(keys.count, 7);
+	GIVES(JW_ERR_INTERRUPTED, wanted_of_paths(why, &options, &entries));
+	assert_int_equal(entries.keys.count, 7);
 }
 
 RUN_TESTS(begin, end)

@@ -196,15 +196,14 @@ TEST(each_target_has_its_keys)
 		assert_int_equal(keys->load, wanted ? cache_key_hash(&profile, &input, NULL) : 0);
 		assert_int_equal(keys->link != 0, wanted);
 	}
-	assert_int_equal(picks.items[index].module.identity, 0);
 	picks_free(&picks);
 }
 
-/* Without a stamp, an entry is known by its content and its options. */
-TEST(without_keys_there_is_an_identity)
+/* With a stamp or without one, a module is known by its content and its options. */
+TEST(with_and_without_keys_there_is_an_identity)
 {
 	static const struct cache_profile unknown = {0};
-	uint64_t identities[4];
+	struct jw_identity identities[4];
 
 	for (int how = 0; how < 3; how++) {
 		struct picks picks;
@@ -220,15 +219,15 @@ TEST(without_keys_there_is_an_identity)
 		picks_flush(&picks);
 		for (size_t i = 0; i < 4; i++) {
 			if (how)
-				assert_int_equal(picks.items[i].module.identity, identities[i]);
-			identities[i] = picks.items[i].module.identity;
-			assert_int_not_equal(identities[i], 0);
+				assert_true(cache_identity_equal(&picks.items[i].load, &identities[i]));
+			identities[i] = picks.items[i].load;
+			assert_false(cache_identity_equal(&picks.items[i].link, &identities[i]));
 			if (how < 2)
 				assert_int_equal(picks.keys[i].load + picks.keys[i].link, 0);
 		}
-		assert_int_equal(identities[0], identities[3]);
-		assert_int_not_equal(identities[0], identities[1]);
-		assert_int_not_equal(identities[0], identities[2]);
+		assert_true(cache_identity_equal(&identities[0], &identities[3]));
+		assert_false(cache_identity_equal(&identities[0], &identities[1]));
+		assert_false(cache_identity_equal(&identities[0], &identities[2]));
 		picks_free(&picks);
 	}
 }

@@ -17,6 +17,7 @@ enum { ENTRIES = 3, SM = 86, MOST = 1 << 20 };
 static const char stamp[] = "Jun 25 202401:14:48";
 static char *where, *cache, *run;
 static uint64_t keys[ENTRIES];
+static struct jw_identity identities[ENTRIES];
 static struct jw_system machine;
 static struct jw_share_options options = {.allow_unsigned = true};
 static struct object_setup setup;
@@ -47,8 +48,13 @@ static void end(void)
 
 static struct object_answer does(enum object_what what, uint64_t key, uint64_t most, uint64_t dead)
 {
-	const struct object_job job = {7, what, key, SM, most, dead};
+	struct object_job job = {7, what, key, SM, most, dead, ""};
 	struct object_answer answer = {0};
+	size_t at = 0;
+
+	while (at < ENTRIES - 1 && keys[at] != key)
+		at++;
+	(void)cache_identity_text(job.identity, &identities[at]);
 
 	object_do(&thread, &job, &answer);
 	assert_int_equal(answer.id, 7);
@@ -270,6 +276,7 @@ static int set_up(void **state)
 		entries_make(&entry, n, 100 * n);
 		packs_put(cache, entry.key, entry.bytes, entry.size);
 		keys[n] = entry.key;
+		identities[n] = entry.identity;
 	}
 	machine = (struct jw_system){.gpus = &gpu, .gpu_count = 1, .state_dir = folder};
 	machine.cache.path = cache;

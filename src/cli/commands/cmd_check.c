@@ -36,6 +36,9 @@ static const struct json_field count_fields[] = {
 	GPU(restored, "cold modules that the store restores at once; only `check` counts them"),
 	GPU(damaged, "cold modules whose entry is damaged; `prime` replaces the entry"),
 	GPU(unread, "cold modules whose entry this account cannot read"),
+	GPU(taken,
+		"cold modules under whose name the cache has the entry of another module, which `prime` "
+		"leaves alone"),
 	JSON_MEMBERS_OF(struct jw_check_gpu, fate, &document_fate),
 	GPU(unplanned.cannot, "pieces with code that the driver cannot use"),
 	GPU(unplanned.lacking,
@@ -291,6 +294,11 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu,
 			out, STYLE_BAD,
 			"  %zu of the modules: the entry is in the cache, but this account cannot read it",
 			gpu->unread);
+	if (gpu->taken)
+		output_line(out, STYLE_BAD,
+					"  %zu of the modules: the cache has the entry of another module with the same "
+					"name; “jitwarm prime” names the file and leaves it alone",
+					gpu->taken);
 	if ((explain || !gpu->cold) && module_text_link(text, "  ", gpu->link, &gpu->forecast, ""))
 		output_line(out, STYLE_PLAIN, "%s", text);
 }
