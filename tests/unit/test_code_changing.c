@@ -142,7 +142,15 @@ struct changing {
 	 * becomes a large number, one after the other. */
 	size_t length;
 	const char *from, *to;
+	bool back; /* they are `to` first, and become `from` */
 };
+
+static void replace(uint8_t *bytes, size_t size, size_t length, const char *from, const char *to)
+{
+	for (size_t i = 0; i + length <= size; i++)
+		if (!memcmp(bytes + i, from, length))
+			memcpy(bytes + i, to, length);
+}
 
 static void read_once(const struct changing *changing, const struct buf *file)
 {
@@ -183,15 +191,17 @@ static void try_changes(const struct changing *changing)
 	watched.size = file.size;
 	watched.start = watched.pages + PAGES - file.size;
 	watched.length = changing->length ? changing->length : WORD;
-	watched.from = changing->from;
-	watched.to = changing->from ? changing->to : "@AAAAAAA";
+	watched.from = changing->back ? changing->to : changing->from;
+	watched.to = changing->back ? changing->from : changing->from ? changing->to : "@AAAAAAA";
+	if (changing->back)
+		replace(file.data, file.size, changing->length, changing->from, changing->to);
 	watched.count = true;
 	watched.reads = watched.changes = 0;
 	read_once(changing, &file);
 	assert_in_range(watched.reads, 1, MAX_READS - 1);
 	watched.count = false;
 	for (size_t at = 0; at + watched.length <= file.size; at += changing->length ? 1 : WORD)
-		if (!changing->length || !memcmp(file.data + at, changing->from, changing->length))
+		if (!changing->length || !memcmp(file.data + at, watched.from, watched.length))
 			try_place(changing, &file, at);
 	assert_true(watched.changes > 0);
 	buf_free(&file);
@@ -201,8 +211,13 @@ static void try_changes(const struct changing *changing)
 
 static void make_fatbin(struct buf *file)
 {
-	make_container(file, DEVCODE_RAW, "-lineinfo");
-	make_container(file, DEVCODE_LZ4, "");
+	struct buf second = make_buf();
+
+	make_container(file, DEVCODE_LZ4, "-lineinfo");
+	make_container(&second, DEVCODE_RAW, "");
+	make_bytes(file, second.data + 16, second.size - 16);
+	store_u64(file->data + 8, file->size - 16);
+	buf_free(&second);
 }
 
 /* Makes a container with one cubin, which has options: its .nv.compat. */
@@ -590,8 +605,12 @@ TEST(nothing_outside_of_a_changing_file_is_read)
 		{"module ids with another end", make_ids, read_ids, .length = 2, "ef", "\0f"},
 		{"a wheel", make_stored_wheel, read_zip, .most_turns = 4},
 		{"a wheel with another name", make_stored_wheel, read_zip, .length = 4, "a/b.", "/../"},
+		{"a wheel with a bad name", make_stored_wheel, read_zip, .length = 4, "a/b.", "/../",
+		 .back = true},
 		{"a deflated wheel", make_packed_wheel, read_zip, .most_turns = 4},
 		{"a driver", make_driver, read_driver, .most_turns = 0},
+		{"a driver with a bad stamp", make_driver, read_driver, .length = 4, " 25 ", "\0AA ",
+		 .back = true},
 		{"a container to bake", make_cubins, read_to_bake, .most_turns = 2},
 		{"a library to bake", make_loaded, read_to_grow, .most_turns = 2},
 	};
