@@ -457,6 +457,9 @@ struct account_target {
 	char set_kernels[KERNELS_TEXT];
 	/* for each reason, the driver's error for the first container */
 	uint16_t errors[REASON_COUNT];
+	/* inputs of a link that the driver refuses; they are not in `sums` */
+	size_t input_reasons[REASON_COUNT];
+	struct jw_driver input_needs[REASON_COUNT];
 	size_t to_link;   /* containers of relocatable sections that need a link */
 	struct set known; /* modules by identity */
 };
@@ -685,6 +688,8 @@ static void count_container(struct account *account, size_t index, enum devcode_
 		const bool superseded = is_superseded(account, index, t);
 		struct analyse_target *target = &account->targets[t].sums;
 		struct judged_verdict judged = judgements[t];
+		const bool native = decide_takes_cubin((enum plan_verdict)judged.verdict,
+											   (enum plan_reason)judged.reason, judged.error);
 		enum plan_verdict verdict;
 
 		if (container->empty &&
@@ -705,11 +710,16 @@ static void count_container(struct account *account, size_t index, enum devcode_
 		const bool counts =
 			judged.code || (verdict != VERDICT_NOTHING && judged.reason != REASON_RUNTIME);
 
+		const bool refused_input = role == DEVCODE_RELOCATABLE && verdict == VERDICT_CANNOT &&
+								   decide_is_fatal((enum plan_reason)judged.reason);
+		size_t *reasons = refused_input ? account->targets[t].input_reasons : target->reasons;
+		struct jw_driver *needs = refused_input ? account->targets[t].input_needs : target->needs;
+
 		target->verdicts[verdict] += counts;
-		target->reasons[judged.reason] += counts && verdict == VERDICT_CANNOT;
+		reasons[judged.reason] += counts && verdict == VERDICT_CANNOT;
 		if (verdict == VERDICT_CANNOT && !account->targets[t].errors[judged.reason])
 			account->targets[t].errors[judged.reason] = judged.error;
-		target->needs[judged.reason] = gpu_newer_driver(target->needs[judged.reason], judged.needs);
+		needs[judged.reason] = gpu_newer_driver(needs[judged.reason], judged.needs);
 		decide_count(&account->targets[t].counts,
 					 &(struct decide_piece){.verdict = verdict,
 											.reason = judged.reason,
@@ -717,6 +727,7 @@ static void count_container(struct account *account, size_t index, enum devcode_
 											.role = role,
 											.in_file = is_loose_file(account->image),
 											.linked = linked,
+											.native = native,
 											.code = judged.code && !superseded,
 											.family = judged.family,
 											.lto = container->lto,
@@ -781,6 +792,23 @@ static void leave_unneeded(struct analyse_target *target)
 	target->reasons[REASON_TOO_NEW] -= target->is.unneeded;
 	if (!target->reasons[REASON_TOO_NEW])
 		target->needs[REASON_TOO_NEW] = (struct jw_driver){0};
+}
+
+/* Adds the inputs of a link that the driver refuses, unless nothing reads them. */
+static void add_inputs(struct account_target *target)
+{
+	struct analyse_target *sums = &target->sums;
+	const bool unread = decide_is_linked(&target->counts);
+
+	for (size_t i = 0; i < REASON_COUNT; i++) {
+		const size_t count = target->input_reasons[i];
+
+		sums->verdicts[VERDICT_CANNOT] -= unread ? count : 0;
+		sums->verdicts[VERDICT_NOTHING] += unread ? count : 0;
+		sums->reasons[i] += unread ? 0 : count;
+		if (!unread)
+			sums->needs[i] = gpu_newer_driver(sums->needs[i], target->input_needs[i]);
+	}
 }
 
 static struct analyse_cause cause_of(const struct account *account, struct jw_target device,
@@ -874,6 +902,7 @@ static int add_image_with(struct jw_error *err, struct reading *reading,
 		struct account_target *target = &account.targets[t];
 
 		target->sums.is = decide_counted(&target->counts);
+		add_inputs(target);
 		leave_unneeded(&target->sums);
 		if (!decide_has_set(&target->counts))
 			kernels_join(target->sums.kernels, target->set_kernels);

@@ -26,6 +26,13 @@ static bool is_native(const struct decide_piece *piece)
 	return piece->verdict == VERDICT_NATIVE || piece->verdict == VERDICT_COMPATIBLE;
 }
 
+bool decide_takes_cubin(enum plan_verdict verdict, enum plan_reason reason, uint16_t error)
+{
+	return verdict == VERDICT_NATIVE || verdict == VERDICT_COMPATIBLE ||
+		   (verdict == VERDICT_CANNOT && error == PLAN_ERROR_IMAGE &&
+			(reason == REASON_NEWER_CODE || reason == REASON_ZSTD || reason == REASON_DAMAGED));
+}
+
 bool decide_asks_nothing(const struct decide_piece *empty, enum loading loading)
 {
 	const bool too_new = empty->verdict == VERDICT_CANNOT && empty->reason == REASON_TOO_NEW,
@@ -175,13 +182,16 @@ void decide_count(struct decide_counts *counts, const struct decide_piece *piece
 	const uint32_t reason = (uint32_t)cannot << piece->reason;
 
 	counts->hollow = counts->hollow || (piece->linked && piece->hollow);
-	counts->prelinked += piece->linked && cubin ? count : 0;
-	counts->unlinked += piece->linked && !cubin ? count : 0;
+	counts->prelinked += piece->linked && piece->native ? count : 0;
+	counts->unlinked += piece->linked && !piece->native ? count : 0;
 	counts->usable += piece->verdict < VERDICT_CANNOT ? count : 0;
 	counts->unusable += refused ? count : 0;
 	counts->other_reasons |= reason;
 	counts->other_needs = gpu_newer_driver(counts->other_needs, piece->needs);
-	if (input || (registered && fails_start(piece->reason, counts->loading))) {
+	if (input) {
+		counts->input_reasons |= reason;
+		counts->input_needs = gpu_newer_driver(counts->input_needs, piece->needs);
+	} else if (registered && fails_start(piece->reason, counts->loading)) {
 		counts->reasons |= reason;
 		counts->needs = gpu_newer_driver(counts->needs, piece->needs);
 	}
@@ -263,6 +273,11 @@ bool decide_links(const struct decide_counts *counts)
 	return counts->unlinked && counts->inputs_lacking < counts->inputs;
 }
 
+bool decide_is_linked(const struct decide_counts *counts)
+{
+	return counts->prelinked && !counts->unlinked;
+}
+
 bool decide_has_set(const struct decide_counts *counts)
 {
 	const unsigned architectures = count_sms(counts->set_sms);
@@ -311,19 +326,20 @@ static struct decided decide_all(const struct decide_counts *counts)
 								  : 0;
 	/* Linked containers without code whose inputs only a newer driver takes. */
 	const size_t late_linked =
-		counts->inputs_refused && !counts->inputs_lacking && counts->needs.cuda ? counts->relinked
-																				: 0;
+		counts->inputs_refused && !counts->inputs_lacking && counts->input_needs.cuda
+			? counts->relinked
+			: 0;
 	const size_t late_refused = counts->late_refused + late_alone + late_linked;
 	const uint32_t late_reasons = counts->late_reasons |
 								  (uint32_t)(late_alone != 0) << REASON_TOO_NEW |
-								  (late_linked ? counts->reasons : 0);
+								  (late_linked ? counts->input_reasons : 0);
 	struct jw_driver late_needs = counts->late_needs;
 	size_t share, failing;
 
 	if (late_alone)
 		late_needs = gpu_newer_driver(late_needs, counts->alone_needs);
 	if (late_linked || (links && counts->inputs_refused))
-		late_needs = gpu_newer_driver(late_needs, counts->needs);
+		late_needs = gpu_newer_driver(late_needs, counts->input_needs);
 
 	decided.unneeded = chooses || counts->alone_running ? counts->alone_too_new : 0;
 	decided.pieces += late_alone - others;
@@ -347,7 +363,9 @@ static struct decided decide_all(const struct decide_counts *counts)
 		share += counts->alone_running;
 	}
 	if (counts->refused || (links && counts->inputs_refused && counts->loading == LOADING_ALL)) {
-		refuse(&decided, counts->reasons, counts->needs);
+		/* Only a link reads the inputs. */
+		refuse(&decided, counts->reasons | (links ? counts->input_reasons : 0),
+			   links ? gpu_newer_driver(counts->needs, counts->input_needs) : counts->needs);
 	} else if (counts->loading == LOADING_ALL && links && counts->inputs_lacking && !skipped) {
 		decided.fate = DECIDE_REFUSED;
 	} else if (counts->loading == LOADING_ALL && counts->relinked && !counts->inputs) {
@@ -481,6 +499,7 @@ void decide_library(const struct decide_facts *facts, struct jw_target device,
 		counted.hollow = piece->hollow || (piece->empty && cubins);
 		counted.verdict = judged.verdict;
 		counted.reason = judged.reason;
+		counted.native = decide_takes_cubin(judged.verdict, judged.reason, judged.error);
 		if (piece->empty && decide_asks_nothing(&counted, counts.loading)) {
 			judged = (struct plan_judgement){.verdict = VERDICT_NOTHING};
 			counted.code = false;

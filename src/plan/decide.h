@@ -136,6 +136,8 @@ struct decide_piece {
 	enum devcode_role role;
 	bool in_file; /* the file is not a library: it is the code itself */
 	bool linked;
+	bool native;  /* it has machine code that the driver loads, unless it is too old for the runtime
+				   */
 	bool code;    /* it has something that a program can use */
 	bool lto;     /* LTO-IR, which only the linker of the build compiles */
 	bool hollow;  /* it has machine code alone, and for some of its GPUs none */
@@ -206,8 +208,10 @@ struct decide_counts {
 	size_t inputs, inputs_lacking, inputs_refused;
 	size_t inputs_machine; /* inputs with machine code, for whatever GPUs */
 	bool lto;
-	uint32_t reasons, late_reasons; /* a bit for each reason */
-	struct jw_driver needs, late_needs;
+	/* A bit for each reason: of registered containers that make the start fail, of inputs, which
+	 * only a link reads, and of the others. */
+	uint32_t reasons, input_reasons, late_reasons;
+	struct jw_driver needs, input_needs, late_needs;
 	/* Containers in the data for one architecture that are registered nowhere: usable, refused. */
 	size_t usable, unusable;
 	uint32_t other_reasons;
@@ -217,6 +221,8 @@ struct decide_counts {
 /* Returns whether the driver refuses code for that reason, so that a program that loads it fails.
  */
 bool decide_is_fatal(enum plan_reason reason);
+/* Returns whether the driver takes machine code of the container, be it that it then refuses it. */
+bool decide_takes_cubin(enum plan_verdict verdict, enum plan_reason reason, uint16_t error);
 /* Returns whether a container that declares nothing asks nothing of the driver, so that no start
  * and no kernel needs it (measured: tests/driver/loading.sh, tests/driver/linked.sh). The driver
  * skips one without code for the GPU, and loads machine code in any case. It reads a registered one
@@ -235,6 +241,9 @@ struct decided decide_counted(const struct decide_counts *counts);
 /* Returns whether the CUDA runtime links at a start on that GPU: a linked container has no cubin
  * for it, and some inputs have code. */
 bool decide_links(const struct decide_counts *counts);
+/* Returns whether the build has linked for that GPU, so that nothing reads the inputs of the link.
+ */
+bool decide_is_linked(const struct decide_counts *counts);
 
 /* ---- packages */
 

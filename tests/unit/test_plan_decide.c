@@ -743,6 +743,43 @@ TEST(a_runtime_newer_than_the_driver_fails)
 	assert_int_equal(got.fate, DECIDE_NO_CODE);
 }
 
+/* nordlys-core-cu13 0.3.2: a runtime of CUDA 13.0, and inputs of the link of PTX 9.2. */
+TEST(the_inputs_of_a_link_matter_only_to_a_link)
+{
+	static const struct {
+		uint16_t device;
+		uint32_t needs;
+	} cases[] = {{75, 13000}, {120, 13020}};
+	const struct jw_piece_entry
+		kernels[] = {{.kind = DEVCODE_KIND_CUBIN, .target = {75, 0}, .cuda = 13000},
+					 {.kind = DEVCODE_KIND_CUBIN, .target = {120, 0}, .cuda = 13000}},
+		inputs[] = {{.kind = DEVCODE_KIND_LTOIR, .target = {75, 0}},
+					{.kind = DEVCODE_KIND_PTX, .target = {75, 0}, .isa_major = 9, .isa_minor = 2}};
+	const struct jw_piece pieces[] = {
+		{.containers = 1,
+		 .role = DEVCODE_REGISTERED,
+		 .linked = true,
+		 .entries = kernels,
+		 .entry_count = 1},
+		{.containers = 1, .role = DEVCODE_REGISTERED, .entries = kernels, .entry_count = 2},
+		{.containers = 65, .role = DEVCODE_RELOCATABLE, .entries = inputs, .entry_count = 2}};
+	const struct decide_facts facts = {
+		.pieces = pieces, .piece_count = 3, .library = true, .runtime_cuda = 13000};
+	struct decided got;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		decide_library(&facts, (struct jw_target){cases[i].device, 0},
+					   &(struct jw_driver){12080, {570, 0, 0}}, &got, NULL, NULL);
+		assert_int_equal(got.fate, DECIDE_REFUSED);
+		assert_int_equal(got.reason, REASON_RUNTIME);
+		assert_int_equal(got.needs.cuda, cases[i].needs);
+	}
+	decide_library(&facts, (struct jw_target){75, 0}, &(struct jw_driver){13000, {580, 0, 0}}, &got,
+				   NULL, NULL);
+	assert_int_equal(got.fate, DECIDE_RUNS);
+	assert_int_equal(got.too_new, 0);
+}
+
 /* A container without anything in it, beside a kernel that runs. tests/driver/loading.sh and
  * linked.sh have the drivers' answers. */
 TEST(what_an_empty_container_asks)

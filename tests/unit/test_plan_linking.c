@@ -24,15 +24,19 @@ static void make_code(struct buf *code, uint16_t sm)
 	store_u64(code->data + 8, code->size - 16);
 }
 
-/* Makes a program at a fixed address, whose only wrapper has a linked container. */
-static char *make_program(uint16_t sm)
+/* Makes a program at a fixed address, whose only wrapper has a linked container; after it, with
+ * `input`, PTX 7.8 that was linked. */
+static char *make_program(uint16_t sm, bool input)
 {
 	enum { CODE = 0x1000, WRAPPERS = 0x5000 };
-	struct buf code = make_buf(), file = make_buf();
+	struct buf code = make_buf(), file = make_buf(), ptx = make_buf();
 	char *path = os_join(folder, "program");
 	uint8_t wrapper[24] = {0};
 
 	make_code(&code, sm);
+	make_code(&ptx, 0);
+	if (input)
+		make_bytes(&code, ptx.data, ptx.size);
 	store_u32(wrapper, 0x466243B1);
 	store_u32(wrapper + 4, 2);
 	store_u64(wrapper + 8, CODE);
@@ -45,6 +49,7 @@ static char *make_program(uint16_t sm)
 	OK(os_write_atomic(why, path, file.data, file.size));
 	buf_free(&code);
 	buf_free(&file);
+	buf_free(&ptx);
 	return path;
 }
 
@@ -80,7 +85,7 @@ TEST(only_what_does_not_run_is_linked)
 	const struct jw_target gpu = {.sm = 86};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		char *path = make_program(cases[i].sm);
+		char *path = make_program(cases[i].sm, false);
 		const char *const paths[] = {path};
 		struct said said = {0};
 		const struct jw_scan_options options = {.paths = paths,
@@ -96,6 +101,37 @@ TEST(only_what_does_not_run_is_linked)
 		assert_int_equal(said.verdicts.compatible, cases[i].compatible);
 		assert_int_equal(said.verdicts.link, cases[i].link);
 		assert_int_equal(said.verdicts.link_needed, cases[i].needed);
+		mem_free(path);
+	}
+}
+
+/* nvcc -dlto leaves the newest PTX beside the linked machine code, and only a link reads it. */
+TEST(what_a_link_would_read_is_too_new_only_if_there_is_a_link)
+{
+	static const struct {
+		uint16_t sm;
+		size_t cannot;
+		uint32_t needs;
+	} cases[] = {{86, 0, 0}, {80, 0, 0}, {90, 1, 11080}};
+	const struct jw_target gpu = {.sm = 86};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char *path = make_program(cases[i].sm, true);
+		const char *const paths[] = {path};
+		struct said said = {0};
+		const struct jw_scan_options options = {.paths = paths,
+												.path_count = 1,
+												.targets = &gpu,
+												.target_count = 1,
+												.driver = {11040, {470, 0, 0}},
+												.context = &said,
+												.image = note_verdicts};
+
+		OK(jw_scan(why, &options));
+		assert_int_equal(said.images, 1);
+		assert_int_equal(said.verdicts.cannot, cases[i].cannot);
+		assert_int_equal(said.verdicts.cannot_too_new, cases[i].cannot);
+		assert_int_equal(said.verdicts.needs.cuda, cases[i].needs);
 		mem_free(path);
 	}
 }
