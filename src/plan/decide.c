@@ -75,6 +75,13 @@ static uint64_t sms_of(unsigned first_major, unsigned last_major)
 	return found;
 }
 
+/* Returns the last major version before the GPU's generation. NVIDIA's libraries have the same
+ * kernels for Maxwell and Pascal. */
+static unsigned before_generation(unsigned major)
+{
+	return major == 6 ? 4 : major - 1;
+}
+
 /* Counts a registered container that is for Maxwell and Pascal alone, or for later GPUs alone. */
 static void count_of_generation(struct decide_counts *counts, const struct decide_piece *piece,
 								bool lacking, size_t count)
@@ -205,7 +212,7 @@ void decide_count(struct decide_counts *counts, const struct decide_piece *piece
 		return;
 	if (!input && cubin) {
 		counts->native += count;
-		counts->dedicated += piece->sms & sms_of(0, counts->major - 1) ? 0 : count;
+		counts->dedicated += piece->sms & sms_of(0, before_generation(counts->major)) ? 0 : count;
 	}
 	if (!input && !registered)
 		count_of_data(counts, piece, lacking, count);

@@ -42,7 +42,7 @@
  *    common with those of a container for the GPU: the library has kernels for each generation.
  *    NVIDIA's later libraries (cuBLAS, cuTENSOR, cuDNN 9, …) have such kernels in several forms.
  *    They lack nothing if they have machine code for the GPU, and either run, or have three
- *    containers of it that begin with the GPU's major version.
+ *    containers of it that begin with the GPU's generation: Maxwell and Pascal, or a major version.
  *    So are registered containers for Maxwell and Pascal alone, if the library runs, and has at
  *    least as many with machine code for the GPU that are for later GPUs alone (cuBLAS).
  * 5. A program loads one of several variants (fate_variants): none fails if one runs. Of a family
@@ -181,7 +181,7 @@ struct decide_counts {
 	 * a set; and those with machine code for the GPU that are for later GPUs alone. */
 	size_t former_lacking, later_native;
 	/* It is one of NVIDIA's libraries that choose by the GPU; its containers with machine code for
-	 * the GPU, and those of them without code for a GPU of a lower major version. */
+	 * the GPU, and those of them without code for a GPU of an earlier generation. */
 	bool by_gpu;
 	unsigned major; /* the GPU's */
 	size_t native, dedicated;
