@@ -173,26 +173,40 @@ static bool is_typed_name(const char *name, const char *typed)
 									is_number && !strcmp(name + 3, typed));
 }
 
+enum { MAX_FAMILY = 5 };
+
 /* The chips and families, by the beginnings of their names. Source: NVIDIA's list of CUDA GPUs. */
 static const struct {
 	const char *name;
-	uint16_t sm[2]; /* 0 if there is no second one */
+	uint16_t sm[MAX_FAMILY]; /* 0 after the last one */
 } families[] = {
-	{"gm10", {50}},        {"gm20", {52}},
-	{"gp100", {60}},       {"gp10", {61}},
-	{"gv10", {70}},        {"tu1", {75}},
-	{"ga100", {80}},       {"ga10", {86}},
-	{"ad10", {89}},        {"gh100", {90}},
-	{"gb100", {100}},      {"gb20", {120}},
-	{"maxwell", {50, 52}}, {"pascal", {60, 61}},
-	{"volta", {70}},       {"turing", {75}},
-	{"ampere", {80, 86}},  {"ada", {89}},
-	{"lovelace", {89}},    {"adalovelace", {89}},
-	{"hopper", {90}},      {"blackwell", {100, 120}},
+	{"gm10", {50}},
+	{"gm20", {52}},
+	{"gp100", {60}},
+	{"gp10", {61}},
+	{"gv10", {70}},
+	{"tu1", {75}},
+	{"ga100", {80}},
+	{"ga10", {86}},
+	{"ad10", {89}},
+	{"gh100", {90}},
+	{"gb100", {100}},
+	{"gb20", {120}},
+	{"maxwell", {50, 52}},
+	{"pascal", {60, 61}},
+	{"volta", {70}},
+	{"turing", {75}},
+	{"ampere", {80, 86}},
+	{"ada", {89}},
+	{"lovelace", {89}},
+	{"adalovelace", {89}},
+	{"hopper", {90}},
+	{"blackwell", {100, 120}},
+	{"jetson", {53, 62, 72, 87, 110}},
 };
 
 /* Adds the architectures of a family; returns false if the name is not a family's. */
-static bool add_family(const char *name, struct jw_target targets[2], size_t *ret_count)
+static bool add_family(const char *name, struct jw_target targets[MAX_FAMILY], size_t *ret_count)
 {
 	char typed[LONGEST] = "", word[LONGEST];
 
@@ -205,7 +219,7 @@ static bool add_family(const char *name, struct jw_target targets[2], size_t *re
 		if (strncmp(typed, families[i].name, length) != 0 ||
 			(is_chip ? !text_is_digit(typed[3]) || strlen(typed) != 5 : typed[length]))
 			continue;
-		for (*ret_count = 0; *ret_count < 2 && families[i].sm[*ret_count]; ++*ret_count)
+		for (*ret_count = 0; *ret_count < MAX_FAMILY && families[i].sm[*ret_count]; ++*ret_count)
 			targets[*ret_count] = (struct jw_target){families[i].sm[*ret_count], 0};
 		return true;
 	}
@@ -266,14 +280,17 @@ bool jw_target_named_arm(const char *name)
 {
 	static const char *const beside_grace[] = {"gh200", "gb200", "gb300"};
 	enum { GB10 = 121 };
-	struct jw_target target = {0};
+	struct jw_target target = {0}, family[MAX_FAMILY];
 	char typed[LONGEST];
+	size_t count;
 
 	plain_product_name(name, typed);
 	(void)drop_count(typed);
 	for (size_t i = 0; i < COUNT(beside_grace); i++)
 		if (text_starts(typed, beside_grace[i]))
 			return true;
+	if (add_family(name, family, &count))
+		return gpu_is_tegra(family[0].sm);
 	return (jw_target_parse(name, &target) || gpu_named(name, &target, 1) == 1) &&
 		   (target.sm == GB10 || gpu_is_tegra(target.sm));
 }
@@ -579,7 +596,7 @@ static int not_a_gpu(struct jw_error *err, const char *name)
 static int add_product(struct jw_error *err, const char *name, struct target_list *list)
 {
 	char sm[2][JW_TARGET_TEXT];
-	struct jw_target named[2];
+	struct jw_target named[MAX_FAMILY];
 	size_t count = gpu_named(name, named, 2);
 
 	if (!count && add_family(name, named, &count)) {

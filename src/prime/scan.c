@@ -438,8 +438,8 @@ static bool runs_with_none(const struct scan_outcome *outcome)
 	return outcome->failing && !outcome->too_old && loads_nothing(outcome);
 }
 
-/* Fills in what other drivers that run the GPU change; `of` has the outcomes with the driver in
- * question and those with gpu_releases, `stride` apart. */
+/* Fills in what other drivers that run the GPU change, once the fate is known; `of` has the
+ * outcomes with the driver in question and those with gpu_releases, `stride` apart. */
 static void fill_releases(struct jw_scan_total *total, const struct jw_driver *asked,
 						  const struct scan_outcome *of, size_t stride)
 {
@@ -471,6 +471,11 @@ static void fill_releases(struct jw_scan_total *total, const struct jw_driver *a
 	}
 	if (!total->newer_count && last)
 		total->driver_to = gpu_branch_number(last);
+	/* If this driver is too old, newer ones are as well up to one that is not. */
+	for (size_t row = own; of->too_old && row < count && of[(1 + row) * stride].too_old; row++) {
+		total->fails_from = total->fails_from ? total->fails_from : drivers[row].release[0];
+		total->fails_to = drivers[row].release[0];
+	}
 	while (own-- && drivers[own].cuda >= first) {
 		const struct scan_outcome *outcome = &of[(1 + own) * stride];
 
@@ -487,7 +492,8 @@ static void fill_releases(struct jw_scan_total *total, const struct jw_driver *a
 			total->older_differ = true;
 		}
 	}
-	if (runs_with_none(of) || (loads_nothing(of) && same && !total->newer_count))
+	if (runs_with_none(of) ||
+		(loads_nothing(of) && same && !total->newer_count && total->fate.verdict != JW_RUNS_AS_IS))
 		total->driver_from = 0;
 }
 
@@ -510,7 +516,6 @@ static int report_totals(struct jw_error *err, const struct scan *scan)
 									  .tile = plan->targets[t].unplanned.tile,
 									  .unknown = plan->targets[t].unplanned.unknown};
 
-		fill_releases(&total, &scan->options->driver, outcomes + t, plan->target_count);
 		for (size_t i = 0; i < plan->module_count; i++) {
 			const struct plan_module *module = &plan->modules[i];
 
@@ -530,6 +535,7 @@ static int report_totals(struct jw_error *err, const struct scan *scan)
 		if (total.at_most)
 			total.forecast.start.low = 0;
 		plan_fate(plan, (uint32_t)t, total.modules, &total.fate);
+		fill_releases(&total, &scan->options->driver, outcomes + t, plan->target_count);
 		if (total.fate.verdict == JW_RUNS_ON_CPU)
 			total.driver_from = 0;
 		scan->options->total(scan->options->context, &total);

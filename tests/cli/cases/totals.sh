@@ -38,15 +38,17 @@ json '[(g["driver_from"], g["fails_from"], g["fails_to"]) for g in d["gpus"]] ==
 run 0 scan --target sm_86 --driver 580 lib newer.ptx --json
 json '[(t["driver_from"], t["fails_from"], t["fails_to"]) for t in d["totals"]] == [(550, 455, 545)]'
 run 2 scan --target sm_86 --driver 535 newer.ptx --json
-json '[(t["driver_from"], t["fails_from"], t["fails_to"]) for t in d["totals"]] == [(0, 455, 535)]'
+json '[(t["driver_from"], t["fails_from"], t["fails_to"]) for t in d["totals"]] == [(0, 455, 545)]'
 run 2 scan --target sm_86 --driver 535 newer.ptx
-out_has "sm_86 (RTX 30): programs fail with driver 455 to 535"
+out_has "sm_86 (RTX 30): programs fail with driver 455 to 545"
 out_lacks "this holds for driver"
 # A PTX file without a kernel asks nothing of a driver.
 printf '.version 8.4\n.target sm_70\n.address_size 64\n' >empty.ptx
 run 0 scan --target sm_86 lib empty.ptx
 out_has "sm_86 (RTX 30): this holds for driver 455 and newer ones"
 out_lacks "programs fail"
+run 0 scan --target sm_86 --json empty.ptx
+json '[(t["verdict"], t["driver_from"]) for t in d["totals"]] == [("runs", 455)]'
 # Nor does machine code without a symbol, for any GPU.
 python3 - "$cases/../../framework" <<'PYTHON'
 import sys
