@@ -1,5 +1,7 @@
 #include "code/code_reader.h"
 
+#include <string.h>
+
 #include "base/cursor.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -55,6 +57,32 @@ static int read_single(struct jw_error *err, struct leaf *leaf)
 	leaf->table.absent = true;
 	leaf->bytes = (struct bytes){.size_bytes = size, .memory = data};
 	return 0;
+}
+
+/* Fails for a library that UPX packed: its code is compressed, and its section headers are gone. A
+ * packed program is no library, and has no dynamic segment. Source: UPX, src/packhead.cpp. */
+static int refuse_packed(struct jw_error *err, struct leaf *leaf, const uint8_t *head,
+						 size_t head_size, const uint8_t *end, size_t end_size)
+{
+	enum { TRAILER = 36 };
+	struct elf64_segment segment = {0};
+	struct elf64_header elf;
+
+	if (leaf->image.count || end_size < TRAILER || memcmp(end + end_size - TRAILER, "UPX!", 4) ||
+		!elf64_header_read(head, head_size, &elf) || elf.class != ELF64_CLASS ||
+		elf.order != ELF64_LITTLE || elf.shoff || elf.phentsize != ELF64_PHDR_SIZE)
+		return 0;
+	for (size_t i = 0; i < elf.phnum && segment.type != ELF64_PT_DYNAMIC; i++) {
+		if (!range_fits(elf.phoff, (i + 1) * ELF64_PHDR_SIZE, head_size))
+			return 0;
+		elf64_segment_read(head + elf.phoff + i * ELF64_PHDR_SIZE, &segment);
+	}
+	if (segment.type != ELF64_PT_DYNAMIC)
+		return 0;
+	leaf->may_hold_code = true;
+	return error_set(err, JW_ERR_UNSUPPORTED,
+					 "packed with UPX, so jitwarm cannot tell what it contains; unpack a copy "
+					 "with “upx -d”");
 }
 
 /* Begins to search a file that is in memory as a whole. */
@@ -122,6 +150,12 @@ static int search_memory(struct jw_error *err, struct leaf *leaf)
 								   section->role == DEVCODE_LOOSE);
 		more = search_range_next(err, image, leaf->stream, &leaf->range, leaf->origin.cancel);
 	}
+	if (!more && image->format == DEVCODE_ELF) {
+		const struct stream *stream = leaf->stream;
+		const size_t size = (size_t)stream->size_bytes;
+
+		return refuse_packed(err, leaf, stream->memory, size, stream->memory, size);
+	}
 	return more;
 }
 
@@ -138,6 +172,10 @@ static int end_stream(struct jw_error *err, struct leaf *leaf)
 								 .names = &search->names,
 								 .tail_from = search->tail_from,
 								 .names_from = search->names_from};
+	if (leaf->image.format == DEVCODE_ELF &&
+		refuse_packed(err, leaf, search->head.data, search->head.size, search->before,
+					  search->before_size))
+		return -1;
 	/* If nothing was found, no sections are needed. */
 	return leaf->image.count || leaf->image.damaged_count ? read_sections(err, leaf) : 0;
 }

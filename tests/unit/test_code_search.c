@@ -101,4 +101,39 @@ TEST(the_first_bytes_of_a_container_are_none)
 	}
 }
 
+/* What UPX packed is compressed. Its trailer is at the very end; its programs have no dynamic
+ * segment. */
+TEST(a_packed_library_is_reported)
+{
+	enum { HEADER = 64, SEGMENT = 56, PACKED = 9000, PHOFF_AT = 32, PHENTSIZE_AT = 54 };
+
+	for (unsigned i = 0; i < 8; i++) {
+		const bool library = i & 1, trailer = i & 2, in_wheel = i & 4;
+		struct buf file = make_buf(), wheel = make_buf();
+		struct make_seen seen = {0};
+
+		make_zeros(&file, HEADER + 2 * SEGMENT + PACKED);
+		memcpy(file.data,
+			   "\x7f"
+			   "ELF\2\1\1",
+			   7);
+		store_u16(file.data + 16, 3);
+		store_u16(file.data + 18, MAKE_ELF_X86_64);
+		store_u64(file.data + PHOFF_AT, HEADER);
+		store_u16(file.data + PHENTSIZE_AT, SEGMENT);
+		store_u16(file.data + PHENTSIZE_AT + 2, 2);
+		store_u32(file.data + HEADER, 1);
+		store_u32(file.data + HEADER + SEGMENT, library ? 2 : 1);
+		if (trailer)
+			memcpy(file.data + file.size - 36, "UPX!", 4);
+		make_archive(&wheel, false, "zip:compression=deflate",
+					 &(struct packed_file){"x/a.so", &file}, 1);
+		assert_int_equal(make_read(in_wheel ? &wheel : &file, &seen), 0);
+		assert_int_equal(seen.images, 0);
+		assert_int_equal(seen.troubles, library && trailer);
+		buf_free(&file);
+		buf_free(&wheel);
+	}
+}
+
 RUN_TESTS(make_folder, remove_folder)
