@@ -295,6 +295,23 @@ static bool is_not_yours(const struct examination *seen, struct finding_draft *d
 	return true;
 }
 
+/* Root's own writes follow no symlink there, but the driver does, in any program. */
+static bool has_planted(const struct examination *seen, struct finding_draft *draft)
+{
+	const struct cache_unsafe *unsafe = &seen->unsafe;
+
+	/* After that finding's command, this one names what is left. */
+	if (!unsafe->command || seen->settings.not_yours)
+		return false;
+	EVIDENCE(
+		draft,
+		"%.900s: NVIDIA's driver would write and delete files there with root's rights, in any "
+		"program",
+		unsafe->why);
+	FIX(draft, "delete it before root runs a program that uses the GPU: “%s”", unsafe->command);
+	return true;
+}
+
 static bool is_cache_unwritable(const struct examination *seen, struct finding_draft *draft)
 {
 	const struct jw_cache_info *settings = &seen->settings;
@@ -874,6 +891,7 @@ const struct finding_kind finding_kinds[] = {
 	{"jit-disabled", is_jit_disabled},
 	{"no-cache-path", has_no_cache_path},
 	{"not-yours", is_not_yours},
+	{"planted", has_planted},
 	{"cache-unwritable", is_cache_unwritable},
 	{"state-unwritable", is_state_unwritable},
 	{"path-relative", is_path_relative},

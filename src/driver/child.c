@@ -262,8 +262,9 @@ static int start_once(struct jw_error *err, uv_loop_t *loop, const struct child_
 int child_start(struct jw_error *err, uv_loop_t *loop, const struct child_setup *setup,
 				const struct child_events *events, struct child **ret_child)
 {
-	char **environment = environment_for_worker(err, setup->cache_dir, setup->cache_limit_bytes,
-												setup->task, setup->low_priority);
+	char **environment =
+		environment_for_worker(err, setup->cache_dir, setup->cache_limit_bytes, setup->live_cache,
+							   setup->task, setup->low_priority);
 	bool passing = true;
 	int result = -1;
 

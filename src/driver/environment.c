@@ -207,14 +207,15 @@ char **environment_for_compiler(struct jw_error *err, const char *folder)
 }
 
 char **environment_for_worker(struct jw_error *err, const char *cache_dir, uint64_t limit_bytes,
-							  const char *task, bool background)
+							  const char *live_cache, const char *task, bool background)
 {
 	struct environment_variable variables[COUNT_COMPILING + 7] = {{WORKER_MARKER, "1"},
 																  {TASK_VARIABLE, task}};
 	size_t count = 2;
 	char limit[TEXT_SHORT];
 
-	variables[count++] = (struct environment_variable){CONFINED, cache_dir ? "1" : NULL};
+	variables[count++] =
+		(struct environment_variable){CONFINED, cache_dir ? cache_dir : live_cache};
 	if (!mps_is_ours()) /* no folder can have this path */
 		variables[count++] = (struct environment_variable){MPS_FOLDER, "/dev/null"};
 	if (cache_dir) {
@@ -241,21 +242,21 @@ void environment_confine(void)
 
 	if (confined && os_is_superuser())
 		environment = environment_with(NULL, NULL, 0);
-	mem_free(confined);
-	if (!environment)
+	if (!environment) {
+		mem_free(confined);
 		return;
+	}
 	while (environment[count])
 		count++;
-	paths = mem_array(COUNT(places) + count, sizeof *paths);
+	paths = mem_array(COUNT(places) + 1 + count, sizeof *paths);
 	for (; used < COUNT(places); used++)
 		paths[used] = mem_string(places[used]);
+	paths[used++] = confined;
 	for (char **at = environment; *at; at++) {
 		const char *value = strchr(*at, '=') + 1;
 
-		if (text_starts(*at, "CUDA_CACHE_PATH="))
-			paths[used++] = mem_string(value);
-		else if (JITWARM_WITH_TESTS && *value == '/' &&
-				 is_listed(*at, passed_for_tests, COUNT(passed_for_tests)))
+		if (JITWARM_WITH_TESTS && *value == '/' &&
+			is_listed(*at, passed_for_tests, COUNT(passed_for_tests)))
 			paths[used++] = os_dir_name(value); /* a log, which may not exist yet */
 	}
 	os_change_only((const char *const *)paths, used);

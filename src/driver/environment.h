@@ -37,12 +37,13 @@ char **environment_with(struct jw_error *err, const struct environment_variable 
 char **environment_for_compiler(struct jw_error *err, const char *folder);
 /* Returns a worker's environment: of ours, only listed variables (environment.c). `limit_bytes`
  * becomes CUDA_CACHE_MAXSIZE. If `cache_dir` is NULL, the cache's variables stay as programs have
- * them. `task` is the file that names another compiler (driver/task.h), or NULL. With `background`,
+ * them; `live_cache` is then their directory, if root's worker is confined to it, else NULL. `task`
+ * is the file that names another compiler (driver/task.h), or NULL. With `background`,
  * environment_is_background returns true in the worker. */
 char **environment_for_worker(struct jw_error *err, const char *cache_dir, uint64_t limit_bytes,
-							  const char *task, bool background);
+							  const char *live_cache, const char *task, bool background);
 bool environment_is_background(void);
-/* From now on a worker of the superuser that has a cache of its own writes files there only
+/* From now on a worker of the superuser writes files only in its cache, if that was named for it
  * (os_change_only), whatever a library makes NVIDIA's compiler do. Called when the driver has
  * opened the GPUs. */
 void environment_confine(void);

@@ -55,6 +55,13 @@ bool os_is_path_typed(const char *word);
  * accounts, on Windows, and if another account can change `folder` itself. */
 bool os_find_strangers_below(const char *folder, struct os_stranger *ret_first, size_t most,
 							 char ***paths, size_t *count);
+/* Returns whether the path, or anything below it, is something through which a program that follows
+ * symlinks, or opens what it finds, would change what another account has chosen: a symlink,
+ * whoever made it, a file with a second name, a device or pipe, or what another account owns or,
+ * for a folder, may write to. Describes the first one. Follows no symlink. False if nothing is at
+ * the path, for other accounts than the superuser, and on Windows. */
+enum { OS_STRANGER_TEXT = 4200 };
+bool os_find_planted(const char *path, char ret_text[OS_STRANGER_TEXT]);
 /* Returns whether the file, folder or link at the path is there and belongs to this account, the
  * superuser, or an account that counts as the superuser. Always true on Windows. */
 bool os_is_ours(const char *path);
@@ -63,7 +70,6 @@ bool os_is_ours(const char *path);
  * true on Windows. */
 bool os_may_enter(uint32_t account, const char *real);
 /* Describes it: "/home/ann belongs to ann", "other accounts may write to /srv". Returns `text`. */
-enum { OS_STRANGER_TEXT = 4200 };
 const char *os_stranger_text(char text[OS_STRANGER_TEXT], const struct os_stranger *stranger);
 
 /* Runs `work` as another account. On POSIX, a child process first becomes that account for good,

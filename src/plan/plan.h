@@ -190,5 +190,9 @@ void plan_refuse(struct plan *plan, struct plan_module *module, unsigned result)
  * them are compiled. */
 void plan_fate(const struct plan *plan, uint32_t target, size_t modules, struct jw_fate *ret_fate);
 void unplanned_add(struct jw_unplanned *sum, const struct jw_unplanned *more);
+/* Returns whether a range of a file, which a worker reads, no longer holds the PTX of a planned
+ * module. False if it cannot be read. */
+bool plan_is_changed(const struct plan *plan, const struct plan_module *module, const char *path,
+					 uint64_t offset, uint64_t size_bytes);
 /* Returns whether the module's entry exists by now. */
 bool plan_is_compiled(const char *cache_dir, const struct plan_module *module);

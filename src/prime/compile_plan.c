@@ -1,8 +1,11 @@
 #include "prime/compile_plan.h"
 
+#include <string.h>
+
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "cache/driver_place.h"
 #include "cache/entry.h"
 #include "cache/insert.h"
 #include "cache/profile.h"
@@ -23,6 +26,36 @@
 /* The longest time that the event loop waits for the cache's lock; drivers wait as long. */
 enum { LOCK_WAIT_MS = 200 };
 
+/* Refuses what root's driver would write, or wipe, where another account has chosen. */
+static int refuse_unsafe(struct jw_error *err, const char *cache)
+{
+	struct cache_unsafe unsafe;
+
+	if (!cache_is_unsafe(cache, &unsafe))
+		return 0;
+	if (unsafe.command)
+		error_set(err, JW_ERR_UNSUPPORTED,
+				  "%.400s: NVIDIA's driver itself would write there with root's rights, since the "
+				  "form of its entries is not known; delete it first: “%s”",
+				  unsafe.why, unsafe.command);
+	else
+		error_set(err, JW_ERR_UNSUPPORTED,
+				  "%s: another account could replace it, and the driver itself would have "
+				  "to write there with root's rights, since the form of its entries is not "
+				  "known: run jitwarm as that account",
+				  cache);
+	cache_unsafe_free(&unsafe);
+	return -1;
+}
+
+/* Makes ready for another run: what was inserted counts again. */
+static void begin_again(struct jw_prime_compiled *compiled)
+{
+	compiled->compiled = compiled->misjudged = compiled->unchanged = compiled->met = 0;
+	compiled->opaque = false;
+	run_forget_failures(compiled);
+}
+
 /* Runs without a known form: the driver fills the live cache itself, one worker at a time (several
  * could wipe it), and new entries are counted. */
 static int run_opaque(struct jw_error *err, struct run_setup *setup,
@@ -33,17 +66,11 @@ static int run_opaque(struct jw_error *err, struct run_setup *setup,
 	uint64_t before = run_folder_count_entries(cache), after;
 	int result;
 
-	/* The superuser's driver would follow any link there. */
-	if (!os_is_private(cache))
-		return error_set(err, JW_ERR_UNSUPPORTED,
-						 "%s: another account could replace it, and the driver itself would have "
-						 "to write there with root's rights, since the form of its entries is not "
-						 "known: run jitwarm as that account",
-						 cache);
+	if (refuse_unsafe(err, cache))
+		return -1;
 	setup->live = NULL;
 	setup->workers = 1;
-	compiled->compiled = compiled->misjudged = compiled->unchanged = compiled->met = 0;
-	run_forget_failures(compiled);
+	begin_again(compiled);
 	result = run_plan(err, setup, outcome);
 	after = run_folder_count_entries(cache);
 	compiled->compiled = after > before ? (size_t)(after - before) : 0;
@@ -170,25 +197,40 @@ static void change_marks(const struct jw_system *system, const struct plan *plan
 	mem_free(modules);
 }
 
-/* Runs by predicted names if the driver is known; otherwise, or if a name was wrong, by
+/* Asks the driver again, after a prediction has failed, with a module of jitwarm's own: an account
+ * can change its library while it is primed, and would else choose that the driver works in the
+ * live cache. *ret_known: the driver's names of entries are those of the plan. If they are not, the
+ * next run knows it. */
+static int ask_form(struct jw_error *err, const struct jw_system *system, bool *ret_known)
+{
+	struct cache_profile profile;
+
+	if (cache_profile_find(err, NULL, system->driver.library, NULL, &profile) ||
+		driver_probe_confirm(err, system, &profile))
+		return -1;
+	*ret_known =
+		profile.trust == JW_TRUST_CONFIRMED && !strcmp(profile.stamp, system->driver.stamp);
+	return 0;
+}
+
+/* Runs by predicted names if the driver is known; otherwise, or if the driver has other names, by
  * counting. */
 static int run_by_names_or_count(struct jw_error *why, struct run_setup *setup,
 								 struct jw_prime_result *outcome)
 {
 	const struct jw_system *system = setup->system;
-	struct cache_profile profile;
-	int result = 0;
+	const bool known = profile_is_known(system);
+	int result = known ? run_known(why, setup, outcome) : 0;
 
-	if (profile_is_known(system))
-		result = run_known(why, setup, outcome);
 	if (setup->options->compile.ptxas && !result && outcome->compile.opaque)
 		result = error_set(why, JW_ERR_FORMAT, "ptxas's entry does not have the predicted name");
-	/* A prediction has failed. Asking the driver again detects a changed stamp or form, so that the
-	 * next run knows it; this run continues by counting. */
-	if (profile_is_known(system) && !result && outcome->compile.opaque &&
-		!cache_profile_find(NULL, NULL, system->driver.library, NULL, &profile))
-		(void)driver_probe_confirm(NULL, system, &profile);
-	if (!profile_is_known(system) || (!result && outcome->compile.opaque))
+	if (!result && outcome->compile.opaque)
+		result = ask_form(why, system, &setup->form_known);
+	if (!result && setup->form_known) {
+		begin_again(&outcome->compile);
+		result = run_known(why, setup, outcome);
+	}
+	if (!result && (!known || outcome->compile.opaque))
 		result = run_opaque(why, setup, outcome);
 	return result;
 }

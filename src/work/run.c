@@ -733,9 +733,9 @@ bool run_take_hello(struct run *run, struct slot *slot, const struct protocol_he
 	return !hello->result && !run->loop.stopping;
 }
 
-/* Inserts the entry into the cache, now or later. If other entries of this run were as predicted,
- * the form is known: then a foreign entry only means that the driver chose another image of this
- * container than predicted, and the application will need it. */
+/* Inserts the entry into the cache, now or later. If the form is known, a foreign entry only means
+ * that the driver chose another image of this container than predicted, and the application will
+ * need it. */
 static void take_collected(struct run *run, size_t index, const struct collected *entry)
 {
 	const bool foreign = entry->what == COLLECTED_FOREIGN;
@@ -769,6 +769,20 @@ static void take_collected(struct run *run, size_t index, const struct collected
 	(void)os_remove(NULL, entry->path);
 }
 
+/* Fails the module if its file is no longer what was planned, so that its entry has another name.
+ */
+static bool fail_changed(struct run *run, size_t index)
+{
+	const struct spool_place *place = &run->setup->spool->places[index];
+
+	if (!plan_is_changed(run->setup->plan, module_of(run, index), place->path, place->offset,
+						 place->size_bytes))
+		return false;
+	run_module_failed(run, index,
+					  "the file was changed while it was primed: run the same command again", "");
+	return true;
+}
+
 /* Takes the entry of a module that a worker has compiled: inserts it, or ends the run if entries do
  * not have the predicted names. */
 static void take_compiled(struct run *run, struct slot *slot, size_t index)
@@ -783,7 +797,9 @@ static void take_compiled(struct run *run, struct slot *slot, size_t index)
 	} else if (collect_find(&why, slot->cache_dir, setup->plan, module_of(run, index),
 							setup->workers, &entry)) {
 		run_break_off(run, &why);
-	} else if (entry.what == COLLECTED_FOREIGN && !run->result->compiled) {
+	} else if (entry.what == COLLECTED_FOREIGN && fail_changed(run, index)) {
+		(void)os_remove(NULL, entry.path);
+	} else if (entry.what == COLLECTED_FOREIGN && !run->result->compiled && !setup->form_known) {
 		run->result->opaque = true;
 		run->loop.stopping = true;
 	} else if (entry.what == COLLECTED_NOTHING) {

@@ -23,6 +23,9 @@ struct run_setup {
 	unsigned start_ms, end_ms;
 	/* NULL if the driver's form is unknown; then the one worker uses the live cache itself. */
 	struct cache_live *live;
+	/* The driver's names of entries are known to be those of the plan: an entry with another name
+	 * does not end the run. */
+	bool form_known;
 	const struct jw_share_options *share; /* NULL without a shared folder */
 	/* For each module of the plan: the result with which the driver has refused it. May be NULL. */
 	unsigned *refused;

@@ -93,10 +93,6 @@ static int strike(const char *kind, struct bytes *error)
 		return (int)overflow(&start);
 	while (strcmp(kind, "hang") == 0)
 		os_sleep_ms(1000);
-	if (strcmp(kind, "wait") == 0) {
-		wait_at_gate();
-		return CU_OK;
-	}
 	if (strcmp(kind, "write") == 0) {
 		empty_file();
 		return CU_OK;
@@ -136,7 +132,9 @@ int fault_strike(const uint8_t *ptx, size_t size, struct bytes *error)
 			snprintf(kind, sizeof kind, "%.*s", (int)kind_length, at);
 			if (contains(ptx, size, match, match_length) && (!once || first_time(at, length))) {
 				log_event("fault", "%s %.*s", kind, (int)match_length, match);
-				return strike(kind, error);
+				if (strcmp(kind, "wait") != 0)
+					return strike(kind, error);
+				wait_at_gate();
 			}
 		}
 		at += length + (at[length] == ';');

@@ -442,6 +442,79 @@ const char *os_stranger_text(char text[OS_STRANGER_TEXT], const struct os_strang
 	return text;
 }
 
+/* ---- what another account has left below a folder */
+
+enum { MAX_PLANTED_LEVELS = 8 };
+
+/* The walk, and where it is. */
+struct planted {
+	struct way *way;
+	const char *folder;
+	unsigned levels;
+	char *text;
+};
+
+static int find_planted(const struct planted *at, const char *path);
+
+static int find_planted_in(struct jw_error *err, void *context, const char *name,
+						   const struct os_stat *stat)
+{
+	const struct planted *at = context;
+	char *path = os_join(at->folder, name);
+	const int result = find_planted(at, path);
+
+	(void)err;
+	(void)stat;
+	mem_free(path);
+	return result;
+}
+
+/* Returns ENDS if something was found, and describes it. */
+static int find_planted(const struct planted *at, const char *path)
+{
+	struct planted below = {at->way, path, at->levels + 1, at->text};
+	struct stat stat;
+	int result = -1;
+
+	if (lstat(path, &stat)) {
+		if (errno == ENOENT || errno == ENOTDIR)
+			return 0;
+	} else if (S_ISLNK(stat.st_mode)) {
+		(void)text_format(at->text, OS_STRANGER_TEXT, "%s is a symlink", path);
+		return ENDS;
+	} else if (!S_ISREG(stat.st_mode) && !S_ISDIR(stat.st_mode)) {
+		(void)text_format(at->text, OS_STRANGER_TEXT, "%s is a device or a pipe", path);
+		return ENDS;
+	} else if (S_ISREG(stat.st_mode) && stat.st_nlink > 1) {
+		(void)text_format(at->text, OS_STRANGER_TEXT, "%s has a second name (a hard link)", path);
+		return ENDS;
+	} else {
+		/* Whoever may write to a file changes that file alone. */
+		if (S_ISREG(stat.st_mode))
+			stat.st_mode &= ~(mode_t)(S_IWGRP | S_IWOTH);
+		if (check_one(at->way, path, &stat)) {
+			(void)os_stranger_text(at->text, at->way->stranger);
+			return ENDS;
+		}
+		if (S_ISREG(stat.st_mode))
+			return 0;
+		if (at->levels < MAX_PLANTED_LEVELS)
+			result = os_each(NULL, path, find_planted_in, &below);
+	}
+	if (result < 0)
+		(void)text_format(at->text, OS_STRANGER_TEXT, "%s cannot be examined", path);
+	return result ? ENDS : 0;
+}
+
+bool os_find_planted(const char *path, char ret_text[OS_STRANGER_TEXT])
+{
+	struct os_stranger stranger = {0};
+	struct way way = {.lasting = true, .stranger = &stranger};
+	const struct planted at = {.way = &way, .text = ret_text};
+
+	return geteuid() == 0 && find_planted(&at, path) == ENDS;
+}
+
 /* ---- what another account would read with root's rights */
 
 /* Returns the only account that can have made a symlink in the path; 0 if several can. */

@@ -88,6 +88,13 @@ bool os_find_strangers_below(const char *folder, struct os_stranger *ret_first, 
 	return os_find_stranger(folder, ret_first);
 }
 
+bool os_find_planted(const char *path, char ret_text[OS_STRANGER_TEXT])
+{
+	(void)path;
+	(void)ret_text;
+	return false;
+}
+
 bool os_may_enter(uint32_t account, const char *real)
 {
 	(void)account;
