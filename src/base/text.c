@@ -418,6 +418,36 @@ bool text_is_utf8(const void *data, size_t size)
 	return true;
 }
 
+const char *text_unquoted(char *room, size_t size, const char *path)
+{
+	static const struct {
+		const char *quote, *shown;
+	} quotes[] = {{"“", "\\u201c"}, {"”", "\\u201d"}, {"\"", "\\x22"}};
+	size_t used = 0;
+
+	while (*path) {
+		size_t i = 0;
+
+		while (i < sizeof quotes / sizeof *quotes && !text_starts(path, quotes[i].quote))
+			i++;
+		if (i < sizeof quotes / sizeof *quotes) {
+			const size_t length = strlen(quotes[i].shown);
+
+			if (used + length >= size)
+				break;
+			memcpy(room + used, quotes[i].shown, length);
+			used += length;
+			path += strlen(quotes[i].quote);
+		} else {
+			if (used + 1 >= size)
+				break;
+			room[used++] = *path++;
+		}
+	}
+	room[used] = '\0';
+	return room;
+}
+
 /* Returns the first place where a host, or the name before it, could begin: after the scheme and
  * all slashes, since clients skip them. Returns NULL for the path of a folder. */
 static const char *address_begin(const char *address)

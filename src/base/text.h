@@ -61,6 +61,10 @@ void text_copy(char *to, size_t size, const char *from);
  * Returns `room`. */
 const char *text_address(char *room, size_t size, const char *address);
 
+/* Copies a path of another account for a message. Its quotes, which would read like those around
+ * this program's own commands, become "\u201c", "\u201d" and "\x22". Returns `room`. */
+const char *text_unquoted(char *room, size_t size, const char *path);
+
 /* ASCII, independent of the locale. */
 static inline bool text_is_digit(int c)
 {

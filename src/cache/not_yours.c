@@ -12,10 +12,16 @@
 #include "os/platform.h"
 #include "os/shell.h"
 
-/* Returns true, and a line that says how to get it back, if another account's file or folder in the
- * cache keeps this account out. What neither root nor this account made is not adopted: it can be
- * compiled again. */
-static bool note_not_yours(const char *dir, const char *path, char **ret_line)
+void jw_not_yours_free(struct jw_not_yours *found)
+{
+	mem_free(found->what);
+	mem_free(found->command);
+	*found = (struct jw_not_yours){0};
+}
+
+/* Returns true, and how to get it back, if another account's file or folder in the cache keeps this
+ * account out. What neither root nor this account made is not adopted: it can be compiled again. */
+static bool note_not_yours(const char *dir, const char *path, struct jw_not_yours *ret_found)
 {
 	char *id = NULL, word[SHELL_WORD];
 	struct os_stat stat;
@@ -23,12 +29,18 @@ static bool note_not_yours(const char *dir, const char *path, char **ret_line)
 	if (os_stat(NULL, path, &stat) || stat.owner == os_own_account() || !os_may_write(NULL, path))
 		return false;
 	(void)os_account_id(NULL, &id);
-	*ret_line = stat.owner ? mem_printf("%s: belongs to another account (number %u): “sudo rm -r "
-										"-- %s”",
-										path, stat.owner, shell_word(word, path))
-						   : mem_printf("%s: belongs to root (%u): “sudo chown -R --from=root %s "
-										"%s”",
-										path, stat.owner, id ? id : "USER", shell_word(word, dir));
+	if (stat.owner)
+		*ret_found = (struct jw_not_yours){
+			.what = mem_printf("%s: belongs to another account (number %u)", path, stat.owner),
+			.command = mem_printf("sudo rm -r -- %s", shell_word(word, path)),
+			.removes = true,
+		};
+	else
+		*ret_found = (struct jw_not_yours){
+			.what = mem_printf("%s: belongs to root", path),
+			.command = mem_printf("sudo chown -R --from=root %s %s", id ? id : "USER",
+								  shell_word(word, dir)),
+		};
 	mem_free(id);
 	return true;
 }
@@ -44,22 +56,22 @@ static bool has_checked_files(const char *folder)
 		   !path_is_link(folder);
 }
 
-char *cache_not_roots(const char *dir)
+struct jw_not_yours cache_not_roots(const char *dir)
 {
 	enum { MAX_FOLDERS = 16 };
+	struct jw_not_yours found = {0};
 	struct os_stranger first;
-	char text[OS_STRANGER_TEXT], word[SHELL_WORD], **folders = NULL, *line;
+	char text[OS_STRANGER_TEXT], word[SHELL_WORD], **folders = NULL;
 	struct buf words = BUF_MAX(2 * SHELL_WORD);
 	size_t count = 0;
 
 	if (!dir || !os_find_strangers_below(dir, &first, MAX_FOLDERS, &folders, &count))
-		return NULL;
-	os_stranger_text(text, &first);
+		return found;
+	found.what = mem_printf("%s, and root changes nothing there", os_stranger_text(text, &first));
 	shell_word(word, first.part);
-	if (has_checked_files(first.part)) {
-		line = mem_printf(first.owner ? "%s, and root changes nothing there: “chown root -- %s”"
-									  : "%s, and root changes nothing there: “chmod go-w -- %s”",
-						  text, word);
+	found.removes = !has_checked_files(first.part);
+	if (!found.removes) {
+		found.command = mem_printf(first.owner ? "chown root -- %s" : "chmod go-w -- %s", word);
 	} else {
 		/* A word that does not fit is left out: messages cut long lines off. After this line, the
 		 * next one names the other folders. */
@@ -67,44 +79,44 @@ char *cache_not_roots(const char *dir)
 			if (!has_checked_files(folders[i]))
 				buf_add(&words, " %s", shell_word(word, folders[i]));
 		/* An account that can change a folder chooses the machine code in it. */
-		line =
-			mem_printf("%s, and root changes nothing there: “rm -r --%s”", text, buf_text(&words));
+		found.command = mem_printf("rm -r --%s", buf_text(&words));
 	}
 	buf_free(&words);
 	for (size_t i = 0; i < count; i++)
 		mem_free(folders[i]);
 	mem_free(folders);
-	return line;
+	return found;
 }
 
 /* A program that root ran once with this account's cache leaves an index, or folders, that no other
  * account may use. */
-char *cache_not_yours(const char *dir)
+struct jw_not_yours cache_not_yours(const char *dir)
 {
 	static const char digits[] = "0123456789abcdef";
 	struct os_stat stat;
-	char *line = NULL, *index;
+	struct jw_not_yours found = {0};
+	char *index;
 
 	if (os_is_superuser())
 		return cache_not_roots(dir);
 	if (os_is_windows || os_stat(NULL, dir, &stat))
-		return NULL;
+		return found;
 	index = os_join(dir, "index");
-	if (stat.owner == os_own_account() && !note_not_yours(dir, index, &line))
-		for (const char *first = digits; *first && !line; first++) {
+	if (stat.owner == os_own_account() && !note_not_yours(dir, index, &found))
+		for (const char *first = digits; *first && !found.what; first++) {
 			char *top = mem_printf("%s/%c", dir, *first);
 
-			if (!note_not_yours(dir, top, &line) && os_exists(top))
-				for (const char *second = digits; *second && !line; second++) {
+			if (!note_not_yours(dir, top, &found) && os_exists(top))
+				for (const char *second = digits; *second && !found.what; second++) {
 					char *below = mem_printf("%s/%c", top, *second);
 
-					(void)note_not_yours(dir, below, &line);
+					(void)note_not_yours(dir, below, &found);
 					mem_free(below);
 				}
 			mem_free(top);
 		}
 	mem_free(index);
-	return line;
+	return found;
 }
 
 int jw_account_doubt(struct jw_error *err, char **ret_line)

@@ -191,14 +191,14 @@ static void check_parent(struct jw_cache_info *settings)
 	mem_free(nearest);
 }
 
-int jw_cache_not_yours(struct jw_error *err, const char *dir, char **ret_line)
+int jw_cache_not_yours(struct jw_error *err, const char *dir, struct jw_not_yours *ret_found)
 {
 	struct jw_cache_info settings;
 
 	if (cache_settings_read(err, dir, NULL, &settings))
 		return -1;
-	*ret_line = settings.not_yours;
-	settings.not_yours = NULL;
+	*ret_found = settings.not_yours;
+	settings.not_yours = (struct jw_not_yours){0};
 	cache_settings_free(&settings);
 	return 0;
 }
@@ -227,9 +227,9 @@ static void check_directory(struct jw_cache_info *settings)
 	settings->reads = opens && !writable;
 	settings->not_yours = cache_not_yours(settings->path);
 	/* Only jitwarm stays out of such folders of root's: cli_open prints the line. */
-	if (settings->not_yours && !os_is_superuser()) {
+	if (settings->not_yours.what && !os_is_superuser()) {
 		settings->usable = false;
-		warn(settings, "%s", settings->not_yours);
+		warn(settings, "%s: “%s”", settings->not_yours.what, settings->not_yours.command);
 	} else if (settings->reads)
 		warn(settings,
 			 "%s: this account may only read it: the driver loads its entries, and compiles "
@@ -351,7 +351,7 @@ void cache_settings_free(struct jw_cache_info *settings)
 {
 	jw_lines_free(settings->warnings, settings->warning_count);
 	mem_free(settings->path);
-	mem_free(settings->not_yours);
+	jw_not_yours_free(&settings->not_yours);
 	mem_free(settings->now.path);
 	*settings = (struct jw_cache_info){0};
 }

@@ -377,12 +377,12 @@ static void add_line(struct buf *line, const struct cli *cli, const struct os_st
 /* Writes "HOME=/home/ann belongs to ann" or "--output=ann/x: /home/ann belongs to ann". */
 static const char *what_is_wrong(char text[2 * OS_STRANGER_TEXT], const struct refusal *refusal)
 {
-	char why[OS_STRANGER_TEXT];
+	char why[OS_STRANGER_TEXT], given[OS_STRANGER_TEXT];
 	const bool whole = refusal->stranger.owner && !strcmp(refusal->stranger.part, refusal->given);
 
 	(void)os_stranger_text(why, &refusal->stranger);
 	(void)text_format(text, 2 * OS_STRANGER_TEXT, whole ? "%s=%.0s%s" : "%s=%.300s: %s",
-					  refusal->row->name, refusal->given, why);
+					  refusal->row->name, text_unquoted(given, sizeof given, refusal->given), why);
 	return text;
 }
 

@@ -178,7 +178,7 @@ static int refuse_foreign_places(struct jw_error *err, int pid)
 {
 	static const char *const names[] = {"HOME", "CUDA_CACHE_PATH"};
 	struct os_stranger stranger;
-	char text[OS_STRANGER_TEXT];
+	char text[OS_STRANGER_TEXT], shown[OS_STRANGER_TEXT];
 	int result = 0;
 
 	for (size_t i = 0; !result && i < sizeof names / sizeof *names; i++) {
@@ -189,7 +189,8 @@ static int refuse_foreign_places(struct jw_error *err, int pid)
 							   "process %d belongs to root, and its %s=%.300s: %.300s; root reads "
 							   "nothing there. If these accounts count as root, type "
 							   "“JITWARM_TRUST_ACCOUNTS='*' jitwarm doctor --pid %d”",
-							   pid, names[i], path, os_stranger_text(text, &stranger), pid);
+							   pid, names[i], text_unquoted(shown, sizeof shown, path),
+							   os_stranger_text(text, &stranger), pid);
 		mem_free(path);
 	}
 	return result;

@@ -279,19 +279,17 @@ static bool has_no_cache_path(const struct examination *seen, struct finding_dra
 
 static bool is_not_yours(const struct examination *seen, struct finding_draft *draft)
 {
-	const char *line = seen->settings.not_yours ? seen->settings.not_yours
-												: seen->system->state_not_yours,
-			   *command = line ? strstr(line, ": “") : NULL;
+	const struct jw_not_yours *found =
+		seen->settings.not_yours.what ? &seen->settings.not_yours : &seen->system->state_not_yours;
 
-	if (!command)
+	if (!found->what)
 		return false;
-	EVIDENCE(draft, os_is_superuser() ? "%.*s" : "%.*s: the driver can neither read nor write it",
-			 (int)(command - line), line);
+	EVIDENCE(draft, os_is_superuser() ? "%s" : "%s: the driver can neither read nor write it",
+			 found->what);
 	FIX(draft,
-		strstr(command, "“rm") || strstr(command, "“sudo rm")
-			? "delete what another account can have put there: %s"
-			: "make the folder this account's alone: %s",
-		command + strlen(": "));
+		found->removes ? "delete what another account can have put there: “%s”"
+					   : "make the folder this account's alone: “%s”",
+		found->command);
 	return true;
 }
 
@@ -301,7 +299,7 @@ static bool has_planted(const struct examination *seen, struct finding_draft *dr
 	const struct cache_unsafe *unsafe = &seen->unsafe;
 
 	/* After that finding's command, this one names what is left. */
-	if (!unsafe->command || seen->settings.not_yours)
+	if (!unsafe->command || seen->settings.not_yours.what)
 		return false;
 	EVIDENCE(
 		draft,
@@ -316,7 +314,7 @@ static bool is_cache_unwritable(const struct examination *seen, struct finding_d
 {
 	const struct jw_cache_info *settings = &seen->settings;
 
-	if (!settings->path || settings->usable || settings->not_yours || compiles_nothing(seen) ||
+	if (!settings->path || settings->usable || settings->not_yours.what || compiles_nothing(seen) ||
 		(settings->reads && !(seen->check && seen->check->all.cold)))
 		return false;
 	/* The directory's warning is the last one. */
@@ -800,7 +798,8 @@ static bool is_cold(const struct examination *seen, struct finding_draft *draft)
 		check->files[0].path, check->files[0].member ? ": " : "",
 		check->files[0].member ? check->files[0].member : "",
 		check->cause_count ? check->causes[0].text : "they are not in the cache");
-	if (seen->system->cache.why_useless[0] || (os_is_superuser() && seen->settings.not_yours)) {
+	if (seen->system->cache.why_useless[0] ||
+		(os_is_superuser() && seen->settings.not_yours.what)) {
 		FIX(draft, "first fix the findings above; “jitwarm bake -o DIR” needs no cache");
 		return true;
 	}

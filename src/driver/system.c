@@ -481,7 +481,7 @@ void jw_system_free(struct jw_system *system)
 		return;
 	cache_settings_free(&system->cache);
 	mem_free(system->state_dir);
-	mem_free(system->state_not_yours);
+	jw_not_yours_free(&system->state_not_yours);
 	if (system->scratch)
 		run_folder_remove(system->scratch);
 	mem_free(system->scratch);

@@ -69,7 +69,8 @@ bool os_is_ours(const char *path);
  * the superuser, their owner, or with everybody's permissions; access lists do not count. Always
  * true on Windows. */
 bool os_may_enter(uint32_t account, const char *real);
-/* Describes it: "/home/ann belongs to ann", "other accounts may write to /srv". Returns `text`. */
+/* Describes it: "/home/ann belongs to ann", "other accounts may write to /srv". The path has no
+ * quotes (text_unquoted). Returns `text`. */
 const char *os_stranger_text(char text[OS_STRANGER_TEXT], const struct os_stranger *stranger);
 
 /* Runs `work` as another account. On POSIX, a child process first becomes that account for good,

@@ -12,6 +12,7 @@
 #include "os/env.h"
 #include "os/file.h"
 #include "os/identity.h"
+#include "os/shell.h"
 #include "setup/jit_caches.h"
 
 /* Each entry is a file, in one of 272 folders; large frameworks have thousands. */
@@ -83,6 +84,18 @@ static bool is_in_image(const char *path)
 	return is;
 }
 
+static char *volume_advice(const char *path)
+{
+	char *volume = mem_printf("compute-cache:%s", path), *advice;
+	struct buf line = {0};
+
+	shell_quote(&line, volume, false);
+	advice = mem_printf("keep the cache in a volume: “docker run -v%s”", buf_text(&line));
+	buf_free(&line);
+	mem_free(volume);
+	return advice;
+}
+
 bool jw_tune_loss(const char *path, char **ret_what, char **ret_cure)
 {
 	char *kubernetes = os_env("KUBERNETES_SERVICE_HOST");
@@ -107,7 +120,7 @@ bool jw_tune_loss(const char *path, char **ret_what, char **ret_cure)
 			? mem_printf("mount a volume that stays at %s; “jitwarm tune --print k8s --path DIR” "
 						 "prints the lines",
 						 path)
-			: mem_printf("keep the cache in a volume: “docker run -v compute-cache:%s”", path);
+			: volume_advice(path);
 	return true;
 }
 

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,7 +112,7 @@ static int check_part(struct jw_error *err, const char *path, const char *part,
 					  const struct closed *folder, const struct stat *stat)
 {
 	struct os_stranger stranger;
-	char text[OS_STRANGER_TEXT];
+	char text[OS_STRANGER_TEXT], shown[PATH_MAX];
 
 	if (S_ISLNK(stat->st_mode))
 		return error_set(err, JW_ERR_IO,
@@ -125,7 +126,7 @@ static int check_part(struct jw_error *err, const char *path, const char *part,
 			   : error_set(err, JW_ERR_IO,
 						   "%s: %s, and root changes nothing there; delete that folder, or see "
 						   "“jitwarm doctor”",
-						   path, text);
+						   text_unquoted(shown, sizeof shown, path), text);
 }
 
 /* Walks by descriptors, so that a link that appears in between is not followed either. */

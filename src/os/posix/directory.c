@@ -246,7 +246,7 @@ static int remove_below(struct jw_error *err, const struct at *at, int above, co
 						const char *path, int depth)
 {
 	struct os_stranger stranger;
-	char text[OS_STRANGER_TEXT];
+	char text[OS_STRANGER_TEXT], shown[PATH_MAX];
 	DIR *directory;
 	struct stat stat;
 	int fd, result;
@@ -262,12 +262,13 @@ static int remove_below(struct jw_error *err, const struct at *at, int above, co
 			(void)close(fd);
 		return -1;
 	}
-	result = at->own && !fstat(fd, &stat) && posix_finds_stranger(path, &stat, true, &stranger)
-				 ? error_set(err, JW_ERR_IO,
-							 "%s: %s, and root changes nothing there; delete that folder, or see "
-							 "“jitwarm doctor”",
-							 path, os_stranger_text(text, &stranger))
-				 : empty(err, at, directory, path, depth);
+	result =
+		at->own && !fstat(fd, &stat) && posix_finds_stranger(path, &stat, true, &stranger)
+			? error_set(err, JW_ERR_IO,
+						"%s: %s, and root changes nothing there; delete that folder, or see "
+						"“jitwarm doctor”",
+						text_unquoted(shown, sizeof shown, path), os_stranger_text(text, &stranger))
+			: empty(err, at, directory, path, depth);
 	(void)closedir(directory);
 	if (!result && unlinkat(above, name, AT_REMOVEDIR) && errno != ENOENT)
 		result = posix_error(err, path);

@@ -428,15 +428,17 @@ bool os_is_ours(const char *path)
 const char *os_stranger_text(char text[OS_STRANGER_TEXT], const struct os_stranger *stranger)
 {
 	struct jw_account account = {0};
+	char part[sizeof stranger->part];
 
+	(void)text_unquoted(part, sizeof part, stranger->part);
 	if (stranger->unknown)
-		(void)text_format(text, OS_STRANGER_TEXT, "%s cannot be examined", stranger->part);
+		(void)text_format(text, OS_STRANGER_TEXT, "%s cannot be examined", part);
 	else if (!stranger->owner)
-		(void)text_format(text, OS_STRANGER_TEXT, "other accounts may write to %s", stranger->part);
+		(void)text_format(text, OS_STRANGER_TEXT, "other accounts may write to %s", part);
 	else if (!os_find_account(NULL, NULL, stranger->owner, &account))
-		(void)text_format(text, OS_STRANGER_TEXT, "%s belongs to %s", stranger->part, account.name);
+		(void)text_format(text, OS_STRANGER_TEXT, "%s belongs to %s", part, account.name);
 	else
-		(void)text_format(text, OS_STRANGER_TEXT, "%s belongs to account %lu", stranger->part,
+		(void)text_format(text, OS_STRANGER_TEXT, "%s belongs to account %lu", part,
 						  (unsigned long)stranger->owner);
 	os_found_free(&account);
 	return text;

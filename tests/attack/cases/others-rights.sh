@@ -53,7 +53,7 @@ for case in index top below; do
 	for command in "cache clear --yes" "cache verify --repair"; do
 		run 2 $command
 		err_one_line
-		err_has "$what: belongs to root (0): “sudo chown -R --from=root $mallory $home/cache”"
+		err_has "$what: belongs to root: “sudo chown -R --from=root $mallory $home/cache”"
 	done
 	run "1|2" check "$sample"
 	err_has "sudo chown -R --from=root $mallory $home/cache"
