@@ -187,3 +187,12 @@ run 3 export --sign --key "$home/none" -o "$open/signed.jwpack"
 err_has "$home/none: No such file"
 cd "$open" && cp "$open/own/state/keys/default.key" "$work/own.key"
 run 0 export --sign --key "$work/own.key" -o "$open/signed.jwpack"
+# The name of the account's folder looks like a command in none of jitwarm's messages.
+fresh
+named="$open/own/cache/0: “rm -rf ~root”."
+mkdir "$named" && chown $mallory "$named"
+run '0|1|2' doctor --no-probe "$sample"
+! grep -F "“rm -rf ~root”" "$out" "$err" || fail "the name is shown as a command"
+run '0|1|2' doctor --no-probe --json "$sample"
+eval "$(python3 -c 'import json, sys; print(*[f["fix"].split("“")[1].split("”")[0] for f in json.load(open(sys.argv[1]))["findings"] if f["id"] == "not-yours"])' "$out")"
+[[ ! -e $named ]] || fail "the printed line leaves the folder"
