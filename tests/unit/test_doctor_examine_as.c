@@ -62,12 +62,12 @@ TEST(only_what_decides_about_code_is_taken)
 							  "CUDA_FORCE_JIT=1",
 							  "CUDA_DISABLE_PTX_JIT=1",
 							  "CUDA_VISIBLE_DEVICES=3",
-							  "HOME=/tmp/home"};
+							  "HOME=/absent"};
 	enum { COUNT = sizeof environment / sizeof *environment };
 	char *variables[COUNT + 1] = {NULL};
 	static const char *const taken[] = {"CUDA_CACHE_DISABLE=1",   "CUDA_FORCE_JIT=1",
 										"CUDA_DISABLE_PTX_JIT=1", "CUDA_VISIBLE_DEVICES=3",
-										"HOME=/tmp/home",         NULL};
+										"HOME=/absent",           NULL};
 	pid_t child;
 
 	for (size_t i = 0; i < COUNT; i++)
