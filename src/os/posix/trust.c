@@ -475,20 +475,22 @@ static int find_planted_in(struct jw_error *err, void *context, const char *name
 static int find_planted(const struct planted *at, const char *path)
 {
 	struct planted below = {at->way, path, at->levels + 1, at->text};
+	char shown[PATH_MAX];
 	struct stat stat;
 	int result = -1;
 
+	(void)text_unquoted(shown, sizeof shown, path);
 	if (lstat(path, &stat)) {
 		if (errno == ENOENT || errno == ENOTDIR)
 			return 0;
 	} else if (S_ISLNK(stat.st_mode)) {
-		(void)text_format(at->text, OS_STRANGER_TEXT, "%s is a symlink", path);
+		(void)text_format(at->text, OS_STRANGER_TEXT, "%s is a symlink", shown);
 		return ENDS;
 	} else if (!S_ISREG(stat.st_mode) && !S_ISDIR(stat.st_mode)) {
-		(void)text_format(at->text, OS_STRANGER_TEXT, "%s is a device or a pipe", path);
+		(void)text_format(at->text, OS_STRANGER_TEXT, "%s is a device or a pipe", shown);
 		return ENDS;
 	} else if (S_ISREG(stat.st_mode) && stat.st_nlink > 1) {
-		(void)text_format(at->text, OS_STRANGER_TEXT, "%s has a second name (a hard link)", path);
+		(void)text_format(at->text, OS_STRANGER_TEXT, "%s has a second name (a hard link)", shown);
 		return ENDS;
 	} else {
 		/* Whoever may write to a file changes that file alone. */
@@ -504,7 +506,7 @@ static int find_planted(const struct planted *at, const char *path)
 			result = os_each(NULL, path, find_planted_in, &below);
 	}
 	if (result < 0)
-		(void)text_format(at->text, OS_STRANGER_TEXT, "%s cannot be examined", path);
+		(void)text_format(at->text, OS_STRANGER_TEXT, "%s cannot be examined", shown);
 	return result ? ENDS : 0;
 }
 
