@@ -492,8 +492,7 @@ static void fill_releases(struct jw_scan_total *total, const struct jw_driver *a
 			total->older_differ = true;
 		}
 	}
-	if (runs_with_none(of) ||
-		(loads_nothing(of) && same && !total->newer_count && total->fate.verdict != JW_RUNS_AS_IS))
+	if (runs_with_none(of) || (loads_nothing(of) && same && !total->newer_count))
 		total->driver_from = 0;
 }
 

@@ -87,7 +87,7 @@ static bool is_in_image(const char *path)
 static char *volume_advice(const char *path)
 {
 	char *volume = mem_printf("compute-cache:%s", path), *advice;
-	struct buf line = {0};
+	struct buf line = BUF_MAX(1 << 16);
 
 	shell_quote(&line, volume, false);
 	advice = mem_printf("keep the cache in a volume: “docker run -v%s”", buf_text(&line));

@@ -620,10 +620,15 @@ bool posix_read_for_other(struct jw_error *err, int fd, const char *path)
 	struct os_stranger *stranger;
 	bool known, refused;
 
+	errno = 0;
 	/* The current folder may lie deeper than its path can tell, so the path is walked from there.
 	 */
 	if (geteuid() != 0 || leads_to(path, fd, NULL))
 		return false;
+	if (errno == EMFILE || errno == ENFILE) {
+		posix_error(err, path);
+		return true;
+	}
 	known = real_path(fd, real);
 	stranger = mem_alloc(sizeof *stranger);
 	(void)pthread_mutex_lock(&lists);

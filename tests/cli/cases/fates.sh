@@ -130,7 +130,7 @@ run "1|2" check folder --json --target sm_86,sm_75 --driver 550.163.01 # one mod
 json '[(g["verdict"], g["needs"]) for g in d["gpus"]] == [("fails", "570 (CUDA 12.8)")] * 2 and d["reason"] == d["gpus"][0]["reason"]'
 
 run 2 scan "${new[@]}" future.so
-out_has "sm_86 (RTX 30): programs fail with driver 455 to 580"
+out_has "sm_86 (RTX 30): programs fail with driver 455 to 620"
 run 0 check --target sm_100 --driver 580.65.06 none.so
 out_has "nothing to compile"
 # Loose code does not raise the driver that a file needs for its other code.
