@@ -114,7 +114,7 @@ whole)
 	export CUDA_CACHE_PATH=$scratch/cache JITWARM_STATE=$scratch/state
 	as 0 ahead
 	state live False
-	grep -q 'jitwarm cannot know PTX that a program writes anew for each driver (Dr.Jit):.*“jitwarm run --record FILE -- COMMAND”' "$scratch/err" || fail "no word of recordings: $(cat "$scratch/err")"
+	grep -q 'jitwarm cannot know PTX that a program writes anew for each driver (Dr.Jit):.*jitwarm run --record FILE -- COMMAND' "$scratch/err" || fail "no word of recordings: $(cat "$scratch/err")"
 	sound
 	;;
 states)
