@@ -297,7 +297,7 @@ int cache_key_identity_by(struct jw_identity *ret_identity, cache_key_read_fn re
 						  uint64_t size)
 {
 	const size_t most = size < CACHE_KEY_MAX_START ? (size_t)size : CACHE_KEY_MAX_START;
-	uint8_t start[CACHE_KEY_MAX_START];
+	uint8_t start[CACHE_KEY_MAX_START] = {0};
 	struct cursor at = cursor_of(start, most);
 	struct cache_key_parts parts = {0};
 
