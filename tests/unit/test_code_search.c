@@ -101,7 +101,7 @@ TEST(the_first_bytes_of_a_container_are_none)
 	}
 }
 
-/* What UPX packed is compressed. Its trailer is at the very end; its programs have no dynamic
+/* UPX compresses what it packs. Its trailer is at the very end; its programs have no dynamic
  * segment. */
 TEST(a_packed_library_is_reported)
 {

@@ -77,7 +77,7 @@ int mkdirat(int folder_fd, const char *name, mode_t mode)
 	return (int)syscall(SYS_mkdirat, folder_fd, name, mode);
 }
 
-/* How often something was examined by such a name, and through a symlink */
+/* The number of looks at such a name, and of looks through a symlink */
 static int by_foreign_name, through_links;
 
 int fstatat(int folder_fd, const char *name, struct stat *stat, int flags)
