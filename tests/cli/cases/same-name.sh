@@ -62,3 +62,12 @@ json 'd["modules"] == 2 and d["warm"] == d["cold"] == d["taken"] == 1'
 machine fourth
 run 1 prime -n --json "$one" "$two"
 json 'd["modules"] == d["cold"] == 2'
+
+# The store restores no entry of another module.
+machine fifth
+export JITWARM_STORE=1
+run 0 prime "$two"
+rm -r "$CUDA_CACHE_PATH"
+run 0 prime --json "$one"
+json 'd["compiled"] == 1'
+holds one
