@@ -342,6 +342,7 @@ static struct decided decide_all(const struct decide_counts *counts)
 								  (late_linked ? counts->input_reasons : 0);
 	struct jw_driver late_needs = counts->late_needs;
 	size_t share, failing;
+	bool most_fail, newer_helps;
 
 	if (late_alone)
 		late_needs = gpu_newer_driver(late_needs, counts->alone_needs);
@@ -369,20 +370,27 @@ static struct decided decide_all(const struct decide_counts *counts)
 		decided.pieces += counts->alone_running;
 		share += counts->alone_running;
 	}
+	most_fail = decided.pieces &&
+				(share ? failing * 2 > share : decided.lacking + late_refused == decided.pieces);
+	/* A newer driver helps, unless even then most pieces have no code for the GPU. */
+	newer_helps = late_refused > decided.lacking ||
+				  (late_refused && share && (failing - late_refused) * 2 <= share);
 	if (counts->refused || (links && counts->inputs_refused && counts->loading == LOADING_ALL)) {
 		/* Only a link reads the inputs. */
-		refuse(&decided, counts->reasons | (links ? counts->input_reasons : 0),
-			   links ? gpu_newer_driver(counts->needs, counts->input_needs) : counts->needs);
+		struct jw_driver needs =
+			links ? gpu_newer_driver(counts->needs, counts->input_needs) : counts->needs;
+
+		/* A driver that is new enough for the start alone runs too little of the library. */
+		if (most_fail && newer_helps)
+			needs = gpu_newer_driver(needs, late_needs);
+		refuse(&decided, counts->reasons | (links ? counts->input_reasons : 0), needs);
 	} else if (counts->loading == LOADING_ALL && links && counts->inputs_lacking && !skipped) {
 		decided.fate = DECIDE_REFUSED;
 	} else if (counts->loading == LOADING_ALL && counts->relinked && !counts->inputs) {
 		refuse(&decided, 0, (struct jw_driver){0});
-	} else if (decided.pieces &&
-			   (share ? failing * 2 > share : decided.lacking + late_refused == decided.pieces)) {
+	} else if (most_fail) {
 		decided.by_share = true;
-		/* A newer driver helps, unless even then most pieces have no code for the GPU. */
-		if (late_refused > decided.lacking ||
-			(late_refused && share && (failing - late_refused) * 2 <= share))
+		if (newer_helps)
 			refuse(&decided, late_reasons, late_needs);
 		else
 			decided.fate = DECIDE_LACKS;

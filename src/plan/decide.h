@@ -20,9 +20,10 @@
  * 2. The runtime skips a linked container if neither it nor any of its inputs has code for the GPU.
  *    That is one piece without code.
  * 3. A library fails if more than half of its pieces have no code for the GPU or need a newer
- *    driver; if fewer do, a part fails. The driver is the reason if a newer one helps. Pieces for
- *    the GPUs of a family alone ('a', 'f') count in this share only if there are no others:
- *    programs choose them by the GPU.
+ *    driver; if fewer do, a part fails. The driver is the reason if a newer one helps; the driver
+ *    that is named is new enough for the start and for these pieces. Pieces for the GPUs of a
+ *    family alone ('a', 'f') count in this share only if there are no others: programs choose them
+ *    by the GPU.
  * 4. A container in a library's data counts like a registered one if it holds code for several
  *    architectures: it was made for every GPU. One for a single architecture is one of a set from
  *    which the library chooses; a set without code for the GPU is a part that fails, unless its

@@ -753,6 +753,39 @@ TEST(a_runtime_newer_than_the_driver_fails)
 	assert_int_equal(got.fate, DECIDE_NO_CODE);
 }
 
+/* TensorFlow 2.18.1 on an H100: the start needs driver 525, and most kernels in the data have PTX
+ * 8.3. */
+TEST(a_start_that_fails_names_the_driver_that_runs_the_library)
+{
+	static const struct {
+		size_t late; /* the pieces with PTX 8.3, of 278 others */
+		uint32_t needs;
+	} rows[] = {{1149, 545}, {279, 545}, {278, 525}, {0, 525}};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const struct brief briefs[MAX_GROUPS] = {
+			{278, 'r', {CUBIN(60), CUBIN(90), PTX(90, 0, 8, 3)}},
+			{rows[i].late, 'd', {CUBIN(60), CUBIN(80), PTX(90, 0, 8, 3)}}};
+		struct jw_piece_entry entries[MAX_GROUPS][MAX_ENTRIES];
+		struct jw_piece groups[MAX_GROUPS];
+		const struct decide_facts facts = {
+			.pieces = groups,
+			.piece_count = fill(briefs, groups, entries),
+			.library = true,
+			.runtime_cuda = 12050,
+		};
+		struct decided got, then;
+
+		decide_library(&facts, (struct jw_target){90, 0}, &(struct jw_driver){11080, {520, 0, 0}},
+					   &got, NULL, NULL);
+		assert_int_equal(got.fate, DECIDE_REFUSED);
+		assert_int_equal(got.reason, REASON_RUNTIME);
+		assert_int_equal(got.needs.release[0], rows[i].needs);
+		decide_library(&facts, (struct jw_target){90, 0}, &got.needs, &then, NULL, NULL);
+		assert_int_equal(then.fate, DECIDE_RUNS);
+	}
+}
+
 /* nordlys-core-cu13 0.3.2: a runtime of CUDA 13.0, and inputs of the link of PTX 9.2. */
 TEST(the_inputs_of_a_link_matter_only_to_a_link)
 {
