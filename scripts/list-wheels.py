@@ -12,7 +12,8 @@ fetched twice.
 
 write: makes the list of what was looked at (its form: src/plan/wheel_list.h). A patch that was not looked at is
 inferred if the releases before and after it that were have the same architectures, PTX versions, compilers and
-runtime in each library. Of others the list says that nothing is known.
+runtime in each library. Of others the list says that nothing is known: “which” then does not say that no release
+runs, so the list has each release of the index.
 
 pip's own configuration (PIP_INDEX_URL) decides the index.
 """
@@ -92,6 +93,8 @@ class Wheel:
         self.python, self.abi, self.platform = parts[-3:]
         self.system = next((name for name, pattern in PLATFORMS.items()
                             if any(pattern.match(tag) for tag in self.platform.split("."))), None)
+        # bitsandbytes 0.42.0 is for every platform, and has code for GPUs all the same.
+        self.systems = list(PLATFORMS) if self.platform == "any" else [self.system] if self.system else []
 
     def rank(self):
         """pip takes the newest C library first, of several builds the last. Then the newest Python, never a free-threaded one."""
@@ -340,10 +343,12 @@ def package_lines(arguments, package):
     if not listed.exists():
         return []
     releases = {}
-    for file in listed.read_text().split():
-        wheel = Wheel(file)
-        if wheel.system and is_release(wheel.version):
-            releases.setdefault((wheel.system, wheel.version), []).append(wheel)
+    # pip prefers a wheel for the platform.
+    for wheel in sorted(map(Wheel, listed.read_text().split()), key=lambda wheel: wheel.platform == "any"):
+        for system in wheel.systems if is_release(wheel.version) else []:
+            others = releases.setdefault((system, wheel.version), [])
+            if not others or wheel.platform != "any" or others[0].platform == "any":
+                others.append(wheel)
     looked = {}
     for (system, version), wheels in releases.items():
         for wheel in sorted(wheels, key=Wheel.rank, reverse=True):
@@ -365,7 +370,7 @@ def package_lines(arguments, package):
             older = next((v for v in versions[at + 1:] if (system, v) in looked), None)
             if newer and older and looked[system, newer].alike == looked[system, older].alike:
                 lines.append(f"same {version} {system} {pythons_of(here, looked[system, newer].python)} {newer}")
-            elif older or Version(version) >= Version(PACKAGES[package][0]):
+            else:
                 lines.append(f"unseen {version} {system} {pythons_of(here, '')}")
     return [f"package {normalised(package)}"] + lines if lines else []
 

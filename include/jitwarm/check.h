@@ -104,10 +104,11 @@ struct jw_check_failing {
 				   */
 	struct jw_driver needs; /* the first driver that is new enough; zeros if the driver's age is not
 							   the reason */
-	char *package; /* the package of the file, normalised; NULL if no package of pip's has it, or
-					  the driver has refused its code */
-	bool listed;   /* the list of releases has the package */
-	char *runs;    /* the package's newest release that runs on the GPU; NULL if none is known */
+	char *package;   /* the package of the file, normalised; NULL if no package of pip's has it, or
+						the driver has refused its code */
+	bool listed;     /* the list of releases has the package */
+	char *runs;      /* the package's newest release that runs on the GPU; NULL if none is known */
+	bool unexamined; /* if none is known: jitwarm has not examined older releases */
 };
 
 /* A compiler with which programs compile while they run (NVRTC, NVVM, nvJitLink, ptxas), in the

@@ -60,6 +60,10 @@ struct jw_which {
 	/* The newest release that runs as it is, or of which a part fails; or NULL. */
 	const char *newest;
 	const char *newest_compiles; /* a newer release that runs after compiling, or NULL */
+	/* The oldest examined release, if jitwarm has not examined older ones: the number of these. If
+	 * no release has been examined, NULL and the number of all. With `version`, NULL and 0. */
+	const char *examined_from;
+	size_t unexamined;
 };
 
 struct jw_asked;
@@ -138,9 +142,10 @@ int jw_asked_examine(struct jw_error *err, struct jw_asked *asked,
 /* The release to install in place of one that fails. */
 struct jw_cure {
 	char *package;
-	bool listed;   /* false: the list lacks the package, and only an index knows its releases */
-	char *version; /* the newest version that runs, if possible without compiling; NULL if none is
-					  known */
+	bool listed;     /* false: the list lacks the package, and only an index knows its releases */
+	char *version;   /* the newest version that runs, if possible without compiling; NULL if none is
+						known */
+	bool unexamined; /* if none is known: jitwarm has not examined older releases */
 };
 /* Finds the release to install in place of a failing file. `package` is the file's, normalised;
  * NULL if the file is a wheel ("torch-2.9.0-….whl", "torch-2.9.0-….whl: MEMBER"), whose name has

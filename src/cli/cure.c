@@ -77,9 +77,11 @@ void cures_print(const struct cli *cli, struct cures *cures, bool named)
 		else
 			(void)text_format(
 				text, sizeof text,
-				cure->is.listed
-					? "No release of %s on PyPI runs on %s; see what each one lacks: "
-					: "jitwarm's list of releases lacks %s; find a release that runs on %s: ",
+				!cure->is.listed
+					? "jitwarm's list of releases lacks %s; find a release that runs on %s: "
+				: cure->is.unexamined
+					? "No release of %s that jitwarm has examined runs on %s; examine older ones: "
+					: "No release of %s on PyPI runs on %s; see what each one lacks: ",
 				package, gpu_targets_name(name, &cli->out, cure->target));
 		if (version) {
 			buf_add(&command, "pip install %s==%s", package, version);
@@ -90,7 +92,8 @@ void cures_print(const struct cli *cli, struct cures *cures, bool named)
 			if (named && !options_given(&cli->options, "driver"))
 				buf_add(&command, "%s", jw_driver_option(driver, &cures->driver));
 			next_step_keep(&command, &cli->options, kept);
-			buf_add(&command, " %s%s", package, cure->is.listed ? "" : " --ask");
+			buf_add(&command, " %s%s", package,
+					cure->is.listed && !cure->is.unexamined ? "" : " --ask");
 		}
 		next_step(&cli->out, STYLE_PLAIN, text, &command);
 	}
@@ -109,8 +112,9 @@ void cures_print_checked(const struct cli *cli, const struct jw_check_result *re
 
 		if (!failing->package)
 			continue;
-		cure = (struct jw_cure){mem_string(failing->package), failing->listed,
-								failing->runs ? mem_string(failing->runs) : NULL};
+		cure =
+			(struct jw_cure){mem_string(failing->package), failing->listed,
+							 failing->runs ? mem_string(failing->runs) : NULL, failing->unexamined};
 		take(&cures, &cure, failing->target);
 	}
 	cures_print(cli, &cures, named);

@@ -658,7 +658,7 @@ static bool describe_cure(const struct examination *seen, bool with_newer, char 
 						  "install %s %s, the newest on PyPI that runs on this GPU and driver "
 						  "(“pip install %s==%s”)",
 						  cured->package, cured->runs, cured->package, cured->runs);
-	else if (cured->listed)
+	else if (cured->listed && !cured->unexamined)
 		(void)text_format(
 			text, size,
 			"no release of %s on PyPI runs on this GPU; “jitwarm which %s” shows what each one "

@@ -279,7 +279,7 @@ static char *cure_of(const struct jw_check_failing *failing, const struct jw_dri
 						  jw_driver_text(driver, &failing->needs));
 	else if (failing->refused)
 		(void)text_format(text, sizeof text, "install another release of the package");
-	else if (failing->package && !failing->listed)
+	else if (failing->package && (!failing->listed || failing->unexamined))
 		(void)text_format(text, sizeof text,
 						  "find a release that runs: “jitwarm which --target %s%s %s --ask”", sm,
 						  jw_driver_option(driver, asked), failing->package);
@@ -312,10 +312,12 @@ static void add_cures(const struct jw_found *found, struct jw_check_result *resu
 				former = &result->failing[k];
 		if (former) {
 			failing->listed = former->listed;
+			failing->unexamined = former->unexamined;
 			failing->runs = former->runs ? mem_string(former->runs) : NULL;
 		} else if (named && jw_which_cure(name, failing->file, failing->target, &result->driver,
 										  python, &cure)) {
 			failing->listed = cure.listed;
+			failing->unexamined = cure.unexamined;
 			failing->runs = cure.version;
 			cure.version = NULL;
 			jw_cure_free(&cure);

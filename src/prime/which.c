@@ -437,6 +437,24 @@ static size_t list_versions(const struct wheel_list *list, const char **versions
 	return count;
 }
 
+/* Finds the oldest examined release, and the older ones that jitwarm has not examined. */
+static void find_unexamined(struct jw_which *which)
+{
+	for (size_t i = 0; i < which->count; i++) {
+		const struct jw_which_release *release = &which->releases[i];
+
+		/* A release for other versions of Python was examined if its wheel is known. */
+		if (release->answer <= JW_WHICH_FAILS ||
+			(release->answer == JW_WHICH_NO_PYTHON && (*release->file || release->inferred))) {
+			which->examined_from = release->version;
+			which->unexamined = 0;
+		}
+		which->unexamined += release->answer == JW_WHICH_UNKNOWN;
+	}
+	if (!which->unexamined)
+		which->examined_from = NULL;
+}
+
 static bool is_platform(const char *platform)
 {
 	return !strcmp(platform, "linux") || !strcmp(platform, "linux-aarch64") ||
@@ -498,6 +516,8 @@ int jw_which(struct jw_error *err, const struct jw_which_options *options,
 		if (release->answer == JW_WHICH_COMPILES && !which.newest && !which.newest_compiles)
 			which.newest_compiles = release->version;
 	}
+	if (!options->version)
+		find_unexamined(&which);
 	mem_free(versions);
 	forget_question(&question);
 	if (result)
@@ -637,8 +657,8 @@ bool jw_which_cure(const char *package, const char *file, struct jw_target targe
 		return why.code == JW_ERR_NOT_FOUND;
 	}
 	version = which.newest ? which.newest : which.newest_compiles;
-	*ret_cure =
-		(struct jw_cure){mem_string(which.package), true, version ? mem_string(version) : NULL};
+	*ret_cure = (struct jw_cure){mem_string(which.package), true,
+								 version ? mem_string(version) : NULL, which.unexamined > 0};
 	jw_which_free(&which);
 	return true;
 }

@@ -45,3 +45,12 @@ with tempfile.TemporaryDirectory() as folder:
     listing.look(type("Arguments", (), {"facts": pathlib.Path(folder), "system": None, "jitwarm": "/bin/false"}), "cuml-cu12")
     assert asked == [("cuml-cu12", "1.0"), ("cuml-cu12", "2.0")], asked
     assert [path.name for path in pathlib.Path(folder).iterdir()] == ["cuml-cu12.files"]
+
+# The list has each release of the index, so that “which” knows of older ones that nobody has looked at. A wheel for every platform counts, unless
+# the release has one for the platform.
+with tempfile.TemporaryDirectory() as folder:
+    (pathlib.Path(folder) / "bitsandbytes.files").write_text("bitsandbytes-0.31.8-py3-none-any.whl\nbitsandbytes-0.32.0-py3-none-any.whl\n"
+                                                             "bitsandbytes-0.32.0-cp38-cp38-manylinux2014_x86_64.whl\nbitsandbytes-0.33.0rc1-py3-none-any.whl\n")
+    lines = listing.package_lines(type("Arguments", (), {"facts": pathlib.Path(folder)}), "bitsandbytes")
+    assert lines == ["package bitsandbytes", "unseen 0.32.0 linux cp38", "unseen 0.31.8 linux py3", "unseen 0.32.0 windows py3", "unseen 0.31.8 windows py3",
+                     "unseen 0.32.0 linux-aarch64 py3", "unseen 0.31.8 linux-aarch64 py3"], lines

@@ -97,6 +97,13 @@ static const struct json_field answer_fields[] = {
 	JSON(struct jw_which, newest_compiles,
 		 "the newest release that runs after compiling, if it is newer",
 		 .presence = JSON_UNLESS_NULL),
+	JSON(struct jw_which, examined_from,
+		 "the oldest release that jitwarm has examined, if it has not examined older ones",
+		 .presence = JSON_UNLESS_NULL),
+	JSON(struct jw_which, unexamined,
+		 "how many releases before `examined_from` jitwarm has not examined; without "
+		 "`examined_from`: how many of all",
+		 .presence = JSON_IF_SET),
 	JSON_LIST_OF("releases", struct jw_which, releases, count, &document_release,
 				 "the releases, the newest first; for NAME==VERSION, that one alone"),
 	{0},
@@ -392,10 +399,41 @@ static void print_other_index(const struct cli *cli, const struct jw_which *whic
 	mem_free(index);
 }
 
+/* Appends “jitwarm which” with the options of the question, without --ask. */
+static void add_which(struct buf *command, const struct cli *cli)
+{
+	static const char *const kept[] = {"target", "driver", "platform", "python", NULL};
+
+	buf_add(command, "jitwarm which");
+	next_step_keep(command, &cli->options, kept);
+}
+
+/* Prints that an older release than the examined ones may run. */
+static void print_unexamined(const struct cli *cli, const struct jw_which *which)
+{
+	struct buf command = BUF_MAX(NEXT_STEP_MAX);
+
+	if (which->examined_from)
+		output_line(&cli->out, STYLE_BAD,
+					"No release from %s on runs on this GPU. jitwarm has not examined %s.",
+					which->examined_from,
+					TEXT_COUNT(which->unexamined, "older release", "older releases"));
+	else
+		output_line(&cli->out, STYLE_BAD, "jitwarm has not examined %s of %s for this platform.",
+					TEXT_COUNT(which->unexamined, "release", "releases"), which->package);
+	if (options_given(&cli->options, "ask"))
+		return;
+	add_which(&command, cli);
+	shell_add_word(&command, which->package);
+	buf_add(&command, " --ask");
+	next_step(&cli->out, STYLE_PLAIN, "To examine them: ", &command);
+}
+
 /* Prints why no release runs: the GPU, or the driver, the Python or the platform. */
-static void print_none(const struct output *out, const struct which_document *document,
+static void print_none(const struct cli *cli, const struct which_document *document,
 					   const struct jw_which *which)
 {
+	const struct output *out = &cli->out;
 	const char *index = document->index, *python = NULL, *platform;
 	char driver[JW_DRIVER_TEXT] = "";
 	size_t failing = 0, without_code = 0, without_wheel = 0;
@@ -412,12 +450,11 @@ static void print_none(const struct output *out, const struct which_document *do
 			(void)jw_driver_text(driver, &document->driver);
 	}
 	platform = platform_text(document->platform);
-	if (without_wheel == which->count)
+	if (which->unexamined)
+		print_unexamined(cli, which);
+	else if (without_wheel == which->count)
 		output_line(out, STYLE_BAD, "%s has no wheel of %s for %s.", index, which->package,
 					platform);
-	else if (!is_any_known(which))
-		output_line(out, STYLE_BAD, "jitwarm's list has no wheels of %s for this platform.",
-					which->package);
 	else if (!failing && without_code && python)
 		output_line(out, STYLE_BAD, "%s has no GPU build of %s for %s and Python %s.", index,
 					which->package, platform, python);
@@ -436,15 +473,6 @@ static void print_none(const struct output *out, const struct which_document *do
 					python);
 	else
 		output_line(out, STYLE_BAD, "No release on %s runs on this GPU.", index);
-}
-
-/* Appends “jitwarm which” with the options of the question, without --ask. */
-static void add_which(struct buf *command, const struct cli *cli)
-{
-	static const char *const kept[] = {"target", "driver", "platform", "python", NULL};
-
-	buf_add(command, "jitwarm which");
-	next_step_keep(command, &cli->options, kept);
 }
 
 /* Prints the command that answers for all releases, after the answer for one. */
@@ -487,7 +515,9 @@ static int print_which(struct jw_error *err, const struct cli *cli,
 			output_warning(out, "%s %s requires %s, which fails on this GPU", which->package,
 						   which->newest, which->releases[i].pin);
 	if (!of_all && !which->newest && !which->newest_compiles)
-		print_none(out, document, which);
+		print_none(cli, document, which);
+	else if (of_all && !of_all->newest && !of_all->newest_compiles && of_all->unexamined)
+		print_unexamined(cli, of_all);
 	for (size_t i = 0; i < 2; i++) {
 		const struct jw_which *from = of_all ? of_all : which;
 		const char *newest = i ? from->newest_compiles : from->newest;
@@ -504,12 +534,14 @@ static int print_which(struct jw_error *err, const struct cli *cli,
 /* ---- the command */
 
 /* Returns 0 if the newest release runs as it is; 1 if an older one does, or one compiles; 2 if none
- * runs. */
+ * runs; 3 if jitwarm has not examined all that may run. */
 static enum exit_status status_of(const struct jw_which *which)
 {
 	if (which->newest && text_same(which->newest, which->releases[0].version))
 		return EXIT_DONE;
-	return which->newest || which->newest_compiles ? EXIT_COLD : EXIT_CANNOT;
+	return which->newest || which->newest_compiles ? EXIT_COLD
+		   : which->unexamined                     ? EXIT_FAILED
+												   : EXIT_CANNOT;
 }
 
 /* Appends the command that looks at releases that the list lacks: for these packages, or, if there
@@ -1035,7 +1067,8 @@ const struct cli_command command_which = {
 		"from a list of the code in released wheels, so neither a network nor a GPU is "
 		"needed.\n\nExit status: 0 if the newest release, or the named one, runs as it is, 1 if an "
 		"older release runs or the newest has to be compiled first, 2 if no release runs, or the "
-		"driver does not run the GPU.",
+		"driver does not run the GPU, 3 if no examined release runs and jitwarm has not examined "
+		"older ones.",
 	.examples = "jitwarm which torch\njitwarm which --target gtx1080 torch\njitwarm which "
 				"torch==2.8.0\njitwarm which torch "
 				"--ask\n",

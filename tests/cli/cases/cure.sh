@@ -10,7 +10,7 @@ def library(*targets):
 
 os.chdir(sys.argv[1])
 for name, version, tags, targets in [("torch", "2.9.0", "cp312-cp312-manylinux_2_28_x86_64", [90]), ("torch", "2.9.0", "cp312-cp312-win_amd64", [90]),
-                                     ("vllm", "0.7.3", "cp38-abi3-manylinux1_x86_64", [80]), ("unlisted", "1.0", "cp312-cp312-linux_x86_64", [90])]:
+                                     ("vllm", "0.7.3", "cp38-abi3-manylinux1_x86_64", [80]), ("cuml_cu12", "25.10.0", "cp312-cp312-manylinux_2_28_x86_64", [80]), ("unlisted", "1.0", "cp312-cp312-linux_x86_64", [90])]:
     with zipfile.ZipFile(f"{name}-{version}-{tags}.whl", "w") as wheel:
         wheel.writestr(f"{name}/lib.so", library(*targets))
         wheel.writestr(f"{name}-{version}.dist-info/METADATA", f"Name: {name}\nVersion: {version}\n")
@@ -25,8 +25,7 @@ for command in scan lint; do
 	run 2 $command $gpu gtx1080 torch-2.9.0-cp312-cp312-manylinux_2_28_x86_64.whl
 	out_has "$cure"
 	run 2 $command $gpu gtx1080 vllm-0.7.3-cp38-abi3-manylinux1_x86_64.whl
-	out_has "No release of vllm on PyPI runs on sm_61"
-	out_has "jitwarm which --target sm_61 vllm"
+	out_has "No release of vllm that jitwarm has examined runs on sm_61 (gtx1080); examine older ones: jitwarm which --target sm_61 vllm --ask"
 	run 2 $command $gpu gtx1080 unlisted-1.0-cp312-cp312-linux_x86_64.whl
 	out_lacks "PyPI"
 	ask="jitwarm's list of releases lacks unlisted; find a release that runs on sm_61 (gtx1080): jitwarm which --target sm_61 unlisted --ask"
@@ -65,13 +64,17 @@ run 2 status
 out_has "$cure"
 run 2 doctor
 out_has "install torch 2.7.1, the newest on PyPI that runs on this GPU and driver (“pip install torch==2.7.1”)"
-# If the list has no release that runs, doctor names the command that shows why.
+# If no release that fits the Python runs, doctor names the command that shows why; older releases of vllm are not examined.
 rm -r "$site"/torch* "$site"/unlisted*
 python3 -m zipfile -e vllm-0.7.3-cp38-abi3-manylinux1_x86_64.whl "$site"
 run 2 doctor
-out_has "no release of vllm on PyPI runs on this GPU; “jitwarm which vllm” shows what each one lacks"
-# If the list lacks the package, doctor names the command that asks the index.
+out_has "find a release of vllm that runs on this GPU and driver: “jitwarm which vllm --ask”"
 rm -r "$site"/vllm*
+python3 -m zipfile -e cuml_cu12-25.10.0-cp312-cp312-manylinux_2_28_x86_64.whl "$site"
+run 2 doctor
+out_has "no release of cuml-cu12 on PyPI runs on this GPU; “jitwarm which cuml-cu12” shows what each one lacks"
+# If the list lacks the package, doctor names the command that asks the index.
+rm -r "$site"/cuml*
 python3 -m zipfile -e unlisted-1.0-cp312-cp312-linux_x86_64.whl "$site"
 run 2 doctor
 out_has "find a release of unlisted that runs on this GPU and driver: “jitwarm which unlisted --ask”"

@@ -21,9 +21,26 @@ out_lacks "need driver"
 
 # The status is 0 if the newest release runs as it is, 1 if an older one does or it compiles, 2 if none does.
 run 0 which --target h100 --quiet torch
-run 2 which --target gtx1080 vllm
+run 2 which --target gtx1080 --platform linux cuml-cu12
 out_has "No release on PyPI runs on this GPU."
 out_lacks "pip install"
+# If the list does not reach back to the first release, an older one may run: bitsandbytes 0.35.4 runs on a K80.
+run 3 which --target k80 --platform linux bitsandbytes
+out_has "No release from 0.43.3 on runs on this GPU. jitwarm has not examined 41 older releases."
+out_has "To examine them: jitwarm which --target k80 --platform linux bitsandbytes --ask"
+out_lacks "on PyPI runs"
+run 3 which --target k80 --platform linux --json bitsandbytes
+json '[(a["examined_from"], a["unexamined"], "newest" in a) for a in d["answers"]] == [("0.43.3", 41, False)]'
+json '[r["answer"] for r in d["answers"][0]["releases"] if r["version"] == "0.35.4"] == ["unknown"]'
+run 2 which --target k80 --platform linux bitsandbytes==0.50.2
+out_has "jitwarm has not examined 41 older releases."
+run 3 which --target gtx1050ti --driver 384.130 --platform linux catboost
+out_has "No release from 0.26.1 on runs on this GPU. jitwarm has not examined 73 older releases."
+# Releases for other versions of Python need no examination.
+run 2 which --target gtx1050ti --driver 384.130 --platform linux --python 3.11 catboost
+out_has "No release on PyPI runs on this GPU with driver 384.130 (CUDA 9.0) and Python 3.11."
+run 2 which --target gtx1080 --platform linux --json cuml-cu12
+json '"examined_from" not in d["answers"][0] and "unexamined" not in d["answers"][0]'
 run 1 which --target gtx1080 xgboost
 out_lacks "PyTorch's own index"
 
@@ -35,9 +52,9 @@ run "0|1" which --target rtx3070 --all torch
 out_has "* jitwarm has not examined this release"
 
 # PyPI's builds for Windows are for the CPU alone.
-run 2 which --platform windows --target rtx5090 torch
+run 2 which --platform windows --target rtx5090 --python 3.12 torch
 out_has "have no device code: they run on the CPU"
-out_has "PyPI has no GPU build of torch for Windows x86-64."
+out_has "PyPI has no GPU build of torch for Windows x86-64 and Python 3.12."
 out_has "PyTorch's own index has builds of torch"
 
 # onnxruntime-gpu 1.23.0 fails between two patch releases that compile.
@@ -151,12 +168,12 @@ unset VIRTUAL_ENV
 run 2 which --target h100 --platform linux --python 3.3 torch
 out_has "No release on PyPI runs on this GPU with Python 3.3."
 # A release that a newer driver runs fails because of the driver, even if a larger library of it lacks code.
-run 2 which --target rtx2080 --driver 470 --platform linux vllm
+run 3 which --target rtx2080 --driver 470 --platform linux vllm
 out_has "  0.19.1 – 0.4.3   fail: they need driver 525 (CUDA 12.0) or newer"
 out_has "  0.3.3            fails: no code for sm_75"
 run 1 which --target rtx2080 --driver 525 --platform linux vllm
 out_has "  0.33.0 – 0.20.2  fail: they need driver 580 (CUDA 13.0) or newer"
-run 2 which --target rtx2080 --driver 450 --platform linux vllm
+run 2 which --target rtx2080 --driver 450 --platform linux cuml-cu12
 out_has "No release on PyPI runs on this GPU with driver 450 (CUDA 11.0)."
 run 2 which --target rtx5090 --platform windows vllm
 out_has "PyPI has no wheel of vllm for Windows x86-64."
@@ -290,8 +307,8 @@ run 1 which --target gtx1080 --platform linux xgboost
 out_has "  3.2.0 – 0.90   run as they are"
 run 1 which --target gtx1080 --platform linux --all xgboost
 out_has "has no wheel for this platform"
-run 2 which --target gtx1080 --platform windows torch
-out_has "– 1.0.1   have no wheel for this platform"
+run "2|3" which --target gtx1080 --platform windows torch
+out_has "– 1.0.0   have no wheel for this platform"
 
 # A part of a library is not the library: which tells how much of it lacks code, as check does.
 run "0|1" which --target h100 --platform linux xgboost==1.7.6
