@@ -79,6 +79,10 @@ struct jw_cache_info {
 					writing */
 	struct jw_not_yours not_yours; /* files in it that belong to another account, and keep this one
 									  out */
+	/* For root: whose the directory is, or who may write to it, so that jitwarm changes nothing
+	 * there; NULL if it may be changed. */
+	char *others;
+	uint32_t others_account; /* the number of the only such account; 0 if there may be several */
 	bool reads; /* the driver can only read the directory: entries are loaded, and none is added */
 	bool no_compiler; /* the library with which the driver compiles PTX is missing: entries are
 						 loaded, and modules that are not in the cache fail with error 221 */

@@ -203,6 +203,27 @@ int jw_cache_not_yours(struct jw_error *err, const char *dir, struct jw_not_your
 	return 0;
 }
 
+bool cache_is_others(const char *dir, struct os_stranger *ret_stranger)
+{
+	if (os_find_stranger_before(dir, ret_stranger))
+		return true;
+	if (!ret_stranger->open || ret_stranger->missing)
+		return false;
+	TEXT_COPY(ret_stranger->part, dir);
+	return true;
+}
+
+static void check_others(struct jw_cache_info *settings)
+{
+	struct os_stranger stranger;
+	char text[OS_STRANGER_TEXT];
+
+	if (!cache_is_others(settings->path, &stranger))
+		return;
+	settings->others = mem_string(os_stranger_text(text, &stranger));
+	settings->others_account = stranger.owner;
+}
+
 static void check_directory(struct jw_cache_info *settings)
 {
 	struct os_stat stat;
@@ -341,8 +362,10 @@ int cache_settings_read(struct jw_error *err, const char *dir, const char *home,
 				 lookalikes[i].wrong, lookalikes[i].right);
 		mem_free(text);
 	}
-	if (settings.path)
+	if (settings.path) {
+		check_others(&settings);
 		check_directory(&settings);
+	}
 	*ret_settings = settings;
 	return 0;
 }
@@ -352,6 +375,7 @@ void cache_settings_free(struct jw_cache_info *settings)
 	jw_lines_free(settings->warnings, settings->warning_count);
 	mem_free(settings->path);
 	jw_not_yours_free(&settings->not_yours);
+	mem_free(settings->others);
 	mem_free(settings->now.path);
 	*settings = (struct jw_cache_info){0};
 }

@@ -68,9 +68,9 @@ static char *posix_settings(struct jw_error *err, int which)
 	if (which)
 		path = mem_printf("%s/etc/jitwarm/config", base ? base : "");
 	else if (base && os_is_absolute(base))
-		path = mem_printf("%s/jitwarm/config", base);
+		path = os_join(base, "jitwarm/config");
 	else
-		path = os_home_dir(err, &home) ? NULL : mem_printf("%s/.config/jitwarm/config", home);
+		path = os_home_dir(err, &home) ? NULL : os_join(home, ".config/jitwarm/config");
 	mem_free(base);
 	mem_free(home);
 	return path;

@@ -264,7 +264,7 @@ static bool find_refusal(const struct cli *cli, const struct place_row *row,
 /* ---- the line to type */
 
 /* The most characters that fit into a message. */
-enum { MAX_LINE = 550 };
+enum { MAX_LINE = 520 };
 
 static void add_command(struct buf *line, const struct cli *cli)
 {
@@ -317,14 +317,12 @@ static bool has_program(const char *name)
 	return has;
 }
 
-/* Returns whether the account cannot enter the current folder: its process, which keeps the folder
- * open, would give the account what lies below. */
-static bool is_here_closed(uint32_t account)
+static bool is_closed(const char *folder, uint32_t account)
 {
-	char *here = NULL;
-	const bool closed = os_real_path(NULL, ".", &here) || !os_may_enter(account, here);
+	char *real = NULL;
+	const bool closed = os_real_path(NULL, folder, &real) || !os_may_enter(account, real);
 
-	mem_free(here);
+	mem_free(real);
 	return closed;
 }
 
@@ -335,7 +333,9 @@ static void add_line(struct buf *line, const struct cli *cli, const struct os_st
 {
 	struct jw_account account = {0};
 	char *pair;
-	const bool leaves = is_here_closed(stranger->owner);
+	/* The account's process, which keeps the current folder open, would give the account what lies
+	 * below. */
+	const bool leaves = is_closed(".", stranger->owner);
 	bool logs_in, needs_pipes = false;
 
 	if (os_find_account(NULL, NULL, stranger->owner, &account))
@@ -434,16 +434,27 @@ static int refuse(struct jw_error *err, struct cli *cli, const struct refusal *r
 	const bool home = !strcmp(refusal->row->name, "HOME"), named = *refusal->row->name == '-',
 			   for_root = refusal->everyones || is_for_others(&cli->options) ||
 						  (stranger->owner && writes_for_root(cli));
-	char text[2 * OS_STRANGER_TEXT], account[16];
+	char text[2 * OS_STRANGER_TEXT], account[16] = "'*'";
 	struct buf line = BUF_MAX(1 << 20);
 
-	(void)snprintf(account, sizeof account, "%lu", (unsigned long)stranger->owner);
+	if (stranger->owner)
+		(void)snprintf(account, sizeof account, "%lu", (unsigned long)stranger->owner);
 	cli->failure = EXIT_CANNOT;
 	/* A folder such as /tmp stays open to all. */
 	if (stranger->unknown || (refusal->everyones && named))
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "%.300s; root changes nothing there: name another file or folder",
 						 what_is_wrong(text, refusal));
+	/* The account cannot use a folder in root's closed HOME itself: a container's volume. */
+	if (home && stranger->owner && !for_root && is_closed(refusal->given, stranger->owner)) {
+		add_command(&line, cli);
+		error_set(err, JW_ERR_UNSUPPORTED,
+				  "%.300s; root changes nothing there. If that account may act as root, as in a "
+				  "container, type “JITWARM_TRUST_ACCOUNTS=%s%s”",
+				  what_is_wrong(text, refusal), account, buf_text(&line));
+		buf_free(&line);
+		return -1;
+	}
 	if (for_root && !named)
 		add_roots_line(&line, cli);
 	else if (stranger->owner)
@@ -451,13 +462,13 @@ static int refuse(struct jw_error *err, struct cli *cli, const struct refusal *r
 	else
 		shell_add_words(&line, (const char *const[]){"chmod", "go-w", stranger->part}, 3);
 	error_set(err, JW_ERR_UNSUPPORTED,
-			  "%.300s; root changes nothing there. %sType “%s” (only if these accounts count as "
-			  "root: JITWARM_TRUST_ACCOUNTS=%s)",
+			  "%.300s; root changes nothing there. %sType “%s”, or, if those accounts may act as "
+			  "root, as in a container, set JITWARM_TRUST_ACCOUNTS=%s",
 			  what_is_wrong(text, refusal),
 			  refusal->row->use == PLACE_FILE || (for_root && named)
 				  ? "Name another file or folder. "
 				  : "",
-			  buf_text(&line) + 1, stranger->owner ? account : "'*'");
+			  buf_text(&line) + 1, account);
 	buf_free(&line);
 	return -1;
 }

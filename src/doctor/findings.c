@@ -143,24 +143,10 @@ static const char *value_in_process(const struct examination *seen, const char *
 	return setting ? setting->value : "";
 }
 
-/* Returns whether prime and tune refuse to run as root because of this cache. */
-static bool is_refused_to_root(const char *path, struct os_stranger *ret_stranger)
-{
-	if (!path || os_find_stranger_before(path, ret_stranger))
-		return path != NULL;
-	if (!ret_stranger->open || ret_stranger->missing)
-		return false;
-	TEXT_COPY(ret_stranger->part, path);
-	return true;
-}
-
 /* Returns how programs get another directory: no login reads a file that nobody can write. */
 static const char *directory_command(const struct examination *seen)
 {
-	struct os_stranger stranger;
-
-	return jw_tune_can_apply(JW_SCOPE_USER) &&
-				   !is_refused_to_root(seen->system->cache.path, &stranger)
+	return jw_tune_can_apply(JW_SCOPE_USER) && !seen->system->cache.others
 			   ? "“jitwarm tune --path DIR --apply”"
 			   : "CUDA_CACHE_PATH=DIR where your programs are started (“docker run -e "
 				 "CUDA_CACHE_PATH=DIR”; “jitwarm tune --print sh --path DIR” prints the lines)";
@@ -290,6 +276,25 @@ static bool is_not_yours(const struct examination *seen, struct finding_draft *d
 		found->removes ? "delete what another account can have put there: “%s”"
 					   : "make the folder this account's alone: “%s”",
 		found->command);
+	return true;
+}
+
+/* Returns whether prime and tune refuse to work as root in this cache. */
+static bool is_others(const struct examination *seen, struct finding_draft *draft)
+{
+	const struct jw_cache_info *cache = &seen->system->cache;
+	char account[16];
+
+	if (!cache->others)
+		return false;
+	EVIDENCE(draft, "%.900s; root changes nothing there, so “jitwarm prime” compiles nothing",
+			 cache->others);
+	(void)snprintf(account, sizeof account, "%u", cache->others_account);
+	if (!draft_login(seen, draft, "CUDA_CACHE_PATH"))
+		FIX(draft,
+			"type the line that “jitwarm prime” prints, or, if those accounts may act as root, as "
+			"in a container, set JITWARM_TRUST_ACCOUNTS=%s",
+			cache->others_account ? account : "'*'");
 	return true;
 }
 
@@ -782,8 +787,7 @@ static bool is_cold(const struct examination *seen, struct finding_draft *draft)
 {
 	const struct jw_check_result *check = seen->check;
 	const struct jw_seconds *start;
-	struct os_stranger stranger;
-	char time[TEXT_SHORT], text[OS_STRANGER_TEXT];
+	char time[TEXT_SHORT];
 
 	if (!check || !check->all.cold || !check->file_count)
 		return false;
@@ -798,15 +802,9 @@ static bool is_cold(const struct examination *seen, struct finding_draft *draft)
 		check->files[0].path, check->files[0].member ? ": " : "",
 		check->files[0].member ? check->files[0].member : "",
 		check->cause_count ? check->causes[0].text : "they are not in the cache");
-	if (seen->system->cache.why_useless[0] ||
+	if (seen->system->cache.why_useless[0] || seen->system->cache.others ||
 		(os_is_superuser() && seen->settings.not_yours.what)) {
 		FIX(draft, "first fix the findings above; “jitwarm bake -o DIR” needs no cache");
-		return true;
-	}
-	if (is_refused_to_root(seen->system->cache.path, &stranger)) {
-		if (!draft_login(seen, draft, "CUDA_CACHE_PATH"))
-			FIX(draft, "name another directory, because root does not fill this one (%.900s): %s",
-				os_stranger_text(text, &stranger), directory_command(seen));
 		return true;
 	}
 	/* `prime` refuses such a cache. */
@@ -890,6 +888,7 @@ const struct finding_kind finding_kinds[] = {
 	{"jit-disabled", is_jit_disabled},
 	{"no-cache-path", has_no_cache_path},
 	{"not-yours", is_not_yours},
+	{"others", is_others},
 	{"planted", has_planted},
 	{"cache-unwritable", is_cache_unwritable},
 	{"state-unwritable", is_state_unwritable},

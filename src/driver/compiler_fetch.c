@@ -44,7 +44,7 @@ int compiler_fetch_store(struct jw_error *err, char **ret_path)
 	else
 		result = os_home_dir(err, &home);
 	if (home)
-		*ret_path = mem_printf("%s/.cache/jitwarm/ptxas", home);
+		*ret_path = os_join(home, ".cache/jitwarm/ptxas");
 	mem_free(home);
 	mem_free(cache);
 	return result;

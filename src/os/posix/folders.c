@@ -44,9 +44,9 @@ int os_state_dir(struct jw_error *err, char **ret_path)
 	if (own && *own)
 		path = mem_string(own);
 	else if (base && *base == '/')
-		path = mem_printf("%s/jitwarm", base);
+		path = os_join(base, "jitwarm");
 	else if (!os_home_dir(err, &home))
-		path = mem_printf("%s/.local/state/jitwarm", home);
+		path = os_join(home, ".local/state/jitwarm");
 	mem_free(home);
 	if (!path)
 		return -1;
@@ -65,7 +65,7 @@ int os_driver_cache_dir(struct jw_error *err, const char *home, char **ret_path)
 			err, JW_ERR_NOT_FOUND,
 			"HOME is not set: the driver caches nothing; set it, or name a directory by "
 			"CUDA_CACHE_PATH");
-	path = mem_printf("%s/.nv/ComputeCache", home);
+	path = os_join(home, ".nv/ComputeCache");
 	*ret_path = path;
 	return 0;
 }

@@ -16,7 +16,7 @@ refused() {
 	nothing_made
 }
 # to_type: the line that the refusal prints
-to_type() { sed 's/.*[ .]Type “//; s/” (only if .*//' "$err"; }
+to_type() { sed 's/.*\([ .]Type\|, type\) “//; s/”, or, if .*//; s/”$//' "$err"; }
 theirs="belongs to account $mallory"
 # Variables and options
 HOME=$home refused "HOME=$home $theirs" prime "$sample"
@@ -85,7 +85,7 @@ err_has "root changes nothing there: name another file or folder"
 err_lacks chmod
 # doctor's probe, too, writes nothing there: a driver follows the links below its cache.
 CUDA_CACHE_PATH=$open/everyones run "0|1|2" doctor "$sample"
-out_has "Do: name another directory, because root does not fill this one (other accounts may write to $open/everyones): CUDA_CACHE_PATH=DIR where your programs are started"
+out_has "others: other accounts may write to $open/everyones; root changes nothing there, so “jitwarm prime” compiles nothing"
 CUDA_CACHE_PATH=$open/everyones/missing run "0|1|2" doctor "$sample"
 [[ -z $(ls -A "$open/everyones") ]] || fail "made: $(ls -A "$open/everyones")"
 (export CUDA_CACHE_PATH=$open/everyones/roots && run 0 prime --quiet "$sample" && [[ $(stat -c '%u %a' "$CUDA_CACHE_PATH") == "0 700" ]]) || fail "a new folder there is not root's"
@@ -116,6 +116,27 @@ for name in .nv .local .config .cache; do
 	done
 	rm -r "${roots:?}/$name" "$home/index"
 done
+# In a container, root's closed HOME has a volume: its account cannot enter it, so the line is root's, and works. The answers say so before.
+mkdir -p "$roots/.nv" && chmod 700 "$roots" && chown $mallory "$roots/.nv"
+run 2 prime "$sample"
+err_has "HOME=$roots: $roots/.nv $theirs; root changes nothing there. If that account may act as root, as in a container, type “JITWARM_TRUST_ACCOUNTS=$mallory jitwarm prime $sample”"
+prime_anyway=$(to_type)
+run 0 status
+out_has "$roots/.nv $theirs; root changes nothing there"
+out_has "jitwarm doctor"
+run 1 check "$sample"
+out_has "Next: jitwarm doctor"
+out_lacks "jitwarm prime"
+run 1 doctor "$sample"
+out_has " 1  others: $roots/.nv $theirs; root changes nothing there"
+out_has "set JITWARM_TRUST_ACCOUNTS=$mallory"
+out_has "first fix the findings above"
+out_lacks "all is well"
+[[ -z $(ls -A "$roots/.nv") ]] || fail "made: $(ls -A "$roots/.nv")"
+(PATH=$open/build/src:$PATH && eval "$runner env $prime_anyway" >"$out" 2>"$err") || fail "the line does not work: $prime_anyway"
+JITWARM_TRUST_ACCOUNTS=$mallory run '0|1' doctor "$sample"
+out_lacks "others"
+rm -rf "$roots"/.[a-z]* && chmod 755 "$roots"
 mkdir -m 777 "$open/all" && HOME=$open/all refused "HOME=$open/all: other accounts may write to $open/all" prime "$sample"
 err_has "chmod go-w $open/all"
 [[ -z $(ls -A "$open/all") ]] || fail "made: $(ls -A "$open/all")"
@@ -202,7 +223,7 @@ err_has "$theirs; jitwarm remembers nothing of this run"
 [[ ! -e $home/- ]] || fail "written to the account's folder"
 # A long command is left out, not the end of the message.
 HOME=$home run 2 prime "$sample" "/$(printf 'a%.0s' {1..600})"
-err_has " jitwarm prime … </dev/null 2>&1 | cat” (only if these accounts count as root: JITWARM_TRUST_ACCOUNTS=$mallory)"
+err_has " jitwarm prime … </dev/null 2>&1 | cat”, or, if those accounts may act as root, as in a container, set JITWARM_TRUST_ACCOUNTS=$mallory"
 rm -rf "$roots"/.[a-z]*
 entry=$(find "$home/cache" -path '*/?/?/*' -type f | head -n 1)
 mv "$entry" "$work/entry" && as_mallory ln -s "$work/entry" "$entry"
