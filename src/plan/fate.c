@@ -192,6 +192,24 @@ static bool is_dispensable(const char *name)
 	return false;
 }
 
+/* CUPTI and the libraries that it loads. Triton's profiler, Proton, brings them (cupti/libcupti.so,
+ * cupti-blackwell/libcheckpoint.so). */
+bool fate_is_tool(const char *name)
+{
+	static const char *const starts[] = {"cupti", "nvperf_", "pcsamplingutil"};
+	const char *base = os_base_name(name), *folder = base > name ? base - 1 : name;
+
+	while (folder > name && !strchr("/\\", folder[-1]))
+		folder--;
+	if (base > name && text_starts_fold(folder, "cupti"))
+		return true;
+	base += text_starts(base, "lib") ? strlen("lib") : 0;
+	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+		if (text_starts(base, starts[i]))
+			return true;
+	return false;
+}
+
 static uint64_t file_of(const char *path, const char *member)
 {
 	const uint64_t hash = fnv_update(FNV_START, path, strlen(path) + 1);
@@ -203,6 +221,8 @@ int fates_add(struct jw_error *err, struct fates *fates, const char *path, const
 			  bool library, const char *package, const struct jw_target *devices,
 			  const struct analyse_target *targets, size_t target_count)
 {
+	if ((package || member) && fate_is_tool(member ? member : path))
+		return 0;
 	for (uint32_t t = 0; t < target_count; t++) {
 		const struct analyse_target *target = &targets[t];
 		const struct decided *is = &target->is;

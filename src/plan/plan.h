@@ -62,8 +62,11 @@ struct fates {
  * (libx_cuda118_nocublaslt.so, bitsandbytes), or in being for Windows (libx.so and x.dll). In a
  * folder's name a number after cu, cuda or sm counts, in a file's name each number. */
 uint64_t fate_variants(const char *path, const char *member);
-/* Adds a file, with what it is on each GPU; `package` is its package, or NULL if it is in none:
- * then its archive, or the file alone, counts as one. */
+/* Returns whether a library is a profiler's, by its name or its folder's: no program that runs
+ * loads it. */
+bool fate_is_tool(const char *name);
+/* Adds a file, unless it is a profiler's in a package, with what it is on each GPU; `package` is
+ * its package, or NULL if it is in none: then its archive, or the file alone, counts as one. */
 int fates_add(struct jw_error *err, struct fates *fates, const char *path, const char *member,
 			  bool library, const char *package, const struct jw_target *devices,
 			  const struct analyse_target *targets, size_t target_count);

@@ -10,6 +10,7 @@
 #include "base/wheel_name.h"
 #include "code/release.h"
 #include "code/rules.h"
+#include "code/target_names.h"
 #include "find/pip.h"
 #include "os/file.h"
 #include "plan/build.h"
@@ -109,12 +110,52 @@ static const struct file_fate *largest_part(const struct fates *fates)
 	return largest;
 }
 
-/* Returns whether the package has most of its kernels compiled while it runs, as machine code for
- * the GPUs for which its libraries have some: CuPy asks NVRTC for sm_90 on an RTX 50 and gets error
- * 209. */
-static bool makes_machine_code(const char *package)
+/* A package that compiles most of its kernels while it runs, from a release on. */
+struct compiler {
+	const char *package, *name, *since;
+	uint16_t least;               /* the oldest GPU */
+	uint32_t cuda, cuda_from_100; /* the ptxas that it brings, for GPUs before sm_100 and from it
+									 on; 0 for that of the environment */
+	bool by_libraries;            /* machine code only for the GPUs for which its libraries have
+									 some: CuPy asks NVRTC for sm_90 on an RTX 50 and gets error
+									 209 */
+};
+
+/* Sources: the wheels (triton/backends/nvidia/bin/ptxas --version); triton-lang/triton, README up
+ * to 3.2 and issues 161, 542 and 6087, and PyTorch's “Triton only supports devices of CUDA
+ * Capability
+ * >= 7.0” (from 3.3 on, Triton is tested from 8.0 on, and runs on 7.x without tensor cores: pull
+ * request 5066); numba-cuda's page “Installation”, and the extras of its wheels: without cu11 from
+ * 0.19 on. The newest releases come first. */
+static const struct compiler compilers[] = {
+	{"cupy-cuda11x", "CuPy", "0", .by_libraries = true},
+	{"cupy-cuda12x", "CuPy", "0", .by_libraries = true},
+	{"cupy-cuda13x", "CuPy", "0", .by_libraries = true},
+	{"triton", "Triton", "3.9", .least = 70, .cuda = 12090, .cuda_from_100 = 13040},
+	{"triton", "Triton", "3.8", .least = 70, .cuda = 12090, .cuda_from_100 = 13030},
+	{"triton", "Triton", "3.7", .least = 70, .cuda = 12080, .cuda_from_100 = 13010},
+	{"triton", "Triton", "3.6", .least = 70, .cuda = 12080, .cuda_from_100 = 12090},
+	{"triton", "Triton", "3.4", .least = 70, .cuda = 12080, .cuda_from_100 = 12080},
+	{"triton", "Triton", "3.3", .least = 70, .cuda = 12040, .cuda_from_100 = 12080},
+	{"triton", "Triton", "3.0", .least = 70, .cuda = 12040, .cuda_from_100 = 12040},
+	{"triton", "Triton", "2.2", .least = 70, .cuda = 12030, .cuda_from_100 = 12030},
+	{"triton", "Triton", "2.1", .least = 70, .cuda = 12010, .cuda_from_100 = 12010},
+	{"triton", "Triton", "2.0", .least = 70, .cuda = 12000, .cuda_from_100 = 12000},
+	{"triton", "Triton", "0", .least = 70},
+	{"triton-windows", "Triton", "0", .least = 70},
+	{"pytorch-triton", "Triton", "0", .least = 70},
+	{"numba-cuda", "Numba", "0.19", .least = 50},
+	{"numba-cuda", "Numba", "0", .least = 35},
+	{"numba-cuda-mlir", "Numba", "0", .least = 70},
+};
+
+static const struct compiler *find_compiler(const char *package, const char *version)
 {
-	return text_starts(package, "cupy-cuda");
+	for (size_t i = 0; i < sizeof compilers / sizeof *compilers; i++)
+		if (!strcmp(package, compilers[i].package) &&
+			!version_is_newer(compilers[i].since, version))
+			return &compilers[i];
+	return NULL;
 }
 
 /* Replaces the failing library of a release, with all that is known of it. `why` is taken over. */
@@ -128,6 +169,37 @@ static void replace_fate(struct jw_which_release *release, enum jw_which_answer 
 	release->why = why;
 	release->needs = needs;
 	release->lacking = release->pieces = 0;
+}
+
+/* Fails a release that makes no code for the GPU. */
+static void fail_compiler(struct jw_which_release *release, const struct compiler *compiler,
+						  struct jw_target target)
+{
+	char sm[JW_TARGET_TEXT];
+
+	replace_fate(release, JW_WHICH_FAILS, NULL,
+				 mem_printf("%s makes no code for %s", compiler->name, jw_target_sm(sm, target)),
+				 (struct jw_driver){0});
+}
+
+/* Judges a release without device code of its own, which compiles all of its kernels. */
+static void judge_compiler(const struct compiler *compiler, const struct jw_which_options *options,
+						   struct jw_which_release *release)
+{
+	enum { FIRST_12_THAT_11_REFUSES = 12020 };
+	const uint32_t cuda = options->target.sm < 100 ? compiler->cuda : compiler->cuda_from_100,
+				   code_cuda = cuda >= 13000                      ? 13000
+							   : cuda >= FIRST_12_THAT_11_REFUSES ? 12000
+																  : 0;
+	const struct jw_driver needs = gpu_code_range(code_cuda, options->target).from;
+	char driver[JW_DRIVER_TEXT];
+
+	release->answer = JW_WHICH_RUNS;
+	if (cuda && gpu_compiler_fits(cuda, options->target) < 0)
+		fail_compiler(release, compiler, options->target);
+	else if (gpu_code_is_newer(&needs, &options->driver))
+		replace_fate(release, JW_WHICH_FAILS, NULL,
+					 mem_printf("needs driver %s or newer", jw_driver_text(driver, &needs)), needs);
 }
 
 /* Judges the libraries of a package's wheel with a driver. The other results may be NULL: what each
@@ -145,6 +217,8 @@ static int judge_libraries(struct jw_error *err, const struct jw_which_options *
 		struct analyse_target target = {.link_needed = NEED_NO};
 		struct decide_work work, loose;
 
+		if (fate_is_tool(library->name))
+			continue;
 		decide_library(&library->facts, options->target, driver, &target.is, &work, &loose);
 		if (loose.ptx_bytes <= PLAN_LOOSE_LIMIT_BYTES)
 			decide_add_work(&work, &loose);
@@ -198,6 +272,7 @@ static int judge_wheel(struct jw_error *err, const struct question *question, co
 	struct decide_work start = {0};
 	struct decide_work *works = mem_array(wheel->library_count, sizeof *works);
 	double eager_ms = 0;
+	const struct compiler *compiler;
 	int result =
 		judge_libraries(err, options, &options->driver, package, wheel, &fates, works, &running);
 
@@ -233,12 +308,9 @@ static int judge_wheel(struct jw_error *err, const struct question *question, co
 		else if (part)
 			note_fate(release, part, wheel, options->target);
 	}
-	if (!result && release->answer == JW_WHICH_COMPILES && makes_machine_code(package)) {
-		char sm[JW_TARGET_TEXT];
-
-		replace_fate(release, JW_WHICH_FAILS, NULL,
-					 mem_printf("CuPy makes no code for %s", jw_target_sm(sm, options->target)),
-					 (struct jw_driver){0});
+	compiler = find_compiler(package, wheel->version);
+	if (!result && release->answer == JW_WHICH_COMPILES && compiler && compiler->by_libraries) {
+		fail_compiler(release, compiler, options->target);
 		running = 0;
 	}
 	fates_free(&fates);
@@ -384,12 +456,22 @@ static int judge_pins(struct jw_error *err, struct question *question, const str
 	return 0;
 }
 
+/* Returns whether a wheel has code for GPUs, beside a profiler's. */
+static bool has_code(const struct wheel *wheel)
+{
+	for (size_t i = 0; i < wheel->library_count; i++)
+		if (!fate_is_tool(wheel->libraries[i].name))
+			return true;
+	return false;
+}
+
 /* Judges one release, from its wheels for all platforms. */
 static int judge_release(struct jw_error *err, struct question *question, const char *version,
 						 struct jw_which_release *release)
 {
-	const struct wheel *for_platform =
-		find_wheel(&question->list, version, question->options->platform);
+	const struct jw_which_options *options = question->options;
+	const struct wheel *for_platform = find_wheel(&question->list, version, options->platform);
+	const struct compiler *compiler = find_compiler(question->package, version);
 	size_t running;
 
 	*release =
@@ -398,17 +480,23 @@ static int judge_release(struct jw_error *err, struct question *question, const 
 		return 0;
 	release->file = mem_string(for_platform->file);
 	release->inferred = for_platform->of;
-	if (question->options->python && !wheel_fits_python(for_platform, question->options->python)) {
+	if (options->python && !wheel_fits_python(for_platform, options->python)) {
 		release->answer = JW_WHICH_NO_PYTHON;
 		release->why = wheel_pythons(for_platform);
+		return 0;
+	}
+	if (compiler && options->target.sm < compiler->least) {
+		fail_compiler(release, compiler, options->target);
 		return 0;
 	}
 	if (for_platform->unseen) {
 		release->answer = JW_WHICH_UNKNOWN;
 		return 0;
 	}
-	if (!for_platform->library_count) {
+	if (!has_code(for_platform)) {
 		release->answer = JW_WHICH_CPU;
+		if (compiler)
+			judge_compiler(compiler, options, release);
 		return 0;
 	}
 	if (judge_wheel(err, question, question->package, for_platform, release, &running))

@@ -39,6 +39,17 @@ for command in check prime "prime -n"; do
 	run 2 $command "$site/pair/extra.so"
 done
 
+# A profiler's libraries are no part of the package: CUPTI, which Triton brings. Alone, a file is judged as it is.
+dist_info "$site" profiled 1.0 profiled/main.so profiled/lib/cupti-blackwell/libcheckpoint.so profiled/lib/libnvperf_host.so
+mkdir -p "$site/profiled/lib/cupti-blackwell"
+cp "$site/pair/main.so" "$site/profiled/main.so"
+cp "$site/pair/extra.so" "$site/profiled/lib/libnvperf_host.so"
+cp "$site/pair/extra.so" "$site/profiled/lib/cupti-blackwell/libcheckpoint.so"
+run 0 check profiled
+err_lacks "no code for sm_86"
+run 2 check "$site/profiled/lib/libnvperf_host.so"
+rm -r "$site"/profiled*
+
 # torchao runs without its libraries, which are for other GPUs, Open Image Denoise on another device, and python-vali without its one
 # kernel. Files of the same names in another package say nothing of the kind, nor do cuDNN's engines about cuDNN.
 dist_info "$site" torchao 1.0 torchao/_C_cutlass_90a.abi3.so torchao/_C_mxfp8.so

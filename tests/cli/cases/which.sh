@@ -272,6 +272,21 @@ run 2 which --target rtx5090 --platform linux cupy-cuda11x
 out_has "– 11.0.0  fail: CuPy makes no code for sm_120"
 run 0 which --target rtx5090 --platform linux cupy-cuda12x
 out_has "– 11.5.0  fail: CuPy makes no code for sm_120"
+# Triton compiles its kernels while it runs, for GPUs from 7.0 on that its ptxas knows; CUPTI, which its profiler brings, is not its code.
+run 2 which --target gtx1080 --platform linux triton
+out_has "– 0.4.1  fail: Triton makes no code for sm_61"
+out_has "No release on PyPI runs on this GPU."
+run 0 which --target v100 --platform linux triton
+out_has "– 2.0.0  run as they are"
+out_lacks "CPU"
+run 0 which --target rtx5090 --platform linux triton
+out_has "– 3.3.1  run as they are"
+out_has "  3.2.0 – 2.0.0  fail: Triton makes no code for sm_120"
+run 1 which --target rtx5090 --driver 570 --platform linux triton
+out_has "– 3.7.0  fail: they need driver 580 (CUDA 13.0) or newer"
+run 1 which --target rtx3090 --driver 470 --platform linux triton
+out_has "– 2.2.0  fail: they need driver 525 (CUDA 12.0) or newer"
+out_has "Newest on PyPI that runs as it is: pip install triton==2.1.0"
 # The driver that a release needs counts before code that a library of another package lacks (cuSPARSELt in torch 2.5).
 run 1 which --target gtx1080 --driver 470 --platform linux torch
 out_has "– 2.1.2   fail: they need driver 525 (CUDA 12.0) or newer"
