@@ -49,6 +49,10 @@ struct jw_which_release {
 	/* A package that it requires in one version which fails: "nvidia-cudnn-cu12 9.1.0.70"; NULL if
 	 * none is known. If the release runs otherwise, a part fails. */
 	char *pin;
+	/* A requirement that pip needs beside the release, with the extras:
+	 * “nvidia-cudnn-cu12==9.10.2.21”, because the newest version, which pip takes otherwise, fails
+	 * on the GPU. NULL if none does. */
+	char *beside;
 };
 
 struct jw_which {
@@ -71,6 +75,7 @@ struct jw_asked;
 struct jw_which_options {
 	const char *package; /* as typed */
 	const char *version; /* that release alone, the newest build of “2.5.1”; NULL for all */
+	const char *extras;  /* the extras that are installed with it: "[and-cuda]"; NULL for none */
 	struct jw_target target;
 	struct jw_driver driver;      /* zeros for the newest driver */
 	const char *platform;         /* linux, linux-aarch64, windows */

@@ -465,6 +465,94 @@ static bool has_code(const struct wheel *wheel)
 	return false;
 }
 
+/* Extras that bring a library of NVIDIA's in any version of a range, from a release on; in others
+ * the extra names one version. Source: the wheels' METADATA. The newest releases come first. */
+static const struct bringing {
+	const char *package, *extra, *since, *brings, *low, *high;
+} bringings[] = {
+	{"jax-cuda12-plugin", "cuda", "0.11.2", "nvidia-cudnn-cu12", "9.10.2.21", "10"},
+	{"jax-cuda12-plugin", "cuda", "0.6", "nvidia-cudnn-cu12", "9.8", "10"},
+	{"jax-cuda12-plugin", "cuda", "0.4.31", "nvidia-cudnn-cu12", "9.1", "10"},
+	{"jax-cuda12-plugin", "cuda", "0.4.30", "nvidia-cudnn-cu12", "9.0", "10"},
+	{"jax-cuda13-plugin", "cuda", "0", "nvidia-cudnn-cu13", "9.12.0.46", "10"},
+	{"onnxruntime-gpu", "cudnn", "1.27", "nvidia-cudnn-cu13", "9.0", "10"},
+	{"onnxruntime-gpu", "cudnn", "1.21", "nvidia-cudnn-cu12", "9.0", "10"},
+	{"tensorflow", "and-cuda", "2.20", "nvidia-cudnn-cu12", "9.3.0.75", "10"},
+};
+
+/* Returns whether one of the extras has this word, and does not take the library from the machine
+ * (“cuda12-local”). */
+static bool has_extra(const char *extras, const char *word)
+{
+	for (const char *at = extras; *at; at += strcspn(at, ",]"), at += *at != '\0') {
+		char extra[64];
+
+		(void)text_format(extra, sizeof extra, "%.*s", (int)strcspn(at, ",]"), at);
+		for (char *letter = extra; *letter; letter++)
+			*letter = strchr("_.", *letter) ? '-' : *letter;
+		if (strstr(extra, word) && !strstr(extra, "local"))
+			return true;
+	}
+	return false;
+}
+
+static const struct bringing *find_bringing(const char *package, const char *extras,
+											const char *version)
+{
+	for (size_t i = 0; i < sizeof bringings / sizeof *bringings; i++)
+		if (!strcmp(package, bringings[i].package) && has_extra(extras, bringings[i].extra) &&
+			!version_is_newer(bringings[i].since, version))
+			return &bringings[i];
+	return NULL;
+}
+
+/* Judges the library that an extra brings. pip takes the newest version; if this one fails, the
+ * newest one that runs is required beside the release. */
+static int judge_extras(struct jw_error *err, struct question *question,
+						struct jw_which_release *release)
+{
+	const struct jw_which_options *options = question->options;
+	const struct bringing *bringing =
+		options->extras ? find_bringing(question->package, options->extras, release->version)
+						: NULL;
+	const struct known_pin *known;
+	const char *newest = NULL;
+	struct jw_which_release of_newest = {.why = NULL};
+	bool runs = false;
+	int result = 0;
+
+	if (!bringing || find_pin(err, question, bringing->brings, &known))
+		return bringing ? -1 : 0;
+	for (size_t i = 0; !runs && !result && known->listed && i < known->list.count; i++) {
+		const struct wheel *wheel = &known->list.wheels[i];
+		struct jw_which_release of_wheel = {.why = NULL};
+		size_t running;
+
+		if (strcmp(wheel->platform, options->platform) != 0 || wheel->unseen ||
+			version_is_newer(bringing->low, wheel->version) ||
+			!version_is_newer(bringing->high, wheel->version))
+			continue;
+		result = judge_wheel(err, question, bringing->brings, wheel, &of_wheel, &running);
+		runs = !result && of_wheel.answer != JW_WHICH_FAILS;
+		if (runs && newest)
+			release->beside = mem_printf("%s==%s", bringing->brings, wheel->version);
+		if (newest) {
+			jw_which_release_free(&of_wheel);
+			continue;
+		}
+		newest = wheel->version;
+		of_newest = of_wheel;
+	}
+	if (!result && newest && !runs && release->answer == JW_WHICH_RUNS) {
+		mem_free(release->pin);
+		release->pin = mem_printf("%s %s", bringing->brings, newest);
+		replace_fate(release, JW_WHICH_PART, bringing->brings, of_newest.why, of_newest.needs);
+		of_newest.why = NULL;
+	}
+	jw_which_release_free(&of_newest);
+	return result;
+}
+
 /* Judges one release, from its wheels for all platforms. */
 static int judge_release(struct jw_error *err, struct question *question, const char *version,
 						 struct jw_which_release *release)
@@ -501,7 +589,9 @@ static int judge_release(struct jw_error *err, struct question *question, const 
 	}
 	if (judge_wheel(err, question, question->package, for_platform, release, &running))
 		return -1;
-	return release->answer == JW_WHICH_FAILS ? 0 : judge_pins(err, question, for_platform, release);
+	if (release->answer != JW_WHICH_FAILS && judge_pins(err, question, for_platform, release))
+		return -1;
+	return release->answer == JW_WHICH_FAILS ? 0 : judge_extras(err, question, release);
 }
 
 /* Lists the versions of the list, each once, newest first. */
@@ -622,6 +712,7 @@ void jw_which_release_free(struct jw_which_release *release)
 	mem_free(release->library);
 	mem_free(release->why);
 	mem_free(release->pin);
+	mem_free(release->beside);
 	*release = (struct jw_which_release){.version = NULL};
 }
 

@@ -83,6 +83,10 @@ static const struct json_field release_fields[] = {
 			"a package that the release requires in one version which fails on this GPU, and that "
 			"version",
 			.presence = JSON_UNLESS_NULL),
+	RELEASE(beside,
+			"a requirement for pip beside the release, because the newest version of that package, "
+			"which the extras bring, fails on the GPU",
+			.presence = JSON_UNLESS_NULL),
 	{0},
 };
 
@@ -113,6 +117,7 @@ struct which_document {
 	struct jw_which *answers;
 	size_t count;
 	const char *index, *date, *platform, *python;
+	const char *install; /* the package in question with its extras, as pip installs it */
 	char asked_index[256];
 	struct jw_driver driver;
 };
@@ -348,12 +353,12 @@ static void print_head(const struct cli *cli, const struct which_document *docum
 }
 
 static void print_install(const struct cli *cli, const struct which_document *document,
-						  const struct jw_which *which, const char *version)
+						  const struct jw_which *which, const char *version, bool named)
 {
 	struct buf command = BUF_MAX(NEXT_STEP_MAX);
 	const struct jw_which_release *release = which->releases;
 	bool labelled = false;
-	char text[128];
+	char text[128], *requirement;
 
 	while (strcmp(release->version, version))
 		release++;
@@ -361,12 +366,22 @@ static void print_install(const struct cli *cli, const struct which_document *do
 		labelled = labelled || version_is_build_of(which->releases[i].version, version);
 	(void)text_format(
 		text, sizeof text,
-		release->answer == JW_WHICH_COMPILES ? "Newest on %s that runs after compiling: "
-		: release->answer == JW_WHICH_PART   ? "Newest on %s that runs, except for a part: "
-											 : "Newest on %s that runs as it is: ",
+		named                                  ? "To install this release: "
+		: release->answer == JW_WHICH_COMPILES ? "Newest on %s that runs after compiling: "
+		: release->answer == JW_WHICH_PART     ? "Newest on %s that runs, except for a part: "
+											   : "Newest on %s that runs as it is: ",
 		document->index);
-	buf_add(&command, labelled ? "pip install %s===%s" : "pip install %s==%s", which->package,
-			version);
+	if (release->beside)
+		output_line(&cli->out, STYLE_PLAIN,
+					"pip takes the newest %.*s, which fails on this GPU; %s runs.",
+					(int)strcspn(release->beside, "="), release->beside, release->beside);
+	requirement = mem_printf(labelled ? "%s===%s" : "%s==%s", document->install, version);
+	shell_add_word(&command, "pip");
+	shell_add_word(&command, "install");
+	shell_add_word(&command, requirement);
+	if (release->beside)
+		shell_add_word(&command, release->beside);
+	mem_free(requirement);
 	next_step(&cli->out, STYLE_GOOD, text, &command);
 }
 
@@ -524,8 +539,10 @@ static int print_which(struct jw_error *err, const struct cli *cli,
 
 		/* For one release that runs, no other one is named. */
 		if (newest && (!of_all || which->releases->answer >= JW_WHICH_CPU))
-			print_install(cli, document, from, newest);
+			print_install(cli, document, from, newest, false);
 	}
+	if (of_all && which->releases->beside)
+		print_install(cli, document, which, which->releases->version, true);
 	if (of_all)
 		print_others(cli, which);
 	return result;
@@ -678,8 +695,10 @@ static int refuse_release(struct jw_error *err, const struct cli *cli,
 
 /* A package in question. */
 struct wanted {
-	char name[PACKAGE_MAX_NAME]; /* as typed, without extras */
-	const char *version;         /* of NAME==VERSION and of a wheel's name; else NULL */
+	char name[PACKAGE_MAX_NAME];        /* as typed, without extras */
+	char extras[PACKAGE_MAX_NAME];      /* "[cuda12]", or "" */
+	char install[2 * PACKAGE_MAX_NAME]; /* what pip installs: the name as typed with its extras */
+	const char *version;                /* of NAME==VERSION and of a wheel's name; else NULL */
 	char of_wheel[64];
 };
 
@@ -707,6 +726,17 @@ static void apply_extras(struct wanted *wanted, const char *extras)
 	}
 }
 
+/* Copies the extras without blanks. */
+static void copy_extras(struct wanted *wanted, const char *extras, size_t length)
+{
+	size_t size = 0;
+
+	for (size_t i = 0; i < length && size + 1 < sizeof wanted->extras; i++)
+		if (extras[i] != ' ')
+			wanted->extras[size++] = extras[i];
+	wanted->extras[size] = '\0';
+}
+
 /* Reads NAME or NAME==VERSION, with or without extras after the name, or the name of a wheel. */
 static int read_wanted(struct jw_error *err, const char *text, struct wanted *ret_wanted)
 {
@@ -718,17 +748,28 @@ static int read_wanted(struct jw_error *err, const char *text, struct wanted *re
 	struct wheel_name wheel;
 
 	if (wheel_name_read(os_base_name(text), &wheel)) {
+		*ret_wanted = (struct wanted){.version = NULL};
 		(void)wheel_part_text(ret_wanted->name, sizeof ret_wanted->name, wheel.name);
+		(void)package_normalise(ret_wanted->name, strlen(ret_wanted->name), ret_wanted->install);
 		ret_wanted->version =
 			wheel_part_text(ret_wanted->of_wheel, sizeof ret_wanted->of_wheel, wheel.version);
 		return 0;
 	}
-	if (!package_normalise(text, length, wanted.name))
+	if (!package_normalise(text, length, wanted.install))
 		return error_set(err, JW_ERR_USAGE, "“%.200s” is no package's name", text);
 	(void)text_format(wanted.name, sizeof wanted.name, "%.*s", (int)length, text);
 	if (*extras == '[' && strchr(extras, ']')) {
-		apply_extras(&wanted, extras);
+		const char *listed = listed_for(wanted.name);
+
 		rest = strchr(extras, ']') + 1;
+		copy_extras(&wanted, extras, (size_t)(rest - extras));
+		/* jax requires the plugin in its own version; other packages are installed by their names.
+		 */
+		if (!listed || text_ends(listed, "-plugin"))
+			text_append(wanted.install, sizeof wanted.install, "%s", wanted.extras);
+		apply_extras(&wanted, extras);
+		if (listed && !text_ends(listed, "-plugin"))
+			TEXT_COPY(wanted.install, wanted.name);
 		rest += strspn(rest, " ");
 	}
 	if (*rest) {
@@ -842,10 +883,12 @@ static int answer_package(struct jw_error *err, struct cli *cli, const struct gp
 	int result = 0;
 	struct jw_which_options options = {.package = wanted->name,
 									   .version = wanted->version,
+									   .extras = wanted->extras,
 									   .driver = gpus->driver,
 									   .platform = document->platform,
 									   .python = document->python};
 
+	document->install = wanted->install;
 	if (cli->system)
 		options.speed = cli->system->speed;
 	if (options_given(&cli->options, "ask") &&

@@ -221,6 +221,25 @@ for names in "jax[cuda12]=jax-cuda12-plugin" "jax[k8s,cuda13-local]=jax-cuda13-p
 done
 run 0 which --target h100 --platform linux "jax[cuda12]==0.11.2"
 out_has "jax-cuda12-plugin from PyPI"
+# The command installs what was asked for: jax at the plugin's release, and a cuDNN that runs on the GPU, if pip's choice, the newest one, fails.
+run 0 which --target h100 --platform linux "jax[cuda12]"
+grep -q "pip install 'jax\[cuda12\]==[0-9.]*'$" "$out" || fail "not jax"
+out_lacks "cudnn"
+run 0 which --target gtx1080 --platform linux "jax[cuda12]"
+out_has "pip takes the newest nvidia-cudnn-cu12, which fails on this GPU; nvidia-cudnn-cu12==9.10.2.21 runs."
+grep -q "pip install 'jax\[cuda12\]==[0-9.]*' nvidia-cudnn-cu12==9.10.2.21$" "$out" || fail "not jax with its cuDNN"
+run 0 which --target gtx1080 --platform linux "jax[cuda12]==0.10.2"
+out_has "To install this release: pip install 'jax[cuda12]==0.10.2' nvidia-cudnn-cu12==9.10.2.21"
+for names in "jax[cuda12-local]" jax-cuda12-plugin "tensorflow[and-cuda]==2.19.1"; do
+	run "0|1" which --target gtx1080 --platform linux "$names"
+	out_lacks "cudnn"
+done
+run "0|1" which --target gtx1080 --platform linux "tensorflow[and_cuda]"
+out_has "nvidia-cudnn-cu12==9.10.2.21 runs."
+run "0|1" which --target v100 --platform linux --json "onnxruntime-gpu[cuda, cudnn]==1.23.2"
+json '[r["beside"] for r in d["answers"][0]["releases"]] == ["nvidia-cudnn-cu12==9.10.2.21"]'
+run "0|1" which --target rtx3070 --driver 550 --platform linux "torch[opt-einsum]"
+out_has "pip install 'torch[opt-einsum]==2.10.0'"
 run 3 which --target h100 "jax[k8s]"
 err_has "jax: not among the GPU packages that jitwarm knows; did you mean jax-cuda12-plugin?"
 printf 'jax[cuda12] >= 0.4\n' >requirements.txt
