@@ -376,7 +376,7 @@ static void print_install(const struct cli *cli, const struct which_document *do
 					"pip takes the newest %.*s, which fails on this GPU; %s runs.",
 					(int)strcspn(release->beside, "="), release->beside, release->beside);
 	requirement = mem_printf(labelled ? "%s===%s" : "%s==%s", document->install, version);
-	shell_add_word(&command, "pip");
+	buf_add(&command, "pip");
 	shell_add_word(&command, "install");
 	shell_add_word(&command, requirement);
 	if (release->beside)
