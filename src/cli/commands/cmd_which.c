@@ -627,10 +627,11 @@ static int refuse_unknown(struct jw_error *err, const struct cli *cli, const cha
 }
 
 /* Prints the answers of the examined releases before and after one that was not examined; nothing
- * if the requested text is no version, and so has no place among the releases. */
+ * if the requested text is no version, and so has no place among the releases. *ret_same is set if
+ * both have the same answer. */
 static int print_beside(struct jw_error *err, const struct cli *cli,
 						const struct which_document *document,
-						const struct jw_which_options *options)
+						const struct jw_which_options *options, bool *ret_same)
 {
 	struct jw_which_options for_all = *options;
 	const struct jw_which_release *newer = NULL, *older = NULL;
@@ -662,6 +663,7 @@ static int print_beside(struct jw_error *err, const struct cli *cli,
 		table_cell(&table, STYLE_PLAIN, "  %s", release->version);
 		print_answer(&table, release, release, false);
 	}
+	*ret_same = newer && older && same_answer(newer, older) && same_time(newer, older);
 	if (newer || older)
 		print_head(cli, document, &which);
 	result = newer || older ? table_print(err, &table, &cli->out) : 0;
@@ -672,7 +674,7 @@ static int print_beside(struct jw_error *err, const struct cli *cli,
 
 static int refuse_release(struct jw_error *err, const struct cli *cli,
 						  const struct which_document *document, const char *package,
-						  const char *version)
+						  const char *version, const struct jw_which *which, bool same)
 {
 	struct buf command = BUF_MAX(NEXT_STEP_MAX);
 	char *text;
@@ -686,9 +688,19 @@ static int refuse_release(struct jw_error *err, const struct cli *cli,
 						 version, package);
 	add_ask(&command, cli, NULL, 0);
 	text = next_step_take(&command);
-	error_set(err, JW_ERR_NOT_FOUND,
-			  "jitwarm's list has no release %.100s of %s: “%s” looks for this release", version,
-			  package, text);
+	if (!which->count)
+		error_set(err, JW_ERR_NOT_FOUND,
+				  "jitwarm's list has no release %.100s of %s: “%s” looks for this release",
+				  version, package, text);
+	else if (same)
+		error_set(err, JW_ERR_NOT_FOUND,
+				  "jitwarm has not examined %s %.100s, but the examined releases before and after "
+				  "it have the same answer; “%s” examines this release",
+				  package, which->releases->version, text);
+	else
+		error_set(err, JW_ERR_NOT_FOUND,
+				  "jitwarm has not examined %s %.100s; “%s” examines this release", package,
+				  which->releases->version, text);
 	mem_free(text);
 	return -1;
 }
@@ -880,6 +892,7 @@ static int answer_package(struct jw_error *err, struct cli *cli, const struct gp
 						  const struct wanted *wanted, struct which_document *document)
 {
 	struct jw_asked *asked = NULL;
+	bool same = false;
 	int result = 0;
 	struct jw_which_options options = {.package = wanted->name,
 									   .version = wanted->version,
@@ -907,11 +920,11 @@ static int answer_package(struct jw_error *err, struct cli *cli, const struct gp
 		/* The list also has versions whose wheels were not examined. */
 		if (!which->count ||
 			(wanted->version && !asked && which->releases->answer == JW_WHICH_UNKNOWN)) {
-			result = wanted->version && !asked && output_wants_text(&cli->out)
-						 ? print_beside(err, cli, document, &options)
-						 : 0;
+			result =
+				wanted->version && !asked ? print_beside(err, cli, document, &options, &same) : 0;
 			if (!result)
-				result = refuse_release(err, cli, document, wanted->name, wanted->version);
+				result =
+					refuse_release(err, cli, document, wanted->name, wanted->version, which, same);
 			break;
 		}
 		cli_end_with(cli, status_of(which));

@@ -202,8 +202,15 @@ err_has "jitwarm's list has no release 99 of torch: “jitwarm which --target gt
 # 2.7 is 2.7.0, whose wheel was not examined
 for version in 2.7 2.7.0; do
 	run 3 which --target gtx1080 --platform linux torch==$version
-	err_has "jitwarm's list has no release $version of torch: “jitwarm which --target gtx1080 --platform linux torch==$version --ask” looks for this release"
+	err_has "jitwarm has not examined torch 2.7.0, but the examined releases before and after it have the same answer; “jitwarm which --target gtx1080 --platform linux torch==$version --ask” examines this release"
 done
+run 3 which --target rtx3060 --platform linux tensorflow==2.10
+out_has "  2.10.1  runs after compiling "
+out_has "  2.9.3   runs after compiling "
+err_has "jitwarm has not examined tensorflow 2.10.0, but the examined releases before and after it have the same answer;"
+# Other libraries fail before and after 1.3.0.
+run 3 which --target k80 --platform linux torch==1.3.0
+err_has "jitwarm has not examined torch 1.3.0; “"
 run 2 which --target gtx1080 --platform linux --json torch==2.8
 json '[r["version"] for r in d["answers"][0]["releases"]] == ["2.8.0"]'
 for words in "torch>=2.0" "torch==" "torch==2.*" "torch[opt]>=2.0" "torch[opt" "torch~=2.0"; do
@@ -355,7 +362,7 @@ run 3 which --target rtx3070 --platform linux torch==1.10.1
 out_has "  1.10.2  fails: no code for sm_86"
 out_has "  1.7.1   fails: no code for sm_86"
 [[ $(wc -l <"$out") == 3 ]] || fail "other rows"
-err_has "“jitwarm which --target rtx3070 --platform linux torch==1.10.1 --ask” looks for this release"
+err_has "have the same answer; “jitwarm which --target rtx3070 --platform linux torch==1.10.1 --ask” examines this release"
 run 3 which --target rtx3070 --platform linux --json torch==1.10.1
 out_lacks "1.10.2"
 # A release that was not examined (2.12.0), or whose wheels are for other Pythons (2.1.2), says nothing of the code beside it; a text that is no version has no place.
