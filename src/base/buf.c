@@ -15,13 +15,16 @@ int buf_reserve(struct jw_error *err, struct buf *buf, size_t more)
 		buf->overflowed = true;
 		return error_set(err, JW_ERR_LIMIT, "more than %zu bytes", buf->most);
 	}
+	/* One more byte, and half as much again, have a length, too. */
+	if (buf->size + more > SIZE_MAX / 2)
+		mem_ended(SIZE_MAX);
 	needed = buf->size + more + 1;
 	if (needed <= buf->capacity)
 		return 0;
 	wanted = buf->capacity + buf->capacity / 2;
 	if (wanted < needed)
 		wanted = needed;
-	if (wanted > buf->most + 1)
+	if (wanted - 1 > buf->most)
 		wanted = buf->most + 1;
 	buf->data = mem_resize(buf->data, wanted);
 	buf->capacity = wanted;

@@ -66,8 +66,12 @@ void jw_lines_free(char **lines, size_t count)
 
 char *mem_string_n(const char *text, size_t length)
 {
-	char *copy = mem_alloc(length + 1);
+	char *copy;
 
+	/* The end was before the start. */
+	if (length == SIZE_MAX)
+		mem_ended(length);
+	copy = mem_alloc(length + 1);
 	if (length)
 		memcpy(copy, text, length);
 	return copy;
@@ -122,7 +126,7 @@ int mem_room(struct jw_error *err, void **array, size_t *capacity, size_t count,
 	if (count < *capacity)
 		return 0;
 	if (wanted <= count)
-		wanted = count + count / 2 + 1;
+		wanted = count > SIZE_MAX / 2 ? SIZE_MAX : count + count / 2 + 1;
 	if (wanted > most)
 		wanted = most;
 	if (wanted > SIZE_MAX / size)

@@ -25,7 +25,8 @@ void *mem_resize(void *old, size_t size);
 
 void mem_free(void *pointer);
 
-/* A copy of a string, or of its first `length` bytes, ending in NUL. */
+/* A copy of a string, or of its first `length` bytes, ending in NUL. SIZE_MAX, the difference of
+ * two places in the wrong order, ends the process. */
 char *mem_string(const char *text);
 char *mem_string_n(const char *text, size_t length);
 /* Adds a copy of `text` to a list; if the list already has `most` lines, the copy is dropped. */

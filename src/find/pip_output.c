@@ -434,36 +434,62 @@ static enum pip_lack explain_lack(struct jw_error *err, const char *requirement,
 	return PIP_LACKS_VERSION;
 }
 
+/* Finds pip's line about the requirement that it misses: the last one that begins with these words,
+ * behind which it is returned. What an index has pip print stands behind other words, or, if it has
+ * line ends, is indented deeper than pip's own lines (*ret_indent). */
+static const char *find_missed(const char *text, size_t *ret_indent)
+{
+	static const char words[] = "ERROR: Could not find a version that satisfies the requirement ";
+	const char *found = NULL;
+
+	for (const char *line = text; *line; line += strspn(line, "\r\n")) {
+		const size_t indent = strspn(line, " ");
+
+		if (text_starts(line + indent, words) && (!found || indent <= *ret_indent)) {
+			found = line + indent + sizeof words - 1;
+			*ret_indent = indent;
+		}
+		line += strcspn(line, "\r\n");
+	}
+	return found;
+}
+
 enum pip_lack pip_output_lack(struct jw_error *err, const char *said)
 {
-	char *text = without_passwords(said), *at = text, *line, *requirement = NULL, *asked = NULL;
+	char *text = without_passwords(said), *at = text, *line, *requirement = NULL, *asked = NULL,
+		 *end;
 	char name[PACKAGE_MAX_NAME] = "", unknown[MAX_HOST] = "", refused[MAX_HOST] = "";
-	const char *missed = strstr(text, "that satisfies the requirement "),
-			   *end = missed ? strstr(missed, " (from ") : NULL;
+	size_t own_indent = 0;
+	const char *missed = find_missed(text, &own_indent);
 	struct other_wheels others = {.version_text = ""};
 	bool none, source = false;
 	enum pip_lack lack = PIP_LACKS_VERSION;
 
-	if (!end)
+	if (!missed)
 		goto done;
-	missed += strlen("that satisfies the requirement ");
-	requirement = mem_string_n(missed, (size_t)(end - missed));
-	(void)package_normalise(requirement, strcspn(requirement, "[<>=!~ "), name);
+	requirement = mem_string_n(missed, strcspn(missed, "\r\n"));
+	if (!(end = strstr(requirement, " (from ")))
+		goto done;
 	none = strstr(end, "(from versions: none)");
+	*end = 0;
+	(void)package_normalise(requirement, strcspn(requirement, "[<>=!~ "), name);
 	asked = strstr(requirement, "==");
 	asked = asked && !strpbrk(asked, ",<>!~") ? asked + strspn(asked, "= ") : NULL;
 	while ((line = next_line(&at))) {
-		char *from = strstr(line, "Could not fetch URL "), *file;
+		static const char fetch[] = "Could not fetch URL ",
+						  insecure[] = "WARNING: The repository located at ";
+		const size_t indent = strspn(line, " ");
+		const bool own = indent <= own_indent;
+		char *from, *file;
 
-		line += strspn(line, " ");
-		if (from && (from = strstr(from, "://")) &&
+		line += indent;
+		if (own && text_starts(line, fetch) && (from = strstr(line, "://")) &&
 			explain_fetch(err, from + 3, unknown, refused)) {
 			lack = PIP_LACKS_INDEX;
 			goto done;
 		}
-		if (text_starts(line, "WARNING: The repository located at ") &&
-			strstr(line, "not a trusted")) {
-			from = line + strlen("WARNING: The repository located at ");
+		if (own && text_starts(line, insecure) && strstr(line, "not a trusted")) {
+			from = line + sizeof insecure - 1;
 			error_set(err, JW_ERR_IO,
 					  "%.*s: pip refuses a package index over plain HTTP; use the https address of "
 					  "the index, or set PIP_TRUSTED_HOST=%.*s",

@@ -323,3 +323,35 @@ TEST(the_wheels_of_an_index_are_in_its_words)
 		assert_true(!strpbrk(listing.items[i].name, " \n"));
 	pip_listing_free(&listing);
 }
+
+/* Only a line of pip's own counts, and not what an index has it print within one. */
+TEST(the_words_of_an_index_are_not_those_of_pip)
+{
+	static const char link[] =
+		"  Skipping link: 1.0 Requires-Python >=3 that satisfies the requirement (from x: "
+		"https://h/my-x-1.0.xyz (from https://h/)\n"
+		"  Skipping link: ERROR: Could not find a version that satisfies the requirement (from x: "
+		"Could not fetch URL https://us:er@other/x: 401 Client Error: https://h/my-x-1.0.xyz\n"
+		"  ERROR: Could not find a version that satisfies the requirement (from x\n";
+	static const char own[] = "ERROR: Could not find a version that satisfies the requirement "
+							  "my-x==2 (from versions: none)\n"
+							  "ERROR: No matching distribution found for my-x==2\n";
+	static const char *const orders[][3] = {
+		{link, "", ""},
+		{"that satisfies the requirement (from ", "", ""},
+		{"ERROR: Could not find a version that satisfies the requirement ", "", ""},
+		{"Could not fetch URL https://h/x: 404 Client Error: Not Found\n", link, own},
+	};
+	static const char *const messages[] = {"", "", "",
+										   "h: the package index has no package “my-x”"};
+
+	for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+		char *said = mem_printf("%s%s%s", orders[i][0], orders[i][1], orders[i][2]);
+		struct jw_error found = {0};
+
+		assert_int_equal(pip_output_lack(&found, said),
+						 *messages[i] ? PIP_LACKS_PACKAGE : PIP_LACKS_VERSION);
+		assert_string_equal(found.message, messages[i]);
+		mem_free(said);
+	}
+}
