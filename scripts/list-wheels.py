@@ -166,14 +166,22 @@ def fetch_all(package, wheel, folder):
     return paths
 
 
+def is_own_library(member):
+    """Whether a member is a library by its name that no tool has copied into the wheel, as in src/plan/fate.c."""
+    base = member.rpartition("/")[2]
+    copied = re.search(r"-[0-9a-f]{8,}\.[^-]*$", base) or re.search(r"\.libs/", member)
+    return not copied and re.search(r"\.so(\.|$)|\.pyd$|\.dll$", base) is not None
+
+
 def metadata_of(path):
-    """The lines of METADATA that decide what is installed beside it."""
+    """The lines of METADATA that decide what is installed beside it, and the number of its libraries."""
     with zipfile.ZipFile(path) as wheel:
         name = next((name for name in wheel.namelist() if re.fullmatch(r"[^/]+\.dist-info/METADATA", name)), None)
         text = wheel.read(name).decode("utf-8", "replace") if name else ""
         stamp = max((entry.date_time for entry in wheel.infolist()), default=(1980, 1, 1, 0, 0, 0))
+        libraries = sum(is_own_library(name) for name in wheel.namelist())
     head = text.split("\n\n")[0].splitlines()
-    return {"requires": [line[15:].strip() for line in head if line.startswith("Requires-Dist: ")],
+    return {"libraries": libraries, "requires": [line[15:].strip() for line in head if line.startswith("Requires-Dist: ")],
             "python": next((line[17:].strip() for line in head if line.startswith("Requires-Python: ")), ""),
             "date": "%04d-%02d-%02d" % stamp[:3]}
 
@@ -269,7 +277,13 @@ class Looked:
         self.python = described.get("python", "")
         self.lines = self.pins()
         self.alike = []
-        for file in sorted(document.get("files", []), key=lambda file: file.get("member") or ""):
+        files = document.get("files", [])
+        # A library without code is one of several only if the wheel's libraries were counted.
+        if "libraries" not in described:
+            files = [file for file in files if file["pieces"]]
+        if not all(file["pieces"] for file in files):
+            self.lines.append(f"libraries {described['libraries']}")
+        for file in sorted(files, key=lambda file: file.get("member") or ""):
             self.add_library(file)
 
     def pins(self):
@@ -300,7 +314,8 @@ class Looked:
         for (role, keys), (count, work) in sorted(grouped.items()):
             words = [before + (f"+{m}:{s:.3f}:{b}" if m else "") + after for (before, after), (m, s, b) in zip(keys, work)]
             self.lines.append(" ".join(["piece", str(count), role] + words))
-        self.alike.append((re.sub(r"[0-9.]+", "", file["member"]), runtime, tuple(sorted(set(grouped)))))
+        if pieces:
+            self.alike.append((re.sub(r"[0-9.]+", "", file["member"]), runtime, tuple(sorted(set(grouped)))))
 
 
 def entry_key(entry, compiler):

@@ -176,8 +176,12 @@ static int end_stream(struct jw_error *err, struct leaf *leaf)
 		refuse_packed(err, leaf, search->head.data, search->head.size, search->before,
 					  search->before_size))
 		return -1;
-	/* If nothing was found, no sections are needed. */
-	return leaf->image.count || leaf->image.damaged_count ? read_sections(err, leaf) : 0;
+	if (leaf->image.count || leaf->image.damaged_count)
+		return read_sections(err, leaf);
+	/* If nothing was found, the sections only tell whether the library needs a CUDA runtime. */
+	if (leaf->hosts && read_sections(NULL, leaf))
+		sections_free(&leaf->table);
+	return 0;
 }
 
 static int begin(struct jw_error *err, struct leaf *leaf)
@@ -225,7 +229,10 @@ enum code_step leaf_next(struct jw_error *err, struct leaf *leaf, struct code_fo
 	leaf->full.path = leaf->origin.path;
 	leaf->full.member = leaf->origin.member;
 	found->image = &leaf->full;
-	return leaf->full.container_count || leaf->full.damaged ? CODE_IMAGE : CODE_END;
+	return leaf->full.container_count || leaf->full.damaged ||
+				   (leaf->hosts && leaf->full.runtime_cuda)
+			   ? CODE_IMAGE
+			   : CODE_END;
 }
 
 struct code_reader {
@@ -235,6 +242,7 @@ struct code_reader {
 	atomic_uint_least64_t again_bytes, *again;
 	struct walk *walk;
 	const char *platform; /* NULL: libraries for every platform are read */
+	bool hosts;           /* see code_take_hosts */
 	struct leaf leaf;
 	bool in_leaf;
 };
@@ -262,6 +270,11 @@ void code_leave_foreign(struct code_reader *reader, const char *platform)
 		reader->platform = platform;
 }
 
+void code_take_hosts(struct code_reader *reader)
+{
+	reader->hosts = true;
+}
+
 struct code_reader *code_part(struct code_reader *reader, size_t part)
 {
 	struct code_reader *made =
@@ -269,6 +282,7 @@ struct code_reader *code_part(struct code_reader *reader, size_t part)
 
 	made->again = &reader->again_bytes;
 	made->platform = reader->platform;
+	made->hosts = reader->hosts;
 	return made;
 }
 
@@ -330,6 +344,7 @@ int code_next(struct jw_error *err, struct code_reader *reader, struct code_foun
 				continue;
 			leaf_open(leaf, (struct origin){reader->path, at.member, reader->cancel, reader->again},
 					  at.kind, at.stream);
+			leaf->hosts = reader->hosts;
 			reader->in_leaf = true;
 		}
 		step = leaf_next(&found.why, leaf, &found);

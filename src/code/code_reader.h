@@ -23,6 +23,7 @@ struct leaf {
 	} state;
 	/* Reported as possibly holding code, although its sections cannot be read. */
 	bool may_hold_code;
+	bool hosts; /* see code_take_hosts */
 	struct image image;
 	struct devcode_image full; /* the complete image */
 	struct bytes bytes;

@@ -173,7 +173,8 @@ enum code_step {
 	CODE_FAILED = -1, /* the reading ended: JW_ERR_INTERRUPTED */
 	CODE_END,
 	CODE_CONTAINER,
-	CODE_IMAGE, /* an image that holds device code, after its containers */
+	/* An image that holds device code, after its containers, or one of code_take_hosts. */
+	CODE_IMAGE,
 	/* A file or member of a known format that cannot be read. Everything returned for that image is
 	 * void; reading continues with the next one. */
 	CODE_TROUBLE,
@@ -201,6 +202,9 @@ size_t code_parts(struct code_reader *reader);
 /* Leaves out the libraries of a wheel for every system (“…-any.whl”) that another system loads, if
  * the wheel has some for that platform (jw_platform). Called after code_parts. */
 void code_leave_foreign(struct code_reader *reader, const char *platform);
+/* Also takes programs and libraries without device code that need a shared CUDA runtime: images
+ * without containers. Called before code_part. */
+void code_take_hosts(struct code_reader *reader);
 struct code_reader *code_part(struct code_reader *reader, size_t part);
 /* Returns the next enum code_step. A file without device code ends at once. */
 int code_next(struct jw_error *err, struct code_reader *reader, struct code_found *ret_found);

@@ -173,14 +173,14 @@ int image_text(struct jw_error *err, struct image *image, const uint8_t *version
 }
 
 /* Takes the version from the name of a library: libcudart.so.12, libcudart-d0da41ae.so.11.0,
- * cudart64_101.dll. */
+ * libcudart-15a7433b.so.12.6.37, cudart64_101.dll. */
 static void take_runtime(void *context, const char *name)
 {
-	uint32_t *newest = context, numbers[2] = {0}, cuda = 0;
+	uint32_t *newest = context, numbers[3] = {0}, cuda = 0;
 	const char *version = strstr(name, ".so.");
 
 	if (text_starts(name, "libcudart") && version &&
-		text_numbers(version + strlen(".so."), 3, numbers, 2))
+		text_numbers(version + strlen(".so."), 3, numbers, 3))
 		cuda = numbers[0] * 1000 + numbers[1] % 100 * 10;
 	else if (text_starts_fold(name, "cudart64_"))
 		cuda = (uint32_t)strtoul(name + strlen("cudart64_"), NULL, 10) % 1000;
@@ -192,9 +192,9 @@ static void take_runtime(void *context, const char *name)
 
 /* Finds the CUDA runtime among the libraries that the image needs. */
 static uint32_t runtime_of(enum devcode_format format, const struct section_table *table,
-						   const struct bytes *bytes)
+						   struct bytes *bytes)
 {
-	enum { MAX_NAME = 255 }; /* of a file */
+	enum { MAX_NAME = 255 /* of a file */, MAX_NAMES = 1 << 22 };
 	uint32_t cuda = 0;
 	const uint8_t *names = NULL;
 	size_t size = 0;
@@ -202,8 +202,9 @@ static uint32_t runtime_of(enum devcode_format format, const struct section_tabl
 	if (format == DEVCODE_PE)
 		pe_imports(bytes, table, take_runtime, &cuda);
 	for (size_t i = 0; i < table->count; i++)
-		if (!strcmp(table->items[i].name, ".dynstr") &&
-			bytes_in_memory(bytes, table->items[i].offset, table->items[i].size_bytes, &names))
+		/* Tools that change names move this section anywhere (patchelf). */
+		if (!strcmp(table->items[i].name, ".dynstr") && table->items[i].size_bytes <= MAX_NAMES &&
+			!bytes_get(NULL, bytes, table->items[i].offset, table->items[i].size_bytes, &names))
 			size = (size_t)table->items[i].size_bytes;
 	for (const uint8_t *end; size && (end = memchr(names, 0, size)); names = end + 1) {
 		const size_t length = (size_t)(end - names);

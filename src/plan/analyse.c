@@ -845,6 +845,8 @@ static uint16_t error_of(const struct account_target *target)
 
 	if (reason == REASON_UNLINKED)
 		return PLAN_ERROR_IMAGE;
+	if (sums->is.host)
+		return PLAN_ERROR_OLD_DRIVER;
 	/* Inputs of a link lack code that the others call. */
 	if (reason == REASON_NONE && sums->is.fate == DECIDE_REFUSED)
 		return PLAN_ERROR_SOURCE;
@@ -901,7 +903,10 @@ static int add_image_with(struct jw_error *err, struct reading *reading,
 	for (size_t t = 0; t < reading->question->target_count; t++) {
 		struct account_target *target = &account.targets[t];
 
-		target->sums.is = decide_counted(&target->counts);
+		target->sums.is = image->container_count
+							  ? decide_counted(&target->counts)
+							  : decide_host(runtime_cuda, driver ? &reading->releases[driver - 1]
+																 : &reading->question->driver);
 		add_inputs(target);
 		leave_unneeded(&target->sums);
 		if (!decide_has_set(&target->counts))
@@ -910,7 +915,8 @@ static int add_image_with(struct jw_error *err, struct reading *reading,
 			target->sums.link_needed = NEED_YES;
 		else if (target->to_link && !image->wrappers_known)
 			target->sums.link_needed = NEED_UNKNOWN;
-		target->sums.cause = cause_of(&account, reading->question->targets[t], runtime_cuda);
+		target->sums.cause = cause_of(&account, reading->question->targets[t],
+									  image->container_count ? runtime_cuda : 0);
 		target->sums.cause.error = error_of(target);
 		sums[t] = target->sums;
 	}
@@ -1144,6 +1150,7 @@ int analyse_path(struct jw_error *err, const char *path, const struct analyse_qu
 	result = code_open(&why, path, &sink->cancel, &parts.whole);
 	if (!result) {
 		parts.count = code_parts(parts.whole);
+		code_take_hosts(parts.whole);
 		if (question->platform)
 			code_leave_foreign(parts.whole, question->platform);
 		parts.items = mem_array(parts.count, sizeof *parts.items);

@@ -143,6 +143,8 @@ struct analyse_image {
 	size_t module_count;
 	bool asked;        /* judged with the question's driver */
 	uint32_t releases; /* judged with these drivers of gpu_releases, a bit for each */
+	/* The libraries of its package or archive, if they were counted (build_siblings); else 0. */
+	size_t siblings;
 };
 
 /* Divides counts, sorted by kind, into the lists of an image. */

@@ -9,6 +9,7 @@
 #include "code/rules.h"
 #include "os/file.h"
 #include "os/shell.h"
+#include "plan/wheel_facts.h"
 
 int build_begin(struct jw_error *err, struct build *build, const struct plan_request *request)
 {
@@ -38,6 +39,7 @@ void build_end(struct build *build)
 	for (size_t t = 0; t < ANALYSE_MAX_TARGETS; t++)
 		set_free(&build->known[t]);
 	mem_free(build->loose);
+	mem_free(build->archive);
 }
 
 void build_estimate(struct plan *plan)
@@ -308,6 +310,7 @@ void build_note_lacking(struct build *build)
 			sum.is.too_new += part->is.too_new;
 			sum.is.pieces += part->is.pieces;
 			sum.is.needs = gpu_newer_driver(sum.is.needs, part->is.needs);
+			sum.is.host = sum.is.host && part->is.host;
 			if (!sum.is.reason)
 				sum.is.reason = part->is.reason;
 		}
@@ -388,6 +391,27 @@ int build_settle(struct jw_error *err, struct build *build)
 	return 0;
 }
 
+size_t build_siblings(struct build *build, const struct analyse_image *image)
+{
+	const struct jw_found *found = build->request->found ? build->request->found : build->files;
+	size_t count = 0;
+
+	if (image->scan.empty < image->scan.containers)
+		return 0;
+	if (image->scan.member) {
+		if (!text_same(build->archive, image->scan.path)) {
+			mem_free(build->archive);
+			build->archive = mem_string(image->scan.path);
+			build->archive_libraries = wheel_facts_libraries(image->scan.path);
+		}
+		return build->archive_libraries;
+	}
+	for (size_t i = 0; found && i < found->file_count; i++)
+		count += text_same(found->files[i].package, build->package) &&
+				 fate_is_own_library(found->files[i].path);
+	return count;
+}
+
 int build_add_image(struct jw_error *err, struct build *build, const struct analyse_image *image)
 {
 	struct plan *plan = build->plan;
@@ -402,8 +426,14 @@ int build_add_image(struct jw_error *err, struct build *build, const struct anal
 				   (uint64_t)IMAGE_BYTES * (plan->target_count + 1)))
 		return -1;
 	if (!test &&
-		fates_add(err, &plan->fates, image->scan.path, image->scan.member, image->scan.library,
-				  build->package, build->request->targets, image->targets, plan->target_count))
+		fates_add(err, &plan->fates,
+				  &(struct fate_file){.path = image->scan.path,
+									  .member = image->scan.member,
+									  .library = image->scan.library,
+									  .package = build->package,
+									  .siblings = image->siblings ? image->siblings
+																  : build_siblings(build, image)},
+				  build->request->targets, image->targets, plan->target_count))
 		return -1;
 	plan->images++;
 	build->tests += test && image->module_count;

@@ -28,6 +28,10 @@ struct build {
 	struct set known[ANALYSE_MAX_TARGETS]; /* modules by identity */
 	uint32_t found;      /* the index of the current file in the request's search */
 	const char *package; /* the package of the current file; NULL if there is none */
+	/* The files of the search to which the current file belongs, if the request has none. */
+	const struct jw_found *files;
+	char *archive; /* the last archive whose libraries were counted, and their number */
+	size_t archive_libraries;
 	uint64_t held_bytes; /* the memory for what the command keeps of the images so far */
 	size_t module_capacity, file_capacity, note_capacity;
 	size_t tests; /* the number of loose files with PTX that packages' own tests read */
@@ -51,6 +55,9 @@ bool build_is_of_tests(const struct plan_request *request, const struct analyse_
  * name, if all images need more than BUILD_MAX_HELD. */
 int build_hold(struct jw_error *err, struct build *build, const char *path, const char *member,
 			   uint64_t bytes);
+/* Counts the libraries among which an image without kernels is judged: those of its package, of its
+ * wheel, or of all files outside packages. 0 if they are unknown, or the image has kernels. */
+size_t build_siblings(struct build *build, const struct analyse_image *image);
 /* Adds the modules and facts of an image to the plan. JW_ERR_LIMIT as for build_hold. */
 int build_add_image(struct jw_error *err, struct build *build, const struct analyse_image *image);
 

@@ -402,6 +402,8 @@ static struct decided decide_all(const struct decide_counts *counts)
 		/* The library itself chooses among such code, except code that can never be used. The CUDA
 		 * runtime refuses a library without kernels of its own, too. */
 		refuse(&decided, counts->other_reasons, counts->other_needs);
+		/* Only registered containers have this reason, and none of them is a piece. */
+		decided.host = counts->other_reasons == UINT32_C(1) << REASON_RUNTIME;
 	} else if (alone && !counts->usable) {
 		decided.fate = DECIDE_LACKS;
 		decided.by_share = true;
@@ -442,6 +444,16 @@ struct decided decide_counted(const struct decide_counts *counts)
 static bool is_too_old(const struct jw_driver *driver, uint32_t needed)
 {
 	return driver->cuda && driver->cuda < needed;
+}
+
+struct decided decide_host(uint32_t runtime_cuda, const struct jw_driver *driver)
+{
+	const uint32_t needed = gpu_runtime_cuda(runtime_cuda);
+	struct decided decided = {.host = runtime_cuda != 0};
+
+	if (is_too_old(driver, needed))
+		refuse(&decided, UINT32_C(1) << REASON_RUNTIME, gpu_cuda_driver(needed));
+	return decided;
 }
 
 /* Makes an entry with the members that plan_judge reads. */
@@ -544,7 +556,8 @@ void decide_library(const struct decide_facts *facts, struct jw_target device,
 		mem_free(entries);
 		mem_free(texts);
 	}
-	*ret_decided = decide_counted(&counts);
+	*ret_decided =
+		facts->piece_count ? decide_counted(&counts) : decide_host(facts->runtime_cuda, driver);
 	if (decide_links(&counts))
 		decide_add_work(&start, &link);
 	if (ret_work)
@@ -563,6 +576,7 @@ struct together {
 	size_t counting; /* of a family: 1 + the index of the file that counts if none runs */
 	size_t most;     /* the number of pieces in the largest library; variants count as one */
 	bool most_fails;
+	size_t needy; /* libraries that have code or need a CUDA runtime that refuses the driver */
 };
 
 static bool fails(const struct decided *decided)
@@ -583,17 +597,33 @@ static void add_to_family(struct together *family, const struct decide_member *m
 		family->counting = index + 1;
 }
 
+/* Decides about a library without code of its own. */
+static enum decide_part host_part(const struct decide_member *member,
+								  const struct together *variants, const struct together *group)
+{
+	if (!fails(&member->decided) || member->bundled)
+		return DECIDE_GOOD;
+	if (variants[member->variants].runs)
+		return DECIDE_VARIANT;
+	return group->runs || group->needy * 2 < member->siblings ? DECIDE_PART : DECIDE_FAILS;
+}
+
 void decide_packages(struct decide_member *members, size_t count, size_t numbers)
 {
 	struct together *variants = mem_array(numbers, sizeof *variants),
 					*folders = mem_array(numbers, sizeof *folders),
 					*packages = mem_array(numbers, sizeof *packages),
-					*families = mem_array(numbers, sizeof *families);
+					*families = mem_array(numbers, sizeof *families),
+					*groups = mem_array(numbers, sizeof *groups);
 
 	for (size_t i = 0; i < count; i++) {
 		const bool runs = members[i].decided.fate == DECIDE_RUNS;
 
-		variants[members[i].variants].runs |= runs;
+		variants[members[i].variants].runs |=
+			runs || (members[i].decided.host && !fails(&members[i].decided));
+		groups[members[i].group].runs |= runs && !members[i].bundled;
+		groups[members[i].group].needy +=
+			members[i].own && (!members[i].decided.host || fails(&members[i].decided));
 		folders[members[i].folder].runs |= runs;
 		packages[members[i].package].runs |= runs;
 		packages[members[i].package].for_family |=
@@ -613,6 +643,8 @@ void decide_packages(struct decide_member *members, size_t count, size_t numbers
 								  ? 0
 								  : decided->pieces;
 
+		if (decided->host)
+			continue;
 		if (pieces > package->most || (pieces == package->most && !fatal)) {
 			package->most = pieces;
 			package->most_fails = fatal;
@@ -628,7 +660,9 @@ void decide_packages(struct decide_member *members, size_t count, size_t numbers
 		const struct together *family = member->library ? NULL : &families[member->family];
 
 		member->part = DECIDE_GOOD;
-		if (family && family->own && decided->text)
+		if (decided->host)
+			member->part = host_part(member, variants, &groups[member->group]);
+		else if (family && family->own && decided->text)
 			member->part = DECIDE_SPARE;
 		else if (fails(decided))
 			member->part = variants[member->variants].runs                        ? DECIDE_VARIANT
@@ -644,6 +678,7 @@ void decide_packages(struct decide_member *members, size_t count, size_t numbers
 	}
 	mem_free(variants);
 	mem_free(families);
+	mem_free(groups);
 	mem_free(folders);
 	mem_free(packages);
 }

@@ -58,7 +58,10 @@
  * it there (vLLM and xformers). A part is, too, a library of another package that auditwheel or
  * delvewheel has copied into the wheel, even if the driver refuses its code: torch 2.5 has
  * libcusparseLt with more pieces than its own libraries, and with PTX that driver 550 refuses on a
- * GTX 10. Some libraries are a part even if the package has no other code (is_dispensable). */
+ * GTX 10. Some libraries are a part even if the package has no other code (is_dispensable).
+ * 7. A library without code of its own whose CUDA runtime refuses the driver makes its package fail
+ * if no library with code runs, and at least half of the package's libraries have code or need such
+ * a runtime. Otherwise it is a part: one plug-in of many (libucx). */
 #pragma once
 
 #include <stdbool.h>
@@ -94,6 +97,9 @@ struct decided {
 	/* with DECIDE_REFUSED, none if inputs of a link have no code; else of `too_new` */
 	enum plan_reason reason;
 	bool by_share; /* the share of pieces decides, not the start */
+	/* It has no code of its own, or none with kernels, and its CUDA runtime refuses the driver
+	 * (DECIDE_REFUSED); or it has no code, and the runtime takes the driver (DECIDE_NO_CODE). */
+	bool host;
 	bool tile_too; /* it also has Tile IR for which the driver is too old */
 	/* The first driver that is new enough; zeros if its age is not the reason. */
 	struct jw_driver needs;
@@ -262,11 +268,18 @@ struct decide_member {
 	/* Numbers from 0 that are equal for members of one package, for variants, for files in one
 	 * folder or one archive's folder, and for files of one family. */
 	size_t package, variants, folder, family;
-	bool library;          /* not a file of a family */
+	bool library; /* not a file of a family */
+	/* A number like the others that is equal for the libraries of one package or archive, or for
+	 * all files outside packages; how many libraries of its own that has, 0 if unknown; and whether
+	 * this is one of them, which no tool has copied into the wheel. */
+	size_t group, siblings;
+	bool own;
 	bool bundled;          /* another package's library, which a tool has copied into the wheel */
 	bool aside;            /* FlashAttention or cuDNN's engines, which run or are for newer GPUs */
 	bool dispensable;      /* the package runs without it, whatever else is in it */
 	enum decide_part part; /* set to the answer */
 };
+/* Returns the decision about a library without code of its own that needs that CUDA runtime. */
+struct decided decide_host(uint32_t runtime_cuda, const struct jw_driver *driver);
 /* Decides about packages; each number is less than `numbers`. */
 void decide_packages(struct decide_member *members, size_t count, size_t numbers);

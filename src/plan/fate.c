@@ -217,44 +217,69 @@ static uint64_t file_of(const char *path, const char *member)
 	return member ? fnv_update(hash, member, strlen(member)) : hash;
 }
 
-int fates_add(struct jw_error *err, struct fates *fates, const char *path, const char *member,
-			  bool library, const char *package, const struct jw_target *devices,
-			  const struct analyse_target *targets, size_t target_count)
+bool fate_is_own_library(const char *name)
 {
-	if ((package || member) && fate_is_tool(member ? member : path))
+	const char *base = os_base_name(name), *folder = strstr(name, ".libs");
+	bool library = text_ends(base, ".pyd") || text_ends(base, ".dll"), copied = is_bundled(name);
+
+	for (const char *at = base; !library && (at = strstr(at, ".so")); at++)
+		library = !at[3] || at[3] == '.';
+	for (; folder && !copied; folder = strstr(folder + 1, ".libs"))
+		copied = folder < base && os_is_separator(folder[strlen(".libs")]);
+	return library && !copied;
+}
+
+/* Returns the hash of the libraries among which one without code is judged (decide_member). */
+static uint64_t group_of(const struct fate_file *file)
+{
+	const char *name = file->package ? file->package : file->member ? file->path : "";
+
+	/* No name of variants, a folder or a package ends like this. */
+	return fnv_update(fnv_update(FNV_START, name, strlen(name) + 1), "g", 2);
+}
+
+int fates_add(struct jw_error *err, struct fates *fates, const struct fate_file *file,
+			  const struct jw_target *devices, const struct analyse_target *targets,
+			  size_t target_count)
+{
+	const char *path = file->path, *member = file->member, *name = member ? member : path;
+
+	if ((file->package || member) && fate_is_tool(name))
 		return 0;
 	for (uint32_t t = 0; t < target_count; t++) {
 		const struct analyse_target *target = &targets[t];
 		const struct decided *is = &target->is;
 
-		if (is->fate == DECIDE_NO_CODE)
+		if (is->fate == DECIDE_NO_CODE && !is->host)
 			continue;
 		if (VEC_ROOM(err, fates->items, fates->capacity, fates->count, MOST) ||
 			VEC_ROOM(err, fates->members, fates->member_capacity, fates->member_count, MOST))
 			return -1;
 		fates->members[fates->member_count++] = (struct decide_member){
 			.decided = *is,
-			.package = number_of(fates, package_of(path, package), t),
+			.package = number_of(fates, package_of(path, file->package), t),
 			.variants = number_of(fates, fate_variants(path, member), t),
 			.folder = number_of(fates, folder_of(path, member), t),
-			.family = library ? 0 : number_of(fates, family_of(path, member), t),
-			.library = library,
-			.bundled = is_bundled(member ? member : path),
-			.dispensable = is_dispensable(member ? member : path),
-			.aside = is_aside(member ? member : path) &&
-					 (is->fate == DECIDE_RUNS ||
-					  (is->fate == DECIDE_LACKS && devices[t].sm < FIRST_ATTENTION)),
+			.family = file->library ? 0 : number_of(fates, family_of(path, member), t),
+			.group = number_of(fates, group_of(file), t),
+			.siblings = file->siblings,
+			.own = fate_is_own_library(name),
+			.library = file->library,
+			.bundled = is_bundled(name),
+			.dispensable = is_dispensable(name),
+			.aside =
+				is_aside(name) && (is->fate == DECIDE_RUNS ||
+								   (is->fate == DECIDE_LACKS && devices[t].sm < FIRST_ATTENTION)),
 		};
-		fates->items[fates->count] =
-			(struct file_fate){.target = t,
-							   .bundled = is_bundled(member ? member : path),
-							   .is = *is,
-							   .name = of_target(file_of(path, member), t),
-							   .kind = target->kind,
-							   .cause = target->cause};
+		fates->items[fates->count] = (struct file_fate){.target = t,
+														.bundled = is_bundled(name),
+														.is = *is,
+														.name = of_target(file_of(path, member), t),
+														.kind = target->kind,
+														.cause = target->cause};
 		if (is->fate != DECIDE_RUNS || is->lacking || is->too_new) {
 			fates->items[fates->count].file = mem_printf(member ? "%s: %s" : "%s", path, member);
-			fates->items[fates->count].package = package ? mem_string(package) : NULL;
+			fates->items[fates->count].package = file->package ? mem_string(file->package) : NULL;
 			fates->items[fates->count].kernels = mem_string(target->kernels);
 		}
 		fates->count++;
@@ -385,7 +410,11 @@ static void format_share(char text[FATE_TEXT], const struct file_fate *fate, con
 	char driver[JW_DRIVER_TEXT], pieces[TEXT_SHORT];
 
 	TEXT_COPY(pieces, TEXT_COUNT(is->pieces, "piece", "pieces"));
-	if (is->too_new > is->lacking && is->needs.cuda)
+	if (is->host)
+		(void)text_format(text, FATE_TEXT,
+						  "its CUDA runtime needs driver %s or newer: programs that use it fail",
+						  jw_driver_text(driver, &is->needs));
+	else if (is->too_new > is->lacking && is->needs.cuda)
 		(void)text_format(
 			text, FATE_TEXT,
 			fails ? "will fail: %zu of %s need driver %s or newer"
@@ -535,6 +564,8 @@ const char *fate_cause(char text[FATE_TEXT], const struct file_fate *fate, struc
 	else if (is->needs.cuda && cause->toolkit)
 		(void)text_format(text, FATE_TEXT, "toolkit %u.%u requires driver %s or newer",
 						  cause->toolkit / 1000, cause->toolkit % 1000 / 10, driver);
+	else if (is->host)
+		(void)text_format(text, FATE_TEXT, "its CUDA runtime requires driver %s or newer", driver);
 	else if (is->needs.cuda && is->reason == REASON_TILE)
 		(void)text_format(text, FATE_TEXT, "Tile IR requires driver %s or newer", driver);
 	else if (is->needs.cuda)
@@ -563,7 +594,7 @@ const char *fate_reason(char text[FATE_TEXT], const struct file_fate *fate, stru
 	char sm[JW_TARGET_TEXT], driver[JW_DRIVER_TEXT];
 
 	(void)jw_target_sm(sm, device);
-	if (is->needs.cuda && (fate->part != DECIDE_PART || is->too_new > is->lacking))
+	if (is->needs.cuda && (fate->part != DECIDE_PART || is->host || is->too_new > is->lacking))
 		(void)text_format(text, FATE_TEXT, "needs driver %s or newer",
 						  jw_driver_text(driver, &is->needs));
 	else if (is->reason == REASON_DAMAGED && (fate->part != DECIDE_PART || hopeless_reason(is)))

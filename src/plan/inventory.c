@@ -134,6 +134,7 @@ static const struct image_member target_members[] = {
 	MEMBER(analyse_target, is.unneeded, 0),
 	MEMBER(analyse_target, is.reason, REASON_COUNT - 1),
 	MEMBER(analyse_target, is.by_share, 1),
+	MEMBER(analyse_target, is.host, 1),
 	MEMBER(analyse_target, is.tile_too, 1),
 	MEMBER(analyse_target, is.needs, 0),
 	MEMBER(analyse_target, verdicts, 0),

@@ -65,11 +65,20 @@ uint64_t fate_variants(const char *path, const char *member);
 /* Returns whether a library is a profiler's, by its name or its folder's: no program that runs
  * loads it. */
 bool fate_is_tool(const char *name);
-/* Adds a file, unless it is a profiler's in a package, with what it is on each GPU; `package` is
- * its package, or NULL if it is in none: then its archive, or the file alone, counts as one. */
-int fates_add(struct jw_error *err, struct fates *fates, const char *path, const char *member,
-			  bool library, const char *package, const struct jw_target *devices,
-			  const struct analyse_target *targets, size_t target_count);
+struct fate_file {
+	const char *path, *member; /* `member` is NULL for a file outside an archive */
+	bool library;              /* ELF or PE */
+	const char *package; /* NULL if it is in none: then its archive, or the file, counts as one */
+	size_t siblings;     /* the libraries of its package or archive (decide_member); 0 if unknown */
+};
+/* Adds a file, unless it is a profiler's in a package, with what it is on each GPU. */
+int fates_add(struct jw_error *err, struct fates *fates, const struct fate_file *file,
+			  const struct jw_target *devices, const struct analyse_target *targets,
+			  size_t target_count);
+/* Returns whether a file is a library by its name, and no tool has copied it into the wheel, by its
+ * name or its folder (NAME.libs). tests/data/requirements.tsv has cases, also for
+ * scripts/list-wheels.py. */
+bool fate_is_own_library(const char *name);
 /* Returns, after fates_settle, whether no program loads that file of PTX on the target, because its
  * family has machine code for the target. */
 bool fates_spare(const struct fates *fates, const char *path, const char *member, uint32_t target);

@@ -13,6 +13,7 @@
 #include "find/marker.h"
 #include "find/requirement.h"
 #include "os/file.h"
+#include "plan/plan.h"
 
 enum {
 	MAX_FACTS = 16 << 20,
@@ -214,6 +215,7 @@ int wheel_facts_add(struct jw_error *err, struct wheel_facts *facts,
 		buf_free(&added.lines);
 		return -1;
 	}
+	facts->hosts = facts->hosts || !image->piece_count;
 	added.name = mem_string(member);
 	facts->items[facts->count++] = added;
 	return 0;
@@ -385,6 +387,23 @@ static int read_pins(struct jw_error *err, const char *path, const char *platfor
 	return result;
 }
 
+size_t wheel_facts_libraries(const char *path)
+{
+	struct os_map map;
+	struct zip_directory directory;
+	size_t count = 0;
+
+	if (os_map_open(NULL, path, &map))
+		return 0;
+	if (!zip_directory_read(NULL, &map, &directory)) {
+		for (size_t i = 0; i < directory.count; i++)
+			count += fate_is_own_library(directory.members[i].name);
+		zip_directory_free(&directory);
+	}
+	os_map_close(&map);
+	return count;
+}
+
 static int order_libraries(const void *a, const void *b)
 {
 	return strcmp(((const struct wheel_facts_library *)a)->name,
@@ -397,6 +416,8 @@ int wheel_facts_text(struct jw_error *err, struct wheel_facts *facts, const char
 	struct buf text = BUF_MAX(MAX_FACTS);
 	int result = read_pins(err, path, platform, list, &text);
 
+	if (!result && facts->hosts)
+		result = buf_printf(err, &text, "libraries %zu\n", wheel_facts_libraries(path));
 	if (facts->count)
 		qsort(facts->items, facts->count, sizeof *facts->items, order_libraries);
 	for (size_t i = 0; !result && i < facts->count; i++)
@@ -413,7 +434,7 @@ int wheel_facts_text(struct jw_error *err, struct wheel_facts *facts, const char
 static bool is_fact(const char *line)
 {
 	return text_starts(line, "library ") || text_starts(line, "piece ") ||
-		   text_starts(line, "pin ");
+		   text_starts(line, "pin ") || text_starts(line, "libraries ");
 }
 
 static const char *next_line(const char *line)
@@ -437,8 +458,8 @@ char *wheel_facts_find(const char *list, const char *sha256)
 	return mem_string_n(start, (size_t)(end - start));
 }
 
-/* Returns the lines without parts in which similar releases may differ: requirements, digits of the
- * libraries' names, the numbers of pieces and modules. */
+/* Returns the lines without parts in which similar releases may differ: requirements, libraries
+ * without code, digits of the libraries' names, the numbers of pieces and modules. */
 static char *likeness(const char *lines)
 {
 	char *text = mem_alloc(strlen(lines) + 1), *to = text;
@@ -448,7 +469,9 @@ static char *likeness(const char *lines)
 		size_t words = 0;
 
 		end = line + strcspn(line, "\n");
-		if (text_starts(line, "pin "))
+		/* A library without code only says which driver its runtime needs. */
+		if (text_starts(line, "pin ") || text_starts(line, "libraries ") ||
+			(library && !text_starts(next_line(line), "piece ")))
 			continue;
 		if (!library)
 			line += strcspn(line, " ") + 1 + strspn(strchr(line, ' ') + 1, "0123456789");

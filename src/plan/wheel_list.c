@@ -259,6 +259,19 @@ static int read_library(struct jw_error *err, struct reading *reading, char *res
 	return 0;
 }
 
+static int read_own_libraries(struct jw_error *err, struct reading *reading, char *rest)
+{
+	const char *count = next_word(&rest);
+	uint64_t number;
+
+	if (!count || rest || !text_number(count, MAX_THINGS, &number))
+		return refuse(err, reading, "not “libraries COUNT”");
+	if (!is_below_wheel(reading))
+		return refuse(err, reading, "a number of libraries without a wheel");
+	reading->list->wheels[reading->list->count - 1].own_libraries = (size_t)number;
+	return 0;
+}
+
 static int read_pin(struct jw_error *err, struct reading *reading, char *rest)
 {
 	struct wheel_memory *memory = reading->memory;
@@ -323,11 +336,13 @@ static int read_line(struct jw_error *err, struct reading *reading, char *line)
 		return read_wheel(err, reading, line, WHEEL_UNSEEN);
 	if (!strcmp(what, "pin"))
 		return read_pin(err, reading, line);
+	if (!strcmp(what, "libraries"))
+		return read_own_libraries(err, reading, line);
 	if (!strcmp(what, "library"))
 		return read_library(err, reading, line);
 	if (!strcmp(what, "piece"))
 		return read_piece(err, reading, line);
-	return refuse(err, reading, "neither wheel, same, unseen, pin, library nor piece");
+	return refuse(err, reading, "neither wheel, same, unseen, pin, libraries, library nor piece");
 }
 
 /* Returns the CUDA runtime of a library; a runtime inside the library is the compiler's, which
@@ -396,6 +411,7 @@ static int connect_wheels(struct jw_error *err, const struct reading *reading)
 		if (of) {
 			wheel->libraries = of->libraries;
 			wheel->library_count = of->library_count;
+			wheel->own_libraries = of->own_libraries;
 			wheel->pins = of->pins;
 			wheel->pin_count = of->pin_count;
 		}

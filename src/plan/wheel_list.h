@@ -10,12 +10,15 @@
  *     same VERSION PLATFORM PYTHONS OF             not looked at itself: as the wheel of release OF
  *     unseen VERSION PLATFORM PYTHONS              not looked at, and nothing is known of it
  *     pin NAME VERSION                             of the wheel above: it requires that version
- *     library KIND RUNTIME NAME                    of the wheel above
- *     piece COUNT ROLE ENTRY...                    of the library above: COUNT alike containers
+ *     libraries COUNT                              of the wheel above: its own ones, with or
+ * without code; only if one below has no piece library KIND RUNTIME NAME                    of the
+ * wheel above piece COUNT ROLE ENTRY...                    of the library above: COUNT alike
+ * containers
  *
  * - PLATFORM: linux, linux-aarch64, windows.
  * - PYTHONS: cp310 (that version), cp38+ (that one or newer), py3 (any); with commas.
  * - KIND: library, or file (which is itself a container, a cubin or PTX).
+ * - A library without a piece has no code, and needs its CUDA runtime.
  * - RUNTIME: the CUDA version of its CUDA runtime. 12080: a shared library's, which is at least the
  *   compiler's of its machine code; ~12040: of one in the library, that compiler's; ~0: unknown.
  * - ROLE: registered, relocatable or loose; then -linked, -empty.
@@ -56,6 +59,7 @@ struct wheel {
 	bool unseen;
 	const struct wheel_library *libraries;
 	size_t library_count;
+	size_t own_libraries; /* as the line “libraries” has it; 0 without one */
 	const struct wheel_pin *pins;
 	size_t pin_count;
 };

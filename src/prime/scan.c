@@ -32,7 +32,8 @@ struct kept_module {
 struct kept_image {
 	char *path, *member;
 	bool library;
-	bool asked; /* it was read with the driver in question */
+	bool asked;                         /* it was read with the driver in question */
+	size_t containers, empty, siblings; /* as in analyse_image */
 	enum loading loading;
 	uint32_t releases; /* the drivers of gpu_releases with which it was read too, as bits */
 	const struct analyse_target *targets; /* one of scan.rows */
@@ -61,6 +62,7 @@ struct scan {
 	size_t row_count, row_capacity;
 	struct set by_row;
 	struct set compiled; /* libraries that compile modules, by their variants, and GPUs */
+	bool needs_runtime;  /* some file needs a CUDA runtime in another file */
 	uint32_t native, compiles, alternatives; /* a bit for each GPU: some library is native,
 												compiles, or has alternatives */
 };
@@ -253,6 +255,9 @@ static int keep_image(struct jw_error *err, struct scan *scan, const struct anal
 		.path = mem_string(from->scan.path),
 		.member = from->scan.member ? mem_string(from->scan.member) : NULL,
 		.library = from->scan.library,
+		.containers = from->scan.containers,
+		.empty = from->scan.empty,
+		.siblings = build_siblings(&scan->build, from),
 		.loading = from->loading,
 		.asked = from->asked,
 		.releases = from->releases,
@@ -279,12 +284,16 @@ static int keep_image(struct jw_error *err, struct scan *scan, const struct anal
 static int add_kept(struct jw_error *err, struct build *build, const struct kept_image *kept)
 {
 	struct plan_module *modules = mem_array(kept->module_count, sizeof *modules);
-	const struct analyse_image image = {
-		.scan = {.path = kept->path, .member = kept->member, .library = kept->library},
-		.loading = kept->loading,
-		.targets = kept->targets,
-		.modules = modules,
-		.module_count = kept->module_count};
+	const struct analyse_image image = {.scan = {.path = kept->path,
+												 .member = kept->member,
+												 .library = kept->library,
+												 .containers = kept->containers,
+												 .empty = kept->empty},
+										.siblings = kept->siblings,
+										.loading = kept->loading,
+										.targets = kept->targets,
+										.modules = modules,
+										.module_count = kept->module_count};
 	int result;
 
 	for (size_t i = 0; i < kept->module_count; i++) {
@@ -311,6 +320,7 @@ static int report_image(struct jw_error *err, void *context, const struct analys
 	if (scan->options->except &&
 		scan->options->except(scan->options->context, from->scan.path, from->scan.member))
 		return 0;
+	scan->needs_runtime = scan->needs_runtime || from->scan.runtime_shared;
 	if (scan->question.releases && keep_image(err, scan, from))
 		return -1;
 	if (!from->asked)
@@ -439,9 +449,10 @@ static bool runs_with_none(const struct scan_outcome *outcome)
 }
 
 /* Fills in what other drivers that run the GPU change, once the fate is known; `of` has the
- * outcomes with the driver in question and those with gpu_releases, `stride` apart. */
+ * outcomes with the driver in question and those with gpu_releases, `stride` apart. A CUDA runtime
+ * needs a driver even if this loads no code. */
 static void fill_releases(struct jw_scan_total *total, const struct jw_driver *asked,
-						  const struct scan_outcome *of, size_t stride)
+						  const struct scan_outcome *of, size_t stride, bool needs_runtime)
 {
 	struct jw_driver drivers[GPU_MAX_RELEASES];
 	const size_t count = gpu_releases(drivers);
@@ -492,7 +503,7 @@ static void fill_releases(struct jw_scan_total *total, const struct jw_driver *a
 			total->older_differ = true;
 		}
 	}
-	if (runs_with_none(of) || (loads_nothing(of) && same && !total->newer_count))
+	if (runs_with_none(of) || (loads_nothing(of) && same && !total->newer_count && !needs_runtime))
 		total->driver_from = 0;
 }
 
@@ -534,7 +545,8 @@ static int report_totals(struct jw_error *err, const struct scan *scan)
 		if (total.at_most)
 			total.forecast.start.low = 0;
 		plan_fate(plan, (uint32_t)t, total.modules, &total.fate);
-		fill_releases(&total, &scan->options->driver, outcomes + t, plan->target_count);
+		fill_releases(&total, &scan->options->driver, outcomes + t, plan->target_count,
+					  scan->needs_runtime);
 		if (total.fate.verdict == JW_RUNS_ON_CPU)
 			total.driver_from = 0;
 		scan->options->total(scan->options->context, &total);
@@ -619,6 +631,7 @@ static int scan_files(struct jw_error *err, struct scan *scan)
 				report_trouble(scan, options->paths[i], NULL, &why);
 		}
 	}
+	scan->build.files = list.found;
 	if (options->state_dir)
 		inventory = inventory_open(options->state_dir);
 	for (size_t i = 0; !result && i < list.found->file_count; i++)
@@ -626,6 +639,7 @@ static int scan_files(struct jw_error *err, struct scan *scan)
 	if (inventory)
 		(void)inventory_save(NULL, inventory);
 	inventory_close(inventory);
+	scan->build.files = NULL;
 	jw_found_free(list.found);
 	found_close(&list);
 	while (!result && options->more && !(result = options->more(err, options->context, &path)) &&

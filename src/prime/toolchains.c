@@ -9,6 +9,7 @@
 #include "code/reread.h"
 #include "code/sections.h"
 #include "code/target_names.h"
+#include "code/zip_directory.h"
 #include "driver/installed_compilers.h"
 #include "find/python.h"
 #include "os/file.h"
@@ -80,13 +81,20 @@ static uint32_t cuda_of_program(const char *path)
 	return cuda;
 }
 
+/* Returns whether a file's name, without its folder, is that of the library of NVRTC whose name has
+ * the version. */
+static bool is_builtins(const char *name)
+{
+	return text_starts(name, "libnvrtc-builtins") || text_starts(name, "nvrtc-builtins64_");
+}
+
 /* Finds the CUDA version of a compiler, by its name, its package, or its bytes; 0 if it is not a
  * compiler. */
 static uint32_t find_compiler(const struct jw_found_file *file, enum compiler_kind *ret_kind)
 {
 	const char *name = os_base_name(file->path);
 
-	if (text_starts(name, "libnvrtc-builtins") || text_starts(name, "nvrtc-builtins64_")) {
+	if (is_builtins(name)) {
 		*ret_kind = COMPILER_NVRTC;
 		return compiler_nvrtc_cuda(file->path);
 	}
@@ -222,6 +230,50 @@ static bool names_nvrtc(const struct os_map *map, const struct jw_cancel *cancel
 			return true;
 	}
 	return false;
+}
+
+/* Adds the compilers inside the wheels, as files “WHEEL: MEMBER”, to a copy of the list; the caller
+ * frees it with free_members. */
+static struct jw_found with_members(const struct jw_found *found)
+{
+	struct jw_found all = *found;
+	size_t capacity = 0;
+
+	all.files = NULL;
+	all.file_count = 0;
+	for (size_t i = 0; i < found->file_count; i++) {
+		VEC_GROW(all.files, capacity, all.file_count);
+		all.files[all.file_count++] = found->files[i];
+	}
+	for (size_t i = 0; i < found->file_count; i++) {
+		struct zip_directory directory;
+		struct os_map map;
+
+		if (!text_ends(found->files[i].path, ".whl") ||
+			os_map_open(NULL, found->files[i].path, &map))
+			continue;
+		if (!zip_directory_read(NULL, &map, &directory)) {
+			for (size_t k = 0; k < directory.count; k++) {
+				const char *name = os_base_name(directory.members[k].name);
+
+				if (!is_builtins(name))
+					continue;
+				VEC_GROW(all.files, capacity, all.file_count);
+				all.files[all.file_count++] = (struct jw_found_file){
+					.path = mem_printf("%s: %s", found->files[i].path, directory.members[k].name)};
+			}
+			zip_directory_free(&directory);
+		}
+		os_map_close(&map);
+	}
+	return all;
+}
+
+static void free_members(struct jw_found *all, const struct jw_found *found)
+{
+	for (size_t i = found->file_count; i < all->file_count; i++)
+		mem_free(all->files[i].path);
+	mem_free(all->files);
 }
 
 static bool is_nvrtc(const struct jw_found_file *file)
@@ -387,15 +439,15 @@ void toolchains_check(const struct jw_found *search, const struct jw_driver *dri
 					  const struct jw_cancel *cancel, struct jw_check_result *result)
 {
 	const char *const nvrtc = compiler_names[COMPILER_NVRTC];
-	struct jw_found *whole = NULL;
+	struct jw_found *whole = NULL, members = with_members(search);
 	bool wanted = search->environment && !search->whole, listed = false, loads = search->whole;
 
 	for (size_t i = 0; i < search->file_count; i++)
 		wanted = wanted || text_ends(search->files[i].path, ".whl");
 	if (wanted)
 		(void)jw_find(NULL, &(struct jw_find_options){.cancel = *cancel}, &whole);
-	check_compilers(whole && search->environment ? whole : search, driver, result);
-	if (!has_nvrtc(whole && search->environment ? whole : search)) {
+	check_compilers(whole && search->environment ? whole : &members, driver, result);
+	if (!has_nvrtc(whole && search->environment ? whole : &members)) {
 		check_unlisted(search, whole, driver, here, cancel, result);
 	} else {
 		for (size_t i = 0; i < result->compiler_count; i++)
@@ -406,4 +458,5 @@ void toolchains_check(const struct jw_found *search, const struct jw_driver *dri
 			drop_listed(result, 0, nvrtc);
 	}
 	jw_found_free(whole);
+	free_members(&members, search);
 }

@@ -72,7 +72,7 @@ static void note_fate(struct jw_which_release *release, const struct file_fate *
 			fate->is.too_new > fate->is.lacking ? fate->is.too_new : fate->is.lacking;
 		release->pieces = fate->is.pieces;
 	}
-	if (fate->part != DECIDE_PART || fate->is.too_new > fate->is.lacking)
+	if (fate->part != DECIDE_PART || fate->is.host || fate->is.too_new > fate->is.lacking)
 		release->needs = fate->is.needs;
 }
 
@@ -226,7 +226,12 @@ static int judge_libraries(struct jw_error *err, const struct jw_which_options *
 			works[i] = work;
 		if (running)
 			*running += target.is.fate == DECIDE_RUNS;
-		result = fates_add(err, fates, file, library->name, library->facts.library, package,
+		result = fates_add(err, fates,
+						   &(struct fate_file){.path = file,
+											   .member = library->name,
+											   .library = library->facts.library,
+											   .package = package,
+											   .siblings = wheel->own_libraries},
 						   &options->target, &target, 1);
 	}
 	fates_settle(fates);

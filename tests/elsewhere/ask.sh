@@ -13,13 +13,16 @@ jitwarm=$build/src/jitwarm
 . "$here/indexes.sh"
 
 # “grown” 1.0 to 1.9 run everywhere, 1.10 to 1.19 only from sm_90 on, and 1.20 to 1.23 have no code. “torch” is not PyPI's.
-mkdir -p http/packages/{grown,pure,loose,torch,older,pinned,cuml-cu12,libcuml-cu12,with-cupy,borrowed,labelled,twice}
-python3 - <<'P'
+mkdir -p http/packages/{grown,pure,hosted,loose,torch,older,pinned,cuml-cu12,libcuml-cu12,with-cupy,borrowed,labelled,twice}
+PYTHONPATH=$here/../framework python3 - <<'P'
 import zipfile
+import fatbin
 def ptx(sm):
     return f".version 7.0\n.target {sm}\n.address_size 64\n.visible .entry k(.param .u64 p)\n{{\n ret;\n}}\n".encode()
-def wheel(name, version, tag, code, requires=()):
+def wheel(name, version, tag, code, requires=(), libraries=()):
     with zipfile.ZipFile(f"http/packages/{name.replace('_', '-')}/{name}-{version}-{tag}.whl", "w", zipfile.ZIP_DEFLATED) as archive:
+        for member, needed in libraries:
+            archive.writestr(f"{name}/{member}", fatbin.elf((".dynstr", b"\0libm.so.6\0" + needed + b"\0", 3, 0x1000)))
         archive.writestr(f"{name}/kernels.ptx" if code else f"{name}/x.py", code or b"")
         archive.writestr(f"{name}-{version}.dist-info/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n" + "".join(f"Requires-Dist: {one}\n" for one in requires) + "\n")
         archive.writestr(f"{name}-{version}.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: false\n")
@@ -31,6 +34,8 @@ wheel("grown", "1.9", "py3-none-win_amd64", ptx("sm_90"))
 wheel("grown", "2.0rc1", linux, ptx("sm_50"))
 wheel("grown", "0.9", "py3-none-macosx_11_0_arm64", ptx("sm_50"))
 wheel("pure", "1.0", "py3-none-any", b"")
+wheel("hosted", "1.0", linux, b"", libraries=[("_c.so", b"libcudart.so.12")])
+wheel("hosted", "1.1", linux, b"", libraries=[("liba.so", b"libc.so.6"), ("libb.so", b"libc.so.6"), ("liba_cuda.so", b"libcudart.so.12")])
 for version, tag, sm in ("1.0", "py3-none-any", "sm_50"), ("1.1", "py3-none-any", "sm_90"), ("1.2", "py3-none-any", "sm_90"), ("1.2", linux, "sm_50"):
     wheel("loose", version, tag, ptx(sm))
 wheel("torch", "2.7.1", linux, ptx("sm_90"))
@@ -116,6 +121,15 @@ ask sized --target sm_86 --python 3.7 older
 is "for that Python" 0 1 "pip install older==1.0"
 ask sized --target sm_86 pure
 is "no device code" 2 1 "has no device code"
+# A package without device code that needs a CUDA runtime is one for GPUs. The second time, the facts are remembered.
+for fetched in 1 0; do
+	ask sized --target sm_86 --driver 470 hosted==1.0
+	is "a CUDA runtime that refuses the driver" 2 $fetched "1.0  fails: needs driver 525 (CUDA 12.0) or newer"
+	ask sized --target sm_86 --driver 470 hosted==1.1
+	is "one plug-in of three libraries" 0 $fetched "1.1  runs, but a part fails: liba_cuda.so: needs driver 525 (CUDA 12.0) or newer"
+done
+ask sized --target sm_86 --driver 535 hosted==1.0
+is "a CUDA runtime that takes the driver" 0 0 "1.0  runs as it is"
 # A wheel for every platform may have code for GPUs, so it is read, too; pip prefers one for the platform.
 ask sized --target sm_86 loose
 is "a wheel for every platform, and a better one" 0 1 "1.2 " "runs as it is" "pip install loose==1.2"

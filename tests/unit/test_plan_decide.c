@@ -729,7 +729,7 @@ TEST(a_runtime_newer_than_the_driver_fails)
 								   .empty = true,
 								   .entries = &other,
 								   .entry_count = 1};
-	const struct decide_facts host = {
+	struct decide_facts host = {
 		.pieces = &empty, .piece_count = 1, .library = true, .runtime_cuda = 12000};
 
 	const struct jw_piece_entry entry = {.kind = DEVCODE_KIND_CUBIN, .target = {86, 0}};
@@ -749,8 +749,18 @@ TEST(a_runtime_newer_than_the_driver_fails)
 	decide_library(&host, entry.target, &(struct jw_driver){11040, {470, 0, 0}}, &got, NULL, NULL);
 	assert_int_equal(got.fate, DECIDE_REFUSED);
 	assert_int_equal(got.reason, REASON_RUNTIME);
+	assert_true(got.host);
 	decide_library(&host, entry.target, &(struct jw_driver){12000, {525, 0, 0}}, &got, NULL, NULL);
 	assert_int_equal(got.fate, DECIDE_NO_CODE);
+	host.piece_count = 0;
+	decide_library(&host, entry.target, &(struct jw_driver){12000, {525, 0, 0}}, &got, NULL, NULL);
+	assert_int_equal(got.fate, DECIDE_NO_CODE);
+	assert_true(got.host);
+	decide_library(&host, entry.target, &(struct jw_driver){11080, {520, 0, 0}}, &got, NULL, NULL);
+	assert_int_equal(got.fate, DECIDE_REFUSED);
+	assert_int_equal(got.reason, REASON_RUNTIME);
+	assert_true(got.host);
+	assert_int_equal(got.needs.release[0], 525);
 }
 
 /* TensorFlow 2.18.1 on an H100: the start needs driver 525, and most kernels in the data have PTX
@@ -1022,6 +1032,58 @@ TEST(what_runs_of_a_package)
 			got[k] = "gslvpf"[members[k].part];
 		if (strcmp(got, packages[i].parts) != 0)
 			fail_msg("%s: %s, not %s", packages[i].name, got, packages[i].parts);
+	}
+}
+
+/* Libraries without code of their own that need a CUDA runtime. */
+TEST(a_runtime_refuses_a_package_without_code)
+{
+	static const struct decided refused = {.fate = DECIDE_REFUSED,
+										   .reason = REASON_RUNTIME,
+										   .host = true,
+										   .needs = {12000, {525, 0, 0}}},
+								taken = {.fate = DECIDE_NO_CODE, .host = true},
+								runs = {.fate = DECIDE_RUNS, .pieces = 1},
+								lacks = {.fate = DECIDE_LACKS, .pieces = 1, .lacking = 1};
+	static const struct {
+		const char *name;
+		struct decided first, second;
+		size_t siblings;
+		bool bundled, variants, other_group;
+		const char *parts;
+	} cases[] = {
+		{"pyclesperanto-cuda: the runtime was copied", refused, refused, 1, true, 0, 0, "gf"},
+		{"mooncake: libraries with code are two of six needy ones", lacks, refused, 4, 0, 0, 0,
+		 "ff"},
+		{"one of two", refused, taken, 2, 0, 0, 0, "fg"},
+		{"libucx: one plug-in of many", refused, taken, 3, 0, 0, 0, "pg"},
+		{"two of four", refused, refused, 4, 0, 0, 0, "ff"},
+		{"two of five", refused, refused, 5, 0, 0, 0, "pp"},
+		{"as many as are known", refused, refused, 0, 0, 0, 0, "ff"},
+		{"other code of the package runs", runs, refused, 2, 0, 0, 0, "gp"},
+		{"code of another package runs", runs, refused, 1, 0, 0, true, "gf"},
+		{"a copied library runs", runs, refused, 1, true, 0, 0, "gf"},
+		{"the variant for an older CUDA runs", taken, refused, 2, 0, true, 0, "gv"},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct decide_member members[2];
+		char got[3] = "";
+
+		for (size_t k = 0; k < 2; k++)
+			members[k] = (struct decide_member){.decided = k ? cases[i].second : cases[i].first,
+												.variants = cases[i].variants ? 0 : k,
+												.group = cases[i].other_group ? k : 0,
+												.package = cases[i].other_group ? k : 0,
+												.siblings = cases[i].siblings,
+												.bundled = !k && cases[i].bundled,
+												.own = k || !cases[i].bundled,
+												.library = true};
+		decide_packages(members, 2, 2);
+		for (size_t k = 0; k < 2; k++)
+			got[k] = "gslvpf"[members[k].part];
+		if (strcmp(got, cases[i].parts) != 0)
+			fail_msg("%s: %s, not %s", cases[i].name, got, cases[i].parts);
 	}
 }
 

@@ -13,6 +13,7 @@
 #include "folder.h"
 #include "os/file.h"
 #include "plan/decide.h"
+#include "plan/plan.h"
 #include "plan/wheel_facts.h"
 #include "plan/wheel_list.h"
 
@@ -133,7 +134,44 @@ TEST(a_scan_becomes_lines)
 						"library library 12040 a/lib.so\n"
 						"piece 2 loose sm_80#12000z\n"
 						"piece 5 registered compute_90@8.4+4:2.400:1000\n");
+	assert_true(!facts.hosts);
 	wheel_facts_free(&facts);
+}
+
+/* A library without code only needs a driver that its CUDA runtime takes. */
+TEST(a_library_without_code_is_a_line)
+{
+	static const char wheel_text[] = "jitwarm-wheels 1 2026-11-27\npackage a\n"
+									 "wheel 2.0 linux cp310 a-2.0.whl aaaa\nlibraries 3\n"
+									 "library library 12000 a/_c.so\n"
+									 "same 1.9 linux cp310 2.0\n";
+	static const char code[] = "library library ~0 a/b.so\npiece 1 registered sm_80\n",
+					  both[] = "libraries 3\nlibrary library 12000 a/_c.so\n"
+							   "library library ~0 a/b.so\npiece 1 registered sm_80\n";
+	const struct jw_scan_image image = {.path = "a.whl",
+										.member = "a/_c.so",
+										.library = true,
+										.runtime_cuda = 12000,
+										.runtime_shared = true};
+	struct wheel_facts facts = {.items = NULL};
+	char *lines = wheel_facts_find(wheel_text, "aaaa");
+	struct wheel_list read;
+
+	OK(wheel_facts_add(why, &facts, &image));
+	assert_string_equal(buf_text(&facts.items[0].lines), "library library 12000 a/_c.so\n");
+	assert_true(facts.hosts);
+	wheel_facts_free(&facts);
+	assert_string_equal(lines, "libraries 3\nlibrary library 12000 a/_c.so\n");
+	mem_free(lines);
+	assert_true(wheel_facts_alike(code, both) && wheel_facts_alike(both, code));
+	OK(wheel_list_read(why, "list", wheel_text, strlen(wheel_text), "a", &read));
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(read.wheels[i].own_libraries, 3);
+		assert_int_equal(read.wheels[i].library_count, 1);
+		assert_int_equal(read.wheels[i].libraries[0].facts.piece_count, 0);
+		assert_int_equal(read.wheels[i].libraries[0].facts.runtime_cuda, 12000);
+	}
+	wheel_list_free(&read);
 }
 
 /* Cuts off the next word of a line with tabs. */
@@ -198,11 +236,20 @@ static size_t each_line(const char *kind, void (*check)(char *rest))
 	return tried;
 }
 
+static void check_library(char *rest)
+{
+	const char *name = next_cell(&rest);
+
+	if (fate_is_own_library(name) != !strcmp(rest, "yes"))
+		fail_msg("%s is a library of its own: not %s", name, rest);
+}
+
 /* scripts/list-wheels.py reads the same file (tests/python/list_wheels.py). */
 TEST(versions_and_requirements_are_read_as_by_packaging)
 {
 	assert_in_range(each_line("order", check_order), 20, 1000);
 	assert_in_range(each_line("pin", check_pin), 40, 1000);
+	assert_in_range(each_line("library", check_library), 10, 1000);
 }
 
 TEST(a_requirement_longer_than_any_pins_nothing)

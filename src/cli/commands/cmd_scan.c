@@ -344,8 +344,10 @@ static const struct json_field total_fields[] = {
 	TOTAL(modules, "modules that `prime` would compile, each counted once"),
 	TOTAL(ptx_bytes, "the size of the PTX of these modules, decompressed"),
 	TOTAL(left_out, "modules that `prime` leaves out without `--all`"),
-	TOTAL(driver_from, "the oldest branch of Linux drivers from which up to this driver all is the "
-					   "same and no program fails; 0: none, or no driver runs any of it"),
+	TOTAL(driver_from,
+		  "the oldest branch of Linux drivers from which up to this driver all is the "
+		  "same and no program fails; 0: none, or no driver runs any of it and no file "
+		  "needs a shared CUDA runtime"),
 	TOTAL(driver_to, "the last branch before a newer driver changes something, or the last one "
 					 "that runs this GPU; 0: none"),
 	JSON_INSIDE_OF("newer", struct jw_scan_total, newer, newer_count, "what newer drivers change",
@@ -393,8 +395,10 @@ static const struct json_field scan_fields[] = {
 	JSON_READY_OF("packages", struct scan_document, packages, &document_scan_package,
 				  "with `-r`: what the file names; or several names of `--index`",
 				  .presence = JSON_UNLESS_NULL),
-	JSON_READY_OF("files", struct scan_document, files, &document_scan_image,
-				  "each file, and each member of an archive, that holds device code"),
+	JSON_READY_OF(
+		"files", struct scan_document, files, &document_scan_image,
+		"each file, and each member of an archive, that holds device code, or needs a CUDA "
+		"runtime in another file (`libcudart.so.12`)"),
 	JSON_LIST_OF("refused", struct scan_document, refused, refused_count, &document_refused,
 				 "the GPUs of `--target` that the driver does not run, which are in no `totals`"),
 	JSON_LIST_OF("totals", struct scan_document, totals, total_count,
@@ -473,6 +477,12 @@ static void scan_text_image(const struct output *output, const struct jw_scan_im
 	}
 	if (image->inputs)
 		(void)text_format(inputs, sizeof inputs, ", %zu of them for linking", image->inputs);
+	if (!image->containers && !image->damaged) {
+		output_line(output, STYLE_STRONG, "%s%s (%s, no code of its own, CUDA runtime %u)",
+					image->member ? " " : "", image->member ? image->member : image->path,
+					text_bytes(size, image->size_bytes), image->runtime_cuda / 1000);
+		return;
+	}
 	output_line(output, STYLE_STRONG, "%s%s (%s, %s%s%s)", image->member ? " " : "",
 				image->member ? image->member : image->path, text_bytes(size, image->size_bytes),
 				TEXT_COUNT(image->containers, "piece of code", "pieces of code"), inputs,
