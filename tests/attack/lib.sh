@@ -18,7 +18,7 @@ as_mallory() { setpriv --reuid=$mallory --regid=$mallory --clear-groups --inh-ca
 # Root becomes that account, which must be able to read the program and its folder.
 build=$(dirname "$(dirname "$JITWARM")")
 mkdir "$open/build"
-(cd "$build" && ls -d src/jitwarm tests/simdriver/lib tests/framework/libsample_framework.so tests/framework/framework-app tests/nvrtc tests/attack/libtaken-name.so 2>/dev/null) >"$open/parts"
+(cd "$build" && ls -d src/jitwarm tests/simdriver/lib tests/framework/libsample_framework.so tests/framework/framework-app tests/nvrtc tests/attack/libtaken-name.so tests/attack/asking-threads 2>/dev/null) >"$open/parts"
 mapfile -t parts <"$open/parts"
 copy_for_all "$build" "$open/build" "${parts[@]}" || fail "copying for another account"
 JITWARM=$open/build/src/jitwarm

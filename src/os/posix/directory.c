@@ -102,16 +102,18 @@ int os_list_wanted(struct jw_error *err, const char *path,
 	return names_finish(result, &listing.names, ret_names);
 }
 
-bool posix_stat_unasked(int folder, const char *name, struct stat *ret_stat, bool *ret_mounted)
+bool posix_stat_unasked(int folder, const char *name, int flags, struct stat *ret_stat,
+						bool *ret_mounted)
 {
-	const int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT;
 	struct statx native;
 
+	flags |= AT_NO_AUTOMOUNT;
 	*ret_mounted = false;
 	/* Linux before 4.11, and sandboxes that do not know the call */
 	if (syscall(SYS_statx, folder, name, flags | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &native))
 		return !fstatat(folder, name, ret_stat, flags);
 	*ret_stat = (struct stat){.st_dev = makedev(native.stx_dev_major, native.stx_dev_minor),
+							  .st_ino = native.stx_ino,
 							  .st_mode = native.stx_mode,
 							  .st_uid = native.stx_uid,
 							  .st_gid = native.stx_gid};
@@ -134,7 +136,7 @@ static int add_unfollowed(struct jw_error *err, void *context, int folder,
 	bool mounted;
 
 	if (!text_starts(entry->d_name, listing->prefix) ||
-		!posix_stat_unasked(folder, entry->d_name, &native, &mounted))
+		!posix_stat_unasked(folder, entry->d_name, AT_SYMLINK_NOFOLLOW, &native, &mounted))
 		return 0;
 	/* On an overlay, only folders have one device. */
 	if (mounted || (S_ISDIR(native.st_mode) && native.st_dev != listing->device))

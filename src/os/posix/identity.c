@@ -42,10 +42,14 @@ uint32_t os_own_account(void)
 char *os_sudo_user(void)
 {
 	const char *name = getenv("SUDO_USER");
-	const struct passwd *user =
-		os_is_superuser() && name && strcmp(name, "root") != 0 ? getpwnam(name) : NULL;
+	struct jw_account account = {0};
+	char *found = NULL;
 
-	return user ? mem_string(user->pw_name) : NULL;
+	if (os_is_superuser() && name && strcmp(name, "root") != 0 &&
+		!os_find_account(NULL, name, 0, &account))
+		found = mem_string(account.name);
+	os_found_free(&account);
+	return found;
 }
 
 int os_account_id(struct jw_error *err, char **ret_id)
@@ -280,6 +284,7 @@ int jw_accounts_people(struct jw_error *err, struct jw_accounts *ret_accounts)
 	FILE *file = list_of_test();
 	int result = 0;
 
+	posix_lists_begin();
 	if (!file)
 		setpwent();
 	while (!result && (entry = file ? fgetpwent(file) : getpwent()))
@@ -293,6 +298,7 @@ int jw_accounts_people(struct jw_error *err, struct jw_accounts *ret_accounts)
 		(void)fclose(file);
 	else
 		endpwent();
+	posix_lists_end();
 	if (result)
 		jw_accounts_free(&accounts);
 	else
@@ -311,6 +317,7 @@ int os_find_account(struct jw_error *err, const char *name, uint32_t owner,
 	const struct passwd *entry = NULL;
 	FILE *file = list_of_test();
 
+	posix_lists_begin();
 	while (file && (entry = fgetpwent(file)) &&
 		   (name ? strcmp(entry->pw_name, name) != 0 : entry->pw_uid != owner))
 		;
@@ -324,5 +331,6 @@ int os_find_account(struct jw_error *err, const char *name, uint32_t owner,
 		error_set(err, JW_ERR_NOT_FOUND, "account %u has no name on this machine", owner);
 	if (file)
 		(void)fclose(file);
+	posix_lists_end();
 	return entry ? 0 : -1;
 }

@@ -1,6 +1,7 @@
 #include "os/posix/posix.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "os/uv.h"
@@ -21,4 +22,16 @@ int os_error_number(struct jw_error *err, const char *path, int number)
 int posix_error(struct jw_error *err, const char *path)
 {
 	return os_error_number(err, path, errno);
+}
+
+static pthread_mutex_t lists = PTHREAD_MUTEX_INITIALIZER;
+
+void posix_lists_begin(void)
+{
+	(void)pthread_mutex_lock(&lists);
+}
+
+void posix_lists_end(void)
+{
+	(void)pthread_mutex_unlock(&lists);
 }

@@ -224,15 +224,18 @@ static bool has_rights_of_file(int pid)
 }
 
 /* Returns whether a file below /proc/PID differs from our own process's. False if that cannot be
- * found out: then the process's variables cannot be read either. */
+ * found out: then the process's variables cannot be read either. The server of a FUSE file system,
+ * which can be a process's root folder, is not asked: it may never answer. */
 static bool is_elsewhere(int pid, const char *name)
 {
 	struct stat its, own;
 	char path[64], own_path[64];
+	bool mounted;
 
 	(void)snprintf(path, sizeof path, "/proc/%d/%s", pid, name);
 	(void)snprintf(own_path, sizeof own_path, "/proc/self/%s", name);
-	return !stat(path, &its) && !stat(own_path, &own) &&
+	return posix_stat_unasked(AT_FDCWD, path, 0, &its, &mounted) &&
+		   posix_stat_unasked(AT_FDCWD, own_path, 0, &own, &mounted) &&
 		   (its.st_dev != own.st_dev || its.st_ino != own.st_ino);
 }
 

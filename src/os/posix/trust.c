@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
-#include <pthread.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,6 +175,7 @@ static bool group_has_others(gid_t group, uint32_t owner)
 
 	if (!group || namespace_lacks("/proc/self/gid_map", group))
 		return false;
+	posix_lists_begin();
 	setgrent(); /* a number may have several names, each with its own members */
 	while (!has && (entry = getgrent()))
 		if (entry->gr_gid == group) {
@@ -188,6 +188,7 @@ static bool group_has_others(gid_t group, uint32_t owner)
 	while (!has && (account = getpwent()))
 		has = account->pw_gid == group && is_other(account->pw_uid, owner);
 	endpwent();
+	posix_lists_end();
 	return has;
 }
 
@@ -375,7 +376,7 @@ static bool is_strange(const char *path, enum os_kind kind, struct os_stranger *
 	bool mounted;
 
 	*ret_stranger = (struct os_stranger){0};
-	if (kind == OS_MOUNT && posix_stat_unasked(AT_FDCWD, path, &stat, &mounted) &&
+	if (kind == OS_MOUNT && posix_stat_unasked(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, &stat, &mounted) &&
 		check_one(&way, path, &stat) == ENDS)
 		return true;
 	return !lstat(path, &stat) && posix_finds_stranger(path, &stat, true, ret_stranger);
@@ -615,32 +616,43 @@ static bool may_read(uint32_t account, int fd, const char *real)
 
 bool posix_read_for_other(struct jw_error *err, int fd, const char *path)
 {
-	static pthread_mutex_t lists = PTHREAD_MUTEX_INITIALIZER; /* of accounts and groups */
 	char real[PATH_MAX] = "a file that /proc does not show", text[OS_STRANGER_TEXT];
 	struct os_stranger *stranger;
-	bool known, refused;
+	bool direct, known, refused;
+	struct stat opened;
 
+	if (geteuid() != 0)
+		return false;
 	errno = 0;
 	/* The current folder may lie deeper than its path can tell, so the path is walked from there.
 	 */
-	if (geteuid() != 0 || leads_to(path, fd, NULL))
-		return false;
-	if (errno == EMFILE || errno == ENFILE) {
+	direct = leads_to(path, fd, NULL);
+	if (fstat(fd, &opened) || (!direct && (errno == EMFILE || errno == ENFILE))) {
 		posix_error(err, path);
 		return true;
 	}
+	if (direct && may_use(0, &opened, S_IROTH))
+		return false;
 	known = real_path(fd, real);
 	stranger = mem_alloc(sizeof *stranger);
-	(void)pthread_mutex_lock(&lists);
-	/* The symlink of another account may be gone by now. */
-	refused = (os_find_stranger(path, stranger) || stranger->open || stranger->missing) &&
-			  !(known && may_read(maker_of(path, stranger), fd, real));
-	if (refused)
+	/* The symlink of another account may be gone by now. An account can give any name in its folder
+	 * to a file that root has left there. */
+	refused = os_find_stranger(path, stranger) ||
+			  (!direct && (stranger->open || stranger->missing));
+	if (refused && direct)
+		refused = !may_use(maker_of(path, stranger), &opened, S_IROTH);
+	else if (refused)
+		refused = !known || !may_read(maker_of(path, stranger), fd, real);
+	if (refused && direct)
+		error_set(err, JW_ERR_IO,
+				  "%.300s: another account may have put this file there, and may not read it "
+				  "(%.300s): copy the file into a folder of root's",
+				  path, os_stranger_text(text, stranger));
+	else if (refused)
 		error_set(err, JW_ERR_IO,
 				  "%.300s: a symlink leads to %.300s, which another account may not read (%.300s): "
 				  "name that path itself",
 				  path, real, os_stranger_text(text, stranger));
-	(void)pthread_mutex_unlock(&lists);
 	mem_free(stranger);
 	return refused;
 }

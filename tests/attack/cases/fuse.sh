@@ -26,7 +26,7 @@ def serve():
         except OSError:
             return
         _, opcode, unique, node = struct.unpack_from("<IIQQ", request)
-        if source == "silent" and opcode != 26:
+        if source == "silent" and opcode != 26 or source == "later" and os.path.exists(place + ".hush"):
             continue
         if opcode == 26:  # INIT
             answer = struct.pack("<IIII", 7, 19, 4096, 0) + struct.pack("<HHI", 12, 12, 4096)
@@ -98,6 +98,33 @@ mkdir -p "$work/other/0" && chown $mallory "$work/other/0"
 JITWARM="unshare -m /usr/bin/python3 $open/with-fuse $work/other/0 $mallory source $program"
 CUDA_CACHE_PATH=$work/other run 1 check "$sample"
 err_has "$work/other/0 belongs to account $mallory, and root changes nothing there"
+JITWARM=$program
+
+# The root folder of the account's process is such a file system, which answers no more: root asks it nothing.
+cat >"$open/enter" <<'P'
+import ctypes, os, sys, time
+ctypes.CDLL(None).unshare(0x10000000)  # CLONE_NEWUSER
+os.chroot(sys.argv[1])
+print(os.getpid(), flush=True)
+time.sleep(60)
+P
+cat >"$open/entered" <<'P'
+setpriv --reuid="$1" --regid="$1" --clear-groups /usr/bin/python3 "$2" "$3" >"$3.process" &
+for ((i = 0; i < 100; i++)); do [[ -s $3.process ]] && break || sleep 0.1; done
+[[ -s $3.process ]] || exit 77
+: >"$3.hush"
+timeout -k 1 20 "${@:4}" "$(cat "$3.process")"
+status=$?
+kill %1
+rm "$3.hush" "$3.process"
+exit $status
+P
+for command in "doctor --no-probe --pid" "watch --for 1s"; do
+	JITWARM="$fuse later bash $open/entered $mallory $open/enter $place $program"
+	# shellcheck disable=SC2086
+	run '2|77' $command
+	[[ ! -s $err ]] || err_has "sees other files"
+done
 JITWARM=$program
 
 # The account's home does not answer: root says for whom it waits, and ends when it is told to, although the process that acts as the account does

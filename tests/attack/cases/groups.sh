@@ -22,7 +22,7 @@ done
 exec "\$@"
 END
 chmod 755 "$open/with-files"
-cp /etc/passwd /etc/group /etc/gshadow "$open" 2>/dev/null && unshare -m "$open/with-files" true 2>/dev/null || skip "no mount namespace, or no /etc/gshadow"
+cp /etc/passwd /etc/group /etc/gshadow "$open" 2>/dev/null && unshare -m "$open/with-files" "$build/tests/attack/asking-threads" "$open/place" || fail "threads get wrong answers"
 
 as_files 0 "ours:x:$group:root\n" 'ours:!::root\n'
 as_files 0 "ours:x:$group:\n" ''
@@ -38,4 +38,12 @@ as_files 2 "theirs:x:$mallory:\n" ''
 err_has "other accounts may write to $open/place"
 chgrp 0 "$open/place"
 as_files 0 "operators:x:0:mallory\n" ''
+# Threads ask at the same time (a shared folder has 16).
+{
+	echo "root:x:0:"
+	for number in {1..600}; do echo "g$number:x:$((60000 + number)):root"; done
+	echo "ours:x:$group:mallory"
+} >"$open/group"
+chgrp $group "$open/place"
+unshare -m "$open/with-files" "$build/tests/attack/asking-threads" "$open/place" || fail "threads get wrong answers"
 untouched

@@ -123,6 +123,15 @@ if as_mallory unshare -rm true 2>/dev/null; then
 	kill "$process"
 fi
 
+# Without a symlink, the account gives the name that root types to a file that root left in the account's folder. Its own file and what
+# everybody may read are no secrets.
+cp "$sample" "$home/report" && chmod 600 "$home/report" && as_mallory mv "$home/report" "$home/put.so"
+run '1|2|3' scan "$home/put.so"
+[[ $(cat "$out" "$err") == *"$home/put.so: another account may have put this file there, and may not read it ($home belongs to account $mallory)"* ]] ||
+	fail "a renamed file: $(cat "$out" "$err")"
+chmod 644 "$home/put.so" && run '0|1' scan "$home/put.so"
+chmod 600 "$home/put.so" && chown $mallory "$home/put.so" && run '0|1' scan "$home/put.so"
+
 # Root removes folders of ended runs, but none that another account has made, or could have moved there.
 mkdir -m 1777 "$open/temporary"
 as_mallory mkdir "$open/temporary/jitwarm-run-99993-aaaaaa"
