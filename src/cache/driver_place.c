@@ -32,13 +32,16 @@ bool cache_is_unsafe(const char *dir, struct cache_unsafe *ret_unsafe)
 
 		if (os_find_planted(path, text)) {
 			unsafe.why = unsafe.why ? unsafe.why : mem_string(text);
-			/* A word that does not fit is left out: after this line, the next one names it. */
-			buf_add(&words, " %s", shell_word(word, path));
+			/* A driver wipes a cache without an index. A word that does not fit is left out: after
+			 * this line, the next one names it. */
+			if (i > 0)
+				buf_add(&words, " %s", shell_word(word, path));
 		}
 		mem_free(path);
 	}
 	if (unsafe.why) {
-		unsafe.command = mem_printf("rm -r --%s", buf_text(&words));
+		unsafe.command = words.size ? mem_printf("rm -r --%s", buf_text(&words))
+									: mem_string("jitwarm cache verify --repair");
 		*ret_unsafe = unsafe;
 	}
 	buf_free(&words);

@@ -311,7 +311,7 @@ static bool has_planted(const struct examination *seen, struct finding_draft *dr
 		"%.900s: NVIDIA's driver would write and delete files there with root's rights, in any "
 		"program",
 		unsafe->why);
-	FIX(draft, "delete it before root runs a program that uses the GPU: “%s”", unsafe->command);
+	FIX(draft, "before root runs a program that uses the GPU, type “%s”", unsafe->command);
 	return true;
 }
 

@@ -47,6 +47,7 @@ struct os_stat {
 	uint64_t device, inode;
 	uint32_t mode;         /* POSIX permission bits; on Windows 0600, or 0400 if read-only */
 	uint32_t owner, group; /* POSIX ids; 0 on Windows */
+	uint64_t names;        /* the number of names (hard links) of a file; 1 on Windows */
 };
 
 /* Follows links. JW_ERR_NOT_FOUND if there is no such path, JW_ERR_IO otherwise. */

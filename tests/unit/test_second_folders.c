@@ -26,11 +26,12 @@ TEST(folders_follow_from_the_variables)
 				OK(os_env_set(why, "JITWARM_STATE", own));
 				OK(os_env_set(why, "XDG_STATE_HOME", base));
 				OK(os_env_set(why, "HOME", home));
+				home += !strcmp(home, "/"); /* “/” and a name are joined by one separator */
 				(void)snprintf(cache, sizeof cache, "%s/.nv/ComputeCache", home);
 				if (own && *own)
 					(void)snprintf(wanted, sizeof wanted, "%s", own);
 				else if (base && *base == '/')
-					(void)snprintf(wanted, sizeof wanted, "%s/jitwarm", base);
+					(void)snprintf(wanted, sizeof wanted, "%s/jitwarm", base + !strcmp(base, "/"));
 				else
 					(void)snprintf(wanted, sizeof wanted, "%s/.local/state/jitwarm", home);
 				OK(os_state_dir(why, &own_folder));

@@ -50,6 +50,7 @@ void posix_stat_of(const struct stat *from, struct os_stat *to)
 		.mode = mode & 07777u,
 		.owner = from->st_uid,
 		.group = from->st_gid,
+		.names = from->st_nlink,
 	};
 }
 

@@ -65,7 +65,8 @@ int os_driver_cache_dir(struct jw_error *err, const char *home, char **ret_path)
 			err, JW_ERR_NOT_FOUND,
 			"HOME is not set: the driver caches nothing; set it, or name a directory by "
 			"CUDA_CACHE_PATH");
-	path = os_join(home, ".nv/ComputeCache");
+	/* With an empty HOME, the driver's path begins with “/”, too. */
+	path = os_join(*home ? home : "/", ".nv/ComputeCache");
 	*ret_path = path;
 	return 0;
 }

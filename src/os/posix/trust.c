@@ -635,14 +635,18 @@ bool posix_read_for_other(struct jw_error *err, int fd, const char *path)
 		return false;
 	known = real_path(fd, real);
 	stranger = mem_alloc(sizeof *stranger);
-	/* The symlink of another account may be gone by now. An account can give any name in its folder
-	 * to a file that root has left there. */
-	refused = os_find_stranger(path, stranger) ||
-			  (!direct && (stranger->open || stranger->missing));
-	if (refused && direct)
-		refused = !may_use(maker_of(path, stranger), &opened, S_IROTH);
-	else if (refused)
-		refused = !known || !may_read(maker_of(path, stranger), fd, real);
+	if (direct) {
+		/* An account can give any name in its folder to a file that root has left there. */
+		char *folder = os_dir_name(path);
+
+		refused = os_find_stranger(folder, stranger) &&
+				  !may_use(maker_of(folder, stranger), &opened, S_IROTH);
+		mem_free(folder);
+	} else {
+		/* The symlink of another account may be gone by now. */
+		refused = (os_find_stranger(path, stranger) || stranger->open || stranger->missing) &&
+				  !(known && may_read(maker_of(path, stranger), fd, real));
+	}
 	if (refused && direct)
 		error_set(err, JW_ERR_IO,
 				  "%.300s: another account may have put this file there, and may not read it "

@@ -29,6 +29,7 @@ static int stat_handle(struct jw_error *err, HANDLE handle, const char *path,
 		.device = info.dwVolumeSerialNumber,
 		.inode = win32_u64(info.nFileIndexHigh, info.nFileIndexLow),
 		.mode = info.dwFileAttributes & FILE_ATTRIBUTE_READONLY ? 0400 : 0600,
+		.names = 1,
 	};
 	if (GetFileInformationByHandleEx(handle, FileBasicInfo, &basic, sizeof basic)) {
 		const FILETIME changed = {basic.ChangeTime.LowPart, (DWORD)basic.ChangeTime.HighPart};
