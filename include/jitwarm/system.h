@@ -111,8 +111,8 @@ struct jw_system {
 	struct jw_driver_info driver;
 	struct jw_cache_info cache;
 	char *state_dir; /* NULL if the account has no home directory, so that nothing is stored */
-	struct jw_not_yours state_not_yours; /* a folder in state_dir that another account can change,
-											so that root changes nothing there */
+	struct jw_not_yours state_not_yours; /* a folder or file in state_dir that another account can
+											change, so that root changes or reads nothing there */
 	char why_forgets[512]; /* one line on why nothing can be stored in state_dir; "" if it can */
 	bool remembered; /* an earlier worker reported these GPUs, for this driver and these devices */
 	bool unasked;    /* there may be GPUs, but the driver was not asked because of `asleep` or

@@ -20,6 +20,7 @@ const char *cache_damage_text(enum cache_damage damage)
 		[CACHE_DAMAGE_NAME] = "its key belongs to another file name",
 		[CACHE_DAMAGE_VALUE] = "its value does not match its checksum",
 		[CACHE_DAMAGE_READ] = "cannot be read",
+		[CACHE_DAMAGE_ACCOUNT] = "another account can have written it",
 		[CACHE_DAMAGE_CUBIN] = "its value is not machine code: programs fail with it",
 		[CACHE_DAMAGE_GPU] = "its machine code is for another GPU: programs fail with it",
 		[CACHE_DAMAGE_ABI] =
@@ -153,6 +154,18 @@ int cache_entry_identity(struct os_file *file, const struct cache_entry *entry,
 	return cache_key_identity_by(ret_identity, read_key, file, entry->key_bytes);
 }
 
+enum cache_damage cache_file_open(const char *path, const struct os_stat *stat,
+								  struct os_file **ret_file)
+{
+	struct jw_error why = {0};
+
+	/* Opens only regular files: a pipe would block. */
+	return stat->kind == OS_REGULAR && !os_file_open(&why, path, OS_OPEN_READ, ret_file)
+			   ? CACHE_SOUND
+		   : why.code == JW_ERR_FORMAT ? CACHE_DAMAGE_ACCOUNT
+									   : CACHE_DAMAGE_READ;
+}
+
 /* Reads header and bounds of an open file. */
 static enum cache_damage probe_header(struct os_file *file, uint64_t size,
 									  struct cache_entry *ret_entry)
@@ -169,7 +182,7 @@ enum cache_presence cache_presence(const char *dir, uint64_t key,
 								   const struct jw_identity *identity,
 								   struct cache_probed *ret_probed)
 {
-	struct cache_probed probed = {.stat.kind = OS_OTHER, .damage = CACHE_DAMAGE_READ};
+	struct cache_probed probed = {.stat.kind = OS_OTHER};
 	struct os_file *file = NULL;
 	struct cache_entry entry = {0};
 	struct jw_identity is;
@@ -182,8 +195,8 @@ enum cache_presence cache_presence(const char *dir, uint64_t key,
 		mem_free(path);
 		return CACHE_ABSENT;
 	}
-	/* Opens only regular files: a pipe would block. */
-	if (probed.stat.kind == OS_REGULAR && !os_file_open(NULL, path, OS_OPEN_READ, &file))
+	probed.damage = cache_file_open(path, &probed.stat, &file);
+	if (probed.damage == CACHE_SOUND)
 		probed.damage = probe_header(file, probed.stat.size_bytes, &entry);
 	if (probed.damage == CACHE_SOUND) {
 		probed.key_bytes = entry.key_bytes;
@@ -207,8 +220,8 @@ int cache_entry_identity_at(const char *dir, uint64_t key, struct jw_identity *r
 	struct os_file *file = NULL;
 	struct cache_entry entry;
 	struct os_stat stat;
-	const int result = !os_stat(NULL, path, &stat) && stat.kind == OS_REGULAR &&
-							   !os_file_open(NULL, path, OS_OPEN_READ, &file) &&
+	const int result = !os_stat(NULL, path, &stat) &&
+							   cache_file_open(path, &stat, &file) == CACHE_SOUND &&
 							   probe_header(file, stat.size_bytes, &entry) == CACHE_SOUND
 						   ? cache_entry_identity(file, &entry, ret_identity)
 						   : -1;

@@ -56,6 +56,24 @@ static bool has_checked_files(const char *folder)
 		   !path_is_link(folder);
 }
 
+/* Returns whether the file is one that another account may not have written. An index has no code,
+ * and keys and packs are named where they are used: a secret key is not to be deleted lightly. */
+static bool is_roots_file(const char *file)
+{
+	char *folder = os_dir_name(file);
+	const bool is = strcmp(os_base_name(file), "index") != 0 && !has_checked_files(folder);
+
+	mem_free(folder);
+	return is;
+}
+
+static bool is_file(const char *path)
+{
+	struct os_stat stat;
+
+	return !path_is_link(path) && !os_stat(NULL, path, &stat) && stat.kind == OS_REGULAR;
+}
+
 struct jw_not_yours cache_not_roots(const char *dir)
 {
 	enum { MAX_FOLDERS = 16 };
@@ -65,9 +83,11 @@ struct jw_not_yours cache_not_roots(const char *dir)
 	struct buf words = BUF_MAX(2 * SHELL_WORD);
 	size_t count = 0;
 
-	if (!dir || !os_find_strangers_below(dir, &first, MAX_FOLDERS, &folders, &count))
+	if (!dir || !os_find_strangers_below(dir, is_roots_file, &first, MAX_FOLDERS, &folders, &count))
 		return found;
-	found.what = mem_printf("%s, and root changes nothing there", os_stranger_text(text, &first));
+	found.what = mem_printf(is_file(first.part) ? "%s, and root does not read it"
+												: "%s, and root changes nothing there",
+							os_stranger_text(text, &first));
 	shell_word(word, first.part);
 	found.removes = !has_checked_files(first.part);
 	if (!found.removes) {

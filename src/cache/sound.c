@@ -203,14 +203,14 @@ static enum cache_damage begin_entry(const struct sounding *sounding, struct sou
 									 size_t at)
 {
 	char *path = cache_entry_path(sounding->how->dir, sounding->keys[at]);
-	struct os_stat stat;
-	/* Opens only regular files: a pipe would block. */
-	const bool opened = !os_stat(NULL, path, &stat) && stat.kind == OS_REGULAR &&
-						!os_file_open(NULL, path, OS_OPEN_READ, &reading->file);
+	struct os_stat stat = {.kind = OS_OTHER};
+	enum cache_damage damage;
 
+	(void)os_stat(NULL, path, &stat);
+	damage = cache_file_open(path, &stat, &reading->file);
 	mem_free(path);
-	if (!opened)
-		return CACHE_DAMAGE_READ;
+	if (damage != CACHE_SOUND)
+		return damage;
 	reading->at = at;
 	reading->position = 0;
 	reading->key_state = reading->value_state = FNV_START;

@@ -22,9 +22,12 @@ enum os_below {
 /* From now on no call that changes something follows a symlink below `folder`, whoever made it:
  * JW_ERR_IO. If the folder is shared, calls that open or stat a file do not follow one either; if
  * it is not, the superuser's calls change nothing below it in a folder that another account can
- * change: JW_ERR_IO, too. This applies to the whole process, and is called before threads start.
- * Returns the folder that these calls use from now on, without symlinks; NULL if there is none.
- * Does nothing on Windows, and returns `folder`. */
+ * change: JW_ERR_IO, too. Below OS_BELOW_OWN the superuser opens no file for reading, except
+ * `folder`/index, that another account can have written: another account's file or symlink, or a
+ * file that other accounts may write to. Only this failure to open a file has JW_ERR_FORMAT. This
+ * applies to the whole process, and is called before threads start. Returns the folder that these
+ * calls use from now on, without symlinks; NULL if there is none. Does nothing on Windows, and
+ * returns `folder`. */
 const char *os_follow_none_below(const char *folder, enum os_below below);
 
 enum os_kind {

@@ -50,16 +50,19 @@ bool os_find_stranger_before(const char *path, struct os_stranger *ret_stranger)
  * something else: it has a separator, or for the superuser no part of it is a stranger's. */
 bool os_is_path_typed(const char *word);
 /* Finds folders and symlinks in `folder`, or in one of its folders, that another account can
- * change, so that the superuser changes nothing there (os_follow_none_below). Describes the first
- * one, and adds the paths of at most `most` to a list of mem_add_string. Returns false for other
- * accounts, on Windows, and if another account can change `folder` itself. */
-bool os_find_strangers_below(const char *folder, struct os_stranger *ret_first, size_t most,
-							 char ***paths, size_t *count);
+ * change, so that the superuser changes nothing there (os_follow_none_below), and those files that
+ * `wanted` wants, which it does not read. Describes the first one, and adds the paths of at most
+ * `most` to a list of mem_add_string. Returns false for other accounts, on Windows, and if another
+ * account can change `folder` itself. */
+bool os_find_strangers_below(const char *folder, bool (*wanted)(const char *file),
+							 struct os_stranger *ret_first, size_t most, char ***paths,
+							 size_t *count);
 /* Returns whether the path, or anything below it, is something through which a program that follows
  * symlinks, or opens what it finds, would change what another account has chosen: a symlink,
- * whoever made it, a file with a second name, a device or pipe, or what another account owns or,
- * for a folder, may write to. Describes the first one. Follows no symlink. False if nothing is at
- * the path, for other accounts than the superuser, and on Windows. */
+ * whoever made it, a file with a second name, a device or pipe, or what another account owns or may
+ * write to. Others may write to a file that is itself at the path. Describes the first one. Follows
+ * no symlink. False if nothing is at the path, for other accounts than the superuser, and on
+ * Windows. */
 enum { OS_STRANGER_TEXT = 4200 };
 bool os_find_planted(const char *path, char ret_text[OS_STRANGER_TEXT]);
 /* Returns whether the file, folder or link at the path is there and belongs to this account, the

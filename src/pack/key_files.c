@@ -127,12 +127,13 @@ static int check_secret(struct jw_error *err, const char *folder, struct jw_key 
 	struct minisign_secret secret = {0};
 	struct jw_error why = {0};
 	struct buf text = {0};
+	const bool unread = os_read_file(&why, path, MINISIGN_MAX_FILE, &text);
 	int result = 0;
 
-	if (os_read_file(&why, path, MINISIGN_MAX_FILE, &text))
+	if (unread && why.code != JW_ERR_FORMAT)
 		result = os_ignore_unreadable(err, path, &why);
-	else if (!minisign_read_secret(NULL, (const char *)text.data, text.size, &secret)) {
-		key->can_sign = !check_own_key(&why, path);
+	else if (unread || !minisign_read_secret(NULL, (const char *)text.data, text.size, &secret)) {
+		key->can_sign = !check_own_key(&why, path) && !unread;
 		if (!key->can_sign)
 			TEXT_COPY(key->refused, why.message);
 	}

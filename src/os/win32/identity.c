@@ -79,9 +79,11 @@ bool os_find_stranger(const char *path, struct os_stranger *ret_stranger)
 	return false;
 }
 
-bool os_find_strangers_below(const char *folder, struct os_stranger *ret_first, size_t most,
-							 char ***paths, size_t *count)
+bool os_find_strangers_below(const char *folder, bool (*wanted)(const char *file),
+							 struct os_stranger *ret_first, size_t most, char ***paths,
+							 size_t *count)
 {
+	(void)wanted;
 	(void)most;
 	(void)paths;
 	(void)count;
