@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "os/file.h"
 #include "os/identity.h"
 #include "os/shell.h"
@@ -23,6 +24,10 @@ bool cache_is_unsafe(const char *dir, struct cache_unsafe *ret_unsafe)
 		unsafe.why = mem_string(os_stranger_text(text, &stranger));
 	else if (stranger.open || !os_is_private(dir))
 		unsafe.why = mem_printf("other accounts may write to %s", dir);
+	else if (os_opens_new_files(dir)) {
+		unsafe.why = mem_printf(OS_OPENING_LIST, text_unquoted(text, sizeof text, dir));
+		unsafe.command = mem_printf("setfacl -R -k -- %s", shell_word(word, dir));
+	}
 	if (unsafe.why) {
 		*ret_unsafe = unsafe;
 		return true;

@@ -7,8 +7,8 @@
 
 struct cache_unsafe {
 	char *why;     /* "/cache/f/e is a symlink" */
-	char *command; /* removes what other accounts can have left there; NULL if the directory itself
-					  is not root's alone */
+	char *command; /* removes what other accounts can have left there, or the access list by which
+					  they could; NULL if the directory itself is not root's alone */
 };
 
 /* Returns whether another account could choose what root's driver changes in the cache directory

@@ -59,12 +59,18 @@ bool os_find_strangers_below(const char *folder, bool (*wanted)(const char *file
 							 size_t *count);
 /* Returns whether the path, or anything below it, is something through which a program that follows
  * symlinks, or opens what it finds, would change what another account has chosen: a symlink,
- * whoever made it, a file with a second name, a device or pipe, or what another account owns or may
- * write to. Others may write to a file that is itself at the path. Describes the first one. Follows
- * no symlink. False if nothing is at the path, for other accounts than the superuser, and on
- * Windows. */
+ * whoever made it, a file with a second name, a device or pipe, what another account owns or may
+ * write to, or a folder whose default access list lets others write to new files. Others may write
+ * to a file that is itself at the path. Describes the first one. Follows no symlink. False if
+ * nothing is at the path, for other accounts than the superuser, and on Windows. */
 enum { OS_STRANGER_TEXT = 4200 };
 bool os_find_planted(const char *path, char ret_text[OS_STRANGER_TEXT]);
+/* Returns whether the folder has a default access list by which others may write to a file that the
+ * superuser makes there, if a program does not take that permission away, as jitwarm does. False
+ * for other accounts than the superuser, and on Windows. */
+#define OS_OPENING_LIST                                                                            \
+	"%s has a default access list by which other accounts may write to new files"
+bool os_opens_new_files(const char *folder);
 /* Returns whether the file, folder or link at the path is there and belongs to this account, the
  * superuser, or an account that counts as the superuser. Always true on Windows. */
 bool os_is_ours(const char *path);

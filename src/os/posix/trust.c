@@ -449,6 +449,35 @@ const char *os_stranger_text(char text[OS_STRANGER_TEXT], const struct os_strang
 
 /* ---- what another account has left below a folder */
 
+bool os_opens_new_files(const char *folder)
+{
+	/* A list is little-endian: its version (4 bytes), and entries of a kind (2 bytes), permissions
+	 * (2) and an account or group (4). Source: linux/posix_acl_xattr.h. */
+	enum { ENTRY = 8, OWN_GROUP = 0x04, MASK = 0x10, OTHERS = 0x20, WRITE = 2, MAX_LIST = 1 << 16 };
+	uint8_t list[MAX_LIST], others = 0, group = 0;
+	bool masked = false;
+	struct stat stat;
+	ssize_t size;
+
+	if (geteuid() != 0 || trusts_all())
+		return false;
+	size = getxattr(folder, "system.posix_acl_default", list, sizeof list);
+	if (size < 0)
+		return errno != ENODATA && errno != ENOTSUP && errno != ENOENT && errno != ENOTDIR;
+	for (ssize_t at = 4; at + ENTRY <= size; at += ENTRY) {
+		if (list[at] == OTHERS)
+			others = list[at + 2];
+		/* A list with named accounts or groups has a maximum for all of them. */
+		if (list[at] == MASK || (list[at] == OWN_GROUP && !masked))
+			group = list[at + 2];
+		masked = masked || list[at] == MASK;
+	}
+	return others & WRITE ||
+		   (group & WRITE &&
+			(masked || lstat(folder, &stat) ||
+			 group_has_others(stat.st_mode & S_ISGID ? stat.st_gid : getegid(), 0)));
+}
+
 enum { MAX_PLANTED_LEVELS = 8 };
 
 /* The walk, and where it is. */
@@ -505,6 +534,10 @@ static int find_planted(const struct planted *at, const char *path)
 		}
 		if (S_ISREG(stat.st_mode))
 			return 0;
+		if (os_opens_new_files(path)) {
+			(void)text_format(at->text, OS_STRANGER_TEXT, OS_OPENING_LIST, shown);
+			return ENDS;
+		}
 		if (at->levels < MAX_PLANTED_LEVELS)
 			result = os_each(NULL, path, find_planted_in, &below);
 	}

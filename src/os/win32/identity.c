@@ -90,6 +90,12 @@ bool os_find_strangers_below(const char *folder, bool (*wanted)(const char *file
 	return os_find_stranger(folder, ret_first);
 }
 
+bool os_opens_new_files(const char *folder)
+{
+	(void)folder;
+	return false;
+}
+
 bool os_find_planted(const char *path, char ret_text[OS_STRANGER_TEXT])
 {
 	(void)path;

@@ -32,6 +32,14 @@ json 'd["opaque"]'
 opaque=$(cd "$cache" && find . -path './?/?/*' -printf '%P\n' | head -n 1)
 [[ $probe == ?/?/* && $opaque == ?/?/* ]] || fail "no names: $probe, $opaque"
 
+# default_list FOLDER: gives it a default access list, by which the account may write to new files whatever the umask is
+default_list() {
+	/usr/bin/python3 - "$1" $mallory 2>/dev/null <<'P'
+import os, struct, sys
+entry = lambda tag, bits, number=0xffffffff: struct.pack("<HHI", tag, bits, number)
+os.setxattr(sys.argv[1], "system.posix_acl_default", struct.pack("<I", 2) + entry(1, 7) + entry(2, 7, int(sys.argv[2])) + entry(4, 5) + entry(16, 7) + entry(32, 5))
+P
+}
 # plant WHAT ENTRY: a cache with what the account has left there, and its owner or mode changed by a chown or chmod that did not reach it
 plant() {
 	local what=$1 entry=$2
@@ -50,8 +58,12 @@ plant() {
 	unused) ln -s "$treasure/folder" "$cache/$([[ $entry == a/* ]] && echo b || echo a)" ;;
 	folder | writable) mkdir -p "$cache/${entry%/*}" ;;
 	index-new) ln -s "$treasure/missing" "$cache/index" ;;
+	open) mkdir -p "$cache/${entry%/*}" && install -m 666 "$treasure/file" "$cache/$entry" ;;
+	list | list-above) mkdir -p "$cache/${entry%/*}" && default_list "$cache/${entry%/*}" ;;
 	esac
 	case $what in
+	list-above) default_list "$cache" ;;
+	open | list) ;;
 	folder) chown $mallory "$cache/${entry%%/*}" ;;
 	writable) chmod 777 "$cache/${entry%/*}" ;;
 	roots | second) ;;
@@ -61,7 +73,9 @@ plant() {
 }
 # Not jitwarm's own files beside them, which prime makes before it starts the driver.
 listed() { (cd "$cache" && find . -mindepth 1 \( -name '.jitwarm-*' -o -name index \) -prune -o -mindepth 1 -printf '%p %i %U %m %y %T@\n' | sort); }
-plants="entry new roots second pipe level top unused folder writable index-new"
+plants="entry new roots second pipe level top unused folder writable open index-new"
+mkdir "$open/listed"
+if default_list "$open/listed"; then plants+=" list list-above"; fi
 # Root's look beforehand is enough, also where the kernel confines nothing.
 JITWARM=$unconfined
 for what in $plants; do
@@ -73,6 +87,7 @@ for what in $plants; do
 	# A dangling symlink in place of the index makes the cache one that the next entry would harm.
 	json "d['probe'] == ('not asked' if '$what' == 'index-new' else 'unsafe')"
 	json '"planted" in [f["id"] for f in d["findings"]] or "not-yours" in [f["id"] for f in d["findings"]]'
+	if [[ $what == list-above ]]; then json "any('“setfacl -R -k -- $cache”' in f['fix'] for f in d['findings'])"; fi
 	[[ $what != index-new ]] || continue # prime repairs the index first
 	plant $what "$opaque"
 	SIMDRIVER_STAMP=$other limit=60 run '2|3' prime --jobs 1 "$sample"
@@ -81,6 +96,13 @@ for what in $plants; do
 	# Root's own rules may have ended the command before.
 	[[ $ended == 3 ]] || err_has "NVIDIA's driver itself would write there with root's rights, since"
 done
+# What root's driver makes in jitwarm's own folders, none of which has such a list, is not another account's.
+if [[ $plants == *list* ]]; then
+	rm -rf "$own" && mkdir -m 755 "$own" && default_list "$own"
+	run 0 prime --quiet "$sample"
+	run 0 check "$sample"
+	err_lacks "can have written"
+fi
 
 # While the probe's driver works, the account empties the index, which it may write to: the driver wipes the cache, and its target with it.
 before=$(state_of)
