@@ -123,8 +123,8 @@ bool cache_index_has_second_name(const char *dir)
 {
 	char *path = os_join(dir, "index");
 	struct os_stat stat;
-	const bool has = os_is_superuser() && !os_stat(NULL, path, &stat) &&
-					 stat.kind == OS_REGULAR && stat.names > 1 && os_is_ours(path);
+	const bool has = os_is_superuser() && !os_stat(NULL, path, &stat) && stat.kind == OS_REGULAR &&
+					 stat.names > 1 && os_is_ours(path);
 
 	mem_free(path);
 	return has;

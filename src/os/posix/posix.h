@@ -29,8 +29,8 @@ bool posix_finds_stranger(const char *path, const struct stat *stat, bool lastin
  * could have made a symlink in the path, or have put the file there, and has not the permissions to
  * read it. Describes it in `err`. False for other accounts than root. Any thread may call it. */
 bool posix_read_for_other(struct jw_error *err, int fd, const char *path);
-/* Describes what has that name, with AT_SYMLINK_NOFOLLOW not a link's target, by device, inode, mode
- * and owner, without a question to a FUSE file system that is mounted there, which may never
+/* Describes what has that name, with AT_SYMLINK_NOFOLLOW not a link's target, by device, inode,
+ * mode and owner, without a question to a FUSE file system that is mounted there, which may never
  * answer. *ret_mounted is false on Linux before 5.8. */
 bool posix_stat_unasked(int folder, const char *name, int flags, struct stat *ret_stat,
 						bool *ret_mounted);

@@ -377,7 +377,8 @@ static bool is_strange(const char *path, enum os_kind kind, struct os_stranger *
 	bool mounted;
 
 	*ret_stranger = (struct os_stranger){0};
-	if (kind == OS_MOUNT && posix_stat_unasked(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, &stat, &mounted) &&
+	if (kind == OS_MOUNT &&
+		posix_stat_unasked(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, &stat, &mounted) &&
 		check_one(&way, path, &stat) == ENDS)
 		return true;
 	return !lstat(path, &stat) && posix_finds_stranger(path, &stat, true, ret_stranger);

@@ -22,7 +22,7 @@ mkdir -p "$HOME/.nv" "$home/.nv" && chown $mallory:$mallory "$home/.nv"
 in_mount "$home/.nv" "$HOME/.nv"
 run 2 prime "$sample"
 err_has "HOME=$HOME: $HOME/.nv belongs to account $mallory"
-err_has "JITWARM_TRUST_ACCOUNTS=$mallory)"
+err_has "JITWARM_TRUST_ACCOUNTS=$mallory"
 run 1 check "$sample"
 out_has "8 modules"
 run '0|1|2' status
@@ -37,7 +37,7 @@ in_mount "$open/volume" "$open/cache"
 export CUDA_CACHE_PATH=$open/cache/nv
 run 2 prime "$sample"
 err_has "CUDA_CACHE_PATH=$open/cache/nv: other accounts may write to $open/cache"
-err_has "JITWARM_TRUST_ACCOUNTS='*')"
+err_has "JITWARM_TRUST_ACCOUNTS='*'"
 run 1 check "$sample"
 JITWARM_TRUST_ACCOUNTS='*' run 0 prime "$sample"
 JITWARM_TRUST_ACCOUNTS='*' run 0 check "$sample"
@@ -59,7 +59,7 @@ done
 out_lacks "tune --path DIR --apply"
 HOME=$home run 2 prime lib.so
 err_has "HOME=$home belongs to account $mallory"
-err_has "JITWARM_TRUST_ACCOUNTS=$mallory)"
+err_has "JITWARM_TRUST_ACCOUNTS=$mallory"
 HOME=$home JITWARM_TRUST_ACCOUNTS=$mallory run 0 prime lib.so
 HOME=$home JITWARM_TRUST_ACCOUNTS=$mallory run 0 check lib.so
 cd "$work" || fail "no folder"
