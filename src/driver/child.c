@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "driver/environment.h"
+#include "driver/injection.h"
 #include "os/interrupt.h"
 #include "os/uv.h"
 
@@ -263,8 +264,10 @@ int child_start(struct jw_error *err, uv_loop_t *loop, const struct child_setup 
 				const struct child_events *events, struct child **ret_child)
 {
 	char **environment =
-		environment_for_worker(err, setup->cache_dir, setup->cache_limit_bytes, setup->live_cache,
-							   setup->task, setup->low_priority);
+		injection_hold_name(err)
+			? NULL
+			: environment_for_worker(err, setup->cache_dir, setup->cache_limit_bytes,
+									 setup->live_cache, setup->task, setup->low_priority);
 	bool passing = true;
 	int result = -1;
 

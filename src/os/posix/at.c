@@ -179,6 +179,15 @@ int at_enter(struct jw_error *err, const char *path, bool writes, struct at *at)
 	return folder ? walk(err, path, folder, writes, at) : 0;
 }
 
+bool at_is_below_own(const char *path)
+{
+	const struct closed *folder = NULL;
+	char text[PATH_MAX];
+
+	return reads_ours && !find_closed(NULL, path, text, &folder) && folder &&
+		   folder->below == OS_BELOW_OWN;
+}
+
 void at_leave(struct at *at)
 {
 	const int reason = errno;

@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "os/file.h"
 #include "os/identity.h"
+#include "os/posix/at.h"
 #include "os/posix/posix.h"
 
 enum { UNMAPPED = 65534 }; /* the id that a user namespace shows for accounts that it lacks */
@@ -653,30 +654,36 @@ static bool may_read(uint32_t account, int fd, const char *real)
 bool posix_read_for_other(struct jw_error *err, int fd, const char *path)
 {
 	char real[PATH_MAX] = "a file that /proc does not show", text[OS_STRANGER_TEXT];
+	const uint32_t everybody = 0;
 	struct os_stranger *stranger;
 	bool direct, known, refused;
 	struct stat opened;
 
 	if (geteuid() != 0)
 		return false;
+	/* Most files: everybody may enter the folders and read the file, and no link is in the path. */
+	if (*path == '/' && !fstat(fd, &opened) && may_use(everybody, &opened, S_IROTH) &&
+		leads_to(path, fd, &everybody))
+		return false;
 	errno = 0;
 	/* The current folder may lie deeper than its path can tell, so the path is walked from there.
 	 */
 	direct = leads_to(path, fd, NULL);
-	if (fstat(fd, &opened) || (!direct && (errno == EMFILE || errno == ENFILE))) {
+	if (!direct && (errno == EMFILE || errno == ENFILE)) {
 		posix_error(err, path);
 		return true;
 	}
-	if (direct && may_use(0, &opened, S_IROTH))
+	/* There, at_open() asks whose the file is. */
+	if (direct && at_is_below_own(path))
 		return false;
 	known = real_path(fd, real);
 	stranger = mem_alloc(sizeof *stranger);
 	if (direct) {
-		/* An account can give any name in its folder to a file that root has left there. */
+		/* An account can give any name in its folder to a file or folder that root left there. */
 		char *folder = os_dir_name(path);
 
 		refused = os_find_stranger(folder, stranger) &&
-				  !may_use(maker_of(folder, stranger), &opened, S_IROTH);
+				  !(known && may_read(maker_of(folder, stranger), fd, real));
 		mem_free(folder);
 	} else {
 		/* The symlink of another account may be gone by now. */

@@ -131,6 +131,14 @@ run '1|2|3' scan "$home/put.so"
 	fail "a renamed file: $(cat "$out" "$err")"
 chmod 644 "$home/put.so" && run '0|1' scan "$home/put.so"
 chmod 600 "$home/put.so" && chown $mallory "$home/put.so" && run '0|1' scan "$home/put.so"
+# A closed folder of root's has files that everybody could read elsewhere.
+mkdir -m 700 "$home/closed" && cp "$sample" "$home/closed/lib.so" && chmod 644 "$home/closed/lib.so" && as_mallory mv "$home/closed" "$home/renamed"
+for name in renamed/lib.so renamed; do
+	run '1|2|3' scan "$home/$name"
+	[[ $(cat "$out" "$err") == *"another account may have put this file there"* ]] || fail "a closed folder: $(cat "$out" "$err")"
+done
+(cd "$home/renamed" && run '1|2|3' scan lib.so && [[ $(cat "$out" "$err") == *"another account may have put this file there"* ]]) || fail "from a closed folder"
+chmod 755 "$home/renamed" && run '0|1' scan "$home/renamed/lib.so"
 
 # Root removes folders of ended runs, but none that another account has made, or could have moved there.
 mkdir -m 1777 "$open/temporary"
