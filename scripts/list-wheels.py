@@ -353,6 +353,10 @@ def pythons_of(wheels, requires):
     return ",".join(sorted(tags, key=lambda tag: (len(tag.rstrip("+")), tag))) or "py3"
 
 
+# Wheels that pip refuses: they have no .dist-info folder of their name.
+REFUSED = {("torch", "1.7.0", "windows")}
+
+
 def package_lines(arguments, package):
     listed = arguments.facts / f"{package}.files"
     if not listed.exists():
@@ -361,6 +365,8 @@ def package_lines(arguments, package):
     # pip prefers a wheel for the platform.
     for wheel in sorted(map(Wheel, listed.read_text().split()), key=lambda wheel: wheel.platform == "any"):
         for system in wheel.systems if is_release(wheel.version) else []:
+            if (package, wheel.version, system) in REFUSED:
+                continue
             others = releases.setdefault((system, wheel.version), [])
             if not others or wheel.platform != "any" or others[0].platform == "any":
                 others.append(wheel)

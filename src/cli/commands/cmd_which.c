@@ -239,9 +239,11 @@ static void print_answer(struct table *table, const struct jw_which_release *rel
 			table_cell(table, style, several ? "fail: %s" : "fails: %s", release->why);
 		break;
 	case JW_WHICH_CPU:
-		table_cell(table, style,
-				   several ? "have no device code: they run on the CPU"
-						   : "has no device code: it runs on the CPU");
+		table_cell(
+			table, style,
+			several
+				? "have no device code: they run on the CPU, unless they make code while they run"
+				: "has no device code: it runs on the CPU, unless it makes code while it runs");
 		break;
 	case JW_WHICH_NO_PYTHON:
 		table_cell(table, style, several ? "need Python %s" : "needs Python %s", release->why);
@@ -471,11 +473,11 @@ static void print_none(const struct cli *cli, const struct which_document *docum
 		output_line(out, STYLE_BAD, "%s has no wheel of %s for %s.", index, which->package,
 					platform);
 	else if (!failing && without_code && python)
-		output_line(out, STYLE_BAD, "%s has no GPU build of %s for %s and Python %s.", index,
-					which->package, platform, python);
+		output_line(out, STYLE_BAD, "%s has no wheel of %s with device code for %s and Python %s.",
+					index, which->package, platform, python);
 	else if (!failing && without_code)
-		output_line(out, STYLE_BAD, "%s has no GPU build of %s for %s.", index, which->package,
-					platform);
+		output_line(out, STYLE_BAD, "%s has no wheel of %s with device code for %s.", index,
+					which->package, platform);
 	else if (*driver && python)
 		output_line(out, STYLE_BAD,
 					"No release on %s runs on this GPU with driver %s and Python %s.", index,
