@@ -238,6 +238,30 @@ bool text_equal_fold(const char *a, const char *b)
 	return strlen(a) == strlen(b) && text_starts_fold(a, b);
 }
 
+void text_replace(char *text, const char *old, const char *new)
+{
+	const size_t length = strlen(old), shown = strlen(new);
+	char *to = text;
+	const char *at = text, *found;
+
+	while ((found = strstr(at, old))) {
+		memmove(to, at, (size_t)(found - at));
+		to += found - at;
+		memcpy(to, new, shown);
+		to += shown;
+		at = found + length;
+	}
+	memmove(to, at, strlen(at) + 1);
+}
+
+int text_hex_digit(char c)
+{
+	return text_is_digit(c)       ? c - '0'
+		   : c >= 'a' && c <= 'f' ? c - 'a' + 10
+		   : c >= 'A' && c <= 'F' ? c - 'A' + 10
+								  : -1;
+}
+
 bool text_number(const char *text, uint64_t most, uint64_t *ret_value)
 {
 	uint64_t value = 0;

@@ -93,6 +93,13 @@ bool text_fits(const char *text, const char *pattern);
 bool text_starts_fold(const char *text, const char *start);
 bool text_equal_fold(const char *a, const char *b);
 
+/* Replaces each `old` in a text, in place and in one pass. `new` is not longer than `old`, and what
+ * a replacement makes is not searched again. */
+void text_replace(char *text, const char *old, const char *new);
+
+/* Returns the value of a hexadecimal digit; -1 if it is none. */
+int text_hex_digit(char c);
+
 /* Reads a decimal number; returns false if the text contains anything else or the number is above
  * `most`. */
 bool text_number(const char *text, uint64_t most, uint64_t *ret_value);

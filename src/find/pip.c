@@ -27,12 +27,12 @@ enum {
 #define MAX_BYTES (UINT64_C(16) << 30)
 
 /* Arguments: the folder for temporary files, that of a lent pip, "list" and names of wheels with
- * which `note` prints what pages of an index tell, then pip's own. The current folder
- * is somebody's project: no module of it is loaded, and pip runs in an empty folder, so that no
- * file has the name of a requirement; paths in variables of the account stay those of the current
- * folder, where a folder “https:” makes no path of an address. Settings that would refuse what
- * installs nothing are off, and pip starts no other Python (PIP_PYTHON). For the isolated one, HOME
- * is another account's. */
+ * which `note` prints what pages of an index tell, then pip's own. A page's name is printed only
+ * if it is one short word: it is a line for jitwarm. The current folder is somebody's project: no
+ * module of it is loaded, and pip runs in an empty folder, so that no file has the name of a
+ * requirement; paths in variables of the account stay those of the current folder, where a folder
+ * “https:” makes no path of an address. Settings that would refuse what installs nothing are off,
+ * and pip starts no other Python (PIP_PYTHON). For the isolated one, HOME is another account's. */
 static const char start[] =
 	"import sys\n"
 	"folder, lent, listed = sys.argv[1:4]\n"
@@ -63,22 +63,25 @@ static const char start[] =
 	"            yield (file['filename'], file['url'], file.get('size'), file.get('yanked'),\n"
 	"                   file.get('hashes', {}).get('sha256'))\n"
 	"    else:\n"
-	"        for link in re.findall(r'href=\"([^\"]+?\\.whl[^\"]*)\"', page.text):\n"
+	"        for link in re.findall(r'href=\"([^\"]+)\"', page.text):\n"
 	"            path = urls.unquote(urls.urlparse(link).path)\n"
-	"            yield os.path.basename(path), link, None, None, None\n"
+	"            if '.whl' in link:\n"
+	"                yield os.path.basename(path), link, None, None, None\n"
 	"def note(request, names):\n"
 	"    import urllib.parse as urls\n"
 	"    def answer(self, method, url, *more, **words):\n"
 	"        page = request(self, method, url, *more, **words)\n"
 	"        try:\n"
 	"            for name, link, size, yanked, sha256 in page_files(page):\n"
+	"                if len(name) > 300 or len(name.split()) != 1:\n"
+	"                    continue\n"
 	"                if not size and name in names:\n"
 	"                    head = request(self, 'HEAD', urls.urljoin(page.url, link), timeout=15,\n"
 	"                                   allow_redirects=True)\n"
 	"                    size = head.headers.get('Content-Length') if head.ok else 0\n"
-	"                print('jitwarm-file', int(size or 0), sha256 or '-', int(bool(yanked)), "
-	"name,\n"
-	"                      flush=True)\n"
+	"                known = sha256 and len(sha256) == 64 and sha256.isalnum()\n"
+	"                print('jitwarm-file', int(size or 0), sha256 if known else '-',\n"
+	"                      int(bool(yanked)), name, flush=True)\n"
 	"        except Exception:\n"
 	"            pass\n"
 	"        return page\n"
@@ -241,26 +244,14 @@ static void list_tags(struct pip *pip)
 
 /* ---- running pip */
 
-/* Reads the size in pip's line about a wheel that it downloads: "Downloading x.whl (173.6 MB)". */
 static uint64_t reported_bytes(const struct pip *pip)
 {
 	struct buf text = {0};
-	uint64_t size = 0;
+	uint64_t size;
 
 	if (os_read_file(NULL, pip->said, OS_MAX_OUTPUT, &text))
 		return 0;
-	for (const char *at = buf_text(&text); (at = strstr(at, "Downloading ")); at++) {
-		const char *open = at + strcspn(at, "(\n");
-		double number;
-		char *unit;
-
-		size = 0;
-		if (*open != '(')
-			continue;
-		number = strtod(open + 1, &unit);
-		if (number > 0 && number < 1e5 && text_starts(unit, " MB)"))
-			size = (uint64_t)(number * 1e6);
-	}
+	size = pip_output_size(buf_text(&text));
 	buf_free(&text);
 	return size;
 }
@@ -554,12 +545,6 @@ static int ask_pip(struct jw_error *err, struct pip *pip, const char *lines,
 /* No version is called so: pip lists the package's files, and finds none. */
 static const char no_version[] = "==0+jitwarm";
 
-static void hide_no_version(char *text)
-{
-	while ((text = strstr(text, no_version)))
-		memmove(text, text + sizeof no_version - 1, strlen(text + sizeof no_version - 1) + 1);
-}
-
 int pip_list(struct jw_error *err, struct pip *pip, const char *package, const char *sized,
 			 struct pip_listing *ret_listing)
 {
@@ -584,8 +569,8 @@ int pip_list(struct jw_error *err, struct pip *pip, const char *package, const c
 
 		pip_output_files(text, &listing);
 		if (!listing.count) {
-			hide_no_version(text);
-			hide_no_version(why.message);
+			text_replace(text, no_version, "");
+			text_replace(why.message, no_version, "");
 			pip->lack = pip_output_lack(&why, text);
 			result = -1;
 		}

@@ -82,6 +82,10 @@ void pip_listing_free(struct pip_listing *listing);
  * it. */
 void pip_hide_passwords(char *text);
 
+/* The most bytes of a line of a list or of a program's output, and of an address: a package's
+ * hashes take some thousands, pip's own lines some hundreds. */
+enum { PIP_MAX_LINE = 1 << 18 };
+
 /* ---- the input that pip may get (pip_lines.c), since pip builds packages that are not wheels,
  * which runs their code */
 

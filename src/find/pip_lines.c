@@ -133,20 +133,24 @@ static void cut_blanks(char *text)
 		text[--length] = 0;
 }
 
-/* Cuts off the next line, joined with its continuations, without blanks at its ends. NULL at the
- * end. */
+/* Cuts off the next line, joined with its continuations, without blanks at its ends. A comment does
+ * not continue. NULL at the end. */
 static char *next_line(struct reading *reading)
 {
 	char *line = reading->at, *end = line;
+	bool comment;
 
 	if (!*line)
 		return NULL;
 	reading->line = ++reading->count;
+	comment = line[strspn(line, " \t")] == '#';
 	for (; *end && *end != '\n'; end++) {
 		char *next = end + 1 + (end[1] == '\r');
 
-		if (*end == '\\' && *next == '\n' && line[strspn(line, " \t")] != '#') {
+		if (*end == '\\' && *next == '\n' && !comment) {
 			*end = end[1] = *next = ' ';
+			comment = next[1 + strspn(next + 1, " \t")] == '#';
+			end = next;
 			reading->count++;
 		}
 	}
@@ -210,6 +214,8 @@ static int take_line(struct jw_error *err, struct reading *reading, char *line)
 	char *hashes, *marker, *requirement;
 	int result;
 
+	if (strlen(line) > PIP_MAX_LINE)
+		return leave_out(err, reading, "other");
 	for (char *at = line; (at = strchr(at, '#')); at++)
 		if (at == line || text_is_blank((unsigned char)at[-1]))
 			*at-- = 0;
@@ -304,6 +310,12 @@ static int read_lock(struct jw_error *err, struct reading *reading)
 	for (char *line; !result && (line = next_line(reading));) {
 		const bool part = text_starts(line, "[packages.");
 
+		/* Without its hashes, a package would be another. */
+		if (strlen(line) > PIP_MAX_LINE) {
+			result = error_set(err, JW_ERR_LIMIT, "line %zu has more than %d bytes", reading->line,
+							   PIP_MAX_LINE);
+			break;
+		}
 		result = read_toml_hashes(err, line, &package.hashes);
 		inside = inside && *line != '[';
 		if (!result && text_starts(line, "[[packages]]")) {
@@ -330,16 +342,17 @@ static int read_lock(struct jw_error *err, struct reading *reading)
 /* Finds the wheel's name in an address, whose “+” may be written %2B; "" if it is not a wheel. */
 static char *wheel_in_address(const char *address)
 {
-	const char *name = strrchr(address, '/');
-	char *text = mem_string(name ? name + 1 : address);
+	const bool whole = strlen(address) <= PIP_MAX_LINE;
+	const char *slash = strrchr(address, '/'), *name = slash ? slash + 1 : address;
+	char *text = mem_string(whole ? name : ""), *to = text;
 
-	for (char *at = text; (at = strchr(at, '%'));)
-		if (text_starts_fold(at, "%2b")) {
-			*at++ = '+';
-			memmove(at, at + 2, strlen(at + 2) + 1);
-		} else {
-			*at = 0;
-		}
+	for (const char *at = text; *at && (*at != '%' || text_starts_fold(at, "%2b")); at++) {
+		const bool plus = *at == '%';
+
+		*to++ = plus ? '+' : *at;
+		at += plus ? 2 : 0;
+	}
+	*to = 0;
 	if (!(text_ends(text, ".whl") && has_only(text, LETTERS DIGITS "._+!-")))
 		*text = 0;
 	return text;

@@ -1,11 +1,14 @@
 #include "find/pip_output.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <uv.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
+#include "base/set.h"
 #include "base/text.h"
 #include "base/wheel_name.h"
 #include "os/platform.h"
@@ -18,28 +21,38 @@ enum {
 
 /* ---- passwords */
 
+/* In a word, everything between the first “://” and the last “@” may be a password. */
 void pip_hide_passwords(char *text)
 {
-	for (char *at = text; (at = strstr(at, "://"));) {
-		char *host = at += 3;
+	char *to = text;
 
-		for (char *end = at; *end && !text_is_blank((unsigned char)*end); end++)
-			if (*end == '@')
+	for (const char *at = text, *end = at; *at; at = end) {
+		const char *hidden = NULL, *host = NULL;
+
+		for (; *end && !text_is_blank((unsigned char)*end); end++)
+			if (!hidden && text_starts(end, "://"))
+				hidden = host = end + strlen("://");
+			else if (hidden && *end == '@')
 				host = end + 1;
-		memmove(at, host, strlen(host) + 1);
+		while (text_is_blank((unsigned char)*end))
+			end++;
+		if (!hidden)
+			hidden = host = end;
+		memmove(to, at, (size_t)(hidden - at));
+		to += hidden - at;
+		memmove(to, host, (size_t)(end - host));
+		to += end - host;
 	}
+	*to = 0;
 }
 
 /* Replaces each occurrence of `secret` in a text. */
 static void hide_secret(char *text, const char *secret)
 {
-	static const char stars[] = "****";
-	const size_t length = strlen(secret), shown = length < 4 ? length : 4;
+	const size_t length = strlen(secret);
 
-	for (char *at = text; length > 2 && (at = strstr(at, secret)); at += shown) {
-		memcpy(at, stars, shown);
-		memmove(at + shown, at + length, strlen(at + length) + 1);
-	}
+	if (length > 2)
+		text_replace(text, secret, length < 4 ? "***" : "****");
 }
 
 /* Decodes "%40" to "@", in place. */
@@ -48,12 +61,11 @@ static void decode_percent(char *text)
 	char *to = text;
 
 	for (const char *at = text; *at; at++) {
-		unsigned byte;
+		const int high = *at == '%' ? text_hex_digit(at[1]) : -1,
+				  low = high < 0 ? -1 : text_hex_digit(at[2]);
 
-		if (*at == '%' && strspn(at + 1, "0123456789abcdefABCDEF") >= 2 &&
-			/* NOLINTNEXTLINE(cert-err34-c): two digits */
-			sscanf(at + 1, "%2x", &byte) == 1 && byte) {
-			*to++ = (char)byte;
+		if (low >= 0 && high + low) {
+			*to++ = (char)(high * 16 + low);
 			at += 2;
 		} else {
 			*to++ = *at;
@@ -104,16 +116,43 @@ static char *without_passwords(const char *said)
 
 /* ---- a program's output in an error */
 
-/* Cuts off the line at *at; NULL at the end. */
+/* Cuts off the line at *at; NULL at the end. A longer line is no program's own. */
 static char *next_line(char **at)
 {
-	char *line = *at, *end = line + strcspn(line, "\r\n");
+	char *line, *end;
 
+	do {
+		line = *at;
+		end = line + strcspn(line, "\r\n");
+		*at = end + strspn(end, "\r\n");
+	} while (end - line > PIP_MAX_LINE);
 	if (!*line)
 		return NULL;
-	*at = end + strspn(end, "\r\n");
 	*end = 0;
 	return line;
+}
+
+/* Removes the mention of our own file: “ (from -r …/asked.txt (line 1))”. */
+static void hide_own_list(char *text)
+{
+	static const char words[] = " (from -r ";
+	char *to = text;
+	const char *at = text, *from, *end = NULL, *line = text, *kept;
+
+	while ((from = strstr(at, words))) {
+		if (line <= from)
+			line = from + strcspn(from, "\r\n");
+		if (!end || end < from)
+			end = strstr(from, "))");
+		if (!end)
+			break;
+		/* A line in which the mention does not end keeps its rest. */
+		kept = end < line ? from : line;
+		memmove(to, at, (size_t)(kept - at));
+		to += kept - at;
+		at = end < line ? end + strlen("))") : line;
+	}
+	memmove(to, at, strlen(at) + 1);
 }
 
 /* Shortens a list of many versions to the first two and the last two: “(from versions: 1.0, 1.1, …,
@@ -125,7 +164,7 @@ static void shorten_versions(char *text)
 	char *at = strstr(text, "(from versions: "), *commas[2] = {NULL}, *last[2] = {NULL};
 	size_t count = 0;
 
-	for (; at && *at && *at != ')'; at++)
+	for (; at && *at && !strchr(")\r\n", *at); at++)
 		if (*at == ',') {
 			if (count < 2)
 				commas[count] = at;
@@ -148,17 +187,10 @@ int pip_output_error(struct jw_error *err, const char *said, const char *program
 {
 	char error[MAX_SHOWN_BYTES] = "", warning[MAX_SHOWN_BYTES / 2] = "", last[MAX_SHOWN_BYTES] = "",
 		 *copy, *at, *line;
-	const bool full =
-		strstr(said, "No space left on device") || strstr(said, "not enough space on the disk");
-	bool within = false, raised = false, indented = false;
+	bool within = false, raised = false, indented = false, full = false;
 
 	at = copy = without_passwords(said);
-	/* Removes the mention of our own file: “ (from -r …/asked.txt (line 1))”. */
-	for (char *from = copy, *behind; (from = strstr(from, " (from -r "));) {
-		if (!(behind = strstr(from, "))")))
-			break;
-		memmove(from, behind + 2, strlen(behind + 2) + 1);
-	}
+	hide_own_list(copy);
 	shorten_versions(copy);
 	while ((line = next_line(&at))) {
 		const char *words = line + strspn(line, " \t");
@@ -171,6 +203,10 @@ int pip_output_error(struct jw_error *err, const char *said, const char *program
 			text_append(error, sizeof error, " %s", words);
 		else
 			within = false;
+		/* An index's text is indented. */
+		full =
+			full || ((within || words == line) && (strstr(line, "No space left on device") ||
+												   strstr(line, "not enough space on the disk")));
 		if (text_starts(line, "WARNING: ") && !*error)
 			text_copy(warning, sizeof warning, line + strlen("WARNING: "));
 		if (!strcmp(error, "Exception:"))
@@ -196,6 +232,29 @@ int pip_output_error(struct jw_error *err, const char *said, const char *program
 						 : JW_ERR_IO,
 					 "%s: %s%s%s%s", program, *error ? error : last, *warning ? " (" : "", warning,
 					 *warning ? ")" : "");
+}
+
+uint64_t pip_output_size(const char *said)
+{
+	static const char words[] = "Downloading ";
+	uint64_t size = 0;
+
+	for (const char *line = said; *line; line += strspn(line, "\r\n")) {
+		const char *open;
+		double number;
+		char *unit;
+
+		line += strspn(line, " ");
+		if (text_starts(line, words)) {
+			open = line + strcspn(line, "(\r\n");
+			number = *open == '(' ? strtod(open + 1, &unit) : 0;
+			size = number > 0 && number < 1e5 && text_starts(unit, " MB)")
+					   ? (uint64_t)(number * 1e6)
+					   : 0;
+		}
+		line += strcspn(line, "\r\n");
+	}
+	return size;
 }
 
 /* ---- what an index lacks */
@@ -532,27 +591,38 @@ static bool is_wheel_name(const char *name)
 	return text_ends(name, ".whl");
 }
 
-/* The wheel of that name, which is new or has had another line. NULL: it is none, or one too many
- */
-static struct pip_file *file_of(struct pip_listing *listing, const char *name)
+struct reading {
+	struct pip_listing *listing;
+	struct set names; /* of the listing's files */
+};
+
+/* Returns the wheel of that name, which is new or has had another line; NULL if it is none, or one
+ * too many. */
+static struct pip_file *file_of(struct reading *reading, const char *name)
 {
+	struct pip_listing *listing = reading->listing;
+	uint64_t key;
+	size_t cursor = 0, at;
+
 	if (!is_wheel_name(name) || listing->count == MAX_FILES)
 		return NULL;
-	for (size_t i = 0; i < listing->count; i++)
-		if (!strcmp(listing->items[i].name, name))
-			return &listing->items[i];
+	key = fnv_update(FNV_START, name, strlen(name));
+	while ((at = set_find(&reading->names, key, &cursor)) != SET_NONE)
+		if (!strcmp(listing->items[at].name, name))
+			return &listing->items[at];
 	VEC_GROW(listing->items, listing->capacity, listing->count);
 	listing->items[listing->count] =
 		(struct pip_file){.name = mem_string(name), .address = mem_string("")};
+	set_add(&reading->names, key, listing->count);
 	return &listing->items[listing->count++];
 }
 
 /* “jitwarm-file SIZE SHA256 YANKED NAME” */
-static void read_own_line(struct pip_listing *listing, char *line)
+static void read_own_line(struct reading *reading, char *line)
 {
 	char *sha256 = strchr(line, ' '), *yanked = sha256 ? strchr(sha256 + 1, ' ') : NULL,
 		 *name = yanked ? strchr(yanked + 1, ' ') : NULL;
-	struct pip_file *file = name ? file_of(listing, name + 1) : NULL;
+	struct pip_file *file = name ? file_of(reading, name + 1) : NULL;
 
 	if (!file)
 		return;
@@ -577,8 +647,9 @@ static char *index_of_page(const char *page)
 
 /* “  Found link ADDRESS[#sha256=DIGITS] (from PAGE) (requires-python:>=3.9), version: 1.0”, and
  * those that it skips. */
-static void read_link(struct pip_listing *listing, char *line)
+static void read_link(struct reading *reading, char *line)
 {
+	struct pip_listing *listing = reading->listing;
 	const char *sha256 = strstr(line, "#sha256="), *page = strstr(line, " (from "),
 			   *python = strstr(line, "(requires-python:");
 	const bool found = text_starts(line, "Found link ");
@@ -595,7 +666,7 @@ static void read_link(struct pip_listing *listing, char *line)
 	if (sha256)
 		(void)snprintf(digits, sizeof digits, "%.64s", sha256 + strlen("#sha256="));
 	name = linked_file(line);
-	file = name ? file_of(listing, name) : NULL;
+	file = name ? file_of(reading, name) : NULL;
 	if (file) {
 		file->fits = file->fits || found;
 		text_copy(file->python, sizeof file->python, version);
@@ -619,15 +690,17 @@ static void read_link(struct pip_listing *listing, char *line)
 
 void pip_output_files(const char *said, struct pip_listing *listing)
 {
+	struct reading reading = {.listing = listing};
 	char *text = without_passwords(said), *at = text, *line;
 
 	while ((line = next_line(&at))) {
 		line += strspn(line, " ");
 		if (text_starts(line, PIP_FILE_LINE))
-			read_own_line(listing, line + sizeof PIP_FILE_LINE - 1);
+			read_own_line(&reading, line + sizeof PIP_FILE_LINE - 1);
 		else if (text_starts(line, "Found link ") || text_starts(line, "Skipping link: ") ||
 				 text_starts(line, "Link requires a different Python"))
-			read_link(listing, line);
+			read_link(&reading, line);
 	}
+	set_free(&reading.names);
 	mem_free(text);
 }

@@ -10,6 +10,9 @@
  * it keeps its files. */
 int pip_output_error(struct jw_error *err, const char *said, const char *program,
 					 const char *folder, const struct os_ended *ended);
+/* Returns the size that pip tells of the wheel that it downloads: “Downloading x.whl (173.6 MB)”; 0
+ * if it tells none. */
+uint64_t pip_output_size(const char *said);
 /* Finds out why pip finds no wheel, from all of its output with “-vv”. Leaves *err if pip's own
  * words are the best answer (PIP_LACKS_VERSION). */
 enum pip_lack pip_output_lack(struct jw_error *err, const char *said);
