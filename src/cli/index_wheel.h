@@ -33,7 +33,7 @@ char *index_wheel_hide_folder(const struct jw_index_wheel *wheel, char *text);
 /* The options, for tables of commands. */
 #define INDEX_OPTIONS                                                                              \
 	CLI_FLAG("index", "Download the wheel of NAME or NAME==VERSION from the package index with "   \
-					  "pip or uv, use it instead of an installed package, and delete it"),         \
+					  "pip, use it instead of an installed package, and delete it"),               \
 		CLI_VALUE("platform", "NAME", "With --index: download the wheel for this platform",        \
 				  .choices = "linux|linux-aarch64|windows", .rare = true),                         \
 		CLI_VALUE("python", "VERSION",                                                             \

@@ -26,17 +26,17 @@ enum {
 /* the most bytes that pip may have downloaded while it runs */
 #define MAX_BYTES (UINT64_C(16) << 30)
 
-/* Arguments: the folder for temporary files, that of a lent pip, "list" and names of wheels with
- * which `note` prints what pages of an index tell, then pip's own. A page's name is printed only
- * if it is one short word: it is a line for jitwarm. The current folder is somebody's project: no
- * module of it is loaded, and pip runs in an empty folder, so that no file has the name of a
+/* Arguments: the folder for temporary files, the wheel of pip or "", "list" and names of wheels
+ * with which `note` prints what pages of an index tell, then pip's own. A page's name is printed
+ * only if it is one short word: it is a line for jitwarm. The current folder is somebody's project:
+ * no module of it is loaded, and pip runs in an empty folder, so that no file has the name of a
  * requirement; paths in variables of the account stay those of the current folder, where a folder
  * “https:” makes no path of an address. Settings that would refuse what installs nothing are off,
- * and pip starts no other Python (PIP_PYTHON). For the isolated one, HOME is another account's. */
+ * and pip starts no other Python (PIP_PYTHON). */
 static const char start[] =
 	"import sys\n"
-	"folder, lent, listed = sys.argv[1:4]\n"
-	"sys.path[:] = [lent] * bool(lent) + [path for path in sys.path if path]\n"
+	"folder, wheel, listed = sys.argv[1:4]\n"
+	"sys.path[:] = [wheel] * bool(wheel) + [path for path in sys.path if path]\n"
 	"import os, runpy, tempfile\n"
 	"tempfile.tempdir = folder\n"
 	"for name in ('PIP_FIND_LINKS', 'PIP_INDEX_URL', 'PIP_EXTRA_INDEX_URL', 'PIP_CONFIG_FILE',\n"
@@ -48,8 +48,6 @@ static const char start[] =
 	"            for word in os.environ[name].split(' '))\n"
 	"os.chdir(tempfile.mkdtemp())\n"
 	"os.environ.update(PIP_REQUIRE_VIRTUALENV='0', PIP_USER='0', _PIP_RUNNING_IN_SUBPROCESS='1')\n"
-	"if sys.flags.isolated:\n"
-	"    os.environ.update(HOME=folder, PIP_CONFIG_FILE=os.devnull)\n"
 	"sys.argv[:] = ['pip'] + sys.argv[4:]\n"
 	"try:\n"
 	"    import pip\n"
@@ -94,15 +92,31 @@ static const char start[] =
 	"        pass\n"
 	"runpy.run_module('pip', run_name='__main__', alter_sys=True)\n";
 
+/* Prints the path of the wheel of pip that a Python brings for ensurepip; Debian's has it
+ * elsewhere. Nothing is imported from another folder than Python's own. */
+static const char find_bundled[] =
+	"import sys\n"
+	"sys.path[:] = [path for path in sys.path if path]\n"
+	"import glob, os, sysconfig\n"
+	"for folder in (os.path.join(os.path.dirname(os.__file__), 'ensurepip', '_bundled'),\n"
+	"               sysconfig.get_config_var('WHEEL_PKG_DIR')):\n"
+	"    wheels = folder and glob.glob(os.path.join(glob.escape(folder), 'pip-*.whl'))\n"
+	"    if wheels:\n"
+	"        print(max(wheels))\n"
+	"        raise SystemExit\n"
+	"raise SystemExit(1)\n";
+
 struct pip {
 	const struct pip_options *options;
-	char *folder;                      /* the absolute path of the options' folder */
-	char *pythons[MAX_PYTHONS];        /* those of the active environment, of PATH and of uv */
-	size_t count, at;                  /* the Pythons before `at` have no pip */
-	char active[16];                   /* the environment's version, "3.11"; "" if unknown */
-	bool active_first;                 /* pythons[0] is the environment's */
-	char *uv_pip;                      /* the folder of the pip that uv provided */
-	char *uv;                          /* NULL if there is no uv */
+	char *folder;               /* the absolute path of the options' folder */
+	char *pythons[MAX_PYTHONS]; /* those of the active environment, of PATH and of uv */
+	size_t count, at;           /* the Pythons before `at` have no pip, or no wheel of it */
+	size_t bare;                /* Python has been asked for a wheel of pip before this one */
+	bool bundled;               /* pip is Python's own wheel of it */
+	char *wheel;                /* that of pythons[at]; NULL: not known */
+	char active[16];            /* the environment's version, "3.11"; "" if unknown */
+	bool active_first;          /* pythons[0] is the environment's */
+	char *uv;                   /* NULL if there is no uv, or it has been asked */
 	char *tmp, *wheels, *said, *asked; /* paths in the folder */
 	char tags[MAX_TAGS][40];
 	size_t tag_count;
@@ -266,14 +280,14 @@ static void report_progress(void *context, uint64_t size_bytes)
 		fetch->progress(fetch->context, size_bytes < total ? size_bytes : total, total);
 }
 
-static int fail_with_output(struct jw_error *err, const struct pip *pip, const char *program,
+static int fail_with_output(struct jw_error *err, const struct pip *pip,
 							const struct os_ended *ended)
 {
 	struct buf said = {0};
 	int result;
 
 	(void)os_read_file(NULL, pip->said, OS_MAX_OUTPUT, &said);
-	result = pip_output_error(err, buf_text(&said), program, pip->folder, ended);
+	result = pip_output_error(err, buf_text(&said), "pip", pip->folder, ended);
 	buf_free(&said);
 	return result;
 }
@@ -300,9 +314,6 @@ static const char *const root_variables[] = {"HOME",
 											 "PIP_TIMEOUT",
 											 "PIP_DEFAULT_TIMEOUT",
 											 "NETRC",
-											 "UV_INDEX_URL",
-											 "UV_DEFAULT_INDEX",
-											 "UV_INDEX",
 											 "https_proxy",
 											 "http_proxy",
 											 "all_proxy",
@@ -350,9 +361,8 @@ static int run_watched(struct jw_error *err, struct pip *pip, const char *const 
 	return 0;
 }
 
-/* Adds a Python of uv's as the last one, if there is no other that may be started. uv runs in a
- * folder of its own, and reads no file of the current one, which may be anybody's: uv 0.4 took an
- * address for the path of a folder there (“https:”). */
+/* Adds a Python of uv's as the last one; none if uv has no other. uv runs in a folder of its own,
+ * and reads no file of the current one, which may be anybody's. It fetches nothing. */
 static int ask_uv_python(struct jw_error *err, struct pip *pip)
 {
 	const char *const words[] = {
@@ -363,45 +373,52 @@ static int ask_uv_python(struct jw_error *err, struct pip *pip)
 	struct os_ended ended;
 	int result = run_watched(err, pip, words, pip->folder, &ended);
 
-	if (!result && (ended.status || ended.signal))
-		result = fail_with_output(err, pip, "uv", &ended);
-	if (!result)
+	if (!result && !ended.status && !ended.signal)
 		result = os_read_file(err, pip->said, OS_MAX_OUTPUT, &answer);
-	if (!result) {
+	mem_free(pip->uv);
+	pip->uv = NULL;
+	if (!result && answer.size) {
 		const char *text = buf_text(&answer);
+		char *python = mem_string_n(text, strcspn(text, "\r\n"));
+		bool known = false;
 
-		pip->pythons[pip->count] = mem_string_n(text, strcspn(text, "\r\n"));
-		pip->count++;
+		for (size_t i = 0; i < pip->count; i++)
+			known = known || !strcmp(pip->pythons[i], python);
+		result = os_check_trusted(err, python);
+		if (result || known)
+			mem_free(python);
+		else
+			pip->pythons[pip->count++] = python;
 	}
-	if (!result)
-		result = os_check_trusted(err, pip->pythons[pip->count - 1]);
 	buf_free(&answer);
 	return result;
 }
 
-/* Gets a pip for a Python without one by uv, which keeps it nowhere else. */
-static int provide_pip(struct jw_error *err, struct pip *pip)
+/* Finds the wheel of pip that a Python brings. No other one is started: an index's would be code of
+ * the index. *ret_wheel is NULL if there is none. */
+static int find_wheel(struct jw_error *err, struct pip *pip, const char *python, char **ret_wheel)
 {
-	const char *get[] = {pip->uv,       "pip",        "install",
-						 "--target",    NULL,         "--python",
-						 NULL,          "--no-deps",  "--only-binary",
-						 ":all:",       "--no-cache", "--no-python-downloads",
-						 "--no-config", "--quiet",    "pip",
-						 NULL};
+	const char *const words[] = {python, "-IXutf8", "-c", find_bundled, NULL};
+	struct buf answer = {0};
+	struct jw_error why = {0};
 	struct os_ended ended;
-	size_t at = 0;
-	int result = 0;
+	char *wheel = NULL;
+	int result = run_watched(err, pip, words, ".", &ended);
 
-	while (at < pip->count && os_check_trusted(NULL, pip->pythons[at]))
-		at++;
-	if (at == pip->count && ask_uv_python(err, pip))
-		return -1;
-	pip->uv_pip = os_join(pip->folder, "uv");
-	get[4] = pip->uv_pip;
-	get[6] = pip->pythons[pip->at = at];
-	result = run_watched(err, pip, get, pip->folder, &ended);
-	return !result && (ended.status || ended.signal) ? fail_with_output(err, pip, "uv", &ended)
-													 : result;
+	if (!result && !ended.status && !ended.signal)
+		result = os_read_file(err, pip->said, OS_MAX_OUTPUT, &answer);
+	if (!result && answer.size) {
+		wheel = mem_string_n(buf_text(&answer), strcspn(buf_text(&answer), "\r\n"));
+		if (os_check_trusted(&why, wheel))
+			result = error_set(err, JW_ERR_UNSUPPORTED, "%s is not run as root (%s)", wheel,
+							   why.message);
+	}
+	buf_free(&answer);
+	if (result)
+		mem_free(wheel);
+	else
+		*ret_wheel = wheel;
+	return result;
 }
 
 /* Runs pip; `words` are a command and its options. */
@@ -412,11 +429,13 @@ static int run_pip_by(struct jw_error *err, struct pip *pip, const char *python,
 	const bool other = !(pip->active_first && python == pip->pythons[0]);
 	const char *version = options->python ? options->python : other ? pip->active : "";
 	const char *arguments[MAX_WORDS] = {python,
-										python_path_leads_here() ? "-EXutf8" : "-Xutf8",
+										pip->wheel                 ? "-IXutf8"
+										: python_path_leads_here() ? "-EXutf8"
+																   : "-Xutf8",
 										"-c",
 										start,
 										pip->tmp,
-										pip->uv_pip ? pip->uv_pip : "",
+										pip->wheel ? pip->wheel : "",
 										pip->listed ? pip->listed : ""};
 	const struct version last_m = {{3, 7}, 2};
 	struct version numbers;
@@ -451,36 +470,60 @@ static int run_pip_by(struct jw_error *err, struct pip *pip, const char *python,
 	return run_watched(err, pip, arguments, ".", ret_ended);
 }
 
+/* Goes on to the next Python that may have pip: first those that have it installed, then those that
+ * bring a wheel of it, then uv's. False if there is none. */
+static bool next_python(struct jw_error *err, struct pip *pip, int *ret_result)
+{
+	*ret_result = 0;
+	if (pip->at == pip->count && !pip->bundled) {
+		pip->bundled = true;
+		pip->at = pip->bare;
+		pip->bare = pip->count;
+	}
+	if (pip->at == pip->count && pip->uv) {
+		*ret_result = ask_uv_python(err, pip);
+		pip->bundled = pip->at == pip->count;
+	}
+	return !*ret_result && pip->at < pip->count;
+}
+
 static int run_pip(struct jw_error *err, struct pip *pip, const char *const *words)
 {
 	struct os_ended ended = {.status = NO_PIP};
+	int result;
 
-	while (ended.status == NO_PIP) {
+	while (ended.status == NO_PIP && next_python(err, pip, &result)) {
+		const char *python = pip->pythons[pip->at];
 		struct jw_error why = {0};
 
-		if (pip->at == pip->count) {
-			if (!pip->uv_pip && pip->uv) {
-				if (provide_pip(err, pip))
-					return -1;
-				continue;
-			}
-			return pip->distrust.code
-					   ? error_copy(err, &pip->distrust)
-					   : error_set(err, JW_ERR_NOT_FOUND,
-								   "jitwarm asks package indexes through pip (python3 -m pip) or "
-								   "uv, and found neither: install one of them, or %s",
-								   pip->options->by_hand);
-		}
-		if (run_pip_by(&why, pip, pip->pythons[pip->at], words, &ended)) {
-			if (why.code != JW_ERR_UNSUPPORTED)
-				return error_copy(err, &why);
-			if (!pip->distrust.code)
-				pip->distrust = why;
+		if (pip->bundled && !pip->wheel)
+			result = find_wheel(&why, pip, python, &pip->wheel);
+		if (!result && (pip->wheel || !pip->bundled))
+			result = run_pip_by(&why, pip, python, words, &ended);
+		if (result && why.code != JW_ERR_UNSUPPORTED)
+			return error_copy(err, &why);
+		if (result && !pip->distrust.code)
+			pip->distrust = why;
+		if (result)
 			ended.status = NO_PIP;
+		if (ended.status == NO_PIP) {
+			mem_free(pip->wheel);
+			pip->wheel = NULL;
+			pip->at++;
 		}
-		pip->at += ended.status == NO_PIP;
 	}
-	return ended.status || ended.signal ? fail_with_output(err, pip, "pip", &ended) : 0;
+	if (ended.status == NO_PIP && result)
+		return -1;
+	if (ended.status == NO_PIP)
+		return pip->distrust.code
+				   ? error_copy(err, &pip->distrust)
+				   : error_set(
+						 err, JW_ERR_NOT_FOUND,
+						 "jitwarm asks package indexes through pip (python3 -m pip), and found "
+						 "none: install it (“uv pip install pip”, or the system's package "
+						 "python3-pip), or %s",
+						 pip->options->by_hand);
+	return ended.status || ended.signal ? fail_with_output(err, pip, &ended) : 0;
 }
 
 /* ---- pip's commands */
@@ -679,7 +722,7 @@ void pip_close(struct pip *pip)
 		return;
 	for (size_t i = 0; i < pip->count; i++)
 		mem_free(pip->pythons[i]);
-	mem_free(pip->uv_pip);
+	mem_free(pip->wheel);
 	mem_free(pip->uv);
 	mem_free(pip->folder);
 	mem_free(pip->tmp);

@@ -1,7 +1,9 @@
 /* pip, the only program that contacts package indexes: that of the active environment's Python,
- * else of the Python on PATH, else one that uv provides. It runs as this account, never runs code
- * of the packages that it gets (only wheels, without the packages that they require), and ends with
- * this process. Its output is not trusted: texts, files and times are bounded. */
+ * else of the Python on PATH, else the wheel of pip that one of them brings for ensurepip, else
+ * those of a Python that uv finds. An index's pip would be code of the index, so none is fetched.
+ * It runs as this account, never runs code of the packages that it gets (only wheels, without the
+ * packages that they require), and ends with this process. Its output is not trusted: texts, files
+ * and times are bounded. */
 #pragma once
 
 #include <jitwarm/compiler.h>
@@ -17,7 +19,7 @@ struct pip_options {
 	const char *platform; /* "x86_64-linux", as in jw_platform; NULL for the Python's platform */
 	const char *python;   /* "3.11"; NULL for the active environment's */
 	bool any_python;      /* the package contains no Python code, so any version will do */
-	const char *by_hand;  /* for a message: what to do without pip and uv */
+	const char *by_hand;  /* for a message: what to do without pip */
 	/* Receives the progress, and tells when to stop. */
 	const struct jw_compiler_fetch_options *fetch;
 };
@@ -35,8 +37,8 @@ void pip_close(struct pip *pip);
 
 /* Gets the wheel for the content of a requirements file (pip_lines_read). *ret_path is in the
  * folder; the caller frees the text, and the next call removes the file. Otherwise the error has
- * pip's own words, without a password. JW_ERR_NOT_FOUND if pip finds no wheel, or there is neither
- * pip nor uv. */
+ * pip's own words, without a password. JW_ERR_NOT_FOUND if pip finds no wheel, or there is no
+ * pip. */
 int pip_download(struct jw_error *err, struct pip *pip, const char *lines, char **ret_path);
 /* Gets the wheels for many lines at once, each once; the caller frees their names. A line may have
  * no wheel because of its marker. */
@@ -47,7 +49,7 @@ char *pip_downloaded(const struct pip *pip, const char *name);
 
 /* Why the last download has failed with JW_ERR_NOT_FOUND, or with JW_ERR_IO for PIP_LACKS_INDEX. */
 enum pip_lack {
-	PIP_LACKS_NOTHING, /* another reason: there is neither pip nor uv */
+	PIP_LACKS_NOTHING, /* another reason: there is no pip */
 	PIP_LACKS_INDEX,   /* an index cannot be reached, refuses the login, or fails */
 	PIP_LACKS_PACKAGE, /* the name is unknown */
 	PIP_LACKS_ACCESS, /* the index does not show the package to this account, or does not know it */

@@ -498,14 +498,16 @@ static enum pip_lack explain_lack(struct jw_error *err, const char *requirement,
  * line ends, is indented deeper than pip's own lines (*ret_indent). */
 static const char *find_missed(const char *text, size_t *ret_indent)
 {
-	static const char words[] = "ERROR: Could not find a version that satisfies the requirement ";
 	const char *found = NULL;
 
 	for (const char *line = text; *line; line += strspn(line, "\r\n")) {
 		const size_t indent = strspn(line, " ");
 
-		if (text_starts(line + indent, words) && (!found || indent <= *ret_indent)) {
-			found = line + indent + sizeof words - 1;
+		if (text_starts(line + indent,
+						"ERROR: Could not find a version that satisfies the requirement ") &&
+			(!found || indent <= *ret_indent)) {
+			found = line + indent +
+					strlen("ERROR: Could not find a version that satisfies the requirement ");
 			*ret_indent = indent;
 		}
 		line += strcspn(line, "\r\n");
@@ -535,20 +537,19 @@ enum pip_lack pip_output_lack(struct jw_error *err, const char *said)
 	asked = strstr(requirement, "==");
 	asked = asked && !strpbrk(asked, ",<>!~") ? asked + strspn(asked, "= ") : NULL;
 	while ((line = next_line(&at))) {
-		static const char fetch[] = "Could not fetch URL ",
-						  insecure[] = "WARNING: The repository located at ";
 		const size_t indent = strspn(line, " ");
 		const bool own = indent <= own_indent;
 		char *from, *file;
 
 		line += indent;
-		if (own && text_starts(line, fetch) && (from = strstr(line, "://")) &&
+		if (own && text_starts(line, "Could not fetch URL ") && (from = strstr(line, "://")) &&
 			explain_fetch(err, from + 3, unknown, refused)) {
 			lack = PIP_LACKS_INDEX;
 			goto done;
 		}
-		if (own && text_starts(line, insecure) && strstr(line, "not a trusted")) {
-			from = line + sizeof insecure - 1;
+		if (own && text_starts(line, "WARNING: The repository located at ") &&
+			strstr(line, "not a trusted")) {
+			from = line + strlen("WARNING: The repository located at ");
 			error_set(err, JW_ERR_IO,
 					  "%.*s: pip refuses a package index over plain HTTP; use the https address of "
 					  "the index, or set PIP_TRUSTED_HOST=%.*s",

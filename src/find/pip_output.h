@@ -1,11 +1,11 @@
-/* Quotes the output of pip and uv in errors, without passwords. The output is not trusted. */
+/* Quotes the output of pip in errors, without passwords. The output is not trusted. */
 #pragma once
 
 #include "base/error.h"
 #include "find/pip.h"
 #include "os/process.h"
 
-/* Sets the error of a program (“pip”, “uv”) that failed: its first error with its last warning,
+/* Sets the error of a program (“pip”) that failed: its first error with its last warning,
  * else its last line, else how it ended. JW_ERR_NOT_FOUND if pip finds no wheel. `folder` is where
  * it keeps its files. */
 int pip_output_error(struct jw_error *err, const char *said, const char *program,

@@ -112,8 +112,8 @@ path=$PATH
 PATH=$scratch/tools
 "$jitwarm" compiler fetch 12.3 >out 2>err; got=$?
 PATH=$path
-[ $got = 3 ] && grep -qxF "jitwarm: jitwarm asks package indexes through pip (python3 -m pip) or uv, and found neither: install one of them, or name the ptxas of a CUDA toolkit (--ptxas FILE)" err &&
-	[ "$(wc -l <err)" = 1 ] && [ -z "$(find store -mindepth 1 2>/dev/null)" ] && ok "neither pip nor uv" || fail "neither pip nor uv: status $got: $(cat out err; find store)"
+[ $got = 3 ] && grep -qxF "jitwarm: jitwarm asks package indexes through pip (python3 -m pip), and found none: install it (“uv pip install pip”, or the system's package python3-pip), or name the ptxas of a CUDA toolkit (--ptxas FILE)" err &&
+	[ "$(wc -l <err)" = 1 ] && [ -z "$(find store -mindepth 1 2>/dev/null)" ] && ok "no pip" || fail "no pip: status $got: $(cat out err; find store)"
 
 # ---- a folder of that name exists
 mkdir -p store/12.3/mine

@@ -249,7 +249,8 @@ done
 rm sitecustomize.py
 mkdir near && printf '#!/bin/sh\ntouch "%s/ran"\nexec "%s" "$@"\n' "$scratch" "$python" >near/python3 && chmod +x near/python3
 mkdir close && cp "$(type -P false)" close/python3
-path=close:$scratch/tools VIRTUAL_ENV=$scratch/venv bad "a relative member of PATH" "jitwarm asks package indexes through pip" good asked==1.1
+cp -r venv lacking && rm lacking/bin/python* && printf '#!/bin/sh\nexit 96\n' >lacking/bin/python3 && chmod +x lacking/bin/python3
+path=close:$scratch/tools VIRTUAL_ENV=$scratch/lacking bad "a relative member of PATH" "jitwarm asks package indexes through pip" good asked==1.1
 PIP_PYTHON=$scratch/near/python3 good "PIP_PYTHON" asked-1.1-py3-none-manylinux2014_x86_64.whl good asked==1.1
 unrun "another Python for pip"
 export PYTHONPATH=$scratch/fake
@@ -288,36 +289,48 @@ unset PIP_INDEX_URL https_proxy PYTHONPATH
 printf '[global]\nindex-url = https://me:p%%%%40ss@127.0.0.1:1/simple\n' >pip.conf
 PIP_RETRIES=1 PIP_CONFIG_FILE=$scratch/pip.conf PIP_INDEX_URL='' bad "a password of pip's configuration" "the package index cannot be reached (Connection refused)" good asked
 
-# Neither pip nor uv is there; then uv, which provides pip to a Python without it, and leaves no files.
-path=$scratch/tools bad "neither" "jitwarm asks package indexes through pip (python3 -m pip) or uv, and found neither: install one of them, or download the wheel on another machine (pip download --no-deps NAME), and name its file" good asked
+# Without an installed pip, the wheel that Python brings for ensurepip is started. A pip of an index, which would be its code, is not.
+none="jitwarm asks package indexes through pip (python3 -m pip), and found none: install it (“uv pip install pip”, or the system's package python3-pip), or download the wheel on another machine (pip download --no-deps NAME), and name its file"
+path=$scratch/tools bad "no pip" "$none" good asked
+"$python" -m venv --without-pip bare
+mkdir -p http/packages/pip && python3 - "$scratch/ran" <<'P'
+import sys, zipfile
+with zipfile.ZipFile("http/packages/pip/pip-99.0-py3-none-any.whl", "w") as archive:
+    for module in ("__init__", "__main__"):
+        archive.writestr(f"pip/{module}.py", f"open({sys.argv[1]!r}, 'w')\n")
+    archive.writestr("pip-99.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: pip\nVersion: 99.0\n")
+    archive.writestr("pip-99.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+    archive.writestr("pip-99.0.dist-info/RECORD", "pip/__init__.py,,\npip/__main__.py,,\n")
+P
+export UV_DEFAULT_INDEX=$site/good/simple UV_INDEX=$site/good/simple
+path=$scratch/tools VIRTUAL_ENV=$scratch/bare good "the pip that Python brings" asked-1.1-py3-none-manylinux2014_x86_64.whl good asked==1.1
+PIP_INDEX_URL=https://127.0.0.1:1/simple path=$scratch/tools VIRTUAL_ENV=$scratch/bare bad "an index that the pip of Python does not reach" "the package index cannot be reached" good asked
+path=$scratch/tools VIRTUAL_ENV=$scratch/lacking bad "a Python without any pip" "$none" good asked
+if [ -e /usr/share/python-wheels ] && /usr/bin/python3 -m venv --without-pip debian 2>/dev/null; then
+	path=$scratch/tools VIRTUAL_ENV=$scratch/debian good "the pip that Debian's Python brings" asked-1.1-py3-none-manylinux2014_x86_64.whl good asked==1.1
+fi
 uv=$cache/jitwarm/uv/bin/uv # installed by setup.sh
 [ -x "$uv" ] || uv=$(command -v uv)
 if [ -n "$uv" ]; then
 	cp "$uv" tools
-	"$python" -m venv --without-pip bare
-	mkdir -p http/packages/pip && "$python" -m pip download -q --no-deps --no-cache-dir --disable-pip-version-check -d http/packages/pip pip >/dev/null 2>&1 || rm -rf http/packages/pip
-	if [ -d http/packages/pip ]; then
-		export UV_DEFAULT_INDEX=$site/good/simple
-		printf 'find-links = ["%s/none"]\nno-index = true\n' "$scratch" >uv.toml # in the current folder, and ignored
-		echo ./near/python3 >.python-version
-		path=$scratch/tools VIRTUAL_ENV=$scratch/bare good "uv lends pip" asked-1.1-py3-none-manylinux2014_x86_64.whl good asked==1.1
-		# uvx is not on PATH, but a variable says where uv is.
-		mkdir apart && mv tools/uv apart
-		UV=$scratch/apart/uv path=$scratch/tools VIRTUAL_ENV=$scratch/bare good "the uv of UV lends pip" asked-1.1-py3-none-manylinux2014_x86_64.whl good asked==1.1
-		UV=apart/uv path=$scratch/tools VIRTUAL_ENV=$scratch/bare bad "a uv that is named from the current folder" "found neither" good asked
-		UV=$scratch/none/uv path=$scratch/tools VIRTUAL_ENV=$scratch/bare bad "a uv that is gone" "found neither" good asked
-		mv apart/uv tools
-		path=$scratch/tools:$scratch/python good "uv finds a Python, and lends it pip" asked-1.1-py3-none-manylinux2014_x86_64.whl good asked==1.1
-		unrun "a Python of .python-version"
-		rm uv.toml .python-version
-		UV_HTTP_RETRIES=0 UV_DEFAULT_INDEX=https://me:p%40ss@127.0.0.1:1/simple path=$scratch/tools VIRTUAL_ENV=$scratch/bare bad "a uv that reaches nothing" "uv: " good asked
-		unset UV_DEFAULT_INDEX
-	fi
+	mkdir found && ln -s "$python" "found/python$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')"
+	UV_NO_CACHE=1 "$uv" venv -q --python "$python" ordinary
+	path=$scratch/tools VIRTUAL_ENV=$scratch/ordinary good "an environment of uv's" asked-1.1-py3-none-manylinux2014_x86_64.whl good asked==1.1
+	echo ./near/python3 >.python-version
+	path=$scratch/tools:$scratch/found good "uv finds a Python" asked-1.1-py3-none-manylinux2014_x86_64.whl good asked==1.1
+	# uvx is not on PATH, but a variable says where uv is.
+	mkdir apart && mv tools/uv apart
+	UV=$scratch/apart/uv path=$scratch/tools:$scratch/found good "the uv of UV finds a Python" asked-1.1-py3-none-manylinux2014_x86_64.whl good asked==1.1
+	UV=apart/uv path=$scratch/tools:$scratch/found bad "a uv that is named from the current folder" "$none" good asked
+	UV=$scratch/none/uv path=$scratch/tools:$scratch/found bad "a uv that is gone" "$none" good asked
+	unrun "a Python of .python-version"
+	rm .python-version
 else
 	echo "(left out: uv)"
 fi
+unrun "the pip of an index"
+unset UV_DEFAULT_INDEX UV_INDEX
 [ "$(id -u)" != 0 ] || {
-	rm -f tools/uv
 	chown 65534 own/bin
 	ask_other() { path=$scratch/tools VIRTUAL_ENV=$scratch/own ask good scan --index asked --target sm_86; }
 	ask_other; got=$?

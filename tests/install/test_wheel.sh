@@ -2,8 +2,8 @@
 # test_wheel.sh JITWARM|FOLDER   uvx and pip take jitwarm's wheel from an index on this machine: from nothing to the answer
 #
 # The wheel is that of FOLDER (scripts/package.sh) for this machine, or is made of the program. It judges a wheel of XGBoost, which
-# scripts/get.sh frameworks has fetched. The index has pip, too, which uv lends a Python without it. Prints how long each way took, and
-# how long the download of the judged wheel alone.
+# scripts/get.sh frameworks has fetched. uvx's Python has no pip but the wheel that it brings. Prints how long each way
+# took, and how long the download of the judged wheel alone.
 # Exit status 1 if a case fails, 77 if something is not at hand.
 set -uo pipefail
 given=$(realpath "$1")
@@ -17,8 +17,7 @@ judged=$(compgen -G "$cache/jitwarm/frameworks/xgboost-1.5.2-linux/*.whl" || com
 	{ echo "skipped: no XGBoost: scripts/get.sh frameworks xgboost-1.3.3-linux"; exit 77; }
 version=$(basename "$judged" | cut -d- -f2)
 
-mkdir -p http/packages/jitwarm http/packages/xgboost http/packages/pip
-(cd http/packages/pip && find /usr/share/python-wheels "$("$python" -c 'import ensurepip; print(*ensurepip.__path__)')" -name 'pip-*.whl' -exec cp {} . \; -quit) 2>/dev/null
+mkdir -p http/packages/jitwarm http/packages/xgboost
 ln -s "$judged" http/packages/xgboost/
 if [ -d "$given" ]; then
 	cp "$given"/jitwarm-*.whl http/packages/jitwarm/

@@ -80,8 +80,10 @@ const struct cli_command command_compiler_fetch = {
 		"Downloads NVIDIA's compilers ptxas and nvJitLink of CUDA VERSION (12.4, or 12.4.131), "
 		"which “--target” needs.\n\nnvJitLink exists from CUDA 12 on. pip downloads NVIDIA's "
 		"wheels, with its own configuration (PIP_INDEX_URL). jitwarm uses the pip of the active "
-		"Python, else the pip of the Python on PATH, else a pip that uv provides. Nothing is "
-		"installed. The compilers are kept in $JITWARM_PTXAS, else in ~/.cache/jitwarm/ptxas "
+		"Python, else the pip of the Python on PATH, else the pip that one of them brings "
+		"(ensurepip). "
+		"Nothing is installed. The compilers are kept in $JITWARM_PTXAS, else in "
+		"~/.cache/jitwarm/ptxas "
 		"(Windows: %LOCALAPPDATA%\\jitwarm\\ptxas), and the path of ptxas is printed. A compiler "
 		"that jitwarm already has is not fetched again.",
 	.examples = "jitwarm compiler fetch 12.4\n",

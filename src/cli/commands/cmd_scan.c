@@ -1126,7 +1126,7 @@ const struct cli_command command_scan = {
 		"whose last column is the first driver with the same answer. The times come from a model "
 		"fitted to four frameworks and, without --target, from earlier runs of “jitwarm prime” "
 		"here. “jitwarm check” looks into the cache; scan does not.\n\nWith --index nothing needs "
-		"to be installed. pip, or uv, downloads the wheel of a package (xgboost, the newest; "
+		"to be installed. pip downloads the wheel of a package (xgboost, the newest; "
 		"xgboost==1.5.2; \"torch>=2.1,<2.3\") from the index of its own configuration "
 		"(PIP_INDEX_URL), for the active Python unless --python names another version, and the "
 		"wheel is deleted afterwards. No code of a package runs. Several packages are downloaded "

@@ -1109,9 +1109,8 @@ static const struct cli_option which_options[] = {
 	CLI_FLAG("all", "Print every release in a row of its own"),
 	CLI_FLAG(
 		"ask",
-		"Also examine releases that jitwarm's list lacks: download their wheels with pip or uv, "
-		"from the index that is set for pip or uv. jitwarm keeps the answers, and deletes the "
-		"wheels"),
+		"Also examine releases that jitwarm's list lacks: download their wheels with pip, from the "
+		"index that is set for pip. jitwarm keeps the answers, and deletes the wheels"),
 	PROGRESS_OPTION,
 	{0}};
 

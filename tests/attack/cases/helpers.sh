@@ -23,22 +23,41 @@ CUDA_CACHE_PATH=$work/cache run '0|1|2|3' push oci://127.0.0.1:1/caches:tag
 # Root passes over a uv that the account may replace, and takes the next one.
 export PATH=$open/bin:/usr/bin:/bin
 mkdir "$work/bin"
-PATH=$open/bin:$work/bin:/usr/bin:/bin run 3 scan --index torch
+JITWARM="env PATH=$open/bin:$work/bin $JITWARM" run 3 scan --index torch
 err_has "uv is not run as root"
 [[ -z $(ls "$open/marks") ]] || fail "run by root: $(ls "$open/marks")"
 printf '#!/bin/sh\ntouch "%s/roots-uv"\nexit 1\n' "$work" >"$work/bin/uv"
 chmod 755 "$work/bin/uv"
-PATH=$open/bin:$work/bin:/usr/bin:/bin run 3 scan --index torch
+JITWARM="env PATH=$open/bin:$work/bin $JITWARM" run 3 scan --index torch
 [[ -e $work/roots-uv ]] || fail "the account's uv was not passed over"
 # uv starts no Python of the account's, neither the first on PATH nor one that uv finds.
 printf '#!/bin/sh\n[ "$1" = python ] || { echo "$@" >>"%s/asked"; exit 1; }\necho "%s/python3"\n' "$work" "$open/bin" >"$work/bin/uv"
 JITWARM="env PATH=$open/bin:$work/bin $JITWARM" run 3 scan --index torch
 err_has "$open/bin"
 [[ ! -e $work/asked ]] || fail "uv was asked: $(<"$work/asked")"
+# uv starts in no current folder, whose settings it would read.
+printf '#!/bin/sh\npwd -P >"%s/folder"\nexit 1\n' "$work" >"$work/bin/uv"
+for folder in "$home" "$work"; do
+	(cd "$folder" && JITWARM="env PATH=$open/bin:$work/bin $JITWARM" run 3 scan --index torch) || exit 1
+	[[ $(<"$work/folder") != "$folder" ]] || fail "uv was started in $folder"
+done
+rm "$work/bin/uv"
+# Root starts no wheel of pip that the account may replace, though Python itself is root's.
+export VIRTUAL_ENV=$work/env
+empty_environment "$work/env"
+rm "$work/env/bin/python3"
+printf '#!/bin/sh\ncase $1:$# in -I*:3) echo "%s/pip-1-py3-none-any.whl" ;; -I*) touch "%s/roots-pip" ;; *) exit 96 ;; esac\n' "$open/bin" "$work" >"$work/env/bin/python3"
+chmod 755 "$work/env/bin/python3"
+touch "$open/bin/pip-1-py3-none-any.whl" && chown $mallory "$open/bin/pip-1-py3-none-any.whl"
+JITWARM="env PATH=$work/bin $JITWARM" run 3 scan --index torch
+err_has "pip-1-py3-none-any.whl is not run as root"
+[[ ! -e $work/roots-pip ]] || fail "the account's pip was started"
+# spy COMMAND FILE: root's Python runs the command, with its output in the file, instead of pip
+spy() { printf '#!/bin/sh\n%s >"%s/%s"\nexit 1\n' "$1" "$work" "$2" >"$work/env/bin/python3"; }
 # Root's helpers get no index that is the account's folder, however it is written.
 mkdir -p "$home/wheels" "$work/wheels" "$open/%68ome/wheels" && chown $mallory "$home/wheels"
-printf '#!/bin/sh\nenv >"%s/variables"\nexit 1\n' "$work" >"$work/bin/uv"
-for name in PIP_FIND_LINKS PIP_INDEX_URL PIP_EXTRA_INDEX_URL UV_INDEX; do
+spy env variables
+for name in PIP_FIND_LINKS PIP_INDEX_URL PIP_EXTRA_INDEX_URL; do
 	for value in "$home/wheels" "file://$home/wheels" "FILE:$home/wheels" "file://localhost$home/wheels" "mine=$home/wheels" \
 		"mine=file://$home/wheels" "~root$home/wheels" "file://$open/%68ome/wheels" \
 		$'https://127.0.0.1:1/\v'"$home/wheels" $'https://127.0.0.1:1/\u2028'"$home/wheels"; do
@@ -55,13 +74,7 @@ printf '#!/bin/sh\npwd -P >"%s/folder"\nexit 1\n' "$work" >"$work/bin/python3" &
 (unset VIRTUAL_ENV && cd "$home/wheels" && PATH=$work/bin:/usr/bin:/bin run '1|2|3' check torch) || exit 1
 [[ $(<"$work/folder") == / ]] || fail "Python was started in $(<"$work/folder")"
 rm "$work/bin/python3"
-# uv starts in no current folder, where a folder “https:” would be an index.
-printf '#!/bin/sh\npwd -P >"%s/folder"\nexit 1\n' "$work" >"$work/bin/uv"
-for folder in "$home/wheels" "$work"; do
-	(cd "$folder" && PATH=$open/bin:$work/bin:/usr/bin:/bin run 3 scan --index torch) || exit 1
-	[[ $(<"$work/folder") != "$folder" ]] || fail "uv was started in $folder"
-done
-printf '#!/bin/sh\nenv >"%s/variables"\nexit 1\n' "$work" >"$work/bin/uv"
+spy env variables
 # Neither do they get a file of the account's, nor one in its home, also if the file does not exist yet; a device is nobody's.
 mkdir "$HOME/obody" "$HOME/oot" # “~nobody” is no folder of root's home
 touch "$home/file" "$HOME/file" "$HOME/obody/file" "$HOME/oot/file" && chown $mallory "$home/file"
@@ -107,12 +120,12 @@ printf '%s\n' "\$@" >>"$work/arguments"
 exec "$work/env" "\$@"
 SCRIPT
 chmod 755 "$work/spy" && cp "$(readlink -f /usr/bin/env)" "$work/env"
-printf '#!/bin/sh\nprintf "%%s\\n" "$PIP_INDEX_URL" >"%s/index"\nexit 1\n' "$work" >"$work/bin/uv"
+spy 'printf "%s\n" "$PIP_INDEX_URL"' index
 cat >"$work/spied" <<SCRIPT
 mount --bind "$work/spy" /usr/bin/env && exec "\$@"
 SCRIPT
 if unshare -m sh -c ". '$work/spied'" _ true 2>/dev/null; then
-	export PIP_INDEX_URL=http://ann:password@127.0.0.1:1/simple VIRTUAL_ENV=$open/env PATH=$open/bin:$work/bin:/usr/bin:/bin
+	export PIP_INDEX_URL=http://ann:password@127.0.0.1:1/simple VIRTUAL_ENV=$work/env PATH=$open/bin:$work/bin:/usr/bin:/bin
 	# shellcheck disable=SC2086
 	unshare -m sh -c ". '$work/spied'" _ $JITWARM scan --index torch >"$out" 2>"$err"
 	grep -qxF "$PIP_INDEX_URL" "$work/index" || fail "no helper got the index: $(cat "$err")"
