@@ -113,8 +113,8 @@ static bool is_called(const char *path, const char *const *words, size_t count)
 struct decide_counts decide_begin(const char *path, struct jw_target device, enum loading loading)
 {
 	static const char *const former[] = {"cudnn.so.7", "cudnn64_7.", "optix_prime."},
-							 *const later[] = {"cublas",   "cudnn_",   "cusolver",
-											   "cusparse", "cutensor", "nccl"};
+							 *const later[] = {"cublas",   "cudnn_", "cusolver", "cusparse",
+											   "cutensor", "nccl",   "nvinfer"};
 
 	return (struct decide_counts){
 		.loading = loading,

@@ -623,18 +623,22 @@ static size_t list_versions(const struct wheel_list *list, const char **versions
 /* Finds the oldest examined release, and the older ones that jitwarm has not examined. */
 static void find_unexamined(struct jw_which *which)
 {
+	size_t newer = 0; /* unexamined releases before the first examined one */
+
 	for (size_t i = 0; i < which->count; i++) {
 		const struct jw_which_release *release = &which->releases[i];
 
 		/* A release for other versions of Python was examined if its wheel is known. */
 		if (release->answer <= JW_WHICH_FAILS ||
 			(release->answer == JW_WHICH_NO_PYTHON && (*release->file || release->inferred))) {
+			newer = which->examined_from ? newer : which->unexamined;
 			which->examined_from = release->version;
 			which->unexamined = 0;
 		}
 		which->unexamined += release->answer == JW_WHICH_UNKNOWN;
 	}
-	if (!which->unexamined)
+	which->unexamined += newer;
+	if (!which->unexamined || newer)
 		which->examined_from = NULL;
 }
 

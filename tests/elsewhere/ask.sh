@@ -92,7 +92,7 @@ is "damaged facts" 1 11 "pip install grown==1.9"
 # One release alone is fetched
 rm -r state
 ask sized --target sm_86 grown==1.15
-is "a release that fails" 2 1 "jitwarm's list lacks 1 release; downloading up to 1 wheel (" "1.15  fails: no code for sm_86" "Other releases: jitwarm which --target sm_86 grown --ask"
+is "a release that fails" 2 1 "jitwarm's list lacks 1 release; downloading up to 1 wheel (" "1.15  fails: no code for sm_86" "jitwarm has not examined 23 releases of grown for this platform." "Other releases: jitwarm which --target sm_86 grown --ask"
 ask sized --target sm_86 pure==1.0 grown==1.9
 is "a release of the second package" 2 2 "1.9  runs as it is"
 ask sized --target sm_86 grown==9

@@ -681,6 +681,13 @@ static const struct {
 	 DECIDE_RUNS,
 	 81,
 	 0},
+	/* TensorRT 11.4 has kernels for later GPUs alone, and its own for an RTX 30. */
+	{"libnvinfer_lean.so.11",
+	 {86, 0},
+	 {{106, 'r', {CUBIN(100), CUBIN(103), CUBIN(120)}}, {105, 'r', {CUBIN(86), CUBIN(89)}}},
+	 DECIDE_RUNS,
+	 105,
+	 0},
 	/* cuDNN 9.28 dropped the V100, for which it has kernels that are for all GPUs. */
 	{"libcudnn_engines_precompiled.so.9",
 	 {70, 0},
