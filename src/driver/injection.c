@@ -20,24 +20,23 @@ int injection_hold_name(struct jw_error *err)
 {
 	static bool held;
 	struct os_file *file = NULL;
-	bool there, opened;
+	struct os_stat stat;
+	bool made;
 
 	if (held || os_is_windows || !os_is_superuser())
 		return 0;
-	there = os_exists(name);
-	/* Fails for a file with a second name. */
-	opened = !os_file_open(NULL, name, OS_OPEN_CREATE, &file);
+	/* Fails where the name is another account's, which the driver ignores, and where nobody can
+	 * make it. */
+	made = !os_exists(name) && !os_file_open(NULL, name, OS_OPEN_CREATE, &file);
 	os_file_close(file);
-	/* The driver ignores another account's file, and no system needs to have /dev/shm. */
-	if (!os_is_ours(name))
-		return 0;
-	if (!opened || os_check_trusted(NULL, name))
+	if (os_is_ours(name) &&
+		(os_stat(NULL, name, &stat) || stat.names > 1 || os_check_trusted(NULL, name)))
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "%s: NVIDIA's driver would run the library that this file names as root, "
 						 "and another account can have written it: delete that file",
 						 name);
 	held = true;
-	if (!there)
+	if (made)
 		(void)atexit(give_name_back);
 	return 0;
 }

@@ -654,16 +654,16 @@ static bool may_read(uint32_t account, int fd, const char *real)
 bool posix_read_for_other(struct jw_error *err, int fd, const char *path)
 {
 	char real[PATH_MAX] = "a file that /proc does not show", text[OS_STRANGER_TEXT];
-	const uint32_t everybody = 0;
+	const uint32_t everybody = 0, *reader = *path == '/' ? &everybody : NULL;
 	struct os_stranger *stranger;
 	bool direct, known, refused;
 	struct stat opened;
 
 	if (geteuid() != 0)
 		return false;
-	/* Most files: everybody may enter the folders and read the file, and no link is in the path. */
-	if (*path == '/' && !fstat(fd, &opened) && may_use(everybody, &opened, S_IROTH) &&
-		leads_to(path, fd, &everybody))
+	/* Most files: everybody may enter the folders and read the file, and no link is in the path. Of
+	 * a relative path, root has entered the folders before. */
+	if (!fstat(fd, &opened) && may_use(everybody, &opened, S_IROTH) && leads_to(path, fd, reader))
 		return false;
 	errno = 0;
 	/* The current folder may lie deeper than its path can tell, so the path is walked from there.

@@ -75,7 +75,7 @@ fi
 for number in $mallory $(id -u nobody 2>/dev/null); do
 	mkdir "$open/theirs" && chown "$number" "$open/theirs"
 	run 2 prime --cache "$open/theirs" "$sample"
-	at_terminal PATH="$open/spy:$PATH" bash -c "$(sed 's/.*[ .]Type “//; s/” (only if .*//' "$err")"
+	at_terminal PATH="$open/spy:$PATH" bash -c "$(sed 's/.*[ .]Type “//; s/”, or, if .*//' "$err")"
 	grep -q "as $number" "$open/said" || fail "the line did not run: $(cat "$open/said")"
 	rmdir "$open/theirs"
 done
