@@ -179,13 +179,13 @@ int at_enter(struct jw_error *err, const char *path, bool writes, struct at *at)
 	return folder ? walk(err, path, folder, writes, at) : 0;
 }
 
-bool at_is_below_own(const char *path)
+bool at_is_in_closed(const char *path)
 {
-	const struct closed *folder = NULL;
-	char text[PATH_MAX];
+	char *below = os_join(path, "any");
+	const bool is = path_follows_none(below);
 
-	return reads_ours && !find_closed(NULL, path, text, &folder) && folder &&
-		   folder->below == OS_BELOW_OWN;
+	mem_free(below);
+	return is;
 }
 
 void at_leave(struct at *at)

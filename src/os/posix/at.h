@@ -29,8 +29,8 @@ struct at {
 int at_enter(struct jw_error *err, const char *path, bool writes, struct at *ret_at);
 /* Keeps errno. */
 void at_leave(struct at *at);
-/* Returns whether the superuser's own folder (OS_BELOW_OWN) is in the path. */
-bool at_is_below_own(const char *path);
+/* Returns whether the path leads to a folder of os_follow_none_below, or below one. */
+bool at_is_in_closed(const char *path);
 
 /* Opens a file, or a folder for reading. Returns -1 with errno for devices and pipes, since opening
  * alone can have effects (a watchdog restarts the machine, a tape rewinds), and for guarded paths

@@ -673,8 +673,9 @@ bool posix_read_for_other(struct jw_error *err, int fd, const char *path)
 		posix_error(err, path);
 		return true;
 	}
-	/* There, at_open() asks whose the file is. */
-	if (direct && at_is_below_own(path))
+	/* A cache, or jitwarm's state: nothing else of root's is read there, and at_open() asks whose
+	 * it is. */
+	if (direct && at_is_in_closed(path))
 		return false;
 	known = real_path(fd, real);
 	stranger = mem_alloc(sizeof *stranger);
