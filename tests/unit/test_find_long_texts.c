@@ -89,6 +89,13 @@ static double time_ms(void (*reads)(const char *text), const struct filled *fill
 	return took_ms;
 }
 
+/* The address sanitizer measures a whole text in each strstr(), so there only faults count. */
+#ifdef __SANITIZE_ADDRESS__
+enum { MEASURES = 0 };
+#else
+enum { MEASURES = 1 };
+#endif
+
 /* Three times the proportion is allowed, and some ms for what does not grow. Work that grows with
  * the square takes eight times the proportion in the first step, which so ends soon. */
 static void check_growth(void (*reads)(const char *text), const struct filled *cases, size_t count,
@@ -98,9 +105,11 @@ static void check_growth(void (*reads)(const char *text), const struct filled *c
 
 	for (size_t i = 0; i < count; i++) {
 		const double small_ms = time_ms(reads, &cases[i], SMALL),
-					 middle_ms = time_ms(reads, &cases[i], MIDDLE);
+					 middle_ms = MEASURES ? time_ms(reads, &cases[i], MIDDLE) : 0;
 		double most_ms;
 
+		if (!MEASURES)
+			continue;
 		if (middle_ms > TIMES * small_ms * ((double)MIDDLE / SMALL) + SLACK_MS)
 			fail_msg("“%s” at %d bytes takes %.0f ms, and %.0f ms at %d", cases[i].token, SMALL,
 					 small_ms, middle_ms, MIDDLE);
