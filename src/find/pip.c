@@ -490,7 +490,7 @@ static bool next_python(struct jw_error *err, struct pip *pip, int *ret_result)
 static int run_pip(struct jw_error *err, struct pip *pip, const char *const *words)
 {
 	struct os_ended ended = {.status = NO_PIP};
-	int result;
+	int result = 0;
 
 	while (ended.status == NO_PIP && next_python(err, pip, &result)) {
 		const char *python = pip->pythons[pip->at];

@@ -362,7 +362,7 @@ bool os_find_stranger_before(const char *path, struct os_stranger *ret_stranger)
 	return ret_stranger->found;
 }
 
-/* What os_find_strangers_below has found. */
+/* The finds of os_find_strangers_below. */
 struct below {
 	bool (*wanted)(const char *file);
 	struct os_stranger *first;

@@ -96,7 +96,7 @@ for what in $plants; do
 	# Root's own rules may have ended the command before.
 	[[ $ended == 3 ]] || err_has "NVIDIA's driver itself would write there with root's rights, since"
 done
-# What root's driver makes in jitwarm's own folders, none of which has such a list, is not another account's.
+# No folder of jitwarm's own has such a list, so root's driver makes nothing there that another account can change.
 if [[ $plants == *list* ]]; then
 	rm -rf "$own" && mkdir -m 755 "$own" && default_list "$own"
 	run 0 prime --quiet "$sample"

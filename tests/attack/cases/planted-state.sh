@@ -51,7 +51,7 @@ for file in "${files[@]}"; do
 	err_has "$state/$file belongs to account $mallory, and root does not read it"
 	run 0 prime --if-changed "$open/ptx"
 done
-# What `--if-changed` remembers is not believed.
+# Nor is the memory of `--if-changed` believed.
 rm -rf "$own" && cp -a "$open/saved" "$own"
 run 0 prime --if-changed --quiet "$open/ptx" # the copies have other times
 run 0 prime --if-changed --json "$open/ptx"
