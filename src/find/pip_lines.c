@@ -349,7 +349,10 @@ static char *wheel_in_address(const char *address)
 	for (const char *at = text; *at && (*at != '%' || text_starts_fold(at, "%2b")); at++) {
 		const bool plus = *at == '%';
 
-		*to++ = plus ? '+' : *at;
+		*to = *at;
+		if (plus)
+			*to = '+';
+		to++;
 		at += plus ? 2 : 0;
 	}
 	*to = 0;

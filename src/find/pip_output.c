@@ -242,13 +242,13 @@ uint64_t pip_output_size(const char *said)
 	for (const char *line = said; *line; line += strspn(line, "\r\n")) {
 		const char *open;
 		double number;
-		char *unit;
+		char *unit = NULL;
 
 		line += strspn(line, " ");
 		if (text_starts(line, words)) {
 			open = line + strcspn(line, "(\r\n");
 			number = *open == '(' ? strtod(open + 1, &unit) : 0;
-			size = number > 0 && number < 1e5 && text_starts(unit, " MB)")
+			size = number > 0 && number < 1e5 && unit && text_starts(unit, " MB)")
 					   ? (uint64_t)(number * 1e6)
 					   : 0;
 		}

@@ -494,7 +494,8 @@ static bool has_extra(const char *extras, const char *word)
 
 		(void)text_format(extra, sizeof extra, "%.*s", (int)strcspn(at, ",]"), at);
 		for (char *letter = extra; *letter; letter++)
-			*letter = strchr("_.", *letter) ? '-' : *letter;
+			if (strchr("_.", *letter))
+				*letter = '-';
 		if (strstr(extra, word) && !strstr(extra, "local"))
 			return true;
 	}

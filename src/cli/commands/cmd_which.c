@@ -965,9 +965,12 @@ static int answer_all(struct jw_error *err, struct cli *cli, const struct gpu_ta
 		const size_t answered = document->count;
 		struct wanted wanted;
 		struct jw_error why;
+		bool failed;
 
 		result = read_wanted(err, packages[i], &wanted);
-		if (result || !answer_package(&why, cli, gpus, &wanted, document))
+		failed = !result && answer_package(&why, cli, gpus, &wanted, document);
+		document->install = NULL;
+		if (!failed)
 			continue;
 		if (why.code != JW_ERR_NOT_FOUND || document->count > answered ||
 			options_given(&cli->options, "ask"))
