@@ -1052,7 +1052,7 @@ TEST(a_runtime_refuses_a_package_without_code)
 								taken = {.fate = DECIDE_NO_CODE, .host = true},
 								runs = {.fate = DECIDE_RUNS, .pieces = 1},
 								lacks = {.fate = DECIDE_LACKS, .pieces = 1, .lacking = 1};
-	static const struct {
+	const struct {
 		const char *name;
 		struct decided first, second;
 		size_t siblings;
