@@ -203,23 +203,18 @@ int jw_cache_not_yours(struct jw_error *err, const char *dir, struct jw_not_your
 	return 0;
 }
 
-bool cache_is_others(const char *dir, struct os_stranger *ret_stranger)
-{
-	if (os_find_stranger_before(dir, ret_stranger))
-		return true;
-	if (!ret_stranger->open || ret_stranger->missing)
-		return false;
-	TEXT_COPY(ret_stranger->part, dir);
-	return true;
-}
-
+/* Finds out whether root must change nothing in this cache. A folder such as /tmp counts, since
+ * other accounts can make names there. */
 static void check_others(struct jw_cache_info *settings)
 {
 	struct os_stranger stranger;
 	char text[OS_STRANGER_TEXT];
 
-	if (!cache_is_others(settings->path, &stranger))
-		return;
+	if (!os_find_stranger_before(settings->path, &stranger)) {
+		if (!stranger.open || stranger.missing)
+			return;
+		TEXT_COPY(stranger.part, settings->path);
+	}
 	settings->others = mem_string(os_stranger_text(text, &stranger));
 	settings->others_account = stranger.owner;
 }

@@ -13,7 +13,6 @@
 
 #include "base/error.h"
 #include "cache/limit.h"
-#include "os/identity.h"
 
 /* With less free space than this the next module may leave a torn entry. */
 #define CACHE_LITTLE_ROOM UINT64_C(67108864)
@@ -28,10 +27,6 @@ enum { CACHE_MAX_WARNINGS = 24 };
 int cache_settings_read(struct jw_error *err, const char *dir, const char *home,
 						struct jw_cache_info *ret_settings);
 void cache_settings_free(struct jw_cache_info *settings);
-
-/* Returns whether root must change nothing in this cache, and who can change it; always false for
- * other accounts. A folder such as /tmp counts, since other accounts can make names there. */
-bool cache_is_others(const char *dir, struct os_stranger *ret_stranger);
 
 /* Sets a variable of the cache in this process to the value that programs of its account will have
  * from their next login on. cache_settings_own returns the value without that, or NULL if it is not

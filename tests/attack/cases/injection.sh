@@ -7,6 +7,7 @@ export HOME=$work/home
 name=/dev/shm/cuda_injection_path_shm
 mkdir -p "$HOME" "$open/caches"
 cat >"$open/with-shm" <<'P'
+shopt -s nullglob
 mount --rbind /dev/shm "$1" && mount -t tmpfs -o mode=1777 none /dev/shm || exit 77
 for folder in "$1"/*/; do
 	mkdir "/dev/shm/$(basename "$folder")" && mount --rbind "$folder" "/dev/shm/$(basename "$folder")" || exit 77
