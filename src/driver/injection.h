@@ -8,7 +8,8 @@
 
 #include "base/error.h"
 
-/* Keeps the name for root while this process starts workers: makes the file, empty, which the
- * driver ignores, and removes it when the process ends. JW_ERR_UNSUPPORTED if root's file of that
- * name can be changed by another account. Does nothing for other accounts, and on Windows. */
+/* Keeps the name for root while this process starts workers: makes a file that the driver ignores,
+ * which the last jitwarm of root's to end removes. JW_ERR_UNSUPPORTED if root's file of that name
+ * can be changed by another account. Does nothing for other accounts, and on Windows. Each thread
+ * may call it. */
 int injection_hold_name(struct jw_error *err);

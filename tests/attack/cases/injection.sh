@@ -45,7 +45,7 @@ primes() {
 	CUDA_CACHE_PATH=$open/caches/cache run "$1" prime --quiet "$sample"
 }
 primes 0 ''
-out_has "during: 0 1 0 644"
+out_has "during: 39 1 0 600"
 out_lacks "after:"
 for planted in 'touch /dev/shm/of-root && ln /dev/shm/of-root /dev/shm/cuda_injection_path_shm' \
 	'touch /dev/shm/cuda_injection_path_shm && chmod 666 /dev/shm/cuda_injection_path_shm'; do
@@ -58,3 +58,29 @@ primes 0 "setpriv --reuid=$mallory --clear-groups touch $name"
 out_has "after: 0 1 $mallory"
 primes 0 "truncate -s 1024 $name"
 out_has "after: 1024 1 0 644"
+# Two jitwarms at once: the one that ends last gives the name back, whichever made the file.
+cat >"$open/two" <<'P'
+shopt -s nullglob
+begin() {
+	touch "$SIMDRIVER_GATE$1"
+	SIMDRIVER_GATE=$SIMDRIVER_GATE$1 SIMDRIVER_LOG=$SIMDRIVER_LOG$1 CUDA_CACHE_PATH=$CUDA_CACHE_PATH$1 JITWARM_STATE=$HOME/state$1 "${@:2}" &
+	started[$1]=$!
+	for ((i = 0; i < 100; i++)); do
+		grep -qs 'fault wait' "$SIMDRIVER_LOG$1" && return || sleep 0.1
+	done
+}
+finish() {
+	rm "$SIMDRIVER_GATE$1"
+	wait "${started[$1]}" && echo "jitwarm $1 has ended:" /dev/shm/cuda_injection*
+}
+order=($1)
+begin 1 "${@:2}" && begin 2 "${@:2}" && finish "${order[0]}" && finish "${order[1]}"
+P
+for order in '1 2' '2 1'; do
+	rm -rf "$SIMDRIVER_LOG"* "$open/caches/"* "$HOME"/state*
+	printf '%s "$@"\n' "exec $own_shm bash $open/two '$order' $program" >"$open/start"
+	JITWARM="bash $open/start"
+	CUDA_CACHE_PATH=$open/caches/cache run 0 prime --quiet "$sample"
+	out_has "jitwarm ${order% *} has ended: $name"
+	out_has "jitwarm ${order#* } has ended:"$'\n'
+done
