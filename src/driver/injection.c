@@ -9,7 +9,7 @@
 #include "os/uv.h"
 
 static const char name[] = "/dev/shm/cuda_injection_path_shm";
-/* What a jitwarm writes into the file that it makes. The driver ignores a file of this size. */
+/* The content of the file that a jitwarm makes. The driver ignores a file of this size. */
 static const char mark[] = "jitwarm keeps this name while it works\n";
 
 static uv_once_t once = UV_ONCE_INIT;

@@ -11,10 +11,10 @@
 
 enum { ENDED = 3 };
 
-/* The address sanitizer ends a program that asks for that much, unless this says that it must not.
- */
-const char *__asan_default_options(void); /* NOLINT(bugprone-reserved-identifier): its own name */
-const char *__asan_default_options(void)  /* NOLINT(bugprone-reserved-identifier) */
+/* The address sanitizer ends a program that asks for that much, unless it is told otherwise. */
+__attribute__((visibility("default"))) const char *
+__asan_default_options(void);            /* NOLINT(bugprone-reserved-identifier): its own name */
+const char *__asan_default_options(void) /* NOLINT(bugprone-reserved-identifier) */
 {
 	return "allocator_may_return_null=1";
 }
