@@ -475,6 +475,7 @@ struct account {
 	const struct devcode_image *image;
 	size_t driver;    /* the number of the verdicts in judged_container.rows */
 	uint32_t runtime; /* the oldest CUDA version that a driver must have for the CUDA runtime */
+	bool link_empty;  /* as in decide_piece */
 	struct account_target targets[ANALYSE_MAX_TARGETS];
 	struct plan_module *modules;
 	size_t module_count, module_capacity;
@@ -673,6 +674,25 @@ static struct judged_verdict refused_by_runtime(const struct account *account,
 	return refused;
 }
 
+/* Returns whether there are inputs of a link, and neither they nor a linked container declare
+ * anything. */
+static bool is_link_empty(const struct account *account)
+{
+	const struct devcode_image *image = account->image;
+	bool inputs = false;
+
+	for (size_t i = 0; i < image->container_count; i++) {
+		const struct devcode_container *container = &image->containers[i];
+		const enum devcode_role role = devcode_role_of(image, container);
+
+		inputs = inputs || (role == DEVCODE_RELOCATABLE && !container->linked);
+		if (decide_is_of_link(role, container->linked) &&
+			!account->reading->judged.containers[container->index].empty)
+			return false;
+	}
+	return inputs;
+}
+
 /* Judges one container, whose section is now known. */
 static void count_container(struct account *account, size_t index, enum devcode_role role,
 							bool linked)
@@ -697,7 +717,8 @@ static void count_container(struct account *account, size_t index, enum devcode_
 													   .reason = (enum plan_reason)judged.reason,
 													   .role = role,
 													   .in_file = is_loose_file(account->image),
-													   .linked = linked},
+													   .linked = linked,
+													   .link_empty = account->link_empty},
 								account->targets[t].counts.loading))
 			judged = (struct judged_verdict){.verdict = VERDICT_NOTHING, .pick = JUDGED_NO_PICK};
 		if (role == DEVCODE_REGISTERED &&
@@ -887,6 +908,7 @@ static int add_image_with(struct jw_error *err, struct reading *reading,
 	for (size_t t = 0; t < reading->question->target_count; t++)
 		account.targets[t].counts = decide_begin(image->member ? image->member : image->path,
 												 reading->question->targets[t], analysed.loading);
+	account.link_empty = is_link_empty(&account);
 	rank_texts(&account);
 	for (size_t i = 0; !result && i < image->container_count; i++) {
 		const struct devcode_container *container = &image->containers[i];

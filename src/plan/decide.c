@@ -43,13 +43,13 @@ bool decide_asks_nothing(const struct decide_piece *empty, enum loading loading)
 		return true;
 	if (empty->in_file)
 		return too_new;
-	if (empty->role == DEVCODE_RELOCATABLE)
+	if (decide_is_of_link(empty->role, empty->linked) && !empty->link_empty)
 		return false;
 	if (is_native(empty))
-		return !empty->linked;
+		return true;
 	if (empty->role == DEVCODE_LOOSE)
 		return too_new || text;
-	return (too_new && loading != LOADING_ALL) || (text && loading == LOADING_LAZY);
+	return loading == LOADING_LAZY || (too_new && loading != LOADING_ALL);
 }
 
 /* Counts a registered container for one architecture: together with containers for two other ones
@@ -479,6 +479,22 @@ void decide_add_work(struct decide_work *sum, const struct decide_work *more)
 	sum->longest_ms = more->longest_ms > sum->longest_ms ? more->longest_ms : sum->longest_ms;
 }
 
+/* Returns whether there are inputs of a link, and neither they nor a linked container declare
+ * anything. Inputs that were stripped may have declared something. */
+static bool is_link_empty(const struct decide_facts *facts)
+{
+	bool inputs = false;
+
+	for (size_t i = 0; i < facts->piece_count; i++) {
+		const struct jw_piece *piece = &facts->pieces[i];
+
+		inputs = inputs || (piece->role == DEVCODE_RELOCATABLE && !piece->linked);
+		if (decide_is_of_link((enum devcode_role)piece->role, piece->linked) && !piece->empty)
+			return false;
+	}
+	return inputs;
+}
+
 enum loading decide_loading(const struct decide_facts *facts, const struct jw_driver *driver)
 {
 	return loading_of(&(struct loading_facts){.runtime_cuda = facts->runtime_cuda,
@@ -494,6 +510,7 @@ void decide_library(const struct decide_facts *facts, struct jw_target device,
 	const uint32_t needed = gpu_runtime_cuda(facts->runtime_cuda);
 	struct decide_counts counts = decide_begin(facts->path, device, decide_loading(facts, driver));
 	struct decide_work start = {0}, link = {0}, loose = {0};
+	const bool link_empty = is_link_empty(facts);
 
 	for (size_t i = 0; i < facts->piece_count; i++) {
 		const struct jw_piece *piece = &facts->pieces[i];
@@ -504,6 +521,7 @@ void decide_library(const struct decide_facts *facts, struct jw_target device,
 		struct decide_piece counted = {.role = (enum devcode_role)piece->role,
 									   .in_file = !facts->library,
 									   .linked = piece->linked,
+									   .link_empty = link_empty,
 									   .special = true};
 		bool relocatable = piece->role == DEVCODE_RELOCATABLE, cubins = piece->entry_count != 0;
 		struct plan_judgement judged;

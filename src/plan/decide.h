@@ -143,6 +143,9 @@ struct decide_piece {
 	enum devcode_role role;
 	bool in_file; /* the file is not a library: it is the code itself */
 	bool linked;
+	/* The library has inputs of a link, and neither they nor a linked container declare anything.
+	 */
+	bool link_empty;
 	bool native;  /* it has machine code that the driver loads, unless it is too old for the runtime
 				   */
 	bool code;    /* it has something that a program can use */
@@ -230,11 +233,18 @@ struct decide_counts {
 bool decide_is_fatal(enum plan_reason reason);
 /* Returns whether the driver takes machine code of the container, be it that it then refuses it. */
 bool decide_takes_cubin(enum plan_verdict verdict, enum plan_reason reason, uint16_t error);
+/* Returns whether the container is a linked one or an input of a link. */
+static inline bool decide_is_of_link(enum devcode_role role, bool linked)
+{
+	return linked || role == DEVCODE_RELOCATABLE;
+}
+
 /* Returns whether a container that declares nothing asks nothing of the driver, so that no start
  * and no kernel needs it (measured: tests/driver/loading.sh, tests/driver/linked.sh). The driver
  * skips one without code for the GPU, and loads machine code in any case. It reads a registered one
  * if it loads all code at a start, and only an older runtime's start fails if it refuses that; with
- * lazy loading no kernel has it loaded. It reads each input of a link. */
+ * lazy loading no kernel has it loaded, whatever it holds. A linked container and the inputs of its
+ * link are registered together: if some of them declare something, its kernels need them all. */
 bool decide_asks_nothing(const struct decide_piece *empty, enum loading loading);
 /* Returns the counts of a library before its first container. Its name tells whether it is one of
  * NVIDIA's that choose by the GPU. */

@@ -1,6 +1,7 @@
-/* linked RUNTIME LINKED [INPUT|zeros]...: passes a linked container to the CUDA runtime, as nvcc's
- * code for -rdc=true does. "zeros" is an input that was stripped. Prints the results of cudaFree(0)
- * and of requesting the kernel k. */
+/* linked RUNTIME OTHER LINKED [INPUT|zeros]...: passes a linked container to the CUDA runtime, as
+ * nvcc's code for -rdc=true does, beside another container. "zeros" is an input that was stripped.
+ * Prints the results of cudaFree(0), of requesting the kernel k of the other container, and of
+ * requesting that of the linked one. */
 #include "runtime.h"
 
 enum { MAX_INPUTS = 8 };
@@ -14,17 +15,21 @@ static void *read_input(const char *name)
 int main(int argc, char **argv)
 {
 	static void *inputs[MAX_INPUTS + 1];
-	static char host, attributes[1 << 12];
-	static struct wrapper wrapper = {0x466243b1, 2, NULL, inputs};
+	static char host, other_host, attributes[1 << 12];
+	static struct wrapper wrapper = {0x466243b1, 2, NULL, inputs},
+						  other = {0x466243b1, 1, NULL, NULL};
 	struct runtime runtime;
 
-	if (argc < 3 || argc > 3 + MAX_INPUTS || !runtime_open(argv[1], &runtime))
+	if (argc < 4 || argc > 4 + MAX_INPUTS || !runtime_open(argv[1], &runtime))
 		return 2;
-	wrapper.data = read_input(argv[2]);
-	for (int i = 3; i < argc; i++)
-		inputs[i - 3] = read_input(argv[i]);
+	other.data = read_file(argv[2]);
+	wrapper.data = read_input(argv[3]);
+	for (int i = 4; i < argc; i++)
+		inputs[i - 4] = read_input(argv[i]);
+	runtime_add(&runtime, &other, &other_host);
 	runtime_add(&runtime, &wrapper, &host);
 	printf("%d", runtime.free(NULL));
+	printf(" %d", runtime.attributes(attributes, &other_host));
 	printf(" %d\n", runtime.attributes(attributes, &host));
 	return 0;
 }

@@ -915,6 +915,96 @@ TEST(what_an_empty_container_asks)
 	}
 }
 
+/* A linked container and the input of its link, neither of which declares anything, as in
+ * eigh-cuda128 0.4.1, whose PTX is of 8.7. tests/driver/linked.sh has the drivers' answers. */
+TEST(what_a_link_of_nothing_asks)
+{
+	enum { OTHER_GPU = 52, OWN = 86 };
+	static const struct {
+		const char *name;
+		uint32_t runtime, driver;
+		struct jw_piece_entry linked;
+		/* What there is besides: 'r' a registered kernel, 'l' one in the linked container, 'i'
+		 * another input with one; 's': the empty input was stripped */
+		const char *besides;
+		enum decide_fate fate;
+		enum plan_reason reason;
+		size_t too_new, modules;
+		uint32_t needs;
+	} rows[] = {
+#define LINKED(sm, first_cuda) {.kind = DEVCODE_KIND_CUBIN, .target = {sm, 0}, .cuda = first_cuda}
+		{"PTX that the driver does not read, lazily", 12080, 12020, LINKED(OTHER_GPU, 0), "",
+		 DECIDE_NO_CODE, REASON_NONE, 0, 0, 0},
+		{"PTX that it reads, lazily", 12080, 12080, LINKED(OTHER_GPU, 0), "", DECIDE_NO_CODE,
+		 REASON_NONE, 0, 0, 0},
+		{"PTX that it does not read, at the start", 12080, 12000, LINKED(OTHER_GPU, 0), "",
+		 DECIDE_NO_CODE, REASON_NONE, 0, 0, 0},
+		{"the runtime refuses the driver", 12080, 11020, LINKED(OTHER_GPU, 0), "", DECIDE_REFUSED,
+		 REASON_RUNTIME, 0, 0, 12000},
+		{"the start of an older runtime reads the input", 11070, 12020, LINKED(OTHER_GPU, 0), "",
+		 DECIDE_REFUSED, REASON_TOO_NEW, 0, 0, 12080},
+		{"and makes a module of it", 11070, 12080, LINKED(OTHER_GPU, 0), "", DECIDE_NO_CODE,
+		 REASON_NONE, 0, 1, 0},
+		{"beside kernels", 12080, 12020, LINKED(OTHER_GPU, 0), "r", DECIDE_RUNS, REASON_NONE, 0, 0,
+		 0},
+		{"machine code for the GPU", 12080, 12020, LINKED(OWN, 0), "", DECIDE_NO_CODE, REASON_NONE,
+		 0, 0, 0},
+		{"machine code of a newer CUDA, lazily", 12080, 12020, LINKED(OWN, 13000), "",
+		 DECIDE_NO_CODE, REASON_NONE, 0, 0, 0},
+		{"machine code of a newer CUDA, at the start", 12080, 12000, LINKED(OWN, 13000), "",
+		 DECIDE_REFUSED, REASON_NEWER_CODE, 1, 0, 13000},
+		{"the input was stripped", 12080, 12020, LINKED(OWN, 0), "s", DECIDE_RUNS, REASON_NONE, 0,
+		 0, 0},
+		{"the linked container has a kernel", 12080, 12020, LINKED(OTHER_GPU, 0), "l",
+		 DECIDE_REFUSED, REASON_TOO_NEW, 1, 0, 12080},
+		{"another input has a kernel", 12080, 12020, LINKED(OTHER_GPU, 0), "ri", DECIDE_RUNS,
+		 REASON_NONE, 0, 0, 12080},
+	};
+	const struct jw_piece_entry kernel = {.kind = DEVCODE_KIND_CUBIN, .target = {80, 0}},
+								text = {.kind = DEVCODE_KIND_PTX,
+										.target = {52, 0},
+										.isa_major = 8,
+										.isa_minor = 7,
+										.modules = 1};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct jw_piece pieces[4] = {
+			{.containers = 1,
+			 .role = DEVCODE_REGISTERED,
+			 .linked = true,
+			 .empty = !strchr(rows[i].besides, 'l'),
+			 .entries = &rows[i].linked,
+			 .entry_count = 1},
+			{.containers = 1,
+			 .role = DEVCODE_RELOCATABLE,
+			 .empty = true,
+			 .entries = &text,
+			 .entry_count = 1},
+		};
+		struct decide_facts facts = {.pieces = pieces,
+									 .piece_count = strchr(rows[i].besides, 's') ? 1 : 2,
+									 .library = true,
+									 .runtime_cuda = rows[i].runtime};
+		struct decided got;
+		struct decide_work work;
+
+		if (strchr(rows[i].besides, 'r'))
+			pieces[facts.piece_count++] = (struct jw_piece){
+				.containers = 1, .role = DEVCODE_REGISTERED, .entries = &kernel, .entry_count = 1};
+		if (strchr(rows[i].besides, 'i'))
+			pieces[facts.piece_count++] = (struct jw_piece){
+				.containers = 1, .role = DEVCODE_RELOCATABLE, .entries = &kernel, .entry_count = 1};
+		decide_library(&facts, (struct jw_target){OWN, 0}, &(struct jw_driver){rows[i].driver, {0}},
+					   &got, &work, NULL);
+		if (got.fate != rows[i].fate || got.reason != rows[i].reason ||
+			got.too_new != rows[i].too_new || got.needs.cuda != rows[i].needs ||
+			work.modules != rows[i].modules)
+			fail_msg("%s: fate %d, reason %d, %zu too new, needs %u, %zu modules", rows[i].name,
+					 (int)got.fate, (int)got.reason, got.too_new, (unsigned)got.needs.cuda,
+					 work.modules);
+	}
+}
+
 /* The fates of two libraries of one package: 'g' good, 'v' a variant, 'p' a part fails, 'f' fails.
  * */
 static const struct {

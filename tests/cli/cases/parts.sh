@@ -33,6 +33,11 @@ open("unpruned.so", "wb").write(fatbin.library(one(cubin(75), cubin(80)), one(cu
 # Here PTX alone was linked, and the result for sm_75 is empty.
 hollow = one(fatbin.entry(fatbin.CUBIN, 75, fatbin.old_cubin(75)), cubin(80))
 open("hollow.so", "wb").write(fatbin.library(hollow, one(cubin(75)), one(cubin(75)), objects=[one(ptx(80))]))
+# As in eigh-cuda128 0.4.1, neither the linked code nor the input of its link declares anything. In another library, an input has a kernel.
+nothing = one(fatbin.entry(fatbin.PTX, 52, b".version 8.7\n.target sm_52\n.address_size 64\n\0", isa=(8, 7)))
+linked = one(fatbin.entry(fatbin.CUBIN, 52, fatbin.old_cubin(52)))
+open("nothing.so", "wb").write(fatbin.library(linked, objects=[nothing]))
+open("something.so", "wb").write(fatbin.library(linked, objects=[nothing, one(ptx(52))]))
 # As in faiss-gpu 1.7.2, cuBLAS has sets for Pascal, Volta and Turing.
 open("sets.so", "wb").write(fatbin.library(*[one(cubin(60), cubin(70), ptx(75))] * 6, *[one(cubin(60), cubin(61))] * 2, *[one(cubin(70))] * 3))
 # As in sglang-kernel, the largest library of a package is for other GPUs. Another one has code for the GPU: for its family alone, or not.
@@ -97,6 +102,17 @@ run 0 scan --json --target sm_75 --driver 550.163.01 hollow.so
 json '[p.get("hollow", False) for p in d["files"][0]["pieces"]].count(True) == 1 and all(p["linked"] for p in d["files"][0]["pieces"] if p.get("hollow"))'
 run 0 scan --json --target sm_75 --driver 550.163.01 pruned.so
 json 'not any("hollow" in p for p in d["files"][0]["pieces"])'
+# Drivers 525 and 550 do not read PTX 8.7; driver 470 is too old for the CUDA runtime.
+for driver in 525.60.13 550.163.01 580.65.06; do
+	run 0 check --target sm_86 --driver $driver nothing.so
+	out_has "nothing to compile"
+done
+run 0 scan --json --target sm_86 --driver 550.163.01 nothing.so
+json '[(t["verdict"], t["failing"], "needs" in t) for t in d["totals"]] == [("runs", 0, False)]'
+run 2 check --target sm_86 --driver 470.57.02 nothing.so
+out_has "it needs driver 525 (CUDA 12.0) or newer"
+run 0 scan --target sm_86 --driver 550.163.01 something.so
+out_has "1 piece of code is unusable (too new: it needs driver 570 (CUDA 12.8) or newer)"
 for gpu in sm_70 sm_75; do
 	run 0 scan --target $gpu --driver 550.163.01 sets.so
 	out_lacks "no code"
