@@ -425,11 +425,14 @@ static void add_which(struct buf *command, const struct cli *cli)
 	next_step_keep(command, &cli->options, kept);
 }
 
-/* Prints that an older release than the examined ones may run. */
+/* Returns whether no release runs, but an older one than the examined ones may run. */
+static bool lacks_examined(const struct jw_which *which)
+{
+	return !which->newest && !which->newest_compiles && which->unexamined;
+}
+
 static void print_unexamined(const struct cli *cli, const struct jw_which *which)
 {
-	struct buf command = BUF_MAX(NEXT_STEP_MAX);
-
 	if (which->examined_from)
 		output_line(&cli->out, STYLE_BAD,
 					"No release from %s on runs on this GPU. jitwarm has not examined %s.",
@@ -438,8 +441,13 @@ static void print_unexamined(const struct cli *cli, const struct jw_which *which
 	else
 		output_line(&cli->out, STYLE_BAD, "jitwarm has not examined %s of %s for this platform.",
 					TEXT_COUNT(which->unexamined, "release", "releases"), which->package);
-	if (options_given(&cli->options, "ask"))
-		return;
+}
+
+/* Prints the command that examines all releases, after the answer for one. */
+static void print_examine(const struct cli *cli, const struct jw_which *which)
+{
+	struct buf command = BUF_MAX(NEXT_STEP_MAX);
+
 	add_which(&command, cli);
 	shell_add_word(&command, which->package);
 	buf_add(&command, " --ask");
@@ -531,10 +539,13 @@ static int print_which(struct jw_error *err, const struct cli *cli,
 		if (which->releases[i].pin && text_same(which->releases[i].version, which->newest))
 			output_warning(out, "%s %s requires %s, which fails on this GPU", which->package,
 						   which->newest, which->releases[i].pin);
-	if (!of_all && !which->newest && !which->newest_compiles)
+	if (!of_all && !which->newest && !which->newest_compiles) {
 		print_none(cli, document, which);
-	else if (of_all && !of_all->newest && !of_all->newest_compiles && of_all->unexamined)
+	} else if (of_all && lacks_examined(of_all)) {
 		print_unexamined(cli, of_all);
+		if (!options_given(&cli->options, "ask"))
+			print_examine(cli, of_all);
+	}
 	for (size_t i = 0; i < 2; i++) {
 		const struct jw_which *from = of_all ? of_all : which;
 		const char *newest = i ? from->newest_compiles : from->newest;
@@ -1077,17 +1088,20 @@ static int which_run(struct jw_error *err, struct cli *cli)
 	result = answer_all(err, cli, &gpus, packages, count, file, &document);
 	if (!result && output_wants_text(&cli->out) && !options_given(given, "ask")) {
 		struct buf command = BUF_MAX(NEXT_STEP_MAX);
-		char text[64];
-		bool one = false;
+		char text[80];
+		bool one = false, older = false;
 
 		for (size_t i = 0; i < given->operand_count; i++)
 			one = one || strchr(given->operands[i], '=') || text_ends(given->operands[i], ".whl");
+		for (size_t i = 0; i < document.count; i++)
+			older = older || lacks_examined(&document.answers[i]);
 		(void)text_format(text, sizeof text,
-						  one ? "jitwarm's list is of %s. To ask the index: "
-							  : "jitwarm's list is of %s. For newer releases: ",
+						  one     ? "jitwarm's list is of %s. To ask the index: "
+						  : older ? "jitwarm's list is of %s. For older and newer releases: "
+								  : "jitwarm's list is of %s. For newer releases: ",
 						  document.date);
 		add_ask(&command, cli, document.answers, file ? document.count : 0);
-		next_step(&cli->out, STYLE_FAINT, text, &command);
+		next_step(&cli->out, older ? STYLE_PLAIN : STYLE_FAINT, text, &command);
 	}
 	if (!result)
 		result = document_print(&cli->out, &document_which, &document);

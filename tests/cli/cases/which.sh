@@ -27,13 +27,19 @@ out_lacks "pip install"
 # If the list does not reach back to the first release, an older one may run: bitsandbytes 0.35.4 runs on a K80.
 run 3 which --target k80 --platform linux bitsandbytes
 out_has "No release from 0.43.3 on runs on this GPU. jitwarm has not examined 41 older releases."
-out_has "To examine them: jitwarm which --target k80 --platform linux bitsandbytes --ask"
+out_has "For older and newer releases: jitwarm which --target k80 --platform linux bitsandbytes --ask"
+[[ $(grep -c -e --ask "$out") == 1 ]] || fail "a command is printed twice"
 out_lacks "on PyPI runs"
+run 3 which --target k80,gtx980 --platform linux bitsandbytes "jax[cuda12]"
+out_has "For older and newer releases: jitwarm which --target k80,gtx980 --platform linux bitsandbytes 'jax[cuda12]' --ask"
+[[ $(grep -c -e --ask "$out") == 1 ]] || fail "a command for one of the packages is printed, too"
 run 3 which --target k80 --platform linux --json bitsandbytes
 json '[(a["examined_from"], a["unexamined"], "newest" in a) for a in d["answers"]] == [("0.43.3", 41, False)]'
 json '[r["answer"] for r in d["answers"][0]["releases"] if r["version"] == "0.35.4"] == ["unknown"]'
 run 2 which --target k80 --platform linux bitsandbytes==0.50.2
 out_has "jitwarm has not examined 41 older releases."
+out_has "To examine them: jitwarm which --target k80 --platform linux bitsandbytes --ask"
+out_has "To ask the index: jitwarm which --target k80 --platform linux bitsandbytes==0.50.2 --ask"
 run 3 which --target gtx1050ti --driver 384.130 --platform linux catboost
 out_has "No release from 0.26.1 on runs on this GPU. jitwarm has not examined 73 older releases."
 # Releases for other versions of Python need no examination.
