@@ -165,8 +165,28 @@ char **environment_with(struct jw_error *err, const struct environment_variable 
 	return environment;
 }
 
+/* Returns whether what libcuda opens there, ~/.nv/nvidia-application-profile*, can be another
+ * account's, also from a time when the folder was open to others. */
+static bool has_others_profile(const char *folder)
+{
+	struct os_stranger stranger;
+	struct os_names names;
+	bool has = false;
+
+	if (os_list_unfollowed(NULL, folder, "nvidia-application-profile", &names))
+		return false;
+	for (size_t i = 0; i < names.count && !has; i++) {
+		char *path = os_join(folder, names.items[i]);
+
+		has = names.kinds[i] != OS_REGULAR || os_find_stranger(path, &stranger);
+		mem_free(path);
+	}
+	os_names_free(&names);
+	return has;
+}
+
 /* Returns whether the variable names a folder in which root's compiler or driver would read what
- * another account can put there: libcuda opens ~/.nv/nvidia-application-profile*, also a pipe. */
+ * another account can put there. */
 static bool names_others_folder(const char *pair)
 {
 	const bool home = text_starts(pair, "HOME=");
@@ -178,7 +198,7 @@ static bool names_others_folder(const char *pair)
 	if (!home && !text_starts(pair, "XDG_") && !text_starts(pair, "TMPDIR="))
 		return false;
 	path = home ? os_join(value + 1, ".nv") : mem_string(value + 1);
-	is = os_find_stranger(path, &stranger) || (home && stranger.open);
+	is = os_find_stranger(path, &stranger) || (home && (stranger.open || has_others_profile(path)));
 	mem_free(path);
 	return is;
 }

@@ -8,6 +8,7 @@
 #include "os/platform.h"
 #include "os/uv.h"
 
+static const char folder[] = "/dev/shm";
 static const char name[] = "/dev/shm/cuda_injection_path_shm";
 /* The content of the file that a jitwarm makes. The driver ignores a file of this size. */
 static const char mark[] = "jitwarm keeps this name while it works\n";
@@ -45,46 +46,91 @@ static void make_mutex(void)
 	(void)atexit(give_name_back);
 }
 
-/* Leaves `held` NULL if the name is another account's, or if nobody can make it. */
-static void take_name(void)
+/* Returns whether root alone can write to the file of that name, if there is one, and can give the
+ * name to another one. */
+static bool is_roots(struct os_stranger *ret_stranger)
+{
+	struct os_stat stat;
+
+	return !os_find_stranger_before(name, ret_stranger) &&
+		   (os_stat(NULL, name, &stat) || stat.names == 1);
+}
+
+/* Says how another account could make the driver run a library. Returns -1. */
+static int refuse(struct jw_error *err, const struct os_stranger *stranger)
+{
+	char text[OS_STRANGER_TEXT];
+
+	if (stranger->found && strcmp(stranger->part, name) != 0)
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "%s: NVIDIA's driver would run the library that a file of this name names "
+						 "as root, and %s: type “chmod 1777 /dev/shm”, or, if those accounts may "
+						 "act as root, as in a container, set JITWARM_TRUST_ACCOUNTS='*'",
+						 name, os_stranger_text(text, stranger));
+	return error_set(err, JW_ERR_UNSUPPORTED,
+					 "%s: NVIDIA's driver would run the library that this file names as root, and "
+					 "another account can have written it: delete that file",
+					 name);
+}
+
+static int open_name(struct jw_error *err)
+{
+	const bool missing = !os_exists(name);
+	bool locked = false;
+
+	if (os_file_open(err, name, missing ? OS_OPEN_LOCK : OS_OPEN_UPDATE, &held))
+		return missing || os_exists(name) ? -1 : 0;
+	/* Another jitwarm may be giving the name back. */
+	if (!os_file_lock(NULL, held, false, &locked) && !locked) {
+		os_file_close(held);
+		held = NULL;
+		uv_sleep(1);
+	} else if (missing) {
+		(void)os_file_write(NULL, held, 0, mark, strlen(mark));
+	}
+	return 0;
+}
+
+/* Leaves `held` NULL where no account can make the name. */
+static int take_name(struct jw_error *err)
 {
 	enum { MAX_TRIES = 100 };
 
-	for (int tries = 0; tries < MAX_TRIES && !(held && has_name(held)); tries++) {
-		bool locked = false;
-		bool made;
+	for (int tries = 0; tries < MAX_TRIES; tries++) {
+		struct os_stranger stranger;
 
+		if (held && has_name(held))
+			return 0;
 		os_file_close(held);
 		held = NULL;
-		made = !os_exists(name);
-		if (!made && !os_is_ours(name))
-			return;
-		if (os_file_open(NULL, name, made ? OS_OPEN_LOCK : OS_OPEN_UPDATE, &held))
-			return;
-		/* Another jitwarm may be giving the name back. */
-		if (os_file_lock(NULL, held, false, &locked) || !locked)
-			uv_sleep(1);
-		else if (made)
-			(void)os_file_write(NULL, held, 0, mark, strlen(mark));
+		if (!is_roots(&stranger)) {
+			/* The driver ignores another account's file, but that account could give its name to
+			 * a file of root's while a worker starts. A mount keeps its name. */
+			if (!stranger.owner || strcmp(stranger.part, name) != 0 || os_remove(NULL, name))
+				return refuse(err, &stranger);
+		} else if (!os_exists(folder) || os_is_read_only(folder)) {
+			return 0;
+		} else if (open_name(err)) {
+			return -1;
+		}
 	}
+	return error_set(err, JW_ERR_BUSY,
+					 "%s: other accounts make this file again and again: try again later", name);
 }
 
 int injection_hold_name(struct jw_error *err)
 {
-	struct os_stat stat;
-	int result = 0;
+	struct os_stranger stranger;
+	int result;
 
 	if (os_is_windows || !os_is_superuser())
 		return 0;
 	uv_once(&once, make_mutex);
 	uv_mutex_lock(&mutex);
-	take_name();
-	/* An access list shows in the group's bits. */
-	if (os_is_ours(name) && !os_stat(NULL, name, &stat) && (stat.names > 1 || stat.mode & 022U))
-		result = error_set(err, JW_ERR_UNSUPPORTED,
-						   "%s: NVIDIA's driver would run the library that this file names as "
-						   "root, and another account can have written it: delete that file",
-						   name);
+	result = take_name(err);
+	/* The file that has the name now keeps it. */
+	if (!result && !is_roots(&stranger))
+		result = refuse(err, &stranger);
 	uv_mutex_unlock(&mutex);
 	return result;
 }

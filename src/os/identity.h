@@ -72,7 +72,8 @@ bool os_find_planted(const char *path, char ret_text[OS_STRANGER_TEXT]);
 	"%s has a default access list by which other accounts may write to new files"
 bool os_opens_new_files(const char *folder);
 /* Returns whether the file, folder or link at the path is there and belongs to this account, the
- * superuser, or an account that counts as the superuser. Always true on Windows. */
+ * superuser, or an account that counts as the superuser. A FUSE file system belongs to whoever
+ * mounted it. Always true on Windows. */
 bool os_is_ours(const char *path);
 /* Returns whether the account may enter a folder, whose path has no symlink, and those above it: as
  * the superuser, their owner, or with everybody's permissions; access lists do not count. Always

@@ -924,7 +924,7 @@ TEST(what_a_link_of_nothing_asks)
 		const char *name;
 		uint32_t runtime, driver;
 		struct jw_piece_entry linked;
-		/* What there is besides: 'r' a registered kernel, 'l' one in the linked container, 'i'
+		/* The other pieces: 'r' a registered kernel, 'l' one in the linked container, 'i'
 		 * another input with one; 's': the empty input was stripped */
 		const char *besides;
 		enum decide_fate fate;

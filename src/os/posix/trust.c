@@ -427,7 +427,8 @@ bool os_is_ours(const char *path)
 {
 	struct stat stat;
 
-	return !lstat(path, &stat) && !is_other(stat.st_uid, geteuid());
+	return !lstat(path, &stat) && !is_other(stat.st_uid, geteuid()) &&
+		   !is_other(server_of(path, stat.st_dev), geteuid());
 }
 
 const char *os_stranger_text(char text[OS_STRANGER_TEXT], const struct os_stranger *stranger)

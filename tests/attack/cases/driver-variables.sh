@@ -41,6 +41,22 @@ for command in "status" "check $work/lib.so" "prime -n $work/lib.so"; do
 	HOME=$home run '0|1|2' $command
 	quiet "$command"
 done
+# Nor does what an account has left in root's ~/.nv, before root closed that folder: a file, a link.
+touch "$home/profiles"
+mkdir "$HOME/.nv"
+settings=$HOME/.nv/nvidia-application-profile-globals-rc
+for planted in "cp $home/profiles" "ln -s $home/profiles"; do
+	rm -f "$SIMDRIVER_LOG"
+	run 0 prime --cache "$work/cache of ${planted%% *}" "$work/lib.so"
+	$planted "$settings" && chown -h $mallory "$settings"
+	run 0 prime --cache "$work/cache after ${planted%% *}" "$work/lib.so"
+	quiet "a file of the driver's that another account has left"
+	rm "$settings"
+done
+touch "$settings"
+run 0 prime --cache "$work/cache of root's own" "$work/lib.so"
+grep -q ' debug ' "$SIMDRIVER_LOG" || fail "root's own settings do not reach the driver"
+rm "$settings"
 # They stay for a program that root runs.
 run 0 run -- printenv CUDA_INJECTION64_PATH
 out_has "$home/injected.so"

@@ -53,9 +53,24 @@ for planted in 'touch /dev/shm/of-root && ln /dev/shm/of-root /dev/shm/cuda_inje
 	err_has "$name: NVIDIA's driver would run the library that this file names as root, and another account can have written it: delete that file"
 	[[ ! -s $SIMDRIVER_LOG ]] || fail "a worker was started: $(cat "$SIMDRIVER_LOG")"
 done
-# The driver ignores another account's file; root's own stays.
+# The driver ignores another account's file, but that account could rename a link to root's file over it while a worker starts.
 primes 0 "setpriv --reuid=$mallory --clear-groups touch $name"
-out_has "after: 0 1 $mallory"
+out_has "during: 39 1 0 600"
+out_lacks "after:"
+# In a folder without the sticky bit, other accounts can exchange root's file.
+primes 2 "chmod 777 /dev/shm"
+err_has "$name: NVIDIA's driver would run the library that a file of this name names as root, and other accounts may write to /dev/shm: type “chmod 1777 /dev/shm”"
+JITWARM_TRUST_ACCOUNTS='*' primes 0 "chmod 777 /dev/shm"
+primes 0 "mount -o remount,ro,bind /dev/shm"
+out_lacks "during:"
+# An account's FUSE file system shows its file as root's.
+make_with_fuse
+if [[ -c /dev/fuse && $($own_shm bash -c "setpriv --reuid=$mallory --clear-groups touch $name && /usr/bin/python3 $open/with-fuse $name $mallory file stat -c %u $name" 2>/dev/null) == 0 ]]; then
+	primes 2 "setpriv --reuid=$mallory --clear-groups touch $name; set -- - /usr/bin/python3 $open/with-fuse $name $mallory file \"\${@:2}\""
+	err_has "$name: NVIDIA's driver would run the library that this file names as root, and another account can have written it: delete that file"
+	[[ ! -s $SIMDRIVER_LOG ]] || fail "a worker was started: $(cat "$SIMDRIVER_LOG")"
+fi
+# Root's own file stays.
 primes 0 "truncate -s 1024 $name"
 out_has "after: 1024 1 0 644"
 # Two jitwarms at once: the one that ends last gives the name back, whichever made the file.
