@@ -48,19 +48,20 @@ static bool has_hidden(const char *word)
 
 /* Appends the word as what printf prints, because dash knows no $''. A character that some shell
  * acts on, also within these quotes (bash on '!'), and a '-' at the front become octal numbers. A
- * shell removes line feeds at the end: a '/' after them keeps a folder's name, and lets no command
- * find another file. */
+ * shell removes line feeds at the end, so such a name cannot be written: nothing has the path that
+ * stands for it. */
 static void quote_hidden(struct buf *line, const char *word)
 {
+	const size_t length = strlen(word);
 	const char *at = word;
 
-	buf_add(line, " \"$(printf '");
+	buf_add(line, " \"$(printf '%s", length && word[length - 1] == '\n' ? "/dev/null/" : "");
 	for (; *at; at++)
 		if (!strchr(PLAIN " ", *at) || (*at == '-' && at == word))
 			buf_add(line, "\\%03o", (unsigned)(uint8_t)*at);
 		else
 			(void)buf_append(NULL, line, at, 1);
-	buf_add(line, "%s')\"", at > word && at[-1] == '\n' ? "/" : "");
+	buf_add(line, "')\"");
 }
 
 /* Only "'" ends a word in single quotes; in fish, a '\\' before it does not let it. So both stand

@@ -83,6 +83,16 @@ rm -rf "$open/own/state/store" && ln -s "$open/elsewhere" "$open/own/state/store
 run '0|1|2' doctor --no-probe "$sample"
 line=$(sed -n 's/.*“\(\(rm\|chown\|chmod\) .*\)”.*/\1/p' "$out" "$err" | head -n 1)
 [[ $line == "rm -r -- $open/own/state/store" ]] || fail "a symlink: $line"
+# A shell leaves out line feeds at the end of a name; the printed line then finds nothing, and does not follow the symlink.
+fresh
+touch "$open/elsewhere/file"
+ln -s "$open/elsewhere" "$open/own/cache/"$'\n' && chown -h $mallory "$open/own/cache/"$'\n'
+run '0|1|2' doctor --no-probe "$sample"
+line=$(sed -n 's/.*“\(rm .*\)”.*/\1/p' "$out" "$err" | head -n 1)
+[[ $line == 'rm -r -- "$(printf'* ]] || fail "a line feed: $line"
+! eval "$line" 2>/dev/null || fail "it found something"
+[[ -e $open/elsewhere/file ]] || fail "$line deletes what a symlink leads to"
+rm "$open/elsewhere/file"
 # More folders than fit into a line: it is never cut off, and the next one names the others.
 long=$open/own/$(printf 'n%.0s' {1..120})
 fresh
