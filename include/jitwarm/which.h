@@ -39,7 +39,8 @@ struct jw_which_release {
 	enum jw_which_answer answer;
 	struct jw_driver needs; /* the first driver with which it does not fail, or zeros */
 	char *why;     /* if it or a part fails: "no code for sm_61", "needs driver 580 (CUDA 13.0) or
-					  newer"; with NO_PYTHON: the versions that it is for; else NULL */
+					  newer"; with RUNS, the condition; with NO_PYTHON, the versions that it is for; or
+					  NULL */
 	char *library; /* the largest library that fails, or of which a part does; else NULL */
 	size_t lacking,
 		pieces;     /* if a part of the library fails: those of its pieces of code; else 0 */

@@ -116,6 +116,7 @@ struct compiler {
 	uint16_t least;               /* the oldest GPU */
 	uint32_t cuda, cuda_from_100; /* the ptxas that it brings, for GPUs before sm_100 and from it
 									 on; 0 for that of the environment */
+	bool of_environment;          /* it makes PTX of the CUDA that its environment has */
 	bool by_libraries;            /* machine code only for the GPUs for which its libraries have
 									 some: CuPy asks NVRTC for sm_90 on an RTX 50 and gets error
 									 209 */
@@ -144,9 +145,9 @@ static const struct compiler compilers[] = {
 	{"triton", "Triton", "0", .least = 70},
 	{"triton-windows", "Triton", "0", .least = 70},
 	{"pytorch-triton", "Triton", "0", .least = 70},
-	{"numba-cuda", "Numba", "0.19", .least = 50},
-	{"numba-cuda", "Numba", "0", .least = 35},
-	{"numba-cuda-mlir", "Numba", "0", .least = 70},
+	{"numba-cuda", "Numba", "0.19", .least = 50, .of_environment = true},
+	{"numba-cuda", "Numba", "0", .least = 35, .of_environment = true},
+	{"numba-cuda-mlir", "Numba", "0", .least = 70, .of_environment = true},
 };
 
 static const struct compiler *find_compiler(const char *package, const char *version)
@@ -180,6 +181,15 @@ static void fail_compiler(struct jw_which_release *release, const struct compile
 	replace_fate(release, JW_WHICH_FAILS, NULL,
 				 mem_printf("%s makes no code for %s", compiler->name, jw_target_sm(sm, target)),
 				 (struct jw_driver){0});
+}
+
+/* Names the CUDA whose PTX the driver reads, if a release makes PTX by the one that it finds. */
+static void add_condition(struct jw_which_release *release, const struct compiler *compiler,
+						  struct jw_driver driver)
+{
+	if (release->answer == JW_WHICH_RUNS && compiler && compiler->of_environment && driver.cuda)
+		release->why = mem_printf("if its environment has CUDA %u.%u or older", driver.cuda / 1000,
+								  driver.cuda % 1000 / 10);
 }
 
 /* Judges a release without device code of its own, which compiles all of its kernels. */
@@ -591,10 +601,12 @@ static int judge_release(struct jw_error *err, struct question *question, const 
 		release->answer = JW_WHICH_CPU;
 		if (compiler)
 			judge_compiler(compiler, options, release);
+		add_condition(release, compiler, options->driver);
 		return 0;
 	}
 	if (judge_wheel(err, question, question->package, for_platform, release, &running))
 		return -1;
+	add_condition(release, compiler, options->driver);
 	if (release->answer != JW_WHICH_FAILS && judge_pins(err, question, for_platform, release))
 		return -1;
 	return release->answer == JW_WHICH_FAILS ? 0 : judge_extras(err, question, release);

@@ -13,7 +13,7 @@ jitwarm=$build/src/jitwarm
 . "$here/indexes.sh"
 
 # “grown” 1.0 to 1.9 run everywhere, 1.10 to 1.19 only from sm_90 on, and 1.20 to 1.23 have no code. “torch” is not PyPI's.
-mkdir -p http/packages/{grown,pure,hosted,loose,torch,older,pinned,cuml-cu12,libcuml-cu12,with-cupy,borrowed,labelled,twice}
+mkdir -p http/packages/{grown,pure,hosted,loose,torch,older,pinned,cuml-cu12,libcuml-cu12,with-cupy,numba-cuda,borrowed,labelled,twice}
 PYTHONPATH=$here/../framework python3 - <<'P'
 import zipfile
 import fatbin
@@ -42,6 +42,7 @@ wheel("torch", "2.7.1", linux, ptx("sm_90"))
 wheel("older", "1.0", "cp37-cp37m-manylinux2014_x86_64", ptx("sm_50"))
 wheel("pinned", "1.0", linux, ptx("sm_50"), ["nvidia-cudnn-cu12==9.10.2.21; platform_system == 'Linux'", "nvidia-cudnn-cu12==1.0; extra == 'x'", "torch (==2.8.0)",
       "tensorflow==2.16.2; platform_system == 'Darwin'", "numpy==1.0"] + ["numpy"] * 4096 + ["vllm==0.9.0"])
+wheel("numba_cuda", "0.17", linux, ptx("sm_50"))
 wheel("with_cupy", "1.0", linux, ptx("sm_50"), ["cupy-cuda12x==13.3"])
 for version, sm in ("1.0+cu118", "sm_90"), ("1.0+cu121", "sm_50"), ("1.1", "sm_50"), ("1.1+cu121", "sm_90"):
     wheel("labelled", version, linux, ptx(sm))
@@ -178,6 +179,13 @@ is "no code at all" 3 0 "cuml_cu12-99.1-py3-none-manylinux2014_x86_64.whl: not e
 # A required package's own rules count.
 ask sized --target sm_120 with-cupy
 is "a required package that makes code" 0 1 "runs, but a part fails: cupy-cuda12x: CuPy makes no code for sm_120" "with-cupy 1.0 requires cupy-cuda12x 13.3, which fails on this GPU"
+
+# Numba makes PTX by the CUDA of its environment.
+ask sized --target sm_75 --driver 550.54.15 numba-cuda
+is "a compiler of the environment" 0 1 "0.17  runs as it is, if its environment has CUDA 12.4 or older"
+ask sized --target sm_75 --driver 550.54.15 with-cupy
+is "another compiler" 0 0 "1.0  runs as it is"
+grep -q "if its environment" out && fail "a condition: $(cat out)"
 
 # PyPI's facts do not count for another index's wheel of that name.
 ask sized --target sm_86 torch

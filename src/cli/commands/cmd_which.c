@@ -54,7 +54,8 @@ static const struct json_field release_fields[] = {
 		"platform; `unknown`: the list has nothing of its wheel",
 		.names = answer_names),
 	RELEASE(why,
-			"why the release or a part of it fails; with `other_python`, the versions of Python "
+			"why the release or a part of it fails; with `runs`, on which condition; with "
+			"`other_python`, the versions of Python "
 			"that the release is for",
 			.presence = JSON_UNLESS_NULL),
 	RELEASE(library,
@@ -197,7 +198,11 @@ static void print_answer(struct table *table, const struct jw_which_release *rel
 
 	switch (release->answer) {
 	case JW_WHICH_RUNS:
-		table_cell(table, style, several ? "run as they are" : "runs as it is");
+		if (release->why)
+			table_cell(table, style, several ? "run as they are, %s" : "runs as it is, %s",
+					   release->why);
+		else
+			table_cell(table, style, several ? "run as they are" : "runs as it is");
 		break;
 	case JW_WHICH_PART:
 		table_cell(table, style,
