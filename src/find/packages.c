@@ -1,6 +1,7 @@
 #include "find/packages.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <jitwarm/find.h>
@@ -106,7 +107,6 @@ static int add_package(struct jw_error *err, struct packages *packages, const ch
 		return -1;
 	package.name = mem_string(name);
 	package.path = os_join(folder, file);
-	set_add(&packages->by_name, name_key(name), packages->count);
 	packages->items[packages->count++] = package;
 	return 0;
 }
@@ -129,6 +129,34 @@ static int read_installed(struct jw_error *err, struct packages *packages, const
 	return result;
 }
 
+static int compare_names(const void *a, const void *b)
+{
+	const struct package_name *one = a, *other = b;
+	const int order = strcmp(one->name, other->name);
+
+	return order ? order : (one->at > other->at) - (one->at < other->at);
+}
+
+/* Lists the packages by name, except those that an earlier folder's hide. */
+static void list_names(struct packages *packages)
+{
+	struct package_name *names = mem_array(packages->count, sizeof *names);
+	const struct package *first = NULL;
+
+	for (size_t i = 0; i < packages->count; i++)
+		names[i] = (struct package_name){packages->items[i].name, i};
+	qsort(names, packages->count, sizeof *names, compare_names);
+	for (size_t i = 0; i < packages->count; i++) {
+		const struct package *package = &packages->items[names[i].at];
+
+		if (!first || strcmp(first->name, package->name) != 0)
+			first = package;
+		if (package->kind == PACKAGE_CONDA || package->site == first->site)
+			names[packages->name_count++] = names[i];
+	}
+	packages->names = names;
+}
+
 int packages_open(struct jw_error *err, const struct sites *environment,
 				  struct packages *ret_packages)
 {
@@ -143,10 +171,12 @@ int packages_open(struct jw_error *err, const struct sites *environment,
 		result = read_installed(err, &packages, conda,
 								(struct package){.kind = PACKAGE_CONDA, .site = SIZE_MAX});
 	mem_free(conda);
-	if (result)
+	if (result) {
 		packages_close(&packages);
-	else
+	} else {
+		list_names(&packages);
 		*ret_packages = packages;
+	}
 	return result;
 }
 
@@ -157,26 +187,27 @@ void packages_close(struct packages *packages)
 		mem_free(packages->items[i].path);
 	}
 	mem_free(packages->items);
-	set_free(&packages->by_name);
+	mem_free(packages->names);
 	set_free(&packages->modules);
 	*packages = (struct packages){0};
 }
 
 size_t packages_find(const struct packages *packages, const char *name, size_t start)
 {
-	size_t cursor = 0, at, best = SET_NONE, first_site = SIZE_MAX;
-	uint64_t key = name_key(name);
+	const struct package_name wanted = {name, start};
+	size_t low = 0, high = packages->name_count;
 
-	while ((at = set_find(&packages->by_name, key, &cursor)) != SET_NONE)
-		if (!strcmp(packages->items[at].name, name) && packages->items[at].site < first_site)
-			first_site = packages->items[at].site;
-	cursor = 0;
-	while ((at = set_find(&packages->by_name, key, &cursor)) != SET_NONE)
-		/* An earlier folder hides the same package of a later one. */
-		if (at >= start && at < best && !strcmp(packages->items[at].name, name) &&
-			(packages->items[at].kind == PACKAGE_CONDA || packages->items[at].site == first_site))
-			best = at;
-	return best;
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (compare_names(&packages->names[middle], &wanted) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < packages->name_count && !strcmp(packages->names[low].name, name)
+			   ? packages->names[low].at
+			   : SET_NONE;
 }
 
 /* Records the first package that has a module. */

@@ -16,11 +16,18 @@ struct package {
 	size_t site; /* index into environment.sites; unused for conda */
 };
 
+/* Where a package is among those of all names. */
+struct package_name {
+	const char *name;
+	size_t at;
+};
+
 struct packages {
 	const struct sites *environment;
 	struct package *items; /* sorted in the order of the sites, conda's last */
 	size_t count, capacity;
-	struct set by_name;
+	struct package_name *names; /* sorted by name, then by place, without hidden packages */
+	size_t name_count;
 	struct set modules; /* the package of each module, by the hash of the module's name */
 	bool modules_read;
 };
