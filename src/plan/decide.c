@@ -589,9 +589,10 @@ void decide_library(const struct decide_facts *facts, struct jw_target device,
 /* The members with one number in decide_member: of its variants, folder or package. */
 struct together {
 	bool runs;
+	bool attention;  /* a library of FlashAttention 2 runs */
 	bool for_family; /* a library that runs has machine code for the GPU's family alone */
-	bool own;        /* a file of the family is machine code for exactly the GPU */
-	size_t counting; /* of a family: 1 + the index of the file that counts if none runs */
+	bool own;        /* a file, not a library, is machine code for exactly the GPU */
+	size_t counting; /* of files: 1 + the index of the one that counts if none runs */
 	size_t most;     /* the number of pieces in the largest library; variants count as one */
 	bool most_fails;
 	size_t needy; /* libraries that have code or need a CUDA runtime that refuses the driver */
@@ -602,17 +603,24 @@ static bool fails(const struct decided *decided)
 	return decided->fate == DECIDE_LACKS || decided->fate == DECIDE_REFUSED;
 }
 
-/* Adds the member to its family, of which that counts which only needs a newer driver. */
-static void add_to_family(struct together *family, const struct decide_member *members,
-						  size_t index)
+/* Adds a file to its variants, of which that counts which only needs a newer driver. */
+static void add_file(struct together *variants, const struct decide_member *members, size_t index)
 {
 	const struct decided *decided = &members[index].decided;
 
-	family->own = family->own || decided->own;
+	variants->own = variants->own || decided->own;
 	if (fails(decided) &&
-		(!family->counting ||
-		 (decided->needs.cuda && !members[family->counting - 1].decided.needs.cuda)))
-		family->counting = index + 1;
+		(!variants->counting ||
+		 (decided->needs.cuda && !members[variants->counting - 1].decided.needs.cuda)))
+		variants->counting = index + 1;
+}
+
+/* Returns whether another library is loaded instead of this one, which fails. */
+static bool is_replaced(const struct decide_member *member, const struct together *variants,
+						const struct together *package)
+{
+	return variants->runs || (member->attention == ATTENTION_3 && package->attention &&
+							  member->decided.fate == DECIDE_LACKS);
 }
 
 /* Decides about a library without code of its own. */
@@ -631,7 +639,6 @@ void decide_packages(struct decide_member *members, size_t count, size_t numbers
 	struct together *variants = mem_array(numbers, sizeof *variants),
 					*folders = mem_array(numbers, sizeof *folders),
 					*packages = mem_array(numbers, sizeof *packages),
-					*families = mem_array(numbers, sizeof *families),
 					*groups = mem_array(numbers, sizeof *groups);
 
 	for (size_t i = 0; i < count; i++) {
@@ -644,16 +651,18 @@ void decide_packages(struct decide_member *members, size_t count, size_t numbers
 			members[i].own && (!members[i].decided.host || fails(&members[i].decided));
 		folders[members[i].folder].runs |= runs;
 		packages[members[i].package].runs |= runs;
+		packages[members[i].package].attention |= runs && members[i].attention == ATTENTION_2;
 		packages[members[i].package].for_family |=
 			runs && !members[i].bundled && members[i].decided.for_family;
 		if (!members[i].library)
-			add_to_family(&families[members[i].family], members, i);
+			add_file(&variants[members[i].variants], members, i);
 	}
 	for (size_t i = 0; i < count; i++) {
 		const struct decided *decided = &members[i].decided;
 		struct together *package = &packages[members[i].package];
 		const bool failing = fails(decided),
-				   variant = failing && variants[members[i].variants].runs,
+				   variant =
+					   failing && is_replaced(&members[i], &variants[members[i].variants], package),
 				   fatal = failing && !variant;
 		/* The variant that runs counts, not one that fails. */
 		const size_t pieces = members[i].bundled || members[i].aside || members[i].dispensable ||
@@ -675,16 +684,16 @@ void decide_packages(struct decide_member *members, size_t count, size_t numbers
 		/* The library's own runtime registers its code, or the library loads it; other starts
 		 * continue. */
 		const bool optional = member->bundled || decided->by_share;
-		const struct together *family = member->library ? NULL : &families[member->family];
+		const struct together *like = &variants[member->variants];
 
 		member->part = DECIDE_GOOD;
 		if (decided->host)
 			member->part = host_part(member, variants, &groups[member->group]);
-		else if (family && family->own && decided->text)
+		else if (!member->library && like->own && decided->text)
 			member->part = DECIDE_SPARE;
 		else if (fails(decided))
-			member->part = variants[member->variants].runs                        ? DECIDE_VARIANT
-						   : family && family->counting != i + 1                  ? DECIDE_LIKE
+			member->part = is_replaced(member, like, package)                     ? DECIDE_VARIANT
+						   : !member->library && like->counting != i + 1          ? DECIDE_LIKE
 						   : member->dispensable                                  ? DECIDE_PART
 						   : decided->fate == DECIDE_REFUSED && !optional         ? DECIDE_FAILS
 						   : package->runs && !package->most_fails                ? DECIDE_PART
@@ -695,7 +704,6 @@ void decide_packages(struct decide_member *members, size_t count, size_t numbers
 			member->part = DECIDE_PART;
 	}
 	mem_free(variants);
-	mem_free(families);
 	mem_free(groups);
 	mem_free(folders);
 	mem_free(packages);

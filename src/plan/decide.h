@@ -46,9 +46,11 @@
  *    containers of it that begin with the GPU's generation: Maxwell and Pascal, or a major version.
  *    So are registered containers for Maxwell and Pascal alone, if the library runs, and has at
  *    least as many with machine code for the GPU that are for later GPUs alone (cuBLAS).
- * 5. A program loads one of several variants (fate_variants): none fails if one runs. Of a family
- *    of files, it loads machine code for exactly its GPU before PTX, which is no module then. If
- *    none of the family runs, one file counts for all, rather one that only needs a newer driver.
+ * 5. A program loads one of several variants (fate_variants): none fails if one runs.
+ * FlashAttention 3 without code for the GPU counts like a variant of FlashAttention 2: programs
+ * choose it by the GPU, but not by the driver, and use version 2 beside it. If variants are no
+ * libraries, it loads machine code for exactly its GPU before PTX, which is no module then, and if
+ * none runs, one counts for all, rather one that only needs a newer driver.
  * 6. A package fails if one of its libraries makes a start fail, if none runs, or if the one with
  *    the most pieces fails. Other libraries are optional: a part of the package fails. So is one
  *    without code for the GPU if another one of its own has machine code for the GPU's family
@@ -266,26 +268,30 @@ bool decide_is_linked(const struct decide_counts *counts);
 
 enum decide_part {
 	DECIDE_GOOD,    /* it runs, or has nothing to run */
-	DECIDE_SPARE,   /* PTX that no program loads: its family has machine code for this GPU */
-	DECIDE_LIKE,    /* it fails, and another file of its family counts for it */
-	DECIDE_VARIANT, /* it fails; another variant runs */
+	DECIDE_SPARE,   /* PTX that no program loads: a variant is machine code for this GPU */
+	DECIDE_LIKE,    /* a file, not a library, fails, and one of its variants counts for it */
+	DECIDE_VARIANT, /* it fails; another variant, or FlashAttention 2, runs */
 	DECIDE_PART,    /* a program fails that uses the pieces without code: all of them, or some */
 	DECIDE_FAILS,   /* the package fails */
 };
 
+/* Which FlashAttention a library is. */
+enum decide_attention { ATTENTION_NONE, ATTENTION_2 /* or 1 */, ATTENTION_3 };
+
 struct decide_member {
 	struct decided decided;
-	/* Numbers from 0 that are equal for members of one package, for variants, for files in one
-	 * folder or one archive's folder, and for files of one family. */
-	size_t package, variants, folder, family;
-	bool library; /* not a file of a family */
+	/* Numbers from 0 that are equal for members of one package, for variants, and for files in one
+	 * folder or one archive's folder. */
+	size_t package, variants, folder;
+	bool library; /* ELF or PE */
 	/* A number like the others that is equal for the libraries of one package or archive, or for
 	 * all files outside packages; how many libraries of its own that has, 0 if unknown; and whether
 	 * this is one of them, which no tool has copied into the wheel. */
 	size_t group, siblings;
 	bool own;
-	bool bundled;          /* another package's library, which a tool has copied into the wheel */
-	bool aside;            /* FlashAttention or cuDNN's engines, which run or are for newer GPUs */
+	bool bundled; /* another package's library, which a tool has copied into the wheel */
+	bool aside;   /* FlashAttention or cuDNN's engines, which run or are for newer GPUs */
+	enum decide_attention attention;
 	bool dispensable;      /* the package runs without it, whatever else is in it */
 	enum decide_part part; /* set to the answer */
 };

@@ -16,34 +16,76 @@ enum {
 	FIRST_ATTENTION = 80 /* the first GPU of FlashAttention 2 and 3 */
 };
 
-/* Returns whether a number in a folder's name is a version of CUDA or a GPU: cu12, cuda-12.8,
- * sm_90. */
-static bool is_after_mark(const char *name, const char *number)
+/* What a number in a name is the version of, if a program loads the file for the installed one; or
+ * a GPU's architecture. A smaller number counts parts or kernels. */
+static const struct mark {
+	const char *word;
+	unsigned first;
+	bool inside; /* letters may come before the word */
+	bool gpu;
+} marks[] = {
+	{"cuda", 6, true, false},    {"cudnn", 5, true, false},    {"cu", 6, false, false},
+	{"torch", 1, true, false},   {"cpython", 2, false, false}, {"cp", 2, false, false},
+	{"compute", 3, false, true}, {"sm", 3, false, true},       {"cc", 3, false, true},
+	{"arch", 3, false, true},
+};
+
+/* Returns the mark before a number: cu12, cuda_v12.8, libcudnn9, sm_90; NULL if there is none. */
+static const struct mark *mark_before(const char *name, const char *number)
 {
-	static const char *const marks[] = {"cu", "cuda", "sm", "compute"};
-	const char *end = number > name && strchr("-_", number[-1]) ? number - 1 : number;
+	const char *end = number;
 
+	if (end > name + 1 && end[-1] == 'v' && strchr("-_", end[-2]))
+		end--;
+	if (end > name && strchr("-_", end[-1]))
+		end--;
 	for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
-		const size_t length = strlen(marks[i]), before = (size_t)(end - name);
+		const size_t length = strlen(marks[i].word), before = (size_t)(end - name);
+		const char *start = end - (before < length ? before : length);
 
-		if (before >= length && text_starts_fold(end - length, marks[i]) &&
-			(before == length || !text_is_alnum(end[-(ptrdiff_t)length - 1])))
-			return true;
+		if (before >= length && text_starts_fold(start, marks[i].word) &&
+			(marks[i].inside || start == name || !text_is_alnum(start[-1])))
+			return &marks[i];
 	}
-	return false;
+	return NULL;
 }
 
-/* Returns the place after 118, 12.8 or 90a. */
-static const char *skip_number(const char *at)
+/* Returns the place after a version or an architecture that begins at `number`: after 118, 12.8,
+ * 12_8, 8_6 or 90a. NULL if the number is neither: conv_cuda_2d, x_sm_1. */
+static const char *skip_version(const char *name, const char *number)
 {
-	while (text_is_digit(*at) || (*at && strchr("._", *at) && text_is_digit(at[1])))
-		at++;
+	const struct mark *mark = mark_before(name, number);
+	const char *at = number;
+	unsigned value = 0;
+
+	for (; text_is_digit(*at) && value < 10000; at++)
+		value = value * 10 + (unsigned)(*at - '0');
+	if (!mark || value < mark->first || text_is_digit(*at))
+		return NULL;
+	/* 8_6 is an architecture, 80_64 one and a size. */
+	while (
+		(*at == '.' && text_is_digit(at[1])) ||
+		(*at == '_' && text_is_digit(at[1]) && !text_is_digit(at[2]) && (!mark->gpu || value < 10)))
+		for (at++; text_is_digit(*at);)
+			at++;
+	if (strchr("dD", *at) && *at && !text_is_alnum(at[1]))
+		return NULL;
 	return *at && strchr("aAfF", *at) && !text_is_alnum(at[1]) ? at + 1 : at;
 }
 
-/* Returns the hash of fate_variants; with `marked`, all numbers count that are no version of CUDA
- * and no GPU. */
-static uint64_t hash_variants(const char *path, const char *member, bool marked)
+/* Returns the place after the version of a library in its file's name: libx.so.12.4, or x64_12.dll
+ * as NVIDIA names it; NULL if the number that begins there is none. */
+static const char *skip_library_version(const char *base, const char *number)
+{
+	static const char so[] = ".so.", bits[] = "64_";
+	const char *end = number + strspn(number, "0123456789._");
+
+	if (number - base > (ptrdiff_t)strlen(so) && !*end && text_starts(number - strlen(so), so))
+		return end;
+	return text_starts(number, bits) && !strcmp(end - 1, ".dll") ? end - 1 : NULL;
+}
+
+uint64_t fate_variants(const char *path, const char *member)
 {
 	const char *name = member ? member : path, *const base = os_base_name(name);
 	uint64_t hash = member ? fnv_update(FNV_START, path, strlen(path) + 1) : FNV_START;
@@ -52,12 +94,14 @@ static uint64_t hash_variants(const char *path, const char *member, bool marked)
 	const bool dll = text_ends(base, ".dll");
 
 	for (const char *at = name; *at;) {
-		const bool number =
-			text_is_digit(*at) && ((at >= base && !marked) || is_after_mark(name, at));
+		const bool number = text_is_digit(*at) && (at == name || !text_is_digit(at[-1]));
+		const char *after = number ? skip_version(name, at) : NULL;
 		const char *as = at >= base && text_starts(at, "compute_") ? "sm_"
 						 : at >= base && text_starts(at, ".ptx")   ? ".cubin"
 																   : NULL;
 
+		if (number && !after && at > base)
+			after = skip_library_version(base, at);
 		if (dll && at == base && !text_starts(at, "lib"))
 			hash = fnv_update(hash, "lib", 3);
 		if (dll && !strcmp(at, ".dll"))
@@ -67,28 +111,16 @@ static uint64_t hash_variants(const char *path, const char *member, bool marked)
 			at += *at == '.' ? strlen(".ptx") : strlen("compute_");
 			continue;
 		}
-		if (at >= base && text_starts(at, "_no") && text_is_alnum(at[3]) && !text_is_digit(at[3])) {
+		/* A library of CUDA that this build does without. */
+		if (at >= base && text_starts(at, "_nocu")) {
 			for (at++; text_is_alnum(*at);)
 				at++;
 			continue;
 		}
-		hash = fnv_update(hash, number ? "0" : at, 1);
-		at = number ? skip_number(at) : at + 1;
+		hash = fnv_update(hash, after ? "0" : at, 1);
+		at = after ? after : at + 1;
 	}
 	return hash;
-}
-
-uint64_t fate_variants(const char *path, const char *member)
-{
-	return hash_variants(path, member, false);
-}
-
-/* Returns the hash of a family: files of which a program loads the one for its GPU. Other numbers
- * in their names than the GPU's tell kernels apart. */
-static uint64_t family_of(const char *path, const char *member)
-{
-	/* No name of variants ends like this. */
-	return fnv_update(hash_variants(path, member, true), "", 1);
 }
 
 /* Returns the hash of a file's folder, or of its archive and the member's folder. Files in
@@ -142,12 +174,9 @@ static bool is_bundled(const char *name)
 	return digits >= FEWEST_DIGITS && dash[1 + digits] == '.';
 }
 
-/* Returns whether a library is not what its package is for, by its name or its folder's:
- * FlashAttention (vllm_flash_attn/x.so, _C_flashattention.so), and cuDNN's engines, which
- * have code for other GPUs than cuDNN. */
-static bool is_aside(const char *name)
+/* Returns whether the name of a library or its folder has the word. */
+static bool has_word(const char *name, const char *word)
 {
-	static const char *const words[] = {"flash_attn", "flashattention", "cudnn_engines_"};
 	const char *at = os_base_name(name);
 
 	if (at > name)
@@ -155,10 +184,20 @@ static bool is_aside(const char *name)
 	while (at > name && !strchr("/\\", at[-1]))
 		at--;
 	for (; *at; at++)
-		for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-			if (text_starts_fold(at, words[i]))
-				return true;
+		if (text_starts_fold(at, word))
+			return true;
 	return false;
+}
+
+/* Returns which FlashAttention a library is: vllm_flash_attn/_vllm_fa3_C.so,
+ * _C_flashattention3.so, flash_attn_3/_C.so. */
+static enum decide_attention attention_of(const char *name)
+{
+	return !has_word(name, "flash_attn") && !has_word(name, "flashattention") ? ATTENTION_NONE
+		   : has_word(name, "_fa3") || has_word(name, "flash_attn_3") ||
+				   has_word(name, "flashattention3")
+			   ? ATTENTION_3
+			   : ATTENTION_2;
 }
 
 /* Returns whether the library's package runs on GPUs for which the library has no code: its other
@@ -249,6 +288,7 @@ int fates_add(struct jw_error *err, struct fates *fates, const struct fate_file 
 	for (uint32_t t = 0; t < target_count; t++) {
 		const struct analyse_target *target = &targets[t];
 		const struct decided *is = &target->is;
+		const enum decide_attention attention = attention_of(name);
 
 		if (is->fate == DECIDE_NO_CODE && !is->host)
 			continue;
@@ -260,16 +300,17 @@ int fates_add(struct jw_error *err, struct fates *fates, const struct fate_file 
 			.package = number_of(fates, package_of(path, file->package), t),
 			.variants = number_of(fates, fate_variants(path, member), t),
 			.folder = number_of(fates, folder_of(path, member), t),
-			.family = file->library ? 0 : number_of(fates, family_of(path, member), t),
 			.group = number_of(fates, group_of(file), t),
 			.siblings = file->siblings,
 			.own = fate_is_own_library(name),
 			.library = file->library,
 			.bundled = is_bundled(name),
 			.dispensable = is_dispensable(name),
-			.aside =
-				is_aside(name) && (is->fate == DECIDE_RUNS ||
-								   (is->fate == DECIDE_LACKS && devices[t].sm < FIRST_ATTENTION)),
+			/* cuDNN's engines have code for other GPUs than cuDNN. */
+			.aside = (attention || has_word(name, "cudnn_engines_")) &&
+					 (is->fate == DECIDE_RUNS ||
+					  (is->fate == DECIDE_LACKS && devices[t].sm < FIRST_ATTENTION)),
+			.attention = attention,
 		};
 		fates->items[fates->count] = (struct file_fate){.target = t,
 														.bundled = is_bundled(name),

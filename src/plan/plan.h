@@ -56,11 +56,12 @@ struct fates {
 	struct set spare; /* once settled: files of PTX that no program loads on a target, by name */
 };
 
-/* Returns a hash that is equal for variants: files whose names differ only in a version or a GPU
- * (libx_cuda118.so and libx_cuda12.8.so, sm90/x.so and sm100/x.so), in being PTX
- * (kernel_sm_86.cubin and kernel_compute_75.ptx, Cycles), in lacking something
- * (libx_cuda118_nocublaslt.so, bitsandbytes), or in being for Windows (libx.so and x.dll). In a
- * folder's name a number after cu, cuda or sm counts, in a file's name each number. */
+/* Returns a hash that is equal for variants: files whose names differ only in the version of CUDA,
+ * cuDNN, Python or PyTorch or in a GPU's architecture, after a mark (libx_cuda118.so and
+ * libx_cuda12.8.so, sm90/x.so and sm100/x.so), in the library's version (x.so.11), in being PTX
+ * (kernel_sm_86.cubin and kernel_compute_75.ptx, Cycles), in lacking a library of CUDA
+ * (libx_cuda118_nocublaslt.so, bitsandbytes), or in being for Windows (libx.so and x.dll). Other
+ * numbers and words tell kernels apart (conv2d.so and conv3d.so). */
 uint64_t fate_variants(const char *path, const char *member);
 /* Returns whether a library is a profiler's, by its name or its folder's: no program that runs
  * loads it. */
@@ -80,7 +81,7 @@ int fates_add(struct jw_error *err, struct fates *fates, const struct fate_file 
  * scripts/list-wheels.py. */
 bool fate_is_own_library(const char *name);
 /* Returns, after fates_settle, whether no program loads that file of PTX on the target, because its
- * family has machine code for the target. */
+ * variants have machine code for the target. */
 bool fates_spare(const struct fates *fates, const char *path, const char *member, uint32_t target);
 /* Returns, after fates_settle, whether the start of a program of that package fails, whatever is
  * compiled. */

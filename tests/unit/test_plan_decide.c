@@ -1132,6 +1132,46 @@ TEST(what_runs_of_a_package)
 	}
 }
 
+/* FlashAttention 2 and 3 of one package, beside its core (vLLM): programs choose version 3 by the
+ * GPU, and use version 2 on its GPUs, too. */
+TEST(flashattention_3_is_replaced_by_flashattention_2_alone)
+{
+	static const struct decided core = {.fate = DECIDE_RUNS, .pieces = 88},
+								runs = {.fate = DECIDE_RUNS, .pieces = 60},
+								lacks = {.fate = DECIDE_LACKS, .pieces = 332, .lacking = 332},
+								too_new = {.fate = DECIDE_REFUSED,
+										   .by_share = true,
+										   .pieces = 60,
+										   .too_new = 60,
+										   .reason = REASON_TOO_NEW,
+										   .needs = {12080, {570, 0, 0}}};
+	const struct {
+		struct decided two, three;
+		enum decide_attention first;
+		const char *parts;
+	} cases[] = {
+		{runs, lacks, ATTENTION_2, "ggv"},   /* on an RTX 50 */
+		{too_new, runs, ATTENTION_2, "gpg"}, /* on an H100 with driver 550 */
+		{runs, too_new, ATTENTION_2, "ggp"}, /* nothing chooses by the driver */
+		{lacks, runs, ATTENTION_2, "gfg"},   /* version 3 is no substitute */
+		{too_new, lacks, ATTENTION_2, "gff"}, {runs, lacks, ATTENTION_NONE, "ggf"},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct decide_member members[3] = {
+			{.decided = core, .variants = 0, .library = true},
+			{.decided = cases[i].two, .variants = 1, .attention = cases[i].first, .library = true},
+			{.decided = cases[i].three, .variants = 2, .attention = ATTENTION_3, .library = true}};
+		char got[4] = "";
+
+		decide_packages(members, 3, 3);
+		for (size_t k = 0; k < 3; k++)
+			got[k] = "gslvpf"[members[k].part];
+		if (strcmp(got, cases[i].parts) != 0)
+			fail_msg("%zu: %s, not %s", i, got, cases[i].parts);
+	}
+}
+
 /* Libraries without code of their own that need a CUDA runtime. */
 TEST(a_runtime_refuses_a_package_without_code)
 {
@@ -1185,7 +1225,7 @@ TEST(a_runtime_refuses_a_package_without_code)
 }
 
 /* Files of which a program loads the one for its GPU (Cycles). */
-TEST(one_file_of_a_family_counts)
+TEST(one_of_several_files_that_are_variants_counts)
 {
 	static const struct decided own = {.fate = DECIDE_RUNS, .pieces = 1, .own = true},
 								text = {.fate = DECIDE_RUNS, .pieces = 1, .text = true},
@@ -1205,7 +1245,7 @@ TEST(one_file_of_a_family_counts)
 		{{text, own, other}, false, false, "sgv"},
 		{{too_new, own, other}, false, false, "sgv"},
 		{{text, older, other}, false, false, "ggv"},
-		{{text, own, other}, true, false, "ggv"},
+		{{text, own, other}, true, false, "ggp"},
 		{{text, own, other}, false, true, "ggv"},
 		{{other, other, too_new}, false, false, "llf"},
 		{{too_new, other, other}, false, false, "fll"},
@@ -1220,7 +1260,7 @@ TEST(one_file_of_a_family_counts)
 
 		for (size_t k = 0; k < 3; k++)
 			members[k] = (struct decide_member){.decided = families[i].files[k],
-												.family = families[i].apart ? 1 + k : 1,
+												.variants = families[i].apart ? k : 0,
 												.library = families[i].libraries};
 		decide_packages(members, 3, 4);
 		for (size_t k = 0; k < 3; k++)

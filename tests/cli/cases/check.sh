@@ -156,6 +156,15 @@ cp both/libold.so variants/libx_cuda118.so
 cp both/libother.so variants/libx_cuda121.so
 run 0 check "${gpu[@]}" variants
 out_lacks "will fail"
+# Other numbers and words in a name tell kernels apart.
+for pair in "conv2d conv3d" "gemm_fp16 gemm_fp8" "_vllm_fa2_C.abi3 _vllm_fa3_C.abi3" "fused fused_norm"; do
+	read -r first second <<<"$pair"
+	mkdir "kernels-$first"
+	cp both/libold.so "kernels-$first/$first.so"
+	cp both/libother.so "kernels-$first/$second.so"
+	run 2 check "${gpu[@]}" "kernels-$first"
+	out_has "$second.so: will fail: no kernel image for sm_86"
+done
 
 # A file without device code is reported, and is no failure.
 printf 'no code\n' >"$work/nothing.so"

@@ -52,6 +52,12 @@ for name, own in ("family", family(120)), ("plain", cubin(120)):
         wheel.writestr(f"{name}/flash.so", fatbin.library(*[one(cubin(80))] * 3))
         wheel.writestr(f"{name}/core.so", fatbin.library(one(cubin(80), own)))
         wheel.writestr(f"{name}-1.0.dist-info/METADATA", f"Name: {name}\nVersion: 1.0\n")
+# As in vLLM 0.11.2, with FlashAttention 2 for each GPU, and 3, which has most pieces, for Hopper.
+with zipfile.ZipFile("attention-1.0-py3-none-manylinux_2_17_x86_64.whl", "w") as wheel:
+    wheel.writestr("attention/_C.abi3.so", fatbin.library(*[one(cubin(90), cubin(120))] * 4))
+    wheel.writestr("attention/flash_attn/_fa2_C.abi3.so", fatbin.library(*[one(cubin(80), ptx(80, version=b"8.7"))] * 3))
+    wheel.writestr("attention/flash_attn/_fa3_C.abi3.so", fatbin.library(*[one(cubin(80), cubin(90))] * 6))
+    wheel.writestr("attention-1.0.dist-info/METADATA", "Name: attention\nVersion: 1.0\n")
 # As in jaxlib's wheels, each container has its architectures in another order.
 texts = [(52, b"", b"8.0"), (90, b"a", b"8.0"), (75, b"", b"7.5")]
 open("orders.so", "wb").write(fatbin.library(*[one(*[cubin(sm) for sm in sms], *[ptx(*text) for text in texts[at:] + texts[:at]])
@@ -128,6 +134,13 @@ for command in scan check check; do # the second check reads no file again
 	run 2 $command "${on[@]}" plain-1.0-py3-none-manylinux_2_17_x86_64.whl
 	out_has "flash.so: will fail: no kernel image for sm_120"
 done
+
+# FlashAttention 2 fails, though 3 runs. Programs choose 3 by the GPU, and do without it.
+wheel=attention-1.0-py3-none-manylinux_2_17_x86_64.whl
+run "0|1" check --target sm_90 --driver 550.163.01 $wheel
+err_has "_fa2_C.abi3.so: 3 of 3 pieces need driver 570 (CUDA 12.8) or newer: programs that use these pieces fail"
+run "0|1" scan --json "${on[@]}" $wheel
+json '[(t["verdict"], t["failing"], "part" in t) for t in d["totals"]] == [("compiles", 0, False)]'
 
 # The document also lists GPUs that the driver does not run.
 run 2 scan --json --target sm_86,sm_120 --driver 550.163.01 k80.so
