@@ -305,15 +305,16 @@ static bool find_nvrtc_in(const char *folder, char **ret_path)
 
 bool find_nvrtc_beside(const char *path, char **ret_path)
 {
+	enum { MOST_ABOVE = 64 }; /* no environment has a file deeper */
 	char *named = os_dir_name(path), *folder;
 	bool has = false, more = !os_real_path(NULL, named, &folder);
 
 	mem_free(named);
-	while (more) {
+	for (int levels = 1; more; levels++) {
 		char *above = os_dir_name(folder);
 
 		has = find_nvrtc_in(folder, ret_path);
-		more = !has && strcmp(above, folder) != 0;
+		more = !has && levels < MOST_ABOVE && strcmp(above, folder) != 0;
 		mem_free(folder);
 		folder = above;
 		if (!more)

@@ -36,5 +36,5 @@ enum { NVRTC_OUTSIDE = 8 };
 size_t find_nvrtc_outside(char *ret_paths[NVRTC_OUTSIDE]);
 
 /* Finds the NVRTC of the environment in whose site-packages a file lies, active or not; false if
- * there is none. The caller frees the path. */
+ * there is none in the 64 folders above. The caller frees the path. */
 bool find_nvrtc_beside(const char *path, char **ret_path);

@@ -372,12 +372,24 @@ static void check_nvrtc(const struct jw_found_file *file, const struct jw_driver
 	}
 }
 
+/* The folder of the last file, and the NVRTC beside it (NULL: none). */
+struct beside {
+	char *folder, *nvrtc;
+};
+
+static void forget_beside(struct beside *beside)
+{
+	mem_free(beside->folder);
+	mem_free(beside->nvrtc);
+	*beside = (struct beside){0};
+}
+
 /* Checks the NVRTC of the environment to which a named file belongs, which its programs load before
  * any other, as CuPy does; false if it has none. `active` is the active environment, for wheels. */
-static bool check_inside(const char *path, const struct jw_found *active,
+static bool check_inside(const char *path, struct beside *beside, const struct jw_found *active,
 						 const struct jw_driver *driver, struct jw_check_result *result)
 {
-	char *nvrtc;
+	char *folder;
 
 	if (text_ends(path, ".whl") && active) {
 		for (size_t i = 0; i < active->file_count; i++)
@@ -385,11 +397,18 @@ static bool check_inside(const char *path, const struct jw_found *active,
 				check_nvrtc(&active->files[i], driver, result);
 		return has_nvrtc(active);
 	}
-	if (!find_nvrtc_beside(path, &nvrtc))
-		return false;
-	check_nvrtc(&(struct jw_found_file){.path = nvrtc}, driver, result);
-	mem_free(nvrtc);
-	return true;
+	folder = os_dir_name(path);
+	if (beside->folder && !strcmp(beside->folder, folder)) {
+		mem_free(folder);
+	} else {
+		forget_beside(beside);
+		beside->folder = folder;
+		if (!find_nvrtc_beside(path, &beside->nvrtc))
+			beside->nvrtc = NULL;
+	}
+	if (beside->nvrtc)
+		check_nvrtc(&(struct jw_found_file){.path = beside->nvrtc}, driver, result);
+	return beside->nvrtc;
 }
 
 /* Checks the compiler in CUDA_HOME, /usr/local/cuda or the linker's cache, which programs load that
@@ -414,23 +433,27 @@ static void check_unlisted(const struct jw_found *search, const struct jw_found 
 	/* Numba is in Python, so none of its files shows that it loads a compiler. */
 	static const char *const numba[] = {"numba"};
 	bool used = search->whole || has_package(search, numba, 1);
+	struct beside beside = {0};
 	size_t first;
 
 	for (size_t i = 0; i < search->file_count && !search->whole; i++) {
 		first = result->compiler_count;
-		if (check_inside(search->files[i].path, active, driver, result) &&
+		if (check_inside(search->files[i].path, &beside, active, driver, result) &&
 			result->compiler_count > first && !loads_nvrtc(search->files[i].path, cancel))
 			drop_listed(result, first, NULL);
 	}
-	if (!here)
+	if (!here) {
+		forget_beside(&beside);
 		return;
+	}
 	first = result->compiler_count;
 	check_outside(driver, result);
 	for (size_t i = 0; i < search->file_count && result->compiler_count > first && !used; i++)
 		used = loads_nvrtc(search->files[i].path, cancel) &&
-			   !check_inside(search->files[i].path, active, driver, result);
+			   !check_inside(search->files[i].path, &beside, active, driver, result);
 	if (!used)
 		drop_listed(result, first, NULL);
+	forget_beside(&beside);
 }
 
 /* A program may load any NVRTC of a whole environment; otherwise NVRTC counts only if a file brings

@@ -9,6 +9,7 @@
 #include <jitwarm/find.h>
 
 #include "files.h"
+#include "find/python.h"
 #include "folder.h"
 #include "os/env.h"
 
@@ -122,6 +123,33 @@ TEST(a_toolkit_is_named_by_the_environment)
 		OK(os_env_set(why, names[i], NULL));
 	}
 	mem_free(empty);
+}
+
+/* Each folder above is asked for what environments have, so a path of thousands has a limit. */
+TEST(a_file_is_in_an_environment_at_most_63_folders_deep)
+{
+	enum { DEEPEST = 63 };
+	char *site = os_join(folder, "site-packages"), *place = mem_string(site), *high = NULL;
+
+	put("site-packages/nvidia/cuda_nvrtc/lib/libnvrtc.so.12");
+	for (int depth = 0; depth <= DEEPEST + 1; depth++) {
+		char *file = os_join(place, "lib.so"), *below = os_join(place, "d"), *found = NULL;
+
+		OK(os_make_dirs(why, place, 0755));
+		if (find_nvrtc_beside(file, &found) != (depth <= DEEPEST))
+			fail_msg("%d folders deep: %s", depth, found ? found : "nothing is found");
+		mem_free(found);
+		mem_free(file);
+		if (depth == DEEPEST / 2)
+			high = mem_string(place);
+		mem_free(place);
+		place = below;
+	}
+	/* jitwarm removes no deeper tree at once. */
+	OK(os_remove_tree(why, high));
+	mem_free(high);
+	mem_free(place);
+	mem_free(site);
 }
 
 RUN_TESTS(make_folder, remove_folder)
