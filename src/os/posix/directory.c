@@ -292,9 +292,19 @@ int os_remove_tree(struct jw_error *err, const char *path)
 
 int os_real_path(struct jw_error *err, const char *path, char **ret_path)
 {
+	const int fd = open(path, O_PATH | O_CLOEXEC);
 	char resolved[PATH_MAX];
+	struct stat opened, named;
+	/* The system's function looks at each part by its whole path, so its work grows with the square
+	 * of their number. The kernel's answer can name another file if a part was renamed or mounted
+	 * over meanwhile. */
+	const bool known = fd >= 0 && posix_real_path(fd, resolved) && !fstat(fd, &opened) &&
+					   !lstat(resolved, &named) && opened.st_dev == named.st_dev &&
+					   opened.st_ino == named.st_ino;
 
-	if (!realpath(path, resolved))
+	if (fd >= 0)
+		(void)close(fd);
+	if (!known && !realpath(path, resolved))
 		return posix_error(err, path);
 	*ret_path = mem_string(resolved);
 	return 0;

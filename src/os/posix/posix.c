@@ -2,7 +2,9 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "os/uv.h"
 
@@ -22,6 +24,18 @@ int os_error_number(struct jw_error *err, const char *path, int number)
 int posix_error(struct jw_error *err, const char *path)
 {
 	return os_error_number(err, path, errno);
+}
+
+bool posix_real_path(int fd, char ret_path[PATH_MAX])
+{
+	char link[32];
+	ssize_t length;
+
+	(void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	length = readlink(link, ret_path, PATH_MAX - 1);
+	if (length > 0)
+		ret_path[length] = '\0';
+	return length > 0 && length < PATH_MAX - 1 && ret_path[0] == '/';
 }
 
 static pthread_mutex_t lists = PTHREAD_MUTEX_INITIALIZER;

@@ -1,6 +1,7 @@
 /* Shared by this folder's files only. */
 #pragma once
 
+#include <limits.h>
 #include <sys/stat.h>
 
 #include "os/file.h"
@@ -20,6 +21,9 @@ void posix_lists_begin(void);
 void posix_lists_end(void);
 /* Returns whether an account is neither the superuser nor counts as it. */
 bool posix_is_stranger(uint32_t account);
+/* Writes the path by which the kernel has opened the file. False without /proc, and if that path is
+ * longer than PATH_MAX or not below this process's root. */
+bool posix_real_path(int fd, char ret_path[PATH_MAX]);
 struct os_stranger;
 /* Returns whether such an account can change the folder at `path`, whose owner and mode `stat` has;
  * only the folder itself is examined. With `lasting`, a folder such as /tmp counts, too. */

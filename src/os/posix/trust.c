@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
+#include <pthread.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "os/clock.h"
 #include "os/file.h"
 #include "os/identity.h"
 #include "os/posix/at.h"
@@ -193,17 +195,23 @@ static bool group_has_others(gid_t group, uint32_t owner)
 	return has;
 }
 
-/* Returns whether other accounts may write to the file `path`. With an access list the group's bits
- * are the maximum that any of its entries allows; a list that cannot be read counts as one. */
-static bool is_shared(const char *path, const struct stat *stat, uint32_t owner)
+/* Returns whether other accounts may write to the file `path`, which `fd` has open as a place
+ * (O_PATH) unless it is -1. With an access list the group's bits are the maximum that any of its
+ * entries allows; a list that cannot be read counts as one. */
+static bool is_shared(const char *path, int fd, const struct stat *stat, uint32_t owner)
 {
+	static const char list[] = "system.posix_acl_access";
+	char opened[32];
 	ssize_t size;
 
 	if (!(stat->st_mode & (S_IWGRP | S_IWOTH)) || trusts_all())
 		return false;
 	if (stat->st_mode & S_IWOTH || group_has_others(stat->st_gid, owner))
 		return true;
-	size = getxattr(path, "system.posix_acl_access", NULL, 0);
+	(void)snprintf(opened, sizeof opened, "/proc/self/fd/%d", fd);
+	size = fd < 0 ? -1 : getxattr(opened, list, NULL, 0);
+	if (fd < 0 || (size < 0 && errno == ENOENT)) /* without /proc */
+		size = getxattr(path, list, NULL, 0);
 	return size < 0 ? errno != ENODATA && errno != ENOTSUP : size > 0;
 }
 
@@ -221,7 +229,7 @@ struct way {
 
 enum { ENDS = 1 }; /* the walk has its answer */
 
-static int check_one(struct way *way, const char *path, const struct stat *stat)
+static int check_one(struct way *way, const char *path, int fd, const struct stat *stat)
 {
 	struct os_stranger *stranger = way->stranger;
 
@@ -240,7 +248,7 @@ static int check_one(struct way *way, const char *path, const struct stat *stat)
 		/* In a folder for everyone, others may have given root's link a second name. */
 		stranger->found = stranger->open && stat->st_nlink > 1;
 	} else if (S_ISDIR(stat->st_mode) || S_ISREG(stat->st_mode)) {
-		stranger->open = is_shared(path, stat, way->owner);
+		stranger->open = is_shared(path, fd, stat, way->owner);
 		stranger->found = stranger->open &&
 						  (!S_ISDIR(stat->st_mode) || !(stat->st_mode & S_ISVTX) || way->lasting);
 	}
@@ -256,16 +264,16 @@ bool posix_finds_stranger(const char *path, const struct stat *stat, bool lastin
 	struct way way = {.lasting = lasting, .device = stat->st_dev, .stranger = ret_stranger};
 
 	*ret_stranger = (struct os_stranger){0};
-	return check_one(&way, path, stat) == ENDS;
+	return check_one(&way, path, -1, stat) == ENDS;
 }
 
-static int check_way(struct jw_error *err, struct way *way, const char *path, size_t safe);
+static int check_way(struct jw_error *err, struct way *way, const char *path, size_t safe, int at);
 
-/* Checks the target of a link whose folder is safe. */
-static int check_target(struct jw_error *err, struct way *way, const char *link)
+/* Checks the target of the link that `fd` has open, whose folder, open as `at`, is safe. */
+static int check_target(struct jw_error *err, struct way *way, const char *link, int fd, int at)
 {
 	char target[PATH_MAX], *folder, *path;
-	ssize_t length = readlink(link, target, sizeof target - 1);
+	ssize_t length = readlinkat(fd, "", target, sizeof target - 1);
 	int result;
 
 	if (length < 0 || ++way->links > MAX_WAY_LINKS) {
@@ -275,43 +283,82 @@ static int check_target(struct jw_error *err, struct way *way, const char *link)
 	target[length] = '\0';
 	folder = os_dir_name(link);
 	path = target[0] == '/' ? mem_string(target) : os_join(folder, target);
-	result = check_way(err, way, path, target[0] == '/' ? 0 : strlen(folder));
+	result = check_way(err, way, path, target[0] == '/' ? 0 : strlen(folder), at);
 	mem_free(path);
 	mem_free(folder);
 	return result;
 }
 
-/* Checks the parts of the path after the first `safe` bytes, from “/” on, one after the other, so
- * that every part examined lies in folders that were found safe. */
-static int check_way(struct jw_error *err, struct way *way, const char *path, size_t safe)
+/* Opens what has the name as a place, not a link's target. A folder that the system mounts when it
+ * is entered is mounted. */
+static int open_place(int at, const char *name)
 {
-	int result = 0;
+	const int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC, fd = openat(at, name, flags | O_DIRECTORY);
+
+	return fd < 0 && errno == ENOTDIR ? openat(at, name, flags) : fd;
+}
+
+/* Checks the part `path`, which has the name in the folder that is open as `at`. *ret_next is the
+ * part as a place if `goes_on`, a link's target then; else -1. */
+static int check_part(struct jw_error *err, struct way *way, const char *path, int at,
+					  const char *name, bool goes_on, int *ret_next)
+{
+	int fd = open_place(at, name), result = 0;
+	bool seen;
+	struct stat stat;
+
+	seen = fd >= 0 && !fstat(fd, &stat);
+	if (seen) {
+		result = check_one(way, path, fd, &stat);
+		if (!result && S_ISLNK(stat.st_mode)) {
+			result = check_target(err, way, path, fd, at);
+			(void)close(fd);
+			/* Nobody else can exchange what was found safe. */
+			fd = result || !goes_on ? -1 : openat(at, name, O_PATH | O_CLOEXEC);
+			seen = result || !goes_on || fd >= 0;
+		}
+	}
+	if (!seen) {
+		way->stranger->missing = errno == ENOENT;
+		/* Another account's FUSE file system shows itself to that account alone, and what lies
+		 * below it can change. Nothing lies below a file. */
+		way->stranger->unknown = errno != ENOENT && errno != ENOTDIR;
+		text_copy(way->stranger->part, sizeof way->stranger->part, path);
+		result = posix_error(err, path);
+	}
+	if (fd >= 0 && (result || !goes_on)) {
+		(void)close(fd);
+		fd = -1;
+	}
+	*ret_next = fd;
+	return result;
+}
+
+/* Checks the parts of the path after the first `safe` bytes, which lead to the folder that is open
+ * as `at`, one after the other, so that every part examined lies in folders that were found safe.
+ * 0: all parts, from “/” on. Each part is opened in the one before, so the work grows with their
+ * number, not with its square. */
+static int check_way(struct jw_error *err, struct way *way, const char *path, size_t safe, int at)
+{
+	char *part = mem_string(path);
+	int result = 0, folder = at;
 
 	for (size_t length = safe; !result && path[length];) {
-		struct stat stat;
-		char *part;
+		const size_t start = length ? length + strspn(path + length, "/") : 0;
+		int next;
 
-		if (length) {
-			length += strspn(path + length, "/");
-			length += strcspn(path + length, "/");
-		} else {
-			length = 1;
-		}
-		part = mem_string_n(path, length);
-		if (lstat(part, &stat)) {
-			way->stranger->missing = errno == ENOENT;
-			/* Another account's FUSE file system shows itself to that account alone, and what lies
-			 * below it can change. Nothing lies below a file. */
-			way->stranger->unknown = errno != ENOENT && errno != ENOTDIR;
-			text_copy(way->stranger->part, sizeof way->stranger->part, part);
-			result = posix_error(err, part);
-		} else {
-			result = check_one(way, part, &stat);
-			if (!result && S_ISLNK(stat.st_mode))
-				result = check_target(err, way, part);
-		}
-		mem_free(part);
+		length = length ? start + strcspn(path + start, "/") : 1;
+		part[length] = '\0';
+		result = check_part(err, way, part, folder, length > start ? part + start : ".",
+							path[length] != '\0', &next);
+		part[length] = path[length];
+		if (folder != at)
+			(void)close(folder);
+		folder = next;
 	}
+	if (folder >= 0 && folder != at)
+		(void)close(folder);
+	mem_free(part);
 	return result;
 }
 
@@ -328,7 +375,7 @@ static int walk_whole(struct jw_error *err, struct way *way, const char *path)
 		return posix_error(err, path);
 	}
 	whole = path[0] == '/' ? mem_string(path) : os_join(directory, path);
-	result = check_way(err, way, whole, 0);
+	result = check_way(err, way, whole, 0, -1);
 	mem_free(whole);
 	return result;
 }
@@ -380,7 +427,7 @@ static bool is_strange(const char *path, enum os_kind kind, struct os_stranger *
 	*ret_stranger = (struct os_stranger){0};
 	if (kind == OS_MOUNT &&
 		posix_stat_unasked(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, &stat, &mounted) &&
-		check_one(&way, path, &stat) == ENDS)
+		check_one(&way, path, -1, &stat) == ENDS)
 		return true;
 	return !lstat(path, &stat) && posix_finds_stranger(path, &stat, true, ret_stranger);
 }
@@ -531,7 +578,7 @@ static int find_planted(const struct planted *at, const char *path)
 		/* Whoever may write to the index changes that file alone. */
 		if (S_ISREG(stat.st_mode) && !at->levels)
 			stat.st_mode &= ~(mode_t)(S_IWGRP | S_IWOTH);
-		if (check_one(at->way, path, &stat)) {
+		if (check_one(at->way, path, -1, &stat)) {
 			(void)os_stranger_text(at->text, at->way->stranger);
 			return ENDS;
 		}
@@ -578,70 +625,225 @@ static bool may_use(uint32_t account, const struct stat *stat, mode_t permission
 	return (account && stat->st_uid == account) || (stat->st_mode & everybody) == everybody;
 }
 
-/* Opens the end of the path, as a place (O_PATH), without following a symlink, also none of /proc.
- * With `reader`, this account must be able to enter each folder in the path. -1 if the path has a
- * symlink or cannot be walked. */
-static int walk_directly(const char *path, const uint32_t *reader)
-{
-	char *copy = mem_string(path), *part = copy, *rest;
-	int at = open(*path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+static const uint32_t everybody = UINT32_MAX; /* no account */
+
+/* A folder to which a walk by descriptors, through no symlink, has come, and what it has seen. */
+struct reached {
+	int fd; /* a place (O_PATH); -1: nothing is there */
 	struct stat stat;
+	uint32_t enters; /* who may enter all folders above: an account, everybody, or nobody (0) */
+	bool judged;     /* the rest is known, too: */
+	bool strange;    /* whether another account can change the path, */
+	uint32_t maker;  /* and the only one that can, or 0 if several can */
+	struct os_stranger first;
+	struct way way;
+	struct os_stranger last;
+	uint64_t until_ns; /* when the walk is to be repeated (os_monotonic_ns) */
+};
 
-	for (part += strspn(part, "/"); at >= 0 && *part; part = rest) {
-		int next;
-
-		rest = part + strcspn(part, "/");
-		if (*rest)
-			*rest++ = '\0';
-		rest += strspn(rest, "/");
-		/* A symlink is opened itself, and nothing is found below it. */
-		next = reader && (fstat(at, &stat) || !may_use(*reader, &stat, S_IXOTH))
-				   ? -1
-				   : openat(at, part, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-		(void)close(at);
-		at = next;
-	}
-	mem_free(copy);
-	return at;
+static uint32_t enters_also(uint32_t enters, const struct stat *folder)
+{
+	if (may_use(0, folder, S_IXOTH))
+		return enters;
+	return enters == everybody || enters == folder->st_uid ? folder->st_uid : 0;
 }
 
-/* Returns whether the path leads to the open file without a symlink: in another mount namespace, a
- * file can have the same path. */
-static bool leads_to(const char *path, int fd, const uint32_t *reader)
+/* Returns whether the account, or everybody (0), may enter the folder and those above. */
+static bool may_enter(uint32_t account, const struct reached *folder)
 {
-	const int end = walk_directly(path, reader);
-	struct stat opened, named;
-	const bool leads = end >= 0 && !fstat(fd, &opened) && !fstat(end, &named) &&
-					   opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+	return (folder->enters == everybody || (account && folder->enters == account)) &&
+		   may_use(account, &folder->stat, S_IXOTH);
+}
 
-	if (end >= 0)
-		(void)close(end);
-	return leads;
+/* Judges the part that the walk has come to. */
+static void judge(struct reached *at, const char *part)
+{
+	struct way *way = &at->way;
+
+	way->stranger = &at->last;
+	if ((at->strange && !at->maker) || check_one(way, part, at->fd, &at->stat) != ENDS)
+		return;
+	at->maker = at->strange ? 0 : at->last.owner;
+	if (!at->strange)
+		at->first = at->last;
+	at->strange = true;
+	way->owner = at->maker;
+	at->last = (struct os_stranger){0};
+	/* Others may write to that account's folder. */
+	if (at->maker && check_one(way, part, at->fd, &at->stat) == ENDS)
+		at->maker = 0;
+}
+
+/* Looks at the part that is open now. */
+static void come_to(struct reached *at, int fd, const char *part)
+{
+	at->fd = fd;
+	if (fd >= 0 && fstat(fd, &at->stat)) {
+		(void)close(fd);
+		at->fd = -1;
+	}
+	if (at->fd >= 0 && at->judged)
+		judge(at, part);
+}
+
+/* Goes on to what has the name in the folder. */
+static void step(struct reached *at, const char *part, const char *name)
+{
+	const int above = at->fd;
+
+	at->enters = enters_also(at->enters, &at->stat);
+	come_to(at, openat(above, name, O_PATH | O_NOFOLLOW | O_CLOEXEC), part);
+	(void)close(above);
+}
+
+/* The folders that were reached last, by a relative path [0] and by an absolute one [1], so that
+ * the next file in the same folder, or in one below, takes no walk from “/”. The text is only a
+ * hint: an answer counts for what is found by the folder's descriptor, if the folder is unchanged
+ * and the kernel says that it still is where it was. So another account cannot bring it elsewhere;
+ * what root or an owner changes at the folders above is seen by the next walk from “/”. */
+enum { SAME_FOR_S = 1 };
+static struct remembered {
+	char *path;
+	char real[PATH_MAX];
+	struct reached at;
+} remembered[2] = {{.at.fd = -1}, {.at.fd = -1}};
+static pthread_mutex_t remembering = PTHREAD_MUTEX_INITIALIZER; /* only tried: see fork(2) */
+
+/* Returns whether the descriptor is the folder's no more: a child process closes what it gets. */
+static bool is_closed(const struct remembered *last)
+{
+	struct stat stat;
+
+	if (last->at.fd < 0 || fstat(last->at.fd, &stat))
+		return last->at.fd < 0 || errno == EBADF;
+	return stat.st_dev != last->at.stat.st_dev || stat.st_ino != last->at.stat.st_ino;
+}
+
+/* Returns how many bytes of the path lead to the folder that is remembered; -1 if none do. */
+static ssize_t recall(const char *path, size_t length, bool judged, struct reached *ret_at)
+{
+	const struct remembered *last = &remembered[*path == '/'];
+	char real[PATH_MAX];
+	ssize_t found = -1;
+	size_t known;
+
+	if (pthread_mutex_trylock(&remembering))
+		return -1;
+	known = last->path ? strlen(last->path) : 0;
+	if (last->path && known <= length && !strncmp(path, last->path, known) &&
+		(known == length || path[known] == '/' || !known) && (last->at.judged || !judged) &&
+		os_monotonic_ns() < last->at.until_ns && !is_closed(last) &&
+		posix_real_path(last->at.fd, real) && !strcmp(real, last->real)) {
+		*ret_at = last->at;
+		ret_at->fd = fcntl(last->at.fd, F_DUPFD_CLOEXEC, 0);
+		if (ret_at->fd >= 0 && !fstat(ret_at->fd, &ret_at->stat) &&
+			ret_at->stat.st_ctim.tv_sec == last->at.stat.st_ctim.tv_sec &&
+			ret_at->stat.st_ctim.tv_nsec == last->at.stat.st_ctim.tv_nsec)
+			found = (ssize_t)known;
+		else if (ret_at->fd >= 0)
+			(void)close(ret_at->fd);
+	}
+	(void)pthread_mutex_unlock(&remembering);
+	return found;
+}
+
+static void remember(const char *path, size_t length, const struct reached *at)
+{
+	struct remembered *last = &remembered[*path == '/'];
+
+	if (pthread_mutex_trylock(&remembering))
+		return;
+	if (!is_closed(last))
+		(void)close(last->at.fd);
+	mem_free(last->path);
+	last->path = NULL;
+	last->at = *at;
+	last->at.fd = fcntl(at->fd, F_DUPFD_CLOEXEC, 0);
+	if (last->at.fd >= 0 && posix_real_path(last->at.fd, last->real))
+		last->path = mem_string_n(path, length);
+	(void)pthread_mutex_unlock(&remembering);
+}
+
+/* Opens the folder to which the first `length` bytes of the path lead, without following a symlink,
+ * also none of /proc. *recalls: whether a folder that was reached before may be the start, and
+ * whether one was. */
+static void reach(const char *path, size_t length, bool judged, bool *recalls,
+				  struct reached *ret_at)
+{
+	const ssize_t known = *recalls ? recall(path, length, judged, ret_at) : -1;
+	char *text = mem_string_n(path, length), *part = text + (known < 0 ? 0 : known), *rest;
+	const bool walks = known < 0 || part[strspn(part, "/")];
+
+	*recalls = known >= 0;
+	if (known < 0) {
+		const char *const start = *path == '/' ? "/" : ".";
+
+		*ret_at =
+			(struct reached){.enters = everybody,
+							 .judged = judged,
+							 .until_ns = os_monotonic_ns() + SAME_FOR_S * UINT64_C(1000000000)};
+		come_to(ret_at, open(start, O_PATH | O_DIRECTORY | O_CLOEXEC), start);
+	}
+	for (part += strspn(part, "/"); ret_at->fd >= 0 && *part; part = rest) {
+		char *end = part + strcspn(part, "/");
+		const char after = *end;
+
+		*end = '\0';
+		step(ret_at, text, part);
+		*end = after;
+		rest = end + strspn(end, "/");
+	}
+	if (walks && ret_at->fd >= 0 && S_ISDIR(ret_at->stat.st_mode))
+		remember(path, length, ret_at);
+	mem_free(text);
+}
+
+/* Returns whether the path leads to the open file without a symlink, and `reader` (NULL: root) may
+ * enter the folders: in another mount namespace, a file can have the same path. Then the folder is
+ * *ret_folder, judged, unless that is NULL; its descriptor is closed. */
+static bool leads_to(const char *path, int fd, const uint32_t *reader, struct reached *ret_folder)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	bool is_file, enters, recalls = true, recalled;
+	size_t length = (size_t)(name - path);
+	struct reached folder;
+
+	while (length && path[length - 1] == '/')
+		length--;
+	do {
+		struct stat opened, named;
+		int end = -1;
+
+		reach(path, length, ret_folder, &recalls, &folder);
+		enters = folder.fd >= 0 && (!reader || may_enter(*reader, &folder));
+		if (folder.fd >= 0) {
+			end = openat(folder.fd, *name ? name : ".", O_PATH | O_NOFOLLOW | O_CLOEXEC);
+			(void)close(folder.fd);
+		}
+		is_file = end >= 0 && !fstat(fd, &opened) && !fstat(end, &named) &&
+				  opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+		if (end >= 0)
+			(void)close(end);
+		recalled = recalls;
+		recalls = false;
+	} while (!is_file && recalled);
+	if (ret_folder)
+		*ret_folder = folder;
+	return is_file && enters;
 }
 
 bool os_may_enter(uint32_t account, const char *real)
 {
-	const int folder = account ? walk_directly(real, &account) : -1;
-	struct stat stat;
-	const bool may =
-		!account || (folder >= 0 && !fstat(folder, &stat) && may_use(account, &stat, S_IXOTH));
+	struct reached folder;
+	bool recalls = false, may;
 
-	if (folder >= 0)
-		(void)close(folder);
+	if (!account)
+		return true;
+	reach(real, strlen(real), /* judged= */ false, &recalls, &folder);
+	may = folder.fd >= 0 && may_enter(account, &folder);
+	if (folder.fd >= 0)
+		(void)close(folder.fd);
 	return may;
-}
-
-/* Writes the path by which the kernel has opened the file. */
-static bool real_path(int fd, char ret_path[PATH_MAX])
-{
-	char link[32];
-	ssize_t length;
-
-	(void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-	length = readlink(link, ret_path, PATH_MAX - 1);
-	if (length > 0)
-		ret_path[length] = '\0';
-	return length > 0 && ret_path[0] == '/';
 }
 
 /* Returns whether the account may read the open file, whose real path this is. */
@@ -649,27 +851,53 @@ static bool may_read(uint32_t account, int fd, const char *real)
 {
 	struct stat stat;
 
-	return !fstat(fd, &stat) && may_use(account, &stat, S_IROTH) && leads_to(real, fd, &account);
+	return !fstat(fd, &stat) && may_use(account, &stat, S_IROTH) &&
+		   leads_to(real, fd, &account, NULL);
+}
+
+/* Returns whether another account can have put the open file at the path, which has no symlink. An
+ * account can give any name in its folder to a file or folder that root left there. */
+static bool is_put(const char *path, int fd, struct os_stranger *ret_stranger, uint32_t *ret_maker)
+{
+	struct reached folder;
+	char *here = NULL, *whole;
+
+	whole =
+		*path != '/' && !os_real_path(NULL, ".", &here) ? os_join(here, path) : mem_string(path);
+	if (*whole == '/' && leads_to(whole, fd, NULL, &folder)) {
+		*ret_stranger = folder.first;
+		*ret_maker = folder.maker;
+	} else {
+		char *above = os_dir_name(path);
+
+		folder.strange = os_find_stranger(above, ret_stranger);
+		*ret_maker = maker_of(above, ret_stranger);
+		mem_free(above);
+	}
+	mem_free(whole);
+	mem_free(here);
+	return folder.strange;
 }
 
 bool posix_read_for_other(struct jw_error *err, int fd, const char *path)
 {
 	char real[PATH_MAX] = "a file that /proc does not show", text[OS_STRANGER_TEXT];
-	const uint32_t everybody = 0, *reader = *path == '/' ? &everybody : NULL;
+	const uint32_t all = 0, *reader = *path == '/' ? &all : NULL;
 	struct os_stranger *stranger;
 	bool direct, known, refused;
 	struct stat opened;
+	uint32_t maker;
 
 	if (geteuid() != 0)
 		return false;
 	/* Most files: everybody may enter the folders and read the file, and no link is in the path. Of
 	 * a relative path, root has entered the folders before. */
-	if (!fstat(fd, &opened) && may_use(everybody, &opened, S_IROTH) && leads_to(path, fd, reader))
+	if (!fstat(fd, &opened) && may_use(all, &opened, S_IROTH) && leads_to(path, fd, reader, NULL))
 		return false;
 	errno = 0;
 	/* The current folder may lie deeper than its path can tell, so the path is walked from there.
 	 */
-	direct = leads_to(path, fd, NULL);
+	direct = leads_to(path, fd, NULL, NULL);
 	if (!direct && (errno == EMFILE || errno == ENFILE)) {
 		posix_error(err, path);
 		return true;
@@ -678,15 +906,10 @@ bool posix_read_for_other(struct jw_error *err, int fd, const char *path)
 	 * it is. */
 	if (direct && at_is_in_closed(path))
 		return false;
-	known = real_path(fd, real);
+	known = posix_real_path(fd, real);
 	stranger = mem_alloc(sizeof *stranger);
 	if (direct) {
-		/* An account can give any name in its folder to a file or folder that root left there. */
-		char *folder = os_dir_name(path);
-
-		refused = os_find_stranger(folder, stranger) &&
-				  !(known && may_read(maker_of(folder, stranger), fd, real));
-		mem_free(folder);
+		refused = is_put(path, fd, stranger, &maker) && !(known && may_read(maker, fd, real));
 	} else {
 		/* The symlink of another account may be gone by now. */
 		refused = (os_find_stranger(path, stranger) || stranger->open || stranger->missing) &&
