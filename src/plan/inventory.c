@@ -585,6 +585,14 @@ struct inventory *inventory_open(const char *state_dir)
 	return inventory;
 }
 
+void inventory_forget(const char *state_dir)
+{
+	char *path = os_join(state_dir, file_name);
+
+	(void)os_remove(NULL, path);
+	mem_free(path);
+}
+
 void inventory_close(struct inventory *inventory)
 {
 	if (!inventory)

@@ -56,3 +56,5 @@ void inventory_end(struct inventory *inventory);
 void inventory_format(const struct inventory *inventory, struct buf *file);
 /* Writes the file if something is new. After a failure the next run reads the files again. */
 int inventory_save(struct jw_error *err, struct inventory *inventory);
+/* Forgets all files: one of them has changed although its identity has not. */
+void inventory_forget(const char *state_dir);

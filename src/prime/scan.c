@@ -202,7 +202,7 @@ static void compare_files(struct scan *scan, const struct scanned *scanned)
 		scan->compiles |= gpu;
 		/* Loose texts with numbers in their names are rarely the same text again. */
 		scan->alternatives |= scanned->image.library && set_has(&scan->compiled, key) ? gpu : 0;
-		set_add(&scan->compiled, key, t);
+		set_put(&scan->compiled, key, t);
 	}
 }
 

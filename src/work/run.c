@@ -21,6 +21,7 @@
 #include "os/processes.h"
 #include "os/uv.h"
 #include "plan/estimate.h"
+#include "plan/inventory.h"
 #include "work/supervisor.h"
 
 static const struct plan_module *module_of(const struct run *run, size_t index)
@@ -778,6 +779,8 @@ static bool fail_changed(struct run *run, size_t index)
 	if (!plan_is_changed(run->setup->plan, module_of(run, index), place->path, place->offset,
 						 place->size_bytes))
 		return false;
+	/* A writer through a mapping leaves the file's times as they are. */
+	inventory_forget(run->setup->system->state_dir);
 	run_module_failed(run, index,
 					  "the file was changed while it was primed: run the same command again", "");
 	return true;

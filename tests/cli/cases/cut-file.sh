@@ -58,3 +58,30 @@ truncate -s 1025M "$work/big.ptx"
 limit=20 run 3 check "${gpu[@]}" "$work/big.ptx"
 err_one_line
 err_has "$work/big.ptx: more than 1024 MiB"
+
+# Who writes through a mapping leaves the file's times as they are, so jitwarm remembers what was in it. prime notices the change, and then forgets.
+with_simdriver sm_86
+printf '.version 6.0\n.target sm_50\n.address_size 64\n.visible .entry one(){ret;}\n//%4000s\n' . >mapped.ptx
+cat >change.py <<'P'
+import mmap, sys
+file = open("mapped.ptx", "r+b")
+data = mmap.mmap(file.fileno(), 0)
+data[0] = data[0] # from now on the page is dirty
+print("mapped", flush=True)
+sys.stdin.readline()
+at = data.find(b"entry one")
+data[at + 6 : at + 9] = b"two"
+print("changed", flush=True)
+P
+mkfifo go
+python3 -B change.py <go >said &
+exec 9>go
+await grep -q mapped said
+sleep 3 # a file that was written in the last two seconds is not remembered
+run 0 prime --quiet mapped.ptx
+echo >&9
+await grep -q changed said
+run '0|1' prime --quiet --cache "$work/other" mapped.ptx
+run 0 prime --quiet --cache "$work/other" mapped.ptx
+run 0 check --cache "$work/other" mapped.ptx
+exec 9>&-
