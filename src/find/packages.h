@@ -16,7 +16,7 @@ struct package {
 	size_t site; /* index into environment.sites; unused for conda */
 };
 
-/* Where a package is among those of all names. */
+/* A package by its name. */
 struct package_name {
 	const char *name;
 	size_t at;

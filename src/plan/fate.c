@@ -16,8 +16,9 @@ enum {
 	FIRST_ATTENTION = 80 /* the first GPU of FlashAttention 2 and 3 */
 };
 
-/* What a number in a name is the version of, if a program loads the file for the installed one; or
- * a GPU's architecture. A smaller number counts parts or kernels. */
+/* A number in a name after one of these words is the version of something that is installed, for
+ * which a program loads the file, or a GPU's architecture. A smaller number than `first` counts
+ * parts or kernels. */
 static const struct mark {
 	const char *word;
 	unsigned first;

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
-#include <pthread.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +15,6 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "os/clock.h"
 #include "os/file.h"
 #include "os/identity.h"
 #include "os/posix/at.h"
@@ -625,224 +623,56 @@ static bool may_use(uint32_t account, const struct stat *stat, mode_t permission
 	return (account && stat->st_uid == account) || (stat->st_mode & everybody) == everybody;
 }
 
-static const uint32_t everybody = UINT32_MAX; /* no account */
-
-/* A folder to which a walk by descriptors, through no symlink, has come, and what it has seen. */
-struct reached {
-	int fd; /* a place (O_PATH); -1: nothing is there */
-	struct stat stat;
-	uint32_t enters; /* who may enter all folders above: an account, everybody, or nobody (0) */
-	bool judged;     /* the rest is known, too: */
-	bool strange;    /* whether another account can change the path, */
-	uint32_t maker;  /* and the only one that can, or 0 if several can */
-	struct os_stranger first;
-	struct way way;
-	struct os_stranger last;
-	uint64_t until_ns; /* when the walk is to be repeated (os_monotonic_ns) */
-};
-
-static uint32_t enters_also(uint32_t enters, const struct stat *folder)
+/* Opens the end of the path, as a place (O_PATH), without following a symlink, also none of /proc.
+ * With `reader`, this account must be able to enter each folder in the path. -1 if the path has a
+ * symlink or cannot be walked. */
+static int walk_directly(const char *path, const uint32_t *reader)
 {
-	if (may_use(0, folder, S_IXOTH))
-		return enters;
-	return enters == everybody || enters == folder->st_uid ? folder->st_uid : 0;
-}
-
-/* Returns whether the account, or everybody (0), may enter the folder and those above. */
-static bool may_enter(uint32_t account, const struct reached *folder)
-{
-	return (folder->enters == everybody || (account && folder->enters == account)) &&
-		   may_use(account, &folder->stat, S_IXOTH);
-}
-
-/* Judges the part that the walk has come to. */
-static void judge(struct reached *at, const char *part)
-{
-	struct way *way = &at->way;
-
-	way->stranger = &at->last;
-	if ((at->strange && !at->maker) || check_one(way, part, at->fd, &at->stat) != ENDS)
-		return;
-	at->maker = at->strange ? 0 : at->last.owner;
-	if (!at->strange)
-		at->first = at->last;
-	at->strange = true;
-	way->owner = at->maker;
-	at->last = (struct os_stranger){0};
-	/* Others may write to that account's folder. */
-	if (at->maker && check_one(way, part, at->fd, &at->stat) == ENDS)
-		at->maker = 0;
-}
-
-/* Looks at the part that is open now. */
-static void come_to(struct reached *at, int fd, const char *part)
-{
-	at->fd = fd;
-	if (fd >= 0 && fstat(fd, &at->stat)) {
-		(void)close(fd);
-		at->fd = -1;
-	}
-	if (at->fd >= 0 && at->judged)
-		judge(at, part);
-}
-
-/* Goes on to what has the name in the folder. */
-static void step(struct reached *at, const char *part, const char *name)
-{
-	const int above = at->fd;
-
-	at->enters = enters_also(at->enters, &at->stat);
-	come_to(at, openat(above, name, O_PATH | O_NOFOLLOW | O_CLOEXEC), part);
-	(void)close(above);
-}
-
-/* The folders that were reached last, by a relative path [0] and by an absolute one [1], so that
- * the next file in the same folder, or in one below, takes no walk from “/”. The text is only a
- * hint: an answer counts for what is found by the folder's descriptor, if the folder is unchanged
- * and the kernel says that it still is where it was. So another account cannot bring it elsewhere;
- * what root or an owner changes at the folders above is seen by the next walk from “/”. */
-enum { SAME_FOR_S = 1 };
-static struct remembered {
-	char *path;
-	char real[PATH_MAX];
-	struct reached at;
-} remembered[2] = {{.at.fd = -1}, {.at.fd = -1}};
-static pthread_mutex_t remembering = PTHREAD_MUTEX_INITIALIZER; /* only tried: see fork(2) */
-
-/* Returns whether the descriptor is the folder's no more: a child process closes what it gets. */
-static bool is_closed(const struct remembered *last)
-{
+	char *copy = mem_string(path), *part = copy, *rest;
+	int at = open(*path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct stat stat;
 
-	if (last->at.fd < 0 || fstat(last->at.fd, &stat))
-		return last->at.fd < 0 || errno == EBADF;
-	return stat.st_dev != last->at.stat.st_dev || stat.st_ino != last->at.stat.st_ino;
-}
+	for (part += strspn(part, "/"); at >= 0 && *part; part = rest) {
+		int next;
 
-/* Returns how many bytes of the path lead to the folder that is remembered; -1 if none do. */
-static ssize_t recall(const char *path, size_t length, bool judged, struct reached *ret_at)
-{
-	const struct remembered *last = &remembered[*path == '/'];
-	char real[PATH_MAX];
-	ssize_t found = -1;
-	size_t known;
-
-	if (pthread_mutex_trylock(&remembering))
-		return -1;
-	known = last->path ? strlen(last->path) : 0;
-	if (last->path && known <= length && !strncmp(path, last->path, known) &&
-		(known == length || path[known] == '/' || !known) && (last->at.judged || !judged) &&
-		os_monotonic_ns() < last->at.until_ns && !is_closed(last) &&
-		posix_real_path(last->at.fd, real) && !strcmp(real, last->real)) {
-		*ret_at = last->at;
-		ret_at->fd = fcntl(last->at.fd, F_DUPFD_CLOEXEC, 0);
-		if (ret_at->fd >= 0 && !fstat(ret_at->fd, &ret_at->stat) &&
-			ret_at->stat.st_ctim.tv_sec == last->at.stat.st_ctim.tv_sec &&
-			ret_at->stat.st_ctim.tv_nsec == last->at.stat.st_ctim.tv_nsec)
-			found = (ssize_t)known;
-		else if (ret_at->fd >= 0)
-			(void)close(ret_at->fd);
+		rest = part + strcspn(part, "/");
+		if (*rest)
+			*rest++ = '\0';
+		rest += strspn(rest, "/");
+		/* A symlink is opened itself, and nothing is found below it. */
+		next = reader && (fstat(at, &stat) || !may_use(*reader, &stat, S_IXOTH))
+				   ? -1
+				   : openat(at, part, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+		(void)close(at);
+		at = next;
 	}
-	(void)pthread_mutex_unlock(&remembering);
-	return found;
+	mem_free(copy);
+	return at;
 }
 
-static void remember(const char *path, size_t length, const struct reached *at)
+/* Returns whether the path leads to the open file without a symlink: in another mount namespace, a
+ * file can have the same path. */
+static bool leads_to(const char *path, int fd, const uint32_t *reader)
 {
-	struct remembered *last = &remembered[*path == '/'];
+	const int end = walk_directly(path, reader);
+	struct stat opened, named;
+	const bool leads = end >= 0 && !fstat(fd, &opened) && !fstat(end, &named) &&
+					   opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 
-	if (pthread_mutex_trylock(&remembering))
-		return;
-	if (!is_closed(last))
-		(void)close(last->at.fd);
-	mem_free(last->path);
-	last->path = NULL;
-	last->at = *at;
-	last->at.fd = fcntl(at->fd, F_DUPFD_CLOEXEC, 0);
-	if (last->at.fd >= 0 && posix_real_path(last->at.fd, last->real))
-		last->path = mem_string_n(path, length);
-	(void)pthread_mutex_unlock(&remembering);
-}
-
-/* Opens the folder to which the first `length` bytes of the path lead, without following a symlink,
- * also none of /proc. *recalls: whether a folder that was reached before may be the start, and
- * whether one was. */
-static void reach(const char *path, size_t length, bool judged, bool *recalls,
-				  struct reached *ret_at)
-{
-	const ssize_t known = *recalls ? recall(path, length, judged, ret_at) : -1;
-	char *text = mem_string_n(path, length), *part = text + (known < 0 ? 0 : known), *rest;
-	const bool walks = known < 0 || part[strspn(part, "/")];
-
-	*recalls = known >= 0;
-	if (known < 0) {
-		const char *const start = *path == '/' ? "/" : ".";
-
-		*ret_at =
-			(struct reached){.enters = everybody,
-							 .judged = judged,
-							 .until_ns = os_monotonic_ns() + SAME_FOR_S * UINT64_C(1000000000)};
-		come_to(ret_at, open(start, O_PATH | O_DIRECTORY | O_CLOEXEC), start);
-	}
-	for (part += strspn(part, "/"); ret_at->fd >= 0 && *part; part = rest) {
-		char *end = part + strcspn(part, "/");
-		const char after = *end;
-
-		*end = '\0';
-		step(ret_at, text, part);
-		*end = after;
-		rest = end + strspn(end, "/");
-	}
-	if (walks && ret_at->fd >= 0 && S_ISDIR(ret_at->stat.st_mode))
-		remember(path, length, ret_at);
-	mem_free(text);
-}
-
-/* Returns whether the path leads to the open file without a symlink, and `reader` (NULL: root) may
- * enter the folders: in another mount namespace, a file can have the same path. Then the folder is
- * *ret_folder, judged, unless that is NULL; its descriptor is closed. */
-static bool leads_to(const char *path, int fd, const uint32_t *reader, struct reached *ret_folder)
-{
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	bool is_file, enters, recalls = true, recalled;
-	size_t length = (size_t)(name - path);
-	struct reached folder;
-
-	while (length && path[length - 1] == '/')
-		length--;
-	do {
-		struct stat opened, named;
-		int end = -1;
-
-		reach(path, length, ret_folder, &recalls, &folder);
-		enters = folder.fd >= 0 && (!reader || may_enter(*reader, &folder));
-		if (folder.fd >= 0) {
-			end = openat(folder.fd, *name ? name : ".", O_PATH | O_NOFOLLOW | O_CLOEXEC);
-			(void)close(folder.fd);
-		}
-		is_file = end >= 0 && !fstat(fd, &opened) && !fstat(end, &named) &&
-				  opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
-		if (end >= 0)
-			(void)close(end);
-		recalled = recalls;
-		recalls = false;
-	} while (!is_file && recalled);
-	if (ret_folder)
-		*ret_folder = folder;
-	return is_file && enters;
+	if (end >= 0)
+		(void)close(end);
+	return leads;
 }
 
 bool os_may_enter(uint32_t account, const char *real)
 {
-	struct reached folder;
-	bool recalls = false, may;
+	const int folder = account ? walk_directly(real, &account) : -1;
+	struct stat stat;
+	const bool may =
+		!account || (folder >= 0 && !fstat(folder, &stat) && may_use(account, &stat, S_IXOTH));
 
-	if (!account)
-		return true;
-	reach(real, strlen(real), /* judged= */ false, &recalls, &folder);
-	may = folder.fd >= 0 && may_enter(account, &folder);
-	if (folder.fd >= 0)
-		(void)close(folder.fd);
+	if (folder >= 0)
+		(void)close(folder);
 	return may;
 }
 
@@ -851,53 +681,27 @@ static bool may_read(uint32_t account, int fd, const char *real)
 {
 	struct stat stat;
 
-	return !fstat(fd, &stat) && may_use(account, &stat, S_IROTH) &&
-		   leads_to(real, fd, &account, NULL);
-}
-
-/* Returns whether another account can have put the open file at the path, which has no symlink. An
- * account can give any name in its folder to a file or folder that root left there. */
-static bool is_put(const char *path, int fd, struct os_stranger *ret_stranger, uint32_t *ret_maker)
-{
-	struct reached folder;
-	char *here = NULL, *whole;
-
-	whole =
-		*path != '/' && !os_real_path(NULL, ".", &here) ? os_join(here, path) : mem_string(path);
-	if (*whole == '/' && leads_to(whole, fd, NULL, &folder)) {
-		*ret_stranger = folder.first;
-		*ret_maker = folder.maker;
-	} else {
-		char *above = os_dir_name(path);
-
-		folder.strange = os_find_stranger(above, ret_stranger);
-		*ret_maker = maker_of(above, ret_stranger);
-		mem_free(above);
-	}
-	mem_free(whole);
-	mem_free(here);
-	return folder.strange;
+	return !fstat(fd, &stat) && may_use(account, &stat, S_IROTH) && leads_to(real, fd, &account);
 }
 
 bool posix_read_for_other(struct jw_error *err, int fd, const char *path)
 {
 	char real[PATH_MAX] = "a file that /proc does not show", text[OS_STRANGER_TEXT];
-	const uint32_t all = 0, *reader = *path == '/' ? &all : NULL;
+	const uint32_t everybody = 0, *reader = *path == '/' ? &everybody : NULL;
 	struct os_stranger *stranger;
 	bool direct, known, refused;
 	struct stat opened;
-	uint32_t maker;
 
 	if (geteuid() != 0)
 		return false;
 	/* Most files: everybody may enter the folders and read the file, and no link is in the path. Of
 	 * a relative path, root has entered the folders before. */
-	if (!fstat(fd, &opened) && may_use(all, &opened, S_IROTH) && leads_to(path, fd, reader, NULL))
+	if (!fstat(fd, &opened) && may_use(everybody, &opened, S_IROTH) && leads_to(path, fd, reader))
 		return false;
 	errno = 0;
 	/* The current folder may lie deeper than its path can tell, so the path is walked from there.
 	 */
-	direct = leads_to(path, fd, NULL, NULL);
+	direct = leads_to(path, fd, NULL);
 	if (!direct && (errno == EMFILE || errno == ENFILE)) {
 		posix_error(err, path);
 		return true;
@@ -909,7 +713,12 @@ bool posix_read_for_other(struct jw_error *err, int fd, const char *path)
 	known = posix_real_path(fd, real);
 	stranger = mem_alloc(sizeof *stranger);
 	if (direct) {
-		refused = is_put(path, fd, stranger, &maker) && !(known && may_read(maker, fd, real));
+		/* An account can give any name in its folder to a file or folder that root left there. */
+		char *folder = os_dir_name(path);
+
+		refused = os_find_stranger(folder, stranger) &&
+				  !(known && may_read(maker_of(folder, stranger), fd, real));
+		mem_free(folder);
 	} else {
 		/* The symlink of another account may be gone by now. */
 		refused = (os_find_stranger(path, stranger) || stranger->open || stranger->missing) &&
