@@ -37,14 +37,17 @@ struct jw_which_release {
 				   no wheel */
 	bool inferred; /* not examined itself: the releases before and after it are alike */
 	enum jw_which_answer answer;
-	struct jw_driver needs; /* the first driver with which it does not fail, or zeros */
+	/* The first driver with which nothing of the library fails for the driver's age, or zeros. */
+	struct jw_driver needs;
 	char *why;     /* if it or a part fails: "no code for sm_61", "needs driver 580 (CUDA 13.0) or
 					  newer"; with RUNS, the condition; with NO_PYTHON, the versions that it is for; or
 					  NULL */
-	char *library; /* the largest library that fails, or of which a part does; else NULL */
-	size_t lacking,
-		pieces;     /* if a part of the library fails: those of its pieces of code; else 0 */
-	size_t modules; /* the most modules that a start compiles */
+	char *library; /* the largest library that fails, or the one of which the most pieces fail; else
+					  NULL */
+	/* If a part of the library fails: how many of its pieces of code do, without those for one
+	 * family of GPUs, and all of them; else 0. */
+	size_t lacking, pieces;
+	size_t modules;          /* the most modules that a start compiles */
 	struct jw_seconds start; /* the most time that it takes */
 	enum jw_loading loading; /* when a program compiles them */
 	/* A package that it requires in one version which fails: "nvidia-cudnn-cu12 9.1.0.70"; NULL if

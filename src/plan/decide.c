@@ -419,7 +419,7 @@ static struct decided decide_all(const struct decide_counts *counts)
 		decided.pieces -= counts->former_lacking;
 		decided.lacking -= counts->former_lacking;
 	}
-	decided.family_alone = decided.lacking && decided.lacking == special_lacking && !alone;
+	decided.family_lacking = special_lacking <= decided.lacking ? special_lacking : 0;
 	decided.pieces += alone;
 	decided.lacking += alone;
 	decided.special = decided.special && !alone && !late_alone;

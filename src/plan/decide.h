@@ -90,12 +90,13 @@ struct decided {
 	/* The containers that count; those of them that this GPU cannot use; and those for whose code
 	 * the driver is too old. */
 	size_t pieces, lacking, too_new;
-	bool special;      /* all of them are only for the GPUs of a family ('a', 'f') */
-	bool family_alone; /* everything that this GPU cannot use is for a family */
-	bool for_family;   /* it has machine code for the GPU's family alone, which runs */
-	bool chosen;       /* with DECIDE_LACKS: all of it is a set in the data */
-	bool own, text;    /* a file, not a library: machine code for exactly this GPU; only PTX */
-	size_t unneeded;   /* containers in the data that are too new, while others of their set run */
+	size_t
+		family_lacking; /* those of `lacking` that are only for the GPUs of a family ('a', 'f') */
+	bool special;       /* all of `pieces` are only for the GPUs of a family */
+	bool for_family;    /* it has machine code for the GPU's family alone, which runs */
+	bool chosen;        /* with DECIDE_LACKS: all of it is a set in the data */
+	bool own, text;     /* a file, not a library: machine code for exactly this GPU; only PTX */
+	size_t unneeded;    /* containers in the data that are too new, while others of their set run */
 	/* with DECIDE_REFUSED, none if inputs of a link have no code; else of `too_new` */
 	enum plan_reason reason;
 	bool by_share; /* the share of pieces decides, not the start */
@@ -106,6 +107,13 @@ struct decided {
 	/* The first driver that is new enough; zeros if its age is not the reason. */
 	struct jw_driver needs;
 };
+
+/* Returns whether all that lacks code is for the GPUs of a family, so that programs choose by the
+ * GPU. */
+static inline bool decide_lacks_family(const struct decided *decided)
+{
+	return decided->lacking && decided->lacking == decided->family_lacking;
+}
 
 /* ---- from facts in the form of scan --json */
 

@@ -86,6 +86,23 @@ static const char *skip_library_version(const char *base, const char *number)
 	return text_starts(number, bits) && !strcmp(end - 1, ".dll") ? end - 1 : NULL;
 }
 
+/* Returns the place after a GPU's architecture in the name of a file of machine code, which needs
+ * no mark: kernel_86.cubin; NULL if the number that begins there is none. */
+static const char *skip_architecture(const char *base, const char *number)
+{
+	const char *at = number;
+	unsigned sm = 0;
+
+	if (!strstr(base, ".cubin") || (number > base && text_is_alnum(number[-1])))
+		return NULL;
+	for (; text_is_digit(*at) && sm < 1000; at++)
+		sm = sm * 10 + (unsigned)(*at - '0');
+	if (*at && strchr("aAfF", *at))
+		at++;
+	return text_is_alnum(*at) || !*jw_target_products((struct jw_target){(uint16_t)sm, 0}) ? NULL
+																						   : at;
+}
+
 uint64_t fate_variants(const char *path, const char *member)
 {
 	const char *name = member ? member : path, *const base = os_base_name(name);
@@ -101,8 +118,10 @@ uint64_t fate_variants(const char *path, const char *member)
 						 : at >= base && text_starts(at, ".ptx")   ? ".cubin"
 																   : NULL;
 
-		if (number && !after && at > base)
+		if (number && !after && at >= base)
 			after = skip_library_version(base, at);
+		if (number && !after && at >= base)
+			after = skip_architecture(base, at);
 		if (dll && at == base && !text_starts(at, "lib"))
 			hash = fnv_update(hash, "lib", 3);
 		if (dll && !strcmp(at, ".dll"))
@@ -313,12 +332,14 @@ int fates_add(struct jw_error *err, struct fates *fates, const struct fate_file 
 					  (is->fate == DECIDE_LACKS && devices[t].sm < FIRST_ATTENTION)),
 			.attention = attention,
 		};
-		fates->items[fates->count] = (struct file_fate){.target = t,
-														.bundled = is_bundled(name),
-														.is = *is,
-														.name = of_target(file_of(path, member), t),
-														.kind = target->kind,
-														.cause = target->cause};
+		fates->items[fates->count] =
+			(struct file_fate){.target = t,
+							   .bundled = is_bundled(name),
+							   .aside = fates->members[fates->member_count - 1].aside,
+							   .is = *is,
+							   .name = of_target(file_of(path, member), t),
+							   .kind = target->kind,
+							   .cause = target->cause};
 		if (is->fate != DECIDE_RUNS || is->lacking || is->too_new) {
 			fates->items[fates->count].file = mem_printf(member ? "%s: %s" : "%s", path, member);
 			fates->items[fates->count].package = file->package ? mem_string(file->package) : NULL;
@@ -464,6 +485,14 @@ static void format_share(char text[FATE_TEXT], const struct file_fate *fate, con
 				? "%zu of %s needs driver %s or newer: programs that use this piece fail"
 				: "%zu of %s need driver %s or newer: programs that use these pieces fail",
 			is->too_new, pieces, jw_driver_text(driver, &is->needs));
+	else if (!fails && is->too_new && is->needs.cuda)
+		(void)text_format(text, FATE_TEXT,
+						  is->too_new == 1
+							  ? "%zu of %s have no code for %s, and %zu more needs driver %s or "
+								"newer: programs that use these pieces fail"
+							  : "%zu of %s have no code for %s, and %zu more need driver %s or "
+								"newer: programs that use these pieces fail",
+						  lacking, pieces, sm, is->too_new, jw_driver_text(driver, &is->needs));
 	else if (hopeless == REASON_TOO_NEW)
 		(void)text_format(
 			text, FATE_TEXT,
@@ -630,20 +659,30 @@ const char *fate_cause(char text[FATE_TEXT], const struct file_fate *fate, struc
 	return text;
 }
 
+size_t fate_failing(const struct file_fate *fate)
+{
+	return fate->is.lacking - fate->is.family_lacking + fate->is.too_new;
+}
+
 const char *fate_reason(char text[FATE_TEXT], const struct file_fate *fate, struct jw_target device)
 {
 	const struct decided *is = &fate->is;
-	char sm[JW_TARGET_TEXT], driver[JW_DRIVER_TEXT];
+	const bool part = fate->part == DECIDE_PART;
+	char sm[JW_TARGET_TEXT], driver[JW_DRIVER_TEXT], refused[FATE_TEXT] = "";
 
 	(void)jw_target_sm(sm, device);
-	if (is->needs.cuda && (fate->part != DECIDE_PART || is->host || is->too_new > is->lacking))
-		(void)text_format(text, FATE_TEXT, "needs driver %s or newer",
+	if (is->needs.cuda)
+		(void)text_format(refused, sizeof refused, "needs driver %s or newer",
 						  jw_driver_text(driver, &is->needs));
-	else if (is->reason == REASON_DAMAGED && (fate->part != DECIDE_PART || hopeless_reason(is)))
-		(void)text_format(text, FATE_TEXT, "damaged code");
-	else if (hopeless_reason(is) || (fate->part != DECIDE_PART && is->reason == REASON_TOO_NEW))
-		(void)text_format(text, FATE_TEXT, "PTX that no known driver reads");
-	else if (is->reason == REASON_UNLINKED && fate->part != DECIDE_PART)
+	else if (is->reason == REASON_DAMAGED)
+		(void)text_format(refused, sizeof refused, "damaged code");
+	else if (is->reason == REASON_TOO_NEW)
+		(void)text_format(refused, sizeof refused, "PTX that no known driver reads");
+	if (part && *refused && is->lacking > is->family_lacking)
+		(void)text_format(text, FATE_TEXT, "no code for %s, or %s", sm, refused);
+	else if (*refused)
+		(void)text_format(text, FATE_TEXT, "%s", refused);
+	else if (is->reason == REASON_UNLINKED && !part)
 		(void)text_format(text, FATE_TEXT, "no linked code for %s", sm);
 	else
 		(void)text_format(text, FATE_TEXT, "no code for %s", sm);

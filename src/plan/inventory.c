@@ -126,7 +126,7 @@ static const struct image_member target_members[] = {
 	MEMBER(analyse_target, is.lacking, 0),
 	MEMBER(analyse_target, is.too_new, 0),
 	MEMBER(analyse_target, is.special, 1),
-	MEMBER(analyse_target, is.family_alone, 1),
+	MEMBER(analyse_target, is.family_lacking, 0),
 	MEMBER(analyse_target, is.for_family, 1),
 	MEMBER(analyse_target, is.chosen, 1),
 	MEMBER(analyse_target, is.own, 1),

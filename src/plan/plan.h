@@ -28,6 +28,7 @@ struct file_fate {
 	char *file;    /* "path" or "path: member" */
 	char *package; /* normalised; NULL if no package has the file */
 	bool bundled;  /* a tool has copied it into the wheel from elsewhere */
+	bool aside;    /* as in decide_member */
 	uint32_t target;
 	char *kernels; /* names of some kernels that the target cannot use, or "" */
 	struct analyse_cause cause;
@@ -58,7 +59,8 @@ struct fates {
 
 /* Returns a hash that is equal for variants: files whose names differ only in the version of CUDA,
  * cuDNN, Python or PyTorch or in a GPU's architecture, after a mark (libx_cuda118.so and
- * libx_cuda12.8.so, sm90/x.so and sm100/x.so), in the library's version (x.so.11), in being PTX
+ * libx_cuda12.8.so, sm90/x.so and sm100/x.so) or alone in the name of machine code
+ * (kernel_86.cubin), in the library's version (x.so.11), in being PTX
  * (kernel_sm_86.cubin and kernel_compute_75.ptx, Cycles), in lacking a library of CUDA
  * (libx_cuda118_nocublaslt.so, bitsandbytes), or in being for Windows (libx.so and x.dll). Other
  * numbers and words tell kernels apart (conv2d.so and conv3d.so). */
@@ -107,8 +109,12 @@ const char *fate_error(char text[FATE_TEXT], const struct file_fate *fate);
 /* Writes the cause: "its only PTX is compute_90a, which no other GPU accepts", "toolkit 13.2
  * requires driver 580 (CUDA 13.0) or newer". */
 const char *fate_cause(char text[FATE_TEXT], const struct file_fate *fate, struct jw_target device);
+/* Returns how many pieces of a library fail: without those for the GPUs of one family, which
+ * programs choose by the GPU. */
+size_t fate_failing(const struct file_fate *fate);
 /* Writes only the reason, which is equal for releases that fail alike: "no code for sm_90", "needs
- * driver 580 (CUDA 13.0) or newer". */
+ * driver 580 (CUDA 13.0) or newer"; both, if some pieces of a part lack code and others need the
+ * driver. */
 const char *fate_reason(char text[FATE_TEXT], const struct file_fate *fate,
 						struct jw_target device);
 

@@ -114,7 +114,7 @@ static void fill_verdicts(struct jw_scan_verdicts *verdicts, struct jw_target ta
 		.nothing = from->verdicts[VERDICT_NOTHING],
 		.pieces = from->is.pieces,
 		.lacking = from->is.lacking,
-		.family_alone = from->is.family_alone,
+		.family_alone = decide_lacks_family(&from->is),
 		.runs = from->is.fate == DECIDE_RUNS,
 		.kernels = from->kernels,
 		.nccl = kernels_are_nccl(from->kernels, from->is.lacking + from->is.too_new),
@@ -594,12 +594,12 @@ static void report_fates(const struct scan *scan)
 		const struct file_fate *fate = &fates->parts[i];
 		const struct jw_target device = scan->question.targets[fate->target];
 
-		scan->options->lacking(scan->options->context, fate->file, device,
-							   fate_text(text, fate, device),
-							   fate->part == DECIDE_VARIANT ? JW_SCAN_VARIANT
-							   : fate->is.family_alone      ? JW_SCAN_FAMILY
-															: JW_SCAN_PART,
-							   fate->is.fate != DECIDE_RUNS);
+		scan->options->lacking(
+			scan->options->context, fate->file, device, fate_text(text, fate, device),
+			fate->part == DECIDE_VARIANT                          ? JW_SCAN_VARIANT
+			: decide_lacks_family(&fate->is) && !fate->is.too_new ? JW_SCAN_FAMILY
+																  : JW_SCAN_PART,
+			fate->is.fate != DECIDE_RUNS);
 	}
 }
 

@@ -67,13 +67,11 @@ static void note_fate(struct jw_which_release *release, const struct file_fate *
 
 	release->library = library_of(fate, wheel);
 	release->why = mem_string(fate_reason(text, fate, device));
-	if (fate->part == DECIDE_PART && fate->is.lacking + fate->is.too_new < fate->is.pieces) {
-		release->lacking =
-			fate->is.too_new > fate->is.lacking ? fate->is.too_new : fate->is.lacking;
+	if (fate->part == DECIDE_PART && fate_failing(fate) < fate->is.pieces) {
+		release->lacking = fate_failing(fate);
 		release->pieces = fate->is.pieces;
 	}
-	if (fate->part != DECIDE_PART || fate->is.host || fate->is.too_new > fate->is.lacking)
-		release->needs = fate->is.needs;
+	release->needs = fate->is.needs;
 }
 
 /* Returns the largest one; one only for the GPUs of a family ('a', 'f'), or one of another package
@@ -93,21 +91,24 @@ static const struct file_fate *largest_of(const struct file_fate *fates, size_t 
 	return largest;
 }
 
-/* Returns the largest library of which a part fails; NULL if there is none. Variants of which
+/* Returns the library of which the most pieces fail; NULL if there is none. One of FlashAttention
+ * on a GPU for which it never has code is named only if there is no other. Variants of which
  * another one runs, and kernels for the GPUs of one family, do not count, because programs choose
  * them by the GPU. */
-static const struct file_fate *largest_part(const struct fates *fates)
+static const struct file_fate *worst_part(const struct fates *fates)
 {
-	const struct file_fate *largest = NULL;
+	const struct file_fate *worst = NULL;
 
 	for (size_t i = 0; i < fates->part_count; i++) {
 		const struct file_fate *part = &fates->parts[i];
 
-		if (part->part == DECIDE_PART && !part->is.family_alone &&
-			(!largest || part->is.pieces > largest->is.pieces))
-			largest = part;
+		if (part->part != DECIDE_PART || (!fate_failing(part) && !part->is.host))
+			continue;
+		if (!worst ||
+			(part->aside != worst->aside ? worst->aside : fate_failing(part) > fate_failing(worst)))
+			worst = part;
 	}
-	return largest;
+	return worst;
 }
 
 /* A package that compiles most of its kernels while it runs, from a release on. */
@@ -305,7 +306,7 @@ static int judge_wheel(struct jw_error *err, const struct question *question, co
 		const double factor = options->speed.factor,
 					 seconds = start.cost_ms / 1000 * (factor > 0 ? factor : PLAN_USUAL_FACTOR);
 
-		part = largest_part(&fates);
+		part = worst_part(&fates);
 		release->modules = start.modules;
 		release->start = plan_seconds(seconds, false);
 		if (start.modules && start.cost_ms > 0) {

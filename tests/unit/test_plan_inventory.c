@@ -42,7 +42,7 @@ static const struct decided decision = {.fate = DECIDE_REFUSED,
 										.lacking = 32,
 										.too_new = 33,
 										.special = true,
-										.family_alone = true,
+										.family_lacking = 35,
 										.for_family = true,
 										.chosen = true,
 										.own = true,
@@ -59,7 +59,8 @@ static void check_decision(const struct decided *got)
 	assert_int_equal(got->pieces, decision.pieces);
 	assert_int_equal(got->lacking, decision.lacking);
 	assert_int_equal(got->too_new, decision.too_new);
-	assert_true(got->special && got->family_alone && got->for_family && got->chosen);
+	assert_int_equal(got->family_lacking, decision.family_lacking);
+	assert_true(got->special && got->for_family && got->chosen);
 	assert_true(got->own && got->text);
 	assert_int_equal(got->unneeded, decision.unneeded);
 	assert_int_equal(got->reason, decision.reason);

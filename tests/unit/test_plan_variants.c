@@ -29,6 +29,8 @@ TEST(a_name_tells_variants_from_other_kernels)
 		{"cublas64_11.dll", "cublas64_12.dll", true},
 		{"nvrtc64_112_0.dll", "nvrtc64_120_0.dll", true},
 		{"kernel_sm_86.cubin", "kernel_compute_75.ptx", true},
+		{"kernel_86.cubin", "kernel_90a.cubin", true},
+		{"kernel.86.cubin.zst", "kernel.120.cubin.zst", true},
 		{"libx.so", "x.dll", true},
 		{"sm90/x.so", "sm100/x.so", true},
 		{"cuda_v12/libx.so", "cuda_v13/libx.so", true},
@@ -52,6 +54,11 @@ TEST(a_name_tells_variants_from_other_kernels)
 		{"fused_sm90.so", "fused_sm90_norm.so", false},
 		{"1/x.so", "2/x.so", false},
 		{"k1.cubin", "k2.cubin", false},
+		{"k_1.cubin", "k_2.cubin", false},
+		{"k80.cubin", "k90.cubin", false},
+		{"kernel_86.cubin", "kernel_75.ptx", false},
+		{"kernel_86.so", "kernel_90.so", false},
+		{"gemm_80x64.cubin", "gemm_90x64.cubin", false},
 		{"x.so", "y.so", false},
 	};
 

@@ -58,10 +58,14 @@ static const struct json_field release_fields[] = {
 			"`other_python`, the versions of Python "
 			"that the release is for",
 			.presence = JSON_UNLESS_NULL),
-	RELEASE(library,
-			"the largest library that fails, or of which a part does; or the package of `pin`",
-			.presence = JSON_UNLESS_NULL),
-	RELEASE(lacking, "the number of the library's pieces of code that fail for the reason in `why`",
+	RELEASE(
+		library,
+		"the largest library that fails, or the one of which the most pieces fail; or the package "
+		"of `pin`",
+		.presence = JSON_UNLESS_NULL),
+	RELEASE(lacking,
+			"the number of the library's pieces of code that fail, without those for one family of "
+			"GPUs (`sm_90a`), which programs choose by the GPU",
 			.presence = JSON_IF_SET),
 	RELEASE(pieces, "the number of all its pieces of code", .presence = JSON_IF_SET),
 	JSON_FORMATTED("needs", struct jw_which_release, needs, document_needs,

@@ -223,7 +223,7 @@ out_has "both/core.so: will fail"
 package flash_attn_3/core.so core.so core.so other/core.so
 run 2 scan "${old[@]/sm_86/sm_75}" both-1.0-py3-none-linux_x86_64.whl
 # A variant without code is not what runs of the package.
-package flash_attn_3/core.so libx_3.so core.so libx_2.so two.so core.so
+package flash_attn_3/core.so libx_cuda12.so core.so libx_cuda11.so two.so core.so
 run 2 scan "${old[@]/sm_86/sm_75}" both-1.0-py3-none-linux_x86_64.whl
 out_has "both/core.so: will fail"
 

@@ -58,6 +58,9 @@ with zipfile.ZipFile("attention-1.0-py3-none-manylinux_2_17_x86_64.whl", "w") as
     wheel.writestr("attention/flash_attn/_fa2_C.abi3.so", fatbin.library(*[one(cubin(80), ptx(80, version=b"8.7"))] * 3))
     wheel.writestr("attention/flash_attn/_fa3_C.abi3.so", fatbin.library(*[one(cubin(80), cubin(90))] * 6))
     wheel.writestr("attention-1.0.dist-info/METADATA", "Name: attention\nVersion: 1.0\n")
+# Pieces without code for an H100 beside one that needs a newer driver; in chosen.so, those without are for another family alone.
+for name, others in ("lacking.so", one(cubin(80), cubin(86))), ("chosen.so", one(family(100), family(120))):
+    open(name, "wb").write(fatbin.library(*[one(cubin(80), cubin(90))] * 4, others, others, one(ptx(80, version=b"8.7"))))
 # As in jaxlib's wheels, each container has its architectures in another order.
 texts = [(52, b"", b"8.0"), (90, b"a", b"8.0"), (75, b"", b"7.5")]
 open("orders.so", "wb").write(fatbin.library(*[one(*[cubin(sm) for sm in sms], *[ptx(*text) for text in texts[at:] + texts[:at]])
@@ -141,6 +144,16 @@ run "0|1" check --target sm_90 --driver 550.163.01 $wheel
 err_has "_fa2_C.abi3.so: 3 of 3 pieces need driver 570 (CUDA 12.8) or newer: programs that use these pieces fail"
 run "0|1" scan --json "${on[@]}" $wheel
 json '[(t["verdict"], t["failing"], "part" in t) for t in d["totals"]] == [("compiles", 0, False)]'
+
+# The driver is named beside pieces without code, and is a warning of lint even if those are for another family.
+for file in lacking.so chosen.so; do
+	run 0 check --target sm_90 --driver 550.163.01 $file
+	err_has "$file: 2 of 7 pieces have no code for sm_90, and 1 more needs driver 570 (CUDA 12.8) or newer: programs that use these pieces fail"
+	run 1 lint --gpus sm_90 --driver 550.163.01 $file
+	out_has "and 1 more needs driver 570"
+	run 0 scan --json --target sm_90 --driver 550.163.01 $file
+	json '"and 1 more needs driver 570" in d["totals"][0]["part"]'
+done
 
 # The document also lists GPUs that the driver does not run.
 run 2 scan --json --target sm_86,sm_120 --driver 550.163.01 k80.so

@@ -178,7 +178,7 @@ run 3 which --target rtx2080 --driver 470 --platform linux vllm
 out_has "  0.19.1 – 0.4.3   fail: they need driver 525 (CUDA 12.0) or newer"
 out_has "  0.3.3            fails: no code for sm_75"
 run 1 which --target rtx2080 --driver 525 --platform linux vllm
-out_has "  0.33.0 – 0.20.2  fail: they need driver 580 (CUDA 13.0) or newer"
+out_has "  0.33.0 – 0.20.2      fail: they need driver 580 (CUDA 13.0) or newer"
 run 2 which --target rtx2080 --driver 450 --platform linux cuml-cu12
 out_has "No release on PyPI runs on this GPU with driver 450 (CUDA 11.0)."
 run 2 which --target rtx5090 --platform windows vllm
@@ -192,6 +192,20 @@ grep -q '^  2\.15\.1 .*about [0-9]* min:' "$out" || fail "no row of minutes that
 # The line to install says if a part fails.
 run 1 which --target h100 --driver 550 --platform linux vllm
 out_has "Newest on PyPI that runs, except for a part: pip install vllm==0.19.1"
+
+# The library that is named is the one of which the most pieces fail: FlashAttention 2, not the core, 21 of whose pieces are for sm_100a and
+# sm_120a. On a GPU for which FlashAttention never has code, it is the core.
+run 0 which --target h100 --driver 550.144.03 --platform linux vllm==0.11.2
+out_has "runs, but a part fails: _vllm_fa2_C.abi3.so: needs driver 570 (CUDA 12.8) or newer"
+run 0 which --target h100 --driver 550.144.03 --platform linux vllm==0.11.2 --json
+json '[(r["library"], r["needs"][:3]) for r in d["answers"][0]["releases"]] == [("_vllm_fa2_C.abi3.so", "570")]'
+run 1 which --target h100 --driver 580 --platform linux vllm==0.11.2
+out_has "a part fails: _C.abi3.so (2 of 88 pieces): no code for sm_90"
+run 0 which --target v100 --driver 550 --platform linux vllm==0.9.2
+out_has "a part fails: _C.abi3.so (20 of 79 pieces): no code for sm_70, or needs driver 570 (CUDA 12.8) or newer"
+# A needed driver is named even if all pieces without code are for other families of GPUs.
+run 0 which --target rtx4090 --driver 550 --platform linux vllm==0.11.2
+out_has "a part fails: _C.abi3.so (1 of 88 pieces): needs driver 570 (CUDA 12.8) or newer"
 
 # NAME==VERSION, which is how which says what to install, answers for that release alone.
 run 2 which --target gtx1080 --platform linux torch==2.8.0
