@@ -61,6 +61,8 @@ static int refuse(struct jw_error *err, const struct os_stranger *stranger)
 {
 	char text[OS_STRANGER_TEXT];
 
+	if (stranger->unknown)
+		return error_set(err, JW_ERR_IO, "%s", os_stranger_text(text, stranger));
 	if (stranger->found && strcmp(stranger->part, name) != 0)
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "%s: NVIDIA's driver would run the library that a file of this name names "

@@ -31,6 +31,7 @@ struct os_stranger {
 	bool missing; /* if not found: the path ends in something that does not exist, which `part`
 					 names */
 	bool unknown; /* the part cannot be examined, so it counts as found */
+	int reason;   /* why, if this process or the system has no descriptor left (errno); else 0 */
 	bool link;    /* the path has a link that belongs to an account that counts as root */
 	bool open;    /* the part lies in a folder for everyone, with the sticky bit */
 	uint32_t owner, group; /* of the part; 0 if it is root's and others may write to it */

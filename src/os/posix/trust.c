@@ -227,17 +227,25 @@ struct way {
 
 enum { ENDS = 1 }; /* the walk has its answer */
 
+/* Returns why nothing can be opened, if that is for lack of descriptors; else 0. */
+static int lack_of_descriptors(void)
+{
+	return errno == EMFILE || errno == ENFILE ? errno : 0;
+}
+
 static int check_one(struct way *way, const char *path, int fd, const struct stat *stat)
 {
 	struct os_stranger *stranger = way->stranger;
 
+	errno = 0;
 	if (stat->st_dev != way->device)
 		way->server = server_of(path, stat->st_dev);
 	way->device = stat->st_dev;
 	if (is_other(way->server, way->owner))
 		*stranger = (struct os_stranger){.found = true,
 										 .owner = way->server == unknown_server ? 0 : way->server,
-										 .unknown = way->server == unknown_server};
+										 .unknown = way->server == unknown_server,
+										 .reason = lack_of_descriptors()};
 	else if (is_other(stat->st_uid, way->owner))
 		*stranger =
 			(struct os_stranger){.found = true, .owner = stat->st_uid, .group = stat->st_gid};
@@ -321,6 +329,7 @@ static int check_part(struct jw_error *err, struct way *way, const char *path, i
 		/* Another account's FUSE file system shows itself to that account alone, and what lies
 		 * below it can change. Nothing lies below a file. */
 		way->stranger->unknown = errno != ENOENT && errno != ENOTDIR;
+		way->stranger->reason = lack_of_descriptors();
 		text_copy(way->stranger->part, sizeof way->stranger->part, path);
 		result = posix_error(err, path);
 	}
@@ -482,7 +491,10 @@ const char *os_stranger_text(char text[OS_STRANGER_TEXT], const struct os_strang
 	char part[sizeof stranger->part];
 
 	(void)text_unquoted(part, sizeof part, stranger->part);
-	if (stranger->unknown)
+	if (stranger->unknown && stranger->reason)
+		(void)text_format(text, OS_STRANGER_TEXT, "%s cannot be examined: %s", part,
+						  strerror(stranger->reason));
+	else if (stranger->unknown)
 		(void)text_format(text, OS_STRANGER_TEXT, "%s cannot be examined", part);
 	else if (!stranger->owner)
 		(void)text_format(text, OS_STRANGER_TEXT, "other accounts may write to %s", part);
