@@ -335,7 +335,7 @@ def entry_key(entry, compiler):
         elif first == 12000:
             first = 0
         word += f"#{first}" if first else ""
-    return word, "".join(letter for letter, name in (("z", "zstd"), ("r", "relocatable"), ("d", "damaged")) if entry.get(name))
+    return word, "".join(letter for letter, name in (("z", "zstd"), ("r", "relocatable"), ("d", "damaged"), ("h", "hollow")) if entry.get(name))
 
 
 def pythons_of(wheels, requires):

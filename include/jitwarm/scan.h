@@ -102,6 +102,7 @@ struct jw_piece_entry {
 	uint32_t toolkit; /* for a cubin: the CUDA version of the ptxas that wrote it (12020); 0 if
 						 unknown */
 	bool zstd, relocatable, damaged;
+	bool hollow; /* it has no kernel, while other code of the piece has some */
 	/* PTX that some target of the question compiles: the number of distinct modules, and their
 	 * cost */
 	size_t modules;

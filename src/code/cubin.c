@@ -233,6 +233,18 @@ enum {
 	MAX_READ = 1 << 28, /* bytes of symbols and names: hostile kernels share a long one */
 };
 
+/* Returns whether a program could use the symbol: it is one of a section. From sm_90 on, each cubin
+ * has symbols of the compiler's own for the shared memory that the driver reserves. */
+static bool is_declared(const uint8_t *symbol, const char *names, size_t names_size)
+{
+	static const char reserved[] = "__nv_reservedSMEM_";
+	const uint32_t name = load_u32(symbol);
+
+	return name && (symbol[4] & 15) != SYMBOL_SECTION && (symbol[6] || symbol[7]) &&
+		   !(range_fits(name, sizeof reserved - 1, names_size) &&
+			 !memcmp(names + name, reserved, sizeof reserved - 1));
+}
+
 /* Adds a symbol's kernel, if it is one, within the limits of symbols and bytes. */
 static int take_symbol(struct jw_error *err, struct cubin_symbols *symbols, const uint8_t *symbol,
 					   const char *names, size_t names_size)
@@ -241,7 +253,7 @@ static int take_symbol(struct jw_error *err, struct cubin_symbols *symbols, cons
 	const uint32_t name = load_u32(symbol);
 	const bool kernel = type == SYMBOL_FUNCTION && symbol[5] & SYMBOL_KERNEL;
 
-	symbols->any = symbols->any || (name && type != SYMBOL_SECTION);
+	symbols->any = symbols->any || is_declared(symbol, names, names_size);
 	if (kernel && (name >= names_size || !memchr(names + name, 0, names_size - name)))
 		return error_set(err, JW_ERR_FORMAT, "a cubin with a kernel without a name");
 	symbols->read_bytes += SYMBOL + (kernel ? strlen(names + name) : 0);

@@ -157,7 +157,7 @@ void kernels_add(char text[KERNELS_TEXT], const struct devcode_container *contai
 		const struct devcode_entry *entry = &container->entries[i];
 		const bool ptx = devcode_kind_is_ptx(entry->kind);
 
-		if (entry->damaged || entry->payload_offset == DEVCODE_NOT_HELD ||
+		if (entry->damaged || entry->hollow || entry->payload_offset == DEVCODE_NOT_HELD ||
 			entry->size_bytes > MAX_READ || (!ptx && entry->kind != DEVCODE_KIND_CUBIN))
 			continue;
 		if (!chosen || ptx)

@@ -97,7 +97,16 @@ static void reading_clear(struct reading *reading)
 
 /* ---- 2. Judge a container for each GPU. */
 
-enum { MAX_PTX = 1024, MAX_CUBIN = 4096 }; /* the sizes of what may be empty */
+/* The most bytes of code that is read because it may declare nothing; and of code that is read
+ * because it may have no kernel, while other code of its container has some. Of machine code that
+ * is not in zstd, the beginning tells first (devcode_names_code). */
+enum {
+	MAX_PTX = 1024,
+	MAX_CUBIN = 4096,
+	MAX_HOLLOW = 1 << 14,
+	MAX_HOLLOW_ZSTD = 1 << 11, /* compressed */
+	MAX_HOLLOW_CUBIN = 1 << 20
+};
 
 /* Returns whether the container is a PTX text: a file, or in a program's data; never compressed. */
 static bool is_text(const struct devcode_container *container)
@@ -106,72 +115,97 @@ static bool is_text(const struct devcode_container *container)
 		   !container->entries[0].payload_offset;
 }
 
-static bool is_empty_ptx(struct devcode_view ptx)
+/* The most that PTX or machine code declares. */
+enum declared { DECLARED_NOTHING, DECLARED_OTHERS, DECLARED_KERNELS, DECLARED_UNKNOWN };
+
+static enum declared declared_by_ptx(struct devcode_view ptx)
 {
+	struct devcode_ptx_header header;
 	struct ptx_features features;
 
+	if (ptx_header_read(NULL, ptx.data, ptx.size, &header))
+		return DECLARED_UNKNOWN;
 	ptx_count(ptx.data, ptx.size, &features);
-	return !features.code && !features.statements;
+	return features.entries      ? DECLARED_KERNELS
+		   : features.statements ? DECLARED_OTHERS
+								 : DECLARED_NOTHING;
 }
 
-static bool is_empty_cubin(struct devcode_view cubin)
+static enum declared declared_by_cubin(struct devcode_view cubin)
 {
 	struct cubin_symbols symbols;
-	bool empty;
+	enum declared declared;
 
 	if (cubin_symbols_read(NULL, cubin, &symbols))
-		return false;
-	empty = !symbols.any;
+		return DECLARED_UNKNOWN;
+	declared = symbols.count ? DECLARED_KERNELS : symbols.any ? DECLARED_OTHERS : DECLARED_NOTHING;
 	cubin_symbols_free(&symbols);
-	return empty;
+	return declared;
 }
 
-/* Returns whether the container's PTX declares nothing, or, if it has no PTX, its cubins: no
- * program can use it on any GPU. nvcc makes such containers for files without kernels
- * (libcufftw.so). */
-static bool is_empty(struct reading *reading, const struct devcode_container *container)
+/* Returns whether an entry is so large that it has kernels. */
+static bool is_large(const struct devcode_entry *entry, bool alone)
 {
-	bool ptx = false;
+	const bool ptx = devcode_kind_is_ptx(entry->kind), zstd = entry->compression == DEVCODE_ZSTD;
 
-	for (size_t i = 0; i < container->entry_count; i++) {
-		if (container->entries[i].kind == DEVCODE_KIND_TILE ||
-			!devcode_kind_is_known(container->entries[i].kind))
-			return false;
-		ptx = ptx || devcode_kind_is_ptx(container->entries[i].kind);
+	if (alone)
+		return entry->size_bytes > (ptx ? MAX_PTX : MAX_CUBIN);
+	if (!ptx && !zstd)
+		return entry->size_bytes > MAX_HOLLOW_CUBIN;
+	return entry->size_bytes > MAX_HOLLOW || (zstd && entry->stored_bytes > MAX_HOLLOW_ZSTD);
+}
+
+static enum declared declared_by(struct reading *reading, const struct devcode_container *container,
+								 const struct devcode_entry *entry)
+{
+	const bool ptx = devcode_kind_is_ptx(entry->kind);
+	struct devcode_view view;
+
+	if (entry->damaged)
+		return DECLARED_UNKNOWN;
+	if (is_large(entry, container->entry_count == 1) || entry->payload_offset == DEVCODE_NOT_HELD ||
+		(!ptx && devcode_names_code(container, entry)))
+		return DECLARED_KERNELS;
+	if (devcode_payload(NULL, container, entry, &reading->scratch, &view))
+		return DECLARED_UNKNOWN;
+	return ptx ? declared_by_ptx(view) : declared_by_cubin(view);
+}
+
+/* Finds out what the container declares. It is empty if none of its PTX and machine code declares
+ * anything: no program can use it on any GPU. nvcc makes such containers for files without kernels
+ * (libcufftw.so). If some of its code has kernels, and other code has none, the latter is hollow:
+ * the driver takes it for its GPU all the same, and finds no kernel in it. Sources whose kernels
+ * are for newer GPUs alone (__CUDA_ARCH__) become such code. */
+static void find_declared(struct reading *reading, const struct devcode_container *container,
+						  struct devcode_entry *entries, struct judged_container *noted)
+{
+	const size_t count = container->entry_count;
+	bool ptx = false, cubins = true, nothing = true, kernels = false;
+
+	for (size_t i = 0; i < count; i++) {
+		const uint32_t kind = entries[i].kind;
+
+		if (kind == DEVCODE_KIND_TILE || !devcode_kind_is_known(kind))
+			return;
+		ptx = ptx || devcode_kind_is_ptx(kind);
+		cubins = cubins && kind == DEVCODE_KIND_CUBIN;
 	}
-	for (size_t i = 0; i < container->entry_count; i++) {
-		const struct devcode_entry *entry = &container->entries[i];
-		struct devcode_view view;
+	for (size_t i = 0; i < count; i++) {
+		enum declared declared;
 
-		if (ptx && !devcode_kind_is_ptx(entry->kind))
+		if (entries[i].kind == DEVCODE_KIND_LTOIR) {
+			nothing = nothing && ptx;
 			continue;
-		if ((!ptx && entry->kind != DEVCODE_KIND_CUBIN) || entry->damaged ||
-			entry->size_bytes > (ptx ? MAX_PTX : MAX_CUBIN) ||
-			devcode_payload(NULL, container, entry, &reading->scratch, &view) ||
-			!(ptx ? is_empty_ptx(view) : is_empty_cubin(view)))
-			return false;
+		}
+		declared = declared_by(reading, container, &entries[i]);
+		nothing = nothing && declared == DECLARED_NOTHING;
+		kernels = kernels || declared == DECLARED_KERNELS;
+		entries[i].hollow = declared == DECLARED_NOTHING || declared == DECLARED_OTHERS;
+		noted->hollow = noted->hollow || (cubins && declared == DECLARED_NOTHING);
 	}
-	return true;
-}
-
-/* Returns whether the container has nothing but machine code, and none for some of its GPUs: the
- * linker of a build makes such a cubin if no object has code for the GPU. */
-static bool is_hollow(struct reading *reading, const struct devcode_container *container)
-{
-	bool hollow = false;
-
-	for (size_t i = 0; i < container->entry_count; i++)
-		if (container->entries[i].kind != DEVCODE_KIND_CUBIN)
-			return false;
-	for (size_t i = 0; i < container->entry_count && !hollow; i++) {
-		const struct devcode_entry *entry = &container->entries[i];
-		struct devcode_view view;
-
-		hollow = !entry->damaged && entry->size_bytes <= MAX_CUBIN &&
-				 !devcode_payload(NULL, container, entry, &reading->scratch, &view) &&
-				 is_empty_cubin(view);
-	}
-	return hollow;
+	noted->empty = nothing;
+	for (size_t i = 0; i < count && !kernels; i++)
+		entries[i].hollow = false;
 }
 
 /* Finds out whether the container is a PTX text without kernels for the driver, or one that a
@@ -219,7 +253,7 @@ static bool same_judgements(const struct plan_judgement *a, const struct plan_ju
 		if (a[i].verdict != b[i].verdict || a[i].reason != b[i].reason ||
 			a[i].entry != b[i].entry || a[i].family != b[i].family || a[i].tile != b[i].tile ||
 			a[i].kind != b[i].kind || a[i].needs.cuda != b[i].needs.cuda ||
-			a[i].error != b[i].error)
+			a[i].error != b[i].error || a[i].hollow != b[i].hollow)
 			return false;
 	return true;
 }
@@ -245,6 +279,7 @@ static void note_entries(struct reading *reading, const struct devcode_container
 		memset(reading->texts, 0, count * sizeof *reading->texts);
 	}
 	copy.entries = reading->corrected;
+	find_declared(reading, &copy, reading->corrected, &noted);
 	for (size_t i = 0; i < count; i++) {
 		struct devcode_entry *entry = &reading->corrected[i];
 		struct jw_target target;
@@ -256,8 +291,8 @@ static void note_entries(struct reading *reading, const struct devcode_container
 		target = reading->texts[i].sm ? reading->texts[i] : entry->target;
 		VEC_GROW(judged->entries, judged->entry_capacity, judged->entry_count);
 		noted.code = noted.code || entry->kind != DEVCODE_KIND_LTOIR;
-		noted.special = noted.special && target.suffix;
-		noted.sms |= decide_sm_bit(entry->target.sm);
+		noted.special = noted.special && (target.suffix || entry->hollow);
+		noted.sms |= entry->hollow ? 0 : decide_sm_bit(entry->target.sm);
 		noted.machine = noted.machine || entry->kind == DEVCODE_KIND_CUBIN;
 		noted.lto = noted.lto || entry->kind == DEVCODE_KIND_LTOIR;
 		if (!entry->baked) {
@@ -285,7 +320,7 @@ static void judge_container(struct reading *reading, const struct devcode_contai
 	size_t rows = 0;
 
 	examine_text(reading, container, &kernelless, &edited);
-	noted->empty = kernelless;
+	noted->empty = noted->empty || kernelless;
 	noted->first_verdict = judged->verdict_count;
 	for (size_t d = 0; d <= reading->release_count; d++) {
 		struct plan_judgement *row = reading->rows + rows * targets;
@@ -293,10 +328,6 @@ static void judge_container(struct reading *reading, const struct devcode_contai
 
 		judge_with(reading, container, d ? &reading->releases[d - 1] : &question->driver,
 				   &texts_read, row);
-		if (!d && !kernelless)
-			noted->empty = is_empty(reading, container);
-		if (!d)
-			noted->hollow = is_hollow(reading, container);
 		for (size_t t = 0; kernelless && t < targets; t++)
 			row[t] = (struct plan_judgement){.verdict = VERDICT_NOTHING, .entry = SIZE_MAX};
 		for (size_t t = 0; edited && t < targets; t++)
@@ -322,6 +353,7 @@ static void judge_container(struct reading *reading, const struct devcode_contai
 			.pick = JUDGED_NO_PICK,
 			.code = noted->code,
 			.family = row->family,
+			.hollow = row->hollow,
 		};
 	}
 	*ret_count = rows * targets;
@@ -369,7 +401,8 @@ static void name_kernels(struct reading *reading, const struct devcode_container
 		return;
 	form = &reading->judged.forms[noted->form];
 	for (size_t t = 0; !wanted && t < reading->question->target_count; t++)
-		wanted = verdicts[t].verdict == VERDICT_CANNOT || verdicts[t].verdict == VERDICT_NOTHING;
+		wanted = verdicts[t].verdict == VERDICT_CANNOT || verdicts[t].verdict == VERDICT_NOTHING ||
+				 verdicts[t].hollow;
 	if (!wanted || form->named == MAX_NAMED || kernels_full(form->kernels))
 		return;
 	form->named++;
@@ -674,23 +707,19 @@ static struct judged_verdict refused_by_runtime(const struct account *account,
 	return refused;
 }
 
-/* Returns whether there are inputs of a link, and neither they nor a linked container declare
- * anything. */
+/* Returns whether neither a linked container nor an input of a link declares anything. */
 static bool is_link_empty(const struct account *account)
 {
 	const struct devcode_image *image = account->image;
-	bool inputs = false;
 
 	for (size_t i = 0; i < image->container_count; i++) {
 		const struct devcode_container *container = &image->containers[i];
-		const enum devcode_role role = devcode_role_of(image, container);
 
-		inputs = inputs || (role == DEVCODE_RELOCATABLE && !container->linked);
-		if (decide_is_of_link(role, container->linked) &&
+		if (decide_is_of_link(devcode_role_of(image, container), container->linked) &&
 			!account->reading->judged.containers[container->index].empty)
 			return false;
 	}
-	return inputs;
+	return true;
 }
 
 /* Judges one container, whose section is now known. */
@@ -721,6 +750,11 @@ static void count_container(struct account *account, size_t index, enum devcode_
 													   .link_empty = account->link_empty},
 								account->targets[t].counts.loading))
 			judged = (struct judged_verdict){.verdict = VERDICT_NOTHING, .pick = JUDGED_NO_PICK};
+		if (decide_lacks_kernels(judged.hollow, role, linked))
+			judged = (struct judged_verdict){.verdict = VERDICT_NOTHING,
+											 .error = PLAN_ERROR_NOT_FOUND,
+											 .pick = JUDGED_NO_PICK,
+											 .code = judged.code};
 		if (role == DEVCODE_REGISTERED &&
 			is_too_old(account->reading, account->driver, account->runtime))
 			judged = refused_by_runtime(account, container, &judged);
@@ -731,6 +765,9 @@ static void count_container(struct account *account, size_t index, enum devcode_
 		const bool counts =
 			judged.code || (verdict != VERDICT_NOTHING && judged.reason != REASON_RUNTIME);
 
+		/* Its kernels are in none of the code that the driver loads. */
+		const bool lacking = verdict == VERDICT_NOTHING && judged.code && !superseded &&
+							 !decide_is_of_link(role, linked);
 		const bool refused_input = role == DEVCODE_RELOCATABLE && verdict == VERDICT_CANNOT &&
 								   decide_is_fatal((enum plan_reason)judged.reason);
 		size_t *reasons = refused_input ? account->targets[t].input_reasons : target->reasons;
@@ -738,8 +775,9 @@ static void count_container(struct account *account, size_t index, enum devcode_
 
 		target->verdicts[verdict] += counts;
 		reasons[judged.reason] += counts && verdict == VERDICT_CANNOT;
-		if (verdict == VERDICT_CANNOT && !account->targets[t].errors[judged.reason])
-			account->targets[t].errors[judged.reason] = judged.error;
+		if ((verdict == VERDICT_CANNOT || lacking) && !account->targets[t].errors[judged.reason])
+			account->targets[t].errors[judged.reason] =
+				judged.error ? judged.error : PLAN_ERROR_NO_BINARY;
 		needs[judged.reason] = gpu_newer_driver(needs[judged.reason], judged.needs);
 		decide_count(&account->targets[t].counts,
 					 &(struct decide_piece){.verdict = verdict,

@@ -468,6 +468,7 @@ static struct devcode_entry entry_of(const struct jw_piece_entry *fact)
 		.payload_offset = DEVCODE_NOT_HELD,
 		.first_cuda = fact->cuda,
 		.damaged = fact->damaged,
+		.hollow = fact->hollow,
 	};
 }
 
@@ -479,20 +480,16 @@ void decide_add_work(struct decide_work *sum, const struct decide_work *more)
 	sum->longest_ms = more->longest_ms > sum->longest_ms ? more->longest_ms : sum->longest_ms;
 }
 
-/* Returns whether there are inputs of a link, and neither they nor a linked container declare
- * anything. Inputs that were stripped may have declared something. */
+/* Returns whether neither a linked container nor an input of a link declares anything. */
 static bool is_link_empty(const struct decide_facts *facts)
 {
-	bool inputs = false;
-
 	for (size_t i = 0; i < facts->piece_count; i++) {
 		const struct jw_piece *piece = &facts->pieces[i];
 
-		inputs = inputs || (piece->role == DEVCODE_RELOCATABLE && !piece->linked);
 		if (decide_is_of_link((enum devcode_role)piece->role, piece->linked) && !piece->empty)
 			return false;
 	}
-	return inputs;
+	return true;
 }
 
 enum loading decide_loading(const struct decide_facts *facts, const struct jw_driver *driver)
@@ -537,8 +534,9 @@ void decide_library(const struct decide_facts *facts, struct jw_target device,
 			counted.machine = counted.machine || fact->kind == DEVCODE_KIND_CUBIN;
 			cubins = cubins && fact->kind == DEVCODE_KIND_CUBIN;
 			counted.special =
-				counted.special && (fact->text.sm ? fact->text.suffix : fact->target.suffix);
-			counted.sms |= decide_sm_bit(fact->target.sm);
+				counted.special &&
+				(fact->hollow || (fact->text.sm ? fact->text.suffix : fact->target.suffix));
+			counted.sms |= fact->hollow ? 0 : decide_sm_bit(fact->target.sm);
 		}
 		judged = plan_judge(&container, texts, relocatable, device, driver);
 		counted.hollow = piece->hollow || (piece->empty && cubins);
@@ -549,6 +547,8 @@ void decide_library(const struct decide_facts *facts, struct jw_target device,
 			judged = (struct plan_judgement){.verdict = VERDICT_NOTHING};
 			counted.code = false;
 		}
+		if (decide_lacks_kernels(judged.hollow, counted.role, piece->linked))
+			judged = (struct plan_judgement){.verdict = VERDICT_NOTHING};
 		if (piece->role == DEVCODE_REGISTERED &&
 			(judged.verdict < VERDICT_CANNOT || judged.reason == REASON_NEWER_CODE ||
 			 (piece->empty && !counted.code)) &&

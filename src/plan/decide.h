@@ -17,6 +17,8 @@
  *    file no longer has the inputs.
  *    A linked container with machine code for the GPU, none of it empty, is whole if its inputs
  *    have PTX alone: a build links machine code, so that of the inputs was removed afterwards.
+ *    Code without a kernel, while other code of its container has some, is for no GPU. The driver
+ *    takes it all the same, so the container has no code for the GPU (decide_lacks_kernels).
  * 2. The runtime skips a linked container if neither it nor any of its inputs has code for the GPU.
  *    That is one piece without code.
  * 3. A library fails if more than half of its pieces have no code for the GPU or need a newer
@@ -153,8 +155,7 @@ struct decide_piece {
 	enum devcode_role role;
 	bool in_file; /* the file is not a library: it is the code itself */
 	bool linked;
-	/* The library has inputs of a link, and neither they nor a linked container declare anything.
-	 */
+	/* Neither a linked container of the library nor an input of a link declares anything. */
 	bool link_empty;
 	bool native;  /* it has machine code that the driver loads, unless it is too old for the runtime
 				   */
@@ -249,12 +250,20 @@ static inline bool decide_is_of_link(enum devcode_role role, bool linked)
 	return linked || role == DEVCODE_RELOCATABLE;
 }
 
+/* Returns whether the GPU lacks the kernels of a container whose code for it is hollow. A linked
+ * container has the rules of its inputs. */
+static inline bool decide_lacks_kernels(bool hollow, enum devcode_role role, bool linked)
+{
+	return hollow && !decide_is_of_link(role, linked);
+}
+
 /* Returns whether a container that declares nothing asks nothing of the driver, so that no start
  * and no kernel needs it (measured: tests/driver/loading.sh, tests/driver/linked.sh). The driver
  * skips one without code for the GPU, and loads machine code in any case. It reads a registered one
  * if it loads all code at a start, and only an older runtime's start fails if it refuses that; with
  * lazy loading no kernel has it loaded, whatever it holds. A linked container and the inputs of its
- * link are registered together: if some of them declare something, its kernels need them all. */
+ * link are registered together: if some of them declare something, its kernels need them all. nvcc
+ * links each library: of one without relocatable code, the linked container has no inputs. */
 bool decide_asks_nothing(const struct decide_piece *empty, enum loading loading);
 /* Returns the counts of a library before its first container. Its name tells whether it is one of
  * NVIDIA's that choose by the GPU. */

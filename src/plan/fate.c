@@ -597,6 +597,7 @@ const char *fate_error(char text[FATE_TEXT], const struct file_fate *fate)
 		{PLAN_ERROR_PTX_VERSION,
 		 "the provided PTX was compiled with an unsupported toolchain. (222)"},
 		{PLAN_ERROR_SOURCE, "device kernel image is invalid (300)"},
+		{PLAN_ERROR_NOT_FOUND, "named symbol not found (500)"},
 		{PLAN_ERROR_UNKNOWN, "unknown error (999)"},
 	};
 	size_t at = 0;

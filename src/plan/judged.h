@@ -27,6 +27,7 @@ struct judged_verdict {
 	 * is nothing to compile. */
 	uint32_t pick;
 	bool code;   /* there is something that a program could miss */
+	bool hollow; /* as in plan_judgement */
 	bool family; /* as in plan_judgement */
 };
 #define JUDGED_NO_PICK UINT32_MAX

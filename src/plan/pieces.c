@@ -24,6 +24,7 @@ static struct jw_piece_entry entry_facts(const struct devcode_container *contain
 		.zstd = entry->compression == DEVCODE_ZSTD,
 		.relocatable = plan_entry_relocatable(container, entry),
 		.damaged = entry->damaged,
+		.hollow = entry->hollow,
 	};
 }
 
@@ -32,7 +33,8 @@ static bool same_facts(const struct jw_piece_entry *a, const struct jw_piece_ent
 	return a->kind == b->kind && jw_target_equal(a->target, b->target) &&
 		   jw_target_equal(a->text, b->text) && a->isa_major == b->isa_major &&
 		   a->isa_minor == b->isa_minor && a->cuda == b->cuda && a->toolkit == b->toolkit &&
-		   a->zstd == b->zstd && a->relocatable == b->relocatable && a->damaged == b->damaged;
+		   a->zstd == b->zstd && a->relocatable == b->relocatable && a->damaged == b->damaged &&
+		   a->hollow == b->hollow;
 }
 
 static bool same_form(const struct judged_form *a, const struct judged_form *b)

@@ -224,6 +224,7 @@ struct plan_judgement plan_judge(const struct devcode_container *container,
 								? VERDICT_NATIVE
 								: VERDICT_COMPATIBLE;
 		judgement.family = judgement.verdict != VERDICT_CANNOT && entry->target.suffix;
+		judgement.hollow = judgement.verdict != VERDICT_CANNOT && entry->hollow;
 		if (judgement.reason == REASON_ZSTD || judgement.reason == REASON_NEWER_CODE)
 			judgement.needs = gpu_cuda_driver(entry->first_cuda);
 		if (judgement.reason == REASON_ZSTD)
@@ -261,6 +262,7 @@ struct plan_judgement plan_judge(const struct devcode_container *container,
 	}
 	judgement.tile = has_tile(container, device, driver);
 	judgement.entry = taken;
+	judgement.hollow = entry->hollow;
 	judgement.verdict =
 		relocatable || plan_entry_relocatable(container, entry) ? VERDICT_LINK : VERDICT_JIT;
 	return judgement;

@@ -47,6 +47,7 @@ enum {
 	PLAN_ERROR_PTX = 218,
 	PLAN_ERROR_PTX_VERSION = 222,
 	PLAN_ERROR_SOURCE = 300,
+	PLAN_ERROR_NOT_FOUND = 500,
 	PLAN_ERROR_UNKNOWN = 999,
 };
 
@@ -56,6 +57,7 @@ struct plan_judgement {
 	uint16_t error;          /* with VERDICT_CANNOT: the driver's error, CUDA_ERROR_… */
 	uint32_t kind; /* with VERDICT_UNKNOWN and REASON_KIND: the kind of the entry that decides */
 	bool family;   /* the driver loads machine code for the GPU's family alone ('a', 'f') */
+	bool hollow;   /* the code that the driver takes has no kernel, while other code has some */
 	bool tile; /* the driver compiles the container's Tile IR, or may do so instead of its PTX */
 	struct jw_driver needs; /* the first driver that is new enough; zeros if its age is not the
 							   reason, or no known driver is new enough */

@@ -119,7 +119,7 @@ static bool read_target(const char *text, size_t length, struct jw_target *ret_t
 /* Reads an entry: sm_90a#12080, compute_90=90a@8.0+12:33.200:5123456z, kind8:sm_90. */
 static bool read_entry(const char *word, struct jw_piece_entry *entry)
 {
-	static const char marks[] = "=@#+zrd";
+	static const char marks[] = "=@#+zrdh";
 	size_t length;
 	uint64_t number;
 
@@ -168,6 +168,7 @@ static bool read_entry(const char *word, struct jw_piece_entry *entry)
 			entry->zstd = entry->zstd || mark == 'z';
 			entry->relocatable = entry->relocatable || mark == 'r';
 			entry->damaged = entry->damaged || mark == 'd';
+			entry->hollow = entry->hollow || mark == 'h';
 		}
 	}
 	return true;

@@ -21,13 +21,14 @@
  * - A library without a piece has no code, and needs its CUDA runtime.
  * - RUNTIME: the CUDA version of its CUDA runtime. 12080: a shared library's, which is at least the
  *   compiler's of its machine code; ~12040: of one in the library, that compiler's; ~0: unknown.
- * - ROLE: registered, relocatable or loose; then -linked, -empty.
+ * - ROLE: registered, relocatable or loose; then -linked; then -empty or -hollow.
  * - ENTRY: sm_90a, compute_80, kind8:sm_90 (another kind of entry); then any of
  *   - =90a: the target that the PTX's text names, if it is another one
  *   - @8.6: the ISA version of PTX
  *   - #12080: the first CUDA version whose drivers load the machine code
  *   - +M:S:B: M distinct modules, S seconds to compile by the model, B bytes of PTX
- *   - z: compressed with zstd; r: has to be linked before it can be loaded; d: damaged */
+ *   - z: compressed with zstd; r: has to be linked before it can be loaded; d: damaged; h: without
+ *     a kernel, while other code of the piece has some */
 #pragma once
 
 #include <stdbool.h>

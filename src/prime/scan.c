@@ -503,6 +503,8 @@ static void fill_releases(struct jw_scan_total *total, const struct jw_driver *a
 			total->older_differ = true;
 		}
 	}
+	if (runs_with_none(of) && !total->newer_count)
+		total->fails_from = total->fails_to = 0;
 	if (runs_with_none(of) || (loads_nothing(of) && same && !total->newer_count && !needs_runtime))
 		total->driver_from = 0;
 }

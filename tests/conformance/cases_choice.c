@@ -39,6 +39,29 @@ static enum outcome cubin_beats_ptx(void)
 	return PASSED;
 }
 
+/* The driver takes machine code for the GPU, whatever is in it. */
+static enum outcome cubin_without_kernels(void)
+{
+	struct entry entry;
+	const char *path;
+	struct answer answer;
+
+	CHECK_IS(load(CONTAINER({.text = ".version 6.3\n.target sm_52\n.address_size 64\n", .nuls = 1}))
+				 .result,
+			 0);
+	CHECK(only_entry(&entry));
+	path =
+		CONTAINER({.kernel = "as_ptx", .nuls = 1},
+				  {.kind = 2, .arch = suite.sm[0], .data = entry.value, .size = entry.value_size});
+	entry_free(&entry);
+	cache_clear();
+	answer = client_load(suite.client, "dataex", path, "as_ptx");
+	CHECK_IS(answer.result, 0);
+	CHECK_IS(answer.function, 500);
+	CHECK_IS(entries_count(suite.cache), 0);
+	return PASSED;
+}
+
 /* A cubin for another architecture does not count. */
 static enum outcome other_cubin_is_passed_over(void)
 {
@@ -401,6 +424,7 @@ static enum outcome module_without_kernels(void)
 
 const struct test_case choice_cases[] = {
 	{"choice/a cubin that runs beats PTX", cubin_beats_ptx},
+	{"choice/a cubin without kernels beats PTX, too: 500", cubin_without_kernels},
 	{"choice/another architecture's cubin does not", other_cubin_is_passed_over},
 	{"choice/the newest usable PTX", newest_usable_ptx},
 	{"choice/equal PTX", equal_ptx},

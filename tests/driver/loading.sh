@@ -44,6 +44,28 @@ for name, version, sm in ("empty", "6.3", 52), ("empty-new", "9.3", 80), ("empty
 open("t.ptx", "wb").write(ptx(6, "7.8", 90))
 subprocess.check_call([sys.argv[1], "-arch", "sm_90", "-o", "t.cubin", "t.ptx"])
 write("other", fatbin.CUBIN, 90, open("t.cubin", "rb").read())
+
+# Code without a kernel beside code with one: machine code for the GPU or PTX, with a variable or with nothing
+def machine(sm, text):
+    open("t.ptx", "wb").write(text)
+    subprocess.check_call([sys.argv[1], "-arch", "sm_%d" % sm, "-o", "t.cubin", "t.ptx"])
+    return fatbin.entry(fatbin.CUBIN, sm, open("t.cubin", "rb").read())
+
+def head(sm, rest=b""):
+    return b".version 7.8\n.target sm_%d\n.address_size 64\n%s" % (sm, rest)
+
+variable = b".visible .global .u32 v;\n"
+text = lambda sm, payload: fatbin.entry(fatbin.PTX, sm, payload + b"\0", isa=(7, 8))
+for name, entries in {
+    "none-here": [machine(86, head(86)), machine(90, ptx(6, "7.8", 90))],
+    "none-older": [machine(80, head(80)), machine(90, ptx(6, "7.8", 90))],
+    "none-beside-text": [machine(86, head(86)), text(80, ptx(6, "7.8", 80))],
+    "variable-here": [machine(86, head(86, variable)), machine(90, ptx(6, "7.8", 90))],
+    "none-in-text": [machine(90, ptx(6, "7.8", 90)), text(80, head(80))],
+    "none-in-text-not-taken": [machine(80, ptx(6, "7.8", 80)), text(80, head(80))],
+    "none-elsewhere": [machine(90, head(90))],
+}.items():
+    open(name, "wb").write(fatbin.container(*entries))
 P
 archive=$(dirname "${runtimes[12.9]}")/libcudart_static.a
 cc -w -DSTATIC_RUNTIME -o static "$root/tests/driver/loading.c" "$archive" -ldl -lrt -lpthread || fail "the static runtime cannot be linked"
@@ -67,6 +89,7 @@ done < <([[ $version != 535* ]] || printf '%s EAGER zstd 0 0 98 0\n' 11.8 12.0 1
 11.7 EAGER empty 0 0 500 0
 11.7 EAGER empty-new 222 0 98 0
 11.7 EAGER empty-other 0 0 98 0
+11.7 EAGER none-here 0 0 500 0
 11.8 EAGER new 222 0 98 0
 11.8 EAGER gpu1000 999 0 98 0
 11.8 LAZY new 0 0 222 0
@@ -74,6 +97,7 @@ done < <([[ $version != 535* ]] || printf '%s EAGER zstd 0 0 98 0\n' 11.8 12.0 1
 11.8 LAZY gpu1000 0 0 999 0
 11.8 EAGER empty-new 222 0 98 0
 11.8 LAZY empty-new 0 0 222 0
+11.8 LAZY none-here 0 0 500 0
 12.0 EAGER new 0 0 98 0
 12.0 EAGER wrong 0 0 98 0
 12.0 EAGER gpu1000 0 0 98 0
@@ -90,6 +114,20 @@ done < <([[ $version != 535* ]] || printf '%s EAGER zstd 0 0 98 0\n' 11.8 12.0 1
 12.4 LAZY new 0 0 222 0
 12.4 LAZY other 0 0 209 0
 12.4 LAZY invalid 0 0 200 0
+12.4 EAGER none-here 0 0 500 0
+12.4 LAZY none-here 0 0 500 0
+12.4 EAGER none-older 0 0 500 0
+12.4 LAZY none-older 0 0 500 0
+12.4 EAGER none-beside-text 0 0 500 0
+12.4 LAZY none-beside-text 0 0 500 0
+12.4 EAGER variable-here 0 0 500 0
+12.4 LAZY variable-here 0 0 500 0
+12.4 EAGER none-in-text 0 0 500 0
+12.4 LAZY none-in-text 0 0 500 0
+12.4 EAGER none-in-text-not-taken 0 0 0 0
+12.4 LAZY none-in-text-not-taken 0 0 0 0
+12.4 EAGER none-elsewhere 0 0 98 0
+12.4 LAZY none-elsewhere 0 0 209 0
 static LAZY new 0 0 222 0
 static EAGER new 0 0 ends
 ROWS

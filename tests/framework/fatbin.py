@@ -77,12 +77,12 @@ def ptx_payload(text):
     return text + b"\0"
 
 
-def old_cubin(sm, kernel="", room=0, cuda=124):
+def old_cubin(sm, kernel="", room=0, cuda=124, kind=0x12):
     """The least that is a cubin: an ELF header for `sm` and a section table with its names; with `kernel` also the symbol
-    of one, and `room` bytes of zeros for its code. `cuda`: the compiler's version, in tenths."""
+    of one, and `room` bytes of zeros for its code. `cuda`: the compiler's version, in tenths; `kind`: that of the symbol."""
     names = b"\0.shstrtab\0" + kernel.encode() + b"\0"
     names += b"\0" * (-len(names) % 8)
-    symbols = b"\0" * 24 + struct.pack("<IBBHQQ", 11, 0x12, 0x10, 3, 0, room) if kernel else b""
+    symbols = b"\0" * 24 + struct.pack("<IBBHQQ", 11, kind, 0x10, 3, 0, room) if kernel else b""
     sections = 64 + len(names) + len(symbols) + room
     head = b"\x7fELF" + bytes([2, 1, 1, 0x33, 7]) + b"\0" * 7
     count = 4 if kernel else 2

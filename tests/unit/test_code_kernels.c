@@ -11,7 +11,7 @@
 
 /* The file has a header, names, a symbol table, and the headers of three sections: none, names,
  * symbols. */
-enum { NAMES_AT = 64, NAMES = 32, SYMBOLS_AT = 96, SYMBOL = 24, MOST = 1024 };
+enum { NAMES_AT = 64, NAMES = 64, SYMBOLS_AT = 128, SYMBOL = 24, MOST = 1024 };
 
 struct made {
 	uint8_t bytes[MOST];
@@ -32,13 +32,21 @@ static void begin(struct made *made, const char *names, size_t size)
 	made->symbols = 1;
 }
 
-static void add(struct made *made, uint32_t name, uint8_t info, uint8_t other)
+enum { NO_SECTION = 0, SOME_SECTION = 1 };
+
+static void add_in(struct made *made, uint32_t name, uint8_t info, uint8_t other, uint16_t section)
 {
 	uint8_t *symbol = made->bytes + SYMBOLS_AT + SYMBOL * made->symbols++;
 
 	store_u32(symbol, name);
 	symbol[4] = info;
 	symbol[5] = other;
+	store_u16(symbol + 6, section);
+}
+
+static void add(struct made *made, uint32_t name, uint8_t info, uint8_t other)
+{
+	add_in(made, name, info, other, SOME_SECTION);
 }
 
 static struct devcode_view end(struct made *made)
@@ -137,6 +145,36 @@ TEST(symbols_of_sections_are_none)
 	OK(cubin_symbols_read(why, end(&made), &symbols));
 	assert_true(symbols.any);
 	cubin_symbols_free(&symbols);
+}
+
+/* As in the cubins of ptxas 13.0 for files without kernels, for sm_90 and with -rdc=true. */
+TEST(symbols_of_the_compilers_own_declare_nothing)
+{
+	enum { ALIAS = 1, OFFSET = 34, PREFIX = 38 };
+	static const char own[] = "\0__nv_reservedSMEM_offset_0_alias\0.nv.reservedSmem.offset0";
+	static const struct {
+		uint32_t name;
+		uint8_t info;
+		uint16_t section;
+		bool any;
+	} rows[] = {
+		{ALIAS, 0x20, SOME_SECTION, false},    {OFFSET, 0x21, NO_SECTION, false},
+		{PREFIX, 0x11, SOME_SECTION, true},    {PREFIX, 0x11, NO_SECTION, false},
+		{NAMES - 1, 0x11, SOME_SECTION, true}, {NAMES + 9, 0x11, SOME_SECTION, true},
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		static struct made made;
+		struct cubin_symbols symbols;
+
+		begin(&made, own, sizeof own);
+		add_in(&made, rows[i].name, rows[i].info, 0, rows[i].section);
+		OK(cubin_symbols_read(why, end(&made), &symbols));
+		if (symbols.any != rows[i].any)
+			fail_msg("row %zu", i);
+		assert_int_equal(symbols.count, 0);
+		cubin_symbols_free(&symbols);
+	}
 }
 
 TEST(damaged_tables_are_refused)

@@ -915,6 +915,142 @@ TEST(what_an_empty_container_asks)
 	}
 }
 
+/* Code without a kernel, while other code of its container has some. Beside it is a kernel that
+ * runs. The drivers' answers: tests/driver/loading.sh, and “choice/a cubin without kernels” of
+ * tests/conformance. */
+TEST(what_runs_of_hollow_code)
+{
+#define MACHINE(sm, is_hollow)                                                                     \
+	{                                                                                              \
+		.kind = DEVCODE_KIND_CUBIN, .target = {sm, 0}, .hollow = (is_hollow)                       \
+	}
+#define PTX_OF(sm, is_hollow)                                                                      \
+	{                                                                                              \
+		.kind = DEVCODE_KIND_PTX, .target = {sm, 0}, .isa_major = 8, .modules = 1,                 \
+		.hollow = (is_hollow)                                                                      \
+	}
+	static const struct {
+		const char *name;
+		struct jw_piece_entry entries[3];
+		size_t count;
+		enum devcode_role role;
+		bool linked;
+		uint16_t gpu;
+		size_t pieces, lacking, modules;
+	} rows[] = {
+		{"machine code for the GPU",
+		 {MACHINE(75, true), MACHINE(80, false)},
+		 2,
+		 0,
+		 false,
+		 75,
+		 2,
+		 1,
+		 0},
+		{"another GPU", {MACHINE(75, true), MACHINE(80, false)}, 2, 0, false, 80, 2, 0, 0},
+		{"a newer GPU of its own",
+		 {MACHINE(80, true), MACHINE(90, false)},
+		 2,
+		 0,
+		 false,
+		 86,
+		 2,
+		 1,
+		 0},
+		{"the driver takes no PTX",
+		 {MACHINE(75, true), PTX_OF(70, false)},
+		 2,
+		 0,
+		 false,
+		 75,
+		 2,
+		 1,
+		 0},
+		{"hollow PTX", {MACHINE(80, false), PTX_OF(90, true)}, 2, 0, false, 120, 2, 1, 0},
+		{"hollow PTX, not taken", {MACHINE(80, false), PTX_OF(86, true)}, 2, 0, false, 86, 2, 0, 0},
+		{"hollow machine code, not taken",
+		 {MACHINE(75, true), PTX_OF(80, false)},
+		 2,
+		 0,
+		 false,
+		 86,
+		 2,
+		 0,
+		 1},
+		{"in the data",
+		 {MACHINE(75, true), MACHINE(80, false), MACHINE(90, false)},
+		 3,
+		 DEVCODE_LOOSE,
+		 false,
+		 75,
+		 2,
+		 1,
+		 0},
+		{"a linked one has its own rule",
+		 {MACHINE(75, true), MACHINE(80, false)},
+		 2,
+		 0,
+		 true,
+		 75,
+		 2,
+		 0,
+		 0},
+	};
+#undef MACHINE
+#undef PTX_OF
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const struct jw_piece_entry kernel = {
+			.kind = DEVCODE_KIND_PTX, .target = {52, 0}, .isa_major = 6, .isa_minor = 3};
+		const struct jw_piece pieces[] = {
+			{.containers = 1, .role = DEVCODE_REGISTERED, .entries = &kernel, .entry_count = 1},
+			{.containers = 1,
+			 .role = rows[i].role,
+			 .linked = rows[i].linked,
+			 .entries = rows[i].entries,
+			 .entry_count = rows[i].count},
+		};
+		const struct decide_facts facts = {
+			.pieces = pieces, .piece_count = 2, .library = true, .runtime_cuda = 12040};
+		struct decided got;
+		struct decide_work work;
+
+		decide_library(&facts, (struct jw_target){rows[i].gpu, 0},
+					   &(struct jw_driver){13000, {580, 0, 0}}, &got, &work, NULL);
+		if (got.fate != DECIDE_RUNS || got.pieces != rows[i].pieces ||
+			got.lacking != rows[i].lacking || work.modules != rows[i].modules)
+			fail_msg("%s: fate %d, %zu of %zu lack code, %zu modules", rows[i].name, (int)got.fate,
+					 got.lacking, got.pieces, work.modules);
+	}
+}
+
+/* Two kinds of containers that are hollow for each other's GPU, as sources with __CUDA_ARCH__
+ * become: the library has a set, and chooses by the GPU. */
+TEST(hollow_code_is_of_no_architecture)
+{
+	static const struct jw_piece_entry
+		older[] = {{.kind = DEVCODE_KIND_CUBIN, .target = {80, 0}},
+				   {.kind = DEVCODE_KIND_CUBIN, .target = {90, 0}, .hollow = true}},
+		newer[] = {{.kind = DEVCODE_KIND_CUBIN, .target = {80, 0}, .hollow = true},
+				   {.kind = DEVCODE_KIND_CUBIN, .target = {90, 0}}};
+	const struct jw_piece pieces[] = {
+		{.containers = 3, .role = DEVCODE_REGISTERED, .entries = older, .entry_count = 2},
+		{.containers = 3, .role = DEVCODE_REGISTERED, .entries = newer, .entry_count = 2},
+	};
+	const struct decide_facts facts = {
+		.pieces = pieces, .piece_count = 2, .library = true, .runtime_cuda = 12040};
+
+	for (uint16_t gpu = 80; gpu <= 90; gpu += 10) {
+		struct decided got;
+
+		decide_library(&facts, (struct jw_target){gpu, 0}, &(struct jw_driver){13000, {580, 0, 0}},
+					   &got, NULL, NULL);
+		assert_int_equal(got.fate, DECIDE_RUNS);
+		assert_int_equal(got.pieces, 3);
+		assert_int_equal(got.lacking, 0);
+	}
+}
+
 /* A linked container and the input of its link, neither of which declares anything, as in
  * eigh-cuda128 0.4.1, whose PTX is of 8.7. tests/driver/linked.sh has the drivers' answers. */
 TEST(what_a_link_of_nothing_asks)
@@ -925,7 +1061,7 @@ TEST(what_a_link_of_nothing_asks)
 		uint32_t runtime, driver;
 		struct jw_piece_entry linked;
 		/* The other pieces: 'r' a registered kernel, 'l' one in the linked container, 'i'
-		 * another input with one; 's': the empty input was stripped */
+		 * another input with one; 's': there is no input */
 		const char *besides;
 		enum decide_fate fate;
 		enum plan_reason reason;
@@ -953,8 +1089,12 @@ TEST(what_a_link_of_nothing_asks)
 		 DECIDE_NO_CODE, REASON_NONE, 0, 0, 0},
 		{"machine code of a newer CUDA, at the start", 12080, 12000, LINKED(OWN, 13000), "",
 		 DECIDE_REFUSED, REASON_NEWER_CODE, 1, 0, 13000},
-		{"the input was stripped", 12080, 12020, LINKED(OWN, 0), "s", DECIDE_RUNS, REASON_NONE, 0,
-		 0, 0},
+		{"there is no input", 12080, 12020, LINKED(OWN, 0), "s", DECIDE_NO_CODE, REASON_NONE, 0, 0,
+		 0},
+		{"there is no input, for another GPU", 12080, 12020, LINKED(OTHER_GPU, 0), "s",
+		 DECIDE_NO_CODE, REASON_NONE, 0, 0, 0},
+		{"there is no input, machine code of a newer CUDA at the start", 12080, 12000,
+		 LINKED(OWN, 13000), "s", DECIDE_REFUSED, REASON_NEWER_CODE, 1, 0, 13000},
 		{"the linked container has a kernel", 12080, 12020, LINKED(OTHER_GPU, 0), "l",
 		 DECIDE_REFUSED, REASON_TOO_NEW, 1, 0, 12080},
 		{"another input has a kernel", 12080, 12020, LINKED(OTHER_GPU, 0), "ri", DECIDE_RUNS,

@@ -6,10 +6,12 @@
 #include "entries.h"
 #include "folder.h"
 
+enum { WITH_CODE = 8192 }; /* a cubin of this size has kernels, whatever it holds */
+
 /* Makes a container of one relocatable cubin, or of PTX for sm_80 if `sm` is 0. */
 static void make_code(struct buf *code, uint16_t sm)
 {
-	uint8_t entry[64] = {DEVCODE_KIND_CUBIN, 0, 1, 1, 64}, cubin[ENTRIES_CUBIN];
+	uint8_t entry[64] = {DEVCODE_KIND_CUBIN, 0, 1, 1, 64}, cubin[WITH_CODE] = {0};
 
 	make_container(code, DEVCODE_LZ4, "");
 	if (!sm)
@@ -28,7 +30,7 @@ static void make_code(struct buf *code, uint16_t sm)
  * `input`, PTX 7.8 that was linked. */
 static char *make_program(uint16_t sm, bool input)
 {
-	enum { CODE = 0x1000, WRAPPERS = 0x5000 };
+	enum { CODE = 0x1000, WRAPPERS = 0x8000 };
 	struct buf code = make_buf(), file = make_buf(), ptx = make_buf();
 	char *path = os_join(folder, "program");
 	uint8_t wrapper[24] = {0};

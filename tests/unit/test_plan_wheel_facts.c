@@ -287,6 +287,43 @@ TEST(an_epoch_is_part_of_a_release)
 	}
 }
 
+TEST(a_list_says_which_code_is_hollow)
+{
+	static const struct jw_piece_entry entries[] = {
+		{.kind = DEVCODE_KIND_CUBIN, .target = {75, 0}, .zstd = true, .hollow = true},
+		{.kind = DEVCODE_KIND_CUBIN, .target = {80, 0}}};
+	static const struct jw_piece pieces[] = {
+		{.containers = 1, .role = DEVCODE_REGISTERED, .entries = entries, .entry_count = 2},
+		{.containers = 2, .role = DEVCODE_REGISTERED, .entries = &entries[1], .entry_count = 1}};
+	static const struct {
+		uint16_t gpu;
+		size_t lacking;
+	} rows[] = {{75, 3}, {80, 0}, {86, 0}};
+	const struct jw_scan_image image = {
+		.member = "a.so", .library = true, .pieces = pieces, .piece_count = 2};
+	struct wheel_facts facts = {.items = NULL};
+	struct wheel_list known;
+	char *text;
+
+	OK(wheel_facts_add(why, &facts, &image));
+	assert_non_null(strstr(buf_text(&facts.items[0].lines), "piece 1 registered sm_75zh sm_80\n"));
+	text = mem_printf("jitwarm-wheels 1 2026-11-27\npackage a\n"
+					  "wheel 1 linux cp38 a-1-cp38-cp38-linux_x86_64.whl %064d\n%s",
+					  0, buf_text(&facts.items[0].lines));
+	OK(wheel_list_read(why, "list", text, strlen(text), "a", &known));
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct decided got;
+
+		decide_library(&known.wheels[0].libraries[0].facts, (struct jw_target){rows[i].gpu, 0},
+					   &(struct jw_driver){12040, {550, 163, 1}}, &got, NULL, NULL);
+		assert_int_equal(got.pieces, 3);
+		assert_int_equal(got.lacking, rows[i].lacking);
+	}
+	wheel_list_free(&known);
+	wheel_facts_free(&facts);
+	mem_free(text);
+}
+
 /* A linked container without code for the GPU makes its inputs' code missing
  * (tests/cli/cases/parts.sh has the same library as a file). */
 TEST(a_list_says_which_linked_code_is_hollow)

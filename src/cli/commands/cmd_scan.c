@@ -244,6 +244,8 @@ static const struct json_field entry_fields[] = {
 	ENTRY(relocatable, "true: the code has to be linked before it can be loaded",
 		  .presence = JSON_IF_SET),
 	ENTRY(damaged, "true: the code cannot be decoded", .presence = JSON_IF_SET),
+	ENTRY(hollow, "true: the code has no kernel, while other code of the piece has some",
+		  .presence = JSON_IF_SET),
 	ENTRY(modules,
 		  "PTX that one of the GPUs compiles: distinct modules, each counted in the "
 		  "first piece that has it",

@@ -38,6 +38,31 @@ nothing = one(fatbin.entry(fatbin.PTX, 52, b".version 8.7\n.target sm_52\n.addre
 linked = one(fatbin.entry(fatbin.CUBIN, 52, fatbin.old_cubin(52)))
 open("nothing.so", "wb").write(fatbin.library(linked, objects=[nothing]))
 open("something.so", "wb").write(fatbin.library(linked, objects=[nothing, one(ptx(52))]))
+# As in onnxruntime-gpu 1.31.1 for Windows, files without kernels were compiled to machine code for one GPU alone.
+def without_kernels(sm, compression=None):
+    return fatbin.entry(fatbin.CUBIN, sm, fatbin.old_cubin(sm, "__nv_reservedSMEM_offset_0_alias", 64, kind=0x20), compression=compression)
+
+open("without.so", "wb").write(fatbin.library(one(cubin(86)), *[one(without_kernels(90))] * 5))
+# As in cuequivariance-ops-cu12 0.13.0, kernels are for newer GPUs alone (__CUDA_ARCH__), in machine code for each GPU or in PTX.
+def variable(sm, room=64, compression=None):
+    return fatbin.entry(fatbin.CUBIN, sm, fatbin.old_cubin(sm, "v", room, kind=0x11), compression=compression)
+
+nothing75 = fatbin.entry(fatbin.PTX, 75, b".version 6.3\n.target sm_75\n.address_size 64\n.global .u32 v;\n\0")
+guarded = {"raw": without_kernels(75), "lz4": without_kernels(75, "lz4"), "zstd": without_kernels(75, "zstd"),
+           "variable": variable(75), "variables": variable(75, 8000), "variables-zstd": variable(75, 8000, "zstd"), "text": nothing75}
+for name, entry in guarded.items():
+    open(f"guarded-{name}.so", "wb").write(fatbin.library(one(entry, cubin(80))))
+open("guarded-part.so", "wb").write(fatbin.library(one(without_kernels(75), cubin(80)), one(cubin(75), cubin(80))))
+open("guarded.fatbin", "wb").write(one(without_kernels(75), cubin(80)))
+# Here the kernels are for older GPUs alone, and the PTX has none. Other code has no kernels at all.
+nothing90 = fatbin.entry(fatbin.PTX, 90, b".version 8.0\n.target sm_90\n.address_size 64\n\0", isa=(8, 0))
+open("older.so", "wb").write(fatbin.library(one(cubin(75), nothing90)))
+open("variables.so", "wb").write(fatbin.library(one(variable(75), variable(80))))
+# Each kernel has a form for sm_80 and one for sm_90: the library chooses.
+forms = [one(cubin(80), without_kernels(90)), one(without_kernels(80), cubin(90))]
+open("forms.so", "wb").write(fatbin.library(*forms * 3))
+# nvcc links each library: without relocatable code, the result declares nothing.
+open("nvcc.so", "wb").write(fatbin.library(one(without_kernels(75)), one(without_kernels(75), cubin(80)), objects=[]))
 # As in faiss-gpu 1.7.2, cuBLAS has sets for Pascal, Volta and Turing.
 open("sets.so", "wb").write(fatbin.library(*[one(cubin(60), cubin(70), ptx(75))] * 6, *[one(cubin(60), cubin(61))] * 2, *[one(cubin(70))] * 3))
 # As in sglang-kernel, the largest library of a package is for other GPUs. Another one has code for the GPU: for its family alone, or not.
@@ -122,6 +147,31 @@ run 2 check --target sm_86 --driver 470.57.02 nothing.so
 out_has "it needs driver 525 (CUDA 12.0) or newer"
 run 0 scan --target sm_86 --driver 550.163.01 something.so
 out_has "1 piece of code is unusable (too new: it needs driver 570 (CUDA 12.8) or newer)"
+run 0 scan --target sm_86 --driver 550.163.01 without.so
+out_lacks "no code"
+run 0 scan --json --target sm_86 --driver 550.163.01 without.so
+json '[(p["containers"], p.get("empty", False)) for p in d["files"][0]["pieces"]] == [(1, False), (5, True)]'
+for file in guarded-{raw,lz4,zstd,variable,variables,variables-zstd,text}.so guarded.fatbin nvcc.so; do
+	run 2 scan --target sm_75 --driver 550.163.01 $file
+	out_has "$file: will fail: no kernel image for sm_75"
+	run 0 scan --target sm_86 --driver 550.163.01 $file
+	out_lacks "no code"
+done
+run 0 scan --json --target sm_75 --driver 550.163.01 guarded-part.so
+json '[[e.get("hollow", False) for e in p["entries"]] for p in d["files"][0]["pieces"]] == [[True, False], [False, False]]'
+json 'd["totals"][0]["part"] == "guarded-part.so: 1 of 2 pieces has no code for sm_75: programs that use this piece fail (kernels: k)"'
+for gpu in sm_80 sm_90; do
+	run 0 scan --target $gpu --driver 550.163.01 forms.so
+	out_lacks "no code"
+done
+run 2 check --json --target sm_75 --driver 550.163.01 guarded-raw.so
+json '[(f["error"], f["cause"]) for f in d["failing"]] == [("named symbol not found (500)", "it has no code for sm_75")]'
+run 0 scan --target sm_86 --driver 550.163.01 variables.so
+out_lacks "no code"
+run 0 scan --target sm_75 --driver 550.163.01 older.so
+out_lacks "no code"
+run 2 scan --target sm_90 --driver 550.163.01 older.so
+out_has "older.so: will fail: no kernel image for sm_90"
 for gpu in sm_70 sm_75; do
 	run 0 scan --target $gpu --driver 550.163.01 sets.so
 	out_lacks "no code"
