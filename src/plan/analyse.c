@@ -919,11 +919,9 @@ static int add_image_with(struct jw_error *err, struct reading *reading,
 						  const struct devcode_image *image, uint32_t runtime_cuda, size_t driver,
 						  uint32_t releases)
 {
-	struct account account = {.reading = reading,
-							  .image = image,
-							  .driver = driver,
-							  .runtime = gpu_runtime_cuda(runtime_cuda)};
-	struct analyse_target sums[ANALYSE_MAX_TARGETS];
+	/* Both are too large for a stack. */
+	struct account *account = mem_alloc(sizeof *account);
+	struct analyse_target *sums = mem_array(ANALYSE_MAX_TARGETS, sizeof *sums);
 	struct analyse_image analysed = {
 		.scan = {.path = image->path,
 				 .member = image->member,
@@ -943,25 +941,29 @@ static int add_image_with(struct jw_error *err, struct reading *reading,
 	struct pieces pieces = {0};
 	int result = 0;
 
+	account->reading = reading;
+	account->image = image;
+	account->driver = driver;
+	account->runtime = gpu_runtime_cuda(runtime_cuda);
 	for (size_t t = 0; t < reading->question->target_count; t++)
-		account.targets[t].counts = decide_begin(image->member ? image->member : image->path,
-												 reading->question->targets[t], analysed.loading);
-	account.link_empty = is_link_empty(&account);
-	rank_texts(&account);
+		account->targets[t].counts = decide_begin(image->member ? image->member : image->path,
+												  reading->question->targets[t], analysed.loading);
+	account->link_empty = is_link_empty(account);
+	rank_texts(account);
 	for (size_t i = 0; !result && i < image->container_count; i++) {
 		const struct devcode_container *container = &image->containers[i];
 		const struct judged_container *noted = &reading->judged.containers[container->index];
 		const enum devcode_role role = devcode_role_of(image, container);
 
 		for (uint32_t k = 0; !result && k < noted->entry_count; k++)
-			result = count_entry(err, &account, &reading->judged.entries[noted->first_entry + k]);
+			result = count_entry(err, account, &reading->judged.entries[noted->first_entry + k]);
 		if (!result)
-			count_container(&account, container->index, role, container->linked);
+			count_container(account, container->index, role, container->linked);
 		analysed.scan.inputs += role == DEVCODE_RELOCATABLE;
 		analysed.scan.empty += noted->empty;
 	}
 	for (size_t t = 0; t < reading->question->target_count; t++) {
-		struct account_target *target = &account.targets[t];
+		struct account_target *target = &account->targets[t];
 
 		target->sums.is = image->container_count
 							  ? decide_counted(&target->counts)
@@ -975,20 +977,21 @@ static int add_image_with(struct jw_error *err, struct reading *reading,
 			target->sums.link_needed = NEED_YES;
 		else if (target->to_link && !image->wrappers_known)
 			target->sums.link_needed = NEED_UNKNOWN;
-		target->sums.cause = cause_of(&account, reading->question->targets[t],
+		target->sums.cause = cause_of(account, reading->question->targets[t],
 									  image->container_count ? runtime_cuda : 0);
 		target->sums.cause.error = error_of(target);
 		sums[t] = target->sums;
 	}
-	if (account.count_count)
-		qsort(account.counts, account.count_count, sizeof *account.counts, order_counts);
+	if (account->count_count)
+		qsort(account->counts, account->count_count, sizeof *account->counts, order_counts);
 	if (!result) {
-		analysed.scan.ptx_bytes = account.ptx_bytes;
-		analyse_divide_counts(&analysed.scan, account.counts, account.count_count);
-		analysed.modules = account.modules;
-		analysed.module_count = account.module_count;
+		analysed.scan.ptx_bytes = account->ptx_bytes;
+		analyse_divide_counts(&analysed.scan, account->counts, account->count_count);
+		analysed.modules = account->modules;
+		analysed.module_count = account->module_count;
 		if (reading->question->pieces && analysed.asked &&
-			pieces_make(&pieces, &reading->judged, image, account.modules, account.module_count)) {
+			pieces_make(&pieces, &reading->judged, image, account->modules,
+						account->module_count)) {
 			analysed.scan.pieces = pieces.items;
 			analysed.scan.piece_count = pieces.count;
 		}
@@ -996,11 +999,13 @@ static int add_image_with(struct jw_error *err, struct reading *reading,
 		reading->stopped = result != 0;
 	}
 	for (size_t t = 0; t < ANALYSE_MAX_TARGETS; t++)
-		set_free(&account.targets[t].known);
-	set_free(&account.copies_by_kernels);
-	mem_free(account.copies);
-	mem_free(account.modules);
-	mem_free(account.counts);
+		set_free(&account->targets[t].known);
+	set_free(&account->copies_by_kernels);
+	mem_free(account->copies);
+	mem_free(account->modules);
+	mem_free(account->counts);
+	mem_free(account);
+	mem_free(sums);
 	pieces_free(&pieces);
 	return result;
 }
