@@ -180,7 +180,7 @@ static void find_declared(struct reading *reading, const struct devcode_containe
 						  struct devcode_entry *entries, struct judged_container *noted)
 {
 	const size_t count = container->entry_count;
-	bool ptx = false, cubins = true, nothing = true, kernels = false;
+	bool ptx = false, cubins = true, nothing = true, kernels = false, unknown = false;
 
 	for (size_t i = 0; i < count; i++) {
 		const uint32_t kind = entries[i].kind;
@@ -195,15 +195,18 @@ static void find_declared(struct reading *reading, const struct devcode_containe
 
 		if (entries[i].kind == DEVCODE_KIND_LTOIR) {
 			nothing = nothing && ptx;
+			unknown = unknown || !ptx;
 			continue;
 		}
 		declared = declared_by(reading, container, &entries[i]);
 		nothing = nothing && declared == DECLARED_NOTHING;
 		kernels = kernels || declared == DECLARED_KERNELS;
+		unknown = unknown || declared == DECLARED_UNKNOWN;
 		entries[i].hollow = declared == DECLARED_NOTHING || declared == DECLARED_OTHERS;
 		noted->hollow = noted->hollow || (cubins && declared == DECLARED_NOTHING);
 	}
 	noted->empty = nothing;
+	noted->kernelless = !kernels && !unknown;
 	for (size_t i = 0; i < count && !kernels; i++)
 		entries[i].hollow = false;
 }
@@ -453,7 +456,7 @@ static int add_container(struct jw_error *err, struct reading *reading,
 	if (!reading->question->verdicts_only &&
 		pick_modules(err, reading, &corrected, noted.first_verdict, verdicts))
 		return -1;
-	noted.form = pieces_form_of(judged, &corrected, reading->texts, noted.empty);
+	noted.form = pieces_form_of(judged, &corrected, reading->texts, noted.empty, noted.kernelless);
 	name_kernels(reading, &corrected, &noted);
 	judged->containers[judged->count++] = noted;
 	return 0;
@@ -688,14 +691,13 @@ static enum loading loading_with(const struct reading *reading, const struct dev
 
 /* Returns the judgement of a container that is registered with a CUDA runtime for which the driver
  * is too old: a program sees the error of the runtime, which comes first. */
-static struct judged_verdict refused_by_runtime(const struct account *account,
-												const struct judged_container *container,
+static struct judged_verdict refused_by_runtime(const struct account *account, bool empty,
 												const struct judged_verdict *judged)
 {
 	struct judged_verdict refused = *judged;
 
 	if (judged->verdict < VERDICT_CANNOT || judged->reason == REASON_NEWER_CODE ||
-		(container->empty && !judged->code))
+		(empty && !judged->code))
 		refused = (struct judged_verdict){
 			.verdict = VERDICT_CANNOT,
 			.reason = REASON_RUNTIME,
@@ -728,6 +730,7 @@ static void count_container(struct account *account, size_t index, enum devcode_
 {
 	const struct judged_container *container = &account->reading->judged.containers[index];
 	const bool registered = role == DEVCODE_REGISTERED || is_loose_file(account->image);
+	const bool empty = judged_is_empty(container->empty, container->kernelless, role, linked);
 	const size_t targets = account->reading->question->target_count;
 	const struct judged_verdict *judgements = account->reading->judged.verdicts +
 											  container->first_verdict +
@@ -741,7 +744,7 @@ static void count_container(struct account *account, size_t index, enum devcode_
 											   (enum plan_reason)judged.reason, judged.error);
 		enum plan_verdict verdict;
 
-		if (container->empty &&
+		if (empty &&
 			decide_asks_nothing(&(struct decide_piece){.verdict = (enum plan_verdict)judged.verdict,
 													   .reason = (enum plan_reason)judged.reason,
 													   .role = role,
@@ -757,7 +760,7 @@ static void count_container(struct account *account, size_t index, enum devcode_
 											 .code = judged.code};
 		if (role == DEVCODE_REGISTERED &&
 			is_too_old(account->reading, account->driver, account->runtime))
-			judged = refused_by_runtime(account, container, &judged);
+			judged = refused_by_runtime(account, empty, &judged);
 		verdict = superseded ? VERDICT_NOTHING : judged.verdict;
 		if (verdict == VERDICT_JIT && role == DEVCODE_RELOCATABLE)
 			verdict = VERDICT_LINK;
@@ -960,7 +963,8 @@ static int add_image_with(struct jw_error *err, struct reading *reading,
 		if (!result)
 			count_container(account, container->index, role, container->linked);
 		analysed.scan.inputs += role == DEVCODE_RELOCATABLE;
-		analysed.scan.empty += noted->empty;
+		analysed.scan.empty +=
+			judged_is_empty(noted->empty, noted->kernelless, role, container->linked);
 	}
 	for (size_t t = 0; t < reading->question->target_count; t++) {
 		struct account_target *target = &account->targets[t];

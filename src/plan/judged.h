@@ -44,6 +44,7 @@ struct judged_container {
 	bool code;                         /* contains something that a driver may load */
 	bool special;                      /* it is only for GPUs of a family ('a', 'f') */
 	bool empty;                        /* no program can use it */
+	bool kernelless;                   /* has no kernel, but perhaps variables or functions */
 	bool hollow;                       /* machine code alone, and for some of its GPUs none */
 	uint32_t form;                     /* a number in judged.forms */
 	uint64_t sms;                      /* a bit for each architecture (decide_sm_bit) */
@@ -63,10 +64,18 @@ struct judged_container {
 struct judged_form {
 	struct jw_piece_entry *entries;
 	size_t entry_count;
-	bool empty;
+	bool empty, kernelless;
 	char kernels[KERNELS_TEXT];
 	unsigned named; /* the number of containers whose kernels are in `kernels` */
 };
+
+/* Returns whether a container counts as one that declares nothing. Without a kernel, no program
+ * uses what is registered alone: variables are for kernels, which have them in the same container.
+ */
+static inline bool judged_is_empty(bool empty, bool kernelless, enum devcode_role role, bool linked)
+{
+	return empty || (kernelless && role == DEVCODE_REGISTERED && !linked);
+}
 
 struct judged {
 	struct judged_container *containers;

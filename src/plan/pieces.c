@@ -39,7 +39,8 @@ static bool same_facts(const struct jw_piece_entry *a, const struct jw_piece_ent
 
 static bool same_form(const struct judged_form *a, const struct judged_form *b)
 {
-	bool same = a->empty == b->empty && a->entry_count == b->entry_count;
+	bool same =
+		a->empty == b->empty && a->kernelless == b->kernelless && a->entry_count == b->entry_count;
 
 	for (size_t i = 0; same && i < a->entry_count; i++)
 		same = same_facts(&a->entries[i], &b->entries[i]);
@@ -61,11 +62,12 @@ static uint64_t form_hash(const struct judged_form *form)
 }
 
 uint32_t pieces_form_of(struct judged *judged, const struct devcode_container *container,
-						const struct jw_target *texts, bool empty)
+						const struct jw_target *texts, bool empty, bool kernelless)
 {
 	struct judged_form form = {.entries = mem_array(container->entry_count, sizeof *form.entries),
 							   .entry_count = container->entry_count,
-							   .empty = empty};
+							   .empty = empty,
+							   .kernelless = kernelless};
 	size_t cursor = 0, at;
 	uint64_t hash;
 
@@ -115,13 +117,14 @@ static uint32_t piece_of(struct pieces *pieces, struct set *known, const struct 
 		memcpy(entries, from->entries, from->entry_count * sizeof *entries);
 	set_add(known, name, pieces->count);
 	pieces->entries[pieces->count].items = entries;
-	pieces->items[pieces->count] = (struct jw_piece){.role = role,
-													 .linked = linked,
-													 .empty = from->empty,
-													 .hollow = hollow,
-													 .kernels = from->kernels,
-													 .entries = entries,
-													 .entry_count = from->entry_count};
+	pieces->items[pieces->count] =
+		(struct jw_piece){.role = role,
+						  .linked = linked,
+						  .empty = judged_is_empty(from->empty, from->kernelless, role, linked),
+						  .hollow = hollow,
+						  .kernels = from->kernels,
+						  .entries = entries,
+						  .entry_count = from->entry_count};
 	return (uint32_t)pieces->count++;
 }
 

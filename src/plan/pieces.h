@@ -14,7 +14,7 @@
  * that its PTX text names, if it was read. PIECES_NO_FORM if there are too many, which only hostile
  * files have. */
 uint32_t pieces_form_of(struct judged *judged, const struct devcode_container *container,
-						const struct jw_target *texts, bool empty);
+						const struct jw_target *texts, bool empty, bool kernelless);
 /* Forgets the forms, but keeps the memory of their list. */
 void pieces_forms_clear(struct judged *judged);
 

@@ -166,8 +166,11 @@ for gpu in sm_80 sm_90; do
 done
 run 2 check --json --target sm_75 --driver 550.163.01 guarded-raw.so
 json '[(f["error"], f["cause"]) for f in d["failing"]] == [("named symbol not found (500)", "it has no code for sm_75")]'
-run 0 scan --target sm_86 --driver 550.163.01 variables.so
-out_lacks "no code"
+# Without a kernel, no program uses a registered container.
+for gpu in sm_75 sm_86 sm_120; do
+	run 0 scan --target $gpu --driver 580.65.06 variables.so
+	out_has "no code that a driver loads"
+done
 run 0 scan --target sm_75 --driver 550.163.01 older.so
 out_lacks "no code"
 run 2 scan --target sm_90 --driver 550.163.01 older.so

@@ -178,7 +178,10 @@ run 3 which --target rtx2080 --driver 470 --platform linux vllm
 out_has "  0.19.1 – 0.4.3   fail: they need driver 525 (CUDA 12.0) or newer"
 out_has "  0.3.3            fails: no code for sm_75"
 run 1 which --target rtx2080 --driver 525 --platform linux vllm
-out_has "  0.33.0 – 0.20.2      fail: they need driver 580 (CUDA 13.0) or newer"
+out_has "  0.33.0 – 0.20.2       fail: they need driver 580 (CUDA 13.0) or newer"
+# A container of libcu++'s variables alone is too new for driver 550, and no kernel is in it.
+run 1 which --target rtx4090 --driver 550 --platform linux vllm
+out_has "  0.19.1 – 0.10.2      run as they are"
 run 2 which --target rtx2080 --driver 450 --platform linux cuml-cu12
 out_has "No release on PyPI runs on this GPU with driver 450 (CUDA 11.0)."
 run 2 which --target rtx5090 --platform windows vllm
@@ -200,12 +203,9 @@ out_has "runs, but a part fails: _vllm_fa2_C.abi3.so: needs driver 570 (CUDA 12.
 run 0 which --target h100 --driver 550.144.03 --platform linux vllm==0.11.2 --json
 json '[(r["library"], r["needs"][:3]) for r in d["answers"][0]["releases"]] == [("_vllm_fa2_C.abi3.so", "570")]'
 run 1 which --target h100 --driver 580 --platform linux vllm==0.11.2
-out_has "a part fails: _C.abi3.so (2 of 88 pieces): no code for sm_90"
-run 0 which --target v100 --driver 550 --platform linux vllm==0.9.2
-out_has "a part fails: _C.abi3.so (20 of 79 pieces): no code for sm_70, or needs driver 570 (CUDA 12.8) or newer"
-# A needed driver is named even if all pieces without code are for other families of GPUs.
-run 0 which --target rtx4090 --driver 550 --platform linux vllm==0.11.2
-out_has "a part fails: _C.abi3.so (1 of 88 pieces): needs driver 570 (CUDA 12.8) or newer"
+out_has "a part fails: _C.abi3.so (2 of 87 pieces): no code for sm_90"
+run 0 which --target v100 --driver 525 --platform linux open3d==0.20.0
+out_has "a part fails: libOpen3D.so.0.20 (111 of 301 pieces): no code for sm_70, or needs driver 550 (CUDA 12.4) or newer"
 
 # NAME==VERSION, which is how which says what to install, answers for that release alone.
 run 2 which --target gtx1080 --platform linux torch==2.8.0
