@@ -38,7 +38,7 @@ write("no_link.so", fatbin.library(one(cubin(90)), objects=[one(cubin(75)), one(
 write("part.so", fatbin.library(one(cubin(75)), objects=[one(cubin(80)), one(cubin(75), cubin(80))]))
 write("lto.so", fatbin.library(one(cubin(75)), objects=[one(cubin(80), lto), one(cubin(80), lto)]))
 # One PTX has no code and is for a family of GPUs; another is of a version that no known driver reads.
-write("none.so", fatbin.library(one(cubin(80), fatbin.entry(fatbin.PTX, 90, b".version 8.0\n.target sm_90a\n.address_size 64\n\0", isa=(8, 0)))))
+write("none.so", fatbin.library(one(fatbin.entry(fatbin.CUBIN, 80, fatbin.old_cubin(80)), fatbin.entry(fatbin.PTX, 90, b".version 8.0\n.target sm_90a\n.address_size 64\n\0", isa=(8, 0)))))
 write("loose.so", fatbin.elf((".nv_fatbin", one(ptx(75, b"8.7", b"b")), 1, 0x100000), (".rodata", one(ptx(75, b"9.0", b"c")), 1, 0x200000)))
 # Like candle's programs: most of the kernels are PTX in the data.
 write("data.so", fatbin.elf((".nv_fatbin", one(cubin(86)), 1, 0x100000),
