@@ -13,6 +13,8 @@ static const char name[] = "/dev/shm/cuda_injection_path_shm";
 /* The content of the file that a jitwarm makes. The driver ignores a file of this size. */
 static const char mark[] = "jitwarm keeps this name while it works\n";
 
+enum { MAX_TRIES = 1000, PAUSE_MS = 10 };
+
 static uv_once_t once = UV_ONCE_INIT;
 static uv_mutex_t mutex; /* protects `held` */
 /* Open, and locked together with the other jitwarms of this account, so that the last one of them
@@ -38,6 +40,8 @@ static void give_name_back(void)
 		!os_file_read(NULL, held, 0, content, sizeof content, &size) && size == strlen(mark) &&
 		!memcmp(content, mark, size))
 		(void)os_remove(NULL, name);
+	os_file_close(held); /* others wait for its lock */
+	held = NULL;
 }
 
 static void make_mutex(void)
@@ -86,7 +90,7 @@ static int open_name(struct jw_error *err)
 	if (!os_file_lock(NULL, held, false, &locked) && !locked) {
 		os_file_close(held);
 		held = NULL;
-		uv_sleep(1);
+		uv_sleep(PAUSE_MS);
 	} else if (missing) {
 		(void)os_file_write(NULL, held, 0, mark, strlen(mark));
 	}
@@ -96,8 +100,6 @@ static int open_name(struct jw_error *err)
 /* Leaves `held` NULL where no account can make the name. */
 static int take_name(struct jw_error *err)
 {
-	enum { MAX_TRIES = 100 };
-
 	for (int tries = 0; tries < MAX_TRIES; tries++) {
 		struct os_stranger stranger;
 
@@ -116,8 +118,9 @@ static int take_name(struct jw_error *err)
 			return -1;
 		}
 	}
-	return error_set(err, JW_ERR_BUSY,
-					 "%s: other accounts make this file again and again: try again later", name);
+	return error_set(
+		err, JW_ERR_BUSY,
+		"%s: other programs make and remove this file again and again: try again later", name);
 }
 
 int injection_hold_name(struct jw_error *err)
