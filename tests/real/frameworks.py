@@ -17,7 +17,7 @@ STORE = os.environ.get("JITWARM_FRAMEWORKS") or os.path.join(
 
 # For each wheel: the library that matters, its containers, and for each GPU (modules, MB of PTX). Another program counted most of them;
 # XGBoost 1.0.2's and 1.3.3's modules are the entries that a cold start makes (README.md). TensorFlow's two or three PTX texts of a kilobyte
-# each are counted, too.
+# each are counted, too. Containers without a kernel are not (190 of XGBoost 1.7.6's 404, 54 of TensorFlow 2.10's).
 GPUS = ("sm_86", "sm_89", "sm_90", "sm_120")
 EXPECTED = {
     "tensorflow-2.3.1-linux": ("_pywrap_tensorflow_internal.so", 243, dict.fromkeys(GPUS, (240, 152.1))),
@@ -33,7 +33,7 @@ EXPECTED = {
     "catboost-1.2.10-windows": ("_catboost.pyd", 76, {
         "sm_86": (0, 0), "sm_89": (0, 0), "sm_90": (0, 0), "sm_120": (76, 53.4)}),
     "xgboost-1.7.6-linux": ("libxgboost.so", 404, {
-        "sm_86": (0, 0), "sm_89": (0, 0), "sm_90": (41, 116.6), "sm_120": (41, 116.6)}),
+        "sm_86": (0, 0), "sm_89": (0, 0), "sm_90": (40, 116.6), "sm_120": (40, 116.6)}),
     "xgboost-1.0.2-linux": ("libxgboost.so", 206, dict.fromkeys(GPUS, (22, 8.6))),
     "xgboost-1.3.3-linux": ("libxgboost.so", 215, dict.fromkeys(GPUS, (31, 35.3))),
     "xgboost-1.5.2-linux": ("libxgboost.so", 219, dict.fromkeys(GPUS, (36, 44.5))),
@@ -44,14 +44,14 @@ EXPECTED = {
 }
 # More verdicts of the same library: (wheel, GPU): {member: value}.
 VERDICTS = {
-    ("tensorflow-2.10.0-windows", "sm_86"): {"compatible": 258, "jit": 1888, "loose_modules": 1888, "left_out": False},
+    ("tensorflow-2.10.0-windows", "sm_86"): {"compatible": 204, "jit": 1888, "loose_modules": 1888, "left_out": False},
     ("tensorflow-2.10.0-windows", "sm_120"): {"jit": 2146},
-    ("tensorflow-2.18.0-linux", "sm_86"): {"link_needed": False, "nothing": 116},
+    ("tensorflow-2.18.0-linux", "sm_86"): {"link_needed": False, "nothing": 113},
     ("tensorflow-2.18.0-linux", "sm_90"): {"native": 279, "jit": 1151, "link_needed": False},
     ("tensorflow-2.18.0-linux", "sm_120"): {"cannot": 1149, "jit": 280, "link": 116, "link_needed": True},
     ("tensorflow-2.3.1-linux", "sm_86"): {"jit": 242},
     ("torch-1.4.0-linux", "sm_86"): {"link": 181, "link_needed": True},
-    ("torch-1.7.1-linux", "sm_86"): {"nothing": 1053},
+    ("torch-1.7.1-linux", "sm_86"): {"nothing": 892},
     ("xgboost-1.0.2-linux", "sm_86"): {"link": 182, "link_modules": 114, "link_needed": True},
     ("xgboost-1.3.3-linux", "sm_86"): {"link": 182, "link_modules": 114, "link_needed": True},
     ("xgboost-1.7.6-linux", "sm_86"): {"link_needed": False},
