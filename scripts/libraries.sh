@@ -66,9 +66,9 @@ private_apt() {
 	fi
 }
 
-# version_of PACKAGE: prints the newest version of a source package
-version_of() {
-	apt-cache "${apt[@]}" showsrc --only-source "$1" 2>/dev/null | sed -n 's/^Version: //p' | sort -V | tail -1
+# versions_of PACKAGE: prints the versions of a source package, the newest one first
+versions_of() {
+	apt-cache "${apt[@]}" showsrc --only-source "$1" 2>/dev/null | sed -n 's/^Version: //p' | sort -Vru
 }
 
 # write_pc NAME VERSION LIBS CFLAGS: describes to pkg-config a library that does not do so itself, or wrongly
@@ -169,6 +169,19 @@ build_cmocka() {
 	write_pc cmocka "$(sed -n 's/^project(cmocka VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)" -lcmocka ""
 }
 
+# fetch_source NAME VERSION LOG: fetches that version into the current folder, or an older one, with a line, if a mirror lists a new version
+# before it has it
+fetch_source() {
+	local version
+	for version in $(versions_of "$1"); do
+		flock "$apt_state/.lock" apt-get "${apt[@]}" -qq source --download-only "$1=$version" >> "$3" 2>&1 || continue
+		[ "$version" = "$2" ] || { say "the mirror does not have $1 $2: building $version" && touch older; }
+		return 0
+	done
+	tail -n 25 "$3" >&2
+	die "fetching the source package $1 failed; all of its output is in $3"
+}
+
 # build_source: builds one source package into $prefix
 build_source() {
 	local name=$1 version=$2 log
@@ -179,7 +192,7 @@ build_source() {
 	: > "$log"
 	(
 		cd "$work/$name"
-		logged "$log" "fetching the source package $name" flock "$apt_state/.lock" apt-get "${apt[@]}" -qq source --download-only "$name=$version"
+		fetch_source "$name" "$version" "$log"
 		logged "$log" "unpacking $name" dpkg-source --no-check -x ./*.dsc source
 		cd source
 		# This needs a shell of its own with -e, since within the condition of `if`, -e would have no effect. cmake/mingw-w64.cmake reads
@@ -187,18 +200,20 @@ build_source() {
 		logged "$log" "building $name" env "JITWARM_WINDOWS_PREFIX=$prefix" bash -euo pipefail -c "$(declare -p prefix toolchain jobs host cc ar ranlib)
 			$(declare -f write_pc cmake_configure cmake_build autotools_build "build_$name"); build_$name"
 	)
-	touch "$prefix/.built-$name"
+	# The next build tries the newest version again.
+	[ -e "$work/$name/older" ] || touch "$prefix/.built-$name"
 }
 
 build_libraries() {
-	local i
+	local i missing=
 	work=$(mktemp -d "$store/.work-XXXXXX")
 	trap 'rm -rf "$work"' EXIT
 	mkdir -p "$prefix"/{include,lib/pkgconfig}
 	for i in "${!sources[@]}"; do
 		build_source "${sources[i]}" "${versions[i]}"
+		[ -e "$prefix/.built-${sources[i]}" ] || missing=1
 	done
-	printf '%s\n' "$wanted" > "$prefix/complete"
+	[ -n "$missing" ] || printf '%s\n' "$wanted" > "$prefix/complete"
 }
 
 # need_libraries COMPILER: sets prefix to the libraries' folder, to which $store/current becomes a link
@@ -212,7 +227,7 @@ need_libraries() {
 	flock -u 8
 	versions=()
 	for s in "${sources[@]}"; do
-		v=$(version_of "$s")
+		v=$(versions_of "$s" | sed -n 1p)
 		[ -n "$v" ] || die "the source package $s is not on offer; see $store/update.log"
 		versions+=("$v")
 	done
