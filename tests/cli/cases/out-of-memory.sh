@@ -6,7 +6,8 @@ program=${JITWARM##* }
 with_simdriver sm_86 # makes its library loadable
 ended_for_memory=0 started=0
 for kib in $(seq 4000 250 16000); do
-	(ulimit -v "$kib" && exec "$program" scan --target sm_86 "$sample") >"$out" 2>"$err"
+	# A shell under the limit could lack memory itself.
+	prlimit --as=$((kib * 1024)) "$program" scan --target sm_86 "$sample" >"$out" 2>"$err"
 	status=$?
 	[[ $status != 0 ]] || break
 	# The loader prints its own message if it lacks memory, or crashes, with less than the memory with which jitwarm starts.
