@@ -24,6 +24,8 @@ install_wine() {
 
 # Wine needs no window system here, and its complaints about that are not wanted.
 export DISPLAY='' WINEDEBUG=${WINEDEBUG:--all}
+# The users' folders have Hangul names, which makensis and Wine read in a locale with UTF-8 only.
+[ "$(locale charmap)" = UTF-8 ] || export LC_ALL=C.UTF-8
 
 scripts/build-windows.sh "$@"
 install_wine
