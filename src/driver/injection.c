@@ -44,7 +44,7 @@ static void give_name_back(void)
 	held = NULL;
 }
 
-static void make_mutex(void)
+static void prepare(void)
 {
 	(void)uv_mutex_init(&mutex);
 	(void)atexit(give_name_back);
@@ -79,6 +79,8 @@ static int refuse(struct jw_error *err, const struct os_stranger *stranger)
 					 name);
 }
 
+/* Opens the file of that name, or makes it, and locks it. Leaves `held` NULL, without an error, if
+ * another program has just removed it or still locks it. */
 static int open_name(struct jw_error *err)
 {
 	const bool missing = !os_exists(name);
@@ -130,7 +132,7 @@ int injection_hold_name(struct jw_error *err)
 
 	if (os_is_windows || !os_is_superuser())
 		return 0;
-	uv_once(&once, make_mutex);
+	uv_once(&once, prepare);
 	uv_mutex_lock(&mutex);
 	result = take_name(err);
 	/* The file that has the name now keeps it. */

@@ -768,7 +768,7 @@ static void count_container(struct account *account, size_t index, enum devcode_
 		const bool counts =
 			judged.code || (verdict != VERDICT_NOTHING && judged.reason != REASON_RUNTIME);
 
-		/* Its kernels are in none of the code that the driver loads. */
+		/* The container has kernels, but none in the code that the driver loads. */
 		const bool lacking = verdict == VERDICT_NOTHING && judged.code && !superseded &&
 							 !decide_is_of_link(role, linked);
 		const bool refused_input = role == DEVCODE_RELOCATABLE && verdict == VERDICT_CANNOT &&

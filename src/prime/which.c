@@ -116,7 +116,7 @@ struct compiler {
 	const char *package, *name, *since;
 	uint16_t least;               /* the oldest GPU */
 	uint32_t cuda, cuda_from_100; /* the ptxas that it brings, for GPUs before sm_100 and from it
-									 on; 0 for that of the environment */
+									 on; 0: unknown */
 	bool of_environment;          /* it makes PTX of the CUDA that its environment has */
 	bool by_libraries;            /* machine code only for the GPUs for which its libraries have
 									 some: CuPy asks NVRTC for sm_90 on an RTX 50 and gets error
