@@ -137,11 +137,13 @@ class Build:
     def run(self, command):
         return subprocess.run(command, shell=True, cwd=self.folder, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode
 
+    def link(self, path):
+        return self.run(self.linking["libjitwarm_cli" if path.startswith("src/cli/") else "libjitwarm_internal"])
+
     def compiled(self, path):
         """Whether it compiles and the library links."""
         if path in self.compiling:
-            name = "libjitwarm_cli" if path.startswith("src/cli/") else "libjitwarm_internal"
-            return not self.run(self.compiling[path]) and not self.run(self.linking[name])
+            return not self.run(self.compiling[path]) and not self.link(path)
         return not path.endswith(".c") or not self.run("ninja jitwarm")
 
     def notices(self, path, text, changed, tests):
@@ -167,10 +169,12 @@ class Build:
                 self.compiled(path)
             return None
         finally:
-            # The next build links. The source is restored last, so that an interruption before leaves it marked as changed.
+            # The library is linked again, since the next mistake may be in the other one. The source is restored last, so that an
+            # interruption before leaves it marked as changed.
             if made:
                 with open(made, "wb") as file:
                     file.write(sound)
+                self.link(path)
             write(self.tree + "/" + path, text)
             if not made:
                 self.compiled(path)
