@@ -61,7 +61,7 @@ complain "A snapshot without a case:" \
 	"$(comm -13 <(cd tests/cli/cases && ls ./*.sh | sed 's/\.sh$//' | sort) <(cd tests/cli/snapshots && ls ./*.facts | sed 's/\.facts$//' | sort))"
 complain "A pipe into grep -q: with pipefail it fails where grep ends before what it reads from (grep -q … < <(…)):" \
 	"$(git ls-files 'tests/*.sh' 'scripts/*.sh' | xargs grep -nE '[^|]\| *grep -[a-zA-Z]*q' | grep -vE "sh -c '|must \"")"
-complain "Mistakes (tests/mutants) whose tests are gone:" "$(./scripts/mutants.py --stale)"
+complain "Mistakes (tests/mutants) whose tests or lines are gone:" "$(./scripts/mutants.py --stale)"
 
 ruff=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/ruff/bin/ruff
 if [ -x "$ruff" ]; then

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """mutants.py [--trace [PATTERN]] [--sample COUNT] [--seed NUMBER] [--file PATTERN] [--at FILE:LINE] [--list] [--verbose] [--quick]
-           [--jobs COUNT] [--stale]
+           [--jobs COUNT] [--stale] [--guards [--first]]
 
 Makes mistakes by rule in all of src, one at a time, in copies of the sources in build/mutants, runs the tests that reach the
 line (--trace runs all of them once with counters and remembers which do), and reports what no test noticed. A sample has as
 many mistakes of each room. Without --quick the sanitizers look at these, too. What is known to change nothing that anybody
 could see stands in tests/mutants/equivalent.txt, with its reason. 0: at least 90 % were noticed; 1: fewer, or a test fails without a mistake, too.
+
+--guards makes the mistakes of tests/mutants/guards.txt instead, and runs the tests that stand below each of them, unless only nightly.sh runs
+them; with --first, those that scripts/test.sh runs by itself, and its other unit tests of the file's room.
 """
 import argparse, fnmatch, itertools, json, multiprocessing, os, random, re, shutil, subprocess, sys, time
 
@@ -13,13 +16,15 @@ sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + "/
 import reach
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-KNOWN, BY_HAND = (ROOT + "/tests/mutants/" + name for name in ("equivalent.txt", "by-hand.tsv"))
+KNOWN, BY_HAND, GUARDS = (ROOT + "/tests/mutants/" + name for name in ("equivalent.txt", "by-hand.tsv", "guards.txt"))
 
 # These work only on Windows, or only in programs of their own.
 ELSEWHERE = ("src/setup/logon_task.c", "src/os/win32/*")
 
 # After so many seconds of tests, measured without the mistake, the mistake counts as unnoticed.
 MAX_TESTS_S = 60
+# The limit of one test of guards.txt.
+MAX_GUARD_TEST_S = 600
 
 # Pairs: a part of a line, and its replacement.
 RULES = [
@@ -92,6 +97,26 @@ def read_known():
             if len(lines) >= 3:
                 known.add((lines[0], lines[1][2:].strip(), lines[2][2:].strip()))
     return known
+
+
+class Guard:
+    """A mistake of guards.txt: what is wrong, its file, the lines before and after, the tests that notice it."""
+
+    def __init__(self, lines):
+        self.what, old, new, tests = ("\n".join(line[2:] for line in lines if line[0] == sign) for sign in "#-+=")
+        self.path = next(line for line in lines if line[0] not in "#-+=")
+        # Lines may be broken elsewhere than in the source.
+        self.pattern, self.new, self.tests = r"\s+".join(re.escape(word) for word in old.split()), new, tests.split(",")
+
+    def changed(self, text):
+        """The text with the mistake, or None if its lines are not there exactly once."""
+        places = list(re.finditer(self.pattern, text))
+        return text[:places[0].start()] + self.new + text[places[0].end():] if len(places) == 1 else None
+
+
+def read_guards():
+    blocks = [block.strip("\n").split("\n") for block in read(GUARDS).split("\n\n")]
+    return [Guard(lines) for lines in blocks if any(line.startswith("= ") for line in lines)]
 
 
 def environment():
@@ -254,13 +279,41 @@ class Place:
         return ("not built", "") if noticed is False else ("not noticed", "%d tests" % len(tests))
 
 
+def try_guards(pattern, first):
+    """Prints for each mistake of guards.txt which test notices it, and at the end how many are noticed."""
+    place = Place(0)
+    place.prepare(True)
+    tests = place.usual.tests
+    chosen = {name for name, test in tests.items() if test.labels & ({"first"} if first else {"first", "all"})}
+    if first and not chosen:
+        sys.exit("mutants.py: no test of this build has the label “first”")
+    guards = [guard for guard in read_guards() if fnmatch.fnmatch(guard.path, "*" + pattern + "*")]
+    noticed = stale = 0
+    for guard in guards:
+        names = [name for name in guard.tests if name in (chosen or tests)]
+        if first:
+            names += sorted(name for name in chosen - set(names) if name.startswith("unit-%s_" % guard.path.split("/")[1]))
+        text = read(place.tree + "/" + guard.path) if os.path.exists(place.tree + "/" + guard.path) else ""
+        changed = guard.changed(text)
+        name = place.usual.notices(guard.path, text, changed, [(one, MAX_GUARD_TEST_S) for one in names]) if changed else False
+        noticed += bool(name)
+        stale += name is False
+        print("%s: %s: %s" % ("noticed by " + name if name else "stale" if name is False else "not noticed", guard.path, guard.what), flush=True)
+    print("%d of %d noticed%s" % (noticed, len(guards), ", %d stale" % stale if stale else ""))
+    return 0 if noticed >= 0.9 * len(guards) else 1
+
+
 def list_stale():
-    """Prints the tests of by-hand.tsv that are gone; without a build, none."""
+    """Prints the tests of by-hand.tsv and guards.txt that are gone (without a build, none), and mistakes of guards.txt whose lines are gone."""
     listed = subprocess.run(["ctest", "-N", "--test-dir", ROOT + "/build/release"], capture_output=True, text=True, check=False).stdout
     tests = set(re.findall(r"Test +#\d+: (\S+)", listed))
     with open(BY_HAND, encoding="utf-8") as file:
         rows = [line.split("\t")[0].split(",") for line in file if not line.startswith("#")]
     stale = ["by-hand.tsv: no test " + name for row in rows for name in row if tests and name not in tests and not name.startswith("wine-")]
+    for guard in read_guards():
+        stale += ["guards.txt: no test " + name for name in guard.tests if tests and name not in tests]
+        if not os.path.exists(ROOT + "/" + guard.path) or not guard.changed(read(ROOT + "/" + guard.path)):
+            stale.append("guards.txt: its lines are not in %s once: %s" % (guard.path, guard.what))
     print("\n".join(stale))
     return int(bool(stale))
 
@@ -293,10 +346,14 @@ def main():
     parser.add_argument("--quick", action="store_true", help="without the sanitizers, which notice a few more")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="so many at a time, each in a copy of its own")
     parser.add_argument("--trace", nargs="?", const=".", help="run the tests with such a name once and remember what they reach; default all")
-    parser.add_argument("--stale", action="store_true", help="list tests of by-hand.tsv that are gone, and try none")
+    parser.add_argument("--stale", action="store_true", help="list tests and lines of tests/mutants that are gone, and try none")
+    parser.add_argument("--guards", action="store_true", help="the mistakes of guards.txt, each with the tests that stand below it")
+    parser.add_argument("--first", action="store_true", help="with --guards: only tests that scripts/test.sh runs")
     args = parser.parse_args()
     if args.stale:
         return list_stale()
+    if args.guards:
+        return try_guards(args.file, args.first)
     known, mutants = read_known(), []
     files = subprocess.run(["git", "-C", ROOT, "ls-files", "src"], capture_output=True, text=True, check=True).stdout.split()
     files = [path for path in files if path.endswith(".c") and not any(fnmatch.fnmatch(path, pattern) for pattern in ELSEWHERE)]

@@ -20,6 +20,7 @@ class Test:
         # Processor time does not depend on other work.
         self.cpu_s = 0
         self.folder, self.skipped = found["WORKING_DIRECTORY"], found.get("SKIP_RETURN_CODE")
+        self.labels = set(found.get("LABELS", []))
 
     def passes(self, environment, limit_s):
         """Whether it ends as it should within that time; what it left running ends with it."""
