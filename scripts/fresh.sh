@@ -2,7 +2,7 @@
 # fresh.sh [--quick] [RELEASE...] [-- COMMAND]   the README's two commands on a bare Debian (needs root)
 #
 # For each RELEASE (by default bookworm and trixie, that is Debian 12 and 13) debootstrap makes a minimal root. A clone of this
-# repository's last commit is put below its /root, which no other account reads. There quickstart.sh runs, then test.sh, or
+# repository's last commit is put below its /root, which no other account reads. There quickstart.sh runs, then test.sh and test.sh --all, or
 # COMMAND (a line for bash) if one is given, then quickstart.sh again, after clone and home were given to account 1001. Each takes an hour on
 # two cores.
 # --quick  only bookworm, and only tests that depend on the checkout's folder: three minutes on two cores.
@@ -22,7 +22,7 @@ usage() { sed -n '2,/^set /{/^set /d;/shellcheck/d;s/^# \{0,1\}//;p}' "$0"; }
 say() { printf '%s: %s\n' "$self" "$*"; }
 skip() { say "skipped: $*"; exit 77; }
 
-quick='' releases=() command=./scripts/test.sh
+quick='' releases=() command='./scripts/test.sh && ./scripts/test.sh --all'
 fetched=(drivers frameworks ptxas nvrtc windows)
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -37,7 +37,7 @@ while [ $# -gt 0 ]; do
 done
 if [ -n "$quick" ]; then
 	[ ${#releases[@]} -gt 0 ] || releases=(bookworm)
-	command="cd build/release && ctest -j $(($(nproc) + 1)) --output-on-failure --no-tests=error -R '^(prime-sim-places|cli-accounts|unit-cache_insert|driver-pack-shared-550.163.01)\$'"
+	command="./scripts/test.sh prime-sim-places cli-accounts unit-cache_insert driver-pack-shared-550.163.01"
 	fetched=(drivers/550.163.01 ptxas/12.4)
 fi
 [ ${#releases[@]} -gt 0 ] || releases=(bookworm trixie)

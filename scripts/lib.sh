@@ -3,13 +3,18 @@
 
 # ---- building
 
-# build_preset PRESET [CMAKE-OPTION...]: configures and builds in the repository's root, and prints nothing unless that fails. Then it
-# prints the lines of the log that say why, and the log stays: build-PRESET.log.
+# build_preset PRESET [CMAKE-OPTION...] [-- TARGET...]: configures and builds in the repository's root, and prints nothing unless that fails.
+# Then it prints the lines of the log that say why, and the log stays: build-PRESET.log.
 build_preset() {
-	local preset=$1 log=build-$1.log why
+	local preset=$1 log=build-$1.log why options=() targets=()
 	local causes='error: |cannot find|undefined reference|multiple definition|Could NOT find|No package|No space left|Killed|command not found'
 	shift
-	if cmake --preset "$preset" "$@" >"$log" 2>&1 && cmake --build --preset "$preset" -j "$(nproc)" >>"$log" 2>&1; then
+	while [ $# -gt 0 ]; do
+		[ "$1" != -- ] || { shift; targets=(--target "$@"); break; }
+		options+=("$1")
+		shift
+	done
+	if cmake --preset "$preset" "${options[@]}" >"$log" 2>&1 && cmake --build --preset "$preset" -j "$(nproc)" "${targets[@]}" >>"$log" 2>&1; then
 		rm -f "$log"
 		return 0
 	fi
@@ -43,12 +48,14 @@ release_maintainer() {
 
 stages_passed=0 stages_failed=0 stages_skipped=0 stages_names=
 
-# stage NAME COMMAND...   status 77: skipped
+# stage NAME COMMAND...   status 77: skipped; stage_status keeps the command's
 stage() {
 	local name=$1 began=$SECONDS status=0
 	shift
 	printf '\n==== %s\n' "$name"
 	"$@" || status=$?
+	# shellcheck disable=SC2034 # for test.sh
+	stage_status=$status
 	if [ $status = 0 ]; then
 		stages_passed=$((stages_passed + 1))
 		printf '==== %s: passed in %d s\n' "$name" $((SECONDS - began))
@@ -66,66 +73,6 @@ stage() {
 stages_end() {
 	printf '\nstages: %d passed, %d failed%s, %d skipped\n' "$stages_passed" "$stages_failed" "${stages_names:+:$stages_names}" "$stages_skipped"
 	[ "$stages_failed" = 0 ]
-}
-
-# ---- tests
-
-# left_out BUILD: prints a pattern for ctest -E with the tests of that build that tests/long names, or nothing with JITWARM_LONG_TESTS=1. It
-# has the names themselves, since ctest accepts no pattern with more than nine brackets, and would leave out nothing.
-left_out() {
-	local patterns names
-	[ "${JITWARM_LONG_TESTS:-}" != 1 ] || return 0
-	patterns=$(sed -nE "s/^$1 +//p" tests/long | paste -sd '|')
-	names=$(cd "build/$1" && ctest -N | sed -n 's/^ *Test *#[0-9]*: //p' | grep -xE "$patterns" | sed 's/\./\\./g' | paste -sd '|' || true)
-	[ -z "$names" ] || printf '^(%s)$' "$names"
-}
-
-# mute_failures BUILD-FOLDER: prints the names of the tests that failed in the last run of ctest there without printing anything
-mute_failures() {
-	python3 -I - "$1/Testing/Temporary" <<'P'
-import re, sys
-read = lambda name: open(sys.argv[1] + "/" + name, encoding="utf-8", errors="replace").read()
-try:
-    failed = {line.split(":", 1)[1] for line in read("LastTestsFailed.log").splitlines()}
-except OSError:
-    sys.exit()
-for part in re.split(r"^\d+/\d+ Testing: ", read("LastTest.log"), flags=re.M)[1:]:
-    name, rest = part.split("\n", 1)
-    if name in failed and re.search(r"^Output:\n-+\n\s*<end of output>", rest, re.M):
-        print(name)
-P
-}
-
-# failed_output BUILD-FOLDER: prints the end of the output of each test that failed in the last run of ctest there, and their names
-# in the last line; nothing if all passed. The file $REASONS gets the few lines of each that say why.
-failed_output() {
-	python3 -I - "$1/Testing/Temporary" "${REASONS:-/dev/null}" <<'P'
-import re, sys
-LINES, WIDTH = 40, 400
-SHORT_LINES, SHORT_WIDTH = 4, 200
-folder, short_file = sys.argv[1:]
-read = lambda name: open(folder + "/" + name, encoding="utf-8", errors="replace").read()
-try:
-    failed = [line.split(":", 1)[1] for line in read("LastTestsFailed.log").splitlines()]
-except OSError:
-    sys.exit()
-outputs = {}
-for part in re.split(r"^\d+/\d+ Testing: ", read("LastTest.log"), flags=re.M)[1:]:
-    name, rest = part.split("\n", 1)
-    output = re.search(r"^Output:\n-+\n(.*?)^<end of output>", rest, re.M | re.S)
-    outputs[name] = output[1].splitlines() if output else []
-for name in failed:
-    lines = [line[:WIDTH] for line in outputs.get(name, []) if line.strip()]
-    # cmocka prints these lines for tests that pass.
-    lines = [line for line in lines if not re.match(r"\[ +(RUN|OK) +\]", line)]
-    print("---- %s failed%s" % (name, ", at the end:" if len(lines) > LINES else ":"))
-    print("\n".join(lines[-LINES:]))
-    reasons = [line for line in lines if re.match(r"FAILED|[-+](?![-+]{2} )|.*(error|ERROR|Failure|gives )", line)]
-    with open(short_file, "a", encoding="utf-8") as short:
-        for line in (reasons[:SHORT_LINES] or lines[-SHORT_LINES:]):
-            short.write("%s: %s\n" % (name, line[:SHORT_WIDTH]))
-print("failed: " + " ".join(failed))
-P
 }
 
 # ---- Debian according to this machine's apt sources

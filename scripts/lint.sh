@@ -68,7 +68,7 @@ if [ -x "$ruff" ]; then
 	complain "The Python package is not as ruff wants it (ruff format packaging/python):" \
 		"$("$ruff" format -q --check packaging/python || echo packaging/python; "$ruff" check -q packaging/python)"
 else
-	echo "lint.sh: no ruff (scripts/setup.sh --tests): the Python package left out" >&2
+	echo "lint.sh: no ruff (scripts/setup.sh --all): the Python package left out" >&2
 fi
 if [ -f build/release/compile_commands.json ]; then
 	complain "clang-tidy:" "$(./scripts/tidy.py)"

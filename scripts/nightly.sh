@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # nightly.sh [--hours N] [STAGE...]   tests that take too long for each change, in stages: all of them, or those that are named
 #
-#   tests    test.sh with nothing left out (JITWARM_LONG_TESTS=1), changed answers of servers (JITWARM_MUTATIONS=125), mutated libraries (JITWARM_MUTATED=500), and the staged stalls (tests/stories)
+#   tests    test.sh, test.sh --all and the tests of the nightly set in all three builds, with more first starts (JITWARM_LONG_TESTS=1), changed
+#            answers of servers (JITWARM_MUTATIONS=125), mutated libraries (JITWARM_MUTATED=500), and the staged stalls (tests/stories)
+#   offline  the first set of tests without a network
 #   drivers  the conformance suite on every available driver (driver-matrix.sh)
 #   torture  each call that fails, in every command (tests/torture)
 #   states   500 states of cache, index, limit and environment on each driver at hand (tests/driver/states.py)
@@ -24,8 +26,8 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 # shellcheck source=scripts/lib.sh
 . scripts/lib.sh
-usage() { sed -n '2,21s/^# \{0,1\}//p' "$0"; }
-every=(tests drivers torture states mutants analyse compile cover wheels aarch64 fuzz release machines)
+usage() { sed -n '2,23s/^# \{0,1\}//p' "$0"; }
+every=(tests offline drivers torture states mutants analyse compile cover wheels aarch64 fuzz release machines)
 hours=4 wanted=()
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -41,7 +43,20 @@ for name in "${wanted[@]}"; do
 done
 [ ${#wanted[@]} -gt 0 ] || wanted=("${every[@]}")
 
-night_tests() { JITWARM_LONG_TESTS=1 JITWARM_MUTATIONS=125 JITWARM_MUTATED=500 ./scripts/test.sh && tests/stories/stalls.sh; }
+night_tests() {
+	local build status=0
+	export JITWARM_LONG_TESTS=1 JITWARM_MUTATIONS=125 JITWARM_MUTATED=500
+	./scripts/test.sh || status=1
+	./scripts/test.sh --all || status=1
+	JITWARM_RESULTS=$(mktemp) && export JITWARM_RESULTS
+	for build in release sanitize windows; do
+		CTEST_PARALLEL_LEVEL=$(($(nproc) + 1)) ./scripts/run-tests.py "nightly tests ($build)" build/$build -L '^nightly$' || status=1
+	done
+	tests/stories/stalls.sh || status=1
+	return $status
+}
+# Set-up has fetched what the tests need, so nothing is left for the network.
+night_offline() { unshare --net -- bash -c 'ip link set lo up 2>/dev/null; exec ./scripts/test.sh'; }
 night_drivers() { ./scripts/driver-matrix.sh -o build/nightly/driver-behaviour.md; }
 night_analyse() { ./scripts/tidy.py --deep; }
 night_wheels() { ./scripts/compare-wheels.py --jitwarm build/release/src/jitwarm --draw 30; }
@@ -95,6 +110,6 @@ night_machines() {
 night() { "night_$1" </dev/null 2>&1 | tee "build/nightly/$1.log"; }
 
 mkdir -p build/nightly
-./scripts/setup.sh --tests && build_preset release || exit 1
+./scripts/setup.sh --tests --all --windows && build_preset release || exit 1
 for name in "${wanted[@]}"; do stage "$name" night "$name"; done
 stages_end

@@ -35,10 +35,10 @@ has_gpu() {
 
 # Without a GPU, the script continues with steps that need a compiler.
 if has_gpu; then ./scripts/setup.sh; else ./scripts/setup.sh --compiler; fi
-echo "building (a minute) ..."
-warnings=OFF
-[ -z "${JITWARM_FRESH:-}" ] || warnings=ON # fresh.sh runs the tests of the same build next
-build_preset release -DJITWARM_WERROR=$warnings -DJITWARM_TESTS="${JITWARM_TESTS:-ON}"
+if [ -x "$jitwarm" ]; then echo "building what has changed ..."; else echo "building (half a minute on two cores) ..."; fi
+targets=(jitwarm)
+has_gpu || targets+=(sample_framework framework-app simdriver phantom phantom-probe)
+build_preset release -- "${targets[@]}"
 
 if has_gpu; then
 	show jitwarm status

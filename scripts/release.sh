@@ -74,7 +74,7 @@ if [ -z "$dry" ]; then
 	[ -z "$sign" ] || [ -n "$key" ] || wrong "--key KEY or --no-sign"
 fi
 [ "$(id -u)" = 0 ] || lacks "it needs root, for the systems in which packages are tried"
-scripts/setup.sh --tests --windows --release || exit 3
+scripts/setup.sh --tests --all --windows --release || exit 3
 store=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm
 mkdir -p "$store"
 work=$(mktemp -d "$store/.release-XXXXXX") || exit 1

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# setup.sh [--compiler] [--tests] [--windows] [--release]   installs the packages with which jitwarm is built, on Debian and its derivatives
+# setup.sh [--compiler] [--tests] [--all] [--windows] [--release]   installs the packages with which jitwarm is built, on Debian and its derivatives
 #
 # --compiler  the needs of “jitwarm compiler fetch”: ca-certificates and pip
-# --tests     the needs of the tests: ccache, clang and its tools, g++, abidw, minisign, valgrind, a registry and skopeo, the real drivers for the phantom GPU,
+# --tests     the needs of the first set of tests (test.sh): a real driver for the phantom GPU
+# --all       the needs of the other tests: ccache, clang and its tools, g++, abidw, minisign, valgrind, a registry and skopeo, another driver,
 #             nvJitLink, XGBoost as the real program, uv, check-jsonschema, ruff
 # --windows   mingw-w64, Wine, and the tools for Windows' packages
-# --release   with --windows: the needs of building all packages; also with --tests: the needs of scripts/release.sh
+# --release   with --windows: the needs of building all packages; also with --all: the needs of scripts/release.sh
 # Installed packages are left alone. Needs root or sudo only if something is missing.
 set -euo pipefail
 
@@ -13,17 +14,19 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # All packages are listed, since those that others only recommend (gcc: libc6-dev) are not installed.
 packages=(gcc libc6-dev cmake ninja-build pkg-config libzstd-dev liblz4-dev libcjson-dev libsodium-dev libarchive-dev zlib1g-dev libisal-dev libuv1-dev
 	libcmocka-dev python3 procps)
-tests=
+tests='' all=''
 while [ $# -gt 0 ]; do
 	case $1 in
 	--compiler) packages+=(ca-certificates python3-pip) ;;
 	--tests) tests=1
+		packages+=(zstd python3-pip python3-jsonschema ca-certificates) ;;
+	--all) tests=1 all=1
 		packages+=(git ccache clang lld dpkg-dev clang-tidy clang-format libclang-rt-dev valgrind zstd minisign fish zsh python3-pip python3-jsonschema python3-yaml
 			ca-certificates g++ abigail-tools docker-registry skopeo apache2-utils openssl curl tmux chromium) ;;
 	--windows) packages+=(gcc-mingw-w64-x86-64 wine wine64 dpkg-dev autoconf automake libtool make nsis wixl msitools osslsigncode) ;;
 	--release) packages+=(git zstd minisign build-essential debhelper rpm debootstrap qemu-user-static python3-venv python3-yaml ruby) ;;
-	-h | --help) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
-	*) sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
+	-h | --help) sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 0 ;;
+	*) sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
 	esac
 	shift
 done
@@ -58,8 +61,10 @@ read -ra compiler <<<"${CC:-cc}"
 
 # NVIDIA's user-space drivers run on the phantom GPU. They are fetched, never installed; without them their tests are skipped.
 if [ -n "$tests" ]; then
-	"$here/get.sh" drivers 535.309.01 550.163.01 >&2 ||
+	"$here/get.sh" drivers ${all:+535.309.01} 550.163.01 >&2 ||
 		echo "setup.sh: the real drivers cannot be had: the tests that need one will be skipped" >&2
+fi
+if [ -n "$all" ]; then
 	"$here/get.sh" nvjitlink 12.2 >&2 || # 20 MB
 		echo "setup.sh: nvJitLink cannot be had: the test that links without a driver will be skipped" >&2
 	"$here/get.sh" nvcc 13.0 >&2 || # 250 MB

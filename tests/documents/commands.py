@@ -72,7 +72,7 @@ OTHERS = [
     ("install.md", "uvx jitwarm", "scripts/release.sh", "from the first release on"),
     ("install.md", "pip install jitwarm", "scripts/release.sh", "from the first release on"),
     ("README.md", "./scripts/quickstart.sh", "scripts/fresh.sh", "run ./scripts/quickstart.sh"),
-    ("README.md", "./scripts/test.sh", "scripts/fresh.sh", "command=./scripts/test.sh"),
+    ("README.md", "./scripts/test.sh", "scripts/fresh.sh", "./scripts/test.sh && ./scripts/test.sh --all"),
     ("elsewhere.md", "pip download", "tests/elsewhere/fetch.sh", "PIP_NO_INDEX=1 PIP_FIND_LINKS=wheels"),
     ("many-machines.md", "srun ", "tests/share/slurm.sh", "srun --chdir"),
     ("containers.md", "deployment.yaml", "tests/share/fleets.sh", "deployment.yaml"),

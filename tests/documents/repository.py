@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """repository.py JITWARM   the files by which a code host shows and runs a repository: .github, action.yml and SECURITY.md. Each is valid
-under its published schema (check-jsonschema brings them; setup.sh --tests fetches it), names no host and runs no script that is not here."""
+under its published schema (check-jsonschema brings them; setup.sh --all fetches it), names no host and runs no script that is not here."""
 import os
 import pathlib
 import re
