@@ -130,7 +130,7 @@ inside() {
 		clean+=(CMAKE_C_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR=/root/jitwarm CCACHE_NOHASHDIR=1 "CCACHE_SLOPPINESS=pch_defines,time_macros")
 	fi
 	mount --rbind "$root" "$root" && cd "$root" && mount -t proc proc proc && mount --rbind /sys sys && mount --rbind /dev dev &&
-		mount -t tmpfs tmpfs run && pivot_root . . && umount -l . && cd /root/jitwarm || return 125
+		mount -t tmpfs -o mode=755 tmpfs run && pivot_root . . && umount -l . && cd /root/jitwarm || return 125
 	env -i "${clean[@]}" bash -c "$line"
 }
 export -f inside

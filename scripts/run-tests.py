@@ -99,6 +99,12 @@ def reason(outcome):
     return [line[:REASON_WIDTH] for line in lines[:REASON_LINES] or outcome["printed"][-REASON_LINES:]]
 
 
+def why_skipped(outcome):
+    """The last line that says so; a unit test names its cases that were left out."""
+    said = [line for line in outcome["printed"] if re.search("skipped", line, re.I) and not line.endswith("listed below:")]
+    return (said or outcome["printed"] or ["it says no reason"])[-1][:REASON_WIDTH]
+
+
 def run(stage, folder, options, retry):
     found = ctest(stage, folder, options)
     mute = {one["name"] for one in found if one["how"] == "failed" and not one["printed"]}
@@ -129,7 +135,7 @@ def summary(seconds):
     if how["skipped"]:
         print("skipped:")
         for one in how["skipped"][:SHOWN_SKIPPED]:
-            print("  %s: %s" % (one["name"], (one["printed"] or ["no reason"])[-1][:REASON_WIDTH]))
+            print("  %s: %s" % (one["name"], why_skipped(one)))
         if len(how["skipped"]) > SHOWN_SKIPPED:
             print("  and %d others" % (len(how["skipped"]) - SHOWN_SKIPPED))
     if how["failed"]:

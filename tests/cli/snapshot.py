@@ -44,7 +44,7 @@ plain = [(re.compile(pattern), word) for pattern, word in (
     (r"(?<=127\.0\.0\.1:)\d+|(?<=localhost:)\d{5}\b", "PORT"),
     (r"(?<=ComputeCache/)[0-9a-f]/[0-9a-f](?=:)", "X/Y"),
     (r"(Times assume a typical machine|시간은 일반적인 컴퓨터를 가정합니다)\.\n?", ""),
-    (r"the Python of \S*[^\s:,.](: \d+ packages?, \d+ files)?", "the Python of $PYTHON"),
+    (r"the Python of \S*[^\s:,.](: \d+ packages?, \d+ files?)?", "the Python of $PYTHON"),
     (r"/\S*(?=의 Python)", "$PYTHON"),
     (r"\b\d+ (workers?|cores?|processors?|threads?)\b", r"N \1"),
     (r" if nothing else runs(?=, took )", ""),
@@ -102,6 +102,8 @@ class Case:
     def value(self, key, value, sentences):
         """The facts in a value of a document; its sentences are added to the text."""
         if isinstance(value, dict):
+            if value.get("name") == "/usr" and "files" in value:  # this machine's own Python has other packages
+                value = dict(value, files="~")
             return {name: self.value(name, inner, sentences) for name, inner in value.items() if not self.varies("json", name)}
         if isinstance(value, list):
             if key in ("entries", "failures"):  # come in the order of the workers
