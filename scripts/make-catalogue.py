@@ -29,14 +29,14 @@ UNITS = ["Do", "%.1f s", "%u s", "%u min %u s", "%s s", "%s min", "%s h", "%s to
 PIECES = {"src/cli/verdict_table.c": ["compile", "%zu of %s", " (%s of PTX)"], "src/cli/commands/cmd_scan.c": ["%s (%s, %llu piece of code)", "%s (%s, %llu pieces of code)", "%s (%s, %llu piece of code, some damaged)",
                                         "%s (%s, %llu pieces of code, some damaged)"],
           "src/cli/commands/cmd_which.c": ["fail: %s", "fails: %s", " (%zu of %s)"], "src/cli/commands/cmd_cache.c": ["%s: empty", "built “%s”"], "src/cli/progress.c": ["%s left"], "src/setup/setting_sources.c": ["process"],
-          "src/cli/cli.c": ["see “jitwarm %s%s--help”"], "src/share/reference.c": ["a name is oci://HOST/REPOSITORY[:TAG]"],
+          "src/cli/cli.c": ["see “jitwarm %s%s--help”"],
           "src/code/code_file.c": ["a cubin", "a wheel"], "src/find/places.c": ["folder", "program"],
           "src/cli/commands/cmd_doctor.c": ["Driver  %s", "GPU     %s (%s)", "Probe   %s", "Process %d (%s): %s%s%s"],
           "src/cli/commands/cmd_key.c": ["no"], "src/cli/commands/cmd_run.c": ["  %s of %s"], "src/cli/commands/cmd_tune.c": ["unset %s"],
           "src/cli/commands/cmd_watch.c": [", about %s", "; loaded: "], "src/cli/commands/cmd_prime.c": ["%s%s%s at 0x%llx (%s): %s", "%s left: %s.", "Predicted: "], "src/cli/pack_report.c": ["accepted", "refused"],
           "src/bake/bake.c": ["%s%s%s at 0x%llx (%s): %s%s%.*s"], "src/driver/installed_compilers.c": ["%s; so"],
           "src/pack/import_check.c": ["%s: entry %016llx: %s", "%s: entry %016llx"], "src/doctor/findings.c": [", and %s"],
-          "src/cli/commands/cmd_push.c": ["%s:%s: %s for %s (%s)%s"], "src/plan/build.c": ["%s and %s"],
+          "src/plan/build.c": ["%s and %s"],
           "src/cli/commands/cmd_lint.c": ["over %s", "over", "within", "error", "notice", "warning"],
           "src/cli/commands/cmd_status.c": ["Baked", " at "], "src/driver/worker.c": ["an error without a name",
                                    "CUDA_ERROR_NO_DEVICE (no GPU is visible: CUDA_VISIBLE_DEVICES, or the container's device files?)",
@@ -57,8 +57,8 @@ KEPT = re.compile(r"(sudo )?(chown|chmod|rm) [^“”]*%s|(chown root|chmod go-w
                   r"Volatile Environment|(User )?Shell Folders|JIT cache \(jitwarm startup\)|Warm the NVIDIA driver's JIT cache \(jitwarm startup\)|"
                   r" *jitwarm( [a-z]+){1,2}( --[a-z-]+| DIR| FILE| sh| rtx4090)*( ?%\w+| 0x%llx| \(all users\))?|Accept: .*|%s.{1,2}jitwarm.{0,7}|"
                   r"(cuda|opencl|other|load|link|nvjitlink|exec|sudo|env|(lib)?[Tt]riton|libnvrtc\.|libpjrt|libnvidia-opencl|libnvoptix|nvptxjitcompiler|"
-                  r"bash|d?ash|m?ksh|zsh|busybox|fish|native|GPU|from|share|insecure-host|default|carrying)|oci://.*|https://.*|up to %s %s|"
-                  r".*NVIDIA GPU Computing Toolkit.*|Cuda compilation tools, release |.*org\.opencontainers\.image.*")
+                  r"bash|d?ash|m?ksh|zsh|busybox|fish|native|GPU|from|insecure-host|default|carrying)|https://.*|up to %s %s|"
+                  r".*NVIDIA GPU Computing Toolkit.*|Cuda compilation tools, release ")
 # Parts of English sentences, whose conversions a translation leaves out (%3$.0s)
 GRAMMAR = {"is", "are", "was", "were", "them", "the", "would be"}
 TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|[A-Za-z_]\w*|[0-9][\w.]*|\.\.\.|\S', re.S)

@@ -151,7 +151,7 @@ for kind in install wheel; do
 	stage "$kind, musl on arm64" try $kind aarch64-musl '' musl-arm64
 done
 stage "Windows" scripts/try-windows-package.sh build/windows files "$packages"
-stage "image" tests/share/image.sh build/linux-x86_64 "$packages/jitwarm-$version-image.tar"
+stage "image" tests/fleet/image.sh build/linux-x86_64 "$packages/jitwarm-$version-image.tar"
 stage "uvx and pip" tests/install/test_wheel.sh "$packages"
 stage "manifests" tests/install/test_manifests.py "$packages"
 stages_end || exit 1

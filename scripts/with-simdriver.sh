@@ -52,7 +52,7 @@ for name in ${gpus//,/ }; do
 	printf -v pci '%s10de:%s@0000:%02x:00.0' "${pci:+$pci,}" "${BASH_REMATCH[2]}" "$position"
 done
 # Modules compiled before must not come back in a test that compiles on purpose; tests of the store set this to 1.
-export JITWARM_STORE=${JITWARM_STORE:-0}
+export JITWARM_STORE=${JITWARM_STORE-0}
 export SIMDRIVER_GPUS=$gpus JITWARM_PCI_DEVICES=$pci
 
 # Faults of the kind ":once" leave their marks here; the driver makes the folder if needed.

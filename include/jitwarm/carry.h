@@ -32,7 +32,10 @@ struct jw_carry_options {
 	size_t count;
 	const uint64_t *kept; /* entries that must not be evicted to make room */
 	size_t kept_count;
-	bool store;   /* search the store too; not possible with `dry_run` */
+	bool store; /* search the store too; not possible with `dry_run` */
+	/* Also search this folder of packs that are trusted; `shown` is its name in
+	 * messages. NULL for none. */
+	const char *folder, *shown;
 	bool dry_run; /* only report what would be carried over */
 	/* With dry_run: set for each wanted entry that would be carried over; may be NULL. */
 	bool *found;

@@ -20,7 +20,6 @@
 #include <jitwarm/nvrtc.h>
 #include <jitwarm/pack.h>
 #include <jitwarm/recording.h>
-#include <jitwarm/share.h>
 #include <jitwarm/startup.h>
 #include <jitwarm/store.h>
 #include <jitwarm/system.h>
@@ -103,6 +102,10 @@ struct jw_prime_reuse {
 	/* The entries restored from it; in a dry run, those that would be. */
 	struct jw_store_refilled refilled;
 	struct jw_error not_refilled; /* why the store was skipped; JW_OK if it was not */
+	/* The entries that the packs of jw_prime_reuse_options.folder gave, and what became of the
+	 * folder, also in the fourth step. */
+	struct jw_store_refilled from_folder;
+	struct jw_store_traffic folder;
 	/* NULL if the cache lacked nothing, or carrying over failed: */
 	struct jw_carry_result *carried;
 	struct jw_error not_carried;
@@ -158,7 +161,6 @@ struct jw_prime_compiled {
 	size_t failure_count;
 	char inexact[1024]; /* one line on how the code of this ptxas differs from the driver's own; ""
 						   if it does not */
-	struct jw_shared shared; /* see jw_prime_compile_options.share */
 };
 
 /* The fourth step: storing. A failure here does not fail the run. */
@@ -221,6 +223,10 @@ struct jw_prime_reuse_options {
 	/* Does not use the store. It is never used for a named directory (jw_system_options.cache_dir),
 	 * or for a directory of this run only. */
 	bool no_store;
+	/* Also takes entries from the packs in this folder before compiling, and afterwards puts a pack
+	 * with the compiled ones there. Not for another machine. JW_ERR_NOT_FOUND if it is required and
+	 * missing; whatever else fails in it is a line. */
+	struct jw_store_folder folder;
 };
 
 struct jw_prime_compile_options {
@@ -237,9 +243,6 @@ struct jw_prime_compile_options {
 	/* Fetches the ptxas for another machine if it is missing; jw_bake also fetches its nvJitLink.
 	 * NULL to fetch nothing. */
 	const struct jw_compiler_fetch_options *fetch;
-	/* Takes each module from this shared folder before compiling it, and puts compiled ones there.
-	 * Not with `ptxas`, not for another machine, not in a dry run. NULL for none. */
-	const struct jw_share_options *share;
 	/* Compiles only for the store, whatever the limit of the cache, which stays as it is. Modules
 	 * in the store are not compiled again. JW_ERR_UNSUPPORTED if the store is not used. */
 	bool store_only;

@@ -1,5 +1,6 @@
-/* The store: packs of this machine's compiled entries, in the state directory, so that a cache that
- * was wiped or evicted is filled again in seconds.
+/* The store: packs of compiled entries in a folder. That of the state directory refills this
+ * account's cache after the driver has wiped it or evicted entries; another folder is for machines
+ * that share it, which accept only packs that a trusted key has signed.
  *
  * Threads: any number of threads may call these functions at the same time. Several processes and
  * threads may use one store. */
@@ -17,7 +18,7 @@
 #define JW_STORE_DEFAULT_BYTES (UINT64_C(2) << 30)
 
 struct jw_store_pack {
-	char name[96]; /* "sm_86-0123456789abcdef.jwpack" */
+	char name[96]; /* "sm_86-550.163.01-0123456789abcdef.jwpack" */
 	uint64_t bytes, content_bytes;
 	size_t entries;
 	char targets[256], drivers[512];
@@ -35,10 +36,11 @@ struct jw_store {
 
 struct jw_store_options {
 	const char *state_dir;
+	const char *folder; /* the folder; NULL for the store of the state directory */
 };
 
-/* Lists the store of this state directory, with the digest of each pack and its manifest. A missing
- * store is empty. The caller frees the list. */
+/* Lists a store, with the digest of each pack and its manifest. A missing store of a state
+ * directory is empty; another missing folder is JW_ERR_NOT_FOUND. The caller frees the list. */
 int jw_store_open(struct jw_error *err, const struct jw_store_options *options,
 				  struct jw_store **ret_store);
 void jw_store_free(struct jw_store *store);
@@ -49,10 +51,37 @@ struct jw_store_cleared {
 	size_t waiting; /* packs that stay for the driver of the next boot (jw_ahead.stored) */
 };
 
-/* Removes all packs except those that wait for a boot. JW_ERR_BUSY if another process is adding
- * some. */
-int jw_store_clear(struct jw_error *err, const struct jw_store_options *options, bool dry_run,
-				   struct jw_store_cleared *ret_cleared);
+/* Removes all packs except those that wait for a boot; with `superseded`, only packs all of whose
+ * entries remain in other packs, which must be signed by a trusted key if the pack is. JW_ERR_BUSY
+ * if another process is adding some. */
+int jw_store_clear(struct jw_error *err, const struct jw_store_options *options, bool superseded,
+				   bool dry_run, struct jw_store_cleared *ret_cleared);
+
+/* ---- a folder that several machines use */
+
+struct jw_store_folder {
+	const char *path;      /* NULL: none is used */
+	const char *state_dir; /* the directory with the keys; NULL for the system's */
+	const char *sign_key;  /* a key's name, or the file of a secret key; NULL to leave new packs
+							  unsigned */
+	bool allow_unsigned;   /* accept packs that no trusted key has signed: whoever may write to the
+							  folder is trusted */
+	bool required;         /* a missing folder is an error, not a line */
+};
+
+struct jw_store_traffic {
+	size_t packs;          /* packs that were taken from the folder */
+	size_t refused;        /* packs that are damaged, or that no trusted key has signed */
+	size_t placed;         /* entries of this run that were put into the folder */
+	uint64_t placed_bytes; /* the size of their packs */
+	char refused_why[512]; /* a line on the first refused pack */
+	char trouble[512];     /* why the folder was not used any longer; "" if it worked */
+};
+
+/* A worker that reads and writes such a folder, like jw_worker_main, which compiles (worker.h):
+ * whether this process was started as one, and its work. */
+bool jw_is_store_worker(void);
+int jw_store_worker_main(void);
 
 struct jw_store_keep_options {
 	const struct jw_system *system;
@@ -72,6 +101,9 @@ int jw_store_keep(struct jw_error *err, const struct jw_store_keep_options *opti
 
 struct jw_store_refill_options {
 	const struct jw_system *system;
+	/* A folder of packs that are trusted, and its name in messages; NULL for the store of the
+	 * system's state directory. */
+	const char *folder, *shown;
 	const uint64_t *keys;                 /* names of the wanted entries */
 	const struct jw_identity *identities; /* whose entries they must be; NULL: any */
 	size_t count;

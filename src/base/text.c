@@ -488,15 +488,6 @@ static const char *address_begin(const char *address)
 	return address + strspn(address, "/");
 }
 
-/* Returns whether the text is “@sha256:” and a number, the end of an artifact's name. */
-static bool is_digest(const char *at)
-{
-	const char *number = at + strlen("@sha256:");
-
-	return text_starts(at, "@sha256:") && strlen(number) == 64 &&
-		   strspn(number, "0123456789abcdefABCDEF") == 64;
-}
-
 /* Returns the last “@” between `begin` and `end`. */
 static const char *last_at(const char *begin, const char *end)
 {
@@ -507,14 +498,13 @@ static const char *last_at(const char *begin, const char *end)
 }
 
 /* Returns whether an “@” belongs to a path: a host precedes it, and nothing that could be a
- * password. A bucket, a registry and a folder need no dot in their names. */
+ * password. A folder needs no dot in its name. */
 static bool is_in_path(const char *address, const char *begin, const char *at)
 {
 	static const char host_letters[] =
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
 	const size_t length = strspn(begin, host_letters);
-	const bool any = begin == address || *address == '/' || text_starts(address, "s3:") ||
-					 text_starts(address, "oci:");
+	const bool any = begin == address || *address == '/';
 
 	return length && begin[length] == '/' && !memchr(begin, ':', (size_t)(at - begin)) &&
 		   (any || memchr(begin, '.', length));
@@ -529,8 +519,6 @@ const char *text_address(char *room, size_t size, const char *address)
 
 	if (begin)
 		at = last_at(begin, begin + strlen(begin));
-	if (at && is_digest(at) && (begin == address || text_starts(address, "oci:")))
-		at = last_at(begin, at);
 	if (at && is_in_path(address, begin, at))
 		at = NULL;
 	used = (size_t)(host - address) < size - 1 ? (size_t)(host - address) : size - 1;

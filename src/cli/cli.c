@@ -47,8 +47,6 @@
 	X(compiler_fetch) \
 	X(export) \
 	X(import) \
-	X(push) \
-	X(pull) \
 	X(key_generate) \
 	X(key_trust) \
 	X(key_distrust) \
@@ -493,7 +491,8 @@ static void read_settings(struct cli *cli)
 
 	config_read(&cli->config);
 	store = config_find(&cli->config, "store");
-	cli->uses_store = !store || config_is_on(store);
+	cli->store_folder = config_store_folder(&cli->config);
+	cli->uses_store = !store || config_is_on(store) || cli->store_folder;
 	language = setting_of(cli, "language");
 	if (language && os_prints_utf8() && language_is_known(language))
 		(void)language_choose(language);

@@ -82,6 +82,7 @@ struct cli {
 	char **argv;
 	struct config config;
 	struct gpu_names *gpu_names; /* which `out` refers to; NULL: no GPU was named */
+	const char *store_folder;    /* the folder of the setting “store”, or NULL */
 	bool uses_store; /* earlier results come from the store, and new ones go there: the setting */
 	struct output out;
 	/* cli_run, which runs another command in this process. */

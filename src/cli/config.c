@@ -21,17 +21,6 @@ enum { MAX_CONFIG = 1 << 16, FILES = 2 };
 #define ORDER_MARK "\xef\xbb\xbf"
 
 static const struct config_value every_setting[CONFIG_SETTINGS] = {
-	{.name = "registry",
-	 .help = "The registry for “push” and “pull” if the command names no registry"},
-	{.name = "share",
-	 .help = "The shared folder that every “prime” uses, as with --share DIR",
-	 .kind = CONFIG_FOLDER},
-	{.name = "share-unsigned",
-	 .help = "Trust whoever can write to the shared folder, even if results are not signed",
-	 .kind = CONFIG_SWITCH},
-	{.name = "plain-http",
-	 .help = "Registries that may be reached by plain HTTP: HOST or HOST:PORT",
-	 .kind = CONFIG_LIST},
 	{.name = "key", .help = "The key of --sign: one of “jitwarm key list”, or minisign's file"},
 	{.name = "trusted-keys",
 	 .help = "A folder with more public keys (files NAME.pub) whose packs are accepted",
@@ -44,8 +33,10 @@ static const struct config_value every_setting[CONFIG_SETTINGS] = {
 	 .help = "Give up on a module after this time; the default is forty times the predicted time, "
 			 "ten minutes at least"},
 	{.name = "store",
-	 .help = "Restore earlier results from the store, and add new results; the default is yes",
-	 .kind = CONFIG_SWITCH},
+	 .help =
+		 "Restore earlier results from the store, and add new results: yes (the default), no, or "
+		 "a folder that every “prime” uses as well, as with --store DIR",
+	 .kind = CONFIG_STORE},
 	{.name = "compilers",
 	 .help = "The folder with the compilers of other CUDA versions",
 	 .kind = CONFIG_FOLDER,
@@ -236,6 +227,15 @@ bool config_is_on(const struct config_value *setting)
 	return is_one_of(setting->value, words_on);
 }
 
+const char *config_store_folder(const struct config *config)
+{
+	const struct config_value *setting = config_find(config, "store");
+
+	return setting && !is_one_of(setting->value, words_on) && !is_one_of(setting->value, words_off)
+			   ? setting->value
+			   : NULL;
+}
+
 /* Returns whether the text is "*", or numbers of accounts with commas or spaces between them. */
 static bool is_account_list(const char *text)
 {
@@ -268,36 +268,16 @@ static int check_setting(struct jw_error *err, const struct config_value *settin
 		return error_set(err, JW_ERR_USAGE,
 						 "%s (%s) takes the whole path of a folder, not “%.200s”", setting->name,
 						 setting->origin, setting->value);
+	/* A mistyped word is not taken for a folder. */
+	if (setting->kind == CONFIG_STORE && !is_one_of(setting->value, words_on) &&
+		!is_one_of(setting->value, words_off) && !os_is_whole_path(setting->value))
+		return error_set(err, JW_ERR_USAGE,
+						 "%s (%s) takes yes, no or the whole path of a folder, not “%.200s”",
+						 setting->name, setting->origin, setting->value);
 	if (setting->kind == CONFIG_ACCOUNTS && !is_account_list(setting->value))
 		return error_set(err, JW_ERR_USAGE, "%s (%s) takes numbers of accounts or *, not “%.200s”",
 						 setting->name, setting->origin, setting->value);
 	return 0;
-}
-
-/* Splits a list's values into strings. */
-static void split_list(struct config_value *setting)
-{
-	char *list, *to;
-
-	if (setting->kind != CONFIG_LIST || !setting->value)
-		return;
-	list = to = mem_array(strlen(setting->value) + 2, 1);
-	for (const char *at = setting->value; *at;) {
-		const size_t length = strcspn(at, " \t,");
-
-		memcpy(to, at, length);
-		to += length + (length > 0);
-		at += length + (at[length] != '\0');
-	}
-	mem_free(setting->value);
-	setting->value = list;
-}
-
-const char *config_next(const struct config_value *setting, const char *value)
-{
-	const char *next = value + strlen(value) + 1;
-
-	return setting->kind == CONFIG_LIST && *next ? next : NULL;
 }
 
 int config_paths(struct jw_error *err, char **ret_account, char **ret_machine)
@@ -334,10 +314,8 @@ void config_read(struct config *ret_config)
 		mem_free(path);
 		trust_accounts(ret_config);
 	}
-	for (size_t i = 0; i < CONFIG_SETTINGS; i++) {
+	for (size_t i = 0; i < CONFIG_SETTINGS; i++)
 		take_setting_variable(&ret_config->values[i]);
-		split_list(&ret_config->values[i]);
-	}
 }
 
 static int check_config(struct jw_error *err, const struct output *output,
@@ -413,7 +391,6 @@ int config_one(struct jw_error *err, const char *name, const char *value, const 
 	if (!*value || strpbrk(value, "\r\n"))
 		return error_set(err, JW_ERR_USAGE, "%s needs a value of one line that is not empty", name);
 	set_value(&ret_one->values[at], mem_string(value), mem_string(origin));
-	split_list(&ret_one->values[at]);
 	return check_setting(err, &ret_one->values[at]);
 }
 

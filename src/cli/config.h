@@ -15,10 +15,10 @@ struct output;
 enum config_kind {
 	CONFIG_VALUE,
 	CONFIG_SWITCH, /* "yes", "no" */
-	CONFIG_LIST,   /* values with blanks between them */
 	CONFIG_LANGUAGE,
 	CONFIG_ACCOUNTS, /* numbers, or "*" */
 	CONFIG_FOLDER,   /* a whole path; a variable's may be relative */
+	CONFIG_STORE,    /* "yes", "no", or a whole path */
 };
 
 struct config_value {
@@ -26,12 +26,11 @@ struct config_value {
 	const char *help;
 	enum config_kind kind;
 	const char *variable; /* NULL for JITWARM_ and the name */
-	char *value; /* NULL if not set; in a list each value ends in a NUL, and the list in another one
-				  */
-	char *origin; /* "JITWARM_JOBS", "/etc/jitwarm/config, line 3" */
+	char *value;          /* NULL if not set */
+	char *origin;         /* "JITWARM_JOBS", "/etc/jitwarm/config, line 3" */
 };
 
-enum { CONFIG_SETTINGS = 13 };
+enum { CONFIG_SETTINGS = 9 };
 
 /* A problem with a file, or with one line of it. */
 struct config_fault {
@@ -74,5 +73,5 @@ int config_paths(struct jw_error *err, char **ret_account, char **ret_machine);
 /* Returns a setting; NULL if no setting has this name, or it is not set. */
 const struct config_value *config_find(const struct config *config, const char *name);
 bool config_is_on(const struct config_value *setting);
-/* Returns the value after `value` in a list; NULL after the last, or if it is not a list. */
-const char *config_next(const struct config_value *setting, const char *value);
+/* Returns the folder of the setting “store”; NULL if it names none. */
+const char *config_store_folder(const struct config *config);

@@ -450,24 +450,13 @@ int options_settle(struct jw_error *err, struct options *options, const struct c
 
 		for (size_t k = 0; k < count && !given; k++)
 			given = options->given[k].option == option;
-		for (const char *value = given ? NULL : setting->value; value;
-			 value = config_next(setting, value))
-			if (add_given(err, options,
-						  (struct option_given){
-							  .option = option, .value = value, .origin = setting->origin}))
-				return -1;
+		if (!given &&
+			add_given(err, options,
+					  (struct option_given){
+						  .option = option, .value = setting->value, .origin = setting->origin}))
+			return -1;
 	}
 	return 0;
-}
-
-static bool is_host_name(const char *text)
-{
-	const char *bracket = *text == '[' ? strchr(text, ']') : NULL;
-	const size_t length = bracket ? (size_t)(bracket + 1 - text) : strcspn(text, ":");
-	uint64_t port;
-
-	return length && !strpbrk(text, "/?#@ ") &&
-		   (!text[length] || (text[length] == ':' && text_number(text + length + 1, 65535, &port)));
 }
 
 int options_leading(int count, char **words)
@@ -594,11 +583,8 @@ static int check_value(struct jw_error *err, const struct option_given *given)
 							   "version (550.163.01) or a CUDA version (12.2)",
 							   value)
 				   : 0;
-	case NAMES_HOST: break;
 	}
-	return is_host_name(value)
-			   ? 0
-			   : error_set(err, JW_ERR_USAGE, "“%s” is not HOST or HOST:PORT", value);
+	return 0;
 }
 
 int options_check(struct jw_error *err, const struct options *options)

@@ -38,7 +38,6 @@ enum option_names {
 	NAMES_OUTPUT_OR_FOLDER, /* a file to be written; a folder if it is one, or ends in a separator
 							 */
 	NAMES_DRIVER,           /* a driver's or CUDA version, never a file */
-	NAMES_HOST,             /* HOST or HOST:PORT */
 };
 
 enum { OPTION_ALIASES = 2 };
@@ -100,6 +99,12 @@ struct cli_option {
 /* For every command about the driver's cache. */
 #define CLI_CACHE                                                                                  \
 	CLI_VALUE("cache", "DIR", "Use the cache in DIR instead of the driver's", .names = NAMES_FOLDER)
+
+/* For the commands about the store. */
+#define CLI_STORE_FOLDER                                                                           \
+	CLI_VALUE(                                                                                     \
+		"store", "DIR",                                                                            \
+		"Use the packs in this folder, which machines share, instead of this account's store")
 
 /* For every command that takes packages; the environment becomes the active one before the command
  * runs. */

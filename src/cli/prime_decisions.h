@@ -91,7 +91,7 @@ struct next_facts {
 	bool elsewhere; /* for another machine */
 	bool scratch;
 	bool compiled; /* at least one module */
-	bool fetched;  /* at least one module came from the shared folder */
+	bool fetched;  /* at least one module came from the folder of --store */
 	bool failed;
 	bool undone;
 	bool opaque;

@@ -79,7 +79,6 @@ static const struct place_row {
 	{"--key", PLACE_READ, "", ""},
 	{"--recording", PLACE_READ, "", ""},
 	{"--requirements", PLACE_READ, "", ""},
-	{"--share", PLACE_READ, "", ""},
 };
 
 struct refusal {

@@ -20,7 +20,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <jitwarm/share.h>
 #include <jitwarm/system.h>
 #include <jitwarm/target.h>
 
@@ -103,78 +102,3 @@ int protocol_get_answer(struct jw_error *err, const char *line, size_t size,
 struct json_table;
 extern const struct json_table protocol_driver;
 int protocol_check_devices(struct jw_error *err, struct protocol_hello *hello);
-
-/* The protocol between supervisor and the worker that reads and writes a shared folder
- * (share/object_worker.c): one JSON object per line. The first line to the worker names the folder,
- * then come jobs; each is answered once, in any order. That worker reads files that strangers
- * wrote, so its answers are read as hostile input. */
-
-/* The task's name, in place of the file that names another compiler (driver/task.h). */
-#define OBJECT_TASK "share"
-
-/* The settings of that worker. */
-struct object_setup {
-	const char *folder; /* the run's folder for its files */
-	const struct jw_system *system;
-	const struct jw_share_options *options;
-};
-
-enum object_what {
-	OBJECT_FIND,  /* take the entry if it is in the shared folder */
-	OBJECT_CLAIM, /* take the entry if it is in the shared folder; otherwise claim it */
-	OBJECT_PUT,   /* put the entry into the shared folder */
-	OBJECT_WHATS,
-};
-
-struct object_job {
-	uint64_t id;
-	enum object_what what;
-	uint64_t key;
-	uint16_t sm;
-	uint64_t most_bytes; /* the most bytes of the entry's pack */
-	uint64_t dead;       /* a claim that no longer counts; 0 if there is none */
-	/* The module whose entry it must be (cache_identity_text): the name does not tell. */
-	char identity[CACHE_IDENTITY_TEXT];
-};
-
-enum object_outcome {
-	OBJECT_HERE,    /* the entry is now in the job's folder (object_folder) */
-	OBJECT_MISSING, /* the entry is not in the shared folder, or must not be trusted (`why`) */
-	OBJECT_OURS,    /* the entry is missing, and we have claimed it */
-	OBJECT_THEIRS,  /* the entry is missing, and `claim` is another node's */
-	OBJECT_PLACED,  /* the entry was put into the shared folder */
-	OBJECT_GONE,    /* the shared folder does not work: `why` */
-	OBJECT_OUTCOMES,
-};
-
-struct object_answer {
-	uint64_t id;
-	enum object_what what;
-	enum object_outcome said;
-	uint64_t claim;
-	uint64_t bytes; /* the size of the pack */
-	char why[512];
-};
-
-/* Each appends one line, with its line feed, to `line`. */
-int object_put_setup(struct jw_error *err, struct buf *line, const struct object_setup *setup);
-int object_put_job(struct jw_error *err, struct buf *line, const struct object_job *job);
-int object_put_answer(struct jw_error *err, struct buf *line, const struct object_answer *answer);
-
-/* The setup as it arrived; object_received_free frees it. */
-struct object_received {
-	struct object_setup setup;
-	struct jw_system system;
-	struct jw_share_options options;
-};
-
-/* Each reads one line, without its line feed. JW_ERR_FORMAT for any other line. */
-int object_get_setup(struct jw_error *err, const char *line, size_t size,
-					 struct object_received *ret_given);
-void object_received_free(struct object_received *given);
-int object_get_job(struct jw_error *err, const char *line, size_t size, struct object_job *ret_job);
-int object_get_answer(struct jw_error *err, const char *line, size_t size,
-					  struct object_answer *ret_answer);
-
-/* Returns FOLDER/KEY, a cache with the one entry that was fetched. The caller frees it. */
-char *object_folder(const char *folder, uint64_t key);

@@ -75,13 +75,17 @@ static void took(void *context, const struct jw_import_result *result)
 	}
 }
 
-static int carry_from_store(struct jw_error *err, struct carry *carry, bool *by_store)
+/* Takes entries from the store, or from the folder. */
+static int carry_from_packs(struct jw_error *err, struct carry *carry, const char *folder,
+							bool *by_store)
 {
 	const struct jw_carry_options *options = carry->options;
 	uint64_t *keys = mem_array(options->count, sizeof *keys);
 	uint64_t *key_bytes = mem_array(options->count, sizeof *key_bytes);
 	struct jw_identity *identities = mem_array(options->count, sizeof *identities);
 	struct refill_request request = {.system = options->system,
+									 .folder = folder,
+									 .shown = options->shown,
 									 .keys = keys,
 									 .key_bytes = key_bytes,
 									 .identities = identities,
@@ -98,7 +102,7 @@ static int carry_from_store(struct jw_error *err, struct carry *carry, bool *by_
 		identities[request.count] = options->identities[i];
 		key_bytes[request.count++] = options->key_bytes[i];
 	}
-	result = refill_from_store(err, &request, &refilled);
+	result = refill_from_packs(err, &request, &refilled);
 	if (!result)
 		carry->result->bytes += refilled.bytes;
 	for (size_t i = 0; !result && refilled.entries && i < options->count; i++)
@@ -131,8 +135,11 @@ static void carry_all(struct carry *carry, bool *by_store)
 	carry_list_live(carry);
 	if (!cancel_asked(&options->cancel) && carry_insert(&why, carry))
 		TEXT_COPY(carry->result->note, why.message);
-	if (options->store && !options->dry_run && carry_from_store(&why, carry, by_store) &&
+	if (options->store && !options->dry_run && carry_from_packs(&why, carry, NULL, by_store) &&
 		why.code != JW_ERR_INTERRUPTED)
+		TEXT_COPY(carry->result->note, why.message);
+	if (options->folder && !options->dry_run &&
+		carry_from_packs(&why, carry, options->folder, by_store) && why.code != JW_ERR_INTERRUPTED)
 		TEXT_COPY(carry->result->note, why.message);
 	sum_up(carry, by_store);
 }

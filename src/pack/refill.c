@@ -117,8 +117,8 @@ static bool count_useful(struct refill *refill, const char *path)
 		refill->room_bytes = left;
 	}
 	if (no_room)
-		note_refill(refill, "%s: %s left out: %s", path, TEXT_COUNT(no_room, "entry", "entries"),
-					IMPORT_NO_ROOM);
+		note_refill(refill, "%s: %s left out: %s", request->shown ? request->shown : path,
+					TEXT_COUNT(no_room, "entry", "entries"), IMPORT_NO_ROOM);
 	manifest_free(&manifest);
 	return entries || carries;
 }
@@ -167,11 +167,12 @@ static int refill_from(struct jw_error *err, struct refill *refill, const char *
 	return 0;
 }
 
-int refill_from_store(struct jw_error *err, const struct refill_request *request,
+int refill_from_packs(struct jw_error *err, const struct refill_request *request,
 					  struct jw_store_refilled *ret_refilled)
 {
 	const struct jw_system *system = request->system;
-	const struct jw_store_options where = {.state_dir = system->state_dir};
+	const struct jw_store_options where = {.state_dir = system->state_dir,
+										   .folder = request->folder};
 	struct refill refill = {.request = request};
 	struct jw_store *store = NULL;
 	char *folder;
@@ -181,10 +182,10 @@ int refill_from_store(struct jw_error *err, const struct refill_request *request
 	if (!system->cache.path || !system->driver.stamp[0] ||
 		system->driver.trust == JW_TRUST_OPAQUE || !request->count)
 		return 0;
-	folder = store_path(err, system->state_dir);
+	folder = store_path(err, &where);
 	if (!folder)
 		return -1;
-	if ((!os_exists(folder) || is_roots(&refill, folder)) &&
+	if ((request->folder || !os_exists(folder) || is_roots(&refill, folder)) &&
 		(jw_store_open(err, &where, &store) ||
 		 import_free_room(err, system->cache.path, system->cache.limit_bytes, &refill.room_bytes)))
 		result = -1;
@@ -227,6 +228,8 @@ int jw_store_refill(struct jw_error *err, const struct jw_store_refill_options *
 {
 	const struct jw_system *system = options->system;
 	const struct refill_request request = {.system = system,
+										   .folder = options->folder,
+										   .shown = options->shown,
 										   .keys = options->keys,
 										   .identities = options->identities,
 										   .count = options->count,
@@ -234,7 +237,8 @@ int jw_store_refill(struct jw_error *err, const struct jw_store_refill_options *
 										   .found = options->found,
 										   .evict = options->evict,
 										   .cancel = options->cancel};
-	char *folder = store_path(NULL, system->state_dir);
+	const struct jw_store_options where = {.state_dir = system->state_dir};
+	char *folder = options->folder ? NULL : store_path(NULL, &where);
 	struct os_file *lock = NULL;
 	int result;
 
@@ -242,7 +246,7 @@ int jw_store_refill(struct jw_error *err, const struct jw_store_refill_options *
 	 * lost. */
 	if (!options->dry_run && folder && os_exists(folder))
 		(void)store_lock(NULL, system->state_dir, &lock);
-	result = refill_from_store(err, &request, ret_refilled);
+	result = refill_from_packs(err, &request, ret_refilled);
 	os_file_close(lock);
 	mem_free(folder);
 	return result;

@@ -8,6 +8,9 @@
 
 struct refill_request {
 	const struct jw_system *system;
+	/* The folder with the packs, all of which are trusted, and its name in messages; NULL for the
+	 * store of the state directory. */
+	const char *folder, *shown;
 	/* Entries missing from the cache. With the lengths of their keys (or NULL), also entries of
 	 * other builds of the driver's CUDA minor version are found. */
 	const uint64_t *keys, *key_bytes;
@@ -24,5 +27,5 @@ struct refill_request {
 
 /* Inserts from the newest packs first while there is room; without `evict` nothing is evicted.
  * Damaged packs are skipped and reported. */
-int refill_from_store(struct jw_error *err, const struct refill_request *request,
+int refill_from_packs(struct jw_error *err, const struct refill_request *request,
 					  struct jw_store_refilled *ret_refilled);

@@ -114,8 +114,7 @@ static void note_lost(const struct run_setup *setup, struct jw_prime_result *out
 {
 	const struct plan *plan = setup->plan;
 	struct jw_prime_compiled *compiled = &outcome->compile;
-	const size_t done =
-		compiled->compiled + compiled->shared.fetched + compiled->met - compiled->misjudged;
+	const size_t done = compiled->compiled + compiled->met - compiled->misjudged;
 	size_t there = 0;
 
 	for (size_t i = 0; i < plan->module_count; i++) {
@@ -244,7 +243,6 @@ static int compile_planned(struct jw_error *err, const struct plan *plan,
 							  .system = system,
 							  .options = options,
 							  .workers = outcome->plan.forecast.workers,
-							  .share = options->compile.share,
 							  .learnt = &learnt};
 	const struct jw_driver compiler = planning_compiler(system, options);
 	struct spool spool = {0};

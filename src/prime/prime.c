@@ -9,6 +9,7 @@
 
 #include "base/cancel.h"
 #include "base/mem.h"
+#include "base/set.h"
 #include "base/text.h"
 #include "cache/index.h"
 #include "cache/outlook.h"
@@ -17,7 +18,9 @@
 #include "driver/environment.h"
 #include "driver/installed_compilers.h"
 #include "driver/run_folder.h"
+#include "pack/folder.h"
 #include "pack/ledger.h"
+#include "pack/store_packs.h"
 #include "plan/plan.h"
 #include "prime/compile_plan.h"
 #include "prime/planning.h"
@@ -29,10 +32,11 @@
 struct priming {
 	const struct jw_system *system;
 	struct jw_prime_options options; /* the caller's options, with the system's additions */
-	struct jw_share_options share;
-	struct jw_compiler compiler; /* used for another machine */
+	struct jw_compiler compiler;     /* used for another machine */
 	struct planning planning;
-	struct ledger ledger; /* used from the second step on */
+	struct run_folder staged; /* the packs that reuse_folder has copied */
+	struct ledger ledger;     /* used from the second step on */
+	struct set cold;          /* the names of the entries that the third step makes */
 	struct jw_prime_result *result;
 };
 
@@ -88,18 +92,13 @@ static int check_request(struct jw_error *err, struct priming *run)
 		return -1;
 	if (!system->gpu_count)
 		return error_set(err, JW_ERR_NOT_FOUND, "%s", system->why_none);
-	/* The code of other compilers differs from the driver's own. */
-	if (options->compile.share && (options->compile.ptxas || system->elsewhere))
-		return error_set(err, JW_ERR_USAGE,
-						 "a shared folder takes only what this machine's driver compiles");
-	if (options->compile.share) {
-		struct jw_share_options *share = &run->share;
+	if (options->reuse.folder.path) {
+		struct jw_store_folder *folder = &options->reuse.folder;
 
-		*share = *options->compile.share;
-		if (!share->state_dir)
-			share->state_dir = system->state_dir;
-		options->compile.share = share;
-		if (share->sign_key && jw_key_check(err, share->state_dir, share->sign_key))
+		if (!folder->state_dir)
+			folder->state_dir = system->state_dir;
+		if (worker_command_check(err, system->worker) ||
+			(folder->sign_key && jw_key_check(err, folder->state_dir, folder->sign_key)))
 			return -1;
 	}
 	if (system->elsewhere && compiles && options->compile.ptxas && find_compiler(err, run))
@@ -169,6 +168,14 @@ static size_t find_used(struct priming *run)
 	return count;
 }
 
+/* Returns whether packs come from a folder, and go there, besides the store. */
+static bool uses_folder(const struct priming *run)
+{
+	return run->options.reuse.folder.path && !run->system->elsewhere && !run->system->scratch &&
+		   !run->system->cache.why_useless[0] && run->system->driver.stamp[0] &&
+		   run->system->driver.trust != JW_TRUST_OPAQUE;
+}
+
 /* Takes results from the store and from former drivers, then finds the modules that are left to
  * compile, why, and how many of them the limit and budgets allow. */
 static int reuse_step(struct jw_error *err, struct priming *run)
@@ -180,7 +187,10 @@ static int reuse_step(struct jw_error *err, struct priming *run)
 	struct plan *plan = run->planning.plan;
 
 	reuse_store(system, options, plan, outcome);
-	reuse_other_drivers(system, options, plan, outcome);
+	if (uses_folder(run) && (run_folder_make(err, system->state_dir, &run->staged) ||
+							 reuse_folder(err, system, options, run->staged.path, plan, outcome)))
+		return -1;
+	reuse_other_drivers(system, options, run->staged.path, plan, outcome);
 	ledger_open(&run->ledger, ledger_home(system), system->cache.path);
 	run->ledger.elsewhere = system->elsewhere && !*system->user_stamp;
 	cache_outlook(system->cache.path, system->cache.limit_bytes, true, &sum->cache);
@@ -193,6 +203,9 @@ static int reuse_step(struct jw_error *err, struct priming *run)
 	if (planning_explain(err, system, plan, &run->ledger, sum))
 		return -1;
 	planning_choose(plan, system, options, outcome);
+	for (size_t i = 0; i < plan->module_count; i++)
+		if (plan->modules[i].state == PLAN_COLD && plan->modules[i].key)
+			set_put(&run->cold, plan->modules[i].key, i);
 	/* A budget makes the rest fit. */
 	if (outcome->verdict == JW_VERDICT_NO_ROOM && !sum->too_much)
 		outcome->verdict = JW_VERDICT_COLD;
@@ -205,7 +218,7 @@ static void keep_in_store(const struct jw_system *system, const struct jw_prime_
 						  struct jw_prime_result *outcome)
 {
 	const struct jw_store_keep_options how = {.system = system, .cancel = options->cancel};
-	const size_t made = outcome->compile.compiled + outcome->compile.shared.fetched;
+	const size_t made = outcome->compile.compiled + outcome->reuse.from_folder.entries;
 	/* The last report: everything is done. */
 	const struct jw_prime_progress progress = {.phase = JW_PRIME_KEEPING,
 											   .done = made,
@@ -330,17 +343,58 @@ static void write_pack(const struct priming *run)
 	mem_free(targets);
 }
 
-/* Keeps the results: in the store, as a remembered run, and as a pack. */
-static void keep_step(const struct priming *run)
+/* Returns whether this run has compiled an entry of the cache. */
+static bool is_compiled(void *context, uint64_t key, const struct jw_identity *identity)
+{
+	(void)identity;
+	return set_has(context, key);
+}
+
+/* Puts a pack with what this run has compiled into the folder, which has answered before. */
+static void keep_in_folder(struct priming *run)
+{
+	const struct jw_system *system = run->system;
+	const struct jw_store_folder *folder = &run->options.reuse.folder;
+	const struct folder_request request = {
+		.folder = folder, .system = system, .cancel = run->options.cancel};
+	struct jw_store_traffic *traffic = &run->result->reuse.folder;
+	struct run_folder made = {0};
+	struct store_addition addition = {.system = system,
+									  .sign_key = folder->sign_key,
+									  .state_dir = folder->state_dir,
+									  .cancel = run->options.cancel,
+									  .context = &run->cold,
+									  .wanted = is_compiled};
+	struct jw_error why = {0};
+	size_t entries = 0;
+	int result = run_folder_make(&why, system->state_dir, &made);
+
+	addition.folder = made.path;
+	if (!result)
+		result = store_add(&why, &addition, &entries);
+	if (!result && entries)
+		result = folder_put(&why, &request, made.path, traffic);
+	if (result)
+		TEXT_COPY(traffic->trouble, why.message);
+	else
+		traffic->placed = entries;
+	run_folder_remove(&made);
+}
+
+/* Keeps the results: in the store and the folder, as a remembered run, and as a pack. */
+static void keep_step(struct priming *run)
 {
 	const struct jw_prime_options *options = &run->options;
 	struct jw_prime_result *outcome = run->result;
 	const struct jw_prime_compiled *compiled = &outcome->compile;
 
 	/* Skipped after Ctrl-C: the next run that compiles stores these results, too. */
-	if (outcome->reuse.store && (compiled->compiled || compiled->shared.fetched) &&
+	if (outcome->reuse.store && (compiled->compiled || outcome->reuse.from_folder.entries) &&
 		!options->compile.store_only && !cancel_asked(&options->cancel))
 		keep_in_store(run->system, options, outcome);
+	if (uses_folder(run) && compiled->compiled && !*outcome->reuse.folder.trouble &&
+		!cancel_asked(&options->cancel))
+		keep_in_folder(run);
 	/* Modules that cannot be compiled would fail again, so only a change starts another try. */
 	if (options->keep.run && !options->dry_run && !compiled->undone && !compiled->interrupted &&
 		!outcome->plan.sources_failed && (outcome->plan.images || !outcome->troubles))
@@ -362,11 +416,13 @@ int jw_prime(struct jw_error *err, const struct jw_system *system,
 	/* The memory is freed for packing the results. */
 	ledger_close(&run.ledger);
 	planning_free(&run.planning);
+	run_folder_remove(&run.staged);
 	if (!result) {
 		keep_step(&run);
 		*ret_result = run.result;
 		run.result = NULL;
 	}
+	set_free(&run.cold);
 	jw_compiler_free(&run.compiler);
 	jw_prime_result_free(run.result);
 	return result;

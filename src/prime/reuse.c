@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "cache/remove.h"
+#include "pack/folder.h"
 
 /* Modules whose entries the cache lacks, and the entries that must stay in it. */
 struct wanted {
@@ -167,6 +169,47 @@ void reuse_store(const struct jw_system *system, const struct jw_prime_options *
 	wanted_free(&wanted);
 }
 
+int reuse_folder(struct jw_error *err, const struct jw_system *system,
+				 const struct jw_prime_options *options, const char *staged, struct plan *plan,
+				 struct jw_prime_result *outcome)
+{
+	const struct jw_store_folder *folder = &options->reuse.folder;
+	const struct folder_request request = {
+		.folder = folder, .system = system, .cancel = options->cancel};
+	struct jw_store_traffic *traffic = &outcome->reuse.folder;
+	struct wanted wanted = {0};
+	struct jw_error why = {0};
+	int result = 0;
+
+	list_wanted(plan, options->plan.budget_bytes, &wanted);
+	/* A typed folder that is missing is a mistake, even if nothing is wanted of it. */
+	if (wanted.count || folder->required)
+		result = folder_fetch(&why, &request, wanted.keys, wanted.key_bytes, wanted.count, staged,
+							  traffic);
+	if (!result && wanted.count) {
+		const struct jw_store_refill_options how = {.system = system,
+													.folder = staged,
+													.shown = folder->path,
+													.keys = wanted.keys,
+													.identities = wanted.identities,
+													.count = wanted.count,
+													.dry_run = options->dry_run,
+													.found = wanted.found,
+													.cancel = options->cancel};
+
+		(void)jw_store_refill(&why, &how, &outcome->reuse.from_folder);
+		take_restored(plan, &wanted);
+	}
+	wanted_free(&wanted);
+	if (why.code == JW_ERR_NOT_FOUND && folder->required)
+		return error_set(err, JW_ERR_NOT_FOUND, "%s: no such folder: create it first",
+						 folder->path);
+	if (why.code == JW_ERR_INTERRUPTED)
+		return error_copy(err, &why);
+	TEXT_COPY(traffic->trouble, why.message);
+	return 0;
+}
+
 static void report_carried(void *context, size_t done, size_t total)
 {
 	const struct jw_prime_options *options = context;
@@ -177,7 +220,7 @@ static void report_carried(void *context, size_t done, size_t total)
 }
 
 void reuse_other_drivers(const struct jw_system *system, const struct jw_prime_options *options,
-						 struct plan *plan, struct jw_prime_result *outcome)
+						 const char *staged, struct plan *plan, struct jw_prime_result *outcome)
 {
 	struct jw_prime_options reported = *options;
 	struct jw_prime_reuse *reuse = &outcome->reuse;
@@ -195,6 +238,8 @@ void reuse_other_drivers(const struct jw_system *system, const struct jw_prime_o
 			.kept_count = wanted.warm_count,
 			/* Entries from packs are not counted against a budget. */
 			.store = reuse->store && !options->plan.budget_bytes,
+			.folder = options->plan.budget_bytes ? NULL : staged,
+			.shown = options->reuse.folder.path,
 			.dry_run = options->dry_run,
 			.found = wanted.found,
 			.most_bytes = options->plan.budget_bytes,

@@ -29,7 +29,7 @@ static const struct plan_module *module_of(const struct run *run, size_t index)
 	return &run->setup->plan->modules[index];
 }
 
-unsigned run_busy_workers(const struct run *run)
+static unsigned busy_workers(const struct run *run)
 {
 	unsigned busy = 0;
 
@@ -321,7 +321,7 @@ struct slot *run_check_machine(struct run *run)
 	}
 	if (!os_memory(&total, &available))
 		return NULL;
-	verdict = memory_budget_judge(&memory->budget, now, run_busy_workers(run), os_memory_pressure(),
+	verdict = memory_budget_judge(&memory->budget, now, busy_workers(run), os_memory_pressure(),
 								  total, available);
 	if (verdict == MEMORY_AS_IT_IS)
 		return NULL;
@@ -350,14 +350,8 @@ static bool needs_worker(const struct run *run)
 	const unsigned alive = run->workers.alive;
 
 	if (job_queue_peek(&run->queue) != QUEUE_EMPTY)
-		return alive < run->memory.budget.allowed &&
-			   alive - run_busy_workers(run) < run_remote_ready(run);
+		return alive < run->memory.budget.allowed;
 	return job_queue_has_suspects(&run->queue) && !alive;
-}
-
-static bool may_begin(const struct run *run, const struct slot *slot, size_t module)
-{
-	return run_remote_allows(run, module) && has_room(run, slot, module);
 }
 
 /* Takes the next module. A suspect is tried when all else is done, and alone, so that neither
@@ -366,7 +360,7 @@ static bool may_begin(const struct run *run, const struct slot *slot, size_t mod
 static size_t take_next_module(struct run *run, const struct slot *slot)
 {
 	struct job_queue *queue = &run->queue;
-	const unsigned busy = run_busy_workers(run);
+	const unsigned busy = busy_workers(run);
 	const size_t first = job_queue_peek(queue);
 
 	if (slot->retired || slot->job_count == RUN_DEPTH)
@@ -380,12 +374,12 @@ static size_t take_next_module(struct run *run, const struct slot *slot)
 		return busy ? QUEUE_EMPTY : job_queue_take_suspect(queue);
 	if (busy - (slot->job_count > 0) >= run->memory.budget.allowed)
 		return QUEUE_WAIT;
-	if (may_begin(run, slot, first))
+	if (has_room(run, slot, first))
 		return job_queue_take(queue);
 	for (size_t at = queue->next; at < queue->count; at++) {
 		const size_t module = queue->order[at];
 
-		if (may_begin(run, slot, module)) {
+		if (has_room(run, slot, module)) {
 			(void)job_queue_take_this(queue, module);
 			return module;
 		}
@@ -601,19 +595,11 @@ static const uint64_t LOCK_EVERY_NS = 1000000000, LOCK_LAST_NS = 5000000000;
 
 void run_inserted(struct run *run, size_t index, int64_t grown_bytes, const struct jw_error *why)
 {
-	struct remote_module *known = run->remote.modules ? &run->remote.modules[index] : NULL;
-	const bool fetched = known && known->state == REMOTE_FETCHED;
-
 	if (why) {
 		run_module_failed(run, index, why->message, "");
 		return;
 	}
-	if (!fetched)
-		run->result->compiled++;
-	if (known && !fetched && !run->remote.gone) {
-		known->state = REMOTE_TO_PUT;
-		run->remote.to_put++;
-	}
+	run->result->compiled++;
 	run->report.grown_bytes += grown_bytes;
 	run->result->added_bytes = run->report.grown_bytes > 0 ? (uint64_t)run->report.grown_bytes : 0;
 	if (run->setup->inserted)
@@ -627,8 +613,9 @@ static char *late_path(const struct run *run, size_t index)
 					  (unsigned long long)module_of(run, index)->key);
 }
 
-int run_defer_entry(struct jw_error *err, struct run *run, size_t index, const char *path,
-					const struct jw_error *why)
+/* Keeps the entry at `path`, which waits for the lock; `why` is the reason of the refusal. */
+static int defer_entry(struct jw_error *err, struct run *run, size_t index, const char *path,
+					   const struct jw_error *why)
 {
 	struct late_entries *late = &run->late;
 	char *waiting = late_path(run, index);
@@ -756,7 +743,7 @@ static void take_collected(struct run *run, size_t index, const struct collected
 	} else if (why.code == JW_ERR_BUSY) {
 		if (foreign)
 			run_module_failed(run, index, why.message, "");
-		else if (run_defer_entry(&worse, run, index, entry->path, &why))
+		else if (defer_entry(&worse, run, index, entry->path, &why))
 			run_break_off(run, &worse);
 	} else if (why.code == JW_ERR_FORMAT) {
 		/* A torn entry, for example from a full disk, is tried once more, alone. */
@@ -842,7 +829,7 @@ static void learn(const struct run *run, const struct slot *slot, const struct p
 {
 	const unsigned threads = run->workers.threads;
 	/* Counts the workers with jobs, and this one, which has just finished its own. */
-	unsigned busy = run_busy_workers(run) + !slot->job_count;
+	unsigned busy = busy_workers(run) + !slot->job_count;
 	double alone;
 
 	busy = busy < threads ? busy : threads;
@@ -949,10 +936,8 @@ static void kill_workers(struct run *run, const struct slot *only)
  * run. */
 static void end_event(struct run *run)
 {
-	if (run->loop.stopping && !run->loop.ended) {
+	if (run->loop.stopping && !run->loop.ended)
 		kill_workers(run, NULL);
-		run_remote_end(run);
-	}
 	run->loop.ended = run->loop.stopping;
 	report_progress(run);
 }
@@ -968,7 +953,6 @@ static void check_interrupt(struct run *run)
 /* Nothing is left to wait for. */
 static void close_clock(struct run *run)
 {
-	run_remote_end(run);
 	if (!uv_is_closing((uv_handle_t *)&run->loop.tick))
 		uv_close((uv_handle_t *)&run->loop.tick, NULL);
 }
@@ -983,9 +967,7 @@ static void check_budget(struct run *run)
 
 	if (!run->setup->options->plan.budget_ms || run->loop.stopping)
 		return;
-	/* Taking entries from a shared folder is quicker than compiling, so its modules are not
-	 * checked. */
-	while (!run->remote.modules && (index = job_queue_peek(&run->queue)) != QUEUE_EMPTY &&
+	while ((index = job_queue_peek(&run->queue)) != QUEUE_EMPTY &&
 		   pace_ms(&run->report.pace, 1, module_of(run, index)->cost_ms) > left_ms) {
 		(void)job_queue_take(&run->queue);
 		run->result->out_of_time = true;
@@ -1050,7 +1032,8 @@ static void feed_worker(struct run *run, struct slot *slot)
 
 static void start_worker(struct run *run, struct slot *slot);
 
-void run_wake_workers(struct run *run)
+/* Gives work to workers that were held back, and starts new ones if there is room again. */
+static void wake_workers(struct run *run)
 {
 	run->workers.held_back = false;
 	for (unsigned i = 0; !run->loop.stopping && i < run->setup->workers; i++) {
@@ -1089,7 +1072,7 @@ static void on_answer(void *context, struct child *child, const struct protocol_
 	if (!run->loop.stopping && slot->state == WORKER_READY)
 		feed_worker(run, slot);
 	if (run->workers.held_back)
-		run_wake_workers(run);
+		wake_workers(run);
 	end_event(run);
 }
 
@@ -1133,7 +1116,7 @@ static void on_end(void *context, struct child *child, const struct child_end *h
 		run->late.news_ns = os_monotonic_ns();
 		if (!run->result->opaque)
 			insert_late(run);
-		if ((!run->late.count || run->loop.stopping) && !run_remote_is_needed(run))
+		if (!run->late.count || run->loop.stopping)
 			close_clock(run);
 	}
 	end_event(run);
@@ -1220,11 +1203,10 @@ static void on_tick(uv_timer_t *timer)
 		worker_event(victim, EVENT_MAKES_ROOM);
 		kill_workers(run, victim);
 	}
-	run_remote_step(run);
-	run_wake_workers(run);
+	wake_workers(run);
 	if (!run->loop.stopping && os_monotonic_ns() - late->tried_ns > LOCK_EVERY_NS)
 		insert_late(run);
-	if (!run->workers.alive && !run_remote_is_needed(run) &&
+	if (!run->workers.alive &&
 		(!late->count || run->loop.stopping || os_monotonic_ns() - late->news_ns > LOCK_LAST_NS))
 		close_clock(run);
 	end_event(run);
@@ -1289,15 +1271,11 @@ static void begin(struct run *run)
 		if (os_make_dirs(run->err, slot->cache_dir, 0700))
 			break_off(run);
 	}
-	if (!run->loop.broken && run_remote_open(run))
-		break_off(run);
-	/* If all entries may come from a shared folder, no worker may be needed. */
-	for (unsigned i = 0;
-		 !run->loop.broken && run_remote_ready(run) == SIZE_MAX && i < setup->workers; i++)
+	for (unsigned i = 0; !run->loop.broken && i < setup->workers; i++)
 		start_worker(run, &run->workers.slots[i]);
 	if (run->loop.broken)
 		end_event(run);
-	if (!run->workers.alive && !run_remote_is_needed(run))
+	if (!run->workers.alive)
 		close_clock(run);
 }
 
@@ -1330,7 +1308,6 @@ int run_plan(struct jw_error *err, const struct run_setup *setup, struct jw_prim
 	result->compile.seconds += (double)(os_monotonic_ns() - began_ns) / 1e9;
 	for (unsigned i = 0; i < setup->workers; i++)
 		mem_free(run.workers.slots[i].cache_dir);
-	run_remote_free(&run);
 	mem_free(run.workers.slots);
 	mem_free(run.late.modules);
 	job_queue_close(&run.queue);

@@ -26,7 +26,6 @@ struct run_setup {
 	/* The driver's names of entries are known to be those of the plan: an entry with another name
 	 * does not end the run. */
 	bool form_known;
-	const struct jw_share_options *share; /* NULL without a shared folder */
 	/* For each module of the plan: the result with which the driver has refused it. May be NULL. */
 	unsigned *refused;
 	bool *inserted; /* for each module of the plan: set when its entry is in place. May be NULL */

@@ -1,5 +1,4 @@
-/* The inside of run.c, for run_remote.c and the tests: the supervisor's five parts, and the state
- * beside them. */
+/* The inside of run.c, for its tests: the supervisor's five parts, and the state beside them. */
 #pragma once
 
 #include <uv.h>
@@ -9,7 +8,6 @@
 #include "driver/driver_session.h"
 #include "work/job_queue.h"
 #include "work/memory_budget.h"
-#include "work/remote.h"
 #include "work/run.h"
 
 struct run_loop {
@@ -107,7 +105,6 @@ struct run {
 	struct run_memory memory;
 	struct run_report report;
 	struct late_entries late;
-	struct remote remote;
 };
 
 /* The next step of a worker. */
@@ -123,39 +120,12 @@ struct run_order {
 	char why[256];
 };
 
-/* ---- run.c, for run_remote.c */
+/* ---- run.c's steps, for its tests */
 
 /* Ends the whole run with a failure; the first one counts. */
 void run_break_off(struct run *run, const struct jw_error *why);
-/* Returns the number of workers that are compiling. */
-unsigned run_busy_workers(const struct run *run);
 /* Records that the entry of a module is in the live cache, or was refused (`why`). */
 void run_inserted(struct run *run, size_t index, int64_t grown_bytes, const struct jw_error *why);
-/* Keeps the entry at `path`, which waits for the lock; `why` is the reason of the refusal. */
-int run_defer_entry(struct jw_error *err, struct run *run, size_t index, const char *path,
-					const struct jw_error *why);
-/* Gives work to workers that were held back, and starts new ones if there is room again. */
-void run_wake_workers(struct run *run);
-
-/* ---- run_remote.c. Without a shared folder, its functions do nothing. */
-
-/* Starts the worker that reads and writes the shared folder. */
-int run_remote_open(struct run *run);
-void run_remote_free(struct run *run);
-/* Checks late answers, puts compiled entries into the folder, and claims modules for idle
- * workers. */
-void run_remote_step(struct run *run);
-/* Returns whether the run has to wait for that worker, although no other one is left. */
-bool run_remote_is_needed(const struct run *run);
-/* Returns whether a worker may begin this module now. */
-bool run_remote_allows(const struct run *run, size_t module);
-/* Returns how many modules wait for workers; SIZE_MAX without a shared folder. */
-size_t run_remote_ready(const struct run *run);
-/* Ends the folder's worker. */
-void run_remote_end(struct run *run);
-
-/* ---- run.c's steps, for its tests */
-
 /* Decides the next step of this worker, and takes its module from the queue. */
 struct run_order run_next_order(struct run *run, const struct slot *slot);
 /* Returns the GPU memory that must stay free when this worker has a context on a device of the

@@ -1,23 +1,28 @@
-/* For the case “share-faults” (LD_PRELOAD), this imitates a shared folder on a server that never
- * answers: a process that opens an object in it waits forever. The file named by FAKE_HUNG_FOLDER
- * says that an object was opened; if FAKE_CRASHED_FOLDER is set, the process ends instead. */
+/* For the case “folder” (LD_PRELOAD), this imitates a folder on a server that never answers: a
+ * process that opens a file in FAKE_HUNG_FOLDER waits forever. The file FAKE_HUNG_MARK says that
+ * this has happened; if FAKE_CRASHED_FOLDER is set, the process ends instead. */
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-__attribute__((visibility("default"))) int openat64(int dir, const char *path, int flags, ...)
+static int open_or_hang(int dir, const char *path, int flags, mode_t mode)
 {
-	const char *mark = getenv("FAKE_HUNG_FOLDER");
-	va_list more;
-	mode_t mode;
+	const char *hung = getenv("FAKE_HUNG_FOLDER"), *mark = getenv("FAKE_HUNG_MARK");
+	char link[64], whole[8192] = "";
 
-	va_start(more, flags);
-	mode = flags & O_CREAT ? va_arg(more, mode_t) : 0;
-	va_end(more);
-	if (!strstr(path, ".jwpack") && !strstr(path, ".claim"))
+	if (path[0] != '/' && dir >= 0) {
+		ssize_t length;
+
+		(void)snprintf(link, sizeof link, "/proc/self/fd/%d", dir);
+		length = readlink(link, whole, sizeof whole - 1);
+		whole[length > 0 ? length : 0] = '\0';
+	}
+	(void)snprintf(whole + strlen(whole), sizeof whole - strlen(whole), "/%s", path);
+	if (!hung || !strstr(whole, hung) || !strstr(path, ".j"))
 		return (int)syscall(SYS_openat, dir, path, flags, mode);
 	if (getenv("FAKE_CRASHED_FOLDER"))
 		abort();
@@ -26,3 +31,20 @@ __attribute__((visibility("default"))) int openat64(int dir, const char *path, i
 	for (;;)
 		(void)pause();
 }
+
+#define HANGS(name, first, dir)                                                                    \
+	__attribute__((visibility("default"))) int name(first const char *path, int flags, ...)        \
+	{                                                                                              \
+		va_list more;                                                                              \
+		mode_t mode;                                                                               \
+                                                                                                   \
+		va_start(more, flags);                                                                     \
+		mode = flags & O_CREAT ? va_arg(more, mode_t) : 0;                                         \
+		va_end(more);                                                                              \
+		return open_or_hang(dir, path, flags, mode);                                               \
+	}
+
+/* libuv and the C library use one or the other. */
+#define DIR_FIRST int dir_fd,
+HANGS(openat64, DIR_FIRST, dir_fd)
+HANGS(open64, , AT_FDCWD)

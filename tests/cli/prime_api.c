@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include <jitwarm/prime.h>
-#include <jitwarm/share.h>
 #include <jitwarm/system.h>
 #include <jitwarm/target.h>
 
@@ -13,7 +12,6 @@ struct asked {
 	struct jw_prime_options prime;
 	struct jw_nvrtc_options nvrtc;
 	struct jw_export_options pack;
-	struct jw_share_options share;
 	struct jw_target target;
 	bool if_changed;
 	size_t cancel_at; /* after this many modules; 0: never */
@@ -68,10 +66,6 @@ static void take_option(const char *text, struct asked *asked)
 		asked->cancel_at = (size_t)(*value - '0');
 	if ((value = value_of(text, "ptxas=")))
 		prime->compile.ptxas = value;
-	if ((value = value_of(text, "share="))) {
-		asked->share.folder = value;
-		prime->compile.share = &asked->share;
-	}
 	if ((value = value_of(text, "pack="))) {
 		asked->pack.output = value;
 		prime->keep.pack = &asked->pack;
@@ -128,7 +122,6 @@ int main(int argc, char **argv)
 		.prime = {.plan = {.paths = paths, .path_count = 1, .nvrtc = &asked.nvrtc}},
 		.nvrtc = {0},
 		.pack = {0},
-		.share = {0},
 	};
 	struct jw_run_state *run = NULL;
 	struct jw_error err = {0};

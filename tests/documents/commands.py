@@ -32,13 +32,11 @@ BUILD = pathlib.Path(sys.argv[1]).resolve()
 PAGES = [*sorted(ROOT.glob("README*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 # Page, pattern of the command, reason
 ELSEWHERE = [
-    ("many-machines.md", "oci://", "share-fleets runs these with a registry"),
-    ("many-machines.md", "--share /mnt", "share-fleets runs this with a folder"),
-    ("many-machines.md", ">/etc/slurm", "writes where Slurm's settings are; share-slurm runs it"),
-    ("containers.md", "oci://", "share-fleets runs these with a registry"),
+    ("many-machines.md", "--store /mnt", "fleet-pages runs this with a folder"),
+    ("many-machines.md", ">/etc/slurm", "writes where Slurm's settings are; fleet-slurm runs it"),
     ("containers.md", "run --record", "needs the reader's program; driver-recording-image-* run the recipe"),
     ("containers.md", "compiler fetch", "needs the package index; elsewhere-* run it"),
-    ("containers.md", "make --target", "needs NVIDIA's ptxas; share-fleets runs this very command"),
+    ("containers.md", "make --target", "needs NVIDIA's ptxas; fleet-pages runs this very command"),
     ("containers.md", "ahead --driver", "needs the library of another driver; driver-ahead runs it"),
     ("wheel-authors.md", "bake -o baked", "needs NVIDIA's ptxas; the tests of bake and elsewhere-* run it"),
     ("elsewhere.md", "", "needs NVIDIA's ptxas; elsewhere-* run these"),
@@ -49,7 +47,7 @@ ELSEWHERE = [
     ("which.md", "--ask", "needs the package index; elsewhere-ask runs its like"),
     ("--help", "which torch --ask", "needs the package index; elsewhere-ask runs its like"),
     ("--help", "bake --index", "needs the package index; elsewhere-index runs it"),
-    ("--help", "oci://", "needs a registry; share-registry runs its like"),
+    ("--help", "--store /srv/jitwarm", "needs a folder that machines share; cli-folder runs its like"),
     ("--help", "startup enable --service", "writes units of the machine; cli-startup-units runs it"),
     ("--help", "compiler fetch", "needs the package index; elsewhere-* run it"),
     ("--help", "uninstall", "removes what the account of the test itself has; cli-startup runs it"),
@@ -74,12 +72,16 @@ OTHERS = [
     ("README.md", "./scripts/quickstart.sh", "scripts/fresh.sh", "run ./scripts/quickstart.sh"),
     ("README.md", "./scripts/test.sh", "scripts/fresh.sh", "./scripts/test.sh && ./scripts/test.sh --all"),
     ("elsewhere.md", "pip download", "tests/elsewhere/fetch.sh", "PIP_NO_INDEX=1 PIP_FIND_LINKS=wheels"),
-    ("many-machines.md", "srun ", "tests/share/slurm.sh", "srun --chdir"),
-    ("containers.md", "deployment.yaml", "tests/share/fleets.sh", "deployment.yaml"),
-    ("containers.md", "daemonset.yaml", "tests/share/image.sh", "daemonset.yaml"),
-    ("containers.md", "skopeo copy", "tests/share/image.sh", "skopeo"),
-    ("many-machines.md", "aws s3 cp", "tests/share/fleets.sh", "export"),
-    ("many-machines.md", "chmod 755", "tests/share/slurm.sh", "chmod 755"),
+    ("many-machines.md", "srun ", "tests/fleet/slurm.sh", "srun --chdir"),
+    ("containers.md", "job.yaml", "tests/fleet/pages.sh", "typed job"),
+    ("many-machines.md", "job.yaml", "tests/fleet/pages.sh", "typed job"),
+    ("containers.md", "deployment.yaml", "tests/fleet/pages.sh", "typed deployment"),
+    ("many-machines.md", "deployment.yaml", "tests/fleet/pages.sh", "typed deployment"),
+    ("containers.md", "daemonset.yaml", "tests/fleet/image.sh", "daemonset.yaml"),
+    ("containers.md", "skopeo copy", "tests/fleet/image.sh", "skopeo"),
+    ("many-machines.md", "aws s3 cp", "tests/fleet/pages.sh", "A bucket"),
+    ("many-machines.md", "oras ", "tests/fleet/pages.sh", "A registry"),
+    ("many-machines.md", "chmod 755", "tests/fleet/slurm.sh", "chmod 755"),
     ("gpu-check.md", "with-driver.sh", "tests/conformance/run.sh", "with-driver.sh"),
     ("gpu-check.md", "--library", "tests/gpu-check/check.sh", "--start"),
     ("gpu-check.md", "gpu-check.py", "tests/gpu-check/check.sh", "scripts/gpu-check.py"),
@@ -109,7 +111,7 @@ LANGUAGES = [
     ("programs.md", "powershell", "Write-Progress", "no PowerShell is installed by scripts/setup.sh; the page says that it is untested"),
     ("windows.md", "nsis", "nsExec", "part of a reader's installer; the page says that nobody has tried it"),
     ("windows.md", "ini", "runasoriginaluser", "Inno Setup runs on Windows only; the page says that nobody has tried it"),
-    ("many-machines.md", "ini", "TaskProlog=", "tests/share/slurm.sh"),
+    ("many-machines.md", "ini", "TaskProlog=", "tests/fleet/slurm.sh"),
 ]
 # Commands whose output is that of the next one: page, command, and the preparation
 FIRST = {
@@ -139,7 +141,7 @@ for name in b"scale", b"add", b"sum":
 # These folders have translated pages, whose code blocks are those of the English pages.
 LETTERED = ["ko"]
 PROGRAM = (r"(?:sudo )?(?:uvx|pip|pipx|uv|curl|wget|apt|apt-get|rpm|dnf|conda|mamba|msiexec|docker|podman|kubectl|helm|sbatch|srun|git|cmake|ctest|python3?"
-           r"|cc|gcc|tar|skopeo|aws|rclone|chmod|winget|scoop|minisign|openssl|jitwarmw\.exe|\./scripts/\S+|scripts/\S+)")
+           r"|cc|gcc|tar|skopeo|oras|aws|rclone|chmod|winget|scoop|minisign|openssl|jitwarmw\.exe|\./scripts/\S+|scripts/\S+)")
 
 
 def language_of(page):

@@ -22,8 +22,6 @@
 	X(export) \
 	X(import) \
 	X(import_all) \
-	X(push) \
-	X(pull) \
 	X(store) \
 	X(store_clear) \
 	X(key) \

@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 export HOME=$work/home XDG_CACHE_HOME=$work/cache GIT_CONFIG_NOSYSTEM=1
 while read -r name; do unset "$name"; done < <(env | grep -oE '^(GIT_(DIR|WORK_TREE|INDEX_FILE)|CI)=' | tr -d =)
-mkdir -p home repository/{scripts,include/jitwarm,packaging,tests/share,tests/install} && cd repository || exit 1
+mkdir -p home repository/{scripts,include/jitwarm,packaging,tests/fleet,tests/install} && cd repository || exit 1
 fail() { cat "$work/out"; echo "FAILED: $*"; exit 1; }
 cp "$root"/scripts/{release,lib}.sh scripts/
 cp "$root/include/jitwarm/version.h" include/jitwarm/
@@ -26,7 +26,7 @@ printf 'mkdir -p "$2/bin" && printf "#!/bin/sh\\n" >"$2/bin/jitwarm" && chmod +x
 echo "${CHANGED-a program}" >jitwarm-9.8.7-linux-x86_64.tar.gz
 sha256sum * >"$OLDPWD/sums" && mv "$OLDPWD/sums" SHA256SUMS
 END
-for stand_in in scripts/{setup,reproducible,try,try-windows-package}.sh tests/share/image.sh tests/install/{test_wheel.sh,test_manifests.py}; do
+for stand_in in scripts/{setup,reproducible,try,try-windows-package}.sh tests/fleet/image.sh tests/install/{test_wheel.sh,test_manifests.py}; do
 	printf '#!/bin/sh\necho "%s $*" >>"%s/calls"\n[ "${FAILS-}" != "%s" ]\n' "${stand_in##*/}" "$work" "${stand_in##*/}" >"$stand_in"
 done
 chmod +x scripts/*.sh tests/*/*

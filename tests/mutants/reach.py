@@ -4,7 +4,7 @@ the shortest first. What a test writes in a process that is killed, or that clea
 import concurrent.futures, copy, difflib, json, os, pathlib, re, resource, shutil, subprocess, time
 
 # Tests of real drivers and of the machine's own cases would take days: nightly.sh runs them.
-LEFT_OUT = r"(driver|real|conformance|framework|prime-5|story|share-(nodes|crowd|slurm|image|fleets|manifests|registry)|torture|install|library|documents|elsewhere|gpu-check|n.*-real|python)(-.*)?|cli-tmux"
+LEFT_OUT = r"(driver|real|conformance|framework|prime-5|story|fleet|torture|install|library|documents|elsewhere|gpu-check|n.*-real|python)(-.*)?|cli-tmux"
 LONGEST_S = 60
 # This limit stops a run that no longer ends; a test's own limit may be a quarter of an hour.
 MAX_CPU_S = 100

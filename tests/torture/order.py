@@ -35,16 +35,15 @@ ORDERS = {
              [("out/lib.so", ""), (r"mode out/\.lib\.so\.jitwarm-\S+", "rename out/lib.so", False)]),
     "bake-wheel": ([t.prime, t.make_wheel], ["bake", "-o", "@/out", "@/in/sample-1.0-py3-none-any.whl"], [(re.escape(t.new_wheel), "")]),
     "export": ([t.prime, KEY], EXPORT + ["--sign"], [("a.jwpack", "rename a.jwpack.minisig"), ("a.jwpack.minisig", "")]),
-    "store": ([], ["prime", t.sample], [(r"state/store/sm_86-\w+\.jwpack", "")]),
+    "store": ([], ["prime", t.sample], [(r"state/store/sm_86-[\w.-]+\.jwpack", "")]),
     "key": ([], KEY, [("state/keys/default.pub", "rename state/keys/default.key"), ("state/trusted/default.pub", "rename state/keys/default.key"),
                       ("state/keys/default.key", "")]),
     "trust": ([KEY], ["key", "trust", "@/state/keys/default.pub", "again"], [("state/trusted/again.pub", "")]),
     "tune": ([TUNE + ["2GiB"]], TUNE + ["3GiB"], [("home/.config/jitwarm/shell.conf", "")]),
     "startup": ([systemd, t.install], ["startup", "enable", "@/site"],
                 [(UNITS + "jitwarm." + kind, "fork .*") for kind in ("service", "timer", "path")]),
-    "share": ([KEY, shared], t.prime + ["--share", "@/shared", "--sign"],
-              [(r"%s\.minisig", r"rename (shared/.*\.jwpack)"), (r"shared/.*\.jwpack", ""),
-               (r"%s\.jwpack", r"unlink (shared/.*)\.claim")]),
+    "folder": ([KEY, shared], ["prime", "--store", "@/shared", t.sample],
+               [(r"%s\.minisig", r"rename (shared/.*\.jwpack)"), (r"shared/.*\.jwpack", "")]),
 }
 
 
@@ -100,7 +99,7 @@ def main():
         t.SETTINGS.clear()
         t.prepare(place, t.Case(command, t.always, setup))
         wanted = {"TORTURE": "count", "TORTURE_LOG": log, "TORTURE_CALLS": "create,write,rename,fsync,unlink,resize,fork,mode"}
-        status, out, err = place.run(command, dict(wanted, TORTURE_WORKERS="1") if name == "share" else wanted)
+        status, out, err = place.run(command, dict(wanted, TORTURE_WORKERS="1") if name == "folder" else wanted)
         found = [wrong(read(place, log), *rule) for rule in rules] if status in (0, 1) else [(status, out, err)]
         for one in filter(None, found):
             bad.append("%s: %s" % (name, one))

@@ -51,8 +51,6 @@ static struct jw_prime_result *result;
 static unsigned start_ms, end_ms;
 static bool opaque; /* the workers write the cache themselves */
 static const char *task;
-static const struct jw_share_options
-	*shared; /* the worker reports the contents of a shared folder */
 
 static inline int make_folder(void **state)
 {
@@ -115,7 +113,6 @@ static inline int begin(void **state)
 	start_ms = end_ms = 0;
 	opaque = false;
 	task = NULL;
-	shared = NULL;
 	result = mem_alloc(sizeof *result);
 	return 0;
 }
@@ -144,8 +141,7 @@ static inline int run_with(struct jw_error *err, unsigned workers, const char *b
 							  .workers = workers,
 							  .start_ms = start_ms,
 							  .end_ms = end_ms,
-							  .task = task,
-							  .share = shared};
+							  .task = task};
 	int failed;
 
 	OK(os_write_atomic(why, script, text, strlen(text)));

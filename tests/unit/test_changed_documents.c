@@ -20,7 +20,6 @@
 #include "pack/trust.h"
 #include "packs.h"
 #include "prime/recording.h"
-#include "share/object_entry.h"
 
 /* ---- the documents */
 
@@ -95,8 +94,6 @@ static int reads_profile(struct jw_error *err, const char *data, size_t size, st
 READS(reads_hello, struct protocol_hello, protocol_get_hello)
 READS(reads_answer, struct protocol_answer, protocol_get_answer)
 READS(reads_job, struct protocol_job, protocol_get_job)
-READS(reads_object_job, struct object_job, object_get_job)
-READS(reads_object_answer, struct object_answer, object_get_answer)
 READS(reads_key, struct minisign_public, minisign_read_public)
 
 static int reads_devices(struct jw_error *err, const char *data, size_t size, struct buf *facts)
@@ -112,15 +109,6 @@ static int reads_devices(struct jw_error *err, const char *data, size_t size, st
 		return error_set(err, JW_ERR_FORMAT, "not taken");
 	put(facts, &hello, sizeof hello);
 	return 0;
-}
-
-static int reads_claim(struct jw_error *err, const char *data, size_t size, struct buf *facts)
-{
-	uint64_t claim = 1;
-
-	if (!object_claim_read(data, size, &claim))
-		return error_set(err, JW_ERR_FORMAT, "not taken");
-	return buf_printf(err, facts, "%llu", (unsigned long long)claim);
 }
 
 /* ---- documents with a sum after them */
@@ -468,10 +456,7 @@ static const struct document documents[] = {
 	{"answer", "fuzz/corpus/protocol/answer", reads_answer, NULL, false},
 	{"job", "fuzz/corpus/protocol/job", reads_job, NULL, false},
 	{"devices", "data/changed/devices.json", reads_devices, NULL, false},
-	{"object-job", "fuzz/corpus/object/job", reads_object_job, NULL, false},
-	{"object-answer", "fuzz/corpus/object/answer", reads_object_answer, NULL, false},
 	{"job-hex", "data/changed/job-hex.json", reads_job, NULL, false},
-	{"claim", "fuzz/corpus/object/claim", reads_claim, NULL, false},
 	{"ledger", "fuzz/corpus/ledger/split-and-older", reads_ledger, NULL, true},
 	{"verified", "fuzz/corpus/verified/whole", reads_verified, NULL, true},
 	{"index", "fuzz/corpus/index/twice", reads_index, NULL, true},

@@ -1,4 +1,4 @@
-/* The patience with an index and a registry that send nothing. The clock is this program's own, and
+/* The patience with an index that sends nothing. The clock is this program's own, and
  * runs 300 times as fast. */
 #include "folder.h"
 
@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "find/pip.h"
 #include "os/env.h"
-#include "share/carrier.h"
 
 /* libuv reads the clock through this function. */
 __attribute__((visibility("default"))) int clock_gettime(clockid_t clock, struct timespec *time)
@@ -51,32 +50,6 @@ TEST(an_index_that_sends_nothing_ends_pip)
 	mem_free(sites);
 	mem_free(inside);
 	mem_free(python);
-}
-
-TEST(a_registry_that_sends_nothing_ends_the_command)
-{
-	static const char sleeps[] = "#!/bin/sh\nexec /bin/sleep 100\n";
-	static const char *const names[] = {"skopeo", "oras"};
-
-	for (size_t i = 0; i < 2; i++) {
-		char *programs = os_join(folder, names[i]), *program = os_join(programs, names[i]);
-		struct carrier carrier = {.place = "host.x/a", .folder = folder};
-		struct buf tags;
-
-		OK(os_make_dirs(why, programs, 0700));
-		OK(os_write_mode(why, program, sleeps, strlen(sleeps), 0755));
-		OK(os_env_set(why, "PATH", programs));
-		OK(carrier_open(why, &carrier));
-		GIVES(JW_ERR_LIMIT, carrier_pull(why, &carrier, "layout", "tag"));
-		assert_non_null(strstr(why->message, names[i]));
-		assert_non_null(strstr(why->message, "the connection carried less than 64 KiB a second"));
-		/* The command's next programs have no patience of their own. */
-		GIVES(JW_ERR_LIMIT, carrier_push(why, &carrier, "layout", "tag"));
-		GIVES(JW_ERR_LIMIT, carrier_tags(why, &carrier, &tags));
-		carrier_close(&carrier);
-		mem_free(program);
-		mem_free(programs);
-	}
 }
 
 RUN_TESTS(make_folder, remove_folder)

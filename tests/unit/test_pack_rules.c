@@ -402,7 +402,7 @@ TEST_WITH(a_pack_that_is_damaged_meanwhile_is_none, begin, end)
 		empty_cache();
 		age(n ? newer : older, -(int64_t)n);
 	}
-	OK(refill_from_store(why, &request, &refilled));
+	OK(refill_from_packs(why, &request, &refilled));
 	assert_int_equal(taken, 1);
 	assert_int_equal(refilled.entries, 2);
 	assert_int_equal(refilled.note_count, 0);

@@ -144,7 +144,6 @@ static int end_run(void **state)
 {
 	(void)state;
 	job_queue_close(&run->queue);
-	mem_free(run->remote.modules);
 	run_forget_failures(&result);
 	mem_free(result.failures);
 	mem_free(run);
@@ -300,30 +299,22 @@ CASE(the_battery_matters_in_the_background)
 	assert_int_equal(root_remove(state), 0);
 }
 
-/* ---- the contents of a shared folder */
+/* ---- inserted entries */
 
-CASE(what_was_inserted_is_counted_and_shared)
+CASE(what_was_inserted_is_counted)
 {
 	const struct jw_error bad = {.code = JW_ERR_FORMAT, .message = "torn"};
 
-	run->remote.modules = mem_array(5, sizeof *run->remote.modules);
-	run->remote.modules[0].state = run->remote.modules[3].state = REMOTE_OURS;
-	run->remote.modules[1].state = REMOTE_FETCHED;
 	run_inserted(run, 0, 100, NULL);
 	run_inserted(run, 1, -30, NULL);
 	run_inserted(run, 2, 0, &bad);
-	assert_int_equal(result.compiled, 1);
+	assert_int_equal(result.compiled, 2);
 	assert_int_equal(result.added_bytes, 70);
 	assert_int_equal(result.failed, 1);
-	assert_int_equal(run->remote.to_put, 1);
-	assert_int_equal(run->remote.modules[0].state, REMOTE_TO_PUT);
-	assert_int_equal(run->remote.modules[1].state, REMOTE_FETCHED);
 	assert_true(inserted[0] && inserted[1] && !inserted[2]);
-	run->remote.gone = true;
 	run_inserted(run, 3, -100, NULL);
-	assert_int_equal(result.compiled, 2);
+	assert_int_equal(result.compiled, 3);
 	assert_int_equal(result.added_bytes, 0);
-	assert_int_equal(run->remote.to_put, 1);
 	assert_int_equal(run->report.progress.done, 4);
 	assert_int_equal(run->report.progress.done_bytes, 28);
 }

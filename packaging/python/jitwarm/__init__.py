@@ -236,8 +236,8 @@ class PrimeProgress:
     """How far prime() has come.
 
     Attributes:
-        phase: "compiling", "carrying" (reusing the entries of other drivers of
-            this CUDA version) or "fetching" (reading from a shared folder).
+        phase: "compiling", or "carrying" (reusing the entries of other drivers of
+            this CUDA version).
         done: The number of modules that are finished.
         total: The number of modules of this phase.
         failed: How many of the finished modules failed.

@@ -155,7 +155,9 @@ const struct cli_command command_cache_clear = {
 
 static int store_clear_run(struct jw_error *err, struct cli *cli)
 {
-	const struct jw_store_options options = {.state_dir = cli_state(err, cli)};
+	const struct jw_store_options options = {.state_dir = cli_state(err, cli),
+											 .folder = options_value(&cli->options, "store")};
+	const bool superseded = options_given(&cli->options, "superseded");
 	struct clear_document cleared = {.dry_run = options_given(&cli->options, "dry-run")};
 	struct jw_store_cleared found = {0}, done = {0};
 	struct jw_store *store = NULL;
@@ -164,11 +166,11 @@ static int store_clear_run(struct jw_error *err, struct cli *cli)
 
 	if (!options.state_dir || jw_store_open(err, &options, &store))
 		return -1;
-	if (jw_store_clear(err, &options, true, &found) ||
+	if (jw_store_clear(err, &options, superseded, true, &found) ||
 		(found.removed && !cleared.dry_run &&
 		 ask_first(err, cli, TEXT_COUNT(found.removed, "pack", "packs"), found.removed_bytes,
 				   store->path, &yes)) ||
-		(yes && jw_store_clear(err, &options, false, &done)))
+		(yes && jw_store_clear(err, &options, superseded, false, &done)))
 		goto done;
 	if (cleared.dry_run)
 		done = found;
@@ -186,7 +188,13 @@ done:
 	return result;
 }
 
-static const struct cli_option store_options[] = {CLEAR_OPTIONS, {0}};
+static const struct cli_option store_options[] = {
+	CLEAR_OPTIONS,
+	CLI_STORE_FOLDER,
+	CLI_FLAG("superseded",
+			 "Remove only packs whose entries other packs contain; a signed pack stays unless "
+			 "packs with a trusted signature contain its entries"),
+	{0}};
 
 const struct cli_command command_store_clear = {
 	.name = "store clear",
@@ -197,7 +205,7 @@ const struct cli_command command_store_clear = {
 		"that “jitwarm ahead” has made for the driver of the next boot stay, too. At a terminal, "
 		"jitwarm asks first; elsewhere, --yes is required.\n\nExit status: 1 if the answer was no, "
 		"2 without a terminal and --yes, 3 on failure.",
-	.examples = "jitwarm store clear -n\njitwarm store clear --yes\n",
+	.examples = "jitwarm store clear -n\njitwarm store clear --store /srv/jitwarm --superseded\n",
 	.options = store_options,
 	.no_operands = "store clear takes no names",
 	.run = store_clear_run,

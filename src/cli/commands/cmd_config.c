@@ -1,8 +1,6 @@
 /* jitwarm config: lists the settings with their origins, and changes them. */
 #include <string.h>
 
-#include <jitwarm/share.h>
-
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
@@ -54,20 +52,6 @@ static void print_file(const struct output *out, const char *path)
 	output_line(out, STYLE_FAINT, os_exists(path) ? "%s" : "%s (no such file)", path);
 }
 
-/* Returns a value as text; a list's values are strings one after the other. */
-static char *value_as_text(const struct config_value *setting)
-{
-	char *text = mem_string("");
-
-	for (const char *value = setting->value; value; value = config_next(setting, value)) {
-		char *longer = mem_printf("%s%s%s", text, *text ? " " : "", value);
-
-		mem_free(text);
-		text = longer;
-	}
-	return text;
-}
-
 /* Prints the value, or, if it is not set, what the setting is for. */
 static void print_setting(const struct output *out, const struct config_row *row, bool named)
 {
@@ -90,7 +74,7 @@ static int config_show(struct jw_error *err, struct cli *cli, struct config_docu
 		if (!named || !strcmp(setting->name, named))
 			document->rows[document->count++] =
 				(struct config_row){.name = setting->name,
-									.value = value_as_text(setting),
+									.value = mem_string(setting->value ? setting->value : ""),
 									.origin = setting->origin ? mem_string(setting->origin) : NULL,
 									.help = setting->help};
 	}
@@ -109,17 +93,13 @@ static int config_show(struct jw_error *err, struct cli *cli, struct config_docu
 static int check_new(struct jw_error *err, struct cli *cli, const char *name, const char *value)
 {
 	struct config one = {0};
-	int result =
+	const int result =
 		config_one(err, name, value, "config", &one) || options_settle(err, &cli->options, &one)
 			? -1
 			: 0;
 
-	if (!result && !strcmp(name, "share"))
-		result = jw_share_check(err, value);
-	if (!result && !strcmp(name, "registry"))
-		result = jw_registry_name_check(err, value);
 	config_free(&one);
-	return result ? -1 : 0;
+	return result;
 }
 
 static int config_change(struct jw_error *err, struct cli *cli, struct config_document *document)

@@ -146,9 +146,6 @@ static int import_run(struct jw_error *err, struct cli *cli)
 	if (text_ends(pack, ".minisig"))
 		return error_set(err, JW_ERR_USAGE,
 						 "%s: a signature: name the pack that belongs to the signature", pack);
-	if (text_starts(pack, "oci://"))
-		return error_set(err, JW_ERR_USAGE,
-						 "%s: a registry, and import reads files: use “jitwarm pull”", pack);
 	if (strstr(pack, "://"))
 		return error_set(
 			err, JW_ERR_USAGE,

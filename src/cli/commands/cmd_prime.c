@@ -45,7 +45,7 @@ struct unattended {
 	unsigned status;
 	/* The run's results, for the log: */
 	size_t modules, compiled, failed, undone;
-	size_t restored;      /* from the store, a shared folder or another driver's entries */
+	size_t restored;      /* from the store, a folder or another driver's entries */
 	double saved_seconds; /* the processor time of compiled modules, which a first start saves */
 	char problem[512];    /* one line; "" if there is none */
 };
@@ -60,7 +60,8 @@ struct prime_document {
 	const struct jw_store_refilled *refilled;
 	const struct jw_carry_result *carried;
 	const struct export_document *pack;
-	const struct jw_shared *shared; /* set with --share */
+	const struct jw_store_traffic *folder; /* set if a folder is used */
+	const struct jw_store_refilled *from_folder;
 };
 
 #define ROW(member, ...)          JSON(struct prime_document, result.member, __VA_ARGS__)
@@ -101,22 +102,16 @@ static const struct json_field refilled_fields[] = {
 	{0},
 };
 
-static const struct json_field shared_fields[] = {
-	JSON(struct jw_shared, fetched,
-		 "modules that were taken from the shared folder; `compiled` does not count them"),
-	JSON(struct jw_shared, fetched_bytes, "the size of the packs of these modules"),
-	JSON(struct jw_shared, saved_seconds,
-		 "the predicted time to compile the fetched modules on one core, which was saved"),
-	JSON(struct jw_shared, placed, "compiled modules that were put into the shared folder"),
-	JSON(struct jw_shared, placed_bytes, "the size of the packs of these modules"),
-	JSON(struct jw_shared, refused, "modules in the shared folder that were refused"),
-	JSON(struct jw_shared, refused_why, "why the first refused module was refused, in one line",
-		 .presence = JSON_IF_SET),
-	JSON(struct jw_shared, unplaced,
-		 "compiled modules that could not be put into the shared folder", .presence = JSON_IF_SET),
-	JSON(struct jw_shared, trouble,
-		 "why the shared folder was no longer used, or why compiled modules were not put into it, "
-		 "in one line",
+static const struct json_field folder_fields[] = {
+	JSON(struct jw_store_traffic, packs, "packs that were taken from the folder"),
+	JSON(struct jw_store_traffic, refused,
+		 "packs that were not taken because they are damaged or no trusted key has signed them"),
+	JSON(struct jw_store_traffic, refused_why,
+		 "why the first refused pack was refused, in one line", .presence = JSON_IF_SET),
+	JSON(struct jw_store_traffic, placed,
+		 "entries of this run in the pack that was put into the folder"),
+	JSON(struct jw_store_traffic, placed_bytes, "the size of this pack"),
+	JSON(struct jw_store_traffic, trouble, "why the folder was not used any longer, in one line",
 		 .presence = JSON_IF_SET),
 	{0},
 };
@@ -267,9 +262,13 @@ static const struct json_field prime_fields[] = {
 					"results of other drivers of the same CUDA version; absent if there were none"),
 	JSON_POINTER_OF("pack", struct prime_document, pack, &document_export_members,
 					"the pack that `-o` has written; absent without one"),
-	JSON_POINTER_OF("shared", struct prime_document, shared,
-					JSON_TABLE(struct jw_shared, shared_fields),
-					"what the shared folder gave and got; absent without `--share`"),
+	JSON_POINTER_OF("from_folder", struct prime_document, from_folder,
+					JSON_TABLE(struct jw_store_refilled, refilled_fields),
+					"entries that were taken from the packs in the folder of `--store`; absent if "
+					"the folder had none of the missing ones"),
+	JSON_POINTER_OF("folder", struct prime_document, folder,
+					JSON_TABLE(struct jw_store_traffic, folder_fields),
+					"the packs that the folder of `--store` gave and got; absent without a folder"),
 	{0},
 };
 const struct json_table document_prime = {
@@ -293,7 +292,7 @@ static const struct json_field run_fields[] = {
 	JSON(struct unattended, undone,
 		 "modules that are left because the run was interrupted or stopped"),
 	JSON(struct unattended, restored,
-		 "modules that were taken from the store, a shared folder or another driver's entries"),
+		 "modules that were taken from the store, a folder or another driver's entries"),
 	JSON(struct unattended, saved_seconds,
 		 "the processor time of the compiled modules, which the first start no longer needs"),
 	JSON(struct unattended, problem,
@@ -377,14 +376,10 @@ static int nvrtc_options_read(struct jw_error *err, const struct cli *cli,
 	return 0;
 }
 
-/* ---- a shared folder */
+/* ---- a folder that machines share */
 
-struct prime_share {
-	struct jw_share_options options;
-};
-
-/* Returns whether some key is trusted, so that entries of others can be; true if that cannot be
- * found out. */
+/* Returns whether some key is trusted, so that packs of others can be; true if that cannot be found
+ * out. */
 static bool trusts_a_key(const char *state_dir)
 {
 	struct jw_keys keys;
@@ -398,62 +393,58 @@ static bool trusts_a_key(const char *state_dir)
 	return trusted;
 }
 
-static int prime_share_read(struct jw_error *err, const struct cli *cli, struct prime_share *share)
+/* Finds the folder of --store, or of the setting, and the key that signs packs for it. */
+static int store_folder_read(struct jw_error *err, const struct cli *cli,
+							 struct jw_store_folder *folder)
 {
-	struct jw_export_options key = {0};
-	const char *own = options_value(&cli->options, "key");
+	const char *typed = options_value(&cli->options, "store");
+	const char *key = options_value(&cli->options, "key");
 
-	if (!options_given(&cli->options, "share"))
+	*folder = (struct jw_store_folder){
+		.path = typed                                      ? typed
+				: options_given(&cli->options, "no-store") ? NULL
+														   : cli->store_folder,
+		.state_dir = cli->system->state_dir,
+		.sign_key = key ? key : PACKING_DEFAULT_KEY,
+		.allow_unsigned = options_given(&cli->options, "allow-unsigned"),
+		.required = typed,
+	};
+	if (!folder->path)
 		return 0;
-	if (pack_report_key(err, cli, &key))
-		return -1;
-	share->options.folder = options_value(&cli->options, "share");
-	share->options.allow_unsigned = options_given(&cli->options, "share-unsigned");
-	own = own ? own : PACKING_DEFAULT_KEY;
-	/* Other machines accept only signed entries, so this account's key signs without being asked
-	 * for. */
-	if (!key.sign_key && !share->options.allow_unsigned && !jw_key_check(NULL, key.state_dir, own))
-		key.sign_key = own;
-	/* The folder of a setting must not prevent compiling. */
-	if (!key.sign_key && !share->options.allow_unsigned && options_typed(&cli->options, "share") &&
-		!trusts_a_key(key.state_dir))
+	/* A key that the settings name must be able to sign. */
+	if (jw_key_check(err, folder->state_dir, folder->sign_key)) {
+		if (key)
+			return -1;
+		folder->sign_key = NULL;
+	}
+	if (!folder->sign_key && !folder->allow_unsigned && typed && !trusts_a_key(folder->state_dir))
 		return error_set(
 			err, JW_ERR_USAGE,
-			"--share accepts only results that a trusted key has signed, and this account trusts "
-			"no key: run “jitwarm key generate” once, run the “jitwarm key trust” line that it "
+			"--store takes only packs that a trusted key has signed, and this account trusts no "
+			"key: run “jitwarm key generate” once, run the “jitwarm key trust” line that it "
 			"prints on each machine with another home folder, and repeat this command; or add "
-			"--share-unsigned to trust whoever can write to the folder");
-	share->options.sign_key = key.sign_key;
-	share->options.state_dir = key.state_dir;
+			"--allow-unsigned to trust whoever can write to the folder");
 	return 0;
 }
 
-static void prime_share_print(const struct output *out, const struct prime_share *share,
-							  const struct jw_prime_result *result)
+static void print_folder(const struct output *out, const struct jw_store_folder *folder,
+						 const struct jw_prime_result *result)
 {
-	const struct jw_shared *shared = &result->compile.shared;
-	char time[TEXT_SHORT], bytes[TEXT_SHORT];
+	const struct jw_store_traffic *traffic = &result->reuse.folder;
+	char bytes[TEXT_SHORT];
 
-	if (shared->fetched)
-		output_line(out, STYLE_GOOD, "%s from the shared folder (%s), which saved %s of compiling.",
-					TEXT_COUNT(shared->fetched, "module", "modules"),
-					text_bytes(bytes, shared->fetched_bytes),
-					text_duration(time, shared->saved_seconds));
-	if (shared->placed)
-		output_line(out, STYLE_PLAIN, "%s put into the shared folder (%s).",
-					TEXT_COUNT(shared->placed, "module", "modules"),
-					text_bytes(bytes, shared->placed_bytes));
-	if (shared->placed && !share->options.sign_key && !share->options.allow_unsigned)
-		output_note(out, "the results in the shared folder are not signed: other machines need "
-						 "--share-unsigned; --sign signs them");
-	if (shared->refused)
-		output_warning(out, "%s in the shared folder not used: %s",
-					   TEXT_COUNT(shared->refused, "module", "modules"), shared->refused_why);
-	if (shared->unplaced)
-		output_warning(out, "%s could not be put into the shared folder: %s",
-					   TEXT_COUNT(shared->unplaced, "module", "modules"), shared->trouble);
-	else if (*shared->trouble)
-		output_warning(out, "the shared folder is no longer used: %s", shared->trouble);
+	if (traffic->placed)
+		output_line(out, STYLE_PLAIN, "%s put into %s (%s).",
+					TEXT_COUNT(traffic->placed, "entry", "entries"), folder->path,
+					text_bytes(bytes, traffic->placed_bytes));
+	if (traffic->placed && !folder->sign_key && !folder->allow_unsigned)
+		output_note(out, "the pack is not signed, so other machines need --allow-unsigned; after "
+						 "“jitwarm key generate”, jitwarm signs new packs");
+	if (traffic->refused)
+		output_warning(out, "%s in the folder not used: %s",
+					   TEXT_COUNT(traffic->refused, "pack", "packs"), traffic->refused_why);
+	if (*traffic->trouble)
+		output_warning(out, "the folder of packs is not used: %s", traffic->trouble);
 }
 
 /* ---- another machine */
@@ -567,6 +558,14 @@ static void print_reuse(const struct output *out, const struct jw_prime_result *
 	if (refilled->more_notes)
 		output_warning(out, "from the store: %zu more (“jitwarm store list” shows all packs)",
 					   refilled->more_notes);
+	for (size_t i = 0; i < result->reuse.from_folder.note_count; i++)
+		output_warning(out, "%s", result->reuse.from_folder.notes[i]);
+	if (result->reuse.from_folder.entries)
+		output_line(out, STYLE_GOOD,
+					dry_run ? "Would be taken from the folder of packs: %s (%s)."
+							: "Taken from the folder of packs: %s (%s).",
+					TEXT_COUNT(result->reuse.from_folder.entries, "entry", "entries"),
+					text_bytes(bytes, result->reuse.from_folder.bytes));
 	if (refilled->entries)
 		output_line(out, STYLE_GOOD,
 					dry_run ? "Would be restored from the store: %s (%s) that %s compiled before."
@@ -835,7 +834,7 @@ struct prime_outcome {
 	struct nvrtc_options nvrtc;
 	struct found_files files;
 	struct target_machine elsewhere;
-	struct prime_share share;
+	struct jw_store_folder folder;
 	struct unattended unattended;
 	struct prime_bar bar;
 	bool only_plan;
@@ -1026,7 +1025,7 @@ static void print_next(const struct prime_outcome *priming, const struct jw_prim
 		.elsewhere = priming->elsewhere.given,
 		.scratch = system->scratch,
 		.compiled = run->compiled,
-		.fetched = run->shared.fetched,
+		.fetched = result->reuse.from_folder.entries,
 		.failed = run->failed,
 		.undone = run->undone || run->unchanged,
 		.opaque = run->opaque,
@@ -1051,19 +1050,16 @@ static void print_next(const struct prime_outcome *priming, const struct jw_prim
 	}
 }
 
-/* Explains why --share has shared nothing, unless the folder comes from a setting. */
-static void print_unshared(const struct prime_outcome *priming,
-						   const struct jw_prime_result *result)
+/* Explains why nothing was put into the folder, unless it comes from a setting. */
+static void print_nothing_placed(const struct prime_outcome *priming,
+								 const struct jw_prime_result *result)
 {
-	const struct jw_prime_compiled *run = &result->compile;
-	const bool shares = !priming->only_plan && priming->share.options.folder &&
-						options_typed(&priming->cli->options, "share");
-
-	if (shares && result->plan.modules && !run->compiled && !run->shared.fetched &&
-		!*run->shared.trouble)
+	if (!priming->only_plan && priming->folder.required && result->plan.modules &&
+		!result->compile.compiled && !result->reuse.from_folder.entries &&
+		!*result->reuse.folder.trouble)
 		output_line(&priming->cli->out, STYLE_PLAIN,
-					"Nothing was put into the shared folder, because this run compiled nothing; to "
-					"share warm modules, use “jitwarm export” or “jitwarm push”.");
+					"Nothing was put into the folder, because this run compiled nothing; to share "
+					"warm modules, export them there: “jitwarm export -o DIR/NAME.jwpack --sign”.");
 }
 
 /* Prints what was compiled, what failed, what is left and why, and the next step. */
@@ -1075,8 +1071,8 @@ static void print_outcome(const struct prime_outcome *priming, const struct jw_p
 
 	print_failures(priming, run);
 	print_compiled(out, result);
-	prime_share_print(out, &priming->share, result);
-	print_unshared(priming, result);
+	print_folder(out, &priming->folder, result);
+	print_nothing_placed(priming, result);
 	if (run->repaired)
 		output_line(out, STYLE_GOOD, "The cache's index is repaired.");
 	if (run->evicted)
@@ -1102,6 +1098,7 @@ static int print_outcome_document(const struct prime_outcome *priming,
 								  const struct jw_prime_result *result)
 {
 	const struct jw_store_refilled *refilled = &result->reuse.refilled;
+	const struct jw_store_refilled *from_folder = &result->reuse.from_folder;
 	const struct jw_carry_result *carried = result->reuse.carried;
 	const struct export_document pack = {
 		.file = priming->elsewhere.pack.output,
@@ -1113,7 +1110,8 @@ static int print_outcome_document(const struct prime_outcome *priming,
 		.refilled = refilled->entries || refilled->note_count ? refilled : NULL,
 		.carried = carried && carried->group_count ? carried : NULL,
 		.pack = result->keep.pack ? &pack : NULL,
-		.shared = priming->share.options.folder ? &result->compile.shared : NULL,
+		.folder = priming->folder.path ? &result->reuse.folder : NULL,
+		.from_folder = from_folder->entries || from_folder->note_count ? from_folder : NULL,
 	};
 	int failed;
 
@@ -1249,9 +1247,9 @@ static int conclude(struct prime_outcome *priming, const struct jw_prime_result 
 	unattended->failed = run->failed;
 	unattended->undone = run->undone;
 	TEXT_COPY(unattended->problem, error_text(&run->stopped));
-	unattended->saved_seconds = run->compile_cpu_seconds + run->shared.saved_seconds;
+	unattended->saved_seconds = run->compile_cpu_seconds;
 	if (!priming->only_plan)
-		unattended->restored = result->reuse.refilled.entries + run->shared.fetched +
+		unattended->restored = result->reuse.refilled.entries + result->reuse.from_folder.entries +
 							   (result->reuse.carried ? result->reuse.carried->carried : 0);
 	plan_notes_print(&cli->out, &cli->options, result->notes, result->note_count,
 					 result->assumptions, false);
@@ -1298,7 +1296,7 @@ static int work_of_prime(struct jw_error *err, struct prime_outcome *priming)
 		.source = on_source,
 		.keep.run = priming->unattended.state,
 		.keep.pack = priming->elsewhere.pack.output ? &priming->elsewhere.pack : NULL,
-		.compile.share = priming->share.options.folder ? &priming->share.options : NULL,
+		.reuse.folder = priming->folder,
 		.cancel = cli_cancel,
 	};
 	struct fetching fetching = {.output = &cli->out, .label = "compiler"};
@@ -1451,7 +1449,7 @@ static int prime_now(struct jw_error *err, struct prime_outcome *priming)
 		buf_free(&names);
 		return -1;
 	}
-	if (!priming->for_others && prime_share_read(err, cli, &priming->share))
+	if (!priming->for_others && store_folder_read(err, cli, &priming->folder))
 		return -1;
 	if (!priming->for_others && options_given(&cli->options, "tune") && !priming->only_plan) {
 		const struct jw_tune_request request = {.scope = JW_SCOPE_USER};
@@ -1467,25 +1465,19 @@ static int prime_now(struct jw_error *err, struct prime_outcome *priming)
 	return work_of_prime(err, priming);
 }
 
-/* --share and --if-changed exclude other options, whatever is found later. */
-static int check_prime_usage(struct jw_error *err, const struct options *options)
+/* --store and --if-changed exclude other options, whatever is found later. */
+static int check_prime_usage(struct jw_error *err, const struct cli *cli)
 {
-	static const char *const only[] = {"share-unsigned", "sign"};
-	const char *folder = options_value(options, "share");
-	const bool typed = options_typed(options, "share");
+	const struct options *options = &cli->options;
+	const char *folder = options_value(options, "store");
 
-	for (size_t i = 0; !folder && i < sizeof only / sizeof *only; i++)
-		if (options_typed(options, only[i]))
-			return error_set(err, JW_ERR_USAGE, "--%s needs --share DIR", only[i]);
+	if (options_given(options, "allow-unsigned") && !folder && !cli->store_folder)
+		return error_set(err, JW_ERR_USAGE, "--allow-unsigned needs --store DIR");
+	if (folder && options_given(options, "no-store"))
+		return error_set(err, JW_ERR_USAGE, "leave out --no-store or --store DIR");
 	/* The remembered run would hide that other GPUs lack modules. */
 	if (options_given(options, "if-changed") && options_given(options, "gpu"))
 		return error_set(err, JW_ERR_USAGE, "--if-changed compares all GPUs: leave out --gpu");
-	if (folder && jw_share_check(err, folder))
-		return -1;
-	/* The folder of a setting may be mounted later. */
-	if (typed && !os_exists(folder))
-		return error_set(err, JW_ERR_NOT_FOUND, "%s: no such folder: create it, or correct --share",
-						 folder);
 	return 0;
 }
 
@@ -1514,7 +1506,7 @@ static int prime_run(struct jw_error *err, struct cli *cli)
 		!for_others && !priming.only_plan && !options_given(options, "no-store") && !key.cache_dir;
 	bool pending = false;
 
-	if (!for_others && check_prime_usage(err, options))
+	if (!for_others && check_prime_usage(err, cli))
 		goto failed;
 	if (changed && unattended_begin(err, &cli->out, &key, unattended))
 		goto failed;
@@ -1598,20 +1590,16 @@ static const struct cli_option prime_options[] = {
 	WORKER_SETTINGS,
 
 	CLI_HEADING(.title = "Where results come from"),
+	CLI_VALUE(
+		"store", "DIR",
+		"Take packs that fit from this folder, which machines share, instead of compiling, and "
+		"put a pack with what this run compiles there (signed if there is a key)"),
+	CLI_FLAG("allow-unsigned",
+			 "With --store: trust whoever can write to the folder, even without a signature",
+			 .rare = true),
 	CLI_FLAG("no-store",
 			 "Leave the store alone: restore no earlier results, and add no new results",
 			 .rare = true),
-	CLI_VALUE("share", "DIR",
-			  "Take modules from this shared folder instead of compiling them, and put compiled "
-			  "modules into this folder (--sign signs them)",
-			  .names = NAMES_FOLDER_LATER, .setting = true),
-	CLI_FLAG("share-unsigned",
-			 "With --share: trust whoever can write to the folder, even without a signature",
-			 .setting = true, .rare = true),
-	CLI_FLAG(
-		"sign",
-		"With --share: sign the modules that are put into the folder (automatic if there is a key)",
-		.rare = true),
 	CLI_SETTING(OPTION_VALUE, "key"),
 
 	CLI_HEADING(.title = "Where results go"),
@@ -1636,10 +1624,10 @@ const struct cli_command command_prime = {
 		"predicts the time and the space, and it starts no module whose result would not fit into "
 		"the cache. --budget-time and --budget-size prefer modules that every start needs and that "
 		"take the longest.\n\nAfter a driver update, jitwarm reuses the results of another driver "
-		"build of the same CUDA minor version: the bytes are the same.\n\n--share takes modules "
-		"from a folder that machines share, and adds the modules that it compiles. Machines that "
-		"start together share the work, so that each module is compiled once. For a registry, run "
-		"“jitwarm pull” before and “jitwarm push” afterwards.\n\nCUDA C sources (*.cu) are first "
+		"build of the same CUDA minor version: the bytes are the same.\n\n--store takes "
+		"packs from a folder that machines share, and afterwards puts a pack with the compiled "
+		"modules there. Machines that start later have nothing left to compile.\n\nCUDA C sources "
+		"(*.cu) are first "
 		"compiled to PTX by NVRTC, for each GPU architecture. The cache identifies a module by its "
 		"PTX, so NVRTC's version, options and source name must be those of the program.\n\nMemory, "
 		"time-outs and the store are settings (“jitwarm config”).",

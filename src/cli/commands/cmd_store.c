@@ -63,7 +63,8 @@ static int print_store(struct jw_error *err, const struct output *out, const str
 
 static int list_run(struct jw_error *err, struct cli *cli)
 {
-	const struct jw_store_options options = {.state_dir = cli_state(err, cli)};
+	const struct jw_store_options options = {.state_dir = cli_state(err, cli),
+											 .folder = options_value(&cli->options, "store")};
 	const struct config_value *setting = config_find(&cli->config, "store");
 	struct jw_store *store = NULL, none = {.path = (char[]){""}};
 	int result;
@@ -77,7 +78,7 @@ static int list_run(struct jw_error *err, struct cli *cli)
 				 ? -1
 				 : 0;
 
-	if (!result && !cli->uses_store)
+	if (!result && !options.folder && !cli->uses_store)
 		output_note(&cli->out,
 					"the store is off (%s is %s): “jitwarm prime” neither fills nor uses the store",
 					setting->origin, setting->value);
@@ -91,6 +92,8 @@ static int list_run(struct jw_error *err, struct cli *cli)
 	return result;
 }
 
+static const struct cli_option list_options[] = {CLI_STORE_FOLDER, {0}};
+
 const struct cli_command command_store_list = {
 	.name = "store list",
 	.summary = "List the packs in which “jitwarm prime” keeps results",
@@ -101,7 +104,8 @@ const struct cli_command command_store_list = {
 		"evicted or deleted entries, the next “jitwarm prime” restores the entries that it needs "
 		"from the packs instead of compiling again, as far as the cache has space. Packs of former "
 		"drivers stay until the store exceeds 2 GiB.\n\nExit status: 1 if a pack is damaged.",
-	.examples = "jitwarm store list\n",
+	.examples = "jitwarm store list\njitwarm store list --store /srv/jitwarm\n",
+	.options = list_options,
 	.no_operands = "store list takes no names",
 	.reads = true,
 	.run = list_run,

@@ -1,12 +1,12 @@
 /* jitwarm worker: a process that prime starts. */
-#include <jitwarm/share.h>
+#include <jitwarm/store.h>
 #include <jitwarm/worker.h>
 
 #include "cli/command.h"
 
 static int worker_run(struct jw_error *err, struct cli *cli)
 {
-	const int result = jw_is_share_worker() ? jw_share_worker_main() : jw_worker_main();
+	const int result = jw_is_store_worker() ? jw_store_worker_main() : jw_worker_main();
 
 	(void)err;
 	cli->status = result ? EXIT_FAILED : EXIT_DONE;

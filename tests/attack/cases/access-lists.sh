@@ -30,7 +30,7 @@ run 0 run --record "$open/place/recording" -- true
 run 0 prime --cache "$open/place/cache" "$sample" --json-log "$open/place/log"
 run '0|1' bake -o "$open/place/baked" "$sample"
 mkdir -p "$open/place/share" && chmod 755 "$open/place/share" && listed default "$open/place/share"
-CUDA_CACHE_PATH=$work/other JITWARM_STATE=$work/other-state run 0 prime --share "$open/place/share" --share-unsigned "$sample"
+CUDA_CACHE_PATH=$work/other JITWARM_STATE=$work/other-state run 0 prime --store "$open/place/share" --allow-unsigned "$sample"
 (export JITWARM_STATE=$open/place/state && run 0 key generate && run 0 prime --if-changed "$sample") || exit 1
 # If another account may read a cache, NVIDIA's driver needs its index to be writable.
 as_mallory find "$open/place" -writable ! -path "$open/place/cache/index" >"$open/writable" 2>/dev/null || :

@@ -38,7 +38,7 @@ as_files 2 "theirs:x:$mallory:\n" ''
 err_has "other accounts may write to $open/place"
 chgrp 0 "$open/place"
 as_files 0 "operators:x:0:mallory\n" ''
-# Threads ask at the same time (a shared folder has 16).
+# Threads ask at the same time.
 {
 	echo "root:x:0:"
 	for number in {1..600}; do echo "g$number:x:$((60000 + number)):root"; done

@@ -23,16 +23,10 @@ run 0 key generate
 run '0|1' tune --apply --max-size 2GiB
 mkdir "$work/given"
 run 0 import --allow-unsigned --cache "$work/given" "$work/lab.jwpack"
-# Folders below a shared folder are writable for whoever may write to that folder, and nobody else.
-mkdir -m 755 "$work/share" && mkdir -m 1777 "$work/share-for-all"
-for place in share share-for-all; do
-	CUDA_CACHE_PATH=$work/for-$place JITWARM_STATE=$work/state-$place run 0 prime --share "$work/$place" --share-unsigned "$sample"
-done
-[[ -n $(find "$work/share" -name '*.jwpack') ]] || fail "nothing is shared"
-found=$(find "$work/share" -perm /022)
-[[ -z $found ]] || fail "others may write: $found"
-found=$(find "$work/share-for-all" -type d ! -perm -022)
-[[ -z $found ]] || fail "others may not share: $found"
+# Others may read, and not write, a pack in a folder that machines share.
+mkdir -m 1777 "$work/packs"
+CUDA_CACHE_PATH=$work/for-packs JITWARM_STATE=$work/state-packs run 0 prime --store "$work/packs" --allow-unsigned "$sample"
+[[ -n $(find "$work/packs" -name '*.jwpack' -perm 644) && -z $(find "$work/packs" -type f ! -perm 644) ]] || fail "the folder has $(ls -l "$work/packs")"
 found=$(find "$work/cache" "$work/given" "$work/lab.jwpack" "$HOME" -type f ! -name index -perm /022) # NVIDIA's driver opens every index for writing
 [[ -z $found ]] || fail "others may write: $found"
 [[ $(find "$work/cache" -type f | wc -l) -gt 1 && -e $HOME/.config/jitwarm/config ]] || fail "no files"

@@ -16,7 +16,7 @@ except OSError:
 SCRIPT
 sed '/^#!/d; s/sys.argv\[0\]/"sitecustomize"/' "$home/bin/python3" >"$home/place/sitecustomize.py"
 chmod 755 "$home/bin/python3"
-for name in python python3.11 pip pip3 uv conda nvidia-smi ptxas nvcc cuobjdump nvdisasm systemctl ldconfig skopeo oras aws sudo env sh git getent id; do
+for name in python python3.11 pip pip3 uv conda nvidia-smi ptxas nvcc cuobjdump nvdisasm systemctl ldconfig sudo env sh git getent id; do
 	ln "$home/bin/python3" "$home/bin/$name"
 done
 environment "$home/project/.venv" 1.0
@@ -46,7 +46,7 @@ for variable in HOME=$home PATH="$home/bin:$PATH" VIRTUAL_ENV="$home/.venv" COND
 		at_terminal "$variable" PIP_INDEX_URL=http://127.0.0.1:1/simple PIP_RETRIES=0 $JITWARM $command
 	done
 done
-for command in "prime" "scan --index torch" "doctor" "status" "find" "startup status" "startup enable --fetch" "startup disable" "make --target sm_86 --driver 550.163.01 -o $open/made/ $sample" "uninstall --dry-run" "push oci://127.0.0.1:1/caches:tag" "tune"; do
+for command in "prime" "scan --index torch" "doctor" "status" "find" "startup status" "startup enable --fetch" "startup disable" "make --target sm_86 --driver 550.163.01 -o $open/made/ $sample" "uninstall --dry-run" "tune"; do
 	# shellcheck disable=SC2086
 	at_terminal HOME="$home" PATH="$home/bin:$PATH" VIRTUAL_ENV="$home/.venv" PYTHONPATH="$home/place" CUDA_HOME="$home" $JITWARM $command
 	# shellcheck disable=SC2086

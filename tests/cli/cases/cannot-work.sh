@@ -33,7 +33,7 @@ prime --json-log folder $sample|64|--json-log: folder: Is a directory
 prime --json-log plain/log $sample|64|--json-log: plain: not a directory
 prime --json-log none/log $sample|3|--json-log: none: 
 prime --nvrtc none/nvrtc $sample|3|--nvrtc: none/nvrtc: 
-prime --share plain $sample|64|plain: not a directory
+prime --store plain $sample|3|plain: no such folder: create it first
 make $elsewhere -o made/ $sample|2|needs ptxas 12.4
 make $elsewhere -o made/ --ptxas none $sample|3|--ptxas: none: 
 make $elsewhere -o none/made $sample|3|--output: none: 
@@ -55,6 +55,4 @@ export -o made --sign --key nobody|64|no key “nobody”
 import --cache plain pack|64|--cache: plain: not a directory
 status --driver-profile none/made|3|--driver-profile: none: 
 tune --path plain|64|--path: plain: not a directory
-push --key nobody oci://127.0.0.1:1/x|64|--key needs --sign, too
-pull --cache plain oci://127.0.0.1:1/x|64|--cache: plain: not a directory
 TABLE

@@ -39,8 +39,8 @@ holds $'# the lab\n; jobs = 9\n\nmax-mem = 512M\nstore = no'
 # The file is as Windows' editors write it.
 printf '\xef\xbb\xbfjobs = 2\r\nstore = no\r\n' >"$mine"
 run 0 config jobs 3
-run 0 config plain-http localhost lab:5000
-[[ $(cat "$mine") == $'\xef\xbb\xbfjobs = 3\r\nstore = no\r\nplain-http = localhost lab:5000\r' ]] || fail "the file holds: $(od -c "$mine")"
+run 0 config key my lab
+[[ $(cat "$mine") == $'\xef\xbb\xbfjobs = 3\r\nstore = no\r\nkey = my lab\r' ]] || fail "the file holds: $(od -c "$mine")"
 
 # A setting that no command would accept is not written.
 cp "$mine" "$work/before"
@@ -55,12 +55,10 @@ refused "max-mem (config) takes a size such as 512M or 2G, not “lots”" max-m
 refused "max-mem (config) must be at least 64 MiB: “4” is 4 B" max-mem 4
 refused "jobs (config) must be more than 0" jobs 0
 refused "module-timeout (config) takes a time" module-timeout soon
-refused "share-unsigned (config) takes yes or no, not “perhaps”" share-unsigned perhaps
+refused "store (config) takes yes, no or the whole path of a folder, not “perhaps”" store perhaps
 refused "language (config) takes en or ko, not “tlh”" language tlh
-refused "oci://HOST/REPOSITORY" registry host
-refused "share (config) takes the whole path of a folder, not “ftp://a/b”" share ftp://a/b
 # A later command may run in another folder, where another account has a folder of that name.
-refused "share (config) takes the whole path of a folder, not “lab”" share lab
+refused "trusted-keys (config) takes the whole path of a folder, not “lab”" trusted-keys lab
 refused "trusted-keys (config) takes the whole path of a folder, not “./lab”" trusted-keys ./lab
 refused "compilers (config) takes the whole path of a folder, not “~/lab”" compilers "~/lab"
 refused "no setting is called “job” (did you mean “jobs”?)" job 4
@@ -71,7 +69,8 @@ refused "“jitwarm config NAME VALUE” sets one" "jobs=4"
 refused "--unset removes a setting and takes no value" --unset jobs 4
 refused "key needs a value of one line" key $'a\njobs = 1'
 refused "key needs a value of one line" key ""
-run 0 config share "$(native "$work/lab")"
+run 0 config store "$(native "$work/lab")"
+run 0 config store no
 run 0 config language ko
 run 0 config --unset language
 

@@ -9,16 +9,16 @@ from() { json "{s['name']: (s.get('value'), s.get('from')) for s in d['settings'
 
 run 0 config
 out_has "$mine (no such file)" && out_has "$machines (no such file)"
-printf '# the lab\n jobs = 3 \n\nplain-http = a, b:5  c\n; more\nstore=no\n' >"$machines"
+printf '# the lab\n jobs = 3 \n\nmax-mem = 2G\n; more\nstore=no\n' >"$machines"
 run 0 config --json
 from jobs "('3', '$machines, line 2')"
-from plain-http "('a b:5 c', '$machines, line 4')"
-from share "(None, None)"
+from max-mem "('2G', '$machines, line 4')"
+from key "(None, None)"
 printf 'jobs = 2\nlanguage = en\n' >"$mine"
 # One line for each setting says its value and origin, or its purpose.
 run 0 config
-out_has "jobs             2 ($mine, line 1)" && out_has "share            The shared folder"
-[[ $(wc -l <"$out") == 15 ]] || fail "not a line a setting"
+out_has "jobs             2 ($mine, line 1)" && out_has "key              The key of --sign"
+[[ $(wc -l <"$out") == 11 ]] || fail "not a line a setting"
 run 0 config --json
 from jobs "('2', '$mine, line 1')"
 JITWARM_JOBS=1 run 0 config --json
@@ -31,18 +31,18 @@ JITWARM_JOBS=2 JITWARM_STORE=1 run 0 prime --json -j 1 "$sample"
 json 'd["workers"] == 1'
 [[ $(find "$JITWARM_STATE/store" -name '*.jwpack' | wc -l) == 1 ]] || fail "a variable does not come before the file"
 
-# The registry comes from the settings if the command names none, and so does the shared folder.
-printf 'registry = oci://127.0.0.1:1/lab\nshare = %s\ntimeout = 1s\n' "$work/none/share" >"$mine"
-run 3 push "$sample"
-err_has "127.0.0.1:1"
-run 3 push oci://127.0.0.2:1/other "$sample"
-err_has "127.0.0.2:1"
-run 3 pull "$sample"
-err_has "127.0.0.1:1"
-mkdir -p "$work/none/share"
-rm -rf "$CUDA_CACHE_PATH"
-JITWARM_SHARE_UNSIGNED=yes run 0 prime --json "$sample"
-json 'd["shared"]["placed"] == 8'
+# The folder of packs comes from the settings if the command names none.
+mkdir -p "$work/none/packs" "$work/typed"
+printf 'store = %s\n' "$work/none/packs" >"$mine"
+rm -rf "$CUDA_CACHE_PATH" "$JITWARM_STATE/store"
+JITWARM_STORE='' run 0 prime --json "$sample"
+json 'd["folder"]["placed"] == 8'
+[[ $(find "$JITWARM_STATE/store" "$work/none/packs" -name '*.jwpack' | wc -l) == 2 ]] || fail "not in the store and in the folder"
+rm -rf "$CUDA_CACHE_PATH" "$JITWARM_STATE/store"
+JITWARM_STORE='' run 0 prime --json --store "$work/typed" --allow-unsigned "$sample"
+json 'd["compiled"] == d["folder"]["placed"] == 8'
+JITWARM_STORE='' run 0 prime --json --no-store "$sample"
+json '"folder" not in d'
 
 # An error names its file and line.
 printf 'jobs = 3x\n' >"$mine"
@@ -64,9 +64,9 @@ run 64 status
 err_has "$mine, line 1: no “=” in “jobs”; write “name = value”; see “jitwarm config --help”"
 run 0 config --help
 out_has "name = value"
-printf 'share-unsigned = perhaps\n' >"$mine"
-run 64 status
-err_has "share-unsigned ($mine, line 1) takes yes or no, not “perhaps”"
+printf 'store = perhaps\n' >"$mine"
+JITWARM_STORE='' run 64 status
+err_has "store ($mine, line 1) takes yes, no or the whole path of a folder, not “perhaps”"
 printf 'language = tlh\n' >"$mine"
 LC_ALL=C.UTF-8 run 64 status
 err_has "language ($mine, line 1) takes en or ko, not “tlh”"

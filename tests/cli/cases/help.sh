@@ -49,7 +49,7 @@ run 0 prime --help --all
 grep -E '^[A-Z].*:$' "$out" >"$work/groups"
 printf '%s\n' "What to compile:" "Limits:" "Where results come from:" "Where results go:" "As with every command:" "Examples:" |
 	diff - "$work/groups" || fail "prime's options are in other groups"
-grep -q -e '--share ' < <(sed -n '/^Where results come from:/,/^$/p' "$out") || fail "--share is in another group"
+grep -q -e '--store ' < <(sed -n '/^Where results come from:/,/^$/p' "$out") || fail "--store is in another group"
 grep -q -e '--budget-time ' < <(sed -n '/^Limits:/,/^$/p' "$out") || fail "--budget-time is in another group"
 run 64 check --nonsense --all
 run 0 prime --help

@@ -31,8 +31,6 @@ run 64 import --as-is --cache "$copy" "$pack.minisig"
 err_has "a signature: name the pack that belongs to the signature"
 run 64 import https://host.example/lab.jwpack
 err_has "an address, and import reads files: download the pack and its signature first"
-run 64 import oci://host.example/lab
-err_has "a registry, and import reads files: use “jitwarm pull”"
 [[ -s $work/lab.jwpack.minisig ]] || fail "no signature beside the pack"
 run 0 import --as-is --dry-run --cache "$copy" "$pack"
 out_has "signed by “default”"

@@ -53,9 +53,3 @@ primes "refilled 0, carried 0, compiled 8, kept 0" cancel=8
 out_lacks "interrupted"
 primes "compiled 0"
 out_lacks "interrupted"
-
-# Entries of other compilers are not shared as the driver's own.
-for each in ptxas=ptxas driver=550.163.01; do
-	run 1 "$program" "$sample" dry-run share="$work/shared" $each
-	err_has "a shared folder takes only what this machine's driver compiles"
-done

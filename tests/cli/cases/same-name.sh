@@ -2,10 +2,14 @@
 # without a line.
 has_command export || skip "no such command yet"
 with_simdriver sm_86
-. "$cases/../../share/lib.sh"
 one=$work/one.ptx two=$work/two.ptx place=$work/place
 cp "$cases"/../../data/same-name/*.ptx "$work"
 mkdir "$place"
+# machine NAME: begins another machine of the same kind, with its own state and cache
+machine() {
+	mkdir -p "$work/machines/$1"
+	export CUDA_CACHE_PATH=$work/machines/$1/cache JITWARM_STATE=$work/machines/$1/state
+}
 stays="the entry of another module has the same name, and stays"
 # holds NAME: the cache has one entry, that of the module NAME
 holds() {
@@ -16,7 +20,7 @@ holds() {
 
 # The first module is cold while the cache has the second one's entry, also when the entries are remembered.
 machine first
-run 0 prime --share "$place" --share-unsigned "$two"
+run 0 prime --store "$place" --allow-unsigned "$two"
 holds two
 for _ in 1 2; do
 	run 1 check --json "$one"
@@ -34,14 +38,13 @@ run 2 export -o "$work/one.jwpack" "$one"
 err_has "holds nothing of what was named"
 run 0 export -o "$work/two.jwpack" "$two"
 
-# A machine whose cache has the first one's entry keeps it: prime, import and the shared folder say so.
+# A machine whose cache has the first one's entry keeps it: prime and import say so.
 machine second
 run 0 prime --no-store "$one"
 holds one
 run 1 prime "$two"
 err_has "$stays"
-run 1 prime --share "$place" --share-unsigned "$two"
-err_has "$stays"
+run 1 prime --store "$place" --allow-unsigned "$two"
 holds one
 run 2 import --allow-unsigned "$work/two.jwpack"
 out_has "$stays"
@@ -49,10 +52,10 @@ holds one
 run 0 check "$one"
 run 1 check "$two"
 
-# An object of the shared folder is compared with the module.
+# The entries of a pack in a folder are compared with the module.
 machine third
-run 0 prime --share "$place" --share-unsigned "$one" --json
-json 'd["compiled"] == 1 and d["shared"]["fetched"] == 0 and d["shared"]["refused"] == 1'
+run 0 prime --store "$place" --allow-unsigned "$one" --json
+json 'd["compiled"] == 1 and "from_folder" not in d'
 holds one
 
 # The modules of one plan are two.
