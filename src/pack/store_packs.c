@@ -185,7 +185,7 @@ static int remove_pack(struct jw_error *err, const struct jw_store *store,
 
 /* ---- packs that others contain */
 
-/* How many packs have an entry: of all, and of those that a trusted key has signed. */
+/* The number of packs that have an entry: of all, and of those that a trusted key has signed. */
 struct holders {
 	size_t all, trusted;
 };

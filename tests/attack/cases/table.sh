@@ -5,7 +5,7 @@ root=$cases/../../..
 grep -oE '^	\{"[A-Za-z_-]+", PLACE_[A-Z]+' "$root/src/cli/root_places.c" | grep -oE '[A-Za-z_-]{3,}"' | tr -d '"' | sort -u >"$work/table"
 (($(wc -l <"$work/table") > 30)) || fail "few rows: $(cat "$work/table")"
 # These variables name no place.
-no_place=" PYENV_VERSION PYTHONNOUSERSITE CUDA_CACHE_MAXSIZE CUDA_CACHE_DISABLE JITWARM_STORE JITWARM_TRUST_ACCOUNTS JITWARM_REGISTRY JITWARM_JOBS NO_COLOR "
+no_place=" PYENV_VERSION PYTHONNOUSERSITE CUDA_CACHE_MAXSIZE CUDA_CACHE_DISABLE JITWARM_STORE JITWARM_TRUST_ACCOUNTS JITWARM_JOBS NO_COLOR "
 for page in "$root/docs/man/jitwarm.1" "$root/docs/man/ko/jitwarm.1"; do
 	grep -E '^\.It Ev ' "$page" | grep -oE '[A-Z][A-Z0-9_]+' | sort -u >"$work/page"
 	while read -r name; do

@@ -18,7 +18,8 @@ takes() {
 	run 0 prime --json --store "$folder" "$sample" "${@:2}"
 	json 'd["compiled"] == 8 - '"$1"' and d["folder"]["placed"] == d["compiled"] and "trouble" not in d["folder"]'
 	json 'd.get("from_folder", {}).get("entries", 0) == '"$1"
-	[[ -z $(ls -A "$JITWARM_STATE/runs" 2>/dev/null) ]] || fail "something of the run is left"
+	json '(d["folder"]["packs"] > 0) == ('"$1"' > 0)'
+	nothing_left
 }
 # fresh: the folder again as the maker has left it
 fresh() { rm -rf "$folder" && cp -r "$work/good" "$folder"; }
