@@ -353,19 +353,14 @@ uint64_t cache_identity_hash(const struct jw_identity *identity)
 	return load_u64(identity->bytes);
 }
 
-const char *cache_identity_text(char text[CACHE_IDENTITY_TEXT], const struct jw_identity *identity)
-{
-	return sodium_bin2hex(text, CACHE_IDENTITY_TEXT, identity->bytes, sizeof identity->bytes);
-}
-
 bool cache_identity_read(const char *text, struct jw_identity *ret_identity)
 {
 	struct jw_identity identity;
 	size_t got;
 
-	if (strlen(text) != CACHE_IDENTITY_TEXT - 1 ||
-		sodium_hex2bin(identity.bytes, sizeof identity.bytes, text, CACHE_IDENTITY_TEXT - 1, NULL,
-					   &got, NULL) ||
+	if (strlen(text) != 2 * sizeof identity.bytes ||
+		sodium_hex2bin(identity.bytes, sizeof identity.bytes, text, strlen(text), NULL, &got,
+					   NULL) ||
 		got != sizeof identity.bytes)
 		return false;
 	*ret_identity = identity;

@@ -95,10 +95,7 @@ bool cache_identity_equal(const struct jw_identity *a, const struct jw_identity 
 /* Returns a hash of an identity, for sets. */
 uint64_t cache_identity_hash(const struct jw_identity *identity);
 
-enum { CACHE_IDENTITY_TEXT = 2 * sizeof(struct jw_identity) + 1 };
-/* Writes an identity in hex; returns `text`. */
-const char *cache_identity_text(char text[CACHE_IDENTITY_TEXT], const struct jw_identity *identity);
-/* Reads such a text; false for any other. */
+/* Reads an identity in hex; false for any other text. */
 bool cache_identity_read(const char *text, struct jw_identity *ret_identity);
 
 /* Splits a key: which driver made it, for which GPU, from which payload. The grammar is that of

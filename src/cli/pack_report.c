@@ -133,7 +133,8 @@ static void print_left_out(const struct output *out, const struct jw_export_resu
 						TEXT_COUNT(lines[i].count, "entry", "entries"), lines[i].what);
 }
 
-void pack_report_signature(const struct output *out, const char *signed_by, const char *public_key)
+/* Prints who signed a new pack, and the command with which receivers accept it. */
+static void print_signature(const struct output *out, const char *signed_by, const char *public_key)
 {
 	struct buf line = BUF_MAX(NEXT_STEP_MAX);
 
@@ -159,7 +160,7 @@ void pack_report_print(const struct output *out, const char *file,
 	output_line(out, STYLE_PLAIN, "  for %s, by driver %s",
 				*result->targets ? result->targets : "any GPU", result->drivers);
 	if (*result->signed_by)
-		pack_report_signature(out, result->signed_by, result->public_key);
+		print_signature(out, result->signed_by, result->public_key);
 	/* The signature of the same bytes stays. */
 	is_signed = *result->signed_by || os_exists(beside);
 	if (*result->signed_by)

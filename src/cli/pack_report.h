@@ -15,21 +15,17 @@ struct export_document {
 	struct jw_export_result result;
 };
 
-#define PACKING_KEY_OPTIONS(sign_text)                                                              \
-	CLI_FLAG("sign", sign_text),                                                                    \
+#define PACKING_SIGN_OPTIONS                                                                        \
+	CLI_FLAG("sign", "Sign the pack: write the signature into FILE.minisig"),                       \
 		CLI_VALUE("key", "NAME|FILE",                                                               \
 				  "Sign with this key instead of “default”: one of “jitwarm key list”, or " \
 				  "minisign's file",                                                                \
 				  .names = NAMES_FILE_OR_NAME, .setting = true, .rare = true)
-#define PACKING_SIGN_OPTIONS                                                                       \
-	PACKING_KEY_OPTIONS("Sign the pack: write the signature into FILE.minisig")
 
 #define PACKING_DEFAULT_KEY "default"
 
 /* Stores the state of cli->system, --sign and --key in the options. -1 if the key cannot sign. */
 int pack_report_key(struct jw_error *err, const struct cli *cli, struct jw_export_options *options);
-/* Prints who signed a new pack, and the command with which receivers accept it. */
-void pack_report_signature(const struct output *out, const char *signed_by, const char *public_key);
 void pack_report_print(const struct output *out, const char *file,
 					   const struct jw_export_result *result);
 void pack_report_import(const struct output *out, const struct jw_import_result *result);
