@@ -79,6 +79,7 @@ static const struct place_row {
 	{"--key", PLACE_READ, "", ""},
 	{"--recording", PLACE_READ, "", ""},
 	{"--requirements", PLACE_READ, "", ""},
+	{"--store", PLACE_READ, "", ""},
 };
 
 struct refusal {

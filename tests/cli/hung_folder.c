@@ -1,6 +1,6 @@
 /* For the case “folder” (LD_PRELOAD), this imitates a folder on a server that never answers: a
- * process that opens a file in FAKE_HUNG_FOLDER waits forever. The file FAKE_HUNG_MARK says that
- * this has happened; if FAKE_CRASHED_FOLDER is set, the process ends instead. */
+ * process that opens a file in FAKE_HUNG_FOLDER waits forever. The file FAKE_HUNG_MARK gets
+ * a byte each time; if FAKE_CRASHED_FOLDER is set, the process ends instead. */
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,8 +26,13 @@ static int open_or_hang(int dir, const char *path, int flags, mode_t mode)
 		return (int)syscall(SYS_openat, dir, path, flags, mode);
 	if (getenv("FAKE_CRASHED_FOLDER"))
 		abort();
-	if (mark)
-		(void)close((int)syscall(SYS_openat, AT_FDCWD, mark, O_CREAT | O_WRONLY, 0600));
+	if (mark) {
+		const int file =
+			(int)syscall(SYS_openat, AT_FDCWD, mark, O_CREAT | O_APPEND | O_WRONLY, 0600);
+
+		if (write(file, "x", 1) == 1)
+			(void)close(file);
+	}
 	for (;;)
 		(void)pause();
 }

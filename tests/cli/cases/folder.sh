@@ -62,6 +62,13 @@ out_has "Would be taken from the folder of packs: 8 entries"
 takes 8
 [[ $(packs_in "$folder") == 1 ]] || fail "a machine that compiled nothing has put a pack"
 app_compiles 0
+# A pack has what the run has compiled, and nothing else of the cache.
+printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry other() { ret; }\n' >"$work/other.ptx"
+mkdir "$work/new" && mv "$folder" "$work/aside" && mv "$work/new" "$folder"
+trusting more
+run 0 prime "$work/other.ptx"
+takes 0
+rm -r "$folder" && mv "$work/aside" "$folder"
 # Warm modules are not put there, and a folder of the settings is not worth a line then.
 mkdir "$work/warm"
 run 0 prime --store "$work/warm" "$sample"
@@ -163,7 +170,8 @@ if ! is_wine && ! is_emulated; then # the preloaded library is for another proce
 	preloaded=$build/tests/cli/libhung-folder.so
 	hung() { FAKE_HUNG_FOLDER=$folder LD_PRELOAD=$preloaded ASAN_OPTIONS=${ASAN_OPTIONS-}:verify_asan_link_order=0 "$@"; }
 	machine silent
-	hung fails_with "$folder: no answer within 10 seconds"
+	FAKE_HUNG_MARK=$work/hangs hung fails_with "$folder: no answer within 10 seconds"
+	[[ $(wc -c <"$work/hangs") == 1 ]] || fail "the folder was tried again"
 	machine crashed
 	FAKE_CRASHED_FOLDER=1 hung fails_with "its process"
 	# Ctrl-C ends the wait.
@@ -181,6 +189,7 @@ if [[ $(id -u) == 0 ]] && ! is_wine && mkdir "$work/small" && mount -t tmpfs -o 
 	trap 'umount "$work/small"' EXIT
 	folder=$work/small
 	machine full
+	run 0 key generate
 	fails_with "No space left"
 	[[ -z $(ls -A "$folder") ]] || fail "a part of a pack is left: $(ls -A "$folder")"
 	machine read-only
