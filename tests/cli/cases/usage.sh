@@ -23,7 +23,7 @@ wrong "no command is called “frobnicate”: name a command before the file or 
 wrong "no command is called “docker” (did you mean “tune --print docker”?)" docker
 wrong "unknown option --jsn (did you mean --json?)" help --jsn
 wrong "unknown option -x" help -x
-wrong "unknown option --nonsense; this command takes --json, --quiet, --help" store list --nonsense
+wrong "unknown option --nonsense; this command takes --json, --quiet, --help" key list --nonsense
 wrong "unknown option -x; this command takes --target, --driver, --environment" check -x
 wrong "“x”: uninstall removes all" uninstall x
 for command in status "startup disable" "startup status" "key list" "store list" "cache list" "cache verify"; do
