@@ -11,13 +11,7 @@
 #include "pack/reader.h"
 #include "share/layout.h"
 
-enum {
-	MAX_WORDS = 10,
-	MAX_WORD = 8192,
-	MAX_TAGS_TEXT = 300,
-	MAX_LEFT_OUT = 800,
-	NOT_STARTED = 127
-};
+enum { MAX_WORDS = 10, MAX_WORD = 8192, MAX_TAGS_TEXT = 300, NOT_STARTED = 127 };
 
 /* The most bytes of a pack, its signature, and the programs' own files beside them. */
 #define MAX_BYTES (PACK_MAX_SIZE + (UINT64_C(1) << 30))
@@ -41,28 +35,6 @@ static const struct carrier_program {
 	 {"cp", "--to-oci-layout", "?--from-plain-http", "PLACE:TAG", "LAYOUT:NAME"},
 	 {"repo", "tags", "?--plain-http", "PLACE"}},
 };
-
-/* Root's program gets these variables alone: by others, and by files that these name, it starts
- * programs (docker-credential-…). */
-static const char *const root_variables[] = {"HOME",
-											 "TMPDIR",
-											 "LANG",
-											 "LC_ALL",
-											 "XDG_CONFIG_HOME",
-											 "XDG_RUNTIME_DIR",
-											 "DOCKER_CONFIG",
-											 "REGISTRY_AUTH_FILE",
-											 "CONTAINERS_CONF",
-											 "CONTAINERS_REGISTRIES_CONF",
-											 "https_proxy",
-											 "http_proxy",
-											 "no_proxy",
-											 "HTTPS_PROXY",
-											 "HTTP_PROXY",
-											 "NO_PROXY",
-											 "SSL_CERT_FILE",
-											 "SSL_CERT_DIR",
-											 NULL};
 
 int carrier_open(struct jw_error *err, struct carrier *carrier)
 {
@@ -124,35 +96,12 @@ static bool is_plain(const char *words)
 		   strstr(words, "first record does not look like a TLS handshake");
 }
 
-/* Writes which variables root's program did not get, since it may lack a login file; "" if it has
- * got all. */
-static const char *left_out_text(char text[MAX_LEFT_OUT], const char *program)
-{
-	char variables[MAX_LEFT_OUT / 2] = "";
-
-	for (const char *const *name = root_variables; *name; name++) {
-		char *value = os_helper_left_out(*name);
-
-		if (value)
-			text_append(variables, sizeof variables, "%s%s=%.200s", *variables ? ", " : "", *name,
-						value);
-		mem_free(value);
-	}
-	*text = '\0';
-	if (*variables)
-		(void)text_format(text, MAX_LEFT_OUT,
-						  "; root's %s does not get %s, because the file or folder is missing, or "
-						  "another account can change it: let only root change the path",
-						  program, variables);
-	return text;
-}
-
 /* Sets an error with the last line of the program's output; for skopeo, its msg="…". */
 static int fail_with_output(struct jw_error *err, const struct carrier *carrier,
 							const struct buf *said, const struct os_ended *ended)
 {
 	const char *text = buf_text(said), *end = text + strlen(text), *line, *message;
-	char words[600] = "", host[REFERENCE_HOST] = "", left_out[MAX_LEFT_OUT];
+	char words[600] = "", host[REFERENCE_HOST] = "";
 	size_t used = 0;
 
 	while (end > text && strchr("\r\n", end[-1]))
@@ -176,9 +125,9 @@ static int fail_with_output(struct jw_error *err, const struct carrier *carrier,
 					   ended->signal ? ended->signal : ended->status);
 	return error_set(
 		err, ended->status != NOT_STARTED && is_missing(words) ? JW_ERR_NOT_FOUND : JW_ERR_IO,
-		"%s: %s: %s%s%s%s", carrier->place, carrier->program->name, words,
+		"%s: %s: %s%s%s", carrier->place, carrier->program->name, words,
 		is_plain(words) ? "; plain HTTP needs JITWARM_PLAIN_HTTP=" : "",
-		is_plain(words) ? host : "", left_out_text(left_out, carrier->program->name));
+		is_plain(words) ? host : "");
 }
 
 /* Runs the program; `ret_said` is NULL if its output does not matter. */
@@ -188,7 +137,6 @@ static int carrier_run(struct jw_error *err, struct carrier *carrier, const char
 	char *output = os_join(carrier->folder, "said");
 	const char *arguments[MAX_WORDS + 2] = {carrier->path};
 	const struct os_helper helper = {.name = carrier->program->name,
-									 .variables = root_variables,
 									 .folder = carrier->folder,
 									 .most_bytes = MAX_BYTES,
 									 .cancel = &carrier->cancel,

@@ -3,7 +3,6 @@
 
 #include "base/mem.h"
 #include "os/file.h"
-#include "os/identity.h"
 #include "share/object_entry.h"
 
 /* New folders are writable for whoever may write to the shared folder itself, less umask, and for
@@ -142,23 +141,14 @@ void object_directory_forget(const struct object_directory *directory, const cha
 	mem_free(object);
 }
 
-int object_directory_open(struct jw_error *err, const char *folder, const char *real,
+int object_directory_open(struct jw_error *err, const char *folder,
 						  struct object_directory *ret_directory)
 {
 	struct os_stat stat;
-	struct os_stranger named, reached;
 
 	/* The place of a missing mount must not be filled. */
 	if (os_stat(err, folder, &stat))
 		return -1;
-	/* Root does not follow a link of another account that leads out of its folders, whatever the
-	 * account has put in the link's place since. */
-	if (!real || os_find_stranger(folder, &named) != os_find_stranger(real, &reached) ||
-		named.owner != reached.owner)
-		return error_set(
-			err, JW_ERR_IO,
-			"%s: a symlink in this path points to a folder with another owner; name the real path",
-			folder);
 	if (stat.kind != OS_DIRECTORY)
 		return error_set(err, JW_ERR_UNSUPPORTED, "%s: not a directory", folder);
 	*ret_directory = (struct object_directory){.folder = folder};

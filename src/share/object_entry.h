@@ -18,8 +18,8 @@ struct object_directory {
 	unsigned unreadable; /* unreadable objects in a row */
 };
 
-/* Opens the folder; `folder` must outlive it. `real` is from os_follow_none_below. */
-int object_directory_open(struct jw_error *err, const char *folder, const char *real,
+/* Opens the folder; `folder` must outlive it. */
+int object_directory_open(struct jw_error *err, const char *folder,
 						  struct object_directory *ret_directory);
 /* Copies the object `name` into the file `path`. JW_ERR_NOT_FOUND if it is missing; JW_ERR_LIMIT,
  * JW_ERR_FORMAT or JW_ERR_BUSY if it cannot be taken; JW_ERR_IO if the folder does not work. */

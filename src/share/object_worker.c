@@ -26,7 +26,6 @@ struct object_worker {
 	int out;
 	struct object_received given;
 	struct object_context context;
-	const char *real; /* the folder without symlinks; NULL if there is none */
 	uv_mutex_t mutex; /* protects everything below, and `out` */
 	uv_cond_t more;
 	struct object_job *jobs; /* jobs not begun, the next one last */
@@ -51,7 +50,7 @@ static void run_object_thread(void *context)
 	struct jw_error why = {0};
 	struct object_thread thread = {.context = &worker->context};
 	const bool opened =
-		!object_directory_open(&why, worker->given.options.folder, worker->real, &thread.directory);
+		!object_directory_open(&why, worker->given.options.folder, &thread.directory);
 
 	for (;;) {
 		struct object_answer answer = {.said = OBJECT_GONE};
@@ -116,7 +115,6 @@ static int take_object_line(struct jw_error *err, struct object_worker *worker, 
 	if (object_get_setup(err, line, size, given))
 		return -1;
 	worker->context.setup = &given->setup;
-	worker->real = os_follow_none_below(options->folder, OS_BELOW_SHARED);
 	if (options->sign_key &&
 		keys_read(err, options->state_dir, options->sign_key, &worker->context.secret))
 		return -1;

@@ -21,7 +21,6 @@
 	X(watch) \
 	X(export) \
 	X(import) \
-	X(import_all) \
 	X(push) \
 	X(pull) \
 	X(store) \

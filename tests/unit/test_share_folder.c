@@ -30,12 +30,12 @@ TEST(a_directory_has_objects)
 	const mode_t mask = umask(0);
 	struct os_stat stat;
 
-	GIVES(JW_ERR_NOT_FOUND, object_directory_open(why, where, where, &place));
+	GIVES(JW_ERR_NOT_FOUND, object_directory_open(why, where, &place));
 	files_put_text(folder, "place", "");
-	GIVES(JW_ERR_UNSUPPORTED, object_directory_open(why, where, where, &place));
+	GIVES(JW_ERR_UNSUPPORTED, object_directory_open(why, where, &place));
 	OK(os_remove(why, where));
 	OK(os_make_dirs(why, where, 0775));
-	OK(object_directory_open(why, where, where, &place));
+	OK(object_directory_open(why, where, &place));
 	GIVES(JW_ERR_NOT_FOUND, object_directory_get(why, &place, "v1/a/x", MOST, file));
 	files_put_text(folder, "file", "0123456789");
 	OK(object_directory_put(why, &place, "v1/a/x", file));
@@ -67,7 +67,7 @@ TEST(a_folder_in_the_way_stays)
 
 	OK(os_make_dirs(why, object, 0700));
 	files_put_text(folder, "file", "text");
-	OK(object_directory_open(why, where, where, &place));
+	OK(object_directory_open(why, where, &place));
 	GIVES(JW_ERR_FORMAT, object_directory_put(why, &place, "v1/x", file));
 	assert_non_null(strstr(why->message, "is not a file"));
 	mem_free(object);
@@ -89,7 +89,7 @@ TEST(what_cannot_be_read_is_blamed)
 	OK(os_make_dirs(why, where, 0700));
 	files_put_text(where, "good", "text");
 	assert_int_equal(symlink("loop", loop), 0);
-	OK(object_directory_open(why, where, where, &place));
+	OK(object_directory_open(why, where, &place));
 	assert_int_equal(mkfifo(pipe, 0600), 0);
 	GIVES(JW_ERR_UNSUPPORTED, object_directory_get(why, &place, "pipe", MOST, file));
 	mem_free(pipe);

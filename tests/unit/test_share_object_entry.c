@@ -32,7 +32,7 @@ static void begin(void)
 	OK(os_make_dirs(why, where, 0700));
 	OK(os_make_dirs(why, run, 0700));
 	options.allow_unsigned = true;
-	OK(object_directory_open(why, where, where, &thread.directory));
+	OK(object_directory_open(why, where, &thread.directory));
 }
 
 static void end(void)

@@ -1,20 +1,25 @@
-#include "os/win32/trust.h"
+#include "os/private.h"
 
 #include <string.h>
 
 #include "base/mem.h"
 #include "os/file.h"
+#include "os/identity.h"
 #include "os/path_calls.h"
 #include "os/win32/opening.h"
 #include "os/win32/win32.h"
 
-/* Finds out who can change a file or folder, according to its owner and its access list. */
+/* After windows.h, whose types they need */
 #include <aclapi.h>
 #include <sddl.h>
 
 /* The Windows service that installs programs; it is not among the well-known SIDs. */
 static const wchar_t installer[] =
 	L"S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464";
+
+/* The rights that count: those that change a file, that add to the last folder, that move away a
+ * folder further up, or that let a folder lead elsewhere. */
+enum win32_place { WIN32_FILE, WIN32_FOLDER, WIN32_ABOVE, WIN32_LINK };
 
 enum { CHANGE_RIGHTS = WRITE_DAC | WRITE_OWNER | DELETE | GENERIC_WRITE | GENERIC_ALL };
 
@@ -110,7 +115,9 @@ static int check_list(struct jw_error *err, const char *path, PACL list, DWORD r
 	return 0;
 }
 
-int win32_check_trust(struct jw_error *err, HANDLE handle, const char *path, enum win32_place place)
+/* The handle needs READ_CONTROL. */
+static int check_handle(struct jw_error *err, HANDLE handle, const char *path,
+						enum win32_place place)
 {
 	PSECURITY_DESCRIPTOR descriptor = NULL;
 	PSID owner;
@@ -152,7 +159,7 @@ static int check_private_place(struct jw_error *err, const char *path, enum win3
 
 	if (handle == INVALID_HANDLE_VALUE)
 		return -1;
-	result = win32_check_trust(err, handle, path, win32_is_link(handle, path) ? WIN32_LINK : place);
+	result = check_handle(err, handle, path, win32_is_link(handle, path) ? WIN32_LINK : place);
 	(void)CloseHandle(handle);
 	return result;
 }
@@ -177,17 +184,29 @@ static int check_private_way(struct jw_error *err, const char *path)
 }
 
 /* Checks the path as it is named, with its links, and the path that they lead to. */
-int os_check_private(struct jw_error *err, const char *path, uint32_t owner, bool lasting)
+int os_check_private(struct jw_error *err, const char *path, struct os_part *ret_part)
 {
-	char *real = NULL;
-	int result = os_real_path(err, path, &real);
+	char *nearest = os_nearest(path), *real = NULL;
+	int result = os_real_path(err, nearest, &real);
 
-	(void)owner;
-	(void)lasting;
-	if (!result && os_is_absolute(path))
-		result = check_private_way(err, path);
+	if (ret_part)
+		*ret_part = (struct os_part){0};
+	if (!result && os_is_absolute(nearest))
+		result = check_private_way(err, nearest);
 	if (!result)
 		result = check_private_way(err, real);
+	mem_free(nearest);
 	mem_free(real);
 	return result;
+}
+
+bool os_would_be_in_sticky(const char *path)
+{
+	(void)path;
+	return false;
+}
+
+bool os_is_machine_root(void)
+{
+	return os_is_superuser();
 }
