@@ -19,6 +19,7 @@ enum place_when {
 	WHEN_FETCH,  /* the command fetches or removes compilers */
 	WHEN_SETUP,  /* the command changes logins, units or settings */
 	WHEN_PYTHON, /* the command starts pip */
+	WHEN_START,  /* the option's value is a path, not the name of a package */
 	WHEN_OUTPUT, /* always; in a folder such as /tmp, only a new file */
 	WHEN_HINT    /* always; the variable is ignored, not the command refused */
 };
@@ -102,6 +103,21 @@ static char *of_temporary(const struct cli *cli, const char *name)
 	return path;
 }
 
+/* pyenv starts the Python of this version, a name, or a path that begins with enough “..” to leave
+ * pyenv's folder: then it is the same from the root folder. */
+static char *of_pyenv(const struct cli *cli, const char *name)
+{
+	char *value = os_env(name), *base = os_env("PYENV_ROOT"), *path;
+
+	base = base ? base : of_home(cli, ".pyenv");
+	path = value && strchr(value, '/') ? mem_printf("/%s", value)
+		   : value && base             ? mem_printf("%s/versions/%s", base, value)
+									   : NULL;
+	mem_free(value);
+	mem_free(base);
+	return path;
+}
+
 /* Without -o the output is a file in the current folder. */
 static char *of_option(const struct cli *cli, const char *name)
 {
@@ -130,6 +146,9 @@ static const struct place {
 	{"ZDOTDIR", of_variable, "ZDOTDIR", WHEN_SETUP},
 	{"the units", of_config, "systemd/user", WHEN_SETUP},
 	{"JITWARM_SYSTEM_ROOT", of_variable, "JITWARM_SYSTEM_ROOT", WHEN_SETUP},
+	{"--ptxas", of_option, "ptxas", WHEN_START},
+	{"--nvrtc", of_option, "nvrtc", WHEN_START},
+	{"--nvjitlink", of_option, "nvjitlink", WHEN_START},
 	{"--output", of_option, "output", WHEN_OUTPUT},
 	{"--record", of_option, "record", WHEN_OUTPUT},
 	{"--json-log", of_option, "json-log", WHEN_OUTPUT},
@@ -138,8 +157,8 @@ static const struct place {
 	{"Python", of_variable, "PYTHONPATH", WHEN_PYTHON},
 	{"Python", of_variable, "PYTHONUSERBASE", WHEN_PYTHON},
 	{"Python", of_variable, "PYTHONHOME", WHEN_PYTHON},
-	{"pip's settings", of_config, "pip", WHEN_PYTHON},
-	{"pip's settings", of_home, ".pip", WHEN_PYTHON},
+	{"pip's settings", of_config, "pip/pip.conf", WHEN_PYTHON},
+	{"pip's settings", of_home, ".pip/pip.conf", WHEN_PYTHON},
 	{"pip's settings", of_home, ".netrc", WHEN_PYTHON},
 	{"pip's settings", of_variable, "NETRC", WHEN_PYTHON},
 	{"pip's settings", of_variable, "PIP_CONFIG_FILE", WHEN_PYTHON},
@@ -151,7 +170,11 @@ static const struct place {
 	{"pip's indexes", of_variable, "PIP_EXTRA_INDEX_URL", WHEN_PYTHON},
 	{"pip's indexes", of_variable, "PIP_FIND_LINKS", WHEN_PYTHON},
 	{"TMPDIR", of_temporary, "TMPDIR", WHEN_HINT},
+	{"CUDA_HOME", of_variable, "CUDA_HOME", WHEN_HINT},
+	{"CUDA_PATH", of_variable, "CUDA_PATH", WHEN_HINT},
 	{"PYENV_ROOT", of_variable, "PYENV_ROOT", WHEN_HINT},
+	{"PYENV_VERSION", of_pyenv, "PYENV_VERSION", WHEN_HINT},
+	{"XDG_RUNTIME_DIR", of_variable, "XDG_RUNTIME_DIR", WHEN_HINT},
 };
 
 /* ---- when they count */
@@ -209,6 +232,7 @@ static bool counts(const struct cli *cli, const struct place *place)
 				text_starts(name, "startup "));
 	case WHEN_PYTHON: return starts_python(cli);
 	case WHEN_STATE: return !removes || place->path != of_setting;
+	case WHEN_START:
 	case WHEN_OUTPUT:
 	case WHEN_HINT: break;
 	}
@@ -292,7 +316,8 @@ static int check_place(struct jw_error *err, const struct cli *cli, const struct
 			*next++ = '\0';
 		if (indexes && text_starts_fold(at, "file://"))
 			at += strlen("file://");
-		if (!*at || (indexes && strstr(at, "://")))
+		if (!*at || (indexes && strstr(at, "://")) ||
+			(place->when == WHEN_START && !strchr(at, '/') && !os_exists(at)))
 			continue;
 		result = check_path(err, cli, place, at, ret_part);
 		if (result)
@@ -334,6 +359,7 @@ static int refuse(struct jw_error *err, struct cli *cli, const char *what, const
 				  const struct jw_error *why, const struct os_part *part)
 {
 	struct buf line = BUF_MAX(1 << 20);
+	const bool whole = !*what && part->path && !strcmp(path, part->path);
 
 	if (part->sticky || !part->path)
 		buf_add(&line, " name another file or folder");
@@ -354,8 +380,9 @@ static int refuse(struct jw_error *err, struct cli *cli, const char *what, const
 	}
 	if (err)
 		cli->failure = EXIT_CANNOT;
-	error_set(err, JW_ERR_UNSUPPORTED, "%s%s%.200s: %s, so root does not use it:%s", what,
-			  *what ? " " : "", path, why->message, buf_text(&line));
+	error_set(err, JW_ERR_UNSUPPORTED, "%s%s%.200s%s%s, so root does not use it:%s", what,
+			  *what ? " " : "", whole ? "" : path, whole ? "" : ": ", why->message,
+			  buf_text(&line));
 	buf_free(&line);
 	return -1;
 }
@@ -392,6 +419,7 @@ int places_check(struct jw_error *err, struct cli *cli)
 	const bool runs = cli->command->runs_anyway && !options_has_given(&cli->options, "record");
 	int result = 0;
 
+	os_keep_no_state(false);
 	if (lifted || cli->command->needs_no_place || !os_is_machine_root())
 		return 0;
 	for (size_t i = 0; !result && i < sizeof places / sizeof *places; i++) {
@@ -402,16 +430,13 @@ int places_check(struct jw_error *err, struct cli *cli)
 
 		if (!counts(cli, place) || !check_place(&why, cli, place, &path, &part))
 			continue;
-		if (place->when == WHEN_HINT) {
-			output_note(&cli->out, "%s: %s, so root ignores this variable", place->name,
-						why.message);
+		if (place->when == WHEN_HINT)
 			result = os_env_set(err, place->name, NULL);
-		} else if (runs || (only_reads(cli) && !starts_python(cli) &&
-							(place->when == WHEN_STATE || place->when == WHEN_CACHE))) {
+		else if (runs || (only_reads(cli) && !starts_python(cli) &&
+						  (place->when == WHEN_STATE || place->when == WHEN_CACHE)))
 			cli_forget(cli, why.message, false);
-		} else {
+		else
 			result = refuse(err, cli, place->what, path, &why, &part);
-		}
 		mem_free(part.path);
 		mem_free(path);
 	}
