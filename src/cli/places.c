@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "cli/language.h"
 #include "driver/compiler_fetch.h"
 #include "os/env.h"
 #include "os/file.h"
@@ -296,7 +297,7 @@ static int check_path(struct jw_error *err, const struct cli *cli, const struct 
 		return -1;
 	return is_old_in_sticky(cli, place, path, ret_part)
 			   ? error_set(err, JW_ERR_IO,
-						   "%.700s exists, in a folder where other accounts make files", path)
+						   "%.700s exists, and other accounts may make files in its folder", path)
 			   : 0;
 }
 
@@ -355,35 +356,34 @@ static void add_sudo(struct buf *line, const struct cli *cli, unsigned owner)
 	mem_free(number);
 }
 
-static int refuse(struct jw_error *err, struct cli *cli, const char *what, const char *path,
+/* `place` is the path, after the name of its row if it has one. */
+static int refuse(struct jw_error *err, struct cli *cli, const char *place,
 				  const struct jw_error *why, const struct os_part *part)
 {
-	struct buf line = BUF_MAX(1 << 20);
-	const bool whole = !*what && part->path && !strcmp(path, part->path);
+	struct buf words = BUF_MAX(1 << 20);
 
-	if (part->sticky || !part->path)
-		buf_add(&line, " name another file or folder");
-	else if (is_for_others(cli) && part->owner) {
-		buf_add(&line, " type “sudo -H");
-		add_command(&line, cli);
-		buf_add(&line, "”");
+	if (err)
+		cli->failure = EXIT_CANNOT;
+	if (part->sticky || !part->path) {
+		error_set(err, JW_ERR_UNSUPPORTED,
+				  "%.300s: %s, so root does not use it: name another file or folder", place,
+				  why->message);
+	} else if (is_for_others(cli) && part->owner) {
+		shell_add_words(&words, (const char *const[]){"sudo", "-H"}, 2);
+		add_command(&words, cli);
+		error_set(err, JW_ERR_UNSUPPORTED, "%.300s: %s, so root does not use it: type “%s”", place,
+				  why->message, buf_text(&words) + 1);
 	} else {
-		struct buf words = BUF_MAX(1 << 20);
-
 		if (part->owner)
 			add_sudo(&words, cli, part->owner);
 		else
 			shell_add_words(&words, (const char *const[]){"chmod", "go-w", part->path}, 3);
-		buf_add(&line, " type “%s”, or in a container set JITWARM_TRUST_ACCOUNTS=1",
-				buf_text(&words) + 1);
-		buf_free(&words);
+		error_set(err, JW_ERR_UNSUPPORTED,
+				  "%.300s: %s, so root does not use it: type “%s”, or in a container set "
+				  "JITWARM_TRUST_ACCOUNTS=1",
+				  place, why->message, buf_text(&words) + 1);
 	}
-	if (err)
-		cli->failure = EXIT_CANNOT;
-	error_set(err, JW_ERR_UNSUPPORTED, "%s%s%.200s%s%s, so root does not use it:%s", what,
-			  *what ? " " : "", whole ? "" : path, whole ? "" : ": ", why->message,
-			  buf_text(&line));
-	buf_free(&line);
+	buf_free(&words);
 	return -1;
 }
 
@@ -399,8 +399,8 @@ static int guard(struct jw_error *err, const char *path, bool for_all)
 	if (lifted || !(os_is_machine_root() || (for_all && os_is_windows)))
 		return 0;
 	result = os_check_private(&why, path, &part);
-	if (result && asking && asking->command)
-		result = refuse(err, asking, "", path, &why, &part);
+	if (result && !os_is_windows && asking && asking->command)
+		result = refuse(err, asking, os_base_name(path), &why, &part);
 	else if (result)
 		result = error_copy(err, &why);
 	mem_free(part.path);
@@ -435,8 +435,14 @@ int places_check(struct jw_error *err, struct cli *cli)
 		else if (runs || (only_reads(cli) && !starts_python(cli) &&
 						  (place->when == WHEN_STATE || place->when == WHEN_CACHE)))
 			cli_forget(cli, why.message, false);
-		else
-			result = refuse(err, cli, place->what, path, &why, &part);
+		else {
+			const bool whole = part.path && !strcmp(part.path, path);
+			char *named = mem_printf("%s%s%s", language_text(place->what), whole ? "" : " ",
+									 whole ? "" : path);
+
+			result = refuse(err, cli, named, &why, &part);
+			mem_free(named);
+		}
 		mem_free(part.path);
 		mem_free(path);
 	}
@@ -462,7 +468,7 @@ int places_need_account(struct jw_error *err, struct cli *cli, uint32_t owner)
 		return 0;
 	add_sudo(&line, cli, owner);
 	cli->failure = EXIT_CANNOT;
-	error_set(err, JW_ERR_UNSUPPORTED, "this is another account's process: type “%s”",
+	error_set(err, JW_ERR_UNSUPPORTED, "the process belongs to another account: type “%s”",
 			  buf_text(&line) + 1);
 	buf_free(&line);
 	return -1;

@@ -6,6 +6,7 @@
 #include "os/file.h"
 #include "os/identity.h"
 #include "os/path_calls.h"
+#include "os/win32/access_list.h"
 #include "os/win32/opening.h"
 #include "os/win32/win32.h"
 
@@ -16,10 +17,6 @@
 /* The Windows service that installs programs; it is not among the well-known SIDs. */
 static const wchar_t installer[] =
 	L"S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464";
-
-/* The rights that count: those that change a file, that add to the last folder, that move away a
- * folder further up, or that let a folder lead elsewhere. */
-enum win32_place { WIN32_FILE, WIN32_FOLDER, WIN32_ABOVE, WIN32_LINK };
 
 enum { CHANGE_RIGHTS = WRITE_DAC | WRITE_OWNER | DELETE | GENERIC_WRITE | GENERIC_ALL };
 
@@ -115,9 +112,7 @@ static int check_list(struct jw_error *err, const char *path, PACL list, DWORD r
 	return 0;
 }
 
-/* The handle needs READ_CONTROL. */
-static int check_handle(struct jw_error *err, HANDLE handle, const char *path,
-						enum win32_place place)
+int win32_check_trust(struct jw_error *err, HANDLE handle, const char *path, enum win32_place place)
 {
 	PSECURITY_DESCRIPTOR descriptor = NULL;
 	PSID owner;
@@ -159,7 +154,7 @@ static int check_private_place(struct jw_error *err, const char *path, enum win3
 
 	if (handle == INVALID_HANDLE_VALUE)
 		return -1;
-	result = check_handle(err, handle, path, win32_is_link(handle, path) ? WIN32_LINK : place);
+	result = win32_check_trust(err, handle, path, win32_is_link(handle, path) ? WIN32_LINK : place);
 	(void)CloseHandle(handle);
 	return result;
 }

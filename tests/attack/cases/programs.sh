@@ -54,7 +54,7 @@ export PIP_INDEX_URL=http://127.0.0.1:1/simple PIP_RETRIES=0
 empty_environment "$open/env" && rm "$open/env/bin/python3" && ln -s "$home/bin/python3" "$open/env/bin/python3"
 (export VIRTUAL_ENV=$open/env PATH=$home/bin:/usr/bin:/bin && run '0|1|2|3' scan --index torch && not_run) || exit 1
 printf '#!/bin/sh\necho "%s/python3"\n' "$home/bin" >"$work/bin/uv" && rm "$work/bin/python3"
-(JITWARM="env PATH=$work/bin $JITWARM" run '2|3' scan --index torch && err_has "$home/bin") || exit 1
+(JITWARM="env PATH=$work/bin $JITWARM" run '2|3' scan --index torch && err_has "python3: $home belongs to") || exit 1
 not_run
 # Root starts no wheel of pip that the account may replace, though Python itself is root's.
 empty_environment "$work/env" && rm "$work/env/bin/python3"
