@@ -9,9 +9,8 @@ set -euo pipefail
 jitwarm=${CACHE_JITWARM:-jitwarm} pack=${CACHE_PACK:-$RUNNER_TEMP/jitwarm.jwpack}
 read -r -a names <<<"${CACHE_PACKAGES:-}"
 # In a container, a job is root in the folders of the runner's account, which started it.
-if [ "$(id -u)" = 0 ] && [ -z "${JITWARM_TRUST_ACCOUNTS-}" ]; then
-	JITWARM_TRUST_ACCOUNTS=$(stat -c %u "$HOME" "${RUNNER_TEMP:-$HOME}" | sort -u | paste -sd,)
-	export JITWARM_TRUST_ACCOUNTS
+if [ "$(id -u)" = 0 ]; then
+	export JITWARM_TRUST_ACCOUNTS="${JITWARM_TRUST_ACCOUNTS:-1}"
 fi
 
 case ${1-} in

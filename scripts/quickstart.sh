@@ -49,9 +49,8 @@ if has_gpu; then
 fi
 
 # Root may meet a checkout and a home of another account, as in a job's container: this part changes nothing there, except for what is fetched.
-if [ "$(id -u)" = 0 ]; then
-	JITWARM_TRUST_ACCOUNTS=$(stat -c %u . "${HOME:-/}" | sort -u | paste -sd,)
-	export JITWARM_TRUST_ACCOUNTS
+if [ "$(id -u)" = 0 ] && [ -n "$(find . "${HOME:-/}" -maxdepth 0 ! -uid 0)" ]; then
+	export JITWARM_TRUST_ACCOUNTS=1
 fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

@@ -1,8 +1,8 @@
 /* Why programs start slowly: the findings about a machine, its settings, its cache and its
  * packages, each with evidence and a way out.
  *
- * Threads: as jw_check and jw_system_open; during jw_look_as_… no other thread may use files or the
- * environment. */
+ * Threads: as jw_check and jw_system_open; during jw_examine_process no other thread may use files
+ * or the environment. */
 #ifndef JITWARM_DOCTOR_H
 #define JITWARM_DOCTOR_H
 
@@ -39,8 +39,6 @@ enum jw_probe_use {
 	JW_PROBE_REFUSED, /* the driver stored no entry */
 	JW_PROBE_UNREAD,  /* the driver compiled the module again although the entry was there */
 	JW_PROBE_FAILED,  /* the driver did not load the module */
-	JW_PROBE_UNSAFE,  /* the driver was not asked: this is the superuser, and another account could
-						 redirect what the driver writes */
 };
 
 struct jw_doctor_options {
@@ -80,13 +78,9 @@ int jw_doctor(struct jw_error *err, const struct jw_doctor_options *options,
 			  struct jw_doctor_result **ret_result);
 void jw_doctor_result_free(struct jw_doctor_result *result);
 
-/* Gives this process, which must have that account, the variables of the driver that the account's
- * next login will have, and its HOME. JW_ERR_NOT_FOUND if there is no such account;
- * JW_ERR_UNSUPPORTED if it is another one, and on Windows. */
-int jw_examine_as_user(struct jw_error *err, const char *name);
 /* Gives this process the variables with which another process of its account was started: those of
  * the driver, HOME, and the active environment. JW_ERR_NOT_FOUND if there is no such process;
  * JW_ERR_UNSUPPORTED if it is another account's or in a container, and on Windows. */
-int jw_examine_as_process(struct jw_error *err, int pid);
+int jw_examine_process(struct jw_error *err, int pid);
 
 #endif

@@ -2,7 +2,7 @@
  * docs/internals/formats.md.
  *
  * Threads: any number of threads may call these functions at the same time. In a process, one
- * import at a time per cache; jw_import_all while no other thread runs, since it forks. */
+ * import at a time per cache. */
 #ifndef JITWARM_PACK_H
 #define JITWARM_PACK_H
 
@@ -100,7 +100,6 @@ struct jw_import_options {
 	bool allow_unsigned; /* accept a pack without signature, or signed by a key that is not trusted
 						  */
 	bool dry_run;        /* check everything, also write permissions; write nothing */
-	bool pack_only;      /* with dry_run: check the pack, and ignore the directory */
 	bool only_missing; /* keep existing entries, and evict nothing: entries without room are refused
 						*/
 	struct jw_cancel cancel;
@@ -110,9 +109,6 @@ struct jw_import_options {
 	bool (*wanted)(void *context, uint64_t key, const struct jw_identity *identity);
 	bool evict; /* if the limit requires it, evict the oldest entries of others; otherwise such an
 				   import fails with JW_ERR_LIMIT before anything is written */
-	/* For jw_import_all on POSIX: is called once if the process that acts as this account has taken
-	 * ten seconds; it is ended after `most_s` seconds. May be NULL. */
-	void (*slow)(void *context, const char *account, long process, unsigned most_s);
 };
 
 struct jw_import_result {
@@ -148,24 +144,4 @@ int jw_import(struct jw_error *err, const struct jw_import_options *options,
 			  struct jw_import_result **ret_result);
 void jw_import_result_free(struct jw_import_result *result);
 
-/* The result for one account's cache. */
-struct jw_import_account {
-	char *name;
-	struct jw_import_result *result; /* NULL if the cache could not be filled: */
-	struct jw_error failed;
-};
-struct jw_import_all_result {
-	struct jw_import_account *accounts;
-	size_t count, failed;
-};
-
-/* Imports into the cache of each person's account on this machine (jw_accounts_people), with that
- * account's rights and in its own folder: on POSIX in a process for each, which becomes the account
- * and gets the open pack. Ignores `cache_dir` of the options; `path` is a file. An error of the
- * pack itself fails before any folder is read. If one account fails, the others are still filled.
- * JW_ERR_NOT_FOUND if there is no such pack, or no such account. The caller frees the result with
- * jw_import_all_result_free. */
-int jw_import_all(struct jw_error *err, const struct jw_import_options *given,
-				  struct jw_import_all_result **ret_result);
-void jw_import_all_result_free(struct jw_import_all_result *result);
 #endif

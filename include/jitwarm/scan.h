@@ -275,10 +275,6 @@ struct jw_index_options {
 	struct jw_compiler_fetch_options fetch;
 };
 
-/* Reports for root the variables that pip does not get, because another account can change their
- * paths: package indexes, of which pip asks those that are left, or PyPI, and settings. */
-void jw_index_left_out(void (*report)(void *context, const char *variable, const char *indexes),
-					   void *context);
 /* Opens the index. -1 if the platform is unknown, or not that of the GPUs. */
 int jw_index_open(struct jw_error *err, const struct jw_index_options *options,
 				  struct jw_index **ret_index);

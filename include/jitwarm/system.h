@@ -40,14 +40,6 @@ struct jw_driver_info {
 	enum jw_trust trust;
 };
 
-/* A file or folder of another account. Its path may have any characters, so the command is a text
- * of its own. */
-struct jw_not_yours {
-	char *what;    /* a line that says whose it is; NULL if there is none */
-	char *command; /* a command that makes it this account's, or removes it (`removes`) */
-	bool removes;
-};
-
 /* The cache's settings from the environment, and their consequences. */
 struct jw_cache_info {
 	char *path; /* the absolute path of the live cache; NULL if the driver would not cache at all (a
@@ -77,13 +69,7 @@ struct jw_cache_info {
 	bool disable_ptx_jit; /* CUDA_DISABLE_PTX_JIT or CUDA_DISABLE_JIT: cold modules fail to load */
 	bool usable; /* the driver can read and write the directory, as far as that can be seen without
 					writing */
-	struct jw_not_yours not_yours; /* files in it that belong to another account, and keep this one
-									  out */
-	/* For root: whose the directory is, or who may write to it, so that jitwarm changes nothing
-	 * there; NULL if it may be changed. */
-	char *others;
-	uint32_t others_account; /* the number of the only such account; 0 if there may be several */
-	bool reads; /* the driver can only read the directory: entries are loaded, and none is added */
+	bool reads;  /* the driver can only read the directory: entries are loaded, and none is added */
 	bool no_compiler; /* the library with which the driver compiles PTX is missing: entries are
 						 loaded, and modules that are not in the cache fail with error 221 */
 	/* One line on why programs with these settings do not use a warm cache (one of the above, or no
@@ -111,8 +97,6 @@ struct jw_system {
 	struct jw_driver_info driver;
 	struct jw_cache_info cache;
 	char *state_dir; /* NULL if the account has no home directory, so that nothing is stored */
-	struct jw_not_yours state_not_yours; /* a folder or file in state_dir that another account can
-											change, so that root changes or reads nothing there */
 	char why_forgets[512]; /* one line on why nothing can be stored in state_dir; "" if it can */
 	bool remembered; /* an earlier worker reported these GPUs, for this driver and these devices */
 	bool unasked;    /* there may be GPUs, but the driver was not asked because of `asleep` or
@@ -185,10 +169,6 @@ const char *jw_driver_example(const struct jw_target *targets, size_t count);
  * to `driver`. Returns `text`. */
 enum { JW_DRIVER_NAMES = 1024 };
 const char *jw_driver_names(char text[JW_DRIVER_NAMES], const struct jw_driver *driver);
-
-/* Finds jw_cache_info.not_yours for `dir` (NULL: the live cache); the caller frees it. */
-int jw_cache_not_yours(struct jw_error *err, const char *dir, struct jw_not_yours *ret_found);
-void jw_not_yours_free(struct jw_not_yours *found);
 
 /* Opens a system. A missing GPU or driver is not a failure: why_none describes it. JW_ERR_USAGE if
  * a worker is required and not named, or the caller is a worker. With targets, an unknown stamp of

@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "cache/entry.h"
 #include "os/file.h"
-#include "os/identity.h"
 
 const char *cache_index_state_name(enum cache_index_state state)
 {
@@ -89,7 +88,6 @@ static enum cache_index_state state_of_path(const char *path)
 	case OS_PIPE: return CACHE_INDEX_PIPE;
 	case OS_DEVICE: return CACHE_INDEX_DEVICE;
 	case OS_DIRECTORY:
-	case OS_MOUNT:
 	case OS_OTHER: break;
 	}
 	return CACHE_INDEX_CLOSED;
@@ -117,17 +115,6 @@ int cache_index_load(struct jw_error *err, const char *dir, struct cache_index *
 	buf_free(&content);
 	mem_free(path);
 	return result;
-}
-
-bool cache_index_has_second_name(const char *dir)
-{
-	char *path = os_join(dir, "index");
-	struct os_stat stat;
-	const bool has = os_is_superuser() && !os_stat(NULL, path, &stat) && stat.kind == OS_REGULAR &&
-					 stat.names > 1 && os_is_ours(path);
-
-	mem_free(path);
-	return has;
 }
 
 void cache_index_free(struct cache_index *index)

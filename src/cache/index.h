@@ -68,10 +68,6 @@ void cache_index_parse(const void *data, size_t size, struct cache_index *ret_in
  * CACHE_INDEX_MISSING; anything but a file is not opened. */
 int cache_index_load(struct jw_error *err, const char *dir, struct cache_index *ret_index);
 void cache_index_free(struct cache_index *index);
-/* Returns whether root's own index has a second name (a hard link), by which another account can go
- * on to empty or lock it: Linux lets whoever may write to a file make one. False for other
- * accounts. */
-bool cache_index_has_second_name(const char *dir);
 
 /* Returns the sum of the rows' sizes; UINT64_MAX if it overflows. */
 uint64_t cache_index_rows_total(const struct cache_index *index);

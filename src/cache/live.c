@@ -252,29 +252,11 @@ static int create_index(struct jw_error *err, struct cache_live *live)
 	return os_file_open(err, live->index_path, OS_OPEN_CREATE, &live->file);
 }
 
-/* Gives root an index that no other account has a name for. Rows that a driver adds meanwhile are
- * lost, and their modules are compiled again. */
-static void leave_second_name(struct cache_live *live)
-{
-	struct os_file *file = NULL;
-	struct os_stat stat;
-	struct buf rows = {0};
-
-	if (cache_index_has_second_name(live->dir) && !os_stat(NULL, live->index_path, &stat) &&
-		!os_file_open(NULL, live->index_path, OS_OPEN_READ, &file) &&
-		!cache_index_read(NULL, file, &rows) &&
-		!os_write_mode(NULL, live->index_path, rows.data, rows.size, stat.mode))
-		live->counts.mended = true;
-	os_file_close(file);
-	buf_free(&rows);
-}
-
 static int take_index_lock(struct jw_error *err, struct cache_live *live)
 {
 	struct jw_error why = {0}, no_locks = {0};
 	struct os_stat stat;
 
-	leave_second_name(live);
 	/* Opening a pipe would block. */
 	if (!os_stat(NULL, live->index_path, &stat) && stat.kind == OS_REGULAR &&
 		os_file_open(&why, live->index_path, OS_OPEN_UPDATE, &live->file) &&

@@ -169,7 +169,7 @@ static int mend(struct jw_error *err, const struct jw_cache_options *options,
 /* Returns whether the cache needs a repair; a sound one is not written to. */
 static bool needs_repair(const struct jw_cache_report *report)
 {
-	return report->outlook.harmful || cache_index_has_second_name(report->path) ||
+	return report->outlook.harmful ||
 		   ((report->entries || report->rows) &&
 			(report->damaged || report->rows_without_file || report->files_without_row ||
 			 report->rows_repeated || report->rows_of_other_size ||

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <jitwarm/accounts.h>
 #include <jitwarm/system.h>
 
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/index.h"
-#include "cache/not_yours.h"
 #include "code/release.h"
 #include "os/env.h"
 #include "os/file.h"
@@ -191,34 +191,6 @@ static void check_parent(struct jw_cache_info *settings)
 	mem_free(nearest);
 }
 
-int jw_cache_not_yours(struct jw_error *err, const char *dir, struct jw_not_yours *ret_found)
-{
-	struct jw_cache_info settings;
-
-	if (cache_settings_read(err, dir, NULL, &settings))
-		return -1;
-	*ret_found = settings.not_yours;
-	settings.not_yours = (struct jw_not_yours){0};
-	cache_settings_free(&settings);
-	return 0;
-}
-
-/* Finds out whether root must change nothing in this cache. A folder such as /tmp counts, since
- * other accounts can make names there. */
-static void check_others(struct jw_cache_info *settings)
-{
-	struct os_stranger stranger;
-	char text[OS_STRANGER_TEXT];
-
-	if (!os_find_stranger_before(settings->path, &stranger)) {
-		if (!stranger.open || stranger.missing)
-			return;
-		TEXT_COPY(stranger.part, settings->path);
-	}
-	settings->others = mem_string(os_stranger_text(text, &stranger));
-	settings->others_account = stranger.owner;
-}
-
 static void check_directory(struct jw_cache_info *settings)
 {
 	struct os_stat stat;
@@ -241,12 +213,7 @@ static void check_directory(struct jw_cache_info *settings)
 	opens = !os_may_write(NULL, index);
 	settings->usable = writable && (opens || !os_exists(index));
 	settings->reads = opens && !writable;
-	settings->not_yours = cache_not_yours(settings->path);
-	/* Only jitwarm stays out of such folders of root's: cli_open prints the line. */
-	if (settings->not_yours.what && !os_is_superuser()) {
-		settings->usable = false;
-		warn(settings, "%s: “%s”", settings->not_yours.what, settings->not_yours.command);
-	} else if (settings->reads)
+	if (settings->reads)
 		warn(settings,
 			 "%s: this account may only read it: the driver loads its entries, and compiles "
 			 "everything else again at every start",
@@ -357,10 +324,8 @@ int cache_settings_read(struct jw_error *err, const char *dir, const char *home,
 				 lookalikes[i].wrong, lookalikes[i].right);
 		mem_free(text);
 	}
-	if (settings.path) {
-		check_others(&settings);
+	if (settings.path)
 		check_directory(&settings);
-	}
 	*ret_settings = settings;
 	return 0;
 }
@@ -369,8 +334,23 @@ void cache_settings_free(struct jw_cache_info *settings)
 {
 	jw_lines_free(settings->warnings, settings->warning_count);
 	mem_free(settings->path);
-	jw_not_yours_free(&settings->not_yours);
-	mem_free(settings->others);
 	mem_free(settings->now.path);
 	*settings = (struct jw_cache_info){0};
+}
+
+int jw_account_doubt(struct jw_error *err, char **ret_line)
+{
+	char *caller = os_sudo_user();
+
+	(void)err;
+	*ret_line = NULL;
+	if (caller)
+		*ret_line = mem_printf(
+			"under sudo, jitwarm warms root's cache, not the cache of %s: run jitwarm without sudo",
+			caller);
+	else if (os_is_superuser() && os_is_windows)
+		*ret_line = mem_string("jitwarm is running as SYSTEM, whose cache no user's program reads: "
+							   "run jitwarm in the user's own account");
+	mem_free(caller);
+	return 0;
 }

@@ -18,7 +18,7 @@
 #include "cli/help.h"
 #include "cli/language.h"
 #include "cli/next_step.h"
-#include "cli/root_places.h"
+#include "cli/places.h"
 #include "cli/terminal.h"
 #include "os/console.h"
 #include "os/file.h"
@@ -597,8 +597,7 @@ static int apply_settings(struct jw_error *err, struct cli *cli)
 	return 0;
 }
 
-/* Adopts what a login of this account would set, and checks that root stays out of places that
- * others can change. */
+/* Adopts what a login of this account would set, and checks root's places. */
 static int enter_account(struct jw_error *err, struct cli *cli)
 {
 	const struct options *options = &cli->options;
@@ -609,7 +608,7 @@ static int enter_account(struct jw_error *err, struct cli *cli)
 	/* Workers inherit their parent's settings. */
 	if (cli->command->hidden)
 		return 0;
-	return jw_settings_adopt(err) || root_check_places(err, cli) ? -1 : 0;
+	return jw_settings_adopt(err) || places_check(err, cli) ? -1 : 0;
 }
 
 static int run_command(struct jw_error *err, struct cli *cli)
@@ -652,6 +651,7 @@ enum exit_status cli_run(int argc, char **argv)
 	os_on_cut_file(end_of_cut_file);
 
 	cJSON_InitHooks(&(cJSON_Hooks){.malloc_fn = mem_alloc, .free_fn = mem_free});
+	places_open(&cli);
 	read_settings(&cli);
 	if (os_prepare_limits(&err) ||
 		parse_line(&err, &cli, argc > 0 ? argc - 1 : 0, argv + (argc > 0)) ||
@@ -667,8 +667,10 @@ enum exit_status cli_run(int argc, char **argv)
 	config_free(&cli.config);
 	jw_system_free(cli.system);
 	mem_free(cli.state);
+	places_close();
 	mem_free(cli.gpu_names);
 	jw_text_free(cli.program);
+	places_open(outer);
 	running = outer;
 	return cli.status;
 }

@@ -165,14 +165,7 @@ int cli_hopeless(const struct jw_error *err, struct cli *cli, enum jw_code hopel
 int cli_fail_of_cache(struct jw_error *err, struct cli *cli)
 {
 	const char *dir = options_value(&cli->options, "cache");
-	struct jw_not_yours found;
 
-	if (err->code == JW_ERR_IO && !jw_cache_not_yours(NULL, dir, &found) && found.what) {
-		cli->failure = EXIT_CANNOT;
-		error_set(err, JW_ERR_UNSUPPORTED, "%s: “%s”", found.what, found.command);
-		jw_not_yours_free(&found);
-		return -1;
-	}
 	return cli_hopeless(err, cli, dir ? JW_OK : JW_ERR_UNSUPPORTED);
 }
 
@@ -223,13 +216,6 @@ int cli_open(struct jw_error *err, struct cli *cli, const struct jw_system_optio
 
 	if (cli_worker(err, cli, &how.worker) || jw_system_open(err, &how, &cli->system))
 		return -1;
-	for (size_t i = 0; i < 2 && jw_is_administrator(); i++) {
-		const struct jw_not_yours *found =
-			i ? &cli->system->state_not_yours : &cli->system->cache.not_yours;
-
-		if (found->what)
-			output_note(&cli->out, "%s: “%s”", found->what, found->command);
-	}
 	if (cli->system->why_forgets[0])
 		cli_forget(cli, cli->system->why_forgets, true);
 	return 0;

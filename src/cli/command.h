@@ -57,11 +57,12 @@ struct cli_command {
 	/* Without “--” the first operand begins a command line of another program. */
 	bool takes_command;
 	bool hidden; /* not listed by help */
-	/* The command's use of places that root must stay out of (cli/root_places.h): */
+	/* The command's use of places that root checks (cli/places.h): */
 	bool reads; /* without --apply, --undo, --repair it writes only to its outputs and jitwarm's
 				   state, and continues without the latter */
 	bool sets_values; /* it only reads, except with a second operand or --unset */
 	bool runs_anyway; /* it runs without the refused place, as far as possible */
+	bool probes;      /* its driver writes to the cache, unless that is refused */
 	bool needs_no_place;
 	/* Runs the command, which prints through cli->out. Returns 0 if the program ends with
 	 * cli->status, initially EXIT_DONE; -1 if the caller has to report the failure (cli_fail). */

@@ -8,11 +8,12 @@
 #include "base/text.h"
 #include "cli/language.h"
 #include "cli/output.h"
+#include "cli/places.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
-#include "os/identity.h"
 #include "os/platform.h"
+#include "os/private.h"
 #include "os/process.h"
 
 enum { MAX_CONFIG = 1 << 16, FILES = 2 };
@@ -42,9 +43,10 @@ static const struct config_value every_setting[CONFIG_SETTINGS] = {
 	 .kind = CONFIG_FOLDER,
 	 .variable = "JITWARM_PTXAS"},
 	{.name = "trust-accounts",
-	 .help = "Numbers of accounts that root trusts, * for all: these accounts can then run code as "
-			 "root through files that root uses",
-	 .kind = CONFIG_ACCOUNTS},
+	 .help =
+		 "Let root use files that other accounts can change, in a container whose folders belong "
+		 "to them: these accounts can then run code as root",
+	 .kind = CONFIG_SWITCH},
 	{.name = "language",
 	 .help = "en or ko; the default is the system's language",
 	 .kind = CONFIG_LANGUAGE},
@@ -148,12 +150,11 @@ static void read_setting_line(struct config *config, const char *path, unsigned 
 		add_fault(config, path, number, name, false);
 }
 
-/* Reads a file that only trusted accounts can change: the superuser's, and on Windows the
- * machine's, where every account may make folders in %ProgramData%. */
+/* Reads a file that only root can change; on Windows, where every account may make folders in
+ * %ProgramData%, that counts for the machine's file in every account. */
 static int read_trusted(struct jw_error *err, int which, const char *path, struct buf *text)
 {
-	return os_check_trusted(err, path) ||
-				   (which && os_is_windows && os_check_private(err, path, 0, false)) ||
+	return (which ? os_guard_for_all(err, path) : os_guard(err, path)) ||
 				   os_read_file(err, path, MAX_CONFIG, text) ||
 				   (text->size && memchr(text->data, 0, text->size) &&
 					error_set(err, JW_ERR_FORMAT, "%s: not UTF-8", path))
@@ -165,14 +166,10 @@ static void read_config_file(int which, struct config *config, const char *path)
 {
 	struct buf text = {0};
 	struct jw_error why = {0};
-	struct os_stranger stranger;
 	struct os_stat stat;
 	char *line;
 	unsigned number = 0;
 
-	/* cli/root_places.h refuses root's own places. */
-	if (!which && os_find_stranger(path, &stranger))
-		return;
 	/* A home that this account may not enter has no file, either. */
 	if (os_stat(&why, path, &stat))
 		return;
@@ -236,23 +233,6 @@ const char *config_store_folder(const struct config *config)
 			   : NULL;
 }
 
-/* Returns whether the text is "*", or numbers of accounts with commas or spaces between them. */
-static bool is_account_list(const char *text)
-{
-	bool numbers = strcmp(text, "*") != 0, valid = true;
-
-	while (numbers && valid) {
-		const size_t digits = strspn(text, "0123456789");
-
-		/* The largest number stands for no account. */
-		valid = digits && strtoull(text, NULL, 10) < UINT32_MAX;
-		text += digits;
-		numbers = *text;
-		text += strspn(text, ", ");
-	}
-	return valid;
-}
-
 static int check_setting(struct jw_error *err, const struct config_value *setting)
 {
 	if (setting->kind == CONFIG_SWITCH && !is_one_of(setting->value, words_on) &&
@@ -274,9 +254,6 @@ static int check_setting(struct jw_error *err, const struct config_value *settin
 		return error_set(err, JW_ERR_USAGE,
 						 "%s (%s) takes yes, no or the whole path of a folder, not “%.200s”",
 						 setting->name, setting->origin, setting->value);
-	if (setting->kind == CONFIG_ACCOUNTS && !is_account_list(setting->value))
-		return error_set(err, JW_ERR_USAGE, "%s (%s) takes numbers of accounts or *, not “%.200s”",
-						 setting->name, setting->origin, setting->value);
 	return 0;
 }
 
@@ -289,14 +266,16 @@ int config_paths(struct jw_error *err, char **ret_account, char **ret_machine)
 	return *ret_machine ? 0 : -1;
 }
 
-/* Applies the trusted accounts of the machine's file, which decide whether root trusts the next
- * file. */
-static void trust_accounts(const struct config *config)
+/* Applies the setting so far, which decides whether root reads the next file. */
+static void lift_door(const struct config *config)
 {
-	const struct config_value *setting = config_find(config, "trust-accounts");
+	const char *nearest;
+	struct config_value setting = config->values[setting_called("trust-accounts", &nearest)];
 	char *variable = os_env("JITWARM_TRUST_ACCOUNTS");
 
-	os_trust_accounts(variable && *variable ? variable : setting ? setting->value : NULL);
+	if (variable && *variable)
+		setting.value = variable;
+	places_lift(setting.value && config_is_on(&setting));
 	mem_free(variable);
 }
 
@@ -304,6 +283,7 @@ void config_read(struct config *ret_config)
 {
 	*ret_config = (struct config){0};
 	memcpy(ret_config->values, every_setting, sizeof every_setting);
+	lift_door(ret_config);
 	for (int which = FILES - 1; which >= 0; which--) {
 		struct jw_error why = {0};
 		char *path = settings_path(&why, which);
@@ -312,7 +292,7 @@ void config_read(struct config *ret_config)
 		if (path)
 			read_config_file(which, ret_config, path);
 		mem_free(path);
-		trust_accounts(ret_config);
+		lift_door(ret_config);
 	}
 	for (size_t i = 0; i < CONFIG_SETTINGS; i++)
 		take_setting_variable(&ret_config->values[i]);
@@ -487,7 +467,7 @@ int config_remove(struct jw_error *err, bool dry_run, char **ret_path)
 		mem_free(path);
 		return 0;
 	}
-	result = os_check_trusted(err, path);
+	result = os_guard(err, path);
 	if (!result && !dry_run) {
 		folder = os_dir_name(path);
 		result = os_remove(err, path);

@@ -2,8 +2,8 @@
  *
  * $JITWARM_NAME comes first, then the account's file, then the machine's: ~/.config/jitwarm/config
  * and /etc/jitwarm/config, %APPDATA%\jitwarm\config and %PROGRAMDATA%\jitwarm\config. A line is
- * “name = value”; '#' and ';' begin comments. The superuser and administrators read no file that
- * other accounts could change. */
+ * “name = value”; '#' and ';' begin comments. The superuser reads no file that other accounts could
+ * change. */
 #pragma once
 
 #include <stdbool.h>
@@ -16,9 +16,8 @@ enum config_kind {
 	CONFIG_VALUE,
 	CONFIG_SWITCH, /* "yes", "no" */
 	CONFIG_LANGUAGE,
-	CONFIG_ACCOUNTS, /* numbers, or "*" */
-	CONFIG_FOLDER,   /* a whole path; a variable's may be relative */
-	CONFIG_STORE,    /* "yes", "no", or a whole path */
+	CONFIG_FOLDER, /* a whole path; a variable's may be relative */
+	CONFIG_STORE,  /* "yes", "no", or a whole path */
 };
 
 struct config_value {

@@ -6,31 +6,6 @@
 #include "os/interrupt.h"
 #include "os/process.h"
 
-static void warn_of(void *context, const char *variable, const char *indexes)
-{
-	const struct cli *cli = context;
-	char room[1024];
-	const char *text = text_address(room, sizeof room, indexes);
-
-	if (os_lists_indexes(variable))
-		output_warning(
-			&cli->out,
-			"%s: root does not ask %s, because another account can change the folder, so "
-			"the answer is for pip's other indexes, or PyPI; let only root change the "
-			"folder, or run jitwarm as the folder's owner",
-			variable, text);
-	else
-		output_warning(&cli->out,
-					   "%s: root's pip does not get %s, because the file or folder is missing, or "
-					   "another account can change it; let only root change the path, or unset %s",
-					   variable, text, variable);
-}
-
-void index_wheel_warn(struct cli *cli)
-{
-	jw_index_left_out(warn_of, cli);
-}
-
 int index_wheel_open(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
 					 struct index_wheel *asked)
 {
@@ -47,7 +22,6 @@ int index_wheel_open(struct jw_error *err, struct cli *cli, const struct gpu_tar
 	asked->fetching.output = &cli->out;
 	options.fetch = fetching_options(&asked->fetching);
 	os_catch_interrupts();
-	index_wheel_warn(cli);
 	return jw_index_open(err, &options, &asked->index);
 }
 

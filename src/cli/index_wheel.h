@@ -22,8 +22,6 @@ struct index_wheel {
  * From here on Ctrl-C asks to end. */
 int index_wheel_get(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
 					struct index_wheel *asked);
-/* Warns if root's pip does not get an index that its variables name. */
-void index_wheel_warn(struct cli *cli);
 /* Opens only the index, for many packages. `asked` must outlive it. */
 int index_wheel_open(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
 					 struct index_wheel *asked);

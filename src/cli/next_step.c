@@ -70,7 +70,7 @@ void next_step_cache(const struct output *output, const struct jw_cache_info *ca
 	const char *text = "to name another directory where your programs are started";
 
 	/* The warning above already says what to do. */
-	if (cache->not_yours.what || cache->no_compiler)
+	if (cache->no_compiler)
 		return;
 	if (cache->disabled || cache->force_ptx_jit) {
 		text = "to see where it is set";

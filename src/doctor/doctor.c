@@ -128,11 +128,8 @@ static int load_probe(struct jw_error *err, const struct jw_system *system,
 					  const struct protocol_job *job, const struct jw_cancel *cancel,
 					  struct cache_probe *probe)
 {
-	const struct driver_query ask = {.worker = system->worker,
-									 .live_cache = system->cache.path,
-									 .job = job,
-									 .limit_s = LIMIT_S,
-									 .cancel = cancel};
+	const struct driver_query ask = {
+		.worker = system->worker, .job = job, .limit_s = LIMIT_S, .cancel = cancel};
 	struct protocol_hello hello = {0};
 	struct protocol_answer answer = {0};
 	struct jw_error why = {0};
@@ -177,8 +174,8 @@ static int load_twice(struct jw_error *err, const struct jw_system *system,
 }
 
 /* Probes the cache. Does nothing (JW_PROBE_NOT) without a GPU, a profile or a folder for temporary
- * files, or in a cache that the next entry would harm, nor for the superuser in an unsafe cache
- * (JW_PROBE_UNSAFE). The caller frees `entry`. -1 if cancelled. */
+ * files, or in a cache that the next entry would harm. The caller frees `entry`. -1 if cancelled.
+ */
 static int cache_probe(struct jw_error *err, const struct examination *seen,
 					   const struct jw_cancel *cancel, struct cache_probe *ret_probe)
 {
@@ -191,9 +188,7 @@ static int cache_probe(struct jw_error *err, const struct examination *seen,
 	struct os_stat stat;
 	int result = -1;
 
-	if (is_worth_a_probe(system) && seen->unsafe.why)
-		probe.use = JW_PROBE_UNSAFE;
-	if (probe.use || !is_worth_a_probe(system)) {
+	if (!is_worth_a_probe(system)) {
 		*ret_probe = probe;
 		return 0;
 	}
@@ -204,9 +199,6 @@ static int cache_probe(struct jw_error *err, const struct examination *seen,
 		*ret_probe = (struct cache_probe){.use = JW_PROBE_NOT};
 		return 0;
 	}
-	/* The worker, which is confined to this directory, could not make it. */
-	if (os_is_superuser())
-		(void)os_make_dirs(NULL, system->cache.path, 0700);
 	container = os_join(folder.path, "probe.fatbin");
 	if (strlen(container) >= sizeof job.path || driver_probe_write(err, container) ||
 		os_stat(err, container, &stat))
@@ -242,8 +234,6 @@ static int examine(struct jw_error *err, struct examination *seen,
 	if (options->found && options->system->gpu_count && jw_check(err, &check, ret_check))
 		return -1;
 	seen->check = *ret_check;
-	if (seen->system->cache.path)
-		(void)cache_is_unsafe(seen->system->cache.path, &seen->unsafe);
 	if (seen->settings.path && seen->settings.usable &&
 		jw_tune_check_path(err, seen->settings.path,
 						   seen->check ? seen->check->all.forecast.cache_bytes : 0,
@@ -297,7 +287,6 @@ int jw_doctor(struct jw_error *err, const struct jw_doctor_options *options,
 	jw_lines_free(seen.objections, seen.objection_count);
 	mem_free(seen.doubt);
 	mem_free(seen.probe.entry);
-	cache_unsafe_free(&seen.unsafe);
 	jw_check_result_free(check);
 	jw_doctor_result_free(found);
 	return result;

@@ -6,7 +6,6 @@
 #include <jitwarm/tune.h>
 
 #include "base/text.h"
-#include "cache/driver_place.h"
 #include "cache/settings.h"
 
 /* The result of probing the cache and the driver (doctor.c). */
@@ -24,8 +23,7 @@ struct examination {
 	struct jw_settings *sources;         /* where its variables are set */
 	char **objections;                   /* objections to the directory of the cache */
 	size_t objection_count;
-	char *doubt;                /* a doubt about the account; NULL if there is none */
-	struct cache_unsafe unsafe; /* what root's driver would meet in the cache; NULLs: nothing */
+	char *doubt; /* a doubt about the account; NULL if there is none */
 	struct cache_probe probe;
 };
 

@@ -144,9 +144,9 @@ static const char *value_in_process(const struct examination *seen, const char *
 }
 
 /* Returns how programs get another directory: no login reads a file that nobody can write. */
-static const char *directory_command(const struct examination *seen)
+static const char *directory_command(void)
 {
-	return jw_tune_can_apply(JW_SCOPE_USER) && !seen->system->cache.others
+	return jw_tune_can_apply(JW_SCOPE_USER)
 			   ? "“jitwarm tune --path DIR --apply”"
 			   : "CUDA_CACHE_PATH=DIR where your programs are started (“docker run -e "
 				 "CUDA_CACHE_PATH=DIR”; “jitwarm tune --print sh --path DIR” prints the lines)";
@@ -263,63 +263,11 @@ static bool has_no_cache_path(const struct examination *seen, struct finding_dra
 	return true;
 }
 
-static bool is_not_yours(const struct examination *seen, struct finding_draft *draft)
-{
-	const struct jw_not_yours *found =
-		seen->settings.not_yours.what ? &seen->settings.not_yours : &seen->system->state_not_yours;
-
-	if (!found->what)
-		return false;
-	EVIDENCE(draft, os_is_superuser() ? "%s" : "%s: the driver can neither read nor write it",
-			 found->what);
-	FIX(draft,
-		found->removes ? "delete what another account can have put there: “%s”"
-					   : "make the folder this account's alone: “%s”",
-		found->command);
-	return true;
-}
-
-/* Returns whether prime and tune refuse to work as root in this cache. */
-static bool is_others(const struct examination *seen, struct finding_draft *draft)
-{
-	const struct jw_cache_info *cache = &seen->system->cache;
-	char account[16];
-
-	if (!cache->others)
-		return false;
-	EVIDENCE(draft, "%.900s; root changes nothing there, so “jitwarm prime” compiles nothing",
-			 cache->others);
-	(void)snprintf(account, sizeof account, "%u", cache->others_account);
-	if (!draft_login(seen, draft, "CUDA_CACHE_PATH"))
-		FIX(draft,
-			"type the line that “jitwarm prime” prints, or, if those accounts may act as root, as "
-			"in a container, set JITWARM_TRUST_ACCOUNTS=%s",
-			cache->others_account ? account : "'*'");
-	return true;
-}
-
-/* Root's own writes follow no symlink there, but the driver does, in any program. */
-static bool has_planted(const struct examination *seen, struct finding_draft *draft)
-{
-	const struct cache_unsafe *unsafe = &seen->unsafe;
-
-	/* After that finding's command, this one names what is left. */
-	if (!unsafe->command || seen->settings.not_yours.what)
-		return false;
-	EVIDENCE(
-		draft,
-		"%.900s: NVIDIA's driver would write and delete files there with root's rights, in any "
-		"program",
-		unsafe->why);
-	FIX(draft, "before root runs a program that uses the GPU, type “%s”", unsafe->command);
-	return true;
-}
-
 static bool is_cache_unwritable(const struct examination *seen, struct finding_draft *draft)
 {
 	const struct jw_cache_info *settings = &seen->settings;
 
-	if (!settings->path || settings->usable || settings->not_yours.what || compiles_nothing(seen) ||
+	if (!settings->path || settings->usable || compiles_nothing(seen) ||
 		(settings->reads && !(seen->check && seen->check->all.cold)))
 		return false;
 	/* The directory's warning is the last one. */
@@ -330,7 +278,7 @@ static bool is_cache_unwritable(const struct examination *seen, struct finding_d
 		FIX(draft,
 			"make the directory writable for this account, or name another one: %s; if no "
 			"directory is permanent, “jitwarm bake -o DIR” puts the code into the libraries",
-			directory_command(seen));
+			directory_command());
 	return true;
 }
 
@@ -359,7 +307,7 @@ static bool is_path_relative(const struct examination *seen, struct finding_draf
 			 "in which they start",
 			 value);
 	if (!draft_login(seen, draft, "CUDA_CACHE_PATH"))
-		FIX(draft, "set CUDA_CACHE_PATH to an absolute path: %s", directory_command(seen));
+		FIX(draft, "set CUDA_CACHE_PATH to an absolute path: %s", directory_command());
 	return true;
 }
 
@@ -376,7 +324,7 @@ static bool has_bad_place(const struct examination *seen, struct finding_draft *
 		FIX(draft,
 			"name a local directory of this account that has free space and stays after a restart: "
 			"%s",
-			directory_command(seen));
+			directory_command());
 	if (path && jw_tune_loss(path, &what, &cure)) {
 		if (!found)
 			EVIDENCE(draft, "%.900s", what);
@@ -602,7 +550,7 @@ static bool is_probe_refused(const struct examination *seen, struct finding_draf
 	FIX(draft,
 		"find out whether the file system has no locks, the disk is full, or another program holds "
 		"the lock of the cache's index; if none of these is the cause, name another directory: %s",
-		directory_command(seen));
+		directory_command());
 	return true;
 }
 
@@ -802,8 +750,7 @@ static bool is_cold(const struct examination *seen, struct finding_draft *draft)
 		check->files[0].path, check->files[0].member ? ": " : "",
 		check->files[0].member ? check->files[0].member : "",
 		check->cause_count ? check->causes[0].text : "they are not in the cache");
-	if (seen->system->cache.why_useless[0] || seen->system->cache.others ||
-		(os_is_superuser() && seen->settings.not_yours.what)) {
+	if (seen->system->cache.why_useless[0]) {
 		FIX(draft, "first fix the findings above; “jitwarm bake -o DIR” needs no cache");
 		return true;
 	}
@@ -887,9 +834,6 @@ const struct finding_kind finding_kinds[] = {
 	{"jit-forced", is_jit_forced},
 	{"jit-disabled", is_jit_disabled},
 	{"no-cache-path", has_no_cache_path},
-	{"not-yours", is_not_yours},
-	{"others", is_others},
-	{"planted", has_planted},
 	{"cache-unwritable", is_cache_unwritable},
 	{"state-unwritable", is_state_unwritable},
 	{"path-relative", is_path_relative},

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "driver/environment.h"
-#include "driver/injection.h"
+#include "os/child_variables.h"
 #include "os/interrupt.h"
 #include "os/uv.h"
 
@@ -263,11 +263,8 @@ static int start_once(struct jw_error *err, uv_loop_t *loop, const struct child_
 int child_start(struct jw_error *err, uv_loop_t *loop, const struct child_setup *setup,
 				const struct child_events *events, struct child **ret_child)
 {
-	char **environment =
-		injection_hold_name(err)
-			? NULL
-			: environment_for_worker(err, setup->cache_dir, setup->cache_limit_bytes,
-									 setup->live_cache, setup->task, setup->low_priority);
+	char **environment = environment_for_worker(err, setup->cache_dir, setup->cache_limit_bytes,
+												setup->task, setup->low_priority);
 	bool passing = true;
 	int result = -1;
 
@@ -278,7 +275,7 @@ int child_start(struct jw_error *err, uv_loop_t *loop, const struct child_setup 
 			uv_sleep((unsigned)FIRST_PAUSE_MS << tries);
 		result = start_once(err, loop, setup, events, environment, &passing, ret_child);
 	}
-	environment_free(environment);
+	child_variables_free(environment);
 	return result;
 }
 

@@ -37,7 +37,6 @@ struct child_setup {
 	const char *const *command; /* program and arguments, NULL at the end */
 	const char *cache_dir;      /* the cache directory of the worker's driver; NULL for the one that
 								   programs use */
-	const char *live_cache;     /* as in struct driver_query */
 	uint64_t cache_limit_bytes; /* the limit of that cache */
 	bool low_priority;
 	/* The file that names another compiler (driver/task.h); NULL for the driver's. */

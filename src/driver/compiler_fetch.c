@@ -50,17 +50,6 @@ int compiler_fetch_store(struct jw_error *err, char **ret_path)
 	return result;
 }
 
-/* Finds the store that will be changed. Root changes nothing in those of its folders that another
- * account can change. */
-static int store_to_change(struct jw_error *err, char **ret_path)
-{
-	if (compiler_fetch_store(err, ret_path))
-		return -1;
-	if (os_is_superuser())
-		(void)os_follow_none_below(*ret_path, OS_BELOW_OWN);
-	return 0;
-}
-
 const char *compiler_fetch_program(void)
 {
 	return os_is_windows ? "ptxas.exe" : "ptxas";
@@ -334,7 +323,7 @@ int compiler_fetch_remove(struct jw_error *err, bool dry_run, char **ret_path)
 	*ret_path = NULL;
 	if (named_store)
 		return 0;
-	if (store_to_change(&why, &store) || remove_compilers(&why, dry_run, store)) {
+	if (compiler_fetch_store(&why, &store) || remove_compilers(&why, dry_run, store)) {
 		mem_free(store);
 		return error_unless_missing(err, &why);
 	}
@@ -401,7 +390,7 @@ int jw_compiler_fetch(struct jw_error *err, const char *version,
 						 "“%.40s”: wheels are not numbered by toolkit update: “jitwarm compiler "
 						 "fetch %.*s” gets the newest",
 						 version, (int)(strrchr(version, '.') - version), version);
-	if (store_to_change(err, &store))
+	if (compiler_fetch_store(err, &store))
 		return -1;
 	place = os_join(store, version);
 	path = os_join(place, compiler_fetch_program());

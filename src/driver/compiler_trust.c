@@ -5,10 +5,11 @@
 #include "base/mem.h"
 #include "os/env.h"
 #include "os/file.h"
+#include "os/private.h"
 
 int compiler_check_trust(struct jw_error *err, const char *path)
 {
-	if (!os_check_trusted(err, path))
+	if (!os_guard(err, path))
 		return 0;
 	return error_prefix(err,
 						"%s is not run as root; run jitwarm as the account that it belongs to, or "

@@ -110,7 +110,6 @@ int driver_session_open(struct jw_error *err, const struct driver_query *ask,
 	struct driver_session *session = mem_alloc(sizeof *session);
 	const struct child_setup setup = {.command = ask->worker,
 									  .cache_dir = ask->cache_dir,
-									  .live_cache = ask->live_cache,
 									  .task = ask->task,
 									  .cache_limit_bytes = UINT64_C(4294967296)};
 	const struct child_events events = {.context = session,

@@ -11,8 +11,6 @@ struct driver_query {
 	const char *const *worker; /* the command that starts a worker */
 	const char *cache_dir; /* the private cache directory of the worker's driver; NULL for the one
 							  that programs use, by the environment */
-	/* The directory that programs use, if root's worker may write only there; else NULL. */
-	const char *live_cache;
 	const struct protocol_job *job; /* NULL to ask only for the driver and its devices */
 	/* Returns the next job after each answer, or NULL if there are no more. May itself be NULL.
 	 * Failures of these jobs do not change the answer. */

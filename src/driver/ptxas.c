@@ -8,6 +8,7 @@
 #include "driver/child.h"
 #include "driver/compiler_trust.h"
 #include "driver/environment.h"
+#include "os/child_variables.h"
 #include "os/file.h"
 #include "os/folders.h"
 #include "os/process.h"
@@ -42,7 +43,7 @@ static int run_ptxas(struct jw_error *err, const char *const *arguments, const c
 	environment = environment_for_compiler(err, folder);
 	if (environment)
 		result = os_run(err, arguments, environment, folder, output, NULL, ret_ended);
-	environment_free(environment);
+	child_variables_free(environment);
 	return result;
 }
 

@@ -62,15 +62,6 @@ static void sweep_temporary(void)
 	mem_free(base);
 }
 
-/* Refuses a place where another account could replace the folder by a link: the superuser's
- * workers, whose drivers follow links, do not write there. */
-static int check_place(struct jw_error *err, const char *path)
-{
-	if (os_is_private(path))
-		return 0;
-	return error_set(err, JW_ERR_IO, "%s: another account could replace this folder", path);
-}
-
 /* Makes the run's folder among temporary files, and removes leftovers of killed runs there. */
 static int make_temporary(struct jw_error *err, struct run_folder *ret_folder)
 {
@@ -84,8 +75,7 @@ static int make_temporary(struct jw_error *err, struct run_folder *ret_folder)
 	if (os_make_temp_dir(err, prefix, &folder.path))
 		return -1;
 	lock_path = os_join(folder.path, inner_lock);
-	result =
-		check_place(err, folder.path) || os_lock_file(err, lock_path, 0, &folder.lock) ? -1 : 0;
+	result = os_lock_file(err, lock_path, 0, &folder.lock);
 	if (result)
 		run_folder_remove(&folder);
 	else
@@ -109,8 +99,6 @@ static int make_in(struct jw_error *err, const char *state_dir, struct run_folde
 		result = os_claim(err, folder.path, &folder.lock);
 	if (!result)
 		result = os_make_dirs(err, folder.path, 0700);
-	if (!result)
-		result = check_place(err, folder.path);
 	if (result)
 		run_folder_remove(&folder);
 	else

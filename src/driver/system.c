@@ -6,7 +6,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/index.h"
-#include "cache/not_yours.h"
 #include "cache/outlook.h"
 #include "cache/profile.h"
 #include "cache/settings.h"
@@ -438,7 +437,6 @@ int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
 	if (system->state_dir && state_may_write(&why, system->state_dir))
 		(void)text_format(system->why_forgets, sizeof system->why_forgets,
 						  "%.200s cannot be written to (%.280s)", system->state_dir, why.message);
-	system->state_not_yours = cache_not_roots(system->state_dir);
 	if (given->scratch) {
 		system->scratch = mem_alloc(sizeof *system->scratch);
 		if (run_folder_make(err, system->state_dir, system->scratch))
@@ -481,7 +479,6 @@ void jw_system_free(struct jw_system *system)
 		return;
 	cache_settings_free(&system->cache);
 	mem_free(system->state_dir);
-	jw_not_yours_free(&system->state_not_yours);
 	if (system->scratch)
 		run_folder_remove(system->scratch);
 	mem_free(system->scratch);

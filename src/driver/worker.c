@@ -505,7 +505,6 @@ int jw_worker_main(void)
 		driver_greet(&worker, &hello);
 	if (protocol_put_hello(&err, &worker.line, &hello) || send_line(&err, &worker))
 		goto done;
-	environment_confine();
 	if (worker.task.greet) /* not the driver, whose other files are not known */
 		os_limit_file_size(MOST_FILE_BYTES);
 	if (hello.result || !serve(&err, &worker))

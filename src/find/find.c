@@ -217,7 +217,7 @@ static int means_package(struct jw_error *err, struct name_search *finder, const
 	size_t at = SET_NONE;
 
 	*ret_means = false;
-	if (os_is_path_typed(name) || !requirement_typed(name, &typed))
+	if (strpbrk(name, "/\\") || os_exists(name) || !requirement_typed(name, &typed))
 		return 0;
 	if (open_environment(err, finder))
 		return -1;
@@ -337,7 +337,7 @@ int jw_find_path(struct jw_error *err, const char *name, char **ret_path)
 	found_open(&finder.list);
 	result = os_exists(name) ? means_package(err, &finder, name, &package) : 0;
 	if (!result && !package)
-		result = real_place(err, name, ret_path);
+		result = os_real_path(err, name, ret_path);
 	else if (!result)
 		*ret_path = NULL;
 	close_search(&finder);

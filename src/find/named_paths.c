@@ -160,7 +160,6 @@ static bool is_no_code(const struct found_list *list, const char *path, const st
 	const enum code_file kind = code_file_by_name(path);
 	const char *name = os_base_name(path);
 	char word[SHELL_WORD];
-	struct os_stranger stranger;
 	const struct no_code_facts facts = {
 		.unread = !size && stat->size_bytes,
 		.code = (kind_of(head, size) != KIND_NONE && !text_ends(path, ".jwpack")) ||
@@ -205,18 +204,11 @@ static bool is_no_code(const struct found_list *list, const char *path, const st
 				  path, word);
 		break;
 	case NO_CODE_PROJECT:
-		if (os_find_stranger(path, &stranger))
-			error_set(why, JW_ERR_USAGE,
-					  "%s: a project of another account, whose code uv would run as root: let that "
-					  "account make a list of its packages, requirements.txt",
-					  path);
-		else
-			error_set(
-				why, JW_ERR_USAGE,
-				"%s: a project: “uv pip compile %s -o requirements.txt” lists its packages, then "
-				"“jitwarm scan --index -r requirements.txt” says what their wheels compile; -e DIR "
-				"names the project's environment",
-				path, word);
+		error_set(why, JW_ERR_USAGE,
+				  "%s: a project: “uv pip compile %s -o requirements.txt” lists its packages, then "
+				  "“jitwarm scan --index -r requirements.txt” says what their wheels compile; -e "
+				  "DIR names the project's environment",
+				  path, word);
 		break;
 	case NO_CODE_PYTHON:
 		error_set(why, JW_ERR_USAGE,

@@ -14,6 +14,7 @@
 #include "os/folders.h"
 #include "os/identity.h"
 #include "os/platform.h"
+#include "os/private.h"
 #include "os/process.h"
 
 enum {
@@ -292,53 +293,6 @@ static int fail_with_output(struct jw_error *err, const struct pip *pip,
 	return result;
 }
 
-/* Root's pip and uv get these variables alone: others name files that are loaded or written
- * (PIP_LOG, OPENSSL_CONF, PYTHONPYCACHEPREFIX, XDG_CONFIG_DIRS …). */
-static const char *const root_variables[] = {"HOME",
-											 "TMPDIR",
-											 "PYTHONPATH",
-											 "PYTHONUSERBASE",
-											 "PYTHONHOME",
-											 "PYTHONNOUSERSITE",
-											 "LANG",
-											 "LC_ALL",
-											 "PIP_CONFIG_FILE",
-											 "PIP_INDEX_URL",
-											 "PIP_EXTRA_INDEX_URL",
-											 "PIP_NO_INDEX",
-											 "PIP_FIND_LINKS",
-											 "PIP_TRUSTED_HOST",
-											 "PIP_CERT",
-											 "PIP_PROXY",
-											 "PIP_RETRIES",
-											 "PIP_TIMEOUT",
-											 "PIP_DEFAULT_TIMEOUT",
-											 "NETRC",
-											 "https_proxy",
-											 "http_proxy",
-											 "all_proxy",
-											 "no_proxy",
-											 "HTTPS_PROXY",
-											 "HTTP_PROXY",
-											 "ALL_PROXY",
-											 "NO_PROXY",
-											 "SSL_CERT_FILE",
-											 "SSL_CERT_DIR",
-											 "REQUESTS_CA_BUNDLE",
-											 NULL};
-
-void pip_left_out(void (*report)(void *context, const char *variable, const char *indexes),
-				  void *context)
-{
-	for (const char *const *name = root_variables; *name; name++) {
-		char *indexes = os_helper_left_out(*name);
-
-		if (indexes)
-			report(context, *name, indexes);
-		mem_free(indexes);
-	}
-}
-
 static int run_watched(struct jw_error *err, struct pip *pip, const char *const *words,
 					   const char *runs_in, struct os_ended *ret_ended)
 {
@@ -346,7 +300,6 @@ static int run_watched(struct jw_error *err, struct pip *pip, const char *const 
 	static struct os_patience patience = {.grace_s = OS_GRACE_S}; /* of the whole command */
 	const struct os_helper helper = {.name = "pip",
 									 .patience = &patience,
-									 .variables = root_variables,
 									 .folder = pip->tmp,
 									 .runs_in = runs_in,
 									 .most_bytes = MAX_BYTES,
@@ -384,7 +337,7 @@ static int ask_uv_python(struct jw_error *err, struct pip *pip)
 
 		for (size_t i = 0; i < pip->count; i++)
 			known = known || !strcmp(pip->pythons[i], python);
-		result = os_check_trusted(err, python);
+		result = os_guard(err, python);
 		if (result || known)
 			mem_free(python);
 		else
@@ -400,7 +353,6 @@ static int find_wheel(struct jw_error *err, struct pip *pip, const char *python,
 {
 	const char *const words[] = {python, "-IXutf8", "-c", find_bundled, NULL};
 	struct buf answer = {0};
-	struct jw_error why = {0};
 	struct os_ended ended;
 	char *wheel = NULL;
 	int result = run_watched(err, pip, words, ".", &ended);
@@ -409,9 +361,7 @@ static int find_wheel(struct jw_error *err, struct pip *pip, const char *python,
 		result = os_read_file(err, pip->said, OS_MAX_OUTPUT, &answer);
 	if (!result && answer.size) {
 		wheel = mem_string_n(buf_text(&answer), strcspn(buf_text(&answer), "\r\n"));
-		if (os_check_trusted(&why, wheel))
-			result = error_set(err, JW_ERR_UNSUPPORTED, "%s is not run as root (%s)", wheel,
-							   why.message);
+		result = os_guard(err, wheel);
 	}
 	buf_free(&answer);
 	if (result)

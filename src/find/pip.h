@@ -24,10 +24,6 @@ struct pip_options {
 	const struct jw_compiler_fetch_options *fetch;
 };
 
-/* jw_index_left_out */
-void pip_left_out(void (*report)(void *context, const char *variable, const char *indexes),
-				  void *context);
-
 struct pip;
 
 /* Prepares pip, and starts nothing yet. `options` and the objects that it points to must outlive

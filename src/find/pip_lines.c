@@ -421,18 +421,11 @@ static int other_list(struct jw_error *err, const char *name)
 		{.name = "Pipfile.lock", .words = "pipenv requirements > requirements.txt"},
 	};
 
-	struct os_stranger stranger;
-
 	/* These programs run code of the project. */
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		if (text_ends(name, others[i].name))
-			return os_find_stranger(name, &stranger)
-					   ? error_set(
-							 err, JW_ERR_FORMAT,
-							 "not a list that pip reads: let the account of this project make "
-							 "one")
-					   : error_set(err, JW_ERR_FORMAT, "not a list that pip reads: “%s” makes one",
-								   others[i].words);
+			return error_set(err, JW_ERR_FORMAT, "not a list that pip reads: “%s” makes one",
+							 others[i].words);
 	return text_ends(name, ".yml") || text_ends(name, ".yaml")
 			   ? error_set(err, JW_ERR_FORMAT, "a list for conda, which pip does not read")
 			   : 0;

@@ -156,7 +156,7 @@ static void place_add_path(struct place_list *list, const char *kind, const char
 {
 	char *real = NULL;
 
-	if (!real_place(NULL, path, &real))
+	if (!os_real_path(NULL, path, &real))
 		place_add(list, kind, name, false, real);
 	mem_free(real);
 }
@@ -167,7 +167,7 @@ static const char *place_add_environment(struct place_list *list, const char *ki
 										 const char *path)
 {
 	char *real = NULL;
-	const char *is = real_place(NULL, path, &real) ? NULL : environment_kind(real);
+	const char *is = os_real_path(NULL, path, &real) ? NULL : environment_kind(real);
 
 	if (is)
 		place_add(list, kind ? kind : is, real, true, real);
@@ -236,7 +236,7 @@ static int take_program(struct jw_error *err, struct place_list *list,
 	char *real = NULL, *above = NULL;
 	int result = 0;
 
-	if (!real_place(NULL, path, &real)) {
+	if (!os_real_path(NULL, path, &real)) {
 		above = os_dir_name(real);
 		result = take_from(err, list, rule, above);
 	}
@@ -414,7 +414,7 @@ static int take_home(struct jw_error *err, struct place_list *list)
 
 	if (os_home_dir(NULL, &home))
 		return 0;
-	result = real_place(NULL, home, &real);
+	result = os_real_path(NULL, home, &real);
 	mem_free(home);
 	if (result)
 		return 0;
@@ -431,7 +431,7 @@ static int take_folder(struct jw_error *err, struct place_list *list, const char
 	bool any;
 	int result;
 
-	if (real_place(err, folder, &real))
+	if (os_real_path(err, folder, &real))
 		return -1;
 	result = place_below(err, list, real, far, &any);
 	if (!result && !any)

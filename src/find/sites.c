@@ -212,20 +212,8 @@ static int add_python_path(struct jw_error *err, struct sites *environment)
 	return result;
 }
 
-/* Returns whether another account has written the environment's pyvenv.cfg: it could name a folder
- * of root's that it may not read. */
-static bool is_of_other(const char *prefix)
-{
-	char *path = os_join(prefix, "pyvenv.cfg");
-	struct os_stranger stranger;
-	const bool is = os_find_stranger(path, &stranger);
-
-	mem_free(path);
-	return is;
-}
-
 /* Adds the installation that a virtual environment was made from, if the environment may use its
- * packages. Root leaves out what another account names. */
+ * packages. */
 static int add_base(struct jw_error *err, struct sites *environment)
 {
 	char *shared = NULL, *home = NULL, *base = NULL, *lib = NULL;
@@ -235,13 +223,7 @@ static int add_base(struct jw_error *err, struct sites *environment)
 					 ? -1
 					 : 0;
 
-	if (!result && home && shared && text_equal_fold(shared, "true") &&
-		is_of_other(environment->prefix)) {
-		mem_free(environment->label);
-		environment->label = mem_printf("the virtual environment %s without the packages of its "
-										"base (its pyvenv.cfg is another account's)",
-										environment->prefix);
-	} else if (!result && home && shared && text_equal_fold(shared, "true")) {
+	if (!result && home && shared && text_equal_fold(shared, "true")) {
 		lib = os_join(home, "Lib");
 		result = is_folder(err, lib, &windows);
 		base = windows ? mem_string(home) : os_dir_name(home);
@@ -304,16 +286,6 @@ static int fill_installation(struct jw_error *err, struct sites *environment, ch
 	return result;
 }
 
-int real_place(struct jw_error *err, const char *path, char **ret_path)
-{
-	struct os_stranger stranger;
-	struct os_stat stat;
-
-	if (!os_find_stranger(path, &stranger))
-		return os_real_path(err, path, ret_path);
-	return os_stat(err, path, &stat) ? -1 : os_absolute(err, path, ret_path);
-}
-
 /* Returns the folder that a variable names; NULL if it is unset, or if the folder does not exist,
  * which `missing` says. */
 static int named_folder(struct jw_error *err, const char *variable, char **ret_folder,
@@ -329,7 +301,7 @@ static int named_folder(struct jw_error *err, const char *variable, char **ret_f
 			(void)text_format(missing, MAX_MISSING, "%s is %.300s, which is not a folder", variable,
 							  value);
 		else if (is)
-			(void)real_place(NULL, value, &real);
+			(void)os_real_path(NULL, value, &real);
 	}
 	mem_free(value);
 	*ret_folder = real;
@@ -364,19 +336,16 @@ static int own_environment(struct jw_error *err, char **ret_prefix, bool *ret_vi
 	return result;
 }
 
-/* Accepts a folder that was not asked for by name only if it belongs to this account or root, and
- * for root only if nobody else can change it, because anybody may make a folder in /tmp. Resolves
- * links, since others' links could lead elsewhere after this check. NULL if it is not accepted. */
+/* Accepts a folder that was not asked for by name only if it belongs to this account or root,
+ * because anybody may make a folder in /tmp. NULL if it is not accepted. */
 static char *take_ours(const char *path)
 {
-	struct os_stranger stranger;
 	struct os_stat stat;
 	char *real;
 
-	if (os_find_stranger(path, &stranger) || os_real_path(NULL, path, &real))
+	if (os_real_path(NULL, path, &real))
 		return NULL;
-	if (!os_stat(NULL, real, &stat) && (!stat.owner || stat.owner == os_own_account()) &&
-		!os_find_stranger(real, &stranger))
+	if (!os_stat(NULL, real, &stat) && (!stat.owner || stat.owner == os_own_account()))
 		return real;
 	mem_free(real);
 	return NULL;
@@ -482,11 +451,9 @@ int conda_list_each(struct jw_error *err,
 	int result = 0;
 
 	*ret_unread = (struct jw_error){0};
-	/* The superuser reads no list that somebody else has written, or could have made it read. The
-	 * check of the path stays true while it is read, because only the superuser can change that. */
 	if (!os_home_dir(NULL, &home)) {
 		file = os_join(home, ".conda/environments.txt");
-		if ((os_check_exists(NULL, file, &there) || there) && !os_check_trusted(ret_unread, file))
+		if (os_check_exists(NULL, file, &there) || there)
 			(void)os_read_file(ret_unread, file, MAX_LISTED, &text);
 	}
 	for (const char *line = buf_text(&text); !result && *line;) {
@@ -575,14 +542,14 @@ int jw_use_environment(struct jw_error *err, const char *dir)
 	bool is_virtual;
 	int result = -1;
 
-	if (!os_is_path_typed(dir) && conda_list_each(err, match_conda, &named, &why))
+	if (!strpbrk(dir, "/\\") && !os_exists(dir) && conda_list_each(err, match_conda, &named, &why))
 		goto done;
 	/* A list that could not be read may have had it. */
 	if (!named.prefix && why.code) {
 		error_set(err, why.code, "--environment %s: %s", dir, why.message);
 		goto done;
 	}
-	if (real_place(&why, named.prefix ? named.prefix : dir, &path)) {
+	if (os_real_path(&why, named.prefix ? named.prefix : dir, &path)) {
 		error_set(err, why.code,
 				  why.code == JW_ERR_NOT_FOUND ? "%s; “jitwarm find” lists environments" : "%s",
 				  why.message);
@@ -593,7 +560,7 @@ int jw_use_environment(struct jw_error *err, const char *dir)
 	if (!kind) {
 		char *project = os_join(path, ".venv"), *real = NULL;
 
-		if (has_mark(project, "pyvenv.cfg") && !real_place(NULL, project, &real)) {
+		if (has_mark(project, "pyvenv.cfg") && !os_real_path(NULL, project, &real)) {
 			mem_free(path);
 			path = real;
 			kind = environment_kind(path);

@@ -31,9 +31,6 @@ int conda_list_each(struct jw_error *err,
 					int (*take)(struct jw_error *err, void *context, const char *prefix),
 					void *context, struct jw_error *ret_unread);
 void sites_free(struct sites *environment);
-/* Resolves symlinks, but for root none that another account can have made: then each file below the
- * path is judged when it is opened, because the account may not read it. */
-int real_place(struct jw_error *err, const char *path, char **ret_path);
 /* Returns "venv", "conda" or "Python" by the content of a folder; NULL if it is not an
  * environment. */
 const char *environment_kind(const char *path);

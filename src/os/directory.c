@@ -5,12 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <jitwarm/accounts.h>
-
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/clock.h"
-#include "os/identity.h"
 #include "os/interrupt.h"
 #include "os/path_calls.h"
 #include "os/platform.h"
@@ -36,33 +33,9 @@ bool os_exists(const char *path)
 	return !os_stat(NULL, path, &stat);
 }
 
-bool os_is_path_typed(const char *word)
-{
-	struct os_stranger stranger;
-
-	return strpbrk(word, "/\\") || (os_exists(word) && !os_find_stranger(word, &stranger));
-}
-
 int os_ignore_unreadable(struct jw_error *err, const char *path, const struct jw_error *why)
 {
 	return (why->code == JW_ERR_IO && !os_is_denied(path)) ? error_copy(err, why) : 0;
-}
-
-bool os_is_private(const char *path)
-{
-	struct os_stranger stranger;
-	char *nearest = jw_is_administrator() ? os_nearest(path) : NULL;
-	/* os_nearest takes a part that cannot be examined for a missing one. */
-	const bool own = !os_find_stranger_before(path, &stranger) &&
-					 (!nearest || !os_check_private(NULL, nearest, 0, false));
-
-	mem_free(nearest);
-	return own;
-}
-
-int os_check_trusted(struct jw_error *err, const char *path)
-{
-	return os_is_superuser() ? os_check_private(err, path, 0, false) : 0;
 }
 
 bool os_is_older(const char *path, int64_t seconds)

@@ -116,6 +116,13 @@ int os_file_open(struct jw_error *err, const char *path, enum os_open how,
 	return 0;
 }
 
+int os_make_new(struct jw_error *err, const char *path)
+{
+	const int fd = path_open(err, path, UV_FS_O_WRONLY | UV_FS_O_CREAT | UV_FS_O_EXCL, false);
+
+	return fd < 0 ? -1 : close_fd(err, path, fd);
+}
+
 int os_file_make(struct jw_error *err, const char *path, struct os_file **ret_file, char **ret_name)
 {
 	struct os_file *file = mem_alloc(sizeof *file);

@@ -1,7 +1,7 @@
 /* Files and directories. Paths are UTF-8; on Windows they may be longer than 260 characters and are
- * converted to UTF-16 for the system. Every message names the path and the system's reason. A
- * superuser, or an administrator of Windows, never writes through a link at a path's end that
- * others may have made, nor to a device or pipe, nor into a file with a second name. */
+ * converted to UTF-16 for the system. Every message names the path and the system's reason. No
+ * device or pipe is opened. An administrator of Windows never writes through a link at a path's
+ * end. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,31 +12,12 @@
 #include "base/cancel.h"
 #include "base/error.h"
 
-/* Who may change folders below one that os_follow_none_below names. */
-enum os_below {
-	OS_BELOW_OWN,    /* only this account */
-	OS_BELOW_OUTPUT, /* the same, but others may add names, as in /tmp, also to the folder itself */
-	OS_BELOW_SHARED, /* others, too */
-};
-
-/* From now on no call that changes something follows a symlink below `folder`, whoever made it:
- * JW_ERR_IO. If the folder is shared, calls that open or stat a file do not follow one either; if
- * it is not, the superuser's calls change nothing below it in a folder that another account can
- * change: JW_ERR_IO, too. Below OS_BELOW_OWN the superuser opens no file for reading, except
- * `folder`/index, that another account can have written: another account's file or symlink, or a
- * file that other accounts may write to. Only this failure to open a file has JW_ERR_FORMAT. This
- * applies to the whole process, and is called before threads start. Returns the folder that these
- * calls use from now on, without symlinks; NULL if there is none. Does nothing on Windows, and
- * returns `folder`. */
-const char *os_follow_none_below(const char *folder, enum os_below below);
-
 enum os_kind {
 	OS_REGULAR,
 	OS_DIRECTORY,
 	OS_PIPE, /* only os_stat on POSIX returns this value and the next one; os_list returns OS_OTHER
 				for both */
 	OS_DEVICE, /* not a disk */
-	OS_MOUNT,  /* only os_list_unfollowed on Linux: another file system is mounted there */
 	OS_OTHER,
 };
 
@@ -152,6 +133,9 @@ int os_rewrite(struct jw_error *err, const char *path, const void *data, size_t 
 int os_rewrite_mode(struct jw_error *err, const char *path, const void *data, size_t size,
 					uint32_t mode);
 
+/* Makes an empty file, and follows no link. -1 if the name exists. */
+int os_make_new(struct jw_error *err, const char *path);
+
 /* An open file, written in place. */
 struct os_file;
 enum os_open {
@@ -217,9 +201,7 @@ int os_list_wanted(struct jw_error *err, const char *path,
 				   bool (*wanted)(const char *name, enum os_kind kind), struct os_stat *ret_stat,
 				   struct os_names *ret_names);
 /* Lists the names that begin with `prefix`, each with its own kind: a link is OS_OTHER. The system
- * is asked about no other name, about no link's target, and about nothing in a mounted file system:
- * in a folder such as /tmp, an account can make names for a file system of its own that does not
- * answer. */
+ * is asked about no other name, and about no link's target. */
 int os_list_unfollowed(struct jw_error *err, const char *path, const char *prefix,
 					   struct os_names *ret_names);
 /* Calls `take` for each name in a directory with its own kind: a link is OS_OTHER, whatever it
@@ -279,10 +261,6 @@ int os_may_make(struct jw_error *err, const char *path);
  * and in circles, and files have no size or a wrong one. */
 bool os_is_made_up(const char *path);
 
-/* Returns whether no other account could replace the file, or the nearest folder above it
- * (os_check_private). Always true for accounts other than the superuser and administrators. */
-bool os_is_private(const char *path);
-
 /* With what files at the path are lost, according to the file system and the environment. */
 enum os_loss {
 	OS_STAYS,
@@ -323,19 +301,3 @@ extern const char os_list_separator;
 /* Returns the number of bytes at the start that name the root ("/", "C:\\", "\\\\server\\share\\");
  * 0 if the path is relative. */
 size_t os_root_length(const char *path);
-
-/* Other accounts could replace a program, or a library, that will run with more rights than they
- * have: these functions find out whether they can. */
-
-/* Returns 0 if only the superuser and the account `owner` (a number; 0: nobody else) can change the
- * file at `path` or make the path lead elsewhere, according to the owners and permissions of the
- * file, of each folder of the path, and of each link. A group's write permission counts as that of
- * its members; those of root's group count as the superuser. With `lasting`, the answer must hold
- * also after files were deleted, so a folder for everyone with the sticky bit (/tmp) is refused. On
- * Windows the access lists decide: administrators, the system, its installer and the owner of the
- * system's folder may write; `owner` and `lasting` are ignored. Otherwise JW_ERR_IO with the
- * reason, which names the folder or file, also if something cannot be examined. */
-int os_check_private(struct jw_error *err, const char *path, uint32_t owner, bool lasting);
-/* Checks a file that decides what this process does: a program, a library, keys, settings. The
- * superuser's must be private (os_check_private); 0 for other accounts. */
-int os_check_trusted(struct jw_error *err, const char *path);

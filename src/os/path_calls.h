@@ -1,5 +1,4 @@
-/* Connects the common part of os/file.h with each system's own: the calls that take a path. On
- * POSIX they use the rights that belong to the path (os/posix/at.h), on Windows libuv. */
+/* Connects the common part of os/file.h with each system's own: the calls that take a path. */
 #pragma once
 
 #include <stdbool.h>
@@ -23,8 +22,6 @@ int path_make_private_folder(struct jw_error *err, const char *path, char **ret_
 enum { PATH_LETTERS = 6 };
 int path_choose_letters(struct jw_error *err, const char *path, char *ret_letters);
 bool path_is_link(const char *path);
-/* Returns whether the path is below a folder of os_follow_none_below. */
-bool path_follows_none(const char *path);
 
 /* The functions that each system provides for the common part of os/file.h. Files are libuv's
  * descriptors. */

@@ -4,12 +4,12 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "os/child_variables.h"
 #include "os/clock.h"
 #include "os/env.h"
 #include "os/file.h"
-#include "os/folders.h"
-#include "os/identity.h"
 #include "os/interrupt.h"
+#include "os/private.h"
 #include "os/uv.h"
 
 enum {
@@ -161,161 +161,19 @@ static int os_ask_program(struct jw_error *err, const struct os_question *questi
 	return result;
 }
 
-/* "NAME=VALUE" of the variables that a program gets. */
-struct pairs {
-	char *items[64]; /* the last one is always NULL */
-	size_t count;
-};
-
-/* Returns whether only root can change what a path leads to, as Python expands it: “~/x” is in the
- * home directory, and “~ann/x” in another account's. */
-static bool is_safe_path(const char *path)
+/* Root's programs get the variables of one list, and the system's own PATH, since a script's
+ * interpreter may depend on it ("#!/usr/bin/env bash"). They are no arguments of another program
+ * (“env -i”), because every account can read the arguments of all processes, and an address may
+ * hold a password. Sets *ret_variables to NULL if the program gets this process's variables. */
+static int start_safely(struct jw_error *err, const char *program, char ***ret_variables)
 {
-	char *home = NULL, *whole = NULL;
-	bool safe = *path != '~' || (path[1] == '/' && !os_home_dir(NULL, &home));
+	const struct child_variable path = {"PATH", "/usr/sbin:/usr/bin:/sbin:/bin"};
 
-	if (home)
-		whole = os_join(home, path + strlen("~/"));
-	safe = safe && !os_check_private(NULL, whole ? whole : path, 0, false);
-	mem_free(whole);
-	mem_free(home);
-	return safe;
-}
-
-/* Returns whether an item of a list of package indexes, as pip and uv have them, is no place that
- * another account can change: a path, or an address like “file:///folder” or “name=/folder”. */
-static bool is_safe_index(const char *item)
-{
-	const char *path = item + strcspn(item, "=/:");
-
-	/* pip separates items at all white space of Unicode. An address has printable ASCII alone. */
-	for (const char *at = item; *at; at++)
-		if (*at < '!' || *at > '~')
-			return false;
-	path = *path == '=' ? path + 1 : item;
-	if (text_starts_fold(path, "https://") || text_starts_fold(path, "http://"))
-		return true;
-	if (text_starts_fold(path, "file:///"))
-		path += strlen("file://");
-	/* Other forms: “file:/folder”, “file://localhost/folder”, “%2Ffolder”. */
-	return !strchr(path, '%') && is_safe_path(path);
-}
-
-bool os_lists_indexes(const char *name)
-{
-	return strcmp(name, "PIP_NO_INDEX") != 0 && (strstr(name, "INDEX") || strstr(name, "LINKS"));
-}
-
-/* Returns whether a variable names a path, also one that does not exist yet. */
-static bool names_path(const char *name)
-{
-	static const char *const ends[] = {"_FILE", "DIR",  "_CONFIG", "_CONF",   "_ROOT", "HOME",
-									   "PATH",  "BASE", "_CERT",   "_BUNDLE", "NETRC"};
-
-	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-		if (text_ends(name, ends[i]))
-			return true;
-	return false;
-}
-
-/* Returns the value without the paths that another account can change, if it begins with "/" or
- * "~", or the variable names a path or lists package indexes; NULL if nothing is left, or if it
- * leads out of a folder. `left_out` gets those package indexes. */
-static char *safe_value(const char *name, const char *value, struct buf *left_out)
-{
-	const bool indexes = os_lists_indexes(name);
-	const char *const ends = indexes ? " \t\r\n" : ":";
-	struct buf kept = BUF_MAX(1 << 20);
-	char *list, *safe;
-
-	if (!indexes && *value != '/' && *value != '~' && !names_path(name))
-		return strstr(value, "../") ? NULL : mem_string(value);
-	list = mem_string(value);
-	for (char *at = list, *next; at; at = next) {
-		next = at + strcspn(at, ends);
-		next = *next ? next : NULL;
-		if (next)
-			*next++ = '\0';
-		if (indexes ? *at && is_safe_index(at) : (*at == '/' || at == list) && is_safe_path(at))
-			buf_add(&kept, "%.*s%s", kept.size > 0, ends, at);
-		else if (indexes && *at)
-			buf_add(left_out, "%s%s", left_out->size ? " " : "", at);
-	}
-	safe = kept.size ? mem_string(buf_text(&kept)) : NULL;
-	buf_free(&kept);
-	mem_free(list);
-	return safe;
-}
-
-static void free_pairs(struct pairs *pairs)
-{
-	for (size_t i = 0; i < pairs->count; i++)
-		mem_free(pairs->items[i]);
-}
-
-static void add_pairs(const char *const *names, struct pairs *pairs)
-{
-	for (; *names && pairs->count + 1 < sizeof pairs->items / sizeof *pairs->items; names++) {
-		struct buf left_out = BUF_MAX(1 << 20);
-		char *value = os_env(*names), *safe = value ? safe_value(*names, value, &left_out) : NULL;
-
-		if (safe)
-			pairs->items[pairs->count++] = mem_printf("%s=%s", *names, safe);
-		buf_free(&left_out);
-		mem_free(safe);
-		mem_free(value);
-	}
-}
-
-char *os_helper_left_out(const char *name)
-{
-	struct buf left_out = BUF_MAX(1 << 20);
-	char *value = os_is_superuser() && os_separator == '/' ? os_env(name) : NULL, *text = NULL;
-
-	if (value && *value) {
-		char *safe = safe_value(name, value, &left_out);
-
-		if (left_out.size)
-			text = mem_string(buf_text(&left_out));
-		else if (!safe)
-			text = mem_string(value);
-		mem_free(safe);
-	}
-	buf_free(&left_out);
-	mem_free(value);
-	return text;
-}
-
-/* The variables of root's programs that have no list of their own. Others name programs
- * (SYSTEMD_PAGER, DBUS_SESSION_BUS_ADDRESS, PYENV_HOOK_PATH …). */
-static const char *const usual[] = {"HOME",
-									"TMPDIR",
-									"LANG",
-									"LC_ALL",
-									"PYENV_ROOT",
-									"PYENV_VERSION",
-									"XDG_CONFIG_HOME",
-									"XDG_RUNTIME_DIR",
-									NULL};
-
-/* Root's variables are no arguments of another program (“env -i”), because every account can read
- * the arguments of all processes, and an address may hold a password. `variables`: those of
- * os_helper. Sets *ret_environment to NULL if the program gets this process's variables. The caller
- * frees the items of `pairs`. */
-static int start_safely(struct jw_error *err, const char *program, const char *const *variables,
-						struct pairs *pairs, char ***ret_environment)
-{
-	struct jw_error why = {0};
-
-	*ret_environment = NULL;
-	if (os_check_trusted(&why, program))
-		return error_set(err, JW_ERR_UNSUPPORTED, "%s is not run as root (%s)", program,
-						 why.message);
-	if (!os_is_superuser() || os_separator != '/')
-		return 0;
-	pairs->items[pairs->count++] = mem_string("PATH=/usr/sbin:/usr/bin:/sbin:/bin");
-	add_pairs(variables ? variables : usual, pairs);
-	*ret_environment = pairs->items;
+	*ret_variables = NULL;
+	if (os_guard(err, program))
+		return -1;
+	if (os_separator == '/' && os_is_machine_root())
+		*ret_variables = child_variables_passed(err, &path, 1);
 	return 0;
 }
 
@@ -324,47 +182,39 @@ static int start_safely(struct jw_error *err, const char *program, const char *c
  * (“https:/host”), for its settings. */
 static const char *safe_folder(void)
 {
-	char *here = NULL;
-	const bool safe = !os_is_superuser() || os_separator != '/' ||
-					  (!os_real_path(NULL, ".", &here) && !os_check_private(NULL, here, 0, true));
-
-	mem_free(here);
-	return safe ? NULL : "/";
+	return os_guard(NULL, ".") ? "/" : NULL;
 }
 
 int os_ask_found_program(struct jw_error *err, const struct os_question *question, int *ret_status)
 {
 	struct os_question safely = *question;
-	struct pairs pairs = {.count = 0};
 	int result;
 
-	if (start_safely(err, *question->arguments, NULL, &pairs, &safely.environment))
+	if (start_safely(err, *question->arguments, &safely.environment))
 		return -1;
 	safely.folder = safe_folder();
 	result = os_ask_program(err, &safely, ret_status);
-	free_pairs(&pairs);
+	child_variables_free(safely.environment);
 	return result;
 }
 
-static int run_safely(struct jw_error *err, const char *const *arguments,
-					  const char *const *variables, const char *folder, const char *output,
-					  const struct os_watch *watch, struct os_ended *ret_ended)
+static int run_safely(struct jw_error *err, const char *const *arguments, const char *folder,
+					  const char *output, const struct os_watch *watch, struct os_ended *ret_ended)
 {
-	struct pairs pairs = {.count = 0};
-	char **environment;
-	const int result = start_safely(err, *arguments, variables, &pairs, &environment)
+	char **variables;
+	const int result = start_safely(err, *arguments, &variables)
 						   ? -1
-						   : os_run(err, arguments, environment, folder ? folder : safe_folder(),
+						   : os_run(err, arguments, variables, folder ? folder : safe_folder(),
 									output, watch, ret_ended);
 
-	free_pairs(&pairs);
+	child_variables_free(variables);
 	return result;
 }
 
 int os_run_found_program(struct jw_error *err, const char *const *arguments, const char *output,
 						 struct os_ended *ret_ended)
 {
-	return run_safely(err, arguments, NULL, NULL, output, NULL, ret_ended);
+	return run_safely(err, arguments, NULL, output, NULL, ret_ended);
 }
 
 struct watched {
@@ -446,8 +296,7 @@ int os_run_helper(struct jw_error *err, const char *const *arguments, const char
 {
 	struct watched watched = {.helper = helper, .output = output, .begun_ns = os_monotonic_ns()};
 	const struct os_watch watch = {watch_child, &watched, (uint64_t)OS_MAX_MEMORY_GIB << 30};
-	const int result =
-		run_safely(err, arguments, helper->variables, helper->runs_in, output, &watch, ret_ended);
+	const int result = run_safely(err, arguments, helper->runs_in, output, &watch, ret_ended);
 
 	if (helper->patience) {
 		helper->patience->waited_ns += os_monotonic_ns() - watched.begun_ns;
@@ -471,7 +320,7 @@ char *os_program_on_path(const char *name)
 												 os_separator == '\\' ? ".exe" : "")
 									: NULL;
 		if (path && os_exists(path)) {
-			if (!os_check_trusted(NULL, path))
+			if (!os_guard(NULL, path))
 				found = path;
 			else if (!passed_over)
 				passed_over = path;

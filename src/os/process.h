@@ -46,10 +46,6 @@ void os_crash_quietly(void);
 /* From now on, other accounts may not write to the superuser's new files, whoever makes them in
  * this process. Called before other threads start. */
 void os_guard_new_files(void);
-/* From now on this thread, and the threads and programs that it starts, change files and folders at
- * or below these paths only. A path that does not exist may be a pattern (glob). Files that are
- * open stay open. Without Landlock (before Linux 5.19, or turned off) nothing is restricted. */
-void os_change_only(const char *const *paths, size_t count);
 /* Hears of the end of child processes, also if the caller has blocked that signal (SIGCHLD). */
 void os_hear_children(void);
 
@@ -100,10 +96,9 @@ struct os_question {
 	bool mute;          /* discard its standard error instead of using this process's */
 };
 
-/* Asks a program on PATH. Root starts no program that another account may replace
- * (JW_ERR_UNSUPPORTED), uses the system's own PATH, since a script's interpreter may depend on it
- * ("#!/usr/bin/env bash"), passes on few variables (process.c), and runs the program in a folder
- * where nobody else can have put anything. `environment` and `folder` are ignored. */
+/* Asks a program on PATH. Root's is asked about before (os_guard), gets the system's own PATH and
+ * few variables (child_variables_passed), and runs in a folder where nobody else can have put
+ * anything. `environment` and `folder` are ignored. */
 int os_ask_found_program(struct jw_error *err, const struct os_question *question, int *ret_status);
 
 /* Runs such a program like os_run, with the same precautions. */
@@ -114,10 +109,7 @@ enum { OS_MAX_OUTPUT = 4 << 20, OS_MAX_HOURS = 4, OS_MAX_MEMORY_GIB = 8 };
 /* The limits of a program whose behaviour depends on other people's servers, beside
  * OS_MAX_MEMORY_GIB: a page of an index, or a member of a wheel, may unpack to anything. */
 struct os_helper {
-	const char *name; /* in messages */
-	/* Root's program gets these variables alone, without those whose path another account can
-	 * change; ends with NULL. NULL: the usual few. */
-	const char *const *variables;
+	const char *name;    /* in messages */
 	const char *folder;  /* the folder below which it writes all its files */
 	const char *runs_in; /* NULL: as os_run_found_program */
 	uint64_t most_bytes; /* the most bytes of those files */
@@ -140,12 +132,6 @@ struct os_patience {
  * JW_ERR_INTERRUPTED. */
 int os_run_helper(struct jw_error *err, const char *const *arguments, const char *output,
 				  const struct os_helper *helper, struct os_ended *ret_ended);
-/* Returns whether a variable lists package indexes. */
-bool os_lists_indexes(const char *name);
-/* Returns the package indexes in the value of this variable that root's helpers do not get, because
- * another account can change them, or the whole value if they get nothing of it; NULL if they get
- * all of it. The caller frees the text. */
-char *os_helper_left_out(const char *name);
 /* Finds the file of a program, without its ".exe", in a folder of PATH whose name does not depend
  * on the current folder; NULL if there is none. Root passes over files that another account can
  * change, unless there are no others. The caller frees it. */

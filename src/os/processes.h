@@ -32,10 +32,10 @@ bool os_file_user(struct os_file *file, struct os_program *ret_program);
 /* Finds a program's name; "" if unknown. */
 void os_program_name(int pid, char *name, size_t size);
 
-/* Finds the account and the group of a process. JW_ERR_NOT_FOUND if there is no such process;
+/* Finds the account of a process. JW_ERR_NOT_FOUND if there is no such process;
  * JW_ERR_UNSUPPORTED if it is in a container (it has other files than we have), has the rights of
  * several accounts, or the system does not report it. */
-int os_process_owner(struct jw_error *err, int pid, uint32_t *ret_owner, uint32_t *ret_group);
+int os_process_owner(struct jw_error *err, int pid, uint32_t *ret_owner);
 /* Calls `take` for each variable with which the process was started; a variable may contain any
  * bytes. JW_ERR_IO if this account may not read them. */
 int os_process_variables(struct jw_error *err, int pid,

@@ -2,29 +2,8 @@
 #include <jitwarm/accounts.h>
 
 #include "base/mem.h"
-#include "os/identity.h"
 #include "os/path_calls.h"
 #include "os/uv.h"
-
-/* Returns whether the superuser must not follow this link. In a folder for everyone, another
- * account can exchange its names at any time, so the folder decides before the link does. Windows
- * does not reliably report who owns a link. An administrator writes through no link of another
- * account, even if that account counts as root: the link may have been made to catch jitwarm's own
- * files. */
-static bool is_link_of_other(const char *path)
-{
-	struct os_stranger stranger;
-	char *folder;
-	bool others;
-
-	if (!jw_is_administrator())
-		return false;
-	folder = os_dir_name(path);
-	others = os_is_separator('\\') || os_find_stranger(folder, &stranger) || stranger.open ||
-			 os_find_stranger(path, &stranger) || stranger.link;
-	mem_free(folder);
-	return others;
-}
 
 /* Finds the file to be replaced: `path`, or its link's target. Refuses anything but a regular
  * file. */
@@ -40,13 +19,12 @@ static int find_target(struct jw_error *err, const char *path, char **ret_real,
 		return error_set(err, JW_ERR_UNSUPPORTED, "%s: %s", path,
 						 ret_stat->kind == OS_DIRECTORY ? "Is a directory"
 														: "is not a regular file: not replaced");
-	if (link && path_follows_none(path))
+	/* Windows does not reliably report who owns a link. */
+	if (link && os_is_separator('\\') && jw_is_administrator())
 		return error_set(err, JW_ERR_IO,
-						 "%s: a symlink, which jitwarm does not follow in this folder", path);
-	if (link && is_link_of_other(path))
-		return error_set(
-			err, JW_ERR_IO,
-			"%s: is a symlink, which root does not follow: name the file that it leads to", path);
+						 "%s: is a symlink, which an administrator does not follow: name the file "
+						 "that it leads to",
+						 path);
 	if (link && os_real_path(err, path, &real))
 		return -1;
 	*ret_real = link ? real : mem_string(path);

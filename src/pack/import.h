@@ -26,8 +26,6 @@ struct import {
 	const struct jw_import_options *options;
 	/* The system whose driver and GPUs decide; NULL to insert entries unchanged. */
 	const struct jw_system *system;
-	/* For jw_import_all: the open pack, which is trusted; else NULL. */
-	const struct import *checked;
 	struct jw_import_result *result;
 	struct source *source;
 	struct pack_manifest manifest;

@@ -11,6 +11,7 @@
 #include "driver/state_file.h"
 #include "os/file.h"
 #include "os/identity.h"
+#include "os/private.h"
 #include "os/shell.h"
 
 enum { MAX_NAME = 40, MAX_KEYS = 10000 };
@@ -98,7 +99,7 @@ static int check_own_key(struct jw_error *err, const char *path)
 {
 	struct jw_error why = {0};
 
-	return os_check_trusted(&why, path)
+	return os_guard(&why, path)
 			   ? error_set(err, JW_ERR_IO,
 						   "root signs with no key that another account can change: %s; name a key "
 						   "file that only root can change (--key FILE), or set JITWARM_STATE to a "
@@ -112,7 +113,7 @@ static int check_trusted_key(struct jw_error *err, const char *path)
 {
 	struct jw_error why = {0};
 
-	return os_check_trusted(&why, path)
+	return os_guard(&why, path)
 			   ? error_set(err, JW_ERR_NOT_FOUND,
 						   "root trusts no key in a folder that another account can change; set "
 						   "JITWARM_STATE to a folder of root: %.400s",
@@ -144,8 +145,7 @@ static int check_secret(struct jw_error *err, const char *folder, struct jw_key 
 }
 
 /* Reads a public key that is refused if it cannot be read, or if another account can change it. A
- * failure is an error of the system with a file of this account; whatever another account has put
- * there, the other keys are read. */
+ * failure is an error of the system. */
 static int read_key(struct jw_error *err, const char *path, struct jw_key *key)
 {
 	struct minisign_public public_key;
@@ -156,7 +156,7 @@ static int read_key(struct jw_error *err, const char *path, struct jw_key *key)
 
 	TEXT_COPY(name, key->name);
 	if (os_read_file(&why, path, MINISIGN_MAX_FILE, &text))
-		result = os_is_ours(path) ? os_ignore_unreadable(err, path, &why) : 0;
+		result = os_ignore_unreadable(err, path, &why);
 	else if (minisign_read_public(&why, (const char *)text.data, text.size, &public_key))
 		error_prefix(&why, "%s", path);
 	else

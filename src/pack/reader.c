@@ -139,11 +139,6 @@ uint64_t source_size(const struct source *source)
 	return source->size_bytes;
 }
 
-int source_descriptor(const struct source *source)
-{
-	return os_file_descriptor(source->file);
-}
-
 const uint8_t *source_prehash(const struct source *source)
 {
 	return source->prehash;

@@ -26,7 +26,6 @@ void source_close(struct source *source);
 
 const char *source_name(const struct source *source);
 uint64_t source_size(const struct source *source);
-int source_descriptor(const struct source *source);
 const uint8_t *source_prehash(const struct source *source); /* PACK_PREHASH_SIZE bytes */
 
 /* Reads a pack's content from its manifest to its last member, any number of times. Every header,

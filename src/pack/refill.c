@@ -123,19 +123,6 @@ static bool count_useful(struct refill *refill, const char *path)
 	return entries || carries;
 }
 
-/* The superuser puts nothing into a cache that another account could have put into the store, whose
- * files os_follow_none_below checks. */
-static bool is_roots(struct refill *refill, const char *path)
-{
-	struct jw_error why = {0};
-
-	if (!os_check_trusted(&why, path))
-		return true;
-	note_refill(refill, "root takes nothing from a store that another account may change: %s",
-				why.message);
-	return false;
-}
-
 static int refill_from(struct jw_error *err, struct refill *refill, const char *path)
 {
 	const struct refill_request *request = refill->request;
@@ -185,9 +172,8 @@ int refill_from_packs(struct jw_error *err, const struct refill_request *request
 	folder = store_path(err, &where);
 	if (!folder)
 		return -1;
-	if ((request->folder || !os_exists(folder) || is_roots(&refill, folder)) &&
-		(jw_store_open(err, &where, &store) ||
-		 import_free_room(err, system->cache.path, system->cache.limit_bytes, &refill.room_bytes)))
+	if (jw_store_open(err, &where, &store) ||
+		import_free_room(err, system->cache.path, system->cache.limit_bytes, &refill.room_bytes))
 		result = -1;
 	if (request->evict)
 		refill.room_bytes = UINT64_MAX;

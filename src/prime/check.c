@@ -405,8 +405,6 @@ static int list_causes(struct jw_error *err, const struct jw_cache_info *cache,
 		.plan = plan, .ledger = ledger, .limit_bytes = cache->limit_bytes};
 	struct explanation *explanations;
 
-	if (cache->not_yours.what)
-		return 0;
 	if (explain_plan(err, &request, &explanations))
 		return -1;
 	explain_causes(&request, explanations, &result->causes, &result->cause_count);

@@ -5,7 +5,6 @@
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "cache/driver_place.h"
 #include "cache/entry.h"
 #include "cache/insert.h"
 #include "cache/profile.h"
@@ -26,28 +25,6 @@
 /* The longest time that the event loop waits for the cache's lock; drivers wait as long. */
 enum { LOCK_WAIT_MS = 200 };
 
-/* Refuses what root's driver would write, or wipe, where another account has chosen. */
-static int refuse_unsafe(struct jw_error *err, const char *cache)
-{
-	struct cache_unsafe unsafe;
-
-	if (!cache_is_unsafe(cache, &unsafe))
-		return 0;
-	if (unsafe.command)
-		error_set(err, JW_ERR_UNSUPPORTED,
-				  "%.400s: NVIDIA's driver itself would write there with root's rights, since the "
-				  "form of its entries is not known; delete it first: “%s”",
-				  unsafe.why, unsafe.command);
-	else
-		error_set(err, JW_ERR_UNSUPPORTED,
-				  "%s: another account could replace it, and the driver itself would have "
-				  "to write there with root's rights, since the form of its entries is not "
-				  "known: run jitwarm as that account",
-				  cache);
-	cache_unsafe_free(&unsafe);
-	return -1;
-}
-
 /* Makes ready for another run: what was inserted counts again. */
 static void begin_again(struct jw_prime_compiled *compiled)
 {
@@ -66,8 +43,6 @@ static int run_opaque(struct jw_error *err, struct run_setup *setup,
 	uint64_t before = run_folder_count_entries(cache), after;
 	int result;
 
-	if (refuse_unsafe(err, cache))
-		return -1;
 	setup->live = NULL;
 	setup->workers = 1;
 	begin_again(compiled);

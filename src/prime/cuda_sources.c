@@ -227,75 +227,6 @@ static int read_compiled_header(struct jw_error *err, const struct jw_nvrtc *nvr
 	return 0;
 }
 
-/* Returns the path that an option names: in the same argument, or in the next one. Source: NVRTC
- * documentation, "Supported Compile Options". */
-static const char *path_option(const struct jw_nvrtc_options *options, size_t at)
-{
-	static const char *const names[] = {
-		"-I",
-		"--include-path",
-		"-include",
-		"--pre-include",
-		"-time",
-		"--time",
-		"-fdevice-time-trace",
-		"--fdevice-time-trace",
-		"-create-pch",
-		"--create-pch",
-		"-use-pch",
-		"--use-pch",
-		"-pch-dir",
-		"--pch-dir",
-	};
-
-	for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
-		const char *rest = options->options[at] + strlen(names[k]);
-
-		if (!text_starts(options->options[at], names[k]))
-			continue;
-		if (!*rest)
-			return at + 1 < options->option_count ? options->options[at + 1] : NULL;
-		return rest + (*rest == '=');
-	}
-	return NULL;
-}
-
-static bool can_be_changed(const char *path, struct os_stranger *ret_stranger)
-{
-	const bool found = os_find_stranger(path, ret_stranger);
-
-	/* Anyone can add a header to a folder such as /tmp. */
-	if (!found && ret_stranger->open)
-		TEXT_COPY(ret_stranger->part, path);
-	return found || ret_stranger->open;
-}
-
-/* NVRTC opens whatever a source includes, also pipes, devices and files that only root may read. So
- * for root it gets no source, and no path of headers or outputs, that another account can change.
- * It looks for headers in the current folder, too, and beside the program's name of the source. */
-static int check_sources(struct jw_error *err, const struct jw_nvrtc_options *options,
-						 const char *source)
-{
-	struct os_stranger stranger;
-	char text[OS_STRANGER_TEXT];
-	char *beside = os_dir_name(options->name ? options->name : source);
-	bool found = can_be_changed(source, &stranger) || can_be_changed(".", &stranger) ||
-				 can_be_changed(beside, &stranger);
-
-	for (size_t i = 0; !found && i < options->option_count; i++) {
-		const char *path = path_option(options, i);
-
-		found = path && can_be_changed(path, &stranger);
-	}
-	mem_free(beside);
-	return found ? error_set(err, JW_ERR_UNSUPPORTED,
-							 "%s, and as root jitwarm gives NVRTC no source and no path that "
-							 "another account can change; run jitwarm as that account, or in a "
-							 "folder of root's",
-							 os_stranger_text(text, &stranger))
-				 : 0;
-}
-
 static int compile_cuda_source(struct jw_error *err, struct jw_nvrtc *nvrtc, const char *source,
 							   struct jw_nvrtc_result *result)
 {
@@ -308,7 +239,7 @@ static int compile_cuda_source(struct jw_error *err, struct jw_nvrtc *nvrtc, con
 	struct os_stat stat;
 	char *output;
 
-	if (os_stat(err, source, &stat) || check_sources(err, &inner->options, source))
+	if (os_stat(err, source, &stat))
 		return -1;
 	if (strlen(source) >= sizeof job.path)
 		return error_set(err, JW_ERR_LIMIT, "its path is too long");

@@ -59,12 +59,6 @@ static int choose_platform(struct jw_error *err, const struct jw_index_options *
 	return 0;
 }
 
-void jw_index_left_out(void (*report)(void *context, const char *variable, const char *indexes),
-					   void *context)
-{
-	pip_left_out(report, context);
-}
-
 int jw_index_open(struct jw_error *err, const struct jw_index_options *options,
 				  struct jw_index **ret_index)
 {

@@ -16,6 +16,7 @@
 #include "driver/environment.h"
 #include "driver/installed_compilers.h"
 #include "driver/run_folder.h"
+#include "os/child_variables.h"
 #include "os/clock.h"
 #include "os/file.h"
 #include "os/interrupt.h"
@@ -225,7 +226,7 @@ static int run_to_its_end(struct jw_error *err, struct running *running, char **
 static int run_recorded_command(struct jw_error *err, struct recorder *recorder)
 {
 	char limit[TEXT_SHORT];
-	const struct environment_variable variables[] = {
+	const struct child_variable variables[] = {
 		{"CUDA_CACHE_PATH", recorder->cache_dir},
 		{"CUDA_CACHE_DISABLE", "0"},
 		{"CUDA_CACHE_MAXSIZE", limit},
@@ -238,7 +239,7 @@ static int run_recorded_command(struct jw_error *err, struct recorder *recorder)
 
 	(void)snprintf(limit, sizeof limit, "%" PRIu64,
 				   recorder->result->live ? recorder->options->limit_bytes : CACHE_MAX_LIMIT);
-	environment = environment_with(err, variables, given);
+	environment = child_variables_with(err, variables, given);
 	running.program = os_find_program(err, command[0]);
 	failed = environment && running.program ? 0 : -1;
 	/* The program's file is recorded now, because the command may end before its maps are read for
@@ -253,7 +254,7 @@ static int run_recorded_command(struct jw_error *err, struct recorder *recorder)
 	if (!failed)
 		failed = run_to_its_end(err, &running, environment);
 	mem_free(running.program);
-	environment_free(environment);
+	child_variables_free(environment);
 	if (!failed && running.why.code)
 		record_note(recorder->result, running.why.message);
 	return failed;

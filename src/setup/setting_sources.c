@@ -9,6 +9,7 @@
 #include "cache/settings.h"
 #include "os/env.h"
 #include "os/file.h"
+#include "os/private.h"
 #include "setup/lines.h"
 #include "setup/marked_line.h"
 #include "setup/setting_places.h"
@@ -180,7 +181,7 @@ static int read_scope(struct jw_error *err, struct jw_settings *settings, enum j
 	if (places_of(&why, scope, &places))
 		return 0;
 	/* fish's file for logins has the same settings as environment.d's. */
-	if (places.count && (!as_superuser || !os_check_trusted(&why, places.items[0].path)))
+	if (places.count && (!as_superuser || !os_guard(&why, places.items[0].path)))
 		result = read_place(err, settings, source_of(scope), &places.items[0]);
 	places_free(&places);
 	return result;

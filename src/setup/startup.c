@@ -12,6 +12,7 @@
 #include "os/identity.h"
 #include "os/library.h"
 #include "os/platform.h"
+#include "os/private.h"
 #include "setup/logon_task.h"
 #include "setup/setting_places.h"
 #include "setup/startup_command.h"
@@ -172,7 +173,7 @@ static int look(struct jw_error *err, const struct jw_startup_options *given, bo
 	struct jw_startup_options options = *given;
 	struct jw_startup *startup = mem_alloc(sizeof *startup);
 	struct startup_facts facts = {.options = &options};
-	struct jw_account runs_as = {0};
+	struct os_account runs_as = {0};
 	char **names = mem_array(options.name_count, sizeof *names);
 	char *environment = NULL, *account = NULL, *driver = NULL, *packages = NULL;
 	int result = -1;
@@ -234,7 +235,7 @@ done:
 	mem_free(account);
 	mem_free(driver);
 	mem_free(packages);
-	os_found_free(&runs_as);
+	os_account_free(&runs_as);
 	if (result) {
 		jw_startup_free(startup);
 		return -1;
@@ -271,12 +272,10 @@ static int check_startable(struct jw_error *err, const struct jw_startup_options
 	return result;
 }
 
-/* Checks a program that runs as another account, or for it: a third account must not control it. An
- * account that does not exist yet has no files either. Only an administrator can register it. */
+/* Checks a program that runs as another account, or for it: a third account must not control it.
+ * Only an administrator can register it. */
 static int check_program(struct jw_error *err, const struct jw_startup_options *options)
 {
-	const char *account = options->account ? options->account : "root";
-	struct jw_account runs_as = {0};
 	char *program;
 	int result;
 
@@ -284,16 +283,13 @@ static int check_program(struct jw_error *err, const struct jw_startup_options *
 		return 0;
 	if (program_path(err, options->program, &program))
 		return -1;
-	if (options->service)
-		(void)os_find_account(NULL, account, 0, &runs_as);
-	result = os_check_private(err, program, runs_as.owner, true);
+	result = os_guard_for_all(err, program);
 	if (result)
 		(void)error_prefix(err,
 						   "%s is not safe to run for other accounts; install it where only "
 						   "administrators may write",
 						   program);
 	mem_free(program);
-	os_found_free(&runs_as);
 	return result;
 }
 

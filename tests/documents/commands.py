@@ -86,7 +86,6 @@ OTHERS = [
     ("gpu-check.md", "--library", "tests/gpu-check/check.sh", "--start"),
     ("gpu-check.md", "gpu-check.py", "tests/gpu-check/check.sh", "scripts/gpu-check.py"),
     ("windows.md", "--json-log", "tests/windows/test_startup.sh", "jitwarmw.exe\" prime --quiet --json-log"),
-    ("windows.md", "import --all-users", "tests/windows/test_accounts.sh", "import --all-users"),
     ("windows.md", "startup enable --all-users", "tests/windows/test_accounts.sh", "startup enable --all-users"),
     ("install.md", "./scripts/package.sh", "scripts/try.sh", "package.sh"),
     ("install.md", "--find-links", "scripts/try.sh", "--find-links /opt/all jitwarm"),
@@ -110,6 +109,7 @@ LANGUAGES = [
     ("programs.md", "c", "An installer's last step", "tests/cli/cases/progress.sh"),
     ("programs.md", "powershell", "Write-Progress", "no PowerShell is installed by scripts/setup.sh; the page says that it is untested"),
     ("windows.md", "nsis", "nsExec", "part of a reader's installer; the page says that nobody has tried it"),
+    ("windows.md", "ini", "trusted-keys =", "settings of a file, which tests/cli/cases/config.sh reads"),
     ("windows.md", "ini", "runasoriginaluser", "Inno Setup runs on Windows only; the page says that nobody has tried it"),
     ("many-machines.md", "ini", "TaskProlog=", "tests/fleet/slurm.sh"),
 ]

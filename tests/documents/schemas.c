@@ -21,7 +21,6 @@
 	X(watch) \
 	X(export) \
 	X(import) \
-	X(import_all) \
 	X(store) \
 	X(store_clear) \
 	X(key) \

@@ -154,21 +154,6 @@ TEST_WITH(what_cannot_be_replaced_stays, empty, NULL)
 	assert_int_equal(files(), before);
 }
 
-/* Root does not follow another account's link either. */
-TEST_WITH(anothers_link_is_not_followed, empty, NULL)
-{
-	if (geteuid() != 0)
-		skip();
-	OK(os_write_atomic(why, inside("file"), "old", 3));
-	assert_int_equal(symlink("file", inside("link")) || lchown(inside("link"), 12345, 12345), 0);
-	assert_int_equal(chmod(folder, 0755) || chmod(inside("file"), 0644), 0);
-	for (int way = 0; way < WAYS; way++) {
-		assert_int_equal(replace_by(why, (enum way)way, inside("link"), "new"), -1);
-		assert_non_null(strstr(why->message, "does not follow"));
-	}
-	expect("file", "old", 0644);
-}
-
 /* The former file still exists, and no other file beside it. */
 TEST_WITH(a_failure_leaves_the_old_file, empty, NULL)
 {

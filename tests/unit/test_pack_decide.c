@@ -406,7 +406,7 @@ TEST(a_pack_of_more_than_the_driver_keeps_is_refused)
 			.key = i + 1, .cubin = i + 1, .target = {.sm = 86}, .options = none};
 	}
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		const struct jw_import_options options = {.pack_only = true};
+		const struct jw_import_options options = {0};
 		struct import_fate fates[CUBINS] = {0};
 		struct jw_import_result result = {.path = target};
 		struct import import = {

@@ -1,70 +1,18 @@
 #!/bin/bash
-# import and startup work for all accounts of one PC if elevated, and are refused otherwise; services' caches are listed.
+# startup works for all accounts of one PC if elevated, and is refused otherwise; services' caches are listed.
 . "$(dirname "$0")/lib.sh"
-has_command import || exit 77
+has_command startup || exit 77
 fresh_user
-pack=$(windows_path "$work/모두.jwpack")
-list='HKLM\SOFTWARE\Microsoft\Windows NT\CurrentVersion\ProfileList'
 users=$home/..
 service=$users/../windows/system32/config/systemprofile
 state=$home/AppData/Local/jitwarm
-reg() { under "$gpus" reg "$@"; }
-clean() {
-	rm -rf "$users/이서연 😀" "$users/moved" "$service/AppData/Roaming/NVIDIA"
-	for id in 1001 1002 1003 1004.bak 1005; do reg delete "$list\\S-1-5-21-9-8-7-$id" /f; done
-	reg delete 'HKU\S-1-5-21-9-8-7-1005' /f
-}
+clean() { rm -rf "$service/AppData/Roaming/NVIDIA"; }
 clean
 trap clean EXIT
-cached() { (cd "$1" && find . -path './?/?/*' -type f -exec sha256sum {} + | sort -k2); }
 
 jitwarm prime --quiet "$sample_dll"
 exits 0 prime
-jitwarm export -o "$pack"
-exits 0 export
-cached "$cache" > "$work/wanted"
 
-# The accounts: one that was logged on, one whose folder is gone, one that Windows has set aside, and one whose folder is nowhere.
-mkdir -p "$users/이서연 😀"
-reg add "$list\\S-1-5-21-9-8-7-1001" /f /v ProfileImagePath /t REG_EXPAND_SZ /d '%SystemDrive%\users\이서연 😀'
-exits 0 'reg add'
-reg add "$list\\S-1-5-21-9-8-7-1002" /f /v ProfileImagePath /t REG_EXPAND_SZ /d '%SystemDrive%\users\gone'
-reg add "$list\\S-1-5-21-9-8-7-1003" /f /v ProfileImagePath /t REG_SZ /d 'relative'
-reg add "$list\\S-1-5-21-9-8-7-1004.bak" /f /v ProfileImagePath /t REG_EXPAND_SZ /d '%SystemDrive%\users\이서연 😀'
-jitwarm import --all-users "$pack"
-exits 3 'import --all-users of an unsigned pack'
-jitwarm import --all-users --allow-unsigned --json "$pack"
-exits 0 'import --all-users'
-json_is 'sorted(a["account"] for a in d["accounts"])' "['김지원', '이서연 😀']"
-json_is '[a["import"]["added"] > 0 for a in d["accounts"] if a["account"] != "김지원"]' '[True]'
-cached "$users/이서연 😀/AppData/Roaming/NVIDIA/ComputeCache" > "$work/theirs"
-cmp "$work/wanted" "$work/theirs" || fail 'not the same entries'
-
-# This account is logged on, and its %APPDATA% was moved.
-mkdir -p "$users/moved"
-reg add "$list\\S-1-5-21-9-8-7-1005" /f /v ProfileImagePath /t REG_EXPAND_SZ /d '%SystemDrive%\users\moved'
-reg add 'HKU\S-1-5-21-9-8-7-1005\Software\Microsoft\Windows\CurrentVersion\Explorer\User Shell Folders' /f /v AppData \
-	/t REG_EXPAND_SZ /d '%USERPROFILE%\다른 곳'
-jitwarm import --all-users --allow-unsigned --dry-run "$pack"
-exits 0 'import --all-users --dry-run'
-says '8 entries would be added'
-[ -z "$(find "$users/moved" -mindepth 1)" ] || fail 'a dry run has written something'
-jitwarm import --all-users --allow-unsigned "$pack"
-exits 0 'import --all-users into a moved folder'
-cached "$users/moved/다른 곳/NVIDIA/ComputeCache" > "$work/theirs"
-cmp "$work/wanted" "$work/theirs" || fail 'not the same entries in the moved folder'
-[ ! -e "$users/moved/AppData" ] || fail 'and in the usual folder too'
-
-# This account has moved it to a place that is not a drive, or to a server: it is not opened, and the others get their entries.
-for place in '\\.\C:\users\moved\device' '\\?\C:\users\moved\device' '\\server\share'; do
-	reg add 'HKU\S-1-5-21-9-8-7-1005\Software\Microsoft\Windows\CurrentVersion\Explorer\User Shell Folders' /f /v AppData \
-		/t REG_EXPAND_SZ /d "$place"
-	jitwarm import --all-users --allow-unsigned "$pack"
-	exits 1 "import --all-users into $place"
-	complains 'not on a drive of this machine'
-	says '김지원'
-	[ ! -e "$users/moved/device" ] || fail "the administrator wrote to $place"
-done
 # --cache names a service's cache.
 mkdir -p "$service/AppData/Roaming/NVIDIA"
 cp -r "$cache" "$service/AppData/Roaming/NVIDIA/"
@@ -125,7 +73,7 @@ chmod 755 "$work/open"
 lesser() { under "$gpus" "$build/tests/windows/lesser.exe" "$(windows_path "$build/src/jitwarm.exe")" "$@"; }
 lesser --version
 exits 0 'lesser --version'
-for command in "import --all-users --allow-unsigned $pack" 'startup enable --all-users' 'startup disable --all-users'; do
+for command in 'startup enable --all-users' 'startup disable --all-users'; do
 	# shellcheck disable=SC2086
 	lesser $command
 	exits 3 "$command without elevation"

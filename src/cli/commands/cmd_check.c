@@ -221,11 +221,6 @@ static void print_next(const struct cli *cli, const struct jw_check_options *ask
 	const bool there = elsewhere && !jw_compiler_has_wheel(&result->driver);
 	struct buf line = BUF_MAX(NEXT_STEP_MAX);
 
-	/* Root would prime nothing there. */
-	if (!elsewhere && !cache && cli->system->cache.others) {
-		next_step_fixed(&cli->out, STYLE_PLAIN, "Next: ", "jitwarm doctor");
-		return;
-	}
 	if (pending)
 		ahead_print(&cli->out, "", &ahead);
 	buf_add(&line, "jitwarm %s%s",

@@ -16,8 +16,8 @@
 #include "cli/document.h"
 #include "cli/module_text.h"
 #include "cli/next_step.h"
+#include "cli/places.h"
 #include "cli/process_view.h"
-#include "cli/root_places.h"
 #include "os/env.h"
 #include "os/folders.h"
 #include "os/identity.h"
@@ -53,8 +53,7 @@ static const struct json_field finding_fields[] = {
 
 static const char *const probe_names[] = {
 	[JW_PROBE_NOT] = "not asked", [JW_PROBE_HIT] = "hit",       [JW_PROBE_REFUSED] = "refused",
-	[JW_PROBE_UNREAD] = "unread", [JW_PROBE_FAILED] = "failed", [JW_PROBE_UNSAFE] = "unsafe",
-	[JW_PROBE_UNSAFE + 1] = NULL,
+	[JW_PROBE_UNREAD] = "unread", [JW_PROBE_FAILED] = "failed", [JW_PROBE_FAILED + 1] = NULL,
 };
 
 static const struct json_field process_fields[] = {
@@ -150,9 +149,6 @@ static const char *probe_text(enum jw_probe_use use)
 	case JW_PROBE_UNREAD:
 		return "the driver stores compiled code in its cache, but compiles the code again";
 	case JW_PROBE_FAILED: return "the driver refused a tiny module";
-	case JW_PROBE_UNSAFE:
-		return "skipped: another account could redirect files that the driver writes to this cache "
-			   "as root";
 	case JW_PROBE_NOT: break;
 	}
 	return "not asked";
@@ -375,45 +371,31 @@ static int describe_view(struct jw_error *err, char *const values[DECIDING],
 	return result;
 }
 
-/* Checks that the account of --user NAME or --pid PID is this process's own. */
-static int need_its_account(struct jw_error *err, struct cli *cli, const char *user, int pid)
-{
-	struct jw_account account = {0};
-	int result = user ? os_find_account(err, user, 0, &account)
-					  : os_process_owner(err, pid, &account.owner, &account.group);
-
-	if (!result)
-		result = root_need_account(err, cli, account.owner, account.group);
-	os_found_free(&account);
-	return result;
-}
-
-/* Handles --user and --pid. */
+/* Handles --pid. */
 static int take_viewpoint(struct jw_error *err, struct cli *cli, struct viewpoint *viewpoint)
 {
 	const struct options *options = &cli->options;
-	const char *user = options_value(options, "user");
 	const int pid = (int)options_number(options, "pid", 0);
 	char *values[DECIDING];
+	uint32_t owner;
 	int result;
 
-	if (user && pid)
-		return error_set(err, JW_ERR_USAGE, "--user and --pid: name only one of them");
 	if (pid && options->operand_count)
 		return error_set(err, JW_ERR_USAGE,
 						 "--pid examines the libraries that the process has loaded: name either a "
 						 "process or files");
-	if (!user && !pid)
+	if (!pid)
 		return 0;
-	if (need_its_account(err, cli, user, pid))
+	if (os_process_owner(err, pid, &owner) || places_need_account(err, cli, owner))
 		return -1;
 	for (size_t i = 0; i < DECIDING; i++)
 		values[i] = os_env(deciding[i]);
-	result = user ? jw_examine_as_user(err, user) : jw_examine_as_process(err, pid);
-	if (!result && pid)
-		result = process_view_read(err, pid, 0, &viewpoint->process);
-	if (!result)
-		result = describe_view(err, values, viewpoint);
+	/* The process may have other places than this one. */
+	result = jw_examine_process(err, pid) || places_check(err, cli) ||
+					 process_view_read(err, pid, 0, &viewpoint->process) ||
+					 describe_view(err, values, viewpoint)
+				 ? -1
+				 : 0;
 	for (size_t i = 0; i < DECIDING; i++)
 		mem_free(values[i]);
 	return result;
@@ -473,7 +455,8 @@ static int find_faults(struct jw_error *err, struct doctoring *doctoring)
 {
 	struct cli *cli = doctoring->cli;
 	struct jw_system_options how = {0};
-	struct jw_doctor_options options = {.probe = !options_given(&cli->options, "no-probe"),
+	struct jw_doctor_options options = {.probe = !options_given(&cli->options, "no-probe") &&
+												 !cli->stateless,
 										.cancel = cli_cancel};
 
 	/* The results of the round before */
@@ -690,8 +673,6 @@ static const struct cli_option doctor_options[] = {
 			   "Examine a running process of this account: its variables and the libraries that it "
 			   "has loaded (Linux)",
 			   .most = 1 << 30, .least = 1),
-	CLI_VALUE("user", "NAME",
-			  "Use the variables that the account NAME has from its next login on (Linux)"),
 	CLI_ENVIRONMENT,
 	{0},
 };
@@ -717,5 +698,6 @@ const struct cli_command command_doctor = {
 	.examples = "jitwarm doctor\njitwarm doctor --fix tensorflow\njitwarm doctor --pid 4242\n",
 	.options = doctor_options,
 	.reads = true,
+	.probes = true,
 	.run = doctor_run,
 };

@@ -8,29 +8,7 @@
 #include "cli/command.h"
 #include "cli/document.h"
 #include "cli/pack_report.h"
-#include "os/env.h"
 #include "os/interrupt.h"
-
-static const struct json_field account_fields[] = {
-	JSON_AS("account", struct jw_import_account, name, "the name of the account"),
-	JSON_POINTER_OF("import", struct jw_import_account, result, &document_import,
-					"the result of the import into this account's cache"),
-	JSON_AS("failed", struct jw_import_account, failed.message,
-			"why the import failed, in one line; `import` is absent then", .presence = JSON_IF_SET),
-	{0},
-};
-
-static const struct json_field all_fields[] = {
-	JSON_LIST_OF("accounts", struct jw_import_all_result, accounts, count,
-				 JSON_TABLE(struct jw_import_account, account_fields),
-				 "an object for each account"),
-	{0},
-};
-const struct json_table document_import_all = {
-	.schema = "jitwarm.import-all/1",
-	.text = "`import --all-users`.",
-	.fields = all_fields,
-};
 
 static enum exit_status status_of(const struct jw_import_result *result)
 {
@@ -72,52 +50,6 @@ static int import_into(struct jw_error *err, struct cli *cli,
 	return failed;
 }
 
-static void say_slow(void *context, const char *account, long process, unsigned most_s)
-{
-	const struct cli *cli = context;
-
-	output_warning(&cli->out,
-				   "%s: the process that acts as that account (%ld) has not ended in 10 s; jitwarm "
-				   "ends it after %u min, or earlier with “kill -9 %ld”",
-				   account, process, most_s / 60, process);
-}
-
-static int import_for_all(struct jw_error *err, struct cli *cli,
-						  const struct jw_import_options *options)
-{
-	char *elsewhere = os_env("CUDA_CACHE_PATH");
-	struct jw_import_all_result *all = NULL;
-	int result = -1;
-
-	if (cli_need_administrator(err, "--all-users") || jw_import_all(err, options, &all)) {
-		if (err->code == JW_ERR_UNSUPPORTED)
-			cli->failure = EXIT_CANNOT;
-		goto done;
-	}
-	if (elsewhere)
-		output_warning(&cli->out,
-					   "CUDA_CACHE_PATH is set: programs with that setting do not read the "
-					   "caches in the accounts' folders, which this command fills");
-	for (size_t i = 0; i < all->count; i++) {
-		const struct jw_import_account *account = &all->accounts[i];
-
-		output_line(&cli->out, STYLE_STRONG, "%s", account->name);
-		if (!account->result) {
-			output_error(&cli->out, "%s: %s", account->name, account->failed.message);
-			continue;
-		}
-		pack_report_import(&cli->out, account->result);
-		cli_end_with(cli, status_of(account->result));
-	}
-	if (all->failed)
-		cli_end_with(cli, all->failed == all->count ? EXIT_FAILED : EXIT_COLD);
-	result = document_print(&cli->out, &document_import_all, all);
-	jw_import_all_result_free(all);
-done:
-	mem_free(elsewhere);
-	return result;
-}
-
 static int import_run(struct jw_error *err, struct cli *cli)
 {
 	const struct options *given = &cli->options;
@@ -128,11 +60,8 @@ static int import_run(struct jw_error *err, struct cli *cli)
 		.allow_unsigned = options_given(given, "allow-unsigned"),
 		.dry_run = options_given(given, "dry-run"),
 		.cancel = cli_cancel,
-		.context = cli,
-		.slow = say_slow,
 	};
-	const bool all = options_given(given, "all-users"), as_is = options_given(given, "as-is");
-	const char *other = options.cache_dir ? "cache" : as_is ? "as-is" : NULL;
+	const bool as_is = options_given(given, "as-is");
 
 	if (!pack)
 		return error_set(err, JW_ERR_USAGE, "name a pack");
@@ -151,10 +80,6 @@ static int import_run(struct jw_error *err, struct cli *cli)
 			err, JW_ERR_USAGE,
 			"%s: an address, and import reads files: download the pack and its signature first",
 			pack);
-	if (all && other)
-		return error_set(
-			err, JW_ERR_USAGE,
-			"--all-users fills each account's own cache: it cannot be combined with --%s", other);
 	if (as_is && !options.cache_dir)
 		return error_set(err, JW_ERR_USAGE, "--as-is: name the directory with --cache DIR");
 	os_catch_interrupts();
@@ -162,14 +87,11 @@ static int import_run(struct jw_error *err, struct cli *cli)
 		return -1;
 	options.system = as_is ? NULL : cli->system;
 	options.state_dir = cli->system->state_dir;
-	return all ? import_for_all(err, cli, &options) : import_into(err, cli, &options);
+	return import_into(err, cli, &options);
 }
 
 static const struct cli_option import_options[] = {
 	CLI_CACHE,
-	CLI_FLAG("all-users",
-			 "As an administrator (root): fill the cache of every user's account, with the rights "
-			 "of the account. The keys that the administrator trusts count"),
 	CLI_FLAG("dry-run",
 			 "Check everything, also whether the directory is writable, but write nothing",
 			 .letter = 'n'),
@@ -196,8 +118,7 @@ const struct cli_command command_import = {
 		"status: 0 if all is in the cache, 1 if a part was refused, or if --dry-run says that the "
 		"pack would exceed the cache's limit, 2 if the whole pack was refused or there is no "
 		"driver to import for, 3 if the pack is damaged, other entries would be evicted, or the "
-		"cache cannot be written. With --all-users: 1 if one account cannot be filled, 3 if no "
-		"account can.",
+		"cache cannot be written.",
 	.examples = "jitwarm import lab.jwpack\njitwarm import --dry-run lab.jwpack\n",
 	.options = import_options,
 	.run = import_run,

@@ -798,18 +798,8 @@ static int read_project(struct jw_error *err, struct cli *cli, struct toml_table
 	enum { MAX_PROJECT = 1 << 20 };
 	struct buf text = {0};
 	struct jw_error why = {0};
-	struct os_stranger stranger;
-	char foreign[OS_STRANGER_TEXT];
 	int result = 0;
 
-	/* The account can take the name at any time, so the folder decides. */
-	if (os_find_stranger(project_file, &stranger)) {
-		if (os_exists(project_file))
-			output_warning(&cli->out,
-						   "%s: root does not read this file: %s; give the settings as options",
-						   project_file, os_stranger_text(foreign, &stranger));
-		return 0;
-	}
 	if (os_read_file(&why, project_file, MAX_PROJECT, &text)) {
 		buf_free(&text);
 		return why.code == JW_ERR_NOT_FOUND || os_is_denied(".") ? 0 : error_copy(err, &why);

@@ -362,8 +362,6 @@ static void print_cache(const struct output *out, const struct jw_cache_info *ca
 					cache->outlook.text, cache->outlook.next_step);
 	for (size_t i = 0; i < cache->warning_count; i++)
 		output_line(out, STYLE_WARN, "        %s", cache->warnings[i]);
-	if (cache->others)
-		output_line(out, STYLE_WARN, "        %s; root changes nothing there", cache->others);
 	if (cache->path && jw_tune_loss(cache->path, &what, &cure)) {
 		output_line(out, STYLE_WARN, "        %s; %s", what, cure);
 		jw_text_free(what);
@@ -433,9 +431,6 @@ static void print_status_next(const struct cli *cli, const struct status_documen
 		(void)snprintf(example, sizeof example, "jitwarm which --target %s torch", system->example);
 	} else if (cache->no_compiler) {
 		what = "Next    get the driver's compiler: ";
-		command = "jitwarm doctor";
-	} else if (cache->others) {
-		what = "Next    see in which account to run jitwarm: ";
 		command = "jitwarm doctor";
 	} else if (cache->disabled || cache->force_ptx_jit) {
 		what = "Next    unset the variable above; to see where it is set: ";

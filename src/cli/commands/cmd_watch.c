@@ -17,8 +17,8 @@
 #include "cli/document.h"
 #include "cli/language.h"
 #include "cli/next_step.h"
+#include "cli/places.h"
 #include "cli/process_view.h"
-#include "cli/root_places.h"
 #include "cli/terminal.h"
 #include "cli/verdict_table.h"
 #include "os/clock.h"
@@ -442,7 +442,7 @@ static int watch_run(struct jw_error *err, struct cli *cli)
 	struct watching watching = {.cli = cli, .document = {.left_s = -1}};
 	const double most_s = (double)options_number(options, "for", 0) / 1e3;
 	uint64_t pid = 0;
-	uint32_t owner, group;
+	uint32_t owner;
 	int result;
 
 	os_catch_interrupts();
@@ -450,8 +450,8 @@ static int watch_run(struct jw_error *err, struct cli *cli)
 		return error_set(err, JW_ERR_USAGE,
 						 "name one process by its number; nvidia-smi and pgrep list processes");
 	watching.pid = (int)pid;
-	result = os_process_owner(err, watching.pid, &owner, &group) ||
-			 root_need_account(err, cli, owner, group) || jw_examine_as_process(err, watching.pid);
+	result = os_process_owner(err, watching.pid, &owner) || places_need_account(err, cli, owner) ||
+			 jw_examine_process(err, watching.pid);
 	if (!result)
 		result = watch_to_end(err, &watching, most_s);
 	if (watching.rewrites)
@@ -483,7 +483,7 @@ const struct cli_command command_watch = {
 		"Elsewhere, watch prints a line when something changes, every ten seconds while entries "
 		"appear, and every minute while nothing changes. watch ends with the process, with Ctrl-C "
 		"or after --for, and then prints a summary.\n\nThe process is not stopped, traced or "
-		"changed. For another account's process, the line to type is printed (“sudo -u NAME -H "
+		"changed. For another account's process, the line to type is printed (“sudo -u NAME "
 		"jitwarm watch PID”). Entries of other programs that use the same cache count, "
 		"too.\n\nLinux only. To watch a process in a container, run jitwarm in that "
 		"container.\n\nExit status: 0 if the process was watched, 2 if the system does not show "

@@ -1077,10 +1077,8 @@ static int which_run(struct jw_error *err, struct cli *cli)
 		(!options_given(given, "target") || options_given(given, "ask") || is_active()) &&
 		jw_environment_python(active))
 		python = active;
-	if (options_given(given, "ask")) {
+	if (options_given(given, "ask"))
 		os_catch_interrupts();
-		index_wheel_warn(cli);
-	}
 	document.platform = platform ? platform : gpus.arm ? "linux-aarch64" : jw_which_own_platform();
 	document.python = python;
 	document.driver = gpus.driver;

@@ -7,21 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/clock.h"
-#include "os/identity.h"
 #include "os/path_calls.h"
-#include "os/posix/at.h"
 #include "os/posix/posix.h"
-
-#ifndef STATX_ATTR_MOUNT_ROOT
-#define STATX_ATTR_MOUNT_ROOT 0x2000
-#endif
 
 /* Returns the kind of a directory's entry; `type` is its DT_. Follows a link; if the system cannot
  * resolve it (a file server that does not respond), it counts as a file, so that the caller's next
@@ -40,8 +32,8 @@ static enum os_kind kind_of_entry(int directory, const char *name, unsigned char
 }
 
 /* Calls `take` for each name in an open folder except "." and "..", until it returns another value
- * than 0, which is then returned. Fails if root would list it for an account that cannot. Closes
- * `fd`; if that is -1, errno says why the folder could not be opened. */
+ * than 0, which is then returned. Closes `fd`; if that is -1, errno says why the folder could not
+ * be opened. */
 static int each_entry(struct jw_error *err, const char *path, int fd,
 					  int (*take)(struct jw_error *err, void *context, int folder,
 								  const struct dirent *entry),
@@ -57,8 +49,6 @@ static int each_entry(struct jw_error *err, const char *path, int fd,
 			(void)close(fd);
 		return -1;
 	}
-	if (posix_read_for_other(err, fd, path))
-		result = -1;
 	for (errno = 0; !result && (entry = readdir(directory)); errno = 0)
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
 			result = take(err, context, fd, entry);
@@ -102,28 +92,8 @@ int os_list_wanted(struct jw_error *err, const char *path,
 	return names_finish(result, &listing.names, ret_names);
 }
 
-bool posix_stat_unasked(int folder, const char *name, int flags, struct stat *ret_stat,
-						bool *ret_mounted)
-{
-	struct statx native;
-
-	flags |= AT_NO_AUTOMOUNT;
-	*ret_mounted = false;
-	/* Linux before 4.11, and sandboxes that do not know the call */
-	if (syscall(SYS_statx, folder, name, flags | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &native))
-		return !fstatat(folder, name, ret_stat, flags);
-	*ret_stat = (struct stat){.st_dev = makedev(native.stx_dev_major, native.stx_dev_minor),
-							  .st_ino = native.stx_ino,
-							  .st_mode = native.stx_mode,
-							  .st_uid = native.stx_uid,
-							  .st_gid = native.stx_gid};
-	*ret_mounted = native.stx_attributes & STATX_ATTR_MOUNT_ROOT; /* since Linux 5.8 */
-	return true;
-}
-
 struct unfollowed_listing {
 	const char *prefix;
-	dev_t device; /* of the folder */
 	struct named_list names;
 };
 
@@ -133,15 +103,11 @@ static int add_unfollowed(struct jw_error *err, void *context, int folder,
 	struct unfollowed_listing *listing = context;
 	enum os_kind kind = OS_OTHER;
 	struct stat native;
-	bool mounted;
 
 	if (!text_starts(entry->d_name, listing->prefix) ||
-		!posix_stat_unasked(folder, entry->d_name, AT_SYMLINK_NOFOLLOW, &native, &mounted))
+		fstatat(folder, entry->d_name, &native, AT_SYMLINK_NOFOLLOW))
 		return 0;
-	/* On an overlay, only folders have one device. */
-	if (mounted || (S_ISDIR(native.st_mode) && native.st_dev != listing->device))
-		kind = OS_MOUNT;
-	else if (S_ISREG(native.st_mode))
+	if (S_ISREG(native.st_mode))
 		kind = OS_REGULAR;
 	else if (S_ISDIR(native.st_mode))
 		kind = OS_DIRECTORY;
@@ -152,13 +118,9 @@ int os_list_unfollowed(struct jw_error *err, const char *path, const char *prefi
 					   struct os_names *ret_names)
 {
 	struct unfollowed_listing listing = {.prefix = prefix};
-	struct stat native;
 	const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int result;
+	const int result = each_entry(err, path, fd, add_unfollowed, &listing);
 
-	if (fd >= 0 && !fstat(fd, &native))
-		listing.device = native.st_dev;
-	result = each_entry(err, path, fd, add_unfollowed, &listing);
 	return names_finish(result, &listing.names, ret_names);
 }
 
@@ -220,12 +182,11 @@ int os_may_write(struct jw_error *err, const char *path)
 /* jitwarm makes no deeper directories. */
 enum { MAX_DEPTH = 64 };
 
-static int remove_below(struct jw_error *err, const struct at *at, int above, const char *name,
-						const char *path, int depth);
+static int remove_below(struct jw_error *err, int above, const char *name, const char *path,
+						int depth);
 
-/* Removes everything in an open directory. All folders must be root's if `at` says so. */
-static int empty(struct jw_error *err, const struct at *at, DIR *directory, const char *path,
-				 int depth)
+/* Removes everything in an open directory. */
+static int empty(struct jw_error *err, DIR *directory, const char *path, int depth)
 {
 	const int fd = dirfd(directory);
 	struct dirent *entry;
@@ -239,18 +200,15 @@ static int empty(struct jw_error *err, const struct at *at, DIR *directory, cons
 		if ((errno != EISDIR && errno != EPERM) || depth >= MAX_DEPTH)
 			result = posix_error(err, path);
 		else
-			result = remove_below(err, at, fd, entry->d_name, path, depth + 1);
+			result = remove_below(err, fd, entry->d_name, path, depth + 1);
 	}
 	return result;
 }
 
-static int remove_below(struct jw_error *err, const struct at *at, int above, const char *name,
-						const char *path, int depth)
+static int remove_below(struct jw_error *err, int above, const char *name, const char *path,
+						int depth)
 {
-	struct os_stranger stranger;
-	char text[OS_STRANGER_TEXT], shown[PATH_MAX];
 	DIR *directory;
-	struct stat stat;
 	int fd, result;
 
 	/* An empty folder can be removed even if no more files can be opened. */
@@ -264,13 +222,7 @@ static int remove_below(struct jw_error *err, const struct at *at, int above, co
 			(void)close(fd);
 		return -1;
 	}
-	result =
-		at->own && !fstat(fd, &stat) && posix_finds_stranger(path, &stat, true, &stranger)
-			? error_set(err, JW_ERR_IO,
-						"%s: %s, and root changes nothing there; delete that folder, or see "
-						"“jitwarm doctor”",
-						text_unquoted(shown, sizeof shown, path), os_stranger_text(text, &stranger))
-			: empty(err, at, directory, path, depth);
+	result = empty(err, directory, path, depth);
 	(void)closedir(directory);
 	if (!result && unlinkat(above, name, AT_REMOVEDIR) && errno != ENOENT)
 		result = posix_error(err, path);
@@ -279,15 +231,9 @@ static int remove_below(struct jw_error *err, const struct at *at, int above, co
 
 int os_remove_tree(struct jw_error *err, const char *path)
 {
-	struct at at;
-	int result = 0;
-
-	if (at_enter(err, path, true, &at))
-		return -1;
-	if (unlinkat(at.dir, at.name, 0) && errno != ENOENT)
-		result = remove_below(err, &at, at.dir, at.name, path, 0);
-	at_leave(&at);
-	return result;
+	return unlinkat(AT_FDCWD, path, 0) && errno != ENOENT
+			   ? remove_below(err, AT_FDCWD, path, path, 0)
+			   : 0;
 }
 
 int os_real_path(struct jw_error *err, const char *path, char **ret_path)

@@ -12,7 +12,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
-#include <sys/xattr.h>
 
 #include "base/hash.h"
 #include "base/mem.h"
@@ -20,17 +19,12 @@
 #include "os/clock.h"
 #include "os/file.h"
 #include "os/path_calls.h"
-#include "os/posix/at.h"
 #include "os/posix/posix.h"
 #include "os/processes.h"
 
-/* glibc has both by name since 2.28, musl since 1.2.5; programs for older ones ask the kernel. */
+/* glibc has it by name since 2.28, musl since 1.2.5; programs for older ones ask the kernel. */
 #if !defined(__GLIBC__) || __GLIBC__ * 100 + __GLIBC_MINOR__ < 228
-#define statx(...)     ((int)syscall(SYS_statx, __VA_ARGS__))
-#define renameat2(...) ((int)syscall(SYS_renameat2, __VA_ARGS__))
-#endif
-#ifndef RENAME_NOREPLACE
-#define RENAME_NOREPLACE 1
+#define statx(...) ((int)syscall(SYS_statx, __VA_ARGS__))
 #endif
 
 void posix_stat_of(const struct stat *from, struct os_stat *to)
@@ -58,18 +52,11 @@ void posix_stat_of(const struct stat *from, struct os_stat *to)
 int os_stat(struct jw_error *err, const char *path, struct os_stat *ret_stat)
 {
 	struct stat native;
-	struct at at;
-	int result;
 
-	if (at_enter(err, path, false, &at))
-		return -1;
-	result = fstatat(at.dir, at.name, &native, at.guarded ? AT_SYMLINK_NOFOLLOW : 0)
-				 ? posix_error(err, path)
-				 : 0;
-	at_leave(&at);
-	if (!result)
-		posix_stat_of(&native, ret_stat);
-	return result;
+	if (fstatat(AT_FDCWD, path, &native, 0))
+		return posix_error(err, path);
+	posix_stat_of(&native, ret_stat);
+	return 0;
 }
 
 int fd_stat(struct jw_error *err, int fd, const char *path, struct os_stat *ret_stat)
@@ -98,26 +85,11 @@ uint64_t os_identity(const char *path)
 
 int os_set_mode(struct jw_error *err, const char *path, uint32_t mode)
 {
-	struct at at;
-	int fd, result;
-
-	if (at_enter(err, path, true, &at))
-		return -1;
-	fd = at.guarded ? at_open(&at, O_RDONLY | O_NONBLOCK, 0) : -1;
-	result = fd >= 0      ? fchmod(fd, (mode_t)mode)
-			 : at.guarded ? -1
-						  : fchmodat(at.dir, at.name, (mode_t)mode, 0);
-	if (result)
-		posix_error(err, path);
-	if (fd >= 0)
-		(void)close(fd);
-	at_leave(&at);
-	return result;
+	return fchmodat(AT_FDCWD, path, (mode_t)mode, 0) ? posix_error(err, path) : 0;
 }
 
 /* Returns whether a process has a lock by this descriptor, of the file that is `wanted`. The text
- * of fdinfo names a device, but overlayfs and btrfs show programs another one. No server is asked
- * about the file, since another account's (FUSE) may never answer. Source: proc(5). */
+ * of fdinfo names a device, but overlayfs and btrfs show programs another one. Source: proc(5). */
 static bool has_lock(const char *process, const char *descriptor, const struct statx *wanted)
 {
 	char *info = mem_printf("/proc/%s/fdinfo/%s", process, descriptor),
@@ -228,91 +200,43 @@ static mode_t without_readers(mode_t mode)
 	return mode & ~(0044 & ~((mode & 0022) << 1));
 }
 
+/* These calls have the forms with a folder, as removing a tree needs them: one family, which tests
+ * of failing calls replace. */
 int path_open(struct jw_error *err, const char *path, int flags, bool lock)
 {
-	struct at at;
 	/* A folder's default access list would replace the umask. */
 	const mode_t all = flags & O_CREAT ? 0666 & ~os_creation_mask() : 0;
 	const mode_t mode = lock ? without_readers(all) : all;
-	struct stat stat;
+	struct stat native;
 	int fd;
 
-	if (at_enter(err, path, (flags & O_ACCMODE) != O_RDONLY, &at))
-		return -1;
+	/* Opening a device or a pipe alone can have effects: a watchdog restarts the machine. */
+	if (!fstatat(AT_FDCWD, path, &native, 0) && !S_ISREG(native.st_mode) &&
+		!S_ISDIR(native.st_mode))
+		return error_set(err, JW_ERR_UNSUPPORTED, "%s: is not a regular file", path);
 	do
-		fd = at_open(&at, flags, mode);
+		fd = openat(AT_FDCWD, path, flags | O_CLOEXEC, mode);
 	while (fd < 0 && errno == EINTR);
-	/* Another account may have made the file in a folder for everyone after the folder was
-	 * examined, or in root's own folder before a chmod. */
-	if (fd < 0 && errno == EOWNERDEAD && at.ours) {
-		/* No other failure to open a file has this code. */
-		error_set(err, JW_ERR_FORMAT,
-				  "%s: another account can have written it, so root does not read it: delete that "
-				  "file",
-				  path);
-	} else if (fd < 0 && errno == EOWNERDEAD) {
-		fd = at.others ? error_set(err, JW_ERR_IO,
-								   "%s: belongs to another account: name another file", path)
-					   : error_set(err, JW_ERR_IO,
-								   "%s: belongs to another account, and root does not write to it: "
-								   "delete that file",
-								   path);
-	} else if (fd >= 0 && (flags & O_ACCMODE) == O_RDONLY && posix_read_for_other(err, fd, path)) {
-		(void)close(fd);
-		fd = -1;
-	} else if (fd < 0 && errno == ENODEV)
-		error_set(err, JW_ERR_UNSUPPORTED, "%s: is not a regular file", path);
-	else if (fd < 0 && errno == EWOULDBLOCK)
-		/* Source: open(2). */
-		error_set(err, JW_ERR_IO,
-				  "%s: another program holds a lease on this file: end that program, or wait "
-				  "a minute",
-				  path);
-	else if (fd < 0)
-		posix_error(err, path);
-	else if (lock && !fstat(fd, &stat))
-		(void)fchmod(fd, without_readers(stat.st_mode & 07777));
-	at_leave(&at);
+	if (fd < 0)
+		return posix_error(err, path);
+	if (lock && !fstat(fd, &native))
+		(void)fchmod(fd, without_readers(native.st_mode & 07777));
 	return fd;
 }
 
 int path_make_dir(struct jw_error *err, const char *path, uint32_t mode)
 {
-	struct at at;
-	int result;
-
-	if (at_enter(err, path, true, &at))
-		return -1;
-	result = mkdirat(at.dir, at.name, (mode_t)mode) ? posix_error(err, path) : 0;
-	/* By the folder's default access list, other accounts could write to what NVIDIA's driver makes
-	 * there, whatever the umask is. They may not enter such a folder. */
-	if (!result && at.own && !(mode & 077))
-		(void)lremovexattr(at.text, "system.posix_acl_default");
-	at_leave(&at);
-	return result;
-}
-
-static int unlink_at(struct jw_error *err, const char *path, int flags)
-{
-	struct at at;
-	int result;
-
-	if (at_enter(err, path, true, &at))
-		return -1;
-	result =
-		unlinkat(at.dir, at.name, flags) && (flags || errno != ENOENT) ? posix_error(err, path) : 0;
-	at_leave(&at);
-	return result;
+	return mkdirat(AT_FDCWD, path, (mode_t)mode) ? posix_error(err, path) : 0;
 }
 
 int os_remove_empty_dir(struct jw_error *err, const char *path)
 {
-	return unlink_at(err, path, AT_REMOVEDIR);
+	return unlinkat(AT_FDCWD, path, AT_REMOVEDIR) ? posix_error(err, path) : 0;
 }
 
 int os_remove(struct jw_error *err, const char *path)
 {
-	return unlink_at(err, path, 0);
+	return unlinkat(AT_FDCWD, path, 0) && errno != ENOENT ? posix_error(err, path) : 0;
 }
 
 enum { MAX_TRIES = 100 };
@@ -324,17 +248,13 @@ static int make_new(struct jw_error *err, const char *path, bool folder, char **
 	int made = -1, reason = EEXIST;
 
 	for (int tries = 0; made < 0 && reason == EEXIST && tries < MAX_TRIES; tries++) {
-		struct at at;
-
-		if (path_choose_letters(err, path, name + strlen(name) - PATH_LETTERS) ||
-			at_enter(err, name, true, &at))
+		if (path_choose_letters(err, path, name + strlen(name) - PATH_LETTERS))
 			break;
-		made = folder ? mkdirat(at.dir, at.name, 0700)
-					  : openat(at.dir, at.name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		made = folder ? mkdirat(AT_FDCWD, name, 0700)
+					  : openat(AT_FDCWD, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 		reason = errno;
 		if (made < 0)
 			posix_error(err, path);
-		at_leave(&at);
 	}
 	if (made < 0)
 		mem_free(name);
@@ -360,45 +280,9 @@ int path_make_private_folder(struct jw_error *err, const char *path, char **ret_
 	return make_new(err, path, /* folder= */ true, ret_name);
 }
 
-/* Renames, but replaces no file that another account has made in a folder for everyone after the
- * folder was examined. */
-static int rename_guarded(struct jw_error *err, const char *path, const struct at *from,
-						  const struct at *to)
-{
-	bool made = false;
-	struct stat stat;
-
-	if (fstatat(to->dir, to->name, &stat, AT_SYMLINK_NOFOLLOW)) {
-		made = !renameat2(from->dir, from->name, to->dir, to->name, RENAME_NOREPLACE);
-		/* Some file systems cannot do that. */
-		if (!made && errno != EEXIST && errno != EINVAL && errno != ENOSYS)
-			return posix_error(err, path);
-		stat.st_uid = 0;
-		if (!made)
-			(void)fstatat(to->dir, to->name, &stat, AT_SYMLINK_NOFOLLOW);
-	}
-	if (!made && posix_is_stranger(stat.st_uid))
-		return error_set(err, JW_ERR_IO, "%s: belongs to another account: name another file", path);
-	return made || !renameat(from->dir, from->name, to->dir, to->name) ? 0 : posix_error(err, path);
-}
-
 int os_rename(struct jw_error *err, const char *from, const char *to)
 {
-	struct at a, b;
-	int result;
-
-	if (at_enter(err, from, true, &a))
-		return -1;
-	if (at_enter(err, to, true, &b)) {
-		at_leave(&a);
-		return -1;
-	}
-	result = b.others                                 ? rename_guarded(err, to, &a, &b)
-			 : renameat(a.dir, a.name, b.dir, b.name) ? posix_error(err, to)
-													  : 0;
-	at_leave(&b);
-	at_leave(&a);
-	return result;
+	return renameat(AT_FDCWD, from, AT_FDCWD, to) ? posix_error(err, to) : 0;
 }
 
 int os_file_lock(struct jw_error *err, struct os_file *file, bool exclusive, bool *ret_held)

@@ -19,23 +19,7 @@ bool posix_kernel_text(struct buf *text, const char *format, ...) JW_PRINTF(2, 3
  * thread. */
 void posix_lists_begin(void);
 void posix_lists_end(void);
-/* Returns whether an account is neither the superuser nor counts as it. */
-bool posix_is_stranger(uint32_t account);
 /* Writes the path by which the kernel has opened the file. False without /proc, and if that path is
  * longer than PATH_MAX or not below this process's root. */
 bool posix_real_path(int fd, char ret_path[PATH_MAX]);
-struct os_stranger;
-/* Returns whether such an account can change the folder at `path`, whose owner and mode `stat` has;
- * only the folder itself is examined. With `lasting`, a folder such as /tmp counts, too. */
-bool posix_finds_stranger(const char *path, const struct stat *stat, bool lasting,
-						  struct os_stranger *ret_stranger);
-/* Returns whether root has opened a file or folder for an account that cannot read it: the account
- * could have made a symlink in the path, or have put the file there, and has not the permissions to
- * read it. Describes it in `err`. False for other accounts than root. Any thread may call it. */
-bool posix_read_for_other(struct jw_error *err, int fd, const char *path);
-/* Describes what has that name, with AT_SYMLINK_NOFOLLOW not a link's target, by device, inode,
- * mode and owner, without a question to a FUSE file system that is mounted there, which may never
- * answer. *ret_mounted is false on Linux before 5.8. */
-bool posix_stat_unasked(int folder, const char *name, int flags, struct stat *ret_stat,
-						bool *ret_mounted);
 void posix_stat_of(const struct stat *from, struct os_stat *to);

@@ -16,7 +16,6 @@
 #include "base/mem.h"
 #include "os/file.h"
 #include "os/interrupt.h"
-#include "os/posix/at.h"
 #include "os/posix/posix.h"
 #include "os/process.h"
 
@@ -130,16 +129,9 @@ static int start(struct jw_error *err, const char *const *arguments, char **envi
 
 static int open_output(struct jw_error *err, const char *path)
 {
-	struct at at;
-	int fd;
+	const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
-	if (at_enter(err, path, true, &at))
-		return -1;
-	fd = at_open(&at, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-	if (fd < 0)
-		posix_error(err, path);
-	at_leave(&at);
-	return fd;
+	return fd < 0 ? posix_error(err, path) : fd;
 }
 
 int os_run(struct jw_error *err, const char *const *arguments, char **environment,

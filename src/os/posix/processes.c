@@ -153,16 +153,6 @@ static int visit_children(struct jw_error *err, struct tour *tour, int pid, cons
 	return result;
 }
 
-/* Returns whether the superuser looks at a process: only at its own, where names of files mean the
- * same files, since the account chooses what its process loads. The kernel shows an account only
- * processes whose rights it has. */
-static bool is_looked_at(int pid)
-{
-	uint32_t owner, group;
-
-	return geteuid() != 0 || (!os_process_owner(NULL, pid, &owner, &group) && owner == 0);
-}
-
 static int visit_process(struct jw_error *err, struct tour *tour, int pid, unsigned depth)
 {
 	struct dirent *entry;
@@ -170,8 +160,7 @@ static int visit_process(struct jw_error *err, struct tour *tour, int pid, unsig
 	int result = 0;
 
 	/* A shell that watches itself has started the process that watches. */
-	if (depth > MAX_GENERATIONS || (depth && pid == getpid()) || !is_looked_at(pid) ||
-		tour->processes++ >= MAX_PROCESSES)
+	if (depth > MAX_GENERATIONS || (depth && pid == getpid()) || tour->processes++ >= MAX_PROCESSES)
 		return 0;
 	if (tour->visit(err, tour, pid))
 		return -1;
@@ -224,59 +213,51 @@ static bool has_rights_of_file(int pid)
 }
 
 /* Returns whether a file below /proc/PID differs from our own process's. False if that cannot be
- * found out: then the process's variables cannot be read either. The server of a FUSE file system,
- * which can be a process's root folder, is not asked: it may never answer. */
+ * found out: then the process's variables cannot be read either. */
 static bool is_elsewhere(int pid, const char *name)
 {
 	struct stat its, own;
 	char path[64], own_path[64];
-	bool mounted;
 
 	(void)snprintf(path, sizeof path, "/proc/%d/%s", pid, name);
 	(void)snprintf(own_path, sizeof own_path, "/proc/self/%s", name);
-	return posix_stat_unasked(AT_FDCWD, path, 0, &its, &mounted) &&
-		   posix_stat_unasked(AT_FDCWD, own_path, 0, &own, &mounted) &&
+	return !stat(path, &its) && !stat(own_path, &own) &&
 		   (its.st_dev != own.st_dev || its.st_ino != own.st_ino);
 }
 
-/* Reads "Uid: 1000 1000 1000 1000", and "Gid:" in the next line: the real, effective and saved
- * account, and that for files. The owner of /proc/PID does not count: it is root if the process has
+/* Reads "Uid: 1000 1000 1000 1000": the real, effective and saved account, and that for files. The
+ * owner of /proc/PID does not count: it is root if the process has
  * forbidden dumps of itself. */
-int os_process_owner(struct jw_error *err, int pid, uint32_t *ret_owner, uint32_t *ret_group)
+int os_process_owner(struct jw_error *err, int pid, uint32_t *ret_owner)
 {
 	struct buf text = BUF_MAX(1 << 20);
 	const char *line;
-	unsigned ids[4], group;
+	unsigned ids[4];
 	int result;
 
 	if (pid <= 0)
 		return error_set(err, JW_ERR_NOT_FOUND, "there is no process %d", pid);
 	/* A container may share our root folder but have other files mounted below it. */
 	if (is_elsewhere(pid, "root") || is_elsewhere(pid, "ns/mnt"))
-		/* No line enters the mounts: an account can mount its own programs there over the
-		 * system's, also later, and nsenter would start them as root. */
 		return error_set(err, JW_ERR_UNSUPPORTED,
-						 "process %d sees other files: run jitwarm where the process runs. In a "
-						 "container: “docker exec ID jitwarm doctor”; for a service's account: "
-						 "“jitwarm doctor --user NAME”",
+						 "process %d sees other files: run jitwarm where the process runs; in a "
+						 "container: “docker exec ID jitwarm doctor”",
 						 pid);
 	result = read_of_process(err, pid, "status", &text);
 	/* The first line, which the process chooses, has its line feeds escaped. */
 	line = result ? NULL : strstr(buf_text(&text), "\nUid:");
 	if (!line ||
 		/* NOLINTNEXTLINE(cert-err34-c): the kernel's own numbers */
-		sscanf(line, "\nUid: %u %u %u %u %*s %u", &ids[0], &ids[1], &ids[2], &ids[3], &group) != 5)
+		sscanf(line, "\nUid: %u %u %u %u", &ids[0], &ids[1], &ids[2], &ids[3]) != 4)
 		result = result ? -1 : error_set(err, JW_ERR_NOT_FOUND, "there is no process %d", pid);
 	else if (ids[0] != ids[1] || ids[0] != ids[2] || ids[0] != ids[3] || has_rights_of_file(pid))
 		result = error_set(
 			err, JW_ERR_UNSUPPORTED,
-			"process %d runs with the rights of several accounts, like su or sudo. Examine its "
-			"child (pgrep -P %d), or an account: “jitwarm doctor --user NAME”",
+			"process %d runs with the rights of several accounts, like su or sudo; examine its "
+			"child (pgrep -P %d)",
 			pid, pid);
-	else {
+	else
 		*ret_owner = ids[0];
-		*ret_group = group;
-	}
 	buf_free(&text);
 	return result;
 }

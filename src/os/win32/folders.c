@@ -6,6 +6,7 @@
 #include "os/env.h"
 #include "os/file.h"
 #include "os/path_calls.h"
+#include "os/private.h"
 #include "os/win32/win32.h"
 
 /* After windows.h, whose types they need */
@@ -132,7 +133,7 @@ static char *temp_of_account(struct jw_error *err)
 
 bool os_is_own_temp_dir(const char *path)
 {
-	return !jw_is_administrator() || !os_check_private(NULL, path, 0, true);
+	return !jw_is_administrator() || !os_check_private(NULL, path, NULL);
 }
 
 char *os_temp_dir(struct jw_error *err)

@@ -70,18 +70,6 @@ bool win32_is_link(HANDLE opened, const char *path)
 	return win32_is_wine() && leads_elsewhere(opened, path);
 }
 
-const char *os_follow_none_below(const char *folder, enum os_below below)
-{
-	(void)below;
-	return folder;
-}
-
-bool path_follows_none(const char *path)
-{
-	(void)path;
-	return false;
-}
-
 HANDLE win32_open(struct jw_error *err, const char *path, DWORD access, enum win32_opening how)
 {
 	static const struct {

@@ -193,12 +193,6 @@ void os_guard_new_files(void)
 {
 }
 
-void os_change_only(const char *const *paths, size_t count)
-{
-	(void)paths;
-	(void)count;
-}
-
 void os_hear_children(void)
 {
 }

@@ -151,10 +151,9 @@ void os_program_name(int pid, char *name, size_t size)
 	name[0] = '\0';
 }
 
-int os_process_owner(struct jw_error *err, int pid, uint32_t *ret_owner, uint32_t *ret_group)
+int os_process_owner(struct jw_error *err, int pid, uint32_t *ret_owner)
 {
 	(void)ret_owner;
-	(void)ret_group;
 	return error_set(err, JW_ERR_UNSUPPORTED,
 					 "process %d: Windows does not show another process's settings", pid);
 }
@@ -164,25 +163,25 @@ int os_process_variables(struct jw_error *err, int pid,
 									 const char *value),
 						 void *context)
 {
-	uint32_t owner, group;
+	uint32_t owner;
 
 	(void)take;
 	(void)context;
-	return os_process_owner(err, pid, &owner, &group);
+	return os_process_owner(err, pid, &owner);
 }
 
 int os_process_folder(struct jw_error *err, int pid, char **ret_path)
 {
-	uint32_t owner, group;
+	uint32_t owner;
 
 	(void)ret_path;
-	return os_process_owner(err, pid, &owner, &group);
+	return os_process_owner(err, pid, &owner);
 }
 
 int os_process_used(struct jw_error *err, int pid, struct os_process_use *ret_use)
 {
-	uint32_t owner, group;
+	uint32_t owner;
 
 	(void)ret_use;
-	return os_process_owner(err, pid, &owner, &group);
+	return os_process_owner(err, pid, &owner);
 }

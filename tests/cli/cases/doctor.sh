@@ -44,7 +44,6 @@ out_has "loads the code again"
 # ---- usage
 run 64 doctor --report --json
 run 64 doctor --pid 1 "$sample"
-run 64 doctor --pid 1 --user root
 run 64 doctor --pid 0
 
 # ---- not primed; --fix primes

@@ -91,7 +91,7 @@ for medium in disk Memory; do
 		[[ $account == root ]] || as=("${as_other[@]}" env HOME="$place/mnt/home" JITWARM_STATE_DIR="$place/mnt/state")
 		[[ $account == root ]] || "${as_other[@]}" test -x "$outside" || continue
 		JITWARM="unshare -m $place/pod $place $volume $medium ${as[*]} $outside"
-		JITWARM_TRUST_ACCOUNTS='*' CUDA_CACHE_PATH=$place/mnt/cache run "0|1|2" doctor --json --no-probe
+		JITWARM_TRUST_ACCOUNTS=1 CUDA_CACHE_PATH=$place/mnt/cache run "0|1|2" doctor --json --no-probe
 		lost="is in an emptyDir volume, and is lost with the pod"
 		[[ $medium == disk ]] || lost="is lost at a restart (a folder in memory"
 		json "'$lost' in next((f for f in d['findings'] if f['id'] == 'bad-place'), {'evidence': str(d)})['evidence']"

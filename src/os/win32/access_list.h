@@ -1,4 +1,4 @@
-/* Finds out who can change a file or folder, according to its owner and its access list. */
+/* Who can change a file or folder, according to its owner and its access list. */
 #pragma once
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-/* Examines as a process, or as a login of this account: with the variables of its driver. The
+/* Examines as a process of this account: with the variables of its driver. The
  * variables of a process are hostile: only those that decide what the driver compiles and for which
  * GPUs are taken. Others name libraries that the driver loads (CUDA_INJECTION64_PATH), files that
  * it writes and programs that it contacts. */
@@ -8,9 +8,6 @@
 #include <string.h>
 
 #include <uv.h>
-
-#include <jitwarm/accounts.h>
-#include <jitwarm/tune.h>
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -42,13 +39,8 @@ static bool is_taken(const char *name)
 	return false;
 }
 
-static bool is_forgotten(const char *name)
-{
-	return is_of_driver(name) || is_taken(name);
-}
-
-/* Removes our own variables, which say nothing about another account's programs. */
-static int forget_own(struct jw_error *err, bool (*forgets)(const char *name))
+/* Removes our own variables, which say nothing about the process. */
+static int forget_own(struct jw_error *err)
 {
 	uv_env_item_t *items = NULL;
 	int count = 0, result = 0;
@@ -57,51 +49,11 @@ static int forget_own(struct jw_error *err, bool (*forgets)(const char *name))
 	if (uv_os_environ(&items, &count))
 		return error_set(err, JW_ERR_IO, "the environment cannot be read");
 	for (int i = 0; !result && i < count; i++)
-		if (forgets(items[i].name))
+		if (is_of_driver(items[i].name) || is_taken(items[i].name))
 			result = os_env_set(err, items[i].name, NULL);
 	uv_os_free_environ(items, count);
-	return result;
-}
-
-/* Finds an account by its name, or, if that is NULL, by its number, and refuses every account but
- * our own. */
-static int check_found(struct jw_error *err, const char *name, uint32_t owner)
-{
-	struct jw_account account = {0};
-	struct jw_error why = {0};
-	const bool nameless = os_find_account(&why, name, owner, &account);
-	int result = 0;
-
-	/* In containers this account may have a number alone. */
-	if (nameless && (name || os_own_account() != owner))
-		result = error_copy(err, &why);
-	else if (!nameless && os_own_account() != account.owner)
-		result =
-			error_set(err, JW_ERR_UNSUPPORTED, "%s: run jitwarm in that account", account.name);
-	else if (!nameless)
-		result =
-			os_env_set(err, "HOME", account.home); /* sudo may have kept another account's HOME */
 	/* Root that examines as root does not mean the account that called sudo. */
-	if (!result)
-		result = os_env_set(err, "SUDO_USER", NULL);
-	os_found_free(&account);
-	return result;
-}
-
-int jw_examine_as_user(struct jw_error *err, const char *name)
-{
-	struct jw_settings *settings;
-	int result = 0;
-
-	if (check_found(err, name, 0) || forget_own(err, is_of_driver) ||
-		jw_settings_read(err, &settings))
-		return -1;
-	/* Variables that the account's own profiles set are visible only in its login. */
-	for (size_t i = 0; !result && i < settings->count; i++)
-		if (strcmp(settings->items[i].source, "process") != 0)
-			result = os_env_set(err, settings->items[i].name, settings->items[i].value);
-	jw_settings_free(settings);
-	return result;
+	return result ? -1 : os_env_set(err, "SUDO_USER", NULL);
 }
 
 struct taken {
@@ -172,51 +124,31 @@ static int keep_variable(struct jw_error *err, void *context, const char *name, 
 	return 0;
 }
 
-/* Refuses places of other accounts: a program of root's may work there, but root does not examine
- * them. */
-static int refuse_foreign_places(struct jw_error *err, int pid)
-{
-	static const char *const names[] = {"HOME", "CUDA_CACHE_PATH"};
-	struct os_stranger stranger;
-	char text[OS_STRANGER_TEXT], shown[OS_STRANGER_TEXT];
-	int result = 0;
-
-	for (size_t i = 0; !result && i < sizeof names / sizeof *names; i++) {
-		char *path = os_env(names[i]);
-
-		if (path && os_find_stranger(path, &stranger))
-			result = error_set(err, JW_ERR_UNSUPPORTED,
-							   "process %d belongs to root, and its %s=%.300s: %.300s; root reads "
-							   "nothing there. If these accounts count as root, type "
-							   "“JITWARM_TRUST_ACCOUNTS='*' jitwarm doctor --pid %d”",
-							   pid, names[i], text_unquoted(shown, sizeof shown, path),
-							   os_stranger_text(text, &stranger), pid);
-		mem_free(path);
-	}
-	return result;
-}
-
-int jw_examine_as_process(struct jw_error *err, int pid)
+int jw_examine_process(struct jw_error *err, int pid)
 {
 	struct taken taken = {.pid = pid};
-	uint32_t owner, still, group;
+	uint32_t owner, still;
 	int result = -1;
 
-	if (os_process_owner(err, pid, &owner, &group) ||
+	if (os_process_owner(err, pid, &owner) ||
 		os_process_variables(err, pid, keep_variable, &taken) ||
-		os_process_owner(err, pid, &still, &group))
+		os_process_owner(err, pid, &still))
 		goto done;
 	/* Another process may have got the number meanwhile. */
 	if (still != owner) {
 		error_set(err, JW_ERR_NOT_FOUND, "process %d has ended", pid);
 		goto done;
 	}
-	if (check_found(err, NULL, owner) || forget_own(err, is_forgotten))
+	if (owner != os_own_account()) {
+		error_set(err, JW_ERR_UNSUPPORTED, "process %d: run jitwarm in its account", pid);
+		goto done;
+	}
+	if (forget_own(err))
 		goto done;
 	for (size_t i = 0; i < taken.count; i++)
 		if (os_env_set(err, taken.items[i].name, taken.items[i].value))
 			goto done;
-	result = refuse_foreign_places(err, pid);
+	result = 0;
 done:
 	for (size_t i = 0; i < taken.count; i++) {
 		mem_free(taken.items[i].name);

@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "os/folders.h"
-#include "os/win32/trust.h"
+#include "os/win32/access_list.h"
 
 /* These headers follow windows.h, whose types they need. */
 #include <aclapi.h>

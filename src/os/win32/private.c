@@ -1,14 +1,16 @@
-#include "os/win32/trust.h"
+#include "os/private.h"
 
 #include <string.h>
 
 #include "base/mem.h"
 #include "os/file.h"
+#include "os/identity.h"
 #include "os/path_calls.h"
+#include "os/win32/access_list.h"
 #include "os/win32/opening.h"
 #include "os/win32/win32.h"
 
-/* Finds out who can change a file or folder, according to its owner and its access list. */
+/* After windows.h, whose types they need */
 #include <aclapi.h>
 #include <sddl.h>
 
@@ -177,17 +179,29 @@ static int check_private_way(struct jw_error *err, const char *path)
 }
 
 /* Checks the path as it is named, with its links, and the path that they lead to. */
-int os_check_private(struct jw_error *err, const char *path, uint32_t owner, bool lasting)
+int os_check_private(struct jw_error *err, const char *path, struct os_part *ret_part)
 {
-	char *real = NULL;
-	int result = os_real_path(err, path, &real);
+	char *nearest = os_nearest(path), *real = NULL;
+	int result = os_real_path(err, nearest, &real);
 
-	(void)owner;
-	(void)lasting;
-	if (!result && os_is_absolute(path))
-		result = check_private_way(err, path);
+	if (ret_part)
+		*ret_part = (struct os_part){0};
+	if (!result && os_is_absolute(nearest))
+		result = check_private_way(err, nearest);
 	if (!result)
 		result = check_private_way(err, real);
+	mem_free(nearest);
 	mem_free(real);
 	return result;
+}
+
+bool os_would_be_in_sticky(const char *path)
+{
+	(void)path;
+	return false;
+}
+
+bool os_is_machine_root(void)
+{
+	return os_is_superuser();
 }

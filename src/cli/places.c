@@ -1,0 +1,488 @@
+#include "cli/places.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/language.h"
+#include "driver/compiler_fetch.h"
+#include "os/env.h"
+#include "os/file.h"
+#include "os/folders.h"
+#include "os/identity.h"
+#include "os/platform.h"
+#include "os/private.h"
+#include "os/shell.h"
+
+enum place_when {
+	WHEN_CACHE,  /* the command writes to the cache */
+	WHEN_STATE,  /* always; a command that only reads continues without it */
+	WHEN_FETCH,  /* the command fetches or removes compilers */
+	WHEN_SETUP,  /* the command changes logins, units or settings */
+	WHEN_PYTHON, /* the command starts pip */
+	WHEN_START,  /* the option's value is a path, not the name of a package */
+	WHEN_OUTPUT, /* always; in a folder such as /tmp, only a new file */
+	WHEN_PACKS,  /* the command writes to a folder of packs, in which all files are new */
+	WHEN_HINT    /* always; the variable is ignored, not the command refused */
+};
+
+/* ---- the paths; NULL if the command has none. The caller frees them. */
+
+static char *of_cache(const struct cli *cli, const char *name)
+{
+	char *path = options_has_given(&cli->options, name)
+					 ? mem_string(options_value(&cli->options, name))
+					 : os_env("CUDA_CACHE_PATH");
+
+	if (!path)
+		(void)os_driver_cache_dir(NULL, NULL, &path);
+	return path;
+}
+
+static char *of_state(const struct cli *cli, const char *name)
+{
+	char *path = NULL;
+
+	(void)cli;
+	(void)name;
+	os_keep_no_state(false);
+	(void)os_state_dir(NULL, &path);
+	return path;
+}
+
+static char *of_compilers(const struct cli *cli, const char *name)
+{
+	char *path = NULL;
+
+	(void)cli;
+	(void)name;
+	(void)compiler_fetch_store(NULL, &path);
+	return path;
+}
+
+static char *of_setting(const struct cli *cli, const char *name)
+{
+	const struct config_value *setting = config_find(&cli->config, name);
+
+	return setting ? mem_string(setting->value) : NULL;
+}
+
+static char *of_home(const struct cli *cli, const char *below)
+{
+	char *home = NULL, *path = NULL;
+
+	(void)cli;
+	if (!os_home_dir(NULL, &home))
+		path = os_join(home, below);
+	mem_free(home);
+	return path;
+}
+
+/* A relative path in XDG_CONFIG_HOME does not count. */
+static char *of_config(const struct cli *cli, const char *below)
+{
+	char *base = os_env("XDG_CONFIG_HOME"), *config, *path;
+
+	config = base && os_is_absolute(base) ? mem_string(base) : of_home(cli, ".config");
+	path = config ? os_join(config, below) : NULL;
+	mem_free(config);
+	mem_free(base);
+	return path;
+}
+
+static char *of_variable(const struct cli *cli, const char *name)
+{
+	(void)cli;
+	return os_env(name);
+}
+
+static char *of_temporary(const struct cli *cli, const char *name)
+{
+	char *value = os_env(name), *path = value ? os_join(value, "jitwarm") : NULL;
+
+	(void)cli;
+	mem_free(value);
+	return path;
+}
+
+/* pyenv starts the Python of this version, a name, or a path that begins with enough “..” to leave
+ * pyenv's folder: then it is the same from the root folder. */
+static char *of_pyenv(const struct cli *cli, const char *name)
+{
+	char *value = os_env(name), *base = os_env("PYENV_ROOT"), *path;
+
+	base = base ? base : of_home(cli, ".pyenv");
+	path = value && strchr(value, '/') ? mem_printf("/%s", value)
+		   : value && base             ? mem_printf("%s/versions/%s", base, value)
+									   : NULL;
+	mem_free(value);
+	mem_free(base);
+	return path;
+}
+
+/* Without -o the output is a file in the current folder. */
+static char *of_option(const struct cli *cli, const char *name)
+{
+	const struct options *options = &cli->options;
+	const bool has = options_has(options, name) && !options_is_flag(options, name);
+	const char *value = has ? options_value(options, name) : NULL;
+
+	return value ? mem_string(value) : has && !strcmp(name, "output") ? mem_string("./any") : NULL;
+}
+
+/* A folder of packs is judged as the folder of a file that is not there yet: it may be one such as
+ * /tmp. */
+static char *of_packs(const struct cli *cli, const char *name)
+{
+	const char *folder = options_has_given(&cli->options, name) ? options_value(&cli->options, name)
+																: config_store_folder(&cli->config);
+
+	return folder ? os_join(folder, "any.jwpack") : NULL;
+}
+
+static const struct place {
+	const char *what;
+	char *(*path)(const struct cli *cli, const char *name);
+	const char *name;
+	enum place_when when;
+} places[] = {
+	{"the cache", of_cache, "cache", WHEN_CACHE},
+	{"--path", of_option, "path", WHEN_CACHE}, /* the cache from now on */
+	{"jitwarm's state", of_state, "", WHEN_STATE},
+	{"trusted-keys", of_setting, "trusted-keys", WHEN_STATE},
+	{"the compilers", of_compilers, "", WHEN_FETCH},
+	{"the settings", of_config, "jitwarm/config", WHEN_SETUP},
+	{"the settings of logins", of_config, "environment.d", WHEN_SETUP},
+	{"the settings of logins", of_config, "fish/conf.d", WHEN_SETUP},
+	{"the settings of logins", of_home, "", WHEN_SETUP},
+	{"ZDOTDIR", of_variable, "ZDOTDIR", WHEN_SETUP},
+	{"the units", of_config, "systemd/user", WHEN_SETUP},
+	{"JITWARM_SYSTEM_ROOT", of_variable, "JITWARM_SYSTEM_ROOT", WHEN_SETUP},
+	{"--ptxas", of_option, "ptxas", WHEN_START},
+	{"--nvrtc", of_option, "nvrtc", WHEN_START},
+	{"--nvjitlink", of_option, "nvjitlink", WHEN_START},
+	{"--output", of_option, "output", WHEN_OUTPUT},
+	{"--record", of_option, "record", WHEN_OUTPUT},
+	{"--json-log", of_option, "json-log", WHEN_OUTPUT},
+	{"--driver-profile", of_option, "driver-profile", WHEN_OUTPUT},
+	{"the folder of packs", of_packs, "store", WHEN_PACKS},
+	{"Python", of_home, ".local/lib", WHEN_PYTHON},
+	{"Python", of_variable, "PYTHONPATH", WHEN_PYTHON},
+	{"Python", of_variable, "PYTHONUSERBASE", WHEN_PYTHON},
+	{"Python", of_variable, "PYTHONHOME", WHEN_PYTHON},
+	{"pip's settings", of_config, "pip/pip.conf", WHEN_PYTHON},
+	{"pip's settings", of_home, ".pip/pip.conf", WHEN_PYTHON},
+	{"pip's settings", of_home, ".netrc", WHEN_PYTHON},
+	{"pip's settings", of_variable, "NETRC", WHEN_PYTHON},
+	{"pip's settings", of_variable, "PIP_CONFIG_FILE", WHEN_PYTHON},
+	{"pip's settings", of_variable, "PIP_CERT", WHEN_PYTHON},
+	{"pip's settings", of_variable, "REQUESTS_CA_BUNDLE", WHEN_PYTHON},
+	{"pip's settings", of_variable, "SSL_CERT_DIR", WHEN_PYTHON},
+	{"pip's settings", of_variable, "SSL_CERT_FILE", WHEN_PYTHON},
+	{"pip's indexes", of_variable, "PIP_INDEX_URL", WHEN_PYTHON},
+	{"pip's indexes", of_variable, "PIP_EXTRA_INDEX_URL", WHEN_PYTHON},
+	{"pip's indexes", of_variable, "PIP_FIND_LINKS", WHEN_PYTHON},
+	{"TMPDIR", of_temporary, "TMPDIR", WHEN_HINT},
+	{"CUDA_HOME", of_variable, "CUDA_HOME", WHEN_HINT},
+	{"CUDA_PATH", of_variable, "CUDA_PATH", WHEN_HINT},
+	{"PYENV_ROOT", of_variable, "PYENV_ROOT", WHEN_HINT},
+	{"PYENV_VERSION", of_pyenv, "PYENV_VERSION", WHEN_HINT},
+	{"XDG_RUNTIME_DIR", of_variable, "XDG_RUNTIME_DIR", WHEN_HINT},
+};
+
+/* ---- when they count */
+
+static bool has_any(const struct cli *cli, const char *const *names)
+{
+	for (; *names; names++)
+		if (options_has_given(&cli->options, *names))
+			return true;
+	return false;
+}
+
+/* Returns whether the command, with its options, changes only jitwarm's state and its outputs. */
+static bool only_reads(const struct cli *cli)
+{
+	static const char *const writing[] = {"apply", "undo", "repair", "unset", NULL};
+
+	return options_has_given(&cli->options, "dry-run") ||
+		   (!has_any(cli, writing) && cli->command->reads &&
+			(!cli->command->sets_values || cli->options.operand_count < 2));
+}
+
+static bool starts_python(const struct cli *cli)
+{
+	static const char *const starting[] = {"index", "requirements", "ask", "fetch", NULL};
+
+	return has_any(cli, starting) || !strcmp(cli->command->name, "compiler fetch");
+}
+
+/* Returns whether the command works for other accounts, so that root has to run it. */
+static bool is_for_others(const struct cli *cli)
+{
+	static const char *const others[] = {"all-users", "service", NULL};
+
+	return has_any(cli, others) || (options_has_given(&cli->options, "scope") &&
+									!strcmp(options_value(&cli->options, "scope"), "system"));
+}
+
+static bool counts(const struct cli *cli, const struct place *place)
+{
+	static const char *const removing[] = {"undo", "unset", NULL};
+	const char *name = cli->command->name;
+	const bool removes = has_any(cli, removing);
+
+	switch (place->when) {
+	case WHEN_CACHE:
+		/* A cache for all accounts belongs to all of them. */
+		return (!only_reads(cli) || cli->command->probes) && !removes &&
+			   !(is_for_others(cli) && !strcmp(place->name, "path"));
+	case WHEN_FETCH: return !strcmp(name, "compiler fetch") || !strcmp(name, "uninstall");
+	case WHEN_SETUP:
+		return !only_reads(cli) &&
+			   (!is_for_others(cli) || !strcmp(place->name, "JITWARM_SYSTEM_ROOT")) &&
+			   (!strcmp(name, "tune") || !strcmp(name, "uninstall") || !strcmp(name, "config") ||
+				text_starts(name, "startup "));
+	case WHEN_PYTHON: return starts_python(cli);
+	case WHEN_STATE: return !removes || place->path != of_setting;
+	case WHEN_PACKS: return !only_reads(cli);
+	case WHEN_START:
+	case WHEN_OUTPUT:
+	case WHEN_HINT: break;
+	}
+	return true;
+}
+
+/* ---- the check */
+
+static bool lifted;
+static struct cli *asking;
+static char *made_output; /* an output that was made in advance */
+
+void places_lift(bool lift)
+{
+	lifted = lift;
+}
+
+/* Makes what is missing in a folder such as /tmp, so that no other account can take its name. */
+static void take_name(const struct cli *cli, const struct place *place, const char *path)
+{
+	const bool output = place->when == WHEN_OUTPUT;
+
+	if (options_has_given(&cli->options, "dry-run") || !os_would_be_in_sticky(path))
+		return;
+	if (place->when == WHEN_CACHE || place->when == WHEN_STATE)
+		(void)os_make_dirs(NULL, path, 0700);
+	else if (output && options_fill_folder(&cli->options, place->name, path))
+		(void)os_make_dirs(NULL, path, 0755);
+	else if (output && options_given(&cli->options, place->name) && !os_make_new(NULL, path)) {
+		mem_free(made_output);
+		made_output = mem_string(path);
+	}
+}
+
+/* Returns whether an output lies in a folder such as /tmp and is no new file. */
+static bool is_old_in_sticky(const struct cli *cli, const struct place *place, const char *path,
+							 struct os_part *part)
+{
+	char *folder = place->when == WHEN_OUTPUT && os_exists(path) &&
+						   !options_fill_folder(&cli->options, place->name, path) &&
+						   !(made_output && !strcmp(path, made_output))
+					   ? os_dir_name(path)
+					   : NULL;
+	bool is = false;
+
+	if (folder && os_check_private(NULL, folder, part)) {
+		is = part->sticky;
+		mem_free(part->path);
+		part->path = is ? mem_string(path) : NULL;
+	}
+	mem_free(folder);
+	return is;
+}
+
+/* Checks a path; the caller frees the part. */
+static int check_path(struct jw_error *err, const struct cli *cli, const struct place *place,
+					  const char *path, struct os_part *ret_part)
+{
+	take_name(cli, place, path);
+	if (os_check_private(err, path, ret_part))
+		return -1;
+	return is_old_in_sticky(cli, place, path, ret_part)
+			   ? error_set(err, JW_ERR_IO,
+						   "%.700s exists, and other accounts may make files in its folder", path)
+			   : 0;
+}
+
+/* Checks each path of the place: a variable may have several, and package indexes are addresses,
+ * too. *ret_path is the refused one. */
+static int check_place(struct jw_error *err, const struct cli *cli, const struct place *place,
+					   char **ret_path, struct os_part *ret_part)
+{
+	const bool indexes = !strcmp(place->what, "pip's indexes"),
+			   list = place->when == WHEN_PYTHON && place->path == of_variable;
+	char *all = place->path(cli, place->name);
+	int result = 0;
+
+	for (char *at = all, *next; at && !result; at = next) {
+		next = list ? strpbrk(at, indexes ? " \t\r\n" : ":") : NULL;
+		if (next)
+			*next++ = '\0';
+		if (indexes && text_starts_fold(at, "file://"))
+			at += strlen("file://");
+		if (!*at || (indexes && strstr(at, "://")) ||
+			(place->when == WHEN_START && !strchr(at, '/') && !os_exists(at)))
+			continue;
+		result = check_path(err, cli, place, at, ret_part);
+		if (result)
+			*ret_path = mem_string(at);
+	}
+	mem_free(all);
+	return result;
+}
+
+/* ---- the line to type */
+
+/* The most characters that fit into a message. */
+enum { MAX_LINE = 400 };
+
+static void add_command(struct buf *line, const struct cli *cli)
+{
+	struct buf words = BUF_MAX(1 << 20);
+
+	buf_add(line, " jitwarm %s", cli->command->name);
+	shell_add_words(&words, (const char *const *)cli->argv, (size_t)cli->argc);
+	buf_add(line, "%s", line->size + words.size > MAX_LINE ? " …" : buf_text(&words));
+	buf_free(&words);
+}
+
+static void add_sudo(struct buf *line, const struct cli *cli, unsigned owner)
+{
+	struct os_account account = {0};
+	char *number = mem_printf("#%u", owner);
+
+	(void)os_find_account(NULL, NULL, owner, &account);
+	shell_add_words(line, (const char *const[]){"sudo", "-u", account.name ? account.name : number},
+					3);
+	add_command(line, cli);
+	os_account_free(&account);
+	mem_free(number);
+}
+
+/* `place` is the path, after the name of its row if it has one. */
+static int refuse(struct jw_error *err, struct cli *cli, const char *place,
+				  const struct jw_error *why, const struct os_part *part)
+{
+	struct buf words = BUF_MAX(1 << 20);
+
+	if (err)
+		cli->failure = EXIT_CANNOT;
+	if (part->sticky || !part->path) {
+		error_set(err, JW_ERR_UNSUPPORTED,
+				  "%.300s: %s, so root does not use it: name another file or folder", place,
+				  why->message);
+	} else if (is_for_others(cli) && part->owner) {
+		shell_add_words(&words, (const char *const[]){"sudo", "-H"}, 2);
+		add_command(&words, cli);
+		error_set(err, JW_ERR_UNSUPPORTED, "%.300s: %s, so root does not use it: type “%s”", place,
+				  why->message, buf_text(&words) + 1);
+	} else {
+		if (part->owner)
+			add_sudo(&words, cli, part->owner);
+		else
+			shell_add_words(&words, (const char *const[]){"chmod", "go-w", part->path}, 3);
+		error_set(err, JW_ERR_UNSUPPORTED,
+				  "%.300s: %s, so root does not use it: type “%s”, or in a container set "
+				  "JITWARM_TRUST_ACCOUNTS=1",
+				  place, why->message, buf_text(&words) + 1);
+	}
+	buf_free(&words);
+	return -1;
+}
+
+/* ---- the door */
+
+/* Answers for the rooms (os_guard). On Windows, every account is asked about what is for all. */
+static int guard(struct jw_error *err, const char *path, bool for_all)
+{
+	struct jw_error why = {0};
+	struct os_part part;
+	int result;
+
+	if (lifted || !(os_is_machine_root() || (for_all && os_is_windows)))
+		return 0;
+	result = os_check_private(&why, path, &part);
+	if (result && !os_is_windows && asking && asking->command)
+		result = refuse(err, asking, os_base_name(path), &why, &part);
+	else if (result)
+		result = error_copy(err, &why);
+	mem_free(part.path);
+	return result;
+}
+
+void places_open(struct cli *cli)
+{
+	asking = cli;
+	os_set_guard(guard);
+}
+
+int places_check(struct jw_error *err, struct cli *cli)
+{
+	/* A user who asks for a recording wants no run without one. */
+	const bool runs = cli->command->runs_anyway && !options_has_given(&cli->options, "record");
+	int result = 0;
+
+	os_keep_no_state(false);
+	if (lifted || cli->command->needs_no_place || !os_is_machine_root())
+		return 0;
+	for (size_t i = 0; !result && i < sizeof places / sizeof *places; i++) {
+		const struct place *place = &places[i];
+		struct jw_error why = {0};
+		struct os_part part = {0};
+		char *path = NULL;
+
+		if (!counts(cli, place) || !check_place(&why, cli, place, &path, &part))
+			continue;
+		if (place->when == WHEN_HINT)
+			result = os_env_set(err, place->name, NULL);
+		else if (runs || (only_reads(cli) && !starts_python(cli) &&
+						  (place->when == WHEN_STATE || place->when == WHEN_CACHE)))
+			cli_forget(cli, why.message, false);
+		else {
+			const bool whole = part.path && !strcmp(part.path, path);
+			char *named = mem_printf("%s%s%s", language_text(place->what), whole ? "" : " ",
+									 whole ? "" : path);
+
+			result = refuse(err, cli, named, &why, &part);
+			mem_free(named);
+		}
+		mem_free(part.path);
+		mem_free(path);
+	}
+	os_keep_no_state(cli->stateless);
+	return result;
+}
+
+void places_close(void)
+{
+	struct os_stat stat;
+
+	if (made_output && !os_stat(NULL, made_output, &stat) && !stat.size_bytes)
+		(void)os_remove(NULL, made_output);
+	mem_free(made_output);
+	made_output = NULL;
+}
+
+int places_need_account(struct jw_error *err, struct cli *cli, uint32_t owner)
+{
+	struct buf line = BUF_MAX(1 << 20);
+
+	if (os_own_account() == owner)
+		return 0;
+	add_sudo(&line, cli, owner);
+	cli->failure = EXIT_CANNOT;
+	error_set(err, JW_ERR_UNSUPPORTED, "the process belongs to another account: type “%s”",
+			  buf_text(&line) + 1);
+	buf_free(&line);
+	return -1;
+}

@@ -1,0 +1,42 @@
+/* The door for root: who can change what a path leads to. cli/places.c decides when that counts. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/error.h"
+
+/* The first part of a path that other accounts can change. The caller frees the path. */
+struct os_part {
+	char *path;
+	unsigned owner; /* the number of its account; 0 if it is root's, and others may write to it */
+	bool sticky;    /* it is a folder such as /tmp */
+};
+
+/* Returns 0 if only the superuser can change what the path leads to. On POSIX, each part from “/”
+ * down, also of the paths that symlinks name, belongs to root and is not writable for its group or
+ * for others. In a folder with the sticky bit (/tmp), other accounts may make names but cannot
+ * change root's, so such a folder may be on the way, but no link in it, and it may not be the end.
+ * On Windows the access lists decide: administrators, the system, its installer and the owner of
+ * the system's folder may change the path; above the last folder, others may add names. A missing
+ * end is judged by its folder. Otherwise JW_ERR_IO with what is wrong, and *ret_part, if that is
+ * not NULL; its path is NULL if a part cannot be examined, and on Windows. */
+int os_check_private(struct jw_error *err, const char *path, struct os_part *ret_part);
+
+/* Returns whether the path is missing, and the nearest folder above has the sticky bit. False on
+ * Windows. */
+bool os_would_be_in_sticky(const char *path);
+
+/* Returns whether this process has rights that other accounts of the machine must not get by it:
+ * root, but not in a user namespace, where root is an ordinary account (rootless containers,
+ * unshare -r, fakeroot); on Windows the system's own account (LocalSystem). */
+bool os_is_machine_root(void);
+
+/* The rooms find programs, libraries and keys themselves. Before root starts or believes one, they
+ * ask the check that the front has set: -1 with a line for the user. Without a check everything
+ * passes. */
+typedef int os_guard_check(struct jw_error *err, const char *path, bool for_all);
+void os_set_guard(os_guard_check *check);
+int os_guard(struct jw_error *err, const char *path);
+/* The same for a program that other accounts will start, and for the machine's settings, about
+ * which also an administrator of Windows is asked. */
+int os_guard_for_all(struct jw_error *err, const char *path);

@@ -1,0 +1,45 @@
+# A folder like /tmp may be on the way, but holds no cache and no state; outputs there are new files, which root makes before another account can.
+. "$cases/../lib.sh"
+with_simdriver sm_86
+unset JITWARM_STATE
+export CUDA_CACHE_PATH=$work/cache
+run 0 prime --quiet "$sample"
+sticky=$open/sticky
+mkdir -m 1777 "$sticky"
+for name in CUDA_CACHE_PATH JITWARM_STATE; do
+	(export $name="$sticky" && run 2 prime "$sample" && err_has "other accounts may write to $sticky, so root does not use it: name another file or folder") || exit 1
+done
+run 2 prime --cache "$sticky" "$sample"
+run 2 bake -o "$sticky" "$sample"
+(CUDA_CACHE_PATH=$sticky run "0|1|2" doctor "$sample") || exit 1 # nor does its probe write there
+[[ -z $(ls -A "$sticky") ]] || fail "made: $(ls -A "$sticky")"
+# What root makes there is root's, also a folder on the way.
+(export CUDA_CACHE_PATH=$sticky/new/cache JITWARM_STATE=$sticky/state && run 0 prime "$sample" && [[ $(stat -c '%u %a' "$sticky/new" "$sticky/state" | sort -u) == "0 700" ]]) || fail "not root's alone: $(ls -l "$sticky")"
+run 0 export -o "$sticky/own.jwpack"
+run '0|1' bake -o "$sticky/baked/" "$sample"
+[[ $(stat -c '%u %a' "$sticky/baked") == "0 755" ]] || fail "not a folder of root's for all: $(stat -c '%u %a' "$sticky/baked")"
+# An output is no file that is there: the account's, a link of the account to root's file, root's own file of before, a link of root's.
+as_mallory touch "$sticky/theirs" && as_mallory mkdir "$sticky/folder"
+as_mallory ln -s "$treasure/file" "$sticky/link" && as_mallory ln -s "$treasure/new" "$sticky/dangling" && ln -s "$treasure/file" "$sticky/roots"
+for name in theirs folder/x link dangling own.jwpack roots; do
+	run '2|3|64' export -o "$sticky/$name"
+	run '2|3|64' prime --json-log "$sticky/$name" "$sample"
+	run '2|3|64' run --record "$sticky/$name" -- touch "$work/started"
+	untouched
+done
+[[ ! -e $work/started && ! -s $sticky/theirs && -s $sticky/own.jwpack ]] || fail "$(ls -l "$sticky")"
+for name in folder dangling; do run 2 prime --cache "$sticky/$name" "$sample"; done
+# The name is root's from the beginning, and gone if nothing was written; a dry run makes nothing.
+export SIMDRIVER_GATE=$open/gate SIMDRIVER_LOG=$open/compiled SIMDRIVER_FAULT=wait:.version
+: >"$SIMDRIVER_GATE"
+# shellcheck disable=SC2086
+CUDA_CACHE_PATH=$open/cold timeout 60 $JITWARM prime "$sample" --json-log "$sticky/log" >"$open/said" 2>&1 </dev/null &
+await grep -qs ' fault wait ' "$SIMDRIVER_LOG"
+[[ $(stat -c %u "$sticky/log") == 0 ]] || fail "the account could take the name"
+as_mallory rm "$sticky/log" 2>/dev/null && fail "the account could remove root's name"
+rm "$SIMDRIVER_GATE" && wait $!
+[[ -s $sticky/log ]] || fail "nothing was logged: $(cat "$open/said")"
+unset SIMDRIVER_GATE SIMDRIVER_LOG SIMDRIVER_FAULT
+run '2|3|64' export --cache "$work/none" -o "$sticky/nothing"
+run 0 bake -n -o "$sticky/none/there" "$sample"
+[[ ! -e $sticky/nothing && ! -e $sticky/none ]] || fail "left: $(ls "$sticky")"
