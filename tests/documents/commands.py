@@ -109,6 +109,7 @@ LANGUAGES = [
     ("programs.md", "c", "An installer's last step", "tests/cli/cases/progress.sh"),
     ("programs.md", "powershell", "Write-Progress", "no PowerShell is installed by scripts/setup.sh; the page says that it is untested"),
     ("windows.md", "nsis", "nsExec", "part of a reader's installer; the page says that nobody has tried it"),
+    ("security.md", "indented", "so root does not use it", "tests/attack/cases/places.sh"),
     ("windows.md", "ini", "trusted-keys =", "settings of a file, which tests/cli/cases/config.sh reads"),
     ("windows.md", "ini", "runasoriginaluser", "Inno Setup runs on Windows only; the page says that nobody has tried it"),
     ("many-machines.md", "ini", "TaskProlog=", "tests/fleet/slurm.sh"),

@@ -73,6 +73,17 @@ for file in ".config/pip/pip.conf scan --index torch" ".pip/pip.conf scan --inde
 	err_has "$roots/${file%% *} belongs to account $mallory"
 	rm -rf "$roots"/.[a-z]*
 done
+rm -rf "$roots"/.[a-z]* && mkdir -p "$roots/.local/lib" && chown $mallory "$roots/.local/lib" && run 2 scan --index torch
+err_has "$roots/.local/lib belongs to account $mallory" && rm -r "$roots/.local"
+# Each folder of root's settings, and root's home and ZDOTDIR, in which shells have theirs
+for place in environment.d fish/conf.d systemd/user; do
+	mkdir -p "$work/settings/$place" && chown $mallory "$work/settings/$place"
+	XDG_CONFIG_HOME=$work/settings run 2 tune --apply --scope user --max-size 2GiB
+	err_has "$work/settings/$place belongs to account $mallory" && rm -r "$work/settings"
+done
+for name in HOME ZDOTDIR; do
+	(export CUDA_CACHE_PATH=$work/own JITWARM_STATE=$work/own XDG_CONFIG_HOME=$work/own "$name=$home" && refused "$theirs" tune --apply --scope shell --max-size 2GiB) || exit 1
+done
 # The settings of logins and the machine's: what the account has written is not believed.
 mkdir -p "$open/root/etc/jitwarm" && echo "trust-accounts = yes" >"$open/root/etc/jitwarm/config" && chown $mallory "$open/root/etc/jitwarm/config"
 (export JITWARM_SYSTEM_ROOT=$open/root && CUDA_CACHE_PATH=$home/place run 2 prime "$sample" && err_has "the settings were not read") || exit 1

@@ -24,7 +24,7 @@ mkdir -m 1777 "$open/sticky" && as_mallory ln -s "$work/bin" "$open/sticky/bin"
 for path in "$home/bin/ptxas" "$work/link" "$open/sticky/bin/ptxas"; do
 	run '2|3' "${elsewhere[@]}" --ptxas "$path"
 	err_has "does not use it"
-	(CUDA_HOME=$(dirname "$(dirname "$path")") JITWARM_PTXAS=$open/none run '2|3' "${elsewhere[@]}") || exit 1
+	for name in CUDA_HOME CUDA_PATH; do (export CUDA_HOME=$open/none "$name=$(dirname "$(dirname "$path")")" JITWARM_PTXAS=$open/none && run '2|3' "${elsewhere[@]}") || exit 1; done
 	(PATH=$(dirname "$path"):$PATH CUDA_HOME=$open/none JITWARM_PTXAS=$open/none run '2|3' "${elsewhere[@]}") || exit 1
 	not_run
 done

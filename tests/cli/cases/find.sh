@@ -162,39 +162,6 @@ for list in "mkfifo" "mkdir" "truncate -s 2M"; do
 	no_row /listed
 done
 rm -r "$HOME/.conda/environments.txt"
-# root reads only its own list.
-if [ "$(id -u)" = 0 ]; then
-	conda "$work/far/away"
-	printf '%s\n' "$work/listed" "$work/far/away" >"$HOME/.conda/environments.txt"
-	run 1 find --json
-	row /listed 'c["environment"]'
-	run "0|1|2" scan --environment away
-	chown 65534 "$HOME/.conda/environments.txt"
-	run 3 scan --environment away
-	err_has "--environment away: "
-	err_has "environments.txt"
-	run 1 find --json
-	no_row /listed
-	json '".conda" in d["notes"][0] and "left out" in d["notes"][0]'
-	# root follows its own symlink to its own list. It does not follow another account's symlink or folder, whoever wrote the file.
-	mv "$HOME/.conda/environments.txt" "$work/list"
-	chown 0 "$work/list"
-	ln -s "$work/list" "$HOME/.conda/environments.txt"
-	run 1 find --json
-	row /listed 'c["environment"]'
-	for theirs in "$HOME/.conda/environments.txt" "$HOME/.conda"; do
-		chown -h 65534 "$theirs"
-		run 1 find --json
-		no_row /listed
-		json '".conda" in d["notes"][0] and "left out" in d["notes"][0]'
-		chown -h 0 "$theirs"
-	done
-	# root does not read a list that everybody may write to either.
-	chmod 666 "$work/list"
-	run 1 find --json
-	no_row /listed
-	rm "$HOME/.conda/environments.txt"
-fi
 # An environment that cannot be read is reported, and hides no other environment.
 mkdir -p "$(site_of "$WORKON_HOME/hook")/broken-1.0.dist-info/METADATA"
 run 1 find --json
