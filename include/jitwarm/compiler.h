@@ -35,6 +35,8 @@ bool jw_compiler_has_wheel(const struct jw_driver *driver);
 /* Sets the folder of fetched compilers from now on; NULL for $XDG_CACHE_HOME/jitwarm/ptxas or
  * ~/.cache/jitwarm/ptxas (%LOCALAPPDATA%\jitwarm\ptxas). Called before other threads start. */
 void jw_use_compilers(const char *folder);
+/* Finds the folder of jw_use_compilers, which is not created; the caller frees it. */
+int jw_compiler_store(struct jw_error *err, char **ret_path);
 
 /* Options of fetching. `progress`, which may be NULL, is called with the number of bytes received.
  * `cancel` is polled at least every second. */

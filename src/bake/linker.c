@@ -134,7 +134,7 @@ static int search_store(struct jw_error *err, struct linker_search *search)
 	char *store = NULL;
 	int result = 0;
 
-	if (compiler_fetch_store(NULL, &store))
+	if (jw_compiler_store(NULL, &store))
 		return 0;
 	if (!os_list(NULL, store, &names)) {
 		for (size_t i = 0; !result && i < names.count; i++)

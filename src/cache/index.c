@@ -2,7 +2,6 @@
 
 #include "base/cursor.h"
 #include "base/mem.h"
-#include "base/text.h"
 #include "cache/entry.h"
 #include "os/file.h"
 

@@ -6,7 +6,6 @@
 #include <jitwarm/accounts.h>
 #include <jitwarm/system.h>
 
-#include "base/mem.h"
 #include "base/text.h"
 #include "cli/document.h"
 #include "cli/next_step.h"

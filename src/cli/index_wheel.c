@@ -4,7 +4,6 @@
 
 #include "base/text.h"
 #include "os/interrupt.h"
-#include "os/process.h"
 
 int index_wheel_open(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
 					 struct index_wheel *asked)

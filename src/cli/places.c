@@ -2,10 +2,11 @@
 
 #include <string.h>
 
+#include <jitwarm/compiler.h>
+
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/language.h"
-#include "driver/compiler_fetch.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
@@ -56,7 +57,7 @@ static char *of_compilers(const struct cli *cli, const char *name)
 
 	(void)cli;
 	(void)name;
-	(void)compiler_fetch_store(NULL, &path);
+	(void)jw_compiler_store(NULL, &path);
 	return path;
 }
 

@@ -15,7 +15,6 @@
 #include "driver/environment.h"
 #include "driver/run_folder.h"
 #include "os/file.h"
-#include "os/identity.h"
 
 enum { MAX_FINDINGS = 64 };
 

@@ -131,8 +131,7 @@ int jw_examine_process(struct jw_error *err, int pid)
 	int result = -1;
 
 	if (os_process_owner(err, pid, &owner) ||
-		os_process_variables(err, pid, keep_variable, &taken) ||
-		os_process_owner(err, pid, &still))
+		os_process_variables(err, pid, keep_variable, &taken) || os_process_owner(err, pid, &still))
 		goto done;
 	/* Another process may have got the number meanwhile. */
 	if (still != owner) {

@@ -12,7 +12,6 @@
 #include "driver/targets.h"
 #include "os/env.h"
 #include "os/file.h"
-#include "os/identity.h"
 #include "os/platform.h"
 #include "os/shell.h"
 

@@ -17,7 +17,6 @@
 #include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
-#include "os/identity.h"
 #include "os/platform.h"
 
 enum { MAX_PROGRAM = 1 << 30, MAX_MEMBERS = 100000, STEP = 1 << 16, DAY_S = 86400 };
@@ -32,7 +31,7 @@ void jw_use_compilers(const char *folder)
 	named_store = folder ? mem_string(folder) : NULL;
 }
 
-int compiler_fetch_store(struct jw_error *err, char **ret_path)
+int jw_compiler_store(struct jw_error *err, char **ret_path)
 {
 	char *cache = os_env(os_is_windows ? "LOCALAPPDATA" : "XDG_CACHE_HOME"), *home = NULL;
 	int result = 0;
@@ -323,7 +322,7 @@ int compiler_fetch_remove(struct jw_error *err, bool dry_run, char **ret_path)
 	*ret_path = NULL;
 	if (named_store)
 		return 0;
-	if (compiler_fetch_store(&why, &store) || remove_compilers(&why, dry_run, store)) {
+	if (jw_compiler_store(&why, &store) || remove_compilers(&why, dry_run, store)) {
 		mem_free(store);
 		return error_unless_missing(err, &why);
 	}
@@ -390,7 +389,7 @@ int jw_compiler_fetch(struct jw_error *err, const char *version,
 						 "“%.40s”: wheels are not numbered by toolkit update: “jitwarm compiler "
 						 "fetch %.*s” gets the newest",
 						 version, (int)(strrchr(version, '.') - version), version);
-	if (compiler_fetch_store(err, &store))
+	if (jw_compiler_store(err, &store))
 		return -1;
 	place = os_join(store, version);
 	path = os_join(place, compiler_fetch_program());

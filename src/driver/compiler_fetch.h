@@ -6,8 +6,6 @@
 
 #include "base/error.h"
 
-/* Finds the folder of jw_use_compilers, which is not created; the caller frees it. */
-int compiler_fetch_store(struct jw_error *err, char **ret_path);
 /* Removes the fetched compilers, and their folders if nothing else is left in them. *ret_path is
  * the folder, which the caller frees; NULL if there was none, or jw_use_compilers has named one.
  * With `dry_run`, only finds the folder. */

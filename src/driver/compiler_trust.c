@@ -7,16 +7,6 @@
 #include "os/file.h"
 #include "os/private.h"
 
-int compiler_check_trust(struct jw_error *err, const char *path)
-{
-	if (!os_guard(err, path))
-		return 0;
-	return error_prefix(err,
-						"%s is not run as root; run jitwarm as the account that it belongs to, or "
-						"install a CUDA toolkit where root alone may write",
-						path);
-}
-
 int compiler_check_name(struct jw_error *err, const char *name)
 {
 	char *list = os_env("LD_LIBRARY_PATH"), *at = list;
@@ -32,7 +22,7 @@ int compiler_check_name(struct jw_error *err, const char *name)
 		path = os_join(*at ? at : ".", name);
 		found = os_exists(path);
 		if (found)
-			result = compiler_check_trust(err, path);
+			result = os_guard(err, path);
 		mem_free(path);
 		at = end ? end + 1 : NULL;
 	}

@@ -9,11 +9,11 @@
 #include "code/release.h"
 #include "code/rules.h"
 #include "driver/compiler_fetch.h"
-#include "driver/compiler_trust.h"
 #include "driver/installed_compilers.h"
 #include "driver/ptxas.h"
 #include "os/env.h"
 #include "os/file.h"
+#include "os/private.h"
 #include "os/process.h"
 
 /* ---- versions */
@@ -123,7 +123,7 @@ static void try_program(struct compiler_search *search, const char *path)
 	uint32_t cuda;
 
 	if (search->found || !os_exists(path) ||
-		compiler_check_trust(search->distrust.code ? NULL : &search->distrust, path) ||
+		os_guard(search->distrust.code ? NULL : &search->distrust, path) ||
 		ptxas_version(NULL, path, &cuda))
 		return;
 	if (search->least) {
@@ -160,7 +160,7 @@ static void try_store(struct compiler_search *search)
 	struct os_names names;
 	char *store = NULL;
 
-	if (compiler_fetch_store(NULL, &store))
+	if (jw_compiler_store(NULL, &store))
 		return;
 	if (!os_list(NULL, store, &names)) {
 		for (size_t i = 0; i < names.count; i++)

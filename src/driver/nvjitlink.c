@@ -5,9 +5,9 @@
 
 #include "code/container.h"
 #include "code/devcode.h"
-#include "driver/compiler_trust.h"
 #include "os/file.h"
 #include "os/library.h"
+#include "os/private.h"
 
 /* Source: nvJitLink.h, nvJitLinkInputType and nvJitLinkResult */
 enum { INPUT_FATBIN = 4, ERROR_INVALID_INPUT = 3 };
@@ -61,7 +61,7 @@ int nvjitlink_open(struct jw_error *err, const char *path, struct nvjitlink *ret
 	struct nvjitlink nvjitlink = {0};
 	char symbol[64];
 
-	if (compiler_check_trust(err, path) || nvjitlink_version(err, path, &nvjitlink.cuda) ||
+	if (os_guard(err, path) || nvjitlink_version(err, path, &nvjitlink.cuda) ||
 		os_library_open(err, path, &nvjitlink.library))
 		return -1;
 #define NVJITLINK_FIND(name, parameters)                                                           \

@@ -6,11 +6,11 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "driver/child.h"
-#include "driver/compiler_trust.h"
 #include "driver/environment.h"
 #include "os/child_variables.h"
 #include "os/file.h"
 #include "os/folders.h"
+#include "os/private.h"
 #include "os/process.h"
 
 enum { MAX_ARGUMENTS = 256 };
@@ -38,7 +38,7 @@ static int run_ptxas(struct jw_error *err, const char *const *arguments, const c
 	char **environment;
 	int result = -1;
 
-	if (compiler_check_trust(err, arguments[0]))
+	if (os_guard(err, arguments[0]))
 		return -1;
 	environment = environment_for_compiler(err, folder);
 	if (environment)

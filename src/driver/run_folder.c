@@ -11,7 +11,6 @@
 #include "os/clock.h"
 #include "os/file.h"
 #include "os/folders.h"
-#include "os/identity.h"
 #include "os/platform.h"
 
 /* A folder in the system's temporary directory has its lock inside, since other accounts may take

@@ -14,6 +14,7 @@
 #include "os/file.h"
 #include "os/library.h"
 #include "os/platform.h"
+#include "os/private.h"
 
 /* Source: NVRTC's documentation, nvrtc.h of CUDA 11.2 to 13.0. */
 enum { NVRTC_MAX_ARCHS = 64, NVRTC_MAX_LOG = 64 << 20, NVRTC_MAX_PTX = 1 << 30 };
@@ -121,7 +122,7 @@ static int load_builtins(struct jw_error *err, const struct nvrtc *nvrtc, const 
 		(void)snprintf(name, sizeof name, "libnvrtc-builtins.so.%u.%u", nvrtc->major, nvrtc->minor);
 	builtins = os_join(folder, name);
 	if (os_exists(builtins)) {
-		result = compiler_check_trust(err, builtins);
+		result = os_guard(err, builtins);
 		if (!result)
 			(void)os_library_open(NULL, builtins, &library);
 	}
@@ -137,7 +138,7 @@ static int nvrtc_open(struct jw_error *err, const char *path, struct nvrtc *ret_
 {
 	struct nvrtc nvrtc = {0};
 
-	if (*path ? compiler_check_trust(err, path) || os_library_open(err, path, &nvrtc.library)
+	if (*path ? os_guard(err, path) || os_library_open(err, path, &nvrtc.library)
 			  : open_by_name(err, &nvrtc.library))
 		return -1;
 	if (find_functions(err, &nvrtc) || ask_version(err, &nvrtc))

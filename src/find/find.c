@@ -10,7 +10,6 @@
 #include "find/name_decisions.h"
 #include "find/named_paths.h"
 #include "find/packages.h"
-#include "os/identity.h"
 #include "os/shell.h"
 
 /* The state while the names are resolved. */

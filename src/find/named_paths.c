@@ -11,7 +11,6 @@
 #include "find/name_decisions.h"
 #include "os/env.h"
 #include "os/file.h"
-#include "os/identity.h"
 #include "os/process.h"
 #include "os/shell.h"
 

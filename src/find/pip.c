@@ -11,8 +11,6 @@
 #include "find/sites.h"
 #include "os/env.h"
 #include "os/file.h"
-#include "os/folders.h"
-#include "os/identity.h"
 #include "os/platform.h"
 #include "os/private.h"
 #include "os/process.h"

@@ -5,7 +5,6 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "os/identity.h"
 
 enum { MAX_PACKAGES = 4096, MAX_LINES = 16 << 20, SHA256_DIGITS = 64 };
 

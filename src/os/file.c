@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "os/env.h"
 #include "os/folders.h"
 #include "os/path_calls.h"
 #include "os/process.h"

@@ -4,8 +4,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <jitwarm/accounts.h>
-
 #include "base/error.h"
 
 /* Returns whether this process runs as root, or as Windows' own account (LocalSystem), which

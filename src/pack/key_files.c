@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "driver/state_file.h"
 #include "os/file.h"
-#include "os/identity.h"
 #include "os/private.h"
 #include "os/shell.h"
 
@@ -94,33 +93,6 @@ static void describe_key(struct jw_key *key, const char *name,
 	minisign_public_text(key->public_key, public_key);
 }
 
-/* Checks that no other account can know or exchange a key of root's, as after a chown. */
-static int check_own_key(struct jw_error *err, const char *path)
-{
-	struct jw_error why = {0};
-
-	return os_guard(&why, path)
-			   ? error_set(err, JW_ERR_IO,
-						   "root signs with no key that another account can change: %s; name a key "
-						   "file that only root can change (--key FILE), or set JITWARM_STATE to a "
-						   "folder of root and make a key with “jitwarm key generate”",
-						   why.message)
-			   : 0;
-}
-
-/* Checks that no other account chooses whom root trusts. */
-static int check_trusted_key(struct jw_error *err, const char *path)
-{
-	struct jw_error why = {0};
-
-	return os_guard(&why, path)
-			   ? error_set(err, JW_ERR_NOT_FOUND,
-						   "root trusts no key in a folder that another account can change; set "
-						   "JITWARM_STATE to a folder of root: %.400s",
-						   why.message)
-			   : 0;
-}
-
 /* Finds out whether this account can sign: one that may not read the secret key cannot. */
 static int check_secret(struct jw_error *err, const char *folder, struct jw_key *key)
 {
@@ -134,7 +106,7 @@ static int check_secret(struct jw_error *err, const char *folder, struct jw_key 
 	if (unread && why.code != JW_ERR_FORMAT)
 		result = os_ignore_unreadable(err, path, &why);
 	else if (unread || !minisign_read_secret(NULL, (const char *)text.data, text.size, &secret)) {
-		key->can_sign = !check_own_key(&why, path) && !unread;
+		key->can_sign = !os_guard(&why, path) && !unread;
 		if (!key->can_sign)
 			TEXT_COPY(key->refused, why.message);
 	}
@@ -164,7 +136,7 @@ static int read_key(struct jw_error *err, const char *path, struct jw_key *key)
 	if (why.code)
 		(void)text_format(key->refused, sizeof key->refused, "%.800s; correct or remove the file",
 						  why.message);
-	else if (key->trusted && check_trusted_key(&why, path))
+	else if (key->trusted && os_guard(&why, path))
 		TEXT_COPY(key->refused, why.message);
 	buf_free(&text);
 	return result;
@@ -421,7 +393,7 @@ static char *secret_path(struct jw_error *err, const char *state_dir, const char
 	}
 	if (!path)
 		error_copy(err, &why);
-	else if (there ? !check_own_key(err, path) : is_path)
+	else if (there ? !os_guard(err, path) : is_path)
 		return path;
 	else if (!there)
 		error_set(err, JW_ERR_NOT_FOUND,

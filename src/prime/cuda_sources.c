@@ -14,7 +14,6 @@
 #include "driver/run_folder.h"
 #include "driver/task.h"
 #include "os/file.h"
-#include "os/identity.h"
 
 enum {
 	LIMIT_S = 900, /* a source with much of Thrust in it takes a minute */

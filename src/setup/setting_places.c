@@ -6,7 +6,6 @@
 #include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
-#include "os/identity.h"
 
 char *place_system_path(const char *path)
 {

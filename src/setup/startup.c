@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include <jitwarm/accounts.h>
 #include <jitwarm/startup.h>
 
 #include "base/mem.h"

@@ -1,4 +1,5 @@
 /* jw_uninstall: does what “startup disable” and “tune --undo” do, and removes two folders. */
+#include <jitwarm/accounts.h>
 #include <jitwarm/uninstall.h>
 
 #include <jitwarm/startup.h>

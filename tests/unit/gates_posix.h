@@ -56,7 +56,7 @@ int fcntl(int fd, int command, ...)
 	va_start(arguments, command);
 	argument = va_arg(arguments, void *);
 	va_end(arguments);
-	/* The cache's locks are exclusive; root's file in /dev/shm has a shared one (injection.h). */
+	/* The cache's locks are exclusive. */
 	if (command == F_SETLK && ((const struct flock *)argument)->l_type == F_WRLCK) {
 		if (gate_locks_busy > 0 && gate_locks_busy--) {
 			errno = EAGAIN;

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "folder.h"
-#include "os/identity.h"
 #include "os/private.h"
 
 enum { OTHER = 12345 };

@@ -20,7 +20,6 @@
 #include "cli/process_view.h"
 #include "os/env.h"
 #include "os/folders.h"
-#include "os/identity.h"
 #include "os/interrupt.h"
 #include "os/processes.h"
 

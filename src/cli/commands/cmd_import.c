@@ -3,7 +3,6 @@
 
 #include <jitwarm/pack.h>
 
-#include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/document.h"

@@ -18,7 +18,6 @@
 #include "cli/output.h"
 #include "cli/verdict_table.h"
 #include "os/file.h"
-#include "os/identity.h"
 
 /* ---- the document */
 

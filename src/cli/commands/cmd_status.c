@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <jitwarm/accounts.h>
 #include <jitwarm/check.h>
 #include <jitwarm/find.h>
 #include <jitwarm/scan.h>

@@ -11,7 +11,6 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "os/clock.h"
 #include "os/path_calls.h"
 #include "os/posix/posix.h"
 

@@ -1,17 +1,8 @@
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
-#include "base/text.h"
 #include "os/env.h"
-#include "os/file.h"
-#include "os/folders.h"
-#include "os/identity.h"
 #include "os/win32/win32.h"
-
-/* After windows.h, whose types they need */
-#include <knownfolders.h>
-#include <shlobj.h>
 
 int os_env_set(struct jw_error *err, const char *name, const char *value)
 {
