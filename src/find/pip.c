@@ -335,8 +335,7 @@ static int ask_uv_python(struct jw_error *err, struct pip *pip)
 
 		for (size_t i = 0; i < pip->count; i++)
 			known = known || !strcmp(pip->pythons[i], python);
-		result = os_guard(err, python);
-		if (result || known)
+		if (known)
 			mem_free(python);
 		else
 			pip->pythons[pip->count++] = python;

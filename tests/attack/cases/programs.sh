@@ -53,6 +53,9 @@ export PIP_INDEX_URL=http://127.0.0.1:1/simple PIP_RETRIES=0
 (PATH=$home/bin:/usr/bin:/bin run '0|1|2|3' compiler fetch 12.4 && not_run && PATH=$home/bin:/usr/bin:/bin run '1|2|3' check torch && not_run) || exit 1
 empty_environment "$open/env" && rm "$open/env/bin/python3" && ln -s "$home/bin/python3" "$open/env/bin/python3"
 (export VIRTUAL_ENV=$open/env PATH=$home/bin:/usr/bin:/bin && run '0|1|2|3' scan --index torch && not_run) || exit 1
+mkdir "$work/uv" && cp "$work/bin/uv" "$work/uv/"
+(JITWARM="env PATH=$home/bin:$work/uv $JITWARM" run '2|3' scan --index torch && rm "$open/marks/uv") || fail "the account's uv was not passed over"
+not_run
 printf '#!/bin/sh\necho "%s/python3"\n' "$home/bin" >"$work/bin/uv" && rm "$work/bin/python3"
 (JITWARM="env PATH=$work/bin $JITWARM" run '2|3' scan --index torch && err_has "python3: $home belongs to") || exit 1
 not_run

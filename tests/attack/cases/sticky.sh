@@ -13,7 +13,7 @@ run 2 prime --cache "$sticky" "$sample"
 run 2 bake -o "$sticky" "$sample"
 (CUDA_CACHE_PATH=$sticky run "0|1|2" doctor "$sample") || exit 1 # nor does its probe write there
 [[ -z $(ls -A "$sticky") ]] || fail "made: $(ls -A "$sticky")"
-# What root makes there is root's, also a folder on the way.
+# Root's new folders there are root's alone, also one on the way.
 (export CUDA_CACHE_PATH=$sticky/new/cache JITWARM_STATE=$sticky/state && run 0 prime "$sample" && [[ $(stat -c '%u %a' "$sticky/new" "$sticky/state" | sort -u) == "0 700" ]]) || fail "not root's alone: $(ls -l "$sticky")"
 run 0 export -o "$sticky/own.jwpack"
 run '0|1' bake -o "$sticky/baked/" "$sample"

@@ -32,7 +32,7 @@ state() {
 	"no cache yet") holds= ;;
 	"CUDA_CACHE_DISABLE=1") settings+=(CUDA_CACHE_DISABLE=1) holds=warm ;;
 	"HOME not set") settings=(-u HOME -u CUDA_CACHE_PATH) ;;
-	"folder not writable") settings=(CUDA_CACHE_PATH=/dev/null/cache) ;;
+	"folder not writable") settings=(CUDA_CACHE_PATH=/proc/none/cache) ;;
 	"CUDA_CACHE_MAXSIZE too small") settings+=(CUDA_CACHE_MAXSIZE=20000) holds= ;;
 	"no file to judge") settings+=(VIRTUAL_ENV="$work/bare") files=$work/bare ;;
 	"--driver 12.4") driver=(--target sm_86 --driver 12.4) ;;
