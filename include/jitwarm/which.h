@@ -123,7 +123,7 @@ struct jw_ask_options {
 	void (*fetches)(void *context, const char *file);                /* may be NULL */
 	void (*lacks)(void *context, const char *file, const char *why); /* may be NULL */
 };
-/* Asks the index which releases there are. JW_ERR_USAGE as for jw_which; else pip's words. The
+/* Asks the index which releases there are. JW_ERR_USAGE as for jw_which; else the reason. The
  * options are copied; the texts must outlive it. */
 int jw_asked_open(struct jw_error *err, const struct jw_ask_options *options,
 				  struct jw_asked **ret_asked);

@@ -31,6 +31,9 @@ for line in (ROOT / "tests/data/requirements.tsv").read_text().splitlines():
         assert left < right if words[1] == "<" else left == right, line
     elif kind == "library":
         assert listing.is_own_library(words[0]) == (words[1] == "yes"), line
+    elif kind == "marker":
+        platform, python, marker, holds = words
+        assert bool(listing.index.required(f"x; {marker}", listing.index.place(platform, python))) == (holds == "yes"), line
     else:
         file, python, requirement, pin = words
         found = listing.pin_of(requirement, listing.Wheel(file), "" if python == "-" else python)
