@@ -304,7 +304,8 @@ struct jw_package_list {
  * --report”, as pip resolves them for the platform, preceded by lines that are left out: options of
  * pip except for indexes, other lists, and packages that are in no index. pip fetches all wheels of
  * lines at once, each once. JW_ERR_FORMAT if the file is none of these,
- * or names no package. The caller frees the list with jw_index_list_free. */
+ * or names no package. `path` may be “-”, standard input. The caller frees the list with
+ * jw_index_list_free. */
 int jw_index_list(struct jw_error *err, struct jw_index *index, const char *path,
 				  struct jw_package_list *ret_list);
 /* Makes the same list from requirements (as for jw_index_wheel_get), without asking the index.

@@ -99,8 +99,7 @@ enum { PIP_MAX_LINE = 1 << 18 };
  * which runs their code */
 
 /* Returns NAME, with extras and version clauses ("torch>=2.1,<2.3"), in the form for pip: the name
- * is normalised (PEP 503), so it has no dot, and no version ends like an archive, so pip finds no
- * file by it. NULL for a file, an address, an option, or something else. The caller frees it. */
+ * is normalised (PEP 503). NULL for a file, an address, an option, or something else. The caller frees it. */
 char *pip_requirement(const char *text);
 
 struct pip_lines {
@@ -113,6 +112,9 @@ struct pip_lines {
  * it is none of these, or names no package. */
 int pip_lines_read(struct jw_error *err, const char *name, const void *data, size_t size,
 				   struct pip_lines *ret_lines);
+/* Reads such a file, or “-”, standard input, or /dev/fd/N, which the shell writes for “<(pip
+ * freeze)”. The error names the file. */
+int pip_lines_read_file(struct jw_error *err, const char *path, struct pip_lines *ret_lines);
 void pip_lines_free(struct pip_lines *lines);
 /* Reads the packages of pip's report. */
 int pip_report_read(struct jw_error *err, const void *data, size_t size,

@@ -13,8 +13,6 @@
 #include "find/requirement.h"
 #include "os/file.h"
 
-enum { MAX_LIST = 16 << 20 };
-
 struct jw_index {
 	struct jw_index_options options;
 	const char *platform; /* NULL for pip's own */
@@ -198,12 +196,12 @@ static int fetch_listed(struct jw_error *err, struct jw_index *index, const stru
 int jw_index_list(struct jw_error *err, struct jw_index *index, const char *path,
 				  struct jw_package_list *ret_list)
 {
-	struct buf content = {0};
-	struct pip_lines lines = {.packages = {.items = NULL}};
-	int result = os_read_file(err, path, MAX_LIST, &content);
+	struct pip_lines lines;
+	int result = 0;
 
-	if (!result && (pip_lines_read(err, path, buf_text(&content), content.size, &lines) ||
-					(lines.requirements.size && fetch_listed(err, index, &lines, &lines.packages))))
+	if (pip_lines_read_file(err, path, &lines))
+		return -1;
+	if (lines.requirements.size && fetch_listed(err, index, &lines, &lines.packages))
 		result = error_prefix(err, "%s", path);
 	if (!result) {
 		add_all(&lines.packages, &lines.left_out);
@@ -214,7 +212,6 @@ int jw_index_list(struct jw_error *err, struct jw_index *index, const char *path
 		lines.options = (struct buf){0};
 	}
 	pip_lines_free(&lines);
-	buf_free(&content);
 	return result;
 }
 

@@ -453,8 +453,8 @@ import shutil
 for name, kind in (("evil.zip", "zip"), ("evil.ZIP", "zip"), ("evil.tar.gz", "gztar"), ("evil==1.0+a.zip", "zip"), ("evil===1.zip", "zip"), ("evil-zip.zip", "zip")):
     shutil.move(shutil.make_archive("made", kind, ".", "evil"), name)
 P
-printf '[[packages]]\nname = "evil.zip[x] #"\n[[packages]]\nname = "evil"\nversion = "1.0+a.zip"\n' >evil.toml
-for line in 'evil.zip[x]' 'evil.tar.gz[x]' evil.ZIP 'evil==1.0+a.zip' 'evil===1.zip' "-ihttps://user:password@127.0.0.1:1/"; do
+printf '[[packages]]\nname = "evil.zip[x] #"\n' >evil.toml
+for line in 'evil.zip[x]' 'evil.tar.gz[x]' evil.ZIP "-ihttps://user:password@127.0.0.1:1/"; do
 	echo "$line" >evil.txt
 	[[ $line != -i* ]] || printf '%s\n' 'root:$y$j9T$secret:1::' "./password" >>evil.txt
 	for list in evil.txt evil.toml; do
@@ -462,6 +462,11 @@ for line in 'evil.zip[x]' 'evil.tar.gz[x]' evil.ZIP 'evil==1.0+a.zip' 'evil===1.
 		[ $got = 2 ] && [ ! -e ran ] && clean && ! grep -q 'evil\.zip\|evil=\|password\|secret' out err && grep -q "$list:[12]: a .* left out" err && ok "no archive is built for “$line”, $list" ||
 			fail "an archive for “$line”, $list: status $got: $(cat out err; ls ran)"
 	done
+done
+# A version may look like an archive.
+for line in 'evil==1.0+a.zip' 'evil===1.zip'; do
+	ask good scan --target sm_86 --index "$line"; got=$?
+	[ $got = 3 ] && [ ! -e ran ] && clean && grep -qF "the package index has no package “evil”" err && ok "no archive is built for “$line”" || fail "an archive for “$line”: status $got: $(cat out err; ls ran)"
 done
 # It is not built even if its name is exactly the requirement's.
 mkdir empty && cp evil.zip empty/asked && echo "Asked==1.1 --hash=sha256:$hash" >dotted.txt && listed 0 --index -r dotted.txt

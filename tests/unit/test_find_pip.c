@@ -49,7 +49,7 @@ TEST(packages_are_read_as_they_are_typed)
 	}
 }
 
-/* pip would build a word that is not a name, or read it as a file, and run code of that file. */
+/* A word that is not a name is refused with a sentence. */
 TEST(only_names_are_asked_for)
 {
 	static const char *const names[][2] = {{"torch", "torch"},
@@ -74,11 +74,6 @@ TEST(only_names_are_asked_for)
 										 "x.ZIP",
 										 "x.zip[y]",
 										 "x.tar.gz[y] ",
-										 "x==1.zip",
-										 "x==1.0+a.Zip",
-										 "x===1.zip",
-										 "x[y]>=1.tgz , <2",
-										 "x>=1,.tar",
 										 "file:x",
 										 "https://h/x",
 										 "git+https://h/",
@@ -158,8 +153,8 @@ TEST(what_files_ask_pip_for)
 		 "[[packages]]\nname = \"e --no-binary=:all:\"\nversion = '1'\n"
 		 "[[packages]]\nname = \"evil.zip[x] #\"\nversion = '1'\n"
 		 "[[packages]]\nname = \"evil\"\nversion = '1.0+a.zip'\n",
-		 "a==1 ; x == 'y' --hash=sha256:" HEX " --hash=sha256:" HEX "\nd==2\n"
-		 "10 file\n13 address\n24 other\n27 other\n30 file\n"},
+		 "a==1 ; x == 'y' --hash=sha256:" HEX " --hash=sha256:" HEX "\nd==2\nevil==1.0+a.zip\n"
+		 "10 file\n13 address\n24 other\n27 other\n"},
 		{"report.json",
 		 " {\"install\": [{\"is_direct\": false, \"metadata\": {\"name\": \"a\", \"version\": "
 		 "\"1+cu121\"}, \"download_info\": {\"url\": "
@@ -170,9 +165,9 @@ TEST(what_files_ask_pip_for)
 		 "\"download_info\": {\"url\": \"https://u:p@h\", \"archive_info\": 3}}]}",
 		 "= a==1+cu121 a-1+cu121-py3-none-any.whl " HEX "\n= b (direct)\n= c==2\n"},
 		{"r.txt",
-		 "evil.zip[x]\nevil.tar.gz[x]\nevil.ZIP\nevil==1.0+a.zip\nevil===1.zip\nRuamel.Yaml>=1 "
+		 "evil.zip[x]\nevil.tar.gz[x]\nevil.ZIP\nevil==1.0+a.zip\nRuamel.Yaml>=1 "
 		 "--hash=sha256:00\nroot:$y$j9T$:1::\n",
-		 "ruamel-yaml>=1 --hash=sha256:00\n1 file\n2 file\n3 file\n4 file\n5 file\n7 other\n"},
+		 "evil==1.0+a.zip\nruamel-yaml>=1 --hash=sha256:00\n1 file\n2 file\n3 file\n6 other\n"},
 		{"report.json",
 		 "{\"install\": [{\"metadata\": {\"name\": \"a\", \"version\": \"1 -e .\"}}]}", NULL},
 		{"report.json", "{\"install\": [{\"is_direct\": true, \"metadata\": {\"name\": \"a b\"}}]}",
