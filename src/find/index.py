@@ -313,7 +313,8 @@ class Index:
         machine, _, system = (platform_name or f"{platform.machine()}-{platform.system().lower()}").partition("-")
         self.system = "windows" if system == "windows" else "linux-aarch64" if machine == "aarch64" else "linux"
         self.options = ["--no-deps", "--only-binary=:all:", "--no-cache-dir", "--no-input"]
-        for tag in platform_tags(machine, system) if platform_name else ():
+        self.tags = platform_tags(machine, system) if platform_name else []
+        for tag in self.tags:
             self.options += ["--platform", tag]
         if python and not any_python:
             # Up to 3.7 the ABI is named after its allocator: cp37m (PEP 425).
@@ -343,6 +344,11 @@ class Index:
                 note_secrets(address)
             session = command._build_session(parsed)
             target = cmdoptions.make_target_python(parsed)
+            if hasattr(parsed, "platform"):  # before 20.3, of several platforms only the last one counts
+                tags = []
+                for parsed.platform in self.tags or [None]:
+                    tags += cmdoptions.make_target_python(parsed).get_tags()
+                target._valid_tags = list(dict.fromkeys(tags))
             finder = command._build_package_finder(options=parsed, session=session, target_python=target, ignore_requires_python=self.any_python)
             self.finders[lines] = finder, session, {}
         return self.finders[lines]

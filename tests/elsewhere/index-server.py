@@ -116,7 +116,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             rows = [{"filename": one, "url": f"/{kind}/files/{package}/{one}", "yanked": "-12.3.999-" in one, "requires-python": ">=99" if package == PACKAGE or one.startswith("later-2") else ">=3",
                      "hashes": {"sha256": hashlib.sha256(data if kind != "wrong-hash" else b"").hexdigest()}, **({"size": len(data)} if kind == "sized" else {})} for one, data in files.items()]
             if kind == "html":
-                return self.answer("".join(f'<a href="{row["url"]}">{row["filename"]}</a>\n' for row in rows).encode())
+                return self.answer(("<!DOCTYPE html>\n" + "".join(f'<a href="{row["url"]}">{row["filename"]}</a>\n' for row in rows)).encode())
             return self.answer(json.dumps({"meta": {"api-version": "1.1"}, "name": package, "files": rows}).encode(), "application/vnd.pypi.simple.v1+json")
         if place == "files" and kind == "trickle":
             self.send_response(200)
