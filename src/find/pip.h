@@ -99,7 +99,8 @@ enum { PIP_MAX_LINE = 1 << 18 };
  * which runs their code */
 
 /* Returns NAME, with extras and version clauses ("torch>=2.1,<2.3"), in the form for pip: the name
- * is normalised (PEP 503). NULL for a file, an address, an option, or something else. The caller frees it. */
+ * is normalised (PEP 503). NULL for a file, an address, an option, or something else. The caller
+ * frees it. */
 char *pip_requirement(const char *text);
 
 struct pip_lines {

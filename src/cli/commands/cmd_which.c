@@ -114,7 +114,8 @@ static const struct json_field answer_fields[] = {
 		 "`examined_from`: how many of all",
 		 .presence = JSON_IF_SET),
 	JSON_LIST_OF("releases", struct jw_which, releases, count, &document_release,
-				 "the releases, the newest first; for NAME==VERSION, that one alone, and for a range those in it"),
+				 "the releases, the newest first; for NAME==VERSION, that one alone, and for a "
+				 "range those in it"),
 	{0},
 };
 
