@@ -30,9 +30,11 @@ import tempfile
 import time
 import zipfile
 
-from pip._vendor.packaging.markers import UndefinedComparison, UndefinedEnvironmentName
-from pip._vendor.packaging.requirements import InvalidRequirement, Requirement
-from pip._vendor.packaging.version import InvalidVersion, Version
+from pip._vendor.packaging.version import Version
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "src/find"))
+sys.dont_write_bytecode = True
+import index
 
 # For each package: the first version from which on every minor version is examined (the releases of the last four years), and older
 # versions, about one for each year.
@@ -230,39 +232,12 @@ def normalised(name):
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def python_of(wheel, requires):
-    """The Python that a wheel's markers are about, as in src/plan/wheel_facts.c."""
-    tag = re.search(r"(\d)(\d+)", wheel.python.split(".")[-1])
-    own = (int(tag[1]), int(tag[2])) if tag else (0, 0)
-    least = re.search(r">=\s*(\d)\.(\d+)", requires)
-    usual = (3, 12)
-    if tag and (wheel.abi not in ("abi3", "none") or own > usual):
-        usual = own
-    elif least:
-        usual = max(usual, (int(least[1]), int(least[2])))
-    return f"{usual[0]}.{usual[1]}"
-
-
-def place_of(wheel, requires):
-    """The variables of markers (PEP 508), as in src/find/marker.c; nothing of the machine where this script runs."""
-    windows = wheel.system == "windows"
-    python = python_of(wheel, requires)
-    return {"python_version": python, "python_full_version": python + ".0", "implementation_version": python + ".0", "implementation_name": "cpython",
-            "platform_python_implementation": "CPython", "platform_release": "", "platform_version": "", "extra": "",
-            "platform_system": "Windows" if windows else "Linux", "sys_platform": "win32" if windows else "linux", "os_name": "nt" if windows else "posix",
-            "platform_machine": "aarch64" if wheel.system == "linux-aarch64" else "AMD64" if windows else "x86_64"}
-
-
 def pin_of(text, wheel, requires):
     """The package and the version that a requirement of a wheel pins; None if it pins none, or not for this wheel."""
-    try:
-        requirement = Requirement(text)
-        if requirement.marker and not requirement.marker.evaluate(place_of(wheel, requires)):
-            return None
-    except (InvalidRequirement, InvalidVersion, UndefinedComparison, UndefinedEnvironmentName):
-        return None
-    versions = [one.version for one in requirement.specifier if one.operator in ("==", "===") and "*" not in one.version]
-    return (normalised(requirement.name), versions[0]) if versions else None
+    where = index.place(wheel.system, index.python_for(wheel.python, wheel.abi, requires))
+    requirement = index.required(text, where)
+    version = index.pin(requirement)
+    return version and (requirement["name"], version)
 
 
 class Looked:

@@ -50,7 +50,7 @@ struct jw_compiler_fetch_options {
  * configured index, into the folder of jw_use_compilers. The version that the compiler reports is
  * checked (ptxas is started); a failure leaves no files. A compiler that is already there with this
  * version is not fetched again. `options` may be NULL. JW_ERR_NOT_FOUND if there is no such wheel,
- * or neither pip nor uv; JW_ERR_IO with pip's message; JW_ERR_INTERRUPTED if cancelled. The caller
+ * or neither pip nor uv; JW_ERR_IO with the reason; JW_ERR_INTERRUPTED if cancelled. The caller
  * frees *ret_path with jw_text_free. */
 int jw_compiler_fetch(struct jw_error *err, const char *version,
 					  const struct jw_compiler_fetch_options *options, char **ret_path);

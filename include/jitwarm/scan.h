@@ -299,8 +299,9 @@ struct jw_package_list {
 /* Lists the packages of a requirements file, a pylock.toml (PEP 751) or the report of “pip install
  * --report”, as pip resolves them for the platform, preceded by lines that are left out: options of
  * pip except for indexes, other lists, and packages that are in no index. pip fetches all wheels of
- * lines at once, each once. The error has pip's words. JW_ERR_FORMAT if the file is none of these,
- * or names no package. The caller frees the list with jw_index_list_free. */
+ * lines at once, each once. JW_ERR_FORMAT if the file is none of these,
+ * or names no package. `path` may be “-”, standard input. The caller frees the list with
+ * jw_index_list_free. */
 int jw_index_list(struct jw_error *err, struct jw_index *index, const char *path,
 				  struct jw_package_list *ret_list);
 /* Makes the same list from requirements (as for jw_index_wheel_get), without asking the index.
@@ -320,7 +321,7 @@ struct jw_index_wheel {
 /* Fetches the wheel of a requirement, `package`: NAME, NAME==VERSION, NAME>=2.1,<2.3. The wheel is
  * in a run's own folder in the temporary directory (the next run removes it after a killed one),
  * until the next wheel is fetched, or the index closed. JW_ERR_USAGE if `package` is a file, or
- * something else. JW_ERR_NOT_FOUND or JW_ERR_IO with pip's words. */
+ * something else. JW_ERR_NOT_FOUND or JW_ERR_IO with the reason. */
 int jw_index_wheel_get(struct jw_error *err, struct jw_index *index, const char *package,
 					   const struct jw_index_wheel **ret_wheel);
 /* Fetches the wheel of a package that jw_index_list has listed. A wheel for any platform

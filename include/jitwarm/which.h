@@ -79,6 +79,7 @@ struct jw_asked;
 struct jw_which_options {
 	const char *package; /* as typed */
 	const char *version; /* that release alone, the newest build of “2.5.1”; NULL for all */
+	const char *range;   /* the releases that agree with it alone: ">=2,<2.3"; NULL for all */
 	const char *extras;  /* the extras that are installed with it: "[and-cuda]"; NULL for none */
 	struct jw_target target;
 	struct jw_driver driver;      /* zeros for the newest driver */
@@ -123,7 +124,7 @@ struct jw_ask_options {
 	void (*fetches)(void *context, const char *file);                /* may be NULL */
 	void (*lacks)(void *context, const char *file, const char *why); /* may be NULL */
 };
-/* Asks the index which releases there are. JW_ERR_USAGE as for jw_which; else pip's words. The
+/* Asks the index which releases there are. JW_ERR_USAGE as for jw_which; else the reason. The
  * options are copied; the texts must outlive it. */
 int jw_asked_open(struct jw_error *err, const struct jw_ask_options *options,
 				  struct jw_asked **ret_asked);
@@ -173,12 +174,15 @@ void jw_which_release_free(struct jw_which_release *release);
 
 /* The packages that a requirements file, a pylock.toml or pip's report names. */
 struct jw_which_names {
-	char **items; /* normalised, with the extras as written: "jax[cuda12]" */
+	char **items; /* the normalised name, with extras and versions as written: "jax[cuda12]>=0.4" */
 	size_t count;
 	size_t left_out; /* how many lines name no package: options, files, addresses, other lists */
 };
-/* Reads the names. JW_ERR_FORMAT if the file is none of these, or names no package. */
-int jw_which_read_names(struct jw_error *err, const char *path, struct jw_which_names *ret_names);
+/* Reads the names from a file, or from "-", standard input, or /dev/fd/N. A line whose marker
+ * leaves the package out on this platform, with this Python ("3.11"; NULL for 3.12), is passed
+ * over. JW_ERR_FORMAT if the file is none of these, or names no package. */
+int jw_which_read_names(struct jw_error *err, const char *path, const char *platform,
+						const char *python, struct jw_which_names *ret_names);
 void jw_which_names_free(struct jw_which_names *names);
 
 #endif

@@ -1,5 +1,6 @@
 #include "base/pep440.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Skips one of the separators that spellings may have. */
@@ -220,6 +221,26 @@ bool pep440_agrees(const struct pep440 *version, const char *clause, bool *ret_v
 	default:
 		return order > 0 && (than.is_post || !version->is_post || !is_same_release(version, &than));
 	}
+}
+
+bool pep440_fits(const char *version, const char *specifier, bool *ret_valid)
+{
+	struct pep440 read;
+	bool fits = pep440_read(version, &read);
+
+	*ret_valid = true;
+	while (*ret_valid && *(specifier += strspn(specifier, ", \t"))) {
+		char clause[128];
+		const size_t length = strcspn(specifier, ",");
+
+		(void)snprintf(clause, sizeof clause, "%.*s", (int)length, specifier);
+		if (length >= sizeof clause)
+			*ret_valid = false;
+		else if (!pep440_agrees(&read, clause, ret_valid))
+			fits = false;
+		specifier += length;
+	}
+	return fits && *ret_valid;
 }
 
 static int order_texts(const char *a, const char *b)

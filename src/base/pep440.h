@@ -23,6 +23,9 @@ int pep440_order(const struct pep440 *a, const struct pep440 *b);
 /* Returns whether a version agrees with one clause of a specifier: "==2.1.*", ">= 3.9". A clause
  * that PEP 440 does not allow agrees with nothing, and *ret_valid is false. */
 bool pep440_agrees(const struct pep440 *version, const char *clause, bool *ret_valid);
+/* Returns whether a version agrees with each clause of a specifier (">=2,<2.3"; "" has none).
+ * Otherwise false; *ret_valid is false if a clause is none. */
+bool pep440_fits(const char *version, const char *specifier, bool *ret_valid);
 /* Compare two texts; one that is no version is older than each version. */
 bool version_is_newer(const char *a, const char *b);
 bool version_is_same(const char *a, const char *b);

@@ -1,23 +1,45 @@
 #include "cli/index_wheel.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "os/interrupt.h"
+
+int index_wheel_python(struct jw_error *err, const char *text, char version[JW_PYTHON_VERSION])
+{
+	static const char *const heads[] = {"python", "cpython", "cp", "py"};
+	const char *major = text, *minor, *rest;
+	size_t digits;
+
+	for (size_t i = 0; i < sizeof heads / sizeof *heads && major == text; i++)
+		if (text_starts_fold(text, heads[i]))
+			major += strlen(heads[i]);
+	major += *major == ' ' || *major == '-';
+	minor = major + text_is_digit(*major);
+	minor += minor > major && *minor == '.';
+	digits = strspn(minor, "0123456789");
+	rest = minor + digits;
+	rest += *rest == '.' && text_is_digit(rest[1]) ? 1 + strspn(rest + 1, "0123456789") : 0;
+	if (minor == major || !digits || digits > 2 || *rest)
+		return error_set(err, JW_ERR_USAGE, "--python is a version such as 3.11, not “%.40s”",
+						 text);
+	(void)snprintf(version, JW_PYTHON_VERSION, "%c.%.*s", *major, (int)digits, minor);
+	return 0;
+}
 
 int index_wheel_open(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
 					 struct index_wheel *asked)
 {
 	const char *python = options_value(&cli->options, "python");
 	struct jw_index_options options = {.platform = options_value(&cli->options, "platform"),
-									   .python = python,
 									   .targets = gpus->targets,
 									   .target_count = gpus->count,
 									   .arm = gpus->arm};
 
-	if (python && !text_has_form(python, "#.#"))
-		return error_set(err, JW_ERR_USAGE, "--python is a version such as 3.11, not “%.40s”",
-						 python);
+	if (python && index_wheel_python(err, python, asked->python))
+		return -1;
+	options.python = python ? asked->python : NULL;
 	asked->fetching.output = &cli->out;
 	options.fetch = fetching_options(&asked->fetching);
 	os_catch_interrupts();

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 
+#include <jitwarm/find.h>
 #include <jitwarm/scan.h>
 
 #include "base/error.h"
@@ -15,6 +16,7 @@ struct index_wheel {
 	struct jw_index *index;
 	const struct jw_index_wheel *wheel;
 	struct fetching fetching;
+	char python[JW_PYTHON_VERSION]; /* that of --python */
 };
 
 /* Gets the wheel of the only operand, NAME or NAME==VERSION, for --platform, or else the platform
@@ -25,6 +27,8 @@ int index_wheel_get(struct jw_error *err, struct cli *cli, const struct gpu_targ
 /* Opens only the index, for many packages. `asked` must outlive it. */
 int index_wheel_open(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
 					 struct index_wheel *asked);
+/* Reads a version of Python as people write it: 3.11, 3.11.7, python3.11, cp311. JW_ERR_USAGE. */
+int index_wheel_python(struct jw_error *err, const char *text, char version[JW_PYTHON_VERSION]);
 /* Removes the wheel's folder from a text, in place; returns the text. `wheel` may be NULL. */
 char *index_wheel_hide_folder(const struct jw_index_wheel *wheel, char *text);
 

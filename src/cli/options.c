@@ -566,7 +566,7 @@ static int check_value(struct jw_error *err, const struct option_given *given)
 
 	switch (given->option->names) {
 	case NAMES_OTHER: return 0;
-	case NAMES_FILE: return check_value_file(err, value, false);
+	case NAMES_FILE: return strcmp(value, "-") != 0 ? check_value_file(err, value, false) : 0;
 	case NAMES_FILE_OR_NAME: return has_separator(value) ? check_value_file(err, value, true) : 0;
 	case NAMES_FOLDER:
 	case NAMES_FOLDER_LATER: return os_may_be_folder(err, value);

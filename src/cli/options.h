@@ -29,7 +29,7 @@ enum option_kind {
 /* The kind of thing that a value names; options_check refuses values that cannot name that. */
 enum option_names {
 	NAMES_OTHER,
-	NAMES_FILE,             /* a file to be read */
+	NAMES_FILE,             /* a file to be read; the command decides about “-” */
 	NAMES_FILE_OR_NAME,     /* with a separator, the path of a file or folder */
 	NAMES_FOLDER,           /* a folder; made if missing */
 	NAMES_FOLDER_LATER,     /* a folder that other programs make */

@@ -12,7 +12,8 @@
 #include "os/clock.h"
 #include "os/console.h"
 
-static const uint64_t DRAW_EVERY_NS = 100000000, LINE_EVERY_NS = 10000000000;
+static const uint64_t DRAW_EVERY_NS = 100000000, LINE_EVERY_NS = 10000000000,
+					  WAITING_NS = 8000000000;
 enum { NARROWEST_BAR = 10, WIDEST_BAR = 40, MAX_MESSAGE = 1 << 16, WORDS = 160 };
 
 /* Returns a share between 0 and 1; 1 only when all modules are done. */
@@ -295,7 +296,15 @@ static size_t mebibytes(uint64_t bytes)
 void fetching_report(void *context, uint64_t done_bytes, uint64_t total_bytes)
 {
 	struct fetching *fetching = context;
+	const uint64_t now = os_monotonic_ns();
 
+	if (total_bytes || !fetching->waiting_ns)
+		fetching->waiting_ns = total_bytes ? 0 : now;
+	if (!total_bytes && !fetching->has_waited && now - fetching->waiting_ns > WAITING_NS &&
+		!fetching->output->progress_json && !terminal_rewrites(2)) {
+		fetching->has_waited = true;
+		output_note(fetching->output, "%s", "waiting for the package index");
+	}
 	if (total_bytes < mebibyte) /* too small to display */
 		return;
 	if (fetching->total_bytes != total_bytes)

@@ -74,6 +74,8 @@ struct fetching {
 	const char *label;
 	const char *phase;        /* for --progress json; NULL for "fetching" */
 	uint64_t total_bytes;     /* the size of the current wheel */
+	uint64_t waiting_ns;      /* since when nothing was received; 0: not waiting */
+	bool has_waited;          /* the line about it was printed */
 	struct progress progress; /* a NULL `output` means not started */
 };
 
@@ -86,7 +88,9 @@ struct fetching {
 /* Returns options that call fetching_report; `fetching` has output and label, and must live as long
  * as they do. */
 struct jw_compiler_fetch_options fetching_options(struct fetching *fetching);
-/* Shows this progress; `context` is the fetching. */
+/* Shows this progress; `context` is the fetching. If nothing is downloaded for long (a total of 0:
+ * an index that does not answer, asks to wait or lists much), a plain line says so once, where a
+ * terminal has its own (output_silence). */
 void fetching_report(void *context, uint64_t done_bytes, uint64_t total_bytes);
 void fetching_end(struct fetching *fetching);
 

@@ -201,7 +201,7 @@ static int take_piece(struct jw_error *err, const struct fetch *fetch, struct pi
 	struct jw_error why = {0};
 	int result = 0;
 
-	if (pip_download(&why, pip, piece->asked, &wheel))
+	if (pip_get_one(&why, pip, "", piece->asked, &wheel))
 		result = why.code == JW_ERR_NOT_FOUND && pip_lack(pip) != PIP_LACKS_NOTHING
 					 ? error_set(err, why.code, "%s; %s", why.message, by_hand)
 					 : error_copy(err, &why);

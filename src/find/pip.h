@@ -1,9 +1,10 @@
 /* pip, the only program that contacts package indexes: that of the active environment's Python,
- * else of the Python on PATH, else the wheel of pip that one of them brings for ensurepip, else
- * those of a Python that uv finds. An index's pip would be code of the index, so none is fetched.
- * It runs as this account, never runs code of the packages that it gets (only wheels, without the
- * packages that they require), and ends with this process. Its output is not trusted: texts, files
- * and times are bounded. */
+ * else of the Python on PATH, else of a Python that uv finds; an installed one, else the wheel of
+ * it that this Python brings for ensurepip. An index's pip would be code of the index, so none is
+ * fetched. index.py runs in that Python, with pip's finder and session, and answers all questions
+ * in one process, which ends with this one. It runs as this account, and never runs code of the
+ * packages that it gets (only wheels, without the packages that they require). Its answers are not
+ * trusted: texts, files and times are bounded. */
 #pragma once
 
 #include <jitwarm/compiler.h>
@@ -31,19 +32,50 @@ struct pip;
 int pip_open(struct jw_error *err, const struct pip_options *options, struct pip **ret_pip);
 void pip_close(struct pip *pip);
 
-/* Gets the wheel for the content of a requirements file (pip_lines_read). *ret_path is in the
- * folder; the caller frees the text, and the next call removes the file. Otherwise the error has
- * pip's own words, without a password. JW_ERR_NOT_FOUND if pip finds no wheel, or there is no
- * pip. */
-int pip_download(struct jw_error *err, struct pip *pip, const char *lines, char **ret_path);
-/* Gets the wheels for many lines at once, each once; the caller frees their names. A line may have
- * no wheel because of its marker. */
-int pip_download_all(struct jw_error *err, struct pip *pip, const char *lines,
-					 struct os_names *ret_names);
-/* Returns the path of a wheel that pip_download_all has named; the caller frees it. */
-char *pip_downloaded(const struct pip *pip, const char *name);
+/* A package that a wheel requires on the platform, without extras. */
+struct pip_required {
+	char *name, *pin; /* normalised; the one version that it allows, or "" */
+};
+/* A wheel of an index. */
+struct pip_file {
+	char *name, *version; /* the version is normalised */
+	char *systems;        /* "linux,windows", "any", or a tag that jitwarm has no name for */
+	char *pythons;        /* as in a list of wheels: "cp310,cp38+" */
+	char *address;        /* without a password */
+	char sha256[65];      /* "": the index does not tell */
+	uint64_t size_bytes;  /* 0: not known */
+	bool best; /* pip would take it for its version, on the platform and Python of the options */
+	bool pre, yanked;
+	struct pip_required *required; /* of a wheel that was downloaded */
+	size_t required_count;
+};
+struct pip_listing {
+	char *index; /* "index.example/simple"; if there are several, the first one */
+	struct pip_file *items;
+	size_t count, capacity;
+};
+void pip_listing_free(struct pip_listing *listing);
 
-/* Why the last download has failed with JW_ERR_NOT_FOUND, or with JW_ERR_IO for PIP_LACKS_INDEX. */
+/* Lists the wheels of a package in the indexes, each once, the newest first, also those for other
+ * systems and Pythons. Without any wheel it fails as pip_get. */
+int pip_list(struct jw_error *err, struct pip *pip, const char *package,
+			 struct pip_listing *ret_listing);
+/* Asks for the sizes of wheels of a listing, one by one: `names` has a blank between two. A size
+ * stays 0 if an index does not tell. */
+int pip_sizes(struct jw_error *err, struct pip *pip, const char *names,
+			  struct pip_listing *listing);
+/* Gets the wheels for lines of requirements, each once, with `options`, lines about indexes
+ * (pip_lines_read). A line may have no wheel because of its marker. The wheels are in the folder
+ * (pip_got) until the next call. JW_ERR_NOT_FOUND if no wheel fits, or there is no pip. */
+int pip_get(struct jw_error *err, struct pip *pip, const char *options, const char *lines,
+			struct pip_listing *ret_got);
+/* Gets the one wheel of a line. The caller frees the path. */
+int pip_get_one(struct jw_error *err, struct pip *pip, const char *options, const char *line,
+				char **ret_path);
+/* Returns the path of a wheel that pip_get has named; the caller frees it. */
+char *pip_got(const struct pip *pip, const char *name);
+
+/* Why the last question has failed with JW_ERR_NOT_FOUND, or with JW_ERR_IO for PIP_LACKS_INDEX. */
 enum pip_lack {
 	PIP_LACKS_NOTHING, /* another reason: there is no pip */
 	PIP_LACKS_INDEX,   /* an index cannot be reached, refuses the login, or fails */
@@ -55,41 +87,16 @@ enum pip_lack {
 };
 enum pip_lack pip_lack(const struct pip *pip);
 
-/* The wheels of a package in the indexes, each once, also for other systems and Pythons. */
-struct pip_file {
-	char *name;
-	char *address;       /* without a password */
-	char sha256[65];     /* "": the index does not tell */
-	uint64_t size_bytes; /* 0: not known */
-	char python[8];      /* the oldest one that it is for ("3.9"); "": not known */
-	bool fits;           /* pip would take it, for the platform and the Python of the options */
-	bool yanked;
-};
-struct pip_listing {
-	char *index; /* "index.example/simple"; if there are several, the first one */
-	struct pip_file *items;
-	size_t count, capacity;
-};
-/* Lists them. The sizes that the index does not tell are asked of it one by one if `sized` has the
- * wheels' names (with a blank between two). Without any wheel it fails as pip_download. */
-int pip_list(struct jw_error *err, struct pip *pip, const char *package, const char *sized,
-			 struct pip_listing *ret_listing);
-void pip_listing_free(struct pip_listing *listing);
-
-/* Removes text that may be a password, in place: everything before the host of each address in
- * it. */
-void pip_hide_passwords(char *text);
-
-/* The most bytes of a line of a list or of a program's output, and of an address: a package's
- * hashes take some thousands, pip's own lines some hundreds. */
+/* The most bytes of a line of a list, and of an address: a package's hashes take some
+ * thousands. */
 enum { PIP_MAX_LINE = 1 << 18 };
 
 /* ---- the input that pip may get (pip_lines.c), since pip builds packages that are not wheels,
  * which runs their code */
 
 /* Returns NAME, with extras and version clauses ("torch>=2.1,<2.3"), in the form for pip: the name
- * is normalised (PEP 503), so it has no dot, and no version ends like an archive, so pip finds no
- * file by it. NULL for a file, an address, an option, or something else. The caller frees it. */
+ * is normalised (PEP 503). NULL for a file, an address, an option, or something else. The caller
+ * frees it. */
 char *pip_requirement(const char *text);
 
 struct pip_lines {
@@ -102,6 +109,9 @@ struct pip_lines {
  * it is none of these, or names no package. */
 int pip_lines_read(struct jw_error *err, const char *name, const void *data, size_t size,
 				   struct pip_lines *ret_lines);
+/* Reads such a file, or “-”, standard input, or /dev/fd/N, which the shell writes for “<(pip
+ * freeze)”. The error names the file. */
+int pip_lines_read_file(struct jw_error *err, const char *path, struct pip_lines *ret_lines);
 void pip_lines_free(struct pip_lines *lines);
 /* Reads the packages of pip's report. */
 int pip_report_read(struct jw_error *err, const void *data, size_t size,

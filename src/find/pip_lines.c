@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "os/file.h"
 
 enum { MAX_PACKAGES = 4096, MAX_LINES = 16 << 20, SHA256_DIGITS = 64 };
 
@@ -16,9 +17,7 @@ static bool has_only(const char *text, const char *letters)
 	return !text[strspn(text, letters)];
 }
 
-/* Returns whether a text is the name of a file rather than a package. pip takes a name or a version
- * that ends like an archive for a file of the current folder; people mean a file by the other
- * endings. */
+/* Returns whether a text is the name of a file rather than a package, as people mean it. */
 static bool ends_like_file(const char *text, size_t length)
 {
 	static const char *const ends[] = {".whl", ".zip", ".gz",   ".bz2",  ".xz",   ".tar",
@@ -53,9 +52,6 @@ char *pip_requirement(const char *text)
 	if ((*rest && !strchr("<>", *rest) && !(strchr("=!~", *rest) && rest[1] == '=')) ||
 		!has_only(rest, LETTERS DIGITS "<>=!~,.*+-_ ") || strstr(rest, " -"))
 		return NULL;
-	for (size_t clause; *(rest += strspn(rest, ", ")); rest += clause)
-		if (ends_like_file(rest, clause = strcspn(rest, ", ")))
-			return NULL;
 	return mem_printf("%s%s", name, text + length);
 }
 
@@ -461,6 +457,23 @@ int pip_lines_read(struct jw_error *err, const char *name, const void *data, siz
 		pip_lines_free(lines);
 	else
 		*ret_lines = *lines;
+	return result;
+}
+
+int pip_lines_read_file(struct jw_error *err, const char *path, struct pip_lines *ret_lines)
+{
+	static const char descriptors[] = "/dev/fd/";
+	struct buf content = {0};
+	uint64_t fd = 0;
+	const bool open =
+		!strcmp(path, "-") || !strcmp(path, "/dev/stdin") ||
+		(text_starts(path, descriptors) && text_number(path + strlen(descriptors), INT32_MAX, &fd));
+	int result = open ? os_read_descriptor(err, (int)fd, MAX_LINES, &content)
+					  : os_read_file(err, path, MAX_LINES, &content);
+
+	if (!result && pip_lines_read(err, path, buf_text(&content), content.size, ret_lines))
+		result = error_prefix(err, "%s", path);
+	buf_free(&content);
 	return result;
 }
 

@@ -14,6 +14,7 @@
 #include "os/library.h"
 #include "os/platform.h"
 #include "os/process.h"
+#include "os/uv.h"
 
 enum { MAX_CONFIG = 65536, MAX_ANSWER = 4096, ANSWER_MS = 10000 };
 
@@ -79,6 +80,49 @@ static int ask_script(struct jw_error *err, const char *script, const struct jw_
 	return result;
 }
 
+/* The last script that was asked, and its answer: one command looks for Python several times, and
+ * each start of a script takes tenths of a second. */
+static uv_once_t script_once = UV_ONCE_INIT;
+static uv_mutex_t script_lock;
+static struct {
+	char *script, *executable;
+	struct os_stat stat;
+} asked_script;
+
+static void make_script_lock(void)
+{
+	os_mutex_make(&script_lock);
+}
+
+static int ask_script_once(struct jw_error *err, const char *script, const struct jw_cancel *cancel,
+						   char **ret_executable)
+{
+	struct os_stat stat = {0};
+	int result = 0;
+
+	uv_once(&script_once, make_script_lock);
+	uv_mutex_lock(&script_lock);
+	(void)os_stat(NULL, script, &stat);
+	if (!asked_script.script || strcmp(asked_script.script, script) != 0 ||
+		stat.mtime_ns != asked_script.stat.mtime_ns ||
+		stat.size_bytes != asked_script.stat.size_bytes) {
+		char *executable = NULL;
+
+		result = ask_script(err, script, cancel, &executable);
+		if (!result) {
+			mem_free(asked_script.script);
+			mem_free(asked_script.executable);
+			asked_script.script = mem_string(script);
+			asked_script.executable = executable;
+			asked_script.stat = stat;
+		}
+	}
+	if (!result)
+		*ret_executable = asked_script.executable ? mem_string(asked_script.executable) : NULL;
+	uv_mutex_unlock(&script_lock);
+	return result;
+}
+
 /* Returns the file that a file on PATH starts: itself, or the one that a script names; NULL for
  * neither. Takes ownership of `file`. */
 static int started_by(struct jw_error *err, char *file, const struct jw_cancel *cancel,
@@ -93,7 +137,7 @@ static int started_by(struct jw_error *err, char *file, const struct jw_cancel *
 		return 0;
 	}
 	if (is && os_is_absolute(file))
-		result = ask_script(err, file, cancel, ret_executable);
+		result = ask_script_once(err, file, cancel, ret_executable);
 	mem_free(file);
 	return result;
 }

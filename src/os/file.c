@@ -39,6 +39,24 @@ static int too_large(struct jw_error *err, const char *path, size_t most)
 /* Reads one byte more than the size into the same allocation, to detect that the file has grown.
  * Files in /proc have size 0 and content. A file in sysfs reports the size of a page and has a few
  * bytes, so a small file is read to its end. */
+int os_read_descriptor(struct jw_error *err, int fd, size_t most, struct buf *ret_content)
+{
+	struct buf content = BUF_MAX(most);
+	char piece[4096];
+	int got;
+
+	while ((got = os_uv_read(err, "standard input", fd, piece, sizeof piece, -1)) > 0)
+		if (buf_append(NULL, &content, piece, (size_t)got)) {
+			got = too_large(err, "standard input", most);
+			break;
+		}
+	if (got < 0)
+		buf_free(&content);
+	else
+		*ret_content = content;
+	return got < 0 ? -1 : 0;
+}
+
 int os_read_file(struct jw_error *err, const char *path, size_t most, struct buf *ret_content)
 {
 	enum { MAX_PAGE = 65536 }; /* the largest page size on Linux */

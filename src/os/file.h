@@ -91,6 +91,9 @@ void os_map_forget(const struct os_map *map, size_t offset, size_t size);
 /* Reads the whole file, at most `most` bytes (else JW_ERR_LIMIT). Sets buf's maximum. */
 int os_read_file(struct jw_error *err, const char *path, size_t most, struct buf *ret_content);
 
+/* Reads an open descriptor to its end: standard input, or a pipe that the shell has opened. */
+int os_read_descriptor(struct jw_error *err, int fd, size_t most, struct buf *ret_content);
+
 /* Reads the first bytes of a file, at most `size`; returns their number, 0 if it cannot be read. */
 size_t os_read_head(const char *path, void *bytes, size_t size);
 

@@ -192,7 +192,7 @@ int os_ask_found_program(struct jw_error *err, const struct os_question *questio
 
 	if (start_safely(err, *question->arguments, &safely.environment))
 		return -1;
-	safely.folder = safe_folder();
+	safely.folder = question->folder ? question->folder : safe_folder();
 	result = os_ask_program(err, &safely, ret_status);
 	child_variables_free(safely.environment);
 	return result;
@@ -219,7 +219,7 @@ int os_run_found_program(struct jw_error *err, const char *const *arguments, con
 
 struct watched {
 	const struct os_helper *helper;
-	const char *output;
+	const char *output; /* NULL: none */
 	uint64_t begun_ns;
 	unsigned looks;
 	uint64_t most_bytes; /* that its files ever had */
@@ -269,7 +269,8 @@ static int watch_child(struct jw_error *err, void *context)
 	if (watched->looks++ % POLLS_PER_SIZE)
 		return 0;
 	size = bytes_below(helper->folder, 0);
-	(void)os_stat(NULL, watched->output, &said);
+	if (watched->output)
+		(void)os_stat(NULL, watched->output, &said);
 	if (size > helper->most_bytes)
 		return error_set(err, JW_ERR_LIMIT, "%s downloaded more than %u GiB", helper->name,
 						 (unsigned)(helper->most_bytes >> 30));
@@ -291,6 +292,17 @@ static int watch_child(struct jw_error *err, void *context)
 	return 0;
 }
 
+/* Ends the watch over a program, or over its answer. */
+static void end_watch(const struct watched *watched)
+{
+	struct os_patience *patience = watched->helper->patience;
+
+	if (patience) {
+		patience->waited_ns += os_monotonic_ns() - watched->begun_ns;
+		patience->bytes += watched->most_bytes;
+	}
+}
+
 int os_run_helper(struct jw_error *err, const char *const *arguments, const char *output,
 				  const struct os_helper *helper, struct os_ended *ret_ended)
 {
@@ -298,13 +310,208 @@ int os_run_helper(struct jw_error *err, const char *const *arguments, const char
 	const struct os_watch watch = {watch_child, &watched, (uint64_t)OS_MAX_MEMORY_GIB << 30};
 	const int result = run_safely(err, arguments, helper->runs_in, output, &watch, ret_ended);
 
-	if (helper->patience) {
-		helper->patience->waited_ns += os_monotonic_ns() - watched.begun_ns;
-		helper->patience->bytes += watched.most_bytes;
-	}
-
+	end_watch(&watched);
 	/* Ctrl-C reaches both processes, and either may notice it first. */
 	return result || cancel_check(err, helper->cancel) ? -1 : 0;
+}
+
+/* ---- a helper that answers */
+
+struct os_answering {
+	struct os_helper helper;
+	struct watched watched;
+	uv_loop_t loop;
+	uv_process_t process;
+	uv_pipe_t in, out;
+	uv_timer_t timer;
+	uv_write_t write;
+	char *question; /* the line that is being written */
+	char room[64 << 10];
+	struct buf line; /* the beginning of the next line */
+	uint64_t answered_bytes;
+	int (*take)(struct jw_error *err, void *context, char *line);
+	void *context;
+	struct jw_error why;
+	struct os_ended how;
+	bool writing, taken, ended, closed;
+	bool failed; /* `why` says why */
+};
+
+static void fail_answer(struct os_answering *answering)
+{
+	answering->failed = true;
+	(void)uv_process_kill(&answering->process, 9);
+}
+
+static void on_answering_exit(uv_process_t *process, int64_t status, int signal)
+{
+	struct os_answering *answering = process->data;
+
+	answering->how = (struct os_ended){.status = (int)status, .signal = signal};
+	answering->ended = true;
+}
+
+static void on_answering_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
+{
+	struct os_answering *answering = handle->data;
+
+	(void)suggested;
+	*buf = uv_buf_init(answering->room, sizeof answering->room);
+}
+
+/* Passes on the whole lines of a piece. Lines after the last one of an answer are dropped. */
+static int take_lines(struct jw_error *err, struct os_answering *answering, const char *at,
+					  size_t size)
+{
+	const struct os_helper *helper = &answering->helper;
+
+	answering->answered_bytes += size;
+	if (answering->answered_bytes > OS_MAX_ANSWER)
+		return error_set(err, JW_ERR_LIMIT, "%s answered with more than %d MiB", helper->name,
+						 OS_MAX_ANSWER >> 20);
+	for (const char *end = at + size, *stop; at < end && !answering->taken; at = stop + 1) {
+		int taken;
+
+		stop = memchr(at, '\n', (size_t)(end - at));
+		if (buf_append(NULL, &answering->line, at, (size_t)((stop ? stop : end) - at)))
+			return error_set(err, JW_ERR_LIMIT, "%s answered with a line of more than %d bytes",
+							 helper->name, OS_MAX_LINE);
+		if (!stop)
+			return 0;
+		char *line = mem_string_n(buf_text(&answering->line), answering->line.size);
+
+		buf_clear(&answering->line);
+		taken = answering->take(err, answering->context, line);
+		mem_free(line);
+		if (taken < 0)
+			return -1;
+		answering->taken = taken > 0;
+	}
+	return 0;
+}
+
+static void on_answering_piece(uv_stream_t *stream, ssize_t got, const uv_buf_t *buf)
+{
+	struct os_answering *answering = stream->data;
+
+	if (got < 0) {
+		answering->closed = true;
+		(void)uv_read_stop(stream);
+	} else if (got > 0 && !answering->failed &&
+			   take_lines(&answering->why, answering, buf->base, (size_t)got)) {
+		fail_answer(answering);
+	}
+}
+
+static void on_answering_tick(uv_timer_t *timer)
+{
+	struct os_answering *answering = timer->data;
+
+	/* Another process may keep its output open. */
+	answering->closed = answering->closed || answering->ended;
+	if (!answering->failed && watch_child(&answering->why, &answering->watched))
+		fail_answer(answering);
+}
+
+static void on_question_written(uv_write_t *request, int status)
+{
+	struct os_answering *answering = request->handle->data;
+
+	(void)status; /* a program that has ended does not read */
+	answering->writing = false;
+}
+
+int os_answering_start(struct jw_error *err, const char *const *arguments,
+					   const struct os_helper *helper, struct os_answering **ret_answering)
+{
+	struct os_answering *answering = mem_alloc(sizeof *answering);
+	struct os_spawn how = {.program = arguments[0],
+						   .arguments = arguments,
+						   .folder = helper->runs_in ? helper->runs_in : safe_folder(),
+						   .ended = on_answering_exit};
+	int failed;
+
+	*answering = (struct os_answering){.helper = *helper, .line = BUF_MAX(OS_MAX_LINE)};
+	answering->watched.helper = &answering->helper;
+	os_ignore_broken_pipes();
+	if (start_safely(err, arguments[0], &how.environment) ||
+		os_loop_open(err, &answering->loop)) {
+		child_variables_free(how.environment);
+		mem_free(answering);
+		return -1;
+	}
+	(void)uv_pipe_init(&answering->loop, &answering->in, 0);
+	(void)uv_pipe_init(&answering->loop, &answering->out, 0);
+	(void)uv_timer_init(&answering->loop, &answering->timer);
+	answering->process.data = answering->in.data = answering->out.data = answering->timer.data =
+		answering;
+	how.streams[0] = (uv_stdio_container_t){.flags = UV_CREATE_PIPE | UV_READABLE_PIPE,
+											.data.stream = (uv_stream_t *)&answering->in};
+	how.streams[1] = (uv_stdio_container_t){.flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE,
+											.data.stream = (uv_stream_t *)&answering->out};
+	how.streams[2] = (uv_stdio_container_t){.flags = UV_IGNORE};
+	failed = os_spawn(&answering->loop, &answering->process, &how);
+	child_variables_free(how.environment);
+	if (failed) {
+		answering->ended = true;
+		os_answering_stop(answering);
+		return error_set(err, JW_ERR_IO, "%s: %s", arguments[0], uv_strerror(failed));
+	}
+	os_limit_memory(uv_process_get_pid(&answering->process), (uint64_t)OS_MAX_MEMORY_GIB << 30);
+	(void)uv_timer_start(&answering->timer, on_answering_tick, POLL_MS, POLL_MS);
+	(void)uv_read_start((uv_stream_t *)&answering->out, on_answering_room, on_answering_piece);
+	*ret_answering = answering;
+	return 0;
+}
+
+int os_answering_ask(struct jw_error *err, struct os_answering *answering, const char *question,
+					 int (*take)(struct jw_error *err, void *context, char *line), void *context,
+					 struct os_ended *ret_ended)
+{
+	uv_buf_t input;
+
+	answering->take = take;
+	answering->context = context;
+	answering->taken = false;
+	answering->answered_bytes = answering->watched.most_bytes = 0;
+	answering->watched.begun_ns = os_monotonic_ns();
+	mem_free(answering->question);
+	answering->question = question ? mem_printf("%s\n", question) : NULL;
+	if (question) {
+		input = uv_buf_init(answering->question, (unsigned)strlen(answering->question));
+		answering->writing = !uv_write(&answering->write, (uv_stream_t *)&answering->in, &input, 1,
+									   on_question_written);
+	}
+	while (!answering->failed && !(answering->ended && answering->closed) &&
+		   (!answering->taken || answering->writing))
+		(void)uv_run(&answering->loop, UV_RUN_ONCE);
+	end_watch(&answering->watched);
+	/* Ctrl-C reaches both processes, and either may notice it first. */
+	if (cancel_check(err, answering->helper.cancel))
+		return -1;
+	if (answering->failed)
+		return error_copy(err, &answering->why);
+	if (!answering->taken) {
+		*ret_ended = answering->how;
+		return error_set(err, JW_ERR_IO, "%s ended before it answered", answering->helper.name);
+	}
+	return 0;
+}
+
+void os_answering_stop(struct os_answering *answering)
+{
+	if (!answering)
+		return;
+	if (!answering->ended)
+		(void)uv_process_kill(&answering->process, 9);
+	while (!answering->ended)
+		(void)uv_run(&answering->loop, UV_RUN_ONCE);
+	uv_walk(&answering->loop, close_asking_handle, NULL);
+	(void)uv_run(&answering->loop, UV_RUN_DEFAULT);
+	(void)uv_loop_close(&answering->loop);
+	buf_free(&answering->line);
+	mem_free(answering->question);
+	mem_free(answering);
 }
 
 char *os_program_on_path(const char *name)

@@ -105,7 +105,13 @@ int os_ask_found_program(struct jw_error *err, const struct os_question *questio
 int os_run_found_program(struct jw_error *err, const char *const *arguments, const char *output,
 						 struct os_ended *ret_ended);
 
-enum { OS_MAX_OUTPUT = 4 << 20, OS_MAX_HOURS = 4, OS_MAX_MEMORY_GIB = 8 };
+enum {
+	OS_MAX_OUTPUT = 4 << 20,
+	OS_MAX_LINE = 1 << 20, /* of an answer */
+	OS_MAX_ANSWER = 64 << 20,
+	OS_MAX_HOURS = 4,
+	OS_MAX_MEMORY_GIB = 8
+};
 /* The limits of a program whose behaviour depends on other people's servers, beside
  * OS_MAX_MEMORY_GIB: a page of an index, or a member of a wheel, may unpack to anything. */
 struct os_helper {
@@ -132,6 +138,23 @@ struct os_patience {
  * JW_ERR_INTERRUPTED. */
 int os_run_helper(struct jw_error *err, const char *const *arguments, const char *output,
 				  const struct os_helper *helper, struct os_ended *ret_ended);
+/* A helper that answers questions, lines, with lines, until it is stopped. `folder` and `on_size`
+ * of the helper count while a question is open; what it says on standard error is dropped. */
+struct os_answering;
+/* Starts it, with the precautions of os_run_helper; JW_ERR_UNSUPPORTED if root does not run it. The
+ * objects of `helper` must outlive it. */
+int os_answering_start(struct jw_error *err, const char *const *arguments,
+					   const struct os_helper *helper, struct os_answering **ret_answering);
+/* Asks, or with a NULL question only waits for lines. `take` gets each line, which it may change,
+ * and returns 0 if more lines follow, 1 for the last one of the answer, or -1 with *err. If the
+ * program ends before that, *ret_ended is set, with JW_ERR_IO. -1 ends the program. */
+int os_answering_ask(struct jw_error *err, struct os_answering *answering, const char *question,
+					 int (*take)(struct jw_error *err, void *context, char *line), void *context,
+					 struct os_ended *ret_ended);
+void os_answering_stop(struct os_answering *answering); /* may be NULL */
+/* From now on the process cannot have more memory than that of its own, as far as the system allows
+ * it. */
+void os_limit_memory(int pid, uint64_t most_bytes);
 /* Finds the file of a program, without its ".exe", in a folder of PATH whose name does not depend
  * on the current folder; NULL if there is none. Root passes over files that another account can
  * change, unless there are no others. The caller frees it. */

@@ -5,23 +5,13 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/pep440.h"
 #include "base/text.h"
-#include "base/wheel_name.h"
 #include "code/devcode.h"
 #include "code/zip_directory.h"
-#include "find/marker.h"
-#include "find/requirement.h"
 #include "os/file.h"
 #include "plan/plan.h"
 
-enum {
-	MAX_FACTS = 16 << 20,
-	MAX_LIBRARIES = 1 << 14,
-	MAX_REQUIREMENT = 4096,
-	CUDA_12 = 12000,
-	CUDA_12_2 = 12020
-};
+enum { MAX_FACTS = 16 << 20, MAX_LIBRARIES = 1 << 14, CUDA_12 = 12000, CUDA_12_2 = 12020 };
 
 /* ---- a scan's pieces as lines */
 
@@ -242,151 +232,6 @@ static bool list_has(const char *list, const char *package)
 	return has;
 }
 
-static bool is_newer_python(const unsigned a[2], const unsigned b[2])
-{
-	return a[0] != b[0] ? a[0] > b[0] : a[1] > b[1];
-}
-
-/* Writes the Python that a wheel's markers are about: that of its tag, or, for a wheel for many,
- * one that most people have, or the oldest that the wheel is for, if this is newer. */
-static void python_of(const struct wheel_pinning *wheel, char python[16])
-{
-	const char *least = strstr(wheel->python, ">="), *tag;
-	unsigned usual[2] = {3, 12}, from[2];
-	struct wheel_name name;
-	char tags[128] = "", abi[64] = "";
-	bool takes;
-
-	if (wheel_name_read(wheel->file, &name)) {
-		(void)wheel_part_text(tags, sizeof tags, name.python);
-		(void)wheel_part_text(abi, sizeof abi, name.abi);
-	}
-	tag = strrchr(tags, '.') ? strrchr(tags, '.') + 1 : tags;
-	tag += strcspn(tag, "0123456789");
-	/* NOLINTBEGIN(cert-err34-c): so few digits cannot overflow */
-	takes =
-		sscanf(tag, "%1u%3u", &from[0], &from[1]) == 2 &&
-		((strcmp(abi, "abi3") != 0 && strcmp(abi, "none") != 0) || is_newer_python(from, usual));
-	if (!takes)
-		takes = least && sscanf(least + 2, " %1u.%3u", &from[0], &from[1]) == 2 &&
-				is_newer_python(from, usual);
-	/* NOLINTEND(cert-err34-c) */
-	(void)snprintf(python, 16, "%u.%u", takes ? from[0] : usual[0], takes ? from[1] : usual[1]);
-}
-
-bool wheel_facts_pin(const struct wheel_pinning *wheel, const char *requirement,
-					 char name[PACKAGE_MAX_NAME], char version[WHEEL_PIN_MAX])
-{
-	struct requirement required;
-	struct pep440 pinned;
-	char python[16];
-	const struct marker_place place = {.platform = wheel->platform, .python = python};
-	const char *marker = strchr(requirement, ';'),
-			   *at = requirement + strcspn(requirement, "=<>!~;@");
-	bool pins = false;
-
-	python_of(wheel, python);
-	if (strlen(requirement) > MAX_REQUIREMENT || !requirement_parse(requirement, &required) ||
-		(marker && !marker_holds(marker + 1, &place)))
-		return false;
-	for (size_t length; *at && *at != ';' && *at != '@'; at += length + (at[length] == ',')) {
-		at += strspn(at, " \t");
-		length = strcspn(at, ",;)");
-		if (!pins && text_starts(at, "==")) {
-			const size_t mark = at[2] == '=' ? 3 : 2, blanks = strspn(at + mark, " \t");
-
-			(void)snprintf(version, WHEEL_PIN_MAX, "%.*s", (int)(length - mark - blanks),
-						   at + mark + blanks);
-			version[strcspn(version, " \t")] = '\0';
-			pins = pep440_read(version, &pinned);
-		}
-		if (at[length] == ')')
-			break;
-	}
-	text_copy(name, PACKAGE_MAX_NAME, required.name);
-	return pins;
-}
-
-/* Copies the value of a field, if the line has it; the caller frees it. */
-static char *field_value(const char *line, size_t length, const char *field)
-{
-	const size_t name = strlen(field);
-
-	if (length <= name || memcmp(line, field, name) != 0)
-		return NULL;
-	line += name;
-	length -= name;
-	while (length && (*line == ' ' || *line == '\t')) {
-		line++;
-		length--;
-	}
-	return mem_string_n(line, length);
-}
-
-/* Adds the packages of the list that a wheel requires in one version, from as many requirements as
- * an installed package may have. */
-static int add_pins(struct jw_error *err, struct buf *metadata, const char *file,
-					const char *platform, const char *list, struct buf *pins)
-{
-	const char *const end = buf_text(metadata) + metadata->size;
-	char *python = NULL;
-	const char *line;
-	size_t length, requirements = 0;
-	int result = 0;
-
-	for (const char *at = buf_text(metadata); !python && metadata_line(&at, end, &line, &length);) {
-		if (!length)
-			break;
-		python = field_value(line, length, "Requires-Python:");
-	}
-	for (const char *at = buf_text(metadata); !result && requirements < METADATA_MAX_REQUIREMENTS &&
-											  metadata_line(&at, end, &line, &length) && length;) {
-		const struct wheel_pinning wheel = {file, platform, python ? python : ""};
-		char *requirement = field_value(line, length, "Requires-Dist:");
-		char name[PACKAGE_MAX_NAME], version[WHEEL_PIN_MAX];
-
-		requirements += requirement != NULL;
-		if (requirement && wheel_facts_pin(&wheel, requirement, name, version) &&
-			list_has(list, name))
-			result = buf_printf(err, pins, "pin %s %s\n", name, version);
-		mem_free(requirement);
-	}
-	mem_free(python);
-	return result;
-}
-
-static int read_pins(struct jw_error *err, const char *path, const char *platform, const char *list,
-					 struct buf *pins)
-{
-	static const char end[] = ".dist-info/METADATA";
-	struct os_map map;
-	struct zip_directory directory;
-	const struct zip_member *member = NULL;
-	struct buf content = {0};
-	int result = 0;
-
-	if (os_map_open(err, path, &map))
-		return -1;
-	if (zip_directory_read(err, &map, &directory)) {
-		os_map_close(&map);
-		return -1;
-	}
-	for (size_t i = 0; !member && i < directory.count; i++) {
-		const char *name = directory.members[i].name;
-
-		if (text_ends(name, end) && !memchr(name, '/', strlen(name) - (sizeof "/METADATA" - 1)))
-			member = &directory.members[i];
-	}
-	if (member)
-		result = zip_member_read(err, &map, member, METADATA_MAX_BYTES, &content);
-	if (!result && member)
-		result = add_pins(err, &content, os_base_name(path), platform, list, pins);
-	buf_free(&content);
-	zip_directory_free(&directory);
-	os_map_close(&map);
-	return result;
-}
-
 size_t wheel_facts_libraries(const char *path)
 {
 	struct os_map map;
@@ -411,10 +256,15 @@ static int order_libraries(const void *a, const void *b)
 }
 
 int wheel_facts_text(struct jw_error *err, struct wheel_facts *facts, const char *path,
-					 const char *platform, const char *list, char **ret_text)
+					 const struct pip_required *required, size_t required_count, const char *list,
+					 char **ret_text)
 {
 	struct buf text = BUF_MAX(MAX_FACTS);
-	int result = read_pins(err, path, platform, list, &text);
+	int result = 0;
+
+	for (size_t i = 0; !result && i < required_count; i++)
+		if (*required[i].pin && list_has(list, required[i].name))
+			result = buf_printf(err, &text, "pin %s %s\n", required[i].name, required[i].pin);
 
 	if (!result && facts->hosts)
 		result = buf_printf(err, &text, "libraries %zu\n", wheel_facts_libraries(path));

@@ -11,8 +11,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/text.h"
-
-enum { WHEEL_PIN_MAX = 64 };
+#include "find/pip.h"
 
 /* The form of the facts, which “which --ask” keeps beside them: raise it with each change of the
  * rules by which a scan becomes lines (tests/data/wheel-facts). */
@@ -35,20 +34,12 @@ void wheel_facts_free(struct wheel_facts *facts);
 /* Counts the libraries in an archive that no tool has copied into it; 0 if it is no zip file. */
 size_t wheel_facts_libraries(const char *path);
 
-/* Writes the lines of the wheel at `path`, for this platform: the packages that it requires in one
- * version, if `list` has them, and these libraries. The caller frees the text. */
+/* Writes the lines of the wheel at `path`: the packages that it requires in one version, if `list`
+ * has them, and these libraries. The caller frees the text. */
 int wheel_facts_text(struct jw_error *err, struct wheel_facts *facts, const char *path,
-					 const char *platform, const char *list, char **ret_text);
+					 const struct pip_required *required, size_t required_count, const char *list,
+					 char **ret_text);
 
-/* A wheel whose requirements are read. */
-struct wheel_pinning {
-	const char *file, *platform;
-	const char *python; /* the value of its Requires-Python; "" for none */
-};
-/* Returns whether the wheel requires a package in one version, where its marker holds. The cases
- * in tests/data/requirements.tsv hold for scripts/list-wheels.py, too. */
-bool wheel_facts_pin(const struct wheel_pinning *wheel, const char *requirement,
-					 char name[PACKAGE_MAX_NAME], char version[WHEEL_PIN_MAX]);
 /* Returns the lines that a list has for the wheel with this SHA-256; NULL if there are none. The
  * caller frees them. */
 char *wheel_facts_find(const char *list, const char *sha256);

@@ -16,7 +16,6 @@
 #include "base/mem.h"
 #include "base/pep440.h"
 #include "base/text.h"
-#include "base/wheel_name.h"
 #include "code/target_names.h"
 #include "driver/run_folder.h"
 #include "find/pip.h"
@@ -31,13 +30,13 @@ enum {
 	SHA256_TEXT = 2 * SHA256 + 1,
 	MAX_REMEMBERED = 16 << 20, /* the most bytes of one wheel's facts */
 	MAX_TEXT = 256 << 20,
+	MAX_SIZED = 128,
 	MAX_TARGETS = 32
 };
 
 /* A wheel of the package; any system's. */
 struct listed {
 	const struct pip_file *file;
-	char version[64];
 	bool fits; /* it is for the platform */
 	bool any;  /* it is for every platform */
 };
@@ -78,81 +77,6 @@ static const struct {
 	const char *name, *machine;
 } platforms[] = {
 	{"linux", "x86_64-linux"}, {"linux-aarch64", "aarch64-linux"}, {"windows", "x86_64-windows"}};
-
-/* ---- names of wheels */
-
-struct tags {
-	char version[64], python[128], abi[64], platform[256];
-};
-
-/* Reads the tags of a wheel that pip would install, so that has no variant label. */
-static bool read_tags(const char *file, struct tags *tags)
-{
-	struct wheel_name name;
-
-	if (!wheel_name_read(file, &name) || name.label.text)
-		return false;
-	(void)wheel_part_text(tags->version, sizeof tags->version, name.version);
-	(void)wheel_part_text(tags->python, sizeof tags->python, name.python);
-	(void)wheel_part_text(tags->abi, sizeof tags->abi, name.abi);
-	(void)wheel_part_text(tags->platform, sizeof tags->platform, name.platform);
-	return true;
-}
-
-/* Returns whether a version is no pre-release: “1.0”, “1.0.post1”, “1.0+cu126”. */
-static bool is_release(const char *version)
-{
-	struct pep440 read;
-
-	return pep440_read(version, &read) && !read.phase && !read.is_dev;
-}
-
-/* Returns whether one of the tags is the platform's; *ret_any is set if it is for every platform.
- */
-static bool is_for(const char *tags, const char *platform, bool *ret_any)
-{
-	const char *machine = !strcmp(platform, "linux-aarch64") ? "_aarch64" : "_x86_64";
-	bool fits = false;
-
-	*ret_any = !strcmp(tags, "any");
-	for (const char *at = tags; *at; at += *at == '.') {
-		char tag[64];
-		const size_t length = strcspn(at, ".");
-
-		(void)snprintf(tag, sizeof tag, "%.*s", (int)length, at);
-		fits = fits || (!strcmp(platform, "windows")
-							? !strcmp(tag, "win_amd64")
-							: (text_starts(tag, "manylinux") || text_starts(tag, "linux")) &&
-								  text_ends(tag, machine));
-		at += length;
-	}
-	return fits || *ret_any;
-}
-
-/* Appends the Pythons of a wheel in the form of a list: cp310, cp38+, py3. */
-static int add_pythons(struct jw_error *err, struct buf *tags, const struct tags *name,
-					   const char *least)
-{
-	int result = 0;
-
-	for (const char *at = name->python; !result && *at; at += *at == '.') {
-		const size_t length = strcspn(at, ".");
-		const char *comma = tags->size ? "," : "";
-		unsigned major, minor;
-
-		if (!strcmp(name->abi, "abi3"))
-			result = buf_printf(err, tags, "%s%.*s+", comma, (int)length, at);
-		/* NOLINTNEXTLINE(cert-err34-c): so few digits cannot overflow */
-		else if (text_starts(at, "py") && sscanf(least, "%2u.%2u", &major, &minor) == 2)
-			result = buf_printf(err, tags, "%scp%u%u+", comma, major, minor);
-		else if (text_starts(at, "py"))
-			result = buf_printf(err, tags, "%spy3", comma);
-		else if (text_starts(at, "cp") && !text_ends(name->abi, "t"))
-			result = buf_printf(err, tags, "%s%.*s", comma, (int)length, at);
-		at += length;
-	}
-	return result;
-}
 
 /* ---- facts that an earlier run remembered */
 
@@ -227,37 +151,35 @@ static int compare_wheels(const void *a, const void *b)
 {
 	const struct listed *one = a, *other = b;
 
-	if (version_is_newer(one->version, other->version))
+	if (version_is_newer(one->file->version, other->file->version))
 		return -1;
-	if (version_is_newer(other->version, one->version))
+	if (version_is_newer(other->file->version, one->file->version))
 		return 1;
 	return (one->file > other->file) - (one->file < other->file);
 }
 
-/* Returns whether it is a wheel of the package that pip may install. */
-static bool read_wheel(const struct jw_asked *asked, const struct pip_file *file,
-					   struct tags *ret_name)
+/* Returns whether a list of words, with a comma between two, has the word. */
+static bool list_has(const char *list, const char *word)
 {
-	char package[PACKAGE_MAX_NAME];
+	const size_t length = strlen(word);
 
-	return !file->yanked && read_tags(file->name, ret_name) && is_release(ret_name->version) &&
-		   package_normalise(file->name, strcspn(file->name, "-"), package) &&
-		   !strcmp(package, asked->package);
+	for (; *list; list += strcspn(list, ","), list += *list == ',')
+		if (strcspn(list, ",") == length && !memcmp(list, word, length))
+			return true;
+	return false;
 }
 
 static void list_wheels(struct jw_asked *asked)
 {
 	for (size_t i = 0; i < asked->listing.count; i++) {
 		const struct pip_file *file = &asked->listing.items[i];
-		struct listed wheel = {.file = file};
-		struct tags name;
+		const bool any = !strcmp(file->systems, "any");
 
-		if (!read_wheel(asked, file, &name))
+		if (file->yanked || file->pre)
 			continue;
-		wheel.fits = is_for(name.platform, asked->options.platform, &wheel.any);
-		TEXT_COPY(wheel.version, name.version);
 		VEC_GROW(asked->wheels, asked->wheel_capacity, asked->wheel_count);
-		asked->wheels[asked->wheel_count++] = wheel;
+		asked->wheels[asked->wheel_count++] = (struct listed){
+			file, .any = any, .fits = any || list_has(file->systems, asked->options.platform)};
 	}
 	if (asked->wheel_count)
 		qsort(asked->wheels, asked->wheel_count, sizeof *asked->wheels, compare_wheels);
@@ -277,7 +199,7 @@ static void choose_wheel(struct release *release)
 			release->file = NULL;
 		release->here = true;
 		release->any = wheel->any;
-		if (file->fits && (!release->file || file->size_bytes > release->file->size_bytes))
+		if (file->best)
 			release->file = file;
 	}
 }
@@ -310,11 +232,11 @@ static void find_releases(struct jw_asked *asked)
 
 	list_wheels(asked);
 	for (size_t at = 0; at < asked->wheel_count;) {
-		struct release release = {.version = asked->wheels[at].version,
+		struct release release = {.version = asked->wheels[at].file->version,
 								  .wheels = &asked->wheels[at]};
 
 		while (at < asked->wheel_count &&
-			   version_is_same(asked->wheels[at].version, release.version))
+			   version_is_same(asked->wheels[at].file->version, release.version))
 			at++;
 		release.wheel_count = (size_t)(asked->wheels + at - release.wheels);
 		choose_wheel(&release);
@@ -338,21 +260,17 @@ static struct release *release_of(const struct jw_asked *asked, const char *vers
 				   compare_with_release);
 }
 
+/* Prints the Pythons of the wheels that stand for a release. */
 static int print_pythons(struct jw_error *err, const struct release *release, struct buf *text)
 {
-	struct buf tags = BUF_MAX(1 << 14);
+	const char *comma = "";
 	int result = 0;
 
-	for (size_t i = 0; !result && i < release->wheel_count; i++) {
-		const struct pip_file *file = release->wheels[i].file;
-		struct tags name;
-
-		if (stands_for(&release->wheels[i], release) && read_tags(file->name, &name))
-			result = add_pythons(err, &tags, &name, file->python);
-	}
-	if (!result)
-		result = buf_printf(err, text, "%s", tags.size ? buf_text(&tags) : "py3");
-	buf_free(&tags);
+	for (size_t i = 0; !result && i < release->wheel_count; i++)
+		if (stands_for(&release->wheels[i], release)) {
+			result = buf_printf(err, text, "%s%s", comma, release->wheels[i].file->pythons);
+			comma = ",";
+		}
 	return result;
 }
 
@@ -420,26 +338,21 @@ static bool can_examine(const struct release *release)
 	return release && release->file && !release->facts && !release->inferred && !release->absent;
 }
 
-/* Asks the index for the sizes of wheels that may be fetched, if its list does not have them. */
+/* Asks the index for the sizes of wheels that may be fetched, if its list does not have them, and
+ * they are not too many: the sum is a courtesy. */
 static void find_sizes(struct jw_asked *asked)
 {
-	struct buf names = BUF_MAX(1 << 16);
-	struct pip_listing again;
-	struct jw_error why;
+	struct buf names = BUF_MAX(MAX_SIZED * 300);
+	size_t count = 0;
 
 	for (size_t i = 0; i < asked->count; i++) {
 		const struct release *release = &asked->releases[i];
 
-		if (can_examine(release) && !release->file->size_bytes)
-			(void)buf_printf(NULL, &names, "%s%s", names.size ? " " : "", release->file->name);
+		if (can_examine(release) && !release->file->size_bytes && count++ < MAX_SIZED)
+			(void)buf_printf(NULL, &names, "%s ", release->file->name);
 	}
-	if (names.size && !pip_list(&why, asked->pip, asked->package, buf_text(&names), &again)) {
-		for (size_t i = 0; i < again.count; i++)
-			for (size_t k = 0; k < asked->listing.count; k++)
-				if (!strcmp(again.items[i].name, asked->listing.items[k].name))
-					asked->listing.items[k].size_bytes = again.items[i].size_bytes;
-		pip_listing_free(&again);
-	}
+	if (count && count <= MAX_SIZED)
+		(void)pip_sizes(NULL, asked->pip, buf_text(&names), &asked->listing);
 	buf_free(&names);
 }
 
@@ -485,7 +398,7 @@ int jw_asked_open(struct jw_error *err, const struct jw_ask_options *options,
 	if (wheel_list_text(err, &asked->own, &size) ||
 		jw_targets_read(err, "all", NULL, asked->targets, MAX_TARGETS, &asked->target_count) ||
 		pip_open(err, &asked->how, &asked->pip) ||
-		pip_list(err, asked->pip, asked->package, "", &asked->listing))
+		pip_list(err, asked->pip, asked->package, &asked->listing))
 		goto fail;
 	asked->index = text_starts(asked->listing.index ? asked->listing.index : "", "pypi.org/")
 					   ? mem_string("PyPI")
@@ -551,23 +464,12 @@ static void note_trouble(void *context, const char *path, const struct jw_error 
 	look->why = *why;
 }
 
-static int hash_file(struct jw_error *err, const char *path, char text[SHA256_TEXT])
-{
-	struct os_map map;
-
-	if (os_map_open(err, path, &map))
-		return -1;
-	put_sha256(text, map.data, map.size);
-	os_map_close(&map);
-	return 0;
-}
-
 /* Examines a release's wheel; the second path is that of the wheel with its code, or NULL. */
 static int examine_wheel(struct jw_error *err, struct jw_asked *asked, struct release *release,
-						 char *const paths[2])
+						 const struct pip_file *got, char *const paths[2])
 {
 	struct look look = {.facts = {.items = NULL}};
-	const char *const scanned[] = {paths[0], paths[1]}, *path = paths[0];
+	const char *const scanned[] = {paths[0], paths[1]};
 	const struct jw_scan_options options = {.paths = scanned,
 											.path_count = paths[1] ? 2 : 1,
 											.targets = asked->targets,
@@ -578,27 +480,17 @@ static int examine_wheel(struct jw_error *err, struct jw_asked *asked, struct re
 											.context = &look,
 											.image = examine_image,
 											.trouble = note_trouble};
-	char sha256[SHA256_TEXT];
-	int result = hash_file(err, path, sha256);
+	int result = jw_scan(err, &options);
 
-	/* pip may take another wheel of the release, for a newer C library. */
-	for (size_t i = 0; i < asked->listing.count; i++)
-		if (!strcmp(asked->listing.items[i].name, os_base_name(path)))
-			release->file = &asked->listing.items[i];
-	if (!result && *release->file->sha256 && strcmp(release->file->sha256, sha256) != 0)
-		result = error_set(err, JW_ERR_FORMAT, "%s: its SHA-256 differs from the one in the index",
-						   release->file->name);
-	if (!result)
-		result = jw_scan(err, &options);
 	if (!result && look.why.code)
 		result = error_copy(err, &look.why);
 	if (!result)
-		result = wheel_facts_text(err, &look.facts, path, asked->options.platform, asked->own,
-								  &release->facts);
+		result = wheel_facts_text(err, &look.facts, paths[0], got->required, got->required_count,
+								  asked->own, &release->facts);
 	if (!result) {
 		release->known = release->file;
 		if (asked->folder)
-			remember(asked, release, *release->file->sha256 ? release->file->sha256 : sha256);
+			remember(asked, release, got->sha256);
 	}
 	wheel_facts_free(&look.facts);
 	return result;
@@ -611,42 +503,27 @@ static const char *code_package(const char *package)
 	return !strcmp(package, "cuml-cu12") ? "libcuml-cu12" : NULL;
 }
 
-/* Returns the operator with which pip takes this release, not a build of it with a label. */
-static const char *exact_operator(const struct jw_asked *asked, const struct release *release)
-{
-	for (size_t i = 0; i < asked->count; i++)
-		if (version_is_build_of(asked->releases[i].version, release->version))
-			return "===";
-	return "==";
-}
-
 /* Downloads the wheel of a release, and the one with its code, as the second path. */
 static int download_release(struct jw_error *err, struct jw_asked *asked,
-							const struct release *release, char *ret_paths[2])
+							const struct release *release, struct pip_listing *ret_got,
+							char *ret_paths[2])
 {
-	const char *code = code_package(asked->package), *is = exact_operator(asked, release);
+	const char *code = code_package(asked->package);
 	/* The package with the code comes first, so that nothing is downloaded if the index lacks this
 	 * package. */
-	char *lines = code ? mem_printf("%s%s%s\n%s%s%s\n", code, is, release->version, asked->package,
-									is, release->version)
-					   : mem_printf("%s%s%s\n", asked->package, is, release->version);
-	struct os_names names;
-	int result = pip_download_all(err, asked->pip, lines, &names);
+	char *lines = code ? mem_printf("%s===%s\n%s===%s\n", code, release->version, asked->package,
+									release->version)
+					   : mem_printf("%s===%s\n", asked->package, release->version);
+	int result = pip_get(err, asked->pip, "", lines, ret_got);
 
 	mem_free(lines);
-	if (result)
-		return -1;
-	for (size_t i = 0; i < names.count; i++) {
-		char package[PACKAGE_MAX_NAME];
-		const bool own = package_normalise(names.items[i], strcspn(names.items[i], "-"), package) &&
-						 !strcmp(package, asked->package);
+	for (size_t i = 0; !result && i < ret_got->count; i++) {
+		const char *name = ret_got->items[i].name;
 
-		if (!ret_paths[!own])
-			ret_paths[!own] = pip_downloaded(asked->pip, names.items[i]);
+		ret_paths[strcmp(name, release->file->name) != 0] = pip_got(asked->pip, name);
 	}
-	os_names_free(&names);
-	return ret_paths[0] && !code == !ret_paths[1]
-			   ? 0
+	return result || (ret_paths[0] && !code == !ret_paths[1])
+			   ? result
 			   : error_set(err, JW_ERR_FORMAT, "pip fetched no wheel");
 }
 
@@ -658,22 +535,31 @@ static bool lacks_wheel(const struct pip *pip)
 	return lack != PIP_LACKS_NOTHING && lack != PIP_LACKS_INDEX;
 }
 
+static const struct pip_file *file_of(const struct pip_listing *listing, const char *name)
+{
+	for (size_t i = 0; i < listing->count; i++)
+		if (!strcmp(listing->items[i].name, name))
+			return &listing->items[i];
+	return NULL;
+}
+
 /* Examines a release, unless the index lacks a wheel; the wheels are on the disk only
  * meanwhile. */
 static int examine_release(struct jw_error *err, struct jw_asked *asked, struct release *release)
 {
+	struct pip_listing got = {.index = NULL};
 	char *paths[2] = {NULL, NULL};
 	struct jw_error why = {0};
 	int result;
 
 	if (asked->options.fetches)
 		asked->options.fetches(asked->options.fetch.context, release->file->name);
-	result = download_release(&why, asked, release, paths);
+	result = download_release(&why, asked, release, &got, paths);
 	release->absent = result && why.code == JW_ERR_NOT_FOUND && lacks_wheel(asked->pip);
 	if (release->absent && asked->options.lacks)
 		asked->options.lacks(asked->options.fetch.context, release->file->name, why.message);
 	if (!result)
-		result = examine_wheel(err, asked, release, paths);
+		result = examine_wheel(err, asked, release, file_of(&got, release->file->name), paths);
 	else
 		result = release->absent ? 0 : error_copy(err, &why);
 	for (size_t i = 0; i < 2; i++) {
@@ -681,6 +567,7 @@ static int examine_release(struct jw_error *err, struct jw_asked *asked, struct 
 			(void)os_remove(NULL, paths[i]);
 		mem_free(paths[i]);
 	}
+	pip_listing_free(&got);
 	return result ? -1 : print_list(err, asked);
 }
 

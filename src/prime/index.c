@@ -13,8 +13,6 @@
 #include "find/requirement.h"
 #include "os/file.h"
 
-enum { MAX_LIST = 16 << 20 };
-
 struct jw_index {
 	struct jw_index_options options;
 	const char *platform; /* NULL for pip's own */
@@ -123,21 +121,6 @@ static void add_all(struct jw_package_list *from, struct jw_package_list *to)
 	*from = (struct jw_package_list){.items = NULL};
 }
 
-/* Adds NAME-VERSION-TAGS.whl. */
-static void add_fetched(char *file, struct jw_package_list *list)
-{
-	const size_t name = strcspn(file, "-"),
-				 version = file[name] ? strcspn(file + name + 1, "-") : 0;
-	struct jw_listed_package *package = &list->items[list->count++];
-
-	package->asked = mem_printf("%.*s==%.*s", (int)name, file, (int)version, file + name + 1);
-	for (char *at = package->asked; *at && *at != '='; at++)
-		if (*at == '_')
-			*at = '-';
-	package->file = mem_string(file);
-	package->fetched = true;
-}
-
 /* Adds what to do, or which package has what pip does not find. */
 static int report_not_found(struct jw_error *err, const struct jw_index *index,
 							const struct jw_error *why, const char *package)
@@ -184,33 +167,35 @@ static int report_not_found(struct jw_error *err, const struct jw_index *index,
 static int fetch_listed(struct jw_error *err, struct jw_index *index, const struct pip_lines *lines,
 						struct jw_package_list *ret_list)
 {
-	struct buf asked = BUF_MAX(2 * MAX_LIST);
 	struct jw_error why = {0};
-	struct os_names names;
-	int result =
-		buf_printf(err, &asked, "%s%s", buf_text(&lines->options), buf_text(&lines->requirements));
+	struct pip_listing got;
 
-	if (!result && pip_download_all(&why, index->pip, buf_text(&asked), &names))
-		result = report_not_found(err, index, &why, "");
-	buf_free(&asked);
-	if (result)
-		return -1;
-	*ret_list = (struct jw_package_list){mem_array(names.count, sizeof *ret_list->items), 0};
-	for (size_t i = 0; i < names.count; i++)
-		add_fetched(names.items[i], ret_list);
-	os_names_free(&names);
+	if (pip_get(&why, index->pip, buf_text(&lines->options), buf_text(&lines->requirements), &got))
+		return report_not_found(err, index, &why, "");
+	*ret_list = (struct jw_package_list){mem_array(got.count, sizeof *ret_list->items), got.count};
+	for (size_t i = 0; i < got.count; i++) {
+		const struct pip_file *file = &got.items[i];
+		char name[PACKAGE_MAX_NAME] = "";
+
+		(void)package_normalise(file->name, strcspn(file->name, "-"), name);
+		ret_list->items[i] =
+			(struct jw_listed_package){.asked = mem_printf("%s==%s", name, file->version),
+									   .file = mem_string(file->name),
+									   .fetched = true};
+	}
+	pip_listing_free(&got);
 	return 0;
 }
 
 int jw_index_list(struct jw_error *err, struct jw_index *index, const char *path,
 				  struct jw_package_list *ret_list)
 {
-	struct buf content = {0};
-	struct pip_lines lines = {.packages = {.items = NULL}};
-	int result = os_read_file(err, path, MAX_LIST, &content);
+	struct pip_lines lines;
+	int result = 0;
 
-	if (!result && (pip_lines_read(err, path, buf_text(&content), content.size, &lines) ||
-					(lines.requirements.size && fetch_listed(err, index, &lines, &lines.packages))))
+	if (pip_lines_read_file(err, path, &lines))
+		return -1;
+	if (lines.requirements.size && fetch_listed(err, index, &lines, &lines.packages))
 		result = error_prefix(err, "%s", path);
 	if (!result) {
 		add_all(&lines.packages, &lines.left_out);
@@ -221,7 +206,6 @@ int jw_index_list(struct jw_error *err, struct jw_index *index, const char *path
 		lines.options = (struct buf){0};
 	}
 	pip_lines_free(&lines);
-	buf_free(&content);
 	return result;
 }
 
@@ -243,13 +227,13 @@ static int note_wheel(struct jw_error *err, struct jw_index *index,
 }
 
 static int get_wheel(struct jw_error *err, struct jw_index *index, const char *package,
-					 const char *lines, const struct jw_index_wheel **ret_wheel)
+					 const char *line, const struct jw_index_wheel **ret_wheel)
 {
 	struct jw_index_wheel *wheel = &index->wheel;
 	struct jw_error why;
 
 	forget_wheel(wheel);
-	if (pip_download(&why, index->pip, lines, &wheel->path))
+	if (pip_get_one(&why, index->pip, buf_text(&index->list_options), line, &wheel->path))
 		return report_not_found(err, index, &why, package);
 	return note_wheel(err, index, ret_wheel);
 }
@@ -329,8 +313,7 @@ int jw_index_listed_get(struct jw_error *err, struct jw_index *index,
 						const struct jw_listed_package *package,
 						const struct jw_index_wheel **ret_wheel)
 {
-	struct buf lines = BUF_MAX(2 * MAX_LIST);
-	char *requirement;
+	char *requirement, *line;
 	int result;
 
 	if (package->direct)
@@ -345,15 +328,14 @@ int jw_index_listed_get(struct jw_error *err, struct jw_index *index,
 	}
 	if (package->fetched) {
 		forget_wheel(&index->wheel);
-		index->wheel.path = pip_downloaded(index->pip, package->file);
+		index->wheel.path = pip_got(index->pip, package->file);
 		return note_wheel(err, index, ret_wheel);
 	}
 	requirement = pip_requirement(package->asked);
-	result = buf_printf(err, &lines, "%s%s%s%s\n", buf_text(&index->list_options), requirement,
-						*package->sha256 ? " --hash=sha256:" : "", package->sha256);
-	if (!result)
-		result = get_wheel(err, index, package->asked, buf_text(&lines), ret_wheel);
+	line = mem_printf("%s%s%s", requirement, *package->sha256 ? " --hash=sha256:" : "",
+					  package->sha256);
+	result = get_wheel(err, index, package->asked, line, ret_wheel);
 	mem_free(requirement);
-	buf_free(&lines);
+	mem_free(line);
 	return result;
 }

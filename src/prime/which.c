@@ -11,14 +11,12 @@
 #include "code/release.h"
 #include "code/rules.h"
 #include "code/target_names.h"
+#include "find/marker.h"
 #include "find/pip.h"
-#include "os/file.h"
 #include "plan/build.h"
 #include "plan/estimate.h"
 #include "plan/plan.h"
 #include "plan/wheel_list.h"
-
-enum { MAX_LIST = 16 << 20 };
 
 /* A package that releases require in one version. */
 struct known_pin {
@@ -613,16 +611,19 @@ static int judge_release(struct jw_error *err, struct question *question, const 
 	return release->answer == JW_WHICH_FAILS ? 0 : judge_extras(err, question, release);
 }
 
-/* Lists the versions of the list, each once, newest first. */
-static size_t list_versions(const struct wheel_list *list, const char **versions)
+/* Lists the versions of the list that are in the range (NULL: all), each once, newest first. */
+static size_t list_versions(const struct wheel_list *list, const char *range, const char **versions)
 {
 	size_t count = 0;
+	bool valid;
 
 	for (size_t i = 0; i < list->count; i++) {
 		const char *version = list->wheels[i].version;
 		size_t at = count;
 
 		/* A list is nearly in this order. */
+		if (range && !pep440_fits(version, range, &valid))
+			continue;
 		while (at && version_is_newer(version, versions[at - 1]))
 			at--;
 		if (at && version_is_same(versions[at - 1], version))
@@ -678,6 +679,7 @@ int jw_which(struct jw_error *err, const struct jw_which_options *options,
 	struct question question = {.options = options};
 	struct jw_which which = {.target = options->target};
 	const char **versions;
+	bool valid;
 	int result = 0;
 
 	if (!package_normalise(options->package, strlen(options->package), question.package))
@@ -686,6 +688,9 @@ int jw_which(struct jw_error *err, const struct jw_which_options *options,
 		return error_set(err, JW_ERR_USAGE,
 						 "--platform is linux, linux-aarch64 or windows, not “%s”",
 						 options->platform);
+	if (options->range && (pep440_fits("0", options->range, &valid), !valid))
+		return error_set(err, JW_ERR_USAGE, "“%.200s” is no range of versions, such as “>=2,<2.3”",
+						 options->range);
 	if (jw_driver_supports(err, &options->driver, options->target) ||
 		wheel_list_text(err, &question.text, &question.size))
 		return -1;
@@ -705,7 +710,7 @@ int jw_which(struct jw_error *err, const struct jw_which_options *options,
 		*versions = requested_version(&question.list, options->version, options->platform);
 		which.count = *versions != NULL;
 	} else {
-		which.count = list_versions(&question.list, versions);
+		which.count = list_versions(&question.list, options->range, versions);
 	}
 	which.releases = mem_array(which.count, sizeof *which.releases);
 	for (size_t i = 0; !result && i < which.count; i++) {
@@ -872,50 +877,48 @@ void jw_cure_free(struct jw_cure *cure)
 	*cure = (struct jw_cure){.package = NULL};
 }
 
-/* Appends the name at the beginning of a requirement, with its extras, once. */
-static void add_name(struct jw_which_names *names, size_t *capacity, const char *requirement)
+/* Adds a line NAME[EXTRA] >= VERSION ; MARKER --hash=… without what is behind the versions, once.
+ */
+static void add_requirement(struct jw_which_names *names, size_t *capacity, const char *line,
+							const struct marker_place *place)
 {
-	const size_t length = strcspn(requirement, "[]()<>=!~;@ \t\n");
-	const char *extras = requirement + length + strspn(requirement + length, " \t");
-	const size_t extras_length = *extras == '[' ? strcspn(extras, "]\n") + 1 : 0;
-	char name[PACKAGE_MAX_NAME], *item;
+	char *text = mem_string_n(line, strcspn(line, "\n")), *end = strstr(text, " --"), *marker;
 
-	if (!package_normalise(requirement, length, name))
+	if (end)
+		*end = '\0';
+	if ((marker = strchr(text, ';')))
+		*marker++ = '\0';
+	for (end = text + strlen(text); end > text && text_is_blank((unsigned char)end[-1]);)
+		*--end = '\0';
+	for (size_t i = 0; *text && i < names->count; i++)
+		if (!strcmp(names->items[i], text))
+			*text = '\0';
+	if (!*text || (marker && !marker_holds(marker, place))) {
+		mem_free(text);
 		return;
-	item = extras_length && extras[extras_length - 1] == ']'
-			   ? mem_printf("%s%.*s", name, (int)extras_length, extras)
-			   : mem_string(name);
-	for (size_t i = 0; i < names->count; i++)
-		if (!strcmp(names->items[i], item)) {
-			mem_free(item);
-			return;
-		}
+	}
 	VEC_GROW(names->items, *capacity, names->count);
-	names->items[names->count++] = item;
+	names->items[names->count++] = text;
 }
 
-int jw_which_read_names(struct jw_error *err, const char *path, struct jw_which_names *ret_names)
+int jw_which_read_names(struct jw_error *err, const char *path, const char *platform,
+						const char *python, struct jw_which_names *ret_names)
 {
-	struct buf content = {0};
+	const struct marker_place place = {.platform = platform, .python = python ? python : "3.12"};
 	struct pip_lines lines;
 	struct jw_which_names names = {.items = NULL};
 	size_t capacity = 0;
 
-	if (os_read_file(err, path, MAX_LIST, &content))
+	if (pip_lines_read_file(err, path, &lines))
 		return -1;
-	if (pip_lines_read(err, path, buf_text(&content), content.size, &lines)) {
-		buf_free(&content);
-		return error_prefix(err, "%s", path);
-	}
 	for (const char *at = buf_text(&lines.requirements); *at; at += *at == '\n') {
-		add_name(&names, &capacity, at);
+		add_requirement(&names, &capacity, at, &place);
 		at += strcspn(at, "\n");
 	}
 	for (size_t i = 0; i < lines.packages.count; i++)
-		add_name(&names, &capacity, lines.packages.items[i].asked);
+		add_requirement(&names, &capacity, lines.packages.items[i].asked, &place);
 	names.left_out = lines.left_out.count;
 	pip_lines_free(&lines);
-	buf_free(&content);
 	if (!names.count)
 		return error_set(err, JW_ERR_FORMAT,
 						 "%s: no line of it names a package; options, files, addresses and other "

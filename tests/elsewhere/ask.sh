@@ -55,6 +55,12 @@ P
 cp http/packages/older/*.whl http/packages/borrowed
 serve http
 site=http://127.0.0.1:$(cat http/port)
+# These two wait meanwhile.
+mkdir waiting
+JITWARM_STATE=$scratch/none TMPDIR=$scratch/waiting PIP_INDEX_URL=$site/late/simple TERM=xterm timeout 600 python3 "$here/../cli/on-terminal.py" 80 "$jitwarm" which --ask --target sm_86 grown >on-terminal 2>&1 &
+terminal=$!
+JITWARM_STATE=$scratch/none TMPDIR=$scratch/waiting PIP_INDEX_URL=$site/late/simple timeout 600 "$jitwarm" which --ask --target sm_86 grown >in-pipe 2>&1 &
+pipe=$!
 # ask KIND WORD...: runs which --ask against that kind of index
 ask() {
 	: >http/log
@@ -69,6 +75,15 @@ is() {
 	for said in "${@:4}"; do grep -qF -- "$said" out err || { fail "$text: not “$said”: $(cat out err)"; return; }; done
 	ok "$text"
 }
+
+# One process answers all questions of a command. Each start of the environment's Python is counted, and of a script on PATH, as pyenv has.
+"$python" -m venv --without-pip counted
+echo "import os; os.write(os.open('$scratch/starts', os.O_WRONLY | os.O_APPEND | os.O_CREAT), b'start\\n')" >"$(echo counted/lib/python3*/site-packages)/count.pth"
+mkdir shims && printf '#!/bin/sh\necho script >>"%s/starts"\nexec "%s" "$@"\n' "$scratch" "$python" >shims/python3 && chmod +x shims/python3
+VIRTUAL_ENV=$scratch/counted PATH=$scratch/shims:$PATH ask good --target sm_86 grown
+cp starts counted-starts && rm -r state
+[ "$fetched" = 11 ] && grep -q start counted-starts && [ "$(grep -c . counted-starts)" -le 3 ] && ok "$(grep -c . counted-starts) starts of Python for 24 releases" ||
+	fail "$(grep -c . counted-starts) starts of Python: $(cat counted-starts out err)"
 
 # The newest release is read first, then others by bisection; equal ones are inferred. The second time nothing is fetched.
 ask sized --target sm_86 grown
@@ -171,7 +186,7 @@ with zipfile.ZipFile(sys.argv[1]) as old, zipfile.ZipFile(sys.argv[2] + "/cuml_c
         new.writestr(name.replace("99.0", "99.1"), old.read(name).replace(b"99.0", b"99.1"))
 P
 ask sized --target sm_86 cuml-cu12
-is "no code in that version" 1 0 "cuml_cu12-99.1-py3-none-manylinux2014_x86_64.whl: not examined: pip: " "libcuml-cu12==99.1" "99.0  runs as it is" "pip install cuml-cu12==99.0"
+is "no code in that version" 1 0 "cuml_cu12-99.1-py3-none-manylinux2014_x86_64.whl: not examined: the package index has no wheel of libcuml-cu12===99.1; it has wheels of 99.0" "99.0  runs as it is" "pip install cuml-cu12==99.0"
 mv http/packages/libcuml-cu12 . && rm -r state
 ask sized --target sm_86 cuml-cu12
 is "no code at all" 3 0 "cuml_cu12-99.1-py3-none-manylinux2014_x86_64.whl: not examined: " "cuml_cu12-99.0-py3-none-manylinux2014_x86_64.whl: not examined: " "cuml-cu12 from "
@@ -204,17 +219,23 @@ is "a list" 1 0 "pip install grown==1.9"
 ask sized --target sm_86 nothing
 is "no such package" 3 0 "the package index has no package “nothing”"
 ask sized --target sm_86 borrowed
-is "a page of another package's files" 3 0 "jitwarm: ${site#http://}/sized/simple has no release of borrowed"
+is "a page of another package's files" 3 0 "jitwarm: the package index has no wheel of borrowed"
 ask loop --target sm_86 grown
-is "a page that leads to itself" 3 0 "pip: pip._vendor.requests.exceptions.TooManyRedirects: Exceeded 30 redirects."
-# At a terminal, no command is silent for more than ten seconds.
-: >http/log
-PIP_INDEX_URL=$site/late/simple TERM=xterm timeout 600 python3 "$here/../cli/on-terminal.py" 80 "$jitwarm" which --ask --target sm_86 grown >err 2>&1
-got=$? fetched=0
-: >out
-is "a late answer" 3 0 $'\rjitwarm: working for 1' $'\r\e[Kjitwarm: ' "the package index has no package “grown”"
+is "a page that leads to itself" 3 0 "${site#http://}: the package index failed (Exceeded 30 redirects.); try again later"
+PIP_RETRIES=5 ask busy --target sm_86 grown
+is "an index that asks to wait for an hour" 3 0 "jitwarm: ${site#http://}: the package index is busy (429); try again in 3600 seconds"
+ask many --target sm_86 grown
+is "an index that lists too much" 3 0 "jitwarm: the package index lists too many files of grown"
+# No command is silent for more than ten seconds.
+wait $terminal
+got=$? fetched=0 && cp on-terminal err && : >out
+is "a late answer at a terminal" 3 0 $'\rjitwarm: working for 1' $'\r\e[Kjitwarm: ' "the package index has no package “grown”"
+wait $pipe
+got=$? && cp in-pipe err
+is "a late answer in a pipe" 3 0 "the package index has no package “grown”"
+[ "$(head -n 1 err)" = "jitwarm: waiting for the package index" ] && ok "a pipe says that it waits" || fail "a pipe says nothing: $(cat err)"
 ask wrong-hash --target sm_86 grown
-is "another hash" 3 1 "THESE PACKAGES DO NOT MATCH THE HASHES"
+is "another hash" 3 1 "grown-1.23-py3-none-manylinux2014_x86_64.whl: its hash differs from the one in the index or list"
 PIP_INDEX_URL=https://no.such.host.invalid/simple ask sized --target sm_86 grown
 is "no network" 3 0 "no.such.host.invalid: the package index cannot be reached"
 ask sized --target sm_86 ./grown

@@ -103,6 +103,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.answer(b"no", status=int(kind))
         if kind == "loop":
             return self.answer(b"", status=302, Location=self.path)
+        if kind == "busy":
+            return self.answer(b"later", status=429, **{"Retry-After": "3600"})
+        if kind == "many":
+            rows = [{"filename": f"grown-1.{number}-py3-none-any.whl", "url": f"/grown-1.{number}-py3-none-any.whl", "size": 1, "hashes": {}} for number in range(100001)]
+            return self.answer(json.dumps({"meta": {"api-version": "1.1"}, "name": package, "files": rows}).encode(), "application/vnd.pypi.simple.v1+json")
         if kind == "late":
             time.sleep(13)
             return self.answer(b"no", status=404)
@@ -111,16 +116,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
             rows = [{"filename": one, "url": f"/{kind}/files/{package}/{one}", "yanked": "-12.3.999-" in one, "requires-python": ">=99" if package == PACKAGE or one.startswith("later-2") else ">=3",
                      "hashes": {"sha256": hashlib.sha256(data if kind != "wrong-hash" else b"").hexdigest()}, **({"size": len(data)} if kind == "sized" else {})} for one, data in files.items()]
             if kind == "html":
-                return self.answer("".join(f'<a href="{row["url"]}">{row["filename"]}</a>\n' for row in rows).encode())
+                return self.answer(("<!DOCTYPE html>\n" + "".join(f'<a href="{row["url"]}">{row["filename"]}</a>\n' for row in rows)).encode())
             return self.answer(json.dumps({"meta": {"api-version": "1.1"}, "name": package, "files": rows}).encode(), "application/vnd.pypi.simple.v1+json")
         if place == "files" and kind == "trickle":
             self.send_response(200)
             self.send_header("Content-Length", "5000000")
             self.end_headers()
             self.close_connection = True
-            while True:
+            while self.command != "HEAD":
                 self.wfile.write(b"x" * 1000)
                 time.sleep(0.05)
+            return None
         if place == "files" and kind == "large" and name in files:
             self.send_response(200)
             self.send_header("Content-Length", str(len(files[name])))

@@ -13,6 +13,11 @@ await() {
 	local end=$((SECONDS + 60))
 	until "$@"; do [ $SECONDS -lt $end ] || return 1; sleep 0.05; done
 }
+# forget_waiting STATUS: drops the line from `err` that a slow machine adds, and returns STATUS
+forget_waiting() {
+	/bin/sed -i '/^jitwarm: waiting for the package index$/d' err
+	return "$1"
+}
 # serve FOLDER [CERTIFICATE]: starts the server
 serve() {
 	mkdir -p "$1"
@@ -28,11 +33,13 @@ mkdir home bin tmp
 cache=${XDG_CACHE_HOME:-$HOME/.cache}
 ln -s "$python" bin/python3
 export HOME=$scratch/home JITWARM_STATE=$scratch/state TMPDIR=$scratch/tmp NO_COLOR=1 LC_ALL=C.UTF-8 PIP_CONFIG_FILE=/dev/null PIP_RETRIES=0 no_proxy='*' PATH=$scratch/bin:$PATH
-# fake_pip PYTHON-LINE...: writes somebody's module named pip, with its output and files
+# fake_pip PYTHON-LINE...: writes somebody's module named pip into the environment `faked`
 fake_pip() {
-	mkdir -p fake/pip
-	printf '%s\n' "$@" >fake/pip/__main__.py
-	: >fake/pip/__init__.py
+	[ -e faked ] || "$python" -m venv --without-pip faked
+	local site
+	site=$(echo faked/lib/python3*/site-packages)
+	rm -rf "$site/pip" && mkdir "$site/pip"
+	printf '%s\n' "$@" >"$site/pip/__init__.py"
 }
 # whole_progress NAME: the last progress object of a download in `err` is complete
 whole_progress() {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""list_wheels.py   scripts/list-wheels.py reads versions and requirements as tests/data/requirements.tsv says, and goes on where an index lacks a wheel
+"""list_wheels.py   scripts/list-wheels.py and src/find/index.py read versions and requirements as tests/data/requirements.tsv says; no password is printed
 
 Skipped (77) without pip, whose copy of packaging the script uses.
 """
@@ -31,6 +31,9 @@ for line in (ROOT / "tests/data/requirements.tsv").read_text().splitlines():
         assert left < right if words[1] == "<" else left == right, line
     elif kind == "library":
         assert listing.is_own_library(words[0]) == (words[1] == "yes"), line
+    elif kind == "marker":
+        platform, python, marker, holds = words
+        assert bool(listing.index.required(f"x; {marker}", listing.index.place(platform, python))) == (holds == "yes"), line
     else:
         file, python, requirement, pin = words
         found = listing.pin_of(requirement, listing.Wheel(file), "" if python == "-" else python)
@@ -71,3 +74,13 @@ with tempfile.TemporaryDirectory() as folder:
     lines = listing.package_lines(type("Arguments", (), {"facts": pathlib.Path(folder)}), "bitsandbytes")
     assert lines == ["package bitsandbytes", "unseen 0.32.0 linux cp38", "unseen 0.31.8 linux py3", "unseen 0.32.0 windows py3", "unseen 0.31.8 windows py3",
                      "unseen 0.32.0 linux-aarch64 py3", "unseen 0.31.8 linux-aarch64 py3"], lines
+
+# No message of src/find/index.py has a password, whether its address is one of this account's or of an index.
+clean, note_secrets = listing.index.clean, listing.index.note_secrets
+for text, cleaned in (("at https://u:p@h/x and http://h/", "at https://h/x and http://h/"), ("'https://u:p@ss@h/'", "'https://h/'"),
+                      ("git+https://token@h https://a:b@c\nx", "git+https://h https://c x"), ("u@h //u:p@h", "u@h //u:p@h")):
+    assert clean(text) == cleaned, clean(text)
+note_secrets("https://us:p%40ss@h/x http://a:other@b@c")
+assert clean("p@ss, p%40ss, other and other@b") == "****, ****, **** and ****", clean("p@ss, p%40ss, other and other@b")
+assert listing.index.without_login("https://u:p@h/x@y") == "https://h/x@y"
+assert not listing.index.WHEEL.fullmatch("../x-1-py3-none-any.whl") and not listing.index.WHEEL.fullmatch("x y-1-py3-none-any.whl")

@@ -1,10 +1,9 @@
 /* The time for a text from outside grows with its size, and not with its square, up to the most
- * bytes that are read: requirement lists, locks, reports of pip, and pip's output, filled with one
- * token each. */
+ * bytes that are read: requirement lists, locks, reports of pip, and answers of index.py, filled
+ * with one token each. */
 #include "check.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -12,7 +11,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "find/pip.h"
-#include "find/pip_output.h"
+#include "find/pip_answer.h"
 #include "os/process.h"
 
 /* Text of MIDDLE bytes may be one line. */
@@ -43,19 +42,12 @@ static char *fill(const struct filled *filled, size_t size)
 	return text;
 }
 
-static void read_output(const char *said)
+static void read_answer(const char *text)
 {
-	const struct os_ended ended = {.status = 1};
-	struct pip_listing listing = {.index = NULL};
-	char *text = mem_string(said);
+	struct pip_answer answer = {.total_bytes = 0};
 
-	pip_hide_passwords(text);
-	mem_free(text);
-	(void)pip_output_error(NULL, said, "pip", "/tmp/x", &ended);
-	(void)pip_output_lack(NULL, said);
-	(void)pip_output_size(said);
-	pip_output_files(said, &listing);
-	pip_listing_free(&listing);
+	(void)pip_answer_read(NULL, &answer, text, "/tmp/x");
+	pip_answer_free(&answer);
 }
 
 static void read_list(const char *name, const char *text)
@@ -123,43 +115,25 @@ static void check_growth(void (*reads)(const char *text), const struct filled *c
 #define CHECK_GROWTH(reads, cases, most)                                                           \
 	check_growth((reads), (cases), sizeof(cases) / sizeof *(cases), (most))
 
-TEST(the_output_of_pip_is_read_in_one_pass)
+TEST(an_answer_is_read_in_one_pass)
 {
-	static const char lack[] = "\nERROR: Could not find a version that satisfies the requirement "
-							   "my-x (from versions: none)\n",
-					  words[] = "ERROR: Could not find a version that satisfies the requirement ";
+	static const char systems[] = "{\"file\":\"x.whl\",\"version\":\"1\",\"pythons\":\"py3\","
+								  "\"systems\":[\"a\"",
+					  required[] = "{\"file\":\"x.whl\",\"version\":\"1\",\"pythons\":\"py3\","
+								   "\"requires\":[{}";
 	static const struct filled cases[] = {
-		{"", "://", lack},
-		{"x ", "://@", lack},
-		{"", "://@ ", lack},
-		{"", " (from -r ", lack},
-		{"", " (from -r \n", "))"},
-		{"", " (from -r x))", lack},
-		{words, " (from -r ", lack},
-		{"", "ERROR: Could not find a version that satisfies the requirement x\n", lack},
-		{"", "ERROR: x\n y\n", lack},
-		{"(from versions: ", ",", ")"},
-		{"", "hunter2", lack},
-		{"", "%68unter%32\n", lack},
-		{"Skipping link: https://h/", "%2b", lack},
-		{"Skipping link: https://h/my_x-1.0-py3-none-a", ".b", ".whl\n"},
-		{"", "Skipping link: https://h/my_x-1.0-py\a-none-any.whl (from ://\n", lack},
-		{"", "Found link ://x\a.whl\n", lack},
-		{"", "jitwarm-file 1 - 0 x\a.whl\n", lack},
-		{"Found link ", "(requires-python:#sha256= (from ://", lack},
-		{"Could not fetch URL https://h/ Error: ", ": ", lack},
-		{"", "Could not fetch URL https://h/x Error: : 404 \n", lack},
-		{"", "Downloading ", lack},
-		{"", "Downloading (1\n", lack},
-		{"Downloading (", "1", lack},
-		{"", " ", lack},
-		{"", "\n ", lack},
-		{"", "\r", lack},
+		{"{\"file\":\"", "x-", ".whl\",\"version\":\"1\",\"pythons\":\"py3\"}"},
+		{"{\"file\":\"x.whl\",\"version\":\"", "1.", "1\",\"pythons\":\"py3\"}"},
+		{"{\"error\":\"words\",\"reason\":\"", "x ", "\"}"},
+		{"{\"error\":\"", "\\u002b", "\"}"},
+		{systems, ",\"linux\"", "]}"},
+		{required, ",{\"name\":\"x\",\"pin\":\"1\"}", "]}"},
+		{"{\"end\":", "[", ""},
+		{"{\"a\":1", ",\"a\":1", "}"},
+		{"{", " ", "}"},
 	};
 
-	/* a password that pip would hide */
-	(void)setenv("PIP_INDEX_URL", "https://us:hunter2@h/simple", 1);
-	CHECK_GROWTH(read_output, cases, OS_MAX_OUTPUT);
+	CHECK_GROWTH(read_answer, cases, OS_MAX_LINE);
 }
 
 TEST(a_list_is_read_in_one_pass)

@@ -1,12 +1,12 @@
-/* Packages are understood as they are typed, only names and harmless options reach pip, and no
- * password is printed. */
+/* Packages are understood as they are typed, only names and harmless options reach pip, and
+ * what an index answers is read. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "check.h"
 #include "find/pip.h"
-#include "find/pip_output.h"
+#include "find/pip_answer.h"
 #include "find/requirement.h"
 
 TEST(packages_are_read_as_they_are_typed)
@@ -49,7 +49,7 @@ TEST(packages_are_read_as_they_are_typed)
 	}
 }
 
-/* pip would build a word that is not a name, or read it as a file, and run code of that file. */
+/* A word that is not a name is refused with a sentence. */
 TEST(only_names_are_asked_for)
 {
 	static const char *const names[][2] = {{"torch", "torch"},
@@ -74,11 +74,6 @@ TEST(only_names_are_asked_for)
 										 "x.ZIP",
 										 "x.zip[y]",
 										 "x.tar.gz[y] ",
-										 "x==1.zip",
-										 "x==1.0+a.Zip",
-										 "x===1.zip",
-										 "x[y]>=1.tgz , <2",
-										 "x>=1,.tar",
 										 "file:x",
 										 "https://h/x",
 										 "git+https://h/",
@@ -158,8 +153,8 @@ TEST(what_files_ask_pip_for)
 		 "[[packages]]\nname = \"e --no-binary=:all:\"\nversion = '1'\n"
 		 "[[packages]]\nname = \"evil.zip[x] #\"\nversion = '1'\n"
 		 "[[packages]]\nname = \"evil\"\nversion = '1.0+a.zip'\n",
-		 "a==1 ; x == 'y' --hash=sha256:" HEX " --hash=sha256:" HEX "\nd==2\n"
-		 "10 file\n13 address\n24 other\n27 other\n30 file\n"},
+		 "a==1 ; x == 'y' --hash=sha256:" HEX " --hash=sha256:" HEX "\nd==2\nevil==1.0+a.zip\n"
+		 "10 file\n13 address\n24 other\n27 other\n"},
 		{"report.json",
 		 " {\"install\": [{\"is_direct\": false, \"metadata\": {\"name\": \"a\", \"version\": "
 		 "\"1+cu121\"}, \"download_info\": {\"url\": "
@@ -170,9 +165,9 @@ TEST(what_files_ask_pip_for)
 		 "\"download_info\": {\"url\": \"https://u:p@h\", \"archive_info\": 3}}]}",
 		 "= a==1+cu121 a-1+cu121-py3-none-any.whl " HEX "\n= b (direct)\n= c==2\n"},
 		{"r.txt",
-		 "evil.zip[x]\nevil.tar.gz[x]\nevil.ZIP\nevil==1.0+a.zip\nevil===1.zip\nRuamel.Yaml>=1 "
+		 "evil.zip[x]\nevil.tar.gz[x]\nevil.ZIP\nevil==1.0+a.zip\nRuamel.Yaml>=1 "
 		 "--hash=sha256:00\nroot:$y$j9T$:1::\n",
-		 "ruamel-yaml>=1 --hash=sha256:00\n1 file\n2 file\n3 file\n4 file\n5 file\n7 other\n"},
+		 "evil==1.0+a.zip\nruamel-yaml>=1 --hash=sha256:00\n1 file\n2 file\n3 file\n6 other\n"},
 		{"report.json",
 		 "{\"install\": [{\"metadata\": {\"name\": \"a\", \"version\": \"1 -e .\"}}]}", NULL},
 		{"report.json", "{\"install\": [{\"is_direct\": true, \"metadata\": {\"name\": \"a b\"}}]}",
@@ -210,148 +205,130 @@ TEST(what_files_ask_pip_for)
 	}
 }
 
-TEST(no_password_of_an_address_is_told)
+/* index.py's answers, in which an index may have written any text. */
+static int read_answer(struct pip_answer *answer, const char *line)
 {
-	static const char *const texts[][2] = {
-		{"at https://u:p@h/x and http://h/", "at https://h/x and http://h/"},
-		{"'https://u:p@ss@h/'", "'https://h/'"},
-		{"https://u:p/w@h/x", "https://h/x"},
-		{"X=git+https://token@h https://a:b@c", "X=git+https://h https://c"},
-		{"https://u:p'q\"<r>@h", "https://h"},
-		{"://@", "://"},
-		{"u@h //u:p@h", "u@h //u:p@h"},
+	*why = (struct jw_error){0};
+	return pip_answer_read(why, answer, line, "/tmp/x");
+}
+
+TEST(a_failure_of_an_index_becomes_a_sentence)
+{
+	static const struct {
+		const char *line;
+		enum pip_lack lack;
+		int code;
+		const char *message;
+	} cases[] = {
+		{"{\"error\":\"wheel\",\"name\":\"x\",\"version\":\"1.0+cu121\",\"pythons\":\"3.7, 3.8+, "
+		 "PyPy "
+		 "3.9\",\"systems\":\"any, linux\"}",
+		 PIP_LACKS_WHEEL, JW_ERR_NOT_FOUND,
+		 "no wheel of x 1.0+cu121 fits; its wheels are for Python 3.7, 3.8+, PyPy 3.9 on any, "
+		 "linux"},
+		{"{\"error\":\"source\",\"asked\":\"x==1\"}", PIP_LACKS_ANY_WHEEL, JW_ERR_NOT_FOUND,
+		 "the package index has source code of x==1, and no wheel"},
+		{"{\"error\":\"unknown\",\"host\":\"h\",\"name\":\"x\"}", PIP_LACKS_PACKAGE,
+		 JW_ERR_NOT_FOUND, "h: the package index has no package “x”"},
+		{"{\"error\":\"refused\",\"host\":\"h\",\"name\":\"x\"}", PIP_LACKS_ACCESS,
+		 JW_ERR_NOT_FOUND, "h: the package index refused x (403)"},
+		{"{\"error\":\"version\",\"asked\":\"x==9\",\"versions\":\"1, 2\"}", PIP_LACKS_VERSION,
+		 JW_ERR_NOT_FOUND, "the package index has no wheel of x==9; it has wheels of 1, 2"},
+		{"{\"error\":\"version\",\"asked\":\"x\",\"versions\":\"\"}", PIP_LACKS_VERSION,
+		 JW_ERR_NOT_FOUND, "the package index has no wheel of x"},
+		{"{\"error\":\"failed\",\"host\":\"h\",\"status\":502,\"reason\":\"\"}", PIP_LACKS_INDEX,
+		 JW_ERR_IO, "h: the package index failed (502); try again later"},
+		{"{\"error\":\"failed\",\"host\":\"h\",\"status\":429,\"reason\":\"\",\"wait\":3600}",
+		 PIP_LACKS_INDEX, JW_ERR_IO,
+		 "h: the package index is busy (429); try again in 3600 seconds"},
+		{"{\"error\":\"reach\",\"host\":\"h\",\"reason\":\"timeout\"}", PIP_LACKS_INDEX, JW_ERR_IO,
+		 "h: the package index cannot be reached (it did not answer in time); check the network, "
+		 "the proxy (https_proxy), and pip's index (PIP_INDEX_URL)"},
+		{"{\"error\":\"hash\",\"file\":\"x.whl\",\"name\":\"sha256\"}", PIP_LACKS_NOTHING,
+		 JW_ERR_FORMAT, "x.whl: its hash differs from the one in the index or list"},
+		{"{\"error\":\"none\"}", PIP_LACKS_NOTHING, JW_ERR_UNSUPPORTED, "no pip"},
+		{"{\"error\":\"old\",\"version\":\"19.3\"}", PIP_LACKS_NOTHING, JW_ERR_UNSUPPORTED,
+		 "pip 19.3 is older than 20.0"},
+		{"{\"error\":\"words\",\"reason\":\"ValueError: x\"}", PIP_LACKS_NOTHING, JW_ERR_IO,
+		 "pip: ValueError: x"},
+		{"{\"error\":3}", PIP_LACKS_NOTHING, JW_ERR_IO, "pip: "},
 	};
 
-	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-		char text[128];
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct pip_answer answer = {.total_bytes = 0};
 
-		TEXT_COPY(text, texts[i][0]);
-		pip_hide_passwords(text);
-		assert_string_equal(text, texts[i][1]);
+		assert_int_equal(read_answer(&answer, cases[i].line), 1);
+		assert_int_equal(answer.lack, cases[i].lack);
+		assert_int_equal(answer.failure.code, cases[i].code);
+		assert_string_equal(answer.failure.message, cases[i].message);
+		pip_answer_free(&answer);
+	}
+}
+
+#define DIGITS_OF "\"sha256\":\"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\""
+
+TEST(the_wheels_of_an_index_are_lines_of_json)
+{
+	static const char *const lines[] = {
+		"{\"index\":\"h/whl/simple\"}",
+		"{\"file\":\"x-1.0-py3-none-any.whl\",\"version\":\"1.0\",\"systems\":[\"linux\","
+		"\"windows\","
+		"3,\"a b\"],\"pythons\":\"cp39+,py3\",\"address\":\"https://h/"
+		"x\",\"size\":1234,\"best\":true,\"yanked\":true,\"pre\":false," DIGITS_OF
+		",\"requires\":[{\"name\":\"torch\",\"pin\":\"2.0\"},{\"name\":\"numpy\",\"pin\":null},"
+		"{\"name\":\"a b\",\"pin\":\"1\"},{\"name\":\"evil\",\"pin\":\"1\\npiece 9\"},3]}",
+		"{\"file\":\"x-2.0-py3-none-any.whl\",\"version\":\"2.0\",\"pythons\":\"py3\"}",
+		"{\"file\":\"x-2.0-py3-none-any.whl\",\"size\":77}",
+		"{\"total\":40}",
+		"{\"total\":2}",
+	};
+	struct pip_answer answer = {.total_bytes = 0};
+	const struct pip_file *file;
+
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+		if (read_answer(&answer, lines[i]))
+			fail_msg("%s: %s", lines[i], why->message);
+	assert_int_equal(read_answer(&answer, "{\"end\":true}"), 1);
+	assert_true(!answer.failure.code);
+	assert_int_equal(answer.total_bytes, 42);
+	assert_string_equal(answer.listing.index, "h/whl/simple");
+	assert_int_equal(answer.listing.count, 2);
+	file = &answer.listing.items[0];
+	assert_string_equal(file->systems, "linux,windows");
+	assert_string_equal(file->pythons, "cp39+,py3");
+	assert_string_equal(file->address, "https://h/x");
+	assert_int_equal(file->size_bytes, 1234);
+	assert_int_equal(strlen(file->sha256), 64);
+	assert_true(file->best && file->yanked && !file->pre);
+	assert_int_equal(file->required_count, 2);
+	assert_string_equal(file->required[0].pin, "2.0");
+	assert_string_equal(file->required[1].pin, "");
+	assert_int_equal(answer.listing.items[1].size_bytes, 77);
+	pip_answer_free(&answer);
+}
+
+TEST(what_is_no_answer_is_refused)
+{
+	static const char *const lines[] = {
+		"",
+		"x",
+		"[",
+		"{\"file\":\"x-1.0-py3-none-any.whl\",\"version\":\"x y\",\"pythons\":\"py3\"}",
+		"{\"file\":\"../x-1.0-py3-none-any.whl\",\"version\":\"1.0\",\"pythons\":\"py3\"}",
+		"{\"file\":\"x-1.0-py3 none-any.whl\",\"version\":\"1.0\",\"pythons\":\"py3\"}",
+		"{\"file\":\"x-1.0.tar.gz\",\"version\":\"1.0\",\"pythons\":\"py3\"}",
+		"{\"file\":\"x-1.0-py3-none-any.whl\",\"version\":\"1.0\",\"pythons\":\"py3\\nwheel\"}",
+		"{\"file\":\"x-1.0-py3-none-any.whl\",\"version\":\"1.0\",\"pythons\":\"py3\",\"sha256\":"
+		"\"0\"}",
+	};
+
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+		struct pip_answer answer = {.total_bytes = 0};
+
+		if (read_answer(&answer, lines[i]) != -1 || !*why->message)
+			fail_msg("%s is an answer", lines[i]);
+		pip_answer_free(&answer);
 	}
 }
 
 RUN_TESTS(NULL, NULL)
-
-/* Reports of older releases of pip, and text that no pip prints. */
-TEST(what_pip_lacks_is_in_its_words)
-{
-	static const char missing[] =
-		"ERROR: Could not find a version that satisfies the requirement "
-		"my-x[a]==1.0 (from -r asked.txt (line 1)) (from versions: none)\n";
-	static const struct {
-		const char *said;
-		enum pip_lack lack;
-		const char *message;
-	} cases[] = {
-		{"", PIP_LACKS_VERSION, ""},
-		{"  Skipping link: none of the wheel's tags match: cp37-cp37m-win32: "
-		 "https://h/My_X-1.0-1-cp37.cp38-cp37m-win32.manylinux1_x86_64.whl#sha256=0 (from x)\n"
-		 "  Skipping link: none of the wheel's tags match: https://h/my.x-1.0.1-py3-none-any.whl\n"
-		 "Link requires a different Python (3.9 not in: '>=4'): "
-		 "https://h/my_x-1.0%2Bcu121-py4-none-any.whl (from x)\n",
-		 PIP_LACKS_WHEEL,
-		 "no wheel of my-x 1.0+cu121 fits; its wheels are for Python 3.7, 3.8, 4 on any, linux, "
-		 "win32"},
-		{"Skipping link: No sources permitted for my-x: https://h/my-x-1.0.zip\n",
-		 PIP_LACKS_ANY_WHEEL, "the package index has source code of my-x[a]==1.0, and no wheel"},
-		{"Could not fetch URL https://us:er@h/x: 404 Client Error: Not Found\n", PIP_LACKS_PACKAGE,
-		 "h: the package index has no package “my-x”"},
-		{"Could not fetch URL https://h/x: 429 Client Error: Too Many Requests\n", PIP_LACKS_INDEX,
-		 "h: the package index failed (429); try again later"},
-		{"Could not fetch URL https://h/x: connection error: (Caused by X('Connection to h timed "
-		 "out.'))\n",
-		 PIP_LACKS_INDEX,
-		 "h: the package index cannot be reached (it did not answer in time); check the network, "
-		 "the proxy (https_proxy), and pip's index (PIP_INDEX_URL)"},
-		{"Could not fetch URL https://h/x: connection error: (Caused by ProxyError('Cannot connect "
-		 "to proxy.', OSError('Tunnel connection failed: 407 Proxy Authentication Required')))\n",
-		 PIP_LACKS_INDEX,
-		 "h: the package index cannot be reached (407 Proxy Authentication Required); check the "
-		 "network, the proxy (https_proxy), and pip's index (PIP_INDEX_URL)"},
-		{"Could not fetch URL ://Error: x Error: \nCould not fetch URL x Error: \n"
-		 "Skipping link: ://\nSkipping link: ://.whl\nSkipping link: ://my-x-1-.whl\n"
-		 "Skipping link: ://my-x-1.0----.whl\nSkipping link: ://-1.0-x-y-.whl",
-		 PIP_LACKS_INDEX, NULL},
-		{"Skipping link: ://\nSkipping link: ://.whl\nSkipping link: ://my_x-1-.whl\n"
-		 "Skipping link: ://my_x-1.0----.whl\nSkipping link: ://-1.0-x-y-.whl\n"
-		 "Skipping link: ://my_x-1.0-.-cp-.whl\nSkipping link: ://my_x-1.0-cp-cp-..whl",
-		 PIP_LACKS_WHEEL, NULL},
-	};
-
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		char *said = mem_printf("%s%s", missing, cases[i].said);
-		struct jw_error found = {0};
-
-		assert_int_equal(pip_output_lack(&found, said), cases[i].lack);
-		if (cases[i].message)
-			assert_string_equal(found.message, cases[i].message);
-		mem_free(said);
-	}
-}
-
-TEST(the_wheels_of_an_index_are_in_its_words)
-{
-	static const char said[] =
-		"jitwarm-file 1234 "
-		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa 0 "
-		"x-1.0-py3-none-any.whl\n"
-		"jitwarm-file 5 - 1 x-1.1-py3-none-any.whl\n"
-		"jitwarm-file x y z\njitwarm-file \njitwarm-file 1 - 0 x y.whl\n"
-		"  Found link https://us:p@ss@h/f/x-1.0-py3-none-any.whl (from "
-		"https://us:p@ss@h/whl/simple/x/) (requires-python:>=3.9,<4), version: 1.0\n"
-		"  Skipping link: none of the wheel's tags (a) are compatible: "
-		"https://h/f/x-2.0%2Bcu12-cp39-cp39-win_amd64.whl"
-		"#sha256=bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb (from "
-		"https://h/whl/simple/x/)\n"
-		"  Found link https://h/f/x-3.0%0Awheel-py3-none-any.whl (from https://h/)\n"
-		"Found link ://.whl (from ://\nFound link ://x.whl (from \n";
-	struct pip_listing listing = {.index = NULL};
-
-	pip_output_files(said, &listing);
-	assert_string_equal(listing.index, "h/whl/simple");
-	assert_string_equal(listing.items[0].name, "x-1.0-py3-none-any.whl");
-	assert_string_equal(listing.items[0].address, "https://h/f/x-1.0-py3-none-any.whl");
-	assert_string_equal(listing.items[0].python, "3.9");
-	assert_int_equal(listing.items[0].size_bytes, 1234);
-	assert_int_equal(strlen(listing.items[0].sha256), 64);
-	assert_true(listing.items[0].fits && !listing.items[0].yanked);
-	assert_true(listing.items[1].yanked && !listing.items[1].fits && !*listing.items[1].sha256);
-	assert_string_equal(listing.items[2].name, "x-2.0+cu12-cp39-cp39-win_amd64.whl");
-	assert_true(*listing.items[2].sha256 == 'b' && !listing.items[2].fits);
-	for (size_t i = 3; i < listing.count; i++)
-		assert_true(!strpbrk(listing.items[i].name, " \n"));
-	pip_listing_free(&listing);
-}
-
-/* Only a line of pip's own counts, and not what an index has it print within one. */
-TEST(the_words_of_an_index_are_not_those_of_pip)
-{
-	static const char link[] =
-		"  Skipping link: 1.0 Requires-Python >=3 that satisfies the requirement (from x: "
-		"https://h/my-x-1.0.xyz (from https://h/)\n"
-		"  Skipping link: ERROR: Could not find a version that satisfies the requirement (from x: "
-		"Could not fetch URL https://us:er@other/x: 401 Client Error: https://h/my-x-1.0.xyz\n"
-		"  ERROR: Could not find a version that satisfies the requirement (from x\n";
-	static const char own[] = "ERROR: Could not find a version that satisfies the requirement "
-							  "my-x==2 (from versions: none)\n"
-							  "ERROR: No matching distribution found for my-x==2\n";
-	static const char *const orders[][3] = {
-		{link, "", ""},
-		{"that satisfies the requirement (from ", "", ""},
-		{"ERROR: Could not find a version that satisfies the requirement ", "", ""},
-		{"Could not fetch URL https://h/x: 404 Client Error: Not Found\n", link, own},
-	};
-	static const char *const messages[] = {"", "", "",
-										   "h: the package index has no package “my-x”"};
-
-	for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
-		char *said = mem_printf("%s%s%s", orders[i][0], orders[i][1], orders[i][2]);
-		struct jw_error found = {0};
-
-		assert_int_equal(pip_output_lack(&found, said),
-						 *messages[i] ? PIP_LACKS_PACKAGE : PIP_LACKS_VERSION);
-		assert_string_equal(found.message, messages[i]);
-		mem_free(said);
-	}
-}

@@ -42,7 +42,7 @@ TEST(an_index_that_sends_nothing_ends_pip)
 	OK(os_write_mode(why, environment, version, strlen(version), 0644));
 	OK(os_env_set(why, "PATH", "/usr/bin:/bin") || os_env_set(why, "VIRTUAL_ENV", folder));
 	OK(pip_open(why, &options, &pip));
-	GIVES(JW_ERR_LIMIT, pip_download(why, pip, "torch\n", &path));
+	GIVES(JW_ERR_LIMIT, pip_get_one(why, pip, "", "torch", &path));
 	assert_non_null(strstr(why->message, "pip: the connection carried less than 64 KiB a second"));
 	pip_close(pip);
 	mem_free(programs);

@@ -10,6 +10,7 @@
 #include "base/pep440.h"
 #include "check.h"
 #include "code/devcode.h"
+#include "find/marker.h"
 #include "folder.h"
 #include "os/file.h"
 #include "plan/decide.h"
@@ -194,22 +195,13 @@ static void check_order(char *rest)
 		fail_msg("not %s %s %s", left, sign, right);
 }
 
-static void check_pin(char *rest)
+static void check_marker(char *rest)
 {
-	struct wheel_pinning wheel = {.file = next_cell(&rest), .python = next_cell(&rest)};
-	const char *requirement = next_cell(&rest);
-	char name[PACKAGE_MAX_NAME], version[WHEEL_PIN_MAX], *found;
+	const struct marker_place place = {.platform = next_cell(&rest), .python = next_cell(&rest)};
+	const char *marker = next_cell(&rest);
 
-	wheel.platform = strstr(wheel.file, "win_amd64") ? "windows"
-					 : strstr(wheel.file, "aarch64") ? "linux-aarch64"
-													 : "linux";
-	if (!strcmp(wheel.python, "-"))
-		wheel.python = "";
-	found = wheel_facts_pin(&wheel, requirement, name, version) ? mem_printf("%s %s", name, version)
-																: mem_string("-");
-	if (strcmp(found, rest) != 0)
-		fail_msg("%s: %s gives %s, not %s", wheel.file, requirement, found, rest);
-	mem_free(found);
+	if (marker_holds(marker, &place) != !strcmp(rest, "yes"))
+		fail_msg("%s, Python %s: %s: not %s", place.platform, place.python, marker, rest);
 }
 
 /* Calls `check` with each line of tests/data/requirements.tsv of this kind. */
@@ -244,25 +236,25 @@ static void check_library(char *rest)
 		fail_msg("%s is a library of its own: not %s", name, rest);
 }
 
-/* scripts/list-wheels.py reads the same file (tests/python/list_wheels.py). */
-TEST(versions_and_requirements_are_read_as_by_packaging)
+/* tests/python/list_wheels.py reads the same file. */
+TEST(versions_and_markers_are_read_as_by_packaging)
 {
 	assert_in_range(each_line("order", check_order), 20, 1000);
-	assert_in_range(each_line("pin", check_pin), 40, 1000);
+	assert_in_range(each_line("marker", check_marker), 30, 1000);
 	assert_in_range(each_line("library", check_library), 10, 1000);
 }
 
-TEST(a_requirement_longer_than_any_pins_nothing)
+TEST(only_pins_of_listed_packages_are_facts)
 {
-	const struct wheel_pinning wheel = {"x-1.0-py3-none-any.whl", "linux", ""};
-	char name[PACKAGE_MAX_NAME], version[WHEEL_PIN_MAX],
-		*longest = mem_printf("torch==2.0;%*s", 4096 - 11, "os_name=='posix'"),
-		*longer = mem_printf(" %s", longest);
+	static char names[][8] = {"a", "b", "c"}, pins[][8] = {"", "1.0", "2.0"};
+	const struct pip_required required[] = {
+		{names[0], pins[0]}, {names[1], pins[1]}, {names[2], pins[2]}};
+	struct wheel_facts facts = {.items = NULL};
+	char *text;
 
-	assert_true(wheel_facts_pin(&wheel, longest, name, version));
-	assert_true(!wheel_facts_pin(&wheel, longer, name, version));
-	mem_free(longer);
-	mem_free(longest);
+	OK(wheel_facts_text(why, &facts, "none.whl", required, 3, list, &text));
+	assert_string_equal(text, "pin b 1.0\n");
+	mem_free(text);
 }
 
 /* The same numbers in another epoch are another release. */
@@ -372,16 +364,6 @@ TEST(a_list_says_which_linked_code_is_hollow)
 
 static struct buf facts_now = {.most = 1 << 20};
 
-static void add_pin(char *rest)
-{
-	struct wheel_pinning wheel = {.file = next_cell(&rest), .python = next_cell(&rest)};
-	char name[PACKAGE_MAX_NAME], version[WHEEL_PIN_MAX];
-
-	wheel.platform = "linux";
-	if (wheel_facts_pin(&wheel, next_cell(&rest), name, version))
-		OK(buf_printf(why, &facts_now, "pin %s %s\n", name, version));
-}
-
 static int add_image(struct jw_error *err, void *context, const struct jw_scan_image *image)
 {
 	(void)context;
@@ -424,7 +406,6 @@ TEST(other_facts_have_another_form)
 
 	(void)snprintf(form, sizeof form, "facts %d\n", WHEEL_FACTS_FORM);
 	OK(buf_printf(why, &facts_now, "%s", form));
-	(void)each_line("pin", add_pin);
 	add_scan();
 	if (os_exists(path))
 		OK(os_read_file(why, path, 1 << 20, &known));

@@ -114,7 +114,8 @@ static const struct json_field answer_fields[] = {
 		 "`examined_from`: how many of all",
 		 .presence = JSON_IF_SET),
 	JSON_LIST_OF("releases", struct jw_which, releases, count, &document_release,
-				 "the releases, the newest first; for NAME==VERSION, that one alone"),
+				 "the releases, the newest first; for NAME==VERSION, that one alone, and for a "
+				 "range those in it"),
 	{0},
 };
 
@@ -708,7 +709,15 @@ static int refuse_release(struct jw_error *err, const struct cli *cli,
 	if (options_given(&cli->options, "ask"))
 		return error_set(err, JW_ERR_NOT_FOUND, "%s has no release %.100s of %s", document->index,
 						 version, package);
-	add_ask(&command, cli, NULL, 0);
+	if (cli->options.operand_count) {
+		add_ask(&command, cli, NULL, 0);
+	} else {
+		text = mem_printf("%s==%s", package, version);
+		add_which(&command, cli);
+		shell_add_word(&command, text);
+		buf_add(&command, " --ask");
+		mem_free(text);
+	}
 	text = next_step_take(&command);
 	if (!which->count)
 		error_set(err, JW_ERR_NOT_FOUND,
@@ -733,6 +742,7 @@ struct wanted {
 	char extras[PACKAGE_MAX_NAME];      /* "[cuda12]", or "" */
 	char install[2 * PACKAGE_MAX_NAME]; /* what pip installs: the name as typed with its extras */
 	const char *version;                /* of NAME==VERSION and of a wheel's name; else NULL */
+	const char *range;                  /* of NAME>=VERSION,<VERSION; else NULL */
 	char of_wheel[64];
 };
 
@@ -771,7 +781,8 @@ static void copy_extras(struct wanted *wanted, const char *extras, size_t length
 	wanted->extras[size] = '\0';
 }
 
-/* Reads NAME or NAME==VERSION, with or without extras after the name, or the name of a wheel. */
+/* Reads NAME, NAME==VERSION or NAME>=VERSION,<VERSION, with or without extras after the name, or
+ * the name of a wheel. */
 static int read_wanted(struct jw_error *err, const char *text, struct wanted *ret_wanted)
 {
 	static const char of_version[] =
@@ -809,10 +820,19 @@ static int read_wanted(struct jw_error *err, const char *text, struct wanted *re
 	if (*rest) {
 		const char *version = text_starts(rest, "==") ? rest + 2 + strspn(rest + 2, " ") : "";
 
-		if (!text_is_digit(*version) || version[strspn(version, of_version)])
-			return error_set(err, JW_ERR_USAGE, "“%.200s”: which takes NAME or NAME==VERSION",
-							 text);
-		wanted.version = version;
+		const bool pins = text_is_digit(*version) && !version[strspn(version, of_version)] &&
+						  !strpbrk(version, ", ");
+		bool valid = false;
+
+		if (!pins && strchr("<>=!~", *rest))
+			(void)pep440_fits("0", rest, &valid);
+		if (!pins && !valid)
+			return error_set(
+				err, JW_ERR_USAGE,
+				"“%.200s”: which takes NAME, NAME==VERSION or a range such as “%.200s>=2,<2.3”",
+				text, wanted.name);
+		wanted.version = pins ? version : NULL;
+		wanted.range = pins ? NULL : rest;
 	}
 	*ret_wanted = wanted;
 	return 0;
@@ -918,6 +938,7 @@ static int answer_package(struct jw_error *err, struct cli *cli, const struct gp
 	int result = 0;
 	struct jw_which_options options = {.package = wanted->name,
 									   .version = wanted->version,
+									   .range = wanted->range,
 									   .extras = wanted->extras,
 									   .driver = gpus->driver,
 									   .platform = document->platform,
@@ -944,7 +965,11 @@ static int answer_package(struct jw_error *err, struct cli *cli, const struct gp
 			(wanted->version && !asked && which->releases->answer == JW_WHICH_UNKNOWN)) {
 			result =
 				wanted->version && !asked ? print_beside(err, cli, document, &options, &same) : 0;
-			if (!result)
+			if (!result && wanted->range)
+				result = error_set(err, JW_ERR_NOT_FOUND, "%s has no release of %s%.100s",
+								   options.asked ? document->index : "jitwarm's list", wanted->name,
+								   wanted->range);
+			else if (!result)
 				result =
 					refuse_release(err, cli, document, wanted->name, wanted->version, which, same);
 			break;
@@ -992,8 +1017,13 @@ static int answer_all(struct jw_error *err, struct cli *cli, const struct gpu_ta
 		document->install = NULL;
 		if (!failed)
 			continue;
-		if (why.code != JW_ERR_NOT_FOUND || document->count > answered ||
-			options_given(&cli->options, "ask"))
+		/* The other packages of a file have their answers. */
+		if (why.code == JW_ERR_NOT_FOUND && file && document->count > answered) {
+			cli_end_with(cli, EXIT_FAILED);
+			output_warning(&cli->out, "%s", why.message);
+			jw_which_free(&document->answers[--document->count]);
+		} else if (why.code != JW_ERR_NOT_FOUND || document->count > answered ||
+				   options_given(&cli->options, "ask"))
 			result = error_copy(err, &why);
 		else if (!file)
 			result = refuse_unknown(err, cli, wanted.name);
@@ -1041,6 +1071,17 @@ static int refuse_without_gpu(struct jw_error *err, const struct cli *cli)
 	return -1;
 }
 
+/* Returns whether a word is the name of a list that exists, such as requirements.txt. */
+static bool is_list(const char *word)
+{
+	static const char *const ends[] = {".txt", ".toml", ".lock", ".json"};
+
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+		if (text_ends(word, ends[i]) && os_exists(word))
+			return true;
+	return false;
+}
+
 static int which_run(struct jw_error *err, struct cli *cli)
 {
 	const struct options *given = &cli->options;
@@ -1052,9 +1093,16 @@ static int which_run(struct jw_error *err, struct cli *cli)
 	const char *file = options_value(given, "requirements");
 	struct jw_which_names names = {.items = NULL};
 	struct gpu_targets gpus;
-	char active[JW_PYTHON_VERSION];
+	char active[JW_PYTHON_VERSION], typed[JW_PYTHON_VERSION];
 	int result = 0;
 
+	if (python && index_wheel_python(err, python, typed))
+		return -1;
+	python = python ? typed : NULL;
+	if (!file && count == 1 && is_list(*packages)) {
+		file = *packages;
+		count = 0;
+	}
 	if (file && count)
 		return error_set(err, JW_ERR_USAGE, "-r FILE takes no other names");
 	if (!file && !count)
@@ -1082,7 +1130,7 @@ static int which_run(struct jw_error *err, struct cli *cli)
 	document.platform = platform ? platform : gpus.arm ? "linux-aarch64" : jw_which_own_platform();
 	document.python = python;
 	document.driver = gpus.driver;
-	if (file && jw_which_read_names(err, file, &names))
+	if (file && jw_which_read_names(err, file, document.platform, python, &names))
 		return -1;
 	if (file) {
 		packages = (const char *const *)names.items;
@@ -1144,7 +1192,8 @@ const struct cli_command command_which = {
 	.usage = "[OPTION]… NAME[==VERSION]…\n[OPTION]… -r FILE",
 	.description =
 		"Shows which releases of a package run on your GPU, driver and Python, and how to install "
-		"the newest one.\n\nFor NAME==VERSION, the answer is for this release. The answers come "
+		"the newest one.\n\nFor NAME==VERSION, the answer is for this release; for a range "
+		"(NAME>=2,<2.3), for the releases in it. The answers come "
 		"from a list of the code in released wheels, so neither a network nor a GPU is "
 		"needed.\n\nExit status: 0 if the newest release, or the named one, runs as it is, 1 if an "
 		"older release runs or the newest has to be compiled first, 2 if no release runs, or the "

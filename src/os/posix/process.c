@@ -162,6 +162,16 @@ void os_die_with_parent(void)
 		_exit(1);
 }
 
+void os_limit_memory(int pid, uint64_t most_bytes)
+{
+	struct rlimit memory;
+
+	if (prlimit(pid, RLIMIT_DATA, NULL, &memory) || memory.rlim_cur <= most_bytes)
+		return;
+	memory.rlim_cur = (rlim_t)most_bytes;
+	(void)prlimit(pid, RLIMIT_DATA, &memory, NULL);
+}
+
 void os_end_now(int status)
 {
 	_exit(status);

@@ -171,6 +171,19 @@ int os_run(struct jw_error *err, const char *const *arguments, char **environmen
 	return result;
 }
 
+/* The job object's handle stays open until this process ends, and the other one with it. */
+void os_limit_memory(int pid, uint64_t most_bytes)
+{
+	const struct os_watch watch = {.most_memory_bytes = most_bytes};
+	HANDLE process = OpenProcess(PROCESS_SET_QUOTA | PROCESS_TERMINATE, FALSE, (DWORD)pid),
+		   job = process ? new_job(&watch) : NULL;
+
+	if (job)
+		(void)AssignProcessToJobObject(job, process);
+	if (process)
+		(void)CloseHandle(process);
+}
+
 /* libuv puts every process that it starts into a job object, whose only handle the parent holds. */
 void os_die_with_parent(void)
 {

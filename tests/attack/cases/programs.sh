@@ -59,12 +59,6 @@ not_run
 printf '#!/bin/sh\necho "%s/python3"\n' "$home/bin" >"$work/bin/uv" && rm "$work/bin/python3"
 (JITWARM="env PATH=$work/bin $JITWARM" run '2|3' scan --index torch && err_has "python3: $home belongs to") || exit 1
 not_run
-# Root starts no wheel of pip that the account may replace, though Python itself is root's.
-empty_environment "$work/env" && rm "$work/env/bin/python3"
-printf '#!/bin/sh\ncase $1:$# in -I*:3) echo "%s/pip-1-py3-none-any.whl" ;; -I*) touch "%s/pip" ;; *) exit 96 ;; esac\n' "$home/bin" "$open/marks" >"$work/env/bin/python3"
-chmod 755 "$work/env/bin/python3" && touch "$home/bin/pip-1-py3-none-any.whl" && chown $mallory "$home/bin/pip-1-py3-none-any.whl"
-(export VIRTUAL_ENV=$work/env && JITWARM="env PATH=$work/none $JITWARM" run '2|3' scan --index torch && err_has "pip-1-py3-none-any.whl") || exit 1
-not_run
 # Root's helpers and workers get listed variables alone: by others they load libraries, start programs and write files.
 hostile=(CUDA_INJECTION64_PATH="$home/x.so" CUDA_COREDUMP_FILE="$home/x" DUMP_KNOBS_TO_FILE="$home/x" PIP_LOG="$home/x" BASH_ENV="$home/x" PYTHONSTARTUP="$home/x"
 	PYENV_HOOK_PATH="$home" PYENV_VERSION="../../../../../../$home" SYSTEMD_PAGER="$home/x" DBUS_SESSION_BUS_ADDRESS="unixexec:path=$home/x" XDG_CONFIG_DIRS="$home" OPENSSL_CONF="$home/x")

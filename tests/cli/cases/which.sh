@@ -126,6 +126,53 @@ rm many.txt
 run "3|64" which --target gtx1080 -r absent.txt
 err_one_line
 
+# The answer is for the release that a list pins, or for those within its range, on the platform of its marker.
+printf 'xgboost==1.6.2 --hash=sha256:%064d\ntorch >= 2, < 2.3 # a range\ncupy-cuda12x ; sys_platform == "win32"\n' 0 >pins.txt
+printf '[[packages]]\nname = "xgboost"\nversion = "1.6.2"\n' >pylock.toml
+echo '{"version": "1", "install": [{"is_direct": false, "metadata": {"name": "xgboost", "version": "1.6.2"}}]}' >report.json
+run 3 which --target rtx5090 --platform linux -r pins.txt
+out_has "  1.6.2  runs after compiling 211 modules"
+out_has "  2.2.2 – 2.0.1  fail: no code for sm_120"
+out_lacks "cupy"
+for list in pylock.toml report.json; do
+	run 1 which --target rtx5090 --platform linux -r $list
+	out_has "  1.6.2  runs after compiling 211 modules"
+	out_lacks "3.4.1  "
+done
+run 3 which --target rtx5090 --platform linux pins.txt
+out_has "  1.6.2  runs after compiling 211 modules"
+run 0 which --target rtx5090 --platform linux --json "xgboost>=2.1.4,!=3.0.*"
+json '{r["version"].partition(".")[0] for r in d["answers"][0]["releases"]} == {"2", "3"} and not any(r["version"].startswith(("3.0.", "2.0")) for r in d["answers"][0]["releases"])'
+run 64 which --target rtx5090 "xgboost>=x"
+err_has "“xgboost>=x”: which takes NAME, NAME==VERSION or a range such as “xgboost>=2,<2.3”"
+run 3 which --target rtx5090 "xgboost>99"
+err_has "jitwarm's list has no release of xgboost>99"
+# A pin that the list lacks costs a line and the status, and the others have their answers.
+printf 'torch==99.1\nxgboost>99\nxgboost==3.4.1\n' >pins.txt
+run 3 which --target rtx5090 --platform linux -r pins.txt
+err_has "jitwarm's list has no release 99.1 of torch: “jitwarm which --target rtx5090 --platform linux torch==99.1 --ask” looks for this release"
+err_has "jitwarm's list has no release of xgboost>99"
+out_has "  3.4.1  runs as it is"
+# A pipe is a list, too: standard input, and what the shell has opened (“<(pip freeze)”).
+if ! is_wine; then
+	run 1 which --target rtx5090 --platform linux -r /dev/fd/3 3< <(cat report.json)
+	out_has "  1.6.2  runs after compiling 211 modules"
+	# shellcheck disable=SC2086
+	echo xgboost==1.6.2 | $JITWARM which --target rtx5090 --platform linux -r - >"$out" || true
+	out_has "  1.6.2  runs after compiling 211 modules"
+fi
+run 3 which --target rtx5090 -r -
+err_has "jitwarm: -: it names no package"
+# Python is named as people name it.
+for python in 3.9 3.9.18 python3.9 cp39 Python-3.9; do
+	run 0 which --target rtx3070 --python $python xgboost==2.1.4
+	out_has "Python 3.9"
+done
+for python in 3 abc 3.x 3.9.x python 3.123; do
+	run 64 which --target rtx3070 --python $python torch
+	err_has "--python is a version such as 3.11, not “$python”"
+done
+
 # These words are not packages, or not in the list.
 run 3 which --target gtx1080 no-such-package
 err_has "no-such-package: not among the GPU packages that jitwarm knows, so the package may have no device code; “jitwarm which --target gtx1080 no-such-package --ask” examines its releases"
@@ -233,9 +280,9 @@ run 3 which --target k80 --platform linux torch==1.3.0
 err_has "jitwarm has not examined torch 1.3.0; “"
 run 2 which --target gtx1080 --platform linux --json torch==2.8
 json '[r["version"] for r in d["answers"][0]["releases"]] == ["2.8.0"]'
-for words in "torch>=2.0" "torch==" "torch==2.*" "torch[opt]>=2.0" "torch[opt" "torch~=2.0"; do
+for words in "torch==" "torch>=" "torch[opt]>=2.0,1" "torch[opt" "torch~=2"; do
 	run 64 which --target gtx1080 "$words"
-	err_has "“$words”: which takes NAME or NAME==VERSION"
+	err_has "“$words”: which takes NAME, NAME==VERSION or a range"
 	err_one_line
 done
 # Extras bring other packages; an extra about CUDA brings the one with the device code.
@@ -278,11 +325,11 @@ for words in torch-2.8.0-cp311-cp311-manylinux_2_28_x86_64.whl folder/torch-2.8.
 	out_has "  2.8.0  fails: no code for sm_61"
 done
 run 64 which --target gtx1080 torch+cu121
-err_has "“torch+cu121”: which takes NAME or NAME==VERSION"
+err_has "“torch+cu121”: which takes NAME, NAME==VERSION or a range such as “torch>=2,<2.3”"
 run 64 which --target gtx1080 torch 2.8.0
 err_has "“2.8.0”: a version is written as in “torch==2.8.0”"
 [[ ! -s $out ]] || fail "an answer before the refusal"
-for words in ./x.whl "xgboost>=2"; do
+for words in ./x.whl "xgboost>>2"; do
 	run 64 which --target gtx1080 torch "$words"
 	err_has "“$words”"
 	[[ ! -s $out ]] || fail "an answer before the refusal"
