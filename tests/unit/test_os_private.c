@@ -75,6 +75,7 @@ TEST(each_part_of_a_path_counts)
 		{"sticky/own/file", NULL, 0, 0},
 		{"sticky/to ours", "", 0, 0},
 		{"loop", "", 0, 0},
+		{"ours/none/../../theirs/file", "", 0, 0},
 	};
 
 	if (geteuid() != 0)

@@ -73,8 +73,11 @@ int os_check_private(struct jw_error *err, const char *path, struct os_part *ret
 		size_t end = strlen(at), name;
 		struct stat stat;
 
+		/* With a “..” behind it, a missing folder that is made later leads elsewhere. */
 		if (lstat(at, &stat))
-			return errno == ENOENT || errno == ENOTDIR ? 0 : posix_error(err, at);
+			return (errno == ENOENT || errno == ENOTDIR) && !strstr(next, "/..")
+					   ? 0
+					   : posix_error(err, at);
 		if (stat.st_uid || (is_open_to_others(&stat) && !is_sticky(&stat)))
 			return refuse(err, at, &stat, ret_part);
 		if (S_ISLNK(stat.st_mode)) {

@@ -56,6 +56,8 @@ for path in "$home" "$open/links/given" "$open/links/link" "$open/all"; do
 	refused "$word" status --driver-profile "$path/profile"
 	refused "$word" run --record "$path/x.json" -- touch "$roots/started"
 done
+# A folder that is missing now, and “..” behind it
+(export JITWARM_STATE=$work/none/../../../../../../../..$home/state && run 2 prime "$sample" && [[ -z $(ls -A "$home") && ! -e $work/none ]]) || fail "made: $(ls -A "$home")"
 # Links: root's own in root's folder leads to the account's folder; the account's own in the way of an output to root's file
 ln -s "$home" "$open/to-home"
 refused "$open/home $theirs prime --cache $open/to-home/cache $sample”" prime --cache "$open/to-home/cache" "$sample"
