@@ -9,6 +9,7 @@
 #include "code/release.h"
 #include "code/rules.h"
 #include "doctor/examination.h"
+#include "driver/cuda_errors.h"
 #include "driver/targets.h"
 #include "os/env.h"
 #include "os/file.h"
@@ -24,6 +25,7 @@
 static bool has_no_gpu(const struct examination *seen, struct finding_draft *draft)
 {
 	const struct jw_system *system = seen->system;
+	const struct cuda_error *error = cuda_error_of(system->start_error);
 	const char *environment = seen->options->environment;
 	char word[SHELL_WORD], name[SHELL_WORD + 16] = "", *shown;
 	bool has_code;
@@ -64,6 +66,8 @@ static bool has_no_gpu(const struct examination *seen, struct finding_draft *dra
 	/* If the driver fails for another reason, it would fail without that variable, too. */
 	else if (shown && strstr(system->why_none, "CUDA_VISIBLE_DEVICES"))
 		FIX(draft, "unset CUDA_VISIBLE_DEVICES (it is “%.100s”)", shown);
+	else if (error)
+		FIX(draft, "%s", error->cure);
 	else
 		FIX(draft, "restart the machine or the container: after a driver update the driver's parts "
 				   "have different versions until then");
