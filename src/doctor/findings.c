@@ -20,6 +20,9 @@
 /* A shorter link at each start is not worth a changed library. */
 #define LEAST_LINK_S 1.0
 
+/* The time for looking whether an environment has code, which only chooses the advice. */
+enum { MOST_MS = 200 };
+
 /* ---- the machine */
 
 static bool has_no_gpu(const struct examination *seen, struct finding_draft *draft)
@@ -27,6 +30,7 @@ static bool has_no_gpu(const struct examination *seen, struct finding_draft *dra
 	const struct jw_system *system = seen->system;
 	const struct cuda_error *error = cuda_error_of(system->start_error);
 	const char *environment = seen->options->environment;
+	struct jw_code_packages code = {.count = 0};
 	char word[SHELL_WORD], name[SHELL_WORD + 16] = "", *shown;
 	bool has_code;
 
@@ -39,8 +43,9 @@ static bool has_no_gpu(const struct examination *seen, struct finding_draft *dra
 		(void)snprintf(name, sizeof name, " --environment %s", shell_word(word, environment));
 	EVIDENCE(draft, "%s", system->why_none);
 	draft->hopeless = !system->pci_count && !os_has_gpu_file() && !os_is_wsl();
-	has_code = seen->options->name_count ||
-			   (seen->options->found && jw_has_code(seen->options->found, seen->options->cancel));
+	if (!seen->options->name_count && seen->options->found)
+		jw_code_packages(seen->options->found, MOST_MS, seen->options->cancel, &code);
+	has_code = seen->options->name_count || code.any || code.cut;
 	if (draft->hopeless && !has_code)
 		FIX(draft,
 			"run jitwarm on the machine with the GPU; here, “jitwarm which --target %s torch” says "
