@@ -69,7 +69,12 @@ folder
 run 0 cache verify --repair --json
 json 'd["damaged"] == 0 and d["repaired_entries"] == 1'
 [[ ! -e $entry ]] || fail "the folder is still there"
-mkdir "$entry" && : >"$entry/file"
+run 0 prime --no-store --quiet "$sample"
+run 0 export --all -o "$work/whole.jwpack"
+folder
+run 0 import --allow-unsigned "$work/whole.jwpack"
+[[ -f $entry ]] || fail "import left the folder"
+rm "$entry" && mkdir "$entry" && : >"$entry/file"
 run 1 cache verify --repair
 out_has "not removed: 1 damaged entry: move away what is no entry"
 out_lacks "Next:"
