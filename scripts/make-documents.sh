@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# make-documents.sh [BUILD-FOLDER]                  writes docs/reference and data/schemas from the tables in src/cli
+# make-documents.sh [BUILD-FOLDER]                  writes docs/reference and data/schemas from the tables in src/cli, and the errors of
+#                                                  docs/troubleshooting.md from data/errors.tsv
 # make-documents.sh man JITWARM FOLDER [LANGUAGE]   writes jitwarm-COMMAND.1 for each command of the program into FOLDER; LANGUAGE is en or ko
 # make-documents.sh site [-o FOLDER] [TABLE]        makes a web site of README.md, README.ko.md and docs/ in FOLDER (default: build/site), with mkdocs
 #
@@ -8,7 +9,7 @@
 # page: a warning ends it. mkdocs comes from pip, into ~/.cache/jitwarm/site. Exit status 3: mkdocs cannot be fetched; 64: wrong usage.
 set -euo pipefail
 
-help() { sed -n '2,8s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
+help() { sed -n '2,9s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 usage() { help >&2; exit 64; }
 to_root() { cd "$(dirname "${BASH_SOURCE[0]}")/.."; }
 
@@ -16,6 +17,7 @@ make_reference() { # [BUILD-FOLDER]
 	local build=${1:-build/release}
 	cmake --build "$build" --target document-schemas >/dev/null
 	python3 tests/documents/reference.py "$build/tests/documents/document-schemas" --write
+	python3 tests/documents/errors.py "$build/src/jitwarm" --write
 }
 make_man() { # JITWARM FOLDER [LANGUAGE]
 	local jitwarm=$1 folder=$2 language=${3-en} command

@@ -78,6 +78,11 @@ int jw_doctor(struct jw_error *err, const struct jw_doctor_options *options,
 			  struct jw_doctor_result **ret_result);
 void jw_doctor_result_free(struct jw_doctor_result *result);
 
+/* Explains the error of CUDA, or of a program that uses CUDA, in a text that a program has printed:
+ * one finding, whose id is "error". Examines nothing. JW_ERR_UNSUPPORTED if jitwarm knows no error
+ * in the text. The caller frees the result with jw_doctor_result_free. */
+int jw_doctor_text(struct jw_error *err, const char *text, struct jw_doctor_result **ret_result);
+
 /* Gives this process the variables with which another process of its account was started: those of
  * the driver, HOME, and the active environment. JW_ERR_NOT_FOUND if there is no such process;
  * JW_ERR_UNSUPPORTED if it is another account's or in a container, and on Windows. */

@@ -257,8 +257,16 @@ struct jw_scan_options {
 int jw_scan(struct jw_error *err, const struct jw_scan_options *options);
 
 struct jw_found;
-/* Returns whether one of the files has device code; reads them until one has. */
-bool jw_has_code(const struct jw_found *found, struct jw_cancel cancel);
+/* The packages that have device code, as far as files were read in the given time. */
+enum { JW_CODE_PACKAGES = 8 };
+struct jw_code_packages {
+	const char *names[JW_CODE_PACKAGES]; /* of `found`; the first ones that were met */
+	size_t count;
+	bool any; /* a file has device code, of a package or not */
+	bool cut; /* the time was over before all files were read */
+};
+void jw_code_packages(const struct jw_found *found, unsigned most_ms, struct jw_cancel cancel,
+					  struct jw_code_packages *ret_packages);
 
 /* The package index that pip is configured to use. It is asked by pip: that of the active Python
  * environment, else of the Python on PATH, else one that uv provides. pip never builds, so no code

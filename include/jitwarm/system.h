@@ -103,6 +103,8 @@ struct jw_system {
 						`let_sleep`. If all of them are known by their PCI device ids, they are listed
 						here, without `uuid` and memory */
 	char why_none[512];         /* one line on why there are no GPUs; "" if there are */
+	int start_error;            /* the CUresult with which the driver has refused to start; 0 if it
+								   starts, or fails without one */
 	struct jw_speed speed;      /* learned from runs on this machine, measured before the first run;
 								   zeros for another machine */
 	const char *const *worker;  /* as the caller gave it */

@@ -26,7 +26,8 @@ enum {
 	SHORT_BYTES = 8,
 };
 
-/* Checks before parsing that the text is UTF-8 without a NUL and does not have too many values. */
+/* Checks before parsing that the text is UTF-8 without a NUL, also an escaped one, and does not
+ * have too many values. */
 static int check_text(struct jw_error *err, const char *text, size_t size)
 {
 	size_t values = 1, length;
@@ -38,6 +39,8 @@ static int check_text(struct jw_error *err, const char *text, size_t size)
 			return error_set(err, JW_ERR_FORMAT, "not JSON at byte %zu", at);
 		if (text[at] == '"')
 			quoted = !quoted;
+		else if (quoted && size - at >= strlen("\\u0000") && text_starts(text + at, "\\u0000"))
+			return error_set(err, JW_ERR_FORMAT, "a NUL in a text of JSON at byte %zu", at);
 		else if (quoted && text[at] == '\\')
 			length = 2;
 		else if (!quoted && strchr(",:[{", text[at]))

@@ -20,6 +20,7 @@ const char *cache_damage_text(enum cache_damage damage)
 		[CACHE_DAMAGE_NAME] = "its key belongs to another file name",
 		[CACHE_DAMAGE_VALUE] = "its value does not match its checksum",
 		[CACHE_DAMAGE_READ] = "cannot be read",
+		[CACHE_DAMAGE_FOLDER] = "it is a folder: the driver can store no entry there",
 		[CACHE_DAMAGE_ACCOUNT] = "another account can have written it",
 		[CACHE_DAMAGE_CUBIN] = "its value is not machine code: programs fail with it",
 		[CACHE_DAMAGE_GPU] = "its machine code is for another GPU: programs fail with it",
@@ -159,6 +160,8 @@ enum cache_damage cache_file_open(const char *path, const struct os_stat *stat,
 {
 	struct jw_error why = {0};
 
+	if (stat->kind == OS_DIRECTORY)
+		return CACHE_DAMAGE_FOLDER;
 	/* Opens only regular files: a pipe would block. */
 	return stat->kind == OS_REGULAR && !os_file_open(&why, path, OS_OPEN_READ, ret_file)
 			   ? CACHE_SOUND

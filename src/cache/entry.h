@@ -38,6 +38,7 @@ enum cache_damage {
 	CACHE_DAMAGE_NAME,      /* its key belongs to another file name */
 	CACHE_DAMAGE_VALUE,     /* the value's checksum is wrong */
 	CACHE_DAMAGE_READ,      /* the file cannot be read */
+	CACHE_DAMAGE_FOLDER,    /* it is a folder, which no driver replaces by an entry */
 	CACHE_DAMAGE_ACCOUNT,   /* another account can have written root's entry */
 	/* The driver uses these entries, but fails with them (cache/sound.h). */
 	CACHE_DAMAGE_CUBIN,  /* the value is not machine code */
@@ -95,8 +96,8 @@ struct cache_probed {
 	enum cache_damage damage;
 };
 
-/* Opens an entry's file, unless `stat` has another kind. CACHE_DAMAGE_READ or CACHE_DAMAGE_ACCOUNT
- * on failure. */
+/* Opens an entry's file, unless `stat` has another kind. CACHE_DAMAGE_READ,
+ * CACHE_DAMAGE_FOLDER or CACHE_DAMAGE_ACCOUNT on failure. */
 enum cache_damage cache_file_open(const char *path, const struct os_stat *stat,
 								  struct os_file **ret_file);
 /* Looks for `key` below `dir`. With an `identity`, the key is read, and only the entry of that

@@ -327,9 +327,17 @@ static int move(struct jw_error *err, const struct cache_live *live,
 
 	for (int tries = 1;; tries++) {
 		struct jw_error why = {0};
+		struct os_stat stat;
 
 		if (!os_rename(&why, staged->path, staged->target))
 			return 0;
+		/* An empty folder in the entry's place, such as a backup leaves, is nobody's. */
+		if (tries < MAX_TRIES && !os_remove_empty_dir(NULL, staged->target))
+			continue;
+		if (!os_stat(NULL, staged->target, &stat) && stat.kind == OS_DIRECTORY)
+			return error_set(err, JW_ERR_IO,
+							 "%s: a folder with files, where an entry belongs: move it away",
+							 staged->target);
 		if (why.code != JW_ERR_NOT_FOUND || tries == MAX_TRIES)
 			return error_copy(err, &why);
 		if (os_make_shared_parent(err, staged->target, 0700 | live->shared))

@@ -36,11 +36,18 @@ static int remove_one(struct jw_error *err, struct cache_live *live, struct cach
 		return 0;
 	} else {
 		path = cache_entry_path(live->dir, removal->key);
-		result = os_remove(err, path);
+		if (now.damage == CACHE_DAMAGE_FOLDER) {
+			/* One with files in it is somebody's. */
+			if (!os_remove_empty_dir(NULL, path))
+				removal->removed = CACHE_REMOVED;
+			result = 0;
+		} else {
+			result = os_remove(err, path);
+			removal->removed = result ? removal->removed : CACHE_REMOVED;
+		}
 		mem_free(path);
 		if (result)
 			return -1;
-		removal->removed = CACHE_REMOVED;
 	}
 	row = live_row(live, removal->key);
 	if (row != SET_NONE)

@@ -32,7 +32,8 @@ static int add_cache_file(struct jw_error *err, struct cache_walk *walk, const c
 		if (os_stat(&why, path, &file.probed.stat) && why.code == JW_ERR_NOT_FOUND)
 			return 0;
 		if (file.probed.stat.kind != OS_REGULAR)
-			file.probed.damage = CACHE_DAMAGE_READ;
+			file.probed.damage =
+				file.probed.stat.kind == OS_DIRECTORY ? CACHE_DAMAGE_FOLDER : CACHE_DAMAGE_READ;
 	} else {
 		if (cache_presence(walk->dir, key, 0, &file.probed) == CACHE_ABSENT)
 			return 0;

@@ -13,7 +13,6 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/document.h"
-#include "cli/error_words.h"
 #include "cli/gpu_targets.h"
 #include "cli/help.h"
 #include "cli/language.h"
@@ -334,8 +333,6 @@ static int no_command(struct jw_error *err, struct cli *cli, char **words, size_
 	struct buf text = BUF_MAX(200);
 	char *gpu = NULL;
 
-	if (error_words_explain(err, (const char *const *)words, count))
-		return -1;
 	if (words_of_gpu((const char *const *)words, count, &gpu)) {
 		mem_free(gpu);
 		return refuse_gpus(err, cli, (const char *const *)words, count);
@@ -356,10 +353,11 @@ static int no_command(struct jw_error *err, struct cli *cli, char **words, size_
 	if (!group && refuse_gpus(err, cli, (const char *const *)words, count))
 		return -1;
 	if (!group && !names_code(words[0], option)) {
-		error_set(err, JW_ERR_USAGE,
-				  "no command is called “%.100s”: name a command before the file or package, as in "
-				  "“jitwarm check torch”",
-				  words[0]);
+		error_set(
+			err, JW_ERR_USAGE,
+			"no command is called “%.100s”: name a command before a file, a package (“jitwarm "
+			"check torch”) or the text of an error (“jitwarm doctor TEXT”)",
+			words[0]);
 	} else if (!group) {
 		shell_add_word(&text, words[0]);
 		error_set(err, JW_ERR_USAGE,
@@ -618,11 +616,7 @@ static int run_command(struct jw_error *err, struct cli *cli)
 	case ASKS_VERSION: return show_version(cli);
 	case ASKS_COMMAND: break;
 	}
-	if (!cli->command->run(err, cli))
-		return 0;
-	if (err->code == JW_ERR_NOT_FOUND)
-		error_words_explain(err, cli->options.operands, cli->options.operand_count);
-	return -1;
+	return cli->command->run(err, cli);
 }
 
 static struct cli *running;

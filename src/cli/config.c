@@ -442,10 +442,8 @@ int config_write(struct jw_error *err, bool machine, const char *name, const cha
 		error_set(err, JW_ERR_LIMIT, "%s: more than %d KiB", path, MAX_CONFIG >> 10);
 	else if (!line)
 		result = config_has(err, name);
-	else if (!os_make_dirs(err, folder, machine ? 0755 : 0700)) {
-		os_sweep_beside(path, OS_LEFT_S);
+	else if (!os_make_dirs(err, folder, machine ? 0755 : 0700))
 		result = os_rewrite_mode(err, path, text.data, text.size, machine ? 0644 : 0600);
-	}
 done:
 	*ret_line = line;
 	buf_free(&old);

@@ -32,6 +32,7 @@ void leaf_close(struct leaf *leaf)
 	sections_free(&leaf->table);
 	search_stream_free(&leaf->search);
 	buf_free(&leaf->bytes.again);
+	buf_free(&leaf->text);
 	*leaf = (struct leaf){0};
 }
 
@@ -45,14 +46,51 @@ static int read_sections(struct jw_error *err, struct leaf *leaf)
 	return 0;
 }
 
+static int refuse_large(struct jw_error *err, size_t most)
+{
+	return error_set(err, JW_ERR_LIMIT, "more than %zu MiB; a module is not that large",
+					 most >> 20);
+}
+
+/* Copies a mapped PTX file, and releases its pages meanwhile. The text is needed as a whole several
+ * times, and while it is mapped each use would need a copy of its own. */
+static int hold_text(struct jw_error *err, struct leaf *leaf)
+{
+	const size_t size = (size_t)leaf->stream->size_bytes;
+	uint64_t forgotten = 0;
+
+	leaf->text = BUF_MAX(DEVCODE_MAX_TEXT);
+	if (buf_reserve(err, &leaf->text, size))
+		return -1;
+	for (size_t at = 0; at < size; at += STREAM_STEP) {
+		const size_t left = size - at;
+
+		(void)buf_append(NULL, &leaf->text, leaf->stream->memory + at,
+						 left < STREAM_STEP ? left : STREAM_STEP);
+		stream_forget(leaf->stream, leaf->text.size, &forgotten);
+	}
+	stream_of_memory(&leaf->whole, leaf->text.data, size, NULL);
+	leaf->stream = &leaf->whole;
+	leaf->image.mapped = false;
+	return 0;
+}
+
 /* Reads a cubin or a PTX text: one container, which is needed as a whole. */
 static int read_single(struct jw_error *err, struct leaf *leaf)
 {
+	const size_t most = leaf->kind == KIND_PTX ? DEVCODE_MAX_TEXT : DEVCODE_MAX_STREAMED;
 	const uint8_t *data;
 	size_t size;
 
-	if (stream_peek(err, leaf->stream, DEVCODE_MAX_STREAMED, &data, &size) ||
-		image_single(err, &leaf->image, leaf->image.format, data, size, 0))
+	if (leaf->stream->memory && leaf->stream->size_bytes > most)
+		return refuse_large(err, most);
+	if (leaf->kind == KIND_PTX && leaf->stream->map && hold_text(err, leaf))
+		return -1;
+	if (stream_peek(err, leaf->stream, leaf->kind == KIND_PTX ? most + 1 : most, &data, &size))
+		return -1;
+	if (size > most)
+		return refuse_large(err, most);
+	if (image_single(err, &leaf->image, leaf->image.format, data, size, 0))
 		return -1;
 	leaf->table.absent = true;
 	leaf->bytes = (struct bytes){.size_bytes = size, .memory = data};
@@ -187,9 +225,6 @@ static int end_stream(struct jw_error *err, struct leaf *leaf)
 static int begin(struct jw_error *err, struct leaf *leaf)
 {
 	if (leaf->kind == KIND_CUBIN || leaf->kind == KIND_PTX) {
-		if (leaf->stream->memory && leaf->stream->size_bytes > DEVCODE_MAX_STREAMED)
-			return error_set(err, JW_ERR_LIMIT, "more than %d MiB; a module is not that large",
-							 DEVCODE_MAX_STREAMED >> 20);
 		leaf->state = LEAF_SINGLE;
 		return 0;
 	}

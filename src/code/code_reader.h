@@ -12,7 +12,9 @@ struct leaf {
 	struct origin origin;
 	enum kind kind;
 	struct stream *stream;
-	struct stream whole; /* for an object: all of it in memory, where `stream` then reads */
+	struct stream whole; /* for an object or a PTX file: all of it in memory, where `stream` then
+							reads */
+	struct buf text;     /* the bytes of a PTX file */
 	enum {
 		LEAF_NEW,
 		LEAF_SINGLE,   /* the file is one container */

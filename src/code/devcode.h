@@ -224,9 +224,9 @@ struct devcode_view {
 };
 enum { DEVCODE_MAX_PAYLOAD = 1 << 30 };
 
-/* The most bytes of one container from an archive that are held in memory, and of a cubin or a PTX
- * file: a container's payload has the same limit. */
-enum { DEVCODE_MAX_STREAMED = 1 << 30 };
+/* The most bytes of one container from an archive that are held in memory, and of a cubin: a
+ * container's payload has the same limit. A PTX file, which is held whole, has a lower one. */
+enum { DEVCODE_MAX_STREAMED = 1 << 30, DEVCODE_MAX_TEXT = 1 << 28 };
 int devcode_payload(struct jw_error *err, const struct devcode_container *container,
 					const struct devcode_entry *entry, struct buf *scratch,
 					struct devcode_view *ret_view);

@@ -10,6 +10,7 @@
 #include "cache/entry.h"
 #include "cache/view.h"
 #include "doctor/examination.h"
+#include "driver/cuda_errors.h"
 #include "driver/driver_probe.h"
 #include "driver/driver_session.h"
 #include "driver/environment.h"
@@ -289,6 +290,34 @@ int jw_doctor(struct jw_error *err, const struct jw_doctor_options *options,
 	jw_check_result_free(check);
 	jw_doctor_result_free(found);
 	return result;
+}
+
+int jw_doctor_text(struct jw_error *err, const char *text, struct jw_doctor_result **ret_result)
+{
+	char meaning[CUDA_ERROR_MEANING], evidence[DRAFT_TEXT];
+	const struct cuda_error *error = cuda_error_find(text, meaning);
+	struct jw_doctor_result *result;
+
+	if (!error)
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "jitwarm knows no error with these words; “jitwarm doctor” without a name "
+						 "examines this machine");
+	if (error->number)
+		(void)text_format(evidence, sizeof evidence, "%s (%d): %s", error->name, error->number,
+						  error->cause);
+	else
+		(void)text_format(evidence, sizeof evidence, "%s: %s", error->name, error->cause);
+	if (*meaning)
+		text_append(evidence, sizeof evidence, " (%s)", meaning);
+	result = mem_alloc(sizeof *result);
+	result->verdict = JW_VERDICT_NOTHING;
+	result->findings = mem_alloc(sizeof *result->findings);
+	result->finding_count = 1;
+	result->findings->id = "error";
+	result->findings->evidence = mem_string(evidence);
+	result->findings->fix = mem_string(error->cure);
+	*ret_result = result;
+	return 0;
 }
 
 void jw_doctor_result_free(struct jw_doctor_result *result)

@@ -9,6 +9,7 @@
 #include "code/release.h"
 #include "code/rules.h"
 #include "doctor/examination.h"
+#include "driver/cuda_errors.h"
 #include "driver/targets.h"
 #include "os/env.h"
 #include "os/file.h"
@@ -18,12 +19,17 @@
 /* A shorter link at each start is not worth a changed library. */
 #define LEAST_LINK_S 1.0
 
+/* The time for looking whether an environment has code, which only chooses the advice. */
+enum { MOST_MS = 200 };
+
 /* ---- the machine */
 
 static bool has_no_gpu(const struct examination *seen, struct finding_draft *draft)
 {
 	const struct jw_system *system = seen->system;
+	const struct cuda_error *error = cuda_error_of(system->start_error);
 	const char *environment = seen->options->environment;
+	struct jw_code_packages code = {.count = 0};
 	char word[SHELL_WORD], name[SHELL_WORD + 16] = "", *shown;
 	bool has_code;
 
@@ -36,8 +42,9 @@ static bool has_no_gpu(const struct examination *seen, struct finding_draft *dra
 		(void)snprintf(name, sizeof name, " --environment %s", shell_word(word, environment));
 	EVIDENCE(draft, "%s", system->why_none);
 	draft->hopeless = !system->pci_count && !os_has_gpu_file() && !os_is_wsl();
-	has_code = seen->options->name_count ||
-			   (seen->options->found && jw_has_code(seen->options->found, seen->options->cancel));
+	if (!seen->options->name_count && seen->options->found)
+		jw_code_packages(seen->options->found, MOST_MS, seen->options->cancel, &code);
+	has_code = seen->options->name_count || code.any || code.cut;
 	if (draft->hopeless && !has_code)
 		FIX(draft,
 			"run jitwarm on the machine with the GPU; here, “jitwarm which --target %s torch” says "
@@ -63,6 +70,8 @@ static bool has_no_gpu(const struct examination *seen, struct finding_draft *dra
 	/* If the driver fails for another reason, it would fail without that variable, too. */
 	else if (shown && strstr(system->why_none, "CUDA_VISIBLE_DEVICES"))
 		FIX(draft, "unset CUDA_VISIBLE_DEVICES (it is “%.100s”)", shown);
+	else if (error)
+		FIX(draft, "%s", error->cure);
 	else
 		FIX(draft, "restart the machine or the container: after a driver update the driver's parts "
 				   "have different versions until then");

@@ -71,6 +71,7 @@ static void ask_devices(const struct jw_system_options *options, const struct kn
 						  "the driver does not start: %.400s", hello.error);
 	else if (!hello.device_count)
 		TEXT_COPY(system->why_none, "the driver shows no GPU: check CUDA_VISIBLE_DEVICES");
+	system->start_error = hello.result > 0 ? hello.result : 0;
 	take_query_hello(system, &hello);
 	if (hello.device_count && !system->why_none[0])
 		known_gpus_save(system->state_dir, key, &hello);

@@ -21,6 +21,7 @@
 #include "code/devcode.h"
 #include "code/image.h"
 #include "code/release.h"
+#include "driver/cuda_errors.h"
 #include "driver/environment.h"
 #include "driver/protocol.h"
 #include "driver/ptxas.h"
@@ -270,24 +271,11 @@ static int describe_device(const struct cuda *cuda, int ordinal, struct protocol
 	return 0;
 }
 
-/* Returns what to do about a result. Source: cuda.h, "CUresult". */
-static const char *start_hint(int result)
-{
-	switch (result) {
-	case 100: return " (no GPU is visible: CUDA_VISIBLE_DEVICES, or the container's device files?)";
-	case 802: return " (the system is not ready: is the fabric manager running?)";
-	case 803: return " (the driver's kernel module has another version: restart the machine)";
-	case 804:
-		return " (the driver's kernel module is of an older version: restart the machine; if there "
-			   "was no upgrade, the forward compatibility package does not support this GPU)";
-	default: return "";
-	}
-}
-
 /* Describes the driver and its GPUs. The hello also has a failure, which the supervisor reports. */
 static void driver_greet(struct worker *worker, struct protocol_hello *hello)
 {
 	struct cuda *cuda = &worker->driver.cuda;
+	const struct cuda_error *known;
 	struct jw_error why = {0};
 	char *path = NULL;
 	int count = 0, version = 0;
@@ -310,9 +298,14 @@ static void driver_greet(struct worker *worker, struct protocol_hello *hello)
 		hello->result = describe_device(cuda, i, &hello->devices[i]);
 		hello->device_count += !hello->result;
 	}
-	if (hello->result)
-		(void)text_format(hello->error, sizeof hello->error, "%s%s",
-						  cuda_error_name(cuda, hello->result), start_hint(hello->result));
+	if (!hello->result)
+		return;
+	known = cuda_error_of(hello->result);
+	if (known)
+		(void)text_format(hello->error, sizeof hello->error, "%s (%s)",
+						  cuda_error_name(cuda, hello->result), known->cause);
+	else
+		TEXT_COPY(hello->error, cuda_error_name(cuda, hello->result));
 }
 
 /* Reads the bytes of a job's container, followed by a NUL. */

@@ -125,7 +125,10 @@ char *os_beside(const char *path);
 /* Removes the temporary files beside `path` that killed runs have left; those of running processes
  * are younger than OS_LEFT_S. */
 void os_sweep_beside(const char *path, int64_t older_s);
-enum { OS_LEFT_S = 3600 };
+enum { OS_LEFT_S = 3600, OS_WRITTEN_S = 10 }; /* the latter for files that are written at once */
+/* Removes those whose writer, which locks its file within a second, has ended; without locks, as
+ * os_sweep_beside. */
+void os_sweep_unlocked(const char *path);
 
 /* Replaces a file and keeps the rights of the existing one: owner, permission bits, access list,
  * and the attributes that users set. -1 if one of them cannot be set. Not on Windows. */

@@ -196,12 +196,12 @@ static int replace_pack_file(struct jw_error *err, struct job *job, struct writt
 	};
 	char *real, *start, *path, *signature;
 	struct jw_error why = {0};
-	bool left = false;
+	bool left = false, locked;
 	int result = -1;
 
 	if (os_replaceable(err, options->output, &real))
 		return -1;
-	os_sweep_beside(real, OS_LEFT_S);
+	os_sweep_unlocked(real);
 	start = os_beside(real);
 	path = mem_printf("%s%08x", start, (unsigned)randombytes_random());
 	signature = mem_printf("%s.minisig", options->output);
@@ -211,6 +211,8 @@ static int replace_pack_file(struct jw_error *err, struct job *job, struct writt
 				  why.message + (text_starts(why.message, path) ? strlen(path) : 0));
 		goto done;
 	}
+	/* The next export knows from the lock that this one is still running. */
+	(void)os_file_lock(NULL, job->file, true, &locked);
 	result = writer_pack(err, &how, &job->manifest, ret_written);
 	/* The exported entries may leave the cache next, so the pack has to outlast a power loss. */
 	if (!result)

@@ -234,7 +234,7 @@ static void read_one(struct work *work, struct room *room, size_t i)
 		return;
 	}
 	if (file->probed.damage != CACHE_SOUND) {
-		if (file->probed.damage == CACHE_DAMAGE_READ)
+		if (file->probed.damage == CACHE_DAMAGE_READ || file->probed.damage == CACHE_DAMAGE_FOLDER)
 			*fate = UNREADABLE;
 		return;
 	}

@@ -14,6 +14,7 @@
 #include "code/rules.h"
 #include "code/target_names.h"
 #include "find/named_paths.h"
+#include "os/clock.h"
 #include "plan/analyse.h"
 #include "plan/build.h"
 #include "plan/estimate.h"
@@ -704,27 +705,56 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 	return result;
 }
 
-/* Ends the scan: one file is enough. */
-static int stop_at_code(struct jw_error *err, void *context, const struct jw_scan_image *image)
+/* ---- which packages have code, within a time */
+
+struct code_search {
+	const struct jw_found *found;
+	struct jw_code_packages *packages;
+	struct jw_cancel cancel;
+	uint64_t end_ns;
+};
+
+static bool is_over(void *context)
 {
-	(void)err;
-	(void)image;
-	*(bool *)context = true;
-	return -1;
+	struct code_search *search = context;
+
+	search->packages->cut = search->packages->cut || os_monotonic_ns() >= search->end_ns;
+	return search->packages->cut || cancel_asked(&search->cancel);
 }
 
-bool jw_has_code(const struct jw_found *found, struct jw_cancel cancel)
+static int note_package(struct jw_error *err, void *context, const struct jw_scan_image *image)
 {
-	const char **paths = mem_array(found->file_count + 1, sizeof *paths);
-	bool has = false;
+	struct code_search *search = context;
+	struct jw_code_packages *packages = search->packages;
+	const char *name = NULL;
 
+	(void)err;
+	packages->any = true;
+	for (size_t i = 0; i < search->found->file_count && !name; i++)
+		if (!strcmp(search->found->files[i].path, image->path))
+			name = search->found->files[i].package;
+	for (size_t i = 0; i < packages->count && name; i++)
+		if (!strcmp(packages->names[i], name))
+			name = NULL;
+	if (name && packages->count < JW_CODE_PACKAGES)
+		packages->names[packages->count++] = name;
+	return 0;
+}
+
+void jw_code_packages(const struct jw_found *found, unsigned most_ms, struct jw_cancel cancel,
+					  struct jw_code_packages *ret_packages)
+{
+	struct code_search search = {found, ret_packages, cancel,
+								 os_monotonic_ns() + most_ms * UINT64_C(1000000)};
+	const char **paths = mem_array(found->file_count + 1, sizeof *paths);
+
+	*ret_packages = (struct jw_code_packages){.count = 0};
 	for (size_t i = 0; i < found->file_count; i++)
 		paths[i] = found->files[i].path;
 	(void)jw_scan(NULL, &(struct jw_scan_options){.paths = paths,
 												  .path_count = found->file_count,
-												  .image = stop_at_code,
-												  .context = &has,
-												  .cancel = cancel});
+												  .image = note_package,
+												  .context = &search,
+												  .cancel = {&search, is_over}});
 	mem_free(paths);
-	return has;
 }

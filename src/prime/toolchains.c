@@ -13,6 +13,7 @@
 #include "driver/installed_compilers.h"
 #include "find/python.h"
 #include "os/file.h"
+#include "os/process.h"
 
 enum {
 	MAX_COMPILERS = 64,
@@ -183,6 +184,29 @@ static char *slower_text(enum compiler_kind kind, uint32_t cuda, const struct jw
 					  cuda / 1000, cuda % 1000 / 10, jw_driver_text(name, driver));
 }
 
+/* Returns why XLA (JAX, TensorFlow) fails: it starts the ptxas on PATH rather than that of the
+ * package, for which it writes its PTX. NULL if PATH has none, this one, or one that reads that
+ * PTX. Source: jax#25344, #25718, #25853. */
+static char *path_ptxas_text(const struct jw_found_file *file, uint32_t cuda,
+							 struct jw_check_compiler *misfit)
+{
+	char *program = os_program_on_path("ptxas"), *why = NULL;
+	const uint32_t its = program ? cuda_of_program(program) : 0;
+	const struct gpu_isa reads = gpu_driver_isa(&(struct jw_driver){.cuda = its}),
+						 written = gpu_driver_isa(&(struct jw_driver){.cuda = cuda});
+
+	if (its && strcmp(program, file->path) != 0 && gpu_isa_compare(reads, written) < 0) {
+		why = mem_printf(
+			"JAX and TensorFlow start the ptxas on PATH (%s), which is of CUDA %u.%u and reads PTX "
+			"up to %u.%u, instead of CUDA %u.%u's: they fail with “Unsupported .version”",
+			program, its / 1000, its % 1000 / 10, reads.major, reads.minor, cuda / 1000,
+			cuda % 1000 / 10);
+		misfit->needs = cuda;
+	}
+	mem_free(program);
+	return why;
+}
+
 /* Lists a misfit; the same text for several compilers is listed once. Takes ownership of
  * `misfit.why`. */
 static void list_compiler(const struct jw_found_file *file, struct jw_check_compiler misfit,
@@ -348,7 +372,9 @@ static void check_compilers(const struct jw_found *found, const struct jw_driver
 			const bool used = !(kind == COMPILER_PTXAS && is_passed_over(found, file, device)) &&
 							  !(kind == COMPILER_NVVM && has_xla && !has_nvvm);
 
-			if (used)
+			if (used && has_xla && kind == COMPILER_PTXAS && cuda_of_package(file))
+				misfit.why = path_ptxas_text(file, cuda, &misfit);
+			if (used && !misfit.why)
 				misfit.why = misfit_text(kind, cuda, driver, device, &misfit);
 			misfit.fails = misfit.why != NULL;
 			if (used && !misfit.why && has_xla)

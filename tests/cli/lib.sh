@@ -86,7 +86,7 @@ run() {
 	for try in 1 2 3; do
 		ended=0
 		# shellcheck disable=SC2086
-		timeout "${limit:-200}" "${path[@]}" $JITWARM "${given[@]}" >"$raw_out" 2>"$raw_err" </dev/null || ended=$?
+		timeout "${limit:-200}" "${path[@]}" $JITWARM "${given[@]}" >"$raw_out" 2>"$raw_err" <"${input:-/dev/null}" || ended=$?
 		# A loaded Wine sometimes fails to start a program: status 1 without any output, which --quiet may also give
 		if ! is_wine || [[ $ended != 1 || -s $raw_out || -s $raw_err || "|$wanted|$*|" == *"|1|"*-q* ]]; then break; fi
 		echo "try $try: Wine did not start jitwarm ${given[*]}" >&2

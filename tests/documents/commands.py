@@ -116,6 +116,7 @@ LANGUAGES = [
 ]
 # Commands whose output is that of the next one: page, command, and the preparation
 FIRST = {
+    ("troubleshooting.md", "jitwarm doctor - <train.log"): "echo 'CUDA error 222' >train.log",
     ("many-machines.md", "jitwarm import lab.jwpack"): "rm -rf ~/.nv",
     ("recording.md", "jitwarm prime --recording train.json"): "rm -rf ~/.nv ~/.local",
 }

@@ -204,6 +204,15 @@ assert jitwarm.import_(pack, dry_run=True, allow_unsigned=True)["schema"] == "ji
 assert jitwarm.tune()["schema"] == "jitwarm.tune/1" and jitwarm.doctor(library, no_probe=True)["schema"] == "jitwarm.doctor/1"
 assert jitwarm.status()["gpus"][0]["target"] == "sm_86"
 assert jitwarm.run("cache list").document["schema"] == "jitwarm.cache-list/1"
+# A list is another program's command line, which “jitwarm run” starts.
+started = jitwarm.run([sys.executable, "-c", "print('--json')"], library)
+assert started.document["schema"].startswith("jitwarm.command/") and started.document["exit_status"] == 0, started
+assert jitwarm.run([sys.executable, "-c", "raise SystemExit(7)"]).status == 7
+try:
+    jitwarm.run([])
+    raise AssertionError("an empty command line was run")
+except jitwarm.UsageError:
+    pass
 baked = jitwarm.run("bake", library, output=os.path.join(folder, "baked"))
 assert [(file["path"], file["baked"], file["modules"]) for file in baked.document["files"]] == [(library, 7, 7)], baked
 assert jitwarm.check(baked.document["files"][0]["output"]).gpus[0].modules == 0

@@ -24,9 +24,10 @@ import threading
 import time
 from dataclasses import dataclass
 from importlib import metadata
-from typing import Any, Callable, Dict, Iterable, NamedTuple, Optional, Union
+from typing import Any, Callable, Dict, Iterable, NamedTuple, Optional, Sequence, Union
 
 Name = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
+Command = Union[str, Sequence[Name]]
 Document = Dict[str, Any]
 
 
@@ -370,7 +371,8 @@ class Run:
         print(run.result().document["entries"])
 
     Args:
-        command: The command's name.
+        command: The command's name; or, as a list, another program with its
+            arguments, which “jitwarm run” starts: Run(["python3", "train.py"]).
         *names: Paths and packages.
         progress: Called with a PrimeProgress several times a second.
         cancelled: Called about ten times a second; True cancels the run.
@@ -387,18 +389,23 @@ class Run:
 
     def __init__(
         self,
-        command: str,
+        command: Command,
         *names: Name,
         progress: Progress = None,
         cancelled: Cancelled = None,
         **options: Any,
     ) -> None:
+        before: Sequence[Name] = ()
+        if not isinstance(command, str):
+            # The files that a recording is about stand before the program.
+            before, names, command = names, tuple(command), "run"
         words = [program(), *command.split(), "--json"]
         if progress:
             words.append("--progress=json")
         for key, value in options.items():
             for one in value if isinstance(value, (list, tuple)) else [value]:
                 words += _option(key, one)
+        words += map(os.fsdecode, before)
         words += ["--", *map(os.fsdecode, names)]
         self._progress = progress
         self._cancelled = cancelled
@@ -509,13 +516,16 @@ class Run:
 
 
 def run(
-    command: str,
+    command: Command,
     *names: Name,
     progress: Progress = None,
     cancelled: Cancelled = None,
     **options: Any,
 ) -> Answer:
     """Runs any command to its end: run("bake", "torch", output="baked").
+
+    A list is the command line of a program, which “jitwarm run” starts:
+    run(["python3", "train.py"]).
 
     The arguments and exceptions are those of Run and Run.result().
     """

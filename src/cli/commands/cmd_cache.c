@@ -350,7 +350,11 @@ static int verify_run(struct jw_error *err, struct cli *cli)
 	if (found.repaired.counted || found.repaired.dropped || found.repaired.mended)
 		output_line(&cli->out, STYLE_GOOD, "  repaired: the index (rows added: %zu, removed: %zu)",
 					found.repaired.counted, found.repaired.dropped);
-	if (report->damaged && !report->outlook.unknown_version) {
+	if (report->damaged && options_given(&cli->options, "repair")) {
+		output_line(&cli->out, STYLE_PLAIN,
+					"  not removed: %s: move away what is no entry, and make the others readable",
+					TEXT_COUNT(report->damaged, "damaged entry", "damaged entries"));
+	} else if (report->damaged && !report->outlook.unknown_version) {
 		struct buf line = BUF_MAX(NEXT_STEP_MAX);
 
 		buf_add(&line, "jitwarm cache verify --repair");

@@ -18,7 +18,9 @@
 #include "cli/next_step.h"
 #include "cli/places.h"
 #include "cli/process_view.h"
+#include "os/console.h"
 #include "os/env.h"
+#include "os/file.h"
 #include "os/folders.h"
 #include "os/interrupt.h"
 #include "os/processes.h"
@@ -642,6 +644,90 @@ static int print_findings(struct jw_error *err, struct doctoring *doctoring)
 	return document_print(&cli->out, &document_doctor, &document);
 }
 
+/* ---- the text of an error */
+
+/* Appends the standard input: of a long log the end, where the error is. */
+static int read_input(struct jw_error *err, struct buf *text)
+{
+	enum { STDIN = 0, KEPT = 1 << 18 };
+	uint8_t fresh[4096];
+	size_t got;
+
+	do {
+		if (os_fd_read_some(err, STDIN, fresh, sizeof fresh, &got) ||
+			buf_append(err, text, fresh, got))
+			return -1;
+		if (text->size > 2 * KEPT) {
+			memmove(text->data, text->data + text->size - KEPT, KEPT);
+			text->size = KEPT;
+		}
+	} while (got);
+	for (size_t i = 0; i < text->size; i++)
+		if (!text->data[i])
+			text->data[i] = ' ';
+	return 0;
+}
+
+/* Returns whether the operands are files, or packages of the environment, and not the text of an
+ * error. */
+static bool names_files(const struct options *options)
+{
+	const struct jw_find_options find = {
+		.names = options->operands, .name_count = options->operand_count, .cancel = cli_cancel};
+	struct jw_found *found = NULL;
+	bool names;
+
+	for (size_t i = 0; i < options->operand_count; i++)
+		if (os_exists(options->operands[i]))
+			return true;
+	names = !jw_find(NULL, &find, &found) && (found->file_count || found->package_count);
+	jw_found_free(found);
+	return names;
+}
+
+/* Explains the text of an error, in the operands or in the standard input (“-”). Returns 1 if the
+ * operands are none. */
+static int explain_text(struct jw_error *err, struct doctoring *doctoring)
+{
+	struct cli *cli = doctoring->cli;
+	const struct options *options = &cli->options;
+	const bool piped = options->operand_count == 1 && !strcmp(options->operands[0], "-");
+	struct doctor_document document = {.words = {0}};
+	struct buf text = BUF_MAX(MAX_REPORT), lines = BUF_MAX(MAX_REPORT);
+	struct jw_error why = {0};
+	int result = 1;
+
+	if (!options->operand_count)
+		return 1;
+	if (piped && read_input(err, &text)) {
+		result = -1;
+		goto done;
+	}
+	for (size_t i = 0; i < options->operand_count && !piped; i++)
+		buf_add(&text, "%s%s", i ? " " : "", options->operands[i]);
+	if (jw_doctor_text(&why, buf_text(&text), &doctoring->result)) {
+		/* A name with blanks is no package's. */
+		if (piped || (strchr(options->operands[0], ' ') && !os_exists(options->operands[0])))
+			result = error_copy(err, &why);
+		goto done;
+	}
+	if (!piped && names_files(options))
+		goto done;
+	if (options_given(options, "fix") || options_given(options, "report")) {
+		result = error_set(err, JW_ERR_USAGE,
+						   "--fix and --report are about this machine, not about a text");
+		goto done;
+	}
+	document.result = *doctoring->result;
+	put_findings(&lines, &document);
+	print_lines_of(&cli->out, (char *)lines.data);
+	result = document_print(&cli->out, &document_doctor, &document);
+done:
+	buf_free(&text);
+	buf_free(&lines);
+	return result;
+}
+
 static int doctor_run(struct jw_error *err, struct cli *cli)
 {
 	struct doctoring doctoring = {.cli = cli};
@@ -650,11 +736,16 @@ static int doctor_run(struct jw_error *err, struct cli *cli)
 	os_catch_interrupts();
 	result = choose_names(err, &doctoring);
 	if (!result)
+		result = explain_text(err, &doctoring);
+	if (!result)
+		goto done;
+	if (result > 0)
 		result = find_and_fix(err, &doctoring);
 	if (!result)
 		result = print_findings(err, &doctoring);
 	if (result)
 		(void)cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
+done:
 	jw_doctor_result_free(doctoring.result);
 	jw_found_free(doctoring.found);
 	process_view_free(&doctoring.viewpoint.process);
@@ -679,10 +770,13 @@ static const struct cli_option doctor_options[] = {
 const struct cli_command command_doctor = {
 	.name = "doctor",
 	.summary = "Find out why programs start slowly, and what helps",
-	.usage = "[OPTION]… [PATH|PACKAGE]…",
+	.usage = "[OPTION]… [PATH|PACKAGE|TEXT|-]…",
 	.description =
 		"Finds out why programs start slowly or fail, and prints what to do for each "
-		"cause.\n\nWithout a name, doctor examines the active Python environment. It examines the "
+		"cause.\n\nWith the text of an error of CUDA, PyTorch, TensorFlow, JAX, Numba, CuPy or a "
+		"compiler, doctor prints what the error means and what to do; “-” reads the text from the "
+		"standard input. A name of a file or an installed package is never such a text.\n\nWithout "
+		"a name, doctor examines the active Python environment. It examines the "
 		"GPU and its driver, the settings of the cache, the cache itself with its limit and "
 		"permissions, the code of each program, and last whether the driver uses the cache. For "
 		"this last check, the driver loads a tiny module twice, which adds an entry of 3 KiB "
@@ -694,7 +788,8 @@ const struct cli_command command_doctor = {
 		"can be repaired or a file could not be read, and 2 if there are only findings that cannot "
 		"be repaired. An active environment without device code counts as 0 unless you name the "
 		"environment.",
-	.examples = "jitwarm doctor\njitwarm doctor --fix tensorflow\njitwarm doctor --pid 4242\n",
+	.examples = "jitwarm doctor\njitwarm doctor --fix tensorflow\njitwarm doctor --pid 4242\n"
+				"jitwarm doctor \"no kernel image is available for execution on the device\"\n",
 	.options = doctor_options,
 	.reads = true,
 	.probes = true,

@@ -367,7 +367,8 @@ static int report_command(struct jw_error *err, struct cli *cli,
 					document.recording.command, ran);
 		if (cli->system->why_none[0])
 			output_warning(&cli->out, "no program can use a GPU here: %s", cli->system->why_none);
-		if (result->compiler_seen && !result->refused_ptx)
+		/* A file that does not run explains the compiler that made nothing. */
+		if (result->compiler_seen && !result->refused_ptx && !document.failing_count)
 			output_warning(&cli->out,
 						   "the command's processes loaded the driver's compiler: either they link "
 						   "device code at each start, which “jitwarm bake” may avoid, or the "

@@ -378,22 +378,40 @@ static bool is_relative(void)
 	return relative;
 }
 
-/* Returns whether the active environment has device code, so that a scan has an answer. */
-static bool environment_has_code(void)
+/* Names the packages of the active environment that have device code, as far as a short time
+ * allows: without a GPU nobody waits for more. Returns whether a scan of the environment has an
+ * answer. */
+static bool print_unjudged(const struct cli *cli)
 {
+	enum { MOST_MS = 200 };
+	const struct output *out = &cli->out;
+	struct jw_code_packages code;
 	struct jw_found *found;
-	bool has;
+	char names[512] = "";
+	const char *environment;
 
 	if (jw_find(NULL, &(struct jw_find_options){.cancel = cli_cancel}, &found))
 		return false;
-	has = jw_has_code(found, cli_cancel);
+	jw_code_packages(found, MOST_MS, cli_cancel, &code);
+	environment = found->environment ? found->environment : "";
+	for (size_t i = 0; i < code.count; i++)
+		text_append(names, sizeof names, "%s%.60s", i ? ", " : "", code.names[i]);
+	if (code.count == JW_CODE_PACKAGES || (code.count && code.cut))
+		text_append(names, sizeof names, ", …");
+	if (code.count)
+		output_line(out, STYLE_PLAIN, "Python  %s: device code in %s", environment, names);
+	if (code.cut)
+		output_line(out, STYLE_FAINT,
+					code.count ? "        the other files of %s were not read, to save time"
+							   : "Python  %s: not all files were read, to save time",
+					environment);
 	jw_found_free(found);
-	return has;
+	return code.any || code.cut;
 }
 
 /* Prints the next step; a warm cache is useless as long as the driver does not read it. */
 static void print_status_next(const struct cli *cli, const struct status_document *found,
-							  const struct jw_check_result *packages)
+							  const struct jw_check_result *packages, bool has_code)
 {
 	static const char *const kept[] = {"environment", NULL};
 	const struct jw_system *system = &found->system;
@@ -413,7 +431,7 @@ static void print_status_next(const struct cli *cli, const struct status_documen
 	} else if (!system->gpu_count && system->driver.library[0]) {
 		what = "Next    find out why programs find no GPU: ";
 		command = "jitwarm doctor";
-	} else if (!system->gpu_count && environment_has_code()) {
+	} else if (!system->gpu_count && has_code) {
 		what =
 			system->pci_count
 				? "Next    install NVIDIA's driver (in a container: --gpus all); see what it "
@@ -528,6 +546,7 @@ static void print_status(const struct cli *cli, const struct status_document *fo
 {
 	const struct output *out = &cli->out;
 	const struct jw_system *system = &found->system;
+	bool has_code = false;
 
 	print_gpus(out, system);
 	print_driver(out, &system->driver, explain);
@@ -535,6 +554,8 @@ static void print_status(const struct cli *cli, const struct status_document *fo
 	print_cache(out, &system->cache);
 	if (packages)
 		packages_text(out, found->environment, packages);
+	else if (!system->gpu_count && !system->driver.library[0])
+		has_code = print_unjudged(cli);
 	if (found->troubles)
 		output_line(out, STYLE_WARN, "        %s could not be read: “jitwarm check” says why",
 					TEXT_COUNT(found->troubles, "file", "files"));
@@ -545,7 +566,7 @@ static void print_status(const struct cli *cli, const struct status_document *fo
 			out, STYLE_PLAIN,
 			"WSL     Linux inside Windows: programs here use the cache above; Windows programs use "
 			"the cache %%APPDATA%%\\NVIDIA\\ComputeCache, which jitwarm.exe warms");
-	print_status_next(cli, found, packages);
+	print_status_next(cli, found, packages, has_code);
 }
 
 static int report_status(struct jw_error *err, struct cli *cli)

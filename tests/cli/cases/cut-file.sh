@@ -54,10 +54,10 @@ for kind in ptx fatbin whl; do
 	err_one_line
 	err_has "$work/big.$kind: larger than 64 GiB, the most that jitwarm reads"
 done
-truncate -s 1025M "$work/big.ptx"
+truncate -s 257M "$work/big.ptx"
 limit=20 run 3 check "${gpu[@]}" "$work/big.ptx"
 err_one_line
-err_has "$work/big.ptx: more than 1024 MiB"
+err_has "$work/big.ptx: more than 256 MiB"
 
 # Who writes through a mapping leaves the file's times as they are, so jitwarm remembers what was in it. prime notices the change, and then forgets.
 with_simdriver sm_86

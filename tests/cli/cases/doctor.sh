@@ -119,10 +119,28 @@ found 0 "" "$place/plain/none.so"
 
 # ---- the driver was upgraded under a running system: kernel module and library differ until the next boot
 SIMDRIVER_INIT=803 JITWARM_STATE=$(native "$place/anew") found 2 no-gpu "$place/plain/none.so"
-says_of no-gpu evidence "has another version: restart the machine"
-says_of no-gpu fix "restart the machine or the container"
+says_of no-gpu evidence "have different versions"
+says_of no-gpu fix "restart the machine"
 SIMDRIVER_INIT=803 JITWARM_STATE=$(native "$place/anew") run 2 status
-out_has "has another version: restart the machine"
+out_has "have different versions"
+# ---- each error of the start has its own cure
+while IFS="|" read -r number cure; do
+	SIMDRIVER_INIT=$number JITWARM_STATE=$(native "$place/anew") found 2 no-gpu "$place/plain/none.so"
+	says_of no-gpu fix "$cure"
+done <<'CURES'
+3|start processes with the method spawn
+34|remove the toolkit's folder stubs from LD_LIBRARY_PATH
+46|end the other process
+100|start the container with “docker run --gpus all”
+101|name a GPU that “jitwarm status” lists
+102|/etc/nvidia/gridd.conf
+304|sudo nvidia-modprobe -u -c 0
+801|upgrade the driver, in WSL the one of Windows
+802|sudo systemctl enable --now nvidia-fabricmanager
+804|upgrade the host's driver, use an image of an older CUDA version
+805|start the MPS control daemon again
+999|sudo modprobe nvidia_uvm
+CURES
 
 # ---- --report: a report that people paste in public
 fresh

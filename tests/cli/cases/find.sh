@@ -42,6 +42,17 @@ if ! is_wine; then
 	run 1 find "$tree"
 	out_has "warm"
 fi
+# Without a result, find names the places that it has searched.
+empty_environment "$work/none/venv"
+mkdir -p "$work/none/many" && for i in 1 2 3 4 5 6 7 8 9 10 11 12 13; do conda "$work/none/many/$i"; done
+run 0 find "$work/none/venv"
+out_has "no device code in 1 environment or program:"
+out_has "none/venv"
+out_has "“jitwarm find DIR” searches below DIR"
+run 0 find "$work/none"
+out_has "no device code in 14 environments and programs:"
+out_has "  and 2 more places"
+rm -r "$work/none"
 # A bin folder with a Python marks an environment; without a Python, find searches the folders below.
 environment "$work/marks/tools/deep/venv" 1.0
 mkdir -p "$work/marks/tools/bin" "$work/marks/own/bin" "$(site_of "$work/marks/own")"

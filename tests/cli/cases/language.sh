@@ -21,8 +21,10 @@ out_has "캐시    "
 in_locale "LANG=en_US.UTF-8 LANGUAGE=ko:en" 0 status
 out_has "캐시    "
 # These are a short word, a worker's message, and a value that is not one of the program's words.
+korean 0 doctor "Unsupported .version 8.7; current version is '8.4'"
+out_has "PTX 8.7은 CUDA 12.8, 드라이버 570의 것입니다; 컴파일러는 CUDA 12.4"
 CUDA_VISIBLE_DEVICES=9 korean 2 status
-out_has "보이는 GPU가 없습니다"
+out_has "드라이버가 GPU를 찾지 못함"
 korean 1 which --target h100 --platform linux xgboost==1.7.6
 out_has "libxgboost.so(조각 42개 중 1개)"
 out_lacks " of "

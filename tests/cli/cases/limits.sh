@@ -57,6 +57,20 @@ fi
 P
 rm -f "$work/cubins.whl"
 
+# A text is held once.
+[[ $sanitized ]] || python3 - "$work/large.ptx" $JITWARM <<'P' || fail "large PTX"
+import json, resource, subprocess, sys
+with open(sys.argv[1], "w") as text:
+    text.write(".version 8.0\n.target sm_80\n.address_size 64\n")
+    for i in range(700000):
+        text.write(".visible .entry k%d(.param .u64 p)\n{\n\t.reg .b64 %%rd<4>;\n\tld.param.u64 %%rd1, [p];\n\tret;\n}\n" % i)
+found = json.loads(subprocess.check_output(sys.argv[2:] + ["scan", "--json", "--target", "sm_86", sys.argv[1]]))
+peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10
+assert [t["modules"] for t in found["totals"]] == [1], found["totals"]
+assert peak < 100, "%d MiB" % peak
+P
+rm -f "$work/large.ptx"
+
 # /dev has a symlink into one of the kernel's own file systems.
 varies text . # /dev/shm may hold anything, for a moment
 run "0|1|2|3" scan "${gpu[@]}" /dev/

@@ -17,13 +17,26 @@ fixed run . && fixed tree .
 run 0 cache verify --cache "$work/copy" --json
 json 'd["sound"] == 60 and d["rows"] == 60 and d["damaged"] == 0'
 
-# Only a file with a name that nobody else gives, and too old to be still written, is removed.
+# Only a file with a name that nobody else gives, and that no running export has locked, is removed.
 left=$work/.a.jwpack.jitwarm-0123abcd
 own=("$work/.a.jwpack.jitwarm-notes" "$work/.b.jwpack.jitwarm-0123abcd" "$work/a.jwpack.0123abcd.part")
 touch "$left" "${own[@]}"
-run 0 export --all --cache "$work/cache" -o "$work/a.jwpack"
-[[ -e $left ]] || fail "what another export may be writing was removed"
-touch -d "2 hours ago" "$left" "${own[@]}"
+if ! is_wine; then
+	python3 - "$left" "$work/held" <<'PYTHON' &
+import fcntl, os, sys, time
+file = open(sys.argv[1], "r+b")
+fcntl.lockf(file, fcntl.LOCK_EX)
+open(sys.argv[2], "w").close()
+time.sleep(60)
+PYTHON
+	holder=$!
+	await test -e "$work/held"
+	touch -d "1 minute ago" "$left"
+	run 0 export --all --cache "$work/cache" -o "$work/a.jwpack"
+	[[ -e $left ]] || fail "what another export is writing was removed"
+	kill "$holder" && wait "$holder" || :
+fi
+touch -d "1 minute ago" "$left" "${own[@]}"
 run 0 export --all --cache "$work/cache" -o "$work/a.jwpack"
 [[ ! -e $left ]] || fail "what a killed export has left stays"
 for file in "${own[@]}"; do [[ -e $file ]] || fail "$file was removed"; done

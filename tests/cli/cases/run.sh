@@ -126,6 +126,16 @@ err_has "failed (status 3), and 2 of its files do not run on this GPU and driver
 err_has "other.so: no kernel image is available for execution on the device (209): its oldest code is for sm_90a; use a build that has -gencode arch=compute_86,code=sm_86"
 err_has "newer.so: "
 err_has "install driver "
+if ! is_wine; then
+	# The driver's compiler was loaded and made nothing, because the driver refuses the PTX (222).
+	cp "$sample" "$work/libnvidia-ptxjitcompiler.so.1"
+	run 3 run "$work/newer.so" -- env "${loading[@]:1}" sh -c 'sleep 1; exit 3'
+	err_has "newer.so: the provided PTX was compiled with an unsupported toolchain. (222): "
+	err_lacks "they link device code at each start"
+	run 3 run "$sample" -- env "${loading[@]:1}" sh -c 'sleep 1; exit 3'
+	err_has "they link device code at each start"
+	rm "$work/libnvidia-ptxjitcompiler.so.1"
+fi
 run 3 run --json "$work/other.so" -- "${shell[@]}" 'exit 3'
 json '[(f["target"], f["file"].endswith("other.so")) for f in d["failing"]] == [("sm_86", True)] and "compute_86" in d["failing"][0]["cure"]'
 # Not after success, not for files that run, and not if a signal asked the command to end

@@ -196,6 +196,24 @@ run 2 check
 out_has "$slower"
 run "0|1" doctor --no-probe
 out_lacks "ptxas"
+# They start the ptxas on PATH rather than their own: an older one reads no PTX of theirs.
+program ../old/ptxas 12.2
+older="JAX and TensorFlow start the ptxas on PATH ($(cd "$site/.." && pwd)/old/ptxas), which is of CUDA 12.2 and reads PTX up to 8.2, instead of CUDA 12.8's: they fail with “Unsupported .version”"
+(
+	PATH=$(cd "$site/.." && pwd)/old:$PATH
+	compilers 2 -- "c == [\"$older\"] and [w['fails'] for w in d['compilers']] == [True]"
+	run "0|1" doctor --no-probe
+	out_has "compiler: $older"
+	out_has "Do: install ptxas of CUDA 12.8 or a newer one"
+	program ../old/ptxas 12.8
+	compilers 2 -- "c == [\"$slower\"]"
+	rm "$site/../old/ptxas"
+	program ../old/ptxas 12.2
+	rm -rf "$site"/jax_cuda12_plugin*
+	compilers 2 -- '"PATH" not in str(c)'
+) || exit 1
+rm -r "$site/../old"
+package jax-cuda12-plugin 0.4.25 jax_cuda12_plugin/plugin.so
 package numba 0.60 numba/_helper.so
 compilers 2 -- "sorted(c) == sorted([\"CUDA 12.8's NVVM writes PTX 8.7, $reads\", \"$slower\"])"
 program nvidia/cuda_nvcc/bin/ptxas 13.0

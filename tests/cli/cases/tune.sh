@@ -373,6 +373,18 @@ run 0 tune --apply --scope shell --max-size 3GiB
 run 0 tune --undo
 sed -i '/^export MINE=1$/d' "$HOME/real-bashrc"
 
+# What a killed run has left beside a file is removed by the next one, and nothing else. .bashrc is a link: its target is what is written.
+beside=$(dirname "$(realpath "$HOME/.bashrc")")/.$(basename "$(realpath "$HOME/.bashrc")").jitwarm-
+touch "$beside.abcdef" "$beside.later1" "${beside}notes" "$HOME/.bashrc.backup"
+touch -d "1 minute ago" "$beside.abcdef" "${beside}notes" "$HOME/.bashrc.backup"
+for change in "--apply --max-size 2GiB" --undo; do
+	run 0 tune --scope shell $change
+	[[ ! -e $beside.abcdef ]] || fail "what a killed run has left stays: tune $change"
+	[[ -e $beside.later1 && -e ${beside}notes && -e $HOME/.bashrc.backup ]] || fail "tune $change removed another file"
+	touch -d "1 minute ago" "$beside.abcdef" && touch "$beside.later1"
+done
+rm "$beside.abcdef" "$beside.later1" "${beside}notes" "$HOME/.bashrc.backup"
+
 # A failure names what was changed before it.
 mv "$HOME/.profile" profile && mkdir "$HOME/.profile"
 run "2|3" tune --apply --scope user --max-size 2GiB

@@ -176,32 +176,35 @@ run 0 -q cache list
 out_empty
 run 0 --help check
 out_has "Usage: jitwarm check"
-# An error of CUDA in place of a name
+# The text of an error: doctor explains it, other commands take it for a name
 for typed in 222 CUDA_ERROR_UNSUPPORTED_PTX_VERSION "the provided PTX was compiled with an unsupported toolchain."; do
-	for command in check doctor scan; do
-		run 3 $command "$typed"
-		err_has "error 222 (CUDA_ERROR_UNSUPPORTED_PTX_VERSION): the PTX is newer than the driver reads: “jitwarm doctor” names"
-		err_one_line
-	done
+	run 0 doctor "$typed"
+	out_has "error: CUDA_ERROR_UNSUPPORTED_PTX_VERSION (222): the PTX is newer than the driver reads"
+	out_has "Do: upgrade the driver"
+	run 3 check "$typed"
+	err_lacks "error 222"
 done
-run 3 doctor "CUDA error: no CUDA-capable device is detected"
-err_has "error 100 (CUDA_ERROR_NO_DEVICE): the driver finds no GPU"
-run 3 doctor CUDA_ERROR_SYSTEM_DRIVER_MISMATCH
-err_has "error 803 (CUDA_ERROR_SYSTEM_DRIVER_MISMATCH): a new driver is installed"
-run 3 check RuntimeError: no kernel image is available for execution on the device
-err_has "error 209 (CUDA_ERROR_NO_BINARY_FOR_GPU): a library has neither machine code nor usable PTX for this GPU"
-for typed in "error 209" "CUDA error 209" "cudaErrorNoKernelImageForDevice (error code 209)" "CUDA error: no kernel image is available"; do
-	run 3 "$typed"
-	err_has "error 209 (CUDA_ERROR_NO_BINARY_FOR_GPU): a library"
-done
-run 3 doctor "libcuda.so.1: cannot open shared object file: No such file or directory"
-err_has "libcuda.so.1: NVIDIA's driver is not installed, or the container was started without GPUs"
-run 3 doctor "RTX 5090 with CUDA capability sm_120 is not compatible with the current PyTorch installation."
-err_has "“jitwarm which torch” names the versions"
-run 3 check "error 2090"
-err_has "error 2090: "
-run 3 check 223
-err_has "223: no such"
+run 0 doctor RuntimeError: no kernel image is available for execution on the device
+out_has "error: CUDA_ERROR_NO_BINARY_FOR_GPU (209): a library has neither machine code nor usable PTX for this GPU"
+run 0 --json doctor "error 803"
+json 'd["findings"][0]["id"] == "error" and "803" in d["findings"][0]["evidence"] and "restart" in d["findings"][0]["fix"]'
+json 'd["verdict"] == "nothing" and d["probe"] == "not asked"'
+run 64 "error 209"
+err_has "or the text of an error (“jitwarm doctor TEXT”)"
+run 2 doctor "error 2090"
+err_has "jitwarm knows no error with these words"
+run 3 doctor 223x
+err_has "223x: no such"
+run 64 doctor --fix "error 209"
+# A pipe; of a long log the end, where the error is
+{ seq 200000 && printf 'RuntimeError: CUDA error:\0 no kernel\n    image is available\n' && seq 100; } >"$work/log"
+input=$work/log run 0 doctor -
+out_has "CUDA_ERROR_NO_BINARY_FOR_GPU (209)"
+{ echo "CUDA error 222" && seq 200000; } >"$work/log"
+input=$work/log run 2 doctor -
+run 2 doctor -
+# A file and a package are what they are, whatever they are called.
+(cd "$work" && printf '.version 8.0\n.target sm_50\n.address_size 64\n' >222 && run "0|1|2" doctor 222 && out_lacks "error: ") || exit 1
 run 64 --json prmie
 err_has "no command is called “prmie” (did you mean “prime”?)"
 run 64 -q cache lst

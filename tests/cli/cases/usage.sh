@@ -19,7 +19,7 @@ wrong "this command has no --target: “jitwarm scan" prime --taget X
 wrong "unknown option --taget (did you mean --target?)" make --taget X
 # Only a file or a package that jitwarm has a list of is worth a line
 wrong "no command is called “torch”: name a command before files and packages: “jitwarm check torch”, “jitwarm prime torch”" torch
-wrong "no command is called “frobnicate”: name a command before the file or package, as in “jitwarm check torch”" frobnicate
+wrong "no command is called “frobnicate”: name a command before a file, a package (“jitwarm check torch”) or the text of an error (“jitwarm doctor TEXT”)" frobnicate
 wrong "no command is called “docker” (did you mean “tune --print docker”?)" docker
 wrong "unknown option --jsn (did you mean --json?)" help --jsn
 wrong "unknown option -x" help -x

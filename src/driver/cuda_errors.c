@@ -1,0 +1,302 @@
+#include "driver/cuda_errors.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <jitwarm/target.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "code/release.h"
+#include "code/target_names.h"
+
+#define CUDA_ERROR(number, name, words, means, cause, cure)                                        \
+	{number, name, words, means, cause, cure},
+static const struct cuda_error errors[] = {
+#include "cuda_errors.inc"
+};
+#undef CUDA_ERROR
+
+enum {
+	ERRORS = sizeof errors / sizeof *errors,
+	MAX_WORDS = 4,
+	MAX_WORD = 48,
+	MAX_NUMBER = 9999,
+	MAX_DIGITS = 4
+};
+
+/* The words that stand for the “*” of a pattern. */
+struct captured {
+	char words[MAX_WORDS][MAX_WORD];
+	size_t count;
+};
+
+static char lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
+}
+
+static bool is_in_name(char c)
+{
+	return text_is_alnum(c) || c == '_';
+}
+
+/* Takes the word or number at the start of a text; returns its length. A dot or dash at its end
+ * belongs to the sentence. */
+static size_t capture_word(const char *text, struct captured *captured)
+{
+	size_t length = 0;
+
+	while (is_in_name(text[length]) || (length && strchr(".-", text[length]) && text[length]))
+		length++;
+	while (length && !is_in_name(text[length - 1]))
+		length--;
+	if (length && captured->count < MAX_WORDS)
+		(void)snprintf(captured->words[captured->count++], MAX_WORD, "%.*s", (int)length, text);
+	return length;
+}
+
+/* Returns whether a text begins with a pattern of `length` bytes. A name ends where the text's name
+ * ends: cudaErrorInvalidDevice is not cudaErrorInvalidDeviceFunction. */
+static bool begins(const char *text, const char *pattern, size_t length, struct captured *captured)
+{
+	*captured = (struct captured){.count = 0};
+	for (size_t i = 0; i < length; i++) {
+		if (pattern[i] == '*') {
+			const size_t word = capture_word(text, captured);
+
+			if (!word)
+				return false;
+			text += word;
+		} else if (lower(*text++) != lower(pattern[i])) {
+			return false;
+		}
+	}
+	return memchr(pattern, ' ', length) || pattern[length - 1] == '*' || !is_in_name(*text) ||
+		   !is_in_name(pattern[length - 1]) || text_starts(pattern, "undefined symbol");
+}
+
+static bool has_pattern(const char *text, const char *pattern, size_t length,
+						struct captured *captured)
+{
+	for (; *text; text++)
+		if (lower(*text) == lower(*pattern) && begins(text, pattern, length, captured))
+			return true;
+	return false;
+}
+
+static bool has_words(const char *text, const struct cuda_error *error, struct captured *captured)
+{
+	const char *pattern = error->words;
+
+	for (size_t length; *pattern; pattern += length + (pattern[length] == '|')) {
+		length = strcspn(pattern, "|");
+		if (has_pattern(text, pattern, length, captured))
+			return true;
+	}
+	return false;
+}
+
+/* Returns the number whose name the text has; 0 if there is none. */
+static int error_named(const char *text)
+{
+	struct captured none;
+
+	for (size_t i = 0; i < ERRORS; i++)
+		if (errors[i].number && has_pattern(text, errors[i].name, strlen(errors[i].name), &none))
+			return errors[i].number;
+	return 0;
+}
+
+/* Returns the number in “222”, “error 222”, “CUDA error code: 222” and “cuda runtime error (222)”;
+ * 0 if there is none. Far from the word CUDA, numbers are other programs' (“make: *** Error 2”). */
+static int error_number(const char *text)
+{
+	static const char *const before[] = {"error ",       "error: ",   "error (", "error code ",
+										 "error code: ", "failure: ", "code=",   "code: "};
+	enum { NEAR = 40 };
+	const char *cuda = text_starts_fold(text, "error ") ? text : NULL;
+	uint64_t number;
+
+	if (text_number(text, MAX_NUMBER, &number))
+		return (int)number;
+	for (const char *at = text; *at; at++) {
+		if (text_starts_fold(at, "cuda"))
+			cuda = at;
+		for (size_t i = 0; i < sizeof before / sizeof *before && cuda && at - cuda <= NEAR; i++) {
+			const char *digit = at + strlen(before[i]);
+			int value = 0, digits = 0;
+
+			if (!text_starts_fold(at, before[i]))
+				continue;
+			for (; text_is_digit(digit[digits]) && digits < MAX_DIGITS; digits++)
+				value = value * 10 + (digit[digits] - '0');
+			if (digits && !is_in_name(digit[digits]) && cuda_error_of(value))
+				return value;
+		}
+	}
+	return 0;
+}
+
+/* ---- numbers in messages */
+
+/* Reads a version of CUDA: “12040”, “12.4”, “12.6.85”, and the “Complete_12_4” of a symbol. */
+static uint32_t read_cuda(const char *word)
+{
+	uint32_t numbers[3] = {0};
+	unsigned major, minor;
+	const char *end = strrchr(word, '_');
+	size_t count = text_numbers(word, 5, numbers, 3);
+
+	while (!count && end && end > word && *--end != '_')
+		;
+	if (!count && end && sscanf(end, "_%2u_%2u", &major, &minor) == 2)
+		return major * 1000 + minor * 10;
+	if (count == 1 && numbers[0] >= 1000)
+		return numbers[0] / 10 * 10;
+	return count > 1 && numbers[0] < 100 && numbers[1] < 100 ? numbers[0] * 1000 + numbers[1] * 10
+															 : 0;
+}
+
+/* Returns the driver that came with the newest known CUDA version up to this one. */
+static uint32_t branch_of(uint32_t cuda)
+{
+	struct jw_driver drivers[GPU_MAX_RELEASES];
+	const size_t count = gpu_releases(drivers);
+	uint32_t branch = 0;
+
+	for (size_t i = 0; i < count && drivers[i].cuda <= cuda; i++)
+		branch = drivers[i].release[0];
+	return branch;
+}
+
+/* Adds what a GPU's architecture means: “sm_120 is RTX 50, …”, and, if the compiler matters, which
+ * compilers know it. */
+static void add_gpu(char *meaning, const char *before, const char *word, bool compiled)
+{
+	char name[MAX_WORD + 4];
+	struct jw_target target;
+	uint32_t first, last;
+
+	(void)snprintf(name, sizeof name, "%s%s",
+				   text_is_digit(*word) && !strchr(word, '.') ? "sm_" : "", word);
+	if (!jw_target_parse(name, &target) || !*jw_target_products(target))
+		return;
+	(void)jw_target_sm(name, target);
+	first = gpu_first_compiler(target);
+	last = gpu_last_compiler(target);
+	if (!compiled)
+		text_append(meaning, CUDA_ERROR_MEANING, "%s%s is %s", before, name,
+					jw_target_products(target));
+	else if (last)
+		text_append(meaning, CUDA_ERROR_MEANING,
+					"%s%s is %s: the compilers of CUDA %u.%u are the last ones for it", before,
+					name, jw_target_products(target), last / 1000, last % 1000 / 10);
+	else
+		text_append(meaning, CUDA_ERROR_MEANING,
+					"%s%s is %s: the compilers of CUDA %u.%u and newer make code for it", before,
+					name, jw_target_products(target), first / 1000, first % 1000 / 10);
+}
+
+/* Adds what a word of this kind means, if it does. */
+static void add_meaning(char *meaning, const char *kind, const char *word)
+{
+	const char *const before = *meaning ? "; " : "";
+	uint32_t numbers[2] = {0}, cuda = 0, branch;
+
+	if (text_starts(kind, "gpu") || text_starts(kind, "least")) {
+		add_gpu(meaning, before, word, *kind == 'g');
+		return;
+	}
+	if (!text_starts(kind, "ptx") && !text_starts(kind, "compiler"))
+		cuda = read_cuda(word);
+	else if (text_numbers(word, 2, numbers, 2) == 2)
+		cuda = gpu_isa_driver((struct gpu_isa){(uint16_t)numbers[0], (uint16_t)numbers[1]}).cuda;
+	branch = branch_of(cuda);
+	if (!branch)
+		return;
+	if (text_starts(kind, "ptx"))
+		text_append(meaning, CUDA_ERROR_MEANING, "%sPTX %s is of CUDA %u.%u, driver %u", before,
+					word, cuda / 1000, cuda % 1000 / 10, branch);
+	else if (text_starts(kind, "compiler"))
+		text_append(meaning, CUDA_ERROR_MEANING, "%sthe compiler is of CUDA %u.%u, driver %u",
+					before, cuda / 1000, cuda % 1000 / 10, branch);
+	else if (text_starts(kind, "driver"))
+		text_append(meaning, CUDA_ERROR_MEANING, "%s%s is the driver of CUDA %u.%u, branch %u",
+					before, word, cuda / 1000, cuda % 1000 / 10, branch);
+	else if (text_starts(kind, "image"))
+		text_append(meaning, CUDA_ERROR_MEANING, "%sCUDA %u.%u came with driver %u", before,
+					cuda / 1000, cuda % 1000 / 10, branch);
+	else if (text_starts(kind, "library"))
+		text_append(meaning, CUDA_ERROR_MEANING, "%sthe library is of CUDA %u.%u", before,
+					cuda / 1000, cuda % 1000 / 10);
+	else
+		text_append(meaning, CUDA_ERROR_MEANING, "%s%s is CUDA %u.%u", before, word, cuda / 1000,
+					cuda % 1000 / 10);
+}
+
+static void describe_numbers(const struct cuda_error *error, const struct captured *captured,
+							 char meaning[CUDA_ERROR_MEANING])
+{
+	const char *kind = error->means;
+
+	*meaning = '\0';
+	for (size_t i = 0; i < captured->count && *kind; i++) {
+		if (*kind != '-')
+			add_meaning(meaning, kind, captured->words[i]);
+		kind += strcspn(kind, " ");
+		kind += *kind == ' ';
+	}
+}
+
+/* ---- */
+
+const struct cuda_error *cuda_error_of(int number)
+{
+	for (size_t i = 0; number && i < ERRORS; i++)
+		if (errors[i].number == number && !strchr(errors[i].words, '*'))
+			return &errors[i];
+	for (size_t i = 0; number && i < ERRORS; i++)
+		if (errors[i].number == number)
+			return &errors[i];
+	return NULL;
+}
+
+/* Copies a text with one blank for each run of blanks and line breaks: terminals break lines, and
+ * ptxas aligns its words. */
+static char *one_line(const char *text)
+{
+	char *line = mem_string(text), *to = line;
+
+	for (const char *from = text; *from; from++)
+		if (!text_is_blank(*from))
+			*to++ = *from;
+		else if (to > line && to[-1] != ' ')
+			*to++ = ' ';
+	while (to > line && to[-1] == ' ')
+		to--;
+	*to = '\0';
+	return line;
+}
+
+const struct cuda_error *cuda_error_find(const char *text, char ret_meaning[CUDA_ERROR_MEANING])
+{
+	struct captured captured = {.count = 0};
+	char *line = one_line(text);
+	const struct cuda_error *found = NULL;
+
+	for (size_t i = 0; !found && i < ERRORS; i++)
+		if (has_words(line, &errors[i], &captured))
+			found = &errors[i];
+	if (!found) {
+		const int named = error_named(line);
+
+		captured.count = 0;
+		found = cuda_error_of(named ? named : error_number(line));
+	}
+	mem_free(line);
+	if (found)
+		describe_numbers(found, &captured, ret_meaning);
+	return found;
+}

@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""errors.py JITWARM [--write]   checks that jitwarm doctor finds each row of data/errors.tsv by each of its words, name and number, and the
+row and the numbers of each text of tests/data/error-texts.txt; and that docs/troubleshooting.md and its translations have the table.
+--write writes the tables instead"""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROWS = [line.split("\t") for line in (ROOT / "data/errors.tsv").read_text().splitlines()[1:]]
+HEADS = {"en": "| error | message | cause | what to do |", "ko": "| 오류 | 메시지 | 원인 | 할 일 |"}
+program, failures = sys.argv[1], []
+
+
+def translations(language):
+    """{English text: text}, of texts that are one line in the catalogue or several"""
+    text = re.sub(r'"\n"', "", (ROOT / f"po/{language}.po").read_text()) if language != "en" else ""
+    return {english.replace('\\"', '"'): there.replace('\\"', '"') for english, there in re.findall(r'^msgid "(.*)"\nmsgstr "(.*)"$', text, re.M)}
+
+
+def markdown(text):
+    return re.sub("“([^”]*)”", r"`\1`", text).replace("|", "\\|").replace("*", "\\*").replace("<", "\\<")
+
+
+def table(language):
+    texts = translations(language)
+    lines = [HEADS[language], "|---|---|---|---|"]
+    rows = sorted(ROWS, key=lambda row: int(row[0]) or 10000)
+    for number, name, words, _, cause, cure in rows:
+        shown = [f"`{one.replace('*', '…')}`" for one in words.split("|")]
+        known = f"{number}, `{name}`" if number != "0" else name if language == "en" else texts.get(name, name)
+        cells = [known, ", ".join(shown), *(markdown(texts.get(text, text)) for text in (cause, cure))]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def check_page(page, language):
+    text = page.read_text()
+    written = re.sub(rf"^{re.escape(HEADS[language])}\n(\|.*\n)*", lambda _: table(language), text, flags=re.M)
+    if HEADS[language] not in text:
+        failures.append(f"{page.name}: no table of errors")
+    elif "--write" in sys.argv:
+        page.write_text(written)
+    elif written != text:
+        failures.append(f"{page.name}: the table of errors is not current: run scripts/make-documents.sh")
+
+
+def evidence(text, options=()):
+    done = subprocess.run([program, "doctor", "--json", *options, "-"], input=text, capture_output=True, text=True, check=False, env={"LC_ALL": "C.UTF-8", "PATH": "/usr/bin:/bin", "HOME": "/nonexistent"})
+    if done.returncode:
+        return f"status {done.returncode}: {done.stderr}", ""
+    finding = json.loads(done.stdout)["findings"][0]
+    return finding["evidence"], finding["fix"]
+
+
+def title(number, name):
+    return f"{name} ({number}): " if number != "0" else f"{name}: "
+
+
+def check_rows():
+    for number, name, words, _, cause, cure in ROWS:
+        texts = [pattern.replace("*", "12.4") for pattern in words.split("|")]
+        for text in texts:
+            said, fix = evidence(f"File main.py, line 3\nRuntimeError: {text}\n")
+            if not said.startswith(title(number, name)) or fix != cure and len(text) > 9:
+                failures.append(f"“{text}”: “{said}”, not of the row {name}")
+        if number != "0":
+            for text in (name, f"CUDA error {number}", f"cuda runtime error ({number}) : …", number):
+                said, _ = evidence(text)
+                if not said.startswith(title(number, name)):
+                    failures.append(f"“{text}”: “{said}”, not of the row {name}")
+    for text in ("make: *** [Makefile:12: all] Error 2", "numpy", "exit code: 100", "CUDA error 2090", "out of memo"):
+        said, _ = evidence(text)
+        if not said.startswith("status 2:"):
+            failures.append(f"“{text}”: “{said}”, though it is no error of CUDA")
+
+
+def check_texts():
+    blocks = re.split(r"^==== ", (ROOT / "tests/data/error-texts.txt").read_text(), flags=re.M)[1:]
+    for block in blocks:
+        head, _, text = block.partition("\n")
+        number, name, numbers = re.match(r"(\d+) ([^:]*): ?(.*)", head).groups()
+        for given in (text, text.replace(" ", "\n", 3)):
+            said, fix = evidence(given)
+            if not said.startswith(title(number, name)) or numbers not in said or not fix:
+                failures.append(f"“{text}”: “{said}”, not of the row {name} with “{numbers}”")
+    return len(blocks)
+
+
+count = check_texts()
+check_rows()
+check_page(ROOT / "docs/troubleshooting.md", "en")
+for page in sorted((ROOT / "docs").glob("??/troubleshooting.md")):
+    check_page(page, page.parent.name)
+print("\n".join(failures) or f"{len(ROWS)} errors, {count} texts")
+sys.exit(bool(failures))
