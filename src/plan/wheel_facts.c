@@ -81,8 +81,8 @@ static struct entry_words entry_words(const struct jw_piece_entry *entry, uint32
 		(void)buf_printf(NULL, &before, "#%u", first);
 	words = (struct entry_words){
 		.before = mem_string(buf_text(&before)),
-		.after = mem_printf("%s%s%s%s", entry->zstd ? "z" : "", entry->relocatable ? "r" : "",
-							entry->damaged ? "d" : "", entry->hollow ? "h" : "")};
+		.after = mem_printf("%s%s%s", entry->zstd ? "z" : "", entry->relocatable ? "r" : "",
+							entry->damaged ? "d" : "")};
 	mem_free(target);
 	buf_free(&before);
 	return words;
@@ -112,7 +112,7 @@ static struct piece_words piece_words(const struct jw_piece *piece, uint32_t com
 	(void)snprintf(words.role, sizeof words.role, "%s%s%s", roles[piece->role],
 				   piece->linked ? "-linked" : "",
 				   piece->empty    ? "-empty"
-				   : piece->hollow ? "-hollow"
+				   : piece->edited ? "-edited"
 								   : "");
 	for (size_t i = 0; i < piece->entry_count; i++) {
 		const struct jw_piece_entry *entry = &piece->entries[i];
@@ -215,7 +215,6 @@ int wheel_facts_add(struct jw_error *err, struct wheel_facts *facts,
 		buf_free(&added.lines);
 		return -1;
 	}
-	facts->hosts = facts->hosts || !image->piece_count;
 	added.name = mem_string(member);
 	facts->items[facts->count++] = added;
 	return 0;
@@ -387,23 +386,6 @@ static int read_pins(struct jw_error *err, const char *path, const char *platfor
 	return result;
 }
 
-size_t wheel_facts_libraries(const char *path)
-{
-	struct os_map map;
-	struct zip_directory directory;
-	size_t count = 0;
-
-	if (os_map_open(NULL, path, &map))
-		return 0;
-	if (!zip_directory_read(NULL, &map, &directory)) {
-		for (size_t i = 0; i < directory.count; i++)
-			count += fate_is_own_library(directory.members[i].name);
-		zip_directory_free(&directory);
-	}
-	os_map_close(&map);
-	return count;
-}
-
 static int order_libraries(const void *a, const void *b)
 {
 	return strcmp(((const struct wheel_facts_library *)a)->name,
@@ -416,8 +398,6 @@ int wheel_facts_text(struct jw_error *err, struct wheel_facts *facts, const char
 	struct buf text = BUF_MAX(MAX_FACTS);
 	int result = read_pins(err, path, platform, list, &text);
 
-	if (!result && facts->hosts)
-		result = buf_printf(err, &text, "libraries %zu\n", wheel_facts_libraries(path));
 	if (facts->count)
 		qsort(facts->items, facts->count, sizeof *facts->items, order_libraries);
 	for (size_t i = 0; !result && i < facts->count; i++)
@@ -434,7 +414,7 @@ int wheel_facts_text(struct jw_error *err, struct wheel_facts *facts, const char
 static bool is_fact(const char *line)
 {
 	return text_starts(line, "library ") || text_starts(line, "piece ") ||
-		   text_starts(line, "pin ") || text_starts(line, "libraries ");
+		   text_starts(line, "pin ");
 }
 
 static const char *next_line(const char *line)
@@ -470,8 +450,7 @@ static char *likeness(const char *lines)
 
 		end = line + strcspn(line, "\n");
 		/* A library without code only says which driver its runtime needs. */
-		if (text_starts(line, "pin ") || text_starts(line, "libraries ") ||
-			(library && !text_starts(next_line(line), "piece ")))
+		if (text_starts(line, "pin ") || (library && !text_starts(next_line(line), "piece ")))
 			continue;
 		if (!library)
 			line += strcspn(line, " ") + 1 + strspn(strchr(line, ' ') + 1, "0123456789");

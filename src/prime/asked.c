@@ -572,7 +572,6 @@ static int examine_wheel(struct jw_error *err, struct jw_asked *asked, struct re
 											.path_count = paths[1] ? 2 : 1,
 											.targets = asked->targets,
 											.target_count = asked->target_count,
-											.pieces = true,
 											.platform = machine_of(asked->options.platform),
 											.cancel = asked->options.fetch.cancel,
 											.context = &look,
@@ -736,7 +735,7 @@ static struct release *next_release(struct jw_asked *asked, const struct jw_whic
 		if (newer && last && differ(newer, release))
 			middle = middle_of(asked, which, newer_at + 1, i);
 		next = next ? next : middle;
-		if (release->answer <= JW_WHICH_PART)
+		if (release->answer == JW_WHICH_RUNS && !release->without)
 			return middle ? middle : next;
 		newer = release;
 		newer_at = i;

@@ -23,8 +23,8 @@ out_has "캐시    "
 # These are a short word, a worker's message, and a value that is not one of the program's words.
 CUDA_VISIBLE_DEVICES=9 korean 2 status
 out_has "보이는 GPU가 없습니다"
-korean 1 which --target h100 --platform linux xgboost==1.7.6
-out_has "libxgboost.so(조각 42개 중 1개)"
+korean 0 which --target rtx2080ti --platform linux torch==2.15.0
+out_has "libtorch_cuda_linalg.so"
 out_lacks " of "
 run 0 key generate mine
 run 0 key trust "$JITWARM_STATE/keys/mine.pub" theirs

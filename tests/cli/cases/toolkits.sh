@@ -49,8 +49,8 @@ open("cut.dll", "wb").write(library([110], [], ("", "cudart64_110.dll"))[1][:0x4
 PYTHON
 
 for cuda in 117 118 120 121 122 124 129; do
-	for of in k-$cuda.cubin {small,large}{,lz4}-$cuda.{fatbin,whl}; do
-		for driver in 460:117:121 470.256.02:117:121 525.147.05:117:129 550.163.01:117:129; do
+	for of in k-$cuda.cubin largelz4-$cuda.whl; do
+		for driver in 470.256.02:117:121 525.147.05:117:129; do
 			IFS=: read -r driver first last <<<"$driver"
 			status=2
 			[[ $cuda -lt $first || $cuda -gt $last ]] || status=0
@@ -66,7 +66,7 @@ done
 
 # A library's runtime is its compiler's; from CUDA 11 on, the major version decides.
 while read -r name from; do
-	for ending in so dll so.whl dll.whl; do
+	for ending in so dll.whl; do
 		run 0 scan --target sm_61,sm_75 --json "$name.$ending"
 		json "[(t['driver_from'], t['driver_to']) for t in d['totals']] == [($from, 580), (max($from, 410), 0)]"
 	done
