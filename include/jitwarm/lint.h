@@ -20,7 +20,7 @@ enum jw_lint_kind {
 	JW_LINT_COMPILES, /* the driver compiles modules at the first start */
 	JW_LINT_FAILS,    /* a program fails because no code runs on the GPU */
 	JW_LINT_LACKS,    /* some or all of it has no code for this GPU, and its package runs */
-	JW_LINT_UNSURE, /* Tile IR, or a kind of entry that jitwarm does not know */
+	JW_LINT_UNSURE,   /* Tile IR, or a kind of entry that jitwarm does not know */
 };
 
 enum jw_lint_level {

@@ -212,7 +212,7 @@ struct jw_scan_options {
 	size_t target_count;
 	struct jw_driver driver; /* zeros stand for a driver that reads everything */
 	struct jw_speed speed;   /* the speed of the machine in question */
-	bool kernels;                    /* name the kernels of all pieces */
+	bool kernels;            /* name the kernels of all pieces */
 	/* Leave out libraries of other platforms than this one ("x86_64-linux", as jw_platform returns)
 	 * from a wheel for every system, if it has some for this one; NULL: leave out none. */
 	const char *platform;

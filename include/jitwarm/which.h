@@ -40,8 +40,8 @@ struct jw_which_release {
 	/* If it fails: the first driver with which it does not, or zeros. If it runs: the first driver
 	 * with which `newer` runs, too. */
 	struct jw_driver needs;
-	char *why;     /* if it fails, or `without` is set: "no code for sm_61"; if it runs otherwise, the
-					  condition; with NO_PYTHON, the versions that it is for; or NULL */
+	char *why; /* if it fails, or `without` is set: "no code for sm_61"; if it runs otherwise, the
+				  condition; with NO_PYTHON, the versions that it is for; or NULL */
 	char *library; /* the largest library that fails, or that of `without`; else NULL */
 	char *lacks;   /* what it needs that has no code for the GPU: "cuBLAS 11"; or NULL */
 	char *newer;   /* what needs a newer driver, if it runs: "FlashAttention 2, …"; or NULL */

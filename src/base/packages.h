@@ -1,4 +1,5 @@
-/* What is known of packages and libraries by their names: data/packages.tsv, and nothing else. */
+/* Names of packages and libraries, and what is known of each: data/packages.tsv, and nothing else.
+ */
 #pragma once
 
 #include <stdbool.h>

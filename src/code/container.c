@@ -18,11 +18,11 @@
 #include "code/release.h"
 
 enum {
-	PTX_HEAD = 1024,        /* contains .version and .target in all PTX seen */
-	PTX_LONG_HEAD = 65536,  /* the second attempt, for PTX with a long comment before them */
-	LZ4_MAX_RATIO = 255,    /* the format's bound: one byte expands to at most this many */
-	WINDOW_LOG = 27,        /* largest zstd window that is allocated */
-	LZ4_AHEAD = 64,         /* more packed bytes than the decoder looks ahead */
+	PTX_HEAD = 1024,       /* contains .version and .target in all PTX seen */
+	PTX_LONG_HEAD = 65536, /* the second attempt, for PTX with a long comment before them */
+	LZ4_MAX_RATIO = 255,   /* the format's bound: one byte expands to at most this many */
+	WINDOW_LOG = 27,       /* largest zstd window that is allocated */
+	LZ4_AHEAD = 64,        /* more packed bytes than the decoder looks ahead */
 	PACKED_PIECE = 1 << 13,
 };
 

@@ -207,10 +207,9 @@ static void note_entries(struct reading *reading, const struct devcode_container
 
 			of->compiler = cuda > of->compiler ? cuda : of->compiler;
 		}
-		noted->entries[noted->entry_count++] =
-			(struct noted_entry){entry->kind,
-								 reading->texts[i].sm ? reading->texts[i] : entry->target,
-								 entry->size_bytes, entry->offset, entry->stored_bytes};
+		noted->entries[noted->entry_count++] = (struct noted_entry){
+			entry->kind, reading->texts[i].sm ? reading->texts[i] : entry->target,
+			entry->size_bytes, entry->offset, entry->stored_bytes};
 	}
 }
 
@@ -279,8 +278,8 @@ static int pick_modules(struct jw_error *err, struct reading *reading,
 			continue;
 		for (size_t k = i; k < rows * targets; k++)
 			wanted |= (uint32_t)(entries[k] == entry) << k % targets;
-		result = picks_add(err, &reading->picks, container, &container->entries[entry], wanted,
-						   &pick);
+		result =
+			picks_add(err, &reading->picks, container, &container->entries[entry], wanted, &pick);
 		if (!result)
 			picks[entry] = (uint32_t)pick;
 	}

@@ -15,8 +15,8 @@
 #include "cache/key.h"
 #include "cache/profile.h"
 #include "code/devcode.h"
-#include "plan/judge.h"
 #include "plan/estimate.h"
+#include "plan/judge.h"
 #include "plan/loading.h"
 #include "plan/verdict.h"
 

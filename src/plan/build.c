@@ -17,8 +17,7 @@ int build_begin(struct jw_error *err, struct build *build, const struct plan_req
 		return error_set(err, JW_ERR_USAGE, "more than %d GPU architectures at once",
 						 ANALYSE_MAX_TARGETS);
 	plan = mem_alloc(sizeof *plan);
-	*build =
-		(struct build){.request = request, .plan = plan, .driver = request->profile->driver};
+	*build = (struct build){.request = request, .plan = plan, .driver = request->profile->driver};
 	plan->profile = *request->profile;
 	plan->speed = request->speed;
 	plan->targets = mem_array(request->target_count, sizeof *plan->targets);
@@ -402,12 +401,12 @@ int build_add_image(struct jw_error *err, struct build *build, const struct anal
 		loose_of[t] = loose_bytes(build, image, t);
 		if (!test &&
 			fates_add(err, &plan->fates,
-					  &(struct fate_file){.path = image->scan.path,
-										  .member = image->scan.member,
-										  .library = image->scan.library,
-										  .package = build->package,
-										  .toolkit =
-											  image->scan.containers ? image->scan.runtime_cuda : 0},
+					  &(struct fate_file){
+						  .path = image->scan.path,
+						  .member = image->scan.member,
+						  .library = image->scan.library,
+						  .package = build->package,
+						  .toolkit = image->scan.containers ? image->scan.runtime_cuda : 0},
 					  t, &judged[t]))
 			return -1;
 	}
@@ -417,12 +416,11 @@ int build_add_image(struct jw_error *err, struct build *build, const struct anal
 		const size_t tile = judged[t].tile, unknown = judged[t].verdicts[VERDICT_UNKNOWN];
 
 		unplanned_add(&plan->targets[t].unplanned,
-					  &(struct jw_unplanned){.cannot = judged[t].verdicts[VERDICT_CANNOT],
-											 .lacking = judged[t].fate == JUDGE_RUNS
-															? judged[t].all_lacking
-															: 0,
-											 .tile = tile,
-											 .unknown = unknown});
+					  &(struct jw_unplanned){
+						  .cannot = judged[t].verdicts[VERDICT_CANNOT],
+						  .lacking = judged[t].fate == JUDGE_RUNS ? judged[t].all_lacking : 0,
+						  .tile = tile,
+						  .unknown = unknown});
 		if (build->request->found && (tile || unknown))
 			plan->unsure[build->found] |= UINT32_C(1) << t;
 		plan->targets[t].link_containers += judged[t].verdicts[VERDICT_LINK];
@@ -435,8 +433,8 @@ int build_add_image(struct jw_error *err, struct build *build, const struct anal
 		const bool leave = loose && !build->request->everything && image->scan.library &&
 						   loose_of[module.target] > JUDGE_LOOSE_LIMIT_BYTES;
 		const bool skipped = (module.superseded && !build->request->everything) || test;
-		const bool linked = module.form == CACHE_KEY_LINK && module.role == DEVCODE_RELOCATABLE &&
-							is->links;
+		const bool linked =
+			module.form == CACHE_KEY_LINK && module.role == DEVCODE_RELOCATABLE && is->links;
 
 		/* Nothing registers code if the CUDA runtime refuses the driver. */
 		if (!(module.drivers >> build->driver_bit & 1) ||
@@ -478,8 +476,7 @@ int build_add_image(struct jw_error *err, struct build *build, const struct anal
 		most_left = counts[t].left_out > counts[most_left].left_out ? t : most_left;
 		most_texts = counts[t].texts > counts[most_texts].texts ? t : most_texts;
 	}
-	mention(&build->left_out, image, counts[most_left].left_out,
-			loose_of[most_left]);
+	mention(&build->left_out, image, counts[most_left].left_out, loose_of[most_left]);
 	mention(&build->texts, image, counts[most_texts].texts, 0);
 	build->superseded += counts[most_texts].texts ? counts[most_texts].superseded : 0;
 	if (!test)

@@ -28,7 +28,7 @@ struct build {
 	struct jw_driver driver;
 	unsigned driver_bit;
 	enum loading_setting setting; /* CUDA_MODULE_LOADING of the programs */
-	uint64_t held_bytes; /* the memory for what the command keeps of the images so far */
+	uint64_t held_bytes;          /* the memory for what the command keeps of the images so far */
 	size_t module_capacity, file_capacity, note_capacity;
 	size_t tests; /* the number of loose files with PTX that packages' own tests read */
 	size_t loose_texts, loose_inputs;     /* files that are one PTX text, or an input of a link */

@@ -79,10 +79,11 @@ struct plan_features plan_features_of(const void *text, size_t size)
 	struct ptx_features counted;
 
 	ptx_count(text, size, &counted);
-	return (struct plan_features){.statements = (uint32_t)counted.statements,
-								  .divisions = (uint32_t)counted.divisions,
-								  .entries = (uint32_t)counted.entries,
-								  .managed = find_bytes(text, size, size, managed, sizeof managed - 1) < size};
+	return (struct plan_features){
+		.statements = (uint32_t)counted.statements,
+		.divisions = (uint32_t)counted.divisions,
+		.entries = (uint32_t)counted.entries,
+		.managed = find_bytes(text, size, size, managed, sizeof managed - 1) < size};
 }
 
 double plan_link_ms(const struct jw_speed *speed, uint64_t cubin_bytes)

@@ -112,7 +112,10 @@ static const char *skip_suffix(const char *name, const char *divider)
 	while (*number && !text_is_digit(*number) && *number != '.')
 		number++;
 	end = text_is_digit(*number) ? skip_version(name, number) : NULL;
-	return end && (*end == '.' || !*end || text_starts(end, "_nocu")) && mark_before(divider + 1, number) ? end : NULL;
+	return end && (*end == '.' || !*end || text_starts(end, "_nocu")) &&
+				   mark_before(divider + 1, number)
+			   ? end
+			   : NULL;
 }
 
 uint64_t fate_variants(const char *path, const char *member)
@@ -217,7 +220,8 @@ static bool is_optional(const char *name)
 	return false;
 }
 
-/* Returns the part of a path within its package: what follows the last “site-packages”, or the like.
+/* Returns the part of a path within its package: what follows the last “site-packages”, or the
+ * like.
  */
 static const char *below_packages(const char *name)
 {
@@ -344,7 +348,8 @@ void fates_settle(struct fates *fates)
 			break;
 		case JUDGE_NEWER:
 		case JUDGE_WITHOUT: fates->parts[fates->part_count++] = fate; break;
-		case JUDGE_SPARE: set_put(&fates->spare, fate.name, fates->spare_count++); /* fall through */
+		case JUDGE_SPARE:
+			set_put(&fates->spare, fate.name, fates->spare_count++); /* fall through */
 		case JUDGE_GOOD: free_fate(&fate); break;
 		}
 	}

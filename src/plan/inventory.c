@@ -93,18 +93,12 @@ static const struct image_member head_members[] = {
 	MEMBER(image_head, pieces, 0),
 };
 static const struct image_member image_members[] = {
-	MEMBER(analyse_image, scan.library, 1),
-	MEMBER(analyse_image, scan.format, DEVCODE_PTX),
-	MEMBER(analyse_image, scan.size_bytes, 0),
-	MEMBER(analyse_image, scan.containers, 0),
-	MEMBER(analyse_image, scan.inputs, 0),
-	MEMBER(analyse_image, scan.empty, 0),
-	MEMBER(analyse_image, scan.damaged, 0),
-	MEMBER(analyse_image, scan.wrappers_known, 1),
-	MEMBER(analyse_image, scan.runtime_shared, 1),
-	MEMBER(analyse_image, unreadable, 0),
-	MEMBER(analyse_image, scan.ptx_bytes, 0),
-	MEMBER(analyse_image, scan.runtime_cuda, 0),
+	MEMBER(analyse_image, scan.library, 1),        MEMBER(analyse_image, scan.format, DEVCODE_PTX),
+	MEMBER(analyse_image, scan.size_bytes, 0),     MEMBER(analyse_image, scan.containers, 0),
+	MEMBER(analyse_image, scan.inputs, 0),         MEMBER(analyse_image, scan.empty, 0),
+	MEMBER(analyse_image, scan.damaged, 0),        MEMBER(analyse_image, scan.wrappers_known, 1),
+	MEMBER(analyse_image, scan.runtime_shared, 1), MEMBER(analyse_image, unreadable, 0),
+	MEMBER(analyse_image, scan.ptx_bytes, 0),      MEMBER(analyse_image, scan.runtime_cuda, 0),
 };
 static const struct image_member count_members[] = {
 	MEMBER(jw_scan_count, kind, 0),
@@ -113,9 +107,9 @@ static const struct image_member count_members[] = {
 	MEMBER(jw_scan_count, stored_bytes, 0),
 };
 static const struct image_member piece_members[] = {
-	MEMBER(jw_piece, containers, 0),  MEMBER(jw_piece, role, DEVCODE_LOOSE),
-	MEMBER(jw_piece, linked, 1),      MEMBER(jw_piece, empty, 1),
-	MEMBER(jw_piece, edited, 1),      MEMBER(jw_piece, entry_count, 0),
+	MEMBER(jw_piece, containers, 0), MEMBER(jw_piece, role, DEVCODE_LOOSE),
+	MEMBER(jw_piece, linked, 1),     MEMBER(jw_piece, empty, 1),
+	MEMBER(jw_piece, edited, 1),     MEMBER(jw_piece, entry_count, 0),
 };
 static const struct image_member entry_members[] = {
 	MEMBER(jw_piece_entry, kind, 0),        MEMBER(jw_piece_entry, target, 0),
@@ -216,8 +210,8 @@ static int pass_image(struct jw_error *err, struct analyse_image *image,
 	return result;
 }
 
-/* Reads the pieces of an image. NULL if they are damaged; the caller frees them, each piece's entries
- * with the first one's. */
+/* Reads the pieces of an image. NULL if they are damaged; the caller frees them, each piece's
+ * entries with the first one's. */
 static struct jw_piece *read_pieces(struct cursor *cursor, size_t count)
 {
 	const size_t entry_size = size_of_members(MEMBERS(entry_members));
@@ -388,8 +382,7 @@ static void make_key(const struct jw_found_file *from, const struct analyse_ques
 								 (uint64_t)from->mtime_ns, (uint64_t)from->changed_ns};
 	const struct cache_profile *profile = question->profile ? question->profile : &none;
 	const struct jw_driver *driver = &question->driver;
-	const bool kinds[] = {question->verdicts_only, question->releases,
-						  question->platform != NULL};
+	const bool kinds[] = {question->verdicts_only, question->releases, question->platform != NULL};
 	struct buf *text = &key->text;
 
 	buf_clear(text);

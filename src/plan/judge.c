@@ -11,7 +11,7 @@ enum {
 	FEW = 10,            /* less than this part of the containers does not speak for a library */
 };
 
-/* What a container does on the GPU, the best first. */
+/* The outcomes of a container on the GPU, the best first. */
 enum outcome { RUNS, COMPILES, NEWER, LACKS, OUTCOMES };
 
 struct piece {
@@ -65,9 +65,8 @@ static struct piece judge_piece(const struct judge_facts *facts, const struct jw
 	struct jw_target *texts = mem_array(from->entry_count, sizeof *texts);
 	const struct devcode_container container = {
 		.bytes = (const uint8_t *)"", .entries = entries, .entry_count = from->entry_count};
-	struct piece piece = {.from = from,
-						  .input = from->role == DEVCODE_RELOCATABLE && !from->linked,
-						  .family = true};
+	struct piece piece = {
+		.from = from, .input = from->role == DEVCODE_RELOCATABLE && !from->linked, .family = true};
 	bool relocatable = from->role == DEVCODE_RELOCATABLE, lto = from->entry_count != 0;
 
 	for (size_t i = 0; i < from->entry_count; i++) {
@@ -76,8 +75,7 @@ static struct piece judge_piece(const struct judge_facts *facts, const struct jw
 		relocatable = relocatable || from->entries[i].relocatable;
 		lto = lto && entries[i].kind == DEVCODE_KIND_LTOIR;
 		piece.family = piece.family && target_of(&from->entries[i]).suffix;
-		piece.several =
-			piece.several || from->entries[i].target.sm != from->entries[0].target.sm;
+		piece.several = piece.several || from->entries[i].target.sm != from->entries[0].target.sm;
 	}
 	piece.judged = plan_judge(&container, texts, relocatable, device, driver);
 	if (from->empty && judge_asks_nothing(facts->library, (enum devcode_role)from->role))
@@ -111,7 +109,8 @@ static void join_work(struct judge_work *sum, const struct judge_work *more)
 		sum->longest_ms = more->longest_ms;
 }
 
-/* Returns whether the build has linked for the GPU, so that nothing reads the inputs of the link. */
+/* Returns whether the build has linked for the GPU, so that nothing reads the inputs of the link.
+ */
 static bool is_linked(const struct piece *pieces, size_t count)
 {
 	bool linked = false;
@@ -134,8 +133,8 @@ static void count_verdicts(struct judged *is, const struct piece *pieces, size_t
 	for (size_t i = 0; i < count; i++) {
 		const struct jw_piece *from = pieces[i].from;
 		const struct plan_judgement nothing = {.verdict = VERDICT_NOTHING},
-									*judged = linked && pieces[i].input ? &nothing
-																		: &pieces[i].judged;
+									*judged =
+										linked && pieces[i].input ? &nothing : &pieces[i].judged;
 
 		if (!from->empty || judged->verdict < VERDICT_CANNOT)
 			is->verdicts[judged->verdict] += from->containers;
@@ -282,8 +281,7 @@ static void count_deciding(struct judged *is, const struct piece *pieces, size_t
 }
 
 static void judge_pieces(const struct judge_facts *facts, struct piece *pieces, size_t count,
-						 struct jw_target device, const struct jw_driver *driver,
-						 struct judged *is)
+						 struct jw_target device, const struct jw_driver *driver, struct judged *is)
 {
 	const uint32_t needed = gpu_runtime_cuda(facts->runtime_cuda);
 	struct judge_work link = {0}, loose = {0};
@@ -313,7 +311,7 @@ static void judge_pieces(const struct judge_facts *facts, struct piece *pieces, 
 		const enum plan_verdict verdict = piece->judged.verdict;
 
 		if (verdict == VERDICT_JIT || verdict == VERDICT_LINK)
-			add_work(verdict == VERDICT_LINK                                     ? &link
+			add_work(verdict == VERDICT_LINK                                ? &link
 					 : facts->library && piece->from->role == DEVCODE_LOOSE ? &loose
 																			: &is->work,
 					 &piece->from->entries[piece->judged.entry]);
@@ -339,9 +337,7 @@ static void judge_pieces(const struct judge_facts *facts, struct piece *pieces, 
 		is->error = PLAN_ERROR_IMAGE;
 		is->needs = (struct jw_driver){0};
 	} else if (facts->nvidia && facts->library) {
-		is->fate = native            ? JUDGE_RUNS
-				   : is->all_too_new ? JUDGE_REFUSED
-									 : JUDGE_LACKS;
+		is->fate = native ? JUDGE_RUNS : is->all_too_new ? JUDGE_REFUSED : JUDGE_LACKS;
 	} else if ((is->lacking + is->too_new) * 2 <= is->pieces) {
 		is->fate = JUDGE_RUNS;
 	} else {

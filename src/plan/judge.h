@@ -50,10 +50,10 @@ struct judged {
 	size_t pieces, native, compiled, too_new, lacking;
 	/* The same numbers of all containers with code that no link reads. */
 	size_t all_pieces, all_too_new, all_lacking;
-	bool family; /* all of it is for the GPUs of a family alone ('a', 'f') */
-	bool host;   /* it has no code of its own, but needs a CUDA runtime */
-	bool start;  /* with JUDGE_REFUSED: the start fails, whatever most of the code is */
-	bool links;  /* the CUDA runtime links its inputs on this GPU */
+	bool family;             /* all of it is for the GPUs of a family alone ('a', 'f') */
+	bool host;               /* it has no code of its own, but needs a CUDA runtime */
+	bool start;              /* with JUDGE_REFUSED: the start fails, whatever most of the code is */
+	bool links;              /* the CUDA runtime links its inputs on this GPU */
 	enum plan_reason reason; /* the most frequent reason why containers fail */
 	uint16_t error;          /* the driver's error for it (PLAN_ERROR_…) */
 	uint32_t kind;           /* the kind of an entry that is unknown to jitwarm or the driver */
@@ -95,14 +95,14 @@ struct judge_member {
 	struct judged is;
 	/* Numbers from 0 that are equal for members of one package, and for variants. */
 	size_t package, variants;
-	bool library;    /* ELF or PE */
-	bool nvidia;     /* in a package of NVIDIA's */
-	bool aside;      /* a profiler's, NVIDIA's in another package, or one that the package's users do
-						without: it never decides */
-	bool flash;      /* FlashAttention: it decides only if there is no other */
+	bool library; /* ELF or PE */
+	bool nvidia;  /* in a package of NVIDIA's */
+	bool aside;   /* a profiler's, NVIDIA's in another package, or one that the package's users do
+					 without: it never decides */
+	bool flash;   /* FlashAttention: it decides only if there is no other */
 	enum judge_part part; /* set to the answer */
-	bool main;       /* set if it is what its package is for */
-	bool chosen;     /* set if it counts for its variants */
+	bool main;            /* set if it is what its package is for */
+	bool chosen;          /* set if it counts for its variants */
 };
 /* Judges packages; each number is less than `numbers`. */
 void judge_packages(struct judge_member *members, size_t count, size_t numbers);

@@ -37,8 +37,7 @@ static bool same_facts(const struct jw_piece_entry *a, const struct jw_piece_ent
 
 static bool same_form(const struct noted_form *a, const struct noted_form *b)
 {
-	bool same =
-		a->empty == b->empty && a->edited == b->edited && a->entry_count == b->entry_count;
+	bool same = a->empty == b->empty && a->edited == b->edited && a->entry_count == b->entry_count;
 
 	for (size_t i = 0; same && i < a->entry_count; i++)
 		same = same_facts(&a->entries[i], &b->entries[i]);

@@ -79,10 +79,10 @@ static struct entry_words entry_words(const struct jw_piece_entry *entry, uint32
 		(void)buf_printf(NULL, &before, "@%u.%u", entry->isa_major, entry->isa_minor);
 	if (first)
 		(void)buf_printf(NULL, &before, "#%u", first);
-	words = (struct entry_words){
-		.before = mem_string(buf_text(&before)),
-		.after = mem_printf("%s%s%s", entry->zstd ? "z" : "", entry->relocatable ? "r" : "",
-							entry->damaged ? "d" : "")};
+	words = (struct entry_words){.before = mem_string(buf_text(&before)),
+								 .after = mem_printf("%s%s%s", entry->zstd ? "z" : "",
+													 entry->relocatable ? "r" : "",
+													 entry->damaged ? "d" : "")};
 	mem_free(target);
 	buf_free(&before);
 	return words;

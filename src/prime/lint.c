@@ -245,10 +245,10 @@ static void lint_failing(void *context, const struct jw_scan_failing *failing)
 static void lint_lacking(void *context, const char *file, struct jw_target target, const char *why,
 						 enum jw_scan_part part)
 {
-	const struct jw_lint_finding finding = {
-		.kind = JW_LINT_LACKS,
-		.level = part == JW_SCAN_WITHOUT ? JW_LINT_WARNING : JW_LINT_NOTE,
-		.target = target};
+	const struct jw_lint_finding finding = {.kind = JW_LINT_LACKS,
+											.level = part == JW_SCAN_WITHOUT ? JW_LINT_WARNING
+																			 : JW_LINT_NOTE,
+											.target = target};
 
 	note_fate(context, &finding, file, why);
 }
@@ -383,8 +383,9 @@ static void compare_releases(const struct lint *lint)
 				!jw_which_before(lint->files[k], before.target, &options->driver, &options->speed,
 								 &before.release))
 				continue;
-			if (before.kind == JW_LINT_COMPILES ? *answer == JW_WHICH_RUNS &&
-					  before.release.start.likely <= JW_WHICH_NEGLIGIBLE_S
+			if (before.kind == JW_LINT_COMPILES
+					? *answer == JW_WHICH_RUNS &&
+						  before.release.start.likely <= JW_WHICH_NEGLIGIBLE_S
 				: before.kind == JW_LINT_LACKS
 					? *answer <= JW_WHICH_COMPILES && !before.release.without
 					: *answer <= JW_WHICH_COMPILES) {

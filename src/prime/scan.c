@@ -82,8 +82,8 @@ static void fill_verdicts(struct jw_scan_verdicts *verdicts, struct jw_target ta
 		.cannot_too_new = reasons[REASON_TOO_NEW] + reasons[REASON_NEWER_CODE] +
 						  reasons[REASON_KIND] + reasons[REASON_TILE],
 		.cannot_kind = reasons[REASON_KIND] + reasons[REASON_TILE],
-		.needs = runtime ? is->needs
-						 : gpu_newer_driver(needs[REASON_TOO_NEW], needs[REASON_NEWER_CODE]),
+		.needs =
+			runtime ? is->needs : gpu_newer_driver(needs[REASON_TOO_NEW], needs[REASON_NEWER_CODE]),
 		.kind_needs = gpu_newer_driver(needs[REASON_KIND], needs[REASON_TILE]),
 		.zstd_needs = needs[REASON_ZSTD],
 		.cannot_zstd = reasons[REASON_ZSTD],
@@ -334,9 +334,9 @@ static int judge_release(struct jw_error *err, const struct scan *scan,
 		const struct file_fate *fate = &build.plan->fates.items[i];
 
 		outcomes[fate->target].failing++;
-		outcomes[fate->target].too_old +=
-			fate->is.needs.cuda || fate->is.reason == REASON_TOO_NEW ||
-			fate->is.reason == REASON_KIND;
+		outcomes[fate->target].too_old += fate->is.needs.cuda ||
+										  fate->is.reason == REASON_TOO_NEW ||
+										  fate->is.reason == REASON_KIND;
 	}
 	plan_free(build.plan);
 	return result;

@@ -64,10 +64,10 @@ static const char *title_of(const char *file)
 /* A package that compiles most of its kernels while it runs: a row “compiler” of packages.tsv. */
 struct compiler {
 	const char *name;
-	unsigned least;          /* the oldest GPU */
-	unsigned cuda;           /* the ptxas that it brings for the GPU in question; 0: unknown */
-	bool of_environment;     /* it makes PTX of the CUDA that its environment has */
-	bool by_libraries;       /* machine code only for the GPUs for which its libraries have some */
+	unsigned least;      /* the oldest GPU */
+	unsigned cuda;       /* the ptxas that it brings for the GPU in question; 0: unknown */
+	bool of_environment; /* it makes PTX of the CUDA that its environment has */
+	bool by_libraries;   /* machine code only for the GPUs for which its libraries have some */
 };
 
 static bool find_compiler(const char *package, const char *version, struct jw_target target,
@@ -125,10 +125,9 @@ static void judge_compiler(const struct compiler *compiler, const struct jw_whic
 						   struct jw_which_release *release)
 {
 	enum { FIRST_12_THAT_11_REFUSES = 12020 };
-	const uint32_t cuda = compiler->cuda,
-				   code_cuda = cuda >= 13000                      ? 13000
-							   : cuda >= FIRST_12_THAT_11_REFUSES ? 12000
-																  : 0;
+	const uint32_t cuda = compiler->cuda, code_cuda = cuda >= 13000                      ? 13000
+													  : cuda >= FIRST_12_THAT_11_REFUSES ? 12000
+																						 : 0;
 	const struct jw_driver needs = gpu_code_range(code_cuda, options->target).from;
 	char driver[JW_DRIVER_TEXT];
 
@@ -140,8 +139,8 @@ static void judge_compiler(const struct compiler *compiler, const struct jw_whic
 					 mem_printf("needs driver %s or newer", jw_driver_text(driver, &needs)), needs);
 }
 
-/* Adds up what a program of the package may compile: the libraries that count for their variants, if
- * they are the package's own. */
+/* Adds up what a program of the package may compile: the libraries that count for their variants,
+ * if they are the package's own. */
 static struct judge_work work_of(const struct fates *fates, const struct wheel *wheel,
 								 const size_t *members, const struct jw_driver *driver,
 								 double *ret_eager_ms)
@@ -150,8 +149,7 @@ static struct judge_work work_of(const struct fates *fates, const struct wheel *
 
 	for (size_t i = 0; i < wheel->library_count; i++) {
 		const struct wheel_library *library = &wheel->libraries[i];
-		const struct judge_member *member =
-			members[i] ? &fates->members[members[i] - 1] : NULL;
+		const struct judge_member *member = members[i] ? &fates->members[members[i] - 1] : NULL;
 		const struct judge_work *work = member ? &member->is.work : NULL;
 
 		if (!member || !member->chosen || member->aside || member->is.fate != JUDGE_RUNS)
@@ -434,8 +432,7 @@ static void judge_needs(const char *package, const char *version, struct jw_targ
 						 target.sm <= package_fact_number(library->values[NEWEST])))
 			continue;
 		replace_fate(release, JW_WHICH_FAILS, need->values[LIBRARY],
-					 mem_printf("no code for %s", jw_target_sm(sm, target)),
-					 (struct jw_driver){0});
+					 mem_printf("no code for %s", jw_target_sm(sm, target)), (struct jw_driver){0});
 		release->lacks = mem_string(library->values[TITLE]);
 		return;
 	}
@@ -446,8 +443,7 @@ static void note_without(const char *package, struct jw_which_release *release,
 						 struct jw_target target)
 {
 	enum { SINCE, BEFORE, TITLE, FROM };
-	const struct package_fact *fact =
-		package_fact_release("without", package, release->version);
+	const struct package_fact *fact = package_fact_release("without", package, release->version);
 	char sm[JW_TARGET_TEXT];
 
 	if (!fact || !version_is_newer(fact->values[BEFORE], release->version) || release->without ||
@@ -528,7 +524,8 @@ static int judge_extras(struct jw_error *err, struct question *question,
 	if (!result && newest && !runs) {
 		mem_free(release->pin);
 		release->pin = mem_printf("%s %s", bringing->values[BRINGS], newest);
-		replace_fate(release, JW_WHICH_FAILS, bringing->values[BRINGS], of_newest.why, of_newest.needs);
+		replace_fate(release, JW_WHICH_FAILS, bringing->values[BRINGS], of_newest.why,
+					 of_newest.needs);
 		of_newest.why = NULL;
 	}
 	jw_which_release_free(&of_newest);

@@ -275,8 +275,8 @@ TEST_WITH(text_has_another_key, make_folder, remove_folder)
 	buf_free(&data);
 }
 
-/* PTX that is too new is named beside code that runs; but no driver needs PTX that declares nothing,
- * as nvcc makes it for files without kernels. */
+/* PTX that is too new is named beside code that runs; but no driver needs PTX that declares
+ * nothing, as nvcc makes it for files without kernels. */
 TEST_WITH(what_is_too_new_in_a_file_is_named, make_folder, remove_folder)
 {
 	static const struct {
@@ -418,9 +418,7 @@ TEST_WITH(the_text_decides_what_it_is_for, make_folder, remove_folder)
 		const char *text;
 		struct jw_target targets[2];
 	} cases[] = {
-		{90,
-		 "\n.version 8.0\n.target sm_90a\n.visible .entry k() { ret; }\n",
-		 {{90, 0}, {120, 0}}},
+		{90, "\n.version 8.0\n.target sm_90a\n.visible .entry k() { ret; }\n", {{90, 0}, {120, 0}}},
 		{70, "\n.version 8.0\n.target sm_90\n.visible .entry k() { ret; }\n", {{86, 0}, {90, 0}}},
 	};
 

@@ -37,23 +37,20 @@ static const struct jw_scan_count counts[] = {{2, {90, 'a'}, 3, UINT64_C(1) << 3
 static const struct jw_target gpus[] = {{86, 0}, {90, 0}, {120, 0}};
 
 /* Each member is saved. */
-static const struct jw_piece_entry entries[] = {{.kind = 1,
-												 .target = {90, 0},
-												 .text = {90, 'a'},
-												 .isa_major = 8,
-												 .isa_minor = 4,
-												 .zstd = true,
-												 .relocatable = true,
-												 .modules = 41,
-												 .ptx_bytes = UINT64_C(1) << 40,
-												 .cache_bytes = 42,
-												 .cost_ms = 43,
-												 .longest_ms = 44},
-												{.kind = 2,
-												 .target = {80, 0},
-												 .cuda = 12000,
-												 .toolkit = 12040,
-												 .damaged = true}};
+static const struct jw_piece_entry entries[] = {
+	{.kind = 1,
+	 .target = {90, 0},
+	 .text = {90, 'a'},
+	 .isa_major = 8,
+	 .isa_minor = 4,
+	 .zstd = true,
+	 .relocatable = true,
+	 .modules = 41,
+	 .ptx_bytes = UINT64_C(1) << 40,
+	 .cache_bytes = 42,
+	 .cost_ms = 43,
+	 .longest_ms = 44},
+	{.kind = 2, .target = {80, 0}, .cuda = 12000, .toolkit = 12040, .damaged = true}};
 static const struct jw_piece pieces[] = {
 	{.containers = 31,
 	 .role = DEVCODE_LOOSE,

@@ -1,5 +1,6 @@
-/* The rule of docs/internals/compat.md, sentence by sentence, on packages in the form of the list of
- * wheels; and its score against facts from support matrices, release notes and public threads. */
+/* The rule of docs/internals/compat.md, sentence by sentence, on packages in the form of the list
+ * of wheels; and its score against facts from support matrices, release notes and public threads.
+ */
 #include "check.h"
 
 #include <stdio.h>
@@ -84,14 +85,14 @@ static const struct {
 	{"p", A "piece 1 registered compute_89@7.4 compute_90@8.0\n", 89, 12040, "fails p/a.so"},
 	/* 1: one that declares nothing is no piece, but it is a module if it is registered */
 	{"p", A MANY "piece 40 registered-empty sm_90\n", 75, 12040, "runs"},
-	{"p", A "piece 1 registered-empty compute_75@7.5+1:0.002:9\n", 75, 12040,
-	 "runs; 1 modules"},
+	{"p", A "piece 1 registered-empty compute_75@7.5+1:0.002:9\n", 75, 12040, "runs; 1 modules"},
 	{"p", A MANY "piece 1 registered-empty compute_75@7.5+1:0.002:9\n", 75, 12040,
 	 "runs; 1 modules"},
 	{"p", A MANY "piece 1 loose-empty compute_75@7.5+1:0.002:9\n", 75, 12040, "runs"},
 	/* 2: a linked container without code is as good as its inputs */
-	{"p", A "piece 1 registered-linked sm_80 sm_86\n"
-			"piece 4 relocatable compute_70@7.5+4:1.000:9r sm_80\n",
+	{"p",
+	 A "piece 1 registered-linked sm_80 sm_86\n"
+	   "piece 4 relocatable compute_70@7.5+4:1.000:9r sm_80\n",
 	 75, 12040, "runs; 4 modules"},
 	{"p", A "piece 1 registered-linked sm_80 sm_86\npiece 4 relocatable sm_80 sm_86\n", 75, 12040,
 	 "fails p/a.so"},
@@ -121,14 +122,17 @@ static const struct {
 	{"p", "library library 12000 p/a.so\n", 75, 11040, "fails p/a.so"},
 	{"p", A MANY "library library 13000 p/b.so\n", 75, 12040, "runs"},
 	/* 6: one of the variants is enough, and one counts */
-	{"p", "library library ~12040 p/x_cuda12.so\npiece 1 registered sm_75 sm_80\n"
-		  "library library ~13000 p/x_cuda13.so\npiece 2 registered sm_75 sm_80\n",
+	{"p",
+	 "library library ~12040 p/x_cuda12.so\npiece 1 registered sm_75 sm_80\n"
+	 "library library ~13000 p/x_cuda13.so\npiece 2 registered sm_75 sm_80\n",
 	 75, 12040, "runs"},
-	{"p", "library library ~12040 p/x-cu12.so\npiece 1 registered compute_50@7.5+3:1.000:9 sm_80\n"
-		  "library library ~12040 p/x.so\npiece 2 registered compute_50@7.5+5:1.000:9 sm_80\n",
+	{"p",
+	 "library library ~12040 p/x-cu12.so\npiece 1 registered compute_50@7.5+3:1.000:9 sm_80\n"
+	 "library library ~12040 p/x.so\npiece 2 registered compute_50@7.5+5:1.000:9 sm_80\n",
 	 75, 12040, "runs; 5 modules"},
-	{"p", "library file ~0 p/k_sm_86.cubin\npiece 1 registered sm_86\n"
-		  "library file ~0 p/k_compute_75.ptx\npiece 1 registered compute_75@7.5+1:1.000:9\n",
+	{"p",
+	 "library file ~0 p/k_sm_86.cubin\npiece 1 registered sm_86\n"
+	 "library file ~0 p/k_compute_75.ptx\npiece 1 registered compute_75@7.5+1:1.000:9\n",
 	 86, 12040, "runs"},
 	/* 7: the library with the most containers is what the package is for */
 	{"p", A MANY B FEW_REST, 75, 12040, "runs; without p/b.so"},
@@ -142,9 +146,10 @@ static const struct {
 	{"p", "library library ~12040 p/flash_attn/x.so\npiece 90 registered sm_80 sm_86\n", 75, 12040,
 	 "fails p/flash_attn/x.so"},
 	/* 9: NVIDIA's libraries count in NVIDIA's packages, and run with some machine code */
-	{"p", "library library ~12040 p/libcudnn_ops.so.9\npiece 90 registered sm_80 sm_86\n" A MANY, 75,
-	 12040, "runs"},
-	{"nvidia-x", A "piece 90 registered sm_80 sm_86\npiece 1 registered sm_75\n", 75, 12040, "runs"},
+	{"p", "library library ~12040 p/libcudnn_ops.so.9\npiece 90 registered sm_80 sm_86\n" A MANY,
+	 75, 12040, "runs"},
+	{"nvidia-x", A "piece 90 registered sm_80 sm_86\npiece 1 registered sm_75\n", 75, 12040,
+	 "runs"},
 	{"nvidia-x", A "piece 90 registered compute_50@7.5 sm_80\n", 75, 12040, "fails p/a.so"},
 	{"nvidia-x", A FEW_REST B MANY, 75, 12040, "runs"},
 	{"nvidia-x", A FEW_REST B MANY "library library ~12040 p/c.so\n" FEW_REST, 75, 12040,
@@ -172,7 +177,7 @@ TEST(each_sentence_holds)
 			continue;
 		wrong++;
 		check_wrong("case %zu: %s on sm_%u with CUDA %u: “%s”, not “%s”\n%s", i, cases[i].name,
-						cases[i].sm, cases[i].cuda, answer, cases[i].answer, cases[i].lines);
+					cases[i].sm, cases[i].cuda, answer, cases[i].answer, cases[i].lines);
 	}
 	assert_int_equal(wrong, 0);
 }
@@ -234,7 +239,8 @@ TEST(the_rule_agrees_with_what_is_known)
 		if (is_right(&which.releases[i], outcome))
 			right++;
 		else
-			print_message("%s %s on %s, driver %s: not “%s”\n", name, version, gpu, driver, outcome);
+			print_message("%s %s on %s, driver %s: not “%s”\n", name, version, gpu, driver,
+						  outcome);
 		jw_which_free(&which);
 	}
 	assert_int_equal(facts, FACTS);

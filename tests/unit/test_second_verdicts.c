@@ -155,13 +155,13 @@ static struct plan_judgement cannot(enum plan_reason reason, unsigned cuda)
 /* The first PTX ISA, times ten, that knows a target. */
 static unsigned first_isa(unsigned sm, char suffix)
 {
-	return sm == 75                  ? 63
-		   : sm == 86                ? 71
-		   : sm == 87                ? 74
-		   : sm == 90                ? (suffix == 'a' ? 80 : 78)
-		   : sm == 100               ? 88
-		   : sm == 120               ? 87
-									 : 70;
+	return sm == 75    ? 63
+		   : sm == 86  ? 71
+		   : sm == 87  ? 74
+		   : sm == 90  ? (suffix == 'a' ? 80 : 78)
+		   : sm == 100 ? 88
+		   : sm == 120 ? 87
+					   : 70;
 }
 
 static struct plan_judgement plain_judge(const struct piece *pieces, int count, bool section,

@@ -44,7 +44,8 @@ static const struct json_field lint_gpu_fields[] = {
 			 .names = lint_level_names),
 	LINT_GPU(total.modules, "modules that the first start compiles, each counted once"),
 	LINT_GPU(total.fate.failing, "files with which a program fails on this GPU"),
-	LINT_GPU(lacking, "files of which some or all has no code for this GPU, while the package runs"),
+	LINT_GPU(lacking,
+			 "files of which some or all has no code for this GPU, while the package runs"),
 	LINT_GPU(total.tile, "pieces of Tile IR, which the driver compiles at their first load"),
 	LINT_GPU(total.unknown,
 			 "pieces of a kind that jitwarm does not know, or PTX sources that programs edit"),
@@ -441,8 +442,7 @@ static void print_before(struct buf *line, const struct jw_lint_before *before, 
 					: "%s ran on %s after compiling %s; ",
 				release->version, gpu, TEXT_COUNT(release->modules, "module", "modules"));
 	else
-		buf_add(line,
-				"%s ran on %s; ", release->version, gpu);
+		buf_add(line, "%s ran on %s; ", release->version, gpu);
 	buf_add(line, before->kind == JW_LINT_FAILS   ? "this wheel fails"
 				  : before->kind == JW_LINT_LACKS ? "this wheel runs without a part"
 												  : "this wheel has modules to compile");

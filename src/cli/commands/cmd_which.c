@@ -168,8 +168,7 @@ static bool same_answer(const struct jw_which_release *a, const struct jw_which_
 static enum style style_of(const struct jw_which_release *release)
 {
 	switch (release->answer) {
-	case JW_WHICH_RUNS:
-		return release->without || release->newer ? STYLE_WARN : STYLE_GOOD;
+	case JW_WHICH_RUNS: return release->without || release->newer ? STYLE_WARN : STYLE_GOOD;
 	case JW_WHICH_COMPILES: return STYLE_WARN;
 	case JW_WHICH_FAILS: return STYLE_BAD;
 	case JW_WHICH_CPU:
@@ -235,7 +234,8 @@ static void print_answer(struct table *table, const struct jw_which_release *rel
 				   several ? release->library : release->pin, release->why);
 	} else if (release->lacks) {
 		table_cell(table, style,
-				   several ? "fail: they need %s, which has %s" : "fails: it needs %s, which has %s",
+				   several ? "fail: they need %s, which has %s"
+						   : "fails: it needs %s, which has %s",
 				   release->lacks, release->why);
 	} else if (release->needs.cuda) {
 		table_cell(table, style,
@@ -368,8 +368,8 @@ static void print_install(const struct cli *cli, const struct which_document *do
 	(void)text_format(text, sizeof text, "%s",
 					  named                                  ? "To install this release: "
 					  : release->answer == JW_WHICH_COMPILES ? "Newest that runs, after compiling: "
-					  : release->without                     ? "Newest that runs, except for some of it: "
-															 : "Newest that runs: ");
+					  : release->without ? "Newest that runs, except for some of it: "
+										 : "Newest that runs: ");
 	if (release->beside)
 		output_line(&cli->out, STYLE_PLAIN,
 					"pip takes the newest %.*s, which fails on this GPU; %s runs.",
@@ -540,8 +540,8 @@ static int print_which(struct jw_error *err, const struct cli *cli,
 
 /* ---- the command */
 
-/* Returns 0 if the newest release runs; 1 if an older one does; 2 if none runs; 3 if jitwarm has not
- * examined all that may run. */
+/* Returns 0 if the newest release runs; 1 if an older one does; 2 if none runs; 3 if jitwarm has
+ * not examined all that may run. */
 static enum exit_status status_of(const struct jw_which *which)
 {
 	if (which->releases->answer <= JW_WHICH_COMPILES)
@@ -1109,7 +1109,8 @@ const struct cli_command command_which = {
 		"the newest one.\n\nFor NAME==VERSION, the answer is for this release. The answers come "
 		"from a list of the code in released wheels, so neither a network nor a GPU is "
 		"needed.\n\nExit status: 0 if the newest release, or the named one, runs, also if it "
-		"compiles, 1 if an older release runs, 2 if no release runs, or the driver does not run the GPU, 3 if no examined release runs and jitwarm has not examined "
+		"compiles, 1 if an older release runs, 2 if no release runs, or the driver does not run "
+		"the GPU, 3 if no examined release runs and jitwarm has not examined "
 		"older ones.",
 	.examples = "jitwarm which torch\njitwarm which --target gtx1080 torch\njitwarm which "
 				"torch==2.8.0\njitwarm which torch "
