@@ -153,7 +153,7 @@ def package_page(package, by_platform, date):
 
 
 def newest(releases):
-    """The newest release that runs as it is, else the newest that compiles."""
+    """The newest release that runs, else the newest that compiles."""
     for kinds in (("runs",), ("compiles",)):
         for release in releases:
             if release["answer"] in kinds:

@@ -569,14 +569,15 @@ static int judge_release(struct jw_error *err, struct question *question, const 
 	}
 	if (compiles)
 		add_condition(release, &compiler, options->driver);
+	if (release->answer == JW_WHICH_CPU)
+		return judge_extras(err, question, release);
 	if (release->answer != JW_WHICH_FAILS && judge_pins(err, question, for_platform, release))
 		return -1;
-	if (release->answer != JW_WHICH_FAILS && release->answer != JW_WHICH_CPU)
+	if (release->answer != JW_WHICH_FAILS)
 		judge_needs(question->package, version, options->target, release);
 	if (release->answer == JW_WHICH_FAILS)
 		return 0;
-	if (release->answer != JW_WHICH_CPU)
-		note_without(question->package, release, options->target);
+	note_without(question->package, release, options->target);
 	return judge_extras(err, question, release);
 }
 
