@@ -36,7 +36,7 @@ for line in (ROOT / "tests/data/requirements.tsv").read_text().splitlines():
     tried += 1
 assert tried > 80, tried
 
-# A library without code is listed, with the number of the wheel's libraries, but does not make two releases differ. Facts of older scans
+# A library without code is listed, but does not make two releases differ.
 with tempfile.TemporaryDirectory() as folder:
     host = {"path": "a.whl", "member": "a/_c.so", "format": "elf", "pieces": [], "runtime_cuda": 12000, "runtime_shared": True}
     code = {"path": "a.whl", "member": "a/b.so", "format": "elf", "runtime_cuda": 0, "pieces": [
