@@ -38,7 +38,7 @@ def ask(jitwarm, *words):
 
 
 def scan(jitwarm, paths):
-    """By driver and GPU: the verdict, whether a part fails, the driver that is needed, the seconds of a start."""
+    """By driver and GPU: the verdict, whether some of it is named, the driver that is needed, the seconds of a start."""
     answers = {}
     for driver in DRIVERS:
         for total in ask(jitwarm, "scan", "--json", "--target", ",".join(GPUS), "--driver", driver, *paths).get("totals", []):
@@ -60,14 +60,14 @@ def listed(jitwarm, package, version, platform):
 
 def differs(scanned, release):
     """Why a release is not what the scan of its wheel says, or None."""
-    verdict, part, needs, seconds = scanned
+    verdict, part, needs, _ = scanned
     answer = release["answer"]
     if verdict == "unsure":
         return None
     if verdict == "no-code":
         return None if answer == "cpu_only" else "the scan found no code"
     # The scan of a wheel does not know the package that the wheel requires, nor what CuPy makes while it runs.
-    if answer == "fails" and (release.get("pin") or release["why"].startswith("CuPy ")):
+    if answer == "fails" and (release.get("pin") or release.get("lacks") or release["why"].startswith("CuPy ")):
         return "the scan: fails by itself" if verdict == "fails" else None
     if (verdict == "fails") != (answer == "fails"):
         return f"the scan: {verdict}"
@@ -76,12 +76,9 @@ def differs(scanned, release):
         if release.get("needs", "") not in ("", needs) or (needs and not release.get("needs") and not release["why"].startswith("no ")):
             return f"the scan: needs {needs or 'no other driver'}"
         return None
-    # The list counts a module of two libraries twice, and the answers differ from one second on.
-    if answer == "compiles" and seconds < 0.5 or answer in ("runs", "part_fails") and seconds > 2:
-        return f"the scan: {verdict}, {seconds} s"
-    # The scan also counts kernels for one family of GPUs, which are not a part that fails.
-    if answer == "part_fails" and not release.get("pin") and not part:
-        return "the scan: no part fails"
+    # What needs a newer driver, and what the release runs without, are the parts that the scan of its wheel names.
+    if part != ("newer" in release or "library" in release):
+        return f"the scan: {'some' if part else 'none'} of it is named"
     return None
 
 

@@ -168,22 +168,14 @@ def fetch_all(package, wheel, folder):
     return paths
 
 
-def is_own_library(member):
-    """Whether a member is a library by its name that no tool has copied into the wheel, as in src/plan/fate.c."""
-    base = member.rpartition("/")[2]
-    copied = re.search(r"-[0-9a-f]{8,}\.[^-]*$", base) or re.search(r"\.libs/", member)
-    return not copied and re.search(r"\.so(\.|$)|\.pyd$|\.dll$", base) is not None
-
-
 def metadata_of(path):
-    """The lines of METADATA that decide what is installed beside it, and the number of its libraries."""
+    """The lines of METADATA that decide what is installed beside it."""
     with zipfile.ZipFile(path) as wheel:
         name = next((name for name in wheel.namelist() if re.fullmatch(r"[^/]+\.dist-info/METADATA", name)), None)
         text = wheel.read(name).decode("utf-8", "replace") if name else ""
         stamp = max((entry.date_time for entry in wheel.infolist()), default=(1980, 1, 1, 0, 0, 0))
-        libraries = sum(is_own_library(name) for name in wheel.namelist())
     head = text.split("\n\n")[0].splitlines()
-    return {"libraries": libraries, "requires": [line[15:].strip() for line in head if line.startswith("Requires-Dist: ")],
+    return {"requires": [line[15:].strip() for line in head if line.startswith("Requires-Dist: ")],
             "python": next((line[17:].strip() for line in head if line.startswith("Requires-Python: ")), ""),
             "date": "%04d-%02d-%02d" % stamp[:3]}
 
@@ -253,11 +245,6 @@ class Looked:
         self.lines = self.pins()
         self.alike = []
         files = document.get("files", [])
-        # A library without code is one of several only if the wheel's libraries were counted.
-        if "libraries" not in described:
-            files = [file for file in files if file["pieces"]]
-        if not all(file["pieces"] for file in files):
-            self.lines.append(f"libraries {described['libraries']}")
         for file in sorted(files, key=lambda file: file.get("member") or ""):
             self.add_library(file)
 
@@ -279,7 +266,7 @@ class Looked:
         grouped = {}
         for piece in pieces:
             role = piece["role"] + ("-linked" if piece.get("linked") else "")
-            role += "-empty" if piece.get("empty") else "-hollow" if piece.get("hollow") else ""
+            role += "-empty" if piece.get("empty") else "-edited" if piece.get("edited") else ""
             key = (role, tuple(entry_key(entry, compiler) for entry in piece["entries"]))
             count, work = grouped.get(key, (0, [(0, 0, 0)] * len(piece["entries"])))
             added = [tuple(a + entry.get(name, 0) for a, name in zip(before, ("modules", "cost_seconds", "ptx_bytes")))
@@ -310,7 +297,7 @@ def entry_key(entry, compiler):
         elif first == 12000:
             first = 0
         word += f"#{first}" if first else ""
-    return word, "".join(letter for letter, name in (("z", "zstd"), ("r", "relocatable"), ("d", "damaged"), ("h", "hollow")) if entry.get(name))
+    return word, "".join(letter for letter, name in (("z", "zstd"), ("r", "relocatable"), ("d", "damaged")) if entry.get(name))
 
 
 def pythons_of(wheels, requires):

@@ -21,14 +21,14 @@ PLATFORMS = {"linux": "Linux x86-64", "windows": "Windows", "linux-aarch64": "Li
 DRIVERS = ["470", "525", "535", "550", "570"]
 NEWEST = "580"  # also newer drivers
 
-CSS = """:root{color-scheme:light dark;--line:#d0d5dd;--faint:#667085;--runs:#d1f0d9;--part:#e7efc4;--compiles:#fde7b8;--fails:#fbd3d0;--cpu:#e4e7ec}
-@media(prefers-color-scheme:dark){:root{--line:#3a4150;--faint:#98a2b3;--runs:#17492a;--part:#3d4a1c;--compiles:#5c4207;--fails:#651f1b;--cpu:#2d3442}}
+CSS = """:root{color-scheme:light dark;--line:#d0d5dd;--faint:#667085;--runs:#d1f0d9;--compiles:#fde7b8;--fails:#fbd3d0;--cpu:#e4e7ec}
+@media(prefers-color-scheme:dark){:root{--line:#3a4150;--faint:#98a2b3;--runs:#17492a;--compiles:#5c4207;--fails:#651f1b;--cpu:#2d3442}}
 body{font:16px/1.5 system-ui,sans-serif;max-width:70rem;margin:0 auto;padding:1rem}
 table{border-collapse:collapse;width:100%;font-size:.9rem}
 caption{text-align:left;font-weight:600;padding:.5rem 0}
 th,td{border:1px solid var(--line);padding:.3rem .5rem;text-align:left;vertical-align:top}
 td small{display:block;color:var(--faint);overflow-wrap:anywhere}
-.runs{background:var(--runs)}.part_fails{background:var(--part)}.compiles{background:var(--compiles)}.fails{background:var(--fails)}.cpu_only{background:var(--cpu)}
+.runs{background:var(--runs)}.compiles{background:var(--compiles)}.fails{background:var(--fails)}.cpu_only{background:var(--cpu)}
 .words{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 code{overflow-wrap:anywhere}input{font:inherit;width:100%;max-width:30rem;padding:.4rem;box-sizing:border-box}
 ul.found{padding-left:1.2rem}footer{color:var(--faint);font-size:.85rem;margin-top:2rem}
@@ -56,30 +56,29 @@ def minutes(seconds):
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
-def part(release, several):
-    """The library of which a part fails, and how much of it, as “which” says it; several releases of a row differ in the numbers."""
-    if release["answer"] not in ("part_fails", "compiles") or "library" not in release:
+def part(release):
+    """What of a release that runs does not, as “which” says it; empty if all of it does."""
+    if release["answer"] not in ("runs", "compiles"):
         return ""
-    pieces = release.get("pieces", 0)
-    count = "some pieces" if several else f"{release.get('lacking', 0)} of {pieces} piece{'s' * (pieces != 1)}"
-    return release["library"] + (f" ({count})" if pieces else "")
+    newer = f"{release['newer']} needs driver {release['needs'].split()[0]}" if "newer" in release else ""
+    without = f"without {release['without']}" if "without" in release else ""
+    return ", ".join(filter(None, (without, newer)))
 
 
-def cell(release, several=False):
+def cell(release):
     """The class of a cell, its short text, and its words for people who do not see it."""
-    answer, why = release["answer"], release.get("why", "")
+    answer, why, rest = release["answer"], release.get("why", ""), part(release)
+    rest = f"; {rest}" if rest else ""
     if answer == "runs":
-        return answer, "runs", "runs as it is"
-    if answer == "part_fails":
-        return answer, "runs, a part fails", f"runs, but a part fails: {part(release, several)}: {why}"
+        return answer, "runs", "runs" + rest
     if answer == "compiles":
         most = minutes(release["start_seconds"]["high"])
-        failing = f"; a part fails: {part(release, several)}: {why}" if part(release, several) else ""
-        return answer, f"compiles, up to {most}", f"runs after compiling up to {release['modules']} modules, up to {most}{failing}"
+        return answer, f"compiles, up to {most}", f"compiles its kernels, up to {most}{rest}"
     if answer == "cpu_only":
         return answer, "CPU only", "has no device code: it runs on the CPU"
     if answer == "fails":
-        return answer, "fails", f"fails: it requires {release['pin']}, which fails: {why}" if "pin" in release else f"fails: {why}"
+        lacks = f"it needs {release['lacks']}, which has {why}" if "lacks" in release else why
+        return answer, "fails", f"fails: it requires {release['pin']}, which fails: {why}" if "pin" in release else f"fails: {lacks}"
     return answer, "–", "has no wheel for this platform" if answer == "no_wheel" else "is not in the list"
 
 
@@ -90,7 +89,7 @@ def rows_of(answers, drivers):
         releases = {sm: answers[sm][at] for sm in answers}
         if release["answer"] in ("unknown", "no_wheel"):
             continue
-        shown = [(*cell(one)[:2], one.get("library") if part(one, True) else None) for one in releases.values()] + [drivers.get(release["version"], "")]
+        shown = [(*cell(one)[:2], part(one)) for one in releases.values()] + [drivers.get(release["version"], "")]
         if rows and rows[-1][4] == shown:
             rows[-1][1] = release["version"]
         else:
@@ -105,11 +104,11 @@ def oldest_drivers(jitwarm, platform, package, newest):
         answers, _ = ask(jitwarm, platform, package, driver)
         for sm, releases in answers.items():
             for old, new in zip(releases, newest[sm]):
-                if old["answer"] in ("runs", "part_fails", "compiles") and new["answer"] in ("runs", "part_fails", "compiles"):
+                if old["answer"] in ("runs", "compiles") and new["answer"] in ("runs", "compiles"):
                     oldest[new["version"]] = driver + "+"
     for releases in newest.values():
         for release in releases:
-            if release["answer"] in ("runs", "part_fails", "compiles"):
+            if release["answer"] in ("runs", "compiles"):
                 oldest.setdefault(release["version"], NEWEST + "+")
     return oldest
 
@@ -131,11 +130,10 @@ def table(caption, heads, rows):
     return f"<table><caption>{html.escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>\n"
 
 
-def judged_cell(head, release, several):
-    kind, short, words = cell(release, several)
-    failing = part(release, several)
-    before = "a part fails: " if kind == "compiles" else ""
-    small = f'<small aria-hidden="true">{before}{html.escape(failing)}</small>' if failing else ""
+def judged_cell(head, release):
+    kind, short, words = cell(release)
+    rest = part(release)
+    small = f'<small aria-hidden="true">{html.escape(rest)}</small>' if rest else ""
     return (f'<td class="{kind}" data-head="{html.escape(head)}"><span aria-hidden="true">{short}</span>{small}'
             f'<span class="words">{html.escape(words)}</span></td>')
 
@@ -147,7 +145,7 @@ def package_page(package, by_platform, date):
         for first, last, releases, driver, _ in rows_of(answers, drivers):
             name = first if first == last else f"{first} – {last}"
             rows.append(f'<tr><th scope="row">{name}</th><td data-head="driver">{driver or "–"}</td>' +
-                        "".join(judged_cell(gpu, releases[sm], first != last) for sm, gpu, _ in GPUS if sm in releases) + "</tr>")
+                        "".join(judged_cell(gpu, releases[sm]) for sm, gpu, _ in GPUS if sm in releases) + "</tr>")
         if rows:
             body += table(f"{package} on {PLATFORMS[platform]}", ["Release", "Driver"] + [gpu for sm, gpu, _ in GPUS if sm in answers], rows)
     body += f"<p>On your machine: <code>jitwarm which {package}</code></p>\n"
@@ -155,8 +153,8 @@ def package_page(package, by_platform, date):
 
 
 def newest(releases):
-    """The newest release that runs as it is, else the newest that compiles."""
-    for kinds in (("runs", "part_fails"), ("compiles",)):
+    """The newest release that runs, else the newest that compiles."""
+    for kinds in (("runs",), ("compiles",)):
         for release in releases:
             if release["answer"] in kinds:
                 return release

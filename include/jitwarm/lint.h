@@ -19,8 +19,8 @@
 enum jw_lint_kind {
 	JW_LINT_COMPILES, /* the driver compiles modules at the first start */
 	JW_LINT_FAILS,    /* a program fails because no code runs on the GPU */
-	JW_LINT_LACKS, /* some of its pieces have no code for this GPU: a program that uses one fails */
-	JW_LINT_UNSURE, /* Tile IR, or a kind of entry that jitwarm does not know */
+	JW_LINT_LACKS,    /* some or all of it has no code for this GPU, and its package runs */
+	JW_LINT_UNSURE,   /* Tile IR, or a kind of entry that jitwarm does not know */
 };
 
 enum jw_lint_level {
@@ -50,7 +50,7 @@ struct jw_lint_gpu {
 	struct jw_scan_total total;
 	enum jw_lint_level level; /* JW_LINT_NOTE also if nothing is compiled */
 	size_t lacking;           /* the number of files with JW_LINT_LACKS */
-	size_t parts; /* those of them that lack more than kernels for the GPUs of one family */
+	size_t parts; /* those of them without which the package runs, or that no driver reads */
 	struct jw_seconds start; /* the predicted time of the first start, with linking */
 	/* The machine code that avoids this: for this GPU, or for an older requested GPU that also
 	 * lacks code and whose code this GPU runs; with a suffix if the PTX is only for this GPU

@@ -32,6 +32,9 @@ const char *jw_scan_count_name(char name[JW_TARGET_TEXT], const struct jw_scan_c
 /* Writes "2 pieces of kind 0x20, which jitwarm does not know", or that PTX is edited; returns
  * `text`. */
 enum { JW_SCAN_UNKNOWN_TEXT = 256 };
+/* Writes "48 of 278 pieces have no code for sm_75 (chosen by the GPU)"; returns `text`. */
+const char *jw_scan_lacking_text(char text[JW_SCAN_UNKNOWN_TEXT], size_t lacking, size_t pieces,
+								 struct jw_target target);
 const char *jw_scan_unknown_text(char text[JW_SCAN_UNKNOWN_TEXT], size_t count, uint32_t kind);
 
 enum jw_scan_need { JW_SCAN_NEED_NO, JW_SCAN_NEED_YES, JW_SCAN_NEED_UNKNOWN };
@@ -69,16 +72,11 @@ struct jw_scan_verdicts {
 	size_t cannot_zstd; /* `cannot`: compressed with zstd, which this driver cannot read */
 	size_t cannot_damaged;
 	size_t nothing; /* containers with code for other or newer architectures only */
-	/* The containers that the CUDA runtime registers, with the objects that a link left out, or
-	 * those of a loose file: all with code, and those without code for this GPU. If only some lack
-	 * code, a program that uses one of them fails. */
-	size_t pieces, lacking;
-	bool family_alone; /* all of `lacking` is for the GPUs of a family alone ('a', 'f') */
-	bool runs;         /* others have code: a program fails only if it uses one of these */
-	/* Names of some kernels that the GPU cannot use: "gemm, axpy, copy, …", or ""; whether all of
-	 * them are NCCL's, which a program uses only on several GPUs. */
-	const char *kernels;
-	bool nccl;
+	/* The containers that programs use: all of them, those without code for this GPU, and those
+	 * that need a newer driver. Programs choose by the GPU, so a minority is no failure. */
+	size_t pieces, lacking, too_new;
+	bool runs, fails;
+	bool runtime; /* it fails because its CUDA runtime refuses the driver; `needs` is new enough */
 
 	struct jw_scan_work work; /* modules that the driver would compile, without link-time inputs */
 	struct jw_scan_work link_work;  /* link-time inputs, which are compiled only if link_needed */
@@ -102,7 +100,6 @@ struct jw_piece_entry {
 	uint32_t toolkit; /* for a cubin: the CUDA version of the ptxas that wrote it (12020); 0 if
 						 unknown */
 	bool zstd, relocatable, damaged;
-	bool hollow; /* it has no kernel, while other code of the piece has some */
 	/* PTX that some target of the question compiles: the number of distinct modules, and their
 	 * cost */
 	size_t modules;
@@ -116,7 +113,7 @@ struct jw_piece {
 	unsigned role; /* 0: the CUDA runtime passes it to the driver at start; 1: the runtime may link
 					  it; 2: the library loads it itself (enum devcode_role) */
 	bool linked, empty; /* empty: no program can use it (PTX or cubins without a symbol) */
-	bool hollow;        /* linked machine code, of which that for some GPU has no symbol */
+	bool edited;        /* a PTX source that programs edit before the driver compiles it */
 	/* The names of a few of its kernels, if some target cannot use it, or with
 	 * jw_scan_options.kernels: "gemm, axpy, copy, …"; NULL or "" if unknown */
 	const char *kernels;
@@ -201,10 +198,8 @@ struct jw_scan_failing {
 };
 
 enum jw_scan_part {
-	JW_SCAN_PART,   /* pieces without code for the GPU, or all pieces of an optional file */
-	JW_SCAN_FAMILY, /* only kernels for the GPUs of another family, which has equivalent kernels for
-					   this GPU */
-	JW_SCAN_VARIANT, /* a variant that fails, while another one runs */
+	JW_SCAN_NEWER,   /* some or all of it needs a newer driver, and its package runs */
+	JW_SCAN_WITHOUT, /* it fails, and its package runs without it */
 };
 
 struct jw_scan_options {
@@ -217,7 +212,6 @@ struct jw_scan_options {
 	size_t target_count;
 	struct jw_driver driver; /* zeros stand for a driver that reads everything */
 	struct jw_speed speed;   /* the speed of the machine in question */
-	bool pieces;             /* group the containers (jw_scan_image.pieces) */
 	bool kernels;            /* name the kernels of all pieces */
 	/* Leave out libraries of other platforms than this one ("x86_64-linux", as jw_platform returns)
 	 * from a wheel for every system, if it has some for this one; NULL: leave out none. */
@@ -225,7 +219,7 @@ struct jw_scan_options {
 	bool verdicts_only;    /* count verdicts without the work of compiling: several times faster for
 							  large files, since no PTX has to be decompressed completely */
 	const char *state_dir; /* the folder that remembers what the files hold, so that the next scan
-							  does not read them; NULL for none. It holds no `pieces` */
+							  does not read them; NULL for none */
 	struct jw_cancel cancel;
 	void *context; /* passed to the functions below */
 	/* Returns whether to leave out an image, as if it were not there; may be called several times
@@ -244,7 +238,7 @@ struct jw_scan_options {
 	/* Called for each file a part of which fails, or which is optional and fails (`all` of it). May
 	 * be NULL. */
 	void (*lacking)(void *context, const char *file, struct jw_target target, const char *why,
-					enum jw_scan_part part, bool all);
+					enum jw_scan_part part);
 	/* Called after `paths`, again and again until it returns NULL: the next file, which may be gone
 	 * at the next call. -1 ends the scan. May be NULL. */
 	int (*more)(struct jw_error *err, void *context, const char **ret_path);

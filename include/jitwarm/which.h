@@ -15,15 +15,15 @@
 #include <jitwarm/estimate.h>
 #include <jitwarm/target.h>
 
-/* A start that compiles for less than this counts as running as it is: every TensorFlow 2 has some
- * modules of a few milliseconds. */
-enum { JW_WHICH_NEGLIGIBLE_S = 1 };
+/* A start that compiles for less than this counts as compiling nothing: every TensorFlow 2 has some
+ * modules of a few milliseconds. From JW_WHICH_NOTABLE_S on, people are told the time even of a
+ * release whose code mostly runs without compiling. */
+enum { JW_WHICH_NEGLIGIBLE_S = 1, JW_WHICH_NOTABLE_S = 60 };
 
-/* The answer for a release on a GPU. The newest release with one of the first two is installed. */
+/* The answer for a release on a GPU. */
 enum jw_which_answer {
-	JW_WHICH_RUNS,      /* it runs as it is, or after compiling less than a second's worth */
-	JW_WHICH_PART,      /* it runs, but a program that uses some of its code fails */
-	JW_WHICH_COMPILES,  /* it runs after compiling */
+	JW_WHICH_RUNS,      /* most of its main library runs without compiling */
+	JW_WHICH_COMPILES,  /* it runs after compiling most of its main library */
 	JW_WHICH_CPU,       /* it has no code for GPUs: it runs on the CPU */
 	JW_WHICH_FAILS,     /* it has no code for the GPU, or the driver is too old */
 	JW_WHICH_NO_PYTHON, /* its wheels are for other versions of Python */
@@ -37,21 +37,20 @@ struct jw_which_release {
 				   no wheel */
 	bool inferred; /* not examined itself: the releases before and after it are alike */
 	enum jw_which_answer answer;
-	/* The first driver with which nothing of the library fails for the driver's age, or zeros. */
+	/* If it fails: the first driver with which it does not, or zeros. If it runs: the first driver
+	 * with which `newer` runs, too. */
 	struct jw_driver needs;
-	char *why;     /* if it or a part fails: "no code for sm_61", "needs driver 580 (CUDA 13.0) or
-					  newer"; with RUNS, the condition; with NO_PYTHON, the versions that it is for; or
-					  NULL */
-	char *library; /* the largest library that fails, or the one of which the most pieces fail; else
-					  NULL */
-	/* If a part of the library fails: how many of its pieces of code do, without those for one
-	 * family of GPUs, and all of them; else 0. */
-	size_t lacking, pieces;
+	char *why; /* if it fails, or `without` is set: "no code for sm_61"; if it runs otherwise, the
+				  condition; with NO_PYTHON, the versions that it is for; or NULL */
+	char *library; /* the largest library that fails, or that of `without`; else NULL */
+	char *lacks;   /* what it needs that has no code for the GPU: "cuBLAS 11"; or NULL */
+	char *newer;   /* what needs a newer driver, if it runs: "FlashAttention 2, …"; or NULL */
+	char *without; /* what does not run on the GPU, if it runs otherwise: "torch.linalg"; or NULL */
 	size_t modules;          /* the most modules that a start compiles */
 	struct jw_seconds start; /* the most time that it takes */
 	enum jw_loading loading; /* when a program compiles them */
 	/* A package that it requires in one version which fails: "nvidia-cudnn-cu12 9.1.0.70"; NULL if
-	 * none is known. If the release runs otherwise, a part fails. */
+	 * none is known. */
 	char *pin;
 	/* A requirement that pip needs beside the release, with the extras:
 	 * “nvidia-cudnn-cu12==9.10.2.21”, because the newest version, which pip takes otherwise, fails
@@ -65,9 +64,9 @@ struct jw_which {
 	struct jw_target target;
 	struct jw_which_release *releases; /* newest first */
 	size_t count;
-	/* The newest release that runs as it is, or of which a part fails; or NULL. */
-	const char *newest;
-	const char *newest_compiles; /* a newer release that runs after compiling, or NULL */
+	/* The newest release that runs; else the newest that runs after compiling; else the newest that
+	 * runs without some of it; or NULL. */
+	const struct jw_which_release *advised;
 	/* The oldest examined release, if jitwarm has not examined older ones: the number of these. If
 	 * no release has been examined, NULL and the number of all. With `version`, NULL and 0. */
 	const char *examined_from;

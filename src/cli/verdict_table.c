@@ -133,20 +133,6 @@ void verdict_line(const struct output *out, const char *head, const struct verdi
 	buf_free(&text);
 }
 
-static void add_lacking(struct buf *text, const struct jw_scan_verdicts *verdicts)
-{
-	buf_add(text,
-			verdicts->lacking == 1
-				? "%zu of %s has no code for this GPU: programs that use this piece fail"
-				: "%zu of %s have no code for this GPU: programs that use these pieces fail",
-			verdicts->lacking, TEXT_COUNT(verdicts->pieces, "piece", "pieces"));
-	if (*verdicts->kernels)
-		buf_add(text,
-				verdicts->nccl ? " (kernels of NCCL, which only programs on several GPUs use: %s)"
-							   : " (kernels: %s)",
-				verdicts->kernels);
-}
-
 static const char *separator(const struct buf *line)
 {
 	return line->size ? "; " : "";
@@ -209,10 +195,10 @@ enum style verdict_print_file(struct buf *line, const struct jw_scan_verdicts *v
 	const struct jw_scan_work *work = &verdicts->start_work;
 	const bool compiles = work->modules && !verdict_is_trifle(&work->start);
 	/* The running code is then a part of the link's inputs. */
-	const bool fails = verdicts->pieces && !verdicts->runs,
+	const bool fails = verdicts->fails,
 			   native = (verdicts->native || verdicts->compatible) && !fails;
 	bool link = verdicts->link_needed == JW_SCAN_NEED_YES && verdicts->link_work.modules;
-	char bytes[TEXT_SHORT], unknown[JW_SCAN_UNKNOWN_TEXT];
+	char bytes[TEXT_SHORT], unknown[JW_SCAN_UNKNOWN_TEXT], driver[JW_DRIVER_TEXT];
 
 	if (compiles)
 		add_work(line, work, "compile");
@@ -230,20 +216,39 @@ enum style verdict_print_file(struct buf *line, const struct jw_scan_verdicts *v
 	if (verdicts->unknown)
 		buf_add(line, "%s%s", separator(line),
 				jw_scan_unknown_text(unknown, verdicts->unknown, verdicts->unknown_kind));
-	if (!line->size && verdicts->cannot > verdicts->cannot_exclusive && native)
-		buf_add(line, "runs as it is, except for the following");
-	add_cannot(line, verdicts);
-	if (verdicts->runs && verdicts->lacking) {
-		buf_add(line, "%s", line->size ? "; " : "runs as it is, but ");
-		add_lacking(line, verdicts);
+	if (verdicts->runtime) {
+		buf_add(line, "%sfails: its CUDA runtime needs driver %s or newer", separator(line),
+				jw_driver_text(driver, &verdicts->needs));
+		return STYLE_BAD;
 	}
-	if (line->size)
+	if (fails || !verdicts->runs)
+		add_cannot(line, verdicts);
+	if (line->size && !verdicts->runs)
 		return compiles || link || verdicts->left_out || native || verdicts->tile ||
 					   verdicts->unknown
 				   ? STYLE_WARN
 				   : STYLE_BAD;
+	if (verdicts->runs) {
+		const bool runs = !line->size;
+
+		if (runs)
+			buf_add(line, "runs");
+		if (verdicts->cannot_damaged)
+			buf_add(line, "; %s",
+					TEXT_COUNT(verdicts->cannot_damaged, "piece is damaged", "pieces are damaged"));
+		if (verdicts->lacking > verdicts->cannot_damaged)
+			buf_add(line, "; %s",
+					jw_scan_lacking_text(unknown, verdicts->lacking - verdicts->cannot_damaged,
+										 verdicts->pieces, verdicts->target));
+		if (verdicts->too_new)
+			buf_add(line,
+					verdicts->too_new == 1 ? "; %zu piece needs driver %s or newer"
+										   : "; %zu pieces need driver %s or newer",
+					verdicts->too_new, jw_driver_text(driver, &verdicts->needs));
+		return runs && !verdicts->too_new ? STYLE_GOOD : STYLE_WARN;
+	}
 	if (native) {
-		buf_add(line, "runs as it is");
+		buf_add(line, "runs");
 		return STYLE_GOOD;
 	}
 	if (work->modules) {

@@ -18,12 +18,11 @@
 #include "code/release.h"
 
 enum {
-	PTX_HEAD = 1024,        /* contains .version and .target in all PTX seen */
-	CUBIN_NAMES_HEAD = 512, /* has the name of a function's section in all cubins seen */
-	PTX_LONG_HEAD = 65536,  /* the second attempt, for PTX with a long comment before them */
-	LZ4_MAX_RATIO = 255,    /* the format's bound: one byte expands to at most this many */
-	WINDOW_LOG = 27,        /* largest zstd window that is allocated */
-	LZ4_AHEAD = 64,         /* more packed bytes than the decoder looks ahead */
+	PTX_HEAD = 1024,       /* contains .version and .target in all PTX seen */
+	PTX_LONG_HEAD = 65536, /* the second attempt, for PTX with a long comment before them */
+	LZ4_MAX_RATIO = 255,   /* the format's bound: one byte expands to at most this many */
+	WINDOW_LOG = 27,       /* largest zstd window that is allocated */
+	LZ4_AHEAD = 64,        /* more packed bytes than the decoder looks ahead */
 	PACKED_PIECE = 1 << 13,
 };
 
@@ -234,28 +233,6 @@ int devcode_ptx_header(struct jw_error *err, const struct devcode_container *con
 		result = ptx_header_read(err, view.data, view.size, ret_header);
 	buf_free(&large);
 	return result;
-}
-
-bool devcode_names_code(const struct devcode_container *container,
-						const struct devcode_entry *entry)
-{
-	/* The names of sections come first: those that every cubin has, then those of functions. */
-	static const char code[] = ".text.";
-	uint8_t small[CUBIN_NAMES_HEAD];
-	struct devcode_view from;
-	size_t size;
-
-	if (entry->compression == DEVCODE_ZSTD || devcode_stored(NULL, container, entry, &from))
-		return false;
-	size = smaller(from.size, sizeof small);
-	if (entry->compression == DEVCODE_RAW)
-		memcpy(small, from.data, size);
-	else
-		size = lz4_head(from, small, sizeof small);
-	for (size_t at = 0; at + sizeof code - 1 <= size; at++)
-		if (!memcmp(small + at, code, sizeof code - 1))
-			return true;
-	return false;
 }
 
 void container_cubin(struct devcode_entry *entry, const uint8_t *stored, uint64_t size)

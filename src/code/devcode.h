@@ -109,8 +109,6 @@ struct devcode_entry {
 	 * if the cubin is packed in zstd, from the entry's header. */
 	uint32_t first_cuda, compiler_cuda;
 	bool baked;   /* for a cubin: added by bake */
-	bool hollow;  /* without a kernel, while other code of the container has some: found out by
-					 analyse.c, else false */
 	bool damaged; /* its header contradicts itself (sizes, place of the options). Only
 					 devcode_payload shows whether the payload can be decoded */
 };
@@ -236,11 +234,6 @@ int devcode_payload(struct jw_error *err, const struct devcode_container *contai
  * changed. */
 int devcode_stored(struct jw_error *err, const struct devcode_container *container,
 				   const struct devcode_entry *entry, struct devcode_view *ret_view);
-
-/* Returns whether the first bytes of a cubin name the code of a function: it is not without
- * kernels. Decompresses only these bytes; false if it is compressed with zstd. */
-bool devcode_names_code(const struct devcode_container *container,
-						const struct devcode_entry *entry);
 
 /* The first lines of a PTX text. */
 struct devcode_ptx_header {

@@ -15,18 +15,6 @@ bool kernels_full(const char text[KERNELS_TEXT])
 	return text_ends(text, left_out);
 }
 
-bool kernels_are_nccl(const char *text, size_t pieces)
-{
-	const char *name = text;
-	bool nccl = text_starts(name, "nccl");
-
-	while (nccl && (name = strstr(name, ", "))) {
-		name += 2;
-		nccl = text_starts(name, "nccl") || (pieces == 1 && !strcmp(name, more));
-	}
-	return nccl;
-}
-
 static void add_name(char text[KERNELS_TEXT], const char *name)
 {
 	const size_t length = strlen(name);
@@ -157,7 +145,7 @@ void kernels_add(char text[KERNELS_TEXT], const struct devcode_container *contai
 		const struct devcode_entry *entry = &container->entries[i];
 		const bool ptx = devcode_kind_is_ptx(entry->kind);
 
-		if (entry->damaged || entry->hollow || entry->payload_offset == DEVCODE_NOT_HELD ||
+		if (entry->damaged || entry->payload_offset == DEVCODE_NOT_HELD ||
 			entry->size_bytes > MAX_READ || (!ptx && entry->kind != DEVCODE_KIND_CUBIN))
 			continue;
 		if (!chosen || ptx)

@@ -12,8 +12,5 @@ void kernels_add(char text[KERNELS_TEXT], const struct devcode_container *contai
 				 struct buf *scratch);
 /* Adds the names of another such text. */
 void kernels_join(char text[KERNELS_TEXT], const char *other);
-/* Returns whether `text` shows that all kernels of so many pieces are NCCL's, which a program uses
- * only on several GPUs. The names that are left out of a piece are like its first ones. */
-bool kernels_are_nccl(const char *text, size_t pieces);
 /* Returns whether `text` has no room for another name. */
 bool kernels_full(const char text[KERNELS_TEXT]);

@@ -62,6 +62,29 @@ struct gpu_isa gpu_driver_isa(const struct jw_driver *driver)
 	return isa;
 }
 
+struct gpu_isa gpu_target_isa(struct jw_target target)
+{
+	static const struct {
+		struct jw_target target;
+		struct gpu_isa isa;
+	} firsts[] = {
+		{{60, 0}, {5, 0}},    {{61, 0}, {5, 0}},    {{62, 0}, {5, 0}},    {{70, 0}, {6, 0}},
+		{{72, 0}, {6, 1}},    {{75, 0}, {6, 3}},    {{80, 0}, {7, 0}},    {{86, 0}, {7, 1}},
+		{{87, 0}, {7, 4}},    {{89, 0}, {7, 8}},    {{90, 0}, {7, 8}},    {{90, 'a'}, {8, 0}},
+		{{100, 0}, {8, 6}},   {{100, 'a'}, {8, 6}}, {{101, 0}, {8, 6}},   {{101, 'a'}, {8, 6}},
+		{{120, 0}, {8, 7}},   {{120, 'a'}, {8, 7}}, {{100, 'f'}, {8, 8}}, {{101, 'f'}, {8, 8}},
+		{{103, 0}, {8, 8}},   {{103, 'a'}, {8, 8}}, {{103, 'f'}, {8, 8}}, {{120, 'f'}, {8, 8}},
+		{{121, 0}, {8, 8}},   {{121, 'a'}, {8, 8}}, {{121, 'f'}, {8, 8}}, {{88, 0}, {9, 0}},
+		{{110, 0}, {9, 0}},   {{110, 'a'}, {9, 0}}, {{110, 'f'}, {9, 0}}, {{107, 0}, {9, 4}},
+		{{107, 'a'}, {9, 4}}, {{107, 'f'}, {9, 4}},
+	};
+
+	for (size_t i = 0; i < COUNT(firsts); i++)
+		if (jw_target_equal(firsts[i].target, target))
+			return firsts[i].isa;
+	return (struct gpu_isa){0, 0};
+}
+
 struct jw_driver gpu_isa_driver(struct gpu_isa isa)
 {
 	for (size_t i = 0; i < COUNT(releases); i++)

@@ -30,6 +30,9 @@ struct jw_driver gpu_cuda_driver(uint32_t cuda);
 /* Returns the first driver that compiles this ISA; zeros if the ISA is newer than the table, or
  * zero. */
 struct jw_driver gpu_isa_driver(struct gpu_isa isa);
+/* Returns the first PTX ISA that has this target, if PTX is for it; zeros for one that the table
+ * lacks. Source: PTX ISA, “.target”; docs/internals/compat.md. */
+struct gpu_isa gpu_target_isa(struct jw_target target);
 /* Returns the oldest CUDA version of a driver under which the CUDA runtime of that version starts.
  * With an older driver it returns 35, whatever the code is for (measured with 11.8, 12.0 and 13.0).
  * From CUDA 11 on a driver of the same major version is sufficient. */

@@ -16,17 +16,16 @@
 #include "code/walk.h"
 #include "os/platform.h"
 #include "os/uv.h"
-#include "plan/judged.h"
 #include "plan/picks.h"
 #include "plan/pieces.h"
 
 /* From a file to its modules in five steps:
  *
  *     1. read a container         read_until_image   code_next gives one after the other
- *     2. judge it for each GPU    judge_container    and for each driver, by plan_judge
- *     3. pick the module          pick_modules       the PTX that the driver would compile
+ *     2. note it                  note_entries       the facts that verdicts depend on
+ *     3. pick the modules         pick_modules       the PTX that drivers would compile
  *     4. compute its key          picks.c            many at a time, all before the image is added
- *     5. add it to the plan       add_image          counts the image's containers by their
+ *     5. pass it on               add_image          groups the image's containers by their
  *                                                    sections, makes each module once, and passes
  *                                                    all to the sink: plan.c's adds it to the plan
  *
@@ -44,11 +43,11 @@ struct reading {
 	struct jw_driver releases[GPU_MAX_RELEASES];
 	size_t release_count; /* 0 if not requested */
 	bool stopped;         /* the sink has stopped it */
-	struct judged judged;
+	struct noted noted;
 	struct picks picks;
-	/* For the current container: verdicts, as many rows as there may be; its entries, corrected by
-	 * their texts; and the targets that the texts name, if they were read (else sm is 0). */
-	struct plan_judgement *rows;
+	/* For the current container: the verdicts of a row; its entries, corrected by their texts; and
+	 * the targets that the texts name, if they were read (else sm is 0). */
+	struct plan_judgement *row;
 	struct devcode_entry *corrected;
 	struct jw_target *texts;
 	size_t corrected_capacity;
@@ -65,20 +64,19 @@ static int reading_begin(struct jw_error *err, struct reading *reading,
 		return -1;
 	if (question->releases)
 		reading->release_count = gpu_releases(reading->releases);
-	reading->rows = mem_array((1 + reading->release_count) * (question->target_count + 1),
-							  sizeof *reading->rows);
+	reading->row = mem_array(question->target_count, sizeof *reading->row);
 	return 0;
 }
 
 static void reading_free(struct reading *reading)
 {
-	pieces_forms_clear(&reading->judged);
-	mem_free(reading->judged.forms);
-	mem_free(reading->judged.containers);
-	mem_free(reading->judged.verdicts);
-	mem_free(reading->judged.entries);
+	pieces_forms_clear(&reading->noted);
+	mem_free(reading->noted.forms);
+	mem_free(reading->noted.containers);
+	mem_free(reading->noted.choices);
+	mem_free(reading->noted.entries);
 	picks_free(&reading->picks);
-	mem_free(reading->rows);
+	mem_free(reading->row);
 	mem_free(reading->corrected);
 	mem_free(reading->texts);
 	buf_free(&reading->scratch);
@@ -88,25 +86,17 @@ static void reading_free(struct reading *reading)
 /* Clears the state for the next image. */
 static void reading_clear(struct reading *reading)
 {
-	reading->judged.count = 0;
-	reading->judged.verdict_count = 0;
-	reading->judged.entry_count = 0;
-	pieces_forms_clear(&reading->judged);
+	reading->noted.count = 0;
+	reading->noted.choice_count = 0;
+	reading->noted.entry_count = 0;
+	pieces_forms_clear(&reading->noted);
 	picks_clear(&reading->picks);
 }
 
-/* ---- 2. Judge a container for each GPU. */
+/* ---- 2. Note a container, and find the PTX that drivers would compile for each GPU. */
 
-/* The most bytes of code that is read because it may declare nothing; and of code that is read
- * because it may have no kernel, while other code of its container has some. Of machine code that
- * is not in zstd, the beginning tells first (devcode_names_code). */
-enum {
-	MAX_PTX = 1024,
-	MAX_CUBIN = 4096,
-	MAX_HOLLOW = 1 << 14,
-	MAX_HOLLOW_ZSTD = 1 << 11, /* compressed */
-	MAX_HOLLOW_CUBIN = 1 << 20
-};
+/* The most bytes of PTX and machine code that is read because it may declare nothing. */
+enum { MAX_PTX = 1024, MAX_CUBIN = 4096 };
 
 /* Returns whether the container is a PTX text: a file, or in a program's data; never compressed. */
 static bool is_text(const struct devcode_container *container)
@@ -115,100 +105,52 @@ static bool is_text(const struct devcode_container *container)
 		   !container->entries[0].payload_offset;
 }
 
-/* The most that PTX or machine code declares. */
-enum declared { DECLARED_NOTHING, DECLARED_OTHERS, DECLARED_KERNELS, DECLARED_UNKNOWN };
-
-static enum declared declared_by_ptx(struct devcode_view ptx)
-{
-	struct devcode_ptx_header header;
-	struct ptx_features features;
-
-	if (ptx_header_read(NULL, ptx.data, ptx.size, &header))
-		return DECLARED_UNKNOWN;
-	ptx_count(ptx.data, ptx.size, &features);
-	return features.entries      ? DECLARED_KERNELS
-		   : features.statements ? DECLARED_OTHERS
-								 : DECLARED_NOTHING;
-}
-
-static enum declared declared_by_cubin(struct devcode_view cubin)
-{
-	struct cubin_symbols symbols;
-	enum declared declared;
-
-	if (cubin_symbols_read(NULL, cubin, &symbols))
-		return DECLARED_UNKNOWN;
-	declared = symbols.count ? DECLARED_KERNELS : symbols.any ? DECLARED_OTHERS : DECLARED_NOTHING;
-	cubin_symbols_free(&symbols);
-	return declared;
-}
-
-/* Returns whether an entry is so large that it has kernels. */
-static bool is_large(const struct devcode_entry *entry, bool alone)
-{
-	const bool ptx = devcode_kind_is_ptx(entry->kind), zstd = entry->compression == DEVCODE_ZSTD;
-
-	if (alone)
-		return entry->size_bytes > (ptx ? MAX_PTX : MAX_CUBIN);
-	if (!ptx && !zstd)
-		return entry->size_bytes > MAX_HOLLOW_CUBIN;
-	return entry->size_bytes > MAX_HOLLOW || (zstd && entry->stored_bytes > MAX_HOLLOW_ZSTD);
-}
-
-static enum declared declared_by(struct reading *reading, const struct devcode_container *container,
-								 const struct devcode_entry *entry)
+/* Returns whether PTX or machine code declares neither kernels nor variables. */
+static bool declares_nothing(struct reading *reading, const struct devcode_container *container,
+							 const struct devcode_entry *entry)
 {
 	const bool ptx = devcode_kind_is_ptx(entry->kind);
+	struct devcode_ptx_header header;
+	struct ptx_features features;
+	struct cubin_symbols symbols;
 	struct devcode_view view;
+	bool nothing;
 
-	if (entry->damaged)
-		return DECLARED_UNKNOWN;
-	if (is_large(entry, container->entry_count == 1) || entry->payload_offset == DEVCODE_NOT_HELD ||
-		(!ptx && devcode_names_code(container, entry)))
-		return DECLARED_KERNELS;
-	if (devcode_payload(NULL, container, entry, &reading->scratch, &view))
-		return DECLARED_UNKNOWN;
-	return ptx ? declared_by_ptx(view) : declared_by_cubin(view);
+	if (entry->damaged || entry->payload_offset == DEVCODE_NOT_HELD ||
+		entry->size_bytes > (ptx ? MAX_PTX : MAX_CUBIN) ||
+		devcode_payload(NULL, container, entry, &reading->scratch, &view))
+		return false;
+	if (ptx) {
+		if (ptx_header_read(NULL, view.data, view.size, &header))
+			return false;
+		ptx_count(view.data, view.size, &features);
+		return !features.statements && !features.entries;
+	}
+	if (cubin_symbols_read(NULL, view, &symbols))
+		return false;
+	nothing = !symbols.any && !symbols.count;
+	cubin_symbols_free(&symbols);
+	return nothing;
 }
 
-/* Finds out what the container declares. It is empty if none of its PTX and machine code declares
- * anything: no program can use it on any GPU. nvcc makes such containers for files without kernels
- * (libcufftw.so). If some of its code has kernels, and other code has none, the latter is hollow:
- * the driver takes it for its GPU all the same, and finds no kernel in it. Sources whose kernels
- * are for newer GPUs alone (__CUDA_ARCH__) become such code. */
-static void find_declared(struct reading *reading, const struct devcode_container *container,
-						  struct devcode_entry *entries, struct judged_container *noted)
+/* Returns whether a container is empty: none of its PTX and machine code declares anything, so no
+ * program can use it on any GPU. nvcc makes such containers for files without kernels
+ * (libcufftw.so). */
+static bool is_empty(struct reading *reading, const struct devcode_container *container)
 {
-	const size_t count = container->entry_count;
-	bool ptx = false, cubins = true, nothing = true, kernels = false, unknown = false;
+	bool code = false;
 
-	for (size_t i = 0; i < count; i++) {
-		const uint32_t kind = entries[i].kind;
+	for (size_t i = 0; i < container->entry_count; i++) {
+		const struct devcode_entry *entry = &container->entries[i];
 
-		if (kind == DEVCODE_KIND_TILE || !devcode_kind_is_known(kind))
-			return;
-		ptx = ptx || devcode_kind_is_ptx(kind);
-		cubins = cubins && kind == DEVCODE_KIND_CUBIN;
-	}
-	for (size_t i = 0; i < count; i++) {
-		enum declared declared;
-
-		if (entries[i].kind == DEVCODE_KIND_LTOIR) {
-			nothing = nothing && ptx;
-			unknown = unknown || !ptx;
+		if (entry->kind == DEVCODE_KIND_LTOIR)
 			continue;
-		}
-		declared = declared_by(reading, container, &entries[i]);
-		nothing = nothing && declared == DECLARED_NOTHING;
-		kernels = kernels || declared == DECLARED_KERNELS;
-		unknown = unknown || declared == DECLARED_UNKNOWN;
-		entries[i].hollow = declared == DECLARED_NOTHING || declared == DECLARED_OTHERS;
-		noted->hollow = noted->hollow || (cubins && declared == DECLARED_NOTHING);
+		if (entry->kind == DEVCODE_KIND_TILE || !devcode_kind_is_known(entry->kind) ||
+			!declares_nothing(reading, container, entry))
+			return false;
+		code = true;
 	}
-	noted->empty = nothing;
-	noted->kernelless = !kernels && !unknown;
-	for (size_t i = 0; i < count && !kernels; i++)
-		entries[i].hollow = false;
+	return code || !container->entry_count;
 }
 
 /* Finds out whether the container is a PTX text without kernels for the driver, or one that a
@@ -216,27 +158,68 @@ static void find_declared(struct reading *reading, const struct devcode_containe
  * reach the driver's compiler only through OptiX, or has functions alone, which programs link to
  * other code (Cycles' kernel_optix_osl_services.ptx). */
 static void examine_text(struct reading *reading, const struct devcode_container *container,
-						 bool *ret_kernelless, bool *ret_edited)
+						 struct noted_container *of)
 {
 	const struct devcode_entry *entry = container->entries;
 	struct ptx_features features;
 	struct devcode_view view;
 
-	*ret_kernelless = *ret_edited = false;
 	if (!is_text(container) || entry->damaged ||
 		devcode_payload(NULL, container, entry, &reading->scratch, &view))
 		return;
 	ptx_count(view.data, view.size, &features);
-	*ret_kernelless = !features.code;
-	*ret_edited = features.edited;
+	of->empty = of->empty || !features.code;
+	of->edited = features.edited;
+	of->kernels = ptx_text_kernels(container->bytes, (size_t)container->size_bytes);
+}
+
+/* Copies the container's entries, since their texts may correct them, and keeps their facts. */
+static void note_entries(struct reading *reading, const struct devcode_container *container,
+						 struct noted_container *of)
+{
+	const size_t count = container->entry_count;
+	struct devcode_container copy = *container;
+	struct noted *noted = &reading->noted;
+
+	of->first_entry = (uint32_t)noted->entry_count;
+	of->entry_count = (uint32_t)count;
+	if (count > reading->corrected_capacity) {
+		reading->corrected = mem_resize(reading->corrected, count * sizeof *reading->corrected);
+		reading->texts = mem_resize(reading->texts, count * sizeof *reading->texts);
+		reading->corrected_capacity = count;
+	}
+	if (count) {
+		memcpy(reading->corrected, container->entries, count * sizeof *reading->corrected);
+		memset(reading->texts, 0, count * sizeof *reading->texts);
+	}
+	copy.entries = reading->corrected;
+	of->empty = is_empty(reading, &copy);
+	for (size_t i = 0; i < count; i++) {
+		struct devcode_entry *entry = &reading->corrected[i];
+
+		/* From compute capability 9.0 on, a PTX text can name a narrower target than its entry's
+		 * header. */
+		if (devcode_kind_is_ptx(entry->kind) && entry->target.sm >= 90 && !entry->target.suffix)
+			plan_read_text(&copy, entry, &reading->texts[i]);
+		VEC_GROW(noted->entries, noted->entry_capacity, noted->entry_count);
+		if (!entry->baked) {
+			const uint32_t cuda = devcode_compiler(entry);
+
+			of->compiler = cuda > of->compiler ? cuda : of->compiler;
+		}
+		noted->entries[noted->entry_count++] = (struct noted_entry){
+			entry->kind, reading->texts[i].sm ? reading->texts[i] : entry->target,
+			entry->size_bytes, entry->offset, entry->stored_bytes};
+	}
 }
 
 /* Fills in a row of verdicts with one driver, by the headers first. If no cubin runs, reads the
  * texts, because the driver chooses by the entry's header, but compiles the text. */
 static void judge_with(struct reading *reading, const struct devcode_container *container,
-					   const struct jw_driver *driver, bool *texts_read, struct plan_judgement *row)
+					   const struct jw_driver *driver, bool *texts_read)
 {
 	const struct analyse_question *question = reading->question;
+	struct plan_judgement *row = reading->row;
 
 	for (size_t t = 0; t < question->target_count; t++) {
 		row[t] = plan_judge(container, reading->texts, false, question->targets[t], driver);
@@ -249,164 +232,77 @@ static void judge_with(struct reading *reading, const struct devcode_container *
 	}
 }
 
-static bool same_judgements(const struct plan_judgement *a, const struct plan_judgement *b,
-							size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (a[i].verdict != b[i].verdict || a[i].reason != b[i].reason ||
-			a[i].entry != b[i].entry || a[i].family != b[i].family || a[i].tile != b[i].tile ||
-			a[i].kind != b[i].kind || a[i].needs.cuda != b[i].needs.cuda ||
-			a[i].error != b[i].error || a[i].hollow != b[i].hollow)
-			return false;
-	return true;
-}
-
-/* Copies the container's entries, since their texts may correct them, and keeps their facts. */
-static void note_entries(struct reading *reading, const struct devcode_container *container,
-						 struct judged_container *ret_noted)
-{
-	struct judged_container noted = {.first_entry = (uint32_t)reading->judged.entry_count,
-									 .entry_count = (uint32_t)container->entry_count,
-									 .special = true};
-	const size_t count = container->entry_count;
-	struct devcode_container copy = *container;
-	struct judged *judged = &reading->judged;
-
-	if (count > reading->corrected_capacity) {
-		reading->corrected = mem_resize(reading->corrected, count * sizeof *reading->corrected);
-		reading->texts = mem_resize(reading->texts, count * sizeof *reading->texts);
-		reading->corrected_capacity = count;
-	}
-	if (count) {
-		memcpy(reading->corrected, container->entries, count * sizeof *reading->corrected);
-		memset(reading->texts, 0, count * sizeof *reading->texts);
-	}
-	copy.entries = reading->corrected;
-	find_declared(reading, &copy, reading->corrected, &noted);
-	for (size_t i = 0; i < count; i++) {
-		struct devcode_entry *entry = &reading->corrected[i];
-		struct jw_target target;
-
-		/* From compute capability 9.0 on, a PTX text can name a narrower target than its entry's
-		 * header. */
-		if (devcode_kind_is_ptx(entry->kind) && entry->target.sm >= 90 && !entry->target.suffix)
-			plan_read_text(&copy, entry, &reading->texts[i]);
-		target = reading->texts[i].sm ? reading->texts[i] : entry->target;
-		VEC_GROW(judged->entries, judged->entry_capacity, judged->entry_count);
-		noted.code = noted.code || entry->kind != DEVCODE_KIND_LTOIR;
-		noted.special = noted.special && (target.suffix || entry->hollow);
-		noted.sms |= entry->hollow ? 0 : decide_sm_bit(entry->target.sm);
-		noted.machine = noted.machine || entry->kind == DEVCODE_KIND_CUBIN;
-		noted.lto = noted.lto || entry->kind == DEVCODE_KIND_LTOIR;
-		if (!entry->baked) {
-			const uint32_t cuda = devcode_compiler(entry);
-
-			noted.compiler = cuda > noted.compiler ? cuda : noted.compiler;
-		}
-		judged->entries[judged->entry_count++] = (struct judged_entry){
-			entry->kind, target, entry->size_bytes, entry->offset, entry->stored_bytes};
-	}
-	if (is_text(container))
-		noted.kernels = ptx_text_kernels(container->bytes, (size_t)container->size_bytes);
-	*ret_noted = noted;
-}
-
-/* Judges a container whose entries are noted, with the question's driver, and with all releases if
- * the question asks for them: reading->rows, *ret_count verdicts in all. */
-static void judge_container(struct reading *reading, const struct devcode_container *container,
-							struct judged_container *noted, size_t *ret_count)
-{
-	const struct analyse_question *question = reading->question;
-	const size_t targets = question->target_count;
-	struct judged *judged = &reading->judged;
-	bool texts_read = false, kernelless, edited;
-	size_t rows = 0;
-
-	examine_text(reading, container, &kernelless, &edited);
-	noted->empty = noted->empty || kernelless;
-	noted->first_verdict = judged->verdict_count;
-	for (size_t d = 0; d <= reading->release_count; d++) {
-		struct plan_judgement *row = reading->rows + rows * targets;
-		size_t same = 0;
-
-		judge_with(reading, container, d ? &reading->releases[d - 1] : &question->driver,
-				   &texts_read, row);
-		for (size_t t = 0; kernelless && t < targets; t++)
-			row[t] = (struct plan_judgement){.verdict = VERDICT_NOTHING, .entry = SIZE_MAX};
-		for (size_t t = 0; edited && t < targets; t++)
-			if (row[t].verdict == VERDICT_JIT)
-				row[t] = (struct plan_judgement){
-					.verdict = VERDICT_UNKNOWN, .kind = DEVCODE_KIND_PTX, .entry = SIZE_MAX};
-		while (same < rows && !same_judgements(reading->rows + same * targets, row, targets))
-			same++;
-		noted->rows[d] = (uint8_t)same;
-		rows += same == rows;
-	}
-	for (size_t i = 0; i < rows * targets; i++) {
-		const struct plan_judgement *row = &reading->rows[i];
-
-		VEC_GROW(judged->verdicts, judged->verdict_capacity, judged->verdict_count);
-		judged->verdicts[judged->verdict_count++] = (struct judged_verdict){
-			(uint8_t)row->verdict,
-			(uint8_t)row->reason,
-			row->error,
-			row->tile,
-			row->kind,
-			row->needs,
-			.pick = JUDGED_NO_PICK,
-			.code = noted->code,
-			.family = row->family,
-			.hollow = row->hollow,
-		};
-	}
-	*ret_count = rows * targets;
-}
-
 /* ---- 3. Pick the PTX entries that the driver would compile: each once for all GPUs and drivers
  * that need it. Step 4, their keys, is picks.c's. */
 
-/* Adds each entry that the driver would compile to the picks, once for all GPUs that need it. */
+/* Finds the entry that each driver compiles for each GPU, and adds it to the picks. */
 static int pick_modules(struct jw_error *err, struct reading *reading,
-						const struct devcode_container *container, size_t first, size_t count)
+						const struct devcode_container *container, struct noted_container *of)
 {
-	struct judged_verdict *kept = reading->judged.verdicts + first;
-	const struct plan_judgement *rows = reading->rows;
+	const struct analyse_question *question = reading->question;
+	const size_t targets = question->target_count, drivers = 1 + reading->release_count;
+	struct noted *noted = &reading->noted;
+	size_t *entries = mem_array(drivers * (targets + 1), sizeof *entries), rows = 0;
+	bool *link = mem_array(drivers * (targets + 1), sizeof *link), texts_read = false;
+	uint32_t *picks = mem_array(container->entry_count, sizeof *picks);
+	int result = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		uint32_t targets = 0;
+	of->first_choice = noted->choice_count;
+	for (size_t d = 0; d < drivers; d++) {
+		size_t same = 0;
+
+		judge_with(reading, container, d ? &reading->releases[d - 1] : &question->driver,
+				   &texts_read);
+		for (size_t t = 0; t < targets; t++) {
+			const struct plan_judgement *judged = &reading->row[t];
+
+			entries[rows * targets + t] =
+				of->edited || (of->empty && is_text(container)) ? SIZE_MAX : judged->entry;
+			link[rows * targets + t] = judged->verdict == VERDICT_LINK;
+		}
+		while (same < rows && (memcmp(entries + same * targets, entries + rows * targets,
+									  targets * sizeof *entries) != 0 ||
+							   memcmp(link + same * targets, link + rows * targets, targets) != 0))
+			same++;
+		of->rows[d] = (uint8_t)same;
+		rows += same == rows;
+	}
+	for (size_t i = 0; i < container->entry_count; i++)
+		picks[i] = NOTED_NO_PICK;
+	for (size_t i = 0; !result && i < rows * targets && !question->verdicts_only; i++) {
+		const size_t entry = entries[i];
+		uint32_t wanted = 0;
 		size_t pick;
 
-		if (rows[i].entry == SIZE_MAX || kept[i].pick != JUDGED_NO_PICK)
+		if (entry == SIZE_MAX || picks[entry] != NOTED_NO_PICK)
 			continue;
-		for (size_t k = i; k < count; k++)
-			targets |= (uint32_t)(rows[k].entry == rows[i].entry)
-					   << k % reading->question->target_count;
-		if (picks_add(err, &reading->picks, container, &container->entries[rows[i].entry], targets,
-					  &pick))
-			return -1;
-		for (size_t k = i; k < count; k++)
-			if (rows[k].entry == rows[i].entry)
-				kept[k].pick = (uint32_t)pick;
+		for (size_t k = i; k < rows * targets; k++)
+			wanted |= (uint32_t)(entries[k] == entry) << k % targets;
+		result =
+			picks_add(err, &reading->picks, container, &container->entries[entry], wanted, &pick);
+		if (!result)
+			picks[entry] = (uint32_t)pick;
 	}
-	return 0;
+	for (size_t i = 0; i < rows * targets; i++) {
+		VEC_GROW(noted->choices, noted->choice_capacity, noted->choice_count);
+		noted->choices[noted->choice_count++] = (struct noted_choice){
+			entries[i] == SIZE_MAX ? NOTED_NO_PICK : picks[entries[i]], link[i]};
+	}
+	mem_free(entries);
+	mem_free(link);
+	mem_free(picks);
+	return result;
 }
 
-/* Names kernels of the first containers of each form that some target cannot use. */
+/* Names kernels of the first containers of each form. */
 static void name_kernels(struct reading *reading, const struct devcode_container *container,
-						 const struct judged_container *noted)
+						 const struct noted_container *of)
 {
 	enum { MAX_NAMED = 3 };
-	const struct judged_verdict *verdicts = reading->judged.verdicts + noted->first_verdict;
-	bool wanted = reading->question->kernels;
-	struct judged_form *form;
+	struct noted_form *form = &reading->noted.forms[of->form];
 
-	if (noted->form == PIECES_NO_FORM || noted->empty)
-		return;
-	form = &reading->judged.forms[noted->form];
-	for (size_t t = 0; !wanted && t < reading->question->target_count; t++)
-		wanted = verdicts[t].verdict == VERDICT_CANNOT || verdicts[t].verdict == VERDICT_NOTHING ||
-				 verdicts[t].hollow;
-	if (!wanted || form->named == MAX_NAMED || kernels_full(form->kernels))
+	if (!reading->question->kernels || of->empty || form->named == MAX_NAMED ||
+		kernels_full(form->kernels))
 		return;
 	form->named++;
 	kernels_add(form->kernels, container, &reading->scratch);
@@ -416,12 +312,12 @@ static void name_kernels(struct reading *reading, const struct devcode_container
  * of each pick for each GPU. */
 static uint64_t reading_bytes(const struct reading *reading)
 {
-	const struct judged *judged = &reading->judged;
+	const struct noted *noted = &reading->noted;
 	const uint64_t module = sizeof(struct pick_keys) + sizeof(struct plan_module);
 
-	return (uint64_t)judged->count * sizeof *judged->containers +
-		   (uint64_t)judged->verdict_count * sizeof *judged->verdicts +
-		   (uint64_t)judged->entry_count * sizeof *judged->entries +
+	return (uint64_t)noted->count * sizeof *noted->containers +
+		   (uint64_t)noted->choice_count * sizeof *noted->choices +
+		   (uint64_t)noted->entry_count * sizeof *noted->entries +
 		   reading->picks.count *
 			   (sizeof *reading->picks.items + reading->question->target_count * module);
 }
@@ -431,9 +327,8 @@ static int add_container(struct jw_error *err, struct reading *reading,
 						 const struct devcode_container *container)
 {
 	struct devcode_container corrected = *container;
-	struct judged *judged = &reading->judged;
-	struct judged_container noted;
-	size_t verdicts;
+	struct noted *noted = &reading->noted;
+	struct noted_container of = {.form = 0};
 
 	if (walk_check(err, &reading->sink->cancel)) {
 		reading->stopped = true;
@@ -442,37 +337,27 @@ static int add_container(struct jw_error *err, struct reading *reading,
 	/* The image before it turned out to be unreadable and was never completed. */
 	if (!container->index)
 		reading_clear(reading);
-	/* Verdicts and containers are found by the container's index. */
-	if (container->index != judged->count)
+	/* Containers are found by their index. */
+	if (container->index != noted->count)
 		return error_set(err, JW_ERR_FORMAT, "containers out of order");
 	if (reading_bytes(reading) > MAX_READING_BYTES)
 		return error_set(err, JW_ERR_LIMIT,
 						 "its device code needs more than %d GiB of memory; name fewer GPUs",
 						 (int)(MAX_READING_BYTES >> 30));
-	VEC_GROW(judged->containers, judged->capacity, judged->count);
-	note_entries(reading, container, &noted);
+	VEC_GROW(noted->containers, noted->capacity, noted->count);
+	note_entries(reading, container, &of);
 	corrected.entries = reading->corrected;
-	judge_container(reading, &corrected, &noted, &verdicts);
-	if (!reading->question->verdicts_only &&
-		pick_modules(err, reading, &corrected, noted.first_verdict, verdicts))
+	examine_text(reading, &corrected, &of);
+	if (pick_modules(err, reading, &corrected, &of) ||
+		pieces_form_of(err, noted, &corrected, reading->texts, &of))
 		return -1;
-	noted.form = pieces_form_of(judged, &corrected, reading->texts, noted.empty, noted.kernelless);
-	name_kernels(reading, &corrected, &noted);
-	judged->containers[judged->count++] = noted;
+	name_kernels(reading, &corrected, &of);
+	noted->containers[noted->count++] = of;
 	return 0;
 }
 
-/* ---- 5. An image is complete: its containers are counted by their sections, and its modules are
- * passed to the sink. */
-
-struct jw_driver analyse_needs(const struct analyse_target *target)
-{
-	struct jw_driver needs = {0};
-
-	for (size_t i = 0; i < REASON_COUNT; i++)
-		needs = gpu_newer_driver(needs, target->needs[i]);
-	return needs;
-}
+/* ---- 5. An image is complete: its containers are grouped by their sections, and its modules are
+ * made. */
 
 struct plan_module *module_find(struct plan_module *modules, const struct set *known,
 								const struct plan_module *like)
@@ -486,35 +371,18 @@ struct plan_module *module_find(struct plan_module *modules, const struct set *k
 	return NULL;
 }
 
-struct account_target {
-	struct analyse_target sums;
-	struct decide_counts counts;
-	/* registered containers for one architecture each, which may be a set (decide.h) */
-	char set_kernels[KERNELS_TEXT];
-	/* for each reason, the driver's error for the first container */
-	uint16_t errors[REASON_COUNT];
-	/* inputs of a link that the driver refuses; they are not in `sums` */
-	size_t input_reasons[REASON_COUNT];
-	struct jw_driver input_needs[REASON_COUNT];
-	size_t to_link;   /* containers of relocatable sections that need a link */
-	struct set known; /* modules by identity */
-};
-
 /* The rank of the best text with the same kernels, for each target. */
 struct text_copies {
 	uint32_t best[ANALYSE_MAX_TARGETS];
 };
 
-/* Counts of one image with one driver. */
+/* The account of one image. */
 struct account {
 	const struct reading *reading;
 	const struct devcode_image *image;
-	size_t driver;    /* the number of the verdicts in judged_container.rows */
-	uint32_t runtime; /* the oldest CUDA version that a driver must have for the CUDA runtime */
-	bool link_empty;  /* as in decide_piece */
-	struct account_target targets[ANALYSE_MAX_TARGETS];
+	struct set known[ANALYSE_MAX_TARGETS]; /* modules by identity */
 	struct plan_module *modules;
-	size_t module_count, module_capacity;
+	size_t module_count, module_capacity, unreadable;
 	struct jw_scan_count *counts;
 	size_t count_count, count_capacity;
 	uint64_t ptx_bytes;
@@ -562,7 +430,7 @@ void analyse_divide_counts(struct jw_scan_image *image, const struct jw_scan_cou
 
 /* Adds an entry to the counts of its kind and target. */
 static int count_entry(struct jw_error *err, struct account *account,
-					   const struct judged_entry *entry)
+					   const struct noted_entry *entry)
 {
 	const bool ptx = devcode_kind_is_ptx(entry->kind), cubin = entry->kind == DEVCODE_KIND_CUBIN;
 	const struct jw_scan_count one = {.kind = ptx ? DEVCODE_KIND_PTX : entry->kind,
@@ -589,22 +457,18 @@ static int count_entry(struct jw_error *err, struct account *account,
 	return 0;
 }
 
-/* Makes a module from a pick, once for each image. */
-static void add_module(struct account *account, uint32_t t, enum plan_verdict verdict,
-					   enum devcode_role role, uint32_t index, bool superseded)
+/* Makes a module from a choice, once for each image. `drivers` are those that choose it. */
+static void add_module(struct account *account, uint32_t t, struct noted_choice choice,
+					   enum devcode_role role, bool superseded, uint64_t drivers)
 {
 	const struct picks *picks = &account->reading->picks;
-	const struct pick *pick = &picks->items[index];
-	const struct pick_keys keys = picks->keys[index * picks->target_count + t];
-	const bool link = verdict == VERDICT_LINK;
-	struct analyse_target *target = &account->targets[t].sums;
+	const struct pick *pick = &picks->items[choice.pick];
+	const struct pick_keys keys = picks->keys[choice.pick * picks->target_count + t];
+	const bool link = choice.link || role == DEVCODE_RELOCATABLE;
 	struct plan_module module = pick->module, *known;
 
-	if (!pick->readable) {
-		target->unreadable++;
-		return;
-	}
 	module.target = t;
+	module.drivers = drivers;
 	module.superseded = superseded;
 	module.role = role;
 	module.form = link ? CACHE_KEY_LINK : pick->text ? CACHE_KEY_TEXT : CACHE_KEY_LOAD;
@@ -613,29 +477,18 @@ static void add_module(struct account *account, uint32_t t, enum plan_verdict ve
 	if (picks->keyed)
 		module.key_bytes = picks->targets[t].start_bytes + pick->body_bytes +
 						   (link ? pick->link_tail_bytes : pick->load_tail_bytes);
-	known = module_find(account->modules, &account->targets[t].known, &module);
-	/* A loose module that is found again in a registered section counts as registered. */
-	if (known && known->role == DEVCODE_LOOSE && role != DEVCODE_LOOSE) {
-		if (!link)
-			target->loose_bytes -= known->payload_bytes;
-		*known = module;
-	}
-	if (known)
+	known = module_find(account->modules, &account->known[t], &module);
+	if (known) {
+		module.drivers |= known->drivers;
+		/* A loose module that is found again in a registered section counts as registered. */
+		if (known->role == DEVCODE_LOOSE && role != DEVCODE_LOOSE)
+			*known = module;
+		known->drivers = module.drivers;
 		return;
+	}
 	VEC_GROW(account->modules, account->module_capacity, account->module_count);
-	set_add(&account->targets[t].known, module_name(&module), account->module_count);
+	set_add(&account->known[t], module_name(&module), account->module_count);
 	account->modules[account->module_count++] = module;
-	if (superseded)
-		return;
-	if (link) {
-		target->link_modules++;
-		target->link_bytes += module.payload_bytes;
-		return;
-	}
-	target->jit_modules++;
-	target->jit_bytes += module.payload_bytes;
-	if (role == DEVCODE_LOOSE)
-		target->loose_bytes += module.payload_bytes;
 }
 
 static bool is_loose_file(const struct devcode_image *image)
@@ -645,10 +498,10 @@ static bool is_loose_file(const struct devcode_image *image)
 
 /* Returns the rank of a text: the newest usable target ranks best, with a suffix before without; 0
  * if unusable. */
-static uint32_t rank_of(const struct account *account, const struct judged_container *container,
+static uint32_t rank_of(const struct account *account, const struct noted_container *container,
 						size_t target)
 {
-	const struct jw_target text = account->reading->judged.entries[container->first_entry].target;
+	const struct jw_target text = account->reading->noted.entries[container->first_entry].target;
 
 	if (!gpu_ptx_fits(text, account->reading->question->targets[target]))
 		return 0;
@@ -657,7 +510,7 @@ static uint32_t rank_of(const struct account *account, const struct judged_conta
 
 static bool is_superseded(const struct account *account, size_t index, size_t target)
 {
-	const struct judged_container *container = &account->reading->judged.containers[index];
+	const struct noted_container *container = &account->reading->noted.containers[index];
 	size_t cursor = 0, at;
 
 	if (!container->kernels || !account->copies || is_loose_file(account->image))
@@ -666,156 +519,49 @@ static bool is_superseded(const struct account *account, size_t index, size_t ta
 	return at != SET_NONE && rank_of(account, container, target) < account->copies[at].best[target];
 }
 
-static uint32_t cuda_of(const struct reading *reading, size_t driver)
+enum loading analyse_loading(const struct jw_scan_image *image, const struct jw_driver *driver,
+							 enum loading_setting setting)
 {
-	return driver ? reading->releases[driver - 1].cuda : reading->question->driver.cuda;
-}
-
-static bool is_too_old(const struct reading *reading, size_t driver, uint32_t runtime)
-{
-	const uint32_t cuda = cuda_of(reading, driver);
-
-	return cuda && cuda < runtime;
-}
-
-static enum loading loading_with(const struct reading *reading, const struct devcode_image *image,
-								 uint32_t runtime_cuda, size_t driver)
-{
-	return loading_of(&(struct loading_facts){.runtime_cuda = runtime_cuda,
-											  .driver_cuda = cuda_of(reading, driver),
+	return loading_of(&(struct loading_facts){.runtime_cuda = image->runtime_cuda,
+											  .driver_cuda = driver->cuda,
 											  .windows = image->format == DEVCODE_PE,
-											  .setting = reading->question->setting,
+											  .setting = setting,
 											  .path = image->path,
 											  .member = image->member});
 }
 
-/* Returns the judgement of a container that is registered with a CUDA runtime for which the driver
- * is too old: a program sees the error of the runtime, which comes first. */
-static struct judged_verdict refused_by_runtime(const struct account *account, bool empty,
-												const struct judged_verdict *judged)
+/* Makes the modules of one container, whose section is now known. */
+static void add_modules(struct account *account, size_t index, enum devcode_role role)
 {
-	struct judged_verdict refused = *judged;
+	const struct noted *noted = &account->reading->noted;
+	const struct noted_container *of = &noted->containers[index];
+	const size_t targets = account->reading->question->target_count,
+				 drivers = 1 + account->reading->release_count;
+	uint64_t done = 0;
 
-	if (judged->verdict < VERDICT_CANNOT || judged->reason == REASON_NEWER_CODE ||
-		(empty && !judged->code))
-		refused = (struct judged_verdict){
-			.verdict = VERDICT_CANNOT,
-			.reason = REASON_RUNTIME,
-			.needs = gpu_newer_driver(gpu_cuda_driver(account->runtime), judged->needs),
-			.pick = JUDGED_NO_PICK,
-			.code = judged->code};
-	if (refused.needs.cuda)
-		refused.error = PLAN_ERROR_OLD_DRIVER;
-	return refused;
-}
+	/* Nothing has an empty container in the data loaded. A registered one is compiled by each start
+	 * that loads all code, which CUDA_MODULE_LOADING=EAGER can make any start do. */
+	if (of->empty && judge_asks_nothing(!is_loose_file(account->image), role))
+		return;
+	for (size_t d = 0; d < drivers; d++) {
+		uint64_t alike = 0;
 
-/* Returns whether neither a linked container nor an input of a link declares anything. */
-static bool is_link_empty(const struct account *account)
-{
-	const struct devcode_image *image = account->image;
+		if (done >> d & 1)
+			continue;
+		for (size_t k = d; k < drivers; k++)
+			alike |= (uint64_t)(of->rows[k] == of->rows[d]) << k;
+		done |= alike;
+		for (uint32_t t = 0; t < targets; t++) {
+			const struct noted_choice choice =
+				noted->choices[of->first_choice + of->rows[d] * targets + t];
 
-	for (size_t i = 0; i < image->container_count; i++) {
-		const struct devcode_container *container = &image->containers[i];
-
-		if (decide_is_of_link(devcode_role_of(image, container), container->linked) &&
-			!account->reading->judged.containers[container->index].empty)
-			return false;
-	}
-	return true;
-}
-
-/* Judges one container, whose section is now known. */
-static void count_container(struct account *account, size_t index, enum devcode_role role,
-							bool linked)
-{
-	const struct judged_container *container = &account->reading->judged.containers[index];
-	const bool registered = role == DEVCODE_REGISTERED || is_loose_file(account->image);
-	const bool empty = judged_is_empty(container->empty, container->kernelless, role, linked);
-	const size_t targets = account->reading->question->target_count;
-	const struct judged_verdict *judgements = account->reading->judged.verdicts +
-											  container->first_verdict +
-											  container->rows[account->driver] * targets;
-
-	for (uint32_t t = 0; t < targets; t++) {
-		const bool superseded = is_superseded(account, index, t);
-		struct analyse_target *target = &account->targets[t].sums;
-		struct judged_verdict judged = judgements[t];
-		const bool native = decide_takes_cubin((enum plan_verdict)judged.verdict,
-											   (enum plan_reason)judged.reason, judged.error);
-		enum plan_verdict verdict;
-
-		if (empty &&
-			decide_asks_nothing(&(struct decide_piece){.verdict = (enum plan_verdict)judged.verdict,
-													   .reason = (enum plan_reason)judged.reason,
-													   .role = role,
-													   .in_file = is_loose_file(account->image),
-													   .linked = linked,
-													   .link_empty = account->link_empty},
-								account->targets[t].counts.loading))
-			judged = (struct judged_verdict){.verdict = VERDICT_NOTHING, .pick = JUDGED_NO_PICK};
-		if (decide_lacks_kernels(judged.hollow, role, linked))
-			judged = (struct judged_verdict){.verdict = VERDICT_NOTHING,
-											 .error = PLAN_ERROR_NOT_FOUND,
-											 .pick = JUDGED_NO_PICK,
-											 .code = judged.code};
-		if (role == DEVCODE_REGISTERED &&
-			is_too_old(account->reading, account->driver, account->runtime))
-			judged = refused_by_runtime(account, empty, &judged);
-		verdict = superseded ? VERDICT_NOTHING : judged.verdict;
-		if (verdict == VERDICT_JIT && role == DEVCODE_RELOCATABLE)
-			verdict = VERDICT_LINK;
-		/* An empty container has no code for other GPUs either, nor any that a runtime refuses. */
-		const bool counts =
-			judged.code || (verdict != VERDICT_NOTHING && judged.reason != REASON_RUNTIME);
-
-		/* The container has kernels, but none in the code that the driver loads. */
-		const bool lacking = verdict == VERDICT_NOTHING && judged.code && !superseded &&
-							 !decide_is_of_link(role, linked);
-		const bool refused_input = role == DEVCODE_RELOCATABLE && verdict == VERDICT_CANNOT &&
-								   decide_is_fatal((enum plan_reason)judged.reason);
-		size_t *reasons = refused_input ? account->targets[t].input_reasons : target->reasons;
-		struct jw_driver *needs = refused_input ? account->targets[t].input_needs : target->needs;
-
-		target->verdicts[verdict] += counts;
-		reasons[judged.reason] += counts && verdict == VERDICT_CANNOT;
-		if ((verdict == VERDICT_CANNOT || lacking) && !account->targets[t].errors[judged.reason])
-			account->targets[t].errors[judged.reason] =
-				judged.error ? judged.error : PLAN_ERROR_NO_BINARY;
-		needs[judged.reason] = gpu_newer_driver(needs[judged.reason], judged.needs);
-		decide_count(&account->targets[t].counts,
-					 &(struct decide_piece){.verdict = verdict,
-											.reason = judged.reason,
-											.needs = judged.needs,
-											.role = role,
-											.in_file = is_loose_file(account->image),
-											.linked = linked,
-											.native = native,
-											.code = judged.code && !superseded,
-											.family = judged.family,
-											.lto = container->lto,
-											.machine = container->machine,
-											.hollow = container->hollow,
-											.special = container->special,
-											.sms = container->sms},
-					 1);
-		if ((verdict == VERDICT_CANNOT || verdict == VERDICT_NOTHING) && judged.code &&
-			!superseded && container->form != PIECES_NO_FORM)
-			kernels_join(registered && !decide_is_several(container->sms) && !container->special &&
-								 !linked
-							 ? account->targets[t].set_kernels
-							 : target->kernels,
-						 account->reading->judged.forms[container->form].kernels);
-		/* No module stands for a source that is edited, so it counts in a library's data, too. */
-		if ((registered || judged.kind == DEVCODE_KIND_PTX) && judged.code) {
-			target->tile += judged.tile;
-			target->unknown += verdict == VERDICT_UNKNOWN;
-			if (verdict == VERDICT_UNKNOWN || judged.reason == REASON_KIND)
-				target->kind = judged.kind;
+			if (choice.pick == NOTED_NO_PICK)
+				continue;
+			if (account->reading->picks.items[choice.pick].readable)
+				add_module(account, t, choice, role, is_superseded(account, index, t), alike);
+			else
+				account->unreadable += (alike & 1) && !t;
 		}
-		if (verdict == VERDICT_LINK && role == DEVCODE_RELOCATABLE)
-			account->targets[t].to_link++;
-		if (judged.pick != JUDGED_NO_PICK)
-			add_module(account, t, verdict, role, judged.pick, superseded);
 	}
 }
 
@@ -825,8 +571,8 @@ static void rank_texts(struct account *account)
 	const struct devcode_image *image = account->image;
 
 	for (size_t i = 0; i < image->container_count && !is_loose_file(image); i++) {
-		const struct judged_container *container =
-			&account->reading->judged.containers[image->containers[i].index];
+		const struct noted_container *container =
+			&account->reading->noted.containers[image->containers[i].index];
 		size_t cursor = 0, at;
 
 		if (!container->kernels)
@@ -846,85 +592,30 @@ static void rank_texts(struct account *account)
 	}
 }
 
-/* Leaves out the containers in the data that are too new, if the library does without them. */
-static void leave_unneeded(struct analyse_target *target)
+/* Returns the CUDA version of an image's CUDA runtime. One inside the library has the compiler's
+ * version, and a shared one has the compiler's minor version, which its name lacks. */
+static uint32_t runtime_of(const struct reading *reading, const struct devcode_image *image)
 {
-	target->verdicts[VERDICT_CANNOT] -= target->is.unneeded;
-	target->verdicts[VERDICT_NOTHING] += target->is.unneeded;
-	target->reasons[REASON_TOO_NEW] -= target->is.unneeded;
-	if (!target->reasons[REASON_TOO_NEW])
-		target->needs[REASON_TOO_NEW] = (struct jw_driver){0};
-}
+	uint32_t compiler = 0;
 
-/* Adds the inputs of a link that the driver refuses, unless nothing reads them. */
-static void add_inputs(struct account_target *target)
-{
-	struct analyse_target *sums = &target->sums;
-	const bool unread = decide_is_linked(&target->counts);
+	for (size_t i = 0; i < image->container_count; i++) {
+		const struct devcode_container *container = &image->containers[i];
+		const struct noted_container *of = &reading->noted.containers[container->index];
 
-	for (size_t i = 0; i < REASON_COUNT; i++) {
-		const size_t count = target->input_reasons[i];
-
-		sums->verdicts[VERDICT_CANNOT] -= unread ? count : 0;
-		sums->verdicts[VERDICT_NOTHING] += unread ? count : 0;
-		sums->reasons[i] += unread ? 0 : count;
-		if (!unread)
-			sums->needs[i] = gpu_newer_driver(sums->needs[i], target->input_needs[i]);
+		if (devcode_role_of(image, container) == DEVCODE_REGISTERED && of->compiler > compiler)
+			compiler = of->compiler;
 	}
+	return (!image->runtime_cuda || image->runtime_cuda / 1000 == compiler / 1000) &&
+				   compiler > image->runtime_cuda
+			   ? compiler
+			   : image->runtime_cuda;
 }
 
-static struct analyse_cause cause_of(const struct account *account, struct jw_target device,
-									 uint32_t toolkit)
+/* Passes an image to the sink. */
+static int add_image(struct jw_error *err, struct reading *reading,
+					 const struct devcode_image *image)
 {
-	struct analyse_cause cause = {.toolkit = toolkit};
-	bool plain = false;
-
-	for (size_t i = 0; i < account->count_count; i++) {
-		const struct jw_scan_count *count = &account->counts[i];
-		const bool ptx = count->kind == DEVCODE_KIND_PTX;
-
-		if (!ptx && count->kind != DEVCODE_KIND_CUBIN)
-			continue;
-		plain = plain || (ptx && !count->target.suffix);
-		if (count->target.sm > cause.newest.sm)
-			cause.newest = count->target;
-		if (!cause.oldest.sm || count->target.sm < cause.oldest.sm)
-			cause.oldest = count->target;
-		if (ptx && count->target.suffix && count->target.sm <= device.sm &&
-			count->target.sm > cause.exclusive.sm)
-			cause.exclusive = count->target;
-	}
-	if (plain)
-		cause.exclusive = (struct jw_target){0};
-	return cause;
-}
-
-/* Returns the error with which a program fails, or a kernel without code. */
-static uint16_t error_of(const struct account_target *target)
-{
-	const struct analyse_target *sums = &target->sums;
-	enum plan_reason reason = sums->is.reason;
-
-	if (reason == REASON_UNLINKED)
-		return PLAN_ERROR_IMAGE;
-	if (sums->is.host)
-		return PLAN_ERROR_OLD_DRIVER;
-	/* Inputs of a link lack code that the others call. */
-	if (reason == REASON_NONE && sums->is.fate == DECIDE_REFUSED)
-		return PLAN_ERROR_SOURCE;
-	if (reason == REASON_NONE && sums->reasons[REASON_EXCLUSIVE] > sums->verdicts[VERDICT_NOTHING])
-		reason = REASON_EXCLUSIVE;
-	return target->errors[reason] ? target->errors[reason] : PLAN_ERROR_NO_BINARY;
-}
-
-/* Adds an image with one driver, which stands for those of gpu_releases whose bits are set. */
-static int add_image_with(struct jw_error *err, struct reading *reading,
-						  const struct devcode_image *image, uint32_t runtime_cuda, size_t driver,
-						  uint32_t releases)
-{
-	/* Both are too large for a stack. */
-	struct account *account = mem_alloc(sizeof *account);
-	struct analyse_target *sums = mem_array(ANALYSE_MAX_TARGETS, sizeof *sums);
+	struct account *account = mem_alloc(sizeof *account); /* too large for a stack */
 	struct analyse_image analysed = {
 		.scan = {.path = image->path,
 				 .member = image->member,
@@ -933,135 +624,55 @@ static int add_image_with(struct jw_error *err, struct reading *reading,
 				 .library = !is_loose_file(image),
 				 .containers = image->container_count,
 				 .damaged = image->damaged,
-				 .runtime_cuda = runtime_cuda,
 				 .runtime_shared = image->runtime_cuda != 0,
 				 .wrappers_known = image->wrappers_known},
-		.loading = loading_with(reading, image, runtime_cuda, driver),
-		.asked = !driver,
-		.releases = releases,
-		.targets = sums,
 	};
 	struct pieces pieces = {0};
 	int result = 0;
 
-	account->reading = reading;
-	account->image = image;
-	account->driver = driver;
-	account->runtime = gpu_runtime_cuda(runtime_cuda);
-	for (size_t t = 0; t < reading->question->target_count; t++)
-		account->targets[t].counts = decide_begin(image->member ? image->member : image->path,
-												  reading->question->targets[t], analysed.loading);
-	account->link_empty = is_link_empty(account);
-	rank_texts(account);
+	*account = (struct account){.reading = reading, .image = image};
+	picks_flush(&reading->picks);
+	for (size_t i = 0; !result && i < image->container_count; i++)
+		if (image->containers[i].index >= reading->noted.count)
+			result = error_set(err, JW_ERR_FORMAT, "a container that was not read");
+	if (!result) {
+		analysed.scan.runtime_cuda = runtime_of(reading, image);
+		rank_texts(account);
+	}
 	for (size_t i = 0; !result && i < image->container_count; i++) {
 		const struct devcode_container *container = &image->containers[i];
-		const struct judged_container *noted = &reading->judged.containers[container->index];
+		const struct noted_container *of = &reading->noted.containers[container->index];
 		const enum devcode_role role = devcode_role_of(image, container);
 
-		for (uint32_t k = 0; !result && k < noted->entry_count; k++)
-			result = count_entry(err, account, &reading->judged.entries[noted->first_entry + k]);
+		for (uint32_t k = 0; !result && k < of->entry_count; k++)
+			result = count_entry(err, account, &reading->noted.entries[of->first_entry + k]);
 		if (!result)
-			count_container(account, container->index, role, container->linked);
+			add_modules(account, container->index, role);
 		analysed.scan.inputs += role == DEVCODE_RELOCATABLE;
-		analysed.scan.empty +=
-			judged_is_empty(noted->empty, noted->kernelless, role, container->linked);
-	}
-	for (size_t t = 0; t < reading->question->target_count; t++) {
-		struct account_target *target = &account->targets[t];
-
-		target->sums.is = image->container_count
-							  ? decide_counted(&target->counts)
-							  : decide_host(runtime_cuda, driver ? &reading->releases[driver - 1]
-																 : &reading->question->driver);
-		add_inputs(target);
-		leave_unneeded(&target->sums);
-		if (!decide_has_set(&target->counts))
-			kernels_join(target->sums.kernels, target->set_kernels);
-		if (decide_links(&target->counts))
-			target->sums.link_needed = NEED_YES;
-		else if (target->to_link && !image->wrappers_known)
-			target->sums.link_needed = NEED_UNKNOWN;
-		target->sums.cause = cause_of(account, reading->question->targets[t],
-									  image->container_count ? runtime_cuda : 0);
-		target->sums.cause.error = error_of(target);
-		sums[t] = target->sums;
+		analysed.scan.empty += of->empty;
 	}
 	if (account->count_count)
 		qsort(account->counts, account->count_count, sizeof *account->counts, order_counts);
 	if (!result) {
+		pieces_make(&pieces, &reading->noted, image, account->modules, account->module_count);
+		analysed.scan.pieces = pieces.items;
+		analysed.scan.piece_count = pieces.count;
 		analysed.scan.ptx_bytes = account->ptx_bytes;
 		analyse_divide_counts(&analysed.scan, account->counts, account->count_count);
 		analysed.modules = account->modules;
 		analysed.module_count = account->module_count;
-		if (reading->question->pieces && analysed.asked &&
-			pieces_make(&pieces, &reading->judged, image, account->modules,
-						account->module_count)) {
-			analysed.scan.pieces = pieces.items;
-			analysed.scan.piece_count = pieces.count;
-		}
+		analysed.unreadable = account->unreadable;
 		result = reading->sink->image(err, reading->sink->context, &analysed);
 		reading->stopped = result != 0;
 	}
 	for (size_t t = 0; t < ANALYSE_MAX_TARGETS; t++)
-		set_free(&account->targets[t].known);
+		set_free(&account->known[t]);
 	set_free(&account->copies_by_kernels);
 	mem_free(account->copies);
 	mem_free(account->modules);
 	mem_free(account->counts);
 	mem_free(account);
-	mem_free(sums);
 	pieces_free(&pieces);
-	return result;
-}
-
-/* Adds an image with the question's driver and all releases that judge each container alike, then
- * with the other releases in the same way. */
-static int add_image(struct jw_error *err, struct reading *reading,
-					 const struct devcode_image *image)
-{
-	const size_t last = reading->release_count;
-	uint64_t alike[1 + GPU_MAX_RELEASES];
-	uint32_t added = 0, compiler = 0, runtime;
-	int result = 0;
-
-	picks_flush(&reading->picks);
-	for (size_t d = 0; d <= last; d++)
-		alike[d] = FNV_START;
-	for (size_t i = 0; i < image->container_count; i++) {
-		const struct devcode_container *container = &image->containers[i];
-		const struct judged_container *noted;
-
-		if (container->index >= reading->judged.count)
-			return error_set(err, JW_ERR_FORMAT, "a container that was not read");
-		noted = &reading->judged.containers[container->index];
-		for (size_t d = 0; d <= last; d++)
-			alike[d] = fnv_update(alike[d], &noted->rows[d], 1);
-		if (devcode_role_of(image, container) == DEVCODE_REGISTERED && noted->compiler > compiler)
-			compiler = noted->compiler;
-	}
-	/* A runtime inside the library has the compiler's version, and a shared one has the compiler's
-	 * minor version, which its name lacks. */
-	runtime = !image->runtime_cuda || image->runtime_cuda / 1000 == compiler / 1000
-				  ? compiler
-				  : image->runtime_cuda;
-	if (runtime < image->runtime_cuda)
-		runtime = image->runtime_cuda;
-	for (size_t d = 0; d <= last; d++) {
-		const bool too_old = is_too_old(reading, d, gpu_runtime_cuda(runtime));
-		const enum loading loading = loading_with(reading, image, runtime, d);
-
-		alike[d] = fnv_update(alike[d], &too_old, sizeof too_old);
-		alike[d] = fnv_update(alike[d], &loading, sizeof loading);
-	}
-	for (size_t d = 0; !result && d <= last; d++) {
-		uint32_t releases = 0;
-
-		for (size_t k = 1; k <= last; k++)
-			releases |= (uint32_t)(alike[k] == alike[d]) << (k - 1);
-		if (!d || (releases & ~added))
-			result = add_image_with(err, reading, image, runtime, d, releases);
-		added |= releases;
-	}
 	reading_clear(reading);
 	return result;
 }
@@ -1110,7 +721,7 @@ struct parts {
 
 static size_t notes_of(const struct reading *reading)
 {
-	return reading->judged.entry_count + reading->judged.verdict_count;
+	return reading->noted.entry_count + reading->noted.choice_count;
 }
 
 /* Does step 1, and steps 2 to 4 for each container. */

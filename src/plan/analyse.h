@@ -1,6 +1,5 @@
-/* Judges the device code of one file for the requested GPUs. Reads the file once, container after
- * container. For each image the caller gets one account: its content, the verdicts per target, and
- * the modules that the driver would compile. */
+/* Reads the device code of one file, container after container. For each image the caller gets its
+ * facts: what judge.h judges, and the modules that drivers would compile for the requested GPUs. */
 #pragma once
 
 #include <stdbool.h>
@@ -16,9 +15,8 @@
 #include "cache/key.h"
 #include "cache/profile.h"
 #include "code/devcode.h"
-#include "code/kernel_names.h"
-#include "plan/decide.h"
 #include "plan/estimate.h"
+#include "plan/judge.h"
 #include "plan/loading.h"
 #include "plan/verdict.h"
 
@@ -29,53 +27,13 @@ struct analyse_question {
 	size_t target_count;
 	struct jw_driver driver;
 	const struct cache_profile *profile; /* for keys; NULL if keys are not computed */
-	enum loading_setting setting;        /* CUDA_MODULE_LOADING of the programs */
 	bool verdicts_only;                  /* leave out modules */
-	bool releases; /* judge for the drivers of gpu_releases, too (analyse_image.releases) */
-	bool pieces;   /* group the containers (jw_scan_image.pieces) */
-	bool kernels;  /* name the kernels of all pieces, not only of those that a target cannot use */
+	bool releases; /* find the modules of the drivers of gpu_releases, too (plan_module.drivers) */
+	bool kernels;  /* name some kernels of each piece */
 	/* The platform whose libraries a wheel for every system counts for (code_leave_foreign); NULL:
 	 * all of them. */
 	const char *platform;
 };
-
-/* The need to link the image's relocatable code when a program starts on a GPU, as the CUDA runtime
- * does. */
-enum analyse_need { NEED_NO, NEED_YES, NEED_UNKNOWN };
-
-/* Why code does not run on a target, as far as its architectures tell. */
-struct analyse_cause {
-	struct jw_target newest, oldest; /* of all machine code and PTX; sm 0: none */
-	struct jw_target exclusive;      /* PTX for some GPUs alone (compute_90a) that is not newer than
-										the target, if there is no other PTX; sm 0: none */
-	uint32_t toolkit;                /* the CUDA version of the compiler; 0: unknown */
-	uint16_t error;                  /* the driver's error, for the decision about the target */
-};
-
-struct analyse_target {
-	struct analyse_cause cause;
-	struct decided is;              /* the decision about registered code */
-	char kernels[KERNELS_TEXT];     /* names of some kernels that the target cannot use */
-	size_t verdicts[VERDICT_COUNT]; /* the number of containers for each verdict */
-	size_t reasons[REASON_COUNT];   /* the number of `cannot` verdicts for each reason */
-	/* For each reason the first driver that is new enough; zeros if the driver's age is not the
-	 * reason. */
-	struct jw_driver needs[REASON_COUNT];
-	size_t tile;         /* containers with Tile IR that the driver compiles */
-	size_t unknown;      /* containers with VERDICT_UNKNOWN */
-	uint32_t kind;       /* the kind of an unknown entry, or of one that the driver does not know */
-	size_t jit_modules;  /* distinct pairs of payload and option string */
-	uint64_t jit_bytes;  /* decompressed size */
-	size_t link_modules; /* jit_modules of the inputs of run-time linking, needed or not */
-	uint64_t link_bytes; /* their decompressed size */
-	uint64_t loose_bytes; /* the part of jit_bytes outside registered sections */
-	size_t unreadable;    /* modules that cannot be decompressed, which count in neither sum */
-	enum analyse_need link_needed;
-};
-
-/* Returns the first driver that is new enough for all of it; zeros if the driver's age is not the
- * reason. */
-struct jw_driver analyse_needs(const struct analyse_target *target);
 
 enum plan_state {
 	PLAN_COLD,     /* the live cache has no entry that a driver uses */
@@ -91,6 +49,9 @@ enum plan_state {
  * image, and then once in the plan. */
 struct plan_module {
 	uint32_t target; /* an index into the question's and the plan's targets */
+	/* The drivers that compile it: bit 0 for the question's, bit 1 + i for number i of
+	 * gpu_releases. */
+	uint64_t drivers;
 	uint64_t container_offset, container_bytes; /* the place in the image */
 	uint64_t entry_offset;                      /* the place of the PTX that the driver will take */
 	uint64_t payload_bytes;
@@ -132,20 +93,19 @@ static inline uint64_t module_name(const struct plan_module *module)
 struct plan_module *module_find(struct plan_module *modules, const struct set *known,
 								const struct plan_module *like);
 
-/* An image, read from its file or known from the inventory. Valid during the call that passes it
- * on. */
+/* An image, read from its file or known from the inventory: facts alone. Valid during the call that
+ * passes it on. */
 struct analyse_image {
-	struct jw_scan_image scan; /* all but its verdicts; pieces if the question asks for them */
-	enum loading loading;      /* when registered code is loaded */
+	struct jw_scan_image scan; /* all but its verdicts */
 	bool keyed;                /* as in plan_module */
-	const struct analyse_target *targets; /* as many as requested */
 	const struct plan_module *modules;
 	size_t module_count;
-	bool asked;        /* judged with the question's driver */
-	uint32_t releases; /* judged with these drivers of gpu_releases, a bit for each */
-	/* The libraries of its package or archive, if they were counted (build_siblings); else 0. */
-	size_t siblings;
+	size_t unreadable; /* modules that cannot be decompressed, which are none of these */
 };
+
+/* Returns when a program loads the image's registered code. */
+enum loading analyse_loading(const struct jw_scan_image *image, const struct jw_driver *driver,
+							 enum loading_setting setting);
 
 /* Divides counts, sorted by kind, into the lists of an image. */
 void analyse_divide_counts(struct jw_scan_image *image, const struct jw_scan_count *counts,
@@ -153,8 +113,7 @@ void analyse_divide_counts(struct jw_scan_image *image, const struct jw_scan_cou
 
 struct analyse_sink {
 	void *context;
-	/* Called for each image. If the question asks for releases, called again for those with which
-	 * the image differs. */
+	/* Called for each image. */
 	int (*image)(struct jw_error *err, void *context, const struct analyse_image *image);
 	void (*trouble)(void *context, const char *path, const char *member,
 					const struct jw_error *why);

@@ -8,8 +8,6 @@
 #include "base/text.h"
 #include "code/rules.h"
 #include "os/file.h"
-#include "os/shell.h"
-#include "plan/wheel_facts.h"
 
 int build_begin(struct jw_error *err, struct build *build, const struct plan_request *request)
 {
@@ -19,7 +17,7 @@ int build_begin(struct jw_error *err, struct build *build, const struct plan_req
 		return error_set(err, JW_ERR_USAGE, "more than %d GPU architectures at once",
 						 ANALYSE_MAX_TARGETS);
 	plan = mem_alloc(sizeof *plan);
-	*build = (struct build){.request = request, .plan = plan};
+	*build = (struct build){.request = request, .plan = plan, .driver = request->profile->driver};
 	plan->profile = *request->profile;
 	plan->speed = request->speed;
 	plan->targets = mem_array(request->target_count, sizeof *plan->targets);
@@ -39,7 +37,6 @@ void build_end(struct build *build)
 	for (size_t t = 0; t < ANALYSE_MAX_TARGETS; t++)
 		set_free(&build->known[t]);
 	mem_free(build->loose);
-	mem_free(build->archive);
 }
 
 void build_estimate(struct plan *plan)
@@ -131,13 +128,14 @@ static int add_module(struct jw_error *err, struct build *build, const struct pl
 
 /* Returns whether a start may not need a module. A loose file of an installed package may be one
  * that only its tests read. */
-static bool is_on_demand(const struct build *build, const struct analyse_image *image, bool loose)
+static bool is_on_demand(const struct build *build, const struct analyse_image *image, bool loose,
+						 enum loading loading)
 {
 	const struct jw_found *found = build->request->found;
 
 	if (!image->scan.library)
 		return found && build->found < found->file_count && found->files[build->found].package;
-	return loose || image->loading == LOADING_LAZY;
+	return loose || loading == LOADING_LAZY;
 }
 
 bool plan_is_named(const char *const *names, size_t count, const char *path)
@@ -181,74 +179,41 @@ static const char *image_name(char *text, size_t size, const struct analyse_imag
 	return text;
 }
 
-/* Records facts about an image that the plan lacks. */
-static void note_image(struct build *build, const struct analyse_image *image)
+/* Records facts about an image that the plan lacks: modules that may be compiled, or in the cache,
+ * without jitwarm's knowledge. */
+static void note_image(struct build *build, const struct analyse_image *image,
+					   const struct judged *judged)
 {
-	char unknown[JW_SCAN_UNKNOWN_TEXT], name[1024], sm[JW_TARGET_TEXT], driver[JW_DRIVER_TEXT],
-		word[SHELL_WORD];
-	size_t unreadable = 0;
+	char unknown[JW_SCAN_UNKNOWN_TEXT], name[1024], sm[JW_TARGET_TEXT];
 	bool link_unknown = false;
 
 	(void)image_name(name, sizeof name, image);
-	/* Containers that a working file never uses, or that would fail if used. */
 	for (size_t t = 0; t < build->request->target_count; t++) {
-		const struct analyse_target *target = &image->targets[t];
-		const struct jw_driver needs = analyse_needs(target);
-		const size_t others = target->reasons[REASON_EXCLUSIVE],
-					 unusable = target->verdicts[VERDICT_CANNOT] - others;
-		/* build_note_lacking names the pieces with which a part of the file fails. */
-		const bool is_part =
-			unusable == target->is.too_new && target->is.too_new > target->is.lacking;
-		const size_t old = is_part ? 0 : unusable;
-
-		if (target->is.fate != DECIDE_RUNS && target->is.fate != DECIDE_NO_CODE)
-			continue;
-		(void)jw_target_sm(sm, build->request->targets[t]);
-		if (others && !target->is.lacking)
-			build_note(build, false, "%s: %s for other GPUs only, not used on %s", name,
-					   TEXT_COUNT(others, "piece of code", "pieces of code"), sm);
-		if (old && needs.cuda)
-			build_note(build, false,
-					   "%s: %s too new for this driver on %s: programs that use such code fail; "
-					   "install driver %s or newer",
-					   name, TEXT_COUNT(old, "piece of code is", "pieces of code are"), sm,
-					   jw_driver_text(driver, &needs));
-		if (old && !needs.cuda)
-			build_note(build, false,
-					   "%s: %s unusable with this driver on %s: programs that use such code fail; "
-					   "“jitwarm scan %s” says why",
-					   name, TEXT_COUNT(old, "piece of code is", "pieces of code are"), sm,
-					   shell_word(word, image->scan.path));
-	}
-	/* Modules that may be compiled, or in the cache, without jitwarm's knowledge. */
-	for (size_t t = 0; t < build->request->target_count; t++) {
-		const struct analyse_target *target = &image->targets[t];
+		const struct judged *is = &judged[t];
+		const size_t unknowns = is->verdicts[VERDICT_UNKNOWN];
 
 		(void)jw_target_sm(sm, build->request->targets[t]);
-		if (target->tile)
+		if (is->tile)
 			build_note(build, false,
 					   "%s: %s of Tile IR for %s, compiled by the driver at first load; jitwarm "
 					   "cannot tell if it is in the cache",
-					   name, TEXT_COUNT(target->tile, "piece", "pieces"), sm);
-		if (target->unknown && target->kind == DEVCODE_KIND_PTX)
+					   name, TEXT_COUNT(is->tile, "piece", "pieces"), sm);
+		if (unknowns && is->kind == DEVCODE_KIND_PTX)
 			build_note(
 				build, false,
 				"%s: %s; jitwarm cannot prepare such code, but “jitwarm run --record FILE -- "
 				"PROGRAM” records what a program does",
-				name, jw_scan_unknown_text(unknown, target->unknown, target->kind));
-		else if (target->unknown)
+				name, jw_scan_unknown_text(unknown, unknowns, is->kind));
+		else if (unknowns)
 			build_note(build, false,
 					   "%s: %s of kind 0x%x for %s, which jitwarm does not know: it cannot tell "
 					   "what the driver does with it",
-					   name, TEXT_COUNT(target->unknown, "piece", "pieces"), target->kind, sm);
-		if (target->unreadable > unreadable)
-			unreadable = target->unreadable;
-		if (target->link_needed == NEED_UNKNOWN)
-			link_unknown = true;
+					   name, TEXT_COUNT(unknowns, "piece", "pieces"), is->kind, sm);
+		link_unknown = link_unknown || build_link_needed(image, is) == NEED_UNKNOWN;
 	}
-	if (unreadable)
+	if (image->unreadable)
 		build_note(build, true, "%s: %s cannot be decompressed", name,
-				   TEXT_COUNT(unreadable, "module", "modules"));
+				   TEXT_COUNT(image->unreadable, "module", "modules"));
 	if (link_unknown)
 		build_note(build, true,
 				   "%s: jitwarm cannot tell whether a start links the relocatable code of this "
@@ -279,48 +244,32 @@ static const char *mentioned(char text[MENTIONED], const struct build_mention *a
 	return text;
 }
 
-/* Notes the files that lack code for a GPU; several in one line. */
-void build_note_lacking(struct build *build)
+/* Notes the files that need a newer driver, and those without which a package runs; several in one
+ * line. */
+void build_note_parts(struct build *build)
 {
 	const struct fates *fates = &build->plan->fates;
 
-	for (uint32_t t = 0; t < build->plan->target_count; t++) {
-		const struct jw_target device = build->plan->targets[t].device;
-		struct file_fate sum = {0};
-		size_t files = 0;
-		char text[FATE_TEXT];
+	for (uint32_t t = 0; t < build->plan->target_count; t++)
+		for (enum judge_part part = JUDGE_NEWER; part <= JUDGE_WITHOUT; part++) {
+			const struct file_fate *first = NULL;
+			size_t files = 0;
+			char text[FATE_TEXT];
 
-		for (size_t i = 0; i < fates->part_count; i++) {
-			const struct file_fate *part = &fates->parts[i];
-
-			if (part->target != t)
+			for (size_t i = 0; i < fates->part_count; i++)
+				if (fates->parts[i].target == t && fates->parts[i].part == part) {
+					first = first ? first : &fates->parts[i];
+					files++;
+				}
+			if (!files)
 				continue;
-			if (part->part == DECIDE_VARIANT) {
-				build_note(build, false, "%s: %s", part->file, fate_text(text, part, device));
-				continue;
-			}
-			build->plan->targets[t].unplanned.lacking += part->is.lacking;
-			if (!files++)
-				sum = *part;
-			if (files > 1)
-				sum.kernels = NULL;
+			(void)fate_text(text, first, build->plan->targets[t].device);
 			if (files == 1)
-				continue;
-			sum.is.lacking += part->is.lacking;
-			sum.is.too_new += part->is.too_new;
-			sum.is.pieces += part->is.pieces;
-			sum.is.needs = gpu_newer_driver(sum.is.needs, part->is.needs);
-			sum.is.host = sum.is.host && part->is.host;
-			if (!sum.is.reason)
-				sum.is.reason = part->is.reason;
+				build_note(build, false, "%s: %s", first->file, text);
+			else
+				build_note(build, false, "%s: %s; so does %s (“jitwarm scan” lists them)",
+						   first->file, text, TEXT_COUNT(files - 1, "other file", "other files"));
 		}
-		if (files == 1)
-			build_note(build, false, "%s: %s", sum.file, fate_text(text, &sum, device));
-		if (files > 1)
-			build_note(build, false, "%s and %s: %s; “jitwarm scan” lists them", sum.file,
-					   TEXT_COUNT(files - 1, "other file", "other files"),
-					   fate_text(text, &sum, device));
-	}
 }
 
 void build_note_assumptions(struct build *build)
@@ -391,25 +340,43 @@ int build_settle(struct jw_error *err, struct build *build)
 	return 0;
 }
 
-size_t build_siblings(struct build *build, const struct analyse_image *image)
+struct judge_facts build_facts(const struct build *build, const struct analyse_image *image)
 {
-	const struct jw_found *found = build->request->found ? build->request->found : build->files;
-	size_t count = 0;
+	const struct jw_scan_image *scan = &image->scan;
+	const char *name = scan->member ? scan->member : scan->path;
 
-	if (image->scan.empty < image->scan.containers)
-		return 0;
-	if (image->scan.member) {
-		if (!text_same(build->archive, image->scan.path)) {
-			mem_free(build->archive);
-			build->archive = mem_string(image->scan.path);
-			build->archive_libraries = wheel_facts_libraries(image->scan.path);
-		}
-		return build->archive_libraries;
+	return (struct judge_facts){.pieces = scan->pieces,
+								.piece_count = scan->piece_count,
+								.library = scan->library,
+								.windows = scan->format == DEVCODE_PE,
+								.nvidia = fate_is_nvidia(scan->path, scan->member, build->package),
+								.path = name,
+								.runtime_cuda = scan->runtime_cuda};
+}
+
+enum analyse_need build_link_needed(const struct analyse_image *image, const struct judged *is)
+{
+	if (is->links)
+		return NEED_YES;
+	return is->verdicts[VERDICT_LINK] && image->scan.library && !image->scan.wrappers_known
+			   ? NEED_UNKNOWN
+			   : NEED_NO;
+}
+
+/* Returns the bytes of PTX that a library loads itself for a GPU. */
+static uint64_t loose_bytes(const struct build *build, const struct analyse_image *image,
+							uint32_t target)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < image->module_count; i++) {
+		const struct plan_module *module = &image->modules[i];
+
+		if (module->target == target && module->drivers >> build->driver_bit & 1 &&
+			module->role == DEVCODE_LOOSE && module->form != CACHE_KEY_LINK && !module->superseded)
+			bytes += module->payload_bytes;
 	}
-	for (size_t i = 0; found && i < found->file_count; i++)
-		count += text_same(found->files[i].package, build->package) &&
-				 fate_is_own_library(found->files[i].path);
-	return count;
+	return bytes;
 }
 
 int build_add_image(struct jw_error *err, struct build *build, const struct analyse_image *image)
@@ -418,6 +385,10 @@ int build_add_image(struct jw_error *err, struct build *build, const struct anal
 	struct {
 		size_t left_out, texts, superseded; /* numbers of modules */
 	} counts[ANALYSE_MAX_TARGETS] = {0};
+	uint64_t loose_of[ANALYSE_MAX_TARGETS];
+	struct judged judged[ANALYSE_MAX_TARGETS];
+	const struct judge_facts facts = build_facts(build, image);
+	const enum loading loading = analyse_loading(&image->scan, &build->driver, build->setting);
 	size_t most_left = 0, most_texts = 0;
 	uint32_t file = UINT32_MAX;
 	const bool test = build_is_of_tests(build->request, image);
@@ -425,38 +396,50 @@ int build_add_image(struct jw_error *err, struct build *build, const struct anal
 	if (build_hold(err, build, image->scan.path, image->scan.member,
 				   (uint64_t)IMAGE_BYTES * (plan->target_count + 1)))
 		return -1;
-	if (!test &&
-		fates_add(err, &plan->fates,
-				  &(struct fate_file){.path = image->scan.path,
-									  .member = image->scan.member,
-									  .library = image->scan.library,
-									  .package = build->package,
-									  .siblings = image->siblings ? image->siblings
-																  : build_siblings(build, image)},
-				  build->request->targets, image->targets, plan->target_count))
-		return -1;
+	for (uint32_t t = 0; t < plan->target_count; t++) {
+		judge_library(&facts, build->request->targets[t], &build->driver, &judged[t]);
+		loose_of[t] = loose_bytes(build, image, t);
+		if (!test &&
+			fates_add(err, &plan->fates,
+					  &(struct fate_file){
+						  .path = image->scan.path,
+						  .member = image->scan.member,
+						  .library = image->scan.library,
+						  .package = build->package,
+						  .toolkit = image->scan.containers ? image->scan.runtime_cuda : 0},
+					  t, &judged[t]))
+			return -1;
+	}
 	plan->images++;
 	build->tests += test && image->module_count;
 	for (size_t t = 0; !test && t < plan->target_count; t++) {
+		const size_t tile = judged[t].tile, unknown = judged[t].verdicts[VERDICT_UNKNOWN];
+
 		unplanned_add(&plan->targets[t].unplanned,
-					  &(struct jw_unplanned){.cannot = image->targets[t].verdicts[VERDICT_CANNOT],
-											 .tile = image->targets[t].tile,
-											 .unknown = image->targets[t].unknown});
-		if (build->request->found && (image->targets[t].tile || image->targets[t].unknown))
+					  &(struct jw_unplanned){
+						  .cannot = judged[t].verdicts[VERDICT_CANNOT],
+						  .lacking = judged[t].fate == JUDGE_RUNS ? judged[t].all_lacking : 0,
+						  .tile = tile,
+						  .unknown = unknown});
+		if (build->request->found && (tile || unknown))
 			plan->unsure[build->found] |= UINT32_C(1) << t;
-		plan->targets[t].link_containers += image->targets[t].verdicts[VERDICT_LINK];
+		plan->targets[t].link_containers += judged[t].verdicts[VERDICT_LINK];
 	}
 	for (size_t i = 0; i < image->module_count; i++) {
 		struct plan_module module = image->modules[i];
-		const struct analyse_target *target = &image->targets[module.target];
+		const struct judged *is = &judged[module.target];
 		const bool text = module.form == CACHE_KEY_TEXT && image->scan.library;
 		const bool loose = module.form != CACHE_KEY_LINK && module.role == DEVCODE_LOOSE;
 		const bool leave = loose && !build->request->everything && image->scan.library &&
-						   target->loose_bytes > PLAN_LOOSE_LIMIT_BYTES;
+						   loose_of[module.target] > JUDGE_LOOSE_LIMIT_BYTES;
 		const bool skipped = (module.superseded && !build->request->everything) || test;
-		const bool linked = module.form == CACHE_KEY_LINK && module.role == DEVCODE_RELOCATABLE &&
-							target->link_needed == NEED_YES;
+		const bool linked =
+			module.form == CACHE_KEY_LINK && module.role == DEVCODE_RELOCATABLE && is->links;
 
+		/* Nothing registers code if the CUDA runtime refuses the driver. */
+		if (!(module.drivers >> build->driver_bit & 1) ||
+			(is->reason == REASON_RUNTIME && module.role != DEVCODE_LOOSE))
+			continue;
 		/* The CUDA runtime links all of these, even if other files contain them, too. */
 		if (linked) {
 			struct plan_estimate estimate;
@@ -474,7 +457,7 @@ int build_add_image(struct jw_error *err, struct build *build, const struct anal
 			file = add_file(build, image);
 		module.file = file;
 		module.state = leave || skipped ? PLAN_LEFT_OUT : PLAN_COLD;
-		module.on_demand = is_on_demand(build, image, loose);
+		module.on_demand = !module.features.managed && is_on_demand(build, image, loose, loading);
 		module.keyed = image->keyed;
 		if (image->scan.library || build->settled) {
 			if (add_module(err, build, &module))
@@ -493,11 +476,10 @@ int build_add_image(struct jw_error *err, struct build *build, const struct anal
 		most_left = counts[t].left_out > counts[most_left].left_out ? t : most_left;
 		most_texts = counts[t].texts > counts[most_texts].texts ? t : most_texts;
 	}
-	mention(&build->left_out, image, counts[most_left].left_out,
-			image->targets[most_left].loose_bytes);
+	mention(&build->left_out, image, counts[most_left].left_out, loose_of[most_left]);
 	mention(&build->texts, image, counts[most_texts].texts, 0);
 	build->superseded += counts[most_texts].texts ? counts[most_texts].superseded : 0;
 	if (!test)
-		note_image(build, image);
+		note_image(build, image, judged);
 	return 0;
 }

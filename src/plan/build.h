@@ -5,10 +5,6 @@
 #include "plan/analyse.h"
 #include "plan/plan.h"
 
-/* If a library has more PTX than this outside its registered sections, for one GPU, such modules
- * are left out unless everything is requested. */
-#define PLAN_LOOSE_LIMIT_BYTES UINT64_C(32000000)
-
 /* The most memory for what a command keeps of all files with device code. An environment with
  * 100,000 modules, for 32 GPUs, needs less than a third of it. */
 #define BUILD_MAX_HELD (UINT64_C(2) << 30)
@@ -28,11 +24,11 @@ struct build {
 	struct set known[ANALYSE_MAX_TARGETS]; /* modules by identity */
 	uint32_t found;      /* the index of the current file in the request's search */
 	const char *package; /* the package of the current file; NULL if there is none */
-	/* The files of the search to which the current file belongs, if the request has none. */
-	const struct jw_found *files;
-	char *archive; /* the last archive whose libraries were counted, and their number */
-	size_t archive_libraries;
-	uint64_t held_bytes; /* the memory for what the command keeps of the images so far */
+	/* The driver that judges, and its bit in plan_module.drivers. */
+	struct jw_driver driver;
+	unsigned driver_bit;
+	enum loading_setting setting; /* CUDA_MODULE_LOADING of the programs */
+	uint64_t held_bytes;          /* the memory for what the command keeps of the images so far */
 	size_t module_capacity, file_capacity, note_capacity;
 	size_t tests; /* the number of loose files with PTX that packages' own tests read */
 	size_t loose_texts, loose_inputs;     /* files that are one PTX text, or an input of a link */
@@ -55,9 +51,8 @@ bool build_is_of_tests(const struct plan_request *request, const struct analyse_
  * name, if all images need more than BUILD_MAX_HELD. */
 int build_hold(struct jw_error *err, struct build *build, const char *path, const char *member,
 			   uint64_t bytes);
-/* Counts the libraries among which an image without kernels is judged: those of its package, of its
- * wheel, or of all files outside packages. 0 if they are unknown, or the image has kernels. */
-size_t build_siblings(struct build *build, const struct analyse_image *image);
+/* Returns how judge.h sees the image. */
+struct judge_facts build_facts(const struct build *build, const struct analyse_image *image);
 /* Adds the modules and facts of an image to the plan. JW_ERR_LIMIT as for build_hold. */
 int build_add_image(struct jw_error *err, struct build *build, const struct analyse_image *image);
 
@@ -68,8 +63,11 @@ int build_settle(struct jw_error *err, struct build *build);
 /* Adds the modules that the request's `of_stamp` asks for. */
 int build_add_cached(struct jw_error *err, struct build *build);
 
-/* Notes the files that lack code, once the fates are settled. */
-void build_note_lacking(struct build *build);
+/* Returns whether the CUDA runtime links the image's relocatable code when a program starts. */
+enum analyse_need { NEED_NO, NEED_YES, NEED_UNKNOWN };
+enum analyse_need build_link_needed(const struct analyse_image *image, const struct judged *is);
+/* Notes the files of which some is left out, once the fates are settled. */
+void build_note_parts(struct build *build);
 
 /* Adds the last notes: on left-out files, and on the treatment of PTX texts and loose files. */
 void build_note_assumptions(struct build *build);

@@ -95,6 +95,7 @@ static int take_cached_entry(struct jw_error *err, struct cached *cached, const 
 	module.container_offset = cached->used_bytes;
 	module.entry_offset = module.container_offset + CONTAINER_HEADER;
 	module.payload_bytes = parts.payload_size;
+	module.drivers = UINT64_MAX;
 	module.features = plan_features_of(parts.payload, parts.payload_size);
 	for (size_t t = 0; t < request->target_count; t++) {
 		size_t start_bytes;
@@ -167,7 +168,6 @@ int build_add_cached(struct jw_error *err, struct build *build)
 	const struct plan_request *request = build->request;
 	const bool recorded = request->next_key != NULL;
 	struct cached cached = {.request = request, .container = BUF_MAX(DEVCODE_MAX_PAYLOAD)};
-	const struct analyse_target none[ANALYSE_MAX_TARGETS] = {0};
 	int result = 0;
 
 	if (request->containers)
@@ -179,7 +179,6 @@ int build_add_cached(struct jw_error *err, struct build *build)
 		const struct analyse_image image = {
 			.scan.path = recorded ? request->keys_name : request->cache_dir,
 			.keyed = true,
-			.targets = none,
 			.modules = cached.modules,
 			.module_count = cached.count,
 		};

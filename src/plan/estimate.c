@@ -1,5 +1,6 @@
 #include "plan/estimate.h"
 
+#include "code/find_bytes.h"
 #include "code/ptx.h"
 #include "os/platform.h"
 
@@ -74,12 +75,15 @@ void plan_estimate(struct plan_estimate *ret_estimate, const struct plan_feature
 
 struct plan_features plan_features_of(const void *text, size_t size)
 {
+	static const char managed[] = ".managed";
 	struct ptx_features counted;
 
 	ptx_count(text, size, &counted);
-	return (struct plan_features){.statements = (uint32_t)counted.statements,
-								  .divisions = (uint32_t)counted.divisions,
-								  .entries = (uint32_t)counted.entries};
+	return (struct plan_features){
+		.statements = (uint32_t)counted.statements,
+		.divisions = (uint32_t)counted.divisions,
+		.entries = (uint32_t)counted.entries,
+		.managed = find_bytes(text, size, size, managed, sizeof managed - 1) < size};
 }
 
 double plan_link_ms(const struct jw_speed *speed, uint64_t cubin_bytes)

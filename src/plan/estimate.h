@@ -16,6 +16,7 @@
 struct plan_features {
 	uint32_t statements, divisions, entries;
 	bool line_info; /* the option string requests a line table */
+	bool managed;   /* it has managed variables, so that each start compiles it */
 };
 
 /* Counts a PTX text, which has at most 2^30 bytes. */

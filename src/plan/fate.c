@@ -5,16 +5,13 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/packages.h"
 #include "base/text.h"
-#include "code/kernel_names.h"
 #include "code/release.h"
 #include "code/rules.h"
 #include "os/file.h"
 
-enum {
-	MOST = 1 << 24,
-	FIRST_ATTENTION = 80 /* the first GPU of FlashAttention 2 and 3 */
-};
+enum { MOST = 1 << 24 };
 
 /* A number in a name after one of these words is the version of something that is installed, for
  * which a program loads the file, or a GPU's architecture. A smaller number than `first` counts
@@ -103,6 +100,24 @@ static const char *skip_architecture(const char *base, const char *number)
 																						   : at;
 }
 
+/* Returns the place after a mark with its number that ends a name before its extension, with what
+ * divides it from the name: after “-cu11” in x-cu11.so, which is a variant of x.so. NULL if there
+ * is none. */
+static const char *skip_suffix(const char *name, const char *divider)
+{
+	const char *number = divider + 1, *end;
+
+	if (!strchr("-_", *divider))
+		return NULL;
+	while (*number && !text_is_digit(*number) && *number != '.')
+		number++;
+	end = text_is_digit(*number) ? skip_version(name, number) : NULL;
+	return end && (*end == '.' || !*end || text_starts(end, "_nocu")) &&
+				   mark_before(divider + 1, number)
+			   ? end
+			   : NULL;
+}
+
 uint64_t fate_variants(const char *path, const char *member)
 {
 	const char *name = member ? member : path, *const base = os_base_name(name);
@@ -113,7 +128,7 @@ uint64_t fate_variants(const char *path, const char *member)
 
 	for (const char *at = name; *at;) {
 		const bool number = text_is_digit(*at) && (at == name || !text_is_digit(at[-1]));
-		const char *after = number ? skip_version(name, at) : NULL;
+		const char *after = number ? skip_version(name, at) : NULL, *suffix = skip_suffix(name, at);
 		const char *as = at >= base && text_starts(at, "compute_") ? "sm_"
 						 : at >= base && text_starts(at, ".ptx")   ? ".cubin"
 																   : NULL;
@@ -126,6 +141,10 @@ uint64_t fate_variants(const char *path, const char *member)
 			hash = fnv_update(hash, "lib", 3);
 		if (dll && !strcmp(at, ".dll"))
 			return fnv_update(hash, ".so", 3);
+		if (at > base && suffix) {
+			at = suffix;
+			continue;
+		}
 		if (as) {
 			hash = fnv_update(hash, as, strlen(as));
 			at += *at == '.' ? strlen(".ptx") : strlen("compute_");
@@ -143,29 +162,12 @@ uint64_t fate_variants(const char *path, const char *member)
 	return hash;
 }
 
-/* Returns the hash of a file's folder, or of its archive and the member's folder. Files in
- * site-packages itself belong to different packages, so each has a folder of its own. */
-static uint64_t folder_of(const char *path, const char *member)
-{
-	static const char packages[] = "-packages";
-	const char *name = member ? member : path;
-	const uint64_t start = fnv_update(FNV_START, path, member ? strlen(path) + 1 : 0);
-	size_t length = (size_t)(os_base_name(name) - name);
-
-	if (!member && length >= sizeof packages &&
-		!memcmp(name + length - sizeof packages, packages, sizeof packages - 1))
-		length = strlen(name);
-	/* No name of variants ends like this. */
-	return fnv_update(fnv_update(start, name, length), "", 1);
-}
-
 static uint64_t of_target(uint64_t hash, uint32_t target)
 {
 	return fnv_update(hash, &target, sizeof target);
 }
 
-/* Returns the hash of a package, or of what counts as one. No name of variants or of a folder ends
- * like this. */
+/* Returns the hash of a package, or of what counts as one. No name of variants ends like this. */
 static uint64_t package_of(const char *path, const char *package)
 {
 	const char *name = package ? package : path;
@@ -183,90 +185,52 @@ static size_t number_of(struct fates *fates, uint64_t hash, uint32_t target)
 	return at;
 }
 
-/* Returns whether auditwheel (libx-1a2b3c4d.so.0, in NAME.libs or not) or delvewheel (x-HASH.dll)
- * has copied the library into the wheel from elsewhere. */
-static bool is_bundled(const char *name)
+bool fate_is_nvidia(const char *path, const char *member, const char *package)
 {
-	enum { FEWEST_DIGITS = 8 };
-	const char *base = os_base_name(name), *dash = strrchr(base, '-');
-	const size_t digits = dash ? strspn(dash + 1, "0123456789abcdef") : 0;
+	static const char start[] = "nvidia";
+	const char *name = package ? package : member ? os_base_name(path) : NULL;
 
-	return digits >= FEWEST_DIGITS && dash[1 + digits] == '.';
+	return package_fact_library("nvidia", name ? name : path) ||
+		   (name && text_starts_fold(name, start) && name[strlen(start)] &&
+			strchr("-_", name[strlen(start)]));
 }
 
-/* Returns whether the name of a library or its folder has the word. */
-static bool has_word(const char *name, const char *word)
+bool fate_is_profilers(const char *name)
 {
-	const char *at = os_base_name(name);
+	const char *base = os_base_name(name);
+	char *folder = os_dir_name(name);
+	const bool is = package_fact_library("profiler", name) ||
+					(base > name && package_fact_library("profiler", folder));
 
-	if (at > name)
-		at--;
-	while (at > name && !strchr("/\\", at[-1]))
-		at--;
-	for (; *at; at++)
-		if (text_starts_fold(at, word))
-			return true;
-	return false;
-}
-
-/* Returns which FlashAttention a library is: vllm_flash_attn/_vllm_fa3_C.so,
- * _C_flashattention3.so, flash_attn_3/_C.so. */
-static enum decide_attention attention_of(const char *name)
-{
-	return !has_word(name, "flash_attn") && !has_word(name, "flashattention") ? ATTENTION_NONE
-		   : has_word(name, "_fa3") || has_word(name, "flash_attn_3") ||
-				   has_word(name, "flashattention3")
-			   ? ATTENTION_3
-			   : ATTENTION_2;
+	mem_free(folder);
+	return is;
 }
 
 /* Returns whether the library's package runs on GPUs for which the library has no code: its other
  * kernels are not in files, or it computes on the CPU then. */
-static bool is_dispensable(const char *name)
+static bool is_optional(const char *name)
 {
-	static const struct {
-		const char *folder, *start;
-	} names[] = {
-		/* It loads each in a try. All else is Python and Triton. */
-		{"torchao", "_C"},
-		/* Only mooncake.ep and mooncake.pg load these; the transfer engine and the store do not. */
-		{"mooncake", "libmooncake_ep_device"},
-		{"mooncake", "libmooncake_pg_device"},
-		/* Only conversions between pixel formats run on its kernel; decoding does not. */
-		{"python_vali", "_python_vali"},
-		/* A plug-in: Open Image Denoise then takes another device. */
-		{"", "libOpenImageDenoise_device_cuda"},
-		{"", "OpenImageDenoise_device_cuda"},
-	};
-	const char *base = os_base_name(name);
+	const struct package_fact *fact;
 
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		const size_t length = strlen(names[i].folder), before = (size_t)(base - name);
-
-		if (text_starts(base, names[i].start) &&
-			(!length || (before > length && !memcmp(base - length - 1, names[i].folder, length) &&
-						 (before == length + 1 || strchr("/\\", base[-(ptrdiff_t)length - 2])))))
-			return true;
-	}
+	for (size_t at = 0; (fact = package_fact_next("optional", &at));)
+		for (const char *place = name; *place; place++)
+			if ((place == name || strchr("/\\", place[-1])) && text_starts(place, fact->name) &&
+				!strpbrk(place + strlen(fact->name), "/\\"))
+				return true;
 	return false;
 }
 
-/* CUPTI and the libraries that it loads. Triton's profiler, Proton, brings them (cupti/libcupti.so,
- * cupti-blackwell/libcheckpoint.so). */
-bool fate_is_tool(const char *name)
+/* Returns the part of a path within its package: what follows the last “site-packages”, or the
+ * like.
+ */
+static const char *below_packages(const char *name)
 {
-	static const char *const starts[] = {"cupti", "nvperf_", "pcsamplingutil"};
-	const char *base = os_base_name(name), *folder = base > name ? base - 1 : name;
+	static const char packages[] = "-packages";
+	const char *below = name;
 
-	while (folder > name && !strchr("/\\", folder[-1]))
-		folder--;
-	if (base > name && text_starts_fold(folder, "cupti"))
-		return true;
-	base += text_starts(base, "lib") ? strlen("lib") : 0;
-	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
-		if (text_starts(base, starts[i]))
-			return true;
-	return false;
+	for (const char *at = name; (at = strstr(at, packages));)
+		below = at += sizeof packages - 1;
+	return below;
 }
 
 static uint64_t file_of(const char *path, const char *member)
@@ -276,77 +240,36 @@ static uint64_t file_of(const char *path, const char *member)
 	return member ? fnv_update(hash, member, strlen(member)) : hash;
 }
 
-bool fate_is_own_library(const char *name)
-{
-	const char *base = os_base_name(name), *folder = strstr(name, ".libs");
-	bool library = text_ends(base, ".pyd") || text_ends(base, ".dll"), copied = is_bundled(name);
-
-	for (const char *at = base; !library && (at = strstr(at, ".so")); at++)
-		library = !at[3] || at[3] == '.';
-	for (; folder && !copied; folder = strstr(folder + 1, ".libs"))
-		copied = folder < base && os_is_separator(folder[strlen(".libs")]);
-	return library && !copied;
-}
-
-/* Returns the hash of the libraries among which one without code is judged (decide_member). */
-static uint64_t group_of(const struct fate_file *file)
-{
-	const char *name = file->package ? file->package : file->member ? file->path : "";
-
-	/* No name of variants, a folder or a package ends like this. */
-	return fnv_update(fnv_update(FNV_START, name, strlen(name) + 1), "g", 2);
-}
-
 int fates_add(struct jw_error *err, struct fates *fates, const struct fate_file *file,
-			  const struct jw_target *devices, const struct analyse_target *targets,
-			  size_t target_count)
+			  uint32_t target, const struct judged *is)
 {
 	const char *path = file->path, *member = file->member, *name = member ? member : path;
+	const bool packed = file->package || member,
+			   nvidia = packed && fate_is_nvidia(path, member, file->package);
 
-	if ((file->package || member) && fate_is_tool(name))
+	if (is->fate == JUDGE_NOTHING && !is->host)
 		return 0;
-	for (uint32_t t = 0; t < target_count; t++) {
-		const struct analyse_target *target = &targets[t];
-		const struct decided *is = &target->is;
-		const enum decide_attention attention = attention_of(name);
-
-		if (is->fate == DECIDE_NO_CODE && !is->host)
-			continue;
-		if (VEC_ROOM(err, fates->items, fates->capacity, fates->count, MOST) ||
-			VEC_ROOM(err, fates->members, fates->member_capacity, fates->member_count, MOST))
-			return -1;
-		fates->members[fates->member_count++] = (struct decide_member){
-			.decided = *is,
-			.package = number_of(fates, package_of(path, file->package), t),
-			.variants = number_of(fates, fate_variants(path, member), t),
-			.folder = number_of(fates, folder_of(path, member), t),
-			.group = number_of(fates, group_of(file), t),
-			.siblings = file->siblings,
-			.own = fate_is_own_library(name),
-			.library = file->library,
-			.bundled = is_bundled(name),
-			.dispensable = is_dispensable(name),
-			/* cuDNN's engines have code for other GPUs than cuDNN. */
-			.aside = (attention || has_word(name, "cudnn_engines_")) &&
-					 (is->fate == DECIDE_RUNS ||
-					  (is->fate == DECIDE_LACKS && devices[t].sm < FIRST_ATTENTION)),
-			.attention = attention,
-		};
-		fates->items[fates->count] =
-			(struct file_fate){.target = t,
-							   .bundled = is_bundled(name),
-							   .aside = fates->members[fates->member_count - 1].aside,
-							   .is = *is,
-							   .name = of_target(file_of(path, member), t),
-							   .kind = target->kind,
-							   .cause = target->cause};
-		if (is->fate != DECIDE_RUNS || is->lacking || is->too_new) {
-			fates->items[fates->count].file = mem_printf(member ? "%s: %s" : "%s", path, member);
-			fates->items[fates->count].package = file->package ? mem_string(file->package) : NULL;
-			fates->items[fates->count].kernels = mem_string(target->kernels);
-		}
-		fates->count++;
-	}
+	if (VEC_ROOM(err, fates->items, fates->capacity, fates->count, MOST) ||
+		VEC_ROOM(err, fates->members, fates->member_capacity, fates->member_count, MOST))
+		return -1;
+	fates->members[fates->member_count++] = (struct judge_member){
+		.is = *is,
+		.package = number_of(fates, package_of(path, file->package), target),
+		.variants = number_of(fates, fate_variants(path, member), target),
+		.library = file->library,
+		.nvidia = nvidia,
+		.aside = is_optional(name) || (packed && fate_is_profilers(name)) ||
+				 ((is->host || (packed && !nvidia)) && package_fact_library("nvidia", name)),
+		.flash = packed && package_fact_inside("flash", below_packages(name)) != NULL,
+	};
+	fates->items[fates->count++] = (struct file_fate){
+		.target = target,
+		.is = *is,
+		.name = of_target(file_of(path, member), target),
+		.toolkit = file->toolkit,
+		.file = mem_printf(member ? "%s: %s" : "%s", path, member),
+		.package = file->package ? mem_string(file->package) : NULL,
+	};
 	return 0;
 }
 
@@ -398,52 +321,47 @@ void fates_add_refused(struct fates *fates, const char *path, const char *member
 	}
 	VEC_GROW(fates->items, fates->capacity, fates->count);
 	fates->items[fates->count++] = (struct file_fate){
-		.file = file, .target = target, .part = DECIDE_FAILS, .refused = 1, .result = result};
+		.file = file, .target = target, .part = JUDGE_FAILS, .refused = 1, .result = result};
+}
+
+static void free_fate(struct file_fate *fate)
+{
+	mem_free(fate->file);
+	mem_free(fate->package);
 }
 
 void fates_settle(struct fates *fates)
 {
 	size_t kept = 0;
 
-	decide_packages(fates->members, fates->member_count, fates->number_count);
+	judge_packages(fates->members, fates->member_count, fates->number_count);
 	fates->parts = mem_array(fates->count, sizeof *fates->parts);
 	for (size_t i = 0; i < fates->count; i++) {
 		struct file_fate fate = fates->items[i];
 
 		fate.part = fates->members[i].part;
-		if (fate.part == DECIDE_FAILS) {
+		switch (fate.part) {
+		case JUDGE_FAILS:
 			if (fate.is.reason == REASON_UNLINKED)
 				set_put(&fates->hopeless, fates->members[i].package + 1, fates->hopeless_count++);
 			fates->items[kept++] = fate;
-		} else if (fate.part == DECIDE_PART ||
-				   (fate.part == DECIDE_VARIANT && fate.is.fate == DECIDE_REFUSED)) {
-			fates->parts[fates->part_count++] = fate;
-		} else {
-			if (fate.part == DECIDE_SPARE)
-				set_put(&fates->spare, fate.name, fates->spare_count++);
-			mem_free(fate.file);
-			mem_free(fate.package);
-			mem_free(fate.kernels);
+			break;
+		case JUDGE_NEWER:
+		case JUDGE_WITHOUT: fates->parts[fates->part_count++] = fate; break;
+		case JUDGE_SPARE:
+			set_put(&fates->spare, fate.name, fates->spare_count++); /* fall through */
+		case JUDGE_GOOD: free_fate(&fate); break;
 		}
 	}
 	fates->count = kept;
-	mem_free(fates->members);
-	fates->members = NULL;
-	fates->member_count = 0;
 }
 
 void fates_free(struct fates *fates)
 {
-	for (size_t i = 0; i < fates->count; i++) {
-		mem_free(fates->items[i].file);
-		mem_free(fates->items[i].package);
-		mem_free(fates->items[i].kernels);
-	}
-	for (size_t i = 0; i < fates->part_count; i++) {
-		mem_free(fates->parts[i].file);
-		mem_free(fates->parts[i].package);
-		mem_free(fates->parts[i].kernels);
-	}
+	for (size_t i = 0; i < fates->count; i++)
+		free_fate(&fates->items[i]);
+	for (size_t i = 0; i < fates->part_count; i++)
+		free_fate(&fates->parts[i]);
 	mem_free(fates->items);
 	mem_free(fates->parts);
 	mem_free(fates->members);
@@ -453,132 +371,76 @@ void fates_free(struct fates *fates)
 	*fates = (struct fates){0};
 }
 
-/* Returns why most pieces that a program cannot use are refused, if no newer driver helps;
- * REASON_NONE if they lack code. */
-static enum plan_reason hopeless_reason(const struct decided *is)
-{
-	const bool tells = is->reason == REASON_TOO_NEW || is->reason == REASON_DAMAGED;
-
-	return tells && is->too_new > is->lacking && !is->needs.cuda ? is->reason : REASON_NONE;
-}
-
-/* Writes how many of its pieces lack code, need a newer driver, or run with no driver. */
-static void format_share(char text[FATE_TEXT], const struct file_fate *fate, const char *sm)
-{
-	const struct decided *is = &fate->is;
-	const bool fails = fate->part == DECIDE_FAILS;
-	const enum plan_reason hopeless = hopeless_reason(is);
-	const size_t lacking =
-		hopeless ? is->too_new : is->lacking + (is->needs.cuda ? 0 : is->too_new);
-	char driver[JW_DRIVER_TEXT], pieces[TEXT_SHORT];
-
-	TEXT_COPY(pieces, TEXT_COUNT(is->pieces, "piece", "pieces"));
-	if (is->host)
-		(void)text_format(text, FATE_TEXT,
-						  "its CUDA runtime needs driver %s or newer: programs that use it fail",
-						  jw_driver_text(driver, &is->needs));
-	else if (is->too_new > is->lacking && is->needs.cuda)
-		(void)text_format(
-			text, FATE_TEXT,
-			fails ? "will fail: %zu of %s need driver %s or newer"
-			: is->too_new == 1
-				? "%zu of %s needs driver %s or newer: programs that use this piece fail"
-				: "%zu of %s need driver %s or newer: programs that use these pieces fail",
-			is->too_new, pieces, jw_driver_text(driver, &is->needs));
-	else if (!fails && is->too_new && is->needs.cuda)
-		(void)text_format(text, FATE_TEXT,
-						  is->too_new == 1
-							  ? "%zu of %s have no code for %s, and %zu more needs driver %s or "
-								"newer: programs that use these pieces fail"
-							  : "%zu of %s have no code for %s, and %zu more need driver %s or "
-								"newer: programs that use these pieces fail",
-						  lacking, pieces, sm, is->too_new, jw_driver_text(driver, &is->needs));
-	else if (hopeless == REASON_TOO_NEW)
-		(void)text_format(
-			text, FATE_TEXT,
-			fails ? "will fail: %zu of %s have PTX that no known driver reads"
-			: lacking == 1
-				? "%zu of %s has PTX that no known driver reads: programs that use this piece fail"
-				: "%zu of %s have PTX that no known driver reads: "
-				  "programs that use these pieces fail",
-			lacking, pieces);
-	else if (hopeless == REASON_DAMAGED)
-		(void)text_format(text, FATE_TEXT,
-						  fails ? "will fail: %zu of %s are damaged"
-						  : lacking == 1
-							  ? "%zu of %s is damaged: programs that use this piece fail"
-							  : "%zu of %s are damaged: programs that use these pieces fail",
-						  lacking, pieces);
-	else if (!fails && lacking == is->pieces)
-		(void)text_format(text, FATE_TEXT, "no code for %s: a program that uses this file fails",
-						  sm);
-	else
-		(void)text_format(
-			text, FATE_TEXT,
-			fails          ? "will fail: %zu of %s have no code for %s"
-			: lacking == 1 ? "%zu of %s has no code for %s: programs that use this piece fail"
-						   : "%zu of %s have no code for %s: programs that use these pieces fail",
-			lacking, pieces, sm);
-	if (fate->kernels && *fate->kernels && is->lacking + is->too_new < is->pieces)
-		text_append(text, FATE_TEXT,
-					kernels_are_nccl(fate->kernels, is->lacking + is->too_new)
-						? " (kernels of NCCL, which only programs on several GPUs use: %s)"
-						: " (kernels: %s)",
-					fate->kernels);
-}
-
-const char *fate_text(char text[FATE_TEXT], const struct file_fate *fate, struct jw_target device)
+/* Writes why the driver or the GPU cannot use the code: "no code for sm_90", "PTX newer than the
+ * driver reads". */
+static const char *reason_text(char text[FATE_TEXT], const struct judged *is,
+							   struct jw_target device)
 {
 	static const char *const reasons[REASON_COUNT] = {
-		[REASON_NONE] = "no kernel image",
-		[REASON_EXCLUSIVE] = "no kernel image",
 		[REASON_TOO_NEW] = "PTX newer than the driver reads",
 		[REASON_TILE] = "Tile IR",
 		[REASON_ZSTD] = "code packed with zstd",
 		[REASON_DAMAGED] = "damaged code",
+		[REASON_TARGET] = "PTX of a version that does not know its own target",
 		[REASON_NEWER_CODE] = "machine code that needs the driver of a newer CUDA",
 		[REASON_RUNTIME] = "a CUDA runtime that needs the driver of a newer CUDA",
 	};
-	const struct decided *is = &fate->is;
-	char sm[JW_TARGET_TEXT], driver[JW_DRIVER_TEXT], kind[128];
-	const char *reason = reasons[is->reason];
+	char sm[JW_TARGET_TEXT];
 
-	if (fate->result) {
+	if (is->reason == REASON_KIND)
+		(void)text_format(text, FATE_TEXT, "code of the unknown kind 0x%x", is->kind);
+	else if (is->reason == REASON_TOO_NEW && !is->needs.cuda)
+		(void)text_format(text, FATE_TEXT, "PTX that no known driver reads");
+	else if (reasons[is->reason])
+		(void)text_format(text, FATE_TEXT, "%s", reasons[is->reason]);
+	else
+		(void)text_format(text, FATE_TEXT, "no code for %s", jw_target_sm(sm, device));
+	return text;
+}
+
+const char *fate_text(char text[FATE_TEXT], const struct file_fate *fate, struct jw_target device)
+{
+	const struct judged *is = &fate->is;
+	const size_t unusable = is->lacking + is->too_new;
+	char sm[JW_TARGET_TEXT], driver[JW_DRIVER_TEXT], reason[FATE_TEXT], pieces[TEXT_SHORT];
+
+	(void)jw_target_sm(sm, device);
+	(void)jw_driver_text(driver, &is->needs);
+	TEXT_COPY(pieces, TEXT_COUNT(is->pieces, "piece", "pieces"));
+	if (fate->result)
 		(void)text_format(text, FATE_TEXT, "the driver refuses %s: %s",
 						  TEXT_COUNT(fate->refused, "module", "modules"),
 						  refusal_name(fate->result));
-		return text;
-	}
-	(void)jw_target_sm(sm, device);
-	if (is->reason == REASON_KIND) {
-		(void)text_format(kind, sizeof kind, "code of the unknown kind 0x%x", fate->kind);
-		reason = kind;
-	} else if (is->tile_too) {
-		(void)text_format(kind, sizeof kind, "%s, and Tile IR", reason);
-		reason = kind;
-	} else if (is->reason == REASON_TOO_NEW && !is->needs.cuda) {
-		reason = "PTX that no known driver reads";
-	}
-	if (fate->part == DECIDE_VARIANT && is->needs.cuda)
+	else if (fate->part == JUDGE_NEWER && (is->start || unusable == is->pieces))
+		(void)text_format(text, FATE_TEXT, "needs driver %s or newer; the package runs without it",
+						  driver);
+	else if (fate->part == JUDGE_NEWER)
 		(void)text_format(text, FATE_TEXT,
-						  "this variant needs driver %s or newer; another variant runs",
-						  jw_driver_text(driver, &is->needs));
-	else if (fate->part == DECIDE_VARIANT)
-		(void)text_format(text, FATE_TEXT, "this variant fails (%s for %s); another variant runs",
-						  reason, sm);
-	else if (fate->part == DECIDE_PART || (is->by_share && is->reason != REASON_UNLINKED &&
-										   is->lacking + is->too_new < is->pieces))
-		format_share(text, fate, sm);
+						  is->too_new == 1 ? "%zu of %s needs driver %s or newer"
+										   : "%zu of %s need driver %s or newer",
+						  is->too_new, pieces, driver);
+	else if (fate->part == JUDGE_WITHOUT)
+		(void)text_format(text, FATE_TEXT, "%s; the package runs without it",
+						  reason_text(reason, is, device));
 	else if (is->reason == REASON_UNLINKED)
 		(void)text_format(text, FATE_TEXT,
 						  "will fail: its linked code has no machine code for %s and cannot be "
 						  "linked again: a start ends with error 200",
 						  sm);
+	else if (!is->start && unusable < is->pieces && is->needs.cuda)
+		(void)text_format(text, FATE_TEXT, "will fail: %zu of %s need driver %s or newer",
+						  is->too_new, pieces, driver);
+	else if (!is->start && unusable < is->pieces && !is->reason)
+		(void)text_format(text, FATE_TEXT, "will fail: %zu of %s have no code for %s", unusable,
+						  pieces, sm);
 	else if (is->needs.cuda)
 		(void)text_format(text, FATE_TEXT, "will fail: %s for %s; it needs driver %s or newer",
-						  reason, sm, jw_driver_text(driver, &is->needs));
+						  reason_text(reason, is, device), sm, driver);
+	else if (is->reason == REASON_NONE || is->reason == REASON_EXCLUSIVE)
+		(void)text_format(text, FATE_TEXT, "will fail: no kernel image for %s", sm);
 	else
-		(void)text_format(text, FATE_TEXT, "will fail: %s for %s", reason, sm);
+		(void)text_format(text, FATE_TEXT, "will fail: %s for %s", reason_text(reason, is, device),
+						  sm);
 	return text;
 }
 
@@ -597,7 +459,6 @@ const char *fate_error(char text[FATE_TEXT], const struct file_fate *fate)
 		{PLAN_ERROR_PTX_VERSION,
 		 "the provided PTX was compiled with an unsupported toolchain. (222)"},
 		{PLAN_ERROR_SOURCE, "device kernel image is invalid (300)"},
-		{PLAN_ERROR_NOT_FOUND, "named symbol not found (500)"},
 		{PLAN_ERROR_UNKNOWN, "unknown error (999)"},
 	};
 	size_t at = 0;
@@ -607,7 +468,7 @@ const char *fate_error(char text[FATE_TEXT], const struct file_fate *fate)
 		return text;
 	}
 	/* A number of an inventory that was changed by hand has no text. */
-	while (at + 1 < sizeof errors / sizeof *errors && errors[at].error != fate->cause.error)
+	while (at + 1 < sizeof errors / sizeof *errors && errors[at].error != fate->is.error)
 		at++;
 	(void)snprintf(text, FATE_TEXT, "%s", errors[at].text);
 	return text;
@@ -615,8 +476,7 @@ const char *fate_error(char text[FATE_TEXT], const struct file_fate *fate)
 
 const char *fate_cause(char text[FATE_TEXT], const struct file_fate *fate, struct jw_target device)
 {
-	const struct analyse_cause *cause = &fate->cause;
-	const struct decided *is = &fate->is;
+	const struct judged *is = &fate->is;
 	char sm[JW_TARGET_TEXT], compute[JW_TARGET_TEXT], driver[JW_DRIVER_TEXT];
 
 	(void)jw_driver_text(driver, &is->needs);
@@ -629,13 +489,16 @@ const char *fate_cause(char text[FATE_TEXT], const struct file_fate *fate, struc
 						  jw_driver_text(driver, &gpu_first_zstd));
 	else if (is->reason == REASON_DAMAGED)
 		(void)text_format(text, FATE_TEXT, "its device code is damaged");
+	else if (is->reason == REASON_TARGET)
+		(void)text_format(text, FATE_TEXT, "its PTX is for %s, which needs a newer PTX version",
+						  jw_target_sm(sm, is->newest));
 	else if (is->reason == REASON_UNLINKED)
 		(void)text_format(text, FATE_TEXT,
 						  "the linked code has no code for %s, and the file lacks its objects",
 						  jw_target_sm(sm, device));
-	else if (is->needs.cuda && cause->toolkit)
+	else if (is->needs.cuda && fate->toolkit)
 		(void)text_format(text, FATE_TEXT, "toolkit %u.%u requires driver %s or newer",
-						  cause->toolkit / 1000, cause->toolkit % 1000 / 10, driver);
+						  fate->toolkit / 1000, fate->toolkit % 1000 / 10, driver);
 	else if (is->host)
 		(void)text_format(text, FATE_TEXT, "its CUDA runtime requires driver %s or newer", driver);
 	else if (is->needs.cuda && is->reason == REASON_TILE)
@@ -644,49 +507,34 @@ const char *fate_cause(char text[FATE_TEXT], const struct file_fate *fate, struc
 		(void)text_format(text, FATE_TEXT, "its code requires driver %s or newer", driver);
 	else if (is->reason == REASON_TOO_NEW)
 		(void)text_format(text, FATE_TEXT, "no driver that jitwarm knows reads its PTX");
-	else if (cause->exclusive.sm)
+	else if (is->exclusive.sm)
 		(void)text_format(text, FATE_TEXT, "its only PTX is %s, which no other GPU accepts",
-						  jw_target_compute(compute, cause->exclusive));
-	else if (cause->oldest.sm > device.sm)
+						  jw_target_compute(compute, is->exclusive));
+	else if (is->oldest.sm > device.sm)
 		(void)text_format(text, FATE_TEXT, "its oldest code is for %s",
-						  jw_target_sm(sm, cause->oldest));
-	else if (cause->newest.sm && cause->newest.sm < device.sm)
+						  jw_target_sm(sm, is->oldest));
+	else if (is->newest.sm && is->newest.sm < device.sm)
 		(void)text_format(
 			text, FATE_TEXT,
 			"its newest code is for %s, and it has no PTX that newer GPUs can compile",
-			jw_target_sm(sm, cause->newest));
+			jw_target_sm(sm, is->newest));
 	else
 		(void)text_format(text, FATE_TEXT, "it has no code for %s", jw_target_sm(sm, device));
 	return text;
 }
 
-size_t fate_failing(const struct file_fate *fate)
+const char *fate_reason(char text[FATE_TEXT], const struct judged *is, struct jw_target device)
 {
-	return fate->is.lacking - fate->is.family_lacking + fate->is.too_new;
-}
-
-const char *fate_reason(char text[FATE_TEXT], const struct file_fate *fate, struct jw_target device)
-{
-	const struct decided *is = &fate->is;
-	const bool part = fate->part == DECIDE_PART;
-	char sm[JW_TARGET_TEXT], driver[JW_DRIVER_TEXT], refused[FATE_TEXT] = "";
+	char sm[JW_TARGET_TEXT], driver[JW_DRIVER_TEXT];
 
 	(void)jw_target_sm(sm, device);
 	if (is->needs.cuda)
-		(void)text_format(refused, sizeof refused, "needs driver %s or newer",
+		(void)text_format(text, FATE_TEXT, "needs driver %s or newer",
 						  jw_driver_text(driver, &is->needs));
-	else if (is->reason == REASON_DAMAGED)
-		(void)text_format(refused, sizeof refused, "damaged code");
-	else if (is->reason == REASON_TOO_NEW)
-		(void)text_format(refused, sizeof refused, "PTX that no known driver reads");
-	if (part && *refused && is->lacking > is->family_lacking)
-		(void)text_format(text, FATE_TEXT, "no code for %s, or %s", sm, refused);
-	else if (*refused)
-		(void)text_format(text, FATE_TEXT, "%s", refused);
-	else if (is->reason == REASON_UNLINKED && !part)
+	else if (is->reason == REASON_UNLINKED)
 		(void)text_format(text, FATE_TEXT, "no linked code for %s", sm);
 	else
-		(void)text_format(text, FATE_TEXT, "no code for %s", sm);
+		(void)reason_text(text, is, device);
 	return text;
 }
 
@@ -712,7 +560,7 @@ void plan_fate(const struct plan *plan, uint32_t target, size_t modules, struct 
 	for (size_t i = 0; i < fates->part_count; i++) {
 		const struct file_fate *fate = &fates->parts[i];
 
-		if (fate->target == target && fate->part != DECIDE_VARIANT && !sum.lacking++)
+		if (fate->target == target && !sum.lacking++)
 			(void)snprintf(sum.part, sizeof sum.part, "%s: %s", fate->file,
 						   fate_text(text, fate, device));
 	}

@@ -4,7 +4,7 @@
  *     record  u32 size of what follows the sum   u64 FNV-1a-64 of it   u32 day of last use
  *             u32 size of the key   key   image…
  *     key     the file's identity; if it has images, also the question
- *     image   head   name of the member with its NUL   target…   module…   count…
+ *     image   head   name of the member with its NUL   (piece   entry…)…   module…   count…
  *
  * A record's numbers are little endian. Those of an image are members of structs, as this machine
  * has them: no other program reads the file, and no other version of this one. Its name has the
@@ -65,7 +65,6 @@ struct inventory {
 	bool changed;
 	/* The file that is being read: */
 	bool open;
-	size_t target_count;
 	struct inventory_key key;
 	struct buf images;
 };
@@ -85,28 +84,21 @@ _Static_assert(sizeof(enum devcode_role) == sizeof(uint32_t), "enums have 4 byte
 struct image_head {
 	uint32_t modules;
 	uint16_t member_size; /* with its NUL; 0 if not in an archive */
-	uint32_t counts;
+	uint32_t counts, pieces;
 };
 static const struct image_member head_members[] = {
 	MEMBER(image_head, modules, 0),
 	MEMBER(image_head, member_size, 0),
 	MEMBER(image_head, counts, 0),
+	MEMBER(image_head, pieces, 0),
 };
 static const struct image_member image_members[] = {
-	MEMBER(analyse_image, scan.library, 1),
-	MEMBER(analyse_image, loading, LOADING_LAZY),
-	MEMBER(analyse_image, scan.format, DEVCODE_PTX),
-	MEMBER(analyse_image, scan.size_bytes, 0),
-	MEMBER(analyse_image, scan.containers, 0),
-	MEMBER(analyse_image, scan.inputs, 0),
-	MEMBER(analyse_image, scan.empty, 0),
-	MEMBER(analyse_image, scan.damaged, 0),
-	MEMBER(analyse_image, scan.wrappers_known, 1),
-	MEMBER(analyse_image, scan.runtime_shared, 1),
-	MEMBER(analyse_image, asked, 1),
-	MEMBER(analyse_image, releases, 0),
-	MEMBER(analyse_image, scan.ptx_bytes, 0),
-	MEMBER(analyse_image, scan.runtime_cuda, 0),
+	MEMBER(analyse_image, scan.library, 1),        MEMBER(analyse_image, scan.format, DEVCODE_PTX),
+	MEMBER(analyse_image, scan.size_bytes, 0),     MEMBER(analyse_image, scan.containers, 0),
+	MEMBER(analyse_image, scan.inputs, 0),         MEMBER(analyse_image, scan.empty, 0),
+	MEMBER(analyse_image, scan.damaged, 0),        MEMBER(analyse_image, scan.wrappers_known, 1),
+	MEMBER(analyse_image, scan.runtime_shared, 1), MEMBER(analyse_image, unreadable, 0),
+	MEMBER(analyse_image, scan.ptx_bytes, 0),      MEMBER(analyse_image, scan.runtime_cuda, 0),
 };
 static const struct image_member count_members[] = {
 	MEMBER(jw_scan_count, kind, 0),
@@ -114,45 +106,24 @@ static const struct image_member count_members[] = {
 	MEMBER(jw_scan_count, entries, 0),
 	MEMBER(jw_scan_count, stored_bytes, 0),
 };
-static const struct image_member target_members[] = {
-	MEMBER(analyse_target, is.fate, DECIDE_REFUSED),
-	MEMBER(analyse_target, kernels, 0),
-	MEMBER(analyse_target, cause.newest, 0),
-	MEMBER(analyse_target, cause.oldest, 0),
-	MEMBER(analyse_target, cause.exclusive, 0),
-	MEMBER(analyse_target, cause.toolkit, 0),
-	MEMBER(analyse_target, cause.error, 0),
-	MEMBER(analyse_target, is.pieces, 0),
-	MEMBER(analyse_target, is.lacking, 0),
-	MEMBER(analyse_target, is.too_new, 0),
-	MEMBER(analyse_target, is.special, 1),
-	MEMBER(analyse_target, is.family_lacking, 0),
-	MEMBER(analyse_target, is.for_family, 1),
-	MEMBER(analyse_target, is.chosen, 1),
-	MEMBER(analyse_target, is.own, 1),
-	MEMBER(analyse_target, is.text, 1),
-	MEMBER(analyse_target, is.unneeded, 0),
-	MEMBER(analyse_target, is.reason, REASON_COUNT - 1),
-	MEMBER(analyse_target, is.by_share, 1),
-	MEMBER(analyse_target, is.host, 1),
-	MEMBER(analyse_target, is.tile_too, 1),
-	MEMBER(analyse_target, is.needs, 0),
-	MEMBER(analyse_target, verdicts, 0),
-	MEMBER(analyse_target, reasons, 0),
-	MEMBER(analyse_target, needs, 0),
-	MEMBER(analyse_target, tile, 0),
-	MEMBER(analyse_target, unknown, 0),
-	MEMBER(analyse_target, kind, 0),
-	MEMBER(analyse_target, jit_modules, 0),
-	MEMBER(analyse_target, jit_bytes, 0),
-	MEMBER(analyse_target, link_modules, 0),
-	MEMBER(analyse_target, link_bytes, 0),
-	MEMBER(analyse_target, loose_bytes, 0),
-	MEMBER(analyse_target, unreadable, 0),
-	MEMBER(analyse_target, link_needed, NEED_UNKNOWN),
+static const struct image_member piece_members[] = {
+	MEMBER(jw_piece, containers, 0), MEMBER(jw_piece, role, DEVCODE_LOOSE),
+	MEMBER(jw_piece, linked, 1),     MEMBER(jw_piece, empty, 1),
+	MEMBER(jw_piece, edited, 1),     MEMBER(jw_piece, entry_count, 0),
+};
+static const struct image_member entry_members[] = {
+	MEMBER(jw_piece_entry, kind, 0),        MEMBER(jw_piece_entry, target, 0),
+	MEMBER(jw_piece_entry, text, 0),        MEMBER(jw_piece_entry, isa_major, 0),
+	MEMBER(jw_piece_entry, isa_minor, 0),   MEMBER(jw_piece_entry, cuda, 0),
+	MEMBER(jw_piece_entry, toolkit, 0),     MEMBER(jw_piece_entry, zstd, 1),
+	MEMBER(jw_piece_entry, relocatable, 1), MEMBER(jw_piece_entry, damaged, 1),
+	MEMBER(jw_piece_entry, modules, 0),     MEMBER(jw_piece_entry, ptx_bytes, 0),
+	MEMBER(jw_piece_entry, cache_bytes, 0), MEMBER(jw_piece_entry, cost_ms, 0),
+	MEMBER(jw_piece_entry, longest_ms, 0),
 };
 static const struct image_member module_members[] = {
 	MEMBER(plan_module, target, 0),
+	MEMBER(plan_module, drivers, 0),
 	MEMBER(plan_module, superseded, 1),
 	MEMBER(plan_module, role, DEVCODE_LOOSE),
 	MEMBER(plan_module, form, CACHE_KEY_TEXT),
@@ -167,6 +138,7 @@ static const struct image_member module_members[] = {
 	MEMBER(plan_module, features.divisions, 0),
 	MEMBER(plan_module, features.entries, 0),
 	MEMBER(plan_module, features.line_info, 1),
+	MEMBER(plan_module, features.managed, 1),
 };
 #define MEMBERS(table) (table), sizeof(table) / sizeof *(table)
 
@@ -238,18 +210,56 @@ static int pass_image(struct jw_error *err, struct analyse_image *image,
 	return result;
 }
 
+/* Reads the pieces of an image. NULL if they are damaged; the caller frees them, each piece's
+ * entries with the first one's. */
+static struct jw_piece *read_pieces(struct cursor *cursor, size_t count)
+{
+	const size_t entry_size = size_of_members(MEMBERS(entry_members));
+	struct cursor ahead = *cursor;
+	struct jw_piece piece, *pieces;
+	struct jw_piece_entry *entries;
+	size_t used = 0;
+
+	/* Each piece takes some bytes of the record, so that their number is no larger than it. */
+	for (size_t i = 0; i < count; i++) {
+		if (!read_members(&ahead, MEMBERS(piece_members), &piece) ||
+			piece.entry_count > cursor_left(&ahead) / entry_size ||
+			!cursor_take(&ahead, piece.entry_count * entry_size))
+			return NULL;
+		used += piece.entry_count;
+	}
+	pieces = mem_array(count + 1, sizeof *pieces);
+	entries = mem_array(used + 1, sizeof *entries);
+	pieces[count].entries = entries;
+	used = 0;
+	for (size_t i = 0; i < count; i++) {
+		(void)read_members(cursor, MEMBERS(piece_members), &pieces[i]);
+		pieces[i].kernels = "";
+		pieces[i].entries = entries + used;
+		for (size_t k = 0; k < pieces[i].entry_count; k++)
+			if (!read_members(cursor, MEMBERS(entry_members), &entries[used++]))
+				goto damaged;
+	}
+	return pieces;
+damaged:
+	mem_free(entries);
+	mem_free(pieces);
+	return NULL;
+}
+
 /* Reads one image, and passes it to `take` if that is not NULL. *ret_sound is false for a damaged
  * one. */
 static int read_seen_image(struct jw_error *err, struct cursor *cursor, const char *path,
 						   size_t target_count, inventory_image_fn take, void *context,
 						   bool *ret_sound)
 {
-	struct analyse_target targets[ANALYSE_MAX_TARGETS] = {0};
-	struct analyse_image image = {.scan.path = path, .targets = targets};
+	struct analyse_image image = {.scan.path = path};
 	struct image_head first;
 	const char *member;
 	const uint8_t *modules, *counts;
 	size_t modules_size, counts_size;
+	struct jw_piece *pieces;
+	int result = 0;
 
 	*ret_sound = false;
 	if (!read_members(cursor, MEMBERS(head_members), &first) ||
@@ -259,21 +269,25 @@ static int read_seen_image(struct jw_error *err, struct cursor *cursor, const ch
 	if (!member || (first.member_size &&
 					memchr(member, 0, first.member_size) != member + first.member_size - 1))
 		return 0;
-	for (size_t t = 0; t < target_count; t++)
-		if (!read_members(cursor, MEMBERS(target_members), &targets[t]) ||
-			!memchr(targets[t].kernels, 0, sizeof targets[t].kernels))
-			return 0;
+	pieces = read_pieces(cursor, first.pieces);
+	if (!pieces)
+		return 0;
 	modules_size = first.modules * size_of_members(MEMBERS(module_members));
 	counts_size = first.counts * size_of_members(MEMBERS(count_members));
 	modules = cursor_take(cursor, modules_size);
 	counts = cursor_take(cursor, counts_size);
-	if (!modules || !counts)
-		return 0;
-	*ret_sound = true;
-	image.scan.member = first.member_size ? member : NULL;
-	return take ? pass_image(err, &image, &first, cursor_of(modules, modules_size),
-							 cursor_of(counts, counts_size), target_count, take, context)
-				: 0;
+	if (modules && counts) {
+		*ret_sound = true;
+		image.scan.member = first.member_size ? member : NULL;
+		image.scan.pieces = pieces;
+		image.scan.piece_count = first.pieces;
+		if (take)
+			result = pass_image(err, &image, &first, cursor_of(modules, modules_size),
+								cursor_of(counts, counts_size), target_count, take, context);
+	}
+	mem_free((void *)(uintptr_t)pieces[first.pieces].entries);
+	mem_free(pieces);
+	return result;
 }
 
 void inventory_image(struct inventory *inventory, const struct analyse_image *image)
@@ -282,7 +296,7 @@ void inventory_image(struct inventory *inventory, const struct analyse_image *im
 	const size_t name = scan->member ? strlen(scan->member) + 1 : 0;
 	const size_t counts = scan->cubin_count + scan->ptx_count + scan->other_count;
 	const struct image_head first = {(uint32_t)image->module_count, (uint16_t)name,
-									 (uint32_t)counts};
+									 (uint32_t)counts, (uint32_t)scan->piece_count};
 	struct buf *images = &inventory->images;
 
 	/* Only a part of its images would be wrong, so the file is not recorded. */
@@ -293,8 +307,11 @@ void inventory_image(struct inventory *inventory, const struct analyse_image *im
 	write_members(images, MEMBERS(head_members), &first);
 	write_members(images, MEMBERS(image_members), image);
 	(void)buf_append(NULL, images, scan->member, name);
-	for (size_t t = 0; t < inventory->target_count; t++)
-		write_members(images, MEMBERS(target_members), &image->targets[t]);
+	for (size_t i = 0; i < scan->piece_count; i++) {
+		write_members(images, MEMBERS(piece_members), &scan->pieces[i]);
+		for (size_t k = 0; k < scan->pieces[i].entry_count; k++)
+			write_members(images, MEMBERS(entry_members), &scan->pieces[i].entries[k]);
+	}
 	for (size_t i = 0; i < image->module_count; i++)
 		write_members(images, MEMBERS(module_members), &image->modules[i]);
 	for (size_t i = 0; i < counts; i++)
@@ -365,8 +382,7 @@ static void make_key(const struct jw_found_file *from, const struct analyse_ques
 								 (uint64_t)from->mtime_ns, (uint64_t)from->changed_ns};
 	const struct cache_profile *profile = question->profile ? question->profile : &none;
 	const struct jw_driver *driver = &question->driver;
-	const bool kinds[] = {question->verdicts_only, question->releases, question->kernels,
-						  question->platform != NULL};
+	const bool kinds[] = {question->verdicts_only, question->releases, question->platform != NULL};
 	struct buf *text = &key->text;
 
 	buf_clear(text);
@@ -376,7 +392,6 @@ static void make_key(const struct jw_found_file *from, const struct analyse_ques
 	(void)buf_append(NULL, text, &driver->cuda, sizeof driver->cuda);
 	(void)buf_append(NULL, text, driver->release, sizeof driver->release);
 	(void)buf_append(NULL, text, profile->stamp, sizeof profile->stamp);
-	(void)buf_append(NULL, text, &question->setting, sizeof question->setting);
 	(void)buf_append(NULL, text, kinds, sizeof kinds);
 	for (size_t t = 0; t < question->target_count; t++) {
 		const uint16_t target[] = {question->targets[t].sm, (uint8_t)question->targets[t].suffix};
@@ -442,7 +457,6 @@ void inventory_begin(struct inventory *inventory, const struct jw_found_file *fr
 	const int64_t newest_ns = from->changed_ns > from->mtime_ns ? from->changed_ns : from->mtime_ns;
 
 	buf_clear(&inventory->images);
-	inventory->target_count = question->target_count;
 	make_key(from, question, &inventory->key);
 	inventory->open = os_now_s() - newest_ns / INT64_C(1000000000) > 2;
 }
@@ -514,7 +528,8 @@ int inventory_analyse(struct jw_error *err, struct inventory *inventory,
 									  .cancel = sink->cancel};
 	bool known;
 
-	if (!inventory || question->pieces)
+	/* The names of kernels are not remembered. */
+	if (!inventory || question->kernels)
 		return analyse_path(err, from->path, question, sink);
 	if (inventory_replay(err, inventory, from, question, sink->image, sink->context, &known))
 		return -1;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/packages.h"
 #include "base/text.h"
 #include "os/env.h"
 #include "os/file.h"
@@ -31,10 +32,10 @@ static bool has_folder(const char *path, const char *folder)
  * The libraries of these packages run in its processes. */
 static bool is_with_torch(const struct loading_facts *facts)
 {
-	static const char *const folders[] = {"torch", "torchvision", "torchaudio", "xformers", "vllm"};
+	const struct package_fact *fact;
 
-	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
-		if (has_folder(facts->path, folders[i]) || has_folder(facts->member, folders[i]))
+	for (size_t at = 0; (fact = package_fact_next("lazy", &at));)
+		if (has_folder(facts->path, fact->name) || has_folder(facts->member, fact->name))
 			return true;
 	return false;
 }

@@ -24,7 +24,6 @@ static struct jw_piece_entry entry_facts(const struct devcode_container *contain
 		.zstd = entry->compression == DEVCODE_ZSTD,
 		.relocatable = plan_entry_relocatable(container, entry),
 		.damaged = entry->damaged,
-		.hollow = entry->hollow,
 	};
 }
 
@@ -33,21 +32,19 @@ static bool same_facts(const struct jw_piece_entry *a, const struct jw_piece_ent
 	return a->kind == b->kind && jw_target_equal(a->target, b->target) &&
 		   jw_target_equal(a->text, b->text) && a->isa_major == b->isa_major &&
 		   a->isa_minor == b->isa_minor && a->cuda == b->cuda && a->toolkit == b->toolkit &&
-		   a->zstd == b->zstd && a->relocatable == b->relocatable && a->damaged == b->damaged &&
-		   a->hollow == b->hollow;
+		   a->zstd == b->zstd && a->relocatable == b->relocatable && a->damaged == b->damaged;
 }
 
-static bool same_form(const struct judged_form *a, const struct judged_form *b)
+static bool same_form(const struct noted_form *a, const struct noted_form *b)
 {
-	bool same =
-		a->empty == b->empty && a->kernelless == b->kernelless && a->entry_count == b->entry_count;
+	bool same = a->empty == b->empty && a->edited == b->edited && a->entry_count == b->entry_count;
 
 	for (size_t i = 0; same && i < a->entry_count; i++)
 		same = same_facts(&a->entries[i], &b->entries[i]);
 	return same;
 }
 
-static uint64_t form_hash(const struct judged_form *form)
+static uint64_t form_hash(const struct noted_form *form)
 {
 	uint64_t hash = fnv_update(FNV_START, &form->empty, sizeof form->empty);
 
@@ -61,50 +58,54 @@ static uint64_t form_hash(const struct judged_form *form)
 	return hash;
 }
 
-uint32_t pieces_form_of(struct judged *judged, const struct devcode_container *container,
-						const struct jw_target *texts, bool empty, bool kernelless)
+int pieces_form_of(struct jw_error *err, struct noted *noted,
+				   const struct devcode_container *container, const struct jw_target *texts,
+				   struct noted_container *of)
 {
-	struct judged_form form = {.entries = mem_array(container->entry_count, sizeof *form.entries),
-							   .entry_count = container->entry_count,
-							   .empty = empty,
-							   .kernelless = kernelless};
+	struct noted_form form = {.entries = mem_array(container->entry_count, sizeof *form.entries),
+							  .entry_count = container->entry_count,
+							  .empty = of->empty,
+							  .edited = of->edited};
 	size_t cursor = 0, at;
 	uint64_t hash;
 
 	for (size_t i = 0; i < container->entry_count; i++)
 		form.entries[i] = entry_facts(container, &container->entries[i], texts[i]);
 	hash = form_hash(&form);
-	while ((at = set_find(&judged->by_form, hash, &cursor)) != SET_NONE &&
-		   !same_form(&judged->forms[at], &form))
+	while ((at = set_find(&noted->by_form, hash, &cursor)) != SET_NONE &&
+		   !same_form(&noted->forms[at], &form))
 		;
-	if (at == SET_NONE && judged->form_entries + form.entry_count <= MAX_FORM_ENTRIES) {
-		VEC_GROW(judged->forms, judged->form_capacity, judged->form_count);
-		at = judged->form_count++;
-		judged->forms[at] = form;
-		judged->form_entries += form.entry_count;
-		set_add(&judged->by_form, hash, at);
+	if (at == SET_NONE && noted->form_entries + form.entry_count <= MAX_FORM_ENTRIES) {
+		VEC_GROW(noted->forms, noted->form_capacity, noted->form_count);
+		at = noted->form_count++;
+		noted->forms[at] = form;
+		noted->form_entries += form.entry_count;
+		set_add(&noted->by_form, hash, at);
 	} else {
 		mem_free(form.entries);
 	}
-	return at == SET_NONE ? PIECES_NO_FORM : (uint32_t)at;
+	if (at == SET_NONE)
+		return error_set(err, JW_ERR_LIMIT, "more than %d different entries of device code",
+						 MAX_FORM_ENTRIES);
+	of->form = (uint32_t)at;
+	return 0;
 }
 
-void pieces_forms_clear(struct judged *judged)
+void pieces_forms_clear(struct noted *noted)
 {
-	for (size_t i = 0; i < judged->form_count; i++)
-		mem_free(judged->forms[i].entries);
-	judged->form_count = judged->form_entries = 0;
-	set_free(&judged->by_form);
-	judged->by_form = (struct set){0};
+	for (size_t i = 0; i < noted->form_count; i++)
+		mem_free(noted->forms[i].entries);
+	noted->form_count = noted->form_entries = 0;
+	set_free(&noted->by_form);
+	noted->by_form = (struct set){0};
 }
 
 /* Returns the piece with that form, role and link, and adds it if it is new. */
-static uint32_t piece_of(struct pieces *pieces, struct set *known, const struct judged *judged,
-						 uint32_t form, enum devcode_role role, bool linked, bool hollow)
+static uint32_t piece_of(struct pieces *pieces, struct set *known, const struct noted *noted,
+						 uint32_t form, enum devcode_role role, bool linked)
 {
-	const struct judged_form *from = &judged->forms[form];
-	const uint64_t name =
-		(uint64_t)form << 8 | (unsigned)role << 2 | (unsigned)hollow << 1 | linked;
+	const struct noted_form *from = &noted->forms[form];
+	const uint64_t name = (uint64_t)form << 8 | (unsigned)role << 1 | linked;
 	struct jw_piece_entry *entries;
 	size_t cursor = 0, at = set_find(known, name, &cursor);
 
@@ -117,14 +118,13 @@ static uint32_t piece_of(struct pieces *pieces, struct set *known, const struct 
 		memcpy(entries, from->entries, from->entry_count * sizeof *entries);
 	set_add(known, name, pieces->count);
 	pieces->entries[pieces->count].items = entries;
-	pieces->items[pieces->count] =
-		(struct jw_piece){.role = role,
-						  .linked = linked,
-						  .empty = judged_is_empty(from->empty, from->kernelless, role, linked),
-						  .hollow = hollow,
-						  .kernels = from->kernels,
-						  .entries = entries,
-						  .entry_count = from->entry_count};
+	pieces->items[pieces->count] = (struct jw_piece){.role = role,
+													 .linked = linked,
+													 .empty = from->empty,
+													 .edited = from->edited,
+													 .kernels = from->kernels,
+													 .entries = entries,
+													 .entry_count = from->entry_count};
 	return (uint32_t)pieces->count++;
 }
 
@@ -145,7 +145,7 @@ static size_t container_at(const struct devcode_image *image, uint64_t offset)
 }
 
 /* Adds each distinct module of the image to the entry that holds its PTX. */
-static void add_costs(struct pieces *pieces, const struct judged *judged,
+static void add_costs(struct pieces *pieces, const struct noted *noted,
 					  const struct devcode_image *image, const struct plan_module *modules,
 					  size_t module_count)
 {
@@ -154,7 +154,7 @@ static void add_costs(struct pieces *pieces, const struct judged *judged,
 	for (size_t m = 0; m < module_count; m++) {
 		const struct plan_module *module = &modules[m];
 		const size_t at = container_at(image, module->container_offset);
-		const struct judged_container *container = &judged->containers[image->containers[at].index];
+		const struct noted_container *container = &noted->containers[image->containers[at].index];
 		struct plan_estimate estimate;
 
 		if (module->superseded || set_has(&known, module->entry_offset))
@@ -164,7 +164,7 @@ static void add_costs(struct pieces *pieces, const struct judged *judged,
 		for (uint32_t k = 0; k < container->entry_count; k++) {
 			struct jw_piece_entry *entry = &pieces->entries[pieces->of_container[at]].items[k];
 
-			if (judged->entries[container->first_entry + k].offset != module->entry_offset)
+			if (noted->entries[container->first_entry + k].offset != module->entry_offset)
 				continue;
 			entry->modules++;
 			entry->ptx_bytes += module->payload_bytes;
@@ -204,33 +204,25 @@ static void sort_entries(struct jw_piece_entry *entries, size_t count)
 	mem_free(sorted);
 }
 
-bool pieces_make(struct pieces *pieces, const struct judged *judged,
+void pieces_make(struct pieces *pieces, const struct noted *noted,
 				 const struct devcode_image *image, const struct plan_module *modules,
 				 size_t module_count)
 {
 	struct set known = {0};
-	bool all = true;
 
 	pieces->of_container = mem_array(image->container_count, sizeof *pieces->of_container);
-	for (size_t i = 0; all && i < image->container_count; i++) {
+	for (size_t i = 0; i < image->container_count; i++) {
 		const struct devcode_container *container = &image->containers[i];
-		const struct judged_container *known_as = &judged->containers[container->index];
-		const uint32_t form = known_as->form;
 
-		all = form != PIECES_NO_FORM;
-		if (!all)
-			break;
 		pieces->of_container[i] =
-			piece_of(pieces, &known, judged, form, devcode_role_of(image, container),
-					 container->linked, container->linked && known_as->hollow);
+			piece_of(pieces, &known, noted, noted->containers[container->index].form,
+					 devcode_role_of(image, container), container->linked);
 		pieces->items[pieces->of_container[i]].containers++;
 	}
-	if (all)
-		add_costs(pieces, judged, image, modules, module_count);
+	add_costs(pieces, noted, image, modules, module_count);
 	for (size_t i = 0; i < pieces->count; i++)
 		sort_entries(pieces->entries[i].items, pieces->items[i].entry_count);
 	set_free(&known);
-	return all;
 }
 
 void pieces_free(struct pieces *pieces)

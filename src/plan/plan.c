@@ -68,7 +68,6 @@ static int read_found_file(struct jw_error *err, struct plan_reading *reading,
 		.target_count = request->target_count,
 		.driver = request->profile->driver,
 		.profile = request->profile,
-		.setting = loading_setting_here(),
 		.platform = jw_platform(),
 	};
 
@@ -200,6 +199,7 @@ int plan_build(struct jw_error *err, const struct plan_request *request, struct 
 	int result = build_begin(err, &reading.build, request);
 
 	if (!result) {
+		reading.build.setting = loading_setting_here();
 		if (request->state_dir)
 			reading.inventory = inventory_open(request->state_dir);
 		for (size_t i = 0; i < request->found->note_count; i++)
@@ -218,7 +218,7 @@ int plan_build(struct jw_error *err, const struct plan_request *request, struct 
 	if (!result)
 		result = build_settle(err, &reading.build);
 	if (!result) {
-		build_note_lacking(&reading.build);
+		build_note_parts(&reading.build);
 		build_note_assumptions(&reading.build);
 	}
 	if (!result && (request->of_stamp || request->next_key))

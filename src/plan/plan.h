@@ -20,22 +20,19 @@
 #include "code/release.h"
 #include "plan/analyse.h"
 #include "plan/estimate.h"
+#include "plan/judge.h"
 
-/* ---- files whose device code cannot run on a GPU, or not all of it, as decide.h judges them */
+/* ---- files whose device code cannot run on a GPU, or not all of it, as judge.h judges them */
 
 /* The fate of a file or member on one GPU architecture. */
 struct file_fate {
 	char *file;    /* "path" or "path: member" */
 	char *package; /* normalised; NULL if no package has the file */
-	bool bundled;  /* a tool has copied it into the wheel from elsewhere */
-	bool aside;    /* as in decide_member */
 	uint32_t target;
-	char *kernels; /* names of some kernels that the target cannot use, or "" */
-	struct analyse_cause cause;
-	struct decided is;
-	enum decide_part part;
+	uint32_t toolkit; /* the CUDA version of its compiler; 0: unknown, or it has no code */
+	struct judged is;
+	enum judge_part part;
 	uint64_t name; /* a hash of the file and the target */
-	uint32_t kind; /* the kind with REASON_KIND */
 	/* The driver has refused so many of its modules, the first with this result; if not 0, nothing
 	 * else is reported for the file. */
 	size_t refused;
@@ -45,11 +42,11 @@ struct file_fate {
 struct fates {
 	struct file_fate *items; /* once settled: the files with which a package fails */
 	size_t count, capacity;
-	struct file_fate *parts; /* once settled: the files with which a part fails, or a variant */
+	struct file_fate *parts; /* once settled: those of JUDGE_NEWER and JUDGE_WITHOUT */
 	size_t part_count;
-	struct decide_member *members; /* one for each file with code, until settled */
+	struct judge_member *members; /* one for each file with code, or with a CUDA runtime */
 	size_t member_count, member_capacity;
-	struct set numbers; /* the numbers of packages, variants and folders, by hash and target */
+	struct set numbers; /* the numbers of packages and variants, by hash and target */
 	size_t number_count;
 	size_t hopeless_count;
 	struct set hopeless; /* once settled: packages whose start fails, whatever is compiled */
@@ -60,28 +57,26 @@ struct fates {
 /* Returns a hash that is equal for variants: files whose names differ only in the version of CUDA,
  * cuDNN, Python or PyTorch or in a GPU's architecture, after a mark (libx_cuda118.so and
  * libx_cuda12.8.so, sm90/x.so and sm100/x.so) or alone in the name of machine code
- * (kernel_86.cubin), in the library's version (x.so.11), in being PTX
- * (kernel_sm_86.cubin and kernel_compute_75.ptx, Cycles), in lacking a library of CUDA
- * (libx_cuda118_nocublaslt.so, bitsandbytes), or in being for Windows (libx.so and x.dll). Other
- * numbers and words tell kernels apart (conv2d.so and conv3d.so). */
+ * (kernel_86.cubin), in having such a mark and none (x-cu11.so, x.so), in the library's version
+ * (x.so.11), in being PTX (kernel_sm_86.cubin and kernel_compute_75.ptx, Cycles), in lacking a
+ * library of CUDA (libx_cuda118_nocublaslt.so, bitsandbytes), or in being for Windows (libx.so and
+ * x.dll). Other numbers and words tell kernels apart (conv2d.so and conv3d.so). */
 uint64_t fate_variants(const char *path, const char *member);
+/* Returns whether a library is one of NVIDIA's: by its package's or its archive's name, or outside
+ * both by its own. */
+bool fate_is_nvidia(const char *path, const char *member, const char *package);
 /* Returns whether a library is a profiler's, by its name or its folder's: no program that runs
- * loads it. */
-bool fate_is_tool(const char *name);
+ * loads it (cupti/libcupti.so, cupti-blackwell/libcheckpoint.so). */
+bool fate_is_profilers(const char *name);
 struct fate_file {
 	const char *path, *member; /* `member` is NULL for a file outside an archive */
 	bool library;              /* ELF or PE */
 	const char *package; /* NULL if it is in none: then its archive, or the file, counts as one */
-	size_t siblings;     /* the libraries of its package or archive (decide_member); 0 if unknown */
+	uint32_t toolkit;    /* as in file_fate */
 };
-/* Adds a file, unless it is a profiler's in a package, with what it is on each GPU. */
+/* Adds what a file is on a GPU. */
 int fates_add(struct jw_error *err, struct fates *fates, const struct fate_file *file,
-			  const struct jw_target *devices, const struct analyse_target *targets,
-			  size_t target_count);
-/* Returns whether a file is a library by its name, and no tool has copied it into the wheel, by its
- * name or its folder (NAME.libs). tests/data/requirements.tsv has cases, also for
- * scripts/list-wheels.py. */
-bool fate_is_own_library(const char *name);
+			  uint32_t target, const struct judged *is);
 /* Returns, after fates_settle, whether no program loads that file of PTX on the target, because its
  * variants have machine code for the target. */
 bool fates_spare(const struct fates *fates, const char *path, const char *member, uint32_t target);
@@ -100,8 +95,7 @@ void fates_settle(struct fates *fates);
 void fates_free(struct fates *fates);
 
 enum { FATE_TEXT = 512 };
-/* Writes "will fail: no kernel image for sm_90" or "1 of 2 pieces has no code for sm_90: a program
- * that uses it fails". */
+/* Writes "will fail: no kernel image for sm_90" or "2 of 9 pieces need driver 575 or newer". */
 const char *fate_text(char text[FATE_TEXT], const struct file_fate *fate, struct jw_target device);
 /* Writes what a program prints: "no kernel image is available for execution on the device (209)".
  */
@@ -109,14 +103,9 @@ const char *fate_error(char text[FATE_TEXT], const struct file_fate *fate);
 /* Writes the cause: "its only PTX is compute_90a, which no other GPU accepts", "toolkit 13.2
  * requires driver 580 (CUDA 13.0) or newer". */
 const char *fate_cause(char text[FATE_TEXT], const struct file_fate *fate, struct jw_target device);
-/* Returns how many pieces of a library fail: without those for the GPUs of one family, which
- * programs choose by the GPU. */
-size_t fate_failing(const struct file_fate *fate);
 /* Writes only the reason, which is equal for releases that fail alike: "no code for sm_90", "needs
- * driver 580 (CUDA 13.0) or newer"; both, if some pieces of a part lack code and others need the
- * driver. */
-const char *fate_reason(char text[FATE_TEXT], const struct file_fate *fate,
-						struct jw_target device);
+ * driver 580 (CUDA 13.0) or newer". */
+const char *fate_reason(char text[FATE_TEXT], const struct judged *is, struct jw_target device);
 
 struct plan_file {
 	char *path;

@@ -117,6 +117,8 @@ static enum plan_reason objection(const struct devcode_entry *entry, struct jw_t
 		return REASON_ZSTD;
 	if (entry->damaged)
 		return REASON_DAMAGED;
+	if (isa.major && gpu_isa_compare(isa, gpu_target_isa(text.sm ? text : entry->target)) < 0)
+		return REASON_TARGET;
 	return REASON_NONE;
 }
 
@@ -223,8 +225,6 @@ struct plan_judgement plan_judge(const struct devcode_container *container,
 							: gpu_sass_fit(entry->target, device) == GPU_FIT_EXACT
 								? VERDICT_NATIVE
 								: VERDICT_COMPATIBLE;
-		judgement.family = judgement.verdict != VERDICT_CANNOT && entry->target.suffix;
-		judgement.hollow = judgement.verdict != VERDICT_CANNOT && entry->hollow;
 		if (judgement.reason == REASON_ZSTD || judgement.reason == REASON_NEWER_CODE)
 			judgement.needs = gpu_cuda_driver(entry->first_cuda);
 		if (judgement.reason == REASON_ZSTD)
@@ -262,7 +262,6 @@ struct plan_judgement plan_judge(const struct devcode_container *container,
 	}
 	judgement.tile = has_tile(container, device, driver);
 	judgement.entry = taken;
-	judgement.hollow = entry->hollow;
 	judgement.verdict =
 		relocatable || plan_entry_relocatable(container, entry) ? VERDICT_LINK : VERDICT_JIT;
 	return judgement;
@@ -276,6 +275,18 @@ const char *jw_scan_unknown_text(char text[JW_SCAN_UNKNOWN_TEXT], size_t count, 
 						  "PTX sources that programs edit before the driver compiles them");
 	(void)text_format(text, JW_SCAN_UNKNOWN_TEXT, "%s of kind 0x%x, which jitwarm does not know",
 					  TEXT_COUNT(count, "piece", "pieces"), kind);
+	return text;
+}
+
+const char *jw_scan_lacking_text(char text[JW_SCAN_UNKNOWN_TEXT], size_t lacking, size_t pieces,
+								 struct jw_target target)
+{
+	char sm[JW_TARGET_TEXT];
+
+	(void)text_format(text, JW_SCAN_UNKNOWN_TEXT,
+					  lacking == 1 ? "%zu of %s has no code for %s (chosen by the GPU)"
+								   : "%zu of %s have no code for %s (chosen by the GPU)",
+					  lacking, TEXT_COUNT(pieces, "piece", "pieces"), jw_target_sm(sm, target));
 	return text;
 }
 

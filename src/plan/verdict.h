@@ -34,7 +34,8 @@ enum plan_reason {
 	REASON_DAMAGED,   /* its payload cannot be decoded, or is for an architecture that no GPU has */
 	REASON_NEWER_CODE, /* a cubin of a newer CUDA than the driver's */
 	REASON_RUNTIME,    /* its CUDA runtime is newer than the driver's */
-	REASON_UNLINKED,   /* it has to be linked for the GPU, and cannot be (plan/decide.h) */
+	REASON_UNLINKED,   /* it has to be linked for the GPU, and cannot be (plan/judge.h) */
+	REASON_TARGET,     /* PTX of a version that does not know the target that it names */
 	REASON_COUNT
 };
 
@@ -47,7 +48,6 @@ enum {
 	PLAN_ERROR_PTX = 218,
 	PLAN_ERROR_PTX_VERSION = 222,
 	PLAN_ERROR_SOURCE = 300,
-	PLAN_ERROR_NOT_FOUND = 500,
 	PLAN_ERROR_UNKNOWN = 999,
 };
 
@@ -56,8 +56,6 @@ struct plan_judgement {
 	enum plan_reason reason; /* with VERDICT_CANNOT: why the chosen entry is unusable */
 	uint16_t error;          /* with VERDICT_CANNOT: the driver's error, CUDA_ERROR_… */
 	uint32_t kind; /* with VERDICT_UNKNOWN and REASON_KIND: the kind of the entry that decides */
-	bool family;   /* the driver loads machine code for the GPU's family alone ('a', 'f') */
-	bool hollow;   /* the code that the driver takes has no kernel, while other code has some */
 	bool tile; /* the driver compiles the container's Tile IR, or may do so instead of its PTX */
 	struct jw_driver needs; /* the first driver that is new enough; zeros if its age is not the
 							   reason, or no known driver is new enough */

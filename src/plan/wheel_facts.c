@@ -69,10 +69,10 @@ static struct entry_words entry_words(const struct jw_piece_entry *entry, uint32
 		(void)buf_printf(NULL, &before, "@%u.%u", entry->isa_major, entry->isa_minor);
 	if (first)
 		(void)buf_printf(NULL, &before, "#%u", first);
-	words = (struct entry_words){
-		.before = mem_string(buf_text(&before)),
-		.after = mem_printf("%s%s%s%s", entry->zstd ? "z" : "", entry->relocatable ? "r" : "",
-							entry->damaged ? "d" : "", entry->hollow ? "h" : "")};
+	words = (struct entry_words){.before = mem_string(buf_text(&before)),
+								 .after = mem_printf("%s%s%s", entry->zstd ? "z" : "",
+													 entry->relocatable ? "r" : "",
+													 entry->damaged ? "d" : "")};
 	mem_free(target);
 	buf_free(&before);
 	return words;
@@ -102,7 +102,7 @@ static struct piece_words piece_words(const struct jw_piece *piece, uint32_t com
 	(void)snprintf(words.role, sizeof words.role, "%s%s%s", roles[piece->role],
 				   piece->linked ? "-linked" : "",
 				   piece->empty    ? "-empty"
-				   : piece->hollow ? "-hollow"
+				   : piece->edited ? "-edited"
 								   : "");
 	for (size_t i = 0; i < piece->entry_count; i++) {
 		const struct jw_piece_entry *entry = &piece->entries[i];
@@ -205,7 +205,6 @@ int wheel_facts_add(struct jw_error *err, struct wheel_facts *facts,
 		buf_free(&added.lines);
 		return -1;
 	}
-	facts->hosts = facts->hosts || !image->piece_count;
 	added.name = mem_string(member);
 	facts->items[facts->count++] = added;
 	return 0;
@@ -232,30 +231,13 @@ static bool list_has(const char *list, const char *package)
 	return has;
 }
 
-size_t wheel_facts_libraries(const char *path)
-{
-	struct os_map map;
-	struct zip_directory directory;
-	size_t count = 0;
-
-	if (os_map_open(NULL, path, &map))
-		return 0;
-	if (!zip_directory_read(NULL, &map, &directory)) {
-		for (size_t i = 0; i < directory.count; i++)
-			count += fate_is_own_library(directory.members[i].name);
-		zip_directory_free(&directory);
-	}
-	os_map_close(&map);
-	return count;
-}
-
 static int order_libraries(const void *a, const void *b)
 {
 	return strcmp(((const struct wheel_facts_library *)a)->name,
 				  ((const struct wheel_facts_library *)b)->name);
 }
 
-int wheel_facts_text(struct jw_error *err, struct wheel_facts *facts, const char *path,
+int wheel_facts_text(struct jw_error *err, struct wheel_facts *facts,
 					 const struct pip_required *required, size_t required_count, const char *list,
 					 char **ret_text)
 {
@@ -266,8 +248,6 @@ int wheel_facts_text(struct jw_error *err, struct wheel_facts *facts, const char
 		if (*required[i].pin && list_has(list, required[i].name))
 			result = buf_printf(err, &text, "pin %s %s\n", required[i].name, required[i].pin);
 
-	if (!result && facts->hosts)
-		result = buf_printf(err, &text, "libraries %zu\n", wheel_facts_libraries(path));
 	if (facts->count)
 		qsort(facts->items, facts->count, sizeof *facts->items, order_libraries);
 	for (size_t i = 0; !result && i < facts->count; i++)
@@ -284,7 +264,7 @@ int wheel_facts_text(struct jw_error *err, struct wheel_facts *facts, const char
 static bool is_fact(const char *line)
 {
 	return text_starts(line, "library ") || text_starts(line, "piece ") ||
-		   text_starts(line, "pin ") || text_starts(line, "libraries ");
+		   text_starts(line, "pin ");
 }
 
 static const char *next_line(const char *line)
@@ -320,8 +300,7 @@ static char *likeness(const char *lines)
 
 		end = line + strcspn(line, "\n");
 		/* A library without code only says which driver its runtime needs. */
-		if (text_starts(line, "pin ") || text_starts(line, "libraries ") ||
-			(library && !text_starts(next_line(line), "piece ")))
+		if (text_starts(line, "pin ") || (library && !text_starts(next_line(line), "piece ")))
 			continue;
 		if (!library)
 			line += strcspn(line, " ") + 1 + strspn(strchr(line, ' ') + 1, "0123456789");

@@ -15,7 +15,7 @@
 
 /* The form of the facts, which “which --ask” keeps beside them: raise it with each change of the
  * rules by which a scan becomes lines (tests/data/wheel-facts). */
-#define WHEEL_FACTS_FORM 7
+#define WHEEL_FACTS_FORM 8
 
 /* The libraries of a wheel, in the order of a scan. */
 struct wheel_facts {
@@ -24,19 +24,15 @@ struct wheel_facts {
 		struct buf lines;
 	} * items;
 	size_t count, capacity;
-	bool hosts; /* some have no code of their own, and need a shared CUDA runtime */
 };
 
 int wheel_facts_add(struct jw_error *err, struct wheel_facts *facts,
 					const struct jw_scan_image *image);
 void wheel_facts_free(struct wheel_facts *facts);
 
-/* Counts the libraries in an archive that no tool has copied into it; 0 if it is no zip file. */
-size_t wheel_facts_libraries(const char *path);
-
-/* Writes the lines of the wheel at `path`: the packages that it requires in one version, if `list`
+/* Writes the lines of a wheel: the packages that it requires in one version, if `list`
  * has them, and these libraries. The caller frees the text. */
-int wheel_facts_text(struct jw_error *err, struct wheel_facts *facts, const char *path,
+int wheel_facts_text(struct jw_error *err, struct wheel_facts *facts,
 					 const struct pip_required *required, size_t required_count, const char *list,
 					 char **ret_text);
 

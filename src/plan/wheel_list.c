@@ -119,7 +119,7 @@ static bool read_target(const char *text, size_t length, struct jw_target *ret_t
 /* Reads an entry: sm_90a#12080, compute_90=90a@8.0+12:33.200:5123456z, kind8:sm_90. */
 static bool read_entry(const char *word, struct jw_piece_entry *entry)
 {
-	static const char marks[] = "=@#+zrdh";
+	static const char marks[] = "=@#+zrd";
 	size_t length;
 	uint64_t number;
 
@@ -168,7 +168,6 @@ static bool read_entry(const char *word, struct jw_piece_entry *entry)
 			entry->zstd = entry->zstd || mark == 'z';
 			entry->relocatable = entry->relocatable || mark == 'r';
 			entry->damaged = entry->damaged || mark == 'd';
-			entry->hollow = entry->hollow || mark == 'h';
 		}
 	}
 	return true;
@@ -191,8 +190,8 @@ static bool read_role(const char *word, struct jw_piece *piece)
 			word += piece->linked ? strlen("-linked") : 0;
 			piece->empty = text_starts(word, "-empty");
 			word += piece->empty ? strlen("-empty") : 0;
-			piece->hollow = piece->linked && !strcmp(word, "-hollow");
-			word += piece->hollow ? strlen("-hollow") : 0;
+			piece->edited = text_starts(word, "-edited");
+			word += piece->edited ? strlen("-edited") : 0;
 			return !*word;
 		}
 	return false;
@@ -260,19 +259,6 @@ static int read_library(struct jw_error *err, struct reading *reading, char *res
 	return 0;
 }
 
-static int read_own_libraries(struct jw_error *err, struct reading *reading, char *rest)
-{
-	const char *count = next_word(&rest);
-	uint64_t number;
-
-	if (!count || rest || !text_number(count, MAX_THINGS, &number))
-		return refuse(err, reading, "not “libraries COUNT”");
-	if (!is_below_wheel(reading))
-		return refuse(err, reading, "a number of libraries without a wheel");
-	reading->list->wheels[reading->list->count - 1].own_libraries = (size_t)number;
-	return 0;
-}
-
 static int read_pin(struct jw_error *err, struct reading *reading, char *rest)
 {
 	struct wheel_memory *memory = reading->memory;
@@ -337,13 +323,11 @@ static int read_line(struct jw_error *err, struct reading *reading, char *line)
 		return read_wheel(err, reading, line, WHEEL_UNSEEN);
 	if (!strcmp(what, "pin"))
 		return read_pin(err, reading, line);
-	if (!strcmp(what, "libraries"))
-		return read_own_libraries(err, reading, line);
 	if (!strcmp(what, "library"))
 		return read_library(err, reading, line);
 	if (!strcmp(what, "piece"))
 		return read_piece(err, reading, line);
-	return refuse(err, reading, "neither wheel, same, unseen, pin, libraries, library nor piece");
+	return refuse(err, reading, "neither wheel, same, unseen, pin, library nor piece");
 }
 
 /* Returns the CUDA runtime of a library; a runtime inside the library is the compiler's, which
@@ -412,7 +396,6 @@ static int connect_wheels(struct jw_error *err, const struct reading *reading)
 		if (of) {
 			wheel->libraries = of->libraries;
 			wheel->library_count = of->library_count;
-			wheel->own_libraries = of->own_libraries;
 			wheel->pins = of->pins;
 			wheel->pin_count = of->pin_count;
 		}

@@ -1,5 +1,5 @@
 /* The list of released wheels: what their libraries hold, as far as verdicts depend on it. It holds
- * no verdicts: decide_library and plan_judge compute them, as they do for a file.
+ * no verdicts: judge_library computes them, as it does for a file.
  *
  * Written by scripts/list-wheels.py from what “jitwarm scan --json” found in each wheel, and by
  * “jitwarm which --ask”. The text has a line for each thing; words are separated by one blank:
@@ -10,10 +10,8 @@
  *     same VERSION PLATFORM PYTHONS OF             not looked at itself: as the wheel of release OF
  *     unseen VERSION PLATFORM PYTHONS              not looked at, and nothing is known of it
  *     pin NAME VERSION                             of the wheel above: it requires that version
- *     libraries COUNT                              of the wheel above: its own ones, with or
- * without code; only if one below has no piece library KIND RUNTIME NAME                    of the
- * wheel above piece COUNT ROLE ENTRY...                    of the library above: COUNT alike
- * containers
+ *     library KIND RUNTIME NAME                    of the wheel above
+ *     piece COUNT ROLE ENTRY...                    of the library above: COUNT alike containers
  *
  * - PLATFORM: linux, linux-aarch64, windows.
  * - PYTHONS: cp310 (that version), cp38+ (that one or newer), py3 (any); with commas.
@@ -21,14 +19,13 @@
  * - A library without a piece has no code, and needs its CUDA runtime.
  * - RUNTIME: the CUDA version of its CUDA runtime. 12080: a shared library's, which is at least the
  *   compiler's of its machine code; ~12040: of one in the library, that compiler's; ~0: unknown.
- * - ROLE: registered, relocatable or loose; then -linked; then -empty or -hollow.
+ * - ROLE: registered, relocatable or loose; then -linked; then -empty or -edited.
  * - ENTRY: sm_90a, compute_80, kind8:sm_90 (another kind of entry); then any of
  *   - =90a: the target that the PTX's text names, if it is another one
  *   - @8.6: the ISA version of PTX
  *   - #12080: the first CUDA version whose drivers load the machine code
  *   - +M:S:B: M distinct modules, S seconds to compile by the model, B bytes of PTX
- *   - z: compressed with zstd; r: has to be linked before it can be loaded; d: damaged; h: without
- *     a kernel, while other code of the piece has some */
+ *   - z: compressed with zstd; r: has to be linked before it can be loaded; d: damaged */
 #pragma once
 
 #include <stdbool.h>
@@ -38,11 +35,11 @@
 #include <jitwarm/target.h>
 
 #include "base/error.h"
-#include "plan/decide.h"
+#include "plan/judge.h"
 
 struct wheel_library {
 	const char *name; /* its path in the wheel */
-	struct decide_facts facts;
+	struct judge_facts facts;
 	uint32_t runtime_cuda; /* as the list has it: for a shared CUDA runtime from 11 on at least the
 							  major version; 0 if unknown */
 	bool runtime_shared;   /* it is linked to a shared runtime */
@@ -60,7 +57,6 @@ struct wheel {
 	bool unseen;
 	const struct wheel_library *libraries;
 	size_t library_count;
-	size_t own_libraries; /* as the line “libraries” has it; 0 without one */
 	const struct wheel_pin *pins;
 	size_t pin_count;
 };

@@ -474,7 +474,6 @@ static int examine_wheel(struct jw_error *err, struct jw_asked *asked, struct re
 											.path_count = paths[1] ? 2 : 1,
 											.targets = asked->targets,
 											.target_count = asked->target_count,
-											.pieces = true,
 											.platform = machine_of(asked->options.platform),
 											.cancel = asked->options.fetch.cancel,
 											.context = &look,
@@ -485,8 +484,8 @@ static int examine_wheel(struct jw_error *err, struct jw_asked *asked, struct re
 	if (!result && look.why.code)
 		result = error_copy(err, &look.why);
 	if (!result)
-		result = wheel_facts_text(err, &look.facts, paths[0], got->required, got->required_count,
-								  asked->own, &release->facts);
+		result = wheel_facts_text(err, &look.facts, got->required, got->required_count, asked->own,
+								  &release->facts);
 	if (!result) {
 		release->known = release->file;
 		if (asked->folder)
@@ -623,7 +622,7 @@ static struct release *next_release(struct jw_asked *asked, const struct jw_whic
 		if (newer && last && differ(newer, release))
 			middle = middle_of(asked, which, newer_at + 1, i);
 		next = next ? next : middle;
-		if (release->answer <= JW_WHICH_PART)
+		if (release->answer == JW_WHICH_RUNS && !release->without)
 			return middle ? middle : next;
 		newer = release;
 		newer_at = i;

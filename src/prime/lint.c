@@ -107,6 +107,30 @@ static int note_unsure(struct jw_error *err, struct lint *lint, const struct jw_
 	return note_finding(err, lint, &finding, image->path, image->member, why);
 }
 
+/* Notes the pieces of a library that runs without them: those that programs choose by the GPU, and
+ * those that no driver reads. */
+static int note_lacking(struct jw_error *err, struct lint *lint, const struct jw_scan_image *image,
+						const struct jw_scan_verdicts *verdicts)
+{
+	struct jw_lint_finding finding = {.kind = JW_LINT_LACKS, .target = verdicts->target};
+	char text[JW_SCAN_UNKNOWN_TEXT];
+
+	if (!verdicts->runs || !verdicts->lacking)
+		return 0;
+	if (verdicts->cannot_damaged) {
+		finding.level = JW_LINT_WARNING;
+		TEXT_COPY(text,
+				  TEXT_COUNT(verdicts->cannot_damaged, "piece is damaged", "pieces are damaged"));
+	} else if (verdicts->cannot_too_new && !verdicts->needs.cuda && !verdicts->kind_needs.cuda) {
+		finding.level = JW_LINT_WARNING;
+		(void)text_format(text, sizeof text, "%s of a version that no known driver reads",
+						  TEXT_COUNT(verdicts->cannot_too_new, "piece", "pieces"));
+	} else {
+		(void)jw_scan_lacking_text(text, verdicts->lacking, verdicts->pieces, verdicts->target);
+	}
+	return note_finding(err, lint, &finding, image->path, image->member, text);
+}
+
 static bool lint_except(void *context, const char *path, const char *member)
 {
 	struct lint *lint = context;
@@ -138,7 +162,7 @@ static int lint_image(struct jw_error *err, void *context, const struct jw_scan_
 		lint->neighbour_bytes[i] += lint_neighbour_bytes(
 			image, (struct jw_arch){verdicts->target, false},
 			verdicts->jit + verdicts->link + verdicts->nothing + verdicts->cannot);
-		if (note_unsure(err, lint, image, &image->verdicts[i]))
+		if (note_unsure(err, lint, image, verdicts) || note_lacking(err, lint, image, verdicts))
 			return -1;
 		if (!finding.modules)
 			continue;
@@ -219,18 +243,14 @@ static void lint_failing(void *context, const struct jw_scan_failing *failing)
 }
 
 static void lint_lacking(void *context, const char *file, struct jw_target target, const char *why,
-						 enum jw_scan_part part, bool all)
+						 enum jw_scan_part part)
 {
-	struct lint *lint = context;
-	struct jw_lint_gpu *gpu = linted_gpu(lint->result, target);
+	const struct jw_lint_finding finding = {.kind = JW_LINT_LACKS,
+											.level = part == JW_SCAN_WITHOUT ? JW_LINT_WARNING
+																			 : JW_LINT_NOTE,
+											.target = target};
 
-	(void)all;
-	gpu->lacking++;
-	note_fate(lint, &(struct jw_lint_finding){.kind = JW_LINT_LACKS, .target = target}, file, why);
-	if (part != JW_SCAN_PART || lint->failed)
-		return;
-	gpu->parts++;
-	lint->result->findings[lint->result->finding_count - 1].level = JW_LINT_WARNING;
+	note_fate(context, &finding, file, why);
 }
 
 static bool lacks_code(const struct lint *lint, size_t at)
@@ -317,10 +337,13 @@ static void judge(const struct lint *lint)
 	for (size_t i = 0; i < result->gpu_count; i++)
 		advise_code(lint, i);
 	for (size_t i = 0; i < result->finding_count; i++) {
-		const struct jw_lint_gpu *gpu = linted_gpu(result, result->findings[i].target);
+		struct jw_lint_finding *finding = &result->findings[i];
+		struct jw_lint_gpu *gpu = linted_gpu(result, finding->target);
 
-		if (gpu && result->findings[i].kind != JW_LINT_LACKS)
-			result->findings[i].level = gpu->level;
+		if (gpu && finding->kind != JW_LINT_LACKS)
+			finding->level = gpu->level;
+		else if (gpu)
+			gpu->lacking++, gpu->parts += finding->level == JW_LINT_WARNING;
 	}
 }
 
@@ -360,9 +383,11 @@ static void compare_releases(const struct lint *lint)
 				!jw_which_before(lint->files[k], before.target, &options->driver, &options->speed,
 								 &before.release))
 				continue;
-			if (before.kind == JW_LINT_COMPILES ? *answer == JW_WHICH_RUNS
+			if (before.kind == JW_LINT_COMPILES
+					? *answer == JW_WHICH_RUNS &&
+						  before.release.start.likely <= JW_WHICH_NEGLIGIBLE_S
 				: before.kind == JW_LINT_LACKS
-					? *answer == JW_WHICH_RUNS || *answer == JW_WHICH_COMPILES
+					? *answer <= JW_WHICH_COMPILES && !before.release.without
 					: *answer <= JW_WHICH_COMPILES) {
 				before.path = mem_string(lint->files[k]);
 				VEC_GROW(result->before, capacity, result->before_count);
@@ -387,7 +412,6 @@ int jw_lint(struct jw_error *err, const struct jw_lint_options *options,
 		.speed = options->speed,
 		.state_dir = options->state_dir,
 		.cancel = options->cancel,
-		.pieces = lint_claims_needs_pieces(options),
 		.kernels = lint_claims_needs_pieces(options),
 		.context = &lint,
 		.except = lint_except,

@@ -4,12 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/cursor.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/set.h"
 #include "base/text.h"
-#include "code/kernel_names.h"
 #include "code/release.h"
 #include "code/rules.h"
 #include "code/target_names.h"
@@ -22,26 +20,6 @@
 #include "plan/inventory.h"
 #include "plan/plan.h"
 
-/* The facts of a module that a plan for another driver needs. */
-struct kept_module {
-	uint64_t identity, payload_bytes;
-	uint8_t target, role, form;
-	bool superseded;
-};
-
-/* The facts that are kept of an image, to judge it with other drivers once all images are read. */
-struct kept_image {
-	char *path, *member;
-	bool library;
-	bool asked;                         /* it was read with the driver in question */
-	size_t containers, empty, siblings; /* as in analyse_image */
-	enum loading loading;
-	uint32_t releases; /* the drivers of gpu_releases with which it was read too, as bits */
-	const struct analyse_target *targets; /* one of scan.rows */
-	struct kept_module *modules;
-	size_t module_count;
-};
-
 /* The result for a GPU with one driver, only in sizes, which memcmp compares up to `needed`.
  * too_old counts files that fail because the driver is too old, even if no known driver is new
  * enough. */
@@ -52,16 +30,13 @@ struct scan_outcome {
 
 struct scan {
 	const struct jw_scan_options *options;
+	struct jw_found *found; /* the files of `paths` */
 	struct analyse_question question;
 	struct build build; /* over all images, for modules that they share */
-	struct kept_image *images;
-	size_t image_count, image_capacity;
-	/* The verdicts of images, each once: the thousands of cubins of a package are alike. */
-	struct scan_row {
-		struct analyse_target *targets;
-	} * rows;
-	size_t row_count, row_capacity;
-	struct set by_row;
+	/* The facts of all images, to judge them with other drivers once all are read. */
+	struct analyse_image *images;
+	const char **packages;
+	size_t image_count, image_capacity, package_capacity;
 	struct set compiled; /* libraries that compile modules, by their variants, and GPUs */
 	bool needs_runtime;  /* some file needs a CUDA runtime in another file */
 	uint32_t native, compiles, alternatives; /* a bit for each GPU: some library is native,
@@ -88,39 +63,41 @@ const char *jw_scan_count_name(char name[JW_TARGET_TEXT], const struct jw_scan_c
 }
 
 static void fill_verdicts(struct jw_scan_verdicts *verdicts, struct jw_target target,
-						  const struct analyse_target *from)
+						  const struct judged *is, enum analyse_need link)
 {
+	const size_t *reasons = is->reasons;
+	const struct jw_driver *needs = is->reason_needs;
+	const bool runtime = is->reason == REASON_RUNTIME;
+
 	*verdicts = (struct jw_scan_verdicts){
 		.target = target,
-		.native = from->verdicts[VERDICT_NATIVE],
-		.compatible = from->verdicts[VERDICT_COMPATIBLE],
-		.link = from->verdicts[VERDICT_LINK],
-		.jit = from->verdicts[VERDICT_JIT],
-		.tile = from->verdicts[VERDICT_TILE],
-		.unknown = from->verdicts[VERDICT_UNKNOWN],
-		.unknown_kind = from->kind,
-		.cannot = from->verdicts[VERDICT_CANNOT],
-		.cannot_exclusive = from->reasons[REASON_EXCLUSIVE],
-		.cannot_too_new = from->reasons[REASON_TOO_NEW] + from->reasons[REASON_NEWER_CODE] +
-						  from->reasons[REASON_KIND] + from->reasons[REASON_TILE] +
-						  from->reasons[REASON_RUNTIME],
-		.cannot_kind = from->reasons[REASON_KIND] + from->reasons[REASON_TILE],
-		.needs = gpu_newer_driver(
-			from->needs[REASON_TOO_NEW],
-			gpu_newer_driver(from->needs[REASON_NEWER_CODE], from->needs[REASON_RUNTIME])),
-		.kind_needs = gpu_newer_driver(from->needs[REASON_KIND], from->needs[REASON_TILE]),
-		.zstd_needs = from->needs[REASON_ZSTD],
-		.cannot_zstd = from->reasons[REASON_ZSTD],
-		.cannot_damaged = from->reasons[REASON_DAMAGED],
-		.nothing = from->verdicts[VERDICT_NOTHING],
-		.pieces = from->is.pieces,
-		.lacking = from->is.lacking,
-		.family_alone = decide_lacks_family(&from->is),
-		.runs = from->is.fate == DECIDE_RUNS,
-		.kernels = from->kernels,
-		.nccl = kernels_are_nccl(from->kernels, from->is.lacking + from->is.too_new),
+		.native = is->verdicts[VERDICT_NATIVE],
+		.compatible = is->verdicts[VERDICT_COMPATIBLE],
+		.link = is->verdicts[VERDICT_LINK],
+		.jit = is->verdicts[VERDICT_JIT],
+		.tile = is->tile,
+		.unknown = is->verdicts[VERDICT_UNKNOWN],
+		.unknown_kind = is->kind,
+		.cannot = is->verdicts[VERDICT_CANNOT],
+		.cannot_exclusive = reasons[REASON_EXCLUSIVE],
+		.cannot_too_new = reasons[REASON_TOO_NEW] + reasons[REASON_NEWER_CODE] +
+						  reasons[REASON_KIND] + reasons[REASON_TILE],
+		.cannot_kind = reasons[REASON_KIND] + reasons[REASON_TILE],
+		.needs =
+			runtime ? is->needs : gpu_newer_driver(needs[REASON_TOO_NEW], needs[REASON_NEWER_CODE]),
+		.kind_needs = gpu_newer_driver(needs[REASON_KIND], needs[REASON_TILE]),
+		.zstd_needs = needs[REASON_ZSTD],
+		.cannot_zstd = reasons[REASON_ZSTD],
+		.cannot_damaged = reasons[REASON_DAMAGED] + reasons[REASON_TARGET],
+		.nothing = is->verdicts[VERDICT_NOTHING],
+		.pieces = is->all_pieces,
+		.lacking = is->all_lacking,
+		.too_new = is->all_too_new,
+		.runs = is->fate == JUDGE_RUNS,
+		.fails = is->fate == JUDGE_LACKS || is->fate == JUDGE_REFUSED,
+		.runtime = runtime,
 	};
-	switch (from->link_needed) {
+	switch (link) {
 	case NEED_NO: verdicts->link_needed = JW_SCAN_NEED_NO; break;
 	case NEED_YES: verdicts->link_needed = JW_SCAN_NEED_YES; break;
 	case NEED_UNKNOWN: verdicts->link_needed = JW_SCAN_NEED_UNKNOWN; break;
@@ -147,17 +124,23 @@ static void add_work(struct jw_scan_work *work, const struct plan_module *module
 	work->cache_bytes += estimate.entry_bytes;
 }
 
-static void fill_work(struct scanned *scanned, const struct analyse_image *from, bool test,
-					  const struct jw_speed *speed)
+/* Returns whether the driver in question compiles a module. */
+static bool is_compiled(const struct plan_module *module, const struct jw_scan_verdicts *verdicts)
 {
-	const bool lazy = from->loading == LOADING_LAZY;
+	return module->drivers & 1 && !module->superseded &&
+		   (!verdicts->runtime || module->role == DEVCODE_LOOSE);
+}
+
+static void fill_work(struct scanned *scanned, const struct analyse_image *from, bool test,
+					  bool lazy, const struct jw_speed *speed)
+{
 	const bool library = from->scan.library;
 
 	for (size_t i = 0; i < from->module_count; i++) {
 		const struct plan_module *module = &from->modules[i];
 		struct jw_scan_verdicts *verdicts = &scanned->verdicts[module->target];
 
-		if (module->superseded)
+		if (!is_compiled(module, verdicts))
 			continue;
 		if (module->form == CACHE_KEY_LINK) {
 			if (module->role == DEVCODE_RELOCATABLE)
@@ -171,12 +154,12 @@ static void fill_work(struct scanned *scanned, const struct analyse_image *from,
 	for (size_t t = 0; t < scanned->image.verdict_count; t++)
 		scanned->verdicts[t].left_out =
 			(test && scanned->verdicts[t].loose_work.modules) ||
-			scanned->verdicts[t].loose_work.ptx_bytes > PLAN_LOOSE_LIMIT_BYTES;
+			scanned->verdicts[t].loose_work.ptx_bytes > JUDGE_LOOSE_LIMIT_BYTES;
 	for (size_t i = 0; i < from->module_count; i++) {
 		const struct plan_module *module = &from->modules[i];
 		struct jw_scan_verdicts *verdicts = &scanned->verdicts[module->target];
 
-		if (!module->superseded && module->form != CACHE_KEY_LINK && !test &&
+		if (is_compiled(module, verdicts) && module->form != CACHE_KEY_LINK && !test &&
 			!(verdicts->left_out && module->role == DEVCODE_LOOSE)) {
 			/* A library loads loose code itself, when it needs it. */
 			add_work(&verdicts->start_work, module, speed,
@@ -207,115 +190,64 @@ static void compare_files(struct scan *scan, const struct scanned *scanned)
 	}
 }
 
-/* Keeps the verdicts of an image, without the names of kernels, once for equal images. */
-static int keep_row(struct jw_error *err, struct scan *scan, const struct analyse_image *from,
-					const struct analyse_target **ret_row)
-{
-	const size_t targets = scan->question.target_count,
-				 size = targets * sizeof(struct analyse_target);
-	struct analyse_target *row = mem_array(targets, sizeof *row);
-	size_t cursor = 0, at;
-	uint64_t hash;
-
-	for (size_t t = 0; t < targets; t++) {
-		memcpy(&row[t], &from->targets[t], sizeof *row);
-		memset(row[t].kernels, 0, sizeof row[t].kernels);
-	}
-	hash = fnv_update(FNV_START, row, size);
-	while ((at = set_find(&scan->by_row, hash, &cursor)) != SET_NONE &&
-		   memcmp(scan->rows[at].targets, row, size) != 0)
-		;
-	if (at != SET_NONE) {
-		mem_free(row);
-	} else if (build_hold(err, &scan->build, from->scan.path, from->scan.member, size)) {
-		mem_free(row);
-		return -1;
-	} else {
-		VEC_GROW(scan->rows, scan->row_capacity, scan->row_count);
-		at = scan->row_count++;
-		scan->rows[at].targets = row;
-		set_add(&scan->by_row, hash, at);
-	}
-	*ret_row = scan->rows[at].targets;
-	return 0;
-}
-
-/* Keeps an image until all of them are read, since totals and variants depend on the others. */
+/* Keeps the facts of an image until all of them are read, since totals and variants depend on the
+ * others. */
 static int keep_image(struct jw_error *err, struct scan *scan, const struct analyse_image *from)
 {
-	const struct analyse_target *row;
-	struct kept_image *image;
+	const struct jw_scan_image *scanned = &from->scan;
+	struct analyse_image *image;
+	struct plan_module *modules;
+	struct jw_piece *pieces;
+	struct jw_piece_entry *entries;
+	size_t count = 0;
 
-	if (keep_row(err, scan, from, &row) ||
-		build_hold(err, &scan->build, from->scan.path, from->scan.member,
-				   sizeof *image + from->module_count * sizeof *image->modules))
+	for (size_t i = 0; i < scanned->piece_count; i++)
+		count += scanned->pieces[i].entry_count;
+	if (build_hold(err, &scan->build, scanned->path, scanned->member,
+				   sizeof *image + from->module_count * sizeof *modules +
+					   scanned->piece_count * sizeof *pieces + count * sizeof *entries))
 		return -1;
 	VEC_GROW(scan->images, scan->image_capacity, scan->image_count);
-	image = &scan->images[scan->image_count++];
-	*image = (struct kept_image){
-		.path = mem_string(from->scan.path),
-		.member = from->scan.member ? mem_string(from->scan.member) : NULL,
-		.library = from->scan.library,
-		.containers = from->scan.containers,
-		.empty = from->scan.empty,
-		.siblings = build_siblings(&scan->build, from),
-		.loading = from->loading,
-		.asked = from->asked,
-		.releases = from->releases,
-		.targets = row,
-		.modules = mem_array(from->module_count, sizeof *image->modules),
-		.module_count = from->module_count,
-	};
-	for (size_t i = 0; i < from->module_count; i++) {
-		const struct plan_module *module = &from->modules[i];
-
-		image->modules[i] = (struct kept_module){
-			.identity = module_name(module),
-			.payload_bytes = module->payload_bytes,
-			.target = (uint8_t)module->target,
-			.role = (uint8_t)module->role,
-			.form = (uint8_t)module->form,
-			.superseded = module->superseded,
-		};
+	VEC_GROW(scan->packages, scan->package_capacity, scan->image_count);
+	image = &scan->images[scan->image_count];
+	scan->packages[scan->image_count++] = scan->build.package;
+	*image = *from;
+	image->scan.path = mem_string(scanned->path);
+	image->scan.member = scanned->member ? mem_string(scanned->member) : NULL;
+	image->scan.cubins = image->scan.ptx = image->scan.other = NULL;
+	image->scan.cubin_count = image->scan.ptx_count = image->scan.other_count = 0;
+	image->modules = modules = mem_array(from->module_count, sizeof *modules);
+	if (from->module_count)
+		memcpy(modules, from->modules, from->module_count * sizeof *modules);
+	image->scan.pieces = pieces = mem_array(scanned->piece_count, sizeof *pieces);
+	entries = mem_array(count, sizeof *entries);
+	for (size_t i = 0; i < scanned->piece_count; i++) {
+		pieces[i] = scanned->pieces[i];
+		pieces[i].kernels = "";
+		pieces[i].entries = entries;
+		if (pieces[i].entry_count)
+			memcpy(entries, scanned->pieces[i].entries, pieces[i].entry_count * sizeof *entries);
+		entries += pieces[i].entry_count;
 	}
 	return 0;
 }
 
-/* Adds a kept image to a plan. */
-static int add_kept(struct jw_error *err, struct build *build, const struct kept_image *kept)
+static void forget_image(struct analyse_image *image)
 {
-	struct plan_module *modules = mem_array(kept->module_count, sizeof *modules);
-	const struct analyse_image image = {.scan = {.path = kept->path,
-												 .member = kept->member,
-												 .library = kept->library,
-												 .containers = kept->containers,
-												 .empty = kept->empty},
-										.siblings = kept->siblings,
-										.loading = kept->loading,
-										.targets = kept->targets,
-										.modules = modules,
-										.module_count = kept->module_count};
-	int result;
-
-	for (size_t i = 0; i < kept->module_count; i++) {
-		modules[i] = (struct plan_module){
-			.payload_bytes = kept->modules[i].payload_bytes,
-			.target = kept->modules[i].target,
-			.role = (enum devcode_role)kept->modules[i].role,
-			.form = (enum cache_key_form)kept->modules[i].form,
-			.superseded = kept->modules[i].superseded,
-		};
-		store_u64(modules[i].identity.bytes, kept->modules[i].identity);
-	}
-	result = build_add_image(err, build, &image);
-	mem_free(modules);
-	return result;
+	mem_free((void *)(uintptr_t)image->scan.path);
+	mem_free((void *)(uintptr_t)image->scan.member);
+	mem_free((void *)(uintptr_t)image->modules);
+	/* The first piece has all entries. */
+	if (image->scan.piece_count)
+		mem_free((void *)(uintptr_t)image->scan.pieces->entries);
+	mem_free((void *)(uintptr_t)image->scan.pieces);
 }
 
 static int report_image(struct jw_error *err, void *context, const struct analyse_image *from)
 {
 	struct scan *scan = context;
 	struct scanned scanned = {.image = from->scan};
+	const struct judge_facts facts = build_facts(&scan->build, from);
 	int result = -1;
 
 	if (scan->options->except &&
@@ -324,13 +256,17 @@ static int report_image(struct jw_error *err, void *context, const struct analys
 	scan->needs_runtime = scan->needs_runtime || from->scan.runtime_shared;
 	if (scan->question.releases && keep_image(err, scan, from))
 		return -1;
-	if (!from->asked)
-		return 0;
 	scanned.image.verdicts = scanned.verdicts;
 	scanned.image.verdict_count = scan->question.target_count;
-	for (size_t t = 0; t < scan->question.target_count; t++)
-		fill_verdicts(&scanned.verdicts[t], scan->question.targets[t], &from->targets[t]);
+	for (size_t t = 0; t < scan->question.target_count; t++) {
+		struct judged is;
+
+		judge_library(&facts, scan->question.targets[t], &scan->question.driver, &is);
+		fill_verdicts(&scanned.verdicts[t], scan->question.targets[t], &is,
+					  build_link_needed(from, &is));
+	}
 	fill_work(&scanned, from, build_is_of_tests(scan->build.request, from),
+			  analyse_loading(&from->scan, &scan->question.driver, LOADING_DEFAULT) == LOADING_LAZY,
 			  &scan->build.request->speed);
 	compare_files(scan, &scanned);
 	if (!build_add_image(err, &scan->build, from))
@@ -349,41 +285,48 @@ static void report_trouble(void *context, const char *path, const char *member,
 }
 
 /* Adds the verdicts on an image with which the code differs between drivers. */
-static void add_verdicts(struct scan_outcome *outcomes, const struct kept_image *kept,
-						 size_t targets, const struct fates *fates)
+static void add_verdicts(struct scan_outcome *outcomes, const struct build *build,
+						 const struct analyse_image *image)
 {
-	for (uint32_t t = 0; t < targets; t++)
+	const struct judge_facts facts = build_facts(build, image);
+	const struct plan *plan = build->plan;
+
+	for (uint32_t t = 0; t < plan->target_count; t++) {
+		struct judged is;
+
+		judge_library(&facts, plan->targets[t].device, &build->driver, &is);
 		for (size_t v = 0; v < VERDICT_COUNT; v++)
 			if (v != VERDICT_JIT && v != VERDICT_LINK && v != VERDICT_NOTHING &&
-				!fates_spare(fates, kept->path, kept->member, t))
-				outcomes[t].verdicts[v] += kept->targets[t].verdicts[v];
+				!fates_spare(&plan->fates, image->scan.path, image->scan.member, t))
+				outcomes[t].verdicts[v] += is.verdicts[v];
+	}
 }
 
 /* Judges all images with one driver, on each GPU. */
-static int judge_release(struct jw_error *err, const struct scan *scan, const bool *chosen,
+static int judge_release(struct jw_error *err, const struct scan *scan,
+						 const struct jw_driver *driver, unsigned bit,
 						 struct scan_outcome *outcomes)
 {
-	const size_t targets = scan->question.target_count;
 	struct build build = {.request = NULL};
 	int result = build_begin(err, &build, scan->build.request);
 
-	memset(outcomes, 0, targets * sizeof *outcomes);
+	build.driver = *driver;
+	build.driver_bit = bit;
 	for (size_t i = 0; !result && i < scan->image_count; i++) {
-		const struct kept_image *kept = &scan->images[i];
-
-		if (!chosen[i])
-			continue;
-		result = add_kept(err, &build, kept);
+		build.package = scan->packages[i];
+		result = build_add_image(err, &build, &scan->images[i]);
 	}
 	if (!result)
 		result = build_settle(err, &build);
+	for (size_t i = 0; !result && i < scan->image_count; i++) {
+		build.package = scan->packages[i];
+		add_verdicts(outcomes, &build, &scan->images[i]);
+	}
 	build_end(&build);
-	for (size_t i = 0; !result && i < scan->image_count; i++)
-		if (chosen[i])
-			add_verdicts(outcomes, &scan->images[i], targets, &build.plan->fates);
 	for (size_t i = 0; !result && i < build.plan->module_count; i++) {
 		const struct plan_module *module = &build.plan->modules[i];
 		struct scan_outcome *outcome = &outcomes[module->target];
+
 		outcome->left_out += module->state == PLAN_LEFT_OUT;
 		outcome->modules += module->state != PLAN_LEFT_OUT;
 		outcome->needed += !module->on_demand && module->state != PLAN_LEFT_OUT;
@@ -392,40 +335,26 @@ static int judge_release(struct jw_error *err, const struct scan *scan, const bo
 		const struct file_fate *fate = &build.plan->fates.items[i];
 
 		outcomes[fate->target].failing++;
-		outcomes[fate->target].too_old += decide_is_fatal(fate->is.reason) &&
-										  fate->is.reason != REASON_DAMAGED &&
-										  fate->is.reason != REASON_UNLINKED;
+		outcomes[fate->target].too_old += fate->is.needs.cuda ||
+										  fate->is.reason == REASON_TOO_NEW ||
+										  fate->is.reason == REASON_KIND;
 	}
 	plan_free(build.plan);
 	return result;
 }
 
 /* Fills in outcomes[d * targets + t] for the driver in question (0), and for those of gpu_releases.
- * Releases with which all images are alike share one plan. */
-static int judge_all_releases(struct jw_error *err, const struct scan *scan, size_t releases,
+ */
+static int judge_all_releases(struct jw_error *err, const struct scan *scan,
+							  const struct jw_driver *drivers, size_t releases,
 							  struct scan_outcome *outcomes)
 {
 	const size_t targets = scan->question.target_count;
-	uint64_t alike[1 + GPU_MAX_RELEASES];
-	bool *chosen = mem_array(scan->image_count, sizeof *chosen);
 	int result = 0;
 
-	for (size_t d = 0; !result && d <= releases; d++) {
-		size_t same = 0;
-
-		alike[d] = FNV_START;
-		for (size_t i = 0; i < scan->image_count; i++) {
-			chosen[i] = d ? scan->images[i].releases >> (d - 1) & 1 : scan->images[i].asked;
-			alike[d] = chosen[i] ? fnv_update(alike[d], &i, sizeof i) : alike[d];
-		}
-		while (alike[same] != alike[d])
-			same++;
-		if (same == d)
-			result = judge_release(err, scan, chosen, outcomes + d * targets);
-		else if (targets)
-			memcpy(outcomes + d * targets, outcomes + same * targets, targets * sizeof *outcomes);
-	}
-	mem_free(chosen);
+	for (size_t d = 0; !result && d <= releases; d++)
+		result = judge_release(err, scan, d ? &drivers[d - 1] : &scan->question.driver, (unsigned)d,
+							   outcomes + d * targets);
 	return result;
 }
 
@@ -520,7 +449,7 @@ static int report_totals(struct jw_error *err, const struct scan *scan)
 	if (!scan->question.releases)
 		return 0;
 	outcomes = mem_array((1 + releases) * plan->target_count, sizeof *outcomes);
-	if (judge_all_releases(err, scan, releases, outcomes)) {
+	if (judge_all_releases(err, scan, drivers, releases, outcomes)) {
 		mem_free(outcomes);
 		return -1;
 	}
@@ -586,10 +515,10 @@ static void report_fates(const struct scan *scan)
 				.target = device,
 				.why = fate_text(text, fate, device),
 				.cause = fate_cause(cause, fate, device),
-				.exclusive = fate->cause.exclusive,
+				.exclusive = fate->is.exclusive,
 				.driver_alone =
 					fate->is.needs.cuda && !fate->result &&
-					(!fate->is.by_share || fate->is.lacking + fate->is.too_new == fate->is.pieces),
+					(fate->is.start || fate->is.lacking + fate->is.too_new == fate->is.pieces),
 				.lacks_code = lacks_code(fate, scan->options->driver.cuda),
 			});
 	}
@@ -597,12 +526,9 @@ static void report_fates(const struct scan *scan)
 		const struct file_fate *fate = &fates->parts[i];
 		const struct jw_target device = scan->question.targets[fate->target];
 
-		scan->options->lacking(
-			scan->options->context, fate->file, device, fate_text(text, fate, device),
-			fate->part == DECIDE_VARIANT                          ? JW_SCAN_VARIANT
-			: decide_lacks_family(&fate->is) && !fate->is.too_new ? JW_SCAN_FAMILY
-																  : JW_SCAN_PART,
-			fate->is.fate != DECIDE_RUNS);
+		scan->options->lacking(scan->options->context, fate->file, device,
+							   fate_text(text, fate, device),
+							   fate->part == JUDGE_NEWER ? JW_SCAN_NEWER : JW_SCAN_WITHOUT);
 	}
 }
 
@@ -634,16 +560,17 @@ static int scan_files(struct jw_error *err, struct scan *scan)
 				report_trouble(scan, options->paths[i], NULL, &why);
 		}
 	}
-	scan->build.files = list.found;
 	if (options->state_dir)
 		inventory = inventory_open(options->state_dir);
-	for (size_t i = 0; !result && i < list.found->file_count; i++)
+	for (size_t i = 0; !result && i < list.found->file_count; i++) {
+		scan->build.package = list.found->files[i].package;
 		result = inventory_analyse(err, inventory, &list.found->files[i], &scan->question, &sink);
+	}
+	scan->build.package = NULL;
 	if (inventory)
 		(void)inventory_save(NULL, inventory);
 	inventory_close(inventory);
-	scan->build.files = NULL;
-	jw_found_free(list.found);
+	scan->found = list.found;
 	found_close(&list);
 	while (!result && options->more && !(result = options->more(err, options->context, &path)) &&
 		   path)
@@ -668,7 +595,6 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 					 .target_count = options->target_count,
 					 .driver = options->driver,
 					 .verdicts_only = options->verdicts_only,
-					 .pieces = options->pieces,
 					 .kernels = options->kernels,
 					 .platform = options->platform,
 					 .releases = options->total && options->target_count},
@@ -692,16 +618,11 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 		report_fates(&scan);
 	plan_free(scan.build.plan);
 	set_free(&scan.compiled);
-	for (size_t i = 0; i < scan.image_count; i++) {
-		mem_free(scan.images[i].path);
-		mem_free(scan.images[i].member);
-		mem_free(scan.images[i].modules);
-	}
+	for (size_t i = 0; i < scan.image_count; i++)
+		forget_image(&scan.images[i]);
 	mem_free(scan.images);
-	for (size_t i = 0; i < scan.row_count; i++)
-		mem_free(scan.rows[i].targets);
-	mem_free(scan.rows);
-	set_free(&scan.by_row);
+	mem_free(scan.packages);
+	jw_found_free(scan.found);
 	return result;
 }
 

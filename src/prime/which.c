@@ -1,10 +1,12 @@
 #include <jitwarm/which.h>
 
+#include <limits.h>
 #include <string.h>
 
 #include <jitwarm/version.h>
 
 #include "base/mem.h"
+#include "base/packages.h"
 #include "base/pep440.h"
 #include "base/text.h"
 #include "base/wheel_name.h"
@@ -13,8 +15,9 @@
 #include "code/target_names.h"
 #include "find/marker.h"
 #include "find/pip.h"
-#include "plan/build.h"
+#include "os/file.h"
 #include "plan/estimate.h"
+#include "plan/loading.h"
 #include "plan/plan.h"
 #include "plan/wheel_list.h"
 
@@ -35,127 +38,53 @@ struct question {
 	size_t pin_count, pin_capacity;
 };
 
-/* Returns the library's name without its folder, unless the wheel has another library of that name
- * (xformers' _C.so and flash_attn_3/_C.so), and without the hash that auditwheel or delvewheel has
- * added: libx.so.0 for libx-1a2b3c4d.so.0. */
-static char *library_of(const struct file_fate *fate, const struct wheel *wheel)
+/* Returns the library's name without its folder, and without the hash that auditwheel or delvewheel
+ * has added: libx.so.0 for libx-1a2b3c4d.so.0. */
+static char *library_of(const char *file)
 {
 	enum { FEWEST_DIGITS = 8 };
-	const char *member = strstr(fate->file, ": "), *name = member ? member + 2 : fate->file,
-			   *base = os_base_name(name), *dash = strrchr(base, '-');
+	const char *member = strstr(file, ": "), *base = os_base_name(member ? member + 2 : file),
+			   *dash = strrchr(base, '-');
 	const size_t digits = dash ? strspn(dash + 1, "0123456789abcdef") : 0;
-	size_t alike = 0;
 
-	for (size_t i = 0; i < wheel->library_count; i++)
-		alike += !strcmp(os_base_name(wheel->libraries[i].name), base);
-	if (alike > 1 && base > name) {
-		for (base--; base > name && base[-1] != '/';)
-			base--;
-		return mem_string(base);
-	}
 	if (digits >= FEWEST_DIGITS && dash[1 + digits] == '.')
 		return mem_printf("%.*s%s", (int)(dash - base), base, dash + 1 + digits);
 	return mem_string(base);
 }
 
-static void note_fate(struct jw_which_release *release, const struct file_fate *fate,
-					  const struct wheel *wheel, struct jw_target device)
+/* Returns what people call a library, “FlashAttention 2”; NULL if packages.tsv has no title. */
+static const char *title_of(const char *file)
 {
-	char text[FATE_TEXT];
+	const struct package_fact *fact = package_fact_inside("title", file);
 
-	release->library = library_of(fate, wheel);
-	release->why = mem_string(fate_reason(text, fate, device));
-	if (fate->part == DECIDE_PART && fate_failing(fate) < fate->is.pieces) {
-		release->lacking = fate_failing(fate);
-		release->pieces = fate->is.pieces;
-	}
-	release->needs = fate->is.needs;
+	return fact ? fact->values[0] : NULL;
 }
 
-/* Returns the largest one; one only for the GPUs of a family ('a', 'f'), or one of another package
- * (cuSPARSELt in torch 2.5), only if there is no other. */
-static const struct file_fate *largest_of(const struct file_fate *fates, size_t count)
-{
-	const struct file_fate *largest = fates;
-
-	for (size_t i = 1; i < count; i++) {
-		const struct file_fate *fate = &fates[i];
-
-		if (fate->is.special != largest->is.special ? largest->is.special
-			: fate->bundled != largest->bundled     ? largest->bundled
-													: fate->is.pieces > largest->is.pieces)
-			largest = fate;
-	}
-	return largest;
-}
-
-/* Returns the library of which the most pieces fail; NULL if there is none. One of FlashAttention
- * on a GPU for which it never has code is named only if there is no other. Variants of which
- * another one runs, and kernels for the GPUs of one family, do not count, because programs choose
- * them by the GPU. */
-static const struct file_fate *worst_part(const struct fates *fates)
-{
-	const struct file_fate *worst = NULL;
-
-	for (size_t i = 0; i < fates->part_count; i++) {
-		const struct file_fate *part = &fates->parts[i];
-
-		if (part->part != DECIDE_PART || (!fate_failing(part) && !part->is.host))
-			continue;
-		if (!worst ||
-			(part->aside != worst->aside ? worst->aside : fate_failing(part) > fate_failing(worst)))
-			worst = part;
-	}
-	return worst;
-}
-
-/* A package that compiles most of its kernels while it runs, from a release on. */
+/* A package that compiles most of its kernels while it runs: a row “compiler” of packages.tsv. */
 struct compiler {
-	const char *package, *name, *since;
-	uint16_t least;               /* the oldest GPU */
-	uint32_t cuda, cuda_from_100; /* the ptxas that it brings, for GPUs before sm_100 and from it
-									 on; 0: unknown */
-	bool of_environment;          /* it makes PTX of the CUDA that its environment has */
-	bool by_libraries;            /* machine code only for the GPUs for which its libraries have
-									 some: CuPy asks NVRTC for sm_90 on an RTX 50 and gets error
-									 209 */
+	const char *name;
+	unsigned least;      /* the oldest GPU */
+	unsigned cuda;       /* the ptxas that it brings for the GPU in question; 0: unknown */
+	bool of_environment; /* it makes PTX of the CUDA that its environment has */
+	bool by_libraries;   /* machine code only for the GPUs for which its libraries have some */
 };
 
-/* Sources: the wheels (triton/backends/nvidia/bin/ptxas --version); triton-lang/triton, README up
- * to 3.2 and issues 161, 542 and 6087, and PyTorch's “Triton only supports devices of CUDA
- * Capability
- * >= 7.0” (from 3.3 on, Triton is tested from 8.0 on, and runs on 7.x without tensor cores: pull
- * request 5066); numba-cuda's page “Installation”, and the extras of its wheels: without cu11 from
- * 0.19 on. The newest releases come first. */
-static const struct compiler compilers[] = {
-	{"cupy-cuda11x", "CuPy", "0", .by_libraries = true},
-	{"cupy-cuda12x", "CuPy", "0", .by_libraries = true},
-	{"cupy-cuda13x", "CuPy", "0", .by_libraries = true},
-	{"triton", "Triton", "3.9", .least = 70, .cuda = 12090, .cuda_from_100 = 13040},
-	{"triton", "Triton", "3.8", .least = 70, .cuda = 12090, .cuda_from_100 = 13030},
-	{"triton", "Triton", "3.7", .least = 70, .cuda = 12080, .cuda_from_100 = 13010},
-	{"triton", "Triton", "3.6", .least = 70, .cuda = 12080, .cuda_from_100 = 12090},
-	{"triton", "Triton", "3.4", .least = 70, .cuda = 12080, .cuda_from_100 = 12080},
-	{"triton", "Triton", "3.3", .least = 70, .cuda = 12040, .cuda_from_100 = 12080},
-	{"triton", "Triton", "3.0", .least = 70, .cuda = 12040, .cuda_from_100 = 12040},
-	{"triton", "Triton", "2.2", .least = 70, .cuda = 12030, .cuda_from_100 = 12030},
-	{"triton", "Triton", "2.1", .least = 70, .cuda = 12010, .cuda_from_100 = 12010},
-	{"triton", "Triton", "2.0", .least = 70, .cuda = 12000, .cuda_from_100 = 12000},
-	{"triton", "Triton", "0", .least = 70},
-	{"triton-windows", "Triton", "0", .least = 70},
-	{"pytorch-triton", "Triton", "0", .least = 70},
-	{"numba-cuda", "Numba", "0.19", .least = 50, .of_environment = true},
-	{"numba-cuda", "Numba", "0", .least = 35, .of_environment = true},
-	{"numba-cuda-mlir", "Numba", "0", .least = 70, .of_environment = true},
-};
-
-static const struct compiler *find_compiler(const char *package, const char *version)
+static bool find_compiler(const char *package, const char *version, struct jw_target target,
+						  struct compiler *ret_compiler)
 {
-	for (size_t i = 0; i < sizeof compilers / sizeof *compilers; i++)
-		if (!strcmp(package, compilers[i].package) &&
-			!version_is_newer(compilers[i].since, version))
-			return &compilers[i];
-	return NULL;
+	enum { SINCE, NAME, LEAST, CUDA, CUDA_FROM_100, HOW };
+	const struct package_fact *fact = package_fact_release("compiler", package, version);
+
+	if (!fact)
+		return false;
+	*ret_compiler = (struct compiler){
+		.name = fact->values[NAME],
+		.least = package_fact_number(fact->values[LEAST]),
+		.cuda = package_fact_number(fact->values[target.sm < 100 ? CUDA : CUDA_FROM_100]),
+		.of_environment = text_same(fact->values[HOW], "environment"),
+		.by_libraries = text_same(fact->values[HOW], "libraries"),
+	};
+	return true;
 }
 
 /* Replaces the failing library of a release, with all that is known of it. `why` is taken over. */
@@ -168,7 +97,6 @@ static void replace_fate(struct jw_which_release *release, enum jw_which_answer 
 	release->library = library ? mem_string(library) : NULL;
 	release->why = why;
 	release->needs = needs;
-	release->lacking = release->pieces = 0;
 }
 
 /* Fails a release that makes no code for the GPU. */
@@ -186,7 +114,7 @@ static void fail_compiler(struct jw_which_release *release, const struct compile
 static void add_condition(struct jw_which_release *release, const struct compiler *compiler,
 						  struct jw_driver driver)
 {
-	if (release->answer == JW_WHICH_RUNS && compiler && compiler->of_environment && driver.cuda)
+	if (release->answer == JW_WHICH_RUNS && compiler->of_environment && driver.cuda)
 		release->why = mem_printf("if its environment has CUDA %u.%u or older", driver.cuda / 1000,
 								  driver.cuda % 1000 / 10);
 }
@@ -196,10 +124,9 @@ static void judge_compiler(const struct compiler *compiler, const struct jw_whic
 						   struct jw_which_release *release)
 {
 	enum { FIRST_12_THAT_11_REFUSES = 12020 };
-	const uint32_t cuda = options->target.sm < 100 ? compiler->cuda : compiler->cuda_from_100,
-				   code_cuda = cuda >= 13000                      ? 13000
-							   : cuda >= FIRST_12_THAT_11_REFUSES ? 12000
-																  : 0;
+	const uint32_t cuda = compiler->cuda, code_cuda = cuda >= 13000                      ? 13000
+													  : cuda >= FIRST_12_THAT_11_REFUSES ? 12000
+																						 : 0;
 	const struct jw_driver needs = gpu_code_range(code_cuda, options->target).from;
 	char driver[JW_DRIVER_TEXT];
 
@@ -211,124 +138,133 @@ static void judge_compiler(const struct compiler *compiler, const struct jw_whic
 					 mem_printf("needs driver %s or newer", jw_driver_text(driver, &needs)), needs);
 }
 
-/* Judges the libraries of a package's wheel with a driver. The other results may be NULL: what each
- * library compiles, and how many run. */
-static int judge_libraries(struct jw_error *err, const struct jw_which_options *options,
-						   const struct jw_driver *driver, const char *package,
-						   const struct wheel *wheel, struct fates *fates,
-						   struct decide_work *works, size_t *running)
+/* Adds up what a program of the package may compile: the libraries that count for their variants,
+ * if they are the package's own. */
+static struct judge_work work_of(const struct fates *fates, const struct wheel *wheel,
+								 const size_t *members, const struct jw_driver *driver,
+								 double *ret_eager_ms)
 {
-	const char *file = *wheel->file ? wheel->file : wheel->version;
-	int result = 0;
+	struct judge_work sum = {0};
 
-	for (size_t i = 0; !result && i < wheel->library_count; i++) {
+	for (size_t i = 0; i < wheel->library_count; i++) {
 		const struct wheel_library *library = &wheel->libraries[i];
-		struct analyse_target target = {.link_needed = NEED_NO};
-		struct decide_work work, loose;
+		const struct judge_member *member = members[i] ? &fates->members[members[i] - 1] : NULL;
+		const struct judge_work *work = member ? &member->is.work : NULL;
 
-		if (fate_is_tool(library->name))
+		if (!member || !member->chosen || member->aside || member->is.fate != JUDGE_RUNS)
 			continue;
-		decide_library(&library->facts, options->target, driver, &target.is, &work, &loose);
-		if (loose.ptx_bytes <= PLAN_LOOSE_LIMIT_BYTES)
-			decide_add_work(&work, &loose);
-		if (works && target.is.fate != DECIDE_LACKS && target.is.fate != DECIDE_REFUSED)
-			works[i] = work;
-		if (running)
-			*running += target.is.fate == DECIDE_RUNS;
-		result = fates_add(err, fates,
-						   &(struct fate_file){.path = file,
-											   .member = library->name,
-											   .library = library->facts.library,
-											   .package = package,
-											   .siblings = wheel->own_libraries},
-						   &options->target, &target, 1);
+		sum.modules += work->modules;
+		sum.ptx_bytes += work->ptx_bytes;
+		sum.cost_ms += work->cost_ms;
+		if (loading_of(&(struct loading_facts){.runtime_cuda = library->facts.runtime_cuda,
+											   .driver_cuda = driver->cuda,
+											   .windows = library->facts.windows,
+											   .path = library->name}) != LOADING_LAZY)
+			*ret_eager_ms += work->cost_ms;
 	}
-	fates_settle(fates);
-	return result;
+	return sum;
 }
 
-/* Returns the failing library that is named: the largest one. If the package runs with the drivers
- * that some need, it is the largest one of these. */
-static const struct file_fate *decisive_of(const struct jw_which_options *options,
-										   const char *package, const struct wheel *wheel,
-										   const struct fates *fates)
+/* Names what of a release that runs needs a newer driver, by the first title if one has any, or is
+ * left out on the GPU. */
+static void note_parts(struct jw_which_release *release, const struct fates *fates,
+					   struct jw_target device)
 {
-	const struct file_fate *largest = largest_of(fates->items, fates->count), *needy = NULL;
-	struct fates with_newer = {.items = NULL};
-	struct jw_driver newer = {0};
+	const char *title = NULL, *file = NULL;
+	size_t others = 0;
+	char text[FATE_TEXT];
 
-	for (size_t i = 0; i < fates->count + fates->part_count; i++) {
-		const struct file_fate *fate =
-			i < fates->count ? &fates->items[i] : &fates->parts[i - fates->count];
+	for (size_t i = 0; i < fates->part_count; i++) {
+		const struct file_fate *part = &fates->parts[i];
 
-		newer = gpu_newer_driver(newer, fate->is.needs);
-		if (fate->is.needs.cuda && (!needy || fate->is.pieces > needy->is.pieces))
-			needy = fate;
+		if (part->part == JUDGE_NEWER) {
+			others += file != NULL;
+			if (!file || (!title && title_of(part->file))) {
+				file = part->file;
+				title = title_of(file);
+			}
+			release->needs = gpu_newer_driver(release->needs, part->is.needs);
+		} else if (!release->without) {
+			release->library = library_of(part->file);
+			release->without =
+				mem_string(title_of(part->file) ? title_of(part->file) : release->library);
+			release->why = mem_string(fate_reason(text, &part->is, device));
+		}
 	}
-	if (needy && !largest->is.needs.cuda &&
-		!judge_libraries(NULL, options, &newer, package, wheel, &with_newer, NULL, NULL) &&
-		!with_newer.count)
-		largest = needy;
-	fates_free(&with_newer);
-	return largest;
+	if (file) {
+		char *name = title ? mem_string(title) : library_of(file);
+
+		release->newer = mem_printf(others ? "%s, …" : "%s", name);
+		mem_free(name);
+	}
 }
 
 /* Judges all libraries of a package's wheel like an installed package. */
 static int judge_wheel(struct jw_error *err, const struct question *question, const char *package,
-					   const struct wheel *wheel, struct jw_which_release *release,
-					   size_t *ret_running)
+					   const struct wheel *wheel, struct jw_which_release *release)
 {
 	const struct jw_which_options *options = question->options;
 	const char *file = *wheel->file ? wheel->file : wheel->version;
-	size_t running = 0;
+	size_t *members = mem_array(wheel->library_count, sizeof *members);
+	const struct file_fate *worst = NULL;
 	struct fates fates = {.items = NULL};
-	const struct file_fate *part = NULL;
-	struct decide_work start = {0};
-	struct decide_work *works = mem_array(wheel->library_count, sizeof *works);
-	double eager_ms = 0;
-	const struct compiler *compiler;
-	int result =
-		judge_libraries(err, options, &options->driver, package, wheel, &fates, works, &running);
+	const struct judged *main = NULL;
+	struct compiler compiler;
+	char text[FATE_TEXT];
+	int result = 0;
 
 	for (size_t i = 0; !result && i < wheel->library_count; i++) {
 		const struct wheel_library *library = &wheel->libraries[i];
+		struct judge_facts facts = library->facts;
+		const size_t before = fates.member_count;
+		struct judged is;
 
-		if (fates_spare(&fates, file, library->name, 0))
-			continue;
-		decide_add_work(&start, &works[i]);
-		if (decide_loading(&library->facts, &options->driver) != LOADING_LAZY)
-			eager_ms += works[i].cost_ms;
+		facts.nvidia = fate_is_nvidia(file, library->name, package);
+		judge_library(&facts, options->target, &options->driver, &is);
+		result = fates_add(err, &fates,
+						   &(struct fate_file){.path = file,
+											   .member = library->name,
+											   .library = facts.library,
+											   .package = package},
+						   0, &is);
+		members[i] = fates.member_count > before ? fates.member_count : 0;
 	}
-	mem_free(works);
-	if (!result) {
+	fates_settle(&fates);
+	for (size_t i = 0; i < fates.member_count; i++)
+		if (fates.members[i].main)
+			main = &fates.members[i].is;
+	for (size_t i = 0; i < fates.count; i++)
+		if (!worst || fates.items[i].is.pieces > worst->is.pieces)
+			worst = &fates.items[i];
+	if (!result && worst) {
+		release->answer = JW_WHICH_FAILS;
+		release->library = library_of(worst->file);
+		release->why = mem_string(fate_reason(text, &worst->is, options->target));
+		release->needs = worst->is.needs;
+	} else if (!result) {
+		double eager_ms = 0;
+		const struct judge_work work = work_of(&fates, wheel, members, &options->driver, &eager_ms);
 		const double factor = options->speed.factor,
-					 seconds = start.cost_ms / 1000 * (factor > 0 ? factor : PLAN_USUAL_FACTOR);
+					 seconds = work.cost_ms / 1000 * (factor > 0 ? factor : PLAN_USUAL_FACTOR);
 
-		part = worst_part(&fates);
-		release->modules = start.modules;
+		release->modules = work.modules;
 		release->start = plan_seconds(seconds, false);
-		if (start.modules && start.cost_ms > 0) {
-			release->start.low *= eager_ms / start.cost_ms;
+		if (work.modules && work.cost_ms > 0) {
+			release->start.low *= eager_ms / work.cost_ms;
 			release->loading = (eager_ms > 0 ? JW_LOADING_EAGER : 0) |
-							   (eager_ms < start.cost_ms ? JW_LOADING_LAZY : 0);
+							   (eager_ms < work.cost_ms ? JW_LOADING_LAZY : 0);
 		}
-		release->answer = fates.count                       ? JW_WHICH_FAILS
-						  : seconds > JW_WHICH_NEGLIGIBLE_S ? JW_WHICH_COMPILES
-						  : part                            ? JW_WHICH_PART
-															: JW_WHICH_RUNS;
-		if (fates.count)
-			note_fate(release, decisive_of(options, package, wheel, &fates), wheel,
-					  options->target);
-		else if (part)
-			note_fate(release, part, wheel, options->target);
+		/* Most of what runs of the main library is PTX. */
+		release->answer = main && main->compiled > main->native && seconds > JW_WHICH_NEGLIGIBLE_S
+							  ? JW_WHICH_COMPILES
+							  : JW_WHICH_RUNS;
+		note_parts(release, &fates, options->target);
 	}
-	compiler = find_compiler(package, wheel->version);
-	if (!result && release->answer == JW_WHICH_COMPILES && compiler && compiler->by_libraries) {
-		fail_compiler(release, compiler, options->target);
-		running = 0;
-	}
+	if (!result && release->answer == JW_WHICH_COMPILES &&
+		find_compiler(package, wheel->version, options->target, &compiler) && compiler.by_libraries)
+		fail_compiler(release, &compiler, options->target);
 	fates_free(&fates);
-	*ret_running = running;
+	mem_free(members);
 	return result;
 }
 
@@ -395,12 +331,6 @@ static int find_pin(struct jw_error *err, struct question *question, const char 
 	return 0;
 }
 
-/* Returns whether nothing of a package runs without the other one: PyTorch's extensions. */
-static bool is_base(const char *required)
-{
-	return !strcmp(required, "torch");
-}
-
 /* Returns the examined wheel for the platform next to another one: the next newer one (-1), or the
  * next older one (1); NULL if there is none. */
 static const struct wheel *find_examined(const struct wheel_list *list, const struct wheel *from,
@@ -413,32 +343,49 @@ static const struct wheel *find_examined(const struct wheel_list *list, const st
 	return NULL;
 }
 
-/* Judges a required package. It fails if none of its libraries runs, because a library such as
- * cuDNN chooses among its own; torch, if it fails. A version that was not examined fails if the
- * versions before and after it fail. ret_pin has the reason. */
+/* Returns whether a wheel has code for GPUs, or needs a CUDA runtime, beside a profiler's. */
+static bool has_own_code(const struct wheel *wheel)
+{
+	for (size_t i = 0; i < wheel->library_count; i++)
+		if (!fate_is_profilers(wheel->libraries[i].name))
+			return true;
+	return false;
+}
+
+/* Judges a required package. A version that was not examined fails if the versions before and after
+ * it fail. ret_pin has the reason. */
 static int judge_pin(struct jw_error *err, struct question *question, const struct wheel_list *list,
 					 const struct wheel_pin *required, struct jw_which_release *ret_pin,
 					 bool *ret_fails)
 {
 	const struct wheel *found = find_wheel(list, required->version, question->options->platform),
 					   *judged[] = {found, NULL};
-	bool fails = found != NULL;
+	bool fails;
 
+	/* Wheels for the CPU alone say nothing about the builds for GPUs, which other indexes have. */
+	if (found && !found->unseen && !has_own_code(found))
+		judged[0] = found = find_wheel(list, required->version, "linux");
+	fails = found != NULL;
 	if (found && found->unseen) {
 		judged[0] = find_examined(list, found, -1);
 		judged[1] = find_examined(list, found, 1);
 		fails = judged[0] && judged[1];
 	}
 	for (size_t i = 0; fails && i < 2 && judged[i]; i++) {
-		size_t running;
-
 		jw_which_release_free(ret_pin);
-		if (judge_wheel(err, question, required->name, judged[i], ret_pin, &running))
+		if (judge_wheel(err, question, required->name, judged[i], ret_pin))
 			return -1;
-		fails = ret_pin->answer == JW_WHICH_FAILS && (!running || is_base(required->name));
+		fails = ret_pin->answer == JW_WHICH_FAILS;
 	}
 	*ret_fails = fails;
 	return 0;
+}
+
+/* Returns whether a package cannot run without one that it requires: torch, and NVIDIA's libraries.
+ */
+static bool is_base(const char *required)
+{
+	return package_fact_of("base", required) || fate_is_nvidia(required, NULL, required);
 }
 
 /* Judges the packages that a wheel which runs requires in one version. */
@@ -451,48 +398,59 @@ static int judge_pins(struct jw_error *err, struct question *question, const str
 		struct jw_which_release of_pin = {.why = NULL};
 		bool fails = false;
 
+		if (!is_base(required->name))
+			continue;
 		if (find_pin(err, question, required->name, &pin) ||
 			(pin->listed && judge_pin(err, question, &pin->list, required, &of_pin, &fails)))
 			return -1;
-		/* The first one is named, unless nothing runs without a later one. */
-		if (fails && (!release->pin || is_base(required->name))) {
-			mem_free(release->pin);
+		if (fails) {
 			release->pin = mem_printf("%s %s", required->name, required->version);
-			/* A program that uses the package fails. */
-			if (release->answer == JW_WHICH_RUNS || is_base(required->name)) {
-				replace_fate(release, is_base(required->name) ? JW_WHICH_FAILS : JW_WHICH_PART,
-							 required->name, of_pin.why, of_pin.needs);
-				of_pin.why = NULL;
-			}
+			replace_fate(release, JW_WHICH_FAILS, required->name, of_pin.why, of_pin.needs);
+			of_pin.why = NULL;
 		}
 		jw_which_release_free(&of_pin);
 	}
 	return 0;
 }
 
-/* Returns whether a wheel has code for GPUs, beside a profiler's. */
-static bool has_code(const struct wheel *wheel)
+/* Judges the libraries of NVIDIA's that a release opens by name. */
+static void judge_needs(const char *package, const char *version, struct jw_target target,
+						struct jw_which_release *release)
 {
-	for (size_t i = 0; i < wheel->library_count; i++)
-		if (!fate_is_tool(wheel->libraries[i].name))
-			return true;
-	return false;
+	enum { SINCE, BEFORE, LIBRARY };
+	enum { TITLE, OLDEST, NEWEST };
+	const struct package_fact *need, *library;
+	char sm[JW_TARGET_TEXT];
+
+	for (size_t at = 0; (need = package_fact_next("needs", &at));) {
+		if (strcmp(need->name, package) != 0 || version_is_newer(need->values[SINCE], version) ||
+			!version_is_newer(need->values[BEFORE], version))
+			continue;
+		library = package_fact_of("library", need->values[LIBRARY]);
+		if (!library || (target.sm >= package_fact_number(library->values[OLDEST]) &&
+						 target.sm <= package_fact_number(library->values[NEWEST])))
+			continue;
+		replace_fate(release, JW_WHICH_FAILS, need->values[LIBRARY],
+					 mem_printf("no code for %s", jw_target_sm(sm, target)), (struct jw_driver){0});
+		release->lacks = mem_string(library->values[TITLE]);
+		return;
+	}
 }
 
-/* Extras that bring a library of NVIDIA's in any version of a range, from a release on; in others
- * the extra names one version. Source: the wheels' METADATA. The newest releases come first. */
-static const struct bringing {
-	const char *package, *extra, *since, *brings, *low, *high;
-} bringings[] = {
-	{"jax-cuda12-plugin", "cuda", "0.11.2", "nvidia-cudnn-cu12", "9.10.2.21", "10"},
-	{"jax-cuda12-plugin", "cuda", "0.6", "nvidia-cudnn-cu12", "9.8", "10"},
-	{"jax-cuda12-plugin", "cuda", "0.4.31", "nvidia-cudnn-cu12", "9.1", "10"},
-	{"jax-cuda12-plugin", "cuda", "0.4.30", "nvidia-cudnn-cu12", "9.0", "10"},
-	{"jax-cuda13-plugin", "cuda", "0", "nvidia-cudnn-cu13", "9.12.0.46", "10"},
-	{"onnxruntime-gpu", "cudnn", "1.27", "nvidia-cudnn-cu13", "9.0", "10"},
-	{"onnxruntime-gpu", "cudnn", "1.21", "nvidia-cudnn-cu12", "9.0", "10"},
-	{"tensorflow", "and-cuda", "2.20", "nvidia-cudnn-cu12", "9.3.0.75", "10"},
-};
+/* Names what a release that runs does without on newer GPUs, although no container shows it. */
+static void note_without(const char *package, struct jw_which_release *release,
+						 struct jw_target target)
+{
+	enum { SINCE, BEFORE, TITLE, FROM };
+	const struct package_fact *fact = package_fact_release("without", package, release->version);
+	char sm[JW_TARGET_TEXT];
+
+	if (!fact || !version_is_newer(fact->values[BEFORE], release->version) || release->without ||
+		target.sm < package_fact_number(fact->values[FROM]))
+		return;
+	release->without = mem_string(fact->values[TITLE]);
+	release->why = mem_printf("%s does not know %s", fact->values[TITLE], jw_target_sm(sm, target));
+}
 
 /* Returns whether one of the extras has this word, and does not take the library from the machine
  * (“cuda12-local”). */
@@ -511,13 +469,18 @@ static bool has_extra(const char *extras, const char *word)
 	return false;
 }
 
-static const struct bringing *find_bringing(const char *package, const char *extras,
-											const char *version)
+/* A library of NVIDIA's that an extra brings in any version of a range: a row “brings”. */
+enum { SINCE, EXTRA, BRINGS, LOW, HIGH };
+
+static const struct package_fact *find_bringing(const char *package, const char *extras,
+												const char *version)
 {
-	for (size_t i = 0; i < sizeof bringings / sizeof *bringings; i++)
-		if (!strcmp(package, bringings[i].package) && has_extra(extras, bringings[i].extra) &&
-			!version_is_newer(bringings[i].since, version))
-			return &bringings[i];
+	const struct package_fact *fact;
+
+	for (size_t at = 0; (fact = package_fact_next("brings", &at));)
+		if (!strcmp(package, fact->name) && has_extra(extras, fact->values[EXTRA]) &&
+			!version_is_newer(fact->values[SINCE], version))
+			return fact;
 	return NULL;
 }
 
@@ -527,7 +490,7 @@ static int judge_extras(struct jw_error *err, struct question *question,
 						struct jw_which_release *release)
 {
 	const struct jw_which_options *options = question->options;
-	const struct bringing *bringing =
+	const struct package_fact *bringing =
 		options->extras ? find_bringing(question->package, options->extras, release->version)
 						: NULL;
 	const struct known_pin *known;
@@ -536,21 +499,20 @@ static int judge_extras(struct jw_error *err, struct question *question,
 	bool runs = false;
 	int result = 0;
 
-	if (!bringing || find_pin(err, question, bringing->brings, &known))
+	if (!bringing || find_pin(err, question, bringing->values[BRINGS], &known))
 		return bringing ? -1 : 0;
 	for (size_t i = 0; !runs && !result && known->listed && i < known->list.count; i++) {
 		const struct wheel *wheel = &known->list.wheels[i];
 		struct jw_which_release of_wheel = {.why = NULL};
-		size_t running;
 
 		if (strcmp(wheel->platform, options->platform) != 0 || wheel->unseen ||
-			version_is_newer(bringing->low, wheel->version) ||
-			!version_is_newer(bringing->high, wheel->version))
+			version_is_newer(bringing->values[LOW], wheel->version) ||
+			!version_is_newer(bringing->values[HIGH], wheel->version))
 			continue;
-		result = judge_wheel(err, question, bringing->brings, wheel, &of_wheel, &running);
+		result = judge_wheel(err, question, bringing->values[BRINGS], wheel, &of_wheel);
 		runs = !result && of_wheel.answer != JW_WHICH_FAILS;
 		if (runs && newest)
-			release->beside = mem_printf("%s==%s", bringing->brings, wheel->version);
+			release->beside = mem_printf("%s==%s", bringing->values[BRINGS], wheel->version);
 		if (newest) {
 			jw_which_release_free(&of_wheel);
 			continue;
@@ -558,10 +520,11 @@ static int judge_extras(struct jw_error *err, struct question *question,
 		newest = wheel->version;
 		of_newest = of_wheel;
 	}
-	if (!result && newest && !runs && release->answer == JW_WHICH_RUNS) {
+	if (!result && newest && !runs) {
 		mem_free(release->pin);
-		release->pin = mem_printf("%s %s", bringing->brings, newest);
-		replace_fate(release, JW_WHICH_PART, bringing->brings, of_newest.why, of_newest.needs);
+		release->pin = mem_printf("%s %s", bringing->values[BRINGS], newest);
+		replace_fate(release, JW_WHICH_FAILS, bringing->values[BRINGS], of_newest.why,
+					 of_newest.needs);
 		of_newest.why = NULL;
 	}
 	jw_which_release_free(&of_newest);
@@ -574,8 +537,8 @@ static int judge_release(struct jw_error *err, struct question *question, const 
 {
 	const struct jw_which_options *options = question->options;
 	const struct wheel *for_platform = find_wheel(&question->list, version, options->platform);
-	const struct compiler *compiler = find_compiler(question->package, version);
-	size_t running;
+	struct compiler compiler;
+	const bool compiles = find_compiler(question->package, version, options->target, &compiler);
 
 	*release =
 		(struct jw_which_release){.version = mem_string(version), .answer = JW_WHICH_NO_WHEEL};
@@ -588,27 +551,33 @@ static int judge_release(struct jw_error *err, struct question *question, const 
 		release->why = wheel_pythons(for_platform);
 		return 0;
 	}
-	if (compiler && options->target.sm < compiler->least) {
-		fail_compiler(release, compiler, options->target);
+	if (compiles && options->target.sm < compiler.least) {
+		fail_compiler(release, &compiler, options->target);
 		return 0;
 	}
 	if (for_platform->unseen) {
 		release->answer = JW_WHICH_UNKNOWN;
 		return 0;
 	}
-	if (!has_code(for_platform)) {
-		release->answer = JW_WHICH_CPU;
-		if (compiler)
-			judge_compiler(compiler, options, release);
-		add_condition(release, compiler, options->driver);
-		return 0;
-	}
-	if (judge_wheel(err, question, question->package, for_platform, release, &running))
+	if (judge_wheel(err, question, question->package, for_platform, release))
 		return -1;
-	add_condition(release, compiler, options->driver);
+	if (release->answer == JW_WHICH_RUNS && !has_own_code(for_platform)) {
+		release->answer = JW_WHICH_CPU;
+		if (compiles)
+			judge_compiler(&compiler, options, release);
+	}
+	if (compiles)
+		add_condition(release, &compiler, options->driver);
+	if (release->answer == JW_WHICH_CPU)
+		return judge_extras(err, question, release);
 	if (release->answer != JW_WHICH_FAILS && judge_pins(err, question, for_platform, release))
 		return -1;
-	return release->answer == JW_WHICH_FAILS ? 0 : judge_extras(err, question, release);
+	if (release->answer != JW_WHICH_FAILS)
+		judge_needs(question->package, version, options->target, release);
+	if (release->answer == JW_WHICH_FAILS)
+		return 0;
+	note_without(question->package, release, options->target);
+	return judge_extras(err, question, release);
 }
 
 /* Lists the versions of the list that are in the range (NULL: all), each once, newest first. */
@@ -633,6 +602,15 @@ static size_t list_versions(const struct wheel_list *list, const char *range, co
 		count++;
 	}
 	return count;
+}
+
+/* Returns how a release is advised: the lower, the rather. UINT_MAX if it is not. */
+static unsigned rank_of(const struct jw_which_release *release)
+{
+	return release->answer > JW_WHICH_COMPILES    ? UINT_MAX
+		   : release->answer == JW_WHICH_COMPILES ? 1
+		   : release->without                     ? 2
+												  : 0;
 }
 
 /* Finds the oldest examined release, and the older ones that jitwarm has not examined. */
@@ -717,10 +695,8 @@ int jw_which(struct jw_error *err, const struct jw_which_options *options,
 		struct jw_which_release *release = &which.releases[i];
 
 		result = judge_release(err, &question, versions[i], release);
-		if (release->answer <= JW_WHICH_PART && !which.newest)
-			which.newest = release->version;
-		if (release->answer == JW_WHICH_COMPILES && !which.newest && !which.newest_compiles)
-			which.newest_compiles = release->version;
+		if (rank_of(release) < (which.advised ? rank_of(which.advised) : UINT_MAX))
+			which.advised = release;
 	}
 	if (!options->version)
 		find_unexamined(&which);
@@ -739,6 +715,9 @@ void jw_which_release_free(struct jw_which_release *release)
 	mem_free(release->file);
 	mem_free(release->library);
 	mem_free(release->why);
+	mem_free(release->lacks);
+	mem_free(release->newer);
+	mem_free(release->without);
 	mem_free(release->pin);
 	mem_free(release->beside);
 	*release = (struct jw_which_release){.version = NULL};
@@ -863,7 +842,7 @@ bool jw_which_cure(const char *package, const char *file, struct jw_target targe
 			jw_cure_free(ret_cure);
 		return why.code == JW_ERR_NOT_FOUND;
 	}
-	version = which.newest ? which.newest : which.newest_compiles;
+	version = which.advised ? which.advised->version : NULL;
 	*ret_cure = (struct jw_cure){mem_string(which.package), true,
 								 version ? mem_string(version) : NULL, which.unexamined > 0};
 	jw_which_free(&which);

@@ -55,16 +55,15 @@ with tempfile.TemporaryDirectory(prefix="table.") as folder:
                 cells += [(package, version, sm, said, answers[sm]) for version in {first, *filter(None, last)}]
     for package, version, sm, said, releases in random.Random(1).sample(cells, 20):
         release = next(one for one in releases if one["version"] == version)
-        start = {"runs": "runs as it is", "part_fails": "runs, but a part fails", "compiles": "runs after compiling", "cpu_only": "has no device code",
+        start = {"runs": "runs", "compiles": "compiles its kernels, up to", "cpu_only": "has no device code",
                  "fails": "fails: " + release.get("why", "")}[release["answer"]]
         if not said.startswith(start):
             failures.append(f"{package} {version} on {sm}: the page says “{said}”, which --json {release['answer']}")
     for package, version, sm, said, releases in cells:
         release = next(one for one in releases if one["version"] == version)
-        if release["answer"] in ("part_fails", "compiles") and release.get("pieces"):
-            exact = f" ({release['lacking']} of {release['pieces']} piece"
-            if exact not in said and " (some pieces): " not in said:
-                failures.append(f"{package} {version} on {sm}: the page says “{said}”, without “{exact}”")
+        for key in ("newer", "without"):
+            if release["answer"] in ("runs", "compiles") and release.get(key, "") not in said:
+                failures.append(f"{package} {version} on {sm}: the page says “{said}”, without “{release[key]}”")
     rows = re.findall(r"^\| `([^`=]+)==([^`]+)` \| `([^`]+)` \| (.*) \|$", (ROOT / "docs/which.md").read_text(), re.M)
     if len(rows) != 10:
         failures.append("docs/which.md: not ten rows")
@@ -74,8 +73,8 @@ with tempfile.TemporaryDirectory(prefix="table.") as folder:
         if not said or said[1] != wanted:
             failures.append(f"docs/which.md: {package} {version} {how}: “{wanted}”, not “{said and said[1]}”")
     # A row of README.md: a package, the beginning of its releases' versions, and the GPU
-    affected = {"TensorFlow 2.10 on an RTX 50": ("tensorflow", r"2\.10\.\d+", "rtx5090"), "XGBoost 1.6 on an H100": ("xgboost", r"1\.6\.\d+", "h100"),
-                "ONNX Runtime 1.14 on an RTX 50": ("onnxruntime-gpu", r"1\.14\.\d+", "rtx5090"),
+    affected = {"TensorFlow 2.15 on an H100": ("tensorflow", r"2\.15\.1", "h100"), "XGBoost 1.6 on an H100": ("xgboost", r"1\.6\.\d+", "h100"),
+                "ONNX Runtime 1.26 on an RTX 50": ("onnxruntime-gpu", r"1\.26\.\d+", "rtx5090"),
                 "PyTorch 2.8 or newer on a GTX 10": ("torch", r"2\.(?:[89]|\d\d)\.\d+", "gtx1080")}
     table = re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", (ROOT / "README.md").read_text().split("## Does it affect me?")[1].split("\n## ")[0], re.M)[1:]
     if sorted(program for program, _ in table if program != "---") != sorted(affected):
@@ -88,10 +87,13 @@ with tempfile.TemporaryDirectory(prefix="table.") as folder:
         answers = [(version, said) for version, said in re.findall(rf"^  ({versions})(?: \*)?  +(.*)$", text, re.M) if "is not in" not in said]
         said = set(answer for _, answer in answers)
         if compiles := re.fullmatch(r"compiles ([\d,]+) modules, for up to (\d+) minutes", happens):
-            fits = said == {f"runs after compiling {compiles[1].replace(',', '')} modules: up to about {compiles[2]} min"}
+            document = json.loads(subprocess.run([jitwarm, "which", "--json", "--target", gpu, package], capture_output=True, text=True).stdout)
+            modules = {one["modules"] for one in document["answers"][0]["releases"] if one["version"] in dict(answers)}
+            fits = modules == {int(compiles[1].replace(",", ""))} and all(
+                re.fullmatch(rf"compiles its kernels .* up to about {compiles[2]} min( for all)?", one) for one in said)
         else:
             fails = re.fullmatch(r"fails with “no kernel image is available”; PyTorch ([\d.]+) runs", happens)
-            fits = fails and said == {"fails: no code for sm_61"} and re.search(rf"^  {re.escape(fails[1])} +runs as it is$", text, re.M)
+            fits = fails and said == {"fails: no code for sm_61"} and re.search(rf"^  {re.escape(fails[1])} +runs$", text, re.M)
         if not fits:
             failures.append(f"README.md: {program}: “{happens}”, but “which” says {answers}")
     # The site has the table beside the page about “which”, which names it.

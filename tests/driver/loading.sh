@@ -132,3 +132,32 @@ static LAZY new 0 0 222 0
 static EAGER new 0 0 ends
 ROWS
 )
+
+# After prime, a start compiles nothing, eager or not: containers of variables alone are modules, and so are those that declare nothing,
+# which a start compiles if it loads all code.
+PYTHONPATH=$root/tests/framework python3 - <<'P'
+import fatbin
+
+def container(body):
+    text = b".version 6.3\n.target sm_52\n.address_size 64\n%s\n\0" % body
+    return fatbin.container(fatbin.entry(fatbin.PTX, 52, text, isa=(6, 3)))
+
+kernel = container(b".visible .entry k()\n{\n\tret;\n}")
+for name, body in (("variables", b".visible .global .align 4 .b8 table[64];\n.visible .const .align 4 .b8 c[256];"),
+                   ("managed", b".visible .global .attribute(.managed) .align 4 .u32 counter = 5;"), ("nothing", b"")):
+    open(name, "wb").write(container(body))
+    open(name + ".so", "wb").write(fatbin.library(kernel, container(body)))
+open("kernel", "wb").write(kernel)
+P
+for name in variables managed nothing; do
+	export CUDA_CACHE_PATH=$scratch/cache-$name CUDA_MODULE_LOADING=
+	jitwarm 0 prime "$name.so"
+	for mode in EAGER LAZY; do
+		for cuda in 11.8 12.4; do
+			got=$(CUDA_MODULE_LOADING=$mode under "$version" sm_86 "$build/tests/driver/loading" "${runtimes[$cuda]}" kernel $name 2>/dev/null | tail -1)
+			[[ $got == "0:2 0:2 "* ]] || fail "runtime $cuda, $mode, $name: $got"
+		done
+	done
+	jitwarm 0 check "$name.so"
+	so "d['verdict'] == 'warm' and d['gpus'][0]['modules'] == 2"
+done

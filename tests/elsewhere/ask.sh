@@ -88,15 +88,15 @@ cp starts counted-starts && rm -r state
 # The newest release is read first, then others by bisection; equal ones are inferred. The second time nothing is fetched.
 ask sized --target sm_86 grown
 is "by bisection" 1 11 "jitwarm: grown: jitwarm's list lacks 24 releases; downloading up to 12 wheels (" "grown from ${site#http://}/sized/simple on sm_86" "1.23 – 1.20  have no device code" \
-	"1.19 – 1.10  fail: no code for sm_86" "1.9 – 1.0" "run as they are" "pip install grown==1.9"
+	"1.19 – 1.10  fail: no code for sm_86" "1.9 – 1.0" "run" "pip install grown==1.9"
 ask sized --target sm_86 grown
 is "the second time" 1 0 "1.9 – 1.0" "pip install grown==1.9"
 grep -q "jitwarm.s list lacks" err && fail "it says that it fetches: $(cat err)"
 ask sized --target sm_86 --all grown
 is "every release" 1 0 "1.22 *"
-grep -qE "^  1\.4 \* +runs as it is" out && grep -qE "^  1\.5 +runs as it is" out || fail "1.4 is not inferred: $(cat out)"
+grep -qE "^  1\.4 \* +runs" out && grep -qE "^  1\.5 +runs" out || fail "1.4 is not inferred: $(cat out)"
 ask sized --target sm_90 grown
-is "another GPU, by the same facts" 1 0 "1.19 – 1.0   run as they are" "pip install grown==1.19"
+is "another GPU, by the same facts" 1 0 "1.19 – 1.0   run" "pip install grown==1.19"
 [ "$(find state -type f | wc -l)" = 11 ] || fail "not a file for each wheel: $(find state)"
 sed -i 's/^facts .*/facts 1/' state/wheels/*
 ask sized --target sm_86 grown
@@ -110,7 +110,7 @@ rm -r state
 ask sized --target sm_86 grown==1.15
 is "a release that fails" 2 1 "jitwarm's list lacks 1 release; downloading up to 1 wheel (" "1.15  fails: no code for sm_86" "jitwarm has not examined 23 releases of grown for this platform." "Other releases: jitwarm which --target sm_86 grown --ask"
 ask sized --target sm_86 pure==1.0 grown==1.9
-is "a release of the second package" 2 2 "1.9  runs as it is"
+is "a release of the second package" 2 2 "1.9  runs"
 ask sized --target sm_86 grown==9
 is "no such release" 3 0 "${site#http://}/sized/simple has no release 9 of grown"
 grep -q "looks for this release" err && fail "it names --ask: $(cat err)"
@@ -145,31 +145,31 @@ for fetched in 1 0; do
 	is "one plug-in of three libraries" 0 $fetched "1.1  runs, but a part fails: liba_cuda.so: needs driver 525 (CUDA 12.0) or newer"
 done
 ask sized --target sm_86 --driver 535 hosted==1.0
-is "a CUDA runtime that takes the driver" 0 0 "1.0  runs as it is"
+is "a CUDA runtime that takes the driver" 0 0 "1.0  runs"
 # A wheel for every platform may have code for GPUs, so it is read, too; pip prefers one for the platform.
 ask sized --target sm_86 loose
-is "a wheel for every platform, and a better one" 0 1 "1.2 " "runs as it is" "pip install loose==1.2"
+is "a wheel for every platform, and a better one" 0 1 "1.2 " "runs" "pip install loose==1.2"
 ask sized --target sm_86 loose==1.1
 is "a wheel for every platform" 2 1 "1.1  fails: no code for sm_86"
 ask sized --target sm_86 loose==1.0
-is "a wheel for every platform that runs" 0 1 "1.0  runs as it is"
+is "a wheel for every platform that runs" 0 1 "1.0  runs"
 ask sized --target sm_86 --json pinned
 grep -q "^pin nvidia-cudnn-cu12 9.10.2.21$" state/wheels/* && grep -q "^pin torch 2.8.0$" state/wheels/* && ! grep -rq "pin nvidia-cudnn-cu12 1.0\|pin numpy\|pin tensorflow\|pin vllm" state && ok "what it requires in one version" || fail "pins: $(cat state/wheels/*)"
 python3 -c 'import json; d = json.load(open("out")); assert d["index"].endswith("/sized/simple") and d["answers"][0]["newest"] == "1.0", d' || fail "--json: $(cat out)"
 
 # As pip does, a release that is requested without a local label is the newest one with any label.
 ask sized --target sm_86 labelled==1.0
-is "a release with a label" 0 1 "downloading up to 1 wheel (" "1.0+cu121  runs as it is"
+is "a release with a label" 0 1 "downloading up to 1 wheel (" "1.0+cu121  runs"
 ask sized --target sm_86 labelled==1.0+cu118
 is "the requested label" 2 1 "1.0+cu118  fails: no code for sm_86"
 ask sized --target sm_86 labelled==1.1
 is "a release with and without a label" 2 1 "1.1+cu121  fails: no code for sm_86"
 ask sized --target sm_86 --platform windows labelled==1.1
-is "a label for another platform" 0 1 "1.1  runs as it is"
+is "a label for another platform" 0 1 "1.1  runs"
 ask sized --target sm_86 labelled==1.1+cu118
 is "no such label" 3 0 "has no release 1.1+cu118 of labelled"
 ask sized --target sm_86 twice
-is "each of two builds" 1 2 "1.1+cu121  fails: no code for sm_86" "1.1        runs as it is" "pip install twice===1.1"
+is "each of two builds" 1 2 "1.1+cu121  fails: no code for sm_86" "1.1        runs" "pip install twice===1.1"
 
 # Another package has its code.
 ask sized --target sm_75 cuml-cu12
@@ -186,7 +186,7 @@ with zipfile.ZipFile(sys.argv[1]) as old, zipfile.ZipFile(sys.argv[2] + "/cuml_c
         new.writestr(name.replace("99.0", "99.1"), old.read(name).replace(b"99.0", b"99.1"))
 P
 ask sized --target sm_86 cuml-cu12
-is "no code in that version" 1 0 "cuml_cu12-99.1-py3-none-manylinux2014_x86_64.whl: not examined: the package index has no wheel of libcuml-cu12===99.1; it has wheels of 99.0" "99.0  runs as it is" "pip install cuml-cu12==99.0"
+is "no code in that version" 1 0 "cuml_cu12-99.1-py3-none-manylinux2014_x86_64.whl: not examined: the package index has no wheel of libcuml-cu12===99.1; it has wheels of 99.0" "99.0  runs" "pip install cuml-cu12==99.0"
 mv http/packages/libcuml-cu12 . && rm -r state
 ask sized --target sm_86 cuml-cu12
 is "no code at all" 3 0 "cuml_cu12-99.1-py3-none-manylinux2014_x86_64.whl: not examined: " "cuml_cu12-99.0-py3-none-manylinux2014_x86_64.whl: not examined: " "cuml-cu12 from "
@@ -197,9 +197,9 @@ is "a required package that makes code" 0 1 "runs, but a part fails: cupy-cuda12
 
 # Numba makes PTX by the CUDA of its environment.
 ask sized --target sm_75 --driver 550.54.15 numba-cuda
-is "a compiler of the environment" 0 1 "0.17  runs as it is, if its environment has CUDA 12.4 or older"
+is "a compiler of the environment" 0 1 "0.17  runs, if its environment has CUDA 12.4 or older"
 ask sized --target sm_75 --driver 550.54.15 with-cupy
-is "another compiler" 0 0 "1.0  runs as it is"
+is "another compiler" 0 0 "1.0  runs"
 grep -q "if its environment" out && fail "a condition: $(cat out)"
 
 # PyPI's facts do not count for another index's wheel of that name.

@@ -403,7 +403,7 @@ said out "asked-1.1-py3-none-manylinux2014_x86_64.whl, sm_86 (RTX 30): " "pure-2
 said err "requirements.txt:5: another list is left out; scan it, too" "requirements.txt:6: a package from an address is left out" "requirements.txt:7: a file or folder is left out"
 [ "$(wc -l <err)" = 3 ] || fail "not three lines: $(cat err)"
 echo partly >partly.txt && listed 0 --index -r partly.txt
-said out "partly-1.0-py3-none-manylinux2014_x86_64.whl, sm_86 (RTX 30): runs as it is, but 1 of 2 pieces has no code for this GPU: programs that use this piece fail"
+said out "partly-1.0-py3-none-manylinux2014_x86_64.whl, sm_86 (RTX 30): runs; 1 of 2 pieces has no code for sm_86 (chosen by the GPU)"
 listed 0 --index -r pylock.toml
 said out "asked-1.0-py3-none-manylinux2014_x86_64.whl, sm_86 (RTX 30): "
 said err "pylock.toml:9: a file or folder is left out"

@@ -27,12 +27,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		MUST(!*wheel->sha256 == (wheel->of || wheel->unseen));
 		for (size_t k = 0; k < wheel->library_count; k++) {
 			const struct wheel_library *library = &wheel->libraries[k];
-			struct decided decided;
-			struct decide_work work, loose;
+			struct judged is;
 
 			MUST(*library->name);
-			decide_library(&library->facts, device, &driver, &decided, &work, &loose);
-			MUST(decided.lacking + decided.too_new <= decided.pieces + decided.too_new);
+			judge_library(&library->facts, device, &driver, &is);
+			MUST(is.native + is.compiled + is.too_new + is.lacking == is.pieces);
 		}
 	}
 	wheel_list_free(&list);

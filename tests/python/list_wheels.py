@@ -29,8 +29,6 @@ for line in (ROOT / "tests/data/requirements.tsv").read_text().splitlines():
     if kind == "order":
         left, right = listing.Version(words[0]), listing.Version(words[2])
         assert left < right if words[1] == "<" else left == right, line
-    elif kind == "library":
-        assert listing.is_own_library(words[0]) == (words[1] == "yes"), line
     elif kind == "marker":
         platform, python, marker, holds = words
         assert bool(listing.index.required(f"x; {marker}", listing.index.place(platform, python))) == (holds == "yes"), line
@@ -41,8 +39,7 @@ for line in (ROOT / "tests/data/requirements.tsv").read_text().splitlines():
     tried += 1
 assert tried > 80, tried
 
-# A library without code is listed, with the number of the wheel's libraries, but does not make two releases differ. Facts of older scans
-# lack that number, and so their libraries without code.
+# A library without code is listed, but does not make two releases differ.
 with tempfile.TemporaryDirectory() as folder:
     host = {"path": "a.whl", "member": "a/_c.so", "format": "elf", "pieces": [], "runtime_cuda": 12000, "runtime_shared": True}
     code = {"path": "a.whl", "member": "a/b.so", "format": "elf", "runtime_cuda": 0, "pieces": [
@@ -51,10 +48,9 @@ with tempfile.TemporaryDirectory() as folder:
     def looked(files, **described):
         facts.write_text(listing.json.dumps({"wheel": {"file": "a-1.0-py3-none-any.whl", "sha256": "aa", **described}, "files": files}))
         return listing.Looked(facts)
-    with_host = looked([code, host], libraries=3)
-    assert with_host.lines == ["libraries 3", "library library 12000 a/_c.so", "library library ~0 a/b.so", "piece 1 registered sm_80"], with_host.lines
-    assert with_host.alike == looked([code], libraries=3).alike
-    assert looked([code, host]).lines == with_host.lines[2:]
+    with_host = looked([code, host])
+    assert with_host.lines == ["library library 12000 a/_c.so", "library library ~0 a/b.so", "piece 1 registered sm_80"], with_host.lines
+    assert with_host.alike == looked([code]).alike
 
 # A release whose code is in another package, which the index lacks: it is left out with a line, and the next one is looked at.
 with tempfile.TemporaryDirectory() as folder:

@@ -62,26 +62,6 @@ TEST(names_of_several_texts_are_joined_once)
 	assert_true(kernels_full(text));
 }
 
-TEST(kernels_of_nccl_are_known_by_their_names)
-{
-	static const struct {
-		const char *text;
-		size_t pieces;
-		bool nccl;
-	} cases[] = {
-		{"ncclKernel_Sum_i8", 1, true},
-		{"ncclKernel_Sum_i8, ncclDevKernel_Broadcast", 2, true},
-		{"ncclKernel_Sum_i8, ncclKernel_Max_i8, ncclKernel_Min_i8, …", 1, true},
-		{"ncclKernel_Sum_i8, ncclKernel_Max_i8, ncclKernel_Min_i8, …", 2, false},
-		{"ncclKernel_Sum_i8, gemm", 1, false},
-		{"gemm, ncclKernel_Sum_i8", 1, false},
-		{"", 1, false},
-	};
-
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-		assert_int_equal(kernels_are_nccl(cases[i].text, cases[i].pieces), cases[i].nccl);
-}
-
 TEST(a_long_name_is_truncated)
 {
 	char ptx[600], text[KERNELS_TEXT] = "";

@@ -72,7 +72,7 @@ TEST_WITH(each_module_once_for_each_gpu, make_folder, remove_folder)
 	plan = plan_folder(targets, 2, NULL, false);
 	assert_int_equal(plan->module_count, 3 + 4);
 	assert_int_equal(plan->file_count, 2);
-	assert_int_equal(plan->note_count, 1); /* for the piece for sm_90 alone */
+	assert_int_equal(plan->note_count, 0); /* the piece for sm_90 alone is none */
 	for (size_t i = 0; i < 2; i++) {
 		uint16_t sm = targets[i].sm;
 		const struct plan_module *module = find(plan, key_of(1, 70, sm, CACHE_KEY_LOAD, OPTIONS));
@@ -239,7 +239,7 @@ TEST_WITH(the_dearest_comes_first, make_folder, remove_folder)
 	for (unsigned i = 0; i < 5; i++) {
 		char text[2048] = "\n.version 7.8\n.target sm_70\n";
 
-		for (unsigned k = 0; k < 7 * (i * 2 % 5); k++)
+		for (unsigned k = 0; k < 1 + 7 * (i * 2 % 5); k++)
 			(void)snprintf(text + strlen(text), 32, "add.u32 %%r1;\n");
 		small_put_text(&data, text, 7, 8, 70, NULL);
 	}
@@ -247,7 +247,7 @@ TEST_WITH(the_dearest_comes_first, make_folder, remove_folder)
 	plan = plan_folder(&target, 1, NULL, false);
 	assert_int_equal(plan->module_count, 5);
 	for (size_t i = 0; i < 5; i++)
-		assert_int_equal(plan->modules[i].features.statements, 7 * (4 - i));
+		assert_int_equal(plan->modules[i].features.statements, 1 + 7 * (4 - i));
 	assert_true(plan->modules[0].cost_ms > plan->modules[4].cost_ms);
 	plan_free(plan);
 	buf_free(&data);
@@ -275,9 +275,9 @@ TEST_WITH(text_has_another_key, make_folder, remove_folder)
 	buf_free(&data);
 }
 
-/* PTX that is too new makes the file fail even beside code that runs; but no driver needs PTX that
- * declares nothing, as nvcc makes it for files without kernels. */
-TEST_WITH(what_is_too_new_in_a_file_fails_whatever_else_runs, make_folder, remove_folder)
+/* PTX that is too new is named beside code that runs; but no driver needs PTX that declares
+ * nothing, as nvcc makes it for files without kernels. */
+TEST_WITH(what_is_too_new_in_a_file_is_named, make_folder, remove_folder)
 {
 	static const struct {
 		const char *text;
@@ -300,10 +300,11 @@ TEST_WITH(what_is_too_new_in_a_file_fails_whatever_else_runs, make_folder, remov
 		plan = plan_folder(&target, 1, NULL, false);
 		assert_int_equal(plan->module_count, 1);
 		assert_int_equal(plan->targets[0].unplanned.cannot, cases[i].cannot);
-		assert_int_equal(plan->fates.count, cases[i].cannot);
+		assert_int_equal(plan->fates.count, 0);
+		assert_int_equal(plan->fates.part_count, cases[i].cannot);
 		if (cases[i].cannot) {
-			assert_int_equal(plan->fates.items[0].is.reason, REASON_TOO_NEW);
-			assert_int_equal(plan->fates.items[0].is.needs.release[0], 575);
+			assert_int_equal(plan->fates.parts[0].is.reason, REASON_TOO_NEW);
+			assert_int_equal(plan->fates.parts[0].is.needs.release[0], 575);
 		}
 		plan_free(plan);
 		buf_free(&data);
@@ -332,17 +333,7 @@ TEST_WITH(only_a_variant_spares_a_library_without_code, NULL, NULL)
 		size_t failing, lacking;
 	} cases[] = {
 		{{"liba.so", "libb.so"}, "7.0", "90", 1, 0},
-		{{"liba.so", "libb.so"},
-		 "7.0",
-		 "90a",
-		 0,
-		 1}, /* kernels for a GPU for which other files have code */
-		{{"site-packages/a.so", "site-packages/b.so"},
-		 "7.0",
-		 "90a",
-		 1,
-		 0}, /* files of two packages */
-		{{"site-packages/a/a.so", "site-packages/a/b.so"}, "7.0", "90a", 0, 1},
+		{{"liba.so", "libb.so"}, "7.0", "90a", 1, 0}, /* each is judged alone */
 		{{"libx_cuda118.so", "libx_cuda12.8.so"}, "7.0", "90", 0, 0},
 		{{"libx.so.11", "libx.so.12.1"}, "7.0", "90", 0, 0},
 		{{"x_sm80.so", "x_sm90a.so"}, "7.0", "90a", 0, 0},
@@ -352,7 +343,7 @@ TEST_WITH(only_a_variant_spares_a_library_without_code, NULL, NULL)
 		{{"kernel_compute_75.ptx.zst", "kernel_sm_90.cubin.zst"}, "7.0", "90", 0, 0}, /* Cycles */
 		{{"kernel_optix.ptx.zst", "kernel_sm_90.cubin.zst"}, "7.0", "90", 1, 0},
 		{{"liba.so", "libb.so"}, "8.8", "70", 1, 0},
-		{{"libx_cuda118.so", "libx_cuda128.so"}, "8.8", "70", 0, 1}, /* a driver that is too old */
+		{{"libx_cuda118.so", "libx_cuda128.so"}, "8.8", "70", 0, 0},
 		{{"libx_cuda118.so", "libx_cuda117_nocublaslt.so"}, "7.0", "90", 0, 0}, /* bitsandbytes */
 		{{"libx.so", "libx_more.so"}, "7.0", "90", 1, 0},
 	};
@@ -385,39 +376,13 @@ TEST_WITH(only_a_variant_spares_a_library_without_code, NULL, NULL)
 	}
 }
 
-/* One library has a piece for this GPU and another piece only for other GPUs. */
-TEST_WITH(a_piece_without_code_is_said, make_folder, remove_folder)
-{
-	const struct jw_target target = {86, 0};
-	struct buf data = make_buf();
-	struct plan *plan;
-
-	small_put(&data, 1, 86, "");
-	small_put(&data, 2, 90, "");
-	small_fatbin_library("a.so", &data);
-	plan = plan_folder(&target, 1, NULL, false);
-	assert_int_equal(plan->fates.count, 0);
-	assert_int_equal(plan->note_count, 1);
-	assert_non_null(strstr(plan->notes[0], "a.so: 1 of 2 pieces has no code for sm_86: programs "
-										   "that use this piece fail"));
-	plan_free(plan);
-	small_fatbin_library("b.so", &data);
-	plan = plan_folder(&target, 1, NULL, false);
-	assert_int_equal(plan->note_count, 1);
-	assert_non_null(strstr(plan->notes[0], "a.so and 1 other file: 2 of 4 pieces have no code for "
-										   "sm_86: programs that use these pieces fail"));
-	plan_free(plan);
-	buf_free(&data);
-}
-
-/* A link needs code in each of its objects. When the runtime loads code decides whether the start
- * fails without it, or only its use. */
+/* A linked container without code is as good as its inputs. */
 TEST_WITH(a_link_without_code_fails, make_folder, remove_folder)
 {
 	static const struct {
 		unsigned sm[2]; /* of the objects; 0: none */
 		size_t failing;
-	} cases[] = {{{70, 70}, 0}, {{90, 90}, 1}, {{70, 90}, 1}, {{90, 0}, 1}, {{0, 0}, 1}};
+	} cases[] = {{{70, 70}, 0}, {{90, 90}, 1}, {{70, 90}, 0}, {{90, 0}, 1}, {{0, 0}, 1}};
 	const struct jw_target target = {86, 0};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -435,8 +400,7 @@ TEST_WITH(a_link_without_code_fails, make_folder, remove_folder)
 			OK(os_env_set(why, "CUDA_MODULE_LOADING", NULL));
 			assert_int_equal(plan->fates.count, cases[i].failing);
 			assert_true(!cases[i].failing ||
-						(plan->fates.items[0].is.reason ==
-							 (eager && !cases[i].sm[0] ? REASON_UNLINKED : REASON_NONE) &&
+						(plan->fates.items[0].is.reason == REASON_NONE &&
 						 plan->fates.items[0].is.lacking == plan->fates.items[0].is.pieces));
 			plan_free(plan);
 		}
@@ -445,50 +409,18 @@ TEST_WITH(a_link_without_code_fails, make_folder, remove_folder)
 	}
 }
 
-/* An object without code for the GPU was left out when the build linked for that GPU. */
-TEST_WITH(a_link_lacks_what_was_left_out, make_folder, remove_folder)
-{
-	static const struct {
-		unsigned sm[2]; /* of the objects */
-		size_t failing, lacking;
-	} cases[] = {{{70, 70}, 0, 0}, {{90, 90}, 1, 0}, {{70, 90}, 0, 1}};
-	const struct jw_target target = {86, 0};
-	uint8_t payload[ENTRIES_CUBIN];
-	const struct write_ptx cubin = {.payload = payload,
-									.payload_size = sizeof payload,
-									.target = target,
-									.kind = DEVCODE_KIND_CUBIN};
-
-	entries_cubin(payload, 86, false);
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct buf linked = make_buf(), inputs = make_buf();
-		struct plan *plan;
-
-		OK(write_container(why, &cubin, &linked));
-		for (unsigned k = 0; k < 2; k++)
-			small_put(&inputs, k, cases[i].sm[k], "--compile-only ");
-		write_linked("linked.so", 2, &linked, &inputs);
-		plan = plan_folder(&target, 1, NULL, false);
-		assert_int_equal(plan->fates.count, cases[i].failing);
-		assert_int_equal(plan->targets[0].unplanned.lacking, cases[i].lacking);
-		plan_free(plan);
-		buf_free(&linked);
-		buf_free(&inputs);
-	}
-}
-
 /* An entry for sm_90 whose text says sm_90a is for that GPU alone; an entry for sm_70 whose text
- * says sm_100 is not for sm_90. */
+ * says sm_90 is not for sm_86. */
 TEST_WITH(the_text_decides_what_it_is_for, make_folder, remove_folder)
 {
 	static const struct {
 		uint16_t header;
 		const char *text;
+		struct jw_target targets[2];
 	} cases[] = {
-		{90, "\n.version 8.0\n.target sm_90a\n.visible .entry k() { ret; }\n"},
-		{70, "\n.version 8.0\n.target sm_100\n.visible .entry k() { ret; }\n"},
+		{90, "\n.version 8.0\n.target sm_90a\n.visible .entry k() { ret; }\n", {{90, 0}, {120, 0}}},
+		{70, "\n.version 8.0\n.target sm_90\n.visible .entry k() { ret; }\n", {{86, 0}, {90, 0}}},
 	};
-	const struct jw_target targets[] = {{90, 0}, {120, 0}};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct buf data = make_buf();
@@ -496,7 +428,7 @@ TEST_WITH(the_text_decides_what_it_is_for, make_folder, remove_folder)
 
 		small_put_text(&data, cases[i].text, 8, 0, cases[i].header, NULL);
 		small_write("loose.fatbin", &data);
-		plan = plan_folder(targets, 2, NULL, false);
+		plan = plan_folder(cases[i].targets, 2, NULL, false);
 		assert_int_equal(plan->module_count, 1);
 		assert_int_equal(plan->modules[0].target, i);
 		assert_int_equal(plan->targets[i].unplanned.cannot, 0);
@@ -547,11 +479,9 @@ TEST(modules_have_a_limit)
 {
 	const struct jw_target gpu = {86, 0};
 	const struct plan_request request = {.targets = &gpu, .target_count = 1, .profile = &profile};
-	const struct analyse_target facts = {.verdicts = {[VERDICT_JIT] = 1}};
-	struct plan_module module = {.key = 1};
+	struct plan_module module = {.key = 1, .drivers = 1};
 	const struct analyse_image image = {
 		.scan = {.path = "many.whl", .member = "many.so", .library = true},
-		.targets = &facts,
 		.modules = &module,
 		.module_count = 1};
 	struct build build;

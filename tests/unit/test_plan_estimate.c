@@ -65,7 +65,7 @@ TEST(memory_is_enough_for_real_libraries)
 	} measured[] = {{156, 49164}, {57815, 451092}, {303057, 698032}};
 
 	for (size_t i = 0; i < sizeof measured / sizeof *measured; i++) {
-		const struct plan_features features = {measured[i].statements, 0, 1, false};
+		const struct plan_features features = {measured[i].statements, 0, 1, false, false};
 		struct plan_estimate estimate;
 
 		plan_estimate(&estimate, &features, 0, NULL);
@@ -75,7 +75,7 @@ TEST(memory_is_enough_for_real_libraries)
 
 TEST(a_machine_may_be_slower)
 {
-	struct plan_features features = {1000, 10, 2, false};
+	struct plan_features features = {1000, 10, 2, false, false};
 	struct plan_estimate one, two, lines;
 
 	plan_estimate(&one, &features, 50000, NULL);

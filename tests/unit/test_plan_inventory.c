@@ -37,53 +37,67 @@ static const struct jw_scan_count counts[] = {{2, {90, 'a'}, 3, UINT64_C(1) << 3
 static const struct jw_target gpus[] = {{86, 0}, {90, 0}, {120, 0}};
 
 /* Each member is saved. */
-static const struct decided decision = {.fate = DECIDE_REFUSED,
-										.pieces = 31,
-										.lacking = 32,
-										.too_new = 33,
-										.special = true,
-										.family_lacking = 35,
-										.for_family = true,
-										.chosen = true,
-										.own = true,
-										.text = true,
-										.unneeded = 34,
-										.reason = REASON_TILE,
-										.by_share = true,
-										.tile_too = true,
-										.needs = {13000, {580, 65, 6}}};
+static const struct jw_piece_entry entries[] = {
+	{.kind = 1,
+	 .target = {90, 0},
+	 .text = {90, 'a'},
+	 .isa_major = 8,
+	 .isa_minor = 4,
+	 .zstd = true,
+	 .relocatable = true,
+	 .modules = 41,
+	 .ptx_bytes = UINT64_C(1) << 40,
+	 .cache_bytes = 42,
+	 .cost_ms = 43,
+	 .longest_ms = 44},
+	{.kind = 2, .target = {80, 0}, .cuda = 12000, .toolkit = 12040, .damaged = true}};
+static const struct jw_piece pieces[] = {
+	{.containers = 31,
+	 .role = DEVCODE_LOOSE,
+	 .linked = true,
+	 .empty = true,
+	 .edited = true,
+	 .kernels = "",
+	 .entries = entries,
+	 .entry_count = 2},
+	{.containers = 32, .kernels = "", .entries = entries + 1, .entry_count = 1}};
 
-static void check_decision(const struct decided *got)
+static void check_pieces(const struct jw_scan_image *image)
 {
-	assert_int_equal(got->fate, decision.fate);
-	assert_int_equal(got->pieces, decision.pieces);
-	assert_int_equal(got->lacking, decision.lacking);
-	assert_int_equal(got->too_new, decision.too_new);
-	assert_int_equal(got->family_lacking, decision.family_lacking);
-	assert_true(got->special && got->for_family && got->chosen);
-	assert_true(got->own && got->text);
-	assert_int_equal(got->unneeded, decision.unneeded);
-	assert_int_equal(got->reason, decision.reason);
-	assert_true(got->by_share && got->tile_too);
-	assert_memory_equal(&got->needs, &decision.needs, sizeof got->needs);
+	assert_int_equal(image->piece_count, 2);
+	for (size_t i = 0; i < 2; i++) {
+		const struct jw_piece *got = &image->pieces[i];
+
+		assert_int_equal(got->containers, pieces[i].containers);
+		assert_int_equal(got->role, pieces[i].role);
+		assert_int_equal(got->linked, pieces[i].linked);
+		assert_int_equal(got->empty, pieces[i].empty);
+		assert_int_equal(got->edited, pieces[i].edited);
+		assert_int_equal(got->entry_count, pieces[i].entry_count);
+		for (size_t k = 0; k < got->entry_count; k++) {
+			const struct jw_piece_entry *a = &got->entries[k], *b = &pieces[i].entries[k];
+
+			assert_true(a->kind == b->kind && jw_target_equal(a->target, b->target) &&
+						jw_target_equal(a->text, b->text));
+			assert_true(a->isa_major == b->isa_major && a->isa_minor == b->isa_minor);
+			assert_true(a->cuda == b->cuda && a->toolkit == b->toolkit && a->zstd == b->zstd);
+			assert_true(a->relocatable == b->relocatable && a->damaged == b->damaged);
+			assert_true(a->modules == b->modules && a->ptx_bytes == b->ptx_bytes);
+			assert_true(a->cache_bytes == b->cache_bytes && !(a->cost_ms < b->cost_ms) &&
+						!(a->cost_ms > b->cost_ms) && !(a->longest_ms < b->longest_ms));
+		}
+	}
 }
 
 /* Two images of a file, one of them a member, with a module for each target in the second. */
 static void remember(struct inventory *inventory, const struct jw_found_file *file,
 					 const struct analyse_question *question, uint64_t seed)
 {
-	struct analyse_target targets[3] = {0};
 	struct plan_module modules[3] = {0};
-	struct analyse_image image = {.scan = {.path = file->path, .library = true},
-								  .targets = targets};
+	struct analyse_image image = {
+		.scan = {.path = file->path, .library = true, .pieces = pieces, .piece_count = 2}};
 
 	for (size_t t = 0; t < question->target_count; t++) {
-		targets[t].verdicts[VERDICT_JIT] = seed + t;
-		targets[t].is = decision;
-		targets[t].reasons[REASON_ZSTD] = 5;
-		targets[t].jit_bytes = UINT64_C(1) << 40;
-		targets[t].loose_bytes = 9;
-		targets[t].link_needed = NEED_UNKNOWN;
 		modules[t] = (struct plan_module){.target = (uint32_t)t,
 										  .role = DEVCODE_LOOSE,
 										  .form = CACHE_KEY_LINK,
@@ -93,7 +107,8 @@ static void remember(struct inventory *inventory, const struct jw_found_file *fi
 										  .payload_bytes = 777,
 										  .key = seed * 1000 + t,
 										  .key_bytes = 800,
-										  .features = {11, 12, 13, t % 2 == 0}};
+										  .drivers = UINT64_C(1) << 32 | 1,
+										  .features = {11, 12, 13, t % 2 == 0, true}};
 	}
 	inventory_begin(inventory, file, question);
 	inventory_image(inventory, &image);
@@ -106,8 +121,8 @@ static void remember(struct inventory *inventory, const struct jw_found_file *fi
 	image.scan.size_bytes = UINT64_C(1) << 34;
 	image.scan.containers = 21;
 	image.scan.damaged = 22;
-	image.scan.wrappers_known = image.scan.runtime_shared = image.asked = true;
-	image.releases = 0x80000001;
+	image.scan.wrappers_known = image.scan.runtime_shared = true;
+	image.unreadable = 23;
 	image.scan.ptx_bytes = UINT64_C(1) << 35;
 	image.scan.runtime_cuda = 12040;
 	inventory_image(inventory, &image);
@@ -141,19 +156,12 @@ static int check_image(struct jw_error *err, void *context, const struct analyse
 		assert_int_equal(image->scan.size_bytes, UINT64_C(1) << 34);
 		assert_int_equal(image->scan.containers, 21);
 		assert_int_equal(image->scan.damaged, 22);
-		assert_true(image->scan.wrappers_known && image->scan.runtime_shared && image->asked);
-		assert_int_equal(image->releases, 0x80000001);
+		assert_true(image->scan.wrappers_known && image->scan.runtime_shared);
+		assert_int_equal(image->unreadable, 23);
 		assert_int_equal(image->scan.ptx_bytes, UINT64_C(1) << 35);
 		assert_int_equal(image->scan.runtime_cuda, 12040);
 	}
-	for (size_t t = 0; t < replayed->targets; t++) {
-		assert_int_equal(image->targets[t].verdicts[VERDICT_JIT], replayed->seed + t);
-		check_decision(&image->targets[t].is);
-		assert_int_equal(image->targets[t].reasons[REASON_ZSTD], 5);
-		assert_int_equal(image->targets[t].jit_bytes, UINT64_C(1) << 40);
-		assert_int_equal(image->targets[t].loose_bytes, 9);
-		assert_int_equal(image->targets[t].link_needed, NEED_UNKNOWN);
-	}
+	check_pieces(&image->scan);
 	for (size_t i = 0; i < image->module_count; i++) {
 		const struct plan_module *module = &image->modules[i];
 
@@ -168,6 +176,8 @@ static int check_image(struct jw_error *err, void *context, const struct analyse
 		assert_int_equal(module->features.divisions, 12);
 		assert_int_equal(module->features.entries, 13);
 		assert_int_equal(module->features.line_info, module->target % 2 == 0);
+		assert_true(module->features.managed);
+		assert_int_equal(module->drivers, UINT64_C(1) << 32 | 1);
 		replayed->modules++;
 	}
 	return 0;
@@ -214,7 +224,7 @@ TEST(other_drivers_and_gpus_are_kept_beside_each_other)
 	const struct analyse_question first = question_of(&profile, gpus, 2);
 	const struct analyse_question second = question_of(&other_profile, gpus, 1);
 	const struct analyse_question third = question_of(&profile, gpus + 2, 1);
-	struct analyse_question newer = first, later = first, fourth = first, kinds[3];
+	struct analyse_question newer = first, later = first, fourth = first, kinds[2];
 	struct jw_target suffixed[] = {gpus[0], gpus[1]};
 	const struct jw_found_file file = file_of(1);
 	struct inventory *inventory;
@@ -230,10 +240,10 @@ TEST(other_drivers_and_gpus_are_kept_beside_each_other)
 	assert_false(replay(inventory, &file, &newer, 3));
 	assert_false(replay(inventory, &file, &later, 3));
 	assert_false(replay(inventory, &file, &fourth, 3));
-	for (size_t i = 0; i < 3; i++)
+	for (size_t i = 0; i < 2; i++)
 		kinds[i] = first;
-	kinds[0].verdicts_only = kinds[1].releases = kinds[2].kernels = true;
-	for (size_t i = 0; i < 3; i++)
+	kinds[0].verdicts_only = kinds[1].releases = true;
+	for (size_t i = 0; i < 2; i++)
 		assert_false(replay(inventory, &file, &kinds[i], 3));
 	remember(inventory, &file, &second, 2);
 	remember(inventory, &file, &third, 3);
@@ -323,10 +333,10 @@ TEST(a_file_is_read_once)
 	OK(os_remove_tree(why, folder));
 	second = look_at(inventory, &file, &question);
 	assert_memory_equal(&first, &second, sizeof first);
-	/* Pieces are not in any record. */
-	question.pieces = true;
+	/* The names of kernels are not in any record. */
+	question.kernels = true;
 	assert_int_equal(look_at(inventory, &file, &question).troubles, 1);
-	question.pieces = false;
+	question.kernels = false;
 	assert_int_equal(look_at(NULL, &file, &question).troubles, 1);
 	inventory_close(inventory);
 	mem_free(file.path);

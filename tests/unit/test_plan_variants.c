@@ -36,6 +36,9 @@ TEST(a_name_tells_variants_from_other_kernels)
 		{"cuda_v12/libx.so", "cuda_v13/libx.so", true},
 		{"cuda-12/libx.so", "cuda-13/libx.so", true},
 		{"libx_cuda118.so", "libx_cuda121_nocublaslt.so", true},
+		{"x-cu11.so", "x.so", true},
+		{"libx_cuda12.so", "libx.so", true},
+		{"libx_sm90.so", "x.dll", true},
 
 		{"_vllm_fa2_C.abi3.so", "_vllm_fa3_C.abi3.so", false},
 		{"conv2d.so", "conv3d.so", false},
@@ -59,6 +62,8 @@ TEST(a_name_tells_variants_from_other_kernels)
 		{"kernel_86.cubin", "kernel_75.ptx", false},
 		{"kernel_86.so", "kernel_90.so", false},
 		{"gemm_80x64.cubin", "gemm_90x64.cubin", false},
+		{"x-cu.so", "x.so", false},
+		{"x-v2.so", "x.so", false},
 		{"x.so", "y.so", false},
 	};
 

@@ -13,7 +13,6 @@
 #include "find/marker.h"
 #include "folder.h"
 #include "os/file.h"
-#include "plan/decide.h"
 #include "plan/plan.h"
 #include "plan/wheel_facts.h"
 #include "plan/wheel_list.h"
@@ -135,7 +134,6 @@ TEST(a_scan_becomes_lines)
 						"library library 12040 a/lib.so\n"
 						"piece 2 loose sm_80#12000z\n"
 						"piece 5 registered compute_90@8.4+4:2.400:1000\n");
-	assert_true(!facts.hosts);
 	wheel_facts_free(&facts);
 }
 
@@ -143,11 +141,11 @@ TEST(a_scan_becomes_lines)
 TEST(a_library_without_code_is_a_line)
 {
 	static const char wheel_text[] = "jitwarm-wheels 1 2026-11-27\npackage a\n"
-									 "wheel 2.0 linux cp310 a-2.0.whl aaaa\nlibraries 3\n"
+									 "wheel 2.0 linux cp310 a-2.0.whl aaaa\n"
 									 "library library 12000 a/_c.so\n"
 									 "same 1.9 linux cp310 2.0\n";
 	static const char code[] = "library library ~0 a/b.so\npiece 1 registered sm_80\n",
-					  both[] = "libraries 3\nlibrary library 12000 a/_c.so\n"
+					  both[] = "library library 12000 a/_c.so\n"
 							   "library library ~0 a/b.so\npiece 1 registered sm_80\n";
 	const struct jw_scan_image image = {.path = "a.whl",
 										.member = "a/_c.so",
@@ -160,14 +158,12 @@ TEST(a_library_without_code_is_a_line)
 
 	OK(wheel_facts_add(why, &facts, &image));
 	assert_string_equal(buf_text(&facts.items[0].lines), "library library 12000 a/_c.so\n");
-	assert_true(facts.hosts);
 	wheel_facts_free(&facts);
-	assert_string_equal(lines, "libraries 3\nlibrary library 12000 a/_c.so\n");
+	assert_string_equal(lines, "library library 12000 a/_c.so\n");
 	mem_free(lines);
 	assert_true(wheel_facts_alike(code, both) && wheel_facts_alike(both, code));
 	OK(wheel_list_read(why, "list", wheel_text, strlen(wheel_text), "a", &read));
 	for (size_t i = 0; i < 2; i++) {
-		assert_int_equal(read.wheels[i].own_libraries, 3);
 		assert_int_equal(read.wheels[i].library_count, 1);
 		assert_int_equal(read.wheels[i].libraries[0].facts.piece_count, 0);
 		assert_int_equal(read.wheels[i].libraries[0].facts.runtime_cuda, 12000);
@@ -228,20 +224,11 @@ static size_t each_line(const char *kind, void (*check)(char *rest))
 	return tried;
 }
 
-static void check_library(char *rest)
-{
-	const char *name = next_cell(&rest);
-
-	if (fate_is_own_library(name) != !strcmp(rest, "yes"))
-		fail_msg("%s is a library of its own: not %s", name, rest);
-}
-
 /* tests/python/list_wheels.py reads the same file. */
 TEST(versions_and_markers_are_read_as_by_packaging)
 {
 	assert_in_range(each_line("order", check_order), 20, 1000);
 	assert_in_range(each_line("marker", check_marker), 30, 1000);
-	assert_in_range(each_line("library", check_library), 10, 1000);
 }
 
 TEST(only_pins_of_listed_packages_are_facts)
@@ -252,7 +239,7 @@ TEST(only_pins_of_listed_packages_are_facts)
 	struct wheel_facts facts = {.items = NULL};
 	char *text;
 
-	OK(wheel_facts_text(why, &facts, "none.whl", required, 3, list, &text));
+	OK(wheel_facts_text(why, &facts, required, 3, list, &text));
 	assert_string_equal(text, "pin b 1.0\n");
 	mem_free(text);
 }
@@ -276,89 +263,6 @@ TEST(an_epoch_is_part_of_a_release)
 		assert_true(pep440_read(cases[i].version, &version));
 		if (pep440_agrees(&version, cases[i].clause, &valid) != cases[i].agrees || !valid)
 			fail_msg("%s %s", cases[i].version, cases[i].clause);
-	}
-}
-
-TEST(a_list_says_which_code_is_hollow)
-{
-	static const struct jw_piece_entry entries[] = {
-		{.kind = DEVCODE_KIND_CUBIN, .target = {75, 0}, .zstd = true, .hollow = true},
-		{.kind = DEVCODE_KIND_CUBIN, .target = {80, 0}}};
-	static const struct jw_piece pieces[] = {
-		{.containers = 1, .role = DEVCODE_REGISTERED, .entries = entries, .entry_count = 2},
-		{.containers = 2, .role = DEVCODE_REGISTERED, .entries = &entries[1], .entry_count = 1}};
-	static const struct {
-		uint16_t gpu;
-		size_t lacking;
-	} rows[] = {{75, 3}, {80, 0}, {86, 0}};
-	const struct jw_scan_image image = {
-		.member = "a.so", .library = true, .pieces = pieces, .piece_count = 2};
-	struct wheel_facts facts = {.items = NULL};
-	struct wheel_list known;
-	char *text;
-
-	OK(wheel_facts_add(why, &facts, &image));
-	assert_non_null(strstr(buf_text(&facts.items[0].lines), "piece 1 registered sm_75zh sm_80\n"));
-	text = mem_printf("jitwarm-wheels 1 2026-11-27\npackage a\n"
-					  "wheel 1 linux cp38 a-1-cp38-cp38-linux_x86_64.whl %064d\n%s",
-					  0, buf_text(&facts.items[0].lines));
-	OK(wheel_list_read(why, "list", text, strlen(text), "a", &known));
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct decided got;
-
-		decide_library(&known.wheels[0].libraries[0].facts, (struct jw_target){rows[i].gpu, 0},
-					   &(struct jw_driver){12040, {550, 163, 1}}, &got, NULL, NULL);
-		assert_int_equal(got.pieces, 3);
-		assert_int_equal(got.lacking, rows[i].lacking);
-	}
-	wheel_list_free(&known);
-	wheel_facts_free(&facts);
-	mem_free(text);
-}
-
-/* A linked container without code for the GPU makes its inputs' code missing
- * (tests/cli/cases/parts.sh has the same library as a file). */
-TEST(a_list_says_which_linked_code_is_hollow)
-{
-	static const struct jw_piece_entry linked[] = {{.kind = DEVCODE_KIND_CUBIN, .target = {75, 0}},
-												   {.kind = DEVCODE_KIND_CUBIN, .target = {80, 0}}};
-	static const struct jw_piece_entry input = {
-		.kind = DEVCODE_KIND_PTX, .target = {80, 0}, .isa_major = 8};
-	static const struct {
-		bool hollow;
-		size_t pieces, lacking;
-	} cases[] = {{true, 4, 2}, {false, 3, 0}};
-
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		const struct jw_piece pieces[] = {
-			{.containers = 2, .role = DEVCODE_REGISTERED, .entries = &linked[0], .entry_count = 1},
-			{.containers = 1,
-			 .role = DEVCODE_REGISTERED,
-			 .linked = true,
-			 .hollow = cases[i].hollow,
-			 .entries = linked,
-			 .entry_count = 2},
-			{.containers = 1, .role = DEVCODE_RELOCATABLE, .entries = &input, .entry_count = 1}};
-		const struct jw_scan_image image = {
-			.member = "a.so", .library = true, .pieces = pieces, .piece_count = 3};
-		struct wheel_facts facts = {.items = NULL};
-		struct wheel_list known;
-		struct decided got;
-		char *text;
-
-		OK(wheel_facts_add(why, &facts, &image));
-		text = mem_printf("jitwarm-wheels 1 2026-11-27\npackage a\n"
-						  "wheel 1 linux cp38 a-1-cp38-cp38-linux_x86_64.whl %064d\n%s",
-						  0, buf_text(&facts.items[0].lines));
-		OK(wheel_list_read(why, "list", text, strlen(text), "a", &known));
-		decide_library(&known.wheels[0].libraries[0].facts, (struct jw_target){75, 0},
-					   &(struct jw_driver){12040, {550, 163, 1}}, &got, NULL, NULL);
-		assert_int_equal(got.fate, DECIDE_RUNS);
-		assert_int_equal(got.pieces, cases[i].pieces);
-		assert_int_equal(got.lacking, cases[i].lacking);
-		wheel_list_free(&known);
-		wheel_facts_free(&facts);
-		mem_free(text);
 	}
 }
 
@@ -388,7 +292,6 @@ static void add_scan(void)
 											  .path_count = 1,
 											  .targets = targets,
 											  .target_count = count,
-											  .pieces = true,
 											  .context = &facts,
 											  .image = add_image}));
 	assert_int_equal(facts.count, 1);

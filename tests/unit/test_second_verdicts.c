@@ -152,6 +152,18 @@ static struct plan_judgement cannot(enum plan_reason reason, unsigned cuda)
 	return (struct plan_judgement){.verdict = VERDICT_CANNOT, .reason = reason, .needs.cuda = cuda};
 }
 
+/* The first PTX ISA, times ten, that knows a target. */
+static unsigned first_isa(unsigned sm, char suffix)
+{
+	return sm == 75    ? 63
+		   : sm == 86  ? 71
+		   : sm == 87  ? 74
+		   : sm == 90  ? (suffix == 'a' ? 80 : 78)
+		   : sm == 100 ? 88
+		   : sm == 120 ? 87
+					   : 70;
+}
+
 static struct plan_judgement plain_judge(const struct piece *pieces, int count, bool section,
 										 size_t gpu, size_t driver)
 {
@@ -202,6 +214,9 @@ static struct plan_judgement plain_judge(const struct piece *pieces, int count, 
 			return cannot(REASON_ZSTD, 12040);
 		if (piece->kind == PTX_DAMAGED)
 			return cannot(REASON_DAMAGED, 0);
+		if (piece->isa < (piece->text ? first_isa(piece->text, piece->text_suffix)
+									  : first_isa(piece->sm, piece->suffix)))
+			return cannot(REASON_TARGET, 0);
 		return (struct plan_judgement){.verdict = section || piece->kind == PTX_40 ? VERDICT_LINK
 																				   : VERDICT_JIT,
 									   .tile = tile,

@@ -43,7 +43,8 @@ static const struct json_field lint_gpu_fields[] = {
 			 .names = lint_level_names),
 	LINT_GPU(total.modules, "modules that the first start compiles, each counted once"),
 	LINT_GPU(total.fate.failing, "files with which a program fails on this GPU"),
-	LINT_GPU(lacking, "files with pieces of code that have none for this GPU"),
+	LINT_GPU(lacking,
+			 "files of which some or all has no code for this GPU, while the package runs"),
 	LINT_GPU(total.tile, "pieces of Tile IR, which the driver compiles at their first load"),
 	LINT_GPU(total.unknown,
 			 "pieces of a kind that jitwarm does not know, or PTX sources that programs edit"),
@@ -252,8 +253,8 @@ static void lint_print_gpu(struct buf *text, const struct jw_lint_gpu *gpu,
 				gpu->start.likely > bound->most_start_s ? "over" : "within",
 				text_duration(most, bound->most_start_s));
 	if (gpu->lacking)
-		buf_add(text, "%sprograms that use certain code of %s fail on this GPU",
-				text->size ? "; " : "", TEXT_COUNT(gpu->lacking, "file", "files"));
+		buf_add(text, "%ssome code of %s is not for this GPU", text->size ? "; " : "",
+				TEXT_COUNT(gpu->lacking, "file", "files"));
 	if (gpu->code.sm)
 		buf_add(text, "; avoided by %s", lint_gencode(gencode, gpu->code));
 }
@@ -440,12 +441,9 @@ static void print_before(struct buf *line, const struct jw_lint_before *before, 
 					: "%s ran on %s after compiling %s; ",
 				release->version, gpu, TEXT_COUNT(release->modules, "module", "modules"));
 	else
-		buf_add(line,
-				release->answer == JW_WHICH_PART ? "%s ran on %s, except for a part; "
-												 : "%s ran on %s as it was; ",
-				release->version, gpu);
+		buf_add(line, "%s ran on %s; ", release->version, gpu);
 	buf_add(line, before->kind == JW_LINT_FAILS   ? "this wheel fails"
-				  : before->kind == JW_LINT_LACKS ? "a part of this wheel fails"
+				  : before->kind == JW_LINT_LACKS ? "this wheel runs without a part"
 												  : "this wheel has modules to compile");
 }
 

@@ -129,15 +129,11 @@ static const struct json_field verdict_fields[] = {
 		"of the kind), or PTX sources that programs edit before the driver compiles them"),
 	VERDICT(cannot, "pieces in which the driver takes code that it cannot use"),
 	VERDICT(nothing, "pieces that have code only for other or newer architectures"),
-	VERDICT(pieces,
-			"pieces with code that the CUDA runtime registers, with the objects that a link "
-			"left out, or of a loose file"),
-	VERDICT(lacking, "pieces among `pieces` without code for this GPU; a program that uses one "
-					 "of them fails"),
-	VERDICT(family_alone,
-			"all of `lacking` is code for the GPUs of one family (`sm_90a`), which programs choose "
-			"by the GPU",
-			.presence = JSON_IF_SET),
+	VERDICT(pieces, "pieces with code, without those that only a link reads"),
+	VERDICT(lacking, "pieces among `pieces` without code for this GPU; if most have some, programs "
+					 "choose by the GPU, and run"),
+	VERDICT(too_new, "pieces among `pieces` that need a newer driver"),
+	VERDICT(runs, "true: the file runs on this GPU with this driver"),
 	VERDICT_AS("jit_modules", work.modules,
 			   "distinct pairs of payload and option string that would be compiled"),
 	VERDICT_AS("jit_bytes", work.ptx_bytes, "the size of the PTX of these modules, decompressed"),
@@ -244,8 +240,6 @@ static const struct json_field entry_fields[] = {
 	ENTRY(relocatable, "true: the code has to be linked before it can be loaded",
 		  .presence = JSON_IF_SET),
 	ENTRY(damaged, "true: the code cannot be decoded", .presence = JSON_IF_SET),
-	ENTRY(hollow, "true: the code has no kernel, while other code of the piece has some",
-		  .presence = JSON_IF_SET),
 	ENTRY(modules,
 		  "PTX that one of the GPUs compiles: distinct modules, each counted in the "
 		  "first piece that has it",
@@ -271,8 +265,8 @@ static const struct json_field piece_fields[] = {
 	JSON(struct jw_piece, linked, "the result of device linking", .presence = JSON_IF_SET),
 	JSON(struct jw_piece, empty, "true: the piece holds no kernel and no variable",
 		 .presence = JSON_IF_SET),
-	JSON(struct jw_piece, hollow,
-		 "true: for some GPU, the linked machine code holds no kernel and no variable",
+	JSON(struct jw_piece, edited,
+		 "true: a PTX source that programs edit before the driver compiles it",
 		 .presence = JSON_IF_SET),
 	JSON_LIST_OF("entries", struct jw_piece, entries, entry_count,
 				 JSON_TABLE(struct jw_piece_entry, entry_fields),
@@ -661,7 +655,6 @@ static void keep_newer(struct jw_driver *sum, const struct jw_driver *image)
 static void add_verdicts(struct jw_scan_verdicts *sum, const struct jw_scan_verdicts *image)
 {
 	sum->target = image->target;
-	sum->kernels = ""; /* the image's are gone when the sum is printed */
 	sum->native += image->native;
 	sum->compatible += image->compatible;
 	sum->link += image->link;
@@ -671,6 +664,9 @@ static void add_verdicts(struct jw_scan_verdicts *sum, const struct jw_scan_verd
 	sum->unknown_kind = image->unknown_kind ? image->unknown_kind : sum->unknown_kind;
 	sum->pieces += image->pieces;
 	sum->lacking += image->lacking;
+	sum->too_new += image->too_new;
+	sum->fails = sum->fails || image->fails;
+	sum->runtime = sum->runtime || image->runtime;
 	sum->runs = sum->runs || image->runs;
 	sum->cannot += image->cannot;
 	sum->cannot_exclusive += image->cannot_exclusive;
@@ -821,13 +817,10 @@ static void take_failing(void *context, const struct jw_scan_failing *failing)
 	print_of_file(run, STYLE_BAD, file, target, why);
 }
 
-/* Facts about the files themselves are not printed again. */
 static void take_lacking(void *context, const char *file, struct jw_target target, const char *why,
-						 enum jw_scan_part part, bool all)
+						 enum jw_scan_part part)
 {
-	(void)part;
-	if (all)
-		print_of_file(context, STYLE_WARN, file, target, why);
+	print_of_file(context, part == JW_SCAN_NEWER ? STYLE_WARN : STYLE_PLAIN, file, target, why);
 }
 
 /* Prints a line for each GPU, and ends the wheel. */
@@ -958,7 +951,6 @@ static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpu
 		.state_dir = cli_state(NULL, run->cli),
 		.cancel = cli_cancel,
 		.context = run,
-		.pieces = run->cli->out.json,
 		.platform = gpus->count ? jw_platform() : NULL,
 		.image = take_scanned_image,
 		.trouble = print_scan_trouble,

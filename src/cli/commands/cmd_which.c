@@ -5,6 +5,7 @@
 #include <jitwarm/which.h>
 
 #include "base/mem.h"
+#include "base/packages.h"
 #include "base/pep440.h"
 #include "base/text.h"
 #include "base/wheel_name.h"
@@ -32,7 +33,6 @@ enum {
 
 static const char *const answer_names[] = {
 	[JW_WHICH_RUNS] = "runs",
-	[JW_WHICH_PART] = "part_fails",
 	[JW_WHICH_COMPILES] = "compiles",
 	[JW_WHICH_CPU] = "cpu_only",
 	[JW_WHICH_FAILS] = "fails",
@@ -46,30 +46,26 @@ static const struct json_field release_fields[] = {
 	RELEASE(version, "the version of the release"),
 	RELEASE(
 		answer,
-		"`runs`: as it is, or after compiling for less than a second; `part_fails`: it runs, but a "
-		"program that uses some of its code fails; `compiles`: it runs after compiling; "
-		"`cpu_only`: "
-		"it has no code for GPUs and runs on the CPU; `fails`; `other_python`: its wheels are for "
-		"other versions of Python; `no_wheel`: it has no wheel for the "
-		"platform; `unknown`: the list has nothing of its wheel",
+		"`runs`: most of its main library runs without compiling; `compiles`: it runs after "
+		"compiling; `cpu_only`: it has no code for GPUs and runs on the CPU; `fails`; "
+		"`other_python`: its wheels are for other versions of Python; `no_wheel`: it has no wheel "
+		"for the platform; `unknown`: the list has nothing of its wheel",
 		.names = answer_names),
 	RELEASE(why,
-			"why the release or a part of it fails; with `runs`, on which condition; with "
-			"`other_python`, the versions of Python "
-			"that the release is for",
+			"why the release, or what `without` names, fails; if it runs otherwise, on which "
+			"condition; with `other_python`, the versions of Python that the release is for",
 			.presence = JSON_UNLESS_NULL),
-	RELEASE(
-		library,
-		"the largest library that fails, or the one of which the most pieces fail; or the package "
-		"of `pin`",
-		.presence = JSON_UNLESS_NULL),
-	RELEASE(lacking,
-			"the number of the library's pieces of code that fail, without those for one family of "
-			"GPUs (`sm_90a`), which programs choose by the GPU",
-			.presence = JSON_IF_SET),
-	RELEASE(pieces, "the number of all its pieces of code", .presence = JSON_IF_SET),
+	RELEASE(library,
+			"the largest library that fails, or the one of `without`; or the package of `pin`",
+			.presence = JSON_UNLESS_NULL),
+	RELEASE(lacks, "a library that it needs and that has no code for the GPU: `cuBLAS 11`",
+			.presence = JSON_UNLESS_NULL),
+	RELEASE(newer, "what needs a newer driver, if the release runs otherwise: `FlashAttention 2`",
+			.presence = JSON_UNLESS_NULL),
+	RELEASE(without, "what does not run on the GPU, if the release runs otherwise: `torch.linalg`",
+			.presence = JSON_UNLESS_NULL),
 	JSON_FORMATTED("needs", struct jw_which_release, needs, document_needs,
-				   "the first driver with which the library does not fail for the driver's age",
+				   "the first driver with which the release, or what `newer` names, runs",
 				   .presence = JSON_IF_SET),
 	RELEASE(modules, "modules that a start compiles, at most"),
 	JSON_OBJECT_OF("start_seconds", struct jw_which_release, start, &document_span,
@@ -98,14 +94,21 @@ static const struct json_field release_fields[] = {
 const struct json_table document_release = {.fields = release_fields,
 											.size = sizeof(struct jw_which_release)};
 
+static const char *answer_newest(char room[JSON_ROOM], const void *answer)
+{
+	const struct jw_which_release *advised = ((const struct jw_which *)answer)->advised;
+
+	(void)room;
+	return advised ? advised->version : "";
+}
+
 static const struct json_field answer_fields[] = {
 	JSON(struct jw_which, package, "the package, as indexes name it"),
 	JSON_FORMATTED("target", struct jw_which, target, document_sm, "the GPU: `sm_86`"),
-	JSON(struct jw_which, newest, "the newest release that runs as it is, or of which a part fails",
-		 .presence = JSON_UNLESS_NULL),
-	JSON(struct jw_which, newest_compiles,
-		 "the newest release that runs after compiling, if it is newer",
-		 .presence = JSON_UNLESS_NULL),
+	JSON_FORMATTED_OF("newest", answer_newest,
+					  "the newest release that runs; if none does, the newest that runs after "
+					  "compiling, or without some of it",
+					  .presence = JSON_IF_SET),
 	JSON(struct jw_which, examined_from,
 		 "the oldest release that jitwarm has examined, if it has not examined older ones",
 		 .presence = JSON_UNLESS_NULL),
@@ -147,28 +150,26 @@ const struct json_table document_which = {.schema = "jitwarm.which/1", .fields =
 
 /* ---- the text */
 
-/* Returns whether two adjacent releases take times that one row can show. */
-static bool same_time(const struct jw_which_release *a, const struct jw_which_release *b)
+/* Returns whether people are told the time that a release compiles. */
+static bool has_time(const struct jw_which_release *release)
 {
-	static const double most = 3;
-
-	return a->answer != JW_WHICH_COMPILES ||
-		   (a->start.high <= most * b->start.high && b->start.high <= most * a->start.high);
+	return release->answer == JW_WHICH_COMPILES ||
+		   (release->answer == JW_WHICH_RUNS && release->start.high >= JW_WHICH_NOTABLE_S);
 }
 
 /* Returns whether two adjacent releases share a row. */
 static bool same_answer(const struct jw_which_release *a, const struct jw_which_release *b)
 {
-	return a->answer == b->answer && text_same(a->why, b->why) &&
-		   (a->answer == JW_WHICH_FAILS ? !a->pin == !b->pin : text_same(a->library, b->library)) &&
-		   !a->pieces == !b->pieces && (a->answer != JW_WHICH_COMPILES || a->loading == b->loading);
+	return a->answer == b->answer && text_same(a->why, b->why) && text_same(a->lacks, b->lacks) &&
+		   text_same(a->newer, b->newer) && a->needs.cuda == b->needs.cuda &&
+		   text_same(a->without, b->without) && !a->pin == !b->pin && has_time(a) == has_time(b) &&
+		   (!has_time(a) || a->loading == b->loading);
 }
 
-static enum style style_of(enum jw_which_answer answer)
+static enum style style_of(const struct jw_which_release *release)
 {
-	switch (answer) {
-	case JW_WHICH_RUNS: return STYLE_GOOD;
-	case JW_WHICH_PART:
+	switch (release->answer) {
+	case JW_WHICH_RUNS: return release->without || release->newer ? STYLE_WARN : STYLE_GOOD;
 	case JW_WHICH_COMPILES: return STYLE_WARN;
 	case JW_WHICH_FAILS: return STYLE_BAD;
 	case JW_WHICH_CPU:
@@ -179,94 +180,86 @@ static enum style style_of(enum jw_which_answer answer)
 	return STYLE_FAINT;
 }
 
-/* Writes which pieces of a release's library fail: " (1 of 42 pieces)"; nothing if all do. Several
- * releases differ in the numbers. */
-static const char *failing_pieces(char text[TEXT_SHORT + 16],
-								  const struct jw_which_release *release, bool several)
+/* Appends what a release that runs does, or some that do; `least` and `most` have the shortest and
+ * the longest time of them. */
+static void add_running(struct buf *text, const struct jw_which_release *release,
+						const struct jw_which_release *least, const struct jw_which_release *most,
+						bool several)
 {
-	*text = '\0';
-	if (release->pieces && several)
-		(void)text_format(text, TEXT_SHORT + 16, " (some pieces)");
-	else if (release->pieces)
-		(void)text_format(text, TEXT_SHORT + 16, " (%zu of %s)", release->lacking,
-						  TEXT_COUNT(release->pieces, "piece", "pieces"));
-	return text;
+	const bool lazy = verdict_is_lazy(most->loading, &most->start);
+	char span[TEXT_SHORT];
+
+	(void)text_span(span, least->start.high, most->start.high);
+	if (release->answer == JW_WHICH_RUNS || release->without)
+		buf_add(text, several ? "run" : "runs");
+	if (release->without && !release->library)
+		buf_add(text, ", but not with %s", release->without);
+	else if (release->without && strcmp(release->without, release->library) != 0)
+		buf_add(text, " without %s: %s has %s", release->without, release->library, release->why);
+	else if (release->without)
+		buf_add(text, " without %s, which has %s", release->library, release->why);
+	else if (release->why)
+		buf_add(text, ", %s", release->why);
+	if (has_time(release))
+		buf_add(text, "%s", text->size ? "; " : "");
+	if (has_time(release) && lazy)
+		buf_add(text,
+				several ? "compile their kernels when first used, at most %s for all"
+						: "compiles its kernels when first used, up to %s for all",
+				span);
+	else if (has_time(release))
+		buf_add(text,
+				several ? "compile their kernels when they start, at most %s"
+						: "compiles its kernels when it starts, up to %s",
+				span);
+	if (release->newer)
+		buf_add(text, "; some of it (%s) needs driver %u", release->newer,
+				release->needs.release[0]);
 }
 
-/* Prints the answer for some releases in one line. `most` has the largest number of modules and the
- * longest time of all of them. */
+/* Prints the answer for some releases in one line. */
 static void print_answer(struct table *table, const struct jw_which_release *release,
-						 const struct jw_which_release *most, bool several)
+						 const struct jw_which_release *least, const struct jw_which_release *most,
+						 bool several)
 {
-	const enum style style = style_of(release->answer);
-	char span[TEXT_SHORT], driver[JW_DRIVER_TEXT], text[256], pieces[TEXT_SHORT + 16];
+	const enum style style = style_of(release);
+	struct buf text = BUF_MAX(VERDICT_SENTENCE);
 
-	switch (release->answer) {
-	case JW_WHICH_RUNS:
-		if (release->why)
-			table_cell(table, style, several ? "run as they are, %s" : "runs as it is, %s",
-					   release->why);
-		else
-			table_cell(table, style, several ? "run as they are" : "runs as it is");
-		break;
-	case JW_WHICH_PART:
+	if (release->answer <= JW_WHICH_COMPILES) {
+		add_running(&text, release, least, most, several);
+		table_cell(table, style, "%s", buf_text(&text));
+	} else if (release->pin) {
 		table_cell(table, style,
-				   several ? "run, but a part fails: %s%s: %s" : "runs, but a part fails: %s%s: %s",
-				   release->library, failing_pieces(pieces, release, several), release->why);
-		break;
-	case JW_WHICH_COMPILES:
-		(void)text_span(span, most->start.high, most->start.high);
-		if (verdict_is_lazy(most->loading, &most->start))
-			(void)text_format(
-				text, sizeof text,
-				several ? "run after compiling up to %s, up to %s: a program compiles what it "
-						  "uses, when it first uses it"
-						: "runs after compiling up to %s, up to %s: a program compiles what it "
-						  "uses, when it first uses it",
-				TEXT_COUNT(most->modules, "module", "modules"), span);
-		else
-			(void)text_format(text, sizeof text,
-							  several ? "run after compiling up to %s: up to %s"
-									  : "runs after compiling %s: up to %s",
-							  TEXT_COUNT(most->modules, "module", "modules"), span);
-		if (release->library)
-			table_cell(table, style, "%s; a part fails: %s%s: %s", text, release->library,
-					   failing_pieces(pieces, release, several), release->why);
-		else
-			table_cell(table, style, "%s", text);
-		break;
-	case JW_WHICH_FAILS:
-		if (release->pin && several)
-			table_cell(table, style, "fail: they require %s, which fails: %s", release->library,
-					   release->why);
-		else if (release->pin)
-			table_cell(table, style, "fails: it requires %s, which fails: %s", release->pin,
-					   release->why);
-		else if (several && release->needs.cuda)
-			table_cell(table, style, "fail: they need driver %s or newer",
-					   jw_driver_text(driver, &release->needs));
-		else
-			table_cell(table, style, several ? "fail: %s" : "fails: %s", release->why);
-		break;
-	case JW_WHICH_CPU:
+				   several ? "fail: they require %s, which fails: %s"
+						   : "fails: it requires %s, which fails: %s",
+				   several ? release->library : release->pin, release->why);
+	} else if (release->lacks) {
+		table_cell(table, style,
+				   several ? "fail: they need %s, which has %s"
+						   : "fails: it needs %s, which has %s",
+				   release->lacks, release->why);
+	} else if (release->needs.cuda) {
+		table_cell(table, style,
+				   several ? "fail: they need driver %u" : "fails: it needs driver %u",
+				   release->needs.release[0]);
+	} else if (release->answer == JW_WHICH_FAILS) {
+		table_cell(table, style, several ? "fail: %s" : "fails: %s", release->why);
+	} else if (release->answer == JW_WHICH_NO_PYTHON) {
+		table_cell(table, style, several ? "need Python %s" : "needs Python %s", release->why);
+	} else if (release->answer == JW_WHICH_CPU) {
 		table_cell(
 			table, style,
 			several
 				? "have no device code: they run on the CPU, unless they make code while they run"
 				: "has no device code: it runs on the CPU, unless it makes code while it runs");
-		break;
-	case JW_WHICH_NO_PYTHON:
-		table_cell(table, style, several ? "need Python %s" : "needs Python %s", release->why);
-		break;
-	case JW_WHICH_NO_WHEEL:
+	} else if (release->answer == JW_WHICH_NO_WHEEL) {
 		table_cell(table, style,
 				   several ? "have no wheel for this platform" : "has no wheel for this platform");
-		break;
-	case JW_WHICH_UNKNOWN:
+	} else {
 		table_cell(table, style,
 				   several ? "are not in jitwarm's list" : "is not in jitwarm's list");
-		break;
 	}
+	buf_free(&text);
 }
 
 /* Returns whether anything is known about some release. */
@@ -306,7 +299,7 @@ static size_t add_rows(struct table *table, const struct jw_which *which, bool a
 
 	for (size_t i = 0; i < which->count; i = next) {
 		const struct jw_which_release *first = &which->releases[i], *last = first;
-		struct jw_which_release most = *first;
+		const struct jw_which_release *least = first, *most = first;
 
 		next = i + 1;
 		if (!all && has_no_row(which, i))
@@ -316,13 +309,11 @@ static size_t add_rows(struct table *table, const struct jw_which *which, bool a
 
 			if (has_no_row(which, next))
 				continue;
-			if (!same_answer(first, release) || !same_time(last, release))
+			if (!same_answer(first, release))
 				break;
 			last = release;
-			if (release->modules > most.modules)
-				most.modules = release->modules;
-			if (release->start.high > most.start.high)
-				most.start = release->start;
+			most = release->start.high > most->start.high ? release : most;
+			least = release->start.high < least->start.high ? release : least;
 		}
 		if (!all && rows == MAX_ROWS) {
 			left_out++;
@@ -334,7 +325,7 @@ static size_t add_rows(struct table *table, const struct jw_which *which, bool a
 					   first->inferred && all ? " *" : "");
 		else
 			table_cell(table, STYLE_PLAIN, "  %s – %s", first->version, last->version);
-		print_answer(table, first, &most, last != first);
+		print_answer(table, first, least, most, last != first);
 	}
 	return left_out;
 }
@@ -365,24 +356,21 @@ static void print_head(const struct cli *cli, const struct which_document *docum
 }
 
 static void print_install(const struct cli *cli, const struct which_document *document,
-						  const struct jw_which *which, const char *version, bool named)
+						  const struct jw_which *which, const struct jw_which_release *release,
+						  bool named)
 {
 	struct buf command = BUF_MAX(NEXT_STEP_MAX);
-	const struct jw_which_release *release = which->releases;
+	const char *version = release->version;
 	bool labelled = false;
 	char text[128], *requirement;
 
-	while (strcmp(release->version, version))
-		release++;
 	for (size_t i = 0; i < which->count; i++)
 		labelled = labelled || version_is_build_of(which->releases[i].version, version);
-	(void)text_format(
-		text, sizeof text,
-		named                                  ? "To install this release: "
-		: release->answer == JW_WHICH_COMPILES ? "Newest on %s that runs after compiling: "
-		: release->answer == JW_WHICH_PART     ? "Newest on %s that runs, except for a part: "
-											   : "Newest on %s that runs as it is: ",
-		document->index);
+	(void)text_format(text, sizeof text, "%s",
+					  named                                  ? "To install this release: "
+					  : release->answer == JW_WHICH_COMPILES ? "Newest that runs, after compiling: "
+					  : release->without ? "Newest that runs, except for some of it: "
+										 : "Newest that runs: ");
 	if (release->beside)
 		output_line(&cli->out, STYLE_PLAIN,
 					"pip takes the newest %.*s, which fails on this GPU; %s runs.",
@@ -397,18 +385,6 @@ static void print_install(const struct cli *cli, const struct which_document *do
 	next_step(&cli->out, STYLE_GOOD, text, &command);
 }
 
-/* Returns whether PyTorch's index builds the package for several versions of CUDA, too. */
-static bool has_other_index(const char *package)
-{
-	static const char *const packages[] = {"torch", "torchvision", "torchaudio", "xformers",
-										   "vllm"};
-
-	for (size_t i = 0; i < sizeof packages / sizeof *packages; i++)
-		if (!strcmp(package, packages[i]))
-			return true;
-	return false;
-}
-
 static void print_other_index(const struct cli *cli, const struct jw_which *which)
 {
 	char *index = os_env("PIP_INDEX_URL");
@@ -417,7 +393,7 @@ static void print_other_index(const struct cli *cli, const struct jw_which *whic
 		output_line(&cli->out, STYLE_PLAIN,
 					"These answers are for PyPI. To ask the index in PIP_INDEX_URL, whose builds "
 					"may differ, use --ask.");
-	else if (has_other_index(which->package))
+	else if (package_fact_of("index", which->package))
 		output_line(&cli->out, STYLE_PLAIN,
 					"PyTorch's own index has builds of %s for other CUDA versions, which may run "
 					"if the builds on PyPI do not. To ask this index, set PIP_INDEX_URL to its "
@@ -438,7 +414,7 @@ static void add_which(struct buf *command, const struct cli *cli)
 /* Returns whether no release runs, but an older one than the examined ones may run. */
 static bool lacks_examined(const struct jw_which *which)
 {
-	return !which->newest && !which->newest_compiles && which->unexamined;
+	return !which->advised && which->unexamined;
 }
 
 static void print_unexamined(const struct cli *cli, const struct jw_which *which)
@@ -531,6 +507,7 @@ static int print_which(struct jw_error *err, const struct cli *cli,
 	struct table table = {.columns = 2};
 	const bool all = options_given(&cli->options, "all");
 	const size_t left_out = add_rows(&table, which, all);
+	const struct jw_which *from = of_all ? of_all : which;
 	bool inferred = false;
 	int result;
 
@@ -545,27 +522,18 @@ static int print_which(struct jw_error *err, const struct cli *cli,
 		output_line(out, STYLE_FAINT,
 					"  * jitwarm has not examined this release; the releases before and after it "
 					"have the same answer");
-	for (size_t i = 0; i < which->count; i++)
-		if (which->releases[i].pin && text_same(which->releases[i].version, which->newest))
-			output_warning(out, "%s %s requires %s, which fails on this GPU", which->package,
-						   which->newest, which->releases[i].pin);
-	if (!of_all && !which->newest && !which->newest_compiles) {
+	if (!of_all && !which->advised) {
 		print_none(cli, document, which);
 	} else if (of_all && lacks_examined(of_all)) {
 		print_unexamined(cli, of_all);
 		if (!options_given(&cli->options, "ask"))
 			print_examine(cli, of_all);
 	}
-	for (size_t i = 0; i < 2; i++) {
-		const struct jw_which *from = of_all ? of_all : which;
-		const char *newest = i ? from->newest_compiles : from->newest;
-
-		/* For one release that runs, no other one is named. */
-		if (newest && (!of_all || which->releases->answer >= JW_WHICH_CPU))
-			print_install(cli, document, from, newest, false);
-	}
+	/* For one release that runs, no other one is named. */
+	if (from->advised && (!of_all || which->releases->answer >= JW_WHICH_CPU))
+		print_install(cli, document, from, from->advised, false);
 	if (of_all && which->releases->beside)
-		print_install(cli, document, which, which->releases->version, true);
+		print_install(cli, document, which, which->releases, true);
 	if (of_all)
 		print_others(cli, which);
 	return result;
@@ -573,15 +541,13 @@ static int print_which(struct jw_error *err, const struct cli *cli,
 
 /* ---- the command */
 
-/* Returns 0 if the newest release runs as it is; 1 if an older one does, or one compiles; 2 if none
- * runs; 3 if jitwarm has not examined all that may run. */
+/* Returns 0 if the newest release runs; 1 if an older one does; 2 if none runs; 3 if jitwarm has
+ * not examined all that may run. */
 static enum exit_status status_of(const struct jw_which *which)
 {
-	if (which->newest && text_same(which->newest, which->releases[0].version))
+	if (which->releases->answer <= JW_WHICH_COMPILES)
 		return EXIT_DONE;
-	return which->newest || which->newest_compiles ? EXIT_COLD
-		   : which->unexamined                     ? EXIT_FAILED
-												   : EXIT_CANNOT;
+	return which->advised ? EXIT_COLD : which->unexamined ? EXIT_FAILED : EXIT_CANNOT;
 }
 
 /* Appends the command that looks at releases that the list lacks: for these packages, or, if there
@@ -601,17 +567,11 @@ static void add_ask(struct buf *command, const struct cli *cli, const struct jw_
 /* Returns the package in the list of wheels that has the device code of `package`, or NULL. */
 static const char *listed_for(const char *package)
 {
-	static const char *const names[][2] = {
-		{"cuml", "cuml-cu12"},        {"cupy", "cupy-cuda12x"},
-		{"faiss", "faiss-gpu-cu12"},  {"faster-whisper", "ctranslate2"},
-		{"jax", "jax-cuda12-plugin"}, {"jaxlib", "jax-cuda12-plugin"},
-		{"pytorch", "torch"},         {"sglang", "sglang-kernel"},
-		{"spconv", "spconv-cu120"},
-	};
+	const struct package_fact *fact;
 
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (text_equal_fold(package, names[i][0]))
-			return names[i][1];
+	for (size_t at = 0; (fact = package_fact_next("device", &at));)
+		if (text_equal_fold(package, fact->name))
+			return fact->values[0];
 	return NULL;
 }
 
@@ -684,9 +644,9 @@ static int print_beside(struct jw_error *err, const struct cli *cli,
 		if (!release)
 			continue;
 		table_cell(&table, STYLE_PLAIN, "  %s", release->version);
-		print_answer(&table, release, release, false);
+		print_answer(&table, release, release, release, false);
 	}
-	*ret_same = newer && older && same_answer(newer, older) && same_time(newer, older);
+	*ret_same = newer && older && same_answer(newer, older);
 	if (newer || older)
 		print_head(cli, document, &which);
 	result = newer || older ? table_print(err, &table, &cli->out) : 0;
@@ -1195,9 +1155,9 @@ const struct cli_command command_which = {
 		"the newest one.\n\nFor NAME==VERSION, the answer is for this release; for a range "
 		"(NAME>=2,<2.3), for the releases in it. The answers come "
 		"from a list of the code in released wheels, so neither a network nor a GPU is "
-		"needed.\n\nExit status: 0 if the newest release, or the named one, runs as it is, 1 if an "
-		"older release runs or the newest has to be compiled first, 2 if no release runs, or the "
-		"driver does not run the GPU, 3 if no examined release runs and jitwarm has not examined "
+		"needed.\n\nExit status: 0 if the newest release, or the named one, runs, also if it "
+		"compiles, 1 if an older release runs, 2 if no release runs, or the driver does not run "
+		"the GPU, 3 if no examined release runs and jitwarm has not examined "
 		"older ones.",
 	.examples = "jitwarm which torch\njitwarm which --target gtx1080 torch\njitwarm which "
 				"torch==2.8.0\njitwarm which torch "

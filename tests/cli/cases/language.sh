@@ -25,8 +25,8 @@ korean 0 doctor "Unsupported .version 8.7; current version is '8.4'"
 out_has "PTX 8.7은 CUDA 12.8, 드라이버 570의 것입니다; 컴파일러는 CUDA 12.4"
 CUDA_VISIBLE_DEVICES=9 korean 2 status
 out_has "드라이버가 GPU를 찾지 못함"
-korean 1 which --target h100 --platform linux xgboost==1.7.6
-out_has "libxgboost.so(조각 42개 중 1개)"
+korean 0 which --target rtx2080ti --platform linux torch==2.15.0
+out_has "libtorch_cuda_linalg.so"
 out_lacks " of "
 run 0 key generate mine
 run 0 key trust "$JITWARM_STATE/keys/mine.pub" theirs
