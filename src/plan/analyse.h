@@ -1,5 +1,6 @@
 /* Reads the device code of one file, container after container. For each image the caller gets its
- * facts: what judge.h judges, and the modules that drivers would compile for the requested GPUs. */
+ * facts: what judging.h judges, and the modules that drivers would compile for the requested GPUs.
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -16,7 +17,7 @@
 #include "cache/profile.h"
 #include "code/devcode.h"
 #include "plan/estimate.h"
-#include "plan/judge.h"
+#include "plan/judging.h"
 #include "plan/loading.h"
 #include "plan/verdict.h"
 

@@ -51,7 +51,7 @@ bool build_is_of_tests(const struct plan_request *request, const struct analyse_
  * name, if all images need more than BUILD_MAX_HELD. */
 int build_hold(struct jw_error *err, struct build *build, const char *path, const char *member,
 			   uint64_t bytes);
-/* Returns how judge.h sees the image. */
+/* Returns how judging.h sees the image. */
 struct judge_facts build_facts(const struct build *build, const struct analyse_image *image);
 /* Adds the modules and facts of an image to the plan. JW_ERR_LIMIT as for build_hold. */
 int build_add_image(struct jw_error *err, struct build *build, const struct analyse_image *image);

@@ -20,9 +20,9 @@
 #include "code/release.h"
 #include "plan/analyse.h"
 #include "plan/estimate.h"
-#include "plan/judge.h"
+#include "plan/judging.h"
 
-/* ---- files whose device code cannot run on a GPU, or not all of it, as judge.h judges them */
+/* ---- files whose device code cannot run on a GPU, or not all of it, as judging.h judges them */
 
 /* The fate of a file or member on one GPU architecture. */
 struct file_fate {

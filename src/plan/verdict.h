@@ -34,7 +34,7 @@ enum plan_reason {
 	REASON_DAMAGED,   /* its payload cannot be decoded, or is for an architecture that no GPU has */
 	REASON_NEWER_CODE, /* a cubin of a newer CUDA than the driver's */
 	REASON_RUNTIME,    /* its CUDA runtime is newer than the driver's */
-	REASON_UNLINKED,   /* it has to be linked for the GPU, and cannot be (plan/judge.h) */
+	REASON_UNLINKED,   /* it has to be linked for the GPU, and cannot be (plan/judging.h) */
 	REASON_TARGET,     /* PTX of a version that does not know the target that it names */
 	REASON_COUNT
 };

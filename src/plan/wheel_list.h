@@ -35,7 +35,7 @@
 #include <jitwarm/target.h>
 
 #include "base/error.h"
-#include "plan/judge.h"
+#include "plan/judging.h"
 
 struct wheel_library {
 	const char *name; /* its path in the wheel */

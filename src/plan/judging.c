@@ -1,4 +1,4 @@
-#include "plan/judge.h"
+#include "plan/judging.h"
 
 #include <string.h>
 
