@@ -49,7 +49,19 @@ sed 's/^has_gpu() {/&\n\treturn 1/' "$cases/../../../scripts/quickstart.sh" >"$h
 echo 'build_preset() { :; }' >"$home/clone/scripts/lib.sh"
 printf '#!/bin/bash\nexit 0\n' >"$home/clone/scripts/setup.sh"
 printf '#!/bin/bash\necho none here >&2\nexit 1\n' >"$home/clone/scripts/get.sh"
-printf '#!/bin/bash\nwhile [[ $1 != -- ]]; do shift; done\nshift\nexec %s "$@"\n' "$runner" >"$home/clone/scripts/with-simdriver.sh"
+printf '#!/bin/bash\nwhile [[ $1 != -- ]]; do shift; done\nshift\necho "${JITWARM_TRUST_ACCOUNTS-} $HOME" >>%s\nexec %s "$@"\n' "$open/seen" "$runner" >"$home/clone/scripts/with-simdriver.sh"
 chmod 755 "$home/clone/scripts/"*.sh && chown -hR $mallory "$home/clone"
-(export HOME=$home PIP_INDEX_URL=http://127.0.0.1:1/ PIP_RETRIES=0 && bash "$home/clone/scripts/quickstart.sh") >"$out" 2>"$err" </dev/null || fail "quickstart.sh ended with $?: $(cat "$out" "$err")"
-out_has "warm, all 8 modules in the cache"
+quickstart() {
+	(export HOME=$home PIP_INDEX_URL=http://127.0.0.1:1/ PIP_RETRIES=0 && bash "$home/clone/scripts/quickstart.sh") >"$out" 2>"$err" </dev/null || fail "quickstart.sh ended with $?: $(cat "$out" "$err")"
+	out_has "warm, all 8 modules in the cache"
+	! grep -v "^$1 /" "$open/seen" && ! grep "$home" "$open/seen" || fail "quickstart.sh: $(cat "$open/seen")"
+	rm "$open/seen"
+}
+quickstart 1
+# In root's own clone, another account's home lifts nothing, and is not used.
+chown -hR 0 "$home/clone" && quickstart ""
+# cache-action.sh lifts it only in folders of the runner's account.
+printf '#!/bin/sh\necho "trusts ${JITWARM_TRUST_ACCOUNTS-}" >%s\nexit 3\n' "$open/seen" >"$open/say" && chmod 755 "$open/say"
+action() { RUNNER_TEMP=$work CACHE_JITWARM=$open/say HOME=$1 bash "$cases/../../../scripts/cache-action.sh" key >/dev/null 2>&1 || [[ $(cat "$open/seen") == "trusts $2" ]] || fail "cache-action.sh: $(cat "$open/seen")"; }
+action "$home" 1
+action "$HOME" ""
