@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include <jitwarm/compiler.h>
+#include <jitwarm/doctor.h>
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -13,6 +14,7 @@
 #include "os/identity.h"
 #include "os/platform.h"
 #include "os/private.h"
+#include "os/processes.h"
 #include "os/shell.h"
 
 enum place_when {
@@ -474,12 +476,15 @@ void places_close(void)
 	made_output = NULL;
 }
 
-int places_need_account(struct jw_error *err, struct cli *cli, uint32_t owner)
+int places_enter_process(struct jw_error *err, struct cli *cli, int pid)
 {
 	struct buf line = BUF_MAX(1 << 20);
+	uint32_t owner;
 
+	if (os_process_owner(err, pid, &owner))
+		return -1;
 	if (os_own_account() == owner)
-		return 0;
+		return jw_examine_process(err, pid) || places_check(err, cli) ? -1 : 0;
 	add_sudo(&line, cli, owner);
 	cli->failure = EXIT_CANNOT;
 	error_set(err, JW_ERR_UNSUPPORTED, "the process belongs to another account: type “%s”",

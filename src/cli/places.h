@@ -18,6 +18,6 @@ void places_lift(bool lifted);
 int places_check(struct jw_error *err, struct cli *cli);
 /* Removes an output that was made in advance, and is still empty. */
 void places_close(void);
-/* Checks, for a command about an account's program, that this process has that account; otherwise
- * -1 with the line that runs the command there. */
-int places_need_account(struct jw_error *err, struct cli *cli, uint32_t owner);
+/* Takes the variables of a process (jw_examine_process), and checks the places that they name. For
+ * another account's process -1 with the line that runs the command there. */
+int places_enter_process(struct jw_error *err, struct cli *cli, int pid);
