@@ -1,6 +1,6 @@
 /* The door for root: it writes, starts and believes only what root alone can change
  * (docs/security.md). Each place of a command is checked once, before the command does anything.
- * Does nothing for other accounts, and for root in a user namespace. */
+ * Does nothing for other accounts, and for root in a user namespace of theirs. */
 #pragma once
 
 #include <stdbool.h>

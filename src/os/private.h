@@ -27,8 +27,8 @@ int os_check_private(struct jw_error *err, const char *path, struct os_part *ret
 bool os_would_be_in_sticky(const char *path);
 
 /* Returns whether this process has rights that other accounts of the machine must not get by it:
- * root, but not in a user namespace, where root is an ordinary account (rootless containers,
- * unshare -r, fakeroot); on Windows the system's own account (LocalSystem). */
+ * root, but not in an ordinary account's user namespace (rootless containers, unshare -r) or under
+ * fakeroot; on Windows the system's own account (LocalSystem). */
 bool os_is_machine_root(void);
 
 /* The rooms find programs, libraries and keys themselves. Before root starts or believes one, they

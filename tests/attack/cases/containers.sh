@@ -37,11 +37,20 @@ fresh
 (export JITWARM_SYSTEM_ROOT=$open/system && run 0 tune --scope system --apply --max-size 2GiB && SUDO_USER=nobody HOME=$home run '0|2' tune --scope system --apply --max-size 2GiB) || exit 1
 env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DPKG_MAINTSCRIPT_NAME=postinst HOME="$HOME" LD_LIBRARY_PATH="${LD_LIBRARY_PATH-}" sh -c "cd / && umask 022 && $open/build/src/jitwarm import --allow-unsigned --cache $open/packaged $work/a.jwpack" >"$out" 2>"$err" || fail "a package's script: $(cat "$err")"
 [[ $(find "$open/packaged" ! -perm -004 | wc -l) == 0 ]] || fail "not for all: $(ls -lR "$open/packaged")"
-# Root in a user namespace is an ordinary account.
+# Root in an ordinary account's user namespace is that account; in one of root's it owns root's files, and stays root.
+mkdir -m 777 "$open/lacking"
+export CUDA_CACHE_PATH=$open/lacking/cache
+inside() { (export HOME="$open/lacking" && JITWARM="$1 $JITWARM" && run "$2" "${@:3}") || exit 1; }
 if unshare -r true 2>/dev/null; then
-	mkdir -m 777 "$open/lacking" && chown $mallory "$open/lacking"
-	(JITWARM="unshare -r $JITWARM" && CUDA_CACHE_PATH=$open/lacking/cache run 0 prime "$sample" && CUDA_CACHE_PATH=$open/lacking/cache run 0 export -o "$open/lacking/pack") || exit 1
+	inside "unshare -r" 2 prime "$sample"
+	[[ ! -e $CUDA_CACHE_PATH ]] || fail "root's user namespace wrote for all"
 fi
+as_account="setpriv --reuid=$mallory --regid=$mallory --clear-groups unshare -r"
+if $as_account true 2>/dev/null; then
+	inside "$as_account" 0 prime "$sample"
+	inside "$as_account" 0 export -o "$open/lacking/pack"
+fi
+unset CUDA_CACHE_PATH
 fresh
 # quickstart.sh as root in somebody's clone, without what it installs and builds: its commands work.
 mkdir -p "$home/clone/scripts" "$home/clone/build" && ln -s "$open/build" "$home/clone/build/release"
