@@ -123,14 +123,13 @@ static char *of_pyenv(const struct cli *cli, const char *name)
 	return path;
 }
 
-/* Without -o the output is a file in the current folder. */
 static char *of_option(const struct cli *cli, const char *name)
 {
 	const struct options *options = &cli->options;
-	const bool has = options_has(options, name) && !options_is_flag(options, name);
-	const char *value = has ? options_value(options, name) : NULL;
 
-	return value ? mem_string(value) : has && !strcmp(name, "output") ? mem_string("./any") : NULL;
+	return options_has_given(options, name) && !options_is_flag(options, name)
+			   ? mem_string(options_value(options, name))
+			   : NULL;
 }
 
 /* A folder of packs is judged as the folder of a file that is not there yet: it may be one such as

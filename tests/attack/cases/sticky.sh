@@ -58,3 +58,9 @@ err_has "$missing; jitwarm remembers nothing of this run"
 [[ ! -e $sticky/none ]] || fail "made: $(find "$sticky/none")"
 (export HOME=$sticky/none XDG_CACHE_HOME=$sticky/compilers PIP_INDEX_URL=http://127.0.0.1:1/ PIP_RETRIES=0 && run '2|3' compiler fetch 12.4 && err_lacks "does not use")
 [[ $(stat -c '%u %a' "$sticky/none" "$sticky/compilers" | sort -u) == "0 700" ]] || fail "not root's alone: $(ls -l "$sticky")"
+# The names of export without -o, and of a signature, are outputs, too.
+cp "$sticky/own.jwpack" "$sticky/jitwarm.jwpack"
+(cd "$sticky" && run 2 export && err_has "jitwarm.jwpack exists" && rm jitwarm.jwpack && run 0 export && [[ -s jitwarm.jwpack ]]) || exit 1
+ln -s "$treasure/file" "$sticky/signed.jwpack.minisig"
+(export JITWARM_STATE=$work/state && run 0 key generate && run '2|3' export --sign -o "$sticky/signed.jwpack") || exit 1
+untouched
