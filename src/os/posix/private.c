@@ -15,9 +15,11 @@
 
 enum { MAX_LINKS = 40, MAX_WALK = 4 * PATH_MAX };
 
+/* Writing to a device such as /dev/null does not change it. */
 static bool is_open_to_others(const struct stat *stat)
 {
-	return !S_ISLNK(stat->st_mode) && stat->st_mode & (S_IWGRP | S_IWOTH);
+	return !S_ISLNK(stat->st_mode) && !S_ISCHR(stat->st_mode) &&
+		   stat->st_mode & (S_IWGRP | S_IWOTH);
 }
 
 static bool is_sticky(const struct stat *stat)
