@@ -9,7 +9,7 @@ set -euo pipefail
 jitwarm=${CACHE_JITWARM:-jitwarm} pack=${CACHE_PACK:-$RUNNER_TEMP/jitwarm.jwpack}
 read -r -a names <<<"${CACHE_PACKAGES:-}"
 # In a container, a job is root in the folders of the runner's account, which started it.
-if [ "$(id -u)" = 0 ]; then
+if [ "$(id -u)" = 0 ] && [ -n "$(find "${RUNNER_TEMP:-/}" "${HOME:-/}" -maxdepth 0 ! -uid 0)" ]; then
 	export JITWARM_TRUST_ACCOUNTS="${JITWARM_TRUST_ACCOUNTS:-1}"
 fi
 

@@ -48,12 +48,12 @@ if has_gpu; then
 	exit 0
 fi
 
-# Root may meet a checkout and a home of another account, as in a job's container: this part changes nothing there, except for what is fetched.
-if [ "$(id -u)" = 0 ] && [ -n "$(find . "${HOME:-/}" -maxdepth 0 ! -uid 0)" ]; then
-	export JITWARM_TRUST_ACCOUNTS=1
-fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+# Root may meet a checkout of another account, as in a job's container, whose program it has started already; a home of another account is not used.
+foreign() { [ "$(id -u)" = 0 ] && [ -n "$(find "$1" -maxdepth 0 ! -uid 0)" ]; }
+if foreign .; then export JITWARM_TRUST_ACCOUNTS=1; fi
+if foreign "${HOME:-/}"; then export HOME=$scratch; fi
 export CUDA_CACHE_PATH=$scratch/ComputeCache JITWARM_STATE=$scratch/state
 library=$(ls "$PWD/$build"/tests/framework/libsample_framework.so)
 application=$PWD/$build/tests/framework/framework-app

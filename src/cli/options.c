@@ -446,14 +446,16 @@ int options_settle(struct jw_error *err, struct options *options, const struct c
 	for (size_t i = 0; (option = table_at(options->table, i)); i++) {
 		const struct config_value *setting =
 			option->setting ? config_find(config, option->name) : NULL;
-		bool given = !setting || (option->kind == OPTION_FLAG && !config_is_on(setting));
+		const char *value = setting ? setting->value : option->otherwise;
+		bool given = !value || (option->kind == OPTION_FLAG && !config_is_on(setting));
 
 		for (size_t k = 0; k < count && !given; k++)
 			given = options->given[k].option == option;
 		if (!given &&
 			add_given(err, options,
-					  (struct option_given){
-						  .option = option, .value = setting->value, .origin = setting->origin}))
+					  (struct option_given){.option = option,
+											.value = value,
+											.origin = setting ? setting->origin : "the default"}))
 			return -1;
 	}
 	return 0;

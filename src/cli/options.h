@@ -47,8 +47,9 @@ struct cli_option {
 	const char *aliases[OPTION_ALIASES]; /* other names, which help does not show, or NULL */
 	char letter;                         /* without "-"; 0 if there is none */
 	enum option_kind kind;
-	const char *value; /* the name of the value in help: "DIR" */
-	const char *help;  /* a sentence without its full stop; help wraps it */
+	const char *value;     /* the name of the value in help: "DIR" */
+	const char *help;      /* a sentence without its full stop; help wraps it */
+	const char *otherwise; /* the value if it is not given; NULL for none */
 	const char *choices; /* all possible values, “user|system|shell”; NULL if others are possible */
 	enum option_names names;
 	uint64_t most;     /* for OPTION_NUMBER; 0 means the type's limit */
@@ -148,8 +149,8 @@ void options_free(struct options *options);
 int options_add(struct jw_error *err, struct options *options, const char *name, const char *value,
 				const char *origin);
 struct config;
-/* Takes values that were not given from the settings. Afterwards `options` has pointers into
- * `config`. */
+/* Takes values that were not given from the settings and the table. Afterwards `options` has
+ * pointers into `config`. */
 int options_settle(struct jw_error *err, struct options *options, const struct config *config);
 /* Refuses values that cannot name what they should, before the command starts. JW_ERR_USAGE;
  * JW_ERR_NOT_FOUND if the thing is missing: its name may be right, and a disk not mounted. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include <jitwarm/compiler.h>
+#include <jitwarm/doctor.h>
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -13,6 +14,7 @@
 #include "os/identity.h"
 #include "os/platform.h"
 #include "os/private.h"
+#include "os/processes.h"
 #include "os/shell.h"
 
 enum place_when {
@@ -22,7 +24,7 @@ enum place_when {
 	WHEN_SETUP,  /* the command changes logins, units or settings */
 	WHEN_PYTHON, /* the command starts pip */
 	WHEN_START,  /* the option's value is a path, not the name of a package */
-	WHEN_OUTPUT, /* always; in a folder such as /tmp, only a new file */
+	WHEN_OUTPUT, /* always; in a folder such as /tmp, only a new file or folder */
 	WHEN_PACKS,  /* the command writes to a folder of packs, in which all files are new */
 	WHEN_HINT    /* always; the variable is ignored, not the command refused */
 };
@@ -121,14 +123,13 @@ static char *of_pyenv(const struct cli *cli, const char *name)
 	return path;
 }
 
-/* Without -o the output is a file in the current folder. */
 static char *of_option(const struct cli *cli, const char *name)
 {
 	const struct options *options = &cli->options;
-	const bool has = options_has(options, name) && !options_is_flag(options, name);
-	const char *value = has ? options_value(options, name) : NULL;
 
-	return value ? mem_string(value) : has && !strcmp(name, "output") ? mem_string("./any") : NULL;
+	return options_has_given(options, name) && !options_is_flag(options, name)
+			   ? mem_string(options_value(options, name))
+			   : NULL;
 }
 
 /* A folder of packs is judged as the folder of a file that is not there yet: it may be one such as
@@ -247,8 +248,13 @@ static bool counts(const struct cli *cli, const struct place *place)
 	case WHEN_PYTHON: return starts_python(cli);
 	case WHEN_STATE: return !removes || place->path != of_setting;
 	case WHEN_PACKS: return !only_reads(cli);
-	case WHEN_START:
 	case WHEN_OUTPUT:
+		/* A dry run fills no folder. */
+		return !options_has_given(&cli->options, "dry-run") ||
+			   !options_has_given(&cli->options, place->name) ||
+			   !options_fill_folder(&cli->options, place->name,
+									options_value(&cli->options, place->name));
+	case WHEN_START:
 	case WHEN_HINT: break;
 	}
 	return true;
@@ -265,54 +271,56 @@ void places_lift(bool lift)
 	lifted = lift;
 }
 
-/* Makes what is missing in a folder such as /tmp, so that no other account can take its name. */
-static void take_name(const struct cli *cli, const struct place *place, const char *path)
+/* Makes the part that is missing in a folder such as /tmp, so that no other account can take its
+ * name; what is below is then missing in a folder of root's. */
+static bool take_name(const struct cli *cli, const struct place *place, bool folder,
+					  const struct os_part *part)
 {
-	const bool output = place->when == WHEN_OUTPUT;
-
-	if (options_has_given(&cli->options, "dry-run") || !os_would_be_in_sticky(path))
-		return;
-	if (place->when == WHEN_CACHE || place->when == WHEN_STATE)
-		(void)os_make_dirs(NULL, path, 0700);
-	else if (output && options_fill_folder(&cli->options, place->name, path))
-		(void)os_make_dirs(NULL, path, 0755);
-	else if (output && options_given(&cli->options, place->name) && !os_make_new(NULL, path)) {
+	switch (place->when) {
+	case WHEN_CACHE:
+	case WHEN_STATE:
+	case WHEN_FETCH:
+		return !options_has_given(&cli->options, "dry-run") &&
+			   !os_make_dirs(NULL, part->path, 0700);
+	case WHEN_OUTPUT:
+		if (folder)
+			return !os_make_dirs(NULL, part->path, 0755);
+		if (part->missing > 1 || os_make_new(NULL, part->path))
+			return false;
 		mem_free(made_output);
-		made_output = mem_string(path);
+		made_output = mem_string(part->path);
+		return true;
+	case WHEN_SETUP:
+	case WHEN_PYTHON:
+	case WHEN_START:
+	case WHEN_PACKS:
+	case WHEN_HINT: break;
 	}
-}
-
-/* Returns whether an output lies in a folder such as /tmp and is no new file. */
-static bool is_old_in_sticky(const struct cli *cli, const struct place *place, const char *path,
-							 struct os_part *part)
-{
-	char *folder = place->when == WHEN_OUTPUT && os_exists(path) &&
-						   !options_fill_folder(&cli->options, place->name, path) &&
-						   !(made_output && !strcmp(path, made_output))
-					   ? os_dir_name(path)
-					   : NULL;
-	bool is = false;
-
-	if (folder && os_check_private(NULL, folder, part)) {
-		is = part->sticky;
-		mem_free(part->path);
-		part->path = is ? mem_string(path) : NULL;
-	}
-	mem_free(folder);
-	return is;
+	return false;
 }
 
 /* Checks a path; the caller frees the part. */
 static int check_path(struct jw_error *err, const struct cli *cli, const struct place *place,
 					  const char *path, struct os_part *ret_part)
 {
-	take_name(cli, place, path);
-	if (os_check_private(err, path, ret_part))
-		return -1;
-	return is_old_in_sticky(cli, place, path, ret_part)
-			   ? error_set(err, JW_ERR_IO,
-						   "%.700s exists, and other accounts may make files in its folder", path)
-			   : 0;
+	const bool output = place->when == WHEN_OUTPUT,
+			   folder = output && options_fill_folder(&cli->options, place->name, path),
+			   holds_new = place->when == WHEN_PACKS || place->path == of_temporary;
+	int result = os_check_private(err, path, ret_part);
+
+	if (!result && output && !folder && ret_part->sticky) {
+		ret_part->path = mem_string(path);
+		return error_set(err, JW_ERR_IO,
+						 "%.700s exists, and other accounts may make files in its folder", path);
+	}
+	if (result && ((holds_new && ret_part->missing == 1) ||
+				   (ret_part->missing && take_name(cli, place, folder, ret_part)))) {
+		mem_free(ret_part->path);
+		ret_part->path = NULL;
+		/* Another account may have been faster. */
+		result = holds_new ? 0 : os_check_private(err, path, ret_part);
+	}
+	return result;
 }
 
 /* Checks each path of the place: a variable may have several, and package indexes are addresses,
@@ -378,7 +386,8 @@ static int refuse(struct jw_error *err, struct cli *cli, const char *place,
 
 	if (err)
 		cli->failure = EXIT_CANNOT;
-	if (part->sticky || !part->path) {
+	/* Nobody types the command of a worker. */
+	if (part->sticky || !part->path || !strcmp(cli->command->name, "worker")) {
 		error_set(err, JW_ERR_UNSUPPORTED,
 				  "%.300s: %s, so root does not use it: name another file or folder", place,
 				  why->message);
@@ -474,12 +483,15 @@ void places_close(void)
 	made_output = NULL;
 }
 
-int places_need_account(struct jw_error *err, struct cli *cli, uint32_t owner)
+int places_enter_process(struct jw_error *err, struct cli *cli, int pid)
 {
 	struct buf line = BUF_MAX(1 << 20);
+	uint32_t owner;
 
+	if (os_process_owner(err, pid, &owner))
+		return -1;
 	if (os_own_account() == owner)
-		return 0;
+		return jw_examine_process(err, pid) || places_check(err, cli) ? -1 : 0;
 	add_sudo(&line, cli, owner);
 	cli->failure = EXIT_CANNOT;
 	error_set(err, JW_ERR_UNSUPPORTED, "the process belongs to another account: type “%s”",

@@ -1,6 +1,6 @@
 /* The door for root: it writes, starts and believes only what root alone can change
  * (docs/security.md). Each place of a command is checked once, before the command does anything.
- * Does nothing for other accounts, and for root in a user namespace. */
+ * Does nothing for other accounts, and for root in a user namespace of theirs. */
 #pragma once
 
 #include <stdbool.h>
@@ -18,6 +18,6 @@ void places_lift(bool lifted);
 int places_check(struct jw_error *err, struct cli *cli);
 /* Removes an output that was made in advance, and is still empty. */
 void places_close(void);
-/* Checks, for a command about an account's program, that this process has that account; otherwise
- * -1 with the line that runs the command there. */
-int places_need_account(struct jw_error *err, struct cli *cli, uint32_t owner);
+/* Takes the variables of a process (jw_examine_process), and checks the places that they name. For
+ * another account's process -1 with the line that runs the command there. */
+int places_enter_process(struct jw_error *err, struct cli *cli, int pid);

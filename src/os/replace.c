@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "os/clock.h"
 #include "os/path_calls.h"
+#include "os/private.h"
 #include "os/uv.h"
 
 /* Finds the file to be replaced: `path`, or its link's target. Refuses anything but a regular
@@ -29,7 +30,8 @@ static int find_target(struct jw_error *err, const char *path, char **ret_real,
 						 "%s: is a symlink, which an administrator does not follow: name the file "
 						 "that it leads to",
 						 path);
-	if (link && os_real_path(err, path, &real))
+	/* Root follows only a link that no other account has made. */
+	if (link && (os_guard(err, path) || os_real_path(err, path, &real)))
 		return -1;
 	*ret_real = link ? real : mem_string(path);
 	*ret_there = there;

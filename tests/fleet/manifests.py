@@ -39,7 +39,7 @@ for path in files:
         # Every account can write to an emptyDir, so jitwarm as root needs the setting there, and only there.
         trust = [entry["value"] for entry in container.get("env", []) if entry["name"] == "JITWARM_TRUST_ACCOUNTS"]
         runs = "jitwarm" in " ".join([container["image"], *container.get("command", [])])
-        assert trust == (["*"] if runs and mounts.keys() & shared else []), (path, container["name"])
+        assert trust == (["1"] if runs and mounts.keys() & shared else []), (path, container["name"])
 stages = []
 for line in (root / "packaging/docker/Dockerfile").read_text().splitlines():
     words = line.split()

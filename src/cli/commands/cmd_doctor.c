@@ -23,7 +23,6 @@
 #include "os/file.h"
 #include "os/folders.h"
 #include "os/interrupt.h"
-#include "os/processes.h"
 
 /* ---- the document */
 
@@ -378,7 +377,6 @@ static int take_viewpoint(struct jw_error *err, struct cli *cli, struct viewpoin
 	const struct options *options = &cli->options;
 	const int pid = (int)options_number(options, "pid", 0);
 	char *values[DECIDING];
-	uint32_t owner;
 	int result;
 
 	if (pid && options->operand_count)
@@ -387,12 +385,9 @@ static int take_viewpoint(struct jw_error *err, struct cli *cli, struct viewpoin
 						 "process or files");
 	if (!pid)
 		return 0;
-	if (os_process_owner(err, pid, &owner) || places_need_account(err, cli, owner))
-		return -1;
 	for (size_t i = 0; i < DECIDING; i++)
 		values[i] = os_env(deciding[i]);
-	/* The process may have other places than this one. */
-	result = jw_examine_process(err, pid) || places_check(err, cli) ||
+	result = places_enter_process(err, cli, pid) ||
 					 process_view_read(err, pid, 0, &viewpoint->process) ||
 					 describe_view(err, values, viewpoint)
 				 ? -1

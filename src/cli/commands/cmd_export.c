@@ -42,13 +42,12 @@ static int export_pack(struct jw_error *err, struct cli *cli, struct jw_export_o
 static int export_run(struct jw_error *err, struct cli *cli)
 {
 	const struct options *given = &cli->options;
-	const char *file = options_value(given, "output");
 	struct gpu_targets gpus = {0};
 	struct jw_export_options options = {
 		.cache_dir = options_value(given, "cache"),
 		.targets = gpus.targets,
 		.all_drivers = options_given(given, "all"),
-		.output = file ? file : "jitwarm.jwpack",
+		.output = options_value(given, "output"),
 		.best = options_given(given, "best"),
 		.cancel = cli_cancel,
 	};
@@ -71,7 +70,7 @@ static int export_run(struct jw_error *err, struct cli *cli)
 
 static const struct cli_option export_options[] = {
 	CLI_VALUE("output", "FILE", "Write the pack to FILE instead of jitwarm.jwpack", .letter = 'o',
-			  .names = NAMES_OUTPUT),
+			  .names = NAMES_OUTPUT, .otherwise = "jitwarm.jwpack"),
 	CLI_CACHE,
 	CLI_ENVIRONMENT,
 	CLI_LIST("arch", "GPU",

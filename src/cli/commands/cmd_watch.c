@@ -442,7 +442,6 @@ static int watch_run(struct jw_error *err, struct cli *cli)
 	struct watching watching = {.cli = cli, .document = {.left_s = -1}};
 	const double most_s = (double)options_number(options, "for", 0) / 1e3;
 	uint64_t pid = 0;
-	uint32_t owner;
 	int result;
 
 	os_catch_interrupts();
@@ -450,10 +449,7 @@ static int watch_run(struct jw_error *err, struct cli *cli)
 		return error_set(err, JW_ERR_USAGE,
 						 "name one process by its number; nvidia-smi and pgrep list processes");
 	watching.pid = (int)pid;
-	result = os_process_owner(err, watching.pid, &owner) || places_need_account(err, cli, owner) ||
-			 jw_examine_process(err, watching.pid);
-	if (!result)
-		result = watch_to_end(err, &watching, most_s);
+	result = places_enter_process(err, cli, watching.pid) || watch_to_end(err, &watching, most_s);
 	if (watching.rewrites)
 		output_put(1, "\r\x1b[K");
 	if (!result) {

@@ -10,15 +10,16 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "os/file.h"
 #include "os/identity.h"
 #include "os/posix/posix.h"
 
 enum { MAX_LINKS = 40, MAX_WALK = 4 * PATH_MAX };
 
+/* Writing to a device such as /dev/null does not change it. */
 static bool is_open_to_others(const struct stat *stat)
 {
-	return !S_ISLNK(stat->st_mode) && stat->st_mode & (S_IWGRP | S_IWOTH);
+	return !S_ISLNK(stat->st_mode) && !S_ISCHR(stat->st_mode) &&
+		   stat->st_mode & (S_IWGRP | S_IWOTH);
 }
 
 static bool is_sticky(const struct stat *stat)
@@ -41,8 +42,25 @@ static int refuse(struct jw_error *err, const char *path, const struct stat *sta
 		error_set(err, JW_ERR_IO, "%.700s belongs to account %u", shown, stat->st_uid);
 	os_account_free(&account);
 	if (ret_part)
-		*ret_part = (struct os_part){mem_string(path), stat->st_uid, is_sticky(stat)};
+		*ret_part = (struct os_part){mem_string(path), stat->st_uid, is_sticky(stat), 0};
 	return -1;
+}
+
+/* Judges a part that is missing, with the rest of the path, by the folder where it is missing. */
+static int check_missing(struct jw_error *err, const char *path, const char *rest, bool in_sticky,
+						 struct os_part *ret_part)
+{
+	unsigned names = 1;
+
+	for (size_t name; rest += strspn(rest, "/"), name = strcspn(rest, "/"); rest += name, names++)
+		/* What lies above is known only when the part is there. */
+		if (name == 2 && !memcmp(rest, "..", 2))
+			return error_set(err, JW_ERR_IO, "%.700s is missing, and “..” follows", path);
+	if (!in_sticky)
+		return 0;
+	if (ret_part)
+		*ret_part = (struct os_part){mem_string(path), 0, true, names};
+	return error_set(err, JW_ERR_IO, "%.700s is missing, and other accounts can make it", path);
 }
 
 /* Shortens the path by its last part. */
@@ -73,10 +91,9 @@ int os_check_private(struct jw_error *err, const char *path, struct os_part *ret
 		size_t end = strlen(at), name;
 		struct stat stat;
 
-		/* With a “..” behind it, a missing folder that is made later leads elsewhere. */
 		if (lstat(at, &stat))
-			return (errno == ENOENT || errno == ENOTDIR) && !strstr(next, "/..")
-					   ? 0
+			return errno == ENOENT || errno == ENOTDIR
+					   ? check_missing(err, at, next, in_sticky, ret_part)
 					   : posix_error(err, at);
 		if (stat.st_uid || (is_open_to_others(&stat) && !is_sticky(&stat)))
 			return refuse(err, at, &stat, ret_part);
@@ -99,9 +116,14 @@ int os_check_private(struct jw_error *err, const char *path, struct os_part *ret
 		}
 		next += strspn(next, "/");
 		name = strcspn(next, "/");
+		if (!name && is_sticky(&stat))
+			return refuse(err, at, &stat, ret_part);
+		if (!name) {
+			if (ret_part)
+				ret_part->sticky = in_sticky;
+			return 0;
+		}
 		in_sticky = is_sticky(&stat);
-		if (!name)
-			return in_sticky ? refuse(err, at, &stat, ret_part) : 0;
 		if (name == 2 && !memcmp(next, "..", 2)) {
 			go_up(at);
 		} else if (name != 1 || *next != '.') {
@@ -116,31 +138,11 @@ int os_check_private(struct jw_error *err, const char *path, struct os_part *ret
 	}
 }
 
-bool os_would_be_in_sticky(const char *path)
-{
-	struct stat of_path;
-	const bool missing = lstat(path, &of_path) && errno == ENOENT;
-	char *nearest = os_nearest(path);
-	const bool is = missing && !stat(nearest, &of_path) && is_sticky(&of_path);
-
-	mem_free(nearest);
-	return is;
-}
-
-/* The whole range of ids is mapped to itself outside of user namespaces. Source:
- * user_namespaces(7). fakeroot answers geteuid() only for the C library. */
+/* Files of /proc/sys belong to the machine's root, whom an ordinary account's user namespace does
+ * not map: there they belong to nobody. fakeroot answers geteuid() only for the C library. */
 bool os_is_machine_root(void)
 {
-	FILE *map = syscall(SYS_geteuid) ? NULL : fopen("/proc/self/uid_map", "re");
-	unsigned first, outside, count;
+	struct stat stat;
 
-	bool whole = true;
-
-	if (map) {
-		/* NOLINTNEXTLINE(cert-err34-c): the kernel wrote it */
-		whole = fscanf(map, "%u %u %u", &first, &outside, &count) == 3 && !first && !outside &&
-				count == UINT_MAX;
-		(void)fclose(map);
-	}
-	return whole && !syscall(SYS_geteuid);
+	return !syscall(SYS_geteuid) && (lstat("/proc/sys/kernel/ostype", &stat) || !stat.st_uid);
 }

@@ -195,12 +195,6 @@ int os_check_private(struct jw_error *err, const char *path, struct os_part *ret
 	return result;
 }
 
-bool os_would_be_in_sticky(const char *path)
-{
-	(void)path;
-	return false;
-}
-
 bool os_is_machine_root(void)
 {
 	return os_is_superuser();

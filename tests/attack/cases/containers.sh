@@ -37,11 +37,20 @@ fresh
 (export JITWARM_SYSTEM_ROOT=$open/system && run 0 tune --scope system --apply --max-size 2GiB && SUDO_USER=nobody HOME=$home run '0|2' tune --scope system --apply --max-size 2GiB) || exit 1
 env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DPKG_MAINTSCRIPT_NAME=postinst HOME="$HOME" LD_LIBRARY_PATH="${LD_LIBRARY_PATH-}" sh -c "cd / && umask 022 && $open/build/src/jitwarm import --allow-unsigned --cache $open/packaged $work/a.jwpack" >"$out" 2>"$err" || fail "a package's script: $(cat "$err")"
 [[ $(find "$open/packaged" ! -perm -004 | wc -l) == 0 ]] || fail "not for all: $(ls -lR "$open/packaged")"
-# Root in a user namespace is an ordinary account.
+# Root in an ordinary account's user namespace is that account; in one of root's it owns root's files, and stays root.
+mkdir -m 777 "$open/lacking"
+export CUDA_CACHE_PATH=$open/lacking/cache
+inside() { (export HOME="$open/lacking" && JITWARM="$1 $JITWARM" && run "$2" "${@:3}") || exit 1; }
 if unshare -r true 2>/dev/null; then
-	mkdir -m 777 "$open/lacking" && chown $mallory "$open/lacking"
-	(JITWARM="unshare -r $JITWARM" && CUDA_CACHE_PATH=$open/lacking/cache run 0 prime "$sample" && CUDA_CACHE_PATH=$open/lacking/cache run 0 export -o "$open/lacking/pack") || exit 1
+	inside "unshare -r" 2 prime "$sample"
+	[[ ! -e $CUDA_CACHE_PATH ]] || fail "root's user namespace wrote for all"
 fi
+as_account="setpriv --reuid=$mallory --regid=$mallory --clear-groups unshare -r"
+if $as_account true 2>/dev/null; then
+	inside "$as_account" 0 prime "$sample"
+	inside "$as_account" 0 export -o "$open/lacking/pack"
+fi
+unset CUDA_CACHE_PATH
 fresh
 # quickstart.sh as root in somebody's clone, without what it installs and builds: its commands work.
 mkdir -p "$home/clone/scripts" "$home/clone/build" && ln -s "$open/build" "$home/clone/build/release"
@@ -49,7 +58,19 @@ sed 's/^has_gpu() {/&\n\treturn 1/' "$cases/../../../scripts/quickstart.sh" >"$h
 echo 'build_preset() { :; }' >"$home/clone/scripts/lib.sh"
 printf '#!/bin/bash\nexit 0\n' >"$home/clone/scripts/setup.sh"
 printf '#!/bin/bash\necho none here >&2\nexit 1\n' >"$home/clone/scripts/get.sh"
-printf '#!/bin/bash\nwhile [[ $1 != -- ]]; do shift; done\nshift\nexec %s "$@"\n' "$runner" >"$home/clone/scripts/with-simdriver.sh"
+printf '#!/bin/bash\nwhile [[ $1 != -- ]]; do shift; done\nshift\necho "${JITWARM_TRUST_ACCOUNTS-} $HOME" >>%s\nexec %s "$@"\n' "$open/seen" "$runner" >"$home/clone/scripts/with-simdriver.sh"
 chmod 755 "$home/clone/scripts/"*.sh && chown -hR $mallory "$home/clone"
-(export HOME=$home PIP_INDEX_URL=http://127.0.0.1:1/ PIP_RETRIES=0 && bash "$home/clone/scripts/quickstart.sh") >"$out" 2>"$err" </dev/null || fail "quickstart.sh ended with $?: $(cat "$out" "$err")"
-out_has "warm, all 8 modules in the cache"
+quickstart() {
+	(export HOME=$home PIP_INDEX_URL=http://127.0.0.1:1/ PIP_RETRIES=0 && bash "$home/clone/scripts/quickstart.sh") >"$out" 2>"$err" </dev/null || fail "quickstart.sh ended with $?: $(cat "$out" "$err")"
+	out_has "warm, all 8 modules in the cache"
+	! grep -v "^$1 /" "$open/seen" && ! grep "$home" "$open/seen" || fail "quickstart.sh: $(cat "$open/seen")"
+	rm "$open/seen"
+}
+quickstart 1
+# In root's own clone, another account's home lifts nothing, and is not used.
+chown -hR 0 "$home/clone" && quickstart ""
+# cache-action.sh lifts it only in folders of the runner's account.
+printf '#!/bin/sh\necho "trusts ${JITWARM_TRUST_ACCOUNTS-}" >%s\nexit 3\n' "$open/seen" >"$open/say" && chmod 755 "$open/say"
+action() { RUNNER_TEMP=$work CACHE_JITWARM=$open/say HOME=$1 bash "$cases/../../../scripts/cache-action.sh" key >/dev/null 2>&1 || [[ $(cat "$open/seen") == "trusts $2" ]] || fail "cache-action.sh: $(cat "$open/seen")"; }
+action "$home" 1
+action "$HOME" ""

@@ -65,7 +65,7 @@ refused "$open/home $theirs prime --cache $open/to-home/cache $sample”" prime 
 ln -s "$treasure/pack" "$open/output" && chown -h $mallory "$open/output"
 refused "$open/output $theirs" export -o "$open/output"
 cd "$home" || fail "no folder"
-refused "--output ./any: $home $theirs" export
+refused "--output jitwarm.jwpack: $home $theirs" export
 cd "$open" || exit 1
 # A file of the account in root's own folder is what pip, uninstall and config would use.
 for file in ".config/pip/pip.conf scan --index torch" ".pip/pip.conf scan --index torch" ".netrc scan --index torch" ".config/jitwarm/config uninstall"; do

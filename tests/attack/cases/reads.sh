@@ -34,10 +34,11 @@ nothing_made
 # Variables that only help are ignored: what they name is neither written nor started.
 for name in TMPDIR XDG_RUNTIME_DIR PYENV_ROOT; do (export $name="$home" && run 0 prime "$sample" && [[ -z $(ls -A "$home") ]]) || fail "$name was used"; done
 for pid in root theirs; do
-	if [[ $pid == root ]]; then CUDA_CACHE_PATH=$home/place sleep 60 & else setpriv --reuid=$mallory --regid=$mallory --clear-groups sleep 60 & fi
+	if [[ $pid == root ]]; then HOME=$home CUDA_CACHE_PATH=$home/place python3 -c "import ctypes, time; ctypes.CDLL('$sample'); time.sleep(60)" & else setpriv --reuid=$mallory --regid=$mallory --clear-groups sleep 60 & fi
 	begun=$!
-	await grep -q sleep "/proc/$begun/comm"
+	await grep -q 'libsample\|bin/sleep' "/proc/$begun/maps"
 	run '0|1|2' doctor --pid $begun
+	[[ $pid != root ]] || { run '0|1|2' watch --for 1s $begun && err_has "jitwarm remembers nothing"; }
 	[[ $pid == root ]] || err_has "type “sudo -u '#$mallory' jitwarm doctor --pid $begun”"
 	[[ $pid == root ]] || { run 2 watch $begun && err_has "type “sudo -u '#$mallory' jitwarm watch $begun”"; }
 	kill $begun

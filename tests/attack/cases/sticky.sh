@@ -43,3 +43,24 @@ unset SIMDRIVER_GATE SIMDRIVER_LOG SIMDRIVER_FAULT
 run '2|3|64' export --cache "$work/none" -o "$sticky/nothing"
 run 0 bake -n -o "$sticky/none/there" "$sample"
 [[ ! -e $sticky/nothing && ! -e $sticky/none ]] || fail "left: $(ls "$sticky")"
+# A name that is missing there is any account's to take: root takes it itself, or does not use it. A dry run takes none.
+missing="$sticky/none is missing, and other accounts can make it"
+for name in HOME PYTHONPATH PYTHONUSERBASE PYTHONHOME PIP_CONFIG_FILE PIP_CERT NETRC SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_FIND_LINKS; do
+	(export JITWARM_STATE=$work/state $name="$sticky/none/it" && run 2 scan --index torch && err_has "$missing") || exit 1
+done
+(export JITWARM_STATE=$work/state XDG_CONFIG_HOME=$sticky/none && run 2 config jobs 2 && err_has "$missing") || exit 1
+mkdir -m 1777 "$sticky/packs" && run 0 prime --allow-unsigned --store "$sticky/packs" "$sample"
+run 2 prime --allow-unsigned --store "$sticky/none" "$sample"
+for name in TMPDIR XDG_RUNTIME_DIR CUDA_HOME; do (export $name="$sticky/none" && run 0 run -- sh -c "echo is \$$name" && [[ $(cat "$out") == is ]]) || fail "$name was kept"; done
+TMPDIR=$sticky run 0 run -- sh -c 'echo "is $TMPDIR"' && out_has "is $sticky"
+JITWARM_STATE=$sticky/none run 0 prime -n "$sample"
+err_has "$missing; jitwarm remembers nothing of this run"
+[[ ! -e $sticky/none ]] || fail "made: $(find "$sticky/none")"
+(export HOME=$sticky/none XDG_CACHE_HOME=$sticky/compilers PIP_INDEX_URL=http://127.0.0.1:1/ PIP_RETRIES=0 && run '2|3' compiler fetch 12.4 && err_lacks "does not use")
+[[ $(stat -c '%u %a' "$sticky/none" "$sticky/compilers" | sort -u) == "0 700" ]] || fail "not root's alone: $(ls -l "$sticky")"
+# The names of export without -o, and of a signature, are outputs, too.
+cp "$sticky/own.jwpack" "$sticky/jitwarm.jwpack"
+(cd "$sticky" && run 2 export && err_has "jitwarm.jwpack exists" && rm jitwarm.jwpack && run 0 export && [[ -s jitwarm.jwpack ]]) || exit 1
+ln -s "$treasure/file" "$sticky/signed.jwpack.minisig"
+(export JITWARM_STATE=$work/state && run 0 key generate && run '2|3' export --sign -o "$sticky/signed.jwpack") || exit 1
+untouched

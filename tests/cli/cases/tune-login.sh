@@ -133,7 +133,7 @@ unset CUDA_CACHE_MAXSIZE
 # The disk is small: all commands judge it alike, and modules without space are not begun.
 small=$place/small
 mkdir "$small"
-printf '#!/bin/sh\nmount -t tmpfs -o size=$SMALL none "%s" && exec "$@"\n' "$small" >"$work/with-small"
+printf '#!/bin/sh\nmount -t tmpfs -o size=$SMALL,mode=755 none "%s" && exec "$@"\n' "$small" >"$work/with-small"
 chmod +x "$work/with-small"
 SMALL=1m unshare -rm "$work/with-small" true 2>/dev/null || exit 0
 export CUDA_CACHE_PATH=$small/cache
