@@ -1,5 +1,5 @@
-/* Which names may hold device code: every part of jitwarm gives the same answer. No file is a variant of
- * another, since one of variants counts. */
+/* Which names may hold device code: every part of jitwarm gives the same answer. No file is a
+ * variant of another, since one of variants counts. */
 #include "code_files.h"
 #include "find/named_paths.h"
 
