@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "cli/gpu_targets.h"
 #include "cli/module_text.h"
+#include "code/rules.h"
 
 bool verdict_is_trifle(const struct jw_seconds *start)
 {
@@ -230,6 +231,8 @@ enum style verdict_print_file(struct buf *line, const struct jw_scan_verdicts *v
 				   : STYLE_BAD;
 	if (verdicts->runs) {
 		const bool runs = !line->size;
+		const struct jw_driver needs = gpu_newer_driver(
+			gpu_newer_driver(verdicts->needs, verdicts->kind_needs), verdicts->zstd_needs);
 
 		if (runs)
 			buf_add(line, "runs");
@@ -244,7 +247,7 @@ enum style verdict_print_file(struct buf *line, const struct jw_scan_verdicts *v
 			buf_add(line,
 					verdicts->too_new == 1 ? "; %zu piece needs driver %s or newer"
 										   : "; %zu pieces need driver %s or newer",
-					verdicts->too_new, jw_driver_text(driver, &verdicts->needs));
+					verdicts->too_new, jw_driver_text(driver, &needs));
 		return runs && !verdicts->too_new ? STYLE_GOOD : STYLE_WARN;
 	}
 	if (native) {

@@ -25,7 +25,7 @@ CUDA_CACHE_PATH=$place/readme found 1 cold "$sample"
 CUDA_CACHE_PATH=$place/file found 2 "cache-unwritable cold" "$sample"
 says_of cache-unwritable evidence "not a directory"
 if ! is_wine; then
-	CUDA_CACHE_PATH=/dev/null/cache found 2 "cache-unwritable cold" "$sample"
+	CUDA_CACHE_PATH=/proc/none/cache found 2 "cache-unwritable cold" "$sample"
 	(unset CUDA_CACHE_PATH HOME && found 2 "no-cache-path cold" "$sample") || exit 1
 	(cd "$place" && CUDA_CACHE_PATH=cache found 1 path-relative "$sample") || exit 1
 	CUDA_CACHE_PATH=$work/cache found 1 "cold bad-place" "$sample"
@@ -36,7 +36,7 @@ if ! is_wine; then
 	says_of bad-place fix "log out and in again: "
 	CUDA_CACHE_PATH=$work/cache run 0 tune --undo
 	CUDA_CACHE_PATH=/tmp/jitwarm-none-$$ found 1 "cold bad-place" "$sample" # the parent folder stays, and is not what the finding names
-	(unset CUDA_CACHE_PATH; HOME=/dev/null found 2 "cache-unwritable cold" "$sample") || exit 1
+	(unset CUDA_CACHE_PATH; HOME=/proc/none found 2 "cache-unwritable cold" "$sample") || exit 1
 fi
 
 # ---- the limit

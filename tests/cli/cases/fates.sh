@@ -62,6 +62,8 @@ run 0 scan --target sm_86 --driver 550.163.01 newer.so
 out_has "runs; 1 piece needs driver 575 (CUDA 12.9) or newer"
 run 0 check --target sm_86 --driver 550.163.01 newer.so
 err_has "newer.so: 1 of 4 pieces needs driver 575 (CUDA 12.9) or newer"
+run 0 scan --target sm_86 --driver 470.256.02 "$sample"
+out_has "; 1 piece needs driver 550.54.14 (CUDA 12.4) or newer" # it is compressed with zstd
 each objects.so "0|1" "" # the linked code is as good as its inputs
 each stripped.so 0 ""
 each empty.so "0|1" ""

@@ -1,13 +1,13 @@
 # `jitwarm status` reports for each GPU whether the active environment's packages are compiled, and the next step.
 with_simdriver sm_86
-# package NAME VERSION TARGET...: installs one with a PTX for each target
+# package NAME VERSION TARGET...: installs one with a PTX for each target; no file is a variant of another
 package() {
-	local target files=("${@:3}")
-	files=("${files[@]/#/$1/}")
-	dist_info "$site" "$1" "$2" "${files[@]/%/.ptx}"
+	local at files=()
+	for ((at = 3; at <= $#; at++)); do files+=("$1/k$at.ptx"); done
+	dist_info "$site" "$1" "$2" "${files[@]}"
 	mkdir -p "$site/$1"
-	for target in "${@:3}"; do
-		printf '.version 7.8\n.target %s\n.address_size 64\n.visible .entry %s_%s() { ret; }\n' "$target" "$1" "$target" >"$site/$1/$target.ptx"
+	for ((at = 3; at <= $#; at++)); do
+		printf '.version 7.8\n.target %s\n.address_size 64\n.visible .entry %s_%s() { ret; }\n' "${!at}" "$1" "${!at}" >"$site/$1/k$at.ptx"
 	done
 }
 
