@@ -136,6 +136,7 @@ struct jw_lint_result {
 struct jw_lint_options {
 	const char *const *paths; /* wheels, conda packages, archives, libraries, directories */
 	size_t path_count;
+	const struct jw_found *found; /* the search that found `paths`, for their packages; or NULL */
 	const struct jw_target *targets; /* the GPUs: at least one, at most 32 */
 	size_t target_count;
 	struct jw_driver driver; /* zeros stand for a driver that reads everything */

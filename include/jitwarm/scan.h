@@ -14,6 +14,7 @@
 #include <jitwarm/compiler.h>
 #include <jitwarm/error.h>
 #include <jitwarm/estimate.h>
+#include <jitwarm/find.h>
 #include <jitwarm/target.h>
 #include <jitwarm/verdict.h>
 
@@ -205,6 +206,8 @@ enum jw_scan_part {
 struct jw_scan_options {
 	const char *const *paths; /* files; directories, which are searched as jw_find does */
 	size_t path_count;
+	/* In place of paths, the files of this search, which are judged with their packages. */
+	const struct jw_found *found;
 	const char *const
 		*named; /* those of these files that count even below a package's tests folder */
 	size_t named_count;

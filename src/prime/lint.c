@@ -406,6 +406,7 @@ int jw_lint(struct jw_error *err, const struct jw_lint_options *options,
 	const struct jw_scan_options scan = {
 		.paths = options->paths,
 		.path_count = options->path_count,
+		.found = options->found,
 		.targets = options->targets,
 		.target_count = count,
 		.driver = options->driver,

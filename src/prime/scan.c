@@ -30,7 +30,7 @@ struct scan_outcome {
 
 struct scan {
 	const struct jw_scan_options *options;
-	struct jw_found *found; /* the files of `paths` */
+	struct jw_found *found; /* the files of `paths`; empty with jw_scan_options.found */
 	struct analyse_question question;
 	struct build build; /* over all images, for modules that they share */
 	/* The facts of all images, to judge them with other drivers once all are read. */
@@ -540,6 +540,7 @@ static int scan_files(struct jw_error *err, struct scan *scan)
 									  .trouble = report_trouble,
 									  .cancel = options->cancel};
 	struct inventory *inventory = NULL;
+	const struct jw_found *found;
 	struct found_list list;
 	const char *path;
 	int result = 0;
@@ -562,9 +563,10 @@ static int scan_files(struct jw_error *err, struct scan *scan)
 	}
 	if (options->state_dir)
 		inventory = inventory_open(options->state_dir);
-	for (size_t i = 0; !result && i < list.found->file_count; i++) {
-		scan->build.package = list.found->files[i].package;
-		result = inventory_analyse(err, inventory, &list.found->files[i], &scan->question, &sink);
+	found = options->found ? options->found : list.found;
+	for (size_t i = 0; !result && i < found->file_count; i++) {
+		scan->build.package = found->files[i].package;
+		result = inventory_analyse(err, inventory, &found->files[i], &scan->question, &sink);
 	}
 	scan->build.package = NULL;
 	if (inventory)

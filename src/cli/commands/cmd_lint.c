@@ -724,6 +724,7 @@ static int lint_files(struct jw_error *err, struct cli *cli, const struct gpu_ta
 		return -1;
 	options.paths = files.paths;
 	options.path_count = files.count;
+	options.found = files.found;
 	failed = jw_lint(err, &options, &result) ? cli_hopeless(err, cli, JW_ERR_UNSUPPORTED) : 0;
 	if (!failed) {
 		for (size_t i = 0; i < result->finding_count; i++)

@@ -278,9 +278,10 @@ static bool is_failure(int status)
 	return status && status != 128 + 2 && status != 128 + 15;
 }
 
-/* Checks the files of a command that failed. NULL if it did not fail, or if there is no answer, as
- * without a GPU or driver. */
-static struct jw_check_result *check_failed(const struct cli *cli,
+/* Checks the files of a command that failed: those that the user has named, else those that its
+ * processes had mapped. NULL if it did not fail, or if there is no answer, as without a GPU or
+ * driver. */
+static struct jw_check_result *check_failed(const struct cli *cli, const struct jw_found *found,
 											const struct jw_record_result *result)
 {
 	struct jw_check_options options = {.system = cli->system, .cancel = cli_cancel};
@@ -288,11 +289,12 @@ static struct jw_check_result *check_failed(const struct cli *cli,
 	struct jw_check_result *check = NULL;
 	struct jw_error why;
 
-	if (!is_failure(result->exit_status) || !result->searched_count ||
-		found_files_find(&why, NULL, (const char *const *)result->searched, result->searched_count,
-						 false, &files))
+	if (!is_failure(result->exit_status) || !result->searched_count)
 		return NULL;
-	options.found = files.found;
+	if (!found && found_files_find(&why, NULL, (const char *const *)result->searched,
+								   result->searched_count, false, &files))
+		return NULL;
+	options.found = found ? found : files.found;
 	if (jw_check(&why, &options, &check))
 		check = NULL;
 	found_files_free(&files);
@@ -340,7 +342,7 @@ static int report_command(struct jw_error *err, struct cli *cli,
 	if (!how->output)
 		jw_recording_name_files(result->recording, how->found);
 	document.recording = *result->recording;
-	check = check_failed(cli, result);
+	check = check_failed(cli, how->found, result);
 	if (check) {
 		document.failing = check->failing;
 		document.failing_count = check->failing_count;

@@ -972,8 +972,7 @@ static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpu
 					run->cli->system->why_none, run->cli->system->example);
 	run->troubles += files.found ? files.found->trouble_count : 0;
 	run->found = files.found;
-	options.paths = files.paths;
-	options.path_count = files.count;
+	options.found = files.found;
 	result = jw_scan(err, &options) ? cli_hopeless(err, run->cli, JW_ERR_UNSUPPORTED) : 0;
 	end_file(run);
 	if (!result && !run->images && !run->troubles && !run->listed) {

@@ -72,7 +72,7 @@ grep -q '^ *“grep -rns CUDA_CACHE_DISABLE .*bashrc”' "$work/shown" || fail "
 # The answers of which begin in one column, on a continued line, too.
 for columns in 40 60 80; do
 	# shellcheck disable=SC2086
-	TERM=xterm timeout 200 python3 "$cases/../on-terminal.py" --both $columns $JITWARM which --target rtx2080 torch >"$work/shown" 2>&1
+	TERM=xterm timeout 200 python3 "$cases/../on-terminal.py" --both $columns $JITWARM which --target rtx5090 tensorflow >"$work/shown" 2>&1
 	python3 - "$work/shown" <<'PYTHON' || fail "which at $columns columns: $(cat "$work/shown")"
 import re, sys
 rows = re.findall(r"^(  \d\S*(?: – \S+)? +|   +)[^ ]", re.sub(r"\x1b\[[0-9;]*m", "", open(sys.argv[1], encoding="utf-8").read().split("PyPI on ")[1]), re.M)

@@ -147,9 +147,9 @@ run 0 lint --gpus rtx30 --format github "$work/lines"
 out_has "/a%0Ab.ptx,title="
 export GITHUB_ACTION_PATH=$cases/../../..
 action=$(sed -n "s/^ *run: '\(.*\)'$/\1/p" "$GITHUB_ACTION_PATH/action.yml")
-for input in PATHS GPUS ARCH_LIST MAX_START DRIVER JITWARM; do
-	grep -q "LINT_$input: \${{ inputs.$(tr 'A-Z_' 'a-z-' <<<"$input") }}" "$GITHUB_ACTION_PATH/action.yml" || fail "action.yml lacks $input"
-	grep -q "LINT_$input" "$GITHUB_ACTION_PATH/scripts/lint-action.sh" || fail "lint-action.sh lacks $input"
+for name in PATHS GPUS ARCH_LIST MAX_START DRIVER JITWARM; do
+	grep -q "LINT_$name: \${{ inputs.$(tr 'A-Z_' 'a-z-' <<<"$name") }}" "$GITHUB_ACTION_PATH/action.yml" || fail "action.yml lacks $name"
+	grep -q "LINT_$name" "$GITHUB_ACTION_PATH/scripts/lint-action.sh" || fail "lint-action.sh lacks $name"
 done
 ended=0
 LINT_JITWARM=$JITWARM LINT_PATHS=$' p-*.whl \r\nlib\n\t\n' LINT_GPUS=rtx30 LINT_MAX_START=0 \
@@ -176,7 +176,6 @@ mkdir "$work/names" && ptx sm_80 >"$work/names/b.ptx"
 ln -s "$work/names/b.ptx" '```' && ln -s "$work/names/b.ptx" '[a](http:<b>).ptx'
 LINT_JITWARM=$JITWARM LINT_PATHS=$'```\n[[]a*' LINT_GPUS=rtx30 GITHUB_STEP_SUMMARY=$work/names.md bash -c "$action" >"$out" 2>"$err" || fail "the action ended with $?"
 # Nor does a name with a newline become two names.
-mkdir "$work/lines" && cp "$work/names/b.ptx" "$work/lines/"$'a\nb.ptx'
 LINT_JITWARM=$JITWARM LINT_PATHS="$work/lines/*" LINT_GPUS=rtx30 GITHUB_STEP_SUMMARY=$work/lines.md bash -c "$action" >"$out" 2>"$err" || fail "the action ended with $?"
 [[ $(head -1 "$work/names.md") == "<pre>" && $(tail -1 "$work/names.md") == "</pre>" && $(grep -c '[<>]' "$work/names.md") == 2 ]] ||
 	fail "a name leaves the block: $(cat "$work/names.md")"

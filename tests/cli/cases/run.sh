@@ -165,6 +165,11 @@ cp "$work/other.so" "$site/pair/other.so"
 unset VIRTUAL_ENV
 run 3 run --json --environment "$work/venv" pair -- "${shell[@]}" 'exit 3'
 json 'd["failing"] == []'
+# scan and lint do so, too
+run 0 scan --target sm_86 --environment "$work/venv" pair
+out_lacks "will fail"
+run 0 lint --gpus rtx30 --environment "$work/venv" pair
+out_lacks "fails"
 # If there are many files, the first are named
 many=()
 for name in a b c d e f g h i j; do
