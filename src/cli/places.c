@@ -173,6 +173,7 @@ static const struct place {
 	{"Python", of_variable, "PYTHONUSERBASE", WHEN_PYTHON},
 	{"Python", of_variable, "PYTHONHOME", WHEN_PYTHON},
 	{"pip's settings", of_config, "pip/pip.conf", WHEN_PYTHON},
+	{"pip's settings", of_variable, "XDG_CONFIG_HOME", WHEN_PYTHON}, /* a relative one counts */
 	{"pip's settings", of_home, ".pip/pip.conf", WHEN_PYTHON},
 	{"pip's settings", of_home, ".netrc", WHEN_PYTHON},
 	{"pip's settings", of_variable, "NETRC", WHEN_PYTHON},
@@ -184,6 +185,7 @@ static const struct place {
 	{"pip's indexes", of_variable, "PIP_INDEX_URL", WHEN_PYTHON},
 	{"pip's indexes", of_variable, "PIP_EXTRA_INDEX_URL", WHEN_PYTHON},
 	{"pip's indexes", of_variable, "PIP_FIND_LINKS", WHEN_PYTHON},
+	{"JITWARM_SYSTEM_ROOT", of_variable, "JITWARM_SYSTEM_ROOT", WHEN_HINT},
 	{"TMPDIR", of_temporary, "TMPDIR", WHEN_HINT},
 	{"CUDA_HOME", of_variable, "CUDA_HOME", WHEN_HINT},
 	{"CUDA_PATH", of_variable, "CUDA_PATH", WHEN_HINT},
@@ -239,11 +241,14 @@ static bool counts(const struct cli *cli, const struct place *place)
 		/* A cache for all accounts belongs to all of them. */
 		return (!only_reads(cli) || cli->command->probes) && !removes &&
 			   !(is_for_others(cli) && !strcmp(place->name, "path"));
-	case WHEN_FETCH: return !strcmp(name, "compiler fetch") || !strcmp(name, "uninstall");
+	case WHEN_FETCH:
+		return options_has_given(&cli->options, "fetch") || !strcmp(name, "compiler fetch") ||
+			   !strcmp(name, "uninstall");
 	case WHEN_SETUP:
 		return !only_reads(cli) &&
 			   (!is_for_others(cli) || !strcmp(place->name, "JITWARM_SYSTEM_ROOT")) &&
 			   (!strcmp(name, "tune") || !strcmp(name, "uninstall") || !strcmp(name, "config") ||
+				!strcmp(name, "ahead") || options_has_given(&cli->options, "tune") ||
 				text_starts(name, "startup "));
 	case WHEN_PYTHON: return starts_python(cli);
 	case WHEN_STATE: return !removes || place->path != of_setting;
@@ -323,26 +328,42 @@ static int check_path(struct jw_error *err, const struct cli *cli, const struct 
 	return result;
 }
 
+static bool is_path_list(const struct place *place)
+{
+	static const char *const lists[] = {"PYTHONPATH", "PYTHONHOME", "SSL_CERT_DIR"};
+
+	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+		if (!strcmp(place->name, lists[i]))
+			return true;
+	return false;
+}
+
 /* Checks each path of the place: a variable may have several, and package indexes are addresses,
  * too. *ret_path is the refused one. */
 static int check_place(struct jw_error *err, const struct cli *cli, const struct place *place,
 					   char **ret_path, struct os_part *ret_part)
 {
 	const bool indexes = !strcmp(place->what, "pip's indexes"),
-			   list = place->when == WHEN_PYTHON && place->path == of_variable;
+			   of_pip = place->path == of_variable && text_starts(place->what, "pip's");
+	const char *const between = indexes ? " \t\r\n" : is_path_list(place) ? ":" : NULL;
 	char *all = place->path(cli, place->name);
 	int result = 0;
 
 	for (char *at = all, *next; at && !result; at = next) {
-		next = list ? strpbrk(at, indexes ? " \t\r\n" : ":") : NULL;
+		next = between ? strpbrk(at, between) : NULL;
 		if (next)
 			*next++ = '\0';
-		if (indexes && text_starts_fold(at, "file://"))
-			at += strlen("file://");
-		if (!*at || (indexes && strstr(at, "://")) ||
+		if (!*at ||
+			(indexes && (text_starts_fold(at, "http://") || text_starts_fold(at, "https://"))) ||
 			(place->when == WHEN_START && !strchr(at, '/') && !os_exists(at)))
 			continue;
-		result = check_path(err, cli, place, at, ret_part);
+		if (indexes && text_starts_fold(at, "file:///"))
+			at += strlen("file://");
+		/* pip decodes “%”, and knows “~” and other forms of “file:”. */
+		result = of_pip && (*at == '~' || (indexes && strpbrk(at, "%:")))
+					 ? error_set(err, JW_ERR_UNSUPPORTED,
+								 "neither a path nor an address of http or https")
+					 : check_path(err, cli, place, at, ret_part);
 		if (result)
 			*ret_path = mem_string(at);
 	}

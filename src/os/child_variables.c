@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "os/file.h"
 
 /* Whole names ("HOME="), and beginnings. A path that one of them names is a row of the table in
  * cli/places.c, if the program starts or believes what is there. Source for CUDA_:
@@ -65,6 +66,10 @@ static const char *const passed[] = {
 	"HTTPS_PROXY=",
 	"ALL_PROXY=",
 	"NO_PROXY=",
+	"http_proxy=",
+	"https_proxy=",
+	"all_proxy=",
+	"no_proxy=",
 	"REQUESTS_CA_BUNDLE=",
 	"SSL_CERT_DIR=",
 	"SSL_CERT_FILE=",
@@ -85,7 +90,7 @@ static const char *const passed[] = {
 static bool is_passed(const char *pair)
 {
 	for (size_t i = 0; i < sizeof passed / sizeof *passed; i++)
-		if (text_starts_fold(pair, passed[i]))
+		if (os_separator == '/' ? text_starts(pair, passed[i]) : text_starts_fold(pair, passed[i]))
 			return true;
 	return false;
 }

@@ -45,7 +45,10 @@ for path in "${planted[@]}"; do
 		(export $name="$path" && run '0|1|2' check "$sample" && err_lacks "does not use") || exit 1
 		rm -rf "$roots"/.[a-z]*
 	done
+	(export XDG_CACHE_HOME="$path" && refused "$word" make --fetch --target sm_86 --driver 550.163.01 -o "$work/made.jwpack" "$sample") || exit 1
+	XDG_CONFIG_HOME=$path refused "$word" prime --tune "$sample"
 	for index in "file://$path" "https://127.0.0.1:1/ $path"; do PIP_FIND_LINKS=$index refused "$word" scan --target sm_86 -r "$work/list.txt"; done
+	for index in "file:$path" "file://localhost$path" "file:///%6d" "~mallory/x"; do PIP_FIND_LINKS=$index refused "neither a path nor an address" scan --index torch; done
 	PYTHONPATH=/usr/lib:$path refused "$word" which --target rtx4090 --ask torch
 done
 for path in "$home" "$open/links/given" "$open/links/link" "$open/all"; do
