@@ -76,7 +76,7 @@ def differs(scanned, release):
         if release.get("needs", "") not in ("", needs) or (needs and not release.get("needs") and not release["why"].startswith("no ")):
             return f"the scan: needs {needs or 'no other driver'}"
         return None
-    # What needs a newer driver, and what the release runs without, are the parts that the scan of its wheel names.
+    # The parts that need a newer driver, and those without which the release runs, are named by the scan of its wheel.
     if part != ("newer" in release or "library" in release):
         return f"the scan: {'some' if part else 'none'} of it is named"
     return None

@@ -5,7 +5,12 @@
 #include "base/text.h"
 #include "cli/gpu_targets.h"
 #include "cli/module_text.h"
-#include "code/rules.h"
+
+void verdict_keep_newer(struct jw_driver *newest, const struct jw_driver *driver)
+{
+	if (driver->cuda > newest->cuda)
+		*newest = *driver;
+}
 
 bool verdict_is_trifle(const struct jw_seconds *start)
 {
@@ -231,11 +236,12 @@ enum style verdict_print_file(struct buf *line, const struct jw_scan_verdicts *v
 				   : STYLE_BAD;
 	if (verdicts->runs) {
 		const bool runs = !line->size;
-		const struct jw_driver needs = gpu_newer_driver(
-			gpu_newer_driver(verdicts->needs, verdicts->kind_needs), verdicts->zstd_needs);
+		struct jw_driver needs = verdicts->needs;
 
 		if (runs)
 			buf_add(line, "runs");
+		verdict_keep_newer(&needs, &verdicts->kind_needs);
+		verdict_keep_newer(&needs, &verdicts->zstd_needs);
 		if (verdicts->cannot_damaged)
 			buf_add(line, "; %s",
 					TEXT_COUNT(verdicts->cannot_damaged, "piece is damaged", "pieces are damaged"));

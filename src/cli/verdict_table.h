@@ -61,6 +61,8 @@ void verdict_line(const struct output *out, const char *head, const struct verdi
 /* Returns whether everything, or almost everything, is compiled when a program first uses it: “up
  * to” so much. */
 bool verdict_is_lazy(enum jw_loading loading, const struct jw_seconds *start);
+/* Keeps the driver of the newer CUDA version. */
+void verdict_keep_newer(struct jw_driver *newest, const struct jw_driver *driver);
 /* Returns whether the time is that of a few tiny kernels in the data of a library that measures or
  * tests something (CUPTI's has 87 bytes), so that one line about all of them is enough. */
 bool verdict_is_trifle(const struct jw_seconds *start);

@@ -34,7 +34,7 @@ struct captured {
 
 static char lower(char c)
 {
-	return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
+	return (char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
 }
 
 static bool is_in_name(char c)
@@ -151,6 +151,7 @@ static uint32_t read_cuda(const char *word)
 
 	while (!count && end && end > word && *--end != '_')
 		;
+	/* NOLINTNEXTLINE(cert-err34-c): two digits cannot overflow */
 	if (!count && end && sscanf(end, "_%2u_%2u", &major, &minor) == 2)
 		return major * 1000 + minor * 10;
 	if (count == 1 && numbers[0] >= 1000)

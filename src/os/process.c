@@ -434,8 +434,7 @@ int os_answering_start(struct jw_error *err, const char *const *arguments,
 	*answering = (struct os_answering){.helper = *helper, .line = BUF_MAX(OS_MAX_LINE)};
 	answering->watched.helper = &answering->helper;
 	os_ignore_broken_pipes();
-	if (start_safely(err, arguments[0], &how.environment) ||
-		os_loop_open(err, &answering->loop)) {
+	if (start_safely(err, arguments[0], &how.environment) || os_loop_open(err, &answering->loop)) {
 		child_variables_free(how.environment);
 		mem_free(answering);
 		return -1;

@@ -385,7 +385,7 @@ int build_add_image(struct jw_error *err, struct build *build, const struct anal
 	struct {
 		size_t left_out, texts, superseded; /* numbers of modules */
 	} counts[ANALYSE_MAX_TARGETS] = {0};
-	uint64_t loose_of[ANALYSE_MAX_TARGETS];
+	uint64_t loose_of[ANALYSE_MAX_TARGETS] = {0};
 	struct judged judged[ANALYSE_MAX_TARGETS];
 	const struct judge_facts facts = build_facts(build, image);
 	const enum loading loading = analyse_loading(&image->scan, &build->driver, build->setting);

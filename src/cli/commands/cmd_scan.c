@@ -645,12 +645,6 @@ struct scan_run {
 	bool read;                              /* something in it was read, or is a trouble */
 };
 
-static void keep_newer(struct jw_driver *sum, const struct jw_driver *image)
-{
-	if (image->cuda > sum->cuda)
-		*sum = *image;
-}
-
 /* Adds the verdicts that add_verdict_counts prints. */
 static void add_verdicts(struct jw_scan_verdicts *sum, const struct jw_scan_verdicts *image)
 {
@@ -674,9 +668,9 @@ static void add_verdicts(struct jw_scan_verdicts *sum, const struct jw_scan_verd
 	sum->cannot_kind += image->cannot_kind;
 	sum->cannot_zstd += image->cannot_zstd;
 	sum->cannot_damaged += image->cannot_damaged;
-	keep_newer(&sum->needs, &image->needs);
-	keep_newer(&sum->kind_needs, &image->kind_needs);
-	keep_newer(&sum->zstd_needs, &image->zstd_needs);
+	verdict_keep_newer(&sum->needs, &image->needs);
+	verdict_keep_newer(&sum->kind_needs, &image->kind_needs);
+	verdict_keep_newer(&sum->zstd_needs, &image->zstd_needs);
 	add_scan_work(&sum->start_work, &image->start_work);
 	if (image->link_needed != JW_SCAN_NEED_NO)
 		sum->link_needed = image->link_needed;

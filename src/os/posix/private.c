@@ -53,7 +53,7 @@ static int check_missing(struct jw_error *err, const char *path, const char *res
 	unsigned names = 1;
 
 	for (size_t name; rest += strspn(rest, "/"), name = strcspn(rest, "/"); rest += name, names++)
-		/* What lies above is known only when the part is there. */
+		/* The folder above is known only when the part is there. */
 		if (name == 2 && !memcmp(rest, "..", 2))
 			return error_set(err, JW_ERR_IO, "%.700s is missing, and “..” follows", path);
 	if (!in_sticky)

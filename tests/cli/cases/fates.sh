@@ -77,7 +77,7 @@ run 0 scan --target sm_86 --driver 550.163.01 kind.so
 run 2 check --target sm_86 --driver 550.163.01 tile.so
 out_lacks "nothing to compile"
 
-# Of a package, the library with the most pieces decides; its own libraries without code are named, NVIDIA's and FlashAttention are not.
+# The library with the most pieces decides for a package; its own libraries without code are named, NVIDIA's and FlashAttention are not.
 run 0 scan --target sm_75 --driver 550.163.01 p-1.0-py3-none-manylinux_2_17_x86_64.whl
 out_has "p/linalg.so: no code for sm_75; the package runs without it"
 out_lacks "flash_attn/_C.so: no code"

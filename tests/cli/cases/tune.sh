@@ -373,7 +373,7 @@ run 0 tune --apply --scope shell --max-size 3GiB
 run 0 tune --undo
 sed -i '/^export MINE=1$/d' "$HOME/real-bashrc"
 
-# What a killed run has left beside a file is removed by the next one, and nothing else. .bashrc is a link: its target is what is written.
+# The next run removes the files that a killed one has left beside a file, and nothing else. .bashrc is a link: its target is what is written.
 beside=$(dirname "$(realpath "$HOME/.bashrc")")/.$(basename "$(realpath "$HOME/.bashrc")").jitwarm-
 touch "$beside.abcdef" "$beside.later1" "${beside}notes" "$HOME/.bashrc.backup"
 touch -d "1 minute ago" "$beside.abcdef" "${beside}notes" "$HOME/.bashrc.backup"

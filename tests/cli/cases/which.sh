@@ -67,7 +67,7 @@ out_has "PyTorch's own index has builds of torch"
 run 0 which --platform windows --target rtx5090 --json onnxruntime-gpu
 json '{r["version"]: r["answer"] for r in d["answers"][0]["releases"] if r["version"] in ("1.22.0", "1.23.0", "1.23.2")} == {"1.22.0": "compiles", "1.23.0": "fails", "1.23.2": "compiles"}'
 
-# What everybody uses is no alarm: vLLM is made for the H100, and only what needs a newer driver is named.
+# A package that everybody uses is no alarm: vLLM is made for the H100, and only what needs a newer driver is named.
 run 1 which --target h100 --driver 550 vllm
 out_has "run; some of it (FlashAttention 2, …) needs driver 575"
 out_has "Newest that runs: pip install vllm=="
