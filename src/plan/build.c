@@ -386,7 +386,7 @@ int build_add_image(struct jw_error *err, struct build *build, const struct anal
 		size_t left_out, texts, superseded; /* numbers of modules */
 	} counts[ANALYSE_MAX_TARGETS] = {0};
 	uint64_t loose_of[ANALYSE_MAX_TARGETS] = {0};
-	struct judged judged[ANALYSE_MAX_TARGETS];
+	struct judged judged[ANALYSE_MAX_TARGETS] = {0};
 	const struct judge_facts facts = build_facts(build, image);
 	const enum loading loading = analyse_loading(&image->scan, &build->driver, build->setting);
 	size_t most_left = 0, most_texts = 0;
