@@ -220,7 +220,7 @@ static int keep_image(struct jw_error *err, struct scan *scan, const struct anal
 	if (from->module_count)
 		memcpy(modules, from->modules, from->module_count * sizeof *modules);
 	image->scan.pieces = pieces = mem_array(scanned->piece_count, sizeof *pieces);
-	entries = mem_array(count, sizeof *entries);
+	entries = scanned->piece_count ? mem_array(count, sizeof *entries) : NULL;
 	for (size_t i = 0; i < scanned->piece_count; i++) {
 		pieces[i] = scanned->pieces[i];
 		pieces[i].kernels = "";
