@@ -118,7 +118,7 @@ if command -v ccache >/dev/null && [ -z "${CMAKE_C_COMPILER_LAUNCHER:-}" ]; then
 fi
 counted "build" build_preset release || finish
 
-export SNAPSHOT=compare
+export SNAPSHOT=${SNAPSHOT-compare}
 case $which in
 first) stage "first tests" tests "first tests" release -L '^first$' ;;
 named)

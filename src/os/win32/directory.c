@@ -5,7 +5,6 @@
 #include "os/folders.h"
 #include "os/path_calls.h"
 #include "os/win32/opening.h"
-#include "os/win32/trust.h"
 
 /* After windows.h, whose types it needs */
 #include <userenv.h>
