@@ -206,6 +206,16 @@ bool fate_is_profilers(const char *name)
 	return is;
 }
 
+/* Returns what follows the beginning of a path, in which Windows may have written “\\” for “/”;
+ * NULL if the path does not begin so. */
+static const char *path_after(const char *path, const char *beginning)
+{
+	for (; *beginning; path++, beginning++)
+		if (*path != *beginning && !(*beginning == '/' && *path == '\\'))
+			return NULL;
+	return path;
+}
+
 /* Returns whether the library's package runs on GPUs for which the library has no code: its other
  * kernels are not in files, or it computes on the CPU then. */
 static bool is_optional(const char *name)
@@ -213,10 +223,12 @@ static bool is_optional(const char *name)
 	const struct package_fact *fact;
 
 	for (size_t at = 0; (fact = package_fact_next("optional", &at));)
-		for (const char *place = name; *place; place++)
-			if ((place == name || strchr("/\\", place[-1])) && text_starts(place, fact->name) &&
-				!strpbrk(place + strlen(fact->name), "/\\"))
+		for (const char *place = name; *place; place++) {
+			const char *rest = path_after(place, fact->name);
+
+			if ((place == name || strchr("/\\", place[-1])) && rest && !strpbrk(rest, "/\\"))
 				return true;
+		}
 	return false;
 }
 

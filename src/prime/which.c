@@ -209,7 +209,7 @@ static int judge_wheel(struct jw_error *err, const struct question *question, co
 	const struct file_fate *worst = NULL;
 	struct fates fates = {.items = NULL};
 	const struct judged *main = NULL;
-	struct compiler compiler;
+	struct compiler compiler = {.name = NULL};
 	char text[FATE_TEXT];
 	int result = 0;
 
@@ -537,7 +537,7 @@ static int judge_release(struct jw_error *err, struct question *question, const 
 {
 	const struct jw_which_options *options = question->options;
 	const struct wheel *for_platform = find_wheel(&question->list, version, options->platform);
-	struct compiler compiler;
+	struct compiler compiler = {.name = NULL};
 	const bool compiles = find_compiler(question->package, version, options->target, &compiler);
 
 	*release =

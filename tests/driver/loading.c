@@ -14,7 +14,7 @@ static unsigned entries_below(const char *folder, unsigned depth)
 {
 	DIR *directory = opendir(folder);
 	unsigned count = 0;
-	char path[1024];
+	char path[2048];
 
 	for (struct dirent *entry; directory && (entry = readdir(directory));) {
 		if (*entry->d_name == '.')

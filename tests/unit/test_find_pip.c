@@ -318,8 +318,8 @@ TEST(what_is_no_answer_is_refused)
 		"{\"file\":\"x-1.0-py3 none-any.whl\",\"version\":\"1.0\",\"pythons\":\"py3\"}",
 		"{\"file\":\"x-1.0.tar.gz\",\"version\":\"1.0\",\"pythons\":\"py3\"}",
 		"{\"file\":\"x-1.0-py3-none-any.whl\",\"version\":\"1.0\",\"pythons\":\"py3\\nwheel\"}",
-		"{\"file\":\"x-1.0-py3-none-any.whl\",\"version\":\"1.0\",\"pythons\":\"py3\",\"sha256\":"
-		"\"0\"}",
+		("{\"file\":\"x-1.0-py3-none-any.whl\",\"version\":\"1.0\",\"pythons\":\"py3\","
+		 "\"sha256\":\"0\"}"),
 	};
 
 	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {

@@ -144,7 +144,7 @@ TEST(an_answer_that_does_not_end_well_ends_the_program)
 
 		start_asked(&asked, cases[i].script);
 		asked.ended.status = -1;
-		GIVES(cases[i].code, ask(&asked, "x"));
+		GIVES((enum jw_code)cases[i].code, ask(&asked, "x"));
 		assert_string_equal(why->message, cases[i].message);
 		if (i == 0)
 			assert_int_equal(asked.ended.status, 7);

@@ -47,7 +47,7 @@ empty_environment "$work/none/venv"
 mkdir -p "$work/none/many" && for i in 1 2 3 4 5 6 7 8 9 10 11 12 13; do conda "$work/none/many/$i"; done
 run 0 find "$work/none/venv"
 out_has "no device code in 1 environment or program:"
-out_has "none/venv"
+out_has "venv (venv)"
 out_has "“jitwarm find DIR” searches below DIR"
 run 0 find "$work/none"
 out_has "no device code in 14 environments and programs:"

@@ -41,9 +41,11 @@ fi
 [[ ! -e $work/x ]] || fail "a name was run"
 
 # The driver does not use its cache.
-CUDA_CACHE_PATH=/proc/none/cache run 2 prime "$sample"
+unusable=/proc/none/cache
+is_wine && unusable=/dev/null/cache
+CUDA_CACHE_PATH=$unusable run 2 prime "$sample"
 err_has "    to name another directory: jitwarm tune --path DIR --apply"
-CUDA_CACHE_PATH=/proc/none/cache run 2 check "$sample"
+CUDA_CACHE_PATH=$unusable run 2 check "$sample"
 err_has "    to name another directory: jitwarm tune --path DIR --apply"
 for variable in CUDA_CACHE_DISABLE CUDA_FORCE_PTX_JIT; do
 	(export "$variable=1" && run 2 prime "$sample" && err_has "    to see where it is set: jitwarm tune") || exit 1
