@@ -14,12 +14,13 @@ static unsigned entries_below(const char *folder, unsigned depth)
 {
 	DIR *directory = opendir(folder);
 	unsigned count = 0;
-	char path[2048];
+	char path[1024];
 
 	for (struct dirent *entry; directory && (entry = readdir(directory));) {
 		if (*entry->d_name == '.')
 			continue;
-		(void)snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+		if (snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) >= (int)sizeof path)
+			continue;
 		count += depth == 2 ? 1 : entries_below(path, depth + 1);
 	}
 	if (directory)
