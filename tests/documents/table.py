@@ -69,7 +69,7 @@ with tempfile.TemporaryDirectory(prefix="table.") as folder:
         failures.append("docs/which.md: not ten rows")
     for package, version, how, wanted in rows:
         text = subprocess.run([jitwarm, "which", "--all", *how.split(), package], capture_output=True, text=True, env={**os.environ, "LC_ALL": "C.UTF-8"}).stdout
-        said = re.search(rf"^  {re.escape(version)}(?: \*)?  +(.*)$", text, re.M)
+        said = re.search(rf"^  {re.escape(version)}(?:, as [^ ]+)?  +(.*)$", text, re.M)
         if not said or said[1] != wanted:
             failures.append(f"docs/which.md: {package} {version} {how}: “{wanted}”, not “{said and said[1]}”")
     # A row of README.md: a package, the beginning of its releases' versions, and the GPU
@@ -84,7 +84,7 @@ with tempfile.TemporaryDirectory(prefix="table.") as folder:
             continue
         package, versions, gpu = affected[program]
         text = subprocess.run([jitwarm, "which", "--all", "--target", gpu, package], capture_output=True, text=True, env={**os.environ, "LC_ALL": "C.UTF-8"}).stdout
-        answers = [(version, said) for version, said in re.findall(rf"^  ({versions})(?: \*)?  +(.*)$", text, re.M) if "is not in" not in said]
+        answers = [(version, said) for version, said in re.findall(rf"^  ({versions})(?:, as [^ ]+)?  +(.*)$", text, re.M) if "is not in" not in said]
         said = set(answer for _, answer in answers)
         if compiles := re.fullmatch(r"compiles ([\d,]+) modules, for up to (\d+) minutes", happens):
             document = json.loads(subprocess.run([jitwarm, "which", "--json", "--target", gpu, package], capture_output=True, text=True).stdout)
