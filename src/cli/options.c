@@ -622,11 +622,6 @@ bool options_fill_folder(const struct options *options, const char *name, const 
 	return names == NAMES_FOLDER || (names == NAMES_OUTPUT_OR_FOLDER && options_name_folder(value));
 }
 
-char *options_output_folder(const struct options *options, const char *name, const char *value)
-{
-	return options_fill_folder(options, name, value) ? mem_string(value) : os_dir_name(value);
-}
-
 bool options_is_flag(const struct options *options, const char *name)
 {
 	const struct cli_option *option = find_in_table(options->table, name, strlen(name), 0);

@@ -173,7 +173,6 @@ int os_file_truncate(struct jw_error *err, struct os_file *file, uint64_t size);
 /* Waits until the file's bytes are on disk. */
 int os_file_sync(struct jw_error *err, struct os_file *file);
 void os_file_close(struct os_file *file); /* may be NULL; releases the lock, if it is held */
-int os_file_descriptor(const struct os_file *file);
 /* Waits until the names in a path's directory are on disk, too, if the system can do that. */
 void os_sync_names(const char *path);
 

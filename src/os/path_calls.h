@@ -33,7 +33,6 @@ struct os_file {
 
 /* Returns the descriptor, or -1. Does not wait for a writer of a pipe, and refuses anything but a
  * regular file. */
-int open_regular(struct jw_error *err, const char *path, struct os_stat *ret_stat);
 int close_fd(struct jw_error *err, const char *path, int fd);
 
 int fd_stat(struct jw_error *err, int fd, const char *path, struct os_stat *ret_stat);
