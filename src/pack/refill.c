@@ -204,7 +204,7 @@ int refill_from_packs(struct jw_error *err, const struct refill_request *request
 	set_free(&refill.asked);
 	set_free(&refill.counted);
 	set_free(&refill.lengths);
-	jw_store_free(store);
+	jw_result_free(store);
 	mem_free(folder);
 	return result;
 }

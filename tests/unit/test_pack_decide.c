@@ -251,7 +251,7 @@ TEST(the_index_says_which_is_the_oldest)
 		check_set_mtime(path, (os_now_s() - (int64_t)i * DAY_S) * INT64_C(1000000000));
 		mem_free(path);
 	}
-	jw_cache_list_free(list);
+	jw_result_free(list);
 	clear(cache);
 	entries_make(&entry, 1, 1);
 	packs_put(cache, entry.key, entry.bytes, entry.size);

@@ -85,7 +85,7 @@ static void expect(call_fn call, const struct jw_startup_options *options, const
 
 	OK(call(why, options, &startup));
 	assert_string_equal(text_of(startup), wanted);
-	jw_startup_free(startup);
+	jw_result_free(startup);
 	/* No output of a command is left. */
 	OK(os_list(why, inside("tmp"), &names));
 	assert_int_equal(names.count, 0);
@@ -204,7 +204,7 @@ TEST_WITH(a_services_unit_has_a_template, usual, NULL)
 		struct jw_startup *startup;
 
 		OK(jw_startup_enable(why, &second, &startup));
-		jw_startup_free(startup);
+		jw_result_free(startup);
 	}
 	expect(jw_startup_disable, &service,
 		   "i ot " TEMPLATE "i -- " INSTANCE
@@ -232,7 +232,7 @@ static bool says_removed(const struct jw_startup_options *options, size_t item)
 
 	OK(jw_startup_disable(why, options, &startup));
 	removed = startup->items[item].removed;
-	jw_startup_free(startup);
+	jw_result_free(startup);
 	return removed;
 }
 
@@ -246,14 +246,14 @@ TEST_WITH(a_template_in_use_is_not_said_to_be_removed, usual, NULL)
 	dry.dry_run = true;
 	for (int i = 0; i < 2; i++) {
 		OK(jw_startup_enable(why, i ? &second : &service, &startup));
-		jw_startup_free(startup);
+		jw_result_free(startup);
 	}
 	assert_false(says_removed(&dry, OF_ONE));
 	assert_true(is_there("etc/systemd/system/jitwarm@a.service.d/60-jitwarm.conf"));
 	assert_false(says_removed(&service, OF_BOTH));
 	assert_true(is_there("etc/systemd/system/jitwarm@.service"));
 	OK(jw_startup_enable(why, &service, &startup));
-	jw_startup_free(startup);
+	jw_result_free(startup);
 	assert_true(says_removed(&service, OF_ONE));
 	assert_true(says_removed(&second, OF_BOTH));
 	assert_false(is_there("etc/systemd/system/jitwarm@.service"));
@@ -320,7 +320,7 @@ TEST_WITH(a_manager_that_fails_is_quoted, usual, NULL)
 		OK(jw_startup_disable(why, &own, &startup));
 		assert_non_null(startup->failed);
 		assert_int_equal(startup->command_count, 2);
-		jw_startup_free(startup);
+		jw_result_free(startup);
 	}
 }
 
@@ -378,10 +378,10 @@ TEST_WITH(a_service_has_a_name, usual, NULL)
 	expect_failure(jw_startup_find, &options, JW_ERR_USAGE, "--service ");
 	name[99] = '\0';
 	OK(jw_startup_find(why, &options, &startup));
-	jw_startup_free(startup);
+	jw_result_free(startup);
 	options.service = "A:b_.-9";
 	OK(jw_startup_find(why, &options, &startup));
-	jw_startup_free(startup);
+	jw_result_free(startup);
 	options.everyone = true;
 	expect_failure(jw_startup_find, &options, JW_ERR_USAGE, "in one account");
 }
@@ -421,7 +421,7 @@ TEST_WITH(programs_for_others_are_checked, usual, NULL)
 		result = jw_startup_enable(why, &options, &startup);
 		os_set_guard(NULL);
 		if (!result)
-			jw_startup_free(startup);
+			jw_result_free(startup);
 		else
 			assert_non_null(strstr(why->message, "is not safe to run for other"));
 		assert_int_equal(result, i < 2 ? -1 : 0);
@@ -444,12 +444,12 @@ TEST_WITH(what_is_named_is_looked_for, usual, NULL)
 	/* Names in another account's command are resolved for that account. */
 	options.service = "a";
 	OK(jw_startup_enable(why, &options, &startup));
-	jw_startup_free(startup);
+	jw_result_free(startup);
 	OK(os_env_set(why, "VIRTUAL_ENV", "relative"));
 	OK(os_env_set(why, "CONDA_PREFIX", "/absolute"));
 	OK(jw_startup_find(why, &own, &startup));
 	assert_non_null(strstr(startup->items[0].text, "--environment \"/absolute\""));
-	jw_startup_free(startup);
+	jw_result_free(startup);
 }
 
 /* An environment that cannot be read does not count as missing; but installed units can be removed.
@@ -465,7 +465,7 @@ TEST_WITH(an_environment_that_cannot_be_read_is_told, usual, NULL)
 	assert_false(is_there("home/.config/systemd"));
 	OK(os_env_set(why, "VIRTUAL_ENV", NULL));
 	OK(jw_startup_enable(why, &own, &startup));
-	jw_startup_free(startup);
+	jw_result_free(startup);
 	OK(os_env_set(why, "VIRTUAL_ENV", inside("venv")));
 	expect(jw_startup_disable, &own,
 		   OWN("--") "c systemctl --user disable --now jitwarm.timer jitwarm.path\n" RELOAD);

@@ -870,11 +870,11 @@ static void print_compiled(const struct output *out, const struct jw_prime_resul
 
 	text_duration(time, run->seconds);
 	/* A prediction that did not hold is explained. */
-	(void)text_format(
-		times, sizeof times,
-		run->seconds > forecast->prime.high ? "predicted %s if nothing else runs, took %s"
-											: "predicted %s, took %s",
-		text_duration(more_time, forecast->prime.likely), time);
+	(void)text_format(times, sizeof times,
+					  run->seconds > forecast->prime.high
+						  ? "predicted %s if nothing else runs, took %s"
+						  : "predicted %s, took %s",
+					  text_duration(more_time, forecast->prime.likely), time);
 	if (run->opaque)
 		output_warning(out,
 					   "jitwarm does not know the form of this driver's cache: the driver has "
@@ -952,8 +952,7 @@ static void print_next(const struct prime_outcome *priming, const struct jw_prim
 			   !print_login(out, &system->cache,
 							system->cache.outlook.bytes + plan->forecast.cache_bytes)) {
 		output_line(out, STYLE_PLAIN, "%s",
-					priming->recording
-						? "No recorded module is left to compile on this machine."
+					priming->recording ? "No recorded module is left to compile on this machine."
 					: plan->hopeless
 						? "Start your program again: it has nothing left to compile, but fails if "
 						  "it uses code that cannot run."
@@ -1375,7 +1374,7 @@ static int prime_now(struct jw_error *err, struct prime_outcome *priming)
 			return -1;
 		if (tuned)
 			tune_change_print(&cli->out, &request, tuned);
-		jw_tune_result_free(tuned);
+		jw_result_free(tuned);
 	}
 	os_catch_interrupts();
 	return work_of_prime(err, priming);

@@ -523,8 +523,8 @@ static int tune_run(struct jw_error *err, struct cli *cli)
 	failed =
 		failed || document_print(&cli->out, cli->system ? &document_tune : &document_tune_undone,
 								 &tuning.document);
-	jw_tune_advice_free(tuning.advice);
-	jw_tune_result_free(tuning.result);
+	jw_result_free(tuning.advice);
+	jw_result_free(tuning.result);
 	return failed ? cli_hopeless(err, cli, JW_ERR_UNSUPPORTED) : 0;
 }
 
