@@ -198,28 +198,20 @@ int os_ask_found_program(struct jw_error *err, const struct os_question *questio
 	return result;
 }
 
-static int run_safely(struct jw_error *err, const char *const *arguments, const char *folder,
-					  const char *output, const struct os_watch *watch, struct os_ended *ret_ended)
+int os_run_found_program(struct jw_error *err, const char *const *arguments, const char *output,
+						 struct os_ended *ret_ended)
 {
 	char **variables;
 	const int result = start_safely(err, *arguments, &variables)
 						   ? -1
-						   : os_run(err, arguments, variables, folder ? folder : safe_folder(),
-									output, watch, ret_ended);
+						   : os_run(err, arguments, variables, safe_folder(), output, ret_ended);
 
 	child_variables_free(variables);
 	return result;
 }
 
-int os_run_found_program(struct jw_error *err, const char *const *arguments, const char *output,
-						 struct os_ended *ret_ended)
-{
-	return run_safely(err, arguments, NULL, output, NULL, ret_ended);
-}
-
 struct watched {
 	const struct os_helper *helper;
-	const char *output; /* NULL: none */
 	uint64_t begun_ns;
 	unsigned looks;
 	uint64_t most_bytes; /* that its files ever had */
@@ -261,7 +253,6 @@ static int watch_child(struct jw_error *err, void *context)
 {
 	struct watched *watched = context;
 	const struct os_helper *helper = watched->helper;
-	struct os_stat said = {0};
 	uint64_t size;
 
 	if (cancel_check(err, helper->cancel))
@@ -269,16 +260,11 @@ static int watch_child(struct jw_error *err, void *context)
 	if (watched->looks++ % POLLS_PER_SIZE)
 		return 0;
 	size = bytes_below(helper->folder, 0);
-	if (watched->output)
-		(void)os_stat(NULL, watched->output, &said);
 	if (size > helper->most_bytes)
 		return error_set(err, JW_ERR_LIMIT, "%s downloaded more than %u GiB", helper->name,
 						 (unsigned)(helper->most_bytes >> 30));
-	if (said.size_bytes > OS_MAX_OUTPUT)
-		return error_set(err, JW_ERR_LIMIT, "%s printed more than %d bytes", helper->name,
-						 OS_MAX_OUTPUT);
-	if (size + said.size_bytes > watched->most_bytes)
-		watched->most_bytes = size + said.size_bytes;
+	if (size > watched->most_bytes)
+		watched->most_bytes = size;
 	if ((os_monotonic_ns() - watched->begun_ns) / UINT64_C(1000000000) > OS_MAX_HOURS * 3600)
 		return error_set(err, JW_ERR_LIMIT, "%s took longer than %d hours", helper->name,
 						 OS_MAX_HOURS);
@@ -292,7 +278,7 @@ static int watch_child(struct jw_error *err, void *context)
 	return 0;
 }
 
-/* Ends the watch over a program, or over its answer. */
+/* Ends the watch over an answer. */
 static void end_watch(const struct watched *watched)
 {
 	struct os_patience *patience = watched->helper->patience;
@@ -301,18 +287,6 @@ static void end_watch(const struct watched *watched)
 		patience->waited_ns += os_monotonic_ns() - watched->begun_ns;
 		patience->bytes += watched->most_bytes;
 	}
-}
-
-int os_run_helper(struct jw_error *err, const char *const *arguments, const char *output,
-				  const struct os_helper *helper, struct os_ended *ret_ended)
-{
-	struct watched watched = {.helper = helper, .output = output, .begun_ns = os_monotonic_ns()};
-	const struct os_watch watch = {watch_child, &watched, (uint64_t)OS_MAX_MEMORY_GIB << 30};
-	const int result = run_safely(err, arguments, helper->runs_in, output, &watch, ret_ended);
-
-	end_watch(&watched);
-	/* Ctrl-C reaches both processes, and either may notice it first. */
-	return result || cancel_check(err, helper->cancel) ? -1 : 0;
 }
 
 /* ---- a helper that answers */
