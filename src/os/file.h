@@ -102,12 +102,9 @@ size_t os_read_head(const char *path, void *bytes, size_t size);
  * file (a device, a pipe) is JW_ERR_UNSUPPORTED. */
 int os_write_atomic(struct jw_error *err, const char *path, const void *data, size_t size);
 
-/* Writes a file that only this account may read (0600; on Windows the folder's rights apply). This
- * function and all below are for content that cannot be made again: the bytes are on disk before
- * the name is. */
-int os_write_secret(struct jw_error *err, const char *path, const void *data, size_t size);
-
-/* Writes a file with exactly this mode, independent of the umask. */
+/* Writes a file with exactly this mode, independent of the umask (on Windows the folder's rights
+ * apply). This function and all below are for content that cannot be made again: the bytes are on
+ * disk before the name is. */
 int os_write_mode(struct jw_error *err, const char *path, const void *data, size_t size,
 				  uint32_t mode);
 

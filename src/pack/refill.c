@@ -150,7 +150,7 @@ static int refill_from(struct jw_error *err, struct refill *refill, const char *
 		result->added_bytes < refill->room_bytes ? result->added_bytes : refill->room_bytes;
 	if (request->took)
 		request->took(request->context, result);
-	jw_import_result_free(result);
+	jw_result_free(result);
 	return 0;
 }
 

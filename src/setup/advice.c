@@ -18,17 +18,6 @@
 /* Each entry is a file, in one of 272 folders; large frameworks have thousands. */
 enum { MAX_LINES = 16, LITTLE_FILES = 4096 };
 
-const char *jw_scope_name(enum jw_scope scope)
-{
-	static const char *const names[JW_SCOPES] = {
-		[JW_SCOPE_USER] = "user",
-		[JW_SCOPE_SYSTEM] = "system",
-		[JW_SCOPE_SHELL] = "shell",
-	};
-
-	return names[scope];
-}
-
 struct lines {
 	char **items;
 	size_t count;

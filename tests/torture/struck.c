@@ -234,7 +234,7 @@ static int imports(struct jw_error *err)
 	if (jw_import(err, &options, &result))
 		return -1;
 	missing = ENTRIES - result->there - result->added - result->replaced;
-	jw_import_result_free(result);
+	jw_result_free(result);
 	return missing ? STRUCK_NOT_WHOLE : 0;
 }
 

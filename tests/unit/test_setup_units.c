@@ -8,6 +8,7 @@
 
 #include <jitwarm/startup.h>
 
+#include "base/arena.h"
 #include "os/private.h"
 #include "setup/startup_command.h"
 #include "setup/unit_text.h"
@@ -336,30 +337,29 @@ TEST_WITH(units_are_taken_back_where_no_command_can_start, usual, NULL)
 
 TEST_WITH(commands_are_noted_as_they_would_be_typed, usual, NULL)
 {
-	struct jw_startup startup = {.commands = mem_array(STARTUP_MAX_COMMANDS, sizeof(char *))};
+	struct jw_startup *startup = arena_open(sizeof *startup);
 	struct buf output = {0};
 	bool good = false;
 
-	OK(startup_command(why, &startup, "sh",
-					   STARTUP_WORDS("-c", "echo a; exit 0", "b\\", "c\"", "d"), &output, &good));
+	OK(startup_command(why, startup, "sh", STARTUP_WORDS("-c", "echo a; exit 0", "b\\", "c\"", "d"),
+					   &output, &good));
 	assert_true(good);
 	assert_string_equal(buf_text(&output), "a\n");
-	assert_string_equal(startup.commands[0], "sh -c \"echo a; exit 0\" \"b\\\\\" \"c\\\"\" d");
-	assert_null(startup.failed);
+	assert_string_equal(startup->commands[0], "sh -c \"echo a; exit 0\" \"b\\\\\" \"c\\\"\" d");
+	assert_null(startup->failed);
 	buf_free(&output);
 	/* Without a place to note it, the command is run all the same. */
 	OK(startup_command(why, NULL, "sh", STARTUP_WORDS("-c", "kill -9 $$"), NULL, &good));
 	assert_false(good);
 	for (int i = 0; i < STARTUP_MAX_COMMANDS + 1; i++)
 		OK(startup_command(
-			why, &startup, "sh",
+			why, startup, "sh",
 			STARTUP_WORDS("-c", i ? "exit 0" : "echo; echo first; echo second; exit 3"), NULL,
 			&good));
 	assert_true(good);
-	assert_int_equal(startup.command_count, STARTUP_MAX_COMMANDS);
-	assert_string_equal(startup.failed, "sh: first");
-	jw_lines_free(startup.commands, startup.command_count);
-	mem_free(startup.failed);
+	assert_int_equal(startup->command_count, STARTUP_MAX_COMMANDS);
+	assert_string_equal(startup->failed, "sh: first");
+	jw_result_free(startup);
 }
 
 TEST_WITH(a_service_has_a_name, usual, NULL)
