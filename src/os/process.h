@@ -75,21 +75,23 @@ int os_python_each(struct jw_error *err,
 				   int (*take)(struct jw_error *err, void *context, const char *prefix),
 				   void *context);
 
-/* Asks another program a question: a line in, an answer out, within a time limit. */
+/* A question to another program, which has no standard input, within a time limit. What it says on
+ * standard error is dropped. */
 struct os_question {
 	const char *const *arguments; /* NULL at the end; the first is the program's path */
-	const char *input;            /* its standard input */
-	char **environment;           /* NULL: this process's */
-	const char *folder;           /* the folder in which it runs; NULL for the current one */
+	const char *input;            /* "" */
+	const char *folder;           /* the folder in which it runs; NULL: as os_run_found_program */
 	unsigned timeout_ms;          /* the time after which it is killed */
 	const struct jw_cancel *cancel;
 	struct buf *answer; /* receives its standard output; its maximum bounds the output */
-	bool mute;          /* discard its standard error instead of using this process's */
+	bool mute;          /* true */
 };
 
 /* Asks a program on PATH. Root's is asked about before (os_guard), gets the system's own PATH and
  * few variables (child_variables_passed), and runs in a folder where nobody else can have put
- * anything. `environment` and `folder` are ignored. */
+ * anything. *ret_status is the exit status, or 128 if a signal ended the program. -1 if it could
+ * not be started (JW_ERR_IO), printed too much or took too long (JW_ERR_LIMIT), or
+ * JW_ERR_INTERRUPTED. */
 int os_ask_found_program(struct jw_error *err, const struct os_question *question, int *ret_status);
 
 /* Runs such a program like os_run, with the same precautions. */
@@ -106,9 +108,10 @@ enum {
  * OS_MAX_MEMORY_GIB: a page of an index, or a member of a wheel, may unpack to anything. */
 struct os_helper {
 	const char *name;    /* in messages */
-	const char *folder;  /* the folder below which it writes all its files */
+	const char *folder;  /* the folder below which it writes all its files; NULL: not watched */
 	const char *runs_in; /* NULL: as os_run_found_program */
 	uint64_t most_bytes; /* the most bytes of those files */
+	unsigned most_ms;    /* the time for an answer; 0: OS_MAX_HOURS */
 	const struct jw_cancel *cancel;
 	/* Called several times a second with the size of those files; may be NULL. */
 	void (*on_size)(void *context, uint64_t size_bytes);

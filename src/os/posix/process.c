@@ -327,15 +327,6 @@ void os_catch_interrupts(void)
 	}
 }
 
-void os_uncatch_interrupts(void)
-{
-	struct sigaction now;
-
-	for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
-		if (!sigaction(caught[i], NULL, &now) && now.sa_handler == note_signal)
-			(void)signal(caught[i], SIG_DFL);
-}
-
 bool os_interrupted(void)
 {
 	return interrupted != 0;

@@ -429,11 +429,6 @@ void os_catch_interrupts(void)
 	(void)SetConsoleCtrlHandler(note_console_event, TRUE);
 }
 
-void os_uncatch_interrupts(void)
-{
-	(void)SetConsoleCtrlHandler(note_console_event, FALSE);
-}
-
 bool os_interrupted(void)
 {
 	return interrupted != 0;
