@@ -403,6 +403,7 @@ static int connect_wheels(struct jw_error *err, const struct reading *reading)
 		if (of) {
 			wheel->libraries = of->libraries;
 			wheel->library_count = of->library_count;
+			wheel->file = of->file;
 		}
 		if (of && !wheel->require_count && !wheel->requires_none) {
 			wheel->requires = of->requires;

@@ -178,7 +178,8 @@ static int answer_required(struct jw_error *err, struct question *question, stru
 	if (answer_wheel(err, question, shelf, newer, &after) ||
 		answer_wheel(err, question, shelf, older, &before))
 		return -1;
-	if (after->answer == JW_WHICH_FAILS && before->answer == JW_WHICH_FAILS)
+	if ((after->answer == JW_WHICH_FAILS && before->answer == JW_WHICH_FAILS) ||
+		jw_which_same(after, before))
 		*ret_answer = before;
 	return 0;
 }
