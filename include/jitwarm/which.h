@@ -95,6 +95,9 @@ struct jw_which_options {
 	const char *range;   /* the releases that agree with it alone: ">=2,<2.3"; NULL for all */
 	const char *extras;  /* the extras that are installed with it: "[and-cuda]"; NULL for none */
 	struct jw_target target;
+	/* Other GPUs on which the packages that a release brings along have to run, too. */
+	const struct jw_target *others;
+	size_t other_count;
 	struct jw_driver driver;      /* zeros for the newest driver */
 	const char *platform;         /* linux, linux-aarch64, windows */
 	const char *python;           /* "3.11"; NULL for any */
