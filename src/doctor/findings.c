@@ -751,7 +751,7 @@ static bool is_cold(const struct examination *seen, struct finding_draft *draft)
 	EVIDENCE(
 		draft,
 		check->all.forecast.loading == JW_LOADING_LAZY || jw_may_need_none(start)
-			? "up to %s, %s: a program compiles what it uses, when it first uses it; mostly for "
+			? "up to %s, %s, when first used; mostly for "
 			  "%.600s%s%s (%.300s)"
 			: "a start compiles %s in %s on one core, mostly for %.600s%s%s (%.300s)",
 		TEXT_COUNT(check->all.cold, "module", "modules"), text_span(time, start->low, start->high),

@@ -332,8 +332,7 @@ static void print_driver(const struct output *out, const struct jw_driver_info *
 					"        jitwarm does not know the form of this driver's cache");
 	else if (driver->trust == JW_TRUST_READ || driver->trust == JW_TRUST_NONE)
 		output_line(out, STYLE_FAINT,
-					"        jitwarm has not yet compiled with this driver: the first prime "
-					"verifies its predictions");
+					"        not yet compiled with this driver: the first prime verifies predictions");
 }
 
 static void print_cache(const struct output *out, const struct jw_cache_info *cache)
@@ -500,12 +499,11 @@ static void print_status_next(const struct cli *cli, const struct status_documen
 		what = "Next    see how to repair these packages: ";
 		command = "jitwarm doctor";
 	} else if (packages && packages->images) {
-		what = "Next    look at other environments and programs, since these packages compile "
-			   "nothing: ";
+		what = "Next    these packages compile nothing; look at others: ";
 		command = "jitwarm find";
 	} else {
 		what =
-			"Next    find environments and programs that compile something at their first start: ";
+			"Next    find environments and programs that compile: ";
 		command = "jitwarm find";
 	}
 	if (command)
