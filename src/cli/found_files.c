@@ -86,8 +86,9 @@ bool found_files_none(const struct cli *cli, const struct jw_found *found)
 	return found && (found->whole || !found->file_count) && !found->trouble_count;
 }
 
-void found_files_take(const struct output *out, struct jw_found *found,
-					  struct found_files *ret_files)
+/* Takes the files, and ownership, of a finished search. */
+static void found_files_take(const struct output *out, struct jw_found *found,
+							 struct found_files *ret_files)
 {
 	struct found_files files = {.found = found};
 

@@ -162,8 +162,6 @@ int options_check(struct jw_error *err, const struct options *options);
 bool options_name_folder(const char *path);
 /* Returns whether an option's value, an output, is a folder in which the command makes files. */
 bool options_fill_folder(const struct options *options, const char *name, const char *value);
-/* Returns the folder that an option's value, an output, is written to. The caller frees it. */
-char *options_output_folder(const struct options *options, const char *name, const char *value);
 
 /* Returns whether the command has such an option; an alias is none. */
 bool options_has(const struct options *options, const char *name);
