@@ -57,18 +57,16 @@ static void add_compiled(struct buf *text, const struct verdict_row *row, unsign
 		if (lazy)
 			buf_add(text, "; otherwise each is compiled when first used");
 		else if (forecast->loading == JW_LOADING_MIXED)
-			buf_add(text,
-					"; otherwise some are compiled when first used");
+			buf_add(text, "; otherwise some are compiled when first used");
 		return;
 	}
 	buf_add(text,
-			row->nameless && lazy ? "up to %s, if not in the cache"
-			: row->nameless       ? "%s to compile, if not in the cache"
-			: lazy                ? "up to %s"
-			: forecast->loading == JW_LOADING_MIXED
-				? "%s to compile, some when first used"
-			: jw_may_need_none(&forecast->start) ? "%s to compile that programs may not need"
-												 : "%s to compile",
+			row->nameless && lazy                   ? "up to %s, if not in the cache"
+			: row->nameless                         ? "%s to compile, if not in the cache"
+			: lazy                                  ? "up to %s"
+			: forecast->loading == JW_LOADING_MIXED ? "%s to compile, some when first used"
+			: jw_may_need_none(&forecast->start)    ? "%s to compile that programs may not need"
+													: "%s to compile",
 			modules);
 	if (details & VERDICT_PTX || row->nameless)
 		buf_add(text, " (%s of PTX)", text_bytes(size, row->ptx_bytes));

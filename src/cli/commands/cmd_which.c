@@ -75,9 +75,10 @@ static const struct json_field release_fields[] = {
 		"when a program compiles these modules: `eager` (all of them when it starts), `lazy` "
 		"(those that it uses, when it first uses them) or `mixed`; missing without modules",
 		.presence = JSON_IF_SET),
-	RELEASE(inferred,
-			"the release was not looked at: the nearest newer and older ones that were have the same "
-			"answer"),
+	RELEASE(
+		inferred,
+		"the release was not looked at: the nearest newer and older ones that were have the same "
+		"answer"),
 	RELEASE(file,
 			"the wheel that was looked at; with `inferred`, the wheel of the release that it is "
 			"like; missing if the release has no wheel for the platform",
@@ -158,8 +159,9 @@ static const struct json_field which_fields[] = {
 				   "the driver in question; missing for the newest one", .presence = JSON_IF_SET),
 	JSON_LIST_OF("answers", struct which_document, answers, count,
 				 JSON_TABLE(struct jw_which, answer_fields), "an object for each package and GPU"),
-	JSON_LINES_OF("unlisted", struct which_document, unlisted, unlisted_count,
-				  "the packages, and releases, without an answer: the list, or the index, lacks them"),
+	JSON_LINES_OF(
+		"unlisted", struct which_document, unlisted, unlisted_count,
+		"the packages, and releases, without an answer: the list, or the index, lacks them"),
 	{0},
 };
 const struct json_table document_which = {.schema = "jitwarm.which/1", .fields = which_fields};
@@ -249,8 +251,9 @@ static void print_answer(struct table *table, const struct jw_which_release *rel
 		table_cell(table, style, several ? "need Python %s" : "needs Python %s", release->why);
 	} else if (release->answer == JW_WHICH_CPU && text_ends(release->file, "-any.whl")) {
 		table_cell(table, style,
-				   several ? "have no device code of their own: the packages that they import decide"
-						   : "has no device code of its own: the packages that it imports decide");
+				   several
+					   ? "have no device code of their own: the packages that they import decide"
+					   : "has no device code of its own: the packages that it imports decide");
 	} else if (release->answer == JW_WHICH_CPU) {
 		table_cell(
 			table, style,
@@ -402,8 +405,9 @@ static void print_install(const struct cli *cli, const struct which_document *do
 						  gpus);
 	else
 		(void)text_format(text, sizeof text, "%s",
-						  !gpus                                  ? "To install this release: "
-						  : release->answer == JW_WHICH_COMPILES ? "Newest that runs, after compiling: "
+						  !gpus ? "To install this release: "
+						  : release->answer == JW_WHICH_COMPILES
+							  ? "Newest that runs, after compiling: "
 						  : release->without ? "Newest that runs, except for some of it: "
 											 : "Newest that runs: ");
 	if (release->beside)
@@ -428,8 +432,8 @@ static void print_common(const struct cli *cli, const struct which_document *doc
 	if (common)
 		print_install(cli, document, answers, common, count);
 	else
-		output_line(&cli->out, STYLE_BAD, "No release that jitwarm has examined runs on all %zu GPUs.",
-					count);
+		output_line(&cli->out, STYLE_BAD,
+					"No release that jitwarm has examined runs on all %zu GPUs.", count);
 }
 
 static void print_other_index(const struct cli *cli, const struct jw_which *which)
@@ -1045,9 +1049,10 @@ static int answer_all(struct jw_error *err, struct cli *cli, const struct gpu_ta
 		result =
 			error_set(err, JW_ERR_NOT_FOUND, "%s: jitwarm's list has none of these packages", file);
 	else if (!result && unknown > MAX_NAMED)
-		output_note(&cli->out,
-					"%s and %zu more: not in jitwarm's list, so left out; --ask looks at these, too",
-					buf_text(&left_out), unknown - MAX_NAMED);
+		output_note(
+			&cli->out,
+			"%s and %zu more: not in jitwarm's list, so left out; --ask looks at these, too",
+			buf_text(&left_out), unknown - MAX_NAMED);
 	else if (!result && unknown)
 		output_note(&cli->out, "%s: not in jitwarm's list, so left out; --ask looks at these, too",
 					buf_text(&left_out));
@@ -1154,8 +1159,7 @@ static int which_run(struct jw_error *err, struct cli *cli)
 					"%s: %s left out: options, files, addresses and other lists are not followed",
 					file, TEXT_COUNT(names.left_out, "line", "lines"));
 	result = answer_all(err, cli, &gpus, packages, count, file, &document);
-	if (!result && document.count && output_wants_text(&cli->out) &&
-		!options_given(given, "ask")) {
+	if (!result && document.count && output_wants_text(&cli->out) && !options_given(given, "ask")) {
 		struct buf command = BUF_MAX(NEXT_STEP_MAX);
 		char text[80];
 		bool one = false, older = false;
@@ -1166,7 +1170,7 @@ static int which_run(struct jw_error *err, struct cli *cli)
 			older = older || lacks_examined(&document.answers[i]);
 		(void)text_format(text, sizeof text,
 						  !document.from_list ? "To ask the index again: "
-						  : one   ? "jitwarm's list is of %s. To ask the index: "
+						  : one               ? "jitwarm's list is of %s. To ask the index: "
 						  : older ? "jitwarm's list is of %s. For older and newer releases: "
 								  : "jitwarm's list is of %s. For newer releases: ",
 						  document.date);
@@ -1211,7 +1215,8 @@ const struct cli_command command_which = {
 		"the newest one.\n\nFor NAME==VERSION, the answer is for this release; for a range "
 		"(NAME>=2,<2.3), for the releases in it. The answers come "
 		"from a list of the code in released wheels, so neither a network nor a GPU is "
-		"needed.\n\nExit status: 0 if the newest release, or the named one, runs or compiles on all "
+		"needed.\n\nExit status: 0 if the newest release, or the named one, runs or compiles on "
+		"all "
 		"GPUs, 1 if an older one does, 2 if none does, or the driver does not run a GPU, 3 if "
 		"jitwarm has not examined all that may run, or its list lacks a package.",
 	.examples = "jitwarm which torch\njitwarm which --target gtx1080 torch\njitwarm which "
