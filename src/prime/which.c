@@ -472,7 +472,8 @@ static void infer_answers(struct jw_which *which)
 		if (releases[i].answer > JW_WHICH_FAILS || releases[i].inferred)
 			continue;
 		for (size_t k = i; newer != SIZE_MAX && --k > newer;)
-			if (releases[k].answer == JW_WHICH_UNKNOWN && jw_which_same(&releases[newer], &releases[i]))
+			if (releases[k].answer == JW_WHICH_UNKNOWN &&
+				jw_which_same(&releases[newer], &releases[i]))
 				infer_answer(&releases[k], &releases[newer]);
 		newer = i;
 	}

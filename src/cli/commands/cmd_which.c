@@ -74,9 +74,10 @@ static const struct json_field release_fields[] = {
 		"when a program compiles these modules: `eager` (all of them when it starts), `lazy` "
 		"(those that it uses, when it first uses them) or `mixed`; missing without modules",
 		.presence = JSON_IF_SET),
-	RELEASE(inferred,
-			"the release was not looked at: the nearest newer and older ones that were have the same "
-			"answer"),
+	RELEASE(
+		inferred,
+		"the release was not looked at: the nearest newer and older ones that were have the same "
+		"answer"),
 	RELEASE(file,
 			"the wheel that was looked at; with `inferred`, the wheel of the release that it is "
 			"like; missing if the release has no wheel for the platform",
@@ -198,8 +199,9 @@ static const struct json_field which_fields[] = {
 	JSON_LIST_OF("together", struct which_document, together, together_count,
 				 JSON_TABLE(struct which_together, together_fields),
 				 "for several packages, an object for each GPU", .presence = JSON_IF_SET),
-	JSON_LINES_OF("unlisted", struct which_document, unlisted, unlisted_count,
-				  "the packages, and releases, without an answer: the list, or the index, lacks them"),
+	JSON_LINES_OF(
+		"unlisted", struct which_document, unlisted, unlisted_count,
+		"the packages, and releases, without an answer: the list, or the index, lacks them"),
 	{0},
 };
 const struct json_table document_which = {.schema = "jitwarm.which/1", .fields = which_fields};
@@ -291,8 +293,9 @@ static void print_answer(struct table *table, const struct jw_which_release *rel
 		table_cell(table, style, several ? "need Python %s" : "needs Python %s", release->why);
 	} else if (release->answer == JW_WHICH_CPU && text_ends(release->file, "-any.whl")) {
 		table_cell(table, style,
-				   several ? "have no device code of their own: the packages that they import decide"
-						   : "has no device code of its own: the packages that it imports decide");
+				   several
+					   ? "have no device code of their own: the packages that they import decide"
+					   : "has no device code of its own: the packages that it imports decide");
 	} else if (release->answer == JW_WHICH_CPU) {
 		table_cell(
 			table, style,
@@ -367,6 +370,7 @@ static size_t add_rows(struct table *table, const struct jw_which *which, bool a
 	for (size_t i = 0; i < which->count; i = next) {
 		const struct jw_which_release *first = &which->releases[i], *last = first;
 		const struct jw_which_release *least = first, *most = first;
+		bool pythons = false; /* the releases are for different Pythons */
 
 		next = i + 1;
 		if (!all && has_no_row(which, i))
@@ -376,8 +380,10 @@ static size_t add_rows(struct table *table, const struct jw_which *which, bool a
 
 			if (has_no_row(which, next))
 				continue;
-			if (!jw_which_same(first, release))
+			if (!jw_which_same(first, release) &&
+				(first->answer != JW_WHICH_NO_PYTHON || release->answer != JW_WHICH_NO_PYTHON))
 				break;
+			pythons = pythons || !text_same(first->why, release->why);
 			last = release;
 			most = release->start.high > most->start.high ? release : most;
 			least = release->start.high < least->start.high ? release : least;
@@ -391,7 +397,11 @@ static size_t add_rows(struct table *table, const struct jw_which *which, bool a
 			add_version(table, first, first->inferred && (all || which->count == 1));
 		else
 			table_cell(table, STYLE_PLAIN, "  %s – %s", first->version, last->version);
-		print_answer(table, first, least, most, last != first);
+		if (pythons && first->answer == JW_WHICH_NO_PYTHON)
+			table_cell(table, STYLE_FAINT, "need another Python; %s needs %s", first->version,
+					   first->why);
+		else
+			print_answer(table, first, least, most, last != first);
 	}
 	return left_out;
 }
@@ -457,8 +467,9 @@ static void print_install(const struct cli *cli, const struct which_document *do
 						  gpus);
 	else
 		(void)text_format(text, sizeof text, "%s",
-						  !gpus                                  ? "To install this release: "
-						  : release->answer == JW_WHICH_COMPILES ? "Newest that runs, after compiling: "
+						  !gpus ? "To install this release: "
+						  : release->answer == JW_WHICH_COMPILES
+							  ? "Newest that runs, after compiling: "
 						  : release->without ? "Newest that runs, except for some of it: "
 											 : "Newest that runs: ");
 	for (const char *at = release->beside; at && *at; at += strspn(at, " ")) {
@@ -484,8 +495,8 @@ static void print_common(const struct cli *cli, const struct which_document *doc
 	if (common)
 		print_install(cli, document, answers, common, count);
 	else
-		output_line(&cli->out, STYLE_BAD, "No release that jitwarm has examined runs on all %zu GPUs.",
-					count);
+		output_line(&cli->out, STYLE_BAD,
+					"No release that jitwarm has examined runs on all %zu GPUs.", count);
 }
 
 static void print_other_index(const struct cli *cli, const struct jw_which *which)
@@ -1310,10 +1321,13 @@ static int answer_all(struct jw_error *err, struct cli *cli, const struct gpu_ta
 		result =
 			error_set(err, JW_ERR_NOT_FOUND, "%s: jitwarm's list has none of these packages", file);
 	else if (!result && unknown > MAX_NAMED)
-		output_note(&cli->out, "%s and %zu more: not in jitwarm's list, so left out",
-					buf_text(&left_out), unknown - MAX_NAMED);
+		output_note(
+			&cli->out,
+			"%s and %zu more: not in jitwarm's list, so left out; --ask looks at these, too",
+			buf_text(&left_out), unknown - MAX_NAMED);
 	else if (!result && unknown)
-		output_note(&cli->out, "%s: not in jitwarm's list, so left out", buf_text(&left_out));
+		output_note(&cli->out, "%s: not in jitwarm's list, so left out; --ask looks at these, too",
+					buf_text(&left_out));
 	if (!result && known > 1)
 		result = answer_together(err, cli, gpus, all, known, file, document);
 	for (size_t i = 0; i < known; i++)
@@ -1422,8 +1436,7 @@ static int which_run(struct jw_error *err, struct cli *cli)
 					"%s: %s left out: options, files, addresses and other lists are not followed",
 					file, TEXT_COUNT(names.left_out, "line", "lines"));
 	result = answer_all(err, cli, &gpus, packages, count, file, &document);
-	if (!result && document.count && output_wants_text(&cli->out) &&
-		!options_given(given, "ask")) {
+	if (!result && document.count && output_wants_text(&cli->out) && !options_given(given, "ask")) {
 		struct buf command = BUF_MAX(NEXT_STEP_MAX);
 		char text[80];
 		bool one = false, older = false;
@@ -1434,7 +1447,7 @@ static int which_run(struct jw_error *err, struct cli *cli)
 			older = older || lacks_examined(&document.answers[i]);
 		(void)text_format(text, sizeof text,
 						  !document.from_list ? "To ask the index again: "
-						  : one   ? "jitwarm's list is of %s. To ask the index: "
+						  : one               ? "jitwarm's list is of %s. To ask the index: "
 						  : older ? "jitwarm's list is of %s. For older and newer releases: "
 								  : "jitwarm's list is of %s. For newer releases: ",
 						  document.date);
@@ -1487,7 +1500,8 @@ const struct cli_command command_which = {
 		"the newest one.\n\nFor NAME==VERSION, the answer is for this release; for a range "
 		"(NAME>=2,<2.3), for the releases in it. The answers come "
 		"from a list of the code in released wheels, so neither a network nor a GPU is "
-		"needed.\n\nExit status: 0 if the newest release, or the named one, runs or compiles on all "
+		"needed.\n\nExit status: 0 if the newest release, or the named one, runs or compiles on "
+		"all "
 		"GPUs, 1 if an older one does, 2 if none does, or the driver does not run a GPU, 3 if "
 		"jitwarm has not examined all that may run, or its list lacks a package.",
 	.examples = "jitwarm which torch\njitwarm which --target gtx1080 torch\njitwarm which "
