@@ -68,11 +68,9 @@ struct prime_document {
 
 static const struct json_field failure_fields[] = {
 	JSON(struct prime_failure, failure.path, "the path of the library"),
-	JSON(struct prime_failure, failure.member,
-		 "for a file inside an archive: its name in the archive", .presence = JSON_UNLESS_NULL),
+	DOCUMENT_MEMBER(struct prime_failure, failure.member),
 	JSON(struct prime_failure, failure.offset, "the offset of the piece of code in the file"),
-	JSON_FORMATTED("target", struct prime_failure, failure.target, document_sm,
-				   "the GPU architecture: `sm_86`"),
+	DOCUMENT_TARGET(struct prime_failure, failure.target),
 	JSON(struct prime_failure, failure.reason, "the reason, in one line"),
 	JSON(struct prime_failure, failure.log,
 		 "the log of the driver's compiler; `\"\"` if it wrote none"),
@@ -82,8 +80,7 @@ static const struct json_field failure_fields[] = {
 };
 
 static const struct json_field gpu_fields[] = {
-	JSON_FORMATTED("target", struct jw_prime_gpu, target, document_sm,
-				   "the GPU architecture: `sm_86`"),
+	DOCUMENT_TARGET(struct jw_prime_gpu, target),
 	JSON(struct jw_prime_gpu, cold, "cold modules for this architecture"),
 	JSON(struct jw_prime_gpu, restored,
 		 "cold modules for this architecture that the store or another driver restores at once"),
@@ -1199,10 +1196,10 @@ static int work_of_prime(struct jw_error *err, struct prime_outcome *priming)
 		.plan.everything = options_given(&cli->options, "all"),
 		.plan.used_only = options_has_given(&cli->options, "used-only"),
 		.plan.recording = priming->recording,
-		.compile.jobs = (unsigned)options_number(&cli->options, "jobs", 0),
-		.compile.max_memory_bytes = options_number(&cli->options, "max-mem", 0),
+		.compile.jobs = (unsigned)options_number(&cli->options, "jobs"),
+		.compile.max_memory_bytes = options_number(&cli->options, "max-mem"),
 		.dry_run = priming->only_plan,
-		.compile.module_timeout_ms = options_number(&cli->options, "module-timeout", 0),
+		.compile.module_timeout_ms = options_number(&cli->options, "module-timeout"),
 		.context = priming,
 		.planned = on_planned,
 		.progress = on_prime_progress,
@@ -1223,8 +1220,8 @@ static int work_of_prime(struct jw_error *err, struct prime_outcome *priming)
 		options.compile.ptxas = options_value(&cli->options, "ptxas");
 		options.compile.fetch = options_given(&cli->options, "fetch") ? &fetch : NULL;
 	} else {
-		options.plan.budget_bytes = options_number(&cli->options, "budget-size", 0);
-		options.plan.budget_ms = options_number(&cli->options, "budget-time", 0);
+		options.plan.budget_bytes = options_number(&cli->options, "budget-size");
+		options.plan.budget_ms = options_number(&cli->options, "budget-time");
 		options.compile.low_priority = options_given(&cli->options, "background");
 	}
 	options.reuse.no_store =
