@@ -502,9 +502,6 @@ static int apply_settings(struct jw_error *err, struct cli *cli)
 	if (options_check(err, options) || (!command->takes_command && check_operands(err, cli)))
 		return -1;
 	cli->out.progress_json = options_has_given(options, "progress");
-	if (cli->out.progress_json && strcmp(options_value(options, "progress"), "json") != 0)
-		return error_set(err, JW_ERR_USAGE, "--progress takes json, not “%.100s”",
-						 options_value(options, "progress"));
 	/* The terminal is that of the command that “jitwarm run” starts. */
 	if (!command->hidden && !command->runs_anyway)
 		output_watch_silence(&cli->out);

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "cache/stamp.h"
 #include "cli/config.h"
 #include "os/file.h"
 
@@ -537,11 +538,35 @@ bool options_name_folder(const char *path)
 		   (!os_stat(NULL, path, &stat) && stat.kind == OS_DIRECTORY);
 }
 
+/* Checks that the value is one of “user|system|shell”. */
+static int check_choice(struct jw_error *err, const struct option_given *given)
+{
+	struct buf list = BUF_MAX(MAX_LIST);
+	const char *choice = given->option->choices;
+
+	while (choice) {
+		const size_t length = strcspn(choice, "|");
+		const bool last = !choice[length];
+
+		if (is_named(given->value, choice, length)) {
+			buf_free(&list);
+			return 0;
+		}
+		buf_add(&list, "%s%.*s", !list.size ? "" : last ? " or " : ", ", (int)length, choice);
+		choice = last ? NULL : choice + length + 1;
+	}
+	error_set(err, JW_ERR_USAGE, "it takes %s, not “%.100s”", buf_text(&list), given->value);
+	buf_free(&list);
+	return -1;
+}
+
 static int check_value(struct jw_error *err, const struct option_given *given)
 {
 	const char *value = given->value;
 	struct jw_driver driver;
 
+	if (given->option->choices && check_choice(err, given))
+		return -1;
 	switch (given->option->names) {
 	case NAMES_OTHER: return 0;
 	case NAMES_FILE: return strcmp(value, "-") != 0 ? check_value_file(err, value, false) : 0;
@@ -559,6 +584,15 @@ static int check_value(struct jw_error *err, const struct option_given *given)
 				   ? error_set(err, JW_ERR_USAGE,
 							   "%s: this command reads no file of a driver: name a driver's "
 							   "version (550.163.01) or a CUDA version (12.2)",
+							   value)
+				   : 0;
+	case NAMES_ENTRIES:
+		return strcmp(value, "former") != 0 && !stamp_is(value) &&
+					   (jw_driver_parse(NULL, value, &driver) || !driver.release[1])
+				   ? error_set(err, JW_ERR_USAGE,
+							   "“%.100s” is neither “former”, nor a driver's whole version "
+							   "(535.309.01), nor a stamp of “jitwarm cache list” (“Mar 25 "
+							   "202615:25:13”)",
 							   value)
 				   : 0;
 	}

@@ -398,6 +398,7 @@ static int connect_wheels(struct jw_error *err, const struct reading *reading)
 			wheel->library_count = of->library_count;
 			wheel->pins = of->pins;
 			wheel->pin_count = of->pin_count;
+			wheel->file = of->file;
 		}
 	}
 	return 0;

@@ -584,7 +584,8 @@ static const struct cli_option prune_options[] = {
 	CLI_LIST(
 		"driver", "former|VERSION|STAMP",
 		"Select entries of former drivers (former), of this driver version (535.309.01), or with "
-		"this stamp, the time of a driver's build (“Mar 25 202615:25:13”); may be repeated"),
+		"this stamp, the time of a driver's build (“Mar 25 202615:25:13”); may be repeated",
+		.names = NAMES_ENTRIES),
 	CLI_DURATION("older-than", "AGE",
 				 "Select entries older than this age (30d); with --driver, only entries of the "
 				 "named drivers"),

@@ -819,11 +819,6 @@ static int lint_named(struct jw_error *err, struct cli *cli)
 
 	if (!cli->options.operand_count)
 		return error_set(err, JW_ERR_USAGE, "name a wheel, a conda package or a library");
-	if (format && strcmp(format, "github") != 0)
-		return error_set(
-			err, JW_ERR_USAGE,
-			"--format takes github, not “%s”; for JSON use --json, and for text neither option",
-			format);
 	if (format && cli->out.json)
 		return error_set(err, JW_ERR_USAGE,
 						 "--format github and --json cannot be combined: choose one");
@@ -884,18 +879,20 @@ static const struct cli_option options[] = {
 			 "or nvcc (\"-gencode arch=compute_86,code=sm_86\"): the status is 1 if a library "
 			 "lacks one of them; may be repeated"),
 	CLI_FLAG("each", "Require the architectures of --arch-list in every piece of code, not only in "
-					 "one piece of each library"),
+					 "one piece of each library",
+			 .rare = true),
 	CLI_LIST(
 		"except", "GLOB",
-		"Leave out, and print, libraries whose name or path fits this pattern; may be repeated"),
+		"Leave out, and print, libraries whose name or path fits this pattern; may be repeated",
+		.rare = true),
 	CLI_DURATION("max-start", "TIME",
 				 "Exit with status 1 if the first start is predicted to compile for longer than "
 				 "this time (5s, 2m)"),
 	CLI_VALUE("driver", "VERSION",
 			  "Answer for this driver: version (550.163.01, 580) or CUDA version (12.2)",
-			  .aliases = {"cuda"}, .names = NAMES_DRIVER),
-	CLI_VALUE("format", "NAME", "github: print annotations for a GitHub workflow",
-			  .choices = "github"),
+			  .aliases = {"cuda"}, .names = NAMES_DRIVER, .rare = true),
+	CLI_VALUE("format", "NAME", "github: print annotations for a GitHub workflow; for JSON, use --json",
+			  .choices = "github", .rare = true),
 	INDEX_OPTIONS,
 	PROGRESS_OPTION,
 	CLI_ENVIRONMENT,

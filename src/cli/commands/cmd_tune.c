@@ -477,8 +477,6 @@ static int work_of_tune(struct jw_error *err, struct tuning *tuning)
 
 		while (at < JW_SCOPES && strcmp(scope, jw_scope_name((enum jw_scope)at)) != 0)
 			at++;
-		if (at == JW_SCOPES)
-			return error_set(err, JW_ERR_USAGE, "--scope %.100s: user, system or shell", scope);
 		request.scope = (enum jw_scope)at;
 	}
 	tuning->scope = request.scope;
