@@ -43,10 +43,9 @@ struct unattended {
 	double seconds; /* set when the run has ended */
 	unsigned status;
 	/* The run's results, for the log: */
-	size_t modules, compiled, failed, undone;
-	size_t restored;      /* from the store, a folder or another driver's entries */
-	double saved_seconds; /* the processor time of compiled modules, which a first start saves */
-	char problem[512];    /* one line; "" if there is none */
+	size_t modules;
+	size_t restored;                  /* from the store, a folder or another driver's entries */
+	struct jw_prime_compiled compile; /* `stopped` also says why it did not begin */
 };
 
 struct prime_document {
@@ -146,7 +145,7 @@ static const struct json_field carried_fields[] = {
 static const struct json_field skipped_fields[] = {
 	JSON_AS("skipped", struct unattended, skip,
 			"always true: nothing had changed, so nothing was done"),
-	JSON(struct unattended, compiled, "always 0: nothing was compiled"),
+	JSON(struct unattended, compile.compiled, "always 0: nothing was compiled"),
 	{0},
 };
 const struct json_table document_prime_skipped = {
@@ -283,16 +282,16 @@ static const struct json_field run_fields[] = {
 			.presence = JSON_UNLESS_NULL),
 	JSON(struct unattended, modules,
 		 "modules that the driver would compile, counted before the run"),
-	JSON(struct unattended, compiled, "modules that the run compiled into the cache"),
-	JSON(struct unattended, failed, "modules that could not be compiled"),
-	JSON(struct unattended, undone,
+	JSON(struct unattended, compile.compiled, "modules that the run compiled into the cache"),
+	JSON(struct unattended, compile.failed, "modules that could not be compiled"),
+	JSON(struct unattended, compile.undone,
 		 "modules that are left because the run was interrupted or stopped"),
 	JSON(struct unattended, restored,
 		 "modules that were taken from the store, a folder or another driver's entries"),
-	JSON(struct unattended, saved_seconds,
-		 "the processor time of the compiled modules, which the first start no longer needs"),
-	JSON(struct unattended, problem,
-		 "why the run did not start, or why it stopped; otherwise `\"\"`"),
+	JSON_AS("saved_seconds", struct unattended, compile.compile_cpu_seconds,
+			"the processor time of the compiled modules, which the first start no longer needs"),
+	JSON_AS("problem", struct unattended, compile.stopped.message,
+			"why the run did not start, or why it stopped; otherwise `\"\"`"),
 	{0},
 };
 const struct json_table document_run = {
@@ -1155,11 +1154,7 @@ static int conclude(struct prime_outcome *priming, const struct jw_prime_result 
 	int failed;
 
 	unattended->modules = result->plan.modules;
-	unattended->compiled = run->compiled;
-	unattended->failed = run->failed;
-	unattended->undone = run->undone;
-	TEXT_COPY(unattended->problem, error_text(&run->stopped));
-	unattended->saved_seconds = run->compile_cpu_seconds;
+	unattended->compile = *run;
 	if (!priming->only_plan)
 		unattended->restored = result->reuse.refilled.entries + result->reuse.from_folder.entries +
 							   (result->reuse.carried ? result->reuse.carried->carried : 0);
@@ -1429,7 +1424,7 @@ static int prime_run(struct jw_error *err, struct cli *cli)
 		goto failed;
 	goto done;
 failed:
-	TEXT_COPY(unattended->problem, err->message);
+	unattended->compile.stopped = *err;
 	cli_fail(cli, err);
 	if (err->code == JW_ERR_UNSUPPORTED && cli->system && cli->system->cache.why_useless[0])
 		next_step_cache(&cli->out, &cli->system->cache);
