@@ -299,6 +299,14 @@ is "another torch" 2 1 "torch from ${site#http://}/sized/simple" "fails: no code
 grep -q "PyTorch's own index\|PyTorch's installation page" out && fail "it names the other index: $(cat out)"
 kept --target sm_86 torch
 is "another index's torch does not replace that of the list" 0 0 "torch from PyPI"
+# An answer from PyPI replaces the list's if it is newer.
+sed -i -e '1s/[0-9-]*$/2999-01-01/' -e 's/^index .*/index PyPI/' state/wheels/torch-linux.txt
+kept --target sm_86 torch
+is "a newer answer from PyPI" 2 0 "2.7.1  fails: no code for sm_86" "jitwarm asked PyPI on 2999-01-01."
+sed -i '1s/[0-9-]*$/2001-01-01/' state/wheels/torch-linux.txt
+kept --target sm_86 torch
+is "an older answer from PyPI" 0 0 "torch from PyPI"
+grep -q "jitwarm asked" out && fail "an old answer: $(cat out)"
 
 # several packages and GPUs
 rm -r state

@@ -41,7 +41,7 @@ struct status_document {
 
 static const struct json_field gpu_fields[] = {
 	JSON(struct jw_gpu, name, "the name of the GPU, as the driver reports it"),
-	JSON_FORMATTED("target", struct jw_gpu, target, document_sm, "the GPU architecture: `sm_86`"),
+	DOCUMENT_TARGET(struct jw_gpu, target),
 	JSON(struct jw_gpu, bus, "the address on the PCI bus: `0000:01:00.0`; `\"\"` if unknown"),
 	JSON(struct jw_gpu, uuid, "the UUID of the GPU, as nvidia-smi writes it; `\"\"` if unknown"),
 	JSON(struct jw_gpu, memory_bytes, "the memory of the GPU"),
@@ -114,8 +114,7 @@ static const struct json_field cache_fields[] = {
 };
 
 static const struct json_field package_gpu_fields[] = {
-	JSON_FORMATTED("target", struct jw_check_package_gpu, target, document_sm,
-				   "the GPU architecture: `sm_86`"),
+	DOCUMENT_TARGET(struct jw_check_package_gpu, target),
 	JSON(struct jw_check_package_gpu, warm, "modules with a sound entry in the cache"),
 	JSON(struct jw_check_package_gpu, cold, "modules without a sound entry in the cache"),
 	JSON(struct jw_check_package_gpu, failing,
@@ -328,9 +327,9 @@ static void print_driver(const struct output *out, const struct jw_driver_info *
 		output_line(out, STYLE_WARN,
 					"        jitwarm does not know the form of this driver's cache");
 	else if (driver->trust == JW_TRUST_READ || driver->trust == JW_TRUST_NONE)
-		output_line(out, STYLE_FAINT,
-					"        jitwarm has not yet compiled with this driver: the first prime "
-					"verifies its predictions");
+		output_line(
+			out, STYLE_FAINT,
+			"        not yet compiled with this driver: the first prime verifies predictions");
 }
 
 static void print_cache(const struct output *out, const struct jw_cache_info *cache)
@@ -487,11 +486,8 @@ static void print_status_next(const struct cli *cli, const struct status_documen
 		 "Next    see for which files jitwarm has no answer: ", "jitwarm check"},
 		{packages->failing_count, "Next    see how to repair these packages: ", "jitwarm doctor"},
 		{packages->images,
-		 "Next    look at other environments and programs, since these packages compile nothing: ",
-		 "jitwarm find"},
-		{true,
-		 "Next    find environments and programs that compile something at their first start: ",
-		 "jitwarm find"},
+		 "Next    these packages compile nothing; look at others: ", "jitwarm find"},
+		{true, "Next    find environments and programs that compile: ", "jitwarm find"},
 	};
 
 	while (!steps[at].when)

@@ -370,6 +370,7 @@ static size_t add_rows(struct table *table, const struct jw_which *which, bool a
 	for (size_t i = 0; i < which->count; i = next) {
 		const struct jw_which_release *first = &which->releases[i], *last = first;
 		const struct jw_which_release *least = first, *most = first;
+		bool pythons = false; /* the releases are for different Pythons */
 
 		next = i + 1;
 		if (!all && has_no_row(which, i))
@@ -379,8 +380,10 @@ static size_t add_rows(struct table *table, const struct jw_which *which, bool a
 
 			if (has_no_row(which, next))
 				continue;
-			if (!jw_which_same(first, release))
+			if (!jw_which_same(first, release) &&
+				(first->answer != JW_WHICH_NO_PYTHON || release->answer != JW_WHICH_NO_PYTHON))
 				break;
+			pythons = pythons || !text_same(first->why, release->why);
 			last = release;
 			most = release->start.high > most->start.high ? release : most;
 			least = release->start.high < least->start.high ? release : least;
@@ -394,7 +397,11 @@ static size_t add_rows(struct table *table, const struct jw_which *which, bool a
 			add_version(table, first, first->inferred && (all || which->count == 1));
 		else
 			table_cell(table, STYLE_PLAIN, "  %s – %s", first->version, last->version);
-		print_answer(table, first, least, most, last != first);
+		if (pythons && first->answer == JW_WHICH_NO_PYTHON)
+			table_cell(table, STYLE_FAINT, "need another Python; %s needs %s", first->version,
+					   first->why);
+		else
+			print_answer(table, first, least, most, last != first);
 	}
 	return left_out;
 }
@@ -1347,10 +1354,13 @@ static int answer_all(struct jw_error *err, struct cli *cli, const struct gpu_ta
 		result =
 			error_set(err, JW_ERR_NOT_FOUND, "%s: jitwarm's list has none of these packages", file);
 	else if (!result && unknown > MAX_NAMED)
-		output_note(&cli->out, "%s and %zu more: not in jitwarm's list, so left out",
-					buf_text(&left_out), unknown - MAX_NAMED);
+		output_note(
+			&cli->out,
+			"%s and %zu more: not in jitwarm's list, so left out; --ask looks at these, too",
+			buf_text(&left_out), unknown - MAX_NAMED);
 	else if (!result && unknown)
-		output_note(&cli->out, "%s: not in jitwarm's list, so left out", buf_text(&left_out));
+		output_note(&cli->out, "%s: not in jitwarm's list, so left out; --ask looks at these, too",
+					buf_text(&left_out));
 	if (!result && known > 1)
 		result = answer_together(err, cli, gpus, all, known, file, document);
 	for (size_t i = 0; i < known; i++)
