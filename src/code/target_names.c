@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "code/release.h"
-#include "code/rules.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

@@ -1,14 +1,12 @@
 #include "pack/refill.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/entry.h"
-#include "driver/state_file.h"
 #include "os/file.h"
 #include "pack/import.h"
 #include "pack/judge.h"

@@ -13,9 +13,10 @@
 #include "base/hash.h"
 #include "base/set.h"
 #include "base/text.h"
+#include "driver/state_file.h"
+#include "os/clock.h"
 #include "pack/judge.h"
 #include "pack/key_files.h"
-#include "pack/prepared.h"
 #include "pack/reader.h"
 #include "pack/trust.h"
 
@@ -300,6 +301,17 @@ static void find_superseded(const struct jw_store *store, const char *state_dir,
 	mem_free(all.trusted);
 	mem_free(all.holders);
 	set_free(&all.entries);
+}
+
+cJSON *prepared_read(const char *state_dir, int64_t most_age_s)
+{
+	cJSON *prepared = state_read(state_dir, STATE_AHEAD);
+
+	if (!prepared || !most_age_s ||
+		(int64_t)json_count(prepared, "written_s") > os_now_s() - most_age_s)
+		return prepared;
+	cJSON_Delete(prepared);
+	return NULL;
 }
 
 int jw_store_clear(struct jw_error *err, const struct jw_store_options *options, bool superseded,

@@ -41,7 +41,7 @@ struct status_document {
 
 static const struct json_field gpu_fields[] = {
 	JSON(struct jw_gpu, name, "the name of the GPU, as the driver reports it"),
-	JSON_FORMATTED("target", struct jw_gpu, target, document_sm, "the GPU architecture: `sm_86`"),
+	DOCUMENT_TARGET(struct jw_gpu, target),
 	JSON(struct jw_gpu, bus, "the address on the PCI bus: `0000:01:00.0`; `\"\"` if unknown"),
 	JSON(struct jw_gpu, uuid, "the UUID of the GPU, as nvidia-smi writes it; `\"\"` if unknown"),
 	JSON(struct jw_gpu, memory_bytes, "the memory of the GPU"),
@@ -114,8 +114,7 @@ static const struct json_field cache_fields[] = {
 };
 
 static const struct json_field package_gpu_fields[] = {
-	JSON_FORMATTED("target", struct jw_check_package_gpu, target, document_sm,
-				   "the GPU architecture: `sm_86`"),
+	DOCUMENT_TARGET(struct jw_check_package_gpu, target),
 	JSON(struct jw_check_package_gpu, warm, "modules with a sound entry in the cache"),
 	JSON(struct jw_check_package_gpu, cold, "modules without a sound entry in the cache"),
 	JSON(struct jw_check_package_gpu, failing,
