@@ -207,7 +207,7 @@ bool jw_which_cure(const char *package, const char *file, struct jw_target targe
 				   const struct jw_driver *driver, const char *python, struct jw_cure *ret_cure);
 void jw_cure_free(struct jw_cure *cure);
 
-/* Finds the newest known release before that of a wheel ("torch-2.9.0-….whl", with or without its
+/* Finds the newest examined release before that of a wheel ("torch-2.9.0-….whl", with or without its
  * folder), for the wheel's platform, and any Python. False if the list has none. The caller frees
  * the release. */
 bool jw_which_before(const char *file, struct jw_target target, const struct jw_driver *driver,

@@ -720,7 +720,8 @@ bool jw_which_before(const char *file, struct jw_target target, const struct jw_
 	for (size_t i = 0; !found && i < which.count; i++) {
 		struct jw_which_release *release = &which.releases[i];
 
-		if (!version_is_newer(version, release->version) || release->answer > JW_WHICH_FAILS)
+		if (!version_is_newer(version, release->version) || release->answer > JW_WHICH_FAILS ||
+			release->inferred)
 			continue;
 		*ret_release = *release;
 		*release = (struct jw_which_release){.version = NULL};
