@@ -878,8 +878,9 @@ static const struct cli_option options[] = {
 			 "TORCH_CUDA_ARCH_LIST (\"8.6;12.0+PTX\"), CMAKE_CUDA_ARCHITECTURES (\"86-real;120\") "
 			 "or nvcc (\"-gencode arch=compute_86,code=sm_86\"): the status is 1 if a library "
 			 "lacks one of them; may be repeated"),
-	CLI_FLAG("each", "Require the architectures of --arch-list in every piece of code, not only in "
-					 "one piece of each library",
+	CLI_FLAG("each",
+			 "Require the architectures of --arch-list in every piece of code, not only in "
+			 "one piece of each library",
 			 .rare = true),
 	CLI_LIST(
 		"except", "GLOB",
@@ -891,7 +892,8 @@ static const struct cli_option options[] = {
 	CLI_VALUE("driver", "VERSION",
 			  "Answer for this driver: version (550.163.01, 580) or CUDA version (12.2)",
 			  .aliases = {"cuda"}, .names = NAMES_DRIVER, .rare = true),
-	CLI_VALUE("format", "NAME", "github: print annotations for a GitHub workflow; for JSON, use --json",
+	CLI_VALUE("format", "NAME",
+			  "github: print annotations for a GitHub workflow; for JSON, use --json",
 			  .choices = "github", .rare = true),
 	INDEX_OPTIONS,
 	PROGRESS_OPTION,

@@ -335,9 +335,9 @@ static void print_driver(const struct output *out, const struct jw_driver_info *
 		output_line(out, STYLE_WARN,
 					"        jitwarm does not know the form of this driver's cache");
 	else if (driver->trust == JW_TRUST_READ || driver->trust == JW_TRUST_NONE)
-		output_line(out, STYLE_FAINT,
-					"        jitwarm has not yet compiled with this driver: the first prime "
-					"verifies its predictions");
+		output_line(
+			out, STYLE_FAINT,
+			"        not yet compiled with this driver: the first prime verifies predictions");
 }
 
 static void print_cache(const struct output *out, const struct jw_cache_info *cache)
@@ -494,11 +494,8 @@ static void print_status_next(const struct cli *cli, const struct status_documen
 		 "Next    see for which files jitwarm has no answer: ", "jitwarm check"},
 		{packages->failing_count, "Next    see how to repair these packages: ", "jitwarm doctor"},
 		{packages->images,
-		 "Next    look at other environments and programs, since these packages compile nothing: ",
-		 "jitwarm find"},
-		{true,
-		 "Next    find environments and programs that compile something at their first start: ",
-		 "jitwarm find"},
+		 "Next    these packages compile nothing; look at others: ", "jitwarm find"},
+		{true, "Next    find environments and programs that compile: ", "jitwarm find"},
 	};
 
 	while (!steps[at].when)
