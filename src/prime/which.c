@@ -1,6 +1,7 @@
 #include <jitwarm/which.h>
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <jitwarm/version.h>
@@ -297,7 +298,8 @@ static const char *requested_version(const struct wheel_list *list, const char *
 		const struct wheel *wheel = &list->wheels[i];
 		const bool fits = !strcmp(wheel->platform, platform);
 
-		if ((!version_is_same(wheel->version, requested) &&
+		if (wheel->declared ||
+			(!version_is_same(wheel->version, requested) &&
 			 !version_is_build_of(wheel->version, requested)) ||
 			(found_fits && !fits))
 			continue;
@@ -338,7 +340,8 @@ static const struct wheel *find_examined(const struct wheel_list *list, const st
 {
 	for (size_t at = (size_t)(from - list->wheels) + (size_t)step; at < list->count;
 		 at += (size_t)step)
-		if (!list->wheels[at].unseen && !strcmp(list->wheels[at].platform, from->platform))
+		if (!list->wheels[at].unseen && !list->wheels[at].declared &&
+			!strcmp(list->wheels[at].platform, from->platform))
 			return &list->wheels[at];
 	return NULL;
 }
@@ -531,6 +534,19 @@ static int judge_extras(struct jw_error *err, struct question *question,
 	return result;
 }
 
+/* Names who declares a build, and how pip finds it: a row “index” of packages.tsv, whose address
+ * ends with the folder of the build's label, or has none. */
+static void declare_build(const char *package, struct jw_which_release *release)
+{
+	enum { WHOSE, OPTIONS };
+	const struct package_fact *fact = package_fact_of("index", package);
+	const char *label = strchr(release->version, '+');
+
+	release->declared_by = fact ? fact->values[WHOSE] : "the package";
+	if (fact && fact->values[OPTIONS])
+		release->options = mem_printf("%s%s", fact->values[OPTIONS], label ? label + 1 : "");
+}
+
 /* Judges one release, from its wheels for all platforms. */
 static int judge_release(struct jw_error *err, struct question *question, const char *version,
 						 struct jw_which_release *release)
@@ -544,7 +560,10 @@ static int judge_release(struct jw_error *err, struct question *question, const 
 		(struct jw_which_release){.version = mem_string(version), .answer = JW_WHICH_NO_WHEEL};
 	if (!for_platform)
 		return 0;
-	release->file = mem_string(for_platform->file);
+	if (for_platform->declared)
+		declare_build(question->package, release);
+	else
+		release->file = mem_string(for_platform->file);
 	release->inferred = for_platform->of;
 	if (options->python && !wheel_fits_python(for_platform, options->python)) {
 		release->answer = JW_WHICH_NO_PYTHON;
@@ -572,6 +591,13 @@ static int judge_release(struct jw_error *err, struct question *question, const 
 		return judge_extras(err, question, release);
 	if (release->answer != JW_WHICH_FAILS && judge_pins(err, question, for_platform, release))
 		return -1;
+	if (for_platform->declared) {
+		/* What stands for its code is no library. */
+		if (!release->pin)
+			mem_free(release->library);
+		release->library = release->pin ? release->library : NULL;
+		return 0;
+	}
 	if (release->answer != JW_WHICH_FAILS)
 		judge_needs(question->package, version, options->target, release);
 	if (release->answer == JW_WHICH_FAILS)
@@ -580,27 +606,66 @@ static int judge_release(struct jw_error *err, struct question *question, const 
 	return judge_extras(err, question, release);
 }
 
-/* Lists the versions of the list that are in the range (NULL: all), each once, newest first. */
-static size_t list_versions(const struct wheel_list *list, const char *range, const char **versions)
+/* A version of the list, in the order of the answer. */
+struct version_place {
+	const struct wheel *wheel;
+	struct pep440 version; /* without its label, if a build was declared */
+	bool known;            /* it is a version by PEP 440 */
+};
+
+static int order_places(const void *a, const void *b)
 {
-	size_t count = 0;
+	const struct version_place *left = a, *right = b;
+	const struct wheel *one = left->wheel, *other = right->wheel;
+	struct pep440 first = left->version, second = right->version;
+	int order;
+
+	*first.local = *second.local = '\0';
+	order = left->known && right->known   ? pep440_order(&second, &first)
+			: left->known != right->known ? right->known - left->known
+										  : strcmp(other->version, one->version);
+	if (order || one->declared != other->declared)
+		return order ? order : one->declared - other->declared;
+	if (!one->declared)
+		return pep440_order(&right->version, &left->version);
+	order = (one->libraries->runtime_cuda < other->libraries->runtime_cuda) -
+			(one->libraries->runtime_cuda > other->libraries->runtime_cuda);
+	return order ? order : strcmp(other->version, one->version);
+}
+
+/* Lists the versions of the list that are requested, or in the range (NULL: all), each once, in the
+ * order of struct jw_which. Builds that are declared count for their platform alone. */
+static size_t list_versions(const struct wheel_list *list, const struct jw_which_options *options,
+							const char **versions)
+{
+	struct version_place *places = mem_array(list->count + 1, sizeof *places);
+	const char *wanted = options->version,
+			   *examined = wanted ? requested_version(list, wanted, options->platform) : NULL;
+	size_t found = 0, count = 0;
 	bool valid;
 
 	for (size_t i = 0; i < list->count; i++) {
-		const char *version = list->wheels[i].version;
-		size_t at = count;
+		const struct wheel *wheel = &list->wheels[i];
 
-		/* A list is nearly in this order. */
-		if (range && !pep440_fits(version, range, &valid))
+		if (wheel->declared
+				? strcmp(wheel->platform, options->platform) != 0 ||
+					  (wanted && !version_is_same(wheel->version, wanted) &&
+					   !version_is_build_of(wheel->version, wanted))
+				: wanted && !text_same(wheel->version, examined))
 			continue;
-		while (at && version_is_newer(version, versions[at - 1]))
-			at--;
-		if (at && version_is_same(versions[at - 1], version))
+		if (options->range && !pep440_fits(wheel->version, options->range, &valid))
 			continue;
-		memmove(versions + at + 1, versions + at, (count - at) * sizeof *versions);
-		versions[at] = version;
-		count++;
+		places[found] = (struct version_place){.wheel = wheel};
+		places[found].known = pep440_read(wheel->version, &places[found].version);
+		found++;
 	}
+	if (found)
+		qsort(places, found, sizeof *places, order_places);
+	for (size_t i = 0; i < found; i++)
+		if (!count || places[i].wheel->declared != places[i - 1].wheel->declared ||
+			!version_is_same(versions[count - 1], places[i].wheel->version))
+			versions[count++] = places[i].wheel->version;
+	mem_free(places);
 	return count;
 }
 
@@ -613,6 +678,33 @@ static unsigned rank_of(const struct jw_which_release *release)
 												  : 0;
 }
 
+/* Finds the release to install, with `declared` also among builds. Nothing is known of the parts of
+ * a declared build, so it may lack what the examined wheel of its version lacks, and is not advised
+ * rather than that. */
+static void advise(struct jw_which *which, bool declared)
+{
+	const struct jw_which_release *examined = NULL;
+	unsigned best = UINT_MAX;
+
+	which->advised = NULL;
+	for (size_t i = 0; i < which->count; i++) {
+		const struct jw_which_release *release = &which->releases[i];
+		unsigned rank = rank_of(release);
+
+		if (!release->declared_by)
+			examined = release;
+		else if (!declared)
+			continue;
+		else if (rank != UINT_MAX && examined && examined->without &&
+				 version_is_build_of(release->version, examined->version))
+			rank = rank_of(examined);
+		if (rank < best) {
+			best = rank;
+			which->advised = release;
+		}
+	}
+}
+
 /* Finds the oldest examined release, and the older ones that jitwarm has not examined. */
 static void find_unexamined(struct jw_which *which)
 {
@@ -621,9 +713,13 @@ static void find_unexamined(struct jw_which *which)
 	for (size_t i = 0; i < which->count; i++) {
 		const struct jw_which_release *release = &which->releases[i];
 
+		/* Builds of another index say nothing of the wheels of this one. */
+		if (release->declared_by && strchr(release->version, '+'))
+			continue;
 		/* A release for other versions of Python was examined if its wheel is known. */
 		if (release->answer <= JW_WHICH_FAILS ||
-			(release->answer == JW_WHICH_NO_PYTHON && (*release->file || release->inferred))) {
+			(release->answer == JW_WHICH_NO_PYTHON &&
+			 (release->declared_by || *release->file || release->inferred))) {
 			newer = which->examined_from ? newer : which->unexamined;
 			which->examined_from = release->version;
 			which->unexamined = 0;
@@ -684,20 +780,11 @@ int jw_which(struct jw_error *err, const struct jw_which_options *options,
 	versions = mem_array(question.list.count + 1, sizeof *versions);
 	which.package = mem_string(question.package);
 	which.date = mem_string(question.list.date);
-	if (options->version) {
-		*versions = requested_version(&question.list, options->version, options->platform);
-		which.count = *versions != NULL;
-	} else {
-		which.count = list_versions(&question.list, options->range, versions);
-	}
+	which.count = list_versions(&question.list, options, versions);
 	which.releases = mem_array(which.count, sizeof *which.releases);
-	for (size_t i = 0; !result && i < which.count; i++) {
-		struct jw_which_release *release = &which.releases[i];
-
-		result = judge_release(err, &question, versions[i], release);
-		if (rank_of(release) < (which.advised ? rank_of(which.advised) : UINT_MAX))
-			which.advised = release;
-	}
+	for (size_t i = 0; !result && i < which.count; i++)
+		result = judge_release(err, &question, versions[i], &which.releases[i]);
+	advise(&which, true);
 	if (!options->version)
 		find_unexamined(&which);
 	mem_free(versions);
@@ -713,6 +800,7 @@ void jw_which_release_free(struct jw_which_release *release)
 {
 	mem_free(release->version);
 	mem_free(release->file);
+	mem_free(release->options);
 	mem_free(release->library);
 	mem_free(release->why);
 	mem_free(release->lacks);
@@ -810,7 +898,8 @@ bool jw_which_before(const char *file, struct jw_target target, const struct jw_
 	for (size_t i = 0; !found && i < which.count; i++) {
 		struct jw_which_release *release = &which.releases[i];
 
-		if (!version_is_newer(version, release->version) || release->answer > JW_WHICH_FAILS)
+		if (!version_is_newer(version, release->version) || release->declared_by ||
+			release->answer > JW_WHICH_FAILS)
 			continue;
 		*ret_release = *release;
 		*release = (struct jw_which_release){.version = NULL};
@@ -842,6 +931,7 @@ bool jw_which_cure(const char *package, const char *file, struct jw_target targe
 			jw_cure_free(ret_cure);
 		return why.code == JW_ERR_NOT_FOUND;
 	}
+	advise(&which, false);
 	version = which.advised ? which.advised->version : NULL;
 	*ret_cure = (struct jw_cure){mem_string(which.package), true,
 								 version ? mem_string(version) : NULL, which.unexamined > 0};

@@ -76,6 +76,13 @@ static const struct json_field release_fields[] = {
 		"(those that it uses, when it first uses them) or `mixed`; missing without modules",
 		.presence = JSON_IF_SET),
 	RELEASE(inferred, "the release was not looked at: the releases beside it are alike"),
+	RELEASE(declared_by,
+			"with a build that was not looked at: whose build script says for which GPUs it has "
+			"machine code, which is all that is known of it: `PyTorch`",
+			.presence = JSON_UNLESS_NULL),
+	RELEASE(options,
+			"what pip needs to install it, as PyPI does not have it: `--index-url ADDRESS`",
+			.presence = JSON_UNLESS_NULL),
 	RELEASE(file,
 			"the wheel that was looked at; with `inferred`, the wheel of the release that it is "
 			"like; missing if the release has no wheel for the platform",
@@ -161,6 +168,7 @@ static bool has_time(const struct jw_which_release *release)
 static bool same_answer(const struct jw_which_release *a, const struct jw_which_release *b)
 {
 	return a->answer == b->answer && text_same(a->why, b->why) && text_same(a->lacks, b->lacks) &&
+		   a->declared_by == b->declared_by &&
 		   text_same(a->newer, b->newer) && a->needs.cuda == b->needs.cuda &&
 		   text_same(a->without, b->without) && !a->pin == !b->pin && has_time(a) == has_time(b) &&
 		   (!has_time(a) || a->loading == b->loading);
@@ -225,7 +233,16 @@ static void print_answer(struct table *table, const struct jw_which_release *rel
 	const enum style style = style_of(release);
 	struct buf text = BUF_MAX(VERDICT_SENTENCE);
 
-	if (release->answer <= JW_WHICH_COMPILES) {
+	if (release->declared_by && release->answer <= JW_WHICH_COMPILES) {
+		table_cell(table, style,
+				   several ? "run, by %s's build script" : "runs, by %s's build script",
+				   release->declared_by);
+	} else if (release->declared_by && release->answer == JW_WHICH_FAILS && !release->pin &&
+			   !release->needs.cuda) {
+		table_cell(table, style,
+				   several ? "fail: %s, by %s's build script" : "fails: %s, by %s's build script",
+				   release->why, release->declared_by);
+	} else if (release->answer <= JW_WHICH_COMPILES) {
 		add_running(&text, release, least, most, several);
 		table_cell(table, style, "%s", buf_text(&text));
 	} else if (release->pin) {
@@ -262,11 +279,20 @@ static void print_answer(struct table *table, const struct jw_which_release *rel
 	buf_free(&text);
 }
 
-/* Returns whether anything is known about some release. */
+/* Returns the label of a declared build, “cu126”, which names its place on another index; NULL for
+ * a release of the index in question. */
+static const char *label_of(const struct jw_which_release *release)
+{
+	const char *label = release->declared_by ? strchr(release->version, '+') : NULL;
+
+	return label ? label + 1 : NULL;
+}
+
+/* Returns whether anything is known about some release of the index in question. */
 static bool is_any_known(const struct jw_which *which)
 {
 	for (size_t i = 0; i < which->count; i++)
-		if (which->releases[i].answer != JW_WHICH_UNKNOWN &&
+		if (!label_of(&which->releases[i]) && which->releases[i].answer != JW_WHICH_UNKNOWN &&
 			which->releases[i].answer != JW_WHICH_NO_WHEEL)
 			return true;
 	return false;
@@ -284,50 +310,156 @@ static bool has_no_row(const struct jw_which *which, size_t at)
 	if (which->releases[at].answer != JW_WHICH_NO_WHEEL)
 		return false;
 	for (size_t i = 0; i < which->count; i++)
-		if (which->releases[i].answer != JW_WHICH_NO_WHEEL) {
+		if (!label_of(&which->releases[i]) && which->releases[i].answer != JW_WHICH_NO_WHEEL) {
 			newer = newer || i < at;
 			older = older || i > at;
 		}
 	return newer && older;
 }
 
-/* Adds rows of releases with the same answer, newest first; returns the number of rows that were
- * left out. */
-static size_t add_rows(struct table *table, const struct jw_which *which, bool all)
+static bool has_labels(const struct jw_which *which)
 {
-	size_t rows = 0, left_out = 0, next;
+	for (size_t i = 0; i < which->count; i++)
+		if (label_of(&which->releases[i]))
+			return true;
+	return false;
+}
 
-	for (size_t i = 0; i < which->count; i = next) {
-		const struct jw_which_release *first = &which->releases[i], *last = first;
-		const struct jw_which_release *least = first, *most = first;
+/* Returns the length of a version without the label of a declared build. */
+static int public_length(const struct jw_which_release *release)
+{
+	const char *label = label_of(release);
 
-		next = i + 1;
-		if (!all && has_no_row(which, i))
-			continue;
-		for (; !all && next < which->count; next++) {
-			const struct jw_which_release *release = &which->releases[next];
+	return (int)(label ? (size_t)(label - 1 - release->version) : strlen(release->version));
+}
 
-			if (has_no_row(which, next))
-				continue;
-			if (!same_answer(first, release))
-				break;
-			last = release;
-			most = release->start.high > most->start.high ? release : most;
-			least = release->start.high < least->start.high ? release : least;
-		}
-		if (!all && rows == MAX_ROWS) {
-			left_out++;
-			continue;
-		}
-		rows++;
-		if (last == first)
-			table_cell(table, STYLE_PLAIN, "  %s%s", first->version,
-					   first->inferred && all ? " *" : "");
-		else
-			table_cell(table, STYLE_PLAIN, "  %s – %s", first->version, last->version);
-		print_answer(table, first, least, most, last != first);
+static bool is_same_version(const struct jw_which_release *a, const struct jw_which_release *b)
+{
+	return public_length(a) == public_length(b) &&
+		   !strncmp(a->version, b->version, (size_t)public_length(a));
+}
+
+/* Rows of a table: those of the releases of an index, or of its builds with one label. */
+struct rows {
+	struct table *table;
+	const struct jw_which *which;
+	const char *index; /* its name in the first column; NULL if there is no such column */
+	bool each;         /* a row for each release */
+	bool stars;        /* with a mark if it was not examined */
+	size_t count, left_out;
+};
+
+/* Adds a row for the releases from `first` to `last`, which have the same answer. */
+static void add_row(struct rows *rows, const struct jw_which_release *const ends[4], bool source)
+{
+	const struct jw_which_release *first = ends[0], *last = ends[1];
+	const char *label = label_of(first);
+
+	if (!rows->each && rows->count == MAX_ROWS) {
+		rows->left_out++;
+		return;
 	}
-	return left_out;
+	rows->count++;
+	if (rows->index)
+		table_cell(rows->table, STYLE_PLAIN, "  %s", source ? (label ? label : rows->index) : "");
+	if (last == first)
+		table_cell(rows->table, STYLE_PLAIN, rows->index ? "%.*s%s" : "  %.*s%s",
+				   public_length(first), first->version, first->inferred && rows->stars ? " *" : "");
+	else
+		table_cell(rows->table, STYLE_PLAIN, rows->index ? "%.*s – %.*s" : "  %.*s – %.*s",
+				   public_length(first), first->version, public_length(last), last->version);
+	print_answer(rows->table, first, ends[2], ends[3], last != first);
+}
+
+/* Adds rows of releases with the same answer, newest first: those with this label, or, if it is
+ * NULL, those of the index. Builds that do not run have no row. */
+static void add_source(struct rows *rows, const char *label)
+{
+	const struct jw_which *which = rows->which;
+	const struct jw_which_release *ends[4] = {NULL}; /* first, last, shortest and longest start */
+	bool source = true;
+
+	for (size_t i = 0; i < which->count; i++) {
+		const struct jw_which_release *release = &which->releases[i];
+
+		if (!text_same(label_of(release), label) || has_no_row(which, i))
+			continue;
+		if (ends[0] && !same_answer(ends[0], release)) {
+			add_row(rows, ends, source);
+			source = false;
+			ends[0] = NULL;
+		}
+		if (label && release->answer > JW_WHICH_COMPILES)
+			continue;
+		if (!ends[0])
+			ends[0] = ends[2] = ends[3] = release;
+		ends[1] = release;
+		ends[2] = release->start.high < ends[2]->start.high ? release : ends[2];
+		ends[3] = release->start.high > ends[3]->start.high ? release : ends[3];
+	}
+	if (ends[0])
+		add_row(rows, ends, source);
+}
+
+/* Notes the releases that run by the rows of a label, or of the index: also those that were not
+ * examined if the next newer one runs. */
+static void cover(const struct jw_which *which, const char *label, bool *covered)
+{
+	bool newer = false;
+
+	for (size_t i = 0; i < which->count; i++) {
+		const struct jw_which_release *release = &which->releases[i];
+
+		if (!text_same(label_of(release), label))
+			continue;
+		if (release->answer != JW_WHICH_UNKNOWN)
+			newer = release->answer <= JW_WHICH_COMPILES;
+		for (size_t k = 0; newer && k < which->count; k++)
+			covered[k] = covered[k] || is_same_version(&which->releases[k], release);
+	}
+}
+
+/* Adds the rows of the index and of the builds that run where no row above runs, the newest
+ * first. */
+static void add_sources(struct rows *rows)
+{
+	const struct jw_which *which = rows->which;
+	bool *covered = mem_array(which->count, sizeof *covered), index = false;
+
+	for (size_t i = 0; i < which->count; i++) {
+		const char *label = label_of(&which->releases[i]);
+
+		if (covered[i] || which->releases[i].answer > JW_WHICH_COMPILES || (!label && index))
+			continue;
+		add_source(rows, label);
+		cover(which, label, covered);
+		index = index || !label;
+	}
+	if (!index)
+		add_source(rows, NULL);
+	mem_free(covered);
+}
+
+/* Adds the rows of an answer: with `each` one for each release. Returns the number of rows that
+ * were left out. */
+static size_t add_rows(struct table *table, const struct which_document *document,
+					   const struct jw_which *which, bool each, bool stars)
+{
+	struct rows rows = {.table = table,
+						.which = which,
+						.index = has_labels(which) ? document->index : NULL,
+						.each = each,
+						.stars = stars};
+
+	table->columns = rows.index ? 3 : 2;
+	for (size_t i = 0; each && i < which->count; i++)
+		add_row(&rows,
+				(const struct jw_which_release *[4]){&which->releases[i], &which->releases[i],
+													 &which->releases[i], &which->releases[i]},
+				true);
+	if (!each)
+		add_sources(&rows);
+	return rows.left_out;
 }
 
 static const char *platform_text(const char *platform)
@@ -346,7 +478,16 @@ static void print_head(const struct cli *cli, const struct which_document *docum
 
 	if (document->python)
 		(void)text_format(python, sizeof python, ", Python %s", document->python);
-	output_line(&cli->out, STYLE_STRONG,
+	if (has_labels(which))
+		output_line(&cli->out, STYLE_STRONG,
+					document->driver.cuda ? "%s on %s, driver %s, %s%s"
+										  : "%s on %s, %snewest driver, %s%s",
+					which->package,
+					gpu_targets_marketed(gpu, &cli->out, which->target, cli->system),
+					document->driver.cuda ? jw_driver_text(driver, &document->driver) : "",
+					platform_text(document->platform), python);
+	else
+		output_line(&cli->out, STYLE_STRONG,
 				document->driver.cuda ? "%s from %s on %s, driver %s, %s%s"
 									  : "%s from %s on %s, %snewest driver, %s%s",
 				which->package, document->index,
@@ -360,12 +501,12 @@ static void print_install(const struct cli *cli, const struct which_document *do
 						  bool named)
 {
 	struct buf command = BUF_MAX(NEXT_STEP_MAX);
-	const char *version = release->version;
 	bool labelled = false;
 	char text[128], *requirement;
 
-	for (size_t i = 0; i < which->count; i++)
-		labelled = labelled || version_is_build_of(which->releases[i].version, version);
+	for (size_t i = 0; !release->declared_by && i < which->count; i++)
+		labelled = labelled || (!which->releases[i].declared_by &&
+								version_is_build_of(which->releases[i].version, release->version));
 	(void)text_format(text, sizeof text, "%s",
 					  named                                  ? "To install this release: "
 					  : release->answer == JW_WHICH_COMPILES ? "Newest that runs, after compiling: "
@@ -375,14 +516,26 @@ static void print_install(const struct cli *cli, const struct which_document *do
 		output_line(&cli->out, STYLE_PLAIN,
 					"pip takes the newest %.*s, which fails on this GPU; %s runs.",
 					(int)strcspn(release->beside, "="), release->beside, release->beside);
-	requirement = mem_printf(labelled ? "%s===%s" : "%s==%s", document->install, version);
+	requirement = mem_printf(labelled ? "%s===%.*s" : "%s==%.*s", document->install,
+							 public_length(release), release->version);
 	buf_add(&command, "pip");
 	shell_add_word(&command, "install");
 	shell_add_word(&command, requirement);
 	if (release->beside)
 		shell_add_word(&command, release->beside);
+	if (release->options)
+		buf_add(&command, " %s", release->options);
 	mem_free(requirement);
 	next_step(&cli->out, STYLE_GOOD, text, &command);
+}
+
+/* Returns who declares builds of a package; NULL if nobody does. */
+static const char *declared_by(const struct jw_which *which)
+{
+	for (size_t i = 0; i < which->count; i++)
+		if (which->releases[i].declared_by)
+			return which->releases[i].declared_by;
+	return NULL;
 }
 
 static void print_other_index(const struct cli *cli, const struct jw_which *which)
@@ -393,7 +546,7 @@ static void print_other_index(const struct cli *cli, const struct jw_which *whic
 		output_line(&cli->out, STYLE_PLAIN,
 					"These answers are for PyPI. To ask the index in PIP_INDEX_URL, whose builds "
 					"may differ, use --ask.");
-	else if (package_fact_of("index", which->package))
+	else if (package_fact_of("index", which->package) && !declared_by(which))
 		output_line(&cli->out, STYLE_PLAIN,
 					"PyTorch's own index has builds of %s for other CUDA versions, which may run "
 					"if the builds on PyPI do not. To ask this index, set PIP_INDEX_URL to its "
@@ -446,7 +599,7 @@ static void print_none(const struct cli *cli, const struct which_document *docum
 {
 	const struct output *out = &cli->out;
 	const char *index = document->index, *python = NULL, *platform;
-	char driver[JW_DRIVER_TEXT] = "";
+	char driver[JW_DRIVER_TEXT] = "", both[128];
 	size_t failing = 0, without_code = 0, without_wheel = 0;
 
 	for (size_t i = 0; i < which->count; i++) {
@@ -461,6 +614,10 @@ static void print_none(const struct cli *cli, const struct which_document *docum
 			(void)jw_driver_text(driver, &document->driver);
 	}
 	platform = platform_text(document->platform);
+	if (has_labels(which)) {
+		(void)text_format(both, sizeof both, "%s or %s's index", index, declared_by(which));
+		index = both;
+	}
 	if (which->unexamined)
 		print_unexamined(cli, which);
 	else if (without_wheel == which->count)
@@ -506,7 +663,7 @@ static int print_which(struct jw_error *err, const struct cli *cli,
 	const struct output *out = &cli->out;
 	struct table table = {.columns = 2};
 	const bool all = options_given(&cli->options, "all");
-	const size_t left_out = add_rows(&table, which, all);
+	const size_t left_out = add_rows(&table, document, which, all || of_all, all);
 	const struct jw_which *from = of_all ? of_all : which;
 	bool inferred = false;
 	int result;
@@ -530,10 +687,10 @@ static int print_which(struct jw_error *err, const struct cli *cli,
 			print_examine(cli, of_all);
 	}
 	/* For one release that runs, no other one is named. */
-	if (from->advised && (!of_all || which->releases->answer >= JW_WHICH_CPU))
+	if (from->advised && (!of_all || !which->advised))
 		print_install(cli, document, from, from->advised, false);
-	if (of_all && which->releases->beside)
-		print_install(cli, document, which, which->releases, true);
+	if (of_all && which->advised && (which->advised->beside || which->advised->options))
+		print_install(cli, document, which, which->advised, true);
 	if (of_all)
 		print_others(cli, which);
 	return result;
@@ -631,7 +788,7 @@ static int print_beside(struct jw_error *err, const struct cli *cli,
 	for (size_t i = 0; i < which.count && !older; i++) {
 		const struct jw_which_release *release = &which.releases[i];
 
-		if (release->inferred || release->answer >= JW_WHICH_NO_PYTHON)
+		if (release->inferred || release->declared_by || release->answer >= JW_WHICH_NO_PYTHON)
 			continue;
 		if (version_is_newer(release->version, options->version))
 			newer = release;
@@ -922,7 +1079,8 @@ static int answer_package(struct jw_error *err, struct cli *cli, const struct gp
 		document->date = which->date;
 		/* The list also has versions whose wheels were not examined. */
 		if (!which->count ||
-			(wanted->version && !asked && which->releases->answer == JW_WHICH_UNKNOWN)) {
+			(wanted->version && !asked && which->count == 1 &&
+			 which->releases->answer == JW_WHICH_UNKNOWN)) {
 			result =
 				wanted->version && !asked ? print_beside(err, cli, document, &options, &same) : 0;
 			if (!result && wanted->range)
