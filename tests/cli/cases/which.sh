@@ -444,20 +444,20 @@ out_has "– 1.0.0    have no wheel for this platform"
 run "0|1" which --target rtx2080 --platform linux faiss-gpu==1.7.2
 out_has "1.7.2  runs"
 
-# jitwarm has not examined torch 1.10.1: which shows what the examined releases before and after it do, and names --ask.
-run 3 which --target rtx3070 --platform linux torch==1.10.1
-out_has "  1.10.2  fails: no code for sm_86"
-out_has "  1.7.1   fails: no code for sm_86"
+# jitwarm has not examined bitsandbytes 0.49.1: which shows what the examined releases before and after it do, and names --ask.
+run 3 which --target rtx3070 --platform linux bitsandbytes==0.49.1
+out_has "  0.49.2  runs"
+out_has "  0.48.2  runs"
 [[ $(wc -l <"$out") == 3 ]] || fail "other rows"
-err_has "have the same answer; “jitwarm which --target rtx3070 --platform linux torch==1.10.1 --ask” examines this release"
-run 3 which --target rtx3070 --platform linux --json torch==1.10.1
-out_lacks "1.10.2"
-# A release that was not examined (2.12.0), or whose wheels are for other Pythons (2.1.2), says nothing of the code beside it; a text that is no version has no place.
+err_has "have the same answer; “jitwarm which --target rtx3070 --platform linux bitsandbytes==0.49.1 --ask” examines this release"
+run 3 which --target rtx3070 --platform linux --json bitsandbytes==0.49.1
+out_lacks "0.49.2"
+# A release that was not examined (2.12.0), or whose wheels are for other Pythons (4.5.0), says nothing of the code beside it; a text that is no version has no place.
 run 3 which --target gtx1080 --platform linux torch==2.12.0.post1
 out_has "  2.12.1  fails: no code for sm_61"
 out_has "  2.11.0  fails: no code for sm_61"
-run 3 which --target rtx3070 --platform linux --python 3.12 torch==2.2.0
-out_has "  2.2.2  runs"
+run 3 which --target rtx3070 --platform linux --python 3.13 ctranslate2==4.6.0
+out_has "  4.6.3  runs"
 out_lacks "needs Python"
 run 3 which --target gtx1080 --platform linux torch==1nightly
 [[ ! -s $out ]] || fail "a neighbour of no version"
