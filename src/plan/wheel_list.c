@@ -241,7 +241,7 @@ static int read_piece(struct jw_error *err, struct reading *reading, char *rest)
 	return add_piece(err, reading, piece, rest);
 }
 
-static int add_library(struct jw_error *err, const struct reading *reading,
+static int add_library(struct jw_error *err, const struct reading *reading, struct wheel *wheel,
 					   const struct wheel_library *library)
 {
 	struct wheel_memory *memory = reading->memory;
@@ -250,7 +250,7 @@ static int add_library(struct jw_error *err, const struct reading *reading,
 				 MAX_THINGS))
 		return refuse(err, reading, too_many);
 	memory->libraries[memory->library_count++] = *library;
-	last_wheel(reading)->library_count++;
+	wheel->library_count++;
 	return 0;
 }
 
@@ -258,7 +258,7 @@ static int read_library(struct jw_error *err, struct reading *reading, char *res
 {
 	const char *kind = next_word(&rest), *runtime = next_word(&rest);
 	const bool inside = runtime && *runtime == '~';
-	const struct wheel *wheel = last_wheel(reading);
+	struct wheel *wheel = last_wheel(reading);
 	uint64_t cuda;
 
 	/* The rest of the line is the name, which may have blanks. */
@@ -267,7 +267,7 @@ static int read_library(struct jw_error *err, struct reading *reading, char *res
 		return refuse(err, reading, "not “library KIND RUNTIME NAME”");
 	if (!wheel || !*wheel->sha256)
 		return refuse(err, reading, "a library without a wheel");
-	return add_library(err, reading,
+	return add_library(err, reading, wheel,
 					   &(struct wheel_library){.name = rest,
 											   .facts = {.library = !strcmp(kind, "library")},
 											   .runtime_cuda = (uint32_t)cuda,
@@ -330,7 +330,7 @@ static int read_wheel(struct jw_error *err, struct reading *reading, char *rest,
 	list->wheels[list->count++] = wheel;
 	if (!wheel.declared)
 		return 0;
-	if (add_library(err, reading,
+	if (add_library(err, reading, &list->wheels[list->count - 1],
 					&(struct wheel_library){.name = wheel.version,
 											.facts = {.library = true},
 											.runtime_cuda = (uint32_t)cuda,
@@ -431,6 +431,7 @@ static int connect_wheels(struct jw_error *err, const struct reading *reading)
 			wheel->library_count = of->library_count;
 			wheel->pins = of->pins;
 			wheel->pin_count = of->pin_count;
+			wheel->file = of->file;
 		}
 	}
 	return 0;

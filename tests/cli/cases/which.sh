@@ -57,7 +57,7 @@ run "0|1" which --target rtx3070 tensorflow
 [[ $(grep -c '^  [0-9]' "$out") -le 10 ]] || fail "more than ten rows"
 run "0|1" which --target rtx3070 --all torch
 [[ $(grep -c '^  PyPI  *[0-9]' "$out") -gt 20 ]] || fail "--all has no row for each release"
-out_has "* jitwarm has not examined this release"
+grep -qE '^  PyPI +[0-9.]+, as [0-9.]+  ' "$out" || fail "no release is inferred"
 
 # PyPI's builds for Windows are for the CPU alone.
 run 1 which --platform windows --target rtx5090 --python 3.12 torch
@@ -85,10 +85,10 @@ out_has "  cu128  2.8.0  fails: no code for sm_61, by PyTorch's build script"
 out_has "Newest that runs: pip install torch==2.14.1 --index-url"
 run 3 which --target gtx1080 --platform windows torch==2.8.0+cu999
 err_has "jitwarm's list has no release 2.8.0+cu999 of torch"
-run 1 which --target gtx1080 --platform linux torch==2.7.0
-out_has "  PyPI   2.7.0  is not in jitwarm's list"
-out_has "  cu118  2.7.0  runs, by PyTorch's build script"
-run 3 which --target rtx5090 --platform linux "torch>=2.0,<2.3"
+run 0 which --target gtx1080 --platform linux torch==2.7.0
+out_has "  PyPI   2.7.0, as 2.7.1  runs"
+out_has "  cu118  2.7.0            runs, by PyTorch's build script"
+run 2 which --target rtx5090 --platform linux "torch>=2.0,<2.3"
 out_lacks "cu118"
 run 1 which --target rtx5090 --driver 570.124 --platform linux torchvision
 out_has "Newest that runs: pip install torchvision==0.26.0 --index-url https://download.pytorch.org/whl/cu128"
@@ -186,16 +186,16 @@ err_one_line
 printf 'xgboost==1.6.2 --hash=sha256:%064d\ntorch >= 2, < 2.3 # a range\ncupy-cuda12x ; sys_platform == "win32"\n' 0 >pins.txt
 printf '[[packages]]\nname = "xgboost"\nversion = "1.6.2"\n' >pylock.toml
 echo '{"version": "1", "install": [{"is_direct": false, "metadata": {"name": "xgboost", "version": "1.6.2"}}]}' >report.json
-run 3 which --target rtx5090 --platform linux -r pins.txt
+run 2 which --target rtx5090 --platform linux -r pins.txt
 out_has "  1.6.2  compiles its kernels when it starts, up to about "
-out_has "  2.2.2 – 2.0.1  fail: no code for sm_120"
+out_has "  2.2.2 – 2.0.0  fail: no code for sm_120"
 out_lacks "cupy"
 for list in pylock.toml report.json; do
 	run 0 which --target rtx5090 --platform linux -r $list
 	out_has "  1.6.2  compiles its kernels when it starts, up to about "
 	out_lacks "3.4.1  "
 done
-run 3 which --target rtx5090 --platform linux pins.txt
+run 2 which --target rtx5090 --platform linux pins.txt
 out_has "  1.6.2  compiles its kernels when it starts, up to about "
 run 0 which --target rtx5090 --platform linux --json "xgboost>=2.1.4,!=3.0.*"
 json '{r["version"].partition(".")[0] for r in d["answers"][0]["releases"]} == {"2", "3"} and not any(r["version"].startswith(("3.0.", "2.0")) for r in d["answers"][0]["releases"])'
@@ -231,9 +231,39 @@ done
 
 # These words are not packages, or not in the list.
 run 3 which --target gtx1080 no-such-package
-err_has "no-such-package: not among the GPU packages that jitwarm knows, so the package may have no device code; “jitwarm which --target gtx1080 no-such-package --ask” examines its releases"
-run 3 which --target rtx3070 --driver 550 --platform windows --python 3.11 torch no-such-package
-err_has "“jitwarm which --target rtx3070 --driver 550 --platform windows --python 3.11 torch no-such-package --ask”"
+err_has "no-such-package: not in jitwarm's list; “jitwarm which --target gtx1080 no-such-package --ask” looks at its releases"
+# Software for GPUs that the list lacks is not said to have no device code, nor taken for another package.
+for name in tensorrt cudf-cu12 numba-cuda nvidia-cublas-cu12 sageattention; do
+	run 3 which --target rtx3070 $name
+	err_has "jitwarm: $name: not in jitwarm's list; “jitwarm which --target rtx3070 $name --ask” looks at its releases"
+	err_one_line
+done
+# The builds of others are on an index of their own.
+run 3 which --target rtx3070 llama-cpp-python
+err_has "llama-cpp-python: not in jitwarm's list; the builds for GPUs are on an index of llama-cpp-python: “pip install llama-cpp-python --extra-index-url https://abetlen.github.io/llama-cpp-python/whl/cu124”"
+run 3 which --target rtx3070 paddlepaddle-gpu
+err_has "on an index of Paddle: “pip install paddlepaddle-gpu --index-url https://www.paddlepaddle.org.cn/packages/stable/cu126/”"
+# An unknown name costs a line and the status; the others have their answers, wherever they stand.
+run 3 which --target rtx3070 --driver 550 --platform linux --python 3.11 no-such-package==1 torch xgboost
+err_has "no-such-package: not in jitwarm's list; “jitwarm which --target rtx3070 --driver 550 --platform linux --python 3.11 no-such-package==1 --ask” looks at its releases"
+out_has "torch on RTX 3070"
+out_has "xgboost from PyPI on RTX 3070"
+run 3 which --target rtx3070 --json torch numpy torch==99
+json '[(a["package"], a["index"], a["date"] == d["date"]) for a in d["answers"]] == [("torch", "PyPI", True)] and d["unlisted"] == ["numpy", "torch==99"]'
+run 3 which --target rtx3070 --json numpy scipy
+json 'd["answers"] == [] and d["unlisted"] == ["numpy", "scipy"]'
+run 3 which --target rtx3070 numpy scipy
+out_empty
+err_has "jitwarm: warning: scipy: not in jitwarm's list;"
+# Several GPUs have a release for all of them.
+run 1 which --target gtx1080ti,a100 --platform linux torch
+out_has "Newest that runs on all 2 GPUs: pip install torch==2.14.1 --index-url https://download.pytorch.org/whl/cu126"
+run 1 which --target gtx1080ti,a100 --platform linux --json torch
+json '[a["newest_on_all"] for a in d["answers"]] == ["2.14.1+cu126"] * 2'
+run 2 which --target gtx1080ti,rtx5090 --platform linux triton
+out_has "No release that jitwarm has examined runs on all 2 GPUs."
+run 0 which --target rtx3070,rtx4090 --platform linux torch==2.8.0
+out_lacks "on all"
 # A driver that does not run the GPU is no failure of the command, and hides no other GPU's answer
 run 2 which --target sm_120 --driver 470 torch
 err_has "driver 470 (CUDA 11.4) does not run sm_120"
@@ -244,7 +274,7 @@ out_has "torch on RTX 3070 (sm_86)"
 for names in cuml=cuml-cu12 cupy=cupy-cuda12x faiss=faiss-gpu-cu12 faster-whisper=ctranslate2 jax=jax-cuda12-plugin jaxlib=jax-cuda12-plugin PyTorch=torch \
 	sglang=sglang-kernel spconv=spconv-cu120; do
 	run 3 which --target h100 "${names%=*}"
-	err_has "${names%=*}: not among the GPU packages that jitwarm knows; did you mean ${names#*=}?"
+	err_has "${names%=*}: not in jitwarm's list; did you mean ${names#*=}? “jitwarm which --target h100 ${names#*=}”"
 	run "0|1" which --target h100 --platform linux "${names#*=}"
 done
 
@@ -299,15 +329,26 @@ run 0 which --target gtx1080 --platform linux --json xgboost==2.0.3
 json '[r["version"] for r in d["answers"][0]["releases"]] == ["2.0.3"]'
 run 3 which --target gtx1080 torch==99
 err_has "jitwarm's list has no release 99 of torch: “jitwarm which --target gtx1080 torch==99 --ask” looks for this release"
-# 0.50 is 0.50.0, whose wheel was not examined
-for version in 0.50 0.50.0; do
-	run 3 which --target gtx1080 --platform linux bitsandbytes==$version
-	err_has "jitwarm has not examined bitsandbytes 0.50.0, but the examined releases before and after it have the same answer; “jitwarm which --target gtx1080 --platform linux bitsandbytes==$version --ask” examines this release"
+# 2.7 is 2.7.0, whose wheel was not examined; those of 2.7.1 and 2.6.0 have the same answer.
+for version in 2.7 2.7.0; do
+	run 0 which --target gtx1080 --platform linux torch==$version
+	out_has "  PyPI   2.7.0, as 2.7.1  runs"
+	err_empty
 done
-run 3 which --target rtx3060 --platform linux tensorflow==2.10
-out_has "  2.10.1  compiles its kernels when it starts"
-out_has "  2.9.3   compiles its kernels when it starts"
-err_has "jitwarm has not examined tensorflow 2.10.0, but the examined releases before and after it have the same answer;"
+run 0 which --target gtx1080 --platform linux "torch>=2.7,<2.7.1"
+out_has "  PyPI  2.7.0  runs"
+run 0 which --target gtx1080 --platform linux --json torch==2.7.0
+json '[(r["version"], r["answer"], r["inferred"], r["file"].startswith("torch-2.7.1-")) for r in d["answers"][0]["releases"] if "declared_by" not in r] == [("2.7.0", "runs", True, True)]'
+run 0 which --target rtx3060 --platform linux tensorflow==2.10
+out_has "  2.10.0, as 2.10.1  compiles its kernels when it starts"
+# Between two that differ, a release that was not examined has no answer.
+run 3 which --target rtx3070 --platform linux xgboost==1.6.1
+out_has "  1.6.2  runs"
+out_has "  1.5.2  compiles its kernels"
+[[ $(wc -l <"$out") == 3 ]] || fail "other rows"
+err_has "jitwarm has not examined xgboost 1.6.1; “jitwarm which --target rtx3070 --platform linux xgboost==1.6.1 --ask” examines this release"
+run 3 which --target rtx3070 --platform linux --json xgboost==1.6.1
+out_lacks "1.5.2"
 run 1 which --target gtx1080 --platform linux --json torch==2.8
 json '[r["version"] for r in d["answers"][0]["releases"]] == ["2.8.0", "2.8.0+cu129", "2.8.0+cu128", "2.8.0+cu126"]'
 for words in "torch==" "torch>=" "torch[opt]>=2.0,1" "torch[opt" "torch~=2"; do
@@ -346,7 +387,7 @@ json '[r["beside"] for r in d["answers"][0]["releases"]] == ["nvidia-cudnn-cu12=
 run "0|1" which --target rtx3070 --driver 550 --platform linux "torch[opt-einsum]"
 out_has "pip install 'torch[opt-einsum]==2.14.1' --index-url"
 run 3 which --target h100 "jax[k8s]"
-err_has "jax: not among the GPU packages that jitwarm knows; did you mean jax-cuda12-plugin?"
+err_has "jax: not in jitwarm's list; did you mean jax-cuda12-plugin?"
 printf 'jax[cuda12] >= 0.4\n' >requirements.txt
 run "0|1" which --target h100 --platform linux -r requirements.txt
 out_has "jax-cuda12-plugin from PyPI"
@@ -375,7 +416,7 @@ out_has "To ask the index: jitwarm which --target rtx5090 --platform linux onnxr
 # A name that is mistyped brings the nearest one of the list.
 for names in xgbost=xgboost bitsandbyts=bitsandbytes Tensor_flow=tensorflow; do
 	run 3 which --target gtx1080 "${names%=*}"
-	err_has "${names%=*} (did you mean ${names#*=}?): not among the GPU packages that jitwarm knows, so the package may have no device code; “jitwarm which --target gtx1080 ${names%=*} --ask” examines its releases"
+	err_has "${names%=*}: not in jitwarm's list; did you mean ${names#*=}? “jitwarm which --target gtx1080 ${names%=*} --ask” looks at its releases"
 	err_one_line
 done
 run 3 which --target gtx1080 no-such-package
@@ -444,14 +485,8 @@ out_has "– 1.0.0    have no wheel for this platform"
 run "0|1" which --target rtx2080 --platform linux faiss-gpu==1.7.2
 out_has "1.7.2  runs"
 
-# jitwarm has not examined bitsandbytes 0.49.1: which shows what the examined releases before and after it do, and names --ask.
-run 3 which --target rtx3070 --platform linux bitsandbytes==0.49.1
-out_has "  0.49.2  runs"
-out_has "  0.48.2  runs"
-[[ $(wc -l <"$out") == 3 ]] || fail "other rows"
-err_has "have the same answer; “jitwarm which --target rtx3070 --platform linux bitsandbytes==0.49.1 --ask” examines this release"
-run 3 which --target rtx3070 --platform linux --json bitsandbytes==0.49.1
-out_lacks "0.49.2"
+run 1 which --target rtx3070 --platform linux torch==1.10.1
+out_has "  PyPI   1.10.1, as 1.10.2  fails: no code for sm_86"
 # A release that was not examined (2.12.0), or whose wheels are for other Pythons (4.5.0), says nothing of the code beside it; a text that is no version has no place.
 run 3 which --target gtx1080 --platform linux torch==2.12.0.post1
 out_has "  2.12.1  fails: no code for sm_61"
