@@ -202,7 +202,7 @@ class Package:
         release = None
         for line in lines:
             words = line.split(" ")
-            release = words[1].partition("+")[0] if words[0] == "build" else release if words[0] == "pin" else None
+            release = words[1].partition("+")[0] if words[0] == "build" else release if words[0] == "requires" else None
             if release:
                 self.builds.setdefault(release, []).append(line)
             else:
@@ -234,13 +234,19 @@ class Package:
 
     def requirers(self, package):
         """The wheels that require one release of a package: (release, platform, that one)."""
-        wheel = None
+        own, like, wheel = {}, {}, None
         for line in self.wheels:
             words = line.split(" ")
             if words[0] in ("wheel", "same", "unseen"):
-                wheel = words[1:3]
-            elif words[:2] == ["pin", package]:
-                yield *wheel, words[2]
+                wheel = tuple(words[1:3])
+                if words[0] == "same":
+                    like[wheel] = (words[4], words[2])
+            elif words[0] == "requires":
+                own.setdefault(wheel, [])
+                own[wheel] += re.findall(rf"^requires {package} ?\(?==([0-9.]+)\)?(?: *;.*)?$", line)
+        for release, platform in [*own, *(wheel for wheel in like if wheel not in own)]:
+            for pin in own.get((release, platform), own.get(like.get((release, platform)), [])):
+                yield release, platform, pin
 
     def lines(self):
         return self.wheels + [line for release in sorted(self.builds, key=order, reverse=True) for line in self.builds[release]]
@@ -268,7 +274,7 @@ def rows(package, release, builds, pin=""):
             toolkit = build // 10 * 1000 + build % 10 * 10
             lines.append(f"build {release}+cu{build} {platform} {pythons} {toolkit} " + " ".join(f"sm_{number}" for number in numbers))
             if pin:
-                lines.append(f"pin torch {pin}+cu{build}")
+                lines.append(f"requires torch=={pin}+cu{build}")
     return lines
 
 

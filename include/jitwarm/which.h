@@ -22,13 +22,16 @@ enum { JW_WHICH_NEGLIGIBLE_S = 1, JW_WHICH_NOTABLE_S = 60 };
 
 /* The answer for a release on a GPU. */
 enum jw_which_answer {
-	JW_WHICH_RUNS,      /* most of its main library runs without compiling */
-	JW_WHICH_COMPILES,  /* it runs after compiling most of its main library */
-	JW_WHICH_CPU,       /* it has no code for GPUs: it runs on the CPU */
-	JW_WHICH_FAILS,     /* it has no code for the GPU, or the driver is too old */
-	JW_WHICH_NO_PYTHON, /* its wheels are for other versions of Python */
-	JW_WHICH_NO_WHEEL,  /* it has no wheel for the platform */
-	JW_WHICH_UNKNOWN,   /* jitwarm's list has no facts about its wheel for the platform */
+	JW_WHICH_RUNS,       /* most of its main library runs without compiling */
+	JW_WHICH_COMPILES,   /* it runs after compiling most of its main library */
+	JW_WHICH_CPU,        /* it has no code for GPUs: it runs on the CPU */
+	JW_WHICH_UNFOLLOWED, /* it has no code for GPUs itself, and requires packages that jitwarm's
+							list lacks */
+	JW_WHICH_FAILS,      /* it has no code for the GPU, or the driver is too old */
+	JW_WHICH_NO_PYTHON,  /* its wheels are for other versions of Python */
+	JW_WHICH_NO_WHEEL,   /* it has no wheel for the platform */
+	JW_WHICH_SOURCE,     /* the index has its source code alone */
+	JW_WHICH_UNKNOWN,    /* jitwarm's list has no facts about its wheel for the platform */
 };
 
 struct jw_which_release {
@@ -54,13 +57,20 @@ struct jw_which_release {
 	size_t modules;          /* the most modules that a start compiles */
 	struct jw_seconds start; /* the most time that it takes */
 	enum jw_loading loading; /* when a program compiles them */
-	/* A package that it requires in one version which fails: "nvidia-cudnn-cu12 9.1.0.70"; NULL if
-	 * none is known. */
+	/* What it requires that fails, and so lets it fail: "nvidia-cudnn-cu12 9.1.0.70", or
+	 * "torch>=2.8", of which each release that jitwarm knows fails; NULL if none is known. */
 	char *pin;
-	/* A requirement that pip needs beside the release, with the extras:
-	 * “nvidia-cudnn-cu12==9.10.2.21”, because the newest version, which pip takes otherwise, fails
+	/* Requirements that pip needs beside the release, with a blank between two: “torch==2.7.1
+	 * nvidia-cudnn-cu12==9.10.2.21”, because the newest releases, which pip takes otherwise, fail
 	 * on the GPU. NULL if none does. */
 	char *beside;
+	/* A required package without which the release runs, but that fails: "triton 3.3.1", and why;
+	 * or NULL. */
+	char *required, *required_why;
+	/* If it has no device code of its own: the listed packages with device code that it requires,
+	 * "torch>=2.8", and the names of the required packages that the list lacks. */
+	char **uses, **unfollowed;
+	size_t use_count, unfollowed_count;
 };
 
 struct jw_which {
@@ -108,6 +118,21 @@ int jw_which(struct jw_error *err, const struct jw_which_options *options,
 			 struct jw_which *ret_which);
 void jw_which_free(struct jw_which *which);
 
+/* Releases of several packages that run, and that fit together by what they require. */
+struct jw_together {
+	char **versions; /* of each package, the newest that fit; NULLs unless `found` */
+	size_t count;
+	char *beside; /* as that of a release, for all of them */
+	char *options; /* as that of a release: all come from one index */
+	bool found;
+	bool exclude; /* the packages with these indices run, but no releases of both fit */
+	size_t excluding[2];
+};
+/* Chooses releases for several questions about one GPU, driver, platform and Python. The caller
+ * frees the result. */
+int jw_which_together(struct jw_error *err, const struct jw_which_options *options, size_t count,
+					  struct jw_together *ret_together);
+void jw_together_free(struct jw_together *together);
 /* Returns whether the time that a release compiles is long enough to tell people. */
 bool jw_which_has_time(const struct jw_which_release *release);
 /* Returns whether two releases have the same answer: times and numbers may differ. */

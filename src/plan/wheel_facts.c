@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "code/devcode.h"
 #include "code/zip_directory.h"
+#include "find/requirement.h"
 #include "os/file.h"
 #include "plan/plan.h"
 
@@ -237,16 +238,28 @@ static int order_libraries(const void *a, const void *b)
 				  ((const struct wheel_facts_library *)b)->name);
 }
 
-int wheel_facts_text(struct jw_error *err, struct wheel_facts *facts,
-					 const struct pip_required *required, size_t required_count, const char *list,
+int wheel_facts_requires(struct jw_error *err, const char *package, char *const *required,
+						 size_t required_count, const char *list, struct buf *lines)
+{
+	int result = 0;
+
+	for (size_t i = 0; !result && i < required_count; i++) {
+		struct required is;
+
+		if (required_read(required[i], &is) && strcmp(is.is.name, package) != 0 &&
+			(!list || list_has(list, is.is.name)))
+			result = buf_printf(err, lines, "requires %s\n", required[i]);
+	}
+	return result;
+}
+
+int wheel_facts_text(struct jw_error *err, struct wheel_facts *facts, const char *package,
+					 char *const *required, size_t required_count, const char *list,
 					 char **ret_text)
 {
 	struct buf text = BUF_MAX(MAX_FACTS);
-	int result = 0;
-
-	for (size_t i = 0; !result && i < required_count; i++)
-		if (*required[i].pin && list_has(list, required[i].name))
-			result = buf_printf(err, &text, "pin %s %s\n", required[i].name, required[i].pin);
+	int result = wheel_facts_requires(err, package, required, required_count,
+									  facts->count ? list : NULL, &text);
 
 	if (facts->count)
 		qsort(facts->items, facts->count, sizeof *facts->items, order_libraries);
@@ -264,7 +277,7 @@ int wheel_facts_text(struct jw_error *err, struct wheel_facts *facts,
 static bool is_fact(const char *line)
 {
 	return text_starts(line, "library ") || text_starts(line, "piece ") ||
-		   text_starts(line, "pin ");
+		   text_starts(line, "requires ");
 }
 
 static const char *next_line(const char *line)
@@ -300,7 +313,7 @@ static char *likeness(const char *lines)
 
 		end = line + strcspn(line, "\n");
 		/* A library without code only says which driver its runtime needs. */
-		if (text_starts(line, "pin ") || (library && !text_starts(next_line(line), "piece ")))
+		if (text_starts(line, "requires ") || (library && !text_starts(next_line(line), "piece ")))
 			continue;
 		if (!library)
 			line += strcspn(line, " ") + 1 + strspn(strchr(line, ' ') + 1, "0123456789");

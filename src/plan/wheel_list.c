@@ -13,7 +13,8 @@
 
 enum {
 	MAX_WHEELS = 1 << 12,
-	MAX_THINGS = 1 << 20, /* the most libraries, pieces, entries and pins of a package, each */
+	MAX_THINGS =
+		1 << 20, /* the most libraries, pieces, entries and requirements of a package, each */
 };
 
 /* The memory of a list. Arrays grow while the text is read, so wheels and libraries hold indices
@@ -23,9 +24,9 @@ struct wheel_memory {
 	struct wheel_library *libraries;
 	struct jw_piece *pieces;
 	struct jw_piece_entry *entries;
-	struct wheel_pin *pins;
+	const char **requires;
 	size_t library_count, library_capacity, piece_count, piece_capacity, entry_count,
-		entry_capacity, pin_count, pin_capacity;
+		entry_capacity, require_count, require_capacity;
 };
 
 struct reading {
@@ -274,20 +275,24 @@ static int read_library(struct jw_error *err, struct reading *reading, char *res
 											   .runtime_shared = !inside});
 }
 
-static int read_pin(struct jw_error *err, struct reading *reading, char *rest)
+static int read_requires(struct jw_error *err, struct reading *reading, const char *text)
 {
 	struct wheel_memory *memory = reading->memory;
-	const char *name = next_word(&rest), *version = next_word(&rest);
 	struct wheel *wheel = last_wheel(reading);
 
-	if (!name || !version || rest)
-		return refuse(err, reading, "not “pin NAME VERSION”");
-	if (!wheel || (!*wheel->sha256 && !wheel->declared))
-		return refuse(err, reading, "a pin without a wheel");
-	if (VEC_ROOM(NULL, memory->pins, memory->pin_capacity, memory->pin_count, MAX_THINGS))
+	if (!text || !*text)
+		return refuse(err, reading, "not “requires REQUIREMENT”");
+	if (!wheel || wheel->unseen)
+		return refuse(err, reading, "a requirement without a wheel");
+	if (!strcmp(text, "-")) {
+		wheel->requires_none = true;
+		return 0;
+	}
+	if (VEC_ROOM(NULL, memory->requires, memory->require_capacity, memory->require_count,
+				 MAX_THINGS))
 		return refuse(err, reading, too_many);
-	memory->pins[memory->pin_count++] = (struct wheel_pin){name, version};
-	wheel->pin_count++;
+	memory->requires[memory->require_count++] = text;
+	wheel->require_count++;
 	return 0;
 }
 
@@ -354,13 +359,13 @@ static int read_line(struct jw_error *err, struct reading *reading, char *line)
 		return read_wheel(err, reading, line, WHEEL_UNSEEN);
 	if (!strcmp(what, "build"))
 		return read_wheel(err, reading, line, WHEEL_DECLARED);
-	if (!strcmp(what, "pin"))
-		return read_pin(err, reading, line);
+	if (!strcmp(what, "requires"))
+		return read_requires(err, reading, line);
 	if (!strcmp(what, "library"))
 		return read_library(err, reading, line);
 	if (!strcmp(what, "piece"))
 		return read_piece(err, reading, line);
-	return refuse(err, reading, "neither wheel, same, unseen, build, pin, library nor piece");
+	return refuse(err, reading, "neither wheel, same, unseen, build, requires, library nor piece");
 }
 
 /* Returns the CUDA runtime of a library; a runtime inside the library is the compiler's, which
@@ -389,7 +394,7 @@ static int connect_wheels(struct jw_error *err, const struct reading *reading)
 {
 	struct wheel_memory *memory = reading->memory;
 	struct wheel_list *list = reading->list;
-	size_t library = 0, piece = 0, entry = 0, pin = 0;
+	size_t library = 0, piece = 0, entry = 0, require = 0;
 
 	for (size_t i = 0; i < list->count; i++) {
 		struct wheel *wheel = &list->wheels[i];
@@ -398,10 +403,10 @@ static int connect_wheels(struct jw_error *err, const struct reading *reading)
 			wheel->libraries = &memory->libraries[library];
 		for (size_t k = 0; k < wheel->library_count; k++)
 			memory->libraries[library + k].facts.windows = !strcmp(wheel->platform, "windows");
-		if (wheel->pin_count)
-			wheel->pins = &memory->pins[pin];
+		if (wheel->require_count)
+		wheel->requires = &memory->requires[require];
 		library += wheel->library_count;
-		pin += wheel->pin_count;
+		require += wheel->require_count;
 	}
 	for (size_t i = 0; i < memory->library_count; i++) {
 		struct wheel_library *to = &memory->libraries[i];
@@ -429,9 +434,11 @@ static int connect_wheels(struct jw_error *err, const struct reading *reading)
 		if (of) {
 			wheel->libraries = of->libraries;
 			wheel->library_count = of->library_count;
-			wheel->pins = of->pins;
-			wheel->pin_count = of->pin_count;
 			wheel->file = of->file;
+		}
+		if (of && !wheel->require_count && !wheel->requires_none) {
+			wheel->requires = of->requires;
+			wheel->require_count = of->require_count;
 		}
 	}
 	return 0;
@@ -516,7 +523,7 @@ void wheel_list_builds(const char *text, size_t size, const char *package, struc
 		const char *stop = memchr(at, '\n', (size_t)(end - at));
 
 		line = (size_t)((stop ? stop + 1 : end) - at);
-		build = text_starts(at, "build ") || (build && text_starts(at, "pin "));
+		build = text_starts(at, "build ") || (build && text_starts(at, "requires "));
 		if (build)
 			buf_add(lines, "%.*s", (int)line, at);
 	}
@@ -546,7 +553,7 @@ void wheel_list_free(struct wheel_list *list)
 		mem_free(memory->libraries);
 		mem_free(memory->pieces);
 		mem_free(memory->entries);
-		mem_free(memory->pins);
+		mem_free((void *)memory->requires);
 		mem_free(memory);
 	}
 	mem_free(list->date);
@@ -580,6 +587,13 @@ static struct python_tag next_tag(const char **at)
 
 	*at += length + ((*at)[length] == ',');
 	return (struct python_tag){number, newer || !number};
+}
+
+const char *wheel_label(const struct wheel *wheel)
+{
+	const char *label = wheel->declared ? strchr(wheel->version, '+') : NULL;
+
+	return label ? label + 1 : NULL;
 }
 
 bool wheel_fits_python(const struct wheel *wheel, const char *python)

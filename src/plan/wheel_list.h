@@ -11,11 +11,13 @@
  *     same VERSION PLATFORM PYTHONS OF             not looked at itself: as the wheel of release OF
  *     unseen VERSION PLATFORM PYTHONS              not looked at, and nothing is known of it
  *     build VERSION PLATFORM PYTHONS CUDA ENTRY... not looked at: what its build script says
- *     pin NAME VERSION                             of the wheel or build above: it requires that
+ *     requires REQUIREMENT                         of the wheel or build above, as in its METADATA; a
+ * release that was not looked at has those of OF unless it has its own ones, and “-” if it has none
  *     library KIND RUNTIME NAME                    of the wheel above
  *     piece COUNT ROLE ENTRY...                    of the library above: COUNT alike containers
  *
- * - PLATFORM: linux, linux-aarch64, windows.
+ * - PLATFORM: linux, linux-aarch64, windows; of an unseen release also source (there is no wheel)
+ *   and none (there is none for the platform in question).
  * - PYTHONS: cp310 (that version), cp38+ (that one or newer), py3 (any); with commas.
  * - KIND: library, or file (which is itself a container, a cubin or PTX).
  * - A library without a piece has no code, and needs its CUDA runtime.
@@ -49,10 +51,6 @@ struct wheel_library {
 	bool runtime_shared;   /* it is linked to a shared runtime */
 };
 
-struct wheel_pin {
-	const char *name, *version;
-};
-
 struct wheel {
 	const char *version, *platform, *pythons;
 	/* "" if it was not examined itself; then its libraries are those of `of`, or what is declared. */
@@ -64,8 +62,9 @@ struct wheel {
 	bool declared;
 	const struct wheel_library *libraries;
 	size_t library_count;
-	const struct wheel_pin *pins;
-	size_t pin_count;
+	const char *const *requires; /* find/requirement.h reads them */
+	size_t require_count;
+	bool requires_none; /* though the release that it is like requires something */
 };
 
 struct wheel_list {
@@ -82,10 +81,14 @@ int wheel_list_read(struct jw_error *err, const char *name, const char *text, si
 /* Returns the text of the list in the program; the caller frees it. */
 int wheel_list_text(struct jw_error *err, char **ret_text, size_t *ret_size);
 #define WHEEL_LIST_OWN "the program's list of wheels"
+#define WHEEL_SOURCE   "source" /* the platform of a release of which there is only source code */
 void wheel_list_free(struct wheel_list *list);
 /* Appends the lines of a package's builds in a list's text. */
 void wheel_list_builds(const char *text, size_t size, const char *package, struct buf *lines);
 
+/* Returns the label of a declared build, “cu126”, which names its place on another index; NULL for a
+ * wheel of the list's own index. */
+const char *wheel_label(const struct wheel *wheel);
 /* Returns whether a wheel can be installed for that version of Python ("3.11"). */
 bool wheel_fits_python(const struct wheel *wheel, const char *python);
 /* Returns all versions for which it can be installed: "3.8 to 3.12", "3.9 or newer"; the caller

@@ -81,8 +81,13 @@ build 2.5.1+cu118 linux cp39 11080 sm_50
 package torchaudio
 package torchvision
 wheel 0.28.0 linux cp310 torchvision-0.28.0-cp310-cp310-linux_x86_64.whl {HASH}
-pin torch 2.13.0
-unseen 0.27.0 linux cp310
+requires numpy
+requires torch==2.13.0
+same 0.27.1 linux cp39 0.28.0
+requires torch (==2.9.0)
+same 0.27.0 linux cp39 0.28.0
+requires -
+unseen 0.26.0 linux cp310
 """
 AFTER = f"""jitwarm-wheels 1 2026-11-28
 package flash-attn
@@ -118,10 +123,17 @@ build 2.5.1+cu118 linux cp39 11080 sm_50
 package torchaudio
 package torchvision
 wheel 0.28.0 linux cp310 torchvision-0.28.0-cp310-cp310-linux_x86_64.whl {HASH}
-pin torch 2.13.0
-unseen 0.27.0 linux cp310
+requires numpy
+requires torch==2.13.0
+same 0.27.1 linux cp39 0.28.0
+requires torch (==2.9.0)
+same 0.27.0 linux cp39 0.28.0
+requires -
+unseen 0.26.0 linux cp310
 build 0.28.0+cu126 linux cp310 12060 sm_50 sm_90
-pin torch 2.13.0+cu126
+requires torch==2.13.0+cu126
+build 0.27.1+cu130 linux cp39 13000 sm_75 sm_86 sm_120
+requires torch==2.9.0+cu130
 """
 
 

@@ -32,14 +32,11 @@ enum {
 #define RELEASE(member, ...) JSON(struct jw_which_release, member, __VA_ARGS__)
 
 static const char *const answer_names[] = {
-	[JW_WHICH_RUNS] = "runs",
-	[JW_WHICH_COMPILES] = "compiles",
-	[JW_WHICH_CPU] = "cpu_only",
-	[JW_WHICH_FAILS] = "fails",
-	[JW_WHICH_NO_PYTHON] = "other_python",
-	[JW_WHICH_NO_WHEEL] = "no_wheel",
-	[JW_WHICH_UNKNOWN] = "unknown",
-	NULL,
+	[JW_WHICH_RUNS] = "runs",         [JW_WHICH_COMPILES] = "compiles",
+	[JW_WHICH_CPU] = "cpu_only",      [JW_WHICH_UNFOLLOWED] = "unfollowed",
+	[JW_WHICH_FAILS] = "fails",       [JW_WHICH_NO_PYTHON] = "other_python",
+	[JW_WHICH_NO_WHEEL] = "no_wheel", [JW_WHICH_SOURCE] = "source_only",
+	[JW_WHICH_UNKNOWN] = "unknown",   NULL,
 };
 
 static const struct json_field release_fields[] = {
@@ -47,9 +44,11 @@ static const struct json_field release_fields[] = {
 	RELEASE(
 		answer,
 		"`runs`: most of its main library runs without compiling; `compiles`: it runs after "
-		"compiling; `cpu_only`: it has no code for GPUs and runs on the CPU; `fails`; "
+		"compiling; `cpu_only`: it has no code for GPUs and runs on the CPU; `unfollowed`: it has "
+		"no code for GPUs itself, and requires packages that the list lacks; `fails`; "
 		"`other_python`: its wheels are for other versions of Python; `no_wheel`: it has no wheel "
-		"for the platform; `unknown`: the list has nothing of its wheel",
+		"for the platform; `source_only`: the index has only its source code; `unknown`: the list "
+		"has nothing of its wheel",
 		.names = answer_names),
 	RELEASE(why,
 			"why the release, or what `without` names, fails; if it runs otherwise, on which "
@@ -89,14 +88,28 @@ static const struct json_field release_fields[] = {
 			"the wheel that was looked at; with `inferred`, the wheel of the release that it is "
 			"like; missing if the release has no wheel for the platform",
 			.presence = JSON_UNLESS_NULL),
-	RELEASE(pin,
-			"a package that the release requires in one version which fails on this GPU, and that "
-			"version",
-			.presence = JSON_UNLESS_NULL),
+	RELEASE(
+		pin,
+		"a package that the release requires and that fails on this GPU, with the version or the "
+		"versions that the release allows",
+		.presence = JSON_UNLESS_NULL),
 	RELEASE(beside,
-			"a requirement for pip beside the release, because the newest version of that package, "
-			"which the extras bring, fails on the GPU",
+			"requirements for pip beside the release, with a blank between two, because the newest "
+			"versions of these packages, which pip takes otherwise, fail on the GPU",
 			.presence = JSON_UNLESS_NULL),
+	RELEASE(required,
+			"a package that the release requires and that fails on this GPU, and its version; the "
+			"release runs without it",
+			.presence = JSON_UNLESS_NULL),
+	RELEASE(required_why, "why `required` fails", .presence = JSON_UNLESS_NULL),
+	JSON_LINES_OF("uses", struct jw_which_release, uses, use_count,
+				  "of a release without code for GPUs itself: the packages with such code that it "
+				  "requires, with the versions that it allows",
+				  .presence = JSON_IF_SET),
+	JSON_LINES_OF("unfollowed", struct jw_which_release, unfollowed, unfollowed_count,
+				  "of a release without code for GPUs itself: the required packages that the list "
+				  "lacks",
+				  .presence = JSON_IF_SET),
 	{0},
 };
 
@@ -139,6 +152,32 @@ static const struct json_field answer_fields[] = {
 	{0},
 };
 
+/* What is installed for all packages of a question, for one GPU. */
+struct which_together {
+	struct jw_target target;
+	char **requirements;
+	size_t count;
+	char *options;
+	char *excluding[2];
+};
+
+static const struct json_field together_fields[] = {
+	JSON_FORMATTED("target", struct which_together, target, document_sm, "the GPU: `sm_86`"),
+	JSON_LINES_OF("requirements", struct which_together, requirements, count,
+				  "what pip installs so that all packages run and fit together; missing if nothing "
+				  "does",
+				  .presence = JSON_IF_SET),
+	JSON(struct which_together, options,
+		 "what pip needs to find them, if they are not on PyPI: `--index-url ADDRESS`",
+		 .presence = JSON_UNLESS_NULL),
+	JSON_AS("package", struct which_together, excluding[0], "a package that excludes another one",
+			.presence = JSON_UNLESS_NULL),
+	JSON_AS("excludes", struct which_together, excluding[1],
+			"the package that `package` excludes: each one runs, but no releases of both do",
+			.presence = JSON_UNLESS_NULL),
+	{0},
+};
+
 struct which_document {
 	struct jw_which *answers;
 	size_t count;
@@ -148,6 +187,8 @@ struct which_document {
 	const char *install; /* the package in question with its extras, as pip installs it */
 	char asked_index[256];
 	struct jw_driver driver;
+	struct which_together *together; /* one for each GPU, if there are several packages */
+	size_t together_count;
 	bool from_list; /* an answer comes from the program's list */
 };
 
@@ -165,6 +206,9 @@ static const struct json_field which_fields[] = {
 				   "the driver in question; missing for the newest one", .presence = JSON_IF_SET),
 	JSON_LIST_OF("answers", struct which_document, answers, count,
 				 JSON_TABLE(struct jw_which, answer_fields), "an object for each package and GPU"),
+	JSON_LIST_OF("together", struct which_document, together, together_count,
+				 JSON_TABLE(struct which_together, together_fields),
+				 "for several packages, an object for each GPU", .presence = JSON_IF_SET),
 	JSON_LINES_OF("unlisted", struct which_document, unlisted, unlisted_count,
 				  "the packages, and releases, without an answer: the list, or the index, lacks them"),
 	{0},
@@ -180,8 +224,10 @@ static enum style style_of(const struct jw_which_release *release)
 	case JW_WHICH_COMPILES: return STYLE_WARN;
 	case JW_WHICH_FAILS: return STYLE_BAD;
 	case JW_WHICH_CPU:
+	case JW_WHICH_UNFOLLOWED:
 	case JW_WHICH_NO_PYTHON:
 	case JW_WHICH_NO_WHEEL:
+	case JW_WHICH_SOURCE:
 	case JW_WHICH_UNKNOWN: break;
 	}
 	return STYLE_FAINT;
@@ -273,6 +319,13 @@ static void print_answer(struct table *table, const struct jw_which_release *rel
 			several
 				? "have no device code: they run on the CPU, unless they make code while they run"
 				: "has no device code: it runs on the CPU, unless it makes code while it runs");
+	} else if (release->answer == JW_WHICH_UNFOLLOWED) {
+		table_cell(table, style,
+				   several ? "have no device code of their own" : "has no device code of its own");
+	} else if (release->answer == JW_WHICH_SOURCE) {
+		table_cell(table, style,
+				   several ? "are source code alone, which jitwarm does not examine"
+						   : "is source code alone, which jitwarm does not examine");
 	} else if (release->answer == JW_WHICH_NO_WHEEL) {
 		table_cell(table, style,
 				   several ? "have no wheel for this platform" : "has no wheel for this platform");
@@ -508,6 +561,19 @@ static void print_head(const struct cli *cli, const struct which_document *docum
 				platform_text(document->platform), python);
 }
 
+/* Appends requirements that have a blank between two; NULL has none. */
+static void add_words(struct buf *command, const char *words)
+{
+	for (const char *at = words; at && *at; at += strspn(at, " ")) {
+		const size_t length = strcspn(at, " ");
+		char *word = mem_string_n(at, length);
+
+		shell_add_word(command, word);
+		mem_free(word);
+		at += length;
+	}
+}
+
 /* Prints the command that installs a release: the named one (`gpus` is 0), or the newest that runs
  * on so many GPUs. */
 static void print_install(const struct cli *cli, const struct which_document *document,
@@ -535,19 +601,19 @@ static void print_install(const struct cli *cli, const struct which_document *do
 						  : release->answer == JW_WHICH_COMPILES ? "Newest that runs, after compiling: "
 						  : release->without ? "Newest that runs, except for some of it: "
 											 : "Newest that runs: ");
-	if (release->beside)
+	for (const char *at = release->beside; at && *at; at += strspn(at, " ")) {
 		output_line(&cli->out, STYLE_PLAIN,
-					"pip takes the newest %.*s, which fails on this GPU; %s runs.",
-					(int)strcspn(release->beside, "="), release->beside, release->beside);
+					"pip takes the newest %.*s, which fails here; %.*s runs.",
+					(int)strcspn(at, "="), at, (int)strcspn(at, " "), at);
+		at += strcspn(at, " ");
+	}
 	requirement = mem_printf(labelled ? "%s===%.*s" : "%s==%.*s", document->install,
 							 public_length(release), release->version);
 	buf_add(&command, "pip");
 	shell_add_word(&command, "install");
 	shell_add_word(&command, requirement);
-	if (release->beside)
-		shell_add_word(&command, release->beside);
-	if (release->options)
-		buf_add(&command, " %s", release->options);
+	add_words(&command, release->beside);
+	add_words(&command, release->options);
 	mem_free(requirement);
 	next_step(&cli->out, STYLE_GOOD, text, &command);
 }
@@ -635,7 +701,7 @@ static void print_none(const struct cli *cli, const struct which_document *docum
 	const struct output *out = &cli->out;
 	const char *index = document->index, *python = NULL, *platform;
 	char driver[JW_DRIVER_TEXT] = "", both[128];
-	size_t failing = 0, without_code = 0, without_wheel = 0;
+	size_t failing = 0, without_code = 0, without_wheel = 0, sources = 0;
 
 	for (size_t i = 0; i < which->count; i++) {
 		const struct jw_which_release *release = &which->releases[i];
@@ -643,6 +709,7 @@ static void print_none(const struct cli *cli, const struct which_document *docum
 		failing += release->answer == JW_WHICH_FAILS;
 		without_code += release->answer == JW_WHICH_CPU;
 		without_wheel += release->answer == JW_WHICH_NO_WHEEL;
+		sources += release->answer == JW_WHICH_SOURCE;
 		if (release->answer == JW_WHICH_NO_PYTHON)
 			python = document->python;
 		if (release->answer == JW_WHICH_FAILS && release->needs.cuda)
@@ -655,6 +722,10 @@ static void print_none(const struct cli *cli, const struct which_document *docum
 	}
 	if (which->unexamined)
 		print_unexamined(cli, which);
+	else if (sources)
+		output_line(out, STYLE_BAD,
+					"No wheel of %s on %s runs on this GPU; of %s, %s has only the source code.",
+					which->package, index, TEXT_COUNT(sources, "release", "releases"), index);
 	else if (without_wheel == which->count)
 		output_line(out, STYLE_BAD, "%s has no wheel of %s for %s.", index, which->package,
 					platform);
@@ -690,9 +761,87 @@ static void print_others(const struct cli *cli, const struct jw_which *which)
 	next_step(&cli->out, STYLE_PLAIN, "Other releases: ", &command);
 }
 
+/* Returns the release whose requirements are shown: the one that is advised, or else the newest one
+ * that requires something. */
+static const struct jw_which_release *bare_release(const struct jw_which *which)
+{
+	if (which->advised)
+		return which->advised->use_count ? which->advised : NULL;
+	for (size_t i = 0; i < which->count; i++)
+		if (which->releases[i].use_count || which->releases[i].unfollowed_count)
+			return &which->releases[i];
+	return NULL;
+}
+
+/* Appends the first names of a list: “a, b and c”, or “a, b, c, d, e and 7 more”. */
+static void add_names(struct buf *text, char *const *names, size_t count)
+{
+	const size_t shown = count > MAX_NAMED ? MAX_NAMED : count;
+
+	for (size_t i = 0; i < shown; i++)
+		buf_add(text, "%s%.*s",
+				!i              ? ""
+				: i + 1 < count ? ", "
+								: " and ",
+				(int)strcspn(names[i], "<>=!~ "), names[i]);
+	if (count > shown)
+		buf_add(text, " and %zu more", count - shown);
+}
+
+/* Prints the answers for the packages with device code that a release without such code requires,
+ * and names the packages that were not followed. */
+static int print_uses(struct jw_error *err, const struct cli *cli,
+					  const struct which_document *document, const struct jw_which_options *options,
+					  const char *package, const struct jw_which_release *release)
+{
+	struct which_document own = *document;
+	struct buf names = BUF_MAX(NEXT_STEP_MAX), others = BUF_MAX(NEXT_STEP_MAX);
+	int result = 0;
+
+	own.index = "PyPI";
+	add_names(&names, release->uses, release->use_count);
+	add_names(&others, release->unfollowed, release->unfollowed_count);
+	if (release->use_count)
+		output_line(&cli->out, STYLE_PLAIN, "%s has no device code of its own; it uses %s.",
+					package, buf_text(&names));
+	if (release->unfollowed_count)
+		output_line(
+			&cli->out, STYLE_FAINT,
+			release->use_count
+				? "jitwarm has not looked at what else it requires: %s."
+				: "It requires %s, which are not in jitwarm's list, and may have device code.",
+			buf_text(&others));
+	buf_free(&names);
+	buf_free(&others);
+	for (size_t i = 0; !result && i < release->use_count; i++) {
+		struct jw_which_options question = *options;
+		const size_t length = strcspn(release->uses[i], "<>=!~ ");
+		char *name = mem_string_n(release->uses[i], length);
+		struct table table = {.columns = 2};
+		struct jw_which which;
+
+		question.package = name;
+		question.version = question.extras = NULL;
+		question.range = release->uses[i][length] ? release->uses[i] + length : NULL;
+		question.asked = NULL;
+		result = jw_which(err, &question, &which);
+		if (!result) {
+			(void)add_rows(&table, &own, &which, false);
+			if (which.count)
+				print_head(cli, &own, &which);
+			result = table_print(err, &table, &cli->out);
+			jw_which_free(&which);
+		}
+		table_free(&table);
+		mem_free(name);
+	}
+	return result;
+}
+
 /* Prints an answer. For one release, `of_all` has the answers for all releases; else it is NULL. */
 static int print_which(struct jw_error *err, const struct cli *cli,
-					   const struct which_document *document, const struct jw_which *which,
+					   const struct which_document *document,
+					   const struct jw_which_options *options, const struct jw_which *which,
 					   const struct jw_which *of_all)
 {
 	const struct output *out = &cli->out;
@@ -700,6 +849,8 @@ static int print_which(struct jw_error *err, const struct cli *cli,
 	const bool all = options_given(&cli->options, "all");
 	const size_t left_out = add_rows(&table, document, which, all || of_all);
 	const struct jw_which *from = of_all ? of_all : which;
+	const struct jw_which_release *bare = bare_release(which),
+								  *shown = of_all ? which->releases : which->advised;
 	int result;
 
 	print_head(cli, document, which);
@@ -707,13 +858,20 @@ static int print_which(struct jw_error *err, const struct cli *cli,
 	table_free(&table);
 	if (left_out)
 		output_line(out, STYLE_FAINT, "  older releases: --all");
-	if (!of_all && !which->advised) {
+	if (!result && bare)
+		result = print_uses(err, cli, document, options, which->package, bare);
+	if (!of_all && !which->advised && bare && which->releases->answer == JW_WHICH_UNFOLLOWED) {
+		/* What is known has been printed. */
+	} else if (!of_all && !which->advised) {
 		print_none(cli, document, which);
 	} else if (of_all && lacks_examined(of_all)) {
 		print_unexamined(cli, of_all);
 		if (!options_given(&cli->options, "ask"))
 			print_examine(cli, of_all);
 	}
+	if (shown && shown->answer <= JW_WHICH_COMPILES && shown->required)
+		output_line(out, STYLE_PLAIN, "%s %s requires %s, which fails: %s.", which->package,
+					shown->version, shown->required, shown->required_why);
 	/* For one release that runs, no other one is named. */
 	if (from->advised && (!of_all || !which->advised))
 		print_install(cli, document, from, from->advised, 1);
@@ -746,7 +904,8 @@ static enum exit_status status_of(const struct jw_which *answers, size_t count,
 
 	for (size_t i = 0; i < count; i++) {
 		runs = runs && answers[i].releases->answer <= JW_WHICH_COMPILES;
-		unexamined = unexamined || lacks_examined(&answers[i]);
+		unexamined = unexamined || lacks_examined(&answers[i]) ||
+					 answers[i].releases->answer == JW_WHICH_UNFOLLOWED;
 	}
 	return runs ? EXIT_DONE : common ? EXIT_COLD : unexamined ? EXIT_FAILED : EXIT_CANNOT;
 }
@@ -765,15 +924,22 @@ static void add_ask(struct buf *command, const struct cli *cli, const struct jw_
 	buf_add(command, " --ask");
 }
 
-/* Returns the package in the list of wheels that has the device code of `package`, or NULL. */
-static const char *listed_for(const char *package)
+/* Returns the row about the package of the list that has the device code of `package`, or NULL. */
+static const struct package_fact *device_of(const char *package)
 {
 	const struct package_fact *fact;
 
 	for (size_t at = 0; (fact = package_fact_next("device", &at));)
 		if (text_equal_fold(package, fact->name))
-			return fact->values[0];
+			return fact;
 	return NULL;
+}
+
+static const char *listed_for(const char *package)
+{
+	const struct package_fact *fact = device_of(package);
+
+	return fact ? fact->values[0] : NULL;
 }
 
 /* Appends the command that looks at the releases of one package. */
@@ -788,7 +954,6 @@ static void add_ask_one(struct buf *command, const struct cli *cli, const struct
 static void set_unknown(struct jw_error *err, const struct cli *cli, const struct wanted *wanted)
 {
 	struct buf command = BUF_MAX(NEXT_STEP_MAX);
-	enum { WHOSE, OPTIONS };
 	const char *package = wanted->name, *listed = listed_for(package);
 	const struct package_fact *elsewhere = package_fact_of("index", package);
 	char *text, *nearest = listed ? NULL : jw_which_nearest(package);
@@ -796,7 +961,7 @@ static void set_unknown(struct jw_error *err, const struct cli *cli, const struc
 	if (elsewhere) {
 		buf_add(&command, "pip install");
 		shell_add_word(&command, package);
-		buf_add(&command, " %s", elsewhere->values[OPTIONS]);
+		buf_add(&command, " %s", elsewhere->values[ELSEWHERE_OPTIONS]);
 	} else if (listed) {
 		add_which(&command, cli);
 		shell_add_word(&command, listed);
@@ -807,7 +972,7 @@ static void set_unknown(struct jw_error *err, const struct cli *cli, const struc
 	if (elsewhere)
 		error_set(err, JW_ERR_NOT_FOUND,
 				  "%s: not in jitwarm's list; the builds for GPUs are on an index of %s: “%s”", package,
-				  elsewhere->values[WHOSE], text);
+				  elsewhere->values[ELSEWHERE_WHOSE], text);
 	else if (listed)
 		error_set(err, JW_ERR_NOT_FOUND, "%s: not in jitwarm's list; did you mean %s? “%s”",
 				  package, listed, text);
@@ -900,7 +1065,8 @@ static void apply_extras(struct wanted *wanted, const char *extras)
 {
 	static const char cuda[] = "cuda", digits[] = "0123456789";
 	const size_t length = strlen(cuda);
-	const char *listed = listed_for(wanted->name), *at = listed ? strstr(listed, cuda) : NULL;
+	const struct package_fact *fact = device_of(wanted->name);
+	const char *listed = fact ? fact->values[0] : NULL, *at = listed ? strstr(listed, cuda) : NULL;
 
 	for (size_t used = 0; at && *extras && *extras != ']'; extras += used) {
 		extras += strspn(extras, "[, ");
@@ -914,6 +1080,10 @@ static void apply_extras(struct wanted *wanted, const char *extras)
 		(void)text_format(wanted->name, sizeof wanted->name, "%.*s%.*s%s", (int)(at - listed),
 						  listed, (int)(used ? used : strspn(at, digits)), used ? extras : at,
 						  at + strspn(at, digits));
+		/* “cuda12-local” takes NVIDIA's libraries from the machine. */
+		if (fact->values[1])
+			(void)text_format(wanted->extras, sizeof wanted->extras, "[%s]",
+							  strstr(wanted->extras, "local") ? "" : fact->values[1]);
 		return;
 	}
 }
@@ -1071,8 +1241,10 @@ static int ask_index(struct jw_error *err, struct cli *cli, const struct gpu_tar
 	return result;
 }
 
+/* Answers for one package; the caller closes the index's answers of *ret_options. */
 static int answer_package(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
-						  const struct wanted *wanted, struct which_document *document)
+						  const struct wanted *wanted, struct which_document *document,
+						  struct jw_which_options *ret_options, struct jw_asked **ret_asked)
 {
 	const bool asks = options_given(&cli->options, "ask"), text = output_wants_text(&cli->out);
 	struct jw_which *answers = &document->answers[document->count];
@@ -1096,7 +1268,7 @@ static int answer_package(struct jw_error *err, struct cli *cli, const struct gp
 		asked = jw_asked_kept(&(struct jw_ask_options){.package = wanted->name,
 													   .platform = document->platform,
 													   .state_dir = cli_state(NULL, cli)});
-	options.asked = asked;
+	options.asked = *ret_asked = asked;
 	TEXT_COPY(document->asked_index, asked ? jw_asked_index(asked) : "PyPI");
 	document->index = document->asked_index;
 	for (size_t i = 0; !result && i < gpus->count; i++) {
@@ -1125,13 +1297,13 @@ static int answer_package(struct jw_error *err, struct cli *cli, const struct gp
 			struct jw_which of_all = {.package = NULL};
 
 			for_all.version = NULL;
-			result =
-				jw_which(err, &for_all, &of_all) || print_which(err, cli, document, which, &of_all)
-					? -1
-					: 0;
+			result = jw_which(err, &for_all, &of_all) ||
+							 print_which(err, cli, document, &options, which, &of_all)
+						 ? -1
+						 : 0;
 			jw_which_free(&of_all);
 		} else if (text) {
-			result = print_which(err, cli, document, which, NULL);
+			result = print_which(err, cli, document, &options, which, NULL);
 		}
 	}
 	if (!result) {
@@ -1150,7 +1322,105 @@ static int answer_package(struct jw_error *err, struct cli *cli, const struct gp
 		if (text && !strcmp(document->index, "PyPI"))
 			print_other_index(cli, answers);
 	}
-	jw_asked_close(asked);
+	*ret_options = options;
+	return result;
+}
+
+/* A package in question with its answers. */
+struct answered {
+	struct wanted wanted;
+	struct jw_which_options options;
+	struct jw_asked *asked;
+};
+
+/* Returns “torch>=2”, as it was typed. */
+static char *text_of(const struct wanted *wanted)
+{
+	return mem_printf("%s%s%s", wanted->install, wanted->version ? "==" : "",
+					  wanted->version ? wanted->version
+					  : wanted->range ? wanted->range
+									  : "");
+}
+
+/* Prints the command that installs all packages, or names two that exclude each other. */
+static void print_together(struct cli *cli, const struct which_document *document,
+						   const struct which_together *together, const char *file)
+{
+	struct buf command = BUF_MAX(NEXT_STEP_MAX);
+	char gpu[GPUS_MARKETED], text[GPUS_MARKETED + 32];
+
+	(void)gpu_targets_marketed(gpu, &cli->out, together->target, cli->system);
+	if (together->excluding[0]) {
+		output_line(&cli->out, STYLE_BAD,
+					"%s and %s exclude each other: no releases of both run on %s and fit together.",
+					together->excluding[0], together->excluding[1], gpu);
+		return;
+	}
+	if (!together->count)
+		return;
+	buf_add(&command, "pip install");
+	/* A list of pip's has other packages, too. */
+	if (file && text_ends(file, ".txt")) {
+		buf_add(&command, " -r");
+		shell_add_word(&command, file);
+	}
+	for (size_t i = 0; i < together->count; i++)
+		shell_add_word(&command, together->requirements[i]);
+	add_words(&command, together->options);
+	if (document->together_count > 1)
+		(void)text_format(text, sizeof text, "For all of them on %s: ", gpu);
+	else
+		TEXT_COPY(text, "For all of them: ");
+	next_step(&cli->out, STYLE_GOOD, text, &command);
+}
+
+static void add_word(struct which_together *together, char *word)
+{
+	size_t capacity = together->count;
+
+	VEC_GROW(together->requirements, capacity, together->count);
+	together->requirements[together->count++] = word;
+}
+
+/* Chooses releases of several packages that fit together, for each GPU. */
+static int answer_together(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
+						   const struct answered *answered, size_t count, const char *file,
+						   struct which_document *document)
+{
+	struct jw_which_options *questions = mem_array(count, sizeof *questions);
+	int result = 0;
+
+	document->together = mem_array(gpus->count, sizeof *document->together);
+	for (size_t i = 0; !result && i < gpus->count; i++) {
+		struct which_together *row = &document->together[i];
+		struct jw_together together;
+
+		for (size_t k = 0; k < count; k++) {
+			questions[k] = answered[k].options;
+			questions[k].target = gpus->targets[i];
+		}
+		result = jw_which_together(err, questions, count, &together);
+		if (result)
+			break;
+		*row = (struct which_together){.target = gpus->targets[i]};
+		document->together_count++;
+		for (size_t k = 0; together.found && k < count; k++)
+			add_word(row, mem_printf("%s==%s", answered[k].wanted.install, together.versions[k]));
+		for (const char *at = together.beside; at && *at; at += strspn(at, " ")) {
+			add_word(row, mem_string_n(at, strcspn(at, " ")));
+			at += strcspn(at, " ");
+		}
+		row->options = together.options;
+		together.options = NULL;
+		for (size_t k = 0; together.exclude && k < 2; k++)
+			row->excluding[k] = text_of(&answered[together.excluding[k]].wanted);
+		if (together.exclude)
+			cli_end_with(cli, EXIT_CANNOT);
+		jw_together_free(&together);
+	}
+	for (size_t i = 0; !result && output_wants_text(&cli->out) && i < gpus->count; i++)
+		print_together(cli, document, &document->together[i], file);
+	mem_free(questions);
 	return result;
 }
 
@@ -1162,31 +1432,38 @@ static int answer_all(struct jw_error *err, struct cli *cli, const struct gpu_ta
 {
 	const bool asks = options_given(&cli->options, "ask");
 	struct buf left_out = BUF_MAX(4096);
-	size_t unknown = 0;
+	struct answered *all = mem_array(count, sizeof *all);
+	size_t unknown = 0, known = 0;
 	int result = 0;
 
 	document->answers = mem_array(count * gpus->count, sizeof *document->answers);
 	document->unlisted = mem_array(count, sizeof *document->unlisted);
 	for (size_t i = 0; !result && i < count; i++) {
 		const size_t answered = document->count;
-		struct wanted wanted;
+		struct answered *one = &all[known];
 		struct jw_error why;
 		bool failed;
 
-		result = read_wanted(err, packages[i], &wanted);
-		failed = !result && answer_package(&why, cli, gpus, &wanted, document);
+		*one = (struct answered){.asked = NULL};
+		result = read_wanted(err, packages[i], &one->wanted);
+		failed = !result && answer_package(&why, cli, gpus, &one->wanted, document, &one->options,
+										   &one->asked);
 		document->install = NULL;
-		if (!failed)
+		if (!failed) {
+			known += !result;
 			continue;
+		}
+		jw_asked_close(one->asked);
+		one->asked = NULL;
 		if (why.code == JW_ERR_NOT_FOUND)
 			document->unlisted[document->unlisted_count++] = packages[i];
 		if (why.code == JW_ERR_NOT_FOUND && document->count == answered && !asks && file) {
 			if (unknown++ < MAX_NAMED)
-				buf_add(&left_out, "%s%s", left_out.size ? ", " : "", wanted.name);
+				buf_add(&left_out, "%s%s", left_out.size ? ", " : "", one->wanted.name);
 			continue;
 		}
 		if (why.code == JW_ERR_NOT_FOUND && document->count == answered && !asks)
-			set_unknown(&why, cli, &wanted);
+			set_unknown(&why, cli, &one->wanted);
 		while (document->count > answered)
 			jw_which_free(&document->answers[--document->count]);
 		/* The other packages have their answers. */
@@ -1205,6 +1482,11 @@ static int answer_all(struct jw_error *err, struct cli *cli, const struct gpu_ta
 					buf_text(&left_out), unknown - MAX_NAMED);
 	else if (!result && unknown)
 		output_note(&cli->out, "%s: not in jitwarm's list, so left out", buf_text(&left_out));
+	if (!result && known > 1)
+		result = answer_together(err, cli, gpus, all, known, file, document);
+	for (size_t i = 0; i < known; i++)
+		jw_asked_close(all[i].asked);
+	mem_free(all);
 	buf_free(&left_out);
 	return result;
 }
@@ -1332,6 +1614,15 @@ static int which_run(struct jw_error *err, struct cli *cli)
 	for (size_t i = 0; i < document.count; i++)
 		jw_which_free(&document.answers[i]);
 	mem_free(document.answers);
+	for (size_t i = 0; i < document.together_count; i++) {
+		for (size_t k = 0; k < document.together[i].count; k++)
+			mem_free(document.together[i].requirements[k]);
+		mem_free(document.together[i].requirements);
+		mem_free(document.together[i].options);
+		mem_free(document.together[i].excluding[0]);
+		mem_free(document.together[i].excluding[1]);
+	}
+	mem_free(document.together);
 	mem_free(document.unlisted);
 	jw_which_names_free(&names);
 	return result;
