@@ -99,7 +99,7 @@ json '[r["version"] for r in d["answers"][0]["releases"]][:3] == ["2.15.0", "2.1
 json 'all("file" in r for r in d["answers"][0]["releases"] if "+" not in r["version"])'
 # The wheels of flash-attn are on its releases page, where its setup.py looks for them.
 run "0|1" which --target a100 --platform linux flash-attn
-out_has "– 2.2.4  run, by flash-attn's build script"
+out_has "– 2.3.6  run, by flash-attn's build script"
 grep -q "pip install flash-attn==2.8.* --no-build-isolation$" "$out" || fail "no command"
 run "2|3" which --target rtx2080ti --platform linux flash-attn
 out_has "fail: no code for sm_75, by flash-attn's build script"
