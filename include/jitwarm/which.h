@@ -103,6 +103,9 @@ struct jw_which_options {
 	const char *range;   /* the releases that agree with it alone: ">=2,<2.3"; NULL for all */
 	const char *extras;  /* the extras that are installed with it: "[and-cuda]"; NULL for none */
 	struct jw_target target;
+	/* Other GPUs on which the packages that a release brings along have to run, too. */
+	const struct jw_target *others;
+	size_t other_count;
 	struct jw_driver driver;      /* zeros for the newest driver */
 	const char *platform;         /* linux, linux-aarch64, windows */
 	const char *python;           /* "3.11"; NULL for any */
@@ -213,7 +216,7 @@ bool jw_which_cure(const char *package, const char *file, struct jw_target targe
 				   const struct jw_driver *driver, const char *python, struct jw_cure *ret_cure);
 void jw_cure_free(struct jw_cure *cure);
 
-/* Finds the newest known release before that of a wheel ("torch-2.9.0-….whl", with or without its
+/* Finds the newest examined release before that of a wheel ("torch-2.9.0-….whl", with or without its
  * folder), for the wheel's platform, and any Python. False if the list has none. The caller frees
  * the release. */
 bool jw_which_before(const char *file, struct jw_target target, const struct jw_driver *driver,

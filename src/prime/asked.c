@@ -341,10 +341,9 @@ static int print_list(struct jw_error *err, struct jw_asked *asked)
 {
 	struct buf text = BUF_MAX(MAX_TEXT);
 	char day[TEXT_UTC];
-	int result = buf_printf(err, &text, "jitwarm-wheels 1 %.10s%s%.*s\n%s%s\n",
-							text_utc(day, os_now_s()), index_word,
-							(int)strcspn(asked->index, "\r\n"), asked->index, remembered_form,
-							asked->package);
+	int result = buf_printf(
+		err, &text, "jitwarm-wheels 1 %.10s%s%.*s\n%s%s\n", text_utc(day, os_now_s()), index_word,
+		(int)strcspn(asked->index, "\r\n"), asked->index, remembered_form, asked->package);
 
 	for (size_t i = 0; !result && i < asked->count; i++)
 		result = print_release(err, asked, i, &text);
@@ -639,8 +638,8 @@ static const struct pip_file *file_of(const struct pip_listing *listing, const c
 	return NULL;
 }
 
-/* Examines a release, unless the index lacks a wheel, or the wheel is damaged; the wheels are on the
- * disk only meanwhile. */
+/* Examines a release, unless the index lacks a wheel, or the wheel is damaged; the wheels are on
+ * the disk only meanwhile. */
 static int examine_release(struct jw_error *err, struct jw_asked *asked, struct release *release)
 {
 	struct pip_listing got = {.index = NULL};

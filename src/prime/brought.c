@@ -86,7 +86,7 @@ int question_shelf(struct jw_error *err, struct question *question, const char *
 	return 0;
 }
 
-void question_free(struct question *question)
+static void free_shelves(struct question *question)
 {
 	for (size_t i = 0; i < question->count; i++) {
 		struct shelf *shelf = question->shelves[i];
@@ -99,7 +99,37 @@ void question_free(struct question *question)
 		mem_free(shelf);
 	}
 	mem_free(question->shelves);
+}
+
+void question_free(struct question *question)
+{
+	for (size_t i = 0; question->others && i < question->options->other_count; i++)
+		free_shelves(&question->others[i]);
+	mem_free(question->others);
+	mem_free(question->other_options);
+	free_shelves(question);
 	mem_free(question->text);
+}
+
+/* Makes a question for each other GPU, with what it may ask. */
+static void open_others(struct question *question)
+{
+	const struct jw_which_options *options = question->options;
+
+	if (question->others || !options->other_count)
+		return;
+	question->others = mem_array(options->other_count, sizeof *question->others);
+	question->other_options = mem_array(options->other_count, sizeof *question->other_options);
+	for (size_t i = 0; i < options->other_count; i++) {
+		struct jw_which_options *own = &question->other_options[i];
+
+		*own = *options;
+		own->target = options->others[i];
+		own->others = NULL;
+		own->other_count = 0;
+		question->others[i] =
+			(struct question){.options = own, .text = question->text, .size = question->size};
+	}
 }
 
 const struct wheel *shelf_wheel(const struct shelf *shelf, const char *version,
@@ -193,6 +223,31 @@ static int answer_required(struct jw_error *err, struct question *question, stru
 	if ((after->answer == JW_WHICH_FAILS && before->answer == JW_WHICH_FAILS) ||
 		jw_which_same(after, before))
 		*ret_answer = before;
+	return 0;
+}
+
+/* Replaces the answer for a wheel by one with which it does not run on another GPU. */
+static int answer_elsewhere(struct jw_error *err, struct question *question,
+							const struct shelf *shelf, const struct wheel *wheel,
+							const struct jw_which_release **answer)
+{
+	open_others(question);
+	for (size_t i = 0; i < question->options->other_count; i++) {
+		const struct jw_which_release *other;
+		const struct wheel *same;
+		struct shelf *own;
+
+		if ((*answer)->answer > JW_WHICH_COMPILES)
+			break;
+		if (question_shelf(err, &question->others[i], shelf->name, &own))
+			return -1;
+		same = own->listed ? shelf_wheel(own, wheel->version, wheel->platform) : NULL;
+		if (!same)
+			continue;
+		if (answer_required(err, &question->others[i], own, same, &other))
+			return -1;
+		*answer = other->answer > JW_WHICH_COMPILES ? other : *answer;
+	}
 	return 0;
 }
 
@@ -459,7 +514,9 @@ static enum found choose(struct jw_error *err, struct choice *choice, size_t at)
 			continue;
 		if (choice->tries++ == MAX_TRIES)
 			return GIVEN_UP;
-		if (answer_required(err, choice->question, member->shelf, wheel, &answer))
+		if (answer_required(err, choice->question, member->shelf, wheel, &answer) ||
+			(!member->named &&
+			 answer_elsewhere(err, choice->question, member->shelf, wheel, &answer)))
 			return BROKEN;
 		member->newest = member->newest ? member->newest : wheel;
 		if (answer->answer == JW_WHICH_FAILS && is_nearer(answer, member->fails))
@@ -502,9 +559,17 @@ static void add_text(char ***texts, size_t *count, const char *text)
 	(*texts)[(*count)++] = mem_string(text);
 }
 
-/* Lists what a release without device code of its own requires. */
-static int list_required(struct jw_error *err, struct question *question, const struct wheel *wheel,
-						 struct jw_which_release *release)
+/* Returns whether a package is a part of another one by its name: autoawq-kernels, openmm-cuda-12.
+ */
+static bool is_part_of(const char *name, const char *package)
+{
+	return text_starts(name, package) && name[strlen(package)] == '-';
+}
+
+/* Lists what a release without device code of its own requires; a part of the package comes first,
+ * since it may have the device code. */
+static int list_required(struct jw_error *err, struct question *question, const char *package,
+						 const struct wheel *wheel, struct jw_which_release *release)
 {
 	for (size_t i = 0; i < wheel->require_count; i++) {
 		struct required required;
@@ -516,6 +581,12 @@ static int list_required(struct jw_error *err, struct question *question, const 
 			return -1;
 		if (!shelf->listed) {
 			add_text(&release->unfollowed, &release->unfollowed_count, shelf->name);
+			if (is_part_of(shelf->name, package)) {
+				char *last = release->unfollowed[release->unfollowed_count - 1];
+
+				release->unfollowed[release->unfollowed_count - 1] = release->unfollowed[0];
+				release->unfollowed[0] = last;
+			}
 		} else if (shelf_has_code(shelf, required.versions, question->options->platform)) {
 			char *text = mem_printf("%s%s", shelf->name, required.versions);
 
@@ -568,7 +639,7 @@ int judge_brought(struct jw_error *err, struct question *question, struct shelf 
 	choice.members[0] = (struct member){
 		.shelf = shelf, .named = true, .bare = !own, .chosen = wheel, .newest = wheel};
 	TEXT_COPY(choice.members[0].extras, question->options->extras ? question->options->extras : "");
-	if (!own && list_required(err, question, wheel, release))
+	if (!own && list_required(err, question, shelf->name, wheel, release))
 		return -1;
 	found = choose_after(err, &choice, 0, wheel);
 	if (found == BROKEN)
@@ -583,9 +654,13 @@ int judge_brought(struct jw_error *err, struct question *question, struct shelf 
 	}
 	if (own)
 		return 0;
-	release->answer = release->use_count          ? JW_WHICH_RUNS
-					  : release->unfollowed_count ? JW_WHICH_UNFOLLOWED
-												  : release->answer;
+	if (release->unfollowed_count &&
+		(!release->use_count || is_part_of(release->unfollowed[0], shelf->name))) {
+		release->answer = JW_WHICH_UNFOLLOWED;
+		return 0;
+	}
+	if (release->use_count)
+		release->answer = JW_WHICH_RUNS;
 	for (size_t i = 1; i < choice.count; i++) {
 		const struct member *member = &choice.members[i];
 

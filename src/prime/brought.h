@@ -24,6 +24,9 @@ struct question {
 	size_t size;
 	struct shelf **shelves;
 	size_t count, capacity;
+	/* For the other GPUs of the options; their text is that of this question. */
+	struct question *others;
+	struct jw_which_options *other_options;
 };
 
 /* Finds the wheels of the named package, in the index's list if there is one. */

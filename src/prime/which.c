@@ -540,7 +540,8 @@ static void infer_answers(struct jw_which *which)
 		if (releases[i].answer > JW_WHICH_FAILS || releases[i].inferred || releases[i].declared_by)
 			continue;
 		for (size_t k = i; newer != SIZE_MAX && --k > newer;)
-			if (releases[k].answer == JW_WHICH_UNKNOWN && jw_which_same(&releases[newer], &releases[i]))
+			if (releases[k].answer == JW_WHICH_UNKNOWN &&
+				jw_which_same(&releases[newer], &releases[i]))
 				infer_answer(&releases[k], &releases[newer]);
 		newer = i;
 	}
@@ -818,8 +819,8 @@ bool jw_which_before(const char *file, struct jw_target target, const struct jw_
 	for (size_t i = 0; !found && i < which.count; i++) {
 		struct jw_which_release *release = &which.releases[i];
 
-		if (!version_is_newer(version, release->version) || release->declared_by ||
-			release->answer > JW_WHICH_FAILS)
+		if (!version_is_newer(version, release->version) || release->answer > JW_WHICH_FAILS ||
+			release->inferred || release->declared_by)
 			continue;
 		*ret_release = *release;
 		*release = (struct jw_which_release){.version = NULL};

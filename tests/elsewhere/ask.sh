@@ -13,7 +13,7 @@ jitwarm=$build/src/jitwarm
 . "$here/indexes.sh"
 
 # “grown” 1.0 to 1.9 run everywhere, 1.10 to 1.19 only from sm_90 on, and 1.20 to 1.23 have no code. “torch” is not PyPI's.
-mkdir -p http/packages/{grown,pure,hostile,hosted,loose,torch,older,pinned,cuml-cu12,libcuml-cu12,with-cupy,numba-cuda,borrowed,labelled,twice,wrapper,extras,stub,open,unknown}
+mkdir -p http/packages/{grown,pure,hostile,hosted,loose,torch,older,pinned,cuml-cu12,libcuml-cu12,with-cupy,numba-cuda,borrowed,labelled,twice,wrapper,extras,stub,open,unknown,parted}
 PYTHONPATH=$here/../framework python3 - <<'P'
 import zipfile
 import fatbin
@@ -56,6 +56,7 @@ for version, requires in (("1.0", ["torch>=1.13,<2.8"]), ("1.1", ["torch>=2.0", 
     wheel("wrapper", version, "py3-none-any", b"", requires)
 wheel("extras", "1.0", "py3-none-any", b"", ["other-cuda-12; extra == 'cuda12'", "bitsandbytes; extra == 'all'"])
 wheel("unknown", "1.0", "py3-none-any", b"", ["other-cuda-12", "six"])
+wheel("parted", "1.0", "py3-none-any", b"", ["six", "torch", "parted-kernels"])
 for version, requires in (("1.0", ["torch>=2"]), ("1.1", ["torch>=2.8", "xformers"])):
     wheel("open", version, linux, ptx("sm_50"), requires)
 # Newer releases of “stub” have only source code.
@@ -220,13 +221,17 @@ fetched=0
 is "an extra brings device code" 0 0 "1.0  runs" "extras has no device code of its own; it uses bitsandbytes." "To install this release: pip install 'extras[all]==1.0' torch==2.7.1"
 ask good --target gtx1080 "extras[cuda12]==1.0"
 fetched=0
-is "an extra brings an unknown package" 3 0 "1.0  has no device code of its own" "It requires other-cuda-12" 
+is "an extra brings an unknown package" 3 0 "1.0  has no device code of its own" "It requires packages that jitwarm's list lacks and that may have device code: other-cuda-12."
 ask good --target gtx1080 extras==1.0
 fetched=0
 is "without an extra, nothing is required" 2 0 "1.0  has no device code: it runs on the CPU"
 ask good --target gtx1080 unknown
 fetched=0
-is "only unknown packages" 3 0 "1.0  has no device code of its own" "It requires other-cuda-12 and six, which are not in jitwarm's list, and may have device code."
+is "only unknown packages" 3 0 "1.0  has no device code of its own" "It requires packages that jitwarm's list lacks and that may have device code: other-cuda-12 and six." "To examine it: jitwarm which --target gtx1080 other-cuda-12 --ask"
+ask good --target gtx1080 parted
+fetched=0
+is "its code may be in a part of it" 3 0 "1.0  has no device code of its own" "it uses torch." "may have device code: parted-kernels and six." "To examine it: jitwarm which --target gtx1080 parted-kernels --ask"
+grep -q "pip install" out && fail "a command: $(cat out)"
 # A package with device code and an open requirement fails if no release of this runs; else pip is told which one.
 ask sized --target gtx1080 open
 is "an open requirement" 1 2 "  1.1  fails: it requires torch>=2.8, which fails: no code for sm_61" "  1.0  runs" "pip install open==1.0 torch==2.7.1"
@@ -294,6 +299,14 @@ is "another torch" 2 1 "torch from ${site#http://}/sized/simple" "fails: no code
 grep -q "PyTorch's own index\|PyTorch's installation page" out && fail "it names the other index: $(cat out)"
 kept --target sm_86 torch
 is "another index's torch does not replace that of the list" 0 0 "torch from PyPI"
+# An answer from PyPI replaces the list's if it is newer.
+sed -i -e '1s/[0-9-]*$/2999-01-01/' -e 's/^index .*/index PyPI/' state/wheels/torch-linux.txt
+kept --target sm_86 torch
+is "a newer answer from PyPI" 2 0 "2.7.1  fails: no code for sm_86" "jitwarm asked PyPI on 2999-01-01."
+sed -i '1s/[0-9-]*$/2001-01-01/' state/wheels/torch-linux.txt
+kept --target sm_86 torch
+is "an older answer from PyPI" 0 0 "torch from PyPI"
+grep -q "jitwarm asked" out && fail "an old answer: $(cat out)"
 
 # several packages and GPUs
 rm -r state

@@ -316,6 +316,41 @@ TEST(the_wheels_of_an_index_are_lines_of_json)
 	pip_answer_free(&answer);
 }
 
+/* An answer that was changed in any place is one, or ends in one line. */
+TEST(a_changed_answer_ends_in_one_line)
+{
+	static const char *const lines[] = {
+		"{\"file\":\"x-1.0-py3-none-any.whl\",\"version\":\"1.0\",\"systems\":[\"any\"],"
+		"\"pythons\":"
+		"\"py3\",\"requires\":[\"torch>=2; extra == 'x'\",\"numpy\"],\"size\":1}",
+		"{\"file\":\"x-1.0-py3-none-any.whl\",\"requires\":[\"torch (>=2,<3)\"]}",
+		"{\"source\":\"2.0.post1\"}",
+		"{\"error\":\"wheel\",\"name\":\"x\",\"version\":\"1\",\"pythons\":\"3.9\",\"systems\":"
+		"\"l\"}",
+	};
+	enum { LINES = sizeof lines / sizeof *lines, CHANGES = 200 };
+	struct pip_answer answer = {.total_bytes = 0};
+	uint32_t seed = 1;
+
+	for (size_t i = 0; i < LINES * CHANGES; i++) {
+		char *line = mem_string(lines[i % LINES]);
+		const size_t size = strlen(line);
+
+		for (size_t k = 0; k < 1 + i % 3; k++) {
+			seed = seed * 1103515245 + 12345;
+			line[(seed >> 8) % size] = (char)(1 + seed % 255);
+		}
+		*why = (struct jw_error){0};
+		if (read_answer(&answer, line) < 0 && (!*why->message || strchr(why->message, '\n')))
+			fail_msg("%s: “%s”", line, why->message);
+		for (size_t k = 0; k < answer.listing.count; k++)
+			for (size_t m = 0; m < answer.listing.items[k].required_count; m++)
+				assert_null(strchr(answer.listing.items[k].required[m], '\n'));
+		mem_free(line);
+	}
+	pip_answer_free(&answer);
+}
+
 TEST(what_is_no_answer_is_refused)
 {
 	static const char *const lines[] = {

@@ -74,9 +74,10 @@ static const struct json_field release_fields[] = {
 		"when a program compiles these modules: `eager` (all of them when it starts), `lazy` "
 		"(those that it uses, when it first uses them) or `mixed`; missing without modules",
 		.presence = JSON_IF_SET),
-	RELEASE(inferred,
-			"the release was not looked at: the nearest newer and older ones that were have the same "
-			"answer"),
+	RELEASE(
+		inferred,
+		"the release was not looked at: the nearest newer and older ones that were have the same "
+		"answer"),
 	RELEASE(declared_by,
 			"with a build that was not looked at: whose build script says for which GPUs it has "
 			"machine code, which is all that is known of it: `PyTorch`",
@@ -209,8 +210,9 @@ static const struct json_field which_fields[] = {
 	JSON_LIST_OF("together", struct which_document, together, together_count,
 				 JSON_TABLE(struct which_together, together_fields),
 				 "for several packages, an object for each GPU", .presence = JSON_IF_SET),
-	JSON_LINES_OF("unlisted", struct which_document, unlisted, unlisted_count,
-				  "the packages, and releases, without an answer: the list, or the index, lacks them"),
+	JSON_LINES_OF(
+		"unlisted", struct which_document, unlisted, unlisted_count,
+		"the packages, and releases, without an answer: the list, or the index, lacks them"),
 	{0},
 };
 const struct json_table document_which = {.schema = "jitwarm.which/1", .fields = which_fields};
@@ -311,8 +313,9 @@ static void print_answer(struct table *table, const struct jw_which_release *rel
 		table_cell(table, style, several ? "need Python %s" : "needs Python %s", release->why);
 	} else if (release->answer == JW_WHICH_CPU && text_ends(release->file, "-any.whl")) {
 		table_cell(table, style,
-				   several ? "have no device code of their own: the packages that they import decide"
-						   : "has no device code of its own: the packages that it imports decide");
+				   several
+					   ? "have no device code of their own: the packages that they import decide"
+					   : "has no device code of its own: the packages that it imports decide");
 	} else if (release->answer == JW_WHICH_CPU) {
 		table_cell(
 			table, style,
@@ -402,6 +405,7 @@ struct rows {
 	const struct jw_which *which;
 	const char *index; /* its name in the first column; NULL if there is no such column */
 	bool each;         /* a row for each release */
+	bool pythons;      /* the releases of the next row are for different Pythons */
 	size_t count, left_out;
 };
 
@@ -439,7 +443,11 @@ static void add_row(struct rows *rows, const struct jw_which_release *const ends
 	else
 		table_cell(rows->table, STYLE_PLAIN, rows->index ? "%.*s – %.*s" : "  %.*s – %.*s",
 				   public_length(first), first->version, public_length(last), last->version);
-	print_answer(rows->table, first, ends[2], ends[3], last != first);
+	if (rows->pythons)
+		table_cell(rows->table, STYLE_FAINT, "need another Python; %s needs %s", first->version,
+				   first->why);
+	else
+		print_answer(rows->table, first, ends[2], ends[3], last != first);
 }
 
 /* Adds rows of releases with the same answer, newest first: those with this label, or, if it is
@@ -455,9 +463,10 @@ static void add_source(struct rows *rows, const char *label)
 
 		if (!text_same(label_of(release), label) || has_no_row(which, i))
 			continue;
-		if (ends[0] && !jw_which_same(ends[0], release)) {
+		if (ends[0] && !jw_which_same(ends[0], release) &&
+			(ends[0]->answer != JW_WHICH_NO_PYTHON || release->answer != JW_WHICH_NO_PYTHON)) {
 			add_row(rows, ends, source);
-			source = false;
+			source = rows->pythons = false;
 			ends[0] = NULL;
 		}
 		if (label && release->answer > JW_WHICH_COMPILES)
@@ -465,6 +474,8 @@ static void add_source(struct rows *rows, const char *label)
 		if (!ends[0])
 			ends[0] = ends[2] = ends[3] = release;
 		ends[1] = release;
+		rows->pythons = rows->pythons || (release->answer == JW_WHICH_NO_PYTHON &&
+										  !text_same(ends[0]->why, release->why));
 		ends[2] = release->start.high < ends[2]->start.high ? release : ends[2];
 		ends[3] = release->start.high > ends[3]->start.high ? release : ends[3];
 	}
@@ -597,8 +608,9 @@ static void print_install(const struct cli *cli, const struct which_document *do
 						  gpus);
 	else
 		(void)text_format(text, sizeof text, "%s",
-						  !gpus                                  ? "To install this release: "
-						  : release->answer == JW_WHICH_COMPILES ? "Newest that runs, after compiling: "
+						  !gpus ? "To install this release: "
+						  : release->answer == JW_WHICH_COMPILES
+							  ? "Newest that runs, after compiling: "
 						  : release->without ? "Newest that runs, except for some of it: "
 											 : "Newest that runs: ");
 	for (const char *at = release->beside; at && *at; at += strspn(at, " ")) {
@@ -627,16 +639,37 @@ static const char *declared_by(const struct jw_which *which)
 	return NULL;
 }
 
-/* Prints the release that all GPUs of the answers for a package run. */
-static void print_common(const struct cli *cli, const struct which_document *document,
-						 const struct jw_which *answers, size_t count,
-						 const struct jw_which_release *common)
+/* Prints the release that all GPUs of the answers for a package run, with what it brings along on
+ * all of them. */
+static int print_common(struct jw_error *err, const struct cli *cli,
+						const struct which_document *document,
+						const struct jw_which_options *options, const struct gpu_targets *gpus,
+						const struct jw_which *answers, const struct jw_which_release *common)
 {
-	if (common)
-		print_install(cli, document, answers, common, count);
-	else
-		output_line(&cli->out, STYLE_BAD, "No release that jitwarm has examined runs on all %zu GPUs.",
-					count);
+	struct jw_which_options on_all = *options;
+	struct jw_which_release release;
+	struct jw_which which;
+
+	if (common) {
+		on_all.version = common->version;
+		on_all.range = NULL;
+		on_all.target = gpus->targets[0];
+		on_all.others = gpus->targets + 1;
+		on_all.other_count = gpus->count - 1;
+		if (jw_which(err, &on_all, &which))
+			return -1;
+		release = *common;
+		release.beside = which.releases->beside;
+		if (which.releases->answer <= JW_WHICH_COMPILES)
+			print_install(cli, document, answers, &release, gpus->count);
+		else
+			common = NULL;
+		jw_which_free(&which);
+	}
+	if (!common)
+		output_line(&cli->out, STYLE_BAD,
+					"No release that jitwarm has examined runs on all %zu GPUs.", gpus->count);
+	return 0;
 }
 
 static void print_other_index(const struct cli *cli, const struct jw_which *which)
@@ -804,13 +837,14 @@ static int print_uses(struct jw_error *err, const struct cli *cli,
 	if (release->use_count)
 		output_line(&cli->out, STYLE_PLAIN, "%s has no device code of its own; it uses %s.",
 					package, buf_text(&names));
-	if (release->unfollowed_count)
+	if (release->unfollowed_count && release->answer == JW_WHICH_UNFOLLOWED)
 		output_line(
-			&cli->out, STYLE_FAINT,
-			release->use_count
-				? "jitwarm has not looked at what else it requires: %s."
-				: "It requires %s, which are not in jitwarm's list, and may have device code.",
+			&cli->out, STYLE_PLAIN,
+			"It requires packages that jitwarm's list lacks and that may have device code: %s.",
 			buf_text(&others));
+	else if (release->unfollowed_count)
+		output_line(&cli->out, STYLE_FAINT, "jitwarm has not looked at what else it requires: %s.",
+					buf_text(&others));
 	buf_free(&names);
 	buf_free(&others);
 	for (size_t i = 0; !result && i < release->use_count; i++) {
@@ -838,6 +872,17 @@ static int print_uses(struct jw_error *err, const struct cli *cli,
 	return result;
 }
 
+/* Prints the command that examines the first required package that the list lacks. */
+static void print_unfollowed(const struct cli *cli, const struct jw_which_release *release)
+{
+	struct buf command = BUF_MAX(NEXT_STEP_MAX);
+
+	add_which(&command, cli);
+	shell_add_word(&command, release->unfollowed[0]);
+	buf_add(&command, " --ask");
+	next_step(&cli->out, STYLE_PLAIN, "To examine it: ", &command);
+}
+
 /* Prints an answer. For one release, `of_all` has the answers for all releases; else it is NULL. */
 static int print_which(struct jw_error *err, const struct cli *cli,
 					   const struct which_document *document,
@@ -860,8 +905,8 @@ static int print_which(struct jw_error *err, const struct cli *cli,
 		output_line(out, STYLE_FAINT, "  older releases: --all");
 	if (!result && bare)
 		result = print_uses(err, cli, document, options, which->package, bare);
-	if (!of_all && !which->advised && bare && which->releases->answer == JW_WHICH_UNFOLLOWED) {
-		/* What is known has been printed. */
+	if (!which->advised && bare && bare->answer == JW_WHICH_UNFOLLOWED) {
+		print_unfollowed(cli, bare);
 	} else if (!of_all && !which->advised) {
 		print_none(cli, document, which);
 	} else if (of_all && lacks_examined(of_all)) {
@@ -1315,7 +1360,7 @@ static int answer_package(struct jw_error *err, struct cli *cli, const struct gp
 		for (size_t i = 0; common && gpus->count > 1 && i < gpus->count; i++)
 			answers[i].newest_on_all = common->version;
 		if (text && gpus->count > 1 && !wanted->version)
-			print_common(cli, document, answers, gpus->count, common);
+			result = print_common(err, cli, document, &options, gpus, answers, common);
 		if (text && asked && !asks)
 			output_line(&cli->out, STYLE_FAINT, "jitwarm asked %s on %s.", document->index,
 						answers->date);
@@ -1478,10 +1523,13 @@ static int answer_all(struct jw_error *err, struct cli *cli, const struct gpu_ta
 		result =
 			error_set(err, JW_ERR_NOT_FOUND, "%s: jitwarm's list has none of these packages", file);
 	else if (!result && unknown > MAX_NAMED)
-		output_note(&cli->out, "%s and %zu more: not in jitwarm's list, so left out",
-					buf_text(&left_out), unknown - MAX_NAMED);
+		output_note(
+			&cli->out,
+			"%s and %zu more: not in jitwarm's list, so left out; --ask looks at these, too",
+			buf_text(&left_out), unknown - MAX_NAMED);
 	else if (!result && unknown)
-		output_note(&cli->out, "%s: not in jitwarm's list, so left out", buf_text(&left_out));
+		output_note(&cli->out, "%s: not in jitwarm's list, so left out; --ask looks at these, too",
+					buf_text(&left_out));
 	if (!result && known > 1)
 		result = answer_together(err, cli, gpus, all, known, file, document);
 	for (size_t i = 0; i < known; i++)
@@ -1590,8 +1638,7 @@ static int which_run(struct jw_error *err, struct cli *cli)
 					"%s: %s left out: options, files, addresses and other lists are not followed",
 					file, TEXT_COUNT(names.left_out, "line", "lines"));
 	result = answer_all(err, cli, &gpus, packages, count, file, &document);
-	if (!result && document.count && output_wants_text(&cli->out) &&
-		!options_given(given, "ask")) {
+	if (!result && document.count && output_wants_text(&cli->out) && !options_given(given, "ask")) {
 		struct buf command = BUF_MAX(NEXT_STEP_MAX);
 		char text[80];
 		bool one = false, older = false;
@@ -1602,7 +1649,7 @@ static int which_run(struct jw_error *err, struct cli *cli)
 			older = older || lacks_examined(&document.answers[i]);
 		(void)text_format(text, sizeof text,
 						  !document.from_list ? "To ask the index again: "
-						  : one   ? "jitwarm's list is of %s. To ask the index: "
+						  : one               ? "jitwarm's list is of %s. To ask the index: "
 						  : older ? "jitwarm's list is of %s. For older and newer releases: "
 								  : "jitwarm's list is of %s. For newer releases: ",
 						  document.date);
@@ -1656,7 +1703,8 @@ const struct cli_command command_which = {
 		"the newest one.\n\nFor NAME==VERSION, the answer is for this release; for a range "
 		"(NAME>=2,<2.3), for the releases in it. The answers come "
 		"from a list of the code in released wheels, so neither a network nor a GPU is "
-		"needed.\n\nExit status: 0 if the newest release, or the named one, runs or compiles on all "
+		"needed.\n\nExit status: 0 if the newest release, or the named one, runs or compiles on "
+		"all "
 		"GPUs, 1 if an older one does, 2 if none does, or the driver does not run a GPU, 3 if "
 		"jitwarm has not examined all that may run, or its list lacks a package.",
 	.examples = "jitwarm which torch\njitwarm which --target gtx1080 torch\njitwarm which "
