@@ -376,10 +376,11 @@ class Requirements:
 def add_requirements(arguments):
     """Puts the requirements below each release of a list that has code. Those of a release that was not looked at are written if they are
     others than those of the release that it is like; “-” is none."""
-    requirements, lines, package, looked = Requirements(arguments.facts), [], "", {}
+    requirements, lines, package, looked, build = Requirements(arguments.facts), [], "", {}, False
     for line in arguments.output.read_text().splitlines():
         kind, *words = line.split()
-        if kind == "requires":
+        build = kind == "build" or (build and kind == "requires")
+        if kind == "requires" and not build:
             continue
         lines.append(line)
         if kind == "package":
@@ -394,10 +395,24 @@ def add_requirements(arguments):
     arguments.output.write_text("\n".join(lines) + "\n")
 
 
+def kept_lines(path):
+    """{package: lines} of a list that list-builds.py has written: builds with their requirements, and packages that PACKAGES lacks."""
+    kept, package, build = {}, "", False
+    for line in path.read_text().splitlines()[1:] if path.exists() else []:
+        kind, name = line.split(" ")[:2]
+        build = kind == "build" or (build and kind == "requires")
+        if kind == "package":
+            package = name
+        elif build or package not in PACKAGES:
+            kept.setdefault(package, []).append(line)
+    return kept
+
+
 def write(arguments):
-    text = [f"jitwarm-wheels {LIST_FORM} {time.strftime('%Y-%m-%d', time.gmtime())}"]
-    for package in sorted(PACKAGES):
-        text += package_lines(arguments, package)
+    text, kept = [f"jitwarm-wheels {LIST_FORM} {time.strftime('%Y-%m-%d', time.gmtime())}"], kept_lines(arguments.output)
+    for package in sorted({*PACKAGES, *kept}):
+        lines = package_lines(arguments, package) if package in PACKAGES else [f"package {package}"]
+        text += lines + (kept.get(package, []) if lines else [])
     arguments.output.write_text("\n".join(text) + "\n")
     add_requirements(arguments)
 

@@ -40,6 +40,10 @@ struct jw_which_release {
 				   no wheel */
 	bool inferred; /* not examined itself: the releases before and after it are alike; `file` is
 					  the wheel of the newer one */
+	/* A build that is outside of PyPI: whose build script says for which GPUs it has machine code,
+	 * which is all that is known of it: “PyTorch”. NULL for what was examined. */
+	const char *declared_by;
+	char *options; /* what pip needs to find a build: "--index-url https://…/whl/cu126"; or NULL */
 	enum jw_which_answer answer;
 	/* If it fails: the first driver with which it does not, or zeros. If it runs: the first driver
 	 * with which `newer` runs, too. */
@@ -74,7 +78,9 @@ struct jw_which {
 	char *index;   /* "PyPI", or as jw_asked_index */
 	char *date;    /* the date of the list */
 	struct jw_target target;
-	struct jw_which_release *releases; /* newest first */
+	/* Newest first; those that were examined before the builds of the same version, and these by
+	 * their CUDA version, newest first. */
+	struct jw_which_release *releases;
 	size_t count;
 	/* The newest release that runs; else the newest that runs after compiling; else the newest that
 	 * runs without some of it; or NULL. */
@@ -91,7 +97,9 @@ struct jw_asked;
 
 struct jw_which_options {
 	const char *package; /* as typed */
-	const char *version; /* that release alone, the newest build of “2.5.1”; NULL for all */
+	/* That release alone, the newest examined build of “2.5.1” and all declared ones; NULL for
+	 * all. */
+	const char *version;
 	const char *range;   /* the releases that agree with it alone: ">=2,<2.3"; NULL for all */
 	const char *extras;  /* the extras that are installed with it: "[and-cuda]"; NULL for none */
 	struct jw_target target;
@@ -118,6 +126,7 @@ struct jw_together {
 	char **versions; /* of each package, the newest that fit; NULLs unless `found` */
 	size_t count;
 	char *beside; /* as that of a release, for all of them */
+	char *options; /* as that of a release: all come from one index */
 	bool found;
 	bool exclude; /* the packages with these indices run, but no releases of both fit */
 	size_t excluding[2];
@@ -195,8 +204,8 @@ int jw_asked_examine(struct jw_error *err, struct jw_asked *asked,
 struct jw_cure {
 	char *package;
 	bool listed;     /* false: the list lacks the package, and only an index knows its releases */
-	char *version;   /* the newest version that runs, if possible without compiling; NULL if none is
-						known */
+	char *version;   /* the newest version on PyPI that runs, if possible without compiling; NULL if
+						none is known */
 	bool unexamined; /* if none is known: jitwarm has not examined older releases */
 };
 /* Finds the release to install in place of a failing file. `package` is the file's, normalised;
@@ -207,7 +216,7 @@ bool jw_which_cure(const char *package, const char *file, struct jw_target targe
 				   const struct jw_driver *driver, const char *python, struct jw_cure *ret_cure);
 void jw_cure_free(struct jw_cure *cure);
 
-/* Finds the newest known release before that of a wheel ("torch-2.9.0-….whl", with or without its
+/* Finds the newest examined release before that of a wheel ("torch-2.9.0-….whl", with or without its
  * folder), for the wheel's platform, and any Python. False if the list has none. The caller frees
  * the release. */
 bool jw_which_before(const char *file, struct jw_target target, const struct jw_driver *driver,

@@ -125,18 +125,6 @@ enum style verdict_print(struct buf *text, const struct verdict_row *row, unsign
 			   : STYLE_GOOD;
 }
 
-void verdict_line(const struct output *out, const char *head, const struct verdict_row *row,
-				  unsigned details)
-{
-	struct buf text = BUF_MAX(VERDICT_SENTENCE);
-	const enum style style = verdict_print(&text, row, details);
-	char gpu[GPUS_NAME];
-
-	output_line(out, style, "%s%s: %s", head,
-				row->name ? row->name : gpu_targets_name(gpu, out, row->target), buf_text(&text));
-	buf_free(&text);
-}
-
 static const char *separator(const struct buf *line)
 {
 	return line->size ? "; " : "";

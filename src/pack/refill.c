@@ -82,7 +82,7 @@ static bool count_useful(struct refill *refill, const char *path)
 	bool carries = false;
 
 	/* Damaged packs are reported where packs are listed. */
-	if (reader_manifest(NULL, path, NULL, &manifest))
+	if (reader_manifest(NULL, path, &manifest))
 		return false;
 	for (size_t i = 0; i < manifest.entry_count; i++) {
 		const struct pack_entry *entry = &manifest.entries[i];

@@ -198,19 +198,13 @@ static bool read_role(const char *word, struct jw_piece *piece)
 	return false;
 }
 
-static int read_piece(struct jw_error *err, struct reading *reading, char *rest)
+/* Adds a container with the entries in the rest of a line to the last library. */
+static int add_piece(struct jw_error *err, struct reading *reading, struct jw_piece piece,
+					 char *rest)
 {
 	struct wheel_memory *memory = reading->memory;
-	struct jw_piece piece = {.entries = NULL};
-	const char *count = next_word(&rest), *role = next_word(&rest), *word;
-	uint64_t number;
+	const char *word;
 
-	if (!memory->library_count || !reading->list->count ||
-		!reading->list->wheels[reading->list->count - 1].library_count)
-		return refuse(err, reading, "a piece without a library");
-	if (!count || !text_number(count, MAX_THINGS, &number) || !role || !read_role(role, &piece))
-		return refuse(err, reading, "not “piece COUNT ROLE ENTRY…”");
-	piece.containers = (size_t)number;
 	while ((word = next_word(&rest))) {
 		if (VEC_ROOM(NULL, memory->entries, memory->entry_capacity, memory->entry_count,
 					 MAX_THINGS))
@@ -227,44 +221,64 @@ static int read_piece(struct jw_error *err, struct reading *reading, char *rest)
 	return 0;
 }
 
-/* Returns whether the line belongs to a wheel that was examined. */
-static bool is_below_wheel(const struct reading *reading)
+/* Returns the last wheel of the list; NULL if it has none. */
+static struct wheel *last_wheel(const struct reading *reading)
 {
-	const struct wheel_list *list = reading->list;
+	return reading->list->count ? &reading->list->wheels[reading->list->count - 1] : NULL;
+}
 
-	return list->count && *list->wheels[list->count - 1].sha256;
+static int read_piece(struct jw_error *err, struct reading *reading, char *rest)
+{
+	struct jw_piece piece = {.entries = NULL};
+	const char *count = next_word(&rest), *role = next_word(&rest);
+	const struct wheel *wheel = last_wheel(reading);
+	uint64_t number;
+
+	if (!wheel || !wheel->library_count || wheel->declared)
+		return refuse(err, reading, "a piece without a library");
+	if (!count || !text_number(count, MAX_THINGS, &number) || !role || !read_role(role, &piece))
+		return refuse(err, reading, "not “piece COUNT ROLE ENTRY…”");
+	piece.containers = (size_t)number;
+	return add_piece(err, reading, piece, rest);
+}
+
+static int add_library(struct jw_error *err, const struct reading *reading, struct wheel *wheel,
+					   const struct wheel_library *library)
+{
+	struct wheel_memory *memory = reading->memory;
+
+	if (VEC_ROOM(NULL, memory->libraries, memory->library_capacity, memory->library_count,
+				 MAX_THINGS))
+		return refuse(err, reading, too_many);
+	memory->libraries[memory->library_count++] = *library;
+	wheel->library_count++;
+	return 0;
 }
 
 static int read_library(struct jw_error *err, struct reading *reading, char *rest)
 {
-	struct wheel_memory *memory = reading->memory;
 	const char *kind = next_word(&rest), *runtime = next_word(&rest);
 	const bool inside = runtime && *runtime == '~';
+	struct wheel *wheel = last_wheel(reading);
 	uint64_t cuda;
 
 	/* The rest of the line is the name, which may have blanks. */
 	if (!kind || (strcmp(kind, "library") != 0 && strcmp(kind, "file") != 0) || !runtime ||
 		!text_number(runtime + inside, 1 << 20, &cuda) || !rest || !*rest)
 		return refuse(err, reading, "not “library KIND RUNTIME NAME”");
-	if (!is_below_wheel(reading))
+	if (!wheel || !*wheel->sha256)
 		return refuse(err, reading, "a library without a wheel");
-	if (VEC_ROOM(NULL, memory->libraries, memory->library_capacity, memory->library_count,
-				 MAX_THINGS))
-		return refuse(err, reading, too_many);
-	memory->libraries[memory->library_count++] =
-		(struct wheel_library){.name = rest,
-							   .facts = {.library = !strcmp(kind, "library")},
-							   .runtime_cuda = (uint32_t)cuda,
-							   .runtime_shared = !inside};
-	reading->list->wheels[reading->list->count - 1].library_count++;
-	return 0;
+	return add_library(err, reading, wheel,
+					   &(struct wheel_library){.name = rest,
+											   .facts = {.library = !strcmp(kind, "library")},
+											   .runtime_cuda = (uint32_t)cuda,
+											   .runtime_shared = !inside});
 }
 
 static int read_requires(struct jw_error *err, struct reading *reading, const char *text)
 {
 	struct wheel_memory *memory = reading->memory;
-	struct wheel_list *list = reading->list;
-	struct wheel *wheel = list->count ? &list->wheels[list->count - 1] : NULL;
+	struct wheel *wheel = last_wheel(reading);
 
 	if (!text || !*text)
 		return refuse(err, reading, "not “requires REQUIREMENT”");
@@ -282,14 +296,15 @@ static int read_requires(struct jw_error *err, struct reading *reading, const ch
 	return 0;
 }
 
-enum wheel_line { WHEEL_EXAMINED, WHEEL_SAME, WHEEL_UNSEEN };
+enum wheel_line { WHEEL_EXAMINED, WHEEL_SAME, WHEEL_UNSEEN, WHEEL_DECLARED };
 
 static int read_wheel(struct jw_error *err, struct reading *reading, char *rest,
 					  enum wheel_line line)
 {
 	static const char *const forms[] = {"not “wheel VERSION PLATFORM PYTHONS FILE SHA256”",
 										"not “same VERSION PLATFORM PYTHONS OF”",
-										"not “unseen VERSION PLATFORM PYTHONS”"};
+										"not “unseen VERSION PLATFORM PYTHONS”",
+										"not “build VERSION PLATFORM PYTHONS CUDA ENTRY…”"};
 	const char *last;
 	struct wheel_list *list = reading->list;
 	struct wheel wheel = {.version = next_word(&rest),
@@ -297,8 +312,10 @@ static int read_wheel(struct jw_error *err, struct reading *reading, char *rest,
 						  .pythons = next_word(&rest),
 						  .file = "",
 						  .sha256 = "",
-						  .unseen = line == WHEEL_UNSEEN};
+						  .unseen = line == WHEEL_UNSEEN,
+						  .declared = line == WHEEL_DECLARED};
 	struct version version;
+	uint64_t cuda = 0;
 	const char *end;
 
 	last = wheel.pythons;
@@ -307,13 +324,25 @@ static int read_wheel(struct jw_error *err, struct reading *reading, char *rest,
 		last = wheel.sha256 = next_word(&rest);
 	} else if (line == WHEEL_SAME) {
 		last = wheel.of = next_word(&rest);
+	} else if (line == WHEEL_DECLARED) {
+		last = next_word(&rest);
 	}
-	if (!last || rest || !version_read(wheel.version, &version, &end))
+	if (!last || !rest == wheel.declared || !version_read(wheel.version, &version, &end) ||
+		(wheel.declared && (!*rest || !text_number(last, 1 << 20, &cuda))))
 		return refuse(err, reading, forms[line]);
 	if (VEC_ROOM(NULL, list->wheels, reading->wheel_capacity, list->count, MAX_WHEELS))
 		return refuse(err, reading, too_many);
 	list->wheels[list->count++] = wheel;
-	return 0;
+	if (!wheel.declared)
+		return 0;
+	if (add_library(err, reading, &list->wheels[list->count - 1],
+					&(struct wheel_library){.name = wheel.version,
+											.facts = {.library = true},
+											.runtime_cuda = (uint32_t)cuda,
+											.runtime_shared = true}))
+		return -1;
+	return add_piece(err, reading,
+					 (struct jw_piece){.containers = 1, .role = DEVCODE_REGISTERED}, rest);
 }
 
 static int read_line(struct jw_error *err, struct reading *reading, char *line)
@@ -328,13 +357,15 @@ static int read_line(struct jw_error *err, struct reading *reading, char *line)
 		return read_wheel(err, reading, line, WHEEL_SAME);
 	if (!strcmp(what, "unseen"))
 		return read_wheel(err, reading, line, WHEEL_UNSEEN);
+	if (!strcmp(what, "build"))
+		return read_wheel(err, reading, line, WHEEL_DECLARED);
 	if (!strcmp(what, "requires"))
 		return read_requires(err, reading, line);
 	if (!strcmp(what, "library"))
 		return read_library(err, reading, line);
 	if (!strcmp(what, "piece"))
 		return read_piece(err, reading, line);
-	return refuse(err, reading, "neither wheel, same, unseen, requires, library nor piece");
+	return refuse(err, reading, "neither wheel, same, unseen, build, requires, library nor piece");
 }
 
 /* Returns the CUDA runtime of a library; a runtime inside the library is the compiler's, which
@@ -482,6 +513,22 @@ int wheel_list_read(struct jw_error *err, const char *name, const char *text, si
 	return result;
 }
 
+void wheel_list_builds(const char *text, size_t size, const char *package, struct buf *lines)
+{
+	size_t length = 0, number;
+	const char *at = find_package(text, size, package, &length, &number), *const end = at + length;
+	bool build = false;
+
+	for (size_t line; at && at < end; at += line) {
+		const char *stop = memchr(at, '\n', (size_t)(end - at));
+
+		line = (size_t)((stop ? stop + 1 : end) - at);
+		build = text_starts(at, "build ") || (build && text_starts(at, "requires "));
+		if (build)
+			buf_add(lines, "%.*s", (int)line, at);
+	}
+}
+
 int wheel_list_text(struct jw_error *err, char **ret_text, size_t *ret_size)
 {
 	char *text = mem_alloc(wheels_zst_SIZE + 1);
@@ -540,6 +587,13 @@ static struct python_tag next_tag(const char **at)
 
 	*at += length + ((*at)[length] == ',');
 	return (struct python_tag){number, newer || !number};
+}
+
+const char *wheel_label(const struct wheel *wheel)
+{
+	const char *label = wheel->declared ? strchr(wheel->version, '+') : NULL;
+
+	return label ? label + 1 : NULL;
 }
 
 bool wheel_fits_python(const struct wheel *wheel, const char *python)

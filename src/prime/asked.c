@@ -716,8 +716,9 @@ static int ask_requires(struct jw_error *err, struct jw_asked *asked)
 
 static bool is_known(const struct jw_which_release *release)
 {
-	return release->answer != JW_WHICH_UNKNOWN && release->answer != JW_WHICH_NO_WHEEL &&
-		   release->answer != JW_WHICH_SOURCE && release->answer != JW_WHICH_NO_PYTHON;
+	return !release->declared_by && release->answer != JW_WHICH_UNKNOWN &&
+		   release->answer != JW_WHICH_NO_WHEEL && release->answer != JW_WHICH_SOURCE &&
+		   release->answer != JW_WHICH_NO_PYTHON;
 }
 
 /* Returns the middle one of the releases between two that can be examined; NULL if there is

@@ -42,14 +42,25 @@ static struct shelf *add_shelf(struct question *question, const char *name,
 int question_named(struct jw_error *err, struct question *question,
 				   const struct jw_which_options *options, struct shelf **ret_shelf)
 {
-	const char *text = options->asked ? jw_asked_text(options->asked) : question->text;
+	enum { MAX_ASKED = 512 << 20 };
 	char name[PACKAGE_MAX_NAME];
+	struct buf asked = BUF_MAX(MAX_ASKED);
 	struct wheel_list list;
+	int result;
 
 	if (!package_normalise(options->package, strlen(options->package), name))
 		return error_set(err, JW_ERR_USAGE, "“%.200s” is no package's name", options->package);
-	if (wheel_list_read(err, options->asked ? "the index's list of wheels" : WHEEL_LIST_OWN, text,
-						options->asked ? strlen(text) : question->size, name, &list))
+	if (options->asked)
+		buf_add(&asked, "%s", jw_asked_text(options->asked));
+	/* PyPI does not list the builds of other indexes. */
+	if (options->asked && !strcmp(jw_asked_index(options->asked), "PyPI"))
+		wheel_list_builds(question->text, question->size, name, &asked);
+	result = options->asked ? wheel_list_read(err, "the index's list of wheels", buf_text(&asked),
+											  asked.size, name, &list)
+							: wheel_list_read(err, WHEEL_LIST_OWN, question->text, question->size,
+											  name, &list);
+	buf_free(&asked);
+	if (result)
 		return -1;
 	*ret_shelf = add_shelf(question, name, &list);
 	return 0;
@@ -154,7 +165,7 @@ static bool shelf_has_code(const struct shelf *shelf, const char *versions, cons
 
 	for (size_t i = 0; i < shelf->list.count; i++)
 		if (!strcmp(shelf->list.wheels[i].platform, platform) &&
-			wheel_has_code(&shelf->list.wheels[i]) &&
+			!wheel_label(&shelf->list.wheels[i]) && wheel_has_code(&shelf->list.wheels[i]) &&
 			pep440_fits(shelf->list.wheels[i].version, versions, &valid))
 			return true;
 	return false;
@@ -167,7 +178,8 @@ static const struct wheel *find_examined(const struct wheel_list *list, const st
 {
 	for (size_t at = (size_t)(from - list->wheels) + (size_t)step; at < list->count;
 		 at += (size_t)step)
-		if (!list->wheels[at].unseen && !strcmp(list->wheels[at].platform, from->platform))
+		if (!list->wheels[at].unseen && !list->wheels[at].declared &&
+			!strcmp(list->wheels[at].platform, from->platform))
 			return &list->wheels[at];
 	return NULL;
 }
@@ -348,6 +360,7 @@ struct choice {
 	struct question *question;
 	struct member members[MAX_MEMBERS];
 	size_t count, tries;
+	const char *label;   /* all are builds with this label, from one index; NULL: none is */
 	bool plain;          /* the named packages are to run without a remark */
 	struct member lacks; /* the first one of which no release runs */
 };
@@ -495,6 +508,7 @@ static enum found choose(struct jw_error *err, struct choice *choice, size_t at)
 		bool bare;
 
 		if (strcmp(wheel->platform, platform) != 0 ||
+			!text_same(wheel_label(wheel), choice->label) ||
 			(member->pinned && !version_is_same(wheel->version, member->pinned)) ||
 			!pep440_fits(wheel->version, member->versions, &valid) || !fits(choice, at, wheel))
 			continue;
@@ -617,7 +631,7 @@ static void note_failing(const struct choice *choice, struct jw_which_release *r
 int judge_brought(struct jw_error *err, struct question *question, struct shelf *shelf,
 				  const struct wheel *wheel, bool own, struct jw_which_release *release)
 {
-	struct choice choice = {.question = question, .count = 1};
+	struct choice choice = {.question = question, .count = 1, .label = wheel_label(wheel)};
 	enum found found;
 
 	if (!wheel->require_count)
@@ -715,6 +729,75 @@ static int find_excluding(struct jw_error *err, struct choice *choice,
 	return 0;
 }
 
+/* Returns whether the choice runs none of the named packages on the GPU. */
+static bool is_for_cpu(const struct choice *choice, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!choice->members[i].bare)
+			return false;
+	return true;
+}
+
+/* Returns whether a build is the list's first one with its label for the platform. */
+static bool is_first_build(const struct wheel_list *list, size_t at, const char *platform)
+{
+	if (strcmp(list->wheels[at].platform, platform) != 0)
+		return false;
+	for (size_t i = 0; i < at; i++)
+		if (!strcmp(list->wheels[i].platform, platform) &&
+			text_same(wheel_label(&list->wheels[i]), wheel_label(&list->wheels[at])))
+			return false;
+	return true;
+}
+
+/* Returns whether a build is of a newer release than another wheel, whose label counts for
+ * nothing. */
+static bool is_newer_build(const struct wheel *build, const struct wheel *than)
+{
+	char version[PACKAGE_MAX_NAME];
+	const char *label = wheel_label(than);
+
+	(void)text_format(version, sizeof version, "%.*s",
+					  (int)(label ? (size_t)(label - 1 - than->version) : strlen(than->version)),
+					  than->version);
+	return version_is_newer(build->version, version) && !version_is_build_of(build->version, version);
+}
+
+/* Chooses a release for each of some named packages, so that one command installs them: from the
+ * list's index, or else the builds of one label from another index, if these are newer. */
+static enum found choose_index(struct jw_error *err, struct choice *choice,
+							   const struct jw_which_options *options,
+							   struct shelf *const *shelves, size_t count)
+{
+	const struct wheel_list *list = &shelves[0]->list;
+	const struct wheel *newest = NULL;
+	const char *best = NULL;
+	enum found found, first;
+
+	choice->label = NULL;
+	first = choose_together(err, choice, options, shelves, count);
+	if (first == FOUND && !is_for_cpu(choice, count))
+		newest = choice->members[0].chosen;
+	for (size_t i = 0; first != BROKEN && i < list->count; i++) {
+		const char *label = wheel_label(&list->wheels[i]);
+
+		/* The first build with a label is the newest one. */
+		if (!label || !is_first_build(list, i, options->platform) ||
+			(newest && !is_newer_build(&list->wheels[i], newest)))
+			continue;
+		choice->label = label;
+		found = choose_together(err, choice, options, shelves, count);
+		if (found == BROKEN)
+			return BROKEN;
+		if (found == FOUND && (!newest || is_newer_build(choice->members[0].chosen, newest))) {
+			newest = choice->members[0].chosen;
+			best = label;
+		}
+	}
+	choice->label = best;
+	return newest || first == FOUND ? choose_together(err, choice, options, shelves, count) : first;
+}
+
 int jw_which_together(struct jw_error *err, const struct jw_which_options *options, size_t count,
 					  struct jw_together *ret_together)
 {
@@ -732,10 +815,15 @@ int jw_which_together(struct jw_error *err, const struct jw_which_options *optio
 	for (size_t i = 0; !result && i < count; i++)
 		result = question_named(err, &question, &options[i], &shelves[i]);
 	if (!result && count && count <= MAX_MEMBERS)
-		found = choose_together(err, choice, options, shelves, count);
+		found = choose_index(err, choice, options, shelves, count);
 	if (found == FOUND) {
-		for (size_t i = 0; i < count; i++)
-			together.versions[i] = mem_string(choice->members[i].chosen->version);
+		for (size_t i = 0; i < count; i++) {
+			const char *version = choice->members[i].chosen->version;
+
+			together.versions[i] =
+				mem_string_n(version, choice->label ? strcspn(version, "+") : strlen(version));
+		}
+		together.options = pip_options_of(shelves[0]->name, choice->members[0].chosen);
 		together.beside = join_beside(choice);
 		together.found = true;
 	} else if (found == NONE) {
@@ -757,5 +845,6 @@ void jw_together_free(struct jw_together *together)
 		mem_free(together->versions[i]);
 	mem_free(together->versions);
 	mem_free(together->beside);
+	mem_free(together->options);
 	*together = (struct jw_together){.versions = NULL};
 }

@@ -57,6 +57,9 @@ int judge_pins(struct jw_error *err, struct question *question, const struct whe
 int judge_brought(struct jw_error *err, struct question *question, struct shelf *shelf,
 				  const struct wheel *wheel, bool own, struct jw_which_release *release);
 
+/* Returns what pip needs to find a build, by the row “index” of packages.tsv: its address ends with
+ * the folder of the build's label, if it has one. NULL for nothing. The caller frees it. */
+char *pip_options_of(const char *package, const struct wheel *wheel);
 /* Judges one wheel by itself, and by what it requires in one version (which.c). */
 int judge_own(struct jw_error *err, struct question *question, const struct shelf *shelf,
 			  const struct wheel *wheel, const char *extras, struct jw_which_release *release);

@@ -1,6 +1,7 @@
 #include <jitwarm/which.h>
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <jitwarm/version.h>
@@ -264,7 +265,8 @@ static const char *requested_version(const struct wheel_list *list, const char *
 		const struct wheel *wheel = &list->wheels[i];
 		const bool fits = !strcmp(wheel->platform, platform);
 
-		if ((!version_is_same(wheel->version, requested) &&
+		if (wheel->declared ||
+			(!version_is_same(wheel->version, requested) &&
 			 !version_is_build_of(wheel->version, requested)) ||
 			(found_fits && !fits))
 			continue;
@@ -315,6 +317,30 @@ static void note_without(const char *package, struct jw_which_release *release,
 	release->why = mem_printf("%s does not know %s", fact->values[TITLE], jw_target_sm(sm, target));
 }
 
+char *pip_options_of(const char *package, const struct wheel *wheel)
+{
+	const struct package_fact *fact = wheel->declared ? package_fact_of("index", package) : NULL;
+	const char *label = wheel_label(wheel);
+
+	return fact && fact->values[ELSEWHERE_OPTIONS]
+			   ? mem_printf("%s%s", fact->values[ELSEWHERE_OPTIONS], label ? label : "")
+			   : NULL;
+}
+
+/* Begins the answer for a wheel, and names who declares a build. */
+static void begin_release(const char *package, const struct wheel *wheel,
+						  struct jw_which_release *release)
+{
+	const struct package_fact *fact = package_fact_of("index", package);
+
+	*release = (struct jw_which_release){.version = mem_string(wheel->version),
+										 .file = wheel->declared ? NULL : mem_string(wheel->file),
+										 .inferred = wheel->of != NULL,
+										 .options = pip_options_of(package, wheel)};
+	if (wheel->declared)
+		release->declared_by = fact ? fact->values[ELSEWHERE_WHOSE] : "the package";
+}
+
 int judge_own(struct jw_error *err, struct question *question, const struct shelf *shelf,
 			  const struct wheel *wheel, const char *extras, struct jw_which_release *release)
 {
@@ -322,9 +348,7 @@ int judge_own(struct jw_error *err, struct question *question, const struct shel
 	struct compiler compiler = {.name = NULL};
 	const bool compiles = find_compiler(shelf->name, wheel->version, options->target, &compiler);
 
-	*release = (struct jw_which_release){.version = mem_string(wheel->version),
-										 .file = mem_string(wheel->file),
-										 .inferred = wheel->of != NULL};
+	begin_release(shelf->name, wheel, release);
 	if (compiles && options->target.sm < compiler.least) {
 		fail_compiler(release, &compiler, options->target);
 		return 0;
@@ -346,6 +370,13 @@ int judge_own(struct jw_error *err, struct question *question, const struct shel
 		return 0;
 	if (release->answer != JW_WHICH_FAILS && judge_pins(err, question, wheel, extras, release))
 		return -1;
+	if (wheel->declared) {
+		/* What stands for its code is no library. */
+		if (!release->pin)
+			mem_free(release->library);
+		release->library = release->pin ? release->library : NULL;
+		return 0;
+	}
 	if (release->answer != JW_WHICH_FAILS)
 		judge_needs(shelf->name, wheel->version, options->target, release);
 	if (release->answer != JW_WHICH_FAILS)
@@ -368,11 +399,9 @@ static int judge_release(struct jw_error *err, struct question *question, struct
 		return 0;
 	}
 	if (options->python && !wheel_fits_python(wheel, options->python)) {
-		*release = (struct jw_which_release){.version = mem_string(version),
-											 .file = mem_string(wheel->file),
-											 .inferred = wheel->of != NULL,
-											 .answer = JW_WHICH_NO_PYTHON,
-											 .why = wheel_pythons(wheel)};
+		begin_release(shelf->name, wheel, release);
+		release->answer = JW_WHICH_NO_PYTHON;
+		release->why = wheel_pythons(wheel);
 		return 0;
 	}
 	if (judge_own(err, question, shelf, wheel, options->extras, release))
@@ -382,27 +411,65 @@ static int judge_release(struct jw_error *err, struct question *question, struct
 														  release->answer != JW_WHICH_CPU, release);
 }
 
-/* Lists the versions of the list that are in the range (NULL: all), each once, newest first. */
-static size_t list_versions(const struct wheel_list *list, const char *range, const char **versions)
+/* A version of the list, in the order of the answer. */
+struct version_place {
+	const struct wheel *wheel;
+	struct pep440 version; /* without its label, if a build was declared */
+	bool known;            /* it is a version by PEP 440 */
+};
+
+static int order_places(const void *a, const void *b)
 {
-	size_t count = 0;
+	const struct version_place *left = a, *right = b;
+	const struct wheel *one = left->wheel, *other = right->wheel;
+	struct pep440 first = left->version, second = right->version;
+	int order;
+
+	*first.local = *second.local = '\0';
+	order = left->known && right->known   ? pep440_order(&second, &first)
+			: left->known != right->known ? right->known - left->known
+										  : strcmp(other->version, one->version);
+	if (order || one->declared != other->declared)
+		return order ? order : one->declared - other->declared;
+	if (!one->declared)
+		return pep440_order(&right->version, &left->version);
+	order = (one->libraries->runtime_cuda < other->libraries->runtime_cuda) -
+			(one->libraries->runtime_cuda > other->libraries->runtime_cuda);
+	return order ? order : strcmp(other->version, one->version);
+}
+
+/* Lists the versions of the list that are requested, or in the range (NULL: all), each once, in the
+ * order of struct jw_which. Builds that are declared count for their platform alone. */
+static size_t list_versions(const struct wheel_list *list, const struct jw_which_options *options,
+							const char **versions)
+{
+	struct version_place *places = mem_array(list->count + 1, sizeof *places);
+	const char *wanted = options->version,
+			   *examined = wanted ? requested_version(list, wanted, options->platform) : NULL;
+	size_t found = 0, count = 0;
 	bool valid;
 
 	for (size_t i = 0; i < list->count; i++) {
-		const char *version = list->wheels[i].version;
-		size_t at = count;
+		const struct wheel *wheel = &list->wheels[i];
 
-		/* A list is nearly in this order. */
-		if (range && !pep440_fits(version, range, &valid))
+		if (wheel->declared ? strcmp(wheel->platform, options->platform) != 0 ||
+								  (wanted && !version_is_same(wheel->version, wanted) &&
+								   !version_is_build_of(wheel->version, wanted))
+							: wanted && !text_same(wheel->version, examined))
 			continue;
-		while (at && version_is_newer(version, versions[at - 1]))
-			at--;
-		if (at && version_is_same(versions[at - 1], version))
+		if (options->range && !pep440_fits(wheel->version, options->range, &valid))
 			continue;
-		memmove(versions + at + 1, versions + at, (count - at) * sizeof *versions);
-		versions[at] = version;
-		count++;
+		places[found] = (struct version_place){.wheel = wheel};
+		places[found].known = pep440_read(wheel->version, &places[found].version);
+		found++;
 	}
+	if (found)
+		qsort(places, found, sizeof *places, order_places);
+	for (size_t i = 0; i < found; i++)
+		if (!count || places[i].wheel->declared != places[i - 1].wheel->declared ||
+			!version_is_same(versions[count - 1], places[i].wheel->version))
+			versions[count++] = places[i].wheel->version;
+	mem_free(places);
 	return count;
 }
 
@@ -416,7 +483,8 @@ bool jw_which_same(const struct jw_which_release *a, const struct jw_which_relea
 {
 	const bool timed = jw_which_has_time(a);
 
-	return a->answer == b->answer && text_same(a->why, b->why) && text_same(a->lacks, b->lacks) &&
+	return a->answer == b->answer && a->declared_by == b->declared_by &&
+		   text_same(a->why, b->why) && text_same(a->lacks, b->lacks) &&
 		   text_same(a->newer, b->newer) && a->needs.cuda == b->needs.cuda &&
 		   text_same(a->without, b->without) && !a->pin == !b->pin &&
 		   timed == jw_which_has_time(b) && (!timed || a->loading == b->loading);
@@ -469,7 +537,7 @@ static void infer_answers(struct jw_which *which)
 	for (size_t i = 0; i < which->count; i++) {
 		struct jw_which_release *releases = which->releases;
 
-		if (releases[i].answer > JW_WHICH_FAILS || releases[i].inferred)
+		if (releases[i].answer > JW_WHICH_FAILS || releases[i].inferred || releases[i].declared_by)
 			continue;
 		for (size_t k = i; newer != SIZE_MAX && --k > newer;)
 			if (releases[k].answer == JW_WHICH_UNKNOWN &&
@@ -507,6 +575,36 @@ static unsigned rank_of(const struct jw_which_release *release)
 												  : 0;
 }
 
+/* Returns how a release of an answer is advised. Nothing is known of the parts of a declared build,
+ * so it may lack what the examined wheel of its version lacks, and is not advised rather than that.
+ */
+static unsigned rank_in(const struct jw_which *which, size_t at)
+{
+	const struct jw_which_release *release = &which->releases[at], *examined = release;
+	const unsigned rank = rank_of(release);
+
+	while (examined->declared_by && examined > which->releases)
+		examined--;
+	return rank != UINT_MAX && !examined->declared_by && examined->without &&
+				   version_is_build_of(release->version, examined->version)
+			   ? rank_of(examined)
+			   : rank;
+}
+
+/* Finds the release to install, with `declared` also among builds. */
+static void advise(struct jw_which *which, bool declared)
+{
+	unsigned best = UINT_MAX;
+
+	which->advised = NULL;
+	for (size_t i = 0; i < which->count; i++) {
+		if ((declared || !which->releases[i].declared_by) && rank_in(which, i) < best) {
+			best = rank_in(which, i);
+			which->advised = &which->releases[i];
+		}
+	}
+}
+
 /* Finds the oldest examined release, and the older ones that jitwarm has not examined. */
 static void find_unexamined(struct jw_which *which)
 {
@@ -515,9 +613,13 @@ static void find_unexamined(struct jw_which *which)
 	for (size_t i = 0; i < which->count; i++) {
 		const struct jw_which_release *release = &which->releases[i];
 
+		/* Builds of another index say nothing of the wheels of this one. */
+		if (release->declared_by && strchr(release->version, '+'))
+			continue;
 		/* A release for other versions of Python was examined if its wheel is known. */
 		if (release->answer <= JW_WHICH_FAILS ||
-			(release->answer == JW_WHICH_NO_PYTHON && (*release->file || release->inferred))) {
+			(release->answer == JW_WHICH_NO_PYTHON &&
+			 (release->declared_by || *release->file || release->inferred))) {
 			newer = which->examined_from ? newer : which->unexamined;
 			which->examined_from = release->version;
 			which->unexamined = 0;
@@ -563,12 +665,7 @@ int jw_which(struct jw_error *err, const struct jw_which_options *options,
 	which.package = mem_string(shelf->name);
 	which.index = mem_string(options->asked ? jw_asked_index(options->asked) : "PyPI");
 	which.date = mem_string(shelf->list.date);
-	if (options->version) {
-		*versions = requested_version(&shelf->list, options->version, options->platform);
-		which.count = *versions != NULL;
-	} else {
-		which.count = list_versions(&shelf->list, options->range, versions);
-	}
+	which.count = list_versions(&shelf->list, options, versions);
 	which.releases = mem_array(which.count, sizeof *which.releases);
 	for (size_t i = 0; !result && i < which.count; i++) {
 		result = judge_release(err, &question, shelf, versions[i], &which.releases[i]);
@@ -578,9 +675,7 @@ int jw_which(struct jw_error *err, const struct jw_which_options *options,
 		result = infer_from_all(err, options, &which);
 	else if (!result && unknown)
 		infer_answers(&which);
-	for (size_t i = 0; !result && i < which.count; i++)
-		if (rank_of(&which.releases[i]) < (which.advised ? rank_of(which.advised) : UINT_MAX))
-			which.advised = &which.releases[i];
+	advise(&which, true);
 	if (!options->version)
 		find_unexamined(&which);
 	mem_free(versions);
@@ -596,6 +691,7 @@ void jw_which_release_free(struct jw_which_release *release)
 {
 	mem_free(release->version);
 	mem_free(release->file);
+	mem_free(release->options);
 	mem_free(release->library);
 	mem_free(release->why);
 	mem_free(release->lacks);
@@ -628,15 +724,18 @@ void jw_which_free(struct jw_which *which)
 const struct jw_which_release *jw_which_common(const struct jw_which *answers, size_t count)
 {
 	const struct jw_which_release *common = NULL;
+	unsigned best = UINT_MAX;
 
 	for (size_t i = 0; i < answers->count; i++) {
-		const struct jw_which_release *worst = &answers->releases[i];
+		size_t worst = 0;
 
 		for (size_t k = 1; k < count; k++)
-			if (rank_of(&answers[k].releases[i]) > rank_of(worst))
-				worst = &answers[k].releases[i];
-		if (rank_of(worst) < (common ? rank_of(common) : UINT_MAX))
-			common = worst;
+			if (rank_in(&answers[k], i) > rank_in(&answers[worst], i))
+				worst = k;
+		if (rank_in(&answers[worst], i) < best) {
+			best = rank_in(&answers[worst], i);
+			common = &answers[worst].releases[i];
+		}
 	}
 	return common;
 }
@@ -720,7 +819,8 @@ bool jw_which_before(const char *file, struct jw_target target, const struct jw_
 	for (size_t i = 0; !found && i < which.count; i++) {
 		struct jw_which_release *release = &which.releases[i];
 
-		if (!version_is_newer(version, release->version) || release->answer > JW_WHICH_FAILS)
+		if (!version_is_newer(version, release->version) || release->declared_by ||
+			release->answer > JW_WHICH_FAILS || release->inferred)
 			continue;
 		*ret_release = *release;
 		*release = (struct jw_which_release){.version = NULL};
@@ -752,6 +852,7 @@ bool jw_which_cure(const char *package, const char *file, struct jw_target targe
 			jw_cure_free(ret_cure);
 		return why.code == JW_ERR_NOT_FOUND;
 	}
+	advise(&which, false);
 	version = which.advised ? which.advised->version : NULL;
 	*ret_cure = (struct jw_cure){mem_string(which.package), true,
 								 version ? mem_string(version) : NULL, which.unexamined > 0};

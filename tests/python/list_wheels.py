@@ -94,6 +94,14 @@ with tempfile.TemporaryDirectory() as folder:
 assert listing.required_lines(["torch<3,>=2.4", "numpy", "Bitsandbytes[test]; extra == 'dev'", "nvidia_cudnn.cu12 (==9.1)", "x @ https://h/x.whl"],
                               "bitsandbytes") == ["requires torch<3,>=2.4", "requires nvidia_cudnn.cu12 (==9.1)"]
 
+# What list-builds.py has written stays: the builds of a package with what they require, and packages that are not fetched.
+with tempfile.TemporaryDirectory() as folder:
+    path = pathlib.Path(folder) / "wheels.txt"
+    path.write_text("jitwarm-wheels 1 2026-11-28\npackage a\nunseen 1 source py3\nbuild 2 linux py3 0 sm_80\npackage torch\nunseen 2.0 linux py3\nrequires b\n"
+                    "build 2.0+cu118 linux cp38 11080 sm_50\nrequires b==1\nunseen 1.0 linux py3\n")
+    assert listing.kept_lines(path) == {"a": ["unseen 1 source py3", "build 2 linux py3 0 sm_80"],
+                                        "torch": ["build 2.0+cu118 linux cp38 11080 sm_50", "requires b==1"]}, listing.kept_lines(path)
+
 # No message of src/find/index.py has a password, whether its address is one of this account's or of an index.
 clean, note_secrets = listing.index.clean, listing.index.note_secrets
 for text, cleaned in (("at https://u:p@h/x and http://h/", "at https://h/x and http://h/"), ("'https://u:p@ss@h/'", "'https://h/'"),

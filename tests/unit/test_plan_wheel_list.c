@@ -35,6 +35,47 @@ TEST(too_many_wheels_are_refused)
 	buf_free(&text);
 }
 
+/* A build has one library and one container, and may require others. */
+TEST(a_build_is_read)
+{
+	static const char text[] = START "package a\n" WHEEL "library library 12000 a.so\n"
+									 "build 2.1+cu126 linux cp38+ 12060 sm_50 sm_90a\n"
+									 "requires b==1+cu126\n"
+									 "build 2.0 windows py3 0 sm_80\n"
+									 "package b\nbuild 3 linux py3 0 sm_80\n";
+	static const char builds[] = "build 2.1+cu126 linux cp38+ 12060 sm_50 sm_90a\n"
+								 "requires b==1+cu126\n"
+								 "build 2.0 windows py3 0 sm_80\n";
+	struct buf lines = BUF_MAX(sizeof text);
+	struct wheel_list list;
+	const struct wheel *build;
+
+	OK(read_list(why, text, "a", &list));
+	assert_int_equal(list.count, 3);
+	build = &list.wheels[1];
+	assert_true(build->declared && !build->unseen && !build->of && !*build->sha256 && !*build->file);
+	assert_string_equal(build->version, "2.1+cu126");
+	assert_int_equal(build->require_count, 1);
+	assert_int_equal(build->library_count, 1);
+	assert_true(build->libraries->facts.library && build->libraries->runtime_shared);
+	assert_int_equal(build->libraries->facts.runtime_cuda, 12060);
+	assert_int_equal(build->libraries->facts.piece_count, 1);
+	assert_int_equal(build->libraries->facts.pieces->role, DEVCODE_REGISTERED);
+	assert_int_equal(build->libraries->facts.pieces->entry_count, 2);
+	assert_int_equal(build->libraries->facts.pieces->entries[1].target.sm, 90);
+	assert_string_equal(wheel_label(build), "cu126");
+	assert_true(list.wheels[2].libraries->facts.windows);
+	assert_null(wheel_label(&list.wheels[2]));
+	assert_false(list.wheels[0].declared);
+	wheel_list_free(&list);
+
+	wheel_list_builds(text, sizeof text - 1, "a", &lines);
+	assert_string_equal(buf_text(&lines), builds);
+	wheel_list_builds(text, sizeof text - 1, "c", &lines);
+	assert_string_equal(buf_text(&lines), builds);
+	buf_free(&lines);
+}
+
 TEST(a_package_is_read)
 {
 	static const char text[] = START
@@ -142,6 +183,16 @@ TEST(an_error_names_its_line)
 		{START "package a\nunseen 2.1 linux py3 more\n", "list: line 3: not “unseen"},
 		{START "package a\n" WHEEL "unseen 2.0 linux py3\nrequires b\n",
 		 "list: line 5: a requirement without a wheel"},
+		{START "package a\nbuild 2.1 linux py3 12060\n", "list: line 3: not “build VERSION"},
+		{START "package a\nbuild 2.1 linux py3 12060 \n", "list: line 3: not “build VERSION"},
+		{START "package a\nbuild 2.1 linux py3 cu126 sm_50\n", "list: line 3: not “build VERSION"},
+		{START "package a\nbuild 2.1 linux py3 0 ptx\n", "list: line 3: not an entry"},
+		{START "package a\nbuild 2.1 linux py3 0 sm_50\npiece 1 loose sm_80\n",
+		 "list: line 4: a piece without a library"},
+		{START "package a\nbuild 2.1 linux py3 0 sm_50\nlibrary library 0 l.so\n",
+		 "list: line 4: a library without a wheel"},
+		{START "package a\nbuild 2.1 linux py3 0 sm_50\nsame 2.0 linux py3 2.1\n",
+		 "list: release 2.0 is as 2.1, which the list lacks"},
 		{START "package a\nunseen 2.1 linux py3\nsame 2.0 linux py3 2.1\n",
 		 "list: release 2.0 is as 2.1, which the list lacks"},
 		{START "package a\n" WHEEL "requires \n", "list: line 4: not “requires"},
@@ -199,7 +250,9 @@ TEST(a_hostile_list_ends_in_one_line)
 		START "package a\n" WHEEL "requires b==1\nlibrary library ~12040 l.so\n"
 			  "piece 3 registered sm_60#12000z "
 			  "compute_90=90a@8.6+12:33.200:5123456z\n"
-			  "same 2.0 linux py3 2.1\npackage b\n";
+			  "same 2.0 linux py3 2.1\n"
+			  "build 2.1+cu126 linux py3 12060 sm_50 sm_90\nrequires b==1\n"
+			  "package b\n";
 	char changed[sizeof text];
 	uint32_t seed = 1;
 

@@ -15,6 +15,7 @@
 #include "cli/commands/cmd_ahead.h"
 #include "cli/cure.h"
 #include "cli/document.h"
+#include "cli/gpu_targets.h"
 #include "cli/language.h"
 #include "cli/module_text.h"
 #include "cli/next_step.h"
@@ -216,10 +217,17 @@ static void print_package(const struct output *out, const struct jw_check_packag
 	if (package->gpu_count > 1)
 		output_line(out, STYLE_PLAIN, "%s%s", head, name);
 	for (size_t t = 0; t < package->gpu_count; t++) {
-		struct verdict_row row = row_of(&package->gpus[t], useless);
+		const struct verdict_row row = row_of(&package->gpus[t], useless);
+		struct buf text = BUF_MAX(VERDICT_SENTENCE);
+		const enum style style = verdict_print(&text, &row, VERDICT_START);
+		char gpu[GPUS_NAME];
 
-		row.name = package->gpu_count == 1 ? name : NULL;
-		verdict_line(out, row.name ? head : "          ", &row, VERDICT_START);
+		if (package->gpu_count == 1)
+			output_line(out, style, "%s%s: %s", head, name, buf_text(&text));
+		else
+			output_line(out, style, "          %s: %s", gpu_targets_name(gpu, out, row.target),
+						buf_text(&text));
+		buf_free(&text);
 	}
 	mem_free(name);
 }

@@ -78,6 +78,13 @@ static const struct json_field release_fields[] = {
 		inferred,
 		"the release was not looked at: the nearest newer and older ones that were have the same "
 		"answer"),
+	RELEASE(declared_by,
+			"with a build that was not looked at: whose build script says for which GPUs it has "
+			"machine code, which is all that is known of it: `PyTorch`",
+			.presence = JSON_UNLESS_NULL),
+	RELEASE(options,
+			"what pip needs to install it, as PyPI does not have it: `--index-url ADDRESS`",
+			.presence = JSON_UNLESS_NULL),
 	RELEASE(file,
 			"the wheel that was looked at; with `inferred`, the wheel of the release that it is "
 			"like; missing if the release has no wheel for the platform",
@@ -151,6 +158,7 @@ struct which_together {
 	struct jw_target target;
 	char **requirements;
 	size_t count;
+	char *options;
 	char *excluding[2];
 };
 
@@ -160,6 +168,9 @@ static const struct json_field together_fields[] = {
 				  "what pip installs so that all packages run and fit together; missing if nothing "
 				  "does",
 				  .presence = JSON_IF_SET),
+	JSON(struct which_together, options,
+		 "what pip needs to find them, if they are not on PyPI: `--index-url ADDRESS`",
+		 .presence = JSON_UNLESS_NULL),
 	JSON_AS("package", struct which_together, excluding[0], "a package that excludes another one",
 			.presence = JSON_UNLESS_NULL),
 	JSON_AS("excludes", struct which_together, excluding[1],
@@ -270,7 +281,16 @@ static void print_answer(struct table *table, const struct jw_which_release *rel
 	const enum style style = style_of(release);
 	struct buf text = BUF_MAX(VERDICT_SENTENCE);
 
-	if (release->answer <= JW_WHICH_COMPILES) {
+	if (release->declared_by && release->answer <= JW_WHICH_COMPILES) {
+		table_cell(table, style,
+				   several ? "run, by %s's build script" : "runs, by %s's build script",
+				   release->declared_by);
+	} else if (release->declared_by && release->answer == JW_WHICH_FAILS && !release->pin &&
+			   !release->needs.cuda) {
+		table_cell(table, style,
+				   several ? "fail: %s, by %s's build script" : "fails: %s, by %s's build script",
+				   release->why, release->declared_by);
+	} else if (release->answer <= JW_WHICH_COMPILES) {
 		add_running(&text, release, least, most, several);
 		table_cell(table, style, "%s", buf_text(&text));
 	} else if (release->pin) {
@@ -319,11 +339,20 @@ static void print_answer(struct table *table, const struct jw_which_release *rel
 	buf_free(&text);
 }
 
-/* Returns whether anything is known about some release. */
+/* Returns the label of a declared build, “cu126”, which names its place on another index; NULL for
+ * a release of the index in question. */
+static const char *label_of(const struct jw_which_release *release)
+{
+	const char *label = release->declared_by ? strchr(release->version, '+') : NULL;
+
+	return label ? label + 1 : NULL;
+}
+
+/* Returns whether anything is known about some release of the index in question. */
 static bool is_any_known(const struct jw_which *which)
 {
 	for (size_t i = 0; i < which->count; i++)
-		if (which->releases[i].answer != JW_WHICH_UNKNOWN &&
+		if (!label_of(&which->releases[i]) && which->releases[i].answer != JW_WHICH_UNKNOWN &&
 			which->releases[i].answer != JW_WHICH_NO_WHEEL)
 			return true;
 	return false;
@@ -341,69 +370,174 @@ static bool has_no_row(const struct jw_which *which, size_t at)
 	if (which->releases[at].answer != JW_WHICH_NO_WHEEL)
 		return false;
 	for (size_t i = 0; i < which->count; i++)
-		if (which->releases[i].answer != JW_WHICH_NO_WHEEL) {
+		if (!label_of(&which->releases[i]) && which->releases[i].answer != JW_WHICH_NO_WHEEL) {
 			newer = newer || i < at;
 			older = older || i > at;
 		}
 	return newer && older;
 }
 
-/* Adds a release, and the one with whose answer it is answered: "2.7.0, as 2.7.1". */
-static void add_version(struct table *table, const struct jw_which_release *release, bool inferred)
+static bool has_labels(const struct jw_which *which)
 {
+	for (size_t i = 0; i < which->count; i++)
+		if (label_of(&which->releases[i]))
+			return true;
+	return false;
+}
+
+/* Returns the length of a version without the label of a declared build. */
+static int public_length(const struct jw_which_release *release)
+{
+	const char *label = label_of(release);
+
+	return (int)(label ? (size_t)(label - 1 - release->version) : strlen(release->version));
+}
+
+static bool is_same_version(const struct jw_which_release *a, const struct jw_which_release *b)
+{
+	return public_length(a) == public_length(b) &&
+		   !strncmp(a->version, b->version, (size_t)public_length(a));
+}
+
+/* Rows of a table: those of the releases of an index, or of its builds with one label. */
+struct rows {
+	struct table *table;
+	const struct jw_which *which;
+	const char *index; /* its name in the first column; NULL if there is no such column */
+	bool each;         /* a row for each release */
+	bool pythons;      /* the releases of the row are for different Pythons */
+	size_t count, left_out;
+};
+
+/* Adds a release, and the one with whose answer it is answered: "2.7.0, as 2.7.1". */
+static void add_version(const struct rows *rows, const struct jw_which_release *release)
+{
+	const char *margin = rows->index ? "" : "  ";
 	struct wheel_name like;
 	char version[64];
 
-	if (inferred && wheel_name_read(release->file, &like))
-		table_cell(table, STYLE_PLAIN, "  %s, as %s", release->version,
+	if (release->inferred && (rows->each || rows->which->count == 1) &&
+		wheel_name_read(release->file, &like))
+		table_cell(rows->table, STYLE_PLAIN, "%s%s, as %s", margin, release->version,
 				   wheel_part_text(version, sizeof version, like.version));
 	else
-		table_cell(table, STYLE_PLAIN, "  %s", release->version);
+		table_cell(rows->table, STYLE_PLAIN, "%s%.*s", margin, public_length(release),
+				   release->version);
 }
 
-/* Adds rows of releases with the same answer, newest first; returns the number of rows that were
- * left out. */
-static size_t add_rows(struct table *table, const struct jw_which *which, bool all)
+/* Adds a row for the releases from `first` to `last`, which have the same answer. */
+static void add_row(struct rows *rows, const struct jw_which_release *const ends[4], bool source)
 {
-	size_t rows = 0, left_out = 0, next;
+	const struct jw_which_release *first = ends[0], *last = ends[1];
+	const char *label = label_of(first);
 
-	for (size_t i = 0; i < which->count; i = next) {
-		const struct jw_which_release *first = &which->releases[i], *last = first;
-		const struct jw_which_release *least = first, *most = first;
-		bool pythons = false; /* the releases are for different Pythons */
-
-		next = i + 1;
-		if (!all && has_no_row(which, i))
-			continue;
-		for (; !all && next < which->count; next++) {
-			const struct jw_which_release *release = &which->releases[next];
-
-			if (has_no_row(which, next))
-				continue;
-			if (!jw_which_same(first, release) &&
-				(first->answer != JW_WHICH_NO_PYTHON || release->answer != JW_WHICH_NO_PYTHON))
-				break;
-			pythons = pythons || !text_same(first->why, release->why);
-			last = release;
-			most = release->start.high > most->start.high ? release : most;
-			least = release->start.high < least->start.high ? release : least;
-		}
-		if (!all && rows == MAX_ROWS) {
-			left_out++;
-			continue;
-		}
-		rows++;
-		if (last == first)
-			add_version(table, first, first->inferred && (all || which->count == 1));
-		else
-			table_cell(table, STYLE_PLAIN, "  %s – %s", first->version, last->version);
-		if (pythons && first->answer == JW_WHICH_NO_PYTHON)
-			table_cell(table, STYLE_FAINT, "need another Python; %s needs %s", first->version,
-					   first->why);
-		else
-			print_answer(table, first, least, most, last != first);
+	if (!rows->each && rows->count == MAX_ROWS) {
+		rows->left_out++;
+		return;
 	}
-	return left_out;
+	rows->count++;
+	if (rows->index)
+		table_cell(rows->table, STYLE_PLAIN, "  %s", source ? (label ? label : rows->index) : "");
+	if (last == first)
+		add_version(rows, first);
+	else
+		table_cell(rows->table, STYLE_PLAIN, rows->index ? "%.*s – %.*s" : "  %.*s – %.*s",
+				   public_length(first), first->version, public_length(last), last->version);
+	if (rows->pythons)
+		table_cell(rows->table, STYLE_FAINT, "need another Python; %s needs %s", first->version,
+				   first->why);
+	else
+		print_answer(rows->table, first, ends[2], ends[3], last != first);
+}
+
+/* Adds rows of releases with the same answer, newest first: those with this label, or, if it is
+ * NULL, those of the index. Builds that do not run have no row. */
+static void add_source(struct rows *rows, const char *label)
+{
+	const struct jw_which *which = rows->which;
+	const struct jw_which_release *ends[4] = {NULL}; /* first, last, shortest and longest start */
+	bool source = true;
+
+	for (size_t i = 0; i < which->count; i++) {
+		const struct jw_which_release *release = &which->releases[i];
+
+		if (!text_same(label_of(release), label) || has_no_row(which, i))
+			continue;
+		if (ends[0] && !jw_which_same(ends[0], release) &&
+			(ends[0]->answer != JW_WHICH_NO_PYTHON || release->answer != JW_WHICH_NO_PYTHON)) {
+			add_row(rows, ends, source);
+			source = false;
+			ends[0] = NULL;
+		}
+		if (label && release->answer > JW_WHICH_COMPILES)
+			continue;
+		if (!ends[0]) {
+			ends[0] = ends[2] = ends[3] = release;
+			rows->pythons = false;
+		}
+		rows->pythons = rows->pythons || (release->answer == JW_WHICH_NO_PYTHON &&
+										  !text_same(ends[0]->why, release->why));
+		ends[1] = release;
+		ends[2] = release->start.high < ends[2]->start.high ? release : ends[2];
+		ends[3] = release->start.high > ends[3]->start.high ? release : ends[3];
+	}
+	if (ends[0])
+		add_row(rows, ends, source);
+}
+
+/* Notes the versions that run by the rows of a label, or of the index. */
+static void cover(const struct jw_which *which, const char *label, bool *covered)
+{
+	for (size_t i = 0; i < which->count; i++) {
+		const struct jw_which_release *release = &which->releases[i];
+
+		for (size_t k = 0; release->answer <= JW_WHICH_COMPILES &&
+						   text_same(label_of(release), label) && k < which->count;
+			 k++)
+			covered[k] = covered[k] || is_same_version(&which->releases[k], release);
+	}
+}
+
+/* Adds the rows of the index and of the builds that run where no row above runs, the newest
+ * first. */
+static void add_sources(struct rows *rows)
+{
+	const struct jw_which *which = rows->which;
+	bool *covered = mem_array(which->count, sizeof *covered), index = false;
+
+	for (size_t i = 0; i < which->count; i++) {
+		const char *label = label_of(&which->releases[i]);
+
+		if (covered[i] || which->releases[i].answer > JW_WHICH_COMPILES || (!label && index))
+			continue;
+		add_source(rows, label);
+		cover(which, label, covered);
+		index = index || !label;
+	}
+	if (!index)
+		add_source(rows, NULL);
+	mem_free(covered);
+}
+
+/* Adds the rows of an answer: with `each` one for each release. Returns the number of rows that
+ * were left out. */
+static size_t add_rows(struct table *table, const struct which_document *document,
+					   const struct jw_which *which, bool each)
+{
+	struct rows rows = {.table = table,
+						.which = which,
+						.index = has_labels(which) ? document->index : NULL,
+						.each = each};
+
+	table->columns = rows.index ? 3 : 2;
+	for (size_t i = 0; each && i < which->count; i++)
+		add_row(&rows,
+				(const struct jw_which_release *[4]){&which->releases[i], &which->releases[i],
+													 &which->releases[i], &which->releases[i]},
+				true);
+	if (!each)
+		add_sources(&rows);
+	return rows.left_out;
 }
 
 static const char *platform_text(const char *platform)
@@ -422,13 +556,21 @@ static void print_head(const struct cli *cli, const struct which_document *docum
 
 	if (document->python)
 		(void)text_format(python, sizeof python, ", Python %s", document->python);
-	output_line(&cli->out, STYLE_STRONG,
-				document->driver.cuda ? "%s from %s on %s, driver %s, %s%s"
-									  : "%s from %s on %s, %snewest driver, %s%s",
-				which->package, document->index,
-				gpu_targets_marketed(gpu, &cli->out, which->target, cli->system),
-				document->driver.cuda ? jw_driver_text(driver, &document->driver) : "",
-				platform_text(document->platform), python);
+	if (has_labels(which))
+		output_line(
+			&cli->out, STYLE_STRONG,
+			document->driver.cuda ? "%s on %s, driver %s, %s%s" : "%s on %s, %snewest driver, %s%s",
+			which->package, gpu_targets_marketed(gpu, &cli->out, which->target, cli->system),
+			document->driver.cuda ? jw_driver_text(driver, &document->driver) : "",
+			platform_text(document->platform), python);
+	else
+		output_line(&cli->out, STYLE_STRONG,
+					document->driver.cuda ? "%s from %s on %s, driver %s, %s%s"
+										  : "%s from %s on %s, %snewest driver, %s%s",
+					which->package, document->index,
+					gpu_targets_marketed(gpu, &cli->out, which->target, cli->system),
+					document->driver.cuda ? jw_driver_text(driver, &document->driver) : "",
+					platform_text(document->platform), python);
 }
 
 /* Appends requirements that have a blank between two; NULL has none. */
@@ -451,12 +593,12 @@ static void print_install(const struct cli *cli, const struct which_document *do
 						  size_t gpus)
 {
 	struct buf command = BUF_MAX(NEXT_STEP_MAX);
-	const char *version = release->version;
 	bool labelled = false;
 	char text[128], *requirement;
 
-	for (size_t i = 0; i < which->count; i++)
-		labelled = labelled || version_is_build_of(which->releases[i].version, version);
+	for (size_t i = 0; !release->declared_by && i < which->count; i++)
+		labelled = labelled || (!which->releases[i].declared_by &&
+								version_is_build_of(which->releases[i].version, release->version));
 	if (gpus > 1)
 		(void)text_format(text, sizeof text,
 						  release->answer == JW_WHICH_COMPILES
@@ -478,13 +620,24 @@ static void print_install(const struct cli *cli, const struct which_document *do
 					(int)strcspn(at, "="), at, (int)strcspn(at, " "), at);
 		at += strcspn(at, " ");
 	}
-	requirement = mem_printf(labelled ? "%s===%s" : "%s==%s", document->install, version);
+	requirement = mem_printf(labelled ? "%s===%.*s" : "%s==%.*s", document->install,
+							 public_length(release), release->version);
 	buf_add(&command, "pip");
 	shell_add_word(&command, "install");
 	shell_add_word(&command, requirement);
 	add_words(&command, release->beside);
+	add_words(&command, release->options);
 	mem_free(requirement);
 	next_step(&cli->out, STYLE_GOOD, text, &command);
+}
+
+/* Returns who declares builds of a package; NULL if nobody does. */
+static const char *declared_by(const struct jw_which *which)
+{
+	for (size_t i = 0; i < which->count; i++)
+		if (which->releases[i].declared_by)
+			return which->releases[i].declared_by;
+	return NULL;
 }
 
 /* Prints the release that all GPUs of the answers for a package run, with what it brings along on
@@ -528,7 +681,7 @@ static void print_other_index(const struct cli *cli, const struct jw_which *whic
 		output_line(&cli->out, STYLE_PLAIN,
 					"These answers are for PyPI. To ask the index in PIP_INDEX_URL, whose builds "
 					"may differ, use --ask.");
-	else if (package_fact_of("index", which->package))
+	else if (package_fact_of("index", which->package) && !declared_by(which))
 		output_line(&cli->out, STYLE_PLAIN,
 					"PyTorch's own index has builds of %s for other CUDA versions, which may run "
 					"if the builds on PyPI do not. To ask this index, set PIP_INDEX_URL to its "
@@ -581,7 +734,7 @@ static void print_none(const struct cli *cli, const struct which_document *docum
 {
 	const struct output *out = &cli->out;
 	const char *index = document->index, *python = NULL, *platform;
-	char driver[JW_DRIVER_TEXT] = "";
+	char driver[JW_DRIVER_TEXT] = "", both[128];
 	size_t failing = 0, without_code = 0, without_wheel = 0, sources = 0;
 
 	for (size_t i = 0; i < which->count; i++) {
@@ -597,6 +750,10 @@ static void print_none(const struct cli *cli, const struct which_document *docum
 			(void)jw_driver_text(driver, &document->driver);
 	}
 	platform = platform_text(document->platform);
+	if (has_labels(which)) {
+		(void)text_format(both, sizeof both, "%s or %s's index", index, declared_by(which));
+		index = both;
+	}
 	if (which->unexamined)
 		print_unexamined(cli, which);
 	else if (sources)
@@ -705,7 +862,7 @@ static int print_uses(struct jw_error *err, const struct cli *cli,
 		question.asked = NULL;
 		result = jw_which(err, &question, &which);
 		if (!result) {
-			(void)add_rows(&table, &which, false);
+			(void)add_rows(&table, &own, &which, false);
 			if (which.count)
 				print_head(cli, &own, &which);
 			result = table_print(err, &table, &cli->out);
@@ -737,7 +894,7 @@ static int print_which(struct jw_error *err, const struct cli *cli,
 	const struct output *out = &cli->out;
 	struct table table = {.columns = 2};
 	const bool all = options_given(&cli->options, "all");
-	const size_t left_out = add_rows(&table, which, all);
+	const size_t left_out = add_rows(&table, document, which, all || of_all);
 	const struct jw_which *from = of_all ? of_all : which;
 	const struct jw_which_release *bare = bare_release(which),
 								  *shown = of_all ? which->releases : which->advised;
@@ -763,10 +920,10 @@ static int print_which(struct jw_error *err, const struct cli *cli,
 		output_line(out, STYLE_PLAIN, "%s %s requires %s, which fails: %s.", which->package,
 					shown->version, shown->required, shown->required_why);
 	/* For one release that runs, no other one is named. */
-	if (from->advised && (!of_all || which->releases->answer >= JW_WHICH_CPU))
+	if (from->advised && (!of_all || !which->advised))
 		print_install(cli, document, from, from->advised, 1);
-	if (of_all && which->releases->beside)
-		print_install(cli, document, which, which->releases, 0);
+	if (of_all && which->advised && (which->advised->beside || which->advised->options))
+		print_install(cli, document, which, which->advised, 0);
 	if (of_all)
 		print_others(cli, which);
 	return result;
@@ -845,16 +1002,25 @@ static void set_unknown(struct jw_error *err, const struct cli *cli, const struc
 {
 	struct buf command = BUF_MAX(NEXT_STEP_MAX);
 	const char *package = wanted->name, *listed = listed_for(package);
+	const struct package_fact *elsewhere = package_fact_of("index", package);
 	char *text, *nearest = listed ? NULL : jw_which_nearest(package);
 
-	if (listed) {
+	if (elsewhere) {
+		buf_add(&command, "pip install");
+		shell_add_word(&command, package);
+		buf_add(&command, " %s", elsewhere->values[ELSEWHERE_OPTIONS]);
+	} else if (listed) {
 		add_which(&command, cli);
 		shell_add_word(&command, listed);
 	} else {
 		add_ask_one(&command, cli, wanted);
 	}
 	text = next_step_take(&command);
-	if (listed)
+	if (elsewhere)
+		error_set(err, JW_ERR_NOT_FOUND,
+				  "%s: not in jitwarm's list; the builds for GPUs are on an index of %s: “%s”",
+				  package, elsewhere->values[ELSEWHERE_WHOSE], text);
+	else if (listed)
 		error_set(err, JW_ERR_NOT_FOUND, "%s: not in jitwarm's list; did you mean %s? “%s”",
 				  package, listed, text);
 	else if (nearest)
@@ -889,7 +1055,7 @@ static int print_beside(struct jw_error *err, const struct cli *cli,
 	for (size_t i = 0; i < which.count && !older; i++) {
 		const struct jw_which_release *release = &which.releases[i];
 
-		if (release->inferred || release->answer >= JW_WHICH_NO_PYTHON)
+		if (release->inferred || release->declared_by || release->answer >= JW_WHICH_NO_PYTHON)
 			continue;
 		if (version_is_newer(release->version, options->version))
 			newer = release;
@@ -1161,8 +1327,8 @@ static int answer_package(struct jw_error *err, struct cli *cli, const struct gp
 			break;
 		document->count++;
 		/* The list also has versions whose wheels were not examined. */
-		if (!which->count ||
-			(wanted->version && !asks && which->releases->answer == JW_WHICH_UNKNOWN)) {
+		if (!which->count || (wanted->version && !asks && which->count == 1 &&
+							  which->releases->answer == JW_WHICH_UNKNOWN)) {
 			result = wanted->version && !asks ? print_beside(err, cli, document, &options) : 0;
 			if (!result && wanted->range)
 				result = error_set(err, JW_ERR_NOT_FOUND, "%s has no release of %s%.100s",
@@ -1246,6 +1412,7 @@ static void print_together(struct cli *cli, const struct which_document *documen
 	}
 	for (size_t i = 0; i < together->count; i++)
 		shell_add_word(&command, together->requirements[i]);
+	add_words(&command, together->options);
 	if (document->together_count > 1)
 		(void)text_format(text, sizeof text, "For all of them on %s: ", gpu);
 	else
@@ -1289,6 +1456,8 @@ static int answer_together(struct jw_error *err, struct cli *cli, const struct g
 			add_word(row, mem_string_n(at, strcspn(at, " ")));
 			at += strcspn(at, " ");
 		}
+		row->options = together.options;
+		together.options = NULL;
 		for (size_t k = 0; together.exclude && k < 2; k++)
 			row->excluding[k] = text_of(&answered[together.excluding[k]].wanted);
 		if (together.exclude)
@@ -1497,6 +1666,7 @@ static int which_run(struct jw_error *err, struct cli *cli)
 		for (size_t k = 0; k < document.together[i].count; k++)
 			mem_free(document.together[i].requirements[k]);
 		mem_free(document.together[i].requirements);
+		mem_free(document.together[i].options);
 		mem_free(document.together[i].excluding[0]);
 		mem_free(document.together[i].excluding[1]);
 	}
