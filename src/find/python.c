@@ -52,12 +52,8 @@ static int ask_script(struct jw_error *err, const char *script, const struct jw_
 	const char *const arguments[] = {script, "-I", "-c", "print(__import__('sys').executable)",
 									 NULL};
 	struct buf answer = BUF_MAX(MAX_ANSWER);
-	const struct os_question question = {.arguments = arguments,
-										 .input = "",
-										 .timeout_ms = ANSWER_MS,
-										 .cancel = cancel,
-										 .answer = &answer,
-										 .mute = true};
+	const struct os_question question = {
+		.arguments = arguments, .timeout_ms = ANSWER_MS, .cancel = cancel, .answer = &answer};
 	struct jw_error why = {0};
 	char *executable = NULL;
 	int status = 0, result = 0;
