@@ -224,7 +224,7 @@ fetched=0
 is "an extra brings an unknown package" 3 0 "1.0  has no device code of its own" "It requires packages that jitwarm's list lacks and that may have device code: other-cuda-12."
 ask good --target gtx1080 extras==1.0
 fetched=0
-is "without an extra, nothing is required" 2 0 "1.0  has no device code: it runs on the CPU"
+is "without an extra, nothing is required" 2 0 "1.0  has no device code of its own: the packages that it imports decide"
 ask good --target gtx1080 unknown
 fetched=0
 is "only unknown packages" 3 0 "1.0  has no device code of its own" "It requires packages that jitwarm's list lacks and that may have device code: other-cuda-12 and six." "To examine it: jitwarm which --target gtx1080 other-cuda-12 --ask"
