@@ -408,8 +408,11 @@ out_has "Newest that runs on all 2 GPUs: pip install bitsandbytes==0.50.2 torch=
 run 0 which --target gtx1080,rtx5090 --platform linux bitsandbytes==0.50.2
 run 0 which --target gtx1080,rtx5090 --platform linux bitsandbytes
 out_has "No release that jitwarm has examined runs on all 2 GPUs."
+# On Windows, pip takes a torch without device code.
+run 0 which --target gtx1080 --platform windows bitsandbytes
+out_has "bitsandbytes 0.50.2 requires torch 2.15.0, which fails: its wheel on PyPI has no device code for this platform."
 # torchaudio for arm64 has no device code, nor have the older wheels of torch for arm64 that it allows.
-run 2 which --target gtx1080 --platform linux-aarch64 torchaudio
+run 3 which --target gtx1080 --platform linux-aarch64 torchaudio
 out_has "0.10.2  have no device code: they run on the CPU"
 out_lacks "pip install"
 # If none runs, the release fails, by the driver that the least of them needs.
