@@ -405,7 +405,7 @@ struct rows {
 	const struct jw_which *which;
 	const char *index; /* its name in the first column; NULL if there is no such column */
 	bool each;         /* a row for each release */
-	bool pythons;      /* the releases of the row are for different Pythons */
+	bool pythons;      /* the releases of the next row are for different Pythons */
 	size_t count, left_out;
 };
 
@@ -466,18 +466,16 @@ static void add_source(struct rows *rows, const char *label)
 		if (ends[0] && !jw_which_same(ends[0], release) &&
 			(ends[0]->answer != JW_WHICH_NO_PYTHON || release->answer != JW_WHICH_NO_PYTHON)) {
 			add_row(rows, ends, source);
-			source = false;
+			source = rows->pythons = false;
 			ends[0] = NULL;
 		}
 		if (label && release->answer > JW_WHICH_COMPILES)
 			continue;
-		if (!ends[0]) {
+		if (!ends[0])
 			ends[0] = ends[2] = ends[3] = release;
-			rows->pythons = false;
-		}
+		ends[1] = release;
 		rows->pythons = rows->pythons || (release->answer == JW_WHICH_NO_PYTHON &&
 										  !text_same(ends[0]->why, release->why));
-		ends[1] = release;
 		ends[2] = release->start.high < ends[2]->start.high ? release : ends[2];
 		ends[3] = release->start.high > ends[3]->start.high ? release : ends[3];
 	}
@@ -557,20 +555,21 @@ static void print_head(const struct cli *cli, const struct which_document *docum
 	if (document->python)
 		(void)text_format(python, sizeof python, ", Python %s", document->python);
 	if (has_labels(which))
-		output_line(
-			&cli->out, STYLE_STRONG,
-			document->driver.cuda ? "%s on %s, driver %s, %s%s" : "%s on %s, %snewest driver, %s%s",
-			which->package, gpu_targets_marketed(gpu, &cli->out, which->target, cli->system),
-			document->driver.cuda ? jw_driver_text(driver, &document->driver) : "",
-			platform_text(document->platform), python);
-	else
 		output_line(&cli->out, STYLE_STRONG,
-					document->driver.cuda ? "%s from %s on %s, driver %s, %s%s"
-										  : "%s from %s on %s, %snewest driver, %s%s",
-					which->package, document->index,
+					document->driver.cuda ? "%s on %s, driver %s, %s%s"
+										  : "%s on %s, %snewest driver, %s%s",
+					which->package,
 					gpu_targets_marketed(gpu, &cli->out, which->target, cli->system),
 					document->driver.cuda ? jw_driver_text(driver, &document->driver) : "",
 					platform_text(document->platform), python);
+	else
+		output_line(&cli->out, STYLE_STRONG,
+				document->driver.cuda ? "%s from %s on %s, driver %s, %s%s"
+									  : "%s from %s on %s, %snewest driver, %s%s",
+				which->package, document->index,
+				gpu_targets_marketed(gpu, &cli->out, which->target, cli->system),
+				document->driver.cuda ? jw_driver_text(driver, &document->driver) : "",
+				platform_text(document->platform), python);
 }
 
 /* Appends requirements that have a blank between two; NULL has none. */
@@ -802,7 +801,8 @@ static const struct jw_which_release *bare_release(const struct jw_which *which)
 	if (which->advised)
 		return which->advised->use_count ? which->advised : NULL;
 	for (size_t i = 0; i < which->count; i++)
-		if (which->releases[i].use_count || which->releases[i].unfollowed_count)
+		if (which->releases[i].answer != JW_WHICH_CPU &&
+			(which->releases[i].use_count || which->releases[i].unfollowed_count))
 			return &which->releases[i];
 	return NULL;
 }
@@ -1017,8 +1017,8 @@ static void set_unknown(struct jw_error *err, const struct cli *cli, const struc
 	text = next_step_take(&command);
 	if (elsewhere)
 		error_set(err, JW_ERR_NOT_FOUND,
-				  "%s: not in jitwarm's list; the builds for GPUs are on an index of %s: “%s”",
-				  package, elsewhere->values[ELSEWHERE_WHOSE], text);
+				  "%s: not in jitwarm's list; the builds for GPUs are on an index of %s: “%s”", package,
+				  elsewhere->values[ELSEWHERE_WHOSE], text);
 	else if (listed)
 		error_set(err, JW_ERR_NOT_FOUND, "%s: not in jitwarm's list; did you mean %s? “%s”",
 				  package, listed, text);
@@ -1326,8 +1326,9 @@ static int answer_package(struct jw_error *err, struct cli *cli, const struct gp
 			break;
 		document->count++;
 		/* The list also has versions whose wheels were not examined. */
-		if (!which->count || (wanted->version && !asks && which->count == 1 &&
-							  which->releases->answer == JW_WHICH_UNKNOWN)) {
+		if (!which->count ||
+			(wanted->version && !asks && which->count == 1 &&
+			 which->releases->answer == JW_WHICH_UNKNOWN)) {
 			result = wanted->version && !asks ? print_beside(err, cli, document, &options) : 0;
 			if (!result && wanted->range)
 				result = error_set(err, JW_ERR_NOT_FOUND, "%s has no release of %s%.100s",

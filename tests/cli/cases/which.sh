@@ -99,7 +99,7 @@ json '[r["version"] for r in d["answers"][0]["releases"]][:3] == ["2.15.0", "2.1
 json 'all("file" in r for r in d["answers"][0]["releases"] if "+" not in r["version"])'
 # The wheels of flash-attn are on its releases page, where its setup.py looks for them.
 run "0|1" which --target a100 --platform linux flash-attn
-out_has "– 2.2.4  run, by flash-attn's build script"
+out_has "  2.8.3.post1 – 2.3.6  run, by flash-attn's build script"
 grep -q "pip install flash-attn==2.8.* --no-build-isolation$" "$out" || fail "no command"
 run "2|3" which --target rtx2080ti --platform linux flash-attn
 out_has "fail: no code for sm_75, by flash-attn's build script"
@@ -135,7 +135,7 @@ out_has "  run"
 
 # the Python that a release is for
 run 1 which --target rtx3070 --python 3.8 torch
-grep -qE '^  2\.15\.0 – 2\.5\.0 +need another Python; 2\.15\.0 needs 3\.[0-9]+ ' "$out" || fail "not one row for releases of other Pythons"
+grep -qE '^  PyPI +2\.15\.0 – 2\.5\.0 +need another Python; 2\.15\.0 needs 3\.[0-9]+ ' "$out" || fail "not one row for releases of other Pythons"
 out_has "pip install torch==2.4.1"
 
 # JSON has no sentences except reasons.
@@ -408,6 +408,10 @@ out_has "Newest that runs on all 2 GPUs: pip install bitsandbytes==0.50.2 torch=
 run 0 which --target gtx1080,rtx5090 --platform linux bitsandbytes==0.50.2
 run 0 which --target gtx1080,rtx5090 --platform linux bitsandbytes
 out_has "No release that jitwarm has examined runs on all 2 GPUs."
+# torchaudio for arm64 has no device code, nor have the older wheels of torch for arm64 that it allows.
+run 2 which --target gtx1080 --platform linux-aarch64 torchaudio
+out_has "0.10.2  have no device code: they run on the CPU"
+out_lacks "pip install"
 # If none runs, the release fails, by the driver that the least of them needs.
 run "1|2" which --target rtx3070 --driver 470 --platform linux --json bitsandbytes==0.50.2
 json '[(r["answer"], r["pin"], r["why"], r["needs"]) for r in d["answers"][0]["releases"]] == [("fails", "torch<3,>=2.4", "needs driver 525 (CUDA 12.0) or newer", "525 (CUDA 12.0)")]'
@@ -415,11 +419,11 @@ json '[(r["answer"], r["pin"], r["why"], r["needs"]) for r in d["answers"][0]["r
 run 3 which --target gtx1080 --platform linux --python 3.14 bitsandbytes
 out_has "  0.50.2 – 0.43.3  fail: they require torch, which fails: no code for sm_61"
 # Without a required package that is no base, a release runs; the package is named once.
-run 1 which --target gtx1080 --platform linux torch
+run 0 which --target gtx1080 --platform linux "torch<2.8"
 out_has "torch 2.7.1 requires triton 3.3.1, which fails: Triton makes no code for sm_61."
 [[ $(grep -c triton "$out") == 1 ]] || fail "not once"
 run 0 which --target gtx1080 --platform linux --json torch==2.7.1
-json '[(r["required"], r["required_why"]) for r in d["answers"][0]["releases"]] == [("triton 3.3.1", "Triton makes no code for sm_61")]'
+json '[(r["required"], r["required_why"]) for r in d["answers"][0]["releases"] if "declared_by" not in r] == [("triton 3.3.1", "Triton makes no code for sm_61")]'
 run 0 which --target h100 --platform linux torch
 out_lacks "triton"
 # Releases of several packages fit together: what torchvision requires, and what bitsandbytes brings.
@@ -434,7 +438,14 @@ out_lacks "For all"
 run 2 which --target gtx1080 --platform linux --json torch==2.6.0 torchvision==0.22.1
 json 'd["together"] == [{"target": "sm_61", "package": "torch==2.6.0", "excludes": "torchvision==0.22.1"}]'
 run 1 which --target gtx1080,rtx4090 --platform linux --json torch torchvision
-json '[(t["target"], t["requirements"][0]) for t in d["together"]] == [("sm_61", "torch==2.7.1"), ("sm_89", "torch==2.15.0")]'
+json '[(t["target"], t["requirements"][0], t.get("options")) for t in d["together"]] == [("sm_61", "torch==2.13.0", "--index-url https://download.pytorch.org/whl/cu126"), ("sm_89", "torch==2.15.0", None)]'
+# One command installs builds from one index; a package that is on PyPI alone keeps the others there.
+run 1 which --target gtx1080 --platform linux torch torchvision
+out_has "For all of them: pip install torch==2.13.0 torchvision==0.28.0 --index-url https://download.pytorch.org/whl/cu126"
+run 1 which --target gtx1080 --platform linux torch xgboost
+out_has "For all of them: pip install torch==2.7.1 xgboost==3.2.0"
+run 1 which --target rtx5090 --platform windows torch torchvision
+grep -q "For all of them: pip install torch==[0-9.]* torchvision==[0-9.]* --index-url" "$out" || fail "builds for the CPU"
 run "1|2" which --target gtx1080 --platform linux triton torch
 out_lacks "exclude each other"
 out_lacks "For all of them"
@@ -456,7 +467,8 @@ done
 # One release beside all of another package
 run 0 which --target rtx5090 --platform linux onnxruntime-gpu==1.23.2 xgboost
 out_has "  1.23.2  compiles its kernels when first used, up to"
-out_lacks "pip install onnxruntime-gpu"
+out_lacks "compiling: pip install onnxruntime-gpu"
+out_has "For all of them: pip install onnxruntime-gpu==1.23.2 xgboost=="
 out_has "pip install xgboost"
 out_has "To ask the index: jitwarm which --target rtx5090 --platform linux onnxruntime-gpu==1.23.2 xgboost --ask"
 
