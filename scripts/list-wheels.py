@@ -32,7 +32,8 @@ import zipfile
 
 from pip._vendor.packaging.version import Version
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "src/find"))
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "src/find"))
 sys.dont_write_bytecode = True
 import index
 
@@ -217,6 +218,9 @@ def look(arguments, package):
 # ---- the list
 
 LIST_FORM = 1
+# The rows “library” of data/packages.tsv: the library, and the package that brings it.
+LIBRARIES = [(row[1], row[5] if len(row) > 5 else "") for row in
+             (line.split("\t") for line in (ROOT / "data/packages.tsv").read_text().splitlines()) if row[0] == "library"]
 FIRST_12_THAT_11_REFUSES = 12020  # drivers of CUDA 11 load the machine code of 12.0 and 12.1
 
 
@@ -242,7 +246,7 @@ class Looked:
         self.sha256 = described["sha256"]
         self.requires = described.get("requires", [])
         self.python = described.get("python", "")
-        self.lines = self.pins()
+        self.lines = self.pins() + self.needs()
         self.alike = []
         files = document.get("files", [])
         for file in sorted(files, key=lambda file: file.get("member") or ""):
@@ -252,6 +256,12 @@ class Looked:
         """Requirements with one version of packages that the list has, where their marker holds for the wheel."""
         pins = [pin_of(text, self.wheel, self.python) for text in self.requires]
         return sorted({f"pin {name} {version}" for name, version in filter(None, pins) if name in PACKAGES})
+
+    def needs(self):
+        """NVIDIA's libraries whose packages the wheel requires."""
+        where = index.place(self.wheel.system, index.python_for(self.wheel.python, self.wheel.abi, self.python))
+        required = {found["name"] for found in (index.required(text, where) for text in self.requires) if found}
+        return [f"needs {library}" for library, package in LIBRARIES if package in required]
 
     def add_library(self, file):
         pieces = file["pieces"]
@@ -273,6 +283,7 @@ class Looked:
                      for before, entry in zip(work, piece["entries"])]
             grouped[key] = (count + piece["containers"], added)
         self.lines.append(f"library {kind} {runtime} {file['member']}")
+        self.lines += [f"needs {library}" for library in file.get("needs", "").split()]
         for (role, keys), (count, work) in sorted(grouped.items()):
             words = [before + (f"+{m}:{s:.3f}:{b}" if m else "") + after for (before, after), (m, s, b) in zip(keys, work)]
             self.lines.append(" ".join(["piece", str(count), role] + words))

@@ -5,12 +5,14 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/packages.h"
 #include "base/text.h"
 #include "code/devcode.h"
 #include "code/zip_directory.h"
 #include "os/file.h"
 #include "plan/plan.h"
 
+enum { TITLE, OLDEST, NEWEST, PACKAGE }; /* the values of a row “library” of packages.tsv */
 enum { MAX_FACTS = 16 << 20, MAX_LIBRARIES = 1 << 14, CUDA_12 = 12000, CUDA_12_2 = 12020 };
 
 /* ---- a scan's pieces as lines */
@@ -176,6 +178,7 @@ int wheel_facts_add(struct jw_error *err, struct wheel_facts *facts,
 	uint32_t runtime = image->runtime_cuda ? image->runtime_cuda : compiler;
 	struct piece_words *pieces = mem_array(image->piece_count, sizeof *pieces);
 	struct wheel_facts_library added = {.lines = BUF_MAX(MAX_FACTS)};
+	const struct package_fact *library;
 	int result;
 
 	/* The name of a shared runtime has only the major version. */
@@ -190,6 +193,9 @@ int wheel_facts_add(struct jw_error *err, struct wheel_facts *facts,
 				 : buf_printf(err, &added.lines, "library %s %s%u %s\n",
 							  image->library ? "library" : "file", image->runtime_shared ? "" : "~",
 							  runtime, member);
+	for (size_t at = 0; !result && (library = package_fact_next("library", &at));)
+		if (image->needs & package_fact_bit("library", library->name))
+			result = buf_printf(err, &added.lines, "needs %s\n", library->name);
 	for (size_t i = 0, next; !result && i < image->piece_count; i = next) {
 		for (next = i + 1; next < image->piece_count && !order_pieces(&pieces[i], &pieces[next]);
 			 next++)
@@ -242,12 +248,16 @@ int wheel_facts_text(struct jw_error *err, struct wheel_facts *facts,
 					 char **ret_text)
 {
 	struct buf text = BUF_MAX(MAX_FACTS);
+	const struct package_fact *library;
 	int result = 0;
 
 	for (size_t i = 0; !result && i < required_count; i++)
 		if (*required[i].pin && list_has(list, required[i].name))
 			result = buf_printf(err, &text, "pin %s %s\n", required[i].name, required[i].pin);
-
+	for (size_t at = 0; !result && (library = package_fact_next("library", &at));)
+		for (size_t i = 0; !result && i < required_count; i++)
+			if (text_same(library->values[PACKAGE], required[i].name))
+				result = buf_printf(err, &text, "needs %s\n", library->name);
 	if (facts->count)
 		qsort(facts->items, facts->count, sizeof *facts->items, order_libraries);
 	for (size_t i = 0; !result && i < facts->count; i++)
@@ -264,7 +274,7 @@ int wheel_facts_text(struct jw_error *err, struct wheel_facts *facts,
 static bool is_fact(const char *line)
 {
 	return text_starts(line, "library ") || text_starts(line, "piece ") ||
-		   text_starts(line, "pin ");
+		   text_starts(line, "pin ") || text_starts(line, "needs ");
 }
 
 static const char *next_line(const char *line)
@@ -300,7 +310,8 @@ static char *likeness(const char *lines)
 
 		end = line + strcspn(line, "\n");
 		/* A library without code only says which driver its runtime needs. */
-		if (text_starts(line, "pin ") || (library && !text_starts(next_line(line), "piece ")))
+		if (text_starts(line, "pin ") || text_starts(line, "needs ") ||
+			(library && !text_starts(next_line(line), "piece ")))
 			continue;
 		if (!library)
 			line += strcspn(line, " ") + 1 + strspn(strchr(line, ' ') + 1, "0123456789");

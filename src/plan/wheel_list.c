@@ -7,6 +7,7 @@
 #include <zstd.h>
 
 #include "base/mem.h"
+#include "base/packages.h"
 #include "base/text.h"
 #include "code/release.h"
 #include "wheels_zst.h"
@@ -275,6 +276,22 @@ static int read_pin(struct jw_error *err, struct reading *reading, char *rest)
 	return 0;
 }
 
+static int read_needs(struct jw_error *err, struct reading *reading, char *rest)
+{
+	struct wheel_memory *memory = reading->memory;
+	const char *name = next_word(&rest);
+	struct wheel *wheel;
+
+	if (!name || rest)
+		return refuse(err, reading, "not “needs NAME”");
+	if (!is_below_wheel(reading))
+		return refuse(err, reading, "a need without a wheel");
+	wheel = &reading->list->wheels[reading->list->count - 1];
+	*(wheel->library_count ? &memory->libraries[memory->library_count - 1].needs : &wheel->needs) |=
+		package_fact_bit("library", name);
+	return 0;
+}
+
 enum wheel_line { WHEEL_EXAMINED, WHEEL_SAME, WHEEL_UNSEEN };
 
 static int read_wheel(struct jw_error *err, struct reading *reading, char *rest,
@@ -323,11 +340,13 @@ static int read_line(struct jw_error *err, struct reading *reading, char *line)
 		return read_wheel(err, reading, line, WHEEL_UNSEEN);
 	if (!strcmp(what, "pin"))
 		return read_pin(err, reading, line);
+	if (!strcmp(what, "needs"))
+		return read_needs(err, reading, line);
 	if (!strcmp(what, "library"))
 		return read_library(err, reading, line);
 	if (!strcmp(what, "piece"))
 		return read_piece(err, reading, line);
-	return refuse(err, reading, "neither wheel, same, unseen, pin, library nor piece");
+	return refuse(err, reading, "neither wheel, same, unseen, pin, needs, library nor piece");
 }
 
 /* Returns the CUDA runtime of a library; a runtime inside the library is the compiler's, which
@@ -398,6 +417,7 @@ static int connect_wheels(struct jw_error *err, const struct reading *reading)
 			wheel->library_count = of->library_count;
 			wheel->pins = of->pins;
 			wheel->pin_count = of->pin_count;
+			wheel->needs = of->needs;
 		}
 	}
 	return 0;

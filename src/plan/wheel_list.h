@@ -10,8 +10,10 @@
  *     same VERSION PLATFORM PYTHONS OF             not looked at itself: as the wheel of release OF
  *     unseen VERSION PLATFORM PYTHONS              not looked at, and nothing is known of it
  *     pin NAME VERSION                             of the wheel above: it requires that version
- *     library KIND RUNTIME NAME                    of the wheel above
- *     piece COUNT ROLE ENTRY...                    of the library above: COUNT alike containers
+ *     needs NAME                                   of the wheel or the library above: a row
+ * “library” of data/packages.tsv that it requires library KIND RUNTIME NAME                    of
+ * the wheel above piece COUNT ROLE ENTRY...                    of the library above: COUNT alike
+ * containers
  *
  * - PLATFORM: linux, linux-aarch64, windows.
  * - PYTHONS: cp310 (that version), cp38+ (that one or newer), py3 (any); with commas.
@@ -43,6 +45,7 @@ struct wheel_library {
 	uint32_t runtime_cuda; /* as the list has it: for a shared CUDA runtime from 11 on at least the
 							  major version; 0 if unknown */
 	bool runtime_shared;   /* it is linked to a shared runtime */
+	uint32_t needs;        /* as in jw_scan_image */
 };
 
 struct wheel_pin {
@@ -57,6 +60,7 @@ struct wheel {
 	bool unseen;
 	const struct wheel_library *libraries;
 	size_t library_count;
+	uint32_t needs; /* by its requirements, as in jw_scan_image */
 	const struct wheel_pin *pins;
 	size_t pin_count;
 };

@@ -225,8 +225,10 @@ static int judge_wheel(struct jw_error *err, const struct question *question, co
 						   &(struct fate_file){.path = file,
 											   .member = library->name,
 											   .library = facts.library,
-											   .package = package},
-						   0, &is);
+											   .package = package,
+											   .version = wheel->version,
+											   .needs = wheel->needs | library->needs},
+						   0, options->target, &is);
 		members[i] = fates.member_count > before ? fates.member_count : 0;
 	}
 	fates_settle(&fates);
@@ -238,7 +240,9 @@ static int judge_wheel(struct jw_error *err, const struct question *question, co
 			worst = &fates.items[i];
 	if (!result && worst) {
 		release->answer = JW_WHICH_FAILS;
-		release->library = library_of(worst->file);
+		release->library =
+			worst->is.lacks ? mem_string(worst->is.lacks->name) : library_of(worst->file);
+		release->lacks = worst->is.lacks ? mem_string(worst->is.lacks->values[0]) : NULL;
 		release->why = mem_string(fate_reason(text, &worst->is, options->target));
 		release->needs = worst->is.needs;
 	} else if (!result) {
@@ -413,30 +417,6 @@ static int judge_pins(struct jw_error *err, struct question *question, const str
 	return 0;
 }
 
-/* Judges the libraries of NVIDIA's that a release opens by name. */
-static void judge_needs(const char *package, const char *version, struct jw_target target,
-						struct jw_which_release *release)
-{
-	enum { SINCE, BEFORE, LIBRARY };
-	enum { TITLE, OLDEST, NEWEST };
-	const struct package_fact *need, *library;
-	char sm[JW_TARGET_TEXT];
-
-	for (size_t at = 0; (need = package_fact_next("needs", &at));) {
-		if (strcmp(need->name, package) != 0 || version_is_newer(need->values[SINCE], version) ||
-			!version_is_newer(need->values[BEFORE], version))
-			continue;
-		library = package_fact_of("library", need->values[LIBRARY]);
-		if (!library || (target.sm >= package_fact_number(library->values[OLDEST]) &&
-						 target.sm <= package_fact_number(library->values[NEWEST])))
-			continue;
-		replace_fate(release, JW_WHICH_FAILS, need->values[LIBRARY],
-					 mem_printf("no code for %s", jw_target_sm(sm, target)), (struct jw_driver){0});
-		release->lacks = mem_string(library->values[TITLE]);
-		return;
-	}
-}
-
 /* Names what a release that runs does without on newer GPUs, although no container shows it. */
 static void note_without(const char *package, struct jw_which_release *release,
 						 struct jw_target target)
@@ -572,8 +552,6 @@ static int judge_release(struct jw_error *err, struct question *question, const 
 		return judge_extras(err, question, release);
 	if (release->answer != JW_WHICH_FAILS && judge_pins(err, question, for_platform, release))
 		return -1;
-	if (release->answer != JW_WHICH_FAILS)
-		judge_needs(question->package, version, options->target, release);
 	if (release->answer == JW_WHICH_FAILS)
 		return 0;
 	note_without(question->package, release, options->target);
