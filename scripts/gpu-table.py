@@ -14,11 +14,12 @@ CHIPS = [
 ]
 # Series, and GPUs that are not PCI devices.
 OTHERS = {"gtx9": 52, "gtx10": 61, "gtx16": 75, "rtx20": 75, "rtx30": 86, "rtx40": 89, "rtx50": 120, "jetsonnano": 53, "jetsontx1": 53,
+          "tegrax1": 53, "tegrax2": 62,
           "jetsontx2": 62, "jetsonxavier": 72, "jetsonxaviernx": 72, "xavier": 72, "jetsonorin": 87, "jetsonorinnx": 87, "jetsonorinnano": 87,
           "jetsonorinnanosuper": 87, "orin": 87, "orinnx": 87, "orinnano": 87, "jetsonthor": 110, "thor": 110, "p106100": 61, "p10690": 61,
           "p104100": 61, "p102100": 61, "rtx8000": 75, "dgxspark": 121}
 # Words that do not distinguish products; src/code/target_names.c leaves out the same ones.
-NOISE = set("nvidia geforce quadro tesla gpu laptop mobile max q maxq generation blackwell ac hgx pcie nvl sxm dgxs fhhl oem workstation server edition pascal agx developer kit nvgpu mig lhr series".split())
+NOISE = set("nvidia geforce quadro tesla gpu laptop mobile max q maxq generation blackwell ac hgx pcie nvl sxm dgxs fhhl oem workstation server edition pascal agx developer kit nvgpu mig lhr series with design".split())
 SIZE = r"\d+gb?|sxm.*|hbm.*"
 NO_NAME = r"sample|reserved|dev id|switch|service|fake|sku|^cs\d|pg\d{3}|88k|30x0|drive|cmp 100|^(gk|gm)\d|^(d1|q1|ph4|p10|p6m|p106)"
 

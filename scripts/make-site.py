@@ -87,7 +87,8 @@ def rows_of(answers, drivers):
     rows = []
     for at, release in enumerate(answers["sm_86"]):
         releases = {sm: answers[sm][at] for sm in answers}
-        if release["answer"] in ("unknown", "no_wheel"):
+        # A release that was not examined may be inferred for one GPU and unknown for another.
+        if any(one["answer"] in ("unknown", "no_wheel") for one in releases.values()):
             continue
         shown = [(*cell(one)[:2], part(one)) for one in releases.values()] + [drivers.get(release["version"], "")]
         if rows and rows[-1][4] == shown:

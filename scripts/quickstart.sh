@@ -33,10 +33,12 @@ has_gpu() {
 	return 1
 }
 
+to_type() { printf 'The program is %s. To type “jitwarm” and “man jitwarm”: export PATH=%q:$PATH\n' "$jitwarm" "${jitwarm%/*}"; }
+
 # Without a GPU, the script continues with steps that need a compiler.
 if has_gpu; then ./scripts/setup.sh; else ./scripts/setup.sh --compiler; fi
 if [ -x "$jitwarm" ]; then echo "building what has changed ..."; else echo "building (half a minute on two cores) ..."; fi
-targets=(jitwarm)
+targets=(jitwarm man)
 has_gpu || targets+=(sample_framework framework-app simdriver phantom phantom-probe)
 build_preset release -- "${targets[@]}"
 
@@ -45,6 +47,7 @@ if has_gpu; then
 	outcome "$jitwarm" status
 	show jitwarm prime
 	outcome "$jitwarm" prime
+	to_type
 	exit 0
 fi
 
@@ -97,4 +100,4 @@ offline()
 }
 offline
 echo
-printf 'The program is %s; try: %q scan FILE --target sm_86\n' "$jitwarm" "$jitwarm"
+to_type

@@ -137,9 +137,8 @@ struct jw_bake_verify_options {
 /* Has the driver load the device code of libraries as a start would, in a worker with an empty
  * cache for each library. Loads no library itself. JW_ERR_NOT_FOUND if there is no GPU;
  * JW_ERR_INTERRUPTED; another code if no worker can be started. The caller frees *ret_result with
- * jw_bake_verify_result_free. */
+ * jw_result_free. */
 int jw_bake_verify(struct jw_error *err, const struct jw_bake_verify_options *options,
 				   struct jw_bake_verify_result **ret_result);
-void jw_bake_verify_result_free(struct jw_bake_verify_result *result);
 
 #endif

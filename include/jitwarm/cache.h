@@ -92,10 +92,9 @@ struct jw_cache_options {
  * that does not exist yet gives an empty report; a `path` that does not exist is JW_ERR_NOT_FOUND.
  * JW_ERR_FORMAT if it is not a directory, or not a driver's cache; JW_ERR_UNSUPPORTED if the driver
  * does not cache with these settings; JW_ERR_IO if it cannot be read; JW_ERR_INTERRUPTED if
- * cancelled. The caller frees the report with jw_cache_report_free. */
+ * cancelled. The caller frees the report with jw_result_free. */
 int jw_cache_verify(struct jw_error *err, const struct jw_cache_options *options,
 					struct jw_cache_report **ret_report);
-void jw_cache_report_free(struct jw_cache_report *report);
 
 struct jw_cache_repaired {
 	size_t removed;           /* entries that drivers would not have accepted */
@@ -143,10 +142,9 @@ struct jw_cache_listing {
 };
 
 /* Lists the entries by their first bytes. Errors as for jw_cache_verify. The caller frees the list
- * with jw_cache_list_free. */
+ * with jw_result_free. */
 int jw_cache_list(struct jw_error *err, const struct jw_cache_options *options,
 				  struct jw_cache_listing **ret_list);
-void jw_cache_list_free(struct jw_cache_listing *list);
 
 /* Returns the release of a known driver by its stamp ("550.163.01"), or NULL if it is unknown. */
 const char *jw_cache_driver_of_stamp(const char *stamp);

@@ -61,9 +61,8 @@ struct jw_carry_result {
 };
 
 /* Carries entries over. If the process is killed, each entry is whole. Does nothing if no name can
- * be predicted or no cache is in use. The caller frees the result with jw_carry_result_free. */
+ * be predicted or no cache is in use. The caller frees the result with jw_result_free. */
 int jw_carry(struct jw_error *err, const struct jw_carry_options *options,
 			 struct jw_carry_result **ret_result);
-void jw_carry_result_free(struct jw_carry_result *result);
 
 #endif

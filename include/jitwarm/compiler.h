@@ -21,13 +21,6 @@ struct jw_compiler {
 				   differs */
 };
 
-/* Finds the ptxas for a driver. If `file` is not NULL, only this one; JW_ERR_UNSUPPORTED if it is
- * newer than the driver, which would refuse its code. If NULL, the one of the driver's own version,
- * from those that jw_compiler_fetch has fetched, or of a toolkit (/usr/local/cuda-12.4, CUDA_HOME,
- * CUDA_PATH, PATH); JW_ERR_NOT_FOUND names the missing version, how to fetch it, and the drawback
- * of an older one. The caller frees it with jw_compiler_free. */
-int jw_compiler_find(struct jw_error *err, const struct jw_driver *driver, const char *file,
-					 struct jw_compiler *ret_compiler);
 void jw_compiler_free(struct jw_compiler *compiler);
 /* Returns whether jw_compiler_fetch can get the ptxas of the driver's CUDA version. */
 bool jw_compiler_has_wheel(const struct jw_driver *driver);

@@ -73,14 +73,13 @@ struct jw_doctor_result {
 };
 
 /* Reads settings, cache and files; only the probe writes. -1 if cancelled, or with an error of
- * jw_check. The caller frees the result with jw_doctor_result_free. */
+ * jw_check. The caller frees the result with jw_result_free. */
 int jw_doctor(struct jw_error *err, const struct jw_doctor_options *options,
 			  struct jw_doctor_result **ret_result);
-void jw_doctor_result_free(struct jw_doctor_result *result);
 
 /* Explains the error of CUDA, or of a program that uses CUDA, in a text that a program has printed:
  * one finding, whose id is "error". Examines nothing. JW_ERR_UNSUPPORTED if jitwarm knows no error
- * in the text. The caller frees the result with jw_doctor_result_free. */
+ * in the text. The caller frees the result with jw_result_free. */
 int jw_doctor_text(struct jw_error *err, const char *text, struct jw_doctor_result **ret_result);
 
 /* Gives this process the variables with which another process of its account was started: those of

@@ -28,8 +28,10 @@ struct jw_error {
 	char message[1024]; /* one line, UTF-8, no full stop at its end */
 };
 
-/* Free texts and lines that these functions return. NULL is allowed. */
+/* Free texts, lines and results that these functions return. NULL is allowed. A result that has no
+ * function of its own is freed with jw_result_free. */
 void jw_text_free(char *text);
 void jw_lines_free(char **lines, size_t count);
+void jw_result_free(void *result);
 
 #endif

@@ -157,9 +157,8 @@ struct jw_lint_options {
 };
 
 /* Examines the files. JW_ERR_USAGE if no GPU is named; otherwise as jw_scan. The caller frees the
- * result with jw_lint_free. */
+ * result with jw_result_free. */
 int jw_lint(struct jw_error *err, const struct jw_lint_options *options,
 			struct jw_lint_result **ret_result);
-void jw_lint_free(struct jw_lint_result *result);
 
 #endif

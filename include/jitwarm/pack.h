@@ -139,9 +139,8 @@ struct jw_import_result {
  * cache, or if entries of others would be evicted and jw_import_options.evict does not allow it;
  * JW_ERR_IO for missing space or permission; JW_ERR_INTERRUPTED. Entries added before a failure
  * stay and are sound; another run completes the import. The caller frees the result with
- * jw_import_result_free. */
+ * jw_result_free. */
 int jw_import(struct jw_error *err, const struct jw_import_options *options,
 			  struct jw_import_result **ret_result);
-void jw_import_result_free(struct jw_import_result *result);
 
 #endif

@@ -237,7 +237,7 @@ struct jw_prime_compile_options {
 	/* The time after which a module counts as hung; 0 for forty times the prediction, at least ten
 	 * minutes. */
 	uint64_t module_timeout_ms;
-	/* Compiles with this program (jw_compiler_find) instead of the driver. NULL to use the driver,
+	/* Compiles with this program (a ptxas) instead of the driver. NULL to use the driver,
 	 * or, for another machine (jw_system.elsewhere), the ptxas of its driver's version. */
 	const char *ptxas;
 	/* Fetches the ptxas for another machine if it is missing; jw_bake also fetches its nvJitLink.
@@ -289,7 +289,8 @@ struct jw_prime_options {
  * (CUDA_CACHE_MAXSIZE=0); the index is of another version. JW_ERR_LIMIT: more files or modules than
  * a plan may have. JW_ERR_IO: a folder of the run, or the cache, cannot be written. JW_ERR_BUSY:
  * the lock is held while an unsound index is repaired. JW_ERR_INTERRUPTED: cancelled while files
- * were read. Otherwise an error of jw_compiler_find, jw_compiler_fetch or jw_key_check. */
+ * were read. Otherwise an error of jw_compiler_fetch or jw_key_check, or a compiler is
+ * missing. */
 int jw_prime(struct jw_error *err, const struct jw_system *system,
 			 const struct jw_prime_options *options, struct jw_prime_result **ret_result);
 void jw_prime_result_free(struct jw_prime_result *result);

@@ -65,9 +65,8 @@ struct jw_prune_result {
  * (nvJitLink), so it is chosen only if its stamp is named. Entries of unknown form are chosen only
  * by `all`. JW_ERR_UNSUPPORTED if former drivers are requested and this machine's is unknown;
  * otherwise errors as for jw_cache_list and jw_cache_repair. The caller frees the result with
- * jw_prune_result_free. */
+ * jw_result_free. */
 int jw_prune(struct jw_error *err, const struct jw_prune_options *options,
 			 struct jw_prune_result **ret_result);
-void jw_prune_result_free(struct jw_prune_result *result);
 
 #endif

@@ -320,7 +320,7 @@ void jw_package_list_free(struct jw_package_list *list);
 
 /* A wheel of the index, for reading. */
 struct jw_index_wheel {
-	char *path, *name;    /* name is the file's; path is NULL if the wheel was not fetched */
+	char *path, *name;    /* name is the file's */
 	char *folder;         /* the folder that contains it */
 	const char *platform; /* as for jw_platform */
 	uint64_t size_bytes;
@@ -332,9 +332,8 @@ struct jw_index_wheel {
  * something else. JW_ERR_NOT_FOUND or JW_ERR_IO with the reason. */
 int jw_index_wheel_get(struct jw_error *err, struct jw_index *index, const char *package,
 					   const struct jw_index_wheel **ret_wheel);
-/* Fetches the wheel of a package that jw_index_list has listed. A wheel for any platform
- * (“-any.whl”), which has no device code, is not fetched: *ret_wheel then has only a name.
- * JW_ERR_USAGE if the package is left out. */
+/* Fetches the wheel of a package that jw_index_list has listed. JW_ERR_USAGE if the package is left
+ * out. */
 int jw_index_listed_get(struct jw_error *err, struct jw_index *index,
 						const struct jw_listed_package *package,
 						const struct jw_index_wheel **ret_wheel);

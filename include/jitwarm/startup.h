@@ -52,7 +52,7 @@ struct jw_startup {
 };
 
 /* Reports what exists, and what would be written. Changes nothing. JW_ERR_UNSUPPORTED, here and
- * below, for `service` on Windows. The caller frees the result with jw_startup_free, here and
+ * below, for `service` on Windows. The caller frees the result with jw_result_free, here and
  * below. */
 int jw_startup_find(struct jw_error *err, const struct jw_startup_options *options,
 					struct jw_startup **ret_startup);
@@ -68,7 +68,6 @@ int jw_startup_enable(struct jw_error *err, const struct jw_startup_options *opt
 /* Removes the items, and nothing that jitwarm did not write. */
 int jw_startup_disable(struct jw_error *err, const struct jw_startup_options *options,
 					   struct jw_startup **ret_startup);
-void jw_startup_free(struct jw_startup *startup);
 /* Lists the services for which jitwarm has installed a unit. The caller frees the list with
  * jw_lines_free. */
 int jw_startup_services(struct jw_error *err, char ***ret_names, size_t *ret_count);

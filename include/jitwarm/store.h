@@ -43,7 +43,6 @@ struct jw_store_options {
  * directory is empty; another missing folder is JW_ERR_NOT_FOUND. The caller frees the list. */
 int jw_store_open(struct jw_error *err, const struct jw_store_options *options,
 				  struct jw_store **ret_store);
-void jw_store_free(struct jw_store *store);
 
 struct jw_store_cleared {
 	size_t removed; /* packs that were removed; with dry_run, packs to remove */

@@ -45,9 +45,8 @@ struct jw_settings {
 
 /* Reads the settings of this process, jitwarm's own files, /etc/environment, and Windows' registry.
  * Missing files set nothing, and no profile of a shell is read. The caller frees them with
- * jw_settings_free. */
+ * jw_result_free. */
 int jw_settings_read(struct jw_error *err, struct jw_settings **ret_settings);
-void jw_settings_free(struct jw_settings *settings);
 
 /* Gives this process the settings that its account's programs will have: CUDA_CACHE_PATH,
  * CUDA_CACHE_MAXSIZE and CUDA_CACHE_DISABLE, if its environment lacks them, from environment.d's
@@ -101,10 +100,9 @@ struct jw_tune_advice {
 };
 
 /* Computes the settings to advise, from which the caller makes a jw_tune_request. The caller frees
- * them with jw_tune_advice_free. */
+ * them with jw_result_free. */
 int jw_tune_advise(struct jw_error *err, const struct jw_system *system,
 				   const struct jw_tune_question *question, struct jw_tune_advice **ret_advice);
-void jw_tune_advice_free(struct jw_tune_advice *advice);
 /* Returns the directory to set in a scope. In the system's scope it is NULL unless the user named
  * it, because one directory does not suit all accounts. */
 const char *jw_tune_path(const struct jw_tune_advice *advice, enum jw_scope scope);
@@ -148,7 +146,7 @@ struct jw_tune_result {
 /* Writes the requested settings into jitwarm's own file, and the line that loads it. Other lines
  * stay, and a second call changes nothing. JW_ERR_USAGE if the path is not absolute;
  * JW_ERR_UNSUPPORTED if this system has no such scope; JW_ERR_IO for a missing permission (the
- * message says what to do). The caller frees the result with jw_tune_result_free. */
+ * message says what to do). The caller frees the result with jw_result_free. */
 int jw_tune_apply(struct jw_error *err, const struct jw_tune_request *request,
 				  struct jw_tune_result **ret_result);
 /* Sets for this account the limit that the results of these files need, also in system->cache, if
@@ -161,7 +159,6 @@ int jw_tune_undo(struct jw_error *err, const struct jw_tune_request *request,
 				 struct jw_tune_result **ret_result);
 /* Reports what jw_tune_undo would revert in all scopes. Changes nothing. */
 int jw_tune_undo_find(struct jw_error *err, struct jw_tune_result **ret_result);
-void jw_tune_result_free(struct jw_tune_result *result);
 
 /* Writes the lines that set the variables: "sh", "bash", "zsh", "fish", "cmd", "powershell",
  * "docker", "compose", "k8s", "slurm" (a script for Prolog and TaskProlog; without a path below

@@ -35,7 +35,8 @@ struct jw_which_release {
 	char *version;
 	char *file; /* the wheel that was examined; "" if the release was not examined; NULL if there is
 				   no wheel */
-	bool inferred; /* not examined itself: the releases before and after it are alike */
+	bool inferred; /* not examined itself: the releases before and after it are alike; `file` is
+					  the wheel of the newer one */
 	enum jw_which_answer answer;
 	/* If it fails: the first driver with which it does not, or zeros. If it runs: the first driver
 	 * with which `newer` runs, too. */
@@ -60,6 +61,7 @@ struct jw_which_release {
 
 struct jw_which {
 	char *package; /* normalised */
+	char *index;   /* "PyPI", or as jw_asked_index */
 	char *date;    /* the date of the list */
 	struct jw_target target;
 	struct jw_which_release *releases; /* newest first */
@@ -71,6 +73,8 @@ struct jw_which {
 	 * no release has been examined, NULL and the number of all. With `version`, NULL and 0. */
 	const char *examined_from;
 	size_t unexamined;
+	/* Set by the caller that has asked for several GPUs (jw_which_common), or NULL. */
+	const char *newest_on_all;
 };
 
 struct jw_asked;
@@ -95,6 +99,14 @@ struct jw_which_options {
 int jw_which(struct jw_error *err, const struct jw_which_options *options,
 			 struct jw_which *ret_which);
 void jw_which_free(struct jw_which *which);
+
+/* Returns whether the time that a release compiles is long enough to tell people. */
+bool jw_which_has_time(const struct jw_which_release *release);
+/* Returns whether two releases have the same answer: times and numbers may differ. */
+bool jw_which_same(const struct jw_which_release *a, const struct jw_which_release *b);
+/* Returns the release to install for all GPUs of several answers about one package, chosen as
+ * `advised` is, by the GPU on which it does worst: that GPU's release. NULL if none runs on all. */
+const struct jw_which_release *jw_which_common(const struct jw_which *answers, size_t count);
 
 /* Returns the package of the program's list whose name is nearest to an unknown one; NULL if none
  * is near. The caller frees it. */
@@ -127,6 +139,10 @@ struct jw_ask_options {
  * options are copied; the texts must outlive it. */
 int jw_asked_open(struct jw_error *err, const struct jw_ask_options *options,
 				  struct jw_asked **ret_asked);
+/* Returns what the last jw_asked_examine for this package and platform has remembered, without
+ * asking the index; NULL if there is nothing, or if the program's list has the package and is newer
+ * or from another index. It has a text and an index, and examines nothing. */
+struct jw_asked *jw_asked_kept(const struct jw_ask_options *options);
 void jw_asked_close(struct jw_asked *asked); /* may be NULL */
 
 /* Returns "PyPI", or "download.example/whl/cu126". */

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "bake/bake_wheel.h"
+#include "base/arena.h"
 #include "base/cancel.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "code/code_file.h"
 #include "code/devcode.h"
@@ -259,7 +259,7 @@ static int verify_library(struct jw_error *err, struct verifying *verifying, con
 {
 	int result;
 
-	verifying->file->path = mem_string(path);
+	verifying->file->path = arena_string(verifying->result, path);
 	if (list_loads(err, verifying))
 		return -1;
 	verifying->file->containers = verifying->load_count + verifying->file->too_old;
@@ -308,7 +308,7 @@ static struct jw_bake_verified *next_verified(struct verifying *verifying)
 {
 	struct jw_bake_verify_result *result = verifying->result;
 
-	(void)VEC_ROOM(NULL, result->items, verifying->capacity, result->count, SIZE_MAX);
+	(void)ARENA_ROOM(NULL, result, result->items, verifying->capacity, result->count, SIZE_MAX);
 	verifying->file = &result->items[result->count++];
 	*verifying->file = (struct jw_bake_verified){0};
 	return verifying->file;
@@ -329,9 +329,8 @@ static int verify_member(struct jw_error *err, struct verifying *verifying, cons
 	}
 	(void)os_remove(NULL, path);
 	mem_free(path);
-	mem_free(file->path);
-	file->path = mem_string(wheel);
-	file->member = mem_string(member->name);
+	file->path = arena_string(verifying->result, wheel);
+	file->member = arena_string(verifying->result, member->name);
 	return result;
 }
 
@@ -378,7 +377,7 @@ static int verify_libraries(struct jw_error *err, const struct jw_bake_verify_op
 			failed = -1;
 		} else if (text_ends(path, ".whl")) {
 			if (verify_wheel(&why, verifying, path) && why.code != JW_ERR_INTERRUPTED) {
-				next_verified(verifying)->path = mem_string(path);
+				next_verified(verifying)->path = arena_string(verifying->result, path);
 				verifying->file->failed = why;
 				(void)error_prefix(&verifying->file->failed, "%s", path);
 			}
@@ -403,21 +402,11 @@ int jw_bake_verify(struct jw_error *err, const struct jw_bake_verify_options *op
 
 	if (!options->system->gpu_count)
 		return error_set(err, JW_ERR_NOT_FOUND, "%s", options->system->why_none);
-	result = mem_alloc(sizeof *result);
+	result = arena_open(sizeof *result);
 	if (verify_libraries(err, options, result)) {
-		jw_bake_verify_result_free(result);
+		jw_result_free(result);
 		return -1;
 	}
 	*ret_result = result;
 	return 0;
-}
-
-void jw_bake_verify_result_free(struct jw_bake_verify_result *result)
-{
-	if (!result)
-		return;
-	for (size_t i = 0; result->items && i < result->count; i++)
-		mem_free(result->items[i].path), mem_free(result->items[i].member);
-	mem_free(result->items);
-	mem_free(result);
 }

@@ -173,14 +173,6 @@ bool json_hex64(const cJSON *object, const char *name, uint64_t *ret_value)
 	return true;
 }
 
-void json_add_hex64(cJSON *object, const char *name, uint64_t value)
-{
-	char text[17];
-
-	(void)snprintf(text, sizeof text, "%016llx", (unsigned long long)value);
-	(void)cJSON_AddStringToObject(object, name, text);
-}
-
 cJSON *json_string(const char *text)
 {
 	struct buf clean = BUF_MAX(SIZE_MAX / 4);

@@ -36,7 +36,6 @@ int json_list_read(struct jw_error *err, const cJSON *object, const struct json_
 
 /* 64-bit values are 16 hex digits, since JSON's numbers are doubles. */
 bool json_hex64(const cJSON *object, const char *name, uint64_t *ret_value);
-void json_add_hex64(cJSON *object, const char *name, uint64_t value);
 
 /* Makes a JSON text from any bytes: invalid UTF-8 becomes U+FFFD. NULL becomes null. */
 cJSON *json_string(const char *text);

@@ -48,7 +48,9 @@ void pace_spend(struct pace *pace, double cpu_ms, double wall_ms)
 	}
 }
 
-double pace_share(const struct pace *pace)
+/* Returns the share of a core that a compile gets; it is more than 1 if a compile has several
+ * threads. */
+static double pace_share(const struct pace *pace)
 {
 	return (pace->cpu_ms + IDLE_MS) / (pace->wall_ms + IDLE_MS);
 }

@@ -22,9 +22,6 @@ void pace_take(struct pace *pace, double count, double model_ms, double cpu_ms);
 void pace_spend(struct pace *pace, double cpu_ms, double wall_ms);
 /* Adds a module that has been compiling for `wall_ms`. */
 void pace_take_running(struct pace *pace, double model_ms, double wall_ms);
-/* Returns the share of a core that a compile gets; it is more than 1 if a compile has several
- * threads. */
-double pace_share(const struct pace *pace);
 /* Returns the wall time of modules with this prediction; before the first module, the prediction
  * itself. */
 double pace_ms(const struct pace *pace, double count, double model_ms);

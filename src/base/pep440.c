@@ -166,7 +166,8 @@ static int order_public(const struct pep440 *a, const struct pep440 *b)
 				 : order_numbers(a->is_dev ? a->dev : UINT64_MAX, b->is_dev ? b->dev : UINT64_MAX);
 }
 
-int pep440_order(const struct pep440 *a, const struct pep440 *b)
+/* Returns a negative number, 0 or a positive one. */
+static int pep440_order(const struct pep440 *a, const struct pep440 *b)
 {
 	const int order = order_public(a, b);
 

@@ -238,30 +238,6 @@ bool text_equal_fold(const char *a, const char *b)
 	return strlen(a) == strlen(b) && text_starts_fold(a, b);
 }
 
-void text_replace(char *text, const char *old, const char *new)
-{
-	const size_t length = strlen(old), shown = strlen(new);
-	char *to = text;
-	const char *at = text, *found;
-
-	while ((found = strstr(at, old))) {
-		memmove(to, at, (size_t)(found - at));
-		to += found - at;
-		memcpy(to, new, shown);
-		to += shown;
-		at = found + length;
-	}
-	memmove(to, at, strlen(at) + 1);
-}
-
-int text_hex_digit(char c)
-{
-	return text_is_digit(c)       ? c - '0'
-		   : c >= 'a' && c <= 'f' ? c - 'a' + 10
-		   : c >= 'A' && c <= 'F' ? c - 'A' + 10
-								  : -1;
-}
-
 bool text_number(const char *text, uint64_t most, uint64_t *ret_value)
 {
 	uint64_t value = 0;
@@ -469,62 +445,6 @@ const char *text_unquoted(char *room, size_t size, const char *path)
 		}
 	}
 	room[used] = '\0';
-	return room;
-}
-
-/* Returns the first place where a host, or the name before it, could begin: after the scheme and
- * all slashes, since clients skip them. Returns NULL for the path of a folder. */
-static const char *address_begin(const char *address)
-{
-	static const char scheme_letters[] =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-";
-	const size_t scheme = strspn(address, scheme_letters);
-	const size_t slashes = address[scheme] == ':' ? strspn(address + scheme + 1, "/\\") : 0;
-
-	if (slashes)
-		return scheme == 1 ? NULL : address + scheme + 1 + slashes;
-	if (*address == '\\' || (*address == '/' && address[1] != '/'))
-		return NULL;
-	return address + strspn(address, "/");
-}
-
-/* Returns the last “@” between `begin` and `end`. */
-static const char *last_at(const char *begin, const char *end)
-{
-	while (end > begin)
-		if (*--end == '@')
-			return end;
-	return NULL;
-}
-
-/* Returns whether an “@” belongs to a path: a host precedes it, and nothing that could be a
- * password. A folder needs no dot in its name. */
-static bool is_in_path(const char *address, const char *begin, const char *at)
-{
-	static const char host_letters[] =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
-	const size_t length = strspn(begin, host_letters);
-	const bool any = begin == address || *address == '/';
-
-	return length && begin[length] == '/' && !memchr(begin, ':', (size_t)(at - begin)) &&
-		   (any || memchr(begin, '.', length));
-}
-
-/* A malformed address is printed, too: a password may contain “/”, which otherwise ends the part
- * before the host. */
-const char *text_address(char *room, size_t size, const char *address)
-{
-	const char *begin = address_begin(address), *host = begin ? begin : address, *at = NULL;
-	size_t used;
-
-	if (begin)
-		at = last_at(begin, begin + strlen(begin));
-	if (at && is_in_path(address, begin, at))
-		at = NULL;
-	used = (size_t)(host - address) < size - 1 ? (size_t)(host - address) : size - 1;
-	memcpy(room, address, used);
-	text_copy(room + used, size - used, at ? at + 1 : host);
-	room[strcspn(room, "?#")] = '\0';
 	return room;
 }
 

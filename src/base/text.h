@@ -55,12 +55,6 @@ void text_copy(char *to, size_t size, const char *from);
 /* Copies a text into an array. */
 #define TEXT_COPY(to, from) text_copy((to), sizeof(to), (from))
 
-/* Writes the part of an address that a message may show: without the name and password before the
- * host, and without everything after “?” or “#”, which may contain credentials, too. If an “@”
- * could end a password, everything before it is left out, even if the “@” was part of a path.
- * Returns `room`. */
-const char *text_address(char *room, size_t size, const char *address);
-
 /* Copies a path of another account for a message. Its quotes, which would read like those around
  * this program's own commands, become "\u201c", "\u201d" and "\x22". Returns `room`. */
 const char *text_unquoted(char *room, size_t size, const char *path);
@@ -92,13 +86,6 @@ bool text_fits(const char *text, const char *pattern);
 /* These two ignore ASCII case. */
 bool text_starts_fold(const char *text, const char *start);
 bool text_equal_fold(const char *a, const char *b);
-
-/* Replaces each `old` in a text, in place and in one pass. `new` is not longer than `old`, and what
- * a replacement makes is not searched again. */
-void text_replace(char *text, const char *old, const char *new);
-
-/* Returns the value of a hexadecimal digit; -1 if it is none. */
-int text_hex_digit(char c);
 
 /* Reads a decimal number; returns false if the text contains anything else or the number is above
  * `most`. */

@@ -3,8 +3,8 @@
 
 #include <jitwarm/cache.h>
 
+#include "base/arena.h"
 #include "base/cancel.h"
-#include "base/mem.h"
 #include "cache/sound.h"
 #include "cache/view.h"
 
@@ -67,8 +67,9 @@ int jw_cache_list(struct jw_error *err, const struct jw_cache_options *options,
 
 	if (cache_view_open(err, options, /* headers= */ false, &view))
 		return -1;
-	list = mem_alloc(sizeof *list);
-	list->entries = mem_array(view.files.count, sizeof *list->entries);
+	list = arena_open(sizeof *list);
+	list->path = arena_string(list, view.path);
+	list->entries = arena_keep(list, mem_array(view.files.count, sizeof *list->entries));
 	rows = cache_index_map(&view.index);
 	/* First the entries with a row, in the order of the rows (a repeated row does not count); then
 	 * the others. */
@@ -84,21 +85,10 @@ int jw_cache_list(struct jw_error *err, const struct jw_cache_options *options,
 			result = add_listed(err, options, view.path, &view.files.files[i],
 								/* has_row= */ false, list);
 	set_free(&rows);
-	list->path = view.path;
-	view.path = NULL;
 	cache_view_free(&view);
 	if (result)
-		jw_cache_list_free(list);
+		jw_result_free(list);
 	else
 		*ret_list = list;
 	return result;
-}
-
-void jw_cache_list_free(struct jw_cache_listing *list)
-{
-	if (!list)
-		return;
-	mem_free(list->path);
-	mem_free(list->entries);
-	mem_free(list);
 }

@@ -194,7 +194,7 @@ int jw_cache_repair(struct jw_error *err, const struct jw_cache_options *options
 		return -1;
 	if (needs_repair(report))
 		result = mend(err, options, report, &repaired);
-	jw_cache_report_free(report);
+	jw_result_free(report);
 	if (!result)
 		*ret_repaired = repaired;
 	return result;

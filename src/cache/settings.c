@@ -31,7 +31,8 @@ static void warn(struct jw_cache_info *settings, const char *format, ...)
 	mem_free(line);
 }
 
-bool cache_switch_is_on(const char *text)
+/* Returns whether the driver considers this value of a switch as on. */
+static bool cache_switch_is_on(const char *text)
 {
 	return strtoull(text, NULL, 10) == 1; /* as the driver parses numbers */
 }

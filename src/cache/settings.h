@@ -38,8 +38,6 @@ void cache_settings_keep_limit(uint64_t bytes);
 /* Forgets adopted variables: from now on the environment is that of another process or account. */
 void cache_settings_forget_adopted(void);
 
-/* Returns whether the driver considers this value of a switch as on. */
-bool cache_switch_is_on(const char *text);
 /* Returns the variable that a user meant by this similar name, which no driver reads; NULL for
  * other names. */
 const char *cache_lookalike_of(const char *name);

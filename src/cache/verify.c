@@ -1,7 +1,7 @@
 /* jw_cache_verify: reads and hashes every entry, and compares the index with the files. */
 #include <jitwarm/cache.h>
 
-#include "base/mem.h"
+#include "base/arena.h"
 #include "cache/index.h"
 #include "cache/outlook.h"
 #include "cache/verified.h"
@@ -31,8 +31,8 @@ static void count_verified(struct verify *verify, const struct cache_file *file,
 		report->kinds[entry->kind]++;
 		return;
 	}
-	(void)VEC_ROOM(NULL, report->damaged_entries, verify->damaged_capacity, report->damaged,
-				   CACHE_MAX_FILES);
+	(void)ARENA_ROOM(NULL, report, report->damaged_entries, verify->damaged_capacity,
+					 report->damaged, CACHE_MAX_FILES);
 	damaged = &report->damaged_entries[report->damaged++];
 	damaged->key = entry->key;
 	(void)cache_entry_name(damaged->name, entry->key);
@@ -105,27 +105,17 @@ int jw_cache_verify(struct jw_error *err, const struct jw_cache_options *options
 
 	if (cache_view_open(err, options, /* headers= */ false, &verify.view))
 		return -1;
-	verify.report = mem_alloc(sizeof *verify.report);
+	verify.report = arena_open(sizeof *verify.report);
+	verify.report->path = arena_string(verify.report, verify.view.path);
 	verify.report->foreign = verify.view.files.foreign;
 	verify.report->limit_bytes = verify.view.limit_bytes;
 	result = check_entries(err, &verify, options);
 	if (result) {
-		jw_cache_report_free(verify.report);
+		jw_result_free(verify.report);
 	} else {
 		check_index(&verify);
-		verify.report->path = verify.view.path;
-		verify.view.path = NULL;
 		*ret_report = verify.report;
 	}
 	cache_view_free(&verify.view);
 	return result;
-}
-
-void jw_cache_report_free(struct jw_cache_report *report)
-{
-	if (!report)
-		return;
-	mem_free(report->path);
-	mem_free(report->damaged_entries);
-	mem_free(report);
 }

@@ -142,22 +142,6 @@ static int show_version(struct cli *cli)
 	return document_print(&cli->out, &document_version, &built);
 }
 
-/* Returns whether the word is a file, or a package of the list of wheels or, with -e, of an
- * environment. */
-static bool names_code(const char *word, const char *option)
-{
-	struct jw_which which = {0};
-	const bool listed =
-		!jw_which(NULL,
-				  &(struct jw_which_options){
-					  .package = word, .target = {.sm = 75}, .platform = jw_which_own_platform()},
-				  &which);
-
-	if (listed)
-		jw_which_free(&which);
-	return listed || os_exists(word) || (option && text_starts(option, "-e"));
-}
-
 /* Returns the number of leading words that are one GPU (“rtx 5090”, “RTX 3070 Ti”), and its name as
  * one word; 0 if there is none. A file is never taken for a GPU. */
 static size_t words_of_gpu(const char *const *words, size_t count, char **ret_name)
@@ -208,90 +192,45 @@ static size_t words_of_driver(const char *const *words, size_t count, const char
 			   : 0;
 }
 
-/* Refuses GPUs, and a driver, among the names of files and packages, with the line that has them
- * behind their options. `cli->command` is NULL if no command was named. */
+/* Refuses a GPU, or a driver, among the names of files and packages. `cli->command` is NULL if no
+ * command was named. */
 static int refuse_gpus(struct jw_error *err, const struct cli *cli, const char *const *names,
 					   size_t count)
 {
-	static const char *const options[] = {"gpus", "target", "gpu", "arch"}, *const kept[] = {
-																				"environment",
-																				NULL};
-	const struct cli_command *command = cli->command;
-	const char *option = NULL, *driver = NULL;
-	struct buf gpus = BUF_MAX(NEXT_STEP_MAX), others = BUF_MAX(NEXT_STEP_MAX),
-			   line = BUF_MAX(NEXT_STEP_MAX);
-	char *text;
-	int result = 0;
+	static const char *const options[] = {"gpus", "target", "gpu", "arch"};
+	const char *option = NULL, *driver;
 
-	for (size_t i = 0, used; i < count; i += used) {
-		const char *named;
-		char *name = NULL;
-
-		used = words_of_gpu(names + i, count - i, &name);
-		if (used) {
-			buf_add(&gpus, "%s%s", gpus.size ? "," : "", name);
-		} else if (command && options_has(&cli->options, "driver") &&
-				   (used = words_of_driver(names + i, count - i, &named))) {
-			driver = named;
-		} else {
-			shell_add_word(&others, names[i]);
-			used = 1;
-		}
-		mem_free(name);
-	}
-	if (!gpus.size && !driver)
-		goto done;
-	for (size_t i = 0; command && !option && i < sizeof options / sizeof *options; i++)
+	for (size_t i = 0; cli->command && !option && i < sizeof options / sizeof *options; i++)
 		if (options_has(&cli->options, options[i]))
 			option = options[i];
-	/* A GPU of two words behind the option itself has an error of its own: “--target rtx 5090”. */
-	if (option && options_typed(&cli->options, option) &&
-		!gpu_targets_is_gpu(options_value(&cli->options, option)))
-		goto done;
-	/* Other commands are about this machine, and these two need a package. */
-	if (!option || (!others.size && (command == &command_which || command == &command_lint) &&
-					!options_has_given(&cli->options, "requirements"))) {
-		option = "target";
-		command = &command_scan;
-	}
-	buf_add(&line, "jitwarm %s", command->name);
-	if (gpus.size) {
-		buf_add(&line, " --%s", option);
-		shell_add_word(&line, buf_text(&gpus));
-	}
-	if (driver) {
-		buf_add(&line, " --driver");
-		shell_add_word(&line, driver);
-	}
-	if (command == cli->command)
-		for (int i = 0; i < cli->argc; i++) {
-			size_t at = 0;
+	for (size_t i = 0; i < count; i++) {
+		char *gpu = NULL;
+		int result = -1;
 
-			while (at < count && names[at] != cli->argv[i])
-				at++;
-			if (at == count)
-				shell_add_word(&line, cli->argv[i]);
+		if (words_of_gpu(names + i, count - i, &gpu)) {
+			if (!option)
+				error_set(err, JW_ERR_USAGE,
+						  "“%.100s”: a GPU: “jitwarm scan --target %s” answers for it", gpu, gpu);
+			else if (options_typed(&cli->options, option) &&
+					 !gpu_targets_is_gpu(options_value(&cli->options, option)))
+				result = 0; /* “--target rtx 5090” has an error of its own */
+			else
+				error_set(err, JW_ERR_USAGE, "“%.100s”: a GPU, which --%s names: “--%s %s”", gpu,
+						  option, option, gpu);
+			mem_free(gpu);
+			return result;
 		}
-	else if (cli->command)
-		next_step_keep(&line, &cli->options, kept);
-	buf_add(&line, "%s", buf_text(&others));
-	text = next_step_take(&line);
-	if (gpus.size)
-		result = error_set(err, JW_ERR_USAGE, "“%.100s”: a GPU, which --%s names: “%s”",
-						   buf_text(&gpus), option, text);
-	else
-		result = error_set(err, JW_ERR_USAGE, "“%.100s”: a driver, which --driver names: “%s”",
-						   driver, text);
-	mem_free(text);
-done:
-	buf_free(&gpus);
-	buf_free(&others);
-	return result;
+		if (cli->command && options_has(&cli->options, "driver") &&
+			words_of_driver(names + i, count - i, &driver))
+			return error_set(err, JW_ERR_USAGE,
+							 "“%.100s”: a driver, which --driver names: “--driver %s”", driver,
+							 driver);
+	}
+	return 0;
 }
 
-/* Suggests what the words may have meant; `option` is the one after them, or NULL. */
-static int no_command(struct jw_error *err, struct cli *cli, char **words, size_t count,
-					  const char *option)
+/* Suggests what the words may have meant. */
+static int no_command(struct jw_error *err, struct cli *cli, char **words, size_t count)
 {
 	/* Words that other programs use for a command: the first word, and the second one if there are
 	 * two. */
@@ -352,17 +291,11 @@ static int no_command(struct jw_error *err, struct cli *cli, char **words, size_
 	}
 	if (!group && refuse_gpus(err, cli, (const char *const *)words, count))
 		return -1;
-	if (!group && !names_code(words[0], option)) {
-		error_set(
-			err, JW_ERR_USAGE,
-			"no command is called “%.100s”: name a command before a file, a package (“jitwarm "
-			"check torch”) or the text of an error (“jitwarm doctor TEXT”)",
-			words[0]);
-	} else if (!group) {
+	if (!group) {
 		shell_add_word(&text, words[0]);
 		error_set(err, JW_ERR_USAGE,
-				  "no command is called “%.100s”: name a command before files and packages: "
-				  "“jitwarm check%s”, “jitwarm prime%s”",
+				  "no command is called “%.100s”; “jitwarm check%s” answers for a file or a "
+				  "package, “jitwarm doctor%s” for the text of an error",
 				  words[0], buf_text(&text), buf_text(&text));
 	} else {
 		cli->group = words[0];
@@ -540,7 +473,7 @@ static int parse_line(struct jw_error *err, struct cli *cli, int argc, char **ar
 		command_later(err, cli, argc, argv))
 		return -1;
 	if (!command)
-		return no_command(err, cli, argv, words, words < (size_t)argc ? argv[words] : NULL);
+		return no_command(err, cli, argv, words);
 
 	cli->command = command;
 	/* Windows' commands are asked for help by “/?”; elsewhere that may be a file. */
@@ -571,9 +504,6 @@ static int apply_settings(struct jw_error *err, struct cli *cli)
 	if (options_check(err, options) || (!command->takes_command && check_operands(err, cli)))
 		return -1;
 	cli->out.progress_json = options_has_given(options, "progress");
-	if (cli->out.progress_json && strcmp(options_value(options, "progress"), "json") != 0)
-		return error_set(err, JW_ERR_USAGE, "--progress takes json, not “%.100s”",
-						 options_value(options, "progress"));
 	/* The terminal is that of the command that “jitwarm run” starts. */
 	if (!command->hidden && !command->runs_anyway)
 		output_watch_silence(&cli->out);

@@ -75,13 +75,20 @@ bool found_files_none(const struct cli *cli, const struct jw_found *found)
 		output_line(&cli->out, STYLE_PLAIN,
 					"no device code found in %s; “jitwarm find” shows the environments here",
 					found->environment);
+	else if (found && found->environment && cli->options.operand_count == 1)
+		output_line(&cli->out, STYLE_PLAIN, "%s: no device code found in %s",
+					cli->options.operands[0], found->environment);
+	else if (found && found->environment)
+		output_line(&cli->out, STYLE_PLAIN, "no device code found for these names in %s",
+					found->environment);
 	else
 		output_line(&cli->out, STYLE_PLAIN, "no device code found");
 	return found && (found->whole || !found->file_count) && !found->trouble_count;
 }
 
-void found_files_take(const struct output *out, struct jw_found *found,
-					  struct found_files *ret_files)
+/* Takes the files, and ownership, of a finished search. */
+static void found_files_take(const struct output *out, struct jw_found *found,
+							 struct found_files *ret_files)
 {
 	struct found_files files = {.found = found};
 
@@ -101,8 +108,12 @@ void found_files_take(const struct output *out, struct jw_found *found,
 int found_files_find(struct jw_error *err, const struct output *out, const char *const *names,
 					 size_t name_count, bool sources, struct found_files *ret_files)
 {
-	const struct jw_find_options options = {
-		.names = names, .name_count = name_count, .cancel = cli_cancel, .sources = sources};
+	/* Files that nobody has named are judged with their packages. */
+	const struct jw_find_options options = {.names = names,
+											.name_count = name_count,
+											.cancel = cli_cancel,
+											.sources = sources,
+											.owners = !out};
 	struct jw_found *found;
 
 	if (jw_find(err, &options, &found))

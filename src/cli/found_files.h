@@ -13,8 +13,8 @@ struct found_files {
 	size_t count;
 };
 
-/* Calls jw_find, with `sources`, and prints its notes and warnings unless `out` is NULL. Without
- * names it finds the active environment. */
+/* Calls jw_find, with `sources`, and prints its notes and warnings; if `out` is NULL, nobody has
+ * named the files. Without names it finds the active environment. */
 int found_files_find(struct jw_error *err, const struct output *out, const char *const *names,
 					 size_t name_count, bool sources, struct found_files *ret_files);
 /* Finds the operands' files; without operands those of this recording (--recording; NULL: none).
@@ -22,9 +22,6 @@ int found_files_find(struct jw_error *err, const struct output *out, const char 
 int found_files_recorded(struct jw_error *err, const struct cli *cli, const char *recording,
 						 bool sources, struct jw_recording **ret_recording,
 						 struct found_files *ret_files);
-/* Takes the files, and ownership, of a finished search. */
-void found_files_take(const struct output *out, struct jw_found *found,
-					  struct found_files *ret_files);
 /* Prints a line about a package (a wheel's file name if `version` is NULL) without device code:
  * whether it was built like that, and what has the code. */
 void found_files_print_without(const struct output *out, const char *name, const char *version);

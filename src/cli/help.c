@@ -88,19 +88,36 @@ static void example_list(struct buf *buf, const char *lines)
 		buf_add(buf, "  %.*s\n", (int)strcspn(at, "\n"), at);
 }
 
+/* Returns the last paragraph of the translated description if it is about the exit status, which
+ * the English one tells; else NULL. */
+static const char *exit_paragraph(const struct cli_command *command)
+{
+	static const char gap[] = "\n\n";
+	const char *english = strstr(command->description, "\n\nExit status: "),
+			   *text = language_text(command->description);
+
+	for (const char *at = command->description; english && text && at <= english;
+		 at = strstr(at, gap) + strlen(gap))
+		if ((text = strstr(text, gap)))
+			text += strlen(gap);
+	return english ? text : NULL;
+}
+
 static void write_help(struct buf *buf, const struct cli_command *command, size_t columns, bool all)
 {
 	const char *description = language_text(command->description),
-			   *end = strstr(description, "\n\n");
-	struct buf first = BUF_MAX(MAX_HELP);
+			   *end = strstr(description, "\n\n"), *status = exit_paragraph(command);
+	struct buf shown = BUF_MAX(MAX_HELP);
 
 	usage_line(buf, command->name, command->usage, columns);
-	/* only the first paragraph, or all of them */
-	(void)buf_append(NULL, &first, description,
+	/* the first paragraph and that of the exit status, or all of them */
+	(void)buf_append(NULL, &shown, description,
 					 end && !all ? (size_t)(end - description) : strlen(description));
-	terminal_wrap(buf, buf_text(&first), 0, columns);
+	if (!all && status)
+		buf_add(&shown, "\n\n%s", status);
+	terminal_wrap(buf, buf_text(&shown), 0, columns);
 	buf_add(buf, "\n");
-	buf_free(&first);
+	buf_free(&shown);
 	option_lists(buf, command->options, columns, all);
 	example_list(buf, command->examples);
 }

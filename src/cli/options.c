@@ -5,13 +5,12 @@
 #include <string.h>
 
 #include <jitwarm/system.h>
-#include <jitwarm/target.h>
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "cache/stamp.h"
 #include "cli/config.h"
 #include "os/file.h"
-#include "os/shell.h"
 
 enum { MAX_GIVEN = 65536, MAX_LIST = 300 };
 
@@ -96,30 +95,6 @@ struct arguments {
 	char **at;
 	char **end;
 };
-
-/* Names the commands that ask about, and compile for, another GPU; the first with the GPU and names
- * that were typed. */
-static int no_target(struct jw_error *err, const struct options *options, const char *gpu,
-					 const struct arguments *rest)
-{
-	struct jw_target targets[JW_ARCH_MAX];
-	size_t count = 0, first = !gpu && rest->at < rest->end;
-	struct buf names = BUF_MAX(MAX_LIST);
-
-	if (first)
-		gpu = *rest->at;
-	if (!gpu || jw_targets_read(NULL, gpu, NULL, targets, JW_ARCH_MAX, &count))
-		gpu = "rtx3070";
-	shell_add_words(&names, (const char *const *)options->operands, options->operand_count);
-	for (char **at = rest->at + first; at < rest->end && **at != '-'; at++)
-		shell_add_word(&names, *at);
-	error_set(err, JW_ERR_USAGE,
-			  "this command has no --target: “jitwarm scan --target %s%s” asks about another GPU, "
-			  "“jitwarm make” compiles for it",
-			  gpu, names.overflowed ? "" : buf_text(&names));
-	buf_free(&names);
-	return -1;
-}
 
 static int unknown_name(struct jw_error *err, const struct cli_option *table, const char *name,
 						size_t length)
@@ -342,7 +317,9 @@ static int read_long(struct jw_error *err, struct options *options, const char *
 		return error_set(err, JW_ERR_USAGE, "--%s is a setting: “jitwarm config %s VALUE” sets it",
 						 given.option->name, given.option->name);
 	if (!given.option && means_target(options->table, text, length))
-		return no_target(err, options, equals ? equals + 1 : NULL, rest);
+		return error_set(err, JW_ERR_USAGE,
+						 "this command has no --target: “jitwarm scan” answers for another GPU, "
+						 "“jitwarm make” compiles for it");
 	if (!given.option)
 		return unknown_name(err, options->table, text, length);
 	if (take_option_value(err, options->table, given.option, equals ? equals + 1 : NULL, rest,
@@ -561,11 +538,35 @@ bool options_name_folder(const char *path)
 		   (!os_stat(NULL, path, &stat) && stat.kind == OS_DIRECTORY);
 }
 
+/* Checks that the value is one of “user|system|shell”. */
+static int check_choice(struct jw_error *err, const struct option_given *given)
+{
+	struct buf list = BUF_MAX(MAX_LIST);
+	const char *choice = given->option->choices;
+
+	while (choice) {
+		const size_t length = strcspn(choice, "|");
+		const bool last = !choice[length];
+
+		if (is_named(given->value, choice, length)) {
+			buf_free(&list);
+			return 0;
+		}
+		buf_add(&list, "%s%.*s", !list.size ? "" : last ? " or " : ", ", (int)length, choice);
+		choice = last ? NULL : choice + length + 1;
+	}
+	error_set(err, JW_ERR_USAGE, "it takes %s, not “%.100s”", buf_text(&list), given->value);
+	buf_free(&list);
+	return -1;
+}
+
 static int check_value(struct jw_error *err, const struct option_given *given)
 {
 	const char *value = given->value;
 	struct jw_driver driver;
 
+	if (given->option->choices && check_choice(err, given))
+		return -1;
 	switch (given->option->names) {
 	case NAMES_OTHER: return 0;
 	case NAMES_FILE: return strcmp(value, "-") != 0 ? check_value_file(err, value, false) : 0;
@@ -583,6 +584,15 @@ static int check_value(struct jw_error *err, const struct option_given *given)
 				   ? error_set(err, JW_ERR_USAGE,
 							   "%s: this command reads no file of a driver: name a driver's "
 							   "version (550.163.01) or a CUDA version (12.2)",
+							   value)
+				   : 0;
+	case NAMES_ENTRIES:
+		return strcmp(value, "former") != 0 && !stamp_is(value) &&
+					   (jw_driver_parse(NULL, value, &driver) || !driver.release[1])
+				   ? error_set(err, JW_ERR_USAGE,
+							   "“%.100s” is neither “former”, nor a driver's whole version "
+							   "(535.309.01), nor a stamp of “jitwarm cache list” (“Mar 25 "
+							   "202615:25:13”)",
 							   value)
 				   : 0;
 	}
@@ -620,11 +630,6 @@ bool options_fill_folder(const struct options *options, const char *name, const 
 	const enum option_names names = find_in_table(options->table, name, strlen(name), 0)->names;
 
 	return names == NAMES_FOLDER || (names == NAMES_OUTPUT_OR_FOLDER && options_name_folder(value));
-}
-
-char *options_output_folder(const struct options *options, const char *name, const char *value)
-{
-	return options_fill_folder(options, name, value) ? mem_string(value) : os_dir_name(value);
 }
 
 bool options_is_flag(const struct options *options, const char *name)

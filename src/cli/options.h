@@ -38,6 +38,7 @@ enum option_names {
 	NAMES_OUTPUT_OR_FOLDER, /* a file to be written; a folder if it is one, or ends in a separator
 							 */
 	NAMES_DRIVER,           /* a driver's or CUDA version, never a file */
+	NAMES_ENTRIES,          /* whose entries: “former”, a driver's whole version, or a stamp */
 };
 
 enum { OPTION_ALIASES = 2 };
@@ -50,7 +51,8 @@ struct cli_option {
 	const char *value;     /* the name of the value in help: "DIR" */
 	const char *help;      /* a sentence without its full stop; help wraps it */
 	const char *otherwise; /* the value if it is not given; NULL for none */
-	const char *choices; /* all possible values, “user|system|shell”; NULL if others are possible */
+	const char *choices; /* all possible values, “user|system|shell”; others are refused. NULL if
+							others are possible */
 	enum option_names names;
 	uint64_t most;     /* for OPTION_NUMBER; 0 means the type's limit */
 	uint64_t least;    /* for a number or size: refuse less */
@@ -160,8 +162,6 @@ int options_check(struct jw_error *err, const struct options *options);
 bool options_name_folder(const char *path);
 /* Returns whether an option's value, an output, is a folder in which the command makes files. */
 bool options_fill_folder(const struct options *options, const char *name, const char *value);
-/* Returns the folder that an option's value, an output, is written to. The caller frees it. */
-char *options_output_folder(const struct options *options, const char *name, const char *value);
 
 /* Returns whether the command has such an option; an alias is none. */
 bool options_has(const struct options *options, const char *name);

@@ -64,7 +64,8 @@ static const char *const noise[] = {
 	"nvidia", "geforce", "quadro",     "tesla",     "gpu",         "laptop", "mobile",  "max",
 	"q",      "maxq",    "generation", "blackwell", "ac",          "hgx",    "pcie",    "nvl",
 	"sxm",    "dgxs",    "fhhl",       "oem",       "workstation", "server", "edition", "pascal",
-	"agx",    "mig",     "developer",  "kit",       "nvgpu",       "lhr",    "series"};
+	"agx",    "mig",     "developer",  "kit",       "nvgpu",       "lhr",    "series",
+	"with",   "design"};
 
 static bool is_noise(const char *word)
 {

@@ -5,7 +5,7 @@
 #include <jitwarm/accounts.h>
 #include <jitwarm/doctor.h>
 
-#include "base/mem.h"
+#include "base/arena.h"
 #include "base/text.h"
 #include "cache/entry.h"
 #include "cache/view.h"
@@ -76,7 +76,7 @@ static void find_all(const struct examination *seen, struct jw_doctor_result *re
 {
 	static const struct finding_draft empty;
 
-	result->findings = mem_array(MAX_FINDINGS, sizeof *result->findings);
+	result->findings = arena_alloc(result, MAX_FINDINGS * sizeof *result->findings);
 	for (const struct finding_kind *kind = finding_kinds; kind->id; kind++) {
 		struct finding_draft draft = empty;
 		struct jw_finding *finding;
@@ -87,16 +87,16 @@ static void find_all(const struct examination *seen, struct jw_doctor_result *re
 		finding = &result->findings[result->finding_count++];
 		finding->id = kind->id;
 		finding->hopeless = draft.hopeless;
-		finding->evidence = one_line(mem_string(draft.evidence));
-		finding->fix = one_line(mem_string(draft.fix));
+		finding->evidence = one_line(arena_string(result, draft.evidence));
+		finding->fix = one_line(arena_string(result, draft.fix));
 		if (!draft.word_count)
 			continue;
-		finding->command = mem_array(draft.word_count + 1, sizeof *finding->command);
+		finding->command = arena_alloc(result, (draft.word_count + 1) * sizeof *finding->command);
 		for (size_t i = 0; i < draft.word_count; i++)
-			finding->command[i] = mem_string(draft.command[i]);
+			finding->command[i] = arena_string(result, draft.command[i]);
 		finding->word_count = draft.word_count;
-		finding->variable = draft.variable ? mem_string(draft.variable) : NULL;
-		finding->value = draft.value[0] ? mem_string(draft.value) : NULL;
+		finding->variable = arena_string(result, draft.variable);
+		finding->value = draft.value[0] ? arena_string(result, draft.value) : NULL;
 	}
 }
 
@@ -247,7 +247,7 @@ static void keep_examined(struct examination *seen, struct jw_check_result *chec
 						  struct jw_doctor_result *result)
 {
 	result->probe = seen->probe.use;
-	result->probe_entry = seen->probe.entry;
+	result->probe_entry = arena_keep(result, seen->probe.entry);
 	seen->probe.entry = NULL;
 	result->troubles = seen->options->found ? seen->options->found->trouble_count : 0;
 	result->verdict = !seen->system->gpu_count ? JW_VERDICT_NOTHING
@@ -261,11 +261,9 @@ static void keep_examined(struct examination *seen, struct jw_check_result *chec
 	result->warm = check->all.warm;
 	result->cold = check->all.cold;
 	result->troubles = check->troubles; /* these include the troubles of the search */
-	result->notes = check->notes;
-	result->note_count = check->note_count;
+	for (size_t i = 0; i < check->note_count; i++)
+		arena_add_string(result, &result->notes, &result->note_count, SIZE_MAX, check->notes[i]);
 	result->assumptions = check->assumptions;
-	check->notes = NULL;
-	check->note_count = 0;
 }
 
 int jw_doctor(struct jw_error *err, const struct jw_doctor_options *options,
@@ -273,7 +271,7 @@ int jw_doctor(struct jw_error *err, const struct jw_doctor_options *options,
 {
 	struct examination seen = {.options = options, .system = options->system};
 	struct jw_check_result *check = NULL;
-	struct jw_doctor_result *found = mem_alloc(sizeof *found);
+	struct jw_doctor_result *found = arena_open(sizeof *found);
 	int result = examine(err, &seen, &check);
 
 	if (!result) {
@@ -283,12 +281,12 @@ int jw_doctor(struct jw_error *err, const struct jw_doctor_options *options,
 		found = NULL;
 	}
 	cache_settings_free(&seen.settings);
-	jw_settings_free(seen.sources);
+	jw_result_free(seen.sources);
 	jw_lines_free(seen.objections, seen.objection_count);
 	mem_free(seen.doubt);
 	mem_free(seen.probe.entry);
 	jw_check_result_free(check);
-	jw_doctor_result_free(found);
+	jw_result_free(found);
 	return result;
 }
 
@@ -309,32 +307,13 @@ int jw_doctor_text(struct jw_error *err, const char *text, struct jw_doctor_resu
 		(void)text_format(evidence, sizeof evidence, "%s: %s", error->name, error->cause);
 	if (*meaning)
 		text_append(evidence, sizeof evidence, " (%s)", meaning);
-	result = mem_alloc(sizeof *result);
+	result = arena_open(sizeof *result);
 	result->verdict = JW_VERDICT_NOTHING;
-	result->findings = mem_alloc(sizeof *result->findings);
+	result->findings = arena_alloc(result, sizeof *result->findings);
 	result->finding_count = 1;
 	result->findings->id = "error";
-	result->findings->evidence = mem_string(evidence);
-	result->findings->fix = mem_string(error->cure);
+	result->findings->evidence = arena_string(result, evidence);
+	result->findings->fix = arena_string(result, error->cure);
 	*ret_result = result;
 	return 0;
-}
-
-void jw_doctor_result_free(struct jw_doctor_result *result)
-{
-	if (!result)
-		return;
-	for (size_t i = 0; i < result->finding_count; i++) {
-		struct jw_finding *finding = &result->findings[i];
-
-		jw_lines_free(finding->command, finding->word_count);
-		mem_free(finding->evidence);
-		mem_free(finding->fix);
-		mem_free(finding->variable);
-		mem_free(finding->value);
-	}
-	mem_free(result->findings);
-	mem_free(result->probe_entry);
-	jw_lines_free(result->notes, result->note_count);
-	mem_free(result);
 }

@@ -315,12 +315,6 @@ int compiler_find(struct jw_error *err, const struct jw_driver *driver, const ch
 	return result;
 }
 
-int jw_compiler_find(struct jw_error *err, const struct jw_driver *driver, const char *file,
-					 struct jw_compiler *ret_compiler)
-{
-	return compiler_find(err, driver, file, NULL, ret_compiler);
-}
-
 int compiler_oldest(struct jw_error *err, uint32_t least, uint32_t most,
 					const struct jw_compiler_fetch_options *fetch, struct jw_compiler *ret_compiler)
 {

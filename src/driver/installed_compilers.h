@@ -11,7 +11,12 @@
 int compiler_oldest(struct jw_error *err, uint32_t least, uint32_t most,
 					const struct jw_compiler_fetch_options *fetch,
 					struct jw_compiler *ret_compiler);
-/* Finds a compiler like jw_compiler_find, and may fetch it. */
+/* Finds the ptxas for a driver. If `file` is not NULL, only this one; JW_ERR_UNSUPPORTED if it is
+ * newer than the driver, which would refuse its code. If NULL, the one of the driver's own version,
+ * from those that jw_compiler_fetch has fetched, or of a toolkit (/usr/local/cuda-12.4, CUDA_HOME,
+ * CUDA_PATH, PATH); if there is none, it is fetched if the caller allows it, or JW_ERR_NOT_FOUND
+ * names the missing version, how to fetch it, and the drawback of an older one. The caller frees it
+ * with jw_compiler_free. */
 int compiler_find(struct jw_error *err, const struct jw_driver *driver, const char *file,
 				  const struct jw_compiler_fetch_options *fetch, struct jw_compiler *ret_compiler);
 

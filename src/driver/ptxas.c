@@ -42,7 +42,7 @@ static int run_ptxas(struct jw_error *err, const char *const *arguments, const c
 		return -1;
 	environment = environment_for_compiler(err, folder);
 	if (environment)
-		result = os_run(err, arguments, environment, folder, output, NULL, ret_ended);
+		result = os_run(err, arguments, environment, folder, output, ret_ended);
 	child_variables_free(environment);
 	return result;
 }

@@ -251,34 +251,50 @@ int os_lock_file(struct jw_error *err, const char *path, unsigned most_ms,
 /* A directory with more names than this is not read. */
 enum { NAMES_MAX = 4000000 };
 
+struct listing {
+	bool (*wanted)(const char *name, enum os_kind kind);
+	struct named {
+		char *name;
+		enum os_kind kind;
+	} * items;
+	size_t count, capacity;
+};
+
+static int add_name(struct jw_error *err, void *context, const char *name,
+					const struct os_stat *stat)
+{
+	struct listing *list = context;
+
+	if (list->wanted && !list->wanted(name, stat->kind))
+		return 0;
+	if (VEC_ROOM(err, list->items, list->capacity, list->count, NAMES_MAX))
+		return -1;
+	list->items[list->count++] = (struct named){mem_string(name), stat->kind};
+	return 0;
+}
+
 static int compare_file_names(const void *a, const void *b)
 {
 	return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
 }
 
-int names_add(struct jw_error *err, struct named_list *list, char *name, enum os_kind kind)
+static int list_names(struct jw_error *err, const char *path, const char *prefix, unsigned how,
+					  bool (*wanted)(const char *name, enum os_kind kind), struct os_stat *ret_stat,
+					  struct os_names *ret_names)
 {
-	if (VEC_ROOM(err, list->items, list->capacity, list->count, NAMES_MAX)) {
-		mem_free(name);
-		return -1;
-	}
-	list->items[list->count++] = (struct named){name, kind};
-	return 0;
-}
+	struct listing list = {.wanted = wanted};
+	const int result = path_each(err, path, prefix, how, add_name, &list, ret_stat);
+	struct os_names names = {.items = mem_array(list.count, sizeof *names.items),
+							 .kinds = mem_array(list.count, sizeof *names.kinds),
+							 .count = list.count};
 
-int names_finish(int result, struct named_list *list, struct os_names *ret_names)
-{
-	struct os_names names = {.items = mem_array(list->count, sizeof *names.items),
-							 .kinds = mem_array(list->count, sizeof *names.kinds),
-							 .count = list->count};
-
-	if (list->count)
-		qsort(list->items, list->count, sizeof *list->items, compare_file_names);
-	for (size_t i = 0; i < list->count; i++) {
-		names.items[i] = list->items[i].name;
-		names.kinds[i] = list->items[i].kind;
+	if (list.count)
+		qsort(list.items, list.count, sizeof *list.items, compare_file_names);
+	for (size_t i = 0; i < list.count; i++) {
+		names.items[i] = list.items[i].name;
+		names.kinds[i] = list.items[i].kind;
 	}
-	mem_free(list->items);
+	mem_free(list.items);
 	if (result)
 		os_names_free(&names);
 	else
@@ -286,11 +302,32 @@ int names_finish(int result, struct named_list *list, struct os_names *ret_names
 	return result ? -1 : 0;
 }
 
+int os_list_wanted(struct jw_error *err, const char *path,
+				   bool (*wanted)(const char *name, enum os_kind kind), struct os_stat *ret_stat,
+				   struct os_names *ret_names)
+{
+	return list_names(err, path, "", EACH_FOLLOWED, wanted, ret_stat, ret_names);
+}
+
 int os_list(struct jw_error *err, const char *path, struct os_names *ret_names)
 {
 	struct os_stat stat;
 
 	return os_list_wanted(err, path, NULL, &stat, ret_names);
+}
+
+int os_list_unfollowed(struct jw_error *err, const char *path, const char *prefix,
+					   struct os_names *ret_names)
+{
+	return list_names(err, path, prefix, 0, NULL, NULL, ret_names);
+}
+
+int os_each(struct jw_error *err, const char *path,
+			int (*take)(struct jw_error *err, void *context, const char *name,
+						const struct os_stat *stat),
+			void *context)
+{
+	return path_each(err, path, "", EACH_OF_NO_LINK, take, context, NULL);
 }
 
 void os_sweep(const char *folder, const char *prefix, const char *form, enum os_kind kind,

@@ -15,7 +15,7 @@ int close_fd(struct jw_error *err, const char *path, int fd)
 	return os_uv_result(err, path, &request, uv_fs_close(NULL, &request, fd, NULL));
 }
 
-int open_regular(struct jw_error *err, const char *path, struct os_stat *ret_stat)
+static int open_regular(struct jw_error *err, const char *path, struct os_stat *ret_stat)
 {
 	int fd = path_open(err, path, UV_FS_O_RDONLY | UV_FS_O_NONBLOCK, false);
 
@@ -171,11 +171,6 @@ void os_file_close(struct os_file *file)
 	(void)close_fd(NULL, file->path, file->fd);
 	mem_free(file->path);
 	mem_free(file);
-}
-
-int os_file_descriptor(const struct os_file *file)
-{
-	return file->fd;
 }
 
 int os_file_stat(struct jw_error *err, struct os_file *file, struct os_stat *ret_stat)

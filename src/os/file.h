@@ -102,12 +102,9 @@ size_t os_read_head(const char *path, void *bytes, size_t size);
  * file (a device, a pipe) is JW_ERR_UNSUPPORTED. */
 int os_write_atomic(struct jw_error *err, const char *path, const void *data, size_t size);
 
-/* Writes a file that only this account may read (0600; on Windows the folder's rights apply). This
- * function and all below are for content that cannot be made again: the bytes are on disk before
- * the name is. */
-int os_write_secret(struct jw_error *err, const char *path, const void *data, size_t size);
-
-/* Writes a file with exactly this mode, independent of the umask. */
+/* Writes a file with exactly this mode, independent of the umask (on Windows the folder's rights
+ * apply). This function and all below are for content that cannot be made again: the bytes are on
+ * disk before the name is. */
 int os_write_mode(struct jw_error *err, const char *path, const void *data, size_t size,
 				  uint32_t mode);
 
@@ -173,7 +170,6 @@ int os_file_truncate(struct jw_error *err, struct os_file *file, uint64_t size);
 /* Waits until the file's bytes are on disk. */
 int os_file_sync(struct jw_error *err, struct os_file *file);
 void os_file_close(struct os_file *file); /* may be NULL; releases the lock, if it is held */
-int os_file_descriptor(const struct os_file *file);
 /* Waits until the names in a path's directory are on disk, too, if the system can do that. */
 void os_sync_names(const char *path);
 

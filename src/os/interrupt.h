@@ -7,8 +7,6 @@
  * ends the process, unless it follows so soon that it is the same request, sent twice. A closed
  * terminal stays ignored if it was ignored before. */
 void os_catch_interrupts(void);
-/* From now on these requests end the process at once again; for waits without a limit. */
-void os_uncatch_interrupts(void);
 /* Returns whether one of these requests has arrived. */
 bool os_interrupted(void);
 /* Returns the exit status of a program that such a request ends: 128 and the signal's number, as in

@@ -22,7 +22,6 @@ bool os_library_function(struct os_library *library, const char *name, void *ret
  * it. */
 int os_library_path(struct jw_error *err, struct os_library *library, const char *function,
 					char **ret_path);
-void os_library_close(struct os_library *library);
 
 /* Finds the file that the system would load as the driver (libcuda.so.1, nvcuda.dll), without
  * loading it: LD_LIBRARY_PATH, the linker's cache, the usual folders (WSL's too); System32. Links

@@ -33,7 +33,6 @@ struct os_file {
 
 /* Returns the descriptor, or -1. Does not wait for a writer of a pipe, and refuses anything but a
  * regular file. */
-int open_regular(struct jw_error *err, const char *path, struct os_stat *ret_stat);
 int close_fd(struct jw_error *err, const char *path, int fd);
 
 int fd_stat(struct jw_error *err, int fd, const char *path, struct os_stat *ret_stat);
@@ -47,19 +46,12 @@ int fd_set_rights(struct jw_error *err, int fd, const char *path, uint32_t mode,
 void *map_view(struct jw_error *err, int fd, const char *path, size_t size);
 void map_unview(void *view, size_t size);
 
-/* The names in a directory: the part shared by both systems. */
-
-struct named {
-	char *name;
-	enum os_kind kind;
-};
-struct named_list {
-	struct named *items;
-	size_t count, capacity;
-};
-
-/* Adds a name and takes ownership of it. -1 from the 4,000,000th name on. */
-int names_add(struct jw_error *err, struct named_list *list, char *name, enum os_kind kind);
-
-/* Empties the list: returns its names, sorted, as two arrays, unless `result` is a failure. */
-int names_finish(int result, struct named_list *list, struct os_names *ret_names);
+/* Calls `take` for each name in a folder that begins with `prefix`, except "." and "..", until it
+ * returns another value than 0, which is then returned. The stat has the kind and the device of the
+ * entry itself (a link is OS_OTHER), or, with EACH_FOLLOWED, only the kind of what it leads to.
+ * *ret_stat, unless it is NULL, describes the folder. */
+enum { EACH_FOLLOWED = 1, EACH_OF_NO_LINK = 2 /* on POSIX, `path` is no link itself */ };
+int path_each(struct jw_error *err, const char *path, const char *prefix, unsigned how,
+			  int (*take)(struct jw_error *err, void *context, const char *name,
+						  const struct os_stat *stat),
+			  void *context, struct os_stat *ret_stat);

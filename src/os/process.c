@@ -18,149 +18,6 @@ enum {
 	POLLS_PER_SIZE = 5 /* the size is summed at every fifth poll */
 };
 
-struct asking {
-	const struct os_question *question;
-	uv_loop_t loop;
-	uv_process_t process;
-	uv_pipe_t in, out;
-	uv_timer_t timer;
-	uv_write_t write;
-	char room[4096];
-	uint64_t waited_ms;
-	int64_t status;
-	int signal;
-	bool ended, closed; /* whether the program, and its output, have ended */
-	struct jw_error why;
-};
-
-static void stop_asking(struct asking *asking)
-{
-	asking->closed = true;
-	if (asking->ended)
-		uv_stop(&asking->loop);
-	else
-		(void)uv_process_kill(&asking->process, 9);
-}
-
-static void on_helper_exit(uv_process_t *process, int64_t status, int signal)
-{
-	struct asking *asking = process->data;
-
-	asking->status = status;
-	asking->signal = signal;
-	asking->ended = true;
-	if (asking->closed)
-		uv_stop(&asking->loop);
-}
-
-static void on_helper_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
-{
-	struct asking *asking = handle->data;
-
-	(void)suggested;
-	*buf = uv_buf_init(asking->room, sizeof asking->room);
-}
-
-static void on_helper_answer(uv_stream_t *stream, ssize_t got, const uv_buf_t *buf)
-{
-	struct asking *asking = stream->data;
-
-	if (got < 0) {
-		asking->closed = true;
-		(void)uv_read_stop(stream);
-		if (asking->ended)
-			uv_stop(&asking->loop);
-	} else if (got > 0 &&
-			   buf_append(&asking->why, asking->question->answer, buf->base, (size_t)got)) {
-		stop_asking(asking);
-	}
-}
-
-/* Also ends the wait if a grandchild keeps the output open. */
-static void on_helper_tick(uv_timer_t *timer)
-{
-	struct asking *asking = timer->data;
-
-	asking->waited_ms += POLL_MS;
-	if (cancel_asked(asking->question->cancel))
-		error_set(&asking->why, JW_ERR_INTERRUPTED, "interrupted");
-	else if (asking->waited_ms > asking->question->timeout_ms)
-		error_set(&asking->why, JW_ERR_LIMIT, "%s: no answer within %u ms",
-				  asking->question->arguments[0], asking->question->timeout_ms);
-	else
-		return;
-	stop_asking(asking);
-}
-
-static void on_helper_written(uv_write_t *request, int status)
-{
-	(void)status;
-	if (!uv_is_closing((uv_handle_t *)request->handle))
-		uv_close((uv_handle_t *)request->handle, NULL);
-}
-
-static int start_asking(struct jw_error *err, struct asking *asking)
-{
-	const struct os_question *question = asking->question;
-	const struct os_spawn how = {
-		.program = question->arguments[0],
-		.arguments = question->arguments,
-		.environment = question->environment,
-		.folder = question->folder,
-		.streams = {{.flags = UV_CREATE_PIPE | UV_READABLE_PIPE,
-					 .data.stream = (uv_stream_t *)&asking->in},
-					{.flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE,
-					 .data.stream = (uv_stream_t *)&asking->out},
-					{.flags = question->mute ? UV_IGNORE : UV_INHERIT_FD, .data.fd = 2}},
-		.ended = on_helper_exit,
-	};
-	uv_buf_t input =
-		uv_buf_init((char *)(uintptr_t)question->input, (unsigned)strlen(question->input));
-	int failed = os_spawn(&asking->loop, &asking->process, &how);
-
-	if (failed)
-		return error_set(err, JW_ERR_IO, "%s: %s", question->arguments[0], uv_strerror(failed));
-	(void)uv_timer_start(&asking->timer, on_helper_tick, POLL_MS, POLL_MS);
-	(void)uv_read_start((uv_stream_t *)&asking->out, on_helper_room, on_helper_answer);
-	if (uv_write(&asking->write, (uv_stream_t *)&asking->in, &input, 1, on_helper_written))
-		uv_close((uv_handle_t *)&asking->in, NULL);
-	return 0;
-}
-
-static void close_asking_handle(uv_handle_t *handle, void *context)
-{
-	(void)context;
-	if (!uv_is_closing(handle))
-		uv_close(handle, NULL);
-}
-
-/* *ret_status is the exit status, or 128 if a signal ended the program. -1 if it could not be
- * started (JW_ERR_IO), printed too much or took too long (JW_ERR_LIMIT), or JW_ERR_INTERRUPTED. */
-static int os_ask_program(struct jw_error *err, const struct os_question *question, int *ret_status)
-{
-	struct asking asking = {.question = question};
-	int result;
-
-	os_ignore_broken_pipes(); /* a program need not read its input */
-	if (os_loop_open(err, &asking.loop))
-		return -1;
-	(void)uv_pipe_init(&asking.loop, &asking.in, 0);
-	(void)uv_pipe_init(&asking.loop, &asking.out, 0);
-	(void)uv_timer_init(&asking.loop, &asking.timer);
-	asking.process.data = asking.in.data = asking.out.data = asking.timer.data = &asking;
-	result = start_asking(err, &asking);
-	if (!result)
-		(void)uv_run(&asking.loop, UV_RUN_DEFAULT);
-	uv_walk(&asking.loop, close_asking_handle, NULL);
-	(void)uv_run(&asking.loop, UV_RUN_DEFAULT);
-	(void)uv_loop_close(&asking.loop);
-	if (!result && asking.why.code)
-		result = error_copy(err, &asking.why);
-	if (!result)
-		*ret_status = asking.signal ? 128 : (int)asking.status;
-	return result;
-}
-
 /* Root's programs get the variables of one list, and the system's own PATH, since a script's
  * interpreter may depend on it ("#!/usr/bin/env bash"). They are no arguments of another program
  * (“env -i”), because every account can read the arguments of all processes, and an address may
@@ -185,44 +42,40 @@ static const char *safe_folder(void)
 	return os_guard(NULL, ".") ? "/" : NULL;
 }
 
-int os_ask_found_program(struct jw_error *err, const struct os_question *question, int *ret_status)
-{
-	struct os_question safely = *question;
-	int result;
-
-	if (start_safely(err, *question->arguments, &safely.environment))
-		return -1;
-	safely.folder = question->folder ? question->folder : safe_folder();
-	result = os_ask_program(err, &safely, ret_status);
-	child_variables_free(safely.environment);
-	return result;
-}
-
-static int run_safely(struct jw_error *err, const char *const *arguments, const char *folder,
-					  const char *output, const struct os_watch *watch, struct os_ended *ret_ended)
+int os_run_found_program(struct jw_error *err, const char *const *arguments, const char *output,
+						 struct os_ended *ret_ended)
 {
 	char **variables;
 	const int result = start_safely(err, *arguments, &variables)
 						   ? -1
-						   : os_run(err, arguments, variables, folder ? folder : safe_folder(),
-									output, watch, ret_ended);
+						   : os_run(err, arguments, variables, safe_folder(), output, ret_ended);
 
 	child_variables_free(variables);
 	return result;
 }
 
-int os_run_found_program(struct jw_error *err, const char *const *arguments, const char *output,
-						 struct os_ended *ret_ended)
-{
-	return run_safely(err, arguments, NULL, output, NULL, ret_ended);
-}
+/* ---- a helper that answers */
 
-struct watched {
-	const struct os_helper *helper;
-	const char *output; /* NULL: none */
-	uint64_t begun_ns;
+struct os_answering {
+	struct os_helper helper;
+	uint64_t begun_ns; /* the wait for this answer */
 	unsigned looks;
-	uint64_t most_bytes; /* that its files ever had */
+	uint64_t most_bytes; /* that the helper's files had meanwhile */
+	uv_loop_t loop;
+	uv_process_t process;
+	uv_pipe_t in, out;
+	uv_timer_t timer;
+	uv_write_t write;
+	char *question; /* the line that is being written */
+	char room[64 << 10];
+	struct buf line; /* the beginning of the next line */
+	uint64_t answered_bytes;
+	int (*take)(struct jw_error *err, void *context, char *line);
+	void *context;
+	struct jw_error why;
+	struct os_ended how;
+	bool writing, taken, ended, closed;
+	bool failed; /* `why` says why */
 };
 
 /* Returns the size of all files below a folder; a folder that changes in between is counted as it
@@ -248,94 +101,40 @@ static uint64_t bytes_below(const char *folder, int depth)
 	return size;
 }
 
-static bool is_too_slow(const struct watched *watched)
+/* Fails if the wait for an answer, or the files of the helper, exceed a limit. */
+static int watch_answer(struct jw_error *err, struct os_answering *answering)
 {
-	const struct os_patience *patience = watched->helper->patience;
-	const uint64_t waited_ns = patience->waited_ns + os_monotonic_ns() - watched->begun_ns;
-
-	return waited_ns / UINT64_C(1000000000) >
-		   patience->grace_s + (patience->bytes + watched->most_bytes) / OS_SLOWEST;
-}
-
-static int watch_child(struct jw_error *err, void *context)
-{
-	struct watched *watched = context;
-	const struct os_helper *helper = watched->helper;
-	struct os_stat said = {0};
+	const struct os_helper *helper = &answering->helper;
+	const struct os_patience *patience = helper->patience;
+	const uint64_t waited_ns = os_monotonic_ns() - answering->begun_ns;
 	uint64_t size;
 
 	if (cancel_check(err, helper->cancel))
 		return -1;
-	if (watched->looks++ % POLLS_PER_SIZE)
+	if (helper->most_ms && waited_ns / 1000000 > helper->most_ms)
+		return error_set(err, JW_ERR_LIMIT, "%s: no answer within %u ms", helper->name,
+						 helper->most_ms);
+	if (!helper->folder || answering->looks++ % POLLS_PER_SIZE)
 		return 0;
 	size = bytes_below(helper->folder, 0);
-	if (watched->output)
-		(void)os_stat(NULL, watched->output, &said);
 	if (size > helper->most_bytes)
 		return error_set(err, JW_ERR_LIMIT, "%s downloaded more than %u GiB", helper->name,
 						 (unsigned)(helper->most_bytes >> 30));
-	if (said.size_bytes > OS_MAX_OUTPUT)
-		return error_set(err, JW_ERR_LIMIT, "%s printed more than %d bytes", helper->name,
-						 OS_MAX_OUTPUT);
-	if (size + said.size_bytes > watched->most_bytes)
-		watched->most_bytes = size + said.size_bytes;
-	if ((os_monotonic_ns() - watched->begun_ns) / UINT64_C(1000000000) > OS_MAX_HOURS * 3600)
+	if (size > answering->most_bytes)
+		answering->most_bytes = size;
+	if (waited_ns / UINT64_C(1000000000) > OS_MAX_HOURS * 3600)
 		return error_set(err, JW_ERR_LIMIT, "%s took longer than %d hours", helper->name,
 						 OS_MAX_HOURS);
-	if (helper->patience && is_too_slow(watched))
+	if (patience && (patience->waited_ns + waited_ns) / UINT64_C(1000000000) >
+						patience->grace_s + (patience->bytes + answering->most_bytes) / OS_SLOWEST)
 		return error_set(err, JW_ERR_LIMIT,
 						 "%s: the connection carried less than %d KiB a second for more than %u "
 						 "minutes: try again later, or name another server",
-						 helper->name, OS_SLOWEST >> 10, helper->patience->grace_s / 60);
+						 helper->name, OS_SLOWEST >> 10, patience->grace_s / 60);
 	if (helper->on_size)
 		helper->on_size(helper->context, size);
 	return 0;
 }
-
-/* Ends the watch over a program, or over its answer. */
-static void end_watch(const struct watched *watched)
-{
-	struct os_patience *patience = watched->helper->patience;
-
-	if (patience) {
-		patience->waited_ns += os_monotonic_ns() - watched->begun_ns;
-		patience->bytes += watched->most_bytes;
-	}
-}
-
-int os_run_helper(struct jw_error *err, const char *const *arguments, const char *output,
-				  const struct os_helper *helper, struct os_ended *ret_ended)
-{
-	struct watched watched = {.helper = helper, .output = output, .begun_ns = os_monotonic_ns()};
-	const struct os_watch watch = {watch_child, &watched, (uint64_t)OS_MAX_MEMORY_GIB << 30};
-	const int result = run_safely(err, arguments, helper->runs_in, output, &watch, ret_ended);
-
-	end_watch(&watched);
-	/* Ctrl-C reaches both processes, and either may notice it first. */
-	return result || cancel_check(err, helper->cancel) ? -1 : 0;
-}
-
-/* ---- a helper that answers */
-
-struct os_answering {
-	struct os_helper helper;
-	struct watched watched;
-	uv_loop_t loop;
-	uv_process_t process;
-	uv_pipe_t in, out;
-	uv_timer_t timer;
-	uv_write_t write;
-	char *question; /* the line that is being written */
-	char room[64 << 10];
-	struct buf line; /* the beginning of the next line */
-	uint64_t answered_bytes;
-	int (*take)(struct jw_error *err, void *context, char *line);
-	void *context;
-	struct jw_error why;
-	struct os_ended how;
-	bool writing, taken, ended, closed;
-	bool failed; /* `why` says why */
-};
 
 static void fail_answer(struct os_answering *answering)
 {
@@ -409,7 +208,7 @@ static void on_answering_tick(uv_timer_t *timer)
 
 	/* Another process may keep its output open. */
 	answering->closed = answering->closed || answering->ended;
-	if (!answering->failed && watch_child(&answering->why, &answering->watched))
+	if (!answering->failed && watch_answer(&answering->why, answering))
 		fail_answer(answering);
 }
 
@@ -432,7 +231,6 @@ int os_answering_start(struct jw_error *err, const char *const *arguments,
 	int failed;
 
 	*answering = (struct os_answering){.helper = *helper, .line = BUF_MAX(OS_MAX_LINE)};
-	answering->watched.helper = &answering->helper;
 	os_ignore_broken_pipes();
 	if (start_safely(err, arguments[0], &how.environment) || os_loop_open(err, &answering->loop)) {
 		child_variables_free(how.environment);
@@ -467,13 +265,14 @@ int os_answering_ask(struct jw_error *err, struct os_answering *answering, const
 					 int (*take)(struct jw_error *err, void *context, char *line), void *context,
 					 struct os_ended *ret_ended)
 {
+	struct os_patience *patience = answering->helper.patience;
 	uv_buf_t input;
 
 	answering->take = take;
 	answering->context = context;
 	answering->taken = false;
-	answering->answered_bytes = answering->watched.most_bytes = 0;
-	answering->watched.begun_ns = os_monotonic_ns();
+	answering->answered_bytes = answering->most_bytes = 0;
+	answering->begun_ns = os_monotonic_ns();
 	mem_free(answering->question);
 	answering->question = question ? mem_printf("%s\n", question) : NULL;
 	if (question) {
@@ -484,7 +283,10 @@ int os_answering_ask(struct jw_error *err, struct os_answering *answering, const
 	while (!answering->failed && !(answering->ended && answering->closed) &&
 		   (!answering->taken || answering->writing))
 		(void)uv_run(&answering->loop, UV_RUN_ONCE);
-	end_watch(&answering->watched);
+	if (patience) {
+		patience->waited_ns += os_monotonic_ns() - answering->begun_ns;
+		patience->bytes += answering->most_bytes;
+	}
 	/* Ctrl-C reaches both processes, and either may notice it first. */
 	if (cancel_check(err, answering->helper.cancel))
 		return -1;
@@ -497,6 +299,13 @@ int os_answering_ask(struct jw_error *err, struct os_answering *answering, const
 	return 0;
 }
 
+static void close_handle(uv_handle_t *handle, void *context)
+{
+	(void)context;
+	if (!uv_is_closing(handle))
+		uv_close(handle, NULL);
+}
+
 void os_answering_stop(struct os_answering *answering)
 {
 	if (!answering)
@@ -505,12 +314,40 @@ void os_answering_stop(struct os_answering *answering)
 		(void)uv_process_kill(&answering->process, 9);
 	while (!answering->ended)
 		(void)uv_run(&answering->loop, UV_RUN_ONCE);
-	uv_walk(&answering->loop, close_asking_handle, NULL);
+	uv_walk(&answering->loop, close_handle, NULL);
 	(void)uv_run(&answering->loop, UV_RUN_DEFAULT);
 	(void)uv_loop_close(&answering->loop);
 	buf_free(&answering->line);
 	mem_free(answering->question);
 	mem_free(answering);
+}
+
+static int add_line(struct jw_error *err, void *context, char *line)
+{
+	return buf_printf(err, context, "%s\n", line);
+}
+
+int os_ask_found_program(struct jw_error *err, const struct os_question *question, int *ret_status)
+{
+	const struct os_helper helper = {.name = question->arguments[0],
+									 .runs_in = question->folder,
+									 .most_ms = question->timeout_ms,
+									 .cancel = question->cancel};
+	struct os_answering *answering;
+	struct os_ended ended = {0};
+	struct jw_error why = {0};
+
+	if (os_answering_start(err, question->arguments, &helper, &answering))
+		return -1;
+	uv_close((uv_handle_t *)&answering->in, NULL);
+	(void)os_answering_ask(&why, answering, NULL, add_line, question->answer, &ended);
+	/* Its end is the end of the answer, whose last line may lack its own. */
+	if (why.code == JW_ERR_IO &&
+		!buf_append(&why, question->answer, buf_text(&answering->line), answering->line.size))
+		why.code = JW_OK;
+	os_answering_stop(answering);
+	*ret_status = ended.signal ? 128 : ended.status;
+	return why.code ? error_copy(err, &why) : 0;
 }
 
 char *os_program_on_path(const char *name)

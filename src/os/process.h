@@ -15,23 +15,14 @@ struct os_ended {
 	double cpu_ms;       /* processor time of all its threads */
 };
 
-/* Watches a running program: `look` is called twenty times a second, and ends the program by
- * returning -1 with *err. The program's own memory, without files that it maps, has a limit. */
-struct os_watch {
-	int (*look)(struct jw_error *err, void *context);
-	void *context;
-	uint64_t most_memory_bytes;
-};
-
 /* Runs a program and waits for its end. `arguments` ends with NULL; the first one is the program's
  * path (on Windows an absolute one); PATH is not searched. `environment` ends with NULL, too; if it
  * is NULL, the program gets this process's variables, as it always does on Windows. It runs in
  * `folder`, or in the current one if that is NULL. The program has no standard input; its stdout
  * and stderr go to the new file `output`. It is killed when this process ends, however that
- * happens. `watch` may be NULL. -1 if it cannot be started, or if `look` has ended it. */
+ * happens. -1 if it cannot be started. */
 int os_run(struct jw_error *err, const char *const *arguments, char **environment,
-		   const char *folder, const char *output, const struct os_watch *watch,
-		   struct os_ended *ret_ended);
+		   const char *folder, const char *output, struct os_ended *ret_ended);
 
 /* Replaces this process by a program, with the same streams (POSIX). Returns only on failure:
  * JW_ERR_NOT_FOUND if there is no such program. */
@@ -84,21 +75,23 @@ int os_python_each(struct jw_error *err,
 				   int (*take)(struct jw_error *err, void *context, const char *prefix),
 				   void *context);
 
-/* Asks another program a question: a line in, an answer out, within a time limit. */
+/* A question to another program, which has no standard input, within a time limit. What it says on
+ * standard error is dropped. */
 struct os_question {
 	const char *const *arguments; /* NULL at the end; the first is the program's path */
-	const char *input;            /* its standard input */
-	char **environment;           /* NULL: this process's */
-	const char *folder;           /* the folder in which it runs; NULL for the current one */
+	const char *input;            /* "" */
+	const char *folder;           /* the folder in which it runs; NULL: as os_run_found_program */
 	unsigned timeout_ms;          /* the time after which it is killed */
 	const struct jw_cancel *cancel;
 	struct buf *answer; /* receives its standard output; its maximum bounds the output */
-	bool mute;          /* discard its standard error instead of using this process's */
+	bool mute;          /* true */
 };
 
 /* Asks a program on PATH. Root's is asked about before (os_guard), gets the system's own PATH and
  * few variables (child_variables_passed), and runs in a folder where nobody else can have put
- * anything. `environment` and `folder` are ignored. */
+ * anything. *ret_status is the exit status, or 128 if a signal ended the program. -1 if it could
+ * not be started (JW_ERR_IO), printed too much or took too long (JW_ERR_LIMIT), or
+ * JW_ERR_INTERRUPTED. */
 int os_ask_found_program(struct jw_error *err, const struct os_question *question, int *ret_status);
 
 /* Runs such a program like os_run, with the same precautions. */
@@ -106,7 +99,6 @@ int os_run_found_program(struct jw_error *err, const char *const *arguments, con
 						 struct os_ended *ret_ended);
 
 enum {
-	OS_MAX_OUTPUT = 4 << 20,
 	OS_MAX_LINE = 1 << 20, /* of an answer */
 	OS_MAX_ANSWER = 64 << 20,
 	OS_MAX_HOURS = 4,
@@ -116,9 +108,10 @@ enum {
  * OS_MAX_MEMORY_GIB: a page of an index, or a member of a wheel, may unpack to anything. */
 struct os_helper {
 	const char *name;    /* in messages */
-	const char *folder;  /* the folder below which it writes all its files */
+	const char *folder;  /* the folder below which it writes all its files; NULL: not watched */
 	const char *runs_in; /* NULL: as os_run_found_program */
 	uint64_t most_bytes; /* the most bytes of those files */
+	unsigned most_ms;    /* the time for an answer; 0: OS_MAX_HOURS */
 	const struct jw_cancel *cancel;
 	/* Called several times a second with the size of those files; may be NULL. */
 	void (*on_size)(void *context, uint64_t size_bytes);
@@ -133,21 +126,18 @@ struct os_patience {
 	unsigned grace_s;
 	uint64_t waited_ns, bytes; /* of the programs that have ended */
 };
-/* Runs a program like os_run_found_program. JW_ERR_LIMIT if it writes more files than allowed,
- * prints more than OS_MAX_OUTPUT bytes, or runs longer than OS_MAX_HOURS or its patience allow;
- * JW_ERR_INTERRUPTED. */
-int os_run_helper(struct jw_error *err, const char *const *arguments, const char *output,
-				  const struct os_helper *helper, struct os_ended *ret_ended);
 /* A helper that answers questions, lines, with lines, until it is stopped. `folder` and `on_size`
  * of the helper count while a question is open; what it says on standard error is dropped. */
 struct os_answering;
-/* Starts it, with the precautions of os_run_helper; JW_ERR_UNSUPPORTED if root does not run it. The
- * objects of `helper` must outlive it. */
+/* Starts it, with the precautions of os_ask_found_program; JW_ERR_UNSUPPORTED if root does not run
+ * it. The objects of `helper` must outlive it. */
 int os_answering_start(struct jw_error *err, const char *const *arguments,
 					   const struct os_helper *helper, struct os_answering **ret_answering);
 /* Asks, or with a NULL question only waits for lines. `take` gets each line, which it may change,
  * and returns 0 if more lines follow, 1 for the last one of the answer, or -1 with *err. If the
- * program ends before that, *ret_ended is set, with JW_ERR_IO. -1 ends the program. */
+ * program ends before that, *ret_ended is set, with JW_ERR_IO. JW_ERR_LIMIT if it writes more files
+ * than allowed, answers with more than OS_MAX_ANSWER bytes, or takes longer than OS_MAX_HOURS or
+ * its patience allow; JW_ERR_INTERRUPTED. -1 ends the program. */
 int os_answering_ask(struct jw_error *err, struct os_answering *answering, const char *question,
 					 int (*take)(struct jw_error *err, void *context, char *line), void *context,
 					 struct os_ended *ret_ended);

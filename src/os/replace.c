@@ -131,11 +131,6 @@ int os_write_output(struct jw_error *err, const char *path, const void *data, si
 	return write_over(err, path, data, size, RIGHTS_OF_NEW, false, true);
 }
 
-int os_write_secret(struct jw_error *err, const char *path, const void *data, size_t size)
-{
-	return write_over(err, path, data, size, 0600, false, true);
-}
-
 int os_write_mode(struct jw_error *err, const char *path, const void *data, size_t size,
 				  uint32_t mode)
 {

@@ -5,8 +5,8 @@
 
 #include <sodium.h>
 
+#include "base/arena.h"
 #include "base/cancel.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "cache/entry.h"
 #include "os/clock.h"
@@ -173,7 +173,7 @@ int jw_carry(struct jw_error *err, const struct jw_carry_options *options,
 
 	if (sodium_init() < 0)
 		return error_set(err, JW_ERR_UNSUPPORTED, "this system has no random numbers");
-	carry.result = mem_alloc(sizeof *carry.result);
+	carry.result = arena_open(sizeof *carry.result);
 	carry.finds = mem_array(options->count, sizeof *carry.finds);
 	carry.done = mem_array(options->count, sizeof *carry.done);
 	by_store = mem_array(options->count, sizeof *by_store);
@@ -181,6 +181,7 @@ int jw_carry(struct jw_error *err, const struct jw_carry_options *options,
 	if (options->count && system->cache.path && system->cache.limit_bytes &&
 		system->driver.stamp[0] && system->driver.trust != JW_TRUST_OPAQUE)
 		carry_all(&carry, by_store);
+	(void)arena_keep(carry.result, carry.result->groups);
 	carry.result->seconds = (double)(os_monotonic_ns() - started_ns) / 1e9;
 	set_free(&carry.by_key);
 	set_free(&carry.by_length);
@@ -189,12 +190,4 @@ int jw_carry(struct jw_error *err, const struct jw_carry_options *options,
 	mem_free(by_store);
 	*ret_result = carry.result;
 	return 0;
-}
-
-void jw_carry_result_free(struct jw_carry_result *result)
-{
-	if (!result)
-		return;
-	mem_free(result->groups);
-	mem_free(result);
 }

@@ -7,7 +7,7 @@
 
 #include <sodium.h>
 
-#include "base/mem.h"
+#include "base/arena.h"
 #include "base/smaller.h"
 #include "base/text.h"
 #include "cache/index.h"
@@ -44,7 +44,7 @@ static int find_import_directory(struct jw_error *err, struct import *import)
 				  settings.warning_count ? settings.warnings[0] : "the driver caches nothing");
 		goto done;
 	}
-	import->result->path = settings.path;
+	import->result->path = arena_keep(import->result, settings.path);
 	settings.path = NULL;
 	import->limit_bytes = options->limit_bytes ? options->limit_bytes
 						  : system             ? system->cache.limit_bytes
@@ -128,7 +128,7 @@ int jw_import(struct jw_error *err, const struct jw_import_options *options,
 	struct import import = {.options = options,
 							.system = options->system,
 							.most_kept_bytes = KEPT_BYTES,
-							.result = mem_alloc(sizeof *import.result)};
+							.result = arena_open(sizeof *import.result)};
 	uint64_t started_ns = os_monotonic_ns();
 	int result = -1;
 
@@ -153,18 +153,10 @@ int jw_import(struct jw_error *err, const struct jw_import_options *options,
 	manifest_free(&import.manifest);
 	mem_free(import.fates);
 	set_free(&import.keys);
+	(void)arena_keep(import.result, import.result->groups);
 	if (!result)
 		*ret_result = import.result;
 	else
-		jw_import_result_free(import.result);
+		jw_result_free(import.result);
 	return result;
-}
-
-void jw_import_result_free(struct jw_import_result *result)
-{
-	if (!result)
-		return;
-	mem_free(result->path);
-	mem_free(result->groups);
-	mem_free(result);
 }

@@ -46,9 +46,6 @@ struct import {
 	struct member_walk walk;
 };
 
-/* JW_ERR_UNSUPPORTED if the names of the driver's entries are unknown. */
-int import_needs_stamp(struct jw_error *err, const struct jw_system *system);
-
 int import_check_entries(struct jw_error *err, struct import *import, struct reader *reader);
 int import_decide_entries(struct jw_error *err, struct import *import);
 /* Decides about each entry, and refuses the pack if the limit, or the disk, has no room for it:

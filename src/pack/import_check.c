@@ -19,7 +19,8 @@
  * equal lengths. */
 enum { MAX_TOGETHER = 16 };
 
-int import_needs_stamp(struct jw_error *err, const struct jw_system *system)
+/* JW_ERR_UNSUPPORTED if the names of the driver's entries are unknown. */
+static int import_needs_stamp(struct jw_error *err, const struct jw_system *system)
 {
 	if (system->driver.stamp[0])
 		return 0;

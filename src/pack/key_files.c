@@ -65,7 +65,7 @@ static int write_text(struct jw_error *err, const char *path, const struct buf *
 {
 	if (os_make_parent(err, path, 0700))
 		return -1;
-	return secret ? os_write_secret(err, path, text->data, text->size)
+	return secret ? os_write_mode(err, path, text->data, text->size, 0600)
 				  : os_rewrite(err, path, text->data, text->size);
 }
 

@@ -5,8 +5,8 @@
 
 #include <jitwarm/cache.h>
 
+#include "base/arena.h"
 #include "base/cancel.h"
-#include "base/mem.h"
 #include "cache/former.h"
 #include "cache/remove.h"
 #include "os/clock.h"
@@ -139,6 +139,8 @@ static void choose_entries(struct prune *prune)
 			count_in_group(&staying, entry, newer);
 		}
 	}
+	(void)arena_keep(result, result->groups);
+	(void)arena_keep(result, result->staying);
 }
 
 static int read_cache_drivers(struct jw_error *err, struct prune *prune)
@@ -182,7 +184,7 @@ static int find_chosen(struct jw_error *err, struct prune *prune)
 						 "former ones: name these with --driver");
 	if (jw_cache_list(err, &look, &prune->list) || read_cache_drivers(err, prune))
 		return -1;
-	prune->result->path = mem_string(prune->list->path);
+	prune->result->path = arena_string(prune->result, prune->list->path);
 	choose_entries(prune);
 	return 0;
 }
@@ -235,7 +237,7 @@ static int apply_prune(struct jw_error *err, struct prune *prune)
 int jw_prune(struct jw_error *err, const struct jw_prune_options *options,
 			 struct jw_prune_result **ret_result)
 {
-	struct prune prune = {.options = options, .result = mem_alloc(sizeof *prune.result)};
+	struct prune prune = {.options = options, .result = arena_open(sizeof *prune.result)};
 	int result = -1;
 
 	if (!find_chosen(err, &prune) &&
@@ -244,19 +246,9 @@ int jw_prune(struct jw_error *err, const struct jw_prune_options *options,
 		prune.result = NULL;
 		result = 0;
 	}
-	jw_cache_list_free(prune.list);
+	jw_result_free(prune.list);
 	former_free(&prune.drivers);
 	mem_free(prune.chosen);
-	jw_prune_result_free(prune.result);
+	jw_result_free(prune.result);
 	return result;
-}
-
-void jw_prune_result_free(struct jw_prune_result *result)
-{
-	if (!result)
-		return;
-	mem_free(result->path);
-	mem_free(result->groups);
-	mem_free(result->staying);
-	mem_free(result);
 }

@@ -150,7 +150,7 @@ static int refill_from(struct jw_error *err, struct refill *refill, const char *
 		result->added_bytes < refill->room_bytes ? result->added_bytes : refill->room_bytes;
 	if (request->took)
 		request->took(request->context, result);
-	jw_import_result_free(result);
+	jw_result_free(result);
 	return 0;
 }
 
@@ -204,7 +204,7 @@ int refill_from_packs(struct jw_error *err, const struct refill_request *request
 	set_free(&refill.asked);
 	set_free(&refill.counted);
 	set_free(&refill.lengths);
-	jw_store_free(store);
+	jw_result_free(store);
 	mem_free(folder);
 	return result;
 }

@@ -9,8 +9,8 @@
 
 #include <jitwarm/pack.h>
 
+#include "base/arena.h"
 #include "base/hash.h"
-#include "base/mem.h"
 #include "base/set.h"
 #include "base/text.h"
 #include "pack/judge.h"
@@ -115,7 +115,7 @@ static int list_packs(struct jw_error *err, struct jw_store *store, bool require
 		if (!text_ends(name, STORE_EXTENSION) || strlen(name) >= sizeof store->packs->name ||
 			names.kinds[i] != OS_REGULAR)
 			continue;
-		result = VEC_ROOM(err, store->packs, capacity, store->count, MAX_PACKS);
+		result = ARENA_ROOM(err, store, store->packs, capacity, store->count, MAX_PACKS);
 		if (result)
 			break;
 		pack = &store->packs[store->count++];
@@ -139,23 +139,14 @@ int jw_store_open(struct jw_error *err, const struct jw_store_options *options,
 
 	if (sodium_init() < 0)
 		return error_set(err, JW_ERR_UNSUPPORTED, "this system has no random numbers");
-	store = mem_alloc(sizeof *store);
-	store->path = store_path(err, options);
+	store = arena_open(sizeof *store);
+	store->path = arena_keep(store, store_path(err, options));
 	if (!store->path || list_packs(err, store, options->folder)) {
-		jw_store_free(store);
+		jw_result_free(store);
 		return -1;
 	}
 	*ret_store = store;
 	return 0;
-}
-
-void jw_store_free(struct jw_store *store)
-{
-	if (!store)
-		return;
-	mem_free(store->path);
-	mem_free(store->packs);
-	mem_free(store);
 }
 
 /* jw_store_keep: adding packs to the store and removing them. */
@@ -323,7 +314,7 @@ int jw_store_clear(struct jw_error *err, const struct jw_store_options *options,
 
 	/* If there is no store, none is made for its lock. File servers may not lock. */
 	if (!result && store->count && !dry_run && !options->folder) {
-		jw_store_free(store);
+		jw_result_free(store);
 		store = NULL;
 		result = store_lock(err, options->state_dir, &lock) || jw_store_open(err, options, &store)
 					 ? -1
@@ -349,7 +340,7 @@ int jw_store_clear(struct jw_error *err, const struct jw_store_options *options,
 	cJSON_Delete(ahead);
 	mem_free(chosen);
 	os_file_close(lock);
-	jw_store_free(store);
+	jw_result_free(store);
 	if (!result)
 		*ret_cleared = cleared;
 	return result ? -1 : 0;
@@ -534,13 +525,13 @@ int jw_store_keep(struct jw_error *err, const struct jw_store_keep_options *opti
 	if (result)
 		goto done;
 	*ret_entries = entries;
-	jw_store_free(store);
+	jw_result_free(store);
 	store = NULL;
 	if (!jw_store_open(NULL, &where, &store))
 		sweep_packs(system->state_dir, store, most_bytes);
 done:
 	os_file_close(lock);
 	set_free(&known);
-	jw_store_free(store);
+	jw_result_free(store);
 	return result;
 }

@@ -189,7 +189,7 @@ int wheel_facts_add(struct jw_error *err, struct wheel_facts *facts,
 	if (image->piece_count)
 		qsort(pieces, image->piece_count, sizeof *pieces, order_pieces);
 	result = strpbrk(member, "\n\r")
-				 ? error_set(err, JW_ERR_FORMAT, "a name with a line break")
+				 ? error_set(err, JW_ERR_FORMAT, "the name of a member has a line break")
 				 : buf_printf(err, &added.lines, "library %s %s%u %s\n",
 							  image->library ? "library" : "file", image->runtime_shared ? "" : "~",
 							  runtime, member);

@@ -418,6 +418,7 @@ static int connect_wheels(struct jw_error *err, const struct reading *reading)
 			wheel->pins = of->pins;
 			wheel->pin_count = of->pin_count;
 			wheel->needs = of->needs;
+			wheel->file = of->file;
 		}
 	}
 	return 0;

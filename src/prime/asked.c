@@ -315,12 +315,16 @@ static int print_release(struct jw_error *err, struct jw_asked *asked, size_t at
 					  *release->known->sha256 ? release->known->sha256 : named, release->facts);
 }
 
+static const char index_word[] = "\nindex ";
+
 static int print_list(struct jw_error *err, struct jw_asked *asked)
 {
 	struct buf text = BUF_MAX(MAX_TEXT);
 	char day[TEXT_UTC];
-	int result = buf_printf(err, &text, "jitwarm-wheels 1 %.10s\npackage %s\n",
-							text_utc(day, os_now_s()), asked->package);
+	int result = buf_printf(err, &text, "jitwarm-wheels 1 %.10s%s%.*s\n%s%s\n",
+							text_utc(day, os_now_s()), index_word,
+							(int)strcspn(asked->index, "\r\n"), asked->index, remembered_form,
+							asked->package);
 
 	for (size_t i = 0; !result && i < asked->count; i++)
 		result = print_release(err, asked, i, &text);
@@ -330,6 +334,76 @@ static int print_list(struct jw_error *err, struct jw_asked *asked)
 	}
 	buf_free(&text);
 	return result;
+}
+
+/* ---- the list that is kept */
+
+/* Returns the file with the last list for the package and platform. */
+static char *kept_path(const struct jw_asked *asked)
+{
+	return mem_printf("%s/%s-%s.txt", asked->folder, asked->package, asked->options.platform);
+}
+
+/* Keeps the list for jw_asked_kept; a failure costs a later run its answer without --ask. */
+static void keep_list(const struct jw_asked *asked)
+{
+	char *path = asked->folder ? kept_path(asked) : NULL;
+
+	if (path && strlen(asked->text) <= MAX_REMEMBERED && !os_make_parent(NULL, path, 0700))
+		(void)os_write_atomic(NULL, path, asked->text, strlen(asked->text));
+	mem_free(path);
+}
+
+/* Returns whether a kept list says more than the program's: on a package that the latter lacks, or
+ * later, about the same index. */
+static bool says_more(const struct jw_asked *asked, const struct wheel_list *list)
+{
+	struct wheel_list own = {.date = NULL};
+	size_t size;
+	char *text;
+	bool more;
+
+	if (wheel_list_text(NULL, &text, &size))
+		return false;
+	more = wheel_list_read(NULL, WHEEL_LIST_OWN, text, size, asked->package, &own) ||
+		   (!strcmp(asked->index, "PyPI") && strcmp(list->date, own.date) > 0);
+	wheel_list_free(&own);
+	mem_free(text);
+	return more;
+}
+
+struct jw_asked *jw_asked_kept(const struct jw_ask_options *options)
+{
+	struct jw_asked *asked = mem_alloc(sizeof *asked);
+	struct buf content = {0};
+	struct wheel_list list;
+	char *path = NULL;
+	bool usable = false;
+
+	*asked = (struct jw_asked){.options = *options};
+	if (options->state_dir &&
+		package_normalise(options->package, strlen(options->package), asked->package)) {
+		asked->folder = os_join(options->state_dir, "wheels");
+		path = kept_path(asked);
+	}
+	if (path && !os_read_file(NULL, path, MAX_REMEMBERED, &content)) {
+		const char *index = strstr(buf_text(&content), index_word),
+				   *form = strstr(buf_text(&content), remembered_form);
+
+		asked->text = mem_string(buf_text(&content));
+		if (index && form && index < form &&
+			!wheel_list_read(NULL, path, asked->text, strlen(asked->text), asked->package, &list)) {
+			index += strlen(index_word);
+			asked->index = mem_string_n(index, strcspn(index, "\n"));
+			usable = says_more(asked, &list);
+			wheel_list_free(&list);
+		}
+	}
+	buf_free(&content);
+	mem_free(path);
+	if (!usable)
+		jw_asked_close(asked);
+	return usable ? asked : NULL;
 }
 
 /* ---- opening */
@@ -545,8 +619,8 @@ static const struct pip_file *file_of(const struct pip_listing *listing, const c
 	return NULL;
 }
 
-/* Examines a release, unless the index lacks a wheel; the wheels are on the disk only
- * meanwhile. */
+/* Examines a release, unless the index lacks a wheel, or the wheel is damaged; the wheels are on the
+ * disk only meanwhile. */
 static int examine_release(struct jw_error *err, struct jw_asked *asked, struct release *release)
 {
 	struct pip_listing got = {.index = NULL};
@@ -558,11 +632,14 @@ static int examine_release(struct jw_error *err, struct jw_asked *asked, struct 
 		asked->options.fetches(asked->options.fetch.context, release->file->name);
 	result = download_release(&why, asked, release, &got, paths);
 	release->absent = result && why.code == JW_ERR_NOT_FOUND && lacks_wheel(asked->pip);
+	/* A damaged wheel says nothing of the others. */
+	if (!result) {
+		result = examine_wheel(&why, asked, release, file_of(&got, release->file->name), paths);
+		release->absent = result && why.code == JW_ERR_FORMAT;
+	}
 	if (release->absent && asked->options.lacks)
 		asked->options.lacks(asked->options.fetch.context, release->file->name, why.message);
-	if (!result)
-		result = examine_wheel(err, asked, release, file_of(&got, release->file->name), paths);
-	else
+	if (result)
 		result = release->absent ? 0 : error_copy(err, &why);
 	for (size_t i = 0; i < 2; i++) {
 		if (paths[i])
@@ -715,5 +792,6 @@ int jw_asked_examine(struct jw_error *err, struct jw_asked *asked,
 		if (examine_release(err, asked, next))
 			return -1;
 	}
+	keep_list(asked);
 	return 0;
 }

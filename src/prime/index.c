@@ -30,7 +30,6 @@ static int choose_platform(struct jw_error *err, const struct jw_index_options *
 {
 	static const char *const known[][2] = {{"linux", "x86_64-linux"},
 										   {"linux-aarch64", "aarch64-linux"},
-										   {"linux-arm64", "aarch64-linux"},
 										   {"windows", "x86_64-windows"}};
 	const char *given = options->platform, *platform = NULL;
 	char sm[JW_TARGET_TEXT];
@@ -320,12 +319,6 @@ int jw_index_listed_get(struct jw_error *err, struct jw_index *index,
 		return error_set(err, JW_ERR_USAGE, "left out: it is from no index");
 	if (package->line)
 		return leave_out(err, package->asked);
-	if (text_ends(package->file, "-any.whl")) {
-		forget_wheel(&index->wheel);
-		*ret_wheel = &index->wheel;
-		index->wheel.name = mem_string(package->file);
-		return 0;
-	}
 	if (package->fetched) {
 		forget_wheel(&index->wheel);
 		index->wheel.path = pip_got(index->pip, package->file);

@@ -4,7 +4,7 @@
 
 #include <jitwarm/scan.h>
 
-#include "base/mem.h"
+#include "base/arena.h"
 #include "base/text.h"
 #include "code/rules.h"
 #include "code/target_names.h"
@@ -39,14 +39,15 @@ static int note_finding(struct jw_error *err, struct lint *lint,
 	struct jw_lint_result *result = lint->result;
 	struct jw_lint_finding *added;
 
-	if (VEC_ROOM(err, result->findings, lint->capacity, result->finding_count, MAX_FINDINGS))
+	if (ARENA_ROOM(err, result, result->findings, lint->capacity, result->finding_count,
+				   MAX_FINDINGS))
 		return -1;
 	added = &result->findings[result->finding_count++];
 	*added = *finding;
-	added->path = mem_string(path);
-	added->member = member ? mem_string(member) : NULL;
-	added->why = why ? mem_string(why) : NULL;
-	added->cause = finding->cause ? mem_string(finding->cause) : NULL;
+	added->path = arena_string(result, path);
+	added->member = arena_string(result, member);
+	added->why = arena_string(result, why);
+	added->cause = arena_string(result, finding->cause);
 	return 0;
 }
 
@@ -88,7 +89,7 @@ static void lint_trouble(void *context, const char *path, const struct jw_error 
 	struct jw_lint_result *result = lint->result;
 
 	(void)path;
-	mem_add_string(&result->troubles, &result->trouble_count, MAX_TROUBLES, why->message);
+	arena_add_string(result, &result->troubles, &result->trouble_count, MAX_TROUBLES, why->message);
 }
 
 static int note_unsure(struct jw_error *err, struct lint *lint, const struct jw_scan_image *image,
@@ -367,6 +368,16 @@ static bool worst_of_wheel(const struct jw_lint_result *result, const char *path
 	return fails || lacks || seconds > JW_WHICH_NEGLIGIBLE_S;
 }
 
+static void keep_release(void *owner, const struct jw_which_release *release)
+{
+	char *const texts[] = {release->version, release->file,  release->why,
+						   release->library, release->lacks, release->newer,
+						   release->without, release->pin,   release->beside};
+
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		(void)arena_keep(owner, texts[i]);
+}
+
 /* Compares each wheel with the release before it. */
 static void compare_releases(const struct lint *lint)
 {
@@ -389,8 +400,10 @@ static void compare_releases(const struct lint *lint)
 				: before.kind == JW_LINT_LACKS
 					? *answer <= JW_WHICH_COMPILES && !before.release.without
 					: *answer <= JW_WHICH_COMPILES) {
-				before.path = mem_string(lint->files[k]);
-				VEC_GROW(result->before, capacity, result->before_count);
+				before.path = arena_string(result, lint->files[k]);
+				keep_release(result, &before.release);
+				(void)ARENA_ROOM(NULL, result, result->before, capacity, result->before_count,
+								 SIZE_MAX);
 				result->before[result->before_count++] = before;
 			} else {
 				jw_which_release_free(&before.release);
@@ -426,14 +439,14 @@ int jw_lint(struct jw_error *err, const struct jw_lint_options *options,
 
 	if (!count)
 		return error_set(err, JW_ERR_USAGE, "no GPU is named");
-	lint.result = mem_alloc(sizeof *lint.result);
-	lint.result->gpus = mem_array(count, sizeof *lint.result->gpus);
-	lint.result->codes = mem_array(2 * count, sizeof *lint.result->codes);
+	lint.result = arena_open(sizeof *lint.result);
+	lint.result->gpus = arena_alloc(lint.result, count * sizeof *lint.result->gpus);
+	lint.result->codes = arena_alloc(lint.result, 2 * count * sizeof *lint.result->codes);
 	lint.neighbour_bytes = mem_array(count, sizeof *lint.neighbour_bytes);
 	lint.plain = mem_array(count, sizeof *lint.plain);
-	lint.claims = lint_claims_open(options);
+	lint.claims = lint_claims_open(options, lint.result);
 	result = jw_scan(err, &scan);
-	lint_claims_close(lint.claims, lint.result);
+	lint_claims_close(lint.claims);
 	if (lint.failed)
 		result = -1;
 	if (!result) {
@@ -445,37 +458,6 @@ int jw_lint(struct jw_error *err, const struct jw_lint_options *options,
 	mem_free(lint.neighbour_bytes);
 	mem_free(lint.plain);
 	jw_lines_free(lint.files, lint.file_count);
-	jw_lint_free(lint.result);
+	jw_result_free(lint.result);
 	return result;
-}
-
-void jw_lint_free(struct jw_lint_result *result)
-{
-	if (!result)
-		return;
-	for (size_t i = 0; i < result->finding_count; i++) {
-		mem_free(result->findings[i].path);
-		mem_free(result->findings[i].member);
-		mem_free(result->findings[i].why);
-		mem_free(result->findings[i].cause);
-	}
-	for (size_t i = 0; i < result->before_count; i++) {
-		mem_free(result->before[i].path);
-		jw_which_release_free(&result->before[i].release);
-	}
-	for (size_t i = 0; i < result->trouble_count; i++)
-		mem_free(result->troubles[i]);
-	for (size_t i = 0; i < result->claim_count; i++) {
-		mem_free(result->claims[i].path);
-		mem_free(result->claims[i].member);
-		mem_free(result->claims[i].why);
-		mem_free(result->claims[i].label);
-	}
-	mem_free(result->claims);
-	mem_free(result->before);
-	mem_free(result->findings);
-	mem_free(result->troubles);
-	mem_free(result->gpus);
-	mem_free(result->codes);
-	mem_free(result);
 }

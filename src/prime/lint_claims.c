@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/mem.h"
+#include "base/arena.h"
 #include "base/text.h"
 #include "base/wheel_name.h"
 #include "code/devcode.h"
@@ -35,10 +35,11 @@ struct subject {
 
 struct lint_claims {
 	const struct jw_lint_options *options;
+	struct jw_lint_result *result; /* which owns all texts */
 	struct subject *subjects;
 	size_t count, capacity;
 	struct jw_lint_claim *exempt;
-	size_t exempt_count, exempt_capacity;
+	size_t exempt_count, exempt_capacity, claim_capacity;
 };
 
 /* Reads cu129, cu12.9, cuda12, sm90a, or the 90 of sm_90. False if the word is none of these. */
@@ -109,11 +110,13 @@ bool lint_claims_needs_pieces(const struct jw_lint_options *options)
 	return options->arch.count;
 }
 
-struct lint_claims *lint_claims_open(const struct jw_lint_options *options)
+struct lint_claims *lint_claims_open(const struct jw_lint_options *options,
+									 struct jw_lint_result *result)
 {
 	struct lint_claims *claims = mem_alloc(sizeof *claims);
 
 	claims->options = options;
+	claims->result = result;
 	return claims;
 }
 
@@ -224,8 +227,8 @@ static struct subject *subject_of(struct lint_claims *claims, const struct jw_sc
 	VEC_GROW(claims->subjects, claims->capacity, claims->count);
 	subject = &claims->subjects[claims->count++];
 	*subject = (struct subject){
-		.path = mem_string(image->path),
-		.member = image->member ? mem_string(image->member) : NULL,
+		.path = arena_string(claims->result, image->path),
+		.member = arena_string(claims->result, image->member),
 		.variants = variants,
 		.list = claims->options->arch,
 		.listed = claims->options->arch.count,
@@ -233,7 +236,8 @@ static struct subject *subject_of(struct lint_claims *claims, const struct jw_sc
 	if (jw_lint_label(image->path, &subject->label))
 		for (size_t i = 0; i < subject->label.arch.count; i++)
 			add_arch(&subject->list, subject->label.arch.items[i]);
-	subject->wanted = mem_array(subject->list.count + 1, sizeof *subject->wanted);
+	subject->wanted =
+		arena_alloc(claims->result, (subject->list.count + 1) * sizeof *subject->wanted);
 	return subject;
 }
 
@@ -241,7 +245,6 @@ bool lint_claims_except(struct lint_claims *claims, const char *path, const char
 {
 	const struct jw_lint_claim *last =
 		claims->exempt_count ? &claims->exempt[claims->exempt_count - 1] : NULL;
-	char why[MAX_WHY];
 	size_t at = 0;
 
 	while (at < claims->options->except_count &&
@@ -251,13 +254,12 @@ bool lint_claims_except(struct lint_claims *claims, const char *path, const char
 		return false;
 	if (last && !strcmp(last->path, path) && text_same(last->member, member))
 		return true;
-	(void)text_format(why, sizeof why, "exempt by --except %s", claims->options->except[at]);
 	VEC_GROW(claims->exempt, claims->exempt_capacity, claims->exempt_count);
 	claims->exempt[claims->exempt_count++] = (struct jw_lint_claim){
 		.kind = JW_LINT_EXEMPT,
-		.path = mem_string(path),
-		.member = member ? mem_string(member) : NULL,
-		.why = mem_string(why),
+		.path = arena_string(claims->result, path),
+		.member = arena_string(claims->result, member),
+		.why = arena_printf(claims->result, "exempt by --except %s", claims->options->except[at]),
 	};
 	return true;
 }
@@ -301,18 +303,19 @@ void lint_claims_take(struct lint_claims *claims, const struct jw_scan_image *im
 	}
 }
 
-static void add_claim(struct jw_lint_result *result, size_t *capacity,
-					  const struct jw_lint_claim *claim, const struct subject *subject,
-					  const char *why)
+static void add_claim(struct lint_claims *claims, struct jw_lint_claim claim,
+					  const struct subject *subject, const char *why)
 {
-	VEC_GROW(result->claims, *capacity, result->claim_count);
-	result->claims[result->claim_count] = *claim;
-	result->claims[result->claim_count].path = mem_string(subject->path);
-	result->claims[result->claim_count].member =
-		subject->member ? mem_string(subject->member) : NULL;
-	result->claims[result->claim_count].label = claim->label ? mem_string(claim->label) : NULL;
-	result->claims[result->claim_count].pieces = subject->pieces;
-	result->claims[result->claim_count++].why = mem_string(why);
+	struct jw_lint_result *result = claims->result;
+
+	claim.path = subject->path;
+	claim.member = subject->member;
+	claim.label = arena_string(result, claim.label);
+	claim.pieces = subject->pieces;
+	claim.why = arena_string(result, why);
+	(void)ARENA_ROOM(NULL, result, result->claims, claims->claim_capacity, result->claim_count,
+					 SIZE_MAX);
+	result->claims[result->claim_count++] = claim;
 }
 
 static void report_missing(char why[MAX_WHY], const struct jw_lint_claim *claim,
@@ -342,7 +345,7 @@ static void report_missing(char why[MAX_WHY], const struct jw_lint_claim *claim,
 
 /* Compares the library's CUDA version with the label's: a newer compiler's code needs a newer
  * driver, and a shared runtime has to be installed beside the wheel. */
-static void judge_cuda(struct subject *subject, struct jw_lint_result *result, size_t *capacity)
+static void judge_cuda(struct lint_claims *claims, struct subject *subject)
 {
 	struct jw_lint_label *label = &subject->label;
 	const struct jw_lint_claim claim = {
@@ -363,13 +366,12 @@ static void judge_cuda(struct subject *subject, struct jw_lint_result *result, s
 						  label->cuda_from % 1000 / 10);
 	else
 		return;
-	add_claim(result, capacity, &claim, subject, why);
+	add_claim(claims, claim, subject, why);
 }
 
 /* Compares a library's pieces with the architectures of its list and label, and adds the claims
  * that do not hold. */
-static void judge_subject(const struct lint_claims *claims, struct subject *subject,
-						  struct jw_lint_result *result, size_t *capacity)
+static void judge_subject(struct lint_claims *claims, struct subject *subject)
 {
 	const struct jw_arch_list *list = &subject->list;
 	struct jw_target newest = {0};
@@ -392,35 +394,32 @@ static void judge_subject(const struct lint_claims *claims, struct subject *subj
 		if (!claim.lacking || (wanted->having && (!claims->options->each || subject->variants)))
 			continue;
 		report_missing(why, &claim, subject, wanted);
-		add_claim(result, capacity, &claim, subject, why);
+		add_claim(claims, claim, subject, why);
 	}
-	judge_cuda(subject, result, capacity);
+	judge_cuda(claims, subject);
 	if (subject->newer || !subject->listed)
 		return;
 	(void)text_format(why, sizeof why,
 					  "GPUs newer than %s have no code in it: it has no PTX that they can compile",
 					  jw_target_sm(sm, newest));
-	add_claim(result, capacity,
-			  &(struct jw_lint_claim){.kind = JW_LINT_NO_NEWER, .level = JW_LINT_WARNING}, subject,
-			  why);
+	add_claim(claims, (struct jw_lint_claim){.kind = JW_LINT_NO_NEWER, .level = JW_LINT_WARNING},
+			  subject, why);
 }
 
-void lint_claims_close(struct lint_claims *claims, struct jw_lint_result *result)
+void lint_claims_close(struct lint_claims *claims)
 {
-	size_t capacity = 0;
+	struct jw_lint_result *result = claims->result;
 
 	for (size_t i = 0; i < claims->count; i++) {
 		struct subject *subject = &claims->subjects[i];
 
 		result->compared += subject->listed > 0;
 		result->labelled += *subject->label.text != '\0';
-		judge_subject(claims, subject, result, &capacity);
-		mem_free(subject->path);
-		mem_free(subject->member);
-		mem_free(subject->wanted);
+		judge_subject(claims, subject);
 	}
 	for (size_t i = 0; i < claims->exempt_count; i++) {
-		VEC_GROW(result->claims, capacity, result->claim_count);
+		(void)ARENA_ROOM(NULL, result, result->claims, claims->claim_capacity, result->claim_count,
+						 SIZE_MAX);
 		result->claims[result->claim_count++] = claims->exempt[i];
 	}
 	mem_free(claims->exempt);

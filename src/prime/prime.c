@@ -437,6 +437,6 @@ void jw_prime_result_free(struct jw_prime_result *result)
 	mem_free(result->plan.gpus);
 	mem_free(result->compile.failures);
 	mem_free(result->keep.pack);
-	jw_carry_result_free(result->reuse.carried);
+	jw_result_free(result->reuse.carried);
 	mem_free(result);
 }

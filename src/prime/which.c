@@ -582,6 +582,84 @@ static size_t list_versions(const struct wheel_list *list, const char *range, co
 	return count;
 }
 
+bool jw_which_has_time(const struct jw_which_release *release)
+{
+	return release->answer == JW_WHICH_COMPILES ||
+		   (release->answer == JW_WHICH_RUNS && release->start.high >= JW_WHICH_NOTABLE_S);
+}
+
+bool jw_which_same(const struct jw_which_release *a, const struct jw_which_release *b)
+{
+	const bool timed = jw_which_has_time(a);
+
+	return a->answer == b->answer && text_same(a->why, b->why) && text_same(a->lacks, b->lacks) &&
+		   text_same(a->newer, b->newer) && a->needs.cuda == b->needs.cuda &&
+		   text_same(a->without, b->without) && !a->pin == !b->pin &&
+		   timed == jw_which_has_time(b) && (!timed || a->loading == b->loading);
+}
+
+static char *copy_of(const char *text)
+{
+	return text ? mem_string(text) : NULL;
+}
+
+/* Gives a release that was not examined the answer of one that was. */
+static void infer_answer(struct jw_which_release *release, const struct jw_which_release *from)
+{
+	char *version = release->version;
+
+	release->version = NULL;
+	jw_which_release_free(release);
+	*release = *from;
+	release->version = version;
+	release->file = copy_of(from->file);
+	release->why = copy_of(from->why);
+	release->library = copy_of(from->library);
+	release->lacks = copy_of(from->lacks);
+	release->newer = copy_of(from->newer);
+	release->without = copy_of(from->without);
+	release->pin = copy_of(from->pin);
+	release->beside = copy_of(from->beside);
+	release->inferred = true;
+}
+
+/* Infers the answers of releases that were not examined, if the examined ones before and after them
+ * have the same one. */
+static void infer_answers(struct jw_which *which)
+{
+	size_t newer = SIZE_MAX;
+
+	for (size_t i = 0; i < which->count; i++) {
+		struct jw_which_release *releases = which->releases;
+
+		if (releases[i].answer > JW_WHICH_FAILS || releases[i].inferred)
+			continue;
+		for (size_t k = i; newer != SIZE_MAX && --k > newer;)
+			if (releases[k].answer == JW_WHICH_UNKNOWN && jw_which_same(&releases[newer], &releases[i]))
+				infer_answer(&releases[k], &releases[newer]);
+		newer = i;
+	}
+}
+
+/* Infers the answers of a few requested releases from those of all. */
+static int infer_from_all(struct jw_error *err, const struct jw_which_options *options,
+						  struct jw_which *which)
+{
+	struct jw_which_options for_all = *options;
+	struct jw_which all;
+
+	for_all.version = for_all.range = NULL;
+	if (jw_which(err, &for_all, &all))
+		return -1;
+	for (size_t i = 0; i < which->count; i++)
+		for (size_t k = 0; which->releases[i].answer == JW_WHICH_UNKNOWN && k < all.count; k++)
+			if (all.releases[k].inferred &&
+				version_is_same(all.releases[k].version, which->releases[i].version))
+				infer_answer(&which->releases[i], &all.releases[k]);
+	jw_which_free(&all);
+	return 0;
+}
+
 /* Returns how a release is advised: the lower, the rather. UINT_MAX if it is not. */
 static unsigned rank_of(const struct jw_which_release *release)
 {
@@ -635,7 +713,7 @@ int jw_which(struct jw_error *err, const struct jw_which_options *options,
 	struct question question = {.options = options};
 	struct jw_which which = {.target = options->target};
 	const char **versions;
-	bool valid;
+	bool valid, unknown = false;
 	int result = 0;
 
 	if (!package_normalise(options->package, strlen(options->package), question.package))
@@ -661,6 +739,7 @@ int jw_which(struct jw_error *err, const struct jw_which_options *options,
 	}
 	versions = mem_array(question.list.count + 1, sizeof *versions);
 	which.package = mem_string(question.package);
+	which.index = mem_string(options->asked ? jw_asked_index(options->asked) : "PyPI");
 	which.date = mem_string(question.list.date);
 	if (options->version) {
 		*versions = requested_version(&question.list, options->version, options->platform);
@@ -670,12 +749,16 @@ int jw_which(struct jw_error *err, const struct jw_which_options *options,
 	}
 	which.releases = mem_array(which.count, sizeof *which.releases);
 	for (size_t i = 0; !result && i < which.count; i++) {
-		struct jw_which_release *release = &which.releases[i];
-
-		result = judge_release(err, &question, versions[i], release);
-		if (rank_of(release) < (which.advised ? rank_of(which.advised) : UINT_MAX))
-			which.advised = release;
+		result = judge_release(err, &question, versions[i], &which.releases[i]);
+		unknown = unknown || which.releases[i].answer == JW_WHICH_UNKNOWN;
 	}
+	if (!result && unknown && (options->version || options->range))
+		result = infer_from_all(err, options, &which);
+	else if (!result && unknown)
+		infer_answers(&which);
+	for (size_t i = 0; !result && i < which.count; i++)
+		if (rank_of(&which.releases[i]) < (which.advised ? rank_of(which.advised) : UINT_MAX))
+			which.advised = &which.releases[i];
 	if (!options->version)
 		find_unexamined(&which);
 	mem_free(versions);
@@ -707,8 +790,25 @@ void jw_which_free(struct jw_which *which)
 		jw_which_release_free(&which->releases[i]);
 	mem_free(which->releases);
 	mem_free(which->package);
+	mem_free(which->index);
 	mem_free(which->date);
 	*which = (struct jw_which){.package = NULL};
+}
+
+const struct jw_which_release *jw_which_common(const struct jw_which *answers, size_t count)
+{
+	const struct jw_which_release *common = NULL;
+
+	for (size_t i = 0; i < answers->count; i++) {
+		const struct jw_which_release *worst = &answers->releases[i];
+
+		for (size_t k = 1; k < count; k++)
+			if (rank_of(&answers[k].releases[i]) > rank_of(worst))
+				worst = &answers[k].releases[i];
+		if (rank_of(worst) < (common ? rank_of(common) : UINT_MAX))
+			common = worst;
+	}
+	return common;
 }
 
 char *jw_which_nearest(const char *package)
@@ -721,6 +821,8 @@ char *jw_which_nearest(const char *package)
 	if (!package_normalise(package, strlen(package), name) || wheel_list_text(NULL, &text, &size))
 		return NULL;
 	nearest = suggest_for(name, strlen(name));
+	/* Many names of two packages are nearly alike: cudf-cu12 is not cuml-cu12. */
+	nearest.distance = 1;
 	for (char *line = text, *end; *line; line = end) {
 		end = line + strcspn(line, "\n");
 		if (*end)

@@ -5,8 +5,8 @@
 #include <jitwarm/find.h>
 #include <jitwarm/tune.h>
 
+#include "base/arena.h"
 #include "base/buf.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "cache/settings.h"
 #include "os/env.h"
@@ -17,17 +17,6 @@
 
 /* Each entry is a file, in one of 272 folders; large frameworks have thousands. */
 enum { MAX_LINES = 16, LITTLE_FILES = 4096 };
-
-const char *jw_scope_name(enum jw_scope scope)
-{
-	static const char *const names[JW_SCOPES] = {
-		[JW_SCOPE_USER] = "user",
-		[JW_SCOPE_SYSTEM] = "system",
-		[JW_SCOPE_SHELL] = "shell",
-	};
-
-	return names[scope];
-}
 
 struct lines {
 	char **items;
@@ -284,7 +273,8 @@ static void add_warnings(struct jw_tune_advice *advice, char *const *lines, size
 		while (at < advice->warning_count && strcmp(advice->warnings[at], lines[i]) != 0)
 			at++;
 		if (at == advice->warning_count)
-			mem_add_string(&advice->warnings, &advice->warning_count, MAX_WARNINGS, lines[i]);
+			arena_add_string(advice, &advice->warnings, &advice->warning_count, MAX_WARNINGS,
+							 lines[i]);
 	}
 }
 
@@ -301,7 +291,7 @@ static int check_path(struct jw_error *err, const struct jw_cache_info *cache,
 	advice->path_named = question->path != NULL;
 	if (!path)
 		return 0;
-	advice->path = mem_string(path);
+	advice->path = arena_string(advice, path);
 	if (question->path && cache_settings_read(err, path, NULL, &settings))
 		return -1;
 	advice->path_usable = settings.usable;
@@ -347,10 +337,12 @@ int jw_tune_advise(struct jw_error *err, const struct jw_system *system,
 				   const struct jw_tune_question *question, struct jw_tune_advice **ret_advice)
 {
 	const struct jw_cache_info *cache = &system->cache;
-	struct jw_tune_advice *advice = mem_alloc(sizeof *advice);
+	struct jw_tune_advice *advice = arena_open(sizeof *advice);
 
-	if (jw_settings_read(err, &advice->settings) ||
-		predict(err, system, question, &advice->predicted_bytes))
+	if (jw_settings_read(err, &advice->settings))
+		goto fail;
+	arena_join(advice, advice->settings);
+	if (predict(err, system, question, &advice->predicted_bytes))
 		goto fail;
 	advice->limit_bytes = jw_cache_limit(cache, advice->predicted_bytes);
 	if (question->limit_bytes)
@@ -368,18 +360,8 @@ int jw_tune_advise(struct jw_error *err, const struct jw_system *system,
 	*ret_advice = advice;
 	return 0;
 fail:
-	jw_tune_advice_free(advice);
+	jw_result_free(advice);
 	return -1;
-}
-
-void jw_tune_advice_free(struct jw_tune_advice *advice)
-{
-	if (!advice)
-		return;
-	jw_settings_free(advice->settings);
-	jw_lines_free(advice->warnings, advice->warning_count);
-	mem_free(advice->path);
-	mem_free(advice);
 }
 
 const char *jw_tune_path(const struct jw_tune_advice *advice, enum jw_scope scope)

@@ -5,7 +5,7 @@
 
 #include <jitwarm/accounts.h>
 
-#include "base/mem.h"
+#include "base/arena.h"
 #include "base/text.h"
 #include "os/env.h"
 #include "os/file.h"
@@ -35,20 +35,10 @@ static int note_change(struct jw_error *err, struct applying *run, const char *w
 	for (size_t i = 0; i < result->count; i++)
 		if (!strcmp(result->changes[i].where, where) && !strcmp(result->changes[i].what, what))
 			return 0;
-	if (VEC_ROOM(err, result->changes, result->capacity, result->count, MAX_CHANGES))
+	if (ARENA_ROOM(err, result, result->changes, result->capacity, result->count, MAX_CHANGES))
 		return -1;
-	result->changes[result->count++] = (struct jw_tune_change){mem_string(where), what};
+	result->changes[result->count++] = (struct jw_tune_change){arena_string(result, where), what};
 	return 0;
-}
-
-void jw_tune_result_free(struct jw_tune_result *result)
-{
-	if (!result)
-		return;
-	for (size_t i = 0; i < result->count; i++)
-		mem_free(result->changes[i].where);
-	mem_free(result->changes);
-	mem_free(result);
 }
 
 /* ---- files */
@@ -415,7 +405,7 @@ static int apply_files(struct jw_error *err, struct applying *run,
 			result = apply_marked(err, run, place);
 	}
 	run->request = wanted;
-	jw_settings_free(kept);
+	jw_result_free(kept);
 	return result;
 }
 
@@ -515,7 +505,7 @@ static int run_and_report(struct jw_error *err, struct applying run,
 	int result;
 
 	run.request = run.request ? run.request : &none;
-	run.result = mem_alloc(sizeof *run.result);
+	run.result = arena_open(sizeof *run.result);
 	result = work(&why, &run);
 	if (run.announce)
 		os_variables_announce();
@@ -532,7 +522,7 @@ static int run_and_report(struct jw_error *err, struct applying run,
 	else
 		error_copy(err, &why);
 	buf_free(&changed);
-	jw_tune_result_free(run.result);
+	jw_result_free(run.result);
 	return -1;
 }
 

@@ -225,3 +225,14 @@ char *jw_tune_grep(const char *name)
 					  "~/.config/environment.d %s",
 					  name, profiles_of(shell_of_account()));
 }
+
+const char *jw_scope_name(enum jw_scope scope)
+{
+	static const char *const names[JW_SCOPES] = {
+		[JW_SCOPE_USER] = "user",
+		[JW_SCOPE_SYSTEM] = "system",
+		[JW_SCOPE_SHELL] = "shell",
+	};
+
+	return names[scope];
+}

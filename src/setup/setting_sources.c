@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/mem.h"
+#include "base/arena.h"
 #include "base/text.h"
 #include "cache/settings.h"
 #include "os/env.h"
@@ -32,14 +32,14 @@ static const char stamp_name[] = "JITWARM_TUNED";
 static int add_setting(struct jw_error *err, struct jw_settings *settings, const char *source,
 					   const char *where, const char *name, char *value, bool ours)
 {
-	if (VEC_ROOM(err, settings->items, settings->capacity, settings->count, MAX_SETTINGS)) {
-		mem_free(value);
+	(void)arena_keep(settings, value);
+	if (ARENA_ROOM(err, settings, settings->items, settings->capacity, settings->count,
+				   MAX_SETTINGS))
 		return -1;
-	}
 	settings->items[settings->count++] = (struct jw_setting){
-		.name = mem_string(name),
+		.name = arena_string(settings, name),
 		.value = value,
-		.where = mem_string(where),
+		.where = arena_string(settings, where),
 		.source = source,
 		.ours = ours,
 	};
@@ -50,7 +50,7 @@ static int read_process(struct jw_error *err, struct jw_settings *settings)
 {
 	int result = 0;
 
-	settings->stamp = os_env(stamp_name);
+	settings->stamp = arena_keep(settings, os_env(stamp_name));
 	for (size_t i = 0; !result && i < NAMES; i++) {
 		char *value = cache_settings_own(names[i]);
 
@@ -116,7 +116,7 @@ static int read_line(struct jw_error *err, struct jw_settings *settings, const c
 	for (i = 0; i < settings->count; i++)
 		if (settings->items[i].ours && !strcmp(settings->items[i].where, where) &&
 			!settings->items[i].stamp)
-			settings->items[i].stamp = value_of(at, end);
+			settings->items[i].stamp = arena_keep(settings, value_of(at, end));
 	return 0;
 }
 
@@ -190,10 +190,10 @@ static int read_scope(struct jw_error *err, struct jw_settings *settings, enum j
 int settings_read_scope(struct jw_error *err, enum jw_scope scope,
 						struct jw_settings **ret_settings)
 {
-	struct jw_settings *settings = mem_alloc(sizeof *settings);
+	struct jw_settings *settings = arena_open(sizeof *settings);
 
 	if (read_scope(err, settings, scope, false)) {
-		jw_settings_free(settings);
+		jw_result_free(settings);
 		return -1;
 	}
 	*ret_settings = settings;
@@ -218,11 +218,11 @@ static int read_kept(struct jw_error *err, struct jw_settings *settings, bool as
 
 int jw_settings_read(struct jw_error *err, struct jw_settings **ret_settings)
 {
-	struct jw_settings *settings = mem_alloc(sizeof *settings);
+	struct jw_settings *settings = arena_open(sizeof *settings);
 
 	if (read_process(err, settings) || read_kept(err, settings, false) ||
 		(!os_variables_kept() && read_scope(err, settings, JW_SCOPE_SHELL, false))) {
-		jw_settings_free(settings);
+		jw_result_free(settings);
 		return -1;
 	}
 	*ret_settings = settings;
@@ -243,7 +243,7 @@ static const char *value_kept(const struct jw_settings *settings, const char *na
 
 int jw_settings_adopt(struct jw_error *err)
 {
-	struct jw_settings *settings = mem_alloc(sizeof *settings);
+	struct jw_settings *settings = arena_open(sizeof *settings);
 	uint64_t bytes, most_bytes = 0;
 	/* Another account's file does not count for the superuser, who may have that account's HOME. */
 	int result = read_kept(err, settings, true);
@@ -267,7 +267,7 @@ int jw_settings_adopt(struct jw_error *err)
 			most_bytes = bytes;
 	}
 	cache_settings_keep_limit(most_bytes);
-	jw_settings_free(settings);
+	jw_result_free(settings);
 	return result;
 }
 
@@ -303,19 +303,4 @@ enum jw_tune_state jw_tune_state(const struct jw_settings *settings, const char 
 	return ours->stamp && settings->stamp && !strcmp(ours->stamp, settings->stamp)
 			   ? JW_TUNE_OVERRIDDEN
 			   : JW_TUNE_PENDING;
-}
-
-void jw_settings_free(struct jw_settings *settings)
-{
-	if (!settings)
-		return;
-	for (size_t i = 0; i < settings->count; i++) {
-		mem_free(settings->items[i].name);
-		mem_free(settings->items[i].value);
-		mem_free(settings->items[i].where);
-		mem_free(settings->items[i].stamp);
-	}
-	mem_free(settings->stamp);
-	mem_free(settings->items);
-	mem_free(settings);
 }

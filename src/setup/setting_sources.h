@@ -4,6 +4,6 @@
 #include <jitwarm/tune.h>
 
 /* Reads the settings in the file of a scope; none on Windows. The caller frees them with
- * jw_settings_free. */
+ * jw_result_free. */
 int settings_read_scope(struct jw_error *err, enum jw_scope scope,
 						struct jw_settings **ret_settings);

@@ -3,7 +3,7 @@
 #include <jitwarm/accounts.h>
 #include <jitwarm/startup.h>
 
-#include "base/mem.h"
+#include "base/arena.h"
 #include "base/text.h"
 #include "find/found.h"
 #include "find/sites.h"
@@ -23,21 +23,6 @@
 
 enum { MAX_ITEMS = 6 }; /* units, and links to units */
 
-void jw_startup_free(struct jw_startup *startup)
-{
-	if (!startup)
-		return;
-	for (size_t i = 0; i < startup->count; i++) {
-		mem_free(startup->items[i].where);
-		mem_free(startup->items[i].text);
-	}
-	jw_lines_free(startup->commands, startup->command_count);
-	mem_free(startup->items);
-	mem_free(startup->program);
-	mem_free(startup->failed);
-	mem_free(startup);
-}
-
 /* Adds an item and takes ownership of `where`. */
 static int add_item(struct jw_error *err, struct jw_startup *startup, char *where,
 					enum startup_form form, const struct startup_facts *facts)
@@ -45,8 +30,8 @@ static int add_item(struct jw_error *err, struct jw_startup *startup, char *wher
 	struct buf text = BUF_MAX(STARTUP_MAX_TEXT);
 	const int result = startup_text(err, form, facts, &text);
 
-	startup->items[startup->count++] =
-		(struct jw_startup_item){.where = where, .text = mem_string(buf_text(&text))};
+	startup->items[startup->count++] = (struct jw_startup_item){
+		.where = arena_keep(startup, where), .text = arena_string(startup, buf_text(&text))};
 	buf_free(&text);
 	return result;
 }
@@ -172,14 +157,14 @@ static int look(struct jw_error *err, const struct jw_startup_options *given, bo
 				struct jw_startup **ret_startup)
 {
 	struct jw_startup_options options = *given;
-	struct jw_startup *startup = mem_alloc(sizeof *startup);
+	struct jw_startup *startup = arena_open(sizeof *startup);
 	struct startup_facts facts = {.options = &options};
 	struct os_account runs_as = {0};
 	char **names = mem_array(options.name_count, sizeof *names);
 	char *environment = NULL, *account = NULL, *driver = NULL, *packages = NULL;
 	int result = -1;
 
-	startup->items = mem_array(MAX_ITEMS, sizeof *startup->items);
+	startup->items = arena_alloc(startup, MAX_ITEMS * sizeof *startup->items);
 	for (size_t i = 0; i < options.name_count; i++)
 		if (jw_find_path(err, options.names[i], &names[i]))
 			goto done;
@@ -190,7 +175,10 @@ static int look(struct jw_error *err, const struct jw_startup_options *given, bo
 		environment = absolute_variable("CONDA_PREFIX");
 	if (environment)
 		options.environment = environment;
-	if (program_path(err, options.program, &startup->program) || os_account_id(err, &account))
+	if (program_path(err, options.program, &startup->program))
+		goto done;
+	facts.program = arena_keep(startup, startup->program);
+	if (os_account_id(err, &account))
 		goto done;
 	if (!os_is_windows) {
 		/* Uses the name that survives an update, after which this version's file is gone. */
@@ -209,7 +197,6 @@ static int look(struct jw_error *err, const struct jw_startup_options *given, bo
 			goto done;
 		(void)os_find_account(NULL, options.account ? options.account : "root", 0, &runs_as);
 	}
-	facts.program = startup->program;
 	facts.account = account;
 	facts.home = runs_as.home;
 	facts.driver = driver;
@@ -238,7 +225,7 @@ done:
 	mem_free(packages);
 	os_account_free(&runs_as);
 	if (result) {
-		jw_startup_free(startup);
+		jw_result_free(startup);
 		return -1;
 	}
 	*ret_startup = startup;
@@ -341,7 +328,7 @@ int jw_startup_enable(struct jw_error *err, const struct jw_startup_options *opt
 	if (!result)
 		result = os_is_windows ? task_register(err, startup) : units_enable(err, options, startup);
 	if (result)
-		jw_startup_free(startup);
+		jw_result_free(startup);
 	else
 		*ret_startup = startup;
 	return result;
@@ -372,7 +359,7 @@ int jw_startup_disable(struct jw_error *err, const struct jw_startup_options *op
 	for (size_t i = 0; i < startup->count; i++)
 		startup->items[i].removed = startup->items[i].removed && !startup->items[i].there;
 	if (result)
-		jw_startup_free(startup);
+		jw_result_free(startup);
 	else
 		*ret_startup = startup;
 	return result;

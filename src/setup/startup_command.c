@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/mem.h"
+#include "base/arena.h"
 #include "os/file.h"
 #include "os/folders.h"
 #include "os/process.h"
@@ -41,7 +41,7 @@ int startup_command(struct jw_error *err, struct jw_startup *startup, const char
 		}
 	}
 	if (startup && !*ret_good && !startup->failed)
-		startup->failed = mem_string(why.message);
+		startup->failed = arena_string(startup, why.message);
 	for (size_t i = 0; startup && arguments[i]; i++)
 		if (strpbrk(arguments[i], " \\\"")
 				? quote_windows(err, &line, arguments[i])
@@ -49,8 +49,8 @@ int startup_command(struct jw_error *err, struct jw_startup *startup, const char
 							 i ? arguments[i] : os_base_name(arguments[i])))
 			goto done;
 	if (startup)
-		mem_add_string(&startup->commands, &startup->command_count, STARTUP_MAX_COMMANDS,
-					   buf_text(&line));
+		arena_add_string(startup, &startup->commands, &startup->command_count, STARTUP_MAX_COMMANDS,
+						 buf_text(&line));
 	if (ret_output) {
 		*ret_output = text;
 		text = (struct buf){0};

@@ -44,7 +44,7 @@ static void disable(struct uninstall *job, const char *service, bool everyone, b
 				   (struct jw_uninstall_step){.where = startup->items[i].where, .what = "removed"});
 	if (startup->failed)
 		report(job, (struct jw_uninstall_step){.said = startup->failed});
-	jw_startup_free(startup);
+	jw_result_free(startup);
 }
 
 /* Refuses while a run is active, whose work is in the state directory. */
@@ -92,7 +92,7 @@ size_t jw_uninstall(const struct jw_uninstall_options *options)
 		for (size_t i = 0; i < undone->count; i++)
 			report(&job, (struct jw_uninstall_step){.where = undone->changes[i].where,
 													.what = undone->changes[i].what});
-		jw_tune_result_free(undone);
+		jw_result_free(undone);
 	}
 
 	if (compiler_fetch_remove(&failed, options->dry_run, &compilers))

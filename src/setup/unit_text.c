@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/mem.h"
+#include "base/arena.h"
 #include "base/text.h"
 #include "os/file.h"
 #include "os/platform.h"
@@ -309,8 +309,11 @@ void units_add_links(const struct jw_startup_options *options, struct jw_startup
 
 	for (size_t i = 0; (link = link_of(options, startup, i)); i++, unit++)
 		if (is_listed(link) && unit->ours == unit->there)
-			startup->items[startup->count++] = (struct jw_startup_item){
-				.where = link, .text = mem_string(""), .there = true, .ours = true};
+			startup->items[startup->count++] =
+				(struct jw_startup_item){.where = arena_keep(startup, link),
+										 .text = arena_string(startup, ""),
+										 .there = true,
+										 .ours = true};
 		else
 			mem_free(link);
 }

@@ -141,14 +141,14 @@ static int look(struct jw_error *err, const struct bench *bench)
 	if (jw_cache_list(err, &options, &list))
 		return -1;
 	print_step("listed", ms_since(start_ns), (double)list->count, "find", found);
-	jw_cache_list_free(list);
+	jw_result_free(list);
 	start_ns = os_monotonic_ns();
 	if (jw_cache_verify(err, &options, &report))
 		return -1;
 	print_step("verified", ms_since(start_ns), (double)report->entries, "cat", read);
 	if (report->sound != bench->count)
 		printf("  only %zu of %zu are sound\n", report->sound, bench->count);
-	jw_cache_report_free(report);
+	jw_result_free(report);
 	return 0;
 }
 

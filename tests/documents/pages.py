@@ -125,6 +125,11 @@ for page in PAGES:
         if path != "/jitwarm":
             failures.append(f"{page.relative_to(ROOT)}: the image has /jitwarm, not {path}")
 
+# What a newcomer reads first is short: words outside comments, addresses and tags.
+visible = re.sub(r"<!--.*?-->|<[^>]+>|\]\([^)]*\)", "", (ROOT / "README.md").read_text(), flags=re.S)
+if (words := len(re.findall(r"[^\s|·]*\w[^\s|·]*", visible))) > 600:
+    failures.append(f"README.md has {words} words, and 600 at most")
+
 navigation = set(re.findall(r": ((?:[a-z]+/)?[a-z-]+\.md)$", (ROOT / "packaging/site/mkdocs.yml").read_text(), re.M))
 for page in sorted((ROOT / "docs").rglob("*.md")):
     name = str(page.relative_to(ROOT / "docs"))

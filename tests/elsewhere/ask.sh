@@ -13,7 +13,7 @@ jitwarm=$build/src/jitwarm
 . "$here/indexes.sh"
 
 # “grown” 1.0 to 1.9 run everywhere, 1.10 to 1.19 only from sm_90 on, and 1.20 to 1.23 have no code. “torch” is not PyPI's.
-mkdir -p http/packages/{grown,pure,hosted,loose,torch,older,pinned,cuml-cu12,libcuml-cu12,with-cupy,numba-cuda,borrowed,labelled,twice}
+mkdir -p http/packages/{grown,pure,hostile,hosted,loose,torch,older,pinned,cuml-cu12,libcuml-cu12,with-cupy,numba-cuda,borrowed,labelled,twice}
 PYTHONPATH=$here/../framework python3 - <<'P'
 import zipfile
 import fatbin
@@ -34,6 +34,8 @@ wheel("grown", "1.9", "py3-none-win_amd64", ptx("sm_90"))
 wheel("grown", "2.0rc1", linux, ptx("sm_50"))
 wheel("grown", "0.9", "py3-none-macosx_11_0_arm64", ptx("sm_50"))
 wheel("pure", "1.0", "py3-none-any", b"")
+wheel("hostile", "1.0", linux, ptx("sm_50"))
+wheel("hostile", "1.1", linux, b"", libraries=[("a\njitwarm: b.so", b"libcudart.so.12")])
 wheel("hosted", "1.0", linux, b"", libraries=[("_c.so", b"libcudart.so.12")])
 wheel("hosted", "1.1", linux, b"", libraries=[("liba.so", b"libc.so.6"), ("libb.so", b"libc.so.6"), ("liba_cuda.so", b"libcudart.so.12")])
 for version, tag, sm in ("1.0", "py3-none-any", "sm_50"), ("1.1", "py3-none-any", "sm_90"), ("1.2", "py3-none-any", "sm_90"), ("1.2", linux, "sm_50"):
@@ -93,12 +95,33 @@ ask sized --target sm_86 grown
 is "the second time" 1 0 "1.9 – 1.0" "pip install grown==1.9"
 grep -q "jitwarm.s list lacks" err && fail "it says that it fetches: $(cat err)"
 ask sized --target sm_86 --all grown
-is "every release" 1 0 "1.22 *"
-grep -qE "^  1\.4 \* +runs" out && grep -qE "^  1\.5 +runs" out || fail "1.4 is not inferred: $(cat out)"
+is "every release" 1 0 "1.22, as 1.23"
+grep -qE "^  1\.4, as 1\.5 +runs" out && grep -qE "^  1\.5 +runs" out || fail "1.4 is not inferred: $(cat out)"
+# kept WORD...: which without --ask; it starts no pip
+kept() {
+	: >http/log
+	timeout 60 "$jitwarm" which "$@" >out 2>err
+	got=$? fetched=$(grep -c . http/log)
+}
+kept --target sm_86 grown
+is "the kept answer" 1 0 "grown from ${site#http://}/sized/simple on sm_86" "1.9 – 1.0" "pip install grown==1.9" "jitwarm asked ${site#http://}/sized/simple on 20" "To ask the index again: jitwarm which --target sm_86 grown --ask"
+kept --target sm_86 --json grown torch
+is "a kept answer beside one of the list" 1 0
+python3 -c 'import json; d = json.load(open("out")); assert [(a["package"], a["index"] == "PyPI") for a in d["answers"]] == [("grown", False), ("torch", True)], d' || fail "--json: $(cat out)"
+kept --target sm_86 --platform windows grown
+is "no answer was kept for Windows" 3 0 "grown: not in jitwarm's list; “jitwarm which --target sm_86 --platform windows grown --ask” looks at its releases"
 ask sized --target sm_90 grown
 is "another GPU, by the same facts" 1 0 "1.19 – 1.10  fail: PTX of a version that does not know its own target" "1.9 – 1.0    run" "pip install grown==1.9"
-[ "$(find state -type f | wc -l)" = 11 ] || fail "not a file for each wheel: $(find state)"
+[ "$(find state -type f ! -name grown-linux.txt | wc -l)" = 11 ] || fail "not a file for each wheel: $(find state)"
+cp state/wheels/grown-linux.txt kept-list
+for change in '1s/^/x/' 's/^wheel .*/wheel/' '/^index/d' 's/^package .*/package torch/'; do
+	sed "$change" kept-list >state/wheels/grown-linux.txt
+	kept --target sm_86 grown
+	is "a damaged kept answer ($change)" 3 0 "grown: not in jitwarm's list;"
+done
 sed -i 's/^facts .*/facts 1/' state/wheels/*
+kept --target sm_86 grown
+is "a kept answer of other rules" 3 0 "grown: not in jitwarm's list;"
 ask sized --target sm_86 grown
 is "facts of other rules" 1 11 "pip install grown==1.9"
 for file in state/wheels/*; do printf 'library' >"$file"; done
@@ -136,7 +159,7 @@ is "for another Python" 2 0 "needs Python 3.7"
 ask sized --target sm_86 --python 3.7 older
 is "for that Python" 0 1 "pip install older==1.0"
 ask sized --target sm_86 pure
-is "no device code" 2 1 "has no device code"
+is "no device code" 2 1 "1.0  has no device code of its own: the packages that it imports decide"
 # A package without device code that needs a CUDA runtime is one for GPUs. The second time, the facts are remembered.
 for fetched in 1 0; do
 	ask sized --target sm_86 --driver 470 hosted==1.0
@@ -146,6 +169,9 @@ for fetched in 1 0; do
 done
 ask sized --target sm_86 --driver 535 hosted==1.0
 is "a CUDA runtime that takes the driver" 0 0 "1.0  runs"
+# A wheel that cannot be read is named, with the reason, and the other releases have their answers.
+ask sized --target sm_86 hostile
+is "a line break in a member's name" 1 2 "jitwarm: warning: hostile-1.1-py3-none-manylinux2014_x86_64.whl: not examined: the name of a member has a line break" "1.0  runs" "pip install hostile==1.0"
 # A wheel for every platform may have code for GPUs, so it is read, too; pip prefers one for the platform.
 ask sized --target sm_86 loose
 is "a wheel for every platform, and a better one" 0 1 "1.2 " "runs" "pip install loose==1.2"
@@ -206,6 +232,8 @@ grep -q "if its environment" out && fail "a condition: $(cat out)"
 ask sized --target sm_86 torch
 is "another torch" 2 1 "torch from ${site#http://}/sized/simple" "fails: no code for sm_86"
 grep -q "PyTorch's own index\|PyTorch's installation page" out && fail "it names the other index: $(cat out)"
+kept --target sm_86 torch
+is "another index's torch does not replace that of the list" 0 0 "torch from PyPI"
 
 # several packages and GPUs
 rm -r state

@@ -399,7 +399,8 @@ said() { # FILE TEXT...
 	for text in "${@:2}"; do grep -qF -- "$text" "$1" || fail "not “$text”: $(cat out err)"; done
 }
 listed 0 --index -r requirements.txt
-said out "asked-1.1-py3-none-manylinux2014_x86_64.whl, sm_86 (RTX 30): " "pure-2.0-py3-none-any.whl: no device code" "sm_86 (RTX 30), all together: "
+# A wheel for every platform is read, too: this one has device code.
+said out "asked-1.1-py3-none-manylinux2014_x86_64.whl, sm_86 (RTX 30): " "pure-2.0-py3-none-any.whl, sm_86 (RTX 30): " "sm_86 (RTX 30), all together: "
 said err "requirements.txt:5: another list is left out; scan it, too" "requirements.txt:6: a package from an address is left out" "requirements.txt:7: a file or folder is left out"
 [ "$(wc -l <err)" = 3 ] || fail "not three lines: $(cat err)"
 echo partly >partly.txt && listed 0 --index -r partly.txt
@@ -419,7 +420,7 @@ rows = document["packages"]
 rows[3:] = sorted(rows[3:], key=lambda row: row["asked"])
 assert [(row["asked"], row["line"], "wheel" in row, "why" in row) for row in rows] == [
     ("list", 5, False, True), ("address", 6, False, True), ("file", 7, False, True), ("asked==1.1", 0, True, False), ("pure==2.0", 0, True, False)], rows
-assert {file["path"] for file in document["files"]} == {rows[3]["wheel"]} and document["totals"][0]["modules"] > 0, document
+assert {file["path"] for file in document["files"]} == {rows[3]["wheel"], rows[4]["wheel"]} and document["totals"][0]["modules"] > 0, document
 P
 for list in pyproject.toml uv.lock poetry.lock Pipfile.lock environment.yml; do
 	printf '{"_meta": {}}\n[project]\nname = "x"\n' >$list && listed 3 -r $list

@@ -234,7 +234,7 @@ static int imports(struct jw_error *err)
 	if (jw_import(err, &options, &result))
 		return -1;
 	missing = ENTRIES - result->there - result->added - result->replaced;
-	jw_import_result_free(result);
+	jw_result_free(result);
 	return missing ? STRUCK_NOT_WHOLE : 0;
 }
 
@@ -265,7 +265,7 @@ static int prunes(struct jw_error *err)
 	if (jw_prune(err, &options, &result))
 		return -1;
 	removed = result->removed;
-	jw_prune_result_free(result);
+	jw_result_free(result);
 	return removed < ENTRIES ? STRUCK_NOT_WHOLE : 0;
 }
 
@@ -311,7 +311,7 @@ static int tunes(struct jw_error *err)
 	request.path = target;
 	if (jw_tune_apply(err, &request, &result))
 		return -1;
-	jw_tune_result_free(result);
+	jw_result_free(result);
 	return 0;
 }
 
@@ -327,7 +327,7 @@ static int untunes(struct jw_error *err)
 
 	if (jw_tune_undo(err, NULL, &result))
 		return -1;
-	jw_tune_result_free(result);
+	jw_result_free(result);
 	return 0;
 }
 

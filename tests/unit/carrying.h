@@ -65,7 +65,7 @@ static inline void tear_down(struct machine *machine)
 	if (os_exists(machine->system.cache.path))
 		OK(os_remove_tree(why, machine->system.cache.path));
 	mem_free(machine->system.cache.path);
-	jw_carry_result_free(machine->result);
+	jw_result_free(machine->result);
 }
 
 /* The driver of a test's machine, which compiles as driver 555 does, or is newer or older. */
@@ -93,7 +93,7 @@ static inline int end(void **state)
 
 static inline void carry(struct machine *machine)
 {
-	jw_carry_result_free(machine->result);
+	jw_result_free(machine->result);
 	machine->result = NULL;
 	OK(jw_carry(why, &machine->options, &machine->result));
 	assert_string_equal(machine->result->note, "");

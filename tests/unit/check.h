@@ -121,5 +121,5 @@ void check_file(const char *path, int (*run)(void));
 /* Sets the time of the last write, in nanoseconds since 1970. */
 void check_set_mtime(const char *path, int64_t mtime_ns);
 
-/* Exit status that ctest reports as "skipped". */
-#define CHECK_SKIP 77
+/* Says why the program skips tests. Returns the exit status that ctest reports as "skipped". */
+int check_skip(const char *reason);

@@ -131,7 +131,7 @@ TEST(an_unfinished_copy_is_secret)
 	struct os_stat stat;
 	struct os_map map;
 
-	OK(os_write_secret(why, path, bytes, SIZE));
+	OK(os_write_mode(why, path, bytes, SIZE, 0600));
 	OK(os_map_open(why, path, &map));
 	OK(baked_copy_begin(why, path, &map, output, NULL, &copy));
 	OK(os_stat(why, copy.part, &stat));

@@ -95,48 +95,6 @@ TEST(dates_are_of_the_calendar)
 		assert_string_equal(text_utc(text, dates[i].since_1970_s), dates[i].text);
 }
 
-TEST(no_password_is_said)
-{
-	static const char *const pairs[][2] = {
-		{"https://host/path", "https://host/path"},
-		{"https://host.example/p@th", "https://host.example/p@th"},
-		{"https://host.example/p?of=a@b", "https://host.example/p"},
-		{"https://tok/en@host/path", "https://host/path"},
-		{"https://us/er:secret@host/path", "https://host/path"},
-		{"https:///ann:secret@127.0.0.1:9/x", "https:///127.0.0.1:9/x"},
-		{"https:////ann:secret@host", "https:////host"},
-		{"https:/ann:secret@host", "https:/host"},
-		{"https:ann:secret@host", "host"},
-		{"HTTPS:\\\\ann:secret@host", "HTTPS:\\\\host"},
-		{"http:///tok/en@host", "http:///host"},
-		{"//ann:secret@host", "//host"},
-		{"///ann:secret@host", "///host"},
-		{" https:///ann:secret@host", "host"},
-		{"https://ann:secret@host/path", "https://host/path"},
-		{"https://secret@host:5000/path?sig=secret", "https://host:5000/path"},
-		{"https://ann:sec/ret@host/path#secret", "https://host/path"},
-		{"https://ann:s@cret@host", "https://host"},
-		{"ftp://:secret@", "ftp://"},
-		{"https://ann:sec?ret@host", "https://host"},
-		{"us/er:secret@host/repo", "host/repo"},
-		{"/data/a@b/x", "/data/a@b/x"},
-		{"/data/a:b@c/x", "/data/a:b@c/x"},
-		{"//server/share/a@b", "//server/share/a@b"},
-		{"./a@b", "./a@b"},
-		{"C:\\data\\a@b\\x", "C:\\data\\a@b\\x"},
-		{"c:/data/a@b/x", "c:/data/a@b/x"},
-		{"\\\\server\\a@b", "\\\\server\\a@b"},
-		{"ann:secret@host", "host"},
-		{"", ""},
-	};
-	char room[128];
-
-	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
-		assert_string_equal(text_address(room, sizeof room, pairs[i][0]), pairs[i][1]);
-	assert_string_equal(text_address(room, 4, "https://ann:secret@host"), "htt");
-	assert_string_equal(text_address(room, 11, "https://ann:secret@host"), "https://ho");
-}
-
 TEST(what_is_not_for_eyes_is_hidden)
 {
 	static const struct {

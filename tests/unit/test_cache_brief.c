@@ -177,9 +177,9 @@ TEST(a_listing_shows_options)
 		assert_int_equal(list->entries[0].value_bytes, 8);
 		assert_int_equal(strlen(list->entries[0].options), shown);
 		assert_int_equal(list->entries[0].options[shown - 1], cases[i].shown);
-		jw_cache_list_free(list);
+		jw_result_free(list);
 	}
-	jw_cache_list_free(NULL);
+	jw_result_free(NULL);
 	mem_free(dir);
 }
 

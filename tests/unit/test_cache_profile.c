@@ -299,13 +299,4 @@ TEST(other_entries_confirm_nothing)
 	mem_free(library);
 }
 
-/* ---- with real files */
-
-static bool skipped;
-
-TEST_PROGRAM
-{
-	int failed = RUN_GROUP(make_folder, remove_folder);
-
-	return failed ? failed : skipped ? CHECK_SKIP : 0;
-}
+RUN_TESTS(make_folder, remove_folder)

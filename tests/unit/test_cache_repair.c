@@ -96,7 +96,7 @@ static void assert_sound(size_t entries)
 	assert_int_equal(report->index_bytes, report->rows_bytes);
 	assert_int_equal(report->outlook.bytes, report->rows_bytes);
 	assert_string_equal(report->outlook.next_insert, "adds");
-	jw_cache_report_free(report);
+	jw_result_free(report);
 }
 
 TEST(understood_damage_is_removed)
@@ -298,7 +298,7 @@ TEST(a_row_gets_the_size_of_its_file)
 	cache_index_free(&index);
 	OK(jw_cache_verify(why, &options, &report));
 	assert_int_equal(report->rows_of_other_size, 1);
-	jw_cache_report_free(report);
+	jw_result_free(report);
 	OK(repair(why, &repaired));
 	assert_true(repaired.mended);
 	OK(cache_index_load(why, dir, &index));

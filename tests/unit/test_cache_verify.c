@@ -107,7 +107,7 @@ TEST(machine_code_that_no_driver_loads_is_damage)
 		assert_int_equal(report->damaged, cases[i].reason != NULL);
 		if (cases[i].reason)
 			assert_non_null(strstr(report->damaged_entries[0].reason, cases[i].reason));
-		jw_cache_report_free(report);
+		jw_result_free(report);
 		mem_free(dir);
 	}
 }
@@ -134,7 +134,7 @@ TEST(a_missing_or_foreign_directory_is_reported)
 	report = verify(empty);
 	assert_int_equal(report->entries, 0);
 	assert_false(report->outlook.harmful);
-	jw_cache_report_free(report);
+	jw_result_free(report);
 	mem_free(file);
 	mem_free(foreign);
 	mem_free(empty);
@@ -164,7 +164,7 @@ TEST(an_entry_removed_meanwhile_is_not_damage)
 	assert_int_equal(report->entries, 2);
 	assert_int_equal(report->sound, 2);
 	assert_int_equal(report->damaged, 0);
-	jw_cache_report_free(report);
+	jw_result_free(report);
 	mem_free(dir);
 }
 
@@ -207,7 +207,7 @@ static void check_list(const char *dir, size_t entries)
 		buf_free(&bytes);
 		mem_free(path);
 	}
-	jw_cache_list_free(list);
+	jw_result_free(list);
 }
 
 static void real_caches_are_sound_and_counted_right(void **state)
@@ -232,7 +232,7 @@ static void real_caches_are_sound_and_counted_right(void **state)
 		assert_int_equal(report->kinds[JW_CACHE_OPENCL], archive->opencl);
 		assert_int_equal(report->kinds[JW_CACHE_OTHER], 0);
 		assert_string_equal(report->outlook.next_insert, "adds");
-		jw_cache_report_free(report);
+		jw_result_free(report);
 		check_list(dir, archive->entries);
 		OK(os_remove_tree(why, dir));
 		mem_free(dir);
@@ -245,6 +245,7 @@ TEST_PROGRAM
 	int failed = RUN_GROUP(make_folder, remove_folder);
 
 	if (failed || !caches_here())
-		return failed ? failed : CHECK_SKIP;
+		return failed ? failed
+					  : check_skip("no real caches here (JITWARM_TESTDATA names their folder)");
 	return cmocka_run_group_tests_name("real caches", real, make_folder, remove_folder);
 }

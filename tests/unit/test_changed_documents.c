@@ -330,7 +330,7 @@ static int import_pack(struct jw_error *err, struct jw_import_options options, s
 	/* A document that is refused says why. */
 	if (result->refused)
 		error_set(err, JW_ERR_UNSUPPORTED, "left out: %s", result->groups[0].why);
-	jw_import_result_free(result);
+	jw_result_free(result);
 	return err->code ? -1 : 0;
 }
 

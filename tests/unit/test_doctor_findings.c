@@ -110,7 +110,7 @@ TEST(troubles_count_once)
 		machine->gpu_count = (size_t)gpus;
 		OK(jw_doctor(why, &options, &result));
 		assert_int_equal(result->troubles, 3);
-		jw_doctor_result_free(result);
+		jw_result_free(result);
 	}
 	jw_system_free(machine);
 }

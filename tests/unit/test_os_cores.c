@@ -88,6 +88,6 @@ TEST_PROGRAM
 {
 	CPU_ZERO(&ours);
 	if (sched_getaffinity(0, sizeof ours, &ours))
-		return CHECK_SKIP;
+		return check_skip("this process's processors are unknown");
 	return RUN_GROUP(root_make, root_remove);
 }

@@ -1,4 +1,4 @@
-/* Programs that wait for a slow server (os/process.h). */
+/* Programs that answer questions, and may wait for a slow server (os/process.h). */
 #include "folder.h"
 
 #include <stdlib.h>
@@ -10,71 +10,25 @@
 #include "os/file.h"
 #include "os/process.h"
 
-static int run_shell(const char *script, struct os_patience *patience)
-{
-	const char *const words[] = {"/bin/sh", "-c", script, NULL};
-	char *said = os_join(folder, "said"), *files = os_join(folder, "files");
-	const struct jw_cancel cancel = {0};
-	const struct os_helper helper = {.name = "it",
-									 .folder = files,
-									 .most_bytes = 1 << 30,
-									 .cancel = &cancel,
-									 .patience = patience};
-	struct os_ended ended;
-	const int result = os_run_helper(why, words, said, &helper, &ended);
-
-	mem_free(said);
-	mem_free(files);
-	return result;
-}
-
-TEST(a_server_that_sends_nothing_ends_the_command)
-{
-	struct os_patience patience = {.grace_s = 1};
-
-	GIVES(JW_ERR_LIMIT, run_shell("exec sleep 300", &patience));
-	assert_non_null(strstr(why->message, "it: the connection carried less than 64 KiB a second"));
-	assert_true(patience.waited_ns >= 1000000000);
-	/* The next program of the command has no new grace. */
-	GIVES(JW_ERR_LIMIT, run_shell("exec sleep 300", &patience));
-}
-
-TEST(what_was_received_gives_time)
-{
-	struct os_patience patience = {.grace_s = 0, .bytes = UINT64_C(1000) * OS_SLOWEST};
-
-	OK(run_shell("head -c 1000 /dev/zero; sleep 3", &patience));
-	assert_true(patience.waited_ns >= 1000000000);
-	assert_int_equal(patience.bytes, UINT64_C(1000) * OS_SLOWEST + 1000);
-}
-
-/* The shell prints KiB. */
-TEST(the_command_has_limited_memory)
-{
-	struct os_patience patience = {.grace_s = 600};
-	char *said = os_join(folder, "said");
-	struct buf text;
-	uint64_t kib;
-
-	OK(run_shell("ulimit -d", &patience));
-	OK(os_read_file(why, said, 100, &text));
-	kib = strtoull(buf_text(&text), NULL, 10); /* 0 for “unlimited” */
-	assert_in_range(kib, 1, (uint64_t)OS_MAX_MEMORY_GIB << 20);
-	buf_free(&text);
-	mem_free(said);
-}
-
-/* ---- a helper that answers */
-
 struct asked {
 	struct os_answering *answering;
 	struct os_patience patience;
 	struct jw_cancel cancel;
 	struct os_helper helper;
 	struct os_ended ended;
-	size_t lines;
+	size_t lines, looks;
 	char last[64];
 };
+
+static const char *const asleep[] = {"/bin/sh", "-c", "exec sleep 300", NULL};
+
+static void count_look(void *context, uint64_t size_bytes)
+{
+	struct asked *asked = context;
+
+	(void)size_bytes;
+	asked->looks++;
+}
 
 static void start_asked(struct asked *asked, const char *script)
 {
@@ -86,6 +40,8 @@ static void start_asked(struct asked *asked, const char *script)
 									   .runs_in = folder,
 									   .most_bytes = 1 << 20,
 									   .cancel = &asked->cancel,
+									   .on_size = count_look,
+									   .context = asked,
 									   .patience = &asked->patience};
 	OK(os_answering_start(why, words, &asked->helper, &asked->answering));
 }
@@ -156,15 +112,40 @@ TEST(an_answer_that_does_not_end_well_ends_the_program)
 	mem_free(long_file);
 }
 
-TEST(an_answer_that_does_not_come_ends_the_program)
+TEST(a_server_that_sends_nothing_ends_the_command)
 {
 	struct asked asked;
 
-	start_asked(&asked, "exec sleep 300");
+	start_asked(&asked, asleep[2]);
 	asked.patience.grace_s = 1;
-	GIVES(JW_ERR_LIMIT, ask(&asked, "x"));
-	assert_non_null(strstr(why->message, "it: the connection carried less than 64 KiB a second"));
+	for (int program = 0; program < 2; program++) {
+		const size_t looks = asked.looks;
+
+		GIVES(JW_ERR_LIMIT, ask(&asked, "x"));
+		assert_non_null(
+			strstr(why->message, "it: the connection carried less than 64 KiB a second"));
+		assert_true(asked.patience.waited_ns >= 1000000000);
+		/* The second program has no new grace: the first look ends it. */
+		assert_int_equal(asked.looks == looks, program);
+		os_answering_stop(asked.answering);
+		if (!program)
+			OK(os_answering_start(why, asleep, &asked.helper, &asked.answering));
+	}
+}
+
+TEST(what_was_received_gives_time)
+{
+	struct asked asked;
+	char *received = os_join(folder, "received");
+
+	start_asked(&asked, "read x; head -c 1000 /dev/zero >received; sleep 1.5; echo end");
+	asked.patience = (struct os_patience){.bytes = UINT64_C(1000) * OS_SLOWEST};
+	OK(ask(&asked, "x"));
+	assert_true(asked.patience.waited_ns >= 1000000000);
+	assert_int_equal(asked.patience.bytes, UINT64_C(1000) * OS_SLOWEST + 1000);
 	os_answering_stop(asked.answering);
+	OK(os_remove(why, received));
+	mem_free(received);
 }
 
 TEST(a_program_that_answers_has_limited_memory)

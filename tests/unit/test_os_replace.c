@@ -80,7 +80,7 @@ static int replace_by(struct jw_error *err, enum way way, const char *path, cons
 {
 	switch (way) {
 	case ATOMIC: return os_write_atomic(err, path, text, strlen(text));
-	case SECRET: return os_write_secret(err, path, text, strlen(text));
+	case SECRET: return os_write_mode(err, path, text, strlen(text), 0600);
 	case MODE: return os_write_mode(err, path, text, strlen(text), 0644);
 	case REWRITE: return os_rewrite(err, path, text, strlen(text));
 	case REWRITE_MODE: return os_rewrite_mode(err, path, text, strlen(text), 0644);

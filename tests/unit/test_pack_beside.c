@@ -59,7 +59,7 @@ static char *pack_path(void)
 	OK(jw_store_open(why, &options, &opened));
 	assert_int_equal(opened->count, 1);
 	path = os_join(store, opened->packs[0].name);
-	jw_store_free(opened);
+	jw_result_free(opened);
 	return path;
 }
 

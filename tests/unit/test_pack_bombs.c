@@ -41,7 +41,7 @@ static bool is_taken(const void *body, size_t size, struct jw_error *err)
 	*err = (struct jw_error){0};
 	taken = !jw_import(err, &options, &result);
 	if (taken)
-		jw_import_result_free(result);
+		jw_result_free(result);
 	else
 		assert_false(os_exists(target));
 	return taken;

@@ -157,7 +157,7 @@ static void what_fails_is_a_line(void **state)
 			files_put_at(mem_string(inside), "x", 1);
 		else
 			files_put_text(folder, "store", "x");
-		jw_carry_result_free(machine->result);
+		jw_result_free(machine->result);
 		OK(jw_carry(why, &machine->options, &machine->result));
 		assert_int_equal(machine->result->carried, which ? 0 : ENTRIES - 1);
 		assert_true(machine->result->note[0] != 0);

@@ -37,7 +37,7 @@ static void import_bytes(const void *bytes, size_t size, bool sound, struct jw_e
 	os_file_close(out);
 	*err = (struct jw_error){0};
 	if (!jw_import(err, &options, &result)) {
-		jw_import_result_free(result);
+		jw_result_free(result);
 		assert_true(sound);
 		return;
 	}
@@ -227,7 +227,7 @@ TEST(machine_code_that_is_too_new)
 		assert_int_equal(result->accepted, !newer);
 		if (newer)
 			assert_non_null(strstr(result->groups[0].why, "cubin ABI 8"));
-		jw_import_result_free(result);
+		jw_result_free(result);
 		OK(os_exists(target) ? os_remove_tree(why, target) : 0);
 		buf_free(&pack);
 		mem_free(members);

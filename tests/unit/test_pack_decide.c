@@ -94,7 +94,7 @@ TEST(each_entry_of_many_kinds_is_counted)
 	for (size_t i = 0; i < result->group_count; i++)
 		counted += result->groups[i].entries;
 	assert_int_equal(counted, result->entries);
-	jw_import_result_free(result);
+	jw_result_free(result);
 }
 
 /* The driver's own entry is written rather than one that is carried over to the same name,
@@ -126,7 +126,7 @@ TEST(its_own_wins_over_one_that_is_carried)
 		assert_int_equal(result->there, 1);
 		assert_int_equal(result->added, 1);
 		assert_int_equal(result->group_count, 2);
-		jw_import_result_free(result);
+		jw_result_free(result);
 		path = cache_entry_path(target, own.key);
 		OK(os_read_file(why, path, 1 << 20, &got));
 		assert_int_equal(got.size, own.size);
@@ -153,7 +153,7 @@ TEST(another_entry_of_its_name_is_replaced)
 	OK(import_with(why, (struct jw_import_options){.limit_bytes = 1 << 20}, &result));
 	assert_int_equal(result->there, 0);
 	assert_int_equal(result->accepted, 1);
-	jw_import_result_free(result);
+	jw_result_free(result);
 }
 
 /* ---- entries of others */
@@ -184,7 +184,7 @@ static void assert_evicts(uint64_t limit_bytes, size_t evicted, uint64_t bytes)
 	OK(import_with(why, options, &result));
 	assert_int_equal(result->evicted, evicted);
 	assert_int_equal(result->evicted_bytes, bytes);
-	jw_import_result_free(result);
+	jw_result_free(result);
 	options.dry_run = false;
 	if (!evicted)
 		return;
@@ -240,7 +240,7 @@ TEST(the_index_says_which_is_the_oldest)
 	}
 	export_cache();
 	OK(import_with(why, (struct jw_import_options){.limit_bytes = 1 << 20}, &result));
-	jw_import_result_free(result);
+	jw_result_free(result);
 	OK(jw_cache_list(why, &look, &list));
 	assert_int_equal(list->count, OTHERS);
 	for (unsigned i = 0; i < OTHERS; i++) {
@@ -251,7 +251,7 @@ TEST(the_index_says_which_is_the_oldest)
 		check_set_mtime(path, (os_now_s() - (int64_t)i * DAY_S) * INT64_C(1000000000));
 		mem_free(path);
 	}
-	jw_cache_list_free(list);
+	jw_result_free(list);
 	clear(cache);
 	entries_make(&entry, 1, 1);
 	packs_put(cache, entry.key, entry.bytes, entry.size);
@@ -322,7 +322,7 @@ TEST(evictions_are_counted_when_they_have_happened)
 						 "evicted, and %llu (%llu bytes) are",
 						 victim, n, result->evicted, (unsigned long long)result->evicted_bytes,
 						 (unsigned long long)count, (unsigned long long)gone);
-			jw_import_result_free(result);
+			jw_result_free(result);
 		}
 	}
 }
@@ -376,13 +376,13 @@ TEST(many_are_written)
 	}
 	assert_true(amid >= MANY / 64);
 	assert_int_equal(result->added, MANY);
-	jw_import_result_free(result);
+	jw_result_free(result);
 	/* the question comes once for each batch, too */
 	assert_true(calls > MANY / 64);
 	clear(target);
 	OK(import_with(why, (struct jw_import_options){.limit_bytes = 1 << 20}, &result));
 	assert_int_equal(result->added, MANY);
-	jw_import_result_free(result);
+	jw_result_free(result);
 }
 
 /* The sizes and their sum need more than 32 bits. */

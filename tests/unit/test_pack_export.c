@@ -162,7 +162,7 @@ TEST(long_options_are_packed_and_longer_ones_left_out)
 	assert_int_equal(result.unsuited, 1);
 	imported = import_as_is(file, copy);
 	assert_int_equal(imported->accepted, 1);
-	jw_import_result_free(imported);
+	jw_result_free(imported);
 	mem_free(cache);
 	mem_free(file);
 	mem_free(copy);
@@ -199,7 +199,7 @@ TEST(respects_the_limit)
 		exactly.limit_bytes += (n ? 1 : 2) * entry.row_bytes;
 	}
 	OK(import_nothing(why, exactly, &result));
-	jw_import_result_free(result);
+	jw_result_free(result);
 	exactly.limit_bytes--;
 	GIVES(JW_ERR_LIMIT, import_nothing(why, exactly, &result));
 	GIVES(JW_ERR_LIMIT,
@@ -213,7 +213,7 @@ TEST(dry_run_writes_nothing)
 	OK(import_nothing(why, (struct jw_import_options){.dry_run = true}, &result));
 	assert_int_equal(result->accepted, 3);
 	assert_int_equal(result->added, 0);
-	jw_import_result_free(result);
+	jw_result_free(result);
 }
 
 /* Asserts who may read: everybody, if root named the folder; only its owner, if it is the driver's
@@ -250,7 +250,7 @@ TEST(needs_a_driver_or_a_directory)
 	assert_true(result->as_is);
 	assert_int_equal(result->added, 3);
 	assert_created(named, true);
-	jw_import_result_free(result);
+	jw_result_free(result);
 	/* this machine's directory */
 	options.cache_dir = NULL;
 	TEXT_COPY(system.driver.stamp, "Jun 25 202401:14:48");
@@ -259,7 +259,7 @@ TEST(needs_a_driver_or_a_directory)
 	OK(jw_import(why, &options, &result));
 	assert_int_equal(result->added, 2);
 	assert_created(system.cache.path, false);
-	jw_import_result_free(result);
+	jw_result_free(result);
 	mem_free(system.cache.path);
 	mem_free(cache);
 	mem_free(file);

@@ -139,7 +139,7 @@ TEST_WITH(packs_are_listed_by_their_age, make_folder, remove_folder)
 	assert_int_equal(store->count, 4);
 	for (size_t i = 0; i < 4; i++)
 		assert_true(text_starts(store->packs[i].name, packs[wanted[i]].name));
-	jw_store_free(store);
+	jw_result_free(store);
 }
 
 /* A pack without its PTX, as jitwarm made them once, is named, and not removed as damaged. */
@@ -157,7 +157,7 @@ TEST_WITH(a_pack_that_wants_more_is_named, make_folder, remove_folder)
 	assert_int_equal(store->count, 1);
 	assert_non_null(strstr(store->packs->damage, "the pack needs “thin”"));
 	assert_false(store->packs->broken);
-	jw_store_free(store);
+	jw_result_free(store);
 }
 
 RUN_TESTS(NULL, NULL)

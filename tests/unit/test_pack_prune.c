@@ -163,7 +163,7 @@ TEST(choices)
 		assert_int_equal(result->not_judged, 1);
 		assert_int_equal(result->staying_count, !(gone >> 4 & 1));
 		assert_gone(options.apply ? gone : 0);
-		jw_prune_result_free(result);
+		jw_result_free(result);
 	}
 }
 
@@ -207,15 +207,15 @@ TEST(a_driver_is_judged_alike_by_stamp_and_release)
 		assert_int_equal(result->staying_count, samples[i].staying);
 		for (size_t k = 0; k < result->staying_count; k++)
 			assert_true(result->staying[k].newer);
-		jw_prune_result_free(result);
+		jw_result_free(result);
 		/* Each entry is a known driver's, so its age alone is enough. */
 		result = prune((struct jw_prune_options){.older_s = 0, DRIVERS(nothing)});
 		assert_int_equal(result->staying_count, 0);
-		jw_prune_result_free(result);
+		jw_result_free(result);
 		releases[0] = samples[i].release;
 		result = prune((struct jw_prune_options){DRIVERS(releases)});
 		assert_int_equal(result->chosen_entries, 2);
-		jw_prune_result_free(result);
+		jw_result_free(result);
 	}
 	releases[0] = former_release;
 }
@@ -247,7 +247,7 @@ TEST(what_was_made_ahead_stays_for_a_month)
 		mem_free(document);
 		result = prune((struct jw_prune_options){.former_drivers = true});
 		assert_int_equal(result->chosen_entries, samples[i].chosen);
-		jw_prune_result_free(result);
+		jw_result_free(result);
 	}
 }
 
@@ -264,7 +264,7 @@ TEST(choices_that_cannot_be_made)
 	fails(former, JW_ERR_UNSUPPORTED, "does not know this machine's driver");
 	result = prune((struct jw_prune_options){DRIVERS(former_stamp)});
 	assert_int_equal(result->chosen_entries, 2);
-	jw_prune_result_free(result);
+	jw_result_free(result);
 	assert_gone(0);
 }
 
@@ -288,7 +288,7 @@ static size_t count_left(void)
 	struct jw_prune_result *result = prune((struct jw_prune_options){DRIVERS(ours)});
 	size_t entries = result->entries;
 
-	jw_prune_result_free(result);
+	jw_result_free(result);
 	return entries;
 }
 
@@ -309,7 +309,7 @@ TEST(many_go_until_it_is_cancelled)
 	/* after the first of two parts */
 	options.apply = false;
 	options.cancel = (struct jw_cancel){&asks, count_asks};
-	jw_prune_result_free(prune(options));
+	jw_result_free(prune(options));
 	left = asks + 2;
 	options.apply = true;
 	options.cancel = (struct jw_cancel){&left, is_cancelled};
@@ -318,7 +318,7 @@ TEST(many_go_until_it_is_cancelled)
 	options.cancel = (struct jw_cancel){0};
 	result = prune(options);
 	assert_int_equal(result->removed, MANY + 3 - AT_A_TIME);
-	jw_prune_result_free(result);
+	jw_result_free(result);
 	assert_int_equal(count_left(), ALL - 3);
 }
 
@@ -333,7 +333,7 @@ TEST(what_goes_is_counted)
 	result = prune((struct jw_prune_options){.apply = true, DRIVERS(ours)});
 	assert_int_equal(result->removed, 2 * MANY);
 	assert_int_equal(result->removed_bytes, result->chosen_bytes);
-	jw_prune_result_free(result);
+	jw_result_free(result);
 }
 
 static int set_up(void **state)

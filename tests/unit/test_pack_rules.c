@@ -85,7 +85,7 @@ static size_t packs_in(const char *state_dir)
 
 	OK(jw_store_open(why, &(struct jw_store_options){.state_dir = state_dir}, &opened));
 	count = opened->count;
-	jw_store_free(opened);
+	jw_result_free(opened);
 	return count;
 }
 
@@ -122,7 +122,7 @@ TEST_WITH(without_a_driver_or_a_cache_nothing_happens, begin, end)
 		OK(jw_carry(why, &options, &result));
 		assert_int_equal(result->carried + result->group_count, 0);
 		assert_string_equal(result->note, "");
-		jw_carry_result_free(result);
+		jw_result_free(result);
 		assert_false(os_exists(path));
 		system_of = whole;
 	}
@@ -199,7 +199,7 @@ TEST_WITH(many_small_packs_stay_few, begin, end)
 	packs_keep(&system_of, 1);
 	OK(jw_store_open(why, &options, &opened));
 	path = os_join(store, opened->packs[0].name);
-	jw_store_free(opened);
+	jw_result_free(opened);
 	OK(os_read_file(why, path, 1 << 20, &bytes));
 	age(path, 0);
 	mem_free(path);
@@ -286,7 +286,7 @@ TEST_WITH(an_entry_in_two_packs_counts_once, begin, end)
 	path = os_join(store, opened->packs[0].name);
 	OK(os_read_file(why, path, 1 << 20, &bytes));
 	files_put(store, "again.jwpack", bytes.data, bytes.size);
-	jw_store_free(opened);
+	jw_result_free(opened);
 	empty_cache();
 	assert_int_equal(refill(true).entries, ENTRIES);
 	assert_int_equal(refill(true).note_count, 0);
@@ -302,7 +302,7 @@ TEST_WITH(an_entry_in_two_packs_counts_once, begin, end)
 		assert_int_equal(opened->packs[i].damage[0] != 0, broken);
 		assert_int_equal(opened->packs[i].entries, broken ? 0 : ENTRIES);
 	}
-	jw_store_free(opened);
+	jw_result_free(opened);
 	buf_free(&bytes);
 	mem_free(path);
 }

@@ -42,7 +42,7 @@ static int import_into(struct jw_error *err, const char *target, uint64_t limit_
 
 	if (!failed) {
 		*ret_added = result->added;
-		jw_import_result_free(result);
+		jw_result_free(result);
 	}
 	mem_free(pack);
 	return failed;

@@ -143,7 +143,7 @@ TEST_WITH(a_named_folder_must_exist, begin, end)
 	options.folder = NULL;
 	OK(jw_store_open(why, &options, &opened));
 	assert_int_equal(opened->count, 0);
-	jw_store_free(opened);
+	jw_result_free(opened);
 }
 
 RUN_TESTS(NULL, NULL)

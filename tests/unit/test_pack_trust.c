@@ -269,7 +269,7 @@ TEST(a_pack_is_taken_by_what_is_known_of_its_signer)
 				fail_msg("case %zu, %d: %d: “%s”", i, allow, (int)why->code, why->message);
 			if (!code && (*result->signed_by != '\0') != (what == SOUND))
 				fail_msg("case %zu: signed by “%s”", i, result->signed_by);
-			jw_import_result_free(result);
+			jw_result_free(result);
 		}
 	}
 	OK(os_remove(why, signature));
@@ -304,7 +304,7 @@ static void check_renamed(const char *path, const char *name)
 	OK(jw_import(why, &options, &result));
 	assert_non_null(strstr(result->note, "it was signed under the name “"));
 	assert_non_null(strstr(result->note, os_base_name(path)));
-	jw_import_result_free(result);
+	jw_result_free(result);
 	mem_free(signatures[0]);
 	mem_free(signatures[1]);
 	mem_free(renamed);
@@ -337,7 +337,7 @@ TEST(every_version)
 			check_renamed(path, "longer-than-its-name-before.jwpack");
 			names.items[i][0] ^= 1;
 			check_renamed(path, names.items[i]);
-			jw_import_result_free(result);
+			jw_result_free(result);
 			mem_free(key);
 			mem_free(copy);
 			packs++;

@@ -51,7 +51,7 @@ TEST(the_setting_in_force_is_kept_where_it_suffices)
 	assert_true(advice->settings->count >= 2);
 	assert_string_equal(jw_tune_path(advice, JW_SCOPE_USER), advice->path);
 	assert_null(jw_tune_path(advice, JW_SCOPE_SYSTEM));
-	jw_tune_advice_free(advice);
+	jw_result_free(advice);
 	jw_system_free(system);
 }
 
@@ -74,7 +74,7 @@ TEST(a_limit_for_files_is_set_where_it_is_too_small)
 	}
 	assert_int_equal(result->count, 2);
 	assert_string_equal(result->changes[1].what, "written");
-	jw_tune_result_free(result);
+	jw_result_free(result);
 	jw_system_free(system);
 }
 
@@ -92,7 +92,7 @@ TEST(all_warnings_are_together)
 		of_path += strstr(advice->warnings[i], "OneDrive") != NULL;
 	assert_true(of_path > 0);
 	assert_int_equal(advice->warning_count, system->cache.warning_count + of_path);
-	jw_tune_advice_free(advice);
+	jw_result_free(advice);
 	jw_system_free(system);
 	mem_free(path);
 }

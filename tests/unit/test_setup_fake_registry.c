@@ -146,7 +146,7 @@ static int changes(struct jw_error *err, bool undo, const struct jw_tune_request
 	for (size_t i = 0; i < result->count; i++)
 		(void)snprintf(text + strlen(text), size - strlen(text), "%s %s|", result->changes[i].what,
 					   result->changes[i].where);
-	jw_tune_result_free(result);
+	jw_result_free(result);
 	return 0;
 }
 
@@ -340,9 +340,9 @@ TEST_WITH(settings_are_read_from_there, usual, NULL)
 		assert_string_equal(settings->items[i].where, wanted[i].where);
 		assert_string_equal(settings->items[i].value, wanted[i].value);
 	}
-	jw_settings_free(settings);
+	jw_result_free(settings);
 	OK(jw_settings_read(why, &settings));
-	jw_settings_free(settings);
+	jw_result_free(settings);
 }
 
 /* The account's variable takes precedence over the machine's; jitwarm's record says which ones
@@ -378,7 +378,7 @@ TEST_WITH(the_registrys_values_are_pending_or_overridden, usual, NULL)
 		OK(os_env_set(why, name, cases[i].process));
 		OK(jw_settings_read(why, &settings));
 		assert_int_equal(jw_tune_state(settings, name, &ours), cases[i].state);
-		jw_settings_free(settings);
+		jw_result_free(settings);
 	}
 	OK(os_env_set(why, name, NULL));
 }

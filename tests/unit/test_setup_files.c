@@ -66,7 +66,7 @@ static void expect(bool undo, const struct jw_tune_request *request, const char 
 		(void)snprintf(text + strlen(text), sizeof text - strlen(text), "%s %s|",
 					   result->changes[i].what, result->changes[i].where + strlen(root));
 	assert_string_equal(text, wanted);
-	jw_tune_result_free(result);
+	jw_result_free(result);
 }
 
 static void expect_failure(bool undo, const struct jw_tune_request *request, enum jw_code code,

@@ -16,7 +16,7 @@ static bool names_it(const char *const *names, size_t count, const char *wanted)
 	OK(jw_startup_find(why, &options, &startup));
 	for (size_t i = 0; i < startup->count; i++)
 		found = found || strstr(startup->items[i].text, wanted);
-	jw_startup_free(startup);
+	jw_result_free(startup);
 	return found;
 }
 

@@ -58,12 +58,12 @@ TEST_WITH(a_key_that_may_not_be_written_is_reported, make_state, remove_state)
 		 * change. */
 		OK(jw_tune_undo(why, NULL, &result));
 		assert_int_equal(result->count, 0);
-		jw_tune_result_free(result);
+		jw_result_free(result);
 
 		/* It is set once the key is writable again; a setting that cannot be reverted stays
 		 * recorded. */
 		OK(jw_tune_apply(why, &request, &result));
-		jw_tune_result_free(result);
+		jw_result_free(result);
 		make_key_read_only(keys[i], &key);
 		failed = jw_tune_undo(why, NULL, &result);
 		make_key_writable(&key);
@@ -71,7 +71,7 @@ TEST_WITH(a_key_that_may_not_be_written_is_reported, make_state, remove_state)
 		OK(jw_tune_undo(why, NULL, &result));
 		assert_int_equal(result->count, 1);
 		assert_string_equal(result->changes[0].what, "removed");
-		jw_tune_result_free(result);
+		jw_result_free(result);
 		assert_int_equal(os_variable_read(NULL, keys[i], "CUDA_CACHE_MAXSIZE", &now), -1);
 	}
 #endif

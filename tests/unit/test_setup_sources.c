@@ -34,7 +34,7 @@ static char *settings_text(void)
 		(void)snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s=%s\n",
 					   settings->items[i].source, settings->items[i].ours ? "*" : "",
 					   settings->items[i].value);
-	jw_settings_free(settings);
+	jw_result_free(settings);
 	return text;
 }
 
@@ -77,7 +77,7 @@ TEST_WITH(what_is_written_is_read, usual, NULL)
 		assert_int_equal(usual(state), 0);
 		OK(os_env_set(why, "SHELL", cases[i].shell));
 		OK(jw_tune_apply(why, &request, &result));
-		jw_tune_result_free(result);
+		jw_result_free(result);
 		assert_string_equal(settings_text(), cases[i].wanted);
 	}
 }
@@ -111,7 +111,7 @@ TEST_WITH(pending_and_overridden_are_told_apart, usual, NULL)
 		OK(os_env_set(why, "JITWARM_TUNED", cases[i].stamp));
 		if (cases[i].written) {
 			OK(jw_tune_apply(why, &request, &result));
-			jw_tune_result_free(result);
+			jw_result_free(result);
 		}
 		OK(jw_settings_read(why, &settings));
 		assert_int_equal(jw_tune_state(settings, "CUDA_CACHE_MAXSIZE", &ours), cases[i].state);
@@ -119,7 +119,7 @@ TEST_WITH(pending_and_overridden_are_told_apart, usual, NULL)
 		if (ours)
 			assert_string_equal(ours->value, "7");
 		assert_int_equal(jw_tune_state(settings, "CUDA_CACHE_PATH", &ours), JW_TUNE_NOT_SET);
-		jw_settings_free(settings);
+		jw_result_free(settings);
 	}
 }
 
@@ -146,7 +146,7 @@ TEST_WITH(a_later_place_overrides, usual, NULL)
 			root_put("home/.config/environment.d/60-jitwarm.conf", "CUDA_CACHE_MAXSIZE=\"7\"\n");
 		OK(jw_settings_read(why, &settings));
 		assert_int_equal(jw_tune_state(settings, "CUDA_CACHE_MAXSIZE", &ours), cases[i].state);
-		jw_settings_free(settings);
+		jw_result_free(settings);
 	}
 }
 

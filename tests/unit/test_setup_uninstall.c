@@ -103,7 +103,7 @@ static void set_things_up(void)
 	files_put_text(root, "state/keys/a.key", "untrusted comment: x");
 	files_put_text(root, "state/state.json", "{}");
 	OK(jw_tune_apply(why, &request, &result));
-	jw_tune_result_free(result);
+	jw_result_free(result);
 	assert_true(is_there("home/.bashrc"));
 	mem_free(cache);
 }
@@ -165,7 +165,7 @@ static void enable(const char *service, bool everyone)
 
 	OK(jw_startup_enable(why, &options, &startup));
 	assert_null(startup->failed);
-	jw_startup_free(startup);
+	jw_result_free(startup);
 }
 
 /* The units of the account, of services and, for an administrator, of everyone are removed. If

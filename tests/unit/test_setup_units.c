@@ -8,6 +8,7 @@
 
 #include <jitwarm/startup.h>
 
+#include "base/arena.h"
 #include "os/private.h"
 #include "setup/startup_command.h"
 #include "setup/unit_text.h"
@@ -85,7 +86,7 @@ static void expect(call_fn call, const struct jw_startup_options *options, const
 
 	OK(call(why, options, &startup));
 	assert_string_equal(text_of(startup), wanted);
-	jw_startup_free(startup);
+	jw_result_free(startup);
 	/* No output of a command is left. */
 	OK(os_list(why, inside("tmp"), &names));
 	assert_int_equal(names.count, 0);
@@ -204,7 +205,7 @@ TEST_WITH(a_services_unit_has_a_template, usual, NULL)
 		struct jw_startup *startup;
 
 		OK(jw_startup_enable(why, &second, &startup));
-		jw_startup_free(startup);
+		jw_result_free(startup);
 	}
 	expect(jw_startup_disable, &service,
 		   "i ot " TEMPLATE "i -- " INSTANCE
@@ -232,7 +233,7 @@ static bool says_removed(const struct jw_startup_options *options, size_t item)
 
 	OK(jw_startup_disable(why, options, &startup));
 	removed = startup->items[item].removed;
-	jw_startup_free(startup);
+	jw_result_free(startup);
 	return removed;
 }
 
@@ -246,14 +247,14 @@ TEST_WITH(a_template_in_use_is_not_said_to_be_removed, usual, NULL)
 	dry.dry_run = true;
 	for (int i = 0; i < 2; i++) {
 		OK(jw_startup_enable(why, i ? &second : &service, &startup));
-		jw_startup_free(startup);
+		jw_result_free(startup);
 	}
 	assert_false(says_removed(&dry, OF_ONE));
 	assert_true(is_there("etc/systemd/system/jitwarm@a.service.d/60-jitwarm.conf"));
 	assert_false(says_removed(&service, OF_BOTH));
 	assert_true(is_there("etc/systemd/system/jitwarm@.service"));
 	OK(jw_startup_enable(why, &service, &startup));
-	jw_startup_free(startup);
+	jw_result_free(startup);
 	assert_true(says_removed(&service, OF_ONE));
 	assert_true(says_removed(&second, OF_BOTH));
 	assert_false(is_there("etc/systemd/system/jitwarm@.service"));
@@ -320,7 +321,7 @@ TEST_WITH(a_manager_that_fails_is_quoted, usual, NULL)
 		OK(jw_startup_disable(why, &own, &startup));
 		assert_non_null(startup->failed);
 		assert_int_equal(startup->command_count, 2);
-		jw_startup_free(startup);
+		jw_result_free(startup);
 	}
 }
 
@@ -336,30 +337,29 @@ TEST_WITH(units_are_taken_back_where_no_command_can_start, usual, NULL)
 
 TEST_WITH(commands_are_noted_as_they_would_be_typed, usual, NULL)
 {
-	struct jw_startup startup = {.commands = mem_array(STARTUP_MAX_COMMANDS, sizeof(char *))};
+	struct jw_startup *startup = arena_open(sizeof *startup);
 	struct buf output = {0};
 	bool good = false;
 
-	OK(startup_command(why, &startup, "sh",
-					   STARTUP_WORDS("-c", "echo a; exit 0", "b\\", "c\"", "d"), &output, &good));
+	OK(startup_command(why, startup, "sh", STARTUP_WORDS("-c", "echo a; exit 0", "b\\", "c\"", "d"),
+					   &output, &good));
 	assert_true(good);
 	assert_string_equal(buf_text(&output), "a\n");
-	assert_string_equal(startup.commands[0], "sh -c \"echo a; exit 0\" \"b\\\\\" \"c\\\"\" d");
-	assert_null(startup.failed);
+	assert_string_equal(startup->commands[0], "sh -c \"echo a; exit 0\" \"b\\\\\" \"c\\\"\" d");
+	assert_null(startup->failed);
 	buf_free(&output);
 	/* Without a place to note it, the command is run all the same. */
 	OK(startup_command(why, NULL, "sh", STARTUP_WORDS("-c", "kill -9 $$"), NULL, &good));
 	assert_false(good);
 	for (int i = 0; i < STARTUP_MAX_COMMANDS + 1; i++)
 		OK(startup_command(
-			why, &startup, "sh",
+			why, startup, "sh",
 			STARTUP_WORDS("-c", i ? "exit 0" : "echo; echo first; echo second; exit 3"), NULL,
 			&good));
 	assert_true(good);
-	assert_int_equal(startup.command_count, STARTUP_MAX_COMMANDS);
-	assert_string_equal(startup.failed, "sh: first");
-	jw_lines_free(startup.commands, startup.command_count);
-	mem_free(startup.failed);
+	assert_int_equal(startup->command_count, STARTUP_MAX_COMMANDS);
+	assert_string_equal(startup->failed, "sh: first");
+	jw_result_free(startup);
 }
 
 TEST_WITH(a_service_has_a_name, usual, NULL)
@@ -378,10 +378,10 @@ TEST_WITH(a_service_has_a_name, usual, NULL)
 	expect_failure(jw_startup_find, &options, JW_ERR_USAGE, "--service ");
 	name[99] = '\0';
 	OK(jw_startup_find(why, &options, &startup));
-	jw_startup_free(startup);
+	jw_result_free(startup);
 	options.service = "A:b_.-9";
 	OK(jw_startup_find(why, &options, &startup));
-	jw_startup_free(startup);
+	jw_result_free(startup);
 	options.everyone = true;
 	expect_failure(jw_startup_find, &options, JW_ERR_USAGE, "in one account");
 }
@@ -421,7 +421,7 @@ TEST_WITH(programs_for_others_are_checked, usual, NULL)
 		result = jw_startup_enable(why, &options, &startup);
 		os_set_guard(NULL);
 		if (!result)
-			jw_startup_free(startup);
+			jw_result_free(startup);
 		else
 			assert_non_null(strstr(why->message, "is not safe to run for other"));
 		assert_int_equal(result, i < 2 ? -1 : 0);
@@ -444,12 +444,12 @@ TEST_WITH(what_is_named_is_looked_for, usual, NULL)
 	/* Names in another account's command are resolved for that account. */
 	options.service = "a";
 	OK(jw_startup_enable(why, &options, &startup));
-	jw_startup_free(startup);
+	jw_result_free(startup);
 	OK(os_env_set(why, "VIRTUAL_ENV", "relative"));
 	OK(os_env_set(why, "CONDA_PREFIX", "/absolute"));
 	OK(jw_startup_find(why, &own, &startup));
 	assert_non_null(strstr(startup->items[0].text, "--environment \"/absolute\""));
-	jw_startup_free(startup);
+	jw_result_free(startup);
 }
 
 /* An environment that cannot be read does not count as missing; but installed units can be removed.
@@ -465,7 +465,7 @@ TEST_WITH(an_environment_that_cannot_be_read_is_told, usual, NULL)
 	assert_false(is_there("home/.config/systemd"));
 	OK(os_env_set(why, "VIRTUAL_ENV", NULL));
 	OK(jw_startup_enable(why, &own, &startup));
-	jw_startup_free(startup);
+	jw_result_free(startup);
 	OK(os_env_set(why, "VIRTUAL_ENV", inside("venv")));
 	expect(jw_startup_disable, &own,
 		   OWN("--") "c systemctl --user disable --now jitwarm.timer jitwarm.path\n" RELOAD);

@@ -1,5 +1,5 @@
 #!/bin/bash
-# jitwarm compiler fetch installs a compiler by the active environment's pip, here a program that only looks like it (fake_python.c).
+# jitwarm compiler fetch installs a compiler by the active environment's pip, here a program that answers as index.py (fake_python.c).
 . "$(dirname "$0")/lib.sh"
 command -v python3 > /dev/null || { echo "python3 is not installed"; exit 77; }
 

@@ -186,7 +186,7 @@ static int take_account_limit(struct jw_error *err, struct preparing *preparing)
 		else
 			preparing->login_bytes = strtoull(setting->value, NULL, 10);
 	}
-	jw_settings_free(settings);
+	jw_result_free(settings);
 	(void)snprintf(text, sizeof text, "%llu", (unsigned long long)preparing->login_bytes);
 	return preparing->login_bytes && preparing->login_bytes < own
 			   ? os_env_set(err, "CUDA_CACHE_MAXSIZE", text)
@@ -239,7 +239,7 @@ static int prepare_ahead(struct jw_error *err, struct preparing *preparing,
 		if (jw_tune_apply(err, &request, &tuned))
 			return -1;
 		tune_change_print(out, &request, tuned);
-		jw_tune_result_free(tuned);
+		jw_result_free(tuned);
 	}
 	output_line(out, STYLE_PLAIN,
 				"From the next login on, the cache limit is larger. “jitwarm ahead” compiles the "

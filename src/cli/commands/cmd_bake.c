@@ -516,7 +516,7 @@ static int verify_paths(struct jw_error *err, struct cli *cli, const char *const
 		}
 	cli_end_with(cli, exit_of_troubles(troubles, result->count - troubles));
 	failed = document_print(&cli->out, &document_bake_verify, result);
-	jw_bake_verify_result_free(result);
+	jw_result_free(result);
 	return failed;
 }
 

@@ -174,7 +174,7 @@ static int cache_list_run(struct jw_error *err, struct cli *cli)
 		result = print_cache_list(err, &cli->out, list, cli->system);
 	if (!result)
 		result = document_print(&cli->out, &document_cache_list, list);
-	jw_cache_list_free(list);
+	jw_result_free(list);
 	return result;
 }
 
@@ -363,7 +363,7 @@ static int verify_run(struct jw_error *err, struct cli *cli)
 	}
 	cli->status = report->damaged || report->outlook.harmful ? EXIT_COLD : EXIT_DONE;
 	result = document_print(&cli->out, &document_cache_verify, &found);
-	jw_cache_report_free(report);
+	jw_result_free(report);
 	return result;
 }
 
@@ -576,7 +576,7 @@ static int prune_run(struct jw_error *err, struct cli *cli)
 	if (result->changed || result->not_judged || (result->chosen_entries && !options.apply))
 		cli->status = EXIT_COLD;
 	failed = document_print(&cli->out, &document_cache_prune, &document);
-	jw_prune_result_free(result);
+	jw_result_free(result);
 	return failed;
 }
 
@@ -584,7 +584,8 @@ static const struct cli_option prune_options[] = {
 	CLI_LIST(
 		"driver", "former|VERSION|STAMP",
 		"Select entries of former drivers (former), of this driver version (535.309.01), or with "
-		"this stamp, the time of a driver's build (“Mar 25 202615:25:13”); may be repeated"),
+		"this stamp, the time of a driver's build (“Mar 25 202615:25:13”); may be repeated",
+		.names = NAMES_ENTRIES),
 	CLI_DURATION("older-than", "AGE",
 				 "Select entries older than this age (30d); with --driver, only entries of the "
 				 "named drivers"),

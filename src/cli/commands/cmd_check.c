@@ -455,6 +455,10 @@ static int check_run(struct jw_error *err, struct cli *cli)
 	/* The verdict says whether nothing was judged. */
 	if (!result->images && !result->troubles && !recording)
 		(void)found_files_none(cli, files.found);
+	if (result->verdict == JW_VERDICT_NOTHING && !recording)
+		output_line(&cli->out, STYLE_PLAIN,
+					"Exit status 2: nothing was checked. To get 0, name the environment of your "
+					"program (-e DIR), a package or a file.");
 	if (!result->names_known && result->all.modules)
 		output_warning(&cli->out, "%s", nameless_text(text, &options, result));
 	if (!result->images && recording &&
@@ -522,7 +526,8 @@ const struct cli_command command_check = {
 		"second check is quick.\n\nExit status: 0 if everything is warm, 1 if something is cold or "
 		"cannot be read, or if the driver would delete or ignore warm entries (a missing or "
 		"damaged index), 2 if jitwarm cannot help: a program will fail because no code runs on the "
-		"GPU or the driver refuses the code, or settings keep the driver from using its cache, 3 "
+		"GPU or the driver refuses the code, settings keep the driver from using its cache, or a "
+		"whole environment or folder has no device code (for a package without any it is 0), 3 "
 		"if nothing could be read.",
 	.examples = "jitwarm check tensorflow\njitwarm check --explain --environment ~/venv\n",
 	.options = check_options,

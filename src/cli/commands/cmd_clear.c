@@ -124,8 +124,8 @@ static int cache_clear_run(struct jw_error *err, struct cli *cli)
 		cli_end_with(cli, EXIT_COLD);
 	}
 done:
-	jw_prune_result_free(done);
-	jw_prune_result_free(found);
+	jw_result_free(done);
+	jw_result_free(found);
 	return result;
 }
 
@@ -184,7 +184,7 @@ static int store_clear_run(struct jw_error *err, struct cli *cli)
 				 "pack stays: it waits for the driver of the next boot",
 				 "packs stay: they wait for the driver of the next boot");
 done:
-	jw_store_free(store);
+	jw_result_free(store);
 	return result;
 }
 

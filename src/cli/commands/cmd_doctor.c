@@ -456,7 +456,7 @@ static int find_faults(struct jw_error *err, struct doctoring *doctoring)
 										.cancel = cli_cancel};
 
 	/* The results of the round before */
-	jw_doctor_result_free(doctoring->result);
+	jw_result_free(doctoring->result);
 	jw_found_free(doctoring->found);
 	jw_system_free(cli->system);
 	doctoring->result = NULL;
@@ -741,7 +741,7 @@ static int doctor_run(struct jw_error *err, struct cli *cli)
 	if (result)
 		(void)cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
 done:
-	jw_doctor_result_free(doctoring.result);
+	jw_result_free(doctoring.result);
 	jw_found_free(doctoring.found);
 	process_view_free(&doctoring.viewpoint.process);
 	mem_free(doctoring.viewpoint.before);

@@ -45,7 +45,7 @@ static int import_into(struct jw_error *err, struct cli *cli,
 		output_warning(&cli->out, "a warm cache does not help here: %s", cache->why_useless);
 	cli->status = status_of(result);
 	failed = document_print(&cli->out, &document_import, result);
-	jw_import_result_free(result);
+	jw_result_free(result);
 	return failed;
 }
 

@@ -490,168 +490,142 @@ static void add_escaped(struct buf *text, const char *from, bool property)
 			(void)buf_append(NULL, text, property && *from == os_separator ? "/" : from, 1);
 }
 
+/* Prints ::error file=…,title=…::…; `file` is NULL if the annotation is about none. */
+static void annotate(const struct output *out, enum jw_lint_level level, const char *file,
+					 const char *title, const char *text)
+{
+	static const char *const levels[] = {"notice", "warning", "error"};
+	struct buf line = BUF_MAX(MAX_LINT_LINE);
+
+	buf_add(&line, "::%s ", levels[level]);
+	if (file) {
+		buf_add(&line, "file=");
+		add_escaped(&line, file, true);
+		buf_add(&line, ",");
+	}
+	buf_add(&line, "title=");
+	add_escaped(&line, title, true);
+	buf_add(&line, "::");
+	add_escaped(&line, text, false);
+	output_line(out, STYLE_PLAIN, "%s", buf_text(&line));
+	buf_free(&line);
+}
+
 /* One file or archive on a GPU: the sum of its findings there, and the first library that fails in
  * whole, else in part; NULL if none does. */
 struct lint_file {
+	const char *path;
 	size_t modules, failing, lacking;
 	struct jw_seconds start;
 	enum jw_lint_level level;
 	const struct jw_lint_finding *first;
 };
 
-static struct lint_file lint_file_of(const struct jw_lint_result *result, const char *path,
-									 struct jw_target target)
+static bool is_same_file(const void *element, const void *like)
 {
-	struct lint_file file = {.first = NULL};
+	const struct lint_file *a = element, *b = like;
+
+	return !strcmp(a->path, b->path);
+}
+
+/* Returns the files with findings on a GPU, which the caller frees. */
+static struct lint_file *lint_files_on(const struct jw_lint_result *result, struct jw_target target,
+									   size_t *ret_count)
+{
+	struct lint_file *files = NULL;
+	size_t count = 0, capacity = 0;
+	const struct mem_list list = VEC_LIST(files, count, capacity, SIZE_MAX);
 
 	for (size_t i = 0; i < result->finding_count; i++) {
 		const struct jw_lint_finding *finding = &result->findings[i];
+		const struct lint_file like = {.path = finding->path};
+		struct lint_file *file;
+		size_t at;
 
-		if (!jw_target_equal(finding->target, target) || strcmp(finding->path, path) != 0)
+		if (!jw_target_equal(finding->target, target))
 			continue;
-		file.modules += finding->modules;
-		file.start.low += finding->start.low;
-		file.start.likely += finding->start.likely;
-		file.start.high += finding->start.high;
-		file.failing += finding->kind == JW_LINT_FAILS;
-		file.lacking += finding->kind == JW_LINT_LACKS;
-		file.level = finding->level > file.level ? finding->level : file.level;
-		if (finding->why && (!file.first || (finding->cause && !file.first->cause)))
-			file.first = finding;
+		at = mem_find_or_add(&list, &like, is_same_file);
+		file = &files[at];
+		file->modules += finding->modules;
+		file->start.low += finding->start.low;
+		file->start.likely += finding->start.likely;
+		file->start.high += finding->start.high;
+		file->failing += finding->kind == JW_LINT_FAILS;
+		file->lacking += finding->kind == JW_LINT_LACKS;
+		file->level = finding->level > file->level ? finding->level : file->level;
+		if (finding->why && (!file->first || (finding->cause && !file->first->cause)))
+			file->first = finding;
 	}
-	return file;
+	*ret_count = count;
+	return files;
 }
 
-/* Returns whether the finding is of another GPU, or its file has an annotation for the GPU already.
- */
-static bool is_annotated(const struct jw_lint_result *result, size_t at, struct jw_target target)
-{
-	if (!jw_target_equal(result->findings[at].target, target))
-		return true;
-	for (size_t i = 0; i < at; i++)
-		if (jw_target_equal(result->findings[i].target, target) &&
-			!strcmp(result->findings[i].path, result->findings[at].path))
-			return true;
-	return false;
-}
-
-/* Returns the number of annotations for a GPU: one for each of its files. */
-static size_t annotated_files(const struct jw_lint_result *result, struct jw_target target)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < result->finding_count; i++)
-		count += !is_annotated(result, i, target);
-	return count;
-}
-
-/* Returns why the next file was not judged; NULL after the last one. *cursor starts at 0. */
-static const char *lint_trouble_next(const struct jw_found *found,
-									 const struct jw_lint_result *result, size_t *cursor)
-{
-	for (; *cursor < found->note_count; ++*cursor)
-		if (found->notes[*cursor].is_trouble)
-			return found->notes[(*cursor)++].text;
-	return *cursor - found->note_count < result->trouble_count
-			   ? result->troubles[(*cursor)++ - found->note_count]
-			   : NULL;
-}
-
-/* Prints ::error file=…,title=…::… for each GPU with a problem, and for each file that was not
- * judged. */
+/* Prints an annotation for each file with a problem on a GPU, and for each that was not judged. */
 static void lint_github_print(const struct output *out, const struct jw_found *found,
 							  const struct jw_lint_result *result, const struct gpu_targets *gpus,
 							  const struct lint_bound *bound)
 {
-	static const char *const levels[] = {"notice", "warning", "error"};
-	const char *trouble;
-	size_t cursor = 0;
+	char name[GPUS_NAME];
 
-	while ((trouble = lint_trouble_next(found, result, &cursor))) {
-		struct buf line = BUF_MAX(MAX_LINT_LINE);
-
-		buf_add(&line, "::error title=jitwarm::");
-		add_escaped(&line, trouble, false);
-		output_line(out, STYLE_PLAIN, "%s", buf_text(&line));
-		buf_free(&line);
-	}
-	for (size_t i = 0; i < gpus->refused_count; i++) {
-		struct buf line = BUF_MAX(MAX_LINT_LINE);
-		char name[GPUS_NAME];
-
-		buf_add(&line, "::error title=");
-		add_escaped(&line, gpu_targets_name(name, out, gpus->refused[i].target), true);
-		buf_add(&line, "::");
-		add_escaped(&line, gpus->refused[i].why, false);
-		output_line(out, STYLE_PLAIN, "%s", buf_text(&line));
-		buf_free(&line);
-	}
+	for (size_t i = 0; i < found->note_count; i++)
+		if (found->notes[i].is_trouble)
+			annotate(out, JW_LINT_ERROR, NULL, "jitwarm", found->notes[i].text);
+	for (size_t i = 0; i < result->trouble_count; i++)
+		annotate(out, JW_LINT_ERROR, NULL, "jitwarm", result->troubles[i]);
+	for (size_t i = 0; i < gpus->refused_count; i++)
+		annotate(out, JW_LINT_ERROR, NULL, gpu_targets_name(name, out, gpus->refused[i].target),
+				 gpus->refused[i].why);
 	for (size_t i = 0; i < result->claim_count; i++) {
 		const struct jw_lint_claim *claim = &result->claims[i];
-		struct buf line = BUF_MAX(MAX_LINT_LINE);
+		char *what = mem_printf("%s%s%s", claim->member ? claim->member : "",
+								claim->member ? ": " : "", claim->why);
 
-		buf_add(&line, "::%s file=", levels[claim->level]);
-		add_escaped(&line, claim->path, true);
-		buf_add(&line, ",title=%s::", claim->label ? "variant label" : "--arch-list");
-		if (claim->member) {
-			add_escaped(&line, claim->member, false);
-			buf_add(&line, ": ");
-		}
-		add_escaped(&line, claim->why, false);
-		output_line(out, STYLE_PLAIN, "%s", buf_text(&line));
-		buf_free(&line);
+		annotate(out, claim->level, claim->path, claim->label ? "variant label" : "--arch-list",
+				 what);
+		mem_free(what);
 	}
 	for (size_t i = 0; i < result->gpu_count; i++) {
 		const struct jw_lint_gpu *gpu = &result->gpus[i];
-		const bool alone = annotated_files(result, gpu->total.target) == 1;
+		size_t count;
+		struct lint_file *files = lint_files_on(result, gpu->total.target, &count);
 
-		for (size_t k = 0; k < result->finding_count; k++) {
-			const char *path = result->findings[k].path;
-			struct lint_file file = lint_file_of(result, path, gpu->total.target);
+		(void)gpu_targets_name(name, out, gpu->total.target);
+		for (size_t k = 0; k < count; k++) {
+			const struct lint_file *file = &files[k];
+			enum jw_lint_level level = file->level;
 			struct jw_lint_gpu part = *gpu;
-			struct buf line = BUF_MAX(MAX_LINT_LINE), what = BUF_MAX(MAX_LINT_LINE);
-			char name[GPUS_NAME];
+			struct buf what = BUF_MAX(MAX_LINT_LINE);
 
-			/* Once for each path, whose findings follow each other or not */
-			if (is_annotated(result, k, gpu->total.target))
-				continue;
-			if (!alone) {
-				part.total.modules = file.modules;
-				part.total.fate.failing = file.failing;
-				part.lacking = file.lacking;
-				part.start = file.start;
+			if (count == 1) {
+				level = gpu->level;
+			} else {
+				part.total.modules = file->modules;
+				part.total.fate.failing = file->failing;
+				part.lacking = file->lacking;
+				part.start = file->start;
+				/* A failure in another file is no error of this one. */
+				if (gpu->total.fate.failing && !file->failing && level == JW_LINT_ERROR &&
+					!(bound->set && gpu->start.likely > bound->most_start_s))
+					level = JW_LINT_WARNING;
 			}
-			/* A failure in another file is no error of this one. */
-			if (alone)
-				file.level = gpu->level;
-			else if (gpu->total.fate.failing && !file.failing && file.level == JW_LINT_ERROR &&
-					 !(bound->set && gpu->start.likely > bound->most_start_s))
-				file.level = JW_LINT_WARNING;
 			lint_print_gpu(&what, &part, bound);
-			if (file.first) {
-				const char *member = file.first->member;
+			if (file->first) {
+				const char *member = file->first->member;
 
 				buf_add(&what, "; %s%s", member ? member : "", member ? ": " : "");
-				lint_print_finding(&what, file.first);
+				lint_print_finding(&what, file->first);
 			}
 			for (size_t b = 0; b < result->before_count; b++)
 				if (jw_target_equal(result->before[b].target, gpu->total.target) &&
-					!strcmp(result->before[b].path, path)) {
+					!strcmp(result->before[b].path, file->path)) {
 					buf_add(&what, "; ");
-					print_before(&what, &result->before[b],
-								 gpu_targets_name(name, out, gpu->total.target));
+					print_before(&what, &result->before[b], name);
 				}
-			buf_add(&line, "::%s file=", levels[file.level]);
-			add_escaped(&line, path, true);
-			buf_add(&line, ",title=");
-			add_escaped(&line, gpu_targets_name(name, out, gpu->total.target), true);
-			buf_add(&line, "::");
-			add_escaped(&line, buf_text(&what), false);
 			if (what.size)
-				output_line(out, STYLE_PLAIN, "%s", buf_text(&line));
+				annotate(out, level, file->path, name, buf_text(&what));
 			buf_free(&what);
-			buf_free(&line);
 		}
+		mem_free(files);
 	}
 }
 
@@ -751,7 +725,7 @@ static int lint_files(struct jw_error *err, struct cli *cli, const struct gpu_ta
 		if (!files.count && !cli->status)
 			cli->status = EXIT_CANNOT; /* nothing was judged, in whichever format that is printed */
 		failed = print_result(err, cli, files.found, result, &bound, gpus, list);
-		jw_lint_free(result);
+		jw_result_free(result);
 	}
 	found_files_free(&files);
 	return failed;
@@ -850,11 +824,6 @@ static int lint_named(struct jw_error *err, struct cli *cli)
 
 	if (!cli->options.operand_count)
 		return error_set(err, JW_ERR_USAGE, "name a wheel, a conda package or a library");
-	if (format && strcmp(format, "github") != 0)
-		return error_set(
-			err, JW_ERR_USAGE,
-			"--format takes github, not “%s”; for JSON use --json, and for text neither option",
-			format);
 	if (format && cli->out.json)
 		return error_set(err, JW_ERR_USAGE,
 						 "--format github and --json cannot be combined: choose one");
@@ -915,18 +884,20 @@ static const struct cli_option options[] = {
 			 "or nvcc (\"-gencode arch=compute_86,code=sm_86\"): the status is 1 if a library "
 			 "lacks one of them; may be repeated"),
 	CLI_FLAG("each", "Require the architectures of --arch-list in every piece of code, not only in "
-					 "one piece of each library"),
+					 "one piece of each library",
+			 .rare = true),
 	CLI_LIST(
 		"except", "GLOB",
-		"Leave out, and print, libraries whose name or path fits this pattern; may be repeated"),
+		"Leave out, and print, libraries whose name or path fits this pattern; may be repeated",
+		.rare = true),
 	CLI_DURATION("max-start", "TIME",
 				 "Exit with status 1 if the first start is predicted to compile for longer than "
 				 "this time (5s, 2m)"),
 	CLI_VALUE("driver", "VERSION",
 			  "Answer for this driver: version (550.163.01, 580) or CUDA version (12.2)",
-			  .aliases = {"cuda"}, .names = NAMES_DRIVER),
-	CLI_VALUE("format", "NAME", "github: print annotations for a GitHub workflow",
-			  .choices = "github"),
+			  .aliases = {"cuda"}, .names = NAMES_DRIVER, .rare = true),
+	CLI_VALUE("format", "NAME", "github: print annotations for a GitHub workflow; for JSON, use --json",
+			  .choices = "github", .rare = true),
 	INDEX_OPTIONS,
 	PROGRESS_OPTION,
 	CLI_ENVIRONMENT,

@@ -21,7 +21,6 @@
 #include "cli/module_text.h"
 #include "cli/next_step.h"
 #include "cli/pack_report.h"
-#include "cli/prime_decisions.h"
 #include "cli/progress.h"
 #include "cli/tune_changes.h"
 #include "cli/verdict_table.h"
@@ -450,7 +449,6 @@ static void print_folder(const struct output *out, const struct jw_store_folder 
 /* ---- another machine */
 
 struct target_machine {
-	bool given; /* “jitwarm make” */
 	struct gpu_targets gpus;
 	struct jw_export_options pack; /* a NULL `output` stands for no pack */
 };
@@ -481,7 +479,7 @@ static int target_machine_read(struct jw_error *err, struct cli *cli,
 	const char *output = options_value(options, "output");
 	struct target_machine *elsewhere = ret_elsewhere;
 
-	*elsewhere = (struct target_machine){.given = true, .pack = {0}};
+	*elsewhere = (struct target_machine){.pack = {0}};
 	if (check_make_usage(err, options) || gpu_targets_read(err, cli, &elsewhere->gpus))
 		return -1;
 	if (elsewhere->gpus.named.profile && options_count(options, "driver") > 1)
@@ -699,64 +697,47 @@ static void print_plan(const struct output *out, const struct jw_prime_result *r
 									.ptx_bytes = plan->cold_bytes,
 									.forecast = plan->forecast};
 	struct buf text = BUF_MAX(VERDICT_SENTENCE);
-	const struct plan_facts facts = {
-		.modules = plan->modules,
-		.missing = plan->recorded_missing,
-		.unfiled = plan->recorded_unfiled,
-		.troubles = result->troubles,
-		.unjudged = plan->unplanned.tile || plan->unplanned.unknown,
-		.hopeless = plan->hopeless,
-		.cold = plan->cold,
-		.over_budget = plan->over_budget || plan->unused,
-		.all_warm = plan->warm >= plan->modules,
-	};
 	char bytes[TEXT_SHORT], link[MODULE_TEXT];
 
 	if (plan->cache.text[0])
 		output_warning(out, "%s%s%s", plan->cache.text, plan->cache.evicted ? "; " : "",
 					   plan->cache.evicted ? plan->cache.next_step : "");
-	switch (plan_decide(&facts)) {
-	case PLAN_SILENT: return;
-	case PLAN_IN_CACHE:
-		output_line(out, STYLE_GOOD, "Warm: the cache has %s, in no file.",
-					TEXT_COUNT(plan->recorded_unfiled, "recorded module", "recorded modules"));
-		return;
-	case PLAN_NOT_JUDGED:
+	if (!plan->modules && (plan->recorded_missing || plan->recorded_unfiled)) {
+		if (!result->troubles) /* which were already printed */
+			output_line(out, STYLE_GOOD, "Warm: the cache has %s, in no file.",
+						TEXT_COUNT(plan->recorded_unfiled, "recorded module", "recorded modules"));
+	} else if (!plan->modules && (plan->unplanned.tile || plan->unplanned.unknown)) {
 		output_line(out, STYLE_WARN,
 					"Nothing to compile: these files have no code that jitwarm could compile.");
-		return;
-	case PLAN_CANNOT_RUN:
+	} else if (!plan->modules && plan->hopeless) {
 		output_line(out, STYLE_BAD,
 					"Nothing is compiled: no code in these files can run on these GPUs.");
-		return;
-	case PLAN_NO_MODULES:
+	} else if (!plan->modules) {
 		output_line(out, STYLE_PLAIN,
 					"Nothing to compile: the driver compiles none of these files for these GPUs.");
-		return;
-	case PLAN_OVER_BUDGET:
+	} else if (plan->cold) {
+		(void)verdict_print(&text, &row, VERDICT_OF | VERDICT_ALL);
+		output_line(out, STYLE_PLAIN, "%s.", buf_text(&text));
+		buf_free(&text);
+		print_forecast(out, result, for_others);
+		if (plan->why[0])
+			output_line(out, STYLE_PLAIN, "Why: %s.", plan->why);
+		if (module_text_link(link, "", plan->link, &plan->forecast, "."))
+			output_line(out, STYLE_PLAIN, "%s", link);
+		if (!for_others)
+			print_limit(out, plan);
+		print_over_budget(out, plan);
+	} else if (plan->over_budget || plan->unused) {
 		print_limit(out, plan);
 		print_over_budget(out, plan);
-		return;
-	case PLAN_NOTHING_LEFT: output_line(out, STYLE_PLAIN, "Nothing is left to compile."); return;
-	case PLAN_WARM:
+	} else if (plan->warm >= plan->modules) {
 		output_line(out, STYLE_GOOD, "Warm: %s that the driver would compile %s in its cache.",
 					module_text_all(bytes, plan->modules), plan->modules == 1 ? "is" : "are");
 		if (module_text_link(link, "", 0, &plan->forecast, "."))
 			output_line(out, STYLE_PLAIN, "%s", link);
-		return;
-	case PLAN_COLD: break;
+	} else {
+		output_line(out, STYLE_PLAIN, "Nothing is left to compile.");
 	}
-	(void)verdict_print(&text, &row, VERDICT_OF | VERDICT_ALL);
-	output_line(out, STYLE_PLAIN, "%s.", buf_text(&text));
-	buf_free(&text);
-	print_forecast(out, result, for_others);
-	if (plan->why[0])
-		output_line(out, STYLE_PLAIN, "Why: %s.", plan->why);
-	if (module_text_link(link, "", plan->link, &plan->forecast, "."))
-		output_line(out, STYLE_PLAIN, "%s", link);
-	if (!for_others)
-		print_limit(out, plan);
-	print_over_budget(out, plan);
 }
 
 /* ---- unattended runs */
@@ -883,170 +864,109 @@ static void print_compiled(const struct output *out, const struct jw_prime_resul
 {
 	const struct jw_prime_compiled *run = &result->compile;
 	const struct jw_forecast *forecast = &result->plan.forecast;
-	const struct compiled_facts facts = {
-		.opaque = run->opaque,
-		.compiled = run->compiled,
-		.packed = result->keep.pack,
-		.all_cold = run->compiled == result->plan.cold,
-		.stopped = run->stopped.code,
-		.met = run->met,
-		.undone = run->undone,
-		.failed = run->failed,
-	};
+	const char *modules = TEXT_COUNT(run->compiled, "module", "modules");
 	char time[TEXT_SHORT], bytes[TEXT_SHORT], more_time[TEXT_SHORT], more_bytes[TEXT_SHORT],
 		times[3 * TEXT_SHORT];
 
+	text_duration(time, run->seconds);
 	/* A prediction that did not hold is explained. */
-	(void)text_format(
-		times, sizeof times,
-		run->seconds > forecast->prime.high ? "predicted %s if nothing else runs, took %s"
-											: "predicted %s, took %s",
-		text_duration(more_time, forecast->prime.likely), text_duration(time, run->seconds));
-	switch (compiled_decide(&facts)) {
-	case COMPILED_NOTHING: break;
-	case COMPILED_OPAQUE:
+	(void)text_format(times, sizeof times,
+					  run->seconds > forecast->prime.high
+						  ? "predicted %s if nothing else runs, took %s"
+						  : "predicted %s, took %s",
+					  text_duration(more_time, forecast->prime.likely), time);
+	if (run->opaque)
 		output_warning(out,
 					   "jitwarm does not know the form of this driver's cache: the driver has "
 					   "filled the cache in %s, and has added %s of unknown kinds",
-					   text_duration(time, run->seconds),
-					   TEXT_COUNT(run->compiled, "entry", "entries"));
-		break;
-	case COMPILED_PACKED:
-		output_line(out, STYLE_GOOD, "Compiled %s: %s; the pack holds %s.",
-					TEXT_COUNT(run->compiled, "module", "modules"), times,
-					text_bytes(bytes, result->keep.pack->entry_bytes));
-		break;
-	case COMPILED_ALL:
-		output_line(out, STYLE_GOOD, "Compiled %s: %s; the cache grew by %s (predicted %s).",
-					TEXT_COUNT(run->compiled, "module", "modules"), times,
-					text_bytes(bytes, run->added_bytes),
-					text_bytes(more_bytes, forecast->cache_bytes));
-		break;
-	case COMPILED_SOME:
-		output_line(out, STYLE_GOOD, "Compiled %s in %s; the cache grew by %s.",
-					TEXT_COUNT(run->compiled, "module", "modules"),
-					text_duration(time, run->seconds), text_bytes(bytes, run->added_bytes));
-		break;
-	case COMPILED_ELSEWHERE:
+					   time, TEXT_COUNT(run->compiled, "entry", "entries"));
+	else if (!run->compiled && run->met && !run->undone && !run->failed)
 		output_line(out, STYLE_GOOD, "Warm: the other run has compiled %s.",
 					run->met == 1 ? "the one module" : "all modules");
-		break;
-	}
+	else if (run->compiled && result->keep.pack)
+		output_line(out, STYLE_GOOD, "Compiled %s: %s; the pack holds %s.", modules, times,
+					text_bytes(bytes, result->keep.pack->entry_bytes));
+	else if (run->compiled && run->compiled == result->plan.cold && !run->stopped.code)
+		output_line(out, STYLE_GOOD, "Compiled %s: %s; the cache grew by %s (predicted %s).",
+					modules, times, text_bytes(bytes, run->added_bytes),
+					text_bytes(more_bytes, forecast->cache_bytes));
+	else if (run->compiled)
+		output_line(out, STYLE_GOOD, "Compiled %s in %s; the cache grew by %s.", modules, time,
+					text_bytes(bytes, run->added_bytes));
 }
 
-/* Prints how much of the program is warm, unless that depends on the next login. */
-static void print_start(const struct prime_outcome *priming, const struct jw_prime_plan *plan)
-{
-	static const char *const sentences[START_SENTENCES] = {
-		[START_ALL] = "Start your program again: it has nothing left to compile.",
-		[START_RECORDED] = "No recorded module is left to compile on this machine.",
-		[START_HOPELESS] = "Start your program again: it has nothing left to compile, but fails if "
-						   "it uses code that cannot run.",
-		[START_UNJUDGED] = "Start your program again: it has nothing left to compile, except for "
-						   "code that jitwarm cannot judge.",
-		[START_GPUS] = "Start your program again: on these GPUs it has nothing left to compile.",
-		[START_LEFT_OUT] = "Start your program again: it compiles no more than the left-out "
-						   "modules of these files.",
-		[START_PACKAGES] = "Start your program again: these packages are warm.",
-	};
-	const struct output *out = &priming->cli->out;
-	const struct jw_cache_info *cache = &priming->cli->system->cache;
-	const struct start_facts facts = {
-		.recorded = priming->recording,
-		.hopeless = plan->hopeless,
-		.unjudged = plan->unplanned.tile || plan->unplanned.unknown,
-		.gpus = options_given(&priming->cli->options, "gpu"),
-		.left_out = plan->left_out || plan->unplanned.cannot,
-		.packages = priming->files.found && priming->files.found->environment &&
-					!priming->files.found->whole,
-	};
-
-	if (!print_login(out, cache, cache->outlook.bytes + plan->forecast.cache_bytes))
-		output_line(out, STYLE_PLAIN, "%s", sentences[start_decide(&facts)]);
-}
-
-static enum left_sentence print_left(const struct prime_outcome *priming,
-									 const struct jw_prime_result *result)
+/* Prints what is left for a later run, unless that is only planned; false if nothing is. */
+static bool print_left(const struct prime_outcome *priming, const struct jw_prime_result *result)
 {
 	const struct jw_prime_compiled *run = &result->compile;
 	const struct cli *cli = priming->cli;
-	const struct output *out = &cli->out;
-	const struct left_facts facts = {
-		.interrupted = run->interrupted,
-		.scratch = cli->system->scratch,
-		.stopped = run->stopped.code,
-		.only_plan = priming->only_plan,
-		.out_of_time = run->out_of_time,
-		.over_budget = result->plan.over_budget,
-		.size_given = !priming->for_others && options_given(&cli->options, "budget-size"),
-	};
-	const enum left_sentence sentence = left_decide(&facts);
+	const bool by_size = !priming->for_others && options_given(&cli->options, "budget-size");
 	const size_t left = run->undone + result->plan.over_budget;
 
-	switch (sentence) {
-	case LEFT_NOTHING: break;
-	case LEFT_INTERRUPTED:
-		output_warning(out, "interrupted with %s left",
+	if (run->interrupted)
+		output_warning(&cli->out,
+					   cli->system->scratch
+						   ? "interrupted with %s left"
+						   : "interrupted with %s left; run the command again to continue",
 					   TEXT_COUNT(run->undone, "module", "modules"));
-		break;
-	case LEFT_INTERRUPTED_REST:
-		output_warning(out, "interrupted with %s left; run the command again to continue",
-					   TEXT_COUNT(run->undone, "module", "modules"));
-		break;
-	case LEFT_TIME_UP:
-		output_line(out, STYLE_WARN,
-					"The time is up with %s left: run the command again to continue.",
+	else if (run->stopped.code || priming->only_plan ||
+			 (!run->out_of_time && !result->plan.over_budget))
+		return false;
+	else if (run->out_of_time)
+		output_line(&cli->out, STYLE_WARN,
+					by_size ? "The time is up with %s left: the same command with a larger "
+							  "--budget-size compiles them."
+							: "The time is up with %s left: run the command again to continue.",
 					TEXT_COUNT(left, "module", "modules"));
-		break;
-	case LEFT_TIME_UP_SIZE:
-		output_line(out, STYLE_WARN,
-					"The time is up with %s left: the same command with a larger --budget-size "
-					"compiles them.",
+	else
+		output_line(&cli->out, STYLE_WARN,
+					by_size ? "%s left: the same command with a larger --budget-size compiles them."
+							: "%s left: run the command again to continue.",
 					TEXT_COUNT(left, "module", "modules"));
-		break;
-	case LEFT_OVER_SIZE:
-		output_line(out, STYLE_WARN,
-					"%s left: the same command with a larger --budget-size compiles them.",
-					TEXT_COUNT(left, "module", "modules"));
-		break;
-	case LEFT_OVER_BUDGET:
-		output_line(out, STYLE_WARN, "%s left: run the command again to continue.",
-					TEXT_COUNT(left, "module", "modules"));
-		break;
-	}
-	return sentence;
+	return true;
 }
 
+/* Prints what to do after a run that has left nothing undone. */
 static void print_next(const struct prime_outcome *priming, const struct jw_prime_result *result)
 {
+	const struct output *out = &priming->cli->out;
 	const struct jw_prime_compiled *run = &result->compile;
+	const struct jw_prime_plan *plan = &result->plan;
 	const struct jw_system *system = priming->cli->system;
-	const struct next_facts facts = {
-		.elsewhere = priming->elsewhere.given,
-		.scratch = system->scratch,
-		.compiled = run->compiled,
-		.fetched = result->reuse.from_folder.entries,
-		.failed = run->failed,
-		.undone = run->undone || run->unchanged,
-		.opaque = run->opaque,
-	};
+	const struct jw_found *found = priming->files.found;
 	char driver[JW_DRIVER_TEXT];
 
-	switch (next_decide(&facts)) {
-	case NEXT_NONE: break;
-	case NEXT_FILLED:
-		output_line(&priming->cli->out, STYLE_PLAIN,
-					priming->elsewhere.given || is_own_cache(system->cache.path)
-						? "%s now has the entries that driver %s looks for."
-						: "%s now has the entries that driver %s looks for (set CUDA_CACHE_PATH).",
+	if (run->failed || run->undone || run->unchanged)
+		return;
+	if (priming->for_others) {
+		if (!run->compiled || system->scratch)
+			return;
+		output_line(out, STYLE_PLAIN, "%s now has the entries that driver %s looks for.",
 					system->cache.path, jw_driver_text(driver, &system->driver.version));
-		if (priming->elsewhere.given && !is_own_cache(system->cache.path))
-			next_step(&priming->cli->out, STYLE_PLAIN,
+		if (!is_own_cache(system->cache.path))
+			next_step(out, STYLE_PLAIN,
 					  "Next: on the other machine, set CUDA_CACHE_PATH to this folder or a copy of "
 					  "it before programs start",
 					  NULL);
-		break;
-	case NEXT_START: print_start(priming, &result->plan); break;
+	} else if ((run->compiled || result->reuse.from_folder.entries) && !run->opaque &&
+			   !print_login(out, &system->cache,
+							system->cache.outlook.bytes + plan->forecast.cache_bytes)) {
+		output_line(out, STYLE_PLAIN, "%s",
+					priming->recording ? "No recorded module is left to compile on this machine."
+					: plan->hopeless
+						? "Start your program again: it has nothing left to compile, but fails if "
+						  "it uses code that cannot run."
+					: plan->unplanned.tile || plan->unplanned.unknown
+						? "Start your program again: it has nothing left to compile, except for "
+						  "code that jitwarm cannot judge."
+					: options_given(&priming->cli->options, "gpu")
+						? "Start your program again: on these GPUs it has nothing left to compile."
+					: plan->left_out || plan->unplanned.cannot
+						? "Start your program again: it compiles no more than the left-out "
+						  "modules of these files."
+					: found && found->environment && !found->whole
+						? "Start your program again: these packages are warm."
+						: "Start your program again: it has nothing left to compile.");
 	}
 }
 
@@ -1085,7 +1005,7 @@ static void print_outcome(const struct prime_outcome *priming, const struct jw_p
 	if (run->failed)
 		output_warning(out, "%s could not be compiled",
 					   TEXT_COUNT(run->failed, "module", "modules"));
-	if (print_left(priming, result) == LEFT_NOTHING)
+	if (!print_left(priming, result))
 		print_next(priming, result);
 	if (result->plan.too_much)
 		output_error(out, "%s", run->stopped.message);
@@ -1148,18 +1068,6 @@ static enum exit_status status_of_outcome(const struct prime_outcome *priming,
 	const struct jw_prime_compiled *run = &result->compile;
 	const struct jw_found *found = priming->files.found;
 	const size_t troubles = result->troubles + (found ? found->trouble_count : 0);
-	const struct status_facts facts = {
-		.interrupted = run->interrupted,
-		.undone = run->undone,
-		.failed = run->failed > run->refused,
-		.refused = run->refused,
-		.unchanged = run->unchanged,
-		.misjudged = run->misjudged,
-		.over_budget = result->plan.over_budget,
-		.evicted_in_use = result->evicted_in_use,
-		.hopeless = result->plan.hopeless,
-		.unjudged = result->plan.unplanned.tile || result->plan.unplanned.unknown,
-	};
 	/* Recorded files that are missing here count as work left undone. */
 	enum exit_status status =
 		exit_of_troubles(troubles, priming->recording ? 1 : result->plan.images);
@@ -1168,7 +1076,14 @@ static enum exit_status status_of_outcome(const struct prime_outcome *priming,
 		status = exit_combine(status, exit_of_verdict(result->verdict));
 	if (priming->only_plan)
 		return status;
-	status = exit_combine(status, status_decide(&facts));
+	/* Modules that are `unchanged` or `misjudged` have no entry with the predicted name, so nothing
+	 * shows that they are warm. */
+	if (run->interrupted || run->undone || run->failed > run->refused || run->unchanged ||
+		run->misjudged || result->plan.over_budget || result->evicted_in_use)
+		status = exit_combine(status, EXIT_COLD);
+	if (result->plan.hopeless || run->refused || result->plan.unplanned.tile ||
+		result->plan.unplanned.unknown)
+		status = exit_combine(status, EXIT_CANNOT);
 	/* A run that stopped because nothing can help ends with that status alone, although the modules
 	 * that it leaves undone would give EXIT_COLD. */
 	if (run->stopped.code)
@@ -1422,7 +1337,7 @@ static int prime_now(struct jw_error *err, struct prime_outcome *priming)
 		 pack_report_key(err, cli, &elsewhere->pack)))
 		return cli_hopeless(err, cli, priming->for_others ? JW_ERR_UNSUPPORTED : JW_OK);
 	cli_warn_of_settings(cli);
-	if (elsewhere->given && !cli->system->driver.stamp[0]) {
+	if (priming->for_others && !cli->system->driver.stamp[0]) {
 		char driver[JW_DRIVER_TEXT];
 
 		output_warning(&cli->out,
@@ -1459,7 +1374,7 @@ static int prime_now(struct jw_error *err, struct prime_outcome *priming)
 			return -1;
 		if (tuned)
 			tune_change_print(&cli->out, &request, tuned);
-		jw_tune_result_free(tuned);
+		jw_result_free(tuned);
 	}
 	os_catch_interrupts();
 	return work_of_prime(err, priming);

@@ -284,22 +284,16 @@ static bool is_failure(int status)
 static struct jw_check_result *check_failed(const struct cli *cli, const struct jw_found *found,
 											const struct jw_record_result *result)
 {
-	const struct jw_find_options mapped = {.names = (const char *const *)result->searched,
-										   .name_count = result->searched_count,
-										   .cancel = cli_cancel,
-										   .owners = true};
 	struct jw_check_options options = {.system = cli->system, .cancel = cli_cancel};
 	struct found_files files = {0};
-	struct jw_found *searched;
 	struct jw_check_result *check = NULL;
 	struct jw_error why;
 
 	if (!is_failure(result->exit_status) || !result->searched_count)
 		return NULL;
-	if (!found && jw_find(&why, &mapped, &searched))
+	if (!found && found_files_find(&why, NULL, (const char *const *)result->searched,
+								   result->searched_count, false, &files))
 		return NULL;
-	if (!found)
-		found_files_take(NULL, searched, &files);
 	options.found = found ? found : files.found;
 	if (jw_check(&why, &options, &check))
 		check = NULL;

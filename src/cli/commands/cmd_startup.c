@@ -233,7 +233,7 @@ static int act(struct jw_error *err, struct cli *cli, action_fn action, report_f
 		result = cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
 	if (!result)
 		result = report(err, cli, startup);
-	jw_startup_free(startup);
+	jw_result_free(startup);
 	return result;
 }
 
@@ -316,7 +316,7 @@ static int report_status(struct jw_error *err, struct cli *cli, const struct jw_
 	if (!everyone && !jw_log_path(NULL, &log) && jw_log_tail(NULL, log, SHOWN_RUNS, &lines, &count))
 		count = 0;
 	if (for_all && !is_enabled(for_all)) {
-		jw_startup_free(for_all);
+		jw_result_free(for_all);
 		for_all = NULL;
 	}
 	if (for_all) {
@@ -337,7 +337,7 @@ static int report_status(struct jw_error *err, struct cli *cli, const struct jw_
 		output_line(&cli->out, STYLE_PLAIN, "No run yet.");
 	cli->status = for_all || is_enabled(startup) ? EXIT_DONE : EXIT_COLD;
 	result = print_document(&cli->out, startup, for_all, lines, count);
-	jw_startup_free(for_all);
+	jw_result_free(for_all);
 	jw_lines_free(lines, count);
 	jw_text_free(log);
 	return result;

@@ -315,16 +315,13 @@ static void print_gpus(const struct output *out, const struct jw_system *system)
 static void print_driver(const struct output *out, const struct jw_driver_info *driver,
 						 bool explain)
 {
-	char version[48] = "version unknown";
+	char room[JSON_ROOM];
+	const char *version = format_release(room, &driver->version);
 
 	if (!driver->library[0])
 		return;
-	if (driver->version.release[0])
-		(void)snprintf(
-			version, sizeof version, driver->version.release[2] ? "%u.%u.%02u" : "%u.%02u",
-			driver->version.release[0], driver->version.release[1], driver->version.release[2]);
-	output_line(out, STYLE_PLAIN, "Driver  %s, CUDA %u.%u", version, driver->version.cuda / 1000,
-				driver->version.cuda % 1000 / 10);
+	output_line(out, STYLE_PLAIN, "Driver  %s, CUDA %u.%u", version ? version : "version unknown",
+				driver->version.cuda / 1000, driver->version.cuda % 1000 / 10);
 	if (explain)
 		output_line(out, STYLE_FAINT, "        %s", driver->library);
 	if (driver->trust == JW_TRUST_OPAQUE)
@@ -411,109 +408,103 @@ static bool print_unjudged(const struct cli *cli)
 
 /* Prints the next step; a warm cache is useless as long as the driver does not read it. */
 static void print_status_next(const struct cli *cli, const struct status_document *found,
-							  const struct jw_check_result *packages, bool has_code)
+							  bool has_code)
 {
 	static const char *const kept[] = {"environment", NULL};
 	const struct jw_system *system = &found->system;
 	const struct jw_cache_info *cache = &system->cache;
-	struct buf line = BUF_MAX(NEXT_STEP_MAX);
-	/* command is NULL if there is nothing to type. */
-	const char *what, *command = "jitwarm prime";
-	char example[256];
+	const struct jw_check_result *packages = &found->packages;
+	const struct jw_ahead *ahead = &found->ahead;
+	const bool no_gpu = !system->gpu_count, relative = is_relative(),
+			   small = !jw_cache_holds(cache, 0), useless = cache->why_useless[0] || relative,
+			   foreign = (useless || small) && !jw_tune_can_apply(JW_SCOPE_USER);
+	struct buf line = BUF_MAX(NEXT_STEP_MAX), scan = BUF_MAX(256), which = BUF_MAX(256);
+	size_t at = 0;
 
-	if (found->ahead.pending && found->ahead.modules &&
-		found->ahead.ready == found->ahead.modules) {
-		what = "Next    restart the machine: afterwards no known module is compiled";
-		command = NULL;
-	} else if (found->ahead.pending) {
-		what = "Next    prepare the cache before the machine restarts: ";
-		command = "jitwarm ahead";
-	} else if (!system->gpu_count && system->driver.library[0]) {
-		what = "Next    find out why programs find no GPU: ";
-		command = "jitwarm doctor";
-	} else if (!system->gpu_count && has_code) {
-		what =
-			system->pci_count
-				? "Next    install NVIDIA's driver (in a container: --gpus all); see what it "
-				  "would compile: "
-				: "Next    see what the driver would compile for this environment on another GPU: ";
-		command = example;
-		(void)snprintf(example, sizeof example, "jitwarm scan --target %s", system->example);
-	} else if (!system->gpu_count) {
-		what = system->pci_count
-				   ? "Next    install NVIDIA's driver (in a container: --gpus all); see which "
-					 "versions of a package run: "
-				   : "Next    see which versions of a package run on another GPU: ";
-		command = example;
-		(void)snprintf(example, sizeof example, "jitwarm which --target %s torch", system->example);
-	} else if (cache->no_compiler) {
-		what = "Next    get the driver's compiler: ";
-		command = "jitwarm doctor";
-	} else if (cache->disabled || cache->force_ptx_jit) {
-		what = "Next    unset the variable above; to see where it is set: ";
-		command = "jitwarm tune";
-	} else if ((cache->why_useless[0] || is_relative() || !jw_cache_holds(cache, 0)) &&
-			   !jw_tune_can_apply(JW_SCOPE_USER)) {
-		const bool path = cache->why_useless[0] || is_relative();
+	buf_add(&scan, "jitwarm scan --target %s", system->example);
+	buf_add(&which, "jitwarm which --target %s torch", system->example);
+	/* The first that is true; the command is NULL if there is nothing to type. */
+	const struct {
+		bool when;
+		const char *what, *command;
+	} steps[] = {
+		{ahead->pending && ahead->modules && ahead->ready == ahead->modules,
+		 "Next    restart the machine: afterwards no known module is compiled", NULL},
+		{ahead->pending,
+		 "Next    prepare the cache before the machine restarts: ", "jitwarm ahead"},
+		{no_gpu && system->driver.library[0],
+		 "Next    find out why programs find no GPU: ", "jitwarm doctor"},
+		{no_gpu && has_code && system->pci_count,
+		 "Next    install NVIDIA's driver (in a container: --gpus all); see what it would "
+		 "compile: ",
+		 buf_text(&scan)},
+		{no_gpu && has_code,
+		 "Next    see what the driver would compile for this environment on another GPU: ",
+		 buf_text(&scan)},
+		{no_gpu && system->pci_count,
+		 "Next    install NVIDIA's driver (in a container: --gpus all); see which versions of a "
+		 "package run: ",
+		 buf_text(&which)},
+		{no_gpu, "Next    see which versions of a package run on another GPU: ", buf_text(&which)},
+		{cache->no_compiler, "Next    get the driver's compiler: ", "jitwarm doctor"},
+		{cache->disabled || cache->force_ptx_jit,
+		 "Next    unset the variable above; to see where it is set: ", "jitwarm tune"},
+		{foreign && useless,
+		 "Next    start your programs with CUDA_CACHE_PATH=DIR (“docker run -e "
+		 "CUDA_CACHE_PATH=DIR”); DIR is a directory that this account can write to. To print the "
+		 "lines: ",
+		 "jitwarm tune --print sh --path DIR"},
+		{foreign,
+		 "Next    raise CUDA_CACHE_MAXSIZE where your programs are started; to print the lines: ",
+		 "jitwarm tune --print sh"},
+		{cache->why_useless[0], "Next    name a directory that this account can write to: ",
+		 "jitwarm tune --path DIR --apply"},
+		{relative, "Next    name an absolute path: ", "jitwarm tune --path DIR --apply"},
+		{small && cache->kept_bytes >= jw_cache_limit(cache, 0),
+		 "Next    find out when programs have the limit that jitwarm has set: ", "jitwarm tune"},
+		{cache->outlook.evicted,
+		 "Next    raise the limit before the driver evicts entries: ", "jitwarm tune"},
+		{small, "Next    raise CUDA_CACHE_MAXSIZE, and compile the cold modules now: ",
+		 "jitwarm prime --tune"},
+		{packages->all.cold && verdict_is_trifle(&packages->all.forecast.start),
+		 "Next    if a start takes long, compile the cold modules (programs may need none of "
+		 "them): ",
+		 "jitwarm prime"},
+		{packages->all.forecast.cache_bytes > cache->free_bytes,
+		 "Next    free some space where the cache is, or name a directory that has space: ",
+		 "jitwarm tune --path DIR --apply"},
+		{packages->all.cold,
+		 "Next    compile the cold modules now, so that the first start compiles nothing: ",
+		 "jitwarm prime"},
+		{found->troubles,
+		 "Next    see which files could not be read, and may hold code to compile: ",
+		 "jitwarm check"},
+		{packages->verdict == JW_VERDICT_COLD,
+		 "Next    repair the cache, so that the first start compiles nothing: ", "jitwarm prime"},
+		{!jw_cache_serves_now(cache, cache->outlook.bytes),
+		 "Next    log out and in again; until then programs use another cache or limit", NULL},
+		{packages->verdict == JW_VERDICT_UNSURE,
+		 "Next    see for which files jitwarm has no answer: ", "jitwarm check"},
+		{packages->failing_count, "Next    see how to repair these packages: ", "jitwarm doctor"},
+		{packages->images,
+		 "Next    look at other environments and programs, since these packages compile nothing: ",
+		 "jitwarm find"},
+		{true,
+		 "Next    find environments and programs that compile something at their first start: ",
+		 "jitwarm find"},
+	};
 
-		what = path ? "Next    start your programs with CUDA_CACHE_PATH=DIR (“docker run -e "
-					  "CUDA_CACHE_PATH=DIR”); DIR is a directory that this account can write to. "
-					  "To print the lines: "
-					: "Next    raise CUDA_CACHE_MAXSIZE where your programs are started; to print "
-					  "the lines: ";
-		command = path ? "jitwarm tune --print sh --path DIR" : "jitwarm tune --print sh";
-	} else if (cache->why_useless[0]) {
-		what = "Next    name a directory that this account can write to: ";
-		command = "jitwarm tune --path DIR --apply";
-	} else if (is_relative()) {
-		what = "Next    name an absolute path: ";
-		command = "jitwarm tune --path DIR --apply";
-	} else if (!jw_cache_holds(cache, 0) && cache->kept_bytes >= jw_cache_limit(cache, 0)) {
-		what = "Next    find out when programs have the limit that jitwarm has set: ";
-		command = "jitwarm tune";
-	} else if (cache->outlook.evicted) {
-		what = "Next    raise the limit before the driver evicts entries: ";
-		command = "jitwarm tune";
-	} else if (!jw_cache_holds(cache, 0)) {
-		what = "Next    raise CUDA_CACHE_MAXSIZE, and compile the cold modules now: ";
-		command = "jitwarm prime --tune";
-	} else if (packages && packages->all.cold && verdict_is_trifle(&packages->all.forecast.start)) {
-		what = "Next    if a start takes long, compile the cold modules (programs may need none of "
-			   "them): ";
-	} else if (packages && packages->all.forecast.cache_bytes > cache->free_bytes) {
-		what = "Next    free some space where the cache is, or name a directory that has space: ";
-		command = "jitwarm tune --path DIR --apply";
-	} else if (packages && packages->all.cold) {
-		what = "Next    compile the cold modules now, so that the first start compiles nothing: ";
-	} else if (found->troubles) {
-		what = "Next    see which files could not be read, and may hold code to compile: ";
-		command = "jitwarm check";
-	} else if (packages && packages->verdict == JW_VERDICT_COLD) {
-		what = "Next    repair the cache, so that the first start compiles nothing: ";
-	} else if (!jw_cache_serves_now(cache, cache->outlook.bytes)) {
-		what = "Next    log out and in again; until then programs use another cache or limit";
-		command = NULL;
-	} else if (packages && packages->verdict == JW_VERDICT_UNSURE) {
-		what = "Next    see for which files jitwarm has no answer: ";
-		command = "jitwarm check";
-	} else if (packages && packages->failing_count) {
-		what = "Next    see how to repair these packages: ";
-		command = "jitwarm doctor";
-	} else if (packages && packages->images) {
-		what = "Next    look at other environments and programs, since these packages compile "
-			   "nothing: ";
-		command = "jitwarm find";
-	} else {
-		what =
-			"Next    find environments and programs that compile something at their first start: ";
-		command = "jitwarm find";
-	}
-	if (command)
-		buf_add(&line, "%s", command);
+	while (!steps[at].when)
+		at++;
+	if (steps[at].command)
+		buf_add(&line, "%s", steps[at].command);
 	/* “find” looks at all environments, “which” at none. */
-	if (command && strcmp(command, "jitwarm find") != 0 && !text_starts(command, "jitwarm which"))
+	if (steps[at].command && strcmp(steps[at].command, "jitwarm find") != 0 &&
+		!text_starts(steps[at].command, "jitwarm which"))
 		next_step_keep(&line, &cli->options, kept);
-	next_step(&cli->out, STYLE_FAINT, what, command ? &line : NULL);
+	next_step(&cli->out, STYLE_FAINT, steps[at].what, steps[at].command ? &line : NULL);
+	buf_free(&scan);
+	buf_free(&which);
 }
 
 /* Checks the packages of the active environment; without one, or without a GPU, *ret_found stays
@@ -566,7 +557,7 @@ static void print_status(const struct cli *cli, const struct status_document *fo
 			out, STYLE_PLAIN,
 			"WSL     Linux inside Windows: programs here use the cache above; Windows programs use "
 			"the cache %%APPDATA%%\\NVIDIA\\ComputeCache, which jitwarm.exe warms");
-	print_status_next(cli, found, packages, has_code);
+	print_status_next(cli, found, has_code);
 }
 
 static int report_status(struct jw_error *err, struct cli *cli)

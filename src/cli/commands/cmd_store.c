@@ -88,7 +88,7 @@ static int list_run(struct jw_error *err, struct cli *cli)
 		output_warning(&cli->out, "%s", store->packs[i].damage);
 		cli->status = EXIT_COLD;
 	}
-	jw_store_free(store);
+	jw_result_free(store);
 	return result;
 }
 

@@ -11,7 +11,6 @@
 #include "cli/next_step.h"
 #include "cli/output.h"
 #include "cli/tune_changes.h"
-#include "cli/tune_next.h"
 #include "os/file.h"
 #include "os/identity.h"
 #include "os/platform.h"
@@ -197,17 +196,20 @@ static int print_settings(struct jw_error *err, const struct tuning *tuning)
 	return result;
 }
 
-/* Prints the grep with which users find the profile that overrides jitwarm's value. */
-static void print_overridden(const struct tuning *tuning)
+/* Prints the grep with which users find the profile that overrides jitwarm's value; false if none
+ * does. */
+static bool print_overridden(const struct tuning *tuning)
 {
 	const struct output *out = &tuning->cli->out;
 	const struct jw_setting *ours;
+	bool is = false;
 
 	for (size_t i = 0; i < 2; i++) {
 		char *grep;
 
 		if (jw_tune_state(tuning->advice->settings, tuned_names[i], &ours) != JW_TUNE_OVERRIDDEN)
 			continue;
+		is = true;
 		grep = jw_tune_grep(tuned_names[i]);
 		output_warning(out, "%s: %s sets %s, and a file that is read later overrides the setting",
 					   ours->name, ours->where, ours->value);
@@ -216,6 +218,7 @@ static void print_overridden(const struct tuning *tuning)
 			"Next       find the line that overrides the setting, and remove it: ", grep);
 		jw_text_free(grep);
 	}
+	return is;
 }
 
 /* Returns the setting of jitwarm's that the next login has, if it is the wanted one; NULL if
@@ -277,27 +280,20 @@ static bool defaults_suffice(const struct tuning *tuning)
 		   is_in_force(tuning);
 }
 
-static enum tune_next next_of(const struct tuning *tuning)
+static bool is_switched_off(const struct tuning *tuning)
 {
 	const struct jw_cache_info *cache = &tuning->cli->system->cache;
-	const struct jw_setting *ours;
-	struct tune_facts facts = {
-		.switched_off = cache->disabled || cache->force_ptx_jit,
-		.gpus = tuning->cli->system->gpu_count,
-		.path_advised = tuning->document.path,
-		.path_usable = tuning->advice->path_usable,
-		.path_named = tuning->advice->path_named,
-		.in_force = is_in_force(tuning),
-		.warnings = tuning->document.warning_count,
-		.can_apply = jw_tune_can_apply(tuning->scope),
-		.pending = find_pending(tuning),
-		.ahead = tune_change_is_ahead(cache),
-	};
 
-	for (size_t i = 0; i < 2; i++)
-		facts.overridden |=
-			jw_tune_state(tuning->advice->settings, tuned_names[i], &ours) == JW_TUNE_OVERRIDDEN;
-	return tune_decide(&facts);
+	return cache->disabled || cache->force_ptx_jit;
+}
+
+/* Returns whether the user has to name another folder: also if the folder is in force, and a
+ * warning is about it. */
+static bool needs_folder(const struct tuning *tuning)
+{
+	return !is_switched_off(tuning) &&
+		   (!tuning->document.path || !tuning->advice->path_usable ||
+			(is_in_force(tuning) && !tuning->advice->path_named && tuning->document.warning_count));
 }
 
 static void print_tune_next(const struct tuning *tuning)
@@ -305,39 +301,34 @@ static void print_tune_next(const struct tuning *tuning)
 	const struct output *out = &tuning->cli->out;
 	const struct jw_setting *pending = find_pending(tuning);
 
-	switch (next_of(tuning)) {
-	case TUNE_UNSET:
-		next_step(out, STYLE_FAINT, "Next       unset the variable that is named above", NULL);
-		break;
-	case TUNE_UNSET_THEN_PRIME:
+	if (is_switched_off(tuning) && tuning->cli->system->gpu_count)
 		next_step_fixed(
 			out, STYLE_FAINT,
 			"Next       unset the variable that is named above, then: ", "jitwarm prime");
-		break;
-	case TUNE_NAME_FOLDER:
+	else if (is_switched_off(tuning))
+		next_step(out, STYLE_FAINT, "Next       unset the variable that is named above", NULL);
+	else if (needs_folder(tuning) && jw_tune_can_apply(tuning->scope))
 		next_step_fixed(out, STYLE_FAINT,
 						"Next       name a writable local directory that survives a restart: ",
 						"jitwarm tune --path DIR --apply");
-		break;
-	case TUNE_NAME_FOLDER_THERE:
+	else if (needs_folder(tuning))
 		next_step_fixed(out, STYLE_FAINT,
 						"Next       start your programs with CUDA_CACHE_PATH=DIR (“docker run -e "
 						"CUDA_CACHE_PATH=DIR”); DIR is a writable local directory that survives a "
 						"restart. To print the lines: ",
 						"jitwarm tune --print sh --path DIR");
-		break;
-	case TUNE_OVERRIDDEN: print_overridden(tuning); break;
-	case TUNE_LOG_IN:
+	else if (print_overridden(tuning))
+		return;
+	else if (pending)
 		output_line(out, STYLE_FAINT, "Next       log out and in again: %s sets %s=%s",
 					pending->where, pending->name, pending->value);
-		break;
-	case TUNE_LOG_IN_ALL:
+	else if (!is_in_force(tuning))
+		print_apply(out, &tuning->cli->options);
+	else if (tune_change_is_ahead(&tuning->cli->system->cache))
 		output_line(out, STYLE_FAINT,
 					"Next       log out and in again: then programs use the new setting");
-		break;
-	case TUNE_NO_CHANGE: output_line(out, STYLE_FAINT, "No setting needs a change."); break;
-	case TUNE_APPLY: print_apply(out, &tuning->cli->options); break;
-	}
+	else
+		output_line(out, STYLE_FAINT, "No setting needs a change.");
 }
 
 static int print_tune_report(struct jw_error *err, const struct tuning *tuning)
@@ -345,7 +336,6 @@ static int print_tune_report(struct jw_error *err, const struct tuning *tuning)
 	const struct output *out = &tuning->cli->out;
 	const struct jw_cache_info *cache = &tuning->cli->system->cache;
 	char limit[TEXT_SHORT], size[TEXT_SHORT], predicted[TEXT_SHORT], better[TEXT_SHORT];
-	const enum tune_next next = next_of(tuning);
 	char *what, *cure;
 
 	if (print_settings(err, tuning))
@@ -373,8 +363,7 @@ static int print_tune_report(struct jw_error *err, const struct tuning *tuning)
 					text_bytes(better, tuning->document.limit_bytes),
 					text_bytes(size, cache->outlook.bytes),
 					text_bytes(predicted, tuning->document.predicted_bytes));
-	if (tuning->document.path && !defaults_suffice(tuning) && next != TUNE_NAME_FOLDER &&
-		next != TUNE_NAME_FOLDER_THERE &&
+	if (!needs_folder(tuning) && tuning->document.path && !defaults_suffice(tuning) &&
 		(tuning->scope != JW_SCOPE_SYSTEM || options_given(&tuning->cli->options, "path")))
 		output_line(out, STYLE_STRONG, "           CUDA_CACHE_PATH=%s", tuning->document.path);
 	for (size_t i = 0; i < tuning->document.warning_count; i++)
@@ -491,8 +480,6 @@ static int work_of_tune(struct jw_error *err, struct tuning *tuning)
 
 		while (at < JW_SCOPES && strcmp(scope, jw_scope_name((enum jw_scope)at)) != 0)
 			at++;
-		if (at == JW_SCOPES)
-			return error_set(err, JW_ERR_USAGE, "--scope %.100s: user, system or shell", scope);
 		request.scope = (enum jw_scope)at;
 	}
 	tuning->scope = request.scope;
@@ -534,8 +521,8 @@ static int tune_run(struct jw_error *err, struct cli *cli)
 	failed =
 		failed || document_print(&cli->out, cli->system ? &document_tune : &document_tune_undone,
 								 &tuning.document);
-	jw_tune_advice_free(tuning.advice);
-	jw_tune_result_free(tuning.result);
+	jw_result_free(tuning.advice);
+	jw_result_free(tuning.result);
 	return failed ? cli_hopeless(err, cli, JW_ERR_UNSUPPORTED) : 0;
 }
 

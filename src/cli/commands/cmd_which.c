@@ -75,7 +75,9 @@ static const struct json_field release_fields[] = {
 		"when a program compiles these modules: `eager` (all of them when it starts), `lazy` "
 		"(those that it uses, when it first uses them) or `mixed`; missing without modules",
 		.presence = JSON_IF_SET),
-	RELEASE(inferred, "the release was not looked at: the releases beside it are alike"),
+	RELEASE(inferred,
+			"the release was not looked at: the nearest newer and older ones that were have the same "
+			"answer"),
 	RELEASE(file,
 			"the wheel that was looked at; with `inferred`, the wheel of the release that it is "
 			"like; missing if the release has no wheel for the platform",
@@ -104,11 +106,19 @@ static const char *answer_newest(char room[JSON_ROOM], const void *answer)
 
 static const struct json_field answer_fields[] = {
 	JSON(struct jw_which, package, "the package, as indexes name it"),
+	JSON(struct jw_which, index,
+		 "the index that the answer holds for: `PyPI`, or another one's address without "
+		 "`https://`"),
+	JSON(struct jw_which, date,
+		 "the day on which the list of releases was made, or on which `--ask` asked the index"),
 	JSON_FORMATTED("target", struct jw_which, target, document_sm, "the GPU: `sm_86`"),
 	JSON_FORMATTED_OF("newest", answer_newest,
 					  "the newest release that runs; if none does, the newest that runs after "
 					  "compiling, or without some of it",
 					  .presence = JSON_IF_SET),
+	JSON(struct jw_which, newest_on_all,
+		 "with several GPUs: the newest release that runs on all of them, chosen like `newest`",
+		 .presence = JSON_UNLESS_NULL),
 	JSON(struct jw_which, examined_from,
 		 "the oldest release that jitwarm has examined, if it has not examined older ones",
 		 .presence = JSON_UNLESS_NULL),
@@ -125,10 +135,13 @@ static const struct json_field answer_fields[] = {
 struct which_document {
 	struct jw_which *answers;
 	size_t count;
+	const char **unlisted; /* the packages without an answer, as typed */
+	size_t unlisted_count;
 	const char *index, *date, *platform, *python;
 	const char *install; /* the package in question with its extras, as pip installs it */
 	char asked_index[256];
 	struct jw_driver driver;
+	bool from_list; /* an answer comes from the program's list */
 };
 
 static const struct json_field which_fields[] = {
@@ -136,7 +149,8 @@ static const struct json_field which_fields[] = {
 		 "the index that the answers hold for: `PyPI`; with `--ask`, another one's address without "
 		 "`https://`"),
 	JSON(struct which_document, date,
-		 "the day on which the list of releases was made; with `--ask`: today"),
+		 "the day on which the list of releases was made; with `--ask`: today",
+		 .presence = JSON_UNLESS_NULL),
 	JSON(struct which_document, platform,
 		 "the platform of the wheels: `linux`, `linux-aarch64` or `windows`"),
 	JSON(struct which_document, python, "the version of Python", .presence = JSON_UNLESS_NULL),
@@ -144,27 +158,13 @@ static const struct json_field which_fields[] = {
 				   "the driver in question; missing for the newest one", .presence = JSON_IF_SET),
 	JSON_LIST_OF("answers", struct which_document, answers, count,
 				 JSON_TABLE(struct jw_which, answer_fields), "an object for each package and GPU"),
+	JSON_LINES_OF("unlisted", struct which_document, unlisted, unlisted_count,
+				  "the packages, and releases, without an answer: the list, or the index, lacks them"),
 	{0},
 };
 const struct json_table document_which = {.schema = "jitwarm.which/1", .fields = which_fields};
 
 /* ---- the text */
-
-/* Returns whether people are told the time that a release compiles. */
-static bool has_time(const struct jw_which_release *release)
-{
-	return release->answer == JW_WHICH_COMPILES ||
-		   (release->answer == JW_WHICH_RUNS && release->start.high >= JW_WHICH_NOTABLE_S);
-}
-
-/* Returns whether two adjacent releases share a row. */
-static bool same_answer(const struct jw_which_release *a, const struct jw_which_release *b)
-{
-	return a->answer == b->answer && text_same(a->why, b->why) && text_same(a->lacks, b->lacks) &&
-		   text_same(a->newer, b->newer) && a->needs.cuda == b->needs.cuda &&
-		   text_same(a->without, b->without) && !a->pin == !b->pin && has_time(a) == has_time(b) &&
-		   (!has_time(a) || a->loading == b->loading);
-}
 
 static enum style style_of(const struct jw_which_release *release)
 {
@@ -186,7 +186,8 @@ static void add_running(struct buf *text, const struct jw_which_release *release
 						const struct jw_which_release *least, const struct jw_which_release *most,
 						bool several)
 {
-	const bool lazy = verdict_is_lazy(most->loading, &most->start);
+	const bool lazy = verdict_is_lazy(most->loading, &most->start),
+			   timed = jw_which_has_time(release);
 	char span[TEXT_SHORT];
 
 	(void)text_span(span, least->start.high, most->start.high);
@@ -200,14 +201,14 @@ static void add_running(struct buf *text, const struct jw_which_release *release
 		buf_add(text, " without %s, which has %s", release->library, release->why);
 	else if (release->why)
 		buf_add(text, ", %s", release->why);
-	if (has_time(release))
+	if (timed)
 		buf_add(text, "%s", text->size ? "; " : "");
-	if (has_time(release) && lazy)
+	if (timed && lazy)
 		buf_add(text,
 				several ? "compile their kernels when first used, at most %s for all"
 						: "compiles its kernels when first used, up to %s for all",
 				span);
-	else if (has_time(release))
+	else if (timed)
 		buf_add(text,
 				several ? "compile their kernels when they start, at most %s"
 						: "compiles its kernels when it starts, up to %s",
@@ -246,6 +247,10 @@ static void print_answer(struct table *table, const struct jw_which_release *rel
 		table_cell(table, style, several ? "fail: %s" : "fails: %s", release->why);
 	} else if (release->answer == JW_WHICH_NO_PYTHON) {
 		table_cell(table, style, several ? "need Python %s" : "needs Python %s", release->why);
+	} else if (release->answer == JW_WHICH_CPU && text_ends(release->file, "-any.whl")) {
+		table_cell(table, style,
+				   several ? "have no device code of their own: the packages that they import decide"
+						   : "has no device code of its own: the packages that it imports decide");
 	} else if (release->answer == JW_WHICH_CPU) {
 		table_cell(
 			table, style,
@@ -291,6 +296,19 @@ static bool has_no_row(const struct jw_which *which, size_t at)
 	return newer && older;
 }
 
+/* Adds a release, and the one with whose answer it is answered: "2.7.0, as 2.7.1". */
+static void add_version(struct table *table, const struct jw_which_release *release, bool inferred)
+{
+	struct wheel_name like;
+	char version[64];
+
+	if (inferred && wheel_name_read(release->file, &like))
+		table_cell(table, STYLE_PLAIN, "  %s, as %s", release->version,
+				   wheel_part_text(version, sizeof version, like.version));
+	else
+		table_cell(table, STYLE_PLAIN, "  %s", release->version);
+}
+
 /* Adds rows of releases with the same answer, newest first; returns the number of rows that were
  * left out. */
 static size_t add_rows(struct table *table, const struct jw_which *which, bool all)
@@ -309,7 +327,7 @@ static size_t add_rows(struct table *table, const struct jw_which *which, bool a
 
 			if (has_no_row(which, next))
 				continue;
-			if (!same_answer(first, release))
+			if (!jw_which_same(first, release))
 				break;
 			last = release;
 			most = release->start.high > most->start.high ? release : most;
@@ -321,8 +339,7 @@ static size_t add_rows(struct table *table, const struct jw_which *which, bool a
 		}
 		rows++;
 		if (last == first)
-			table_cell(table, STYLE_PLAIN, "  %s%s", first->version,
-					   first->inferred && all ? " *" : "");
+			add_version(table, first, first->inferred && (all || which->count == 1));
 		else
 			table_cell(table, STYLE_PLAIN, "  %s – %s", first->version, last->version);
 		print_answer(table, first, least, most, last != first);
@@ -355,9 +372,11 @@ static void print_head(const struct cli *cli, const struct which_document *docum
 				platform_text(document->platform), python);
 }
 
+/* Prints the command that installs a release: the named one (`gpus` is 0), or the newest that runs
+ * on so many GPUs. */
 static void print_install(const struct cli *cli, const struct which_document *document,
 						  const struct jw_which *which, const struct jw_which_release *release,
-						  bool named)
+						  size_t gpus)
 {
 	struct buf command = BUF_MAX(NEXT_STEP_MAX);
 	const char *version = release->version;
@@ -366,11 +385,20 @@ static void print_install(const struct cli *cli, const struct which_document *do
 
 	for (size_t i = 0; i < which->count; i++)
 		labelled = labelled || version_is_build_of(which->releases[i].version, version);
-	(void)text_format(text, sizeof text, "%s",
-					  named                                  ? "To install this release: "
-					  : release->answer == JW_WHICH_COMPILES ? "Newest that runs, after compiling: "
-					  : release->without ? "Newest that runs, except for some of it: "
-										 : "Newest that runs: ");
+	if (gpus > 1)
+		(void)text_format(text, sizeof text,
+						  release->answer == JW_WHICH_COMPILES
+							  ? "Newest that runs on all %zu GPUs, after compiling: "
+						  : release->without
+							  ? "Newest that runs on all %zu GPUs, except for some of it: "
+							  : "Newest that runs on all %zu GPUs: ",
+						  gpus);
+	else
+		(void)text_format(text, sizeof text, "%s",
+						  !gpus                                  ? "To install this release: "
+						  : release->answer == JW_WHICH_COMPILES ? "Newest that runs, after compiling: "
+						  : release->without ? "Newest that runs, except for some of it: "
+											 : "Newest that runs: ");
 	if (release->beside)
 		output_line(&cli->out, STYLE_PLAIN,
 					"pip takes the newest %.*s, which fails on this GPU; %s runs.",
@@ -383,6 +411,18 @@ static void print_install(const struct cli *cli, const struct which_document *do
 		shell_add_word(&command, release->beside);
 	mem_free(requirement);
 	next_step(&cli->out, STYLE_GOOD, text, &command);
+}
+
+/* Prints the release that all GPUs of the answers for a package run. */
+static void print_common(const struct cli *cli, const struct which_document *document,
+						 const struct jw_which *answers, size_t count,
+						 const struct jw_which_release *common)
+{
+	if (common)
+		print_install(cli, document, answers, common, count);
+	else
+		output_line(&cli->out, STYLE_BAD, "No release that jitwarm has examined runs on all %zu GPUs.",
+					count);
 }
 
 static void print_other_index(const struct cli *cli, const struct jw_which *which)
@@ -508,20 +548,13 @@ static int print_which(struct jw_error *err, const struct cli *cli,
 	const bool all = options_given(&cli->options, "all");
 	const size_t left_out = add_rows(&table, which, all);
 	const struct jw_which *from = of_all ? of_all : which;
-	bool inferred = false;
 	int result;
 
 	print_head(cli, document, which);
 	result = table_print(err, &table, out);
 	table_free(&table);
-	for (size_t i = 0; i < which->count; i++)
-		inferred = inferred || which->releases[i].inferred;
 	if (left_out)
 		output_line(out, STYLE_FAINT, "  older releases: --all");
-	if (all && inferred)
-		output_line(out, STYLE_FAINT,
-					"  * jitwarm has not examined this release; the releases before and after it "
-					"have the same answer");
 	if (!of_all && !which->advised) {
 		print_none(cli, document, which);
 	} else if (of_all && lacks_examined(of_all)) {
@@ -531,9 +564,9 @@ static int print_which(struct jw_error *err, const struct cli *cli,
 	}
 	/* For one release that runs, no other one is named. */
 	if (from->advised && (!of_all || which->releases->answer >= JW_WHICH_CPU))
-		print_install(cli, document, from, from->advised, false);
+		print_install(cli, document, from, from->advised, 1);
 	if (of_all && which->releases->beside)
-		print_install(cli, document, which, which->releases, true);
+		print_install(cli, document, which, which->releases, 0);
 	if (of_all)
 		print_others(cli, which);
 	return result;
@@ -541,13 +574,29 @@ static int print_which(struct jw_error *err, const struct cli *cli,
 
 /* ---- the command */
 
-/* Returns 0 if the newest release runs; 1 if an older one does; 2 if none runs; 3 if jitwarm has
- * not examined all that may run. */
-static enum exit_status status_of(const struct jw_which *which)
+/* A package in question. */
+struct wanted {
+	char name[PACKAGE_MAX_NAME];        /* as typed, without extras */
+	char extras[PACKAGE_MAX_NAME];      /* "[cuda12]", or "" */
+	char install[2 * PACKAGE_MAX_NAME]; /* what pip installs: the name as typed with its extras */
+	const char *typed;                  /* with versions and extras */
+	const char *version;                /* of NAME==VERSION and of a wheel's name; else NULL */
+	const char *range;                  /* of NAME>=VERSION,<VERSION; else NULL */
+	char of_wheel[64];
+};
+
+/* Returns 0 if the newest release runs on all GPUs; 1 if an older one does; 2 if none does; 3 if
+ * jitwarm has not examined all that may run. */
+static enum exit_status status_of(const struct jw_which *answers, size_t count,
+								  const struct jw_which_release *common)
 {
-	if (which->releases->answer <= JW_WHICH_COMPILES)
-		return EXIT_DONE;
-	return which->advised ? EXIT_COLD : which->unexamined ? EXIT_FAILED : EXIT_CANNOT;
+	bool runs = true, unexamined = false;
+
+	for (size_t i = 0; i < count; i++) {
+		runs = runs && answers[i].releases->answer <= JW_WHICH_COMPILES;
+		unexamined = unexamined || lacks_examined(&answers[i]);
+	}
+	return runs ? EXIT_DONE : common ? EXIT_COLD : unexamined ? EXIT_FAILED : EXIT_CANNOT;
 }
 
 /* Appends the command that looks at releases that the list lacks: for these packages, or, if there
@@ -575,46 +624,47 @@ static const char *listed_for(const char *package)
 	return NULL;
 }
 
-static int refuse_unknown(struct jw_error *err, const struct cli *cli, const char *package)
+/* Appends the command that looks at the releases of one package. */
+static void add_ask_one(struct buf *command, const struct cli *cli, const struct wanted *wanted)
+{
+	add_which(command, cli);
+	shell_add_word(command, wanted->typed);
+	buf_add(command, " --ask");
+}
+
+/* Sets the error for a package that the list lacks. */
+static void set_unknown(struct jw_error *err, const struct cli *cli, const struct wanted *wanted)
 {
 	struct buf command = BUF_MAX(NEXT_STEP_MAX);
-	const char *listed = listed_for(package);
-	char *text, *nearest;
+	const char *package = wanted->name, *listed = listed_for(package);
+	char *text, *nearest = listed ? NULL : jw_which_nearest(package);
 
 	if (listed) {
 		add_which(&command, cli);
 		shell_add_word(&command, listed);
-		text = next_step_take(&command);
-		error_set(err, JW_ERR_NOT_FOUND,
-				  "%s: not among the GPU packages that jitwarm knows; did you mean %s? “%s”",
-				  package, listed, text);
-		mem_free(text);
-		return -1;
+	} else {
+		add_ask_one(&command, cli, wanted);
 	}
-	add_ask(&command, cli, NULL, 0);
 	text = next_step_take(&command);
-	nearest = jw_which_nearest(package);
-	if (nearest)
+	if (listed)
+		error_set(err, JW_ERR_NOT_FOUND, "%s: not in jitwarm's list; did you mean %s? “%s”",
+				  package, listed, text);
+	else if (nearest)
 		error_set(err, JW_ERR_NOT_FOUND,
-				  "%s (did you mean %s?): not among the GPU packages that jitwarm knows, so the "
-				  "package may have no device code; “%s” examines its releases",
-				  package, nearest, text);
+				  "%s: not in jitwarm's list; did you mean %s? “%s” looks at its releases", package,
+				  nearest, text);
 	else
-		error_set(err, JW_ERR_NOT_FOUND,
-				  "%s: not among the GPU packages that jitwarm knows, so the package may have no "
-				  "device code; “%s” examines its releases",
+		error_set(err, JW_ERR_NOT_FOUND, "%s: not in jitwarm's list; “%s” looks at its releases",
 				  package, text);
 	mem_free(nearest);
 	mem_free(text);
-	return -1;
 }
 
 /* Prints the answers of the examined releases before and after one that was not examined; nothing
- * if the requested text is no version, and so has no place among the releases. *ret_same is set if
- * both have the same answer. */
+ * if the requested text is no version, and so has no place among the releases. */
 static int print_beside(struct jw_error *err, const struct cli *cli,
 						const struct which_document *document,
-						const struct jw_which_options *options, bool *ret_same)
+						const struct jw_which_options *options)
 {
 	struct jw_which_options for_all = *options;
 	const struct jw_which_release *newer = NULL, *older = NULL;
@@ -646,7 +696,6 @@ static int print_beside(struct jw_error *err, const struct cli *cli,
 		table_cell(&table, STYLE_PLAIN, "  %s", release->version);
 		print_answer(&table, release, release, release, false);
 	}
-	*ret_same = newer && older && same_answer(newer, older);
 	if (newer || older)
 		print_head(cli, document, &which);
 	result = newer || older ? table_print(err, &table, &cli->out) : 0;
@@ -656,55 +705,32 @@ static int print_beside(struct jw_error *err, const struct cli *cli,
 }
 
 static int refuse_release(struct jw_error *err, const struct cli *cli,
-						  const struct which_document *document, const char *package,
-						  const char *version, const struct jw_which *which, bool same)
+						  const struct which_document *document, const struct wanted *wanted,
+						  const struct jw_which *which)
 {
 	struct buf command = BUF_MAX(NEXT_STEP_MAX);
 	char *text;
 
 	/* Without a version, every file on the index's page belongs to another package. */
-	if (!version)
+	if (!wanted->version)
 		return error_set(err, JW_ERR_NOT_FOUND, "%s has no release of %s", document->index,
-						 package);
+						 wanted->name);
 	if (options_given(&cli->options, "ask"))
 		return error_set(err, JW_ERR_NOT_FOUND, "%s has no release %.100s of %s", document->index,
-						 version, package);
-	if (cli->options.operand_count) {
-		add_ask(&command, cli, NULL, 0);
-	} else {
-		text = mem_printf("%s==%s", package, version);
-		add_which(&command, cli);
-		shell_add_word(&command, text);
-		buf_add(&command, " --ask");
-		mem_free(text);
-	}
+						 wanted->version, wanted->name);
+	add_ask_one(&command, cli, wanted);
 	text = next_step_take(&command);
 	if (!which->count)
 		error_set(err, JW_ERR_NOT_FOUND,
 				  "jitwarm's list has no release %.100s of %s: “%s” looks for this release",
-				  version, package, text);
-	else if (same)
-		error_set(err, JW_ERR_NOT_FOUND,
-				  "jitwarm has not examined %s %.100s, but the examined releases before and after "
-				  "it have the same answer; “%s” examines this release",
-				  package, which->releases->version, text);
+				  wanted->version, wanted->name, text);
 	else
 		error_set(err, JW_ERR_NOT_FOUND,
-				  "jitwarm has not examined %s %.100s; “%s” examines this release", package,
+				  "jitwarm has not examined %s %.100s; “%s” examines this release", wanted->name,
 				  which->releases->version, text);
 	mem_free(text);
 	return -1;
 }
-
-/* A package in question. */
-struct wanted {
-	char name[PACKAGE_MAX_NAME];        /* as typed, without extras */
-	char extras[PACKAGE_MAX_NAME];      /* "[cuda12]", or "" */
-	char install[2 * PACKAGE_MAX_NAME]; /* what pip installs: the name as typed with its extras */
-	const char *version;                /* of NAME==VERSION and of a wheel's name; else NULL */
-	const char *range;                  /* of NAME>=VERSION,<VERSION; else NULL */
-	char of_wheel[64];
-};
 
 /* Replaces a package by the one that an extra about CUDA brings, which has the device code: jax and
  * “[cuda13,k8s]” become jax-cuda13-plugin. Other extras bring other packages (torch[opt]). */
@@ -749,11 +775,11 @@ static int read_wanted(struct jw_error *err, const char *text, struct wanted *re
 		"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.+-_!";
 	const size_t length = strcspn(text, " [(<>=!~;@,+");
 	const char *extras = text + length + strspn(text + length, " "), *rest = extras;
-	struct wanted wanted = {.version = NULL};
+	struct wanted wanted = {.typed = text};
 	struct wheel_name wheel;
 
 	if (wheel_name_read(os_base_name(text), &wheel)) {
-		*ret_wanted = (struct wanted){.version = NULL};
+		*ret_wanted = (struct wanted){.typed = text};
 		(void)wheel_part_text(ret_wanted->name, sizeof ret_wanted->name, wheel.name);
 		(void)package_normalise(ret_wanted->name, strlen(ret_wanted->name), ret_wanted->install);
 		ret_wanted->version =
@@ -853,16 +879,13 @@ static void warn_of_lack(void *context, const char *file, const char *why)
 
 /* Handles --ask: examines the releases of pip's index, as far as the GPUs' answers need them. */
 static int ask_index(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
-					 struct jw_which_options *options, struct which_document *document,
-					 struct jw_asked **ret_asked)
+					 struct jw_which_options *options, struct jw_asked **ret_asked)
 {
 	struct fetching fetching = {.output = &cli->out, .label = options->package};
-	char *state_dir = NULL;
 	const struct jw_ask_options how = {.package = options->package,
 									   .platform = options->platform,
 									   .python = options->python,
-									   .state_dir =
-										   os_state_dir(NULL, &state_dir) ? NULL : state_dir,
+									   .state_dir = cli_state(NULL, cli),
 									   .fetch = fetching_options(&fetching),
 									   .fetches = begin_fetching,
 									   .lacks = warn_of_lack};
@@ -872,17 +895,13 @@ static int ask_index(struct jw_error *err, struct cli *cli, const struct gpu_tar
 
 	if (!result)
 		result = jw_asked_plan(err, asked, options, gpus->targets, gpus->count, &plan);
-	if (!result) {
+	if (!result)
 		print_plan(cli, &plan, options->package);
-		TEXT_COPY(document->asked_index, jw_asked_index(asked));
-		document->index = document->asked_index;
-	}
 	for (size_t i = 0; !result && i < gpus->count; i++) {
 		options->target = gpus->targets[i];
 		result = jw_asked_examine(err, asked, options);
 	}
 	fetching_end(&fetching);
-	mem_free(state_dir);
 	if (result)
 		jw_asked_close(asked);
 	else
@@ -893,8 +912,10 @@ static int ask_index(struct jw_error *err, struct cli *cli, const struct gpu_tar
 static int answer_package(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
 						  const struct wanted *wanted, struct which_document *document)
 {
+	const bool asks = options_given(&cli->options, "ask"), text = output_wants_text(&cli->out);
+	struct jw_which *answers = &document->answers[document->count];
+	const struct jw_which_release *common;
 	struct jw_asked *asked = NULL;
-	bool same = false;
 	int result = 0;
 	struct jw_which_options options = {.package = wanted->name,
 									   .version = wanted->version,
@@ -907,10 +928,15 @@ static int answer_package(struct jw_error *err, struct cli *cli, const struct gp
 	document->install = wanted->install;
 	if (cli->system)
 		options.speed = cli->system->speed;
-	if (options_given(&cli->options, "ask") &&
-		ask_index(err, cli, gpus, &options, document, &asked))
+	if (asks && ask_index(err, cli, gpus, &options, &asked))
 		return -1;
+	if (!asks)
+		asked = jw_asked_kept(&(struct jw_ask_options){.package = wanted->name,
+													   .platform = document->platform,
+													   .state_dir = cli_state(NULL, cli)});
 	options.asked = asked;
+	TEXT_COPY(document->asked_index, asked ? jw_asked_index(asked) : "PyPI");
+	document->index = document->asked_index;
 	for (size_t i = 0; !result && i < gpus->count; i++) {
 		struct jw_which *which = &document->answers[document->count];
 
@@ -919,23 +945,19 @@ static int answer_package(struct jw_error *err, struct cli *cli, const struct gp
 		if (result)
 			break;
 		document->count++;
-		document->date = which->date;
 		/* The list also has versions whose wheels were not examined. */
 		if (!which->count ||
-			(wanted->version && !asked && which->releases->answer == JW_WHICH_UNKNOWN)) {
-			result =
-				wanted->version && !asked ? print_beside(err, cli, document, &options, &same) : 0;
+			(wanted->version && !asks && which->releases->answer == JW_WHICH_UNKNOWN)) {
+			result = wanted->version && !asks ? print_beside(err, cli, document, &options) : 0;
 			if (!result && wanted->range)
 				result = error_set(err, JW_ERR_NOT_FOUND, "%s has no release of %s%.100s",
-								   options.asked ? document->index : "jitwarm's list", wanted->name,
+								   asked ? document->index : "jitwarm's list", wanted->name,
 								   wanted->range);
 			else if (!result)
-				result =
-					refuse_release(err, cli, document, wanted->name, wanted->version, which, same);
+				result = refuse_release(err, cli, document, wanted, which);
 			break;
 		}
-		cli_end_with(cli, status_of(which));
-		if (output_wants_text(&cli->out) && wanted->version) {
+		if (text && wanted->version) {
 			struct jw_which_options for_all = options;
 			struct jw_which of_all = {.package = NULL};
 
@@ -945,12 +967,26 @@ static int answer_package(struct jw_error *err, struct cli *cli, const struct gp
 					? -1
 					: 0;
 			jw_which_free(&of_all);
-		} else if (output_wants_text(&cli->out)) {
+		} else if (text) {
 			result = print_which(err, cli, document, which, NULL);
 		}
 	}
-	if (!result && output_wants_text(&cli->out) && !strcmp(document->index, "PyPI"))
-		print_other_index(cli, &document->answers[document->count - 1]);
+	if (!result) {
+		if (!asked || asks || !document->from_list)
+			document->date = answers->date;
+		document->from_list = document->from_list || !asked;
+		common = jw_which_common(answers, gpus->count);
+		cli_end_with(cli, status_of(answers, gpus->count, common));
+		for (size_t i = 0; common && gpus->count > 1 && i < gpus->count; i++)
+			answers[i].newest_on_all = common->version;
+		if (text && gpus->count > 1 && !wanted->version)
+			print_common(cli, document, answers, gpus->count, common);
+		if (text && asked && !asks)
+			output_line(&cli->out, STYLE_FAINT, "jitwarm asked %s on %s.", document->index,
+						answers->date);
+		if (text && !strcmp(document->index, "PyPI"))
+			print_other_index(cli, answers);
+	}
 	jw_asked_close(asked);
 	return result;
 }
@@ -961,11 +997,13 @@ static int answer_all(struct jw_error *err, struct cli *cli, const struct gpu_ta
 					  const char *const *packages, size_t count, const char *file,
 					  struct which_document *document)
 {
+	const bool asks = options_given(&cli->options, "ask");
 	struct buf left_out = BUF_MAX(4096);
 	size_t unknown = 0;
 	int result = 0;
 
 	document->answers = mem_array(count * gpus->count, sizeof *document->answers);
+	document->unlisted = mem_array(count, sizeof *document->unlisted);
 	for (size_t i = 0; !result && i < count; i++) {
 		const size_t answered = document->count;
 		struct wanted wanted;
@@ -977,20 +1015,26 @@ static int answer_all(struct jw_error *err, struct cli *cli, const struct gpu_ta
 		document->install = NULL;
 		if (!failed)
 			continue;
-		/* The other packages of a file have their answers. */
-		if (why.code == JW_ERR_NOT_FOUND && file && document->count > answered) {
+		if (why.code == JW_ERR_NOT_FOUND)
+			document->unlisted[document->unlisted_count++] = packages[i];
+		if (why.code == JW_ERR_NOT_FOUND && document->count == answered && !asks && file) {
+			if (unknown++ < MAX_NAMED)
+				buf_add(&left_out, "%s%s", left_out.size ? ", " : "", wanted.name);
+			continue;
+		}
+		if (why.code == JW_ERR_NOT_FOUND && document->count == answered && !asks)
+			set_unknown(&why, cli, &wanted);
+		while (document->count > answered)
+			jw_which_free(&document->answers[--document->count]);
+		/* The other packages have their answers. */
+		if (why.code != JW_ERR_NOT_FOUND || (count == 1 && !file)) {
+			result = error_copy(err, &why);
+		} else {
 			cli_end_with(cli, EXIT_FAILED);
 			output_warning(&cli->out, "%s", why.message);
-			jw_which_free(&document->answers[--document->count]);
-		} else if (why.code != JW_ERR_NOT_FOUND || document->count > answered ||
-				   options_given(&cli->options, "ask"))
-			result = error_copy(err, &why);
-		else if (!file)
-			result = refuse_unknown(err, cli, wanted.name);
-		else if (unknown++ < MAX_NAMED)
-			buf_add(&left_out, "%s%s", left_out.size ? ", " : "", wanted.name);
+		}
 	}
-	if (!result && !document->count)
+	if (!result && unknown == count && file)
 		result =
 			error_set(err, JW_ERR_NOT_FOUND, "%s: jitwarm's list has none of these packages", file);
 	else if (!result && unknown > MAX_NAMED)
@@ -1101,7 +1145,8 @@ static int which_run(struct jw_error *err, struct cli *cli)
 					"%s: %s left out: options, files, addresses and other lists are not followed",
 					file, TEXT_COUNT(names.left_out, "line", "lines"));
 	result = answer_all(err, cli, &gpus, packages, count, file, &document);
-	if (!result && output_wants_text(&cli->out) && !options_given(given, "ask")) {
+	if (!result && document.count && output_wants_text(&cli->out) &&
+		!options_given(given, "ask")) {
 		struct buf command = BUF_MAX(NEXT_STEP_MAX);
 		char text[80];
 		bool one = false, older = false;
@@ -1111,7 +1156,8 @@ static int which_run(struct jw_error *err, struct cli *cli)
 		for (size_t i = 0; i < document.count; i++)
 			older = older || lacks_examined(&document.answers[i]);
 		(void)text_format(text, sizeof text,
-						  one     ? "jitwarm's list is of %s. To ask the index: "
+						  !document.from_list ? "To ask the index again: "
+						  : one   ? "jitwarm's list is of %s. To ask the index: "
 						  : older ? "jitwarm's list is of %s. For older and newer releases: "
 								  : "jitwarm's list is of %s. For newer releases: ",
 						  document.date);
@@ -1123,6 +1169,7 @@ static int which_run(struct jw_error *err, struct cli *cli)
 	for (size_t i = 0; i < document.count; i++)
 		jw_which_free(&document.answers[i]);
 	mem_free(document.answers);
+	mem_free(document.unlisted);
 	jw_which_names_free(&names);
 	return result;
 }
@@ -1155,10 +1202,9 @@ const struct cli_command command_which = {
 		"the newest one.\n\nFor NAME==VERSION, the answer is for this release; for a range "
 		"(NAME>=2,<2.3), for the releases in it. The answers come "
 		"from a list of the code in released wheels, so neither a network nor a GPU is "
-		"needed.\n\nExit status: 0 if the newest release, or the named one, runs, also if it "
-		"compiles, 1 if an older release runs, 2 if no release runs, or the driver does not run "
-		"the GPU, 3 if no examined release runs and jitwarm has not examined "
-		"older ones.",
+		"needed.\n\nExit status: 0 if the newest release, or the named one, runs or compiles on all "
+		"GPUs, 1 if an older one does, 2 if none does, or the driver does not run a GPU, 3 if "
+		"jitwarm has not examined all that may run, or its list lacks a package.",
 	.examples = "jitwarm which torch\njitwarm which --target gtx1080 torch\njitwarm which "
 				"torch==2.8.0\njitwarm which torch "
 				"--ask\n",

@@ -30,131 +30,50 @@ static enum os_kind kind_of_entry(int directory, const char *name, unsigned char
 	return S_ISREG(native.st_mode) ? OS_REGULAR : S_ISDIR(native.st_mode) ? OS_DIRECTORY : OS_OTHER;
 }
 
-/* Calls `take` for each name in an open folder except "." and "..", until it returns another value
- * than 0, which is then returned. Closes `fd`; if that is -1, errno says why the folder could not
- * be opened. */
-static int each_entry(struct jw_error *err, const char *path, int fd,
-					  int (*take)(struct jw_error *err, void *context, int folder,
-								  const struct dirent *entry),
-					  void *context)
+int path_each(struct jw_error *err, const char *path, const char *prefix, unsigned how,
+			  int (*take)(struct jw_error *err, void *context, const char *name,
+						  const struct os_stat *stat),
+			  void *context, struct os_stat *ret_stat)
 {
+	const int fd =
+		open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (how & EACH_OF_NO_LINK ? O_NOFOLLOW : 0));
 	DIR *directory = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *entry;
+	struct stat native;
 	int result = 0;
 
-	if (!directory) {
+	if (!directory || (ret_stat && fstat(fd, &native))) {
 		posix_error(err, path);
-		if (fd >= 0)
+		if (directory)
+			(void)closedir(directory);
+		else if (fd >= 0)
 			(void)close(fd);
 		return -1;
 	}
-	for (errno = 0; !result && (entry = readdir(directory)); errno = 0)
-		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-			result = take(err, context, fd, entry);
+	if (ret_stat)
+		posix_stat_of(&native, ret_stat);
+	for (errno = 0; !result && (entry = readdir(directory)); errno = 0) {
+		const char *name = entry->d_name;
+		struct os_stat stat = {.kind = OS_OTHER};
+
+		if (!strcmp(name, ".") || !strcmp(name, "..") || !text_starts(name, prefix))
+			continue;
+		if (how & EACH_FOLLOWED)
+			stat.kind = kind_of_entry(fd, name, entry->d_type);
+		else if (fstatat(fd, name, &native, AT_SYMLINK_NOFOLLOW))
+			continue; /* it was removed in between */
+		else if (S_ISREG(native.st_mode))
+			stat.kind = OS_REGULAR;
+		else if (S_ISDIR(native.st_mode))
+			stat.kind = OS_DIRECTORY;
+		if (!(how & EACH_FOLLOWED))
+			stat.device = (uint64_t)native.st_dev;
+		result = take(err, context, name, &stat);
+	}
 	if (!result && errno)
 		result = posix_error(err, path);
 	(void)closedir(directory);
 	return result;
-}
-
-struct folder_listing {
-	bool (*wanted)(const char *name, enum os_kind kind);
-	struct named_list names;
-};
-
-static int add_name(struct jw_error *err, void *context, int folder, const struct dirent *entry)
-{
-	struct folder_listing *listing = context;
-	const enum os_kind kind = kind_of_entry(folder, entry->d_name, entry->d_type);
-
-	return !listing->wanted || listing->wanted(entry->d_name, kind)
-			   ? names_add(err, &listing->names, mem_string(entry->d_name), kind)
-			   : 0;
-}
-
-int os_list_wanted(struct jw_error *err, const char *path,
-				   bool (*wanted)(const char *name, enum os_kind kind), struct os_stat *ret_stat,
-				   struct os_names *ret_names)
-{
-	struct folder_listing listing = {.wanted = wanted};
-	struct stat native;
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), result = -1;
-
-	if (fd < 0 || fstat(fd, &native)) {
-		posix_error(err, path);
-		if (fd >= 0)
-			(void)close(fd);
-	} else {
-		posix_stat_of(&native, ret_stat);
-		result = each_entry(err, path, fd, add_name, &listing);
-	}
-	return names_finish(result, &listing.names, ret_names);
-}
-
-struct unfollowed_listing {
-	const char *prefix;
-	struct named_list names;
-};
-
-static int add_unfollowed(struct jw_error *err, void *context, int folder,
-						  const struct dirent *entry)
-{
-	struct unfollowed_listing *listing = context;
-	enum os_kind kind = OS_OTHER;
-	struct stat native;
-
-	if (!text_starts(entry->d_name, listing->prefix) ||
-		fstatat(folder, entry->d_name, &native, AT_SYMLINK_NOFOLLOW))
-		return 0;
-	if (S_ISREG(native.st_mode))
-		kind = OS_REGULAR;
-	else if (S_ISDIR(native.st_mode))
-		kind = OS_DIRECTORY;
-	return names_add(err, &listing->names, mem_string(entry->d_name), kind);
-}
-
-int os_list_unfollowed(struct jw_error *err, const char *path, const char *prefix,
-					   struct os_names *ret_names)
-{
-	struct unfollowed_listing listing = {.prefix = prefix};
-	const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	const int result = each_entry(err, path, fd, add_unfollowed, &listing);
-
-	return names_finish(result, &listing.names, ret_names);
-}
-
-struct each {
-	int (*take)(struct jw_error *err, void *context, const char *name, const struct os_stat *stat);
-	void *context;
-};
-
-static int take_each_entry(struct jw_error *err, void *context, int folder,
-						   const struct dirent *entry)
-{
-	const struct each *each = context;
-	struct os_stat stat = {.kind = OS_OTHER};
-	struct stat native;
-
-	/* It was removed in between. */
-	if (fstatat(folder, entry->d_name, &native, AT_SYMLINK_NOFOLLOW))
-		return 0;
-	if (S_ISREG(native.st_mode))
-		stat.kind = OS_REGULAR;
-	else if (S_ISDIR(native.st_mode))
-		stat.kind = OS_DIRECTORY;
-	stat.device = (uint64_t)native.st_dev;
-	return each->take(err, each->context, entry->d_name, &stat);
-}
-
-int os_each(struct jw_error *err, const char *path,
-			int (*take)(struct jw_error *err, void *context, const char *name,
-						const struct os_stat *stat),
-			void *context)
-{
-	struct each each = {take, context};
-
-	return each_entry(err, path, open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
-					  take_each_entry, &each);
 }
 
 bool os_is_denied(const char *path)

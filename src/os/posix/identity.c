@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <uv.h>
@@ -9,6 +10,7 @@
 #include <jitwarm/accounts.h>
 
 #include "base/mem.h"
+#include "os/file.h"
 #include "os/identity.h"
 #include "os/posix/posix.h"
 
@@ -96,4 +98,26 @@ int os_find_account(struct jw_error *err, const char *name, uint32_t owner,
 		(void)fclose(file);
 	posix_lists_end();
 	return entry ? 0 : -1;
+}
+
+/* umask() can be read only by changing it, which would affect files that other threads make. A
+ * kernel before 4.7, or a system without /proc, is asked so once: at the command's start. */
+uint32_t os_creation_mask(void)
+{
+	enum { MAX_STATUS = 64 << 10 };
+	static _Atomic int64_t asked = -1;
+	struct buf text = {0};
+	const char *line = os_read_file(NULL, "/proc/self/status", MAX_STATUS, &text)
+						   ? NULL
+						   : strstr(buf_text(&text), "\nUmask:");
+	uint32_t mask = line ? (uint32_t)strtoul(line + strlen("\nUmask:"), NULL, 8) : 0;
+
+	if (!line && asked < 0) {
+		const mode_t old = umask(0);
+
+		(void)umask(old);
+		asked = old;
+	}
+	buf_free(&text);
+	return (line ? mask : (uint32_t)asked) | (os_is_superuser() ? 022 : 0);
 }

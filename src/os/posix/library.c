@@ -51,13 +51,6 @@ int os_library_path(struct jw_error *err, struct os_library *library, const char
 	return os_real_path(err, info.dli_fname, ret_path);
 }
 
-void os_library_close(struct os_library *library)
-{
-	if (library)
-		(void)dlclose(library->handle);
-	mem_free(library);
-}
-
 static const char driver_name[] = "libcuda.so.1";
 
 static bool try_folder(const char *name, const char *folder, size_t length, char **ret_path)

@@ -72,13 +72,6 @@ bool os_has_gpu_file(void)
 /* The largest file that is read as text. */
 enum { MAX_TEXT = 65536 };
 
-char *posix_system_path(const char *path)
-{
-	const char *root = getenv("JITWARM_SYSTEM_ROOT");
-
-	return mem_printf("%s%s", root ? root : "", path);
-}
-
 bool posix_kernel_text(struct buf *text, const char *format, ...)
 {
 	char *path, *whole;

@@ -3,9 +3,11 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "os/uv.h"
 
 int os_error_number(struct jw_error *err, const char *path, int number)
@@ -48,4 +50,11 @@ void posix_lists_begin(void)
 void posix_lists_end(void)
 {
 	(void)pthread_mutex_unlock(&lists);
+}
+
+char *posix_system_path(const char *path)
+{
+	const char *root = getenv("JITWARM_SYSTEM_ROOT");
+
+	return mem_printf("%s%s", root ? root : "", path);
 }

@@ -1,6 +1,5 @@
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -19,8 +18,6 @@
 #include "os/posix/posix.h"
 #include "os/process.h"
 
-enum { WATCH_MS = 50 };
-
 int os_become_program(struct jw_error *err, const char *const *arguments)
 {
 	union {
@@ -36,23 +33,17 @@ int os_become_program(struct jw_error *err, const char *const *arguments)
 /* Runs in the child between fork and exec, so it makes only calls that POSIX allows there. `report`
  * carries the reason of a failure; exec closes it. */
 static void become(const char *program, const char *const *arguments, char **environment,
-				   const char *folder, int in, int out, int report, pid_t parent,
-				   const struct os_watch *watch)
+				   const char *folder, int in, int out, int report, pid_t parent)
 {
 	union {
 		const char *const *given;
 		char *const *wanted; /* execve's prototype; it does not write to them */
 	} list = {.given = arguments};
-	struct rlimit memory;
 	int reason;
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(127);
-	if (watch && !getrlimit(RLIMIT_DATA, &memory) && memory.rlim_cur > watch->most_memory_bytes) {
-		memory.rlim_cur = (rlim_t)watch->most_memory_bytes;
-		(void)setrlimit(RLIMIT_DATA, &memory);
-	}
 	/* os_prepare_limits ignores it for this process only. */
 	(void)signal(SIGXFSZ, SIG_DFL);
 	if ((!folder || !chdir(folder)) && dup2(in, STDIN_FILENO) >= 0 &&
@@ -69,31 +60,25 @@ static double milliseconds(const struct timeval *time)
 }
 
 static int await_child(struct jw_error *err, const char *name, pid_t child,
-					   const struct os_watch *watch, struct os_ended *ret_ended)
+					   struct os_ended *ret_ended)
 {
 	struct rusage usage = {0};
-	int status, result = 0;
-	pid_t ended;
+	int status;
 
-	while ((ended = wait4(child, &status, watch && !result ? WNOHANG : 0, &usage)) <= 0)
-		if (ended < 0 && errno != EINTR)
+	while (wait4(child, &status, 0, &usage) < 0)
+		if (errno != EINTR)
 			return posix_error(err, name);
-		else if (watch && !ended && watch->look(err, watch->context))
-			(void)kill(child, SIGKILL), result = -1;
-		else if (!ended)
-			(void)poll(NULL, 0, WATCH_MS);
 	*ret_ended = (struct os_ended){
 		.status = WIFEXITED(status) ? WEXITSTATUS(status) : 0,
 		.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
 		.peak_bytes = (uint64_t)usage.ru_maxrss * 1024,
 		.cpu_ms = milliseconds(&usage.ru_utime) + milliseconds(&usage.ru_stime),
 	};
-	return result;
+	return 0;
 }
 
 static int start(struct jw_error *err, const char *const *arguments, char **environment,
-				 const char *folder, int in, int out, const struct os_watch *watch,
-				 pid_t *ret_child)
+				 const char *folder, int in, int out, pid_t *ret_child)
 {
 	int report[2], reason = 0;
 	pid_t child, parent = getpid();
@@ -109,7 +94,7 @@ static int start(struct jw_error *err, const char *const *arguments, char **envi
 	}
 	child = fork();
 	if (!child)
-		become(program, arguments, environment, folder, in, out, report[1], parent, watch);
+		become(program, arguments, environment, folder, in, out, report[1], parent);
 	(void)close(report[1]);
 	mem_free(program);
 	do
@@ -135,20 +120,19 @@ static int open_output(struct jw_error *err, const char *path)
 }
 
 int os_run(struct jw_error *err, const char *const *arguments, char **environment,
-		   const char *folder, const char *output, const struct os_watch *watch,
-		   struct os_ended *ret_ended)
+		   const char *folder, const char *output, struct os_ended *ret_ended)
 {
 	int in = open("/dev/null", O_RDONLY | O_CLOEXEC), result = -1;
 	int out = in < 0 ? posix_error(err, "/dev/null") : open_output(err, output);
 	pid_t child = -1;
 
 	if (out >= 0)
-		result = start(err, arguments, environment, folder, in, out, watch, &child);
+		result = start(err, arguments, environment, folder, in, out, &child);
 	if (in >= 0)
 		(void)close(in);
 	if (out >= 0)
 		(void)close(out);
-	return result ? -1 : await_child(err, arguments[0], child, watch, ret_ended);
+	return result ? -1 : await_child(err, arguments[0], child, ret_ended);
 }
 
 void os_die_with_parent(void)
@@ -341,15 +325,6 @@ void os_catch_interrupts(void)
 		if (!ignored)
 			(void)sigaction(caught[i], &action, NULL);
 	}
-}
-
-void os_uncatch_interrupts(void)
-{
-	struct sigaction now;
-
-	for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
-		if (!sigaction(caught[i], NULL, &now) && now.sa_handler == note_signal)
-			(void)signal(caught[i], SIG_DFL);
 }
 
 bool os_interrupted(void)

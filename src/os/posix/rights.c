@@ -73,29 +73,6 @@ static int copy_rights(struct jw_error *err, const char *from, int to)
 	return result;
 }
 
-enum { MAX_STATUS = 64 << 10 };
-
-/* umask() can be read only by changing it, which would affect files that other threads make. A
- * kernel before 4.7, or a system without /proc, is asked so once: at the command's start. */
-uint32_t os_creation_mask(void)
-{
-	static _Atomic int64_t asked = -1;
-	struct buf text = {0};
-	const char *line = os_read_file(NULL, "/proc/self/status", MAX_STATUS, &text)
-						   ? NULL
-						   : strstr(buf_text(&text), "\nUmask:");
-	uint32_t mask = line ? (uint32_t)strtoul(line + strlen("\nUmask:"), NULL, 8) : 0;
-
-	if (!line && asked < 0) {
-		const mode_t old = umask(0);
-
-		(void)umask(old);
-		asked = old;
-	}
-	buf_free(&text);
-	return (line ? mask : (uint32_t)asked) | (os_is_superuser() ? 022 : 0);
-}
-
 /* Another account's file keeps its owner if this process may do that; otherwise the file is not
  * replaced. */
 int fd_set_rights(struct jw_error *err, int fd, const char *path, uint32_t mode, bool keep)

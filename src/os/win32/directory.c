@@ -1,13 +1,8 @@
 #include "base/mem.h"
 #include "base/text.h"
-#include "os/env.h"
 #include "os/file.h"
-#include "os/folders.h"
 #include "os/path_calls.h"
 #include "os/win32/opening.h"
-
-/* After windows.h, whose types it needs */
-#include <userenv.h>
 
 enum { ROOM = 65536 };
 
@@ -76,40 +71,58 @@ static enum os_kind kind_of(const char *path, const char *name, DWORD attributes
 	return stat.kind;
 }
 
-struct folder_listing {
-	const char *path;
-	bool (*wanted)(const char *name, enum os_kind kind);
-	struct named_list names;
-};
-
-static int add_name(struct jw_error *err, void *context, const struct win32_entry *entry)
+/* Returns the kind of the entry itself, whatever it leads to. */
+static enum os_kind own_kind(const struct win32_entry *entry)
 {
-	struct folder_listing *listing = context;
-	char *name = win32_utf8(err, entry->name);
-	const enum os_kind kind = name ? kind_of(listing->path, name, entry->attributes) : OS_OTHER;
-
-	if (!name || !listing->wanted || listing->wanted(name, kind))
-		return names_add(err, &listing->names, name, kind);
-	mem_free(name);
-	return 0;
+	return entry->attributes & (FILE_ATTRIBUTE_REPARSE_POINT | FILE_ATTRIBUTE_DEVICE) ? OS_OTHER
+		   : entry->attributes & FILE_ATTRIBUTE_DIRECTORY                             ? OS_DIRECTORY
+																					  : OS_REGULAR;
 }
 
-int os_list_wanted(struct jw_error *err, const char *path,
-				   bool (*wanted)(const char *name, enum os_kind kind), struct os_stat *ret_stat,
-				   struct os_names *ret_names)
+struct each {
+	const char *path, *prefix;
+	unsigned how;
+	int (*take)(struct jw_error *err, void *context, const char *name, const struct os_stat *stat);
+	void *context;
+	uint64_t device; /* the folder's device: only reparse points lead to another one */
+};
+
+static int take_entry(struct jw_error *err, void *context, const struct win32_entry *entry)
 {
-	struct folder_listing listing = {.path = path, .wanted = wanted};
+	const struct each *each = context;
+	char *name = win32_utf8(err, entry->name);
+	struct os_stat stat = {.device = each->device};
+	int result = name ? 0 : -1;
+
+	if (name && text_starts(name, each->prefix)) {
+		stat.kind = each->how & EACH_FOLLOWED ? kind_of(each->path, name, entry->attributes)
+											  : own_kind(entry);
+		result = each->take(err, each->context, name, &stat);
+	}
+	mem_free(name);
+	return result;
+}
+
+int path_each(struct jw_error *err, const char *path, const char *prefix, unsigned how,
+			  int (*take)(struct jw_error *err, void *context, const char *name,
+						  const struct os_stat *stat),
+			  void *context, struct os_stat *ret_stat)
+{
+	struct each each = {path, prefix, how, take, context, 0};
+	BY_HANDLE_FILE_INFORMATION info;
 	HANDLE folder;
 	int result;
 
-	if (os_stat(err, path, ret_stat))
+	if (ret_stat && os_stat(err, path, ret_stat))
 		return -1;
 	folder = win32_open(err, path, FILE_LIST_DIRECTORY, OPENING_FOLDER);
 	if (folder == INVALID_HANDLE_VALUE)
 		return -1;
-	result = win32_entries(err, folder, path, add_name, &listing);
+	if (GetFileInformationByHandle(folder, &info))
+		each.device = info.dwVolumeSerialNumber;
+	result = win32_entries(err, folder, path, take_entry, &each);
 	(void)CloseHandle(folder);
-	return names_finish(result, &listing.names, ret_names);
+	return result;
 }
 
 /* Opens the file, which checks the same rights as writing, and writes nothing; the system notices
@@ -163,83 +176,6 @@ done:
 	return 0;
 }
 
-struct unfollowed_listing {
-	const char *prefix;
-	struct named_list names;
-};
-
-/* Returns the kind of the entry itself, whatever it leads to. */
-static enum os_kind own_kind(const struct win32_entry *entry)
-{
-	return entry->attributes & (FILE_ATTRIBUTE_REPARSE_POINT | FILE_ATTRIBUTE_DEVICE) ? OS_OTHER
-		   : entry->attributes & FILE_ATTRIBUTE_DIRECTORY                             ? OS_DIRECTORY
-																					  : OS_REGULAR;
-}
-
-static int add_unfollowed(struct jw_error *err, void *context, const struct win32_entry *entry)
-{
-	struct unfollowed_listing *listing = context;
-	char *name = win32_utf8(err, entry->name);
-
-	if (name && text_starts(name, listing->prefix))
-		return names_add(err, &listing->names, name, own_kind(entry));
-	mem_free(name);
-	return 0;
-}
-
-int os_list_unfollowed(struct jw_error *err, const char *path, const char *prefix,
-					   struct os_names *ret_names)
-{
-	struct unfollowed_listing listing = {.prefix = prefix};
-	HANDLE folder = win32_open(err, path, FILE_LIST_DIRECTORY, OPENING_FOLDER);
-	int result;
-
-	if (folder == INVALID_HANDLE_VALUE)
-		return -1;
-	result = win32_entries(err, folder, path, add_unfollowed, &listing);
-	(void)CloseHandle(folder);
-	return names_finish(result, &listing.names, ret_names);
-}
-
-struct each {
-	int (*take)(struct jw_error *err, void *context, const char *name, const struct os_stat *stat);
-	void *context;
-	uint64_t device; /* the folder's device: only reparse points lead to another one */
-};
-
-static int take_entry(struct jw_error *err, void *context, const struct win32_entry *entry)
-{
-	const struct each *each = context;
-	char *name = win32_utf8(err, entry->name);
-	const struct os_stat stat = {
-		.kind = own_kind(entry),
-		.device = each->device,
-	};
-	int result = name ? each->take(err, each->context, name, &stat) : -1;
-
-	mem_free(name);
-	return result;
-}
-
-int os_each(struct jw_error *err, const char *path,
-			int (*take)(struct jw_error *err, void *context, const char *name,
-						const struct os_stat *stat),
-			void *context)
-{
-	HANDLE folder = win32_open(err, path, FILE_LIST_DIRECTORY, OPENING_FOLDER);
-	struct each each = {.take = take, .context = context};
-	BY_HANDLE_FILE_INFORMATION info;
-	int result;
-
-	if (folder == INVALID_HANDLE_VALUE)
-		return -1;
-	if (GetFileInformationByHandle(folder, &info))
-		each.device = info.dwVolumeSerialNumber;
-	result = win32_entries(err, folder, path, take_entry, &each);
-	(void)CloseHandle(folder);
-	return result;
-}
-
 static bool is_wide_directory(const wchar_t *path)
 {
 	DWORD attributes = GetFileAttributesW(path);
@@ -273,40 +209,10 @@ done:
 	return result;
 }
 
-static bool is_below(const char *path, const char *folder)
-{
-	wchar_t *whole = win32_plain_path(NULL, path), *start = win32_plain_path(NULL, folder);
-	bool is = whole && start && !_wcsnicmp(whole, start, wcslen(start));
-
-	mem_free(whole);
-	mem_free(start);
-	return is;
-}
-
-/* Cleaners empty the folder for temporary files. */
-enum os_loss os_loss(const char *path)
-{
-	char *folder = os_temp_dir(NULL);
-	bool is = folder && is_below(path, folder);
-
-	mem_free(folder);
-	return is ? OS_LOST_AT_RESTART : OS_STAYS;
-}
-
 bool os_is_read_only(const char *path)
 {
 	(void)path;
 	return false;
-}
-
-bool os_is_roaming(const char *path)
-{
-	char *folder = os_env("APPDATA");
-	DWORD kind = 0;
-	bool is = folder && GetProfileType(&kind) && kind & PT_ROAMING && is_below(path, folder);
-
-	mem_free(folder);
-	return is;
 }
 
 bool os_is_made_up(const char *path)

@@ -13,6 +13,7 @@
 #include <knownfolders.h>
 #include <sddl.h>
 #include <shlobj.h>
+#include <userenv.h>
 
 /* A folder named by an environment variable, else one that the system knows. */
 static int known_folder(struct jw_error *err, const char *variable, const KNOWNFOLDERID *id,
@@ -187,4 +188,34 @@ int path_make_private_folder(struct jw_error *err, const char *path, char **ret_
 			return -1;
 	}
 	return -1;
+}
+
+static bool is_below(const char *path, const char *folder)
+{
+	wchar_t *whole = win32_plain_path(NULL, path), *start = win32_plain_path(NULL, folder);
+	bool is = whole && start && !_wcsnicmp(whole, start, wcslen(start));
+
+	mem_free(whole);
+	mem_free(start);
+	return is;
+}
+
+/* Cleaners empty the folder for temporary files. */
+enum os_loss os_loss(const char *path)
+{
+	char *folder = os_temp_dir(NULL);
+	bool is = folder && is_below(path, folder);
+
+	mem_free(folder);
+	return is ? OS_LOST_AT_RESTART : OS_STAYS;
+}
+
+bool os_is_roaming(const char *path)
+{
+	char *folder = os_env("APPDATA");
+	DWORD kind = 0;
+	bool is = folder && GetProfileType(&kind) && kind & PT_ROAMING && is_below(path, folder);
+
+	mem_free(folder);
+	return is;
 }

@@ -103,13 +103,6 @@ int os_library_path(struct jw_error *err, struct os_library *library, const char
 					   ret_path);
 }
 
-void os_library_close(struct os_library *library)
-{
-	if (library)
-		(void)FreeLibrary(library->module);
-	mem_free(library);
-}
-
 /* Returns FOLDER\name if it exists. */
 static bool try_file(const char *folder, const char *name, char **ret_path)
 {

@@ -16,7 +16,7 @@
 #include <shellapi.h>
 #include <shlobj.h>
 
-enum { MAX_COMMAND_LINE = 32767, WATCH_MS = 50 };
+enum { MAX_COMMAND_LINE = 32767 };
 
 /* Names the program by its absolute path, so that CreateProcess does not search for it. */
 static wchar_t *command_line(struct jw_error *err, const char *const *arguments)
@@ -37,17 +37,17 @@ done:
 	return wide;
 }
 
-/* Makes a job object whose processes end when its last handle closes; this process holds the only
- * one. */
-static HANDLE new_job(const struct os_watch *watch)
+/* Makes a job object whose processes end when its last handle closes, and have at most so much
+ * memory unless that is 0; this process holds the only handle. */
+static HANDLE new_job(uint64_t most_bytes)
 {
 	JOBOBJECT_EXTENDED_LIMIT_INFORMATION limits = {.BasicLimitInformation.LimitFlags =
 													   JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE};
 	HANDLE job = CreateJobObjectW(NULL, NULL);
 
-	if (watch) {
+	if (most_bytes) {
 		limits.BasicLimitInformation.LimitFlags |= JOB_OBJECT_LIMIT_PROCESS_MEMORY;
-		limits.ProcessMemoryLimit = (SIZE_T)watch->most_memory_bytes;
+		limits.ProcessMemoryLimit = (SIZE_T)most_bytes;
 	}
 	if (job)
 		(void)SetInformationJobObject(job, JobObjectExtendedLimitInformation, &limits,
@@ -91,29 +91,22 @@ static double cpu_ms_of(HANDLE process)
 			   : 0;
 }
 
-static int await_process(struct jw_error *err, HANDLE process, const struct os_watch *watch,
-						 struct os_ended *ret_ended)
+static void await_process(HANDLE process, struct os_ended *ret_ended)
 {
 	PROCESS_MEMORY_COUNTERS counters = {.cb = sizeof counters};
 	DWORD status = 0;
-	int result = 0;
 
-	while (WaitForSingleObject(process, watch && !result ? WATCH_MS : INFINITE) == WAIT_TIMEOUT)
-		if (watch->look(err, watch->context)) {
-			(void)TerminateProcess(process, 1);
-			result = -1;
-		}
+	(void)WaitForSingleObject(process, INFINITE);
 	(void)GetExitCodeProcess(process, &status);
 	if (!GetProcessMemoryInfo(process, &counters, sizeof counters))
 		counters.PeakWorkingSetSize = 0;
 	*ret_ended = (struct os_ended){.status = (int)status,
 								   .peak_bytes = counters.PeakWorkingSetSize,
 								   .cpu_ms = cpu_ms_of(process)};
-	return result;
 }
 
 static int start(struct jw_error *err, const char *name, wchar_t *line, const wchar_t *folder,
-				 HANDLE in, HANDLE out, const struct os_watch *watch, struct os_ended *ret_ended)
+				 HANDLE in, HANDLE out, struct os_ended *ret_ended)
 {
 	STARTUPINFOW setup = {.cb = sizeof setup,
 						  .dwFlags = STARTF_USESTDHANDLES,
@@ -121,8 +114,7 @@ static int start(struct jw_error *err, const char *name, wchar_t *line, const wc
 						  .hStdOutput = out,
 						  .hStdError = out};
 	PROCESS_INFORMATION process;
-	HANDLE job = new_job(watch);
-	int result;
+	HANDLE job = new_job(0);
 
 	if (!CreateProcessW(NULL, line, NULL, NULL, TRUE, CREATE_NO_WINDOW | CREATE_SUSPENDED, NULL,
 						folder, &setup, &process)) {
@@ -134,12 +126,12 @@ static int start(struct jw_error *err, const char *name, wchar_t *line, const wc
 	if (job)
 		(void)AssignProcessToJobObject(job, process.hProcess);
 	(void)ResumeThread(process.hThread);
-	result = await_process(err, process.hProcess, watch, ret_ended);
+	await_process(process.hProcess, ret_ended);
 	(void)CloseHandle(process.hThread);
 	(void)CloseHandle(process.hProcess);
 	if (job)
 		(void)CloseHandle(job);
-	return result;
+	return 0;
 }
 
 int os_become_program(struct jw_error *err, const char *const *arguments)
@@ -148,8 +140,7 @@ int os_become_program(struct jw_error *err, const char *const *arguments)
 }
 
 int os_run(struct jw_error *err, const char *const *arguments, char **environment,
-		   const char *folder, const char *output, const struct os_watch *watch,
-		   struct os_ended *ret_ended)
+		   const char *folder, const char *output, struct os_ended *ret_ended)
 {
 	wchar_t *line = command_line(err, arguments), *wide = NULL;
 	HANDLE in, out;
@@ -161,7 +152,7 @@ int os_run(struct jw_error *err, const char *const *arguments, char **environmen
 	in = open_nothing();
 	out = open_output(err, output);
 	if (out != INVALID_HANDLE_VALUE && (!folder || (wide = win32_plain_path(err, folder))))
-		result = start(err, arguments[0], line, wide, in, out, watch, ret_ended);
+		result = start(err, arguments[0], line, wide, in, out, ret_ended);
 	if (out != INVALID_HANDLE_VALUE)
 		(void)CloseHandle(out);
 	if (in != INVALID_HANDLE_VALUE)
@@ -174,9 +165,8 @@ int os_run(struct jw_error *err, const char *const *arguments, char **environmen
 /* The job object's handle stays open until this process ends, and the other one with it. */
 void os_limit_memory(int pid, uint64_t most_bytes)
 {
-	const struct os_watch watch = {.most_memory_bytes = most_bytes};
 	HANDLE process = OpenProcess(PROCESS_SET_QUOTA | PROCESS_TERMINATE, FALSE, (DWORD)pid),
-		   job = process ? new_job(&watch) : NULL;
+		   job = process ? new_job(most_bytes) : NULL;
 
 	if (job)
 		(void)AssignProcessToJobObject(job, process);
@@ -437,11 +427,6 @@ static BOOL WINAPI note_console_event(DWORD event)
 void os_catch_interrupts(void)
 {
 	(void)SetConsoleCtrlHandler(note_console_event, TRUE);
-}
-
-void os_uncatch_interrupts(void)
-{
-	(void)SetConsoleCtrlHandler(note_console_event, FALSE);
 }
 
 bool os_interrupted(void)

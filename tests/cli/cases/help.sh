@@ -20,8 +20,10 @@ while read -r command; do
 	# shellcheck disable=SC2086
 	run 0 $command --help
 	[[ $(wc -l <"$out") -le 40 ]] || fail "$command --help takes more than a screen"
+	cp "$out" "$work/short"
 	# shellcheck disable=SC2086
 	run 0 $command --help --all
+	! grep -q "^Exit status: " "$out" || grep -q "^Exit status: " "$work/short" || fail "$command --help does not tell the exit status"
 	out_has "Usage: jitwarm $command"
 	out_has "--json"
 	out_has "-q, --quiet"

@@ -130,7 +130,7 @@ err_has "name a wheel"
 run 64 lint --format xml lib
 err_has "not “xml”"
 run 64 lint --format json lib
-err_has "--format takes github, not “json”; for JSON use --json"
+err_has "--format: it takes github, not “json”"
 run 64 lint --format github --json lib
 run 64 lint --gpus rtx50..rtx20 lib
 err_has "ends before it begins"

@@ -96,6 +96,7 @@ for command in "check --target sm_86 --driver 550.163.01" "scan --target sm_86";
 	run 2 $command # there was no file, so nothing was judged
 	out_has "no device code found in the virtual environment"
 	out_has "env; “jitwarm find”"
+	[[ $command == scan* ]] || out_has "Exit status 2: nothing was checked. To get 0, name the environment of your program (-e DIR), a package or a file."
 done
 site=$(site_of "$work/env")
 for each in torch-2.9.0+cpu numba-0.62; do
@@ -128,8 +129,10 @@ out_has "torch 2.9.0+cpu: a CPU build without device code"
 run 0 scan --target sm_86
 out_lacks "a CPU build"
 rm -r "$site/coded-1.0.dist-info" "$site/coded.ptx"
+# A package without device code is an answer, and names the environment that was looked at.
 run 0 check --target sm_86 --driver 550.163.01 numba
-out_has "no device code found"
+out_has "numba: no device code found in the virtual environment "
+out_lacks "Exit status"
 # The files of this environment have no code: the answer and the status are the same.
 run 2 scan --target sm_86
 out_has "no device code found in the virtual environment"

@@ -409,7 +409,7 @@ run 0 tune --undo
 rm "$HOME/.bashrc" && mkdir "$HOME/.bashrc"
 run "2|3" tune --apply --scope shell
 run 64 tune --apply --scope conda
-err_has "--scope conda: user, system or shell"
+err_has "--scope: it takes user, system or shell, not “conda”"
 # Every program reads this file, from wherever it is started.
 rmdir "$HOME/.bashrc"
 snapshot "$HOME" >before.relative

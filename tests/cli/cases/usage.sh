@@ -11,15 +11,12 @@ wrong() {
 }
 wrong "no command is called “prmie”" prmie
 wrong "did you mean “help”" hepl
-# The lines that help have the GPU and names that were typed
-wrong "“jitwarm scan --target rtx5090 xgboost” asks about another GPU, “jitwarm make” compiles for it" prime --target rtx5090 xgboost
-wrong "“jitwarm scan --target rtx2080 xgboost numpy” asks" prime xgboost --target=rtx2080 numpy
-wrong "“jitwarm scan --target rtx3070” asks" prime --target
-wrong "this command has no --target: “jitwarm scan" prime --taget X
+for words in "prime --target rtx5090 xgboost" "prime xgboost --target=rtx2080 numpy" "prime --target" "prime --taget X"; do
+	# shellcheck disable=SC2086
+	wrong "this command has no --target: “jitwarm scan” answers for another GPU, “jitwarm make” compiles for it" $words
+done
 wrong "unknown option --taget (did you mean --target?)" make --taget X
-# Only a file or a package that jitwarm has a list of is worth a line
-wrong "no command is called “torch”: name a command before files and packages: “jitwarm check torch”, “jitwarm prime torch”" torch
-wrong "no command is called “frobnicate”: name a command before a file, a package (“jitwarm check torch”) or the text of an error (“jitwarm doctor TEXT”)" frobnicate
+wrong "no command is called “torch”; “jitwarm check torch” answers for a file or a package, “jitwarm doctor torch” for the text of an error" torch
 wrong "no command is called “docker” (did you mean “tune --print docker”?)" docker
 wrong "unknown option --jsn (did you mean --json?)" help --jsn
 wrong "unknown option -x" help -x

@@ -55,7 +55,7 @@ run "0|1" which --target rtx3070 tensorflow
 [[ $(grep -c '^  [0-9]' "$out") -le 10 ]] || fail "more than ten rows"
 run "0|1" which --target rtx3070 --all torch
 [[ $(grep -c '^  [0-9]' "$out") -gt 20 ]] || fail "--all has no row for each release"
-out_has "* jitwarm has not examined this release"
+grep -qE '^  [0-9.]+, as [0-9.]+  ' "$out" || fail "no release is inferred"
 
 # PyPI's builds for Windows are for the CPU alone.
 run 2 which --platform windows --target rtx5090 --python 3.12 torch
@@ -145,16 +145,16 @@ err_one_line
 printf 'xgboost==1.6.2 --hash=sha256:%064d\ntorch >= 2, < 2.3 # a range\ncupy-cuda12x ; sys_platform == "win32"\n' 0 >pins.txt
 printf '[[packages]]\nname = "xgboost"\nversion = "1.6.2"\n' >pylock.toml
 echo '{"version": "1", "install": [{"is_direct": false, "metadata": {"name": "xgboost", "version": "1.6.2"}}]}' >report.json
-run 3 which --target rtx5090 --platform linux -r pins.txt
+run 2 which --target rtx5090 --platform linux -r pins.txt
 out_has "  1.6.2  compiles its kernels when it starts, up to about "
-out_has "  2.2.2 – 2.0.1  fail: no code for sm_120"
+out_has "  2.2.2 – 2.0.0  fail: no code for sm_120"
 out_lacks "cupy"
 for list in pylock.toml report.json; do
 	run 0 which --target rtx5090 --platform linux -r $list
 	out_has "  1.6.2  compiles its kernels when it starts, up to about "
 	out_lacks "3.4.1  "
 done
-run 3 which --target rtx5090 --platform linux pins.txt
+run 2 which --target rtx5090 --platform linux pins.txt
 out_has "  1.6.2  compiles its kernels when it starts, up to about "
 run 0 which --target rtx5090 --platform linux --json "xgboost>=2.1.4,!=3.0.*"
 json '{r["version"].partition(".")[0] for r in d["answers"][0]["releases"]} == {"2", "3"} and not any(r["version"].startswith(("3.0.", "2.0")) for r in d["answers"][0]["releases"])'
@@ -190,9 +190,34 @@ done
 
 # These words are not packages, or not in the list.
 run 3 which --target gtx1080 no-such-package
-err_has "no-such-package: not among the GPU packages that jitwarm knows, so the package may have no device code; “jitwarm which --target gtx1080 no-such-package --ask” examines its releases"
-run 3 which --target rtx3070 --driver 550 --platform windows --python 3.11 torch no-such-package
-err_has "“jitwarm which --target rtx3070 --driver 550 --platform windows --python 3.11 torch no-such-package --ask”"
+err_has "no-such-package: not in jitwarm's list; “jitwarm which --target gtx1080 no-such-package --ask” looks at its releases"
+# Software for GPUs that the list lacks is not said to have no device code, nor taken for another package.
+for name in tensorrt cudf-cu12 numba-cuda flash-attn nvidia-cublas-cu12 sageattention; do
+	run 3 which --target rtx3070 $name
+	err_has "jitwarm: $name: not in jitwarm's list; “jitwarm which --target rtx3070 $name --ask” looks at its releases"
+	err_one_line
+done
+# An unknown name costs a line and the status; the others have their answers, wherever they stand.
+run 3 which --target rtx3070 --driver 550 --platform linux --python 3.11 no-such-package==1 torch xgboost
+err_has "no-such-package: not in jitwarm's list; “jitwarm which --target rtx3070 --driver 550 --platform linux --python 3.11 no-such-package==1 --ask” looks at its releases"
+out_has "torch from PyPI on RTX 3070"
+out_has "xgboost from PyPI on RTX 3070"
+run 3 which --target rtx3070 --json torch numpy torch==99
+json '[(a["package"], a["index"], a["date"] == d["date"]) for a in d["answers"]] == [("torch", "PyPI", True)] and d["unlisted"] == ["numpy", "torch==99"]'
+run 3 which --target rtx3070 --json numpy scipy
+json 'd["answers"] == [] and d["unlisted"] == ["numpy", "scipy"]'
+run 3 which --target rtx3070 numpy scipy
+out_empty
+err_has "jitwarm: warning: scipy: not in jitwarm's list;"
+# Several GPUs have a release for all of them.
+run 1 which --target gtx1080ti,a100 --platform linux torch
+out_has "Newest that runs on all 2 GPUs: pip install torch==2.7.1"
+run 1 which --target gtx1080ti,a100 --platform linux --json torch
+json '[a["newest_on_all"] for a in d["answers"]] == ["2.7.1"] * 2'
+run 2 which --target gtx1080ti,rtx5090 --platform linux triton
+out_has "No release that jitwarm has examined runs on all 2 GPUs."
+run 0 which --target rtx3070,rtx4090 --platform linux torch==2.8.0
+out_lacks "on all"
 # A driver that does not run the GPU is no failure of the command, and hides no other GPU's answer
 run 2 which --target sm_120 --driver 470 torch
 err_has "driver 470 (CUDA 11.4) does not run sm_120"
@@ -203,7 +228,7 @@ out_has "torch from PyPI on RTX 3070 (sm_86)"
 for names in cuml=cuml-cu12 cupy=cupy-cuda12x faiss=faiss-gpu-cu12 faster-whisper=ctranslate2 jax=jax-cuda12-plugin jaxlib=jax-cuda12-plugin PyTorch=torch \
 	sglang=sglang-kernel spconv=spconv-cu120; do
 	run 3 which --target h100 "${names%=*}"
-	err_has "${names%=*}: not among the GPU packages that jitwarm knows; did you mean ${names#*=}?"
+	err_has "${names%=*}: not in jitwarm's list; did you mean ${names#*=}? “jitwarm which --target h100 ${names#*=}”"
 	run "0|1" which --target h100 --platform linux "${names#*=}"
 done
 
@@ -258,15 +283,26 @@ run 0 which --target gtx1080 --platform linux --json xgboost==2.0.3
 json '[r["version"] for r in d["answers"][0]["releases"]] == ["2.0.3"]'
 run 3 which --target gtx1080 torch==99
 err_has "jitwarm's list has no release 99 of torch: “jitwarm which --target gtx1080 torch==99 --ask” looks for this release"
-# 2.7 is 2.7.0, whose wheel was not examined
+# 2.7 is 2.7.0, whose wheel was not examined; those of 2.7.1 and 2.6.0 have the same answer.
 for version in 2.7 2.7.0; do
-	run 3 which --target gtx1080 --platform linux torch==$version
-	err_has "jitwarm has not examined torch 2.7.0, but the examined releases before and after it have the same answer; “jitwarm which --target gtx1080 --platform linux torch==$version --ask” examines this release"
+	run 0 which --target gtx1080 --platform linux torch==$version
+	out_has "  2.7.0, as 2.7.1  runs"
+	err_empty
 done
-run 3 which --target rtx3060 --platform linux tensorflow==2.10
-out_has "  2.10.1  compiles its kernels when it starts"
-out_has "  2.9.3   compiles its kernels when it starts"
-err_has "jitwarm has not examined tensorflow 2.10.0, but the examined releases before and after it have the same answer;"
+run 0 which --target gtx1080 --platform linux "torch>=2.7,<2.7.1"
+out_has "  2.7.0, as 2.7.1  runs"
+run 0 which --target gtx1080 --platform linux --json torch==2.7.0
+json '[(r["version"], r["answer"], r["inferred"], r["file"].startswith("torch-2.7.1-")) for r in d["answers"][0]["releases"]] == [("2.7.0", "runs", True, True)]'
+run 0 which --target rtx3060 --platform linux tensorflow==2.10
+out_has "  2.10.0, as 2.10.1  compiles its kernels when it starts"
+# Between two that differ, a release that was not examined has no answer.
+run 3 which --target rtx3070 --platform linux torch==1.13.0
+out_has "  1.13.1  runs"
+out_has "  1.12.1  fails: no code for sm_86"
+[[ $(wc -l <"$out") == 3 ]] || fail "other rows"
+err_has "jitwarm has not examined torch 1.13.0; “jitwarm which --target rtx3070 --platform linux torch==1.13.0 --ask” examines this release"
+run 3 which --target rtx3070 --platform linux --json torch==1.13.0
+out_lacks "1.12.1"
 run 2 which --target gtx1080 --platform linux --json torch==2.8
 json '[r["version"] for r in d["answers"][0]["releases"]] == ["2.8.0"]'
 for words in "torch==" "torch>=" "torch[opt]>=2.0,1" "torch[opt" "torch~=2"; do
@@ -304,7 +340,7 @@ json '[r["beside"] for r in d["answers"][0]["releases"]] == ["nvidia-cudnn-cu12=
 run "0|1" which --target rtx3070 --driver 550 --platform linux "torch[opt-einsum]"
 out_has "pip install 'torch[opt-einsum]==2.10.0'"
 run 3 which --target h100 "jax[k8s]"
-err_has "jax: not among the GPU packages that jitwarm knows; did you mean jax-cuda12-plugin?"
+err_has "jax: not in jitwarm's list; did you mean jax-cuda12-plugin?"
 printf 'jax[cuda12] >= 0.4\n' >requirements.txt
 run "0|1" which --target h100 --platform linux -r requirements.txt
 out_has "jax-cuda12-plugin from PyPI"
@@ -333,7 +369,7 @@ out_has "To ask the index: jitwarm which --target rtx5090 --platform linux onnxr
 # A name that is mistyped brings the nearest one of the list.
 for names in xgbost=xgboost bitsandbyts=bitsandbytes Tensor_flow=tensorflow; do
 	run 3 which --target gtx1080 "${names%=*}"
-	err_has "${names%=*} (did you mean ${names#*=}?): not among the GPU packages that jitwarm knows, so the package may have no device code; “jitwarm which --target gtx1080 ${names%=*} --ask” examines its releases"
+	err_has "${names%=*}: not in jitwarm's list; did you mean ${names#*=}? “jitwarm which --target gtx1080 ${names%=*} --ask” looks at its releases"
 	err_one_line
 done
 run 3 which --target gtx1080 no-such-package
@@ -402,14 +438,8 @@ out_has "– 1.0.0   have no wheel for this platform"
 run "0|1" which --target rtx2080 --platform linux faiss-gpu==1.7.2
 out_has "1.7.2  runs"
 
-# jitwarm has not examined torch 1.10.1: which shows what the examined releases before and after it do, and names --ask.
-run 3 which --target rtx3070 --platform linux torch==1.10.1
-out_has "  1.10.2  fails: no code for sm_86"
-out_has "  1.7.1   fails: no code for sm_86"
-[[ $(wc -l <"$out") == 3 ]] || fail "other rows"
-err_has "have the same answer; “jitwarm which --target rtx3070 --platform linux torch==1.10.1 --ask” examines this release"
-run 3 which --target rtx3070 --platform linux --json torch==1.10.1
-out_lacks "1.10.2"
+run 2 which --target rtx3070 --platform linux torch==1.10.1
+out_has "  1.10.1, as 1.10.2  fails: no code for sm_86"
 # A release that was not examined (2.12.0), or whose wheels are for other Pythons (2.1.2), says nothing of the code beside it; a text that is no version has no place.
 run 3 which --target gtx1080 --platform linux torch==2.12.0.post1
 out_has "  2.12.1  fails: no code for sm_61"

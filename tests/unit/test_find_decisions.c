@@ -2,14 +2,12 @@
  * has the facts that lead to a value: those with “-” are false, and those that are not named make
  * no difference. After an intended change:
  *
- *     DECISIONS_RECORD=1 build/release/tests/unit/unit cli_decisions; git diff tests/data/decisions
+ *     DECISIONS_RECORD=1 build/release/tests/unit/unit find_decisions; git diff tests/data/decisions
  */
 #include "check.h"
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "cli/prime_decisions.h"
-#include "cli/tune_next.h"
 #include "find/name_decisions.h"
 #include "os/file.h"
 
@@ -40,43 +38,6 @@ struct decision {
 	}
 #define V(value) [value] = #value
 
-FACTS_OF(plan, "modules", "missing", "unfiled", "troubles", "unjudged", "hopeless", "cold",
-		 "over_budget", "all_warm")
-static const char *const plan_values[] = {
-	V(PLAN_SILENT),       V(PLAN_IN_CACHE),   V(PLAN_NOT_JUDGED),
-	V(PLAN_CANNOT_RUN),   V(PLAN_NO_MODULES), V(PLAN_OVER_BUDGET),
-	V(PLAN_NOTHING_LEFT), V(PLAN_WARM),       V(PLAN_COLD)};
-
-FACTS_OF(compiled, "opaque", "compiled", "packed", "all_cold", "stopped", "met", "undone", "failed")
-static const char *const compiled_values[] = {V(COMPILED_NOTHING), V(COMPILED_OPAQUE),
-											  V(COMPILED_PACKED),  V(COMPILED_ALL),
-											  V(COMPILED_SOME),    V(COMPILED_ELSEWHERE)};
-
-FACTS_OF(left, "interrupted", "scratch", "stopped", "only_plan", "out_of_time", "over_budget",
-		 "size_given")
-static const char *const left_values[] = {
-	V(LEFT_NOTHING),      V(LEFT_INTERRUPTED), V(LEFT_INTERRUPTED_REST), V(LEFT_TIME_UP),
-	V(LEFT_TIME_UP_SIZE), V(LEFT_OVER_SIZE),   V(LEFT_OVER_BUDGET)};
-
-FACTS_OF(next, "elsewhere", "scratch", "compiled", "fetched", "failed", "undone", "opaque")
-static const char *const next_values[] = {V(NEXT_NONE), V(NEXT_FILLED), V(NEXT_START)};
-
-FACTS_OF(start, "recorded", "hopeless", "unjudged", "gpus", "left_out", "packages")
-static const char *const start_values[] = {V(START_ALL),      V(START_RECORDED), V(START_HOPELESS),
-										   V(START_UNJUDGED), V(START_GPUS),     V(START_LEFT_OUT),
-										   V(START_PACKAGES)};
-
-FACTS_OF(status, "interrupted", "undone", "failed", "refused", "unchanged", "misjudged",
-		 "over_budget", "cooled", "hopeless", "unjudged")
-static const char *const status_values[] = {V(EXIT_DONE), V(EXIT_COLD), V(EXIT_CANNOT)};
-
-FACTS_OF(tune, "switched_off", "gpus", "path_advised", "path_usable", "path_named", "in_force",
-		 "warnings", "can_apply", "overridden", "pending", "ahead")
-static const char *const tune_values[] = {
-	V(TUNE_UNSET),      V(TUNE_UNSET_THEN_PRIME), V(TUNE_NAME_FOLDER), V(TUNE_NAME_FOLDER_THERE),
-	V(TUNE_OVERRIDDEN), V(TUNE_LOG_IN),           V(TUNE_LOG_IN_ALL),  V(TUNE_NO_CHANGE),
-	V(TUNE_APPLY)};
-
 FACTS_OF(absent, "environment", "near", "project", "others", "asks_index", "installation")
 static const char *const absent_values[] = {V(ABSENT_NO_ENVIRONMENT), V(ABSENT_NEAR),
 											V(ABSENT_PROJECT),        V(ABSENT_OTHERS),
@@ -90,8 +51,8 @@ static const char *const no_code_values[] = {
 	V(NO_CODE_TEXT),       V(NO_CODE_OTHER)};
 
 static const struct decision decisions[] = {
-	DECISION(plan),   DECISION(compiled), DECISION(left),   DECISION(next),    DECISION(start),
-	DECISION(status), DECISION(tune),     DECISION(absent), DECISION(no_code),
+	DECISION(absent),
+	DECISION(no_code),
 };
 
 /* Says whether all combinations of the facts from `first` on lead to one value. */

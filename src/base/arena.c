@@ -1,0 +1,115 @@
+#include "base/arena.h"
+
+#include <stdarg.h>
+
+/* A piece of an arena; those of an owner follow it, the newest first. */
+struct piece {
+	struct piece *next;
+	void *kept;          /* memory of base/mem.h; NULL if the bytes are below */
+	max_align_t bytes[]; /* which the caller has */
+};
+
+static struct piece *piece_of(void *bytes)
+{
+	return (struct piece *)(void *)((char *)bytes - offsetof(struct piece, bytes));
+}
+
+static struct piece *add_piece(void *owner, size_t size)
+{
+	struct piece *first = piece_of(owner), *piece = mem_alloc(sizeof *piece + size);
+
+	piece->next = first->next;
+	first->next = piece;
+	return piece;
+}
+
+void *arena_open(size_t size)
+{
+	return ((struct piece *)mem_alloc(sizeof(struct piece) + size))->bytes;
+}
+
+void *arena_alloc(void *owner, size_t size)
+{
+	return add_piece(owner, size)->bytes;
+}
+
+void *arena_keep(void *owner, void *pointer)
+{
+	if (pointer)
+		add_piece(owner, 0)->kept = pointer;
+	return pointer;
+}
+
+char *arena_string(void *owner, const char *text)
+{
+	return arena_keep(owner, text ? mem_string(text) : NULL);
+}
+
+char *arena_printf(void *owner, const char *format, ...)
+{
+	va_list arguments;
+	char *text;
+
+	va_start(arguments, format);
+	text = arena_keep(owner, mem_vprintf(format, arguments));
+	va_end(arguments);
+	return text;
+}
+
+void arena_join(void *owner, void *other)
+{
+	struct piece *first = piece_of(owner), *last = piece_of(other);
+
+	while (last->next)
+		last = last->next;
+	last->next = first->next;
+	first->next = piece_of(other);
+}
+
+/* Keeps an array, which has moved from `old`. */
+static void keep_array(void *owner, const void *old, void *array)
+{
+	struct piece *piece = piece_of(owner);
+
+	while (old && piece->kept != old)
+		piece = piece->next;
+	if (old)
+		piece->kept = array;
+	else
+		(void)arena_keep(owner, array);
+}
+
+int arena_room(struct jw_error *err, void *owner, void **array, size_t *capacity, size_t count,
+			   size_t size, size_t most)
+{
+	const void *const old = *array;
+
+	if (mem_room(err, array, capacity, count, size, most))
+		return -1;
+	if (*array != old)
+		keep_array(owner, old, *array);
+	return 0;
+}
+
+void arena_add_string(void *owner, char ***list, size_t *count, size_t most, const char *text)
+{
+	char **const old = *list;
+
+	if (*count >= most)
+		return;
+	/* Full: the number of places is the next power of two. */
+	if (!(*count & (*count - 1)))
+		*list = mem_resize(old, (*count ? 2 * *count : 1) * sizeof *old);
+	if (*list != old)
+		keep_array(owner, old, *list);
+	(*list)[(*count)++] = arena_string(owner, text);
+}
+
+void jw_result_free(void *result)
+{
+	for (struct piece *piece = result ? piece_of(result) : NULL, *next; piece; piece = next) {
+		next = piece->next;
+		mem_free(piece->kept);
+		mem_free(piece);
+	}
+}
