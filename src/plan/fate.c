@@ -17,16 +17,16 @@ enum { MOST = 1 << 24 };
 
 /* A row “mark” of packages.tsv: a number in a name after this word is the version of something that
  * is installed, for which a program loads the file, or a GPU's architecture. A smaller number than
- * `first` counts parts or kernels. */
+ * `first` counts parts or kernels, and one above `last` is a size. */
 struct mark {
-	unsigned first;
+	unsigned first, last;
 	bool gpu;
 };
 
 /* Finds the mark before a number: cu12, cuda_v12.8, libcudnn9, sm_90; false if there is none. */
 static bool mark_before(const char *name, const char *number, struct mark *ret_mark)
 {
-	enum { FIRST, WHERE, GPU };
+	enum { FIRST, LAST, WHERE, GPU };
 	const struct package_fact *fact;
 	const char *end = number;
 
@@ -42,7 +42,8 @@ static bool mark_before(const char *name, const char *number, struct mark *ret_m
 		if (before >= length && text_starts_fold(start, fact->name) &&
 			(!strcmp(fact->values[WHERE], "inside") || start == name ||
 			 !text_is_alnum(start[-1]))) {
-			*ret_mark = (struct mark){package_fact_number(fact->values[FIRST]), fact->values[GPU]};
+			*ret_mark = (struct mark){package_fact_number(fact->values[FIRST]),
+									  package_fact_number(fact->values[LAST]), fact->values[GPU]};
 			return true;
 		}
 	}
@@ -60,7 +61,7 @@ static const char *skip_version(const char *name, const char *number)
 
 	for (; text_is_digit(*at) && value < 10000; at++)
 		value = value * 10 + (unsigned)(*at - '0');
-	if (!marked || value < mark.first || text_is_digit(*at))
+	if (!marked || value < mark.first || value > mark.last || text_is_digit(*at))
 		return NULL;
 	/* 8_6 is an architecture, 80_64 one and a size. */
 	while (

@@ -141,17 +141,19 @@ static void judge_compiler(const struct compiler *compiler, const struct jw_whic
 /* Adds up what a program of the package may compile: the libraries that count for their variants,
  * if they are the package's own. */
 static struct judge_work work_of(const struct fates *fates, const struct wheel *wheel,
-								 const size_t *members, const struct jw_driver *driver,
-								 double *ret_eager_ms)
+								 const struct judged *judged, const size_t *members,
+								 const struct jw_driver *driver, double *ret_eager_ms)
 {
 	struct judge_work sum = {0};
 
 	for (size_t i = 0; i < wheel->library_count; i++) {
 		const struct wheel_library *library = &wheel->libraries[i];
 		const struct judge_member *member = members[i] ? &fates->members[members[i] - 1] : NULL;
-		const struct judge_work *work = member ? &member->is.work : NULL;
+		const struct judge_work *work = &judged[i].work;
 
-		if (!member || !member->chosen || member->aside || member->is.fate != JUDGE_RUNS)
+		/* Some have nothing but registered containers that declare nothing. */
+		if (member && (!member->chosen || member->aside || member->is.fate == JUDGE_LACKS ||
+					   member->is.fate == JUDGE_REFUSED))
 			continue;
 		sum.modules += work->modules;
 		sum.ptx_bytes += work->ptx_bytes;
@@ -205,6 +207,7 @@ static int judge_wheel(struct jw_error *err, const struct question *question, co
 {
 	const struct jw_which_options *options = question->options;
 	const char *file = *wheel->file ? wheel->file : wheel->version;
+	struct judged *judged = mem_array(wheel->library_count, sizeof *judged);
 	size_t *members = mem_array(wheel->library_count, sizeof *members);
 	const struct file_fate *worst = NULL;
 	struct fates fates = {.items = NULL};
@@ -217,10 +220,9 @@ static int judge_wheel(struct jw_error *err, const struct question *question, co
 		const struct wheel_library *library = &wheel->libraries[i];
 		struct judge_facts facts = library->facts;
 		const size_t before = fates.member_count;
-		struct judged is;
 
 		facts.nvidia = fate_is_nvidia(file, library->name, package);
-		judge_library(&facts, options->target, &options->driver, &is);
+		judge_library(&facts, options->target, &options->driver, &judged[i]);
 		result = fates_add(err, &fates,
 						   &(struct fate_file){.path = file,
 											   .member = library->name,
@@ -228,7 +230,7 @@ static int judge_wheel(struct jw_error *err, const struct question *question, co
 											   .package = package,
 											   .version = wheel->version,
 											   .needs = wheel->needs | library->needs},
-						   0, options->target, &is);
+						   0, options->target, &judged[i]);
 		members[i] = fates.member_count > before ? fates.member_count : 0;
 	}
 	fates_settle(&fates);
@@ -247,7 +249,8 @@ static int judge_wheel(struct jw_error *err, const struct question *question, co
 		release->needs = worst->is.needs;
 	} else if (!result) {
 		double eager_ms = 0;
-		const struct judge_work work = work_of(&fates, wheel, members, &options->driver, &eager_ms);
+		const struct judge_work work =
+			work_of(&fates, wheel, judged, members, &options->driver, &eager_ms);
 		const double factor = options->speed.factor,
 					 seconds = work.cost_ms / 1000 * (factor > 0 ? factor : PLAN_USUAL_FACTOR);
 
@@ -269,6 +272,7 @@ static int judge_wheel(struct jw_error *err, const struct question *question, co
 		fail_compiler(release, &compiler, options->target);
 	fates_free(&fates);
 	mem_free(members);
+	mem_free(judged);
 	return result;
 }
 
@@ -635,7 +639,8 @@ static void infer_answers(struct jw_which *which)
 		if (releases[i].answer > JW_WHICH_FAILS || releases[i].inferred)
 			continue;
 		for (size_t k = i; newer != SIZE_MAX && --k > newer;)
-			if (releases[k].answer == JW_WHICH_UNKNOWN && jw_which_same(&releases[newer], &releases[i]))
+			if (releases[k].answer == JW_WHICH_UNKNOWN &&
+				jw_which_same(&releases[newer], &releases[i]))
 				infer_answer(&releases[k], &releases[newer]);
 		newer = i;
 	}
