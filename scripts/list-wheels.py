@@ -3,6 +3,7 @@
 
     list-wheels.py --jitwarm build/release/src/jitwarm look [PACKAGE...]
     list-wheels.py write [--output data/wheels.txt]
+    list-wheels.py requires [--output data/wheels.txt]
     list-wheels.py status
 
 look: pip names the releases of each package in PACKAGES. The last patch of every minor version is fetched for
@@ -14,6 +15,8 @@ write: makes the list of what was looked at (its form: src/plan/wheel_list.h). A
 inferred if the releases before and after it that were have the same architectures, PTX versions, compilers and
 runtime in each library. Of others the list says that nothing is known: “which” then does not say that no release
 runs, so the list has each release of the index.
+
+requires: replaces the requirements in a list, from the METADATA of each wheel with code; “write” does so, too.
 
 pip's own configuration (PIP_INDEX_URL) decides the index.
 """
@@ -176,8 +179,7 @@ def metadata_of(path):
         text = wheel.read(name).decode("utf-8", "replace") if name else ""
         stamp = max((entry.date_time for entry in wheel.infolist()), default=(1980, 1, 1, 0, 0, 0))
     head = text.split("\n\n")[0].splitlines()
-    return {"requires": [line[15:].strip() for line in head if line.startswith("Requires-Dist: ")],
-            "python": next((line[17:].strip() for line in head if line.startswith("Requires-Python: ")), ""),
+    return {"python": next((line[17:].strip() for line in head if line.startswith("Requires-Python: ")), ""),
             "date": "%04d-%02d-%02d" % stamp[:3]}
 
 
@@ -218,22 +220,11 @@ def look(arguments, package):
 # ---- the list
 
 LIST_FORM = 1
-# The rows “library” of data/packages.tsv: the library, and the package that brings it.
-LIBRARIES = [(row[1], row[5] if len(row) > 5 else "") for row in
-             (line.split("\t") for line in (ROOT / "data/packages.tsv").read_text().splitlines()) if row[0] == "library"]
 FIRST_12_THAT_11_REFUSES = 12020  # drivers of CUDA 11 load the machine code of 12.0 and 12.1
 
 
 def normalised(name):
     return re.sub(r"[-_.]+", "-", name).lower()
-
-
-def pin_of(text, wheel, requires):
-    """The package and the version that a requirement of a wheel pins; None if it pins none, or not for this wheel."""
-    where = index.place(wheel.system, index.python_for(wheel.python, wheel.abi, requires))
-    requirement = index.required(text, where)
-    version = index.pin(requirement)
-    return version and (requirement["name"], version)
 
 
 class Looked:
@@ -244,24 +235,12 @@ class Looked:
         described = document["wheel"]
         self.wheel = Wheel(described["file"])
         self.sha256 = described["sha256"]
-        self.requires = described.get("requires", [])
         self.python = described.get("python", "")
-        self.lines = self.pins() + self.needs()
+        self.lines = []
         self.alike = []
         files = document.get("files", [])
         for file in sorted(files, key=lambda file: file.get("member") or ""):
             self.add_library(file)
-
-    def pins(self):
-        """Requirements with one version of packages that the list has, where their marker holds for the wheel."""
-        pins = [pin_of(text, self.wheel, self.python) for text in self.requires]
-        return sorted({f"pin {name} {version}" for name, version in filter(None, pins) if name in PACKAGES})
-
-    def needs(self):
-        """NVIDIA's libraries whose packages the wheel requires."""
-        where = index.place(self.wheel.system, index.python_for(self.wheel.python, self.wheel.abi, self.python))
-        required = {found["name"] for found in (index.required(text, where) for text in self.requires) if found}
-        return [f"needs {library}" for library, package in LIBRARIES if package in required]
 
     def add_library(self, file):
         pieces = file["pieces"]
@@ -369,11 +348,75 @@ def package_lines(arguments, package):
     return [f"package {normalised(package)}"] + lines if lines else []
 
 
+# ---- requirements
+
+
+def required_lines(texts, package):
+    """A line for each requirement of a package that the list has."""
+    names = [normalised(re.match(r"[A-Za-z0-9._-]*", text)[0]) for text in texts]
+    return [f"requires {text}" for name, text in zip(names, texts) if name in PACKAGES and name != package]
+
+
+class Requirements:
+    """What wheels require, as the index says: of each wheel its end is fetched, once."""
+
+    def __init__(self, facts):
+        index.find_pip()
+        index.watch_pip()
+        self.facts, self.index = facts, index.Index("", "x86_64-linux", "", True)
+
+    def of(self, package, version, system, file):
+        wheels = {wheel.file: wheel for wheel in self.index.wheels(package)[0]}
+        names = [name for name in wheels if Wheel(name).version == version and system in Wheel(name).systems]
+        file = file or max(names, key=lambda name: Wheel(name).rank())
+        stored = self.facts / f"{file}.requires"
+        if not stored.exists():
+            stored.write_text(json.dumps(self.index.required(wheels[file])))
+        return required_lines(json.loads(stored.read_text()), package)
+
+
+def add_requirements(arguments):
+    """Puts the requirements below each release of a list that has code. Those of a release that was not looked at are written if they are
+    others than those of the release that it is like; “-” is none."""
+    requirements, lines, package, looked, build = Requirements(arguments.facts), [], "", {}, False
+    for line in arguments.output.read_text().splitlines():
+        kind, *words = line.split()
+        build = kind == "build" or (build and kind == "requires")
+        if kind == "requires" and not build:
+            continue
+        lines.append(line)
+        if kind == "package":
+            package = words[0]
+            looked.clear()
+        elif kind == "wheel":
+            looked[words[1], words[0]] = found = requirements.of(package, words[0], words[1], words[3])
+            lines += found
+        elif kind == "same":
+            found = requirements.of(package, words[0], words[1], None)
+            lines += (found or ["requires -"]) if found != looked[words[1], words[3]] else []
+    arguments.output.write_text("\n".join(lines) + "\n")
+
+
+def kept_lines(path):
+    """{package: lines} of a list that list-builds.py has written: builds with their requirements, and packages that PACKAGES lacks."""
+    kept, package, build = {}, "", False
+    for line in path.read_text().splitlines()[1:] if path.exists() else []:
+        kind, name = line.split(" ")[:2]
+        build = kind == "build" or (build and kind == "requires")
+        if kind == "package":
+            package = name
+        elif build or package not in PACKAGES:
+            kept.setdefault(package, []).append(line)
+    return kept
+
+
 def write(arguments):
-    text = [f"jitwarm-wheels {LIST_FORM} {time.strftime('%Y-%m-%d', time.gmtime())}"]
-    for package in sorted(PACKAGES):
-        text += package_lines(arguments, package)
+    text, kept = [f"jitwarm-wheels {LIST_FORM} {time.strftime('%Y-%m-%d', time.gmtime())}"], kept_lines(arguments.output)
+    for package in sorted({*PACKAGES, *kept}):
+        lines = package_lines(arguments, package) if package in PACKAGES else [f"package {package}"]
+        text += lines + (kept.get(package, []) if lines else [])
     arguments.output.write_text("\n".join(text) + "\n")
+    add_requirements(arguments)
 
 
 def main():
@@ -381,13 +424,16 @@ def main():
     parser.add_argument("--jitwarm", default="jitwarm")
     parser.add_argument("--facts", type=pathlib.Path, default=pathlib.Path.home() / ".cache/jitwarm/wheel-facts")
     parser.add_argument("--system", action="append", help="only wheels of this platform: " + ", ".join(PLATFORMS))
-    parser.add_argument("what", choices=["look", "write", "status"])
+    parser.add_argument("what", choices=["look", "write", "requires", "status"])
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path(__file__).parent.parent / "data/wheels.txt")
     parser.add_argument("package", nargs="*", default=list(PACKAGES))
     arguments = parser.parse_args()
     arguments.facts.mkdir(parents=True, exist_ok=True)
     if arguments.what == "write":
         write(arguments)
+        return
+    if arguments.what == "requires":
+        add_requirements(arguments)
         return
     for package in arguments.package:
         if arguments.what == "status":

@@ -22,13 +22,16 @@ enum { JW_WHICH_NEGLIGIBLE_S = 1, JW_WHICH_NOTABLE_S = 60 };
 
 /* The answer for a release on a GPU. */
 enum jw_which_answer {
-	JW_WHICH_RUNS,      /* most of its main library runs without compiling */
-	JW_WHICH_COMPILES,  /* it runs after compiling most of its main library */
-	JW_WHICH_CPU,       /* it has no code for GPUs: it runs on the CPU */
-	JW_WHICH_FAILS,     /* it has no code for the GPU, or the driver is too old */
-	JW_WHICH_NO_PYTHON, /* its wheels are for other versions of Python */
-	JW_WHICH_NO_WHEEL,  /* it has no wheel for the platform */
-	JW_WHICH_UNKNOWN,   /* jitwarm's list has no facts about its wheel for the platform */
+	JW_WHICH_RUNS,       /* most of its main library runs without compiling */
+	JW_WHICH_COMPILES,   /* it runs after compiling most of its main library */
+	JW_WHICH_CPU,        /* it has no code for GPUs: it runs on the CPU */
+	JW_WHICH_UNFOLLOWED, /* it has no code for GPUs itself, and requires packages that jitwarm's
+							list lacks */
+	JW_WHICH_FAILS,      /* it has no code for the GPU, or the driver is too old */
+	JW_WHICH_NO_PYTHON,  /* its wheels are for other versions of Python */
+	JW_WHICH_NO_WHEEL,   /* it has no wheel for the platform */
+	JW_WHICH_SOURCE,     /* the index has its source code alone */
+	JW_WHICH_UNKNOWN,    /* jitwarm's list has no facts about its wheel for the platform */
 };
 
 struct jw_which_release {
@@ -37,6 +40,10 @@ struct jw_which_release {
 				   no wheel */
 	bool inferred; /* not examined itself: the releases before and after it are alike; `file` is
 					  the wheel of the newer one */
+	/* A build that is outside of PyPI: whose build script says for which GPUs it has machine code,
+	 * which is all that is known of it: “PyTorch”. NULL for what was examined. */
+	const char *declared_by;
+	char *options; /* what pip needs to find a build: "--index-url https://…/whl/cu126"; or NULL */
 	enum jw_which_answer answer;
 	/* If it fails: the first driver with which it does not, or zeros. If it runs: the first driver
 	 * with which `newer` runs, too. */
@@ -50,13 +57,20 @@ struct jw_which_release {
 	size_t modules;          /* the most modules that a start compiles */
 	struct jw_seconds start; /* the most time that it takes */
 	enum jw_loading loading; /* when a program compiles them */
-	/* A package that it requires in one version which fails: "nvidia-cudnn-cu12 9.1.0.70"; NULL if
-	 * none is known. */
+	/* What it requires that fails, and so lets it fail: "nvidia-cudnn-cu12 9.1.0.70", or
+	 * "torch>=2.8", of which each release that jitwarm knows fails; NULL if none is known. */
 	char *pin;
-	/* A requirement that pip needs beside the release, with the extras:
-	 * “nvidia-cudnn-cu12==9.10.2.21”, because the newest version, which pip takes otherwise, fails
+	/* Requirements that pip needs beside the release, with a blank between two: “torch==2.7.1
+	 * nvidia-cudnn-cu12==9.10.2.21”, because the newest releases, which pip takes otherwise, fail
 	 * on the GPU. NULL if none does. */
 	char *beside;
+	/* A required package without which the release runs, but that fails: "triton 3.3.1", and why;
+	 * or NULL. */
+	char *required, *required_why;
+	/* If it has no device code of its own: the listed packages with device code that it requires,
+	 * "torch>=2.8", and the names of the required packages that the list lacks. */
+	char **uses, **unfollowed;
+	size_t use_count, unfollowed_count;
 };
 
 struct jw_which {
@@ -64,7 +78,9 @@ struct jw_which {
 	char *index;   /* "PyPI", or as jw_asked_index */
 	char *date;    /* the date of the list */
 	struct jw_target target;
-	struct jw_which_release *releases; /* newest first */
+	/* Newest first; those that were examined before the builds of the same version, and these by
+	 * their CUDA version, newest first. */
+	struct jw_which_release *releases;
 	size_t count;
 	/* The newest release that runs; else the newest that runs after compiling; else the newest that
 	 * runs without some of it; or NULL. */
@@ -81,10 +97,15 @@ struct jw_asked;
 
 struct jw_which_options {
 	const char *package; /* as typed */
-	const char *version; /* that release alone, the newest build of “2.5.1”; NULL for all */
+	/* That release alone, the newest examined build of “2.5.1” and all declared ones; NULL for
+	 * all. */
+	const char *version;
 	const char *range;   /* the releases that agree with it alone: ">=2,<2.3"; NULL for all */
 	const char *extras;  /* the extras that are installed with it: "[and-cuda]"; NULL for none */
 	struct jw_target target;
+	/* Other GPUs on which the packages that a release brings along have to run, too. */
+	const struct jw_target *others;
+	size_t other_count;
 	struct jw_driver driver;      /* zeros for the newest driver */
 	const char *platform;         /* linux, linux-aarch64, windows */
 	const char *python;           /* "3.11"; NULL for any */
@@ -100,6 +121,21 @@ int jw_which(struct jw_error *err, const struct jw_which_options *options,
 			 struct jw_which *ret_which);
 void jw_which_free(struct jw_which *which);
 
+/* Releases of several packages that run, and that fit together by what they require. */
+struct jw_together {
+	char **versions; /* of each package, the newest that fit; NULLs unless `found` */
+	size_t count;
+	char *beside; /* as that of a release, for all of them */
+	char *options; /* as that of a release: all come from one index */
+	bool found;
+	bool exclude; /* the packages with these indices run, but no releases of both fit */
+	size_t excluding[2];
+};
+/* Chooses releases for several questions about one GPU, driver, platform and Python. The caller
+ * frees the result. */
+int jw_which_together(struct jw_error *err, const struct jw_which_options *options, size_t count,
+					  struct jw_together *ret_together);
+void jw_together_free(struct jw_together *together);
 /* Returns whether the time that a release compiles is long enough to tell people. */
 bool jw_which_has_time(const struct jw_which_release *release);
 /* Returns whether two releases have the same answer: times and numbers may differ. */
@@ -168,8 +204,8 @@ int jw_asked_examine(struct jw_error *err, struct jw_asked *asked,
 struct jw_cure {
 	char *package;
 	bool listed;     /* false: the list lacks the package, and only an index knows its releases */
-	char *version;   /* the newest version that runs, if possible without compiling; NULL if none is
-						known */
+	char *version;   /* the newest version on PyPI that runs, if possible without compiling; NULL if
+						none is known */
 	bool unexamined; /* if none is known: jitwarm has not examined older releases */
 };
 /* Finds the release to install in place of a failing file. `package` is the file's, normalised;
@@ -180,7 +216,7 @@ bool jw_which_cure(const char *package, const char *file, struct jw_target targe
 				   const struct jw_driver *driver, const char *python, struct jw_cure *ret_cure);
 void jw_cure_free(struct jw_cure *cure);
 
-/* Finds the newest known release before that of a wheel ("torch-2.9.0-….whl", with or without its
+/* Finds the newest examined release before that of a wheel ("torch-2.9.0-….whl", with or without its
  * folder), for the wheel's platform, and any Python. False if the list has none. The caller frees
  * the release. */
 bool jw_which_before(const char *file, struct jw_target target, const struct jw_driver *driver,

@@ -11,7 +11,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "code/release.h"
-#include "code/rules.h"
 #include "code/target_names.h"
 #include "driver/environment.h"
 #include "driver/installed_compilers.h"

@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include <jitwarm/system.h>
-
 #include "base/cursor.h"
 #include "base/mem.h"
 #include "cache/entry.h"
@@ -11,7 +9,6 @@
 #include "code/container.h"
 #include "code/cubin.h"
 #include "code/devcode.h"
-#include "code/release.h"
 #include "os/file.h"
 #include "plan/picks.h"
 #include "plan/verdict.h"

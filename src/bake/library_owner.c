@@ -3,13 +3,11 @@
 #include <string.h>
 
 #include "bake/package_row.h"
-#include "base/cursor.h"
 #include "base/mem.h"
 #include "base/packages.h"
 #include "base/text.h"
 #include "find/requirement.h"
 #include "os/file.h"
-#include "os/process.h"
 
 /* Returns whether a file of a toolkit is NVIDIA's by its name. */
 static bool is_named_by_nvidia(const char *package, const char *path)

@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "code/container.h"
 #include "code/cubin.h"
-#include "code/release.h"
 #include "code/rules.h"
 #include "code/target_names.h"
 #include "code/write.h"

@@ -2,7 +2,6 @@
 #include "base/text.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Makes the message one line: control characters from files or the driver become blanks. */

@@ -167,7 +167,7 @@ static int order_public(const struct pep440 *a, const struct pep440 *b)
 }
 
 /* Returns a negative number, 0 or a positive one. */
-static int pep440_order(const struct pep440 *a, const struct pep440 *b)
+int pep440_order(const struct pep440 *a, const struct pep440 *b)
 {
 	const int order = order_public(a, b);
 

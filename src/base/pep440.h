@@ -18,6 +18,8 @@ struct pep440 {
 
 /* Reads a version in any of PEP 440's spellings; false if it is none, or too long. */
 bool pep440_read(const char *text, struct pep440 *ret_version);
+/* Returns a negative number, 0 or a positive one. */
+int pep440_order(const struct pep440 *a, const struct pep440 *b);
 /* Returns whether a version agrees with one clause of a specifier: "==2.1.*", ">= 3.9". A clause
  * that PEP 440 does not allow agrees with nothing, and *ret_valid is false. */
 bool pep440_agrees(const struct pep440 *version, const char *clause, bool *ret_valid);

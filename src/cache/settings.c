@@ -9,7 +9,6 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "cache/index.h"
 #include "code/release.h"
 #include "os/env.h"
 #include "os/file.h"
@@ -131,7 +130,7 @@ static void explain_relative(struct jw_cache_info *settings, const char *path)
 		 path);
 }
 
-static int read_path(struct jw_error *err, const char *home, struct jw_cache_info *settings)
+static int read_path(struct jw_error *err, struct jw_cache_info *settings)
 {
 	char *text = os_env("CUDA_CACHE_PATH");
 	struct jw_error why = {0};
@@ -145,7 +144,7 @@ static int read_path(struct jw_error *err, const char *home, struct jw_cache_inf
 		result = os_absolute(err, text, &settings->path);
 		if (!result && !os_is_absolute(text))
 			explain_relative(settings, text);
-	} else if (os_driver_cache_dir(&why, home, &settings->path)) {
+	} else if (os_driver_cache_dir(&why, &settings->path)) {
 		if (why.code == JW_ERR_NOT_FOUND)
 			warn(settings, "%s", why.message);
 		else
@@ -287,14 +286,14 @@ void cache_settings_forget_adopted(void)
 
 /* Finds the cache directory now; if it cannot be determined it counts as absent, and the error is
  * reported where the directory is used. */
-static void read_now(const char *home, struct jw_cache_info *settings)
+static void read_now(struct jw_cache_info *settings)
 {
 	char *path = cache_settings_own("CUDA_CACHE_PATH");
 	char *limit = cache_settings_own("CUDA_CACHE_MAXSIZE");
 	char *disable = cache_settings_own("CUDA_CACHE_DISABLE");
 
 	if (!path)
-		(void)os_driver_cache_dir(NULL, home, &settings->now.path);
+		(void)os_driver_cache_dir(NULL, &settings->now.path);
 	else if (*path)
 		(void)os_absolute(NULL, path, &settings->now.path);
 	settings->now.limit_set = limit != NULL;
@@ -305,13 +304,12 @@ static void read_now(const char *home, struct jw_cache_info *settings)
 	mem_free(disable);
 }
 
-int cache_settings_read(struct jw_error *err, const char *dir, const char *home,
-						struct jw_cache_info *ret_settings)
+int cache_settings_read(struct jw_error *err, const char *dir, struct jw_cache_info *ret_settings)
 {
 	struct jw_cache_info settings = {.free_bytes = UINT64_MAX, .kept_bytes = kept_limit_bytes};
 
-	read_now(home, &settings);
-	if (dir ? os_absolute(err, dir, &settings.path) : read_path(err, home, &settings)) {
+	read_now(&settings);
+	if (dir ? os_absolute(err, dir, &settings.path) : read_path(err, &settings)) {
 		cache_settings_free(&settings);
 		return -1;
 	}

@@ -20,12 +20,10 @@
 enum { CACHE_MAX_WARNINGS = 24 };
 
 /* Reads the environment and examines the directory; writes nothing. `dir` is a directory that
- * replaces the environment's, or NULL; `home` is the home directory of another account, or NULL for
- * our own. Faults of the settings become warnings, not failures. The caller sets what depends on
- * the driver: its default limit, `force_jit`, `why_useless`, `outlook`. The caller frees the
- * settings. */
-int cache_settings_read(struct jw_error *err, const char *dir, const char *home,
-						struct jw_cache_info *ret_settings);
+ * replaces the environment's, or NULL. Faults of the settings become warnings, not failures. The
+ * caller sets what depends on the driver: its default limit, `force_jit`, `why_useless`, `outlook`.
+ * The caller frees the settings. */
+int cache_settings_read(struct jw_error *err, const char *dir, struct jw_cache_info *ret_settings);
 void cache_settings_free(struct jw_cache_info *settings);
 
 /* Sets a variable of the cache in this process to the value that programs of its account will have

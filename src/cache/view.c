@@ -156,7 +156,7 @@ static int find_cache_directory(struct jw_error *err, const struct jw_cache_opti
 	struct os_stat stat;
 	int result = -1;
 
-	if (cache_settings_read(err, options->path, NULL, &settings))
+	if (cache_settings_read(err, options->path, &settings))
 		return -1;
 	if (!settings.path) {
 		error_set(err, JW_ERR_UNSUPPORTED, "%s",

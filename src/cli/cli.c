@@ -7,7 +7,6 @@
 #include <jitwarm/key.h>
 #include <jitwarm/tune.h>
 #include <jitwarm/version.h>
-#include <jitwarm/which.h>
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -18,7 +17,6 @@
 #include "cli/language.h"
 #include "cli/next_step.h"
 #include "cli/places.h"
-#include "cli/terminal.h"
 #include "os/console.h"
 #include "os/file.h"
 #include "os/interrupt.h"

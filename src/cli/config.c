@@ -1,6 +1,5 @@
 #include "cli/config.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"

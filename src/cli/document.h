@@ -50,6 +50,12 @@ const char *document_runs(char room[JSON_ROOM], const void *runs);       /* enum
 #define DOCUMENT_RUNS                                                                              \
 	"`fails`, `unsure` (jitwarm cannot tell), `compiles` (in the cache or not), `runs` or "        \
 	"`no-code`: the files run on the CPU alone"
+/* Rows that have the same text in each document. */
+#define DOCUMENT_TARGET(type, member)                                                              \
+	JSON_FORMATTED("target", type, member, document_sm, "the GPU architecture: `sm_86`")
+#define DOCUMENT_MEMBER(type, member)                                                              \
+	JSON_AS("member", type, member, "for a file inside an archive: its name in the archive",       \
+			.presence = JSON_UNLESS_NULL)
 extern const struct json_table document_fate; /* struct jw_fate: `reason`, `part`, `needs` */
 /* struct jw_driver; zeros become "" */
 const char *document_needs(char room[JSON_ROOM], const void *driver);

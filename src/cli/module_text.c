@@ -73,13 +73,12 @@ const char *forecast_text(char text[MODULE_TEXT], const char *head,
 						  text_span(prime, forecast->prime.low, forecast->prime.high),
 						  text_bytes(cache, forecast->cache_bytes), end);
 	else
-		(void)text_format(
-			text, MODULE_TEXT,
-			"%sfirst start %s on one core, prime %s with %s if nothing else runs, %s of cache%s",
-			head, text_span(start, forecast->start.low, forecast->start.high),
-			text_span(prime, forecast->prime.low, forecast->prime.high),
-			TEXT_COUNT(forecast->workers, "worker", "workers"),
-			text_bytes(cache, forecast->cache_bytes), end);
+		(void)text_format(text, MODULE_TEXT,
+						  "%sfirst start %s on one core, prime %s with %s, %s of cache%s", head,
+						  text_span(start, forecast->start.low, forecast->start.high),
+						  text_span(prime, forecast->prime.low, forecast->prime.high),
+						  TEXT_COUNT(forecast->workers, "worker", "workers"),
+						  text_bytes(cache, forecast->cache_bytes), end);
 	return text;
 }
 

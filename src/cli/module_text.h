@@ -24,7 +24,7 @@ void plan_notes_print(const struct output *out, const struct options *options, c
 					  size_t count, size_t assumptions, bool all);
 
 /* Writes the predicted cost of compiling: "first start 2 to 3 min on one core, prime 35 to 50 s
- * with 4 workers if nothing else runs, 77 MB of cache", between `head` and `end`. Returns `text`.
+ * with 4 workers, 77 MB of cache", between `head` and `end`. Returns `text`.
  */
 const char *forecast_text(char text[MODULE_TEXT], const char *head,
 						  const struct jw_forecast *forecast, const char *end);

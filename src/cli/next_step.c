@@ -15,13 +15,12 @@ void next_step(const struct output *output, enum style style, const char *text, 
 	buf_free(command);
 }
 
-void next_step_fixed(const struct output *output, enum style style, const char *text,
-					 const char *command)
+void next_step_fixed(const struct output *output, const char *text, const char *command)
 {
 	struct buf line = BUF_MAX(NEXT_STEP_MAX);
 
 	buf_add(&line, "%s", command);
-	next_step(output, style, text, &line);
+	next_step(output, STYLE_FAINT, text, &line);
 }
 
 void next_step_below(const struct output *output, const char *text, struct buf *command)

@@ -18,9 +18,8 @@ enum { NEXT_STEP_MAX = 1 << 20 };
  * line with the tables of options, and run it (tests/cli/steps.sh). */
 void next_step(const struct output *output, enum style style, const char *text,
 			   struct buf *command);
-/* Prints such a line with a fixed command. */
-void next_step_fixed(const struct output *output, enum style style, const char *text,
-					 const char *command);
+/* Prints such a line, faint, with a fixed command. */
+void next_step_fixed(const struct output *output, const char *text, const char *command);
 void next_step_below(const struct output *output, const char *text, struct buf *command);
 
 /* Appends those of these options that were given, with their values. NULL ends the names; the

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <jitwarm/system.h>
+#include <jitwarm/target.h>
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -680,9 +680,9 @@ const char *options_item(const struct options *options, const char *name, size_t
 	return NULL;
 }
 
-uint64_t options_number(const struct options *options, const char *name, uint64_t otherwise)
+uint64_t options_number(const struct options *options, const char *name)
 {
 	const struct option_given *given = last_given(options, name);
 
-	return given ? given->number : otherwise;
+	return given ? given->number : 0;
 }

@@ -179,9 +179,8 @@ const char *options_value(const struct options *options, const char *name);
  * count). */
 size_t options_count(const struct options *options, const char *name);
 const char *options_item(const struct options *options, const char *name, size_t at);
-/* Returns the value of OPTION_NUMBER, OPTION_SIZE or OPTION_DURATION; `otherwise` if it was not
- * given. */
-uint64_t options_number(const struct options *options, const char *name, uint64_t otherwise);
+/* Returns the value of OPTION_NUMBER, OPTION_SIZE or OPTION_DURATION; 0 if it was not given. */
+uint64_t options_number(const struct options *options, const char *name);
 
 /* Reads "1500", "2 GB" (10^3 steps), "512M", "1GiB" (2^10 steps). False if it is not a size. */
 bool options_parse_size(const char *text, uint64_t *ret_bytes);

@@ -38,7 +38,7 @@ static char *of_cache(const struct cli *cli, const char *name)
 					 : os_env("CUDA_CACHE_PATH");
 
 	if (!path)
-		(void)os_driver_cache_dir(NULL, NULL, &path);
+		(void)os_driver_cache_dir(NULL, &path);
 	return path;
 }
 

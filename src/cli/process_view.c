@@ -5,8 +5,6 @@
 
 #include <uv.h>
 
-#include <jitwarm/doctor.h>
-
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/packages.h"

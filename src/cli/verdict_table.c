@@ -55,20 +55,18 @@ static void add_compiled(struct buf *text, const struct verdict_row *row, unsign
 		buf_add(text, "%s to compile", modules);
 		buf_add(text, " (%s of PTX)", text_bytes(size, row->ptx_bytes));
 		if (lazy)
-			buf_add(text, "; otherwise a program compiles what it uses, when it first uses it");
+			buf_add(text, "; otherwise each is compiled when first used");
 		else if (forecast->loading == JW_LOADING_MIXED)
-			buf_add(text,
-					"; otherwise a program compiles some of these modules when it first uses them");
+			buf_add(text, "; otherwise some are compiled when first used");
 		return;
 	}
 	buf_add(text,
-			row->nameless && lazy ? "up to %s, if not in the cache"
-			: row->nameless       ? "%s to compile, if not in the cache"
-			: lazy                ? "up to %s"
-			: forecast->loading == JW_LOADING_MIXED
-				? "%s to compile, some only when a program first uses them"
-			: jw_may_need_none(&forecast->start) ? "%s to compile that programs may not need"
-												 : "%s to compile",
+			row->nameless && lazy                   ? "up to %s, if not in the cache"
+			: row->nameless                         ? "%s to compile, if not in the cache"
+			: lazy                                  ? "up to %s"
+			: forecast->loading == JW_LOADING_MIXED ? "%s to compile, some when first used"
+			: jw_may_need_none(&forecast->start)    ? "%s to compile that programs may not need"
+													: "%s to compile",
 			modules);
 	if (details & VERDICT_PTX || row->nameless)
 		buf_add(text, " (%s of PTX)", text_bytes(size, row->ptx_bytes));
@@ -77,7 +75,7 @@ static void add_compiled(struct buf *text, const struct verdict_row *row, unsign
 	if (lazy) {
 		if (details & (VERDICT_PRIME | VERDICT_START) && !row->nameless)
 			buf_add(text, ", %s", start);
-		buf_add(text, ": a program compiles what it uses, when it first uses it");
+		buf_add(text, ", when first used");
 		if (details & VERDICT_PRIME && !row->nameless)
 			buf_add(text, "; prime %s",
 					text_span(prime, forecast->prime.low, forecast->prime.high));
@@ -125,18 +123,6 @@ enum style verdict_print(struct buf *text, const struct verdict_row *row, unsign
 		   : row->cold || row->unsure || (row->modules && (row->useless || row->harmful))
 			   ? STYLE_WARN
 			   : STYLE_GOOD;
-}
-
-void verdict_line(const struct output *out, const char *head, const struct verdict_row *row,
-				  unsigned details)
-{
-	struct buf text = BUF_MAX(VERDICT_SENTENCE);
-	const enum style style = verdict_print(&text, row, details);
-	char gpu[GPUS_NAME];
-
-	output_line(out, style, "%s%s: %s", head,
-				row->name ? row->name : gpu_targets_name(gpu, out, row->target), buf_text(&text));
-	buf_free(&text);
 }
 
 static const char *separator(const struct buf *line)

@@ -55,9 +55,6 @@ enum verdict_detail {
 
 /* Writes "1 file will fail; 3 of 5 modules to compile: 2 to 3 s on one core". */
 enum style verdict_print(struct buf *text, const struct verdict_row *row, unsigned details);
-/* Prints a line: `head`, the row's name or GPU, the sentence. */
-void verdict_line(const struct output *out, const char *head, const struct verdict_row *row,
-				  unsigned details);
 /* Returns whether everything, or almost everything, is compiled when a program first uses it: “up
  * to” so much. */
 bool verdict_is_lazy(enum jw_loading loading, const struct jw_seconds *start);

@@ -7,7 +7,6 @@
 #include "code/container.h"
 #include "code/cubin.h"
 #include "code/ptx.h"
-#include "code/sections.h"
 
 #define ENDING(text) .ending = (text), .length = sizeof(text) - 1
 static const struct name_rule {

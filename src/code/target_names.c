@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "code/release.h"
-#include "code/rules.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -61,11 +60,11 @@ static void next_word(const char **at, char word[LONGEST])
 
 /* Words of product names that are ignored; scripts/gpu-table.py drops the same words. */
 static const char *const noise[] = {
-	"nvidia", "geforce", "quadro",     "tesla",     "gpu",         "laptop", "mobile",  "max",
-	"q",      "maxq",    "generation", "blackwell", "ac",          "hgx",    "pcie",    "nvl",
-	"sxm",    "dgxs",    "fhhl",       "oem",       "workstation", "server", "edition", "pascal",
-	"agx",    "mig",     "developer",  "kit",       "nvgpu",       "lhr",    "series",
-	"with",   "design"};
+	"nvidia", "geforce", "quadro", "tesla",      "gpu",       "laptop",    "mobile",
+	"max",    "q",       "maxq",   "generation", "blackwell", "ac",        "hgx",
+	"pcie",   "nvl",     "sxm",    "dgxs",       "fhhl",      "oem",       "workstation",
+	"server", "edition", "pascal", "agx",        "mig",       "developer", "kit",
+	"nvgpu",  "lhr",     "series", "with",       "design"};
 
 static bool is_noise(const char *word)
 {

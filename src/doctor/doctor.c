@@ -1,5 +1,4 @@
 /* Examines everything once, then tests each row of the table of findings. */
-#include <stdio.h>
 #include <string.h>
 
 #include <jitwarm/accounts.h>
@@ -228,8 +227,8 @@ static int examine(struct jw_error *err, struct examination *seen,
 										   .explain = true,
 										   .cancel = options->cancel};
 
-	if (cache_settings_read(err, NULL, NULL, &seen->settings) ||
-		jw_settings_read(err, &seen->sources) || jw_account_doubt(err, &seen->doubt))
+	if (cache_settings_read(err, NULL, &seen->settings) || jw_settings_read(err, &seen->sources) ||
+		jw_account_doubt(err, &seen->doubt))
 		return -1;
 	if (options->found && options->system->gpu_count && jw_check(err, &check, ret_check))
 		return -1;

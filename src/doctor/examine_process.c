@@ -4,7 +4,6 @@
  * it writes and programs that it contacts. */
 #include <jitwarm/doctor.h>
 
-#include <stdio.h>
 #include <string.h>
 
 #include <uv.h>

@@ -748,16 +748,16 @@ static bool is_cold(const struct examination *seen, struct finding_draft *draft)
 	if (!check || !check->all.cold || !check->file_count)
 		return false;
 	start = &check->all.forecast.start;
-	EVIDENCE(
-		draft,
-		check->all.forecast.loading == JW_LOADING_LAZY || jw_may_need_none(start)
-			? "up to %s, %s: a program compiles what it uses, when it first uses it; mostly for "
-			  "%.600s%s%s (%.300s)"
-			: "a start compiles %s in %s on one core, mostly for %.600s%s%s (%.300s)",
-		TEXT_COUNT(check->all.cold, "module", "modules"), text_span(time, start->low, start->high),
-		check->files[0].path, check->files[0].member ? ": " : "",
-		check->files[0].member ? check->files[0].member : "",
-		check->cause_count ? check->causes[0].text : "they are not in the cache");
+	EVIDENCE(draft,
+			 check->all.forecast.loading == JW_LOADING_LAZY || jw_may_need_none(start)
+				 ? "up to %s, %s, when first used; mostly for "
+				   "%.600s%s%s (%.300s)"
+				 : "a start compiles %s in %s on one core, mostly for %.600s%s%s (%.300s)",
+			 TEXT_COUNT(check->all.cold, "module", "modules"),
+			 text_span(time, start->low, start->high), check->files[0].path,
+			 check->files[0].member ? ": " : "",
+			 check->files[0].member ? check->files[0].member : "",
+			 check->cause_count ? check->causes[0].text : "they are not in the cache");
 	if (seen->system->cache.why_useless[0]) {
 		FIX(draft, "first fix the findings above; “jitwarm bake -o DIR” needs no cache");
 		return true;

@@ -1,6 +1,5 @@
 #include "driver/child.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"

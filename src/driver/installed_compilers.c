@@ -7,7 +7,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "code/release.h"
-#include "code/rules.h"
 #include "driver/compiler_fetch.h"
 #include "driver/installed_compilers.h"
 #include "driver/ptxas.h"

@@ -9,7 +9,6 @@
 #include "driver/state_file.h"
 #include "os/env.h"
 #include "os/file.h"
-#include "os/platform.h"
 
 /* Makes a line that changes whenever the answer might: file identity, devices, and the variables
  * that hide or reorder them. */

@@ -109,7 +109,7 @@ static int make_in(struct jw_error *err, const char *state_dir, struct run_folde
 int run_folder_living(const char *state_dir)
 {
 	char *work = os_join(state_dir, "runs");
-	const int pid = os_claimed_by(work, "");
+	const int pid = os_claimed_by(work);
 
 	mem_free(work);
 	return pid;

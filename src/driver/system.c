@@ -5,12 +5,10 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "cache/index.h"
 #include "cache/outlook.h"
 #include "cache/profile.h"
 #include "cache/settings.h"
 #include "code/release.h"
-#include "code/rules.h"
 #include "code/target_names.h"
 #include "driver/driver_probe.h"
 #include "driver/driver_session.h"
@@ -445,7 +443,7 @@ int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
 		/* The first insert makes the cache, with its final permissions. */
 		how.cache_dir = scratch = os_join(system->scratch->path, "ComputeCache");
 	}
-	if (cache_settings_read(err, options->cache_dir, NULL, &system->cache))
+	if (cache_settings_read(err, options->cache_dir, &system->cache))
 		goto done;
 	system->cache.named = options->cache_dir != NULL;
 	if (options->target_count ? open_elsewhere(err, options, system)

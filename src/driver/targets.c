@@ -1,6 +1,5 @@
 #include "driver/targets.h"
 
-#include "code/release.h"
 #include "code/target_names.h"
 #include "os/platform.h"
 

@@ -1,6 +1,5 @@
 #include "driver/task.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -9,7 +8,6 @@
 #include "cache/entry.h"
 #include "cache/key.h"
 #include "code/container.h"
-#include "code/release.h"
 #include "code/target_names.h"
 #include "driver/nvjitlink.h"
 #include "driver/ptxas.h"

@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "driver/compiler_trust.h"
 #include "driver/task.h"
+#include "os/env.h"
 #include "os/file.h"
 #include "os/library.h"
 #include "os/platform.h"
@@ -88,6 +88,32 @@ static int ask_version(struct jw_error *err, struct nvrtc *nvrtc)
 			nvrtc->archs[nvrtc->arch_count++] = (uint16_t)archs[i];
 	qsort(nvrtc->archs, nvrtc->arch_count, sizeof *nvrtc->archs, compare_versions);
 	return 0;
+}
+
+/* Keeps the superuser from opening a library of NVRTC that another account could replace: the first
+ * folder of LD_LIBRARY_PATH that has the name decides; the system's own folders are the
+ * superuser's. */
+static int compiler_check_name(struct jw_error *err, const char *name)
+{
+	char *list = os_env("LD_LIBRARY_PATH"), *at = list;
+	bool found = false;
+	int result = 0;
+
+	while (at && !result && !found) {
+		char *end = strpbrk(at, ":;"), *path;
+
+		if (end)
+			*end = '\0';
+		/* An empty part of the list is the current folder. */
+		path = os_join(*at ? at : ".", name);
+		found = os_exists(path);
+		if (found)
+			result = os_guard(err, path);
+		mem_free(path);
+		at = end ? end + 1 : NULL;
+	}
+	mem_free(list);
+	return result;
 }
 
 /* Source: the libraries' SONAMEs; 11.2 was kept up to 11.8. */

@@ -20,7 +20,6 @@
 #include "code/cuda.h"
 #include "code/devcode.h"
 #include "code/image.h"
-#include "code/release.h"
 #include "driver/cuda_errors.h"
 #include "driver/environment.h"
 #include "driver/protocol.h"

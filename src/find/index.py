@@ -6,6 +6,7 @@ First it answers whether there is a pip. Each answer ends with {"end": true} or 
 
     {"do": "list", "name": NAME}                  one object for each wheel
     {"do": "sizes", "files": "NAME NAME…"}        {"file", "size"} of wheels that were listed, by asking for each
+    {"do": "requires", "files": "NAME NAME…"}     {"file", "requires"} of wheels that were listed, of which only the ends are fetched
     {"do": "get", "lines": TEXT, "options": TEXT} puts the wheels of these requirements into the folder; one object for each
 
 No package's code runs and nothing is built: pip's finder and its session are used, and no other part of it. What pip prints is
@@ -26,7 +27,7 @@ import urllib.parse
 import zipfile
 import zlib
 
-METADATA_BYTES, MOST_REQUIREMENTS, MOST_WAIT_S, MOST_FILES = 16 << 20, 4096, 60, 50000
+METADATA_BYTES, PART_BYTES, MOST_REQUIREMENTS, MOST_WAIT_S, MOST_FILES = 16 << 20, 1 << 16, 4096, 60, 50000
 WHEEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]*\.whl")  # no path, one word
 SOURCES = (".tar.gz", ".zip", ".tar.bz2", ".tgz", ".tar.xz")
 sizes, seen, troubles, secrets = {}, {}, [], set()
@@ -227,19 +228,7 @@ class Listed:
                 "fits": self.fits, "best": self.best}
 
 
-# ---- requirements (scripts/list-wheels.py reads them by these rules, too)
-
-
-def python_for(python, abi, requires):
-    """The Python that a wheel's markers are about: that of its tag, or, for a wheel for many, one that most people have, or the oldest that
-    the wheel is for, if this is newer."""
-    tag, usual = re.search(r"(\d)(\d+)", python.split(".")[-1]), (3, 12)
-    own = tag and (int(tag[1]), int(tag[2]))
-    if own and (abi not in ("abi3", "none") or own > usual):
-        usual = own
-    elif least_python(requires):
-        usual = max(usual, least_python(requires))
-    return "{}.{}".format(*usual)
+# ---- requirements
 
 
 def place(system, python):
@@ -251,47 +240,73 @@ def place(system, python):
             "platform_machine": "aarch64" if system == "linux-aarch64" else "AMD64" if windows else "x86_64"}
 
 
-def required(text, where):
-    """The package that a requirement of a wheel names, and its specifier; None if its marker leaves it out, or it is none."""
-    from pip._vendor.packaging.requirements import Requirement
-    from pip._vendor.packaging.utils import canonicalize_name
+class Remote(io.RawIOBase):
+    """A wheel in an index, of which only the parts that are read are fetched: mostly its end, which has the directory and METADATA."""
 
+    def __init__(self, session, address):
+        self.session, self.address, self.at = session, address, 0
+        self.size = self.fetch(f"-{PART_BYTES}")
+
+    def fetch(self, part):
+        headers = {"Accept-Encoding": "identity", "Range": "bytes=" + part}
+        with contextlib.closing(self.session.get(self.address, headers=headers, stream=True)) as answer:
+            match = re.fullmatch(r"bytes (\d+)-(\d+)/(\d+)", answer.headers.get("Content-Range", ""))
+            if answer.status_code != 206 or not match or int(match[2]) - int(match[1]) > METADATA_BYTES:
+                raise OSError("the index sends no part of a file")
+            self.start, self.held = int(match[1]), answer.raw.read(int(match[2]) + 1 - int(match[1]))
+        return int(match[3])
+
+    def readable(self):
+        return True
+
+    def seekable(self):
+        return True
+
+    def seek(self, offset, whence=0):
+        self.at = offset + (self.size if whence == 2 else self.at if whence == 1 else 0)
+        return self.at
+
+    def readinto(self, room):
+        size = min(len(room), self.size - self.at)
+        if size > 0 and not self.start <= self.at <= self.at + size <= self.start + len(self.held):
+            self.fetch(f"{self.at}-{min(self.at + max(size, PART_BYTES), self.size) - 1}")
+        got = self.held[self.at - self.start:][:max(size, 0)]
+        room[:len(got)] = got
+        self.at += len(got)
+        return len(got)
+
+
+def metadata(file, name):
+    """The METADATA of a wheel."""
     try:
-        requirement = Requirement(text)
-        if len(text) > 4096 or (requirement.marker and not requirement.marker.evaluate(where)):
-            return None
-    except Exception:  # each packaging has its own
-        return None
-    return {"name": canonicalize_name(requirement.name), "specifier": str(requirement.specifier)}
-
-
-def pin(requirement):
-    """The one version that a requirement allows; None if it allows several."""
-    versions = re.findall(r"(?:^|,)===?([^,*]+)(?=,|$)", requirement["specifier"] if requirement else "")
-    return versions[0].strip() if versions else None
-
-
-def requirements(path, system):
-    """The requirements in a wheel's METADATA."""
-    lines = []
-    try:
-        with zipfile.ZipFile(path) as archive:
-            for name in archive.namelist():
-                if re.fullmatch(r"[^/]*\.dist-info/METADATA", name):
-                    text = archive.open(name).read(METADATA_BYTES).decode("utf-8", "replace")
-                    lines = re.split(r"\r?\n\r?\n", text, 1)[0].splitlines()
-                    break
+        with zipfile.ZipFile(file) as archive:
+            for member in archive.namelist():
+                if re.fullmatch(r"[^/]*\.dist-info/METADATA", member):
+                    return archive.open(member).read(METADATA_BYTES)
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError) as why:
-        raise Failure("zip", file=os.path.basename(path), reason=clean(why))
+        raise Failure("zip", file=name, reason=clean(why))
+    return b""
+
+
+def requirements(text):
+    """The requirements in METADATA, as they are written: find/requirement.c reads them."""
+    lines = re.split(r"\r?\n\r?\n", text.decode("utf-8", "replace"), 1)[0].splitlines()
     fields = [line.partition(":") for line in lines]
-    least = next((value.strip() for name, _, value in fields if name == "Requires-Python"), "")
-    name = os.path.basename(path)[:-4].split("-")
-    where = place(system, python_for(name[-3], name[-2], least))
-    texts = [value.strip() for name, _, value in fields if name == "Requires-Dist"][:MOST_REQUIREMENTS]
-    found = [one for one in (required(text, where) for text in texts) if one]
-    for one in found:
-        one["pin"] = pin(one)
-    return found
+    return [" ".join(value.split()) for field, _, value in fields if field == "Requires-Dist"][:MOST_REQUIREMENTS]
+
+
+def source_version(file, name):
+    """The version of a file NAME-VERSION.tar.gz; "" if it is no release's source code."""
+    from pip._vendor.packaging.utils import canonicalize_name
+    from pip._vendor.packaging.version import InvalidVersion, Version
+
+    stem = next((file[:-len(end)] for end in SOURCES if file.endswith(end)), "")
+    for at in [match.start() for match in re.finditer("-", stem)]:
+        if canonicalize_name(stem[:at]) == name:
+            with contextlib.suppress(InvalidVersion):
+                version = Version(stem[at + 1:])
+                return "" if version.is_prerelease else str(version)
+    return ""
 
 
 # ---- questions
@@ -354,7 +369,7 @@ class Index:
         return self.finders[lines]
 
     def wheels(self, name, lines=""):
-        """The wheels of a package, the newest first, and whether an index has its source code."""
+        """The wheels of a package, the newest first, and the versions of which an index has the source code."""
         finder, _, known = self.finder(lines)
         if name not in known:
             del troubles[:]
@@ -368,9 +383,10 @@ class Index:
                 if troubles:
                     raise troubles[0]
                 raise
-            wheels, sources = [], False
+            wheels, sources = [], set()
             for link, fits in seen.get(name, {}).values():
-                sources = sources or link.filename.endswith(SOURCES)
+                if link.filename.endswith(SOURCES) and not link.is_yanked:
+                    sources.add(source_version(link.filename, name))
                 try:
                     wheels.append(Listed(link, fits, name))
                 except Exception:
@@ -414,7 +430,7 @@ class Index:
         from pip._vendor.packaging.specifiers import SpecifierSet
 
         name = question["name"]
-        wheels = self.wheels(name)[0]
+        wheels, sources, _ = self.wheels(name)
         if not wheels:
             raise self.lack(name, name, SpecifierSet(), "")
         page = wheels[0].link.comes_from
@@ -423,10 +439,31 @@ class Index:
             say(index=page.partition("://")[2].partition("#")[0].rstrip("/").rpartition("/")[0])
         for wheel in wheels:
             say(**wheel.facts())
+        for version in sorted(sources - {str(wheel.version) for wheel in wheels} - {""}):
+            say(source=version)
+
+    def listed(self):
+        return {wheel.file: wheel for finder in self.finders.values() for wheels in finder[2].values() for wheel in wheels[0]}
+
+    def required(self, wheel):
+        """The requirements of a wheel, from the file beside it (PEP 658), or from its end."""
+        session, beside = self.finder("")[1], None
+        with contextlib.suppress(Exception):  # since 22.1; some pips expect another form of the page
+            beside = wheel.link.metadata_link()
+        if beside:
+            with contextlib.closing(session.get(beside.url_without_fragment, headers={"Accept-Encoding": "identity"}, stream=True)) as answer:
+                if answer.ok:
+                    return requirements(answer.raw.read(METADATA_BYTES))
+        return requirements(metadata(io.BufferedReader(Remote(session, wheel.link.url_without_fragment), PART_BYTES), wheel.file))
+
+    def requires(self, question):
+        files = self.listed()
+        for name in question["files"].split():
+            with contextlib.suppress(Exception):
+                say(file=name, requires=self.required(files[name]))
 
     def sizes(self, question):
-        files = {wheel.file: wheel for finder in self.finders.values() for wheels in finder[2].values() for wheel in wheels[0]}
-        session = self.finder("")[1]
+        files, session = self.listed(), self.finder("")[1]
         for name in question["files"].split():
             with contextlib.suppress(Exception):
                 head = session.head(files[name].link.url_without_fragment, timeout=15, allow_redirects=True)
@@ -493,7 +530,7 @@ class Index:
         for name, allowed in wanted.items():
             if name not in sums or sums[name].hexdigest() not in (digits.lower() for digits in allowed):
                 raise Failure("hash", file=wheel.file)
-        say(**{**wheel.facts(), "sha256": sums["sha256"].hexdigest(), "size": size, "requires": requirements(path, next(iter({*wheel.systems} & {"linux", "linux-aarch64", "windows"}), self.system))})
+        say(**{**wheel.facts(), "sha256": sums["sha256"].hexdigest(), "size": size, "requires": requirements(metadata(path, wheel.file))})
 
 
 # ---- starting
@@ -578,7 +615,7 @@ def main(text):
     index = Index(how["wheels"], how["platform"], how["python"], how["any_python"])
     while True:
         question = json.loads(lines.get())
-        answer({"list": index.list, "sizes": index.sizes, "get": index.get}[question["do"]], question)
+        answer({"list": index.list, "sizes": index.sizes, "requires": index.requires, "get": index.get}[question["do"]], question)
 
 
 if __name__ == "__main__":

@@ -10,8 +10,9 @@ enum { MAX_VALUE = 256, MAX_DEPTH = 32 };
 struct marker {
 	const char *at;
 	const struct marker_place *place;
+	char extra[PACKAGE_MAX_NAME]; /* normalised; "" for none */
 	unsigned depth;
-	bool malformed;
+	bool malformed, is_extra; /* the comparison is of extras, whose spelling varies (PEP 685) */
 };
 
 static void skip_space(struct marker *marker)
@@ -61,7 +62,7 @@ static void read_value(struct marker *marker, char value[MAX_VALUE])
 		{"sys.platform", windows ? "win32" : "linux"},
 		{"os_name", windows ? "nt" : "posix"},
 		{"os.name", windows ? "nt" : "posix"},
-		{"extra", ""},
+		{"extra", marker->extra},
 	};
 
 	(void)snprintf(full, sizeof full, "%.64s.0", marker->place->python);
@@ -81,6 +82,7 @@ static void read_value(struct marker *marker, char value[MAX_VALUE])
 	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
 		if (take(marker, variables[i].name)) {
 			text_copy(value, MAX_VALUE, variables[i].value);
+			marker->is_extra = marker->is_extra || !strcmp(variables[i].name, "extra");
 			return;
 		}
 	marker->malformed = true;
@@ -129,6 +131,7 @@ static bool read_one(struct marker *marker)
 		marker->depth--;
 		return holds;
 	}
+	marker->is_extra = false;
 	read_value(marker, left);
 	negated = take(marker, "not");
 	if (negated)
@@ -138,6 +141,13 @@ static bool read_one(struct marker *marker)
 			operation = take(marker, operations[i]) ? operations[i] : NULL;
 	read_value(marker, right);
 	marker->malformed = marker->malformed || !operation;
+	if (!marker->malformed && marker->is_extra && strchr("=!", *operation)) {
+		char one[PACKAGE_MAX_NAME] = "", other[PACKAGE_MAX_NAME] = "";
+
+		(void)package_normalise(left, strlen(left), one);
+		(void)package_normalise(right, strlen(right), other);
+		return !strcmp(one, other) == (*operation == '=');
+	}
 	return !marker->malformed && compare(left, operation, right) != negated;
 }
 
@@ -159,11 +169,29 @@ static bool read_either(struct marker *marker)
 	return holds;
 }
 
-bool marker_holds(const char *text, const struct marker_place *place)
+static bool holds_with(const char *text, const struct marker_place *place, const char *extra,
+					   size_t length)
 {
 	struct marker marker = {.at = text, .place = place};
-	const bool holds = read_either(&marker);
+	bool holds;
 
+	if (length && !package_normalise(extra, length, marker.extra))
+		return false;
+	holds = read_either(&marker);
 	skip_space(&marker);
 	return holds && !marker.malformed && !*marker.at;
+}
+
+bool marker_holds(const char *text, const struct marker_place *place)
+{
+	static const char between[] = "[], ";
+	bool holds = holds_with(text, place, "", 0);
+
+	for (const char *at = place->extras ? place->extras : ""; *at && !holds;) {
+		const size_t length = strcspn(at += strspn(at, between), between);
+
+		holds = length && holds_with(text, place, at, length);
+		at += length;
+	}
+	return holds;
 }

@@ -311,9 +311,11 @@ int pip_list(struct jw_error *err, struct pip *pip, const char *package,
 	return hand_over(pip, ask_pip(err, pip, question), ret_listing);
 }
 
-int pip_sizes(struct jw_error *err, struct pip *pip, const char *names, struct pip_listing *listing)
+/* Asks for more about wheels of a listing. */
+static int ask_more(struct jw_error *err, struct pip *pip, const char *kind, const char *names,
+					struct pip_listing *listing)
 {
-	cJSON *question = new_question("sizes");
+	cJSON *question = new_question(kind);
 	int result;
 
 	json_add_text(question, "files", names);
@@ -323,6 +325,17 @@ int pip_sizes(struct jw_error *err, struct pip *pip, const char *names, struct p
 	pip->answer.listing = (struct pip_listing){.index = NULL};
 	pip_answer_free(&pip->answer);
 	return result;
+}
+
+int pip_sizes(struct jw_error *err, struct pip *pip, const char *names, struct pip_listing *listing)
+{
+	return ask_more(err, pip, "sizes", names, listing);
+}
+
+int pip_requires(struct jw_error *err, struct pip *pip, const char *names,
+				 struct pip_listing *listing)
+{
+	return ask_more(err, pip, "requires", names, listing);
 }
 
 int pip_get(struct jw_error *err, struct pip *pip, const char *options, const char *lines,

@@ -32,10 +32,6 @@ struct pip;
 int pip_open(struct jw_error *err, const struct pip_options *options, struct pip **ret_pip);
 void pip_close(struct pip *pip);
 
-/* A package that a wheel requires on the platform, without extras. */
-struct pip_required {
-	char *name, *pin; /* normalised; the one version that it allows, or "" */
-};
 /* A wheel of an index. */
 struct pip_file {
 	char *name, *version; /* the version is normalised */
@@ -46,13 +42,16 @@ struct pip_file {
 	uint64_t size_bytes;  /* 0: not known */
 	bool best; /* pip would take it for its version, on the platform and Python of the options */
 	bool pre, yanked;
-	struct pip_required *required; /* of a wheel that was downloaded */
+	char *
+		*required; /* its requirements as they are written, if it was downloaded, or pip_requires */
 	size_t required_count;
 };
 struct pip_listing {
 	char *index; /* "index.example/simple"; if there are several, the first one */
 	struct pip_file *items;
 	size_t count, capacity;
+	char **sources; /* the versions of which there is only source code */
+	size_t source_count, source_capacity;
 };
 void pip_listing_free(struct pip_listing *listing);
 
@@ -64,6 +63,10 @@ int pip_list(struct jw_error *err, struct pip *pip, const char *package,
  * stays 0 if an index does not tell. */
 int pip_sizes(struct jw_error *err, struct pip *pip, const char *names,
 			  struct pip_listing *listing);
+/* Reads the requirements of wheels of a listing from their ends; those of an index that sends no
+ * parts of files stay unknown. */
+int pip_requires(struct jw_error *err, struct pip *pip, const char *names,
+				 struct pip_listing *listing);
 /* Gets the wheels for lines of requirements, each once, with `options`, lines about indexes
  * (pip_lines_read). A line may have no wheel because of its marker. The wheels are in the folder
  * (pip_got) until the next call. JW_ERR_NOT_FOUND if no wheel fits, or there is no pip. */

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "os/platform.h"
 
-enum { MAX_FILES = 1 << 16, MAX_WORD = 512, MAX_REQUIRED = 4096 };
+enum { MAX_FILES = 1 << 16, MAX_WORD = 512, MAX_LINE = 4096, MAX_REQUIRED = 4096 };
 
 /* Returns whether a text can be a word in a line of a list. */
 static bool is_word(const char *text)
@@ -44,22 +44,27 @@ static char *join_systems(const cJSON *systems)
 	return joined;
 }
 
+/* Returns whether a text can be the rest of a line. */
+static bool is_line(const char *text)
+{
+	size_t length = 0;
+
+	while ((unsigned char)text[length] >= ' ' && text[length] != 0x7f)
+		length++;
+	return length && length < MAX_LINE && !text[length];
+}
+
 static void read_required(const cJSON *rows, struct pip_file *file)
 {
-	size_t capacity = 0;
+	size_t capacity = file->required_count;
 	const cJSON *row;
 
 	cJSON_ArrayForEach(row, rows)
 	{
-		const char *name = json_text(row, "name", ""), *pin = json_text(row, "pin", "");
-		char normal[PACKAGE_MAX_NAME];
-
-		if (!package_normalise(name, strlen(name), normal) || strcmp(name, normal) != 0 ||
-			(*pin && !is_word(pin)) ||
+		if (!cJSON_IsString(row) || !is_line(row->valuestring) ||
 			VEC_ROOM(NULL, file->required, capacity, file->required_count, MAX_REQUIRED))
 			continue;
-		file->required[file->required_count++] =
-			(struct pip_required){.name = mem_string(name), .pin = mem_string(pin)};
+		file->required[file->required_count++] = mem_string(row->valuestring);
 	}
 }
 
@@ -96,14 +101,32 @@ static int read_file(struct jw_error *err, struct pip_answer *answer, const cJSO
 	return 0;
 }
 
-/* Fills in the size of a wheel that the listing has. */
-static void read_size(struct pip_answer *answer, const cJSON *object)
+/* Fills in the size or the requirements of a wheel that the listing has. */
+static void read_more(struct pip_answer *answer, const cJSON *object)
 {
 	const char *name = json_text(object, "file", "");
+	const cJSON *requires = cJSON_GetObjectItemCaseSensitive(object, "requires");
 
-	for (size_t i = 0; i < answer->listing.count; i++)
-		if (!strcmp(answer->listing.items[i].name, name))
-			answer->listing.items[i].size_bytes = json_count(object, "size");
+	for (size_t i = 0; i < answer->listing.count; i++) {
+		struct pip_file *file = &answer->listing.items[i];
+
+		if (strcmp(file->name, name) != 0)
+			continue;
+		if (!requires)
+			file->size_bytes = json_count(object, "size");
+		else if (!file->required)
+			read_required(requires, file);
+	}
+}
+
+static void read_source(struct pip_listing *listing, const char *version)
+{
+	struct pep440 numbers;
+
+	if (is_word(version) && pep440_read(version, &numbers) &&
+		!VEC_ROOM(NULL, listing->sources, listing->source_capacity, listing->source_count,
+				  MAX_FILES))
+		listing->sources[listing->source_count++] = mem_string(version);
 }
 
 /* ---- failures */
@@ -247,8 +270,10 @@ int pip_answer_read(struct jw_error *err, struct pip_answer *answer, const char 
 		answer->listing.index = mem_string(json_text(object, "index", ""));
 	} else if (cJSON_GetObjectItemCaseSensitive(object, "version")) {
 		result = read_file(err, answer, object);
+	} else if (cJSON_GetObjectItemCaseSensitive(object, "source")) {
+		read_source(&answer->listing, json_text(object, "source", ""));
 	} else {
-		read_size(answer, object);
+		read_more(answer, object);
 	}
 	cJSON_Delete(object);
 	return result;
@@ -259,10 +284,8 @@ void pip_listing_free(struct pip_listing *listing)
 	for (size_t i = 0; i < listing->count; i++) {
 		struct pip_file *file = &listing->items[i];
 
-		for (size_t k = 0; k < file->required_count; k++) {
-			mem_free(file->required[k].name);
-			mem_free(file->required[k].pin);
-		}
+		for (size_t k = 0; k < file->required_count; k++)
+			mem_free(file->required[k]);
 		mem_free(file->required);
 		mem_free(file->name);
 		mem_free(file->version);
@@ -270,6 +293,9 @@ void pip_listing_free(struct pip_listing *listing)
 		mem_free(file->pythons);
 		mem_free(file->systems);
 	}
+	for (size_t i = 0; i < listing->source_count; i++)
+		mem_free(listing->sources[i]);
+	mem_free(listing->sources);
 	mem_free(listing->items);
 	mem_free(listing->index);
 	*listing = (struct pip_listing){.index = NULL};

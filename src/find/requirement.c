@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/packages.h"
+#include "base/pep440.h"
 #include "base/text.h"
 #include "os/file.h"
 
@@ -200,6 +201,38 @@ bool requirement_parse(const char *text, struct requirement *ret_requirement)
 	if (marker)
 		read_marker(marker + 1, found.when);
 	*ret_requirement = found;
+	return true;
+}
+
+bool required_read(const char *text, struct required *ret_required)
+{
+	struct required found = {.marker = ""};
+	const char *at = skip_requirement_space(text), *end, *pin;
+	char extras[PACKAGE_MAX_NAME] = "";
+	size_t used = 0;
+	bool valid;
+
+	if (!requirement_parse(text, &found.is))
+		return false;
+	at = read_extras(skip_requirement_space(at + typed_length(at)), extras);
+	end = at + strcspn(at, ";");
+	for (; at < end; at++)
+		/* “===” compares texts, of which an index has one spelling. */
+		if (!strchr(" \t()", *at) && !text_starts(at, "===")) {
+			if (used + 1 >= sizeof found.versions)
+				return false;
+			found.versions[used++] = *at;
+		}
+	(void)pep440_fits("0", found.versions, &valid);
+	if (!valid)
+		return false;
+	pin = strstr(found.versions, "==");
+	if (pin && (pin == found.versions || pin[-1] == ',') && !strchr(pin, '*'))
+		(void)text_format(found.version, sizeof found.version, "%.*s", (int)strcspn(pin + 2, ","),
+						  pin + 2);
+	if (*end)
+		found.marker = skip_requirement_space(end + 1);
+	*ret_required = found;
 	return true;
 }
 

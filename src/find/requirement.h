@@ -38,6 +38,17 @@ struct requirement {
  * requirement counts on every platform, and in every version. */
 bool requirement_parse(const char *text, struct requirement *ret_requirement);
 
+/* What a wheel requires: “torch[opt] (>=2,<3) ; platform_system == 'Linux'”. */
+struct required {
+	struct requirement is;
+	char versions[PACKAGE_MAX_NAME]; /* ">=2,<3"; "" for any */
+	char version[PACKAGE_MAX_NAME];  /* the one version that it allows; "" if it allows several */
+	const char *marker;              /* points into the text that was read; "" for none */
+};
+
+/* Reads the value of a Requires-Dist field. False if it names an address, or is no requirement. */
+bool required_read(const char *text, struct required *ret_required);
+
 /* A package as a user types it: a name, extras, a version ("jax[cuda12]==0.4.30"). */
 struct typed_package {
 	struct requirement requirement;

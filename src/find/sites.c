@@ -509,11 +509,37 @@ const char *environment_kind(const char *path)
 	return has_mark(path, "bin/python3") || has_mark(path, "python.exe") ? "Python" : NULL;
 }
 
-/* Refuses a path inside an environment, such as .venv/bin/python, and names the environment. */
+/* Returns the only environment directly inside a folder, such as python_embeded of ComfyUI's
+ * portable version; NULL if there is none, or several. */
+static char *environment_inside(const char *dir)
+{
+	struct os_names names;
+	char *found = NULL;
+	size_t count = 0;
+
+	if (os_list(NULL, dir, &names))
+		return NULL;
+	for (size_t i = 0; i < names.count; i++) {
+		char *path = os_join(dir, names.items[i]);
+
+		if (names.kinds[i] == OS_DIRECTORY && environment_kind(path) && !count++)
+			found = path;
+		else
+			mem_free(path);
+	}
+	os_names_free(&names);
+	if (count == 1)
+		return found;
+	mem_free(found);
+	return NULL;
+}
+
+/* Refuses a path inside an environment, such as .venv/bin/python, or a folder around one, and names
+ * the environment. */
 static int refuse_environment(struct jw_error *err, const char *dir)
 {
-	char *above = os_dir_name(dir), *higher = os_dir_name(above);
-	const char *const candidates[] = {above, higher}, *meant = NULL;
+	char *above = os_dir_name(dir), *higher = os_dir_name(above), *inside = environment_inside(dir);
+	const char *const candidates[] = {above, higher}, *meant = inside;
 
 	for (size_t i = 0; i < 2 && !meant; i++) {
 		const char *kind = environment_kind(candidates[i]);
@@ -529,6 +555,7 @@ static int refuse_environment(struct jw_error *err, const char *dir)
 				  "--environment %s: not an environment; “jitwarm find” lists environments", dir);
 	mem_free(above);
 	mem_free(higher);
+	mem_free(inside);
 	return -1;
 }
 

@@ -126,10 +126,10 @@ static void note_living(void *context, char *path, const char *name, bool folder
 	mem_free(lock_path);
 }
 
-int os_claimed_by(const char *place, const char *prefix)
+int os_claimed_by(const char *place)
 {
 	int pid = 0;
 
-	each_claim(place, prefix, note_living, &pid);
+	each_claim(place, "", note_living, &pid);
 	return pid;
 }

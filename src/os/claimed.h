@@ -20,7 +20,7 @@ void os_unclaim(const char *path, struct os_file *lock);
  * process stay. */
 void os_sweep_claimed(const char *place, const char *prefix);
 /* Returns the id of a running process of another such folder, or 0. */
-int os_claimed_by(const char *place, const char *prefix);
+int os_claimed_by(const char *place);
 /* Returns whether the process of a folder with this lock has ended. A lock that cannot be read
  * counts as held for an hour. *ret_file is the opened lock, or NULL; the caller closes it. */
 bool os_claim_is_dead(const char *path, const char *lock_path, struct os_file **ret_file);

@@ -5,7 +5,6 @@
 #include "base/mem.h"
 #include "os/folders.h"
 #include "os/path_calls.h"
-#include "os/process.h"
 #include "os/uv.h"
 
 int close_fd(struct jw_error *err, const char *path, int fd)

@@ -14,9 +14,8 @@ int os_state_dir(struct jw_error *err, char **ret_path);
 void os_keep_no_state(bool none);
 /* Finds the driver's default cache, which applies unless CUDA_CACHE_PATH is set
  * (docs/internals/driver-cache.md): $HOME/.nv/ComputeCache, where HOME may be empty but must be set
- * (else JW_ERR_NOT_FOUND: the driver caches nothing); %APPDATA%\NVIDIA\ComputeCache. `home` is
- * another account's home directory, or NULL for our own. */
-int os_driver_cache_dir(struct jw_error *err, const char *home, char **ret_path);
+ * (else JW_ERR_NOT_FOUND: the driver caches nothing); %APPDATA%\NVIDIA\ComputeCache. */
+int os_driver_cache_dir(struct jw_error *err, char **ret_path);
 /* Finds the path of our own executable. */
 int os_self_path(struct jw_error *err, char **ret_path);
 

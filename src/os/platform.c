@@ -1,7 +1,6 @@
 #include "os/platform.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <uv.h>

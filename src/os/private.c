@@ -1,7 +1,5 @@
 #include "os/private.h"
 
-#include <stddef.h>
-
 static os_guard_check *guard;
 
 void os_set_guard(os_guard_check *check)

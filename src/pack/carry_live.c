@@ -1,6 +1,5 @@
 #include "pack/carry_live.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/cancel.h"

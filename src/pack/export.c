@@ -1,11 +1,10 @@
 /* jw_export: writes the entries of a cache directory into a pack. */
+#include <jitwarm/find.h>
 #include <jitwarm/pack.h>
 
 #include <string.h>
 
 #include <sodium.h>
-
-#include <jitwarm/find.h>
 
 #include "base/cancel.h"
 #include "base/mem.h"
@@ -245,7 +244,7 @@ static int find_export_directory(struct jw_error *err, struct job *job)
 	const struct jw_export_options *options = job->options;
 	struct jw_cache_info settings = {0};
 
-	if (options->cache_dir && cache_settings_read(err, options->cache_dir, NULL, &settings))
+	if (options->cache_dir && cache_settings_read(err, options->cache_dir, &settings))
 		return -1;
 	job->dir = settings.path;
 	settings.path = NULL;

@@ -1,7 +1,6 @@
 /* jw_import: the first pass checks the whole pack, the second inserts the new entries. */
 #include "pack/import.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,10 +9,8 @@
 #include "base/arena.h"
 #include "base/smaller.h"
 #include "base/text.h"
-#include "cache/index.h"
 #include "cache/insert.h"
 #include "cache/settings.h"
-#include "cache/view.h"
 #include "os/clock.h"
 #include "os/file.h"
 #include "os/identity.h"
@@ -33,7 +30,7 @@ static int find_import_directory(struct jw_error *err, struct import *import)
 	struct jw_cache_info settings;
 	int result = -1;
 
-	if (cache_settings_read(err, options->cache_dir, NULL, &settings))
+	if (cache_settings_read(err, options->cache_dir, &settings))
 		return -1;
 	if (!options->cache_dir && system && system->cache.path) {
 		mem_free(settings.path);

@@ -5,7 +5,6 @@
 
 #include "base/cancel.h"
 #include "base/mem.h"
-#include "base/smaller.h"
 #include "base/text.h"
 #include "cache/entry.h"
 #include "cache/index.h"

@@ -8,7 +8,6 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "driver/state_file.h"
 #include "os/file.h"
 #include "os/private.h"
 #include "os/shell.h"

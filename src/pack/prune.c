@@ -11,7 +11,7 @@
 #include "cache/remove.h"
 #include "os/clock.h"
 #include "pack/ledger.h"
-#include "pack/prepared.h"
+#include "pack/store_packs.h"
 
 enum {
 	MAX_GROUPS = 4096,

@@ -406,12 +406,11 @@ void reader_close(struct reader *reader)
 	mem_free(reader);
 }
 
-int reader_manifest(struct jw_error *err, const char *path, const struct jw_cancel *cancel,
-					struct pack_manifest *ret_manifest)
+int reader_manifest(struct jw_error *err, const char *path, struct pack_manifest *ret_manifest)
 {
 	struct source *source = NULL;
 	struct reader *reader = NULL;
-	int result = source_open(err, path, cancel, &source);
+	int result = source_open(err, path, NULL, &source);
 
 	if (!result)
 		result = reader_open(err, source, ret_manifest, &reader);

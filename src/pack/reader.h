@@ -46,8 +46,5 @@ int reader_member(struct jw_error *err, struct reader *reader, const struct pack
 /* Checks after the last member that nothing follows. */
 int reader_end(struct jw_error *err, struct reader *reader);
 void reader_close(struct reader *reader);
-/* Reads only the manifest of a pack whose digest matches. The caller frees it. `cancel` may be
- * NULL.
- */
-int reader_manifest(struct jw_error *err, const char *path, const struct jw_cancel *cancel,
-					struct pack_manifest *ret_manifest);
+/* Reads only the manifest of a pack whose digest matches. The caller frees it. */
+int reader_manifest(struct jw_error *err, const char *path, struct pack_manifest *ret_manifest);

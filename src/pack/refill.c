@@ -1,14 +1,12 @@
 #include "pack/refill.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/entry.h"
-#include "driver/state_file.h"
 #include "os/file.h"
 #include "pack/import.h"
 #include "pack/judge.h"
@@ -84,7 +82,7 @@ static bool count_useful(struct refill *refill, const char *path)
 	bool carries = false;
 
 	/* Damaged packs are reported where packs are listed. */
-	if (reader_manifest(NULL, path, NULL, &manifest))
+	if (reader_manifest(NULL, path, &manifest))
 		return false;
 	for (size_t i = 0; i < manifest.entry_count; i++) {
 		const struct pack_entry *entry = &manifest.entries[i];

@@ -13,9 +13,10 @@
 #include "base/hash.h"
 #include "base/set.h"
 #include "base/text.h"
+#include "driver/state_file.h"
+#include "os/clock.h"
 #include "pack/judge.h"
 #include "pack/key_files.h"
-#include "pack/prepared.h"
 #include "pack/reader.h"
 #include "pack/trust.h"
 
@@ -71,7 +72,7 @@ static void describe_pack(const char *path, struct jw_store_pack *pack)
 	struct jw_error why = {0};
 	struct os_stat stat = {0};
 
-	if (os_stat(&why, path, &stat) || reader_manifest(&why, path, NULL, &manifest)) {
+	if (os_stat(&why, path, &stat) || reader_manifest(&why, path, &manifest)) {
 		TEXT_COPY(pack->damage, why.message);
 		pack->broken = why.code == JW_ERR_FORMAT || why.code == JW_ERR_LIMIT;
 	} else {
@@ -278,7 +279,7 @@ static void find_superseded(const struct jw_store *store, const char *state_dir,
 		char *path = os_join(store->path, store->packs[i].name);
 
 		if (!store->packs[i].damage[0])
-			(void)reader_manifest(NULL, path, NULL, &all.manifests[i]);
+			(void)reader_manifest(NULL, path, &all.manifests[i]);
 		all.trusted[i] = all.manifests[i].entry_count && is_trusted(path, state_dir);
 		count_entries(&all, i, true);
 		order[i] = (struct pack_size){all.manifests[i].entry_count, i};
@@ -300,6 +301,17 @@ static void find_superseded(const struct jw_store *store, const char *state_dir,
 	mem_free(all.trusted);
 	mem_free(all.holders);
 	set_free(&all.entries);
+}
+
+cJSON *prepared_read(const char *state_dir, int64_t most_age_s)
+{
+	cJSON *prepared = state_read(state_dir, STATE_AHEAD);
+
+	if (!prepared || !most_age_s ||
+		(int64_t)json_count(prepared, "written_s") > os_now_s() - most_age_s)
+		return prepared;
+	cJSON_Delete(prepared);
+	return NULL;
 }
 
 int jw_store_clear(struct jw_error *err, const struct jw_store_options *options, bool superseded,
@@ -384,7 +396,7 @@ static void learn_store(const struct jw_store *store, struct set *known)
 		if (store->packs[i].damage[0])
 			continue;
 		path = os_join(store->path, store->packs[i].name);
-		(void)reader_manifest(NULL, path, NULL, &manifest);
+		(void)reader_manifest(NULL, path, &manifest);
 		for (size_t k = 0; k < manifest.entry_count; k++)
 			if (!set_has(known, manifest.entries[k].key))
 				set_add(known, manifest.entries[k].key, k);

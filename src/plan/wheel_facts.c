@@ -9,10 +9,10 @@
 #include "base/text.h"
 #include "code/devcode.h"
 #include "code/zip_directory.h"
+#include "find/requirement.h"
 #include "os/file.h"
 #include "plan/plan.h"
 
-enum { TITLE, OLDEST, NEWEST, PACKAGE }; /* the values of a row “library” of packages.tsv */
 enum { MAX_FACTS = 16 << 20, MAX_LIBRARIES = 1 << 14, CUDA_12 = 12000, CUDA_12_2 = 12020 };
 
 /* ---- a scan's pieces as lines */
@@ -243,21 +243,29 @@ static int order_libraries(const void *a, const void *b)
 				  ((const struct wheel_facts_library *)b)->name);
 }
 
-int wheel_facts_text(struct jw_error *err, struct wheel_facts *facts,
-					 const struct pip_required *required, size_t required_count, const char *list,
+int wheel_facts_requires(struct jw_error *err, const char *package, char *const *required,
+						 size_t required_count, const char *list, struct buf *lines)
+{
+	int result = 0;
+
+	for (size_t i = 0; !result && i < required_count; i++) {
+		struct required is;
+
+		if (required_read(required[i], &is) && strcmp(is.is.name, package) != 0 &&
+			(!list || list_has(list, is.is.name)))
+			result = buf_printf(err, lines, "requires %s\n", required[i]);
+	}
+	return result;
+}
+
+int wheel_facts_text(struct jw_error *err, struct wheel_facts *facts, const char *package,
+					 char *const *required, size_t required_count, const char *list,
 					 char **ret_text)
 {
 	struct buf text = BUF_MAX(MAX_FACTS);
-	const struct package_fact *library;
-	int result = 0;
+	int result = wheel_facts_requires(err, package, required, required_count,
+									  facts->count ? list : NULL, &text);
 
-	for (size_t i = 0; !result && i < required_count; i++)
-		if (*required[i].pin && list_has(list, required[i].name))
-			result = buf_printf(err, &text, "pin %s %s\n", required[i].name, required[i].pin);
-	for (size_t at = 0; !result && (library = package_fact_next("library", &at));)
-		for (size_t i = 0; !result && i < required_count; i++)
-			if (text_same(library->values[PACKAGE], required[i].name))
-				result = buf_printf(err, &text, "needs %s\n", library->name);
 	if (facts->count)
 		qsort(facts->items, facts->count, sizeof *facts->items, order_libraries);
 	for (size_t i = 0; !result && i < facts->count; i++)
@@ -274,7 +282,7 @@ int wheel_facts_text(struct jw_error *err, struct wheel_facts *facts,
 static bool is_fact(const char *line)
 {
 	return text_starts(line, "library ") || text_starts(line, "piece ") ||
-		   text_starts(line, "pin ") || text_starts(line, "needs ");
+		   text_starts(line, "requires ") || text_starts(line, "needs ");
 }
 
 static const char *next_line(const char *line)
@@ -310,7 +318,7 @@ static char *likeness(const char *lines)
 
 		end = line + strcspn(line, "\n");
 		/* A library without code only says which driver its runtime needs. */
-		if (text_starts(line, "pin ") || text_starts(line, "needs ") ||
+		if (text_starts(line, "requires ") || text_starts(line, "needs ") ||
 			(library && !text_starts(next_line(line), "piece ")))
 			continue;
 		if (!library)

@@ -30,11 +30,14 @@ int wheel_facts_add(struct jw_error *err, struct wheel_facts *facts,
 					const struct jw_scan_image *image);
 void wheel_facts_free(struct wheel_facts *facts);
 
-/* Writes the lines of a wheel: the packages that it requires in one version, if `list`
- * has them, and these libraries. The caller frees the text. */
-int wheel_facts_text(struct jw_error *err, struct wheel_facts *facts,
-					 const struct pip_required *required, size_t required_count, const char *list,
+/* Writes the lines of a wheel: its requirements of packages that `list` has, or all of them if no
+ * library has code, and these libraries. The caller frees the text. */
+int wheel_facts_text(struct jw_error *err, struct wheel_facts *facts, const char *package,
+					 char *const *required, size_t required_count, const char *list,
 					 char **ret_text);
+/* Appends the lines for the requirements of packages that `list` (NULL: any) has. */
+int wheel_facts_requires(struct jw_error *err, const char *package, char *const *required,
+						 size_t required_count, const char *list, struct buf *lines);
 
 /* Returns the lines that a list has for the wheel with this SHA-256; NULL if there are none. The
  * caller frees them. */

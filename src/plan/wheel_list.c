@@ -14,7 +14,8 @@
 
 enum {
 	MAX_WHEELS = 1 << 12,
-	MAX_THINGS = 1 << 20, /* the most libraries, pieces, entries and pins of a package, each */
+	MAX_THINGS =
+		1 << 20, /* the most libraries, pieces, entries and requirements of a package, each */
 };
 
 /* The memory of a list. Arrays grow while the text is read, so wheels and libraries hold indices
@@ -24,9 +25,9 @@ struct wheel_memory {
 	struct wheel_library *libraries;
 	struct jw_piece *pieces;
 	struct jw_piece_entry *entries;
-	struct wheel_pin *pins;
+	const char **requires;
 	size_t library_count, library_capacity, piece_count, piece_capacity, entry_count,
-		entry_capacity, pin_count, pin_capacity;
+		entry_capacity, require_count, require_capacity;
 };
 
 struct reading {
@@ -198,19 +199,13 @@ static bool read_role(const char *word, struct jw_piece *piece)
 	return false;
 }
 
-static int read_piece(struct jw_error *err, struct reading *reading, char *rest)
+/* Adds a container with the entries in the rest of a line to the last library. */
+static int add_piece(struct jw_error *err, struct reading *reading, struct jw_piece piece,
+					 char *rest)
 {
 	struct wheel_memory *memory = reading->memory;
-	struct jw_piece piece = {.entries = NULL};
-	const char *count = next_word(&rest), *role = next_word(&rest), *word;
-	uint64_t number;
+	const char *word;
 
-	if (!memory->library_count || !reading->list->count ||
-		!reading->list->wheels[reading->list->count - 1].library_count)
-		return refuse(err, reading, "a piece without a library");
-	if (!count || !text_number(count, MAX_THINGS, &number) || !role || !read_role(role, &piece))
-		return refuse(err, reading, "not “piece COUNT ROLE ENTRY…”");
-	piece.containers = (size_t)number;
 	while ((word = next_word(&rest))) {
 		if (VEC_ROOM(NULL, memory->entries, memory->entry_capacity, memory->entry_count,
 					 MAX_THINGS))
@@ -227,52 +222,78 @@ static int read_piece(struct jw_error *err, struct reading *reading, char *rest)
 	return 0;
 }
 
-/* Returns whether the line belongs to a wheel that was examined. */
-static bool is_below_wheel(const struct reading *reading)
+/* Returns the last wheel of the list; NULL if it has none. */
+static struct wheel *last_wheel(const struct reading *reading)
 {
-	const struct wheel_list *list = reading->list;
+	return reading->list->count ? &reading->list->wheels[reading->list->count - 1] : NULL;
+}
 
-	return list->count && *list->wheels[list->count - 1].sha256;
+static int read_piece(struct jw_error *err, struct reading *reading, char *rest)
+{
+	struct jw_piece piece = {.entries = NULL};
+	const char *count = next_word(&rest), *role = next_word(&rest);
+	const struct wheel *wheel = last_wheel(reading);
+	uint64_t number;
+
+	if (!wheel || !wheel->library_count || wheel->declared)
+		return refuse(err, reading, "a piece without a library");
+	if (!count || !text_number(count, MAX_THINGS, &number) || !role || !read_role(role, &piece))
+		return refuse(err, reading, "not “piece COUNT ROLE ENTRY…”");
+	piece.containers = (size_t)number;
+	return add_piece(err, reading, piece, rest);
+}
+
+static int add_library(struct jw_error *err, const struct reading *reading, struct wheel *wheel,
+					   const struct wheel_library *library)
+{
+	struct wheel_memory *memory = reading->memory;
+
+	if (VEC_ROOM(NULL, memory->libraries, memory->library_capacity, memory->library_count,
+				 MAX_THINGS))
+		return refuse(err, reading, too_many);
+	memory->libraries[memory->library_count++] = *library;
+	wheel->library_count++;
+	return 0;
 }
 
 static int read_library(struct jw_error *err, struct reading *reading, char *rest)
 {
-	struct wheel_memory *memory = reading->memory;
 	const char *kind = next_word(&rest), *runtime = next_word(&rest);
 	const bool inside = runtime && *runtime == '~';
+	struct wheel *wheel = last_wheel(reading);
 	uint64_t cuda;
 
 	/* The rest of the line is the name, which may have blanks. */
 	if (!kind || (strcmp(kind, "library") != 0 && strcmp(kind, "file") != 0) || !runtime ||
 		!text_number(runtime + inside, 1 << 20, &cuda) || !rest || !*rest)
 		return refuse(err, reading, "not “library KIND RUNTIME NAME”");
-	if (!is_below_wheel(reading))
+	if (!wheel || !*wheel->sha256)
 		return refuse(err, reading, "a library without a wheel");
-	if (VEC_ROOM(NULL, memory->libraries, memory->library_capacity, memory->library_count,
-				 MAX_THINGS))
-		return refuse(err, reading, too_many);
-	memory->libraries[memory->library_count++] =
-		(struct wheel_library){.name = rest,
-							   .facts = {.library = !strcmp(kind, "library")},
-							   .runtime_cuda = (uint32_t)cuda,
-							   .runtime_shared = !inside};
-	reading->list->wheels[reading->list->count - 1].library_count++;
-	return 0;
+	return add_library(err, reading, wheel,
+					   &(struct wheel_library){.name = rest,
+											   .facts = {.library = !strcmp(kind, "library")},
+											   .runtime_cuda = (uint32_t)cuda,
+											   .runtime_shared = !inside});
 }
 
-static int read_pin(struct jw_error *err, struct reading *reading, char *rest)
+static int read_requires(struct jw_error *err, struct reading *reading, const char *text)
 {
 	struct wheel_memory *memory = reading->memory;
-	const char *name = next_word(&rest), *version = next_word(&rest);
+	struct wheel *wheel = last_wheel(reading);
 
-	if (!name || !version || rest)
-		return refuse(err, reading, "not “pin NAME VERSION”");
-	if (!is_below_wheel(reading))
-		return refuse(err, reading, "a pin without a wheel");
-	if (VEC_ROOM(NULL, memory->pins, memory->pin_capacity, memory->pin_count, MAX_THINGS))
+	if (!text || !*text)
+		return refuse(err, reading, "not “requires REQUIREMENT”");
+	if (!wheel || wheel->unseen)
+		return refuse(err, reading, "a requirement without a wheel");
+	if (!strcmp(text, "-")) {
+		wheel->requires_none = true;
+		return 0;
+	}
+	if (VEC_ROOM(NULL, memory->requires, memory->require_capacity, memory->require_count,
+				 MAX_THINGS))
 		return refuse(err, reading, too_many);
-	memory->pins[memory->pin_count++] = (struct wheel_pin){name, version};
-	reading->list->wheels[reading->list->count - 1].pin_count++;
+	memory->requires[memory->require_count++] = text;
+	wheel->require_count++;
 	return 0;
 }
 
@@ -280,26 +301,25 @@ static int read_needs(struct jw_error *err, struct reading *reading, char *rest)
 {
 	struct wheel_memory *memory = reading->memory;
 	const char *name = next_word(&rest);
-	struct wheel *wheel;
 
 	if (!name || rest)
 		return refuse(err, reading, "not “needs NAME”");
-	if (!is_below_wheel(reading))
-		return refuse(err, reading, "a need without a wheel");
-	wheel = &reading->list->wheels[reading->list->count - 1];
-	*(wheel->library_count ? &memory->libraries[memory->library_count - 1].needs : &wheel->needs) |=
-		package_fact_bit("library", name);
+	if (!memory->library_count || !reading->list->count ||
+		!reading->list->wheels[reading->list->count - 1].library_count)
+		return refuse(err, reading, "a need without a library");
+	memory->libraries[memory->library_count - 1].needs |= package_fact_bit("library", name);
 	return 0;
 }
 
-enum wheel_line { WHEEL_EXAMINED, WHEEL_SAME, WHEEL_UNSEEN };
+enum wheel_line { WHEEL_EXAMINED, WHEEL_SAME, WHEEL_UNSEEN, WHEEL_DECLARED };
 
 static int read_wheel(struct jw_error *err, struct reading *reading, char *rest,
 					  enum wheel_line line)
 {
 	static const char *const forms[] = {"not “wheel VERSION PLATFORM PYTHONS FILE SHA256”",
 										"not “same VERSION PLATFORM PYTHONS OF”",
-										"not “unseen VERSION PLATFORM PYTHONS”"};
+										"not “unseen VERSION PLATFORM PYTHONS”",
+										"not “build VERSION PLATFORM PYTHONS CUDA ENTRY…”"};
 	const char *last;
 	struct wheel_list *list = reading->list;
 	struct wheel wheel = {.version = next_word(&rest),
@@ -307,8 +327,10 @@ static int read_wheel(struct jw_error *err, struct reading *reading, char *rest,
 						  .pythons = next_word(&rest),
 						  .file = "",
 						  .sha256 = "",
-						  .unseen = line == WHEEL_UNSEEN};
+						  .unseen = line == WHEEL_UNSEEN,
+						  .declared = line == WHEEL_DECLARED};
 	struct version version;
+	uint64_t cuda = 0;
 	const char *end;
 
 	last = wheel.pythons;
@@ -317,13 +339,25 @@ static int read_wheel(struct jw_error *err, struct reading *reading, char *rest,
 		last = wheel.sha256 = next_word(&rest);
 	} else if (line == WHEEL_SAME) {
 		last = wheel.of = next_word(&rest);
+	} else if (line == WHEEL_DECLARED) {
+		last = next_word(&rest);
 	}
-	if (!last || rest || !version_read(wheel.version, &version, &end))
+	if (!last || !rest == wheel.declared || !version_read(wheel.version, &version, &end) ||
+		(wheel.declared && (!*rest || !text_number(last, 1 << 20, &cuda))))
 		return refuse(err, reading, forms[line]);
 	if (VEC_ROOM(NULL, list->wheels, reading->wheel_capacity, list->count, MAX_WHEELS))
 		return refuse(err, reading, too_many);
 	list->wheels[list->count++] = wheel;
-	return 0;
+	if (!wheel.declared)
+		return 0;
+	if (add_library(err, reading, &list->wheels[list->count - 1],
+					&(struct wheel_library){.name = wheel.version,
+											.facts = {.library = true},
+											.runtime_cuda = (uint32_t)cuda,
+											.runtime_shared = true}))
+		return -1;
+	return add_piece(err, reading, (struct jw_piece){.containers = 1, .role = DEVCODE_REGISTERED},
+					 rest);
 }
 
 static int read_line(struct jw_error *err, struct reading *reading, char *line)
@@ -338,15 +372,18 @@ static int read_line(struct jw_error *err, struct reading *reading, char *line)
 		return read_wheel(err, reading, line, WHEEL_SAME);
 	if (!strcmp(what, "unseen"))
 		return read_wheel(err, reading, line, WHEEL_UNSEEN);
-	if (!strcmp(what, "pin"))
-		return read_pin(err, reading, line);
+	if (!strcmp(what, "build"))
+		return read_wheel(err, reading, line, WHEEL_DECLARED);
+	if (!strcmp(what, "requires"))
+		return read_requires(err, reading, line);
 	if (!strcmp(what, "needs"))
 		return read_needs(err, reading, line);
 	if (!strcmp(what, "library"))
 		return read_library(err, reading, line);
 	if (!strcmp(what, "piece"))
 		return read_piece(err, reading, line);
-	return refuse(err, reading, "neither wheel, same, unseen, pin, needs, library nor piece");
+	return refuse(err, reading,
+				  "neither wheel, same, unseen, build, requires, needs, library nor piece");
 }
 
 /* Returns the CUDA runtime of a library; a runtime inside the library is the compiler's, which
@@ -375,7 +412,7 @@ static int connect_wheels(struct jw_error *err, const struct reading *reading)
 {
 	struct wheel_memory *memory = reading->memory;
 	struct wheel_list *list = reading->list;
-	size_t library = 0, piece = 0, entry = 0, pin = 0;
+	size_t library = 0, piece = 0, entry = 0, require = 0;
 
 	for (size_t i = 0; i < list->count; i++) {
 		struct wheel *wheel = &list->wheels[i];
@@ -384,10 +421,10 @@ static int connect_wheels(struct jw_error *err, const struct reading *reading)
 			wheel->libraries = &memory->libraries[library];
 		for (size_t k = 0; k < wheel->library_count; k++)
 			memory->libraries[library + k].facts.windows = !strcmp(wheel->platform, "windows");
-		if (wheel->pin_count)
-			wheel->pins = &memory->pins[pin];
+		if (wheel->require_count)
+		wheel->requires = &memory->requires[require];
 		library += wheel->library_count;
-		pin += wheel->pin_count;
+		require += wheel->require_count;
 	}
 	for (size_t i = 0; i < memory->library_count; i++) {
 		struct wheel_library *to = &memory->libraries[i];
@@ -415,10 +452,11 @@ static int connect_wheels(struct jw_error *err, const struct reading *reading)
 		if (of) {
 			wheel->libraries = of->libraries;
 			wheel->library_count = of->library_count;
-			wheel->pins = of->pins;
-			wheel->pin_count = of->pin_count;
-			wheel->needs = of->needs;
 			wheel->file = of->file;
+		}
+		if (of && !wheel->require_count && !wheel->requires_none) {
+			wheel->requires = of->requires;
+			wheel->require_count = of->require_count;
 		}
 	}
 	return 0;
@@ -493,6 +531,22 @@ int wheel_list_read(struct jw_error *err, const char *name, const char *text, si
 	return result;
 }
 
+void wheel_list_builds(const char *text, size_t size, const char *package, struct buf *lines)
+{
+	size_t length = 0, number;
+	const char *at = find_package(text, size, package, &length, &number), *const end = at + length;
+	bool build = false;
+
+	for (size_t line; at && at < end; at += line) {
+		const char *stop = memchr(at, '\n', (size_t)(end - at));
+
+		line = (size_t)((stop ? stop + 1 : end) - at);
+		build = text_starts(at, "build ") || (build && text_starts(at, "requires "));
+		if (build)
+			buf_add(lines, "%.*s", (int)line, at);
+	}
+}
+
 int wheel_list_text(struct jw_error *err, char **ret_text, size_t *ret_size)
 {
 	char *text = mem_alloc(wheels_zst_SIZE + 1);
@@ -517,7 +571,7 @@ void wheel_list_free(struct wheel_list *list)
 		mem_free(memory->libraries);
 		mem_free(memory->pieces);
 		mem_free(memory->entries);
-		mem_free(memory->pins);
+		mem_free((void *)memory->requires);
 		mem_free(memory);
 	}
 	mem_free(list->date);
@@ -551,6 +605,13 @@ static struct python_tag next_tag(const char **at)
 
 	*at += length + ((*at)[length] == ',');
 	return (struct python_tag){number, newer || !number};
+}
+
+const char *wheel_label(const struct wheel *wheel)
+{
+	const char *label = wheel->declared ? strchr(wheel->version, '+') : NULL;
+
+	return label ? label + 1 : NULL;
 }
 
 bool wheel_fits_python(const struct wheel *wheel, const char *python)

@@ -1,7 +1,8 @@
 /* The list of released wheels: what their libraries hold, as far as verdicts depend on it. It holds
  * no verdicts: judge_library computes them, as it does for a file.
  *
- * Written by scripts/list-wheels.py from what “jitwarm scan --json” found in each wheel, and by
+ * Written by scripts/list-wheels.py from what “jitwarm scan --json” found in each wheel, by
+ * scripts/list-builds.py from the build scripts of wheels that are on other indexes, and by
  * “jitwarm which --ask”. The text has a line for each thing; words are separated by one blank:
  *
  *     jitwarm-wheels 1 DATE
@@ -9,16 +10,19 @@
  *     wheel VERSION PLATFORM PYTHONS FILE SHA256   one that was looked at; newest first
  *     same VERSION PLATFORM PYTHONS OF             not looked at itself: as the wheel of release OF
  *     unseen VERSION PLATFORM PYTHONS              not looked at, and nothing is known of it
- *     pin NAME VERSION                             of the wheel above: it requires that version
- *     needs NAME                                   of the wheel or the library above: a row
- * “library” of data/packages.tsv that it requires library KIND RUNTIME NAME                    of
- * the wheel above piece COUNT ROLE ENTRY...                    of the library above: COUNT alike
- * containers
+ *     build VERSION PLATFORM PYTHONS CUDA ENTRY... not looked at: what its build script says
+ *     requires REQUIREMENT                         of the wheel or build above, as in its METADATA;
+ * a release that was not looked at has those of OF unless it has its own ones, and “-” if it has
+ * none library KIND RUNTIME NAME                    of the wheel above needs NAME of the library
+ * above: the row “library NAME” of data/packages.tsv piece COUNT ROLE ENTRY... of the library
+ * above: COUNT alike containers
  *
- * - PLATFORM: linux, linux-aarch64, windows.
+ * - PLATFORM: linux, linux-aarch64, windows; of an unseen release also source (there is no wheel)
+ *   and none (there is none for the platform in question).
  * - PYTHONS: cp310 (that version), cp38+ (that one or newer), py3 (any); with commas.
  * - KIND: library, or file (which is itself a container, a cubin or PTX).
  * - A library without a piece has no code, and needs its CUDA runtime.
+ * - CUDA: the toolkit's version, 12060; 0: unknown.
  * - RUNTIME: the CUDA version of its CUDA runtime. 12080: a shared library's, which is at least the
  *   compiler's of its machine code; ~12040: of one in the library, that compiler's; ~0: unknown.
  * - ROLE: registered, relocatable or loose; then -linked; then -empty or -edited.
@@ -36,6 +40,7 @@
 
 #include <jitwarm/target.h>
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "plan/judging.h"
 
@@ -48,21 +53,21 @@ struct wheel_library {
 	uint32_t needs;        /* as in jw_scan_image */
 };
 
-struct wheel_pin {
-	const char *name, *version;
-};
-
 struct wheel {
 	const char *version, *platform, *pythons;
-	/* "" if it was not examined itself; then its libraries are those of `of`. */
+	/* "" if it was not examined itself; then its libraries are those of `of`, or what is declared.
+	 */
 	const char *file, *sha256;
 	const char *of; /* the version that was examined; NULL if this one was, or none */
 	bool unseen;
+	/* Its build script says for which GPUs it has machine code, which is all that is known: one
+	 * library with one container stands for it. */
+	bool declared;
 	const struct wheel_library *libraries;
 	size_t library_count;
-	uint32_t needs; /* by its requirements, as in jw_scan_image */
-	const struct wheel_pin *pins;
-	size_t pin_count;
+	const char *const *requires; /* find/requirement.h reads them */
+	size_t require_count;
+	bool requires_none; /* though the release that it is like requires something */
 };
 
 struct wheel_list {
@@ -79,8 +84,14 @@ int wheel_list_read(struct jw_error *err, const char *name, const char *text, si
 /* Returns the text of the list in the program; the caller frees it. */
 int wheel_list_text(struct jw_error *err, char **ret_text, size_t *ret_size);
 #define WHEEL_LIST_OWN "the program's list of wheels"
+#define WHEEL_SOURCE   "source" /* the platform of a release of which there is only source code */
 void wheel_list_free(struct wheel_list *list);
+/* Appends the lines of a package's builds in a list's text. */
+void wheel_list_builds(const char *text, size_t size, const char *package, struct buf *lines);
 
+/* Returns the label of a declared build, “cu126”, which names its place on another index; NULL for
+ * a wheel of the list's own index. */
+const char *wheel_label(const struct wheel *wheel);
 /* Returns whether a wheel can be installed for that version of Python ("3.11"). */
 bool wheel_fits_python(const struct wheel *wheel, const char *python);
 /* Returns all versions for which it can be installed: "3.8 to 3.12", "3.9 or newer"; the caller

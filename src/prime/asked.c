@@ -52,8 +52,10 @@ struct release {
 	const struct pip_file *file;  /* the wheel that pip would take; NULL if there is none */
 	const struct pip_file *known; /* the wheel that `facts` describe */
 	char *facts;                  /* NULL if it was not examined */
+	char *requires;               /* its lines of requirements if only these are known; or NULL */
 	bool inferred;                /* the known releases before and after it are alike */
 	bool absent;                  /* the index lacks the wheel, or the one with its code */
+	bool source;                  /* the index has its source code alone */
 };
 
 struct jw_asked {
@@ -69,6 +71,7 @@ struct jw_asked {
 	size_t wheel_count, wheel_capacity;
 	struct release *releases; /* newest first */
 	size_t count;
+	bool asked_requires; /* the index was asked for the requirements of releases */
 	char *text;
 	struct jw_target targets[MAX_TARGETS]; /* the GPUs for which PTX is measured: all */
 	size_t target_count;
@@ -146,6 +149,15 @@ static void remember(const struct jw_asked *asked, const struct release *release
 }
 
 /* ---- the list */
+
+/* For qsort: the newest release first. */
+static int compare_releases(const void *a, const void *b)
+{
+	const char *one = ((const struct release *)a)->version,
+			   *other = ((const struct release *)b)->version;
+
+	return version_is_newer(other, one) - version_is_newer(one, other);
+}
 
 /* For qsort: the newest version first; the wheels of one version stay in the index's order. */
 static int compare_wheels(const void *a, const void *b)
@@ -245,6 +257,13 @@ static void find_releases(struct jw_asked *asked)
 		VEC_GROW(asked->releases, capacity, asked->count);
 		asked->releases[asked->count++] = release;
 	}
+	for (size_t i = 0; i < asked->listing.source_count; i++) {
+		VEC_GROW(asked->releases, capacity, asked->count);
+		asked->releases[asked->count++] =
+			(struct release){.version = asked->listing.sources[i], .source = true};
+	}
+	if (asked->count)
+		qsort(asked->releases, asked->count, sizeof *asked->releases, compare_releases);
 }
 
 static int compare_with_release(const void *version, const void *release)
@@ -300,7 +319,8 @@ static int print_release(struct jw_error *err, struct jw_asked *asked, size_t at
 
 	release->inferred = like != NULL;
 	if (!release->here)
-		return buf_printf(err, text, "%s %s %s %s\n", "unseen", release->version, "none", "py3");
+		return buf_printf(err, text, "unseen %s %s py3\n", release->version,
+						  release->source ? WHEEL_SOURCE : "none");
 	if (buf_printf(err, text, "%s %s %s ",
 				   release->facts ? "wheel"
 				   : like         ? "same"
@@ -309,7 +329,8 @@ static int print_release(struct jw_error *err, struct jw_asked *asked, size_t at
 		print_pythons(err, release, text))
 		return -1;
 	if (!release->facts)
-		return buf_printf(err, text, like ? " %s\n" : "%s\n", like ? like->version : "");
+		return buf_printf(err, text, "%s%s\n%s", like ? " " : "", like ? like->version : "",
+						  like && release->requires ? release->requires : "");
 	put_sha256(named, release->known->address, strlen(release->known->address));
 	return buf_printf(err, text, " %s %s\n%s", release->known->name,
 					  *release->known->sha256 ? release->known->sha256 : named, release->facts);
@@ -321,10 +342,9 @@ static int print_list(struct jw_error *err, struct jw_asked *asked)
 {
 	struct buf text = BUF_MAX(MAX_TEXT);
 	char day[TEXT_UTC];
-	int result = buf_printf(err, &text, "jitwarm-wheels 1 %.10s%s%.*s\n%s%s\n",
-							text_utc(day, os_now_s()), index_word,
-							(int)strcspn(asked->index, "\r\n"), asked->index, remembered_form,
-							asked->package);
+	int result = buf_printf(
+		err, &text, "jitwarm-wheels 1 %.10s%s%.*s\n%s%s\n", text_utc(day, os_now_s()), index_word,
+		(int)strcspn(asked->index, "\r\n"), asked->index, remembered_form, asked->package);
 
 	for (size_t i = 0; !result && i < asked->count; i++)
 		result = print_release(err, asked, i, &text);
@@ -493,8 +513,10 @@ void jw_asked_close(struct jw_asked *asked)
 {
 	if (!asked)
 		return;
-	for (size_t i = 0; i < asked->count; i++)
+	for (size_t i = 0; i < asked->count; i++) {
 		mem_free(asked->releases[i].facts);
+		mem_free(asked->releases[i].requires);
+	}
 	mem_free(asked->releases);
 	mem_free(asked->wheels);
 	pip_close(asked->pip);
@@ -559,8 +581,8 @@ static int examine_wheel(struct jw_error *err, struct jw_asked *asked, struct re
 	if (!result && look.why.code)
 		result = error_copy(err, &look.why);
 	if (!result)
-		result = wheel_facts_text(err, &look.facts, got->required, got->required_count, asked->own,
-								  &release->facts);
+		result = wheel_facts_text(err, &look.facts, asked->package, got->required,
+								  got->required_count, asked->own, &release->facts);
 	if (!result) {
 		release->known = release->file;
 		if (asked->folder)
@@ -619,8 +641,8 @@ static const struct pip_file *file_of(const struct pip_listing *listing, const c
 	return NULL;
 }
 
-/* Examines a release, unless the index lacks a wheel, or the wheel is damaged; the wheels are on the
- * disk only meanwhile. */
+/* Examines a release, unless the index lacks a wheel, or the wheel is damaged; the wheels are on
+ * the disk only meanwhile. */
 static int examine_release(struct jw_error *err, struct jw_asked *asked, struct release *release)
 {
 	struct pip_listing got = {.index = NULL};
@@ -650,9 +672,55 @@ static int examine_release(struct jw_error *err, struct jw_asked *asked, struct 
 	return result ? -1 : print_list(err, asked);
 }
 
+/* Returns whether a known release has no code of its own, but requires other packages. */
+static bool requires_alone(const struct release *release)
+{
+	return release->facts && text_starts(release->facts, "requires ") &&
+		   !strstr(release->facts, "\nlibrary ");
+}
+
+/* Asks the index what releases require that have no code of their own, as others of the package
+ * show: what they require decides. An index that sends no parts of files leaves it unknown; then a
+ * release requires what the one requires that it is like. */
+static int ask_requires(struct jw_error *err, struct jw_asked *asked)
+{
+	struct buf names = BUF_MAX(MAX_SIZED * 300);
+	bool alone = false;
+	size_t count = 0;
+	int result = 0;
+
+	for (size_t i = 0; i < asked->count; i++)
+		alone = alone || requires_alone(&asked->releases[i]);
+	if (!alone || asked->asked_requires)
+		return 0;
+	asked->asked_requires = true;
+	for (size_t i = 0; i < asked->count && count < MAX_SIZED; i++)
+		if (asked->releases[i].file &&
+			(can_examine(&asked->releases[i]) || asked->releases[i].inferred)) {
+			(void)buf_printf(NULL, &names, "%s ", asked->releases[i].file->name);
+			count++;
+		}
+	if (count)
+		result = pip_requires(err, asked->pip, buf_text(&names), &asked->listing);
+	buf_free(&names);
+	for (size_t i = 0; !result && i < asked->count; i++) {
+		struct release *release = &asked->releases[i];
+		struct buf lines = BUF_MAX(MAX_REMEMBERED);
+
+		if (!release->file || !release->file->required)
+			continue;
+		result = wheel_facts_requires(err, asked->package, release->file->required,
+									  release->file->required_count, NULL, &lines);
+		release->requires = mem_string(lines.size ? buf_text(&lines) : "requires -\n");
+		buf_free(&lines);
+	}
+	return result ? -1 : print_list(err, asked);
+}
+
 static bool is_known(const struct jw_which_release *release)
 {
-	return release->answer != JW_WHICH_UNKNOWN && release->answer != JW_WHICH_NO_WHEEL &&
+	return !release->declared_by && release->answer != JW_WHICH_UNKNOWN &&
+		   release->answer != JW_WHICH_NO_WHEEL && release->answer != JW_WHICH_SOURCE &&
 		   release->answer != JW_WHICH_NO_PYTHON;
 }
 
@@ -785,13 +853,15 @@ int jw_asked_examine(struct jw_error *err, struct jw_asked *asked,
 	for (size_t i = 0; i < asked->count; i++)
 		left += can_examine(&asked->releases[i]);
 	for (left = max_examinations(left); left; left--) {
-		if (find_next(err, asked, options, options->target, &next))
+		if (ask_requires(err, asked) || find_next(err, asked, options, options->target, &next))
 			return -1;
 		if (!next)
 			break;
 		if (examine_release(err, asked, next))
 			return -1;
 	}
+	if (ask_requires(err, asked))
+		return -1;
 	keep_list(asked);
 	return 0;
 }

@@ -6,7 +6,6 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "cache/index.h"
 #include "cache/outlook.h"
 #include "code/release.h"
 #include "code/rules.h"
@@ -15,7 +14,6 @@
 #include "driver/targets.h"
 #include "find/found.h"
 #include "find/named_paths.h"
-#include "find/python.h"
 #include "plan/analyse.h"
 #include "plan/forecast.h"
 #include "plan/plan.h"

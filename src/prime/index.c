@@ -6,7 +6,6 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "code/rules.h"
 #include "code/target_names.h"
 #include "driver/run_folder.h"
 #include "find/pip.h"

@@ -11,7 +11,6 @@
 #include "base/json_table.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "cache/index.h"
 #include "cache/outlook.h"
 #include "cache/settings.h"
 #include "cache/verified.h"
@@ -160,7 +159,7 @@ static int find_cache(struct jw_error *err, const struct jw_run_key *key,
 {
 	struct jw_cache_info settings;
 
-	if (cache_settings_read(err, key->cache_dir, NULL, &settings))
+	if (cache_settings_read(err, key->cache_dir, &settings))
 		return -1;
 	state->cache_dir = settings.path;
 	state->limit_bytes = settings.limit_bytes;

@@ -1,7 +1,6 @@
 /* jw_prime: four steps, in this order. */
 #include <jitwarm/prime.h>
 
-#include <stdio.h>
 #include <string.h>
 
 #include <jitwarm/compiler.h>
@@ -11,7 +10,6 @@
 #include "base/mem.h"
 #include "base/set.h"
 #include "base/text.h"
-#include "cache/index.h"
 #include "cache/outlook.h"
 #include "cache/remove.h"
 #include "cache/settings.h"

@@ -1,6 +1,5 @@
 /* Finds the files of the recorded modules: computes the names of the files' entries, as for a plan,
  * and looks them up. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"

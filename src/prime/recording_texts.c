@@ -10,7 +10,6 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "cache/key.h"
-#include "code/devcode.h"
 #include "driver/ptxas.h"
 
 /* Level 19 compresses Dr.Jit's PTX to a tenth of what level 9 leaves, at 5 instead of 40 MB/s. */

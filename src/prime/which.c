@@ -1,6 +1,7 @@
 #include <jitwarm/which.h>
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <jitwarm/version.h>
@@ -20,23 +21,7 @@
 #include "plan/loading.h"
 #include "plan/plan.h"
 #include "plan/wheel_list.h"
-
-/* A package that releases require in one version. */
-struct known_pin {
-	const char *name;
-	bool listed;
-	struct wheel_list list;
-};
-
-struct question {
-	const struct jw_which_options *options;
-	char package[PACKAGE_MAX_NAME];
-	struct wheel_list list;
-	char *text; /* the text of the list in the program */
-	size_t size;
-	struct known_pin *pins;
-	size_t pin_count, pin_capacity;
-};
+#include "prime/brought.h"
 
 /* Returns the library's name without its folder, and without the hash that auditwheel or delvewheel
  * has added: libx.so.0 for libx-1a2b3c4d.so.0. */
@@ -229,7 +214,7 @@ static int judge_wheel(struct jw_error *err, const struct question *question, co
 											   .library = facts.library,
 											   .package = package,
 											   .version = wheel->version,
-											   .needs = wheel->needs | library->needs},
+											   .needs = library->needs},
 						   0, options->target, &judged[i]);
 		members[i] = fates.member_count > before ? fates.member_count : 0;
 	}
@@ -276,23 +261,6 @@ static int judge_wheel(struct jw_error *err, const struct question *question, co
 	return result;
 }
 
-/* Returns the wheel of a version for the platform; NULL if there is none. */
-static const struct wheel *find_wheel(const struct wheel_list *list, const char *version,
-									  const char *platform)
-{
-	/* A list spells a version nearly always in one way, which is found without reading the others.
-	 */
-	for (size_t i = 0; i < list->count; i++)
-		if (!strcmp(list->wheels[i].version, version) &&
-			!strcmp(list->wheels[i].platform, platform))
-			return &list->wheels[i];
-	for (size_t i = 0; i < list->count; i++)
-		if (!strcmp(list->wheels[i].platform, platform) &&
-			version_is_same(list->wheels[i].version, version))
-			return &list->wheels[i];
-	return NULL;
-}
-
 /* Returns the version of the list that pip takes for “==REQUESTED” on the platform, the newest one
  * (“2.5.1+cu121” for “2.5.1”), or else one for another platform. NULL if there is none. */
 static const char *requested_version(const struct wheel_list *list, const char *requested,
@@ -305,7 +273,8 @@ static const char *requested_version(const struct wheel_list *list, const char *
 		const struct wheel *wheel = &list->wheels[i];
 		const bool fits = !strcmp(wheel->platform, platform);
 
-		if ((!version_is_same(wheel->version, requested) &&
+		if (wheel->declared ||
+			(!version_is_same(wheel->version, requested) &&
 			 !version_is_build_of(wheel->version, requested)) ||
 			(found_fits && !fits))
 			continue;
@@ -315,110 +284,6 @@ static const char *requested_version(const struct wheel_list *list, const char *
 		found_fits = fits;
 	}
 	return found ? found->version : NULL;
-}
-
-/* Finds the wheels of a pinned package, which is read from the list once. */
-static int find_pin(struct jw_error *err, struct question *question, const char *name,
-					const struct known_pin **ret_pin)
-{
-	struct known_pin pin = {.name = name};
-	struct jw_error why;
-
-	for (size_t i = 0; i < question->pin_count; i++)
-		if (!strcmp(question->pins[i].name, name)) {
-			*ret_pin = &question->pins[i];
-			return 0;
-		}
-	pin.listed =
-		!wheel_list_read(&why, WHEEL_LIST_OWN, question->text, question->size, name, &pin.list);
-	if (!pin.listed && why.code != JW_ERR_NOT_FOUND)
-		return error_copy(err, &why);
-	VEC_GROW(question->pins, question->pin_capacity, question->pin_count);
-	question->pins[question->pin_count] = pin;
-	*ret_pin = &question->pins[question->pin_count++];
-	return 0;
-}
-
-/* Returns the examined wheel for the platform next to another one: the next newer one (-1), or the
- * next older one (1); NULL if there is none. */
-static const struct wheel *find_examined(const struct wheel_list *list, const struct wheel *from,
-										 int step)
-{
-	for (size_t at = (size_t)(from - list->wheels) + (size_t)step; at < list->count;
-		 at += (size_t)step)
-		if (!list->wheels[at].unseen && !strcmp(list->wheels[at].platform, from->platform))
-			return &list->wheels[at];
-	return NULL;
-}
-
-/* Returns whether a wheel has code for GPUs, or needs a CUDA runtime, beside a profiler's. */
-static bool has_own_code(const struct wheel *wheel)
-{
-	for (size_t i = 0; i < wheel->library_count; i++)
-		if (!fate_is_profilers(wheel->libraries[i].name))
-			return true;
-	return false;
-}
-
-/* Judges a required package. A version that was not examined fails if the versions before and after
- * it fail. ret_pin has the reason. */
-static int judge_pin(struct jw_error *err, struct question *question, const struct wheel_list *list,
-					 const struct wheel_pin *required, struct jw_which_release *ret_pin,
-					 bool *ret_fails)
-{
-	const struct wheel *found = find_wheel(list, required->version, question->options->platform),
-					   *judged[] = {found, NULL};
-	bool fails;
-
-	/* Wheels for the CPU alone say nothing about the builds for GPUs, which other indexes have. */
-	if (found && !found->unseen && !has_own_code(found))
-		judged[0] = found = find_wheel(list, required->version, "linux");
-	fails = found != NULL;
-	if (found && found->unseen) {
-		judged[0] = find_examined(list, found, -1);
-		judged[1] = find_examined(list, found, 1);
-		fails = judged[0] && judged[1];
-	}
-	for (size_t i = 0; fails && i < 2 && judged[i]; i++) {
-		jw_which_release_free(ret_pin);
-		if (judge_wheel(err, question, required->name, judged[i], ret_pin))
-			return -1;
-		fails = ret_pin->answer == JW_WHICH_FAILS;
-	}
-	*ret_fails = fails;
-	return 0;
-}
-
-/* Returns whether a package cannot run without one that it requires: torch, and NVIDIA's libraries.
- */
-static bool is_base(const char *required)
-{
-	return package_fact_of("base", required) || fate_is_nvidia(required, NULL, required);
-}
-
-/* Judges the packages that a wheel which runs requires in one version. */
-static int judge_pins(struct jw_error *err, struct question *question, const struct wheel *wheel,
-					  struct jw_which_release *release)
-{
-	for (size_t i = 0; i < wheel->pin_count && release->answer != JW_WHICH_FAILS; i++) {
-		const struct wheel_pin *required = &wheel->pins[i];
-		const struct known_pin *pin;
-		struct jw_which_release of_pin = {.why = NULL};
-		bool fails = false;
-
-		if (!is_base(required->name))
-			continue;
-		if (find_pin(err, question, required->name, &pin) ||
-			(pin->listed && judge_pin(err, question, &pin->list, required, &of_pin, &fails)))
-			return -1;
-		if (fails) {
-			release->pin = mem_printf("%s %s", required->name, required->version);
-			replace_fate(release, JW_WHICH_FAILS, required->name, of_pin.why, of_pin.needs);
-			of_pin.why = NULL;
-		}
-		jw_which_release_free(&of_pin);
-	}
-	return 0;
 }
 
 /* Names what a release that runs does without on newer GPUs, although no container shows it. */
@@ -436,116 +301,49 @@ static void note_without(const char *package, struct jw_which_release *release,
 	release->why = mem_printf("%s does not know %s", fact->values[TITLE], jw_target_sm(sm, target));
 }
 
-/* Returns whether one of the extras has this word, and does not take the library from the machine
- * (“cuda12-local”). */
-static bool has_extra(const char *extras, const char *word)
+char *pip_options_of(const char *package, const struct wheel *wheel)
 {
-	for (const char *at = extras; *at; at += strcspn(at, ",]"), at += *at != '\0') {
-		char extra[64];
+	const struct package_fact *fact = wheel->declared ? package_fact_of("index", package) : NULL;
+	const char *label = wheel_label(wheel);
 
-		(void)text_format(extra, sizeof extra, "%.*s", (int)strcspn(at, ",]"), at);
-		for (char *letter = extra; *letter; letter++)
-			if (strchr("_.", *letter))
-				*letter = '-';
-		if (strstr(extra, word) && !strstr(extra, "local"))
-			return true;
-	}
-	return false;
+	return fact && fact->values[ELSEWHERE_OPTIONS]
+			   ? mem_printf("%s%s", fact->values[ELSEWHERE_OPTIONS], label ? label : "")
+			   : NULL;
 }
 
-/* A library of NVIDIA's that an extra brings in any version of a range: a row “brings”. */
-enum { SINCE, EXTRA, BRINGS, LOW, HIGH };
-
-static const struct package_fact *find_bringing(const char *package, const char *extras,
-												const char *version)
+/* Begins the answer for a wheel, and names who declares a build. */
+static void begin_release(const char *package, const struct wheel *wheel,
+						  struct jw_which_release *release)
 {
-	const struct package_fact *fact;
+	const struct package_fact *fact = package_fact_of("index", package);
 
-	for (size_t at = 0; (fact = package_fact_next("brings", &at));)
-		if (!strcmp(package, fact->name) && has_extra(extras, fact->values[EXTRA]) &&
-			!version_is_newer(fact->values[SINCE], version))
-			return fact;
-	return NULL;
+	*release = (struct jw_which_release){.version = mem_string(wheel->version),
+										 .file = wheel->declared ? NULL : mem_string(wheel->file),
+										 .inferred = wheel->of != NULL,
+										 .options = pip_options_of(package, wheel)};
+	if (wheel->declared)
+		release->declared_by = fact ? fact->values[ELSEWHERE_WHOSE] : "the package";
 }
 
-/* Judges the library that an extra brings. pip takes the newest version; if this one fails, the
- * newest one that runs is required beside the release. */
-static int judge_extras(struct jw_error *err, struct question *question,
-						struct jw_which_release *release)
+int judge_own(struct jw_error *err, struct question *question, const struct shelf *shelf,
+			  const struct wheel *wheel, const char *extras, struct jw_which_release *release)
 {
 	const struct jw_which_options *options = question->options;
-	const struct package_fact *bringing =
-		options->extras ? find_bringing(question->package, options->extras, release->version)
-						: NULL;
-	const struct known_pin *known;
-	const char *newest = NULL;
-	struct jw_which_release of_newest = {.why = NULL};
-	bool runs = false;
-	int result = 0;
-
-	if (!bringing || find_pin(err, question, bringing->values[BRINGS], &known))
-		return bringing ? -1 : 0;
-	for (size_t i = 0; !runs && !result && known->listed && i < known->list.count; i++) {
-		const struct wheel *wheel = &known->list.wheels[i];
-		struct jw_which_release of_wheel = {.why = NULL};
-
-		if (strcmp(wheel->platform, options->platform) != 0 || wheel->unseen ||
-			version_is_newer(bringing->values[LOW], wheel->version) ||
-			!version_is_newer(bringing->values[HIGH], wheel->version))
-			continue;
-		result = judge_wheel(err, question, bringing->values[BRINGS], wheel, &of_wheel);
-		runs = !result && of_wheel.answer != JW_WHICH_FAILS;
-		if (runs && newest)
-			release->beside = mem_printf("%s==%s", bringing->values[BRINGS], wheel->version);
-		if (newest) {
-			jw_which_release_free(&of_wheel);
-			continue;
-		}
-		newest = wheel->version;
-		of_newest = of_wheel;
-	}
-	if (!result && newest && !runs) {
-		mem_free(release->pin);
-		release->pin = mem_printf("%s %s", bringing->values[BRINGS], newest);
-		replace_fate(release, JW_WHICH_FAILS, bringing->values[BRINGS], of_newest.why,
-					 of_newest.needs);
-		of_newest.why = NULL;
-	}
-	jw_which_release_free(&of_newest);
-	return result;
-}
-
-/* Judges one release, from its wheels for all platforms. */
-static int judge_release(struct jw_error *err, struct question *question, const char *version,
-						 struct jw_which_release *release)
-{
-	const struct jw_which_options *options = question->options;
-	const struct wheel *for_platform = find_wheel(&question->list, version, options->platform);
 	struct compiler compiler = {.name = NULL};
-	const bool compiles = find_compiler(question->package, version, options->target, &compiler);
+	const bool compiles = find_compiler(shelf->name, wheel->version, options->target, &compiler);
 
-	*release =
-		(struct jw_which_release){.version = mem_string(version), .answer = JW_WHICH_NO_WHEEL};
-	if (!for_platform)
-		return 0;
-	release->file = mem_string(for_platform->file);
-	release->inferred = for_platform->of;
-	if (options->python && !wheel_fits_python(for_platform, options->python)) {
-		release->answer = JW_WHICH_NO_PYTHON;
-		release->why = wheel_pythons(for_platform);
-		return 0;
-	}
+	begin_release(shelf->name, wheel, release);
 	if (compiles && options->target.sm < compiler.least) {
 		fail_compiler(release, &compiler, options->target);
 		return 0;
 	}
-	if (for_platform->unseen) {
+	if (wheel->unseen) {
 		release->answer = JW_WHICH_UNKNOWN;
 		return 0;
 	}
-	if (judge_wheel(err, question, question->package, for_platform, release))
+	if (judge_wheel(err, question, shelf->name, wheel, release))
 		return -1;
-	if (release->answer == JW_WHICH_RUNS && !has_own_code(for_platform)) {
+	if (release->answer == JW_WHICH_RUNS && !wheel_has_code(wheel)) {
 		release->answer = JW_WHICH_CPU;
 		if (compiles)
 			judge_compiler(&compiler, options, release);
@@ -553,36 +351,107 @@ static int judge_release(struct jw_error *err, struct question *question, const 
 	if (compiles)
 		add_condition(release, &compiler, options->driver);
 	if (release->answer == JW_WHICH_CPU)
-		return judge_extras(err, question, release);
-	if (release->answer != JW_WHICH_FAILS && judge_pins(err, question, for_platform, release))
-		return -1;
-	if (release->answer == JW_WHICH_FAILS)
 		return 0;
-	note_without(question->package, release, options->target);
-	return judge_extras(err, question, release);
+	if (release->answer != JW_WHICH_FAILS && judge_pins(err, question, wheel, extras, release))
+		return -1;
+	if (wheel->declared) {
+		/* What stands for its code is no library. */
+		if (!release->pin)
+			mem_free(release->library);
+		release->library = release->pin ? release->library : NULL;
+		return 0;
+	}
+	if (release->answer != JW_WHICH_FAILS)
+		note_without(shelf->name, release, options->target);
+	return 0;
 }
 
-/* Lists the versions of the list that are in the range (NULL: all), each once, newest first. */
-static size_t list_versions(const struct wheel_list *list, const char *range, const char **versions)
+/* Judges one release of the named package, with what it brings along. */
+static int judge_release(struct jw_error *err, struct question *question, struct shelf *shelf,
+						 const char *version, struct jw_which_release *release)
 {
-	size_t count = 0;
+	const struct jw_which_options *options = question->options;
+	const struct wheel *wheel = shelf_wheel(shelf, version, options->platform);
+
+	if (!wheel) {
+		*release = (struct jw_which_release){.version = mem_string(version),
+											 .answer = shelf_wheel(shelf, version, WHEEL_SOURCE)
+														   ? JW_WHICH_SOURCE
+														   : JW_WHICH_NO_WHEEL};
+		return 0;
+	}
+	if (options->python && !wheel_fits_python(wheel, options->python)) {
+		begin_release(shelf->name, wheel, release);
+		release->answer = JW_WHICH_NO_PYTHON;
+		release->why = wheel_pythons(wheel);
+		return 0;
+	}
+	if (judge_own(err, question, shelf, wheel, options->extras, release))
+		return -1;
+	return release->answer > JW_WHICH_CPU ? 0
+										  : judge_brought(err, question, shelf, wheel,
+														  release->answer != JW_WHICH_CPU, release);
+}
+
+/* A version of the list, in the order of the answer. */
+struct version_place {
+	const struct wheel *wheel;
+	struct pep440 version; /* without its label, if a build was declared */
+	bool known;            /* it is a version by PEP 440 */
+};
+
+static int order_places(const void *a, const void *b)
+{
+	const struct version_place *left = a, *right = b;
+	const struct wheel *one = left->wheel, *other = right->wheel;
+	struct pep440 first = left->version, second = right->version;
+	int order;
+
+	*first.local = *second.local = '\0';
+	order = left->known && right->known   ? pep440_order(&second, &first)
+			: left->known != right->known ? right->known - left->known
+										  : strcmp(other->version, one->version);
+	if (order || one->declared != other->declared)
+		return order ? order : one->declared - other->declared;
+	if (!one->declared)
+		return pep440_order(&right->version, &left->version);
+	order = (one->libraries->runtime_cuda < other->libraries->runtime_cuda) -
+			(one->libraries->runtime_cuda > other->libraries->runtime_cuda);
+	return order ? order : strcmp(other->version, one->version);
+}
+
+/* Lists the versions of the list that are requested, or in the range (NULL: all), each once, in the
+ * order of struct jw_which. Builds that are declared count for their platform alone. */
+static size_t list_versions(const struct wheel_list *list, const struct jw_which_options *options,
+							const char **versions)
+{
+	struct version_place *places = mem_array(list->count + 1, sizeof *places);
+	const char *wanted = options->version,
+			   *examined = wanted ? requested_version(list, wanted, options->platform) : NULL;
+	size_t found = 0, count = 0;
 	bool valid;
 
 	for (size_t i = 0; i < list->count; i++) {
-		const char *version = list->wheels[i].version;
-		size_t at = count;
+		const struct wheel *wheel = &list->wheels[i];
 
-		/* A list is nearly in this order. */
-		if (range && !pep440_fits(version, range, &valid))
+		if (wheel->declared ? strcmp(wheel->platform, options->platform) != 0 ||
+								  (wanted && !version_is_same(wheel->version, wanted) &&
+								   !version_is_build_of(wheel->version, wanted))
+							: wanted && !text_same(wheel->version, examined))
 			continue;
-		while (at && version_is_newer(version, versions[at - 1]))
-			at--;
-		if (at && version_is_same(versions[at - 1], version))
+		if (options->range && !pep440_fits(wheel->version, options->range, &valid))
 			continue;
-		memmove(versions + at + 1, versions + at, (count - at) * sizeof *versions);
-		versions[at] = version;
-		count++;
+		places[found] = (struct version_place){.wheel = wheel};
+		places[found].known = pep440_read(wheel->version, &places[found].version);
+		found++;
 	}
+	if (found)
+		qsort(places, found, sizeof *places, order_places);
+	for (size_t i = 0; i < found; i++)
+		if (!count || places[i].wheel->declared != places[i - 1].wheel->declared ||
+			!version_is_same(versions[count - 1], places[i].wheel->version))
+			versions[count++] = places[i].wheel->version;
+	mem_free(places);
 	return count;
 }
 
@@ -596,7 +465,8 @@ bool jw_which_same(const struct jw_which_release *a, const struct jw_which_relea
 {
 	const bool timed = jw_which_has_time(a);
 
-	return a->answer == b->answer && text_same(a->why, b->why) && text_same(a->lacks, b->lacks) &&
+	return a->answer == b->answer && a->declared_by == b->declared_by &&
+		   text_same(a->why, b->why) && text_same(a->lacks, b->lacks) &&
 		   text_same(a->newer, b->newer) && a->needs.cuda == b->needs.cuda &&
 		   text_same(a->without, b->without) && !a->pin == !b->pin &&
 		   timed == jw_which_has_time(b) && (!timed || a->loading == b->loading);
@@ -605,6 +475,15 @@ bool jw_which_same(const struct jw_which_release *a, const struct jw_which_relea
 static char *copy_of(const char *text)
 {
 	return text ? mem_string(text) : NULL;
+}
+
+static char **copy_texts(char *const *texts, size_t count)
+{
+	char **copy = count ? mem_array(count, sizeof *copy) : NULL;
+
+	for (size_t i = 0; i < count; i++)
+		copy[i] = mem_string(texts[i]);
+	return copy;
 }
 
 /* Gives a release that was not examined the answer of one that was. */
@@ -624,6 +503,10 @@ static void infer_answer(struct jw_which_release *release, const struct jw_which
 	release->without = copy_of(from->without);
 	release->pin = copy_of(from->pin);
 	release->beside = copy_of(from->beside);
+	release->required = copy_of(from->required);
+	release->required_why = copy_of(from->required_why);
+	release->uses = copy_texts(from->uses, from->use_count);
+	release->unfollowed = copy_texts(from->unfollowed, from->unfollowed_count);
 	release->inferred = true;
 }
 
@@ -636,7 +519,7 @@ static void infer_answers(struct jw_which *which)
 	for (size_t i = 0; i < which->count; i++) {
 		struct jw_which_release *releases = which->releases;
 
-		if (releases[i].answer > JW_WHICH_FAILS || releases[i].inferred)
+		if (releases[i].answer > JW_WHICH_FAILS || releases[i].inferred || releases[i].declared_by)
 			continue;
 		for (size_t k = i; newer != SIZE_MAX && --k > newer;)
 			if (releases[k].answer == JW_WHICH_UNKNOWN &&
@@ -674,6 +557,36 @@ static unsigned rank_of(const struct jw_which_release *release)
 												  : 0;
 }
 
+/* Returns how a release of an answer is advised. Nothing is known of the parts of a declared build,
+ * so it may lack what the examined wheel of its version lacks, and is not advised rather than that.
+ */
+static unsigned rank_in(const struct jw_which *which, size_t at)
+{
+	const struct jw_which_release *release = &which->releases[at], *examined = release;
+	const unsigned rank = rank_of(release);
+
+	while (examined->declared_by && examined > which->releases)
+		examined--;
+	return rank != UINT_MAX && !examined->declared_by && examined->without &&
+				   version_is_build_of(release->version, examined->version)
+			   ? rank_of(examined)
+			   : rank;
+}
+
+/* Finds the release to install, with `declared` also among builds. */
+static void advise(struct jw_which *which, bool declared)
+{
+	unsigned best = UINT_MAX;
+
+	which->advised = NULL;
+	for (size_t i = 0; i < which->count; i++) {
+		if ((declared || !which->releases[i].declared_by) && rank_in(which, i) < best) {
+			best = rank_in(which, i);
+			which->advised = &which->releases[i];
+		}
+	}
+}
+
 /* Finds the oldest examined release, and the older ones that jitwarm has not examined. */
 static void find_unexamined(struct jw_which *which)
 {
@@ -682,9 +595,13 @@ static void find_unexamined(struct jw_which *which)
 	for (size_t i = 0; i < which->count; i++) {
 		const struct jw_which_release *release = &which->releases[i];
 
+		/* Builds of another index say nothing of the wheels of this one. */
+		if (release->declared_by && strchr(release->version, '+'))
+			continue;
 		/* A release for other versions of Python was examined if its wheel is known. */
 		if (release->answer <= JW_WHICH_FAILS ||
-			(release->answer == JW_WHICH_NO_PYTHON && (*release->file || release->inferred))) {
+			(release->answer == JW_WHICH_NO_PYTHON &&
+			 (release->declared_by || *release->file || release->inferred))) {
 			newer = which->examined_from ? newer : which->unexamined;
 			which->examined_from = release->version;
 			which->unexamined = 0;
@@ -702,27 +619,16 @@ static bool is_platform(const char *platform)
 		   !strcmp(platform, "windows");
 }
 
-static void forget_question(struct question *question)
-{
-	for (size_t i = 0; i < question->pin_count; i++)
-		if (question->pins[i].listed)
-			wheel_list_free(&question->pins[i].list);
-	mem_free(question->pins);
-	wheel_list_free(&question->list);
-	mem_free(question->text);
-}
-
 int jw_which(struct jw_error *err, const struct jw_which_options *options,
 			 struct jw_which *ret_which)
 {
 	struct question question = {.options = options};
 	struct jw_which which = {.target = options->target};
+	struct shelf *shelf;
 	const char **versions;
 	bool valid, unknown = false;
 	int result = 0;
 
-	if (!package_normalise(options->package, strlen(options->package), question.package))
-		return error_set(err, JW_ERR_USAGE, "“%.200s” is no package's name", options->package);
 	if (!is_platform(options->platform))
 		return error_set(err, JW_ERR_USAGE,
 						 "--platform is linux, linux-aarch64 or windows, not “%s”",
@@ -733,41 +639,29 @@ int jw_which(struct jw_error *err, const struct jw_which_options *options,
 	if (jw_driver_supports(err, &options->driver, options->target) ||
 		wheel_list_text(err, &question.text, &question.size))
 		return -1;
-	if (options->asked
-			? wheel_list_read(err, "the index's list of wheels", jw_asked_text(options->asked),
-							  strlen(jw_asked_text(options->asked)), question.package,
-							  &question.list)
-			: wheel_list_read(err, WHEEL_LIST_OWN, question.text, question.size, question.package,
-							  &question.list)) {
-		mem_free(question.text);
+	if (question_named(err, &question, options, &shelf)) {
+		question_free(&question);
 		return -1;
 	}
-	versions = mem_array(question.list.count + 1, sizeof *versions);
-	which.package = mem_string(question.package);
+	versions = mem_array(shelf->list.count + 1, sizeof *versions);
+	which.package = mem_string(shelf->name);
 	which.index = mem_string(options->asked ? jw_asked_index(options->asked) : "PyPI");
-	which.date = mem_string(question.list.date);
-	if (options->version) {
-		*versions = requested_version(&question.list, options->version, options->platform);
-		which.count = *versions != NULL;
-	} else {
-		which.count = list_versions(&question.list, options->range, versions);
-	}
+	which.date = mem_string(shelf->list.date);
+	which.count = list_versions(&shelf->list, options, versions);
 	which.releases = mem_array(which.count, sizeof *which.releases);
 	for (size_t i = 0; !result && i < which.count; i++) {
-		result = judge_release(err, &question, versions[i], &which.releases[i]);
+		result = judge_release(err, &question, shelf, versions[i], &which.releases[i]);
 		unknown = unknown || which.releases[i].answer == JW_WHICH_UNKNOWN;
 	}
 	if (!result && unknown && (options->version || options->range))
 		result = infer_from_all(err, options, &which);
 	else if (!result && unknown)
 		infer_answers(&which);
-	for (size_t i = 0; !result && i < which.count; i++)
-		if (rank_of(&which.releases[i]) < (which.advised ? rank_of(which.advised) : UINT_MAX))
-			which.advised = &which.releases[i];
+	advise(&which, true);
 	if (!options->version)
 		find_unexamined(&which);
 	mem_free(versions);
-	forget_question(&question);
+	question_free(&question);
 	if (result)
 		jw_which_free(&which);
 	else
@@ -779,6 +673,7 @@ void jw_which_release_free(struct jw_which_release *release)
 {
 	mem_free(release->version);
 	mem_free(release->file);
+	mem_free(release->options);
 	mem_free(release->library);
 	mem_free(release->why);
 	mem_free(release->lacks);
@@ -786,6 +681,14 @@ void jw_which_release_free(struct jw_which_release *release)
 	mem_free(release->without);
 	mem_free(release->pin);
 	mem_free(release->beside);
+	mem_free(release->required);
+	mem_free(release->required_why);
+	for (size_t i = 0; i < release->use_count; i++)
+		mem_free(release->uses[i]);
+	for (size_t i = 0; i < release->unfollowed_count; i++)
+		mem_free(release->unfollowed[i]);
+	mem_free(release->uses);
+	mem_free(release->unfollowed);
 	*release = (struct jw_which_release){.version = NULL};
 }
 
@@ -803,15 +706,18 @@ void jw_which_free(struct jw_which *which)
 const struct jw_which_release *jw_which_common(const struct jw_which *answers, size_t count)
 {
 	const struct jw_which_release *common = NULL;
+	unsigned best = UINT_MAX;
 
 	for (size_t i = 0; i < answers->count; i++) {
-		const struct jw_which_release *worst = &answers->releases[i];
+		size_t worst = 0;
 
 		for (size_t k = 1; k < count; k++)
-			if (rank_of(&answers[k].releases[i]) > rank_of(worst))
-				worst = &answers[k].releases[i];
-		if (rank_of(worst) < (common ? rank_of(common) : UINT_MAX))
-			common = worst;
+			if (rank_in(&answers[k], i) > rank_in(&answers[worst], i))
+				worst = k;
+		if (rank_in(&answers[worst], i) < best) {
+			best = rank_in(&answers[worst], i);
+			common = &answers[worst].releases[i];
+		}
 	}
 	return common;
 }
@@ -895,7 +801,8 @@ bool jw_which_before(const char *file, struct jw_target target, const struct jw_
 	for (size_t i = 0; !found && i < which.count; i++) {
 		struct jw_which_release *release = &which.releases[i];
 
-		if (!version_is_newer(version, release->version) || release->answer > JW_WHICH_FAILS)
+		if (!version_is_newer(version, release->version) || release->answer > JW_WHICH_FAILS ||
+			release->inferred || release->declared_by)
 			continue;
 		*ret_release = *release;
 		*release = (struct jw_which_release){.version = NULL};
@@ -927,6 +834,7 @@ bool jw_which_cure(const char *package, const char *file, struct jw_target targe
 			jw_cure_free(ret_cure);
 		return why.code == JW_ERR_NOT_FOUND;
 	}
+	advise(&which, false);
 	version = which.advised ? which.advised->version : NULL;
 	*ret_cure = (struct jw_cure){mem_string(which.package), true,
 								 version ? mem_string(version) : NULL, which.unexamined > 0};

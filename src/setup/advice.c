@@ -292,7 +292,7 @@ static int check_path(struct jw_error *err, const struct jw_cache_info *cache,
 	if (!path)
 		return 0;
 	advice->path = arena_string(advice, path);
-	if (question->path && cache_settings_read(err, path, NULL, &settings))
+	if (question->path && cache_settings_read(err, path, &settings))
 		return -1;
 	advice->path_usable = settings.usable;
 	advice->path_in_force =

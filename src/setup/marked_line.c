@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "base/text.h"
-
 const char *const marked_names[] = {"CUDA_CACHE_MAXSIZE", "CUDA_CACHE_PATH", "JITWARM_TUNED", NULL};
 
 bool marked_claims(const char *at, size_t size, const char *mark, unsigned *claims)

@@ -71,31 +71,29 @@ static int add_units(struct jw_error *err, struct jw_startup *startup,
 				 {"jitwarm.timer", STARTUP_TIMER},
 				 {"jitwarm.path", STARTUP_PATH}};
 	const char *service = facts->options->service;
-	char *folder, *own;
+	char *folder;
 	int result = 0;
 
 	if (service) {
 		if (!is_service_name(service))
 			return error_set(err, JW_ERR_USAGE,
 							 "--service %.100s: name the service without “.service”", service);
-		folder = place_system_path("/etc/systemd/system");
-		own = mem_printf("%s/jitwarm@%s.service.d/60-jitwarm.conf", folder, service);
-		result =
-			add_item(err, startup, os_join(folder, "jitwarm@.service"), STARTUP_TEMPLATE, facts);
-		if (!result)
-			result = add_item(err, startup, own, STARTUP_INSTANCE, facts);
-		else
-			mem_free(own);
-		mem_free(folder);
-		return result;
+		folder = arena_keep(startup, place_system_path("/etc/systemd/system"));
+		return add_item(err, startup, os_join(folder, "jitwarm@.service"), STARTUP_TEMPLATE,
+						facts) ||
+					   add_item(
+						   err, startup,
+						   mem_printf("%s/jitwarm@%s.service.d/60-jitwarm.conf", folder, service),
+						   STARTUP_INSTANCE, facts)
+				   ? -1
+				   : 0;
 	}
-	folder = facts->options->everyone ? place_system_path("/etc/systemd/user")
-									  : place_config_path(err, "systemd/user");
+	folder = arena_keep(startup, facts->options->everyone ? place_system_path("/etc/systemd/user")
+														  : place_config_path(err, "systemd/user"));
 	if (!folder)
 		return -1;
 	for (size_t i = 0; !result && i < sizeof units / sizeof *units; i++)
 		result = add_item(err, startup, os_join(folder, units[i].name), units[i].form, facts);
-	mem_free(folder);
 	return result;
 }
 
@@ -160,21 +158,21 @@ static int look(struct jw_error *err, const struct jw_startup_options *given, bo
 	struct jw_startup *startup = arena_open(sizeof *startup);
 	struct startup_facts facts = {.options = &options};
 	struct os_account runs_as = {0};
-	char **names = mem_array(options.name_count, sizeof *names);
-	char *environment = NULL, *account = NULL, *driver = NULL, *packages = NULL;
+	char **names = arena_alloc(startup, options.name_count * sizeof *names);
+	char *account = NULL, *driver = NULL, *packages = NULL;
 	int result = -1;
 
 	startup->items = arena_alloc(startup, MAX_ITEMS * sizeof *startup->items);
 	for (size_t i = 0; i < options.name_count; i++)
 		if (jw_find_path(err, options.names[i], &names[i]))
 			goto done;
-		else if (!names[i])
-			names[i] = mem_string(options.names[i]);
+		else if (!arena_keep(startup, names[i]))
+			names[i] = arena_string(startup, options.names[i]);
 	options.names = (const char *const *)names;
-	if (!options.environment && !(environment = absolute_variable("VIRTUAL_ENV")))
-		environment = absolute_variable("CONDA_PREFIX");
-	if (environment)
-		options.environment = environment;
+	if (!options.environment)
+		options.environment = arena_keep(startup, absolute_variable("VIRTUAL_ENV"));
+	if (!options.environment)
+		options.environment = arena_keep(startup, absolute_variable("CONDA_PREFIX"));
 	if (program_path(err, options.program, &startup->program))
 		goto done;
 	facts.program = arena_keep(startup, startup->program);
@@ -216,10 +214,6 @@ static int look(struct jw_error *err, const struct jw_startup_options *given, bo
 	for (size_t i = 0; !result && !os_is_windows && i < startup->count; i++)
 		result = read_item(err, &startup->items[i]);
 done:
-	for (size_t i = 0; i < options.name_count; i++)
-		mem_free(names[i]);
-	mem_free(names);
-	mem_free(environment);
 	mem_free(account);
 	mem_free(driver);
 	mem_free(packages);

@@ -10,7 +10,6 @@
 #include "driver/compiler_fetch.h"
 #include "driver/run_folder.h"
 #include "os/folders.h"
-#include "os/identity.h"
 
 struct uninstall {
 	const struct jw_uninstall_options *options;

@@ -268,21 +268,19 @@ static int write_item(struct jw_error *err, const struct jw_startup_options *opt
 enum { TIMER_ITEM = 2 }; /* the order of an account's units (startup.c): the timer, then the path */
 
 /* Returns the link that enabling a unit makes, in the folder of the unit that wants it; NULL if
- * there are no more. The caller frees it. */
-static char *link_of(const struct jw_startup_options *options, const struct jw_startup *startup,
-					 size_t i)
+ * there are no more. */
+static char *link_of(const struct jw_startup_options *options, struct jw_startup *startup, size_t i)
 {
 	static const char *const links[] = {"timers.target.wants/jitwarm.timer",
 										"default.target.wants/jitwarm.path"};
-	char *folder = os_dir_name(startup->items[0].where), *link = NULL;
+	const char *folder = arena_keep(startup, os_dir_name(startup->items[0].where));
 
 	if (options->service && !i)
-		link = mem_printf("%s/%s.service.wants/jitwarm@%s.service", folder, options->service,
-						  options->service);
-	else if (!options->service && i < sizeof links / sizeof *links)
-		link = os_join(folder, links[i]);
-	mem_free(folder);
-	return link;
+		return arena_printf(startup, "%s/%s.service.wants/jitwarm@%s.service", folder,
+							options->service, options->service);
+	return !options->service && i < sizeof links / sizeof *links
+			   ? arena_printf(startup, "%s/%s", folder, links[i])
+			   : NULL;
 }
 
 /* Returns whether a path exists, also as a link to a removed unit. */
@@ -309,13 +307,8 @@ void units_add_links(const struct jw_startup_options *options, struct jw_startup
 
 	for (size_t i = 0; (link = link_of(options, startup, i)); i++, unit++)
 		if (is_listed(link) && unit->ours == unit->there)
-			startup->items[startup->count++] =
-				(struct jw_startup_item){.where = arena_keep(startup, link),
-										 .text = arena_string(startup, ""),
-										 .there = true,
-										 .ours = true};
-		else
-			mem_free(link);
+			startup->items[startup->count++] = (struct jw_startup_item){
+				.where = link, .text = arena_string(startup, ""), .there = true, .ours = true};
 }
 
 /* Removes a unit or a link, and its folder if it is empty and belongs to a service. */
@@ -331,14 +324,12 @@ static int remove_file(struct jw_error *err, const char *path)
 }
 
 /* Removes the folders of the account's own units if they are empty. */
-static void clean_up(const struct jw_startup *startup)
+static void clean_up(struct jw_startup *startup)
 {
-	char *folder = os_dir_name(startup->items[0].where), *above = os_dir_name(folder);
+	const char *folder = arena_keep(startup, os_dir_name(startup->items[0].where));
 
 	if (!os_remove_empty_dir(NULL, folder))
-		(void)os_remove_empty_dir(NULL, above);
-	mem_free(above);
-	mem_free(folder);
+		(void)os_remove_empty_dir(NULL, arena_keep(startup, os_dir_name(folder)));
 }
 
 /* A unit's file before the change. */
@@ -370,10 +361,8 @@ static int take_back(struct jw_error *err, const struct jw_startup_options *opti
 		}
 	}
 	for (size_t i = 0;
-		 !startup->items[startup->count - 1].there && (link = link_of(options, startup, i)); i++) {
+		 !startup->items[startup->count - 1].there && (link = link_of(options, startup, i)); i++)
 		(void)remove_file(NULL, link);
-		mem_free(link);
-	}
 	if (!options->service && !options->everyone && !startup->items[0].there)
 		clean_up(startup);
 	return 0;
@@ -405,15 +394,13 @@ static int enable_with(struct jw_error *err, const struct jw_startup_options *op
 int units_enable(struct jw_error *err, const struct jw_startup_options *options,
 				 struct jw_startup *startup)
 {
-	struct former_unit *former = mem_array(startup->count, sizeof *former);
-	char *running = place_system_path("/run/systemd/system");
+	struct former_unit *former = arena_alloc(startup, startup->count * sizeof *former);
 	const int result = enable_with(err, options, startup, former);
 
-	startup->not_running = !os_exists(running);
-	mem_free(running);
+	startup->not_running =
+		!os_exists(arena_keep(startup, place_system_path("/run/systemd/system")));
 	for (size_t i = 0; i < startup->count; i++)
 		buf_free(&former[i].text);
-	mem_free(former);
 	return result;
 }
 

@@ -13,7 +13,7 @@ jitwarm=$build/src/jitwarm
 . "$here/indexes.sh"
 
 # “grown” 1.0 to 1.9 run everywhere, 1.10 to 1.19 only from sm_90 on, and 1.20 to 1.23 have no code. “torch” is not PyPI's.
-mkdir -p http/packages/{grown,pure,hostile,hosted,loose,torch,older,pinned,cuml-cu12,libcuml-cu12,with-cupy,numba-cuda,borrowed,labelled,twice}
+mkdir -p http/packages/{grown,pure,hostile,hosted,loose,torch,older,pinned,cuml-cu12,libcuml-cu12,with-cupy,numba-cuda,borrowed,labelled,twice,wrapper,extras,stub,open,unknown,parted}
 PYTHONPATH=$here/../framework python3 - <<'P'
 import zipfile
 import fatbin
@@ -51,6 +51,18 @@ for version, sm in ("1.0+cu118", "sm_90"), ("1.0+cu121", "sm_50"), ("1.1", "sm_5
 wheel("labelled", "1.1", "py3-none-win_amd64", ptx("sm_50"))
 for version, sm in ("1.1", "sm_50"), ("1.1+cu121", "sm_90"):
     wheel("twice", version, linux, ptx(sm))
+# “wrapper” has no device code, and requires packages of jitwarm's list, in versions that differ; “extras” only with an extra.
+for version, requires in (("1.0", ["torch>=1.13,<2.8"]), ("1.1", ["torch>=2.0", "faster"]), ("1.2", ["torch>=2.0", "triton; python_version < '3'"]), ("1.3", ["torch~=2.8.0"]), ("1.4", ["torch>=2.8", "faster", "six>=1"])):
+    wheel("wrapper", version, "py3-none-any", b"", requires)
+wheel("extras", "1.0", "py3-none-any", b"", ["other-cuda-12; extra == 'cuda12'", "bitsandbytes; extra == 'all'"])
+wheel("unknown", "1.0", "py3-none-any", b"", ["other-cuda-12", "six"])
+wheel("parted", "1.0", "py3-none-any", b"", ["six", "torch", "parted-kernels"])
+for version, requires in (("1.0", ["torch>=2"]), ("1.1", ["torch>=2.8", "xformers"])):
+    wheel("open", version, linux, ptx("sm_50"), requires)
+# Newer releases of “stub” have only source code.
+wheel("stub", "1.0", linux, ptx("sm_90"))
+for version in "1.1", "2.0", "10.0.post1", "3.0rc1":
+    open(f"http/packages/stub/stub-{version}.tar.gz", "wb").write(b"x")
 wheel("cuml_cu12", "99.0", linux, b"")
 wheel("libcuml_cu12", "99.0", linux, ptx("sm_80"))
 P
@@ -180,8 +192,61 @@ is "a wheel for every platform" 2 1 "1.1  fails: no code for sm_86"
 ask sized --target sm_86 loose==1.0
 is "a wheel for every platform that runs" 0 1 "1.0  runs"
 ask sized --target sm_86 --json pinned
-grep -q "^pin nvidia-cudnn-cu12 9.10.2.21$" state/wheels/* && grep -q "^pin torch 2.8.0$" state/wheels/* && ! grep -rq "pin nvidia-cudnn-cu12 1.0\|pin numpy\|pin tensorflow\|pin vllm" state && ok "what it requires in one version" || fail "pins: $(cat state/wheels/*)"
+grep -q "^requires nvidia-cudnn-cu12==9.10.2.21; platform_system == 'Linux'$" state/wheels/* && grep -q "^requires torch (==2.8.0)$" state/wheels/* && ! grep -rq "requires numpy\|requires vllm" state && ok "requirements of listed packages" || fail "requirements: $(cat state/wheels/*)"
 python3 -c 'import json; d = json.load(open("out")); assert d["index"].endswith("/sized/simple") and d["answers"][0]["newest"] == "1.0", d' || fail "--json: $(cat out)"
+
+# What pip brings along: a release without device code is answered by what it requires, each release by its own requirements, which are read
+# from the ends of the wheels, or from the files beside them. An index that sends neither leaves those of the newest release.
+for kind in good beside; do
+	rm -rf state
+	ask $kind --target gtx1080 wrapper
+	[ "$(grep -c "GET /$kind/files/wrapper/.*py3-none-any.whl " http/log)" -ge 2 ] || fail "$kind: not examined: $(cat http/log)"
+	fetched=0
+	is "a release without device code, $kind" 1 0 "  1.4 – 1.3  fail: they require torch, which fails: no code for sm_61" "  1.2 – 1.0  run" "wrapper has no device code of its own; it uses torch." "torch from PyPI on GTX 1080" "  2.7.1 – 2." \
+		"pip takes the newest torch, which fails here; torch==2.7.1 runs." "Newest that runs: pip install wrapper==1.2 torch==2.7.1"
+	grep -q "runs\? on the CPU" out && fail "it runs on the CPU: $(cat out)"
+done
+grep -q "whl.metadata" http/log && ok "the files beside wheels" || fail "not asked for: $(cat http/log)"
+rm -r state
+ask whole --target gtx1080 wrapper
+fetched=0
+is "an index that sends no parts" 1 0 "  1.4 – 1.1  fail: they require torch, which fails: no code for sm_61" "  1.0        runs"
+ask good --target rtx5090 wrapper
+fetched=0
+is "the newest torch runs" 0 0 "  1.4 – 1.1  run" "  1.0        fails: it requires torch>=1.13,<2.8, which fails: no code for sm_120" "jitwarm has not looked at what else it requires: faster and six." "Newest that runs: pip install wrapper==1.4"
+ask good --target gtx1080 --json wrapper
+python3 -c 'import json; r = {one["version"]: one for one in json.load(open("out"))["answers"][0]["releases"]}; assert r["1.4"]["answer"] == "fails" and r["1.4"]["pin"] == "torch>=2.8" and r["1.4"]["unfollowed"] == ["faster", "six"] and r["1.2"]["beside"] == "torch==2.7.1" and r["1.2"]["uses"] == ["torch>=2.0"] and "beside" not in r["1.0"], r' || fail "--json: $(cat out)"
+ask good --target gtx1080 "extras[all]==1.0"
+fetched=0
+is "an extra brings device code" 0 0 "1.0  runs" "extras has no device code of its own; it uses bitsandbytes." "To install this release: pip install 'extras[all]==1.0' torch==2.7.1"
+ask good --target gtx1080 "extras[cuda12]==1.0"
+fetched=0
+is "an extra brings an unknown package" 3 0 "1.0  has no device code of its own" "It requires packages that jitwarm's list lacks and that may have device code: other-cuda-12."
+ask good --target gtx1080 extras==1.0
+fetched=0
+is "without an extra, nothing is required" 2 0 "1.0  has no device code: it runs on the CPU"
+ask good --target gtx1080 unknown
+fetched=0
+is "only unknown packages" 3 0 "1.0  has no device code of its own" "It requires packages that jitwarm's list lacks and that may have device code: other-cuda-12 and six." "To examine it: jitwarm which --target gtx1080 other-cuda-12 --ask"
+ask good --target gtx1080 parted
+fetched=0
+is "its code may be in a part of it" 3 0 "1.0  has no device code of its own" "it uses torch." "may have device code: parted-kernels and six." "To examine it: jitwarm which --target gtx1080 parted-kernels --ask"
+grep -q "pip install" out && fail "a command: $(cat out)"
+# A package with device code and an open requirement fails if no release of this runs; else pip is told which one.
+ask sized --target gtx1080 open
+is "an open requirement" 1 2 "  1.1  fails: it requires torch>=2.8, which fails: no code for sm_61" "  1.0  runs" "pip install open==1.0 torch==2.7.1"
+# Releases that have only source code are named.
+ask sized --target sm_86 stub
+is "source code alone" 2 1 "  10.0.post1 – 1.1  are source code alone, which jitwarm does not examine" "No wheel of stub on ${site#http://}/sized/simple runs on this GPU; of 3 releases, ${site#http://}/sized/simple has only the source code."
+grep -q "3.0rc1" out && fail "a pre-release: $(cat out)"
+# Several packages: one command, or the two that exclude each other.
+printf 'torch>=2.1\nbitsandbytes\ntorchvision\nnumpy\n' >list.txt
+"$jitwarm" which --platform linux --target gtx1080 -r list.txt >out 2>err
+got=$? fetched=0
+is "one command for a list" 1 0 "For all of them: pip install -r list.txt torch==2.7.1 bitsandbytes==0.50.2 torchvision==0.22.1"
+"$jitwarm" which --platform linux --target gtx1080 torch==2.6.0 torchvision==0.22.1 >out 2>err
+got=$?
+is "two that exclude each other" 2 0 "torch==2.6.0 and torchvision==0.22.1 exclude each other: no releases of both run on GTX 1080 (sm_61) and fit together."
 
 # As pip does, a release that is requested without a local label is the newest one with any label.
 ask sized --target sm_86 labelled==1.0
@@ -234,6 +299,14 @@ is "another torch" 2 1 "torch from ${site#http://}/sized/simple" "fails: no code
 grep -q "PyTorch's own index\|PyTorch's installation page" out && fail "it names the other index: $(cat out)"
 kept --target sm_86 torch
 is "another index's torch does not replace that of the list" 0 0 "torch from PyPI"
+# An answer from PyPI replaces the list's if it is newer.
+sed -i -e '1s/[0-9-]*$/2999-01-01/' -e 's/^index .*/index PyPI/' state/wheels/torch-linux.txt
+kept --target sm_86 torch
+is "a newer answer from PyPI" 2 0 "2.7.1  fails: no code for sm_86" "jitwarm asked PyPI on 2999-01-01."
+sed -i '1s/[0-9-]*$/2001-01-01/' state/wheels/torch-linux.txt
+kept --target sm_86 torch
+is "an older answer from PyPI" 0 0 "torch from PyPI"
+grep -q "jitwarm asked" out && fail "an old answer: $(cat out)"
 
 # several packages and GPUs
 rm -r state

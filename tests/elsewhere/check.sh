@@ -78,7 +78,7 @@ if [ "$kind" = fake ]; then
 	expect 1 0 "jitwarm make --target sm_86 --driver 550.163.01 --ptxas 12.4/ptxas --fetch -o cache/ $library" --fetch $sm \
 		--driver 550.163.01 --ptxas 12.4/ptxas "$library"
 	refuse 2 "x.jwpack is not written: no entry is left to put into it" -o x.jwpack $sm --driver 550.163.01 --ptxas 12.4/ptxas "$build/tests/framework/framework-app"
-	refuse 1 "8 of 8 modules to compile (273 KiB of PTX); otherwise a program compiles what it uses, when it first uses it" -n -o x.jwpack $sm --driver 550.163.01 "$library"
+	refuse 1 "8 of 8 modules to compile (273 KiB of PTX); otherwise each is compiled when first used" -n -o x.jwpack $sm --driver 550.163.01 "$library"
 	fake slow 'echo $$ >>'"$scratch"'/slow.pids; exec sleep 600'
 	sed -i 's/release slow, Vslow/release 12.4, V12.4/' slow/ptxas
 	"$jitwarm" make -o x.jwpack $sm --driver 550.163.01 --ptxas slow/ptxas "$library" >out 2>&1 &
@@ -153,7 +153,7 @@ if [ "$kind" = fake ]; then
 	expect 2 0 "does not say which ptxas it is" $sm --driver 550.163.01 --ptxas /bin/true "$library"
 	expect 3 0 "No such file" $sm --driver 550.163.01 --ptxas nowhere "$library"
 	expect 0 0 "no device code found" $sm --driver 550.163.01 --ptxas 12.4/ptxas "$build/tests/framework/framework-app"
-	expect 1 0 "8 of 8 modules to compile (273 KiB of PTX); otherwise a program compiles what it uses, when it first uses it" $sm --driver 550.163.01 -n "$library" # needs no compiler
+	expect 1 0 "8 of 8 modules to compile (273 KiB of PTX); otherwise each is compiled when first used" $sm --driver 550.163.01 -n "$library" # needs no compiler
 	cp -r 12.4 store/
 	expect 1 0 "ptxas ended with status 3" $sm --driver 550.163.01 "$library"
 	grep -q "ptxas -arch=sm_86 --generate-line-info /" out || fail "the options, as they are: $(cat out)"

@@ -24,7 +24,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		MUST(*pythons);
 		mem_free(pythons);
 		(void)wheel_fits_python(wheel, "3.11");
-		MUST(!*wheel->sha256 == (wheel->of || wheel->unseen));
+		MUST(!*wheel->sha256 == (wheel->of || wheel->unseen || wheel->declared));
+		MUST(!wheel->declared || wheel->library_count == 1);
 		for (size_t k = 0; k < wheel->library_count; k++) {
 			const struct wheel_library *library = &wheel->libraries[k];
 			struct judged is;

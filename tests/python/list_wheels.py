@@ -21,6 +21,20 @@ except ImportError as why:
     print(f"skipped: {why}")
     sys.exit(77)
 
+from pip._vendor.packaging.requirements import Requirement
+from pip._vendor.packaging.specifiers import SpecifierSet
+
+
+def counts(text, platform, python, extras):
+    """Whether a requirement counts, as for pip; one that is malformed does not."""
+    try:
+        marker = Requirement(text).marker
+        where = listing.index.place(platform, python)
+        return not marker or any(marker.evaluate({**where, "extra": listing.normalised(extra)}) for extra in ["", *extras.strip("[]").split(",")])
+    except Exception:  # each packaging has its own
+        return False
+
+
 tried = 0
 for line in (ROOT / "tests/data/requirements.tsv").read_text().splitlines():
     if line.startswith("#"):
@@ -31,11 +45,16 @@ for line in (ROOT / "tests/data/requirements.tsv").read_text().splitlines():
         assert left < right if words[1] == "<" else left == right, line
     elif kind == "marker":
         platform, python, marker, holds = words
-        assert bool(listing.index.required(f"x; {marker}", listing.index.place(platform, python))) == (holds == "yes"), line
+        assert counts(f"x; {marker}", platform, python, "") == (holds == "yes"), line
     else:
-        file, python, requirement, pin = words
-        found = listing.pin_of(requirement, listing.Wheel(file), "" if python == "-" else python)
-        assert (" ".join(found) if found else "-") == pin, f"{line}: {found}"
+        platform, python, extras, text, wanted = words
+        name, _, versions = wanted.partition(" ")
+        if wanted == "-":
+            assert "@" in text or not counts(text, platform, python, extras), line
+        else:
+            requirement = Requirement(text)
+            assert counts(text, platform, python, extras) and listing.normalised(requirement.name) == name, line
+            assert SpecifierSet(str(requirement.specifier).replace("===", "==")) == SpecifierSet("" if versions == "any" else versions), line
     tried += 1
 assert tried > 80, tried
 
@@ -51,10 +70,9 @@ with tempfile.TemporaryDirectory() as folder:
     with_host = looked([code, host])
     assert with_host.lines == ["library library 12000 a/_c.so", "library library ~0 a/b.so", "piece 1 registered sm_80"], with_host.lines
     assert with_host.alike == looked([code]).alike
-    # A need of NVIDIA's libraries is listed, of the library that is linked to one or of the wheel that requires its package.
-    needing = looked([{**code, "needs": "libcublas.so.11 libcudnn.so.8"}], requires=["nvidia-cublas-cu11", "numpy"])
-    assert needing.lines == ["needs libcublas.so.11", "library library ~0 a/b.so", "needs libcublas.so.11", "needs libcudnn.so.8",
-                             "piece 1 registered sm_80"], needing.lines
+    # A library's need of NVIDIA's libraries is listed.
+    needing = looked([{**code, "needs": "libcublas.so.11 libcudnn.so.8"}])
+    assert needing.lines == ["library library ~0 a/b.so", "needs libcublas.so.11", "needs libcudnn.so.8", "piece 1 registered sm_80"], needing.lines
 
 # A release whose code is in another package, which the index lacks: it is left out with a line, and the next one is looked at.
 with tempfile.TemporaryDirectory() as folder:
@@ -74,6 +92,18 @@ with tempfile.TemporaryDirectory() as folder:
     lines = listing.package_lines(type("Arguments", (), {"facts": pathlib.Path(folder)}), "bitsandbytes")
     assert lines == ["package bitsandbytes", "unseen 0.32.0 linux cp38", "unseen 0.31.8 linux py3", "unseen 0.32.0 windows py3", "unseen 0.31.8 windows py3",
                      "unseen 0.32.0 linux-aarch64 py3", "unseen 0.31.8 linux-aarch64 py3"], lines
+
+# Requirements of packages that the list has are lines, and not those of the package itself.
+assert listing.required_lines(["torch<3,>=2.4", "numpy", "Bitsandbytes[test]; extra == 'dev'", "nvidia_cudnn.cu12 (==9.1)", "x @ https://h/x.whl"],
+                              "bitsandbytes") == ["requires torch<3,>=2.4", "requires nvidia_cudnn.cu12 (==9.1)"]
+
+# What list-builds.py has written stays: the builds of a package with what they require, and packages that are not fetched.
+with tempfile.TemporaryDirectory() as folder:
+    path = pathlib.Path(folder) / "wheels.txt"
+    path.write_text("jitwarm-wheels 1 2026-11-28\npackage a\nunseen 1 source py3\nbuild 2 linux py3 0 sm_80\npackage torch\nunseen 2.0 linux py3\nrequires b\n"
+                    "build 2.0+cu118 linux cp38 11080 sm_50\nrequires b==1\nunseen 1.0 linux py3\n")
+    assert listing.kept_lines(path) == {"a": ["unseen 1 source py3", "build 2 linux py3 0 sm_80"],
+                                        "torch": ["build 2.0+cu118 linux cp38 11080 sm_50", "requires b==1"]}, listing.kept_lines(path)
 
 # No message of src/find/index.py has a password, whether its address is one of this account's or of an index.
 clean, note_secrets = listing.index.clean, listing.index.note_secrets

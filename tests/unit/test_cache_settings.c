@@ -118,7 +118,7 @@ TEST_WITH(variables_are_read_as_the_driver_does, clean_environment, NULL)
 
 		assert_int_equal(clean_environment(state), 0);
 		OK(os_env_set(why, cases[i].name, cases[i].value));
-		OK(cache_settings_read(why, NULL, NULL, &settings));
+		OK(cache_settings_read(why, NULL, &settings));
 		assert_int_equal(settings.disabled, cases[i].disabled);
 		assert_int_equal(settings.force_ptx_jit, cases[i].force);
 		assert_int_equal(settings.force_jit, cases[i].force_jit);
@@ -136,7 +136,7 @@ TEST_WITH(one_variable_overrides_the_other, clean_environment, NULL)
 
 	OK(os_env_set(why, "CUDA_FORCE_PTX_JIT", "0"));
 	OK(os_env_set(why, "CUDA_FORCE_JIT", "1"));
-	OK(cache_settings_read(why, NULL, NULL, &settings));
+	OK(cache_settings_read(why, NULL, &settings));
 	assert_false(settings.force_ptx_jit || settings.force_jit);
 	cache_settings_free(&settings);
 }
@@ -146,7 +146,7 @@ TEST_WITH(the_place_follows_the_driver, clean_environment, NULL)
 	struct jw_cache_info settings;
 	char *expected = os_join(folder, ".nv/ComputeCache"), *here;
 
-	OK(cache_settings_read(why, NULL, NULL, &settings));
+	OK(cache_settings_read(why, NULL, &settings));
 	assert_string_equal(settings.path, expected);
 	assert_false(settings.path_set);
 	assert_false(settings.exists);
@@ -155,25 +155,25 @@ TEST_WITH(the_place_follows_the_driver, clean_environment, NULL)
 	cache_settings_free(&settings);
 
 	OK(os_env_set(why, "HOME", ""));
-	OK(cache_settings_read(why, NULL, NULL, &settings));
+	OK(cache_settings_read(why, NULL, &settings));
 	assert_string_equal(settings.path, "/.nv/ComputeCache");
 	cache_settings_free(&settings);
 
 	OK(os_env_set(why, "HOME", NULL));
-	OK(cache_settings_read(why, NULL, NULL, &settings));
+	OK(cache_settings_read(why, NULL, &settings));
 	assert_null(settings.path);
 	assert_true(warns_of(&settings, "HOME"));
 	cache_settings_free(&settings);
 
 	OK(os_env_set(why, "CUDA_CACHE_PATH", ""));
-	OK(cache_settings_read(why, NULL, NULL, &settings));
+	OK(cache_settings_read(why, NULL, &settings));
 	assert_null(settings.path);
 	assert_true(settings.path_set);
 	assert_true(warns_of(&settings, "CUDA_CACHE_PATH"));
 	cache_settings_free(&settings);
 
 	OK(os_env_set(why, "CUDA_CACHE_PATH", "no/such/levels"));
-	OK(cache_settings_read(why, NULL, NULL, &settings));
+	OK(cache_settings_read(why, NULL, &settings));
 	OK(os_real_path(why, ".", &here));
 	assert_true(!strncmp(settings.path, here, strlen(here)));
 	assert_true(warns_of(&settings, "relative"));
@@ -188,20 +188,20 @@ TEST_WITH(an_unusable_directory_is_reported, clean_environment, NULL)
 	char *file = os_join(folder, "file"), *dir = os_join(folder, "dir");
 
 	OK(os_write_atomic(why, file, "x", 1));
-	OK(cache_settings_read(why, file, NULL, &settings));
+	OK(cache_settings_read(why, file, &settings));
 	assert_false(settings.usable);
 	assert_true(warns_of(&settings, "not a directory"));
 	cache_settings_free(&settings);
 
 	OK(os_make_dirs(why, dir, 0700));
-	OK(cache_settings_read(why, dir, NULL, &settings));
+	OK(cache_settings_read(why, dir, &settings));
 	assert_true(settings.usable && settings.exists);
 	assert_int_equal(settings.warning_count, 0);
 	cache_settings_free(&settings);
 
 	if (getuid()) { /* root may write anywhere */
 		assert_int_equal(chmod(dir, 0500), 0);
-		OK(cache_settings_read(why, dir, NULL, &settings));
+		OK(cache_settings_read(why, dir, &settings));
 		assert_false(settings.usable);
 		assert_int_equal(settings.warning_count, 1);
 		cache_settings_free(&settings);
@@ -250,7 +250,7 @@ static void expect_path(const char *value, const char *path, const char *warning
 	struct jw_cache_info settings;
 
 	OK(os_env_set(why, "CUDA_CACHE_PATH", value));
-	OK(cache_settings_read(why, NULL, NULL, &settings));
+	OK(cache_settings_read(why, NULL, &settings));
 	assert_true(settings.path_set);
 	assert_string_equal(settings.path + strlen(settings.path) - strlen(path), path);
 	if (settings.warning_count != (warning != NULL) || (warning && !warns_of(&settings, warning)))
@@ -288,11 +288,11 @@ TEST_WITH(another_account_has_no_limit_of_ours, clean_environment, NULL)
 	struct jw_cache_info info;
 
 	cache_settings_keep_limit(5);
-	OK(cache_settings_read(why, folder, NULL, &info));
+	OK(cache_settings_read(why, folder, &info));
 	assert_int_equal(info.kept_bytes, 5);
 	cache_settings_free(&info);
 	cache_settings_forget_adopted();
-	OK(cache_settings_read(why, folder, NULL, &info));
+	OK(cache_settings_read(why, folder, &info));
 	assert_int_equal(info.kept_bytes, 0);
 	cache_settings_free(&info);
 }
@@ -339,7 +339,7 @@ TEST(a_place_is_looked_at)
 		kernel.type = cases[i].type;
 		kernel.free_bytes = cases[i].free_bytes;
 		kernel.fails = cases[i].fails;
-		OK(cache_settings_read(why, path, NULL, &settings));
+		OK(cache_settings_read(why, path, &settings));
 		if (settings.exists != cases[i].exists || settings.usable != cases[i].usable ||
 			settings.warning_count != (size_t)(wanted[0] != NULL) + (wanted[1] != NULL) ||
 			text_ends(kernel.first, "/index") != (cases[i].from > 1) ||
@@ -354,17 +354,6 @@ TEST(a_place_is_looked_at)
 	mem_free(index);
 	mem_free(dir);
 	mem_free(file);
-}
-
-TEST_WITH(another_account_has_a_cache_without_our_home, clean_environment, NULL)
-{
-	struct jw_cache_info settings;
-
-	OK(os_env_set(why, "HOME", NULL));
-	OK(cache_settings_read(why, NULL, folder, &settings));
-	assert_non_null(settings.path);
-	assert_int_equal(settings.warning_count, 0);
-	cache_settings_free(&settings);
 }
 
 RUN_TESTS(make_folder, remove_folder)

@@ -49,8 +49,8 @@ TEST(everything_is_read)
 	assert_string_equal(options_item(&options, "target", 1), "sm_86");
 	assert_null(options_item(&options, "target", 2));
 	assert_string_equal(options_value(&options, "driver"), "12.4");
-	assert_int_equal(options_number(&options, "workers", 1), 4);
-	assert_true(options_number(&options, "max-mem", 0) == 2000000000u);
+	assert_int_equal(options_number(&options, "workers"), 4);
+	assert_true(options_number(&options, "max-mem") == 2000000000u);
 	assert_true(options_given(&options, "modules"));
 	assert_true(options_given(&options, "quiet"));
 	assert_false(options_given(&options, "json"));
@@ -67,7 +67,7 @@ TEST(an_empty_cache_is_sound)
 	assert_false(options_given(&options, "help"));
 	options_free(&options);
 	OK(options_read(why, table, false, 0, argv, &options));
-	assert_int_equal(options_number(&options, "workers", 7), 7);
+	assert_int_equal(options_number(&options, "workers"), 0);
 	assert_null(options_value(&options, "driver"));
 	options_free(&options);
 }

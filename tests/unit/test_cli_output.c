@@ -5,10 +5,12 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "os/env.h"
+#include "os/file.h"
 
 TEST(widths_are_counted)
 {
@@ -110,6 +112,92 @@ TEST(lines_are_folded_outside_quotes)
 		assert_string_equal(buf_text(&buf), cases[i].shown);
 		buf_free(&buf);
 	}
+}
+
+/* Returns the columns within which a command's lines have to fit; 0 for other commands. */
+static size_t columns_of(const char *typed)
+{
+	static const struct {
+		const char *command;
+		size_t columns;
+	} commands[] = {{"status", 80}, {"check", 80}, {"doctor", 80}, {"which", 100}};
+
+	for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+		if (text_starts(typed, commands[i].command))
+			return commands[i].columns;
+	return *typed ? 0 : 80; /* “jitwarm” alone is status */
+}
+
+/* Returns whether a row is wider than the columns although it has a blank at which it could be
+ * broken: outside quotes, not beside another one (a label). A command at its end may be wider. */
+static bool is_too_wide(const char *row, size_t columns)
+{
+	const char *quoted;
+
+	if (terminal_width(row) <= columns || strstr(row, ": jitwarm "))
+		return false;
+	row += strspn(row, " ");
+	for (const char *at = row; *at; at++) {
+		if (text_starts(at, "“") && (quoted = strstr(at, "”")))
+			at = quoted;
+		else if (*at == ' ' && at[1] != ' ' && at[-1] != ' ')
+			return true;
+	}
+	return false;
+}
+
+/* Cuts off the next line; NULL after the last one. */
+static char *next_line(char **rest)
+{
+	char *line = *rest, *end = line + strcspn(line, "\n");
+
+	*rest = end + (*end != '\0');
+	if (line == end && !*end)
+		return NULL;
+	*end = '\0';
+	return line;
+}
+
+TEST(what_commands_have_printed_fits_a_terminal)
+{
+	static const char folder[] = JITWARM_SOURCE_DIR "/tests/cli/snapshots", asks[] = "$ jitwarm";
+	struct os_names names;
+	size_t folded = 0;
+
+	assert_int_equal(os_list(NULL, folder, &names), 0);
+	for (size_t i = 0; i < names.count; i++) {
+		char *path = os_join(folder, names.items[i]), *rest;
+		struct buf content = {0};
+		size_t columns = 0;
+
+		assert_int_equal(os_read_file(NULL, path, 1 << 20, &content), 0);
+		(void)buf_text(&content);
+		rest = (char *)content.data;
+		for (char *line; text_ends(path, ".text") && (line = next_line(&rest));) {
+			const char *command = strstr(line, ": jitwarm ");
+			struct buf shown = BUF_MAX(1 << 16);
+			char *row, *rows;
+
+			if (*line == '$')
+				columns = text_starts(line, asks) && !strstr(line, " --json")
+							  ? columns_of(line + strlen(asks) + (line[strlen(asks)] == ' '))
+							  : 0;
+			if (!columns || strchr("$!", *line))
+				continue;
+			terminal_fold(&shown, line, command ? (size_t)(command + 2 - line) : 0, 0, columns);
+			rows = mem_string(buf_text(&shown));
+			folded += strchr(rows, '\n') != NULL;
+			for (char *at = rows; (row = next_line(&at));)
+				if (is_too_wide(row, columns))
+					fail_msg("%s: wider than %zu: %s", names.items[i], columns, row);
+			mem_free(rows);
+			buf_free(&shown);
+		}
+		buf_free(&content);
+		mem_free(path);
+	}
+	os_names_free(&names);
+	assert_true(folded > 100);
 }
 
 #define SECOND UINT64_C(1000000000)

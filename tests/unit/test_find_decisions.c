@@ -2,7 +2,7 @@
  * has the facts that lead to a value: those with “-” are false, and those that are not named make
  * no difference. After an intended change:
  *
- *     DECISIONS_RECORD=1 build/release/tests/unit/unit find_decisions; git diff tests/data/decisions
+ *     DECISIONS_RECORD=1 build/release/tests/unit/unit find_decisions
  */
 #include "check.h"
 

@@ -275,9 +275,14 @@ TEST(the_wheels_of_an_index_are_lines_of_json)
 		"\"windows\","
 		"3,\"a b\"],\"pythons\":\"cp39+,py3\",\"address\":\"https://h/"
 		"x\",\"size\":1234,\"best\":true,\"yanked\":true,\"pre\":false," DIGITS_OF
-		",\"requires\":[{\"name\":\"torch\",\"pin\":\"2.0\"},{\"name\":\"numpy\",\"pin\":null},"
-		"{\"name\":\"a b\",\"pin\":\"1\"},{\"name\":\"evil\",\"pin\":\"1\\npiece 9\"},3]}",
+		",\"requires\":[\"torch==2.0\",\"numpy; extra == 'x'\",\"evil\\npiece 9\",\"\",3]}",
 		"{\"file\":\"x-2.0-py3-none-any.whl\",\"version\":\"2.0\",\"pythons\":\"py3\"}",
+		"{\"file\":\"x-2.0-py3-none-any.whl\",\"requires\":[\"six\"]}",
+		"{\"file\":\"x-2.0-py3-none-any.whl\",\"requires\":[\"other\"]}",
+		"{\"file\":\"x-3.0-py3-none-any.whl\",\"requires\":[\"six\"]}",
+		"{\"source\":\"3.1\"}",
+		"{\"source\":\"no version\"}",
+		"{\"source\":3}",
 		"{\"file\":\"x-2.0-py3-none-any.whl\",\"size\":77}",
 		"{\"total\":40}",
 		"{\"total\":2}",
@@ -301,9 +306,48 @@ TEST(the_wheels_of_an_index_are_lines_of_json)
 	assert_int_equal(strlen(file->sha256), 64);
 	assert_true(file->best && file->yanked && !file->pre);
 	assert_int_equal(file->required_count, 2);
-	assert_string_equal(file->required[0].pin, "2.0");
-	assert_string_equal(file->required[1].pin, "");
+	assert_string_equal(file->required[0], "torch==2.0");
+	assert_string_equal(file->required[1], "numpy; extra == 'x'");
+	assert_int_equal(answer.listing.items[1].required_count, 1);
+	assert_string_equal(answer.listing.items[1].required[0], "six");
+	assert_int_equal(answer.listing.source_count, 1);
+	assert_string_equal(answer.listing.sources[0], "3.1");
 	assert_int_equal(answer.listing.items[1].size_bytes, 77);
+	pip_answer_free(&answer);
+}
+
+/* An answer that was changed in any place is one, or ends in one line. */
+TEST(a_changed_answer_ends_in_one_line)
+{
+	static const char *const lines[] = {
+		"{\"file\":\"x-1.0-py3-none-any.whl\",\"version\":\"1.0\",\"systems\":[\"any\"],"
+		"\"pythons\":"
+		"\"py3\",\"requires\":[\"torch>=2; extra == 'x'\",\"numpy\"],\"size\":1}",
+		"{\"file\":\"x-1.0-py3-none-any.whl\",\"requires\":[\"torch (>=2,<3)\"]}",
+		"{\"source\":\"2.0.post1\"}",
+		"{\"error\":\"wheel\",\"name\":\"x\",\"version\":\"1\",\"pythons\":\"3.9\",\"systems\":"
+		"\"l\"}",
+	};
+	enum { LINES = sizeof lines / sizeof *lines, CHANGES = 200 };
+	struct pip_answer answer = {.total_bytes = 0};
+	uint32_t seed = 1;
+
+	for (size_t i = 0; i < LINES * CHANGES; i++) {
+		char *line = mem_string(lines[i % LINES]);
+		const size_t size = strlen(line);
+
+		for (size_t k = 0; k < 1 + i % 3; k++) {
+			seed = seed * 1103515245 + 12345;
+			line[(seed >> 8) % size] = (char)(1 + seed % 255);
+		}
+		*why = (struct jw_error){0};
+		if (read_answer(&answer, line) < 0 && (!*why->message || strchr(why->message, '\n')))
+			fail_msg("%s: “%s”", line, why->message);
+		for (size_t k = 0; k < answer.listing.count; k++)
+			for (size_t m = 0; m < answer.listing.items[k].required_count; m++)
+				assert_null(strchr(answer.listing.items[k].required[m], '\n'));
+		mem_free(line);
+	}
 	pip_answer_free(&answer);
 }
 

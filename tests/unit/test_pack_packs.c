@@ -2,12 +2,15 @@
  * oldest packs first. */
 #include "folder.h"
 
+#include <jitwarm/key.h>
 #include <jitwarm/store.h>
 
 #include "base/text.h"
 #include "cache/entry.h"
+#include "driver/state_file.h"
 #include "entries.h"
 #include "files.h"
+#include "pack/store_packs.h"
 #include "packs.h"
 
 static struct jw_gpu gpu = {.name = "GPU", .target = {.sm = 86}};
@@ -158,6 +161,87 @@ TEST_WITH(a_pack_that_wants_more_is_named, make_folder, remove_folder)
 	assert_non_null(strstr(store->packs->damage, "the pack needs “thin”"));
 	assert_false(store->packs->broken);
 	jw_result_free(store);
+}
+
+/* Removes all packs of the store; so many go, and so many stay. */
+static void clear(size_t removed, size_t waiting)
+{
+	const struct jw_store_options options = {.state_dir = folder};
+	struct jw_store_cleared cleared = {0};
+
+	OK(jw_store_clear(why, &options, false, false, &cleared));
+	assert_int_equal(cleared.removed, removed);
+	assert_int_equal(cleared.waiting, waiting);
+}
+
+/* What “ahead” has prepared for the driver of the next boot stays, however little may be kept. */
+TEST_WITH(a_pack_that_waits_for_a_boot_stays, make_folder, remove_folder)
+{
+	struct jw_system system;
+	struct jw_store_keep_options keep = {.system = &system, .most_bytes = 1};
+	size_t entries;
+
+	set_up(&system);
+	(void)put_entry(&system, 0);
+	packs_keep(&system, 1);
+	OK(state_write(why, folder, STATE_AHEAD,
+				   cJSON_Parse("{\"schema\": \"jitwarm.ahead/1\", \"next\": \"550.100\", "
+							   "\"stored\": 1}")));
+	clear(0, 1);
+	OK(jw_store_keep(why, &keep, &entries));
+	clear(0, 1);
+	OK(state_write(why, folder, STATE_AHEAD, NULL));
+	clear(1, 0);
+	mem_free(system.cache.path);
+}
+
+static bool wants_all(void *context, uint64_t key, const struct jw_identity *identity)
+{
+	(void)context;
+	(void)key;
+	(void)identity;
+	return true;
+}
+
+static size_t count_files(const char *place)
+{
+	struct os_names names;
+	size_t count;
+
+	OK(os_list(why, place, &names));
+	count = names.count;
+	os_names_free(&names);
+	return count;
+}
+
+/* Machines of a cluster write the same pack by different keys: nobody replaces a signature that
+ * others trust. */
+TEST_WITH(a_pack_has_its_signer_in_its_name, make_folder, remove_folder)
+{
+	static const char *const signers[] = {"one", "other"};
+	char *shared = os_join(folder, "shared");
+	struct jw_system system;
+	struct store_addition addition = {
+		.system = &system, .folder = shared, .state_dir = folder, .wanted = wants_all};
+
+	set_up(&system);
+	(void)put_entry(&system, 0);
+	OK(os_make_dirs(why, shared, 0700));
+	for (size_t i = 0; i < 2; i++) {
+		struct jw_key key;
+
+		OK(jw_key_generate(why, folder, signers[i], &key));
+		addition.sign_key = signers[i];
+		for (int again = 0; again < 2; again++) {
+			size_t entries = 0;
+
+			OK(store_add(why, &addition, &entries));
+			assert_int_equal(entries, 1);
+			assert_int_equal(count_files(shared), 2 * (i + 1)); /* a pack and its signature */
+		}
+	}
+	mem_free(system.cache.path);
+	mem_free(shared);
 }
 
 RUN_TESTS(NULL, NULL)

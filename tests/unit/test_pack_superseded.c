@@ -91,13 +91,19 @@ TEST_WITH(only_contained_packs_go, begin, end)
 	clear_superseded(0);
 }
 
-TEST_WITH(of_equal_packs_one_stays, begin, end)
+TEST_WITH(of_equal_packs_the_newest_stays, begin, end)
 {
 	put_pack("x", 0, 2, "mine");
 	put_pack("y", 0, 2, "mine");
 	put_pack("z", 0, 2, "mine");
+	for (int i = 0; i < 3; i++) {
+		char *path = mem_printf("%s/%c.jwpack", shared, "yzx"[i]);
+
+		check_set_mtime(path, (1700000000 + i) * INT64_C(1000000000));
+		mem_free(path);
+	}
 	clear_superseded(2);
-	assert_int_equal(has("x.jwpack") + has("y.jwpack") + has("z.jwpack"), 1);
+	assert_true(has("x.jwpack") && !has("y.jwpack") && !has("z.jwpack"));
 }
 
 /* Whoever can write to the folder cannot have signed packs removed by others that claim anything.

@@ -227,7 +227,7 @@ TEST(a_pack_is_taken_by_what_is_known_of_its_signer)
 	uint8_t hash[MINISIGN_PREHASH];
 
 	copy_file(JITWARM_SOURCE_DIR "/tests/data/pack-1.jwpack", pack);
-	OK(reader_manifest(why, pack, NULL, &manifest));
+	OK(reader_manifest(why, pack, &manifest));
 	OK(source_open(why, pack, NULL, &source));
 	memcpy(hash, source_prehash(source), sizeof hash);
 	source_close(source);

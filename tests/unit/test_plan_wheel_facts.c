@@ -11,6 +11,7 @@
 #include "check.h"
 #include "code/devcode.h"
 #include "find/marker.h"
+#include "find/requirement.h"
 #include "folder.h"
 #include "os/file.h"
 #include "plan/plan.h"
@@ -20,7 +21,7 @@
 static const char list[] = "jitwarm-wheels 1 2026-11-27\n"
 						   "package a\n"
 						   "wheel 2.0 linux cp310 a-2.0.whl aaaa\n"
-						   "pin b 1.0\n"
+						   "requires b==1.0\n"
 						   "library library 12040 a/lib.so\n"
 						   "piece 1 registered sm_80\n"
 						   "same 1.9 linux cp310 2.0\n"
@@ -42,7 +43,7 @@ static void found_is(const char *sha256, const char *lines)
 
 TEST(facts_are_found_by_their_hash)
 {
-	found_is("aaaa", "pin b 1.0\nlibrary library 12040 a/lib.so\npiece 1 registered sm_80\n");
+	found_is("aaaa", "requires b==1.0\nlibrary library 12040 a/lib.so\npiece 1 registered sm_80\n");
 	found_is("bbbb", "");
 	found_is("cccc", "library library ~0 b.so\n");
 	found_is("dddd", NULL);
@@ -57,7 +58,7 @@ TEST(numbers_of_pieces_and_modules_may_differ)
 		const char *lines;
 		bool alike;
 	} others[] = {
-		{"pin x 1.0\nlibrary library 12040 a/lib.3.so\npiece 4 registered sm_80#12000 "
+		{"requires x==1.0\nlibrary library 12040 a/lib.3.so\npiece 4 registered sm_80#12000 "
 		 "compute_80=90a@8.4+5:1.000:9zr\n",
 		 true},
 		{"library library 12040 a/lib.1.2.so\npiece 3 registered sm_80#12000 "
@@ -224,24 +225,69 @@ static size_t each_line(const char *kind, void (*check)(char *rest))
 	return tried;
 }
 
+/* A requirement counts on the platform, with the Python and the extras, or it does not. */
+static void check_requires(char *rest)
+{
+	const struct marker_place place = {
+		.platform = next_cell(&rest), .python = next_cell(&rest), .extras = next_cell(&rest)};
+	const char *text = next_cell(&rest);
+	struct required required;
+	char found[2 * PACKAGE_MAX_NAME] = "-";
+
+	if (required_read(text, &required) &&
+		(!*required.marker || marker_holds(required.marker, &place)))
+		(void)text_format(found, sizeof found, "%s %s", required.is.name,
+						  *required.versions ? required.versions : "any");
+	if (strcmp(found, rest) != 0)
+		fail_msg("%s: “%s”, not “%s”", text, found, rest);
+}
+
 /* tests/python/list_wheels.py reads the same file. */
 TEST(versions_and_markers_are_read_as_by_packaging)
 {
 	assert_in_range(each_line("order", check_order), 20, 1000);
 	assert_in_range(each_line("marker", check_marker), 30, 1000);
+	assert_in_range(each_line("requires", check_requires), 30, 1000);
 }
 
-TEST(only_pins_of_listed_packages_are_facts)
+TEST(one_version_is_told_from_several)
 {
-	static char names[][8] = {"a", "b", "c"}, pins[][8] = {"", "1.0", "2.0"};
-	const struct pip_required required[] = {
-		{names[0], pins[0]}, {names[1], pins[1]}, {names[2], pins[2]}};
+	static const struct {
+		const char *text, *version;
+	} cases[] = {
+		{"a==1.0", "1.0"},     {"a (== 1.0.post1)", "1.0.post1"},
+		{"a>=1,==1.5", "1.5"}, {"a==1.*", ""},
+		{"a>=1", ""},          {"a", ""},
+		{"a!=1.0,==2", "2"},   {"a<=1.0", ""},
+		{"a~=1.0", ""},        {"a==2.0+cu126", "2.0+cu126"},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct required required;
+
+		assert_true(required_read(cases[i].text, &required));
+		assert_string_equal(required.version, cases[i].version);
+	}
+}
+
+/* Without code, everything that a wheel requires may matter. */
+TEST(requirements_of_listed_packages_are_facts)
+{
+	static char texts[][40] = {"a", "b==1.0; extra == 'x'", "C>=2", "b @ file:///x", "self[b]"};
+	char *const required[] = {texts[0], texts[1], texts[2], texts[3], texts[4]};
+	const struct jw_scan_image image = {.path = "a.whl", .member = "a/_c.so", .library = true};
 	struct wheel_facts facts = {.items = NULL};
 	char *text;
 
-	OK(wheel_facts_text(why, &facts, required, 3, list, &text));
-	assert_string_equal(text, "pin b 1.0\n");
+	OK(wheel_facts_text(why, &facts, "self", required, 5, list, &text));
+	assert_string_equal(text, "requires a\nrequires b==1.0; extra == 'x'\nrequires C>=2\n");
 	mem_free(text);
+	OK(wheel_facts_add(why, &facts, &image));
+	OK(wheel_facts_text(why, &facts, "self", required, 5, list, &text));
+	assert_string_equal(text,
+						"requires a\nrequires b==1.0; extra == 'x'\nlibrary library ~0 a/_c.so\n");
+	mem_free(text);
+	wheel_facts_free(&facts);
 }
 
 /* The same numbers in another epoch are another release. */

@@ -35,16 +35,62 @@ TEST(too_many_wheels_are_refused)
 	buf_free(&text);
 }
 
+/* A build has one library and one container, and may require others. */
+TEST(a_build_is_read)
+{
+	static const char text[] = START "package a\n" WHEEL "library library 12000 a.so\n"
+									 "build 2.1+cu126 linux cp38+ 12060 sm_50 sm_90a\n"
+									 "requires b==1+cu126\n"
+									 "build 2.0 windows py3 0 sm_80\n"
+									 "package b\nbuild 3 linux py3 0 sm_80\n";
+	static const char builds[] = "build 2.1+cu126 linux cp38+ 12060 sm_50 sm_90a\n"
+								 "requires b==1+cu126\n"
+								 "build 2.0 windows py3 0 sm_80\n";
+	struct buf lines = BUF_MAX(sizeof text);
+	struct wheel_list list;
+	const struct wheel *build;
+
+	OK(read_list(why, text, "a", &list));
+	assert_int_equal(list.count, 3);
+	build = &list.wheels[1];
+	assert_true(build->declared && !build->unseen && !build->of && !*build->sha256 && !*build->file);
+	assert_string_equal(build->version, "2.1+cu126");
+	assert_int_equal(build->require_count, 1);
+	assert_int_equal(build->library_count, 1);
+	assert_true(build->libraries->facts.library && build->libraries->runtime_shared);
+	assert_int_equal(build->libraries->facts.runtime_cuda, 12060);
+	assert_int_equal(build->libraries->facts.piece_count, 1);
+	assert_int_equal(build->libraries->facts.pieces->role, DEVCODE_REGISTERED);
+	assert_int_equal(build->libraries->facts.pieces->entry_count, 2);
+	assert_int_equal(build->libraries->facts.pieces->entries[1].target.sm, 90);
+	assert_string_equal(wheel_label(build), "cu126");
+	assert_true(list.wheels[2].libraries->facts.windows);
+	assert_null(wheel_label(&list.wheels[2]));
+	assert_false(list.wheels[0].declared);
+	wheel_list_free(&list);
+
+	wheel_list_builds(text, sizeof text - 1, "a", &lines);
+	assert_string_equal(buf_text(&lines), builds);
+	wheel_list_builds(text, sizeof text - 1, "c", &lines);
+	assert_string_equal(buf_text(&lines), builds);
+	buf_free(&lines);
+}
+
 TEST(a_package_is_read)
 {
 	static const char text[] = START
-		"package a\n" WHEEL "pin nvidia-cudnn-cu12 9.1.0.70\n"
+		"package a\n" WHEEL "requires nvidia-cudnn-cu12==9.1.0.70; platform_system == 'Linux'\n"
 		"library library 12000 a/lib one.so\n"
 		"piece 3 registered-linked sm_60 sm_90a#12080z compute_90=90a@8.6+12:33.200:5123456z\n"
 		"piece 1 relocatable-linked-empty kind8:sm_0r compute_80@7.0d\n"
 		"library file ~0 a/x.ptx\n"
 		"piece 1 loose compute_52@6.5+1:0.002:56\n"
 		"same 2.0 linux py3 2.1\n"
+		"same 2.0.0.1 linux py3 2.1\n"
+		"requires torch>=2\n"
+		"requires triton\n"
+		"same 2.0.0.2 linux py3 2.1\n"
+		"requires -\n"
 		"same 2.0 windows cp39+ 2.0.1\n"
 		"unseen 1.9 linux py3\n"
 		"wheel 2.0.1 windows cp39+ w.whl " HASH "\n"
@@ -54,15 +100,15 @@ TEST(a_package_is_read)
 
 	OK(read_list(why, text, "a", &list));
 	assert_string_equal(list.date, "2026-11-27");
-	assert_int_equal(list.count, 5);
-	assert_true(list.wheels[3].unseen && !list.wheels[3].of && !list.wheels[0].unseen);
+	assert_int_equal(list.count, 7);
+	assert_true(list.wheels[5].unseen && !list.wheels[5].of && !list.wheels[0].unseen);
 	assert_string_equal(list.wheels[0].version, "2.1");
 	assert_string_equal(list.wheels[0].platform, "linux");
 	assert_string_equal(list.wheels[0].sha256, HASH);
 	assert_null(list.wheels[0].of);
-	assert_int_equal(list.wheels[0].pin_count, 1);
-	assert_string_equal(list.wheels[0].pins[0].name, "nvidia-cudnn-cu12");
-	assert_string_equal(list.wheels[0].pins[0].version, "9.1.0.70");
+	assert_int_equal(list.wheels[0].require_count, 1);
+	assert_string_equal(list.wheels[0].requires[0],
+						"nvidia-cudnn-cu12==9.1.0.70; platform_system == 'Linux'");
 	assert_int_equal(list.wheels[0].library_count, 2);
 
 	library = &list.wheels[0].libraries[0];
@@ -93,8 +139,12 @@ TEST(a_package_is_read)
 
 	assert_string_equal(list.wheels[1].of, "2.1");
 	assert_ptr_equal(list.wheels[1].libraries, list.wheels[0].libraries);
-	assert_int_equal(list.wheels[1].pin_count, 1);
-	assert_int_equal(list.wheels[2].library_count, 0);
+	assert_int_equal(list.wheels[1].require_count, 1);
+	assert_ptr_equal(list.wheels[2].libraries, list.wheels[0].libraries);
+	assert_int_equal(list.wheels[2].require_count, 2);
+	assert_string_equal(list.wheels[2].requires[1], "triton");
+	assert_int_equal(list.wheels[3].require_count, 0);
+	assert_int_equal(list.wheels[4].library_count, 0);
 	wheel_list_free(&list);
 
 	OK(read_list(why, text, "b", &list));
@@ -126,15 +176,26 @@ TEST(an_error_names_its_line)
 		{START "package a\nlibrary library 0 l.so\n", "list: line 3: a library without a wheel"},
 		{START "package a\n" WHEEL "same 2.0 linux py3 2.1\nlibrary library 0 l.so\n",
 		 "list: line 5: a library without a wheel"},
-		{START "package a\npin b 1\n", "list: line 3: a pin without a wheel"},
+		{START "package a\nrequires b\n", "list: line 3: a requirement without a wheel"},
+		{START "package a\nunseen 1 linux py3\nrequires b\n",
+		 "list: line 4: a requirement without a wheel"},
 		{START "package a\nunseen 2.1 linux\n", "list: line 3: not “unseen"},
 		{START "package a\nunseen 2.1 linux py3 more\n", "list: line 3: not “unseen"},
-		{START "package a\n" WHEEL "unseen 2.0 linux py3\npin b 1\n",
-		 "list: line 5: a pin without a wheel"},
+		{START "package a\n" WHEEL "unseen 2.0 linux py3\nrequires b\n",
+		 "list: line 5: a requirement without a wheel"},
+		{START "package a\nbuild 2.1 linux py3 12060\n", "list: line 3: not “build VERSION"},
+		{START "package a\nbuild 2.1 linux py3 12060 \n", "list: line 3: not “build VERSION"},
+		{START "package a\nbuild 2.1 linux py3 cu126 sm_50\n", "list: line 3: not “build VERSION"},
+		{START "package a\nbuild 2.1 linux py3 0 ptx\n", "list: line 3: not an entry"},
+		{START "package a\nbuild 2.1 linux py3 0 sm_50\npiece 1 loose sm_80\n",
+		 "list: line 4: a piece without a library"},
+		{START "package a\nbuild 2.1 linux py3 0 sm_50\nlibrary library 0 l.so\n",
+		 "list: line 4: a library without a wheel"},
+		{START "package a\nbuild 2.1 linux py3 0 sm_50\nsame 2.0 linux py3 2.1\n",
+		 "list: release 2.0 is as 2.1, which the list lacks"},
 		{START "package a\nunseen 2.1 linux py3\nsame 2.0 linux py3 2.1\n",
 		 "list: release 2.0 is as 2.1, which the list lacks"},
-		{START "package a\n" WHEEL "pin b\n", "list: line 4: not “pin"},
-		{START "package a\n" WHEEL "pin b 1 2\n", "list: line 4: not “pin"},
+		{START "package a\n" WHEEL "requires \n", "list: line 4: not “requires"},
 		{START "package a\n" WHEEL "library so 0 l.so\n", "list: line 4: not “library"},
 		{START "package a\n" WHEEL "library library x l.so\n", "list: line 4: not “library"},
 		{START "package a\n" WHEEL "library library 0 \n", "list: line 4: not “library"},
@@ -174,7 +235,7 @@ TEST(an_error_names_its_line)
 
 TEST(a_nul_ends_no_line)
 {
-	char text[] = START "package a\n" WHEEL "pin b 1\n";
+	char text[] = START "package a\n" WHEEL "requires b==1\n";
 	struct wheel_list list;
 
 	text[sizeof text - 4] = '\0';
@@ -185,10 +246,13 @@ TEST(a_nul_ends_no_line)
  * */
 TEST(a_hostile_list_ends_in_one_line)
 {
-	static const char text[] = START "package a\n" WHEEL "pin b 1\nlibrary library ~12040 l.so\n"
-									 "piece 3 registered sm_60#12000z "
-									 "compute_90=90a@8.6+12:33.200:5123456z\n"
-									 "same 2.0 linux py3 2.1\npackage b\n";
+	static const char text[] =
+		START "package a\n" WHEEL "requires b==1\nlibrary library ~12040 l.so\n"
+			  "piece 3 registered sm_60#12000z "
+			  "compute_90=90a@8.6+12:33.200:5123456z\n"
+			  "same 2.0 linux py3 2.1\n"
+			  "build 2.1+cu126 linux py3 12060 sm_50 sm_90\nrequires b==1\n"
+			  "package b\n";
 	char changed[sizeof text];
 	uint32_t seed = 1;
 

@@ -35,7 +35,7 @@ TEST(folders_follow_from_the_variables)
 				else
 					(void)snprintf(wanted, sizeof wanted, "%s/.local/state/jitwarm", home);
 				OK(os_state_dir(why, &own_folder));
-				OK(os_driver_cache_dir(why, NULL, &driver));
+				OK(os_driver_cache_dir(why, &driver));
 				assert_string_equal(own_folder, wanted);
 				assert_string_equal(driver, cache);
 				mem_free(own_folder);

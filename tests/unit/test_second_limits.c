@@ -80,7 +80,7 @@ CASE(settings_are_those_of_the_environment)
 					OK(cache_settings_adopt(why, "CUDA_CACHE_MAXSIZE", "77"));
 					OK(cache_settings_adopt(why, "CUDA_CACHE_DISABLE", "1"));
 				}
-				OK(cache_settings_read(why, NULL, NULL, &settings));
+				OK(cache_settings_read(why, NULL, &settings));
 				assert_int_equal(settings.limit_bytes, i % 2 ? 77 : plain_limit(sizes[i]));
 				assert_int_equal(settings.limit_set, i % 2 || sizes[i]);
 				assert_int_equal(settings.disabled, i % 2 || plain_on(switches[k]));

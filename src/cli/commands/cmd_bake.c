@@ -32,8 +32,7 @@ static const char *format_range_end(char room[JSON_ROOM], const void *driver)
 }
 
 static const struct json_field baked_drivers_fields[] = {
-	JSON_FORMATTED("target", struct jw_bake_drivers, target, document_sm,
-				   "the GPU architecture: `sm_86`"),
+	DOCUMENT_TARGET(struct jw_bake_drivers, target),
 	JSON_FORMATTED(
 		"from", struct jw_bake_drivers, from, format_range_end,
 		"the first driver that loads the code in the copy; with an older driver programs fail",
@@ -288,10 +287,10 @@ static int bake_now(struct jw_error *err, struct cli *cli, const struct found_fi
 	struct fetching packing = {.output = &cli->out, .label = "packing", .phase = "packing"};
 	const struct jw_compiler_fetch_options fetch = fetching_options(&fetching);
 	const struct jw_prime_options how = {
-		.compile.jobs = (unsigned)options_number(&cli->options, "jobs", 0),
-		.compile.max_memory_bytes = options_number(&cli->options, "max-mem", 0),
-		.plan.budget_ms = options_number(&cli->options, "budget-time", 0),
-		.compile.module_timeout_ms = options_number(&cli->options, "module-timeout", 0),
+		.compile.jobs = (unsigned)options_number(&cli->options, "jobs"),
+		.compile.max_memory_bytes = options_number(&cli->options, "max-mem"),
+		.plan.budget_ms = options_number(&cli->options, "budget-time"),
+		.compile.module_timeout_ms = options_number(&cli->options, "module-timeout"),
 		.compile.ptxas = options_value(&cli->options, "ptxas"),
 		.context = &bar,
 		.progress = prime_bar_report,

@@ -533,7 +533,7 @@ static int read_age(struct jw_error *err, const struct options *given, uint64_t 
 {
 	const char *text = options_value(given, "older-than");
 
-	*ret_s = options_number(given, "older-than", 0) / 1000;
+	*ret_s = options_number(given, "older-than") / 1000;
 	if (text && text[strspn(text, "0123456789")] == '\0')
 		return error_set(err, JW_ERR_USAGE,
 						 "--older-than %.20s: the unit is missing; write %.20sd for days", text,

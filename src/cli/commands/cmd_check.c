@@ -457,8 +457,7 @@ static int check_run(struct jw_error *err, struct cli *cli)
 		(void)found_files_none(cli, files.found);
 	if (result->verdict == JW_VERDICT_NOTHING && !recording)
 		output_line(&cli->out, STYLE_PLAIN,
-					"Exit status 2: nothing was checked. To get 0, name the environment of your "
-					"program (-e DIR), a package or a file.");
+					"Exit status 2: nothing was checked. 0 needs a package, a file or -e DIR.");
 	if (!result->names_known && result->all.modules)
 		output_warning(&cli->out, "%s", nameless_text(text, &options, result));
 	if (!result->images && recording &&

@@ -375,7 +375,7 @@ static int describe_view(struct jw_error *err, char *const values[DECIDING],
 static int take_viewpoint(struct jw_error *err, struct cli *cli, struct viewpoint *viewpoint)
 {
 	const struct options *options = &cli->options;
-	const int pid = (int)options_number(options, "pid", 0);
+	const int pid = (int)options_number(options, "pid");
 	char *values[DECIDING];
 	int result;
 

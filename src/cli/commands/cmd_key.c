@@ -3,7 +3,6 @@
 
 #include <jitwarm/key.h>
 
-#include "base/text.h"
 #include "cli/command.h"
 #include "cli/document.h"
 #include "cli/next_step.h"

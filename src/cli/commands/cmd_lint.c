@@ -35,8 +35,7 @@ static const char *const kind_names[] = {
 #define LINT_GPU(member, ...) JSON(struct jw_lint_gpu, member, __VA_ARGS__)
 
 static const struct json_field lint_gpu_fields[] = {
-	JSON_FORMATTED("target", struct jw_lint_gpu, total.target, document_sm,
-				   "the GPU architecture: `sm_86`"),
+	DOCUMENT_TARGET(struct jw_lint_gpu, total.target),
 	LINT_GPU(level,
 			 "`error`: over the bound or not known to be within, or a program fails; `warning`: "
 			 "something is compiled, and there is no bound",
@@ -93,11 +92,9 @@ static const struct json_field finding_fields[] = {
 			.names = kind_names),
 	FINDING(level, "the level of the GPU, or `note` for the kind `lacks`",
 			.names = lint_level_names),
-	JSON_FORMATTED("target", struct jw_lint_finding, target, document_sm,
-				   "the GPU architecture: `sm_86`"),
+	DOCUMENT_TARGET(struct jw_lint_finding, target),
 	FINDING(path, "the path of the library"),
-	FINDING(member, "for a file inside an archive: its name in the archive",
-			.presence = JSON_UNLESS_NULL),
+	DOCUMENT_MEMBER(struct jw_lint_finding, member),
 	FINDING(why, "the reason in one line; absent with the kind `compiles`",
 			.presence = JSON_UNLESS_NULL),
 	FINDING(cause, "the cause, in one line; only with the kind `fails`",
@@ -136,8 +133,7 @@ static const struct json_field claim_fields[] = {
 		  .names = claim_names),
 	CLAIM(level, "the level of the finding", .names = lint_level_names),
 	CLAIM(path, "the path of the library"),
-	CLAIM(member, "for a file inside an archive: its name in the archive",
-		  .presence = JSON_UNLESS_NULL),
+	DOCUMENT_MEMBER(struct jw_lint_claim, member),
 	CLAIM(why, "the reason, in one line"),
 	CLAIM(label, "the variant label in the wheel's name, if the library differs from that",
 		  .presence = JSON_UNLESS_NULL),
@@ -157,8 +153,7 @@ static const struct json_field claim_fields[] = {
 
 static const struct json_field before_fields[] = {
 	BEFORE(path, "the path of the wheel"),
-	JSON_FORMATTED("target", struct jw_lint_before, target, document_sm,
-				   "the GPU architecture: `sm_86`"),
+	DOCUMENT_TARGET(struct jw_lint_before, target),
 	BEFORE(kind, "what the wheel does on the GPU: `fails`, `lacks` (a part fails) or `compiles`",
 		   .names = kind_names),
 	JSON_OBJECT_OF("release", struct jw_lint_before, release, &document_release,
@@ -675,7 +670,7 @@ static int lint_files(struct jw_error *err, struct cli *cli, const struct gpu_ta
 	const char *const path = wheel ? wheel->path : NULL;
 	const struct options *given = &cli->options;
 	const struct lint_bound bound = {options_given(given, "max-start"),
-									 (double)options_number(given, "max-start", 0) / 1000};
+									 (double)options_number(given, "max-start") / 1000};
 	struct jw_lint_options options = {
 		.targets = gpus->targets,
 		.target_count = gpus->count,
@@ -883,8 +878,9 @@ static const struct cli_option options[] = {
 			 "TORCH_CUDA_ARCH_LIST (\"8.6;12.0+PTX\"), CMAKE_CUDA_ARCHITECTURES (\"86-real;120\") "
 			 "or nvcc (\"-gencode arch=compute_86,code=sm_86\"): the status is 1 if a library "
 			 "lacks one of them; may be repeated"),
-	CLI_FLAG("each", "Require the architectures of --arch-list in every piece of code, not only in "
-					 "one piece of each library",
+	CLI_FLAG("each",
+			 "Require the architectures of --arch-list in every piece of code, not only in "
+			 "one piece of each library",
 			 .rare = true),
 	CLI_LIST(
 		"except", "GLOB",
@@ -896,7 +892,8 @@ static const struct cli_option options[] = {
 	CLI_VALUE("driver", "VERSION",
 			  "Answer for this driver: version (550.163.01, 580) or CUDA version (12.2)",
 			  .aliases = {"cuda"}, .names = NAMES_DRIVER, .rare = true),
-	CLI_VALUE("format", "NAME", "github: print annotations for a GitHub workflow; for JSON, use --json",
+	CLI_VALUE("format", "NAME",
+			  "github: print annotations for a GitHub workflow; for JSON, use --json",
 			  .choices = "github", .rare = true),
 	INDEX_OPTIONS,
 	PROGRESS_OPTION,

@@ -43,10 +43,9 @@ struct unattended {
 	double seconds; /* set when the run has ended */
 	unsigned status;
 	/* The run's results, for the log: */
-	size_t modules, compiled, failed, undone;
-	size_t restored;      /* from the store, a folder or another driver's entries */
-	double saved_seconds; /* the processor time of compiled modules, which a first start saves */
-	char problem[512];    /* one line; "" if there is none */
+	size_t modules;
+	size_t restored;                  /* from the store, a folder or another driver's entries */
+	struct jw_prime_compiled compile; /* `stopped` also says why it did not begin */
 };
 
 struct prime_document {
@@ -68,11 +67,9 @@ struct prime_document {
 
 static const struct json_field failure_fields[] = {
 	JSON(struct prime_failure, failure.path, "the path of the library"),
-	JSON(struct prime_failure, failure.member,
-		 "for a file inside an archive: its name in the archive", .presence = JSON_UNLESS_NULL),
+	DOCUMENT_MEMBER(struct prime_failure, failure.member),
 	JSON(struct prime_failure, failure.offset, "the offset of the piece of code in the file"),
-	JSON_FORMATTED("target", struct prime_failure, failure.target, document_sm,
-				   "the GPU architecture: `sm_86`"),
+	DOCUMENT_TARGET(struct prime_failure, failure.target),
 	JSON(struct prime_failure, failure.reason, "the reason, in one line"),
 	JSON(struct prime_failure, failure.log,
 		 "the log of the driver's compiler; `\"\"` if it wrote none"),
@@ -82,8 +79,7 @@ static const struct json_field failure_fields[] = {
 };
 
 static const struct json_field gpu_fields[] = {
-	JSON_FORMATTED("target", struct jw_prime_gpu, target, document_sm,
-				   "the GPU architecture: `sm_86`"),
+	DOCUMENT_TARGET(struct jw_prime_gpu, target),
 	JSON(struct jw_prime_gpu, cold, "cold modules for this architecture"),
 	JSON(struct jw_prime_gpu, restored,
 		 "cold modules for this architecture that the store or another driver restores at once"),
@@ -149,7 +145,7 @@ static const struct json_field carried_fields[] = {
 static const struct json_field skipped_fields[] = {
 	JSON_AS("skipped", struct unattended, skip,
 			"always true: nothing had changed, so nothing was done"),
-	JSON(struct unattended, compiled, "always 0: nothing was compiled"),
+	JSON(struct unattended, compile.compiled, "always 0: nothing was compiled"),
 	{0},
 };
 const struct json_table document_prime_skipped = {
@@ -286,16 +282,16 @@ static const struct json_field run_fields[] = {
 			.presence = JSON_UNLESS_NULL),
 	JSON(struct unattended, modules,
 		 "modules that the driver would compile, counted before the run"),
-	JSON(struct unattended, compiled, "modules that the run compiled into the cache"),
-	JSON(struct unattended, failed, "modules that could not be compiled"),
-	JSON(struct unattended, undone,
+	JSON(struct unattended, compile.compiled, "modules that the run compiled into the cache"),
+	JSON(struct unattended, compile.failed, "modules that could not be compiled"),
+	JSON(struct unattended, compile.undone,
 		 "modules that are left because the run was interrupted or stopped"),
 	JSON(struct unattended, restored,
 		 "modules that were taken from the store, a folder or another driver's entries"),
-	JSON(struct unattended, saved_seconds,
-		 "the processor time of the compiled modules, which the first start no longer needs"),
-	JSON(struct unattended, problem,
-		 "why the run did not start, or why it stopped; otherwise `\"\"`"),
+	JSON_AS("saved_seconds", struct unattended, compile.compile_cpu_seconds,
+			"the processor time of the compiled modules, which the first start no longer needs"),
+	JSON_AS("problem", struct unattended, compile.stopped.message,
+			"why the run did not start, or why it stopped; otherwise `\"\"`"),
 	{0},
 };
 const struct json_table document_run = {
@@ -1158,11 +1154,7 @@ static int conclude(struct prime_outcome *priming, const struct jw_prime_result 
 	int failed;
 
 	unattended->modules = result->plan.modules;
-	unattended->compiled = run->compiled;
-	unattended->failed = run->failed;
-	unattended->undone = run->undone;
-	TEXT_COPY(unattended->problem, error_text(&run->stopped));
-	unattended->saved_seconds = run->compile_cpu_seconds;
+	unattended->compile = *run;
 	if (!priming->only_plan)
 		unattended->restored = result->reuse.refilled.entries + result->reuse.from_folder.entries +
 							   (result->reuse.carried ? result->reuse.carried->carried : 0);
@@ -1199,10 +1191,10 @@ static int work_of_prime(struct jw_error *err, struct prime_outcome *priming)
 		.plan.everything = options_given(&cli->options, "all"),
 		.plan.used_only = options_has_given(&cli->options, "used-only"),
 		.plan.recording = priming->recording,
-		.compile.jobs = (unsigned)options_number(&cli->options, "jobs", 0),
-		.compile.max_memory_bytes = options_number(&cli->options, "max-mem", 0),
+		.compile.jobs = (unsigned)options_number(&cli->options, "jobs"),
+		.compile.max_memory_bytes = options_number(&cli->options, "max-mem"),
 		.dry_run = priming->only_plan,
-		.compile.module_timeout_ms = options_number(&cli->options, "module-timeout", 0),
+		.compile.module_timeout_ms = options_number(&cli->options, "module-timeout"),
 		.context = priming,
 		.planned = on_planned,
 		.progress = on_prime_progress,
@@ -1223,8 +1215,8 @@ static int work_of_prime(struct jw_error *err, struct prime_outcome *priming)
 		options.compile.ptxas = options_value(&cli->options, "ptxas");
 		options.compile.fetch = options_given(&cli->options, "fetch") ? &fetch : NULL;
 	} else {
-		options.plan.budget_bytes = options_number(&cli->options, "budget-size", 0);
-		options.plan.budget_ms = options_number(&cli->options, "budget-time", 0);
+		options.plan.budget_bytes = options_number(&cli->options, "budget-size");
+		options.plan.budget_ms = options_number(&cli->options, "budget-time");
 		options.compile.low_priority = options_given(&cli->options, "background");
 	}
 	options.reuse.no_store =
@@ -1432,7 +1424,7 @@ static int prime_run(struct jw_error *err, struct cli *cli)
 		goto failed;
 	goto done;
 failed:
-	TEXT_COPY(unattended->problem, err->message);
+	unattended->compile.stopped = *err;
 	cli_fail(cli, err);
 	if (err->code == JW_ERR_UNSUPPORTED && cli->system && cli->system->cache.why_useless[0])
 		next_step_cache(&cli->out, &cli->system->cache);

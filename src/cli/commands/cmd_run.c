@@ -4,7 +4,6 @@
 
 #include <jitwarm/check.h>
 #include <jitwarm/record.h>
-#include <jitwarm/tune.h>
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -44,8 +43,7 @@ static const struct json_field owner_fields[] = {
 			.presence = JSON_UNLESS_NULL),
 	JSON_AS("version", struct command_owner, file.version, "the version of the package",
 			.presence = JSON_UNLESS_NULL),
-	JSON_AS("member", struct command_owner, file.member,
-			"for a file inside an archive: its name in the archive", .presence = JSON_UNLESS_NULL),
+	DOCUMENT_MEMBER(struct command_owner, file.member),
 	JSON(struct command_owner, modules, "modules of this file that were compiled"),
 	JSON(struct command_owner, seconds,
 		 "the predicted time to compile the modules of this file, on one core"),

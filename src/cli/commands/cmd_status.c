@@ -15,6 +15,7 @@
 #include "cli/commands/cmd_ahead.h"
 #include "cli/cure.h"
 #include "cli/document.h"
+#include "cli/gpu_targets.h"
 #include "cli/language.h"
 #include "cli/module_text.h"
 #include "cli/next_step.h"
@@ -41,7 +42,7 @@ struct status_document {
 
 static const struct json_field gpu_fields[] = {
 	JSON(struct jw_gpu, name, "the name of the GPU, as the driver reports it"),
-	JSON_FORMATTED("target", struct jw_gpu, target, document_sm, "the GPU architecture: `sm_86`"),
+	DOCUMENT_TARGET(struct jw_gpu, target),
 	JSON(struct jw_gpu, bus, "the address on the PCI bus: `0000:01:00.0`; `\"\"` if unknown"),
 	JSON(struct jw_gpu, uuid, "the UUID of the GPU, as nvidia-smi writes it; `\"\"` if unknown"),
 	JSON(struct jw_gpu, memory_bytes, "the memory of the GPU"),
@@ -114,8 +115,7 @@ static const struct json_field cache_fields[] = {
 };
 
 static const struct json_field package_gpu_fields[] = {
-	JSON_FORMATTED("target", struct jw_check_package_gpu, target, document_sm,
-				   "the GPU architecture: `sm_86`"),
+	DOCUMENT_TARGET(struct jw_check_package_gpu, target),
 	JSON(struct jw_check_package_gpu, warm, "modules with a sound entry in the cache"),
 	JSON(struct jw_check_package_gpu, cold, "modules without a sound entry in the cache"),
 	JSON(struct jw_check_package_gpu, failing,
@@ -217,10 +217,17 @@ static void print_package(const struct output *out, const struct jw_check_packag
 	if (package->gpu_count > 1)
 		output_line(out, STYLE_PLAIN, "%s%s", head, name);
 	for (size_t t = 0; t < package->gpu_count; t++) {
-		struct verdict_row row = row_of(&package->gpus[t], useless);
+		const struct verdict_row row = row_of(&package->gpus[t], useless);
+		struct buf text = BUF_MAX(VERDICT_SENTENCE);
+		const enum style style = verdict_print(&text, &row, VERDICT_START);
+		char gpu[GPUS_NAME];
 
-		row.name = package->gpu_count == 1 ? name : NULL;
-		verdict_line(out, row.name ? head : "          ", &row, VERDICT_START);
+		if (package->gpu_count == 1)
+			output_line(out, style, "%s%s: %s", head, name, buf_text(&text));
+		else
+			output_line(out, style, "          %s: %s", gpu_targets_name(gpu, out, row.target),
+						buf_text(&text));
+		buf_free(&text);
 	}
 	mem_free(name);
 }
@@ -328,9 +335,9 @@ static void print_driver(const struct output *out, const struct jw_driver_info *
 		output_line(out, STYLE_WARN,
 					"        jitwarm does not know the form of this driver's cache");
 	else if (driver->trust == JW_TRUST_READ || driver->trust == JW_TRUST_NONE)
-		output_line(out, STYLE_FAINT,
-					"        jitwarm has not yet compiled with this driver: the first prime "
-					"verifies its predictions");
+		output_line(
+			out, STYLE_FAINT,
+			"        not yet compiled with this driver: the first prime verifies predictions");
 }
 
 static void print_cache(const struct output *out, const struct jw_cache_info *cache)
@@ -487,11 +494,8 @@ static void print_status_next(const struct cli *cli, const struct status_documen
 		 "Next    see for which files jitwarm has no answer: ", "jitwarm check"},
 		{packages->failing_count, "Next    see how to repair these packages: ", "jitwarm doctor"},
 		{packages->images,
-		 "Next    look at other environments and programs, since these packages compile nothing: ",
-		 "jitwarm find"},
-		{true,
-		 "Next    find environments and programs that compile something at their first start: ",
-		 "jitwarm find"},
+		 "Next    these packages compile nothing; look at others: ", "jitwarm find"},
+		{true, "Next    find environments and programs that compile: ", "jitwarm find"},
 	};
 
 	while (!steps[at].when)

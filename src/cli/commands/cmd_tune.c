@@ -156,7 +156,7 @@ static int collect_settings(struct jw_error *err, struct tuning *tuning)
 	const struct jw_tune_question question = {
 		.names = cli->options.operands,
 		.name_count = cli->options.operand_count,
-		.limit_bytes = options_number(&cli->options, "max-size", 0),
+		.limit_bytes = options_number(&cli->options, "max-size"),
 		.path = path && os_is_absolute(path) ? path : NULL,
 		.cancel = cli_cancel,
 	};
@@ -214,8 +214,7 @@ static bool print_overridden(const struct tuning *tuning)
 		output_warning(out, "%s: %s sets %s, and a file that is read later overrides the setting",
 					   ours->name, ours->where, ours->value);
 		next_step_fixed(
-			out, STYLE_FAINT,
-			"Next       find the line that overrides the setting, and remove it: ", grep);
+			out, "Next       find the line that overrides the setting, and remove it: ", grep);
 		jw_text_free(grep);
 	}
 	return is;
@@ -303,16 +302,14 @@ static void print_tune_next(const struct tuning *tuning)
 
 	if (is_switched_off(tuning) && tuning->cli->system->gpu_count)
 		next_step_fixed(
-			out, STYLE_FAINT,
-			"Next       unset the variable that is named above, then: ", "jitwarm prime");
+			out, "Next       unset the variable that is named above, then: ", "jitwarm prime");
 	else if (is_switched_off(tuning))
 		next_step(out, STYLE_FAINT, "Next       unset the variable that is named above", NULL);
 	else if (needs_folder(tuning) && jw_tune_can_apply(tuning->scope))
-		next_step_fixed(out, STYLE_FAINT,
-						"Next       name a writable local directory that survives a restart: ",
+		next_step_fixed(out, "Next       name a writable local directory that survives a restart: ",
 						"jitwarm tune --path DIR --apply");
 	else if (needs_folder(tuning))
-		next_step_fixed(out, STYLE_FAINT,
+		next_step_fixed(out,
 						"Next       start your programs with CUDA_CACHE_PATH=DIR (“docker run -e "
 						"CUDA_CACHE_PATH=DIR”); DIR is a writable local directory that survives a "
 						"restart. To print the lines: ",

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/text.h"
 #include "cli/command.h"
 #include "cli/config.h"
 #include "cli/document.h"

@@ -5,7 +5,6 @@
 #include <uv.h>
 
 #include <jitwarm/check.h>
-#include <jitwarm/doctor.h>
 #include <jitwarm/find.h>
 #include <jitwarm/system.h>
 
@@ -440,7 +439,7 @@ static int watch_run(struct jw_error *err, struct cli *cli)
 {
 	const struct options *options = &cli->options;
 	struct watching watching = {.cli = cli, .document = {.left_s = -1}};
-	const double most_s = (double)options_number(options, "for", 0) / 1e3;
+	const double most_s = (double)options_number(options, "for") / 1e3;
 	uint64_t pid = 0;
 	int result;
 

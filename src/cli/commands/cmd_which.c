@@ -32,14 +32,11 @@ enum {
 #define RELEASE(member, ...) JSON(struct jw_which_release, member, __VA_ARGS__)
 
 static const char *const answer_names[] = {
-	[JW_WHICH_RUNS] = "runs",
-	[JW_WHICH_COMPILES] = "compiles",
-	[JW_WHICH_CPU] = "cpu_only",
-	[JW_WHICH_FAILS] = "fails",
-	[JW_WHICH_NO_PYTHON] = "other_python",
-	[JW_WHICH_NO_WHEEL] = "no_wheel",
-	[JW_WHICH_UNKNOWN] = "unknown",
-	NULL,
+	[JW_WHICH_RUNS] = "runs",         [JW_WHICH_COMPILES] = "compiles",
+	[JW_WHICH_CPU] = "cpu_only",      [JW_WHICH_UNFOLLOWED] = "unfollowed",
+	[JW_WHICH_FAILS] = "fails",       [JW_WHICH_NO_PYTHON] = "other_python",
+	[JW_WHICH_NO_WHEEL] = "no_wheel", [JW_WHICH_SOURCE] = "source_only",
+	[JW_WHICH_UNKNOWN] = "unknown",   NULL,
 };
 
 static const struct json_field release_fields[] = {
@@ -47,9 +44,11 @@ static const struct json_field release_fields[] = {
 	RELEASE(
 		answer,
 		"`runs`: most of its main library runs without compiling; `compiles`: it runs after "
-		"compiling; `cpu_only`: it has no code for GPUs and runs on the CPU; `fails`; "
+		"compiling; `cpu_only`: it has no code for GPUs and runs on the CPU; `unfollowed`: it has "
+		"no code for GPUs itself, and requires packages that the list lacks; `fails`; "
 		"`other_python`: its wheels are for other versions of Python; `no_wheel`: it has no wheel "
-		"for the platform; `unknown`: the list has nothing of its wheel",
+		"for the platform; `source_only`: the index has only its source code; `unknown`: the list "
+		"has nothing of its wheel",
 		.names = answer_names),
 	RELEASE(why,
 			"why the release, or what `without` names, fails; if it runs otherwise, on which "
@@ -75,21 +74,43 @@ static const struct json_field release_fields[] = {
 		"when a program compiles these modules: `eager` (all of them when it starts), `lazy` "
 		"(those that it uses, when it first uses them) or `mixed`; missing without modules",
 		.presence = JSON_IF_SET),
-	RELEASE(inferred,
-			"the release was not looked at: the nearest newer and older ones that were have the same "
-			"answer"),
+	RELEASE(
+		inferred,
+		"the release was not looked at: the nearest newer and older ones that were have the same "
+		"answer"),
+	RELEASE(declared_by,
+			"with a build that was not looked at: whose build script says for which GPUs it has "
+			"machine code, which is all that is known of it: `PyTorch`",
+			.presence = JSON_UNLESS_NULL),
+	RELEASE(options,
+			"what pip needs to install it, as PyPI does not have it: `--index-url ADDRESS`",
+			.presence = JSON_UNLESS_NULL),
 	RELEASE(file,
 			"the wheel that was looked at; with `inferred`, the wheel of the release that it is "
 			"like; missing if the release has no wheel for the platform",
 			.presence = JSON_UNLESS_NULL),
-	RELEASE(pin,
-			"a package that the release requires in one version which fails on this GPU, and that "
-			"version",
-			.presence = JSON_UNLESS_NULL),
+	RELEASE(
+		pin,
+		"a package that the release requires and that fails on this GPU, with the version or the "
+		"versions that the release allows",
+		.presence = JSON_UNLESS_NULL),
 	RELEASE(beside,
-			"a requirement for pip beside the release, because the newest version of that package, "
-			"which the extras bring, fails on the GPU",
+			"requirements for pip beside the release, with a blank between two, because the newest "
+			"versions of these packages, which pip takes otherwise, fail on the GPU",
 			.presence = JSON_UNLESS_NULL),
+	RELEASE(required,
+			"a package that the release requires and that fails on this GPU, and its version; the "
+			"release runs without it",
+			.presence = JSON_UNLESS_NULL),
+	RELEASE(required_why, "why `required` fails", .presence = JSON_UNLESS_NULL),
+	JSON_LINES_OF("uses", struct jw_which_release, uses, use_count,
+				  "of a release without code for GPUs itself: the packages with such code that it "
+				  "requires, with the versions that it allows",
+				  .presence = JSON_IF_SET),
+	JSON_LINES_OF("unfollowed", struct jw_which_release, unfollowed, unfollowed_count,
+				  "of a release without code for GPUs itself: the required packages that the list "
+				  "lacks",
+				  .presence = JSON_IF_SET),
 	{0},
 };
 
@@ -132,6 +153,32 @@ static const struct json_field answer_fields[] = {
 	{0},
 };
 
+/* What is installed for all packages of a question, for one GPU. */
+struct which_together {
+	struct jw_target target;
+	char **requirements;
+	size_t count;
+	char *options;
+	char *excluding[2];
+};
+
+static const struct json_field together_fields[] = {
+	JSON_FORMATTED("target", struct which_together, target, document_sm, "the GPU: `sm_86`"),
+	JSON_LINES_OF("requirements", struct which_together, requirements, count,
+				  "what pip installs so that all packages run and fit together; missing if nothing "
+				  "does",
+				  .presence = JSON_IF_SET),
+	JSON(struct which_together, options,
+		 "what pip needs to find them, if they are not on PyPI: `--index-url ADDRESS`",
+		 .presence = JSON_UNLESS_NULL),
+	JSON_AS("package", struct which_together, excluding[0], "a package that excludes another one",
+			.presence = JSON_UNLESS_NULL),
+	JSON_AS("excludes", struct which_together, excluding[1],
+			"the package that `package` excludes: each one runs, but no releases of both do",
+			.presence = JSON_UNLESS_NULL),
+	{0},
+};
+
 struct which_document {
 	struct jw_which *answers;
 	size_t count;
@@ -141,6 +188,8 @@ struct which_document {
 	const char *install; /* the package in question with its extras, as pip installs it */
 	char asked_index[256];
 	struct jw_driver driver;
+	struct which_together *together; /* one for each GPU, if there are several packages */
+	size_t together_count;
 	bool from_list; /* an answer comes from the program's list */
 };
 
@@ -158,8 +207,12 @@ static const struct json_field which_fields[] = {
 				   "the driver in question; missing for the newest one", .presence = JSON_IF_SET),
 	JSON_LIST_OF("answers", struct which_document, answers, count,
 				 JSON_TABLE(struct jw_which, answer_fields), "an object for each package and GPU"),
-	JSON_LINES_OF("unlisted", struct which_document, unlisted, unlisted_count,
-				  "the packages, and releases, without an answer: the list, or the index, lacks them"),
+	JSON_LIST_OF("together", struct which_document, together, together_count,
+				 JSON_TABLE(struct which_together, together_fields),
+				 "for several packages, an object for each GPU", .presence = JSON_IF_SET),
+	JSON_LINES_OF(
+		"unlisted", struct which_document, unlisted, unlisted_count,
+		"the packages, and releases, without an answer: the list, or the index, lacks them"),
 	{0},
 };
 const struct json_table document_which = {.schema = "jitwarm.which/1", .fields = which_fields};
@@ -173,8 +226,10 @@ static enum style style_of(const struct jw_which_release *release)
 	case JW_WHICH_COMPILES: return STYLE_WARN;
 	case JW_WHICH_FAILS: return STYLE_BAD;
 	case JW_WHICH_CPU:
+	case JW_WHICH_UNFOLLOWED:
 	case JW_WHICH_NO_PYTHON:
 	case JW_WHICH_NO_WHEEL:
+	case JW_WHICH_SOURCE:
 	case JW_WHICH_UNKNOWN: break;
 	}
 	return STYLE_FAINT;
@@ -226,7 +281,16 @@ static void print_answer(struct table *table, const struct jw_which_release *rel
 	const enum style style = style_of(release);
 	struct buf text = BUF_MAX(VERDICT_SENTENCE);
 
-	if (release->answer <= JW_WHICH_COMPILES) {
+	if (release->declared_by && release->answer <= JW_WHICH_COMPILES) {
+		table_cell(table, style,
+				   several ? "run, by %s's build script" : "runs, by %s's build script",
+				   release->declared_by);
+	} else if (release->declared_by && release->answer == JW_WHICH_FAILS && !release->pin &&
+			   !release->needs.cuda) {
+		table_cell(table, style,
+				   several ? "fail: %s, by %s's build script" : "fails: %s, by %s's build script",
+				   release->why, release->declared_by);
+	} else if (release->answer <= JW_WHICH_COMPILES) {
 		add_running(&text, release, least, most, several);
 		table_cell(table, style, "%s", buf_text(&text));
 	} else if (release->pin) {
@@ -249,14 +313,22 @@ static void print_answer(struct table *table, const struct jw_which_release *rel
 		table_cell(table, style, several ? "need Python %s" : "needs Python %s", release->why);
 	} else if (release->answer == JW_WHICH_CPU && text_ends(release->file, "-any.whl")) {
 		table_cell(table, style,
-				   several ? "have no device code of their own: the packages that they import decide"
-						   : "has no device code of its own: the packages that it imports decide");
+				   several
+					   ? "have no device code of their own: the packages that they import decide"
+					   : "has no device code of its own: the packages that it imports decide");
 	} else if (release->answer == JW_WHICH_CPU) {
 		table_cell(
 			table, style,
 			several
 				? "have no device code: they run on the CPU, unless they make code while they run"
 				: "has no device code: it runs on the CPU, unless it makes code while it runs");
+	} else if (release->answer == JW_WHICH_UNFOLLOWED) {
+		table_cell(table, style,
+				   several ? "have no device code of their own" : "has no device code of its own");
+	} else if (release->answer == JW_WHICH_SOURCE) {
+		table_cell(table, style,
+				   several ? "are source code alone, which jitwarm does not examine"
+						   : "is source code alone, which jitwarm does not examine");
 	} else if (release->answer == JW_WHICH_NO_WHEEL) {
 		table_cell(table, style,
 				   several ? "have no wheel for this platform" : "has no wheel for this platform");
@@ -267,11 +339,20 @@ static void print_answer(struct table *table, const struct jw_which_release *rel
 	buf_free(&text);
 }
 
-/* Returns whether anything is known about some release. */
+/* Returns the label of a declared build, “cu126”, which names its place on another index; NULL for
+ * a release of the index in question. */
+static const char *label_of(const struct jw_which_release *release)
+{
+	const char *label = release->declared_by ? strchr(release->version, '+') : NULL;
+
+	return label ? label + 1 : NULL;
+}
+
+/* Returns whether anything is known about some release of the index in question. */
 static bool is_any_known(const struct jw_which *which)
 {
 	for (size_t i = 0; i < which->count; i++)
-		if (which->releases[i].answer != JW_WHICH_UNKNOWN &&
+		if (!label_of(&which->releases[i]) && which->releases[i].answer != JW_WHICH_UNKNOWN &&
 			which->releases[i].answer != JW_WHICH_NO_WHEEL)
 			return true;
 	return false;
@@ -289,62 +370,172 @@ static bool has_no_row(const struct jw_which *which, size_t at)
 	if (which->releases[at].answer != JW_WHICH_NO_WHEEL)
 		return false;
 	for (size_t i = 0; i < which->count; i++)
-		if (which->releases[i].answer != JW_WHICH_NO_WHEEL) {
+		if (!label_of(&which->releases[i]) && which->releases[i].answer != JW_WHICH_NO_WHEEL) {
 			newer = newer || i < at;
 			older = older || i > at;
 		}
 	return newer && older;
 }
 
-/* Adds a release, and the one with whose answer it is answered: "2.7.0, as 2.7.1". */
-static void add_version(struct table *table, const struct jw_which_release *release, bool inferred)
+static bool has_labels(const struct jw_which *which)
 {
+	for (size_t i = 0; i < which->count; i++)
+		if (label_of(&which->releases[i]))
+			return true;
+	return false;
+}
+
+/* Returns the length of a version without the label of a declared build. */
+static int public_length(const struct jw_which_release *release)
+{
+	const char *label = label_of(release);
+
+	return (int)(label ? (size_t)(label - 1 - release->version) : strlen(release->version));
+}
+
+static bool is_same_version(const struct jw_which_release *a, const struct jw_which_release *b)
+{
+	return public_length(a) == public_length(b) &&
+		   !strncmp(a->version, b->version, (size_t)public_length(a));
+}
+
+/* Rows of a table: those of the releases of an index, or of its builds with one label. */
+struct rows {
+	struct table *table;
+	const struct jw_which *which;
+	const char *index; /* its name in the first column; NULL if there is no such column */
+	bool each;         /* a row for each release */
+	bool pythons;      /* the releases of the next row are for different Pythons */
+	size_t count, left_out;
+};
+
+/* Adds a release, and the one with whose answer it is answered: "2.7.0, as 2.7.1". */
+static void add_version(const struct rows *rows, const struct jw_which_release *release)
+{
+	const char *margin = rows->index ? "" : "  ";
 	struct wheel_name like;
 	char version[64];
 
-	if (inferred && wheel_name_read(release->file, &like))
-		table_cell(table, STYLE_PLAIN, "  %s, as %s", release->version,
+	if (release->inferred && (rows->each || rows->which->count == 1) &&
+		wheel_name_read(release->file, &like))
+		table_cell(rows->table, STYLE_PLAIN, "%s%s, as %s", margin, release->version,
 				   wheel_part_text(version, sizeof version, like.version));
 	else
-		table_cell(table, STYLE_PLAIN, "  %s", release->version);
+		table_cell(rows->table, STYLE_PLAIN, "%s%.*s", margin, public_length(release),
+				   release->version);
 }
 
-/* Adds rows of releases with the same answer, newest first; returns the number of rows that were
- * left out. */
-static size_t add_rows(struct table *table, const struct jw_which *which, bool all)
+/* Adds a row for the releases from `first` to `last`, which have the same answer. */
+static void add_row(struct rows *rows, const struct jw_which_release *const ends[4], bool source)
 {
-	size_t rows = 0, left_out = 0, next;
+	const struct jw_which_release *first = ends[0], *last = ends[1];
+	const char *label = label_of(first);
 
-	for (size_t i = 0; i < which->count; i = next) {
-		const struct jw_which_release *first = &which->releases[i], *last = first;
-		const struct jw_which_release *least = first, *most = first;
-
-		next = i + 1;
-		if (!all && has_no_row(which, i))
-			continue;
-		for (; !all && next < which->count; next++) {
-			const struct jw_which_release *release = &which->releases[next];
-
-			if (has_no_row(which, next))
-				continue;
-			if (!jw_which_same(first, release))
-				break;
-			last = release;
-			most = release->start.high > most->start.high ? release : most;
-			least = release->start.high < least->start.high ? release : least;
-		}
-		if (!all && rows == MAX_ROWS) {
-			left_out++;
-			continue;
-		}
-		rows++;
-		if (last == first)
-			add_version(table, first, first->inferred && (all || which->count == 1));
-		else
-			table_cell(table, STYLE_PLAIN, "  %s – %s", first->version, last->version);
-		print_answer(table, first, least, most, last != first);
+	if (!rows->each && rows->count == MAX_ROWS) {
+		rows->left_out++;
+		return;
 	}
-	return left_out;
+	rows->count++;
+	if (rows->index)
+		table_cell(rows->table, STYLE_PLAIN, "  %s", source ? (label ? label : rows->index) : "");
+	if (last == first)
+		add_version(rows, first);
+	else
+		table_cell(rows->table, STYLE_PLAIN, rows->index ? "%.*s – %.*s" : "  %.*s – %.*s",
+				   public_length(first), first->version, public_length(last), last->version);
+	if (rows->pythons)
+		table_cell(rows->table, STYLE_FAINT, "need another Python; %s needs %s", first->version,
+				   first->why);
+	else
+		print_answer(rows->table, first, ends[2], ends[3], last != first);
+}
+
+/* Adds rows of releases with the same answer, newest first: those with this label, or, if it is
+ * NULL, those of the index. Builds that do not run have no row. */
+static void add_source(struct rows *rows, const char *label)
+{
+	const struct jw_which *which = rows->which;
+	const struct jw_which_release *ends[4] = {NULL}; /* first, last, shortest and longest start */
+	bool source = true;
+
+	for (size_t i = 0; i < which->count; i++) {
+		const struct jw_which_release *release = &which->releases[i];
+
+		if (!text_same(label_of(release), label) || has_no_row(which, i))
+			continue;
+		if (ends[0] && !jw_which_same(ends[0], release) &&
+			(ends[0]->answer != JW_WHICH_NO_PYTHON || release->answer != JW_WHICH_NO_PYTHON)) {
+			add_row(rows, ends, source);
+			source = rows->pythons = false;
+			ends[0] = NULL;
+		}
+		if (label && release->answer > JW_WHICH_COMPILES)
+			continue;
+		if (!ends[0])
+			ends[0] = ends[2] = ends[3] = release;
+		ends[1] = release;
+		rows->pythons = rows->pythons || (release->answer == JW_WHICH_NO_PYTHON &&
+										  !text_same(ends[0]->why, release->why));
+		ends[2] = release->start.high < ends[2]->start.high ? release : ends[2];
+		ends[3] = release->start.high > ends[3]->start.high ? release : ends[3];
+	}
+	if (ends[0])
+		add_row(rows, ends, source);
+}
+
+/* Notes the versions that run by the rows of a label, or of the index. */
+static void cover(const struct jw_which *which, const char *label, bool *covered)
+{
+	for (size_t i = 0; i < which->count; i++) {
+		const struct jw_which_release *release = &which->releases[i];
+
+		for (size_t k = 0; release->answer <= JW_WHICH_COMPILES &&
+						   text_same(label_of(release), label) && k < which->count;
+			 k++)
+			covered[k] = covered[k] || is_same_version(&which->releases[k], release);
+	}
+}
+
+/* Adds the rows of the index and of the builds that run where no row above runs, the newest
+ * first. */
+static void add_sources(struct rows *rows)
+{
+	const struct jw_which *which = rows->which;
+	bool *covered = mem_array(which->count, sizeof *covered), index = false;
+
+	for (size_t i = 0; i < which->count; i++) {
+		const char *label = label_of(&which->releases[i]);
+
+		if (covered[i] || which->releases[i].answer > JW_WHICH_COMPILES || (!label && index))
+			continue;
+		add_source(rows, label);
+		cover(which, label, covered);
+		index = index || !label;
+	}
+	if (!index)
+		add_source(rows, NULL);
+	mem_free(covered);
+}
+
+/* Adds the rows of an answer: with `each` one for each release. Returns the number of rows that
+ * were left out. */
+static size_t add_rows(struct table *table, const struct which_document *document,
+					   const struct jw_which *which, bool each)
+{
+	struct rows rows = {.table = table,
+						.which = which,
+						.index = has_labels(which) ? document->index : NULL,
+						.each = each};
+
+	table->columns = rows.index ? 3 : 2;
+	for (size_t i = 0; each && i < which->count; i++)
+		add_row(&rows,
+				(const struct jw_which_release *[4]){&which->releases[i], &which->releases[i],
+													 &which->releases[i], &which->releases[i]},
+				true);
+	if (!each)
+		add_sources(&rows);
+	return rows.left_out;
 }
 
 static const char *platform_text(const char *platform)
@@ -363,13 +554,35 @@ static void print_head(const struct cli *cli, const struct which_document *docum
 
 	if (document->python)
 		(void)text_format(python, sizeof python, ", Python %s", document->python);
-	output_line(&cli->out, STYLE_STRONG,
+	if (has_labels(which))
+		output_line(&cli->out, STYLE_STRONG,
+					document->driver.cuda ? "%s on %s, driver %s, %s%s"
+										  : "%s on %s, %snewest driver, %s%s",
+					which->package,
+					gpu_targets_marketed(gpu, &cli->out, which->target, cli->system),
+					document->driver.cuda ? jw_driver_text(driver, &document->driver) : "",
+					platform_text(document->platform), python);
+	else
+		output_line(&cli->out, STYLE_STRONG,
 				document->driver.cuda ? "%s from %s on %s, driver %s, %s%s"
 									  : "%s from %s on %s, %snewest driver, %s%s",
 				which->package, document->index,
 				gpu_targets_marketed(gpu, &cli->out, which->target, cli->system),
 				document->driver.cuda ? jw_driver_text(driver, &document->driver) : "",
 				platform_text(document->platform), python);
+}
+
+/* Appends requirements that have a blank between two; NULL has none. */
+static void add_words(struct buf *command, const char *words)
+{
+	for (const char *at = words; at && *at; at += strspn(at, " ")) {
+		const size_t length = strcspn(at, " ");
+		char *word = mem_string_n(at, length);
+
+		shell_add_word(command, word);
+		mem_free(word);
+		at += length;
+	}
 }
 
 /* Prints the command that installs a release: the named one (`gpus` is 0), or the newest that runs
@@ -379,12 +592,12 @@ static void print_install(const struct cli *cli, const struct which_document *do
 						  size_t gpus)
 {
 	struct buf command = BUF_MAX(NEXT_STEP_MAX);
-	const char *version = release->version;
 	bool labelled = false;
 	char text[128], *requirement;
 
-	for (size_t i = 0; i < which->count; i++)
-		labelled = labelled || version_is_build_of(which->releases[i].version, version);
+	for (size_t i = 0; !release->declared_by && i < which->count; i++)
+		labelled = labelled || (!which->releases[i].declared_by &&
+								version_is_build_of(which->releases[i].version, release->version));
 	if (gpus > 1)
 		(void)text_format(text, sizeof text,
 						  release->answer == JW_WHICH_COMPILES
@@ -395,34 +608,68 @@ static void print_install(const struct cli *cli, const struct which_document *do
 						  gpus);
 	else
 		(void)text_format(text, sizeof text, "%s",
-						  !gpus                                  ? "To install this release: "
-						  : release->answer == JW_WHICH_COMPILES ? "Newest that runs, after compiling: "
+						  !gpus ? "To install this release: "
+						  : release->answer == JW_WHICH_COMPILES
+							  ? "Newest that runs, after compiling: "
 						  : release->without ? "Newest that runs, except for some of it: "
 											 : "Newest that runs: ");
-	if (release->beside)
+	for (const char *at = release->beside; at && *at; at += strspn(at, " ")) {
 		output_line(&cli->out, STYLE_PLAIN,
-					"pip takes the newest %.*s, which fails on this GPU; %s runs.",
-					(int)strcspn(release->beside, "="), release->beside, release->beside);
-	requirement = mem_printf(labelled ? "%s===%s" : "%s==%s", document->install, version);
+					"pip takes the newest %.*s, which fails here; %.*s runs.",
+					(int)strcspn(at, "="), at, (int)strcspn(at, " "), at);
+		at += strcspn(at, " ");
+	}
+	requirement = mem_printf(labelled ? "%s===%.*s" : "%s==%.*s", document->install,
+							 public_length(release), release->version);
 	buf_add(&command, "pip");
 	shell_add_word(&command, "install");
 	shell_add_word(&command, requirement);
-	if (release->beside)
-		shell_add_word(&command, release->beside);
+	add_words(&command, release->beside);
+	add_words(&command, release->options);
 	mem_free(requirement);
 	next_step(&cli->out, STYLE_GOOD, text, &command);
 }
 
-/* Prints the release that all GPUs of the answers for a package run. */
-static void print_common(const struct cli *cli, const struct which_document *document,
-						 const struct jw_which *answers, size_t count,
-						 const struct jw_which_release *common)
+/* Returns who declares builds of a package; NULL if nobody does. */
+static const char *declared_by(const struct jw_which *which)
 {
-	if (common)
-		print_install(cli, document, answers, common, count);
-	else
-		output_line(&cli->out, STYLE_BAD, "No release that jitwarm has examined runs on all %zu GPUs.",
-					count);
+	for (size_t i = 0; i < which->count; i++)
+		if (which->releases[i].declared_by)
+			return which->releases[i].declared_by;
+	return NULL;
+}
+
+/* Prints the release that all GPUs of the answers for a package run, with what it brings along on
+ * all of them. */
+static int print_common(struct jw_error *err, const struct cli *cli,
+						const struct which_document *document,
+						const struct jw_which_options *options, const struct gpu_targets *gpus,
+						const struct jw_which *answers, const struct jw_which_release *common)
+{
+	struct jw_which_options on_all = *options;
+	struct jw_which_release release;
+	struct jw_which which;
+
+	if (common) {
+		on_all.version = common->version;
+		on_all.range = NULL;
+		on_all.target = gpus->targets[0];
+		on_all.others = gpus->targets + 1;
+		on_all.other_count = gpus->count - 1;
+		if (jw_which(err, &on_all, &which))
+			return -1;
+		release = *common;
+		release.beside = which.releases->beside;
+		if (which.releases->answer <= JW_WHICH_COMPILES)
+			print_install(cli, document, answers, &release, gpus->count);
+		else
+			common = NULL;
+		jw_which_free(&which);
+	}
+	if (!common)
+		output_line(&cli->out, STYLE_BAD,
+					"No release that jitwarm has examined runs on all %zu GPUs.", gpus->count);
+	return 0;
 }
 
 static void print_other_index(const struct cli *cli, const struct jw_which *which)
@@ -433,7 +680,7 @@ static void print_other_index(const struct cli *cli, const struct jw_which *whic
 		output_line(&cli->out, STYLE_PLAIN,
 					"These answers are for PyPI. To ask the index in PIP_INDEX_URL, whose builds "
 					"may differ, use --ask.");
-	else if (package_fact_of("index", which->package))
+	else if (package_fact_of("index", which->package) && !declared_by(which))
 		output_line(&cli->out, STYLE_PLAIN,
 					"PyTorch's own index has builds of %s for other CUDA versions, which may run "
 					"if the builds on PyPI do not. To ask this index, set PIP_INDEX_URL to its "
@@ -486,8 +733,8 @@ static void print_none(const struct cli *cli, const struct which_document *docum
 {
 	const struct output *out = &cli->out;
 	const char *index = document->index, *python = NULL, *platform;
-	char driver[JW_DRIVER_TEXT] = "";
-	size_t failing = 0, without_code = 0, without_wheel = 0;
+	char driver[JW_DRIVER_TEXT] = "", both[128];
+	size_t failing = 0, without_code = 0, without_wheel = 0, sources = 0;
 
 	for (size_t i = 0; i < which->count; i++) {
 		const struct jw_which_release *release = &which->releases[i];
@@ -495,14 +742,23 @@ static void print_none(const struct cli *cli, const struct which_document *docum
 		failing += release->answer == JW_WHICH_FAILS;
 		without_code += release->answer == JW_WHICH_CPU;
 		without_wheel += release->answer == JW_WHICH_NO_WHEEL;
+		sources += release->answer == JW_WHICH_SOURCE;
 		if (release->answer == JW_WHICH_NO_PYTHON)
 			python = document->python;
 		if (release->answer == JW_WHICH_FAILS && release->needs.cuda)
 			(void)jw_driver_text(driver, &document->driver);
 	}
 	platform = platform_text(document->platform);
+	if (has_labels(which)) {
+		(void)text_format(both, sizeof both, "%s or %s's index", index, declared_by(which));
+		index = both;
+	}
 	if (which->unexamined)
 		print_unexamined(cli, which);
+	else if (sources)
+		output_line(out, STYLE_BAD,
+					"No wheel of %s on %s runs on this GPU; of %s, %s has only the source code.",
+					which->package, index, TEXT_COUNT(sources, "release", "releases"), index);
 	else if (without_wheel == which->count)
 		output_line(out, STYLE_BAD, "%s has no wheel of %s for %s.", index, which->package,
 					platform);
@@ -538,16 +794,109 @@ static void print_others(const struct cli *cli, const struct jw_which *which)
 	next_step(&cli->out, STYLE_PLAIN, "Other releases: ", &command);
 }
 
+/* Returns the release whose requirements are shown: the one that is advised, or else the newest one
+ * that requires something. */
+static const struct jw_which_release *bare_release(const struct jw_which *which)
+{
+	if (which->advised)
+		return which->advised->use_count ? which->advised : NULL;
+	for (size_t i = 0; i < which->count; i++)
+		if (which->releases[i].answer != JW_WHICH_CPU &&
+			(which->releases[i].use_count || which->releases[i].unfollowed_count))
+			return &which->releases[i];
+	return NULL;
+}
+
+/* Appends the first names of a list: “a, b and c”, or “a, b, c, d, e and 7 more”. */
+static void add_names(struct buf *text, char *const *names, size_t count)
+{
+	const size_t shown = count > MAX_NAMED ? MAX_NAMED : count;
+
+	for (size_t i = 0; i < shown; i++)
+		buf_add(text, "%s%.*s",
+				!i              ? ""
+				: i + 1 < count ? ", "
+								: " and ",
+				(int)strcspn(names[i], "<>=!~ "), names[i]);
+	if (count > shown)
+		buf_add(text, " and %zu more", count - shown);
+}
+
+/* Prints the answers for the packages with device code that a release without such code requires,
+ * and names the packages that were not followed. */
+static int print_uses(struct jw_error *err, const struct cli *cli,
+					  const struct which_document *document, const struct jw_which_options *options,
+					  const char *package, const struct jw_which_release *release)
+{
+	struct which_document own = *document;
+	struct buf names = BUF_MAX(NEXT_STEP_MAX), others = BUF_MAX(NEXT_STEP_MAX);
+	int result = 0;
+
+	own.index = "PyPI";
+	add_names(&names, release->uses, release->use_count);
+	add_names(&others, release->unfollowed, release->unfollowed_count);
+	if (release->use_count)
+		output_line(&cli->out, STYLE_PLAIN, "%s has no device code of its own; it uses %s.",
+					package, buf_text(&names));
+	if (release->unfollowed_count && release->answer == JW_WHICH_UNFOLLOWED)
+		output_line(
+			&cli->out, STYLE_PLAIN,
+			"It requires packages that jitwarm's list lacks and that may have device code: %s.",
+			buf_text(&others));
+	else if (release->unfollowed_count)
+		output_line(&cli->out, STYLE_FAINT, "jitwarm has not looked at what else it requires: %s.",
+					buf_text(&others));
+	buf_free(&names);
+	buf_free(&others);
+	for (size_t i = 0; !result && i < release->use_count; i++) {
+		struct jw_which_options question = *options;
+		const size_t length = strcspn(release->uses[i], "<>=!~ ");
+		char *name = mem_string_n(release->uses[i], length);
+		struct table table = {.columns = 2};
+		struct jw_which which;
+
+		question.package = name;
+		question.version = question.extras = NULL;
+		question.range = release->uses[i][length] ? release->uses[i] + length : NULL;
+		question.asked = NULL;
+		result = jw_which(err, &question, &which);
+		if (!result) {
+			(void)add_rows(&table, &own, &which, false);
+			if (which.count)
+				print_head(cli, &own, &which);
+			result = table_print(err, &table, &cli->out);
+			jw_which_free(&which);
+		}
+		table_free(&table);
+		mem_free(name);
+	}
+	return result;
+}
+
+/* Prints the command that examines the first required package that the list lacks. */
+static void print_unfollowed(const struct cli *cli, const struct jw_which_release *release)
+{
+	struct buf command = BUF_MAX(NEXT_STEP_MAX);
+
+	add_which(&command, cli);
+	shell_add_word(&command, release->unfollowed[0]);
+	buf_add(&command, " --ask");
+	next_step(&cli->out, STYLE_PLAIN, "To examine it: ", &command);
+}
+
 /* Prints an answer. For one release, `of_all` has the answers for all releases; else it is NULL. */
 static int print_which(struct jw_error *err, const struct cli *cli,
-					   const struct which_document *document, const struct jw_which *which,
+					   const struct which_document *document,
+					   const struct jw_which_options *options, const struct jw_which *which,
 					   const struct jw_which *of_all)
 {
 	const struct output *out = &cli->out;
 	struct table table = {.columns = 2};
 	const bool all = options_given(&cli->options, "all");
-	const size_t left_out = add_rows(&table, which, all);
+	const size_t left_out = add_rows(&table, document, which, all || of_all);
 	const struct jw_which *from = of_all ? of_all : which;
+	const struct jw_which_release *bare = bare_release(which),
+								  *shown = of_all ? which->releases : which->advised;
 	int result;
 
 	print_head(cli, document, which);
@@ -555,18 +904,25 @@ static int print_which(struct jw_error *err, const struct cli *cli,
 	table_free(&table);
 	if (left_out)
 		output_line(out, STYLE_FAINT, "  older releases: --all");
-	if (!of_all && !which->advised) {
+	if (!result && bare)
+		result = print_uses(err, cli, document, options, which->package, bare);
+	if (!which->advised && bare && bare->answer == JW_WHICH_UNFOLLOWED) {
+		print_unfollowed(cli, bare);
+	} else if (!of_all && !which->advised) {
 		print_none(cli, document, which);
 	} else if (of_all && lacks_examined(of_all)) {
 		print_unexamined(cli, of_all);
 		if (!options_given(&cli->options, "ask"))
 			print_examine(cli, of_all);
 	}
+	if (shown && shown->answer <= JW_WHICH_COMPILES && shown->required)
+		output_line(out, STYLE_PLAIN, "%s %s requires %s, which fails: %s.", which->package,
+					shown->version, shown->required, shown->required_why);
 	/* For one release that runs, no other one is named. */
-	if (from->advised && (!of_all || which->releases->answer >= JW_WHICH_CPU))
+	if (from->advised && (!of_all || !which->advised))
 		print_install(cli, document, from, from->advised, 1);
-	if (of_all && which->releases->beside)
-		print_install(cli, document, which, which->releases, 0);
+	if (of_all && which->advised && (which->advised->beside || which->advised->options))
+		print_install(cli, document, which, which->advised, 0);
 	if (of_all)
 		print_others(cli, which);
 	return result;
@@ -594,7 +950,8 @@ static enum exit_status status_of(const struct jw_which *answers, size_t count,
 
 	for (size_t i = 0; i < count; i++) {
 		runs = runs && answers[i].releases->answer <= JW_WHICH_COMPILES;
-		unexamined = unexamined || lacks_examined(&answers[i]);
+		unexamined = unexamined || lacks_examined(&answers[i]) ||
+					 answers[i].releases->answer == JW_WHICH_UNFOLLOWED;
 	}
 	return runs ? EXIT_DONE : common ? EXIT_COLD : unexamined ? EXIT_FAILED : EXIT_CANNOT;
 }
@@ -613,15 +970,22 @@ static void add_ask(struct buf *command, const struct cli *cli, const struct jw_
 	buf_add(command, " --ask");
 }
 
-/* Returns the package in the list of wheels that has the device code of `package`, or NULL. */
-static const char *listed_for(const char *package)
+/* Returns the row about the package of the list that has the device code of `package`, or NULL. */
+static const struct package_fact *device_of(const char *package)
 {
 	const struct package_fact *fact;
 
 	for (size_t at = 0; (fact = package_fact_next("device", &at));)
 		if (text_equal_fold(package, fact->name))
-			return fact->values[0];
+			return fact;
 	return NULL;
+}
+
+static const char *listed_for(const char *package)
+{
+	const struct package_fact *fact = device_of(package);
+
+	return fact ? fact->values[0] : NULL;
 }
 
 /* Appends the command that looks at the releases of one package. */
@@ -637,16 +1001,25 @@ static void set_unknown(struct jw_error *err, const struct cli *cli, const struc
 {
 	struct buf command = BUF_MAX(NEXT_STEP_MAX);
 	const char *package = wanted->name, *listed = listed_for(package);
+	const struct package_fact *elsewhere = package_fact_of("index", package);
 	char *text, *nearest = listed ? NULL : jw_which_nearest(package);
 
-	if (listed) {
+	if (elsewhere) {
+		buf_add(&command, "pip install");
+		shell_add_word(&command, package);
+		buf_add(&command, " %s", elsewhere->values[ELSEWHERE_OPTIONS]);
+	} else if (listed) {
 		add_which(&command, cli);
 		shell_add_word(&command, listed);
 	} else {
 		add_ask_one(&command, cli, wanted);
 	}
 	text = next_step_take(&command);
-	if (listed)
+	if (elsewhere)
+		error_set(err, JW_ERR_NOT_FOUND,
+				  "%s: not in jitwarm's list; the builds for GPUs are on an index of %s: “%s”", package,
+				  elsewhere->values[ELSEWHERE_WHOSE], text);
+	else if (listed)
 		error_set(err, JW_ERR_NOT_FOUND, "%s: not in jitwarm's list; did you mean %s? “%s”",
 				  package, listed, text);
 	else if (nearest)
@@ -681,7 +1054,7 @@ static int print_beside(struct jw_error *err, const struct cli *cli,
 	for (size_t i = 0; i < which.count && !older; i++) {
 		const struct jw_which_release *release = &which.releases[i];
 
-		if (release->inferred || release->answer >= JW_WHICH_NO_PYTHON)
+		if (release->inferred || release->declared_by || release->answer >= JW_WHICH_NO_PYTHON)
 			continue;
 		if (version_is_newer(release->version, options->version))
 			newer = release;
@@ -738,7 +1111,8 @@ static void apply_extras(struct wanted *wanted, const char *extras)
 {
 	static const char cuda[] = "cuda", digits[] = "0123456789";
 	const size_t length = strlen(cuda);
-	const char *listed = listed_for(wanted->name), *at = listed ? strstr(listed, cuda) : NULL;
+	const struct package_fact *fact = device_of(wanted->name);
+	const char *listed = fact ? fact->values[0] : NULL, *at = listed ? strstr(listed, cuda) : NULL;
 
 	for (size_t used = 0; at && *extras && *extras != ']'; extras += used) {
 		extras += strspn(extras, "[, ");
@@ -752,6 +1126,10 @@ static void apply_extras(struct wanted *wanted, const char *extras)
 		(void)text_format(wanted->name, sizeof wanted->name, "%.*s%.*s%s", (int)(at - listed),
 						  listed, (int)(used ? used : strspn(at, digits)), used ? extras : at,
 						  at + strspn(at, digits));
+		/* “cuda12-local” takes NVIDIA's libraries from the machine. */
+		if (fact->values[1])
+			(void)text_format(wanted->extras, sizeof wanted->extras, "[%s]",
+							  strstr(wanted->extras, "local") ? "" : fact->values[1]);
 		return;
 	}
 }
@@ -909,8 +1287,10 @@ static int ask_index(struct jw_error *err, struct cli *cli, const struct gpu_tar
 	return result;
 }
 
+/* Answers for one package; the caller closes the index's answers of *ret_options. */
 static int answer_package(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
-						  const struct wanted *wanted, struct which_document *document)
+						  const struct wanted *wanted, struct which_document *document,
+						  struct jw_which_options *ret_options, struct jw_asked **ret_asked)
 {
 	const bool asks = options_given(&cli->options, "ask"), text = output_wants_text(&cli->out);
 	struct jw_which *answers = &document->answers[document->count];
@@ -934,7 +1314,7 @@ static int answer_package(struct jw_error *err, struct cli *cli, const struct gp
 		asked = jw_asked_kept(&(struct jw_ask_options){.package = wanted->name,
 													   .platform = document->platform,
 													   .state_dir = cli_state(NULL, cli)});
-	options.asked = asked;
+	options.asked = *ret_asked = asked;
 	TEXT_COPY(document->asked_index, asked ? jw_asked_index(asked) : "PyPI");
 	document->index = document->asked_index;
 	for (size_t i = 0; !result && i < gpus->count; i++) {
@@ -947,7 +1327,8 @@ static int answer_package(struct jw_error *err, struct cli *cli, const struct gp
 		document->count++;
 		/* The list also has versions whose wheels were not examined. */
 		if (!which->count ||
-			(wanted->version && !asks && which->releases->answer == JW_WHICH_UNKNOWN)) {
+			(wanted->version && !asks && which->count == 1 &&
+			 which->releases->answer == JW_WHICH_UNKNOWN)) {
 			result = wanted->version && !asks ? print_beside(err, cli, document, &options) : 0;
 			if (!result && wanted->range)
 				result = error_set(err, JW_ERR_NOT_FOUND, "%s has no release of %s%.100s",
@@ -962,13 +1343,13 @@ static int answer_package(struct jw_error *err, struct cli *cli, const struct gp
 			struct jw_which of_all = {.package = NULL};
 
 			for_all.version = NULL;
-			result =
-				jw_which(err, &for_all, &of_all) || print_which(err, cli, document, which, &of_all)
-					? -1
-					: 0;
+			result = jw_which(err, &for_all, &of_all) ||
+							 print_which(err, cli, document, &options, which, &of_all)
+						 ? -1
+						 : 0;
 			jw_which_free(&of_all);
 		} else if (text) {
-			result = print_which(err, cli, document, which, NULL);
+			result = print_which(err, cli, document, &options, which, NULL);
 		}
 	}
 	if (!result) {
@@ -980,14 +1361,112 @@ static int answer_package(struct jw_error *err, struct cli *cli, const struct gp
 		for (size_t i = 0; common && gpus->count > 1 && i < gpus->count; i++)
 			answers[i].newest_on_all = common->version;
 		if (text && gpus->count > 1 && !wanted->version)
-			print_common(cli, document, answers, gpus->count, common);
+			result = print_common(err, cli, document, &options, gpus, answers, common);
 		if (text && asked && !asks)
 			output_line(&cli->out, STYLE_FAINT, "jitwarm asked %s on %s.", document->index,
 						answers->date);
 		if (text && !strcmp(document->index, "PyPI"))
 			print_other_index(cli, answers);
 	}
-	jw_asked_close(asked);
+	*ret_options = options;
+	return result;
+}
+
+/* A package in question with its answers. */
+struct answered {
+	struct wanted wanted;
+	struct jw_which_options options;
+	struct jw_asked *asked;
+};
+
+/* Returns “torch>=2”, as it was typed. */
+static char *text_of(const struct wanted *wanted)
+{
+	return mem_printf("%s%s%s", wanted->install, wanted->version ? "==" : "",
+					  wanted->version ? wanted->version
+					  : wanted->range ? wanted->range
+									  : "");
+}
+
+/* Prints the command that installs all packages, or names two that exclude each other. */
+static void print_together(struct cli *cli, const struct which_document *document,
+						   const struct which_together *together, const char *file)
+{
+	struct buf command = BUF_MAX(NEXT_STEP_MAX);
+	char gpu[GPUS_MARKETED], text[GPUS_MARKETED + 32];
+
+	(void)gpu_targets_marketed(gpu, &cli->out, together->target, cli->system);
+	if (together->excluding[0]) {
+		output_line(&cli->out, STYLE_BAD,
+					"%s and %s exclude each other: no releases of both run on %s and fit together.",
+					together->excluding[0], together->excluding[1], gpu);
+		return;
+	}
+	if (!together->count)
+		return;
+	buf_add(&command, "pip install");
+	/* A list of pip's has other packages, too. */
+	if (file && text_ends(file, ".txt")) {
+		buf_add(&command, " -r");
+		shell_add_word(&command, file);
+	}
+	for (size_t i = 0; i < together->count; i++)
+		shell_add_word(&command, together->requirements[i]);
+	add_words(&command, together->options);
+	if (document->together_count > 1)
+		(void)text_format(text, sizeof text, "For all of them on %s: ", gpu);
+	else
+		TEXT_COPY(text, "For all of them: ");
+	next_step(&cli->out, STYLE_GOOD, text, &command);
+}
+
+static void add_word(struct which_together *together, char *word)
+{
+	size_t capacity = together->count;
+
+	VEC_GROW(together->requirements, capacity, together->count);
+	together->requirements[together->count++] = word;
+}
+
+/* Chooses releases of several packages that fit together, for each GPU. */
+static int answer_together(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
+						   const struct answered *answered, size_t count, const char *file,
+						   struct which_document *document)
+{
+	struct jw_which_options *questions = mem_array(count, sizeof *questions);
+	int result = 0;
+
+	document->together = mem_array(gpus->count, sizeof *document->together);
+	for (size_t i = 0; !result && i < gpus->count; i++) {
+		struct which_together *row = &document->together[i];
+		struct jw_together together;
+
+		for (size_t k = 0; k < count; k++) {
+			questions[k] = answered[k].options;
+			questions[k].target = gpus->targets[i];
+		}
+		result = jw_which_together(err, questions, count, &together);
+		if (result)
+			break;
+		*row = (struct which_together){.target = gpus->targets[i]};
+		document->together_count++;
+		for (size_t k = 0; together.found && k < count; k++)
+			add_word(row, mem_printf("%s==%s", answered[k].wanted.install, together.versions[k]));
+		for (const char *at = together.beside; at && *at; at += strspn(at, " ")) {
+			add_word(row, mem_string_n(at, strcspn(at, " ")));
+			at += strcspn(at, " ");
+		}
+		row->options = together.options;
+		together.options = NULL;
+		for (size_t k = 0; together.exclude && k < 2; k++)
+			row->excluding[k] = text_of(&answered[together.excluding[k]].wanted);
+		if (together.exclude)
+			cli_end_with(cli, EXIT_CANNOT);
+		jw_together_free(&together);
+	}
+	for (size_t i = 0; !result && output_wants_text(&cli->out) && i < gpus->count; i++)
+		print_together(cli, document, &document->together[i], file);
+	mem_free(questions);
 	return result;
 }
 
@@ -999,31 +1478,38 @@ static int answer_all(struct jw_error *err, struct cli *cli, const struct gpu_ta
 {
 	const bool asks = options_given(&cli->options, "ask");
 	struct buf left_out = BUF_MAX(4096);
-	size_t unknown = 0;
+	struct answered *all = mem_array(count, sizeof *all);
+	size_t unknown = 0, known = 0;
 	int result = 0;
 
 	document->answers = mem_array(count * gpus->count, sizeof *document->answers);
 	document->unlisted = mem_array(count, sizeof *document->unlisted);
 	for (size_t i = 0; !result && i < count; i++) {
 		const size_t answered = document->count;
-		struct wanted wanted;
+		struct answered *one = &all[known];
 		struct jw_error why;
 		bool failed;
 
-		result = read_wanted(err, packages[i], &wanted);
-		failed = !result && answer_package(&why, cli, gpus, &wanted, document);
+		*one = (struct answered){.asked = NULL};
+		result = read_wanted(err, packages[i], &one->wanted);
+		failed = !result && answer_package(&why, cli, gpus, &one->wanted, document, &one->options,
+										   &one->asked);
 		document->install = NULL;
-		if (!failed)
+		if (!failed) {
+			known += !result;
 			continue;
+		}
+		jw_asked_close(one->asked);
+		one->asked = NULL;
 		if (why.code == JW_ERR_NOT_FOUND)
 			document->unlisted[document->unlisted_count++] = packages[i];
 		if (why.code == JW_ERR_NOT_FOUND && document->count == answered && !asks && file) {
 			if (unknown++ < MAX_NAMED)
-				buf_add(&left_out, "%s%s", left_out.size ? ", " : "", wanted.name);
+				buf_add(&left_out, "%s%s", left_out.size ? ", " : "", one->wanted.name);
 			continue;
 		}
 		if (why.code == JW_ERR_NOT_FOUND && document->count == answered && !asks)
-			set_unknown(&why, cli, &wanted);
+			set_unknown(&why, cli, &one->wanted);
 		while (document->count > answered)
 			jw_which_free(&document->answers[--document->count]);
 		/* The other packages have their answers. */
@@ -1038,10 +1524,18 @@ static int answer_all(struct jw_error *err, struct cli *cli, const struct gpu_ta
 		result =
 			error_set(err, JW_ERR_NOT_FOUND, "%s: jitwarm's list has none of these packages", file);
 	else if (!result && unknown > MAX_NAMED)
-		output_note(&cli->out, "%s and %zu more: not in jitwarm's list, so left out",
-					buf_text(&left_out), unknown - MAX_NAMED);
+		output_note(
+			&cli->out,
+			"%s and %zu more: not in jitwarm's list, so left out; --ask looks at these, too",
+			buf_text(&left_out), unknown - MAX_NAMED);
 	else if (!result && unknown)
-		output_note(&cli->out, "%s: not in jitwarm's list, so left out", buf_text(&left_out));
+		output_note(&cli->out, "%s: not in jitwarm's list, so left out; --ask looks at these, too",
+					buf_text(&left_out));
+	if (!result && known > 1)
+		result = answer_together(err, cli, gpus, all, known, file, document);
+	for (size_t i = 0; i < known; i++)
+		jw_asked_close(all[i].asked);
+	mem_free(all);
 	buf_free(&left_out);
 	return result;
 }
@@ -1145,8 +1639,7 @@ static int which_run(struct jw_error *err, struct cli *cli)
 					"%s: %s left out: options, files, addresses and other lists are not followed",
 					file, TEXT_COUNT(names.left_out, "line", "lines"));
 	result = answer_all(err, cli, &gpus, packages, count, file, &document);
-	if (!result && document.count && output_wants_text(&cli->out) &&
-		!options_given(given, "ask")) {
+	if (!result && document.count && output_wants_text(&cli->out) && !options_given(given, "ask")) {
 		struct buf command = BUF_MAX(NEXT_STEP_MAX);
 		char text[80];
 		bool one = false, older = false;
@@ -1157,7 +1650,7 @@ static int which_run(struct jw_error *err, struct cli *cli)
 			older = older || lacks_examined(&document.answers[i]);
 		(void)text_format(text, sizeof text,
 						  !document.from_list ? "To ask the index again: "
-						  : one   ? "jitwarm's list is of %s. To ask the index: "
+						  : one               ? "jitwarm's list is of %s. To ask the index: "
 						  : older ? "jitwarm's list is of %s. For older and newer releases: "
 								  : "jitwarm's list is of %s. For newer releases: ",
 						  document.date);
@@ -1169,6 +1662,15 @@ static int which_run(struct jw_error *err, struct cli *cli)
 	for (size_t i = 0; i < document.count; i++)
 		jw_which_free(&document.answers[i]);
 	mem_free(document.answers);
+	for (size_t i = 0; i < document.together_count; i++) {
+		for (size_t k = 0; k < document.together[i].count; k++)
+			mem_free(document.together[i].requirements[k]);
+		mem_free(document.together[i].requirements);
+		mem_free(document.together[i].options);
+		mem_free(document.together[i].excluding[0]);
+		mem_free(document.together[i].excluding[1]);
+	}
+	mem_free(document.together);
 	mem_free(document.unlisted);
 	jw_which_names_free(&names);
 	return result;
@@ -1202,7 +1704,8 @@ const struct cli_command command_which = {
 		"the newest one.\n\nFor NAME==VERSION, the answer is for this release; for a range "
 		"(NAME>=2,<2.3), for the releases in it. The answers come "
 		"from a list of the code in released wheels, so neither a network nor a GPU is "
-		"needed.\n\nExit status: 0 if the newest release, or the named one, runs or compiles on all "
+		"needed.\n\nExit status: 0 if the newest release, or the named one, runs or compiles on "
+		"all "
 		"GPUs, 1 if an older one does, 2 if none does, or the driver does not run a GPU, 3 if "
 		"jitwarm has not examined all that may run, or its list lacks a package.",
 	.examples = "jitwarm which torch\njitwarm which --target gtx1080 torch\njitwarm which "

@@ -54,12 +54,11 @@ int os_state_dir(struct jw_error *err, char **ret_path)
 	return 0;
 }
 
-int os_driver_cache_dir(struct jw_error *err, const char *home, char **ret_path)
+int os_driver_cache_dir(struct jw_error *err, char **ret_path)
 {
+	const char *home = getenv("HOME");
 	char *path;
 
-	if (!home)
-		home = getenv("HOME");
 	if (!home)
 		return error_set(
 			err, JW_ERR_NOT_FOUND,

@@ -1,16 +1,13 @@
 /* Rights of files: copied to another one, and those of a new one. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/file.h"
-#include "os/identity.h"
 #include "os/path_calls.h"
 #include "os/posix/posix.h"
 #include "os/uv.h"

@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/env.h"
-#include "os/platform.h"
 #include "os/posix/posix.h"
 
 enum { MAX_MOUNTS = 4 << 20 };

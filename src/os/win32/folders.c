@@ -65,13 +65,11 @@ int os_state_dir(struct jw_error *err, char **ret_path)
 	return 0;
 }
 
-int os_driver_cache_dir(struct jw_error *err, const char *home, char **ret_path)
+int os_driver_cache_dir(struct jw_error *err, char **ret_path)
 {
 	char *base = NULL, *path;
 
-	if (home)
-		base = os_join(home, "AppData\\Roaming");
-	else if (known_folder(err, "APPDATA", &FOLDERID_RoamingAppData, &base))
+	if (known_folder(err, "APPDATA", &FOLDERID_RoamingAppData, &base))
 		return -1;
 	path = os_join(base, "NVIDIA\\ComputeCache");
 	mem_free(base);

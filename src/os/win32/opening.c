@@ -6,7 +6,6 @@
 
 #include "base/mem.h"
 #include "os/file.h"
-#include "os/path_calls.h"
 
 /* After windows.h, whose types it needs */
 #include <winternl.h>

@@ -3,7 +3,6 @@
 
 #include "base/mem.h"
 #include "os/file.h"
-#include "os/path_calls.h"
 
 /* FileDispositionInfoEx; mingw-w64 declares it only for newer targets. Source: Microsoft,
  * FILE_DISPOSITION_INFO_EX. */

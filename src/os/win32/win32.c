@@ -1,6 +1,5 @@
 #include "os/win32/win32.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"

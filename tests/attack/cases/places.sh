@@ -31,6 +31,7 @@ for path in "${planted[@]}"; do
 		(export $name="$path" && refused "$word" prime "$sample") || exit 1
 	done
 	refused "$word" prime --cache "$path" "$sample"
+	refused "$word" prime --store "$path" "$sample"
 	for name in HOME XDG_STATE_HOME XDG_CONFIG_HOME JITWARM_SYSTEM_ROOT; do
 		(export $name="$path" && refused "$word" tune --apply --scope user --max-size 2GiB) || exit 1
 		(export $name="$path" && refused "$word" uninstall) || exit 1

@@ -22,7 +22,7 @@ for name, isa in ("lazy", (8, 0)), ("eager", (7, 0)):
     open(f"{site}/{name}-1.0.dist-info/METADATA", "w").write(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
     open(f"{site}/{name}-1.0.dist-info/RECORD", "w").write(f"{name}/lib/lib{name}.so,,\n")
 PYTHON
-note="a program compiles what it uses, when it first uses it"
+note="when first used"
 
 # STATUS, what the command says of the lazy library, what of the eager one, how often it explains lazy loading; the command
 while IFS='|' read -r status lazy eager notes command; do

@@ -30,3 +30,12 @@ done <<<"$commands"
 [ "$(grep -c '^\.Ss ' "$work/man/jitwarm-prime.1")" = 5 ] || fail "the page of prime has no groups of options"
 groff -mdoc -Kutf8 -Tutf8 -ww "$work"/man/*.1 "$work"/man-ko/*.1 "$root/docs/man/jitwarm.1" "$root/docs/man/ko/jitwarm.1" >/dev/null 2>"$work/warnings" || fail "groff"
 [[ ! -s $work/warnings ]] || fail "groff: $(cat "$work/warnings")"
+# The line that README.md prints after quickstart.sh lets man find the pages of the build.
+program=${JITWARM##* }
+# shellcheck disable=SC2016
+grep -qF '`export PATH=$PWD/build/release/src:$PATH`' "$root/README.md" || fail "README.md has no line for PATH"
+if command -v man >/dev/null && [[ -e ${program%/src/*}/man/stamp ]]; then
+	for page in jitwarm jitwarm-prime; do
+		[[ $(PATH=${program%/*}:$PATH man -w $page) == "${program%/src/*}/man/man1/$page.1" ]] || fail "man does not find $page"
+	done
+fi

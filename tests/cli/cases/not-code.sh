@@ -96,7 +96,7 @@ for command in "check --target sm_86 --driver 550.163.01" "scan --target sm_86";
 	run 2 $command # there was no file, so nothing was judged
 	out_has "no device code found in the virtual environment"
 	out_has "env; “jitwarm find”"
-	[[ $command == scan* ]] || out_has "Exit status 2: nothing was checked. To get 0, name the environment of your program (-e DIR), a package or a file."
+	[[ $command == scan* ]] || out_has "Exit status 2: nothing was checked. 0 needs a package, a file or -e DIR."
 done
 site=$(site_of "$work/env")
 for each in torch-2.9.0+cpu numba-0.62; do

@@ -20,7 +20,7 @@ if ! is_wine; then
 	program_path=$programs run 0 status --driver-profile "$work/profile"
 	[[ -s $work/profile ]] || fail "no profile"
 	program_path=$programs run 2 status
-	out_has "at their first start: jitwarm find"
+	out_has "programs that compile: jitwarm find"
 	err_empty
 	rm -r "$programs"
 fi
@@ -61,7 +61,7 @@ run 2 status -e "$work/env"
 mkdir -p "$site/broken-1.0.dist-info/METADATA"
 run 3 status
 out_has "GPU     "
-out_has "at their first start: jitwarm find"
+out_has "programs that compile: jitwarm find"
 err_has "METADATA: "
 err_one_line
 run 3 status --json

@@ -90,7 +90,7 @@ out_has "3 of 3 modules to compile"
 out_has "  first start "
 
 # A GPU has its three numbers in one line, each as a range; each of several GPUs has its own line.
-line='first start (about |up to |[0-9.]+ (s |min )?to )[0-9.]+ (s|min) on one core, prime (about |up to |[0-9.]+ (s |min )?to )[0-9.]+ (s|min) with [0-9]+ workers? if nothing else runs, [0-9.]+ [KM]iB of cache'
+line='first start (about |up to |[0-9.]+ (s |min )?to )[0-9.]+ (s|min) on one core, prime (about |up to |[0-9.]+ (s |min )?to )[0-9.]+ (s|min) with [0-9]+ workers?, [0-9.]+ [KM]iB of cache'
 run 1 prime -n lib
 grep -qE "^Predicted: $line\.$" "$out" && fail "two GPUs in one line"
 [[ $(grep -cE "^sm_8[69]: $line\.$" "$out") == 2 ]] || fail "not a line for each GPU"

@@ -208,7 +208,7 @@ fi
 	CUDA_CACHE_PATH=/dev/null/cache run "0|2" status
 	out_has "Next    name a directory that this account can write to: jitwarm tune --path DIR --apply"
 	run "0|2" status
-	out_has "at their first start: jitwarm find"
+	out_has "programs that compile: jitwarm find"
 ) || exit 1
 run 2 status
 out_has "Next    see which versions of a package run on another GPU: jitwarm which --target rtx4090 torch"

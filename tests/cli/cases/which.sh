@@ -4,18 +4,20 @@ unset PIP_INDEX_URL
 
 # These are the answers for which the list was made.
 run 1 which --target gtx1080 torch
-out_has "torch from PyPI on GTX 1080 (sm_61), newest driver, Linux x86-64"
+out_has "torch on GTX 1080 (sm_61), newest driver, Linux x86-64"
+out_has "  cu126  2.14.1 – 2.6.0  run, by PyTorch's build script"
 out_has "– 2.8.0  "
 out_has "fail: no code for sm_61"
-out_has "pip install torch==2.7.1"
-out_has "PyTorch's own index has builds of torch"
+out_has "         2.7.1 – "
+out_has "Newest that runs: pip install torch==2.14.1 --index-url https://download.pytorch.org/whl/cu126"
+out_lacks "PyTorch's own index has builds"
 out_has "jitwarm's list is of 20"
 out_has "newer releases: jitwarm which --target gtx1080 torch --ask"
 run 1 which --target rtx3070 --driver 550 torch
 out_has "RTX 3070 (sm_86), driver 550 (CUDA 12.4)"
 out_has "– 2.11.0  "
 out_has "fail: they need driver 580"
-out_has "pip install torch==2.10.0"
+out_has "pip install torch==2.14.1 --index-url https://download.pytorch.org/whl/cu126"
 run 0 which --target rtx3070 --driver 580 torch
 out_lacks "need driver"
 
@@ -54,14 +56,53 @@ out_lacks "PyTorch's own index"
 run "0|1" which --target rtx3070 tensorflow
 [[ $(grep -c '^  [0-9]' "$out") -le 10 ]] || fail "more than ten rows"
 run "0|1" which --target rtx3070 --all torch
-[[ $(grep -c '^  [0-9]' "$out") -gt 20 ]] || fail "--all has no row for each release"
-grep -qE '^  [0-9.]+, as [0-9.]+  ' "$out" || fail "no release is inferred"
+[[ $(grep -c '^  PyPI  *[0-9]' "$out") -gt 20 ]] || fail "--all has no row for each release"
+grep -qE '^  PyPI +[0-9.]+, as [0-9.]+  ' "$out" || fail "no release is inferred"
 
 # PyPI's builds for Windows are for the CPU alone.
-run 2 which --platform windows --target rtx5090 --python 3.12 torch
+run 1 which --platform windows --target rtx5090 --python 3.12 torch
+out_has "torch on RTX 5090 (sm_120), newest driver, Windows x86-64, Python 3.12"
 out_has "have no device code: they run on the CPU, unless they make code while they run"
-out_has "PyPI has no wheel of torch with device code for Windows x86-64 and Python 3.12."
-out_has "PyTorch's own index has builds of torch"
+out_has "  cu132  2.15.0 – "
+out_has "pip install torch==2.15.0 --index-url https://download.pytorch.org/whl/cu132"
+# A build says nothing of its parts, so it is not advised instead of the wheel on PyPI that lacks one.
+run 0 which --target rtx2080ti --platform linux torch
+out_has "  PyPI  2.15.0"
+out_has "Newest that runs: pip install torch==2.10.0"
+# Nothing on either index runs.
+run 2 which --target gtx1080 --platform linux --python 3.3 torch
+out_has "No release on PyPI or PyTorch's index runs on this GPU with Python 3.3."
+# A release that PyPI has, too, is answered with all its builds; one build, and one of which PyPI's wheel was not examined, are known.
+run 1 which --target gtx1080 --platform linux torch==2.8.0
+out_has "  PyPI   2.8.0  fails: no code for sm_61"
+out_has "  cu128  2.8.0  fails: no code for sm_61, by PyTorch's build script"
+out_has "  cu126  2.8.0  runs, by PyTorch's build script"
+out_has "To install this release: pip install torch==2.8.0 --index-url https://download.pytorch.org/whl/cu126"
+run 0 which --target gtx1080 --platform linux torch==2.8.0+cu126
+[[ $(grep -c '^  ' "$out") == 1 ]] || fail "more than one row"
+run 2 which --target gtx1080 --platform linux torch==2.8.0+cu128
+out_has "  cu128  2.8.0  fails: no code for sm_61, by PyTorch's build script"
+out_has "Newest that runs: pip install torch==2.14.1 --index-url"
+run 3 which --target gtx1080 --platform windows torch==2.8.0+cu999
+err_has "jitwarm's list has no release 2.8.0+cu999 of torch"
+run 0 which --target gtx1080 --platform linux torch==2.7.0
+out_has "  PyPI   2.7.0, as 2.7.1  runs"
+out_has "  cu118  2.7.0            runs, by PyTorch's build script"
+run 2 which --target rtx5090 --platform linux "torch>=2.0,<2.3"
+out_lacks "cu118"
+run 1 which --target rtx5090 --driver 570.124 --platform linux torchvision
+out_has "Newest that runs: pip install torchvision==0.26.0 --index-url https://download.pytorch.org/whl/cu128"
+run 1 which --target gtx1080 --platform linux --json torch
+json 'd["answers"][0]["newest"] == "2.14.1+cu126"'
+json '[(r["answer"], r["declared_by"], r["options"], "file" in r or "library" in r) for r in d["answers"][0]["releases"] if r["version"] == "2.14.1+cu126"] == [("runs", "PyTorch", "--index-url https://download.pytorch.org/whl/cu126", False)]'
+json '[r["version"] for r in d["answers"][0]["releases"]][:3] == ["2.15.0", "2.15.0+cu132", "2.15.0+cu130"]'
+json 'all("file" in r for r in d["answers"][0]["releases"] if "+" not in r["version"])'
+# The wheels of flash-attn are on its releases page, where its setup.py looks for them.
+run "0|1" which --target a100 --platform linux flash-attn
+out_has "  2.8.3.post1 – 2.3.6  run, by flash-attn's build script"
+grep -q "pip install flash-attn==2.8.* --no-build-isolation$" "$out" || fail "no command"
+run "2|3" which --target rtx2080ti --platform linux flash-attn
+out_has "fail: no code for sm_75, by flash-attn's build script"
 
 # onnxruntime-gpu 1.23.0 fails between two patch releases that compile.
 run 0 which --platform windows --target rtx5090 --json onnxruntime-gpu
@@ -94,14 +135,14 @@ out_has "  run"
 
 # the Python that a release is for
 run 1 which --target rtx3070 --python 3.8 torch
-out_has "need Python 3."
+grep -qE '^  PyPI +2\.15\.0 – 2\.5\.0 +need another Python; 2\.15\.0 needs 3\.[0-9]+ ' "$out" || fail "not one row for releases of other Pythons"
 out_has "pip install torch==2.4.1"
 
 # JSON has no sentences except reasons.
 run 1 which --target gtx1080,rtx4090 --json torch xgboost
 json '"driver" not in d and d["schema"] == "jitwarm.which/1" and d["index"] == "PyPI" and d["platform"] == "linux" and len(d["answers"]) == 4'
 json '[(a["package"], a["target"]) for a in d["answers"]] == [("torch", "sm_61"), ("torch", "sm_89"), ("xgboost", "sm_61"), ("xgboost", "sm_89")]'
-json 'd["answers"][0]["newest"] == "2.7.1" and d["answers"][1]["newest"] == d["answers"][1]["releases"][0]["version"]'
+json 'd["answers"][0]["newest"] == "2.14.1+cu126" and d["answers"][1]["newest"] == d["answers"][1]["releases"][0]["version"]'
 json '[r for r in d["answers"][0]["releases"] if r["version"] == "2.8.0"][0]["why"] == "no code for sm_61"'
 json '{r["answer"] for r in d["answers"][0]["releases"]} <= {"runs", "fails", "unknown", "no_wheel"}'
 run 1 which --target rtx3070 --driver 550 --json torch
@@ -112,7 +153,7 @@ json 'not any("needs" in r for r in d["answers"][0]["releases"] if r["answer"] =
 # A list of packages: the unknown ones are counted.
 printf 'torch>=2.1\nnumpy==1.26 ; python_version < "3.13"\n# a comment\nXGBoost\n' >requirements.txt
 run 1 which --target gtx1080 -r requirements.txt
-out_has "torch from PyPI"
+out_has "torch on "
 out_has "xgboost from PyPI"
 err_has "numpy: not in jitwarm's list, so left out"
 out_has "newer releases: jitwarm which --target gtx1080 torch xgboost --ask"
@@ -192,15 +233,20 @@ done
 run 3 which --target gtx1080 no-such-package
 err_has "no-such-package: not in jitwarm's list; “jitwarm which --target gtx1080 no-such-package --ask” looks at its releases"
 # Software for GPUs that the list lacks is not said to have no device code, nor taken for another package.
-for name in tensorrt cudf-cu12 numba-cuda flash-attn nvidia-cublas-cu12 sageattention; do
+for name in tensorrt cudf-cu12 numba-cuda nvidia-cublas-cu12 sageattention; do
 	run 3 which --target rtx3070 $name
 	err_has "jitwarm: $name: not in jitwarm's list; “jitwarm which --target rtx3070 $name --ask” looks at its releases"
 	err_one_line
 done
+# The builds of others are on an index of their own.
+run 3 which --target rtx3070 llama-cpp-python
+err_has "llama-cpp-python: not in jitwarm's list; the builds for GPUs are on an index of llama-cpp-python: “pip install llama-cpp-python --extra-index-url https://abetlen.github.io/llama-cpp-python/whl/cu124”"
+run 3 which --target rtx3070 paddlepaddle-gpu
+err_has "on an index of Paddle: “pip install paddlepaddle-gpu --index-url https://www.paddlepaddle.org.cn/packages/stable/cu126/”"
 # An unknown name costs a line and the status; the others have their answers, wherever they stand.
 run 3 which --target rtx3070 --driver 550 --platform linux --python 3.11 no-such-package==1 torch xgboost
 err_has "no-such-package: not in jitwarm's list; “jitwarm which --target rtx3070 --driver 550 --platform linux --python 3.11 no-such-package==1 --ask” looks at its releases"
-out_has "torch from PyPI on RTX 3070"
+out_has "torch on RTX 3070"
 out_has "xgboost from PyPI on RTX 3070"
 run 3 which --target rtx3070 --json torch numpy torch==99
 json '[(a["package"], a["index"], a["date"] == d["date"]) for a in d["answers"]] == [("torch", "PyPI", True)] and d["unlisted"] == ["numpy", "torch==99"]'
@@ -211,9 +257,9 @@ out_empty
 err_has "jitwarm: warning: scipy: not in jitwarm's list;"
 # Several GPUs have a release for all of them.
 run 1 which --target gtx1080ti,a100 --platform linux torch
-out_has "Newest that runs on all 2 GPUs: pip install torch==2.7.1"
+out_has "Newest that runs on all 2 GPUs: pip install torch==2.14.1 --index-url https://download.pytorch.org/whl/cu126"
 run 1 which --target gtx1080ti,a100 --platform linux --json torch
-json '[a["newest_on_all"] for a in d["answers"]] == ["2.7.1"] * 2'
+json '[a["newest_on_all"] for a in d["answers"]] == ["2.14.1+cu126"] * 2'
 run 2 which --target gtx1080ti,rtx5090 --platform linux triton
 out_has "No release that jitwarm has examined runs on all 2 GPUs."
 run 0 which --target rtx3070,rtx4090 --platform linux torch==2.8.0
@@ -223,7 +269,7 @@ run 2 which --target sm_120 --driver 470 torch
 err_has "driver 470 (CUDA 11.4) does not run sm_120"
 err_one_line
 run 1 which --target sm_120,rtx3070 --driver 550 torch
-out_has "torch from PyPI on RTX 3070 (sm_86)"
+out_has "torch on RTX 3070 (sm_86)"
 # The answer names the package with the device code of the named one.
 for names in cuml=cuml-cu12 cupy=cupy-cuda12x faiss=faiss-gpu-cu12 faster-whisper=ctranslate2 jax=jax-cuda12-plugin jaxlib=jax-cuda12-plugin PyTorch=torch \
 	sglang=sglang-kernel spconv=spconv-cu120; do
@@ -234,7 +280,7 @@ done
 
 # The GPU has its name from nvidia-smi.
 run 0 which --target "NVIDIA GeForce RTX 4060 Laptop GPU" torch
-out_has "torch from PyPI on NVIDIA GeForce RTX 4060 Laptop GPU (sm_89)"
+out_has "torch on NVIDIA GeForce RTX 4060 Laptop GPU (sm_89)"
 
 # A program compiles what it uses at first use: a user of onnxruntime-gpu 1.23 waited ten seconds, not “8 to 31 min”.
 run 0 which --target rtx5090 --driver 580 --platform linux --json onnxruntime-gpu
@@ -258,7 +304,7 @@ out_has ", Linux x86-64, Python 3.10"
 unset VIRTUAL_ENV
 
 # If no release runs, the reason may be the Python, the driver or the platform.
-run 2 which --target h100 --platform linux --python 3.3 torch
+run 2 which --target h100 --platform linux --python 3.3 cuml-cu12
 out_has "No release on PyPI runs on this GPU with Python 3.3."
 # A release that a newer driver runs fails because of the driver, even if a larger library of it lacks code.
 run 3 which --target rtx2080 --driver 470 --platform linux vllm
@@ -272,13 +318,13 @@ run 2 which --target rtx5090 --platform windows vllm
 out_has "PyPI has no wheel of vllm for Windows x86-64."
 
 # NAME==VERSION, which is how which says what to install, answers for that release alone.
-run 2 which --target gtx1080 --platform linux torch==2.8.0
-out_has "  2.8.0  fails: no code for sm_61"
-out_has "Other releases: jitwarm which --target gtx1080 --platform linux torch"
-out_has "Newest that runs: pip install torch==2.7.1"
+run 2 which --target rtx5090 --platform linux tensorflow==2.19.1
+out_has "  2.19.1  "
+out_has "Other releases: jitwarm which --target rtx5090 --platform linux tensorflow"
+out_has "Newest that runs"
 [[ $(grep -c '^  [0-9]' "$out") == 1 ]] || fail "more than one row"
 run 0 which --target gtx1080 --platform linux "torch == 2.7.1"
-out_has "  2.7.1  runs"
+out_has "  PyPI   2.7.1  runs"
 run 0 which --target gtx1080 --platform linux --json xgboost==2.0.3
 json '[r["version"] for r in d["answers"][0]["releases"]] == ["2.0.3"]'
 run 3 which --target gtx1080 torch==99
@@ -286,34 +332,35 @@ err_has "jitwarm's list has no release 99 of torch: “jitwarm which --target gt
 # 2.7 is 2.7.0, whose wheel was not examined; those of 2.7.1 and 2.6.0 have the same answer.
 for version in 2.7 2.7.0; do
 	run 0 which --target gtx1080 --platform linux torch==$version
-	out_has "  2.7.0, as 2.7.1  runs"
+	out_has "  PyPI   2.7.0, as 2.7.1  runs"
 	err_empty
 done
 run 0 which --target gtx1080 --platform linux "torch>=2.7,<2.7.1"
-out_has "  2.7.0, as 2.7.1  runs"
+out_has "  PyPI  2.7.0  runs"
 run 0 which --target gtx1080 --platform linux --json torch==2.7.0
-json '[(r["version"], r["answer"], r["inferred"], r["file"].startswith("torch-2.7.1-")) for r in d["answers"][0]["releases"]] == [("2.7.0", "runs", True, True)]'
+json '[(r["version"], r["answer"], r["inferred"], r["file"].startswith("torch-2.7.1-")) for r in d["answers"][0]["releases"] if "declared_by" not in r] == [("2.7.0", "runs", True, True)]'
 run 0 which --target rtx3060 --platform linux tensorflow==2.10
 out_has "  2.10.0, as 2.10.1  compiles its kernels when it starts"
 # Between two that differ, a release that was not examined has no answer.
-run 3 which --target rtx3070 --platform linux torch==1.13.0
-out_has "  1.13.1  runs"
-out_has "  1.12.1  fails: no code for sm_86"
+run 3 which --target rtx3070 --platform linux xgboost==1.6.1
+out_has "  1.6.2  runs"
+out_has "  1.5.2  compiles its kernels"
 [[ $(wc -l <"$out") == 3 ]] || fail "other rows"
-err_has "jitwarm has not examined torch 1.13.0; “jitwarm which --target rtx3070 --platform linux torch==1.13.0 --ask” examines this release"
-run 3 which --target rtx3070 --platform linux --json torch==1.13.0
-out_lacks "1.12.1"
-run 2 which --target gtx1080 --platform linux --json torch==2.8
-json '[r["version"] for r in d["answers"][0]["releases"]] == ["2.8.0"]'
+err_has "jitwarm has not examined xgboost 1.6.1; “jitwarm which --target rtx3070 --platform linux xgboost==1.6.1 --ask” examines this release"
+run 3 which --target rtx3070 --platform linux --json xgboost==1.6.1
+out_lacks "1.5.2"
+run 1 which --target gtx1080 --platform linux --json torch==2.8
+json '[r["version"] for r in d["answers"][0]["releases"]] == ["2.8.0", "2.8.0+cu129", "2.8.0+cu128", "2.8.0+cu126"]'
 for words in "torch==" "torch>=" "torch[opt]>=2.0,1" "torch[opt" "torch~=2"; do
 	run 64 which --target gtx1080 "$words"
 	err_has "“$words”: which takes NAME, NAME==VERSION or a range"
 	err_one_line
 done
 # Extras bring other packages; an extra about CUDA brings the one with the device code.
-run 2 which --target gtx1080 --platform linux "torch[opt-einsum] == 2.8.0"
-out_has "torch from PyPI on GTX 1080 (sm_61)"
-out_has "  2.8.0  fails: no code for sm_61"
+run 1 which --target gtx1080 --platform linux "torch[opt-einsum] == 2.8.0"
+out_has "torch on GTX 1080 (sm_61)"
+out_has "  PyPI   2.8.0  fails: no code for sm_61"
+out_has "pip install 'torch[opt-einsum]==2.8.0' --index-url"
 for names in "jax[cuda12]=jax-cuda12-plugin" "jax[k8s,cuda13-local]=jax-cuda13-plugin" "JAX [cuda]=jax-cuda12-plugin" "jaxlib[cuda12_pip]=jax-cuda12-plugin" "cupy[cuda13x]=cupy-cuda13x"; do
 	run "0|1" which --target h100 --platform linux "${names%=*}"
 	out_has "${names#*=} from PyPI on "
@@ -325,7 +372,7 @@ run 0 which --target h100 --platform linux "jax[cuda12]"
 grep -q "pip install 'jax\[cuda12\]==[0-9.]*'$" "$out" || fail "not jax"
 out_lacks "cudnn"
 run 0 which --target gtx1080 --platform linux "jax[cuda12]"
-out_has "pip takes the newest nvidia-cudnn-cu12, which fails on this GPU; nvidia-cudnn-cu12==9.10.2.21 runs."
+out_has "pip takes the newest nvidia-cudnn-cu12, which fails here; nvidia-cudnn-cu12==9.10.2.21 runs."
 grep -q "pip install 'jax\[cuda12\]==[0-9.]*' nvidia-cudnn-cu12==9.10.2.21$" "$out" || fail "not jax with its cuDNN"
 run 0 which --target gtx1080 --platform linux "jax[cuda12]==0.10.2"
 out_has "To install this release: pip install 'jax[cuda12]==0.10.2' nvidia-cudnn-cu12==9.10.2.21"
@@ -338,16 +385,74 @@ out_has "nvidia-cudnn-cu12==9.10.2.21 runs."
 run "0|1" which --target v100 --platform linux --json "onnxruntime-gpu[cuda, cudnn]==1.23.2"
 json '[r["beside"] for r in d["answers"][0]["releases"]] == ["nvidia-cudnn-cu12==9.10.2.21"]'
 run "0|1" which --target rtx3070 --driver 550 --platform linux "torch[opt-einsum]"
-out_has "pip install 'torch[opt-einsum]==2.10.0'"
+out_has "pip install 'torch[opt-einsum]==2.14.1' --index-url"
 run 3 which --target h100 "jax[k8s]"
 err_has "jax: not in jitwarm's list; did you mean jax-cuda12-plugin?"
 printf 'jax[cuda12] >= 0.4\n' >requirements.txt
 run "0|1" which --target h100 --platform linux -r requirements.txt
 out_has "jax-cuda12-plugin from PyPI"
+# An extra that pins a cuDNN without code for the GPU fails (TensorFlow 2.15.1 alone does, too, for want of cuBLAS).
+run 2 which --target rtx5090 --platform linux --json "tensorflow[and-cuda]==2.15.1"
+json '[(r["answer"], r.get("pin")) for r in d["answers"][0]["releases"]] == [("fails", "nvidia-cudnn-cu12 8.9.4.25")]'
+# pip takes the newest torch that a requirement allows; if this one fails, by the GPU or by the driver, the command names one that runs.
+run 0 which --target gtx1080 --driver 550 --platform linux bitsandbytes
+out_has "pip takes the newest torch, which fails here; torch==2.7.1 runs."
+out_has "Newest that runs: pip install bitsandbytes==0.50.2 torch==2.7.1"
+run 0 which --target rtx3070 --driver 550 --platform linux bitsandbytes==0.50.2
+out_has "To install this release: pip install bitsandbytes==0.50.2 torch==2.10.0"
+run 0 which --target rtx5090 --platform linux bitsandbytes
+out_lacks "torch"
+# With several GPUs, it runs on all of them, or there is none: torch 2.7.1 does not run on an RTX 5090.
+run 0 which --target h200,v100 --platform linux bitsandbytes
+out_has "Newest that runs on all 2 GPUs: pip install bitsandbytes==0.50.2 torch==2.10.0"
+run 0 which --target gtx1080,rtx5090 --platform linux bitsandbytes==0.50.2
+run 0 which --target gtx1080,rtx5090 --platform linux bitsandbytes
+out_has "No release that jitwarm has examined runs on all 2 GPUs."
+# torchaudio for arm64 has no device code, nor have the older wheels of torch for arm64 that it allows.
+run 2 which --target gtx1080 --platform linux-aarch64 torchaudio
+out_has "0.10.2  have no device code: they run on the CPU"
+out_lacks "pip install"
+# If none runs, the release fails, by the driver that the least of them needs.
+run "1|2" which --target rtx3070 --driver 470 --platform linux --json bitsandbytes==0.50.2
+json '[(r["answer"], r["pin"], r["why"], r["needs"]) for r in d["answers"][0]["releases"]] == [("fails", "torch<3,>=2.4", "needs driver 525 (CUDA 12.0) or newer", "525 (CUDA 12.0)")]'
+# A Python for which torch has no wheel that runs leaves none; without --python, both have to be for one Python.
+run 3 which --target gtx1080 --platform linux --python 3.14 bitsandbytes
+out_has "  0.50.2 – 0.43.3  fail: they require torch, which fails: no code for sm_61"
+# Without a required package that is no base, a release runs; the package is named once.
+run 0 which --target gtx1080 --platform linux "torch<2.8"
+out_has "torch 2.7.1 requires triton 3.3.1, which fails: Triton makes no code for sm_61."
+[[ $(grep -c triton "$out") == 1 ]] || fail "not once"
+run 0 which --target gtx1080 --platform linux --json torch==2.7.1
+json '[(r["required"], r["required_why"]) for r in d["answers"][0]["releases"] if "declared_by" not in r] == [("triton 3.3.1", "Triton makes no code for sm_61")]'
+run 0 which --target h100 --platform linux torch
+out_lacks "triton"
+# Releases of several packages fit together: what torchvision requires, and what bitsandbytes brings.
+printf 'torch>=2.1\nbitsandbytes\ntorchvision ; platform_system == "Linux"\nnumpy\n' >requirements.txt
+run 1 which --target gtx1080 --platform linux -r requirements.txt
+out_has "For all of them: pip install -r requirements.txt torch==2.7.1 bitsandbytes==0.50.2 torchvision==0.22.1"
+run 1 which --target rtx3070 --driver 550 --platform linux torchvision bitsandbytes
+out_has "For all of them: pip install torchvision==0.25.0 bitsandbytes==0.50.2" # torchvision pins torch 2.10.0
+run 2 which --target gtx1080 --platform linux torch==2.6.0 bitsandbytes torchvision==0.22.1
+out_has "torch==2.6.0 and torchvision==0.22.1 exclude each other: no releases of both run on GTX 1080 (sm_61) and fit together."
+out_lacks "For all"
+run 2 which --target gtx1080 --platform linux --json torch==2.6.0 torchvision==0.22.1
+json 'd["together"] == [{"target": "sm_61", "package": "torch==2.6.0", "excludes": "torchvision==0.22.1"}]'
+run 1 which --target gtx1080,rtx4090 --platform linux --json torch torchvision
+json '[(t["target"], t["requirements"][0], t.get("options")) for t in d["together"]] == [("sm_61", "torch==2.13.0", "--index-url https://download.pytorch.org/whl/cu126"), ("sm_89", "torch==2.15.0", None)]'
+# One command installs builds from one index; a package that is on PyPI alone keeps the others there.
+run 1 which --target gtx1080 --platform linux torch torchvision
+out_has "For all of them: pip install torch==2.13.0 torchvision==0.28.0 --index-url https://download.pytorch.org/whl/cu126"
+run 1 which --target gtx1080 --platform linux torch xgboost
+out_has "For all of them: pip install torch==2.7.1 xgboost==3.2.0"
+run 1 which --target rtx5090 --platform windows torch torchvision
+grep -q "For all of them: pip install torch==[0-9.]* torchvision==[0-9.]* --index-url" "$out" || fail "builds for the CPU"
+run "1|2" which --target gtx1080 --platform linux triton torch
+out_lacks "exclude each other"
+out_lacks "For all of them"
 # The name of a wheel is its package and version.
 for words in torch-2.8.0-cp311-cp311-manylinux_2_28_x86_64.whl folder/torch-2.8.0-cp311-cp311-manylinux_2_28_x86_64.whl; do
-	run 2 which --target gtx1080 --platform linux "$words"
-	out_has "  2.8.0  fails: no code for sm_61"
+	run 1 which --target gtx1080 --platform linux "$words"
+	out_has "  PyPI   2.8.0  fails: no code for sm_61"
 done
 run 64 which --target gtx1080 torch+cu121
 err_has "“torch+cu121”: which takes NAME, NAME==VERSION or a range such as “torch>=2,<2.3”"
@@ -362,7 +467,8 @@ done
 # One release beside all of another package
 run 0 which --target rtx5090 --platform linux onnxruntime-gpu==1.23.2 xgboost
 out_has "  1.23.2  compiles its kernels when first used, up to"
-out_lacks "pip install onnxruntime-gpu"
+out_lacks "compiling: pip install onnxruntime-gpu"
+out_has "For all of them: pip install onnxruntime-gpu==1.23.2 xgboost=="
 out_has "pip install xgboost"
 out_has "To ask the index: jitwarm which --target rtx5090 --platform linux onnxruntime-gpu==1.23.2 xgboost --ask"
 
@@ -378,7 +484,7 @@ err_lacks "did you mean"
 # Releases that fail or run have one answer, however they load what they compile.
 run 1 which --target rtx3070 --driver 550 --platform linux torch
 [[ $(grep -c 'fails\?: no code for sm_86' "$out") == 1 ]] || fail "adjacent rows with the same answer"
-out_has "  1.12.1 – 1.0.1   fail: no code for sm_86"
+out_has "         1.12.1 – 1.0.1   fail: no code for sm_86"
 
 # CuPy makes its kernels while it runs, as machine code for the GPUs of its own libraries.
 run 2 which --target rtx5090 --platform linux cupy-cuda11x
@@ -425,27 +531,27 @@ out_has "These answers are for PyPI. To ask the index in PIP_INDEX_URL, whose bu
 run 1 which --target gtx1080 --platform linux xgboost
 out_lacks "PIP_INDEX_URL"
 # The other index is named once for a package, not for each GPU.
-run 1 which --target gtx1080,rtx4090 --platform linux torch
+run "0|1|2" which --target gtx1080,rtx4090 --platform linux xformers
 [[ $(grep -c "PyTorch's own index" "$out") == 1 ]] || fail "not once"
 # A release without a wheel for the platform splits no row, except with --all; the newest ones and the oldest ones have a row.
 run 1 which --target gtx1080 --platform linux xgboost
 out_has "  3.2.0 – 0.90   run"
 run 1 which --target gtx1080 --platform linux --all xgboost
 out_has "has no wheel for this platform"
-run "2|3" which --target gtx1080 --platform windows torch
-out_has "– 1.0.0   have no wheel for this platform"
+run 1 which --target rtx5090 --platform windows torch
+out_has "– 1.0.0    have no wheel for this platform"
 
 run "0|1" which --target rtx2080 --platform linux faiss-gpu==1.7.2
 out_has "1.7.2  runs"
 
-run 2 which --target rtx3070 --platform linux torch==1.10.1
-out_has "  1.10.1, as 1.10.2  fails: no code for sm_86"
-# A release that was not examined (2.12.0), or whose wheels are for other Pythons (2.1.2), says nothing of the code beside it; a text that is no version has no place.
+run 1 which --target rtx3070 --platform linux torch==1.10.1
+out_has "  PyPI   1.10.1, as 1.10.2  fails: no code for sm_86"
+# A release that was not examined (2.12.0), or whose wheels are for other Pythons (4.5.0), says nothing of the code beside it; a text that is no version has no place.
 run 3 which --target gtx1080 --platform linux torch==2.12.0.post1
 out_has "  2.12.1  fails: no code for sm_61"
 out_has "  2.11.0  fails: no code for sm_61"
-run 3 which --target rtx3070 --platform linux --python 3.12 torch==2.2.0
-out_has "  2.2.2  runs"
+run 3 which --target rtx3070 --platform linux --python 3.13 ctranslate2==4.6.0
+out_has "  4.6.3  runs"
 out_lacks "needs Python"
 run 3 which --target gtx1080 --platform linux torch==1nightly
 [[ ! -s $out ]] || fail "a neighbour of no version"
