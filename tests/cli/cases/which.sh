@@ -118,7 +118,7 @@ out_lacks "fail"
 # A row has the range of its times; libraries that a release opens by name count.
 run 0 which --target rtx5090 onnxruntime-gpu
 out_has "run; compile their kernels when first used, at most "
-out_has "fail: they need cuBLAS 11, which has no code for sm_120"
+out_has "fail: they need cuBLAS 11, which has no machine code for sm_120"
 run 0 which --target rtx5090 tensorflow
 out_has "runs, but not with XLA; compiles its kernels when first used, up to"
 # A library without code for the GPU is named if the package runs without it.
