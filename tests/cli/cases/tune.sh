@@ -105,7 +105,7 @@ if [[ $(id -u) == 0 ]]; then
 	[[ $(cat "$caches/node") == 535.309.01-8.6 ]] || fail "what was known is lost: $(cat "$caches/node")"
 fi
 mkdir -p "$work/root/etc/profile.d" "$work/root/etc/systemd/system/x.service.d"
-snapshot() { (cd "$1" && find . -not -path './.local*' -printf '%p %y %m %l\n' | sort && find . -type f -exec sha256sum {} + | sort); }
+content_of() { (cd "$1" && find . -not -path './.local*' -printf '%p %y %m %l\n' | sort && find . -type f -exec sha256sum {} + | sort); }
 
 # tune finds the sources of settings without reading a profile or a unit.
 printf 'PATH=/bin\nCUDA_CACHE_DIR=/x\n' >"$work/root/etc/environment"
@@ -271,7 +271,7 @@ ln -s real-bashrc "$HOME/link" && mv "$HOME/.bashrc" "$HOME/real-bashrc" && ln -
 chmod 640 "$HOME/.profile"
 mkdir -p "$work/env/conda-meta"
 export CONDA_PREFIX=$work/env
-snapshot "$HOME" >before.home; snapshot "$work/root" >before.root
+content_of "$HOME" >before.home; content_of "$work/root" >before.root
 for scope in user shell system; do
 	run "0|64" tune --apply --scope "$scope" --max-size 2GiB --path "$work/a 'b"
 	[[ $ended == 64 ]] || fail "a quote went into a list"
@@ -282,8 +282,8 @@ for scope in user shell system; do
 	json 'any(s["by_jitwarm"] and s["value"] == "2147483648" for s in d["settings"])'
 	json 'd["limit_state"] == d["path_state"] == "pending"'
 	run 0 tune --undo --scope "$scope"
-	snapshot "$HOME" | diff before.home - || fail "$scope: the home is not as it was"
-	snapshot "$work/root" | diff before.root - || fail "$scope: the system is not as it was"
+	content_of "$HOME" | diff before.home - || fail "$scope: the home is not as it was"
+	content_of "$work/root" | diff before.root - || fail "$scope: the system is not as it was"
 done
 [[ -L $HOME/.bashrc ]] || fail "the link was replaced"
 
@@ -293,7 +293,7 @@ got=$(bash -c '. "$HOME/.bashrc"; echo "$CUDA_CACHE_MAXSIZE $CUDA_CACHE_PATH"')
 [[ $got == "2147483648 $work/my cache" ]] || fail "bash has $got"
 # Without --scope, --undo undoes all scopes.
 run 0 tune --undo
-snapshot "$HOME" | diff before.home - || fail "the home is not as it was"
+content_of "$HOME" | diff before.home - || fail "the home is not as it was"
 
 # In a unit or a hook without the login's variables, jitwarm reports the settings that programs will have.
 (
@@ -346,7 +346,7 @@ if type -P fish >/dev/null; then # not the function
 	[[ -z $(fish -c 'echo $CUDA_CACHE_MAXSIZE') ]] || fail "fish reads the login shell's"
 fi
 run 0 tune --undo --scope user
-snapshot "$HOME" | diff before.home - || fail "fish: the home is not as it was"
+content_of "$HOME" | diff before.home - || fail "fish: the home is not as it was"
 
 # A shell that reads none of those files is reported.
 SHELL=/bin/tcsh run 0 tune --apply --scope shell --max-size 2GiB
@@ -398,7 +398,7 @@ for _ in 1 2 3 4; do timeout 200 $JITWARM tune --apply --scope shell -q & all+=(
 wait "${all[@]}"
 [[ $(grep -c 'jitwarm tune' "$HOME/.bashrc") == 1 ]] || fail "not one line"
 run 0 tune --undo
-snapshot "$HOME" | diff before.home - || fail "the home is not as it was after four at once"
+content_of "$HOME" | diff before.home - || fail "the home is not as it was after four at once"
 
 # A symlink to nowhere, or a folder in the way, is reported, and nothing is changed.
 rm "$HOME/real-bashrc"
@@ -412,7 +412,7 @@ run 64 tune --apply --scope conda
 err_has "--scope conda: user, system or shell"
 # Every program reads this file, from wherever it is started.
 rmdir "$HOME/.bashrc"
-snapshot "$HOME" >before.relative
+content_of "$HOME" >before.relative
 for scope in user shell; do
 	for how in --apply --print=sh --json; do
 		run 64 tune $how --scope $scope --path relative/cache
@@ -421,4 +421,4 @@ for scope in user shell; do
 done
 # environment.d would replace the variable in this path.
 run "3|64" tune --apply --scope user --path "$work/\$HOME/cache"
-snapshot "$HOME" | diff before.relative - || fail "a refused path was written"
+content_of "$HOME" | diff before.relative - || fail "a refused path was written"
