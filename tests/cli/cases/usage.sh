@@ -9,33 +9,33 @@ wrong() {
 	err_has "$say"
 	err_has "--help"
 }
-wrong "no command is called “prmie”" prmie
-wrong "did you mean “help”" hepl
+snapshot wrong "no command is called “prmie”" prmie
+snapshot wrong "did you mean “help”" hepl
 # The lines that help have the GPU and names that were typed
-wrong "“jitwarm scan --target rtx5090 xgboost” asks about another GPU, “jitwarm make” compiles for it" prime --target rtx5090 xgboost
+snapshot wrong "“jitwarm scan --target rtx5090 xgboost” asks about another GPU, “jitwarm make” compiles for it" prime --target rtx5090 xgboost
 wrong "“jitwarm scan --target rtx2080 xgboost numpy” asks" prime xgboost --target=rtx2080 numpy
 wrong "“jitwarm scan --target rtx3070” asks" prime --target
-wrong "this command has no --target: “jitwarm scan" prime --taget X
-wrong "unknown option --taget (did you mean --target?)" make --taget X
+snapshot wrong "this command has no --target: “jitwarm scan" prime --taget X
+snapshot wrong "unknown option --taget (did you mean --target?)" make --taget X
 # Only a file or a package that jitwarm has a list of is worth a line
 wrong "no command is called “torch”: name a command before files and packages: “jitwarm check torch”, “jitwarm prime torch”" torch
-wrong "no command is called “frobnicate”: name a command before a file, a package (“jitwarm check torch”) or the text of an error (“jitwarm doctor TEXT”)" frobnicate
-wrong "no command is called “docker” (did you mean “tune --print docker”?)" docker
+snapshot wrong "no command is called “frobnicate”: name a command before a file, a package (“jitwarm check torch”) or the text of an error (“jitwarm doctor TEXT”)" frobnicate
+snapshot wrong "no command is called “docker” (did you mean “tune --print docker”?)" docker
 wrong "unknown option --jsn (did you mean --json?)" help --jsn
-wrong "unknown option -x" help -x
-wrong "unknown option --nonsense; this command takes --json, --quiet, --help" key list --nonsense
-wrong "unknown option -x; this command takes --target, --driver, --environment" check -x
-wrong "“x”: uninstall removes all" uninstall x
+snapshot wrong "unknown option -x" help -x
+snapshot wrong "unknown option --nonsense; this command takes --json, --quiet, --help" key list --nonsense
+snapshot wrong "unknown option -x; this command takes --target, --driver, --environment" check -x
+snapshot wrong "“x”: uninstall removes all" uninstall x
 for command in status "startup disable" "startup status" "key list" "store list" "cache list" "cache verify"; do
 	# shellcheck disable=SC2086
-	wrong "“x”: " $command x
+	snapshot wrong "“x”: " $command x
 done
-wrong "--json takes no value" help --json=1
+snapshot wrong "--json takes no value" help --json=1
 wrong "no command is called “nothing”" help nothing
-wrong "--nonsense" --nonsense
-run 64 help --jsn --json
+snapshot wrong "--nonsense" --nonsense
+snapshot run 64 help --jsn --json
 json 'd["schema"] == "jitwarm.error/1" and d["code"] == "usage" and "--jsn" in d["error"]'
-run 64 nosuch --json
+snapshot run 64 nosuch --json
 json 'd["schema"] == "jitwarm.error/1" and "nosuch" in d["error"]'
 # After “--”, nothing is an option.
-wrong "no command is called “--json”" help -- --json
+snapshot wrong "no command is called “--json”" help -- --json
