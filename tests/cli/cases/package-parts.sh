@@ -33,7 +33,7 @@ for what in pair ""; do
 		json '"verdict" not in d or d["verdict"] == "runs"'
 	done
 done
-run 0 make --target sm_86 --driver 550.163.01 -n pair
+snapshot run 0 make --target sm_86 --driver 550.163.01 -n pair
 out_lacks "can run on these GPUs"
 for command in check prime "prime -n"; do
 	run 2 $command "$site/pair/extra.so"
