@@ -80,7 +80,7 @@ with tempfile.TemporaryDirectory(prefix="table.") as folder:
         words = [jitwarm, "which", "--platform", "linux", *how.split()]
         answer = subprocess.run(words, capture_output=True, text=True, env={**os.environ, "LC_ALL": "C.UTF-8"})
         if "==" in how:
-            said = re.search(rf"^  {re.escape(how.partition('==')[2])} +(.*)$", answer.stdout, re.M)
+            said = re.search(rf"^  (?:PyPI +)?{re.escape(how.partition('==')[2])} +(.*)$", answer.stdout, re.M)
             fits = said and said[1] == happens
         else:
             newest = [one["releases"][0]["answer"] for one in json.loads(subprocess.run([*words, "--json"], capture_output=True, text=True).stdout)["answers"]]
