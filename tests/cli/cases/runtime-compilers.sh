@@ -52,6 +52,33 @@ run 1 doctor --no-probe --json
 json '[f["fix"] for f in d["findings"] if f["id"] == "compiler"] == ["install driver 580 (CUDA 13.0) or a newer one, or nvJitLink of CUDA 12.4"]'
 compilers 2 --target sm_86 --driver 580.65 -- 'c == []'
 
+# nvJitLink links a relocatable file of PTX (cuDF's shim), whatever the driver: the environment's newest nvJitLink decides if it reads the PTX.
+remove
+package cudf-cu12 25.8.0 cudf/core/udf/shim_86.fatbin
+python3 - "$cases/../../framework" "$site/cudf/core/udf/shim_86.fatbin" <<'PYTHON' || fail "cannot write the file"
+import sys
+sys.path.insert(0, sys.argv[1])
+import fatbin
+text = b".version 8.8\n.target sm_86\n.address_size 64\n.visible .func (.param .b32 r) add_one(.param .b32 a)\n{\n\tret;\n}\n\0"
+open(sys.argv[2], "wb").write(fatbin.container(fatbin.entry(fatbin.PTX, 86, text, "--compile-only ", isa=(8, 8))))
+PYTHON
+(pipes= && compilers 0 --target sm_86 --driver 535.309.01 -- 'c == []') || exit 1
+package nvidia-nvjitlink-cu12 12.8.93 nvidia/nvjitlink/lib/libnvJitLink.so.12
+links="CUDA 12.8's nvJitLink reads PTX up to 8.7, and $site/cudf/core/udf/shim_86.fatbin has PTX 8.8: programs that link it fail"
+run 0 check --target sm_86 --driver 535.309.01
+out_has "$links"
+(
+	pipes=
+	for any in 535.309.01 575.51.03; do
+		compilers "0|1|2" --target sm_86 --driver $any cudf-cu12 -- "c == [\"$links\"] and d['compilers'][0]['fails']"
+	done
+	compilers 0 --target sm_80 --driver 535.309.01 -- 'c == []'
+	run 1 doctor --no-probe --json
+	json '[f["fix"] for f in d["findings"] if f["id"] == "compiler"] == ["install nvJitLink of CUDA 12.9 or a newer one"]'
+	package nvidia-nvjitlink 12.9.86 nvidia/nvjitlink9/lib/libnvJitLink.so.12
+	compilers 0 --target sm_86 --driver 535.309.01 -- 'c == []'
+) || exit 1
+
 # The compilers are newer than any CUDA release that jitwarm knows.
 remove
 package nvidia-cuda-nvrtc 99.1.37 nvidia/cu99/lib/libnvrtc-builtins.so.99.1
@@ -186,7 +213,7 @@ program triton/backends/nvidia/bin/ptxas 12.4
 compilers 2 -- 'c == []'
 compilers 2 --target sm_120 --driver 580.65 -- 'len(c) == 1 and "ptxas does not know sm_120" in c[0]'
 # JAX and TensorFlow themselves report a ptxas that is newer than the driver, and go on; they do not use NVVM.
-slower="CUDA 12.8's ptxas is newer than driver $driver (CUDA 12.4): JAX and TensorFlow compile more slowly, and nothing fails"
+slower="CUDA 12.8's ptxas is newer than driver $driver (CUDA 12.4): JAX programs compile more slowly, and nothing fails"
 program nvidia/cuda_nvcc/bin/ptxas 12.8
 package nvidia-cuda-nvcc-cu12 12.8.93 nvidia/cuda_nvcc/bin/ptxas nvidia/cuda_nvcc/nvvm/lib64/libnvvm.so
 compilers 2 -- "c == [\"CUDA 12.8's NVVM writes PTX 8.7, $reads\"]"
@@ -198,7 +225,7 @@ run "0|1" doctor --no-probe
 out_lacks "ptxas"
 # They start the ptxas on PATH rather than their own: an older one reads no PTX of theirs.
 program ../old/ptxas 12.2
-older="JAX and TensorFlow start the ptxas on PATH ($(cd "$site/.." && pwd)/old/ptxas), which is of CUDA 12.2 and reads PTX up to 8.2, instead of CUDA 12.8's: they fail with “Unsupported .version”"
+older="JAX programs start the ptxas on PATH ($(cd "$site/.." && pwd)/old/ptxas), which is of CUDA 12.2 and reads PTX up to 8.2, instead of CUDA 12.8's: they fail with “Unsupported .version”"
 (
 	PATH=$(cd "$site/.." && pwd)/old:$PATH
 	compilers 2 -- "c == [\"$older\"] and [w['fails'] for w in d['compilers']] == [True]"

@@ -118,7 +118,7 @@ out_lacks "fail"
 # A row has the range of its times; libraries that a release opens by name count.
 run 0 which --target rtx5090 onnxruntime-gpu
 out_has "run; compile their kernels when first used, at most "
-out_has "fail: they need cuBLAS 11, which has no code for sm_120"
+out_has "fail: they need cuBLAS 11, which has no machine code for sm_120"
 run 0 which --target rtx5090 tensorflow
 out_has "runs, but not with XLA; compiles its kernels when first used, up to"
 # A library without code for the GPU is named if the package runs without it.
@@ -408,6 +408,9 @@ out_has "Newest that runs on all 2 GPUs: pip install bitsandbytes==0.50.2 torch=
 run 0 which --target gtx1080,rtx5090 --platform linux bitsandbytes==0.50.2
 run 0 which --target gtx1080,rtx5090 --platform linux bitsandbytes
 out_has "No release that jitwarm has examined runs on all 2 GPUs."
+# On Windows, pip takes a torch without device code.
+run 0 which --target gtx1080 --platform windows bitsandbytes
+out_has "bitsandbytes 0.50.2 requires torch 2.15.0, which fails: its wheel on PyPI has no device code for this platform."
 # torchaudio for arm64 has no device code, nor have the older wheels of torch for arm64 that it allows.
 run 3 which --target gtx1080 --platform linux-aarch64 torchaudio
 out_has "0.10.2  have no device code: they run on the CPU"
