@@ -309,7 +309,7 @@ for name in target gpu gpus; do
 	snapshot run 0 lint --$name rtx3070x2 --cuda 12.4 "$sample"
 done
 snapshot run "0|1" which --gpu rtx3090x2 --cuda 12.4 --python-version 3.11 --platform linux torch
-out_has "torch from PyPI on RTX 3090x2 (sm_86), driver CUDA 12.4"
+out_has "torch on RTX 3090x2 (sm_86), driver CUDA 12.4"
 for words in warmup=prime nvidia-smi=status; do
 	snapshot run 64 "${words%=*}"
 	err_has "(did you mean “${words#*=}”?)"

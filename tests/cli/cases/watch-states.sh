@@ -76,7 +76,7 @@ wait "$maker" 2>/dev/null || true
 # Without news, watch says so once. On a terminal it redraws one line, never too wide, and only the summary stays; Ctrl-C ends it, too.
 kill -STOP "$victim" # it uses no processor, and its files stay open
 snapshot run 0 watch --for 1600ms "$victim"
-[ "$(grep -c "its files: up to 8 modules: a program compiles" "$out")" = 1 ] || fail "more than one line without news"
+[ "$(grep -c "its files: up to 8 modules, when first used" "$out")" = 1 ] || fail "more than one line without news"
 cat >line.py <<'PYTHON'
 """line.py COLUMNS FILE TIMES: what stands on a terminal when all was written; fails where a line is wider, or where something else than writing a line again is asked for"""
 import re, sys
@@ -103,7 +103,7 @@ for columns in 50 200; do # 50 columns cut the line
 	python3 line.py $columns written 2 >stands || fail "at $columns columns: $(cat written)"
 	! grep -q ": waiting" stands && grep -q "was watched for" stands || fail "this stands: $(cat stands)"
 done
-grep -q "its files: up to 8 modules: a program compiles" written || fail "the line is cut: $(cat written)"
+grep -q "its files: up to 8 modules, when first used" written || fail "the line is cut: $(cat written)"
 # shellcheck disable=SC2086
 TERM=xterm "$python" "$cases/../on-terminal.py" --both 80 $JITWARM watch "$victim" >interrupted 2>&1 &
 watcher=$!
