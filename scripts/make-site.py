@@ -69,6 +69,8 @@ def cell(release):
     """The class of a cell, its short text, and its words for people who do not see it."""
     answer, why, rest = release["answer"], release.get("why", ""), part(release)
     rest = f"; {rest}" if rest else ""
+    if answer == "runs" and "declared_by" in release:
+        return answer, "runs", f"runs, by {release['declared_by']}'s build script"
     if answer == "runs":
         return answer, "runs", "runs" + rest
     if answer == "compiles":
@@ -82,13 +84,18 @@ def cell(release):
     return answer, "–", "has no wheel for this platform" if answer == "no_wheel" else "is not in the list"
 
 
-def rows_of(answers, drivers):
-    """Releases with equal cells share a row: [(first, last, {sm: release}, driver)], newest first."""
+def label_of(release):
+    """The label of a build that is not on PyPI: cu126; or nothing."""
+    return release["version"].partition("+")[2] if "declared_by" in release else ""
+
+
+def rows_of(answers, drivers, label):
+    """Releases of PyPI, or builds with a label; those with equal cells share a row: [(first, last, {sm: release}, driver)], newest first."""
     rows = []
     for at, release in enumerate(answers["sm_86"]):
         releases = {sm: answers[sm][at] for sm in answers}
         # A release that was not examined may be inferred for one GPU and unknown for another.
-        if any(one["answer"] in ("unknown", "no_wheel") for one in releases.values()):
+        if any(one["answer"] in ("unknown", "no_wheel") for one in releases.values()) or label_of(release) != label:
             continue
         shown = [(*cell(one)[:2], part(one)) for one in releases.values()] + [drivers.get(release["version"], "")]
         if rows and rows[-1][4] == shown:
@@ -121,7 +128,8 @@ def page(title, body, date, script=""):
 <body><nav><a href="index.html">All packages and GPUs</a> · <a href="../index.html">jitwarm</a></nav>
 <main><h1>{html.escape(title)}</h1>
 {body}</main>
-<footer>Wheels of PyPI. List of {date}. What a cell says is what <code>jitwarm which</code> says; other indexes have other builds.</footer>
+<footer>Wheels of PyPI, and builds of PyTorch's index (2.14.1+cu126) by its build scripts. List of {date}. What a cell says is what
+<code>jitwarm which</code> says.</footer>
 {f"<script>{script}</script>" if script else ""}</body></html>
 """
 
@@ -143,8 +151,10 @@ def package_page(package, by_platform, date):
     body = "<p>Green runs, amber compiles at the first start (the time is that of one core), red fails, grey has no device code.</p>\n"
     for platform, (answers, drivers) in by_platform.items():
         rows = []
-        for first, last, releases, driver, _ in rows_of(answers, drivers):
-            name = first if first == last else f"{first} – {last}"
+        labels = {label_of(release) for release in answers["sm_86"]}
+        by_label = [row for label in sorted(labels, key=lambda label: -int(label[2:] or 9999)) for row in rows_of(answers, drivers, label)]
+        for first, last, releases, driver, _ in by_label:
+            name = first if first == last else f"{first} – {last.partition('+')[0]}"
             rows.append(f'<tr><th scope="row">{name}</th><td data-head="driver">{driver or "–"}</td>' +
                         "".join(judged_cell(gpu, releases[sm]) for sm, gpu, _ in GPUS if sm in releases) + "</tr>")
         if rows:

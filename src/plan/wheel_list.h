@@ -11,10 +11,11 @@
  *     same VERSION PLATFORM PYTHONS OF             not looked at itself: as the wheel of release OF
  *     unseen VERSION PLATFORM PYTHONS              not looked at, and nothing is known of it
  *     build VERSION PLATFORM PYTHONS CUDA ENTRY... not looked at: what its build script says
- *     requires REQUIREMENT                         of the wheel or build above, as in its METADATA; a
- * release that was not looked at has those of OF unless it has its own ones, and “-” if it has none
- *     library KIND RUNTIME NAME                    of the wheel above
- *     piece COUNT ROLE ENTRY...                    of the library above: COUNT alike containers
+ *     requires REQUIREMENT                         of the wheel or build above, as in its METADATA;
+ * a release that was not looked at has those of OF unless it has its own ones, and “-” if it has
+ * none library KIND RUNTIME NAME                    of the wheel above needs NAME of the library
+ * above: the row “library NAME” of data/packages.tsv piece COUNT ROLE ENTRY... of the library
+ * above: COUNT alike containers
  *
  * - PLATFORM: linux, linux-aarch64, windows; of an unseen release also source (there is no wheel)
  *   and none (there is none for the platform in question).
@@ -49,11 +50,13 @@ struct wheel_library {
 	uint32_t runtime_cuda; /* as the list has it: for a shared CUDA runtime from 11 on at least the
 							  major version; 0 if unknown */
 	bool runtime_shared;   /* it is linked to a shared runtime */
+	uint32_t needs;        /* as in jw_scan_image */
 };
 
 struct wheel {
 	const char *version, *platform, *pythons;
-	/* "" if it was not examined itself; then its libraries are those of `of`, or what is declared. */
+	/* "" if it was not examined itself; then its libraries are those of `of`, or what is declared.
+	 */
 	const char *file, *sha256;
 	const char *of; /* the version that was examined; NULL if this one was, or none */
 	bool unseen;
@@ -86,8 +89,8 @@ void wheel_list_free(struct wheel_list *list);
 /* Appends the lines of a package's builds in a list's text. */
 void wheel_list_builds(const char *text, size_t size, const char *package, struct buf *lines);
 
-/* Returns the label of a declared build, “cu126”, which names its place on another index; NULL for a
- * wheel of the list's own index. */
+/* Returns the label of a declared build, “cu126”, which names its place on another index; NULL for
+ * a wheel of the list's own index. */
 const char *wheel_label(const struct wheel *wheel);
 /* Returns whether a wheel can be installed for that version of Python ("3.11"). */
 bool wheel_fits_python(const struct wheel *wheel, const char *python);

@@ -51,6 +51,8 @@ with tempfile.TemporaryDirectory(prefix="table.") as folder:
         linux = text[text.index("on Linux x86-64</caption>"):].split("</table>")[0]
         for first, *last, row in re.findall(r'<tr><th scope="row">([^ <]+)(?: – ([^<]+))?</th>(.*?)</tr>', linux):
             words = re.findall(r'<span class="words">([^<]*)</span>', row)
+            label = "".join(first.partition("+")[1:])
+            last = [version + label for version in last if version]
             for (sm, _, _), said in zip(make_site.GPUS, words):
                 cells += [(package, version, sm, said, answers[sm]) for version in {first, *filter(None, last)}]
     for package, version, sm, said, releases in random.Random(1).sample(cells, 20):
@@ -69,7 +71,7 @@ with tempfile.TemporaryDirectory(prefix="table.") as folder:
         failures.append("docs/which.md: not ten rows")
     for package, version, how, wanted in rows:
         text = subprocess.run([jitwarm, "which", "--all", *how.split(), package], capture_output=True, text=True, env={**os.environ, "LC_ALL": "C.UTF-8"}).stdout
-        said = re.search(rf"^  {re.escape(version)}(?:, as [^ ]+)?  +(.*)$", text, re.M)
+        said = re.search(rf"^  (?:PyPI +)?{re.escape(version)}(?:, as [^ ]+)?  +(.*)$", text, re.M)
         if not said or said[1] != wanted:
             failures.append(f"docs/which.md: {package} {version} {how}: “{wanted}”, not “{said and said[1]}”")
     # A row of README.md: what happens, and the options and packages for “which”
@@ -80,7 +82,7 @@ with tempfile.TemporaryDirectory(prefix="table.") as folder:
         words = [jitwarm, "which", "--platform", "linux", *how.split()]
         answer = subprocess.run(words, capture_output=True, text=True, env={**os.environ, "LC_ALL": "C.UTF-8"})
         if "==" in how:
-            said = re.search(rf"^  {re.escape(how.partition('==')[2])} +(.*)$", answer.stdout, re.M)
+            said = re.search(rf"^  (?:PyPI +)?{re.escape(how.partition('==')[2])} +(.*)$", answer.stdout, re.M)
             fits = said and said[1] == happens
         else:
             newest = [one["releases"][0]["answer"] for one in json.loads(subprocess.run([*words, "--json"], capture_output=True, text=True).stdout)["answers"]]

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """resolve.py BUILD-FOLDER   the commands that “which” prints, resolved by pip, install what “which” says runs
 
-pip gets a folder of wheels without content, one for each release of jitwarm's list, with the requirements that the list has. What pip would
-install for each package, GPU and driver is asked of “which” again. Skipped (77) without a pip that has --dry-run and --report (22.2).
+pip gets a folder of wheels without content, one for each release of jitwarm's list, with the requirements that the list has, and for the
+builds of another index an index of this machine, with a folder for each label, such as cu126. What pip would install for each package, GPU and driver is asked of “which” again. Skipped (77) without a pip that has --dry-run and --report (22.2).
 """
 import concurrent.futures
+import functools
+import http.server
 import json
 import os
 import pathlib
@@ -13,6 +15,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import threading
 import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -27,7 +30,7 @@ GPUS = [("gtx1080", None), ("v100", "12.4"), ("rtx3070", "550")]
 
 def wheels(folder):
     """The list's releases for Linux x86-64, as files; pip reads no more of them than names and METADATA."""
-    rows, package = [], ""
+    rows, builds, package = [], [], ""
     for line in (ROOT / "data/wheels.txt").read_text().splitlines():
         kind, _, rest = line.partition(" ")
         words = rest.split(" ")
@@ -38,14 +41,22 @@ def wheels(folder):
             if words[1] == "linux":
                 looked[words[0]] = own
                 rows.append((package, words[0], words[2], own, looked[words[3]] if kind == "same" else None))
+        elif kind == "build":
+            own = []
+            if words[1] == "linux":
+                builds.append((package, words[0], words[2], own, None))
         elif kind == "requires":
             own.append(rest)
-    for package, version, pythons, own, inherited in rows:
+    for package, version, pythons, own, inherited in rows + builds:
+        at = folder
+        if "+" in version:
+            at = folder / "whl" / version.partition("+")[2] / package
+            at.mkdir(parents=True, exist_ok=True)
         requires = [one for one in own or inherited or [] if one != "-"]
         name = package.replace("-", "_")
         for python in pythons.split(","):
             abi = "abi3" if python.endswith("+") else "none" if python == "py3" else python
-            with zipfile.ZipFile(folder / f"{name}-{version}-{python.rstrip('+')}-{abi}-linux_x86_64.whl", "w") as archive:
+            with zipfile.ZipFile(at / f"{name}-{version}-{python.rstrip('+')}-{abi}-linux_x86_64.whl", "w") as archive:
                 extras = {extra for one in requires for extra in re.findall(r"extra == ['\"]([^'\"]*)", one)}
                 lines = [f"Requires-Dist: {one}" for one in requires] + [f"Provides-Extra: {extra}" for extra in extras]
                 archive.writestr(f"{name}-{version}.dist-info/METADATA", "\n".join(["Metadata-Version: 2.1", f"Name: {package}", f"Version: {version}", *lines, ""]))
@@ -61,9 +72,9 @@ def which(gpu, driver, *words):
 
 
 def resolve(folder, command):
-    words = shlex.split(command)[2:]
-    answer = subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--dry-run", "--ignore-installed", "--no-index", "--find-links", str(folder), "--report", "-",
-                             *words], capture_output=True, text=True, env={**os.environ, "PIP_CONFIG_FILE": os.devnull, "PIP_FIND_LINKS": ""})
+    words = shlex.split(re.sub(r"https://[^ ]*/whl/", f"http://127.0.0.1:{PORT}/whl/", command))[2:]
+    where = [] if "--index-url" in words else ["--no-index", "--find-links", str(folder)]
+    answer = subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--dry-run", "--ignore-installed", *where, "--report", "-", *words], capture_output=True, text=True, env={**os.environ, "PIP_CONFIG_FILE": os.devnull, "PIP_FIND_LINKS": ""})
     if answer.returncode:
         return None, answer.stderr.strip()
     return [(one["metadata"]["name"], one["metadata"]["version"]) for one in json.loads(answer.stdout)["install"]], ""
@@ -92,11 +103,18 @@ def check(folder, gpu, driver, asked):
 with tempfile.TemporaryDirectory() as room:
     folder = pathlib.Path(room)
     wheels(folder)
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=room))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    PORT = server.server_address[1]
     if subprocess.run([sys.executable, "-m", "pip", "install", "--dry-run", "--report", os.devnull, "--no-index", "--find-links", room, "triton"], capture_output=True).returncode:
         print("skipped: no pip with --dry-run and --report")
         sys.exit(77)
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         answers = list(pool.map(lambda one: check(folder, *one), [(gpu, driver, asked) for gpu, driver in GPUS for asked in ASKED]))
+    server.shutdown()
 wrong = [text for texts, _ in answers for text in texts]
 commands = sum(count for _, count in answers)
 print(f"{commands} commands of {len(answers)} questions, {len(wrong)} wrong", *wrong, sep="\n")

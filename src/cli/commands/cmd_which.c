@@ -57,7 +57,7 @@ static const struct json_field release_fields[] = {
 	RELEASE(library,
 			"the largest library that fails, or the one of `without`; or the package of `pin`",
 			.presence = JSON_UNLESS_NULL),
-	RELEASE(lacks, "a library that it needs and that has no code for the GPU: `cuBLAS 11`",
+	RELEASE(lacks, "a library that it needs and that has no machine code for the GPU: `cuBLAS 11`",
 			.presence = JSON_UNLESS_NULL),
 	RELEASE(newer, "what needs a newer driver, if the release runs otherwise: `FlashAttention 2`",
 			.presence = JSON_UNLESS_NULL),
