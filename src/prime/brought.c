@@ -659,15 +659,17 @@ int judge_brought(struct jw_error *err, struct question *question, struct shelf 
 		release->answer = JW_WHICH_UNFOLLOWED;
 		return 0;
 	}
-	if (release->use_count)
-		release->answer = JW_WHICH_RUNS;
+	/* If nothing that it uses is known to run, as wheels of torch without device code, it has no
+	 * code. */
 	for (size_t i = 1; i < choice.count; i++) {
 		const struct member *member = &choice.members[i];
 
-		if (member->chosen &&
-			member->shelf->answers[member->chosen - member->shelf->list.wheels].answer ==
-				JW_WHICH_COMPILES)
-			release->answer = JW_WHICH_COMPILES;
+		if (!member->chosen || !member->base || release->answer == JW_WHICH_COMPILES)
+			continue;
+		release->answer =
+			member->shelf->answers[member->chosen - member->shelf->list.wheels].answer;
+		if (release->answer != JW_WHICH_COMPILES)
+			release->answer = JW_WHICH_RUNS;
 	}
 	return 0;
 }

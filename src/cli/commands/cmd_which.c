@@ -801,7 +801,8 @@ static const struct jw_which_release *bare_release(const struct jw_which *which)
 	if (which->advised)
 		return which->advised->use_count ? which->advised : NULL;
 	for (size_t i = 0; i < which->count; i++)
-		if (which->releases[i].use_count || which->releases[i].unfollowed_count)
+		if (which->releases[i].answer != JW_WHICH_CPU &&
+			(which->releases[i].use_count || which->releases[i].unfollowed_count))
 			return &which->releases[i];
 	return NULL;
 }

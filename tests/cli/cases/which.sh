@@ -408,6 +408,10 @@ out_has "Newest that runs on all 2 GPUs: pip install bitsandbytes==0.50.2 torch=
 run 0 which --target gtx1080,rtx5090 --platform linux bitsandbytes==0.50.2
 run 0 which --target gtx1080,rtx5090 --platform linux bitsandbytes
 out_has "No release that jitwarm has examined runs on all 2 GPUs."
+# torchaudio for arm64 has no device code, nor have the older wheels of torch for arm64 that it allows.
+run 2 which --target gtx1080 --platform linux-aarch64 torchaudio
+out_has "0.10.2  have no device code: they run on the CPU"
+out_lacks "pip install"
 # If none runs, the release fails, by the driver that the least of them needs.
 run "1|2" which --target rtx3070 --driver 470 --platform linux --json bitsandbytes==0.50.2
 json '[(r["answer"], r["pin"], r["why"], r["needs"]) for r in d["answers"][0]["releases"]] == [("fails", "torch<3,>=2.4", "needs driver 525 (CUDA 12.0) or newer", "525 (CUDA 12.0)")]'
@@ -463,6 +467,7 @@ done
 # One release beside all of another package
 run 0 which --target rtx5090 --platform linux onnxruntime-gpu==1.23.2 xgboost
 out_has "  1.23.2  compiles its kernels when first used, up to"
+out_lacks "compiling: pip install onnxruntime-gpu"
 out_has "For all of them: pip install onnxruntime-gpu==1.23.2 xgboost=="
 out_has "pip install xgboost"
 out_has "To ask the index: jitwarm which --target rtx5090 --platform linux onnxruntime-gpu==1.23.2 xgboost --ask"
