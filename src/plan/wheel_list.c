@@ -341,8 +341,8 @@ static int read_wheel(struct jw_error *err, struct reading *reading, char *rest,
 											.runtime_cuda = (uint32_t)cuda,
 											.runtime_shared = true}))
 		return -1;
-	return add_piece(err, reading,
-					 (struct jw_piece){.containers = 1, .role = DEVCODE_REGISTERED}, rest);
+	return add_piece(err, reading, (struct jw_piece){.containers = 1, .role = DEVCODE_REGISTERED},
+					 rest);
 }
 
 static int read_line(struct jw_error *err, struct reading *reading, char *line)

@@ -11,13 +11,14 @@
  *     same VERSION PLATFORM PYTHONS OF             not looked at itself: as the wheel of release OF
  *     unseen VERSION PLATFORM PYTHONS              not looked at, and nothing is known of it
  *     build VERSION PLATFORM PYTHONS CUDA ENTRY... not looked at: what its build script says
- *     requires REQUIREMENT                         of the wheel or build above, as in its METADATA; a
- * release that was not looked at has those of OF unless it has its own ones, and “-” if it has none
+ *     requires REQUIREMENT                         of the wheel or build above: from its METADATA
  *     library KIND RUNTIME NAME                    of the wheel above
  *     piece COUNT ROLE ENTRY...                    of the library above: COUNT alike containers
  *
  * - PLATFORM: linux, linux-aarch64, windows; of an unseen release also source (there is no wheel)
  *   and none (there is none for the platform in question).
+ * - REQUIREMENT: a release that was not looked at has those of OF unless it has its own ones, and
+ *   “-” if it has none.
  * - PYTHONS: cp310 (that version), cp38+ (that one or newer), py3 (any); with commas.
  * - KIND: library, or file (which is itself a container, a cubin or PTX).
  * - A library without a piece has no code, and needs its CUDA runtime.
@@ -53,7 +54,8 @@ struct wheel_library {
 
 struct wheel {
 	const char *version, *platform, *pythons;
-	/* "" if it was not examined itself; then its libraries are those of `of`, or what is declared. */
+	/* "" if it was not examined itself; then its libraries are those of `of`, or what is declared.
+	 */
 	const char *file, *sha256;
 	const char *of; /* the version that was examined; NULL if this one was, or none */
 	bool unseen;
@@ -86,8 +88,8 @@ void wheel_list_free(struct wheel_list *list);
 /* Appends the lines of a package's builds in a list's text. */
 void wheel_list_builds(const char *text, size_t size, const char *package, struct buf *lines);
 
-/* Returns the label of a declared build, “cu126”, which names its place on another index; NULL for a
- * wheel of the list's own index. */
+/* Returns the label of a declared build, “cu126”, which names its place on another index; NULL for
+ * a wheel of the list's own index. */
 const char *wheel_label(const struct wheel *wheel);
 /* Returns whether a wheel can be installed for that version of Python ("3.11"). */
 bool wheel_fits_python(const struct wheel *wheel, const char *python);

@@ -760,14 +760,15 @@ static bool is_newer_build(const struct wheel *build, const struct wheel *than)
 	(void)text_format(version, sizeof version, "%.*s",
 					  (int)(label ? (size_t)(label - 1 - than->version) : strlen(than->version)),
 					  than->version);
-	return version_is_newer(build->version, version) && !version_is_build_of(build->version, version);
+	return version_is_newer(build->version, version) &&
+		   !version_is_build_of(build->version, version);
 }
 
 /* Chooses a release for each of some named packages, so that one command installs them: from the
  * list's index, or else the builds of one label from another index, if these are newer. */
 static enum found choose_index(struct jw_error *err, struct choice *choice,
-							   const struct jw_which_options *options,
-							   struct shelf *const *shelves, size_t count)
+							   const struct jw_which_options *options, struct shelf *const *shelves,
+							   size_t count)
 {
 	const struct wheel_list *list = &shelves[0]->list;
 	const struct wheel *newest = NULL;

@@ -452,11 +452,10 @@ static size_t list_versions(const struct wheel_list *list, const struct jw_which
 	for (size_t i = 0; i < list->count; i++) {
 		const struct wheel *wheel = &list->wheels[i];
 
-		if (wheel->declared
-				? strcmp(wheel->platform, options->platform) != 0 ||
-					  (wanted && !version_is_same(wheel->version, wanted) &&
-					   !version_is_build_of(wheel->version, wanted))
-				: wanted && !text_same(wheel->version, examined))
+		if (wheel->declared ? strcmp(wheel->platform, options->platform) != 0 ||
+								  (wanted && !version_is_same(wheel->version, wanted) &&
+								   !version_is_build_of(wheel->version, wanted))
+							: wanted && !text_same(wheel->version, examined))
 			continue;
 		if (options->range && !pep440_fits(wheel->version, options->range, &valid))
 			continue;
@@ -484,8 +483,9 @@ bool jw_which_same(const struct jw_which_release *a, const struct jw_which_relea
 {
 	const bool timed = jw_which_has_time(a);
 
-	return a->answer == b->answer && a->declared_by == b->declared_by && text_same(a->why, b->why) &&
-		   text_same(a->lacks, b->lacks) && text_same(a->newer, b->newer) && a->needs.cuda == b->needs.cuda &&
+	return a->answer == b->answer && a->declared_by == b->declared_by &&
+		   text_same(a->why, b->why) && text_same(a->lacks, b->lacks) &&
+		   text_same(a->newer, b->newer) && a->needs.cuda == b->needs.cuda &&
 		   text_same(a->without, b->without) && !a->pin == !b->pin &&
 		   timed == jw_which_has_time(b) && (!timed || a->loading == b->loading);
 }
