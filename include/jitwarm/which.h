@@ -100,8 +100,8 @@ struct jw_which_options {
 	/* That release alone, the newest examined build of “2.5.1” and all declared ones; NULL for
 	 * all. */
 	const char *version;
-	const char *range;   /* the releases that agree with it alone: ">=2,<2.3"; NULL for all */
-	const char *extras;  /* the extras that are installed with it: "[and-cuda]"; NULL for none */
+	const char *range;  /* the releases that agree with it alone: ">=2,<2.3"; NULL for all */
+	const char *extras; /* the extras that are installed with it: "[and-cuda]"; NULL for none */
 	struct jw_target target;
 	/* Other GPUs on which the packages that a release brings along have to run, too. */
 	const struct jw_target *others;
@@ -125,7 +125,7 @@ void jw_which_free(struct jw_which *which);
 struct jw_together {
 	char **versions; /* of each package, the newest that fit; NULLs unless `found` */
 	size_t count;
-	char *beside; /* as that of a release, for all of them */
+	char *beside;  /* as that of a release, for all of them */
 	char *options; /* as that of a release: all come from one index */
 	bool found;
 	bool exclude; /* the packages with these indices run, but no releases of both fit */
@@ -216,9 +216,9 @@ bool jw_which_cure(const char *package, const char *file, struct jw_target targe
 				   const struct jw_driver *driver, const char *python, struct jw_cure *ret_cure);
 void jw_cure_free(struct jw_cure *cure);
 
-/* Finds the newest examined release before that of a wheel ("torch-2.9.0-….whl", with or without its
- * folder), for the wheel's platform, and any Python. False if the list has none. The caller frees
- * the release. */
+/* Finds the newest examined release before that of a wheel ("torch-2.9.0-….whl", with or without
+ * its folder), for the wheel's platform, and any Python. False if the list has none. The caller
+ * frees the release. */
 bool jw_which_before(const char *file, struct jw_target target, const struct jw_driver *driver,
 					 const struct jw_speed *speed, struct jw_which_release *ret_release);
 void jw_which_release_free(struct jw_which_release *release);

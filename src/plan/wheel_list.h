@@ -11,14 +11,15 @@
  *     same VERSION PLATFORM PYTHONS OF             not looked at itself: as the wheel of release OF
  *     unseen VERSION PLATFORM PYTHONS              not looked at, and nothing is known of it
  *     build VERSION PLATFORM PYTHONS CUDA ENTRY... not looked at: what its build script says
- *     requires REQUIREMENT                         of the wheel or build above, as in its METADATA;
- * a release that was not looked at has those of OF unless it has its own ones, and “-” if it has
- * none library KIND RUNTIME NAME                    of the wheel above needs NAME of the library
- * above: the row “library NAME” of data/packages.tsv piece COUNT ROLE ENTRY... of the library
- * above: COUNT alike containers
+ *     requires REQUIREMENT                         of the wheel or build above: from its METADATA
+ *     library KIND RUNTIME NAME                    of the wheel above
+ *     needs NAME                                   of the library above: a row of data/packages.tsv
+ *     piece COUNT ROLE ENTRY...                    of the library above: COUNT alike containers
  *
  * - PLATFORM: linux, linux-aarch64, windows; of an unseen release also source (there is no wheel)
  *   and none (there is none for the platform in question).
+ * - REQUIREMENT: a release that was not looked at has those of OF unless it has its own ones, and
+ *   “-” if it has none.
  * - PYTHONS: cp310 (that version), cp38+ (that one or newer), py3 (any); with commas.
  * - KIND: library, or file (which is itself a container, a cubin or PTX).
  * - A library without a piece has no code, and needs its CUDA runtime.

@@ -53,7 +53,8 @@ TEST(a_build_is_read)
 	OK(read_list(why, text, "a", &list));
 	assert_int_equal(list.count, 3);
 	build = &list.wheels[1];
-	assert_true(build->declared && !build->unseen && !build->of && !*build->sha256 && !*build->file);
+	assert_true(build->declared && !build->unseen && !build->of && !*build->sha256 &&
+				!*build->file);
 	assert_string_equal(build->version, "2.1+cu126");
 	assert_int_equal(build->require_count, 1);
 	assert_int_equal(build->library_count, 1);

@@ -555,21 +555,20 @@ static void print_head(const struct cli *cli, const struct which_document *docum
 	if (document->python)
 		(void)text_format(python, sizeof python, ", Python %s", document->python);
 	if (has_labels(which))
+		output_line(
+			&cli->out, STYLE_STRONG,
+			document->driver.cuda ? "%s on %s, driver %s, %s%s" : "%s on %s, %snewest driver, %s%s",
+			which->package, gpu_targets_marketed(gpu, &cli->out, which->target, cli->system),
+			document->driver.cuda ? jw_driver_text(driver, &document->driver) : "",
+			platform_text(document->platform), python);
+	else
 		output_line(&cli->out, STYLE_STRONG,
-					document->driver.cuda ? "%s on %s, driver %s, %s%s"
-										  : "%s on %s, %snewest driver, %s%s",
-					which->package,
+					document->driver.cuda ? "%s from %s on %s, driver %s, %s%s"
+										  : "%s from %s on %s, %snewest driver, %s%s",
+					which->package, document->index,
 					gpu_targets_marketed(gpu, &cli->out, which->target, cli->system),
 					document->driver.cuda ? jw_driver_text(driver, &document->driver) : "",
 					platform_text(document->platform), python);
-	else
-		output_line(&cli->out, STYLE_STRONG,
-				document->driver.cuda ? "%s from %s on %s, driver %s, %s%s"
-									  : "%s from %s on %s, %snewest driver, %s%s",
-				which->package, document->index,
-				gpu_targets_marketed(gpu, &cli->out, which->target, cli->system),
-				document->driver.cuda ? jw_driver_text(driver, &document->driver) : "",
-				platform_text(document->platform), python);
 }
 
 /* Appends requirements that have a blank between two; NULL has none. */
@@ -1017,8 +1016,8 @@ static void set_unknown(struct jw_error *err, const struct cli *cli, const struc
 	text = next_step_take(&command);
 	if (elsewhere)
 		error_set(err, JW_ERR_NOT_FOUND,
-				  "%s: not in jitwarm's list; the builds for GPUs are on an index of %s: “%s”", package,
-				  elsewhere->values[ELSEWHERE_WHOSE], text);
+				  "%s: not in jitwarm's list; the builds for GPUs are on an index of %s: “%s”",
+				  package, elsewhere->values[ELSEWHERE_WHOSE], text);
 	else if (listed)
 		error_set(err, JW_ERR_NOT_FOUND, "%s: not in jitwarm's list; did you mean %s? “%s”",
 				  package, listed, text);
@@ -1326,9 +1325,8 @@ static int answer_package(struct jw_error *err, struct cli *cli, const struct gp
 			break;
 		document->count++;
 		/* The list also has versions whose wheels were not examined. */
-		if (!which->count ||
-			(wanted->version && !asks && which->count == 1 &&
-			 which->releases->answer == JW_WHICH_UNKNOWN)) {
+		if (!which->count || (wanted->version && !asks && which->count == 1 &&
+							  which->releases->answer == JW_WHICH_UNKNOWN)) {
 			result = wanted->version && !asks ? print_beside(err, cli, document, &options) : 0;
 			if (!result && wanted->range)
 				result = error_set(err, JW_ERR_NOT_FOUND, "%s has no release of %s%.100s",
@@ -1706,7 +1704,8 @@ const struct cli_command command_which = {
 		"from a list of the code in released wheels, so neither a network nor a GPU is "
 		"needed.\n\nExit status: 0 if the newest release, or the named one, runs or compiles on "
 		"all "
-		"GPUs, 1 if an older one does, 2 if none does, or the driver does not run a GPU, 3 if "
+		"GPUs, 1 if an older one or another build does, 2 if none does, or the driver "
+		"does not run a GPU, 3 if "
 		"jitwarm has not examined all that may run, or its list lacks a package.",
 	.examples = "jitwarm which torch\njitwarm which --target gtx1080 torch\njitwarm which "
 				"torch==2.8.0\njitwarm which torch "
