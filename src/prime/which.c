@@ -352,8 +352,17 @@ int judge_own(struct jw_error *err, struct question *question, const struct shel
 		add_condition(release, &compiler, options->driver);
 	if (release->answer == JW_WHICH_CPU)
 		return 0;
+	/* A requirement that fails says more than a library that is opened by name. */
+	if (release->lacks)
+		release->answer = JW_WHICH_RUNS;
 	if (release->answer != JW_WHICH_FAILS && judge_pins(err, question, wheel, extras, release))
 		return -1;
+	if (release->lacks && release->answer == JW_WHICH_FAILS) {
+		mem_free(release->lacks);
+		release->lacks = NULL;
+	} else if (release->lacks) {
+		release->answer = JW_WHICH_FAILS;
+	}
 	if (wheel->declared) {
 		/* What stands for its code is no library. */
 		if (!release->pin)
