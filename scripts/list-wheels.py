@@ -35,7 +35,8 @@ import zipfile
 
 from pip._vendor.packaging.version import Version
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "src/find"))
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "src/find"))
 sys.dont_write_bytecode = True
 import index
 
@@ -261,6 +262,7 @@ class Looked:
                      for before, entry in zip(work, piece["entries"])]
             grouped[key] = (count + piece["containers"], added)
         self.lines.append(f"library {kind} {runtime} {file['member']}")
+        self.lines += [f"needs {library}" for library in file.get("needs", "").split()]
         for (role, keys), (count, work) in sorted(grouped.items()):
             words = [before + (f"+{m}:{s:.3f}:{b}" if m else "") + after for (before, after), (m, s, b) in zip(keys, work)]
             self.lines.append(" ".join(["piece", str(count), role] + words))

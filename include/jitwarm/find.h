@@ -57,6 +57,7 @@ struct jw_find_options {
 	size_t package_count;
 	struct jw_cancel cancel;
 	bool sources; /* take CUDA C sources (*.cu), too, which jw_prime compiles */
+	bool owners;  /* name the packages of named files, too, as of those in named folders */
 };
 
 /* Finds the files that the names mean. -1 only if no name was found (with the first one's reason),

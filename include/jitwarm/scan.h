@@ -144,6 +144,9 @@ struct jw_scan_image {
 	 * has the version of the compiler. */
 	uint32_t runtime_cuda;
 	bool runtime_shared;
+	/* Libraries of NVIDIA's that the image is linked to, of which jitwarm knows for which GPUs they
+	 * have code (jw_scan_needs). */
+	uint32_t needs;
 	bool wrappers_known;           /* whether `linked` of the pieces is reliable */
 	const struct jw_piece *pieces; /* the containers, with equal ones together */
 	size_t piece_count;

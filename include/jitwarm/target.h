@@ -79,6 +79,8 @@ const char *jw_arch_name(char name[JW_TARGET_TEXT], struct jw_arch arch);
 /* Reads a CUDA version ("12.2", "CUDA 12.2", "cu122") or a driver's ("550.163.01", whose CUDA
  * version comes from the table of releases). */
 int jw_driver_parse(struct jw_error *err, const char *text, struct jw_driver *ret_driver);
+/* Returns whether a text has the form of a driver's build stamp: "Mar 25 202615:25:13". */
+bool jw_stamp_is(const char *text);
 
 /* Returns whether a driver is newer than all known ones; *ret_newest is the newest known one. */
 bool jw_driver_is_beyond(const struct jw_driver *driver, struct jw_driver *ret_newest);

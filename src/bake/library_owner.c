@@ -4,6 +4,7 @@
 
 #include "bake/package_row.h"
 #include "base/mem.h"
+#include "base/packages.h"
 #include "base/text.h"
 #include "find/requirement.h"
 #include "os/file.h"
@@ -11,19 +12,12 @@
 /* Returns whether a file of a toolkit is NVIDIA's by its name. */
 static bool is_named_by_nvidia(const char *package, const char *path)
 {
-	static const char *const packages[] = {"nvidia-", "nvidia_", "tensorrt", "cuda-"};
-	static const char *const libraries[] = {"cublas",   "cudnn", "cufft",  "curand", "cusolver",
-											"cusparse", "npp",   "nvjpeg", "nvrtc",  "nvinfer"};
-	const char *name = os_base_name(path);
+	const struct package_fact *fact = package_fact_library("nvidia", path);
 
-	for (size_t i = 0; package && i < sizeof packages / sizeof *packages; i++)
-		if (text_starts_fold(package, packages[i]))
-			return true;
-	name += text_starts(name, "lib") ? 3 : 0;
-	for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
-		if (text_starts_fold(name, libraries[i]))
-			return true;
-	return false;
+	/* Its licence forbids no changes if it is open source. */
+	if (fact && !fact->values[0])
+		return true;
+	return package && package_fact_begins("owner", package);
 }
 
 /* Returns whether a line is “License: NVIDIA Proprietary Software” or “License-Expression:

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/packages.h"
 #include "base/text.h"
 #include "code/release.h"
 #include "driver/compiler_fetch.h"
@@ -23,8 +24,6 @@ static bool is_nvjitlink(const char *name)
 		   (text_starts(name, "nvJitLink_") && text_ends(name, ".dll"));
 }
 
-static const char *const linker_packages[] = {"nvidia-nvjitlink", "nvidia-nvjitlink-cu13",
-											  "nvidia-nvjitlink-cu12", "libnvjitlink", NULL};
 static const char *const linker_folders[] = {"nvidia/nvjitlink/lib", "nvidia/nvjitlink/bin",
 											 "nvjitlink/lib", NULL};
 static const struct library_kind linker_kind = {
@@ -32,7 +31,7 @@ static const struct library_kind linker_kind = {
 	.called = "an nvJitLink",
 	.files = "libnvJitLink.so, nvJitLink_*.dll",
 	.is = is_nvjitlink,
-	.packages = linker_packages,
+	.brought = "nvjitlink",
 	.folders = linker_folders,
 };
 
@@ -150,11 +149,12 @@ static int search_everywhere(struct jw_error *err, struct linker_search *search)
 {
 	static const char *const variables[] = {"CUDA_HOME", "CUDA_PATH"};
 	const uint32_t last = search->linker->most ? search->linker->most : gpu_newest_cuda();
+	const struct package_fact *package;
 	int result = search_store(err, search);
 	char *path;
 
-	for (size_t i = 0; !result && linker_packages[i]; i++)
-		if (library_kind_of_package(NULL, &linker_kind, linker_packages[i], &path))
+	for (size_t at = 0; !result && (package = package_fact_next(linker_kind.brought, &at));)
+		if (library_kind_of_package(NULL, &linker_kind, package->name, &path))
 			result = try_library(err, search, path);
 	for (size_t i = 0; !result && i < sizeof variables / sizeof *variables; i++)
 		if (library_kind_of_variable(&linker_kind, variables[i], &path))

@@ -11,10 +11,13 @@ static const struct package_fact facts[] = {
 
 const struct package_fact *package_fact_next(const char *kind, size_t *at)
 {
-	while (*at < sizeof facts / sizeof *facts)
-		if (!strcmp(facts[(*at)++].kind, kind))
-			return &facts[*at - 1];
-	return NULL;
+	enum { COUNT = sizeof facts / sizeof *facts };
+
+	/* The rows of a kind follow one another. */
+	if (!*at)
+		while (*at < COUNT && strcmp(facts[*at].kind, kind) != 0)
+			++*at;
+	return *at < COUNT && !strcmp(facts[*at].kind, kind) ? &facts[(*at)++] : NULL;
 }
 
 const struct package_fact *package_fact_of(const char *kind, const char *name)
@@ -29,14 +32,19 @@ const struct package_fact *package_fact_of(const char *kind, const char *name)
 
 const struct package_fact *package_fact_library(const char *kind, const char *path)
 {
-	const struct package_fact *fact;
 	const char *base = path;
 
 	for (const char *at = path; (at = strpbrk(at, "/\\"));)
 		base = ++at;
-	base += text_starts(base, "lib") ? strlen("lib") : 0;
+	return package_fact_begins(kind, base + (text_starts(base, "lib") ? strlen("lib") : 0));
+}
+
+const struct package_fact *package_fact_begins(const char *kind, const char *text)
+{
+	const struct package_fact *fact;
+
 	for (size_t at = 0; (fact = package_fact_next(kind, &at));)
-		if (text_starts_fold(base, fact->name))
+		if (text_starts_fold(text, fact->name))
 			return fact;
 	return NULL;
 }
@@ -61,6 +69,24 @@ const struct package_fact *package_fact_release(const char *kind, const char *pa
 		if (!strcmp(fact->name, package) && !version_is_newer(fact->values[0], version))
 			return fact;
 	return NULL;
+}
+
+uint32_t package_fact_bit(const char *kind, const char *name)
+{
+	const struct package_fact *fact;
+	uint32_t bit = 1;
+
+	for (size_t at = 0; (fact = package_fact_next(kind, &at)); bit <<= 1)
+		if (!strcmp(fact->name, name))
+			return bit;
+	return 0;
+}
+
+const char *package_fact_value(const struct package_fact *fact, size_t at)
+{
+	const char *value = fact->values[at];
+
+	return value && strcmp(value, "-") != 0 ? value : NULL;
 }
 
 unsigned package_fact_number(const char *value)

@@ -18,7 +18,7 @@ static int add_former(struct jw_error *err, struct former_drivers *drivers, cons
 {
 	struct former_driver *one;
 
-	if (!stamp_is(stamp) || former_of(drivers, stamp) != FORMER_UNKNOWN)
+	if (!jw_stamp_is(stamp) || former_of(drivers, stamp) != FORMER_UNKNOWN)
 		return 0;
 	if (VEC_ROOM(err, drivers->items, drivers->capacity, drivers->count, MAX_DRIVERS))
 		return -1;
@@ -183,7 +183,7 @@ enum former_verdict former_of(const struct former_drivers *drivers, const char *
 	for (size_t i = 0; i < drivers->count; i++)
 		if (!strcmp(drivers->items[i].stamp, driver))
 			return drivers->items[i].verdict;
-	if (*driver && !stamp_is(driver) && !jw_driver_parse(NULL, driver, &version) &&
+	if (*driver && !jw_stamp_is(driver) && !jw_driver_parse(NULL, driver, &version) &&
 		version.release[0])
 		return of_release(drivers, version.release);
 	return FORMER_UNKNOWN;

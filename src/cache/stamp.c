@@ -98,7 +98,7 @@ int stamp_find(struct jw_error *err, const struct os_map *map, char ret_stamp[CA
 	return 0;
 }
 
-bool stamp_is(const char *text)
+bool jw_stamp_is(const char *text)
 {
 	return strlen(text) == CACHE_STAMP_SIZE && is_run((const uint8_t *)text) && text[16] == ':' &&
 		   text_is_digit((uint8_t)text[17]) && text_is_digit((uint8_t)text[18]);

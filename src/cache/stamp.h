@@ -19,5 +19,3 @@ int stamp_find(struct jw_error *err, const struct os_map *map,
 enum { STAMP_BUILD_ID_SIZE = 65 };
 /* Writes the build id of an ELF file's note as hex, "" if there is none. Returns `text`. */
 const char *stamp_build_id(const void *bytes, size_t size, char text[STAMP_BUILD_ID_SIZE]);
-
-bool stamp_is(const char *text);

@@ -108,8 +108,12 @@ static void found_files_take(const struct output *out, struct jw_found *found,
 int found_files_find(struct jw_error *err, const struct output *out, const char *const *names,
 					 size_t name_count, bool sources, struct found_files *ret_files)
 {
-	const struct jw_find_options options = {
-		.names = names, .name_count = name_count, .cancel = cli_cancel, .sources = sources};
+	/* Files that nobody has named are judged with their packages. */
+	const struct jw_find_options options = {.names = names,
+											.name_count = name_count,
+											.cancel = cli_cancel,
+											.sources = sources,
+											.owners = !out};
 	struct jw_found *found;
 
 	if (jw_find(err, &options, &found))

@@ -13,8 +13,8 @@ struct found_files {
 	size_t count;
 };
 
-/* Calls jw_find, with `sources`, and prints its notes and warnings unless `out` is NULL. Without
- * names it finds the active environment. */
+/* Calls jw_find, with `sources`, and prints its notes and warnings; if `out` is NULL, nobody has
+ * named the files. Without names it finds the active environment. */
 int found_files_find(struct jw_error *err, const struct output *out, const char *const *names,
 					 size_t name_count, bool sources, struct found_files *ret_files);
 /* Finds the operands' files; without operands those of this recording (--recording; NULL: none).

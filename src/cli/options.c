@@ -8,7 +8,6 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "cache/stamp.h"
 #include "cli/config.h"
 #include "os/file.h"
 
@@ -587,7 +586,7 @@ static int check_value(struct jw_error *err, const struct option_given *given)
 							   value)
 				   : 0;
 	case NAMES_ENTRIES:
-		return strcmp(value, "former") != 0 && !stamp_is(value) &&
+		return strcmp(value, "former") != 0 && !jw_stamp_is(value) &&
 					   (jw_driver_parse(NULL, value, &driver) || !driver.release[1])
 				   ? error_set(err, JW_ERR_USAGE,
 							   "“%.100s” is neither “former”, nor a driver's whole version "

@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/packages.h"
 #include "base/set.h"
 #include "base/text.h"
 #include "os/clock.h"
@@ -16,42 +17,28 @@
 
 enum { MAX_PATHS = 8192, MAX_REPLACED = 256 };
 
-/* Compilers whose results are not in the driver's cache, by the beginning of a library's name. */
-static const struct {
-	const char *start, *name;
-} other_compilers[] = {
-	{"libtriton", "Triton"},
-	{"libnvrtc.", "NVRTC"},
-	{"nvrtc64", "NVRTC"},
-	{"libnvJitLink", "nvJitLink"},
-	{"nvJitLink", "nvJitLink"},
-	{"xla_extension", "XLA"},
-	{"libpjrt", "XLA"},
-	{"libtensorflow_framework", "XLA"},
-	{"libnvidia-opencl", "OpenCL"},
-	{"libnvinfer_builder", "TensorRT"},
-	{"libnvoptix", "OptiX"},
-};
-
 struct view_reading {
 	struct process_view view;
 	struct set seen;
 	uint64_t until_ns;
 };
 
+/* Notes whether a loaded library is the driver, its compiler, or another compiler whose results are
+ * not in the driver's cache. */
 static void note_compiler(struct process_view *view, const char *name)
 {
+	const struct package_fact *other;
+
 	view->driver = view->driver || text_starts(name, "libcuda.so") ||
 				   text_starts_fold(name, "nvcuda.dll") || text_starts_fold(name, "nvcuda64.dll");
 	view->compiler = view->compiler || text_starts(name, "libnvidia-ptxjitcompiler") ||
 					 text_starts_fold(name, "nvptxjitcompiler");
-	for (size_t i = 0; i < sizeof other_compilers / sizeof *other_compilers; i++) {
+	for (size_t at = 0; (other = package_fact_next("elsewhere", &at));) {
 		const size_t used = strlen(view->others);
 
-		if (text_starts(name, other_compilers[i].start) &&
-			!strstr(view->others, other_compilers[i].name))
+		if (text_starts(name, other->name) && !strstr(view->others, other->values[0]))
 			(void)snprintf(view->others + used, sizeof view->others - used, "%s%s",
-						   used ? ", " : "", other_compilers[i].name);
+						   used ? ", " : "", other->values[0]);
 	}
 }
 

@@ -156,6 +156,9 @@ struct devcode_image {
 	 * (libcudart.so.11.0, cudart64_110.dll); from 11 on the name has only the major version. 0 if
 	 * there is none, or it is unknown. */
 	uint32_t runtime_cuda;
+	/* A bit for each row “library” of packages.tsv that the image is linked to (libcublas.so.11).
+	 */
+	uint32_t needs;
 	/* The section that names the objects which the runtime links (code/container.h); size 0 if
 	 * there is none. */
 	uint64_t module_ids_offset, module_ids_bytes;

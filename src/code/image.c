@@ -5,6 +5,7 @@
 
 #include "base/cursor.h"
 #include "base/mem.h"
+#include "base/packages.h"
 #include "base/text.h"
 #include "code/cubin.h"
 #include "code/ptx.h"
@@ -172,11 +173,17 @@ int image_text(struct jw_error *err, struct image *image, const uint8_t *version
 	return 0;
 }
 
-/* Takes the version from the name of a library: libcudart.so.12, libcudart-d0da41ae.so.11.0,
+/* The libraries that an image needs, as far as they matter. */
+struct needed {
+	uint32_t runtime_cuda, needs;
+};
+
+/* Takes the version from the name of a CUDA runtime: libcudart.so.12, libcudart-d0da41ae.so.11.0,
  * libcudart-15a7433b.so.12.6.37, cudart64_101.dll. */
-static void take_runtime(void *context, const char *name)
+static void take_needed(void *context, const char *name)
 {
-	uint32_t *newest = context, numbers[3] = {0}, cuda = 0;
+	struct needed *needed = context;
+	uint32_t numbers[3] = {0}, cuda = 0;
 	const char *version = strstr(name, ".so.");
 
 	if (text_starts(name, "libcudart") && version &&
@@ -187,20 +194,20 @@ static void take_runtime(void *context, const char *name)
 	/* 80 to 102 and 110; from CUDA 12 on only the major version */
 	if (cuda < 1000)
 		cuda = cuda < 80 ? cuda * 1000 : cuda / 10 * 1000 + cuda % 10 * 10;
-	*newest = cuda > *newest ? cuda : *newest;
+	needed->runtime_cuda = cuda > needed->runtime_cuda ? cuda : needed->runtime_cuda;
+	needed->needs |= package_fact_bit("library", name);
 }
 
-/* Finds the CUDA runtime among the libraries that the image needs. */
-static uint32_t runtime_of(enum devcode_format format, const struct section_table *table,
-						   struct bytes *bytes)
+static struct needed needed_of(enum devcode_format format, const struct section_table *table,
+							   struct bytes *bytes)
 {
 	enum { MAX_NAME = 255 /* of a file */, MAX_NAMES = 1 << 22 };
-	uint32_t cuda = 0;
+	struct needed needed = {0};
 	const uint8_t *names = NULL;
 	size_t size = 0;
 
 	if (format == DEVCODE_PE)
-		pe_imports(bytes, table, take_runtime, &cuda);
+		pe_imports(bytes, table, take_needed, &needed);
 	for (size_t i = 0; i < table->count; i++)
 		/* Tools that change names move this section anywhere (patchelf). */
 		if (!strcmp(table->items[i].name, ".dynstr") && table->items[i].size_bytes <= MAX_NAMES &&
@@ -213,9 +220,9 @@ static uint32_t runtime_of(enum devcode_format format, const struct section_tabl
 		size -= length + 1;
 		/* The NUL may be gone by now, if the names are those of a mapped file. */
 		memcpy(name, names, length < MAX_NAME ? length : MAX_NAME);
-		take_runtime(&cuda, name);
+		take_needed(&needed, name);
 	}
-	return cuda;
+	return needed;
 }
 
 /* Keeps the containers that lie in a section, in place, and lists their sections. Returns how many
@@ -276,6 +283,7 @@ struct devcode_image image_finish(struct image *image, const struct section_tabl
 								 .size_bytes = bytes->size_bytes,
 								 .damaged = image->damaged_count,
 								 .wrappers_known = true};
+	struct needed needed;
 
 	if (!table->absent) {
 		full.damaged = assign_sections(image, table, &full.section_count);
@@ -294,7 +302,9 @@ struct devcode_image image_finish(struct image *image, const struct section_tabl
 			full.module_ids_offset = table->items[i].offset;
 			full.module_ids_bytes = table->items[i].size_bytes;
 		}
-	full.runtime_cuda = runtime_of(image->format, table, bytes);
+	needed = needed_of(image->format, table, bytes);
+	full.runtime_cuda = needed.runtime_cuda;
+	full.needs = needed.needs;
 	return full;
 }
 

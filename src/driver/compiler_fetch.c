@@ -8,6 +8,7 @@
 
 #include "base/cancel.h"
 #include "base/mem.h"
+#include "base/packages.h"
 #include "base/text.h"
 #include "driver/nvjitlink.h"
 #include "driver/ptxas.h"
@@ -54,11 +55,20 @@ const char *compiler_fetch_program(void)
 	return os_is_windows ? "ptxas.exe" : "ptxas";
 }
 
-/* Source: PyPI. Up to CUDA 12 the names of packages contain the number. */
+/* Writes the name of the package with a compiler, the first row of that kind in packages.tsv. Up to
+ * CUDA 12 the names of packages end in the number. Source: PyPI. */
+static const char *name_package(char text[64], const char *kind, unsigned major)
+{
+	size_t at = 0;
+
+	(void)snprintf(text, 64, major < 13 ? "%s-cu%u" : "%s", package_fact_next(kind, &at)->name,
+				   major);
+	return text;
+}
+
 const char *compiler_fetch_package(char text[64], unsigned major)
 {
-	(void)snprintf(text, 64, major < 13 ? "nvidia-cuda-nvcc-cu%u" : "nvidia-cuda-nvcc", major);
-	return text;
+	return name_package(text, "ptxas", major);
 }
 
 /* PyPI has nvidia-cuda-nvcc since 11.7.99; there was no CUDA 12.7. */
@@ -343,8 +353,7 @@ static void find_missing(struct fetch *fetch, const char *place)
 
 	(void)compiler_fetch_package(pieces[0].package, major);
 	(void)snprintf(pieces[0].member, sizeof pieces[0].member, "bin/%s", compiler_fetch_program());
-	(void)snprintf(pieces[1].package, sizeof pieces[1].package,
-				   major < 13 ? "nvidia-nvjitlink-cu%u" : "nvidia-nvjitlink", major);
+	(void)name_package(pieces[1].package, "nvjitlink", major);
 	/* The file's name in the wheel, without the folders that differ. Source: the wheels of CUDA
 	 * 12.0 to 13.0 for Linux and Windows. */
 	if (os_is_windows)

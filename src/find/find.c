@@ -364,6 +364,8 @@ int jw_find(struct jw_error *err, const struct jw_find_options *options,
 	for (size_t i = 0; !result && i < options->package_count; i++)
 		if (requirement_typed(options->packages[i], &typed))
 			result = take_named_package(err, &finder, options->packages[i], &typed);
+	if (!result && options->owners)
+		result = packages_name_owners(err, &finder.list, 0);
 	found_drop_foreign(&finder.list);
 	if (!result)
 		result = fail_if_empty(err, found);

@@ -9,6 +9,7 @@
 #include "code/code_file.h"
 #include "find/found.h"
 #include "find/name_decisions.h"
+#include "find/packages.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/process.h"
@@ -250,7 +251,7 @@ int named_path_take(struct jw_error *err, struct found_list *list, const char *p
 		found_trouble(list, &why);
 		return 0;
 	}
-	if (directory_walk(err, list, path, NULL, true))
+	if (directory_walk(err, list, path, NULL, true) || packages_name_owners(err, list, before))
 		return -1;
 	if (list->found->file_count == before) {
 		found_note(list, "%s: none of its files could hold device code", path);

@@ -11,7 +11,7 @@ struct library_kind {
 	const char *called;           /* "an NVRTC" */
 	const char *files;            /* "libnvrtc.so, nvrtc64_*.dll" */
 	bool (*is)(const char *name); /* whether a file's name, without its folder, is one */
-	const char *const *packages;  /* packages that contain one; NULL at the end */
+	const char *brought;          /* the rows in packages.tsv of packages that contain one */
 	const char *const *folders;   /* folders below an environment's packages; NULL at the end */
 };
 

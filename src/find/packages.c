@@ -9,8 +9,11 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/packages.h"
+#include "base/pep440.h"
 #include "base/text.h"
 #include "find/package_files.h"
+#include "os/file.h"
 
 /* Splits the name of an installed package on disk: NAME-VERSION.dist-info,
  * NAME[-VERSION[-pyX]].egg-info. False for any other name. */
@@ -271,99 +274,168 @@ int packages_find_module(struct jw_error *err, struct packages *packages, struct
 	return result;
 }
 
-/* The packages whose code runs on GPUs, and whether there are wheels of this name with and without
- * such code. */
-static const struct {
-	const char *name;
-	bool both;
-} for_gpus[] = {
-	{"torch", true},        {"tensorflow", true},      {"jax", false},
-	{"vllm", true},         {"xgboost", true},         {"lightgbm", false},
-	{"cupy-cuda11x", true}, {"cupy-cuda12x", true},    {"cupy-cuda13x", true},
-	{"torchvision", true},  {"catboost", true},        {"onnxruntime-gpu", true},
-	{"bitsandbytes", true}, {"flash-attn", true},      {"numba", false},
-	{"faiss-gpu", false},   {"faiss-gpu-cu12", false},
-};
+/* Returns the folder of packages in which a file lies, by its real path; NULL if it lies in none.
+ * The caller frees it. */
+static char *folder_of_packages(const char *path)
+{
+	static const char end[] = "-packages";
+	char *real, *at = NULL, *folder = NULL;
 
-/* The packages whose wheels have no code for GPUs on some systems, and the package or index that
- * has it. Tried on the public index. With `pure`, the wheel has no build for CPUs either, but only
- * Python code. */
-#define TORCH_INDEX "the index that PyTorch's installation page names"
-static const struct {
-	const char *name, *with;
-	bool pure;
-} for_cpus[] = {
-	{"faiss-cpu", "faiss-gpu", false},
-	{"onnxruntime", "onnxruntime-gpu", false},
-	{"paddlepaddle", "paddlepaddle-gpu", false},
-	{"mxnet", "mxnet-cu112", false},
-	{"spconv", "spconv-cu120", false},
-	{"xgboost-cpu", "xgboost", false},
-	{"tensorflow-cpu", "tensorflow", false},
-	{"jaxlib", "jax-cuda12-pjrt", true},
-	{"jax", "jax-cuda12-pjrt", true},
-	{"cupy", "cupy-cuda12x", true},
-	{"faiss", "faiss-gpu", true},
-	{"torch", TORCH_INDEX, false},
-	{"torchvision", TORCH_INDEX, false},
-};
+	if (os_real_path(NULL, path, &real))
+		return NULL;
+	for (char *next = real; (next = strstr(next, end));) {
+		next += sizeof end - 1;
+		at = os_is_separator(*next) ? next : at;
+	}
+	if (at)
+		folder = mem_string_n(real, (size_t)(at - real));
+	mem_free(real);
+	return folder;
+}
+
+/* Adds the package of a file to a list, once. */
+static int take_package(struct jw_error *err, struct found_list *list,
+						const struct jw_found_file *file, struct find_package *ret_package)
+{
+	const struct jw_found *found = list->found;
+
+	for (size_t i = 0; i < found->package_count; i++)
+		if (!strcmp(found->packages[i].name, file->package)) {
+			*ret_package = found->packages[i];
+			return 0;
+		}
+	return found_package(err, list, file->package, file->version, true, ret_package);
+}
+
+/* Names the packages of the files that the packages in `folder` list. */
+static int name_owners_in(struct jw_error *err, struct found_list *list, size_t first,
+						  const char *folder)
+{
+	/* lib/python3.12/site-packages: records may name files in bin. */
+	char *lib = os_dir_name(folder), *above = os_dir_name(lib), *prefix = os_dir_name(above);
+	struct sites environment = {
+		.prefix = prefix, .items = {{.path = mem_string(folder), .root = prefix}}, .count = 1};
+	struct find_package named = {.name = NULL};
+	const char *last = NULL;
+	struct packages packages = {0};
+	struct found_list owned;
+	struct set places = {0}; /* the files of `owned`, by their identities */
+	int result = packages_open(err, &environment, &packages);
+
+	found_open(&owned);
+	owned.cancel = list->cancel;
+	for (size_t i = 0; !result && i < packages.count; i++)
+		result = packages_take(err, &packages, i, "", &owned, NULL);
+	for (size_t i = 0; i < owned.found->file_count; i++)
+		set_add(&places, owned.found->files[i].inode, i);
+	for (size_t i = first; !result && i < list->found->file_count; i++) {
+		struct jw_found_file *file = &list->found->files[i];
+		size_t cursor = 0, at;
+
+		while ((at = set_find(&places, file->inode, &cursor)) != SET_NONE &&
+			   owned.found->files[at].device != file->device)
+			;
+		if (at == SET_NONE || file->package || !owned.found->files[at].package)
+			continue;
+		if (owned.found->files[at].package != last)
+			result = take_package(err, list, &owned.found->files[at], &named);
+		last = owned.found->files[at].package;
+		file->package = named.name;
+		file->version = named.version;
+	}
+	set_free(&places);
+	found_close(&owned);
+	jw_found_free(owned.found);
+	packages_close(&packages);
+	mem_free(environment.items[0].path);
+	mem_free(prefix);
+	mem_free(above);
+	mem_free(lib);
+	return result;
+}
+
+int packages_name_owners(struct jw_error *err, struct found_list *list, size_t first)
+{
+	struct set done = {0}; /* folders, by their names' hashes */
+	int result = 0;
+
+	for (size_t i = first; !result && i < list->found->file_count; i++) {
+		const struct jw_found_file *file = &list->found->files[i];
+		char *folder =
+			file->package || text_ends(file->path, ".whl") ? NULL : folder_of_packages(file->path);
+
+		if (folder && !set_has(&done, name_key(folder))) {
+			set_put(&done, name_key(folder), i);
+			result = name_owners_in(err, list, first, folder);
+		}
+		mem_free(folder);
+	}
+	set_free(&done);
+	return result;
+}
 
 void packages_name_gpu(const struct packages *packages, char *text, size_t size)
 {
+	const struct package_fact *fact;
+
 	*text = '\0';
-	for (size_t i = 0; i < sizeof for_gpus / sizeof *for_gpus; i++)
-		if (packages_find(packages, for_gpus[i].name, 0) != SET_NONE)
+	for (size_t at = 0; (fact = package_fact_next("gpu", &at));)
+		if (packages_find(packages, fact->name, 0) != SET_NONE)
 			(void)snprintf(text + strlen(text), size - strlen(text), "%s%s", *text ? ", " : "",
-						   for_gpus[i].name);
+						   fact->name);
 }
 
-/* Splits “tensorflow” 2.0.0, or tensorflow-2.0.0-cp37-cp37m-win_amd64.whl. */
-static void take_apart(const char *name, const char *version, char ret_name[PACKAGE_MAX_NAME],
-					   struct version *ret_version, bool *ret_windows)
+/* Splits “tensorflow” 2.0.0, or tensorflow-2.0.0-cp37-cp37m-win_amd64.whl, and finds out how the
+ * package comes without code for GPUs: the next row “cpu” of packages.tsv for this release and
+ * platform from `at` on; NULL if there is none. Without a version only rows for all releases
+ * count. */
+static const struct package_fact *cpu_build(const char *name, const char *version,
+											char ret_name[PACKAGE_MAX_NAME], size_t *at)
 {
+	enum { WITH, FIRST, AFTER, PLATFORM };
 	const size_t length = version ? strlen(name) : strcspn(name, "-");
-	const char *rest;
+	const bool windows =
+		strstr(version ? jw_platform() : name, version ? "-windows" : "-win_") != NULL;
+	const struct package_fact *fact = NULL;
+	char *own;
 
-	*ret_version = (struct version){.count = 0};
-	*ret_windows = strstr(version ? jw_platform() : name, version ? "-windows" : "-win_") != NULL;
 	if (!version && name[length])
 		version = name + length + 1;
-	if (version)
-		(void)version_read(version, ret_version, &rest);
 	if (!package_normalise(name, length, ret_name))
 		*ret_name = '\0';
+	own = mem_string_n(version ? version : "", strcspn(version ? version : "", "-"));
+	while ((fact = package_fact_next("cpu", at))) {
+		const char *const *values = fact->values;
+		const bool ranged = package_fact_value(fact, FIRST) || package_fact_value(fact, AFTER);
+
+		if (!strcmp(fact->name, ret_name) && (!ranged || *own) &&
+			!(package_fact_value(fact, FIRST) && version_is_newer(values[FIRST], own)) &&
+			!(package_fact_value(fact, AFTER) && !version_is_newer(values[AFTER], own)) &&
+			(windows || !package_fact_value(fact, PLATFORM)))
+			break;
+	}
+	mem_free(own);
+	return fact;
 }
 
 bool jw_is_cpu_build(const char *name, const char *version)
 {
+	enum { PURE = 4 };
 	char plain[PACKAGE_MAX_NAME];
-	struct version numbers;
-	bool windows;
+	const struct package_fact *fact;
 
-	take_apart(name, version, plain, &numbers, &windows);
-	for (size_t i = 0; i < sizeof for_gpus / sizeof *for_gpus; i++)
-		if (for_gpus[i].both && !strcmp(plain, for_gpus[i].name))
+	for (size_t at = 0; (fact = cpu_build(name, version, plain, &at));)
+		if (!package_fact_value(fact, PURE))
 			return true;
-	for (size_t i = 0; i < sizeof for_cpus / sizeof *for_cpus; i++)
-		if (!for_cpus[i].pure && !strcmp(plain, for_cpus[i].name))
-			return true;
-	return strstr(version ? version : name, "+cpu") != NULL;
+	fact = package_fact_of("gpu", plain);
+	return (fact && fact->values[0]) || strstr(version ? version : name, "+cpu") != NULL;
 }
 
 const char *jw_with_gpu_code(const char *name, const char *version)
 {
-	const struct version unified = {{2, 1}, 2}, last_on_windows = {{2, 10}, 2};
 	char plain[PACKAGE_MAX_NAME];
-	struct version numbers;
-	bool windows;
+	size_t at = 0;
+	const struct package_fact *fact = cpu_build(name, version, plain, &at);
 
-	take_apart(name, version, plain, &numbers, &windows);
-	if (!strcmp(plain, "tensorflow") && numbers.count)
-		return version_order(&numbers, &unified, 2) < 0                      ? "tensorflow-gpu"
-			   : windows && version_order(&numbers, &last_on_windows, 2) > 0 ? "tensorflow==2.10.*"
-																			 : NULL;
-	for (size_t i = 0; i < sizeof for_cpus / sizeof *for_cpus; i++)
-		if (!strcmp(plain, for_cpus[i].name))
-			return for_cpus[i].with;
-	return NULL;
+	return fact ? fact->values[0] : NULL;
 }

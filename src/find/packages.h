@@ -51,6 +51,10 @@ bool packages_is_version(const struct package *package, const char *wanted, char
 int packages_find_module(struct jw_error *err, struct packages *packages, struct found_list *list,
 						 const char *module, size_t *ret_at);
 
+/* Names the packages of the files of the list from `first` on that lie in a folder of packages
+ * (site-packages) and have none so far, so that they are judged together. */
+int packages_name_owners(struct jw_error *err, struct found_list *list, size_t first);
+
 /* Lists some of the installed packages whose code runs on GPUs, for a message: "a, b". */
 void packages_name_gpu(const struct packages *packages, char *text, size_t size);
 

@@ -133,12 +133,10 @@ static int ask_uv_python(struct jw_error *err, struct pip *pip)
 		NULL};
 	struct buf answer = BUF_MAX(1 << 16);
 	const struct os_question question = {.arguments = words,
-										 .input = "",
 										 .folder = pip->folder,
 										 .timeout_ms = UV_MS,
 										 .cancel = &pip->options->fetch->cancel,
-										 .answer = &answer,
-										 .mute = true};
+										 .answer = &answer};
 	struct jw_error why = {0};
 	int status = 0, result = 0;
 

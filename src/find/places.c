@@ -4,6 +4,7 @@
 
 #include "base/cancel.h"
 #include "base/mem.h"
+#include "base/packages.h"
 #include "base/text.h"
 #include "find/python.h"
 #include "find/sites.h"
@@ -79,30 +80,6 @@ static const struct place_rule {
 	{"Python", NULL, "LOCALAPPDATA", "Programs/Python", "", NULL},
 	{"folder", "Python of the Store", "LOCALAPPDATA", "Packages",
 	 "PythonSoftwareFoundation.Python.", "LocalCache/local-packages"},
-	{"program", "ollama", "/", "usr/lib/ollama", NULL, NULL},
-	{"program", "ollama", "/", "usr/local/lib/ollama", NULL, NULL},
-	{"program", "ollama", ":ollama", "../lib/ollama", NULL, NULL},
-	{"program", "ollama", ":ollama", "lib/ollama", NULL, NULL},
-	{"program", "ollama", "LOCALAPPDATA", "Programs/Ollama/lib/ollama", NULL, NULL},
-	{"program", "llama.cpp", "/", "usr/lib", "ggml-cuda", NULL},
-	{"program", "llama.cpp", "/", "usr/lib/x86_64-linux-gnu", "ggml-cuda", NULL},
-	{"program", "llama.cpp", "/", "usr/lib/x86_64-linux-gnu/ggml", "backends", NULL},
-	{"program", "llama.cpp", "/", "usr/lib/aarch64-linux-gnu", "ggml-cuda", NULL},
-	{"program", "llama.cpp", "/", "usr/lib/aarch64-linux-gnu/ggml", "backends", NULL},
-	{"program", "llama.cpp", "/", "usr/local/lib", "ggml-cuda", NULL},
-	{"program", "llama.cpp", ":llama-server", "", "ggml-cuda", NULL},
-	{"program", "llama.cpp", ":llama-server", "../lib", "ggml-cuda", NULL},
-	{"program", "llama.cpp", ":llama-server", "", "llama-server", NULL},
-	{"program", "Blender", "/", "usr/share/blender", NULL, NULL},
-	{"program", "Blender", "/", "opt", "blender", NULL},
-	{"program", "Blender", "~", "", "blender", NULL},
-	{"program", "Blender", "/", "snap/blender/current", NULL, NULL},
-	{"program", "Blender", "ProgramFiles", "./Blender Foundation", "", NULL},
-	{"program", "OpenCV", "/", "usr/local/lib", "opencv_", NULL},
-	{"program", "OpenCV", "/", "usr/local/lib64", "opencv_", NULL},
-	{"program", "OpenCV", "/", "opt", "opencv", "lib"},
-	{"program", "OpenCV", "OPENCV_DIR", "bin", "opencv_", NULL},
-	{"program", "OpenCV", "PATH", "", "opencv_world", NULL},
 };
 
 /* ---- the list: each place once */
@@ -281,6 +258,27 @@ static int take_rule(struct jw_error *err, struct place_list *list, const struct
 	return result;
 }
 
+/* Takes the places of the rows “program” of packages.tsv. */
+static int take_programs(struct jw_error *err, struct place_list *list)
+{
+	enum { FROM, PATH, NAMES, BELOW };
+	const struct package_fact *fact;
+
+	for (size_t at = 0; (fact = package_fact_next("program", &at));) {
+		const char *const *values = fact->values, *names = values[NAMES];
+		const struct place_rule rule = {.kind = "program",
+										.program = fact->name,
+										.from = values[FROM],
+										.path = strcmp(values[PATH], ".") ? values[PATH] : "",
+										.names = text_same(names, "*") ? "" : names,
+										.below = values[BELOW]};
+
+		if (take_rule(err, list, &rule))
+			return -1;
+	}
+	return 0;
+}
+
 /* ---- conda's list */
 
 static int take_conda_place(struct jw_error *err, void *context, const char *prefix)
@@ -456,6 +454,8 @@ static int take_usual(struct jw_error *err, struct place_list *list)
 	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
 		if (take_rule(err, list, &rules[i]))
 			return -1;
+	if (take_programs(err, list))
+		return -1;
 	if (conda_list_each(err, take_conda_place, list, &unread))
 		return -1;
 	if (unread.code)

@@ -5,6 +5,7 @@
 #include <jitwarm/find.h>
 
 #include "base/mem.h"
+#include "base/packages.h"
 #include "base/text.h"
 #include "find/named_paths.h"
 #include "find/requirement.h"
@@ -52,12 +53,8 @@ static int ask_script(struct jw_error *err, const char *script, const struct jw_
 	const char *const arguments[] = {script, "-I", "-c", "print(__import__('sys').executable)",
 									 NULL};
 	struct buf answer = BUF_MAX(MAX_ANSWER);
-	const struct os_question question = {.arguments = arguments,
-										 .input = "",
-										 .timeout_ms = ANSWER_MS,
-										 .cancel = cancel,
-										 .answer = &answer,
-										 .mute = true};
+	const struct os_question question = {
+		.arguments = arguments, .timeout_ms = ANSWER_MS, .cancel = cancel, .answer = &answer};
 	struct jw_error why = {0};
 	char *executable = NULL;
 	int status = 0, result = 0;
@@ -273,13 +270,6 @@ static bool is_nvrtc(const char *name)
 	return (shared || windows) && !strstr(name, "alt");
 }
 
-static const char *const packages[] = {"nvidia-cuda-nvrtc",
-									   "nvidia-cuda-nvrtc-cu13",
-									   "nvidia-cuda-nvrtc-cu12",
-									   "nvidia-cuda-nvrtc-cu11",
-									   "cuda-nvrtc",
-									   "cudatoolkit",
-									   NULL};
 static const char *const folders[] = {"nvidia/cuda_nvrtc/lib", "nvidia/cuda_nvrtc/bin",
 									  "cuda_nvrtc/lib", NULL};
 static const struct library_kind nvrtc_kind = {
@@ -287,7 +277,7 @@ static const struct library_kind nvrtc_kind = {
 	.called = "an NVRTC",
 	.files = "libnvrtc.so, nvrtc64_*.dll",
 	.is = is_nvrtc,
-	.packages = packages,
+	.brought = "nvrtc",
 	.folders = folders,
 };
 
@@ -369,13 +359,14 @@ bool find_nvrtc_beside(const char *path, char **ret_path)
 
 int jw_find_nvrtc(struct jw_error *err, const char *name, char **ret_path)
 {
+	const struct package_fact *package;
 	char *path = NULL, *newest;
 	bool found = false;
 
 	if (name)
 		return library_kind_named(err, &nvrtc_kind, name, ret_path);
-	for (size_t i = 0; packages[i] && !found; i++)
-		found = library_kind_of_package(NULL, &nvrtc_kind, packages[i], &path);
+	for (size_t at = 0; !found && (package = package_fact_next(nvrtc_kind.brought, &at));)
+		found = library_kind_of_package(NULL, &nvrtc_kind, package->name, &path);
 	if (!found)
 		found = library_kind_of_variable(&nvrtc_kind, "CUDA_HOME", &path) ||
 				library_kind_of_variable(&nvrtc_kind, "CUDA_PATH", &path);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/packages.h"
 #include "base/pep440.h"
 #include "base/text.h"
 #include "os/file.h"
@@ -255,8 +256,7 @@ bool requirement_applies(const struct requirement *requirement, const char *extr
 	char one[PACKAGE_MAX_NAME];
 	const char *when = requirement->when;
 
-	if (!*when || strstr(when, "cuda") || strstr(when, "gpu") || strstr(when, "cudnn") ||
-		strstr(when, "nvidia"))
+	if (!*when || package_fact_inside("extra", when))
 		return true;
 	while (*when) {
 		size_t length = strcspn(when, ",");
@@ -271,16 +271,7 @@ bool requirement_applies(const struct requirement *requirement, const char *extr
 
 const char *package_of_project(const char *name)
 {
-	static const struct {
-		const char *project, *package;
-	} called[] = {{"pytorch", "torch"},
-				  {"tensorflow-gpu", "tensorflow"},
-				  {"opencv", "opencv-python"},
-				  {"huggingface", "transformers"},
-				  {"lightning", "pytorch-lightning"}};
+	const struct package_fact *fact = package_fact_of("called", name);
 
-	for (size_t i = 0; i < sizeof called / sizeof *called; i++)
-		if (!strcmp(called[i].project, name))
-			return called[i].package;
-	return NULL;
+	return fact ? fact->values[0] : NULL;
 }

@@ -310,6 +310,8 @@ void os_answering_stop(struct os_answering *answering)
 {
 	if (!answering)
 		return;
+	/* From here on nobody is told anything: what receives reports may be gone. */
+	(void)uv_timer_stop(&answering->timer);
 	if (!answering->ended)
 		(void)uv_process_kill(&answering->process, 9);
 	while (!answering->ended)

@@ -79,12 +79,10 @@ int os_python_each(struct jw_error *err,
  * standard error is dropped. */
 struct os_question {
 	const char *const *arguments; /* NULL at the end; the first is the program's path */
-	const char *input;            /* "" */
 	const char *folder;           /* the folder in which it runs; NULL: as os_run_found_program */
 	unsigned timeout_ms;          /* the time after which it is killed */
 	const struct jw_cancel *cancel;
 	struct buf *answer; /* receives its standard output; its maximum bounds the output */
-	bool mute;          /* true */
 };
 
 /* Asks a program on PATH. Root's is asked about before (os_guard), gets the system's own PATH and

@@ -133,7 +133,7 @@ void ledger_parse(struct ledger *ledger, const void *data, size_t size)
 		ledger->ahead[i] = *stamp & AHEAD;
 		ledger->stamps[i][0] = (char)(*stamp & ~AHEAD);
 		ledger->stamp_count++;
-		if (!stamp_is(ledger->stamps[i]))
+		if (!jw_stamp_is(ledger->stamps[i]))
 			return;
 	}
 	if (parse_items(ledger, &at, &ledger->records, records) && cursor_left(&at)) {

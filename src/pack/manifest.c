@@ -10,7 +10,6 @@
 #include "base/set.h"
 #include "base/text.h"
 #include "cache/entry.h"
-#include "cache/stamp.h"
 
 static const char *const kind_names[] = {[PACK_PTX] = "ptx", [PACK_CUBIN] = "cubin"};
 static const char *const pack_form_names[] = {
@@ -162,7 +161,7 @@ static int read_manifest_driver(struct jw_error *err, void *context, const cJSON
 		!read_manifest_word(object, "release", &release) ||
 		(cJSON_GetObjectItemCaseSensitive(object, "cuda") &&
 		 !read_count(object, "cuda", 1000000, &cuda)) ||
-		!stamp_is(stamp) || strlen(release) >= sizeof driver->release ||
+		!jw_stamp_is(stamp) || strlen(release) >= sizeof driver->release ||
 		strspn(release, "0123456789.") != strlen(release))
 		return malformed(err);
 	TEXT_COPY(driver->stamp, stamp);

@@ -626,6 +626,7 @@ static int add_image(struct jw_error *err, struct reading *reading,
 				 .containers = image->container_count,
 				 .damaged = image->damaged,
 				 .runtime_shared = image->runtime_cuda != 0,
+				 .needs = image->needs,
 				 .wrappers_known = image->wrappers_known},
 	};
 	struct pieces pieces = {0};

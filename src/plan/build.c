@@ -36,7 +36,7 @@ void build_end(struct build *build)
 {
 	for (size_t t = 0; t < ANALYSE_MAX_TARGETS; t++)
 		set_free(&build->known[t]);
-	mem_free(build->loose);
+	mem_free(build->later);
 }
 
 void build_estimate(struct plan *plan)
@@ -90,7 +90,7 @@ static uint32_t add_file(struct build *build, const struct analyse_image *image)
 		.path = mem_string(image->scan.path),
 		.member = image->scan.member ? mem_string(image->scan.member) : NULL,
 		.found = build->found,
-		.package = build->package,
+		.package = build_package(build),
 		.containers = image->keyed ? build->request->containers : NULL,
 	};
 	return (uint32_t)plan->file_count++;
@@ -322,8 +322,9 @@ int build_settle(struct jw_error *err, struct build *build)
 
 	fates_settle(&build->plan->fates);
 	build->settled = true;
-	for (size_t i = 0; i < build->loose_count; i++) {
-		const struct plan_module *module = &build->loose[i];
+	for (size_t i = 0; i < build->later_count; i++) {
+		const bool loose = build->later[i].loose;
+		const struct plan_module *module = &build->later[i].module;
 		const struct plan_file *file = &plan->files[module->file];
 
 		if (!build->request->everything &&
@@ -331,7 +332,7 @@ int build_settle(struct jw_error *err, struct build *build)
 			continue;
 		if (add_module(err, build, module))
 			return -1;
-		if (module->file != last && module->state != PLAN_LEFT_OUT) {
+		if (loose && module->file != last && module->state != PLAN_LEFT_OUT) {
 			build->loose_texts += module->form == CACHE_KEY_TEXT;
 			build->loose_inputs += module->form == CACHE_KEY_LINK;
 		}
@@ -349,7 +350,8 @@ struct judge_facts build_facts(const struct build *build, const struct analyse_i
 								.piece_count = scan->piece_count,
 								.library = scan->library,
 								.windows = scan->format == DEVCODE_PE,
-								.nvidia = fate_is_nvidia(scan->path, scan->member, build->package),
+								.nvidia =
+									fate_is_nvidia(scan->path, scan->member, build_package(build)),
 								.path = name,
 								.runtime_cuda = scan->runtime_cuda};
 }
@@ -391,6 +393,8 @@ int build_add_image(struct jw_error *err, struct build *build, const struct anal
 	const enum loading loading = analyse_loading(&image->scan, &build->driver, build->setting);
 	size_t most_left = 0, most_texts = 0;
 	uint32_t file = UINT32_MAX;
+	/* Of variants, the framework beside them may load another one. */
+	const bool may_be_spare = !image->scan.library || fate_has_mark(facts.path);
 	const bool test = build_is_of_tests(build->request, image);
 
 	if (build_hold(err, build, image->scan.path, image->scan.member,
@@ -405,9 +409,11 @@ int build_add_image(struct jw_error *err, struct build *build, const struct anal
 						  .path = image->scan.path,
 						  .member = image->scan.member,
 						  .library = image->scan.library,
-						  .package = build->package,
+						  .package = build_package(build),
+						  .version = build->from ? build->from->version : NULL,
+						  .needs = image->scan.needs,
 						  .toolkit = image->scan.containers ? image->scan.runtime_cuda : 0},
-					  t, &judged[t]))
+					  t, build->request->targets[t], &judged[t]))
 			return -1;
 	}
 	plan->images++;
@@ -424,6 +430,13 @@ int build_add_image(struct jw_error *err, struct build *build, const struct anal
 		if (build->request->found && (tile || unknown))
 			plan->unsure[build->found] |= UINT32_C(1) << t;
 		plan->targets[t].link_containers += judged[t].verdicts[VERDICT_LINK];
+		if (gpu_isa_compare(judged[t].link_isa, plan->targets[t].link_isa) > 0) {
+			char name[1024];
+
+			mem_free(plan->targets[t].linked);
+			plan->targets[t].linked = mem_string(image_name(name, sizeof name, image));
+			plan->targets[t].link_isa = judged[t].link_isa;
+		}
 	}
 	for (size_t i = 0; i < image->module_count; i++) {
 		struct plan_module module = image->modules[i];
@@ -459,14 +472,15 @@ int build_add_image(struct jw_error *err, struct build *build, const struct anal
 		module.state = leave || skipped ? PLAN_LEFT_OUT : PLAN_COLD;
 		module.on_demand = !module.features.managed && is_on_demand(build, image, loose, loading);
 		module.keyed = image->keyed;
-		if (image->scan.library || build->settled) {
+		if (build->settled || !may_be_spare) {
 			if (add_module(err, build, &module))
 				return -1;
 		} else {
 			if (build_hold(err, build, image->scan.path, image->scan.member, sizeof module))
 				return -1;
-			VEC_GROW(build->loose, build->loose_capacity, build->loose_count);
-			build->loose[build->loose_count++] = module;
+			VEC_GROW(build->later, build->later_capacity, build->later_count);
+			build->later[build->later_count++] =
+				(struct build_later){.module = module, .loose = !image->scan.library};
 		}
 		counts[module.target].left_out += leave && !skipped;
 		counts[module.target].texts += text && !leave && !skipped;

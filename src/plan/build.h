@@ -22,8 +22,8 @@ struct build {
 	const struct plan_request *request;
 	struct plan *plan;
 	struct set known[ANALYSE_MAX_TARGETS]; /* modules by identity */
-	uint32_t found;      /* the index of the current file in the request's search */
-	const char *package; /* the package of the current file; NULL if there is none */
+	uint32_t found;                   /* the index of the current file in the request's search */
+	const struct jw_found_file *from; /* the current file; NULL if the search has it not */
 	/* The driver that judges, and its bit in plan_module.drivers. */
 	struct jw_driver driver;
 	unsigned driver_bit;
@@ -34,9 +34,12 @@ struct build {
 	size_t loose_texts, loose_inputs;     /* files that are one PTX text, or an input of a link */
 	struct build_mention left_out, texts; /* texts are PTX in the data of libraries */
 	size_t superseded;                    /* copies of such texts for older GPUs */
-	/* The modules of files that are no library, until the fates are settled. */
-	struct plan_module *loose;
-	size_t loose_count, loose_capacity;
+	/* The modules of files of which no program may load some, until the fates are settled. */
+	struct build_later {
+		struct plan_module module;
+		bool loose; /* of a file that is no library */
+	} * later;
+	size_t later_count, later_capacity;
 	bool settled;
 };
 
@@ -51,13 +54,17 @@ bool build_is_of_tests(const struct plan_request *request, const struct analyse_
  * name, if all images need more than BUILD_MAX_HELD. */
 int build_hold(struct jw_error *err, struct build *build, const char *path, const char *member,
 			   uint64_t bytes);
+/* Returns the package of the current file; NULL if there is none. */
+static inline const char *build_package(const struct build *build)
+{
+	return build->from ? build->from->package : NULL;
+}
 /* Returns how judging.h sees the image. */
 struct judge_facts build_facts(const struct build *build, const struct analyse_image *image);
 /* Adds the modules and facts of an image to the plan. JW_ERR_LIMIT as for build_hold. */
 int build_add_image(struct jw_error *err, struct build *build, const struct analyse_image *image);
 
-/* Settles the fates after the last image, and adds the modules of loose files that programs load.
- */
+/* Settles the fates after the last image, and adds the modules of files that programs load. */
 int build_settle(struct jw_error *err, struct build *build);
 
 /* Adds the modules that the request's `of_stamp` asks for. */

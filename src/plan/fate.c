@@ -6,64 +6,67 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/packages.h"
+#include "base/pep440.h"
 #include "base/text.h"
+#include "base/wheel_name.h"
 #include "code/release.h"
 #include "code/rules.h"
 #include "os/file.h"
 
 enum { MOST = 1 << 24 };
 
-/* A number in a name after one of these words is the version of something that is installed, for
- * which a program loads the file, or a GPU's architecture. A smaller number than `first` counts
- * parts or kernels. */
-static const struct mark {
-	const char *word;
-	unsigned first;
-	bool inside; /* letters may come before the word */
+/* A row “mark” of packages.tsv: a number in a name after this word is the version of something that
+ * is installed, for which a program loads the file, or a GPU's architecture. A smaller number than
+ * `first` counts parts or kernels, and one above `last` is a size. */
+struct mark {
+	unsigned first, last;
 	bool gpu;
-} marks[] = {
-	{"cuda", 6, true, false},    {"cudnn", 5, true, false},    {"cu", 6, false, false},
-	{"torch", 1, true, false},   {"cpython", 2, false, false}, {"cp", 2, false, false},
-	{"compute", 3, false, true}, {"sm", 3, false, true},       {"cc", 3, false, true},
-	{"arch", 3, false, true},
 };
 
-/* Returns the mark before a number: cu12, cuda_v12.8, libcudnn9, sm_90; NULL if there is none. */
-static const struct mark *mark_before(const char *name, const char *number)
+/* Finds the mark before a number: cu12, cuda_v12.8, libcudnn9, sm_90; false if there is none. */
+static bool mark_before(const char *name, const char *number, struct mark *ret_mark)
 {
+	enum { FIRST, LAST, WHERE, GPU };
+	const struct package_fact *fact;
 	const char *end = number;
 
 	if (end > name + 1 && end[-1] == 'v' && strchr("-_", end[-2]))
 		end--;
 	if (end > name && strchr("-_", end[-1]))
 		end--;
-	for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
-		const size_t length = strlen(marks[i].word), before = (size_t)(end - name);
+	for (size_t at = 0; (fact = package_fact_next("mark", &at));) {
+		const size_t length = strlen(fact->name), before = (size_t)(end - name);
 		const char *start = end - (before < length ? before : length);
 
-		if (before >= length && text_starts_fold(start, marks[i].word) &&
-			(marks[i].inside || start == name || !text_is_alnum(start[-1])))
-			return &marks[i];
+		/* Letters may come before some words. */
+		if (before >= length && text_starts_fold(start, fact->name) &&
+			(!strcmp(fact->values[WHERE], "inside") || start == name ||
+			 !text_is_alnum(start[-1]))) {
+			*ret_mark = (struct mark){package_fact_number(fact->values[FIRST]),
+									  package_fact_number(fact->values[LAST]), fact->values[GPU]};
+			return true;
+		}
 	}
-	return NULL;
+	return false;
 }
 
 /* Returns the place after a version or an architecture that begins at `number`: after 118, 12.8,
  * 12_8, 8_6 or 90a. NULL if the number is neither: conv_cuda_2d, x_sm_1. */
 static const char *skip_version(const char *name, const char *number)
 {
-	const struct mark *mark = mark_before(name, number);
+	struct mark mark;
+	const bool marked = mark_before(name, number, &mark);
 	const char *at = number;
 	unsigned value = 0;
 
 	for (; text_is_digit(*at) && value < 10000; at++)
 		value = value * 10 + (unsigned)(*at - '0');
-	if (!mark || value < mark->first || text_is_digit(*at))
+	if (!marked || value < mark.first || value > mark.last || text_is_digit(*at))
 		return NULL;
 	/* 8_6 is an architecture, 80_64 one and a size. */
 	while (
 		(*at == '.' && text_is_digit(at[1])) ||
-		(*at == '_' && text_is_digit(at[1]) && !text_is_digit(at[2]) && (!mark->gpu || value < 10)))
+		(*at == '_' && text_is_digit(at[1]) && !text_is_digit(at[2]) && (!mark.gpu || value < 10)))
 		for (at++; text_is_digit(*at);)
 			at++;
 	if (strchr("dD", *at) && *at && !text_is_alnum(at[1]))
@@ -106,6 +109,7 @@ static const char *skip_architecture(const char *base, const char *number)
 static const char *skip_suffix(const char *name, const char *divider)
 {
 	const char *number = divider + 1, *end;
+	struct mark mark;
 
 	if (!strchr("-_", *divider))
 		return NULL;
@@ -113,9 +117,17 @@ static const char *skip_suffix(const char *name, const char *divider)
 		number++;
 	end = text_is_digit(*number) ? skip_version(name, number) : NULL;
 	return end && (*end == '.' || !*end || text_starts(end, "_nocu")) &&
-				   mark_before(divider + 1, number)
+				   mark_before(divider + 1, number, &mark)
 			   ? end
 			   : NULL;
+}
+
+bool fate_has_mark(const char *name)
+{
+	for (const char *at = name; *at; at++)
+		if (text_is_digit(*at) && (at == name || !text_is_digit(at[-1])) && skip_version(name, at))
+			return true;
+	return false;
 }
 
 uint64_t fate_variants(const char *path, const char *member)
@@ -187,12 +199,10 @@ static size_t number_of(struct fates *fates, uint64_t hash, uint32_t target)
 
 bool fate_is_nvidia(const char *path, const char *member, const char *package)
 {
-	static const char start[] = "nvidia";
 	const char *name = package ? package : member ? os_base_name(path) : NULL;
 
 	return package_fact_library("nvidia", name ? name : path) ||
-		   (name && text_starts_fold(name, start) && name[strlen(start)] &&
-			strchr("-_", name[strlen(start)]));
+		   (name && package_fact_begins("owner", name));
 }
 
 bool fate_is_profilers(const char *name)
@@ -252,27 +262,65 @@ static uint64_t file_of(const char *path, const char *member)
 	return member ? fnv_update(hash, member, strlen(member)) : hash;
 }
 
+/* Returns a row “library” of packages.tsv that a file needs, and whose newest release has no code
+ * for the GPU: the file is linked to it, or its release of the package opens it by name (a row
+ * “needs”). NULL if there is none. */
+static const struct package_fact *find_lacking(const struct fate_file *file, const char *package,
+											   const char *version, struct jw_target device)
+{
+	enum { TITLE, OLDEST, NEWEST };
+	enum { SINCE, BEFORE, LIBRARY };
+	const struct package_fact *library, *need;
+
+	for (size_t at = 0; (library = package_fact_next("library", &at));) {
+		bool needed = file->needs & package_fact_bit("library", library->name);
+
+		if (device.sm >= package_fact_number(library->values[OLDEST]) &&
+			device.sm <= package_fact_number(library->values[NEWEST]))
+			continue;
+		for (size_t k = 0; version && !needed && (need = package_fact_next("needs", &k));)
+			needed = !strcmp(need->name, package) &&
+					 !strcmp(need->values[LIBRARY], library->name) &&
+					 !version_is_newer(need->values[SINCE], version) &&
+					 version_is_newer(need->values[BEFORE], version);
+		if (needed)
+			return library;
+	}
+	return NULL;
+}
+
 int fates_add(struct jw_error *err, struct fates *fates, const struct fate_file *file,
-			  uint32_t target, const struct judged *is)
+			  uint32_t target, struct jw_target device, const struct judged *is)
 {
 	const char *path = file->path, *member = file->member, *name = member ? member : path;
+	const char *package = file->package, *version = file->version;
 	const bool packed = file->package || member,
 			   nvidia = packed && fate_is_nvidia(path, member, file->package);
+	char archive[PACKAGE_MAX_NAME], release[PACKAGE_MAX_NAME];
+	struct wheel_name wheel;
 
 	if (is->fate == JUDGE_NOTHING && !is->host)
 		return 0;
 	if (VEC_ROOM(err, fates->items, fates->capacity, fates->count, MOST) ||
 		VEC_ROOM(err, fates->members, fates->member_capacity, fates->member_count, MOST))
 		return -1;
+	if (!package && member && wheel_name_read(os_base_name(path), &wheel) &&
+		package_normalise(wheel.name.text, wheel.name.size, archive)) {
+		package = archive;
+		version = wheel_part_text(release, sizeof release, wheel.version);
+	}
 	fates->members[fates->member_count++] = (struct judge_member){
 		.is = *is,
+		.cuda = file->toolkit,
+		.base = package && package_fact_of("base", package),
+		.lacks = find_lacking(file, package ? package : "", version, device),
 		.package = number_of(fates, package_of(path, file->package), target),
 		.variants = number_of(fates, fate_variants(path, member), target),
 		.library = file->library,
 		.nvidia = nvidia,
 		.aside = is_optional(name) || (packed && fate_is_profilers(name)) ||
 				 ((is->host || (packed && !nvidia)) && package_fact_library("nvidia", name)),
-		.flash = packed && package_fact_inside("flash", below_packages(name)) != NULL,
+		.side = packed && package_fact_inside("side", below_packages(name)) != NULL,
 	};
 	fates->items[fates->count++] = (struct file_fate){
 		.target = target,
@@ -352,6 +400,7 @@ void fates_settle(struct fates *fates)
 		struct file_fate fate = fates->items[i];
 
 		fate.part = fates->members[i].part;
+		fate.is = fates->members[i].is;
 		switch (fate.part) {
 		case JUDGE_FAILS:
 			if (fate.is.reason == REASON_UNLINKED)
@@ -399,7 +448,10 @@ static const char *reason_text(char text[FATE_TEXT], const struct judged *is,
 	};
 	char sm[JW_TARGET_TEXT];
 
-	if (is->reason == REASON_KIND)
+	if (is->reason == REASON_NEEDS)
+		(void)text_format(text, FATE_TEXT, "it needs %s, which has no machine code for %s",
+						  is->lacks->values[0], jw_target_sm(sm, device));
+	else if (is->reason == REASON_KIND)
 		(void)text_format(text, FATE_TEXT, "code of the unknown kind 0x%x", is->kind);
 	else if (is->reason == REASON_TOO_NEW && !is->needs.cuda)
 		(void)text_format(text, FATE_TEXT, "PTX that no known driver reads");
@@ -434,6 +486,8 @@ const char *fate_text(char text[FATE_TEXT], const struct file_fate *fate, struct
 	else if (fate->part == JUDGE_WITHOUT)
 		(void)text_format(text, FATE_TEXT, "%s; the package runs without it",
 						  reason_text(reason, is, device));
+	else if (is->reason == REASON_NEEDS)
+		(void)text_format(text, FATE_TEXT, "will fail: %s", reason_text(reason, is, device));
 	else if (is->reason == REASON_UNLINKED)
 		(void)text_format(text, FATE_TEXT,
 						  "will fail: its linked code has no machine code for %s and cannot be "
@@ -495,6 +549,8 @@ const char *fate_cause(char text[FATE_TEXT], const struct file_fate *fate, struc
 	if (fate->result)
 		(void)text_format(text, FATE_TEXT, "the driver has refused %s of it",
 						  TEXT_COUNT(fate->refused, "module", "modules"));
+	else if (is->reason == REASON_NEEDS)
+		(void)reason_text(text, is, device);
 	else if (is->reason == REASON_ZSTD)
 		(void)text_format(text, FATE_TEXT,
 						  "it is compressed with zstd: drivers before %s refuse it",
@@ -545,6 +601,8 @@ const char *fate_reason(char text[FATE_TEXT], const struct judged *is, struct jw
 						  jw_driver_text(driver, &is->needs));
 	else if (is->reason == REASON_UNLINKED)
 		(void)text_format(text, FATE_TEXT, "no linked code for %s", sm);
+	else if (is->reason == REASON_NEEDS)
+		(void)text_format(text, FATE_TEXT, "no machine code for %s", sm);
 	else
 		(void)reason_text(text, is, device);
 	return text;

@@ -99,6 +99,7 @@ static const struct image_member image_members[] = {
 	MEMBER(analyse_image, scan.damaged, 0),        MEMBER(analyse_image, scan.wrappers_known, 1),
 	MEMBER(analyse_image, scan.runtime_shared, 1), MEMBER(analyse_image, unreadable, 0),
 	MEMBER(analyse_image, scan.ptx_bytes, 0),      MEMBER(analyse_image, scan.runtime_cuda, 0),
+	MEMBER(analyse_image, scan.needs, 0),
 };
 static const struct image_member count_members[] = {
 	MEMBER(jw_scan_count, kind, 0),

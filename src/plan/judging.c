@@ -18,9 +18,10 @@ struct piece {
 	const struct jw_piece *from;
 	struct plan_judgement judged;
 	enum outcome outcome;
-	bool input;   /* only a link reads it, of the CUDA runtime or of nvJitLink */
-	bool family;  /* it is for the GPUs of a family alone */
-	bool several; /* it is for several architectures */
+	bool input;              /* only a link reads it, of the CUDA runtime or of nvJitLink */
+	struct gpu_isa link_isa; /* of the PTX that nvJitLink reads of it */
+	bool family;             /* it is for the GPUs of a family alone */
+	bool several;            /* it is for several architectures */
 };
 
 static struct devcode_entry entry_of(const struct jw_piece_entry *fact)
@@ -84,7 +85,16 @@ static struct piece judge_piece(const struct judge_facts *facts, const struct jw
 		piece.judged = (struct plan_judgement){
 			.verdict = VERDICT_UNKNOWN, .kind = DEVCODE_KIND_PTX, .entry = SIZE_MAX};
 	/* A program links a relocatable file by nvJitLink, whose version decides. */
-	piece.input = piece.input || lto || (relocatable && !facts->library && !from->linked);
+	if (relocatable && !facts->library && !from->linked) {
+		const struct jw_driver any = {.cuda = 0};
+		const struct plan_judgement link = plan_judge(&container, texts, true, device, &any);
+
+		piece.input = true;
+		if (link.verdict == VERDICT_LINK)
+			piece.link_isa =
+				(struct gpu_isa){entries[link.entry].isa_major, entries[link.entry].isa_minor};
+	}
+	piece.input = piece.input || lto;
 	piece.outcome = outcome_of(&piece.judged);
 	mem_free(entries);
 	mem_free(texts);
@@ -310,6 +320,8 @@ static void judge_pieces(const struct judge_facts *facts, struct piece *pieces, 
 		const struct piece *piece = &pieces[i];
 		const enum plan_verdict verdict = piece->judged.verdict;
 
+		if (gpu_isa_compare(piece->link_isa, is->link_isa) > 0)
+			is->link_isa = piece->link_isa;
 		if (verdict == VERDICT_JIT || verdict == VERDICT_LINK)
 			add_work(verdict == VERDICT_LINK                                ? &link
 					 : facts->library && piece->from->role == DEVCODE_LOOSE ? &loose
@@ -365,7 +377,7 @@ void judge_library(const struct judge_facts *facts, struct jw_target device,
 /* The members with one number. */
 struct together {
 	const struct judge_member *best; /* of variants: the one that counts */
-	const struct judge_member *main; /* of a package */
+	struct judge_member *main;       /* of a package */
 	size_t coded, failing;           /* libraries of one of NVIDIA's packages */
 	bool code, fails;
 };
@@ -375,10 +387,13 @@ static bool fails(const struct judge_member *member)
 	return member->is.fate == JUDGE_LACKS || member->is.fate == JUDGE_REFUSED;
 }
 
-/* Returns whether `a` counts for its variants rather than `b`: one that runs, else one that needs a
- * newer driver; of these machine code for this GPU, and the one with the most code. */
-static bool is_better(const struct judge_member *a, const struct judge_member *b)
+/* Returns whether `a` counts for its variants rather than `b`: the one for the CUDA of the
+ * framework beside it, by which programs choose; else one that runs, else one that needs a newer
+ * driver; of these machine code for this GPU, and the one with the most code. */
+static bool is_better(const struct judge_member *a, const struct judge_member *b, uint32_t cuda)
 {
+	if (cuda && (a->cuda == cuda) != (b->cuda == cuda))
+		return a->cuda == cuda;
 	if (fails(a) != fails(b))
 		return fails(b);
 	if (fails(a) && !a->is.needs.cuda != !b->is.needs.cuda)
@@ -391,7 +406,7 @@ static bool is_better(const struct judge_member *a, const struct judge_member *b
 /* Returns how far a library is from what a package is for: 0 for its own code. */
 static unsigned distance(const struct judge_member *member)
 {
-	return member->is.family ? 2 : member->flash ? 1 : 0;
+	return member->is.family ? 2 : member->side ? 1 : 0;
 }
 
 static bool is_larger(const struct judge_member *a, const struct judge_member *b)
@@ -407,10 +422,13 @@ static bool counts(const struct judge_member *member)
 	return member->chosen && !member->aside;
 }
 
-static enum judge_part part_of(const struct judge_member *member, const struct together *package)
+/* `other` is set if a variant counts because of its CUDA, which is another one. */
+static enum judge_part part_of(const struct judge_member *member, const struct together *package,
+							   bool other)
 {
 	if (!member->chosen)
-		return !member->library && !fails(member) && !member->is.native && member->is.compiled
+		return other || (!member->library && !fails(member) && !member->is.native &&
+						 member->is.compiled)
 				   ? JUDGE_SPARE
 				   : JUDGE_GOOD;
 	if (member->aside || (member->is.fate == JUDGE_NOTHING && !member->is.host))
@@ -431,10 +449,15 @@ void judge_packages(struct judge_member *members, size_t count, size_t numbers)
 	struct together *variants = mem_array(numbers, sizeof *variants),
 					*packages = mem_array(numbers, sizeof *packages);
 
+	const struct judge_member *base = NULL;
+
+	for (size_t i = 0; i < count; i++)
+		if (members[i].base && members[i].cuda && (!base || is_larger(&members[i], base)))
+			base = &members[i];
 	for (size_t i = 0; i < count; i++) {
 		struct together *like = &variants[members[i].variants];
 
-		if (!like->best || is_better(&members[i], like->best))
+		if (!like->best || is_better(&members[i], like->best, base ? base->cuda : 0))
 			like->best = &members[i];
 	}
 	for (size_t i = 0; i < count; i++) {
@@ -451,7 +474,19 @@ void judge_packages(struct judge_member *members, size_t count, size_t numbers)
 			package->main = member;
 	}
 	for (size_t i = 0; i < count; i++) {
-		const struct judge_member *member = &members[i];
+		struct judge_member *member = &members[i];
+
+		if (member->lacks && !member->nvidia && !fails(member) &&
+			packages[member->package].main == member) {
+			member->is.fate = JUDGE_LACKS;
+			member->is.reason = REASON_NEEDS;
+			member->is.lacks = member->lacks;
+			member->is.error = PLAN_ERROR_NO_BINARY;
+			member->is.needs = (struct jw_driver){0};
+		}
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct judge_member *member = &members[i];
 		struct together *package = &packages[member->package];
 
 		if (!counts(member) || !fails(member))
@@ -469,7 +504,9 @@ void judge_packages(struct judge_member *members, size_t count, size_t numbers)
 	}
 	for (size_t i = 0; i < count; i++) {
 		members[i].main = packages[members[i].package].main == &members[i];
-		members[i].part = part_of(&members[i], &packages[members[i].package]);
+		members[i].part = part_of(&members[i], &packages[members[i].package],
+								  base && variants[members[i].variants].best->cuda == base->cuda &&
+									  members[i].cuda != base->cuda);
 	}
 	mem_free(variants);
 	mem_free(packages);

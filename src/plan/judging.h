@@ -15,7 +15,9 @@
 #include <jitwarm/scan.h>
 #include <jitwarm/target.h>
 
+#include "base/packages.h"
 #include "code/devcode.h"
+#include "code/release.h"
 #include "plan/verdict.h"
 
 /* A library, or a file that is itself a container, a cubin or PTX. */
@@ -55,8 +57,10 @@ struct judged {
 	bool start;              /* with JUDGE_REFUSED: the start fails, whatever most of the code is */
 	bool links;              /* the CUDA runtime links its inputs on this GPU */
 	enum plan_reason reason; /* the most frequent reason why containers fail */
-	uint16_t error;          /* the driver's error for it (PLAN_ERROR_…) */
-	uint32_t kind;           /* the kind of an entry that is unknown to jitwarm or the driver */
+	/* With REASON_NEEDS: the row “library” of packages.tsv of what it needs. */
+	const struct package_fact *lacks;
+	uint16_t error; /* the driver's error for it (PLAN_ERROR_…) */
+	uint32_t kind;  /* the kind of an entry that is unknown to jitwarm or the driver */
 	/* The first driver that is new enough for all of it; zeros if a driver's age is not the
 	 * reason. */
 	struct jw_driver needs;
@@ -67,6 +71,8 @@ struct judged {
 	/* The targets of its code: the newest, the oldest, and that of PTX for some GPUs alone if there
 	 * is no other PTX for this one; sm 0: none. */
 	struct jw_target newest, oldest, exclusive;
+	/* The newest PTX of a file that programs link with nvJitLink on this GPU; 0.0: none. */
+	struct gpu_isa link_isa;
 	struct judge_work work; /* without what it loads itself if that is more than a limit */
 };
 
@@ -84,7 +90,8 @@ static inline bool judge_asks_nothing(bool library, enum devcode_role role)
 
 enum judge_part {
 	JUDGE_GOOD,    /* it runs, or nothing depends on it */
-	JUDGE_SPARE,   /* a file of PTX that no program loads: a variant is for this GPU */
+	JUDGE_SPARE,   /* no program loads it: PTX, if a variant has machine code for this GPU, or a
+					  library, if a variant is for the CUDA of the framework beside it */
 	JUDGE_NEWER,   /* its package runs; some or all of it needs a newer driver */
 	JUDGE_WITHOUT, /* its package runs without it */
 	JUDGE_FAILS,   /* its package fails */
@@ -95,11 +102,15 @@ struct judge_member {
 	struct judged is;
 	/* Numbers from 0 that are equal for members of one package, and for variants. */
 	size_t package, variants;
-	bool library; /* ELF or PE */
-	bool nvidia;  /* in a package of NVIDIA's */
-	bool aside;   /* a profiler's, NVIDIA's in another package, or one that the package's users do
-					 without: it never decides */
-	bool flash;   /* FlashAttention: it decides only if there is no other */
+	bool library;  /* ELF or PE */
+	bool nvidia;   /* in a package of NVIDIA's */
+	bool aside;    /* a profiler's, NVIDIA's in another package, or one that the package's users do
+					  without: it never decides */
+	bool side;     /* it is for some GPUs by its name: it decides only if there is no other */
+	uint32_t cuda; /* the CUDA version of its CUDA runtime; 0: unknown */
+	bool base;     /* in a package by whose CUDA others choose among their variants */
+	/* A row “library” of packages.tsv that it needs, without code for the GPU; NULL: none. */
+	const struct package_fact *lacks;
 	enum judge_part part; /* set to the answer */
 	bool main;            /* set if it is what its package is for */
 	bool chosen;          /* set if it counts for its variants */

@@ -23,6 +23,8 @@ void plan_free(struct plan *plan)
 	}
 	jw_lines_free(plan->notes, plan->note_count);
 	fates_free(&plan->fates);
+	for (size_t t = 0; t < plan->target_count; t++)
+		mem_free(plan->targets[t].linked);
 	mem_free(plan->has_code);
 	mem_free(plan->unsure);
 	mem_free(plan->files);
@@ -211,7 +213,7 @@ int plan_build(struct jw_error *err, const struct plan_request *request, struct 
 		const size_t images = reading.build.plan->images;
 
 		reading.build.found = (uint32_t)i;
-		reading.build.package = request->found->files[i].package;
+		reading.build.from = &request->found->files[i];
 		result = read_found_file(err, &reading, &request->found->files[i]);
 		reading.build.plan->has_code[i] = reading.build.plan->images != images;
 	}

@@ -51,7 +51,7 @@ struct fates {
 	size_t hopeless_count;
 	struct set hopeless; /* once settled: packages whose start fails, whatever is compiled */
 	size_t spare_count;
-	struct set spare; /* once settled: files of PTX that no program loads on a target, by name */
+	struct set spare; /* once settled: files that no program loads on a target, by name */
 };
 
 /* Returns a hash that is equal for variants: files whose names differ only in the version of CUDA,
@@ -62,6 +62,8 @@ struct fates {
  * library of CUDA (libx_cuda118_nocublaslt.so, bitsandbytes), or in being for Windows (libx.so and
  * x.dll). Other numbers and words tell kernels apart (conv2d.so and conv3d.so). */
 uint64_t fate_variants(const char *path, const char *member);
+/* Returns whether a name has such a mark, so that there may be variants for other versions. */
+bool fate_has_mark(const char *name);
 /* Returns whether a library is one of NVIDIA's: by its package's or its archive's name, or outside
  * both by its own. */
 bool fate_is_nvidia(const char *path, const char *member, const char *package);
@@ -71,14 +73,15 @@ bool fate_is_profilers(const char *name);
 struct fate_file {
 	const char *path, *member; /* `member` is NULL for a file outside an archive */
 	bool library;              /* ELF or PE */
-	const char *package; /* NULL if it is in none: then its archive, or the file, counts as one */
-	uint32_t toolkit;    /* as in file_fate */
+	/* NULL if it is in none: then its archive, or the file, counts as one. */
+	const char *package, *version;
+	uint32_t toolkit; /* as in file_fate */
+	uint32_t needs;   /* as in jw_scan_image */
 };
-/* Adds what a file is on a GPU. */
+/* Adds what a file is on a GPU, whose number is `target`. */
 int fates_add(struct jw_error *err, struct fates *fates, const struct fate_file *file,
-			  uint32_t target, const struct judged *is);
-/* Returns, after fates_settle, whether no program loads that file of PTX on the target, because its
- * variants have machine code for the target. */
+			  uint32_t target, struct jw_target device, const struct judged *is);
+/* Returns, after fates_settle, whether no program loads that file on the target (JUDGE_SPARE). */
 bool fates_spare(const struct fates *fates, const char *path, const char *member, uint32_t target);
 /* Returns, after fates_settle, whether the start of a program of that package fails, whatever is
  * compiled. */
@@ -123,6 +126,9 @@ struct plan_target {
 	uint64_t link_bytes; /* the predicted machine code that the CUDA runtime links at each start */
 	/* The number of relocatable containers with usable PTX, needed or not. */
 	size_t link_containers;
+	/* The file with the newest PTX that programs link with nvJitLink; NULL: none. */
+	char *linked;
+	struct gpu_isa link_isa;
 };
 
 struct plan {

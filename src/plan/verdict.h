@@ -35,7 +35,8 @@ enum plan_reason {
 	REASON_NEWER_CODE, /* a cubin of a newer CUDA than the driver's */
 	REASON_RUNTIME,    /* its CUDA runtime is newer than the driver's */
 	REASON_UNLINKED,   /* it has to be linked for the GPU, and cannot be (plan/judging.h) */
-	REASON_TARGET,     /* PTX of a version that does not know the target that it names */
+	REASON_NEEDS, /* it needs a library of NVIDIA's that has no code for the GPU (plan/judging.h) */
+	REASON_TARGET, /* PTX of a version that does not know the target that it names */
 	REASON_COUNT
 };
 

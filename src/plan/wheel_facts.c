@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/packages.h"
 #include "base/text.h"
 #include "code/devcode.h"
 #include "code/zip_directory.h"
@@ -177,6 +178,7 @@ int wheel_facts_add(struct jw_error *err, struct wheel_facts *facts,
 	uint32_t runtime = image->runtime_cuda ? image->runtime_cuda : compiler;
 	struct piece_words *pieces = mem_array(image->piece_count, sizeof *pieces);
 	struct wheel_facts_library added = {.lines = BUF_MAX(MAX_FACTS)};
+	const struct package_fact *library;
 	int result;
 
 	/* The name of a shared runtime has only the major version. */
@@ -191,6 +193,9 @@ int wheel_facts_add(struct jw_error *err, struct wheel_facts *facts,
 				 : buf_printf(err, &added.lines, "library %s %s%u %s\n",
 							  image->library ? "library" : "file", image->runtime_shared ? "" : "~",
 							  runtime, member);
+	for (size_t at = 0; !result && (library = package_fact_next("library", &at));)
+		if (image->needs & package_fact_bit("library", library->name))
+			result = buf_printf(err, &added.lines, "needs %s\n", library->name);
 	for (size_t i = 0, next; !result && i < image->piece_count; i = next) {
 		for (next = i + 1; next < image->piece_count && !order_pieces(&pieces[i], &pieces[next]);
 			 next++)
@@ -277,7 +282,7 @@ int wheel_facts_text(struct jw_error *err, struct wheel_facts *facts, const char
 static bool is_fact(const char *line)
 {
 	return text_starts(line, "library ") || text_starts(line, "piece ") ||
-		   text_starts(line, "requires ");
+		   text_starts(line, "requires ") || text_starts(line, "needs ");
 }
 
 static const char *next_line(const char *line)
@@ -313,7 +318,8 @@ static char *likeness(const char *lines)
 
 		end = line + strcspn(line, "\n");
 		/* A library without code only says which driver its runtime needs. */
-		if (text_starts(line, "requires ") || (library && !text_starts(next_line(line), "piece ")))
+		if (text_starts(line, "requires ") || text_starts(line, "needs ") ||
+			(library && !text_starts(next_line(line), "piece ")))
 			continue;
 		if (!library)
 			line += strcspn(line, " ") + 1 + strspn(strchr(line, ' ') + 1, "0123456789");

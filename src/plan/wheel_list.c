@@ -7,6 +7,7 @@
 #include <zstd.h>
 
 #include "base/mem.h"
+#include "base/packages.h"
 #include "base/text.h"
 #include "code/release.h"
 #include "wheels_zst.h"
@@ -296,6 +297,20 @@ static int read_requires(struct jw_error *err, struct reading *reading, const ch
 	return 0;
 }
 
+static int read_needs(struct jw_error *err, struct reading *reading, char *rest)
+{
+	struct wheel_memory *memory = reading->memory;
+	const char *name = next_word(&rest);
+
+	if (!name || rest)
+		return refuse(err, reading, "not “needs NAME”");
+	if (!memory->library_count || !reading->list->count ||
+		!reading->list->wheels[reading->list->count - 1].library_count)
+		return refuse(err, reading, "a need without a library");
+	memory->libraries[memory->library_count - 1].needs |= package_fact_bit("library", name);
+	return 0;
+}
+
 enum wheel_line { WHEEL_EXAMINED, WHEEL_SAME, WHEEL_UNSEEN, WHEEL_DECLARED };
 
 static int read_wheel(struct jw_error *err, struct reading *reading, char *rest,
@@ -361,11 +376,14 @@ static int read_line(struct jw_error *err, struct reading *reading, char *line)
 		return read_wheel(err, reading, line, WHEEL_DECLARED);
 	if (!strcmp(what, "requires"))
 		return read_requires(err, reading, line);
+	if (!strcmp(what, "needs"))
+		return read_needs(err, reading, line);
 	if (!strcmp(what, "library"))
 		return read_library(err, reading, line);
 	if (!strcmp(what, "piece"))
 		return read_piece(err, reading, line);
-	return refuse(err, reading, "neither wheel, same, unseen, build, requires, library nor piece");
+	return refuse(err, reading,
+				  "neither wheel, same, unseen, build, requires, needs, library nor piece");
 }
 
 /* Returns the CUDA runtime of a library; a runtime inside the library is the compiler's, which

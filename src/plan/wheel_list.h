@@ -13,6 +13,8 @@
  *     build VERSION PLATFORM PYTHONS CUDA ENTRY... not looked at: what its build script says
  *     requires REQUIREMENT                         of the wheel or build above: from its METADATA
  *     library KIND RUNTIME NAME                    of the wheel above
+ *     needs NAME                                   of the library above: a row “library” of
+ *                                                  data/packages.tsv
  *     piece COUNT ROLE ENTRY...                    of the library above: COUNT alike containers
  *
  * - PLATFORM: linux, linux-aarch64, windows; of an unseen release also source (there is no wheel)
@@ -50,6 +52,7 @@ struct wheel_library {
 	uint32_t runtime_cuda; /* as the list has it: for a shared CUDA runtime from 11 on at least the
 							  major version; 0 if unknown */
 	bool runtime_shared;   /* it is linked to a shared runtime */
+	uint32_t needs;        /* as in jw_scan_image */
 };
 
 struct wheel {

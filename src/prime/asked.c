@@ -14,6 +14,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/packages.h"
 #include "base/pep440.h"
 #include "base/text.h"
 #include "code/target_names.h"
@@ -595,7 +596,9 @@ static int examine_wheel(struct jw_error *err, struct jw_asked *asked, struct re
  * none. */
 static const char *code_package(const char *package)
 {
-	return !strcmp(package, "cuml-cu12") ? "libcuml-cu12" : NULL;
+	const struct package_fact *fact = package_fact_of("code", package);
+
+	return fact ? fact->values[0] : NULL;
 }
 
 /* Downloads the wheel of a release, and the one with its code, as the second path. */

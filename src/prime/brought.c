@@ -354,6 +354,7 @@ struct member {
 	const struct wheel *chosen, *newest;  /* the newest one that fits, which pip takes */
 	const struct jw_which_release *fails; /* the answer of the one that fails the least, if each one
 											 that fits fails */
+	const struct jw_which_release *codeless; /* the answer of `newest`, if it has no device code */
 };
 
 struct choice {
@@ -500,7 +501,7 @@ static enum found choose(struct jw_error *err, struct choice *choice, size_t at)
 	if (at == choice->count)
 		return FOUND;
 	member->newest = member->chosen = NULL;
-	member->fails = NULL;
+	member->fails = member->codeless = NULL;
 	for (size_t i = 0; i < member->shelf->list.count; i++) {
 		const struct wheel *wheel = &member->shelf->list.wheels[i];
 		const struct jw_which_release *answer;
@@ -518,6 +519,8 @@ static enum found choose(struct jw_error *err, struct choice *choice, size_t at)
 			(!member->named &&
 			 answer_elsewhere(err, choice->question, member->shelf, wheel, &answer)))
 			return BROKEN;
+		if (!member->newest && answer->answer == JW_WHICH_CPU)
+			member->codeless = answer;
 		member->newest = member->newest ? member->newest : wheel;
 		if (answer->answer == JW_WHICH_FAILS && is_nearer(answer, member->fails))
 			member->fails = answer;
@@ -615,16 +618,23 @@ static char *join_beside(const struct choice *choice)
 	return joined;
 }
 
-/* Notes the first required package that fails, though the release runs. */
+/* Notes the first required package that fails, though the release runs; or the torch without device
+ * code that pip takes on Windows. */
 static void note_failing(const struct choice *choice, struct jw_which_release *release)
 {
 	for (size_t i = 1; i < choice->count; i++) {
 		const struct member *member = &choice->members[i];
+		const struct jw_which_release *answer = member->fails  ? member->fails
+												: member->base ? member->codeless
+															   : NULL;
 
-		if (member->by || member->chosen || !member->fails || release->required)
+		if (member->by || member->chosen || !answer || release->required)
 			continue;
-		release->required = mem_printf("%s %s", member->shelf->name, member->fails->version);
-		release->required_why = mem_string(member->fails->why);
+		release->required = mem_printf("%s %s", member->shelf->name, answer->version);
+		release->required_why =
+			mem_string(member->fails && answer->why
+						   ? answer->why
+						   : "its wheel on PyPI has no device code for this platform");
 	}
 }
 

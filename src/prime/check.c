@@ -369,7 +369,7 @@ static void summarise(struct plan *plan, const struct jw_check_options *options,
 	result->all = sum_of(result, options->target_count && !result->here);
 	if (options->found) {
 		check_packages(plan, options->found, result);
-		toolchains_check(options->found, &result->driver, result->here, &options->cancel, result);
+		toolchains_check(options->found, plan, result->here, &options->cancel, result);
 	}
 	for (size_t i = 0; i < plan->file_count; i++) {
 		struct jw_check_file file = result->files[i];

@@ -9,7 +9,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/key.h"
-#include "cache/stamp.h"
 #include "driver/ptxas.h"
 #include "os/file.h"
 #include "prime/recording.h"
@@ -336,7 +335,7 @@ static int read_recorded_driver(struct jw_error *err, const cJSON *object,
 		return -1;
 	if (toolkit.cuda)
 		recording->driver.cuda = toolkit.cuda;
-	if (*stamp && !stamp_is(stamp))
+	if (*stamp && !jw_stamp_is(stamp))
 		return error_set(err, JW_ERR_FORMAT, "the driver's stamp is malformed");
 	TEXT_COPY(recording->stamp, stamp);
 	return 0;

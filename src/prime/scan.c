@@ -35,8 +35,8 @@ struct scan {
 	struct build build; /* over all images, for modules that they share */
 	/* The facts of all images, to judge them with other drivers once all are read. */
 	struct analyse_image *images;
-	const char **packages;
-	size_t image_count, image_capacity, package_capacity;
+	const struct jw_found_file **from;
+	size_t image_count, image_capacity, from_capacity;
 	struct set compiled; /* libraries that compile modules, by their variants, and GPUs */
 	bool needs_runtime;  /* some file needs a CUDA runtime in another file */
 	uint32_t native, compiles, alternatives; /* a bit for each GPU: some library is native,
@@ -208,9 +208,9 @@ static int keep_image(struct jw_error *err, struct scan *scan, const struct anal
 					   scanned->piece_count * sizeof *pieces + count * sizeof *entries))
 		return -1;
 	VEC_GROW(scan->images, scan->image_capacity, scan->image_count);
-	VEC_GROW(scan->packages, scan->package_capacity, scan->image_count);
+	VEC_GROW(scan->from, scan->from_capacity, scan->image_count);
 	image = &scan->images[scan->image_count];
-	scan->packages[scan->image_count++] = scan->build.package;
+	scan->from[scan->image_count++] = scan->build.from;
 	*image = *from;
 	image->scan.path = mem_string(scanned->path);
 	image->scan.member = scanned->member ? mem_string(scanned->member) : NULL;
@@ -313,13 +313,13 @@ static int judge_release(struct jw_error *err, const struct scan *scan,
 	build.driver = *driver;
 	build.driver_bit = bit;
 	for (size_t i = 0; !result && i < scan->image_count; i++) {
-		build.package = scan->packages[i];
+		build.from = scan->from[i];
 		result = build_add_image(err, &build, &scan->images[i]);
 	}
 	if (!result)
 		result = build_settle(err, &build);
 	for (size_t i = 0; !result && i < scan->image_count; i++) {
-		build.package = scan->packages[i];
+		build.from = scan->from[i];
 		add_verdicts(outcomes, &build, &scan->images[i]);
 	}
 	build_end(&build);
@@ -565,10 +565,10 @@ static int scan_files(struct jw_error *err, struct scan *scan)
 		inventory = inventory_open(options->state_dir);
 	found = options->found ? options->found : list.found;
 	for (size_t i = 0; !result && i < found->file_count; i++) {
-		scan->build.package = found->files[i].package;
+		scan->build.from = &found->files[i];
 		result = inventory_analyse(err, inventory, &found->files[i], &scan->question, &sink);
 	}
-	scan->build.package = NULL;
+	scan->build.from = NULL;
 	if (inventory)
 		(void)inventory_save(NULL, inventory);
 	inventory_close(inventory);
@@ -623,7 +623,7 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 	for (size_t i = 0; i < scan.image_count; i++)
 		forget_image(&scan.images[i]);
 	mem_free(scan.images);
-	mem_free(scan.packages);
+	mem_free(scan.from);
 	jw_found_free(scan.found);
 	return result;
 }

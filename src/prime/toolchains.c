@@ -4,6 +4,7 @@
 
 #include "base/cancel.h"
 #include "base/mem.h"
+#include "base/packages.h"
 #include "base/text.h"
 #include "code/release.h"
 #include "code/reread.h"
@@ -29,12 +30,9 @@ enum compiler_kind { COMPILER_NVRTC, COMPILER_NVVM, COMPILER_NVJITLINK, COMPILER
 /* Returns the version of a package that has CUDA's own version. */
 static uint32_t cuda_of_package(const struct jw_found_file *file)
 {
-	static const char *const names[] = {"nvvm", "nvcc", "nvjitlink", "cudatoolkit"};
-
-	for (size_t i = 0; file->package && i < sizeof names / sizeof *names; i++)
-		if (strstr(file->package, names[i]))
-			return compiler_cuda_of_text(file->version);
-	return 0;
+	return file->package && package_fact_inside("cuda", file->package)
+			   ? compiler_cuda_of_text(file->version)
+			   : 0;
 }
 
 /* Finds a program's own version: “Cuda compilation tools, release 12.8, V12.8.93”. */
@@ -89,6 +87,11 @@ static bool is_builtins(const char *name)
 	return text_starts(name, "libnvrtc-builtins") || text_starts(name, "nvrtc-builtins64_");
 }
 
+static bool is_linker(const char *name)
+{
+	return text_starts(name, "libnvJitLink.so") || text_starts(name, "nvJitLink_");
+}
+
 /* Finds the CUDA version of a compiler, by its name, its package, or its bytes; 0 if it is not a
  * compiler. */
 static uint32_t find_compiler(const struct jw_found_file *file, enum compiler_kind *ret_kind)
@@ -103,7 +106,7 @@ static uint32_t find_compiler(const struct jw_found_file *file, enum compiler_ki
 		*ret_kind = COMPILER_NVVM;
 		return cuda_of_package(file);
 	}
-	if (text_starts(name, "libnvJitLink.so") || text_starts(name, "nvJitLink_")) {
+	if (is_linker(name)) {
 		*ret_kind = COMPILER_NVJITLINK;
 		return cuda_of_package(file);
 	}
@@ -159,35 +162,42 @@ static char *misfit_text(enum compiler_kind kind, uint32_t cuda, const struct jw
 		compiler_names[kind], jw_target_sm(sm, device));
 }
 
-/* Returns whether a package of that name, or one whose name begins like this, has one of the files.
- */
-static bool has_package(const struct jw_found *found, const char *const *names, size_t count)
+/* Writes what people call the packages of a kind that have one of the files, or of which a package
+ * whose name begins so has: “JAX and TensorFlow”. False if there is none. */
+static bool name_packages(const struct jw_found *found, const char *kind, char text[TEXT_SHORT])
 {
-	for (size_t i = 0; i < found->file_count; i++)
-		for (size_t k = 0; found->files[i].package && k < count; k++)
-			if (text_starts(found->files[i].package, names[k]))
-				return true;
-	return false;
+	const struct package_fact *fact;
+
+	*text = '\0';
+	for (size_t at = 0; (fact = package_fact_next(kind, &at));)
+		for (size_t i = 0; i < found->file_count; i++)
+			if (found->files[i].package && text_starts(found->files[i].package, fact->name)) {
+				text_append(text, TEXT_SHORT, *text ? " and %s" : "%s", fact->values[0]);
+				break;
+			}
+	return *text;
 }
 
-/* Returns why programs compile more slowly. JAX and TensorFlow have ptxas compile, and do not use
- * NVVM, which comes with it. With a ptxas that is newer than the driver they compile on one core.
- * Source: XLA's gpu_executable, jax#19821. */
-static char *slower_text(enum compiler_kind kind, uint32_t cuda, const struct jw_driver *driver)
+/* Returns why the programs of XLA's packages (rows “xla” of packages.tsv) compile more slowly. XLA
+ * has ptxas compile, and does not use NVVM, which comes with it. With a ptxas that is newer than
+ * the driver it compiles on one core. Source: XLA's gpu_executable, jax#19821. */
+static char *slower_text(enum compiler_kind kind, uint32_t cuda, const char *packages,
+						 const struct jw_driver *driver)
 {
 	char name[JW_DRIVER_TEXT];
 
 	if (kind != COMPILER_PTXAS || !driver->cuda || cuda <= driver->cuda)
 		return NULL;
-	return mem_printf("CUDA %u.%u's ptxas is newer than driver %s: JAX and TensorFlow compile more "
-					  "slowly, and nothing fails",
-					  cuda / 1000, cuda % 1000 / 10, jw_driver_text(name, driver));
+	return mem_printf(
+		"CUDA %u.%u's ptxas is newer than driver %s: %s programs compile more slowly, "
+		"and nothing fails",
+		cuda / 1000, cuda % 1000 / 10, jw_driver_text(name, driver), packages);
 }
 
-/* Returns why XLA (JAX, TensorFlow) fails: it starts the ptxas on PATH rather than that of the
- * package, for which it writes its PTX. NULL if PATH has none, this one, or one that reads that
- * PTX. Source: jax#25344, #25718, #25853. */
-static char *path_ptxas_text(const struct jw_found_file *file, uint32_t cuda,
+/* Returns why XLA fails: it starts the ptxas on PATH rather than that of the package, for which it
+ * writes its PTX. NULL if PATH has none, this one, or one that reads that PTX. Source: jax#25344,
+ * #25718, #25853. */
+static char *path_ptxas_text(const struct jw_found_file *file, uint32_t cuda, const char *packages,
 							 struct jw_check_compiler *misfit)
 {
 	char *program = os_program_on_path("ptxas"), *why = NULL;
@@ -197,14 +207,48 @@ static char *path_ptxas_text(const struct jw_found_file *file, uint32_t cuda,
 
 	if (its && strcmp(program, file->path) != 0 && gpu_isa_compare(reads, written) < 0) {
 		why = mem_printf(
-			"JAX and TensorFlow start the ptxas on PATH (%s), which is of CUDA %u.%u and reads PTX "
-			"up to %u.%u, instead of CUDA %u.%u's: they fail with “Unsupported .version”",
-			program, its / 1000, its % 1000 / 10, reads.major, reads.minor, cuda / 1000,
+			"%s programs start the ptxas on PATH (%s), which is of CUDA %u.%u and reads PTX up to "
+			"%u.%u, instead of CUDA %u.%u's: they fail with “Unsupported .version”",
+			packages, program, its / 1000, its % 1000 / 10, reads.major, reads.minor, cuda / 1000,
 			cuda % 1000 / 10);
 		misfit->needs = cuda;
 	}
 	mem_free(program);
 	return why;
+}
+
+/* Returns why programs fail that link the plan's code for a GPU: the environment's newest
+ * nvJitLink, which this one is, is older than the PTX, whatever the driver. NULL if it reads the
+ * PTX. Source: rapidsai/deployment#729. */
+static char *linker_text(uint32_t cuda, const struct plan_target *target,
+						 struct jw_check_compiler *misfit)
+{
+	const struct gpu_isa reads = gpu_driver_isa(&(struct jw_driver){.cuda = cuda}),
+						 *has = &target->link_isa;
+
+	if (gpu_isa_compare(*has, reads) <= 0)
+		return NULL;
+	misfit->needs = gpu_isa_driver(*has).cuda;
+	return mem_printf(
+		"CUDA %u.%u's nvJitLink reads PTX up to %u.%u, and %s has PTX %u.%u: programs "
+		"that link it fail",
+		cuda / 1000, cuda % 1000 / 10, reads.major, reads.minor, target->linked, has->major,
+		has->minor);
+}
+
+/* Returns the CUDA version of the newest nvJitLink: of several, programs take one for their CUDA.
+ */
+static uint32_t newest_linker(const struct jw_found *found)
+{
+	uint32_t newest = 0;
+
+	for (size_t i = 0; i < found->file_count; i++) {
+		const struct jw_found_file *file = &found->files[i];
+		const uint32_t cuda = is_linker(os_base_name(file->path)) ? cuda_of_package(file) : 0;
+
+		newest = cuda > newest ? cuda : newest;
+	}
+	return newest;
 }
 
 /* Lists a misfit; the same text for several compilers is listed once. Takes ownership of
@@ -353,12 +397,14 @@ static void drop_listed(struct jw_check_result *result, size_t first, const char
 
 /* Checks the compilers by names, versions, and, for ptxas, a few kilobytes; starts nothing and
  * loads no library. */
-static void check_compilers(const struct jw_found *found, const struct jw_driver *driver,
+static void check_compilers(const struct jw_found *found, const struct plan *plan,
 							struct jw_check_result *result)
 {
-	static const char *const xla[] = {"jax", "tensorflow"}, *const nvvm[] = {"numba"};
-	const bool has_xla = has_package(found, xla, sizeof xla / sizeof *xla),
-			   has_nvvm = has_package(found, nvvm, sizeof nvvm / sizeof *nvvm);
+	const struct jw_driver *driver = &result->driver;
+	const uint32_t linker = newest_linker(found);
+	char xla[TEXT_SHORT], nvvm[TEXT_SHORT];
+	const bool has_xla = name_packages(found, "xla", xla),
+			   has_nvvm = name_packages(found, "nvvm", nvvm);
 
 	result->compilers = mem_array(MAX_COMPILERS, sizeof *result->compilers);
 	for (size_t i = 0; i < found->file_count; i++) {
@@ -373,12 +419,14 @@ static void check_compilers(const struct jw_found *found, const struct jw_driver
 							  !(kind == COMPILER_NVVM && has_xla && !has_nvvm);
 
 			if (used && has_xla && kind == COMPILER_PTXAS && cuda_of_package(file))
-				misfit.why = path_ptxas_text(file, cuda, &misfit);
+				misfit.why = path_ptxas_text(file, cuda, xla, &misfit);
+			if (kind == COMPILER_NVJITLINK && cuda == linker)
+				misfit.why = linker_text(cuda, &plan->targets[t], &misfit);
 			if (used && !misfit.why)
 				misfit.why = misfit_text(kind, cuda, driver, device, &misfit);
 			misfit.fails = misfit.why != NULL;
 			if (used && !misfit.why && has_xla)
-				misfit.why = slower_text(kind, cuda, driver);
+				misfit.why = slower_text(kind, cuda, xla, driver);
 			list_compiler(file, misfit, result);
 		}
 	}
@@ -456,9 +504,9 @@ static void check_unlisted(const struct jw_found *search, const struct jw_found 
 						   const struct jw_driver *driver, bool here,
 						   const struct jw_cancel *cancel, struct jw_check_result *result)
 {
-	/* Numba is in Python, so none of its files shows that it loads a compiler. */
-	static const char *const numba[] = {"numba"};
-	bool used = search->whole || has_package(search, numba, 1);
+	/* What compiles with NVVM is in Python, so none of its files shows that it loads a compiler. */
+	char nvvm[TEXT_SHORT];
+	bool used = search->whole || name_packages(search, "nvvm", nvvm);
 	struct beside beside = {0};
 	size_t first;
 
@@ -484,9 +532,10 @@ static void check_unlisted(const struct jw_found *search, const struct jw_found 
 
 /* A program may load any NVRTC of a whole environment; otherwise NVRTC counts only if a file brings
  * it or names it. */
-void toolchains_check(const struct jw_found *search, const struct jw_driver *driver, bool here,
+void toolchains_check(const struct jw_found *search, const struct plan *plan, bool here,
 					  const struct jw_cancel *cancel, struct jw_check_result *result)
 {
+	const struct jw_driver *const driver = &result->driver;
 	const char *const nvrtc = compiler_names[COMPILER_NVRTC];
 	struct jw_found *whole = NULL, members = with_members(search);
 	bool wanted = search->environment && !search->whole, listed = false, loads = search->whole;
@@ -495,7 +544,7 @@ void toolchains_check(const struct jw_found *search, const struct jw_driver *dri
 		wanted = wanted || text_ends(search->files[i].path, ".whl");
 	if (wanted)
 		(void)jw_find(NULL, &(struct jw_find_options){.cancel = *cancel}, &whole);
-	check_compilers(whole && search->environment ? whole : &members, driver, result);
+	check_compilers(whole && search->environment ? whole : &members, plan, result);
 	if (!has_nvrtc(whole && search->environment ? whole : &members)) {
 		check_unlisted(search, whole, driver, here, cancel, result);
 	} else {

@@ -126,17 +126,19 @@ static void judge_compiler(const struct compiler *compiler, const struct jw_whic
 /* Adds up what a program of the package may compile: the libraries that count for their variants,
  * if they are the package's own. */
 static struct judge_work work_of(const struct fates *fates, const struct wheel *wheel,
-								 const size_t *members, const struct jw_driver *driver,
-								 double *ret_eager_ms)
+								 const struct judged *judged, const size_t *members,
+								 const struct jw_driver *driver, double *ret_eager_ms)
 {
 	struct judge_work sum = {0};
 
 	for (size_t i = 0; i < wheel->library_count; i++) {
 		const struct wheel_library *library = &wheel->libraries[i];
 		const struct judge_member *member = members[i] ? &fates->members[members[i] - 1] : NULL;
-		const struct judge_work *work = member ? &member->is.work : NULL;
+		const struct judge_work *work = &judged[i].work;
 
-		if (!member || !member->chosen || member->aside || member->is.fate != JUDGE_RUNS)
+		/* Some have nothing but registered containers that declare nothing. */
+		if (member && (!member->chosen || member->aside || member->is.fate == JUDGE_LACKS ||
+					   member->is.fate == JUDGE_REFUSED))
 			continue;
 		sum.modules += work->modules;
 		sum.ptx_bytes += work->ptx_bytes;
@@ -190,6 +192,7 @@ static int judge_wheel(struct jw_error *err, const struct question *question, co
 {
 	const struct jw_which_options *options = question->options;
 	const char *file = *wheel->file ? wheel->file : wheel->version;
+	struct judged *judged = mem_array(wheel->library_count, sizeof *judged);
 	size_t *members = mem_array(wheel->library_count, sizeof *members);
 	const struct file_fate *worst = NULL;
 	struct fates fates = {.items = NULL};
@@ -202,16 +205,17 @@ static int judge_wheel(struct jw_error *err, const struct question *question, co
 		const struct wheel_library *library = &wheel->libraries[i];
 		struct judge_facts facts = library->facts;
 		const size_t before = fates.member_count;
-		struct judged is;
 
 		facts.nvidia = fate_is_nvidia(file, library->name, package);
-		judge_library(&facts, options->target, &options->driver, &is);
+		judge_library(&facts, options->target, &options->driver, &judged[i]);
 		result = fates_add(err, &fates,
 						   &(struct fate_file){.path = file,
 											   .member = library->name,
 											   .library = facts.library,
-											   .package = package},
-						   0, &is);
+											   .package = package,
+											   .version = wheel->version,
+											   .needs = library->needs},
+						   0, options->target, &judged[i]);
 		members[i] = fates.member_count > before ? fates.member_count : 0;
 	}
 	fates_settle(&fates);
@@ -223,12 +227,15 @@ static int judge_wheel(struct jw_error *err, const struct question *question, co
 			worst = &fates.items[i];
 	if (!result && worst) {
 		release->answer = JW_WHICH_FAILS;
-		release->library = library_of(worst->file);
+		release->library =
+			worst->is.lacks ? mem_string(worst->is.lacks->name) : library_of(worst->file);
+		release->lacks = worst->is.lacks ? mem_string(worst->is.lacks->values[0]) : NULL;
 		release->why = mem_string(fate_reason(text, &worst->is, options->target));
 		release->needs = worst->is.needs;
 	} else if (!result) {
 		double eager_ms = 0;
-		const struct judge_work work = work_of(&fates, wheel, members, &options->driver, &eager_ms);
+		const struct judge_work work =
+			work_of(&fates, wheel, judged, members, &options->driver, &eager_ms);
 		const double factor = options->speed.factor,
 					 seconds = work.cost_ms / 1000 * (factor > 0 ? factor : PLAN_USUAL_FACTOR);
 
@@ -250,6 +257,7 @@ static int judge_wheel(struct jw_error *err, const struct question *question, co
 		fail_compiler(release, &compiler, options->target);
 	fates_free(&fates);
 	mem_free(members);
+	mem_free(judged);
 	return result;
 }
 
@@ -276,30 +284,6 @@ static const char *requested_version(const struct wheel_list *list, const char *
 		found_fits = fits;
 	}
 	return found ? found->version : NULL;
-}
-
-/* Judges the libraries of NVIDIA's that a release opens by name. */
-static void judge_needs(const char *package, const char *version, struct jw_target target,
-						struct jw_which_release *release)
-{
-	enum { SINCE, BEFORE, LIBRARY };
-	enum { TITLE, OLDEST, NEWEST };
-	const struct package_fact *need, *library;
-	char sm[JW_TARGET_TEXT];
-
-	for (size_t at = 0; (need = package_fact_next("needs", &at));) {
-		if (strcmp(need->name, package) != 0 || version_is_newer(need->values[SINCE], version) ||
-			!version_is_newer(need->values[BEFORE], version))
-			continue;
-		library = package_fact_of("library", need->values[LIBRARY]);
-		if (!library || (target.sm >= package_fact_number(library->values[OLDEST]) &&
-						 target.sm <= package_fact_number(library->values[NEWEST])))
-			continue;
-		replace_fate(release, JW_WHICH_FAILS, need->values[LIBRARY],
-					 mem_printf("no code for %s", jw_target_sm(sm, target)), (struct jw_driver){0});
-		release->lacks = mem_string(library->values[TITLE]);
-		return;
-	}
 }
 
 /* Names what a release that runs does without on newer GPUs, although no container shows it. */
@@ -377,8 +361,6 @@ int judge_own(struct jw_error *err, struct question *question, const struct shel
 		release->library = release->pin ? release->library : NULL;
 		return 0;
 	}
-	if (release->answer != JW_WHICH_FAILS)
-		judge_needs(shelf->name, wheel->version, options->target, release);
 	if (release->answer != JW_WHICH_FAILS)
 		note_without(shelf->name, release, options->target);
 	return 0;

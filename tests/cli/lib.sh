@@ -4,6 +4,7 @@
 #   run STATUS ARGUMENT…   runs jitwarm; STATUS may be several ("0|1"); its output is in $out and $err (files, without carriage returns), its status in $ended
 #                          its printed commands exist (steps.sh)
 #   out_has TEXT, out_lacks TEXT, err_has TEXT, err_lacks TEXT, out_empty, err_empty, err_one_line
+#   snapshot COMMAND…      each jitwarm that this command runs (run 0 check, a function of the case) is compared with the stored snapshot
 #   varies CLASS PATTERN   from here on the snapshot leaves out what this Python pattern matches: text (lines of the outputs), tree (files),
 #                          names (how many files a folder has, and their names), json (keys of documents), run (outputs of runs with such arguments); fixed CLASS PATTERN ends it
 #   out_exact NAME         standard output is that of cases/CASE.NAME.stdout.exact (JITWARM_UPDATE=1 writes it)
@@ -82,6 +83,7 @@ run() {
 	# with-simdriver.sh needs the PATH of Unix.
 	[[ -z ${program_path-} ]] || path=(env "PATH=$program_path")
 	! is_wine || { path=(env "WINEPATH=$(native "${program_path:-}")") raw_out=$work/raw.out raw_err=$work/raw.err; }
+	[[ -z ${stored-} ]] || tell before "$work"
 	local try
 	for try in 1 2 3; do
 		ended=0
@@ -98,22 +100,30 @@ run() {
 	fi
 	keep_document "$out"
 	program=${JITWARM##* }
-	[[ -z $pipes ]] || snapshot run "$work" "${program%/*/*}" "$out" "$err" "$wanted" "$ended" "$@"
+	[[ -z ${stored-} ]] || tell run "$work" "${program%/*/*}" "$out" "$err" "$wanted" "$ended" "$@"
 	! grep -qaE '(^|[ (:])1 (bytes|containers|copies|cores|entries|files|GPUs|keys|libraries|links|modules|packs|processes|programs|rows|runs|texts|workers)\b' "$out" "$err" ||
 		fail "a plural behind 1"
 	[[ "|$wanted|" == *"|$ended|"* ]] || fail "exit status $ended, not $wanted"
 	check_steps
 }
 
-# snapshot VERB WORD…: passes them to snapshot.py and reads its answer
+stored=
 snapshot() {
+	local status=0
+	stored=$pipes
+	"$@" || status=$?
+	stored=
+	return $status
+}
+# tell VERB WORD…: passes them to snapshot.py and reads its answer
+tell() {
 	local answer
 	printf '%s\0' $# "$@" >"$pipes/asked"
 	read -r answer <"$pipes/answer"
 	[[ $answer == 0 ]] || fail "snapshot: $answer"
 }
-varies() { [[ -z $pipes ]] || snapshot varies "$@"; }
-fixed() { [[ -z $pipes ]] || snapshot fixed "$@"; }
+varies() { [[ -z $pipes ]] || tell varies "$@"; }
+fixed() { [[ -z $pipes ]] || tell fixed "$@"; }
 
 begin() {
 	last=("$@")

@@ -7,7 +7,7 @@ cases=${JITWARM_CASES:-$here/cases}
 case=$(basename "$1" .sh)
 : "${JITWARM:?the jitwarm to test}"
 
-# The snapshot has the effects of each `run`. snapshot.py compares them with the stored snapshot, which is of Linux as root, below /tmp or /var/tmp.
+# The snapshot has the effects of each run that the case marks. snapshot.py compares them with the stored snapshot, which is of Linux as root, below /tmp or /var/tmp.
 # SNAPSHOT=accept stores them, SNAPSHOT=compare compares them (test.sh).
 snapshots=
 if [[ -z ${JITWARM_CASES-} && $JITWARM != *.exe && -z ${JITWARM_REAL_DRIVER-} && ${SNAPSHOT-} =~ ^(accept|compare)$ && $EUID == 0 ]]; then

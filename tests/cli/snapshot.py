@@ -1,13 +1,14 @@
 """snapshot.py PIPES FACTS TEXT: the snapshot of one case, for run of lib.sh. It listens at PIPES/asked until the case ends, and answers
 each request at PIPES/answer. A request is a row of words, a zero behind each, after their number:
 
+    before WORK                     jitwarm will run
     run WORK BUILD OUT ERR WANTED ENDED ARGUMENT…   jitwarm ran
     varies CLASS PATTERN            of what follows, this varies: a line of the outputs (text), a path below WORK (tree), the names
                                     and number of files in a folder (names), a key of a JSON document (json), or a request's whole outputs (run; PATTERN is found in the arguments)
     fixed CLASS PATTERN             this varies no longer
     end PASSED                      the answer is the number of lines of the difference, which is then in PIPES/difference
 
-FACTS gets for each run the arguments, the status, the JSON document without its sentences, and what is new, changed or gone below WORK.
+FACTS gets for each run that is marked the arguments, the status, the JSON document without its sentences, and what is new, changed or gone below WORK.
 TEXT gets both outputs. Both come without what differs from run to run: see `plain` and `measured`."""
 import hashlib, json, os, re, sys
 from difflib import unified_diff
@@ -253,7 +254,9 @@ asked, answers = os.open(pipes + "/asked", os.O_RDWR), os.open(pipes + "/answer"
 for verb, *words in requests(asked):
     answer = 0
     try:
-        if verb == "run":
+        if verb == "before":
+            case.tree = case.look(words[0])
+        elif verb == "run":
             case.run(*words)
         elif verb == "varies":
             case.varying[words[0]].append(re.compile(words[1]))

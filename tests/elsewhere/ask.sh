@@ -202,7 +202,7 @@ for kind in good beside; do
 	ask $kind --target gtx1080 wrapper
 	[ "$(grep -c "GET /$kind/files/wrapper/.*py3-none-any.whl " http/log)" -ge 2 ] || fail "$kind: not examined: $(cat http/log)"
 	fetched=0
-	is "a release without device code, $kind" 1 0 "  1.4 – 1.3  fail: they require torch, which fails: no code for sm_61" "  1.2 – 1.0  run" "wrapper has no device code of its own; it uses torch." "torch from PyPI on GTX 1080" "  2.7.1 – 2." \
+	is "a release without device code, $kind" 1 0 "  1.4 – 1.3  fail: they require torch, which fails: no code for sm_61" "  1.2 – 1.0  run" "wrapper has no device code of its own; it uses torch." "torch on GTX 1080" "  2.7.1 – 2." \
 		"pip takes the newest torch, which fails here; torch==2.7.1 runs." "Newest that runs: pip install wrapper==1.2 torch==2.7.1"
 	grep -q "runs\? on the CPU" out && fail "it runs on the CPU: $(cat out)"
 done
@@ -224,7 +224,7 @@ fetched=0
 is "an extra brings an unknown package" 3 0 "1.0  has no device code of its own" "It requires packages that jitwarm's list lacks and that may have device code: other-cuda-12."
 ask good --target gtx1080 extras==1.0
 fetched=0
-is "without an extra, nothing is required" 2 0 "1.0  has no device code: it runs on the CPU"
+is "without an extra, nothing is required" 2 0 "1.0  has no device code of its own: the packages that it imports decide"
 ask good --target gtx1080 unknown
 fetched=0
 is "only unknown packages" 3 0 "1.0  has no device code of its own" "It requires packages that jitwarm's list lacks and that may have device code: other-cuda-12 and six." "To examine it: jitwarm which --target gtx1080 other-cuda-12 --ask"
@@ -298,7 +298,7 @@ ask sized --target sm_86 torch
 is "another torch" 2 1 "torch from ${site#http://}/sized/simple" "fails: no code for sm_86"
 grep -q "PyTorch's own index\|PyTorch's installation page" out && fail "it names the other index: $(cat out)"
 kept --target sm_86 torch
-is "another index's torch does not replace that of the list" 0 0 "torch from PyPI"
+is "another index's torch does not replace that of the list" 0 0 "torch on sm_86" "  PyPI   2.15.0"
 # An answer from PyPI replaces the list's if it is newer.
 sed -i -e '1s/[0-9-]*$/2999-01-01/' -e 's/^index .*/index PyPI/' state/wheels/torch-linux.txt
 kept --target sm_86 torch

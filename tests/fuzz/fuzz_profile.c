@@ -12,9 +12,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char stamp[CACHE_STAMP_SIZE + 1], id[STAMP_BUILD_ID_SIZE];
 
 	if (!cache_profile_parse(NULL, (const char *)data, size, &profile))
-		MUST(!profile.stamp[0] || stamp_is(profile.stamp));
+		MUST(!profile.stamp[0] || jw_stamp_is(profile.stamp));
 	if (!stamp_find(NULL, &(struct os_map){.data = data, .size = size}, stamp))
-		MUST(stamp_is(stamp));
+		MUST(jw_stamp_is(stamp));
 	MUST(strlen(stamp_build_id(data, size, id)) % 2 == 0);
 	return 0;
 }

@@ -4,7 +4,7 @@ set -euo pipefail
 library=$1
 shift
 # Functions about the cache's present contents, those that free lists, and those for the list of wheels remember nothing.
-allowed='cache_file_key cache_files_free cache_files_scan cache_presence cache_sound cache_verified_judge jw_lines_free marker_holds metadata_line requirement_parse'
+allowed='cache_file_key cache_files_free cache_files_scan cache_presence cache_sound cache_verified_judge jw_lines_free marker_holds metadata_line required_read requirement_parse'
 # Only these sources may call the functions that remember.
 remembering='inventory_begin inventory_end inventory_image'
 found=$(nm "$library" | awk -v sources="$*" -v allowed="$allowed" -v remembering="$remembering" '

@@ -70,6 +70,9 @@ with tempfile.TemporaryDirectory() as folder:
     with_host = looked([code, host])
     assert with_host.lines == ["library library 12000 a/_c.so", "library library ~0 a/b.so", "piece 1 registered sm_80"], with_host.lines
     assert with_host.alike == looked([code]).alike
+    # A library's need of NVIDIA's libraries is listed.
+    needing = looked([{**code, "needs": "libcublas.so.11 libcudnn.so.8"}])
+    assert needing.lines == ["library library ~0 a/b.so", "needs libcublas.so.11", "needs libcudnn.so.8", "piece 1 registered sm_80"], needing.lines
 
 # A release whose code is in another package, which the index lacks: it is left out with a line, and the next one is looked at.
 with tempfile.TemporaryDirectory() as folder:

@@ -95,7 +95,7 @@ TEST(known_drivers_have_profiles)
 	for (size_t i = 0; cache_known_driver_at(i); i++) {
 		const struct cache_known_driver *known = cache_known_driver_at(i);
 
-		assert_true(stamp_is(known->stamp));
+		assert_true(jw_stamp_is(known->stamp));
 		OK(cache_profile_for_release(why, known->name, &profile));
 		assert_string_equal(profile.stamp, known->stamp);
 		assert_int_equal(profile.trust, JW_TRUST_TABLE);

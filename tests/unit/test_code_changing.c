@@ -506,7 +506,7 @@ static void read_driver(const struct os_map *map)
 	char stamp[CACHE_STAMP_SIZE + 1], id[STAMP_BUILD_ID_SIZE];
 
 	if (!stamp_find(NULL, map, stamp))
-		assert_true(stamp_is(stamp));
+		assert_true(jw_stamp_is(stamp));
 	assert_true(strlen(stamp_build_id(map->data, map->size, id)) < sizeof id);
 }
 

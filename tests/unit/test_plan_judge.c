@@ -14,7 +14,8 @@
 #include "plan/wheel_list.h"
 
 /* Judges the libraries of package `name`: "runs", "fails: LIBRARY…", with what needs a newer driver
- * and what it runs without, and the number of modules that count. */
+ * and what it runs without, and the number of modules that count. Libraries below “torch” are
+ * torch's. */
 static void judge_text(char answer[512], const char *name, const char *lines, unsigned sm,
 					   unsigned cuda)
 {
@@ -35,12 +36,16 @@ static void judge_text(char answer[512], const char *name, const char *lines, un
 
 		facts.nvidia = fate_is_nvidia("p.whl", library->name, name);
 		judge_library(&facts, device, &driver, &is);
-		OK(fates_add(why, &fates,
-					 &(struct fate_file){.path = "p.whl",
-										 .member = library->name,
-										 .library = facts.library,
-										 .package = name},
-					 0, &is));
+		OK(fates_add(
+			why, &fates,
+			&(struct fate_file){.path = "p.whl",
+								.member = library->name,
+								.library = facts.library,
+								.package = text_starts(library->name, "torch/") ? "torch" : name,
+								.version = "1",
+								.toolkit = facts.runtime_cuda,
+								.needs = library->needs},
+			0, device, &is));
 	}
 	fates_settle(&fates);
 	(void)snprintf(answer, 512, fates.count ? "fails" : "runs");
@@ -65,10 +70,13 @@ static void judge_text(char answer[512], const char *name, const char *lines, un
 	mem_free(text);
 }
 
-#define A        "library library ~12040 p/a.so\n"
-#define B        "library library ~12040 p/b.so\n"
-#define OLD      "library library ~11070 p/a.so\n"
-#define MANY     "piece 20 registered sm_75 sm_80 sm_86\n"
+#define A    "library library ~12040 p/a.so\n"
+#define B    "library library ~12040 p/b.so\n"
+#define OLD  "library library ~11070 p/a.so\n"
+#define MANY "piece 20 registered sm_75 sm_80 sm_86\n"
+#define VARIANTS                                                                                   \
+	"library library 12040 b/x_cuda124.so\npiece 2 registered compute_50@7.5+5:1.000:9\n"          \
+	"library library 12060 b/x_cuda126.so\npiece 1 registered compute_50@7.5+3:1.000:9\n"
 #define FEW_REST "piece 3 registered sm_80 sm_86\n"
 
 /* The numbers are those of the sentences. */
@@ -134,6 +142,14 @@ static const struct {
 	 "library file ~0 p/k_sm_86.cubin\npiece 1 registered sm_86\n"
 	 "library file ~0 p/k_compute_75.ptx\npiece 1 registered compute_75@7.5+1:1.000:9\n",
 	 86, 12040, "runs"},
+	/* 6: the one for the CUDA of the torch beside it counts */
+	{"bitsandbytes", VARIANTS, 75, 12060, "runs; 5 modules"},
+	{"bitsandbytes",
+	 VARIANTS "library library ~12060 torch/lib/libtorch_cuda.so\npiece 9 registered sm_75 sm_80\n",
+	 75, 12060, "runs; 3 modules"},
+	{"bitsandbytes",
+	 VARIANTS "library library ~12080 torch/lib/libtorch_cuda.so\npiece 9 registered sm_75 sm_80\n",
+	 75, 12060, "runs; 5 modules"},
 	/* 7: the library with the most containers is what the package is for */
 	{"p", A MANY B FEW_REST, 75, 12040, "runs; without p/b.so"},
 	{"p", A FEW_REST B "piece 2 registered sm_75 sm_86\n", 75, 12040, "fails p/a.so"},
@@ -157,6 +173,14 @@ static const struct {
 	{"p", A MANY "library library ~12040 p/cupti/libx.so\n" FEW_REST, 75, 12040, "runs"},
 	{"torchao", "library library ~12040 torchao/_C.so\npiece 9 registered sm_90a\n", 86, 12040,
 	 "runs"},
+	/* 9: what needs a library of NVIDIA's fails if that has no code for the GPU */
+	{"p", A "needs libcublas.so.11\n" MANY, 75, 12040, "runs"},
+	{"p", A "needs libcublas.so.11\npiece 20 registered sm_80 sm_120\n", 120, 12080,
+	 "fails p/a.so"},
+	{"p",
+	 A "piece 20 registered sm_80 sm_120\n" B "needs libcublas.so.11\npiece 2 registered sm_120\n",
+	 120, 12080, "runs"},
+	{"nvidia-x", A "needs libcublas.so.11\npiece 20 registered sm_80 sm_120\n", 120, 12080, "runs"},
 	/* 12: code that needs a newer driver is named */
 	{"p", A MANY "piece 2 registered compute_50@8.8 sm_90\n", 75, 12040, "runs; p/a.so needs 575"},
 	{"p", A MANY B "piece 2 registered compute_50@8.8 sm_90\n", 75, 12040,

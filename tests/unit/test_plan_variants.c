@@ -50,6 +50,7 @@ TEST(a_name_tells_variants_from_other_kernels)
 		{"gemm_sm80_64.so", "gemm_sm80_128.so", false},
 		{"gemm_sm80_1.so", "gemm_sm80_2.so", false},
 		{"x_cuda_1.so", "x_cuda_2.so", false},
+		{"autogptq_cuda_64.so", "autogptq_cuda_256.so", false},
 		{"x_torch2d.so", "x_torch3d.so", false},
 		{"x_sm_1.so", "x_sm_2.so", false},
 		{"gemm64_32.so", "gemm64_64.so", false},

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/packages.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/cure.h"
@@ -198,6 +199,17 @@ static const char *piece_text(char room[JSON_ROOM], const void *target)
 	return text->sm ? jw_target_compute(room, *text) : "";
 }
 
+static const char *needs_text(char room[JSON_ROOM], const void *needs)
+{
+	const struct package_fact *library;
+
+	*room = '\0';
+	for (size_t at = 0; (library = package_fact_next("library", &at));)
+		if (*(const uint32_t *)needs & package_fact_bit("library", library->name))
+			text_append(room, JSON_ROOM, "%s%s", *room ? " " : "", library->name);
+	return room;
+}
+
 static const char *piece_isa(char room[JSON_ROOM], const void *values)
 {
 	const struct jw_piece_entry *entry = values;
@@ -303,6 +315,10 @@ static const struct json_field image_fields[] = {
 					  "library that the file is linked to, and of its own compiler; 0: unknown"),
 	ROW(runtime_shared,
 		"true: the CUDA runtime is another file (`libcudart.so.12`), not a part of this file"),
+	JSON_FORMATTED("needs", struct jw_scan_image, needs, needs_text,
+				   "NVIDIA's libraries that the file is linked to, if jitwarm knows their GPUs: "
+				   "`libcublas.so.11`",
+				   .presence = JSON_IF_SET),
 	ROW(wrappers_known, "whether it is known which pieces are `linked`"),
 	JSON_LIST_OF(
 		"pieces", struct jw_scan_image, pieces, piece_count,

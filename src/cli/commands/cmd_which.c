@@ -57,7 +57,7 @@ static const struct json_field release_fields[] = {
 	RELEASE(library,
 			"the largest library that fails, or the one of `without`; or the package of `pin`",
 			.presence = JSON_UNLESS_NULL),
-	RELEASE(lacks, "a library that it needs and that has no code for the GPU: `cuBLAS 11`",
+	RELEASE(lacks, "a library that it needs and that has no machine code for the GPU: `cuBLAS 11`",
 			.presence = JSON_UNLESS_NULL),
 	RELEASE(newer, "what needs a newer driver, if the release runs otherwise: `FlashAttention 2`",
 			.presence = JSON_UNLESS_NULL),
@@ -1704,7 +1704,7 @@ const struct cli_command command_which = {
 		"from a list of the code in released wheels, so neither a network nor a GPU is "
 		"needed.\n\nExit status: 0 if the newest release, or the named one, runs or compiles on "
 		"all "
-		"GPUs, 1 if an older one or another build does, 2 if none does, or the driver "
+		"GPUs, 1 if an older one does, 2 if none does, or the driver "
 		"does not run a GPU, 3 if "
 		"jitwarm has not examined all that may run, or its list lacks a package.",
 	.examples = "jitwarm which torch\njitwarm which --target gtx1080 torch\njitwarm which "

@@ -18,11 +18,11 @@ loop() {
 }
 run 0 key generate
 run 0 prime "$sample"
-run 0 export --sign -o "$work/a.jwpack"
+snapshot run 0 export --sign -o "$work/a.jwpack"
 for folder in keys trusted; do
 	loop "$JITWARM_STATE/$folder" key list
 done
-loop "$JITWARM_STATE/keys/default.key" key list
-loop "$JITWARM_STATE/store" store list
+snapshot loop "$JITWARM_STATE/keys/default.key" key list
+snapshot loop "$JITWARM_STATE/store" store list
 loop "$work/none" cache list --cache "$work/none"
 loop "$JITWARM_STATE/trusted" import --dry-run "$work/a.jwpack"

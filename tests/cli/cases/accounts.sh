@@ -38,7 +38,7 @@ if setpriv --reuid 20001 --regid 20001 --clear-groups test -x "$program" 2>/dev/
 	chmod 700 "$(site_of "$work/shut")/frame/lib"
 	cd "$work" || fail "no folder"
 	JITWARM="setpriv --reuid 20001 --regid 20001 --clear-groups $program" JITWARM_STATE=$work/hana/state \
-		run 3 scan --target sm_86 --environment "$work/shut" frame
+		snapshot run 3 scan --target sm_86 --environment "$work/shut" frame
 	err_has "$frame_library: Permission denied"
 	err_lacks "other.so"
 	cd "$OLDPWD" || fail "no folder"
@@ -48,9 +48,9 @@ fi
 # `status` does not judge the packages of whatever Python this machine has, and does not report other accounts' caches.
 empty_environment "$work/env"
 export VIRTUAL_ENV=$work/env
-run 0 status --json
+snapshot run 0 status --json
 json '"others" not in d'
-(unset JITWARM_STATE && run 0 cache list --json --cache "$work/homes/alice/.nv/ComputeCache" && json "len(d['entries']) == $entries") || exit 1
+(unset JITWARM_STATE && snapshot run 0 cache list --json --cache "$work/homes/alice/.nv/ComputeCache" && json "len(d['entries']) == $entries") || exit 1
 
 # status recognises Linux inside Windows (WSL), and explains its cache.
 run 0 status --json
@@ -60,7 +60,7 @@ printf '5.15.153.1-microsoft-standard-WSL2\n' >"$work/root/proc/sys/kernel/osrel
 run 0 status
 out_has "WSL     Linux inside Windows"
 out_has '%APPDATA%\NVIDIA\ComputeCache'
-run 0 status --json
+snapshot run 0 status --json
 json 'd["wsl"]'
 rm -r "$work/root/proc"
 unset VIRTUAL_ENV
@@ -70,8 +70,8 @@ mkdir -p "$work/bin"
 printf '#!/bin/sh\necho "$*" >>"$0.log"\n' >"$work/bin/systemctl" && chmod +x "$work/bin/systemctl"
 export PATH=$work/bin:$PATH
 units=$work/root/etc/systemd/user
-run 64 startup enable --all-users --service ollama
-run 1 startup status --all-users
+snapshot run 64 startup enable --all-users --service ollama
+snapshot run 1 startup status --all-users
 # A program is registered for everyone only if nobody else may replace it.
 safe=$(folder_of_root) || skip "no folder of root's alone"
 trap 'rm -rf "${open-}" "$safe"' EXIT
@@ -79,7 +79,7 @@ cp "$program" "$safe/jitwarm" && JITWARM="${JITWARM% *} $safe/jitwarm"
 run 0 startup enable --all-users "$sample"
 run 0 startup status --all-users
 out_lacks "No run yet"
-run 0 startup status
+snapshot run 0 startup status
 [[ $(cat "$work/bin/systemctl.log") == "--global enable jitwarm.timer jitwarm.path" ]] || fail "systemctl: $(cat "$work/bin/systemctl.log")"
 grep -qF -e "--if-changed -- \"$sample\"" "$units/jitwarm.service" || fail "no unit"
 if command -v systemd-analyze >/dev/null; then
@@ -89,7 +89,7 @@ fi
 run 0 startup disable --all-users
 [[ -z $(find "$units" -type f) ]] || fail "units are left"
 printf '[Timer]\n' >"$units/jitwarm.timer"
-run 3 startup enable --all-users
+snapshot run 3 startup enable --all-users
 err_has "not made by jitwarm"
 rm "$units/jitwarm.timer"
 run 0 startup enable --all-users "$sample" package-of-theirs

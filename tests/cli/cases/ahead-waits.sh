@@ -18,7 +18,7 @@ json 'd["compiled"] == d["modules"] > 1'
 if ((EUID == 0)) && id nobody >/dev/null 2>&1; then
 	waits "$work/callers"
 	chown -R nobody "$work/callers"
-	SUDO_UID=$(id -u nobody) SUDO_GID=$(id -g nobody) SUDO_USER=nobody JITWARM_STATE=$work/callers run 2 prime "$sample"
+	SUDO_UID=$(id -u nobody) SUDO_GID=$(id -g nobody) SUDO_USER=nobody JITWARM_STATE=$work/callers snapshot run 2 prime "$sample"
 	still_waits "$work/callers"
 	[[ $(ls "$work/callers") == state.json ]] || fail "made there: $(ls "$work/callers")"
 fi
@@ -28,5 +28,5 @@ failed() { # READY
 	state "$JITWARM_STATE" put ahead "{\"schema\":\"jitwarm.ahead/1\",\"next\":\"550.200.01\",\"modules\":8,\"ready\":$1,\"why\":\"ptxas ended with status 255\",\"state\":\"failed\"}"
 }
 failed 7
-run 1 ahead --dry-run
+snapshot run 1 ahead --dry-run
 out_has '7 of 8 modules are ready for it; the other modules failed: ptxas ended with status 255'

@@ -28,7 +28,7 @@ run 1 check --json both
 json 'd["gpus"][0]["modules"] == 2'
 run 0 scan --json both
 json 'sorted(posix(f["path"]).rsplit("/")[-1] for f in d["files"]) == sorted(["'$here'", "k.ptx"])'
-run 0 prime both
+snapshot run 0 prime both
 run 0 check both
 run 1 check "$site/both/$there"
 
@@ -45,7 +45,7 @@ new.close()' $name
 	run 0 check --json both-1.0-py3-none-any.whl # primed above
 	json 'd["modules"] == 1'
 done
-run "0|1" lint --gpus sm_86 both-1.0-py3-none-any.whl
+snapshot run "0|1" lint --gpus sm_86 both-1.0-py3-none-any.whl
 out_has "both/k.so"
 out_has "both/k.dll"
 cp both-1.0-py3-none-any.whl both-1.0-py3-none-linux_x86_64.whl

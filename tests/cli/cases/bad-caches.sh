@@ -6,7 +6,7 @@ cache=$work/cache
 # The first prime makes a missing cache.
 rmdir "$cache"
 run 0 prime --quiet "$sample"
-run 0 cache verify --cache "$cache" --json
+snapshot run 0 cache verify --cache "$cache" --json
 json 'd["entries"] > 0 and d["damaged"] == 0 and d["next_insert"] == "adds"'
 full=$(find "$cache" -type f | wc -l)
 
@@ -24,19 +24,19 @@ mkdir "$work/git" && printf 'DIRC\0\0\0\2\0\0\0\0 and more' >"$work/git/index"
 cp "$work/git/index" "$work/before"
 for command in "prime $sample" "cache verify --repair" "cache clear --yes" "cache prune --older-than 1d --apply" doctor; do
 	# shellcheck disable=SC2086
-	CUDA_CACHE_PATH=$work/git run '0|1|2|3' $command
+	CUDA_CACHE_PATH=$work/git snapshot run '0|1|2|3' $command
 	cmp -s "$work/git/index" "$work/before" || fail "$command: another program's index was changed"
 	[[ $(ls "$work/git") == index ]] || fail "$command made files beside it"
 done
 
 # A file lies where the folder should be.
 : >"$work/file"
-CUDA_CACHE_PATH=$work/file run 2 prime "$sample"
+CUDA_CACHE_PATH=$work/file snapshot run 2 prime "$sample"
 err_has "$work/file"
 [[ ! -s $work/file ]] || fail "the file was written"
 
 # The cache is switched off: prime cannot help.
-CUDA_CACHE_DISABLE=1 run 2 prime "$sample"
+CUDA_CACHE_DISABLE=1 snapshot run 2 prime "$sample"
 err_has "CUDA_CACHE_DISABLE"
 
 if [[ $(id -u) != 0 ]]; then
@@ -51,7 +51,7 @@ if [[ $(id -u) != 0 ]]; then
 elif mkdir "$work/small" && mount -t tmpfs -o size=96k,mode=700 none "$work/small" 2>/dev/null; then
 	trap 'umount "$work/small"' EXIT
 	# The cache limit is too small: prime does not begin.
-	CUDA_CACHE_PATH=$work/small run 2 prime "$sample"
+	CUDA_CACHE_PATH=$work/small snapshot run 2 prime "$sample"
 	err_has "are free at $(native "$work/small"): free some space"
 	[[ -z $(find "$work/small" -type f) ]] || fail "something was written"
 	# The disk fills up during the run: jitwarm says what it could not insert, and the existing entries stay sound.
@@ -65,7 +65,7 @@ elif mkdir "$work/small" && mount -t tmpfs -o size=96k,mode=700 none "$work/smal
 	json 'd["damaged"] == 0 and d["next_insert"] == "adds"'
 	mount -o remount,ro "$work/small"
 	find "$work/small" | sort >"$work/before"
-	CUDA_CACHE_PATH=$work/small run 2 prime "$sample"
+	CUDA_CACHE_PATH=$work/small snapshot run 2 prime "$sample"
 	err_has "$work/small"
 	find "$work/small" | sort | cmp -s - "$work/before" || fail "something was written"
 	umount "$work/small"

@@ -8,13 +8,13 @@ find . | sort >"$work/before"
 gpu=(--target sm_86 --driver 550.163.01)
 
 for file in bad/*; do
-	run 3 scan "${gpu[@]}" "$file"
+	snapshot run 3 scan "${gpu[@]}" "$file"
 	[[ $file == *.whl ]] || err_one_line
 	err_has "jitwarm: $file: "
 	run 3 scan "${gpu[@]}" --json --quiet "$file"
 	json 'd["schema"] in ("jitwarm.scan/1", "jitwarm.error/1")'
 done
-run 3 scan "${gpu[@]}" bad/sharing.whl
+snapshot run 3 scan "${gpu[@]}" bad/sharing.whl
 err_one_line
 err_has "bad/sharing.whl: damaged or incomplete: download it again (two members share bytes)"
 # One bad file among good ones changes only the status.
@@ -27,24 +27,24 @@ for file in odd/*; do
 	err_empty
 done
 # The content of a damaged container is unknown; no driver can compile it.
-run 1 scan "${gpu[@]}" odd/huge-container.fatbin
+snapshot run 1 scan "${gpu[@]}" odd/huge-container.fatbin
 out_has "damaged"
 run 0 check "${gpu[@]}" odd/huge-container.fatbin
 run 1 scan "${gpu[@]}" --json odd/huge-container.fatbin
 json 'd["files"][0]["damaged"] == 1'
 
-run 3 scan "${gpu[@]}" missing.so
+snapshot run 3 scan "${gpu[@]}" missing.so
 err_one_line
 err_has "missing.so: no such file"
-run 64 scan "${gpu[@]}" ''
+snapshot run 64 scan "${gpu[@]}" ''
 err_one_line
-run 2 scan "${gpu[@]}" folder
+snapshot run 2 scan "${gpu[@]}" folder
 err_has "folder: none of its files could hold device code"
 if ! is_wine; then # Windows has no such symlinks, devices as files, or limits of memory
-	run 3 scan "${gpu[@]}" loop.so
+	snapshot run 3 scan "${gpu[@]}" loop.so
 	err_one_line
 	for device in /dev/null /dev/zero /dev/stdin; do
-		run 3 scan "${gpu[@]}" $device
+		snapshot run 3 scan "${gpu[@]}" $device
 		err_one_line
 		err_has "$device: "
 	done
@@ -60,7 +60,7 @@ if ! is_wine; then # Windows has no such symlinks, devices as files, or limits o
 		name=$(printf '%0200d' 0)
 		for _ in $(seq 25); do mkdir "$name" && cd "$name" || exit 1; done
 	) || fail "no deep folder"
-	run 1 scan "${gpu[@]}" --json deep
+	snapshot run 1 scan "${gpu[@]}" --json deep
 	json 'len(d["files"]) == 1'
 	err_one_line
 	err_has "deep/000"
@@ -83,11 +83,11 @@ run 0 check "${gpu[@]}" odd/random.so
 run 3 check "${gpu[@]}" missing.so
 err_one_line
 # Without a driver, nothing helps.
-run "0|2" status
+snapshot run "0|2" status
 if [[ $ended == 2 ]]; then
 	run 2 prime odd/random.so
 	err_one_line
-	run 2 prime --json odd/random.so
+	snapshot run 2 prime --json odd/random.so
 	json 'd["schema"] == "jitwarm.error/1"'
 fi
 find . | sort | cmp -s - "$work/before" || fail "something was written"
@@ -99,7 +99,7 @@ for file in bad/cut.so bad/empty.whl bad/random.ptx.zst bad/static.a; do
 	err_has "jitwarm: $file: "
 done
 run 0 prime odd/random.so
-run 1 prime bad/cut.so odd/empty-container.fatbin
+snapshot run 1 prime bad/cut.so odd/empty-container.fatbin
 run 3 prime missing.so
 err_one_line
 [[ -z $(find "$work/cache" -type f) ]] || fail "something was written into the cache"

@@ -6,7 +6,7 @@ name=libsample_framework.so app=framework-app
 cp "$cases/../../fuzz/corpus/bake_grow/pe" "$work/sample.dll"
 for what in "-n" "-o $work/windows"; do
 	# shellcheck disable=SC2086
-	run 2 bake $what "$work/sample.dll"
+	snapshot run 2 bake $what "$work/sample.dll"
 	out_has "sample.dll: not baked: a Windows library, which bake does not change: on Windows, “jitwarm prime” fills the cache"
 done
 [[ ! -e $work/windows ]] || fail "written: $(ls "$work/windows")"
@@ -14,37 +14,37 @@ done
 cp "$build/tests/framework/$name" "$work/$name"
 before=$(sha256sum <"$work/$name")
 
-run 64 bake "$work/$name"
+snapshot run 64 bake "$work/$name"
 err_has "name the folder for the copies with -o DIR"
-run 64 bake --driver 550.163.01 -o "$work/out" "$work/$name"
+snapshot run 64 bake --driver 550.163.01 -o "$work/out" "$work/$name"
 err_has "--driver is for another machine: name the GPU of that machine with --target"
 run 0 bake -n "$work/$name"
 out_has "7 pieces of code to bake"
 [[ -z $(find "$CUDA_CACHE_PATH" -path '*/?/?/*' -type f 2>/dev/null) ]] || fail "a dry run compiled"
 
-run 3 bake -o /proc/copies "$work/$name"
+snapshot run 3 bake -o /proc/copies "$work/$name"
 err_has "/proc/copies: cannot hold the copies"
 [[ -z $(find "$CUDA_CACHE_PATH" -path '*/?/?/*' -type f 2>/dev/null) ]] || fail "it compiled first"
 printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }\n' >"$work/loose.ptx"
-run 2 bake -n "$work/loose.ptx"
+snapshot run 2 bake -n "$work/loose.ptx"
 out_has "loose.ptx: not baked: a loose module, without a fat binary for machine code"
 # --quiet hides no failure.
-run 2 bake -n --quiet "$work/loose.ptx"
+snapshot run 2 bake -n --quiet "$work/loose.ptx"
 out_empty
 err_has "loose.ptx: not baked: a loose module, without a fat binary for machine code"
 
 # A name that leads to no file is left out, and the exit status says so.
-run 1 bake -n "$work/$name" "$work/no-such.so"
+snapshot run 1 bake -n "$work/$name" "$work/no-such.so"
 out_has "7 pieces of code to bake"
 err_has "no-such.so: "
 : >"$work/plain.so"
-run 0 bake verify "$work/plain.so"
+snapshot run 0 bake verify "$work/plain.so"
 run 1 bake verify "$work/plain.so" "$work/no-such.so"
 out_has "plain.so: 0 pieces of code loaded, 0 entries made"
 err_has "no-such.so: "
 
 # bake never writes to the library itself.
-run 3 bake -o "$work" "$work/$name"
+snapshot run 3 bake -o "$work" "$work/$name"
 out_has "the copy would overwrite the library itself"
 [[ $(sha256sum <"$work/$name") == "$before" ]] || fail "the library was changed"
 run '0|1' bake --json -o "$work/out/deep" "$work/$name"
@@ -59,7 +59,7 @@ json 'd["uncompiled"] == 0 and not d["dry_run"]'
 
 # An existing copy is replaced, and a killed run's leftovers are removed, but no file of the user's.
 for old in "$name.backup" "$name.cuda12" ".$name.jitwarm-.a1b2c3"; do touch -d '2 hours ago' "$work/out/deep/$old"; done
-run '0|1' bake --json -o "$work/out/deep" "$work/$name"
+snapshot run '0|1' bake --json -o "$work/out/deep" "$work/$name"
 [[ $(cd "$work/out/deep" && echo .[a-z]* *) == ".[a-z]* $name $name.backup $name.cuda12" ]] || fail "left: $(ls -A "$work/out/deep")"
 rm "$work/out/deep/$name".*
 left=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["files"][0]["no_room"])' "$out")
@@ -86,7 +86,7 @@ out_has "1 piece of code not linked, so each start may link such code: the linke
 mkdir -p "$work/links/a" "$work/links/b"
 cp "$work/$name" "$work/links/a"
 cp "$work/$name" "$work/links/b"
-SIMDRIVER_FAULT=crash:cuLinkComplete run 1 bake -o "$work/died" "$work/$name"
+SIMDRIVER_FAULT=crash:cuLinkComplete snapshot run 1 bake -o "$work/died" "$work/$name"
 out_has "1 piece of code not linked, so each start may link such code: the process that loads the driver"
 SIMDRIVER_FAULT=crash:cuLinkComplete:once run 1 bake --json -o "$work/died" "$work/links/a/$name" "$work/links/b/$name"
 json 'sorted((one["linked"], one["unlinked"]) for one in d["files"]) == [(0, 1), (1, 0)]'
@@ -95,25 +95,25 @@ json 'all(one["baked"] + one["no_room"] + one["unlinked"] == one["modules"] == 9
 
 # bake has prime's limits: a module that takes too long is given up, and none begins after the budget's end.
 rm -rf "$CUDA_CACHE_PATH"
-SIMDRIVER_FAULT=hang:.version JITWARM_MODULE_TIMEOUT=2s run 1 bake --json -j 1 --budget-time 1s -o "$work/late" "$work/$name"
+SIMDRIVER_FAULT=hang:.version JITWARM_MODULE_TIMEOUT=2s snapshot run 1 bake --json -j 1 --budget-time 1s -o "$work/late" "$work/$name"
 json 'd["files"][0]["uncompiled"] >= 7 and not d["files"][0]["baked"] and d["uncompiled"]'
 
 # A baked copy has nothing more to bake, except what had no space.
-run '0|1' bake --json -o "$work/again" "$work/out/deep/$name"
+snapshot run '0|1' bake --json -o "$work/again" "$work/out/deep/$name"
 json 'not d["files"] or d["files"][0]["modules"] <= 1'
 
 # NVIDIA's own libraries are left alone, also in archives.
 cp "$work/$name" "$work/libcublas.so.12"
-run 2 bake -o "$work/nvidia" "$work/libcublas.so.12"
+snapshot run 2 bake -o "$work/nvidia" "$work/libcublas.so.12"
 out_has "belongs to NVIDIA, whose licence forbids changes"
 [[ ! -e $work/nvidia/libcublas.so.12 ]] || fail "NVIDIA's library was copied"
-run '0|1' bake --i-may -o "$work/nvidia" "$work/libcublas.so.12"
+snapshot run '0|1' bake --i-may -o "$work/nvidia" "$work/libcublas.so.12"
 [[ -e $work/nvidia/libcublas.so.12 ]] || fail "--i-may does not bake"
 (cd "$work" && python3 -m zipfile -c archive.zip "$name")
-run 2 bake -o "$work/wheel" "$work/archive.zip"
+snapshot run 2 bake -o "$work/wheel" "$work/archive.zip"
 out_has "an archive: unpack it, and bake the libraries in it"
 echo text >"$work/text.so"
-run 0 bake -o "$work/text" "$work/text.so"
+snapshot run 0 bake -o "$work/text" "$work/text.so"
 out_has "nothing to bake"
 run 3 bake -o "$work/gone" "$work/no-such-file"
 
@@ -128,7 +128,7 @@ run '0|1' bake -o "$work/both" "$work/two"
 mkdir -p "$work/over/x"
 cp "$work/$name" "$work/over"
 cp "$work/other/$name" "$work/over/x"
-run 3 bake -o "$work/over/x" "$work/over"
+snapshot run 3 bake -o "$work/over/x" "$work/over"
 out_has "the copy would overwrite another library that is to be baked: name another folder"
 cmp "$work/other/$name" "$work/over/x/$name" || fail "a library was overwritten"
 [[ -e $work/over/x/x/$name ]] || fail "the other one was not baked"
@@ -138,7 +138,7 @@ rm -r "$work/two/copies"
 
 # Nothing is written outside the output folder, whatever the libraries' names are.
 cd "$work/two/a" || exit 1
-run '0|1' bake -o "$work/inside/deep" "$name" "../b/$name"
+snapshot run '0|1' bake -o "$work/inside/deep" "$name" "../b/$name"
 cd "$work" || exit 1
 [[ -e $work/inside/deep/a/$name && -e $work/inside/deep/b/$name && $(ls "$work/inside") == deep ]] || fail "outside: $(find "$work/inside")"
 
@@ -155,16 +155,16 @@ out_has "File too large"
 
 # The output folder cannot be made, and something other than a file lies in the copy's place.
 echo >"$work/file"
-run 64 bake -o "$work/file/out" "$work/$name"
+snapshot run 64 bake -o "$work/file/out" "$work/$name"
 mkdir -p "$work/taken/$name"
-run '2|3' bake -o "$work/taken" "$work/$name"
+snapshot run '2|3' bake -o "$work/taken" "$work/$name"
 [[ -d $work/taken/$name ]] || fail "a folder was replaced"
 
 # bake handles each GPU's own range of drivers.
 (
 	export SIMDRIVER_CUDA=12080 SIMDRIVER_VERSION=570.86.10 CUDA_CACHE_PATH=$work/cache-two
 	JITWARM=${JITWARM/ sm_86 / sm_90,sm_120 }
-	run '0|1' bake -o "$work/two" "$work/$name"
+	snapshot run '0|1' bake -o "$work/two" "$work/$name"
 	out_has "  sm_90: for driver 525 (CUDA 12.0) or newer, measured up to 555.58.02 (CUDA 12.5); programs fail with an older driver"
 	out_has "  sm_120: for driver 570 (CUDA 12.8) or newer; programs fail with an older driver"
 	[[ $(grep -c " or newer" "$out") == 2 ]] || fail "not a line for each GPU"
@@ -199,7 +199,7 @@ run '2|3' bake -o "$work/taken" "$work/$name"
 	json 'd["files"][0]["drivers"] == [{"target": "sm_120", "from": "570 (CUDA 12.8)"}]'
 	left=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["files"][0]["no_room"])' "$out")
 	# A later GPU of the same major version uses the remaining PTX, not this machine code.
-	run 0 scan --target sm_121 "$work/blackwell/$name"
+	snapshot run 0 scan --target sm_121 "$work/blackwell/$name"
 	out_has "modules to compile"
 	rm -r "$CUDA_CACHE_PATH"
 	cp "$build/tests/framework/$app" "$work/blackwell"

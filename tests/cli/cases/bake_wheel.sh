@@ -10,7 +10,7 @@ old=$work/in/sample-1.0-py3-none-any.whl
 before=$(sha256sum <"$old")
 left() { [[ -z $(ls -A "$1" 2>/dev/null) ]] || fail "left behind: $(ls -A "$1")"; }
 
-run 0 bake -n "$old"
+snapshot run 0 bake -n "$old"
 out_has "sample-1.0-py3-none-any.whl: sample/libsample_framework.so: 7 pieces of code to bake"
 run '0|1' bake --json -o "$work/out" "$old"
 json 'len(d["files"]) == 2 and all(f["modules"] == 7 and f["baked"] + f["no_room"] == 7 for f in d["files"])'
@@ -34,7 +34,7 @@ changing=$work/changing/${old##*/}
 mkdir "$work/changing" && cp "$old" "$changing"
 while [[ -e $changing ]]; do touch -c "$changing"; done &
 for _ in 1 2 3 4 5; do
-	run "0|1|3" bake -o "$work/changed" "$changing"
+	snapshot run "0|1|3" bake -o "$work/changed" "$changing"
 	! says "$out" "was changed while it was baked" || break
 done
 rm "$changing" && wait
@@ -67,7 +67,7 @@ python3 - "$old" "$work/labelled" <<-'P' || fail "no labelled wheel"
 	    new.writestr(record, "\n".join(rows + [record + ",,", ""]))
 P
 labelled=$(sha256sum <"$work/labelled/$new")
-run "2|3|64" bake -o "$work/labelled" "$work/labelled/$new"
+snapshot run "2|3|64" bake -o "$work/labelled" "$work/labelled/$new"
 says "$out" "name another folder" || err_has "name another folder"
 [[ $(sha256sum <"$work/labelled/$new") == "$labelled" && $(ls -A "$work/labelled") == "$new" ]] || fail "the wheel was changed"
 run '0|1' bake -o "$work/elsewhere" "$work/labelled/$new"
@@ -81,7 +81,7 @@ cmp "$work/copy/libsample_framework.so" "$work/again/sample/libsample_framework.
 (
 	JITWARM=${JITWARM/ sm_86 / sm_86,sm_90 }
 	runner=${runner/ sm_86 / sm_86,sm_90 }
-	run '0|1' bake -o "$work/both" "$old" "$work/out/$new"
+	snapshot run '0|1' bake -o "$work/both" "$old" "$work/out/$new"
 	python3 "$wheels" check "$old" "$work/both/in/sample-1.0+jitwarm.sm86.sm90-py3-none-any.whl" 1.0+jitwarm.sm86.sm90 >/dev/null || fail "two GPUs"
 	python3 "$wheels" check "$work/out/$new" "$work/both/out/sample-1.0+jitwarm.sm86.sm90-py3-none-any.whl" 1.0+jitwarm.sm86.sm90 >/dev/null ||
 		fail "one more GPU"
@@ -95,17 +95,17 @@ run '0|1' bake --json -o "$work/signed" "$work/in/signed/${old##*/}"
 python3 "$wheels" check "$work/in/signed/${old##*/}" "$work/signed/$new" 1.0+jitwarm.sm86 >/dev/null || fail "signed"
 
 # NVIDIA's wheels are left alone, and so are its libraries in other wheels.
-run 2 bake -o "$work/nvidia" "$work/in/nvidia/${old##*/}"
+snapshot run 2 bake -o "$work/nvidia" "$work/in/nvidia/${old##*/}"
 out_has "belongs to NVIDIA, whose licence forbids changes"
 left "$work/nvidia"
 run '0|1' bake --i-may -o "$work/nvidia" "$work/in/nvidia/${old##*/}"
 [[ -e $work/nvidia/$new ]] || fail "--i-may does not bake"
-run "1|2" bake --json -o "$work/toolkit" "$work/in/toolkit/${old##*/}"
+snapshot run "1|2" bake --json -o "$work/toolkit" "$work/in/toolkit/${old##*/}"
 json '[f["member"] for f in d["files"] if "failed" in f] == ["sample/libcublas.so.12"] and len(d["files"]) == 3'
 changed=$(python3 "$wheels" check "$work/in/toolkit/${old##*/}" "$work/toolkit/$new" 1.0+jitwarm.sm86) || fail "not the others"
 [[ $changed != *cublas* ]] || fail "NVIDIA's library was changed"
 # Files that bake cannot change are left alone, too.
-run "1|2|3" bake --json -o "$work/many" "$work/in/many/${old##*/}"
+snapshot run "1|2|3" bake --json -o "$work/many" "$work/in/many/${old##*/}"
 json '[f["failed"] for f in d["files"] if f["member"] == "sample/many.so"] == ["more than 64 program headers"] and len(d["files"]) == 3'
 python3 "$wheels" check "$work/in/many/${old##*/}" "$work/many/$new" 1.0+jitwarm.sm86 >/dev/null || fail "not the others beside many.so"
 run 0 bake -o "$work/nothing" "$work/in/nothing/${old##*/}"
@@ -115,7 +115,7 @@ out_has "nothing to bake"
 # Libraries that bake refuses, NVIDIA's included, are refused before anything is compiled; the others are still compiled.
 nothing_compiled() { [[ ! -e $work/no-cache ]] || fail "compiled for nothing: $(find "$work/no-cache")"; }
 mkdir "$work/refused"
-CUDA_CACHE_PATH=$work/no-cache run 3 bake -o "$work/refused/out" "$work/in/bad/two-versions" "$work/in/bad/link" "$work/in/bad/name-version"
+CUDA_CACHE_PATH=$work/no-cache snapshot run 3 bake -o "$work/refused/out" "$work/in/bad/two-versions" "$work/in/bad/link" "$work/in/bad/name-version"
 nothing_compiled
 CUDA_CACHE_PATH=$work/no-cache run 2 bake -o "$work/refused/out" "$work/in/nvidia/${old##*/}"
 nothing_compiled
@@ -130,7 +130,7 @@ CUDA_CACHE_PATH=$work/no-cache run 3 bake -o "$work/refused/out" "$work/in/bad/t
 [[ -e $work/refused/out/in/$new || -e $work/refused/out/$new ]] || fail "the sound one is not baked: $(find "$work/refused/out")"
 
 # A faulty wheel is reported in one line, and leaves no files.
-run 3 bake --json -o "$work/bad" "$work/in/bad"
+snapshot run 3 bake --json -o "$work/bad" "$work/in/bad"
 [[ ! -e $work/bad ]] || fail "left behind: $(find "$work/bad")"
 json 'not any("output" in f or "member" in f for f in d["files"]) and len(d["files"]) == len({f["path"] for f in d["files"]})'
 # NAME WORDS, which are in one line of the report
@@ -174,11 +174,11 @@ json 'all(any("/bad/%s/" % name in posix(f["path"]) and words in f["failed"] and
 json 'len(d["files"]) == 33'
 run 2 bake -o "$work/bad" "$work/in/bad/link/"*
 out_has "is a link"
-run 2 bake -o "$work/bad" "$work/in/bad/old-conda/"*
+snapshot run 2 bake -o "$work/bad" "$work/in/bad/old-conda/"*
 out_has "run “jitwarm bake” in the build step of its recipe"
 
 # A run that cannot end or is killed leaves no wheel. The next run removes a killed run's leftovers, but nothing of a living run.
-(ulimit -f 40; run 3 bake -o "$work/short" "$old") || exit 1
+(ulimit -f 40; snapshot run 3 bake -o "$work/short" "$old") || exit 1
 out_has "File too large"
 [[ ! -e $work/short ]] || fail "left behind: $(find "$work/short")"
 mkdir "$work/killed"
@@ -227,10 +227,10 @@ fi
 # The driver compiles some modules of the old wheel's libraries, and fewer of the new one's. Packing the wheel shows progress.
 run 1 bake verify --json "$old"
 json '[f["member"] for f in d["files"]] == ["sample/libsample_framework.so", "sample-1.0.data/platlib/sample/other.so"] and all(f["path"].endswith(".whl") and f["entries"] > 0 and "failed" not in f for f in d["files"])'
-run "0|1" bake verify "$work/out/$new"
+snapshot run "0|1" bake verify "$work/out/$new"
 out_has "$new: sample/libsample_framework.so: "
 printf 'no zip' >"$work/bad.whl"
-run 3 bake verify "$work/bad.whl"
+snapshot run 3 bake verify "$work/bad.whl"
 err_one_line
 python3 - "$old" "$work/large-1.0-py3-none-any.whl" "$sample" <<-'P'
 	import base64, hashlib, os, sys, zipfile
@@ -241,7 +241,7 @@ python3 - "$old" "$work/large-1.0-py3-none-any.whl" "$sample" <<-'P'
 	        rows.append(name + ",sha256=" + base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode() + ",%d" % len(data))
 	    new.writestr("large-1.0.dist-info/RECORD", "\n".join(rows + ["large-1.0.dist-info/RECORD,,"]) + "\n")
 P
-run '0|1' bake --progress json -o "$work/large" "$work/large-1.0-py3-none-any.whl"
+snapshot run '0|1' bake --progress json -o "$work/large" "$work/large-1.0-py3-none-any.whl"
 grep -q '"phase":"packing".*"unit":"MiB".*"fraction":1' "$err" || fail "no progress of packing"
 
 # A wheel for Windows is refused before anything is compiled.
@@ -262,7 +262,7 @@ python3 - "$sample" "$work/win-1.0-py3-none-win_amd64.whl" <<-'P'
 	    new.writestr("win-1.0.dist-info/RECORD", "w/lib.dll,,\nwin-1.0.dist-info/METADATA,,\nwin-1.0.dist-info/RECORD,,\n")
 P
 rm -rf "$work/cache"
-run 2 bake -o "$work/windows" "$work/win-1.0-py3-none-win_amd64.whl"
+snapshot run 2 bake -o "$work/windows" "$work/win-1.0-py3-none-win_amd64.whl"
 out_has "win-1.0-py3-none-win_amd64.whl: w/lib.dll: not baked: a Windows library"
 [[ -z $(find "$work/cache" -path '*/?/?/*' -type f 2>/dev/null) ]] || fail "something was compiled first"
 python3 - "$sample" "$work/bare-1.0-py3-none-any.whl" <<-'P'
@@ -272,5 +272,5 @@ python3 - "$sample" "$work/bare-1.0-py3-none-any.whl" <<-'P'
 	    new.writestr("bare-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: bare\nVersion: 1.0\n")
 	    new.writestr("bare-1.0.dist-info/RECORD", "b/lib.so,,\nbare-1.0.dist-info/METADATA,,\nbare-1.0.dist-info/RECORD,,\n")
 P
-run "2|3" bake -o "$work/bare" "$work/bare-1.0-py3-none-any.whl"
+snapshot run "2|3" bake -o "$work/bare" "$work/bare-1.0-py3-none-any.whl"
 out_has "b/lib.so: RECORD has no SHA-256 for it"

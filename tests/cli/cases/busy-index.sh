@@ -28,6 +28,6 @@ lasted=$((($(date +%s%N) - asked) / 1000000))
 ((lasted < 1000)) || fail "ended $lasted ms after Ctrl-C"
 err_has "interrupted while another process had locked $work/copy/index"
 kill $holder
-run 0 cache verify --cache "$work/copy"
+snapshot run 0 cache verify --cache "$work/copy"
 run 0 import -q --allow-unsigned --as-is --cache "$work/copy" "$work/a.jwpack"
 run 0 cache verify --cache "$work/copy"

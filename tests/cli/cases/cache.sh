@@ -41,15 +41,15 @@ json 'd["schema"] == "jitwarm.cache-verify/1"'
 json '[d[k] for k in ("entries", "sound", "damaged", "rows", "rows_without_file", "files_without_row", "foreign")] == [2, 2, 0, 2, 0, 0, 0]'
 json 'd["kinds"] == {"cuda": 2, "opencl": 0, "other": 0} and d["next_insert"] == "adds"'
 json 'd["bytes"] > 0'
-run 0 cache verify --cache "$dir" --quiet
+snapshot run 0 cache verify --cache "$dir" --quiet
 out_empty
 
-run 0 cache list --cache "$dir"
+snapshot run 0 cache list --cache "$dir"
 out_has "$dir: 2 entries, "
 out_has "$first"
 out_has "$second"
 out_has "sm_86"
-run 0 cache list --cache "$dir" --json
+snapshot run 0 cache list --cache "$dir" --json
 json 'd["schema"] == "jitwarm.cache-list/1"'
 json '[e["key"] for e in d["entries"]] == ["'"$first"'", "'"$second"'"]'
 json 'd["entries"][0]["form"] == "load" and d["entries"][0]["options"] == "-v "'
@@ -66,7 +66,7 @@ out_has "Next: jitwarm cache verify --repair --cache $dir"
 
 # With this index, a driver would delete everything.
 rm "$cache/index"
-run 1 cache verify --cache "$dir" --json
+snapshot run 1 cache verify --cache "$dir" --json
 json 'd["next_insert"] == "wipes" and d["index"]["state"] == "missing" and d["files_without_row"] == 2'
 
 # A folder that is not a cache gives one line, and nothing is written.
@@ -75,17 +75,17 @@ err_one_line
 out_empty
 [[ ! -e $work/missing ]] || fail "the directory was made"
 printf x >"$work/file"
-run 64 cache verify --cache "$(native "$work/file")"
+snapshot run 64 cache verify --cache "$(native "$work/file")"
 err_one_line
 mkdir "$work/other"
 printf x >"$work/other/readme"
-run 3 cache verify --cache "$(native "$work/other")" --json
+snapshot run 3 cache verify --cache "$(native "$work/other")" --json
 json 'd["schema"] == "jitwarm.error/1"'
 run 64 cache verify "$dir"
 err_has "--cache"
 
 # The environment names the live cache, which is empty before a driver has used it.
-CUDA_CACHE_PATH=$cache run 1 cache verify
+CUDA_CACHE_PATH=$cache snapshot run 1 cache verify
 if is_wine; then # this Wine's user has one already
 	run "0|1" cache verify --json
 	json 'd["path"].endswith(r"\AppData\Roaming\NVIDIA\ComputeCache")'
@@ -96,6 +96,6 @@ else
 	HOME='' run 0 cache list
 	out_has "/.nv/ComputeCache: "
 	fixed text .
-	(unset HOME && run 2 cache verify && err_has HOME) || exit 1
+	(unset HOME && snapshot run 2 cache verify && err_has HOME) || exit 1
 fi
 true

@@ -9,7 +9,7 @@ json 'd["forecast"]["measured"] is False'
 usual=$(cost)
 SIMDRIVER_COST=8,busy run 1 prime --dry-run --json "$sample"
 [[ $(cost) == "$usual" ]] && ! state "$work/state" get speed >/dev/null || fail "something was measured"
-run 1 prime --dry-run "$sample"
+snapshot run 1 prime --dry-run "$sample"
 out_has "Times assume a typical machine"
 
 # After a run, the range is this machine's, and as wide as before.

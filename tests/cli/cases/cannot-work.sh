@@ -11,7 +11,7 @@ before=$(there)
 
 while IFS='|' read -r line status said; do
 	read -ra words <<<"$line"
-	run "$status" "${words[@]}"
+	snapshot run "$status" "${words[@]}"
 	out_empty
 	err_one_line
 	err_has "$said"

@@ -7,7 +7,7 @@ export JITWARM_STORE=1
 driver_550
 run 0 prime "$sample" --no-store
 driver_535_309
-run 0 prime "$sample" --no-store --json
+snapshot run 0 prime "$sample" --no-store --json
 json 'd["compiled"] == 8 and "carried_over" not in d'
 driver_555
 run 0 prime "$sample" --no-store --json
@@ -28,7 +28,7 @@ run 0 prime "$sample" --no-store
 entry=$(find "$work/cache" -path "$work/cache/?/?/*" -type f | sort | head -1)
 printf x | dd of="$entry" bs=1 seek=$(($(stat -c %s "$entry") - 1)) conv=notrunc status=none
 driver_535_309
-run 0 prime "$sample" --no-store --json
+snapshot run 0 prime "$sample" --no-store --json
 json 'd["compiled"] == 1 and d["carried_over"]["modules"] == 7'
 [[ -f $entry ]] || fail "the damaged entry is gone"
 
@@ -44,7 +44,7 @@ json 'd["compiled"] == 0 and d["carried_over"]["modules"] == 8'
 rm -rf "$work/state/drivers"
 state "$work/state" remove devices
 driver_is C 12020 'Mar  3 202107:08:09'
-run 0 prime "$sample" --no-store --json
+snapshot run 0 prime "$sample" --no-store --json
 json 'd["compiled"] == 8 and "carried_over" not in d'
 
 varies names ^cache/ && varies json '^(evicted|used_bytes)$' && varies text "evicted to make space|sound, " # in the order of the workers

@@ -8,7 +8,7 @@ export JITWARM_STORE=1
 driver_535_216
 run 0 prime "$sample" --no-store
 driver_535_309
-run 1 prime "$sample" --dry-run --no-store
+snapshot run 1 prime "$sample" --dry-run --no-store
 out_has "8 modules for sm_86 would be reused from driver 535.216.03 (CUDA 12.2), which has the same compiler as this driver."
 out_has "Cold: 8 of 8 modules; jitwarm restores 8 of them from earlier results."
 (cd "$work/cache" && find . -type f -exec sha256sum {} + | sort) >"$work/before"
@@ -35,7 +35,7 @@ json 'd["damaged"] == 0 and d["files_without_row"] == 0 and d["rows_without_file
 # ---- another one: compiled, and the former driver's entries stay
 own=$(cd "$work/cache" && find . -path './?/?/*' -type f | sort)
 driver_550
-run 1 prime "$sample" --dry-run
+snapshot run 1 prime "$sample" --dry-run
 out_has "Why: 8 modules: the driver has changed from 535.309.01 to 550.200.01."
 out_lacks "carried over"
 run 0 prime "$sample" --json
@@ -57,17 +57,17 @@ app_compiles 0
 # ---- a wiped cache and another driver of that version: the store has the entries
 rm -rf "$work/cache"
 driver_is 551.61 12040 'Feb  7 202409:00:00'
-run 0 prime "$sample" --json
+snapshot run 0 prime "$sample" --json
 json 'd["compiled"] == 0 and d["carried_over"]["modules"] == 8'
 json 'd["carried_over"]["groups"][0]["from"] == "store" and d["carried_over"]["groups"][0]["driver"] in ("550.163.01 (CUDA 12.4)", "550.200.01 (CUDA 12.4)", "551.61 (CUDA 12.4)")'
 app_compiles 0
 
 # ---- import: the same rule
-run 0 export --all -o "$work/550.jwpack"
+snapshot run 0 export --all -o "$work/550.jwpack"
 driver_555
 run "0|2" status
 rm -rf "$work/cache"
-run 2 import --allow-unsigned "$work/550.jwpack"
+snapshot run 2 import --allow-unsigned "$work/550.jwpack"
 out_has "that driver has another CUDA version than this machine's, 550.200.01 (CUDA 12.5)"
 
 # ---- entries in use that make room for those carried over are counted, although nothing is compiled
@@ -75,9 +75,9 @@ is_real && exit 0
 rm -rf "$work/cache"
 for number in 1 2 3 4 5 6; do printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry other%d()\n{\n\tret;\n}\n' "$number" >"$work/other$number.ptx"; done
 driver_535_216
-run 0 prime --no-store "$sample"
+snapshot run 0 prime --no-store "$sample"
 size=$(rows "$work/cache") || exit 1
 driver_535_309
 run 0 prime --no-store "$work"/other?.ptx
-CUDA_CACHE_MAXSIZE=$((size + 100)) run 1 prime --no-store --json "$sample"
+CUDA_CACHE_MAXSIZE=$((size + 100)) snapshot run 1 prime --no-store --json "$sample"
 json 'd["compiled"] == 0 and d["carried_over"]["modules"] == 8 and d["carried_over"]["evicted"] == 14 and d["cooled"] == 6'

@@ -6,12 +6,12 @@ cp "$work/lib/a.ptx" "$work/lib/c.ptx" # a second copy of one module
 touch -d '2020-01-01 00:00:00' "$work"/lib/*.ptx
 gpu=(--target sm_86 --driver 550.163.01 --cache cache)
 
-run 64 check --target sm_86a --driver 550.163.01 lib
+snapshot run 64 check --target sm_86a --driver 550.163.01 lib
 err_one_line
 err_has "a GPU has no suffix"
-run 64 check --target sm_68 lib
+snapshot run 64 check --target sm_68 lib
 err_one_line
-run 64 check --target sm_86 --driver cu99 lib
+snapshot run 64 check --target sm_86 --driver cu99 lib
 err_one_line
 
 run 1 check "${gpu[@]}" --json lib
@@ -22,7 +22,7 @@ json 'd["modules"] == 4 and len(d["gpus"]) == 2'
 run 1 check "${gpu[@]}" lib
 out_has "sm_86 (RTX 30): 2 of 2 modules to compile"
 out_lacks "too new"
-run 1 check "${gpu[@]}" --quiet lib
+snapshot run 1 check "${gpu[@]}" --quiet lib
 out_empty
 err_empty
 [[ ! -e cache/index ]] || fail "check wrote into the cache"
@@ -35,7 +35,7 @@ printf '%s' "$(tr 'a-z' 'x' <lib/b.ptx)" >"$work/garbage"
 printf '\n' >>"$work/garbage"
 cp "$work/garbage" lib/b.ptx
 touch -d '2020-01-01 00:00:00' lib/b.ptx
-run "0|1" check "${gpu[@]}" --json lib
+snapshot run "0|1" check "${gpu[@]}" --json lib
 json 'd["modules"] == 1'
 
 # A damaged inventory is ignored and rewritten.
@@ -52,12 +52,12 @@ rmdir "$inventory"
 
 # The driver is too old for the PTX: nothing can be compiled in advance.
 sed 's/version 7.0/version 8.4/' lib/a.ptx >lib/new.ptx
-run 2 check --target sm_86 --driver 535.309.01 --json lib/new.ptx
+snapshot run 2 check --target sm_86 --driver 535.309.01 --json lib/new.ptx
 json 'd["modules"] == 0 and d["cannot"] == 1'
 run 1 check --target sm_86 --driver 550.163.01 --json lib/new.ptx
 json 'd["modules"] == 1 and d["cannot"] == 0'
 # Without a driver's stamp, check cannot call anything warm.
-run 2 check --target sm_86 --driver 12.4 --json lib/a.ptx
+snapshot run 2 check --target sm_86 --driver 12.4 --json lib/a.ptx
 json 'not d["names_known"] and d["cold"] == 1'
 err_has "cannot tell which modules are warm: name the driver with its full version (--driver 550.163.01)"
 # It cannot call anything cold either: it predicts no minutes, and names no cold file.
@@ -69,7 +69,7 @@ for driver in 12.4 550 550.1.2; do
 	err_has "cannot tell"
 	run 0 scan --target sm_86 --driver $driver lib/a.ptx
 	out_has "1 module to compile"
-	run 2 make -n --target sm_86 --driver $driver -o cache/ lib/a.ptx
+	snapshot run 2 make -n --target sm_86 --driver $driver -o cache/ lib/a.ptx
 	err_has "cannot tell which modules are warm"
 done
 # The limit that counts is that driver's.
@@ -78,13 +78,13 @@ for each in 460.106.00:268435456 550.163.01:1073741824; do
 	json "d['limit_bytes'] == ${each#*:}"
 	err_lacks CUDA_CACHE_MAXSIZE
 done
-CUDA_CACHE_MAXSIZE=1000 run 2 check --target sm_86 --driver 460.106.00 lib/a.ptx
+CUDA_CACHE_MAXSIZE=1000 snapshot run 2 check --target sm_86 --driver 460.106.00 lib/a.ptx
 err_has "and the default cache limit of driver 460.106 (CUDA 11.2) is only 1000 B: set CUDA_CACHE_MAXSIZE=1073741824 on that machine, and here for “jitwarm make”"
 out_lacks "Next"
-run 2 check --target sm_86 --driver 550.1.2 lib/a.ptx
+snapshot run 2 check --target sm_86 --driver 550.1.2 lib/a.ptx
 err_has "cannot tell: jitwarm does not know the names of driver 550.1.2's cache entries; jitwarm knows the names for driver 535.309.01, 550.54.15, 550.163.01 and others (“--driver list” names all)"
 err_lacks "full version"
-run 64 check --driver list --target sm_86 lib/a.ptx
+snapshot run 64 check --driver list --target sm_86 lib/a.ptx
 err_has "jitwarm knows the drivers 418.39, 460.106.00, 470.256.02, "
 if ! is_wine; then # Wine always has a driver
 	run 2 check --target sm_86 lib/a.ptx
@@ -106,7 +106,7 @@ run 2 scan --target sm_86 --driver 550.163.01 lib/newer.ptx
 out_has "sm_86 (RTX 30): 1 file will fail"
 out_lacks "nothing to compile"
 out_has "newer.ptx: will fail: no kernel image for sm_86"
-run 1 check "${gpu[@]}" lib/newer.ptx lib/a.ptx
+snapshot run 1 check "${gpu[@]}" lib/newer.ptx lib/a.ptx
 out_has "newer.ptx: will fail"
 
 # The machine code comes from a newer CUDA than the driver's, alone or before PTX. Another library of its folder that runs does not help. If
@@ -137,7 +137,7 @@ open("newer.cubin", "wb").write(fatbin.container(cubin(86, True))[88:])
 PYTHON
 run 2 check "${gpu[@]}" one
 out_has "libnewer.so: will fail: a CUDA runtime that needs the driver of a newer CUDA for sm_86"
-run 2 check --target sm_86 --driver 570 newer.cubin
+snapshot run 2 check --target sm_86 --driver 570 newer.cubin
 run 0 check --target sm_86 --driver 580.65.06 newer.cubin
 run 0 check --target sm_86 --driver 13.0 one
 run 2 scan --target sm_86 --driver 550.163.01 other
@@ -145,7 +145,7 @@ out_has "libother.so.1: will fail: no kernel image for sm_86"
 run 2 check "${gpu[@]}" both/lib*
 out_has "libnew.so: will fail: a CUDA runtime that needs the driver of a newer CUDA for sm_86; it needs driver 580 (CUDA 13.0) or newer"
 out_lacks "libold.so"
-run 2 check "${gpu[@]}" --json both/prog both
+snapshot run 2 check "${gpu[@]}" --json both/prog both
 json 'sorted(f["file"].split("/")[-1].split("\\")[-1] for f in d["failing"]) == ["libnew.so", "prog"]'
 rm both/libnew.so both/prog
 cp other/libother.so.1 both/libother.so
@@ -174,14 +174,14 @@ for command in check scan; do
 	run 0 $command "${gpu[@]:0:4}" nothing.so
 	out_has "no device code found"
 	# Nothing was judged.
-	run 2 $command "${gpu[@]:0:4}" bare
+	snapshot run 2 $command "${gpu[@]:0:4}" bare
 	out_has "no device code found"
 done
 
 # The record of the GPUs names the driver's library. If that file is gone, the driver is asked for the GPUs again.
 with_simdriver sm_86
 run "0|2" status --json
-run "0|2" status --json
+snapshot run "0|2" status --json
 json 'd["remembered"]'
 sed -i 's|"library":"[^"]*"|"library":"'"$(is_wine && echo Z:)$work/absent"'/libcuda.so.1"|' "$work/state/state.json"
 run 1 check --json lib/a.ptx

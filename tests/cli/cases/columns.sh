@@ -14,7 +14,7 @@ for columns in 20 57 200 900; do
 		cmp -s "$work/words" "$work/words.${command// /-}" || fail "the help differs at $columns columns"
 	done
 done
-COLUMNS=nonsense run 0 help scan
+COLUMNS=nonsense snapshot run 0 help scan
 [[ $(wc -L <"$out") -le 80 ]] || fail "the help is wider than 80"
 is_wine && exit 0 # a console has the width of its window, and nothing here makes a window
 
@@ -59,7 +59,7 @@ mkdir -p "$work/lib"
 printf '.version 9.0\n.target sm_50\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n' >"$work/lib/new.ptx"
 shown 0 status
 shown 0 scan --target sm_86,sm_89,sm_120 --driver 13.0 "$sample"
-shown 1 check "$sample" lib
+snapshot shown 1 check "$sample" lib
 shown 1 check --explain "$sample"
 shown 1 prime -n "$sample"
 run 0 prime "$sample"
@@ -79,10 +79,10 @@ rows = re.findall(r"^(  \d\S*(?: – \S+)? +|   +)[^ ]", re.sub(r"\x1b\[[0-9;]*m
 assert len([row for row in rows if row.strip()]) > 5 and len({len(row) for row in rows}) == 1, rows
 PYTHON
 done
-shown 2 find "$work/lib"
+snapshot shown 2 find "$work/lib"
 shown 0 cache list
 shown 0 cache verify
-shown 0 tune --max-size 2GiB
+snapshot shown 0 tune --max-size 2GiB
 shown 1 startup status
 shown 0 key list
 shown 0 store list
@@ -110,10 +110,10 @@ for columns in $widths; do
 		[[ $(widest) -le $columns ]] || fail "the Korean help is wider than $columns"
 	done
 done
-shown 0 status
-run 0 prime "$sample"
+snapshot shown 0 status
+snapshot run 0 prime "$sample"
 shown 0 cache list
-run 0 cache list
+snapshot run 0 cache list
 python3 - "$out" <<'PYTHON' || fail "the columns of a table in Korean"
 import sys, unicodedata
 def places(line):

@@ -7,56 +7,56 @@ lacks() { ! grep -qP "^\Q$1\E(\t|\$)" "$out" || fail "a candidate “$1”"; }
 count() { [[ $(wc -l <"$out") == "$1" ]] || fail "$(wc -l <"$out") candidates, not $1"; }
 
 # Each command is offered as one word once, hidden ones are not.
-complete ""
+snapshot complete ""
 has prime; has store; has tune; lacks list; lacks worker; lacks complete
 [[ $(grep -c '^cache' "$out") == 1 ]] || fail "cache is told more than once"
 out_has "list, verify, prune, clear"
 complete pr
 count 1; has prime
 out_has "Compile now"
-complete cache ""
+snapshot complete cache ""
 has list; has prune; has clear; count 4
 complete help sto
 count 1; has store
 complete nosuch ""
 out_empty
-complete --ver
+snapshot complete --ver
 out_empty # no command has that option
-complete --js
+snapshot complete --js
 has --json
 
 # Options are offered with their help, up to a word after which no option can follow.
-complete make --tar
+snapshot complete make --tar
 count 1; has --target
-complete prime ""
+snapshot complete prime ""
 has :files
-complete prime x --jo
+snapshot complete prime x --jo
 has --jobs; lacks --cache
-complete startup enable --un
+snapshot complete startup enable --un
 lacks --keys
 complete run -- --tar
 out_exact_line() { [[ $(cat "$out") == "$1" ]] || fail "not “$1”"; }
 out_exact_line :files
 
 # values of options
-complete prime --cache ""
+snapshot complete prime --cache ""
 out_exact_line :folders
 complete make -o ""
 out_exact_line :files
 complete prime --cache=
 out_exact_line :folders
-complete make --target sm_8
+snapshot complete make --target sm_8
 has sm_80; has sm_86; lacks sm_90; lacks native
 out_has "RTX 30"
-complete make --target=nat
+snapshot complete make --target=nat
 out_exact_line $'--target=native\t'
-complete tune --scope sy
+snapshot complete tune --scope sy
 count 1; has system
-complete tune --print p
+snapshot complete tune --print p
 out_exact_line $'powershell\t'
-complete prime --nosuch=p
+snapshot complete prime --nosuch=p
 out_empty
-complete completion z
+snapshot complete completion z
 out_exact_line $'zsh\t'
 run 0 complete --
 out_empty
@@ -79,12 +79,12 @@ count 1; has :files
 find "$work/venv" -name METADATA | while read -r metadata; do sed -i 's/^Name: .*/Name: frame/' "$metadata"; done
 
 # the scripts themselves
-run 64 completion
+snapshot run 64 completion
 run 64 completion tcsh
 err_has "bash, zsh, fish or powershell"
 run 64 completion bash zsh
 for shell in bash zsh fish powershell; do
-	run 0 completion $shell
+	snapshot run 0 completion $shell
 	out_has "jitwarm completion $shell"
 done
 is_wine && exit 0

@@ -24,18 +24,18 @@ for command in scan lint; do
 	[[ $command == scan ]] || gpu=--gpus
 	run 2 $command $gpu gtx1080 torch-2.9.0-cp312-cp312-manylinux_2_28_x86_64.whl
 	out_has "$cure"
-	run 2 $command $gpu gtx1080 vllm-0.7.3-cp38-abi3-manylinux1_x86_64.whl
+	snapshot run 2 $command $gpu gtx1080 vllm-0.7.3-cp38-abi3-manylinux1_x86_64.whl
 	out_has "No release of vllm that jitwarm has examined runs on sm_61 (gtx1080); examine older ones: jitwarm which --target sm_61 vllm --ask"
-	run 2 $command $gpu gtx1080 unlisted-1.0-cp312-cp312-linux_x86_64.whl
+	snapshot run 2 $command $gpu gtx1080 unlisted-1.0-cp312-cp312-linux_x86_64.whl
 	out_lacks "PyPI"
 	ask="jitwarm's list of releases lacks unlisted; find a release that runs on sm_61 (gtx1080): jitwarm which --target sm_61 unlisted --ask"
 	if [[ $command == scan ]]; then out_has "$ask"; else out_lacks "which"; fi
 done
 # The driver calls for an older release; for several GPUs, each has its own.
-run 2 scan --target gtx1080,k80 --driver 470 torch-2.9.0-cp312-cp312-manylinux_2_28_x86_64.whl
+snapshot run 2 scan --target gtx1080,k80 --driver 470 torch-2.9.0-cp312-cp312-manylinux_2_28_x86_64.whl
 out_has "that runs on sm_61 (gtx1080): pip install torch=="
 out_has "that runs on sm_37 (K80): pip install torch=="
-run 2 scan --json --target gtx1080 torch-2.9.0-cp312-cp312-manylinux_2_28_x86_64.whl
+snapshot run 2 scan --json --target gtx1080 torch-2.9.0-cp312-cp312-manylinux_2_28_x86_64.whl
 json 'd["schema"]'
 
 # An installed library is named by its package, each file once.
@@ -50,33 +50,33 @@ out_has "$cure"
 out_has "jitwarm's list of releases lacks unlisted; find a release that runs on sm_61 (GTX 10): jitwarm which unlisted --ask"
 [[ $(grep -c "pip install" "$out") == 1 ]] || fail "not one cure"
 # The command asks about the driver that check asked about: which --target assumes the newest one, and which without --target the installed one.
-run 2 check --target gtx1080
+snapshot run 2 check --target gtx1080
 out_has "jitwarm which --target sm_61 --driver 550.200.01 unlisted --ask"
-run 2 check --driver 12.2
+snapshot run 2 check --driver 12.2
 out_has "jitwarm which --driver 12.2 unlisted --ask"
-run 2 check --driver 12.2 --json
+snapshot run 2 check --driver 12.2 --json
 json '"which --target sm_61 --driver 12.2 unlisted --ask" in d["failing"][1]["cure"]'
 run 2 check torch
 out_has "$cure"
 run 2 check --json
 json '[(f["package"], f.get("runs"), f["cure"]) for f in d["failing"]] == [("torch", "2.7.1", "install torch==2.7.1"), ("unlisted", None, "find a release that runs: “jitwarm which --target sm_61 --driver 550.200.01 unlisted --ask”")]'
-run 2 status
+snapshot run 2 status
 out_has "$cure"
-run 2 doctor
+snapshot run 2 doctor
 out_has "install torch 2.7.1, the newest on PyPI that runs on this GPU and driver (“pip install torch==2.7.1”)"
 # If no release that fits the Python runs, doctor names the command that shows why; older releases of vllm are not examined.
 rm -r "$site"/torch* "$site"/unlisted*
 python3 -m zipfile -e vllm-0.7.3-cp38-abi3-manylinux1_x86_64.whl "$site"
-run 2 doctor
+snapshot run 2 doctor
 out_has "find a release of vllm that runs on this GPU and driver: “jitwarm which vllm --ask”"
 rm -r "$site"/vllm*
 python3 -m zipfile -e cuml_cu12-25.10.0-cp312-cp312-manylinux_2_28_x86_64.whl "$site"
-run 2 doctor
+snapshot run 2 doctor
 out_has "no release of cuml-cu12 on PyPI runs on this GPU; “jitwarm which cuml-cu12” shows what each one lacks"
 # If the list lacks the package, doctor names the command that asks the index.
 rm -r "$site"/cuml*
 python3 -m zipfile -e unlisted-1.0-cp312-cp312-linux_x86_64.whl "$site"
-run 2 doctor
+snapshot run 2 doctor
 out_has "find a release of unlisted that runs on this GPU and driver: “jitwarm which unlisted --ask”"
 # pip's indexes know nothing of the name of conda's package, so no command names it.
 mkdir -p "$work/conda/conda-meta" "$work/conda/lib"
@@ -85,9 +85,9 @@ printf '{"name": "libmagma", "version": "2.9.0", "files": ["lib/libmagma.so"], "
 unset VIRTUAL_ENV
 export CONDA_PREFIX=$work/conda
 for command in check status doctor; do
-	run 2 $command
+	snapshot run 2 $command
 	out_has "libmagma"
 	out_lacks "jitwarm which"
 done
-run 2 check --json
+snapshot run 2 check --json
 json '[("package" in f, f["cure"]) for f in d["failing"]] == [(False, "use a build that has -gencode arch=compute_61,code=sm_61")]'

@@ -20,7 +20,7 @@ for how in removed unread; do
 	mkdir "$work/here"
 	cd "$work/here" || fail "no folder"
 	if [[ $how == removed ]]; then rmdir "$work/here"; else chmod 000 "$work/here"; fi
-	run '0|1'
+	snapshot run '0|1'
 	run '0|1' status
 	for operand in "$(site_of "$work/env")/$frame_library" frame; do
 		run 0 scan "$operand"
@@ -29,9 +29,9 @@ for how in removed unread; do
 		run 0 prime --quiet --no-store "$operand"
 	done
 	run 0 scan
-	run 3 scan none.so
+	snapshot run 3 scan none.so
 	if [[ $how == removed ]]; then err_has "none.so: no such file"; else err_has "none.so: Permission denied"; fi
-	run 3 export
+	snapshot run 3 export
 	err_has "jitwarm.jwpack: "
 	cd "$before" || fail "no folder"
 	[[ $how == removed ]] || chmod 700 "$work/here"

@@ -55,7 +55,7 @@ for kind in ptx fatbin whl; do
 	err_has "$work/big.$kind: larger than 64 GiB, the most that jitwarm reads"
 done
 truncate -s 257M "$work/big.ptx"
-limit=20 run 3 check "${gpu[@]}" "$work/big.ptx"
+limit=20 snapshot run 3 check "${gpu[@]}" "$work/big.ptx"
 err_one_line
 err_has "$work/big.ptx: more than 256 MiB"
 
@@ -81,7 +81,7 @@ sleep 3 # a file that was written in the last two seconds is not remembered
 run 0 prime --quiet mapped.ptx
 echo >&9
 await grep -q changed said
-run '0|1' prime --quiet --cache "$work/other" mapped.ptx
+snapshot run '0|1' prime --quiet --cache "$work/other" mapped.ptx
 run 0 prime --quiet --cache "$work/other" mapped.ptx
 run 0 check --cache "$work/other" mapped.ptx
 exec 9>&-

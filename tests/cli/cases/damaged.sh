@@ -34,20 +34,20 @@ for kind in value key checksum zeros gpu abi; do
 	bend "$kind"
 	run 1 check --json "$sample"
 	json 'd["cold"] == d["damaged"] == d["gpus"][0]["damaged"] == 1 and d["warm"] > 0'
-	run 1 check --explain "$sample"
+	snapshot run 1 check --explain "$sample"
 	out_has "up to 1 of 8 modules ("
 	out_has ": 1 cold, under 0.1 s on one core"
 	out_has "1 of the modules is damaged in the cache; “jitwarm prime” replaces it"
 	out_has "the entry is damaged ("
-	run 1 prime -n "$sample"
+	snapshot run 1 prime -n "$sample"
 	out_has "the entry is damaged ("
 	run 1 check --json "$sample" # -n has left it there
 	json 'd["damaged"] == 1'
-	run 1 export --all --json -o "$work/$kind.jwpack"
+	snapshot run 1 export --all --json -o "$work/$kind.jwpack"
 	json 'd["damaged"] + d["unsuited"] == 1 and d["entries"] > 0'
-	run 1 cache verify --json
+	snapshot run 1 cache verify --json
 	json 'd["damaged"] == 1'
-	run 0 prime --no-store --json "$sample"
+	snapshot run 0 prime --no-store --json "$sample"
 	json 'd["compiled"] == d["damaged"] == 1'
 	run 0 check "$sample"
 	out_lacks damaged
@@ -62,23 +62,23 @@ json 'd["cold"] == d["damaged"] == 1'
 run 1 cache verify
 out_has "it is a folder: the driver can store no entry there"
 out_has "Next: jitwarm cache verify --repair"
-run "0|1" export --all --json -o "$work/folder.jwpack"
-run 0 prime --no-store --quiet "$sample"
+snapshot run "0|1" export --all --json -o "$work/folder.jwpack"
+snapshot run 0 prime --no-store --quiet "$sample"
 [[ -f $entry ]] || fail "prime left the folder"
 folder
 run 0 cache verify --repair --json
 json 'd["damaged"] == 0 and d["repaired_entries"] == 1'
 [[ ! -e $entry ]] || fail "the folder is still there"
 run 0 prime --no-store --quiet "$sample"
-run 0 export --all -o "$work/whole.jwpack"
+snapshot run 0 export --all -o "$work/whole.jwpack"
 folder
-run 0 import --allow-unsigned "$work/whole.jwpack"
+snapshot run 0 import --allow-unsigned "$work/whole.jwpack"
 [[ -f $entry ]] || fail "import left the folder"
 rm "$entry" && mkdir "$entry" && : >"$entry/file"
-run 1 cache verify --repair
+snapshot run 1 cache verify --repair
 out_has "not removed: 1 damaged entry: move away what is no entry"
 out_lacks "Next:"
-run 3 prime --no-store --quiet "$sample"
+snapshot run 3 prime --no-store --quiet "$sample"
 err_has "a folder with files, where an entry belongs: move it away"
 [[ -e $entry/file ]] || fail "a file in the folder is gone"
 rm -r "$entry"
@@ -96,7 +96,7 @@ bend gpu
 run 1 check --json "$sample"
 json 'd["damaged"] == 1'
 rm -rf "$JITWARM_STATE/drivers"
-run 1 cache verify
+snapshot run 1 cache verify
 out_has "its machine code is for another GPU"
 run 0 cache verify --repair --json
 json 'd["repaired_entries"] == 1'
@@ -111,7 +111,7 @@ json 'd["compiled"] == 0'
 run 0 cache verify
 
 # An import replaces damaged entries.
-run 0 export --all -o "$work/whole.jwpack"
+snapshot run 0 export --all -o "$work/whole.jwpack"
 for kind in gpu value; do
 	bend "$kind"
 	run 0 import --allow-unsigned "$work/whole.jwpack"
@@ -132,19 +132,19 @@ END
 run 0 check "$sample"
 # A damaged piece of many is named by scan and lint.
 run 0 check "$work/bent/${sample##*/}"
-run 0 scan --target sm_86 "$work/bent/${sample##*/}"
+snapshot run 0 scan --target sm_86 "$work/bent/${sample##*/}"
 out_has "1 piece is damaged"
-run 1 lint --gpus sm_86 "$work/bent/${sample##*/}"
+snapshot run 1 lint --gpus sm_86 "$work/bent/${sample##*/}"
 out_has "1 piece is damaged"
 
 # A file that cannot be read (a pipe) is not reported as damaged
 is_wine && exit 0
 first=$(find "$cache"/?/?/* | sort | head -n 1)
 mv "$first" "$work/kept" && mkfifo "$first"
-run 1 check "$sample"
+snapshot run 1 check "$sample"
 out_has "1 of the modules: the entry is in the cache, but this account cannot read it"
 out_lacks damaged
-run 1 check --json --explain "$sample"
+snapshot run 1 check --json --explain "$sample"
 json 'd["unread"] == 1 and d["damaged"] == 0 and [c["reason"] for c in d["causes"]] == ["unknown"]'
 rm "$first" && mv "$work/kept" "$first"
 
@@ -154,6 +154,6 @@ bend abi
 JITWARM=${JITWARM##* } JITWARM_STATE=$work/elsewhere run 0 export --all -o "$work/abi.jwpack"
 out_lacks damaged
 rm -rf "$cache"
-run "0|1" import --allow-unsigned "$work/abi.jwpack"
+snapshot run "0|1" import --allow-unsigned "$work/abi.jwpack"
 out_has "cubin ABI 8"
 run 0 cache verify

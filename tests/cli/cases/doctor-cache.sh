@@ -5,14 +5,14 @@ warm
 
 # ---- the index and the entries; --fix repairs and compiles what is lacking
 printf 'garbage' >"$place/cache/index"
-found 1 index "$sample"
-run 0 doctor --fix "$sample"
+snapshot found 1 index "$sample"
+snapshot run 0 doctor --fix "$sample"
 out_has "Fix     jitwarm cache verify --repair"
 app_compiles 0
 rm "$place/cache/index"
-found 1 index "$sample"
+snapshot found 1 index "$sample"
 says_of index evidence "deletes every entry"
-run 0 doctor --fix --quiet "$sample"
+snapshot run 0 doctor --fix --quiet "$sample"
 out_empty
 app_compiles 0
 entry=$(find "$place/cache" -path "$place/cache/?/?/*" -type f -size +8k | sort | head -n 1)
@@ -24,35 +24,35 @@ with open(sys.argv[1], "r+b") as file:
     file.seek(-100, 2)
     file.write(bytes([byte[0] ^ 1]))
 PYTHON
-found 1 "damaged cold" "$sample"
-run 0 doctor --fix --json "$sample"
+snapshot found 1 "damaged cold" "$sample"
+snapshot run 0 doctor --fix --json "$sample"
 json 'len(d["fixed"]) == 2 and "--repair" in d["fixed"][0]'
 app_compiles 0
 # Entries are evicted, made by another driver, or deleted: the evidence says which.
 rm "$entry"
-found 1 cold "$sample"
+snapshot found 1 cold "$sample"
 run 0 doctor --fix --quiet "$sample"
 app_compiles 0
 
 # ---- code that does not run here, and code that a newer driver runs
 printf '.version 7.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n' >"$place/newer.ptx"
-found 2 no-code "$place/newer.ptx"
+snapshot found 2 no-code "$place/newer.ptx"
 json 'd["findings"][0]["hopeless"] and d["findings"][0]["command"] == []'
-run 2 doctor "$place/newer.ptx"
+snapshot run 2 doctor "$place/newer.ptx"
 out_has "Do: install a version of that package"
 if ! is_wine; then
 	cp "$place/newer.ptx" "$place/"$'a\n 9  forged: b.ptx'
 	found 2 no-code "$place/"$'a\n 9  forged: b.ptx'
-	run 2 doctor "$place/"$'a\n 9  forged: b.ptx'
+	snapshot run 2 doctor "$place/"$'a\n 9  forged: b.ptx'
 	! grep -q '^ 9  forged' "$out" || fail "a name made a line of its own"
 	cp "$sample" "$place/it's \$(touch x).so"
 	rm -rf "$place/cache"
-	run 1 doctor --no-probe "$place/it's \$(touch x).so"
+	snapshot run 1 doctor --no-probe "$place/it's \$(touch x).so"
 	out_has "it'\\''s \$(touch x).so'"
 	warm
 fi
 printf '.version 9.0\n.target sm_50\n.address_size 64\n.visible .entry k() { ret; }\n' >"$place/isa.ptx"
-found 2 driver-old "$place/isa.ptx"
+snapshot found 2 driver-old "$place/isa.ptx"
 says_of driver-old fix "install driver 580 (CUDA 13.0)"
 # Data-centre GPUs, and no other GPUs, have another way to a newer driver: NVIDIA's package.
 for gpus in sm_70 sm_90 sm_86 sm_89,sm_90 sm_121 sm_87; do
@@ -71,10 +71,10 @@ warm
 
 # ---- no GPU
 if ! is_wine; then
-	(export CUDA_VISIBLE_DEVICES=; found 2 no-gpu "$sample") || exit 1
+	(export CUDA_VISIBLE_DEVICES=; snapshot found 2 no-gpu "$sample") || exit 1
 	says_of no-gpu fix "unset CUDA_VISIBLE_DEVICES"
 	(export CUDA_VISIBLE_DEVICES=0 SIMDRIVER_INIT=803; found 2 no-gpu "$sample") || exit 1
 	says_of no-gpu fix "restart the machine"
-	(JITWARM=$program JITWARM_PCI_DEVICES='' found 2 no-gpu "$sample") || exit 1
+	(JITWARM=$program JITWARM_PCI_DEVICES='' snapshot found 2 no-gpu "$sample") || exit 1
 fi
 

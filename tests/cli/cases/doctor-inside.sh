@@ -24,7 +24,7 @@ await test -e "$place/loaded"
 run 1 doctor --json --no-probe --pid "$victim"
 json 'd["process"]["replaced"] == [] and "cold" in [f["id"] for f in d["findings"]]'
 cp "$sample" "$place/new.so" && mv "$place/new.so" "$place/lib.so"
-run 1 doctor --no-probe --pid "$victim"
+snapshot run 1 doctor --no-probe --pid "$victim"
 out_has "1 library was replaced or removed since the process started ($place/lib.so)"
 out_lacks "All is well"
 gone "$victim"
@@ -35,6 +35,6 @@ unshare --mount sleep 100 &
 victim=$!
 other_files() { [ "$(readlink "/proc/$victim/ns/mnt")" != "$(readlink /proc/self/ns/mnt)" ]; }
 await other_files
-run 2 doctor --pid "$victim"
+snapshot run 2 doctor --pid "$victim"
 err_has "process $victim sees other files"
 gone "$victim"

@@ -4,9 +4,9 @@ cd "$work" || exit 1
 export CUDA_CACHE_PATH=$work/cache
 
 cp "$sample" ./-lib.so
-run 1 doctor --no-probe -- -lib.so
+snapshot run 1 doctor --no-probe -- -lib.so
 out_has "jitwarm prime -- -lib.so"
-run "0|1" doctor --no-probe --fix --json -- -lib.so
+snapshot run "0|1" doctor --no-probe --fix --json -- -lib.so
 json 'd["cold"] == 0 and len(d["fixed"]) == 1'
 
 rm -rf "$CUDA_CACHE_PATH"
@@ -15,7 +15,7 @@ for i in {1..45}; do
 	cp "$sample" "$i.so"
 	names+=("$i.so")
 done
-run 1 doctor --no-probe --json "${names[@]}"
+snapshot run 1 doctor --no-probe --json "${names[@]}"
 json '[f["command"] for f in d["findings"] if f["id"] == "cold"] == [[]]'
 json '"with the same names" in next(f["fix"] for f in d["findings"] if f["id"] == "cold")'
 run 1 doctor --no-probe --json "${names[@]:0:38}"
@@ -24,18 +24,18 @@ json 'next(f["command"] for f in d["findings"] if f["id"] == "cold")[1:] == [f"{
 if ! is_wine; then
 	name=$'a\n 9  forged: b.so'
 	cp "$sample" "$name"
-	run 1 doctor --no-probe "$name"
+	snapshot run 1 doctor --no-probe "$name"
 	! grep -q '^ 9  forged' "$out" || fail "a name made a line of its own"
 	run 1 doctor --no-probe --report "$name"
 	! grep -q '^ 9  forged' "$out" || fail "a name made a line of its own in the report"
 	mkdir -p "Acme & Sons/earlier (1)"
 	cp "$sample" "Acme & Sons/earlier (1)/x.so"
-	HOME=$work/Acme LOGNAME=earlier run 1 doctor --no-probe --report "$work/Acme & Sons/earlier (1)/x.so"
+	HOME=$work/Acme LOGNAME=earlier snapshot run 1 doctor --no-probe --report "$work/Acme & Sons/earlier (1)/x.so"
 	out_has "~ & Sons/USER (1)/x.so"
 	out_lacks Acme
 	out_lacks earlier
 	# A folder or a name of one letter, or within a word, is not taken for an account's name.
-	HOME=/ USER=earl USERNAME=x LOGNAME=ons run 1 doctor --no-probe --report "$work/Acme & Sons/earlier (1)/x.so"
+	HOME=/ USER=earl USERNAME=x LOGNAME=ons snapshot run 1 doctor --no-probe --report "$work/Acme & Sons/earlier (1)/x.so"
 	out_has "$work/Acme & Sons/earlier (1)/x.so"
 	out_lacks "~"
 fi
@@ -47,7 +47,7 @@ trap 'rm -rf "$CUDA_CACHE_PATH"' EXIT
 run 0 prime --quiet "$sample"
 run 0 doctor --no-probe "$sample"
 out_has "All is well"
-run 1 doctor --no-probe "$sample" "$work/lacking.so"
+snapshot run 1 doctor --no-probe "$sample" "$work/lacking.so"
 out_lacks "All is well"
 out_has "Nothing was found in the files that could be read"
 err_has "lacking.so"

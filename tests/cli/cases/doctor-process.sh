@@ -8,13 +8,13 @@ if is_wine; then
 	run 2 doctor --pid 4
 	err_one_line
 else
-	run 3 doctor --pid 99999999
+	snapshot run 3 doctor --pid 99999999
 	err_has "there is no process"
 	env -u HOME CUDA_CACHE_DISABLE=1 CUDA_CACHE_PATH="$place/a \"b\"" CUDA_INJECTION64_PATH=/x sleep 60 &
 	victim=$!
 	await test -r "/proc/$victim/environ"
 	await grep -q sleep "/proc/$victim/comm"
-	found 1 cache-disabled --pid "$victim"
+	snapshot found 1 cache-disabled --pid "$victim"
 	json 'd["process"]["name"] == "sleep" and not d["process"]["driver"] and d["process"]["pid"] == '"$victim"
 	# The printed command runs with the process's variables that differ from this shell's.
 	json "d['before'] == \"env -u HOME 'CUDA_CACHE_PATH=$place/a \\\"b\\\"' CUDA_CACHE_DISABLE=1\""
@@ -26,14 +26,14 @@ words = lambda *texts: (ctypes.c_char_p * (len(texts) + 1))(*texts, None)
 ctypes.CDLL(None).execve(b"/bin/sleep", words(b"sleep", b"60"), words(b"HOME=" + sys.argv[1].encode(), b"CUDA_CACHE_DISABLE=1", b"CUDA_CACHE_DISABLE=0"))' "$place" &
 	victim=$!
 	await grep -q sleep "/proc/$victim/comm"
-	found 1 cache-disabled --pid "$victim"
+	snapshot found 1 cache-disabled --pid "$victim"
 	kill "$victim"
 	wait "$victim" 2>/dev/null || true
 	# shellcheck disable=SC2046
 	env $(seq -f CUDA_CACHE_%g=1 300) CUDA_CACHE_DISABLE=1 sleep 60 &
 	victim=$!
 	await grep -q sleep "/proc/$victim/comm"
-	run "2|3" doctor --pid "$victim"
+	snapshot run "2|3" doctor --pid "$victim"
 	err_has "more than 256 variables"
 	kill "$victim"
 	wait "$victim" 2>/dev/null || true
@@ -42,7 +42,7 @@ ctypes.CDLL(None).execve(b"/bin/sleep", words(b"sleep", b"60"), words(b"HOME=" +
 	env CUDA_VISIBLE_DEVICES="$long" CUDA_DEVICE_ORDER="$long" CUDA_FORCE_JIT="$long" sleep 60 &
 	victim=$!
 	await grep -q sleep "/proc/$victim/comm"
-	run 3 doctor --pid "$victim"
+	snapshot run 3 doctor --pid "$victim"
 	err_has "the variables of the process are too long for a command"
 	kill "$victim"
 	wait "$victim" 2>/dev/null || true

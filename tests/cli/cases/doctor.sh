@@ -9,7 +9,7 @@ warm
 healthy "$sample"
 json 'd["probe"] == "hit" and d["warm"] == 8 and d["cold"] == 0'
 json '__import__("os").path.isfile(posix(d["probe_entry"]).removeprefix("Z:"))'
-found 0 "" "$sample"
+snapshot found 0 "" "$sample"
 json 'd["probe"] == "not asked" and "probe_entry" not in d'
 CUDA_CACHE_MAXSIZE=2147483648 healthy "$sample"
 CUDA_CACHE_DISABLE=0 CUDA_FORCE_PTX_JIT=0 CUDA_FORCE_JIT=1 healthy "$sample"
@@ -42,9 +42,9 @@ out_has "loads the code again"
 ! is_real || return 0
 
 # ---- usage
-run 64 doctor --report --json
-run 64 doctor --pid 1 "$sample"
-run 64 doctor --pid 0
+snapshot run 64 doctor --report --json
+snapshot run 64 doctor --pid 1 "$sample"
+snapshot run 64 doctor --pid 0
 
 # ---- not primed; --fix primes
 CUDA_CACHE_PATH=$place/never found 1 cold "$sample"
@@ -55,11 +55,11 @@ says_of cold evidence "deleted"
 json 'd["findings"][0]["command"] == ["prime", d["findings"][0]["command"][1]] and d["cold"] == 8'
 app_compiles 8
 rm -rf "$place/cache"
-run 0 doctor --fix "$sample"
+snapshot run 0 doctor --fix "$sample"
 out_has "Fix     jitwarm prime "
 out_has "$(basename "$sample")"
 app_compiles 0
-run 0 doctor --fix "$sample"
+snapshot run 0 doctor --fix "$sample"
 out_has "Fix     nothing: nothing is wrong"
 rm -rf "$place/cache"
 run 0 doctor --fix --json "$sample"
@@ -78,7 +78,7 @@ time.sleep(60)
 PYTHON
 	holder=$!
 	await test -e "$place/held"
-	probed 1 probe-refused "$sample"
+	snapshot probed 1 probe-refused "$sample"
 	says_of probe-refused evidence "stored no entry"
 	json 'd["probe"] == "refused"'
 	found 0 "" "$sample"
@@ -89,7 +89,7 @@ fi
 
 # ---- the driver does not load the tiny module: no memory is left, or the GPU is closed to programs
 fresh
-SIMDRIVER_FAULT=oom:jitwarm_probe probed 1 probe-failed "$place/plain/none.so"
+SIMDRIVER_FAULT=oom:jitwarm_probe snapshot probed 1 probe-failed "$place/plain/none.so"
 says_of probe-failed fix "free the GPU's memory"
 json 'd["probe"] == "failed"'
 # The driver's compiler is missing: this is the first finding; warm modules load without the compiler.
@@ -100,32 +100,32 @@ if ! is_wine; then
 		JITWARM="$cases/../../../scripts/with-simdriver.sh -B $place/bare sm_86 -- ${JITWARM##* }"
 		run 0 check "$sample"
 		fresh
-		found 2 "no-compiler cold" "$sample"
+		snapshot found 2 "no-compiler cold" "$sample"
 		says_of no-compiler evidence "the driver's compiler, libnvidia-ptxjitcompiler.so.1, is missing"
 		says_of no-compiler fix "NVIDIA_DRIVER_CAPABILITIES=compute,utility; on Debian install the package libnvidia-ptxjitcompiler1"
-		run 2 check "$sample"
+		snapshot run 2 check "$sample"
 		err_has "warning: the driver's compiler, libnvidia-ptxjitcompiler.so.1, is missing"
 		err_lacks "tune --path"
-		run 2 prime "$sample"
+		snapshot run 2 prime "$sample"
 		err_has "jitwarm: the driver's compiler, libnvidia-ptxjitcompiler.so.1, is missing"
 		run 2 prime --cache "$place/other" "$sample"
-		run "0|2" status
+		snapshot run "0|2" status
 		out_has "Next    get the driver's compiler: jitwarm doctor"
 	) || exit 1
 fi
-SIMDRIVER_COMPUTE_MODE=2 probed 1 probe-failed "$place/plain/none.so"
+SIMDRIVER_COMPUTE_MODE=2 snapshot probed 1 probe-failed "$place/plain/none.so"
 says_of probe-failed evidence prohibited
 found 0 "" "$place/plain/none.so"
 
 # ---- the driver was upgraded under a running system: kernel module and library differ until the next boot
-SIMDRIVER_INIT=803 JITWARM_STATE=$(native "$place/anew") found 2 no-gpu "$place/plain/none.so"
+SIMDRIVER_INIT=803 JITWARM_STATE=$(native "$place/anew") snapshot found 2 no-gpu "$place/plain/none.so"
 says_of no-gpu evidence "have different versions"
 says_of no-gpu fix "restart the machine"
-SIMDRIVER_INIT=803 JITWARM_STATE=$(native "$place/anew") run 2 status
+SIMDRIVER_INIT=803 JITWARM_STATE=$(native "$place/anew") snapshot run 2 status
 out_has "have different versions"
 # ---- each error of the start has its own cure
 while IFS="|" read -r number cure; do
-	SIMDRIVER_INIT=$number JITWARM_STATE=$(native "$place/anew") found 2 no-gpu "$place/plain/none.so"
+	SIMDRIVER_INIT=$number JITWARM_STATE=$(native "$place/anew") snapshot found 2 no-gpu "$place/plain/none.so"
 	says_of no-gpu fix "$cure"
 done <<'CURES'
 3|start processes with the method spawn
@@ -144,7 +144,7 @@ CURES
 
 # ---- --report: a report that people paste in public
 fresh
-USER=alice run 1 doctor --report "$sample" --no-probe
+USER=alice snapshot run 1 doctor --report "$sample" --no-probe
 out_has '```text'
 out_has "GPU     "
 out_has "$(basename "$sample")"

@@ -1,9 +1,9 @@
 # Prints the kinds of documents that no other case prints, so that they are validated like all others (tests/documents).
-run 0 --version --json
-run 64 help nosuch --json
-run 0 help prime --json
+snapshot run 0 --version --json
+snapshot run 64 help nosuch --json
+snapshot run 0 help prime --json
 json '"--recording FILE" in d["text"]'
-run 0 completion bash --json
+snapshot run 0 completion bash --json
 json '"complete" in d["text"]'
 printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }\n' >"$work/kernel.ptx"
 run 0 scan --json --target sm_86 --driver 12.4 "$work/kernel.ptx"

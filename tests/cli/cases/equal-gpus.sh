@@ -14,23 +14,23 @@ json 'len(d["gpus"]) == 1 and d["gpus"][0]["warm"] == 8'
 # With GPUs of two architectures, --gpu primes for one alone.
 with_simdriver sm_86,sm_90
 export CUDA_CACHE_PATH=$work/two
-run 64 prime --gpu sm_75 "$sample"
+snapshot run 64 prime --gpu sm_75 "$sample"
 err_has "--gpu: no GPU here is sm_75 (RTX 20): “jitwarm make --target sm_75 --driver "
-run 64 prime --gpu nonsense "$sample"
-run 64 prime --if-changed --gpu sm_86 "$sample"
+snapshot run 64 prime --gpu nonsense "$sample"
+snapshot run 64 prime --if-changed --gpu sm_86 "$sample"
 err_has "leave out --gpu"
-run 64 prime --gpu rtx5090 "$sample"
+snapshot run 64 prime --gpu rtx5090 "$sample"
 err_has "“jitwarm make --target sm_120 --driver 580.159.04 --fetch -o FILE.jwpack $sample”"
 run 0 prime --gpu rtx3070 "$sample" --json
 json '[(g["target"], g["cold"]) for g in d["gpus"]] == [("sm_86", 8)] and d["compiled"] == 8'
 run 1 check "$sample" --json
 json '[(g["target"], g["cold"] > 0) for g in d["gpus"]] == [("sm_86", False), ("sm_90", True)]'
 # The other GPU's entries are not carried over from any driver, and that GPU is not warm yet.
-run 0 prime --gpu h100 "$sample"
+snapshot run 0 prime --gpu h100 "$sample"
 out_lacks "carried over"
 out_has "Start your program again: on these GPUs it has nothing left to compile."
 run 0 prime --gpu h100 --gpu rtx3070 --quiet "$sample"
-run 0 check "$sample"
+snapshot run 0 check "$sample"
 
 # The store restores the modules of both GPUs, and the counts are their sums (tests/documents/validate.py).
 export JITWARM_STORE=1

@@ -27,12 +27,12 @@ json 'd["accepted"] == 3 and d["evicted"] == d["evicted_bytes"] == 0'
 
 # The limit requires two entries to be evicted.
 export CUDA_CACHE_MAXSIZE=$((was + new - two + 1))
-import 1 --dry-run --json
+snapshot import 1 --dry-run --json
 json 'd["accepted"] == 3 and d["added"] == 0 and d["evicted"] == 2 and d["evicted_bytes"] == '"$two"
-import 1 --dry-run
+snapshot import 1 --dry-run
 out_has "2 old entries of other programs, "
 out_has "nothing was imported: first set a larger CUDA_CACHE_MAXSIZE"
-import 3
+snapshot import 3
 err_has "2 entries of other programs ("
 err_has "or free space with “jitwarm cache prune”"
 err_one_line
@@ -59,13 +59,13 @@ for folder, _, names in os.walk(sys.argv[1]):
             file.truncate(28 + key + value)
 PYTHON
 	for limit in 4294967296 2147483648; do
-		CUDA_CACHE_MAXSIZE=$limit run 3 import --allow-unsigned --as-is --cache "$work/four" "$pack"
+		CUDA_CACHE_MAXSIZE=$limit snapshot run 3 import --allow-unsigned --as-is --cache "$work/four" "$pack"
 		err_has "would be evicted"
 		err_has "no cache limit exceeds 4 GiB"
 		err_lacks "--max-size"
 	done
 	rm "$(find "$work/four" -path '*/?/?/*' -type f | sort | head -1)"
-	CUDA_CACHE_MAXSIZE=2147483648 run 3 import --allow-unsigned --as-is --cache "$work/four" "$pack"
+	CUDA_CACHE_MAXSIZE=2147483648 snapshot run 3 import --allow-unsigned --as-is --cache "$work/four" "$pack"
 	err_has "--max-size 4294967296"
 fi
 
@@ -82,10 +82,10 @@ for number in 1 2; do pack_entry "$work/there" $number "$built" 86; done
 rm "$work/there/index"
 export CUDA_CACHE_MAXSIZE=$(rows "$work/there")
 for number in 10; do pack_entry "$work/more" $number "$built" 86; done
-run 0 export --all --cache "$(native "$work/more")" -o "$pack"
+snapshot run 0 export --all --cache "$(native "$work/more")" -o "$pack"
 import 1 --dry-run --json
 json 'd["evicted"] >= 1'
-import 3
+snapshot import 3
 
 # If prime's results evict entries of the driver in use, modules that were warm become cold, and prime says so; entries of a former driver
 # do not count.
@@ -101,13 +101,13 @@ for number in 1 2 3 4 5 6; do printf '.version 7.0\n.target sm_70\n.address_size
 export CUDA_CACHE_MAXSIZE=$((size + 100))
 run 1 prime --json "$work"/other?.ptx
 json 'd["evicted"] == d["cooled"] > 0 and d["compiled"] == 6'
-run 1 check "$work/a.so"
+snapshot run 1 check "$work/a.so"
 rm -r "$work/cache"
 CUDA_CACHE_MAXSIZE=1000000000 run 0 prime --cache "$work/cache" "$work/a.so"
-run 1 prime "$work"/other?.ptx
+snapshot run 1 prime "$work"/other?.ptx
 err_has "compiles the modules again"
 # The entries are another driver's.
 rm -r "$work/cache"
 SIMDRIVER_STAMP='Jan  1 202301:02:03' JITWARM_STATE=$work/former run 0 prime "$work/a.so"
-run 0 prime --no-store --json "$work"/other?.ptx
+snapshot run 0 prime --no-store --json "$work"/other?.ptx
 json 'd["evicted"] > 0 and d["cooled"] == 0'

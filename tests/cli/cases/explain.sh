@@ -14,19 +14,19 @@ run 1 check --explain "$lib"
 out_has "8: never primed"
 out_has "Next: jitwarm prime $lib"
 with_simdriver sm_86,sm_90
-run 1 check --explain "$lib"
+snapshot run 1 check --explain "$lib"
 out_has "8 for sm_86: never primed"
 with_simdriver sm_86
 run 0 prime "$lib"
 out_has "Why: 8 modules: never primed."
-run 0 check --explain --json "$lib"
+snapshot run 0 check --explain --json "$lib"
 reasons ''
 
 : >"$(entry 1)"
 rm "$(entry 8)"
-run 1 check --explain --json "$lib"
+snapshot run 1 check --explain --json "$lib"
 reasons '("damaged", 1), ("deleted", 1)'
-run 0 prime --json "$lib"
+snapshot run 0 prime --json "$lib"
 json '"damaged" in d["why"] and "deleted" in d["why"] and d["compiled"] == 2'
 run 0 prime --json "$lib"
 json '"why" not in d'
@@ -38,20 +38,20 @@ run 1 prime --dry-run "$lib"
 out_has "Why: 8 modules: deleted: by “jitwarm cache clear”, by a person, or by a driver"
 run 0 prime "$lib"
 find "$work/cache" -type f -path "$work/cache/?/?/*" -exec touch -d 2020-01-01 {} +
-run 0 cache prune --older-than 1d --apply
+snapshot run 0 cache prune --older-than 1d --apply
 run 1 check --explain --json "$lib"
 reasons '("deleted", 8)'
 run 0 prime "$lib"
 
 # The limit is too small.
 rm "$(entry 1)"
-CUDA_CACHE_MAXSIZE=1000 run 2 check --explain --json "$lib"
+CUDA_CACHE_MAXSIZE=1000 snapshot run 2 check --explain --json "$lib"
 json '{c["reason"] for c in d["causes"]} == {"evicted"} and "CUDA_CACHE_MAXSIZE" in d["causes"][0]["text"]'
 # The index's total is larger than its rows by more than the limit.
 printf '\0\0\0\x40\1\0\0\0' | dd of="$work/cache/index" bs=1 seek=8 conv=notrunc status=none
-run 1 check --explain --json "$lib"
+snapshot run 1 check --explain --json "$lib"
 json '[c["reason"] for c in d["causes"]] == ["evicted"] and "the driver keeps none" in d["causes"][0]["text"]'
-run 0 prime "$lib"
+snapshot run 0 prime "$lib"
 
 # In another version of the library, one module has changed.
 python3 - "$lib" <<'PYTHON'
@@ -62,14 +62,14 @@ data[at - 1] = ord(" ")
 open(sys.argv[1], "wb").write(data)
 PYTHON
 touch -d '2020-01-01' "$lib"
-run 1 check --explain --json "$lib"
+snapshot run 1 check --explain --json "$lib"
 json 'sum(c["modules"] for c in d["causes"] if c["reason"] == "file") >= 1 and {c["reason"] for c in d["causes"]} == {"file"}'
 
 # Another driver runs: jitwarm remembers the former one.
 rm -rf "$work/cache" "$work/state"
 SIMDRIVER_STAMP='Jun 25 202401:14:48' run 0 prime "$sample"
 rm -rf "$work/state/drivers"
-run 1 check --explain --json "$sample"
+snapshot run 1 check --explain --json "$sample"
 reasons '("driver", 8)'
 json '"has changed from 555.58.02 to " in d["causes"][0]["text"]'
 run 1 prime --dry-run "$sample"

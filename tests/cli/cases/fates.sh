@@ -51,37 +51,37 @@ each() {
 		[[ -z $3 ]] || out_has "$3"
 	done
 }
-run 0 scan --target sm_86 --driver 550.163.01 minority.so
+snapshot run 0 scan --target sm_86 --driver 550.163.01 minority.so
 out_has "runs; 1 of 5 pieces has no code for sm_86 (chosen by the GPU)"
 run 0 check --target sm_86 --driver 550.163.01 minority.so
 out_lacks "no code"
-run 0 lint --gpus sm_86 --driver 550.163.01 minority.so
+snapshot run 0 lint --gpus sm_86 --driver 550.163.01 minority.so
 out_has "1 of 5 pieces has no code for sm_86 (chosen by the GPU)"
-each majority.so 2 "will fail: 2 of 3 pieces have no code for sm_86"
-run 0 scan --target sm_86 --driver 550.163.01 newer.so
+snapshot each majority.so 2 "will fail: 2 of 3 pieces have no code for sm_86"
+snapshot run 0 scan --target sm_86 --driver 550.163.01 newer.so
 out_has "runs; 1 piece needs driver 575 (CUDA 12.9) or newer"
-run 0 check --target sm_86 --driver 550.163.01 newer.so
+snapshot run 0 check --target sm_86 --driver 550.163.01 newer.so
 err_has "newer.so: 1 of 4 pieces needs driver 575 (CUDA 12.9) or newer"
-run 0 scan --target sm_86 --driver 470.256.02 "$sample"
+snapshot run 0 scan --target sm_86 --driver 470.256.02 "$sample"
 out_has "; 1 piece needs driver 550.54.14 (CUDA 12.4) or newer" # it is compressed with zstd
-each objects.so "0|1" "" # the linked code is as good as its inputs
-each stripped.so 0 ""
-each empty.so "0|1" ""
-each variables-newer.so 2 "driver 575 (CUDA 12.9) or newer"
-each variables.so "0|1" "1 module"
-each relocatable.fatbin "0|1" "" sm_86 535.309.01
+snapshot each objects.so "0|1" "" # the linked code is as good as its inputs
+snapshot each stripped.so 0 ""
+snapshot each empty.so "0|1" ""
+snapshot each variables-newer.so 2 "driver 575 (CUDA 12.9) or newer"
+snapshot each variables.so "0|1" "1 module"
+snapshot each relocatable.fatbin "0|1" "" sm_86 535.309.01
 out_lacks "fail"
-each target.ptx 2 "will fail: PTX of a version that does not know its own target" sm_89
-each good.ptx "0|1" "1 module" sm_89
-run 0 scan --target sm_86 --driver 550.163.01 kind.so
-run 2 check --target sm_86 --driver 550.163.01 tile.so
+snapshot each target.ptx 2 "will fail: PTX of a version that does not know its own target" sm_89
+snapshot each good.ptx "0|1" "1 module" sm_89
+snapshot run 0 scan --target sm_86 --driver 550.163.01 kind.so
+snapshot run 2 check --target sm_86 --driver 550.163.01 tile.so
 out_lacks "nothing to compile"
 
 # The library with the most pieces decides for a package; its own libraries without code are named, NVIDIA's and FlashAttention are not.
-run 0 scan --target sm_75 --driver 550.163.01 p-1.0-py3-none-manylinux_2_17_x86_64.whl
+snapshot run 0 scan --target sm_75 --driver 550.163.01 p-1.0-py3-none-manylinux_2_17_x86_64.whl
 out_has "p/linalg.so: no code for sm_75; the package runs without it"
 out_lacks "flash_attn/_C.so: no code"
 out_lacks "libcublas.so.12: no code"
-run 1 lint --gpus sm_75 --driver 550.163.01 p-1.0-py3-none-manylinux_2_17_x86_64.whl
-run 0 check --target sm_75 --driver 550.163.01 p-1.0-py3-none-manylinux_2_17_x86_64.whl
+snapshot run 1 lint --gpus sm_75 --driver 550.163.01 p-1.0-py3-none-manylinux_2_17_x86_64.whl
+snapshot run 0 check --target sm_75 --driver 550.163.01 p-1.0-py3-none-manylinux_2_17_x86_64.whl
 err_has "p/linalg.so: no code for sm_75; the package runs without it"

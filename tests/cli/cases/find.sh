@@ -22,7 +22,7 @@ ptx "$(site_of "$tree/conda/envs/torch")/torch/k.ptx" in_conda
 conda "$tree/conda/lib/inner"
 mkdir -p "$tree/.hidden" && conda "$tree/.hidden/env"
 is_wine || { ln -s "$tree" "$tree/a/loop" && mkfifo "$tree/a/pipe"; } || exit 1
-run 1 find "$tree" --json
+snapshot run 1 find "$tree" --json
 json 'd["schema"] == "jitwarm.find/1" and len(d["places"]) == 3'
 row a/b/venv 'c["kind"] == "venv" and c["environment"] and c["cold"] > 1 and c["images"] == 1 and c["start_seconds"]["likely"] > 0'
 row envs/torch 'c["kind"] == "conda" and c["cold"] == 1 and c["warm"] == 0 and c["failing"] == 0'
@@ -30,7 +30,7 @@ row tree/conda 'c["images"] == 0 and c["cold"] == 0'
 json '"venv" in d["places"][0]["name"]' # the most expensive place comes first
 run 1 find "$tree" "$tree/conda" --json
 json 'len(d["places"]) == 3'
-run 1 find "$tree"
+snapshot run 1 find "$tree"
 out_has "1 module to compile"
 out_has "no device code in 1 other environment or program"
 next=$(sed -n 's/^Next    jitwarm //p' "$out")
@@ -39,17 +39,17 @@ if ! is_wine; then
 	eval "run 0 $next"
 	run 1 find "$tree" --json
 	row a/b/venv 'c["cold"] == 0 and c["warm"] > 1'
-	run 1 find "$tree"
+	snapshot run 1 find "$tree"
 	out_has "warm"
 fi
 # Without a result, find names the places that it has searched.
 empty_environment "$work/none/venv"
 mkdir -p "$work/none/many" && for i in 1 2 3 4 5 6 7 8 9 10 11 12 13; do conda "$work/none/many/$i"; done
-run 0 find "$work/none/venv"
+snapshot run 0 find "$work/none/venv"
 out_has "no device code in 1 environment or program:"
 out_has "venv (venv)"
 out_has "“jitwarm find DIR” searches below DIR"
-run 0 find "$work/none"
+snapshot run 0 find "$work/none"
 out_has "no device code in 14 environments and programs:"
 out_has "  and 2 more places"
 rm -r "$work/none"
@@ -64,32 +64,32 @@ json 'len(d["places"]) == 2'
 
 # find also searches the folders below an installation, as in “jitwarm find /” on a machine with /usr/bin/python3.
 empty_environment "$work/marks/own/later/venv"
-run '0|1' find --json "$work/marks/own"
+snapshot run '0|1' find --json "$work/marks/own"
 row own/later/venv 'c["kind"] == "venv"'
 row marks/own 'c["kind"] == "Python"'
 rm -r "$work/marks/own/later"
 
 # The option names one environment, under both of its names; no other place is listed.
 for option in --environment --env; do
-	run '0|1' find --json $option "$tree/a/b/venv"
+	snapshot run '0|1' find --json $option "$tree/a/b/venv"
 	row a/b/venv 'c["kind"] == "venv"'
 	json 'len(d["places"]) == 1'
 done
-run 64 find --env "$tree/a" "$tree/b"
-run '0|1' check --env "$tree/a/b/venv"
+snapshot run 64 find --env "$tree/a" "$tree/b"
+snapshot run '0|1' check --env "$tree/a/b/venv"
 
 # A folder without an environment is itself a place; a missing folder is a failure.
 ptx "$work/loose/x/k.ptx" loose
 run 1 find "$work/loose" --json
 row loose 'c["kind"] == "folder" and c["cold"] == 1 and not c["environment"]'
-run "0|1" find --json "$sample"
+snapshot run "0|1" find --json "$sample"
 json '[p["kind"] for p in d["places"]] == ["file"]'
 run 1 find "$work/loose/" --json
 json 'd["places"][0]["cold"] == 1'
-run 3 find "$work/none"
+snapshot run 3 find "$work/none"
 err_one_line
 # find works for another GPU on a machine without one; without a target and a GPU it only counts files.
-run 1 find --target sm_90 --driver 550.163.01 "$work/loose" --json
+snapshot run 1 find --target sm_90 --driver 550.163.01 "$work/loose" --json
 row loose 'c["cold"] == 1'
 # A GPU that the driver does not run is reported once for all places, and never as “without device code”.
 run 2 find --target sm_120 --driver 550.163.01 "$work/loose" "$tree"
@@ -157,18 +157,18 @@ no_row not-one
 row ollama 'c["kind"] == "program" and c["cold"] == 1 and c["paths"] == ["'"$work"'/ollama/lib/ollama"]'
 row llama.cpp 'c["cold"] > 1 and c["paths"][0].endswith("/llama/lib/libggml-cuda.so")'
 json 'len(d["notes"]) == 1 and "more than 10000 lines" in d["notes"][0]'
-run 1 find
+snapshot run 1 find
 ! grep -q $'\e' "$out" || fail "a name reached the terminal as it is"
 out_has "llama.cpp"
 eval "run 0 $(sed -n 's/^Next    jitwarm //p' "$out")"
-run 1 find --json
+snapshot run 1 find --json
 row llama.cpp 'c["cold"] == 0'
 
 # The list is a pipe, a folder, or too large.
 for list in "mkfifo" "mkdir" "truncate -s 2M"; do
 	rm -r "$HOME/.conda/environments.txt"
 	$list "$HOME/.conda/environments.txt"
-	run 1 find --json
+	snapshot run 1 find --json
 	json 'len(d["notes"]) == 1 and "environments.txt" in d["notes"][0]'
 	no_row /listed
 done

@@ -30,20 +30,20 @@ varies json 'refused_why|name'
 
 # ---- what is wrong with the command line, and a missing folder
 machine maker
-run 64 prime --allow-unsigned "$sample"
+snapshot run 64 prime --allow-unsigned "$sample"
 err_has "--allow-unsigned needs --store DIR"
-run 64 prime --no-store --store "$folder" "$sample"
-run 64 prime --store "$folder" "$sample"
+snapshot run 64 prime --no-store --store "$folder" "$sample"
+snapshot run 64 prime --store "$folder" "$sample"
 err_has "this account trusts no key: run “jitwarm key generate” once"
 err_one_line
 run 0 key generate --json
 public=$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["keys"][0]["public_key"])' "$out")
-run 3 prime --store "$work/none" "$sample"
+snapshot run 3 prime --store "$work/none" "$sample"
 err_has "none: no such folder: create it first"
-JITWARM_STORE=relative run 64 prime "$sample"
+JITWARM_STORE=relative snapshot run 64 prime "$sample"
 err_has "store (JITWARM_STORE) takes yes, no or the whole path of a folder, not “relative”"
 machine settings
-JITWARM_STORE=$(native "$work/none") run 0 prime "$sample"
+JITWARM_STORE=$(native "$work/none") snapshot run 0 prime "$sample"
 [[ $(grep -c "the folder of packs is not used" "$err") == 1 ]] || fail "not one line"
 [[ ! -e $work/none ]] || fail "a folder was made"
 
@@ -56,7 +56,7 @@ name=$(basename "$folder"/*.jwpack)
 [[ $name =~ ^sm_86-550\.200\.01-[0-9a-f]{16}\.jwpack$ && $(ls "$folder" | wc -l) == 2 && -s $folder/$name.minisig ]] || fail "the folder has $(ls "$folder")"
 cp -r "$folder" "$work/good"
 trusting second
-run 1 prime -n --store "$folder" "$sample"
+snapshot run 1 prime -n --store "$folder" "$sample"
 out_has "Would be taken from the folder of packs: 8 entries"
 [[ ! -e $CUDA_CACHE_PATH ]] || fail "a dry run fills the cache"
 takes 8
@@ -78,14 +78,14 @@ JITWARM_STORE=$(native "$work/warm") run 0 prime "$sample"
 out_lacks "folder"
 # The local store keeps what the folder gave.
 trusting both
-JITWARM_STORE=$(native "$folder") run 0 prime "$sample"
+JITWARM_STORE=$(native "$folder") snapshot run 0 prime "$sample"
 [[ $(packs_in "$JITWARM_STATE/store") == 1 ]] || fail "the store has nothing"
 rm -rf "$CUDA_CACHE_PATH"
-JITWARM_STORE=$(native "$work/none") run 0 prime --json "$sample"
+JITWARM_STORE=$(native "$work/none") snapshot run 0 prime --json "$sample"
 json 'd["compiled"] == 0 and d["from_store"]["entries"] == 8'
 # A budget limits what is taken.
 trusting budget
-run 1 prime --json --store "$folder" --budget-size 40K "$sample"
+snapshot run 1 prime --json --store "$folder" --budget-size 40K "$sample"
 json '0 < d["from_folder"]["entries"] < 8'
 
 # ---- signatures; from here on, the outputs are those of above but for what is compared
@@ -170,7 +170,7 @@ if ! is_wine && ! is_emulated; then # the preloaded library is for another proce
 	preloaded=$build/tests/cli/libhung-folder.so
 	hung() { FAKE_HUNG_FOLDER=$folder LD_PRELOAD=$preloaded ASAN_OPTIONS=${ASAN_OPTIONS-}:verify_asan_link_order=0 "$@"; }
 	machine silent
-	FAKE_HUNG_MARK=$work/hangs hung fails_with "$folder: no answer within 10 seconds"
+	FAKE_HUNG_MARK=$work/hangs snapshot hung fails_with "$folder: no answer within 10 seconds"
 	[[ $(wc -c <"$work/hangs") == 1 ]] || fail "the folder was tried again"
 	machine crashed
 	FAKE_CRASHED_FOLDER=1 hung fails_with "its process"
@@ -206,7 +206,7 @@ fixed run '.'
 folder=$work/folder
 fresh
 machine maker
-run 0 store list --store "$folder" --json
+snapshot run 0 store list --store "$folder" --json
 json 'd["path"] == "'"$(native "$folder")"'" and [p["entries"] for p in d["packs"]] == [8]'
 run 3 store list --store "$work/none"
 run 0 store clear --yes --store "$folder"

@@ -10,10 +10,10 @@ grep -E '^[A-Z].*:$' "$out" | tr '\n' ' ' >"$work/groups"
 cp "$out" "$work/list"
 for group in cache key startup store; do
 	[[ $(grep -cE "^  $group( |\$)" "$work/list") == 1 ]] || fail "not one line for $group"
-	run 0 $group --help
+	snapshot run 0 $group --help
 	grep -qE "^  $group [a-z]+" "$out" || fail "$group --help does not list its commands"
 done
-run 0 help --all
+snapshot run 0 help --all
 commands=$(sed -n '/^Commands:/,/^$/p' "$out" | grep -oE '^  [a-z]+( [a-z]+)?' | sed 's/^ *//')
 [[ $commands == *help* ]] || fail "no list of commands"
 while read -r command; do
@@ -22,7 +22,7 @@ while read -r command; do
 	[[ $(wc -l <"$out") -le 40 ]] || fail "$command --help takes more than a screen"
 	cp "$out" "$work/short"
 	# shellcheck disable=SC2086
-	run 0 $command --help --all
+	snapshot run 0 $command --help --all
 	! grep -q "^Exit status: " "$out" || grep -q "^Exit status: " "$work/short" || fail "$command --help does not tell the exit status"
 	out_has "Usage: jitwarm $command"
 	out_has "--json"
@@ -53,13 +53,13 @@ printf '%s\n' "What to compile:" "Limits:" "Where results come from:" "Where res
 	diff - "$work/groups" || fail "prime's options are in other groups"
 grep -q -e '--store ' < <(sed -n '/^Where results come from:/,/^$/p' "$out") || fail "--store is in another group"
 grep -q -e '--budget-time ' < <(sed -n '/^Limits:/,/^$/p' "$out") || fail "--budget-time is in another group"
-run 64 check --nonsense --all
+snapshot run 64 check --nonsense --all
 run 0 prime --help
 out_has "jitwarm prime --help --all"
 out_lacks "--nvrtc-name"
-run 64 prime --=x
+snapshot run 64 prime --=x
 err_has "unknown option"
-run 0 -h
+snapshot run 0 -h
 out_has "Usage: jitwarm COMMAND"
 run 0 help help
 out_exact help

@@ -55,7 +55,7 @@ for name in compiler kernelless moved; do
 	same 2 fails 470 $name
 	same 0 runs 535 $name
 done
-same 2 fails 470 plugin
+snapshot same 2 fails 470 plugin
 run 0 check --target sm_86 --driver 470 beside-1.0-*.whl
 run 0 check --target sm_86 --driver 470 beside
 same 0 runs 470 variants
@@ -66,7 +66,7 @@ done
 
 # The library itself is named, not the runtime that a tool has copied into the wheel; NVRTC's line is the same for each form.
 for named in compiler-1.0-*.whl unpacked/compiler compiler; do
-	run 2 check --target sm_86 --driver 470 "$named"
+	snapshot run 2 check --target sm_86 --driver 470 "$named"
 	out_has "will fail: a CUDA runtime that needs the driver of a newer CUDA for sm_86; it needs driver 525 (CUDA 12.0) or newer"
 	out_has "sm_86 (RTX 30): 1 file will fail"
 	out_has "CUDA 12.6's NVRTC writes PTX 8.5, and driver 470 (CUDA 11.4) reads up to 7.4"
@@ -74,19 +74,19 @@ for named in compiler-1.0-*.whl unpacked/compiler compiler; do
 	out_has "nothing to compile"
 	out_lacks "NVRTC"
 done
-run 2 scan --target sm_86 --driver 470 compiler-1.0-*.whl
+snapshot run 2 scan --target sm_86 --driver 470 compiler-1.0-*.whl
 out_has "no code of its own, CUDA runtime 12)"
-run 0 scan --target sm_86 --driver 470 --json variants
+snapshot run 0 scan --target sm_86 --driver 470 --json variants
 json 'd["totals"][0]["failing"] == 0'
-run 2 lint --driver 470 --gpus rtx30 compiler-1.0-*.whl
+snapshot run 2 lint --driver 470 --gpus rtx30 compiler-1.0-*.whl
 out_has "will fail: its CUDA runtime requires driver 525 (CUDA 12.0) or newer"
-run 2 check --target sm_86 --driver 470 host.pyd
+snapshot run 2 check --target sm_86 --driver 470 host.pyd
 run 0 check --target sm_86 --driver 535 host.pyd
 
 # The runtime needs a driver even if this loads no code, on GPUs that only newer drivers run, too.
 for named in compiler kernelless; do
 	run 0 scan --target sm_86,sm_120 --json $named
 	json '[(t["driver_from"], t["fails_to"]) for t in d["totals"]] == [(525, 520), (570, 0)]'
-	run 0 scan --target sm_120 $named
+	snapshot run 0 scan --target sm_120 $named
 	out_has "this holds for driver 570 and newer ones"
 done

@@ -32,14 +32,14 @@ harmed() {
 	app_compiles 1
 	app_compiles 0
 }
-harmed wipes missing 'rm "$cache/index"'
+snapshot harmed wipes missing 'rm "$cache/index"'
 harmed wipes missing 'rm "$cache/index"' repair
-harmed wipes empty ': >"$cache/index"'
-harmed wipes "not an index" 'printf garbage >"$cache/index"'
-harmed wipes truncated 'truncate -s -20 "$cache/index"'
-harmed nothing "not a file" 'rm "$cache/index" && mkdir "$cache/index"'
-is_wine || harmed hangs "a pipe" 'rm "$cache/index" && mkfifo "$cache/index"' repair
-is_wine || harmed wipes "a device" 'rm "$cache/index" && ln -s /dev/zero "$cache/index"'
+snapshot harmed wipes empty ': >"$cache/index"'
+snapshot harmed wipes "not an index" 'printf garbage >"$cache/index"'
+snapshot harmed wipes truncated 'truncate -s -20 "$cache/index"'
+snapshot harmed nothing "not a file" 'rm "$cache/index" && mkdir "$cache/index"'
+is_wine || snapshot harmed hangs "a pipe" 'rm "$cache/index" && mkfifo "$cache/index"' repair
+is_wine || snapshot harmed wipes "a device" 'rm "$cache/index" && ln -s /dev/zero "$cache/index"'
 
 # jitwarm changes no index of a version that it does not know, and says what ends this instead of advising its own commands.
 rm -rf "$cache" && cp -a "$work/warm" "$cache"
@@ -47,17 +47,17 @@ printf '\x42' | dd of="$cache/index" bs=1 conv=notrunc status=none
 find "$cache" -path "$cache/?/?/*" -type f | sort | head -1 | xargs truncate -s -1
 for command in "check $sample" status "cache verify" "doctor --no-probe $sample"; do
 	# shellcheck disable=SC2086
-	run "0|1|2" $command
+	snapshot run "0|1|2" $command
 	cat "$err" >>"$out"
 	out_has "the cache's index has version 0x42, which jitwarm does not know: a driver that does not know it either deletes every entry ("
 	out_has "if no newer driver uses this cache"
 	out_lacks "repair"
 done
-run 1 doctor --no-probe --json "$sample"
+snapshot run 1 doctor --no-probe --json "$sample"
 json '{f["id"]: f["fix"] for f in d["findings"] if f["id"] in ("index", "damaged", "cold")} == dict.fromkeys(("index", "damaged", "cold"), "delete '"$(native "$cache/index" | sed 's/\\/\\\\/g')"' if no newer driver uses this cache")'
 for command in "prime $sample" "cache verify --repair"; do
 	# shellcheck disable=SC2086
-	run "2|3" $command
+	snapshot run "2|3" $command
 	err_has "delete this file if no newer driver uses this cache"
 done
 rm "$cache/index"
@@ -75,7 +75,7 @@ CUDA_CACHE_MAXSIZE=9000 run 0 prime --json "$sample"
 json 'not d["repaired"]'
 run 0 cache verify --json
 json 'd["files_without_row"] == 8'
-run 0 prime --json "$sample"
+snapshot run 0 prime --json "$sample"
 json 'd["repaired"] and d["compiled"] == 0'
 run 0 cache verify --json
 json 'd["files_without_row"] == 0 and d["sound"] == 8'
@@ -89,8 +89,8 @@ run 0 check "$sample"
 out_has "warm, all 8 modules in the cache"
 err_has "CUDA_CACHE_MAXSIZE): the next module that the driver stores evicts"
 err_has "“jitwarm tune --apply” raises the limit"
-run 0 prime --json "$sample"
+snapshot run 0 prime --json "$sample"
 json 'd["cache"]["next_insert"] == "evicts" and d["cache"]["evicted"] > 0 and not d["repaired"]'
-run "0|2" status
+snapshot run "0|2" status
 out_has "evicts"
 out_has "Next    raise the limit before the driver evicts entries: jitwarm tune"

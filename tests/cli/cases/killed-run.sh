@@ -11,7 +11,7 @@ has_folder() { compgen -G "$work/state/runs/*-*" >/dev/null; }
 varies tree ^state/runs/ # depends on how far the run came
 run 0 config jobs 2
 running
-run 1 uninstall
+snapshot run 1 uninstall
 err_has ": wait until it has ended, or end it, and uninstall again"
 err_one_line
 out_lacks removed

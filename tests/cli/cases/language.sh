@@ -9,7 +9,7 @@ in_locale() { # "VARIABLE=VALUE…" STATUS ARGUMENT…
 }
 korean() { in_locale LC_ALL=ko_KR.UTF-8 "$@"; }
 
-korean 0 status
+snapshot korean 0 status
 out_has "캐시    "
 out_has "다음    "
 out_has "드라이버 "
@@ -21,26 +21,26 @@ out_has "캐시    "
 in_locale "LANG=en_US.UTF-8 LANGUAGE=ko:en" 0 status
 out_has "캐시    "
 # These are a short word, a worker's message, and a value that is not one of the program's words.
-korean 0 doctor "Unsupported .version 8.7; current version is '8.4'"
+snapshot korean 0 doctor "Unsupported .version 8.7; current version is '8.4'"
 out_has "PTX 8.7은 CUDA 12.8, 드라이버 570의 것입니다; 컴파일러는 CUDA 12.4"
-CUDA_VISIBLE_DEVICES=9 korean 2 status
+CUDA_VISIBLE_DEVICES=9 snapshot korean 2 status
 out_has "드라이버가 GPU를 찾지 못함"
-korean 0 which --target rtx2080ti --platform linux torch==2.15.0
+snapshot korean 0 which --target rtx2080ti --platform linux torch==2.15.0
 out_has "libtorch_cuda_linalg.so"
 out_lacks " of "
 run 0 key generate mine
 run 0 key trust "$JITWARM_STATE/keys/mine.pub" theirs
-korean 0 key list
+snapshot korean 0 key list
 out_has "아니요"
-JITWARM_STORE=yes korean 0 config
+JITWARM_STORE=yes snapshot korean 0 config
 out_has "store            yes (JITWARM_STORE)"
-CUDA_CACHE_DISABLE=1 korean 2 doctor --no-probe "$sample"
+CUDA_CACHE_DISABLE=1 snapshot korean 2 doctor --no-probe "$sample"
 out_has "이 프로세스의 환경에서 설정됨"
-korean 1 lint --gpus rtx30 --max-start 0 "$sample"
+snapshot korean 1 lint --gpus rtx30 --max-start 0 "$sample"
 out_has "초과"
 out_lacks "over"
 out_lacks "of PTX"
-korean 0 check --help
+snapshot korean 0 check --help
 out_has "사용법: jitwarm check"
 out_has "종료 상태"
 out_has "  --explain"
@@ -49,13 +49,13 @@ err_has "--jbos"
 err_has "알 수 없는 옵션"
 korean 64 stauts
 err_has "“status”"
-JITWARM_STORE=1 korean 0 prime "$sample"
+JITWARM_STORE=1 snapshot korean 0 prime "$sample"
 out_has "컴파일했습니다"
 err_has "컴파일 중 100 %"
 korean 0 check "$sample"
 out_has "준비됨"
 rm -rf "$work/cache"
-JITWARM_STORE=1 korean 0 prime "$sample"
+JITWARM_STORE=1 snapshot korean 0 prime "$sample"
 out_has "저장소에서 되돌린 항목: 전에 컴파일한 항목 8개("
 out_lacks "came back"
 # Columns are as wide as their contents.
@@ -72,7 +72,7 @@ for arguments in "status" "scan $sample" "check --explain $sample" "prime -n $sa
 	"export -o $work/k.jwpack" "import --allow-unsigned $work/k.jwpack" "startup status" "bake -n $sample" "stauts" "check --foo" "prime -j x $sample" \
 	"make --target rtx4090 $sample" "completion tcsh" "check $work/nothing.so"; do
 	# shellcheck disable=SC2086
-	korean "0|1|3|64" $arguments
+	snapshot korean "0|1|3|64" $arguments
 	! cat "$out" "$err" | sed -E "s|$work[^ ]*||g; s/“[^”]*”//g; s/(jitwarm|-)[^ ]*//g" | grep -E '(^|[ (])[a-z]+ [a-z]+ [a-z]+' || fail "English: jitwarm $arguments"
 done
 
@@ -82,7 +82,7 @@ for locale in C ko_KR.EUC-KR kor_KR.UTF-8; do
 	out_has "Cache   "
 	! grep -qP '[\x{AC00}-\x{D7A3}]' "$out" || fail "Hangul with LC_ALL=$locale"
 done
-in_locale LC_ALL=ko_KR.EUC-KR 64 stauts
+snapshot in_locale LC_ALL=ko_KR.EUC-KR 64 stauts
 ! grep -q '[^ -~]' "$err" || fail "not ASCII"
 in_locale "LC_ALL=C.UTF-8 LANGUAGE=ko" 0 status
 out_has "Cache   "
@@ -91,14 +91,14 @@ out_has "Cache   "
 for arguments in "status --json" "check --json $sample" "lint --format github --gpus sm_86 $sample" "doctor --no-probe --report" \
 	"help --man prime" "completion bash"; do
 	# shellcheck disable=SC2086
-	run "0|1" $arguments
+	snapshot run "0|1" $arguments
 	cp "$out" "$work/english"
 	# shellcheck disable=SC2086
 	korean "0|1" $arguments
 	grep -vE '_(ms|s)"|Date' "$work/english" >"$work/a"
 	grep -vE '_(ms|s)"|Date' "$out" | diff "$work/a" - || fail "$arguments differs"
 done
-korean 64 prime --jbos 3 --json
+snapshot korean 64 prime --jbos 3 --json
 json '"unknown option" in d["error"]'
 
 # A command stays as it is on one line: no language moves the quotes around a hostile name, and no terminal width breaks the command in two.
@@ -106,15 +106,15 @@ hostile="$work/q/x: will fail: ;touch pwned; for B/a folder with blanks as long 
 mkdir -p "${hostile%/*}"
 printf '.version 7.8\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }\n' >"$hostile"
 for locale in C.UTF-8 ko_KR.UTF-8 C; do
-	in_locale "LC_ALL=$locale" 1 find "$work/q"
+	snapshot in_locale "LC_ALL=$locale" 1 find "$work/q"
 	grep -qxE "(Next|다음)    jitwarm prime '$hostile'" "$out" || fail "with $locale another command"
 	# shellcheck disable=SC2086
 	env -u LC_ALL LC_ALL=$locale TERM=xterm timeout 200 python3 "$cases/../on-terminal.py" --both 60 $JITWARM find "$work/q" 2>&1 |
 		tr -d '\r' | sed 's/\x1b\[[0-9;]*m//g' >"$work/shown"
 	grep -qxE "(Next|다음)    jitwarm prime '$hostile'" "$work/shown" || fail "with $locale another command at a terminal"
-	in_locale "LC_ALL=$locale" "0|1" doctor "$hostile"
+	snapshot in_locale "LC_ALL=$locale" "0|1" doctor "$hostile"
 	grep -qF "jitwarm prime '$hostile'" "$out" || fail "doctor with $locale: another command"
-	in_locale "LC_ALL=$locale" "0|1" tune "$hostile"
+	snapshot in_locale "LC_ALL=$locale" "0|1" tune "$hostile"
 	! grep -q "tune --apply" "$out" || grep -qF "tune --apply '$hostile'" "$out" || fail "tune with $locale: another command"
 done
 
@@ -124,16 +124,16 @@ cd "$work/names" || fail "no folder"
 for name in modules "x: nothing to compile" "3 modules; interrupted"; do
 	sed "s/k()/k${#name}()/" "${hostile%/*}/k.ptx" >"$name.ptx" && ln -s "$name.ptx" "$name"
 done
-korean 1 check --explain modules
+snapshot korean 1 check --explain modules
 out_has "modules: "
-korean 1 check --explain "x: nothing to compile" "3 modules; interrupted"
+snapshot korean 1 check --explain "x: nothing to compile" "3 modules; interrupted"
 out_has "x: nothing to compile: "
 out_has "3 modules; interrupted: "
 out_has "준비되지 않음"
 mkdir "y: interrupted: z" && sed "s/k()/other()/" "${hostile%/*}/k.ptx" >"y: interrupted: z/k.ptx"
-korean 1 check --explain .
+snapshot korean 1 check --explain .
 out_has "y: interrupted: z/k.ptx: "
-korean 3 check "no: interrupted: yes"
+snapshot korean 3 check "no: interrupted: yes"
 err_has "no: interrupted: yes: "
 cd "$work" || fail "no folder"
 
@@ -145,7 +145,7 @@ for name in jitwarm libc messages; do
 	cp "$work/evil.mo" "$work/evil/ko/LC_MESSAGES/$name.mo"
 	cp "$work/evil.mo" "$work/evil/ko_KR.UTF-8/LC_MESSAGES/$name.mo"
 done
-korean 0 status --help
+snapshot korean 0 status --help
 cp "$out" "$work/usual"
 cd "$work/evil" || fail "no folder"
 # glibc's newlocale() leaks its copy of LOCPATH.

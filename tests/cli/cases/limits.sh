@@ -21,7 +21,7 @@ for number in range(100):
     os.makedirs(os.path.dirname(path), exist_ok=True)
     open(path, "wb").write(struct.pack("<IQQQ", 0x41, len(key), 5, checksum) + key + b"value")
 END
-(ulimit -f 1 && run 3 cache verify --repair --cache "$work/cache") || exit 1
+(ulimit -f 1 && snapshot run 3 cache verify --repair --cache "$work/cache") || exit 1
 err_one_line
 err_has "index: "
 [[ $(find "$work/cache" -path '*/?/?/*' | wc -l) == 100 ]] || fail "entries are gone"
@@ -35,7 +35,7 @@ json '(d["sound"], d["rows"], d["files_without_row"]) == (100, 100, 0)'
 if [[ ! $sanitized ]]; then
 	(ulimit -S -s 64 && run 0 scan "${gpu[@]}" "$sample") || exit 1
 	(ulimit -s 300 && run 0 scan "${gpu[@]}" "$sample") || exit 1
-	(ulimit -s 64 && run 3 scan "${gpu[@]}" "$sample") || exit 1
+	(ulimit -s 64 && snapshot run 3 scan "${gpu[@]}" "$sample") || exit 1
 	err_one_line
 	err_has "set 256 KiB or more (ulimit -s)"
 fi
@@ -73,9 +73,9 @@ rm -f "$work/large.ptx"
 
 # /dev has a symlink into one of the kernel's own file systems.
 varies text . # /dev/shm may hold anything, for a moment
-run "0|1|2|3" scan "${gpu[@]}" /dev/
+snapshot run "0|1|2|3" scan "${gpu[@]}" /dev/
 fixed text .
-run 3 scan "${gpu[@]}" /proc/self
+snapshot run 3 scan "${gpu[@]}" /proc/self
 err_one_line
 err_has "/proc/self: a pseudo file system"
 mkdir "$work/links"
@@ -85,7 +85,7 @@ run 0 scan --json "${gpu[@]}" "$work/links"
 json 'len(d["files"]) == 1'
 
 # The paths are longer than the system allows, and then the current folder has no name that is short enough.
-run 3 scan "${gpu[@]}" "/$(printf 'long/%.0s' $(seq 2000))"
+snapshot run 3 scan "${gpu[@]}" "/$(printf 'long/%.0s' $(seq 2000))"
 err_one_line
 mkdir "$work/deep"
 (
@@ -93,13 +93,13 @@ mkdir "$work/deep"
 	name=$(printf '%0200d' 0)
 	for _ in $(seq 25); do mkdir "$name" && cd "$name" || exit 1; done
 	cp "$sample" library.so
-	run 0 scan "${gpu[@]}" library.so
-	run 3 cache list --cache here
+	snapshot run 0 scan "${gpu[@]}" library.so
+	snapshot run 3 cache list --cache here
 	err_one_line
 ) || exit 1
 rm -r "$work/deep"
 
 # The driver cannot write the larger entries, so a start still compiles these modules.
-(ulimit -f 100 && CUDA_CACHE_PATH=$work/short run 1 prime "$sample") || exit 1
+(ulimit -f 100 && CUDA_CACHE_PATH=$work/short snapshot run 1 prime "$sample") || exit 1
 err_has "loaded by the driver, which kept nothing"
 ! grep -q "nothing left to compile" "$out" || fail "$(cat "$out")"

@@ -13,9 +13,9 @@ out_has "-gencode arch=compute_86,code=sm_86 avoids this on sm_86 (RTX 30), sm_8
 out_has "-gencode arch=compute_120,code=sm_120 avoids this on sm_120 (RTX 50)"
 out_has "needs CUDA 12.8 or newer"
 out_lacks "arch=compute_89"
-run 0 lint --gpus rtx30..rtx50 --max-start 5s "$package"
+snapshot run 0 lint --gpus rtx30..rtx50 --max-start 5s "$package"
 out_has "within 5.0 s"
-run 0 lint --gpus b200 --driver 580 "$package"
+snapshot run 0 lint --gpus b200 --driver 580 "$package"
 out_has "sm_100 (B200)"
 out_has "needs CUDA 12.8 or newer" # there is no CUDA 12.7
 
@@ -37,7 +37,7 @@ json '[(f["target"], "sm_75" in f["why"]) for f in d["findings"] if f["kind"] ==
 json 'd["gpus"][0]["failing"] == 1 and d["gpus"][0]["level"] == "error"'
 
 # Each annotation is one line for a GPU; characters that would end the line or a property are escaped.
-run 1 lint --gpus rtx30 --max-start 0 --format github "$package"
+snapshot run 1 lint --gpus rtx30 --max-start 0 --format github "$package"
 out_has "a%2C b%25.ptx,title=sm_86 (RTX 30)::1 module to compile"
 out_has "over the bound of 0.0 s; avoided by -gencode arch=compute_86,code=sm_86"
 [[ $(wc -l <"$out") == 1 && $(head -c 13 "$out") == "::error file=" ]] || fail "not one annotation"
@@ -53,21 +53,21 @@ cd "$work" || fail "cd"
 # A failure in a wheel is named as a module to compile is: by file and member.
 run 2 lint --gpus rtx20 --json "p-1-py3-none-any.whl" lib
 json '[(f["kind"], posix(f["path"]).split("/")[-1], f.get("member")) for f in d["findings"]] == [("fails", "p-1-py3-none-any.whl", "pkg/a.ptx"), ("fails", "a, b%.ptx", None)]'
-run 2 lint --gpus rtx20 --format github "p-1-py3-none-any.whl"
+snapshot run 2 lint --gpus rtx20 --format github "p-1-py3-none-any.whl"
 out_has "::error file=p-1-py3-none-any.whl,title="
 
 # A failure on a GPU does not hide that the other modules exceed the bound there.
 mkdir "$work/newer" && ptx sm_90 >"$work/newer/c.ptx"
-run 2 lint --gpus rtx30 --max-start 1m lib newer
+snapshot run 2 lint --gpus rtx30 --max-start 1m lib newer
 run 1 lint --gpus rtx30 --max-start 0 lib newer
 out_has "  fails  "
 # The annotation names the file that fails, not the first file.
-run 2 lint --gpus rtx30 --format github lib newer
+snapshot run 2 lint --gpus rtx30 --format github lib newer
 out_has "::error file=newer/c.ptx,"
 
 # PTX for one GPU alone may use what nvcc allows only with that suffix.
 mkdir "$work/exclusive" && ptx sm_90a >"$work/exclusive/d.ptx"
-run 0 lint --gpus h100 --max-start 1m lib exclusive
+snapshot run 0 lint --gpus h100 --max-start 1m lib exclusive
 out_has "-gencode arch=compute_90a,code=sm_90a avoids this on sm_90 (H100); adds"
 out_has "needs CUDA 12.0 or newer"
 run 0 lint --gpus h100 --json lib
@@ -80,14 +80,14 @@ open(sys.argv[1], "wb").write(struct.pack("<IHHQ", 0xBA55ED50, 1, 16, 1 << 60) +
 PYTHON
 run 1 lint --gpus rtx30 --max-start 1m lib damaged.fatbin
 err_has "damaged.fatbin: damaged device code"
-run 1 lint --gpus rtx30 --max-start 1m --json lib damaged.fatbin
+snapshot run 1 lint --gpus rtx30 --max-start 1m --json lib damaged.fatbin
 json 'd["damaged"] == 1 and len(d["troubles"]) == 1'
-run 1 lint --gpus rtx30 --max-start 1m --format github lib damaged.fatbin absent.whl
+snapshot run 1 lint --gpus rtx30 --max-start 1m --format github lib damaged.fatbin absent.whl
 out_has "::error title=jitwarm::" "damaged.fatbin: damaged device code" "absent.whl"
 
 # One file has no code, one is missing, one is damaged.
 printf 'no code\n' >"$work/plain.txt"
-run 64 lint --max-start 1s "$work/plain.txt"
+snapshot run 64 lint --max-start 1s "$work/plain.txt"
 err_has "plain.txt: a text"
 mv "$work/plain.txt" "$work/plain.so"
 run 0 lint --max-start 1s "$work/plain.so"
@@ -112,7 +112,7 @@ for name, data in {"a.fatbin": fatbin.container(), "b.ptx": text, "c.so": fatbin
     open(f"empty/{name}", "wb").write(data)
 PYTHON
 for file in empty/* empty; do
-	run 0 lint "$file"
+	snapshot run 0 lint "$file"
 	out_has "no kernels found: no CUDA program can use the device code in these files"
 	[[ $(wc -l <"$out") == 1 ]] || fail "more than that"
 	run 0 lint --json "$file" # a second time from what was remembered
@@ -125,16 +125,16 @@ run 0 lint empty lib --gpus rtx30
 out_has "-gencode arch=compute_86"
 
 # wrong usage
-run 64 lint
+snapshot run 64 lint
 err_has "name a wheel"
-run 64 lint --format xml lib
+snapshot run 64 lint --format xml lib
 err_has "not “xml”"
 run 64 lint --format json lib
 err_has "--format: it takes github, not “json”"
-run 64 lint --format github --json lib
-run 64 lint --gpus rtx50..rtx20 lib
+snapshot run 64 lint --format github --json lib
+snapshot run 64 lint --gpus rtx50..rtx20 lib
 err_has "ends before it begins"
-run 64 lint --max-start soon lib
+snapshot run 64 lint --max-start soon lib
 err_one_line
 run 2 lint --gpus rtx50 --driver 470 lib
 err_has "does not run sm_120"
@@ -143,7 +143,7 @@ err_has "does not run sm_120"
 # the summary, and ends with lint's status.
 ! is_wine || exit 0
 mkdir "$work/lines" && ptx sm_80 >"$work/lines/"$'a\nb.ptx'
-run 0 lint --gpus rtx30 --format github "$work/lines"
+snapshot run 0 lint --gpus rtx30 --format github "$work/lines"
 out_has "/a%0Ab.ptx,title="
 export GITHUB_ACTION_PATH=$cases/../../..
 action=$(sed -n "s/^ *run: '\(.*\)'$/\1/p" "$GITHUB_ACTION_PATH/action.yml")
@@ -198,12 +198,12 @@ run 0 lint --driver 550 "$work/sm_70.ptx"
 err_empty
 out_has "sm_90 (H100)"
 out_lacks "sm_120"
-run 2 lint --driver 550 --gpus rtx30,rtx50 --json "$work/sm_70.ptx"
+snapshot run 2 lint --driver 550 --gpus rtx30,rtx50 --json "$work/sm_70.ptx"
 json '[(r["target"], r["needs"][:3]) for r in d["refused"]] == [("sm_120", "570")] and [g["target"] for g in d["gpus"]] == ["sm_86"]'
-run 2 lint --driver 550 --gpus rtx30,rtx50 "$work/sm_70.ptx"
+snapshot run 2 lint --driver 550 --gpus rtx30,rtx50 "$work/sm_70.ptx"
 err_has "driver 550 (CUDA 12.4) does not run sm_120"
 out_has "sm_86 (RTX 30)"
-run 0 lint "$work/sm_70.ptx"
+snapshot run 0 lint "$work/sm_70.ptx"
 out_has "  sm_75 to sm_120: 1 module to compile"
 python3 - "$cases/../../framework" >"$work/some.fatbin" <<'PYTHON'
 import sys
@@ -212,7 +212,7 @@ import fatbin
 text = fatbin.ptx_payload(b".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n")
 sys.stdout.buffer.write(fatbin.container(fatbin.entry(fatbin.CUBIN, 86, fatbin.old_cubin(86, "k", 64)), fatbin.entry(fatbin.PTX, 70, text, isa=(7, 0))))
 PYTHON
-run 0 lint --gpus rtx20,a100,rtx30,h100 "$work/some.fatbin"
+snapshot run 0 lint --gpus rtx20,a100,rtx30,h100 "$work/some.fatbin"
 out_has "  sm_75, sm_80, sm_90: 1 module to compile"
 run 64 lint --format github --json "$work/sm_70.ptx"
 err_has "--format github and --json cannot be combined: choose one"

@@ -30,7 +30,7 @@ while IFS='|' read -r status lazy eager notes command; do
 		text=$lazy times=$notes
 		[[ $package == lazy ]] || text=$eager times=0
 		# shellcheck disable=SC2086
-		run "$status" ${command//PACKAGE/$package}
+		snapshot run "$status" ${command//PACKAGE/$package}
 		out_has "$text"
 		[[ $(grep -c "$note" "$out") == "$times" ]] || fail "not $times times: $note"
 	done
@@ -48,13 +48,13 @@ done <<TABLE
 0|warm, all 3 modules|warm, all 3 modules|0|check PACKAGE
 TABLE
 rm -rf "$work/cache"
-run 1 status
+snapshot run 1 status
 out_has "lazy 1.0: up to 3 modules, up to"
 out_has "eager 1.0: 3 modules to compile: "
 [[ $(grep -c "$note" "$out") == 1 ]] || fail "not once: $note"
 
 # With a setting that declines lazy loading, all of this machine's commands say the whole.
-CUDA_MODULE_LOADING=EAGER run 1 check lazy
+CUDA_MODULE_LOADING=EAGER snapshot run 1 check lazy
 out_has "3 of 3 modules to compile: first start"
 CUDA_MODULE_LOADING=EAGER run 1 prime -n lazy
 out_lacks "$note"

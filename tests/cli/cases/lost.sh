@@ -27,22 +27,22 @@ unshare -m "$place/inside" "$place" true || skip "no overlay here"
 outside=$JITWARM
 JITWARM="unshare -m $place/inside $place $outside"
 export CUDA_CACHE_PATH=$place/seen/cache
-run "0|1|2" status
+snapshot run "0|1|2" status
 out_has "$place/seen/cache is in the container's own layer, and is lost with the container"
 out_has "docker run -v compute-cache:$place/seen/cache"
-run 0 tune
+snapshot run 0 tune
 err_has "is lost with the container"
 out_has "docker run -v compute-cache:$place/seen/cache"
 run "0|1|2" doctor --json --no-probe
 json '"lost with the container" in next(f for f in d["findings"] if f["id"] == "bad-place")["evidence"]'
 json '"-v compute-cache:" in next(f for f in d["findings"] if f["id"] == "bad-place")["fix"]'
-KUBERNETES_SERVICE_HOST=10.0.0.1 run "0|1|2" doctor --json --no-probe
+KUBERNETES_SERVICE_HOST=10.0.0.1 snapshot run "0|1|2" doctor --json --no-probe
 json '"tune --print k8s" in next(f for f in d["findings"] if f["id"] == "bad-place")["fix"]'
 LOST_READ_ONLY=1 run "0|1|2" doctor --json --no-probe
 json '"read-only" in next(f for f in d["findings"] if f["id"] == "bad-place")["evidence"]'
 
 # The driver's cache is kept, but caches of other compilers are not.
-HOME=$place/seen CUDA_CACHE_PATH=$place/home/cache run "0|1|2" doctor --json --no-probe
+HOME=$place/seen CUDA_CACHE_PATH=$place/home/cache snapshot run "0|1|2" doctor --json --no-probe
 json '"seen/.triton/cache (Triton, 2 KiB)" in next(f for f in d["findings"] if f["id"] == "bad-place")["evidence"].replace("2.00", "2").replace("2.0", "2")'
 json '"--all-caches" in next(f for f in d["findings"] if f["id"] == "bad-place")["fix"]'
 # So are those of every row of the table, at the row's default.
@@ -51,7 +51,7 @@ defaults=$(tail -n +2 "$cases/../../../data/jit-caches.csv" | awk -F, -v seen="$
 	print $3 ($4 ? "/" $4 : "")
 }' | tr -s /)
 LOST_DEFAULTS=$defaults HOME=$place/seen TMPDIR=$place/seen/tmp LOGNAME='' USER='' XDG_CACHE_HOME='' CUDA_CACHE_PATH=$place/home/cache \
-	run "0|1|2" doctor --json --no-probe
+	snapshot run "0|1|2" doctor --json --no-probe
 for default in $defaults; do
 	json "'$default (' in next(f for f in d['findings'] if f['id'] == 'bad-place')['evidence']"
 done
@@ -59,7 +59,7 @@ JITWARM=$outside
 
 # One folder is the job's own, and the other one stays.
 mkdir -p "$place/job"
-SLURM_TMPDIR=$place/job CUDA_CACHE_PATH=$place/job/cache run "0|1|2" status
+SLURM_TMPDIR=$place/job CUDA_CACHE_PATH=$place/job/cache snapshot run "0|1|2" status
 out_has "is in a job's own folder, and is lost with the job"
 SLURM_JOB_ID=7 TMPDIR=$place/job CUDA_CACHE_PATH=$place/job/cache run "0|1|2" status
 out_has "is lost with the job"
@@ -102,7 +102,7 @@ JITWARM=$outside
 # The printed lines keep all caches: one folder, and every variable of the table.
 CUDA_CACHE_PATH=$place/home/cache
 for form in docker kubernetes compose slurm sh systemd; do
-	run 0 tune --print "$form" --all-caches /srv/jit
+	snapshot run 0 tune --print "$form" --all-caches /srv/jit
 	for variable in CUDA_CACHE_PATH $(tail -n +2 "$cases/../../../data/jit-caches.csv" | cut -d, -f1); do out_has "$variable"; done
 done
 run 0 tune --print docker --all-caches /srv/jit
@@ -110,6 +110,6 @@ out_has "-v '/srv/jit':/var/cache/jit"
 out_has "TRITON_CACHE_DIR='/var/cache/jit/triton'"
 run 0 tune --print sh --all-caches /srv/jit
 (eval "$(cat "$out")" && [[ $CUPY_CACHE_DIR == /srv/jit/cupy ]]) || fail "not what a shell sets: $(cat "$out")"
-run 64 tune --all-caches /srv/jit
-run 64 tune --print docker --all-caches srv
+snapshot run 64 tune --all-caches /srv/jit
+snapshot run 64 tune --print docker --all-caches srv
 run 64 tune --print docker --all-caches /srv/jit --path /srv/x

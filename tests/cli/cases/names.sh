@@ -34,10 +34,10 @@ each() {
 		json 'all(part in json.dumps(d, ensure_ascii=False) for part in ("turned\u202ename", "c1\u009bname", "tag\U000e0041name", "bad\ufffdname", "esc\\u001b[31mname"))'
 }
 each 0 scan --target sm_86
-each 1 check
-each 0 lint --gpus sm_86
-each 1 find
-each 0 bake --dry-run -o "$work/copies"
+snapshot each 1 check
+snapshot each 0 lint --gpus sm_86
+snapshot each 1 find
+snapshot each 0 bake --dry-run -o "$work/copies"
 run 0 prime --json "${libraries[@]}"
 harmless
 json 'd["failed"] == 0 and d["compiled"] == 8'
@@ -49,7 +49,7 @@ harmless
 libraries=("$work/copies/"*)
 each 0 bake verify
 # A library that cannot be read gives one line, and the others are verified.
-run 1 bake verify --json "$place/cut.so" "${libraries[@]}"
+snapshot run 1 bake verify --json "$place/cut.so" "${libraries[@]}"
 harmless
 json 'len(d["files"]) == 11 and [f["path"][-6:] for f in d["files"] if f.get("failed")] == ["cut.so"]'
 json 'sum(f["containers"] > 0 and not f["entries"] for f in d["files"]) == 10'
@@ -65,31 +65,31 @@ for folder in "$work/state-${raw[0]}-${raw[5]}"; do
 		names=()
 		[[ $command != prime && $command != check ]] || names=("$place/good.so" "$place/${raw[0]}.so")
 		# shellcheck disable=SC2086
-		run "0|1" $command "${names[@]}"
+		snapshot run "0|1" $command "${names[@]}"
 		harmless
 		# shellcheck disable=SC2086
 		run "0|1" $command --json "${names[@]}"
 		harmless
 	done
 	[[ -n $(find "$CUDA_CACHE_PATH" -type f) ]] || fail "nothing was primed"
-	run 0 export -o "$place/pack-${raw[1]}.jwpack"
+	snapshot run 0 export -o "$place/pack-${raw[1]}.jwpack"
 	harmless
-	run 0 import --dry-run --allow-unsigned "$place/pack-${raw[1]}.jwpack"
+	snapshot run 0 import --dry-run --allow-unsigned "$place/pack-${raw[1]}.jwpack"
 	harmless
 done
 
 # Texts for programs hold names as they are, so such names are refused. Lines to type name the file to every shell.
 for name in "${raw[@]}"; do
 	unset CUDA_CACHE_PATH
-	run 64 tune --print sh --path "$place/cache-$name"
+	snapshot run 64 tune --print sh --path "$place/cache-$name"
 	harmless
 	run '0|64' startup enable --print -- "$place/$name.so"
 	harmless
 	# A unit has control characters, and bytes that are not UTF-8, as \xNN.
 	[[ $ended == 64 || $name =~ ^(feed|return|bad|esc) ]] || fail "not refused"
-	JITWARM_STATE=$work/new CUDA_CACHE_PATH=$work/new-cache run 1 check "$place/$name.so"
+	JITWARM_STATE=$work/new CUDA_CACHE_PATH=$work/new-cache snapshot run 1 check "$place/$name.so"
 	harmless
 	next=$(sed -n 's/^Next: *jitwarm //p' "$out")
 	(eval "set -- $next" && [[ $1 == prime && -e $2 ]]) || fail "the line names no file: $next"
 done
-(cd "$place" && cp good.so ./-rf.so && run 64 doctor -rf.so; run '0|1' doctor --no-probe -- -rf.so && err_lacks " -rf.so”" && out_lacks "jitwarm prime -rf.so") || exit 1
+(cd "$place" && cp good.so ./-rf.so && snapshot run 64 doctor -rf.so; run '0|1' doctor --no-probe -- -rf.so && err_lacks " -rf.so”" && out_lacks "jitwarm prime -rf.so") || exit 1

@@ -10,10 +10,10 @@ out_lacks "; "
 run 64 prime --allow-unsigned "$work"
 # The command that which names without a GPU has an answer.
 for asked in "--platform windows torch" "--json --driver 550 torch==2.7.1"; do
-	run 64 which $asked
+	snapshot run 64 which $asked
 	err_has "; name the GPU that the answer is for, for example: “jitwarm which --target rtx4090 "
 	command=$(sed -n 's/.*for example: “jitwarm \(.*\)”; see.*/\1/p' "$err")
-	run "0|1|2" $command
+	snapshot run "0|1|2" $command
 done
 run 2 prime --store "$work" "$work"
 run 0 run -- true
@@ -27,66 +27,66 @@ err_has "no program can use a GPU here: no NVIDIA driver found"
 	JITWARM=${JITWARM##* }
 	run 1 find --target sm_86 "$work/place"
 	out_has "up to 8 modules"
-	run 2 find --target sm_86 --driver 12.4 "$work/place"
+	snapshot run 2 find --target sm_86 --driver 12.4 "$work/place"
 	err_has "“jitwarm check” says why"
 ) || exit 1
 
-JITWARM_PCI_DEVICES=10de:2484@0000:01:00.0 run 2 status
+JITWARM_PCI_DEVICES=10de:2484@0000:01:00.0 snapshot run 2 status
 out_has "; but an NVIDIA GPU is here: install NVIDIA's driver"
 out_has "Next    install NVIDIA's driver (in a container: --gpus all); see which versions of a package run: jitwarm which --target sm_86 torch"
 # The next step has an answer: an environment without device code is not scanned.
 run 2 status -e "$work/active"
 out_has "Next    see which versions of a package run on another GPU: jitwarm which --target rtx4090 torch"
-run 2 status -e "$work/coded"
+snapshot run 2 status -e "$work/coded"
 out_has "Next    see what the driver would compile for this environment on another GPU: jitwarm scan --target rtx4090 --environment $work/coded"
 out_has "Python  the virtual environment $work/coded: device code in frame"
 run 2 status -e "$work/active"
 out_lacks "Python  "
-run 2 doctor -e "$work/active"
+snapshot run 2 doctor -e "$work/active"
 out_has "here, “jitwarm which --target rtx4090 torch” says which versions of a package run on that GPU"
 run 2 doctor -e "$work/coded"
 out_has "here, “jitwarm scan --target rtx4090 --environment $work/coded” says what that machine would compile"
-JITWARM_PCI_DEVICES=10de:2484@0000:01:00.0 run 2 status -e "$work/coded"
+JITWARM_PCI_DEVICES=10de:2484@0000:01:00.0 snapshot run 2 status -e "$work/coded"
 out_has "see what it would compile: jitwarm scan --target sm_86 --environment $work/coded"
 # Each example names the GPU that is here and a driver that runs it, and no other GPU.
 : >"$work/x.so"
 for each in 2484:sm_86:550.163.01 2b85:sm_120:580 1021:sm_35:470.256.02 ffff:rtx4090:550.163.01; do
 	IFS=: read -r device gpu driver <<<"$each"
 	export JITWARM_PCI_DEVICES=10de:$device@0000:01:00.0
-	run "1|2" doctor "$work/x.so"
+	snapshot run "1|2" doctor "$work/x.so"
 	out_has "Do: install NVIDIA's driver; a container needs --gpus all"
 	out_has "“jitwarm scan --target $gpu $work/x.so”"
 	run 2 prime "$work/x.so"
 	err_has "jitwarm make --target $gpu --driver $driver"
 	err_has "jitwarm bake --target $gpu "
-	run 2 check "$work/x.so"
+	snapshot run 2 check "$work/x.so"
 	err_has "“--target $gpu --driver $driver"
-	run 0 tune
+	snapshot run 0 tune
 	err_has "“jitwarm scan --target $gpu”"
 done
 # Without a name, the advice names the environment, not a package that may be missing.
-run 2 doctor
+snapshot run 2 doctor
 out_lacks "torch"
-run 2 prime
+snapshot run 2 prime
 err_has " -o DIR”" && err_has " -o FILE.jwpack”"
 unset JITWARM_PCI_DEVICES
 touch "$work/root/dev/nvidiactl"
-run 2 status
+snapshot run 2 status
 out_has "; but the driver's kernel module is here: a container needs --gpus all and NVIDIA_DRIVER_CAPABILITIES=compute,utility"
-run 2 status --json
+snapshot run 2 status --json
 json '"NVIDIA_DRIVER_CAPABILITIES" in d["why_no_gpu"]'
-run 2 prime "$work"
+snapshot run 2 prime "$work"
 err_has "NVIDIA_DRIVER_CAPABILITIES"
 printf '5.15.153.1-microsoft-standard-WSL2\n' >"$work/root/proc/sys/kernel/osrelease"
-run 2 status
+snapshot run 2 status
 out_has "; in WSL, install or update the Windows driver"
 
 # For a driver whose entry names are unknown, import says that it cannot judge the entries.
 . "$cases/../pack-entries.sh"
 pack_entry "$work/made" 1 "Apr  8 202512:10:18" 86
 run 0 export --all --cache "$work/made" -o "$work/a.jwpack"
-run 0 import --allow-unsigned --cache "$work/other" "$work/a.jwpack"
+snapshot run 0 import --allow-unsigned --cache "$work/other" "$work/a.jwpack"
 err_has "no driver is installed: the imported entries keep the drivers that made them"
 mkdir "$work/unknown" && printf 'no driver' >"$work/unknown/libcuda.so.1"
-LD_LIBRARY_PATH=$work/unknown run 0 import --allow-unsigned --cache "$work/another" "$work/a.jwpack"
+LD_LIBRARY_PATH=$work/unknown snapshot run 0 import --allow-unsigned --cache "$work/another" "$work/a.jwpack"
 err_has "jitwarm does not know the names of this driver's entries: the imported entries keep the drivers that made them"

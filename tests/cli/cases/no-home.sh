@@ -44,7 +44,7 @@ if open=$(folder_for_all); then
 	(
 		export HOME=$home JITWARM_STATE=$work/none
 		export JITWARM="$cases/../../../scripts/with-simdriver.sh -B $open sm_86 -- ${as_other[*]} $open/src/jitwarm"
-		run 0 tune && err_lacks "its settings are unknown"
+		snapshot run 0 tune && err_lacks "its settings are unknown"
 	) || exit 1
 fi
 home=$work/fixed

@@ -23,31 +23,31 @@ refused() { # FILE TEXT
 		out_lacks "no device code"
 	done
 }
-refused train.py "a Python script"
+snapshot refused train.py "a Python script"
 err_has "jitwarm run -- python3"
-refused train "a Python script"
-refused a.c "a text"
-refused a.cu "CUDA C source, which only “jitwarm prime” compiles"
+snapshot refused train "a Python script"
+snapshot refused a.c "a text"
+snapshot refused a.cu "CUDA C source, which only “jitwarm prime” compiles"
 # Another line handles lists of packages.
-refused requirements-dev.txt "a list of packages: “jitwarm scan --index -r requirements-dev.txt”"
+snapshot refused requirements-dev.txt "a list of packages: “jitwarm scan --index -r requirements-dev.txt”"
 refused pyproject.toml "a project: “uv pip compile pyproject.toml -o requirements.txt” lists its packages, then “jitwarm scan --index -r requirements.txt”"
 for command in prime scan; do
-	run "2|64" $command pyproject.toml requirements-dev.txt
+	snapshot run "2|64" $command pyproject.toml requirements-dev.txt
 done
-refused empty "empty"
-refused model.bin "not a kind of file that holds device code"
-refused foo.tar.gz "compressed by gzip"
+snapshot refused empty "empty"
+snapshot refused model.bin "not a kind of file that holds device code"
+snapshot refused foo.tar.gz "compressed by gzip"
 err_has "name the wheel"
-refused foo.tar.bz2 "compressed by bzip2"
-refused foo.tar.xz "compressed by xz"
+snapshot refused foo.tar.bz2 "compressed by bzip2"
+snapshot refused foo.tar.xz "compressed by xz"
 # Beside a judged file, a part is left; a folder is searched only for files that may hold code.
-run 1 lint --gpus rtx30 lib/a.ptx train.py
+snapshot run 1 lint --gpus rtx30 lib/a.ptx train.py
 err_has "train.py: a Python script"
 cp train.py a.cu lib
 run 0 lint --gpus rtx30 lib
 out_has "a.ptx"
 # prime takes sources: here only the compiler is missing.
-run "1|2|3" make --nvrtc none --target sm_86 --driver 550.163.01 -o cache/ a.cu
+snapshot run "1|2|3" make --nvrtc none --target sm_86 --driver 550.163.01 -o cache/ a.cu
 err_lacks "CUDA C source"
 
 # Files of real formats without device code are judged.
@@ -62,7 +62,7 @@ done
 # A build for the CPU is reported as such if its name promises device code or its version denies it.
 for each in torch-2.9.0-cp312-cp312-manylinux_2_28_aarch64.whl flash_attn-2.8.3-cp312-cp312-win_amd64.whl thing-1.0+cpu-py3-none-any.whl; do
 	cp pure-1-py3-none-any.whl "$each"
-	run 0 check --target sm_86 --driver 550.163.01 "$each"
+	snapshot run 0 check --target sm_86 --driver 550.163.01 "$each"
 	out_has "$each: a CPU build without device code"
 	out_lacks "no device code found"
 done
@@ -70,7 +70,7 @@ done
 for each in torch-2.9.0-cp312-none-macosx_11_0_arm64.whl thing-1.0-py3-none-macosx_11_0_arm64.whl; do
 	cp pure-1-py3-none-any.whl "$each"
 done
-run 0 scan --target sm_86 torch-2.9.0-cp312-none-macosx_11_0_arm64.whl thing-1.0-py3-none-macosx_11_0_arm64.whl
+snapshot run 0 scan --target sm_86 torch-2.9.0-cp312-none-macosx_11_0_arm64.whl thing-1.0-py3-none-macosx_11_0_arm64.whl
 [[ $(grep -c ": a file for macOS, which has no CUDA: " "$out") == 2 && $(wc -l <"$out") == 2 ]] || fail "not two lines"
 # The message also names the package with the code, if it is known.
 cp pure-1-py3-none-any.whl faiss_cpu-1.8-cp312-cp312-manylinux_2_28_x86_64.whl
@@ -79,13 +79,13 @@ out_has "a CPU build without device code; for device code, use faiss-gpu"
 # It does so beside a file with code, but not for a file that could not be read.
 printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }\n' >k.ptx
 head -c 20 pure-1-py3-none-any.whl >torch-2.9.1-cp312-cp312-manylinux_2_28_aarch64.whl
-run 1 scan --target sm_86 k.ptx faiss_cpu-1.8-cp312-cp312-manylinux_2_28_x86_64.whl torch-2.9.1-cp312-cp312-manylinux_2_28_aarch64.whl
+snapshot run 1 scan --target sm_86 k.ptx faiss_cpu-1.8-cp312-cp312-manylinux_2_28_x86_64.whl torch-2.9.1-cp312-cp312-manylinux_2_28_aarch64.whl
 out_has "k.ptx ("
 [[ $(grep -c "a CPU build without device code; for device code, use faiss-gpu$" "$out") == 1 ]] || fail "nothing of the second file"
 out_lacks "torch-2.9.1"
 err_has "torch-2.9.1"
 # A URL is not a file.
-run 3 scan --target sm_86 https://localhost/torch-2.9.0-cp312-none-any.whl
+snapshot run 3 scan --target sm_86 https://localhost/torch-2.9.0-cp312-none-any.whl
 err_has "an address: download the file first, or “jitwarm scan --index NAME”"
 
 # The message names the environment without device code.
@@ -155,13 +155,13 @@ out_has "no device code found in the virtual environment"
 			# shellcheck disable=SC2086
 			[[ $command == scan ]] || { run 2 $command --json && json 'd["verdict"] == "nothing"'; }
 		done
-		run 0 doctor
+		snapshot run 0 doctor
 		out_has "no device code found in the virtual environment"
 		out_has "GPU, driver, cache and settings: all is well"
 		run 0 status
 		out_has ": no package with device code"
-		run 2 -e "$VIRTUAL_ENV"
-		CUDA_CACHE_MAXSIZE=1000 run 1 doctor
+		snapshot run 2 -e "$VIRTUAL_ENV"
+		CUDA_CACHE_MAXSIZE=1000 snapshot run 1 doctor
 		out_has "limit-small"
 		out_lacks "all is well"
 	done
@@ -173,14 +173,14 @@ if ! is_wine; then
 	err_has "“jitwarm bake --target rtx4090 --fetch -o DIR --index torch”"
 	run 2 prime -n torch numba
 	err_has "“jitwarm bake --target rtx4090 --fetch -o DIR torch numba”"
-	run 0 bake -n --target rtx4090 --fetch -o DIR torch numba
+	snapshot run 0 bake -n --target rtx4090 --fetch -o DIR torch numba
 fi
 mkdir "$site/faiss_gpu_cu12-1.9.0.dist-info"
 printf 'Name: faiss-gpu-cu12\nVersion: 1.9.0\n' >"$site/faiss_gpu_cu12-1.9.0.dist-info/METADATA"
-run 3 scan --target sm_86 nothing.whl
+snapshot run 3 scan --target sm_86 nothing.whl
 err_has "no such file, and no such package"
 err_has "which has torch, numba, faiss-gpu-cu12"
 err_lacks "--index"
 # A removed environment is still the active one: the message explains why another is used.
-is_wine || VIRTUAL_ENV=$work/gone run 3 check --target sm_86 --driver 550.163.01 frame
+is_wine || VIRTUAL_ENV=$work/gone snapshot run 3 check --target sm_86 --driver 550.163.01 frame
 is_wine || err_has "(VIRTUAL_ENV is $work/gone, which is not a folder)"

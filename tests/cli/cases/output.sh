@@ -9,7 +9,7 @@ run_to_full_disk check --target sm_86 k.ptx
 is_wine || err_has "standard output: No space left on device"
 TERM=xterm run 0 --help
 out_lacks $'\x1b'
-run 64 $'no\x1bsuch'
+snapshot run 64 $'no\x1bsuch'
 err_lacks $'\x1b'
 
 # Without a UTF-8 locale, messages and help are ASCII, but file names stay.
@@ -19,12 +19,12 @@ if ! is_wine; then
 		LC_ALL=$locale LC_CTYPE='' LANG='' run 64 stauts
 		ascii "$err"
 		err_has 'no command is called "stauts" (did you mean "status"?); see "jitwarm --help"'
-		LC_ALL=$locale LC_CTYPE='' LANG='' run 0 export --help
+		LC_ALL=$locale LC_CTYPE='' LANG='' snapshot run 0 export --help
 		ascii "$out"
 		out_has '"jitwarm import"'
 	done
 	printf '.version 7.8\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n' >"$work/k.ptx"
-	LC_ALL=C run "1|2" lint --gpus sm_86 "$work/k.ptx"
+	LC_ALL=C snapshot run "1|2" lint --gpus sm_86 "$work/k.ptx"
 	ascii "$out"
 	LC_ALL='' LC_CTYPE='' LANG=en_US.utf8 run 64 stauts
 	err_has '“stauts”'

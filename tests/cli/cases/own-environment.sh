@@ -19,7 +19,7 @@ done
 program_path=$work/path/$bin
 is_wine || program_path+=:$PATH # Wine has its own PATH
 
-run 0 scan
+snapshot run 0 scan
 out_has "of_path.ptx"
 installed_in "$work/own"
 run 0 scan
@@ -44,5 +44,5 @@ rm "$work/own/pyvenv.cfg"
 run 0 scan
 out_has "of_path.ptx"
 mkdir "$work/own/conda-meta"
-run 0 scan
+snapshot run 0 scan
 out_has "of_own.ptx"

@@ -12,7 +12,7 @@ for round in $(rounds 25); do
 	kill_begun
 	[[ ! -d $work/copy ]] || run 0 cache verify --cache "$work/copy"
 done
-run 0 import --allow-unsigned --as-is --cache "$work/copy" "$work/a.jwpack"
+snapshot run 0 import --allow-unsigned --as-is --cache "$work/copy" "$work/a.jwpack"
 fixed run . && fixed tree .
 run 0 cache verify --cache "$work/copy" --json
 json 'd["sound"] == 60 and d["rows"] == 60 and d["damaged"] == 0'

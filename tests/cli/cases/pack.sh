@@ -9,12 +9,12 @@ pack_entry "$cache" 1 "Oct 17 201820:07:28" 86
 pack_entry "$cache" 2 "Apr  8 202512:10:18" 75
 dir=$(native "$cache") pack=$(native "$work/a.jwpack") copy=$(native "$work/copy")
 
-run 0 export --all --cache "$dir" -o "$pack"
+snapshot run 0 export --all --cache "$dir" -o "$pack"
 out_has "3 entries"
 out_has "sm_75 sm_86"
 out_has "550.163.01"
 err_empty
-run 0 export --all --cache "$dir" -o "$pack" --json
+snapshot run 0 export --all --cache "$dir" -o "$pack" --json
 json 'd["schema"] == "jitwarm.export/1" and [d[k] for k in ("entries", "modules", "cubins")] == [3, 2, 2]'
 [[ $(b2sum <"$work/a.jwpack") == "$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["blake2b_512"])' "$out")  -" ]] || fail "blake2b_512 is not that of the file"
 
@@ -29,60 +29,60 @@ fi
 
 # A table of zeros takes hardly any space in a pack.
 pack_entry "$work/zeros" 40000 "Apr  8 202512:10:18" 86
-run 0 export --all --cache "$work/zeros" -o "$work/zeros.jwpack"
+snapshot run 0 export --all --cache "$work/zeros" -o "$work/zeros.jwpack"
 (($(stat -c %s "$work/zeros.jwpack") < 3000)) || fail "zeros take much room: nothing is tested here"
-run 0 import --allow-unsigned --as-is --cache "$work/zeros-back" "$work/zeros.jwpack"
+snapshot run 0 import --allow-unsigned --as-is --cache "$work/zeros-back" "$work/zeros.jwpack"
 out_has "1 entry added"
 
 # The import fills a new directory; a second one adds nothing.
-run 0 import --allow-unsigned --as-is --cache "$copy" --dry-run "$pack"
+snapshot run 0 import --allow-unsigned --as-is --cache "$copy" --dry-run "$pack"
 out_has "nothing was written"
 [[ ! -e $work/copy ]] || fail "--dry-run has written"
 run 0 import --allow-unsigned --cache "$copy" "$pack" --as-is
 out_has "3 entries added"
 run 0 cache verify --cache "$copy"
 out_has "3 sound, 0 damaged"
-run 0 import --allow-unsigned --cache "$copy" "$pack" --as-is --json
+snapshot run 0 import --allow-unsigned --cache "$copy" "$pack" --as-is --json
 json '[d[k] for k in ("entries", "accepted", "there", "refused", "added")] == [3, 0, 3, 0, 0]'
 for f in $(cd "$cache" && find . -type f -not -name index); do cmp "$cache/$f" "$work/copy/$f" || fail "$f differs"; done
 
 # --arch selects architectures.
-run 0 export --all --cache "$dir" --arch sm_75 -o "$pack"
+snapshot run 0 export --all --cache "$dir" --arch sm_75 -o "$pack"
 out_has "1 entry"
 out_has "left out: 2 entries for other GPUs"
 # An export replaces its own output, but no other file.
 run 0 export --all --cache "$dir" -o "$pack"
 printf 'a letter' >"$work/letter" && : >"$work/empty"
-run 64 export --all --cache "$dir" -o "$(native "$work/letter")"
+snapshot run 64 export --all --cache "$dir" -o "$(native "$work/letter")"
 err_has "letter: exists, and jitwarm has not written this file: name another file, or remove this file first"
 [[ $(cat "$work/letter") == "a letter" ]] || fail "the file is replaced"
-run 0 export --all --cache "$dir" -o "$(native "$work/empty")"
-run 64 export -o -
+snapshot run 0 export --all --cache "$dir" -o "$(native "$work/empty")"
+snapshot run 64 export -o -
 err_has "-o: name a file"
-run 64 import -
+snapshot run 64 import -
 err_has "a pack cannot come from standard input, which has no signature: name a file"
 
 # Without a driver and a named directory, there is nothing to fill; with a driver, its verdict counts.
-run "0|1|2" import --allow-unsigned "$pack"
+snapshot run "0|1|2" import --allow-unsigned "$pack"
 grep -q 'no NVIDIA driver' "$err" && err_has "--cache DIR"
 
 # These files are not packs.
 printf 'no pack at all, but longer than the trailer of one is' >"$work/bad.jwpack"
-run 3 import --cache "$(native "$work/new")" "$(native "$work/bad.jwpack")"
+snapshot run 3 import --cache "$(native "$work/new")" "$(native "$work/bad.jwpack")"
 err_has "not a pack"
 [[ ! -e $work/new ]] || fail "something was written"
 run 3 import --allow-unsigned --cache "$copy" "$(native "$work/missing.jwpack")"
 # This pack requires a feature that this jitwarm does not have.
 thin=$(native "$cases/../../data/features/pack-1-thin.jwpack")
-run 3 import --allow-unsigned --cache "$(native "$work/new")" "$thin"
+snapshot run 3 import --allow-unsigned --cache "$(native "$work/new")" "$thin"
 err_has "pack-1-thin.jwpack: the pack needs “thin”, which this version of jitwarm does not know: install a newer one"
 err_one_line
 [[ ! -e $work/new ]] || fail "something was written"
-run 3 export --all --cache "$(native "$work/missing")" -o "$pack"
+snapshot run 3 export --all --cache "$(native "$work/missing")" -o "$pack"
 mkdir "$work/none"
 run 3 export --all --cache "$(native "$work/none")" -o "$pack"
-run 64 import
-run 64 import --as-is "$pack"
-run 64 import --allow-unsigned --cache "$copy" "$pack" "$pack"
-run 64 export --arch foo
-run 3 export extra
+snapshot run 64 import
+snapshot run 64 import --as-is "$pack"
+snapshot run 64 import --allow-unsigned --cache "$copy" "$pack" "$pack"
+snapshot run 64 export --arch foo
+snapshot run 3 export extra

@@ -33,11 +33,22 @@ for what in pair ""; do
 		json '"verdict" not in d or d["verdict"] == "runs"'
 	done
 done
-run 0 make --target sm_86 --driver 550.163.01 -n pair
+snapshot run 0 make --target sm_86 --driver 550.163.01 -n pair
 out_lacks "can run on these GPUs"
 for command in check prime "prime -n"; do
 	run 2 $command "$site/pair/extra.so"
 done
+
+# The files of a folder belong to their packages. Named alone, or below no RECORD, they are judged alone.
+run 0 check "$site/pair"
+err_has "extra.so: no code for sm_86; the package runs without it"
+(
+	pipes=
+	run 0 check "$site"
+	run 0 scan --target sm_86 "$site/pair"
+	cp -r "$site/pair" "$work/copied"
+	run 2 check "$work/copied"
+) || exit 1
 
 # A profiler's libraries are no part of the package: CUPTI, which Triton brings. Alone, a file is judged as it is.
 dist_info "$site" profiled 1.0 profiled/main.so profiled/lib/cupti-blackwell/libcheckpoint.so profiled/lib/libnvperf_host.so
@@ -93,3 +104,28 @@ for of in another mytorchao; do
 	run 2 scan $of
 	out_has ": will fail: no kernel image for sm_86"
 done
+
+# Of variants for several CUDA versions, programs load the one for the CUDA of the torch beside them: check and prime leave the other out.
+rm -rf "${site:?}"/*
+dist_info "$site" quantised 1.0 quantised/libq_cuda122.so quantised/libq_cuda123.so
+dist_info "$site" torch 2.1.0 torch/lib/libtorch_cuda.so
+PYTHONPATH=$cases/../../framework python3 - "$site" <<'PYTHON'
+import sys
+import fatbin
+
+def write(name, kernel, minor):
+    text = b".version 8.%d\n.target sm_52\n.address_size 64\n.visible .entry %s()\n{\n\tret;\n}\n\0" % (minor, kernel)
+    entry = fatbin.entry(fatbin.PTX, 52, text, isa=(8, minor))
+    open(sys.argv[1] + "/" + name, "wb").write(fatbin.library(fatbin.container(entry)))
+
+write("quantised/libq_cuda122.so", b"old", 2)
+write("quantised/libq_cuda123.so", b"new", 3)
+write("torch/lib/libtorch_cuda.so", b"torch", 2)
+PYTHON
+run 1 check --json
+json 'sorted(f["path"].split("/")[-1] for f in d["files"]) == ["libq_cuda122.so", "libtorch_cuda.so"]'
+run 0 prime
+run 0 check
+# Without torch's files, any of them may be loaded.
+run 1 check --json quantised
+json 'd["gpus"][0]["modules"] == 2'

@@ -15,7 +15,7 @@ primes() {
 }
 
 driver_535_216
-primes "refilled 0, carried 0, compiled 0, kept 0" dry-run
+snapshot primes "refilled 0, carried 0, compiled 0, kept 0" dry-run
 primes "refilled 0, carried 0, compiled 8, kept 8"
 primes "refilled 0, carried 0, compiled 0, kept 0"
 
@@ -23,15 +23,15 @@ primes "refilled 0, carried 0, compiled 0, kept 0"
 rm -rf "$work/cache"
 primes "refilled 8, carried 0, compiled 0, kept 0" dry-run
 [[ ! -e $work/cache/index ]] || fail "a dry run has filled the cache"
-primes "refilled 8, carried 0, compiled 0, kept 0"
+snapshot primes "refilled 8, carried 0, compiled 0, kept 0"
 # One entry was lost.
 rm -f "$(find "$work/cache" -type f ! -name index | sort | head -1)"
-primes "refilled 1, carried 0, compiled 0, kept 0"
+snapshot primes "refilled 1, carried 0, compiled 0, kept 0"
 
 # A complete run is remembered; a run that compiles nothing is not.
 primes "compiled 0" if-changed dry-run
 primes "compiled 0" if-changed
-primes "nothing has changed" if-changed
+snapshot primes "nothing has changed" if-changed
 rm -f "$(find "$work/cache" -type f ! -name index | sort | head -1)"
 primes "refilled 1" if-changed
 primes "nothing has changed" if-changed

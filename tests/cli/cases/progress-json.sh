@@ -19,16 +19,16 @@ if ! is_wine; then
 	chmod +x "$work/12.4/ptxas"
 	making="make --target sm_86 --driver 550.163.01 --ptxas $work/12.4/ptxas -o $work/made.jwpack"
 	# shellcheck disable=SC2086
-	objects $making --progress json "$sample"
+	snapshot objects $making --progress json "$sample"
 	objects bake --progress json -o "$work/baked" "$sample"
 	mkdir -p "$work/root/proc/driver/nvidia"
 	echo "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.309.01  Mon Jan" >"$work/root/proc/driver/nvidia/version"
-	JITWARM_PTXAS=$work JITWARM_SYSTEM_ROOT=$work/root objects ahead --progress json "$sample"
+	JITWARM_PTXAS=$work JITWARM_SYSTEM_ROOT=$work/root snapshot objects ahead --progress json "$sample"
 	varies run "--help" # cli-help has these texts
 	run 0 --help
 	have=
 	for command in $(sed -nE 's/^  ([a-z]+( [a-z]+)?)  .*/\1/p' "$out" | tr ' ' /); do
-		run 0 ${command/\// } --help --all
+		snapshot run 0 ${command/\// } --help --all
 		! says "$out" --progress || have+=" $command"
 	done
 	[[ $have == " prime scan which make bake lint compiler/fetch ahead" ]] || fail "commands with --progress:$have"
@@ -84,5 +84,5 @@ fi
 
 # The last object counts what failed.
 rm -rf "$work/cache"
-SIMDRIVER_FAULT=error:sample_choice run 2 prime --progress json "$sample"
+SIMDRIVER_FAULT=error:sample_choice snapshot run 2 prime --progress json "$sample"
 [[ $(grep '^{' "$err" | tail -n 1) == *'"failed":1,'* ]] || fail "no failed module in the last object"

@@ -57,7 +57,7 @@ rm -rf "$work/cache"
 SIMDRIVER_COST=40 run 0 prime -j 1 --progress json "$sample"
 err_lacks $'\x1b'
 ! grep -q '^[^{].*{' "$err" || fail "an object begins within a line: $(grep '^[^{].*{' "$err" | head -n 3)"
-run 64 prime --progress xml "$sample"
+snapshot run 64 prime --progress xml "$sample"
 err_has 'xml'
 
 # These programs of docs/programs.md show progress.

@@ -12,13 +12,13 @@ pack_entry "$cache" 7 "Jan  1 201901:02:03" 86
 dir=$(native "$cache")
 printf foreign >"$cache/notes.txt"
 
-run 64 cache prune --cache "$dir"
+snapshot run 64 cache prune --cache "$dir"
 err_has "select entries: give"
-run 1 cache prune --cache "$dir" --driver 535.309.01
+snapshot run 1 cache prune --cache "$dir" --driver 535.309.01
 out_has "sm_86, driver 535.309.01"
 out_has "--apply"
 [[ $(count) == 7 ]] || fail "a dry run has removed something"
-run 0 cache prune --cache "$dir" --driver 535.309.01 --apply --json
+snapshot run 0 cache prune --cache "$dir" --driver 535.309.01 --apply --json
 json 'd["schema"] == "jitwarm.cache-prune/1" and d["removed"] == 2 and d["chosen_entries"] == 2 and d["longest_hold_seconds"] < 60'
 run 0 cache verify --cache "$dir" --json
 json 'd["sound"] == 5 and d["rows"] == 5 and d["rows_without_file"] == 0'
@@ -29,25 +29,25 @@ out_has "nothing to prune"
 # The entries are torn, or the index would make a driver wipe the cache.
 first=$(find "$cache" -type f -path '*/?/?/*' | sort | head -1)
 truncate -s 40 "$first"
-run 1 cache prune --cache "$dir" --older-than 200d --json
+snapshot run 1 cache prune --cache "$dir" --older-than 200d --json
 json 'd["not_judged"] == 1 and d["chosen_entries"] == 0'
-run 1 cache prune --cache "$dir" --older-than 200d
+snapshot run 1 cache prune --cache "$dir" --older-than 200d
 out_has "1 entry not judged: damaged or unreadable"
 printf xx >"$cache/index"
-run 1 cache verify --cache "$dir"
-run 0 cache verify --cache "$dir" --repair
+snapshot run 1 cache verify --cache "$dir"
+snapshot run 0 cache verify --cache "$dir" --repair
 out_has "1 damaged entry removed"
 run 0 cache verify --cache "$dir" --json
 json 'd["sound"] == 4 and d["rows"] == 4 and d["next_insert"] == "adds"'
 # An entry of another version of the format is not removed.
 first=$(find "$cache" -type f -path '*/?/?/*' | sort | head -1)
 printf '\x42' | dd of="$first" bs=1 conv=notrunc status=none
-run 1 cache verify --cache "$dir" --repair
+snapshot run 1 cache verify --cache "$dir" --repair
 [[ -e $first ]] || fail "an entry of another version was removed"
 printf '\x41' | dd of="$first" bs=1 conv=notrunc status=none
-run 64 cache prune --cache "$dir" --older-than 30
+snapshot run 64 cache prune --cache "$dir" --older-than 30
 err_has "30d"
-run 64 cache prune --cache "$dir" --older-than 0d
+snapshot run 64 cache prune --cache "$dir" --older-than 0d
 err_has "every entry is older than 0d: “jitwarm cache clear” removes all entries"
 run 64 cache prune extra
 
@@ -62,10 +62,10 @@ run 1 cache prune --cache "$dir" --older-than 30d --json
 json 'd["chosen_entries"] == 1 and d["groups"][0]["driver"] == "Apr  8 202512:10:18"'
 json 'sorted((u["arch"], u["driver"]) for u in d["staying"]) == [("sm_75", "'"$stay"'"), ("sm_86", "'"$stay"'")]'
 run 0 cache prune --cache "$dir" --older-than 200d
-run 0 cache prune --cache "$dir" --older-than 30d --apply
+snapshot run 0 cache prune --cache "$dir" --older-than 30d --apply
 out_has "of an unknown driver or compiler library"
 [[ $(count) == 2 ]] || fail "$(count) entries left"
-run 0 cache prune --cache "$dir" --driver "$stay" --older-than 30d --apply
+snapshot run 0 cache prune --cache "$dir" --driver "$stay" --older-than 30d --apply
 [[ $(count) == 0 ]] || fail "$(count) entries left"
 
 # Former drivers are known drivers other than this machine's, and an unknown one that was seen here and whose library is gone; a driver
@@ -94,7 +94,7 @@ if [[ -e $(dirname "$(dirname "${JITWARM##* }")")/tests/simdriver ]]; then
 	profile "$gone" 1
 	profile "$there" "$(stat -c %.9Y "$library" | tr -d .)"
 	[[ $own == "Apr  8 202512:10:18" ]] && former=1 || former=2
-	run 1 cache prune --driver former --json
+	snapshot run 1 cache prune --driver former --json
 	json 'd["chosen_entries"] == '$former' and "'"$own"'" not in [g["driver"] for g in d["groups"]]'
 	json '"'"$gone"'" in [g["driver"] for g in d["groups"]] and "'"$there"'" not in [g["driver"] for g in d["groups"]]'
 	json '[u["driver"] for u in d["staying"]] == ["'"$stay"'"]'
@@ -107,7 +107,7 @@ if [[ -e $(dirname "$(dirname "${JITWARM##* }")")/tests/simdriver ]]; then
 	printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry made()\n{\n\tret;\n}\n' >"$module"
 	JITWARM_STATE=$work/of-another SIMDRIVER_VERSION=535.309.01 SIMDRIVER_STAMP="Mar 25 202615:25:13" SIMDRIVER_CUDA=12020 \
 		run 0 prime --no-store --cache "$ahead" "$module"
-	run 1 cache prune --driver former --cache "$ahead"
+	snapshot run 1 cache prune --driver former --cache "$ahead"
 	run 0 check --target sm_86 --driver 535.309.01 --cache "$ahead" "$module"
 	run 1 cache prune --driver former --cache "$ahead"
 	run 0 make -n --target sm_86 --driver 535.309.01 -o "$ahead/" "$module"

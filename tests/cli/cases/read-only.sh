@@ -24,20 +24,20 @@ once() { [ "$(grep -cxF -- "$forgets" "$err")" = 1 ] && [ "$(grep -c "Read-only"
 varies run ^find # depends on this machine's files
 for words in "" status tune find "scan $sample" "scan --target sm_86 $sample" "lint --gpus sm_86 $sample"; do
 	# shellcheck disable=SC2086
-	run "0|2$([ "$words" != find ] || echo "|1")" $words # find may meet files that others are removing
+	snapshot run "0|2$([ "$words" != find ] || echo "|1")" $words # find may meet files that others are removing
 	case $words in lint* | *--target*) ;; *) once ;; esac
 done
-run "1|2" check "$sample"
+snapshot run "1|2" check "$sample"
 once
-run "1|2" doctor --json "$sample"
+snapshot run "1|2" doctor --json "$sample"
 json '"state-unwritable" in [finding["id"] for finding in d["findings"]]'
 for command in "key generate" "key trust x"; do
 	# shellcheck disable=SC2086
 	run 3 $command
 	err_has "Read-only file system; name a writable folder: JITWARM_STATE=DIR"
 done
-for command in "key list" "store list" config "config jobs"; do run 0 $command; done
-run 3 prime "$sample"
+for command in "key list" "store list" config "config jobs"; do snapshot run 0 $command; done
+snapshot run 3 prime "$sample"
 err_has "name a writable folder: JITWARM_STATE=DIR"
-run 3 scan --index torch
+snapshot run 3 scan --index torch
 err_has "Read-only file system; name a writable folder: TMPDIR=DIR"

@@ -1,16 +1,16 @@
 # run --record writes down what a command has compiled; prime --recording compiles just that.
-run 64 run --record r.json
+snapshot run 64 run --record r.json
 err_one_line
-is_wine || run 0 run --record ls.json ls -d . # Windows has no such program
+is_wine || snapshot run 0 run --record ls.json ls -d . # Windows has no such program
 rm -f ls.json
 run 64 run --record r.json --
 err_has "write it after “--”"
-run 3 prime --recording "$work/nosuch.json"
+snapshot run 3 prime --recording "$work/nosuch.json"
 err_one_line
 printf '{"schema":"jitwarm.recording/9"}' >"$work/newer.json"
-run "2|3" prime --recording "$work/newer.json"
+snapshot run "2|3" prime --recording "$work/newer.json"
 printf '{"schema":"jitwarm.prime/1"}' >"$work/foreign.json"
-run 3 prime --recording "$work/foreign.json"
+snapshot run 3 prime --recording "$work/foreign.json"
 err_has "not a recording"
 ! is_emulated || skip "under an emulator no file is seen in a process that starts"
 program=$JITWARM
@@ -24,7 +24,7 @@ entries() { find "$work/cache" -path "$work/cache/?/?/*" -type f 2>/dev/null | w
 recorded() { SIMDRIVER_COST=4 run "$@"; }
 
 # The command's own status and output are kept.
-run 7 run --record r.json -- "${shell[@]}" 'echo hello&& exit 7'
+snapshot run 7 run --record r.json -- "${shell[@]}" 'echo hello&& exit 7'
 out_has hello
 json_file() { python3 -c "import json,sys; d=json.load(open('$1')); sys.exit(0 if ($2) else 1)" || fail "$1: not so: $2"; }
 run 0 prime --recording r.json
@@ -32,7 +32,7 @@ run 0 check --recording r.json
 out_has "Nothing to compile: the driver compiles none of these files for these GPUs."
 json_file r.json 'd["schema"] == "jitwarm.recording/2" and d["command"] == "'"${shell[0]}"'" and d["modules"] == d["files"] == []'
 is_wine || run 143 run --record r.json -- sh -c 'kill -TERM $$' # Windows has no signals
-run 127 run --record r.json -- "$work/nosuch"
+snapshot run 127 run --record r.json -- "$work/nosuch"
 err_has "cannot be started"
 run 0 run --record r.json --json -- "${shell[@]}" 'echo hello'
 json 'd["schema"] == "jitwarm.command/1" and d["exit_status"] == 0 and d["modules"] == 0'
@@ -48,7 +48,7 @@ if ! is_wine; then
 		# shellcheck disable=SC2016,SC2086
 		for status in 0 5; do
 			rm -f "$work/cache"
-			run "$((status ? status : 3))" $verb -- sh -c 'rm -rf "$CUDA_CACHE_PATH" && ln -s "$CUDA_CACHE_PATH" "$CUDA_CACHE_PATH" && exit '$status
+			snapshot run "$((status ? status : 3))" $verb -- sh -c 'rm -rf "$CUDA_CACHE_PATH" && ln -s "$CUDA_CACHE_PATH" "$CUDA_CACHE_PATH" && exit '$status
 			err_one_line
 		done
 	done
@@ -78,7 +78,7 @@ run 0 prime "$sample"
 limit=$(find "$work/cache" -path "$work/cache/?/?/*" -type f -printf '%s\n' | awk '{ sum += $1 - 28 } END { print sum + 100 }')
 rm -rf "$work/cache"
 run 0 prime --no-store "$work"/other?.ptx
-CUDA_CACHE_MAXSIZE=$limit recorded 1 run --json --record r.json -- "$app"
+CUDA_CACHE_MAXSIZE=$limit snapshot recorded 1 run --json --record r.json -- "$app"
 json 'd["cooled"] == d["evicted"] > 0'
 err_has "compiles the modules again"
 # Modules of another driver do not count as warm.
@@ -86,7 +86,7 @@ rm -rf "$work/cache"
 SIMDRIVER_STAMP='Jan  1 202301:02:03' JITWARM_STATE=$work/former run 0 prime --no-store "$work"/other?.ptx
 CUDA_CACHE_MAXSIZE=$limit recorded 0 run --json --record r.json -- "$app"
 json 'd["evicted"] > 0 and d["cooled"] == 0'
-CUDA_CACHE_MAXSIZE=$limit run 5 run --record nothing.json -- "${shell[@]}" 'exit 5'
+CUDA_CACHE_MAXSIZE=$limit snapshot run 5 run --record nothing.json -- "${shell[@]}" 'exit 5'
 
 # After a wipe, prime with the recording makes the next start compile nothing.
 rm -rf "$work/cache"
@@ -98,14 +98,14 @@ json 'd["compiled"] == 0 and d["warm"] == '"$before"
 
 # For an unattended run, another recording means another run, and so does a changed recording.
 cp r.json other.json
-run 0 prime --if-changed --recording r.json
+snapshot run 0 prime --if-changed --recording r.json
 out_has "Changed: first run"
-run 0 prime --if-changed --recording r.json
+snapshot run 0 prime --if-changed --recording r.json
 out_has "Nothing has changed"
 run 0 prime --if-changed --recording other.json
 out_has "Changed: first run"
 echo >>other.json
-run 0 prime --if-changed --recording other.json
+snapshot run 0 prime --if-changed --recording other.json
 out_has "Changed: packages"
 
 # prime compiles only the recorded part; named files take the place of recorded ones.
@@ -117,7 +117,7 @@ d["files"][0]["path"] = "/gone/sample_framework.lib"
 json.dump(d, open("part.json", "w"))
 PYTHON
 rm -rf "$work/cache"
-run 1 prime --recording part.json --json
+snapshot run 1 prime --recording part.json --json
 json 'd["compiled"] == 0 and d["recorded"] == d["recorded_missing"] == 2 and "gone/sample" in d["notes"][0]'
 run 0 prime --recording part.json --json "$sample"
 json 'd["compiled"] == 2'
@@ -141,12 +141,12 @@ mkdir -p "$work/frame" && cp "$sample" "$work/frame/"
 file=$(basename "$sample")
 is_wine || for named in /: "$work/frame:" "$work/../$(basename "$work")/frame/$file:" "$work/frame/*:" "$work/fr?me/$file:" "$work/fram[e]/$file:" "frame/$file:" \
 	"$file:../../.." "$file:." "$file:$work/frame" "../$file:frame" "$file:frame/lib" "$file:fr*"; do
-	names 3 "${named%%:*}" "${named#*:}"
+	snapshot names 3 "${named%%:*}" "${named#*:}"
 	err_has "named.json"
 	err_has "record the command again"
 done
-names 1 "$file" frame
-names 1 "frame/$file" frame
+snapshot names 1 "$file" frame
+snapshot names 1 "frame/$file" frame
 rm -r "$work/frame"
 
 # Another GPU has modules of the same containers.
@@ -160,7 +160,7 @@ environment "$work/venv" 1.2
 JITWARM=$program
 with_simdriver sm_86
 export VIRTUAL_ENV=$work/venv
-run 0 run --record package.json frame -- "$app"
+snapshot run 0 run --record package.json frame -- "$app"
 json_file package.json 'd["files"][0] == {"path": "'"$frame_library"'", "package": "frame", "version": "1.2", "size_bytes": d["files"][0]["size_bytes"]}'
 mv "$work/venv" "$work/other"
 export VIRTUAL_ENV=$work/other
@@ -168,12 +168,12 @@ rm -rf "$work/cache"
 run 0 prime --recording package.json --json
 json 'd["compiled"] == '"$before"
 printf "no code\n" >none.so
-run 0 run --record none.json none.so -- "$app"
+snapshot run 0 run --record none.json none.so -- "$app"
 err_has "in no file that was searched"
 json_file none.json 'd["modules"] == [] and len(d["not_in_files"]) == '"$before"' and all(m["known_before"] for m in d["not_in_files"])'
 
 # The command keeps the driver away from its cache: jitwarm reports what it can see, and claims nothing.
-run 0 run --record r.json --json -- "${nothing[@]}"
+snapshot run 0 run --record r.json --json -- "${nothing[@]}"
 json 'd["modules"] == 0 and not d["compiler_seen"]'
 err_has "compiled nothing into its cache"
 if ! is_wine; then
@@ -199,27 +199,27 @@ probe=$(dirname "$(dirname "$sample")")/phantom/phantom-probe
 if [[ -x $probe ]]; then
 	printf '//\n// Generated by NVIDIA NVVM Compiler\n//\n\n.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry made() { ret; }\n\0' >"$work/made.ptx"
 	for known in False True; do
-		ASAN_OPTIONS=${ASAN_OPTIONS-}:verify_asan_link_order=0 run 0 run --record made.json -- "$probe" load 0 "$work/made.ptx"
+		ASAN_OPTIONS=${ASAN_OPTIONS-}:verify_asan_link_order=0 snapshot run 0 run --record made.json -- "$probe" load 0 "$work/made.ptx"
 		err_has "the program made such code while it ran (NVRTC"
 		json_file made.json 'd["modules"] == d["files"] == [] and len(d["texts"]) == 1 and [(m["producer"], m["form"], m["known_before"]) for m in d["not_in_files"]] == [("NVIDIA NVVM", "load", '$known')]'
 	done
 	# Without --record, the advised next step is to record.
 	rm -rf "$CUDA_CACHE_PATH"
-	ASAN_OPTIONS=${ASAN_OPTIONS-}:verify_asan_link_order=0 run 0 run -- "$probe" load 0 "$work/made.ptx"
+	ASAN_OPTIONS=${ASAN_OPTIONS-}:verify_asan_link_order=0 snapshot run 0 run -- "$probe" load 0 "$work/made.ptx"
 	err_has "the modules are in your cache: the next start does not compile them"
 	err_has "record the command (“jitwarm run --record FILE -- …”), and prime the recording"
 	# No file has the module, but the recording does.
-	run 0 check --recording made.json
+	snapshot run 0 check --recording made.json
 	out_has "warm, the only module in the cache"
 	rm -rf "$CUDA_CACHE_PATH"
-	run 1 check --recording made.json
+	snapshot run 1 check --recording made.json
 	out_has "Next: jitwarm prime --recording made.json"
 	run 1 check --json --recording made.json
 	json 'd["verdict"] == "cold" and [(f["path"], f["cold"]) for f in d["files"]] == [("made.json", 1)]'
-	run 0 prime --recording made.json --json --no-store
+	snapshot run 0 prime --recording made.json --json --no-store
 	json 'd["compiled"] == d["recorded_texts"] == 1 and "recorded_not_in_files" not in d and d["verdict"] == "cold"'
 	run 0 check --recording made.json
-	ASAN_OPTIONS=${ASAN_OPTIONS-}:verify_asan_link_order=0 run 0 run --record again.json --json -- "$probe" load 0 "$work/made.ptx"
+	ASAN_OPTIONS=${ASAN_OPTIONS-}:verify_asan_link_order=0 snapshot run 0 run --record again.json --json -- "$probe" load 0 "$work/made.ptx"
 	json 'd["modules"] == d["there"] == d["texts"] == 1'
 	# A recording with a text other than its checksum says, or one that names files, is refused, and nothing is changed.
 	python3 -c 'import json, sys
@@ -229,10 +229,10 @@ json.dump(document, open("other.json", "w"))
 document = json.load(open("made.json"))
 document["not_in_files"][0]["options"] = "-o " + sys.argv[1]
 json.dump(document, open("names.json", "w"))' "$work/victim"
-	run 3 prime --recording other.json
+	snapshot run 3 prime --recording other.json
 	err_has "other.json: text 0: is "
 	run 3 check --recording other.json
-	run "2|3" prime --recording names.json
+	snapshot run "2|3" prime --recording names.json
 	err_has "names.json: not_in_files 0: the options may name files: -o"
 	[[ ! -e $work/victim ]] || fail "a file that a recording names is written"
 	# The first version of the format only says that no file has the module, and whether the cache has it.
@@ -241,17 +241,17 @@ document = json.load(open("made.json"))
 del document["texts"], document["not_in_files"][0]["text"]
 document["schema"] = "jitwarm.recording/1"
 json.dump(document, open("made.json", "w"))'
-	run 0 check --recording made.json
+	snapshot run 0 check --recording made.json
 	out_has "Warm: the cache has the recorded modules, which are in no file."
 	run 0 prime --recording made.json --json
 	json 'd["modules"] == 0 and d["recorded_not_in_files"] == 1 and d["verdict"] == "warm"'
-	run 0 prime --recording made.json
+	snapshot run 0 prime --recording made.json
 	out_has "Warm: the cache has 1 recorded module, in no file."
 	find "$CUDA_CACHE_PATH" -path '*/?/?/*' -type f -delete
-	run 1 prime --recording made.json
+	snapshot run 1 prime --recording made.json
 	out_lacks "Nothing to compile"
 	err_has "1 recorded module is in no file, and not in the cache: the program makes it while it runs"
-	run 1 prime -n --recording made.json --json
+	snapshot run 1 prime -n --recording made.json --json
 	json 'd["recorded_not_in_files"] == 1 and d["verdict"] == "partly"'
 fi
 

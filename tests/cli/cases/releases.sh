@@ -51,15 +51,15 @@ is_wine || is_emulated || # objcopy has no section of that name in a DLL, and kn
 is_wine || cp "$sample" mixed/libsample.so
 
 # The line says what changes with a newer driver.
-run 2 scan --target sm_86 --driver 550 texts
+snapshot run 2 scan --target sm_86 --driver 550 texts
 out_has "sm_86 (RTX 30): programs fail with driver 455 to 565; with driver 555: 1 file will fail, 2 modules to compile; with driver 570: 3 modules to compile"
 out_lacks "the same"
 rm texts/b.ptx
-run 2 scan --target sm_86 --driver 550 texts
+snapshot run 2 scan --target sm_86 --driver 550 texts
 out_has "; with driver 555: 2 modules to compile"
 run 0 scan --target sm_86 --driver 560 texts
 out_has "sm_86 (RTX 30): this holds for driver 555 and newer ones; programs fail with driver 455 to 550"
-run 0 scan --target sm_86 --driver 550 parts
+snapshot run 0 scan --target sm_86 --driver 550 parts
 out_has "sm_86 (RTX 30): this holds for driver 525 and newer ones; programs fail with driver 455 to 520"
 run 0 scan --target sm_86 --driver 550 empty/empty.fatbin
 out_has "this holds for driver 525 and newer ones; programs fail with driver 455 to 520"
@@ -74,7 +74,7 @@ is_wine || is_emulated || {
 # The CUDA runtime refuses older drivers for every GPU. What counts is the compiler of any of the library's code, and the runtime that the
 # library is linked to. A file without a runtime is judged by its code.
 is_wine || is_emulated || {
-	run 2 scan --target sm_86 --driver 550 mixed/libthirteen.so
+	snapshot run 2 scan --target sm_86 --driver 550 mixed/libthirteen.so
 	out_has "libthirteen.so: will fail: a CUDA runtime that needs the driver of a newer CUDA for sm_86; it needs driver 580 (CUDA 13.0) or newer"
 	run 2 check --target sm_86 --driver 550 mixed/libthirteen.so
 	run 0 scan --target sm_86 --driver 580 mixed/libthirteen.so
@@ -89,7 +89,7 @@ library, names = open("mixed/libtwelve.so", "rb").read(), open("names", "rb").re
 at = library.index(names) + next(i for i in range(len(names)) if not names[i] and names[i + 1 : i + 25].count(b"\0") == 0)
 open("linked.so", "wb").write(library[:at] + name + library[at + len(name) :])
 PYTHON
-	run 2 scan --target sm_86 --driver 550 linked.so
+	snapshot run 2 scan --target sm_86 --driver 550 linked.so
 	out_has "linked.so: will fail: a CUDA runtime that needs the driver of a newer CUDA for sm_86"
 }
 run 0 scan --target sm_86 --driver 550 mixed/thirteen.fatbin

@@ -14,9 +14,9 @@ out_has hello
 run 127 run -- "$work/nosuch"
 err_has "cannot be started"
 echo 'print("hello")' >train.py
-run "126|127" run train.py
+snapshot run "126|127" run train.py
 err_has "train.py: a Python script: “jitwarm run -- python3 train.py” starts it"
-run 0 run --json -- "${shell[@]}" 'echo hello'
+snapshot run 0 run --json -- "${shell[@]}" 'echo hello'
 json 'd["schema"] == "jitwarm.command/1" and d["modules"] == d["not_in_files"] == 0 and d["files"] == [] and d["live"] and d["compile_seconds"] == 0'
 err_has hello
 err_has "compiled nothing into its cache"
@@ -29,19 +29,19 @@ json 'abs(d["files"][0]["seconds"] - d["compile_seconds"]) < 1e-6'
 grep -qE "ran [0-9].* s; 8 modules were compiled for it$" "$err" || fail "not the time of the run alone"
 err_has "jitwarm prime "
 [[ $(entries) == 8 ]] || fail "$(entries) entries in the cache, not 8"
-run 0 check "$sample"
+snapshot run 0 check "$sample"
 # The second time the modules are warm and are not reported.
-run 0 run --json "$sample" -- "$app"
+snapshot run 0 run --json "$sample" -- "$app"
 json 'd["modules"] == 0 and d["files"] == []'
 # A cache that lost one entry lacks one module.
 lost=$(find "$work/cache" -path "$work/cache/?/?/*" -type f | sort | head -n 1)
 rm "$lost"
-run 0 run --json "$sample" -- "$app"
+snapshot run 0 run --json "$sample" -- "$app"
 json 'd["modules"] == 1 and d["files"][0]["modules"] == 1'
 # An entry that is written again at its old size is new.
 if ! is_wine; then
 	touch -d '2001-01-01' "$lost"
-	run 0 run --json "$sample" -- touch "$lost"
+	snapshot run 0 run --json "$sample" -- touch "$lost"
 	json 'd["modules"] == 1'
 fi
 [[ -z $(ls -A "$work/state/runs") ]] || fail "left: $(ls -A "$work/state/runs")"
@@ -49,7 +49,7 @@ fi
 # This branch's drivers keep 256 MiB by default, so run raises the limit; a limit that the user has set stays.
 limit() { is_wine && echo 'echo limit %CUDA_CACHE_MAXSIZE%.' || echo 'echo limit $CUDA_CACHE_MAXSIZE.'; }
 unset CUDA_CACHE_MAXSIZE
-run 0 run -- "${shell[@]}" "$(limit)"
+snapshot run 0 run -- "${shell[@]}" "$(limit)"
 out_has "limit 1073741824."
 export CUDA_CACHE_MAXSIZE=123456789
 run 0 run -- "${shell[@]}" "$(limit)"
@@ -60,27 +60,27 @@ unset CUDA_CACHE_MAXSIZE
 if ! is_wine; then
 	rm -rf "$work/cache"
 	# shellcheck disable=SC2016
-	run 137 run --json "$sample" -- sh -c '"$0" && kill -9 $$' "$app"
+	snapshot run 137 run --json "$sample" -- sh -c '"$0" && kill -9 $$' "$app"
 	json 'd["modules"] == 8'
 	err_has "the modules are in your cache; the command ended with status 137: the next start may compile more"
 	err_lacks "does not compile them"
 	rm -rf "$work/cache" && mkdir "$work/cache"
 	cp "$sample" "$work/libnvidia-ptxjitcompiler.so.1"
 	loading=(env "ASAN_OPTIONS=${ASAN_OPTIONS-}:verify_asan_link_order=0:detect_leaks=0:detect_odr_violation=0" "LD_PRELOAD=$work/libnvidia-ptxjitcompiler.so.1")
-	run "0|1|2" run --json -- "${loading[@]}" "${program##* }" doctor
+	snapshot run "0|1|2" run --json -- "${loading[@]}" "${program##* }" doctor
 	json 'd["modules"] == 0 and not d["compiler_seen"]'
 	err_lacks "in no file that was searched"
 	err_lacks "had loaded the driver's compiler"
 	[[ $(entries) == 1 ]] || fail "doctor did not try the cache"
 	rm -rf "$work/cache" && mkdir "$work/cache"
 	# shellcheck disable=SC2016
-	run 0 run --json "$sample" -- "${loading[@]}" sh -c '"$0" doctor >doctor.out 2>&1; "$1"' "${program##* }" "$app"
+	snapshot run 0 run --json "$sample" -- "${loading[@]}" sh -c '"$0" doctor >doctor.out 2>&1; "$1"' "${program##* }" "$app"
 	json 'd["modules"] == 8 and d["compiler_seen"]'
 	# The driver refuses the PTX of an NVRTC that is newer than itself, and stores nothing.
 	mkdir "$work/toolkit"
 	cp "$sample" "$work/toolkit/libnvrtc.so.13"
 	echo x >"$work/toolkit/libnvrtc-builtins.so.13.3"
-	run 0 run --json "$sample" -- "${loading[@]}" "LD_PRELOAD=$work/libnvidia-ptxjitcompiler.so.1 $work/toolkit/libnvrtc.so.13" sleep 2
+	snapshot run 0 run --json "$sample" -- "${loading[@]}" "LD_PRELOAD=$work/libnvidia-ptxjitcompiler.so.1 $work/toolkit/libnvrtc.so.13" sleep 2
 	err_has "the driver refused PTX of this command: CUDA 13.3's NVRTC writes PTX 9.3, and driver"
 	err_lacks "they link"
 	json 'd["refused_ptx"].startswith("CUDA 13.3") and d["refused"] == 0'
@@ -91,7 +91,7 @@ fi
 before=$(entries)
 export CUDA_CACHE_DISABLE=1
 for _ in 1 2; do
-	run 0 run --json "$sample" -- "$app"
+	snapshot run 0 run --json "$sample" -- "$app"
 	json 'd["modules"] == 8 and not d["live"] and "CUDA_CACHE_DISABLE" in d["why_useless"]'
 	err_has "programs do not use your cache"
 	err_has "jitwarm bake"
@@ -106,7 +106,7 @@ JITWARM=$program
 environment "$work/venv" 1.2
 with_simdriver sm_86
 export VIRTUAL_ENV=$work/venv
-run 0 run --json frame -- "$app"
+snapshot run 0 run --json frame -- "$app"
 json 'd["files"][0]["package"] == "frame" and d["files"][0]["version"] == "1.2"'
 err_has "jitwarm prime frame"
 
@@ -129,27 +129,27 @@ err_has "install driver "
 if ! is_wine; then
 	# The driver's compiler was loaded and made nothing, because the driver refuses the PTX (222).
 	cp "$sample" "$work/libnvidia-ptxjitcompiler.so.1"
-	run 3 run "$work/newer.so" -- env "${loading[@]:1}" sh -c 'sleep 1; exit 3'
+	snapshot run 3 run "$work/newer.so" -- env "${loading[@]:1}" sh -c 'sleep 1; exit 3'
 	err_has "newer.so: the provided PTX was compiled with an unsupported toolchain. (222): "
 	err_lacks "they link device code at each start"
-	run 3 run "$sample" -- env "${loading[@]:1}" sh -c 'sleep 1; exit 3'
+	snapshot run 3 run "$sample" -- env "${loading[@]:1}" sh -c 'sleep 1; exit 3'
 	err_has "they link device code at each start"
 	rm "$work/libnvidia-ptxjitcompiler.so.1"
 fi
-run 3 run --json "$work/other.so" -- "${shell[@]}" 'exit 3'
+snapshot run 3 run --json "$work/other.so" -- "${shell[@]}" 'exit 3'
 json '[(f["target"], f["file"].endswith("other.so")) for f in d["failing"]] == [("sm_86", True)] and "compute_86" in d["failing"][0]["cure"]'
 # Not after success, not for files that run, and not if a signal asked the command to end
-run 0 run "$work/other.so" -- "${nothing[@]}"
+snapshot run 0 run "$work/other.so" -- "${nothing[@]}"
 err_lacks "do not run"
 run 3 run --json "$sample" -- "${shell[@]}" 'exit 3'
 json 'd["failing"] == []'
 if ! is_wine; then
-	run 143 run "$work/other.so" -- sh -c 'kill -TERM $$'
+	snapshot run 143 run "$work/other.so" -- sh -c 'kill -TERM $$'
 	err_lacks "does not run"
-	run 130 run "$work/other.so" -- sh -c 'kill -INT $$'
+	snapshot run 130 run "$work/other.so" -- sh -c 'kill -INT $$'
 	err_lacks "does not run"
 	# Without names: the files that its processes have mapped
-	run 4 run -- python3 -c 'import mmap, sys, time
+	snapshot run 4 run -- python3 -c 'import mmap, sys, time
 file = open(sys.argv[1], "rb")
 mapped = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ | mmap.PROT_EXEC, flags=mmap.MAP_PRIVATE)
 time.sleep(1)
@@ -166,9 +166,9 @@ unset VIRTUAL_ENV
 run 3 run --json --environment "$work/venv" pair -- "${shell[@]}" 'exit 3'
 json 'd["failing"] == []'
 # scan and lint do so, too
-run 0 scan --target sm_86 --environment "$work/venv" pair
+snapshot run 0 scan --target sm_86 --environment "$work/venv" pair
 out_lacks "will fail"
-run 0 lint --gpus rtx30 --environment "$work/venv" pair
+snapshot run 0 lint --gpus rtx30 --environment "$work/venv" pair
 out_lacks "fails"
 # If there are many files, the first are named
 many=()
@@ -176,7 +176,7 @@ for name in a b c d e f g h i j; do
 	cp "$work/other.so" "$work/$name.so"
 	many+=("$work/$name.so")
 done
-run 3 run "${many[@]}" -- "${shell[@]}" 'exit 3'
+snapshot run 3 run "${many[@]}" -- "${shell[@]}" 'exit 3'
 err_has "failed (status 3), and 10 of its files do not run on this GPU and driver:"
 [[ $(grep -c "no kernel image" "$err") == 8 ]] || fail "not eight files"
 err_has "  and 2 more files"

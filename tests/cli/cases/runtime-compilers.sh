@@ -33,7 +33,7 @@ compilers 2 -- 'c == []'
 run "0|1" doctor --no-probe
 out_lacks "CUDA 12.4"
 # For another GPU, these compilers are too old.
-compilers 2 --target sm_120 --driver 570.26 -- "c == [\"CUDA 12.4's NVRTC does not know sm_120: programs that compile for this GPU while they run fail\"]"
+snapshot compilers 2 --target sm_120 --driver 570.26 -- "c == [\"CUDA 12.4's NVRTC does not know sm_120: programs that compile for this GPU while they run fail\"]"
 # They are reported also beside a GPU that they know.
 compilers 2 --target sm_86,sm_120 --driver 570.26 -- "c == [\"CUDA 12.4's NVRTC does not know sm_120: programs that compile for this GPU while they run fail\"]"
 
@@ -45,21 +45,48 @@ package cudatoolkit 11.8.0 nvidia/old/libnvvm.so.4
 package nvidia-cuda-nvcc-cu12 12.6.85 nvidia/cuda_nvcc/nvvm/lib64/libnvvm.so
 package nvidia-nvjitlink 13.0.39 nvidia/cu13/lib/libnvJitLink.so.13
 compilers 2 -- "sorted(c) == sorted([\"CUDA 12.8's NVRTC writes PTX 8.7, $reads\", \"CUDA 12.6's NVVM writes PTX 8.5, $reads\", \"CUDA 13.0's nvJitLink writes machine code that driver $driver (CUDA 12.4) does not load: programs that use it fail\"])"
-run 2 check
+snapshot run 2 check
 out_has "CUDA 12.8's NVRTC writes PTX 8.7, $reads (nvidia-cuda-nvrtc-cu12 12.8.93)"
 [[ $(grep -c NVRTC "$out") == 1 ]] || fail "more than one line"
-run 1 doctor --no-probe --json
+snapshot run 1 doctor --no-probe --json
 json '[f["fix"] for f in d["findings"] if f["id"] == "compiler"] == ["install driver 580 (CUDA 13.0) or a newer one, or nvJitLink of CUDA 12.4"]'
 compilers 2 --target sm_86 --driver 580.65 -- 'c == []'
+
+# nvJitLink links a relocatable file of PTX (cuDF's shim), whatever the driver: the environment's newest nvJitLink decides if it reads the PTX.
+remove
+package cudf-cu12 25.8.0 cudf/core/udf/shim_86.fatbin
+python3 - "$cases/../../framework" "$site/cudf/core/udf/shim_86.fatbin" <<'PYTHON' || fail "cannot write the file"
+import sys
+sys.path.insert(0, sys.argv[1])
+import fatbin
+text = b".version 8.8\n.target sm_86\n.address_size 64\n.visible .func (.param .b32 r) add_one(.param .b32 a)\n{\n\tret;\n}\n\0"
+open(sys.argv[2], "wb").write(fatbin.container(fatbin.entry(fatbin.PTX, 86, text, "--compile-only ", isa=(8, 8))))
+PYTHON
+(pipes= && compilers 0 --target sm_86 --driver 535.309.01 -- 'c == []') || exit 1
+package nvidia-nvjitlink-cu12 12.8.93 nvidia/nvjitlink/lib/libnvJitLink.so.12
+links="CUDA 12.8's nvJitLink reads PTX up to 8.7, and $site/cudf/core/udf/shim_86.fatbin has PTX 8.8: programs that link it fail"
+run 0 check --target sm_86 --driver 535.309.01
+out_has "$links"
+(
+	pipes=
+	for any in 535.309.01 575.51.03; do
+		compilers "0|1|2" --target sm_86 --driver $any cudf-cu12 -- "c == [\"$links\"] and d['compilers'][0]['fails']"
+	done
+	compilers 0 --target sm_80 --driver 535.309.01 -- 'c == []'
+	run 1 doctor --no-probe --json
+	json '[f["fix"] for f in d["findings"] if f["id"] == "compiler"] == ["install nvJitLink of CUDA 12.9 or a newer one"]'
+	package nvidia-nvjitlink 12.9.86 nvidia/nvjitlink9/lib/libnvJitLink.so.12
+	compilers 0 --target sm_86 --driver 535.309.01 -- 'c == []'
+) || exit 1
 
 # The compilers are newer than any CUDA release that jitwarm knows.
 remove
 package nvidia-cuda-nvrtc 99.1.37 nvidia/cu99/lib/libnvrtc-builtins.so.99.1
 newer="CUDA 99.1's NVRTC writes PTX newer than the 8.4 that driver $driver (CUDA 12.4) reads: programs that load what it compiles fail with error 222"
-compilers 2 -- "c == [\"$newer\"]"
-run 2 check
+snapshot compilers 2 -- "c == [\"$newer\"]"
+snapshot run 2 check
 out_has "$newer (nvidia-cuda-nvrtc 99.1.37)"
-run 1 doctor --no-probe
+snapshot run 1 doctor --no-probe
 out_has "$newer"
 compilers 2 --target sm_86 --driver 99.1 -- 'c == []'
 
@@ -71,12 +98,12 @@ package nvidia-nvjitlink 13.0.39 nvidia/cu13/lib/libnvJitLink.so.13
 gone() { printf "CUDA 13.0's %s makes no code for %s; CUDA 12.9 was the last version that does: programs that compile for this GPU while they run fail" "$@"; }
 for driver_13 in 550.163.01 580.65; do
 	for gpu in sm_61 sm_70; do
-		compilers 2 --target $gpu --driver $driver_13 -- "sorted(c) == sorted([\"$(gone NVRTC $gpu)\", \"$(gone nvJitLink $gpu)\"] + [\"$(gone NVVM $gpu)\"] * ('NVVM' in str(c)))"
+		snapshot compilers 2 --target $gpu --driver $driver_13 -- "sorted(c) == sorted([\"$(gone NVRTC $gpu)\", \"$(gone nvJitLink $gpu)\"] + [\"$(gone NVVM $gpu)\"] * ('NVVM' in str(c)))"
 	done
 done
 compilers 2 --target sm_75 --driver 580.65 -- 'c == []'
 with_simdriver sm_61
-run 1 doctor --no-probe --json
+snapshot run 1 doctor --no-probe --json
 json '[f["fix"] for f in d["findings"] if f["id"] == "compiler"] == ["install NVRTC of CUDA 12.9 or an older one"]'
 with_simdriver sm_86
 export VIRTUAL_ENV=$work/env
@@ -94,9 +121,9 @@ package nvidia-cuda-nvrtc-cu12 12.8.93 nvidia/cuda_nvrtc/lib/libnvrtc-builtins.s
 run 1 check --json
 cp "$out" "$work/whole"
 compilers 1 cupy-cuda12x -- "c == [\"CUDA 12.8's NVRTC writes PTX 8.7, $reads\"] == [w['why'] for w in json.load(open('$work/whole'))['compilers']]"
-run 1 check cupy-cuda12x
+snapshot run 1 check cupy-cuda12x
 out_has "CUDA 12.8's NVRTC writes PTX 8.7, $reads"
-compilers 1 "$site/cupy/_core.so" -- "c == [\"CUDA 12.8's NVRTC writes PTX 8.7, $reads\"]"
+snapshot compilers 1 "$site/cupy/_core.so" -- "c == [\"CUDA 12.8's NVRTC writes PTX 8.7, $reads\"]"
 # The environment of a named file, and for a wheel the active one, need not be named.
 compilers 1 "$site/plain/_core.so" -- 'c == []'
 (unset VIRTUAL_ENV && compilers 1 "$site/cupy/_core.so" -- "c == [\"CUDA 12.8's NVRTC writes PTX 8.7, $reads\"]") || exit 1
@@ -104,20 +131,20 @@ cp "$site/cupy/_core.so" "$work/nvrtc.so"
 (cd "$work" && mkdir wheel && mv nvrtc.so wheel && python3 -m zipfile -c "$work/cupy-1.0-py3-none-any.whl" wheel)
 compilers 1 "$work/cupy-1.0-py3-none-any.whl" -- "c == [\"CUDA 12.8's NVRTC writes PTX 8.7, $reads\"]"
 compilers 1 plain -- 'c == []'
-run "0|1" doctor --no-probe plain
+snapshot run "0|1" doctor --no-probe plain
 out_lacks NVRTC
 compilers 0 nvidia-cuda-nvrtc-cu12 -- "c == [\"CUDA 12.8's NVRTC writes PTX 8.7, $reads\"]"
 # Any of a package's files may name it, and what no program loads counts in no version and place
 package nvidia-cuda-nvrtc 13.0.48 nvidia/cu13/lib/libnvrtc-builtins.so.13.0
 package nvidia-nvjitlink 13.0.39 nvidia/cu13/lib/libnvJitLink.so.13
-compilers 1 plain -- 'len(c) == 1 and "nvJitLink" in c[0]'
+snapshot compilers 1 plain -- 'len(c) == 1 and "nvJitLink" in c[0]'
 package late 1.0 late/a.so late/b.so
 cp "$sample" "$site/late/a.so"
 cp "$site/cupy/_core.so" "$site/late/b.so"
 compilers 1 late -- 'len(c) == 3'
 # A sparse file, which costs nothing to make, is not searched for the name.
 if ! is_wine && truncate -s 15T "$site/late/b.so"; then
-	limit=20 run 1 check late
+	limit=20 snapshot run 1 check late
 	err_has "b.so: larger than 64 GiB, the most that jitwarm reads"
 fi
 
@@ -133,9 +160,9 @@ ptx() { printf '.version 7.0\n.target %s\n.address_size 64\n.visible .entry %s()
 ptx jitlink sm_70 >"$site/numba_cuda/numba/cuda/tests/data/jitlink.ptx"
 ptx newer sm_90 >"$site/numba_cuda/tests/newer.ptx"
 ptx used sm_70 >"$site/numba_cuda/tests_of/used.ptx"
-run 1 check --json
+snapshot run 1 check --json
 json 'd["cold"] == d["left_out"] == 1 and not d["failing"] and d["files"][0]["path"].endswith("used.ptx")'
-run 1 check --explain
+snapshot run 1 check --explain
 err_has "1 loose file in test folders left out; --all includes such files"
 run 1 check --json --all
 json 'd["cold"] == 2 and not d["failing"] and d["part"].endswith("newer.ptx: no code for sm_86; the package runs without it")'
@@ -155,7 +182,7 @@ for of in numba-cuda "" "$wheel"; do
 	run "1|2" prime -n --json --all ${of:+"$of"}
 	json 'd["cold"] == 2'
 done
-run 1 check --json --all "$wheel"
+snapshot run 1 check --json --all "$wheel"
 json 'd["cold"] == 2 and not d["failing"] and d["part"].endswith("newer.ptx: no code for sm_86; the package runs without it")'
 named=$site/numba_cuda/numba/cuda/tests/data/jitlink.ptx
 run 1 prime -n --json "$named"
@@ -181,28 +208,28 @@ PYTHON
 }
 program triton/backends/nvidia/bin/ptxas 13.0
 package triton 3.5.0 triton/backends/nvidia/bin/ptxas
-compilers 2 -- 'c == ["CUDA 13.0'"'"'s ptxas writes machine code that driver '"$driver"' (CUDA 12.4) does not load: programs that use it fail"]'
+snapshot compilers 2 -- 'c == ["CUDA 13.0'"'"'s ptxas writes machine code that driver '"$driver"' (CUDA 12.4) does not load: programs that use it fail"]'
 program triton/backends/nvidia/bin/ptxas 12.4
 compilers 2 -- 'c == []'
 compilers 2 --target sm_120 --driver 580.65 -- 'len(c) == 1 and "ptxas does not know sm_120" in c[0]'
 # JAX and TensorFlow themselves report a ptxas that is newer than the driver, and go on; they do not use NVVM.
-slower="CUDA 12.8's ptxas is newer than driver $driver (CUDA 12.4): JAX and TensorFlow compile more slowly, and nothing fails"
+slower="CUDA 12.8's ptxas is newer than driver $driver (CUDA 12.4): JAX programs compile more slowly, and nothing fails"
 program nvidia/cuda_nvcc/bin/ptxas 12.8
 package nvidia-cuda-nvcc-cu12 12.8.93 nvidia/cuda_nvcc/bin/ptxas nvidia/cuda_nvcc/nvvm/lib64/libnvvm.so
 compilers 2 -- "c == [\"CUDA 12.8's NVVM writes PTX 8.7, $reads\"]"
 package jax-cuda12-plugin 0.4.25 jax_cuda12_plugin/plugin.so
 compilers 2 -- "c == [\"$slower\"] and [w['fails'] for w in d['compilers']] == [False]"
-run 2 check
+snapshot run 2 check
 out_has "$slower"
 run "0|1" doctor --no-probe
 out_lacks "ptxas"
 # They start the ptxas on PATH rather than their own: an older one reads no PTX of theirs.
 program ../old/ptxas 12.2
-older="JAX and TensorFlow start the ptxas on PATH ($(cd "$site/.." && pwd)/old/ptxas), which is of CUDA 12.2 and reads PTX up to 8.2, instead of CUDA 12.8's: they fail with “Unsupported .version”"
+older="JAX programs start the ptxas on PATH ($(cd "$site/.." && pwd)/old/ptxas), which is of CUDA 12.2 and reads PTX up to 8.2, instead of CUDA 12.8's: they fail with “Unsupported .version”"
 (
 	PATH=$(cd "$site/.." && pwd)/old:$PATH
-	compilers 2 -- "c == [\"$older\"] and [w['fails'] for w in d['compilers']] == [True]"
-	run "0|1" doctor --no-probe
+	snapshot compilers 2 -- "c == [\"$older\"] and [w['fails'] for w in d['compilers']] == [True]"
+	snapshot run "0|1" doctor --no-probe
 	out_has "compiler: $older"
 	out_has "Do: install ptxas of CUDA 12.8 or a newer one"
 	program ../old/ptxas 12.8
@@ -215,7 +242,7 @@ older="JAX and TensorFlow start the ptxas on PATH ($(cd "$site/.." && pwd)/old/p
 rm -r "$site/../old"
 package jax-cuda12-plugin 0.4.25 jax_cuda12_plugin/plugin.so
 package numba 0.60 numba/_helper.so
-compilers 2 -- "sorted(c) == sorted([\"CUDA 12.8's NVVM writes PTX 8.7, $reads\", \"$slower\"])"
+snapshot compilers 2 -- "sorted(c) == sorted([\"CUDA 12.8's NVVM writes PTX 8.7, $reads\", \"$slower\"])"
 program nvidia/cuda_nvcc/bin/ptxas 13.0
 compilers 2 -- "len([w for w in d['compilers'] if w['fails'] and w['name'] == 'ptxas']) == 1"
 remove
@@ -236,11 +263,11 @@ for i in range(120):
     open("%s/%d/ptxas" % (sys.argv[2], i), "wb").write(data[:random.choice((len(data), 63, 200, 9300, 9340))])
     os.chmod("%s/%d/ptxas" % (sys.argv[2], i), 0o755)
 PYTHON
-run "0|1|2|3" check --json --target sm_120 --driver 580.65 "$site/bad"
+snapshot run "0|1|2|3" check --json --target sm_120 --driver 580.65 "$site/bad"
 rm -r "$site/bad"
 # A truncated ptxas has no version.
 truncate -s 300 "$site/triton/backends/nvidia/bin/ptxas-blackwell"
-compilers "0|1|3" --target sm_86,sm_120 --driver 580.65 -- 'c == []'
+snapshot compilers "0|1|3" --target sm_86,sm_120 --driver 580.65 -- 'c == []'
 
 # ---- compilers outside the environment: CUDA_HOME, the linker's cache
 if ! is_wine; then
@@ -256,7 +283,7 @@ if ! is_wine; then
 			compilers 1 "$work/jit.so" -- "c == [\"$refused\"]"
 			run 1 check "$work/jit.so"
 			out_has "$refused ($work/toolkit/lib64/libnvrtc.so.13)"
-			run 1 doctor --no-probe "$work/jit.so"
+			snapshot run 1 doctor --no-probe "$work/jit.so"
 			out_has "compiler: $refused"
 			# On another machine, this machine's compilers do not count.
 			compilers "1|2" --target sm_86 --driver 550.163.01 "$work/jit.so" -- 'c == []'
@@ -267,7 +294,7 @@ if ! is_wine; then
 			# Numba names compilers in its Python alone.
 			package numba-cuda 0.30.4 numba_cuda/cext.so
 			cp "$sample" "$site/numba_cuda/cext.so"
-			run 1 check numba-cuda
+			snapshot run 1 check numba-cuda
 			out_has "$refused ($work/toolkit/lib64/libnvrtc.so.13)"
 			remove
 			# Any program of a whole environment may load it.
@@ -286,7 +313,7 @@ if ! is_wine; then
 			rm "$site/cupy/nvrtc.so"
 			for of in "" cupy-cuda12x "$site/cupy/_core.so" "$site/cupy" "$work/cupy_cuda12x-13.3.0-py3-none-any.whl"; do
 				compilers 1 ${of:+"$of"} -- 'c == []'
-				run "0|1" doctor --no-probe ${of:+"$of"}
+				snapshot run "0|1" doctor --no-probe ${of:+"$of"}
 				out_lacks NVRTC
 			done
 			# An environment that is not active has its own compiler, also a conda environment; programs outside have none of it.

@@ -20,7 +20,7 @@ holds() {
 
 # The first module is cold while the cache has the second one's entry, also when the entries are remembered.
 machine first
-run 0 prime --store "$place" --allow-unsigned "$two"
+snapshot run 0 prime --store "$place" --allow-unsigned "$two"
 holds two
 for _ in 1 2; do
 	run 1 check --json "$one"
@@ -28,7 +28,7 @@ for _ in 1 2; do
 	run 0 check --json "$two"
 	json 'd["warm"] == 1 and d["taken"] == 0'
 done
-run 1 check --explain "$one"
+snapshot run 1 check --explain "$one"
 out_has "the cache has the entry of another module with the same name"
 run 1 prime "$one"
 err_has "$stays"
@@ -36,7 +36,7 @@ holds two
 # An export of the first module does not have the entry of the second.
 run 2 export -o "$work/one.jwpack" "$one"
 err_has "holds nothing of what was named"
-run 0 export -o "$work/two.jwpack" "$two"
+snapshot run 0 export -o "$work/two.jwpack" "$two"
 
 # A machine whose cache has the first one's entry keeps it: prime and import say so.
 machine second
@@ -44,9 +44,9 @@ run 0 prime --no-store "$one"
 holds one
 run 1 prime "$two"
 err_has "$stays"
-run 1 prime --store "$place" --allow-unsigned "$two"
+snapshot run 1 prime --store "$place" --allow-unsigned "$two"
 holds one
-run 2 import --allow-unsigned "$work/two.jwpack"
+snapshot run 2 import --allow-unsigned "$work/two.jwpack"
 out_has "$stays"
 holds one
 run 0 check "$one"

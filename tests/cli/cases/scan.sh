@@ -1,10 +1,10 @@
 # scan finds the files for a name, reports every container once for each GPU, and prints the same again from its memory.
-run 64 scan --target sm_ninety x.so
+snapshot run 64 scan --target sm_ninety x.so
 err_one_line
 run 64 scan --driver abc x.so
 err_one_line
 program_path=$work/bin
-run 3 scan --target sm_86 --driver 12.4
+snapshot run 3 scan --target sm_86 --driver 12.4
 err_has "VIRTUAL_ENV"
 
 # The environment's package has one container with PTX.
@@ -25,23 +25,23 @@ run 0 scan --target sm_86 --driver 12.4 --json frame
 json 'len(d["files"]) == 1 and posix(d["files"][0]["path"]).endswith("frame/kernel.ptx")'
 json 'd["files"][0]["verdicts"]["sm_86"]["jit"] == 1'
 err_has "outside of"
-run 0 scan --json frame
+snapshot run 0 scan --json frame
 json 'd["files"][0]["verdicts"].keys() <= {"sm_86"}'
 run 0 scan --target sm_86 --driver 12.4
 err_has "looking into the virtual environment"
 out_has "kernel.ptx"
 out_lacks "part.o"
-run 0 scan --target sm_86 --quiet frame
+snapshot run 0 scan --target sm_86 --quiet frame
 out_empty
 err_empty
 run 3 scan --target sm_86 fraem
 err_one_line
 err_has "did you mean frame?"
-run 3 scan --target sm_86 --json fraem
+snapshot run 3 scan --target sm_86 --json fraem
 json 'd["schema"] == "jitwarm.error/1" and d["code"] == "not_found"'
 
 # For many GPUs, scan prints a table, and below a file the GPUs with the same answer together.
-run 2 scan --target all "$sample"
+snapshot run 2 scan --target all "$sample"
 out_has "  sm_60 to sm_121      up to 6 modules to compile"
 out_has "  sm_52 (GTX 9)        up to 6 modules to compile"
 out_lacks "all together"
@@ -59,12 +59,12 @@ PYTHONPATH=$cases/../../framework python3 - <<'PYTHON'
 import fatbin
 open("gaps.so", "wb").write(fatbin.library(fatbin.container(*(fatbin.entry(fatbin.CUBIN, sm, fatbin.old_cubin(sm, "k", 64)) for sm in (75, 80, 90)))))
 PYTHON
-run 2 scan --target sm_61,sm_70,sm_75,sm_89,sm_90,sm_100,sm_120 gaps.so
+snapshot run 2 scan --target sm_61,sm_70,sm_75,sm_89,sm_90,sm_100,sm_120 gaps.so
 out_has "gaps.so: will fail: no kernel image for sm_61"
 out_has "  and for sm_70, sm_100, sm_120"
-run 2 scan --target sm_120,sm_60,sm_61,sm_70 gaps.so
+snapshot run 2 scan --target sm_120,sm_60,sm_61,sm_70 gaps.so
 out_has "  and for sm_60 to sm_70"
-run 0 scan --target sm_75,sm_86,sm_90 "$sample" "$work/outside.ptx"
+snapshot run 0 scan --target sm_75,sm_86,sm_90 "$sample" "$work/outside.ptx"
 out_has "  sm_75 to sm_90       up to 6 modules to compile"
 grep -qE '^sm_90 \(H100\) +up to 9 modules ' "$out" || fail "not both files"
 # Two GPUs have lines each; for one file there is no “all together”.
@@ -75,13 +75,13 @@ run 0 scan --target sm_75,sm_86 "$sample" "$work/outside.ptx"
 out_has "sm_86 (RTX 30), all together: up to 9 modules ("
 # No column is about newer drivers. A GPU that the driver does not run is named, and the others are judged.
 printf '.version 8.4\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n' >new.ptx
-run 2 scan --target rtx20,rtx30,rtx40,rtx50 --driver 520 new.ptx
+snapshot run 2 scan --target rtx20,rtx30,rtx40,rtx50 --driver 520 new.ptx
 err_one_line
 err_has "sm_120 (RTX 50): driver 520 (CUDA 11.8) does not run sm_120, which needs driver 570 (CUDA 12.8) or newer"
 out_has "sm_86 (RTX 30): programs fail with driver 455 to 545; with driver 550: 1 module to compile"
 out_has "sm_89 (RTX 40): programs fail with driver 520 to 545; with driver 550: 1 module to compile"
 out_lacks "sm_120"
-run 2 scan --json --target rtx30,rtx50 --driver 550 "$sample"
+snapshot run 2 scan --json --target rtx30,rtx50 --driver 550 "$sample"
 json '[total["target"] for total in d["totals"]] == ["sm_86"] and d["totals"][0]["modules"] == 8'
 # Every container is in one piece; the pieces' sums equal the maps' counts; a module is counted once.
 json 'sum(p["containers"] for f in d["files"] for p in f["pieces"]) == sum(f["containers"] for f in d["files"])'
@@ -93,17 +93,17 @@ json 'sum(e.get("modules", 0) for f in d["files"] for p in f["pieces"] for e in 
 run 64 scan --target rtx "$sample"
 err_one_line
 err_lacks "did you mean"
-run 64 scan --target rtxx3070 "$sample"
+snapshot run 64 scan --target rtxx3070 "$sample"
 err_has "(did you mean rtx3070?)"
 : >requirements.txt && echo torch >requirements.txt
-run 64 scan requirements.txt
+snapshot run 64 scan requirements.txt
 err_one_line
-run 64 scan --index requirements.txt
+snapshot run 64 scan --index requirements.txt
 err_one_line
-run 3 scan -r nowhere.txt --target sm_86
+snapshot run 3 scan -r nowhere.txt --target sm_86
 err_one_line
 # GPUs may have the names that people write; the report says once which ones are meant.
-run 2 scan --target ALL --json new.ptx
+snapshot run 2 scan --target ALL --json new.ptx
 json '{"sm_75", "sm_86", "sm_120"} <= {total["target"] for total in d["totals"]}'
 run 0 scan --target SM86 new.ptx
 out_has "sm_86 (RTX 30)"

@@ -34,11 +34,11 @@ verified() {
 run 1 startup status
 out_has "Automatic priming is off on this machine: “jitwarm startup enable” turns it on."
 out_lacks "missing"
-run 0 startup disable
+snapshot run 0 startup disable
 out_has "Nothing was set up on this machine."
-run 3 startup enable --print no-such-package
+snapshot run 3 startup enable --print no-such-package
 err_has "no-such-package: not installed"
-run 0 startup enable --print "$site"
+snapshot run 0 startup enable --print "$site"
 out_has "ExecStart="
 [[ ! -e $units ]] || fail "--print writes"
 export VIRTUAL_ENV=$work/venv
@@ -51,7 +51,7 @@ for name in fraem "frame>=2" "$work/nosuch"; do
 done
 [[ ! -e $HOME/.config && ! -e $work/bin/systemctl.log ]] || fail "a name that is refused leaves units"
 # If the system refuses a step, the former ones are undone.
-failing run 3 startup enable frame
+snapshot failing run 3 startup enable frame
 err_has "the system refused the task or units, and nothing was changed: systemctl: Failed to connect to bus"
 out_empty
 [[ ! -e $HOME/.config/systemd ]] || fail "left: $(find "$HOME/.config")"
@@ -60,11 +60,11 @@ out_lacks "installed"
 run 0 startup enable frame
 out_has "jitwarm runs two minutes after each logon" "The program that runs is $JITWARM: "
 cp -r "$units" "$work/former"
-failing run 3 startup enable other
+snapshot failing run 3 startup enable other
 diff -r "$units" "$work/former" || fail "another text is left"
 # The program lies in a folder that is emptied regularly.
 mkdir -p "$work/downloads" && cp "$JITWARM" "$work/downloads/"
-JITWARM=$work/downloads/jitwarm run 0 startup enable frame
+JITWARM=$work/downloads/jitwarm snapshot run 0 startup enable frame
 err_has "often deleted: first move the program"
 # systemd starts no program with such a path, however it is quoted; with others it does. What was set up can be removed from there.
 placed() { mkdir -p "$work/$1" && cp "$program" "$work/$1/" && ln -sf "$work/$1/jitwarm" "$work/placed"; }
@@ -73,7 +73,7 @@ for folder in 'a"b' "a'b" 'a\b' $'a\nb'; do
 	placed "$folder"
 	for print in "" --print; do
 		# shellcheck disable=SC2086
-		JITWARM=$work/placed run 2 startup enable $print frame
+		JITWARM=$work/placed snapshot run 2 startup enable $print frame
 		err_has "jitwarm: systemd starts no program whose path has a quote, a backslash or a control character: move the program to another folder"
 	done
 done
@@ -82,16 +82,16 @@ JITWARM=$work/placed run 0 startup disable
 placed "100% \$x %h 김;b"
 odd=$work/$'say "b" \\ \'c\' \n%h $x \xff'
 ln -s venv "$odd"
-VIRTUAL_ENV=$odd JITWARM=$work/placed run 0 startup enable frame
+VIRTUAL_ENV=$odd JITWARM=$work/placed snapshot run 0 startup enable frame
 verified
 rm -r "$work"/a?b "$work/100"* "$odd" "$work/placed"
 # Packages that cannot be examined are reported, since they would go unwatched, and do not prevent removal.
 mkdir "$work/loop" && ln -s lib "$work/loop/lib" && : >"$work/loop/pyvenv.cfg"
-for action in enable status; do VIRTUAL_ENV=$work/loop run 3 startup $action; done
+for action in enable status; do VIRTUAL_ENV=$work/loop snapshot run 3 startup $action; done
 VIRTUAL_ENV=$work/loop run 0 startup disable
 run 0 startup enable frame
 grep -q AF_INET "$units"/* && fail "a unit reaches the network unasked"
-run 0 startup enable --fetch frame
+snapshot run 0 startup enable --fetch frame
 grep -lq AF_INET "$units/jitwarm.service" && fail "not only the unit that fetches reaches the network"
 grep -q -e "--fetch --environment \"$work/venv\" -- \"frame\"" "$units/jitwarm-ahead.service" || fail "no unit fetches"
 # At a terminal, startup asks and reads a whole line.
@@ -116,7 +116,7 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))' "$answer" bash -c '"
 	[[ $(grep -c -e " --fetch" "$units/jitwarm-ahead.service") == "$wanted" ]] || fail "“$answer” was not heard"
 done
 run 0 startup enable frame
-run 0 startup status --json
+snapshot run 0 startup status --json
 json 'd["schema"] == "jitwarm.startup/1" and d["enabled"] and len(d["items"]) == 4 and d["runs"] == []'
 grep -q -e "--environment \"$work/venv\" -- \"frame\"" "$units/jitwarm.service" || fail "the environment is not named"
 grep -q "PathModified=$site" "$units/jitwarm.path" || fail "packages are not watched"
@@ -128,19 +128,19 @@ mkdir -p "$units/timers.target.wants" "$units/default.target.wants"
 ln -s ../jitwarm.timer "$units/timers.target.wants/jitwarm.timer"
 ln -s ../jitwarm.path "$units/default.target.wants/jitwarm.path"
 ln -s ../other.service "$units/default.target.wants/other.service"
-failing run 0 startup disable
+snapshot failing run 0 startup disable
 err_has "the system reported: systemctl: Failed to connect to bus"
 [[ $(cd "$HOME/.config" && find . -mindepth 1 | sort | tr '\n' ' ') == "./systemd ./systemd/user ./systemd/user/default.target.wants ./systemd/user/default.target.wants/other.service " ]] || fail "left: $(find "$HOME/.config")"
 rm -r "$units/default.target.wants"
 run 0 startup enable frame
-failing run 0 uninstall
+snapshot failing run 0 uninstall
 err_has "the system answered"
 [[ ! -e $HOME/.config/systemd ]] || fail "left: $(find "$HOME/.config")"
 if ((EUID == 0)) && setpriv --reuid 20001 --regid 20001 --clear-groups test -x "$JITWARM" 2>/dev/null; then
 	mkdir -m 777 "$work/theirs"
 	chmod 755 "$work"
 	HOME=$work/theirs JITWARM_STATE=$work/theirs/state JITWARM="setpriv --reuid 20001 --regid 20001 --clear-groups $JITWARM" \
-		run 3 startup enable --service ollama
+		snapshot run 3 startup enable --service ollama
 	err_has "system units need sudo: $work/root/etc/systemd/system/jitwarm@.service"
 fi
 
@@ -151,7 +151,7 @@ if ((EUID == 0)); then
 	trap 'rm -rf "$safe"' EXIT
 	cp "$JITWARM" "$safe/jitwarm" && JITWARM=$safe/jitwarm
 fi
-failing run 3 startup enable --service ollama --account ollama /usr/lib/ollama
+snapshot failing run 3 startup enable --service ollama --account ollama /usr/lib/ollama
 err_has "nothing was changed"
 err_lacks "units of this account"
 [[ -z $(ls "$work/root/etc/systemd/system") ]] || fail "left: $(find "$work/root/etc/systemd/system")"
@@ -161,19 +161,19 @@ for by in "startup disable --service ollama" uninstall; do
 	ln -s /etc/systemd/system/jitwarm@.service "$work/root/etc/systemd/system/ollama.service.wants/jitwarm@ollama.service"
 	if [[ $by == uninstall ]]; then
 		((EUID == 0)) || break
-		run 0 uninstall --dry-run
+		snapshot run 0 uninstall --dry-run
 		out_has "ollama.service.wants/jitwarm@ollama.service"
 	fi
 	# shellcheck disable=SC2086
-	run 0 $by
+	snapshot run 0 $by
 	out_has "ollama.service.wants/jitwarm@ollama.service"
 	[[ -z $(ls "$work/root/etc/systemd/system") ]] || fail "$by: left: $(find "$work/root/etc/systemd/system")"
 done
 rm -rf "$work/root/etc/systemd/system/ollama.service.wants"
-run 0 startup enable --service ollama --account ollama /usr/lib/ollama package-of-its-environment
+snapshot run 0 startup enable --service ollama --account ollama /usr/lib/ollama package-of-its-environment
 err_has "systemd is not running on this machine"
-run 0 startup status --service ollama
-run 64 startup enable --service ../x
+snapshot run 0 startup status --service ollama
+snapshot run 64 startup enable --service ../x
 system=$work/root/etc/systemd/system
 grep -q '^User=ollama' "$system/jitwarm@ollama.service.d/60-jitwarm.conf" || fail "not the service's account"
 grep -q '^Before=%i.service' "$system/jitwarm@.service" || fail "not ordered before the service"
@@ -182,7 +182,7 @@ if command -v systemd-analyze >/dev/null && ((EUID == 0)); then
 	! grep -q "jitwarm@[a-z]*\.service:" "$work/verify" || fail "systemd-analyze: $(cat "$work/verify")"
 fi
 # The template stays as long as another service uses it.
-run 0 startup enable --service vllm --account vllm /usr/lib/vllm
+snapshot run 0 startup enable --service vllm --account vllm /usr/lib/vllm
 run 0 startup disable --service vllm
 [[ -s $system/jitwarm@.service && -s $system/jitwarm@ollama.service.d/60-jitwarm.conf && ! -e $system/jitwarm@vllm.service.d ]] ||
 	fail "not only vllm's units went: $(find "$system" -type f)"
@@ -195,19 +195,19 @@ run 0 startup disable --service ollama
 [[ -z $(ls "$system") ]] || fail "left: $(find "$system")"
 # --all-users is promised only if systemd runs, and each account sees it.
 if ((EUID == 0)); then
-	run 0 startup enable --all-users frame
+	snapshot run 0 startup enable --all-users frame
 	err_has "systemd is not running on this machine, so nothing starts automatically"
 	run 0 startup status
 	out_has "installed      $work/root/etc/systemd/user/jitwarm.timer" "An administrator has enabled automatic priming for all accounts."
 	out_lacks "Automatic priming is off"
-	run 0 startup status --json
+	snapshot run 0 startup status --json
 	json 'not d["enabled"] and len(d["all_users"]) == 4'
 	mkdir -p "$work/root/run/systemd/system"
-	run 0 startup enable --all-users frame
+	snapshot run 0 startup enable --all-users frame
 	err_lacks "systemd is not running"
 	run 0 startup disable --all-users
 	[[ -z $(ls "$work/root/etc/systemd/user") ]] || fail "left: $(find "$work/root/etc/systemd/user")"
-	run 1 startup status --json
+	snapshot run 1 startup status --json
 	json 'd["all_users"] == []'
 fi
 
@@ -221,8 +221,8 @@ mkdir -p "$units"
 printf '[Service]\nExecStart=/bin/true\n' >"$units/jitwarm.service"
 run 3 startup enable
 err_has "not made by jitwarm"
-run 0 startup disable
+snapshot run 0 startup disable
 [[ -s $units/jitwarm.service ]] || fail "somebody else's unit was removed"
-run 0 startup enable --replace
-failing run 3 startup enable
+snapshot run 0 startup enable --replace
+snapshot failing run 3 startup enable
 err_has "Failed to connect to bus"

@@ -1,6 +1,6 @@
 # startup and uninstall: runs end at once if nothing has changed, and everything is undone.
-run 64 startup
-run 64 make --if-changed --target sm_86 -o "$work/c/"
+snapshot run 64 startup
+snapshot run 64 make --if-changed --target sm_86 -o "$work/c/"
 
 if ! is_wine; then
 	unset XDG_CONFIG_HOME
@@ -38,7 +38,7 @@ for _ in 1 2; do
 done
 # Nor is a run that left modules uncompiled.
 for _ in 1 2; do
-	CUDA_CACHE_PATH=$work/small CUDA_CACHE_MAXSIZE=1000 run 2 prime --if-changed --no-store "$sample"
+	CUDA_CACHE_PATH=$work/small CUDA_CACHE_MAXSIZE=1000 snapshot run 2 prime --if-changed --no-store "$sample"
 	err_has "the cache limit is 1000 B"
 done
 touch -d '2001-01-01' "$work/lib/"*
@@ -51,7 +51,7 @@ for name in k2.ptx.zst UPPER.PTX libx.so.12; do
 	out_has "Changed: packages"
 done
 echo >"$work/lib/readme.txt"
-run 0 prime --if-changed --json "$work/lib"
+snapshot run 0 prime --if-changed --json "$work/lib"
 json 'd["skipped"]'
 # Leftovers of a killed run are removed even if nothing is compiled.
 mkdir -p "$JITWARM_STATE/runs/999999999-1" && : >"$JITWARM_STATE/runs/999999999-1.lock"
@@ -68,13 +68,13 @@ run 0 prime --if-changed --json "$work/lib"
 json 'd["compiled"] == 1'
 cut=$(entry 2)
 touch -r "$cut" "$work/time" && truncate -s -1 "$cut" && touch -r "$work/time" "$cut"
-run 0 prime --if-changed --json "$work/lib"
+snapshot run 0 prime --if-changed --json "$work/lib"
 json 'd["compiled"] == 1'
 touch "$(entry 3)"
 run 0 prime --if-changed "$work/lib"
 out_has "Changed: cache"
 rm "$work/cache/index"
-run 0 prime --if-changed "$work/lib"
+snapshot run 0 prime --if-changed "$work/lib"
 out_has "Changed: cache"
 out_has "The cache's index is repaired"
 run 0 prime --if-changed --json "$work/lib"
@@ -88,11 +88,11 @@ err_empty
 run 3 prime --if-changed --json-log "$work/log/a.jsonl" "$work/nosuch"
 [[ $(wc -l <"$work/log/a.jsonl") == 3 ]] || fail "the failure is not in the log"
 run 0 startup enable "$work/lib"
-run 0 startup status --json
+snapshot run 0 startup status --json
 json 'len(d["runs"]) == 5 and d["runs"][-1]["status"] == 3'
-run 0 startup status
+snapshot run 0 startup status
 out_has "changed: cache"
-run '3|64' prime --json-log "$work/lib/none/../../lib" "$work/lib"
+snapshot run '3|64' prime --json-log "$work/lib/none/../../lib" "$work/lib"
 
 # prime --tune also sets what the results need.
 # settings: prints the lasting settings, on Linux those in a file that the session and login shells load
@@ -115,21 +115,21 @@ mkdir -p "$JITWARM_STATE/keys" && : >"$JITWARM_STATE/keys/a.key" && : >"$JITWARM
 held() { (cd "$1" && find . -mindepth 1 -printf '%p %y %s %T@\n' | sort); }
 held "$work/cache" >"$work/before"
 [[ $(grep -c ' f ' "$work/before") -gt 1 ]] || fail "there is no cache to be left: $(cat "$work/before")"
-is_wine || run 0 config max-mem 4G
+is_wine || snapshot run 0 config max-mem 4G
 # -n lists what would go, and changes nothing.
 homes=("$JITWARM_STATE")
 is_wine || homes+=("$HOME") # under Wine that is this machine's, on which others work
 every() { find "${homes[@]}" -type f -printf '%p %s %T@\n' | sort; }
 every >"$work/every"
 before=$(settings)
-run 0 uninstall -n
+snapshot run 0 uninstall -n
 out_has "Nothing was changed (--dry-run)"
 is_wine || out_has "to remove  $units/jitwarm.timer"
 out_has "except your keys"
 sed -nE 's/^(to remove |to restore|removed|restored|left) +//p' "$out" | sort >"$work/would"
 every | diff "$work/every" - || fail "uninstall -n has changed something"
 [[ $(settings) == "$before" ]] || fail "uninstall -n has changed settings"
-run 0 uninstall
+snapshot run 0 uninstall
 sed -nE 's/^(removed|restored|left) +//p' "$out" | sort | diff "$work/would" - || fail "uninstall -n has told something else"
 [[ -z $(settings) ]] || fail "settings are left: $(settings)"
 if ! is_wine; then
@@ -141,7 +141,7 @@ fi
 out_has "except your keys"
 [[ $(cd "$JITWARM_STATE" && find . -type f | sort | tr '\n' ' ') == "./keys/a.key ./mine.txt " ]] || fail "state: $(find "$JITWARM_STATE")"
 held "$work/cache" | diff "$work/before" - || fail "the live cache was touched"
-run 0 uninstall --json
+snapshot run 0 uninstall --json
 json "d['removed'] == []"
 # The folder holds compilers of “compiler fetch”, a killed fetch's leftovers, and a user's file.
 if ! is_wine; then # Windows keeps them in the state folder

@@ -17,7 +17,7 @@ if ! is_wine; then
 	mkdir "$programs"
 	ln -s /usr/bin/[!p]* /bin/[!p]* "$programs" 2>/dev/null
 	unset VIRTUAL_ENV CONDA_PREFIX
-	program_path=$programs run 0 status --driver-profile "$work/profile"
+	program_path=$programs snapshot run 0 status --driver-profile "$work/profile"
 	[[ -s $work/profile ]] || fail "no profile"
 	program_path=$programs run 2 status
 	out_has "programs that compile: jitwarm find"
@@ -32,12 +32,12 @@ grep -qF '(sm_86, 8 GB)' "$out" || fail "the memory's size"
 out_lacks libcuda
 out_lacks nvcuda
 out_has " of 1 GiB, the driver's default"
-run "0|1|2" --explain
+snapshot run "0|1|2" --explain
 grep -qE '^ {8}.*(libcuda\.so|nvcuda\.dll)' "$out" || fail "no library"
 out_has "State   "
 (
 	with_simdriver sm_89,sm_90,sm_100,sm_103,sm_110
-	run "0|1|2" status
+	snapshot run "0|1|2" status
 	for memory in 89,\ 12 90,\ 80 100,\ 180 103,\ 288 110,\ 128; do out_has "(sm_$memory GB)"; done
 ) || exit 1
 
@@ -59,7 +59,7 @@ run 2 status -e "$work/env"
 
 # An unreadable part of the environment does not hide the rest.
 mkdir -p "$site/broken-1.0.dist-info/METADATA"
-run 3 status
+snapshot run 3 status
 out_has "GPU     "
 out_has "programs that compile: jitwarm find"
 err_has "METADATA: "
@@ -87,13 +87,13 @@ json 'd["environment"].endswith("env")'
 
 # One package was primed: it is warm, and no longer first.
 run 0 prime beta
-run 1 status
+snapshot run 1 status
 out_has "        beta 1.1: warm"
 out_has "        alpha 2.0: up to 1 module, "
-run 1 status --json
+snapshot run 1 status --json
 json '[p["name"] for p in d["packages"]] == ["alpha", "beta", "newer"]'
 json '[p["gpus"][0]["warm"] for p in d["packages"]] == [0, 2, 0]'
-run 0 prime alpha
+snapshot run 0 prime alpha
 run 2 status
 out_has "Next    see how to repair these packages: jitwarm doctor"
 out_lacks "to compile"
@@ -101,25 +101,25 @@ out_lacks "to compile"
 # A file that could not be read may have code to compile.
 if ! is_wine; then
 	ln -s loop.so "$site/loop.so"
-	run 1 status
+	snapshot run 1 status
 	out_has "        1 file could not be read: “jitwarm check” says why"
 	out_has "Next    see which files could not be read, and may hold code to compile: jitwarm check"
 	out_lacks "compile nothing"
-	run 1 status --json
+	snapshot run 1 status --json
 	json 'd["troubles"] == 1'
-	run 1 check
+	snapshot run 1 check
 	err_has loop.so
-	run 1 find "$work/env"
+	snapshot run 1 find "$work/env"
 	err_has ": 1 file could not be read"
 	rm "$site/loop.so"
-	run 2 status --json
+	snapshot run 2 status --json
 	json 'd["troubles"] == 0'
 fi
 
 # Each GPU has a line; code that runs as it is on both has one word.
 rm -r "$site/newer-0.9.dist-info"
 with_simdriver sm_86,sm_90
-run 1 status
+snapshot run 1 status
 out_has "        alpha 2.0"
 out_has "          sm_86 (RTX 30): warm, "
 out_has "          sm_90 (H100): up to 1 module, "
@@ -135,7 +135,7 @@ if ! is_wine; then
 	dist_info "$site" second 1.0 "first/x.ptx: y.ptx"
 	printf '// nothing to run\n' >"$site/first/x.ptx"
 	printf '.version 7.8\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n' >"$site/first/x.ptx: y.ptx"
-	run 1 status
+	snapshot run 1 status
 	out_has "        second 1.0: 1 file will fail"
 fi
 
@@ -155,7 +155,7 @@ if ! is_wine; then
 	export JITWARM_SYSTEM_ROOT=$work/root JITWARM_PCI_DEVICES=10de:2484@$bus JITWARM_STATE=$work/asleep
 	mkdir -p "$work/root/sys/bus/pci/devices/$bus/power"
 	echo suspended >"$work/root/sys/bus/pci/devices/$bus/power/runtime_status"
-	run 1 status
+	snapshot run 1 status
 	out_has "at $bus: not asked, because a GPU is asleep"
 	out_has "        alpha 2.0: warm"
 	! state "$JITWARM_STATE" get devices >/dev/null || fail "the driver was asked"
@@ -178,8 +178,8 @@ if ! is_wine; then
 	export JITWARM_STATE=$work/slices
 	unset JITWARM_SYSTEM_ROOT JITWARM_PCI_DEVICES
 	with_simdriver sm_90,sm_90
-	SIMDRIVER_MIG=1 run 1 status
+	SIMDRIVER_MIG=1 snapshot run 1 status
 	[[ $(grep -cE '^GPU     NVIDIA H100 .* MIG [0-9]g\.[0-9]+gb \(sm_90, ' "$out") == 2 ]] || fail "not two slices"
-	SIMDRIVER_MIG=1 run 1 status --json
+	SIMDRIVER_MIG=1 snapshot run 1 status --json
 	json 'len({g["uuid"] for g in d["gpus"]}) == 2 and all(g["uuid"].startswith("MIG-") for g in d["gpus"])'
 fi

@@ -14,7 +14,7 @@ varies tree ^state/ # each cell begins with an empty one
 mkdir "$work/caches" "$work/caches/cold"
 run 0 prime
 cp -a "$cache" "$work/caches/warm"
-run 0 export -o "$work/pack.jwpack"
+snapshot run 0 export -o "$work/pack.jwpack"
 cp -a "$cache" "$work/caches/damaged"
 entry=$(find "$work/caches/damaged" -path '*/?/?/*' -type f | sort | head -1)
 printf 'damage' | dd of="$entry" bs=1 seek=$(($(stat -c %s "$entry") - 100)) conv=notrunc 2>/dev/null
@@ -97,6 +97,6 @@ sed -n '/^<!-- statuses -->$/,/^<!-- end -->$/p' "$table" | grep '^|' | grep -v 
 	{ for (i = 3; i < fields; i++) { commands = split(head[i], command, ", ")
 		for (s = 1; s <= states; s++) for (c = 1; c <= commands; c++) print state[s] "|" command[c] "|" $i } }' >"$work/cells"
 printf -- '--driver 12.4|%s\n' "check|2" "prime -n|2" "find|2" "scan|0" >>"$work/cells"
-while IFS='|' read -r each command held; do judge "$each" "$command" "$held"; done <"$work/cells"
+while IFS='|' read -r each command held; do snapshot judge "$each" "$command" "$held"; done <"$work/cells"
 [[ $wrong == 0 ]] || fail "$wrong of $tried statuses differ"
 [[ $tried -gt 150 ]] || fail "only $tried statuses in $table"

@@ -7,7 +7,7 @@ packs() { find "$work/state/store" -name '*.jwpack' 2>/dev/null | wc -l; }
 run 0 store list
 out_has "0 packs"
 err_empty
-JITWARM_STORE=0 run 0 store list
+JITWARM_STORE=0 snapshot run 0 store list
 err_has "the store is off (JITWARM_STORE is 0)"
 run 0 prime "$sample" --no-store
 [[ $(packs) == 0 ]] || fail "--no-store kept something"
@@ -24,7 +24,7 @@ run 0 prime "$sample"
 # These commands need no cache, whether there is one or not.
 printf 'no code' >"$work/none.so"
 for there in yes no; do
-	run 2 export -o "$work/none.jwpack" "$work/none.so"
+	snapshot run 2 export -o "$work/none.jwpack" "$work/none.so"
 	err_one_line
 	err_has "there is nothing to export: for these GPUs the driver compiles none of what was named"
 	[[ $there == no ]] || mv "$work/cache" "$work/moved"
@@ -32,11 +32,11 @@ done
 mv "$work/moved" "$work/cache"
 
 # one package's entries
-run 0 export -o "$work/one.jwpack" "$sample" --json
+snapshot run 0 export -o "$work/one.jwpack" "$sample" --json
 json 'd["entries"] == '"$compiled"
 run 64 export -o "$work/none.jwpack" "$cases/../lib.sh"
 run 3 export -o "$work/none.jwpack" no-such-package
-run 1 export -o "$work/one.jwpack" "$sample" no-such-package
+snapshot run 1 export -o "$work/one.jwpack" "$sample" no-such-package
 
 # After a wipe, nothing is compiled again, and only requested entries come back.
 rm -rf "$work/cache"
@@ -51,7 +51,7 @@ run 0 check "$sample"
 run 0 cache verify --cache "$work/cache"
 # A budget also limits what comes back.
 rm -rf "$work/cache"
-run 1 prime --budget-size 40K "$sample"
+snapshot run 1 prime --budget-size 40K "$sample"
 out_has "Restored from the store"
 (($(du -sb --exclude=index "$work/cache" | cut -f1) < 120000)) || fail "the cache has $(du -sb "$work/cache")"
 run 0 prime "$sample"
@@ -67,7 +67,7 @@ run 0 prime "$sample" --json
 json 'd["compiled"] == 0 and d["cold"] == d["restored"] == 1 and d["warm"] == d["modules"] - 1'
 # --dry-run says what would come back, and writes nothing; with --no-store it says nothing of the kind.
 rm -rf "$work/cache"
-run 1 prime "$sample" --dry-run
+snapshot run 1 prime "$sample" --dry-run
 out_has "$compiled entries ("
 out_has "Would be restored from the store"
 [[ ! -e $work/cache/index ]] || fail "--dry-run has filled the cache"
@@ -105,9 +105,9 @@ alike() {
 printf '.version 6.0\n.target sm_30\n.address_size 64\n.visible .entry e()\n{ ret; }\n' >"$work/not-kept.ptx"
 alike "$compiled" "$compiled" "$sample"
 rm -rf "$work/cache"
-run 1 check --json "$sample" "$work/not-kept.ptx"
+snapshot run 1 check --json "$sample" "$work/not-kept.ptx"
 json 'd["cold"] == '"$compiled"' + 1 and d["restored"] == '"$compiled"' and 0 < d["forecast"]["prime_seconds"]["likely"] < d["forecast"]["start_seconds"]["likely"]'
-run 1 prime -n --json "$sample" "$work/not-kept.ptx"
+snapshot run 1 prime -n --json "$sample" "$work/not-kept.ptx"
 json 'd["cold"] == '"$compiled"' + 1 and d["restored"] == '"$compiled"' and d["undone"] == 1 and d["modules"] == d["cold"]'
 run 1 prime -n "$sample" "$work/not-kept.ptx"
 out_has "Cold: $((compiled + 1)) of $((compiled + 1)) modules; jitwarm restores $compiled of them from earlier results."
@@ -118,7 +118,7 @@ JITWARM_STORE=0 run 0 check "$sample"
 rm -rf "$work/cache"
 JITWARM_STORE=0 run 1 check "$sample"
 out_lacks "the store"
-run 1 check --cache "$work/cache" "$sample"
+snapshot run 1 check --cache "$work/cache" "$sample"
 out_lacks "the store"
 run 0 prime --no-store "$sample"
 find "$work/state/store" -name '*.jwpack' -size -8k -delete
@@ -126,17 +126,17 @@ find "$work/state/store" -name '*.jwpack' -size -8k -delete
 # A damaged pack is passed over, reported, and removed.
 pack=$(find "$work/state/store" -name '*.jwpack')
 printf x | dd of="$pack" bs=1 seek=100 conv=notrunc status=none
-run 1 store list
+snapshot run 1 store list
 err_has "not a pack, or damaged"
 rm -rf "$work/cache"
-run 1 prime "$sample" --dry-run
+snapshot run 1 prime "$sample" --dry-run
 err_has "from the store: $(native "$pack"): not a pack, or damaged"
 out_lacks "restored from the store"
 run 0 prime "$sample" --json
 err_has "from the store: $(native "$pack"): not a pack, or damaged"
 json 'd["compiled"] == '"$compiled"' and len(d["from_store"]["notes"]) == 1'
 [[ $(packs) == 1 ]] || fail "$(packs) packs after a damaged one"
-run 0 store list
+snapshot run 0 store list
 run 0 cache verify --cache "$work/cache"
 
 # A budget also limits what is carried over from the store.

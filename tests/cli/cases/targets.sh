@@ -23,10 +23,10 @@ run 64 scan --target "rtx 4091" lib
 err_one_line
 err_has "did you mean rtx4090?"
 if ! is_wine; then # Wine always has nvcuda.dll
-	run 64 scan --target native lib
+	snapshot run 64 scan --target native lib
 	err_has "--target native: "
 	err_has "name a GPU (rtx4090)"
-	run 64 export --arch native
+	snapshot run 64 export --arch native
 	err_has "--arch native: "
 	err_has "name a GPU (rtx4090)"
 	run 0 scan lib
@@ -37,10 +37,10 @@ for driver in 580 580.95.05 12.8; do
 	run 0 scan --json --target rtx4090 --driver $driver lib
 	json 'd["files"][0]["verdicts"]["sm_89"]["jit"] == 1'
 done
-run 2 check --target rtx4090 --driver 580 --cache cache lib
+snapshot run 2 check --target rtx4090 --driver 580 --cache cache lib
 out_lacks "too new"
 err_has "cannot tell which modules are warm: name the driver with its full version (--driver 580.159.04), or check on a machine with this driver"
-run 2 make --target rtx4090 --driver 580.1.1 -o x.jwpack lib
+snapshot run 2 make --target rtx4090 --driver 580.1.1 -o x.jwpack lib
 err_has "“jitwarm status --driver-profile FILE”"
 
 # Verdicts do not need names of entries: a dry run goes on, and says that it cannot recognise anything warm.
@@ -52,22 +52,22 @@ done
 run 1 make -n --target rtx4090 --driver 550.163.01 lib
 out_has "1 of 1 module to compile"
 out_lacks "The cache limit is" # this machine's
-run 1 make -n --json --target rtx4090 --driver 550.163.01 lib
+snapshot run 1 make -n --json --target rtx4090 --driver 550.163.01 lib
 json 'd["cold"] == 1 and "why" not in d'
 err_lacks "unknown"
-run 64 make --target rtx4090 --driver 550.163.01 lib
+snapshot run 64 make --target rtx4090 --driver 550.163.01 lib
 err_has "or add -n"
-run 2 make --target rtx4090 --driver 580 -o x.jwpack lib
+snapshot run 2 make --target rtx4090 --driver 580 -o x.jwpack lib
 err_has "driver 580 (CUDA 13.0): give the full version, for example --driver 580.159.04, or its library or profile (--driver FILE)"
 [[ ! -e x.jwpack ]] || fail "a pack was written"
 
 # Without a GPU, each command that can go on says how.
 if ! is_wine; then
-	run 2 check lib
+	snapshot run 2 check lib
 	err_has "; “--target rtx4090 --driver 550.163.01” asks about another machine"
-	run 2 bake -n --target h100 --driver 470 lib
+	snapshot run 2 bake -n --target h100 --driver 470 lib
 	err_has "driver 470 (CUDA 11.4) does not run sm_90, which needs driver 520 (CUDA 11.8) or newer"
-	run 2 bake -o copies lib
+	snapshot run 2 bake -o copies lib
 	err_has "; “--target rtx4090 --fetch” bakes for another machine"
 	run 2 prime -n lib
 	err_has "To bake for an image: “jitwarm bake --target rtx4090 --fetch -o DIR lib”."
@@ -80,11 +80,11 @@ if ! is_wine; then
 	err_has "“jitwarm bake --target sm_120 --fetch -o DIR lib wheel.whl”"
 	err_has "“jitwarm make --target sm_120 --driver 580.159.04 --fetch -o FILE.jwpack lib wheel.whl”"
 	rm -r wheel.whl
-	run 64 make -o "a b.jwpack" lib --target rtx4090
+	snapshot run 64 make -o "a b.jwpack" lib --target rtx4090
 	err_has "on that machine shows its version: “jitwarm make --driver 550.163.01 --fetch -o 'a b.jwpack' lib --target rtx4090”"
 	run 2 prime lib
 	err_has "--target rtx4090"
-	run 0 tune lib
+	snapshot run 0 tune lib
 	err_has "cannot predict how much the cache will grow; “jitwarm scan --target rtx4090” predicts it"
 fi
 
@@ -93,16 +93,16 @@ sed 's/version 7.0/version 9.0/' lib/a.ptx >"$work/new.ptx"
 run 2 scan --target sm_86 --driver 12.8 new.ptx
 out_has "1 piece of code is unusable (too new: it needs driver 580 (CUDA 13.0) or newer)"
 for time in first second; do
-	run 2 check --target sm_86 --driver 550.163.01 new.ptx
+	snapshot run 2 check --target sm_86 --driver 550.163.01 new.ptx
 	out_has "new.ptx: will fail: PTX newer than the driver reads for sm_86; it needs driver 580 (CUDA 13.0) or newer"
 done
 sed 's/version 7.0/version 9.9/' lib/a.ptx >"$work/newest.ptx"
-run 2 check --target sm_86 --driver 550.163.01 newest.ptx
+snapshot run 2 check --target sm_86 --driver 550.163.01 newest.ptx
 out_lacks "needs driver"
 
 # These pairs do not exist.
 for pair in sm_120:550 sm_52:590 sm_70:590 sm_80:440; do
-	run 2 scan --target "${pair%:*}" --driver "${pair#*:}" lib
+	snapshot run 2 scan --target "${pair%:*}" --driver "${pair#*:}" lib
 	err_one_line
 	grep -qE "does not run ${pair%:*}|no longer runs ${pair%:*}" "$err" || fail "$(cat "$err")"
 	run 2 check --target "${pair%:*}" --driver "${pair#*:}" lib
@@ -111,13 +111,13 @@ for pair in sm_120:550 sm_52:590 sm_70:590 sm_80:440; do
 	grep -qE "does not run ${pair%:*}|no longer runs ${pair%:*}" "$err" || fail "$(cat "$err")"
 done
 run 64 check --target sm_999 lib
-run 2 check --json --target sm_120 --driver 550.163.01 lib
+snapshot run 2 check --json --target sm_120 --driver 550.163.01 lib
 json 'd["code"] == "unsupported"'
 
 # jitwarm knows the GPU by its PCI device id before the driver was asked.
 . "$cases/../pack-entries.sh"
 pack_entry "$work/made" 1 "Feb 29 202423:59:58" 89
-run 0 export --all --cache "$work/made" --arch "RTX 40" -o "$work/ada.jwpack"
+snapshot run 0 export --all --cache "$work/made" --arch "RTX 40" -o "$work/ada.jwpack"
 out_has "1 entry"
 with_simdriver sm_86
 
@@ -138,7 +138,7 @@ for words in "--explain" "--json"; do
 done
 # Several machines share no first start: check prints the longest of them, while prime has the work for all.
 for command in check "make -n"; do
-	run 1 $command --json --target sm_89,sm_90 --driver 550.163.01 "$sample"
+	snapshot run 1 $command --json --target sm_89,sm_90 --driver 550.163.01 "$sample"
 	json '[d["modules"], d["cold"]] == [sum(g["cold"] for g in d["gpus"])] * 2'
 	json 'd["forecast"]["start_seconds"]["likely"] == max(g["forecast"]["start_seconds"]["likely"] for g in d["gpus"]) < d["forecast"]["prime_seconds"]["likely"] * d["forecast"]["workers"]'
 done
@@ -147,23 +147,23 @@ start=$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["places"
 run 1 find --json --target sm_89,sm_90 --driver 550.163.01 lib
 json 'str(d["places"][0]["start_seconds"]) == "'"$start"'"'
 # Other GPUs beside it, and another driver, do not mean this machine.
-run 1 check --target sm_86,sm_89 "$sample"
+snapshot run 1 check --target sm_86,sm_89 "$sample"
 out_has "Next, unless that machine has imported a pack: jitwarm make --target sm_86,sm_89"
 run 1 check --target sm_86 --driver 535.309.01 "$sample"
 out_has "Next, unless that machine has imported a pack: jitwarm make --target sm_86 --driver 535.309.01"
 run 0 prime --no-store "$sample"
 run 0 check --target sm_86 "$sample"
 rm -rf "$work/cache" "$work/state"
-run 0 scan --json lib
+snapshot run 0 scan --json lib
 seen sm_86
 run 0 scan --json --target native lib
 seen sm_86
 # Only the entries for sm_86, not those for sm_89, are for a GPU here.
 pack_entry "$work/both" 1 "Feb 29 202423:59:58" 89
 pack_entry "$work/both" 2 "Feb 29 202423:59:58" 86
-run 0 export --all --cache "$work/both" --arch native --json -o "$work/native.jwpack"
+snapshot run 0 export --all --cache "$work/both" --arch native --json -o "$work/native.jwpack"
 json 'd["entries"] == 1'
-run 2 import --allow-unsigned "$work/ada.jwpack"
+snapshot run 2 import --allow-unsigned "$work/ada.jwpack"
 out_has "architecture sm_89 (this machine has sm_86)"
 ! state "$work/state" get devices >/dev/null || fail "the driver was asked"
 run "0|2" status
@@ -176,11 +176,11 @@ if ! is_wine; then
 		JITWARM="${JITWARM% *} env SIMDRIVER_GPUS= JITWARM_PCI_DEVICES=10de:2b85@0000:01:00.0 ${JITWARM##* }"
 		export JITWARM_STATE=$work/older
 		for command in status "check lib" "prime lib" "prime -n lib" "scan lib"; do
-			run 2 $command
+			snapshot run 2 $command
 			cat "$out" >>"$err"
 			err_has "does not run sm_120, which needs driver 570 (CUDA 12.8) or newer"
 		done
-		run 2 doctor --no-probe lib
+		snapshot run 2 doctor --no-probe lib
 		out_has "install a driver that runs this GPU"
 	) || exit 1
 fi

@@ -15,7 +15,7 @@ compiles() {
 run 1 check "$program" "$texts"
 err_has "the answer leaves out some PTX, or assumes how programs load it: “jitwarm check --explain "
 err_lacks "6 PTX sources"
-run 1 check --explain "$program" "$texts"
+snapshot run 1 check --explain "$program" "$texts"
 err_has "program${texts##*/framework-texts} and 1 other library: the answer assumes that programs load 6 PTX sources in the data without options"
 
 # jitwarm's own PTX is not found in jitwarm, and no chance match in its data counts as damaged.
@@ -32,12 +32,12 @@ at += -at % 8
 data[at:at + 16] = bytes.fromhex("50ed55ba010010004000000048000000")
 open(sys.argv[1], "wb").write(data)
 PYTHON
-	run 0 scan --json --target sm_86 "$work/chance"
+	snapshot run 0 scan --json --target sm_86 "$work/chance"
 	json 'd["files"][0]["damaged"] == 0'
 fi
 
 # One line is enough for a few instructions that a start can do without, however many libraries have them.
-run 0 scan --target sm_86 --driver 550.163.01 "$program" "$texts"
+snapshot run 0 scan --target sm_86 --driver 550.163.01 "$program" "$texts"
 out_has "runs; 1 of 7 pieces has no code for sm_86 (chosen by the GPU)"
 out_has "sm_86 (RTX 30), all together: up to 3 modules ("
 [[ $(grep -c 'up to' "$out") == 1 ]] || fail "more than one line"
@@ -51,7 +51,7 @@ json 'd["files"][0]["ptx"] == {"compute_52": 2, **{"compute_%d" % n: 1 for n in 
 json 'd["files"][0]["verdicts"]["sm_86"]["jit_modules"] == 3 and d["files"][0]["verdicts"]["sm_86"]["nothing"] == 1'
 run 0 prime "$program"
 err_has "“jitwarm check --explain "
-run 0 check --explain "$program"
+snapshot run 0 check --explain "$program"
 err_has "the answer assumes that programs load 3 PTX sources in the data without options (3 copies for older GPUs left out); “jitwarm run --record FILE -- PROGRAM” records what a program does"
 compiles 0
 run 0 check --json "$program"
@@ -71,15 +71,15 @@ json 'd["warm"] == 6'
 compiles 3 opt
 is_wine || {
 	rm -r "$work/cache"
-	run 0 run --record seen.jwrec -- "$program"
+	snapshot run 0 run --record seen.jwrec -- "$program"
 	run 0 check --json "$program"
 	json 'd["warm"] == 3'
 	rm -r "$work/cache"
-	run 0 prime --recording seen.jwrec
+	snapshot run 0 prime --recording seen.jwrec
 	compiles 0
 	# The PTX is recognised in a key with options, and the recording has it with them.
 	rm -r "$work/cache"
-	run 0 run --record options.jwrec --json "$program" -- "$program" opt
+	snapshot run 0 run --record options.jwrec --json "$program" -- "$program" opt
 	json 'd["modules"] == d["in_files"] == d["not_by_prime"] == 3'
 	err_has "the program loads 3 PTX sources with options"
 	compiles 0 opt
@@ -97,7 +97,7 @@ is_wine || is_emulated || { # objcopy knows this machine's programs alone
 	python3 -c 'print(".version 6.3\n.target sm_52\n.address_size 64\n.visible .entry large()\n{\n.reg .b32 %r<2>;\n" + "add.s32 %r1, %r1, 1;\n" * 1600000 + "ret;\n}\n\0")' >large.ptx
 	objcopy --add-section .ptx=large.ptx --set-section-flags .ptx=alloc,readonly,data "$program" "$work/large" 2>/dev/null
 	rm -r "$work/cache"
-	run 0 run --json -- "$work/large"
+	snapshot run 0 run --json -- "$work/large"
 	json 'd["modules"] == d["in_files"] == d["not_by_prime"] == 3'
 	err_has "and prime the recording"
 	rm "$work/large" large.ptx
@@ -118,7 +118,7 @@ mkdir "$work/optix"
 printf '.version 6.3\n.target sm_52\n.address_size 64\n.visible .entry __raygen__k()\n{\n\tcall _optix_set_payload, (%%r1, %%r2);\n\tret;\n}\n' >"$work/optix/kernel_optix.ptx"
 # A text without .entry has no kernel: programs link it to other code. No driver is too old for it.
 printf '.version 9.9\n.target sm_52\n.address_size 64\n.visible .func f()\n{\n\tret;\n}\n' >"$work/optix/services.ptx"
-run 0 check --json "$work/optix"
+snapshot run 0 check --json "$work/optix"
 json 'd["modules"] == 0 and not d["failing"] and d["verdict"] == "runs"'
 run 0 scan "$work/optix"
 out_has "no code that a driver loads"
@@ -136,9 +136,9 @@ for name in b"__boundsFuncKernel__K", b"__intersection__K":
 open("owl.so", "wb").write(fatbin.elf((".rodata", text + b"\0", 1, 0x1000)))
 PYTHON
 for command in check scan lint; do
-	run 2 $command --target sm_86 --driver 550.163.01 owl.so
+	snapshot run 2 $command --target sm_86 --driver 550.163.01 owl.so
 	out_has "driver 555"
-	run "1|2" $command --target sm_86 --driver 555.58.02 owl.so
+	snapshot run "1|2" $command --target sm_86 --driver 555.58.02 owl.so
 	cat "$out" "$err" >"$work/both"
 	says "$work/both" "1 PTX source that programs edit before the driver compiles it" || fail "$command is silent"
 	out_lacks "nothing to compile"
@@ -151,7 +151,7 @@ import fatbin
 payload = fatbin.ptx_payload(open("k.ptx", "rb").read())
 open("linked.fatbin", "wb").write(fatbin.container(fatbin.entry(fatbin.PTX, 52, payload, " --compile-only ")))
 PYTHON
-run 1 check --json --explain linked.fatbin
+snapshot run 1 check --json --explain linked.fatbin
 json 'd["modules"] == d["link"] == 1'
 err_has "the answer assumes that programs link 1 loose relocatable file"
 run 0 prime linked.fatbin
@@ -159,9 +159,9 @@ run 0 check linked.fatbin
 
 # Nothing runs here: the report says so, and it is no success.
 sed 's/sm_52/sm_90/' "$work/k.ptx" >"$work/later.ptx"
-run 2 prime "$work/later.ptx"
+snapshot run 2 prime "$work/later.ptx"
 err_has "later.ptx: will fail: no kernel image for sm_86"
-run 0 prime "$work/k.ptx" "$work/texts.whl"
+snapshot run 0 prime "$work/k.ptx" "$work/texts.whl"
 
 # A loose file of a package may belong to the package's own tests.
 environment "$work/env" 1.0
@@ -176,5 +176,5 @@ dist_info "$site" frame 1.0 frame/tests.ptx
 run 1 check --environment "$work/env" frame
 out_has "up to 1 of 1 module, up to "
 out_has "Next: jitwarm prime --environment $work/env frame"
-run 1 doctor --environment "$work/env" frame
+snapshot run 1 doctor --environment "$work/env" frame
 out_has "up to 1 module, up to "

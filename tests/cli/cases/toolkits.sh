@@ -54,7 +54,7 @@ for cuda in 117 121 122 129; do
 			IFS=: read -r driver first last <<<"$driver"
 			status=2
 			[[ $cuda -lt $first || $cuda -gt $last ]] || status=0
-			run $status scan --target sm_75 --driver "$driver" "$of"
+			snapshot run $status scan --target sm_75 --driver "$driver" "$of"
 			[[ $status == 0 ]] || out_has "it needs driver 525 (CUDA 12.0) or newer"
 		done
 	done
@@ -67,7 +67,7 @@ done
 # A library's runtime is its compiler's; from CUDA 11 on, the major version decides.
 while read -r name from; do
 	for ending in so dll.whl; do
-		run 0 scan --target sm_61 "$name.$ending"
+		snapshot run 0 scan --target sm_61 "$name.$ending"
 		out_has "driver $from"
 	done
 done <<'TABLE'
@@ -84,7 +84,7 @@ shared-110 450
 shared-vendored 450
 shared-12 525
 TABLE
-run "0|3" scan --target sm_61 cut.dll
+snapshot run "0|3" scan --target sm_61 cut.dll
 while read -r name cuda shared; do
 	run 0 scan --target sm_61 --json "$name.dll"
 	json "[(f['runtime_cuda'], f['runtime_shared']) for f in d['files']] == [($cuda, $shared)]"
@@ -99,7 +99,7 @@ TABLE
 # No driver runs it on this GPU.
 run 2 scan --target sm_86 --json static-118.so
 json '[(t["driver_from"], t["driver_to"], t["fails_to"]) for t in d["totals"]] == [(0, 0, 0)]'
-run 2 scan --target sm_70 --json static-118.so
+snapshot run 2 scan --target sm_70 --json static-118.so
 json '[(t["driver_from"], t["driver_to"], t["fails_to"]) for t in d["totals"]] == [(0, 580, 0)]'
 
 # A driver beyond the tables is accepted, and the answer says so.
@@ -108,14 +108,14 @@ for each in 621.10; do
 	run 0 scan --target sm_86 --driver $each text.ptx
 	err_empty
 done
-run 2 scan --target sm_86 --driver 13.4 text.ptx
+snapshot run 2 scan --target sm_86 --driver 13.4 text.ptx
 out_has "it needs driver 620 (CUDA 13.5) or newer"
 for each in 13.6 650.10; do
 	for command in "scan --target sm_86" "lint --gpus sm_86"; do
 		# shellcheck disable=SC2086
-		run 0 $command --driver $each text.ptx
+		snapshot run 0 $command --driver $each text.ptx
 		err_has "is newer than 620 (CUDA 13.5), the newest driver that jitwarm knows: jitwarm assumes that the newer driver also loads all code that the older driver loads"
 	done
-	run "1|2" check --target sm_86 --driver $each text.ptx
+	snapshot run "1|2" check --target sm_86 --driver $each text.ptx
 	err_has "the newest driver that jitwarm knows"
 done

@@ -28,23 +28,23 @@ sed -i 's/^.version 7.0/.version 8.4/' newer.ptx
 run 0 scan --target sm_86 lib
 out_has "sm_86 (RTX 30): this holds for driver 455 and newer ones"
 out_lacks "programs fail"
-run 0 scan --target sm_86 newer.ptx
+snapshot run 0 scan --target sm_86 newer.ptx
 out_has "sm_86 (RTX 30): this holds for driver 550 and newer ones; programs fail with driver 455 to 545"
 sed 's/^.version 8.4/.version 7.5/' newer.ptx >between.ptx
-run 0 scan --target sm_86 "$sample" between.ptx # from driver 535 on, only one piece fails when it is used
+snapshot run 0 scan --target sm_86 "$sample" between.ptx # from driver 535 on, only one piece fails when it is used
 out_has "sm_86 (RTX 30): this holds for driver 550 and newer ones; older drivers load less of the code, and programs fail with driver 455 to 470"
-run 0 lint --gpus sm_86 "$sample" between.ptx --json
+snapshot run 0 lint --gpus sm_86 "$sample" between.ptx --json
 json '[(g["driver_from"], g["fails_from"], g["fails_to"]) for g in d["gpus"]] == [(550, 455, 470)]'
 run 0 scan --target sm_86 --driver 580 lib newer.ptx --json
 json '[(t["driver_from"], t["fails_from"], t["fails_to"]) for t in d["totals"]] == [(550, 455, 545)]'
-run 2 scan --target sm_86 --driver 535 newer.ptx --json
+snapshot run 2 scan --target sm_86 --driver 535 newer.ptx --json
 json '[(t["driver_from"], t["fails_from"], t["fails_to"]) for t in d["totals"]] == [(0, 455, 545)]'
-run 2 scan --target sm_86 --driver 535 newer.ptx
+snapshot run 2 scan --target sm_86 --driver 535 newer.ptx
 out_has "sm_86 (RTX 30): programs fail with driver 455 to 545"
 out_lacks "this holds for driver"
 # A PTX file without a kernel asks nothing of a driver.
 printf '.version 8.4\n.target sm_70\n.address_size 64\n' >empty.ptx
-run 0 scan --target sm_86 lib empty.ptx
+snapshot run 0 scan --target sm_86 lib empty.ptx
 out_has "sm_86 (RTX 30): this holds for driver 455 and newer ones"
 out_lacks "programs fail"
 run 0 scan --target sm_86 --json empty.ptx
@@ -62,30 +62,30 @@ for name, flags in ("sm_100", 0x06006402), ("sm_100a", 0x0600640a):  # as ptxas 
     code[48:52] = flags.to_bytes(4, "little")
     open(name + ".cubin", "wb").write(code)
 PYTHON
-run 0 scan --target b200,b300 sm_100.cubin
-run 2 scan --target b200,b300 sm_100a.cubin
+snapshot run 0 scan --target b200,b300 sm_100.cubin
+snapshot run 2 scan --target b200,b300 sm_100a.cubin
 out_has "sm_100a.cubin: will fail: no kernel image for sm_103"
 out_lacks "for sm_100"
-run 0 scan --target sm_86 lib empty.cubin
+snapshot run 0 scan --target sm_86 lib empty.cubin
 out_lacks "will fail"
 out_has "no code that a driver loads"
 out_lacks "no kernel image"
-run 0 scan --target sm_86 empty.cubin --json
+snapshot run 0 scan --target sm_86 empty.cubin --json
 json 'd["files"][0]["verdicts"]["sm_86"]["nothing"] == 0'
-run 2 scan --target sm_86 other.cubin
+snapshot run 2 scan --target sm_86 other.cubin
 out_has "other.cubin: will fail: no kernel image for sm_86"
 # Cycles loads the GPU's machine code instead of this PTX.
 cp lib/once-1.ptx kernel_compute_52.ptx
 run 0 scan --target sm_75 kernel_compute_52.ptx
 grep -qE "first start (about |[0-9.]+ (s )?to )" "$out" || fail "less than all of it"
 python3 -c 'import sys; sys.path.insert(0, sys.argv[1]); import fatbin; open("kernel_sm_75.cubin", "wb").write(fatbin.old_cubin(75, "k", 64))' "$cases/../../framework"
-run 0 scan --target sm_75 kernel_compute_52.ptx kernel_sm_75.cubin
+snapshot run 0 scan --target sm_75 kernel_compute_52.ptx kernel_sm_75.cubin
 out_has "all together: nothing to compile"
 run 1 check "${one[@]}" --cache cache --json lib
 json 'd["modules"] == d["cold"] == 3'
 json '[d["forecast"][k] for k in ("start_seconds", "prime_seconds")] == [d["gpus"][0]["forecast"][k] for k in ("start_seconds", "prime_seconds")]'
 json '[d["forecast"][k] for k in ("start_seconds", "prime_seconds", "workers")] == [json.load(open("'"$work/scan.json"'"))["totals"][0]["forecast"][k] for k in ("start_seconds", "prime_seconds", "workers")]'
-run 1 check --explain "${one[@]}" --cache cache lib
+snapshot run 1 check --explain "${one[@]}" --cache cache lib
 out_has "3 of 3 modules to compile"
 out_has "  first start "
 
@@ -102,7 +102,7 @@ json 'abs(sum(g["forecast"]["start_seconds"]["likely"] for g in d["gpus"]) - d["
 json 'd["forecast"]["prime_seconds"]["likely"] <= d["forecast"]["start_seconds"]["likely"]'
 run 1 prime -n -j 1 --json lib/once-1.ptx
 json 'd["forecast"]["prime_seconds"] == d["forecast"]["start_seconds"] == {k: 2 * v for k, v in d["gpus"][0]["forecast"]["start_seconds"].items()}'
-run 1 check --explain --target sm_86,sm_89 --driver 550.163.01 lib
+snapshot run 1 check --explain --target sm_86,sm_89 --driver 550.163.01 lib
 [[ $(grep -cE "^  $line\$" "$out") == 2 ]] || fail "not a line for each GPU"
 run 0 scan --target sm_86,sm_89 --driver 550.163.01 lib
 [[ $(grep -cE "^  $line\$" "$out") == 2 ]] || fail "not a line for each GPU"
@@ -111,14 +111,14 @@ run 0 scan --target sm_86,sm_89 --driver 550.163.01 lib
 # it, it is not mentioned.
 run 1 prime -n --json lib
 json 'd["forecast"]["link_seconds"]["likely"] == 0'
-run 1 prime -n lib
+snapshot run 1 prime -n lib
 out_lacks "the driver links"
-run 1 prime -n "$sample"
+snapshot run 1 prime -n "$sample"
 out_lacks "the driver links"
 # No start compiles all of these: alternatives, and a library beside one that runs as it is. The largest are named.
 mkdir alternatives beside
 for i in 118 121 122 124 126; do cp "$sample" "alternatives/libx_cuda$i.so"; done
-run 0 scan --target sm_86 alternatives
+snapshot run 0 scan --target sm_86 alternatives
 out_has "  first start up to "
 out_has "alternatives/libx_cuda118.so "
 out_has " and 2 more"
@@ -137,7 +137,7 @@ PYTHON
 	objcopy --remove-section __nv_relfatbin --remove-section .nvFatBinSegment --remove-section .nv_fatbin --add-section .nv_fatbin=native \
 		--set-section-flags .nv_fatbin=alloc,readonly --change-section-address .nv_fatbin=0x1000000 "$sample" beside/new.so 2>/dev/null
 	cp "$sample" beside/old.so
-	run 2 scan --target sm_86,sm_120 beside
+	snapshot run 2 scan --target sm_86,sm_120 beside
 	out_has "  first start up to "
 	out_has "  beside/old.so "
 	out_has "beside/new.so: will fail: no kernel image for sm_120"
@@ -160,13 +160,13 @@ PYTHON
 	done
 	mv versions/libx_cuda.late.so versions/libx_cuda130.so
 	mv versions/libx_cuda.mixed.so versions/libx_cuda118.so
-	run 0 scan --target sm_86 --driver 565 versions/libx_cuda1* # a program loads the library that runs
+	snapshot run 0 scan --target sm_86 --driver 565 versions/libx_cuda1* # a program loads the library that runs
 	run 0 scan --target sm_86 --driver 565 --json versions/libx_cuda1*
 	json '[(t["driver_from"], t["driver_to"], [n["driver"] for n in t["newer"]]) for t in d["totals"]] == [(550, 575, [580])]'
 	mv versions/libx_cuda.native.so versions/libx_cuda118.so
-	run 0 scan --target sm_86 --driver 580 versions
+	snapshot run 0 scan --target sm_86 --driver 580 versions
 	out_has "this holds for driver 580 and newer ones; older drivers load less of the code"
-	run 0 scan --target sm_86 --driver 580 --json versions
+	snapshot run 0 scan --target sm_86 --driver 580 --json versions
 	json '[(t["driver_from"], t["at_most"]) for t in d["totals"]] == [(580, True)]'
 	# CUDA 10's runtime loads everything at the start, however little it is.
 	python3 - "$cases/../../framework" <<'PYTHON'
@@ -180,13 +180,13 @@ open("mostly", "wb").write(2 * cubin + ptx[0])
 PYTHON
 	objcopy --remove-section __nv_relfatbin --remove-section .nvFatBinSegment --remove-section .nv_fatbin --add-section .nv_fatbin=mostly \
 		--set-section-flags .nv_fatbin=alloc,readonly --change-section-address .nv_fatbin=0x1000000 "$sample" mostly.so 2>/dev/null
-	run 1 check mostly.so
+	snapshot run 1 check mostly.so
 	out_lacks "first start up to "
 	empty_environment "$work/env"
 	site=$(site_of "$work/env")
 	dist_info "$site" mostly 1.0 mostly.so
 	cp mostly.so "$site"
-	VIRTUAL_ENV=$work/env run 1 status
+	VIRTUAL_ENV=$work/env snapshot run 1 status
 	out_has "Next    compile the cold modules now, so that the first start compiles nothing: jitwarm prime"
 	python3 - "$cases/../../framework" relocatable <<'PYTHON'
 import sys
@@ -197,14 +197,14 @@ open(sys.argv[2], "wb").write(fatbin.container(fatbin.entry(fatbin.PTX, 52, fatb
 PYTHON
 	objcopy --remove-section __nv_relfatbin --add-section __nv_relfatbin=relocatable --set-section-flags __nv_relfatbin=alloc,readonly \
 		--change-section-address __nv_relfatbin=0x1000000 "$sample" large.so 2>/dev/null
-	run 1 prime -n large.so
+	snapshot run 1 prime -n large.so
 	out_has "The driver links 2 of them at every start ("
-	run 1 check --explain large.so
+	snapshot run 1 check --explain large.so
 	out_has "  the driver links 1 of them at every start ("
-	run 0 scan --target sm_86 large.so
+	snapshot run 0 scan --target sm_86 large.so
 	out_has "  the driver links code at every start ("
 }
-run 0 prime "$sample"
+snapshot run 0 prime "$sample"
 run 0 check --json "$sample"
 json 'd["cold"] == 0 and d["forecast"]["start_seconds"]["likely"] == 0 and d["forecast"]["link_seconds"]["likely"] > 0'
 json 'abs(sum(g["forecast"]["link_seconds"]["likely"] for g in d["gpus"]) - d["forecast"]["link_seconds"]["likely"]) < 1e-6'

@@ -17,7 +17,7 @@ nothing_is_written
 rm -rf "$now"
 CUDA_CACHE_MAXSIZE=5000000 run 0 prime --tune --no-store "$sample"
 nothing_is_written
-CUDA_CACHE_MAXSIZE=5000000 run 0 tune "$sample"
+CUDA_CACHE_MAXSIZE=5000000 snapshot run 0 tune "$sample"
 out_has "No setting needs a change."
 CUDA_CACHE_MAXSIZE=5000000 run 0 doctor --no-probe "$sample"
 
@@ -38,7 +38,7 @@ rm -rf "$now"
 run 0 prime --no-store "$sample"
 out_has "Start your program again"
 # the environment of the next login
-CUDA_CACHE_MAXSIZE=3221225472 run 0 tune "$sample"
+CUDA_CACHE_MAXSIZE=3221225472 snapshot run 0 tune "$sample"
 out_has "In force   $now, limit 3 GiB"
 out_lacks "Next login"
 CUDA_CACHE_MAXSIZE=3221225472 run "0|2" status
@@ -52,7 +52,7 @@ for before in "" "CUDA_CACHE_MAXSIZE=1000000" "CUDA_CACHE_MAXSIZE=1000000 JITWAR
 	JITWARM="env $before $JITWARM" run 0 tune "$sample"
 	out_has "Next       log out and in again: $HOME/.config/environment.d/60-jitwarm.conf sets CUDA_CACHE_MAXSIZE=3221225472"
 	out_lacks "--apply"
-	JITWARM="env $before $JITWARM" run "0|1" doctor --no-probe "$sample"
+	JITWARM="env $before $JITWARM" snapshot run "0|1" doctor --no-probe "$sample"
 	out_lacks "overridden"
 	[[ -z $before ]] || out_has "log out and in again: "
 	out_lacks "tune --apply"
@@ -64,17 +64,17 @@ cat >"$work/login" <<END
 env -u CUDA_CACHE_MAXSIZE bash -lc 'exec "\$@"' bash "\$@"
 END
 chmod +x "$work/login"
-JITWARM="$work/login $JITWARM" run 0 tune "$sample"
+JITWARM="$work/login $JITWARM" snapshot run 0 tune "$sample"
 err_has "CUDA_CACHE_MAXSIZE: $HOME/.config/environment.d/60-jitwarm.conf sets 3221225472, and a file that is read later overrides the setting"
 out_has "Next       find the line that overrides the setting, and remove it: grep -rns CUDA_CACHE_MAXSIZE /etc/environment "
 out_lacks "--apply"
 found=$(sh -c "$(sed -n 's/.*and remove it: //p' "$out")")
 [[ $found == *"$HOME/.bashrc:1:export CUDA_CACHE_MAXSIZE=1000000"* ]] || fail "the command found: $found"
-JITWARM="$work/login $JITWARM" run 1 doctor --json --no-probe "$sample"
+JITWARM="$work/login $JITWARM" snapshot run 1 doctor --json --no-probe "$sample"
 json '[f["id"] for f in d["findings"]][0] == "overridden" and "is 1000000 in this process" in d["findings"][0]["evidence"] and "grep -rns CUDA_CACHE_MAXSIZE" in d["findings"][0]["fix"] and not any("tune" in f["command"] for f in d["findings"])'
 rm "$HOME/.bashrc"
 run 0 tune --apply --max-size 3GiB
-JITWARM="$work/login $JITWARM" run 0 tune --json
+JITWARM="$work/login $JITWARM" snapshot run 0 tune --json
 json 'd["limit_state"] == "in-force"'
 rm "$HOME/.profile"
 run 0 tune --undo
@@ -82,17 +82,17 @@ run 0 tune --apply --max-size 3GiB
 
 # The directory is another one: entries there are useless before the next login.
 run 0 tune --apply --path "$place/other"
-run 0 prime --no-store "$sample"
+snapshot run 0 prime --no-store "$sample"
 out_has "Log out and in again, then start your program: until then the driver uses $now."
 out_lacks "again: it has"
-run 0 tune "$sample"
+snapshot run 0 tune "$sample"
 out_has "In force   $now, "
 out_has "Next login $place/other, limit 3 GiB"
-run "0|2" status
+snapshot run "0|2" status
 out_has "Cache   $place/other "
 out_has "        from the next login on; until then programs use $now, "
 out_has "Next    log out and in again; until then"
-run 1 doctor --no-probe "$sample"
+snapshot run 1 doctor --no-probe "$sample"
 out_has "before-login: programs of this login use $now, and programs of the next login $place/other"
 CUDA_CACHE_PATH=$place/other run 0 doctor --no-probe "$sample"
 run 0 check "$sample"
@@ -104,7 +104,7 @@ nothing_is_written
 
 # A limit that is too small is raised: the advice to prime again is for after the next login.
 rm -rf "$now"
-CUDA_CACHE_MAXSIZE=300000 run 0 prime --tune --no-store "$sample"
+CUDA_CACHE_MAXSIZE=300000 snapshot run 0 prime --tune --no-store "$sample"
 out_has "Log out and in again, then start your program: until then the cache limit is 293 KiB."
 run 0 tune --undo
 
@@ -112,19 +112,19 @@ run 0 tune --undo
 for each in 8G:4294967296 2G:2147483648; do
 	export CUDA_CACHE_MAXSIZE=${each%:*} number=${each#*:}
 	rm -rf "$now"
-	run "0|2" status
+	snapshot run "0|2" status
 	out_has "CUDA_CACHE_MAXSIZE=$CUDA_CACHE_MAXSIZE: the driver ignores units and reads "
 	out_has "write $number"
-	run 0 tune "$sample"
+	snapshot run 0 tune "$sample"
 	out_has "Should be  CUDA_CACHE_MAXSIZE=$number "
 	err_has "write $number"
-	run 2 doctor --no-probe "$sample"
+	snapshot run 2 doctor --no-probe "$sample"
 	out_has "--max-size=$number"
 	[[ $CUDA_CACHE_MAXSIZE == 2G ]] || out_has "4 GiB, the most that a driver keeps"
 	[[ $(grep -o '[0-9]\{9,\}' "$out" | sort -u) == "$number" ]] || fail "several numbers"
-	run 2 prime "$sample"
+	snapshot run 2 prime "$sample"
 	err_has "Set CUDA_CACHE_MAXSIZE=$number ("
-	run 0 prime --tune --no-store "$sample"
+	snapshot run 0 prime --tune --no-store "$sample"
 	grep -q "CUDA_CACHE_MAXSIZE=\"$number\"" "$HOME/.config/environment.d/60-jitwarm.conf" || fail "another number was written"
 	run 0 tune --undo
 done
@@ -142,16 +142,16 @@ SMALL=300k run 2 prime "$sample"
 err_has "the results take about 500 KiB, and only 300 KiB are free at $small/cache: free some space"
 out_lacks "Compiled"
 SMALL=300k run 2 prime -n "$sample"
-SMALL=300k run 2 check "$sample"
+SMALL=300k snapshot run 2 check "$sample"
 err_has "the results take about 500 KiB, and only 300 KiB are free at $small/cache: free some space, or name another directory (CUDA_CACHE_PATH)"
-SMALL=300k run 2 doctor --no-probe "$sample"
+SMALL=300k snapshot run 2 doctor --no-probe "$sample"
 out_has "Do: first free some space where the cache is, then: jitwarm prime"
 environment "$work/env" 1.0
-SMALL=300k VIRTUAL_ENV=$work/env run 2 status
+SMALL=300k VIRTUAL_ENV=$work/env snapshot run 2 status
 out_has "Next    free some space where the cache is, or name a directory that has space: jitwarm tune --path DIR --apply"
 for size in 300k 20m 90m; do
 	wanted="$small/cache: only "
-	SMALL=$size run "1|2" doctor --no-probe "$sample"
+	SMALL=$size snapshot run "1|2" doctor --no-probe "$sample"
 	[[ $(grep -o "$wanted[0-9.]* [KM]iB" "$out" >"$work/doctor"; wc -l <"$work/doctor") == $([[ $size == 90m ]] && echo 0 || echo 1) ]] || fail "doctor at $size"
 	SMALL=$size run 0 tune "$sample"
 	{ grep -o "$wanted[0-9.]* [KM]iB" "$err" || true; } | diff - "$work/doctor" || fail "tune at $size"

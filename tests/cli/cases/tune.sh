@@ -1,33 +1,33 @@
 # tune names the settings in force and their sources, sets them in each scope, and restores the former files to the byte.
-run 0 tune --json
+snapshot run 0 tune --json
 json 'd["schema"] == "jitwarm.tune/1" and d["should_be"]["limit_bytes"] >= 2**30 and d["changes"] == []'
-run 64 tune --apply --undo
-run 64 tune 4G
+snapshot run 64 tune --apply --undo
+snapshot run 64 tune 4G
 err_has "“4G”: not a path or package; for a limit, use --max-size 4G"
 # Only the file for all accounts is written.
-run 0 tune --scope system --max-size 4G
+snapshot run 0 tune --scope system --max-size 4G
 out_has "CUDA_CACHE_MAXSIZE=4294967296"
 out_lacks "CUDA_CACHE_PATH="
-run 0 tune --scope system --max-size 4G --path "$(native "$work/cache")"
+snapshot run 0 tune --scope system --max-size 4G --path "$(native "$work/cache")"
 out_has "CUDA_CACHE_PATH="
-run 64 tune --scope nowhere --apply
+snapshot run 64 tune --scope nowhere --apply
 err_has "user, system or shell"
-run 64 tune --print nothing
+snapshot run 64 tune --print nothing
 err_one_line
 for form in sh bash zsh fish docker compose k8s slurm systemd conda; do
-	run 0 tune --print "$form" --max-size 2GiB --path "$(native "$work/cache")"
+	snapshot run 0 tune --print "$form" --max-size 2GiB --path "$(native "$work/cache")"
 	out_has 2147483648
 	out_has CUDA_CACHE_PATH
 done
 # The printed line is for Windows, wherever it was printed; a path of this system is not a Windows path.
 for form in cmd powershell; do
 	for path in 'C:\cache dir' 'd:/cache' '\\server\share'; do
-		run 0 tune --print "$form" --max-size 2GiB --path "$path"
+		snapshot run 0 tune --print "$form" --max-size 2GiB --path "$path"
 		out_has 2147483648
 		out_has "$path"
 	done
 	for path in '\cache' 'C:cache' C: cache; do
-		run 64 tune --print "$form" --path "$path"
+		snapshot run 64 tune --print "$form" --path "$path"
 		err_has "$path: not a path of Windows: begin with a drive, such as C:\\cache"
 	done
 done
@@ -37,17 +37,17 @@ is_wine || [[ $(cat "$out") == 'set "CUDA_CACHE_MAXSIZE=2147483648"' ]] || fail 
 (
 	with_simdriver sm_86
 	{ printf '.version 7.0\n.target sm_70\n.address_size 64\n' && for i in $(seq 20000); do printf '.visible .entry k%d()\n{\n\tret;\n}\n' "$i"; done; } >"$work/large.ptx"
-	run 0 tune --max-size 1000 --json "$work/large.ptx"
+	snapshot run 0 tune --max-size 1000 --json "$work/large.ptx"
 	json 'd["present_bytes"] == 0 and any(str(max(d["predicted_bytes"], 2**20)) + " bytes) or more" in w for w in d["warnings"])'
 	run 0 prime --quiet "$work/large.ptx" "$sample"
-	run 0 tune --max-size 1000 --json "$work/large.ptx"
+	snapshot run 0 tune --max-size 1000 --json "$work/large.ptx"
 	json 'd["present_bytes"] > 2**20 and d["predicted_bytes"] == 0 and any("(" + str(d["present_bytes"]) + " bytes) or more" in w for w in d["warnings"])'
-	run 0 tune --max-size 1000 "$work/large.ptx"
+	snapshot run 0 tune --max-size 1000 "$work/large.ptx"
 	err_has "a limit of 1000 B is too small: the cache needs "
-	run 0 tune --max-size 1GiB "$work/large.ptx"
+	snapshot run 0 tune --max-size 1GiB "$work/large.ptx"
 	err_lacks "too small"
 ) || exit 1
-run 0 tune --undo
+snapshot run 0 tune --undo
 out_has "nothing to undo"
 is_wine && exit 0 # shells' profiles, /etc and systemd; what Windows has in their place: tests/windows/test_tune.sh
 
@@ -105,7 +105,7 @@ if [[ $(id -u) == 0 ]]; then
 	[[ $(cat "$caches/node") == 535.309.01-8.6 ]] || fail "what was known is lost: $(cat "$caches/node")"
 fi
 mkdir -p "$work/root/etc/profile.d" "$work/root/etc/systemd/system/x.service.d"
-snapshot() { (cd "$1" && find . -not -path './.local*' -printf '%p %y %m %l\n' | sort && find . -type f -exec sha256sum {} + | sort); }
+content_of() { (cd "$1" && find . -not -path './.local*' -printf '%p %y %m %l\n' | sort && find . -type f -exec sha256sum {} + | sort); }
 
 # tune finds the sources of settings without reading a profile or a unit.
 printf 'PATH=/bin\nCUDA_CACHE_DIR=/x\n' >"$work/root/etc/environment"
@@ -117,13 +117,13 @@ CUDA_CACHE_MAXSIZE=3000000000 run 0 tune --json
 json '[(s["source"], s["name"], s["value"]) for s in d["settings"]] == [("process", "CUDA_CACHE_MAXSIZE", "3000000000"), ("/etc/environment", "CUDA_CACHE_DIR", "/x")]'
 json 'd["in_force"]["limit_bytes"] == d["should_be"]["limit_bytes"] == 3000000000'
 json 'd["limit_state"] == d["path_state"] == "not-set"'
-run 0 tune --path "$work/cache" --max-size 8589934592
+snapshot run 0 tune --path "$work/cache" --max-size 8589934592
 out_has "Should be  CUDA_CACHE_MAXSIZE=4294967296 (4 GiB"
 err_has "a cache limit is at most 4 GiB; the limit is 4294967296"
-run 0 tune --print slurm --path "$work/cache" --max-size 8GiB
+snapshot run 0 tune --print slurm --path "$work/cache" --max-size 8GiB
 out_has 4294967296
 err_has "a cache limit is at most 4 GiB; the limit is 4294967296"
-run 0 tune --path "$work/cache" --max-size 4GiB
+snapshot run 0 tune --path "$work/cache" --max-size 4GiB
 err_lacks "a cache limit is at most"
 
 # No advice is below a limit that jitwarm has set, also if another value is in force until a new login or shell
@@ -138,7 +138,7 @@ for scope in user shell system; do
 		export CUDA_CACHE_MAXSIZE=100000
 		run 0 tune --json "$sample"
 		json 'd["should_be"]["limit_bytes"] == 3 * 2**30'
-		run 0 status
+		snapshot run 0 status
 		out_has "Next    find out when programs have the limit that jitwarm has set: jitwarm tune"
 		out_lacks "prime --tune"
 		run 2 prime -n "$sample"
@@ -149,9 +149,9 @@ for scope in user shell system; do
 done
 
 # The next step is the one that helps.
-CUDA_CACHE_DISABLE=1 run 0 tune
+CUDA_CACHE_DISABLE=1 snapshot run 0 tune
 out_has "Next       unset the variable that is named above"
-CUDA_CACHE_PATH=/dev/null/cache run 0 tune
+CUDA_CACHE_PATH=/dev/null/cache snapshot run 0 tune
 out_has "Next       name a writable local directory that survives a restart: jitwarm tune --path DIR --apply"
 err_has "/dev/null/cache: cannot be created, since /dev/null is not writable for this account"
 # root may write there, and yet no file can be made: each command says so.
@@ -161,21 +161,21 @@ if [[ -d /proc/self ]] && ! is_wine; then
 		(
 			with_simdriver sm_86
 			export CUDA_CACHE_PATH=$impossible
-			run "0|2" status
+			snapshot run "0|2" status
 			out_has "$impossible: "
 			out_has "Next    name a directory that this account can write to: jitwarm tune --path DIR --apply"
-			run 2 check "$sample"
+			snapshot run 2 check "$sample"
 			err_has "a warm cache does not help here: $impossible: "
 			run '2|3' prime "$sample"
 			err_has "$impossible: "
-			run 0 tune
+			snapshot run 0 tune
 			out_has "Next       name a writable local directory that survives a restart: jitwarm tune --path DIR --apply"
 			[[ $(grep -c "$impossible: " "$err") == 1 ]] || fail "said more than once"
 			run 0 tune --path "$impossible"
 			[[ $(grep -c "$impossible: " "$err") == 1 ]] || fail "said more than once"
 			# The named setting differs from the one in force: neither waiting nor --apply would help.
 			export CUDA_CACHE_PATH=$work/fine
-			run 0 tune --path "$impossible"
+			snapshot run 0 tune --path "$impossible"
 			out_has "Next       name a writable local directory that survives a restart: jitwarm tune --path DIR --apply"
 			[[ $(grep -c "$impossible: " "$err") == 1 ]] || fail "not said once"
 		) || exit 1
@@ -185,9 +185,9 @@ fi
 (
 	with_simdriver sm_86
 	export CUDA_CACHE_PATH=$work/fine HOME=$work/plain JITWARM_SYSTEM_ROOT=$work/plain
-	run 0 tune --path "$work/an other" --scope shell "$sample"
+	snapshot run 0 tune --path "$work/an other" --scope shell "$sample"
 	out_has "Next       apply this setting (--undo reverts it): jitwarm tune --apply --scope shell --path '$work/an other' $sample"
-	run 0 tune --max-size 512MiB
+	snapshot run 0 tune --max-size 512MiB
 	out_has "Next       apply this setting for your account (--scope system: for all; --undo reverts it): jitwarm tune --apply --max-size 512MiB"
 	run 0 tune --path "$work/fine/"
 	out_has "No setting needs a change."
@@ -197,12 +197,12 @@ fi
 (
 	with_simdriver sm_86
 	unset CUDA_CACHE_PATH
-	CUDA_CACHE_DISABLE=1 run "0|2" status
+	CUDA_CACHE_DISABLE=1 snapshot run "0|2" status
 	out_has "Next    unset the variable above; to see where it is set: jitwarm tune"
-	CUDA_FORCE_PTX_JIT=1 run "0|2" status
+	CUDA_FORCE_PTX_JIT=1 snapshot run "0|2" status
 	out_has "Next    unset the variable above"
 	for value in abc 1G 0; do
-		CUDA_CACHE_MAXSIZE=$value run "0|2" status
+		CUDA_CACHE_MAXSIZE=$value snapshot run "0|2" status
 		out_has "Next    raise CUDA_CACHE_MAXSIZE, and compile the cold modules now: jitwarm prime --tune"
 	done
 	CUDA_CACHE_PATH=/dev/null/cache run "0|2" status
@@ -216,22 +216,22 @@ out_has "Next    see which versions of a package run on another GPU: jitwarm whi
 (
 	with_simdriver sm_86
 	unset CUDA_CACHE_PATH HOME
-	run "0|2" status
+	snapshot run "0|2" status
 	out_has "HOME is not set: the driver caches nothing"
 	out_has "Next    name a directory that this account can write to: jitwarm tune --path DIR --apply"
 	run 0 tune
 	out_has "Next       name a writable local directory that survives a restart: jitwarm tune --path DIR --apply"
-	run 0 tune --path "$work/cache"
+	snapshot run 0 tune --path "$work/cache"
 	out_has "Next       apply this setting for your account (--scope system: for all; --undo reverts it): jitwarm tune --apply --path $work/cache"
-	run 2 check "$sample"
+	snapshot run 2 check "$sample"
 	err_has "a warm cache does not help here: HOME is not set: the driver caches nothing; set it, or name a directory by CUDA_CACHE_PATH"
 	run 2 prime "$sample"
 	err_has "HOME is not set: the driver caches nothing; set it, or name a directory by CUDA_CACHE_PATH"
-	CUDA_CACHE_PATH='' run 2 prime "$sample"
+	CUDA_CACHE_PATH='' snapshot run 2 prime "$sample"
 	err_has "CUDA_CACHE_PATH is empty: the driver caches nothing; unset it, or name a directory"
-	CUDA_CACHE_PATH=some/where run "0|2" status
+	CUDA_CACHE_PATH=some/where snapshot run "0|2" status
 	out_has "Next    name an absolute path: jitwarm tune --path DIR --apply"
-	CUDA_CACHE_PATH="$work/stdout/cache" run 2 prime "$sample"
+	CUDA_CACHE_PATH="$work/stdout/cache" snapshot run 2 prime "$sample"
 	err_has "is not writable for this account"
 ) || exit 1
 
@@ -244,13 +244,13 @@ if unshare -rm "$work/with-small" true 2>/dev/null; then
 	JITWARM="unshare -rm $work/with-small $JITWARM" run 0 tune --json --path "$small/cache"
 	json 'any("only 1 MiB are free" in w for w in d["warnings"]) and any("room for only" in w for w in d["warnings"])'
 	# No value of a setting mends a small folder in memory, so --apply without another folder is not offered, however the folder was set.
-	CUDA_CACHE_PATH=$small/cache JITWARM="unshare -rm $work/with-small $JITWARM" run 0 tune
+	CUDA_CACHE_PATH=$small/cache JITWARM="unshare -rm $work/with-small $JITWARM" snapshot run 0 tune
 	out_has "Next       name a writable local directory that survives a restart: jitwarm tune --path DIR --apply"
 	out_lacks "           CUDA_CACHE_PATH="
 	HOME=$small JITWARM="unshare -rm $work/with-small $JITWARM" run 0 tune
 	out_has "Next       name a writable local directory that survives a restart: jitwarm tune --path DIR --apply"
 	# A value that the driver misreads is still mended first.
-	CUDA_CACHE_MAXSIZE=1k CUDA_CACHE_PATH=$small/cache JITWARM="unshare -rm $work/with-small $JITWARM" run 0 tune
+	CUDA_CACHE_MAXSIZE=1k CUDA_CACHE_PATH=$small/cache JITWARM="unshare -rm $work/with-small $JITWARM" snapshot run 0 tune
 	out_has "jitwarm tune --apply"
 fi
 
@@ -271,19 +271,19 @@ ln -s real-bashrc "$HOME/link" && mv "$HOME/.bashrc" "$HOME/real-bashrc" && ln -
 chmod 640 "$HOME/.profile"
 mkdir -p "$work/env/conda-meta"
 export CONDA_PREFIX=$work/env
-snapshot "$HOME" >before.home; snapshot "$work/root" >before.root
+content_of "$HOME" >before.home; content_of "$work/root" >before.root
 for scope in user shell system; do
-	run "0|64" tune --apply --scope "$scope" --max-size 2GiB --path "$work/a 'b"
+	snapshot run "0|64" tune --apply --scope "$scope" --max-size 2GiB --path "$work/a 'b"
 	[[ $ended == 64 ]] || fail "a quote went into a list"
 	run 0 tune --apply --scope "$scope" --max-size 2GiB --path "$work/my cache"
 	out_has written
-	run 0 tune --apply --scope "$scope" --max-size 2GiB --path "$work/my cache" --json
+	snapshot run 0 tune --apply --scope "$scope" --max-size 2GiB --path "$work/my cache" --json
 	json 'd["changes"] and all(c["what"] == "unchanged" for c in d["changes"])'
 	json 'any(s["by_jitwarm"] and s["value"] == "2147483648" for s in d["settings"])'
 	json 'd["limit_state"] == d["path_state"] == "pending"'
 	run 0 tune --undo --scope "$scope"
-	snapshot "$HOME" | diff before.home - || fail "$scope: the home is not as it was"
-	snapshot "$work/root" | diff before.root - || fail "$scope: the system is not as it was"
+	content_of "$HOME" | diff before.home - || fail "$scope: the home is not as it was"
+	content_of "$work/root" | diff before.root - || fail "$scope: the system is not as it was"
 done
 [[ -L $HOME/.bashrc ]] || fail "the link was replaced"
 
@@ -293,7 +293,7 @@ got=$(bash -c '. "$HOME/.bashrc"; echo "$CUDA_CACHE_MAXSIZE $CUDA_CACHE_PATH"')
 [[ $got == "2147483648 $work/my cache" ]] || fail "bash has $got"
 # Without --scope, --undo undoes all scopes.
 run 0 tune --undo
-snapshot "$HOME" | diff before.home - || fail "the home is not as it was"
+content_of "$HOME" | diff before.home - || fail "the home is not as it was"
 
 # In a unit or a hook without the login's variables, jitwarm reports the settings that programs will have.
 (
@@ -307,10 +307,10 @@ snapshot "$HOME" | diff before.home - || fail "the home is not as it was"
 		json "d['path'] == '$2'"
 	}
 	printf 'CUDA_CACHE_MAXSIZE=3221225472\nCUDA_CACHE_PATH="%s"\n' "$work/shared" >>"$work/root/etc/environment"
-	limit 3221225472 "$work/shared"
+	snapshot limit 3221225472 "$work/shared"
 	run 0 tune --apply --scope user --max-size 2GiB
 	limit 2147483648 "$work/shared"
-	run 0 tune --apply --scope user --max-size 2GiB --path "$work/my cache"
+	snapshot run 0 tune --apply --scope user --max-size 2GiB --path "$work/my cache"
 	limit 2147483648 "$work/my cache"
 	# The process's own setting counts; another account's file does not count for root.
 	CUDA_CACHE_MAXSIZE=1900000000 limit 1900000000 "$work/my cache"
@@ -321,10 +321,10 @@ snapshot "$HOME" | diff before.home - || fail "the home is not as it was"
 		limit 3221225472 "$work/shared"
 		chown 0 "$HOME/.config/environment.d/60-jitwarm.conf"
 	fi
-	run 0 tune --undo --scope user
+	snapshot run 0 tune --undo --scope user
 	limit 3221225472 "$work/shared"
 	printf 'CUDA_CACHE_DISABLE=1\n' >>"$work/root/etc/environment"
-	run 2 check "$sample"
+	snapshot run 2 check "$sample"
 	err_has "CUDA_CACHE_DISABLE=1"
 ) || exit 1
 printf 'PATH=/bin\nCUDA_CACHE_DIR=/x\n' >"$work/root/etc/environment"
@@ -333,7 +333,7 @@ printf 'PATH=/bin\nCUDA_CACHE_DIR=/x\n' >"$work/root/etc/environment"
 export SHELL=/usr/bin/fish
 fish() { XDG_CACHE_HOME=$work/fish command fish "$@"; } # fish 4 makes a folder there whenever it starts
 run 0 tune --apply --scope user --max-size 2GiB --path "$work/my cache"
-run 0 tune --apply --scope shell --max-size 3GiB --path "$work/my cache"
+snapshot run 0 tune --apply --scope shell --max-size 3GiB --path "$work/my cache"
 conf=$HOME/.config/fish/conf.d
 [[ $(cd "$conf" && echo *) == "jitwarm-login.fish jitwarm.fish" ]] || fail "fish: $(ls "$conf")"
 if type -P fish >/dev/null; then # not the function
@@ -346,10 +346,10 @@ if type -P fish >/dev/null; then # not the function
 	[[ -z $(fish -c 'echo $CUDA_CACHE_MAXSIZE') ]] || fail "fish reads the login shell's"
 fi
 run 0 tune --undo --scope user
-snapshot "$HOME" | diff before.home - || fail "fish: the home is not as it was"
+content_of "$HOME" | diff before.home - || fail "fish: the home is not as it was"
 
 # A shell that reads none of those files is reported.
-SHELL=/bin/tcsh run 0 tune --apply --scope shell --max-size 2GiB
+SHELL=/bin/tcsh snapshot run 0 tune --apply --scope shell --max-size 2GiB
 err_has "tcsh does not read ~/.profile"
 run 0 tune --undo
 export SHELL=/bin/bash
@@ -357,7 +357,7 @@ export SHELL=/bin/bash
 run 0 tune --apply --scope shell --path "$work/my cache"
 block() { cat "$HOME/.config/jitwarm/shell.conf"; }
 ! block | grep CUDA_CACHE_MAXSIZE= || fail "a limit was set that nobody asked for"
-run 0 tune --apply --scope shell --max-size 2GiB
+snapshot run 0 tune --apply --scope shell --max-size 2GiB
 err_lacks "does not read"
 block | grep CUDA_CACHE_PATH= || fail "the path that was set before is lost"
 run 0 tune --undo
@@ -368,7 +368,7 @@ run 0 tune --undo
 # The files of two machines were joined: one line is left, and its file's settings count.
 run 0 tune --apply --scope shell --max-size 2GiB
 printf '%s\n' "export MINE=1" "$(grep 'jitwarm tune' "$HOME/.bashrc")" >>"$HOME/.bashrc"
-run 0 tune --apply --scope shell --max-size 3GiB
+snapshot run 0 tune --apply --scope shell --max-size 3GiB
 [[ $(grep -c 'jitwarm tune' "$HOME/.bashrc") == 1 && $(bash -c '. "$HOME/.bashrc"; echo "$CUDA_CACHE_MAXSIZE $MINE"') == "3221225472 1" ]] || fail "not the limit that was applied"
 run 0 tune --undo
 sed -i '/^export MINE=1$/d' "$HOME/real-bashrc"
@@ -387,7 +387,7 @@ rm "$beside.abcdef" "$beside.later1" "${beside}notes" "$HOME/.bashrc.backup"
 
 # A failure names what was changed before it.
 mv "$HOME/.profile" profile && mkdir "$HOME/.profile"
-run "2|3" tune --apply --scope user --max-size 2GiB
+snapshot run "2|3" tune --apply --scope user --max-size 2GiB
 err_has "$HOME/.profile: " && err_has "; changed before: $HOME/.config/environment.d/60-jitwarm.conf"
 rmdir "$HOME/.profile" && mv profile "$HOME/.profile"
 run 0 tune --undo
@@ -398,27 +398,27 @@ for _ in 1 2 3 4; do timeout 200 $JITWARM tune --apply --scope shell -q & all+=(
 wait "${all[@]}"
 [[ $(grep -c 'jitwarm tune' "$HOME/.bashrc") == 1 ]] || fail "not one line"
 run 0 tune --undo
-snapshot "$HOME" | diff before.home - || fail "the home is not as it was after four at once"
+content_of "$HOME" | diff before.home - || fail "the home is not as it was after four at once"
 
 # A symlink to nowhere, or a folder in the way, is reported, and nothing is changed.
 rm "$HOME/real-bashrc"
-run 3 tune --apply --scope shell
+snapshot run 3 tune --apply --scope shell
 err_has "is a symlink to a file that does not exist"
 run 0 tune --undo
 [[ -L $HOME/.bashrc ]] || fail "the link was replaced"
 rm "$HOME/.bashrc" && mkdir "$HOME/.bashrc"
 run "2|3" tune --apply --scope shell
-run 64 tune --apply --scope conda
+snapshot run 64 tune --apply --scope conda
 err_has "--scope: it takes user, system or shell, not “conda”"
 # Every program reads this file, from wherever it is started.
 rmdir "$HOME/.bashrc"
-snapshot "$HOME" >before.relative
+content_of "$HOME" >before.relative
 for scope in user shell; do
 	for how in --apply --print=sh --json; do
-		run 64 tune $how --scope $scope --path relative/cache
+		snapshot run 64 tune $how --scope $scope --path relative/cache
 		err_has "name an absolute path"
 	done
 done
 # environment.d would replace the variable in this path.
-run "3|64" tune --apply --scope user --path "$work/\$HOME/cache"
-snapshot "$HOME" | diff before.relative - || fail "a refused path was written"
+snapshot run "3|64" tune --apply --scope user --path "$work/\$HOME/cache"
+content_of "$HOME" | diff before.relative - || fail "a refused path was written"

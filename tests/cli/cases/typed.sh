@@ -1,55 +1,55 @@
 # The words that people type first work, or the answer is the line to type.
 with_simdriver sm_86
-run 0 version
+snapshot run 0 version
 out_has "jitwarm "
-run 0 "/?"
+snapshot run 0 "/?"
 out_has "Usage: jitwarm COMMAND"
 # jitwarm never guesses a command that removes something.
-run 64 install frame
+snapshot run 64 install frame
 err_has "no command is called “install” (did you mean “prime”?)"
-run 64 uninstal
+snapshot run 64 uninstal
 err_lacks "did you mean"
 # The account's Python outside the environment lacks what the environment has.
 is_wine || {
 	env_less=$work/plain/bin:$PATH
 	empty_environment "$work/plain" && rm "$work/plain/pyvenv.cfg"
-	program_path=$env_less run 3 check nowhere
+	program_path=$env_less snapshot run 3 check nowhere
 	err_has "nowhere: not installed in the Python of "
 	err_has ": activate its environment or name it with -e DIR; “jitwarm scan --index nowhere”"
 }
 # Options come first, a package or a file comes without a command, or the command has another tool's name.
-run 64 -n prime frame
+snapshot run 64 -n prime frame
 err_has "the command comes first: jitwarm prime -n frame"
-run 64 torch check
+snapshot run 64 torch check
 err_has "the command comes first: jitwarm check torch"
-run 64 --prime torch
+snapshot run 64 --prime torch
 err_has "a command has no dashes: “jitwarm prime”"
 cp "$sample" "a lib.so"
-run 64 "a lib.so"
+snapshot run 64 "a lib.so"
 ! is_wine && err_has "“jitwarm check 'a lib.so'”"
-run 64 check a lib.so
+snapshot run 64 check a lib.so
 err_has "a path with a blank needs quotes: \"a lib.so\""
 # A file that cannot be read is not reported as nothing to compile.
 head -c 5000 "$sample" >cut.so
-run 3 prime cut.so
+snapshot run 3 prime cut.so
 err_has "cut.so: the file is cut off" && out_empty
 # Capital letters do not make another word.
-run 64 PRIME frame
+snapshot run 64 PRIME frame
 err_has "no command is called “PRIME” (did you mean “prime”?)"
-run 64 check --JSON frame
+snapshot run 64 check --JSON frame
 err_has "unknown option --JSON (did you mean --json?)"
 # The option for a GPU works under any command's name for it; the key is not a file.
-run 0 lint --target rtx2080 "$sample"
-run 3 key trust nowhere.pub
+snapshot run 0 lint --target rtx2080 "$sample"
+snapshot run 3 key trust nowhere.pub
 err_has "nowhere.pub: no such file, and not a public key in minisign's format"
 # A driver that finds no GPU is not reported as a machine without a driver.
-CUDA_VISIBLE_DEVICES=9 run 2 status
+CUDA_VISIBLE_DEVICES=9 snapshot run 2 status
 out_has "why programs find no GPU: jitwarm doctor"
 run 64 help prme
 err_has "did you mean “prime”?"
 while IFS=: read -r typed meant; do
 	# shellcheck disable=SC2086
-	run 64 $typed
+	snapshot run 64 $typed
 	err_has "did you mean “$meant”?"
 done <<'WORDS'
 cache ls:cache list
@@ -64,13 +64,13 @@ key add lab.pub:key trust
 key remove lab:key distrust
 startup start:startup enable
 WORDS
-run 64 tune undo
+snapshot run 64 tune undo
 err_has "“undo”: an option begins with dashes: --undo"
 mkdir undo
-run "0|1|2" tune undo
+snapshot run "0|1|2" tune undo
 err_lacks "dashes"
 rmdir undo
-run 64 compiler fetch 12.4.1
+snapshot run 64 compiler fetch 12.4.1
 err_has "“12.4.1”: wheels are not numbered by toolkit update: “jitwarm compiler fetch 12.4” gets the newest"
 run 64 check --driver x550 "$sample"
 err_has "“x550” is neither a CUDA version"
@@ -79,32 +79,32 @@ echo text >text.txt
 for command in check scan find lint "which torch"; do
 	for file in ./text.txt ./none text.txt; do
 		# shellcheck disable=SC2086
-		run 64 $command --driver $file
+		snapshot run 64 $command --driver $file
 		err_has "--driver: $file: this command reads no file of a driver: name a driver's version"
 	done
 done
 for command in make bake; do
-	run 3 $command --target sm_86 --driver ./text.txt -o made/ "$sample"
+	snapshot run 3 $command --target sm_86 --driver ./text.txt -o made/ "$sample"
 	err_has "./text.txt: neither a driver's library nor a profile that “jitwarm status --driver-profile FILE” has written"
 done
-run 2 make --target sm_86 --driver "$sample" -o made.jwpack "$sample"
+snapshot run 2 make --target sm_86 --driver "$sample" -o made.jwpack "$sample"
 err_has ": neither its name nor its bytes show which driver this is: name the driver's own library"
 run 64 scan --gpu 4090ti "$sample"
 err_has "“4090ti” is not a known GPU" && err_has "(did you mean rtx4090?)"
 for other in rx7900xtx 9070xt mi300x "Radeon RX 6800" gfx1100; do
-	run 64 scan --gpu "$other" "$sample"
+	snapshot run 64 scan --gpu "$other" "$sample"
 	err_has "“$other” is a GPU from AMD; jitwarm is for GPUs from NVIDIA"
 done
 run 64 scan --gpu arch86 "$sample"
 err_has "“arch86” is not a known GPU"
-run 64 which torch cuda 11.8 --gpu 3060
+snapshot run 64 which torch cuda 11.8 --gpu 3060
 err_has "“11.8”: a driver, which --driver names: “--driver 11.8”"
 # On PyPI, torch's wheels for Windows have no device code.
-run 0 which torch==2.4 --cuda 12 --gpu 3060 --platform linux
+snapshot run 0 which torch==2.4 --cuda 12 --gpu 3060 --platform linux
 out_has "driver CUDA 12.0"
-run 0 which torch==2.4 --cuda 12.1.105 --gpu 3060 --platform linux
+snapshot run 0 which torch==2.4 --cuda 12.1.105 --gpu 3060 --platform linux
 out_has "driver CUDA 12.1"
-run 3 which pytorch --gpu 3060
+snapshot run 3 which pytorch --gpu 3060
 err_has "did you mean torch? “jitwarm which --target 3060 torch”"
 # cmd and PowerShell pass a folder's last backslash as a quote.
 if is_wine; then
@@ -117,20 +117,20 @@ if is_wine; then
 	run 64 check 'C:\t" --json'
 	err_has 'C:\t" --json: no file can have a quote in its name: drop the last backslash before the quote'
 fi
-run 64 -v
+snapshot run 64 -v
 err_has "did you mean --version?"
 run 64 torch
 err_has "“jitwarm check torch” answers for a file or a package"
-run 64 cache clean
+snapshot run 64 cache clean
 err_has "no command is called “cache clean” (did you mean “cache clear”?)"
-run 64 status --target rtx3070
+snapshot run 64 status --target rtx3070
 err_has "this command has no --target: “jitwarm scan” answers for another GPU"
 
 # A command after “run” needs no “--”.
 is_wine || {
-	run 3 run sh -c "echo seen -q; exit 3"
+	snapshot run 3 run sh -c "echo seen -q; exit 3"
 	out_has "seen -q"
-	run 0 run "$sample" -- sh -c "echo seen"
+	snapshot run 0 run "$sample" -- sh -c "echo seen"
 	out_has "seen"
 }
 
@@ -139,13 +139,13 @@ environment "$work/project/.venv" 1.0
 unset VIRTUAL_ENV CONDA_PREFIX
 mkdir -p "$work/project/src/deep"
 cd "$work/project/src/deep" || fail "no folder"
-run 1 check frame
+snapshot run 1 check frame
 err_has "$(native "$work/project/.venv") is used: no other environment is active"
 out_has "up to 8 of 8 modules, up to "
 out_has "Next: jitwarm prime frame"
 [[ $(wc -l <"$out") == 2 ]] || fail "a cold check says more than two lines"
 if [[ $(id -u) == 0 ]] && ! is_wine; then # in /tmp anybody may have made it
-	chown 65534 "$work/project/.venv" && run 3 check frame && chown 0 "$work/project/.venv"
+	chown 65534 "$work/project/.venv" && snapshot run 3 check frame && chown 0 "$work/project/.venv"
 	err_lacks "$work/project/.venv"
 fi
 environment "$work/active" 2.0
@@ -161,41 +161,41 @@ out_has "  $(native "$(site_of "$work/active")/frame/lib/$(basename "$sample")")
 run 1 check -e "$work/project" frame
 err_lacks "is used"
 out_has "up to 8 of 8 modules"
-run 1 -e "$work/active" --json check frame
+snapshot run 1 -e "$work/active" --json check frame
 json 'd["schema"] == "jitwarm.check/1"'
 # A printed command is about the environment that was named
-run "0|1" -e "$work/active" status
+snapshot run "0|1" -e "$work/active" status
 out_has "jitwarm prime --environment $(native "$work/active")"
 err_lacks "is used"
 for option in "-e $work/active" "--env=$(native "$work/active")" "--environment $work/active" "-e$(native "$work/active")"; do
 	# shellcheck disable=SC2086
-	run 1 $option
+	snapshot run 1 $option
 	out_has "frame 2.0"
 done
-run 0 -q cache list
+snapshot run 0 -q cache list
 out_empty
-run 0 --help check
+snapshot run 0 --help check
 out_has "Usage: jitwarm check"
 # The text of an error: doctor explains it, other commands take it for a name
 for typed in 222 CUDA_ERROR_UNSUPPORTED_PTX_VERSION "the provided PTX was compiled with an unsupported toolchain."; do
-	run 0 doctor "$typed"
+	snapshot run 0 doctor "$typed"
 	out_has "error: CUDA_ERROR_UNSUPPORTED_PTX_VERSION (222): the PTX is newer than the driver reads"
 	out_has "Do: upgrade the driver"
-	run 3 check "$typed"
+	snapshot run 3 check "$typed"
 	err_lacks "error 222"
 done
-run 0 doctor RuntimeError: no kernel image is available for execution on the device
+snapshot run 0 doctor RuntimeError: no kernel image is available for execution on the device
 out_has "error: CUDA_ERROR_NO_BINARY_FOR_GPU (209): a library has neither machine code nor usable PTX for this GPU"
-run 0 --json doctor "error 803"
+snapshot run 0 --json doctor "error 803"
 json 'd["findings"][0]["id"] == "error" and "803" in d["findings"][0]["evidence"] and "restart" in d["findings"][0]["fix"]'
 json 'd["verdict"] == "nothing" and d["probe"] == "not asked"'
-run 64 "error 209"
+snapshot run 64 "error 209"
 is_wine || err_has "“jitwarm doctor 'error 209'” for the text of an error"
-run 2 doctor "error 2090"
+snapshot run 2 doctor "error 2090"
 err_has "jitwarm knows no error with these words"
-run 3 doctor 223x
+snapshot run 3 doctor 223x
 err_has "223x: no such"
-run 64 doctor --fix "error 209"
+snapshot run 64 doctor --fix "error 209"
 # A pipe; of a long log the end, where the error is
 { seq 200000 && printf 'RuntimeError: CUDA error:\0 no kernel\n    image is available\n' && seq 100; } >"$work/log"
 input=$work/log run 0 doctor -
@@ -205,15 +205,15 @@ input=$work/log run 2 doctor -
 run 2 doctor -
 # A file and a package are what they are, whatever they are called.
 (cd "$work" && printf '.version 8.0\n.target sm_50\n.address_size 64\n' >222 && run "0|1|2" doctor 222 && out_lacks "error: ") || exit 1
-run 64 --json prmie
+snapshot run 64 --json prmie
 err_has "no command is called “prmie” (did you mean “prime”?)"
-run 64 -q cache lst
+snapshot run 64 -q cache lst
 err_has "no command is called “cache lst”"
-run 64 -e "$work/active" frame
+snapshot run 64 -e "$work/active" frame
 err_has "“jitwarm check frame”"
 # jitwarm never uses another environment than the named one.
 for inside in lib "pyvenv.cfg"; do
-	run 64 check -e "$work/active/$inside" frame
+	snapshot run 64 check -e "$work/active/$inside" frame
 	err_has "not an environment (did you mean --environment $(native "$work/active")?)"
 done
 run 64 check -e "$sample" frame
@@ -222,29 +222,29 @@ err_has "not an environment; “jitwarm find” lists"
 mkdir -p portable/python_embeded/Lib/site-packages && touch portable/python_embeded/python.exe
 run 64 check -e portable
 err_has "--environment portable: not an environment (did you mean --environment portable/python_embeded?)"
-run 3 check pytorch
+snapshot run 3 check pytorch
 err_has "pytorch: no such file; its package is called torch, and is not in the virtual environment "
 # "lib" is taken for a missing folder rather than for the beginning of a package's name.
 for name in libcst flash-attn sympy; do
 	mkdir "$(site_of "$work/project/.venv")/${name//-/_}-1.0.dist-info"
 	printf 'Metadata-Version: 2.1\nName: %s\nVersion: 1.0\n' $name >"$(site_of "$work/project/.venv")/${name//-/_}-1.0.dist-info/METADATA"
 done
-run 3 check lib
+snapshot run 3 check lib
 err_lacks "did you mean"
-run 3 check numpy
+snapshot run 3 check numpy
 err_lacks "did you mean"
-run 3 check libcts
+snapshot run 3 check libcts
 err_has "did you mean libcst?"
-run 3 check flash
+snapshot run 3 check flash
 err_has "did you mean flash-attn?"
 # An environment has the name under which conda lists it.
 is_wine || {
 	export HOME=$work/conda-home
 	mkdir -p "$HOME/.conda" "$work/envs/lab/conda-meta"
 	printf '%s\n' "$work/envs/other" "$work/envs/lab" >"$HOME/.conda/environments.txt"
-	run 3 check --environment lab frame
+	snapshot run 3 check --environment lab frame
 	err_has "the conda environment $work/envs/lab"
-	run 3 check --environment nobody frame
+	snapshot run 3 check --environment nobody frame
 	err_has "nobody: No such file or directory; “jitwarm find” lists environments"
 }
 cd "$work" || fail "no folder"
@@ -252,7 +252,7 @@ cd "$work" || fail "no folder"
 # A GPU or a driver among the names, in one word or in several, with each command that takes names and without a command.
 while IFS='|' read -r typed line; do
 	# shellcheck disable=SC2086
-	run 64 $typed
+	snapshot run 64 $typed
 	err_has "$line”"
 	err_one_line
 done <<'WORDS'
@@ -270,51 +270,51 @@ which torch cu128 rtx5090|“cu128”: a driver, which --driver names: “--driv
 which torch nvidia-driver-535 --target h100|“--driver nvidia-driver-535
 check 550.163.01 torch|“--driver 550.163.01
 WORDS
-run 64 which --target gtx1080 torch 2.8.0
+snapshot run 64 which --target gtx1080 torch 2.8.0
 err_has "“2.8.0”: a version is written as in “torch==2.8.0”"
-run 64 chekc torch rtx5090
+snapshot run 64 chekc torch rtx5090
 err_has "(did you mean “check”?)"
 # These are a number, the name of a package, and a file.
 for word in 86 thor; do
-	run 3 check $word
+	snapshot run 3 check $word
 	err_lacks "a GPU"
 done
 cp "$sample" h100
-run 0 scan --target sm_86 h100
+snapshot run 0 scan --target sm_86 h100
 rm h100
 
 # GPUs and drivers as people write them.
-run 0 scan --gpu ga104,T4,rtx30..rtx40 --target "GTX 1660 Super" "$sample"
+snapshot run 0 scan --gpu ga104,T4,rtx30..rtx40 --target "GTX 1660 Super" "$sample"
 out_has "sm_86 (ga104)" && out_has "sm_75 (T4, GTX 1660 Super)" && out_has "sm_89 (RTX 40)"
-run 0 scan --target ampere "$sample"
+snapshot run 0 scan --target ampere "$sample"
 out_has "sm_80" && out_has "sm_86"
-run 64 scan --target rtx3070, "$sample"
+snapshot run 64 scan --target rtx3070, "$sample"
 err_has "the list of GPUs has a comma without a name"
 run 64 scan --target rtx6070 "$sample"
 err_lacks "did you mean"
-run 64 scan --target rtx 4090 "$sample"
+snapshot run 64 scan --target rtx 4090 "$sample"
 err_has "--target takes one word: “--target rtx4090”"
 run 64 scan "$sample" --target rtx 4090
 err_has "--target takes one word: “--target rtx4090”"
-run 64 prime "$sample" --gpu rtx 3070
+snapshot run 64 prime "$sample" --gpu rtx 3070
 err_has "--gpu takes one word: “--gpu rtx3070”"
-run 0 scan --target rtx4090 --driver cuda12.4 "$sample"
-for driver in cu118 nvidia-driver-535 v535; do run "0|2" scan --target rtx4090 --driver $driver "$sample"; done
+snapshot run 0 scan --target rtx4090 --driver cuda12.4 "$sample"
+for driver in cu118 nvidia-driver-535 v535; do snapshot run "0|2" scan --target rtx4090 --driver $driver "$sample"; done
 run 64 scan --target rtx4090 --driver cuda550 "$sample"
 # The option that a command lacks, and the one with almost that name
-run 64 status --gpu rtx3070
+snapshot run 64 status --gpu rtx3070
 err_has "this command has no --target: “jitwarm scan”"
 for name in target gpu gpus; do
-	run 0 scan --$name 2xrtx3070 --cuda 12.4 "$sample"
-	run 0 lint --$name rtx3070x2 --cuda 12.4 "$sample"
+	snapshot run 0 scan --$name 2xrtx3070 --cuda 12.4 "$sample"
+	snapshot run 0 lint --$name rtx3070x2 --cuda 12.4 "$sample"
 done
-run "0|1" which --gpu rtx3090x2 --cuda 12.4 --python-version 3.11 --platform linux torch
+snapshot run "0|1" which --gpu rtx3090x2 --cuda 12.4 --python-version 3.11 --platform linux torch
 out_has "torch from PyPI on RTX 3090x2 (sm_86), driver CUDA 12.4"
 for words in warmup=prime nvidia-smi=status; do
-	run 64 "${words%=*}"
+	snapshot run 64 "${words%=*}"
 	err_has "(did you mean “${words#*=}”?)"
 done
-run 1 check --target rtx4090 --driver 550.163.01 "$sample"
+snapshot run 1 check --target rtx4090 --driver 550.163.01 "$sample"
 out_has "Next, unless that machine has imported a pack: jitwarm make --target rtx4090 --driver 550.163.01 --fetch -o FILE.jwpack "
 run 2 make --target rtx3070 --driver 550 -o x.jwpack "$sample"
 err_has "give the full version, for example --driver 550.163.01"
@@ -326,10 +326,10 @@ run 0 prime --quiet "$sample"
 run 0 export -o "$work/lab.jwpack" "$sample"
 for command in check "scan --target sm_86" prime "lint --gpus sm_86" "bake -o $work/baked"; do
 	# shellcheck disable=SC2086
-	run 64 $command "$work/lab.jwpack"
+	snapshot run 64 $command "$work/lab.jwpack"
 	err_has "lab.jwpack: a pack: “jitwarm import” adds it to the cache"
 done
-run 64 export lab.jwpack
+snapshot run 64 export lab.jwpack
 err_has "“jitwarm export -o lab.jwpack”"
 if [[ -d /proc/self ]] && ! is_wine; then
 	run 3 export -o /proc/lab.jwpack "$sample"
@@ -345,7 +345,7 @@ with zipfile.ZipFile(sys.argv[2], "w") as wheel:
 PYTHON
 for command in "scan --target sm_86" "lint --gpus sm_86"; do
 	# shellcheck disable=SC2086
-	run 0 $command "$work/$name"
+	snapshot run 0 $command "$work/$name"
 	[[ $(grep -c "$name" "$out") == 1 ]] || fail "the wheel is named again"
 	out_has " frame/a.so" && out_has " frame/b.so"
 done
@@ -353,7 +353,7 @@ done
 printf 'PK\5\6%018d' 0 | tr 0 '\0' | cat "$work/$name" - >"$work/cut.whl"
 for command in lint scan "check --target sm_86"; do
 	# shellcheck disable=SC2086
-	run 3 $command "$work/cut.whl"
+	snapshot run 3 $command "$work/cut.whl"
 	err_has "cut.whl: damaged or incomplete: download it again (its directory is empty)"
 	out_lacks "no device code"
 done
@@ -361,7 +361,7 @@ done
 while read -r bytes status command; do
 	head -c "$bytes" "$work/$name" >"$work/cut.whl"
 	# shellcheck disable=SC2086
-	run "$status" $command "$work/cut.whl"
+	snapshot run "$status" $command "$work/cut.whl"
 	err_has "damaged or incomplete: download it again"
 	[[ $(grep -c "cut.whl: " "$err") == 1 ]] || fail "not one line: $(cat "$err")"
 done <<CUT
@@ -370,6 +370,6 @@ done <<CUT
 $(($(stat -c %s "$work/$name") - 30)) 1 lint
 $(($(stat -c %s "$work/$name") - 30)) 1 check --target sm_86 --driver 550.163.01
 CUT
-run 3 check --target sm_86 torch@1.7
+snapshot run 3 check --target sm_86 torch@1.7
 err_has "torch@1.7: no such file; the version of a package is written as in “torch==2.1”"
 out_lacks "no device code"

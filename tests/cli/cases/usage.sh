@@ -9,30 +9,30 @@ wrong() {
 	err_has "$say"
 	err_has "--help"
 }
-wrong "no command is called “prmie”" prmie
-wrong "did you mean “help”" hepl
+snapshot wrong "no command is called “prmie”" prmie
+snapshot wrong "did you mean “help”" hepl
 for words in "prime --target rtx5090 xgboost" "prime xgboost --target=rtx2080 numpy" "prime --target" "prime --taget X"; do
 	# shellcheck disable=SC2086
 	wrong "this command has no --target: “jitwarm scan” answers for another GPU, “jitwarm make” compiles for it" $words
 done
-wrong "unknown option --taget (did you mean --target?)" make --taget X
+snapshot wrong "unknown option --taget (did you mean --target?)" make --taget X
 wrong "no command is called “torch”; “jitwarm check torch” answers for a file or a package, “jitwarm doctor torch” for the text of an error" torch
-wrong "no command is called “docker” (did you mean “tune --print docker”?)" docker
+snapshot wrong "no command is called “docker” (did you mean “tune --print docker”?)" docker
 wrong "unknown option --jsn (did you mean --json?)" help --jsn
-wrong "unknown option -x" help -x
-wrong "unknown option --nonsense; this command takes --json, --quiet, --help" key list --nonsense
-wrong "unknown option -x; this command takes --target, --driver, --environment" check -x
-wrong "“x”: uninstall removes all" uninstall x
+snapshot wrong "unknown option -x" help -x
+snapshot wrong "unknown option --nonsense; this command takes --json, --quiet, --help" key list --nonsense
+snapshot wrong "unknown option -x; this command takes --target, --driver, --environment" check -x
+snapshot wrong "“x”: uninstall removes all" uninstall x
 for command in status "startup disable" "startup status" "key list" "store list" "cache list" "cache verify"; do
 	# shellcheck disable=SC2086
-	wrong "“x”: " $command x
+	snapshot wrong "“x”: " $command x
 done
-wrong "--json takes no value" help --json=1
+snapshot wrong "--json takes no value" help --json=1
 wrong "no command is called “nothing”" help nothing
-wrong "--nonsense" --nonsense
-run 64 help --jsn --json
+snapshot wrong "--nonsense" --nonsense
+snapshot run 64 help --jsn --json
 json 'd["schema"] == "jitwarm.error/1" and d["code"] == "usage" and "--jsn" in d["error"]'
-run 64 nosuch --json
+snapshot run 64 nosuch --json
 json 'd["schema"] == "jitwarm.error/1" and "nosuch" in d["error"]'
 # After “--”, nothing is an option.
-wrong "no command is called “--json”" help -- --json
+snapshot wrong "no command is called “--json”" help -- --json

@@ -6,7 +6,7 @@ files() { find "$work/cache" -path "$work/cache/?/?/*" -type f | sort; }
 forget() { rm -rf "$work/cache"; }
 
 # Without a note, nothing can be selected by it.
-run 3 prime --used-only "$sample"
+snapshot run 3 prime --used-only "$sample"
 err_one_line
 err_has "start one (“jitwarm run -- PROGRAM”), or leave out --used-only"
 run 1 check --json "$sample"
@@ -15,11 +15,11 @@ json 'd["used"] == d["used_cold"] == 0'
 # The command compiles three of eight modules.
 run 0 prime --no-store "$sample"
 files | head -n 3 | xargs rm
-run 0 run "$sample" -- "$app"
+snapshot run 0 run "$sample" -- "$app"
 run 0 check "$sample"
 out_has "  your runs compiled 3 of 8 modules; all of them are warm"
 forget
-run 1 check "$sample"
+snapshot run 1 check "$sample"
 out_has "  your runs compiled 3 of 8 modules; 3 of them are cold"
 run 1 check --json "$sample"
 json 'd["used"] == d["used_cold"] == 3 and d["gpus"][0]["used"] == 3'
@@ -29,7 +29,7 @@ run 0 prime --no-store --used-only --json "$sample"
 json 'd["compiled"] == 3 and d["cold"] == 8 and d["unused"] == 5 and d["used"] == 3 and d["over_budget"] == 0'
 run 1 check "$sample"
 out_has "  your runs compiled 3 of 8 modules; all of them are warm"
-run 0 prime --no-store --used-only "$sample"
+snapshot run 0 prime --no-store --used-only "$sample"
 out_has "Left out: 5 modules that no recorded run had compiled (--used-only)."
 
 # A plain prime compiles these first, and says so. Runs that compile nothing do not change the note.
@@ -45,13 +45,13 @@ json 'd["used"] == 3 and d["used_cold"] == 0 and d["warm"] == 8'
 forget
 run 1 check --json "$sample"
 size=$(python3 -c "import json; print(json.load(open('$out'))['predicted_cache_bytes'] // 2)")
-run 1 prime --no-store --budget-size "$size" "$sample"
+snapshot run 1 prime --no-store --budget-size "$size" "$sample"
 run 1 check --json "$sample"
 json 'd["used_cold"] == 0 and d["cold"] > 0'
 
 # A recording notes what its command compiled in a private cache.
 rm -rf "$work/state"
-SIMDRIVER_COST=4 run 0 run --record r.json "$sample" -- "$app"
+SIMDRIVER_COST=4 snapshot run 0 run --record r.json "$sample" -- "$app"
 run 0 check --json "$sample"
 json 'd["used"] == 8'
 
@@ -59,7 +59,7 @@ json 'd["used"] == 8'
 forget
 run 0 prime --no-store "$sample"
 files | head -n 3 | xargs rm
-run 0 run --record three.json "$sample" -- "$app"
+snapshot run 0 run --record three.json "$sample" -- "$app"
 python3 - <<'PYTHON'
 import json
 recording = json.load(open("three.json"))
@@ -76,8 +76,8 @@ run 0 prime --no-store --recording three.json "$sample"
 run 1 check "$sample"
 out_has "  your runs compiled 3 of 8 modules; all of them are warm"
 forget
-run 0 prime --no-store --used-only --json "$sample"
+snapshot run 0 prime --no-store --used-only --json "$sample"
 json 'd["compiled"] == 3 and d["unused"] == 5'
 forget
-run 0 prime --no-store --jobs 1 "$sample"
+snapshot run 0 prime --no-store --jobs 1 "$sample"
 err_has "the modules of your recorded runs are warm now (3 modules); the other 5 follow"

@@ -16,13 +16,13 @@ mkdir lib
 touch lib/libarchive.so.13 module.ptx
 tar -cf package.tar module.ptx
 export LD_LIBRARY_PATH=$work/lib
-run 0 --version
+snapshot run 0 --version
 grep -qE "^libarchive +missing" "$out" || fail "libarchive is there"
-run 3 lint module.ptx
+snapshot run 3 lint module.ptx
 err_lacks ".so"
-run 3 lint package.tar
+snapshot run 3 lint package.tar
 err_has "package.tar: $work/lib/libarchive.so.13: "
 # A libarchive without the functions that jitwarm calls is not taken for a sound one.
 cp "$(ldd "$JITWARM" | awk '$1 ~ /^libsodium/ { print $3 }')" lib/libarchive.so.13
-run 3 lint package.tar
+snapshot run 3 lint package.tar
 err_has "libarchive.so.13: undefined symbol: archive_read_new"

@@ -16,7 +16,7 @@ open("fails-mapped", "w").close()
 time.sleep(100)' &
 victim=$!
 await test -e fails-mapped
-run 0 watch --for 300ms --json "$victim"
+snapshot run 0 watch --for 300ms --json "$victim"
 json '[d[key] for key in ("verdict", "reason")] == [json.load(open("fails.json"))[key] for key in ("verdict", "reason")] and d["verdict"] == "fails"'
 end_victim
 
@@ -24,7 +24,7 @@ end_victim
 bash -c 'while :; do :; done' &
 victim=$!
 await ready bash
-run 0 watch --for 500ms --json "$victim"
+snapshot run 0 watch --for 500ms --json "$victim"
 json 'd["busy_seconds"] > 0 and d["compiling_seconds"] == d["linking_seconds"] == 0 and d["cpu_seconds"] > 0 and d["left_seconds"] == -1'
 end_victim
 # A change is reported at once.
@@ -34,7 +34,7 @@ victim=$!
 await ready bash
 : >"$out"
 (await says "$out" ": waiting" && echo >go && await says "$out" ": busy with something other than the driver's compiler" && kill -9 "$victim") &
-run 0 watch --for 100s "$victim"
+snapshot run 0 watch --for 100s "$victim"
 out_has ": waiting"
 out_has ": busy with something other than the driver's compiler"
 end_victim
@@ -69,13 +69,13 @@ while True:
     pass' "$build/tests/simdriver/lib/libcuda.so.1" libnvidia-ptxjitcompiler.so.550.200.01 &
 maker=$!
 await test -e compiler-mapped
-run 0 watch --for 500ms "$maker"
+snapshot run 0 watch --for 500ms "$maker"
 out_has "with the driver's compiler loaded: the process is linking, compiling code that is in no file, or has finished compiling; its files: nothing to compile"
 kill "$maker"
 wait "$maker" 2>/dev/null || true
 # Without news, watch says so once. On a terminal it redraws one line, never too wide, and only the summary stays; Ctrl-C ends it, too.
 kill -STOP "$victim" # it uses no processor, and its files stay open
-run 0 watch --for 1600ms "$victim"
+snapshot run 0 watch --for 1600ms "$victim"
 [ "$(grep -c "its files: up to 8 modules: a program compiles" "$out")" = 1 ] || fail "more than one line without news"
 cat >line.py <<'PYTHON'
 """line.py COLUMNS FILE TIMES: what stands on a terminal when all was written; fails where a line is wider, or where something else than writing a line again is asked for"""
@@ -130,7 +130,7 @@ SIMDRIVER_COST=4,busy SIMDRIVER_FAULT=wait:.version SIMDRIVER_GATE=$work/gate $r
 victim=$!
 await ready framework-app
 (await looking && rm gate) &
-run 0 watch --json "$victim"
+snapshot run 0 watch --json "$victim"
 json 'd["compiling_seconds"] > 0 and d["entries"] > 0 and d["bytes"] > 0 and d["ended"] and d["process"]["driver"]'
 json 'd["left"] < 8 and d["cache"].endswith("cache")'
 # A child of the process compiles.
@@ -156,7 +156,7 @@ if all=$(folder_for_all); then
 	(cd / && exec "${as_other[@]}" env HOME=/nonexistent sleep 100) &
 	victim=$!
 	await ready sleep
-	run 2 watch --for 500ms "$victim"
+	snapshot run 2 watch --for 500ms "$victim"
 	err_has "jitwarm watch --for 500ms $victim"
 	end_victim
 	sleep 100 &

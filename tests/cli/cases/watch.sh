@@ -1,5 +1,5 @@
 # watch says whether a process compiles, is busy with something else, or waits.
-run 64 watch x
+snapshot run 64 watch x
 run 64 watch 1 2
 run 64 watch
 err_has "name one process by its number"
@@ -8,7 +8,7 @@ if is_wine; then
 	err_one_line
 	exit 0
 fi
-run 3 watch 99999999
+snapshot run 3 watch 99999999
 err_has "there is no process"
 err_one_line
 # shellcheck source=/dev/null
@@ -19,10 +19,10 @@ cp "$(command -v sleep)" "$work/a) R 1 (b"
 "$work/a) R 1 (b" 100 &
 victim=$!
 await ready "a) R"
-run 0 watch --for 600ms --json "$victim"
+snapshot run 0 watch --for 600ms --json "$victim"
 json 'd["state"] == "waiting" and d["waiting_seconds"] == d["seconds"] >= 0.6 and d["entries"] == 0 and not d["ended"]'
 json 'd["process"]["name"] == "a) R 1 (b" and not d["process"]["driver"] and not d["process"]["compiler"]'
-run 0 watch --for 500ms "$victim"
+snapshot run 0 watch --for 500ms "$victim"
 out_has "waiting (for a disk"
 out_has "was watched for"
 out_has "The process had not loaded NVIDIA's driver; until the process loads the driver, nothing is compiled"
@@ -33,7 +33,7 @@ sleep 100 &
 victim=$!
 await ready sleep
 (sleep 0.2; SIMDRIVER_COST=2 simulated "$app" >/dev/null 2>&1) &
-run 0 watch --for 1s --json "$victim"
+snapshot run 0 watch --for 1s --json "$victim"
 json 'd["compiling_seconds"] == d["busy_seconds"] == 0 and d["state"] == "waiting"'
 wait $!
 end_victim
@@ -49,15 +49,15 @@ time.sleep(100)' "$build/tests/simdriver/lib/libcuda.so.1" "$sample") &
 victim=$!
 await test -e "$work/there/mapped"
 cd "$work/here" || exit 1
-run 0 watch --for 300ms --json "$victim"
+snapshot run 0 watch --for 300ms --json "$victim"
 json 'd["left"] == 8 and d["verdict"] == "cold" and "reason" not in d'
-run 1 doctor --no-probe --json --pid "$victim"
+snapshot run 1 doctor --no-probe --json --pid "$victim"
 json '"path-relative" in [f["id"] for f in d["findings"]] and "cold" in str(d["findings"])'
 cp -r own ../there/own
-run 0 watch --for 300ms --json "$victim"
+snapshot run 0 watch --for 300ms --json "$victim"
 json 'd["left"] == 0 and d["verdict"] == "warm"'
 rm -r ../there
-run 3 doctor --no-probe --pid "$victim"
+snapshot run 3 doctor --no-probe --pid "$victim"
 err_has "CUDA_CACHE_PATH=own is relative"
 err_one_line
 cd "$work" || exit 1
