@@ -1704,7 +1704,7 @@ const struct cli_command command_which = {
 		"from a list of the code in released wheels, so neither a network nor a GPU is "
 		"needed.\n\nExit status: 0 if the newest release, or the named one, runs or compiles on "
 		"all "
-		"GPUs, 1 if an older one or another build does, 2 if none does, or the driver "
+		"GPUs, 1 if an older one does, 2 if none does, or the driver "
 		"does not run a GPU, 3 if "
 		"jitwarm has not examined all that may run, or its list lacks a package.",
 	.examples = "jitwarm which torch\njitwarm which --target gtx1080 torch\njitwarm which "
