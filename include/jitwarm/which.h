@@ -57,7 +57,7 @@ struct jw_which_release {
 	size_t modules;          /* the most modules that a start compiles */
 	struct jw_seconds start; /* the most time that it takes */
 	enum jw_loading loading; /* when a program compiles them */
-	/* What it requires that fails, and so lets it fail: "nvidia-cudnn-cu12 9.1.0.70", or
+	/* The requirement that fails, and so lets it fail: "nvidia-cudnn-cu12 9.1.0.70", or
 	 * "torch>=2.8", of which each release that jitwarm knows fails; NULL if none is known. */
 	char *pin;
 	/* Requirements that pip needs beside the release, with a blank between two: “torch==2.7.1

@@ -38,7 +38,7 @@ struct requirement {
  * requirement counts on every platform, and in every version. */
 bool requirement_parse(const char *text, struct requirement *ret_requirement);
 
-/* What a wheel requires: “torch[opt] (>=2,<3) ; platform_system == 'Linux'”. */
+/* A requirement of a wheel: “torch[opt] (>=2,<3) ; platform_system == 'Linux'”. */
 struct required {
 	struct requirement is;
 	char versions[PACKAGE_MAX_NAME]; /* ">=2,<3"; "" for any */

@@ -393,7 +393,7 @@ int build_add_image(struct jw_error *err, struct build *build, const struct anal
 	const enum loading loading = analyse_loading(&image->scan, &build->driver, build->setting);
 	size_t most_left = 0, most_texts = 0;
 	uint32_t file = UINT32_MAX;
-	/* Of variants, the framework beside them may load another one. */
+	/* The framework beside variants may load another one. */
 	const bool may_be_spare = !image->scan.library || fate_has_mark(facts.path);
 	const bool test = build_is_of_tests(build->request, image);
 

@@ -34,6 +34,7 @@ static struct shelf *add_shelf(struct question *question, const char *name,
 	TEXT_COPY(shelf->name, name);
 	if (list)
 		shelf->list = *list;
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): the array has pointers */
 	VEC_GROW(question->shelves, question->capacity, question->count);
 	question->shelves[question->count++] = shelf;
 	return shelf;
@@ -814,6 +815,7 @@ int jw_which_together(struct jw_error *err, const struct jw_which_options *optio
 {
 	struct question question = {.options = options};
 	struct jw_together together = {.count = count};
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): the array has pointers */
 	struct shelf **shelves = mem_array(count, sizeof *shelves);
 	struct choice *choice = mem_alloc(sizeof *choice);
 	enum found found = BROKEN;

@@ -1,4 +1,4 @@
-/* What pip brings along with a release: the releases of listed packages that it requires, for
+/* The releases of listed packages that a release requires, and that pip brings along, for
  * jw_which. This is no resolver: it follows the requirements of the named packages, and of those
  * that a package without device code of its own requires; and only packages of the list. */
 #pragma once

@@ -208,6 +208,7 @@ static int keep_image(struct jw_error *err, struct scan *scan, const struct anal
 					   scanned->piece_count * sizeof *pieces + count * sizeof *entries))
 		return -1;
 	VEC_GROW(scan->images, scan->image_capacity, scan->image_count);
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): the array has pointers */
 	VEC_GROW(scan->from, scan->from_capacity, scan->image_count);
 	image = &scan->images[scan->image_count];
 	scan->from[scan->image_count++] = scan->build.from;

@@ -504,7 +504,7 @@ static void check_unlisted(const struct jw_found *search, const struct jw_found 
 						   const struct jw_driver *driver, bool here,
 						   const struct jw_cancel *cancel, struct jw_check_result *result)
 {
-	/* What compiles with NVVM is in Python, so none of its files shows that it loads a compiler. */
+	/* Packages that compile with NVVM are in Python, so no file shows that they load a compiler. */
 	char nvvm[TEXT_SHORT];
 	bool used = search->whole || name_packages(search, "nvvm", nvvm);
 	struct beside beside = {0};

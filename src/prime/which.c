@@ -364,7 +364,7 @@ int judge_own(struct jw_error *err, struct question *question, const struct shel
 		release->answer = JW_WHICH_FAILS;
 	}
 	if (wheel->declared) {
-		/* What stands for its code is no library. */
+		/* The entries of a declared build are those of no library. */
 		if (!release->pin)
 			mem_free(release->library);
 		release->library = release->pin ? release->library : NULL;

@@ -125,7 +125,7 @@ for page in PAGES:
         if path != "/jitwarm":
             failures.append(f"{page.relative_to(ROOT)}: the image has /jitwarm, not {path}")
 
-# What a newcomer reads first is short: words outside comments, addresses and tags.
+# The page that a newcomer reads first is short: words outside comments, addresses and tags.
 visible = re.sub(r"<!--.*?-->|<[^>]+>|\]\([^)]*\)", "", (ROOT / "README.md").read_text(), flags=re.S)
 if (words := len(re.findall(r"[^\s|·]*\w[^\s|·]*", visible))) > 600:
     failures.append(f"README.md has {words} words, and 600 at most")

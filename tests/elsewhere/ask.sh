@@ -195,7 +195,7 @@ ask sized --target sm_86 --json pinned
 grep -q "^requires nvidia-cudnn-cu12==9.10.2.21; platform_system == 'Linux'$" state/wheels/* && grep -q "^requires torch (==2.8.0)$" state/wheels/* && ! grep -rq "requires numpy\|requires vllm" state && ok "requirements of listed packages" || fail "requirements: $(cat state/wheels/*)"
 python3 -c 'import json; d = json.load(open("out")); assert d["index"].endswith("/sized/simple") and d["answers"][0]["newest"] == "1.0", d' || fail "--json: $(cat out)"
 
-# What pip brings along: a release without device code is answered by what it requires, each release by its own requirements, which are read
+# A release without device code is answered by what it requires, each release by its own requirements, which are read
 # from the ends of the wheels, or from the files beside them. An index that sends neither leaves those of the newest release.
 for kind in good beside; do
 	rm -rf state

@@ -21,7 +21,7 @@ import zipfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 JITWARM = str(pathlib.Path(sys.argv[1]).resolve() / "src/jitwarm")
 PYTHON = "{}.{}".format(*sys.version_info)
-# What people name, alone and together; about twenty questions for each GPU.
+# The packages that people name, alone and together; about twenty questions for each GPU.
 ASKED = ["torch", "torchvision", "torchaudio", "bitsandbytes", "xformers", "vllm", "triton", "ctranslate2", "onnxruntime-gpu", "onnxruntime-gpu[cuda,cudnn]",
          "tensorflow", "tensorflow[and-cuda]", "xgboost", "catboost", "cupy-cuda12x", "cuml-cu12", "jax-cuda12-plugin[with-cuda]", "faiss-gpu-cu12", "open3d",
          "sglang-kernel", "bitsandbytes xformers", "torch torchvision torchaudio", "torchvision bitsandbytes", "vllm bitsandbytes"]

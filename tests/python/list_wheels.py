@@ -97,7 +97,7 @@ with tempfile.TemporaryDirectory() as folder:
 assert listing.required_lines(["torch<3,>=2.4", "numpy", "Bitsandbytes[test]; extra == 'dev'", "nvidia_cudnn.cu12 (==9.1)", "x @ https://h/x.whl"],
                               "bitsandbytes") == ["requires torch<3,>=2.4", "requires nvidia_cudnn.cu12 (==9.1)"]
 
-# What list-builds.py has written stays: the builds of a package with what they require, and packages that are not fetched.
+# The lines that list-builds.py has written stay: the builds of a package with what they require, and packages that are not fetched.
 with tempfile.TemporaryDirectory() as folder:
     path = pathlib.Path(folder) / "wheels.txt"
     path.write_text("jitwarm-wheels 1 2026-11-28\npackage a\nunseen 1 source py3\nbuild 2 linux py3 0 sm_80\npackage torch\nunseen 2.0 linux py3\nrequires b\n"

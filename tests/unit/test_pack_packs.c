@@ -174,7 +174,7 @@ static void clear(size_t removed, size_t waiting)
 	assert_int_equal(cleared.waiting, waiting);
 }
 
-/* What “ahead” has prepared for the driver of the next boot stays, however little may be kept. */
+/* Packs that “ahead” has prepared for the next boot's driver stay, however little may be kept. */
 TEST_WITH(a_pack_that_waits_for_a_boot_stays, make_folder, remove_folder)
 {
 	struct jw_system system;

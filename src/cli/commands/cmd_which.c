@@ -153,7 +153,7 @@ static const struct json_field answer_fields[] = {
 	{0},
 };
 
-/* What is installed for all packages of a question, for one GPU. */
+/* The requirements that install all packages of a question, for one GPU. */
 struct which_together {
 	struct jw_target target;
 	char **requirements;

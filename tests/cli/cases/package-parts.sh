@@ -105,7 +105,7 @@ for of in another mytorchao; do
 	out_has ": will fail: no kernel image for sm_86"
 done
 
-# Of variants for several CUDA versions, programs load the one for the CUDA of the torch beside them: check and prime leave the other out.
+# Programs load, among variants for several CUDA versions, the one for the CUDA of the torch beside them: check and prime leave the other out.
 rm -rf "${site:?}"/*
 dist_info "$site" quantised 1.0 quantised/libq_cuda122.so quantised/libq_cuda123.so
 dist_info "$site" torch 2.1.0 torch/lib/libtorch_cuda.so
