@@ -359,6 +359,13 @@ static int read_short(struct jw_error *err, struct options *options, const char 
 	return 0;
 }
 
+/* Returns whether an argument is meant as an option: a text such as “-> CUDA error” is none. */
+static bool is_option(const char *text)
+{
+	return text[0] == '-' && text[1] &&
+		   (text_is_alnum(text[1]) || text[1] == '-' || !strpbrk(text, " \n"));
+}
+
 int options_read(struct jw_error *err, const struct cli_option *table, bool takes_command, int argc,
 				 char **argv, struct options *ret_options)
 {
@@ -381,7 +388,7 @@ int options_read(struct jw_error *err, const struct cli_option *table, bool take
 			if (dashes)
 				continue;
 		}
-		if (only_operands || text[0] != '-' || !text[1])
+		if (only_operands || !is_option(text))
 			ret_options->operands[ret_options->operand_count++] = text;
 		else if (text[1] == '-')
 			result = read_long(failed ? NULL : err, ret_options, text + 2, &rest);
