@@ -393,7 +393,6 @@ static bool allows(const struct question *question, const struct wheel *wheel, c
 	bool valid;
 
 	for (size_t i = 0; i < wheel->require_count; i++)
-		/* Most lines are about other packages, which costs less to see. */
 		if (question_requires(question, wheel, extras, i, &required) &&
 			!strcmp(required.is.name, name) && !pep440_fits(version, required.versions, &valid))
 			return false;
