@@ -251,7 +251,7 @@ static bool is_misnamed(const struct examination *seen, struct finding_draft *dr
 		if (!right || strcmp(setting->source, "process") != 0)
 			continue;
 		EVIDENCE(draft, "%s=%.300s is set, and no driver reads it", setting->name, setting->value);
-		FIX(draft, "the variable is called %s: rename it where it is set", right);
+		FIX(draft, "the driver reads %s: rename the variable where it is set", right);
 		return true;
 	}
 	return false;

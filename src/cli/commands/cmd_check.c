@@ -275,10 +275,10 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu,
 	if (explain && gpu->cold)
 		output_line(out, STYLE_PLAIN, "%s", forecast_text(text, "  ", &gpu->forecast, ""));
 	if (gpu->used && gpu->used_cold)
-		output_line(out, STYLE_PLAIN, "  your runs compiled %zu of %s; %zu of them are cold",
+		output_line(out, STYLE_PLAIN, "  your runs used %zu of %s; %zu of the used ones are cold",
 					gpu->used, TEXT_COUNT(gpu->modules, "module", "modules"), gpu->used_cold);
 	else if (gpu->used)
-		output_line(out, STYLE_GOOD, "  your runs compiled %zu of %s; all of them are warm",
+		output_line(out, STYLE_GOOD, "  your runs used %zu of %s; all of the used ones are warm",
 					gpu->used, TEXT_COUNT(gpu->modules, "module", "modules"));
 	if (gpu->restored)
 		output_line(out, STYLE_PLAIN,

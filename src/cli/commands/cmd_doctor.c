@@ -568,9 +568,9 @@ static void print_nothing_fixed(const struct doctoring *doctoring)
 			return;
 	if (result->finding_count)
 		output_line(&doctoring->cli->out, STYLE_WARN,
-					"Fix     nothing: jitwarm cannot fix this itself; see below");
+					"Fix     nothing was fixed: jitwarm cannot fix this itself; see below");
 	else
-		output_line(&doctoring->cli->out, STYLE_PLAIN, "Fix     nothing: nothing is wrong");
+		output_line(&doctoring->cli->out, STYLE_PLAIN, "Fix     nothing to fix");
 }
 
 static int find_and_fix(struct jw_error *err, struct doctoring *doctoring)

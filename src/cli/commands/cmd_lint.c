@@ -748,8 +748,8 @@ static int add_project_value(struct jw_error *err, struct cli *cli, const struct
 	if (!strcmp(value->key, "each")) {
 		if (value->count != 1 || value->text ||
 			(strcmp(value->items[0], "true") != 0 && strcmp(value->items[0], "false") != 0))
-			return error_set(err, JW_ERR_USAGE, "%s, line %zu: each is true or false", project_file,
-							 value->line);
+			return error_set(err, JW_ERR_USAGE, "%s, line %zu: “each” must be true or false",
+							 project_file, value->line);
 		return *value->items[0] == 't' ? options_add(err, &cli->options, "each", NULL, project_file)
 									   : 0;
 	}
@@ -830,8 +830,9 @@ static int lint_named(struct jw_error *err, struct cli *cli)
 		if (jw_arch_list_read(err, options_item(&cli->options, "arch-list", i), &list))
 			return -1;
 	if (!list.count && !has_label(cli) && options_given(&cli->options, "each"))
-		return error_set(err, JW_ERR_USAGE,
-						 "--each goes with --arch-list, or a wheel whose label names GPUs");
+		return error_set(
+			err, JW_ERR_USAGE,
+			"--each needs a list of GPUs: add --arch-list, or name a wheel whose label names GPUs");
 	/* Without --gpus, uses those of the list or of the wheels' labels, else the GPUs on sale since
 	 * 2018 except Jetson; of these, those that the driver runs. */
 	if (!gpus.count) {

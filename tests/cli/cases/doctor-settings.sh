@@ -63,6 +63,6 @@ if ! is_wine; then
 	CUDA_CACHE_DISABLE=1 found 2 cache-disabled "$sample"
 	says_of cache-disabled fix "grep -rns CUDA_CACHE_DISABLE /etc/environment"
 	CUDA_CACHE_DISABLE=1 snapshot run 2 doctor --fix --no-probe "$sample"
-	out_has "Fix     nothing: jitwarm cannot fix this itself; see below"
+	out_has "Fix     nothing was fixed: jitwarm cannot fix this itself; see below"
 	cmp "$HOME/.profile" "$place/profile" || fail "the profile was changed: $(cat "$HOME/.profile")"
 fi

@@ -60,7 +60,7 @@ out_has "Fix     jitwarm prime "
 out_has "$(basename "$sample")"
 app_compiles 0
 snapshot run 0 doctor --fix "$sample"
-out_has "Fix     nothing: nothing is wrong"
+out_has "Fix     nothing to fix"
 rm -rf "$place/cache"
 run 0 doctor --fix --json "$sample"
 json 'd["findings"] == [] and len(d["fixed"]) == 1 and "prime" in d["fixed"][0]'

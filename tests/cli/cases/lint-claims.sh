@@ -121,7 +121,7 @@ err_has "“all-major” depends on the version of nvcc"
 snapshot run 64 lint --arch-list rtx4090 liball.so
 err_has "“rtx4090” is no architecture"
 snapshot run 64 lint --each liball.so
-err_has "--each goes with --arch-list"
+err_has "--each needs a list of GPUs"
 
 # The cause is one line, and the cheapest cure comes first: PTX for one GPU alone should be PTX for all newer ones.
 run 2 lint --gpus rtx50 libold.so
@@ -217,7 +217,7 @@ json '"sm_75" in [g["target"] for g in d["gpus"]]'
 snapshot run 1 lint --gpus a100 libold.so "$(label cu118)"
 out_has "p-1-py3-none-any-cu118.whl: pkg/liball.so: the wheel's label is “cu118”, but"
 run 64 lint --each "$(label cu118)"
-err_has "--each goes with --arch-list, or a wheel whose label names GPUs"
+err_has "--each needs a list of GPUs: add --arch-list, or name a wheel whose label names GPUs"
 # The code's CUDA version: these cubins say 12.4
 for word in cu12 cu12.4 cu124 cuda129; do
 	run 0 lint --gpus a100 "$(label $word)"

@@ -17,10 +17,10 @@ run 0 prime --no-store "$sample"
 files | head -n 3 | xargs rm
 snapshot run 0 run "$sample" -- "$app"
 run 0 check "$sample"
-out_has "  your runs compiled 3 of 8 modules; all of them are warm"
+out_has "  your runs used 3 of 8 modules; all of the used ones are warm"
 forget
 snapshot run 1 check "$sample"
-out_has "  your runs compiled 3 of 8 modules; 3 of them are cold"
+out_has "  your runs used 3 of 8 modules; 3 of the used ones are cold"
 run 1 check --json "$sample"
 json 'd["used"] == d["used_cold"] == 3 and d["gpus"][0]["used"] == 3'
 
@@ -28,7 +28,7 @@ json 'd["used"] == d["used_cold"] == 3 and d["gpus"][0]["used"] == 3'
 run 0 prime --no-store --used-only --json "$sample"
 json 'd["compiled"] == 3 and d["cold"] == 8 and d["unused"] == 5 and d["used"] == 3 and d["over_budget"] == 0'
 run 1 check "$sample"
-out_has "  your runs compiled 3 of 8 modules; all of them are warm"
+out_has "  your runs used 3 of 8 modules; all of the used ones are warm"
 snapshot run 0 prime --no-store --used-only "$sample"
 out_has "Left out: 5 modules that no recorded run had compiled (--used-only)."
 
@@ -74,7 +74,7 @@ run 1 check --json "$sample"
 json 'd["used"] == 0'
 run 0 prime --no-store --recording three.json "$sample"
 run 1 check "$sample"
-out_has "  your runs compiled 3 of 8 modules; all of them are warm"
+out_has "  your runs used 3 of 8 modules; all of the used ones are warm"
 forget
 snapshot run 0 prime --no-store --used-only --json "$sample"
 json 'd["compiled"] == 3 and d["unused"] == 5'
