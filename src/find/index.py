@@ -27,7 +27,7 @@ import urllib.parse
 import zipfile
 import zlib
 
-METADATA_BYTES, PART_BYTES, MOST_REQUIREMENTS, MOST_WAIT_S, MOST_FILES = 16 << 20, 1 << 16, 4096, 60, 50000
+METADATA_BYTES, PART_BYTES, MOST_REQUIREMENTS, MOST_LETTERS, MOST_WAIT_S, MOST_FILES = 16 << 20, 1 << 16, 4096, 100_000, 60, 50000
 WHEEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]*\.whl")  # no path, one word
 SOURCES = (".tar.gz", ".zip", ".tar.bz2", ".tgz", ".tar.xz")
 sizes, seen, troubles, secrets = {}, {}, [], set()
@@ -200,6 +200,13 @@ def least_python(requires):
     return match and (int(match[1]), int(match[2]))
 
 
+def digests(link):
+    found = dict(getattr(link, "_hashes", None) or {})
+    if link.hash:
+        found[link.hash_name] = link.hash
+    return found
+
+
 class Listed:
     """A wheel of an index."""
 
@@ -215,9 +222,7 @@ class Listed:
         self.version = Version(str(name.version))
         self.tags = name.file_tags
         self.systems = sorted({system_of(tag.platform) for tag in self.tags})
-        self.hashes = dict(getattr(link, "_hashes", None) or {})
-        if link.hash:
-            self.hashes[link.hash_name] = link.hash
+        self.hashes = digests(link)
         self.pythons, self.shown = python_words(self.tags, least_python(link.requires_python))
 
     def facts(self):
@@ -245,15 +250,18 @@ class Remote(io.RawIOBase):
 
     def __init__(self, session, address):
         self.session, self.address, self.at = session, address, 0
-        self.size = self.fetch(f"-{PART_BYTES}")
+        self.size = self.fetch(f"-{PART_BYTES}", None)
 
-    def fetch(self, part):
+    def fetch(self, part, start):
         headers = {"Accept-Encoding": "identity", "Range": "bytes=" + part}
         with contextlib.closing(self.session.get(self.address, headers=headers, stream=True)) as answer:
             match = re.fullmatch(r"bytes (\d+)-(\d+)/(\d+)", answer.headers.get("Content-Range", ""))
-            if answer.status_code != 206 or not match or int(match[2]) - int(match[1]) > METADATA_BYTES:
+            first, last = (int(match[1]), int(match[2])) if match else (0, -1)
+            if answer.status_code != 206 or not 0 <= last - first < METADATA_BYTES or (start is not None and first != start):
                 raise OSError("the index sends no part of a file")
-            self.start, self.held = int(match[1]), answer.raw.read(int(match[2]) + 1 - int(match[1]))
+            self.start, self.held = first, answer.raw.read(last + 1 - first)
+            if len(self.held) != last + 1 - first:
+                raise OSError("the index sends less than a part of a file")
         return int(match[3])
 
     def readable(self):
@@ -269,7 +277,7 @@ class Remote(io.RawIOBase):
     def readinto(self, room):
         size = min(len(room), self.size - self.at)
         if size > 0 and not self.start <= self.at <= self.at + size <= self.start + len(self.held):
-            self.fetch(f"{self.at}-{min(self.at + max(size, PART_BYTES), self.size) - 1}")
+            self.fetch(f"{self.at}-{min(self.at + max(size, PART_BYTES), self.size) - 1}", self.at)
         got = self.held[self.at - self.start:][:max(size, 0)]
         room[:len(got)] = got
         self.at += len(got)
@@ -282,6 +290,9 @@ def metadata(file, name):
         with zipfile.ZipFile(file) as archive:
             for member in archive.namelist():
                 if re.fullmatch(r"[^/]*\.dist-info/METADATA", member):
+                    # Other methods unpack all that was read before read() counts it.
+                    if archive.getinfo(member).compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                        raise ValueError("METADATA is compressed by another method than deflate")
                     return archive.open(member).read(METADATA_BYTES)
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError) as why:
         raise Failure("zip", file=name, reason=clean(why))
@@ -290,20 +301,25 @@ def metadata(file, name):
 
 def requirements(text):
     """The requirements in METADATA, as they are written: find/requirement.c reads them."""
-    lines = re.split(r"\r?\n\r?\n", text.decode("utf-8", "replace"), 1)[0].splitlines()
-    fields = [line.partition(":") for line in lines]
-    return [" ".join(value.split()) for field, _, value in fields if field == "Requires-Dist"][:MOST_REQUIREMENTS]
+    found, size = [], 0
+    for line in re.split(r"\r?\n\r?\n", text.decode("utf-8", "replace"), 1)[0].split("\n"):
+        field, _, value = line.rstrip("\r").partition(":")
+        value = " ".join(value.split())
+        size += len(value) if field == "Requires-Dist" else 0
+        if field == "Requires-Dist" and len(value) < 4096 and len(found) < MOST_REQUIREMENTS and size < MOST_LETTERS:
+            found.append(value)
+    return found
 
 
 def source_version(file, name):
     """The version of a file NAME-VERSION.tar.gz; "" if it is no release's source code."""
     from pip._vendor.packaging.utils import canonicalize_name
-    from pip._vendor.packaging.version import InvalidVersion, Version
+    from pip._vendor.packaging.version import Version
 
-    stem = next((file[:-len(end)] for end in SOURCES if file.endswith(end)), "")
+    stem = next((file[:-len(end)] for end in SOURCES if file.endswith(end) and len(file) <= 300), "")
     for at in [match.start() for match in re.finditer("-", stem)]:
         if canonicalize_name(stem[:at]) == name:
-            with contextlib.suppress(InvalidVersion):
+            with contextlib.suppress(ValueError):  # of a version, or of its numbers
                 version = Version(stem[at + 1:])
                 return "" if version.is_prerelease else str(version)
     return ""
@@ -452,9 +468,15 @@ class Index:
             beside = wheel.link.metadata_link()
         if beside:
             with contextlib.closing(session.get(beside.url_without_fragment, headers={"Accept-Encoding": "identity"}, stream=True)) as answer:
-                if answer.ok:
-                    return requirements(answer.raw.read(METADATA_BYTES))
-        return requirements(metadata(io.BufferedReader(Remote(session, wheel.link.url_without_fragment), PART_BYTES), wheel.file))
+                text = answer.raw.read(METADATA_BYTES) if answer.ok else b""
+                length = int(answer.headers.get("Content-Length") or len(text))
+            sums = {name: digits for name, digits in digests(beside).items() if name in hashlib.algorithms_available}
+            if b"Name:" in text and len(text) == length and all(hashlib.new(name, text).hexdigest() == sums[name].lower() for name in sums):
+                return requirements(text)
+        text = metadata(io.BufferedReader(Remote(session, wheel.link.url_without_fragment), PART_BYTES), wheel.file)
+        if b"Name:" not in text:
+            raise ValueError("no METADATA")
+        return requirements(text)
 
     def requires(self, question):
         files = self.listed()

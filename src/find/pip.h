@@ -42,8 +42,8 @@ struct pip_file {
 	uint64_t size_bytes;  /* 0: not known */
 	bool best; /* pip would take it for its version, on the platform and Python of the options */
 	bool pre, yanked;
-	char *
-		*required; /* its requirements as they are written, if it was downloaded, or pip_requires */
+	bool requires_known; /* it was downloaded, or pip_requires found them */
+	char **required;     /* its requirements as they are written */
 	size_t required_count;
 };
 struct pip_listing {

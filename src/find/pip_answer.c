@@ -75,6 +75,7 @@ static int read_file(struct jw_error *err, struct pip_answer *answer, const cJSO
 			   *address = json_text(object, "address", ""),
 			   *sha256 = json_text(object, "sha256", ""),
 			   *pythons = json_text(object, "pythons", "");
+	const cJSON *requires = cJSON_GetObjectItemCaseSensitive(object, "requires");
 	struct pip_file *file;
 	struct pep440 numbers;
 
@@ -97,7 +98,8 @@ static int read_file(struct jw_error *err, struct pip_answer *answer, const cJSO
 							  .pre = json_bool(object, "pre", false),
 							  .yanked = json_bool(object, "yanked", false)};
 	TEXT_COPY(file->sha256, sha256);
-	read_required(cJSON_GetObjectItemCaseSensitive(object, "requires"), file);
+	file->requires_known = requires != NULL;
+	read_required(requires, file);
 	return 0;
 }
 
@@ -114,8 +116,10 @@ static void read_more(struct pip_answer *answer, const cJSON *object)
 			continue;
 		if (!requires)
 			file->size_bytes = json_count(object, "size");
-		else if (!file->required)
+		else if (!file->requires_known) {
+			file->requires_known = true;
 			read_required(requires, file);
+		}
 	}
 }
 

@@ -177,7 +177,8 @@ bool requirement_typed(const char *text, struct typed_package *ret_typed)
 	}
 	if (*rest && !text_starts(rest, "=="))
 		return false;
-	typed.version = *rest ? skip_requirement_space(rest + 2) : rest;
+	/* “===” is for a version with a label, which “==” also finds. */
+	typed.version = *rest ? skip_requirement_space(rest + 2 + (rest[2] == '=')) : rest;
 	if ((*rest && !text_is_alnum(*typed.version)) ||
 		typed.version[strspn(typed.version, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 											"0123456789._+!-")])

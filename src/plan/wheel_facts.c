@@ -306,6 +306,16 @@ char *wheel_facts_find(const char *list, const char *sha256)
 	return mem_string_n(start, (size_t)(end - start));
 }
 
+/* Returns whether a library has code, behind its needs. */
+static bool has_piece(const char *library)
+{
+	const char *line = next_line(library);
+
+	while (text_starts(line, "needs "))
+		line = next_line(line);
+	return text_starts(line, "piece ");
+}
+
 /* Returns the lines without parts in which similar releases may differ: requirements, libraries
  * without code, digits of the libraries' names, the numbers of pieces and modules. */
 static char *likeness(const char *lines)
@@ -318,8 +328,7 @@ static char *likeness(const char *lines)
 
 		end = line + strcspn(line, "\n");
 		/* A library without code only says which driver its runtime needs. */
-		if (text_starts(line, "requires ") || text_starts(line, "needs ") ||
-			(library && !text_starts(next_line(line), "piece ")))
+		if (text_starts(line, "requires ") || (library && !has_piece(line)))
 			continue;
 		if (!library)
 			line += strcspn(line, " ") + 1 + strspn(strchr(line, ' ') + 1, "0123456789");

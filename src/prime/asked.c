@@ -411,7 +411,8 @@ struct jw_asked *jw_asked_kept(const struct jw_ask_options *options)
 				   *form = strstr(buf_text(&content), remembered_form);
 
 		asked->text = mem_string(buf_text(&content));
-		if (index && form && index < form &&
+		/* The builds of other indexes are added below its last line. */
+		if (index && form && index < form && text_ends(asked->text, "\n") &&
 			!wheel_list_read(NULL, path, asked->text, strlen(asked->text), asked->package, &list)) {
 			index += strlen(index_word);
 			asked->index = mem_string_n(index, strcspn(index, "\n"));
@@ -707,7 +708,7 @@ static int ask_requires(struct jw_error *err, struct jw_asked *asked)
 		struct release *release = &asked->releases[i];
 		struct buf lines = BUF_MAX(MAX_REMEMBERED);
 
-		if (!release->file || !release->file->required)
+		if (!release->file || !release->file->requires_known)
 			continue;
 		result = wheel_facts_requires(err, asked->package, release->file->required,
 									  release->file->required_count, NULL, &lines);

@@ -10,8 +10,10 @@
 #include "plan/plan.h"
 
 enum {
-	MAX_MEMBERS = 64, /* the most packages that are chosen together */
-	MAX_TRIES = 20000 /* the most releases that are tried until a choice is given up */
+	MAX_MEMBERS = 64,  /* the most packages that are chosen together */
+	MAX_TRIES = 20000, /* the most releases that are tried until a choice is given up */
+	MAX_PINS = 16,     /* the longest chain of packages that pin each other */
+	MAX_FOLLOWED = 256 /* the most requirements of a wheel that are followed */
 };
 
 /* ---- packages and their wheels */
@@ -311,6 +313,9 @@ static void fail_by(struct jw_which_release *release, const char *name, const ch
 int judge_pins(struct jw_error *err, struct question *question, const struct wheel *wheel,
 			   const char *extras, struct jw_which_release *release)
 {
+	if (question->depth == MAX_PINS)
+		return 0;
+	question->depth++;
 	for (size_t i = 0; i < wheel->require_count && release->answer != JW_WHICH_FAILS; i++) {
 		const struct jw_which_release *answer;
 		const struct wheel *found;
@@ -338,6 +343,7 @@ int judge_pins(struct jw_error *err, struct question *question, const struct whe
 			fail_by(release, required.is.name, versions, answer);
 		mem_free(versions);
 	}
+	question->depth--;
 	return 0;
 }
 
@@ -433,6 +439,7 @@ static int add_required(struct jw_error *err, struct choice *choice, size_t by)
 {
 	const struct member *parent = &choice->members[by];
 	const bool bare = choice->members[parent->by].bare;
+	size_t followed = 0;
 
 	if (!parent->named && !(bare && choice->members[parent->by].named))
 		return 0;
@@ -446,6 +453,8 @@ static int add_required(struct jw_error *err, struct choice *choice, size_t by)
 		member = member_of(choice, required.is.name);
 		if (member)
 			continue;
+		if (followed++ == MAX_FOLLOWED)
+			break;
 		if (question_shelf(err, choice->question, required.is.name, &shelf))
 			return -1;
 		if (!shelf->listed)
@@ -562,6 +571,30 @@ static void add_text(char ***texts, size_t *count, const char *text)
 	(*texts)[(*count)++] = mem_string(text);
 }
 
+/* Adds a requirement, to one of the same package if there is one. */
+static void add_use(struct jw_which_release *release, const char *name, const char *versions)
+{
+	const size_t length = strlen(name);
+	char *text;
+
+	for (size_t i = 0; i < release->use_count; i++) {
+		char **use = &release->uses[i];
+
+		if (strncmp(*use, name, length) != 0 || (*use)[strcspn(*use, "<>=!~ ")] != (*use)[length] ||
+			strcspn(*use, "<>=!~ ") != length)
+			continue;
+		if (*versions && strlen(*use) + strlen(versions) + 1 < length + PACKAGE_MAX_NAME) {
+			text = mem_printf("%s%s%s", *use, (*use)[length] ? "," : "", versions);
+			mem_free(*use);
+			*use = text;
+		}
+		return;
+	}
+	text = mem_printf("%s%s", name, versions);
+	add_text(&release->uses, &release->use_count, text);
+	mem_free(text);
+}
+
 /* Returns whether a package is a part of another one by its name: autoawq-kernels, openmm-cuda-12.
  */
 static bool is_part_of(const char *name, const char *package)
@@ -574,12 +607,16 @@ static bool is_part_of(const char *name, const char *package)
 static int list_required(struct jw_error *err, struct question *question, const char *package,
 						 const struct wheel *wheel, struct jw_which_release *release)
 {
+	size_t followed = 0;
+
 	for (size_t i = 0; i < wheel->require_count; i++) {
 		struct required required;
 		struct shelf *shelf;
 
 		if (!question_requires(question, wheel, question->options->extras, i, &required))
 			continue;
+		if (followed++ == MAX_FOLLOWED)
+			break;
 		if (question_shelf(err, question, required.is.name, &shelf))
 			return -1;
 		if (!shelf->listed) {
@@ -591,10 +628,7 @@ static int list_required(struct jw_error *err, struct question *question, const 
 				release->unfollowed[0] = last;
 			}
 		} else if (shelf_has_code(shelf, required.versions, question->options->platform)) {
-			char *text = mem_printf("%s%s", shelf->name, required.versions);
-
-			add_text(&release->uses, &release->use_count, text);
-			mem_free(text);
+			add_use(release, shelf->name, required.versions);
 		}
 	}
 	return 0;
@@ -826,8 +860,10 @@ int jw_which_together(struct jw_error *err, const struct jw_which_options *optio
 		together.versions[i] = NULL;
 	for (size_t i = 0; !result && i < count; i++)
 		result = question_named(err, &question, &options[i], &shelves[i]);
-	if (!result && count && count <= MAX_MEMBERS)
+	if (!result && count && count <= MAX_MEMBERS) {
 		found = choose_index(err, choice, options, shelves, count);
+		result = found == BROKEN ? -1 : 0;
+	}
 	if (found == FOUND) {
 		for (size_t i = 0; i < count; i++) {
 			const char *version = choice->members[i].chosen->version;

@@ -24,6 +24,7 @@ struct question {
 	size_t size;
 	struct shelf **shelves;
 	size_t count, capacity;
+	unsigned depth; /* of packages that pin each other */
 	/* For the other GPUs of the options; their text is that of this question. */
 	struct question *others;
 	struct jw_which_options *other_options;

@@ -197,7 +197,8 @@ python3 -c 'import json; d = json.load(open("out")); assert d["index"].endswith(
 
 # A release without device code is answered by what it requires, each release by its own requirements, which are read
 # from the ends of the wheels, or from the files beside them. An index that sends neither leaves those of the newest release.
-for kind in good beside; do
+# The file beside a wheel counts only with its hash.
+for kind in good beside torn; do
 	rm -rf state
 	ask $kind --target gtx1080 wrapper
 	[ "$(grep -c "GET /$kind/files/wrapper/.*py3-none-any.whl " http/log)" -ge 2 ] || fail "$kind: not examined: $(cat http/log)"
@@ -207,10 +208,12 @@ for kind in good beside; do
 	grep -q "runs\? on the CPU" out && fail "it runs on the CPU: $(cat out)"
 done
 grep -q "whl.metadata" http/log && ok "the files beside wheels" || fail "not asked for: $(cat http/log)"
-rm -r state
-ask whole --target gtx1080 wrapper
-fetched=0
-is "an index that sends no parts" 1 0 "  1.4 – 1.1  fail: they require torch, which fails: no code for sm_61" "  1.0        runs"
+for kind in whole backwards; do
+	rm -r state
+	ask $kind --target gtx1080 wrapper
+	fetched=0
+	is "an index that sends no parts: $kind" 1 0 "  1.4 – 1.1  fail: they require torch, which fails: no code for sm_61" "  1.0        runs"
+done
 ask good --target rtx5090 wrapper
 fetched=0
 is "the newest torch runs" 0 0 "  1.4 – 1.1  run" "  1.0        fails: it requires torch>=1.13,<2.8, which fails: no code for sm_120" "jitwarm has not looked at what else it requires: faster and six." "Newest that runs: pip install wrapper==1.4"
@@ -302,10 +305,13 @@ is "another index's torch does not replace that of the list" 0 0 "torch on sm_86
 # An answer from PyPI replaces the list's if it is newer.
 sed -i -e '1s/[0-9-]*$/2999-01-01/' -e 's/^index .*/index PyPI/' state/wheels/torch-linux.txt
 kept --target sm_86 torch
-is "a newer answer from PyPI" 2 0 "2.7.1  fails: no code for sm_86" "jitwarm asked PyPI on 2999-01-01."
+is "a newer answer from PyPI" 1 0 "  PyPI   2.7.1" "fails: no code for sm_86" "jitwarm asked PyPI on 2999-01-01."
 sed -i '1s/[0-9-]*$/2001-01-01/' state/wheels/torch-linux.txt
 kept --target sm_86 torch
-is "an older answer from PyPI" 0 0 "torch from PyPI"
+is "an older answer from PyPI" 0 0 "torch on sm_86" "  PyPI   2.15.0"
+sed -i -e '1s/[0-9-]*$/2999-01-01/' state/wheels/torch-linux.txt && truncate -s -1 state/wheels/torch-linux.txt
+kept --target sm_86 torch
+is "a kept answer without its end" 0 0 "torch on sm_86" "  PyPI   2.15.0"
 grep -q "jitwarm asked" out && fail "an old answer: $(cat out)"
 
 # several packages and GPUs

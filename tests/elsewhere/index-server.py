@@ -114,6 +114,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         files = wheels(package, kind) if kind != "empty" else {}
         if place == "simple" and files:
             beside = {"core-metadata": True, "dist-info-metadata": "true"} if kind == "beside" else {}  # pip 23.2, 23.0
+            beside = {"core-metadata": {"sha256": "0" * 64}, "dist-info-metadata": "sha256=" + "0" * 64} if kind == "torn" else beside
             rows = [{"filename": one, **(beside if one.endswith(".whl") else {}), "url": f"/{kind}/files/{package}/{one}", "yanked": "-12.3.999-" in one, "requires-python": ">=99" if package == PACKAGE or one.startswith("later-2") else ">=3",
                      "hashes": {"sha256": hashlib.sha256(data if kind != "wrong-hash" else b"").hexdigest()}, **({"size": len(data)} if kind == "sized" else {})} for one, data in files.items()]
             if kind == "html":
@@ -136,15 +137,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 time.sleep(0.1)
                 self.wfile.write(files[name][at:at + (1 << 18)])
             return None
-        if place == "files" and name.endswith(".whl.metadata") and kind == "beside":
+        if place == "files" and name.endswith(".whl.metadata") and kind in ("beside", "torn"):
             with zipfile.ZipFile(io.BytesIO(files[name.removesuffix(".metadata")])) as archive:
-                return self.answer(next(archive.read(one) for one in archive.namelist() if one.endswith("/METADATA")))
+                text = next(archive.read(one) for one in archive.namelist() if one.endswith("/METADATA"))
+                return self.answer(text if kind == "beside" else text.partition(b"Requires-Dist")[0])
         if place == "files" and name in files:
             data = files[name]
             last = int((self.headers["Range"] or "").removeprefix("bytes=-") or 0)
             if last and kind != "whole":
                 first = max(len(data) - last, 0)
-                return self.answer(data[first:], "application/octet-stream", 206, **{"Content-Range": f"bytes {first}-{len(data) - 1}/{len(data)}"})
+                end = len(data) - 1 if kind != "backwards" else first - 2
+                return self.answer(data[first:], "application/octet-stream", 206, **{"Content-Range": f"bytes {first}-{end}/{len(data)}"})
             if kind != "cut-wheel":
                 return self.answer(data, "application/octet-stream")
             self.send_response(200)

@@ -71,7 +71,7 @@ for said in "compiling 8 modules before the first request\nready\n", "ready\n":
 # Which releases run is known without a GPU or a network.
 assert cold.cures == (), cold
 answer = jitwarm.which("torch", target="gtx1080")["answers"][0]
-assert answer["newest"] == "2.7.1" and answer["target"] == "sm_61", answer
+assert answer["newest"] == "2.14.1+cu126" and answer["target"] == "sm_61", answer
 raises(jitwarm.NotFoundError, jitwarm.which, "no-such-package", target="gtx1080")
 
 # Failures are exceptions with the program's text; a name is never taken for an option.

@@ -81,6 +81,9 @@ TEST(numbers_of_pieces_and_modules_may_differ)
 		{"library library 12040 b/lib.1.2.so\npiece 3 registered sm_80#12000 "
 		 "compute_80=90a@8.4zr\n",
 		 false},
+		{"library library 12040 a/lib.1.2.so\nneeds cublas-11\npiece 3 registered sm_80#12000 "
+		 "compute_80=90a@8.4+3:0.120:4000zr\n",
+		 false},
 		{"", false},
 	};
 

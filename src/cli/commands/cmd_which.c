@@ -496,8 +496,8 @@ static void cover(const struct jw_which *which, const char *label, bool *covered
 	}
 }
 
-/* Adds the rows of the index and of the builds that run where no row above runs, the newest
- * first. */
+/* Adds the rows of the builds that run where no row above runs, the newest first. The index is the
+ * first or the second one. */
 static void add_sources(struct rows *rows)
 {
 	const struct jw_which *which = rows->which;
@@ -510,7 +510,11 @@ static void add_sources(struct rows *rows)
 			continue;
 		add_source(rows, label);
 		cover(which, label, covered);
-		index = index || !label;
+		if (!index && label) {
+			add_source(rows, NULL);
+			cover(which, NULL, covered);
+		}
+		index = true;
 	}
 	if (!index)
 		add_source(rows, NULL);
@@ -940,15 +944,24 @@ struct wanted {
 	char of_wheel[64];
 };
 
-/* Returns 0 if the newest release runs on all GPUs; 1 if an older one does; 2 if none does; 3 if
- * jitwarm has not examined all that may run. */
+/* Returns the newest release of the index, or, if all are builds of another one, of that. */
+static const struct jw_which_release *newest_of(const struct jw_which *which)
+{
+	for (size_t i = 0; i < which->count; i++)
+		if (!label_of(&which->releases[i]))
+			return &which->releases[i];
+	return which->releases;
+}
+
+/* Returns 0 if the newest release runs on all GPUs; 1 if an older one, or a build of another index,
+ * does; 2 if none does; 3 if jitwarm has not examined all that may run. */
 static enum exit_status status_of(const struct jw_which *answers, size_t count,
 								  const struct jw_which_release *common)
 {
 	bool runs = true, unexamined = false;
 
 	for (size_t i = 0; i < count; i++) {
-		runs = runs && answers[i].releases->answer <= JW_WHICH_COMPILES;
+		runs = runs && newest_of(&answers[i])->answer <= JW_WHICH_COMPILES;
 		unexamined = unexamined || lacks_examined(&answers[i]) ||
 					 answers[i].releases->answer == JW_WHICH_UNFOLLOWED;
 	}
@@ -1181,8 +1194,8 @@ static int read_wanted(struct jw_error *err, const char *text, struct wanted *re
 		rest += strspn(rest, " ");
 	}
 	if (*rest) {
-		const char *version = text_starts(rest, "==") ? rest + 2 + strspn(rest + 2, " ") : "";
-
+		const size_t sign = text_starts(rest, "===") ? 3 : text_starts(rest, "==") ? 2 : 0;
+		const char *version = sign ? rest + sign + strspn(rest + sign, " ") : "";
 		const bool pins = text_is_digit(*version) && !version[strspn(version, of_version)] &&
 						  !strpbrk(version, ", ");
 		bool valid = false;

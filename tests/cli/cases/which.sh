@@ -78,7 +78,7 @@ out_has "  PyPI   2.8.0  fails: no code for sm_61"
 out_has "  cu128  2.8.0  fails: no code for sm_61, by PyTorch's build script"
 out_has "  cu126  2.8.0  runs, by PyTorch's build script"
 out_has "To install this release: pip install torch==2.8.0 --index-url https://download.pytorch.org/whl/cu126"
-run 0 which --target gtx1080 --platform linux torch==2.8.0+cu126
+run 0 which --target gtx1080 --platform linux torch===2.8.0+cu126
 [[ $(grep -c '^  ' "$out") == 1 ]] || fail "more than one row"
 run 2 which --target gtx1080 --platform linux torch==2.8.0+cu128
 out_has "  cu128  2.8.0  fails: no code for sm_61, by PyTorch's build script"
