@@ -421,8 +421,7 @@ static int connect_wheels(struct jw_error *err, const struct reading *reading)
 			wheel->libraries = &memory->libraries[library];
 		for (size_t k = 0; k < wheel->library_count; k++)
 			memory->libraries[library + k].facts.windows = !strcmp(wheel->platform, "windows");
-		if (wheel->require_count)
-		wheel->requires = &memory->requires[require];
+		wheel->requires = wheel->require_count ? &memory->requires[require] : NULL;
 		library += wheel->library_count;
 		require += wheel->require_count;
 	}

@@ -221,7 +221,8 @@ err_has "not an environment; “jitwarm find” lists"
 # The folder around an environment, such as that of ComfyUI's portable version, names the environment.
 mkdir -p portable/python_embeded/Lib/site-packages && touch portable/python_embeded/python.exe
 run 64 check -e portable
-err_has "--environment portable: not an environment (did you mean --environment portable/python_embeded?)"
+err_has "--environment portable: not an environment (did you mean --environment portable"
+err_has "python_embeded?)"
 snapshot run 3 check pytorch
 err_has "pytorch: no such file; its package is called torch, and is not in the virtual environment "
 # "lib" is taken for a missing folder rather than for the beginning of a package's name.
