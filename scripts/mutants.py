@@ -169,7 +169,7 @@ class Build:
         """Whether it compiles and the library links."""
         if path in self.compiling:
             return not self.run(self.compiling[path]) and not self.link(path)
-        return not path.endswith(".c") or not self.run("ninja jitwarm")
+        return not path.endswith((".c", ".py")) or not self.run("ninja jitwarm")
 
     def notices(self, path, text, changed, tests):
         """The first of these tests, each with its limit in seconds, that fails with the change and passes without it, or None; False where it is not built."""
