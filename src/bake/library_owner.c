@@ -14,7 +14,7 @@ static bool is_named_by_nvidia(const char *package, const char *path)
 {
 	const struct package_fact *fact = package_fact_library("nvidia", path);
 
-	/* Its licence forbids no changes if it is open source. */
+	/* The licence of an open-source library forbids no changes. */
 	if (fact && !fact->values[0])
 		return true;
 	return package && package_fact_begins("owner", package);

@@ -343,7 +343,7 @@ int os_ask_found_program(struct jw_error *err, const struct os_question *questio
 		return -1;
 	uv_close((uv_handle_t *)&answering->in, NULL);
 	(void)os_answering_ask(&why, answering, NULL, add_line, question->answer, &ended);
-	/* Its end is the end of the answer, whose last line may lack its own. */
+	/* The program's end ends the answer, whose last line may lack a line feed. */
 	if (why.code == JW_ERR_IO &&
 		!buf_append(&why, question->answer, buf_text(&answering->line), answering->line.size))
 		why.code = JW_OK;

@@ -61,7 +61,7 @@ struct wheel {
 	const char *file, *sha256;
 	const char *of; /* the version that was examined; NULL if this one was, or none */
 	bool unseen;
-	/* Its build script says for which GPUs it has machine code, which is all that is known: one
+	/* The build script says for which GPUs it has machine code, which is all that is known: one
 	 * library with one container stands for it. */
 	bool declared;
 	const struct wheel_library *libraries;

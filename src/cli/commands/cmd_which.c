@@ -466,13 +466,15 @@ static void add_source(struct rows *rows, const char *label)
 		if (ends[0] && !jw_which_same(ends[0], release) &&
 			(ends[0]->answer != JW_WHICH_NO_PYTHON || release->answer != JW_WHICH_NO_PYTHON)) {
 			add_row(rows, ends, source);
-			source = rows->pythons = false;
+			source = false;
 			ends[0] = NULL;
 		}
 		if (label && release->answer > JW_WHICH_COMPILES)
 			continue;
-		if (!ends[0])
+		if (!ends[0]) {
 			ends[0] = ends[2] = ends[3] = release;
+			rows->pythons = false;
+		}
 		ends[1] = release;
 		rows->pythons = rows->pythons || (release->answer == JW_WHICH_NO_PYTHON &&
 										  !text_same(ends[0]->why, release->why));
