@@ -78,13 +78,13 @@ out_has "  PyPI   2.8.0  fails: no code for sm_61"
 out_has "  cu128  2.8.0  fails: no code for sm_61, by PyTorch's build script"
 out_has "  cu126  2.8.0  runs, by PyTorch's build script"
 out_has "To install this release: pip install torch==2.8.0 --index-url https://download.pytorch.org/whl/cu126"
-run 0 which --target gtx1080 --platform linux torch===2.8.0+cu126
 # Rows for other Pythons say nothing of the builds below them.
 run "0|1" which --target a100 --platform linux --python 3.9 torch
 out_has "need another Python; 1.7.0 needs 3.6 to 3.8"
 out_lacks "another Python; 2.0.1"
 out_has "cu117  2.0.1 – 1.13.0"
 out_has "by PyTorch's build script"
+run 0 which --target gtx1080 --platform linux torch===2.8.0+cu126
 [[ $(grep -c '^  ' "$out") == 1 ]] || fail "more than one row"
 run 2 which --target gtx1080 --platform linux torch==2.8.0+cu128
 out_has "  cu128  2.8.0  fails: no code for sm_61, by PyTorch's build script"
