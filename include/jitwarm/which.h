@@ -106,20 +106,20 @@ struct jw_which_options {
 	/* Other GPUs on which the packages that a release brings along have to run, too. */
 	const struct jw_target *others;
 	size_t other_count;
-	struct jw_driver driver;      /* zeros for the newest driver */
-	const char *platform;         /* linux, linux-aarch64, windows */
-	const char *python;           /* "3.11"; NULL for any */
-	struct jw_speed speed;        /* the speed of the machine in question */
-	const struct jw_asked *asked; /* the index's answers for the same package and platform; NULL for
-									 the program's list */
+	struct jw_driver driver; /* zeros for the newest driver */
+	const char *platform;    /* linux, linux-aarch64, windows */
+	const char *python;      /* "3.11"; NULL for any */
+	struct jw_speed speed;   /* the speed of the machine in question */
+	/* jw_asked_index and jw_asked_text of the same package and platform; NULLs for the program's
+	 * list. */
+	const char *index, *list;
 };
 
 /* Answers the question; with no release if the list lacks the one of `version`. JW_ERR_NOT_FOUND if
  * the list lacks the package. JW_ERR_USAGE if it is not a package's name, or an unknown platform.
- * The caller frees the result. */
+ * The caller frees the result with jw_result_free. */
 int jw_which(struct jw_error *err, const struct jw_which_options *options,
-			 struct jw_which *ret_which);
-void jw_which_free(struct jw_which *which);
+			 struct jw_which **ret_which);
 
 /* Releases of several packages that run, and that fit together by what they require. */
 struct jw_together {
@@ -132,10 +132,9 @@ struct jw_together {
 	size_t excluding[2];
 };
 /* Chooses releases for several questions about one GPU, driver, platform and Python. The caller
- * frees the result. */
+ * frees the result with jw_result_free. */
 int jw_which_together(struct jw_error *err, const struct jw_which_options *options, size_t count,
-					  struct jw_together *ret_together);
-void jw_together_free(struct jw_together *together);
+					  struct jw_together **ret_together);
 /* Returns whether the time that a release compiles is long enough to tell people. */
 bool jw_which_has_time(const struct jw_which_release *release);
 /* Returns whether two releases have the same answer: times and numbers may differ. */
@@ -156,7 +155,7 @@ const char *jw_which_own_platform(void);
  *     jw_asked_open(...)           lists the releases, by pip
  *     jw_asked_plan(...)           counts the wheels that may be fetched, and their bytes
  *     jw_asked_examine(...)        fetches them, the newest first, then by bisection
- *     jw_which(... .asked = ...)   answers
+ *     jw_which(... .list = ...)    answers
  *
  * A release is known if the program's list has a wheel of it with the SHA-256 in the index, or an
  * earlier jw_asked_examine has examined it. A release between two that are alike is inferred. */
@@ -190,13 +189,14 @@ struct jw_asked_plan {
 	size_t most;         /* the most wheels that may be fetched */
 	uint64_t most_bytes; /* the size of the largest ones of that number; 0 if unknown */
 };
-/* Counts the wheels that jw_asked_examine may fetch to answer for these GPUs. Ignores `target` and
- * `asked` of `options`. */
+/* Counts the wheels that jw_asked_examine may fetch to answer for these GPUs. Ignores `target`,
+ * `index` and `list` of `options`. */
 int jw_asked_plan(struct jw_error *err, struct jw_asked *asked,
 				  const struct jw_which_options *options, const struct jw_target *targets,
 				  size_t count, struct jw_asked_plan *ret_plan);
 /* Examines the newest release and, unless it runs as it is, others by bisection, until the newest
- * one that does is known. `options` are those of the question; `asked` is not used. */
+ * one that does is known. `options` are those of the question; `index` and `list` are not used.
+ */
 int jw_asked_examine(struct jw_error *err, struct jw_asked *asked,
 					 const struct jw_which_options *options);
 
@@ -217,11 +217,11 @@ bool jw_which_cure(const char *package, const char *file, struct jw_target targe
 void jw_cure_free(struct jw_cure *cure);
 
 /* Finds the newest examined release before that of a wheel ("torch-2.9.0-….whl", with or without
- * its folder), for the wheel's platform, and any Python. False if the list has none. The caller
- * frees the release. */
-bool jw_which_before(const char *file, struct jw_target target, const struct jw_driver *driver,
-					 const struct jw_speed *speed, struct jw_which_release *ret_release);
-void jw_which_release_free(struct jw_which_release *release);
+ * its folder), for the wheel's platform, and any Python. Returns the answer that owns the release,
+ * which the caller frees with jw_result_free; NULL if the list has no such release. */
+struct jw_which *jw_which_before(const char *file, struct jw_target target,
+								 const struct jw_driver *driver, const struct jw_speed *speed,
+								 const struct jw_which_release **ret_release);
 
 /* The packages that a requirements file, a pylock.toml or pip's report names. */
 struct jw_which_names {
@@ -231,9 +231,9 @@ struct jw_which_names {
 };
 /* Reads the names from a file, or from "-", standard input, or /dev/fd/N. A line whose marker
  * leaves the package out on this platform, with this Python ("3.11"; NULL for 3.12), is passed
- * over. JW_ERR_FORMAT if the file is none of these, or names no package. */
+ * over. JW_ERR_FORMAT if the file is none of these, or names no package. The caller frees the
+ * names with jw_result_free. */
 int jw_which_read_names(struct jw_error *err, const char *path, const char *platform,
-						const char *python, struct jw_which_names *ret_names);
-void jw_which_names_free(struct jw_which_names *names);
+						const char *python, struct jw_which_names **ret_names);
 
 #endif

@@ -785,14 +785,15 @@ static int find_next(struct jw_error *err, struct jw_asked *asked,
 					 struct release **ret_next)
 {
 	struct jw_which_options question = *options;
-	struct jw_which which;
+	struct jw_which *which;
 
-	question.asked = asked;
+	question.index = asked->index;
+	question.list = asked->text;
 	question.target = target;
 	if (jw_which(err, &question, &which))
 		return -1;
-	*ret_next = next_release(asked, &which);
-	jw_which_free(&which);
+	*ret_next = next_release(asked, which);
+	jw_result_free(which);
 	return 0;
 }
 

@@ -368,14 +368,12 @@ static bool worst_of_wheel(const struct jw_lint_result *result, const char *path
 	return fails || lacks || seconds > JW_WHICH_NEGLIGIBLE_S;
 }
 
-static void keep_release(void *owner, const struct jw_which_release *release)
+/* Returns whether the wheel does worse than a release. */
+static bool is_worse(enum jw_lint_kind kind, const struct jw_which_release *release)
 {
-	char *const texts[] = {release->version, release->file,  release->why,
-						   release->library, release->lacks, release->newer,
-						   release->without, release->pin,   release->beside};
-
-	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-		(void)arena_keep(owner, texts[i]);
+	if (kind == JW_LINT_COMPILES)
+		return release->answer == JW_WHICH_RUNS && release->start.likely <= JW_WHICH_NEGLIGIBLE_S;
+	return release->answer <= JW_WHICH_COMPILES && (kind == JW_LINT_FAILS || !release->without);
 }
 
 /* Compares each wheel with the release before it. */
@@ -387,27 +385,24 @@ static void compare_releases(const struct lint *lint)
 
 	for (size_t i = 0; i < result->gpu_count; i++)
 		for (size_t k = 0; k < lint->file_count; k++) {
-			struct jw_lint_before before = {.target = result->gpus[i].total.target};
-			const enum jw_which_answer *answer = &before.release.answer;
+			const struct jw_target target = result->gpus[i].total.target;
+			const struct jw_which_release *release;
+			struct jw_which *which;
+			enum jw_lint_kind kind;
 
-			if (!worst_of_wheel(result, lint->files[k], before.target, &before.kind) ||
-				!jw_which_before(lint->files[k], before.target, &options->driver, &options->speed,
-								 &before.release))
+			if (!worst_of_wheel(result, lint->files[k], target, &kind) ||
+				!(which = jw_which_before(lint->files[k], target, &options->driver, &options->speed,
+										  &release)))
 				continue;
-			if (before.kind == JW_LINT_COMPILES
-					? *answer == JW_WHICH_RUNS &&
-						  before.release.start.likely <= JW_WHICH_NEGLIGIBLE_S
-				: before.kind == JW_LINT_LACKS
-					? *answer <= JW_WHICH_COMPILES && !before.release.without
-					: *answer <= JW_WHICH_COMPILES) {
-				before.path = arena_string(result, lint->files[k]);
-				keep_release(result, &before.release);
-				(void)ARENA_ROOM(NULL, result, result->before, capacity, result->before_count,
-								 SIZE_MAX);
-				result->before[result->before_count++] = before;
-			} else {
-				jw_which_release_free(&before.release);
+			if (!is_worse(kind, release)) {
+				jw_result_free(which);
+				continue;
 			}
+			arena_join(result, which);
+			(void)ARENA_ROOM(NULL, result, result->before, capacity, result->before_count,
+							 SIZE_MAX);
+			result->before[result->before_count++] = (struct jw_lint_before){
+				arena_string(result, lint->files[k]), target, kind, *release};
 		}
 }
 

@@ -4,7 +4,7 @@
 #include <jitwarm/find.h>
 #include <jitwarm/which.h>
 
-#include "base/mem.h"
+#include "base/arena.h"
 #include "base/packages.h"
 #include "base/pep440.h"
 #include "base/text.h"
@@ -179,45 +179,47 @@ static const struct json_field together_fields[] = {
 	{0},
 };
 
-struct which_document {
+struct which_run {
+	struct cli *cli;
+	struct gpu_targets gpus;
+	const char *file; /* the list of -r, whose packages are in question; or NULL */
+	bool asks;        /* --ask */
+	bool from_list;   /* an answer comes from the program's list */
+	/* The document; this run owns its texts. */
 	struct jw_which *answers;
 	size_t count;
-	const char **unlisted; /* the packages without an answer, as typed */
+	char **unlisted; /* the packages without an answer, as typed */
 	size_t unlisted_count;
 	const char *index, *date, *platform, *python;
-	const char *install; /* the package in question with its extras, as pip installs it */
-	char asked_index[256];
-	struct jw_driver driver;
 	struct which_together *together; /* one for each GPU, if there are several packages */
 	size_t together_count;
-	bool from_list; /* an answer comes from the program's list */
 };
 
 static const struct json_field which_fields[] = {
-	JSON(struct which_document, index,
+	JSON(struct which_run, index,
 		 "the index that the answers hold for: `PyPI`; with `--ask`, another one's address without "
 		 "`https://`"),
-	JSON(struct which_document, date,
+	JSON(struct which_run, date,
 		 "the day on which the list of releases was made; with `--ask`: today",
 		 .presence = JSON_UNLESS_NULL),
-	JSON(struct which_document, platform,
+	JSON(struct which_run, platform,
 		 "the platform of the wheels: `linux`, `linux-aarch64` or `windows`"),
-	JSON(struct which_document, python, "the version of Python", .presence = JSON_UNLESS_NULL),
-	JSON_FORMATTED("driver", struct which_document, driver, document_needs,
+	JSON(struct which_run, python, "the version of Python", .presence = JSON_UNLESS_NULL),
+	JSON_FORMATTED("driver", struct which_run, gpus.driver, document_needs,
 				   "the driver in question; missing for the newest one", .presence = JSON_IF_SET),
-	JSON_LIST_OF("answers", struct which_document, answers, count,
+	JSON_LIST_OF("answers", struct which_run, answers, count,
 				 JSON_TABLE(struct jw_which, answer_fields), "an object for each package and GPU"),
-	JSON_LIST_OF("together", struct which_document, together, together_count,
+	JSON_LIST_OF("together", struct which_run, together, together_count,
 				 JSON_TABLE(struct which_together, together_fields),
 				 "for several packages, an object for each GPU", .presence = JSON_IF_SET),
 	JSON_LINES_OF(
-		"unlisted", struct which_document, unlisted, unlisted_count,
+		"unlisted", struct which_run, unlisted, unlisted_count,
 		"the packages, and releases, without an answer: the list, or the index, lacks them"),
 	{0},
 };
 const struct json_table document_which = {.schema = "jitwarm.which/1", .fields = which_fields};
 
-/* ---- the text */
+/* ---- the rows of an answer */
 
 static enum style style_of(const struct jw_which_release *release)
 {
@@ -235,17 +237,30 @@ static enum style style_of(const struct jw_which_release *release)
 	return STYLE_FAINT;
 }
 
-/* Appends what a release that runs does, or some that do; `least` and `most` have the shortest and
- * the longest time of them. */
-static void add_running(struct buf *text, const struct jw_which_release *release,
-						const struct jw_which_release *least, const struct jw_which_release *most,
-						bool several)
+/* Releases that follow each other with the same answer. */
+struct row {
+	const struct jw_which_release *first, *last;
+	const struct jw_which_release *least, *most; /* the shortest and the longest start */
+	bool pythons;                                /* they are for different Pythons */
+};
+
+static void add_to_row(struct row *row, const struct jw_which_release *release)
 {
-	const bool lazy = verdict_is_lazy(most->loading, &most->start),
-			   timed = jw_which_has_time(release);
+	if (!row->first)
+		*row = (struct row){release, release, release, release, false};
+	row->last = release;
+	row->pythons = row->pythons || (release->answer == JW_WHICH_NO_PYTHON &&
+									!text_same(row->first->why, release->why));
+	row->least = release->start.high < row->least->start.high ? release : row->least;
+	row->most = release->start.high > row->most->start.high ? release : row->most;
+}
+
+/* Appends what releases that run do. */
+static void add_running(struct buf *text, const struct row *row, bool several)
+{
+	const struct jw_which_release *release = row->first;
 	char span[TEXT_SHORT];
 
-	(void)text_span(span, least->start.high, most->start.high);
 	if (release->answer == JW_WHICH_RUNS || release->without)
 		buf_add(text, several ? "run" : "runs");
 	if (release->without && !release->library)
@@ -256,86 +271,95 @@ static void add_running(struct buf *text, const struct jw_which_release *release
 		buf_add(text, " without %s, which has %s", release->library, release->why);
 	else if (release->why)
 		buf_add(text, ", %s", release->why);
-	if (timed)
+	if (jw_which_has_time(release)) {
+		(void)text_span(span, row->least->start.high, row->most->start.high);
 		buf_add(text, "%s", text->size ? "; " : "");
-	if (timed && lazy)
-		buf_add(text,
-				several ? "compile their kernels when first used, at most %s for all"
-						: "compiles its kernels when first used, up to %s for all",
-				span);
-	else if (timed)
-		buf_add(text,
-				several ? "compile their kernels when they start, at most %s"
-						: "compiles its kernels when it starts, up to %s",
-				span);
+		if (verdict_is_lazy(row->most->loading, &row->most->start))
+			buf_add(text,
+					several ? "compile their kernels when first used, at most %s for all"
+							: "compiles its kernels when first used, up to %s for all",
+					span);
+		else
+			buf_add(text,
+					several ? "compile their kernels when they start, at most %s"
+							: "compiles its kernels when it starts, up to %s",
+					span);
+	}
 	if (release->newer)
 		buf_add(text, "; some of it (%s) needs driver %u", release->newer,
 				release->needs.release[0]);
 }
 
-/* Prints the answer for some releases in one line. */
-static void print_answer(struct table *table, const struct jw_which_release *release,
-						 const struct jw_which_release *least, const struct jw_which_release *most,
-						 bool several)
+/* Appends what is said of releases of which nothing runs on the GPU, and nothing fails. */
+static void add_others(struct buf *text, const struct jw_which_release *release, bool several)
 {
-	const enum style style = style_of(release);
-	struct buf text = BUF_MAX(VERDICT_SENTENCE);
-
-	if (release->declared_by && release->answer <= JW_WHICH_COMPILES) {
-		table_cell(table, style,
-				   several ? "run, by %s's build script" : "runs, by %s's build script",
-				   release->declared_by);
-	} else if (release->declared_by && release->answer == JW_WHICH_FAILS && !release->pin &&
-			   !release->needs.cuda) {
-		table_cell(table, style,
-				   several ? "fail: %s, by %s's build script" : "fails: %s, by %s's build script",
-				   release->why, release->declared_by);
-	} else if (release->answer <= JW_WHICH_COMPILES) {
-		add_running(&text, release, least, most, several);
-		table_cell(table, style, "%s", buf_text(&text));
-	} else if (release->pin) {
-		table_cell(table, style,
-				   several ? "fail: they require %s, which fails: %s"
-						   : "fails: it requires %s, which fails: %s",
-				   several ? release->library : release->pin, release->why);
-	} else if (release->lacks) {
-		table_cell(table, style,
-				   several ? "fail: they need %s, which has %s"
-						   : "fails: it needs %s, which has %s",
-				   release->lacks, release->why);
-	} else if (release->needs.cuda) {
-		table_cell(table, style,
-				   several ? "fail: they need driver %u" : "fails: it needs driver %u",
-				   release->needs.release[0]);
-	} else if (release->answer == JW_WHICH_FAILS) {
-		table_cell(table, style, several ? "fail: %s" : "fails: %s", release->why);
-	} else if (release->answer == JW_WHICH_NO_PYTHON) {
-		table_cell(table, style, several ? "need Python %s" : "needs Python %s", release->why);
-	} else if (release->answer == JW_WHICH_CPU && text_ends(release->file, "-any.whl")) {
-		table_cell(table, style,
-				   several
-					   ? "have no device code of their own: the packages that they import decide"
-					   : "has no device code of its own: the packages that it imports decide");
-	} else if (release->answer == JW_WHICH_CPU) {
-		table_cell(
-			table, style,
+	if (release->answer == JW_WHICH_NO_PYTHON)
+		buf_add(text, several ? "need Python %s" : "needs Python %s", release->why);
+	else if (release->answer == JW_WHICH_CPU && text_ends(release->file, "-any.whl"))
+		buf_add(text, several
+						  ? "have no device code of their own: the packages that they import decide"
+						  : "has no device code of its own: the packages that it imports decide");
+	else if (release->answer == JW_WHICH_CPU)
+		buf_add(
+			text,
 			several
 				? "have no device code: they run on the CPU, unless they make code while they run"
 				: "has no device code: it runs on the CPU, unless it makes code while it runs");
-	} else if (release->answer == JW_WHICH_UNFOLLOWED) {
-		table_cell(table, style,
-				   several ? "have no device code of their own" : "has no device code of its own");
-	} else if (release->answer == JW_WHICH_SOURCE) {
-		table_cell(table, style,
-				   several ? "are source code alone, which jitwarm does not examine"
-						   : "is source code alone, which jitwarm does not examine");
-	} else if (release->answer == JW_WHICH_NO_WHEEL) {
-		table_cell(table, style,
-				   several ? "have no wheel for this platform" : "has no wheel for this platform");
-	} else {
-		table_cell(table, style,
-				   several ? "are not in jitwarm's list" : "is not in jitwarm's list");
-	}
+	else if (release->answer == JW_WHICH_UNFOLLOWED)
+		buf_add(text,
+				several ? "have no device code of their own" : "has no device code of its own");
+	else if (release->answer == JW_WHICH_SOURCE)
+		buf_add(text, several ? "are source code alone, which jitwarm does not examine"
+							  : "is source code alone, which jitwarm does not examine");
+	else if (release->answer == JW_WHICH_NO_WHEEL)
+		buf_add(text,
+				several ? "have no wheel for this platform" : "has no wheel for this platform");
+	else
+		buf_add(text, several ? "are not in jitwarm's list" : "is not in jitwarm's list");
+}
+
+/* Appends why releases fail. */
+static void add_failing(struct buf *text, const struct jw_which_release *release, bool several)
+{
+	if (release->pin)
+		buf_add(text,
+				several ? "fail: they require %s, which fails: %s"
+						: "fails: it requires %s, which fails: %s",
+				several ? release->library : release->pin, release->why);
+	else if (release->lacks)
+		buf_add(text,
+				several ? "fail: they need %s, which has %s" : "fails: it needs %s, which has %s",
+				release->lacks, release->why);
+	else if (release->needs.cuda)
+		buf_add(text, several ? "fail: they need driver %u" : "fails: it needs driver %u",
+				release->needs.release[0]);
+	else if (release->declared_by)
+		buf_add(text,
+				several ? "fail: %s, by %s's build script" : "fails: %s, by %s's build script",
+				release->why, release->declared_by);
+	else
+		buf_add(text, several ? "fail: %s" : "fails: %s", release->why);
+}
+
+/* Adds the cell with the answer for the releases of a row. */
+static void add_answer(struct table *table, const struct row *row)
+{
+	const struct jw_which_release *release = row->first;
+	const bool several = row->last != release;
+	struct buf text = BUF_MAX(VERDICT_SENTENCE);
+
+	if (row->pythons)
+		buf_add(&text, "need another Python; %s needs %s", release->version, release->why);
+	else if (release->answer <= JW_WHICH_COMPILES && release->declared_by)
+		buf_add(&text, several ? "run, by %s's build script" : "runs, by %s's build script",
+				release->declared_by);
+	else if (release->answer <= JW_WHICH_COMPILES)
+		add_running(&text, row, several);
+	else if (release->answer == JW_WHICH_FAILS)
+		add_failing(&text, release, several);
+	else
+		add_others(&text, release, several);
+	table_cell(table, style_of(release), "%s", buf_text(&text));
 	buf_free(&text);
 }
 
@@ -348,33 +372,21 @@ static const char *label_of(const struct jw_which_release *release)
 	return label ? label + 1 : NULL;
 }
 
-/* Returns whether anything is known about some release of the index in question. */
-static bool is_any_known(const struct jw_which *which)
-{
-	for (size_t i = 0; i < which->count; i++)
-		if (!label_of(&which->releases[i]) && which->releases[i].answer != JW_WHICH_UNKNOWN &&
-			which->releases[i].answer != JW_WHICH_NO_WHEEL)
-			return true;
-	return false;
-}
-
 /* Returns whether a release has no row unless all are requested: nothing is known of it though
  * something is known of others, or it has no wheel for the platform though a newer and an older one
  * have. */
 static bool has_no_row(const struct jw_which *which, size_t at)
 {
-	bool newer = false, older = false;
+	const enum jw_which_answer answer = which->releases[at].answer;
+	bool newer = false, older = false, known = false;
 
-	if (which->releases[at].answer == JW_WHICH_UNKNOWN)
-		return is_any_known(which);
-	if (which->releases[at].answer != JW_WHICH_NO_WHEEL)
-		return false;
 	for (size_t i = 0; i < which->count; i++)
 		if (!label_of(&which->releases[i]) && which->releases[i].answer != JW_WHICH_NO_WHEEL) {
+			known = known || which->releases[i].answer != JW_WHICH_UNKNOWN;
 			newer = newer || i < at;
 			older = older || i > at;
 		}
-	return newer && older;
+	return answer == JW_WHICH_UNKNOWN ? known : answer == JW_WHICH_NO_WHEEL && newer && older;
 }
 
 static bool has_labels(const struct jw_which *which)
@@ -399,103 +411,83 @@ static bool is_same_version(const struct jw_which_release *a, const struct jw_wh
 		   !strncmp(a->version, b->version, (size_t)public_length(a));
 }
 
-/* Rows of a table: those of the releases of an index, or of its builds with one label. */
+/* The rows of an answer. */
 struct rows {
-	struct table *table;
+	struct table table;
 	const struct jw_which *which;
-	const char *index; /* its name in the first column; NULL if there is no such column */
-	bool each;         /* a row for each release */
-	bool pythons;      /* the releases of the next row are for different Pythons */
+	bool each;    /* a row for each release */
+	bool indexes; /* the first column names the index, or the label of builds */
 	size_t count, left_out;
 };
 
-/* Adds a release, and the one with whose answer it is answered: "2.7.0, as 2.7.1". */
-static void add_version(const struct rows *rows, const struct jw_which_release *release)
+/* Adds the versions of a row, and the release with whose answer one is answered: "2.7.0, as
+ * 2.7.1". */
+static void add_versions(struct rows *rows, const struct row *row)
 {
-	const char *margin = rows->index ? "" : "  ";
+	const struct jw_which_release *first = row->first, *last = row->last;
+	const char *margin = rows->indexes ? "" : "  ";
 	struct wheel_name like;
 	char version[64];
 
-	if (release->inferred && (rows->each || rows->which->count == 1) &&
-		wheel_name_read(release->file, &like))
-		table_cell(rows->table, STYLE_PLAIN, "%s%s, as %s", margin, release->version,
+	if (last != first)
+		table_cell(&rows->table, STYLE_PLAIN, "%s%.*s – %.*s", margin, public_length(first),
+				   first->version, public_length(last), last->version);
+	else if (first->inferred && (rows->each || rows->which->count == 1) &&
+			 wheel_name_read(first->file, &like))
+		table_cell(&rows->table, STYLE_PLAIN, "%s%s, as %s", margin, first->version,
 				   wheel_part_text(version, sizeof version, like.version));
 	else
-		table_cell(rows->table, STYLE_PLAIN, "%s%.*s", margin, public_length(release),
-				   release->version);
+		table_cell(&rows->table, STYLE_PLAIN, "%s%.*s", margin, public_length(first),
+				   first->version);
 }
 
-/* Adds a row for the releases from `first` to `last`, which have the same answer. */
-static void add_row(struct rows *rows, const struct jw_which_release *const ends[4], bool source)
+/* Adds a row; the first one of a `source` names it. */
+static void add_row(struct rows *rows, const struct row *row, bool source)
 {
-	const struct jw_which_release *first = ends[0], *last = ends[1];
-	const char *label = label_of(first);
+	const char *label = label_of(row->first);
 
 	if (!rows->each && rows->count == MAX_ROWS) {
 		rows->left_out++;
 		return;
 	}
 	rows->count++;
-	if (rows->index)
-		table_cell(rows->table, STYLE_PLAIN, "  %s", source ? (label ? label : rows->index) : "");
-	if (last == first)
-		add_version(rows, first);
-	else
-		table_cell(rows->table, STYLE_PLAIN, rows->index ? "%.*s – %.*s" : "  %.*s – %.*s",
-				   public_length(first), first->version, public_length(last), last->version);
-	if (rows->pythons)
-		table_cell(rows->table, STYLE_FAINT, "need another Python; %s needs %s", first->version,
-				   first->why);
-	else
-		print_answer(rows->table, first, ends[2], ends[3], last != first);
+	if (rows->indexes)
+		table_cell(&rows->table, STYLE_PLAIN, "  %s",
+				   !source ? ""
+				   : label ? label
+						   : rows->which->index);
+	add_versions(rows, row);
+	add_answer(&rows->table, row);
 }
 
 /* Adds rows of releases with the same answer, newest first: those with this label, or, if it is
- * NULL, those of the index. Builds that do not run have no row. */
-static void add_source(struct rows *rows, const char *label)
+ * NULL, those of the index. Builds that do not run have no row. Notes the versions that run. */
+static void add_source(struct rows *rows, const char *label, bool *covered)
 {
 	const struct jw_which *which = rows->which;
-	const struct jw_which_release *ends[4] = {NULL}; /* first, last, shortest and longest start */
+	struct row row = {.first = NULL};
 	bool source = true;
 
 	for (size_t i = 0; i < which->count; i++) {
 		const struct jw_which_release *release = &which->releases[i];
 
-		if (!text_same(label_of(release), label) || has_no_row(which, i))
+		if (!text_same(label_of(release), label))
 			continue;
-		if (ends[0] && !jw_which_same(ends[0], release) &&
-			(ends[0]->answer != JW_WHICH_NO_PYTHON || release->answer != JW_WHICH_NO_PYTHON)) {
-			add_row(rows, ends, source);
-			source = false;
-			ends[0] = NULL;
-		}
-		if (label && release->answer > JW_WHICH_COMPILES)
-			continue;
-		if (!ends[0]) {
-			ends[0] = ends[2] = ends[3] = release;
-			rows->pythons = false;
-		}
-		ends[1] = release;
-		rows->pythons = rows->pythons || (release->answer == JW_WHICH_NO_PYTHON &&
-										  !text_same(ends[0]->why, release->why));
-		ends[2] = release->start.high < ends[2]->start.high ? release : ends[2];
-		ends[3] = release->start.high > ends[3]->start.high ? release : ends[3];
-	}
-	if (ends[0])
-		add_row(rows, ends, source);
-}
-
-/* Notes the versions that run by the rows of a label, or of the index. */
-static void cover(const struct jw_which *which, const char *label, bool *covered)
-{
-	for (size_t i = 0; i < which->count; i++) {
-		const struct jw_which_release *release = &which->releases[i];
-
-		for (size_t k = 0; release->answer <= JW_WHICH_COMPILES &&
-						   text_same(label_of(release), label) && k < which->count;
-			 k++)
+		for (size_t k = 0; release->answer <= JW_WHICH_COMPILES && k < which->count; k++)
 			covered[k] = covered[k] || is_same_version(&which->releases[k], release);
+		if (has_no_row(which, i))
+			continue;
+		if (row.first && !jw_which_same(row.first, release) &&
+			(row.first->answer != JW_WHICH_NO_PYTHON || release->answer != JW_WHICH_NO_PYTHON)) {
+			add_row(rows, &row, source);
+			source = false;
+			row = (struct row){.first = NULL};
+		}
+		if (!label || release->answer <= JW_WHICH_COMPILES)
+			add_to_row(&row, release);
 	}
+	if (row.first)
+		add_row(rows, &row, source);
 }
 
 /* Adds the rows of the builds that run where no row above runs, the newest first. The index is the
@@ -510,38 +502,14 @@ static void add_sources(struct rows *rows)
 
 		if (covered[i] || which->releases[i].answer > JW_WHICH_COMPILES || (!label && index))
 			continue;
-		add_source(rows, label);
-		cover(which, label, covered);
-		if (!index && label) {
-			add_source(rows, NULL);
-			cover(which, NULL, covered);
-		}
+		add_source(rows, label, covered);
+		if (!index && label)
+			add_source(rows, NULL, covered);
 		index = true;
 	}
 	if (!index)
-		add_source(rows, NULL);
+		add_source(rows, NULL, covered);
 	mem_free(covered);
-}
-
-/* Adds the rows of an answer: with `each` one for each release. Returns the number of rows that
- * were left out. */
-static size_t add_rows(struct table *table, const struct which_document *document,
-					   const struct jw_which *which, bool each)
-{
-	struct rows rows = {.table = table,
-						.which = which,
-						.index = has_labels(which) ? document->index : NULL,
-						.each = each};
-
-	table->columns = rows.index ? 3 : 2;
-	for (size_t i = 0; each && i < which->count; i++)
-		add_row(&rows,
-				(const struct jw_which_release *[4]){&which->releases[i], &which->releases[i],
-													 &which->releases[i], &which->releases[i]},
-				true);
-	if (!each)
-		add_sources(&rows);
-	return rows.left_out;
 }
 
 static const char *platform_text(const char *platform)
@@ -553,49 +521,96 @@ static const char *platform_text(const char *platform)
 
 /* Prints "torch from PyPI on NVIDIA GeForce RTX 3070 (sm_86), driver 550.163.01, linux, Python
  * 3.11". */
-static void print_head(const struct cli *cli, const struct which_document *document,
-					   const struct jw_which *which)
+static void print_head(const struct which_run *run, const struct jw_which *which)
 {
-	char gpu[GPUS_MARKETED], driver[JW_DRIVER_TEXT], python[24] = "";
+	const struct output *out = &run->cli->out;
+	const bool named = run->gpus.driver.cuda != 0;
+	char gpu[GPUS_MARKETED], driver[JW_DRIVER_TEXT] = "", python[24] = "";
 
-	if (document->python)
-		(void)text_format(python, sizeof python, ", Python %s", document->python);
+	(void)gpu_targets_marketed(gpu, out, which->target, run->cli->system);
+	if (named)
+		(void)jw_driver_text(driver, &run->gpus.driver);
+	if (run->python)
+		(void)text_format(python, sizeof python, ", Python %s", run->python);
 	if (has_labels(which))
-		output_line(
-			&cli->out, STYLE_STRONG,
-			document->driver.cuda ? "%s on %s, driver %s, %s%s" : "%s on %s, %snewest driver, %s%s",
-			which->package, gpu_targets_marketed(gpu, &cli->out, which->target, cli->system),
-			document->driver.cuda ? jw_driver_text(driver, &document->driver) : "",
-			platform_text(document->platform), python);
+		output_line(out, STYLE_STRONG,
+					named ? "%s on %s, driver %s, %s%s" : "%s on %s, %snewest driver, %s%s",
+					which->package, gpu, driver, platform_text(run->platform), python);
 	else
-		output_line(&cli->out, STYLE_STRONG,
-					document->driver.cuda ? "%s from %s on %s, driver %s, %s%s"
-										  : "%s from %s on %s, %snewest driver, %s%s",
-					which->package, document->index,
-					gpu_targets_marketed(gpu, &cli->out, which->target, cli->system),
-					document->driver.cuda ? jw_driver_text(driver, &document->driver) : "",
-					platform_text(document->platform), python);
+		output_line(
+			out, STYLE_STRONG,
+			named ? "%s from %s on %s, driver %s, %s%s" : "%s from %s on %s, %snewest driver, %s%s",
+			which->package, which->index, gpu, driver, platform_text(run->platform), python);
 }
 
-/* Appends requirements that have a blank between two; NULL has none. */
+/* Prints the rows of an answer below its head: with `each` one for each release. */
+static int print_rows(struct jw_error *err, const struct which_run *run,
+					  const struct jw_which *which, bool each, bool *ret_left_out)
+{
+	struct rows rows = {.which = which, .each = each, .indexes = has_labels(which)};
+	int result;
+
+	rows.table = (struct table){.columns = rows.indexes ? 3 : 2};
+	for (size_t i = 0; each && i < which->count; i++) {
+		struct row row = {.first = NULL};
+
+		add_to_row(&row, &which->releases[i]);
+		add_row(&rows, &row, true);
+	}
+	if (!each)
+		add_sources(&rows);
+	print_head(run, which);
+	result = table_print(err, &rows.table, &run->cli->out);
+	table_free(&rows.table);
+	*ret_left_out = rows.left_out;
+	return result;
+}
+
+/* ---- what is printed below the rows */
+
+/* A package in question. */
+struct wanted {
+	const char *typed;                  /* with versions and extras */
+	char name[PACKAGE_MAX_NAME];        /* as typed, without extras */
+	char extras[PACKAGE_MAX_NAME];      /* "[cuda12]", or "" */
+	char install[2 * PACKAGE_MAX_NAME]; /* what pip installs: the name as typed with its extras */
+	const char *version;                /* of NAME==VERSION and of a wheel's name; else NULL */
+	const char *range;                  /* of NAME>=VERSION,<VERSION; else NULL */
+	char of_wheel[64];
+	struct jw_which_options options; /* its question */
+	struct jw_asked *asked;          /* what an index has answered, now or earlier; or NULL */
+};
+
+/* Returns the length of the next word at *at, of words that have a blank between two; 0 after the
+ * last one. */
+static size_t next_word(const char **at)
+{
+	*at += strspn(*at, " ");
+	return strcspn(*at, " ");
+}
+
+/* Appends words that have a blank between two; NULL has none. */
 static void add_words(struct buf *command, const char *words)
 {
-	for (const char *at = words; at && *at; at += strspn(at, " ")) {
-		const size_t length = strcspn(at, " ");
+	const char *at = words ? words : "";
+
+	for (size_t length; (length = next_word(&at)); at += length) {
 		char *word = mem_string_n(at, length);
 
 		shell_add_word(command, word);
 		mem_free(word);
-		at += length;
 	}
 }
 
 /* Prints the command that installs a release: the named one (`gpus` is 0), or the newest that runs
  * on so many GPUs. */
-static void print_install(const struct cli *cli, const struct which_document *document,
+static void print_install(const struct which_run *run, const struct wanted *wanted,
 						  const struct jw_which *which, const struct jw_which_release *release,
 						  size_t gpus)
 {
+	const struct output *out = &run->cli->out;
+	const bool compiles = release->answer == JW_WHICH_COMPILES;
+	const char *at = release->beside ? release->beside : "";
 	struct buf command = BUF_MAX(NEXT_STEP_MAX);
 	bool labelled = false;
 	char text[128], *requirement;
@@ -605,26 +620,20 @@ static void print_install(const struct cli *cli, const struct which_document *do
 								version_is_build_of(which->releases[i].version, release->version));
 	if (gpus > 1)
 		(void)text_format(text, sizeof text,
-						  release->answer == JW_WHICH_COMPILES
-							  ? "Newest that runs on all %zu GPUs, after compiling: "
+						  compiles ? "Newest that runs on all %zu GPUs, after compiling: "
 						  : release->without
 							  ? "Newest that runs on all %zu GPUs, except for some of it: "
 							  : "Newest that runs on all %zu GPUs: ",
 						  gpus);
 	else
-		(void)text_format(text, sizeof text, "%s",
-						  !gpus ? "To install this release: "
-						  : release->answer == JW_WHICH_COMPILES
-							  ? "Newest that runs, after compiling: "
-						  : release->without ? "Newest that runs, except for some of it: "
-											 : "Newest that runs: ");
-	for (const char *at = release->beside; at && *at; at += strspn(at, " ")) {
-		output_line(&cli->out, STYLE_PLAIN,
-					"pip takes the newest %.*s, which fails here; %.*s runs.",
-					(int)strcspn(at, "="), at, (int)strcspn(at, " "), at);
-		at += strcspn(at, " ");
-	}
-	requirement = mem_printf(labelled ? "%s===%.*s" : "%s==%.*s", document->install,
+		TEXT_COPY(text, !gpus              ? "To install this release: "
+						: compiles         ? "Newest that runs, after compiling: "
+						: release->without ? "Newest that runs, except for some of it: "
+										   : "Newest that runs: ");
+	for (size_t length; (length = next_word(&at)); at += length)
+		output_line(out, STYLE_PLAIN, "pip takes the newest %.*s, which fails here; %.*s runs.",
+					(int)strcspn(at, "="), at, (int)length, at);
+	requirement = mem_printf(labelled ? "%s===%.*s" : "%s==%.*s", wanted->install,
 							 public_length(release), release->version);
 	buf_add(&command, "pip");
 	shell_add_word(&command, "install");
@@ -632,7 +641,7 @@ static void print_install(const struct cli *cli, const struct which_document *do
 	add_words(&command, release->beside);
 	add_words(&command, release->options);
 	mem_free(requirement);
-	next_step(&cli->out, STYLE_GOOD, text, &command);
+	next_step(out, STYLE_GOOD, text, &command);
 }
 
 /* Returns who declares builds of a package; NULL if nobody does. */
@@ -646,34 +655,32 @@ static const char *declared_by(const struct jw_which *which)
 
 /* Prints the release that all GPUs of the answers for a package run, with what it brings along on
  * all of them. */
-static int print_common(struct jw_error *err, const struct cli *cli,
-						const struct which_document *document,
-						const struct jw_which_options *options, const struct gpu_targets *gpus,
-						const struct jw_which *answers, const struct jw_which_release *common)
+static int print_common(struct jw_error *err, const struct which_run *run,
+						const struct wanted *wanted, const struct jw_which *answers,
+						const struct jw_which_release *common)
 {
-	struct jw_which_options on_all = *options;
-	struct jw_which_release release;
-	struct jw_which which;
+	struct jw_which_options on_all = wanted->options;
+	struct jw_which *which = NULL;
 
 	if (common) {
 		on_all.version = common->version;
 		on_all.range = NULL;
-		on_all.target = gpus->targets[0];
-		on_all.others = gpus->targets + 1;
-		on_all.other_count = gpus->count - 1;
+		on_all.target = run->gpus.targets[0];
+		on_all.others = run->gpus.targets + 1;
+		on_all.other_count = run->gpus.count - 1;
 		if (jw_which(err, &on_all, &which))
 			return -1;
-		release = *common;
-		release.beside = which.releases->beside;
-		if (which.releases->answer <= JW_WHICH_COMPILES)
-			print_install(cli, document, answers, &release, gpus->count);
-		else
-			common = NULL;
-		jw_which_free(&which);
 	}
-	if (!common)
-		output_line(&cli->out, STYLE_BAD,
-					"No release that jitwarm has examined runs on all %zu GPUs.", gpus->count);
+	if (common && which->releases->answer <= JW_WHICH_COMPILES) {
+		struct jw_which_release release = *common;
+
+		release.beside = which->releases->beside;
+		print_install(run, wanted, answers, &release, run->gpus.count);
+	} else {
+		output_line(&run->cli->out, STYLE_BAD,
+					"No release that jitwarm has examined runs on all %zu GPUs.", run->gpus.count);
+	}
+	jw_result_free(which);
 	return 0;
 }
 
@@ -703,6 +710,24 @@ static void add_which(struct buf *command, const struct cli *cli)
 	next_step_keep(command, &cli->options, kept);
 }
 
+/* Appends the command that answers for one package. */
+static void add_which_one(struct buf *command, const struct cli *cli, const char *package,
+						  bool asks)
+{
+	add_which(command, cli);
+	shell_add_word(command, package);
+	if (asks)
+		buf_add(command, " --ask");
+}
+
+static void print_which_one(const struct cli *cli, const char *text, const char *package, bool asks)
+{
+	struct buf command = BUF_MAX(NEXT_STEP_MAX);
+
+	add_which_one(&command, cli, package, asks);
+	next_step(&cli->out, STYLE_PLAIN, text, &command);
+}
+
 /* Returns whether no release runs, but an older one than the examined ones may run. */
 static bool lacks_examined(const struct jw_which *which)
 {
@@ -721,58 +746,41 @@ static void print_unexamined(const struct cli *cli, const struct jw_which *which
 					TEXT_COUNT(which->unexamined, "release", "releases"), which->package);
 }
 
-/* Prints the command that examines all releases, after the answer for one. */
-static void print_examine(const struct cli *cli, const struct jw_which *which)
-{
-	struct buf command = BUF_MAX(NEXT_STEP_MAX);
-
-	add_which(&command, cli);
-	shell_add_word(&command, which->package);
-	buf_add(&command, " --ask");
-	next_step(&cli->out, STYLE_PLAIN, "To examine them: ", &command);
-}
-
 /* Prints why no release runs: the GPU, or the driver, the Python or the platform. */
-static void print_none(const struct cli *cli, const struct which_document *document,
-					   const struct jw_which *which)
+static void print_none(const struct which_run *run, const struct jw_which *which)
 {
-	const struct output *out = &cli->out;
-	const char *index = document->index, *python = NULL, *platform;
+	const struct output *out = &run->cli->out;
+	const char *index = which->index, *package = which->package, *python = NULL,
+			   *platform = platform_text(run->platform);
 	char driver[JW_DRIVER_TEXT] = "", both[128];
-	size_t failing = 0, without_code = 0, without_wheel = 0, sources = 0;
+	size_t counts[JW_WHICH_UNKNOWN + 1] = {0};
 
 	for (size_t i = 0; i < which->count; i++) {
-		const struct jw_which_release *release = &which->releases[i];
-
-		failing += release->answer == JW_WHICH_FAILS;
-		without_code += release->answer == JW_WHICH_CPU;
-		without_wheel += release->answer == JW_WHICH_NO_WHEEL;
-		sources += release->answer == JW_WHICH_SOURCE;
-		if (release->answer == JW_WHICH_NO_PYTHON)
-			python = document->python;
-		if (release->answer == JW_WHICH_FAILS && release->needs.cuda)
-			(void)jw_driver_text(driver, &document->driver);
+		counts[which->releases[i].answer]++;
+		if (which->releases[i].answer == JW_WHICH_FAILS && which->releases[i].needs.cuda)
+			(void)jw_driver_text(driver, &run->gpus.driver);
 	}
-	platform = platform_text(document->platform);
+	if (counts[JW_WHICH_NO_PYTHON])
+		python = run->python;
 	if (has_labels(which)) {
 		(void)text_format(both, sizeof both, "%s or %s's index", index, declared_by(which));
 		index = both;
 	}
 	if (which->unexamined)
-		print_unexamined(cli, which);
-	else if (sources)
+		print_unexamined(run->cli, which);
+	else if (counts[JW_WHICH_SOURCE])
 		output_line(out, STYLE_BAD,
 					"No wheel of %s on %s runs on this GPU; of %s, %s has only the source code.",
-					which->package, index, TEXT_COUNT(sources, "release", "releases"), index);
-	else if (without_wheel == which->count)
-		output_line(out, STYLE_BAD, "%s has no wheel of %s for %s.", index, which->package,
-					platform);
-	else if (!failing && without_code && python)
+					package, index, TEXT_COUNT(counts[JW_WHICH_SOURCE], "release", "releases"),
+					index);
+	else if (counts[JW_WHICH_NO_WHEEL] == which->count)
+		output_line(out, STYLE_BAD, "%s has no wheel of %s for %s.", index, package, platform);
+	else if (!counts[JW_WHICH_FAILS] && counts[JW_WHICH_CPU] && python)
 		output_line(out, STYLE_BAD, "%s has no wheel of %s with device code for %s and Python %s.",
-					index, which->package, platform, python);
-	else if (!failing && without_code)
+					index, package, platform, python);
+	else if (!counts[JW_WHICH_FAILS] && counts[JW_WHICH_CPU])
 		output_line(out, STYLE_BAD, "%s has no wheel of %s with device code for %s.", index,
-					which->package, platform);
+					package, platform);
 	else if (*driver && python)
 		output_line(out, STYLE_BAD,
 					"No release on %s runs on this GPU with driver %s and Python %s.", index,
@@ -785,18 +793,6 @@ static void print_none(const struct cli *cli, const struct which_document *docum
 					python);
 	else
 		output_line(out, STYLE_BAD, "No release on %s runs on this GPU.", index);
-}
-
-/* Prints the command that answers for all releases, after the answer for one. */
-static void print_others(const struct cli *cli, const struct jw_which *which)
-{
-	struct buf command = BUF_MAX(NEXT_STEP_MAX);
-
-	add_which(&command, cli);
-	shell_add_word(&command, which->package);
-	if (options_given(&cli->options, "ask"))
-		buf_add(&command, " --ask");
-	next_step(&cli->out, STYLE_PLAIN, "Other releases: ", &command);
 }
 
 /* Returns the release whose requirements are shown: the one that is advised, or else the newest one
@@ -829,160 +825,98 @@ static void add_names(struct buf *text, char *const *names, size_t count)
 
 /* Prints the answers for the packages with device code that a release without such code requires,
  * and names the packages that were not followed. */
-static int print_uses(struct jw_error *err, const struct cli *cli,
-					  const struct which_document *document, const struct jw_which_options *options,
-					  const char *package, const struct jw_which_release *release)
+static int print_uses(struct jw_error *err, const struct which_run *run,
+					  const struct wanted *wanted, const char *package,
+					  const struct jw_which_release *release)
 {
-	struct which_document own = *document;
+	const struct output *out = &run->cli->out;
 	struct buf names = BUF_MAX(NEXT_STEP_MAX), others = BUF_MAX(NEXT_STEP_MAX);
 	int result = 0;
 
-	own.index = "PyPI";
 	add_names(&names, release->uses, release->use_count);
 	add_names(&others, release->unfollowed, release->unfollowed_count);
 	if (release->use_count)
-		output_line(&cli->out, STYLE_PLAIN, "%s has no device code of its own; it uses %s.",
-					package, buf_text(&names));
+		output_line(out, STYLE_PLAIN, "%s has no device code of its own; it uses %s.", package,
+					buf_text(&names));
 	if (release->unfollowed_count && release->answer == JW_WHICH_UNFOLLOWED)
 		output_line(
-			&cli->out, STYLE_PLAIN,
+			out, STYLE_PLAIN,
 			"It requires packages that jitwarm's list lacks and that may have device code: %s.",
 			buf_text(&others));
 	else if (release->unfollowed_count)
-		output_line(&cli->out, STYLE_FAINT, "jitwarm has not looked at what else it requires: %s.",
+		output_line(out, STYLE_FAINT, "jitwarm has not looked at what else it requires: %s.",
 					buf_text(&others));
 	buf_free(&names);
 	buf_free(&others);
 	for (size_t i = 0; !result && i < release->use_count; i++) {
-		struct jw_which_options question = *options;
+		struct jw_which_options question = wanted->options;
 		const size_t length = strcspn(release->uses[i], "<>=!~ ");
 		char *name = mem_string_n(release->uses[i], length);
-		struct table table = {.columns = 2};
-		struct jw_which which;
+		struct jw_which *which;
+		bool left_out;
 
 		question.package = name;
-		question.version = question.extras = NULL;
+		question.version = question.extras = question.index = question.list = NULL;
 		question.range = release->uses[i][length] ? release->uses[i] + length : NULL;
-		question.asked = NULL;
 		result = jw_which(err, &question, &which);
 		if (!result) {
-			(void)add_rows(&table, &own, &which, false);
-			if (which.count)
-				print_head(cli, &own, &which);
-			result = table_print(err, &table, &cli->out);
-			jw_which_free(&which);
+			if (which->count)
+				result = print_rows(err, run, which, false, &left_out);
+			jw_result_free(which);
 		}
-		table_free(&table);
 		mem_free(name);
 	}
 	return result;
 }
 
-/* Prints the command that examines the first required package that the list lacks. */
-static void print_unfollowed(const struct cli *cli, const struct jw_which_release *release)
+/* Prints an answer. For one release, its answer is also compared with that of all releases. */
+static int print_which(struct jw_error *err, const struct which_run *run,
+					   const struct wanted *wanted, const struct jw_which *which)
 {
-	struct buf command = BUF_MAX(NEXT_STEP_MAX);
-
-	add_which(&command, cli);
-	shell_add_word(&command, release->unfollowed[0]);
-	buf_add(&command, " --ask");
-	next_step(&cli->out, STYLE_PLAIN, "To examine it: ", &command);
-}
-
-/* Prints an answer. For one release, `of_all` has the answers for all releases; else it is NULL. */
-static int print_which(struct jw_error *err, const struct cli *cli,
-					   const struct which_document *document,
-					   const struct jw_which_options *options, const struct jw_which *which,
-					   const struct jw_which *of_all)
-{
-	const struct output *out = &cli->out;
-	struct table table = {.columns = 2};
-	const bool all = options_given(&cli->options, "all");
-	const size_t left_out = add_rows(&table, document, which, all || of_all);
-	const struct jw_which *from = of_all ? of_all : which;
-	const struct jw_which_release *bare = bare_release(which),
-								  *shown = of_all ? which->releases : which->advised;
+	const struct cli *cli = run->cli;
+	const struct jw_which_release *bare = bare_release(which), *shown = which->advised;
+	const struct jw_which *from = which;
+	struct jw_which_options for_all = wanted->options;
+	struct jw_which *of_all = NULL;
+	bool left_out;
 	int result;
 
-	print_head(cli, document, which);
-	result = table_print(err, &table, out);
-	table_free(&table);
+	for_all.version = NULL;
+	if (wanted->version) {
+		if (jw_which(err, &for_all, &of_all))
+			return -1;
+		from = of_all;
+		shown = which->releases;
+	}
+	result = print_rows(err, run, which, options_given(&cli->options, "all") || of_all, &left_out);
 	if (left_out)
-		output_line(out, STYLE_FAINT, "  older releases: --all");
+		output_line(&cli->out, STYLE_FAINT, "  older releases: --all");
 	if (!result && bare)
-		result = print_uses(err, cli, document, options, which->package, bare);
+		result = print_uses(err, run, wanted, which->package, bare);
 	if (!which->advised && bare && bare->answer == JW_WHICH_UNFOLLOWED) {
-		print_unfollowed(cli, bare);
+		print_which_one(cli, "To examine it: ", bare->unfollowed[0], true);
 	} else if (!of_all && !which->advised) {
-		print_none(cli, document, which);
+		print_none(run, which);
 	} else if (of_all && lacks_examined(of_all)) {
 		print_unexamined(cli, of_all);
-		if (!options_given(&cli->options, "ask"))
-			print_examine(cli, of_all);
+		if (!run->asks)
+			print_which_one(cli, "To examine them: ", of_all->package, true);
 	}
 	if (shown && shown->answer <= JW_WHICH_COMPILES && shown->required)
-		output_line(out, STYLE_PLAIN, "%s %s requires %s, which fails: %s.", which->package,
+		output_line(&cli->out, STYLE_PLAIN, "%s %s requires %s, which fails: %s.", which->package,
 					shown->version, shown->required, shown->required_why);
 	/* For one release that runs, no other one is named. */
 	if (from->advised && (!of_all || !which->advised))
-		print_install(cli, document, from, from->advised, 1);
+		print_install(run, wanted, from, from->advised, 1);
 	if (of_all && which->advised && (which->advised->beside || which->advised->options))
-		print_install(cli, document, which, which->advised, 0);
+		print_install(run, wanted, which, which->advised, 0);
 	if (of_all)
-		print_others(cli, which);
+		print_which_one(cli, "Other releases: ", which->package, run->asks);
+	jw_result_free(of_all);
 	return result;
 }
 
-/* ---- the command */
-
-/* A package in question. */
-struct wanted {
-	char name[PACKAGE_MAX_NAME];        /* as typed, without extras */
-	char extras[PACKAGE_MAX_NAME];      /* "[cuda12]", or "" */
-	char install[2 * PACKAGE_MAX_NAME]; /* what pip installs: the name as typed with its extras */
-	const char *typed;                  /* with versions and extras */
-	const char *version;                /* of NAME==VERSION and of a wheel's name; else NULL */
-	const char *range;                  /* of NAME>=VERSION,<VERSION; else NULL */
-	char of_wheel[64];
-};
-
-/* Returns the newest release of the index, or, if all are builds of another one, of that. */
-static const struct jw_which_release *newest_of(const struct jw_which *which)
-{
-	for (size_t i = 0; i < which->count; i++)
-		if (!label_of(&which->releases[i]))
-			return &which->releases[i];
-	return which->releases;
-}
-
-/* Returns 0 if the newest release runs on all GPUs; 1 if an older one, or a build of another index,
- * does; 2 if none does; 3 if jitwarm has not examined all that may run. */
-static enum exit_status status_of(const struct jw_which *answers, size_t count,
-								  const struct jw_which_release *common)
-{
-	bool runs = true, unexamined = false;
-
-	for (size_t i = 0; i < count; i++) {
-		runs = runs && newest_of(&answers[i])->answer <= JW_WHICH_COMPILES;
-		unexamined = unexamined || lacks_examined(&answers[i]) ||
-					 answers[i].releases->answer == JW_WHICH_UNFOLLOWED;
-	}
-	return runs ? EXIT_DONE : common ? EXIT_COLD : unexamined ? EXIT_FAILED : EXIT_CANNOT;
-}
-
-/* Appends the command that looks at releases that the list lacks: for these packages, or, if there
- * are none, for those that were typed. */
-static void add_ask(struct buf *command, const struct cli *cli, const struct jw_which *answers,
-					size_t count)
-{
-	add_which(command, cli);
-	for (size_t i = 0; i < count; i++)
-		if (!i || strcmp(answers[i].package, answers[i - 1].package))
-			shell_add_word(command, answers[i].package);
-	if (!count)
-		next_step_names(command, &cli->options);
-	buf_add(command, " --ask");
-}
+/* ---- packages as they are typed */
 
 /* Returns the row about the package of the list that has the device code of `package`, or NULL. */
 static const struct package_fact *device_of(const char *package)
@@ -1000,123 +934,6 @@ static const char *listed_for(const char *package)
 	const struct package_fact *fact = device_of(package);
 
 	return fact ? fact->values[0] : NULL;
-}
-
-/* Appends the command that looks at the releases of one package. */
-static void add_ask_one(struct buf *command, const struct cli *cli, const struct wanted *wanted)
-{
-	add_which(command, cli);
-	shell_add_word(command, wanted->typed);
-	buf_add(command, " --ask");
-}
-
-/* Sets the error for a package that the list lacks. */
-static void set_unknown(struct jw_error *err, const struct cli *cli, const struct wanted *wanted)
-{
-	struct buf command = BUF_MAX(NEXT_STEP_MAX);
-	const char *package = wanted->name, *listed = listed_for(package);
-	const struct package_fact *elsewhere = package_fact_of("index", package);
-	char *text, *nearest = listed ? NULL : jw_which_nearest(package);
-
-	if (elsewhere) {
-		buf_add(&command, "pip install");
-		shell_add_word(&command, package);
-		buf_add(&command, " %s", elsewhere->values[ELSEWHERE_OPTIONS]);
-	} else if (listed) {
-		add_which(&command, cli);
-		shell_add_word(&command, listed);
-	} else {
-		add_ask_one(&command, cli, wanted);
-	}
-	text = next_step_take(&command);
-	if (elsewhere)
-		error_set(err, JW_ERR_NOT_FOUND,
-				  "%s: not in jitwarm's list; the builds for GPUs are on an index of %s: “%s”",
-				  package, elsewhere->values[ELSEWHERE_WHOSE], text);
-	else if (listed)
-		error_set(err, JW_ERR_NOT_FOUND, "%s: not in jitwarm's list; did you mean %s? “%s”",
-				  package, listed, text);
-	else if (nearest)
-		error_set(err, JW_ERR_NOT_FOUND,
-				  "%s: not in jitwarm's list; did you mean %s? “%s” looks at its releases", package,
-				  nearest, text);
-	else
-		error_set(err, JW_ERR_NOT_FOUND, "%s: not in jitwarm's list; “%s” looks at its releases",
-				  package, text);
-	mem_free(nearest);
-	mem_free(text);
-}
-
-/* Prints the answers of the examined releases before and after one that was not examined; nothing
- * if the requested text is no version, and so has no place among the releases. */
-static int print_beside(struct jw_error *err, const struct cli *cli,
-						const struct which_document *document,
-						const struct jw_which_options *options)
-{
-	struct jw_which_options for_all = *options;
-	const struct jw_which_release *newer = NULL, *older = NULL;
-	struct table table = {.columns = 2};
-	struct jw_which which;
-	struct pep440 version;
-	int result;
-
-	if (!pep440_read(options->version, &version))
-		return 0;
-	for_all.version = NULL;
-	if (jw_which(err, &for_all, &which))
-		return -1;
-	for (size_t i = 0; i < which.count && !older; i++) {
-		const struct jw_which_release *release = &which.releases[i];
-
-		if (release->inferred || release->declared_by || release->answer >= JW_WHICH_NO_PYTHON)
-			continue;
-		if (version_is_newer(release->version, options->version))
-			newer = release;
-		else
-			older = release;
-	}
-	for (size_t i = 0; i < 2; i++) {
-		const struct jw_which_release *release = i ? older : newer;
-
-		if (!release)
-			continue;
-		table_cell(&table, STYLE_PLAIN, "  %s", release->version);
-		print_answer(&table, release, release, release, false);
-	}
-	if (newer || older)
-		print_head(cli, document, &which);
-	result = newer || older ? table_print(err, &table, &cli->out) : 0;
-	table_free(&table);
-	jw_which_free(&which);
-	return result;
-}
-
-static int refuse_release(struct jw_error *err, const struct cli *cli,
-						  const struct which_document *document, const struct wanted *wanted,
-						  const struct jw_which *which)
-{
-	struct buf command = BUF_MAX(NEXT_STEP_MAX);
-	char *text;
-
-	/* Without a version, every file on the index's page belongs to another package. */
-	if (!wanted->version)
-		return error_set(err, JW_ERR_NOT_FOUND, "%s has no release of %s", document->index,
-						 wanted->name);
-	if (options_given(&cli->options, "ask"))
-		return error_set(err, JW_ERR_NOT_FOUND, "%s has no release %.100s of %s", document->index,
-						 wanted->version, wanted->name);
-	add_ask_one(&command, cli, wanted);
-	text = next_step_take(&command);
-	if (!which->count)
-		error_set(err, JW_ERR_NOT_FOUND,
-				  "jitwarm's list has no release %.100s of %s: “%s” looks for this release",
-				  wanted->version, wanted->name, text);
-	else
-		error_set(err, JW_ERR_NOT_FOUND,
-				  "jitwarm has not examined %s %.100s; “%s” examines this release", wanted->name,
-				  which->releases->version, text);
-	mem_free(text);
-	return -1;
 }
 
 /* Replaces a package by the one that an extra about CUDA brings, which has the device code: jax and
@@ -1148,71 +965,64 @@ static void apply_extras(struct wanted *wanted, const char *extras)
 	}
 }
 
-/* Copies the extras without blanks. */
-static void copy_extras(struct wanted *wanted, const char *extras, size_t length)
+/* Reads the extras after a name, “[cuda12, k8s]”, and keeps them without blanks. Returns what is
+ * behind them. */
+static const char *read_extras(struct wanted *wanted, const char *extras)
 {
+	const char *listed = listed_for(wanted->name), *end = strchr(extras, ']') + 1;
+	const bool plugin = listed && text_ends(listed, "-plugin");
 	size_t size = 0;
 
-	for (size_t i = 0; i < length && size + 1 < sizeof wanted->extras; i++)
-		if (extras[i] != ' ')
-			wanted->extras[size++] = extras[i];
-	wanted->extras[size] = '\0';
+	for (const char *at = extras; at < end && size + 1 < sizeof wanted->extras; at++)
+		if (*at != ' ')
+			wanted->extras[size++] = *at;
+	/* jax requires the plugin in its own version; other packages are installed by their names. */
+	if (!listed || plugin)
+		text_append(wanted->install, sizeof wanted->install, "%s", wanted->extras);
+	apply_extras(wanted, extras);
+	if (listed && !plugin)
+		TEXT_COPY(wanted->install, wanted->name);
+	return end + strspn(end, " ");
 }
 
 /* Reads NAME, NAME==VERSION or NAME>=VERSION,<VERSION, with or without extras after the name, or
  * the name of a wheel. */
-static int read_wanted(struct jw_error *err, const char *text, struct wanted *ret_wanted)
+static int read_wanted(struct jw_error *err, const char *text, struct wanted *wanted)
 {
 	static const char of_version[] =
 		"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.+-_!";
 	const size_t length = strcspn(text, " [(<>=!~;@,+");
-	const char *extras = text + length + strspn(text + length, " "), *rest = extras;
-	struct wanted wanted = {.typed = text};
+	const char *rest = text + length + strspn(text + length, " "), *version;
+	bool pins, valid = false;
+	size_t sign;
 	struct wheel_name wheel;
 
+	*wanted = (struct wanted){.typed = text};
 	if (wheel_name_read(os_base_name(text), &wheel)) {
-		*ret_wanted = (struct wanted){.typed = text};
-		(void)wheel_part_text(ret_wanted->name, sizeof ret_wanted->name, wheel.name);
-		(void)package_normalise(ret_wanted->name, strlen(ret_wanted->name), ret_wanted->install);
-		ret_wanted->version =
-			wheel_part_text(ret_wanted->of_wheel, sizeof ret_wanted->of_wheel, wheel.version);
+		(void)wheel_part_text(wanted->name, sizeof wanted->name, wheel.name);
+		(void)package_normalise(wanted->name, strlen(wanted->name), wanted->install);
+		wanted->version = wheel_part_text(wanted->of_wheel, sizeof wanted->of_wheel, wheel.version);
 		return 0;
 	}
-	if (!package_normalise(text, length, wanted.install))
+	if (!package_normalise(text, length, wanted->install))
 		return error_set(err, JW_ERR_USAGE, "“%.200s” is no package's name", text);
-	(void)text_format(wanted.name, sizeof wanted.name, "%.*s", (int)length, text);
-	if (*extras == '[' && strchr(extras, ']')) {
-		const char *listed = listed_for(wanted.name);
-
-		rest = strchr(extras, ']') + 1;
-		copy_extras(&wanted, extras, (size_t)(rest - extras));
-		/* jax requires the plugin in its own version; other packages are installed by their names.
-		 */
-		if (!listed || text_ends(listed, "-plugin"))
-			text_append(wanted.install, sizeof wanted.install, "%s", wanted.extras);
-		apply_extras(&wanted, extras);
-		if (listed && !text_ends(listed, "-plugin"))
-			TEXT_COPY(wanted.install, wanted.name);
-		rest += strspn(rest, " ");
-	}
-	if (*rest) {
-		const size_t sign = text_starts(rest, "===") ? 3 : text_starts(rest, "==") ? 2 : 0;
-		const char *version = sign ? rest + sign + strspn(rest + sign, " ") : "";
-		const bool pins = text_is_digit(*version) && !version[strspn(version, of_version)] &&
-						  !strpbrk(version, ", ");
-		bool valid = false;
-
-		if (!pins && strchr("<>=!~", *rest))
-			(void)pep440_fits("0", rest, &valid);
-		if (!pins && !valid)
-			return error_set(
-				err, JW_ERR_USAGE,
-				"“%.200s”: which takes NAME, NAME==VERSION or a range such as “%.200s>=2,<2.3”",
-				text, wanted.name);
-		wanted.version = pins ? version : NULL;
-		wanted.range = pins ? NULL : rest;
-	}
-	*ret_wanted = wanted;
+	(void)text_format(wanted->name, sizeof wanted->name, "%.*s", (int)length, text);
+	if (*rest == '[' && strchr(rest, ']'))
+		rest = read_extras(wanted, rest);
+	if (!*rest)
+		return 0;
+	sign = text_starts(rest, "===") ? 3 : text_starts(rest, "==") ? 2 : 0;
+	version = sign ? rest + sign + strspn(rest + sign, " ") : "";
+	pins = text_is_digit(*version) && !version[strspn(version, of_version)];
+	if (!pins && strchr("<>=!~", *rest))
+		(void)pep440_fits("0", rest, &valid);
+	if (!pins && !valid)
+		return error_set(
+			err, JW_ERR_USAGE,
+			"“%.200s”: which takes NAME, NAME==VERSION or a range such as “%.200s>=2,<2.3”", text,
+			wanted->name);
+	wanted->version = pins ? version : NULL;
+	wanted->range = pins ? NULL : rest;
 	return 0;
 }
 
@@ -1232,6 +1042,119 @@ static int check_wanted(struct jw_error *err, const char *const *names, size_t c
 	}
 	return 0;
 }
+
+/* ---- packages and releases without an answer */
+
+/* Sets the error for a package that the list lacks. */
+static void set_unknown(struct jw_error *err, const struct cli *cli, const struct wanted *wanted)
+{
+	struct buf command = BUF_MAX(NEXT_STEP_MAX);
+	const char *package = wanted->name, *listed = listed_for(package);
+	const struct package_fact *elsewhere = package_fact_of("index", package);
+	char *text, *nearest = listed ? NULL : jw_which_nearest(package);
+
+	if (elsewhere) {
+		buf_add(&command, "pip install");
+		shell_add_word(&command, package);
+		buf_add(&command, " %s", elsewhere->values[ELSEWHERE_OPTIONS]);
+	} else {
+		add_which_one(&command, cli, listed ? listed : wanted->typed, !listed);
+	}
+	text = next_step_take(&command);
+	if (elsewhere)
+		error_set(err, JW_ERR_NOT_FOUND,
+				  "%s: not in jitwarm's list; the builds for GPUs are on an index of %s: “%s”",
+				  package, elsewhere->values[ELSEWHERE_WHOSE], text);
+	else if (listed)
+		error_set(err, JW_ERR_NOT_FOUND, "%s: not in jitwarm's list; did you mean %s? “%s”",
+				  package, listed, text);
+	else if (nearest)
+		error_set(err, JW_ERR_NOT_FOUND,
+				  "%s: not in jitwarm's list; did you mean %s? “%s” looks at its releases", package,
+				  nearest, text);
+	else
+		error_set(err, JW_ERR_NOT_FOUND, "%s: not in jitwarm's list; “%s” looks at its releases",
+				  package, text);
+	mem_free(nearest);
+	mem_free(text);
+}
+
+/* Prints the answers of the examined releases before and after one that was not examined; nothing
+ * if the requested text is no version, and so has no place among the releases. */
+static int print_beside(struct jw_error *err, const struct which_run *run,
+						const struct wanted *wanted)
+{
+	struct jw_which_options for_all = wanted->options;
+	const struct jw_which_release *beside[2] = {NULL}; /* the newer one, the older one */
+	struct table table = {.columns = 2};
+	struct jw_which *which;
+	struct pep440 version;
+	int result = 0;
+
+	if (!pep440_read(wanted->version, &version))
+		return 0;
+	for_all.version = NULL;
+	if (jw_which(err, &for_all, &which))
+		return -1;
+	for (size_t i = 0; i < which->count && !beside[1]; i++) {
+		const struct jw_which_release *release = &which->releases[i];
+
+		if (!release->inferred && !release->declared_by && release->answer < JW_WHICH_NO_PYTHON)
+			beside[!version_is_newer(release->version, wanted->version)] = release;
+	}
+	for (size_t i = 0; i < 2; i++) {
+		struct row row = {.first = NULL};
+
+		if (!beside[i])
+			continue;
+		add_to_row(&row, beside[i]);
+		table_cell(&table, STYLE_PLAIN, "  %s", beside[i]->version);
+		add_answer(&table, &row);
+	}
+	if (beside[0] || beside[1]) {
+		print_head(run, which);
+		result = table_print(err, &table, &run->cli->out);
+	}
+	table_free(&table);
+	jw_result_free(which);
+	return result;
+}
+
+/* Refuses a package of whose requested releases nothing is known. */
+static int refuse_release(struct jw_error *err, const struct which_run *run,
+						  const struct wanted *wanted, const struct jw_which *which)
+{
+	struct buf command = BUF_MAX(NEXT_STEP_MAX);
+	char *text;
+
+	if (wanted->range)
+		return error_set(err, JW_ERR_NOT_FOUND, "%s has no release of %s%.100s",
+						 wanted->asked ? which->index : "jitwarm's list", wanted->name,
+						 wanted->range);
+	/* Without a version, every file on the index's page belongs to another package. */
+	if (!wanted->version)
+		return error_set(err, JW_ERR_NOT_FOUND, "%s has no release of %s", which->index,
+						 wanted->name);
+	if (run->asks)
+		return error_set(err, JW_ERR_NOT_FOUND, "%s has no release %.100s of %s", which->index,
+						 wanted->version, wanted->name);
+	if (print_beside(err, run, wanted))
+		return -1;
+	add_which_one(&command, run->cli, wanted->typed, true);
+	text = next_step_take(&command);
+	if (!which->count)
+		error_set(err, JW_ERR_NOT_FOUND,
+				  "jitwarm's list has no release %.100s of %s: “%s” looks for this release",
+				  wanted->version, wanted->name, text);
+	else
+		error_set(err, JW_ERR_NOT_FOUND,
+				  "jitwarm has not examined %s %.100s; “%s” examines this release", wanted->name,
+				  which->releases->version, text);
+	mem_free(text);
+	return -1;
+}
+
+/* ---- --ask */
 
 static void print_plan(const struct cli *cli, const struct jw_asked_plan *plan, const char *package)
 {
@@ -1269,288 +1192,283 @@ static void warn_of_lack(void *context, const char *file, const char *why)
 	output_warning(fetching->output, "%s: not examined: %s", file, why);
 }
 
-/* Handles --ask: examines the releases of pip's index, as far as the GPUs' answers need them. */
-static int ask_index(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
-					 struct jw_which_options *options, struct jw_asked **ret_asked)
+/* Examines the releases of pip's index, as far as the GPUs' answers need them. */
+static int ask_index(struct jw_error *err, struct which_run *run, struct wanted *wanted)
 {
-	struct fetching fetching = {.output = &cli->out, .label = options->package};
-	const struct jw_ask_options how = {.package = options->package,
-									   .platform = options->platform,
-									   .python = options->python,
+	struct cli *cli = run->cli;
+	const struct gpu_targets *gpus = &run->gpus;
+	struct fetching fetching = {.output = &cli->out, .label = wanted->name};
+	const struct jw_ask_options how = {.package = wanted->name,
+									   .platform = run->platform,
+									   .python = run->python,
 									   .state_dir = cli_state(NULL, cli),
 									   .fetch = fetching_options(&fetching),
 									   .fetches = begin_fetching,
 									   .lacks = warn_of_lack};
-	struct jw_asked *asked = NULL;
 	struct jw_asked_plan plan;
-	int result = jw_asked_open(err, &how, &asked);
+	int result = jw_asked_open(err, &how, &wanted->asked);
 
 	if (!result)
-		result = jw_asked_plan(err, asked, options, gpus->targets, gpus->count, &plan);
+		result =
+			jw_asked_plan(err, wanted->asked, &wanted->options, gpus->targets, gpus->count, &plan);
 	if (!result)
-		print_plan(cli, &plan, options->package);
+		print_plan(cli, &plan, wanted->name);
 	for (size_t i = 0; !result && i < gpus->count; i++) {
-		options->target = gpus->targets[i];
-		result = jw_asked_examine(err, asked, options);
+		wanted->options.target = gpus->targets[i];
+		result = jw_asked_examine(err, wanted->asked, &wanted->options);
 	}
 	fetching_end(&fetching);
-	if (result)
-		jw_asked_close(asked);
-	else
-		*ret_asked = asked;
 	return result;
 }
 
-/* Answers for one package; the caller closes the index's answers of *ret_options. */
-static int answer_package(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
-						  const struct wanted *wanted, struct which_document *document,
-						  struct jw_which_options *ret_options, struct jw_asked **ret_asked)
+/* ---- the command */
+
+/* Returns the newest release of the index, or, if all are builds of another one, of that. */
+static const struct jw_which_release *newest_of(const struct jw_which *which)
 {
-	const bool asks = options_given(&cli->options, "ask"), text = output_wants_text(&cli->out);
-	struct jw_which *answers = &document->answers[document->count];
+	for (size_t i = 0; i < which->count; i++)
+		if (!label_of(&which->releases[i]))
+			return &which->releases[i];
+	return which->releases;
+}
+
+/* Returns 0 if the newest release runs on all GPUs; 1 if an older one, or a build of another index,
+ * does; 2 if none does; 3 if jitwarm has not examined all that may run. */
+static enum exit_status status_of(const struct jw_which *answers, size_t count,
+								  const struct jw_which_release *common)
+{
+	bool runs = true, unexamined = false;
+
+	for (size_t i = 0; i < count; i++) {
+		runs = runs && newest_of(&answers[i])->answer <= JW_WHICH_COMPILES;
+		unexamined = unexamined || lacks_examined(&answers[i]) ||
+					 answers[i].releases->answer == JW_WHICH_UNFOLLOWED;
+	}
+	return runs ? EXIT_DONE : common ? EXIT_COLD : unexamined ? EXIT_FAILED : EXIT_CANNOT;
+}
+
+/* Answers for one package, on all GPUs; the caller closes what the index has answered. */
+static int answer_package(struct jw_error *err, struct which_run *run, struct wanted *wanted)
+{
+	struct cli *cli = run->cli;
+	const struct gpu_targets *gpus = &run->gpus;
+	const bool text = output_wants_text(&cli->out);
+	struct jw_which *const answers = &run->answers[run->count];
+	struct jw_which_options *options = &wanted->options;
 	const struct jw_which_release *common;
-	struct jw_asked *asked = NULL;
-	int result = 0;
-	struct jw_which_options options = {.package = wanted->name,
-									   .version = wanted->version,
-									   .range = wanted->range,
-									   .extras = wanted->extras,
-									   .driver = gpus->driver,
-									   .platform = document->platform,
-									   .python = document->python};
 
-	document->install = wanted->install;
+	*options = (struct jw_which_options){.package = wanted->name,
+										 .version = wanted->version,
+										 .range = wanted->range,
+										 .extras = wanted->extras,
+										 .driver = gpus->driver,
+										 .platform = run->platform,
+										 .python = run->python};
 	if (cli->system)
-		options.speed = cli->system->speed;
-	if (asks && ask_index(err, cli, gpus, &options, &asked))
+		options->speed = cli->system->speed;
+	if (run->asks && ask_index(err, run, wanted))
 		return -1;
-	if (!asks)
-		asked = jw_asked_kept(&(struct jw_ask_options){.package = wanted->name,
-													   .platform = document->platform,
-													   .state_dir = cli_state(NULL, cli)});
-	options.asked = *ret_asked = asked;
-	TEXT_COPY(document->asked_index, asked ? jw_asked_index(asked) : "PyPI");
-	document->index = document->asked_index;
-	for (size_t i = 0; !result && i < gpus->count; i++) {
-		struct jw_which *which = &document->answers[document->count];
+	if (!run->asks)
+		wanted->asked = jw_asked_kept(&(struct jw_ask_options){
+			.package = wanted->name, .platform = run->platform, .state_dir = cli_state(NULL, cli)});
+	if (wanted->asked) {
+		options->index = jw_asked_index(wanted->asked);
+		options->list = jw_asked_text(wanted->asked);
+	}
+	run->index = arena_string(run, options->index ? options->index : "PyPI");
+	for (size_t i = 0; i < gpus->count; i++) {
+		struct jw_which *which;
 
-		options.target = gpus->targets[i];
-		result = jw_which(err, &options, which);
-		if (result)
-			break;
-		document->count++;
+		options->target = gpus->targets[i];
+		if (jw_which(err, options, &which))
+			return -1;
+		arena_join(run, which);
+		run->answers[run->count++] = *which;
 		/* The list also has versions whose wheels were not examined. */
-		if (!which->count || (wanted->version && !asks && which->count == 1 &&
-							  which->releases->answer == JW_WHICH_UNKNOWN)) {
-			result = wanted->version && !asks ? print_beside(err, cli, document, &options) : 0;
-			if (!result && wanted->range)
-				result = error_set(err, JW_ERR_NOT_FOUND, "%s has no release of %s%.100s",
-								   asked ? document->index : "jitwarm's list", wanted->name,
-								   wanted->range);
-			else if (!result)
-				result = refuse_release(err, cli, document, wanted, which);
-			break;
-		}
-		if (text && wanted->version) {
-			struct jw_which_options for_all = options;
-			struct jw_which of_all = {.package = NULL};
-
-			for_all.version = NULL;
-			result = jw_which(err, &for_all, &of_all) ||
-							 print_which(err, cli, document, &options, which, &of_all)
-						 ? -1
-						 : 0;
-			jw_which_free(&of_all);
-		} else if (text) {
-			result = print_which(err, cli, document, &options, which, NULL);
-		}
+		if (!which->count || (wanted->version && !run->asks && which->count == 1 &&
+							  which->releases->answer == JW_WHICH_UNKNOWN))
+			return refuse_release(err, run, wanted, which);
+		if (text && print_which(err, run, wanted, which))
+			return -1;
 	}
-	if (!result) {
-		if (!asked || asks || !document->from_list)
-			document->date = answers->date;
-		document->from_list = document->from_list || !asked;
-		common = jw_which_common(answers, gpus->count);
-		cli_end_with(cli, status_of(answers, gpus->count, common));
-		for (size_t i = 0; common && gpus->count > 1 && i < gpus->count; i++)
-			answers[i].newest_on_all = common->version;
-		if (text && gpus->count > 1 && !wanted->version)
-			result = print_common(err, cli, document, &options, gpus, answers, common);
-		if (text && asked && !asks)
-			output_line(&cli->out, STYLE_FAINT, "jitwarm asked %s on %s.", document->index,
-						answers->date);
-		if (text && !strcmp(document->index, "PyPI"))
-			print_other_index(cli, answers);
-	}
-	*ret_options = options;
-	return result;
-}
-
-/* A package in question with its answers. */
-struct answered {
-	struct wanted wanted;
-	struct jw_which_options options;
-	struct jw_asked *asked;
-};
-
-/* Returns “torch>=2”, as it was typed. */
-static char *text_of(const struct wanted *wanted)
-{
-	return mem_printf("%s%s%s", wanted->install, wanted->version ? "==" : "",
-					  wanted->version ? wanted->version
-					  : wanted->range ? wanted->range
-									  : "");
+	if (!wanted->asked || run->asks || !run->from_list)
+		run->date = answers->date;
+	run->from_list = run->from_list || !wanted->asked;
+	common = jw_which_common(answers, gpus->count);
+	cli_end_with(cli, status_of(answers, gpus->count, common));
+	for (size_t i = 0; common && gpus->count > 1 && i < gpus->count; i++)
+		answers[i].newest_on_all = common->version;
+	if (text && gpus->count > 1 && !wanted->version &&
+		print_common(err, run, wanted, answers, common))
+		return -1;
+	if (text && wanted->asked && !run->asks)
+		output_line(&cli->out, STYLE_FAINT, "jitwarm asked %s on %s.", run->index, answers->date);
+	if (text && !strcmp(run->index, "PyPI"))
+		print_other_index(cli, answers);
+	return 0;
 }
 
 /* Prints the command that installs all packages, or names two that exclude each other. */
-static void print_together(struct cli *cli, const struct which_document *document,
-						   const struct which_together *together, const char *file)
+static void print_together(const struct which_run *run, const struct which_together *together)
 {
+	const struct output *out = &run->cli->out;
 	struct buf command = BUF_MAX(NEXT_STEP_MAX);
-	char gpu[GPUS_MARKETED], text[GPUS_MARKETED + 32];
+	char gpu[GPUS_MARKETED], text[GPUS_MARKETED + 32] = "For all of them: ";
 
-	(void)gpu_targets_marketed(gpu, &cli->out, together->target, cli->system);
-	if (together->excluding[0]) {
-		output_line(&cli->out, STYLE_BAD,
+	(void)gpu_targets_marketed(gpu, out, together->target, run->cli->system);
+	if (together->excluding[0])
+		output_line(out, STYLE_BAD,
 					"%s and %s exclude each other: no releases of both run on %s and fit together.",
 					together->excluding[0], together->excluding[1], gpu);
-		return;
-	}
 	if (!together->count)
 		return;
 	buf_add(&command, "pip install");
 	/* A list of pip's has other packages, too. */
-	if (file && text_ends(file, ".txt")) {
+	if (run->file && text_ends(run->file, ".txt")) {
 		buf_add(&command, " -r");
-		shell_add_word(&command, file);
+		shell_add_word(&command, run->file);
 	}
 	for (size_t i = 0; i < together->count; i++)
 		shell_add_word(&command, together->requirements[i]);
 	add_words(&command, together->options);
-	if (document->together_count > 1)
+	if (run->together_count > 1)
 		(void)text_format(text, sizeof text, "For all of them on %s: ", gpu);
-	else
-		TEXT_COPY(text, "For all of them: ");
-	next_step(&cli->out, STYLE_GOOD, text, &command);
-}
-
-static void add_word(struct which_together *together, char *word)
-{
-	size_t capacity = together->count;
-
-	VEC_GROW(together->requirements, capacity, together->count);
-	together->requirements[together->count++] = word;
+	next_step(out, STYLE_GOOD, text, &command);
 }
 
 /* Chooses releases of several packages that fit together, for each GPU. */
-static int answer_together(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
-						   const struct answered *answered, size_t count, const char *file,
-						   struct which_document *document)
+static int answer_together(struct jw_error *err, struct which_run *run, const struct wanted *all,
+						   size_t count)
 {
-	struct jw_which_options *questions = mem_array(count, sizeof *questions);
-	int result = 0;
+	struct jw_which_options *questions = arena_alloc(run, count * sizeof *questions);
 
-	document->together = mem_array(gpus->count, sizeof *document->together);
-	for (size_t i = 0; !result && i < gpus->count; i++) {
-		struct which_together *row = &document->together[i];
-		struct jw_together together;
+	run->together = arena_alloc(run, run->gpus.count * sizeof *run->together);
+	for (size_t i = 0; i < run->gpus.count; i++) {
+		struct which_together *row = &run->together[run->together_count];
+		struct jw_together *together;
+		const char *at;
 
 		for (size_t k = 0; k < count; k++) {
-			questions[k] = answered[k].options;
-			questions[k].target = gpus->targets[i];
+			questions[k] = all[k].options;
+			questions[k].target = run->gpus.targets[i];
 		}
-		result = jw_which_together(err, questions, count, &together);
-		if (result)
-			break;
-		*row = (struct which_together){.target = gpus->targets[i]};
-		document->together_count++;
-		for (size_t k = 0; together.found && k < count; k++)
-			add_word(row, mem_printf("%s==%s", answered[k].wanted.install, together.versions[k]));
-		for (const char *at = together.beside; at && *at; at += strspn(at, " ")) {
-			add_word(row, mem_string_n(at, strcspn(at, " ")));
-			at += strcspn(at, " ");
+		if (jw_which_together(err, questions, count, &together))
+			return -1;
+		arena_join(run, together);
+		run->together_count++;
+		row->target = run->gpus.targets[i];
+		row->options = together->options;
+		for (size_t k = 0; together->found && k < count; k++)
+			arena_add_string(run, &row->requirements, &row->count, SIZE_MAX,
+							 arena_printf(run, "%s==%s", all[k].install, together->versions[k]));
+		at = together->beside ? together->beside : "";
+		for (size_t length; (length = next_word(&at)); at += length)
+			arena_add_string(run, &row->requirements, &row->count, SIZE_MAX,
+							 arena_printf(run, "%.*s", (int)length, at));
+		for (size_t k = 0; together->exclude && k < 2; k++) {
+			const struct wanted *wanted = &all[together->excluding[k]];
+
+			row->excluding[k] =
+				arena_printf(run, "%s%s%s", wanted->install, wanted->version ? "==" : "",
+							 wanted->version ? wanted->version
+							 : wanted->range ? wanted->range
+											 : "");
+			cli_end_with(run->cli, EXIT_CANNOT);
 		}
-		row->options = together.options;
-		together.options = NULL;
-		for (size_t k = 0; together.exclude && k < 2; k++)
-			row->excluding[k] = text_of(&answered[together.excluding[k]].wanted);
-		if (together.exclude)
-			cli_end_with(cli, EXIT_CANNOT);
-		jw_together_free(&together);
 	}
-	for (size_t i = 0; !result && output_wants_text(&cli->out) && i < gpus->count; i++)
-		print_together(cli, document, &document->together[i], file);
-	mem_free(questions);
-	return result;
+	for (size_t i = 0; output_wants_text(&run->cli->out) && i < run->gpus.count; i++)
+		print_together(run, &run->together[i]);
+	return 0;
 }
 
-/* Answers for all requested packages. Packages of a file (NULL: none) that jitwarm's list lacks are
- * counted. */
-static int answer_all(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
-					  const char *const *packages, size_t count, const char *file,
-					  struct which_document *document)
+/* Answers for all requested packages. Packages of a file that jitwarm's list lacks are counted. */
+static int answer_all(struct jw_error *err, struct which_run *run, const char *const *packages,
+					  size_t count)
 {
-	const bool asks = options_given(&cli->options, "ask");
+	const struct output *out = &run->cli->out;
 	struct buf left_out = BUF_MAX(4096);
-	struct answered *all = mem_array(count, sizeof *all);
+	struct wanted *all = mem_array(count, sizeof *all);
 	size_t unknown = 0, known = 0;
 	int result = 0;
 
-	document->answers = mem_array(count * gpus->count, sizeof *document->answers);
-	document->unlisted = mem_array(count, sizeof *document->unlisted);
+	run->answers = arena_alloc(run, count * run->gpus.count * sizeof *run->answers);
 	for (size_t i = 0; !result && i < count; i++) {
-		const size_t answered = document->count;
-		struct answered *one = &all[known];
+		const size_t before = run->count;
+		struct wanted *wanted = &all[known];
 		struct jw_error why;
-		bool failed;
+		bool lacking, listed;
 
-		*one = (struct answered){.asked = NULL};
-		result = read_wanted(err, packages[i], &one->wanted);
-		failed = !result && answer_package(&why, cli, gpus, &one->wanted, document, &one->options,
-										   &one->asked);
-		document->install = NULL;
-		if (!failed) {
+		result = read_wanted(err, packages[i], wanted);
+		if (result || !answer_package(&why, run, wanted)) {
 			known += !result;
 			continue;
 		}
-		jw_asked_close(one->asked);
-		one->asked = NULL;
-		if (why.code == JW_ERR_NOT_FOUND)
-			document->unlisted[document->unlisted_count++] = packages[i];
-		if (why.code == JW_ERR_NOT_FOUND && document->count == answered && !asks && file) {
+		jw_asked_close(wanted->asked);
+		lacking = why.code == JW_ERR_NOT_FOUND;
+		listed = run->asks || run->count > before;
+		run->count = before;
+		if (lacking)
+			arena_add_string(run, &run->unlisted, &run->unlisted_count, SIZE_MAX, packages[i]);
+		if (lacking && !listed && run->file) {
 			if (unknown++ < MAX_NAMED)
-				buf_add(&left_out, "%s%s", left_out.size ? ", " : "", one->wanted.name);
+				buf_add(&left_out, "%s%s", left_out.size ? ", " : "", wanted->name);
 			continue;
 		}
-		if (why.code == JW_ERR_NOT_FOUND && document->count == answered && !asks)
-			set_unknown(&why, cli, &one->wanted);
-		while (document->count > answered)
-			jw_which_free(&document->answers[--document->count]);
+		if (lacking && !listed)
+			set_unknown(&why, run->cli, wanted);
 		/* The other packages have their answers. */
-		if (why.code != JW_ERR_NOT_FOUND || (count == 1 && !file)) {
+		if (!lacking || (count == 1 && !run->file)) {
 			result = error_copy(err, &why);
 		} else {
-			cli_end_with(cli, EXIT_FAILED);
-			output_warning(&cli->out, "%s", why.message);
+			cli_end_with(run->cli, EXIT_FAILED);
+			output_warning(out, "%s", why.message);
 		}
 	}
-	if (!result && unknown == count && file)
-		result =
-			error_set(err, JW_ERR_NOT_FOUND, "%s: jitwarm's list has none of these packages", file);
+	if (!result && unknown == count && run->file)
+		result = error_set(err, JW_ERR_NOT_FOUND, "%s: jitwarm's list has none of these packages",
+						   run->file);
 	else if (!result && unknown > MAX_NAMED)
 		output_note(
-			&cli->out,
-			"%s and %zu more: not in jitwarm's list, so left out; --ask looks at these, too",
+			out, "%s and %zu more: not in jitwarm's list, so left out; --ask looks at these, too",
 			buf_text(&left_out), unknown - MAX_NAMED);
 	else if (!result && unknown)
-		output_note(&cli->out, "%s: not in jitwarm's list, so left out; --ask looks at these, too",
+		output_note(out, "%s: not in jitwarm's list, so left out; --ask looks at these, too",
 					buf_text(&left_out));
 	if (!result && known > 1)
-		result = answer_together(err, cli, gpus, all, known, file, document);
+		result = answer_together(err, run, all, known);
 	for (size_t i = 0; i < known; i++)
 		jw_asked_close(all[i].asked);
 	mem_free(all);
 	buf_free(&left_out);
 	return result;
+}
+
+/* Prints the command that looks at releases that the list lacks. */
+static void print_ask(const struct which_run *run)
+{
+	const struct options *given = &run->cli->options;
+	struct buf command = BUF_MAX(NEXT_STEP_MAX);
+	char text[80];
+	bool one = false, older = false;
+
+	for (size_t i = 0; i < given->operand_count; i++)
+		one = one || strchr(given->operands[i], '=') || text_ends(given->operands[i], ".whl");
+	for (size_t i = 0; i < run->count; i++)
+		older = older || lacks_examined(&run->answers[i]);
+	(void)text_format(text, sizeof text,
+					  !run->from_list ? "To ask the index again: "
+					  : one           ? "jitwarm's list is of %s. To ask the index: "
+					  : older         ? "jitwarm's list is of %s. For older and newer releases: "
+									  : "jitwarm's list is of %s. For newer releases: ",
+					  run->date);
+	add_which(&command, run->cli);
+	for (size_t i = 0; run->file && i < run->count; i++)
+		if (!i || strcmp(run->answers[i].package, run->answers[i - 1].package))
+			shell_add_word(&command, run->answers[i].package);
+	if (!run->file)
+		next_step_names(&command, given);
+	buf_add(&command, " --ask");
+	next_step(&run->cli->out, older ? STYLE_PLAIN : STYLE_FAINT, text, &command);
 }
 
 /* Returns whether an environment is active: with --target, the Python of PATH does not count. */
@@ -1593,99 +1511,89 @@ static bool is_list(const char *word)
 	return false;
 }
 
-static int which_run(struct jw_error *err, struct cli *cli)
+/* Finds the GPUs in question: those of --target, else this machine's. */
+static int find_gpus(struct jw_error *err, struct cli *cli, struct gpu_targets *gpus)
+{
+	if (gpu_targets_read(err, cli, gpus))
+		return -1;
+	if (!gpus->count) {
+		if (cli_open_asleep(err, cli, NULL, JW_ASK_UNKNOWN) ||
+			gpu_targets_add_own(err, gpus, cli->system))
+			return -1;
+		if (!gpus->count)
+			return refuse_without_gpu(err, cli);
+		if (!options_given(&cli->options, "driver"))
+			gpus->driver = cli->system->driver.version;
+	}
+	return gpu_targets_keep_run(err, cli, gpus);
+}
+
+/* Answers for the packages, or for those of a list (`file`). */
+static int which_packages(struct jw_error *err, struct which_run *run, const char *const *packages,
+						  size_t count)
+{
+	struct cli *cli = run->cli;
+	struct jw_which_names *names;
+
+	if (run->file) {
+		if (jw_which_read_names(err, run->file, run->platform, run->python, &names))
+			return -1;
+		arena_join(run, names);
+		packages = (const char *const *)names->items;
+		count = names->count;
+		if (names->left_out)
+			output_note(
+				&cli->out,
+				"%s: %s left out: options, files, addresses and other lists are not followed",
+				run->file, TEXT_COUNT(names->left_out, "line", "lines"));
+	}
+	if (answer_all(err, run, packages, count))
+		return -1;
+	if (run->count && output_wants_text(&cli->out) && !run->asks)
+		print_ask(run);
+	return document_print(&cli->out, &document_which, run);
+}
+
+static int which_command(struct jw_error *err, struct cli *cli)
 {
 	const struct options *given = &cli->options;
 	const char *platform = options_value(given, "platform"),
 			   *python = options_value(given, "python");
-	struct which_document document = {.index = "PyPI"};
-	const char *const *packages = given->operands;
 	size_t count = given->operand_count;
-	const char *file = options_value(given, "requirements");
-	struct jw_which_names names = {.items = NULL};
-	struct gpu_targets gpus;
-	char active[JW_PYTHON_VERSION], typed[JW_PYTHON_VERSION];
-	int result = 0;
+	struct which_run *run;
+	char version[JW_PYTHON_VERSION];
+	int result = -1;
 
-	if (python && index_wheel_python(err, python, typed))
+	if (python && index_wheel_python(err, python, version))
 		return -1;
-	python = python ? typed : NULL;
-	if (!file && count == 1 && is_list(*packages)) {
-		file = *packages;
+	run = arena_open(sizeof *run);
+	run->cli = cli;
+	run->index = "PyPI";
+	run->asks = options_given(given, "ask");
+	run->file = options_value(given, "requirements");
+	if (!run->file && count == 1 && is_list(*given->operands)) {
+		run->file = *given->operands;
 		count = 0;
 	}
-	if (file && count)
-		return error_set(err, JW_ERR_USAGE, "-r FILE takes no other names");
-	if (!file && !count)
-		return error_set(err, JW_ERR_USAGE,
-						 "which: name a package, for example “jitwarm which torch”");
-	if (check_wanted(err, packages, count) || gpu_targets_read(err, cli, &gpus))
-		return -1;
-	if (!gpus.count) {
-		if (cli_open_asleep(err, cli, NULL, JW_ASK_UNKNOWN) ||
-			gpu_targets_add_own(err, &gpus, cli->system))
-			return -1;
-		if (!gpus.count)
-			return refuse_without_gpu(err, cli);
-		if (!options_given(given, "driver"))
-			gpus.driver = cli->system->driver.version;
+	if (run->file && count) {
+		error_set(err, JW_ERR_USAGE, "-r FILE takes no other names");
+		goto done;
 	}
-	if (gpu_targets_keep_run(err, cli, &gpus))
-		return -1;
-	if (!python &&
-		(!options_given(given, "target") || options_given(given, "ask") || is_active()) &&
-		jw_environment_python(active))
-		python = active;
-	if (options_given(given, "ask"))
+	if (!run->file && !count) {
+		error_set(err, JW_ERR_USAGE, "which: name a package, for example “jitwarm which torch”");
+		goto done;
+	}
+	if (check_wanted(err, given->operands, count) || find_gpus(err, cli, &run->gpus))
+		goto done;
+	if (python || ((!options_given(given, "target") || run->asks || is_active()) &&
+				   jw_environment_python(version)))
+		run->python = version;
+	run->platform = platform ? platform : run->gpus.arm ? "linux-aarch64" : jw_which_own_platform();
+	if (run->asks)
 		os_catch_interrupts();
-	document.platform = platform ? platform : gpus.arm ? "linux-aarch64" : jw_which_own_platform();
-	document.python = python;
-	document.driver = gpus.driver;
-	if (file && jw_which_read_names(err, file, document.platform, python, &names))
-		return -1;
-	if (file) {
-		packages = (const char *const *)names.items;
-		count = names.count;
-	}
-	if (names.left_out)
-		output_note(&cli->out,
-					"%s: %s left out: options, files, addresses and other lists are not followed",
-					file, TEXT_COUNT(names.left_out, "line", "lines"));
-	result = answer_all(err, cli, &gpus, packages, count, file, &document);
-	if (!result && document.count && output_wants_text(&cli->out) && !options_given(given, "ask")) {
-		struct buf command = BUF_MAX(NEXT_STEP_MAX);
-		char text[80];
-		bool one = false, older = false;
-
-		for (size_t i = 0; i < given->operand_count; i++)
-			one = one || strchr(given->operands[i], '=') || text_ends(given->operands[i], ".whl");
-		for (size_t i = 0; i < document.count; i++)
-			older = older || lacks_examined(&document.answers[i]);
-		(void)text_format(text, sizeof text,
-						  !document.from_list ? "To ask the index again: "
-						  : one               ? "jitwarm's list is of %s. To ask the index: "
-						  : older ? "jitwarm's list is of %s. For older and newer releases: "
-								  : "jitwarm's list is of %s. For newer releases: ",
-						  document.date);
-		add_ask(&command, cli, document.answers, file ? document.count : 0);
-		next_step(&cli->out, older ? STYLE_PLAIN : STYLE_FAINT, text, &command);
-	}
-	if (!result)
-		result = document_print(&cli->out, &document_which, &document);
-	for (size_t i = 0; i < document.count; i++)
-		jw_which_free(&document.answers[i]);
-	mem_free(document.answers);
-	for (size_t i = 0; i < document.together_count; i++) {
-		for (size_t k = 0; k < document.together[i].count; k++)
-			mem_free(document.together[i].requirements[k]);
-		mem_free(document.together[i].requirements);
-		mem_free(document.together[i].options);
-		mem_free(document.together[i].excluding[0]);
-		mem_free(document.together[i].excluding[1]);
-	}
-	mem_free(document.together);
-	mem_free(document.unlisted);
-	jw_which_names_free(&names);
+	result = which_packages(err, run, given->operands, count);
+done:
+	jw_result_free(run);
 	return result;
 }
 
@@ -1727,5 +1635,5 @@ const struct cli_command command_which = {
 				"--ask\n",
 	.options = which_options,
 	.reads = true,
-	.run = which_run,
+	.run = which_command,
 };
